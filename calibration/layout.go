@@ -1,0 +1,86 @@
+package calibration
+
+import (
+	"fmt"
+
+	"sightline/engine/geom"
+)
+
+// Marker is one printed AprilTag (family 36h11) of known place beside the mat.
+type Marker struct {
+	ID      int
+	Center  geom.Point  // of the black square, mm in the table frame
+	Heading geom.Angle  // the printed up direction, clockwise from +y
+	Size    geom.Length // side of the black square
+	Z       geom.Length // height of the print over the mat's surface
+}
+
+// Corners returns the black square's corners on the table, in the order top
+// left, top right, bottom right, bottom left of the printed picture.
+func (m Marker) Corners() [4]geom.Point {
+	p := geom.Pose{Point: m.Center, Heading: m.Heading}
+	h := float64(m.Size) / 2
+	return [4]geom.Point{
+		p.Transform(geom.Point{X: -h, Y: h}), p.Transform(geom.Point{X: h, Y: h}),
+		p.Transform(geom.Point{X: h, Y: -h}), p.Transform(geom.Point{X: -h, Y: -h}),
+	}
+}
+
+// Layout is the set of markers around a mat.
+type Layout struct {
+	Width, Height geom.Length // of the mat
+	Markers       []Marker
+}
+
+// Sizes of the printed mat markers. Each is a card of MarkerCard side that is
+// laid flush against the mat's edge; paper 0.2 mm thick on a card as thick as the mat.
+const (
+	MarkerSize   = 40 * geom.Millimeter
+	MarkerMargin = 8 * geom.Millimeter // white border: the black square starts here
+	MarkerCard   = MarkerSize + 2*MarkerMargin
+	MarkerZ      = 0.2 * geom.Millimeter
+)
+
+// MatSide is the standard play area, 3 ft square (rules/dimensions: 914.4 mm).
+const MatSide = 914.4 * geom.Millimeter
+
+// DefaultLayout returns the eight markers, ids 0…7, of a mat: three along the
+// left edge, two along the far edge, three along the right edge; none at player
+// 1's edge, where hands and dials lie.
+func DefaultLayout(width, height geom.Length) Layout {
+	const end = 40 * geom.Millimeter // centres of the corner markers from the mat's corner
+	o := MarkerSize/2 + MarkerMargin
+	at := [8][2]geom.Length{
+		{-o, end}, {-o, height / 2}, {-o, height - end},
+		{0.33 * width, height + o}, {0.67 * width, height + o},
+		{width + o, height - end}, {width + o, height / 2}, {width + o, end},
+	}
+	l := Layout{Width: width, Height: height}
+	for i, p := range at {
+		l.Markers = append(l.Markers, Marker{
+			ID: i, Center: geom.Point{X: float64(p[0]), Y: float64(p[1])}, Size: MarkerSize, Z: MarkerZ,
+		})
+	}
+	return l
+}
+
+// Validate reports what makes the layout unusable.
+func (l Layout) Validate() error {
+	if !(l.Width > 0) || !(l.Height > 0) {
+		return fmt.Errorf("mat: width and height must be positive, got %v × %v", l.Width, l.Height)
+	}
+	if len(l.Markers) < 3 {
+		return fmt.Errorf("markers: at least 3 are needed, got %d", len(l.Markers))
+	}
+	seen := map[int]bool{}
+	for _, m := range l.Markers {
+		if seen[m.ID] {
+			return fmt.Errorf("markers: id %d appears twice", m.ID)
+		}
+		if !(m.Size > 0) {
+			return fmt.Errorf("markers: id %d: size must be positive, got %v", m.ID, m.Size)
+		}
+		seen[m.ID] = true
+	}
+	return nil
+}

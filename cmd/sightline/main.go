@@ -1,0 +1,76 @@
+// Command sightline watches an X-Wing table through a camera and answers ranges,
+// arcs and obstruction, with how sure it is.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+)
+
+// cli is the whole command line; each command lives in the file of its name.
+type cli struct {
+	Run       runCmd       `cmd:"" help:"Watch the table: camera in, page, lamps and display out."`
+	Measure   measureCmd   `cmd:"" help:"Measure ranges and arcs in a scene file."`
+	Locate    locateCmd    `cmd:"" help:"Find the ships in pictures."`
+	Calibrate calibrateCmd `cmd:"" help:"Calibrate the lens or the camera's place over the mat."`
+	Print     printCmd     `cmd:"" help:"Make the sheets to print: ship tokens, mat markers, chessboard."`
+	Version   versionCmd   `cmd:"" help:"Say which version this is."`
+}
+
+// unanswered is a question asked rightly that could not be answered: exit 1.
+// Every other error is wrong usage or bad input: exit 2.
+type unanswered struct{ error }
+
+func (u unanswered) Unwrap() error { return u.error }
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// run parses and executes a command line and returns the exit code.
+func run(args []string) int {
+	if len(args) == 0 || args[0] == "help" {
+		args = append(append([]string{}, args[min(1, len(args)):]...), "--help")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	exited := -1
+	var c cli
+	parser, err := kong.New(&c,
+		kong.Name("sightline"),
+		kong.Description("A table camera assistant for the X-Wing Miniatures game."),
+		kong.UsageOnError(),
+		kong.Exit(func(code int) { exited = code }),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+	)
+	if err != nil {
+		panic("sightline: command line: " + err.Error())
+	}
+	k, err := parser.Parse(args)
+	if exited >= 0 { // --help was printed
+		return exited
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "sightline:", oneLine(err))
+		return 2
+	}
+	switch err := k.Run(); {
+	case err == nil:
+		return 0
+	case errors.As(err, new(unanswered)):
+		fmt.Fprintln(os.Stderr, "sightline:", oneLine(err))
+		return 1
+	default:
+		fmt.Fprintln(os.Stderr, "sightline:", oneLine(err))
+		return 2
+	}
+}
+
+// oneLine keeps an error to the one line that the contract promises.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -1,0 +1,13 @@
+package main
+
+import "fmt"
+
+// version is set by the Makefile from git.
+var version = "unreleased"
+
+type versionCmd struct{}
+
+func (*versionCmd) Run() error {
+	fmt.Println("sightline", version)
+	return nil
+}

@@ -1,0 +1,132 @@
+// Package engine answers the geometric questions of the X-Wing rules: a [Scene]
+// goes in, verdicts come out. It does no input or output, keeps no clock, starts
+// no goroutine and draws no random number: the same scene gives the same verdict,
+// every time.
+//
+// Lengths are millimetres and angles radians inside; the frame is that of package
+// geom. The wire form (degrees, units in the keys) is converted once, in json.go.
+package engine
+
+import (
+	"fmt"
+
+	"sightline/engine/geom"
+)
+
+// Rules is an edition of the rules.
+type Rules int
+
+// The editions, and the zero value for one that was not stated.
+const (
+	RulesUnknown Rules = iota
+	Rules1e            // first edition
+	Rules20            // second edition, 2.0
+	Rules25            // second edition, 2.5
+)
+
+var rulesNames = [...]string{"", "1e", "2.0", "2.5"}
+
+// String returns the edition as the contract writes it: "1e", "2.0", "2.5".
+func (r Rules) String() string {
+	if r < 0 || int(r) >= len(rulesNames) {
+		return fmt.Sprintf("Rules(%d)", int(r))
+	}
+	return rulesNames[r]
+}
+
+// ParseRules reads an edition's name.
+func ParseRules(s string) (Rules, error) {
+	for i, n := range rulesNames {
+		if i > 0 && n == s {
+			return Rules(i), nil
+		}
+	}
+	return RulesUnknown, fmt.Errorf("rules: expected 1e, 2.0 or 2.5, got %q", s)
+}
+
+// Base is the size of a ship's plastic base.
+type Base int
+
+// The bases, and the zero value for one that was not stated.
+const (
+	BaseUnknown Base = iota
+	Small
+	Medium
+	Large
+	Huge195 // GR-75, Gozanti, C-ROC
+	Huge225 // CR90, Raider
+)
+
+var baseNames = [...]string{"", "small", "medium", "large", "huge-195", "huge-225"}
+
+// String returns the base's name in the contract: "small", "huge-195".
+func (b Base) String() string {
+	if b < 0 || int(b) >= len(baseNames) {
+		return fmt.Sprintf("Base(%d)", int(b))
+	}
+	return baseNames[b]
+}
+
+// ParseBase reads a base's name.
+func ParseBase(s string) (Base, error) {
+	for i, n := range baseNames {
+		if i > 0 && n == s {
+			return Base(i), nil
+		}
+	}
+	return BaseUnknown, fmt.Errorf("base: expected small, medium, large, huge-195 or huge-225, got %q", s)
+}
+
+// Size returns the base's nominal width (across the heading) and length (along
+// it), guides left out (rules/dimensions 1.1).
+func (b Base) Size() (width, length geom.Length) {
+	switch b {
+	case Small:
+		return 40 * geom.Millimeter, 40 * geom.Millimeter
+	case Medium:
+		return 60 * geom.Millimeter, 60 * geom.Millimeter
+	case Large:
+		return 80 * geom.Millimeter, 80 * geom.Millimeter
+	case Huge195:
+		return 80 * geom.Millimeter, 195 * geom.Millimeter
+	case Huge225:
+		return 80 * geom.Millimeter, 224.8 * geom.Millimeter
+	}
+	return 0, 0
+}
+
+// Scene is the table at one instant, in the frame of package geom.
+type Scene struct {
+	Rules   Rules
+	Profile string // name of the dimension profile; "" means nominal
+
+	MatWidth, MatHeight geom.Length
+	ScaleSigma          float64 // relative error of scale that all distances share
+
+	Ships     []Ship
+	Obstacles []Obstacle
+}
+
+// Ship is one ship on the table. Range and arcs are measured from its base.
+type Ship struct {
+	ID         string
+	Player     int // 1 or 2; 0 when not known
+	Base       Base
+	Pose       geom.Pose // centre of the base, direction of the nose
+	Covariance geom.Cov3 // of the pose, systematic part included; zero: exact
+
+	Arcs   []string // what the token prints beyond the standard arcs
+	Turret string   // front, rear, left, right; "" when there is none
+
+	Seen    string  // what located it: "token", "edges" or "both"; "" when not from a camera
+	Visible float64 // visible share of its outline, 0…1; 0 when not from a camera
+}
+
+// Obstacle is an asteroid, a debris cloud or a gas cloud.
+type Obstacle struct {
+	ID      string
+	Kind    string // asteroid, debris, gas
+	Pose    geom.Pose
+	Outline []geom.Point // simple polygon in the obstacle's own frame, mm
+	Sigma   geom.Length  // of its outline on the table
+}

@@ -1,0 +1,143 @@
+package engine
+
+import (
+	"fmt"
+
+	"sightline/engine/geom"
+)
+
+// Outcome is the answer to a question about the table. The zero value is the
+// honest one: the measurement cannot decide.
+type Outcome int8
+
+// The four outcomes of the contract.
+const (
+	Indeterminate Outcome = iota // "too_close": the margin is within the uncertainty
+	Yes
+	No
+	NoView // "no_view": the camera does not see enough
+)
+
+// String returns the outcome as the contract writes it.
+func (o Outcome) String() string {
+	switch o {
+	case Indeterminate:
+		return "too_close"
+	case Yes:
+		return "yes"
+	case No:
+		return "no"
+	case NoView:
+		return "no_view"
+	}
+	return fmt.Sprintf("Outcome(%d)", int8(o))
+}
+
+// Line is a measuring line on the table, from the first object to the second.
+type Line [2]geom.Point
+
+// RangeVerdict is a measured distance and the range bands it may be.
+type RangeVerdict struct {
+	Distance geom.Length
+	Sigma    geom.Length
+	Band     int         // 0 contact (2.0/2.5), 1, 2, 3, then 4, 5 … beyond; the likeliest when undecided
+	Possible []int       // every band that fits the uncertainty, ascending
+	Margin   geom.Length // to what would change the band
+	Outcome  Outcome     // Yes when one band is decided, else Indeterminate
+	Lines    []Line      // the measuring line; the two extreme ones for parallel edges
+}
+
+// Arc is a firing arc of a ship.
+type Arc int
+
+// The arcs of 2.0/2.5, then the first edition's own.
+const (
+	ArcFront Arc = iota + 1
+	ArcRear
+	ArcLeft
+	ArcRight
+	ArcFullFront
+	ArcFullRear
+	ArcBullseye
+	ArcTurret
+	ArcRearAux      // 1e
+	ArcFullFront180 // 1e
+	ArcMobile       // 1e
+)
+
+var arcNames = [...]string{"", "front", "rear", "left", "right", "full_front", "full_rear", "bullseye", "turret", "rear_aux", "full_front_180", "mobile"}
+
+// String returns the arc's name in the contract.
+func (a Arc) String() string {
+	if a < 0 || int(a) >= len(arcNames) {
+		return fmt.Sprintf("Arc(%d)", int(a))
+	}
+	return arcNames[a]
+}
+
+// ArcVerdict says whether a ship is in an arc, and the attack range if it is.
+type ArcVerdict struct {
+	Arc    Arc
+	InArc  Outcome
+	Margin geom.Length    // signed: positive inside; mm to the arc's boundary
+	Sigma  geom.Length    // of the margin
+	Attack *AttackVerdict // nil when the target is not in the arc
+}
+
+// AttackVerdict is the range measured inside an arc.
+type AttackVerdict struct {
+	RangeVerdict
+	DistanceArcStart geom.Length // when the line must start on the part of the base inside the arc
+	BandArcStart     int
+	Obstruction      ObstructionVerdict
+}
+
+// ObstructionVerdict says whether obstacles stand on the measuring line.
+type ObstructionVerdict struct {
+	Verdict string      // never, may, must, too_close
+	By      []string    // obstacles on any permitted line
+	Ships   []string    // ships on any permitted line
+	Margin  geom.Length // to what would change the verdict
+}
+
+// PairVerdict is everything measured from one ship to another.
+type PairVerdict struct {
+	From, To string
+	Range    RangeVerdict
+	Contact  Outcome
+	Arcs     []ArcVerdict
+}
+
+// ObjectVerdict is what is measured from a ship to an obstacle.
+type ObjectVerdict struct {
+	From, To string
+	Kind     string
+	Range    RangeVerdict
+	Contact  Outcome
+	Overlap  Outcome
+}
+
+// Problem is something about the scene that the rules do not allow or that makes
+// its answers doubtful.
+type Problem struct {
+	ID      string
+	Problem string
+	Margin  geom.Length
+}
+
+// Result is everything measured in one scene.
+type Result struct {
+	Rules    Rules
+	Pairs    []PairVerdict
+	Objects  []ObjectVerdict
+	Problems []Problem
+}
+
+// DefaultSigmas is how many standard deviations a margin must exceed for a
+// question to be decided.
+const DefaultSigmas = 3
+
+// Options control a measurement.
+type Options struct {
+	Sigmas float64 // 0 means DefaultSigmas
+}

@@ -1,0 +1,64 @@
+package vision
+
+import (
+	"image"
+	"image/color"
+	"time"
+
+	"sightline/engine/geom"
+)
+
+// Frame is one picture of the table. It is immutable once made: everyone may
+// read it, nobody may write to it.
+type Frame struct {
+	Gray  *image.Gray // the luma picture that is measured; bounds start at (0, 0)
+	Color *BGR        // the same picture in colour for people, or nil
+
+	Seq      uint64    // counts the frames of one source, from 1
+	Captured time.Time // when the light fell in, as well as the source knows
+	Name     string    // the file it came from, when it came from a file
+}
+
+// Size returns the picture's width and height in pixels.
+func (f Frame) Size() (w, h int) {
+	if f.Gray == nil {
+		return 0, 0
+	}
+	b := f.Gray.Bounds()
+	return b.Dx(), b.Dy()
+}
+
+// BGR is a colour picture in OpenCV's byte order, three bytes a pixel without
+// padding. It is an image.Image.
+type BGR struct {
+	Pix           []byte
+	Width, Height int
+}
+
+// ColorModel implements image.Image.
+func (b *BGR) ColorModel() color.Model { return color.RGBAModel }
+
+// Bounds implements image.Image.
+func (b *BGR) Bounds() image.Rectangle { return image.Rect(0, 0, b.Width, b.Height) }
+
+// At implements image.Image.
+func (b *BGR) At(x, y int) color.Color {
+	if !(image.Point{X: x, Y: y}).In(b.Bounds()) {
+		return color.RGBA{}
+	}
+	i := 3 * (y*b.Width + x)
+	return color.RGBA{b.Pix[i+2], b.Pix[i+1], b.Pix[i], 255}
+}
+
+// Detection is one fiducial marker seen once in a frame.
+type Detection struct {
+	ID      int
+	Corners [4]geom.Pixel // of the black square: top left, top right, bottom right, bottom left of the print
+	Margin  float64       // the detector's decision margin, grey levels
+	Hamming int           // number of corrected bits
+}
+
+// A MarkerDetector finds printed AprilTags (family 36h11) in a grey picture.
+type MarkerDetector interface {
+	DetectMarkers(g *image.Gray) ([]Detection, error)
+}

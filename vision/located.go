@@ -1,0 +1,27 @@
+package vision
+
+import (
+	"time"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// Located is what one frame says about the table.
+type Located struct {
+	Scene    engine.Scene
+	Ships    []ShipView // one for each ship of Scene, in the same order
+	Captured time.Time
+	Seq      uint64
+	Elapsed  time.Duration // what locating took
+}
+
+// ShipView is how a ship was seen: what a page draws over the picture so that a
+// person can see why the program believes what it says.
+type ShipView struct {
+	ID       string
+	Outline  [4]geom.Pixel // of the base's top: front left, front right, rear right, rear left
+	Sides    []Side        // sides whose code was read and agrees
+	Residual float64       // rms of the fit, grey levels over contrast
+	Score    float64       // 0…1: how well the picture agrees with the printed rim
+}
