@@ -1,0 +1,147 @@
+// Package sheet draws the sheets that people print: ship tokens, mat markers and
+// the chessboard, at true scale.
+//
+// A [Page] is a list of filled shapes in millimetres, measured from the page's
+// top left corner, x to the right and y DOWN as paper is read (this is the one
+// place where y does not run up). The three writers, [WritePDF], [WriteSVG] and
+// [WritePNG], draw the same list, and text is outlines like everything else, so
+// that the formats cannot differ and no font needs to be installed.
+package sheet
+
+import (
+	"image/color"
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// Inks of the sheets; the tokens have their own.
+var (
+	black = color.RGBA{0, 0, 0, 255}
+	white = color.RGBA{255, 255, 255, 255}
+	grey  = color.RGBA{120, 120, 120, 255}
+)
+
+// Page is one sheet of paper, or one label when Bleed is set.
+type Page struct {
+	Title         string
+	Width, Height geom.Length
+	Shapes        []Shape // painted in this order
+
+	// Bleed says that the drawing fills the page to its edges and has to fill the
+	// picture too: a PNG is stretched by less than half a pixel so that its edge
+	// is the page's edge. Without it the scale is exact and the last row of
+	// pixels may be part paper, part nothing.
+	Bleed bool
+}
+
+// Shape is an area filled with one ink. Several rings are one area (non-zero
+// winding), so that neighbours drawn together show no seam.
+type Shape struct {
+	Fill  color.RGBA
+	Rings [][]geom.Point
+
+	// Words is set when the shape is a line of text: what it says, for search and
+	// for screen readers, and where it stands.
+	Words *Words
+}
+
+// Words is the text that a shape spells.
+type Words struct {
+	Text   string
+	Start  geom.Point  // left end of the base line
+	Turn   geom.Angle  // of the base line, clockwise on the page
+	Height geom.Length // of capital letters
+	Length geom.Length // of the base line
+}
+
+// add paints shapes on top of what is there.
+func (p *Page) add(s ...Shape) { p.Shapes = append(p.Shapes, s...) }
+
+// rect fills an axis-parallel rectangle.
+func (p *Page) rect(x0, y0, x1, y1 float64, ink color.RGBA) {
+	p.add(Shape{Fill: ink, Rings: [][]geom.Point{box(x0, y0, x1, y1)}})
+}
+
+// line fills a straight line of the given width in mm, with square ends at a and b.
+func (p *Page) line(a, b geom.Point, width float64, ink color.RGBA) {
+	d := b.Sub(a)
+	n := geom.Point{X: -d.Y, Y: d.X}.Mul(width / 2 / d.Norm())
+	p.add(Shape{Fill: ink, Rings: [][]geom.Point{{a.Add(n), b.Add(n), b.Sub(n), a.Sub(n)}}})
+}
+
+// frame draws the outline of a rectangle, the line lying inside it.
+func (p *Page) frame(x0, y0, x1, y1, width float64, ink color.RGBA) {
+	inner := box(x0+width, y0+width, x1-width, y1-width)
+	inner[1], inner[3] = inner[3], inner[1] // the other way round: a hole
+	p.add(Shape{Fill: ink, Rings: [][]geom.Point{box(x0, y0, x1, y1), inner}})
+}
+
+// arrow draws an arrow from a to b, its head ending at b.
+func (p *Page) arrow(a, b geom.Point, width float64, ink color.RGBA) {
+	d := b.Sub(a)
+	u := d.Mul(1 / d.Norm())
+	n := geom.Point{X: -u.Y, Y: u.X}
+	neck := b.Sub(u.Mul(5 * width))
+	p.line(a, neck, width, ink)
+	p.add(Shape{Fill: ink, Rings: [][]geom.Point{{b, neck.Add(n.Mul(2 * width)), neck.Sub(n.Mul(2 * width))}}})
+}
+
+// box returns a rectangle's corners, clockwise on the page.
+func box(x0, y0, x1, y1 float64) []geom.Point {
+	return []geom.Point{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}
+}
+
+// placed returns the shapes moved from a frame of their own with y UP (a token's)
+// to the page, their origin at the given place of the page.
+func placed(shapes []Shape, at geom.Point) []Shape {
+	out := make([]Shape, len(shapes))
+	for i, s := range shapes {
+		out[i] = Shape{Fill: s.Fill, Words: s.Words}
+		if s.Words != nil {
+			w := *s.Words
+			w.Start = geom.Point{X: at.X + w.Start.X, Y: at.Y - w.Start.Y}
+			out[i].Words = &w
+		}
+		for _, r := range s.Rings {
+			ring := make([]geom.Point, len(r))
+			for j, q := range r {
+				ring[j] = geom.Point{X: at.X + q.X, Y: at.Y - q.Y}
+			}
+			out[i].Rings = append(out[i].Rings, ring)
+		}
+	}
+	return out
+}
+
+// clipped returns the part of a convex polygon that lies within |x|, |y| ≤ h
+// (Sutherland and Hodgman 1974).
+func clipped(poly []geom.Point, h float64) []geom.Point {
+	for _, n := range []geom.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}} {
+		var out []geom.Point
+		for i, q := range poly {
+			prev := poly[(i+len(poly)-1)%len(poly)]
+			dp, dq := h-prev.Dot(n), h-q.Dot(n)
+			if (dp < 0) != (dq < 0) {
+				out = append(out, prev.Lerp(q, dp/(dp-dq)))
+			}
+			if dq >= 0 {
+				out = append(out, q)
+			}
+		}
+		poly = out
+	}
+	return poly
+}
+
+// bounds returns the extent of a shape.
+func (s Shape) bounds() (lo, hi geom.Point) {
+	lo, hi = geom.Point{X: math.Inf(1), Y: math.Inf(1)}, geom.Point{X: math.Inf(-1), Y: math.Inf(-1)}
+	for _, r := range s.Rings {
+		for _, q := range r {
+			lo = geom.Point{X: math.Min(lo.X, q.X), Y: math.Min(lo.Y, q.Y)}
+			hi = geom.Point{X: math.Max(hi.X, q.X), Y: math.Max(hi.Y, q.Y)}
+		}
+	}
+	return lo, hi
+}

@@ -1,0 +1,97 @@
+package sheet
+
+import (
+	"image/color"
+	"math"
+
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// inkPlate is the light plate under player 2's letters.
+var inkPlate = color.RGBA{232, 230, 222, 255}
+
+// letterGap is what letters and chevron keep clear of the rim: at 1080p a pixel
+// is about 1 mm, so light ink nearer than two pixels would brighten dark cells.
+const letterGap = 2.5 * geom.Millimeter
+
+// token draws a ship's token in its own frame: millimetres from the centre, x to
+// the right of the nose and y along it, upwards.
+//
+// Rim, panel, arc lines and side marks are those of vision.Token.At; the letters
+// and the chevron at the front are for people.
+func token(t vision.Token) []Shape {
+	h := float64(t.Side()) / 2
+	panel := h - float64(vision.RimDeep)
+	rim := Shape{Fill: vision.InkWhite} // one shape: a keyline and its cells show no seam
+	for _, r := range t.White() {
+		rim.Rings = append(rim.Rings, box(r.MinX, r.MinY, r.MaxX, r.MaxY))
+	}
+	shapes := []Shape{
+		{Fill: vision.InkDark, Rings: [][]geom.Point{box(-h, -h, h, h)}},
+		rim,
+		{Fill: vision.InkPanel, Rings: [][]geom.Point{box(-panel, -panel, panel, panel)}},
+		arcLines(t, panel),
+		chevron(t, panel),
+	}
+	return append(shapes, letters(t, panel)...)
+}
+
+// arcLines are both diagonals, the borders of the front and rear arcs, and the
+// marks in the middle of the left and right sides.
+func arcLines(t vision.Token, panel float64) Shape {
+	const half, mark = 0.3, 3.0 // half the width of a line; length of a side mark
+	s, c := math.Sincos(float64(vision.FrontArcHalfAngle(t.Base)))
+	out := Shape{Fill: vision.InkArc[t.Code.Player()]}
+	for _, sign := range []float64{1, -1} {
+		u := geom.Point{X: sign * s, Y: c}.Mul(2 * panel)
+		n := geom.Point{X: c, Y: -sign * s}.Mul(half)
+		out.Rings = append(out.Rings, clipped([]geom.Point{u.Add(n), u.Sub(n), u.Mul(-1).Sub(n), u.Mul(-1).Add(n)}, panel))
+	}
+	out.Rings = append(out.Rings,
+		box(panel-mark, -half, panel, half),
+		box(-panel, -half, -panel+mark, half))
+	return out
+}
+
+// chevron points to the front.
+func chevron(t vision.Token, panel float64) Shape {
+	k := min(float64(t.Side())/40, 1.5)
+	top, wide, high, thick := panel-float64(letterGap), 4.2*k, 3.0*k, 1.8*k
+	return Shape{Fill: vision.InkWhite, Rings: [][]geom.Point{{
+		{X: 0, Y: top}, {X: wide, Y: top - high}, {X: wide, Y: top - high - thick},
+		{X: 0, Y: top - thick}, {X: -wide, Y: top - high - thick}, {X: -wide, Y: top - high},
+	}}}
+}
+
+// letters spell the ship's id as large as the rear arc's wedge allows: white on
+// the panel for player 1, black on a light plate for player 2.
+func letters(t vision.Token, panel float64) []Shape {
+	const pad, most = 0.9, 12.0 // mm round the letters; cap height on large bases
+	id := t.Code.ID()
+	tan := math.Tan(float64(vision.FrontArcHalfAngle(t.Base)))
+	low := panel - float64(letterGap) // the plate's lower edge, below the centre
+	// The plate's upper corners must stay off the arc lines:
+	//   width·height/2 + pad + line ≤ (low - height - 2·pad)·tan
+	const line = 0.3 + 0.3
+	height := min(most, ((low-2*pad)*tan-pad-line)/(bold().width(id, 1)/2+tan))
+	width := bold().width(id, height)
+
+	ink := color.RGBA(vision.InkWhite)
+	var out Page
+	if t.Code.Player() == 2 {
+		ink = vision.InkDark
+		out.rect(-width/2-pad, low-height-2*pad, width/2+pad, low, inkPlate)
+	}
+	out.text(bold(), geom.Point{Y: low - pad}, height, center, 0, ink, id)
+	return placed(out.Shapes, geom.Point{}) // drawn downwards as a page, turned up here
+}
+
+// Single returns a ship's token alone: a page of exactly the base's size.
+func Single(t vision.Token) Page {
+	h := float64(t.Side()) / 2
+	return Page{
+		Title: t.Code.ID() + " " + t.Base.String(), Width: t.Side(), Height: t.Side(), Bleed: true,
+		Shapes: placed(token(t), geom.Point{X: h, Y: h}),
+	}
+}
