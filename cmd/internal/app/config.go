@@ -1,0 +1,340 @@
+// Package app is the running program: the strict configuration, the construction
+// of every part, and the one place that starts and stops them. It is the only
+// wiring, and the only package beside main that reads the clock.
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// DefaultConfigPath is the file that is read when no other is named. It may be absent.
+const DefaultConfigPath = "sightline.toml"
+
+// Config is the typed configuration. Every key of sightline.toml stands in
+// docs/configuration.md.
+type Config struct {
+	Camera Camera
+	Table  Table
+	Rules  Rules
+	Web    Web
+	Panel  Panel
+}
+
+// Camera says where the pictures come from.
+type Camera struct {
+	Source        string  // as --source: "sim:", "/dev/video0", …
+	Lens          string  // lens file; "": none, or the source's own
+	Width, Height int     // wanted of the device in px; 0: its own choice
+	FPS           float64 // wanted of the device; 0: its own choice
+}
+
+// Table says what lies on the table.
+type Table struct {
+	Calibration string // table file; "": the program registers itself from the markers
+	Layout      calibration.Layout
+}
+
+// Rules says how answers are made.
+type Rules struct {
+	Edition engine.Rules
+	Profile string
+	Sigmas  float64
+}
+
+// Web says where the page is.
+type Web struct{ Listen string }
+
+// Panel says what hardware there is.
+type Panel struct {
+	Enabled bool
+	Board   string // board file; "": the shipped one
+}
+
+// rawConfig is the file as it is spelt.
+type rawConfig struct {
+	Camera struct {
+		Source string  `toml:"source"`
+		Lens   string  `toml:"lens"`
+		Width  int     `toml:"width"`
+		Height int     `toml:"height"`
+		FPS    float64 `toml:"fps"`
+	} `toml:"camera"`
+	Table struct {
+		Calibration string      `toml:"calibration"`
+		WidthMM     float64     `toml:"width_mm"`
+		HeightMM    float64     `toml:"height_mm"`
+		Markers     []rawMarker `toml:"markers"`
+	} `toml:"table"`
+	Rules struct {
+		Edition string  `toml:"edition"`
+		Profile string  `toml:"profile"`
+		Sigmas  float64 `toml:"sigmas"`
+	} `toml:"rules"`
+	Web struct {
+		Listen string `toml:"listen"`
+	} `toml:"web"`
+	Panel struct {
+		Enabled bool   `toml:"enabled"`
+		Board   string `toml:"board"`
+	} `toml:"panel"`
+}
+
+// rawMarker is one printed marker that lies elsewhere than the standard eight.
+type rawMarker struct {
+	ID         int     `toml:"id"`
+	XMM        float64 `toml:"x_mm"`
+	YMM        float64 `toml:"y_mm"`
+	HeadingDeg float64 `toml:"heading_deg"`
+	SizeMM     float64 `toml:"size_mm"`
+	ZMM        float64 `toml:"z_mm"`
+}
+
+// defaultRaw holds every default, spelt as the file would.
+func defaultRaw() rawConfig {
+	var raw rawConfig
+	raw.Camera.Source = "sim:"
+	raw.Table.WidthMM = calibration.MatSide.Millimeters()
+	raw.Table.HeightMM = calibration.MatSide.Millimeters()
+	raw.Rules.Edition = "2.5"
+	raw.Rules.Profile = "nominal"
+	raw.Rules.Sigmas = engine.DefaultSigmas
+	raw.Web.Listen = "localhost:8080"
+	raw.Panel.Enabled = true
+	return raw
+}
+
+// DefaultConfig returns the configuration of an empty file.
+func DefaultConfig() Config {
+	c, err := ParseConfig(strings.NewReader(""))
+	if err != nil {
+		panic("app: the default configuration: " + err.Error())
+	}
+	return c
+}
+
+// LoadConfig reads a configuration file. With an empty path it reads
+// DefaultConfigPath, which may be absent; a file that was named must exist. The
+// file is never written.
+func LoadConfig(path string) (Config, error) {
+	name := path
+	if name == "" {
+		name = DefaultConfigPath
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		if path == "" && errors.Is(err, os.ErrNotExist) {
+			return DefaultConfig(), nil
+		}
+		return Config{}, fmt.Errorf("config: %w", err)
+	}
+	defer f.Close()
+	c, err := ParseConfig(f)
+	if err != nil {
+		return Config{}, fmt.Errorf("config: %s: %w", name, err)
+	}
+	return c, nil
+}
+
+// ParseConfig reads a configuration. A key that is not known, a value of the wrong
+// type or outside its range is an error that names the key and its line.
+func ParseConfig(r io.Reader) (Config, error) {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return Config{}, err
+	}
+	raw := defaultRaw()
+	meta, err := toml.Decode(string(text), &raw)
+	if err != nil {
+		var syntax toml.ParseError
+		if errors.As(err, &syntax) {
+			return Config{}, fmt.Errorf("line %d: %s", syntax.Position.Line, describe(syntax))
+		}
+		return Config{}, err
+	}
+	if unknown := meta.Undecoded(); len(unknown) > 0 {
+		return Config{}, fmt.Errorf("line %d: unknown key %q", lineOf(string(text), unknown[0]), unknown[0].String())
+	}
+	c, bad := raw.config()
+	if bad != nil {
+		if hasKey(meta, bad.key) {
+			return Config{}, fmt.Errorf("line %d: %w", lineOf(string(text), bad.key), bad)
+		}
+		return Config{}, bad
+	}
+	return c, nil
+}
+
+// describe words a decoder's error with the key that it was at.
+func describe(e toml.ParseError) string {
+	if e.LastKey != "" {
+		return fmt.Sprintf("%s: %s", e.LastKey, e.Message)
+	}
+	return e.Message
+}
+
+// lineOf returns the line on which a key is defined: the last line of the shortest
+// beginning of the file that defines it. (The decoder does not say where a key
+// stood; these files are short.) It is exact for values on one line.
+func lineOf(text string, key toml.Key) int {
+	lines := strings.SplitAfter(text, "\n")
+	for n := range lines {
+		var tree map[string]any
+		meta, err := toml.Decode(strings.Join(lines[:n+1], ""), &tree)
+		if err == nil && hasKey(meta, key) {
+			return n + 1
+		}
+	}
+	return len(lines)
+}
+
+// hasKey reports whether the file defines the key. (The decoder's own IsDefined
+// does not look into arrays.)
+func hasKey(meta toml.MetaData, key toml.Key) bool {
+	return slices.ContainsFunc(meta.Keys(), func(k toml.Key) bool { return slices.Equal(k, key) })
+}
+
+// badValue is a value that cannot be used.
+type badValue struct {
+	key  toml.Key
+	text string
+}
+
+func (b *badValue) Error() string { return b.key.String() + ": " + b.text }
+
+func bad(key, format string, a ...any) *badValue {
+	return &badValue{key: strings.Split(key, "."), text: fmt.Sprintf(format, a...)}
+}
+
+// config checks the values and gives them their types.
+func (raw rawConfig) config() (Config, *badValue) {
+	edition, err := engine.ParseRules(raw.Rules.Edition)
+	if err != nil {
+		return Config{}, bad("rules.edition", "expected \"1e\", \"2.0\" or \"2.5\", got %q", raw.Rules.Edition)
+	}
+	c := Config{
+		Camera: Camera(raw.Camera),
+		Rules:  Rules{Edition: edition, Profile: raw.Rules.Profile, Sigmas: raw.Rules.Sigmas},
+		Web:    Web(raw.Web),
+		Panel:  Panel(raw.Panel),
+	}
+	for _, check := range []*badValue{
+		raw.checkCamera(), raw.checkRules(), checkListen(raw.Web.Listen), checkLength("table.width_mm", raw.Table.WidthMM), checkLength("table.height_mm", raw.Table.HeightMM),
+	} {
+		if check != nil {
+			return Config{}, check
+		}
+	}
+	c.Table.Calibration = raw.Table.Calibration
+	layout, problem := raw.layout()
+	c.Table.Layout = layout
+	return c, problem
+}
+
+func (raw rawConfig) checkCamera() *badValue {
+	switch c := raw.Camera; {
+	case c.Source == "":
+		return bad("camera.source", "expected a source such as \"sim:\" or \"/dev/video0\", got nothing")
+	case c.Width < 0 || c.Width > 20000:
+		return bad("camera.width", "expected 0 to 20000 px, got %d", c.Width)
+	case c.Height < 0 || c.Height > 20000:
+		return bad("camera.height", "expected 0 to 20000 px, got %d", c.Height)
+	case !(c.FPS >= 0) || c.FPS > 1000:
+		return bad("camera.fps", "expected 0 to 1000 frames a second, got %v", c.FPS)
+	}
+	return nil
+}
+
+func (raw rawConfig) checkRules() *badValue {
+	if _, err := engine.ProfileNamed(raw.Rules.Profile); err != nil || raw.Rules.Profile == "" {
+		return bad("rules.profile", "expected \"nominal\" or \"measured\", got %q", raw.Rules.Profile)
+	}
+	if !(raw.Rules.Sigmas > 0) || raw.Rules.Sigmas > 10 {
+		return bad("rules.sigmas", "expected more than 0 and at most 10, got %v", raw.Rules.Sigmas)
+	}
+	return nil
+}
+
+func checkListen(address string) *badValue {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		var n uint64
+		if n, err = strconv.ParseUint(port, 10, 16); err == nil && n <= math.MaxUint16 {
+			return nil
+		}
+	}
+	return bad("web.listen", "expected host:port such as \"localhost:8080\", got %q", address)
+}
+
+// checkLength allows any mat that fits on a floor.
+func checkLength(key string, mm float64) *badValue {
+	if !(mm >= 100) || mm > 10000 {
+		return bad(key, "expected 100 to 10000 mm, got %v", mm)
+	}
+	return nil
+}
+
+// layout returns the markers of the file, or the standard eight.
+func (raw rawConfig) layout() (calibration.Layout, *badValue) {
+	width, height := geom.Length(raw.Table.WidthMM), geom.Length(raw.Table.HeightMM)
+	if raw.Table.Markers == nil {
+		return calibration.DefaultLayout(width, height), nil
+	}
+	l := calibration.Layout{Width: width, Height: height}
+	for _, m := range raw.Table.Markers {
+		if m.SizeMM == 0 {
+			m.SizeMM = calibration.MarkerSize.Millimeters()
+		}
+		l.Markers = append(l.Markers, calibration.Marker{
+			ID: m.ID, Center: geom.Point{X: m.XMM, Y: m.YMM}, Heading: geom.Angle(m.HeadingDeg) * geom.Degree,
+			Size: geom.Length(m.SizeMM), Z: geom.Length(m.ZMM),
+		})
+	}
+	if err := l.Validate(); err != nil {
+		return l, bad("table.markers", "%v", err)
+	}
+	return l, nil
+}
+
+// Overrides are the values that the command line sets in place of the file's;
+// empty ones leave the file's.
+type Overrides struct {
+	Source, Lens, Calibration, Listen, Rules string
+}
+
+// With returns the configuration with the overrides applied.
+func (c Config) With(o Overrides) (Config, error) {
+	set := func(to *string, value string) {
+		if value != "" {
+			*to = value
+		}
+	}
+	set(&c.Camera.Source, o.Source)
+	set(&c.Camera.Lens, o.Lens)
+	set(&c.Table.Calibration, o.Calibration)
+	set(&c.Web.Listen, o.Listen)
+	if problem := checkListen(c.Web.Listen); problem != nil {
+		return c, fmt.Errorf("--listen: %s", problem.text)
+	}
+	if o.Rules != "" {
+		edition, err := engine.ParseRules(o.Rules)
+		if err != nil {
+			return c, fmt.Errorf("--rules: expected 1e, 2.0 or 2.5, got %q", o.Rules)
+		}
+		c.Rules.Edition = edition
+	}
+	return c, nil
+}

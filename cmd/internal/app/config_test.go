@@ -1,0 +1,150 @@
+package app_test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/BurntSushi/toml"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/app"
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+func parse(text string) (app.Config, error) { return app.ParseConfig(strings.NewReader(text)) }
+
+func TestBadConfigNamesTheKeyAndItsLine(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"unknown key":                {"[camera]\n\nsorce = \"sim:\"\n", `line 3: unknown key "camera.sorce"`},
+		"unknown table":              {"[cammera]\nsource = \"sim:\"\n", `line 1: unknown key "cammera"`},
+		"a number where text is due": {"[camera]\nsource = 3\n", `line 2 (last key "camera.source"): incompatible types`},
+		"text where a number is due": {"[rules]\nsigmas = \"three\"\n", `line 2 (last key "rules.sigmas"): incompatible types`},
+		"not TOML":                   {"[camera]\nsource = sim:\n", `line 2: camera.source:`},
+		"edition of another game":    {"[rules]\nedition = \"3.0\"\n", `line 2: rules.edition: expected "1e", "2.0" or "2.5", got "3.0"`},
+		"unknown profile":            {"[rules]\nprofile = \"round\"\n", `line 2: rules.profile: expected "nominal" or "measured", got "round"`},
+		"no sigma at all":            {"[rules]\n\n\nsigmas = 0\n", `line 4: rules.sigmas: expected more than 0`},
+		"not a number":               {"[rules]\nsigmas = nan\n", `line 2: rules.sigmas: expected more than 0`},
+		"mat in metres":              {"[table]\nwidth_mm = 0.9144\n", `line 2: table.width_mm: expected 100 to 10000 mm, got 0.9144`},
+		"height of nothing":          {"[table]\nheight_mm = -1.0\n", `line 2: table.height_mm`},
+		"negative picture":           {"[camera]\nwidth = -1\n", `line 2: camera.width: expected 0 to 20000 px`},
+		"source of nothing":          {"[camera]\nsource = \"\"\n", `line 2: camera.source: expected a source`},
+		"address without a port":     {"[web]\nlisten = \"localhost\"\n", `line 2: web.listen: expected host:port`},
+		"port by name":               {"[web]\nlisten = \"localhost:web\"\n", `line 2: web.listen: expected host:port`},
+		"two markers are too few":    {"[[table.markers]]\nid = 1\n[[table.markers]]\nid = 2\n", `line 1: table.markers: markers: at least 3 are needed, got 2`},
+		"unknown key of a marker":    {"[[table.markers]]\nid = 1\nx = 3\n", `line 3: unknown key "table.markers.x"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := parse(c.text)
+			require.Error(t, err)
+			assert.Contains(t, err.Error(), c.want)
+			assert.NotContains(t, err.Error(), "\n", "one line")
+		})
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	c := app.DefaultConfig()
+	assert.Equal(t, "sim:", c.Camera.Source)
+	assert.Equal(t, engine.Rules25, c.Rules.Edition)
+	assert.Equal(t, 3.0, c.Rules.Sigmas)
+	assert.Equal(t, "localhost:8080", c.Web.Listen)
+	assert.Equal(t, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), c.Table.Layout)
+	assert.True(t, c.Panel.Enabled)
+}
+
+// samples returns the toml blocks of docs/configuration.md.
+func samples(t *testing.T) []string {
+	doc, err := os.ReadFile("../../../docs/configuration.md")
+	require.NoError(t, err)
+	var out []string
+	for _, m := range regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(string(doc), -1) {
+		out = append(out, m[1])
+	}
+	require.Len(t, out, 2, "toml blocks in docs/configuration.md")
+	return out
+}
+
+func TestDocumentedDefaultsAreTheProgramsDefaults(t *testing.T) {
+	c, err := parse(samples(t)[0])
+	require.NoError(t, err)
+	assert.Equal(t, app.DefaultConfig(), c)
+}
+
+func TestEveryKeyIsDocumented(t *testing.T) {
+	documented := map[string]bool{}
+	for _, text := range samples(t) {
+		var tree map[string]any
+		meta, err := toml.Decode(text, &tree)
+		require.NoError(t, err)
+		for _, k := range meta.Keys() {
+			documented[k.String()] = true
+		}
+	}
+	for _, key := range app.ConfigKeys() {
+		assert.True(t, documented[key], "docs/configuration.md says nothing of %s", key)
+	}
+}
+
+func TestMarkersThatLieElsewhere(t *testing.T) {
+	c, err := parse(samples(t)[1])
+	require.NoError(t, err)
+	require.Len(t, c.Table.Layout.Markers, 3)
+	m := c.Table.Layout.Markers[0]
+	assert.Equal(t, calibration.Marker{ID: 0, Center: geom.Point{X: -28, Y: 40}, Size: 40 * geom.Millimeter, Z: 0.2 * geom.Millimeter}, m)
+}
+
+func TestANamedFileMustExist(t *testing.T) {
+	_, err := app.LoadConfig(filepath.Join(t.TempDir(), "none.toml"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+	assert.Contains(t, err.Error(), "none.toml")
+}
+
+func TestNoFileMeansDefaults(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c, err := app.LoadConfig("")
+	require.NoError(t, err)
+	assert.Equal(t, app.DefaultConfig(), c)
+}
+
+func TestTheFileIsNamedInTheErrorAndLeftAlone(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sightline.toml")
+	text := []byte("[web]\nlissen = \"x\"\n")
+	require.NoError(t, os.WriteFile(path, text, 0o644))
+	_, err := app.LoadConfig(path)
+	require.ErrorContains(t, err, path+": line 2: unknown key")
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, text, after)
+}
+
+func TestADirectoryIsNoConfig(t *testing.T) {
+	_, err := app.LoadConfig(t.TempDir())
+	require.Error(t, err)
+}
+
+func TestTheCommandLineGoesBeforeTheFile(t *testing.T) {
+	c, err := parse("[camera]\nsource = \"/dev/video0\"\nlens = \"a.json\"\n")
+	require.NoError(t, err)
+	c, err = c.With(app.Overrides{Source: "sim:", Rules: "1e", Listen: "localhost:0"})
+	require.NoError(t, err)
+	assert.Equal(t, "sim:", c.Camera.Source)
+	assert.Equal(t, "a.json", c.Camera.Lens)
+	assert.Equal(t, engine.Rules1e, c.Rules.Edition)
+	assert.Equal(t, "localhost:0", c.Web.Listen)
+	_, err = c.With(app.Overrides{Rules: "4"})
+	require.ErrorContains(t, err, "--rules")
+	_, err = c.With(app.Overrides{Listen: "8080"})
+	require.ErrorContains(t, err, "--listen")
+}
+
+func FuzzParseConfig(f *testing.F) {
+	f.Add("[camera]\nsource = \"sim:\"")
+	f.Add("[[table.markers]]\nid = 1")
+	f.Fuzz(func(t *testing.T, text string) { _, _ = parse(text) })
+}

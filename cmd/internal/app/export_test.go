@@ -1,0 +1,28 @@
+package app
+
+import (
+	"reflect"
+	"slices"
+)
+
+// ConfigKeys lists every key that the configuration file may hold.
+func ConfigKeys() []string { return keysOf(reflect.TypeFor[rawConfig](), "") }
+
+func keysOf(t reflect.Type, prefix string) []string {
+	var keys []string
+	for i := range t.NumField() {
+		f := t.Field(i)
+		key := prefix + f.Tag.Get("toml")
+		inner := f.Type
+		if inner.Kind() == reflect.Slice {
+			inner = inner.Elem()
+		}
+		if inner.Kind() == reflect.Struct {
+			keys = append(keys, keysOf(inner, key+".")...)
+		} else {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
