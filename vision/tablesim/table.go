@@ -1,0 +1,195 @@
+package tablesim
+
+import (
+	"fmt"
+	"image/color"
+	"math"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// Table is everything that a picture shows. Ships carry the token of their id
+// ("A1"…"B18", vision.CodeOfID). A Table is a plain value: change what you like
+// between renders. Render is safe for use by several goroutines while nobody
+// changes the table.
+type Table struct {
+	Camera calibration.Camera
+	Layout calibration.Layout // the mat's size and its markers
+	Scene  engine.Scene       // ships and obstacles; covariances are ignored
+
+	Minis   map[string]Mini        // miniatures by ship id; a ship without one stands bare
+	Heights map[string]geom.Length // by ship id: how much higher than vision.BaseTop its top really is
+	Clutter []Clutter              // what else lies about
+	Hands   []Hand
+
+	Look    Look
+	Seed    uint64 // of the mat's pattern and the noise
+	Workers int    // goroutines to render with; 0: one for each processor
+}
+
+// MiniKind is the form of a miniature.
+type MiniKind int
+
+// The forms.
+const (
+	MiniOval  MiniKind = iota // a disc
+	MiniWedge                 // a dart with the point ahead
+	MiniCross                 // a fuselage with wings
+	MiniTwin                  // a ball between two upright panels
+	miniKinds
+)
+
+// Mini is a miniature: a solid on a clear peg, centred over its base.
+type Mini struct {
+	Kind          MiniKind
+	Width, Length geom.Length // across and along the heading
+	Z             geom.Length // height of its underside over the mat
+	Thick         geom.Length
+	Color         color.RGBA // sRGB
+}
+
+// Clutter is a flat rectangular thing: a template, a card, a die.
+type Clutter struct {
+	Pose          geom.Pose   // of its centre
+	Width, Length geom.Length // across and along the heading
+	Height        geom.Length
+	Color         color.RGBA // sRGB
+}
+
+// Hand is a player's hand over the table, with the arm reaching back over the
+// player's own edge.
+type Hand struct {
+	Player int         // 1 reaches in from y = 0, 2 from the far edge
+	Tip    geom.Point  // of the fingers
+	Z      geom.Length // height of the fingers
+}
+
+// MatStyle is a mat's print.
+type MatStyle int
+
+// The styles.
+const (
+	MatStars MatStyle = iota // stars, a nebula and a planet on black
+	MatPlain                 // one grey
+	MatDots                  // grey with white discs at DotPlaces, for measuring
+	MatIce                   // a light mat
+)
+
+// Plastic is what bases are made of.
+type Plastic int
+
+// The plastics.
+const (
+	PlasticBlack Plastic = iota
+	PlasticClear         // translucent: the mat shines through the sides
+)
+
+// Look is how the table appears to the camera.
+type Look struct {
+	Mat     MatStyle
+	Plastic Plastic
+
+	Light   float64    // level: what share of full scale a perfectly white surface reaches
+	Slope   geom.Point // shadows move this many mm for each mm of height
+	Shadow  float64    // 0…1, how deep shadows are
+	Spread  float64    // penumbra: mm for each mm of height
+	Falloff float64    // 0…1, share of light missing in the picture's corners (vignetting)
+
+	Blur      float64 // sigma of the optical blur, px; the pixel's own area comes on top
+	FullWell  float64 // electrons at full scale (shot noise); 0: none
+	ReadNoise float64 // sigma as a share of full scale; 0: none
+
+	Samples int // n: up to n×n rays for one pixel; 0: DefaultSamples
+}
+
+// DefaultSamples is the default of Look.Samples.
+const DefaultSamples = 5
+
+// DefaultLook returns a usual look: a dark mat in even light, a sharp lens.
+func DefaultLook() Look {
+	return Look{
+		Light: 0.8, Slope: geom.Point{X: 0.25, Y: -0.15}, Shadow: 0.45, Spread: 0.25, Falloff: 0.25,
+		Blur: 0.55, FullWell: 8000, ReadNoise: 0.0015,
+	}
+}
+
+func (l Look) validate() error {
+	switch {
+	case !(l.Light > 0) || l.Light > 4:
+		return fmt.Errorf("tablesim: look: light: expected 0 < light ≤ 4, got %v", l.Light)
+	case !(l.Blur >= 0) || l.Blur > 3:
+		return fmt.Errorf("tablesim: look: blur: expected 0…3 px, got %v", l.Blur)
+	case !(l.FullWell >= 0) || !(l.ReadNoise >= 0) || l.ReadNoise > 1:
+		return fmt.Errorf("tablesim: look: noise: full well %v and read noise %v must not be negative", l.FullWell, l.ReadNoise)
+	case l.Samples < 0 || l.Samples > 16:
+		return fmt.Errorf("tablesim: look: samples: expected 0…16, got %d", l.Samples)
+	}
+	return nil
+}
+
+// Heights over the mat that the printed and moulded parts have (rules/dimensions).
+const (
+	obstacleTop = 2.0 // cardboard
+	guideTop    = 3.2
+	guideWide   = 3.3
+	guideGap    = 20.2
+	pegRadius   = 1.5
+	matThick    = 2.0 // the table is that much lower
+)
+
+// guideOut returns how far the guides stand out.
+func guideOut(b engine.Base) float64 {
+	switch b {
+	case engine.Medium:
+		return 1.7
+	case engine.Large:
+		return 1.8
+	}
+	return 1.6
+}
+
+// guides returns the four guides' outlines in the base's frame.
+func guides(b engine.Base) [4]box {
+	_, length := b.Size()
+	h, out := float64(length)/2, guideOut(b)
+	const in, far = guideGap / 2, guideGap/2 + guideWide
+	return [4]box{{-far, h, -in, h + out}, {in, h, far, h + out}, {-far, -h - out, -in, -h}, {in, -h - out, far, -h}}
+}
+
+// baseTop returns the true height of a ship's top.
+func (t *Table) baseTop(id string) float64 { return float64(vision.BaseTop + t.Heights[id]) }
+
+// Validate reports what cannot be rendered.
+func (t *Table) Validate() error {
+	if err := t.Look.validate(); err != nil {
+		return err
+	}
+	if !(t.Layout.Width > 0) || !(t.Layout.Height > 0) {
+		return fmt.Errorf("tablesim: layout: the mat must have a size, got %v × %v", t.Layout.Width, t.Layout.Height)
+	}
+	for _, s := range t.Scene.Ships {
+		if h := t.baseTop(s.ID); !(h > 0) || h > 20 {
+			return fmt.Errorf("tablesim: ship %s: top at %v mm, expected 0…20", s.ID, h)
+		}
+		if v := s.Pose.X + s.Pose.Y + float64(s.Pose.Heading); math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("tablesim: ship %s: pose must be finite", s.ID)
+		}
+	}
+	return nil
+}
+
+// Render renders the table. The same table gives the same picture, byte for byte,
+// whatever the number of workers.
+func (t *Table) Render() (vision.Frame, Truth, error) {
+	r, err := newRenderer(t)
+	if err != nil {
+		return vision.Frame{}, Truth{}, err
+	}
+	if err := r.update(t); err != nil {
+		return vision.Frame{}, Truth{}, err
+	}
+	return r.expose(1), r.truth(t), nil
+}
