@@ -100,11 +100,17 @@ type Scene struct {
 	Rules   Rules
 	Profile string // name of the dimension profile; "" means nominal
 
-	MatWidth, MatHeight geom.Length
-	ScaleSigma          float64 // relative error of scale that all distances share
+	// Dimensions, when not nil, is the profile itself, with a user's own values in
+	// place of the named one's.
+	Dimensions *Profile
+
+	MatWidth, MatHeight geom.Length // 0: not known, and nothing is said about the play area
+	ScaleSigma          float64     // relative error of scale that all distances share
 
 	Ships     []Ship
 	Obstacles []Obstacle
+	Devices   []Token
+	Markers   []Token
 }
 
 // Ship is one ship on the table. Range and arcs are measured from its base.
@@ -129,4 +135,12 @@ type Obstacle struct {
 	Pose    geom.Pose
 	Outline []geom.Point // simple polygon in the obstacle's own frame, mm
 	Sigma   geom.Length  // of its outline on the table
+}
+
+// Token is a device (bomb, mine, remote) or a scenario's marker on the table.
+type Token struct {
+	ID     string
+	Kind   string // bomb, satellite …
+	Player int    // 1 or 2; 0 when not known or nobody's
+	Pose   geom.Pose
 }

@@ -1,0 +1,170 @@
+package engine
+
+import (
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// attack measures the range inside an arc: from the attacker's base to the part
+// of the target's base that is in the arc (rules texts of 2.0 and 2.5, "Attack
+// Range"; the first edition also begins in the arc). gap is the signed gap
+// between the arc and the target.
+func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
+	var start shape
+	start.clip(&m.base, r.planes, &[maxPlanes]float64{})
+	whole := m.inArcDistance(&m.base, r, gap)
+	inArc := m.inArcDistance(&start, r, gap)
+
+	measured := &whole
+	if m.rules == Rules1e {
+		measured = &inArc
+	}
+	contact := m.contact
+	if contact != No {
+		contact = contactOutcome(measured.span)
+	}
+	v := &AttackVerdict{
+		RangeVerdict:     rangeVerdict(m.rules, measured, contact, m.k),
+		DistanceArcStart: geom.Length(math.Max(0, inArc.val)),
+		BandArcStart:     Band(m.rules, geom.Length(inArc.val)),
+	}
+	v.Obstruction = m.obstruction(measured)
+	return v
+}
+
+// inArcDistance measures from a start (the attacker's base or a part of it) to the
+// part of the target inside an arc.
+//
+// The arc's edge is uncertain too, and where it crosses the target it decides
+// which point is the closest. First order fails there: the closest point runs
+// along the target's side as the arc's edge moves, and jumps to another side at
+// a corner. So the target is cut by the arc grown and by the arc shrunk, in a few
+// steps up to k standard deviations of the edge's place, and each step is
+// combined with as much error along the line as still lies within k standard
+// deviations of both together.
+func (m *pairMeasure) inArcDistance(start *shape, r *region, gap *meeting) meeting {
+	base := m.cutDistance(start, r, gap, nil, 0)
+	if m.exact {
+		return base
+	}
+	var sd [maxPlanes]float64
+	for i, h := range r.planes {
+		sd[i] = m.edgeSigma(h)
+	}
+	grown := m.cutDistance(start, r, gap, &sd, -m.k)
+	shrunk := m.cutDistance(start, r, gap, &sd, m.k)
+	if math.Abs(grown.val-base.val) <= tie && math.Abs(shrunk.val-base.val) <= tie {
+		return base
+	}
+	rho := m.edgeCorrelation(r, &base, &sd)
+	out := base
+	steps := [...]float64{0, 0.3, 0.5, 0.7, 0.85, 1} // of k
+	for i := 1; i < len(steps); i++ {
+		loose := m.k * slackWithin(steps[i-1], steps[i], rho)
+		g, s := &grown, &shrunk
+		if steps[i] < 1 {
+			gi := m.cutDistance(start, r, gap, &sd, -m.k*steps[i])
+			si := m.cutDistance(start, r, gap, &sd, m.k*steps[i])
+			g, s = &gi, &si
+		}
+		out.lo = math.Min(out.lo, g.val-(g.val-g.lo)/m.k*loose)
+		out.hi = math.Max(out.hi, s.val+(s.hi-s.val)/m.k*loose)
+	}
+	// Whichever of these cuts is the true one gives the measuring line.
+	e := extremes{}
+	for _, c := range [...]*meeting{&base, &grown, &shrunk} {
+		e.add(c.rival[0])
+		e.add(c.rival[1])
+	}
+	out.rival, out.rivalled = e.pair()
+	return out
+}
+
+// cutDistance measures from start to the target cut by the arc, whose edges are
+// moved inward by f of their standard deviations. Where nothing of the target is
+// left, the point of it that would be the last (or first) in the arc stands for
+// it: the answer is what holds if it is in the arc at all.
+func (m *pairMeasure) cutDistance(start *shape, r *region, gap *meeting, sd *[maxPlanes]float64, f float64) meeting {
+	var shrink [maxPlanes]float64
+	if sd != nil {
+		for i := range shrink {
+			shrink[i] = f * sd[i]
+		}
+	}
+	var part shape
+	part.clip(&m.to, r.planes, &shrink)
+	if len(part.v) == 0 {
+		part.v = append(part.buf[:0], m.deepest(r, gap))
+	}
+	if m.contact != No && m.separation(start, &part).val <= 0 {
+		return m.gap(start, &part)
+	}
+	return m.distance(start, &part)
+}
+
+// deepest returns the point of the target that is deepest in the arc, or nearest
+// to it when it is outside.
+func (m *pairMeasure) deepest(r *region, gap *meeting) geom.Point {
+	if gap.val > 0 {
+		return gap.lines[0][1]
+	}
+	best, at := math.Inf(-1), m.to.v[0]
+	for _, p := range m.to.v {
+		d := math.Inf(1)
+		for _, h := range r.planes {
+			d = math.Min(d, h.n.Dot(p)-h.c)
+		}
+		if d > best {
+			best, at = d, p
+		}
+	}
+	return at
+}
+
+// edgeSigma returns the largest standard deviation of the place of an arc's edge
+// against the corners of the target.
+func (m *pairMeasure) edgeSigma(h halfPlane) float64 {
+	v := 0.0
+	for _, p := range m.to.v {
+		var w gradient
+		m.push(&w, bodyFrom, h.n, p)
+		m.push(&w, bodyTo, h.n.Mul(-1), p)
+		v = math.Max(v, m.variance(&w))
+	}
+	return math.Sqrt(v)
+}
+
+// edgeCorrelation returns the largest correlation between an arc's edge moving
+// inward and the distance growing, over the edges near the closest point.
+func (m *pairMeasure) edgeCorrelation(r *region, d *meeting, sd *[maxPlanes]float64) float64 {
+	v := m.variance(&d.slope)
+	rho := -1.0
+	for i, h := range r.planes {
+		q := d.lines[0][1]
+		if math.Abs(h.n.Dot(q)-h.c) > 2*m.k*sd[i]+tie {
+			continue
+		}
+		var w gradient
+		m.push(&w, bodyFrom, h.n, q)
+		m.push(&w, bodyTo, h.n.Mul(-1), q)
+		if n := math.Sqrt(v * m.variance(&w)); n > 0 {
+			rho = math.Max(rho, m.covariance(&w, &d.slope)/n)
+		}
+	}
+	if rho == -1 { // no edge near: the far end of a corner that switches
+		return 1
+	}
+	return math.Min(1, rho)
+}
+
+// slackWithin returns the largest standardised error of a quantity whose
+// correlation with another is rho, while that other is between a and b and both
+// together are on the unit circle.
+func slackWithin(a, b, rho float64) float64 {
+	lo, hi, at := math.Asin(a), math.Asin(b), math.Asin(rho)
+	if lo <= at && at <= hi {
+		return 1
+	}
+	return math.Max(0, math.Max(math.Cos(lo-at), math.Cos(hi-at)))
+}

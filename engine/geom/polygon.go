@@ -1,0 +1,268 @@
+package geom
+
+import (
+	"math"
+	"sort"
+)
+
+// ClosestOnSegment returns the point of the closed segment from a to b that is
+// closest to p, and how far along the segment it lies (0 at a, 1 at b). A
+// segment of no length is its point a.
+func ClosestOnSegment(p, a, b Point) (q Point, t float64) {
+	d := b.Sub(a)
+	l2 := d.Dot(d)
+	if l2 == 0 {
+		return a, 0
+	}
+	t = p.Sub(a).Dot(d) / l2
+	switch {
+	case t <= 0:
+		return a, 0
+	case t >= 1:
+		return b, 1
+	}
+	return a.Add(d.Mul(t)), t
+}
+
+// Polygon is a simple polygon: its vertices in order, either way round, the last
+// joined to the first. It may be concave.
+type Polygon []Point
+
+// Area returns the signed area in mm²: positive when the vertices run
+// counter-clockwise.
+func (g Polygon) Area() float64 {
+	sum := 0.0
+	for i, p := range g {
+		q := g[(i+1)%len(g)]
+		sum += p.Sub(g[0]).Cross(q.Sub(g[0]))
+	}
+	return sum / 2
+}
+
+// Contains reports whether p lies inside the polygon. Points on the boundary may
+// go either way; measure BoundaryDistance where that matters.
+func (g Polygon) Contains(p Point) bool {
+	in := false
+	for i, j := 0, len(g)-1; i < len(g); j, i = i, i+1 {
+		a, b := g[j], g[i]
+		if (a.Y > p.Y) == (b.Y > p.Y) {
+			continue
+		}
+		if p.X < a.X+(b.X-a.X)*((p.Y-a.Y)/(b.Y-a.Y)) {
+			in = !in
+		}
+	}
+	return in
+}
+
+// BoundaryDistance returns how far p is from the polygon's boundary, inside or
+// outside, in millimetres. A polygon without vertices is infinitely far.
+func (g Polygon) BoundaryDistance(p Point) float64 {
+	best := math.Inf(1)
+	for i, j := 0, len(g)-1; i < len(g); j, i = i, i+1 {
+		q, _ := ClosestOnSegment(p, g[j], g[i])
+		d := q.Sub(p)
+		best = math.Min(best, d.Dot(d))
+	}
+	return math.Sqrt(best)
+}
+
+// Depth returns how far p lies inside the polygon: positive inside, negative
+// outside, in millimetres to the boundary.
+func (g Polygon) Depth(p Point) float64 {
+	d := g.BoundaryDistance(p)
+	if g.Contains(p) {
+		return d
+	}
+	return -d
+}
+
+// Convex reports whether the polygon has no reflex corner.
+func (g Polygon) Convex() bool {
+	sign := 0.0
+	for i := range g {
+		a, b, c := g[i], g[(i+1)%len(g)], g[(i+2)%len(g)]
+		turn := b.Sub(a).Cross(c.Sub(b))
+		if turn*sign < 0 {
+			return false
+		}
+		if turn != 0 {
+			sign = turn
+		}
+	}
+	return true
+}
+
+// SegmentsTouch reports whether the closed segments ab and cd have a point in
+// common.
+func SegmentsTouch(a, b, c, d Point) bool {
+	o1, o2 := side(a, b, c), side(a, b, d)
+	o3, o4 := side(c, d, a), side(c, d, b)
+	if o1*o2 < 0 && o3*o4 < 0 {
+		return true
+	}
+	return o1 == 0 && inBox(a, b, c) || o2 == 0 && inBox(a, b, d) ||
+		o3 == 0 && inBox(c, d, a) || o4 == 0 && inBox(c, d, b)
+}
+
+// side returns the sign of c's place beside the directed line ab: 1 left, -1 right.
+func side(a, b, c Point) int {
+	switch v := b.Sub(a).Cross(c.Sub(a)); {
+	case v > 0:
+		return 1
+	case v < 0:
+		return -1
+	}
+	return 0
+}
+
+// inBox reports whether p, known to be on the line ab, is on the segment.
+func inBox(a, b, p Point) bool {
+	return math.Min(a.X, b.X) <= p.X && p.X <= math.Max(a.X, b.X) &&
+		math.Min(a.Y, b.Y) <= p.Y && p.Y <= math.Max(a.Y, b.Y)
+}
+
+// Crossing finds two edges of the polygon that meet where they should not: edges
+// i (from vertex i to i+1) and j, i < j. ok is false for a simple polygon. A
+// repeated vertex counts as a crossing.
+func (g Polygon) Crossing() (i, j int, ok bool) {
+	n := len(g)
+	order := make([]int, n)
+	for k := range order {
+		order[k] = k
+	}
+	left := func(k int) float64 { return math.Min(g[k].X, g[(k+1)%n].X) }
+	right := func(k int) float64 { return math.Max(g[k].X, g[(k+1)%n].X) }
+	sort.Slice(order, func(x, y int) bool { return left(order[x]) < left(order[y]) })
+	for x, e := range order {
+		for _, f := range order[x+1:] {
+			if left(f) > right(e) { // the rest begin further right still
+				break
+			}
+			if g.edgesMeet(min(e, f), max(e, f)) {
+				return min(e, f), max(e, f), true
+			}
+		}
+	}
+	return 0, 0, false
+}
+
+// edgesMeet reports whether edges i < j meet elsewhere than in the corner that
+// neighbours share.
+func (g Polygon) edgesMeet(i, j int) bool {
+	n := len(g)
+	a, b, c, d := g[i], g[(i+1)%n], g[j], g[(j+1)%n]
+	switch {
+	case a == b || c == d:
+		return true
+	case j == i+1: // share b = c; they meet elsewhere only when folded back
+		return side(a, b, d) == 0 && b.Sub(a).Dot(d.Sub(c)) < 0
+	case i == 0 && j == n-1: // share a = d
+		return side(c, d, b) == 0 && d.Sub(c).Dot(b.Sub(a)) < 0
+	}
+	return SegmentsTouch(a, b, c, d)
+}
+
+// MeetsInterior reports whether the segment from a to b passes through the
+// polygon's interior by more than tol: grazing the boundary is not through. A
+// segment of no length passes through when it lies deeper inside than tol.
+func (g Polygon) MeetsInterior(a, b Point, tol float64) bool {
+	_, depth := g.Deepest(a, b, tol)
+	return depth > tol
+}
+
+// Deepest returns the point of the segment from a to b that lies deepest inside
+// the polygon, and its depth in mm, exact to tol (not below 1e-9 mm). A segment
+// that stays outside has a depth of zero or less, which is then only a bound and
+// not its distance.
+func (g Polygon) Deepest(a, b Point, tol float64) (Point, float64) {
+	l := b.Sub(a).Norm()
+	tol = math.Max(tol, 1e-9)
+	d := deepest{g: g, a: a, b: b, l: l, tol: tol / 2, budget: 4096}
+	d.best, d.at = g.Depth(a), a
+	if db := g.Depth(b); db > d.best {
+		d.best, d.at = db, b
+	}
+	// Cut the segment where it crosses the outline: inside each piece the depth
+	// keeps its sign, so that the shortest chord cannot be missed.
+	cuts := []float64{0, 1}
+	for i, j := 0, len(g)-1; i < len(g); j, i = i, i+1 {
+		if t, ok := crossAt(a, b, g[j], g[i]); ok {
+			cuts = append(cuts, t)
+		}
+	}
+	sort.Float64s(cuts)
+	for i := 1; i < len(cuts); i++ {
+		if cuts[i] > cuts[i-1] && g.Contains(a.Lerp(b, (cuts[i]+cuts[i-1])/2)) {
+			d.search(cuts[i-1], cuts[i])
+		}
+	}
+	return d.at, d.best
+}
+
+// crossAt returns where along ab the segment cd crosses it.
+func crossAt(a, b, c, d Point) (float64, bool) {
+	u, v, w := b.Sub(a), d.Sub(c), c.Sub(a)
+	den := u.Cross(v)
+	if den == 0 {
+		return 0, false
+	}
+	t, s := w.Cross(v)/den, w.Cross(u)/den
+	const slack = 1e-9 // of the edge's length: a crossing at a corner counts for both edges
+	return t, t > 0 && t < 1 && s >= -slack && s <= 1+slack
+}
+
+// deepest is a branch and bound over a segment: depth changes by no more than
+// the way gone, so half a piece's length bounds what it can add.
+type deepest struct {
+	g      Polygon
+	a, b   Point
+	l      float64
+	tol    float64
+	best   float64
+	at     Point
+	budget int
+}
+
+func (d *deepest) search(t0, t1 float64) {
+	mid := (t0 + t1) / 2
+	p := d.a.Lerp(d.b, mid)
+	depth := d.g.BoundaryDistance(p) // the piece is inside
+	if depth > d.best {
+		d.best, d.at = depth, p
+	}
+	d.budget--
+	half := (t1 - t0) / 2 * d.l
+	if d.budget < 0 || depth+half <= d.best+d.tol {
+		return
+	}
+	d.search(t0, mid)
+	d.search(mid, t1)
+}
+
+// Gap returns the distance between two polygons in mm, 0 when they meet or one
+// contains the other. One or two vertices stand for a point or a segment; nothing
+// is infinitely far from no vertices.
+func Gap(a, b Polygon) float64 {
+	best := math.Inf(1)
+	for range 2 {
+		for _, p := range a {
+			best = math.Min(best, b.BoundaryDistance(p))
+		}
+		a, b = b, a
+	}
+	if len(a) == 0 || len(b) == 0 {
+		return best
+	}
+	if a.Contains(b[0]) || b.Contains(a[0]) {
+		return 0
+	}
+	for i, p := range a {
+		for j, q := range b {
+			if SegmentsTouch(p, a[(i+1)%len(a)], q, b[(j+1)%len(b)]) {
+				return 0
+			}
+		}
+	}
+	return best
+}

@@ -1,0 +1,629 @@
+package engine
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"sightline/engine/geom"
+)
+
+// This file is the wire form of scenes and results: the only place where degrees
+// become radians and back, and where units stand in the keys.
+
+// wireVersion rises when a meaning on the wire changes.
+const wireVersion = 1
+
+// ParseScenes reads one scene, or the list of scenes that locate writes. list
+// says which of the two it was. It is strict: an unknown or repeated key, a
+// wrong type, a missing key that is needed and a value that cannot be measured
+// are errors that name the key and where it stands.
+func ParseScenes(data []byte) (scenes []Scene, list bool, err error) {
+	fields, err := readObject(data, "")
+	if err != nil {
+		return nil, false, err
+	}
+	if _, list = fields.get("scenes"); !list {
+		s, err := parseScene(fields)
+		if err != nil {
+			return nil, false, err
+		}
+		return []Scene{s}, false, nil
+	}
+	err = fields.each(map[string]reader{
+		"version": readVersion,
+		"scenes": eachOf(func(raw json.RawMessage, at string) error {
+			f, err := readObject(raw, at)
+			if err != nil {
+				return err
+			}
+			s, err := parseScene(f)
+			if err != nil {
+				return err
+			}
+			scenes = append(scenes, s)
+			return nil
+		}),
+	}, "version")
+	if err != nil {
+		return nil, true, err
+	}
+	return scenes, true, nil
+}
+
+func parseScene(f fields) (Scene, error) {
+	var s Scene
+	err := f.each(map[string]reader{
+		"version": readVersion,
+		"rules": func(raw json.RawMessage, at string) error {
+			var name string
+			if err := readInto(&name, "an edition's name")(raw, at); err != nil {
+				return err
+			}
+			r, err := ParseRules(name)
+			s.Rules = r
+			return err // names its key itself
+		},
+		"profile": func(raw json.RawMessage, at string) error { return readProfile(raw, at, &s) },
+		"mat": object(map[string]reader{
+			"width_mm":  length(&s.MatWidth),
+			"height_mm": length(&s.MatHeight),
+		}),
+		"scale_sigma": number(&s.ScaleSigma),
+		"ships": eachOf(func(raw json.RawMessage, at string) error {
+			ship, err := parseShip(raw, at)
+			s.Ships = append(s.Ships, ship)
+			return err
+		}),
+		"obstacles": eachOf(func(raw json.RawMessage, at string) error {
+			o, err := parseObstacle(raw, at)
+			if o.ID == "" {
+				o.ID = fmt.Sprintf("obstacle%d", len(s.Obstacles)+1)
+			}
+			s.Obstacles = append(s.Obstacles, o)
+			return err
+		}),
+		"devices": tokens(&s.Devices, "device"),
+		"markers": tokens(&s.Markers, "marker"),
+	}, "version", "rules")
+	if err == nil {
+		err = s.Validate()
+	}
+	if err != nil {
+		return Scene{}, f.under(err)
+	}
+	return s, nil
+}
+
+func parseShip(raw json.RawMessage, at string) (Ship, error) {
+	var s Ship
+	var base string
+	f, err := readObject(raw, at)
+	if err != nil {
+		return s, err
+	}
+	err = f.each(map[string]reader{
+		"id":          text(&s.ID),
+		"player":      readInto(&s.Player, "1 or 2"),
+		"base":        text(&base),
+		"x_mm":        number(&s.Pose.X),
+		"y_mm":        number(&s.Pose.Y),
+		"heading_deg": degrees(&s.Pose.Heading),
+		"arcs":        readInto(&s.Arcs, "a list of arcs' names"),
+		"turret":      text(&s.Turret),
+		"covariance":  func(raw json.RawMessage, at string) error { return readCovariance(raw, at, &s.Covariance) },
+		"seen":        text(&s.Seen),
+		"visible":     number(&s.Visible),
+	}, "id", "base", "x_mm", "y_mm", "heading_deg")
+	if err == nil {
+		s.Base, err = ParseBase(base)
+	}
+	if err != nil {
+		return s, named(f, s.ID, err)
+	}
+	return s, nil
+}
+
+func parseObstacle(raw json.RawMessage, at string) (Obstacle, error) {
+	var o Obstacle
+	f, err := readObject(raw, at)
+	if err != nil {
+		return o, err
+	}
+	err = f.each(map[string]reader{
+		"id":          text(&o.ID),
+		"kind":        text(&o.Kind),
+		"x_mm":        number(&o.Pose.X),
+		"y_mm":        number(&o.Pose.Y),
+		"heading_deg": degrees(&o.Pose.Heading),
+		"sigma_mm":    length(&o.Sigma),
+		"outline_mm": eachOf(func(raw json.RawMessage, at string) error {
+			var p []float64
+			if err := readInto(&p, "[x, y]")(raw, at); err != nil {
+				return err
+			}
+			if len(p) != 2 {
+				return fmt.Errorf("%s: expected [x, y], got %d numbers", at, len(p))
+			}
+			o.Outline = append(o.Outline, geom.Point{X: p[0], Y: p[1]})
+			return nil
+		}),
+	})
+	if err != nil {
+		return o, named(f, o.ID, err)
+	}
+	return o, nil
+}
+
+func tokens(dst *[]Token, what string) reader {
+	return eachOf(func(raw json.RawMessage, at string) error {
+		t := Token{ID: fmt.Sprintf("%s%d", what, len(*dst)+1)}
+		f, err := readObject(raw, at)
+		if err != nil {
+			return err
+		}
+		err = f.each(map[string]reader{
+			"id":          text(&t.ID),
+			"kind":        text(&t.Kind),
+			"player":      readInto(&t.Player, "1 or 2"),
+			"x_mm":        number(&t.Pose.X),
+			"y_mm":        number(&t.Pose.Y),
+			"heading_deg": degrees(&t.Pose.Heading),
+		})
+		if err != nil {
+			return named(f, t.ID, err)
+		}
+		*dst = append(*dst, t)
+		return nil
+	})
+}
+
+// readProfile reads a profile's name, or an object of a name and the dimensions
+// that differ from it.
+func readProfile(raw json.RawMessage, at string, s *Scene) error {
+	if len(raw) > 0 && raw[0] == '"' {
+		if err := text(&s.Profile)(raw, at); err != nil {
+			return err
+		}
+		_, err := ProfileNamed(s.Profile)
+		return err
+	}
+	f, err := readObject(raw, at)
+	if err != nil {
+		return fmt.Errorf("%s: expected a profile's name or an object", at)
+	}
+	if name, ok := f.get("name"); ok {
+		if err := text(&s.Profile)(name, at+".name"); err != nil {
+			return err
+		}
+	}
+	p, err := ProfileNamed(s.Profile)
+	if err != nil {
+		return err
+	}
+	readers := map[string]reader{
+		"name":   text(&s.Profile),
+		"guides": readInto(&p.Guides, "true or false"),
+	}
+	for i := range profileKeys {
+		k := &profileKeys[i]
+		readers[k.name] = func(raw json.RawMessage, at string) error { return k.read(raw, at, &p) }
+	}
+	if err := f.each(readers); err != nil {
+		return err
+	}
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	s.Dimensions = &p
+	return nil
+}
+
+func (k *profileKey) read(raw json.RawMessage, at string, p *Profile) error {
+	vs := make([]float64, 1)
+	var err error
+	if k.n > 0 {
+		err = readInto(&vs, fmt.Sprintf("%d numbers", k.n))(raw, at)
+	} else {
+		err = number(&vs[0])(raw, at)
+	}
+	if err != nil {
+		return err
+	}
+	if len(vs) != max(1, k.n) {
+		return fmt.Errorf("%s: expected %d numbers, got %d", at, k.n, len(vs))
+	}
+	for i, v := range vs {
+		k.set(p, i, v*k.unit)
+	}
+	return nil
+}
+
+// readCovariance reads a covariance of (mm, mm, degrees) into radians.
+func readCovariance(raw json.RawMessage, at string, c *geom.Cov3) error {
+	var v []float64
+	if err := readInto(&v, "9 numbers")(raw, at); err != nil {
+		return err
+	}
+	if len(v) != len(c) {
+		return fmt.Errorf("%s: expected 9 numbers, row by row, got %d", at, len(v))
+	}
+	copy(c[:], v)
+	scaleHeading(c, float64(geom.Degree))
+	return nil
+}
+
+// scaleHeading changes the unit of the heading in a covariance.
+func scaleHeading(c *geom.Cov3, k float64) {
+	for _, i := range [...]int{2, 5, 6, 7} {
+		c[i] *= k
+	}
+	c[8] *= k * k
+}
+
+// reader reads the value of a key; at is its path, for errors.
+type reader func(raw json.RawMessage, at string) error
+
+// fields are the keys of an object in the order in which they stand there.
+type fields struct {
+	at   string // the object's path; "" at the top
+	keys []string
+	raw  []json.RawMessage
+}
+
+func (f *fields) get(key string) (json.RawMessage, bool) {
+	if i := slices.Index(f.keys, key); i >= 0 {
+		return f.raw[i], true
+	}
+	return nil, false
+}
+
+// under puts the path of a scene in a list before an error about it.
+func (f *fields) under(err error) error {
+	if f.at == "" {
+		return err
+	}
+	if msg := err.Error(); len(msg) >= len(f.at) && msg[:len(f.at)] == f.at {
+		return err
+	}
+	return fmt.Errorf("%s: %w", f.at, err)
+}
+
+// named puts the path and the id of a ship or an obstacle before an error about
+// it that does not begin with its path already.
+func named(f fields, id string, err error) error {
+	if msg := err.Error(); id == "" {
+		return f.under(err)
+	} else if rest, ok := bytes.CutPrefix([]byte(msg), []byte(f.at+".")); ok {
+		return fmt.Errorf("%s (%s): %s", f.at, id, rest)
+	}
+	return fmt.Errorf("%s (%s): %w", f.at, id, err)
+}
+
+// each reads every key with its reader.
+func (f *fields) each(readers map[string]reader, needed ...string) error {
+	for i, k := range f.keys {
+		read, ok := readers[k]
+		if !ok {
+			return fmt.Errorf("%s: unknown key", f.path(k))
+		}
+		if err := read(f.raw[i], f.path(k)); err != nil {
+			return err
+		}
+	}
+	for _, k := range needed {
+		if !slices.Contains(f.keys, k) {
+			return fmt.Errorf("%s: missing", f.path(k))
+		}
+	}
+	return nil
+}
+
+func (f *fields) path(key string) string {
+	if !plainKey(key) {
+		key = strconv.Quote(key)
+	}
+	if f.at == "" {
+		return key
+	}
+	return f.at + "." + key
+}
+
+func plainKey(k string) bool {
+	for _, c := range k {
+		if (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '_' {
+			return false
+		}
+	}
+	return k != "" && len(k) <= 64
+}
+
+// readObject splits an object into its keys; a key that is there twice is an
+// error, which encoding/json would let pass.
+func readObject(raw []byte, at string) (fields, error) {
+	f := fields{at: at}
+	where := ""
+	if at != "" {
+		where = at + ": "
+	}
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	t, err := dec.Token()
+	if err != nil {
+		return f, fmt.Errorf("%sexpected a JSON object: %w", where, plainJSON(err))
+	}
+	if t != json.Delim('{') {
+		return f, fmt.Errorf("%sexpected a JSON object", where)
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return f, fmt.Errorf("%s%w", where, plainJSON(err))
+		}
+		key := t.(string) // the decoder hands out nothing else in a key's place
+		if slices.Contains(f.keys, key) {
+			return f, fmt.Errorf("%s: there twice", f.path(key))
+		}
+		var v json.RawMessage
+		if err := dec.Decode(&v); err != nil {
+			return f, fmt.Errorf("%s: %w", f.path(key), plainJSON(err))
+		}
+		f.keys, f.raw = append(f.keys, key), append(f.raw, v)
+	}
+	if _, err := dec.Token(); err != nil {
+		return f, fmt.Errorf("%s%w", where, plainJSON(err))
+	}
+	if _, err := dec.Token(); err == nil {
+		return f, fmt.Errorf("%sexpected nothing after the object", where)
+	}
+	return f, nil
+}
+
+// plainJSON says in plain words that a document ends too early.
+func plainJSON(err error) error {
+	if err.Error() == "EOF" || err.Error() == "unexpected EOF" {
+		return errors.New("the document ends too early")
+	}
+	return err
+}
+
+func object(readers map[string]reader) reader {
+	return func(raw json.RawMessage, at string) error {
+		f, err := readObject(raw, at)
+		if err != nil {
+			return err
+		}
+		return f.each(readers)
+	}
+}
+
+func eachOf(read reader) reader {
+	return func(raw json.RawMessage, at string) error {
+		var list []json.RawMessage
+		if err := readInto(&list, "a list")(raw, at); err != nil {
+			return err
+		}
+		for i, r := range list {
+			if err := read(r, fmt.Sprintf("%s[%d]", at, i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// readInto reads a plain value; want says in words what is expected. null is not
+// a value.
+func readInto[T any](dst *T, want string) reader {
+	return func(raw json.RawMessage, at string) error {
+		err := json.Unmarshal(raw, dst)
+		if err != nil || string(raw) == "null" {
+			return fmt.Errorf("%s: expected %s, got %s", at, want, shorten(raw))
+		}
+		return nil
+	}
+}
+
+func shorten(raw []byte) string {
+	if len(raw) > 40 {
+		return string(bytes.ToValidUTF8(raw[:40], nil)) + "…"
+	}
+	return string(raw)
+}
+
+func text(dst *string) reader    { return readInto(dst, "a text") }
+func number(dst *float64) reader { return readInto(dst, "a number") }
+func length(dst *geom.Length) reader {
+	return readInto((*float64)(dst), "a number")
+}
+
+func degrees(dst *geom.Angle) reader {
+	return func(raw json.RawMessage, at string) error {
+		var v float64
+		if err := number(&v)(raw, at); err != nil {
+			return err
+		}
+		*dst = geom.Angle(v) * geom.Degree
+		return nil
+	}
+}
+
+func readVersion(raw json.RawMessage, at string) error {
+	var v int
+	if err := readInto(&v, strconv.Itoa(wireVersion))(raw, at); err != nil {
+		return err
+	}
+	if v != wireVersion {
+		return fmt.Errorf("%s: expected %d, got %d", at, wireVersion, v)
+	}
+	return nil
+}
+
+// The wire's own structs, for writing.
+
+type wireScene struct {
+	Version    int            `json:"version"`
+	Rules      string         `json:"rules"`
+	Profile    any            `json:"profile,omitempty"`
+	Mat        *wireMat       `json:"mat,omitempty"`
+	ScaleSigma float64        `json:"scale_sigma,omitempty"`
+	Ships      []wireShip     `json:"ships"`
+	Obstacles  []wireObstacle `json:"obstacles,omitempty"`
+	Devices    []wireToken    `json:"devices,omitempty"`
+	Markers    []wireToken    `json:"markers,omitempty"`
+}
+
+type wireMat struct {
+	Width  float64 `json:"width_mm"`
+	Height float64 `json:"height_mm"`
+}
+
+type wireShip struct {
+	ID         string    `json:"id"`
+	Player     int       `json:"player,omitempty"`
+	Base       string    `json:"base"`
+	X          float64   `json:"x_mm"`
+	Y          float64   `json:"y_mm"`
+	Heading    float64   `json:"heading_deg"`
+	Arcs       []string  `json:"arcs,omitempty"`
+	Turret     string    `json:"turret,omitempty"`
+	Covariance []float64 `json:"covariance,omitempty"`
+	Seen       string    `json:"seen,omitempty"`
+	Visible    *float64  `json:"visible,omitempty"`
+}
+
+type wireObstacle struct {
+	ID      string       `json:"id"`
+	Kind    string       `json:"kind,omitempty"`
+	X       float64      `json:"x_mm"`
+	Y       float64      `json:"y_mm"`
+	Heading float64      `json:"heading_deg"`
+	Outline [][2]float64 `json:"outline_mm"`
+	Sigma   float64      `json:"sigma_mm,omitempty"`
+}
+
+type wireToken struct {
+	ID      string  `json:"id"`
+	Kind    string  `json:"kind,omitempty"`
+	Player  int     `json:"player,omitempty"`
+	X       float64 `json:"x_mm"`
+	Y       float64 `json:"y_mm"`
+	Heading float64 `json:"heading_deg"`
+}
+
+// MarshalScene writes a scene in the wire form, on one line.
+func MarshalScene(s Scene) ([]byte, error) {
+	w, err := newWireScene(&s)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(w)
+}
+
+// MarshalScenes writes a list of scenes, as locate does.
+func MarshalScenes(scenes []Scene) ([]byte, error) {
+	w := struct {
+		Version int          `json:"version"`
+		Scenes  []*wireScene `json:"scenes"`
+	}{wireVersion, make([]*wireScene, len(scenes))}
+	for i := range scenes {
+		var err error
+		if w.Scenes[i], err = newWireScene(&scenes[i]); err != nil {
+			return nil, fmt.Errorf("scenes[%d]: %w", i, err)
+		}
+	}
+	return json.Marshal(w)
+}
+
+func newWireScene(s *Scene) (*wireScene, error) {
+	w := &wireScene{Version: wireVersion, Rules: s.Rules.String(), ScaleSigma: s.ScaleSigma, Ships: make([]wireShip, len(s.Ships))}
+	if s.MatWidth > 0 || s.MatHeight > 0 {
+		w.Mat = &wireMat{float64(s.MatWidth), float64(s.MatHeight)}
+	}
+	var err error
+	if w.Profile, err = wireProfile(s); err != nil {
+		return nil, err
+	}
+	for i := range s.Ships {
+		w.Ships[i] = newWireShip(&s.Ships[i])
+	}
+	for i := range s.Obstacles {
+		o := &s.Obstacles[i]
+		wo := wireObstacle{o.ID, o.Kind, o.Pose.X, o.Pose.Y, wireDegrees(o.Pose.Heading), make([][2]float64, len(o.Outline)), float64(o.Sigma)}
+		for j, p := range o.Outline {
+			wo.Outline[j] = [2]float64{p.X, p.Y}
+		}
+		w.Obstacles = append(w.Obstacles, wo)
+	}
+	w.Devices, w.Markers = wireTokens(s.Devices), wireTokens(s.Markers)
+	return w, nil
+}
+
+func wireTokens(ts []Token) []wireToken {
+	var w []wireToken
+	for _, t := range ts {
+		w = append(w, wireToken{t.ID, t.Kind, t.Player, t.Pose.X, t.Pose.Y, wireDegrees(t.Pose.Heading)})
+	}
+	return w
+}
+
+// wireProfile returns nil, the profile's name, or the object of what differs.
+func wireProfile(s *Scene) (any, error) {
+	if s.Dimensions == nil {
+		if s.Profile == "" {
+			return nil, nil
+		}
+		return s.Profile, nil
+	}
+	named, err := ProfileNamed(s.Dimensions.Name)
+	if err != nil {
+		return nil, err
+	}
+	w := map[string]any{"name": named.Name}
+	if s.Dimensions.Guides != named.Guides {
+		w["guides"] = s.Dimensions.Guides
+	}
+	for i := range profileKeys {
+		k := &profileKeys[i]
+		if v := k.values(s.Dimensions); !slices.Equal(v, k.values(&named)) {
+			if k.n == 0 {
+				w[k.name] = v[0]
+			} else {
+				w[k.name] = v
+			}
+		}
+	}
+	return w, nil
+}
+
+func newWireShip(s *Ship) wireShip {
+	w := wireShip{
+		ID: s.ID, Player: s.Player, Base: s.Base.String(),
+		X: s.Pose.X, Y: s.Pose.Y, Heading: wireDegrees(s.Pose.Heading),
+		Arcs: s.Arcs, Turret: s.Turret, Seen: s.Seen,
+	}
+	if s.Covariance != (geom.Cov3{}) {
+		c := s.Covariance
+		scaleHeading(&c, 1/float64(geom.Degree))
+		w.Covariance = c[:]
+	}
+	if s.Seen != "" || s.Visible > 0 {
+		w.Visible = &s.Visible
+	}
+	return w
+}
+
+// wireDegrees returns a heading in [0, 360).
+func wireDegrees(a geom.Angle) float64 {
+	d := math.Mod(a.Degrees(), 360)
+	if d < 0 {
+		d += 360
+	}
+	if d >= 360 {
+		d = 0
+	}
+	return d
+}

@@ -1,0 +1,150 @@
+package engine
+
+import "encoding/json"
+
+// The wire form of results. Every list is written as one, never as null.
+
+type wireResult struct {
+	Version  int           `json:"version"`
+	Rules    string        `json:"rules"`
+	Pairs    []wirePair    `json:"pairs"`
+	Objects  []wireObject  `json:"objects"`
+	Problems []wireProblem `json:"problems"`
+}
+
+type wirePair struct {
+	From    string    `json:"from"`
+	To      string    `json:"to"`
+	Range   wireRange `json:"range"`
+	Contact string    `json:"contact"`
+	Arcs    []wireArc `json:"arcs"`
+}
+
+type wireDistance struct {
+	Distance float64 `json:"distance_mm"`
+	Sigma    float64 `json:"sigma_mm"`
+	Band     int     `json:"band"`
+	Possible []int   `json:"possible_bands,omitempty"`
+	Margin   float64 `json:"margin_mm"`
+}
+
+type wireRange struct {
+	wireDistance
+	Outcome string          `json:"outcome"`
+	Lines   [][2][2]float64 `json:"lines_mm"`
+}
+
+type wireArc struct {
+	Arc    string      `json:"arc"`
+	InArc  string      `json:"in_arc"`
+	Margin float64     `json:"margin_mm"`
+	Sigma  float64     `json:"sigma_mm"`
+	Attack *wireAttack `json:"attack,omitempty"`
+}
+
+type wireAttack struct {
+	wireDistance
+	DistanceArcStart float64         `json:"distance_arc_start_mm"`
+	BandArcStart     int             `json:"band_arc_start"`
+	Lines            [][2][2]float64 `json:"lines_mm"`
+	Obstruction      wireObstruction `json:"obstruction"`
+}
+
+type wireObstruction struct {
+	Verdict string   `json:"verdict"`
+	By      []string `json:"by"`
+	Ships   []string `json:"ships"`
+	Margin  float64  `json:"margin_mm"`
+}
+
+type wireObject struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	Kind string `json:"kind"`
+	wireDistance
+	Contact string `json:"contact"`
+	Overlap string `json:"overlap"`
+}
+
+type wireProblem struct {
+	ID      string  `json:"id"`
+	Problem string  `json:"problem"`
+	Margin  float64 `json:"margin_mm"`
+}
+
+// MarshalResult writes a result in the wire form, on one line.
+func MarshalResult(r Result) ([]byte, error) { return json.Marshal(newWireResult(&r)) }
+
+// MarshalResults writes the results of a list of scenes, in order.
+func MarshalResults(rs []Result) ([]byte, error) {
+	w := struct {
+		Version int          `json:"version"`
+		Results []wireResult `json:"results"`
+	}{wireVersion, make([]wireResult, len(rs))}
+	for i := range rs {
+		w.Results[i] = newWireResult(&rs[i])
+	}
+	return json.Marshal(w)
+}
+
+func newWireResult(r *Result) wireResult {
+	w := wireResult{
+		Version: wireVersion, Rules: r.Rules.String(),
+		Pairs:    make([]wirePair, len(r.Pairs)),
+		Objects:  make([]wireObject, len(r.Objects)),
+		Problems: make([]wireProblem, len(r.Problems)),
+	}
+	for i := range r.Pairs {
+		p := &r.Pairs[i]
+		w.Pairs[i] = wirePair{
+			From: p.From, To: p.To, Contact: p.Contact.String(), Arcs: make([]wireArc, len(p.Arcs)),
+			Range: wireRange{newWireDistance(&p.Range), p.Range.Outcome.String(), wireLines(p.Range.Lines)},
+		}
+		for j := range p.Arcs {
+			w.Pairs[i].Arcs[j] = newWireArc(&p.Arcs[j])
+		}
+	}
+	for i, o := range r.Objects {
+		w.Objects[i] = wireObject{o.From, o.To, o.Kind, newWireDistance(&o.Range), o.Contact.String(), o.Overlap.String()}
+		w.Objects[i].Possible = nil // the contract states them for pairs only
+	}
+	for i, p := range r.Problems {
+		w.Problems[i] = wireProblem{p.ID, p.Problem, float64(p.Margin)}
+	}
+	return w
+}
+
+func newWireArc(a *ArcVerdict) wireArc {
+	w := wireArc{Arc: a.Arc.String(), InArc: a.InArc.String(), Margin: float64(a.Margin), Sigma: float64(a.Sigma)}
+	if at := a.Attack; at != nil {
+		o := &at.Obstruction
+		w.Attack = &wireAttack{
+			wireDistance:     newWireDistance(&at.RangeVerdict),
+			DistanceArcStart: float64(at.DistanceArcStart),
+			BandArcStart:     at.BandArcStart,
+			Lines:            wireLines(at.Lines),
+			Obstruction:      wireObstruction{o.Verdict, listed(o.By), listed(o.Ships), float64(o.Margin)},
+		}
+	}
+	return w
+}
+
+func newWireDistance(r *RangeVerdict) wireDistance {
+	return wireDistance{float64(r.Distance), float64(r.Sigma), r.Band, listed(r.Possible), float64(r.Margin)}
+}
+
+func wireLines(lines []Line) [][2][2]float64 {
+	w := make([][2][2]float64, len(lines))
+	for i, l := range lines {
+		w[i] = [2][2]float64{{l[0].X, l[0].Y}, {l[1].X, l[1].Y}}
+	}
+	return w
+}
+
+// listed makes an empty list of none.
+func listed[T any](l []T) []T {
+	if l == nil {
+		return []T{}
+	}
+	return l
+}

@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// Dimensions of the guides, the pairs of pegs at the front and the rear of a base
+// between which a template lies (rules/dimensions 1.1).
+const (
+	guideInner = 10.1 * geom.Millimeter // half the gap between the two of a pair
+	guideOuter = 13.6 * geom.Millimeter // half the outer span of a pair
+)
+
+// guideReach returns how far the guides stand out in front of and behind a base.
+func guideReach(b Base) geom.Length {
+	switch b {
+	case Small:
+		return 1.6 * geom.Millimeter
+	case Medium:
+		return 1.7 * geom.Millimeter
+	}
+	return 1.8 * geom.Millimeter
+}
+
+// object measures a ship against an obstacle. Range leaves the guides out;
+// overlaps count them, unless the profile leaves them out of everything.
+func (t *table) object(s *Ship, o *Obstacle, r *rock) ObjectVerdict {
+	v2 := float64(o.Sigma * o.Sigma)
+	g := newGauge(body{s.Pose.Point, s.Covariance}, body{o.Pose.Point, geom.Cov3{0: v2, 4: v2}}, t.scene.ScaleSigma, t.k)
+	var base shape
+	base.base(&t.profile, s, bodyFrom)
+	rock := shape{v: r.outline, body: bodyTo}
+
+	d := g.gapToOutline(&base, &rock)
+	contact := contactOutcome(d.span)
+	v := ObjectVerdict{
+		From: s.ID, To: o.ID, Kind: o.Kind,
+		Range:   rangeVerdict(t.scene.Rules, &d, contact, t.k),
+		Contact: contact,
+	}
+	v.Overlap = overlapOutcome(d.span)
+	if v.Overlap != Yes && t.profile.Guides {
+		v.Overlap = t.guidesOverlap(&g, s, &rock, v.Overlap)
+	}
+	return v
+}
+
+// overlapOutcome decides whether the interiors of two shapes meet: touching alone
+// is not an overlap.
+func overlapOutcome(s span) Outcome {
+	if s.lo == s.hi {
+		if s.val < -tie {
+			return Yes
+		}
+		return No
+	}
+	return contactOutcome(s)
+}
+
+// guidesOverlap looks at the four guides; so is what the base itself said.
+func (t *table) guidesOverlap(g *gauge, s *Ship, rock *shape, so Outcome) Outcome {
+	_, l := t.profile.Size(s.Base)
+	front, reach := float64(l/2), float64(guideReach(s.Base))
+	for _, y := range [...]float64{front, -front - reach} {
+		for _, x := range [...]float64{float64(guideInner), -float64(guideOuter)} {
+			var guide shape
+			guide.rectangle(s.Pose, bodyFrom, x, x+float64(guideOuter-guideInner), y, y+reach)
+			d := g.gapToOutline(&guide, rock)
+			switch overlapOutcome(d.span) {
+			case Yes:
+				return Yes
+			case Indeterminate:
+				so = Indeterminate
+			}
+		}
+	}
+	return so
+}
+
+// gapToOutline measures the signed gap between a convex shape and any simple
+// polygon.
+func (g *gauge) gapToOutline(a, outline *shape) meeting {
+	poly := geom.Polygon(outline.v)
+	if geom.Gap(a.v, poly) > 0 {
+		m := g.distance(a, outline)
+		m.hi = math.Max(m.hi, m.val)
+		return m
+	}
+	// They meet. How deep: the deepest point of one's side in the other. A concave
+	// outline has no one direction of separation, so that the interval takes the
+	// largest error of any corner, whichever way it points.
+	at, depth := a.v[0], math.Inf(-1)
+	look := func(poly geom.Polygon, p, q geom.Point) {
+		if c, d := poly.Deepest(p, q, 1e-6); d > depth {
+			at, depth = c, d
+		}
+	}
+	for i, p := range a.v {
+		look(poly, p, a.next(i))
+	}
+	for i, p := range outline.v {
+		look(a.v, p, outline.next(i))
+	}
+	depth = math.Max(0, depth)
+	sd := g.k * math.Sqrt(g.pointVariance(a))
+	return meeting{
+		span:  span{-depth - sd, -depth, -depth + sd},
+		lines: [2]Line{{at, at}, {at, at}},
+	}
+}
+
+// pointVariance returns the largest variance of the distance between corners of
+// a and the other body, over all directions.
+func (g *gauge) pointVariance(a *shape) float64 {
+	if g.exact {
+		return 0
+	}
+	v := 0.0
+	for _, p := range a.v {
+		var x, y gradient
+		for i, s := range [2]float64{1, -1} {
+			g.push(&x, i, geom.Point{X: s}, p)
+			g.push(&y, i, geom.Point{Y: s}, p)
+		}
+		xx, yy, xy := g.variance(&x), g.variance(&y), g.covariance(&x, &y)
+		v = math.Max(v, (xx+yy)/2+math.Hypot((xx-yy)/2, xy))
+	}
+	return v
+}

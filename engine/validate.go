@@ -1,0 +1,215 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// ErrNoShip is the error for a ship that is not in the scene.
+var ErrNoShip = errors.New("no such ship in the scene")
+
+// Limits of what a scene may hold. They are far beyond any table, and keep every
+// sum and square of coordinates exact enough for a tie of 1e-9 mm to mean
+// something.
+const (
+	maxCoordinate = 1e6 // mm
+	maxVariance   = 1e8 // mm², rad²
+	maxVertices   = 20000
+)
+
+// Validate reports the first thing in the scene that cannot be measured: what,
+// where and what was expected, in the words of the wire form.
+func (s *Scene) Validate() error {
+	if s.Rules <= RulesUnknown || int(s.Rules) >= len(rulesNames) {
+		return errors.New("rules: expected 1e, 2.0 or 2.5")
+	}
+	if _, err := s.dimensions(); err != nil {
+		return err
+	}
+	for _, l := range [...]struct {
+		key string
+		v   geom.Length
+	}{{"mat.width_mm", s.MatWidth}, {"mat.height_mm", s.MatHeight}} {
+		if !within(float64(l.v), 0, maxCoordinate) {
+			return fmt.Errorf("%s: expected 0 to %g, got %g", l.key, maxCoordinate, float64(l.v))
+		}
+	}
+	if !within(s.ScaleSigma, 0, 1) {
+		return fmt.Errorf("scale_sigma: expected 0 to 1, got %g", s.ScaleSigma)
+	}
+	ids := make(map[string]bool, len(s.Ships)+len(s.Obstacles)+len(s.Devices)+len(s.Markers))
+	unique := func(what, id string) error {
+		if id == "" {
+			return fmt.Errorf("%s: id: expected a name, got none", what)
+		}
+		if ids[id] {
+			return fmt.Errorf("%s: id: %q is there twice", what, id)
+		}
+		ids[id] = true
+		return nil
+	}
+	for i := range s.Ships {
+		what := fmt.Sprintf("ships[%d]", i)
+		if err := unique(what, s.Ships[i].ID); err != nil {
+			return err
+		}
+		if err := s.Ships[i].validate(); err != nil {
+			return fmt.Errorf("%s (%s): %w", what, s.Ships[i].ID, err)
+		}
+	}
+	for i := range s.Obstacles {
+		what := fmt.Sprintf("obstacles[%d]", i)
+		if err := unique(what, s.Obstacles[i].ID); err != nil {
+			return err
+		}
+		if err := s.Obstacles[i].validate(); err != nil {
+			return fmt.Errorf("%s (%s): %w", what, s.Obstacles[i].ID, err)
+		}
+	}
+	for _, list := range [...]struct {
+		key    string
+		tokens []Token
+	}{{"devices", s.Devices}, {"markers", s.Markers}} {
+		for i := range list.tokens {
+			what := fmt.Sprintf("%s[%d]", list.key, i)
+			if err := unique(what, list.tokens[i].ID); err != nil {
+				return err
+			}
+			if err := list.tokens[i].validate(); err != nil {
+				return fmt.Errorf("%s (%s): %w", what, list.tokens[i].ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// within reports whether v is a number from lo to hi; NaN is not.
+func within(v, lo, hi float64) bool { return v >= lo && v <= hi }
+
+func (s *Ship) validate() error {
+	if s.Base <= BaseUnknown || int(s.Base) >= len(baseNames) {
+		return errors.New("base: expected small, medium, large, huge-195 or huge-225")
+	}
+	if err := validPlayer(s.Player); err != nil {
+		return err
+	}
+	if err := validPose(s.Pose); err != nil {
+		return err
+	}
+	if err := validCovariance(&s.Covariance); err != nil {
+		return err
+	}
+	for _, a := range s.Arcs {
+		if _, err := ParseArc(a); err != nil {
+			return fmt.Errorf("arcs: %w", err)
+		}
+	}
+	switch s.Turret {
+	case "", "front", "rear", "left", "right":
+	default:
+		return fmt.Errorf("turret: expected front, rear, left or right, got %q", s.Turret)
+	}
+	switch s.Seen {
+	case "", "token", "edges", "both":
+	default:
+		return fmt.Errorf("seen: expected token, edges or both, got %q", s.Seen)
+	}
+	if !within(s.Visible, 0, 1) {
+		return fmt.Errorf("visible: expected 0 to 1, got %g", s.Visible)
+	}
+	return nil
+}
+
+func validPlayer(p int) error {
+	if p < 0 || p > 2 {
+		return fmt.Errorf("player: expected 1 or 2, got %d", p)
+	}
+	return nil
+}
+
+func validPose(p geom.Pose) error {
+	for _, c := range [...]struct {
+		key string
+		v   float64
+	}{{"x_mm", p.X}, {"y_mm", p.Y}} {
+		if !within(c.v, -maxCoordinate, maxCoordinate) {
+			return fmt.Errorf("%s: expected a place within %g mm, got %g", c.key, maxCoordinate, c.v)
+		}
+	}
+	if d := p.Heading.Degrees(); !within(d, -maxCoordinate, maxCoordinate) {
+		return fmt.Errorf("heading_deg: expected an angle, got %g", d)
+	}
+	return nil
+}
+
+// validCovariance checks that a covariance is one: finite, symmetric, and with no
+// direction of negative variance, up to the rounding of printed numbers.
+func validCovariance(c *geom.Cov3) error {
+	const rounding = 1e-4 // of a correlation: four digits in a file
+	var sd [3]float64
+	for i := range sd {
+		v := c[4*i]
+		if !within(v, 0, maxVariance) {
+			return fmt.Errorf("covariance: expected variances of 0 to %g on the diagonal, got %g", maxVariance, v)
+		}
+		sd[i] = math.Sqrt(v)
+	}
+	var rho [3]float64 // xy, xθ, yθ
+	for i, e := range [...][2]int{{0, 1}, {0, 2}, {1, 2}} {
+		a, b := c[3*e[0]+e[1]], c[3*e[1]+e[0]]
+		limit := sd[e[0]] * sd[e[1]]
+		if !(math.Abs(a-b) <= rounding*limit) {
+			return errors.New("covariance: expected a symmetric matrix")
+		}
+		if !(math.Abs(a) <= (1+rounding)*limit) {
+			return errors.New("covariance: expected a positive semi-definite matrix")
+		}
+		if limit > 0 {
+			rho[i] = a / limit
+		}
+	}
+	det := 1 + 2*rho[0]*rho[1]*rho[2] - sq(rho[0]) - sq(rho[1]) - sq(rho[2])
+	if !(det >= -10*rounding) {
+		return errors.New("covariance: expected a positive semi-definite matrix")
+	}
+	return nil
+}
+
+func (o *Obstacle) validate() error {
+	switch o.Kind {
+	case "", "asteroid", "debris", "gas": // range and obstruction do not ask which
+	default:
+		return fmt.Errorf("kind: expected asteroid, debris or gas, got %q", o.Kind)
+	}
+	if err := validPose(o.Pose); err != nil {
+		return err
+	}
+	if !within(float64(o.Sigma), 0, math.Sqrt(maxVariance)) {
+		return fmt.Errorf("sigma_mm: expected 0 to %g, got %g", math.Sqrt(maxVariance), float64(o.Sigma))
+	}
+	if n := len(o.Outline); n < 3 || n > maxVertices {
+		return fmt.Errorf("outline_mm: expected 3 to %d vertices, got %d", maxVertices, n)
+	}
+	for i, p := range o.Outline {
+		if !within(p.X, -maxCoordinate, maxCoordinate) || !within(p.Y, -maxCoordinate, maxCoordinate) {
+			return fmt.Errorf("outline_mm[%d]: expected a place within %g mm, got %g, %g", i, maxCoordinate, p.X, p.Y)
+		}
+	}
+	if i, j, bad := geom.Polygon(o.Outline).Crossing(); bad {
+		return fmt.Errorf("outline_mm: expected a simple polygon, but the edge from vertex %d meets the edge from vertex %d", i, j)
+	}
+	if geom.Polygon(o.Outline).Area() == 0 {
+		return errors.New("outline_mm: expected a polygon with an area")
+	}
+	return nil
+}
+
+func (t *Token) validate() error {
+	if err := validPlayer(t.Player); err != nil {
+		return err
+	}
+	return validPose(t.Pose)
+}
