@@ -1,0 +1,247 @@
+package calibration
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"sightline/engine/geom"
+)
+
+// tableVersion is the version of the table calibration's file. It rises when the
+// meaning of a key changes.
+const tableVersion = 1
+
+// tableFile is a table calibration as the file holds it. Units stand in the keys;
+// the frames are those of package geom and of this package's comment.
+type tableFile struct {
+	Version int        `json:"version"`
+	Made    *time.Time `json:"made,omitempty"` // capture time of the picture
+	Lens    *lensFile  `json:"lens"`
+	Camera  *struct {
+		Rotation    []float64 `json:"rotation"`       // row-major 3×3: x_camera = R x_table + t
+		Translation []float64 `json:"translation_mm"` // t
+		Center      []float64 `json:"center_mm"`      // of the camera in the table frame; for people, follows from the others
+	} `json:"camera"`
+	// PoseCovariance is the row-major 6×6 covariance of the camera's place: a small
+	// turn (rad, about the camera's axes) and shift (mm, in the camera's frame).
+	PoseCovariance []float64         `json:"pose_covariance_rad_mm,omitempty"`
+	RMS            float64           `json:"rms_px"`
+	Used           []int             `json:"used_markers"`
+	Rejected       []rejectionFile   `json:"rejected_markers"`
+	ScaleSigma     float64           `json:"scale_sigma"`
+	Mat            *matFile          `json:"mat"`
+	Markers        []tableMarkerFile `json:"markers"`
+	// MatCorners is where the mat's corners appear: near left, near right, far
+	// right, far left, as seen by player 1. For people and checks; it follows from
+	// the rest and is not read back.
+	MatCorners [][]float64 `json:"mat_corners_px"`
+}
+
+type rejectionFile struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+type matFile struct {
+	Width  float64 `json:"width_mm"`
+	Height float64 `json:"height_mm"`
+}
+
+type tableMarkerFile struct {
+	ID      int     `json:"id"`
+	X       float64 `json:"x_mm"`
+	Y       float64 `json:"y_mm"`
+	Z       float64 `json:"z_mm"`
+	Heading float64 `json:"heading_deg"`
+	Size    float64 `json:"size_mm"`
+}
+
+// MatCorners returns where the mat's four corners appear in the picture: near
+// left, near right, far right, far left, as seen by player 1. It reports false
+// when one lies behind the camera; a corner may lie outside the picture.
+func (t *Table) MatCorners() (c [4]geom.Pixel, ok bool) {
+	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
+	for i, p := range [4]geom.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}} {
+		if c[i], ok = t.PixelOf(p, 0); !ok {
+			return c, false
+		}
+	}
+	return c, true
+}
+
+// SaveTable writes a table calibration as JSON, all or nothing, and sets its Hash.
+func SaveTable(path string, t *Table) error {
+	raw, err := formatTable(t)
+	if err == nil {
+		err = writeFile(path, raw)
+	}
+	if err != nil {
+		return fmt.Errorf("calibration: save table %s: %w", path, err)
+	}
+	t.Hash = contentHash(raw)
+	return nil
+}
+
+// LoadTable reads a table calibration. An unknown key, another version and a
+// camera that cannot be are errors that name the key.
+func LoadTable(path string) (Table, error) {
+	raw, err := readFile(path)
+	if err != nil {
+		return Table{}, fmt.Errorf("calibration: load table %s: %w", path, err)
+	}
+	t, err := parseTable(raw)
+	if err != nil {
+		return Table{}, fmt.Errorf("calibration: load table %s: %w", path, err)
+	}
+	return t, nil
+}
+
+func contentHash(raw []byte) string {
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:])
+}
+
+func formatTable(t *Table) ([]byte, error) {
+	corners, ok := t.MatCorners()
+	if !ok {
+		return nil, errors.New("camera: the mat lies behind it")
+	}
+	lens := newLensFile(t.Intrinsics)
+	center := t.Center()
+	f := tableFile{
+		Version: tableVersion, Lens: &lens, PoseCovariance: t.PoseCovariance, RMS: t.RMS,
+		Used: append([]int{}, t.Used...), Rejected: []rejectionFile{}, ScaleSigma: t.ScaleSigma,
+		Mat: &matFile{float64(t.Layout.Width), float64(t.Layout.Height)},
+	}
+	f.Camera = &struct {
+		Rotation    []float64 `json:"rotation"`
+		Translation []float64 `json:"translation_mm"`
+		Center      []float64 `json:"center_mm"`
+	}{nil, t.T[:], center[:]}
+	for _, row := range t.R {
+		f.Camera.Rotation = append(f.Camera.Rotation, row[:]...)
+	}
+	if !t.Made.IsZero() {
+		made := t.Made.UTC()
+		f.Made = &made
+	}
+	for _, r := range t.Rejected {
+		f.Rejected = append(f.Rejected, rejectionFile(r))
+	}
+	for _, m := range t.Layout.Markers {
+		f.Markers = append(f.Markers, tableMarkerFile{m.ID, m.Center.X, m.Center.Y, float64(m.Z), m.Heading.Degrees(), float64(m.Size)})
+	}
+	for _, c := range corners {
+		f.MatCorners = append(f.MatCorners, []float64{c.X, c.Y})
+	}
+	raw, err := marshalJSON(f)
+	if err != nil {
+		return nil, err
+	}
+	// What could not be read back must not be written.
+	if _, err := parseTable(raw); err != nil {
+		return nil, err
+	}
+	return raw, nil
+}
+
+func parseTable(raw []byte) (Table, error) {
+	// The version first: a file of another version has other keys.
+	var v struct {
+		Version *int `json:"version"`
+	}
+	if err := decodeLoose(raw, &v); err != nil {
+		return Table{}, err
+	}
+	switch {
+	case v.Version == nil:
+		return Table{}, fmt.Errorf("version: missing, expected %d: is it a table calibration?", tableVersion)
+	case *v.Version != tableVersion:
+		return Table{}, fmt.Errorf("version: expected %d, got %d", tableVersion, *v.Version)
+	}
+	var f tableFile
+	if err := decodeJSON(raw, &f); err != nil {
+		return Table{}, err
+	}
+	t, err := f.table()
+	if err != nil {
+		return Table{}, err
+	}
+	t.Hash = contentHash(raw)
+	return t, nil
+}
+
+// table checks the file form and turns it into a table.
+func (f *tableFile) table() (t Table, err error) {
+	switch {
+	case f.Lens == nil:
+		return t, errors.New("lens: missing")
+	case f.Camera == nil:
+		return t, errors.New("camera: missing")
+	case f.Mat == nil:
+		return t, errors.New("mat: missing")
+	case len(f.Camera.Rotation) != 9:
+		return t, fmt.Errorf("camera.rotation: expected 9 numbers (3×3), got %d", len(f.Camera.Rotation))
+	case len(f.Camera.Translation) != 3:
+		return t, fmt.Errorf("camera.translation_mm: expected 3 numbers, got %d", len(f.Camera.Translation))
+	case !(f.RMS >= 0):
+		return t, fmt.Errorf("rms_px: expected a number of pixels, got %v", f.RMS)
+	case !(f.ScaleSigma >= 0):
+		return t, fmt.Errorf("scale_sigma: expected a relative error, got %v", f.ScaleSigma)
+	}
+	if t.Intrinsics, err = f.Lens.lens(); err != nil {
+		return Table{}, fmt.Errorf("lens: %w", err)
+	}
+	for i := range 9 {
+		t.R[i/3][i%3] = f.Camera.Rotation[i]
+	}
+	copy(t.T[:], f.Camera.Translation)
+	if !isRotation(t.R) {
+		return Table{}, errors.New("camera.rotation: expected a rotation matrix")
+	}
+	if err := checkCovariance("pose_covariance_rad_mm", f.PoseCovariance, 6); err != nil {
+		return Table{}, err
+	}
+	t.PoseCovariance, t.RMS, t.ScaleSigma = f.PoseCovariance, f.RMS, f.ScaleSigma
+	t.Used = append([]int(nil), f.Used...)
+	for _, r := range f.Rejected {
+		t.Rejected = append(t.Rejected, Rejection(r))
+	}
+	t.Layout = Layout{Width: geom.Length(f.Mat.Width), Height: geom.Length(f.Mat.Height)}
+	for _, m := range f.Markers {
+		t.Layout.Markers = append(t.Layout.Markers, Marker{
+			ID: m.ID, Center: geom.Point{X: m.X, Y: m.Y}, Z: geom.Length(m.Z),
+			Heading: geom.Angle(m.Heading) * geom.Degree, Size: geom.Length(m.Size),
+		})
+	}
+	if err := t.Layout.Validate(); err != nil {
+		return Table{}, err
+	}
+	if f.Made != nil {
+		t.Made = *f.Made
+	}
+	if _, ok := t.MatCorners(); !ok {
+		return Table{}, errors.New("camera: the mat lies behind it")
+	}
+	return t, nil
+}
+
+// isRotation reports whether r is a rotation to the precision of a written file.
+func isRotation(r [3][3]float64) bool {
+	for i := range 3 {
+		for j := range 3 {
+			want := 0.0
+			if i == j {
+				want = 1
+			}
+			if d := dot(r[i], r[j]) - want; !(math.Abs(d) < 1e-6) {
+				return false
+			}
+		}
+	}
+	return dot(cross(r[0], r[1]), r[2]) > 0
+}

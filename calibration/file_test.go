@@ -1,0 +1,333 @@
+package calibration_test
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+)
+
+func sampleLens() calibration.Intrinsics {
+	in := calibration.Intrinsics{Width: 1920, Height: 1080, Fx: 1225.5, Fy: 1226.25, Cx: 968.8, Cy: 533.1,
+		Distortion: [5]float64{-0.085, 0.03, 0.0006, -0.0004, -0.004}, RMS: 0.21, Views: 12, Covariance: make([]float64, 81)}
+	for i := range 9 {
+		in.Covariance[10*i] = 0.25 / float64(i+1)
+	}
+	return in
+}
+
+// sampleTable is a camera 1250 mm above the mat's middle.
+func sampleTable() calibration.Table {
+	t := calibration.Table{Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)}
+	t.Intrinsics = sampleLens()
+	t.R = [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}
+	t.T = calibration.Vec3{-457.2, 457.2, 1250}
+	t.PoseCovariance = make([]float64, 36)
+	for i := range 6 {
+		t.PoseCovariance[7*i] = 1e-6
+	}
+	t.RMS, t.ScaleSigma = 0.07, 0.0003
+	t.Used = []int{0, 1, 2, 4, 5, 6, 7}
+	t.Rejected = []calibration.Rejection{{Name: "marker 3", Reason: "it lies 8.2 px from where the other markers put it"}}
+	t.Made = time.Date(2026, 11, 21, 10, 30, 0, 250e6, time.UTC)
+	return t
+}
+
+func TestALensGoesThroughItsFile(t *testing.T) {
+	for _, name := range []string{"lens.json", "lens.yaml", "LENS.YML"} {
+		for _, in := range []calibration.Intrinsics{sampleLens(), {Width: 640, Height: 480, Fx: 500, Fy: 501, Cx: 320, Cy: 240}} {
+			path := filepath.Join(t.TempDir(), name)
+			require.NoError(t, calibration.SaveLens(path, in))
+			back, err := calibration.LoadLens(path)
+			require.NoError(t, err)
+			assert.Equal(t, in, back)
+		}
+	}
+}
+
+func TestALensFileHasTheKeysOfCameraInfo(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lens.json")
+	require.NoError(t, calibration.SaveLens(path, sampleLens()))
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var f map[string]any
+	require.NoError(t, json.Unmarshal(raw, &f))
+	assert.Equal(t, 1920.0, f["image_width"])
+	assert.Equal(t, 1080.0, f["image_height"])
+	assert.Equal(t, "plumb_bob", f["distortion_model"])
+	assert.Equal(t, map[string]any{"rows": 3.0, "cols": 3.0,
+		"data": []any{1225.5, 0.0, 968.8, 0.0, 1226.25, 533.1, 0.0, 0.0, 1.0}}, f["camera_matrix"])
+	assert.Equal(t, map[string]any{"rows": 1.0, "cols": 5.0,
+		"data": []any{-0.085, 0.03, 0.0006, -0.0004, -0.004}}, f["distortion_coefficients"])
+	assert.Equal(t, 0.21, f["rms_px"])
+	assert.Equal(t, 12.0, f["views"])
+	assert.Len(t, f["covariance"], 81)
+	assert.Len(t, f, 8)
+}
+
+const rosYAML = `image_width: 640
+image_height: 480
+camera_name: narrow_stereo
+camera_matrix:
+  rows: 3
+  cols: 3
+  data: [535.9, 0, 342.3, 0, 535.9, 235.6, 0, 0, 1]
+distortion_model: plumb_bob
+distortion_coefficients:
+  rows: 1
+  cols: 5
+  data: [-0.266, -0.0386, 0.00178, -0.00028, 0.238]
+rectification_matrix:
+  rows: 3
+  cols: 3
+  data: [1, 0, 0, 0, 1, 0, 0, 0, 1]
+projection_matrix:
+  rows: 3
+  cols: 4
+  data: [535.9, 0, 342.3, 0, 0, 535.9, 235.6, 0, 0, 0, 1, 0]
+binning_x: 0
+roi: {x_offset: 0, y_offset: 0, height: 0, width: 0, do_rectify: false}
+`
+
+func TestACameraInfoFileFromElsewhereLoads(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ros.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(rosYAML), 0o600))
+	in, err := calibration.LoadLens(path)
+	require.NoError(t, err)
+	assert.Equal(t, calibration.Intrinsics{Width: 640, Height: 480, Fx: 535.9, Fy: 535.9, Cx: 342.3, Cy: 235.6,
+		Distortion: [5]float64{-0.266, -0.0386, 0.00178, -0.00028, 0.238}}, in)
+
+	four := strings.Replace(strings.Replace(rosYAML, "cols: 5", "cols: 4", 1), ", 0.238]", "]", 1)
+	require.NoError(t, os.WriteFile(path, []byte(four), 0o600))
+	in, err = calibration.LoadLens(path)
+	require.NoError(t, err, "four coefficients leave k3 out")
+	assert.Zero(t, in.Distortion[4])
+}
+
+func TestTheRenderedTablesLensLoadsWhenItIsSavedAlone(t *testing.T) {
+	_, file, _, _ := runtime.Caller(0)
+	raw, err := os.ReadFile(filepath.Join(filepath.Dir(file), "..", "..", "shared", "tables", "01", "truth.json"))
+	if err != nil {
+		t.Skipf("the shared material is not here: %v", err)
+	}
+	var truth struct {
+		Lens json.RawMessage `json:"lens"`
+	}
+	require.NoError(t, json.Unmarshal(raw, &truth))
+	path := filepath.Join(t.TempDir(), "lens.json")
+	require.NoError(t, os.WriteFile(path, truth.Lens, 0o600))
+	in, err := calibration.LoadLens(path)
+	require.NoError(t, err)
+	assert.Equal(t, 1225.0, in.Fx)
+	assert.Equal(t, 1920, in.Width)
+	assert.Nil(t, in.Covariance)
+}
+
+// changed returns the sample's file with one piece of text replaced.
+func changed(t *testing.T, raw []byte, old, by string) []byte {
+	t.Helper()
+	require.Contains(t, string(raw), old)
+	return []byte(strings.Replace(string(raw), old, by, 1))
+}
+
+func TestABadLensFileIsNamedWithItsKey(t *testing.T) {
+	dir := t.TempDir()
+	good := filepath.Join(dir, "good.json")
+	require.NoError(t, calibration.SaveLens(good, sampleLens()))
+	raw, err := os.ReadFile(good)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		name, file string
+		raw        []byte
+		want       string
+	}{
+		{"empty", "a.json", nil, "empty"},
+		{"empty YAML", "a.yaml", nil, "empty"},
+		{"cut off", "a.json", raw[:len(raw)/2], "cut off"},
+		{"unknown key", "a.json", changed(t, raw, `"image_width"`, `"image_widht"`), `unknown key "image_widht"`},
+		{"unknown key in YAML", "a.yaml", []byte(strings.Replace(rosYAML, "image_height", "image_heigth", 1)), `line 2: unknown key "image_heigth"`},
+		{"unknown ending", "a.txt", raw, "expected .json"},
+		{"not JSON", "a.json", []byte("image_width: 3"), "not JSON"},
+		{"YAML that does not end", "a.yaml", []byte(rosYAML[:150]), "yaml"},
+		{"two documents", "a.json", append(append([]byte{}, raw...), raw...), "something follows"},
+		{"text for a number", "a.json", changed(t, raw, "1920", `"1920"`), `"image_width": expected a whole number, got string`},
+		{"another model", "a.json", changed(t, raw, "plumb_bob", "fisheye"), `distortion_model: expected plumb_bob, got "fisheye"`},
+		{"no picture size", "a.json", changed(t, raw, "1920", "0"), "image_width"},
+		{"skew", "a.json", changed(t, raw, "1225.5, 0,", "1225.5, 2,"), "camera_matrix"},
+		{"negative focal length", "a.json", changed(t, raw, "1225.5", "-1225.5"), "camera_matrix"},
+		{"matrix too short", "a.json", changed(t, raw, "1225.5, 0,", "1225.5,"), "camera_matrix: expected 3 rows"},
+		{"not a number", "a.yaml", []byte(strings.Replace(rosYAML, "342.3", ".nan", 1)), "finite"},
+		{"covariance too short", "a.json", changed(t, raw, "0.25,", ""), "covariance: expected 81"},
+		{"negative variance", "a.json", changed(t, raw, "0.25,", "-0.25,"), "covariance: expected finite"},
+		{"negative rms", "a.json", changed(t, raw, `"rms_px": 0.21`, `"rms_px": -1`), "rms_px"},
+	} {
+		path := filepath.Join(dir, c.file)
+		require.NoError(t, os.WriteFile(path, c.raw, 0o600))
+		_, err := calibration.LoadLens(path)
+		if assert.Error(t, err, c.name) {
+			assert.Contains(t, err.Error(), c.want, c.name)
+			assert.Contains(t, err.Error(), path, c.name)
+			assert.NotContains(t, err.Error(), "\n", c.name)
+		}
+	}
+	_, err = calibration.LoadLens(filepath.Join(dir, "missing.json"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestATableGoesThroughItsFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.json")
+	want := sampleTable()
+	require.NoError(t, calibration.SaveTable(path, &want))
+	assert.Regexp(t, "^[0-9a-f]{64}$", want.Hash)
+	got, err := calibration.LoadTable(path)
+	require.NoError(t, err)
+	for i := range want.Layout.Markers { // degrees in the file: the last bit may differ
+		assert.InDelta(t, float64(want.Layout.Markers[i].Heading), float64(got.Layout.Markers[i].Heading), 1e-15)
+		got.Layout.Markers[i].Heading = want.Layout.Markers[i].Heading
+	}
+	assert.Equal(t, want, got)
+
+	other := want
+	other.RMS = 0.08
+	require.NoError(t, calibration.SaveTable(path, &other))
+	assert.NotEqual(t, want.Hash, other.Hash, "another content, another hash")
+}
+
+func TestATableFileSaysWhereTheMatsCornersAppear(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "table.json")
+	table := sampleTable()
+	table.Distortion = [5]float64{}
+	require.NoError(t, calibration.SaveTable(path, &table))
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var f struct {
+		MatCorners [][]float64 `json:"mat_corners_px"`
+	}
+	require.NoError(t, json.Unmarshal(raw, &f))
+	k := 457.2 / 1250
+	want := [][]float64{
+		{968.8 - 1225.5*k, 533.1 + 1226.25*k}, {968.8 + 1225.5*k, 533.1 + 1226.25*k},
+		{968.8 + 1225.5*k, 533.1 - 1226.25*k}, {968.8 - 1225.5*k, 533.1 - 1226.25*k},
+	}
+	require.Len(t, f.MatCorners, 4)
+	for i := range want {
+		assert.InDeltaSlice(t, want[i], f.MatCorners[i], 1e-9)
+	}
+}
+
+func TestABadTableFileIsNamedWithItsKey(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "table.json")
+	table := sampleTable()
+	require.NoError(t, calibration.SaveTable(path, &table))
+	raw, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		name string
+		raw  []byte
+		want string
+	}{
+		{"empty", nil, "empty"},
+		{"cut off", raw[:len(raw)-40], "cut off"},
+		{"unknown key", changed(t, raw, `"scale_sigma"`, `"scale_sgima"`), `unknown key "scale_sgima"`},
+		{"unknown key of the lens", changed(t, raw, `"image_width"`, `"width"`), `unknown key "width"`},
+		{"another version", changed(t, raw, `"version": 1`, `"version": 2`), "version: expected 1, got 2"},
+		{"another kind of file", []byte(`{"image_width": 3}`), "version: missing"},
+		{"no lens", []byte(`{"version": 1}`), "lens: missing"},
+		{"no rotation", changed(t, raw, `"rotation": [ 1,`, `"rotation": [ 1.5,`), "camera.rotation"},
+		{"mirror", changed(t, raw, `"rotation": [ 1,`, `"rotation": [ -1,`), "camera.rotation"},
+		{"camera under the mat", changed(t, raw, "1250", "-1250"), "behind"},
+		{"no mat", changed(t, raw, `"width_mm": 914.4`, `"width_mm": 0`), "mat: width"},
+		{"marker twice", changed(t, raw, `"id": 1`, `"id": 0`), "id 0 appears twice"},
+		{"bad lens", changed(t, raw, "plumb_bob", "fisheye"), "lens: distortion_model"},
+	} {
+		require.NoError(t, os.WriteFile(path, c.raw, 0o600))
+		_, err := calibration.LoadTable(path)
+		if assert.Error(t, err, c.name) {
+			assert.Contains(t, err.Error(), c.want, c.name)
+			assert.Contains(t, err.Error(), path, c.name)
+			assert.NotContains(t, err.Error(), "\n", c.name)
+		}
+	}
+	_, err = calibration.LoadTable(filepath.Join(dir, "missing.json"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestAFileIsWrittenWholeOrNotAtAll(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "lens.json")
+	require.NoError(t, calibration.SaveLens(path, sampleLens()))
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	bad := sampleLens()
+	bad.Cx = math.NaN()
+	assert.Error(t, calibration.SaveLens(path, bad))
+	table := sampleTable()
+	table.R[0][0] = 2
+	assert.Error(t, calibration.SaveTable(path, &table))
+	table = sampleTable()
+	table.T = calibration.Vec3{}
+	assert.Error(t, calibration.SaveTable(path, &table))
+	assert.ErrorIs(t, calibration.SaveLens(filepath.Join(dir, "nowhere", "lens.json"), sampleLens()), os.ErrNotExist)
+	assert.ErrorContains(t, calibration.SaveLens(filepath.Join(dir, "lens"), sampleLens()), "expected .json")
+
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, entries, 1, "nothing is left behind")
+}
+
+func FuzzLoadLens(f *testing.F) {
+	dir := f.TempDir()
+	if err := calibration.SaveLens(filepath.Join(dir, "a.json"), sampleLens()); err != nil {
+		f.Fatal(err)
+	}
+	raw, err := os.ReadFile(filepath.Join(dir, "a.json"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw, false)
+	f.Add([]byte(rosYAML), true)
+	f.Add([]byte("{}"), false)
+	f.Fuzz(func(t *testing.T, raw []byte, isYAML bool) {
+		in, err := calibration.ParseLens(raw, isYAML)
+		if err == nil && in.Validate() != nil {
+			t.Errorf("ParseLens gave a lens that cannot be: %v", in.Validate())
+		}
+	})
+}
+
+func FuzzLoadTable(f *testing.F) {
+	table := sampleTable()
+	raw, err := calibration.FormatTable(&table)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(raw)
+	f.Add([]byte(`{"version": 1}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		table, err := calibration.ParseTable(raw)
+		if err != nil {
+			return
+		}
+		if _, ok := table.PixelOf(geom.Point{}, 0); !ok {
+			t.Error("ParseTable gave a camera that does not see the mat's corner")
+		}
+		if _, err := calibration.FormatTable(&table); err != nil {
+			t.Errorf("what was read cannot be written: %v", err)
+		}
+	})
+}
