@@ -1,34 +1,72 @@
 package main
 
 import (
-	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 
+	"sightline/calibration"
 	"sightline/cmd/internal/sheet"
 	"sightline/engine"
+	"sightline/engine/geom"
 	"sightline/vision"
 )
 
 // printCmd makes the sheets that people print, at true scale.
 type printCmd struct {
-	Tokens printTokensCmd `cmd:"" help:"Ship tokens, to cut out and lay into the bases."`
+	Tokens     printTokensCmd     `cmd:"" help:"Ship tokens, to cut out and lay into the bases."`
+	MatMarkers printMatMarkersCmd `cmd:"" help:"The eight markers that lie round the mat, and where they lie."`
+	Chessboard printChessboardCmd `cmd:"" help:"A chessboard to calibrate a lens by."`
 }
 
-// printOutput is where a sheet goes and in which form.
+// printOutput is where sheets go and in which form.
 type printOutput struct {
-	Format string `enum:"pdf,png,svg," default:"" help:"pdf, png or svg; without it, as OUT's ending says."`
-	DPI    int    `name:"dpi" default:"600" help:"Resolution of a png, 72…2400 dots per inch."`
-	Out    string `short:"o" required:"" placeholder:"OUT" help:"File to write; several pages of png or svg get -1, -2 … before the ending."`
+	Format string `placeholder:"pdf|png|svg" help:"pdf, png or svg. Without it, as OUT's ending says."`
+	DPI    int    `name:"dpi" default:"600" help:"Resolution of a png in dots per inch, 72 to 2400."`
+	Out    string `short:"o" required:"" placeholder:"OUT" help:"File to write, - for standard output. Several pages of png or svg get -1, -2 … before the ending."`
+}
+
+// printPaper is the paper that sheets are laid out for.
+type printPaper struct {
+	Paper string `default:"a4" placeholder:"a4|letter" help:"a4 or letter."`
+}
+
+// check settles the format and refuses a resolution that cannot be.
+func (o printOutput) check() (sheet.Format, error) {
+	if o.DPI < sheet.MinDPI || o.DPI > sheet.MaxDPI {
+		return "", fmt.Errorf("--dpi: expected %d…%d, got %d", sheet.MinDPI, sheet.MaxDPI, o.DPI)
+	}
+	return sheet.FormatOf(o.Format, o.Out)
+}
+
+// write writes sheets and says on standard output what it wrote.
+func (o printOutput) write(pages []sheet.Page) error {
+	format, err := o.check()
+	if err != nil {
+		return err
+	}
+	if o.Out == "-" {
+		return sheet.WriteTo(os.Stdout, format, o.DPI, pages)
+	}
+	names, err := sheet.WriteFiles(o.Out, format, o.DPI, pages)
+	if err != nil {
+		return err
+	}
+	for _, n := range names {
+		fmt.Println("wrote", n)
+	}
+	return nil
 }
 
 // printTokensCmd makes ship tokens.
 type printTokensCmd struct {
 	printOutput
-	Ships  string `default:"A1-A6,A7:medium,A8:large,B1-B6,B7:medium,B8:large" help:"Ships as ID, ID:BASE or FROM-TO:BASE, separated by commas; bases small (default), medium, large."`
+	printPaper
+	Ships  string `default:"A1-A6,A7:medium,A8:large,B1-B6,B7:medium,B8:large" help:"Ships as ID, ID:BASE or FROM-TO:BASE, separated by commas. BASE is small (when left out), medium or large. Default: ${default}."`
 	Single bool   `help:"One file per ship into the directory OUT, exactly as large as the base, without margins."`
 }
 
@@ -38,29 +76,123 @@ func (c *printTokensCmd) Run() error {
 	if err != nil {
 		return fmt.Errorf("print tokens: --ships: %w", err)
 	}
-	if !c.Single {
-		return errors.New("print tokens: sheets: under construction")
+	if c.Single {
+		err = c.writeSingle(tokens)
+	} else if paper, paperErr := sheet.ParsePaper(c.Paper); paperErr != nil {
+		err = fmt.Errorf("--%w", paperErr)
+	} else {
+		err = c.write(sheet.Tokens(paper, tokens))
+	}
+	if err != nil {
+		return fmt.Errorf("print tokens: %w", err)
+	}
+	return nil
+}
+
+// writeSingle writes one file per token into the directory OUT: A1.png, B3.svg.
+func (c *printTokensCmd) writeSingle(tokens []vision.Token) error {
+	if c.Format == "" {
+		return fmt.Errorf("--single: expected --format pdf, png or svg")
+	}
+	format, err := sheet.ParseFormat(c.Format)
+	if err != nil {
+		return fmt.Errorf("--%w", err)
 	}
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
-		return fmt.Errorf("print tokens: OUT: expected a directory that can be written: %w", err)
+		return fmt.Errorf("--single: expected a directory that can be written: %w", err)
 	}
 	for _, t := range tokens {
-		name := filepath.Join(c.Out, t.Code.ID()+".png")
-		f, err := os.Create(name)
-		if err != nil {
-			return err
-		}
-		if err := errors.Join(sheet.WritePNG(f, sheet.Single(t), c.DPI), f.Close()); err != nil {
+		o := c.printOutput
+		o.Out = filepath.Join(c.Out, t.Code.ID()+"."+string(format))
+		if err := o.write([]sheet.Page{sheet.Single(t)}); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// shipList matches one entry of --ships.
-var shipList = regexp.MustCompile(`^([A-Z][0-9]+)(?:-([A-Z][0-9]+))?(?::([^:]*))?$`)
+// printMatMarkersCmd makes the mat's markers.
+type printMatMarkersCmd struct {
+	printOutput
+	printPaper
+	Mat string `default:"914.4x914.4" placeholder:"WxH" help:"The mat's width and height in mm. Default: ${default}."`
+}
 
-// parseShips reads "A1,B2:medium,A3-A8:large". A ship may stand there once.
+// Run implements the command.
+func (c *printMatMarkersCmd) Run() error {
+	w, h, err := parseMat(c.Mat)
+	if err != nil {
+		return fmt.Errorf("print mat-markers: %w", err)
+	}
+	paper, err := sheet.ParsePaper(c.Paper)
+	if err != nil {
+		return fmt.Errorf("print mat-markers: --%w", err)
+	}
+	pages, err := sheet.MatMarkers(paper, calibration.DefaultLayout(w, h))
+	if err == nil {
+		err = c.write(pages)
+	}
+	if err != nil {
+		return fmt.Errorf("print mat-markers: %w", err)
+	}
+	return nil
+}
+
+// printChessboardCmd makes a chessboard.
+type printChessboardCmd struct {
+	printOutput
+	printPaper
+	Board string `default:"9x6:25mm" placeholder:"COLSxROWS:SIZEmm" help:"Inner corners and the side of a square. Default: ${default}."`
+}
+
+// Run implements the command.
+func (c *printChessboardCmd) Run() error {
+	board, err := sheet.ParseBoard(c.Board)
+	if err != nil {
+		return fmt.Errorf("print chessboard: --%w", err)
+	}
+	paper, err := sheet.ParsePaper(c.Paper)
+	if err != nil {
+		return fmt.Errorf("print chessboard: --%w", err)
+	}
+	page, err := sheet.Chessboard(paper, board)
+	if err == nil {
+		err = c.write([]sheet.Page{page})
+	}
+	if err != nil {
+		return fmt.Errorf("print chessboard: %w", err)
+	}
+	return nil
+}
+
+// The mats that the eight markers suit: on a smaller one the cards would crowd,
+// and no camera of ours sees a larger one.
+const (
+	minMat = 300 * geom.Millimeter
+	maxMat = 2000 * geom.Millimeter
+)
+
+// parseMat reads "914.4x914.4", in mm.
+func parseMat(s string) (width, height geom.Length, err error) {
+	ws, hs, ok := strings.Cut(s, "x")
+	w, errW := strconv.ParseFloat(ws, 64)
+	h, errH := strconv.ParseFloat(hs, 64)
+	if !ok || errW != nil || errH != nil {
+		return 0, 0, fmt.Errorf("--mat %q: expected WIDTHxHEIGHT in mm, as 914.4x914.4", s)
+	}
+	for _, v := range []float64{w, h} {
+		if !(v >= float64(minMat) && v <= float64(maxMat)) || math.IsInf(v, 0) {
+			return 0, 0, fmt.Errorf("--mat %q: expected sides of %.0f…%.0f mm", s, float64(minMat), float64(maxMat))
+		}
+	}
+	return geom.Length(w), geom.Length(h), nil
+}
+
+// shipEntry matches one entry of --ships.
+var shipEntry = regexp.MustCompile(`^([^:-]+)(?:-([^:-]+))?(?::([^:]*))?$`)
+
+// parseShips reads "A1,B2:medium,A3-A8:large". A ship may stand there once: its
+// code is its identity.
 func parseShips(list string) ([]vision.Token, error) {
 	var out []vision.Token
 	seen := map[vision.ShipCode]bool{}
@@ -71,7 +203,7 @@ func parseShips(list string) ([]vision.Token, error) {
 		}
 		for _, c := range codes {
 			if seen[c] {
-				return nil, fmt.Errorf("%s stands there twice; expected each ship once", c.ID())
+				return nil, fmt.Errorf("%s stands there twice: expected each ship once", c.ID())
 			}
 			seen[c] = true
 			t, err := vision.NewToken(c, base)
@@ -86,7 +218,7 @@ func parseShips(list string) ([]vision.Token, error) {
 
 // parseShipEntry reads one entry of --ships: a ship or a range, and the base.
 func parseShipEntry(entry string) ([]vision.ShipCode, engine.Base, error) {
-	m := shipList.FindStringSubmatch(entry)
+	m := shipEntry.FindStringSubmatch(entry)
 	if m == nil {
 		return nil, 0, fmt.Errorf("%q: expected ID, ID:BASE or FROM-TO:BASE, as A1, B3:large or A1-A8:small", entry)
 	}

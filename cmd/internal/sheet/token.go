@@ -15,20 +15,23 @@ var inkPlate = color.RGBA{232, 230, 222, 255}
 // is about 1 mm, so light ink nearer than two pixels would brighten dark cells.
 const letterGap = 2.5 * geom.Millimeter
 
-// token draws a ship's token in its own frame: millimetres from the centre, x to
+// artwork draws a ship's token in its own frame: millimetres from the centre, x to
 // the right of the nose and y along it, upwards.
 //
 // Rim, panel, arc lines and side marks are those of vision.Token.At; the letters
 // and the chevron at the front are for people.
-func token(t vision.Token) []Shape {
+func artwork(t vision.Token) []Shape {
 	h := float64(t.Side()) / 2
 	panel := h - float64(vision.RimDeep)
 	rim := Shape{Fill: vision.InkWhite} // one shape: a keyline and its cells show no seam
 	for _, r := range t.White() {
 		rim.Rings = append(rim.Rings, box(r.MinX, r.MinY, r.MaxX, r.MaxY))
 	}
+	// The dark ground ends under the middle of the white keyline: at the token's
+	// edge it would shine through as a grey hairline where a printer smooths edges.
+	ground := h - float64(vision.Keyline)/2
 	shapes := []Shape{
-		{Fill: vision.InkDark, Rings: [][]geom.Point{box(-h, -h, h, h)}},
+		{Fill: vision.InkDark, Rings: [][]geom.Point{box(-ground, -ground, ground, ground)}},
 		rim,
 		{Fill: vision.InkPanel, Rings: [][]geom.Point{box(-panel, -panel, panel, panel)}},
 		arcLines(t, panel),
@@ -92,6 +95,6 @@ func Single(t vision.Token) Page {
 	h := float64(t.Side()) / 2
 	return Page{
 		Title: t.Code.ID() + " " + t.Base.String(), Width: t.Side(), Height: t.Side(), Bleed: true,
-		Shapes: placed(token(t), geom.Point{X: h, Y: h}),
+		Shapes: placed(artwork(t), geom.Point{X: h, Y: h}),
 	}
 }

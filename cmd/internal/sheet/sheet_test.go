@@ -1,0 +1,423 @@
+package sheet
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// tolerance of every length on the sheets, mm.
+const tolerance = 0.05
+
+// starter is one sheet with tokens of all sizes and both players.
+func starter(t *testing.T) []vision.Token {
+	return []vision.Token{
+		tokenOf(t, "A8", engine.Large), tokenOf(t, "B18", engine.Large),
+		tokenOf(t, "A7", engine.Medium), tokenOf(t, "B7", engine.Medium),
+		tokenOf(t, "A1", engine.Small), tokenOf(t, "B2", engine.Small), tokenOf(t, "A10", engine.Small),
+	}
+}
+
+func TestBothRulesAre100MillimetresLong(t *testing.T) {
+	markers, err := MatMarkers(paperNamed(t, "letter"), calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	require.NoError(t, err)
+	board, err := Chessboard(paperNamed(t, "a4"), Board{9, 6, 25 * geom.Millimeter})
+	require.NoError(t, err)
+	for _, pr := range printers {
+		for name, page := range map[string]Page{"markers on letter": markers[1], "chessboard on a4": board} {
+			t.Run(pr.name+", "+name, func(t *testing.T) {
+				pic := pr.pictures(t, []Page{page})[0]
+				assertRules(t, pic, page)
+			})
+		}
+	}
+}
+
+// assertRules looks for the two rules and measures them.
+func assertRules(t *testing.T, pic picture, page Page) {
+	t.Helper()
+	w, h := float64(page.Width), float64(page.Height)
+	assert.InDelta(t, w*pic.perMM, pic.Bounds().Dx(), 1, "the picture's width")
+	assert.InDelta(t, h*pic.perMM, pic.Bounds().Dy(), 1, "the picture's height")
+	for _, across := range []bool{true, false} {
+		best := 0.0 // the longest black stretch near the lower or the left edge
+		for d := 5.0; d < 13; d += 0.25 {
+			e := pic.edges(geom.Point{X: 2, Y: h - d}, geom.Point{X: w - 2, Y: h - d})
+			if !across {
+				e = pic.edges(geom.Point{X: d, Y: 2}, geom.Point{X: d, Y: h - 2})
+			}
+			for i := 0; i+1 < len(e); i += 2 {
+				best = math.Max(best, e[i+1]-e[i])
+			}
+		}
+		assert.InDelta(t, 100, best, tolerance, "rule, across: %v", across)
+		t.Logf("rule, across %v: %.3f mm", across, best)
+	}
+}
+
+func TestTokensOnASheetAreTheTokensThatTheCameraReads(t *testing.T) {
+	paper, tokens := paperNamed(t, "a4"), starter(t)
+	layout := packed(paper, tokens)
+	require.Len(t, layout, 1)
+	require.Len(t, layout[0], len(tokens))
+	pages := Tokens(paper, tokens)
+	for _, pr := range printers {
+		t.Run(pr.name, func(t *testing.T) {
+			pic := pr.pictures(t, pages)[0]
+			assertRules(t, pic, pages[0])
+			for _, p := range layout[0] {
+				assertToken(t, pic, p)
+			}
+		})
+	}
+}
+
+// assertToken compares a printed token with vision.Token.At at the middle of
+// every cell, and measures its side.
+func assertToken(t *testing.T, pic picture, p placedToken) {
+	t.Helper()
+	id, side := p.token.Code.ID(), float64(p.token.Side())
+	h := side / 2
+	white := func(q geom.Point) bool { return pic.at(p.x+h+q.X, p.y+h-q.Y) > 127 }
+	width := float64(vision.CellWidth(p.token.Base))
+	for s := range 4 {
+		turn := geom.Pose{Heading: geom.Angle(s) * 90 * geom.Degree}
+		for i := -1; i <= vision.Cells(p.token.Base); i++ { // with the corner blocks
+			along := -h + float64(vision.Corner) + (float64(i)+0.5)*width
+			for _, depth := range []float64{0.5, 1.4, 2.35, 3.3} {
+				q := turn.Transform(geom.Point{X: along, Y: h - depth})
+				want, ok := p.token.At(q)
+				require.True(t, ok)
+				if !assert.Equal(t, want == vision.InkWhite, white(q), "%s %v: side %v, cell %d, depth %.1f", id, p.token.Base, vision.Side(s), i, depth) {
+					return
+				}
+			}
+		}
+	}
+	// The dark corner blocks end a keyline's width inside the token's edges.
+	depth := float64(vision.Keyline) + 0.3
+	across := pic.edges(geom.Point{X: p.x - 0.5, Y: p.y + depth}, geom.Point{X: p.x + side + 0.5, Y: p.y + depth})
+	down := pic.edges(geom.Point{X: p.x + depth, Y: p.y - 0.5}, geom.Point{X: p.x + depth, Y: p.y + side + 0.5})
+	for name, e := range map[string][]float64{"across": across, "down": down} {
+		require.GreaterOrEqual(t, len(e), 2)
+		got := e[len(e)-1] - e[0] + 2*float64(vision.Keyline)
+		assert.InDelta(t, side, got, tolerance, "%s: side %s", id, name)
+	}
+	// The cut marks over the token stand on its edges.
+	marks := pic.edges(geom.Point{X: p.x - 0.5, Y: p.y - 1.8}, geom.Point{X: p.x + side + 0.5, Y: p.y - 1.8})
+	if assert.Len(t, marks, 4, "%s: two cut marks", id) {
+		assert.InDelta(t, side, (marks[2]+marks[3]-marks[0]-marks[1])/2, tolerance, "%s: between the cut marks", id)
+	}
+}
+
+func TestEverySingleTokenIsTheTokenThatTheCameraReads(t *testing.T) {
+	const dpi = 200
+	for code := range vision.ShipCode(vision.Ships) {
+		for _, base := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
+			token, err := vision.NewToken(code, base)
+			require.NoError(t, err)
+			pic := pictureOfPNG(t, Single(token), dpi)
+			side := float64(token.Side())
+			n := int(math.Round(side / 25.4 * dpi))
+			require.Equal(t, image.Rect(0, 0, n, n), pic.Bounds(), "%s %v", token.Code.ID(), base)
+			pic.perMM = float64(n) / side // the picture fills the token
+			checked := 0
+			for y := 0.25 - side/2; y < side/2; y += 0.5 {
+				for x := 0.25 - side/2; x < side/2; x += 0.5 {
+					want, sure := plainInk(token, geom.Point{X: x, Y: y})
+					if !sure || forPeople(token, x, y) {
+						continue
+					}
+					checked++
+					if got := pic.ink(x+side/2, side/2-y); got != want {
+						t.Fatalf("%s %v: ink at (%.2f, %.2f) mm = %v, want %v", token.Code.ID(), base, x, y, got, want)
+					}
+				}
+			}
+			assert.Greater(t, checked, int(side*side), "%v: points checked", base)
+		}
+	}
+}
+
+// plainInk returns the ink at a point, and whether it is the same for 0.2 mm
+// round it, so that no smoothed edge is near.
+func plainInk(k vision.Token, p geom.Point) (ink color.RGBA, sure bool) {
+	ink, sure = k.At(p)
+	for _, d := range []geom.Point{{X: 0.2}, {X: -0.2}, {Y: 0.2}, {Y: -0.2}} {
+		near, ok := k.At(p.Add(d))
+		sure = sure && ok && near == ink
+	}
+	return ink, sure
+}
+
+// forPeople reports whether a point may carry the chevron or the letters, which
+// vision.Token.At leaves out: within the panel, away from the rim, near the middle
+// of its front or rear.
+func forPeople(k vision.Token, x, y float64) bool {
+	panel := float64(k.Side())/2 - float64(vision.RimDeep)
+	return math.Abs(y) < panel-float64(letterGap)+0.1 && math.Abs(y) > panel/4 && math.Abs(x) < math.Abs(y)
+}
+
+func TestLettersAndChevronKeepClearOfRimAndArcLines(t *testing.T) {
+	for code := range vision.ShipCode(vision.Ships) {
+		for _, base := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
+			token, err := vision.NewToken(code, base)
+			require.NoError(t, err)
+			panel := float64(token.Side())/2 - float64(vision.RimDeep)
+			sin, cos := math.Sincos(float64(vision.FrontArcHalfAngle(base)))
+			for _, s := range append([]Shape{chevron(token, panel)}, letters(token, panel)...) {
+				for _, ring := range s.Rings {
+					for _, q := range ring {
+						name := fmt.Sprintf("%s %v: (%.2f, %.2f)", token.Code.ID(), base, q.X, q.Y)
+						require.LessOrEqual(t, max(math.Abs(q.X), math.Abs(q.Y)), panel-2, name)
+						require.Greater(t, math.Abs(q.Y)*sin-math.Abs(q.X)*cos, 0.3, name+" from the arc line")
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestTheChevronPointsToTheFrontAndTheIDStandsAtTheRear(t *testing.T) {
+	token := tokenOf(t, "A1", engine.Small)
+	lo, hi := chevron(token, 16.3).bounds()
+	assert.Positive(t, lo.Y)
+	assert.InDelta(t, 0, lo.X+hi.X, 1e-9)
+	words := 0
+	for _, s := range letters(token, 16.3) {
+		lo, hi := s.bounds()
+		assert.Negative(t, hi.Y)
+		assert.Less(t, lo.Y, hi.Y)
+		if s.Words != nil {
+			words++
+			assert.Equal(t, "A1", s.Words.Text)
+			assert.Greater(t, float64(s.Words.Height), 5.0, "mm high")
+		}
+	}
+	assert.Equal(t, 1, words)
+}
+
+func TestSheetsHoldEveryTokenOnceWithoutOverlap(t *testing.T) {
+	var all []vision.Token
+	for code := range vision.ShipCode(vision.Ships) {
+		k, err := vision.NewToken(code, []engine.Base{engine.Small, engine.Medium, engine.Large}[code%3])
+		require.NoError(t, err)
+		all = append(all, k)
+	}
+	for _, name := range []string{"a4", "letter"} {
+		paper := paperNamed(t, name)
+		area := paper.content()
+		seen := map[vision.ShipCode]bool{}
+		for _, page := range packed(paper, all) {
+			assert.NotEmpty(t, page)
+			for i, p := range page {
+				side := float64(p.token.Side())
+				assert.False(t, seen[p.token.Code])
+				seen[p.token.Code] = true
+				assert.True(t, p.x >= area.x0 && p.y >= area.y0 && p.x+side <= area.x1 && p.y+side <= area.y1, "%s: %s at (%.1f, %.1f)", name, p.token.Code.ID(), p.x, p.y)
+				for _, q := range page[:i] {
+					other := float64(q.token.Side())
+					apart := p.x-q.x-other >= 5 || q.x-p.x-side >= 5 || p.y-q.y-other >= 5 || q.y-p.y-side >= 5
+					assert.True(t, apart, "%s: %s and %s", name, p.token.Code.ID(), q.token.Code.ID())
+				}
+			}
+		}
+		assert.Len(t, seen, vision.Ships)
+	}
+}
+
+func TestMatMarkersAreTheTagsOfTheFamily(t *testing.T) {
+	pages, err := MatMarkers(paperNamed(t, "a4"), calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	require.NoError(t, err)
+	require.Len(t, pages, 2)
+	for _, pr := range printers {
+		t.Run(pr.name, func(t *testing.T) {
+			pic := pr.pictures(t, pages[:1])[0]
+			for id := range 8 {
+				// The cards lie three in a row, 62 mm apart; the first black square
+				// begins 8 mm within the content.
+				x, y := 18+8+62*float64(id%3), 14+8+62*float64(id/3)
+				assertTag(t, pic, id, x, y)
+			}
+		})
+	}
+}
+
+func assertTag(t *testing.T, pic picture, id int, x, y float64) {
+	t.Helper()
+	const side, cell = 40.0, 5.0
+	for r := range 8 {
+		for c := range 8 {
+			want, err := calibration.TagWhite(id, c, r)
+			require.NoError(t, err)
+			for _, d := range []geom.Point{{X: 0.1, Y: 0.1}, {X: 2.5, Y: 2.5}, {X: 4.9, Y: 4.9}} {
+				got := pic.at(x+cell*float64(c)+d.X, y+cell*float64(r)+d.Y) > 127
+				require.Equal(t, want, got, "marker %d: cell column %d row %d", id, c, r)
+			}
+		}
+	}
+	across := pic.edges(geom.Point{X: x - 4, Y: y + 2}, geom.Point{X: x + side + 4, Y: y + 2})
+	down := pic.edges(geom.Point{X: x + 2, Y: y - 4}, geom.Point{X: x + 2, Y: y + side + 4})
+	require.Len(t, across, 2, "marker %d", id)
+	require.Len(t, down, 2, "marker %d", id)
+	assert.InDelta(t, side, across[1]-across[0], tolerance, "marker %d: width", id)
+	assert.InDelta(t, side, down[1]-down[0], tolerance, "marker %d: height", id)
+	// 5 mm of pure white all round.
+	for u := -4.95; u < side+4.95; u += 0.1 {
+		for _, v := range []float64{0.1, 1, 2, 3, 4, 4.9} {
+			for _, q := range []geom.Point{{X: u, Y: -v}, {X: u, Y: side + v}, {X: -v, Y: u}, {X: side + v, Y: u}} {
+				require.GreaterOrEqual(t, pic.at(x+q.X, y+q.Y), 254.0, "marker %d: white border at (%.1f, %.1f)", id, q.X, q.Y)
+			}
+		}
+	}
+	// The cut marks over the card stand 56 mm apart.
+	marks := pic.edges(geom.Point{X: x - 8.5, Y: y - 8 - 1.8}, geom.Point{X: x + side + 8.5, Y: y - 8 - 1.8})
+	if assert.Len(t, marks, 4, "marker %d: cut marks", id) {
+		assert.InDelta(t, 56, (marks[2]+marks[3]-marks[0]-marks[1])/2, tolerance, "marker %d: card", id)
+	}
+}
+
+func TestPlacementsSayWhereTheLayoutHasTheMarkers(t *testing.T) {
+	l := calibration.DefaultLayout(914.4*geom.Millimeter, 600*geom.Millimeter)
+	want := []string{
+		"left, near left, 12.0", "left, near left, 272.0", "left, far left, 12.0",
+		"far, far left, 273.8", "far, far right, 273.8",
+		"right, far right, 12.0", "right, near right, 272.0", "right, near right, 12.0",
+	}
+	for i, m := range l.Markers {
+		p := placementOf(l, m)
+		assert.Equal(t, want[i], fmt.Sprintf("%s, %s, %.1f", p.edge, p.corner, p.begins), "marker %d", m.ID)
+		// Laying the card by these words gives the layout's place back.
+		corner, along, away := p.axes(l)
+		back := corner.Add(along.Mul(p.begins + 28)).Add(away.Mul(28))
+		assert.InDelta(t, 0, float64(back.Distance(m.Center)), 1e-9, "marker %d: %v, want %v", m.ID, back, m.Center)
+	}
+}
+
+func TestMatMarkersOfAnUnknownIDAreAnError(t *testing.T) {
+	l := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
+	l.Markers[0].ID = 586
+	_, err := MatMarkers(paperNamed(t, "a4"), l)
+	assert.ErrorContains(t, err, "586")
+}
+
+func TestChessboardCornersAreASquareApart(t *testing.T) {
+	page, err := Chessboard(paperNamed(t, "a4"), Board{9, 6, 25 * geom.Millimeter})
+	require.NoError(t, err)
+	for _, pr := range printers {
+		t.Run(pr.name, func(t *testing.T) {
+			pic := pr.pictures(t, []Page{page})[0]
+			first := pic.edges(geom.Point{X: 20, Y: 100}, geom.Point{X: 294, Y: 100})
+			require.NotEmpty(t, first)
+			// The board's place is found, not known: 10×7 squares from the first edges.
+			var x0, y0 float64
+			for _, y := range []float64{40, 65} { // one of two rows of squares begins black
+				e := pic.edges(geom.Point{X: 20, Y: y}, geom.Point{X: 294, Y: y})
+				require.NotEmpty(t, e)
+				if x0 == 0 || e[0] < x0 {
+					x0 = e[0]
+				}
+			}
+			e := pic.edges(geom.Point{X: x0 + 12.5, Y: 12}, geom.Point{X: x0 + 12.5, Y: 195})
+			require.NotEmpty(t, e)
+			y0 = e[0]
+			for r := range 7 {
+				y := y0 + 25*float64(r) + 12.5
+				e := pic.edges(geom.Point{X: x0 - 5, Y: y}, geom.Point{X: x0 + 255, Y: y})
+				require.Len(t, e, 10, "row %d: five black squares", r)
+				for i, x := range e {
+					assert.InDelta(t, x0+25*float64(i+r%2), x, tolerance/2, "row %d, edge %d", r, i)
+				}
+			}
+			for c := range 10 {
+				x := x0 + 25*float64(c) + 12.5
+				e := pic.edges(geom.Point{X: x, Y: y0 - 2}, geom.Point{X: x, Y: y0 + 177})
+				require.Len(t, e, 8-2*(c%2), "column %d", c)
+				for i, y := range e {
+					assert.InDelta(t, y0+25*float64(i+c%2), y, tolerance/2, "column %d, edge %d", c, i)
+				}
+			}
+		})
+	}
+}
+
+func TestBoardsThatDoNotFitAreRefusedWithWhatFits(t *testing.T) {
+	_, err := Chessboard(paperNamed(t, "a4"), Board{9, 6, 30 * geom.Millimeter})
+	assert.ErrorContains(t, err, "a4 landscape has 271 × 178 mm: expected squares of at most 25.4 mm")
+	_, err = Chessboard(paperNamed(t, "a4"), Board{9, 6, 25.4 * geom.Millimeter})
+	assert.NoError(t, err)
+	_, err = Chessboard(paperNamed(t, "letter"), Board{9, 6, 25 * geom.Millimeter})
+	assert.NoError(t, err)
+	for _, bad := range []string{"", "9x6", "9x6:25", "9x6:mm", "x:1mm", "2x6:25mm", "9x6:0mm", "9x6:1.2.3mm", "-9x6:25mm", "charuco:9x6:25mm"} {
+		_, err := ParseBoard(bad)
+		assert.ErrorContains(t, err, "expected", "ParseBoard(%q)", bad)
+	}
+	b, err := ParseBoard("chessboard:7x7:25.4mm")
+	require.NoError(t, err)
+	assert.Equal(t, Board{7, 7, 25.4}, b)
+}
+
+func TestPNGSaysItsResolution(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, WritePNG(&b, Single(tokenOf(t, "A1", engine.Small)), 600))
+	i := bytes.Index(b.Bytes(), []byte("pHYs"))
+	require.Positive(t, i)
+	phys := b.Bytes()[i+4:]
+	assert.Equal(t, uint32(23622), binary.BigEndian.Uint32(phys), "600 dpi in pixels per metre")
+	assert.Equal(t, uint32(23622), binary.BigEndian.Uint32(phys[4:]))
+	assert.Equal(t, byte(1), phys[8], "unit: metre")
+	for _, dpi := range []int{0, 71, 2401, -600} {
+		assert.ErrorContains(t, WritePNG(&b, Page{}, dpi), "expected 72…2400", "WritePNG at %d dpi", dpi)
+	}
+}
+
+func TestAreasAreExactWhateverTheirEdges(t *testing.T) {
+	// A triangle and a hole, away from the pixel grid: the sum of the darkness is
+	// the area.
+	page := Page{Width: 25.4, Height: 25.4}
+	page.add(Shape{Fill: black, Rings: [][]geom.Point{{{X: 3.3, Y: 2.1}, {X: 22.7, Y: 7.9}, {X: 6.1, Y: 21.3}}}})
+	page.frame(0.51, 0.52, 24.13, 24.74, 0.317, black)
+	pic := pictureOfPNG(t, page, 100)
+	dark := 0.0
+	for y := range 100 {
+		for x := range 100 {
+			dark += 1 - pic.grey(x, y)/255
+		}
+	}
+	a, b := geom.Point{X: 22.7 - 3.3, Y: 7.9 - 2.1}, geom.Point{X: 6.1 - 3.3, Y: 21.3 - 2.1}
+	w, h := 24.13-0.51, 24.74-0.52
+	want := a.Cross(b)/2 + w*h - (w-2*0.317)*(h-2*0.317)
+	assert.InDelta(t, want, dark/(pic.perMM*pic.perMM), 0.003*want)
+}
+
+func TestEverySheetSaysHowToPrintIt(t *testing.T) {
+	needPoppler(t, "pdftotext")
+	board, err := Chessboard(paperNamed(t, "letter"), Board{9, 6, 25 * geom.Millimeter})
+	require.NoError(t, err)
+	markers, err := MatMarkers(paperNamed(t, "a4"), calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	require.NoError(t, err)
+	pages := append(append(Tokens(paperNamed(t, "a4"), starter(t)), markers...), board)
+	file := filepath.Join(t.TempDir(), "all.pdf")
+	_, err = WriteFiles(file, PDF, 600, pages)
+	require.NoError(t, err)
+	out, err := exec.Command("pdftotext", file, "-").Output()
+	require.NoError(t, err)
+	assert.Equal(t, len(pages), strings.Count(string(out), "print at 100 %, not fit to page"))
+	assert.Equal(t, 2*len(pages), strings.Count(string(out), "measured: ____________ mm"))
+	assert.Contains(t, string(out), "marker 7 · this edge away from player 1")
+}

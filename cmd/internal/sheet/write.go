@@ -1,0 +1,110 @@
+package sheet
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Format is a form in which sheets are written.
+type Format string
+
+// The formats.
+const (
+	PDF Format = "pdf"
+	PNG Format = "png"
+	SVG Format = "svg"
+)
+
+// ParseFormat reads a format's name.
+func ParseFormat(s string) (Format, error) {
+	switch f := Format(s); f {
+	case PDF, PNG, SVG:
+		return f, nil
+	}
+	return "", fmt.Errorf("format: expected pdf, png or svg, got %q", s)
+}
+
+// FormatOf settles the format of a file: the one that was asked for, or that of
+// the file's ending when none was. It fails when the two disagree.
+func FormatOf(asked, file string) (Format, error) {
+	ending := strings.ToLower(strings.TrimPrefix(filepath.Ext(file), "."))
+	of, err := ParseFormat(ending)
+	switch {
+	case asked == "" && err != nil:
+		return "", fmt.Errorf("%s: expected a format, or a name ending in .pdf, .png or .svg", file)
+	case asked == "":
+		return of, nil
+	}
+	f, askedErr := ParseFormat(asked)
+	if askedErr != nil {
+		return "", askedErr
+	}
+	if err == nil && of != f {
+		return "", fmt.Errorf("%s: format %s: expected a name ending in .%s", file, f, f)
+	}
+	return f, nil
+}
+
+// WriteFiles writes pages to a file: a PDF holds them all; of PNG and SVG each
+// page is a file of its own, with -1, -2 … before the ending when there are
+// several. It returns the names of the files written. A file that could not be
+// finished is removed.
+func WriteFiles(file string, f Format, dpi int, pages []Page) ([]string, error) {
+	if f == PDF {
+		err := create(file, func(w io.Writer) error { return WritePDF(w, pages) })
+		return []string{file}, err
+	}
+	var names []string
+	for i, p := range pages {
+		name := file
+		if len(pages) > 1 {
+			ext := filepath.Ext(file)
+			name = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(file, ext), i+1, ext)
+		}
+		if err := create(name, func(w io.Writer) error { return writePage(w, f, dpi, p) }); err != nil {
+			return names, err
+		}
+		names = append(names, name)
+	}
+	return names, nil
+}
+
+func writePage(w io.Writer, f Format, dpi int, p Page) error {
+	switch f {
+	case SVG:
+		return WriteSVG(w, p)
+	case PNG:
+		return WritePNG(w, p, dpi)
+	}
+	return WritePDF(w, []Page{p})
+}
+
+// WriteTo writes pages to a stream, which can hold one picture only.
+func WriteTo(w io.Writer, f Format, dpi int, pages []Page) error {
+	if f == PDF {
+		return WritePDF(w, pages)
+	}
+	if len(pages) != 1 {
+		return fmt.Errorf("%d pages of %s: expected a file's name, or format pdf", len(pages), f)
+	}
+	return writePage(w, f, dpi, pages[0])
+}
+
+// create writes a file as a whole or not at all.
+func create(name string, write func(io.Writer) error) error {
+	f, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("expected a file that can be written: %w", err)
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		if info, statErr := os.Stat(name); statErr == nil && info.Mode().IsRegular() {
+			os.Remove(name)
+		}
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	return nil
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"image/png"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// printed runs the print command and returns its exit code and what it wrote.
+func printed(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	oldOut, oldErr := os.Stdout, os.Stderr
+	defer func() { os.Stdout, os.Stderr = oldOut, oldErr }()
+	outFile, err := os.CreateTemp(t.TempDir(), "out")
+	require.NoError(t, err)
+	errFile, err := os.CreateTemp(t.TempDir(), "err")
+	require.NoError(t, err)
+	os.Stdout, os.Stderr = outFile, errFile
+	code = run(append([]string{"print"}, args...))
+	read := func(f *os.File) string {
+		_, err := f.Seek(0, io.SeekStart)
+		require.NoError(t, err)
+		b, err := io.ReadAll(f)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		return string(b)
+	}
+	return code, read(outFile), read(errFile)
+}
+
+func TestPrintWritesEverySheetInEveryFormatAndSaysSo(t *testing.T) {
+	dir := t.TempDir()
+	for _, c := range []struct {
+		args []string
+		want []string
+	}{
+		{[]string{"tokens", "--format", "pdf", "-o", "t.pdf"}, []string{"t.pdf"}},
+		{[]string{"tokens", "--format", "png", "--dpi", "72", "-o", "t.png"}, []string{"t-1.png", "t-2.png"}},
+		{[]string{"tokens", "--ships", "A1", "-o", "one.svg"}, []string{"one.svg"}},
+		{[]string{"mat-markers", "--paper", "letter", "-o", "m.pdf"}, []string{"m.pdf"}},
+		{[]string{"mat-markers", "--mat", "900x600", "-o", "m.svg"}, []string{"m-1.svg", "m-2.svg"}},
+		{[]string{"chessboard", "--board", "7x7:20mm", "-o", "c.svg"}, []string{"c.svg"}},
+		{[]string{"tokens", "--single", "--ships", "A1,B3:large", "--format", "svg", "-o", "labels"}, []string{"labels/A1.svg", "labels/B3.svg"}},
+	} {
+		args := append([]string{}, c.args...)
+		args[len(args)-1] = filepath.Join(dir, args[len(args)-1])
+		code, stdout, stderr := printed(t, args...)
+		assert.Zero(t, code, "%v: %s", c.args, stderr)
+		assert.Empty(t, stderr)
+		var want strings.Builder
+		for _, n := range c.want {
+			name := filepath.Join(dir, n)
+			assert.FileExists(t, name)
+			want.WriteString("wrote " + name + "\n")
+		}
+		assert.Equal(t, want.String(), stdout, "%v", c.args)
+	}
+}
+
+func TestPrintWritesOneSheetToStandardOutput(t *testing.T) {
+	code, stdout, stderr := printed(t, "chessboard", "--format", "svg", "-o", "-")
+	assert.Zero(t, code, stderr)
+	assert.True(t, strings.HasPrefix(stdout, "<svg "), "%.40q", stdout)
+	assert.True(t, strings.HasSuffix(stdout, "</svg>\n"))
+	code, stdout, stderr = printed(t, "mat-markers", "--format", "svg", "-o", "-")
+	assert.Equal(t, 2, code)
+	assert.Empty(t, stdout)
+	assert.Contains(t, stderr, "2 pages of svg: expected a file's name")
+}
+
+func TestPrintSingleTokenIsExactlyTheBaseInPixels(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "labels")
+	code, _, stderr := printed(t, "tokens", "--single", "--ships", "A1:small,B2:large", "--format", "png", "--dpi", "600", "-o", dir)
+	require.Zero(t, code, stderr)
+	for name, want := range map[string]int{"A1.png": 945, "B2.png": 1890} {
+		f, err := os.Open(filepath.Join(dir, name))
+		require.NoError(t, err)
+		c, err := png.DecodeConfig(f)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		assert.Equal(t, want, c.Width, "%s: round(side / 25.4 · 600)", name)
+		assert.Equal(t, want, c.Height, name)
+	}
+}
+
+func TestPrintRefusesBadInputInOneLineThatSaysWhatWasExpected(t *testing.T) {
+	dir := t.TempDir()
+	blocked := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(blocked, nil, 0o600))
+	ok := filepath.Join(dir, "x.pdf")
+	for _, c := range []struct {
+		want string
+		args []string
+	}{
+		{"expected A1…A18 or B1…B18", []string{"tokens", "--ships", "A19", "-o", ok}},
+		{"expected A1…A18 or B1…B18", []string{"tokens", "--ships", "A1,C3", "-o", ok}},
+		{"expected A1…A18 or B1…B18", []string{"tokens", "--ships", "A17-A20", "-o", ok}},
+		{"expected rising numbers of one player", []string{"tokens", "--ships", "A8-A1", "-o", ok}},
+		{"expected rising numbers of one player", []string{"tokens", "--ships", "A8-B1", "-o", ok}},
+		{"expected ID, ID:BASE or FROM-TO:BASE", []string{"tokens", "--ships", "A1,,A2", "-o", ok}},
+		{"expected each ship once", []string{"tokens", "--ships", "A1-A3,A2:large", "-o", ok}},
+		{"expected small, medium or large", []string{"tokens", "--ships", "A1:tiny", "-o", ok}},
+		{"expected small, medium or large", []string{"tokens", "--ships", "A1:huge-195", "-o", ok}},
+		{"expected small, medium or large", []string{"tokens", "--ships", "A1:", "-o", ok}},
+		{"expected 72…2400", []string{"tokens", "--dpi", "71", "-o", ok}},
+		{"expected 72…2400", []string{"chessboard", "--dpi", "2401", "-o", ok}},
+		{"expected 72…2400", []string{"tokens", "--single", "--format", "png", "--dpi", "0", "-o", dir}},
+		{"expected a4 or letter", []string{"mat-markers", "--paper", "a5", "-o", ok}},
+		{"expected a name ending in .png", []string{"chessboard", "--format", "png", "-o", ok}},
+		{"expected pdf, png or svg", []string{"chessboard", "--format", "gif", "-o", ok}},
+		{"expected a format", []string{"chessboard", "-o", filepath.Join(dir, "x")}},
+		{"expected --format", []string{"tokens", "--single", "-o", dir}},
+		{"expected a file that can be written", []string{"chessboard", "-o", filepath.Join(dir, "none", "x.pdf")}},
+		{"expected a directory that can be written", []string{"tokens", "--single", "--format", "svg", "-o", filepath.Join(blocked, "x")}},
+		{"expected COLUMNSxROWS:SIZEmm", []string{"chessboard", "--board", "9by6", "-o", ok}},
+		{"expected squares of at most", []string{"chessboard", "--board", "9x6:40mm", "-o", ok}},
+		{"expected WIDTHxHEIGHT", []string{"mat-markers", "--mat", "914.4", "-o", ok}},
+		{"expected sides of 300…2000 mm", []string{"mat-markers", "--mat", "NaNx914.4", "-o", ok}},
+		{"expected sides of 300…2000 mm", []string{"mat-markers", "--mat", "914.4x-3", "-o", ok}},
+		{"--out", []string{"chessboard"}},
+		{"check-card", []string{"check-card", "-o", ok}},
+	} {
+		code, stdout, stderr := printed(t, c.args...)
+		assert.Equal(t, 2, code, "%v", c.args)
+		assert.Empty(t, stdout, "%v", c.args)
+		assert.Contains(t, stderr, c.want, "%v", c.args)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), "%v: one line, got %q", c.args, stderr)
+		assert.NoFileExists(t, ok, "%v", c.args)
+	}
+}
