@@ -101,17 +101,25 @@ func (g *ground) addStar(rng *rand.Rand) {
 // onMat reports whether the point lies on the mat.
 func (g *ground) onMat(x, y float64) bool { return x >= 0 && y >= 0 && x <= g.w && y <= g.h }
 
-// meets returns where the ray ends: on the mat, or on the table, which is lower.
-func (g *ground) meets(r ray) hit {
+// meets fills in where the ray ends, on the mat or on the table, which is lower,
+// unless h holds something higher already. The ground's hits are in the table frame.
+func (g *ground) meets(r ray, h *hit) bool {
+	if h.z > 0 {
+		return false
+	}
 	if g.onMat(r.gx, r.gy) {
-		h := hit{x: r.gx, y: r.gy}
+		*h = hit{x: r.gx, y: r.gy}
 		if g.style == MatDots && g.dot(r.gx, r.gy) {
 			h.mark = 1
 		}
-		return h
+		return true
+	}
+	if h.z > -matThick {
+		return false
 	}
 	x, y := r.at(-matThick)
-	return hit{z: -matThick, x: x, y: y, surface: 1}
+	*h = hit{z: -matThick, x: x, y: y, surface: 1}
+	return true
 }
 
 func (g *ground) dot(x, y float64) bool {

@@ -56,13 +56,13 @@ func newRenderer(t *Table) (*renderer, error) {
 	if n == 0 {
 		n = DefaultSamples
 	}
-	// A sheared grid: n×n rays that all differ in x and in y, so that an edge
+	// A rotated grid: n×n rays that all differ in x and in y, so that an edge
 	// along a pixel row is measured to 1/n² of a pixel and not to 1/n.
 	for j := range n {
 		for i := range n {
 			f := float64(n)
 			r.offsets = append(r.offsets, [2]float64{
-				(float64(i) + (float64(j)+0.5)/f) / f, (float64(j) + (float64(i)+0.5)/f) / f,
+				(float64(i) + (float64(j)+0.5)/f) / f, (float64(j) + 1 - (float64(i)+0.5)/f) / f,
 			})
 		}
 	}
@@ -187,6 +187,7 @@ type tracer struct {
 	fine    []bool
 	many    []bool
 	smear   []float32
+	seen    sighting // by the last ray
 }
 
 // sighting is what a ray shows: a solid, or the ground when nil.
@@ -196,18 +197,17 @@ type sighting struct {
 	index int // of the solid in the tile's list
 }
 
-// cast follows a ray down to the first thing that it meets.
-func (r *renderer) cast(ray ray, list []solid) sighting {
-	best := sighting{hit: hit{z: -1e9}, index: -1}
-	for i, s := range list {
-		if h, ok := s.meets(ray); ok && h.z > best.z {
-			best = sighting{h, s, i}
+// cast follows a ray down to the first thing that it meets; s.seen holds it.
+func (s *tracer) cast(r *renderer, ray ray, list []solid) {
+	s.seen.hit.z, s.seen.index, s.seen.solid = math.Inf(-1), -1, nil
+	for i, o := range list {
+		if o.meets(ray, &s.seen.hit) {
+			s.seen.solid, s.seen.index = o, i
 		}
 	}
-	if g := r.ground.meets(ray); g.z >= best.z {
-		best = sighting{hit: g, index: -1}
+	if r.ground.meets(ray, &s.seen.hit) {
+		s.seen.solid, s.seen.index = nil, -1
 	}
-	return best
 }
 
 // id tells areas apart between which the picture jumps.
@@ -215,18 +215,20 @@ func (s *sighting) id() uint64 {
 	return uint64(s.index+1)<<48 | uint64(s.surface)<<40 | uint64(s.mark)
 }
 
-// shade returns the light that comes back along a ray.
-func (r *renderer) shade(s *sighting, ray ray, list []solid) rgb {
+// look casts a ray and returns the light that comes back along it.
+func (s *tracer) look(r *renderer, ray ray, list []solid) rgb {
+	s.cast(r, ray, list)
 	var c rgb
-	x, y := ray.at(s.z)
-	if s.solid == nil {
-		c = r.ground.color(s.x, s.y)
+	if s.seen.solid == nil {
+		c = r.ground.color(s.seen.x, s.seen.y)
 	} else {
-		c = s.solid.color(&s.hit, ray, r.ground)
+		c = s.seen.solid.color(&s.seen.hit, ray, r.ground)
 	}
+	z := s.seen.z
+	x, y := ray.at(z)
 	k := 1.0
 	for _, o := range list {
-		k *= o.light(x, y, s.z)
+		k *= o.light(x, y, z)
 	}
 	return c.scale(k)
 }
@@ -249,11 +251,10 @@ func (s *tracer) trace(r *renderer, tx, ty int, list []solid) {
 			c00, c10, c01, c11 := s.corners[k], s.corners[k+1], s.corners[k+cw], s.corners[k+cw+1]
 			var c rgb
 			if adaptive && s.many[j*w+i] {
-				c = r.sample(list, c00, c10, c01, c11)
+				c = s.sample(r, list, c00, c10, c01, c11)
 			} else {
 				ray := r.lens.rayTo((c00[0]+c10[0]+c01[0]+c11[0])/4, (c00[1]+c10[1]+c01[1]+c11[1])/4)
-				hit := r.cast(ray, list)
-				c = r.shade(&hit, ray, list)
+				c = s.look(r, ray, list)
 			}
 			r.put(x0+i, y0+j, c)
 		}
@@ -276,8 +277,8 @@ func (s *tracer) classify(r *renderer, list []solid, w, h int) {
 	cw, ch := w+3, h+3
 	s.ids, s.fine = resize(s.ids, cw*ch), resize(s.fine, cw*ch)
 	for k, p := range s.corners {
-		hit := r.cast(r.lens.rayTo(p[0], p[1]), list)
-		s.ids[k], s.fine[k] = hit.id(), hit.fine
+		s.cast(r, r.lens.rayTo(p[0], p[1]), list)
+		s.ids[k], s.fine[k] = s.seen.id(), s.seen.fine
 	}
 	s.many = resize(s.many, w*h)
 	clear(s.many)
@@ -289,8 +290,8 @@ func (s *tracer) classify(r *renderer, list []solid, w, h int) {
 				s.ids[a] != s.ids[b] || s.ids[a] != s.ids[c] || s.ids[a] != s.ids[d]
 			if !split && len(list) > 0 {
 				x, y := (s.corners[a][0]+s.corners[d][0])/2, (s.corners[a][1]+s.corners[d][1])/2
-				hit := r.cast(r.lens.rayTo(x, y), list)
-				split = hit.fine || hit.id() != s.ids[a]
+				s.cast(r, r.lens.rayTo(x, y), list)
+				split = s.seen.fine || s.seen.id() != s.ids[a]
 			}
 			if !split {
 				continue
@@ -312,7 +313,7 @@ func resize[T any](s []T, n int) []T {
 }
 
 // sample averages many rays over a pixel whose corners' table points are given.
-func (r *renderer) sample(list []solid, c00, c10, c01, c11 [2]float64) rgb {
+func (s *tracer) sample(r *renderer, list []solid, c00, c10, c01, c11 [2]float64) rgb {
 	var sum rgb
 	for _, o := range r.offsets {
 		u, v := o[0], o[1]
@@ -320,8 +321,7 @@ func (r *renderer) sample(list []solid, c00, c10, c01, c11 [2]float64) rgb {
 		ray := r.lens.rayTo(
 			a*c00[0]+b*c10[0]+c*c01[0]+d*c11[0],
 			a*c00[1]+b*c10[1]+c*c01[1]+d*c11[1])
-		hit := r.cast(ray, list)
-		q := r.shade(&hit, ray, list)
+		q := s.look(r, ray, list)
 		for k := range 3 {
 			sum[k] += q[k]
 		}

@@ -71,12 +71,13 @@ func (s *sensor) row(codes []uint16, bgr, gray []byte, seed uint64) {
 	x := seed | 1
 	for i := range gray {
 		c, p := codes[3*i:3*i+3], bgr[3*i:3*i+3]
-		x ^= x << 13 // xorshift64
-		x ^= x >> 7
-		x ^= x << 17
-		r := s.pixel(c[0], x>>16)
-		g := s.pixel(c[1], x>>28)
-		b := s.pixel(c[2], x>>40)
+		x ^= x >> 12 // xorshift64*, whose high bits are good
+		x ^= x << 25
+		x ^= x >> 27
+		random := x * 0x2545f4914f6cdd1d
+		r := s.pixel(c[0], random>>52)
+		g := s.pixel(c[1], random>>40)
+		b := s.pixel(c[2], random>>28)
 		p[0], p[1], p[2] = b, g, r
 		gray[i] = uint8((9798*uint32(r) + 19235*uint32(g) + 3735*uint32(b) + 1<<14) >> 15)
 	}

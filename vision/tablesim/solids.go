@@ -55,8 +55,9 @@ type hit struct {
 
 // solid is a thing on the table.
 type solid interface {
-	// meets returns the highest place where the ray meets the solid.
-	meets(r ray) (hit, bool)
+	// meets fills in the highest place where the ray meets the solid and reports
+	// true, if that is higher than the place that h holds.
+	meets(r ray, h *hit) bool
 	// color is the reflectance at a hit.
 	color(h *hit, r ray, g *ground) rgb
 	// light is the share of the light that the solid lets through to a table point.
@@ -106,6 +107,7 @@ const (
 	surfaceToken uint8 = iota
 	surfaceWall
 	surfaceGuide
+	surfacePeg
 )
 
 // base is a ship's plastic base with its token on top.
@@ -136,40 +138,45 @@ func newBase(s engine.Ship, top float64, look *Look) (*base, error) {
 	return b, nil
 }
 
-func (b *base) meets(r ray) (hit, bool) {
+func (b *base) meets(r ray, h *hit) bool {
 	x0, y0 := r.at(b.top)
 	x0, y0 = b.local(x0, y0)
-	if math.Abs(x0) <= b.half && math.Abs(y0) <= b.half {
+	deep := b.half - max(math.Abs(x0), math.Abs(y0))
+	switch {
+	case deep < -12:
+		return false
+	case deep >= 0:
+		if b.top <= h.z {
+			return false
+		}
 		ink, _ := b.token.At(geom.Point{X: x0, Y: y0})
-		deep := b.half - max(math.Abs(x0), math.Abs(y0))
-		return hit{
+		*h = hit{
 			z: b.top, x: x0, y: y0, surface: surfaceToken,
 			mark: uint32(ink.R)<<16 | uint32(ink.G)<<8 | uint32(ink.B), fine: deep < float64(vision.RimDeep)+0.5,
-		}, true
-	}
-	if far := b.half + 12; math.Abs(x0) > far || math.Abs(y0) > far {
-		return hit{}, false
+		}
+		return true
 	}
 	x1, y1 := b.local(r.gx, r.gy)
-	best, found := hit{}, false
-	if t, ok := (box{-b.half, -b.half, b.half, b.half}).enter(x0, y0, x1, y1); ok {
-		best, found = hit{z: b.top * (1 - t), x: x0 + t*(x1-x0), y: y0 + t*(y1-y0), surface: surfaceWall, fine: true}, true
+	found := false
+	if t, ok := (box{-b.half, -b.half, b.half, b.half}).enter(x0, y0, x1, y1); ok && b.top*(1-t) > h.z {
+		*h = hit{z: b.top * (1 - t), x: x0 + t*(x1-x0), y: y0 + t*(y1-y0), surface: surfaceWall, fine: true}
+		found = true
 	}
 	if max(math.Abs(y0), math.Abs(y1)) < b.half {
-		return best, found
+		return found
 	}
 	k := min(guideTop/b.top, 1)
 	gx, gy := x1+k*(x0-x1), y1+k*(y0-y1)
 	for i := range b.guides {
-		if t, ok := b.guides[i].enter(gx, gy, x1, y1); ok && guideTop*(1-t) > best.z {
-			best = hit{z: guideTop * (1 - t), x: gx + t*(x1-gx), y: gy + t*(y1-gy), surface: surfaceGuide, fine: true}
+		if t, ok := b.guides[i].enter(gx, gy, x1, y1); ok && guideTop*(1-t) > h.z {
+			*h = hit{z: guideTop * (1 - t), x: gx + t*(x1-gx), y: gy + t*(y1-gy), surface: surfaceGuide, fine: true}
 			if t == 0 {
-				best.mark = 1
+				h.mark = 1
 			}
 			found = true
 		}
 	}
-	return best, found
+	return found
 }
 
 func (b *base) color(h *hit, r ray, g *ground) rgb {
@@ -252,32 +259,43 @@ func silhouette(m Mini) []part {
 	return []part{ellipse(0, 0, a, b)}
 }
 
-func (f *figure) meets(r ray) (hit, bool) {
-	for i, z := range f.layers {
-		x, y := r.at(z)
-		x, y = f.local(x, y)
-		if x*x+y*y <= f.radius*f.radius && inside(f.parts, x, y) {
-			return hit{z: z, x: x, y: y, surface: uint8(i), mark: uint32(4*x+400)/24 + uint32(4*y+400)/24<<8}, true
-		}
-	}
-	// The peg, an upright cylinder: nearest approach of the ray to its axis.
+func (f *figure) meets(r ray, h *hit) bool {
+	// Quick rejection: how far the ray's nearest end is from the axis.
 	x0, y0 := r.at(f.layers[2])
 	x1, y1 := r.at(f.foot)
 	x0, y0, x1, y1 = x0-f.x, y0-f.y, x1-f.x, y1-f.y
 	dx, dy := x1-x0, y1-y0
+	n := dx*dx + dy*dy
+	if far := f.radius + 15; x0*x0+y0*y0 > far*far && x1*x1+y1*y1 > far*far && n < far*far {
+		return false
+	}
+	for i, z := range f.layers {
+		if z <= h.z {
+			return false
+		}
+		x, y := r.at(z)
+		x, y = f.local(x, y)
+		if x*x+y*y <= f.radius*f.radius && inside(f.parts, x, y) {
+			*h = hit{z: z, x: x, y: y, surface: uint8(i), mark: uint32(4*x+400)/24 + uint32(4*y+400)/24<<8}
+			return true
+		}
+	}
+	// The peg, an upright cylinder: nearest approach of the ray to its axis.
 	t := 0.0
-	if n := dx*dx + dy*dy; n > 0 {
+	if n > 0 {
 		t = min(max(-(x0*dx+y0*dy)/n, 0), 1)
 	}
 	x, y := x0+t*dx, y0+t*dy
-	if x*x+y*y <= pegRadius*pegRadius {
-		return hit{z: f.layers[2] + t*(f.foot-f.layers[2]), x: x, y: y, surface: 9}, true
+	z := f.layers[2] + t*(f.foot-f.layers[2])
+	if x*x+y*y > pegRadius*pegRadius || z <= h.z {
+		return false
 	}
-	return hit{}, false
+	*h = hit{z: z, x: x, y: y, surface: surfacePeg}
+	return true
 }
 
 func (f *figure) color(h *hit, _ ray, _ *ground) rgb {
-	if h.surface == 9 {
+	if h.surface == surfacePeg {
 		return rgb{0.22, 0.23, 0.25}
 	}
 	// Panels: a fixed pattern of darker and lighter plates; lower layers lie in shade.
@@ -329,22 +347,23 @@ func newSlab(pose geom.Pose, outline []geom.Point, top float64, ink rgb, rocky b
 	return s
 }
 
-func (s *slab) meets(r ray) (hit, bool) {
+func (s *slab) meets(r ray, h *hit) bool {
 	x, y := r.at(s.top)
 	if far := s.top + 1; x < s.bounds.x0-far || x > s.bounds.x1+far || y < s.bounds.y0-far || y > s.bounds.y1+far {
-		return hit{}, false
+		return false
 	}
-	if inPolygon(s.outline, x, y) {
-		return hit{z: s.top, x: x, y: y}, true
-	}
-	for k := 1; k <= 4; k++ { // the sides, in four steps
-		z := s.top * (1 - float64(k)/4)
-		x, y := r.at(z)
-		if inPolygon(s.outline, x, y) {
-			return hit{z: z, x: x, y: y, surface: 1}, true
+	const steps = 4 // down the sides
+	for k := range steps + 1 {
+		z := s.top * (1 - float64(k)/steps)
+		if z <= h.z {
+			return false
+		}
+		if x, y = r.at(z); inPolygon(s.outline, x, y) {
+			*h = hit{z: z, x: x, y: y, surface: uint8(min(k, 1))}
+			return true
 		}
 	}
-	return hit{}, false
+	return false
 }
 
 func (s *slab) color(h *hit, _ ray, _ *ground) rgb {
@@ -407,11 +426,18 @@ func newCard(m calibration.Marker, look *Look) (*card, error) {
 	return c, nil
 }
 
-func (c *card) meets(r ray) (hit, bool) {
+func (c *card) meets(r ray, h *hit) bool {
+	if c.z <= h.z {
+		return false
+	}
 	x, y := r.at(c.z)
 	x, y = c.local(x, y)
-	if math.Abs(x) <= c.edge && math.Abs(y) <= c.edge {
-		h := hit{z: c.z, x: x, y: y, mark: 1}
+	out := max(math.Abs(x), math.Abs(y)) - c.edge
+	switch {
+	case out > 4:
+		return false
+	case out <= 0:
+		*h = hit{z: c.z, x: x, y: y, mark: 1}
 		if math.Abs(x) < c.half && math.Abs(y) < c.half {
 			col := int((x + c.half) / (2 * c.half) * calibration.TagCells)
 			row := int((c.half - y) / (2 * c.half) * calibration.TagCells)
@@ -419,17 +445,17 @@ func (c *card) meets(r ray) (hit, bool) {
 				h.mark = 0
 			}
 		}
-		return h, true
-	}
-	if far := c.edge + 4; math.Abs(x) > far || math.Abs(y) > far {
-		return hit{}, false
+		return true
 	}
 	x1, y1 := r.at(-matThick)
 	x1, y1 = c.local(x1, y1)
-	if t, ok := (box{-c.edge, -c.edge, c.edge, c.edge}).enter(x, y, x1, y1); ok {
-		return hit{z: c.z - t*(c.z+matThick), x: x + t*(x1-x), y: y + t*(y1-y), surface: 1}, true
+	t, ok := (box{-c.edge, -c.edge, c.edge, c.edge}).enter(x, y, x1, y1)
+	z := c.z - t*(c.z+matThick)
+	if !ok || z <= h.z {
+		return false
 	}
-	return hit{}, false
+	*h = hit{z: z, x: x + t*(x1-x), y: y + t*(y1-y), surface: 1}
+	return true
 }
 
 func (c *card) color(h *hit, _ ray, _ *ground) rgb {
@@ -501,17 +527,19 @@ func newArm(h Hand, mat calibration.Layout, look *Look) *arm {
 	return a
 }
 
-func (a *arm) meets(r ray) (hit, bool) {
+func (a *arm) meets(r ray, h *hit) bool {
 	for i := range a.layers {
 		l := &a.layers[i]
+		if l.z <= h.z {
+			return false
+		}
 		x, y := r.at(l.z)
-		if l.bounds.has(x, y) {
-			if d := distance(l.parts, x, y); d <= 0 {
-				return hit{z: l.z, x: x, y: y, surface: uint8(i)}, true
-			}
+		if l.bounds.has(x, y) && inside(l.parts, x, y) {
+			*h = hit{z: l.z, x: x, y: y, surface: uint8(i)}
+			return true
 		}
 	}
-	return hit{}, false
+	return false
 }
 
 func (a *arm) color(h *hit, _ ray, _ *ground) rgb {

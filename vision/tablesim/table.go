@@ -191,5 +191,5 @@ func (t *Table) Render() (vision.Frame, Truth, error) {
 	if err := r.update(t); err != nil {
 		return vision.Frame{}, Truth{}, err
 	}
-	return r.expose(1), r.truth(t), nil
+	return r.expose(1), witness{r.lens, r.solids}.truth(t), nil
 }

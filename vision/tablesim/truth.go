@@ -58,7 +58,13 @@ func (t Truth) Ship(id string) (ShipTruth, bool) {
 	return ShipTruth{}, false
 }
 
-func (r *renderer) truth(t *Table) Truth {
+// witness knows what can be seen: a lens, and what stands before it.
+type witness struct {
+	lens   *lens
+	solids []solid
+}
+
+func (r witness) truth(t *Table) Truth {
 	out := Truth{Camera: t.Camera, Scene: t.Scene}
 	for _, s := range t.Scene.Ships {
 		out.Ships = append(out.Ships, r.shipTruth(s, t.baseTop(s.ID)))
@@ -76,13 +82,13 @@ func (r *renderer) truth(t *Table) Truth {
 }
 
 // pixel is where a point of a frame appears.
-func (r *renderer) pixel(f *frame, x, y, z float64) geom.Pixel {
+func (r witness) pixel(f *frame, x, y, z float64) geom.Pixel {
 	x, y = f.table(x, y)
 	u, v, _ := r.lens.project(x, y, z)
 	return geom.Pixel{X: u, Y: v}
 }
 
-func (r *renderer) shipTruth(s engine.Ship, top float64) ShipTruth {
+func (r witness) shipTruth(s engine.Ship, top float64) ShipTruth {
 	out := ShipTruth{ID: s.ID, Base: s.Base, Pose: s.Pose, Top: geom.Length(top)}
 	side, _ := s.Base.Size()
 	f, h := frameOf(s.Pose), float64(side)/2
@@ -116,7 +122,7 @@ func (r *renderer) shipTruth(s engine.Ship, top float64) ShipTruth {
 
 // visible reports whether a place of a ship's top, given along a side (clockwise
 // from its middle) and out from the centre, reaches the camera.
-func (r *renderer) visible(f *frame, side int, along, out, z float64) bool {
+func (r witness) visible(f *frame, side int, along, out, z float64) bool {
 	var x, y float64
 	switch vision.Side(side) {
 	case vision.Front:
@@ -134,8 +140,9 @@ func (r *renderer) visible(f *frame, side int, along, out, z float64) bool {
 		return false
 	}
 	ray := r.lens.rayThrough(x, y, z)
+	h := hit{z: z + 1e-6}
 	for _, s := range r.solids {
-		if h, ok := s.meets(ray); ok && h.z > z+1e-6 {
+		if s.meets(ray, &h) {
 			return false
 		}
 	}

@@ -1,0 +1,149 @@
+package tablesim
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// The scripted game. Ten ships stand so that the interesting answers are all on
+// the table: A1 has B1 at range 2 in its front arc, A2 has B2 in its bullseye at
+// range 1, A3 and B3 are within 0.3 mm of the end of range 1 (nobody can tell by
+// camera), A4 and B4 touch side by side, and a rock lies between A5 and B5. Then
+// the players move one ship after the other; the last moves put everything back,
+// so that the game can go round and round.
+
+// pose is a pose with its heading in degrees.
+func pose(x, y, heading float64) geom.Pose {
+	return geom.Pose{Point: geom.Point{X: x, Y: y}, Heading: geom.Angle(heading) * geom.Degree}
+}
+
+var scriptShips = []engine.Ship{
+	{ID: "A1", Player: 1, Base: engine.Small, Pose: pose(320, 150, 0)},
+	{ID: "B1", Player: 2, Base: engine.Small, Pose: pose(330, 340, 180)},
+	{ID: "A2", Player: 1, Base: engine.Medium, Pose: pose(600, 160, 0)},
+	{ID: "B2", Player: 2, Base: engine.Small, Pose: pose(600, 280, 200)},
+	{ID: "A3", Player: 1, Base: engine.Large, Pose: pose(150, 480, 90)},
+	{ID: "B3", Player: 2, Base: engine.Small, Pose: pose(310.15, 485, 270)},
+	{ID: "A4", Player: 1, Base: engine.Small, Pose: pose(700, 560, 45)},
+	{ID: "B4", Player: 2, Base: engine.Small, Pose: pose(700+40*math.Sqrt2/2, 560-40*math.Sqrt2/2, 225)},
+	{ID: "A5", Player: 1, Base: engine.Medium, Pose: pose(440, 440, 10)},
+	{ID: "B5", Player: 2, Base: engine.Large, Pose: pose(500, 760, 180)},
+}
+
+var scriptRocks = []engine.Obstacle{
+	{ID: "rock1", Kind: "asteroid", Pose: pose(480, 570, 20), Outline: rock(34, 30)},
+	{ID: "rock2", Kind: "debris", Pose: pose(820, 330, 75), Outline: rock(40, 27)},
+	{ID: "rock3", Kind: "gas", Pose: pose(270, 680, 140), Outline: rock(38, 33)},
+}
+
+// rock is an uneven oval.
+func rock(a, b float64) []geom.Point {
+	var out []geom.Point
+	for i := range 12 {
+		s, c := math.Sincos(2 * math.Pi * float64(i) / 12)
+		k := 0.88 + 0.12*math.Cos(5*float64(i))
+		out = append(out, geom.Point{X: k * a * c, Y: k * b * s})
+	}
+	return out
+}
+
+// A scriptMove is one ship put elsewhere by its player's hand.
+type scriptMove struct {
+	ship string
+	to   geom.Pose
+}
+
+var scriptMoves = []scriptMove{
+	{"B1", pose(360, 280, 190)},    // to range 1 of A1
+	{"A2", pose(640, 180, 20)},     // B2 leaves the bullseye
+	{"B3", pose(309.85, 485, 270)}, // still too close to call, from the other side
+	{"A4", pose(640, 620, 45)},     // out of contact
+	{"B5", pose(500, 680, 180)},
+	{"A4", pose(700, 560, 45)},
+	{"B5", pose(500, 760, 180)},
+	{"A2", pose(600, 160, 0)},
+	{"B3", pose(310.15, 485, 270)},
+	{"B1", pose(330, 340, 180)},
+}
+
+// The beats of one move.
+const (
+	beatStill = 4200 * time.Millisecond
+	beatIn    = 900 * time.Millisecond
+	beatMove  = 1700 * time.Millisecond
+	beatOut   = 900 * time.Millisecond
+	beatAll   = beatStill + beatIn + beatMove + beatOut
+)
+
+// ScriptLength is how long the scripted game takes before it begins anew.
+var ScriptLength = time.Duration(len(scriptMoves)) * beatAll
+
+// scriptAt returns the scene and the hands at a time of the game.
+func scriptAt(t time.Duration) (engine.Scene, []Hand) {
+	s := engine.Scene{
+		Rules: engine.Rules25, MatWidth: calibration.MatSide, MatHeight: calibration.MatSide,
+		Ships: append([]engine.Ship(nil), scriptShips...), Obstacles: scriptRocks,
+	}
+	t %= ScriptLength
+	now := int(t / beatAll)
+	var moving *engine.Ship
+	for i, m := range scriptMoves[:now+1] {
+		for k := range s.Ships {
+			if s.Ships[k].ID != m.ship {
+				continue
+			}
+			if i < now {
+				s.Ships[k].Pose = m.to
+			} else {
+				moving = &s.Ships[k]
+			}
+		}
+	}
+	t -= time.Duration(now)*beatAll + beatStill
+	if t <= 0 || moving == nil {
+		return s, nil
+	}
+	part := func(d time.Duration) float64 { return smooth(0, 1, t.Seconds()/d.Seconds()) }
+	away := geom.Point{X: moving.Pose.X, Y: -260}
+	if moving.Player == 2 {
+		away.Y = float64(s.MatHeight) + 260
+	}
+	hand := Hand{Player: moving.Player, Z: 45}
+	from, to := moving.Pose, scriptMoves[now].to
+	switch {
+	case t < beatIn:
+		hand.Tip = away.Lerp(from.Point, part(beatIn))
+	case t < beatIn+beatMove:
+		t -= beatIn
+		k := part(beatMove)
+		turn := (to.Heading - from.Heading).Signed()
+		moving.Pose = geom.Pose{Point: from.Lerp(to.Point, k), Heading: (from.Heading + geom.Angle(k)*turn).Normalized()}
+		hand.Tip = moving.Pose.Point
+	default:
+		t -= beatIn + beatMove
+		moving.Pose = to
+		hand.Tip = to.Lerp(away, part(beatOut))
+	}
+	return s, []Hand{hand}
+}
+
+// scriptTable is the table on which the game is played; scene and hands change.
+func scriptTable(o Options) *Table {
+	rng := rand.New(rand.NewPCG(o.Seed, 0x67616d65))
+	t := &Table{
+		Camera: DefaultCamera(o.Width, o.Height),
+		Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
+		Minis:  map[string]Mini{}, Look: DefaultLook(), Seed: o.Seed, Workers: o.Workers,
+	}
+	t.Scene, t.Hands = scriptAt(0)
+	for _, s := range t.Scene.Ships {
+		t.Minis[s.ID] = RandomMini(rng, s.Base)
+	}
+	t.Clutter = randomClutter(rng, t.Scene)[:3] // those beside the mat
+	return t
+}

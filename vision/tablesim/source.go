@@ -1,0 +1,229 @@
+package tablesim
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strconv"
+	"strings"
+	"time"
+
+	"sightline/calibration"
+	"sightline/vision"
+)
+
+// Options are those of the source "sim:".
+type Options struct {
+	Width, Height int     // of the pictures; 0: 1920×1080
+	Seed          uint64  // of the mat, the miniatures and the noise
+	FPS           float64 // frames per second; 0: as fast as possible, with 5 frames to a second of the game
+	Workers       int     // goroutines to render with; 0: one for each processor
+
+	// Now and Sleep are the clock; nil: the real one. Sleep returns ctx.Err() when
+	// the context ends first.
+	Now   func() time.Time
+	Sleep func(ctx context.Context, d time.Duration) error
+}
+
+// DefaultFPS is the frame rate of a source opened by name.
+const DefaultFPS = 5
+
+// maxPixels bounds the picture: 64 MB for each of its parts.
+const maxPixels = 8192 * 8192 / 2
+
+// ParseSpec reads a source's name: "sim:", followed by any of a size
+// ("1280x720"), "seed=7" and "fps=10", with commas between them.
+func ParseSpec(spec string) (Options, error) {
+	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS}
+	rest, ok := strings.CutPrefix(spec, "sim:")
+	if !ok {
+		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F]", spec)
+	}
+	for field := range strings.SplitSeq(rest, ",") {
+		if field == "" {
+			continue
+		}
+		if err := o.set(field); err != nil {
+			return o, fmt.Errorf("source %q: %w", spec, err)
+		}
+	}
+	return o, o.validate()
+}
+
+func (o *Options) set(field string) (err error) {
+	key, value, _ := strings.Cut(field, "=")
+	switch key {
+	case "seed":
+		if o.Seed, err = strconv.ParseUint(value, 10, 64); err != nil {
+			return fmt.Errorf("seed: expected a whole number, got %q", value)
+		}
+	case "fps":
+		if o.FPS, err = strconv.ParseFloat(value, 64); err != nil {
+			return fmt.Errorf("fps: expected a number, got %q", value)
+		}
+	default:
+		w, h, _ := strings.Cut(field, "x")
+		var err2 error
+		o.Width, err = strconv.Atoi(w)
+		o.Height, err2 = strconv.Atoi(h)
+		if err != nil || err2 != nil {
+			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N or fps=F", field)
+		}
+	}
+	return nil
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.Width < 16 || o.Height < 16 || o.Width > maxPixels/o.Height:
+		return fmt.Errorf("source sim: size: expected 16x16 or more and at most %d pixels, got %dx%d", maxPixels, o.Width, o.Height)
+	case !(o.FPS >= 0 && o.FPS <= 1000):
+		return fmt.Errorf("source sim: fps: expected 0…1000, got %v", o.FPS)
+	}
+	return nil
+}
+
+// Source plays the scripted game, for ever. It knows its own lens and the truth
+// of every frame.
+type Source struct {
+	o        Options
+	table    *Table // scene and hands are those of the last frame; Next owns it
+	renderer *renderer
+	seq      uint64
+	due      time.Time // of the next frame
+
+	life context.Context // ends with Close
+	end  context.CancelFunc
+}
+
+var _ vision.Source = (*Source)(nil)
+
+// Open starts the simulated table.
+func Open(o Options) (*Source, error) {
+	if o.Width == 0 && o.Height == 0 {
+		o.Width, o.Height = 1920, 1080
+	}
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Sleep == nil {
+		o.Sleep = sleep
+	}
+	t := scriptTable(o)
+	r, err := newRenderer(t)
+	if err != nil {
+		return nil, err
+	}
+	life, end := context.WithCancel(context.Background())
+	return &Source{o: o, table: t, renderer: r, life: life, end: end}, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// Next implements vision.Source. It waits until the next frame is due.
+func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
+	if err := s.wait(ctx); err != nil {
+		return vision.Frame{}, err
+	}
+	s.seq++
+	s.table.Scene, s.table.Hands = scriptAt(s.timeOf(s.seq))
+	if err := s.renderer.update(s.table); err != nil {
+		return vision.Frame{}, err
+	}
+	f := s.renderer.expose(s.seq)
+	f.Captured = s.o.Now()
+	return f, nil
+}
+
+// wait holds the frame rate. A source that has fallen behind does not catch up.
+func (s *Source) wait(ctx context.Context) error {
+	if s.o.FPS > 0 {
+		now := s.o.Now()
+		if d := s.due.Sub(now); s.seq > 0 && d > 0 {
+			if err := s.pause(ctx, d); err != nil {
+				return err
+			}
+			now = s.due
+		}
+		s.due = now.Add(time.Duration(float64(time.Second) / s.o.FPS))
+	}
+	if s.life.Err() != nil {
+		return s.errClosed()
+	}
+	return ctx.Err()
+}
+
+// pause sleeps until the context ends or the source is closed.
+func (s *Source) pause(ctx context.Context, d time.Duration) error {
+	both, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.life, cancel)()
+	err := s.o.Sleep(both, d)
+	if err != nil && s.life.Err() != nil {
+		return s.errClosed()
+	}
+	return err
+}
+
+func (s *Source) errClosed() error { return fmt.Errorf("source %s: %w", s, fs.ErrClosed) }
+
+// timeOf returns the time of the game that a frame shows.
+func (s *Source) timeOf(seq uint64) time.Duration {
+	fps := s.o.FPS
+	if fps == 0 {
+		fps = DefaultFPS
+	}
+	return time.Duration(float64(seq-1) / fps * float64(time.Second))
+}
+
+// Close implements vision.Source. A waiting Next returns an error that wraps
+// fs.ErrClosed, and so does every later one.
+func (s *Source) Close() error {
+	s.end()
+	return nil
+}
+
+// String implements vision.Source.
+func (s *Source) String() string {
+	return fmt.Sprintf("sim:%dx%d,seed=%d", s.o.Width, s.o.Height, s.o.Seed)
+}
+
+// Lens returns the simulated camera's lens, so that the program can start on the
+// simulated table without a calibration of it.
+func (s *Source) Lens() calibration.Intrinsics { return s.table.Camera.Intrinsics }
+
+// Camera returns the true camera.
+func (s *Source) Camera() calibration.Camera { return s.table.Camera }
+
+// Layout returns the true mat and markers.
+func (s *Source) Layout() calibration.Layout { return s.table.Layout }
+
+// TruthAt returns what the frame with this number shows; frames count from 1. It
+// is safe to call while Next runs.
+func (s *Source) TruthAt(seq uint64) (Truth, error) {
+	if seq == 0 {
+		return Truth{}, fmt.Errorf("source %s: frames count from 1", s)
+	}
+	t := Table{
+		Camera: s.table.Camera, Layout: s.table.Layout, Look: s.table.Look,
+		Minis: s.table.Minis, Clutter: s.table.Clutter, Seed: s.table.Seed,
+	}
+	t.Scene, t.Hands = scriptAt(s.timeOf(seq))
+	solids, err := solidsOf(&t, &t.Look)
+	if err != nil {
+		return Truth{}, err
+	}
+	return witness{s.renderer.lens, solids}.truth(&t), nil
+}

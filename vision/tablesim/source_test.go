@@ -1,0 +1,215 @@
+package tablesim
+
+import (
+	"context"
+	"io/fs"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/engine"
+)
+
+func open(t *testing.T, o Options) *Source {
+	t.Helper()
+	s, err := Open(o)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	return s
+}
+
+func TestSpecs(t *testing.T) {
+	for spec, want := range map[string]Options{
+		"sim:":                       {Width: 1920, Height: 1080, FPS: 5},
+		"sim:1280x720":               {Width: 1280, Height: 720, FPS: 5},
+		"sim:3840x2160,seed=7":       {Width: 3840, Height: 2160, FPS: 5, Seed: 7},
+		"sim:seed=7,fps=0.5,640x480": {Width: 640, Height: 480, FPS: 0.5, Seed: 7},
+		"sim:fps=0":                  {Width: 1920, Height: 1080},
+	} {
+		got, err := ParseSpec(spec)
+		require.NoError(t, err, spec)
+		assert.Equal(t, want, got, spec)
+	}
+	for spec, want := range map[string]string{
+		"/dev/video0":     "expected sim:",
+		"sim:4":           "expected WIDTHxHEIGHT",
+		"sim:axb":         "expected WIDTHxHEIGHT",
+		"sim:seed=-1":     "seed: expected a whole number",
+		"sim:fps=x":       "fps: expected a number",
+		"sim:fps=-1":      "fps: expected 0",
+		"sim:fps=NaN":     "fps: expected 0",
+		"sim:1x1":         "size: expected 16x16",
+		"sim:99999x99999": "size: expected",
+		"sim:colour=red":  "expected WIDTHxHEIGHT, seed=N or fps=F",
+	} {
+		_, err := ParseSpec(spec)
+		assert.ErrorContains(t, err, want, spec)
+	}
+}
+
+// clock is a clock that sleeps at once.
+type clock struct {
+	now   time.Time
+	slept time.Duration
+}
+
+func (c *clock) options(fps float64) Options {
+	return Options{
+		Width: 160, Height: 90, FPS: fps, Now: func() time.Time { return c.now },
+		Sleep: func(ctx context.Context, d time.Duration) error {
+			c.now, c.slept = c.now.Add(d), c.slept+d
+			return ctx.Err()
+		},
+	}
+}
+
+func TestTheSourceKeepsItsFrameRate(t *testing.T) {
+	c := &clock{now: time.Unix(1000, 0)}
+	s := open(t, c.options(4))
+	for i := range 9 {
+		f, err := s.Next(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, uint64(i+1), f.Seq)
+		assert.Equal(t, time.Unix(1000, 0).Add(time.Duration(i)*250*time.Millisecond), f.Captured)
+	}
+	// Behind by a second, it goes on at once and does not hurry after.
+	c.now, c.slept = c.now.Add(time.Second), 0
+	_, err := s.Next(t.Context())
+	require.NoError(t, err)
+	assert.Zero(t, c.slept)
+	_, err = s.Next(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, 250*time.Millisecond, c.slept)
+}
+
+func TestFramesShowTheirTruthAndTheGameLoops(t *testing.T) {
+	s := open(t, Options{Width: 160, Height: 90})
+	other := open(t, Options{Width: 160, Height: 90})
+	n := uint64(ScriptLength.Seconds()*DefaultFPS + 0.5)
+	first, err := s.TruthAt(1)
+	require.NoError(t, err)
+	again, err := s.TruthAt(1 + n)
+	require.NoError(t, err)
+	assert.Equal(t, first, again)
+	half, err := s.TruthAt(1 + n/2)
+	require.NoError(t, err)
+	assert.NotEqual(t, first.Ships, half.Ships)
+	for range 30 {
+		f, err := s.Next(t.Context())
+		require.NoError(t, err)
+		g, err := other.Next(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, f.Gray.Pix, g.Gray.Pix, "the same options give the same game")
+		truth, err := s.TruthAt(f.Seq)
+		require.NoError(t, err)
+		assert.Equal(t, s.table.Scene, truth.Scene)
+	}
+	_, err = s.TruthAt(0)
+	assert.ErrorContains(t, err, "count from 1")
+	assert.Equal(t, s.Camera().Intrinsics, s.Lens())
+	assert.Len(t, s.Layout().Markers, 8)
+}
+
+func TestTheGameIsLegalWheneverNobodyMoves(t *testing.T) {
+	moved, hands := map[string]bool{}, 0
+	start, _ := scriptAt(0)
+	for ms := 0; ms < int(ScriptLength.Milliseconds()); ms += 250 {
+		s, h := scriptAt(time.Duration(ms) * time.Millisecond)
+		hands += len(h)
+		if len(h) == 0 {
+			checkLegal(t, s, time.Duration(ms)*time.Millisecond)
+		}
+		for i := range s.Ships {
+			if s.Ships[i].Pose != start.Ships[i].Pose {
+				moved[s.Ships[i].ID] = true
+			}
+		}
+	}
+	assert.Len(t, moved, 5)
+	assert.Greater(t, hands, 100)
+	end, _ := scriptAt(ScriptLength - time.Millisecond)
+	for i := range end.Ships {
+		assert.InDelta(t, 0, float64(end.Ships[i].Pose.Distance(start.Ships[i].Pose.Point)), 1e-9, end.Ships[i].ID)
+		assert.InDelta(t, 0, float64((end.Ships[i].Pose.Heading - start.Ships[i].Pose.Heading).Signed()), 1e-9)
+	}
+	assert.InDelta(t, 74, ScriptLength.Seconds(), 16, "60 to 90 seconds")
+}
+
+// gap is the distance between two ships' bases by dense sampling, guides left out.
+func gap(a, b engine.Ship) float64 {
+	edge := func(s engine.Ship) (pts [][2]float64) {
+		w, _ := s.Base.Size()
+		h := float64(w) / 2
+		f := frameOf(s.Pose)
+		for i := range 801 {
+			e := -h + 2*h*float64(i)/800
+			for _, q := range [4][2]float64{{e, h}, {e, -h}, {h, e}, {-h, e}} {
+				x, y := f.table(q[0], q[1])
+				pts = append(pts, [2]float64{x, y})
+			}
+		}
+		return pts
+	}
+	best := math.Inf(1)
+	other := edge(b)
+	for _, p := range edge(a) {
+		for _, q := range other {
+			best = min(best, math.Hypot(p[0]-q[0], p[1]-q[1]))
+		}
+	}
+	return best
+}
+
+func TestTheGameBeginsWithTheInterestingPairs(t *testing.T) {
+	s, _ := scriptAt(0)
+	ship := map[string]engine.Ship{}
+	for _, q := range s.Ships {
+		ship[q.ID] = q
+	}
+	assert.InDelta(t, 150, gap(ship["A1"], ship["B1"]), 10, "A1–B1 is a clear range 2")
+	assert.Less(t, gap(ship["A2"], ship["B2"]), 90.0, "A2–B2 is range 1")
+	assert.InDelta(t, 0, ship["A2"].Pose.Inverse(ship["B2"].Pose.Point).X, 1, "B2 is in A2's bullseye")
+	assert.InDelta(t, 100, gap(ship["A3"], ship["B3"]), 0.3, "A3–B3 is too close to call")
+	assert.InDelta(t, 0, gap(ship["A4"], ship["B4"]), 0.06, "A4 and B4 touch")
+	p, q := ship["A5"].Pose.Point, ship["B5"].Pose.Point
+	rock := s.Obstacles[0].Pose
+	near := math.Abs(q.Sub(p).Cross(rock.Sub(p))) / q.Sub(p).Norm()
+	assert.Less(t, near, 20.0, "a rock lies between A5 and B5")
+}
+
+func TestTheSourceHeedsItsContextAndClose(t *testing.T) {
+	s := open(t, Options{Width: 160, Height: 90, FPS: 0.001})
+	_, err := s.Next(t.Context())
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(20*time.Millisecond, cancel)
+	_, err = s.Next(ctx)
+	assert.ErrorIs(t, err, context.Canceled)
+	time.AfterFunc(20*time.Millisecond, func() { _ = s.Close() })
+	_, err = s.Next(t.Context())
+	assert.ErrorIs(t, err, fs.ErrClosed)
+	_, err = s.Next(t.Context())
+	assert.ErrorIs(t, err, fs.ErrClosed)
+	require.NoError(t, s.Close(), "twice")
+	assert.Equal(t, "sim:160x90,seed=0", s.String())
+}
+
+func TestTruthMayBeAskedWhileFramesAreMade(t *testing.T) {
+	s := open(t, Options{Width: 160, Height: 90, Workers: 2})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range uint64(20) {
+			_, err := s.TruthAt(i + 1)
+			assert.NoError(t, err)
+		}
+	}()
+	for range 30 {
+		_, err := s.Next(t.Context())
+		require.NoError(t, err)
+	}
+	<-done
+}
