@@ -51,6 +51,7 @@ func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, err
 		return Table{}, fmt.Errorf("calibration: register: layout: %w", err)
 	}
 	t := Table{Camera: Camera{Intrinsics: lens}, Layout: layout}
+	seen = TurnSightings(layout, seen) // a card laid the wrong way round does no harm
 	known := map[int]Marker{}
 	for _, m := range layout.Markers {
 		known[m.ID] = m

@@ -7,6 +7,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"gocv.io/x/gocv"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision"
 )
 
 // openMats is the number of Mats that nobody has closed yet.
@@ -23,5 +27,20 @@ func TestEveryMatIsClosed(t *testing.T) {
 		_, err = DecodeImage(raw[:len(raw)/2])
 		require.Error(t, err)
 	}
-	require.Equal(t, before, openMats())
+	require.Equal(t, before, openMats(), "after reading pictures")
+
+	board := calibration.Board{Cols: 9, Rows: 6, Square: 25 * geom.Millimeter}
+	scene := boardScene{first: geom.Pixel{X: 70, Y: 66}, side: 22, angle: 0.1}
+	var views []calibration.BoardView
+	for range 4 {
+		px, found, err := FindChessboard(vision.Frame{Gray: render(330, 250, scene.at)}, 9, 6)
+		require.NoError(t, err)
+		require.True(t, found)
+		views = append(views, calibration.BoardView{Pixels: px})
+	}
+	_, _, err := FindChessboard(vision.Frame{Gray: render(330, 250, func(x, y float64) float64 { return x })}, 9, 6)
+	require.NoError(t, err)
+	_, err = CalibrateLens(board, views, 330, 250)
+	require.ErrorIs(t, err, calibration.ErrLens, "four times the same view")
+	require.Equal(t, before, openMats(), "after finding boards and calibrating")
 }

@@ -5,6 +5,8 @@ package opencv
 import (
 	"image"
 
+	"sightline/calibration"
+	"sightline/engine/geom"
 	"sightline/vision"
 )
 
@@ -24,3 +26,13 @@ func (*MarkerDetector) DetectMarkers(*image.Gray) ([]vision.Detection, error) {
 
 // ReadImage returns ErrNoOpenCV.
 func ReadImage(string) (vision.Frame, error) { return vision.Frame{}, ErrNoOpenCV }
+
+// FindChessboard returns ErrNoOpenCV.
+func FindChessboard(vision.Frame, int, int) ([]geom.Pixel, bool, error) {
+	return nil, false, ErrNoOpenCV
+}
+
+// CalibrateLens returns ErrNoOpenCV.
+func CalibrateLens(calibration.Board, []calibration.BoardView, int, int) (calibration.LensSolution, error) {
+	return calibration.LensSolution{}, ErrNoOpenCV
+}

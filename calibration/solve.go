@@ -1,0 +1,487 @@
+package calibration
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"sort"
+
+	"sightline/engine/geom"
+)
+
+// ErrLens is returned by SolveLens when the views do not fix the lens.
+var ErrLens = errors.New("the views do not fix the lens")
+
+// What a set of views must reach before a lens is believed.
+const (
+	// MinLensViews is the least number of views that are used. Three fix a lens
+	// without any redundancy (Zhang 2000, section 3.1); the fourth can contradict.
+	MinLensViews = 4
+
+	// maxFocalSigma is the greatest relative standard deviation of the focal
+	// lengths. The camera's height over the mat takes it over in full: half a percent
+	// is 6 mm at 1.2 m, which moves a base's top by 0.01 mm at the mat's corner. The
+	// good sets at hand reach 0.15 % and less, the frontal one 1 % and more.
+	maxFocalSigma = 0.005
+
+	// minTilt is the least angle between the two boards that differ most. Boards
+	// that are all parallel do not tell focal length from distance at all.
+	minTilt = 15 * geom.Degree
+
+	// A view is dropped when its rms exceeds this multiple of the others' median and
+	// the rest fits better without it. Views of one set differ by less than a factor
+	// of two; left02 of OpenCV's samples, a known bad one, by five.
+	outlierRatio = 2.5
+)
+
+// LensSolution is a solved lens with what it was solved from.
+type LensSolution struct {
+	Lens    Intrinsics // with RMS, Views and Covariance
+	Views   []LensView // those that were used, in their order
+	Dropped []Rejection
+	Tilt    geom.Angle // between the two boards that differ most
+}
+
+// LensView is a view that was used.
+type LensView struct {
+	Name string
+	RMS  float64    // px, per corner as OpenCV counts it: the root of the mean squared distance
+	Pose Extrinsics // the board's frame to the camera's
+}
+
+// SolveLens refines a lens and the boards' poses from start values by
+// Levenberg-Marquardt on the reprojection error of every corner, and says how well
+// the lens is known. Views that do not fit the others are dropped and named. It fails
+// with ErrLens, and says what to do, when the views do not fix the lens.
+//
+// The covariance is that of least squares with the noise that the residuals show,
+// and, where leaving out each view in turn moves the lens more than that noise
+// explains (a photograph's corner errors are alike within a view), larger by as much.
+func SolveLens(start Intrinsics, poses []Extrinsics, board Board, views []BoardView) (LensSolution, error) {
+	var s LensSolution
+	if len(poses) != len(views) {
+		return s, fmt.Errorf("calibration: solve lens: %d poses for %d views", len(poses), len(views))
+	}
+	object := board.Points()
+	for _, v := range views {
+		if len(v.Pixels) != len(object) {
+			return s, fmt.Errorf("calibration: solve lens: %s: %d corners, the board has %d", v.Name, len(v.Pixels), len(object))
+		}
+	}
+	if err := checkViewCount(len(views)); err != nil {
+		return s, err
+	}
+	p := &lensProblem{object: object, lens: start, views: append([]BoardView(nil), views...), poses: append([]Extrinsics(nil), poses...)}
+	if err := p.solve(); err != nil {
+		return s, err
+	}
+	for {
+		i, reason := p.outlier()
+		if i < 0 {
+			break
+		}
+		s.Dropped = append(s.Dropped, Rejection{p.views[i].Name, reason})
+		p = p.without(i)
+		if err := p.solve(); err != nil {
+			return s, err
+		}
+	}
+	s.Lens, s.Tilt = p.lens, p.tilt()
+	for i, v := range p.views {
+		s.Views = append(s.Views, LensView{Name: v.Name, RMS: p.viewRMS(i), Pose: p.poses[i]})
+	}
+	s.Lens.RMS, s.Lens.Views = p.rms(), len(p.views)
+	cov, err := p.covariance()
+	if err != nil {
+		return s, err
+	}
+	s.Lens.Covariance = cov
+	return s, s.check()
+}
+
+func checkViewCount(n int) error {
+	if n < MinLensViews {
+		return fmt.Errorf("calibration: solve lens: %w: %d usable views, at least %d are needed: take 10 to 15 pictures of the whole board, tilted by 20 to 40 degrees in different directions and spread over the picture", ErrLens, n, MinLensViews)
+	}
+	return nil
+}
+
+// check reports a set of views that does not fix the lens.
+func (s *LensSolution) check() error {
+	const advice = "add pictures with the board tilted by 20 to 40 degrees to the left, right, near and far"
+	if s.Tilt < minTilt {
+		return fmt.Errorf("calibration: solve lens: %w: the focal length cannot be told from the distance, because the boards are all nearly parallel (within %.1f degrees): %s",
+			ErrLens, s.Tilt.Degrees(), advice)
+	}
+	sx, sy := s.FocalSigma()
+	if worst := max(sx/s.Lens.Fx, sy/s.Lens.Fy); !(worst <= maxFocalSigma) {
+		return fmt.Errorf("calibration: solve lens: %w: the focal length is known to %.1f percent only (fx %.0f ± %.0f, fy %.0f ± %.0f px), at most %.1f is acceptable: %s",
+			ErrLens, 100*worst, s.Lens.Fx, sx, s.Lens.Fy, sy, 100*maxFocalSigma, advice)
+	}
+	return nil
+}
+
+// FocalSigma returns the standard deviations of fx and fy in px.
+func (s *LensSolution) FocalSigma() (x, y float64) {
+	if len(s.Lens.Covariance) != 81 {
+		return math.Inf(1), math.Inf(1)
+	}
+	return math.Sqrt(s.Lens.Covariance[0]), math.Sqrt(s.Lens.Covariance[10])
+}
+
+// lensProblem is one least squares problem: nine parameters of the lens and six
+// of each view's pose (those of Extrinsics.Perturbed).
+type lensProblem struct {
+	object []geom.Point
+	lens   Intrinsics
+	views  []BoardView
+	poses  []Extrinsics
+}
+
+// lensNormal holds the normal equations in blocks: no two views share a residual,
+// so the views' own blocks are eliminated one by one (Schur's complement).
+type lensNormal struct {
+	a  [81]float64 // lens × lens
+	ga [9]float64
+	b  [][54]float64 // per view: lens × pose
+	c  [][36]float64 // pose × pose
+	gc [][6]float64
+}
+
+// lensParams returns the lens's parameters in the covariance's order.
+func lensParams(in *Intrinsics) [9]float64 {
+	d := in.Distortion
+	return [9]float64{in.Fx, in.Fy, in.Cx, in.Cy, d[0], d[1], d[2], d[3], d[4]}
+}
+
+// movedLens returns the lens with its parameters moved by a step.
+func movedLens(in Intrinsics, step []float64) Intrinsics {
+	in.Fx, in.Fy, in.Cx, in.Cy = in.Fx+step[0], in.Fy+step[1], in.Cx+step[2], in.Cy+step[3]
+	for i := range in.Distortion {
+		in.Distortion[i] += step[4+i]
+	}
+	return in
+}
+
+// residuals calls f with every corner: the view, the place in the camera's frame
+// and seen minus projected. It reports false when a corner lies behind the camera.
+func (p *lensProblem) residuals(lens *Intrinsics, poses []Extrinsics, f func(view int, q Vec3, r geom.Pixel)) bool {
+	for i, v := range p.views {
+		for k, o := range p.object {
+			q := poses[i].Camera(Vec3{o.X, o.Y, 0})
+			if !(q[2] > 1e-3) {
+				return false
+			}
+			f(i, q, v.Pixels[k].Sub(lens.Project(q[0]/q[2], q[1]/q[2])))
+		}
+	}
+	return true
+}
+
+// cost is the sum of squared residuals in px²; +Inf where there is none.
+func (p *lensProblem) cost(lens *Intrinsics, poses []Extrinsics) float64 {
+	var sum float64
+	if !p.residuals(lens, poses, func(_ int, _ Vec3, r geom.Pixel) { sum += r.X*r.X + r.Y*r.Y }) || math.IsNaN(sum) {
+		return math.Inf(1)
+	}
+	return sum
+}
+
+// normal builds the normal equations at the present solution.
+func (p *lensProblem) normal() *lensNormal {
+	n := len(p.views)
+	m := &lensNormal{b: make([][54]float64, n), c: make([][36]float64, n), gc: make([][6]float64, n)}
+	p.residuals(&p.lens, p.poses, func(i int, q Vec3, r geom.Pixel) {
+		_, jp := projectionJacobian(&p.lens, q, p.poses[i].T)
+		jl := LensJacobian(&p.lens, q[0]/q[2], q[1]/q[2])
+		for a := range 9 {
+			m.ga[a] += jl[a].X*r.X + jl[a].Y*r.Y
+			for b := range 9 {
+				m.a[9*a+b] += jl[a].X*jl[b].X + jl[a].Y*jl[b].Y
+			}
+			for b := range 6 {
+				m.b[i][6*a+b] += jl[a].X*jp[0][b] + jl[a].Y*jp[1][b]
+			}
+		}
+		for a := range 6 {
+			m.gc[i][a] += jp[0][a]*r.X + jp[1][a]*r.Y
+			for b := range 6 {
+				m.c[i][6*a+b] += jp[0][a]*jp[0][b] + jp[1][a]*jp[1][b]
+			}
+		}
+	})
+	return m
+}
+
+// reduced eliminates the poses: S = A - Σ B C⁻¹ Bᵀ and its right side, with every
+// diagonal grown by the factor 1+lambda.
+func (m *lensNormal) reduced(lambda float64) (s, g []float64, inverses [][]float64, ok bool) {
+	s, g = append([]float64(nil), m.a[:]...), append([]float64(nil), m.ga[:]...)
+	for a := range 9 {
+		s[10*a] *= 1 + lambda
+	}
+	for i := range m.c {
+		c := append([]float64(nil), m.c[i][:]...)
+		for a := range 6 {
+			c[7*a] *= 1 + lambda
+		}
+		inv, ok := invertSPD(c, 6)
+		if !ok {
+			return nil, nil, nil, false
+		}
+		inverses = append(inverses, inv)
+		var bc [54]float64 // B C⁻¹
+		for a := range 9 {
+			for b := range 6 {
+				for k := range 6 {
+					bc[6*a+b] += m.b[i][6*a+k] * inv[6*k+b]
+				}
+			}
+		}
+		for a := range 9 {
+			for k := range 6 {
+				g[a] -= bc[6*a+k] * m.gc[i][k]
+			}
+			for b := range 9 {
+				for k := range 6 {
+					s[9*a+b] -= bc[6*a+k] * m.b[i][6*b+k]
+				}
+			}
+		}
+	}
+	return s, g, inverses, true
+}
+
+// invertScaled inverts a symmetric matrix whose parameters differ by orders of
+// magnitude (focal length in px beside k3), by scaling its diagonal to one.
+func invertScaled(s []float64, n int) ([]float64, bool) {
+	scaled := make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			d := math.Sqrt(s[i*n+i] * s[j*n+j])
+			if !(d > 0) {
+				return nil, false
+			}
+			scaled[i*n+j] = s[i*n+j] / d
+		}
+	}
+	inv, ok := invertSPD(scaled, n)
+	if !ok {
+		return nil, false
+	}
+	for i := range n {
+		for j := range n {
+			inv[i*n+j] /= math.Sqrt(s[i*n+i] * s[j*n+j])
+		}
+	}
+	return inv, true
+}
+
+// solve refines the lens and the poses in place.
+func (p *lensProblem) solve() error {
+	cost := p.cost(&p.lens, p.poses)
+	if math.IsInf(cost, 1) {
+		return fmt.Errorf("calibration: solve lens: %w: the start values put a board behind the camera", ErrLens)
+	}
+	lambda := 1e-4
+	m := p.normal()
+	for range 200 {
+		lens, poses, ok := p.step(m, lambda)
+		next := math.Inf(1)
+		if ok {
+			next = p.cost(&lens, poses)
+		}
+		if !(next <= cost) {
+			if lambda *= 10; lambda > 1e10 {
+				break
+			}
+			continue
+		}
+		done := cost-next <= 1e-12*cost
+		p.lens, p.poses, cost = lens, poses, next
+		if done {
+			break
+		}
+		lambda = max(lambda/10, 1e-12)
+		m = p.normal()
+	}
+	if err := p.lens.Validate(); err != nil {
+		return fmt.Errorf("calibration: solve lens: %w: %w", ErrLens, err)
+	}
+	return nil
+}
+
+// step returns the lens and poses after one damped step.
+func (p *lensProblem) step(m *lensNormal, lambda float64) (Intrinsics, []Extrinsics, bool) {
+	s, g, inverses, ok := m.reduced(lambda)
+	if !ok {
+		return p.lens, nil, false
+	}
+	inv, ok := invertScaled(s, 9)
+	if !ok {
+		return p.lens, nil, false
+	}
+	da := make([]float64, 9)
+	for a := range 9 {
+		for b := range 9 {
+			da[a] += inv[9*a+b] * g[b]
+		}
+	}
+	poses := make([]Extrinsics, len(p.poses))
+	for i := range poses {
+		var right, d [6]float64
+		for k := range 6 {
+			right[k] = m.gc[i][k]
+			for a := range 9 {
+				right[k] -= m.b[i][6*a+k] * da[a]
+			}
+		}
+		for k := range 6 {
+			for l := range 6 {
+				d[k] += inverses[i][6*k+l] * right[l]
+			}
+		}
+		poses[i] = p.poses[i].Perturbed(Vec3{d[0], d[1], d[2]}, Vec3{d[3], d[4], d[5]})
+	}
+	return movedLens(p.lens, da), poses, true
+}
+
+// without returns the problem without one view, starting where this one ended.
+func (p *lensProblem) without(i int) *lensProblem {
+	return &lensProblem{
+		object: p.object, lens: p.lens,
+		views: append(append([]BoardView(nil), p.views[:i]...), p.views[i+1:]...),
+		poses: append(append([]Extrinsics(nil), p.poses[:i]...), p.poses[i+1:]...),
+	}
+}
+
+// rms is the root of the mean squared distance over all corners, px.
+func (p *lensProblem) rms() float64 {
+	return math.Sqrt(p.cost(&p.lens, p.poses) / float64(len(p.views)*len(p.object)))
+}
+
+// viewRMS is the same over the corners of one view.
+func (p *lensProblem) viewRMS(view int) float64 {
+	var sum float64
+	p.residuals(&p.lens, p.poses, func(i int, _ Vec3, r geom.Pixel) {
+		if i == view {
+			sum += r.X*r.X + r.Y*r.Y
+		}
+	})
+	return math.Sqrt(sum / float64(len(p.object)))
+}
+
+// outlier returns the view that fits worst, and why it is to be dropped; -1 when
+// none is.
+func (p *lensProblem) outlier() (int, string) {
+	if len(p.views) <= MinLensViews {
+		return -1, ""
+	}
+	rms := make([]float64, len(p.views))
+	worst := 0
+	for i := range rms {
+		if rms[i] = p.viewRMS(i); rms[i] > rms[worst] {
+			worst = i
+		}
+	}
+	others := append(append([]float64(nil), rms[:worst]...), rms[worst+1:]...)
+	sort.Float64s(others)
+	typical := others[len(others)/2]
+	if rms[worst] <= outlierRatio*typical {
+		return -1, ""
+	}
+	rest := p.without(worst)
+	if rest.solve() != nil || rest.rms() >= p.rms() {
+		return -1, ""
+	}
+	return worst, fmt.Sprintf("its corners lie %.2f px (rms) from where the lens that fits the other views puts them, whose typical rms is %.2f px",
+		rest.foreignRMS(p.views[worst], p.poses[worst]), typical)
+}
+
+// foreignRMS is how well a view that was not used fits this lens, at its best pose.
+func (p *lensProblem) foreignRMS(v BoardView, pose Extrinsics) float64 {
+	one := &lensProblem{object: p.object, lens: p.lens, views: []BoardView{v}, poses: []Extrinsics{pose}}
+	for range 50 { // Gauss-Newton on the pose alone
+		m := one.normal()
+		step, ok := solveSPD(m.c[0][:], m.gc[0][:])
+		if !ok {
+			break
+		}
+		next := one.poses[0].Perturbed(Vec3{step[0], step[1], step[2]}, Vec3{step[3], step[4], step[5]})
+		before, after := one.cost(&one.lens, one.poses), one.cost(&one.lens, []Extrinsics{next})
+		if !(after < before) {
+			break
+		}
+		one.poses[0] = next
+		if before-after < 1e-9*before {
+			break
+		}
+	}
+	return one.rms()
+}
+
+// tilt is the greatest angle between the normals of two boards.
+func (p *lensProblem) tilt() geom.Angle {
+	least := 1.0
+	for i := range p.poses {
+		for j := range i {
+			c := 0.0
+			for k := range 3 {
+				c += p.poses[i].R[k][2] * p.poses[j].R[k][2]
+			}
+			least = min(least, math.Abs(c))
+		}
+	}
+	return geom.Angle(math.Acos(least))
+}
+
+// covariance returns the 9×9 covariance of the lens (see SolveLens).
+func (p *lensProblem) covariance() ([]float64, error) {
+	s, _, _, ok := p.normal().reduced(0)
+	var inv []float64
+	if ok {
+		inv, ok = invertScaled(s, 9)
+	}
+	if !ok {
+		return nil, fmt.Errorf("calibration: solve lens: %w: some of its parameters have no effect on these pictures: add pictures with the board tilted and in the picture's corners", ErrLens)
+	}
+	freedom := 2*len(p.views)*len(p.object) - 9 - 6*len(p.views)
+	variance := p.cost(&p.lens, p.poses) / float64(freedom)
+	grow := p.jackknife(inv, variance)
+	for i := range inv {
+		inv[i] *= variance * grow
+	}
+	return inv, nil
+}
+
+// jackknife returns by what factor the lens's variances exceed those of
+// independent noise, at least 1: the median over the nine parameters of the variance
+// that leaving out each view in turn shows (Efron 1982) over the formal one.
+func (p *lensProblem) jackknife(inverse []float64, variance float64) float64 {
+	n := len(p.views)
+	if n <= MinLensViews {
+		return 1
+	}
+	var mean [9]float64
+	all := make([][9]float64, 0, n)
+	for i := range n {
+		rest := p.without(i)
+		if rest.solve() != nil {
+			return 1
+		}
+		v := lensParams(&rest.lens)
+		all = append(all, v)
+		for k := range mean {
+			mean[k] += v[k] / float64(n)
+		}
+	}
+	ratios := make([]float64, 9)
+	for k := range ratios {
+		for _, v := range all {
+			ratios[k] += (v[k] - mean[k]) * (v[k] - mean[k])
+		}
+		ratios[k] *= float64(n-1) / float64(n) / (inverse[10*k] * variance)
+	}
+	sort.Float64s(ratios)
+	return max(1, ratios[4])
+}

@@ -1,0 +1,197 @@
+package calibration_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+)
+
+var testBoard = calibration.Board{Cols: 9, Rows: 6, Square: 25 * geom.Millimeter}
+
+// boardPose is a board 500 mm away, its middle near the axis, turned about x, y
+// (tilt) and z.
+func boardPose(rx, ry, rz, x, y, z float64) calibration.Extrinsics {
+	r := calibration.MulMat3(calibration.RotationFromVector(calibration.Vec3{rx, ry, 0}), calibration.RotationFromVector(calibration.Vec3{0, 0, rz}))
+	e := calibration.Extrinsics{R: r}
+	mid := e.Camera(calibration.Vec3{100, 62.5, 0})
+	e.T = calibration.Vec3{x - mid[0], y - mid[1], z - mid[2]}
+	return e
+}
+
+// tilted is twelve boards tilted every way; scaled to 0 they are all parallel.
+func tilted(scale float64) (poses []calibration.Extrinsics) {
+	for i := range 12 {
+		a := float64(i) * math.Pi / 6
+		poses = append(poses, boardPose(0.5*scale*math.Cos(a), 0.5*scale*math.Sin(a), 0.2*float64(i%3),
+			90*math.Cos(2*a), 50*math.Sin(3*a), 420+30*float64(i%4)))
+	}
+	return poses
+}
+
+// seeBoards projects the boards through the lens, with noise of sigma px an axis.
+func seeBoards(in calibration.Intrinsics, poses []calibration.Extrinsics, sigma float64, rng *rand.Rand) (views []calibration.BoardView) {
+	for i, e := range poses {
+		v := calibration.BoardView{Name: fmt.Sprintf("view%02d", i)}
+		for _, p := range testBoard.Points() {
+			q := e.Camera(calibration.Vec3{p.X, p.Y, 0})
+			px := in.Project(q[0]/q[2], q[1]/q[2])
+			v.Pixels = append(v.Pixels, px.Add(geom.Pixel{X: sigma * rng.NormFloat64(), Y: sigma * rng.NormFloat64()}))
+		}
+		views = append(views, v)
+	}
+	return views
+}
+
+func trueLens() calibration.Intrinsics {
+	return calibration.Intrinsics{Width: 1280, Height: 720, Fx: 1010, Fy: 1013, Cx: 652, Cy: 351,
+		Distortion: [5]float64{-0.11, 0.06, 0.0008, -0.0005, -0.01}}
+}
+
+// roughStart is a first guess of about the quality that OpenCV's closed form gives.
+func roughStart(poses []calibration.Extrinsics) (calibration.Intrinsics, []calibration.Extrinsics) {
+	in := trueLens()
+	in.Fx, in.Fy, in.Cx, in.Cy, in.Distortion = 1060, 960, 640, 360, [5]float64{}
+	var rough []calibration.Extrinsics
+	for i := range poses {
+		rough = append(rough, poses[i].Perturbed(calibration.Vec3{0.03, -0.04, 0.02}, calibration.Vec3{4, -5, 20}))
+	}
+	return in, rough
+}
+
+func lensVector(in calibration.Intrinsics) [9]float64 {
+	d := in.Distortion
+	return [9]float64{in.Fx, in.Fy, in.Cx, in.Cy, d[0], d[1], d[2], d[3], d[4]}
+}
+
+func TestAnExactSetGivesTheLensBack(t *testing.T) {
+	poses := tilted(1)
+	views := seeBoards(trueLens(), poses, 0, rand.New(rand.NewPCG(1, 1)))
+	in, rough := roughStart(poses)
+	s, err := calibration.SolveLens(in, rough, testBoard, views)
+	require.NoError(t, err)
+	want, got := lensVector(trueLens()), lensVector(s.Lens)
+	for k := range want {
+		assert.InDelta(t, want[k], got[k], 1e-5, "parameter %d", k)
+	}
+	assert.Less(t, s.Lens.RMS, 1e-6)
+	assert.Equal(t, 12, s.Lens.Views)
+	assert.Empty(t, s.Dropped)
+}
+
+func TestTheStatedCovarianceOfALensIsHonest(t *testing.T) {
+	poses := tilted(1)
+	rng := rand.New(rand.NewPCG(7, 42))
+	in, rough := roughStart(poses)
+	want := lensVector(trueLens())
+	var sum [9]float64
+	const n = 40
+	for range n {
+		s, err := calibration.SolveLens(in, rough, testBoard, seeBoards(trueLens(), poses, 0.15, rng))
+		require.NoError(t, err)
+		assert.InDelta(t, 0.15*math.Sqrt2, s.Lens.RMS, 0.02)
+		require.Len(t, s.Lens.Covariance, 81)
+		for k, v := range lensVector(s.Lens) {
+			sum[k] += (v - want[k]) * (v - want[k]) / s.Lens.Covariance[10*k]
+		}
+	}
+	for k := range sum { // the rms of 40 draws scatters by 11 %; the jackknife may grow sigma a little
+		assert.InDelta(t, 0.95, math.Sqrt(sum[k]/n), 0.35, "error over sigma of parameter %d", k)
+	}
+}
+
+func TestAViewThatDoesNotFitIsDroppedAndNamed(t *testing.T) {
+	poses := tilted(1)
+	rng := rand.New(rand.NewPCG(3, 4))
+	views := seeBoards(trueLens(), poses, 0.15, rng)
+	for i := range views[5].Pixels { // a bent board
+		d := float64(i%9) - 4
+		views[5].Pixels[i].Y += 0.12 * d * d
+	}
+	in, rough := roughStart(poses)
+	s, err := calibration.SolveLens(in, rough, testBoard, views)
+	require.NoError(t, err)
+	require.Len(t, s.Dropped, 1)
+	assert.Equal(t, "view05", s.Dropped[0].Name)
+	assert.Contains(t, s.Dropped[0].Reason, "px")
+	assert.Equal(t, 11, s.Lens.Views)
+	assert.Len(t, s.Views, 11)
+	sx, _ := s.FocalSigma()
+	assert.InDelta(t, 1010, s.Lens.Fx, 4*sx)
+}
+
+func TestASetThatCannotFixTheLensIsRefused(t *testing.T) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	for _, c := range []struct {
+		name  string
+		poses []calibration.Extrinsics
+		want  string
+	}{
+		{"no view", nil, "0 usable views"},
+		{"three views", tilted(1)[:3], "3 usable views"},
+		{"all boards parallel", tilted(0), "parallel"},
+		{"nearly parallel", tilted(0.15), "parallel"},
+		{"tilted about one direction only, and little", []calibration.Extrinsics{
+			boardPose(0.15, 0, 0, 0, 0, 900), boardPose(-0.15, 0, 0, 10, 5, 900), boardPose(0.1, 0, 0, -10, 8, 900), boardPose(-0.1, 0, 0, 5, 5, 900),
+		}, "percent"},
+	} {
+		in, rough := roughStart(c.poses)
+		_, err := calibration.SolveLens(in, rough, testBoard, seeBoards(trueLens(), c.poses, 0.15, rng))
+		require.ErrorIs(t, err, calibration.ErrLens, c.name)
+		assert.ErrorContains(t, err, c.want, c.name)
+		assert.ErrorContains(t, err, "tilted", c.name)
+	}
+}
+
+func TestViewsOfAnotherBoardAreAMistake(t *testing.T) {
+	poses := tilted(1)
+	views := seeBoards(trueLens(), poses, 0, rand.New(rand.NewPCG(1, 1)))
+	views[2].Pixels = views[2].Pixels[1:]
+	_, err := calibration.SolveLens(trueLens(), poses, testBoard, views)
+	assert.ErrorContains(t, err, "view02: 53 corners, the board has 54")
+	_, err = calibration.SolveLens(trueLens(), poses[1:], testBoard, views)
+	assert.ErrorContains(t, err, "11 poses for 12 views")
+}
+
+// sightingsOf is what a camera over the table sees of the layout's markers, each
+// turned by the given number of quarters.
+func sightingsOf(t *testing.T, table *calibration.Table, turn func(id int) int) (out []calibration.MarkerSighting) {
+	t.Helper()
+	for _, m := range table.Layout.Markers {
+		s := calibration.MarkerSighting{ID: m.ID}
+		for k, p := range m.Corners() {
+			px, ok := table.PixelOf(p, m.Z)
+			require.True(t, ok)
+			s.Corners[(k+turn(m.ID))%4] = px
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+func TestAMarkerLaidTheWrongWayRoundIsTurned(t *testing.T) {
+	table := sampleTable()
+	table.R = calibration.MulMat3(calibration.RotationFromVector(calibration.Vec3{0.15, -0.1, 0.3}), table.R)
+	straight := sightingsOf(t, &table, func(int) int { return 0 })
+	for name, turn := range map[string]func(int) int{
+		"none":            func(int) int { return 0 },
+		"all upside down": func(int) int { return 2 },
+		"each its own":    func(id int) int { return id % 4 },
+	} {
+		assert.Equal(t, straight, calibration.TurnSightings(table.Layout, sightingsOf(t, &table, turn)), name)
+	}
+
+	turned := sightingsOf(t, &table, func(int) int { return 1 })
+	assert.Equal(t, turned[:3], calibration.TurnSightings(table.Layout, turned[:3]), "three in a row cannot tell")
+	assert.Equal(t, turned[:2], calibration.TurnSightings(table.Layout, turned[:2]), "two cannot tell")
+	assert.Empty(t, calibration.TurnSightings(table.Layout, nil))
+	stranger := append(append([]calibration.MarkerSighting(nil), turned...), calibration.MarkerSighting{ID: 99})
+	assert.Equal(t, append(append([]calibration.MarkerSighting(nil), straight...), calibration.MarkerSighting{ID: 99}),
+		calibration.TurnSightings(table.Layout, stranger), "an unknown marker is left alone")
+}

@@ -1,0 +1,75 @@
+package calibration
+
+import (
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// TurnSightings numbers every marker's corners as its layout has them, where the
+// card was laid, or its print was made, a quarter or half turn round: OpenCV's
+// dictionary, for one, draws the tags of the AprilTag library upside down. A card's
+// centre stays in its place when it is turned, so the centres of all markers say
+// which way each must look. Sightings stay as they are when fewer than three markers
+// are known or their centres stand in a row.
+func TurnSightings(layout Layout, seen []MarkerSighting) []MarkerSighting {
+	known := map[int]Marker{}
+	for _, m := range layout.Markers {
+		known[m.ID] = m
+	}
+	// An affine map from the table to the picture, by least squares over the
+	// centres. It is off by a few degrees for a tilted camera and a bent lens; a turn
+	// is decided at 45.
+	normal := make([]float64, 9)
+	var rightX, rightY [3]float64
+	scale := max(float64(layout.Width), float64(layout.Height))
+	for _, s := range seen {
+		m, ok := known[s.ID]
+		if !ok {
+			continue
+		}
+		row := [3]float64{m.Center.X / scale, m.Center.Y / scale, 1}
+		c := s.Corners[0].Add(s.Corners[1]).Add(s.Corners[2]).Add(s.Corners[3]).Mul(0.25)
+		for i := range 3 {
+			rightX[i] += row[i] * c.X
+			rightY[i] += row[i] * c.Y
+			for j := range 3 {
+				normal[3*i+j] += row[i] * row[j]
+			}
+		}
+	}
+	if inv, ok := invertSPD(normal, 3); !ok || !(inv[0] < 1e4) || !(inv[4] < 1e4) {
+		return seen
+	}
+	ax, ok1 := solveSPD(normal, rightX[:])
+	ay, ok2 := solveSPD(normal, rightY[:])
+	if !ok1 || !ok2 {
+		return seen
+	}
+	out := append([]MarkerSighting(nil), seen...)
+	for i, s := range out {
+		m, ok := known[s.ID]
+		if !ok {
+			continue
+		}
+		var want [4]geom.Pixel // relative to the centre
+		for k, p := range m.Corners() {
+			d := p.Sub(m.Center).Mul(1 / scale)
+			want[k] = geom.Pixel{X: ax[0]*d.X + ax[1]*d.Y, Y: ay[0]*d.X + ay[1]*d.Y}
+		}
+		best, turn := math.Inf(-1), 0
+		for t := range 4 {
+			sum := 0.0
+			for k := range want {
+				sum += want[k].X*s.Corners[(k+t)%4].X + want[k].Y*s.Corners[(k+t)%4].Y
+			}
+			if sum > best {
+				best, turn = sum, t
+			}
+		}
+		for k := range out[i].Corners {
+			out[i].Corners[k] = s.Corners[(k+turn)%4]
+		}
+	}
+	return out
+}

@@ -1,0 +1,134 @@
+//go:build !nocv
+
+package opencv
+
+import (
+	"image"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// boardScene is a chessboard of 9 × 6 inner corners, turned by angle about its
+// first inner corner, with squares of side px.
+type boardScene struct {
+	first geom.Pixel
+	side  float64
+	angle float64
+}
+
+func (s boardScene) corner(c, r int) geom.Pixel {
+	sin, cos := math.Sincos(s.angle)
+	x, y := float64(c)*s.side, float64(r)*s.side
+	return s.first.Add(geom.Pixel{X: cos*x - sin*y, Y: sin*x + cos*y})
+}
+
+func (s boardScene) at(x, y float64) float64 {
+	sin, cos := math.Sincos(s.angle)
+	dx, dy := x-s.first.X, y-s.first.Y
+	col := int(math.Floor((cos*dx+sin*dy)/s.side)) + 1
+	row := int(math.Floor((-sin*dx+cos*dy)/s.side)) + 1
+	if col < 0 || row < 0 || col > 9 || row > 6 || (col+row)%2 == 1 {
+		return 215
+	}
+	return 35
+}
+
+func TestAKnownPictureFixesTheChessboardConvention(t *testing.T) {
+	var e errorStats
+	for i := range 6 {
+		s := boardScene{first: geom.Pixel{X: 70.31 + 0.13*float64(i), Y: 66.78 - 0.19*float64(i)}, side: 22.4 + 0.3*float64(i), angle: 0.03*float64(i) - 0.05}
+		got, found, err := FindChessboard(vision.Frame{Gray: render(330, 250, s.at)}, 9, 6)
+		require.NoError(t, err)
+		require.True(t, found)
+		require.Len(t, got, 54)
+		for k := range got {
+			want := s.corner(k%9, k/9)
+			if got[0].Sub(s.corner(0, 0)).Norm() > s.side { // it may count from the other end
+				want = s.corner(8-k%9, 5-k/9)
+			}
+			e.add(got[k], want)
+		}
+	}
+	n := float64(e.n)
+	t.Logf("mean (%.4f, %.4f) px, rms per axis %.4f, worst %.4f", e.x/n, e.y/n, math.Sqrt((e.xx+e.yy)/(2*n)), e.worst)
+	assert.InDelta(t, 0, e.x/n, 0.05)
+	assert.InDelta(t, 0, e.y/n, 0.05)
+	assert.Less(t, e.worst, 0.3)
+}
+
+func TestAPictureWithoutABoardHasNone(t *testing.T) {
+	for _, size := range [][2]int{{1, 1}, {15, 400}, {64, 64}} {
+		_, found, err := FindChessboard(vision.Frame{Gray: image.NewGray(image.Rect(0, 0, size[0], size[1]))}, 9, 6)
+		assert.NoError(t, err, "%v", size)
+		assert.False(t, found, "%v", size)
+	}
+	_, _, err := FindChessboard(vision.Frame{}, 9, 6)
+	assert.ErrorContains(t, err, "no picture")
+	_, _, err = FindChessboard(vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 100, 100))}, 1, 6)
+	assert.ErrorContains(t, err, "at least 3×3")
+}
+
+// boardViews finds the board in pictures; those without it are left out.
+func boardViews(t *testing.T, b calibration.Board, pattern string) (views []calibration.BoardView, w, h int) {
+	t.Helper()
+	files, err := filepath.Glob(pattern)
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, f := range files {
+		frame, err := ReadImage(f)
+		require.NoError(t, err)
+		w, h = frame.Size()
+		px, found, err := FindChessboard(frame, b.Cols, b.Rows)
+		require.NoError(t, err)
+		if found {
+			views = append(views, calibration.BoardView{Name: filepath.Base(f), Pixels: px})
+		}
+	}
+	return views, w, h
+}
+
+func logSolution(t *testing.T, s calibration.LensSolution) {
+	t.Helper()
+	sx, sy := s.FocalSigma()
+	t.Logf("fx %.2f ± %.2f, fy %.2f ± %.2f, cx %.2f, cy %.2f, distortion %.4f, rms %.4f px over %d views, tilt %.1f°, dropped %v",
+		s.Lens.Fx, sx, s.Lens.Fy, sy, s.Lens.Cx, s.Lens.Cy, s.Lens.Distortion, s.Lens.RMS, s.Lens.Views, s.Tilt.Degrees(), s.Dropped)
+}
+
+func TestTheLensOfOpenCVsSamples(t *testing.T) {
+	b := calibration.Board{Cols: 9, Rows: 6, Square: 25 * geom.Millimeter}
+	views, w, h := boardViews(t, b, filepath.Join(shared(t, "real", "opencv_chess_9x6"), "left*.jpg"))
+	s, err := CalibrateLens(b, views, w, h)
+	require.NoError(t, err)
+	logSolution(t, s)
+	assert.InEpsilon(t, 535.9, s.Lens.Fx, 0.01)
+	assert.LessOrEqual(t, s.Lens.RMS, 0.30)
+}
+
+func TestAFrontalSetCannotFixTheFocalLength(t *testing.T) {
+	b := calibration.Board{Cols: 7, Rows: 7, Square: 25.4 * geom.Millimeter}
+	views, w, h := boardViews(t, b, filepath.Join(shared(t, "real", "photonvision_picam_chess_1080p"), "*.jpg"))
+	s, err := CalibrateLens(b, views, w, h)
+	logSolution(t, s)
+	require.ErrorIs(t, err, calibration.ErrLens)
+	assert.ErrorContains(t, err, "focal length")
+}
+
+func TestTheLensOfTheRenderedBoards(t *testing.T) {
+	b := calibration.Board{Cols: 9, Rows: 6, Square: 25 * geom.Millimeter}
+	views, w, h := boardViews(t, b, filepath.Join(shared(t, "tables", "lens"), "*", "image.jpg"))
+	s, err := CalibrateLens(b, views, w, h)
+	require.NoError(t, err)
+	logSolution(t, s)
+	sx, sy := s.FocalSigma()
+	assert.InDelta(t, 1225, s.Lens.Fx, 3*sx)
+	assert.InDelta(t, 1226.2, s.Lens.Fy, 3*sy)
+	assert.InEpsilon(t, 1225, s.Lens.Fx, 0.002)
+}
