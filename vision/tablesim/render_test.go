@@ -85,10 +85,10 @@ func centroid(f vision.Frame, at geom.Pixel, r int) geom.Pixel {
 }
 
 // bruteForce is the luma of a bare ship on a plain mat by another road: the
-// camera model of package calibration, 12×12 rays, and a march down each ray. It
+// camera model of package calibration, 10×10 rays, and a march down each ray. It
 // is right for opaque walls and for a look without shadows.
 func bruteForce(c calibration.Camera, s engine.Ship, x, y int) float64 {
-	const n, top = 12, 4.0
+	const n, top = 10, 4.0
 	code, _ := vision.CodeOfID(s.ID)
 	token := vision.Token{Code: code, Base: s.Base}
 	width, _ := s.Base.Size()
@@ -180,10 +180,10 @@ func TestABaseIsDrawnWhereASecondRendererDrawsIt(t *testing.T) {
 }
 
 func TestTheRimReadsClockwiseFromTheFront(t *testing.T) {
-	table := RandomTable(5, 1920, 1080)
+	table := RandomTable(5, 1280, 720)
 	table.Scene.Ships = table.Scene.Ships[:6]
 	table.Minis, table.Clutter, table.Heights = nil, nil, nil
-	table.Look.FullWell, table.Look.ReadNoise, table.Look.Shadow = 0, 0, 0
+	table.Look.FullWell, table.Look.ReadNoise, table.Look.Shadow, table.Look.Blur = 0, 0, 0, 0
 	f, _ := mustRender(t, table)
 	for _, s := range table.Scene.Ships {
 		code, err := vision.CodeOfID(s.ID)
@@ -238,6 +238,29 @@ func TestAChangedTableIsRedrawnAsIfFromScratch(t *testing.T) {
 	want, _ = mustRender(t, table)
 	assert.Equal(t, want.Color.Pix, r.expose(1).Color.Pix)
 	assert.NotEqual(t, want.Color.Pix, r.expose(2).Color.Pix, "the next frame has other noise")
+}
+
+// Tiles look only at the solids within reach; looking at all of them everywhere
+// must make no difference.
+func TestNothingReachesBeyondItsTiles(t *testing.T) {
+	for seed := range uint64(2) {
+		table := RandomTable(seed, 240, 135)
+		table.Look.Spread, table.Look.Slope = 0.5, geom.Point{X: 0.6, Y: -0.5}
+		table.Hands = []Hand{{Player: 1, Tip: geom.Point{X: 300, Y: 350}, Z: 45}, {Player: 2, Tip: geom.Point{X: 700, Y: 450}, Z: 60}}
+		r, err := newRenderer(table)
+		require.NoError(t, err)
+		require.NoError(t, r.update(table))
+		got := append([]float32(nil), r.linear...)
+		var s tracer
+		for k := range r.sums {
+			s.trace(r, k%r.tw, k/r.tw, r.solids)
+		}
+		for i := range got {
+			if math.Abs(float64(got[i]-r.linear[i])) > 1e-5 {
+				t.Fatalf("seed %d: pixel (%d, %d) shows %.4f, want %.4f", seed, i/3%240, i/3/240, got[i], r.linear[i])
+			}
+		}
+	}
 }
 
 func TestGreyIsTheLumaOfTheColour(t *testing.T) {

@@ -140,6 +140,7 @@ func scriptTable(o Options) *Table {
 		Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
 		Minis:  map[string]Mini{}, Look: DefaultLook(), Seed: o.Seed, Workers: o.Workers,
 	}
+	t.Look.Samples = 4 // a hand redraws a tenth of the picture; see BenchmarkNext
 	t.Scene, t.Hands = scriptAt(0)
 	for _, s := range t.Scene.Ships {
 		t.Minis[s.ID] = RandomMini(rng, s.Base)

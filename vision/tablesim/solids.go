@@ -93,9 +93,9 @@ func mix64(x uint64) uint64 {
 
 // around is the box about a point with its shadow.
 func around(x, y, radius, z0, z1 float64, look *Look) volume {
-	sx, sy := math.Abs(look.Slope.X)*z1, math.Abs(look.Slope.Y)*z1
-	pad := radius + look.Spread*z1 + 2
-	return volume{box{x - pad - sx, y - pad - sy, x + pad + sx, y + pad + sy}, z0, z1}
+	sx, sy := look.Slope.X*max(z1, 0), look.Slope.Y*max(z1, 0)
+	pad := radius + penumbra(look, max(z1, 0)) + 2
+	return volume{box{x - pad + min(sx, 0), y - pad + min(sy, 0), x + pad + max(sx, 0), y + pad + max(sy, 0)}, z0, z1}
 }
 
 // softness of a shadow: half the penumbra at a height difference.
@@ -576,10 +576,11 @@ func (a *arm) reach() []volume {
 	for i := range a.layers {
 		l := &a.layers[i]
 		for _, p := range l.parts {
-			n := max(1, int(math.Hypot(p.ex, p.ey)/60))
+			const piece = 30.0
+			n := int(math.Hypot(p.ex, p.ey)/piece) + 1
 			for k := range n + 1 {
 				t := float64(k) / float64(n)
-				out = append(out, around(p.x+t*p.ex, p.y+t*p.ey, max(p.a, p.b)+35, 0, l.z, a.look))
+				out = append(out, around(p.x+t*p.ex, p.y+t*p.ey, max(p.a, p.b)+piece/2, 0, l.z, a.look))
 			}
 		}
 	}
