@@ -1,0 +1,17 @@
+//go:build nocv
+
+package opencv
+
+import (
+	"context"
+	"fmt"
+
+	"sightline/vision"
+)
+
+// DecodeImage returns ErrNoOpenCV.
+func DecodeImage([]byte) (vision.Frame, error) { return vision.Frame{}, ErrNoOpenCV }
+
+func openCapture(_ context.Context, c capture, _ OpenOptions) (vision.Source, error) {
+	return nil, fmt.Errorf("opencv: source %s: %w", c.name, ErrNoOpenCV)
+}

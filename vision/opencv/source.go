@@ -1,0 +1,219 @@
+package opencv
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"sightline/vision"
+)
+
+// OpenOptions control how a source is opened; the zero value is the default.
+type OpenOptions struct {
+	Width, Height int     // asked of a camera; 0: what it gives by itself (CSI: 1920×1080)
+	FPS           float64 // asked of a camera, and the pace of a directory; 0: the camera's own, 2 pictures a second
+	FourCC        string  // pixel format asked of a V4L2 camera; "": MJPG, without which most USB cameras are slow at 1080p
+
+	Unpaced  bool // give files and directories as fast as they are asked for, not at their own pace
+	GrayOnly bool // leave the colour picture out
+
+	OpenTimeout time.Duration // how long opening may take; 0: 5 s
+	ReadTimeout time.Duration // for network streams: how long a frame may take; 0: 5 s
+
+	// Skipped is told of pictures of a directory that cannot be read (vision.ImageOptions).
+	Skipped func(path string, err error)
+
+	CSIArgs    []string // further arguments for rpicam-vid
+	CSICommand string   // a program in its place
+}
+
+// directoryFPS is the pace of a directory of pictures: slow enough to look at.
+const directoryFPS = 2
+
+// Open opens a source by its name:
+//
+//	/dev/video0                 a V4L2 camera
+//	game.mp4                    a video file
+//	pictures/  picture.jpg      the JPEG and PNG files of a directory by name; one picture
+//	http:// https:// rtsp://    a network stream
+//	gst:PIPELINE                a GStreamer pipeline
+//	csi:[CAMERA][,mjpeg]        a Raspberry Pi CSI camera, by a child process (also rpicam:)
+//
+// "sim:" is not opened here: package tablesim does that. What can be checked without
+// OpenCV (a missing file, nobody at the address) is, so that the error says it.
+func Open(ctx context.Context, spec string, o OpenOptions) (vision.Source, error) {
+	if o.OpenTimeout <= 0 {
+		o.OpenTimeout = 5 * time.Second
+	}
+	if o.ReadTimeout <= 0 {
+		o.ReadTimeout = 5 * time.Second
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	_, rest, _ := strings.Cut(spec, ":")
+	switch {
+	case spec == "":
+		return nil, errors.New("opencv: source: no name, expected /dev/video0, a file, a directory, a URL, gst:, csi: or sim:")
+	case strings.HasPrefix(spec, "sim:"):
+		return nil, fmt.Errorf("opencv: source %q: the simulated table is no camera; package tablesim opens it", spec)
+	case strings.HasPrefix(spec, "gst:"):
+		return openGStreamer(ctx, spec, rest, o)
+	case strings.HasPrefix(spec, "csi:"), strings.HasPrefix(spec, "rpicam:"):
+		return openCSI(spec, o)
+	case strings.Contains(spec, "://"):
+		return openStream(ctx, spec, o)
+	}
+	return openPath(ctx, spec, o)
+}
+
+// openPath opens a device, a directory or a file.
+func openPath(ctx context.Context, path string, o OpenOptions) (vision.Source, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("opencv: source %s: %w", path, withoutPath(err))
+	}
+	images := vision.ImageOptions{Read: readImage(o.GrayOnly), Skipped: o.Skipped}
+	if !o.Unpaced {
+		if images.FPS = o.FPS; images.FPS <= 0 {
+			images.FPS = directoryFPS
+		}
+	}
+	switch {
+	case info.IsDir():
+		return vision.OpenImageDir(path, images)
+	case info.Mode()&os.ModeCharDevice != 0:
+		return openDevice(ctx, path, o)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("opencv: source %s: is a %v, expected a camera, a file or a directory", path, info.Mode().Type())
+	}
+	f, err := os.Open(path) // says why, which OpenCV does not
+	if err != nil {
+		return nil, fmt.Errorf("opencv: source %s: %w", path, withoutPath(err))
+	}
+	f.Close()
+	switch {
+	case info.Size() == 0:
+		return nil, fmt.Errorf("opencv: source %s: the file is empty", path)
+	case vision.IsImageName(path):
+		return vision.OpenImages(path, []string{path}, images)
+	}
+	return openFile(ctx, path, o)
+}
+
+// readImage returns ReadImage, without the colour picture if it is not wanted.
+func readImage(grayOnly bool) func(string) (vision.Frame, error) {
+	return func(path string) (vision.Frame, error) {
+		f, err := ReadImage(path)
+		if grayOnly {
+			f.Color = nil
+		}
+		return f, err
+	}
+}
+
+func openDevice(ctx context.Context, path string, o OpenOptions) (vision.Source, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		err = withoutPath(err)
+		if errors.Is(err, os.ErrPermission) {
+			return nil, fmt.Errorf("opencv: source %s: %w; the user must be in the group video", path, err)
+		}
+		return nil, fmt.Errorf("opencv: source %s: %w", path, err)
+	}
+	f.Close()
+	if o.FourCC == "" {
+		o.FourCC = "MJPG"
+	}
+	if len(o.FourCC) != 4 {
+		return nil, fmt.Errorf("opencv: source %s: pixel format %q: expected four characters such as MJPG or YUYV", path, o.FourCC)
+	}
+	return openCapture(ctx, capture{name: path, kind: device, target: path}, o)
+}
+
+func openFile(ctx context.Context, path string, o OpenOptions) (vision.Source, error) {
+	full, err := filepath.Abs(path) // so that FFmpeg does not take "a:b.mp4" for a protocol
+	if err != nil {
+		return nil, fmt.Errorf("opencv: source %s: %w", path, err)
+	}
+	return openCapture(ctx, capture{name: path, kind: file, target: full}, o)
+}
+
+// openStream looks whether anybody answers at the address before it asks FFmpeg.
+func openStream(ctx context.Context, spec string, o OpenOptions) (vision.Source, error) {
+	u, err := url.Parse(spec)
+	if err != nil {
+		return nil, errors.New("opencv: source: not a URL: " + strings.ToValidUTF8(errors.Unwrap(err).Error(), "?"))
+	}
+	port, ok := map[string]string{"http": "80", "https": "443", "rtsp": "554"}[u.Scheme]
+	name := u.Redacted() // without the password
+	if !ok || u.Hostname() == "" {
+		return nil, fmt.Errorf("opencv: source %s: expected http://, https:// or rtsp:// and a host", name)
+	}
+	if u.Port() != "" {
+		port = u.Port()
+	}
+	dialer := net.Dialer{Timeout: o.OpenTimeout}
+	conn, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
+	if err != nil {
+		return nil, fmt.Errorf("opencv: source %s: %w", name, err)
+	}
+	conn.Close()
+	return openCapture(ctx, capture{name: name, kind: stream, target: spec}, o)
+}
+
+// openGStreamer adds what OpenCV needs at a pipeline's end if it is not there: BGR
+// pictures and a sink that keeps only the newest one.
+func openGStreamer(ctx context.Context, spec, pipeline string, o OpenOptions) (vision.Source, error) {
+	if strings.TrimSpace(pipeline) == "" {
+		return nil, fmt.Errorf("opencv: source %s: expected a GStreamer pipeline, as in gst:v4l2src ! videoconvert", spec)
+	}
+	if !strings.Contains(pipeline, "appsink") {
+		pipeline += " ! videoconvert ! video/x-raw,format=BGR ! appsink drop=true max-buffers=1"
+	}
+	return openCapture(ctx, capture{name: spec, kind: gstreamer, target: pipeline}, o)
+}
+
+func openCSI(spec string, o OpenOptions) (vision.Source, error) {
+	co, err := vision.ParseCSISpec(spec, vision.CSIOptions{
+		Width: o.Width, Height: o.Height, FPS: o.FPS, GrayOnly: o.GrayOnly,
+		DecodeJPEG: DecodeImage, Args: o.CSIArgs, Command: o.CSICommand,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return vision.OpenCSI(spec, co)
+}
+
+// kind is what OpenCV has to deal with.
+type kind int
+
+const (
+	device    kind = iota // V4L2
+	file                  // FFmpeg
+	stream                // FFmpeg
+	gstreamer             // GStreamer
+)
+
+// capture says what to open: the name for people, and what OpenCV is given.
+type capture struct {
+	name   string
+	kind   kind
+	target string
+}
+
+// withoutPath takes the path out of an error of package os, for messages that name
+// it already.
+func withoutPath(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
