@@ -110,8 +110,8 @@ func (m *pairMeasure) measureArc(arc Arc) ArcVerdict {
 		Arc:    arc,
 		InArc:  inArc(gap.span),
 		Margin: geom.Length(in.val),
-		Sigma:  geom.Length(in.sigma(m.k)),
 	}
+	v.Sigma = geom.Length(in.sigma(m.k, in.val, v.InArc != Indeterminate))
 	if v.InArc != No {
 		v.Attack = m.attack(&r, &gap)
 	}

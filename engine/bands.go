@@ -42,7 +42,6 @@ func rangeVerdict(r Rules, m *meeting, contact Outcome, k float64) RangeVerdict 
 	s := m.span
 	v := RangeVerdict{
 		Distance: geom.Length(math.Max(0, s.val)),
-		Sigma:    geom.Length(s.sigma(k)),
 		Band:     Band(r, geom.Length(s.val)),
 		Margin:   bandMargin(r, geom.Length(s.val)),
 	}
@@ -64,6 +63,7 @@ func rangeVerdict(r Rules, m *meeting, contact Outcome, k float64) RangeVerdict 
 	if lo == hi {
 		v.Outcome = Yes
 	}
+	v.Sigma = geom.Length(s.sigma(k, float64(v.Margin), lo == hi))
 	v.Lines = append(v.Lines, m.lines[0])
 	if m.band {
 		v.Lines = append(v.Lines, m.lines[1])

@@ -13,14 +13,23 @@ type span struct{ lo, val, hi float64 }
 // neg returns the span of the value with its sign changed.
 func (s span) neg() span { return span{-s.hi, -s.val, -s.lo} }
 
-// sigma returns the standard deviation to state: the larger side of the interval,
-// so that a margin larger than k·sigma is outside it either way.
-func (s span) sigma(k float64) float64 {
-	d := math.Max(s.hi-s.val, s.val-s.lo)
-	if d <= 0 {
+// sigma returns the standard deviation to state beside a margin: the larger side
+// of the interval, over k. Where the sides differ (a closest point that can jump
+// one way only) the decision rests on the side that the margin looks to, and the
+// stated sigma is held to it, so that a margin exceeds k sigmas exactly when the
+// question is decided.
+func (s span) sigma(k, margin float64, decided bool) float64 {
+	w := math.Max(s.hi-s.val, s.val-s.lo)
+	margin = math.Abs(margin)
+	switch {
+	case w <= 0:
 		return 0
+	case decided:
+		w = math.Min(w, margin*(1-1e-6))
+	default:
+		w = math.Max(w, margin*(1+1e-6))
 	}
-	return d / k
+	return w / k
 }
 
 // least and most combine the spans of several things of which the smallest
@@ -179,38 +188,44 @@ type candidate struct {
 // overlap. Only a vertex of one and an edge of the other can be closest, and the
 // distance is the least of all those pairs.
 func (g *gauge) distance(a, b *shape) meeting {
-	best := math.Inf(1)
-	eachPair(a, b, func(c candidate) { best = math.Min(best, c.d) })
-	m := meeting{span: span{math.Inf(1), best, math.Inf(1)}}
-	lines, rivals := extremes{}, extremes{}
-	eachPair(a, b, func(c candidate) {
-		if c.d <= best+tie {
+	best := math.Sqrt(math.Min(nearest2(a, b), nearest2(b, a)))
+	reach := best + tie
+	if !g.exact {
+		reach += g.looseness(a, b)
+	}
+	var buf [16]candidate
+	near := nearPairs(buf[:0], a, b, reach, false)
+	near = nearPairs(near, b, a, reach, true)
+
+	m := meeting{span: span{best, best, best}}
+	lines := extremes{}
+	for i := range near {
+		if c := &near[i]; c.d <= best+tie {
 			lines.add(Line{c.p, c.q})
 			_, m.slope = g.leaf(c.d, c.u, a.body, b.body, c.p, c.q, c.d)
 		}
-	})
-	if g.exact {
-		m.lo, m.hi = best, best
-	} else {
-		reach := best + g.looseness(a, b)
-		eachPair(a, b, func(c candidate) {
-			if c.d > reach {
-				return
-			}
-			s, w := g.leaf(c.d, c.u, a.body, b.body, c.p, c.q, c.d)
-			s.hi = math.Max(s.hi, g.sideways(c, a.body, b.body, &w))
-			m.lo, m.hi = math.Min(m.lo, s.lo), math.Min(m.hi, s.hi)
-			for i := range w {
-				for j := range w[i] {
-					w[i][j] -= m.slope[i][j]
-				}
-			}
-			if c.d-best <= tie+g.k*math.Sqrt(g.variance(&w)) {
-				rivals.add(Line{c.p, c.q})
-			}
-		})
 	}
 	m.lines, m.band = lines.pair()
+	if g.exact {
+		m.rival, m.rivalled = m.lines, m.band
+		return m
+	}
+	m.hi = math.Inf(1)
+	rivals := extremes{}
+	for i := range near {
+		c := &near[i]
+		s, w := g.leaf(c.d, c.u, a.body, b.body, c.p, c.q, c.d)
+		s.hi = math.Max(s.hi, g.sideways(c, a.body, b.body, &w))
+		m.lo, m.hi = math.Min(m.lo, s.lo), math.Min(m.hi, s.hi)
+		for i := range w {
+			for j := range w[i] {
+				w[i][j] -= m.slope[i][j]
+			}
+		}
+		if c.d-best <= tie+g.k*math.Sqrt(g.variance(&w)) {
+			rivals.add(Line{c.p, c.q})
+		}
+	}
 	m.rival, m.rivalled = rivals.pair()
 	return m
 }
@@ -218,7 +233,7 @@ func (g *gauge) distance(a, b *shape) meeting {
 // sideways returns the largest distance between two points that both wander, k
 // standard deviations away: near contact a pair slips past each other and parts
 // sideways, which first order along u does not see.
-func (g *gauge) sideways(c candidate, a, b int, w *gradient) float64 {
+func (g *gauge) sideways(c *candidate, a, b int, w *gradient) float64 {
 	var across gradient
 	n := geom.Point{X: -c.u.Y, Y: c.u.X}
 	g.push(&across, a, n.Mul(-1), c.p)
@@ -250,20 +265,42 @@ func (g *gauge) looseness(a, b *shape) float64 {
 	return 2.01 * g.k * math.Sqrt(v)
 }
 
-// eachPair calls f for every vertex of one shape against every edge of the other.
-func eachPair(a, b *shape, f func(candidate)) {
-	for _, p := range a.v {
-		for j, e := range b.v {
-			q, _ := geom.ClosestOnSegment(p, e, b.next(j))
-			f(newCandidate(p, q, b.next(j).Sub(e)))
+// nearest2 returns the squared distance of the nearest pair of a vertex of a and
+// an edge of b.
+func nearest2(a, b *shape) float64 {
+	best := math.Inf(1)
+	for j, e := range b.v {
+		f := b.next(j)
+		for _, p := range a.v {
+			q, _ := geom.ClosestOnSegment(p, e, f)
+			d := q.Sub(p)
+			if d2 := d.Dot(d); d2 < best {
+				best = d2
+			}
 		}
 	}
-	for _, q := range b.v {
-		for j, e := range a.v {
-			p, _ := geom.ClosestOnSegment(q, e, a.next(j))
-			f(newCandidate(p, q, e.Sub(a.next(j))))
+	return best
+}
+
+// nearPairs appends the pairs of a vertex of a and an edge of b that are within
+// reach. swapped says that a is the second shape of the measurement.
+func nearPairs(near []candidate, a, b *shape, reach float64, swapped bool) []candidate {
+	reach *= 1 + 1e-15 // the squares round
+	for j, e := range b.v {
+		f := b.next(j)
+		for _, p := range a.v {
+			q, _ := geom.ClosestOnSegment(p, e, f)
+			if d := q.Sub(p); d.Dot(d) > reach*reach {
+				continue
+			}
+			if swapped {
+				near = append(near, newCandidate(q, p, e.Sub(f)))
+			} else {
+				near = append(near, newCandidate(p, q, f.Sub(e)))
+			}
 		}
 	}
+	return near
 }
 
 func newCandidate(p, q, edge geom.Point) candidate {
@@ -324,12 +361,15 @@ func (g *gauge) gap(a, b *shape) meeting {
 		m.span = sep
 		return m
 	}
-	m.hi = math.Max(m.hi, m.val)
+	if g.exact {
+		return m
+	}
 	if sep.lo > 0 {
-		m.lo = math.Max(m.lo, sep.lo)
+		m.lo = math.Min(m.val, math.Max(m.lo, sep.lo))
 	} else {
 		m.lo = math.Min(m.lo, sep.lo)
 	}
+	m.hi = math.Max(m.hi, m.val)
 	return m
 }
 

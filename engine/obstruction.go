@@ -80,24 +80,12 @@ func (m *pairMeasure) sharpRocks() bool {
 	return true
 }
 
-// nearRocks calls f for every obstacle whose circle is within reach of the beam,
-// and returns a lower bound of the distance to all others.
-func (m *pairMeasure) nearRocks(b beam, reach float64, f func(*rock)) float64 {
-	hull := b.hull()
-	rest := math.Inf(1)
-	for i := range m.rocks {
-		r := &m.rocks[i]
-		d := hull.BoundaryDistance(r.centre) - r.radius
-		if hull.Contains(r.centre) {
-			d = 0
-		}
-		if d > reach {
-			rest = math.Min(rest, d)
-			continue
-		}
-		f(r)
+// bound returns a lower bound of the distance between a beam's hull and the rock.
+func (r *rock) bound(hull geom.Polygon) float64 {
+	if hull.Contains(r.centre) {
+		return 0
 	}
-	return rest
+	return math.Max(0, hull.BoundaryDistance(r.centre)-r.radius)
 }
 
 // exactObstruction decides a beam of parallel lines exactly. Which obstacles a
@@ -105,39 +93,34 @@ func (m *pairMeasure) nearRocks(b beam, reach float64, f func(*rock)) float64 {
 // crossing of the outline with either end of the beam; so it is enough to look at
 // those lines and at one line between each two of them.
 func (m *pairMeasure) exactObstruction(b beam) ObstructionVerdict {
-	var near []*rock
 	v := ObstructionVerdict{Verdict: "never"}
-	clearance := math.Inf(1)
-	hull := b.hull()
-	clearance = math.Min(clearance, m.nearRocks(b, 0, func(r *rock) { near = append(near, r) }))
-	for i := range m.rocks { // far ones give the margin
-		if r := &m.rocks[i]; hull.BoundaryDistance(r.centre)-r.radius < clearance {
+	var near []*rock
+	hull, clearance := b.hull(), math.Inf(1)
+	for i := range m.rocks {
+		r := &m.rocks[i]
+		d := r.bound(hull)
+		if d == 0 {
+			near = append(near, r)
+		}
+		if d < clearance {
 			clearance = math.Min(clearance, geom.Gap(hull, r.outline))
 		}
 	}
-	if len(near) == 0 {
-		v.Margin = geom.Length(clearance)
-		return v
-	}
 	on := make([]bool, len(near))
-	blocked, clear := 0, 0
-	thinnest, deepest, widest := math.Inf(1), 0.0, 0.0
-	for _, t := range b.changes(near) {
-		l := b.at(t)
-		depth, free := 0.0, math.Inf(1)
+	depth := func(t float64) float64 {
+		l, most := b.at(t), 0.0
 		for i, r := range near {
-			if _, d := r.outline.Deepest(l[0], l[1], tie); d > tie {
-				depth, on[i] = math.Max(depth, d), true
-			} else {
-				free = math.Min(free, geom.Gap(geom.Polygon{l[0], l[1]}, r.outline))
+			if _, d := r.outline.Deepest(l[0], l[1], 1e-6); d > tie {
+				most, on[i] = math.Max(most, d), true
 			}
 		}
-		thinnest, deepest = math.Min(thinnest, depth), math.Max(deepest, depth)
-		if depth > 0 {
+		return most
+	}
+	ts := b.changes(near)
+	blocked := 0
+	for _, t := range ts {
+		if depth(t) > 0 {
 			blocked++
-		} else {
-			clear++
-			widest = math.Max(widest, free)
 		}
 	}
 	for i, r := range near {
@@ -145,15 +128,60 @@ func (m *pairMeasure) exactObstruction(b beam) ObstructionVerdict {
 			v.By = append(v.By, r.id)
 		}
 	}
-	switch {
-	case blocked == 0:
+	width := apart(b.a, b.b)
+	switch blocked {
+	case 0:
 		v.Margin = geom.Length(clearance)
-	case clear == 0:
-		v.Verdict, v.Margin = "must", geom.Length(thinnest)
+	case len(ts):
+		v.Verdict = "must"
+		v.Margin = geom.Length(leastOver(depth, ts, width))
 	default:
-		v.Verdict, v.Margin = "may", geom.Length(math.Min(deepest, widest))
+		v.Verdict = "may"
+		// It ends when the deepest passage has become clear, or the widest gap shut.
+		deepest := -leastOver(func(t float64) float64 { return -depth(t) }, ts, width)
+		widest := -leastOver(func(t float64) float64 {
+			l, free := b.at(t), math.Inf(1)
+			for _, r := range near {
+				if _, d := r.outline.Deepest(l[0], l[1], 1e-6); d > tie {
+					return 0
+				}
+				free = math.Min(free, geom.Gap(geom.Polygon{l[0], l[1]}, r.outline))
+			}
+			return -free
+		}, ts, width)
+		v.Margin = geom.Length(math.Min(deepest, widest))
 	}
 	return v
+}
+
+// leastOver returns the least value over [0, 1], to a twentieth of a millimetre,
+// of a function that changes by no more than the way gone, width from 0 to 1.
+func leastOver(f func(float64) float64, ts []float64, width float64) float64 {
+	const tol = 0.05
+	least, budget := math.Inf(1), 500
+	var within func(t0, f0, t1, f1 float64)
+	within = func(t0, f0, t1, f1 float64) {
+		budget--
+		if budget < 0 || (f0+f1-(t1-t0)*width)/2 > least-tol {
+			return
+		}
+		t := (t0 + t1) / 2
+		ft := f(t)
+		least = math.Min(least, ft)
+		within(t0, f0, t, ft)
+		within(t, ft, t1, f1)
+	}
+	ts = append([]float64(nil), ts...)
+	sort.Float64s(ts)
+	fs := make([]float64, len(ts))
+	for i, t := range ts {
+		fs[i] = f(t)
+		least = math.Min(least, fs[i])
+	}
+	for i := 1; i < len(ts); i++ {
+		within(ts[i-1], fs[i-1], ts[i], fs[i])
+	}
+	return least
 }
 
 // changes returns the places t in [0, 1] of the beam's lines at which to look.
@@ -207,29 +235,26 @@ func (m *pairMeasure) measuredObstruction(b beam) ObstructionVerdict {
 	v := ObstructionVerdict{Verdict: "never"}
 	sd := math.Max(m.lineSigma(b.a), m.lineSigma(b.b))
 	hull := b.hull()
-	closest, decided := math.Inf(1), true
+	closest, deepest := math.Inf(1), 0.0
 	must := false
-	deepest := 0.0
-	// A rock further than 6 k sigmas needs no closer look for its verdict.
-	rest := m.nearRocks(b, math.Inf(1), func(r *rock) {
+	for i := range m.rocks {
+		r := &m.rocks[i]
 		total := m.k * math.Hypot(sd, r.sigma)
+		if d := r.bound(hull); d > total && d > closest {
+			continue
+		}
 		gap := geom.Gap(hull, r.outline)
 		closest = math.Min(closest, gap)
 		if gap > total {
-			return
+			continue
 		}
-		decided = false
 		v.By = append(v.By, r.id)
-		if depth := beamDepth(b, r.outline); depth > total {
-			must = true
-			deepest = math.Max(deepest, depth)
-		} else {
-			deepest = math.Max(deepest, depth)
-		}
-	})
-	closest = math.Min(closest, rest)
+		depth := beamDepth(b, r.outline)
+		must = must || depth > total
+		deepest = math.Max(deepest, depth)
+	}
 	switch {
-	case decided:
+	case len(v.By) == 0:
 		v.Margin = geom.Length(closest)
 	case must:
 		v.Verdict, v.Margin = "must", geom.Length(deepest)

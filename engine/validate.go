@@ -41,46 +41,36 @@ func (s *Scene) Validate() error {
 		return fmt.Errorf("scale_sigma: expected 0 to 1, got %g", s.ScaleSigma)
 	}
 	ids := make(map[string]bool, len(s.Ships)+len(s.Obstacles)+len(s.Devices)+len(s.Markers))
-	unique := func(what, id string) error {
-		if id == "" {
-			return fmt.Errorf("%s: id: expected a name, got none", what)
-		}
-		if ids[id] {
-			return fmt.Errorf("%s: id: %q is there twice", what, id)
+	check := func(list string, i int, id string, err error) error {
+		switch {
+		case id == "":
+			return fmt.Errorf("%s[%d]: id: expected a name, got none", list, i)
+		case ids[id]:
+			return fmt.Errorf("%s[%d]: id: %q is there twice", list, i, id)
+		case err != nil:
+			return fmt.Errorf("%s[%d] (%s): %w", list, i, id, err)
 		}
 		ids[id] = true
 		return nil
 	}
 	for i := range s.Ships {
-		what := fmt.Sprintf("ships[%d]", i)
-		if err := unique(what, s.Ships[i].ID); err != nil {
+		if err := check("ships", i, s.Ships[i].ID, s.Ships[i].validate()); err != nil {
 			return err
-		}
-		if err := s.Ships[i].validate(); err != nil {
-			return fmt.Errorf("%s (%s): %w", what, s.Ships[i].ID, err)
 		}
 	}
 	for i := range s.Obstacles {
-		what := fmt.Sprintf("obstacles[%d]", i)
-		if err := unique(what, s.Obstacles[i].ID); err != nil {
+		if err := check("obstacles", i, s.Obstacles[i].ID, s.Obstacles[i].validate()); err != nil {
 			return err
 		}
-		if err := s.Obstacles[i].validate(); err != nil {
-			return fmt.Errorf("%s (%s): %w", what, s.Obstacles[i].ID, err)
+	}
+	for i := range s.Devices {
+		if err := check("devices", i, s.Devices[i].ID, s.Devices[i].validate()); err != nil {
+			return err
 		}
 	}
-	for _, list := range [...]struct {
-		key    string
-		tokens []Token
-	}{{"devices", s.Devices}, {"markers", s.Markers}} {
-		for i := range list.tokens {
-			what := fmt.Sprintf("%s[%d]", list.key, i)
-			if err := unique(what, list.tokens[i].ID); err != nil {
-				return err
-			}
-			if err := list.tokens[i].validate(); err != nil {
-				return fmt.Errorf("%s (%s): %w", what, list.tokens[i].ID, err)
-			}
+	for i := range s.Markers {
+		if err := check("markers", i, s.Markers[i].ID, s.Markers[i].validate()); err != nil {
+			return err
 		}
 	}
 	return nil

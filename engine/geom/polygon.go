@@ -176,9 +176,8 @@ func (g Polygon) MeetsInterior(a, b Point, tol float64) bool {
 // that stays outside has a depth of zero or less, which is then only a bound and
 // not its distance.
 func (g Polygon) Deepest(a, b Point, tol float64) (Point, float64) {
-	l := b.Sub(a).Norm()
 	tol = math.Max(tol, 1e-9)
-	d := deepest{g: g, a: a, b: b, l: l, tol: tol / 2, budget: 4096}
+	d := deepest{g: g, a: a, b: b, tol: tol, budget: 4096}
 	d.best, d.at = g.Depth(a), a
 	if db := g.Depth(b); db > d.best {
 		d.best, d.at = db, b
@@ -212,12 +211,13 @@ func crossAt(a, b, c, d Point) (float64, bool) {
 	return t, t > 0 && t < 1 && s >= -slack && s <= 1+slack
 }
 
-// deepest is a branch and bound over a segment: depth changes by no more than
-// the way gone, so half a piece's length bounds what it can add.
+// deepest is a branch and bound over a segment. The distance from any one edge
+// is convex along the segment, so that over a piece it is largest at one of the
+// ends; the depth, the least of these distances, cannot exceed the least of those
+// maxima.
 type deepest struct {
 	g      Polygon
 	a, b   Point
-	l      float64
 	tol    float64
 	best   float64
 	at     Point
@@ -225,19 +225,29 @@ type deepest struct {
 }
 
 func (d *deepest) search(t0, t1 float64) {
+	d.budget--
+	if d.budget < 0 || d.bound(d.a.Lerp(d.b, t0), d.a.Lerp(d.b, t1)) <= d.best+d.tol {
+		return
+	}
 	mid := (t0 + t1) / 2
 	p := d.a.Lerp(d.b, mid)
-	depth := d.g.BoundaryDistance(p) // the piece is inside
-	if depth > d.best {
+	if depth := d.g.BoundaryDistance(p); depth > d.best { // the piece is inside
 		d.best, d.at = depth, p
-	}
-	d.budget--
-	half := (t1 - t0) / 2 * d.l
-	if d.budget < 0 || depth+half <= d.best+d.tol {
-		return
 	}
 	d.search(t0, mid)
 	d.search(mid, t1)
+}
+
+// bound returns more than the depth of any point between p and q.
+func (d *deepest) bound(p, q Point) float64 {
+	least := math.Inf(1)
+	for i, j := 0, len(d.g)-1; i < len(d.g); j, i = i, i+1 {
+		a, _ := ClosestOnSegment(p, d.g[j], d.g[i])
+		b, _ := ClosestOnSegment(q, d.g[j], d.g[i])
+		u, v := a.Sub(p), b.Sub(q)
+		least = math.Min(least, math.Max(u.Dot(u), v.Dot(v)))
+	}
+	return math.Sqrt(least)
 }
 
 // Gap returns the distance between two polygons in mm, 0 when they meet or one

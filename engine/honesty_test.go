@@ -1,0 +1,306 @@
+package engine_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"sort"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// uncertain gives a ship the covariance of a fit: correlated in all three, and as
+// large as a good view (size 1) or a very bad one (size 5) makes it.
+func uncertain(r *rand.Rand, s *engine.Ship, size float64) {
+	sd := [3]float64{
+		size * (0.1 + 0.4*r.Float64()), size * (0.1 + 0.4*r.Float64()),
+		size * (0.03 + 0.25*r.Float64()) * math.Pi / 180,
+	}
+	// Rows of a random triangular matrix, made unit long, give a correlation.
+	var l [3][3]float64
+	for i := range l {
+		n := 0.0
+		for j := range i + 1 {
+			l[i][j] = r.NormFloat64()
+			n = math.Hypot(n, l[i][j])
+		}
+		for j := range l[i] {
+			l[i][j] /= n
+		}
+	}
+	for i := range 3 {
+		for j := range 3 {
+			dot := 0.0
+			for k := range 3 {
+				dot += l[i][k] * l[j][k]
+			}
+			s.Covariance[3*i+j] = sd[i] * sd[j] * dot
+		}
+	}
+}
+
+// draw returns a truth for a measured ship, by the Cholesky factor of its
+// covariance.
+func draw(r *rand.Rand, s engine.Ship) engine.Ship {
+	c := s.Covariance
+	l00 := math.Sqrt(c[0])
+	l10, l20 := c[3]/l00, c[6]/l00
+	l11 := math.Sqrt(math.Max(1e-30, c[4]-l10*l10))
+	l21 := (c[7] - l20*l10) / l11
+	l22 := math.Sqrt(math.Max(0, c[8]-l20*l20-l21*l21))
+	a, b, d := r.NormFloat64(), r.NormFloat64(), r.NormFloat64()
+	s.Pose.X += l00 * a
+	s.Pose.Y += l10*a + l11*b
+	s.Pose.Heading += geom.Angle(l20*a + l21*b + l22*d)
+	s.Covariance = geom.Cov3{}
+	return s
+}
+
+func measurePair(t testing.TB, s *engine.Scene, k float64) engine.PairVerdict {
+	t.Helper()
+	v, err := engine.MeasurePair(s, "A", "B", engine.Options{Sigmas: k})
+	require.NoError(t, err)
+	return v
+}
+
+// nearBandEdge moves ship B so that its distance from A is about a band's edge or
+// contact, where answers are hard.
+func nearBandEdge(t testing.TB, r *rand.Rand, s *engine.Scene, size float64) {
+	want := float64(100*r.IntN(4)) + size*r.NormFloat64()
+	a, b := &s.Ships[0], &s.Ships[1]
+	for range 4 {
+		v := measurePair(t, s, 3)
+		d := float64(v.Range.Distance)
+		if v.Contact == engine.Yes {
+			d = -float64(v.Range.Margin)
+		}
+		u := b.Pose.Point.Sub(a.Pose.Point)
+		b.Pose.Point = b.Pose.Point.Add(u.Mul((want - d) / u.Norm()))
+	}
+}
+
+// nearArcEdge turns ship A so that B is about at the edge of one of its arcs.
+func nearArcEdge(t testing.TB, r *rand.Rand, s *engine.Scene, size float64) {
+	want := size * r.NormFloat64()
+	arc := r.IntN(7)
+	a := &s.Ships[0].Pose.Heading
+	margin := func(h geom.Angle) float64 {
+		*a = h
+		return float64(measurePair(t, s, 3).Arcs[arc].Margin) - want
+	}
+	in, out := *a, *a
+	for i := 0; margin(in) < 0 && i < 50; i++ {
+		in = geom.Angle(2 * math.Pi * r.Float64())
+	}
+	for i := 0; margin(out) > 0 && i < 50; i++ {
+		out = geom.Angle(2 * math.Pi * r.Float64())
+	}
+	for range 12 {
+		if mid := (in + out) / 2; margin(mid) > 0 {
+			in = mid
+		} else {
+			out = mid
+		}
+	}
+}
+
+// tally counts how a kind of question was answered.
+type tally struct {
+	k                              float64
+	near, decided, wrong, farWrong int
+}
+
+func (c *tally) add(margin, sigma float64, answer, truth engine.Outcome) {
+	near := math.Abs(margin) <= (c.k+2)*sigma
+	if near {
+		c.near++
+	}
+	if answer == engine.Indeterminate {
+		return
+	}
+	c.decided++
+	if answer != truth {
+		c.wrong++
+		if !near {
+			c.farWrong++
+		}
+	}
+}
+
+// ask measures scenes near a boundary, draws truths for each from its own
+// covariance, and counts how the answers compare with the truths'.
+func ask(t *testing.T, seed uint64, scenes, truths int, k, size float64) map[string]*tally {
+	r := rand.New(rand.NewPCG(seed, 4))
+	counts := map[string]*tally{}
+	count := func(name string) *tally {
+		if counts[name] == nil {
+			counts[name] = &tally{k: k}
+		}
+		return counts[name]
+	}
+	for range scenes {
+		s := randomScene(r)
+		if r.IntN(2) == 0 {
+			nearBandEdge(t, r, &s, size)
+		} else {
+			nearArcEdge(t, r, &s, size)
+		}
+		s.ScaleSigma = 0.0003 * r.Float64()
+		uncertain(r, &s.Ships[0], size)
+		uncertain(r, &s.Ships[1], size)
+		got := measurePair(t, &s, k)
+		for range truths {
+			truth := drawScene(r, &s)
+			compare(t, count, &got, measurePair(t, &truth, k), k)
+		}
+	}
+	return counts
+}
+
+// drawScene returns a truth for a measured scene of two ships.
+func drawScene(r *rand.Rand, s *engine.Scene) engine.Scene {
+	truth := engine.Scene{Rules: s.Rules, Ships: []engine.Ship{draw(r, s.Ships[0]), draw(r, s.Ships[1])}}
+	u := truth.Ships[1].Pose.Point.Sub(truth.Ships[0].Pose.Point)
+	truth.Ships[1].Pose.Point = truth.Ships[0].Pose.Point.Add(u.Mul(1 + s.ScaleSigma*r.NormFloat64()))
+	return truth
+}
+
+func compare(t *testing.T, count func(string) *tally, got *engine.PairVerdict, want engine.PairVerdict, k float64) {
+	band := func(name string, g, w engine.RangeVerdict) {
+		is := engine.Yes
+		if g.Band != w.Band {
+			is = engine.No
+		}
+		count(name).add(float64(g.Margin), float64(g.Sigma), g.Outcome, is)
+		if float64(g.Margin) > k*float64(g.Sigma) != (g.Outcome == engine.Yes) {
+			t.Errorf("%s: margin %v, sigma %v, %v sigmas: outcome %v", name, g.Margin, g.Sigma, k, g.Outcome)
+		}
+	}
+	band("range", got.Range, want.Range)
+	count("contact").add(float64(got.Range.Distance), float64(got.Range.Sigma), got.Contact, want.Contact)
+	for i, g := range got.Arcs {
+		w := want.Arcs[i]
+		count("in "+g.Arc.String()).add(float64(g.Margin), float64(g.Sigma), g.InArc, w.InArc)
+		if math.Abs(float64(g.Margin)) > k*float64(g.Sigma) != (g.InArc != engine.Indeterminate) {
+			t.Errorf("in %v: margin %v, sigma %v, %v sigmas: %v", g.Arc, g.Margin, g.Sigma, k, g.InArc)
+		}
+		if g.Attack != nil && w.Attack != nil {
+			band("attack "+g.Arc.String(), g.Attack.RangeVerdict, w.Attack.RangeVerdict)
+		}
+	}
+}
+
+func report(t *testing.T, counts map[string]*tally) tally {
+	var names []string
+	for name := range counts {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	var total tally
+	for _, name := range names {
+		c := counts[name]
+		t.Logf("%-18s near %6d, decided %6d, wrong %4d (%.3f %% of near), wrong beyond %d", name, c.near, c.decided, c.wrong, 100*float64(c.wrong)/math.Max(1, float64(c.near)), c.farWrong)
+		total.near += c.near
+		total.wrong += c.wrong
+		total.farWrong += c.farWrong
+	}
+	return total
+}
+
+// An ideal rule that decides at k sigmas errs, over margins spread evenly over
+// ±(k+2) sigmas, in 2∫Φ(-m)dm from k up, over 2(k+2): 2.8 % at one sigma and
+// 0.008 % at three. The promise to players is 0.3 % at three.
+func TestDecidedAnswersAreRight(t *testing.T) {
+	scenes := 1500
+	if n, err := strconv.Atoi(os.Getenv("SIGHTLINE_SCENES")); err == nil {
+		scenes = n
+	}
+	for _, c := range []struct {
+		name            string
+		k, size         float64
+		atLeast, atMost float64 // wrong, of the near ones
+		beyond          float64 // wrong although the margin is larger by two sigmas more
+	}{
+		{"three sigmas, good view", 3, 1, 0, 0.0003, 0},
+		{"three sigmas, bad view", 3, 5, 0, 0.0005, 0},
+		{"one sigma, good view", 1, 1, 0.015, 0.032, 0.0003},
+		{"one sigma, bad view", 1, 5, 0.015, 0.032, 0.0003},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			total := report(t, ask(t, 3, scenes, 8, c.k, c.size))
+			require.Greater(t, total.near, scenes)
+			share := float64(total.wrong) / float64(total.near)
+			require.GreaterOrEqual(t, share, c.atLeast, "decides too seldom to be of use")
+			require.LessOrEqual(t, share, c.atMost, "decides wrongly too often")
+			require.LessOrEqual(t, float64(total.farWrong)/float64(total.near), c.beyond)
+		})
+	}
+}
+
+// star returns a simple polygon, concave more often than not.
+func star(r *rand.Rand, n int, radius float64) []geom.Point {
+	p := make([]geom.Point, n)
+	for i := range p {
+		s, c := math.Sincos(2 * math.Pi * float64(i) / float64(n))
+		k := radius * (0.5 + 0.5*r.Float64())
+		p[i] = geom.Point{X: k * c, Y: k * s}
+	}
+	return p
+}
+
+func TestDecidedObstructionIsRight(t *testing.T) {
+	for _, c := range []struct {
+		k, atMost float64
+	}{{3, 0.003}, {1, 0.06}} {
+		r := rand.New(rand.NewPCG(5, 6))
+		asked, decided, wrong := 0, 0, 0
+		said := map[string]int{}
+		for range 700 {
+			s := randomScene(r)
+			if v := measurePair(t, &s, 3); v.Range.Distance < 30 {
+				continue
+			}
+			exact := measurePair(t, &s, 3).Range.Lines[0]
+			uncertain(r, &s.Ships[0], 1)
+			uncertain(r, &s.Ships[1], 1)
+			u := exact[1].Sub(exact[0])
+			n := geom.Point{X: -u.Y, Y: u.X}.Mul(1 / u.Norm())
+			rock := engine.Obstacle{ID: "rock", Kind: "asteroid", Outline: star(r, 12, 20), Sigma: 0.3}
+			rock.Pose.Point = exact[0].Add(u.Mul(r.Float64())).Add(n.Mul(14 + 6*r.NormFloat64()))
+			s.Obstacles = []engine.Obstacle{rock}
+			got := measurePair(t, &s, c.k)
+			for range 5 {
+				truth := drawScene(r, &s)
+				rock := rock
+				rock.Sigma = 0
+				rock.Pose.X += 0.3 * r.NormFloat64()
+				rock.Pose.Y += 0.3 * r.NormFloat64()
+				truth.Obstacles = []engine.Obstacle{rock}
+				want := measurePair(t, &truth, 3)
+				for i, g := range got.Arcs {
+					w := want.Arcs[i]
+					if g.Attack == nil || w.Attack == nil {
+						continue
+					}
+					asked++
+					said[g.Attack.Obstruction.Verdict]++
+					if g.Attack.Obstruction.Verdict == "too_close" {
+						continue
+					}
+					decided++
+					if g.Attack.Obstruction.Verdict != w.Attack.Obstruction.Verdict {
+						wrong++
+					}
+				}
+			}
+		}
+		t.Logf("%v sigmas: asked %d, decided %d, wrong %d (%.3f %%), said %v", c.k, asked, decided, wrong, 100*float64(wrong)/float64(asked), said)
+		require.Greater(t, decided, asked/2)
+		require.LessOrEqual(t, float64(wrong), c.atMost*float64(asked))
+	}
+}

@@ -1,0 +1,550 @@
+package engine_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// scene reads the tests' one-line form of a scene: an edition, then ships as
+// "ID base x y heading [turret]" and square obstacles as "ID square x y heading side",
+// separated by semicolons. The first ship is A, the second B.
+func scene(t testing.TB, text string) engine.Scene {
+	t.Helper()
+	var s engine.Scene
+	for i, part := range strings.Split(text, ";") {
+		f := strings.Fields(part)
+		if i == 0 {
+			var err error
+			s.Rules, err = engine.ParseRules(f[0])
+			require.NoError(t, err)
+			continue
+		}
+		n := make([]float64, 4)
+		for j := range n {
+			if j+2 < len(f) {
+				_, _ = fmt.Sscan(f[j+2], &n[j]) // the fourth may be a turret
+			}
+		}
+		pose := geom.Pose{Point: geom.Point{X: n[0], Y: n[1]}, Heading: geom.Angle(n[2]) * geom.Degree}
+		if f[1] == "square" {
+			h := n[3] / 2
+			s.Obstacles = append(s.Obstacles, engine.Obstacle{ID: f[0], Kind: "asteroid", Pose: pose,
+				Outline: []geom.Point{{X: -h, Y: -h}, {X: h, Y: -h}, {X: h, Y: h}, {X: -h, Y: h}}})
+			continue
+		}
+		base, err := engine.ParseBase(f[1])
+		require.NoError(t, err)
+		ship := engine.Ship{ID: f[0], Base: base, Pose: pose}
+		if len(f) > 5 {
+			ship.Turret = f[5]
+		}
+		s.Ships = append(s.Ships, ship)
+	}
+	return s
+}
+
+func TestRangeIsMeasuredBetweenTheClosestPointsOfTheBases(t *testing.T) {
+	for _, c := range []struct {
+		name, scene string
+		distance    float64
+		band        int
+		contact     engine.Outcome
+		margin      float64
+		lines       int
+	}{
+		{"exactly 100 mm is range 1", "2.5; A small 0 0 0; B small 0 140 0", 100, 1, engine.No, 0, 2},
+		{"a hair more is range 2", "2.5; A small 0 0 0; B small 0 140.000001 0", 100.000001, 2, engine.No, 1e-6, 2},
+		{"exactly 300 mm is range 3", "2.5; A small 0 0 0; B small 0 340 0", 300, 3, engine.No, 0, 2},
+		{"beyond range 3", "2.5; A small 0 0 0; B small 0 345 0", 305, 4, engine.No, 5, 2},
+		{"corner to corner", "2.5; A small 0 0 0; B small 70 80 0", 50, 1, engine.No, 50, 1},
+		{"corner to edge", "2.5; A small 0 0 0; B small 0 100 45", 80 - 20*math.Sqrt2, 1, engine.No, 20 + 20*math.Sqrt2, 1},
+		{"large and medium bases", "2.0; A large 0 0 90; B medium 200 0 0", 130, 2, engine.No, 30, 2},
+		{"a huge base is as long as it is", "1e; A huge-195 0 0 0; B small 0 217.5 0", 100, 1, engine.No, 0, 2},
+		{"touching is range 0", "2.5; A small 0 0 0; B small 0 40 0", 0, 0, engine.Yes, 0, 2},
+		{"touching when turned", "2.5; A small 0 0 30; B small 20 34.64101615137755 30", 0, 0, engine.Yes, 0, 2},
+		{"touching is range 1 in the first edition", "1e; A small 0 0 0; B small 0 40 0", 0, 1, engine.Yes, 100, 2},
+		{"near range 1 in the first edition", "1e; A small 0 0 0; B small 0 45 0", 5, 1, engine.No, 95, 2},
+		{"corners that touch", "2.5; A small 0 0 0; B small 40 40 0", 0, 0, engine.Yes, 0, 1},
+		{"overlapping bases are at range 0", "2.5; A small 0 0 0; B small 5 30 0", 0, 0, engine.Yes, 10, 1},
+		{"coincident bases are at range 0", "2.5; A small 7 7 30; B small 7 7 30", 0, 0, engine.Yes, 40, 1},
+		{"one base within another", "2.5; A large 0 0 0; B small 3 0 45", 0, 0, engine.Yes, 37 + 20*math.Sqrt2, 1},
+		{"bases that cross without a corner inside", "2.5; A huge-195 0 0 0; B huge-195 0 0 90", 0, 0, engine.Yes, 137.5, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := scene(t, c.scene)
+			got := measurePair(t, &s, 3)
+			assert.InDelta(t, c.distance, float64(got.Range.Distance), 1e-9)
+			assert.Equal(t, c.band, got.Range.Band)
+			assert.Equal(t, []int{c.band}, got.Range.Possible)
+			assert.Equal(t, c.contact, got.Contact)
+			assert.InDelta(t, c.margin, float64(got.Range.Margin), 1e-9)
+			assert.Zero(t, got.Range.Sigma)
+			assert.Equal(t, engine.Yes, got.Range.Outcome)
+			require.Len(t, got.Range.Lines, c.lines)
+			for _, l := range got.Range.Lines {
+				assert.InDelta(t, c.distance, float64(l[0].Distance(l[1])), 1e-9)
+			}
+		})
+	}
+}
+
+func TestParallelEdgesGiveTheBandOfLinesToChooseFrom(t *testing.T) {
+	s := scene(t, "2.5; A small 100 100 0; B large 130 260 180")
+	got := measurePair(t, &s, 3)
+	require.Len(t, got.Range.Lines, 2)
+	xs := []float64{got.Range.Lines[0][0].X, got.Range.Lines[1][0].X}
+	assert.ElementsMatch(t, []float64{90, 120}, xs)
+}
+
+func TestArcs(t *testing.T) {
+	tan := math.Tan(40.62 * math.Pi / 180)
+	sin := math.Sin(40.62 * math.Pi / 180)
+	for _, c := range []struct {
+		name, scene string
+		arc         engine.Arc
+		in          engine.Outcome
+		margin      float64
+	}{
+		{"straight ahead is in the front arc", "2.5; A small 0 0 0; B small 0 100 0", engine.ArcFront, engine.Yes, 20*math.Cos(40.62*math.Pi/180) + 120*sin},
+		{"straight ahead is not in the rear arc", "2.5; A small 0 0 0; B small 0 100 0", engine.ArcRear, engine.No, -80},
+		{"a corner on the arc's line is in the arc", fmt.Sprintf("2.5; A small 0 0 0; B small %.17g 100 0", 120*tan+20), engine.ArcFront, engine.Yes, 0},
+		{"and in the neighbouring arc too", fmt.Sprintf("2.5; A small 0 0 0; B small %.17g 100 0", 120*tan+20), engine.ArcRight, engine.Yes, 40*math.Sin(49.38*math.Pi/180) + 40*math.Cos(49.38*math.Pi/180)},
+		{"a corner just beyond the line is not", fmt.Sprintf("2.5; A small 0 0 0; B small %.17g 100 0", 120*tan+20+1e-6), engine.ArcFront, engine.No, -1e-6 * math.Cos(40.62*math.Pi/180)},
+		{"beside is in the left arc", "2.5; A small 0 0 0; B small -100 0 0", engine.ArcLeft, engine.Yes, 20*math.Cos(49.38*math.Pi/180) + 120*math.Sin(49.38*math.Pi/180)},
+		{"level with the hashmarks is in the full front arc", "2.5; A small 0 0 0; B small 100 -20 0", engine.ArcFullFront, engine.Yes, 0},
+		{"and in the full rear arc", "2.5; A small 0 0 0; B small 100 -20 0", engine.ArcFullRear, engine.Yes, 40},
+		{"behind the hashmarks is not in the full front arc", "2.5; A small 0 0 0; B small 100 -25 0", engine.ArcFullFront, engine.No, -5},
+		{"the bullseye's edge touches a corner of a small base", "2.5; A small 0 0 0; B small 27.5 200 0", engine.ArcBullseye, engine.Yes, 0},
+		{"the bullseye passes a corner", "2.5; A small 0 0 0; B small 28 200 0", engine.ArcBullseye, engine.No, -0.5},
+		{"no bullseye to the rear", "2.5; A small 0 0 0; B small 0 -100 0", engine.ArcBullseye, engine.No, -80},
+		{"the bullseye is rectangular: as wide far away as near", "2.5; A small 0 0 90; B small 340 27.5 0", engine.ArcBullseye, engine.Yes, 0},
+		{"a turret to the left", "2.5; A small 0 0 0 left; B small -100 0 0", engine.ArcTurret, engine.Yes, 20*math.Cos(49.38*math.Pi/180) + 120*math.Sin(49.38*math.Pi/180)},
+		{"a turret to the rear", "2.5; A small 0 0 0 rear; B small 0 100 0", engine.ArcTurret, engine.No, -80},
+		{"the half angle of a large base", fmt.Sprintf("2.0; A large 0 0 0; B small %.17g 100 0", 120*math.Tan(41.76*math.Pi/180)+20), engine.ArcFront, engine.Yes, 0},
+		{"the half angle of the first edition", fmt.Sprintf("1e; A small 0 0 0; B small %.17g 100 0", 120*math.Tan(40.45*math.Pi/180)+20), engine.ArcFront, engine.Yes, 0},
+		{"wider than the first edition's small arc", fmt.Sprintf("1e; A small 0 0 0; B small %.17g 100 0", 120*tan+20), engine.ArcFront, engine.No, -120 * math.Sin((40.62-40.45)*math.Pi/180) / math.Cos(40.62*math.Pi/180)},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := scene(t, c.scene)
+			got := arcNamed(t, measurePair(t, &s, 3), c.arc)
+			assert.Equal(t, c.in, got.InArc, "margin %v", got.Margin)
+			assert.InDelta(t, c.margin, float64(got.Margin), 1e-9)
+			assert.Equal(t, c.in == engine.Yes, got.Attack != nil)
+		})
+	}
+}
+
+func TestEachEditionHasItsOwnArcs(t *testing.T) {
+	names := func(s engine.Scene) (names []string) {
+		for _, a := range measurePair(t, &s, 3).Arcs {
+			names = append(names, a.Arc.String())
+		}
+		return names
+	}
+	s := scene(t, "2.5; A small 0 0 0; B small 0 100 0")
+	assert.Equal(t, []string{"front", "rear", "left", "right", "full_front", "full_rear", "bullseye"}, names(s))
+	s.Ships[0].Turret = "left"
+	assert.Equal(t, "turret", names(s)[7])
+	s = scene(t, "1e; A small 0 0 0; B small 0 100 0")
+	assert.Equal(t, []string{"front"}, names(s))
+	s.Ships[0].Arcs = []string{"rear_aux", "full_front_180", "mobile"}
+	assert.Equal(t, []string{"front", "rear_aux", "full_front_180"}, names(s), "a mobile arc that points nowhere is none")
+	s.Ships[0].Turret = "right"
+	assert.Equal(t, []string{"front", "rear_aux", "full_front_180", "mobile"}, names(s))
+}
+
+func TestAttackRangeIsMeasuredInsideTheArcOnly(t *testing.T) {
+	// B lies beside A's nose: its nearest corner (20+d, -20) is outside the front
+	// arc, whose line x = y·tan 40.62° crosses B's left side.
+	s := scene(t, "2.5; A small 0 0 0; B large 110 100 0")
+	got := measurePair(t, &s, 3)
+	tan := math.Tan(40.62 * math.Pi / 180)
+	cut := geom.Point{X: 70, Y: 70 / tan}
+	require.Less(t, cut.Y, 140.0)
+	front := arcNamed(t, got, engine.ArcFront)
+	require.NotNil(t, front.Attack)
+	assert.InDelta(t, math.Hypot(50, 40), float64(got.Range.Distance), 1e-9, "all other effects use the plain range")
+	assert.InDelta(t, math.Hypot(cut.X-20, cut.Y-20), float64(front.Attack.Distance), 1e-9)
+	// Where the line must start in the arc, it starts where the diagonal leaves
+	// the front edge, 17.15 mm from its middle.
+	assert.InDelta(t, math.Hypot(cut.X-20*tan, cut.Y-20), float64(front.Attack.DistanceArcStart), 1e-9)
+
+	s.Rules = engine.Rules1e
+	tan = math.Tan(40.45 * math.Pi / 180)
+	front = arcNamed(t, measurePair(t, &s, 3), engine.ArcFront)
+	assert.InDelta(t, math.Hypot(70-20*tan, 70/tan-20), float64(front.Attack.Distance), 1e-9, "the first edition begins in the arc")
+	assert.Equal(t, front.Attack.Distance, front.Attack.DistanceArcStart)
+}
+
+func TestTheSameTargetIsAtAnotherRangeInTheBullseye(t *testing.T) {
+	s := scene(t, "2.5; A small 0 0 0; B small 25 138 10")
+	got := measurePair(t, &s, 3)
+	front, eye := arcNamed(t, got, engine.ArcFront), arcNamed(t, got, engine.ArcBullseye)
+	require.NotNil(t, front.Attack)
+	require.NotNil(t, eye.Attack)
+	assert.Equal(t, 1, front.Attack.Band)
+	assert.Equal(t, 2, eye.Attack.Band)
+}
+
+func TestObstruction(t *testing.T) {
+	for _, c := range []struct {
+		name, scene string
+		verdict     string
+		by          string
+		margin      float64
+	}{
+		{"nothing about", "2.5; A small 0 0 0; B small 0 200 45", "never", "", 1000},
+		{"a rock beside the line", "2.5; A small 0 0 0; B small 0 200 45; r square 15 100 0 20", "never", "", 5},
+		{"a rock on the line", "2.5; A small 0 0 0; B small 0 200 45; r square 5 100 0 20", "must", "r", 5},
+		{"a line that grazes is not through", "2.5; A small 0 0 0; B small 0 200 45; r square 10 100 0 20", "never", "", 0},
+		{"a rock at the attacker's own edge", "2.5; A small 0 0 0; B small 0 200 45; r square 0 20 0 20", "must", "r", 10},
+		{"a line wholly inside a rock", "2.5; A small 0 0 0; B small 0 90 45; r square 0 40 0 400", "must", "r", 200},
+		{"a band with a rock in it: the attacker chooses", "2.5; A small 0 0 0; B small 0 200 0; r square 0 100 0 20", "may", "r", 10},
+		{"a band wholly behind a rock", "2.5; A small 0 0 0; B small 0 200 0; r square 0 100 0 60", "must", "r", 10},
+		{"a rock exactly as wide as the band: its edges graze", "2.5; A small 0 0 0; B small 0 200 0; r square 0 100 0 40", "may", "r", 0},
+		{"two rocks that together fill the band", "2.5; A small 0 0 0; B small 0 200 0; r square -13 100 0 30; q square 13 130 0 30", "must", "q r", 2},
+		{"two rocks that leave a gap", "2.5; A small 0 0 0; B small 0 200 0; r square -17 100 0 30; q square 17 130 0 30", "may", "q r", 2},
+		{"two rocks that meet on one line leave that line", "2.5; A small 0 0 0; B small 0 200 0; r square -15 100 0 30; q square 15 130 0 30", "may", "q r", 0},
+		{"a rock beside the band", "2.5; A small 0 0 0; B small 0 200 0; r square 40 100 0 20", "never", "", 10},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := scene(t, c.scene)
+			got := arcNamed(t, measurePair(t, &s, 3), engine.ArcFront)
+			require.NotNil(t, got.Attack)
+			o := got.Attack.Obstruction
+			assert.Equal(t, c.verdict, o.Verdict)
+			assert.ElementsMatch(t, strings.Fields(c.by), o.By)
+			assert.InDelta(t, c.margin, float64(o.Margin), 1e-6)
+		})
+	}
+}
+
+func TestAConcaveRockObstructsOnlyWhereItStands(t *testing.T) {
+	// A C-shaped rock whose opening lets one part of the band through.
+	//
+	//	  x: -20 … -12 wall, -12 … 12 gap (with a floor at the right), 12 … 20 wall
+	s := scene(t, "2.5; A small 0 0 0; B small 0 200 0; r square 0 0 0 1")
+	s.Obstacles[0].Outline = []geom.Point{
+		{X: -25, Y: 90}, {X: -12, Y: 90}, {X: -12, Y: 220}, {X: 12, Y: 220}, {X: 12, Y: 90},
+		{X: 25, Y: 90}, {X: 25, Y: 240}, {X: -25, Y: 240},
+	}
+	o := arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
+	assert.Equal(t, "may", o.Verdict, "the bridge of the C lies behind the target")
+	assert.InDelta(t, 6.5, float64(o.Margin), 0.02, "the walls, 13 mm thick, are the smaller change")
+}
+
+func TestShipsOnTheLineAreListedAndDoNotObstruct(t *testing.T) {
+	s := scene(t, "2.5; A small 0 0 0; B small 0 200 45; C small 10 100 0; D small 80 100 0")
+	o := arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction
+	assert.Equal(t, "never", o.Verdict)
+	assert.Equal(t, []string{"C"}, o.Ships)
+}
+
+func TestObjects(t *testing.T) {
+	for _, c := range []struct {
+		name, scene      string
+		distance         float64
+		band             int
+		contact, overlap engine.Outcome
+	}{
+		{"apart", "2.5; A small 0 0 0; r square 80 0 0 20", 50, 1, engine.No, engine.No},
+		{"touching is contact and no overlap", "2.5; A small 0 0 0; r square 30 0 0 20", 0, 0, engine.Yes, engine.No},
+		{"overlapping", "2.5; A small 0 0 0; r square 28 0 0 20", 0, 0, engine.Yes, engine.Yes},
+		{"a rock under a base", "2.5; A large 0 0 0; r square 3 0 10 20", 0, 0, engine.Yes, engine.Yes},
+		{"a base on a big rock", "2.5; A small 0 0 0; r square 3 0 10 200", 0, 0, engine.Yes, engine.Yes},
+		{"only a guide overlaps", "2.5; A small 0 0 0; r square 12 30.5 0 20", 0.5, 1, engine.No, engine.Yes},
+		{"between the guides nothing overlaps", "2.5; A small 0 0 0; r square 0 25.5 0 10", 0.5, 1, engine.No, engine.No},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := scene(t, c.scene)
+			r, err := engine.Measure(&s, engine.Options{})
+			require.NoError(t, err)
+			require.Len(t, r.Objects, 1)
+			o := r.Objects[0]
+			assert.InDelta(t, c.distance, float64(o.Range.Distance), 1e-9)
+			assert.Equal(t, c.band, o.Range.Band)
+			assert.Equal(t, c.contact, o.Contact)
+			assert.Equal(t, c.overlap, o.Overlap)
+		})
+	}
+	s := scene(t, "2.5; A small 0 0 0; r square 12 30.5 0 20")
+	p := engine.Nominal()
+	p.Guides = false
+	s.Dimensions = &p
+	r, err := engine.Measure(&s, engine.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, engine.No, r.Objects[0].Overlap, "a profile without guides has none")
+}
+
+func TestProblems(t *testing.T) {
+	s := scene(t, "2.5; A small 15 100 0; B small 300 300 0; C small 330 310 0; D small 20 400 0")
+	s.MatWidth, s.MatHeight = 914.4, 914.4
+	r, err := engine.Measure(&s, engine.Options{})
+	require.NoError(t, err)
+	require.Len(t, r.Problems, 2, "a base flush with the edge is still inside")
+	assert.Equal(t, engine.Problem{ID: "A", Problem: "outside the play area", Margin: 5}, r.Problems[0])
+	assert.Equal(t, engine.Problem{ID: "C", Problem: "overlaps B", Margin: 10}, r.Problems[1])
+
+	for i := range s.Ships { // a measured table says so only when it is sure
+		s.Ships[i].Covariance = geom.Cov3{0: 9, 4: 9}
+	}
+	r, err = engine.Measure(&s, engine.Options{})
+	require.NoError(t, err)
+	assert.Empty(t, r.Problems)
+}
+
+func TestSigmaOfADistance(t *testing.T) {
+	cov := geom.Cov3{0: 0.06, 4: 0.06}
+	s := scene(t, "2.5; A small 0 0 0; B small 0 250 45")
+	s.Ships[0].Covariance = cov
+	got := measurePair(t, &s, 3)
+	assert.InDelta(t, math.Sqrt(0.06), float64(got.Range.Sigma), 1e-9, "one ship uncertain")
+	s.Ships[1].Covariance = cov
+	got = measurePair(t, &s, 3)
+	assert.InDelta(t, math.Sqrt(0.12), float64(got.Range.Sigma), 1e-9, "both")
+	s.ScaleSigma = 0.0003
+	got = measurePair(t, &s, 3)
+	d := float64(got.Range.Distance)
+	assert.InDelta(t, math.Sqrt(0.12+sq(0.0003*d)), float64(got.Range.Sigma), 1e-9, "and the scale")
+
+	s = scene(t, "2.5; A small 0 0 0; B small 100 250 30") // the nearest corner is off B's centre line
+	s.Ships[1].Covariance = geom.Cov3{8: sq(0.2 * math.Pi / 180)}
+	got = measurePair(t, &s, 3)
+	const h = 1e-4
+	turned := scene(t, fmt.Sprintf("2.5; A small 0 0 0; B small 100 250 %.9f", 30+h*180/math.Pi))
+	slope := float64(measurePair(t, &turned, 3).Range.Distance-got.Range.Distance) / h
+	assert.Greater(t, math.Abs(slope), 3.0)
+	assert.InDelta(t, math.Abs(slope)*0.2*math.Pi/180, float64(got.Range.Sigma), 1e-3, "the heading's lever")
+}
+
+func sq(x float64) float64 { return x * x }
+
+func TestParallelEdgesHaveTheSigmaOfTheirLooserEnd(t *testing.T) {
+	s := scene(t, "2.5; A small 0 0 0; B large 0 160 0")
+	s.Ships[1].Covariance = geom.Cov3{8: sq(0.3 * math.Pi / 180)}
+	got := measurePair(t, &s, 3)
+	assert.InDelta(t, 20*0.3*math.Pi/180, float64(got.Range.Sigma), 2e-3, "20 mm of B's edge face A")
+}
+
+func TestTouchingShipsOnAMeasuredTableAreTooCloseToCall(t *testing.T) {
+	s := scene(t, "2.5; A small 0 0 0; B small 0 40 0")
+	s.Ships[0].Covariance = geom.Cov3{0: 0.06, 4: 0.06, 8: 1e-5}
+	got := measurePair(t, &s, 3)
+	assert.Equal(t, engine.Indeterminate, got.Contact)
+	assert.Equal(t, []int{0, 1}, got.Range.Possible)
+	assert.Equal(t, engine.Indeterminate, got.Range.Outcome)
+	s.Rules = engine.Rules1e
+	got = measurePair(t, &s, 3)
+	assert.Equal(t, []int{1}, got.Range.Possible, "in the first edition both are range 1")
+	assert.Equal(t, engine.Yes, got.Range.Outcome)
+}
+
+func TestABandThatFitsIsListed(t *testing.T) {
+	s := scene(t, "2.5; A small 0 0 0; B small 0 239.9 45")
+	s.Ships[1].Pose.Y = 200 + 20 + 20*math.Sqrt2 - 0.1
+	s.Ships[1].Covariance = geom.Cov3{0: 0.04, 4: 0.04}
+	got := measurePair(t, &s, 3).Range
+	assert.Equal(t, []int{2, 3}, got.Possible)
+	assert.Equal(t, 2, got.Band)
+	assert.Equal(t, engine.Indeterminate, got.Outcome)
+	got = measurePair(t, &s, 0.4).Range
+	assert.Equal(t, []int{2}, got.Possible)
+	assert.Equal(t, engine.Yes, got.Outcome)
+}
+
+// transformed returns the scene moved, turned and perhaps mirrored as a whole.
+func transformed(s engine.Scene, by geom.Pose, mirror bool) engine.Scene {
+	s.Ships = append([]engine.Ship(nil), s.Ships...)
+	for i := range s.Ships {
+		p := &s.Ships[i].Pose
+		if mirror {
+			p.X, p.Heading = -p.X, -p.Heading
+		}
+		p.Point = by.Transform(p.Point)
+		p.Heading += by.Heading
+		// Circular covariances need no turning; so the tests use those.
+	}
+	return s
+}
+
+func sameRange(t *testing.T, a, b engine.RangeVerdict, what string) {
+	t.Helper()
+	assert.InDelta(t, float64(a.Distance), float64(b.Distance), 1e-7, what)
+	assert.InDelta(t, float64(a.Sigma), float64(b.Sigma), 1e-5, what)
+	if a.Margin > 1e-6 {
+		assert.Equal(t, a.Band, b.Band, what)
+	}
+}
+
+func TestIdentities(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	mirrored := map[engine.Arc]engine.Arc{engine.ArcLeft: engine.ArcRight, engine.ArcRight: engine.ArcLeft}
+	for n := range 400 {
+		s := randomScene(r)
+		for i := range s.Ships {
+			v := sq(0.1 + 0.4*r.Float64())
+			s.Ships[i].Covariance = geom.Cov3{0: v, 4: v, 8: sq(0.2 * r.Float64() * math.Pi / 180)}
+		}
+		got := measurePair(t, &s, 3)
+
+		back, err := engine.MeasurePair(&s, "B", "A", engine.Options{})
+		require.NoError(t, err)
+		sameRange(t, got.Range, back.Range, "swapped")
+		assert.Equal(t, got.Contact, back.Contact)
+
+		by := geom.Pose{Point: geom.Point{X: 3000 * r.NormFloat64(), Y: 3000 * r.NormFloat64()}, Heading: geom.Angle(6 * r.Float64())}
+		for _, mirror := range []bool{false, true} {
+			moved := transformed(s, by, mirror)
+			other := measurePair(t, &moved, 3)
+			what := fmt.Sprintf("scene %d moved by %v, mirror %v", n, by, mirror)
+			sameRange(t, got.Range, other.Range, what)
+			for _, a := range got.Arcs {
+				arc := a.Arc
+				if m, ok := mirrored[arc]; ok && mirror {
+					arc = m
+				}
+				b := arcNamed(t, other, arc)
+				assert.InDelta(t, float64(a.Margin), float64(b.Margin), 1e-7, what)
+				if math.Abs(float64(a.Margin)) < 1e-6 {
+					continue
+				}
+				assert.Equal(t, a.InArc, b.InArc, "%s: %v", what, a.Arc)
+				if a.Attack != nil && b.Attack != nil {
+					assert.InDelta(t, float64(a.Attack.Distance), float64(b.Attack.Distance), 1e-6, what)
+				}
+			}
+		}
+		if t.Failed() {
+			t.Fatalf("%+v", s)
+		}
+	}
+}
+
+// decided lists the questions that a verdict decides.
+func decided(v engine.PairVerdict) map[string]bool {
+	d := map[string]bool{}
+	if v.Range.Outcome == engine.Yes {
+		d["range"] = true
+	}
+	if v.Contact != engine.Indeterminate {
+		d["contact"] = true
+	}
+	for _, a := range v.Arcs {
+		if a.InArc != engine.Indeterminate {
+			d["in "+a.Arc.String()] = true
+		}
+		if a.InArc == engine.Yes && a.Attack.Outcome == engine.Yes {
+			d["attack "+a.Arc.String()] = true
+		}
+	}
+	return d
+}
+
+func TestGrowingUncertaintyNeverDecidesMore(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	for range 600 {
+		s := randomScene(r)
+		nearBandEdge(t, r, &s, 1)
+		uncertain(r, &s.Ships[0], 1)
+		uncertain(r, &s.Ships[1], 1)
+		before := decided(measurePair(t, &s, 3))
+		sigmas := decided(measurePair(t, &s, 4.5))
+		for i := range s.Ships {
+			for j := range s.Ships[i].Covariance {
+				s.Ships[i].Covariance[j] *= 2.25
+			}
+		}
+		s.ScaleSigma *= 1.5
+		grown := decided(measurePair(t, &s, 3))
+		for q := range grown {
+			require.True(t, before[q], "%s is decided only when less is known: %+v", q, s)
+		}
+		for q := range sigmas {
+			require.True(t, before[q], "%s is decided only at more sigmas: %+v", q, s)
+		}
+	}
+}
+
+func TestNothingThatCannotBeMeasuredGetsThrough(t *testing.T) {
+	good := func() engine.Scene { return scene(t, "2.5; A small 0 0 0; B small 0 100 0; r square 0 50 0 10") }
+	for name, spoil := range map[string]func(*engine.Scene){
+		"rules: expected 1e, 2.0 or 2.5": func(s *engine.Scene) { s.Rules = 0 },
+		"ships[1] (B): x_mm":             func(s *engine.Scene) { s.Ships[1].Pose.X = 1e308 },
+		"ships[0] (A): y_mm":             func(s *engine.Scene) { s.Ships[0].Pose.Y = math.NaN() },
+		"ships[0] (A): heading_deg":      func(s *engine.Scene) { s.Ships[0].Pose.Heading = geom.Angle(math.Inf(1)) },
+		"ships[1]: id: \"A\" is there":   func(s *engine.Scene) { s.Ships[1].ID = "A" },
+		"ships[0] (A): base":             func(s *engine.Scene) { s.Ships[0].Base = 17 },
+		"ships[0] (A): covariance":       func(s *engine.Scene) { s.Ships[0].Covariance[0] = -1 },
+		"positive semi-definite":         func(s *engine.Scene) { s.Ships[0].Covariance = geom.Cov3{0: 1, 1: 2, 3: 2, 4: 1} },
+		"symmetric":                      func(s *engine.Scene) { s.Ships[0].Covariance = geom.Cov3{0: 1, 1: 0.5, 4: 1} },
+		"obstacles[0] (r): outline_mm":   func(s *engine.Scene) { s.Obstacles[0].Outline = s.Obstacles[0].Outline[:2] },
+		"edge from vertex":               func(s *engine.Scene) { o := s.Obstacles[0].Outline; o[0], o[1] = o[1], o[0] },
+		"profile: small_mm":              func(s *engine.Scene) { p := engine.Nominal(); p.Small = 0; s.Dimensions = &p },
+		"profile: expected nominal":      func(s *engine.Scene) { s.Profile = "mine" },
+		"scale_sigma":                    func(s *engine.Scene) { s.ScaleSigma = math.NaN() },
+		"ships[0] (A): turret":           func(s *engine.Scene) { s.Ships[0].Turret = "up" },
+	} {
+		s := good()
+		spoil(&s)
+		_, err := engine.Measure(&s, engine.Options{})
+		if assert.Error(t, err, name) {
+			assert.Contains(t, err.Error(), name)
+		}
+	}
+	s := good()
+	for _, k := range []float64{-1, math.NaN(), math.Inf(1)} {
+		_, err := engine.Measure(&s, engine.Options{Sigmas: k})
+		assert.ErrorContains(t, err, "sigmas")
+	}
+	_, err := engine.MeasurePair(&s, "A", "X", engine.Options{})
+	assert.ErrorIs(t, err, engine.ErrNoShip)
+}
+
+func TestNoVerdictIsNotANumber(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	finite := func(v engine.RangeVerdict, s engine.Scene) {
+		for _, x := range []geom.Length{v.Distance, v.Sigma, v.Margin} {
+			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) || x < 0 {
+				t.Fatalf("%+v: %+v", v, s)
+			}
+		}
+	}
+	for range 800 {
+		s := randomScene(r)
+		switch r.IntN(4) {
+		case 0:
+			s.Ships[1].Pose = s.Ships[0].Pose
+		case 1:
+			s.Ships[1].Pose.Point = s.Ships[0].Pose.Point.Add(geom.Point{X: 60 * r.NormFloat64(), Y: 1e-12 * r.NormFloat64()})
+		case 2:
+			s.Ships[0].Pose.X, s.Ships[0].Pose.Y = 1e6, -1e6
+		}
+		if r.IntN(2) == 0 {
+			uncertain(r, &s.Ships[0], 1000*r.Float64())
+		}
+		s.Obstacles = []engine.Obstacle{{ID: "r", Outline: star(r, 5, 60), Sigma: geom.Length(r.Float64()), Pose: s.Ships[1].Pose}}
+		res, err := engine.Measure(&s, engine.Options{})
+		require.NoError(t, err)
+		for _, p := range res.Pairs {
+			finite(p.Range, s)
+			for _, a := range p.Arcs {
+				require.False(t, math.IsNaN(float64(a.Margin)) || math.IsNaN(float64(a.Sigma)) || math.IsInf(float64(a.Sigma), 0), "%+v: %+v", a, s)
+				if a.Attack != nil {
+					finite(a.Attack.RangeVerdict, s)
+				}
+			}
+		}
+		for _, o := range res.Objects {
+			finite(o.Range, s)
+		}
+	}
+}

@@ -1,0 +1,251 @@
+package engine_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// The oracle is the slow and obvious second method. It knows a base as the set of
+// points within half its width and half its length of its centre, an arc as a
+// range of bearings, and walks along the edges; it shares no geometry with the
+// engine.
+
+type rect struct {
+	x, y, heading float64
+	w, l          float64 // half
+}
+
+func rectOf(s engine.Ship) rect {
+	w, l := s.Base.Size()
+	return rect{s.Pose.X, s.Pose.Y, float64(s.Pose.Heading), float64(w) / 2, float64(l) / 2}
+}
+
+// local returns a table point in the base's own frame.
+func (r rect) local(x, y float64) (float64, float64) {
+	s, c := math.Sin(r.heading), math.Cos(r.heading)
+	dx, dy := x-r.x, y-r.y
+	return dx*c - dy*s, dx*s + dy*c
+}
+
+// edge returns the point at t in [0, 1] of edge i.
+func (r rect) edge(i int, t float64) (float64, float64) {
+	corner := [5][2]float64{{-1, 1}, {1, 1}, {1, -1}, {-1, -1}, {-1, 1}}
+	a, b := corner[i], corner[i+1]
+	lx, ly := (a[0]+(b[0]-a[0])*t)*r.w, (a[1]+(b[1]-a[1])*t)*r.l
+	s, c := math.Sin(r.heading), math.Cos(r.heading)
+	return r.x + lx*c + ly*s, r.y - lx*s + ly*c
+}
+
+// distance returns how far a table point is from the base's area.
+func (r rect) distance(x, y float64) float64 {
+	lx, ly := r.local(x, y)
+	return math.Hypot(math.Max(0, math.Abs(lx)-r.w), math.Max(0, math.Abs(ly)-r.l))
+}
+
+// golden minimises a convex function over [a, b].
+func golden(f func(float64) float64, a, b float64) float64 {
+	const g = 0.6180339887498949
+	c, d := b-g*(b-a), a+g*(b-a)
+	fc, fd := f(c), f(d)
+	best := math.Min(math.Min(f(a), f(b)), math.Min(fc, fd))
+	for range 80 {
+		if fc < fd {
+			b, d, fd = d, c, fc
+			c = b - g*(b-a)
+			fc = f(c)
+		} else {
+			a, c, fc = c, d, fd
+			d = a + g*(b-a)
+			fd = f(d)
+		}
+		best = math.Min(best, math.Min(fc, fd))
+	}
+	return best
+}
+
+// oracleRange is the distance between two bases that do not overlap: the least
+// distance of any point of an edge of the one from the other.
+func oracleRange(a, b rect) float64 {
+	best := math.Inf(1)
+	for i := range 4 {
+		best = math.Min(best, golden(func(t float64) float64 { return a.distance(b.edge(i, t)) }, 0, 1))
+	}
+	return best
+}
+
+// inArcOf reports whether a table point is in an arc of the base a.
+func inArcOf(a rect, arc engine.Arc, half float64, x, y float64) bool {
+	lx, ly := a.local(x, y)
+	bearing := math.Abs(math.Atan2(lx, ly)) // from straight ahead
+	switch arc {
+	case engine.ArcFront:
+		return bearing <= half
+	case engine.ArcRear:
+		return bearing >= math.Pi-half
+	case engine.ArcLeft:
+		return lx < 0 && bearing >= half && bearing <= math.Pi-half
+	case engine.ArcRight:
+		return lx > 0 && bearing >= half && bearing <= math.Pi-half
+	case engine.ArcFullFront:
+		return ly >= 0
+	case engine.ArcFullRear:
+		return ly <= 0
+	case engine.ArcBullseye:
+		return math.Abs(lx) <= 7.5 && ly >= 0
+	}
+	panic("no such arc")
+}
+
+// oracleAttack returns the least distance from the base a (or its part in the arc)
+// to the part of b's edges in the arc, and whether there is any.
+func oracleAttack(a, b rect, arc engine.Arc, half float64, fromArc bool) (float64, bool) {
+	const steps = 300
+	best, found := math.Inf(1), false
+	from := a.distance
+	if fromArc {
+		from = func(x, y float64) float64 { return inArcStart(a, arc, half, x, y) }
+	}
+	for i := range 4 {
+		in := func(t float64) bool { x, y := b.edge(i, t); return inArcOf(a, arc, half, x, y) }
+		lo, hi := -1.0, -1.0
+		for k := range steps + 1 {
+			if t := float64(k) / steps; in(t) {
+				if lo < 0 {
+					lo = t
+				}
+				hi = t
+			}
+		}
+		if lo < 0 {
+			continue
+		}
+		found = true
+		if lo > 0 {
+			lo = bisect(in, lo-1.0/steps, lo)
+		}
+		if hi < 1 {
+			hi = bisect(in, hi+1.0/steps, hi)
+		}
+		best = math.Min(best, golden(func(t float64) float64 { return from(b.edge(i, t)) }, lo, hi))
+	}
+	return best, found
+}
+
+// bisect returns where in stops being true between out and in.
+func bisect(is func(float64) bool, out, in float64) float64 {
+	for range 60 {
+		if m := (out + in) / 2; is(m) {
+			in = m
+		} else {
+			out = m
+		}
+	}
+	return in
+}
+
+// inArcStart is the distance of a point from the part of the base a in the arc,
+// found along the edges of the base and along the arc's own lines.
+func inArcStart(a rect, arc engine.Arc, half float64, x, y float64) float64 {
+	best := math.Inf(1)
+	for i := range 4 {
+		in := func(t float64) bool { px, py := a.edge(i, t); return inArcOf(a, arc, half, px, py) }
+		lo, hi := -1.0, -1.0
+		for k := range 41 {
+			if t := float64(k) / 40; in(t) {
+				if lo < 0 {
+					lo = t
+				}
+				hi = t
+			}
+		}
+		if lo < 0 {
+			continue
+		}
+		if lo > 0 {
+			lo = bisect(in, lo-1.0/40, lo)
+		}
+		if hi < 1 {
+			hi = bisect(in, hi+1.0/40, hi)
+		}
+		best = math.Min(best, golden(func(t float64) float64 {
+			px, py := a.edge(i, t)
+			return math.Hypot(px-x, py-y)
+		}, lo, hi))
+	}
+	return best
+}
+
+var halfAngle = map[engine.Base]float64{engine.Small: 40.62 * math.Pi / 180, engine.Medium: 41.40 * math.Pi / 180, engine.Large: 41.76 * math.Pi / 180}
+
+func randomShip(r *rand.Rand, id string) engine.Ship {
+	return engine.Ship{
+		ID: id, Base: engine.Base(1 + r.IntN(3)),
+		Pose: geom.Pose{Point: geom.Point{X: 100 + 400*r.Float64(), Y: 100 + 400*r.Float64()}, Heading: geom.Angle(2 * math.Pi * r.Float64())},
+	}
+}
+
+func randomScene(r *rand.Rand) engine.Scene {
+	s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{randomShip(r, "A"), randomShip(r, "B")}}
+	if r.IntN(4) == 0 { // parallel and square formations are common on a table
+		turn := geom.Angle(r.IntN(4)) * math.Pi / 2
+		s.Ships[1].Pose.Heading = s.Ships[0].Pose.Heading + turn
+	}
+	return s
+}
+
+func arcNamed(t testing.TB, p engine.PairVerdict, arc engine.Arc) engine.ArcVerdict {
+	t.Helper()
+	for _, a := range p.Arcs {
+		if a.Arc == arc {
+			return a
+		}
+	}
+	t.Fatalf("no arc %v in %v", arc, p)
+	return engine.ArcVerdict{}
+}
+
+func TestTheSlowMethodAgreesOnThousandsOfScenes(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	arcs := []engine.Arc{engine.ArcFront, engine.ArcRear, engine.ArcLeft, engine.ArcRight, engine.ArcFullFront, engine.ArcFullRear, engine.ArcBullseye}
+	attacks := 0
+	for n := range 4000 {
+		s := randomScene(r)
+		a, b := rectOf(s.Ships[0]), rectOf(s.Ships[1])
+		want := oracleRange(a, b)
+		got, err := engine.MeasurePair(&s, "A", "B", engine.Options{})
+		require.NoError(t, err)
+		if want < 1e-9 || b.distance(a.x, a.y) == 0 {
+			continue // they overlap: the distance is 0 and the slow method cannot say more
+		}
+		require.InDelta(t, want, float64(got.Range.Distance), 1e-9, "scene %d: %+v", n, s)
+		if n%4 != 0 { // the arcs are the slow part of the slow method
+			continue
+		}
+		half := halfAngle[s.Ships[0].Base]
+		for _, arc := range arcs {
+			v := arcNamed(t, got, arc)
+			d, in := oracleAttack(a, b, arc, half, false)
+			if math.Abs(float64(v.Margin)) < 0.5 { // less than the slow method's steps
+				continue
+			}
+			require.Equal(t, in, v.InArc == engine.Yes, "scene %d %v margin %v: %+v", n, arc, v.Margin, s)
+			if !in {
+				require.Nil(t, v.Attack)
+				continue
+			}
+			attacks++
+			require.InDelta(t, d, float64(v.Attack.Distance), 1e-9, "scene %d %v: %+v", n, arc, s)
+			if attacks%20 == 0 {
+				d, _ = oracleAttack(a, b, arc, half, true)
+				require.InDelta(t, d, float64(v.Attack.DistanceArcStart), 1e-7, "scene %d %v in-arc start: %+v", n, arc, s)
+			}
+		}
+	}
+	require.Greater(t, attacks, 1500)
+}
