@@ -21,16 +21,20 @@ type lens struct {
 	t              [3]float64
 	c              [3]float64 // the camera's centre in the table frame
 
+	step   int          // pixels between nodes
+	cubic  [][4]float64 // weights of the four nodes round each place within a step
 	nx, ny int          // nodes
 	node   [][2]float64 // table points at z = 0, row by row
 }
 
-// The grid: a node every gridStep pixels, starting gridPad steps outside the
-// picture's corner (-0.5, -0.5), so that four nodes surround every place that is
-// asked for.
+// The grid: a node every few pixels, starting gridPad steps outside the picture's
+// corner (-0.5, -0.5), so that four nodes surround every place that is asked for.
+// The pixels of a small picture are wide angles, so its nodes stand closer.
 const (
-	gridStep = 8
-	gridPad  = 2
+	gridPad    = 2
+	wideStep   = 8
+	closeStep  = 2
+	smallSides = 200 // px
 )
 
 // maxGridError is what the inverse may be off by, in pixels, after forward projection.
@@ -107,11 +111,16 @@ func (l *lens) ground(u, v float64) ([2]float64, error) {
 }
 
 func (l *lens) buildGrid() error {
-	l.nx, l.ny = l.w/gridStep+2*gridPad+2, l.h/gridStep+2*gridPad+2
+	l.step = wideStep
+	if min(l.w, l.h) < smallSides {
+		l.step = closeStep
+	}
+	l.cubic = lagrange(l.step)
+	l.nx, l.ny = l.w/l.step+2*gridPad+2, l.h/l.step+2*gridPad+2
 	l.node = make([][2]float64, l.nx*l.ny)
 	for j := range l.ny {
 		for i := range l.nx {
-			p, err := l.ground(float64(gridStep*(i-gridPad))-0.5, float64(gridStep*(j-gridPad))-0.5)
+			p, err := l.ground(float64(l.step*(i-gridPad))-0.5, float64(l.step*(j-gridPad))-0.5)
 			if err != nil {
 				return err
 			}
@@ -125,9 +134,9 @@ func (l *lens) buildGrid() error {
 // cells, where the interpolation is worst.
 func (l *lens) checkGrid() error {
 	var p [][2]float64
-	for j := gridStep / 2; j < l.h; j += 4 * gridStep {
+	for j := l.step / 2; j < l.h; j += 4 * l.step {
 		p = l.lattice(p, 0, j, l.w+1, 1)
-		for i := gridStep / 2; i <= l.w; i += 4 * gridStep {
+		for i := l.step / 2; i <= l.w; i += 4 * l.step {
 			u, v, ok := l.project(p[i][0], p[i][1], 0)
 			if e := math.Hypot(u-(float64(i)-0.5), v-(float64(j)-0.5)); !ok || !(e < maxGridError) {
 				return fmt.Errorf("tablesim: lens: inverse is off by %.2g px at pixel (%d, %d)", e, i, j)
@@ -137,37 +146,38 @@ func (l *lens) checkGrid() error {
 	return nil
 }
 
-// cubic holds the weights of the four-point Lagrange interpolation for each place
-// of the pixel lattice within a grid cell.
-var cubic = func() (w [gridStep][4]float64) {
-	for i := range gridStep {
-		s := float64(i) / gridStep
+// lagrange returns the weights of the four-point interpolation at n places from
+// the second point (0) towards the third (1).
+func lagrange(n int) [][4]float64 {
+	w := make([][4]float64, n)
+	for i := range w {
+		s := float64(i) / float64(n)
 		w[i] = [4]float64{
 			-s * (s - 1) * (s - 2) / 6, (s + 1) * (s - 1) * (s - 2) / 2,
 			-(s + 1) * s * (s - 2) / 2, (s + 1) * s * (s - 1) / 6,
 		}
 	}
 	return w
-}()
+}
 
 // lattice returns the table points (z = 0) under the pixels' corners: row by row,
 // n columns and m rows from column i0 and row j0, corner (i, j) being the pixel
-// place (i-0.5, j-0.5). Up to 8 px outside the picture are allowed. It reuses buf.
+// place (i-0.5, j-0.5). Up to 2 px outside the picture are allowed. It reuses buf.
 func (l *lens) lattice(buf [][2]float64, i0, j0, n, m int) [][2]float64 {
 	if cap(buf) < n*m {
 		buf = make([][2]float64, n*m)
 	}
 	buf = buf[:n*m]
-	first := (i0+gridPad*gridStep)/gridStep - 1
-	last := (i0+n-1+gridPad*gridStep)/gridStep + 2
-	var short [8][2]float64
+	first := (i0+gridPad*l.step)/l.step - 1
+	last := (i0+n-1+gridPad*l.step)/l.step + 2
+	var short [16][2]float64
 	row := short[:]
 	if last-first+1 > len(short) {
 		row = make([][2]float64, last-first+1)
 	}
 	for j := range m {
-		jj := j0 + j + gridPad*gridStep
-		w, k := cubic[jj%gridStep], (jj/gridStep-1)*l.nx
+		jj := j0 + j + gridPad*l.step
+		w, k := l.cubic[jj%l.step], (jj/l.step-1)*l.nx
 		for i := first; i <= last; i++ {
 			a, b, c, d := l.node[k+i], l.node[k+l.nx+i], l.node[k+2*l.nx+i], l.node[k+3*l.nx+i]
 			row[i-first] = [2]float64{
@@ -176,8 +186,8 @@ func (l *lens) lattice(buf [][2]float64, i0, j0, n, m int) [][2]float64 {
 			}
 		}
 		for i := range n {
-			ii := i0 + i + gridPad*gridStep
-			w, q := &cubic[ii%gridStep], row[ii/gridStep-1-first:]
+			ii := i0 + i + gridPad*l.step
+			w, q := &l.cubic[ii%l.step], row[ii/l.step-1-first:]
 			buf[j*n+i] = [2]float64{
 				w[0]*q[0][0] + w[1]*q[1][0] + w[2]*q[2][0] + w[3]*q[3][0],
 				w[0]*q[0][1] + w[1]*q[1][1] + w[2]*q[2][1] + w[3]*q[3][1],
