@@ -342,3 +342,6 @@ func writeFile(path string, raw []byte) (err error) {
 	}
 	return os.Rename(f.Name(), path)
 }
+
+// MarshalLens returns the lens as its JSON file would hold it.
+func MarshalLens(in Intrinsics) ([]byte, error) { return formatLens("lens.json", in) }

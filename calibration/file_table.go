@@ -245,3 +245,6 @@ func isRotation(r [3][3]float64) bool {
 	}
 	return dot(cross(r[0], r[1]), r[2]) > 0
 }
+
+// MarshalTable returns the table as its file would hold it.
+func MarshalTable(t *Table) ([]byte, error) { return formatTable(t) }

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/app"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/opencv"
+)
+
+type calibrateTableCmd struct {
+	pictureInput `embed:""`
+
+	Lens   string `required:"" placeholder:"FILE" help:"The lens file, from calibrate lens."`
+	Out    string `name:"output" short:"o" required:"" placeholder:"FILE" help:"The table calibration to write, JSON."`
+	Mat    string `placeholder:"WxH" help:"The mat's width and height in mm, with the markers as print mat-markers lays them. Default: 914.4x914.4."`
+	Config string `placeholder:"FILE" help:"Take the mat and its markers from this configuration file instead."`
+	JSON   bool   `name:"json" help:"Print one JSON document: what was written."`
+}
+
+// liveFrames is how many frames of a source are averaged.
+const liveFrames = 10
+
+// maxMarkerMove in px is how far a marker may move between the pictures that are
+// averaged. Noise moves corners by 0.1 px; more than this is a camera that was moved.
+const maxMarkerMove = 1.5
+
+// Run implements the command.
+func (c *calibrateTableCmd) Run(ctx context.Context) error {
+	if err := c.run(ctx, os.Stdout, os.Stderr); err != nil {
+		return fmt.Errorf("calibrate table: %w", err)
+	}
+	return nil
+}
+
+func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	layout, err := c.layout()
+	if err != nil {
+		return err
+	}
+	lens, err := calibration.LoadLens(c.Lens)
+	if err != nil {
+		return err
+	}
+	if err := checkOutput(c.Out); err != nil {
+		return err
+	}
+	seen, err := c.sightings(ctx, layout, progress)
+	if err != nil {
+		return err
+	}
+	if seen.size.w != lens.Width || seen.size.h != lens.Height {
+		scaled, err := lens.Scaled(seen.size.w, seen.size.h)
+		if err != nil {
+			return fmt.Errorf("--lens %s does not suit %s: %w", c.Lens, seen.size.name, err)
+		}
+		fmt.Fprintf(progress, "%s is for %d×%d pictures, scaled to %d×%d\n", c.Lens, lens.Width, lens.Height, scaled.Width, scaled.Height)
+		lens = scaled
+	}
+	merged, err := seen.merged()
+	if err != nil {
+		return unanswered{err}
+	}
+	t, err := calibration.Register(lens, layout, merged)
+	switch {
+	case errors.Is(err, calibration.ErrMarkers):
+		return unanswered{fmt.Errorf("%s: %w", seen.size.name, err)}
+	case err != nil:
+		return err
+	}
+	t.Made = seen.captured
+	if err := calibration.SaveTable(c.Out, &t); err != nil {
+		return err
+	}
+	for _, r := range t.Rejected {
+		fmt.Fprintf(progress, "%s: left out: %s\n", r.Name, r.Reason)
+	}
+	if c.JSON {
+		doc, err := calibration.MarshalTable(&t)
+		if err == nil {
+			_, err = out.Write(doc)
+		}
+		return err
+	}
+	return printTable(out, &t, c.Out)
+}
+
+// layout returns the mat and its markers.
+func (c *calibrateTableCmd) layout() (calibration.Layout, error) {
+	switch {
+	case c.Mat != "" && c.Config != "":
+		return calibration.Layout{}, errors.New("expected --mat or --config, got both")
+	case c.Config != "":
+		cfg, err := app.LoadConfig(c.Config)
+		return cfg.Table.Layout, err
+	case c.Mat != "":
+		w, h, err := parseMat(c.Mat)
+		return calibration.DefaultLayout(w, h), err
+	}
+	return calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), nil
+}
+
+// sightings gathers the markers of several pictures of one camera that stands still.
+type sightings struct {
+	size     sameSize
+	captured time.Time // of the first picture
+	names    []string
+	ids      []int // in the order in which they were first seen
+	corners  map[int][]sighting
+	doubled  map[int]bool // seen twice in one picture
+}
+
+type sighting struct {
+	name    string
+	corners [4]geom.Pixel
+}
+
+func (c *calibrateTableCmd) sightings(ctx context.Context, layout calibration.Layout, progress io.Writer) (*sightings, error) {
+	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	known := map[int]bool{}
+	for _, m := range layout.Markers {
+		known[m.ID] = true
+	}
+	s := &sightings{corners: map[int][]sighting{}, doubled: map[int]bool{}}
+	err = c.each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
+		if err := s.size.check(f); err != nil {
+			return false, false, err
+		}
+		found, err := d.DetectMarkers(f.Gray)
+		if err != nil {
+			return false, false, fmt.Errorf("%s: %w", f.Name, err)
+		}
+		n := 0
+		for _, m := range found {
+			if known[m.ID] {
+				n++
+			}
+		}
+		if c.live() && n == 0 {
+			return false, false, nil
+		}
+		fmt.Fprintf(progress, "%s: %d of %d markers\n", f.Name, n, len(layout.Markers))
+		s.add(f, found)
+		return true, c.live() && len(s.names) >= liveFrames, nil
+	})
+	if err == nil && len(s.names) == 0 {
+		err = unanswered{fmt.Errorf("source %s: no marker of the mat was seen", c.Source)}
+	}
+	return s, err
+}
+
+func (s *sightings) add(f vision.Frame, found []vision.Detection) {
+	if len(s.names) == 0 {
+		s.captured = f.Captured
+	}
+	s.names = append(s.names, f.Name)
+	here := map[int]bool{}
+	for _, m := range found {
+		if here[m.ID] {
+			s.doubled[m.ID] = true
+		}
+		here[m.ID] = true
+		if s.corners[m.ID] == nil {
+			s.ids = append(s.ids, m.ID)
+		}
+		s.corners[m.ID] = append(s.corners[m.ID], sighting{f.Name, m.Corners})
+	}
+}
+
+// merged returns each marker at the mean of its places. A marker that was seen
+// twice in one picture comes twice, for Register to leave out. It fails when a marker
+// has moved from one picture to another.
+func (s *sightings) merged() (out []calibration.MarkerSighting, err error) {
+	for _, id := range s.ids {
+		all := s.corners[id]
+		if s.doubled[id] {
+			out = append(out, calibration.MarkerSighting{ID: id, Corners: all[0].corners}, calibration.MarkerSighting{ID: id, Corners: all[0].corners})
+			continue
+		}
+		m := calibration.MarkerSighting{ID: id}
+		for _, one := range all {
+			for k, p := range one.corners {
+				if d := p.Sub(all[0].corners[k]).Norm(); d > maxMarkerMove {
+					return nil, fmt.Errorf("marker %d lies %.1f px apart in %s and %s: expected pictures of one camera that stands still", id, d, all[0].name, one.name)
+				}
+				m.Corners[k] = m.Corners[k].Add(p.Mul(1 / float64(len(all))))
+			}
+		}
+		out = append(out, m)
+	}
+	return out, nil
+}
+
+// printTable prints a table calibration for people.
+func printTable(out io.Writer, t *calibration.Table, file string) error {
+	center := t.Center()
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "camera\t%.1f mm over the mat at x %.1f, y %.1f mm\n", center[2], center[0], center[1])
+	fmt.Fprintf(w, "rms\t%.3f px of the markers' corners\n", t.RMS)
+	ids := make([]string, len(t.Used))
+	for i, id := range slices.Sorted(slices.Values(t.Used)) {
+		ids[i] = fmt.Sprint(id)
+	}
+	fmt.Fprintf(w, "markers\t%d of %d used: %s\n", len(t.Used), len(t.Layout.Markers), strings.Join(ids, " "))
+	for _, r := range t.Rejected {
+		fmt.Fprintf(w, "left out\t%s: %s\n", r.Name, r.Reason)
+	}
+	if corners, ok := t.MatCorners(); ok {
+		for i, name := range [4]string{"near left", "near right", "far right", "far left"} {
+			fmt.Fprintf(w, "mat corner\t%s at %.2f, %.2f px\n", name, corners[i].X, corners[i].Y)
+		}
+	}
+	fmt.Fprintf(w, "wrote\t%s\n", file)
+	return w.Flush()
+}

@@ -1,0 +1,446 @@
+//go:build !nocv
+
+package main
+
+import (
+	"encoding/json"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision/tablesim"
+)
+
+// runCommand runs a command line and returns its exit code and what it wrote.
+func runCommand(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	oldOut, oldErr := os.Stdout, os.Stderr
+	defer func() { os.Stdout, os.Stderr = oldOut, oldErr }()
+	files := [2]*os.File{}
+	for i := range files {
+		f, err := os.CreateTemp(t.TempDir(), "out")
+		require.NoError(t, err)
+		files[i] = f
+	}
+	os.Stdout, os.Stderr = files[0], files[1]
+	code = run(args)
+	read := func(f *os.File) string {
+		_, err := f.Seek(0, io.SeekStart)
+		require.NoError(t, err)
+		b, err := io.ReadAll(f)
+		require.NoError(t, err)
+		require.NoError(t, f.Close())
+		return string(b)
+	}
+	return code, read(files[0]), read(files[1])
+}
+
+// lastLine is the error that a command ends with.
+func lastLine(s string) string {
+	lines := strings.Split(strings.TrimSpace(s), "\n")
+	return lines[len(lines)-1]
+}
+
+// sharedMaterial returns a path in the material beside the repository, and skips
+// the test when it is not there.
+func sharedMaterial(t *testing.T, parts ...string) string {
+	t.Helper()
+	_, file, _, _ := runtime.Caller(0)
+	p := filepath.Join(append([]string{filepath.Dir(file), "..", "..", "..", "shared"}, parts...)...)
+	if _, err := os.Stat(p); err != nil {
+		t.Skipf("the shared material is not here: %v", err)
+	}
+	return p
+}
+
+func writePNG(t *testing.T, path string, m image.Image) {
+	t.Helper()
+	f, err := os.Create(path)
+	require.NoError(t, err)
+	require.NoError(t, png.Encode(f, m))
+	require.NoError(t, f.Close())
+}
+
+// boardLens is the lens through which drawBoard sees.
+var boardLens = calibration.Intrinsics{Width: 480, Height: 360, Fx: 420, Fy: 421.5, Cx: 244.6, Cy: 176.2, Distortion: [5]float64{-0.12, 0.05}}
+
+// drawBoard draws a chessboard of 9 × 6 inner corners and 25 mm squares, turned by
+// (rx, ry) rad and put with its middle at (x, y, z) mm before the camera: the ray of
+// each pixel, four by four of them, is met with the board's plane.
+func drawBoard(t *testing.T, rx, ry, x, y, z float64) *image.Gray {
+	t.Helper()
+	e := calibration.Extrinsics{R: calibration.RotationFromVector(calibration.Vec3{rx, ry, 0.1})}
+	mid := e.Camera(calibration.Vec3{100, 62.5, 0})
+	e.T = calibration.Vec3{x - mid[0], y - mid[1], z - mid[2]}
+	cam := calibration.Camera{Intrinsics: boardLens, Extrinsics: e}
+	g := image.NewGray(image.Rect(0, 0, boardLens.Width, boardLens.Height))
+	const sub = 4
+	for v := range boardLens.Height {
+		for u := range boardLens.Width {
+			sum := 0.0
+			for i := range sub {
+				for j := range sub {
+					p, ok := cam.PointAt(geom.Pixel{X: float64(u) - 0.5 + (float64(i)+0.5)/sub, Y: float64(v) - 0.5 + (float64(j)+0.5)/sub}, 0)
+					col, row := int(math.Floor(p.X/25))+1, int(math.Floor(p.Y/25))+1
+					switch {
+					case !ok || col < -1 || row < -1 || col > 10 || row > 7:
+						sum += 120 // the wall
+					case col >= 0 && row >= 0 && col <= 9 && row <= 6 && (col+row)%2 == 0:
+						sum += 30
+					default:
+						sum += 220
+					}
+				}
+			}
+			g.Set(u, v, color.Gray{uint8(math.Round(sum / (sub * sub)))})
+		}
+	}
+	return g
+}
+
+// boardPictures writes a good set of pictures of a board and returns their names.
+func boardPictures(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	for i, p := range [][5]float64{
+		{0.5, 0.1, 0, 0, 330}, {-0.5, 0.2, 10, 5, 330}, {0.1, 0.55, -15, 0, 340}, {-0.1, -0.55, 15, 5, 340},
+		{0.4, 0.4, 20, 15, 380}, {-0.35, -0.4, -25, -20, 360}, {0.35, -0.35, 30, -15, 370},
+	} {
+		name := filepath.Join(dir, "board"+string(rune('1'+i))+".png")
+		writePNG(t, name, drawBoard(t, p[0], p[1], p[2], p[3], p[4]))
+		names = append(names, name)
+	}
+	return names
+}
+
+func TestCalibrateLensWritesTheLensAndNamesWhatItLeftOut(t *testing.T) {
+	dir := t.TempDir()
+	names := boardPictures(t, dir)
+	blank := filepath.Join(dir, "blank.png")
+	writePNG(t, blank, image.NewGray(image.Rect(0, 0, boardLens.Width, boardLens.Height)))
+	args := append([]string{"calibrate", "lens", "--board", "chessboard:9x6:25mm", blank}, names...)
+
+	out := filepath.Join(dir, "lens.yaml")
+	code, stdout, stderr := runCommand(t, append(args, "-o", out)...)
+	require.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "left out")
+	assert.Contains(t, stdout, "blank.png: no chessboard with 9×6 inner corners")
+	assert.Contains(t, stdout, "over 7 views")
+	in, err := calibration.LoadLens(out)
+	require.NoError(t, err)
+	t.Logf("fx %.2f of 420, fy %.2f of 421.5, rms %.3f px", in.Fx, in.Fy, in.RMS)
+	assert.InEpsilon(t, 420, in.Fx, 0.005)
+	assert.InEpsilon(t, 421.5, in.Fy, 0.005)
+	assert.Less(t, in.RMS, 0.15)
+	assert.InDelta(t, 420, in.Fx, 4*math.Sqrt(in.Covariance[0]))
+
+	out = filepath.Join(dir, "lens.json")
+	code, stdout, stderr = runCommand(t, append(args, "-o", out, "--json")...)
+	require.Zero(t, code, stderr)
+	var doc struct {
+		Version int `json:"version"`
+		Lens    struct {
+			Matrix struct {
+				Data []float64 `json:"data"`
+			} `json:"camera_matrix"`
+		} `json:"lens"`
+		Views   []struct{ Name string }
+		Dropped []struct{ Name, Reason string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(stdout), &doc), "one JSON document and nothing else: %s", stdout)
+	assert.Equal(t, 1, doc.Version)
+	assert.Equal(t, in.Fx, doc.Lens.Matrix.Data[0])
+	assert.Len(t, doc.Views, 7)
+	require.Len(t, doc.Dropped, 1)
+	assert.Equal(t, blank, doc.Dropped[0].Name)
+}
+
+func TestCalibrateLensFromADirectoryAsASource(t *testing.T) {
+	dir := t.TempDir()
+	boardPictures(t, dir)
+	out := filepath.Join(t.TempDir(), "lens.json")
+	code, _, stderr := runCommand(t, "calibrate", "lens", "--board", "chessboard:9x6:25mm", "--source", dir, "-o", out)
+	require.Zero(t, code, stderr)
+	in, err := calibration.LoadLens(out)
+	require.NoError(t, err)
+	assert.InEpsilon(t, 420, in.Fx, 0.01)
+}
+
+func TestCalibrateLensRefusesAFrontalSetAndWritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"calibrate", "lens", "--board", "chessboard:9x6:25mm", "-o", filepath.Join(dir, "lens.json")}
+	for i := range 5 {
+		name := filepath.Join(dir, "flat"+string(rune('1'+i))+".png")
+		writePNG(t, name, drawBoard(t, 0.01*float64(i), -0.01*float64(i), 6*float64(i)-12, 4*float64(i)-8, 330+5*float64(i)))
+		args = append(args, name)
+	}
+	code, stdout, stderr := runCommand(t, args...)
+	assert.Equal(t, 1, code)
+	assert.Empty(t, stdout)
+	assert.Contains(t, lastLine(stderr), "focal length")
+	assert.Contains(t, lastLine(stderr), "tilted")
+	assert.NoFileExists(t, filepath.Join(dir, "lens.json"))
+
+	code, stdout, stderr = runCommand(t, args[:8]...) // three pictures
+	assert.Equal(t, 1, code)
+	assert.Empty(t, stdout)
+	assert.Contains(t, lastLine(stderr), "at least 4")
+	assert.NoFileExists(t, filepath.Join(dir, "lens.json"))
+}
+
+func TestCalibrateLensOfTheRealSets(t *testing.T) {
+	dir := t.TempDir()
+	out := filepath.Join(dir, "lens.json")
+	left, err := filepath.Glob(filepath.Join(sharedMaterial(t, "real", "opencv_chess_9x6"), "left*.jpg"))
+	require.NoError(t, err)
+	require.Len(t, left, 13)
+	code, stdout, stderr := runCommand(t, append([]string{"calibrate", "lens", "--board", "chessboard:9x6:25mm", "-o", out}, left...)...)
+	require.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "left out")
+	in, err := calibration.LoadLens(out)
+	require.NoError(t, err)
+	assert.InEpsilon(t, 535.9, in.Fx, 0.01)
+	assert.LessOrEqual(t, in.RMS, 0.30)
+
+	frontal, err := filepath.Glob(filepath.Join(sharedMaterial(t, "real", "photonvision_picam_chess_1080p"), "*.jpg"))
+	require.NoError(t, err)
+	bad := filepath.Join(dir, "bad.json")
+	code, stdout, stderr = runCommand(t, append([]string{"calibrate", "lens", "--board", "chessboard:7x7:25.4mm", "-o", bad}, frontal...)...)
+	assert.Equal(t, 1, code)
+	assert.Empty(t, stdout)
+	assert.Contains(t, lastLine(stderr), "focal length")
+	assert.NoFileExists(t, bad)
+}
+
+// simulated renders an empty simulated table and writes its picture and lens.
+func simulated(t *testing.T, dir string, layout calibration.Layout) (picture, lens string, cam calibration.Camera) {
+	t.Helper()
+	table := &tablesim.Table{
+		Camera: tablesim.DefaultCamera(1280, 720), Layout: layout,
+		Scene: engine.Scene{MatWidth: layout.Width, MatHeight: layout.Height}, Look: tablesim.DefaultLook(), Seed: 3,
+	}
+	f, _, err := table.Render()
+	require.NoError(t, err)
+	picture, lens = filepath.Join(dir, "table.png"), filepath.Join(dir, "lens.json")
+	writePNG(t, picture, f.Gray)
+	require.NoError(t, calibration.SaveLens(lens, table.Camera.Intrinsics))
+	return picture, lens, table.Camera
+}
+
+// cornerError is the greatest distance, in mm on the mat, between where a
+// calibration and the truth put the mat's corners.
+func cornerError(t *testing.T, got calibration.Table, truth calibration.Camera) (worst float64) {
+	t.Helper()
+	w, h := float64(got.Layout.Width), float64(got.Layout.Height)
+	for _, p := range []geom.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}} {
+		px, ok := truth.PixelOf(p, 0)
+		require.True(t, ok)
+		q, ok := got.PointAt(px, 0)
+		require.True(t, ok)
+		worst = max(worst, float64(p.Distance(q)))
+	}
+	return worst
+}
+
+func TestCalibrateTableFindsTheCamerasPlace(t *testing.T) {
+	dir := t.TempDir()
+	picture, lens, cam := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	out := filepath.Join(dir, "table.json")
+	code, stdout, stderr := runCommand(t, "calibrate", "table", "--lens", lens, picture, picture, "-o", out)
+	require.Zero(t, code, stderr)
+	assert.Contains(t, stdout, "8 of 8 used")
+	table, err := calibration.LoadTable(out)
+	require.NoError(t, err)
+	worst := cornerError(t, table, cam)
+	t.Logf("the mat's corners lie within %.3f mm", worst)
+	assert.Less(t, worst, 0.3)
+	assert.False(t, table.Made.IsZero())
+
+	code, stdout, stderr = runCommand(t, "calibrate", "table", "--lens", lens, picture, "-o", out, "--json")
+	require.Zero(t, code, stderr)
+	raw, err := os.ReadFile(out)
+	require.NoError(t, err)
+	assert.Equal(t, string(raw), stdout, "--json prints what was written and nothing else")
+}
+
+func TestCalibrateTableFromTheSimulatedSource(t *testing.T) {
+	dir := t.TempDir()
+	spec := "sim:1280x720,fps=0"
+	o, err := tablesim.ParseSpec(spec)
+	require.NoError(t, err)
+	src, err := tablesim.Open(o)
+	require.NoError(t, err)
+	lens, out := filepath.Join(dir, "lens.json"), filepath.Join(dir, "table.json")
+	require.NoError(t, calibration.SaveLens(lens, src.Lens()))
+	cam := src.Camera()
+	require.NoError(t, src.Close())
+	code, _, stderr := runCommand(t, "calibrate", "table", "--lens", lens, "--source", spec, "-o", out)
+	require.Zero(t, code, stderr)
+	table, err := calibration.LoadTable(out)
+	require.NoError(t, err)
+	assert.Less(t, cornerError(t, table, cam), 0.3)
+}
+
+func TestCalibrateTableScalesTheLensOfAnotherResolution(t *testing.T) {
+	dir := t.TempDir()
+	picture, lens, cam := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	big, err := cam.Scaled(2560, 1440)
+	require.NoError(t, err)
+	require.NoError(t, calibration.SaveLens(lens, big))
+	out := filepath.Join(dir, "table.json")
+	code, _, stderr := runCommand(t, "calibrate", "table", "--lens", lens, picture, "-o", out)
+	require.Zero(t, code, stderr)
+	assert.Contains(t, stderr, "scaled to 1280×720")
+	table, err := calibration.LoadTable(out)
+	require.NoError(t, err)
+	assert.Less(t, cornerError(t, table, cam), 0.3)
+
+	big.Height = 1920
+	require.NoError(t, calibration.SaveLens(lens, big))
+	code, _, stderr = runCommand(t, "calibrate", "table", "--lens", lens, picture, "-o", out)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, lastLine(stderr), "another shape")
+}
+
+func TestCalibrateTableOfAnotherMat(t *testing.T) {
+	dir := t.TempDir()
+	picture, lens, cam := simulated(t, dir, calibration.DefaultLayout(800*geom.Millimeter, 700*geom.Millimeter))
+	out := filepath.Join(dir, "table.json")
+	code, _, stderr := runCommand(t, "calibrate", "table", "--lens", lens, "--mat", "800x700", picture, "-o", out)
+	require.Zero(t, code, stderr)
+	table, err := calibration.LoadTable(out)
+	require.NoError(t, err)
+	assert.Equal(t, 800*geom.Millimeter, table.Layout.Width)
+	assert.Less(t, cornerError(t, table, cam), 0.3)
+}
+
+func TestCalibrateTableSaysWhenItCannotKnow(t *testing.T) {
+	dir := t.TempDir()
+	picture, lens, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	out := filepath.Join(dir, "table.json")
+	blank := filepath.Join(dir, "blank.png")
+	writePNG(t, blank, image.NewGray(image.Rect(0, 0, 1280, 720)))
+	code, stdout, stderr := runCommand(t, "calibrate", "table", "--lens", lens, blank, "-o", out)
+	assert.Equal(t, 1, code)
+	assert.Empty(t, stdout)
+	assert.Contains(t, lastLine(stderr), "0 of 8 markers")
+	assert.NoFileExists(t, out)
+
+	// The same table three pixels further on: the camera was moved.
+	f, err := os.Open(picture)
+	require.NoError(t, err)
+	m, err := png.Decode(f)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	g := image.NewGray(m.Bounds())
+	for y := range 720 {
+		for x := range 1280 {
+			g.Set(x, y, m.At(max(x-3, 0), y))
+		}
+	}
+	moved := filepath.Join(dir, "moved.png")
+	writePNG(t, moved, g)
+	code, _, stderr = runCommand(t, "calibrate", "table", "--lens", lens, picture, moved, "-o", out)
+	assert.Equal(t, 1, code)
+	assert.Contains(t, lastLine(stderr), "3.0 px apart")
+	assert.NoFileExists(t, out)
+}
+
+func TestCalibrateTableOfTheRenderedTables(t *testing.T) {
+	root := sharedMaterial(t, "tables")
+	for _, n := range []string{"02", "05", "08"} {
+		var truth struct {
+			Lens    json.RawMessage `json:"lens"`
+			Corners [][3]float64    `json:"mat_corners_mm"`
+			Pixels  [][2]float64    `json:"mat_corners_px"`
+		}
+		raw, err := os.ReadFile(filepath.Join(root, n, "truth.json"))
+		require.NoError(t, err)
+		require.NoError(t, json.Unmarshal(raw, &truth))
+		dir := t.TempDir()
+		lens, out := filepath.Join(dir, "lens.json"), filepath.Join(dir, "table.json")
+		require.NoError(t, os.WriteFile(lens, truth.Lens, 0o600))
+		code, _, stderr := runCommand(t, "calibrate", "table", "--lens", lens, filepath.Join(root, n, "image.jpg"), "-o", out)
+		require.Zero(t, code, stderr)
+		table, err := calibration.LoadTable(out)
+		require.NoError(t, err)
+		assert.Len(t, table.Used, 8)
+		worst := 0.0
+		for i, c := range truth.Corners { // a corner of a mat that is not flat lies at its own height
+			p, ok := table.PointAt(geom.Pixel{X: truth.Pixels[i][0], Y: truth.Pixels[i][1]}, geom.Length(c[2]))
+			require.True(t, ok)
+			worst = max(worst, float64(p.Distance(geom.Point{X: c[0], Y: c[1]})))
+		}
+		t.Logf("table %s: the mat's corners within %.3f mm", n, worst)
+		assert.Less(t, worst, 0.3, "table %s", n)
+	}
+}
+
+func TestCalibrateUsedWronglySaysWhatItExpected(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string, raw []byte) string {
+		p := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(p, raw, 0o600))
+		return p
+	}
+	lens := filepath.Join(dir, "good.json")
+	require.NoError(t, calibration.SaveLens(lens, boardLens))
+	small := filepath.Join(dir, "one.png")
+	writePNG(t, small, image.NewGray(image.Rect(0, 0, 1, 1)))
+	other := filepath.Join(dir, "other.png")
+	writePNG(t, other, image.NewGray(image.Rect(0, 0, 40, 30)))
+	raw, err := os.ReadFile(other)
+	require.NoError(t, err)
+	cut := file("cut.png", raw[:len(raw)/2])
+	text := file("text.jpg", []byte("hello"))
+	unknown := file("unknown.json", []byte(`{"image_width": 3, "fov": 90}`))
+	out := filepath.Join(dir, "out.json")
+	board := []string{"lens", "--board", "chessboard:9x6:25mm", "-o", out}
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+		want string
+	}{
+		{"no pictures", board, 2, "no pictures"},
+		{"pictures and a source", append(board, "--source", "sim:", small), 2, "got both"},
+		{"missing picture", append(board, filepath.Join(dir, "missing.jpg")), 2, "missing.jpg: no such file"},
+		{"truncated picture", append(board, cut), 2, "cut.png: the file is cut off"},
+		{"no picture", append(board, text), 2, "text.jpg: not a picture"},
+		{"a picture of one pixel", append(board, small), 1, "0 usable views"},
+		{"two sizes", append(board, small, other), 2, "expected pictures of one size"},
+		{"missing source", append(board, "--source", filepath.Join(dir, "nothing")), 2, "nothing: no such file"},
+		{"charuco", []string{"lens", "--board", "charuco:5x7:30mm", "-o", out, small}, 2, "later version"},
+		{"another board", []string{"lens", "--board", "dots:5x7", "-o", out, small}, 2, "expected chessboard:"},
+		{"file ending", []string{"lens", "--board", "chessboard:9x6:25mm", "-o", "lens.txt", small}, 2, "expected .json"},
+		{"no directory", []string{"lens", "--board", "chessboard:9x6:25mm", "-o", filepath.Join(dir, "no", "lens.json"), small}, 2, "not there"},
+		{"no output", []string{"lens", "--board", "chessboard:9x6:25mm", small}, 2, "--output"},
+		{"missing lens", []string{"table", "--lens", filepath.Join(dir, "no.json"), "-o", out, small}, 2, "no.json: no such file"},
+		{"unknown key in the lens", []string{"table", "--lens", unknown, "-o", out, small}, 2, `unknown key "fov"`},
+		{"lens of another shape", []string{"table", "--lens", lens, "-o", out, small}, 2, "another shape"},
+		{"a mat that is no size", []string{"table", "--lens", lens, "--mat", "large", "-o", out, small}, 2, "--mat"},
+		{"a mat and a config", []string{"table", "--lens", lens, "--mat", "900x900", "--config", "a.toml", "-o", out, small}, 2, "got both"},
+		{"missing config", []string{"table", "--lens", lens, "--config", filepath.Join(dir, "a.toml"), "-o", out, small}, 2, "a.toml"},
+		{"verify is not built yet", []string{"verify", "--calibration", "a.json", small}, 2, "unexpected argument verify"},
+	} {
+		code, stdout, stderr := runCommand(t, append([]string{"calibrate"}, c.args...)...)
+		assert.Equal(t, c.code, code, "%s: %s", c.name, stderr)
+		assert.Contains(t, lastLine(stderr), c.want, c.name)
+		if c.code == 1 {
+			assert.Empty(t, stdout, c.name)
+		}
+		assert.NoFileExists(t, out, c.name)
+	}
+}
