@@ -1,0 +1,126 @@
+package web_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+)
+
+// newBrowser starts a headless Chromium: CHROME, or one on the PATH. Without one
+// the test is skipped, unless REQUIRE_CHROMIUM=1 says that there must be one.
+func newBrowser(t testing.TB, within time.Duration) context.Context {
+	t.Helper()
+	path := os.Getenv("CHROME")
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path == "" {
+			path, _ = exec.LookPath(name)
+		}
+	}
+	if path == "" {
+		if os.Getenv("REQUIRE_CHROMIUM") == "1" {
+			t.Fatal("no chromium on the PATH and CHROME is not set, and REQUIRE_CHROMIUM=1 wants one")
+		}
+		t.Skip("no chromium on the PATH and CHROME is not set")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.WSURLReadTimeout(60*time.Second),
+	)
+	ctx, cancelTime := context.WithTimeout(context.Background(), within)
+	ctx, cancelAllocator := chromedp.NewExecAllocator(ctx, options...)
+	ctx, cancelBrowser := chromedp.NewContext(ctx)
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx) // waits for the browser, so that its directory can go
+		cancelBrowser()
+		cancelAllocator()
+		cancelTime()
+	})
+	return ctx
+}
+
+func TestThePageAnswersForAChosenPair(t *testing.T) {
+	f := newFakeTable(t)
+	server := serve(t, f)
+	ctx := newBrowser(t, time.Minute)
+	var complaints []string
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			complaints = append(complaints, e.ExceptionDetails.Error())
+		case *log.EventEntryAdded: // what the policy refuses stands here
+			complaints = append(complaints, e.Entry.Text)
+		}
+	})
+
+	var title, distance, arc, obstruction, lamp, line, live string
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Navigate(server.URL),
+		chromedp.Click(`#table .ship[aria-label^="A1,"]`),
+		chromedp.WaitVisible(`#table .ship[aria-label^="A1,"][data-role="attacker"]`),
+		chromedp.Click(`#table .ship[aria-label^="B1,"]`),
+		chromedp.WaitVisible(`#answer[data-outcome="yes"]`),
+		chromedp.Text("#title", &title), chromedp.Text("#distance", &distance),
+		chromedp.Text("#fact-arc", &arc), chromedp.Text("#fact-obstruction", &obstruction),
+		chromedp.AttributeValue(`#lamps [data-lamp="range2"]`, "data-light", &lamp, nil),
+		chromedp.TextContent("#table .measure", &line), chromedp.TextContent("#live", &live),
+	))
+	assert.Equal(t, "Range 2", title)
+	assert.Regexp(t, `^144\.\d mm ± 0\.\d\d mm$`, distance)
+	assert.Contains(t, arc, "In the front arc")
+	assert.Equal(t, "Obstacles are not watched", obstruction)
+	assert.Equal(t, "lit", lamp)
+	assert.Regexp(t, `^144\.\d mm$`, line)
+	assert.Equal(t, "A1 to B1: Range 2. In the front arc. Obstacles are not watched.", live)
+
+	// By keys alone: the next target of A1 is B2, and the answer turns.
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.KeyEvent(kb.ArrowRight),
+		chromedp.WaitVisible(`#table .ship[aria-label^="B2,"][data-role="target"]`),
+	))
+	assert.Equal(t, "B2", f.hub.Newest().Choice.To)
+
+	var picture, display bool
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Poll(`document.getElementById("nopicture").hidden`, &picture),
+		chromedp.Poll(`document.getElementById("display").naturalWidth === 128`, &display),
+	))
+	assert.True(t, picture && display)
+	assert.Empty(t, complaints, "the browser complains")
+}
+
+func TestThePageSaysPlainlyWhatIsWrong(t *testing.T) {
+	f := newFakeTable(t)
+	server := serve(t, f)
+	ctx := newBrowser(t, time.Minute)
+	f.change(func(v *web.View) {
+		v.Health = web.Health{Code: web.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Plug it in."}
+	})
+	var text, lost string
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Navigate(server.URL),
+		chromedp.WaitVisible("#banner"),
+		chromedp.Text("#banner", &text),
+	))
+	assert.Contains(t, text, "No camera")
+	assert.Contains(t, text, "/dev/video0: no such device")
+	assert.Contains(t, text, "Plug it in.")
+
+	// Nothing more is heard: the watchdog says so, whatever the last state was.
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.WaitVisible(`#status[data-code="lost"]`),
+		chromedp.Text("#banner-title", &lost),
+	))
+	assert.Equal(t, "Connection lost", lost)
+}

@@ -1,0 +1,296 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"image/png"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"sightline/engine"
+	"sightline/hardware"
+)
+
+//go:embed static
+var static embed.FS
+
+// Options say where the server gets what it shows.
+type Options struct {
+	Hub *Hub
+	// Choose makes a pair the chosen one, for everybody.
+	Choose func(Choice)
+	Now    func() time.Time // nil: time.Now
+}
+
+// Times and sizes that keep one bad client from harming the others.
+const (
+	pingEvery    = 15 * time.Second
+	writeWithin  = 10 * time.Second // an event, a page or a picture
+	bodyMost     = 4 << 10          // of a request: a choice of three short words
+	shutdownTime = 2 * time.Second
+)
+
+// Server is the page and its data. It is an http.Handler.
+type Server struct {
+	o        Options
+	pictures pictures
+	handler  http.Handler
+}
+
+// NewServer returns the page's server.
+func NewServer(o Options) *Server {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	s := &Server{o: o, pictures: pictures{now: o.Now}}
+	s.handler = s.routes()
+	return s
+}
+
+// routes is every address that the server knows.
+func (s *Server) routes() http.Handler {
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		panic("web: the embedded pages: " + err.Error())
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /", http.FileServerFS(files))
+	mux.HandleFunc("GET /healthz", s.healthz)
+	mux.HandleFunc("GET /api/state", s.state)
+	mux.HandleFunc("GET /api/events", s.events)
+	mux.HandleFunc("GET /api/scene", s.scene)
+	mux.HandleFunc("GET /api/measure", s.measure)
+	mux.HandleFunc("GET /api/picture.jpg", s.picture)
+	mux.HandleFunc("GET /api/display.png", s.display)
+	mux.HandleFunc("PATCH /api/choice", s.choose)
+	// Whoever changes something must come from this page: browsers say where a
+	// request comes from, and other sites are refused.
+	return secured(http.NewCrossOriginProtection().Handler(mux))
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// secured sets what every answer carries: nothing from elsewhere, no inline
+// script, no framing by other sites.
+func secured(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Serve answers on the listener until ctx is cancelled, then ends every
+// connection. It returns nil after a clean stop.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       10 * time.Second,
+		WriteTimeout:      writeWithin, // events move it on with each event
+		IdleTimeout:       60 * time.Second,
+		MaxHeaderBytes:    16 << 10,
+		BaseContext:       func(net.Listener) context.Context { return ctx },
+	}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(l) }()
+	select {
+	case err := <-done:
+		return fmt.Errorf("web: serve %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
+	defer cancel()
+	if err := server.Shutdown(stop); err != nil {
+		return errors.Join(server.Close(), nil)
+	}
+	return nil
+}
+
+func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
+	v := s.o.Hub.Newest()
+	writeJSON(w, http.StatusOK, map[string]any{"status": v.Health.Code, "detail": v.Health.Detail, "views": v.Seq})
+}
+
+func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
+	v := s.o.Hub.Newest()
+	writeJSON(w, http.StatusOK, s.stateJSON(&v))
+}
+
+// stateJSON is stateOf with the display's address, which changes with its picture.
+func (s *Server) stateJSON(v *View) stateJSON {
+	j := stateOf(v)
+	hash := fnv.New32a()
+	_, _ = hash.Write(hardware.Draw(v.Panel).Pix)
+	j.Panel.Display = fmt.Sprintf("/api/display.png?v=%08x", hash.Sum32())
+	return j
+}
+
+// events streams the state: the newest at once, then each newer one, and a comment
+// when there was nothing to say for a while.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	control := http.NewResponseController(w)
+	views, stop := s.o.Hub.Listen()
+	defer stop()
+	ping := time.NewTicker(pingEvery)
+	defer ping.Stop()
+	if send(w, control, s.o.Now(), "retry: 1000\n\n") != nil {
+		return
+	}
+	for {
+		var text string
+		select {
+		case <-r.Context().Done():
+			return
+		case <-ping.C:
+			text = ": ping\n\n"
+		case v := <-views:
+			data, err := json.Marshal(s.stateJSON(&v))
+			if err != nil {
+				return
+			}
+			text = fmt.Sprintf("event: state\nid: %d\ndata: %s\n\n", v.Seq, data)
+		}
+		if send(w, control, s.o.Now(), text) != nil {
+			return
+		}
+	}
+}
+
+// send writes one event and gives the client a limited time to take it.
+func send(w io.Writer, control *http.ResponseController, now time.Time, text string) error {
+	if err := control.SetWriteDeadline(now.Add(writeWithin)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := io.WriteString(w, text); err != nil {
+		return err
+	}
+	return control.Flush()
+}
+
+// scene answers with the contract's scene JSON, as sightline locate prints it.
+func (s *Server) scene(w http.ResponseWriter, _ *http.Request) {
+	v := s.o.Hub.Newest()
+	s.contract(w, &v, func() ([]byte, error) { return engine.MarshalScene(v.Located.Scene) })
+}
+
+// measure answers with the contract's result JSON, as sightline measure prints it.
+func (s *Server) measure(w http.ResponseWriter, _ *http.Request) {
+	v := s.o.Hub.Newest()
+	s.contract(w, &v, func() ([]byte, error) { return engine.MarshalResult(v.Result) })
+}
+
+// contract answers with a document of the contract, or says why there is none: an
+// old scene is never given out as the present one.
+func (s *Server) contract(w http.ResponseWriter, v *View, marshal func() ([]byte, error)) {
+	if v.Health.Code != OK {
+		http.Error(w, v.Health.Title+": "+v.Health.Detail, http.StatusServiceUnavailable)
+		return
+	}
+	data, err := marshal()
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_, _ = w.Write(append(data, '\n'))
+}
+
+func (s *Server) picture(w http.ResponseWriter, _ *http.Request) {
+	v := s.o.Hub.Newest()
+	data, err := s.pictures.encode(v.Frame)
+	if err != nil {
+		http.Error(w, "There is no picture yet.", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "image/jpeg")
+	_, _ = w.Write(data)
+}
+
+func (s *Server) display(w http.ResponseWriter, _ *http.Request) {
+	v := s.o.Hub.Newest()
+	var buf bytes.Buffer
+	if err := png.Encode(&buf, hardware.Draw(v.Panel)); err != nil {
+		http.Error(w, "The display's picture cannot be encoded.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "image/png")
+	_, _ = w.Write(buf.Bytes())
+}
+
+// choose changes the chosen pair: {"from":"A1","to":"B1","arc":"front"}. What is
+// left out stays.
+func (s *Server) choose(w http.ResponseWriter, r *http.Request) {
+	choice, problem := readChoice(http.MaxBytesReader(w, r.Body, bodyMost), s.o.Hub.Newest().Choice)
+	if problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
+		return
+	}
+	s.o.Choose(choice)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// readChoice reads a change of the choice; problem is a sentence for people.
+func readChoice(body io.Reader, now Choice) (c Choice, problem string) {
+	var in struct {
+		From *string `json:"from"`
+		To   *string `json:"to"`
+		Arc  *string `json:"arc"`
+	}
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return c, fmt.Sprintf("The choice must be JSON such as {\"from\":\"A1\",\"to\":\"B1\",\"arc\":\"front\"}: %v.", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return c, "The choice must be one JSON object and nothing after it."
+	}
+	c = now
+	for _, id := range []struct{ to, from *string }{{&c.From, in.From}, {&c.To, in.To}} {
+		if id.from == nil {
+			continue
+		}
+		if len(*id.from) > 32 || strings.ContainsFunc(*id.from, func(r rune) bool { return r < ' ' }) {
+			return c, "A ship's name has at most 32 characters."
+		}
+		*id.to = *id.from
+	}
+	if c.From != "" && c.From == c.To {
+		return c, fmt.Sprintf("Attacker and target must be two ships, got %s twice.", c.From)
+	}
+	if in.Arc != nil {
+		arc, err := engine.ParseArc(*in.Arc)
+		if err != nil {
+			return c, fmt.Sprintf("There is no arc %q; expected front, rear, left, right, full_front, full_rear, bullseye or turret.", *in.Arc)
+		}
+		c.Arc = arc
+	}
+	return c, ""
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, "The answer cannot be written as JSON.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(data, '\n'))
+}

@@ -1,0 +1,263 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+)
+
+func serve(t testing.TB, f *fakeTable) *httptest.Server {
+	s := httptest.NewServer(f.server())
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	return s
+}
+
+func get(t testing.TB, url string) (*http.Response, string) {
+	t.Helper()
+	r, err := http.Get(url)
+	require.NoError(t, err)
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	return r, string(body)
+}
+
+// patch asks for a change of the choice and returns status and text.
+func patch(t testing.TB, url, body string, header ...string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodPatch, url+"/api/choice", strings.NewReader(body))
+	require.NoError(t, err)
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	return answer.StatusCode, strings.TrimSpace(string(text))
+}
+
+func TestStateSaysTheAnswerWithItsUnits(t *testing.T) {
+	f := newFakeTable(t)
+	s := serve(t, f)
+	status, text := patch(t, s.URL, `{"from":"A1","to":"B1"}`)
+	require.Equal(t, http.StatusNoContent, status, text)
+	_, body := get(t, s.URL+"/api/state")
+	var state struct {
+		Answer struct {
+			Outcome    string  `json:"outcome"`
+			Title      string  `json:"title"`
+			DistanceMM float64 `json:"distance_mm"`
+			SigmaMM    float64 `json:"sigma_mm"`
+			Live       string  `json:"live"`
+		} `json:"answer"`
+		Panel struct {
+			Lamps map[string]string `json:"lamps"`
+		} `json:"panel"`
+	}
+	require.NoError(t, json.Unmarshal([]byte(body), &state))
+	assert.Equal(t, "yes", state.Answer.Outcome)
+	assert.Equal(t, "Range 2", state.Answer.Title)
+	assert.InDelta(t, 144.3, state.Answer.DistanceMM, 0.5)
+	assert.Positive(t, state.Answer.SigmaMM)
+	assert.Equal(t, "A1 to B1: Range 2. In the front arc. Obstacles are not watched.", state.Answer.Live)
+	assert.Equal(t, "lit", state.Panel.Lamps["range2"])
+	assert.Equal(t, "lit", state.Panel.Lamps["in_arc"])
+	assert.Equal(t, "dark", state.Panel.Lamps["obstructed"])
+}
+
+func TestSceneAndMeasureAreTheContracts(t *testing.T) {
+	s := serve(t, newFakeTable(t))
+	_, scene := get(t, s.URL+"/api/scene")
+	scenes, _, err := engine.ParseScenes([]byte(scene))
+	require.NoError(t, err, "measure reads what /api/scene says")
+	require.Len(t, scenes[0].Ships, 6)
+	_, result := get(t, s.URL+"/api/measure")
+	assert.Contains(t, result, `"from":"A1","to":"B1"`)
+	assert.Contains(t, result, `"distance_mm"`)
+}
+
+func TestAnOldSceneIsNotGivenOut(t *testing.T) {
+	f := newFakeTable(t)
+	f.change(func(v *web.View) {
+		v.Health = web.Health{Code: web.Stale, Title: "Old picture", Detail: "the last one is 4 s old"}
+	})
+	s := serve(t, f)
+	for _, path := range []string{"/api/scene", "/api/measure"} {
+		r, body := get(t, s.URL+path)
+		assert.Equal(t, http.StatusServiceUnavailable, r.StatusCode, path)
+		assert.Contains(t, body, "4 s old")
+	}
+	r, body := get(t, s.URL+"/healthz")
+	assert.Equal(t, http.StatusOK, r.StatusCode, "the program lives; the table is another question")
+	assert.Contains(t, body, `"status":"stale"`)
+}
+
+func TestBadChoicesAreRefusedWithASentence(t *testing.T) {
+	f := newFakeTable(t)
+	s := serve(t, f)
+	for name, c := range map[string]struct{ body, want string }{
+		"not JSON":         {`{"from":`, "The choice must be JSON"},
+		"nothing":          {``, "The choice must be JSON"},
+		"unknown key":      {`{"form":"A1"}`, "unknown field"},
+		"wrong type":       {`{"from":7}`, "The choice must be JSON"},
+		"something after":  {`{} {}`, "nothing after it"},
+		"same ship twice":  {`{"from":"A1","to":"A1"}`, "two ships"},
+		"unknown arc":      {`{"arc":"sideways"}`, `There is no arc "sideways"`},
+		"name too long":    {`{"from":"` + strings.Repeat("A", 33) + `"}`, "at most 32"},
+		"control sequence": {`{"from":"A\n"}`, "at most 32"},
+		"far too large":    {`{"from":"` + strings.Repeat("A", 1<<20) + `"}`, "too large"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, text := patch(t, s.URL, c.body)
+			assert.Equal(t, http.StatusBadRequest, status)
+			assert.Contains(t, text, c.want)
+		})
+	}
+	assert.Empty(t, f.hub.Newest().Choice.From, "nothing was chosen")
+}
+
+func TestOtherSitesMayNotChoose(t *testing.T) {
+	f := newFakeTable(t)
+	s := serve(t, f)
+	status, _ := patch(t, s.URL, `{"from":"A1","to":"B1"}`, "Sec-Fetch-Site", "cross-site", "Origin", "http://elsewhere.example")
+	assert.Equal(t, http.StatusForbidden, status)
+	status, _ = patch(t, s.URL, `{"from":"A1","to":"B1"}`, "Origin", "http://elsewhere.example")
+	assert.Equal(t, http.StatusForbidden, status, "an older browser says only its origin")
+	assert.Empty(t, f.hub.Newest().Choice.From)
+}
+
+func TestEverythingComesWithAStrictPolicy(t *testing.T) {
+	s := serve(t, newFakeTable(t))
+	for _, path := range []string{"/", "/main.js", "/style.css", "/api/state", "/nowhere"} {
+		r, _ := get(t, s.URL+path)
+		policy := r.Header.Get("Content-Security-Policy")
+		assert.Contains(t, policy, "default-src 'none'", path)
+		assert.NotContains(t, policy, "unsafe", path)
+		assert.Equal(t, "nosniff", r.Header.Get("X-Content-Type-Options"), path)
+	}
+}
+
+func TestThePageNamesNoOtherServer(t *testing.T) {
+	s := serve(t, newFakeTable(t))
+	elsewhere := regexp.MustCompile(`(?i)(https?:)?//[a-z0-9.-]+\.[a-z]{2,}`)
+	for _, path := range []string{"/", "/main.js", "/style.css", "/table.js", "/camera.js", "/answer.js", "/choose.js", "/live.js", "/panel.js", "/dom.js"} {
+		r, body := get(t, s.URL+path)
+		require.Equal(t, http.StatusOK, r.StatusCode, path)
+		for _, address := range elsewhere.FindAllString(body, -1) {
+			assert.Contains(t, address, "www.w3.org", "%s names %s", path, address) // the SVG name space, never fetched
+		}
+		assert.NotContains(t, body, "style=\"", "%s: inline style is refused by the policy", path)
+		assert.NotRegexp(t, `<script(?:[^>]*)>[^<]`, body, "%s: inline script is refused by the policy", path)
+	}
+}
+
+func TestPictures(t *testing.T) {
+	f := newFakeTable(t)
+	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	s := serve(t, f)
+	r, body := get(t, s.URL+"/api/picture.jpg")
+	require.Equal(t, "image/jpeg", r.Header.Get("Content-Type"))
+	picture, err := jpeg.Decode(strings.NewReader(body))
+	require.NoError(t, err)
+	assert.Equal(t, image.Rect(0, 0, 960, 540), picture.Bounds(), "1080p is halved")
+	r, body = get(t, s.URL+"/api/display.png")
+	require.Equal(t, "image/png", r.Header.Get("Content-Type"))
+	display, err := png.Decode(strings.NewReader(body))
+	require.NoError(t, err)
+	assert.Equal(t, image.Rect(0, 0, 128, 64), display.Bounds())
+}
+
+func TestNoPictureYet(t *testing.T) {
+	f := newFakeTable(t)
+	f.change(func(v *web.View) { v.Frame.Gray, v.Frame.Color = nil, nil })
+	s := serve(t, f)
+	r, body := get(t, s.URL+"/api/picture.jpg")
+	assert.Equal(t, http.StatusNotFound, r.StatusCode)
+	assert.Contains(t, body, "no picture yet")
+	_, state := get(t, s.URL+"/api/state")
+	assert.Contains(t, state, `"picture":null`)
+}
+
+// event reads one event's data from a stream.
+func event(t *testing.T, r *bufio.Reader) string {
+	t.Helper()
+	for {
+		line, err := r.ReadString('\n')
+		require.NoError(t, err)
+		if data, ok := strings.CutPrefix(line, "data: "); ok {
+			return data
+		}
+	}
+}
+
+func TestEventsBeginWithTheStateAndFollowChanges(t *testing.T) {
+	f := newFakeTable(t)
+	s := serve(t, f)
+	r, err := http.Get(s.URL + "/api/events")
+	require.NoError(t, err)
+	defer r.Body.Close()
+	assert.Equal(t, "text/event-stream", r.Header.Get("Content-Type"))
+	stream := bufio.NewReader(r.Body)
+	assert.Contains(t, event(t, stream), `"outcome":"none"`, "the first event is the present state")
+	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	assert.Contains(t, event(t, stream), `"title":"Range 2"`)
+}
+
+func TestASlowListenerGetsTheNewestAndHoldsNobodyUp(t *testing.T) {
+	f := newFakeTable(t)
+	views, stop := f.hub.Listen()
+	defer stop()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range 1000 {
+			f.hub.Publish(web.View{})
+		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		t.Fatal("Publish waits for a listener that does not listen")
+	}
+	v := <-views
+	assert.Equal(t, f.hub.Newest().Seq, v.Seq)
+	assert.Equal(t, uint64(1000), f.hub.Missed())
+}
+
+func TestServeStopsCleanlyWithAClientThatListens(t *testing.T) {
+	l, err := net.Listen("tcp", "localhost:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- newFakeTable(t).server().Serve(ctx, l) }()
+	r, err := http.Get("http://" + l.Addr().String() + "/api/events")
+	require.NoError(t, err)
+	defer r.Body.Close()
+	event(t, bufio.NewReader(r.Body))
+	cancel()
+	select {
+	case err := <-done:
+		require.NoError(t, err)
+	case <-time.After(10 * time.Second):
+		t.Fatal("Serve does not stop")
+	}
+}

@@ -1,0 +1,62 @@
+// The answer card. Every sentence comes from the server; the figures are set here.
+
+import { byId, mm, set, setText } from "./dom.js";
+
+// place puts the needle where the distance is: three bands of 100 mm and one
+// shorter field for everything beyond.
+function place(distance) {
+  const bands = [1, 1, 1, 0.8];
+  const width = bands.reduce((a, b) => a + b);
+  const at = distance <= 300 ? distance / 100 : 3 + 0.8 * (1 - Math.exp(-(distance - 300) / 300));
+  return (100 * Math.min(at, width)) / width;
+}
+
+function fact(id, outcome, text, figure = "") {
+  const element = byId(id);
+  set(element, { "data-outcome": outcome });
+  const key = `${text}|${figure}`;
+  if (element.dataset.text === key) return;
+  element.dataset.text = key;
+  element.textContent = text;
+  if (!figure) return;
+  const small = document.createElement("small");
+  small.textContent = ` ${figure}`;
+  element.append(small);
+}
+
+const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+function showFigures(a) {
+  const distance = byId("distance");
+  setText(distance, a.distance_mm.toFixed(1));
+  const small = document.createElement("small");
+  small.textContent = ` mm ± ${a.sigma_mm.toFixed(2)} mm`;
+  distance.append(small);
+  setText(byId("margin"), `margin ${mm(Math.abs(a.margin_mm), Math.abs(a.margin_mm) < 1 ? 2 : 1)}`);
+}
+
+// showAnswer fills the card from a state.
+export function showAnswer(state) {
+  const a = state.answer;
+  const measured = a.band !== "";
+  set(byId("answer"), { "data-outcome": a.outcome });
+  setText(byId("band"), measured ? a.band : "–");
+  setText(byId("title"), a.title);
+  setText(byId("live"), a.live);
+  byId("ruler").hidden = byId("facts").hidden = !measured;
+  if (!measured) {
+    setText(byId("distance"), "");
+    setText(byId("margin"), a.outcome === "none" ? "Click two ships on the table, or use the lists above." : upper(a.reason));
+    setText(byId("explain"), "");
+    return;
+  }
+  showFigures(a);
+  byId("needle").style.left = `${place(a.distance_mm)}%`;
+  const on = new Set(a.band.split("/").map((b) => (b === ">3" ? "4" : b)));
+  for (const seg of byId("ruler").querySelectorAll(".seg")) seg.classList.toggle("on", on.has(seg.dataset.band));
+  fact("fact-arc", a.in_arc.outcome, upper(a.in_arc.text), a.in_arc.sigma_mm ? `${mm(Math.abs(a.in_arc.margin_mm))} ± ${a.in_arc.sigma_mm.toFixed(2)} mm from its edge` : "");
+  if (a.attack) fact("fact-attack", a.attack.outcome, a.attack.title, `${mm(a.attack.distance_mm)} ± ${a.attack.sigma_mm.toFixed(2)} mm`);
+  else fact("fact-attack", "no_view", "none: not in the arc");
+  fact("fact-obstruction", a.obstruction.outcome, upper(a.obstruction.text));
+  setText(byId("explain"), a.explain);
+}

@@ -1,0 +1,65 @@
+// The camera's picture on a canvas, with the outlines of what was found over it.
+
+import { byId, keepUnit, set, setText, svg } from "./dom.js";
+import { click } from "./choose.js";
+import { roleOf } from "./table.js";
+
+const every = 200; // ms: at most five pictures a second
+const canvas = byId("canvas");
+const outlines = byId("outlines");
+const keep = keepUnit(outlines);
+let shown = 0;
+let fetching = false;
+let last = 0;
+
+async function fetchPicture(seq) {
+  fetching = true;
+  last = Date.now();
+  try {
+    const answer = await fetch(`/api/picture.jpg?seq=${seq}`);
+    if (!answer.ok) return;
+    const bitmap = await createImageBitmap(await answer.blob());
+    if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) {
+      canvas.width = bitmap.width;
+      canvas.height = bitmap.height;
+    }
+    canvas.getContext("2d").drawImage(bitmap, 0, 0);
+    bitmap.close();
+    shown = seq;
+    byId("nopicture").hidden = true;
+  } catch {
+    // The next state asks again; the watchdog says when the connection is lost.
+  } finally {
+    fetching = false;
+  }
+}
+
+function showOutlines(state) {
+  const unit = keep();
+  outlines.replaceChildren();
+  for (const ship of state.ships) {
+    if (ship.outline_px.length !== 4) continue;
+    // A pixel's centre is at whole numbers; the drawing's pixel 0 begins at 0.
+    const corners = ship.outline_px.map(([x, y]) => [x + 0.5, y + 0.5]);
+    const points = corners.map((p) => p.join(",")).join(" ");
+    const group = svg("g", { "data-player": ship.player, "data-role": roleOf(ship.id, state.choice) }, outlines);
+    svg("polygon", { class: "under", points }, group);
+    svg("polygon", { class: "over", points }, group).addEventListener("click", () => click(ship.id));
+    const x = corners.reduce((sum, p) => sum + p[0], 0) / 4;
+    const y = Math.min(...corners.map((p) => p[1])) - 9 * unit;
+    svg("text", { x, y }, group).textContent = ship.id;
+  }
+}
+
+// showCamera draws a state's picture and outlines.
+export function showCamera(state) {
+  const picture = state.picture;
+  if (picture) {
+    set(outlines, { viewBox: `0 0 ${picture.width_px} ${picture.height_px}` });
+    if (!fetching && picture.seq !== shown && Date.now() - last >= every) fetchPicture(picture.seq);
+  }
+  showOutlines(state);
+  const fps = state.camera.frames_per_second;
+  const size = picture ? `${picture.width_px}×${picture.height_px}` : "";
+  setText(byId("camera-note"), [size, fps ? `${fps.toFixed(1)} a second` : "", state.camera.locating_ms ? `located in ${state.camera.locating_ms.toFixed(0)} ms` : ""].filter(Boolean).join(" · "));
+}

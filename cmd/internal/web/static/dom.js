@@ -1,0 +1,45 @@
+// Small helpers for the page's own elements.
+
+export const byId = (id) => document.getElementById(id);
+
+// setText changes an element's text only when it differs, so that screen readers
+// and selections are left in peace.
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+// svg makes an SVG element with attributes.
+export function svg(name, attributes = {}, parent = null) {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
+  set(element, attributes);
+  if (parent) parent.append(element);
+  return element;
+}
+
+// set changes attributes; null takes one away.
+export function set(element, attributes) {
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined) element.removeAttribute(key);
+    else if (element.getAttribute(key) !== String(value)) element.setAttribute(key, value);
+  }
+}
+
+// mm writes a length for people.
+export const mm = (x, digits = 1) => `${x.toFixed(digits)} mm`;
+
+// keepUnit keeps --u, the length of one screen pixel in the drawing's own units,
+// so that labels keep their size on the screen however large the drawing is. It
+// returns the function that works it out, which also gives it back.
+export function keepUnit(drawing) {
+  let unit = 1;
+  const update = () => {
+    const { width, height } = drawing.viewBox.baseVal ?? {};
+    if (width && drawing.clientWidth && drawing.clientHeight) {
+      unit = Math.max(width / drawing.clientWidth, height / drawing.clientHeight);
+      drawing.style.setProperty("--u", unit.toFixed(4));
+    }
+    return unit;
+  };
+  new ResizeObserver(update).observe(drawing);
+  return update;
+}

@@ -1,0 +1,35 @@
+// The live state: server-sent events, with a watchdog that says when they stop.
+
+const silence = 5000; // ms; the server says something at least every second
+
+// listen calls onState with each state and onLost with true or false as the
+// connection goes and comes.
+export function listen(onState, onLost) {
+  let source = null;
+  let heard = Date.now();
+  let lost = false;
+
+  const tell = (now) => {
+    if (now !== lost) onLost((lost = now));
+  };
+  const open = () => {
+    if (source) source.close();
+    source = new EventSource("/api/events");
+    source.addEventListener("state", (event) => {
+      heard = Date.now();
+      tell(false);
+      onState(JSON.parse(event.data));
+    });
+  };
+  open();
+  setInterval(() => {
+    if (Date.now() - heard < silence) return;
+    tell(true);
+    // EventSource comes back by itself, unless the server refused it or the
+    // connection hangs: then begin anew.
+    if (source.readyState === EventSource.CLOSED || Date.now() - heard > 3 * silence) {
+      heard = Date.now() - silence;
+      open();
+    }
+  }, 1000);
+}

@@ -1,0 +1,78 @@
+// The page: each state that arrives is drawn whole. Nothing is computed here that
+// the server knows.
+
+import { byId, set, setText } from "./dom.js";
+import { listen } from "./live.js";
+import { showChoice, startChoosing } from "./choose.js";
+import { showTable } from "./table.js";
+import { showCamera } from "./camera.js";
+import { showAnswer } from "./answer.js";
+import { showPanel } from "./panel.js";
+
+let state = null;
+let lost = false;
+
+function banner(title, detail, advice) {
+  const element = byId("banner");
+  setText(byId("banner-title"), title);
+  setText(byId("banner-detail"), detail);
+  setText(byId("banner-advice"), advice);
+  element.hidden = !title;
+}
+
+function showHealth() {
+  document.body.classList.toggle("lost", lost);
+  if (lost) {
+    set(byId("status"), { "data-code": "lost" });
+    setText(byId("status-text"), "connection lost");
+    banner("Connection lost", "What you see is what this page last knew; it may be out of date.", "It comes back by itself when the program runs and the network is there.");
+    return;
+  }
+  const { code, title, detail, advice } = state.health;
+  document.body.classList.toggle("stale", code !== "ok");
+  set(byId("status"), { "data-code": code });
+  setText(byId("status-text"), code === "ok" ? "live" : title.toLowerCase());
+  if (code === "ok") banner("", "", "");
+  else banner(title, detail, advice);
+}
+
+function showNotes() {
+  const texts = state.notes.map((note) => `${new Date(note.at_unix_ms).toLocaleTimeString()}  ${note.text}`);
+  const list = byId("notes");
+  if (list.dataset.text === texts.join("\n")) return;
+  list.dataset.text = texts.join("\n");
+  list.replaceChildren(
+    ...texts.map((text) => {
+      const item = document.createElement("li");
+      item.textContent = text;
+      return item;
+    }),
+  );
+}
+
+function show() {
+  if (!state) return;
+  showHealth();
+  const registered = state.calibration.from ? `registered from ${state.calibration.from}` : "not registered";
+  setText(byId("source"), `${state.camera.source} · rules ${state.rules || "–"} · ${registered}`);
+  showChoice(state);
+  showTable(state);
+  showCamera(state);
+  showAnswer(state);
+  showPanel(state);
+  showNotes();
+}
+
+startChoosing();
+document.addEventListener("pending", show);
+listen(
+  (now) => {
+    state = now;
+    show();
+  },
+  (now) => {
+    lost = now;
+    if (state) show();
+    else if (lost) banner("No connection", "The program does not answer.", "Start it with: sightline run");
+  },
+);

@@ -1,0 +1,183 @@
+// The table from above, in millimetres. The drawing's y points down, the table's
+// away from player 1: y is turned round in one place, at().
+
+import { byId, keepUnit, mm, set, setText, svg } from "./dom.js";
+import { click, pendingAttacker } from "./choose.js";
+
+const margin = 34; // mm round the mat, for the edges' names
+const drawing = byId("table");
+const parts = {};
+const ships = new Map(); // id → elements; kept, so that the focus is
+let keep = () => 1;
+let size = "";
+let height = 0;
+
+const at = (x, y) => [x, height - y];
+
+function build(mat) {
+  size = `${mat.width_mm}×${mat.height_mm}`;
+  height = mat.height_mm;
+  drawing.replaceChildren();
+  ships.clear();
+  set(drawing, { viewBox: `${-margin} ${-margin} ${mat.width_mm + 2 * margin} ${mat.height_mm + 2 * margin}` });
+  const clip = svg("clipPath", { id: "mat-clip" }, svg("defs", {}, drawing));
+  svg("rect", { width: mat.width_mm, height: mat.height_mm }, clip);
+  svg("rect", { class: "mat", width: mat.width_mm, height: mat.height_mm }, drawing);
+  let lines = "";
+  for (let x = 100; x < mat.width_mm; x += 100) lines += `M${x} 0V${mat.height_mm}`;
+  for (let y = 100; y < mat.height_mm; y += 100) lines += `M0 ${mat.height_mm - y}H${mat.width_mm}`;
+  svg("path", { class: "grid", d: lines }, drawing);
+  for (const [text, y] of [["player 2", -margin / 2], ["player 1", mat.height_mm + margin / 2]]) {
+    svg("text", { class: "edge", x: mat.width_mm / 2, y }, drawing).textContent = text;
+  }
+  parts.range = svg("g", { "clip-path": "url(#mat-clip)" }, drawing);
+  parts.rocks = svg("g", {}, drawing);
+  parts.ships = svg("g", { class: "ships" }, drawing);
+  parts.measure = svg("g", { class: "measure" }, drawing);
+  keep = keepUnit(drawing);
+  keep();
+}
+
+// shipElements makes the drawing of one ship: in its own frame the nose is up.
+function shipElements(ship) {
+  const group = svg("g", { class: "ship", role: "button", tabindex: 0 }, parts.ships);
+  const hit = svg("circle", { class: "hit" }, group); // a finger needs more than a small base
+  const turned = svg("g", {}, group);
+  const w = ship.width_mm, l = ship.length_mm;
+  svg("rect", { class: "base", x: -w / 2, y: -l / 2, width: w, height: l, rx: 2 }, turned);
+  const x = Math.min(w / 2, Math.tan((ship.front_half_angle_deg * Math.PI) / 180) * (l / 2));
+  for (const [sx, sy] of [[x, -1], [-x, -1], [x, 1], [-x, 1]]) {
+    svg("line", { class: "arc", x1: sx * 0.55, y1: sy * l * 0.275, x2: sx, y2: (sy * l) / 2 }, turned);
+  }
+  svg("path", { class: "nose", d: `M0 ${-l / 2 + 2}l6 8h-12z` }, turned);
+  const tag = svg("text", { class: "tag" }, group);
+  tag.textContent = ship.id;
+  group.addEventListener("click", () => click(ship.id));
+  group.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    click(ship.id);
+  });
+  return { group, turned, tag, hit, base: ship.base };
+}
+
+export function roleOf(id, choice) {
+  const pending = pendingAttacker();
+  if (pending !== null) return pending === id ? "attacker" : null;
+  return id === choice.from ? "attacker" : id === choice.to ? "target" : null;
+}
+
+// tagPlace puts a ship's name on its base, or above it where the base is too small
+// on this screen to be seen under it.
+function tagPlace(ship, x, y, unit) {
+  const small = ship.width_mm / unit < 46;
+  const reach = (Math.abs(Math.cos((ship.heading_deg * Math.PI) / 180)) * ship.length_mm + Math.abs(Math.sin((ship.heading_deg * Math.PI) / 180)) * ship.width_mm) / 2;
+  return { x, y: small ? y - reach - 9 * unit : y };
+}
+
+function showShips(state) {
+  const unit = keep();
+  const here = new Set();
+  for (const ship of state.ships) {
+    here.add(ship.id);
+    let e = ships.get(ship.id);
+    if (e && e.base !== ship.base) {
+      e.group.remove();
+      e = null;
+    }
+    if (!e) ships.set(ship.id, (e = shipElements(ship)));
+    const [x, y] = at(ship.x_mm, ship.y_mm);
+    const role = roleOf(ship.id, state.choice);
+    set(e.turned, { transform: `translate(${x} ${y}) rotate(${ship.heading_deg})` });
+    set(e.hit, { cx: x, cy: y, r: Math.max(ship.width_mm * 0.6, 20 * unit) });
+    set(e.tag, tagPlace(ship, x, y, unit));
+    set(e.group, {
+      "data-player": ship.player,
+      "data-role": role,
+      "data-moving": ship.moving,
+      "aria-pressed": role !== null,
+      "aria-label": `${ship.id}, player ${ship.player}, ${ship.base} base${role ? `, ${role}` : ""}${ship.moving ? ", moving" : ""}`,
+    });
+  }
+  for (const [id, e] of ships) {
+    if (here.has(id)) continue;
+    e.group.remove();
+    ships.delete(id);
+  }
+}
+
+// wedge returns the outline of an arc in the ship's frame, far enough for range 3.
+function wedge(arc, ship) {
+  const far = 700, w = ship.width_mm / 2;
+  const half = (ship.front_half_angle_deg * Math.PI) / 180;
+  const ray = (angle) => `${far * Math.sin(angle)} ${-far * Math.cos(angle)}`;
+  const fan = (from, to) => `M0 0L${ray(from)}L${ray((from + to) / 2)}L${ray(to)}Z`;
+  switch (arc) {
+    case "front": return fan(-half, half);
+    case "rear": return fan(Math.PI - half, Math.PI + half);
+    case "right": return fan(half, Math.PI - half);
+    case "left": return fan(-Math.PI + half, -half);
+    case "full_front": return `M${-far} 0H${far}V${-far}H${-far}Z`;
+    case "full_rear": return `M${-far} 0H${far}V${far}H${-far}Z`;
+    case "bullseye": return `M-7.5 ${-w}V${-far}H7.5V${-w}Z`;
+  }
+  return "";
+}
+
+// showRange draws the attacker's range bands and the chosen arc. The rounded
+// rectangles are exact: all points at that distance from the base.
+function showRange(state) {
+  parts.range.replaceChildren();
+  const ship = state.ships.find((s) => s.id === (pendingAttacker() ?? state.choice.from));
+  if (!ship) return;
+  const [x, y] = at(ship.x_mm, ship.y_mm);
+  const turned = svg("g", { transform: `translate(${x} ${y}) rotate(${ship.heading_deg})` }, parts.range);
+  const w = ship.width_mm / 2, l = ship.length_mm / 2;
+  const ring = (r) => ({ x: -w - r, y: -l - r, width: 2 * (w + r), height: 2 * (l + r), rx: r });
+  const clip = svg("clipPath", { id: "range-clip" }, turned);
+  svg("rect", ring(300), clip);
+  svg("path", { class: "wedge", d: wedge(state.choice.arc, ship), "clip-path": "url(#range-clip)" }, turned);
+  for (const r of [100, 200, 300]) svg("rect", { class: "ring", ...ring(r) }, turned);
+  const turn = (ship.heading_deg * Math.PI) / 180;
+  for (const r of [100, 200, 300]) {
+    const d = l + r;
+    svg("text", { class: "ringlabel", x: x + d * Math.sin(turn), y: y - d * Math.cos(turn) }, parts.range).textContent = r / 100;
+  }
+}
+
+function showRocks(state) {
+  parts.rocks.replaceChildren();
+  for (const rock of state.obstacles) {
+    svg("polygon", { class: "rock", points: rock.outline_mm.map(([x, y]) => at(x, y).join(",")).join(" ") }, parts.rocks);
+  }
+}
+
+function showMeasure(state) {
+  parts.measure.replaceChildren();
+  if (pendingAttacker() !== null) return;
+  const lines = state.answer.lines_mm.map(([a, b]) => [at(...a), at(...b)]);
+  if (lines.length === 0) return;
+  if (lines.length > 1) {
+    const [[a, b], [c, d]] = lines;
+    svg("polygon", { points: [a, b, d, c].map((p) => p.join(",")).join(" ") }, parts.measure);
+  }
+  let sum = [0, 0];
+  for (const [[x1, y1], [x2, y2]] of lines) {
+    svg("line", { x1, y1, x2, y2 }, parts.measure);
+    sum = [sum[0] + x1 + x2, sum[1] + y1 + y2];
+  }
+  const n = 2 * lines.length;
+  svg("text", { x: sum[0] / n, y: sum[1] / n }, parts.measure).textContent = mm(state.answer.distance_mm);
+}
+
+// showTable draws a state.
+export function showTable(state) {
+  if (!state.mat.width_mm) return;
+  if (size !== `${state.mat.width_mm}×${state.mat.height_mm}`) build(state.mat);
+  showRange(state);
+  showRocks(state);
+  showShips(state);
+  showMeasure(state);
+  const n = state.ships.length;
+  setText(byId("table-note"), n === 1 ? "1 ship" : `${n} ships`);
+}

@@ -1,0 +1,108 @@
+// Package web is the page: what the camera sees, the table from above, the answer
+// for the chosen pair and the panel, live over server-sent events.
+//
+// Everything that is shown at one instant is one [View], made by package app and
+// handed over through a [Hub]. The JSON of the page is made here and only here,
+// with the unit in each key. The page itself is plain ES modules and one style
+// sheet, embedded, and asks nobody but this server for anything.
+package web
+
+import (
+	"time"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/hardware"
+	"sightline/vision"
+)
+
+// View is everything that is known at one instant. It is a plain value: whoever
+// makes it does not change it afterwards.
+type View struct {
+	Seq uint64    // counts the views from 1
+	At  time.Time // when it was made
+
+	Health Health
+	Notes  []Note // what people should know that is no hindrance, newest first
+
+	Source   string // as the source names itself
+	Figures  Figures
+	Register Register
+
+	Frame   vision.Frame // the newest picture; Gray is nil before the first one
+	Located vision.Located
+	Moving  map[string]geom.Length // ships that moved since the picture before, and how far
+
+	ObstaclesWatched bool
+	Sigmas           float64
+	Choice           Choice
+	Pair             *engine.PairVerdict // of the chosen pair; nil: Reason says why
+	Reason           string              // why there is no answer, in a few words; "" when there is one
+
+	Result engine.Result // all pairs
+
+	Panel     hardware.State
+	PanelName string // what the panel says of itself
+}
+
+// Code names a state of the whole program.
+type Code string
+
+// The states. Only OK gives answers.
+const (
+	OK            Code = "ok"
+	Starting      Code = "starting"
+	NoCamera      Code = "no_camera"
+	NoCalibration Code = "no_calibration"
+	Stale         Code = "stale"
+	Ended         Code = "ended"
+	Broken        Code = "broken" // locating failed
+)
+
+// Health says how the program is, and what a person can do about it.
+type Health struct {
+	Code   Code
+	Title  string // "No camera"
+	Detail string // what exactly is wrong
+	Advice string // what to do
+}
+
+// Note is something that happened.
+type Note struct {
+	At   time.Time
+	Text string
+}
+
+// Figures count what the camera and the locator do.
+type Figures struct {
+	Frames, Dropped uint64
+	FPS             float64       // of the camera
+	Locating        time.Duration // what the last frame took
+	Age             time.Duration // of the picture when the view was made
+}
+
+// Register says how the camera's place over the table is known.
+type Register struct {
+	From    string // "table.json", "the mat's markers"; "" when it is not known
+	RMSPx   float64
+	Markers []int // that fixed it
+	At      time.Time
+}
+
+// Choice is the pair that everybody looks at: one for all screens and the panel.
+type Choice struct {
+	From, To string
+	Arc      engine.Arc
+}
+
+// ArcOf returns the verdict on the chosen arc.
+func (v *View) ArcOf() (engine.ArcVerdict, bool) {
+	if v.Pair != nil {
+		for _, a := range v.Pair.Arcs {
+			if a.Arc == v.Choice.Arc {
+				return a, true
+			}
+		}
+	}
+	return engine.ArcVerdict{}, false
+}

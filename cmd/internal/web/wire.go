@@ -1,0 +1,320 @@
+package web
+
+import (
+	"math"
+	"strings"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/hardware"
+)
+
+// The JSON of the page. Units stand in the keys; positions are rounded to what a
+// screen can show (a thousandth of a millimetre), and nothing here is read back.
+
+type stateJSON struct {
+	Version     int             `json:"version"`
+	Seq         uint64          `json:"seq"`
+	AtMS        int64           `json:"at_unix_ms"`
+	Rules       string          `json:"rules"`
+	Sigmas      float64         `json:"sigmas"`
+	Health      healthJSON      `json:"health"`
+	Notes       []noteJSON      `json:"notes"`
+	Camera      cameraJSON      `json:"camera"`
+	Calibration calibrationJSON `json:"calibration"`
+	Picture     *pictureJSON    `json:"picture"`
+	Mat         matJSON         `json:"mat"`
+	Ships       []shipJSON      `json:"ships"`
+	Obstacles   []obstacleJSON  `json:"obstacles"`
+	Choice      choiceJSON      `json:"choice"`
+	Arcs        []string        `json:"arcs"`
+	Answer      answerJSON      `json:"answer"`
+	Panel       panelJSON       `json:"panel"`
+}
+
+type healthJSON struct {
+	Code   Code   `json:"code"`
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+	Advice string `json:"advice"`
+}
+
+type noteJSON struct {
+	AtMS int64  `json:"at_unix_ms"`
+	Text string `json:"text"`
+}
+
+type cameraJSON struct {
+	Source     string  `json:"source"`
+	FPS        float64 `json:"frames_per_second"`
+	Frames     uint64  `json:"frames"`
+	Dropped    uint64  `json:"dropped"`
+	LocatingMS float64 `json:"locating_ms"`
+	AgeMS      float64 `json:"age_ms"`
+}
+
+type calibrationJSON struct {
+	From    string  `json:"from"`
+	RMSPx   float64 `json:"rms_px"`
+	Markers []int   `json:"markers"`
+}
+
+type pictureJSON struct {
+	Seq      uint64 `json:"seq"`
+	WidthPx  int    `json:"width_px"`
+	HeightPx int    `json:"height_px"`
+}
+
+type matJSON struct {
+	WidthMM  float64 `json:"width_mm"`
+	HeightMM float64 `json:"height_mm"`
+}
+
+type shipJSON struct {
+	ID         string       `json:"id"`
+	Player     int          `json:"player"`
+	Base       string       `json:"base"`
+	WidthMM    float64      `json:"width_mm"`
+	LengthMM   float64      `json:"length_mm"`
+	XMM        float64      `json:"x_mm"`
+	YMM        float64      `json:"y_mm"`
+	HeadingDeg float64      `json:"heading_deg"`
+	SigmaMM    float64      `json:"sigma_mm"`
+	HalfArcDeg float64      `json:"front_half_angle_deg"`
+	Seen       string       `json:"seen"`
+	Visible    float64      `json:"visible"`
+	MovedMM    float64      `json:"moved_mm"`
+	Moving     bool         `json:"moving"`
+	OutlinePx  [][2]float64 `json:"outline_px"`
+}
+
+type obstacleJSON struct {
+	ID        string       `json:"id"`
+	Kind      string       `json:"kind"`
+	OutlineMM [][2]float64 `json:"outline_mm"` // on the table
+}
+
+type choiceJSON struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+	Arc  string `json:"arc"`
+}
+
+type answerJSON struct {
+	Outcome     string          `json:"outcome"` // yes, too_close, no_view, none (nothing chosen)
+	Title       string          `json:"title"`
+	Live        string          `json:"live"`
+	Explain     string          `json:"explain"`
+	Reason      string          `json:"reason"`
+	Band        string          `json:"band"` // what stands large on the page: "2", "2/3"
+	DistanceMM  float64         `json:"distance_mm"`
+	SigmaMM     float64         `json:"sigma_mm"`
+	MarginMM    float64         `json:"margin_mm"`
+	Contact     string          `json:"contact"`
+	LinesMM     [][2][2]float64 `json:"lines_mm"`
+	InArc       arcJSON         `json:"in_arc"`
+	Obstruction obstructionJSON `json:"obstruction"`
+	Attack      *attackJSON     `json:"attack"`
+}
+
+type arcJSON struct {
+	Outcome  string  `json:"outcome"`
+	Text     string  `json:"text"`
+	MarginMM float64 `json:"margin_mm"`
+	SigmaMM  float64 `json:"sigma_mm"`
+}
+
+type obstructionJSON struct {
+	Outcome string `json:"outcome"` // yes, no, choose, too_close, not_watched
+	Text    string `json:"text"`
+}
+
+type attackJSON struct {
+	Outcome    string          `json:"outcome"`
+	Title      string          `json:"title"`
+	DistanceMM float64         `json:"distance_mm"`
+	SigmaMM    float64         `json:"sigma_mm"`
+	LinesMM    [][2][2]float64 `json:"lines_mm"`
+	Differs    bool            `json:"differs"` // from the range base to base
+}
+
+type panelJSON struct {
+	Name    string            `json:"name"`
+	Lamps   map[string]string `json:"lamps"`
+	Display string            `json:"display"` // address of the picture
+	Alt     string            `json:"alt"`
+}
+
+// stateOf turns a view into the page's JSON.
+func stateOf(v *View) stateJSON {
+	w := words(v)
+	s := stateJSON{
+		Version: 1, Seq: v.Seq, AtMS: v.At.UnixMilli(),
+		Rules: v.Located.Scene.Rules.String(), Sigmas: v.Sigmas,
+		Health: healthJSON(v.Health), Notes: []noteJSON{},
+		Camera: cameraJSON{
+			Source: v.Source, FPS: round(v.Figures.FPS), Frames: v.Figures.Frames, Dropped: v.Figures.Dropped,
+			LocatingMS: float64(v.Figures.Locating.Milliseconds()), AgeMS: float64(v.Figures.Age.Milliseconds()),
+		},
+		Calibration: calibrationJSON{From: v.Register.From, RMSPx: round(v.Register.RMSPx), Markers: append([]int{}, v.Register.Markers...)},
+		Mat:         matJSON{round(float64(v.Located.Scene.MatWidth)), round(float64(v.Located.Scene.MatHeight))},
+		Ships:       shipsOf(v), Obstacles: obstaclesOf(v),
+		Choice: choiceJSON{From: v.Choice.From, To: v.Choice.To, Arc: v.Choice.Arc.String()},
+		Arcs:   arcsOf(v),
+		Answer: answerOf(v, w),
+		Panel:  panelOf(v, w),
+	}
+	for _, n := range v.Notes {
+		s.Notes = append(s.Notes, noteJSON{n.At.UnixMilli(), n.Text})
+	}
+	if width, height := v.Frame.Size(); width > 0 {
+		s.Picture = &pictureJSON{Seq: v.Frame.Seq, WidthPx: width, HeightPx: height}
+	}
+	return s
+}
+
+func shipsOf(v *View) []shipJSON {
+	ships := []shipJSON{}
+	profile, err := engine.ProfileNamed(v.Located.Scene.Profile)
+	if err != nil { // the configuration is checked; a name from elsewhere would only be drawn
+		profile = engine.Nominal()
+	}
+	if v.Located.Scene.Dimensions != nil {
+		profile = *v.Located.Scene.Dimensions
+	}
+	for i, ship := range v.Located.Scene.Ships {
+		w, l := profile.Size(ship.Base)
+		c := ship.Covariance.Position()
+		moved, moving := v.Moving[ship.ID]
+		s := shipJSON{
+			ID: ship.ID, Player: ship.Player, Base: ship.Base.String(), WidthMM: float64(w), LengthMM: float64(l),
+			XMM: round(ship.Pose.X), YMM: round(ship.Pose.Y), HeadingDeg: round(ship.Pose.Heading.Normalized().Degrees()),
+			SigmaMM:    round(math.Sqrt((c.XX + c.YY) / 2)),
+			HalfArcDeg: round(profile.HalfAngle(v.Located.Scene.Rules, ship.Base).Degrees()),
+			Seen:       ship.Seen, Visible: round(ship.Visible), Moving: moving, MovedMM: round(float64(moved)),
+			OutlinePx: [][2]float64{},
+		}
+		if i < len(v.Located.Ships) {
+			for _, p := range v.Located.Ships[i].Outline {
+				s.OutlinePx = append(s.OutlinePx, [2]float64{round(p.X), round(p.Y)})
+			}
+		}
+		ships = append(ships, s)
+	}
+	return ships
+}
+
+func obstaclesOf(v *View) []obstacleJSON {
+	out := []obstacleJSON{}
+	for _, o := range v.Located.Scene.Obstacles {
+		j := obstacleJSON{ID: o.ID, Kind: o.Kind, OutlineMM: [][2]float64{}}
+		for _, p := range o.Outline {
+			j.OutlineMM = append(j.OutlineMM, pointOf(o.Pose.Transform(p)))
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+// arcsOf lists the arcs that the attacker has, to choose from.
+func arcsOf(v *View) []string {
+	arcs := []string{}
+	if v.Pair != nil {
+		for _, a := range v.Pair.Arcs {
+			arcs = append(arcs, a.Arc.String())
+		}
+	}
+	return arcs
+}
+
+func answerOf(v *View, w answerWords) answerJSON {
+	a := answerJSON{
+		Outcome: "none", Title: w.Title, Live: w.Live, Explain: w.Explain, Reason: v.Reason,
+		LinesMM:     [][2][2]float64{},
+		InArc:       arcJSON{Outcome: engine.NoView.String(), Text: w.InArc},
+		Obstruction: obstructionJSON{Outcome: "not_watched", Text: w.Obstruction},
+	}
+	if v.Choice.From == "" || v.Choice.To == "" {
+		return a
+	}
+	a.Outcome = engine.NoView.String()
+	if v.Pair == nil {
+		return a
+	}
+	r := v.Pair.Range
+	a.Outcome, a.Contact = r.Outcome.String(), v.Pair.Contact.String()
+	a.Band = bandLarge(r)
+	a.DistanceMM, a.SigmaMM, a.MarginMM = round(float64(r.Distance)), round(float64(r.Sigma)), round(float64(r.Margin))
+	a.LinesMM = linesOf(r.Lines)
+	arc, ok := v.ArcOf()
+	if !ok {
+		return a
+	}
+	a.InArc.Outcome, a.InArc.MarginMM, a.InArc.SigmaMM = arc.InArc.String(), round(float64(arc.Margin)), round(float64(arc.Sigma))
+	if at := arc.Attack; at != nil {
+		a.Attack = &attackJSON{
+			Outcome: at.Outcome.String(), Title: rangeTitle(at.RangeVerdict), DistanceMM: round(float64(at.Distance)), SigmaMM: round(float64(at.Sigma)),
+			LinesMM: linesOf(at.Lines), Differs: rangeTitle(at.RangeVerdict) != rangeTitle(r),
+		}
+		if v.ObstaclesWatched {
+			a.Obstruction.Outcome = obstructionOutcome(at.Obstruction.Verdict)
+		}
+	}
+	return a
+}
+
+func obstructionOutcome(verdict string) string {
+	switch verdict {
+	case "never":
+		return "no"
+	case "must":
+		return "yes"
+	case "may":
+		return "choose"
+	case "too_close":
+		return "too_close"
+	}
+	return "not_watched"
+}
+
+// bandLarge is the range as it stands large on the page.
+func bandLarge(r engine.RangeVerdict) string {
+	if r.Outcome == engine.Yes {
+		return hardware.BandText(r.Band)
+	}
+	var bands []string
+	for _, b := range r.Possible {
+		bands = append(bands, hardware.BandText(b))
+	}
+	if len(bands) == 0 {
+		return "?"
+	}
+	return strings.Join(bands, "/")
+}
+
+func panelOf(v *View, w answerWords) panelJSON {
+	p := panelJSON{Name: v.PanelName, Lamps: map[string]string{}, Alt: "The display says: " + w.Live}
+	for i, l := range hardware.Lights(v.Panel) {
+		p.Lamps[hardware.Lamp(i).String()] = l.String()
+	}
+	return p
+}
+
+func linesOf(lines []engine.Line) [][2][2]float64 {
+	out := [][2][2]float64{}
+	for _, l := range lines {
+		out = append(out, [2][2]float64{pointOf(l[0]), pointOf(l[1])})
+	}
+	return out
+}
+
+func pointOf(p geom.Point) [2]float64 { return [2]float64{round(p.X), round(p.Y)} }
+
+// round keeps three decimals. JSON has no word for a number that is not finite;
+// such a one is 0, and the outcome beside it says that nothing is known.
+func round(x float64) float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0
+	}
+	return math.Round(x*1000) / 1000
+}

@@ -1,0 +1,187 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sightline/engine"
+	"sightline/hardware"
+)
+
+// answerWords is the answer in words, for people and for screen readers.
+type answerWords struct {
+	Title       string // "Range 2"
+	Live        string // all that matters, without figures that tremble
+	Explain     string // why it is so, with the figures
+	InArc       string // "in the front arc"
+	Obstruction string
+}
+
+// words says a view's answer. Everything on the page that words a verdict comes from here.
+func words(v *View) answerWords {
+	if v.Choice.From == "" || v.Choice.To == "" {
+		return answerWords{Title: "Choose a pair", Live: "Choose an attacker and a target."}
+	}
+	if v.Pair == nil {
+		return answerWords{
+			Title: "No answer",
+			Live:  fmt.Sprintf("No answer for %s to %s: %s.", v.Choice.From, v.Choice.To, v.Reason),
+		}
+	}
+	w := answerWords{
+		Title:       rangeTitle(v.Pair.Range),
+		Explain:     explainRange(v),
+		Obstruction: obstructionWords(v),
+	}
+	w.InArc = arcWords(v)
+	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", v.Choice.From, v.Choice.To, w.Title, upperFirst(w.InArc), upperFirst(w.Obstruction))
+	return w
+}
+
+// rangeTitle names the range: "Range 2", "Range 2 or 3", "Contact (range 0)".
+func rangeTitle(r engine.RangeVerdict) string {
+	if r.Outcome == engine.NoView {
+		return "No view"
+	}
+	if r.Outcome == engine.Yes {
+		switch {
+		case r.Band == 0:
+			return "Contact (range 0)"
+		case r.Band > 3:
+			return "Beyond range 3"
+		}
+		return fmt.Sprintf("Range %d", r.Band)
+	}
+	bands := bandNames(r.Possible)
+	if len(bands) < 2 {
+		return "Too close to call"
+	}
+	text := strings.Join(bands[:len(bands)-1], ", ") + " or " + bands[len(bands)-1]
+	if rest, ok := strings.CutPrefix(text, "contact"); ok {
+		return "Contact" + strings.Replace(rest, " or ", " or range ", 1)
+	}
+	return "Range " + text
+}
+
+// bandNames names bands for people; all beyond 3 are one.
+func bandNames(bands []int) []string {
+	var names []string
+	for _, b := range bands {
+		name := fmt.Sprint(b)
+		switch {
+		case b == 0:
+			name = "contact"
+		case b > 3:
+			name = "beyond"
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// explainRange says how sure the range is and why.
+func explainRange(v *View) string {
+	r := v.Pair.Range
+	need := v.Sigmas * float64(r.Sigma)
+	switch r.Outcome {
+	case engine.Yes:
+		return fmt.Sprintf("Decided: %.1f mm away from what would change the range, where %.1f mm is enough to be sure (%g standard deviations).",
+			abs(float64(r.Margin)), need, v.Sigmas)
+	case engine.Indeterminate:
+		return fmt.Sprintf("Too close to call: the edge of the band is only %.2f mm away, and the camera is sure only beyond %.1f mm (%g standard deviations). Measure this one by hand.",
+			abs(float64(r.Margin)), need, v.Sigmas)
+	}
+	return "The camera does not see enough of the two ships."
+}
+
+// arcWords says whether the target is in the chosen arc.
+func arcWords(v *View) string {
+	a, ok := v.ArcOf()
+	arc := strings.ReplaceAll(v.Choice.Arc.String(), "_", " ")
+	if !ok {
+		return fmt.Sprintf("%s has no %s arc", v.Choice.From, arc)
+	}
+	switch a.InArc {
+	case engine.Yes:
+		return fmt.Sprintf("in the %s arc", arc)
+	case engine.No:
+		return fmt.Sprintf("not in the %s arc", arc)
+	case engine.NoView:
+		return fmt.Sprintf("the %s arc is not seen", arc)
+	}
+	return fmt.Sprintf("too close to the edge of the %s arc to call", arc)
+}
+
+// obstructionWords says what is known of obstacles between the two. A line that
+// nobody watches is never called clear.
+func obstructionWords(v *View) string {
+	if !v.ObstaclesWatched {
+		return "obstacles are not watched"
+	}
+	a, ok := v.ArcOf()
+	if !ok || a.Attack == nil {
+		return "no attack line to be obstructed"
+	}
+	by := strings.Join(a.Attack.Obstruction.By, ", ")
+	switch a.Attack.Obstruction.Verdict {
+	case "never":
+		return "no obstacle on the line"
+	case "must":
+		return "obstructed by " + by
+	case "may":
+		return "the attacker may choose a clear line past " + by
+	case "too_close":
+		return "too close to call whether " + by + " obstructs"
+	}
+	return "obstacles are not watched"
+}
+
+// PanelState returns what the panel shows of a view.
+func PanelState(v *View) hardware.State {
+	s := hardware.State{From: v.Choice.From, To: v.Choice.To, Range: engine.NoView, InArc: engine.NoView, Obstructed: engine.NoView, Reason: v.Reason}
+	if !s.Chosen() {
+		s.From, s.To = "", ""
+		return s
+	}
+	if v.Pair == nil {
+		return s
+	}
+	r := v.Pair.Range
+	s.Range, s.Band, s.Possible = r.Outcome, r.Band, r.Possible
+	s.DistanceMM, s.SigmaMM = r.Distance.Millimeters(), r.Sigma.Millimeters()
+	a, ok := v.ArcOf()
+	if !ok {
+		return s
+	}
+	s.Arc, s.InArc = v.Choice.Arc.String(), a.InArc
+	if v.ObstaclesWatched && a.Attack != nil {
+		s.Obstructed, s.AttackerChooses = obstructed(a.Attack.Obstruction.Verdict)
+	}
+	return s
+}
+
+func obstructed(verdict string) (o engine.Outcome, attackerChooses bool) {
+	switch verdict {
+	case "never":
+		return engine.No, false
+	case "must":
+		return engine.Yes, false
+	case "may":
+		return engine.Indeterminate, true
+	case "too_close":
+		return engine.Indeterminate, false
+	}
+	return engine.NoView, false
+}
+
+func upperFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func abs(x float64) float64 { return max(x, -x) }

@@ -1,0 +1,84 @@
+package web
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"sightline/engine"
+	"sightline/hardware"
+)
+
+func pairView(r engine.RangeVerdict, arc engine.ArcVerdict) *View {
+	return &View{
+		Sigmas: 3, Choice: Choice{From: "A1", To: "B1", Arc: engine.ArcFront},
+		Pair: &engine.PairVerdict{From: "A1", To: "B1", Range: r, Arcs: []engine.ArcVerdict{arc}},
+	}
+}
+
+func TestRangeTitles(t *testing.T) {
+	for want, r := range map[string]engine.RangeVerdict{
+		"Range 2":            {Outcome: engine.Yes, Band: 2},
+		"Contact (range 0)":  {Outcome: engine.Yes, Band: 0},
+		"Beyond range 3":     {Outcome: engine.Yes, Band: 6},
+		"Range 2 or 3":       {Outcome: engine.Indeterminate, Possible: []int{2, 3}},
+		"Range 3 or beyond":  {Outcome: engine.Indeterminate, Possible: []int{3, 4}},
+		"Contact or range 1": {Outcome: engine.Indeterminate, Possible: []int{0, 1}},
+		"Too close to call":  {Outcome: engine.Indeterminate},
+		"No view":            {Outcome: engine.NoView},
+		"Range 1, 2 or 3":    {Outcome: engine.Indeterminate, Possible: []int{1, 2, 3}},
+	} {
+		assert.Equal(t, want, rangeTitle(r), "rangeTitle(%+v)", r)
+	}
+}
+
+func TestTooCloseIsExplainedWithItsFigures(t *testing.T) {
+	v := pairView(engine.RangeVerdict{Outcome: engine.Indeterminate, Possible: []int{2, 3}, Distance: 200.1, Sigma: 0.25, Margin: 0.1}, engine.ArcVerdict{})
+	text := words(v).Explain
+	assert.Contains(t, text, "0.10 mm")
+	assert.Contains(t, text, "0.8 mm (3 standard deviations)")
+	assert.Contains(t, text, "by hand")
+}
+
+func TestObstaclesThatNobodyWatchesAreNeverClear(t *testing.T) {
+	arc := engine.ArcVerdict{Arc: engine.ArcFront, InArc: engine.Yes, Attack: &engine.AttackVerdict{Obstruction: engine.ObstructionVerdict{Verdict: "never"}}}
+	v := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, arc)
+	assert.Equal(t, "obstacles are not watched", words(v).Obstruction)
+	assert.Equal(t, engine.NoView, PanelState(v).Obstructed)
+	v.ObstaclesWatched = true
+	assert.Equal(t, "no obstacle on the line", words(v).Obstruction)
+	assert.Equal(t, engine.No, PanelState(v).Obstructed)
+}
+
+func TestObstructionVerdicts(t *testing.T) {
+	for verdict, want := range map[string]struct {
+		text    string
+		outcome engine.Outcome
+		chooses bool
+	}{
+		"must":      {"obstructed by rock1", engine.Yes, false},
+		"may":       {"the attacker may choose a clear line past rock1", engine.Indeterminate, true},
+		"too_close": {"too close to call whether rock1 obstructs", engine.Indeterminate, false},
+		"strange":   {"obstacles are not watched", engine.NoView, false},
+	} {
+		arc := engine.ArcVerdict{Arc: engine.ArcFront, InArc: engine.Yes, Attack: &engine.AttackVerdict{Obstruction: engine.ObstructionVerdict{Verdict: verdict, By: []string{"rock1"}}}}
+		v := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, arc)
+		v.ObstaclesWatched = true
+		s := PanelState(v)
+		assert.Equal(t, want.text, words(v).Obstruction, verdict)
+		assert.Equal(t, want.outcome, s.Obstructed, verdict)
+		assert.Equal(t, want.chooses, s.AttackerChooses, verdict)
+	}
+}
+
+func TestNoAnswerSaysWhyAndLeavesThePanelDark(t *testing.T) {
+	v := &View{Choice: Choice{From: "A1", To: "B1"}, Reason: "no camera"}
+	assert.Equal(t, "No answer for A1 to B1: no camera.", words(v).Live)
+	assert.Zero(t, hardware.Lights(PanelState(v)))
+}
+
+func TestAnArcThatTheShipDoesNotHave(t *testing.T) {
+	v := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, engine.ArcVerdict{Arc: engine.ArcRear})
+	assert.Equal(t, "A1 has no front arc", words(v).InArc)
+	assert.Equal(t, engine.NoView, PanelState(v).InArc)
+}
