@@ -1,9 +1,16 @@
 package vision
 
 import (
-	"errors"
+	"cmp"
+	"fmt"
+	"image"
+	"math"
+	"slices"
+	"time"
 
 	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
 )
 
 // LocatorOptions control a Locator; the zero value is the default.
@@ -11,15 +18,496 @@ type LocatorOptions struct {
 	Uncertainty calibration.Uncertainty // zero: calibration.DefaultUncertainty
 }
 
-// Locator finds ships in frames of one calibrated camera. It belongs to one goroutine.
-type Locator struct{}
+// Locator finds ships in frames of one calibrated camera: straight edges, the
+// rims that can be read along them, and a fit of the printed rim for each. It
+// keeps its buffers from frame to frame and belongs to one goroutine.
+type Locator struct {
+	table  calibration.Table
+	errors *calibration.ErrorModel
+
+	reduce int // the picture is made smaller by this factor to search it
+	small  image.Gray
+	finder finder
+	fit    rimFit
+}
+
+// finder searches a picture of moderate scale (1 to 1.7 px/mm) for candidates.
+type finder struct {
+	cam      *calibration.Camera
+	z        geom.Length
+	roi      image.Rectangle
+	segments segmentFinder
+	profile  profile
+}
+
+// searchScale is the scale, in px/mm, above which a picture is reduced for the
+// search. The cells of 2.67 mm need 2.5 px each, and more only costs time.
+const searchScale = 1.75
 
 // NewLocator returns a locator for the calibrated table.
 func NewLocator(t calibration.Table, o LocatorOptions) (*Locator, error) {
-	return nil, errors.New("vision: locator: under construction")
+	if err := t.Intrinsics.Validate(); err != nil {
+		return nil, fmt.Errorf("vision: locator: lens: %w", err)
+	}
+	middle := geom.Point{X: float64(t.Layout.Width) / 2, Y: float64(t.Layout.Height) / 2}
+	_, dx, dy, ok := t.PixelJacobian(middle, BaseTop)
+	if !ok {
+		return nil, fmt.Errorf("vision: locator: the middle of the %v × %v mat lies behind the camera", t.Layout.Width, t.Layout.Height)
+	}
+	l := &Locator{table: t, errors: calibration.NewErrorModel(t, o.Uncertainty), reduce: 1}
+	scale := math.Sqrt(math.Abs(dx.X*dy.Y - dx.Y*dy.X))
+	for scale/float64(l.reduce) > searchScale {
+		l.reduce++
+	}
+	cam := t.Camera
+	cam.Intrinsics = reduced(cam.Intrinsics, l.reduce)
+	l.finder = finder{cam: &cam, z: BaseTop, roi: matRegion(&cam, t.Layout)}
+	if l.finder.roi.Empty() {
+		return nil, fmt.Errorf("vision: locator: the mat lies outside the %d×%d picture", t.Intrinsics.Width, t.Intrinsics.Height)
+	}
+	return l, nil
 }
 
-// Locate finds the ships in a frame.
+// Table returns the calibration that the locator works with.
+func (l *Locator) Table() calibration.Table { return l.table }
+
+// reduced returns the lens of a picture whose pixels are means of k×k pixels.
+func reduced(in calibration.Intrinsics, k int) calibration.Intrinsics {
+	f := float64(k)
+	in.Width, in.Height = in.Width/k, in.Height/k
+	in.Fx, in.Fy = in.Fx/f, in.Fy/f
+	in.Cx, in.Cy = (in.Cx+0.5)/f-0.5, (in.Cy+0.5)/f-0.5
+	return in
+}
+
+// matRegion returns the pixels that the mat covers, with a base's height to spare.
+func matRegion(cam *calibration.Camera, layout calibration.Layout) image.Rectangle {
+	var box image.Rectangle
+	w, h := float64(layout.Width), float64(layout.Height)
+	const steps = 8
+	for i := range steps + 1 {
+		t := float64(i) / steps
+		for _, p := range [...]geom.Point{{X: t * w}, {X: t * w, Y: h}, {Y: t * h}, {X: w, Y: t * h}} {
+			px, ok := cam.PixelOf(p, BaseTop)
+			if !ok {
+				continue
+			}
+			x, y := int(math.Round(px.X)), int(math.Round(px.Y))
+			box = box.Union(image.Rect(x-6, y-6, x+7, y+7))
+		}
+	}
+	return box.Intersect(image.Rect(0, 0, cam.Width, cam.Height))
+}
+
+// Locate finds the ships in a frame. The scene's poses carry their covariance,
+// systematic part included. It fails when the frame is not of the size that the
+// lens was calibrated for.
 func (l *Locator) Locate(f Frame) (Located, error) {
-	return Located{}, errors.New("vision: locate: under construction")
+	began := time.Now()
+	w, h := f.Size()
+	if w != l.table.Intrinsics.Width || h != l.table.Intrinsics.Height {
+		return Located{}, fmt.Errorf("vision: locate %s: the picture is %d×%d, the calibration is for %d×%d",
+			f.Name, w, h, l.table.Intrinsics.Width, l.table.Intrinsics.Height)
+	}
+	found := l.ships(f.Gray)
+	out := Located{Captured: f.Captured, Seq: f.Seq}
+	out.Scene = engine.Scene{
+		Rules: engine.Rules25, MatWidth: l.table.Layout.Width, MatHeight: l.table.Layout.Height,
+		ScaleSigma: l.table.ScaleSigma,
+	}
+	for _, s := range found {
+		out.Scene.Ships = append(out.Scene.Ships, l.ship(s))
+		out.Ships = append(out.Ships, l.view(s))
+	}
+	out.Elapsed = time.Since(began)
+	return out, nil
+}
+
+// found is an accepted ship: the fit's results, copied out of its buffers.
+type found struct {
+	token  Token
+	pose   geom.Pose
+	cov    geom.Cov3
+	sides  []Side
+	agree  float64
+	rms    float64
+	edges  bool // the base's outline stands out from the ground on two sides or more
+	agreed int  // cells that show what is printed
+}
+
+// ships runs the search and the fits, best candidates first.
+func (l *Locator) ships(g *image.Gray) []found {
+	search := g
+	if l.reduce > 1 {
+		search = shrink(g, l.reduce, &l.small)
+	}
+	var all []candidate
+	minLength := 11 * l.searchPixelsPerMM()
+	for _, s := range l.finder.segments.find(search, l.finder.roi, minLength) {
+		all = l.finder.candidates(search, s, all)
+	}
+	for i := range all {
+		all[i].score = l.finder.support(search, all[i])
+	}
+	slices.SortFunc(all, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.token.Code, b.token.Code))
+	})
+	var out []found
+	tried := all[:0:0]
+	const maxFits = 150
+	for _, c := range all {
+		if len(tried) >= maxFits || c.score < minSupport {
+			break
+		}
+		if covered(out, c) || repeats(tried, c) {
+			continue
+		}
+		tried = append(tried, c)
+		if s, ok := l.try(g, c); ok && !clashes(out, s) {
+			out = append(out, s)
+		}
+	}
+	out = dropTwins(out)
+	slices.SortFunc(out, func(a, b found) int { return cmp.Compare(a.token.Code, b.token.Code) })
+	return out
+}
+
+func (l *Locator) searchPixelsPerMM() float64 {
+	c := l.table.Extrinsics.Center()
+	return l.table.Fx / float64(l.reduce) / math.Max(c[2], 1)
+}
+
+// shrink averages k×k pixels into one.
+func shrink(g *image.Gray, k int, out *image.Gray) *image.Gray {
+	w, h := g.Rect.Dx()/k, g.Rect.Dy()/k
+	if out.Rect.Dx() != w || out.Rect.Dy() != h {
+		*out = *image.NewGray(image.Rect(0, 0, w, h))
+	}
+	half := k * k / 2
+	for y := range h {
+		row := out.Pix[y*out.Stride:][:w]
+		for x := range row {
+			sum := half
+			for j := range k {
+				for _, v := range g.Pix[(y*k+j)*g.Stride+x*k:][:k] {
+					sum += int(v)
+				}
+			}
+			row[x] = uint8(sum / (k * k))
+		}
+	}
+	return out
+}
+
+// minSupport is the least support of a candidate that is worth a fit: one side
+// read well.
+const minSupport = 0.4
+
+// support sums over the four sides how well the picture agrees with the print,
+// each as a correlation less what chance gives.
+func (f *finder) support(g *image.Gray, c candidate) float64 {
+	h := float64(c.token.Side()) / 2
+	n := Cells(c.token.Base)
+	w := float64(CellWidth(c.token.Base))
+	var total float64
+	for s := Front; s <= LeftSide; s++ {
+		turn := geom.Pose{Heading: c.pose.Heading + geom.Angle(s)*90*geom.Degree}
+		out, along := turn.Forward(), turn.Right()
+		line := newSideLine(f.cam, c.pose.Point.Add(out.Mul(h)), along, -h, h, f.z)
+		if !line.valid {
+			continue
+		}
+		var sx, sy, sxx, syy, sxy, m float64
+		add := func(a, expect float64) {
+			x, y := line.pixel(a, 2.3)
+			kx, ky := line.pixel(a, 0.6)
+			v, ok := bilinear(g, x, y)
+			key, ok2 := bilinear(g, kx, ky)
+			if !ok || !ok2 {
+				return
+			}
+			v = math.Min(v/math.Max(key, 12), 1.3)
+			sx, sy, sxx, syy, sxy, m = sx+expect, sy+v, sxx+expect*expect, syy+v*v, sxy+expect*v, m+1
+		}
+		for i := range n {
+			expect := 0.0
+			if c.token.Cell(s, i) {
+				expect = 1
+			}
+			add(-h+float64(Corner)+(float64(i)+0.5)*w, expect)
+		}
+		add(-h+2.6, 0)
+		add(h-2.6, 0)
+		if den := (sxx - sx*sx/m) * (syy - sy*sy/m); m > 8 && den > 0 && syy/m-(sy/m)*(sy/m) > 0.015 {
+			total += math.Max(0, (sxy-sx*sy/m)/math.Sqrt(den)-0.35)
+		}
+	}
+	return total
+}
+
+// covered reports whether a candidate's centre lies on a ship that was found.
+func covered(ships []found, c candidate) bool {
+	for _, s := range ships {
+		p := s.pose.Inverse(c.pose.Point)
+		if h := float64(s.token.Side())/2 - 3; math.Abs(p.X) < h && math.Abs(p.Y) < h {
+			return true
+		}
+	}
+	return false
+}
+
+// repeats reports whether nearly the same candidate was tried.
+func repeats(tried []candidate, c candidate) bool {
+	for _, t := range tried {
+		if t.token == c.token && t.pose.Distance(c.pose.Point) < 1.2 && math.Abs(float64((t.pose.Heading-c.pose.Heading).Signed())) < 0.03 {
+			return true
+		}
+	}
+	return false
+}
+
+// clashes reports whether a ship's base would lie inside another one that was
+// found before it: plastic does not.
+func clashes(ships []found, s found) bool {
+	for _, o := range ships {
+		if basesOverlap(o, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// basesOverlap reports whether two bases overlap by more than a millimetre and a
+// half, by the separating axes of two rectangles.
+func basesOverlap(a, b found) bool {
+	const slack = 1.5
+	d := b.pose.Sub(a.pose.Point)
+	ha, hb := float64(a.token.Side())/2, float64(b.token.Side())/2
+	turn := float64(b.pose.Heading - a.pose.Heading)
+	spread := math.Abs(math.Cos(turn)) + math.Abs(math.Sin(turn))
+	for _, axis := range [...]geom.Point{a.pose.Forward(), a.pose.Right()} {
+		if math.Abs(d.Dot(axis)) > ha+hb*spread-slack {
+			return false
+		}
+	}
+	for _, axis := range [...]geom.Point{b.pose.Forward(), b.pose.Right()} {
+		if math.Abs(d.Dot(axis)) > hb+ha*spread-slack {
+			return false
+		}
+	}
+	return true
+}
+
+// dropTwins removes ships whose code was read in two places: one of them is
+// wrong, and nobody can say which unless it shows twice as many cells.
+func dropTwins(ships []found) []found {
+	doubted := func(s found) bool {
+		for _, o := range ships {
+			if o.token.Code == s.token.Code && o.pose != s.pose && s.agreed < 2*o.agreed {
+				return true
+			}
+		}
+		return false
+	}
+	var out []found
+	for _, s := range ships {
+		if !doubted(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// try fits a candidate and decides whether it is the ship that it seems to be.
+func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
+	f := &l.fit
+	if !f.collect(g, &l.table.Camera, BaseTop, c.token, c.pose) || !f.solve() {
+		return found{}, false
+	}
+	sides, agreed, ok := f.identity()
+	if !ok || (len(sides) < 2 && l.contradicted(g)) {
+		return found{}, false
+	}
+	cov := f.cov
+	sys := l.errors.Systematic(f.pose, BaseTop, c.token.Side()/2)
+	for i := range cov {
+		cov[i] += sys[i]
+	}
+	return found{
+		token: c.token, pose: f.pose, cov: cov, sides: sides, agree: f.agree, rms: f.rms,
+		edges: f.outlineStandsOut(), agreed: agreed,
+	}, true
+}
+
+// contradicted reads the four sides afresh at the fitted pose, without knowing
+// what should stand there, and reports whether any of them whose keyline is in
+// view says a different ship or a different side.
+func (l *Locator) contradicted(g *image.Gray) bool {
+	f := &l.fit
+	h := float64(f.token.Side()) / 2
+	for s := Front; s <= LeftSide; s++ {
+		if f.keys[s] < Cells(f.token.Base)-1 {
+			continue
+		}
+		turn := geom.Pose{Heading: f.pose.Heading + geom.Angle(s)*90*geom.Degree}
+		line := newSideLine(&l.table.Camera, f.pose.Point.Add(turn.Forward().Mul(h)), turn.Right(), -h, h, BaseTop)
+		if !line.valid || !l.finder.profile.read(g, &line) {
+			continue
+		}
+		r, ok := l.finder.profile.readAt(f.token.Base, 0)
+		if ok && r.score > minReadScore && r.word != 4*int(f.token.Code)+int(s) && !weakWord(words[r.word]) {
+			return true
+		}
+	}
+	return false
+}
+
+// identity decides whether the cells that were seen name the ship beyond doubt.
+//
+// One side must be read whole: every cell clear and as printed, but for one that
+// may be unclear, and both corners turned; or two corners and ten cells more than
+// a side has, on whichever sides they lie. No other side may be read as a different ship's. And whatever
+// was seen on all sides together must fit every other ship worse by at least
+// three cells.
+func (f *rimFit) identity() (sides []Side, agreed int, ok bool) {
+	n := Cells(f.token.Base)
+	for s := Front; s <= LeftSide; s++ {
+		agree, differ := 0, 0
+		for i := range n {
+			switch f.cells[s][i] {
+			case cellAgrees:
+				agree++
+			case cellDiffers:
+				differ++
+			}
+		}
+		agreed += agree
+		if agree >= n-n/12 && differ == 0 && f.shares[s] > 0.75 && f.corner[s] && f.corner[(s+3)%4] {
+			sides = append(sides, s)
+		}
+	}
+	rival := f.rivalMargin()
+	if len(sides) == 0 && (f.upheld < n+10 || rival < 8 || f.corners() < 2) {
+		return nil, agreed, false
+	}
+	if f.upheld < n+20 && !f.crisp(sides) {
+		return nil, agreed, false
+	}
+	if len(sides) == 1 && weakWord(f.token.Code.Word(sides[0])) && f.upheld < n+6 {
+		return nil, agreed, false
+	}
+	// Cells that show the opposite of the print although the keyline beside them is
+	// in view speak against the ship; a miniature's edge explains a few of them.
+	if f.belied >= 3 && 5*f.belied > f.upheld {
+		return nil, agreed, false
+	}
+	return sides, agreed, rival >= 3
+}
+
+// The rms residual of a side over its contrast, below which it may name a ship
+// almost alone (crispMisfit), or together with half a side more (clearMisfit). Of
+// the sides read on ships in the rendered pictures 95 % lie below 0.09 unless they
+// lost part of their light; edges of obstacles that happened to spell a word lay
+// above 0.105, and those with half a side more above 0.12.
+const (
+	crispMisfit = 0.09
+	clearMisfit = 0.115
+)
+
+// crisp reports whether one of the sides fits the print closely, or there is none
+// to judge.
+func (f *rimFit) crisp(sides []Side) bool {
+	limit := crispMisfit
+	if f.upheld >= Cells(f.token.Base)+6 {
+		limit = clearMisfit
+	}
+	for _, s := range sides {
+		if f.misfit[s] < limit {
+			return true
+		}
+	}
+	return len(sides) == 0
+}
+
+// corners counts the corners that show the print.
+func (f *rimFit) corners() (n int) {
+	for _, c := range f.corner {
+		if c {
+			n++
+		}
+	}
+	return n
+}
+
+// rivalMargin returns by how many cells the ship fits what was seen better than
+// any other ship in any of the four headings does.
+func (f *rimFit) rivalMargin() int {
+	n := Cells(f.token.Base)
+	score := func(code ShipCode, turn int) (fit int) {
+		for s := range 4 {
+			word := code.Word(Side((s + turn) % 4))
+			for i := range n {
+				state := f.cells[s][i]
+				if state != cellAgrees && state != cellDiffers {
+					continue
+				}
+				seen := f.token.Cell(Side(s), i) == (state == cellAgrees)
+				if seen == (word>>(i%WordBits)&1 == 1) {
+					fit++
+				}
+			}
+		}
+		return fit
+	}
+	own, rival := score(f.token.Code, 0), 0
+	for code := range ShipCode(Ships) {
+		for turn := range 4 {
+			if code != f.token.Code || turn != 0 {
+				rival = max(rival, score(code, turn))
+			}
+		}
+	}
+	return own - rival
+}
+
+// outlineStandsOut reports whether the base's own edge was seen against the
+// ground on at least two sides, so that the fit rests on it and not on the print alone.
+func (f *rimFit) outlineStandsOut() bool {
+	n := 0
+	for s := range 4 {
+		if f.shares[s] > 0.6 && math.Abs(f.levels[s][1]-f.levels[s][0]) > 0.25*f.white {
+			n++
+		}
+	}
+	return n >= 2
+}
+
+func (l *Locator) ship(s found) engine.Ship {
+	seen := "token"
+	if s.edges {
+		seen = "both"
+	}
+	return engine.Ship{
+		ID: s.token.Code.ID(), Player: s.token.Code.Player(), Base: s.token.Base,
+		Pose: s.pose, Covariance: s.cov, Seen: seen, Visible: s.agree,
+	}
+}
+
+func (l *Locator) view(s found) ShipView {
+	v := ShipView{ID: s.token.Code.ID(), Sides: s.sides, Residual: s.rms, Score: s.agree}
+	h := float64(s.token.Side()) / 2
+	for i, p := range [4]geom.Point{{X: -h, Y: h}, {X: h, Y: h}, {X: h, Y: -h}, {X: -h, Y: -h}} {
+		v.Outline[i], _ = l.table.PixelOf(s.pose.Transform(p), BaseTop)
+	}
+	return v
+}
+
+// quantile returns the value below which the share q of the values lie, or 0 of
+// none. It reorders its argument.
+func quantile(v []float64, q float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	slices.Sort(v)
+	return v[min(int(q*float64(len(v))), len(v)-1)]
 }

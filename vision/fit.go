@@ -1,0 +1,742 @@
+package vision
+
+import (
+	"image"
+	"math"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+)
+
+// The fit lays the printed rim over the picture: it knows what the token looks
+// like, and moves it until the difference is least. The rim is modelled in the
+// coordinates of one side, a along it and d inwards from the base's edge, as
+//
+//	I(a, d) = o (1 - S(d)) + w (S(d) - S(d-1)) + S(d-1) (k + (w-k) C(a))
+//
+// with o, w, k the light of the ground outside, of the white and of the dark ink
+// (each side has its own: light falls unevenly), S(x) = Φ(x/σ) the edge blurred by
+// the lens and the pixel, and C(a) the blurred cells. It is fitted in linear light,
+// where blur is a sum, by Gauss-Newton with Tukey weights, so that what a
+// miniature hides counts for nothing. Unknowns: x, y, heading, blur, and o, w, k of
+// each side; the pose's covariance is that of the inverse normal matrix.
+
+const (
+	fitParams  = 4 + 3*4
+	fitOutside = 1.3 // mm of ground outside the edge that take part
+	fitInside  = 3.3 // mm of rim that take part: not the cells' inner end
+	fitCorner  = 2.2 // mm at each end of a side that do not, where two sides mix
+
+	// minContrast is the least difference of white and dark ink in linear light at
+	// which cells are believed: 56 grey levels over black. Paper in the deep shadow
+	// of a miniature still has it, the ripples of a dark mat do not.
+	minContrast = 0.04
+
+	// cellTolerance is the mean squared residual of a cell, over the contrast
+	// squared, up to which it shows what the model says. Cells in view have 0.01.
+	cellTolerance = 0.06
+
+	fitColumn  = 5.0  // mm: light is followed along a side in columns this wide
+	fitColumns = 16   // the most columns, of a large base
+	clipped    = 0.97 // linear light from which a pixel may be overexposed
+)
+
+// column returns which column of its side the place a along it lies in.
+func column(a, h float64) int {
+	return min(max(int((a+h)/fitColumn), 0), int(2*h/fitColumn)-1)
+}
+
+// linearLight undoes the sRGB transfer curve (IEC 61966-2-1), which cameras and
+// their drivers approximate, so that blur and shade add up as light does.
+var linearLight = func() (t [256]float32) {
+	for i := range t {
+		v := float64(i) / 255
+		if v <= 0.04045 {
+			v /= 12.92
+		} else {
+			v = math.Pow((v+0.055)/1.055, 2.4)
+		}
+		t[i] = float32(v)
+	}
+	return t
+}()
+
+// normal distribution function and density on a table.
+const (
+	phiReach = 4.0
+	phiSteps = 512
+)
+
+var phiTable = func() (t [phiSteps + 2]struct{ cdf, pdf float64 }) {
+	for i := range t {
+		x := -phiReach + 2*phiReach*float64(i)/phiSteps
+		t[i].cdf = 0.5 * (1 + math.Erf(x/math.Sqrt2))
+		t[i].pdf = math.Exp(-x*x/2) / math.Sqrt(2*math.Pi)
+	}
+	return t
+}()
+
+// phi returns Φ(x) and φ(x).
+func phi(x float64) (cdf, pdf float64) {
+	if x <= -phiReach {
+		return 0, 0
+	}
+	if x >= phiReach {
+		return 1, 0
+	}
+	f := (x + phiReach) * (phiSteps / (2 * phiReach))
+	i := int(f)
+	f -= float64(i)
+	a, b := &phiTable[i], &phiTable[i+1]
+	return a.cdf + f*(b.cdf-a.cdf), a.pdf + f*(b.pdf-a.pdf)
+}
+
+// rimPixel is one pixel that takes part in a fit.
+type rimPixel struct {
+	x, y   float64 // its place on the table at the token's height, mm
+	light  float64
+	weight float64
+	side   int8
+}
+
+// rimFit is the state of one fit; its buffers are kept from ship to ship.
+type rimFit struct {
+	pixels []rimPixel
+	token  Token
+	pose   geom.Pose
+	scale  float64 // px/mm
+
+	sigma  float64                // blur, mm
+	levels [4][3]float64          // o, w, k of each side
+	gains  [4][fitColumns]float64 // light along each side, 1 where it is even
+	noise  float64                // robust standard deviation of the residual, linear light
+	white  float64                // typical w-k
+
+	cov    geom.Cov3
+	cells  [4][24]cellState
+	belied int        // cells beside a visible keyline that show the opposite of the print
+	upheld int        // cells beside a visible keyline that show the print
+	keys   [4]int     // cells of each side beside which the keyline is in view
+	corner [4]bool    // corner at the clockwise end of each side shows the print
+	shares [4]float64 // share of each side's pixels that agree with the print
+	misfit [4]float64 // rms of each side's residual over its contrast
+	agree  float64    // share of all
+	rms    float64    // of the residual over white, agreeing pixels only
+}
+
+// cellState is what the picture says of one printed cell.
+type cellState int8
+
+const (
+	cellHidden   cellState = iota // neither black nor white fits
+	cellAgrees                    // it shows what is printed
+	cellDiffers                   // it shows the opposite
+	cellUnlikely                  // outside the picture
+)
+
+// sidePlace gives a point's place relative to a side: a along it, d inwards.
+func sidePlace(side int8, h float64, l geom.Point) (a, d float64) {
+	switch side {
+	case 0:
+		return l.X, h - l.Y
+	case 1:
+		return -l.Y, h - l.X
+	case 2:
+		return -l.X, h + l.Y
+	default:
+		return l.Y, h + l.X
+	}
+}
+
+// collect gathers the pixels of the rim at the pose, with a margin for the pose
+// to move, and gives each its place on the table. It reports false when the
+// token lies outside the picture.
+func (f *rimFit) collect(g *image.Gray, cam *calibration.Camera, z geom.Length, t Token, pose geom.Pose) bool {
+	f.token, f.pose = t, pose
+	f.pixels = f.pixels[:0]
+	h := float64(t.Side()) / 2
+	reach := (h + fitOutside + 1) * math.Sqrt2
+	center, dx, dy, ok := cam.PixelJacobian(pose.Point, z)
+	if !ok {
+		return false
+	}
+	det := dx.X*dy.Y - dx.Y*dy.X
+	f.scale = math.Sqrt(math.Abs(det))
+	if f.scale < 0.2 {
+		return false
+	}
+	r := int(reach*f.scale*1.05) + 2
+	x0, y0 := max(int(center.X)-r, 0), max(int(center.Y)-r, 0)
+	x1, y1 := min(int(center.X)+r, g.Rect.Dx()-1), min(int(center.Y)+r, g.Rect.Dy()-1)
+	for y := y0; y <= y1; y++ {
+		for x := x0; x <= x1; x++ {
+			// Coarse place by the linear map: most pixels are not on the rim.
+			u, v := float64(x)-center.X, float64(y)-center.Y
+			p := pose.Inverse(geom.Point{
+				X: pose.X + (u*dy.Y-v*dy.X)/det,
+				Y: pose.Y + (v*dx.X-u*dx.Y)/det,
+			})
+			m := math.Max(math.Abs(p.X), math.Abs(p.Y))
+			if m > h+fitOutside+0.6 || m < h-fitInside-0.6 {
+				continue
+			}
+			q, ok := cam.PointAt(geom.Pixel{X: float64(x), Y: float64(y)}, z)
+			if !ok {
+				continue
+			}
+			f.pixels = append(f.pixels, rimPixel{x: q.X, y: q.Y, light: float64(linearLight[g.Pix[y*g.Stride+x]])})
+		}
+	}
+	return len(f.pixels) > 40
+}
+
+// edges of C: the transitions between dark and white cells of a side.
+type transition struct{ at, step float64 }
+
+// transitions lists where the cells of a side change, from a = -∞ (dark) on.
+func (t Token) transitions(s Side, out []transition) []transition {
+	w := float64(CellWidth(t.Base))
+	first := -float64(t.Side())/2 + float64(Corner)
+	last := false
+	n := Cells(t.Base)
+	for i := range n + 1 {
+		white := i < n && t.Cell(s, i)
+		if white != last {
+			step := 1.0
+			if last {
+				step = -1
+			}
+			out = append(out, transition{first + float64(i)*w, step})
+		}
+		last = white
+	}
+	return out
+}
+
+// blurredCells returns C(a), its derivative and its derivative by σ.
+func blurredCells(tr []transition, a, sigma float64) (c, da, ds float64) {
+	for _, t := range tr {
+		x := (a - t.at) / sigma
+		cdf, pdf := phi(x)
+		c += t.step * cdf
+		da += t.step * pdf / sigma
+		ds -= t.step * pdf * x / sigma
+	}
+	return c, da, ds
+}
+
+// solve fits the rim from the collected pixels. It reports false when the fit
+// does not converge to anything like the token.
+func (f *rimFit) solve() bool {
+	var trans [4][]transition
+	for s := range trans {
+		trans[s] = f.token.transitions(Side(s), nil)
+	}
+	f.sigma = 0.75 / f.scale
+	for s := range f.gains {
+		for c := range f.gains[s] {
+			f.gains[s][c] = 1
+		}
+	}
+	f.startLevels(&trans)
+	start := f.pose
+	h := float64(f.token.Side()) / 2
+	var normal [fitParams * fitParams]float64
+	var gradient [fitParams]float64
+	const rounds = 14
+	for round := range rounds {
+		if round >= 2 {
+			f.followLight(&trans)
+		}
+		clear(normal[:])
+		clear(gradient[:])
+		// Tukey's biweight with a threshold that starts wide, while the pose is
+		// still off by a fraction of a pixel, and closes to 4.7 sigma.
+		closing := math.Max(0.12, 0.5*math.Pow(0.7, float64(round)))
+		var sum, count float64
+		for i := range f.pixels {
+			p := &f.pixels[i]
+			p.weight = 0
+			l := f.pose.Inverse(geom.Point{X: p.x, Y: p.y})
+			side, ok := rimSide(h, l)
+			p.side = side
+			if !ok {
+				continue
+			}
+			a, d := sidePlace(side, h, l)
+			var row fitRow
+			gain := f.gains[side][column(a, h)]
+			e := p.light - gain*f.model(side, a, d, trans[side], &row)
+			if p.light >= clipped && e < 0 {
+				continue // overexposed, as it should be: it says no more than that
+			}
+			u := e / math.Max(4.685*f.noise, closing*f.contrast(side))
+			if u*u >= 1 {
+				continue
+			}
+			weight := (1 - u*u) * (1 - u*u)
+			p.weight = weight
+			sum += weight * e * e
+			count += weight
+			row.chain(side, f.pose, l)
+			row.scale(gain)
+			row.accumulate(side, weight, e, &normal, &gradient)
+		}
+		if count < 30 {
+			return false
+		}
+		f.noise = math.Max(math.Sqrt(sum/count), 1e-4)
+		f.addPriors(&normal, &gradient)
+		step, ok := solveSymmetric(normal[:], gradient[:])
+		if !ok {
+			return false
+		}
+		f.apply(step, start)
+		if f.pose.Point.Distance(start.Point) > 4 || math.Abs(float64((f.pose.Heading-start.Heading).Signed())) > 0.2 {
+			return false
+		}
+		if round >= 6 && math.Abs(step[0])+math.Abs(step[1])+20*math.Abs(step[2]) < 1e-4 {
+			break
+		}
+	}
+	f.judge(&trans)
+	return f.covariance(normal[:])
+}
+
+// rimSide reports which side a point of the token's frame belongs to, and
+// whether it takes part in the fit.
+func rimSide(h float64, l geom.Point) (int8, bool) {
+	x, y := math.Abs(l.X), math.Abs(l.Y)
+	var side int8
+	m, along := y, x
+	switch {
+	case y >= x && l.Y > 0:
+		side = 0
+	case y >= x:
+		side = 2
+	case l.X > 0:
+		side, m, along = 1, x, y
+	default:
+		side, m, along = 3, x, y
+	}
+	d := h - m
+	return side, d > -fitOutside && d < fitInside && along < h-fitCorner
+}
+
+// fitRow is one row of the Jacobian, in the side's coordinates.
+type fitRow struct {
+	da, dd, ds float64    // by a, d and σ
+	level      [3]float64 // by o, w, k
+	pose       [3]float64 // by x, y, heading
+}
+
+// model returns I(a, d) and its derivatives.
+func (f *rimFit) model(side int8, a, d float64, tr []transition, row *fitRow) float64 {
+	o, w, k := f.levels[side][0], f.levels[side][1], f.levels[side][2]
+	s := f.sigma
+	x0, x1 := d/s, (d-float64(Keyline))/s
+	s0, p0 := phi(x0)
+	s1, p1 := phi(x1)
+	c, cda, cds := blurredCells(tr, a, s)
+	row.level = [3]float64{1 - s0, s0 - s1 + s1*c, s1 * (1 - c)}
+	row.dd = (w-o)*p0/s - (w-k)*(1-c)*p1/s
+	row.da = s1 * (w - k) * cda
+	row.ds = -(w-o)*p0*x0/s + (w-k)*(1-c)*p1*x1/s + s1*(w-k)*cds
+	return o*row.level[0] + w*row.level[1] + k*row.level[2]
+}
+
+// chain turns the derivatives by a and d into those by the pose.
+func (r *fitRow) chain(side int8, pose geom.Pose, l geom.Point) {
+	s, c := math.Sincos(float64(pose.Heading))
+	// local x and y by (x, y, heading): see geom.Pose.Inverse.
+	lx := [3]float64{-c, s, -l.Y}
+	ly := [3]float64{-s, -c, l.X}
+	for i := range 3 {
+		var a, d float64
+		switch side {
+		case 0:
+			a, d = lx[i], -ly[i]
+		case 1:
+			a, d = -ly[i], -lx[i]
+		case 2:
+			a, d = -lx[i], ly[i]
+		default:
+			a, d = ly[i], lx[i]
+		}
+		r.pose[i] = r.da*a + r.dd*d
+	}
+}
+
+// scale multiplies the row by the light that falls on its column.
+func (r *fitRow) scale(gain float64) {
+	r.ds *= gain
+	for i := range 3 {
+		r.level[i] *= gain
+		r.pose[i] *= gain
+	}
+}
+
+// followLight sets the gain of each column of each side: the factor that fits the
+// model to the pixels that agree with it, held back towards 1. A miniature's hard
+// shadow across a side is followed to within a column.
+func (f *rimFit) followLight(trans *[4][]transition) {
+	var num, den [4][fitColumns]float64
+	h := float64(f.token.Side()) / 2
+	var row fitRow
+	for i := range f.pixels {
+		p := &f.pixels[i]
+		l := f.pose.Inverse(geom.Point{X: p.x, Y: p.y})
+		side, ok := rimSide(h, l)
+		if !ok {
+			continue
+		}
+		a, d := sidePlace(side, h, l)
+		if d < 0.2 {
+			continue // the ground outside has its own light
+		}
+		m := f.model(side, a, d, trans[side], &row)
+		if p.light >= clipped && m > p.light {
+			continue
+		}
+		c := column(a, h)
+		num[side][c] += p.light * m
+		den[side][c] += m * m
+	}
+	for s := range f.gains {
+		for c := range f.gains[s] {
+			hold := 0.1 * f.white * f.white
+			g := (num[s][c] + hold) / (den[s][c] + hold)
+			f.gains[s][c] = math.Min(math.Max(g, 0.1), 1.5)
+		}
+	}
+}
+
+// accumulate adds the row to the normal equations. Parameters: x, y, heading, σ,
+// then o, w, k of the four sides.
+func (r *fitRow) accumulate(side int8, weight, e float64, normal *[fitParams * fitParams]float64, gradient *[fitParams]float64) {
+	v := [7]float64{r.pose[0], r.pose[1], r.pose[2], r.ds, r.level[0], r.level[1], r.level[2]}
+	at := [7]int{0, 1, 2, 3, 4 + 3*int(side), 5 + 3*int(side), 6 + 3*int(side)}
+	for i := range v {
+		wv := weight * v[i]
+		gradient[at[i]] += wv * e
+		row := normal[at[i]*fitParams:]
+		for j := 0; j <= i; j++ {
+			row[at[j]] += wv * v[j]
+		}
+	}
+}
+
+// addPriors completes the lower triangle's symmetric counterpart and adds weak
+// knowledge: the blur of a focused lens is 0.75 ± 0.25 px, and the levels of a
+// side that is wholly hidden stay where they are.
+func (f *rimFit) addPriors(normal *[fitParams * fitParams]float64, gradient *[fitParams]float64) {
+	info := 1 / (f.noise * f.noise) // the normal matrix is in units of 1/noise²
+	sd := 0.25 / f.scale
+	normal[3*fitParams+3] += 1 / (sd * sd) / info
+	gradient[3] += (0.75/f.scale - f.sigma) / (sd * sd) / info
+	for i := 4; i < fitParams; i++ {
+		normal[i*fitParams+i] += 0.5
+	}
+	for i := range fitParams {
+		for j := range i {
+			normal[j*fitParams+i] = normal[i*fitParams+j]
+		}
+	}
+}
+
+// apply takes a step, limited to what one linearisation is good for.
+func (f *rimFit) apply(step []float64, start geom.Pose) {
+	limit := 0.6 / f.scale
+	k := 1.0
+	if n := math.Hypot(step[0], step[1]); n > limit {
+		k = limit / n
+	}
+	if n := math.Abs(step[2]) * float64(f.token.Side()) / 2; n*k > limit {
+		k = limit / n
+	}
+	f.pose.X += k * step[0]
+	f.pose.Y += k * step[1]
+	f.pose.Heading = (f.pose.Heading + geom.Angle(k*step[2])).Normalized()
+	f.sigma = math.Min(math.Max(f.sigma+k*step[3], 0.35/f.scale), 1.6/f.scale)
+	for s := range f.levels {
+		for i := range 3 {
+			f.levels[s][i] += step[4+3*s+i]
+		}
+	}
+	f.setWhite()
+}
+
+// startLevels sets o, w, k of each side from the pixels that should show them: the
+// upper fifth of what should be white and the lower fifth of what should be dark,
+// so that a miniature of middling grey over half the side does not pass for the ink.
+func (f *rimFit) startLevels(trans *[4][]transition) {
+	h := float64(f.token.Side()) / 2
+	var values [4][3][]float64
+	var row fitRow
+	for s := range f.levels {
+		f.levels[s] = [3]float64{0, 1, 0}
+	}
+	for i := range f.pixels {
+		p := &f.pixels[i]
+		l := f.pose.Inverse(geom.Point{X: p.x, Y: p.y})
+		side, ok := rimSide(h, l)
+		if !ok {
+			continue
+		}
+		a, d := sidePlace(side, h, l)
+		f.model(side, a, d, trans[side], &row)
+		for k := range 3 {
+			if row.level[k] > 0.8 {
+				values[side][k] = append(values[side][k], p.light)
+			}
+		}
+	}
+	for s := range f.levels {
+		f.levels[s] = [3]float64{quantile(values[s][0], 0.5), quantile(values[s][1], 0.8), quantile(values[s][2], 0.2)}
+	}
+	f.setWhite()
+	f.noise = 0.15 * f.white
+}
+
+// setWhite sets white to the contrast of the side that has the most.
+func (f *rimFit) setWhite() {
+	f.white = 0.01
+	for s := range f.levels {
+		f.white = math.Max(f.white, f.contrast(int8(s)))
+	}
+}
+
+// contrast returns w-k of a side, at least a hundredth of full scale.
+func (f *rimFit) contrast(side int8) float64 {
+	return math.Max(f.levels[side][1]-f.levels[side][2], 0.01)
+}
+
+// judge compares the picture with the print cell by cell at the fitted pose.
+func (f *rimFit) judge(trans *[4][]transition) {
+	h := float64(f.token.Side()) / 2
+	w := float64(CellWidth(f.token.Base))
+	first := -h + float64(Corner)
+	n := Cells(f.token.Base)
+	var as, flipped, key [4][24]float64
+	var count, keyCount [4][24]int
+	var good, all, square [4]float64
+	var row fitRow
+	var sum, sumN float64
+	for i := range f.pixels {
+		p := &f.pixels[i]
+		l := f.pose.Inverse(geom.Point{X: p.x, Y: p.y})
+		side, ok := rimSide(h, l)
+		if !ok {
+			continue
+		}
+		a, d := sidePlace(side, h, l)
+		gain := f.gains[side][column(a, h)]
+		value := gain * f.model(side, a, d, trans[side], &row)
+		contrast := gain * (f.levels[side][1] - f.levels[side][2])
+		if contrast < math.Max(0.08*f.white, minContrast) || f.levels[side][2] > 0.6*f.levels[side][1] {
+			all[side]++
+			continue // nothing printed there can be told apart
+		}
+		e := (p.light - value) / contrast
+		over := p.light >= clipped
+		if over && e < 0 {
+			e = 0
+		}
+		if d > -0.3 {
+			all[side]++
+			square[side] += e * e
+			if math.Abs(e) < 0.3 {
+				good[side]++
+				sum += e * e
+				sumN++
+			}
+		}
+		cell := int(math.Floor((a - first) / w))
+		if cell < 0 || cell >= n {
+			continue
+		}
+		if d > 0 && d < float64(Keyline) {
+			key[side][cell] += e * e
+			keyCount[side][cell]++
+		}
+		if d < float64(Keyline)+0.2 {
+			continue
+		}
+		// What the picture would be with this cell the other way round.
+		c0, _ := phi((a - first - float64(cell)*w) / f.sigma)
+		c1, _ := phi((a - first - float64(cell+1)*w) / f.sigma)
+		s1, _ := phi((d - float64(Keyline)) / f.sigma)
+		change := s1 * (c0 - c1)
+		if f.token.Cell(Side(side), cell) {
+			change = -change
+		}
+		other := (p.light-value)/contrast - change
+		if over && other < 0 {
+			other = 0
+		}
+		as[side][cell] += e * e
+		flipped[side][cell] += other * other
+		count[side][cell]++
+	}
+	f.belied, f.upheld = 0, 0
+	var goodAll, allAll float64
+	for s := range 4 {
+		f.shares[s], f.keys[s] = 0, 0
+		f.misfit[s] = 1
+		if all[s] > 0 {
+			f.shares[s] = good[s] / all[s]
+			f.misfit[s] = math.Sqrt(square[s] / all[s])
+		}
+		goodAll, allAll = goodAll+good[s], allAll+all[s]
+		for c := range n {
+			k := float64(count[s][c])
+			switch {
+			case k == 0:
+				f.cells[s][c] = cellUnlikely
+			case as[s][c] < cellTolerance*k && 2*as[s][c] < flipped[s][c]:
+				f.cells[s][c] = cellAgrees
+			case flipped[s][c] < cellTolerance*k && 2*flipped[s][c] < as[s][c]:
+				f.cells[s][c] = cellDiffers
+			default:
+				f.cells[s][c] = cellHidden
+			}
+			if keyCount[s][c] > 0 && key[s][c] < 0.05*float64(keyCount[s][c]) {
+				f.keys[s]++
+				switch f.cells[s][c] {
+				case cellAgrees:
+					f.upheld++
+				case cellDiffers:
+					f.belied++
+				}
+			}
+		}
+	}
+	f.judgeCorners()
+	f.agree = goodAll / math.Max(allAll, 1)
+	f.rms = math.Sqrt(sum / math.Max(sumN, 1))
+}
+
+// judgeCorners looks at the four corners, where two keylines meet round a dark
+// square: what ends an edge by chance does not turn the corner. With e the depth
+// from the neighbouring side, the corner is modelled as
+//
+//	I = o (1 - S(d)S(e)) + w (S(d)S(e) - S(d-1)S(e-1)) + k S(d-1)S(e-1)
+func (f *rimFit) judgeCorners() {
+	const reach = float64(Corner) - 0.5 // up to the first cell's blur
+	h := float64(f.token.Side()) / 2
+	var sum, count [4][2]float64
+	for i := range f.pixels {
+		p := &f.pixels[i]
+		l := f.pose.Inverse(geom.Point{X: p.x, Y: p.y})
+		d, e := h-math.Abs(l.Y), h-math.Abs(l.X)
+		if d < 0 || e < 0 || d > reach || e > reach {
+			continue
+		}
+		// Corners: 0 front right, 1 rear right, 2 rear left, 3 front left. Each is
+		// the clockwise end of the side of its number and the start of the next.
+		k := 0
+		switch {
+		case l.X > 0 && l.Y <= 0:
+			k = 1
+		case l.X <= 0 && l.Y <= 0:
+			k = 2
+		case l.X <= 0:
+			k = 3
+		}
+		inside := phiOnly(d/f.sigma) * phiOnly(e/f.sigma)
+		dark := phiOnly((d-float64(Keyline))/f.sigma) * phiOnly((e-float64(Keyline))/f.sigma)
+		// Each of the two sides that meet here brings its own light; the corner
+		// agrees when it fits either.
+		for j, side := range [2]int8{int8(k), int8((k + 1) % 4)} {
+			end := h
+			if j == 1 {
+				end = -h
+			}
+			g := f.gains[side][column(end, h)]
+			v := g * (f.levels[side][0]*(1-inside) + f.levels[side][1]*(inside-dark) + f.levels[side][2]*dark)
+			contrast := g * f.contrast(side)
+			if contrast < minContrast {
+				continue
+			}
+			u := (p.light - v) / contrast
+			if p.light >= clipped && u < 0 {
+				u = 0
+			}
+			sum[k][j] += u * u
+			count[k][j]++
+		}
+	}
+	for k := range f.corner {
+		f.corner[k] = false
+		for j := range 2 {
+			if count[k][j] >= 4 && sum[k][j] < cellTolerance*count[k][j] {
+				f.corner[k] = true
+			}
+		}
+	}
+}
+
+// phiOnly returns Φ(x).
+func phiOnly(x float64) float64 { c, _ := phi(x); return c }
+
+// covarianceInflation is how much larger the pose's true scatter is than the
+// normal matrix says, as a factor on the variance: the residuals of neighbouring
+// pixels are not independent (JPEG blocks, sharpening, the model's own faults).
+// Measured: see docs/accuracy.md.
+const covarianceInflation = 3.0
+
+// covariance inverts the normal matrix and keeps the pose's block.
+func (f *rimFit) covariance(normal []float64) bool {
+	var cov geom.Cov3
+	for j := range 3 {
+		var e [fitParams]float64
+		e[j] = 1
+		col, ok := solveSymmetric(normal, e[:])
+		if !ok {
+			return false
+		}
+		for i := range 3 {
+			cov[3*i+j] = col[i] * f.noise * f.noise * covarianceInflation
+		}
+	}
+	f.cov = cov
+	return cov[0] > 0 && cov[4] > 0 && cov[8] > 0
+}
+
+// solveSymmetric solves a x = b by Cholesky for a symmetric positive definite a.
+func solveSymmetric(a, b []float64) ([]float64, bool) {
+	n := len(b)
+	l := append([]float64(nil), a...)
+	x := append([]float64(nil), b...)
+	for j := range n {
+		d := l[j*n+j]
+		for k := range j {
+			d -= l[j*n+k] * l[j*n+k]
+		}
+		if !(d > 1e-14) {
+			return nil, false
+		}
+		d = math.Sqrt(d)
+		l[j*n+j] = d
+		for i := j + 1; i < n; i++ {
+			s := l[i*n+j]
+			for k := range j {
+				s -= l[i*n+k] * l[j*n+k]
+			}
+			l[i*n+j] = s / d
+		}
+	}
+	for i := range n {
+		for k := range i {
+			x[i] -= l[i*n+k] * x[k]
+		}
+		x[i] /= l[i*n+i]
+	}
+	for i := n - 1; i >= 0; i-- {
+		for k := i + 1; k < n; k++ {
+			x[i] -= l[k*n+i] * x[k]
+		}
+		x[i] /= l[i*n+i]
+	}
+	return x, true
+}
