@@ -21,7 +21,8 @@ var ErrNoOpenCV = errors.New("opencv: this program was built without OpenCV (bui
 // MarkerOptions control a MarkerDetector; the zero value is the default.
 type MarkerOptions struct {
 	// Decimate looks for squares in a picture that is this much smaller; 0 or 1 is
-	// full resolution. Two is three times as fast and loses small markers.
+	// full resolution. Two is four to seven times as fast; the corners, fitted at full
+	// resolution, are as good (measured on the rendered tables); small markers are lost.
 	Decimate float64
 	// MaxHamming is the greatest number of corrected bits that is accepted: 0 means
 	// the default of 1, negative none. 36h11 words differ in at least 11 bits.
