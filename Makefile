@@ -1,0 +1,69 @@
+# Sightline: everything a person or a machine does with this repository. Linux only.
+#
+# The build tags stand here and nowhere else. gocv compiles only the OpenCV modules
+# that are named; without OpenCV and without a C compiler, use the tag nocv.
+GOTAGS := gocv_specific_modules,gocv_calib3d,gocv_videoio
+
+STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.7.0
+ACCURACY_PKG := ./cmd/internal/accuracy/...
+BENCH_PKG    := ./...
+
+VERSION := $(shell git -c safe.directory='*' describe --tags --always --dirty 2>/dev/null || echo unknown)
+LDFLAGS := -X main.version=$(VERSION)
+SHELL   := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+# A Go in the usual place is found even when PATH does not name it.
+export PATH := $(PATH):/usr/local/go/bin
+
+# The race detector needs a C compiler, which these tests otherwise do without.
+RACE := $(if $(shell command -v gcc),-race)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help deps deps-browser build run test test-nocv test-cv test-mats lint fmt tidy-check accuracy bench clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## install what building needs and is missing (apt; sudo if not root)
+	@.ci/deps
+
+deps-browser:
+	@.ci/deps browser
+
+build: deps ## build bin/sightline
+	go build -buildvcs=false -tags "$(GOTAGS)" -ldflags "$(LDFLAGS)" -o bin/sightline ./cmd/sightline
+
+run: build ## start on the simulated table, with the page on http://localhost:8080
+	./bin/sightline run --source sim: $(ARGS)
+
+test: deps-browser test-cv test-mats test-nocv ## install what is missing and run every test
+
+test-cv: ## vet and test with OpenCV
+	go vet -tags "$(GOTAGS)" ./...
+	go test -tags "$(GOTAGS)" -timeout 15m ./...
+
+test-mats: ## test that no OpenCV picture is left open
+	go test -tags "$(GOTAGS),matprofile" -run Mat ./vision/opencv
+
+test-nocv: ## vet and test everything that needs no OpenCV, with the race detector
+	go vet -tags nocv ./...
+	go test $(RACE) -tags nocv -timeout 15m ./...
+
+lint: ## check formatting, go vet and staticcheck, with and without OpenCV
+	@GOTAGS="$(GOTAGS)" STATICCHECK="$(STATICCHECK)" .ci/lint
+
+fmt: ## format the Go files
+	gofmt -w cmd calibration engine firmware-config hardware vision
+
+tidy-check: ## check that go.mod and go.sum name what is used and nothing else
+	go mod tidy -diff
+
+accuracy: deps ## measure the accuracy on random simulated tables (long); ACCURACY_PKG=./... to choose
+	SIGHTLINE_ACCURACY=full go test -tags "$(GOTAGS)" -count=1 -v -timeout 60m $(ACCURACY_PKG)
+
+bench: deps ## run the benchmarks; BENCH_PKG=./... to choose
+	go test -tags "$(GOTAGS)" -run '^$$' -bench . -benchmem $(BENCH_PKG)
+
+clean: ## remove what was built
+	rm -rf bin out

@@ -1,0 +1,278 @@
+package cmd_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "sightline"
+
+// mayImport is the whole of the allowed directions inside the module; "..." stands
+// for a folder and all below it. A package that is in none of the keys is an error.
+// Tests keep to the same directions.
+var mayImport = map[string][]string{
+	"cmd/...":         {"cmd/...", "hardware/...", "vision/...", "calibration", "engine/...", "firmware-config"},
+	"hardware/...":    {"hardware/...", "engine"},
+	"vision":          {"engine", "engine/geom", "calibration"},
+	"vision/opencv":   {"vision", "calibration", "engine/geom"},
+	"vision/tablesim": {"vision", "calibration", "engine", "engine/geom"},
+	"calibration":     {"engine/geom"},
+	"engine":          {"engine/geom"},
+	"engine/geom":     {},
+	"firmware-config": {},
+}
+
+// outside says which packages may import what does not come with Go, by the beginning
+// of the import path. "C" is cgo. Each line is a dependency that somebody reviews.
+var outside = map[string][]string{
+	"C":                          {"vision/opencv"},
+	"gocv.io/x/gocv":             {"vision/opencv"},
+	"periph.io/x":                {"hardware"},
+	"golang.org/x/image":         {"hardware", "cmd/internal/sheet"},
+	"gopkg.in/yaml.v3":           {"calibration"},
+	"github.com/BurntSushi/toml": {"cmd/internal/app", "firmware-config"},
+	"github.com/alecthomas/kong": {"cmd/sightline"},
+	"codeberg.org/go-pdf/fpdf":   {"cmd/internal/sheet"},
+}
+
+// outsideTests says the same for tests, in addition.
+var outsideTests = map[string][]string{
+	"github.com/stretchr/testify":  {"cmd/...", "hardware/...", "vision/...", "calibration", "engine/...", "firmware-config"},
+	"github.com/chromedp/chromedp": {"cmd/..."},
+	"github.com/chromedp/cdproto":  {"cmd/..."},
+}
+
+// notForEngine is what the engine's answers must not depend on: files, network, logs,
+// randomness. (time is allowed for the type; a scene has a capture time.)
+var notForEngine = []string{"os/...", "io/fs", "net/...", "log/...", "math/rand/...", "syscall"}
+
+// source is one Go file of the tree, whatever its build tags.
+type source struct {
+	path string // from the repository's root, with slashes
+	file *ast.File
+	fset *token.FileSet
+}
+
+func (s source) dir() string  { return path.Dir(s.path) }
+func (s source) test() bool   { return strings.HasSuffix(s.path, "_test.go") }
+func (s source) name() string { return s.file.Name.Name }
+
+// sources parses every Go file of the repository.
+func sources(t *testing.T) []source {
+	t.Helper()
+	const root = ".."
+	var all []source
+	err := filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() {
+			if p != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin" || name == "out") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") {
+			return nil
+		}
+		rel, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		fset := token.NewFileSet()
+		f, err := parser.ParseFile(fset, p, nil, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		all = append(all, source{filepath.ToSlash(rel), f, fset})
+		return nil
+	})
+	if err != nil {
+		t.Fatalf("walk the repository: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil || len(all) < 20 {
+		t.Fatalf("found %d Go files from %s (go.mod: %v): this is not the repository", len(all), root, err)
+	}
+	return all
+}
+
+// matches reports whether a folder or import path is the pattern, or lies below it when
+// the pattern ends in "/...".
+func matches(pattern, p string) bool {
+	if below, ok := strings.CutSuffix(pattern, "/..."); ok {
+		return p == below || strings.HasPrefix(p, below+"/")
+	}
+	return p == pattern
+}
+
+func matchesAny(patterns []string, p string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool { return matches(pattern, p) })
+}
+
+// allowed says why a file in dir may not import p, or nothing.
+func allowed(dir string, test bool, p string) (problem string) {
+	if own, ok := strings.CutPrefix(p, module+"/"); ok {
+		if test && own == dir { // a black-box test
+			return ""
+		}
+		for from, to := range mayImport {
+			if matches(from, dir) {
+				if matchesAny(to, own) {
+					return ""
+				}
+				return fmt.Sprintf("%s may import %v and nothing else of this module", from, to)
+			}
+		}
+		return "" // the folder itself is reported
+	}
+	first, _, _ := strings.Cut(p, "/")
+	if p != "C" && !strings.Contains(first, ".") {
+		if matches("engine/...", dir) && !test && matchesAny(notForEngine, p) {
+			return "the engine's answers must depend on the scene alone"
+		}
+		return ""
+	}
+	tables := []map[string][]string{outside}
+	if test {
+		tables = append(tables, outsideTests)
+	}
+	for _, table := range tables {
+		for prefix, who := range table {
+			if matches(prefix+"/...", p) {
+				if matchesAny(who, dir) {
+					return ""
+				}
+				return fmt.Sprintf("only %v may import %s", who, prefix)
+			}
+		}
+	}
+	return "this dependency is not in the list at the top of cmd/layering_test.go"
+}
+
+func TestImportsKeepToTheAllowedDirections(t *testing.T) {
+	for _, s := range sources(t) {
+		for _, spec := range s.file.Imports {
+			p, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if problem := allowed(s.dir(), s.test(), p); problem != "" {
+				t.Errorf("%s:%d imports %q: %s", s.path, s.fset.Position(spec.Pos()).Line, p, problem)
+			}
+		}
+	}
+}
+
+func TestEveryPackageHasItsPlaceInTheMap(t *testing.T) {
+	empty := []string{"utils", "util", "common", "types", "models", "pkg", "helpers", "misc"}
+	for _, s := range sources(t) {
+		dir := s.dir()
+		if dir == "." {
+			t.Errorf("%s: no Go files at the root", s.path)
+			continue
+		}
+		known := false
+		for from := range mayImport {
+			known = known || matches(from, dir)
+		}
+		if !known {
+			t.Errorf("%s: package %s is not in the package map (mayImport)", s.path, dir)
+		}
+		if slices.Contains(empty, strings.TrimSuffix(s.name(), "_test")) || slices.Contains(empty, path.Base(dir)) {
+			t.Errorf("%s: package %s: a package is named for what it owns", s.path, s.name())
+		}
+	}
+}
+
+func TestEveryPackageHasExactlyOnePackageComment(t *testing.T) {
+	docs := map[string][]string{} // by folder: the files with a package comment
+	names := map[string]string{}
+	for _, s := range sources(t) {
+		if s.test() {
+			if s.file.Doc.Text() != "" {
+				t.Errorf("%s: the package comment belongs to the package, not to a test", s.path)
+			}
+			continue
+		}
+		names[s.dir()] = s.name()
+		text := s.file.Doc.Text()
+		if text == "" {
+			continue
+		}
+		docs[s.dir()] = append(docs[s.dir()], s.path)
+		want := "Package " + s.name() + " "
+		if s.name() == "main" {
+			want = "Command " + path.Base(s.dir()) + " "
+		}
+		if !strings.HasPrefix(strings.Join(strings.Fields(text), " "), want) {
+			t.Errorf("%s: the package comment begins %q, want %q", s.path, firstLine(text), want+"…")
+		}
+	}
+	for dir, name := range names {
+		switch found := docs[dir]; {
+		case len(found) == 0:
+			t.Errorf("%s: package %s has no package comment", dir, name)
+		case len(found) > 1:
+			t.Errorf("%s: package %s has %d package comments: %s", dir, name, len(found), strings.Join(found, ", "))
+		}
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}
+
+// TestTheRulesRefuseWhatTheyShould keeps the rules themselves from going soft.
+func TestTheRulesRefuseWhatTheyShould(t *testing.T) {
+	for _, c := range []struct {
+		dir  string
+		test bool
+		p    string
+		ok   bool
+	}{
+		{"engine", false, "sightline/engine/geom", true},
+		{"engine/geom", false, "sightline/engine", false},
+		{"engine", false, "sightline/calibration", false},
+		{"engine", false, "os", false},
+		{"engine", true, "os", true},
+		{"engine", false, "log/slog", false},
+		{"engine/geom", false, "math/rand/v2", false},
+		{"engine/geom", false, "math", true},
+		{"calibration", false, "sightline/vision", false},
+		{"calibration", true, "sightline/calibration", true},
+		{"vision", false, "sightline/vision/opencv", false},
+		{"vision", true, "sightline/vision/opencv", false},
+		{"vision", false, "gocv.io/x/gocv", false},
+		{"vision/opencv", false, "gocv.io/x/gocv", true},
+		{"vision/opencv", false, "C", true},
+		{"vision/opencv", false, "sightline/vision/tablesim", false},
+		{"vision/tablesim", false, "sightline/vision/opencv", false},
+		{"hardware", false, "sightline/vision", false},
+		{"hardware", false, "periph.io/x/conn/v3/gpio", true},
+		{"cmd/sightline", false, "periph.io/x/conn/v3/gpio", false},
+		{"cmd/sightline", false, "C", false},
+		{"cmd/sightline", false, "sightline/hardware", true},
+		{"cmd/internal/app", false, "sightline/firmware-config", true},
+		{"hardware", false, "sightline/firmware-config", false},
+		{"firmware-config", false, "sightline/hardware", false},
+		{"engine", false, "github.com/stretchr/testify/assert", false},
+		{"engine", true, "github.com/stretchr/testify/assert", true},
+		{"cmd/sightline", false, "example.org/new/thing", false},
+	} {
+		if problem := allowed(c.dir, c.test, c.p); (problem == "") != c.ok {
+			t.Errorf("allowed(%q, test %v, %q) = %q, want allowed %v", c.dir, c.test, c.p, problem, c.ok)
+		}
+	}
+}
