@@ -11,10 +11,23 @@ import (
 // Range"; the first edition also begins in the arc). gap is the signed gap
 // between the arc and the target.
 func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
-	var start shape
-	start.clip(&m.base, r.planes, &[maxPlanes]float64{})
-	whole := m.inArcDistance(&m.base, r, gap)
-	inArc := m.inArcDistance(&start, r, gap)
+	var sd [maxPlanes]float64
+	if !m.exact {
+		for i, h := range r.planes {
+			sd[i] = m.edgeSigma(h)
+		}
+	}
+	whole := m.direct
+	ends, starts := m.directInArc(r, &sd)
+	if !ends {
+		whole = m.inArcDistance(&m.base, r, gap, &sd)
+	}
+	inArc := whole
+	if !ends || !starts {
+		var start shape
+		start.clip(&m.base, r.planes, &[maxPlanes]float64{})
+		inArc = m.inArcDistance(&start, r, gap, &sd)
+	}
 
 	measured := &whole
 	if m.rules == Rules1e {
@@ -33,6 +46,23 @@ func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
 	return v
 }
 
+// directInArc reports whether the closest points of the two bases are surely in
+// the arc: those on the target, whichever of them are the closest, and then also
+// those on the attacker. The attack range is then the range itself.
+func (m *pairMeasure) directInArc(r *region, sd *[maxPlanes]float64) (ends, starts bool) {
+	if m.contact != No {
+		return false, false
+	}
+	ends, starts = true, true
+	for _, l := range m.direct.rival {
+		for i, h := range r.planes {
+			starts = starts && h.n.Dot(l[0])-h.c > tie
+			ends = ends && h.n.Dot(l[1])-h.c > tie+m.k*sd[i]
+		}
+	}
+	return ends, starts
+}
+
 // inArcDistance measures from a start (the attacker's base or a part of it) to the
 // part of the target inside an arc.
 //
@@ -43,29 +73,25 @@ func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
 // steps up to k standard deviations of the edge's place, and each step is
 // combined with as much error along the line as still lies within k standard
 // deviations of both together.
-func (m *pairMeasure) inArcDistance(start *shape, r *region, gap *meeting) meeting {
-	base := m.cutDistance(start, r, gap, nil, 0)
+func (m *pairMeasure) inArcDistance(start *shape, r *region, gap *meeting, sd *[maxPlanes]float64) meeting {
+	base := m.cutDistance(start, r, gap, sd, 0)
 	if m.exact {
 		return base
 	}
-	var sd [maxPlanes]float64
-	for i, h := range r.planes {
-		sd[i] = m.edgeSigma(h)
-	}
-	grown := m.cutDistance(start, r, gap, &sd, -m.k)
-	shrunk := m.cutDistance(start, r, gap, &sd, m.k)
+	grown := m.cutDistance(start, r, gap, sd, -m.k)
+	shrunk := m.cutDistance(start, r, gap, sd, m.k)
 	if math.Abs(grown.val-base.val) <= tie && math.Abs(shrunk.val-base.val) <= tie {
 		return base
 	}
-	rho := m.edgeCorrelation(r, &base, &sd)
+	rho := m.edgeCorrelation(r, &base, sd)
 	out := base
 	steps := [...]float64{0, 0.3, 0.5, 0.7, 0.85, 1} // of k
 	for i := 1; i < len(steps); i++ {
 		loose := m.k * slackWithin(steps[i-1], steps[i], rho)
 		g, s := &grown, &shrunk
 		if steps[i] < 1 {
-			gi := m.cutDistance(start, r, gap, &sd, -m.k*steps[i])
-			si := m.cutDistance(start, r, gap, &sd, m.k*steps[i])
+			gi := m.cutDistance(start, r, gap, sd, -m.k*steps[i])
+			si := m.cutDistance(start, r, gap, sd, m.k*steps[i])
 			g, s = &gi, &si
 		}
 		out.lo = math.Min(out.lo, g.val-(g.val-g.lo)/m.k*loose)
@@ -87,10 +113,8 @@ func (m *pairMeasure) inArcDistance(start *shape, r *region, gap *meeting) meeti
 // it: the answer is what holds if it is in the arc at all.
 func (m *pairMeasure) cutDistance(start *shape, r *region, gap *meeting, sd *[maxPlanes]float64, f float64) meeting {
 	var shrink [maxPlanes]float64
-	if sd != nil {
-		for i := range shrink {
-			shrink[i] = f * sd[i]
-		}
+	for i := range shrink {
+		shrink[i] = f * sd[i]
 	}
 	var part shape
 	part.clip(&m.to, r.planes, &shrink)

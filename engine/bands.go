@@ -9,6 +9,9 @@ import (
 // bandWidth is the length of one band of the range ruler.
 const bandWidth = 100 * geom.Millimeter
 
+// maxBands keeps the list of possible bands of a hopeless measurement short.
+const maxBands = 1000
+
 // Band returns the range band of a distance: closed at its far edge, so that
 // exactly 100 mm is range 1. Contact (0, or less for an overlap) is range 0 in
 // 2.0 and 2.5 and range 1 in the first edition.
@@ -56,7 +59,8 @@ func rangeVerdict(r Rules, m *meeting, contact Outcome, k float64) RangeVerdict 
 			lo = Band(r, 0)
 		}
 	}
-	lo, hi = min(lo, v.Band), max(hi, v.Band)
+	lo = min(lo, v.Band)
+	hi = max(min(hi, lo+maxBands), v.Band)
 	for b := lo; b <= hi; b++ {
 		v.Possible = append(v.Possible, b)
 	}

@@ -304,3 +304,48 @@ func TestDecidedObstructionIsRight(t *testing.T) {
 		require.LessOrEqual(t, float64(wrong), c.atMost*float64(asked))
 	}
 }
+
+func TestDecidedObjectsAreRight(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for _, k := range []float64{3, 1} {
+		counts := map[string]*tally{"range": {k: k}, "contact": {k: k}, "overlap": {k: k}}
+		for range 1500 {
+			s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{randomShip(r, "A")}}
+			rock := engine.Obstacle{ID: "rock", Outline: star(r, 9, 30), Sigma: 0.3}
+			u := geom.Pose{Heading: geom.Angle(6.3 * r.Float64())}.Forward()
+			rock.Pose.Point = s.Ships[0].Pose.Point.Add(u.Mul(200))
+			object := func(s engine.Scene) engine.ObjectVerdict {
+				res, err := engine.Measure(&s, engine.Options{Sigmas: k})
+				require.NoError(t, err)
+				return res.Objects[0]
+			}
+			want := float64(100*r.IntN(3)) + 1.5*r.NormFloat64()
+			s.Obstacles = []engine.Obstacle{rock}
+			for range 6 {
+				o := object(s)
+				rock.Pose.Point = rock.Pose.Point.Add(u.Mul(want - float64(o.Range.Distance)))
+				s.Obstacles = []engine.Obstacle{rock}
+			}
+			uncertain(r, &s.Ships[0], 1)
+			got := object(s)
+			for range 8 {
+				truth := engine.Scene{Rules: s.Rules, Ships: []engine.Ship{draw(r, s.Ships[0])}, Obstacles: []engine.Obstacle{rock}}
+				truth.Obstacles[0].Sigma = 0
+				truth.Obstacles[0].Pose.X += 0.3 * r.NormFloat64()
+				truth.Obstacles[0].Pose.Y += 0.3 * r.NormFloat64()
+				is := object(truth)
+				band := engine.Yes
+				if is.Range.Band != got.Range.Band {
+					band = engine.No
+				}
+				counts["range"].add(float64(got.Range.Margin), float64(got.Range.Sigma), got.Range.Outcome, band)
+				d := float64(got.Range.Distance)
+				counts["contact"].add(d, float64(got.Range.Sigma), got.Contact, is.Contact)
+				counts["overlap"].add(d, float64(got.Range.Sigma), got.Overlap, is.Overlap)
+			}
+		}
+		total := report(t, counts)
+		atMost := map[float64]float64{3: 0.0005, 1: 0.032}[k]
+		require.LessOrEqual(t, float64(total.wrong), atMost*float64(total.near))
+	}
+}

@@ -212,7 +212,7 @@ func FuzzParseScenes(f *testing.F) {
 	}
 	f.Add(two)
 	f.Add([]byte(`{"version":1,"scenes":[` + string(two) + `]}`))
-	f.Add([]byte(`{"version":1,"rules":"1e","ships":[{"id":"A","base":"huge-195","x_mm":0,"y_mm":0,"heading_deg":1e6,"covariance":[1e8,0,0,0,1e8,0,0,0,1e8],"turret":"left","arcs":["mobile"]},{"id":"B","base":"small","x_mm":0,"y_mm":0,"heading_deg":-0.0}],"obstacles":[{"outline_mm":[[0,0],[1e-300,0],[0,1e6]]}]}`))
+	f.Add([]byte(`{"version":1,"rules":"1e","ships":[{"id":"A","base":"huge-195","x_mm":0,"y_mm":0,"heading_deg":1e6,"covariance":[1e6,0,0,0,1e6,0,0,0,1e5],"turret":"left","arcs":["mobile"]},{"id":"B","base":"small","x_mm":0,"y_mm":0,"heading_deg":-0.0}],"obstacles":[{"outline_mm":[[0,0],[1e-300,0],[0,1e6]]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		scenes, _, err := engine.ParseScenes(data)
 		if err != nil {

@@ -120,6 +120,7 @@ type pairMeasure struct {
 	base, to     shape // their bases
 	reach        float64
 	contact      Outcome
+	direct       meeting // from base to base
 }
 
 func (t *table) pair(from, to *Ship) PairVerdict {
@@ -131,11 +132,11 @@ func (t *table) pair(from, to *Ship) PairVerdict {
 	m.to.base(&t.profile, to, bodyTo)
 	m.reach = arcReach(from.Pose.Point, &m.base, &m.to)
 
-	d := m.gap(&m.base, &m.to)
-	m.contact = contactOutcome(d.span)
+	m.direct = m.gap(&m.base, &m.to)
+	m.contact = contactOutcome(m.direct.span)
 	v := PairVerdict{
 		From: from.ID, To: to.ID,
-		Range:   rangeVerdict(m.rules, &d, m.contact, m.k),
+		Range:   rangeVerdict(m.rules, &m.direct, m.contact, m.k),
 		Contact: m.contact,
 	}
 	var buf [8]Arc

@@ -86,6 +86,10 @@ func (g *gauge) gapToOutline(a, outline *shape) meeting {
 	if geom.Gap(a.v, poly) > 0 {
 		m := g.distance(a, outline)
 		m.hi = math.Max(m.hi, m.val)
+		// Near contact a corner may slip round another, whichever way is the looser.
+		if m.val <= g.k*math.Sqrt(g.pointVariance(a)) {
+			m.lo = math.Min(m.lo, 0)
+		}
 		return m
 	}
 	// They meet. How deep: the deepest point of one's side in the other. A concave

@@ -16,7 +16,8 @@ var ErrNoShip = errors.New("no such ship in the scene")
 // something.
 const (
 	maxCoordinate = 1e6 // mm
-	maxVariance   = 1e8 // mm², rad²
+	maxVariance   = 1e6 // mm²: a metre either way
+	maxTurn       = 40  // rad²: a whole turn either way
 	maxVertices   = 20000
 )
 
@@ -142,8 +143,8 @@ func validCovariance(c *geom.Cov3) error {
 	var sd [3]float64
 	for i := range sd {
 		v := c[4*i]
-		if !within(v, 0, maxVariance) {
-			return fmt.Errorf("covariance: expected variances of 0 to %g on the diagonal, got %g", maxVariance, v)
+		if !within(v, 0, [...]float64{maxVariance, maxVariance, maxTurn}[i]) {
+			return fmt.Errorf("covariance: expected variances on the diagonal, from 0 to %g mm² and %g rad², got %g", maxVariance, float64(maxTurn), v)
 		}
 		sd[i] = math.Sqrt(v)
 	}
