@@ -33,6 +33,10 @@ func Open(w Wiring, log *slog.Logger) *Board {
 	if err := initDrivers(log); err != nil {
 		p.Missing = append(p.Missing, err.Error())
 	}
+	if len(gpioreg.All()) == 0 && w.Lines != [NumLamps]string{} {
+		p.Missing = append(p.Missing, "no GPIO on this machine")
+		w.Lines = [NumLamps]string{}
+	}
 	for i, name := range w.Lines {
 		if name == "" {
 			continue
@@ -45,6 +49,9 @@ func Open(w Wiring, log *slog.Logger) *Board {
 	}
 	if w.Bus != "" {
 		p.OpenBus = func() (i2c.BusCloser, error) {
+			if len(i2creg.All()) == 0 {
+				return nil, fmt.Errorf("bus %s: no I²C on this machine", w.Bus)
+			}
 			bus, err := i2creg.Open(w.Bus)
 			if err != nil {
 				return nil, fmt.Errorf("bus %s: %w", w.Bus, err)

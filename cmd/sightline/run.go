@@ -1,7 +1,40 @@
 package main
 
-import "errors"
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
 
-type runCmd struct{}
+	"sightline/cmd/internal/app"
+)
 
-func (c *runCmd) Run() error { return errors.New("under construction") }
+// runCmd watches the table until it is told to stop.
+type runCmd struct {
+	Config      string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
+	Source      string `help:"Where the pictures come from: /dev/video0, a video, a directory, rtsp://…, http://…, gst:…, or sim: (the simulated table)." placeholder:"SOURCE"`
+	Lens        string `help:"Lens file, made by calibrate lens." placeholder:"FILE"`
+	Calibration string `help:"Table file, made by calibrate table; without it the program finds the camera's place from the mat's markers." placeholder:"FILE"`
+	Listen      string `help:"Address of the page (default localhost:8080)." placeholder:"HOST:PORT"`
+	Rules       string `help:"Edition of the rules: 1e, 2.0 or 2.5." placeholder:"R"`
+}
+
+// Run implements the command.
+func (c *runCmd) Run(ctx context.Context) error {
+	config, err := app.LoadConfig(c.Config)
+	if err != nil {
+		return err
+	}
+	config, err = config.With(app.Overrides{
+		Source: c.Source, Lens: c.Lens, Calibration: c.Calibration, Listen: c.Listen, Rules: c.Rules,
+	})
+	if err != nil {
+		return err
+	}
+	return app.Run(ctx, config, app.Options{
+		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Ready: func(address string) {
+			fmt.Fprintf(os.Stderr, "sightline: the page is on http://%s/ (source %s, rules %v)\n", address, config.Camera.Source, config.Rules.Edition)
+		},
+	})
+}

@@ -1,0 +1,263 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/web"
+	firmwareconfig "sightline/firmware-config"
+	"sightline/hardware"
+	"sightline/vision"
+	"sightline/vision/opencv"
+)
+
+// Task is one of the program's parts that run side by side.
+type Task interface {
+	// Run works until ctx is cancelled and then returns nil; any error stops the program.
+	Run(ctx context.Context) error
+	String() string
+}
+
+// Options are what a test may put in place of the real thing.
+type Options struct {
+	Panel hardware.Panel                                   // nil: the one of the configuration
+	Open  func(ctx context.Context) (vision.Source, error) // nil: the source of the configuration
+	Ready func(address string)                             // told where the page is
+	Log   *slog.Logger                                     // nil: slog.Default()
+}
+
+// Run builds every part from the configuration and runs it until ctx is cancelled.
+// What the user named and is not there (a file, a free port) is an error before
+// anything starts; what comes and goes (camera, markers, hardware) is a state.
+func Run(ctx context.Context, c Config, o Options) error {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	listener, err := listen(c.Web.Listen)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+
+	source := &opener{camera: c.Camera}
+	if o.Open == nil {
+		o.Open = source.open
+	}
+	feed := vision.NewFeed(o.Open, vision.FeedOptions{Name: c.Camera.Source, OnChange: logCamera(o.Log)})
+
+	panel := o.Panel
+	if panel == nil {
+		if panel, err = openPanel(c.Panel, o.Log); err != nil {
+			return err
+		}
+	}
+	hub := web.NewHub(web.View{Health: web.Health{Code: web.Starting, Title: "Starting"}})
+	showing := &panelTask{panel: panel, hub: hub, log: o.Log}
+	watching, err := watcherOptions(c, source)
+	if err != nil {
+		return err
+	}
+	watching.Frames, watching.Hub, watching.PanelName, watching.Log = feed, hub, showing.name, o.Log
+	watching.Markers = openMarkers(o.Log)
+	if closer, ok := watching.Markers.(interface{ Close() error }); ok {
+		defer closer.Close()
+	}
+	watcher := NewWatcher(watching)
+	page := &webTask{
+		server:   web.NewServer(web.Options{Hub: hub, Choose: watcher.Choose}),
+		listener: listener,
+	}
+	if o.Ready != nil {
+		o.Ready(listener.Addr().String())
+	}
+	return runTasks(ctx, feedTask{feed}, watcher, showing, page)
+}
+
+// runTasks runs the tasks until ctx is cancelled or one of them fails; that one is
+// named. It returns when all have stopped.
+func runTasks(ctx context.Context, tasks ...Task) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, t := range tasks {
+		group.Go(func() error {
+			if err := t.Run(ctx); err != nil {
+				return fmt.Errorf("%v: %w", t, err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// listen takes the page's address.
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("web.listen: %s is in use by another program (perhaps another sightline); choose another with --listen", address)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("web.listen: %s: %w", address, err)
+	}
+	return l, nil
+}
+
+// logCamera writes the camera's ups and downs to the log.
+func logCamera(log *slog.Logger) func(vision.FeedStatus) {
+	return func(s vision.FeedStatus) {
+		if s.Err != "" {
+			log.Warn("camera", "source", s.Source, "state", string(s.State), "err", s.Err)
+			return
+		}
+		log.Info("camera", "source", s.Source, "state", string(s.State))
+	}
+}
+
+// watcherOptions reads the files that the configuration names.
+func watcherOptions(c Config, source *opener) (WatcherOptions, error) {
+	o := WatcherOptions{Layout: c.Table.Layout, Rules: c.Rules, Now: time.Now, Lens: source.knownLens, NewLocator: newLocator}
+	if c.Camera.Lens != "" {
+		lens, err := calibration.LoadLens(c.Camera.Lens)
+		if err != nil {
+			return o, fmt.Errorf("camera.lens: %w", err)
+		}
+		o.Lens = func() (calibration.Intrinsics, bool) { return lens, true }
+	}
+	if c.Table.Calibration == "" {
+		return o, nil
+	}
+	table, err := calibration.LoadTable(c.Table.Calibration)
+	if err != nil {
+		return o, fmt.Errorf("table.calibration: %w", err)
+	}
+	o.Table, o.TableName, o.Layout = &table, filepath.Base(c.Table.Calibration), table.Layout
+	if c.Camera.Lens == "" {
+		o.Lens = func() (calibration.Intrinsics, bool) { return table.Intrinsics, true }
+	}
+	return o, nil
+}
+
+// knownLens returns the lens that the source brought, once it is open.
+func (o *opener) knownLens() (calibration.Intrinsics, bool) {
+	if lens := o.lens.Load(); lens != nil {
+		return *lens, true
+	}
+	return calibration.Intrinsics{}, false
+}
+
+func newLocator(t calibration.Table) (Locator, error) {
+	l, err := vision.NewLocator(t, vision.LocatorOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// openMarkers returns the marker detector, or nil in a program without OpenCV.
+func openMarkers(log *slog.Logger) vision.MarkerDetector {
+	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
+	if err != nil {
+		log.Warn("the mat's markers cannot be seen", "err", err)
+		return nil
+	}
+	return d
+}
+
+// openPanel opens the lamps and the display that the board file names, as far as
+// they are there.
+func openPanel(c Panel, log *slog.Logger) (hardware.Panel, error) {
+	if !c.Enabled {
+		return hardware.NewBoard(hardware.Parts{Name: "panel off", Log: log}), nil
+	}
+	board, name := firmwareconfig.Default(), "board.toml"
+	if c.Board != "" {
+		f, err := os.Open(c.Board)
+		if err != nil {
+			return nil, fmt.Errorf("panel.board: %w", err)
+		}
+		defer f.Close()
+		if board, err = firmwareconfig.Parse(f); err != nil {
+			return nil, fmt.Errorf("panel.board: %s: %w", c.Board, err)
+		}
+		name = filepath.Base(c.Board)
+	}
+	return hardware.Open(wiring(board, name), log), nil
+}
+
+// wiring turns a board file into what package hardware wants.
+func wiring(b firmwareconfig.Board, name string) hardware.Wiring {
+	w := hardware.Wiring{Name: name, Bus: b.Display.Bus, Address: b.Display.Address}
+	for i := range hardware.NumLamps {
+		lamp := b.Lamps[hardware.Lamp(i).String()]
+		w.Lines[i], w.ActiveLow[i] = lamp.Pin, lamp.ActiveLow
+	}
+	return w
+}
+
+// feedTask keeps the camera running.
+type feedTask struct{ *vision.Feed }
+
+func (feedTask) String() string { return "camera" }
+
+// webTask serves the page.
+type webTask struct {
+	server   *web.Server
+	listener net.Listener
+}
+
+func (t *webTask) Run(ctx context.Context) error { return t.server.Serve(ctx, t.listener) }
+func (t *webTask) String() string                { return "page" }
+
+// panelTask shows the newest view on the panel and puts it dark at the end.
+type panelTask struct {
+	panel hardware.Panel
+	hub   *web.Hub
+	log   *slog.Logger
+	says  atomic.Pointer[string]
+}
+
+// panelEvery is how often the panel is shown its state: often enough for blinking.
+const panelEvery = 50 * time.Millisecond
+
+func (t *panelTask) String() string { return "panel" }
+
+// name returns what the panel last said of itself.
+func (t *panelTask) name() string {
+	if s := t.says.Load(); s != nil {
+		return *s
+	}
+	return ""
+}
+
+// Run shows every view, and the newest one again and again for blinking and for a
+// display that comes back.
+func (t *panelTask) Run(ctx context.Context) error {
+	views, stop := t.hub.Listen()
+	defer stop()
+	ticker := time.NewTicker(panelEvery)
+	defer ticker.Stop()
+	var state hardware.State
+	for {
+		select {
+		case <-ctx.Done():
+			return t.panel.Halt()
+		case v := <-views:
+			state = v.Panel
+		case <-ticker.C:
+		}
+		if err := t.panel.Show(state); err != nil {
+			t.log.Warn("the panel goes on without a part", "err", err)
+		}
+		said := t.panel.String()
+		t.says.Store(&said)
+	}
+}

@@ -1,0 +1,67 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"image"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// movedBy is how far a corner of the mat must seem to have moved for the camera to
+// count as moved. Two registrations of the same camera differ by a tenth of that.
+const movedBy = 0.5 * geom.Millimeter
+
+// markersToTrust is how many markers a registration needs to contradict an older
+// one: with a hand over the others, three say little about the far corner.
+const markersToTrust = 4
+
+// errNoLens is what a registration lacks when nobody said what the lens is.
+var errNoLens = errors.New("the lens is not known")
+
+// registrar finds the camera's place from the mat's markers.
+type registrar struct {
+	detector vision.MarkerDetector // nil: this program cannot see markers
+	layout   calibration.Layout
+	lens     func() (calibration.Intrinsics, bool)
+}
+
+// register returns the camera's place in one picture.
+func (r *registrar) register(g *image.Gray) (calibration.Table, error) {
+	lens, ok := r.lens()
+	if !ok {
+		return calibration.Table{}, errNoLens
+	}
+	lens, err := lens.Scaled(g.Bounds().Dx(), g.Bounds().Dy())
+	if err != nil {
+		return calibration.Table{}, err
+	}
+	found, err := r.detector.DetectMarkers(g)
+	if err != nil {
+		return calibration.Table{}, fmt.Errorf("look for markers: %w", err)
+	}
+	var seen []calibration.MarkerSighting
+	for _, d := range found {
+		seen = append(seen, calibration.MarkerSighting{ID: d.ID, Corners: d.Corners})
+	}
+	return calibration.Register(lens, r.layout, calibration.TurnSightings(r.layout, seen))
+}
+
+// shiftBetween returns how far the corners of the mat seem to lie apart for two
+// registrations: by how much answers would be wrong if the old one stayed.
+func shiftBetween(before, after *calibration.Table) geom.Length {
+	w, h := float64(before.Layout.Width), float64(before.Layout.Height)
+	var most geom.Length
+	for _, corner := range []geom.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}} {
+		px, ok := before.PixelOf(corner, 0)
+		if !ok {
+			continue
+		}
+		if now, ok := after.PointAt(px, 0); ok {
+			most = max(most, corner.Distance(now))
+		}
+	}
+	return most
+}

@@ -1,0 +1,110 @@
+package app
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/vision"
+)
+
+// view puts together what is known at an instant. The caller holds mu.
+func (w *Watcher) view(now time.Time) web.View {
+	status := w.o.Frames.Status()
+	v := web.View{
+		At: now, Health: w.health(status, now), Notes: slices.Clone(w.notes), Source: status.Source,
+		Figures:  web.Figures{Frames: status.Frames, Dropped: status.Dropped, FPS: status.FPS, Locating: w.last.Elapsed},
+		Register: w.registered, Frame: w.frame, Located: w.last, Moving: w.moving,
+		ObstaclesWatched: len(w.last.Scene.Obstacles) > 0,
+		Sigmas:           w.o.Rules.Sigmas, Choice: w.choice, Result: w.result, PanelName: w.o.PanelName(),
+	}
+	if v.Located.Scene.Rules == engine.RulesUnknown { // nothing was located yet: an empty mat
+		v.Located.Scene.Rules = w.o.Rules.Edition
+		v.Located.Scene.MatWidth, v.Located.Scene.MatHeight = w.o.Layout.Width, w.o.Layout.Height
+	}
+	if !w.frameAt.IsZero() {
+		v.Figures.Age = now.Sub(w.frameAt)
+	}
+	v.Pair, v.Reason = w.answer(v.Health)
+	v.Panel = web.PanelState(&v)
+	return v
+}
+
+// answer returns the chosen pair's verdict, or in a few words why there is none.
+// The caller holds mu.
+func (w *Watcher) answer(health web.Health) (*engine.PairVerdict, string) {
+	from, to := w.choice.From, w.choice.To
+	switch {
+	case health.Code != web.OK:
+		return nil, strings.ToLower(health.Title)
+	case from == "" || to == "":
+		return nil, "click attacker, then target on the page"
+	case w.suspect:
+		return nil, "the camera moved"
+	}
+	for _, id := range []string{from, to} {
+		if _, moving := w.moving[id]; moving {
+			return nil, id + " is moving"
+		}
+	}
+	for i := range w.result.Pairs {
+		if p := &w.result.Pairs[i]; p.From == from && p.To == to {
+			return p, ""
+		}
+	}
+	for _, id := range []string{from, to} {
+		if !slices.ContainsFunc(w.last.Scene.Ships, func(s engine.Ship) bool { return s.ID == id }) {
+			return nil, id + " is not seen"
+		}
+	}
+	return nil, "not measured"
+}
+
+// health says how the program is. The caller holds mu.
+func (w *Watcher) health(status vision.FeedStatus, now time.Time) web.Health {
+	age := now.Sub(w.frameAt)
+	switch {
+	case w.ended:
+		return web.Health{Code: web.Ended, Title: "Recording over", Detail: status.Source + " has come to its end.", Advice: "Start the program again, or choose another source."}
+	case (w.frameAt.IsZero() || age > staleAfter) && status.State != vision.FeedLive && status.Err != "":
+		return web.Health{
+			Code: web.NoCamera, Title: "No camera", Detail: status.Source + ": " + status.Err,
+			Advice: "Check that the camera is plugged in and that no other program uses it. It is tried again by itself.",
+		}
+	case w.frameAt.IsZero():
+		return web.Health{Code: web.Starting, Title: "Starting", Detail: "Waiting for the first picture of " + status.Source + "."}
+	case age > staleAfter:
+		return web.Health{
+			Code: web.Stale, Title: "Old picture", Detail: fmt.Sprintf("The last picture is %.0f s old.", age.Seconds()),
+			Advice: "Answers come back with the next picture.",
+		}
+	case w.registered.From == "":
+		return w.noCalibration()
+	case w.broken != "":
+		return web.Health{Code: web.Broken, Title: "Cannot measure", Detail: w.broken, Advice: "Start the program anew with a calibration that fits this camera."}
+	}
+	return web.Health{Code: web.OK}
+}
+
+// noCalibration says what is missing and what to do about it.
+func (w *Watcher) noCalibration() web.Health {
+	h := web.Health{Code: web.NoCalibration, Title: "No calibration", Detail: w.unready}
+	switch {
+	case w.unready == "":
+		h.Code, h.Title, h.Detail = web.Starting, "Starting", "Looking for the mat's markers."
+	case w.unready == errNoLens.Error():
+		h.Detail = "The program does not know this camera's lens."
+		h.Advice = "Make a lens file with: sightline calibrate lens (see the README), and name it with --lens or camera.lens."
+	case w.o.Table != nil:
+		h.Advice = "Make the calibration anew with this camera and picture size: sightline calibrate table."
+	case w.o.Markers == nil:
+		h.Advice = "Use a calibration file (--calibration), or a program with OpenCV."
+	default:
+		h.Detail = "The mat's markers: " + w.unready + "."
+		h.Advice = "Lay the printed markers (sightline print mat-markers) round the mat, flat and uncovered, and see to it that the camera sees all eight."
+	}
+	return h
+}

@@ -1,0 +1,321 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// The watcher's times and lengths.
+const (
+	staleAfter  = 2 * time.Second        // an older picture gives no answers
+	checkEvery  = time.Second            // how often the markers are looked at
+	tellEvery   = 500 * time.Millisecond // a view is published at least this often
+	movingBy    = 1 * geom.Millimeter    // a ship that moved further since the picture before is moving
+	notesToKeep = 4
+)
+
+// Frames is where the watcher gets its pictures: a vision.Feed.
+type Frames interface {
+	Next(ctx context.Context, after uint64) (vision.Frame, error)
+	Status() vision.FeedStatus
+}
+
+// Locator finds the ships in a picture: a vision.Locator.
+type Locator interface {
+	Locate(vision.Frame) (vision.Located, error)
+}
+
+// WatcherOptions are the watcher's parts.
+type WatcherOptions struct {
+	Frames     Frames
+	Markers    vision.MarkerDetector // nil: no markers can be seen
+	NewLocator func(calibration.Table) (Locator, error)
+	Lens       func() (calibration.Intrinsics, bool) // the lens, once it is known
+	Table      *calibration.Table                    // from a file; nil: from the markers
+	TableName  string                                // names Table for people
+	Layout     calibration.Layout
+	Rules      Rules
+	Hub        *web.Hub
+	PanelName  func() string
+	Now        func() time.Time
+	Log        *slog.Logger
+}
+
+// Watcher goes from pictures to answers: it registers the camera, locates the
+// ships, measures, and publishes what it knows.
+type Watcher struct {
+	o         WatcherOptions
+	registrar registrar
+
+	// Owned by the goroutine of Run.
+	locator   Locator
+	located   calibration.Table // what locator works with
+	checkedAt time.Time
+	blind     time.Time // since when no check has succeeded
+
+	mu         sync.Mutex // guards what follows: what the next view is made from
+	frame      vision.Frame
+	frameAt    time.Time // when it came in; zero before the first one
+	ended      bool
+	registered web.Register
+	unready    string // why there is no registration
+	broken     string // why locating failed
+	suspect    bool   // the camera seems to have moved; the next picture tells
+	last       vision.Located
+	moving     map[string]geom.Length
+	result     engine.Result
+	notes      []web.Note
+	choice     web.Choice
+	chosen     bool // by a person: the program no longer chooses by itself
+}
+
+// NewWatcher returns a watcher.
+func NewWatcher(o WatcherOptions) *Watcher {
+	return &Watcher{
+		o:         o,
+		registrar: registrar{detector: o.Markers, layout: o.Layout, lens: o.Lens},
+		choice:    web.Choice{Arc: engine.ArcFront},
+	}
+}
+
+// String names the task.
+func (w *Watcher) String() string { return "watcher" }
+
+// Run works until ctx is cancelled.
+func (w *Watcher) Run(ctx context.Context) error {
+	var telling sync.WaitGroup
+	defer telling.Wait()
+	telling.Go(func() { w.tell(ctx) })
+	var seq uint64
+	for {
+		f, err := w.o.Frames.Next(ctx, seq)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, io.EOF):
+			w.update(func() { w.ended = true })
+			<-ctx.Done()
+			return nil
+		case err != nil:
+			return fmt.Errorf("app: next picture: %w", err)
+		}
+		seq = f.Seq
+		w.look(f)
+	}
+}
+
+// tell publishes now and then, so that everyone hears even when no picture comes.
+func (w *Watcher) tell(ctx context.Context) {
+	ticker := time.NewTicker(tellEvery)
+	defer ticker.Stop()
+	for {
+		w.update(func() {})
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// update changes what is known and publishes it.
+func (w *Watcher) update(change func()) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	change()
+	w.o.Hub.Publish(w.view(w.o.Now()))
+}
+
+// note remembers something that people should know. The caller holds mu.
+func (w *Watcher) note(text string) {
+	w.o.Log.Info(text)
+	w.notes = append([]web.Note{{At: w.o.Now(), Text: text}}, w.notes...)
+	w.notes = w.notes[:min(len(w.notes), notesToKeep)]
+}
+
+// look takes one picture all the way.
+func (w *Watcher) look(f vision.Frame) {
+	at := w.o.Now()
+	w.prepare(f)
+	if w.locator == nil {
+		w.update(func() { w.frame, w.frameAt = f, at })
+		return
+	}
+	located, err := w.locator.Locate(f)
+	if err != nil {
+		w.update(func() { w.frame, w.frameAt, w.broken = f, at, err.Error() })
+		return
+	}
+	located.Scene.Rules, located.Scene.Profile = w.o.Rules.Edition, w.o.Rules.Profile
+	result, err := engine.Measure(&located.Scene, engine.Options{Sigmas: w.o.Rules.Sigmas})
+	w.update(func() {
+		w.frame, w.frameAt, w.broken = f, at, ""
+		if err != nil {
+			w.broken = err.Error()
+		}
+		w.moving = moved(w.last.Scene, located.Scene)
+		w.last, w.result = located, result
+		w.chooseFirst()
+	})
+}
+
+// moved returns the ships that are further than movingBy from where they were.
+func moved(before, now engine.Scene) map[string]geom.Length {
+	out := map[string]geom.Length{}
+	for _, s := range now.Ships {
+		i := slices.IndexFunc(before.Ships, func(b engine.Ship) bool { return b.ID == s.ID })
+		if i < 0 {
+			continue
+		}
+		if d := before.Ships[i].Pose.Distance(s.Pose.Point); d > movingBy {
+			out[s.ID] = d
+		}
+	}
+	return out
+}
+
+// prepare sees to it that there is a locator that fits the picture, and that the
+// camera has not moved since.
+func (w *Watcher) prepare(f vision.Frame) {
+	if w.locator == nil && w.o.Table != nil && w.unready == "" {
+		w.adoptFile(f)
+	}
+	now := w.o.Now()
+	if w.o.Markers == nil {
+		if w.locator == nil && w.o.Table == nil {
+			w.setUnready("this program was built without OpenCV and cannot see the mat's markers")
+		}
+		return
+	}
+	if now.Sub(w.checkedAt) < checkEvery && !w.suspect {
+		return
+	}
+	w.checkedAt = now
+	table, err := w.registrar.register(f.Gray)
+	if err != nil {
+		w.checkFailed(err, now)
+		return
+	}
+	w.blind = time.Time{}
+	table.Made = f.Captured
+	w.checked(table)
+}
+
+// adoptFile takes the calibration file, made to fit the picture's size.
+func (w *Watcher) adoptFile(f vision.Frame) {
+	t := *w.o.Table
+	width, height := f.Size()
+	lens, err := t.Intrinsics.Scaled(width, height)
+	if err != nil {
+		w.setUnready(fmt.Sprintf("%s: %v", w.o.TableName, err))
+		return
+	}
+	t.Intrinsics = lens
+	w.adopt(t, w.o.TableName, "")
+}
+
+// blindAfter is how long no marker check may succeed before people are told.
+const blindAfter = 20 * time.Second
+
+// checkFailed takes a look at the markers that gave no registration: usually a
+// hand over them. An older registration stays.
+func (w *Watcher) checkFailed(err error, now time.Time) {
+	if w.locator == nil {
+		w.setUnready(strings.TrimPrefix(err.Error(), "calibration: register: "))
+		return
+	}
+	if w.blind.IsZero() {
+		w.blind = now
+	}
+	w.update(func() {
+		w.suspect = false
+		if now.Sub(w.blind) > blindAfter {
+			w.blind = now
+			w.note("The mat's markers are not seen: should the camera move now, nobody would notice.")
+		}
+	})
+}
+
+// checked compares a new registration with the one in use.
+func (w *Watcher) checked(table calibration.Table) {
+	if w.locator == nil {
+		w.adopt(table, "the mat's markers", fmt.Sprintf("Registered from %d markers, %.2f px rms.", len(table.Used), table.RMS))
+		return
+	}
+	shift := shiftBetween(&w.located, &table)
+	switch {
+	case shift <= movedBy || len(table.Used) < markersToTrust:
+		w.update(func() { w.suspect = false })
+	case !w.suspect: // once may be a hand at a marker; the next picture decides
+		w.update(func() { w.suspect = true })
+	default:
+		w.adopt(table, "the mat's markers", fmt.Sprintf("The camera moved by %.1f mm; registered again from %d markers.", shift.Millimeters(), len(table.Used)))
+	}
+}
+
+// adopt works with a registration from now on.
+func (w *Watcher) adopt(t calibration.Table, from, note string) {
+	locator, err := w.o.NewLocator(t)
+	if err != nil {
+		w.setUnready(err.Error())
+		return
+	}
+	w.locator, w.located = locator, t
+	w.update(func() {
+		w.suspect, w.unready = false, ""
+		w.registered = web.Register{From: from, RMSPx: t.RMS, Markers: t.Used, At: w.o.Now()}
+		w.last = vision.Located{} // the old places are those of another registration
+		if note != "" {
+			w.note(note)
+		}
+	})
+}
+
+func (w *Watcher) setUnready(why string) {
+	w.update(func() {
+		if w.unready != why {
+			w.o.Log.Info("no calibration", "why", why)
+		}
+		w.unready = why
+	})
+}
+
+// Choose makes a pair the chosen one.
+func (w *Watcher) Choose(c web.Choice) {
+	w.update(func() { w.choice, w.chosen = c, true })
+}
+
+// chooseFirst chooses a first pair when both players have ships on the table and
+// nobody has chosen yet: player 1's first ship and the enemy nearest to it.
+func (w *Watcher) chooseFirst() {
+	if w.chosen || w.choice.From != "" {
+		return
+	}
+	ships := w.last.Scene.Ships
+	i := slices.IndexFunc(ships, func(s engine.Ship) bool { return s.Player == 1 })
+	if i < 0 {
+		return
+	}
+	best := -1
+	for k, s := range ships {
+		if s.Player == 2 && (best < 0 || s.Pose.Distance(ships[i].Pose.Point) < ships[best].Pose.Distance(ships[i].Pose.Point)) {
+			best = k
+		}
+	}
+	if best >= 0 {
+		w.choice.From, w.choice.To = ships[i].ID, ships[best].ID
+	}
+}
