@@ -6,6 +6,11 @@ import (
 	"sightline/engine/geom"
 )
 
+// DefaultScaleSigma is the relative error of scale that all distances share when
+// the markers were laid out with a steel rule: 0.3 mm in the mat's 914 mm. Nothing
+// that the camera sees can reveal it.
+const DefaultScaleSigma = 0.0003
+
 // Marker is one printed AprilTag (family 36h11) of known place beside the mat.
 type Marker struct {
 	ID      int

@@ -50,7 +50,7 @@ func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, err
 	if err := layout.Validate(); err != nil {
 		return Table{}, fmt.Errorf("calibration: register: layout: %w", err)
 	}
-	t := Table{Camera: Camera{Intrinsics: lens}, Layout: layout}
+	t := Table{Camera: Camera{Intrinsics: lens}, Layout: layout, ScaleSigma: DefaultScaleSigma}
 	seen = TurnSightings(layout, seen) // a card laid the wrong way round does no harm
 	known := map[int]Marker{}
 	for _, m := range layout.Markers {
@@ -384,4 +384,28 @@ func norm(a Vec3) float64   { return math.Sqrt(dot(a, a)) }
 func unit(a Vec3) Vec3      { n := norm(a); return Vec3{a[0] / n, a[1] / n, a[2] / n} }
 func cross(a, b Vec3) Vec3 {
 	return Vec3{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
+}
+
+// Renew registers the table anew from what a later picture shows of its markers,
+// with the same lens and layout, and says by how much the two calibrations differ:
+// the largest distance, over the mat, between where the old and the new one put
+// the same pixel.
+func (t *Table) Renew(seen []MarkerSighting) (Table, geom.Length, error) {
+	fresh, err := Register(t.Intrinsics, t.Layout, seen)
+	if err != nil {
+		return *t, 0, err
+	}
+	fresh.ScaleSigma, fresh.Made, fresh.Hash = t.ScaleSigma, t.Made, t.Hash
+	var moved geom.Length
+	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
+	for _, p := range [...]geom.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}, {X: w / 2, Y: h / 2}} {
+		px, ok := t.PixelOf(p, 0)
+		if !ok {
+			continue
+		}
+		if q, ok := fresh.PointAt(px, 0); ok {
+			moved = max(moved, p.Distance(q))
+		}
+	}
+	return fresh, moved, nil
 }

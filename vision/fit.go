@@ -460,7 +460,8 @@ func (f *rimFit) apply(step []float64, start geom.Pose) {
 	f.sigma = math.Min(math.Max(f.sigma+k*step[3], 0.35/f.scale), 1.6/f.scale)
 	for s := range f.levels {
 		for i := range 3 {
-			f.levels[s][i] += step[4+3*s+i]
+			// There is no light below none.
+			f.levels[s][i] = math.Max(f.levels[s][i]+step[4+3*s+i], 0)
 		}
 	}
 	f.setWhite()

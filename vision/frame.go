@@ -5,6 +5,7 @@ import (
 	"image/color"
 	"time"
 
+	"sightline/calibration"
 	"sightline/engine/geom"
 )
 
@@ -61,4 +62,13 @@ type Detection struct {
 // A MarkerDetector finds printed AprilTags (family 36h11) in a grey picture.
 type MarkerDetector interface {
 	DetectMarkers(g *image.Gray) ([]Detection, error)
+}
+
+// Sightings turns detections into what calibration registers from.
+func Sightings(found []Detection) []calibration.MarkerSighting {
+	out := make([]calibration.MarkerSighting, len(found))
+	for i, d := range found {
+		out[i] = calibration.MarkerSighting{ID: d.ID, Corners: d.Corners}
+	}
+	return out
 }

@@ -405,12 +405,12 @@ func (f *rimFit) identity() (sides []Side, agreed int, ok bool) {
 }
 
 // The rms residual of a side over its contrast, below which it may name a ship
-// almost alone (crispMisfit), or together with half a side more (clearMisfit). Of
-// the sides read on ships in the rendered pictures 95 % lie below 0.09 unless they
-// lost part of their light; edges of obstacles that happened to spell a word lay
-// above 0.105, and those with half a side more above 0.12.
+// almost alone (crispMisfit), or together with more than another side's worth of
+// cells (clearMisfit). The best side of a ship in the rendered pictures lies below
+// 0.07 unless part of it lost its light; edges of obstacles and strange markers
+// that happened to spell a word lay above 0.08, whatever else they showed.
 const (
-	crispMisfit = 0.09
+	crispMisfit = 0.075
 	clearMisfit = 0.115
 )
 
@@ -418,7 +418,7 @@ const (
 // to judge.
 func (f *rimFit) crisp(sides []Side) bool {
 	limit := crispMisfit
-	if f.upheld >= Cells(f.token.Base)+6 {
+	if f.upheld >= Cells(f.token.Base)+16 {
 		limit = clearMisfit
 	}
 	for _, s := range sides {

@@ -1,7 +1,137 @@
 package main
 
-import "errors"
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"text/tabwriter"
 
-type locateCmd struct{}
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/opencv"
+)
 
-func (c *locateCmd) Run() error { return errors.New("under construction") }
+type locateCmd struct {
+	Calibration string   `required:"" placeholder:"FILE" help:"The table's calibration, from calibrate table."`
+	Images      []string `arg:"" name:"image" help:"Pictures of the table; - is one on standard input."`
+	Rules       string   `help:"The edition that the scenes are for: 1e, 2.0 or 2.5." default:"2.5"`
+	JSON        bool     `name:"json" help:"Print one JSON document, a scene for each picture: what measure - reads."`
+}
+
+// Run implements the command.
+func (c *locateCmd) Run(ctx context.Context) error {
+	if err := c.locate(ctx, os.Stdout, os.Stderr); err != nil {
+		return fmt.Errorf("locate: %w", err)
+	}
+	return nil
+}
+
+func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
+	rules, err := engine.ParseRules(c.Rules)
+	if err != nil {
+		return err
+	}
+	table, err := calibration.LoadTable(c.Calibration)
+	if err != nil {
+		return err
+	}
+	markers, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
+	if err != nil {
+		return err
+	}
+	defer markers.Close()
+	var scenes []engine.Scene
+	for _, name := range c.Images {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("interrupted before %s", name)
+		}
+		frame, err := readPicture(name)
+		if err != nil {
+			return err
+		}
+		scene, err := locateFrame(table, markers, frame, warn)
+		if err != nil {
+			return err
+		}
+		scene.Rules = rules
+		scenes = append(scenes, scene)
+	}
+	if !c.JSON {
+		return printScenes(out, c.Images, scenes)
+	}
+	doc, err := engine.MarshalScenes(scenes)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(append(doc, '\n'))
+	return err
+}
+
+// nudge is how far a camera may seem to move, in mm on the mat, before a person
+// is told: three times what registering the same picture twice differs by.
+const nudge = 0.5 * geom.Millimeter
+
+// locateFrame finds the ships in one picture. The camera's place is taken from
+// the markers in the picture itself, as far as they can be seen.
+func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (engine.Scene, error) {
+	w, h := frame.Size()
+	if w != table.Intrinsics.Width || h != table.Intrinsics.Height {
+		scaled, err := table.Intrinsics.Scaled(w, h)
+		if err != nil {
+			return engine.Scene{}, fmt.Errorf("%s: %w", frame.Name, err)
+		}
+		fmt.Fprintf(warn, "%s: the calibration is for %d×%d pictures, scaled to %d×%d\n",
+			frame.Name, table.Intrinsics.Width, table.Intrinsics.Height, w, h)
+		table.Intrinsics = scaled
+	}
+	found, err := markers.DetectMarkers(frame.Gray)
+	if err != nil {
+		return engine.Scene{}, fmt.Errorf("%s: %w", frame.Name, err)
+	}
+	fresh, moved, err := table.Renew(vision.Sightings(found))
+	switch {
+	case err != nil:
+		fmt.Fprintf(warn, "%s: the camera's place is taken from the calibration as it stands: %v\n", frame.Name, err)
+	case moved > nudge:
+		fmt.Fprintf(warn, "%s: the camera or the mat has moved by %.1f mm since the calibration; registered anew from %d markers\n",
+			frame.Name, float64(moved), len(fresh.Used))
+		table = fresh
+	default:
+		table = fresh
+	}
+	l, err := vision.NewLocator(table, vision.LocatorOptions{})
+	if err != nil {
+		return engine.Scene{}, fmt.Errorf("%s: %w", frame.Name, err)
+	}
+	got, err := l.Locate(frame)
+	return got.Scene, err
+}
+
+// printScenes prints a table for people, one for each picture.
+func printScenes(out io.Writer, names []string, scenes []engine.Scene) error {
+	for i, s := range scenes {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		fmt.Fprintf(out, "%s: %d ships\n", names[i], len(s.Ships))
+		if len(s.Ships) == 0 {
+			continue
+		}
+		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(w, "ship\tbase\tx mm\ty mm\theading\t± mm\t± °\tvisible\tseen\t")
+		for _, p := range s.Ships {
+			c := p.Covariance
+			sigma := max(c[0], c[4])
+			fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%.2f°\t%.2f\t%.2f\t%.0f %%\t%s\t\n", p.ID, p.Base,
+				p.Pose.X, p.Pose.Y, p.Pose.Heading.Degrees(), math.Sqrt(sigma), geom.Angle(math.Sqrt(c[8])).Degrees(), 100*p.Visible, p.Seen)
+		}
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package calibration
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/engine/geom"
+)
+
+// overMat is a 1080p camera 1.25 m over the middle of a mat, tilted and rolled.
+func overMat() Camera {
+	r := MulMat3(RotationFromVector(Vec3{0.04, -0.02, 0.03}), [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}})
+	c := Camera{
+		Intrinsics: Intrinsics{Width: 1920, Height: 1080, Fx: 1010, Fy: 1012, Cx: 965, Cy: 536, Distortion: [5]float64{-0.085, 0.03, 0.0006, -0.0004, -0.004}},
+		Extrinsics: Extrinsics{R: r},
+	}
+	at := Vec3{440, 470, 1250}
+	for i := range 3 {
+		c.T[i] = -(r[i][0]*at[0] + r[i][1]*at[1] + r[i][2]*at[2])
+	}
+	return c
+}
+
+// see returns the markers as the camera shows them, each corner off by noise px.
+func see(c Camera, l Layout, noise float64, rng *rand.Rand) []MarkerSighting {
+	var out []MarkerSighting
+	for _, m := range l.Markers {
+		s := MarkerSighting{ID: m.ID}
+		for i, p := range m.Corners() {
+			px, _ := c.PixelOf(p, m.Z)
+			s.Corners[i] = px
+			if noise > 0 {
+				s.Corners[i] = px.Add(geom.Pixel{X: noise * rng.NormFloat64(), Y: noise * rng.NormFloat64()})
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// worstOff is the largest distance in mm between where two cameras put a pixel of the mat.
+func worstOff(a, b Camera) float64 {
+	var worst float64
+	for x := 0.0; x <= 914.4; x += 114.3 {
+		for y := 0.0; y <= 914.4; y += 114.3 {
+			p := geom.Point{X: x, Y: y}
+			px, ok := a.PixelOf(p, 0)
+			if q, ok2 := b.PointAt(px, 0); ok && ok2 {
+				worst = math.Max(worst, float64(p.Distance(q)))
+			}
+		}
+	}
+	return worst
+}
+
+func TestARayMeetsItsOwnPlane(t *testing.T) {
+	c := overMat()
+	for _, z := range []geom.Length{0, 0.2, 4, 35} {
+		for x := -60.0; x < 980; x += 87 {
+			for y := -60.0; y < 980; y += 87 {
+				p := geom.Point{X: x, Y: y}
+				px, ok := c.PixelOf(p, z)
+				require.True(t, ok)
+				q, ok := c.PointAt(px, z)
+				require.True(t, ok)
+				assert.InDelta(t, 0, float64(p.Distance(q)), 1e-8, "point %v at height %v", p, z)
+			}
+		}
+	}
+}
+
+func TestHeightShiftsWhatIsSeen(t *testing.T) {
+	// A point z over the mat at distance r from the camera's foot, seen from height
+	// H, seems to lie r z/(H-z) further out.
+	c := overMat()
+	o := c.Extrinsics.Center()
+	p := geom.Point{X: 900, Y: 900}
+	px, _ := c.PixelOf(p, 4)
+	q, ok := c.PointAt(px, 0)
+	require.True(t, ok)
+	r := p.Sub(geom.Point{X: o[0], Y: o[1]}).Norm()
+	assert.InDelta(t, r*4/(o[2]-4), float64(p.Distance(q)), 1e-9)
+}
+
+func TestRotationVectorsGoThereAndBack(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 2000 {
+		v := Vec3{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		k := rng.Float64() * math.Pi / norm(v)
+		v = Vec3{k * v[0], k * v[1], k * v[2]}
+		back := RotationVector(RotationFromVector(v))
+		for i := range 3 {
+			assert.InDelta(t, v[i], back[i], 1e-7, "rotation vector %v", v)
+		}
+	}
+	assert.Equal(t, Vec3{}, RotationVector(RotationFromVector(Vec3{})))
+}
+
+func TestExactMarkersGiveTheExactPlace(t *testing.T) {
+	c, l := overMat(), DefaultLayout(MatSide, MatSide)
+	got, err := Register(c.Intrinsics, l, see(c, l, 0, nil))
+	require.NoError(t, err)
+	assert.Less(t, worstOff(c, got.Camera), 1e-6)
+	assert.Less(t, got.RMS, 1e-7)
+	assert.Equal(t, []int{0, 1, 2, 3, 4, 5, 6, 7}, got.Used)
+	assert.Empty(t, got.Rejected)
+}
+
+func TestAnyThreeWideMarkersAreEnough(t *testing.T) {
+	c, l := overMat(), DefaultLayout(MatSide, MatSide)
+	all := see(c, l, 0, nil)
+	got, err := Register(c.Intrinsics, l, []MarkerSighting{all[0], all[2], all[6]})
+	require.NoError(t, err)
+	assert.Less(t, worstOff(c, got.Camera), 1e-5)
+	for n := range 3 {
+		_, err := Register(c.Intrinsics, l, all[:n])
+		assert.ErrorIs(t, err, ErrMarkers, "%d markers", n)
+	}
+}
+
+func TestABumpedMarkerIsNamedAndLeftOut(t *testing.T) {
+	c, l := overMat(), DefaultLayout(MatSide, MatSide)
+	rng := rand.New(rand.NewPCG(2, 2))
+	for id := range 8 {
+		seen := see(c, l, 0.04, rng)
+		for i := range seen[id].Corners {
+			seen[id].Corners[i] = seen[id].Corners[i].Add(geom.Pixel{X: 3.1, Y: -2})
+		}
+		got, err := Register(c.Intrinsics, l, seen)
+		require.NoError(t, err)
+		require.Len(t, got.Rejected, 1, "marker %d bumped", id)
+		assert.Contains(t, got.Rejected[0].Reason, "from where the other markers put it")
+		assert.NotContains(t, got.Used, id)
+		assert.Less(t, worstOff(c, got.Camera), 0.3)
+	}
+}
+
+func TestStrayAndDoubledMarkersAreNotUsed(t *testing.T) {
+	c, l := overMat(), DefaultLayout(MatSide, MatSide)
+	seen := see(c, l, 0, nil)
+	stray := seen[1]
+	stray.ID = 99
+	got, err := Register(c.Intrinsics, l, append(seen, stray, seen[5]))
+	require.NoError(t, err)
+	assert.NotContains(t, got.Used, 5)
+	assert.NotContains(t, got.Used, 99)
+	assert.Less(t, worstOff(c, got.Camera), 1e-5)
+}
+
+func TestTheStatedCovarianceIsTheScatter(t *testing.T) {
+	c, l := overMat(), DefaultLayout(MatSide, MatSide)
+	rng := rand.New(rand.NewPCG(3, 3))
+	var sum, n float64
+	for range 300 {
+		got, err := Register(c.Intrinsics, l, see(c, l, 0.08, rng))
+		require.NoError(t, err)
+		m := NewErrorModel(got, Uncertainty{Height: 1e-9})
+		for _, p := range []geom.Point{{X: 20, Y: 20}, {X: 457, Y: 457}, {X: 890, Y: 300}} {
+			px, _ := c.PixelOf(p, 4)
+			q, _ := got.PointAt(px, 4)
+			cov := m.Systematic(geom.Pose{Point: p}, 4, 20)
+			sum += (q.X-p.X)*(q.X-p.X)/cov[0] + (q.Y-p.Y)*(q.Y-p.Y)/cov[4]
+			n += 2
+		}
+	}
+	assert.InDelta(t, 1, math.Sqrt(sum/n), 0.08, "error over stated sigma, rms of %v draws", n)
+}
+
+func TestMarkersSeenInAMirrorAreRefused(t *testing.T) {
+	c, l := overMat(), DefaultLayout(MatSide, MatSide)
+	seen := see(c, l, 0, nil)
+	for i := range seen {
+		for k := range seen[i].Corners {
+			seen[i].Corners[k].X = 1919 - seen[i].Corners[k].X
+		}
+	}
+	_, err := Register(c.Intrinsics, l, seen)
+	assert.ErrorIs(t, err, ErrMarkers)
+}
+
+func TestARenewedTableSaysHowFarItMoved(t *testing.T) {
+	c, l := overMat(), DefaultLayout(MatSide, MatSide)
+	table, err := Register(c.Intrinsics, l, see(c, l, 0, nil))
+	require.NoError(t, err)
+	same, moved, err := table.Renew(see(c, l, 0, nil))
+	require.NoError(t, err)
+	assert.Less(t, float64(moved), 1e-5)
+	assert.Less(t, worstOff(c, same.Camera), 1e-5)
+
+	nudged := c
+	nudged.Extrinsics = c.Extrinsics.Perturbed(Vec3{0, 0.001, 0}, Vec3{})
+	fresh, moved, err := table.Renew(see(nudged, l, 0, nil))
+	require.NoError(t, err)
+	assert.InDelta(t, worstOff(c, nudged), float64(moved), 0.1)
+	assert.Less(t, worstOff(nudged, fresh.Camera), 1e-5)
+}
+
+func TestMoreUncertaintyNeverMakesItSurer(t *testing.T) {
+	c, l := overMat(), DefaultLayout(MatSide, MatSide)
+	table, err := Register(c.Intrinsics, l, see(c, l, 0, nil))
+	require.NoError(t, err)
+	pose := geom.Pose{Point: geom.Point{X: 800, Y: 100}, Heading: 1}
+	small := NewErrorModel(table, Uncertainty{Height: 0.1, Flatness: 0.1, Model: 0.02}).Systematic(pose, 4, 20)
+	large := NewErrorModel(table, Uncertainty{Height: 0.3, Flatness: 0.5, Model: 0.1}).Systematic(pose, 4, 20)
+	for _, i := range []int{0, 4, 8} {
+		assert.Less(t, small[i], large[i])
+	}
+}

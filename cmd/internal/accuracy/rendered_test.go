@@ -1,0 +1,191 @@
+package accuracy
+
+import (
+	"encoding/json"
+	"image"
+	"image/draw"
+	_ "image/jpeg"
+	_ "image/png"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/tablesim"
+)
+
+// rendered is the truth that comes with a photorealistic picture.
+type rendered struct {
+	Lens struct {
+		Width  int `json:"image_width"`
+		Height int `json:"image_height"`
+		Matrix struct {
+			Data [9]float64 `json:"data"`
+		} `json:"camera_matrix"`
+		Distortion struct {
+			Data [5]float64 `json:"data"`
+		} `json:"distortion_coefficients"`
+	} `json:"lens"`
+	Camera struct {
+		R [3][3]float64 `json:"R"`
+		T [3]float64    `json:"t_mm"`
+	} `json:"camera"`
+	CornersMM [4][3]float64 `json:"mat_corners_mm"`
+	CornersPx [4][2]float64 `json:"mat_corners_px"`
+	Ships     []struct {
+		ID      string        `json:"id"`
+		Base    string        `json:"base"`
+		X       float64       `json:"x_mm"`
+		Y       float64       `json:"y_mm"`
+		Heading float64       `json:"heading_deg"`
+		Visible float64       `json:"visible"`
+		Top     [4][2]float64 `json:"top_corners_px"`
+	} `json:"ships"`
+	Markers []struct {
+		ID      int           `json:"id"`
+		Corners [4][2]float64 `json:"corners_px"`
+	} `json:"markers"`
+	Image string `json:"image"`
+}
+
+func (r *rendered) intrinsics() calibration.Intrinsics {
+	k := r.Lens.Matrix.Data
+	return calibration.Intrinsics{
+		Width: r.Lens.Width, Height: r.Lens.Height,
+		Fx: k[0], Fy: k[4], Cx: k[2], Cy: k[5], Distortion: r.Lens.Distortion.Data,
+	}
+}
+
+func readRendered(t *testing.T, dir string) (*rendered, vision.Frame) {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "truth.json"))
+	require.NoError(t, err)
+	var r rendered
+	require.NoError(t, json.Unmarshal(data, &r))
+	return &r, readPicture(t, filepath.Join(dir, r.Image))
+}
+
+func readPicture(t *testing.T, name string) vision.Frame {
+	t.Helper()
+	f, err := os.Open(name)
+	require.NoError(t, err)
+	defer f.Close()
+	img, _, err := image.Decode(f)
+	require.NoError(t, err, name)
+	g := image.NewGray(image.Rect(0, 0, img.Bounds().Dx(), img.Bounds().Dy()))
+	draw.Draw(g, g.Bounds(), img, img.Bounds().Min, draw.Src)
+	return vision.Frame{Gray: g, Name: filepath.Join(filepath.Base(filepath.Dir(name)), filepath.Base(name))}
+}
+
+// sharedDir returns a folder beside the project that holds pictures with known
+// truth, and skips the test where it does not exist.
+func sharedDir(t *testing.T, elem ...string) string {
+	t.Helper()
+	dir := filepath.Join(append([]string{"..", "..", "..", "..", "shared"}, elem...)...)
+	if _, err := os.Stat(dir); err != nil {
+		t.Skipf("%s is not here: these pictures are not part of the project", filepath.Join(elem...))
+	}
+	return dir
+}
+
+func TestRegistrationOfRenderedTables(t *testing.T) {
+	dirs, err := filepath.Glob(filepath.Join(sharedDir(t, "tables"), "[0-9]*"))
+	require.NoError(t, err)
+	d := markerDetector(t)
+	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
+	for _, dir := range dirs {
+		r, f := readRendered(t, dir)
+		got := register(t, d, r.intrinsics(), layout, f)
+		assert.Len(t, got.Used, 8, "%s: markers used", dir)
+		var worst float64
+		for i, c := range r.CornersMM {
+			// Each corner at its true height: a mat that is not flat is not the
+			// registration's doing.
+			p, ok := got.PointAt(geom.Pixel{X: r.CornersPx[i][0], Y: r.CornersPx[i][1]}, geom.Length(c[2]))
+			require.True(t, ok)
+			worst = max(worst, float64(p.Distance(geom.Point{X: c[0], Y: c[1]})))
+		}
+		t.Logf("tables/%s: %d markers, rms %.3f px, mat corners within %.3f mm", filepath.Base(dir), len(got.Used), got.RMS, worst)
+		assert.LessOrEqual(t, worst, 0.3, "%s: worst mat corner, mm", dir)
+
+		// These tables carry no tokens of ours: nothing may be found on them.
+		l, err := vision.NewLocator(got, vision.LocatorOptions{})
+		require.NoError(t, err)
+		located, err := l.Locate(f)
+		require.NoError(t, err)
+		assert.Empty(t, located.Scene.Ships, "%s: ships where there are no coded tokens", dir)
+	}
+}
+
+// TestNothingIsFoundInPhotographsWithoutTokens holds the locator to unrelated
+// photographs as if each showed a mat.
+func TestNothingIsFoundInPhotographsWithoutTokens(t *testing.T) {
+	names, err := filepath.Glob(filepath.Join(sharedDir(t, "real"), "*", "*.[jp][pn]g"))
+	require.NoError(t, err)
+	for _, name := range names {
+		f := readPicture(t, name)
+		w, h := f.Size()
+		cam := tablesim.DefaultCamera(1920, 1080)
+		k := min(float64(w)/1080, float64(h)/1080) // the mat fills the shorter side
+		cam.Width, cam.Height = w, h
+		cam.Fx, cam.Fy, cam.Cx, cam.Cy = cam.Fx*k, cam.Fy*k, float64(w-1)/2, float64(h-1)/2
+		cam.Distortion = [5]float64{}
+		table := calibration.Table{Camera: cam, Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)}
+		l, err := vision.NewLocator(table, vision.LocatorOptions{})
+		require.NoError(t, err)
+		got, err := l.Locate(f)
+		require.NoError(t, err)
+		for _, s := range got.Scene.Ships {
+			t.Errorf("%s: found %s at (%.0f, %.0f)", name, s.ID, s.Pose.X, s.Pose.Y)
+		}
+	}
+	t.Logf("%d photographs", len(names))
+}
+
+// TestAccuracyRendered measures photorealistic pictures of our own tokens. They
+// are made as docs/accuracy.md says and lie in the folder that SIGHTLINE_RENDERED
+// names, one folder each.
+func TestAccuracyRendered(t *testing.T) {
+	root := os.Getenv("SIGHTLINE_RENDERED")
+	if root == "" {
+		t.Skip("SIGHTLINE_RENDERED names no folder of rendered pictures: see docs/accuracy.md")
+	}
+	truths, err := filepath.Glob(filepath.Join(root, "*", "*", "truth.json"))
+	require.NoError(t, err)
+	require.NotEmpty(t, truths, "pictures in %s", root)
+	d := markerDetector(t)
+	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
+	a := &tally{name: "Photorealistic pictures"}
+	for _, truth := range truths {
+		r, f := readRendered(t, filepath.Dir(truth))
+		l, err := vision.NewLocator(register(t, d, r.intrinsics(), layout, f), vision.LocatorOptions{})
+		require.NoError(t, err)
+		got, err := l.Locate(f)
+		require.NoError(t, err)
+		one := &tally{name: filepath.Base(filepath.Dir(filepath.Dir(truth)))}
+		var ships []sighting
+		for _, s := range r.Ships {
+			ships = append(ships, sighting{id: s.ID, wholeSide: true, visible: s.Visible,
+				truth: geom.Pose{Point: geom.Point{X: s.X, Y: s.Y}, Heading: geom.Angle(s.Heading) * geom.Degree}})
+		}
+		one.add(one.name, ships, got)
+		a.add(one.name, ships, got)
+		g := one.figures()
+		t.Logf("%s, %d px wide: %d of %d located, %d wrong, %.3f mm rms, %.3f° rms", one.name, f.Gray.Rect.Dx(), g.Located, g.Ships, g.Wrong, g.PositionRMS, g.HeadingRMS)
+		for _, s := range one.ships {
+			if !s.located {
+				t.Logf("  %s was not located: visible %.2f", s.id, s.visible)
+			}
+		}
+	}
+	a.report(t, "rendered")
+	g := a.figures()
+	assert.Zero(t, g.Wrong, "wrong identities")
+	assert.GreaterOrEqual(t, float64(g.Located), 0.95*float64(g.Ships), "ships located")
+	assert.LessOrEqual(t, g.PositionRMS, 0.4, "position error, mm rms")
+}

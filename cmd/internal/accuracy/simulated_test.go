@@ -1,0 +1,163 @@
+package accuracy
+
+import (
+	"math"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/opencv"
+	"sightline/vision/tablesim"
+)
+
+// scenes returns how many random scenes a test renders: few in `make test`, the
+// full number in `make accuracy` (SIGHTLINE_ACCURACY=full), or any other number.
+func scenes(t *testing.T, quick, full int) int {
+	t.Helper()
+	switch v := os.Getenv("SIGHTLINE_ACCURACY"); v {
+	case "":
+		return quick
+	case "full":
+		return full
+	default:
+		n, err := strconv.Atoi(v)
+		require.NoError(t, err, "SIGHTLINE_ACCURACY: expected full or a number of scenes")
+		return n
+	}
+}
+
+// register finds the camera's place from the markers in the frame, as the program does.
+func register(t *testing.T, d vision.MarkerDetector, lens calibration.Intrinsics, layout calibration.Layout, f vision.Frame) calibration.Table {
+	t.Helper()
+	found, err := d.DetectMarkers(f.Gray)
+	require.NoError(t, err)
+	var seen []calibration.MarkerSighting
+	for _, m := range found {
+		seen = append(seen, calibration.MarkerSighting{ID: m.ID, Corners: m.Corners})
+	}
+	table, err := calibration.Register(lens, layout, seen)
+	require.NoError(t, err)
+	return table
+}
+
+func markerDetector(t *testing.T) vision.MarkerDetector {
+	t.Helper()
+	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{Decimate: 2})
+	if err != nil {
+		t.Skip("the simulated table is located from its markers: ", err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// misjudgedLens returns the table's lens as a calibration would know it: wrong in
+// all nine parameters, so that after registering on the markers what is left over
+// the mat is as large as calibration.DefaultUncertainty.Model says, in px rms for
+// each axis. Without it the simulated lens would be better known than any real one.
+func misjudgedLens(rng *rand.Rand, table *tablesim.Table) calibration.Intrinsics {
+	wrong := table.Camera.Intrinsics
+	var d [9]float64
+	for i, typical := range [9]float64{3e-4 * wrong.Fx, 3e-4 * wrong.Fx, 1, 1, 2e-3, 4e-3, 1e-4, 1e-4, 2e-3} {
+		d[i] = typical * rng.NormFloat64()
+	}
+	shifted := func(k float64) calibration.Intrinsics {
+		in := table.Camera.Intrinsics
+		in.Fx, in.Fy, in.Cx, in.Cy = in.Fx+k*d[0], in.Fy+k*d[1], in.Cx+k*d[2], in.Cy+k*d[3]
+		for i := range in.Distortion {
+			in.Distortion[i] += k * d[4+i]
+		}
+		return in
+	}
+	k := calibration.DefaultUncertainty.Model / leftOver(table, shifted(1))
+	return shifted(k)
+}
+
+// leftOver is the rms, per axis and in px, of what a wrong lens leaves over the
+// mat once the camera is registered with it on exactly seen markers.
+func leftOver(table *tablesim.Table, lens calibration.Intrinsics) float64 {
+	var seen []calibration.MarkerSighting
+	for _, m := range table.Layout.Markers {
+		s := calibration.MarkerSighting{ID: m.ID}
+		for i, p := range m.Corners() {
+			s.Corners[i], _ = table.Camera.PixelOf(p, m.Z)
+		}
+		seen = append(seen, s)
+	}
+	got, err := calibration.Register(lens, table.Layout, seen)
+	if err != nil {
+		panic(err) // the true lens registers: so does one that is nearly right
+	}
+	var sum, n float64
+	for x := 20.0; x < 914; x += 87.4 {
+		for y := 20.0; y < 914; y += 87.4 {
+			a, _ := table.Camera.PixelOf(geom.Point{X: x, Y: y}, 4)
+			b, _ := got.PixelOf(geom.Point{X: x, Y: y}, 4)
+			e := a.Sub(b)
+			sum, n = sum+e.X*e.X+e.Y*e.Y, n+2
+		}
+	}
+	return math.Sqrt(sum / n)
+}
+
+// simulate renders random tables, registers each from its markers and locates its ships.
+func simulate(t *testing.T, name string, n, width, height int) *tally {
+	d := markerDetector(t)
+	a := &tally{name: name}
+	for seed := range uint64(n) {
+		table := tablesim.RandomTable(seed+1, width, height)
+		frame, truth, err := table.Render()
+		require.NoError(t, err)
+		lens := misjudgedLens(rand.New(rand.NewPCG(seed, 1)), table)
+		cal := register(t, d, lens, table.Layout, frame)
+		l, err := vision.NewLocator(cal, vision.LocatorOptions{})
+		require.NoError(t, err)
+		got, err := l.Locate(frame)
+		require.NoError(t, err)
+		var ships []sighting
+		for _, s := range truth.Ships {
+			ships = append(ships, sighting{id: s.ID, truth: s.Pose, wholeSide: s.WholeSide(), visible: s.Visible})
+		}
+		a.add("seed "+strconv.FormatUint(seed+1, 10), ships, got)
+		if testing.Verbose() {
+			for _, s := range a.ships[len(a.ships)-len(ships):] {
+				if !s.located {
+					t.Logf("seed %d: %s at (%.0f, %.0f) was not located: visible %.2f, whole side %v", seed+1, s.id, s.truth.X, s.truth.Y, s.visible, s.wholeSide)
+				}
+			}
+		}
+	}
+	return a
+}
+
+func TestAccuracySimulated1080p(t *testing.T) {
+	a := simulate(t, "Simulated table, 1080p", scenes(t, 4, 200), 1920, 1080)
+	a.report(t, "simulated-1080p")
+	f := a.figures()
+	assert.Zero(t, f.Wrong, "wrong identities")
+	assert.GreaterOrEqual(t, float64(f.Located), 0.97*float64(f.Ships), "ships located")
+	assert.LessOrEqual(t, f.PositionRMS, 0.30, "position error, mm rms")
+	assert.LessOrEqual(t, f.HeadingRMS, 0.25, "heading error, degrees rms")
+	assert.InDelta(t, 1.0, f.Normalised, 0.3, "error over stated sigma, rms")
+}
+
+func TestAccuracySimulated4K(t *testing.T) {
+	n := scenes(t, 0, 50)
+	if n == 0 {
+		t.Skip("4K scenes take long: run make accuracy")
+	}
+	a := simulate(t, "Simulated table, 4K", n, 3840, 2160)
+	a.report(t, "simulated-4k")
+	f := a.figures()
+	assert.Zero(t, f.Wrong, "wrong identities")
+	assert.GreaterOrEqual(t, float64(f.Located), 0.97*float64(f.Ships), "ships located")
+	assert.LessOrEqual(t, f.PositionRMS, 0.20, "position error, mm rms")
+	assert.LessOrEqual(t, f.HeadingRMS, 0.12, "heading error, degrees rms")
+	assert.InDelta(t, 1.0, f.Normalised, 0.3, "error over stated sigma, rms")
+}
