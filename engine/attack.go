@@ -80,7 +80,8 @@ func (m *pairMeasure) inArcDistance(start *shape, r *region, gap *meeting, sd *[
 	}
 	grown := m.cutDistance(start, r, gap, sd, -m.k)
 	shrunk := m.cutDistance(start, r, gap, sd, m.k)
-	if math.Abs(grown.val-base.val) <= tie && math.Abs(shrunk.val-base.val) <= tie {
+	inside := gap.hi < 0 // whatever the truth, some part is in the arc
+	if inside && math.Abs(grown.val-base.val) <= tie && math.Abs(shrunk.val-base.val) <= tie {
 		return base
 	}
 	rho := m.edgeCorrelation(r, &base, sd)
@@ -99,9 +100,25 @@ func (m *pairMeasure) inArcDistance(start *shape, r *region, gap *meeting, sd *[
 	}
 	// Whichever of these cuts is the true one gives the measuring line.
 	e := extremes{}
-	for _, c := range [...]*meeting{&base, &grown, &shrunk} {
-		e.add(c.rival[0])
-		e.add(c.rival[1])
+	add := func(c *meeting) { e.add(c.rival[0]); e.add(c.rival[1]) }
+	add(&base)
+	add(&grown)
+	add(&shrunk)
+	if !inside {
+		// If it is in the arc at all, then perhaps by one corner only, and when a side
+		// of the target lies along the arc's edge it may be either corner of that side.
+		last := m.deepest(r)
+		for _, c := range m.cornerDepths(r) {
+			if !m.mayBeDeepest(&c, &last) {
+				continue
+			}
+			var corner shape
+			corner.body = bodyTo
+			corner.v = append(corner.buf[:0], c.at)
+			d := m.meet(start, &corner)
+			out.lo, out.hi = math.Min(out.lo, d.lo), math.Max(out.hi, d.hi)
+			add(&d)
+		}
 	}
 	out.rival, out.rivalled = e.pair()
 	return out
@@ -119,31 +136,70 @@ func (m *pairMeasure) cutDistance(start *shape, r *region, gap *meeting, sd *[ma
 	var part shape
 	part.clip(&m.to, r.planes, &shrink)
 	if len(part.v) == 0 {
-		part.v = append(part.buf[:0], m.deepest(r, gap))
+		at := gap.lines[0][1]
+		if gap.val <= 0 {
+			at = m.deepest(r).at
+		}
+		part.v = append(part.buf[:0], at)
 	}
-	if m.contact != No && m.separation(start, &part).val <= 0 {
-		return m.gap(start, &part)
-	}
-	return m.distance(start, &part)
+	return m.meet(start, &part)
 }
 
-// deepest returns the point of the target that is deepest in the arc, or nearest
-// to it when it is outside.
-func (m *pairMeasure) deepest(r *region, gap *meeting) geom.Point {
-	if gap.val > 0 {
-		return gap.lines[0][1]
+// meet measures the signed distance from a start to a part of the target.
+func (m *pairMeasure) meet(start, part *shape) meeting {
+	if m.contact != No && m.separation(start, part).val <= 0 {
+		return m.gap(start, part)
 	}
-	best, at := math.Inf(-1), m.to.v[0]
-	for _, p := range m.to.v {
-		d := math.Inf(1)
+	return m.distance(start, part)
+}
+
+// cornerDepth is how deep a corner of the target is in an arc, and how that
+// changes with the poses.
+type cornerDepth struct {
+	at    geom.Point
+	depth float64
+	slope gradient
+}
+
+func (m *pairMeasure) cornerDepths(r *region) [4]cornerDepth {
+	var all [4]cornerDepth
+	for i := range all {
+		c := cornerDepth{at: m.to.v[i], depth: math.Inf(1)}
+		var n geom.Point
 		for _, h := range r.planes {
-			d = math.Min(d, h.n.Dot(p)-h.c)
+			if d := h.n.Dot(c.at) - h.c; d < c.depth {
+				c.depth, n = d, h.n
+			}
 		}
-		if d > best {
-			best, at = d, p
+		m.push(&c.slope, bodyFrom, n.Mul(-1), c.at)
+		m.push(&c.slope, bodyTo, n, c.at)
+		all[i] = c
+	}
+	return all
+}
+
+// deepest returns the corner of the target that is deepest in the arc, or nearest
+// to it when it is outside.
+func (m *pairMeasure) deepest(r *region) cornerDepth {
+	all := m.cornerDepths(r)
+	best := all[0]
+	for _, c := range all[1:] {
+		if c.depth > best.depth {
+			best = c
 		}
 	}
-	return at
+	return best
+}
+
+// mayBeDeepest reports whether c may truly be deeper than the one that seems so.
+func (m *pairMeasure) mayBeDeepest(c, seems *cornerDepth) bool {
+	var w gradient
+	for i := range w {
+		for j := range w[i] {
+			w[i][j] = c.slope[i][j] - seems.slope[i][j]
+		}
+	}
+	return seems.depth-c.depth <= m.k*math.Sqrt(m.variance(&w))
 }
 
 // edgeSigma returns the largest standard deviation of the place of an arc's edge

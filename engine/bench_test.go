@@ -21,7 +21,8 @@ func tableScene(b testing.TB, name string) engine.Scene {
 }
 
 // The page asks for the chosen pair on every frame: at 30 frames a second and
-// with the locator needing nearly all of the 33 ms, 0.1 ms is the budget.
+// with the locator needing nearly all of the 33 ms, 0.1 ms is the budget. Measured on
+// one shared core of a server: 0.04 ms with uncertainty, 0.02 ms without.
 func BenchmarkMeasurePair(b *testing.B) {
 	s := tableScene(b, "testdata/two.json")
 	b.ReportAllocs()

@@ -216,7 +216,7 @@ func report(t *testing.T, counts map[string]*tally) tally {
 // ±(k+2) sigmas, in 2∫Φ(-m)dm from k up, over 2(k+2): 2.8 % at one sigma and
 // 0.008 % at three. The promise to players is 0.3 % at three.
 func TestDecidedAnswersAreRight(t *testing.T) {
-	scenes := 1500
+	scenes := 1200
 	if n, err := strconv.Atoi(os.Getenv("SIGHTLINE_SCENES")); err == nil {
 		scenes = n
 	}
@@ -260,7 +260,7 @@ func TestDecidedObstructionIsRight(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		asked, decided, wrong := 0, 0, 0
 		said := map[string]int{}
-		for range 700 {
+		for range 500 {
 			s := randomScene(r)
 			if v := measurePair(t, &s, 3); v.Range.Distance < 30 {
 				continue
@@ -309,7 +309,7 @@ func TestDecidedObjectsAreRight(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, k := range []float64{3, 1} {
 		counts := map[string]*tally{"range": {k: k}, "contact": {k: k}, "overlap": {k: k}}
-		for range 1500 {
+		for range 1000 {
 			s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{randomShip(r, "A")}}
 			rock := engine.Obstacle{ID: "rock", Outline: star(r, 9, 30), Sigma: 0.3}
 			u := geom.Pose{Heading: geom.Angle(6.3 * r.Float64())}.Forward()
