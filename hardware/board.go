@@ -228,7 +228,7 @@ func (b *Board) String() string {
 	working := 0
 	for i, pin := range b.parts.Lamps {
 		if b.broken[i] != nil {
-			said = append(said, b.broken[i].Error())
+			said = append(said, plain(b.broken[i]))
 		} else if pin != nil {
 			working++
 		}
@@ -236,7 +236,7 @@ func (b *Board) String() string {
 	said = append([]string{fmt.Sprintf("%d of %d lamps", working, NumLamps)}, said...)
 	switch {
 	case b.failure != nil:
-		said = append(said, b.failure.Error())
+		said = append(said, plain(b.failure))
 	case b.parts.OpenBus == nil:
 		said = append(said, "no display")
 	default:
@@ -245,6 +245,9 @@ func (b *Board) String() string {
 	said = append(said, b.parts.Missing...)
 	return b.parts.Name + ": " + strings.Join(said, "; ")
 }
+
+// plain is an error for the panel's own line, where it is clear whose error it is.
+func plain(err error) string { return strings.TrimPrefix(err.Error(), "hardware: ") }
 
 // ssd1306Address is the one address that periph's driver knows.
 const ssd1306Address = 0x3C

@@ -79,7 +79,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 		listener: listener,
 	}
 	if o.Ready != nil {
-		o.Ready(listener.Addr().String())
+		o.Ready(shownAddress(c.Web.Listen, listener))
 	}
 	return runTasks(ctx, feedTask{feed}, watcher, showing, page)
 }
@@ -109,6 +109,19 @@ func listen(address string) (net.Listener, error) {
 		return nil, fmt.Errorf("web.listen: %s: %w", address, err)
 	}
 	return l, nil
+}
+
+// shownAddress is the address for people: the host as they wrote it, the port as it is.
+func shownAddress(wanted string, l net.Listener) string {
+	host, _, _ := net.SplitHostPort(wanted)
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return l.Addr().String()
+	}
+	if host == "" {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
 }
 
 // logCamera writes the camera's ups and downs to the log.

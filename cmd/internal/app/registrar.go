@@ -65,3 +65,27 @@ func shiftBetween(before, after *calibration.Table) geom.Length {
 	}
 	return most
 }
+
+// regionOf returns the part of the picture that holds the mat and its markers, with
+// a little room: what is worth showing.
+func regionOf(t *calibration.Table) image.Rectangle {
+	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
+	points := []geom.Point{}
+	const steps = 8 // a bent lens bends the mat's edges
+	for i := range steps + 1 {
+		k := float64(i) / steps
+		points = append(points, geom.Point{X: k * w}, geom.Point{X: k * w, Y: h}, geom.Point{Y: k * h}, geom.Point{X: w, Y: k * h})
+	}
+	for _, m := range t.Layout.Markers {
+		c := m.Corners()
+		points = append(points, c[:]...)
+	}
+	var box image.Rectangle
+	for _, p := range points {
+		if px, ok := t.PixelOf(p, 0); ok {
+			x, y := int(px.X), int(px.Y)
+			box = box.Union(image.Rect(x, y, x+1, y+1))
+		}
+	}
+	return box.Inset(-max(box.Dx(), box.Dy()) / 25).Intersect(image.Rect(0, 0, t.Intrinsics.Width, t.Intrinsics.Height))
+}

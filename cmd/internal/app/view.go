@@ -17,7 +17,7 @@ func (w *Watcher) view(now time.Time) web.View {
 	v := web.View{
 		At: now, Health: w.health(status, now), Notes: slices.Clone(w.notes), Source: status.Source,
 		Figures:  web.Figures{Frames: status.Frames, Dropped: status.Dropped, FPS: status.FPS, Locating: w.last.Elapsed},
-		Register: w.registered, Frame: w.frame, Located: w.last, Moving: w.moving,
+		Register: w.registered, Frame: w.frame, Region: w.region, Located: w.last, Moving: w.moving,
 		ObstaclesWatched: len(w.last.Scene.Obstacles) > 0,
 		Sigmas:           w.o.Rules.Sigmas, Choice: w.choice, Result: w.result, PanelName: w.o.PanelName(),
 	}

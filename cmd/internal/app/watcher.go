@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"io"
 	"log/slog"
 	"slices"
@@ -71,6 +72,7 @@ type Watcher struct {
 	frameAt    time.Time // when it came in; zero before the first one
 	ended      bool
 	registered web.Register
+	region     image.Rectangle
 	unready    string // why there is no registration
 	broken     string // why locating failed
 	suspect    bool   // the camera seems to have moved; the next picture tells
@@ -277,6 +279,7 @@ func (w *Watcher) adopt(t calibration.Table, from, note string) {
 	w.update(func() {
 		w.suspect, w.unready = false, ""
 		w.registered = web.Register{From: from, RMSPx: t.RMS, Markers: t.Used, At: w.o.Now()}
+		w.region = regionOf(&t)
 		w.last = vision.Located{} // the old places are those of another registration
 		if note != "" {
 			w.note(note)

@@ -30,9 +30,10 @@ type pictures struct {
 	jpeg []byte
 }
 
-// encode returns the frame as a JPEG, or the last one made when that is younger
-// than pictureEvery.
-func (p *pictures) encode(f vision.Frame) ([]byte, error) {
+// encode returns the view's region of its frame as a JPEG, or the last one made
+// when that is younger than pictureEvery.
+func (p *pictures) encode(v *View) ([]byte, error) {
+	f := v.Frame
 	if f.Gray == nil {
 		return nil, errNoPicture
 	}
@@ -43,36 +44,37 @@ func (p *pictures) encode(f vision.Frame) ([]byte, error) {
 		return p.jpeg, nil
 	}
 	var buf bytes.Buffer
-	if err := jpeg.Encode(&buf, small(f), &jpeg.Options{Quality: pictureQuality}); err != nil {
+	if err := jpeg.Encode(&buf, small(f, v.region()), &jpeg.Options{Quality: pictureQuality}); err != nil {
 		return nil, err
 	}
 	p.seq, p.made, p.jpeg = f.Seq, now, buf.Bytes()
 	return p.jpeg, nil
 }
 
-// small returns the picture for people: in colour where there is colour, halved
-// until it is at most pictureWidth wide.
-func small(f vision.Frame) image.Image {
-	if f.Color == nil || len(f.Color.Pix) < 3*f.Color.Width*f.Color.Height {
-		return f.Gray
+// small returns a part of the picture for people: in colour where there is colour,
+// halved until it is at most pictureWidth wide.
+func small(f vision.Frame, part image.Rectangle) image.Image {
+	c := f.Color
+	if c == nil || !part.In(c.Bounds()) || len(c.Pix) < 3*c.Width*c.Height {
+		return f.Gray.SubImage(part)
 	}
 	step := 1
-	for f.Color.Width/step > pictureWidth {
+	for part.Dx()/step > pictureWidth {
 		step *= 2
 	}
-	return binned(f.Color, step)
+	return binned(c, part, step)
 }
 
 // binned averages squares of step×step pixels.
-func binned(src *vision.BGR, step int) *image.RGBA {
-	w, h := src.Width/step, src.Height/step
+func binned(src *vision.BGR, part image.Rectangle, step int) *image.RGBA {
+	w, h := max(1, part.Dx()/step), max(1, part.Dy()/step)
 	dst := image.NewRGBA(image.Rect(0, 0, w, h))
 	n := step * step
 	for y := range h {
 		for x := range w {
 			var b, g, r int
 			for dy := range step {
-				i := 3 * ((y*step+dy)*src.Width + x*step)
+				i := 3 * ((part.Min.Y+y*step+dy)*src.Width + part.Min.X + x*step)
 				for range step {
 					b += int(src.Pix[i])
 					g += int(src.Pix[i+1])

@@ -214,7 +214,7 @@ func (s *Server) contract(w http.ResponseWriter, v *View, marshal func() ([]byte
 
 func (s *Server) picture(w http.ResponseWriter, _ *http.Request) {
 	v := s.o.Hub.Newest()
-	data, err := s.pictures.encode(v.Frame)
+	data, err := s.pictures.encode(&v)
 	if err != nil {
 		http.Error(w, "There is no picture yet.", http.StatusNotFound)
 		return

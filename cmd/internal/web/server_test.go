@@ -179,6 +179,12 @@ func TestPictures(t *testing.T) {
 	picture, err := jpeg.Decode(strings.NewReader(body))
 	require.NoError(t, err)
 	assert.Equal(t, image.Rect(0, 0, 960, 540), picture.Bounds(), "1080p is halved")
+	f.change(func(v *web.View) { v.Frame.Seq++; v.Region = image.Rect(400, 100, 1500, 1100) })
+	time.Sleep(250 * time.Millisecond) // at most five pictures a second
+	_, body = get(t, s.URL+"/api/picture.jpg")
+	picture, err = jpeg.Decode(strings.NewReader(body))
+	require.NoError(t, err)
+	assert.Equal(t, image.Rect(0, 0, 1100, 980), picture.Bounds(), "the mat's part, as far as the picture goes")
 	r, body = get(t, s.URL+"/api/display.png")
 	require.Equal(t, "image/png", r.Header.Get("Content-Type"))
 	display, err := png.Decode(strings.NewReader(body))

@@ -8,6 +8,7 @@
 package web
 
 import (
+	"image"
 	"time"
 
 	"sightline/engine"
@@ -29,7 +30,8 @@ type View struct {
 	Figures  Figures
 	Register Register
 
-	Frame   vision.Frame // the newest picture; Gray is nil before the first one
+	Frame   vision.Frame    // the newest picture; Gray is nil before the first one
+	Region  image.Rectangle // the part of the picture that is worth showing; empty: all of it
 	Located vision.Located
 	Moving  map[string]geom.Length // ships that moved since the picture before, and how far
 
@@ -105,4 +107,14 @@ func (v *View) ArcOf() (engine.ArcVerdict, bool) {
 		}
 	}
 	return engine.ArcVerdict{}, false
+}
+
+// region returns the part of the picture to show.
+func (v *View) region() image.Rectangle {
+	w, h := v.Frame.Size()
+	all := image.Rect(0, 0, w, h)
+	if r := v.Region.Intersect(all); !r.Empty() {
+		return r
+	}
+	return all
 }

@@ -61,8 +61,9 @@ type calibrationJSON struct {
 
 type pictureJSON struct {
 	Seq      uint64 `json:"seq"`
-	WidthPx  int    `json:"width_px"`
+	WidthPx  int    `json:"width_px"` // of the whole picture
 	HeightPx int    `json:"height_px"`
+	Region   [4]int `json:"region_px"` // the part that picture.jpg shows: left, top, width, height
 }
 
 type matJSON struct {
@@ -81,6 +82,7 @@ type shipJSON struct {
 	HeadingDeg float64      `json:"heading_deg"`
 	SigmaMM    float64      `json:"sigma_mm"`
 	HalfArcDeg float64      `json:"front_half_angle_deg"`
+	BullseyeMM float64      `json:"bullseye_mm"`
 	Seen       string       `json:"seen"`
 	Visible    float64      `json:"visible"`
 	MovedMM    float64      `json:"moved_mm"`
@@ -168,7 +170,8 @@ func stateOf(v *View) stateJSON {
 		s.Notes = append(s.Notes, noteJSON{n.At.UnixMilli(), n.Text})
 	}
 	if width, height := v.Frame.Size(); width > 0 {
-		s.Picture = &pictureJSON{Seq: v.Frame.Seq, WidthPx: width, HeightPx: height}
+		r := v.region()
+		s.Picture = &pictureJSON{Seq: v.Frame.Seq, WidthPx: width, HeightPx: height, Region: [4]int{r.Min.X, r.Min.Y, r.Dx(), r.Dy()}}
 	}
 	return s
 }
@@ -191,6 +194,7 @@ func shipsOf(v *View) []shipJSON {
 			XMM: round(ship.Pose.X), YMM: round(ship.Pose.Y), HeadingDeg: round(ship.Pose.Heading.Normalized().Degrees()),
 			SigmaMM:    round(math.Sqrt((c.XX + c.YY) / 2)),
 			HalfArcDeg: round(profile.HalfAngle(v.Located.Scene.Rules, ship.Base).Degrees()),
+			BullseyeMM: round(float64(profile.Bullseye)),
 			Seen:       ship.Seen, Visible: round(ship.Visible), Moving: moving, MovedMM: round(float64(moved)),
 			OutlinePx: [][2]float64{},
 		}

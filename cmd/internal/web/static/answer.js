@@ -17,10 +17,10 @@ function fact(id, outcome, text, figure = "") {
   const key = `${text}|${figure}`;
   if (element.dataset.text === key) return;
   element.dataset.text = key;
-  element.textContent = text;
+  element.textContent = figure ? `${text}  ` : text;
   if (!figure) return;
   const small = document.createElement("small");
-  small.textContent = ` ${figure}`;
+  small.textContent = figure;
   element.append(small);
 }
 
@@ -28,10 +28,12 @@ const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 function showFigures(a) {
   const distance = byId("distance");
-  setText(distance, a.distance_mm.toFixed(1));
-  const small = document.createElement("small");
-  small.textContent = ` mm ± ${a.sigma_mm.toFixed(2)} mm`;
-  distance.append(small);
+  distance.textContent = a.distance_mm.toFixed(1);
+  for (const text of [" mm ", `± ${a.sigma_mm.toFixed(2)} mm`]) {
+    const small = document.createElement("small");
+    small.textContent = text;
+    distance.append(small);
+  }
   setText(byId("margin"), `margin ${mm(Math.abs(a.margin_mm), Math.abs(a.margin_mm) < 1 ? 2 : 1)}`);
 }
 

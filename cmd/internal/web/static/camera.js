@@ -55,7 +55,8 @@ function showOutlines(state) {
 export function showCamera(state) {
   const picture = state.picture;
   if (picture) {
-    set(outlines, { viewBox: `0 0 ${picture.width_px} ${picture.height_px}` });
+    set(outlines, { viewBox: picture.region_px.join(" ") });
+    byId("picture").style.aspectRatio = `${picture.region_px[2]} / ${picture.region_px[3]}`;
     if (!fetching && picture.seq !== shown && Date.now() - last >= every) fetchPicture(picture.seq);
   }
   showOutlines(state);

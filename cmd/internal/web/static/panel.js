@@ -10,5 +10,8 @@ export function showPanel(state) {
     setText(lamp.querySelector(".unseen"), `: ${light}`);
   }
   set(byId("display"), { src: state.panel.display, alt: state.panel.alt });
-  setText(byId("panel-note"), state.panel.name);
+  // "board.toml: 6 of 6 lamps; display": the name in the heading, the rest below.
+  const [name, ...rest] = state.panel.name.split(": ");
+  setText(byId("panel-note"), name);
+  setText(byId("panel-parts"), rest.join(": "));
 }

@@ -119,7 +119,7 @@ function wedge(arc, ship) {
     case "left": return fan(-Math.PI + half, -half);
     case "full_front": return `M${-far} 0H${far}V${-far}H${-far}Z`;
     case "full_rear": return `M${-far} 0H${far}V${far}H${-far}Z`;
-    case "bullseye": return `M-7.5 ${-w}V${-far}H7.5V${-w}Z`;
+    case "bullseye": return `M${-ship.bullseye_mm / 2} ${-w}V${-far}H${ship.bullseye_mm / 2}V${-w}Z`;
   }
   return "";
 }
@@ -166,8 +166,17 @@ function showMeasure(state) {
     svg("line", { x1, y1, x2, y2 }, parts.measure);
     sum = [sum[0] + x1 + x2, sum[1] + y1 + y2];
   }
+  // The figure stands beside the line, so that a short line and the bases stay seen.
   const n = 2 * lines.length;
-  svg("text", { x: sum[0] / n, y: sum[1] / n }, parts.measure).textContent = mm(state.answer.distance_mm);
+  const [x, y] = [sum[0] / n, sum[1] / n];
+  const [[x1, y1], [x2, y2]] = lines[0];
+  const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+  let [nx, ny] = [(y2 - y1) / length, (x1 - x2) / length];
+  if (nx < 0 || (nx === 0 && ny < 0)) [nx, ny] = [-nx, -ny];
+  const unit = keep();
+  const off = (Math.abs(nx) * 46 + Math.abs(ny) * 22) * unit;
+  const side = x + nx * off > state.mat.width_mm - 46 * unit ? -1 : 1;
+  svg("text", { x: x + side * nx * off, y: y + side * ny * off }, parts.measure).textContent = mm(state.answer.distance_mm);
 }
 
 // showTable draws a state.
