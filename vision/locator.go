@@ -325,7 +325,7 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 		return found{}, false
 	}
 	sides, agreed, ok := f.identity()
-	if !ok || (len(sides) < 2 && l.contradicted(g)) {
+	if !ok || l.contradicted(g) {
 		return found{}, false
 	}
 	cov := f.cov
@@ -339,6 +339,11 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 	}, true
 }
 
+// certainReadScore is the correlation at which a side read for itself speaks
+// against the rest of its ship. Sides in full view have 0.95 and more; what a
+// miniature makes of a side seldom reaches 0.9.
+const certainReadScore = 0.92
+
 // contradicted reads the four sides afresh at the fitted pose, without knowing
 // what should stand there, and reports whether any of them whose keyline is in
 // view says a different ship or a different side.
@@ -346,16 +351,13 @@ func (l *Locator) contradicted(g *image.Gray) bool {
 	f := &l.fit
 	h := float64(f.token.Side()) / 2
 	for s := Front; s <= LeftSide; s++ {
-		if f.keys[s] < Cells(f.token.Base)-1 {
-			continue
-		}
 		turn := geom.Pose{Heading: f.pose.Heading + geom.Angle(s)*90*geom.Degree}
 		line := newSideLine(&l.table.Camera, f.pose.Point.Add(turn.Forward().Mul(h)), turn.Right(), -h, h, BaseTop)
 		if !line.valid || !l.finder.profile.read(g, &line) {
 			continue
 		}
 		r, ok := l.finder.profile.readAt(f.token.Base, 0)
-		if ok && r.score > minReadScore && r.word != 4*int(f.token.Code)+int(s) && !weakWord(words[r.word]) {
+		if ok && r.score > certainReadScore && l.finder.profile.evenKeyline(f.token.Base) && r.word != 4*int(f.token.Code)+int(s) && !weakWord(words[r.word]) {
 			return true
 		}
 	}

@@ -110,6 +110,19 @@ func (p *profile) mean(sum []float64, a, b float64) float64 {
 	return (sum[j] - sum[i]) / float64(j-i)
 }
 
+// evenKeyline reports whether the keyline of a side centred at 0 is in view from
+// end to end: nowhere darker than half of its brightest stretch.
+func (p *profile) evenKeyline(base engine.Base) bool {
+	side, _ := base.Size()
+	half := float64(side) / 2
+	lo, hi := math.Inf(1), 0.0
+	for a := -half + 1.5; a < half-4; a += 2.5 {
+		v := p.mean(p.key, a, a+2.5)
+		lo, hi = math.Min(lo, v), math.Max(hi, v)
+	}
+	return lo > hi/2
+}
+
 // nearestWord gives for every reading of twelve cells the index of the nearest
 // word (4·ship + side) and its distance; readings two cells or more from every
 // word count as distance 2.

@@ -1,0 +1,385 @@
+package vision
+
+import (
+	"fmt"
+	"image"
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// The pictures of this file are drawn by the plainest means: every pixel is the
+// mean of 4×4 rays, each asked what lies under it, then blurred a little. The
+// camera looks straight down on a small mat, 1.1 px to the millimetre, without
+// distortion.
+
+const (
+	testMat   = 200.0 // mm
+	testScale = 1.1   // px/mm at the height of a base's top
+)
+
+func testTable(scale float64) calibration.Table {
+	const height = 1200.0
+	side := int(testMat*scale) + 20
+	f := scale * (height - 4)
+	return calibration.Table{
+		Camera: calibration.Camera{
+			Intrinsics: calibration.Intrinsics{Width: side, Height: side, Fx: f, Fy: f, Cx: float64(side-1) / 2, Cy: float64(side-1) / 2},
+			Extrinsics: calibration.Extrinsics{
+				R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}},
+				T: calibration.Vec3{-testMat / 2, testMat / 2, height},
+			},
+		},
+		Layout: calibration.Layout{Width: testMat, Height: testMat},
+	}
+}
+
+// placed is a token on the table.
+type placed struct {
+	Token
+	pose geom.Pose
+}
+
+// cover hides a part of the picture: it reports the light at a table point.
+type cover func(p geom.Point) (light float64, hides bool)
+
+// shoot draws the tokens on a dark mat. Later tokens and covers lie on top.
+func shoot(t calibration.Table, ships []placed, noise float64, covers ...cover) *image.Gray {
+	const rays = 4
+	w, h := t.Intrinsics.Width, t.Intrinsics.Height
+	lights := make([]float64, w*h)
+	for y := range h {
+		for x := range w {
+			var sum float64
+			for i := range rays * rays {
+				px := geom.Pixel{
+					X: float64(x) + (float64(i%rays)+0.5)/rays - 0.5,
+					Y: float64(y) + (float64(i/rays)+0.5)/rays - 0.5,
+				}
+				p, _ := t.PointAt(px, BaseTop)
+				light := 0.02
+				for _, s := range ships {
+					if ink, on := s.At(s.pose.Inverse(p)); on {
+						light = 0.7 * float64(linearLight[ink.G])
+					}
+				}
+				for _, c := range covers {
+					if l, hides := c(p); hides {
+						light = l
+					}
+				}
+				sum += light
+			}
+			lights[y*w+x] = sum / (rays * rays)
+		}
+	}
+	// The lens: 1 2 1 in both directions, a blur of 0.7 px.
+	rng := rand.New(rand.NewPCG(uint64(len(ships)), 7))
+	g := image.NewGray(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			var sum float64
+			for j := -1; j <= 1; j++ {
+				for i := -1; i <= 1; i++ {
+					xx, yy := min(max(x+i, 0), w-1), min(max(y+j, 0), h-1)
+					sum += float64((2-i*i)*(2-j*j)) / 16 * lights[yy*w+xx]
+				}
+			}
+			g.Pix[y*g.Stride+x] = encode(sum + noise*rng.NormFloat64())
+		}
+	}
+	return g
+}
+
+// encode is the sRGB transfer curve.
+func encode(v float64) uint8 {
+	switch {
+	case v <= 0:
+		return 0
+	case v >= 1:
+		return 255
+	case v <= 0.0031308:
+		v *= 12.92
+	default:
+		v = 1.055*math.Pow(v, 1/2.4) - 0.055
+	}
+	return uint8(255*v + 0.5)
+}
+
+func locate(t *testing.T, table calibration.Table, g *image.Gray) Located {
+	t.Helper()
+	l, err := NewLocator(table, LocatorOptions{})
+	require.NoError(t, err)
+	got, err := l.Locate(Frame{Gray: g, Captured: time.Unix(1, 0), Seq: 5})
+	require.NoError(t, err)
+	return got
+}
+
+func token(t *testing.T, id string, base engine.Base) Token {
+	t.Helper()
+	code, err := CodeOfID(id)
+	require.NoError(t, err)
+	tok, err := NewToken(code, base)
+	require.NoError(t, err)
+	return tok
+}
+
+func at(x, y, degrees float64) geom.Pose {
+	return geom.Pose{Point: geom.Point{X: x, Y: y}, Heading: geom.Angle(degrees) * geom.Degree}
+}
+
+// hidePlane hides everything on one side of a line through the ship: what lies
+// more than d mm ahead of its centre in the direction turned by degrees.
+func hidePlane(pose geom.Pose, degrees, d, light float64) cover {
+	dir := geom.Pose{Heading: pose.Heading + geom.Angle(degrees)*geom.Degree}.Forward()
+	return func(p geom.Point) (float64, bool) { return light, p.Sub(pose.Point).Dot(dir) > d }
+}
+
+func TestAShipIsFoundWhereItStands(t *testing.T) {
+	table := testTable(testScale)
+	for i, base := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
+		for _, heading := range []float64{0, 33.3, 90, 211.7, 315, 359.9} {
+			pose := at(97.3+float64(i), 103.8, heading)
+			g := shoot(table, []placed{{token(t, "A7", base), pose}}, 0.004)
+			got := locate(t, table, g)
+			require.Len(t, got.Scene.Ships, 1, "%v base, heading %v", base, heading)
+			s := got.Scene.Ships[0]
+			assert.Equal(t, "A7", s.ID)
+			assert.Equal(t, 1, s.Player)
+			assert.Equal(t, base, s.Base)
+			assert.InDelta(t, 0, float64(s.Pose.Distance(pose.Point)), 0.08, "%v base, heading %v: position, mm", base, heading)
+			assert.InDelta(t, 0, (s.Pose.Heading - pose.Heading).Signed().Degrees(), 0.1, "%v base, heading %v: heading", base, heading)
+			assert.Greater(t, s.Visible, 0.95)
+			assert.Equal(t, "both", s.Seen)
+			assert.Len(t, got.Ships[0].Sides, 4)
+			assert.Equal(t, uint64(5), got.Seq)
+		}
+	}
+}
+
+func TestEveryTokenIsReadAsItself(t *testing.T) {
+	table := testTable(testScale)
+	for code := range ShipCode(Ships) {
+		base := []engine.Base{engine.Small, engine.Medium, engine.Large}[int(code)%3]
+		tok, err := NewToken(code, base)
+		require.NoError(t, err)
+		got := locate(t, table, shoot(table, []placed{{tok, at(100, 100, 10*float64(code))}}, 0.004))
+		require.Len(t, got.Scene.Ships, 1, "%s on a %v base", code.ID(), base)
+		assert.Equal(t, code.ID(), got.Scene.Ships[0].ID)
+	}
+}
+
+func TestOneWholeSideIsEnough(t *testing.T) {
+	table := testTable(testScale)
+	for side := Front; side <= LeftSide; side++ {
+		for _, light := range []float64{0.01, 0.15, 0.5} {
+			pose := at(100, 100, 28)
+			tok := token(t, "B3", engine.Small)
+			// Everything but the outer 4.5 mm of one side is under something.
+			away := 90*float64(side) + 180
+			g := shoot(table, []placed{{tok, pose}}, 0.004, hidePlane(pose, away, -15.5, light))
+			got := locate(t, table, g)
+			require.Len(t, got.Scene.Ships, 1, "only the %v side is in view, beside light %v", side, light)
+			s := got.Scene.Ships[0]
+			assert.Equal(t, "B3", s.ID)
+			assert.InDelta(t, 0, float64(s.Pose.Distance(pose.Point)), 0.5, "%v side", side)
+			assert.InDelta(t, 0, (s.Pose.Heading - pose.Heading).Signed().Degrees(), 1, "%v side", side)
+			assert.Less(t, s.Visible, 0.6)
+		}
+	}
+}
+
+func TestLessThanASideNamesNobody(t *testing.T) {
+	table := testTable(testScale)
+	pose := at(100, 100, 28)
+	tok := token(t, "B3", engine.Small)
+	// Half of the front side and nothing else.
+	g := shoot(table, []placed{{tok, pose}}, 0.004, hidePlane(pose, 180, -15.5, 0.1), hidePlane(pose, 90, 0, 0.1))
+	assert.Empty(t, locate(t, table, g).Scene.Ships)
+}
+
+func TestSidesThatDisagreeNameNobody(t *testing.T) {
+	// A token pasted together from two ships: the front and the right side of one,
+	// the rear and the left side of another.
+	table := testTable(testScale)
+	pose := at(100, 100, 0)
+	a, b := token(t, "A1", engine.Small), token(t, "B9", engine.Small)
+	paste := func(p geom.Point) (float64, bool) {
+		l := pose.Inverse(p)
+		ink, on := b.At(l)
+		return 0.7 * float64(linearLight[ink.G]), on && l.X+l.Y < 0
+	}
+	got := locate(t, table, shoot(table, []placed{{a, pose}}, 0.004, paste))
+	assert.Empty(t, got.Scene.Ships, "half A1, half B9")
+}
+
+func TestTheSameCodeTwiceNamesNobody(t *testing.T) {
+	table := testTable(testScale)
+	tok := token(t, "A2", engine.Small)
+	got := locate(t, table, shoot(table, []placed{{tok, at(50, 100, 10)}, {tok, at(150, 100, 200)}}, 0.004))
+	assert.Empty(t, got.Scene.Ships)
+}
+
+func TestAMirroredTokenNamesNobody(t *testing.T) {
+	table := testTable(testScale)
+	g := shoot(table, []placed{{token(t, "A4", engine.Small), at(100, 100, 20)}}, 0.004)
+	m := image.NewGray(g.Rect)
+	for y := range g.Rect.Dy() {
+		for x := range g.Rect.Dx() {
+			m.Pix[y*m.Stride+x] = g.Pix[y*g.Stride+g.Rect.Dx()-1-x]
+		}
+	}
+	assert.Empty(t, locate(t, table, m).Scene.Ships)
+}
+
+func TestNeighboursInContactAreBothFound(t *testing.T) {
+	table := testTable(testScale)
+	a, b := at(80, 100, 90), at(120, 100, 90)
+	got := locate(t, table, shoot(table, []placed{{token(t, "A1", engine.Small), a}, {token(t, "B1", engine.Small), b}}, 0.004))
+	require.Len(t, got.Scene.Ships, 2)
+	for i, want := range []geom.Pose{a, b} {
+		assert.InDelta(t, 0, float64(got.Scene.Ships[i].Pose.Distance(want.Point)), 0.1)
+	}
+}
+
+func TestAShadowAcrossASideChangesLittle(t *testing.T) {
+	table := testTable(testScale)
+	pose := at(100, 100, 40)
+	tok := token(t, "A9", engine.Large)
+	g := shoot(table, []placed{{tok, pose}}, 0.003)
+	lit := shoot(table, []placed{{tok, pose}}, 0.003, func(p geom.Point) (float64, bool) {
+		ink, on := tok.At(pose.Inverse(p))
+		return 0.25 * 0.7 * float64(linearLight[ink.G]), on && p.X+0.3*p.Y > 150
+	})
+	a, b := locate(t, table, g), locate(t, table, lit)
+	require.Len(t, a.Scene.Ships, 1)
+	require.Len(t, b.Scene.Ships, 1)
+	assert.InDelta(t, 0, float64(a.Scene.Ships[0].Pose.Distance(b.Scene.Ships[0].Pose.Point)), 0.15)
+}
+
+func TestNoiseNamesNobody(t *testing.T) {
+	table := testTable(testScale)
+	rng := rand.New(rand.NewPCG(9, 9))
+	for range 30 {
+		g := image.NewGray(image.Rect(0, 0, table.Intrinsics.Width, table.Intrinsics.Height))
+		// Blocks of random grey, a few pixels wide: nothing but edges.
+		k := 2 + rng.IntN(6)
+		for y := range g.Rect.Dy() {
+			for x := range g.Rect.Dx() {
+				v := rand.New(rand.NewPCG(uint64(x/k), uint64(y/k)*77+uint64(k))).Float64()
+				g.Pix[y*g.Stride+x] = uint8(255 * v * rng.Float64())
+			}
+		}
+		assert.Empty(t, locate(t, table, g).Scene.Ships, "blocks of %d px", k)
+	}
+}
+
+func TestTheStatedSigmaIsTheScatter(t *testing.T) {
+	// The noise part alone: an exact camera, exact heights.
+	table := testTable(testScale)
+	rng := rand.New(rand.NewPCG(4, 4))
+	l, err := NewLocator(table, LocatorOptions{Uncertainty: calibration.Uncertainty{Height: 1e-9}})
+	require.NoError(t, err)
+	var sum, n float64
+	for range 25 {
+		pose := at(100+rng.Float64(), 100+rng.Float64(), 360*rng.Float64())
+		g := shoot(table, []placed{{token(t, "A5", engine.Small), pose}}, 0)
+		for i := range g.Pix {
+			g.Pix[i] = uint8(min(max(float64(g.Pix[i])+3*rng.NormFloat64(), 0), 255))
+		}
+		got, err := l.Locate(Frame{Gray: g})
+		require.NoError(t, err)
+		require.Len(t, got.Scene.Ships, 1)
+		s := got.Scene.Ships[0]
+		d := s.Pose.Sub(pose.Point)
+		dh := float64((s.Pose.Heading - pose.Heading).Signed())
+		sum += d.X*d.X/s.Covariance[0] + d.Y*d.Y/s.Covariance[4] + dh*dh/s.Covariance[8]
+		n += 3
+	}
+	// White noise alone: the inflation for what is not white makes it look too
+	// careful, and it must never look too sure.
+	r := math.Sqrt(sum / n)
+	assert.Less(t, r, 1.1, "error over stated sigma")
+	assert.Greater(t, r, 0.35, "error over stated sigma")
+}
+
+func TestLargePicturesAreSearchedSmaller(t *testing.T) {
+	table := testTable(2.3)
+	l, err := NewLocator(table, LocatorOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, 2, l.reduce)
+	pose := at(100, 100, 123)
+	got, err := l.Locate(Frame{Gray: shoot(table, []placed{{token(t, "B18", engine.Small), pose}}, 0.004)})
+	require.NoError(t, err)
+	require.Len(t, got.Scene.Ships, 1)
+	assert.InDelta(t, 0, float64(got.Scene.Ships[0].Pose.Distance(pose.Point)), 0.03)
+}
+
+func TestFramesThatDoNotFitAreRefused(t *testing.T) {
+	table := testTable(testScale)
+	l, err := NewLocator(table, LocatorOptions{})
+	require.NoError(t, err)
+	for _, f := range []Frame{
+		{Name: "one.png", Gray: image.NewGray(image.Rect(0, 0, 1, 1))},
+		{Name: "none"},
+		{Name: "wide.png", Gray: image.NewGray(image.Rect(0, 0, table.Intrinsics.Width+1, table.Intrinsics.Height))},
+	} {
+		_, err := l.Locate(f)
+		require.Error(t, err)
+		assert.ErrorContains(t, err, f.Name)
+		assert.ErrorContains(t, err, fmt.Sprintf("the calibration is for %d×%d", table.Intrinsics.Width, table.Intrinsics.Height))
+	}
+}
+
+func TestUnusableCalibrationsAreRefused(t *testing.T) {
+	_, err := NewLocator(calibration.Table{}, LocatorOptions{})
+	assert.ErrorContains(t, err, "image_width")
+
+	behind := testTable(testScale)
+	behind.T[2] = -100
+	_, err = NewLocator(behind, LocatorOptions{})
+	assert.ErrorContains(t, err, "behind the camera")
+
+	aside := testTable(testScale)
+	aside.T[0] = 5000
+	_, err = NewLocator(aside, LocatorOptions{})
+	assert.ErrorContains(t, err, "outside")
+}
+
+func TestPosesCarryTheSystematicPart(t *testing.T) {
+	table := testTable(testScale)
+	g := shoot(table, []placed{{token(t, "A5", engine.Small), at(150, 150, 0)}}, 0.002)
+	plain, err := NewLocator(table, LocatorOptions{Uncertainty: calibration.Uncertainty{Height: 1e-9}})
+	require.NoError(t, err)
+	doubting, err := NewLocator(table, LocatorOptions{Uncertainty: calibration.Uncertainty{Height: 2 * geom.Millimeter}})
+	require.NoError(t, err)
+	a, err := plain.Locate(Frame{Gray: g})
+	require.NoError(t, err)
+	b, err := doubting.Locate(Frame{Gray: g})
+	require.NoError(t, err)
+	// 2 mm of height at 50 mm beside the camera's foot, from 1.2 m: 0.083 mm in x and y.
+	added := b.Scene.Ships[0].Covariance[0] - a.Scene.Ships[0].Covariance[0]
+	assert.InDelta(t, 0.0836, math.Sqrt(added), 0.002)
+}
+
+func BenchmarkLocateSmallMat(b *testing.B) {
+	table := testTable(testScale)
+	code, _ := CodeOfID("A5")
+	tok, _ := NewToken(code, engine.Small)
+	g := shoot(table, []placed{{tok, at(100, 100, 30)}}, 0.004)
+	l, err := NewLocator(table, LocatorOptions{})
+	require.NoError(b, err)
+	for b.Loop() {
+		if _, err := l.Locate(Frame{Gray: g}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
