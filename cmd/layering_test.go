@@ -39,6 +39,7 @@ var outside = map[string][]string{
 	"gocv.io/x/gocv":             {"vision/opencv"},
 	"periph.io/x":                {"hardware"},
 	"golang.org/x/image":         {"hardware", "cmd/internal/sheet"},
+	"golang.org/x/sync":          {"cmd/internal/app"},
 	"gopkg.in/yaml.v3":           {"calibration"},
 	"github.com/BurntSushi/toml": {"cmd/internal/app", "firmware-config"},
 	"github.com/alecthomas/kong": {"cmd/sightline"},
