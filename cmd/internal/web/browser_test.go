@@ -1,12 +1,14 @@
 package web_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/exec"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
@@ -123,4 +125,25 @@ func TestThePageSaysPlainlyWhatIsWrong(t *testing.T) {
 		chromedp.Text("#banner-title", &lost),
 	))
 	assert.Equal(t, "Connection lost", lost)
+}
+
+// TestTakeThePagesPicture takes a picture of a running program's page, for the
+// README: PAGE_PNG=docs/page.png [PAGE_URL=http://localhost:8080/] go test -run TakeThePages.
+func TestTakeThePagesPicture(t *testing.T) {
+	path := os.Getenv("PAGE_PNG")
+	if path == "" {
+		t.Skip("PAGE_PNG does not name a file to write")
+	}
+	ctx := newBrowser(t, time.Minute)
+	var png []byte
+	require.NoError(t, chromedp.Run(ctx,
+		emulation.SetDeviceMetricsOverride(1440, 900, 1, false),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
+		chromedp.Navigate(cmp.Or(os.Getenv("PAGE_URL"), "http://localhost:8080/")),
+		chromedp.WaitVisible("#table .measure line"),
+		chromedp.Poll(`document.getElementById("nopicture").hidden`, nil),
+		chromedp.Sleep(500*time.Millisecond), // the picture and the outlines of one frame
+		chromedp.CaptureScreenshot(&png),
+	))
+	require.NoError(t, os.WriteFile(path, png, 0o644))
 }

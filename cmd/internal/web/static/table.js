@@ -188,5 +188,5 @@ export function showTable(state) {
   showShips(state);
   showMeasure(state);
   const n = state.ships.length;
-  setText(byId("table-note"), n === 1 ? "1 ship" : `${n} ships`);
+  setText(byId("table-note"), (n === 1 ? "1 ship" : `${n} ships`) + (n && state.health.code !== "ok" ? ", as last seen" : ""));
 }
