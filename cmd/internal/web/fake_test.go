@@ -62,8 +62,10 @@ func outlinesOf(s engine.Scene) []vision.ShipView {
 	return out
 }
 
-// fakePicture is a mat with the bases on it, in colour.
-func fakePicture(s engine.Scene) vision.Frame {
+// fakePicture is a mat with the known scene's bases on it, in colour; nobody writes
+// to it.
+var fakePicture = sync.OnceValue(func() vision.Frame {
+	s := knownScene()
 	const w, h = 1920, 1080
 	f := vision.Frame{Gray: image.NewGray(image.Rect(0, 0, w, h)), Color: &vision.BGR{Pix: make([]byte, 3*w*h), Width: w, Height: h}, Seq: 7}
 	for y := range h {
@@ -80,7 +82,7 @@ func fakePicture(s engine.Scene) vision.Frame {
 		}
 	}
 	return f
-}
+})
 
 func newFakeTable(t testing.TB) *fakeTable {
 	scene := knownScene()
@@ -88,7 +90,7 @@ func newFakeTable(t testing.TB) *fakeTable {
 		At: time.Unix(1700000000, 0), Health: web.Health{Code: web.OK}, Source: "fake camera", Sigmas: 3,
 		Figures:  web.Figures{Frames: 120, Dropped: 3, FPS: 14.6, Locating: 41 * time.Millisecond},
 		Register: web.Register{From: "the mat's markers", RMSPx: 0.04, Markers: []int{0, 1, 2, 3, 4, 5, 6, 7}},
-		Located:  vision.Located{Scene: scene, Ships: outlinesOf(scene)}, Frame: fakePicture(scene),
+		Located:  vision.Located{Scene: scene, Ships: outlinesOf(scene)}, Frame: fakePicture(),
 		Choice: web.Choice{Arc: engine.ArcFront}, PanelName: "no hardware", Reason: "click attacker, then target on the page",
 	}}
 	result, err := engine.Measure(&scene, engine.Options{})
