@@ -22,7 +22,11 @@ import (
 // each side; the pose's covariance is that of the inverse normal matrix.
 
 const (
-	fitParams  = 4 + 3*4
+	fitParams = 4 + 3*4
+	// minFitShare is the share of the rim's pixels that must agree with the print
+	// after a few rounds: one side alone is a quarter of them.
+	minFitShare = 0.12
+
 	fitOutside = 1.3 // mm of ground outside the edge that take part
 	fitInside  = 3.3 // mm of rim that take part: not the cells' inner end
 	fitCorner  = 2.2 // mm at each end of a side that do not, where two sides mix
@@ -97,6 +101,20 @@ type rimPixel struct {
 	light  float64
 	weight float64
 	side   int8
+}
+
+// tokenFrame takes table points to a pose's own frame, as geom.Pose.Inverse does,
+// with the sine and cosine taken once for the thousands of pixels of a fit.
+type tokenFrame struct{ x, y, sin, cos float64 }
+
+func newTokenFrame(p geom.Pose) tokenFrame {
+	s, c := math.Sincos(float64(p.Heading))
+	return tokenFrame{p.X, p.Y, s, c}
+}
+
+func (t tokenFrame) local(p *rimPixel) geom.Point {
+	dx, dy := p.x-t.x, p.y-t.y
+	return geom.Point{X: t.cos*dx - t.sin*dy, Y: t.sin*dx + t.cos*dy}
 }
 
 // rimFit is the state of one fit; its buffers are kept from ship to ship.
@@ -254,10 +272,11 @@ func (f *rimFit) solve() bool {
 		// still off by a fraction of a pixel, and closes to 4.7 sigma.
 		closing := math.Max(0.12, 0.5*math.Pow(0.7, float64(round)))
 		var sum, count float64
+		frame := newTokenFrame(f.pose)
 		for i := range f.pixels {
 			p := &f.pixels[i]
 			p.weight = 0
-			l := f.pose.Inverse(geom.Point{X: p.x, Y: p.y})
+			l := frame.local(p)
 			side, ok := rimSide(h, l)
 			p.side = side
 			if !ok {
@@ -278,11 +297,11 @@ func (f *rimFit) solve() bool {
 			p.weight = weight
 			sum += weight * e * e
 			count += weight
-			row.chain(side, f.pose, l)
+			row.chain(side, frame, l)
 			row.scale(gain)
 			row.accumulate(side, weight, e, &normal, &gradient)
 		}
-		if count < 30 {
+		if count < 30 || (round >= 4 && count < minFitShare*float64(len(f.pixels))) {
 			return false
 		}
 		f.noise = math.Max(math.Sqrt(sum/count), 1e-4)
@@ -295,7 +314,7 @@ func (f *rimFit) solve() bool {
 		if f.pose.Point.Distance(start.Point) > 4 || math.Abs(float64((f.pose.Heading-start.Heading).Signed())) > 0.2 {
 			return false
 		}
-		if round >= 6 && math.Abs(step[0])+math.Abs(step[1])+20*math.Abs(step[2]) < 1e-4 {
+		if round >= 5 && math.Abs(step[0])+math.Abs(step[1])+20*math.Abs(step[2]) < 1e-3 {
 			break
 		}
 	}
@@ -346,8 +365,8 @@ func (f *rimFit) model(side int8, a, d float64, tr []transition, row *fitRow) fl
 }
 
 // chain turns the derivatives by a and d into those by the pose.
-func (r *fitRow) chain(side int8, pose geom.Pose, l geom.Point) {
-	s, c := math.Sincos(float64(pose.Heading))
+func (r *fitRow) chain(side int8, frame tokenFrame, l geom.Point) {
+	s, c := frame.sin, frame.cos
 	// local x and y by (x, y, heading): see geom.Pose.Inverse.
 	lx := [3]float64{-c, s, -l.Y}
 	ly := [3]float64{-s, -c, l.X}
@@ -382,10 +401,11 @@ func (r *fitRow) scale(gain float64) {
 func (f *rimFit) followLight(trans *[4][]transition) {
 	var num, den [4][fitColumns]float64
 	h := float64(f.token.Side()) / 2
+	frame := newTokenFrame(f.pose)
 	var row fitRow
 	for i := range f.pixels {
 		p := &f.pixels[i]
-		l := f.pose.Inverse(geom.Point{X: p.x, Y: p.y})
+		l := frame.local(p)
 		side, ok := rimSide(h, l)
 		if !ok {
 			continue
@@ -473,13 +493,14 @@ func (f *rimFit) apply(step []float64, start geom.Pose) {
 func (f *rimFit) startLevels(trans *[4][]transition) {
 	h := float64(f.token.Side()) / 2
 	var values [4][3][]float64
+	frame := newTokenFrame(f.pose)
 	var row fitRow
 	for s := range f.levels {
 		f.levels[s] = [3]float64{0, 1, 0}
 	}
 	for i := range f.pixels {
 		p := &f.pixels[i]
-		l := f.pose.Inverse(geom.Point{X: p.x, Y: p.y})
+		l := frame.local(p)
 		side, ok := rimSide(h, l)
 		if !ok {
 			continue
@@ -522,10 +543,11 @@ func (f *rimFit) judge(trans *[4][]transition) {
 	var count, keyCount [4][24]int
 	var good, all, square [4]float64
 	var row fitRow
+	frame := newTokenFrame(f.pose)
 	var sum, sumN float64
 	for i := range f.pixels {
 		p := &f.pixels[i]
-		l := f.pose.Inverse(geom.Point{X: p.x, Y: p.y})
+		l := frame.local(p)
 		side, ok := rimSide(h, l)
 		if !ok {
 			continue
@@ -626,9 +648,10 @@ func (f *rimFit) judgeCorners() {
 	const reach = float64(Corner) - 0.5 // up to the first cell's blur
 	h := float64(f.token.Side()) / 2
 	var sum, count [4][2]float64
+	frame := newTokenFrame(f.pose)
 	for i := range f.pixels {
 		p := &f.pixels[i]
-		l := f.pose.Inverse(geom.Point{X: p.x, Y: p.y})
+		l := frame.local(p)
 		d, e := h-math.Abs(l.Y), h-math.Abs(l.X)
 		if d < 0 || e < 0 || d > reach || e > reach {
 			continue

@@ -25,7 +25,6 @@ type sighting struct {
 	visible   float64
 
 	located bool
-	base    bool // the right base was named
 	got     engine.Ship
 }
 
