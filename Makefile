@@ -60,7 +60,7 @@ tidy-check: ## check that go.mod and go.sum name what is used and nothing else
 	go mod tidy -diff
 
 accuracy: deps ## measure the accuracy on random simulated tables (long); ACCURACY_PKG=./... to choose
-	SIGHTLINE_ACCURACY=full go test -tags "$(GOTAGS)" -count=1 -v -timeout 60m $(ACCURACY_PKG)
+	SIGHTLINE_ACCURACY=full SIGHTLINE_REPORT="$(CURDIR)/out/accuracy" go test -tags "$(GOTAGS)" -count=1 -v -timeout 60m $(ACCURACY_PKG)
 
 bench: deps ## run the benchmarks; BENCH_PKG=./... to choose
 	go test -tags "$(GOTAGS)" -run '^$$' -bench . -benchmem $(BENCH_PKG)
