@@ -43,9 +43,10 @@ func choleskySolve(l []float64, n int, b []float64) {
 	}
 }
 
-// solveSPD solves a x = b for a symmetric positive definite a and returns x. It
-// leaves a and b as they were.
-func solveSPD(a, b []float64) ([]float64, bool) {
+// SolveSPD solves a x = b for a symmetric positive definite n×n matrix a (row-major,
+// the lower triangle is read) and returns x. It leaves a and b as they were, and
+// reports false when a is not positive definite to working precision.
+func SolveSPD(a, b []float64) ([]float64, bool) {
 	n := len(b)
 	l := append([]float64(nil), a...)
 	x := append([]float64(nil), b...)

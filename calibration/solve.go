@@ -405,7 +405,7 @@ func (p *lensProblem) foreignRMS(v BoardView, pose Extrinsics) float64 {
 	one := &lensProblem{object: p.object, lens: p.lens, views: []BoardView{v}, poses: []Extrinsics{pose}}
 	for range 50 { // Gauss-Newton on the pose alone
 		m := one.normal()
-		step, ok := solveSPD(m.c[0][:], m.gc[0][:])
+		step, ok := SolveSPD(m.c[0][:], m.gc[0][:])
 		if !ok {
 			break
 		}

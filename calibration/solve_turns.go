@@ -41,8 +41,8 @@ func TurnSightings(layout Layout, seen []MarkerSighting) []MarkerSighting {
 	if inv, ok := invertSPD(normal, 3); !ok || !(inv[0] < 1e4) || !(inv[4] < 1e4) {
 		return seen
 	}
-	ax, ok1 := solveSPD(normal, rightX[:])
-	ay, ok2 := solveSPD(normal, rightY[:])
+	ax, ok1 := SolveSPD(normal, rightX[:])
+	ay, ok2 := SolveSPD(normal, rightY[:])
 	if !ok1 || !ok2 {
 		return seen
 	}

@@ -45,6 +45,21 @@ const (
 	clipped    = 0.97 // linear light from which a pixel may be overexposed
 )
 
+// each calls do with every pixel that takes part in the fit at the present pose,
+// with its side and its place there: a along the side, d inwards.
+func (f *rimFit) each(do func(p *rimPixel, side int8, a, d float64)) {
+	h := float64(f.token.Side()) / 2
+	frame := newTokenFrame(f.pose)
+	for i := range f.pixels {
+		p := &f.pixels[i]
+		l := frame.local(p)
+		if side, ok := rimSide(h, l); ok {
+			a, d := sidePlace(side, h, l)
+			do(p, side, a, d)
+		}
+	}
+}
+
 // column returns which column of its side the place a along it lies in.
 func column(a, h float64) int {
 	return min(max(int((a+h)/fitColumn), 0), int(2*h/fitColumn)-1)
@@ -141,16 +156,6 @@ type rimFit struct {
 	agree  float64    // share of all
 	rms    float64    // of the residual over white, agreeing pixels only
 }
-
-// cellState is what the picture says of one printed cell.
-type cellState int8
-
-const (
-	cellHidden   cellState = iota // neither black nor white fits
-	cellAgrees                    // it shows what is printed
-	cellDiffers                   // it shows the opposite
-	cellUnlikely                  // outside the picture
-)
 
 // sidePlace gives a point's place relative to a side: a along it, d inwards.
 func sidePlace(side int8, h float64, l geom.Point) (a, d float64) {
@@ -306,7 +311,7 @@ func (f *rimFit) solve() bool {
 		}
 		f.noise = math.Max(math.Sqrt(sum/count), 1e-4)
 		f.addPriors(&normal, &gradient)
-		step, ok := solveSymmetric(normal[:], gradient[:])
+		step, ok := calibration.SolveSPD(normal[:], gradient[:])
 		if !ok {
 			return false
 		}
@@ -401,27 +406,19 @@ func (r *fitRow) scale(gain float64) {
 func (f *rimFit) followLight(trans *[4][]transition) {
 	var num, den [4][fitColumns]float64
 	h := float64(f.token.Side()) / 2
-	frame := newTokenFrame(f.pose)
 	var row fitRow
-	for i := range f.pixels {
-		p := &f.pixels[i]
-		l := frame.local(p)
-		side, ok := rimSide(h, l)
-		if !ok {
-			continue
-		}
-		a, d := sidePlace(side, h, l)
+	f.each(func(p *rimPixel, side int8, a, d float64) {
 		if d < 0.2 {
-			continue // the ground outside has its own light
+			return // the ground outside has its own light
 		}
 		m := f.model(side, a, d, trans[side], &row)
 		if p.light >= clipped && m > p.light {
-			continue
+			return
 		}
 		c := column(a, h)
 		num[side][c] += p.light * m
 		den[side][c] += m * m
-	}
+	})
 	for s := range f.gains {
 		for c := range f.gains[s] {
 			hold := 0.1 * f.white * f.white
@@ -491,28 +488,19 @@ func (f *rimFit) apply(step []float64, start geom.Pose) {
 // upper fifth of what should be white and the lower fifth of what should be dark,
 // so that a miniature of middling grey over half the side does not pass for the ink.
 func (f *rimFit) startLevels(trans *[4][]transition) {
-	h := float64(f.token.Side()) / 2
 	var values [4][3][]float64
-	frame := newTokenFrame(f.pose)
 	var row fitRow
 	for s := range f.levels {
 		f.levels[s] = [3]float64{0, 1, 0}
 	}
-	for i := range f.pixels {
-		p := &f.pixels[i]
-		l := frame.local(p)
-		side, ok := rimSide(h, l)
-		if !ok {
-			continue
-		}
-		a, d := sidePlace(side, h, l)
+	f.each(func(p *rimPixel, side int8, a, d float64) {
 		f.model(side, a, d, trans[side], &row)
 		for k := range 3 {
 			if row.level[k] > 0.8 {
 				values[side][k] = append(values[side][k], p.light)
 			}
 		}
-	}
+	})
 	for s := range f.levels {
 		f.levels[s] = [3]float64{quantile(values[s][0], 0.5), quantile(values[s][1], 0.8), quantile(values[s][2], 0.2)}
 	}
@@ -533,176 +521,6 @@ func (f *rimFit) contrast(side int8) float64 {
 	return math.Max(f.levels[side][1]-f.levels[side][2], 0.01)
 }
 
-// judge compares the picture with the print cell by cell at the fitted pose.
-func (f *rimFit) judge(trans *[4][]transition) {
-	h := float64(f.token.Side()) / 2
-	w := float64(CellWidth(f.token.Base))
-	first := -h + float64(Corner)
-	n := Cells(f.token.Base)
-	var as, flipped, key [4][24]float64
-	var count, keyCount [4][24]int
-	var good, all, square [4]float64
-	var row fitRow
-	frame := newTokenFrame(f.pose)
-	var sum, sumN float64
-	for i := range f.pixels {
-		p := &f.pixels[i]
-		l := frame.local(p)
-		side, ok := rimSide(h, l)
-		if !ok {
-			continue
-		}
-		a, d := sidePlace(side, h, l)
-		gain := f.gains[side][column(a, h)]
-		value := gain * f.model(side, a, d, trans[side], &row)
-		contrast := gain * (f.levels[side][1] - f.levels[side][2])
-		if contrast < math.Max(0.08*f.white, minContrast) || f.levels[side][2] > 0.6*f.levels[side][1] {
-			all[side]++
-			continue // nothing printed there can be told apart
-		}
-		e := (p.light - value) / contrast
-		over := p.light >= clipped
-		if over && e < 0 {
-			e = 0
-		}
-		if d > -0.3 {
-			all[side]++
-			square[side] += e * e
-			if math.Abs(e) < 0.3 {
-				good[side]++
-				sum += e * e
-				sumN++
-			}
-		}
-		cell := int(math.Floor((a - first) / w))
-		if cell < 0 || cell >= n {
-			continue
-		}
-		if d > 0 && d < float64(Keyline) {
-			key[side][cell] += e * e
-			keyCount[side][cell]++
-		}
-		if d < float64(Keyline)+0.2 {
-			continue
-		}
-		// What the picture would be with this cell the other way round.
-		c0, _ := phi((a - first - float64(cell)*w) / f.sigma)
-		c1, _ := phi((a - first - float64(cell+1)*w) / f.sigma)
-		s1, _ := phi((d - float64(Keyline)) / f.sigma)
-		change := s1 * (c0 - c1)
-		if f.token.Cell(Side(side), cell) {
-			change = -change
-		}
-		other := (p.light-value)/contrast - change
-		if over && other < 0 {
-			other = 0
-		}
-		as[side][cell] += e * e
-		flipped[side][cell] += other * other
-		count[side][cell]++
-	}
-	f.belied, f.upheld = 0, 0
-	var goodAll, allAll float64
-	for s := range 4 {
-		f.shares[s], f.keys[s] = 0, 0
-		f.misfit[s] = 1
-		if all[s] > 0 {
-			f.shares[s] = good[s] / all[s]
-			f.misfit[s] = math.Sqrt(square[s] / all[s])
-		}
-		goodAll, allAll = goodAll+good[s], allAll+all[s]
-		for c := range n {
-			k := float64(count[s][c])
-			switch {
-			case k == 0:
-				f.cells[s][c] = cellUnlikely
-			case as[s][c] < cellTolerance*k && 2*as[s][c] < flipped[s][c]:
-				f.cells[s][c] = cellAgrees
-			case flipped[s][c] < cellTolerance*k && 2*flipped[s][c] < as[s][c]:
-				f.cells[s][c] = cellDiffers
-			default:
-				f.cells[s][c] = cellHidden
-			}
-			if keyCount[s][c] > 0 && key[s][c] < 0.05*float64(keyCount[s][c]) {
-				f.keys[s]++
-				switch f.cells[s][c] {
-				case cellAgrees:
-					f.upheld++
-				case cellDiffers:
-					f.belied++
-				}
-			}
-		}
-	}
-	f.judgeCorners()
-	f.agree = goodAll / math.Max(allAll, 1)
-	f.rms = math.Sqrt(sum / math.Max(sumN, 1))
-}
-
-// judgeCorners looks at the four corners, where two keylines meet round a dark
-// square: what ends an edge by chance does not turn the corner. With e the depth
-// from the neighbouring side, the corner is modelled as
-//
-//	I = o (1 - S(d)S(e)) + w (S(d)S(e) - S(d-1)S(e-1)) + k S(d-1)S(e-1)
-func (f *rimFit) judgeCorners() {
-	const reach = float64(Corner) - 0.5 // up to the first cell's blur
-	h := float64(f.token.Side()) / 2
-	var sum, count [4][2]float64
-	frame := newTokenFrame(f.pose)
-	for i := range f.pixels {
-		p := &f.pixels[i]
-		l := frame.local(p)
-		d, e := h-math.Abs(l.Y), h-math.Abs(l.X)
-		if d < 0 || e < 0 || d > reach || e > reach {
-			continue
-		}
-		// Corners: 0 front right, 1 rear right, 2 rear left, 3 front left. Each is
-		// the clockwise end of the side of its number and the start of the next.
-		k := 0
-		switch {
-		case l.X > 0 && l.Y <= 0:
-			k = 1
-		case l.X <= 0 && l.Y <= 0:
-			k = 2
-		case l.X <= 0:
-			k = 3
-		}
-		inside := phiOnly(d/f.sigma) * phiOnly(e/f.sigma)
-		dark := phiOnly((d-float64(Keyline))/f.sigma) * phiOnly((e-float64(Keyline))/f.sigma)
-		// Each of the two sides that meet here brings its own light; the corner
-		// agrees when it fits either.
-		for j, side := range [2]int8{int8(k), int8((k + 1) % 4)} {
-			end := h
-			if j == 1 {
-				end = -h
-			}
-			g := f.gains[side][column(end, h)]
-			v := g * (f.levels[side][0]*(1-inside) + f.levels[side][1]*(inside-dark) + f.levels[side][2]*dark)
-			contrast := g * f.contrast(side)
-			if contrast < minContrast {
-				continue
-			}
-			u := (p.light - v) / contrast
-			if p.light >= clipped && u < 0 {
-				u = 0
-			}
-			sum[k][j] += u * u
-			count[k][j]++
-		}
-	}
-	for k := range f.corner {
-		f.corner[k] = false
-		for j := range 2 {
-			if count[k][j] >= 4 && sum[k][j] < cellTolerance*count[k][j] {
-				f.corner[k] = true
-			}
-		}
-	}
-}
-
-// phiOnly returns Φ(x).
-func phiOnly(x float64) float64 { c, _ := phi(x); return c }
-
 // covarianceInflation is how much larger the pose's true scatter is than the
 // normal matrix says, as a factor on the variance: the residuals of neighbouring
 // pixels are not independent (JPEG blocks, sharpening, the model's own faults).
@@ -715,7 +533,7 @@ func (f *rimFit) covariance(normal []float64) bool {
 	for j := range 3 {
 		var e [fitParams]float64
 		e[j] = 1
-		col, ok := solveSymmetric(normal, e[:])
+		col, ok := calibration.SolveSPD(normal, e[:])
 		if !ok {
 			return false
 		}
@@ -725,42 +543,4 @@ func (f *rimFit) covariance(normal []float64) bool {
 	}
 	f.cov = cov
 	return cov[0] > 0 && cov[4] > 0 && cov[8] > 0
-}
-
-// solveSymmetric solves a x = b by Cholesky for a symmetric positive definite a.
-func solveSymmetric(a, b []float64) ([]float64, bool) {
-	n := len(b)
-	l := append([]float64(nil), a...)
-	x := append([]float64(nil), b...)
-	for j := range n {
-		d := l[j*n+j]
-		for k := range j {
-			d -= l[j*n+k] * l[j*n+k]
-		}
-		if !(d > 1e-14) {
-			return nil, false
-		}
-		d = math.Sqrt(d)
-		l[j*n+j] = d
-		for i := j + 1; i < n; i++ {
-			s := l[i*n+j]
-			for k := range j {
-				s -= l[i*n+k] * l[j*n+k]
-			}
-			l[i*n+j] = s / d
-		}
-	}
-	for i := range n {
-		for k := range i {
-			x[i] -= l[i*n+k] * x[k]
-		}
-		x[i] /= l[i*n+i]
-	}
-	for i := n - 1; i >= 0; i-- {
-		for k := i + 1; k < n; k++ {
-			x[i] -= l[k*n+i] * x[k]
-		}
-		x[i] /= l[i*n+i]
-	}
-	return x, true
 }

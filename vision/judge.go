@@ -1,0 +1,316 @@
+package vision
+
+import (
+	"image"
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// After a fit the picture is compared with the print cell by cell, and what was
+// seen decides whether the ship is believed.
+
+// cellState is what the picture says of one printed cell.
+type cellState int8
+
+const (
+	cellHidden   cellState = iota // neither black nor white fits
+	cellAgrees                    // it shows what is printed
+	cellDiffers                   // it shows the opposite
+	cellUnlikely                  // outside the picture
+)
+
+// judge compares the picture with the print cell by cell at the fitted pose.
+func (f *rimFit) judge(trans *[4][]transition) {
+	h := float64(f.token.Side()) / 2
+	w := float64(CellWidth(f.token.Base))
+	first := -h + float64(Corner)
+	n := Cells(f.token.Base)
+	var as, flipped, key [4][24]float64
+	var count, keyCount [4][24]int
+	var good, all, square [4]float64
+	var row fitRow
+	var sum, sumN float64
+	f.each(func(p *rimPixel, side int8, a, d float64) {
+		gain := f.gains[side][column(a, h)]
+		value := gain * f.model(side, a, d, trans[side], &row)
+		contrast := gain * (f.levels[side][1] - f.levels[side][2])
+		if contrast < math.Max(0.08*f.white, minContrast) || f.levels[side][2] > 0.6*f.levels[side][1] {
+			all[side]++
+			return // nothing printed there can be told apart
+		}
+		e := (p.light - value) / contrast
+		over := p.light >= clipped
+		if over && e < 0 {
+			e = 0
+		}
+		if d > -0.3 {
+			all[side]++
+			square[side] += e * e
+			if math.Abs(e) < 0.3 {
+				good[side]++
+				sum += e * e
+				sumN++
+			}
+		}
+		cell := int(math.Floor((a - first) / w))
+		if cell < 0 || cell >= n {
+			return
+		}
+		if d > 0 && d < float64(Keyline) {
+			key[side][cell] += e * e
+			keyCount[side][cell]++
+		}
+		if d < float64(Keyline)+0.2 {
+			return
+		}
+		// What the picture would be with this cell the other way round.
+		c0, _ := phi((a - first - float64(cell)*w) / f.sigma)
+		c1, _ := phi((a - first - float64(cell+1)*w) / f.sigma)
+		s1, _ := phi((d - float64(Keyline)) / f.sigma)
+		change := s1 * (c0 - c1)
+		if f.token.Cell(Side(side), cell) {
+			change = -change
+		}
+		other := (p.light-value)/contrast - change
+		if over && other < 0 {
+			other = 0
+		}
+		as[side][cell] += e * e
+		flipped[side][cell] += other * other
+		count[side][cell]++
+	})
+	f.belied, f.upheld = 0, 0
+	var goodAll, allAll float64
+	for s := range 4 {
+		f.shares[s], f.keys[s] = 0, 0
+		f.misfit[s] = 1
+		if all[s] > 0 {
+			f.shares[s] = good[s] / all[s]
+			f.misfit[s] = math.Sqrt(square[s] / all[s])
+		}
+		goodAll, allAll = goodAll+good[s], allAll+all[s]
+		for c := range n {
+			k := float64(count[s][c])
+			switch {
+			case k == 0:
+				f.cells[s][c] = cellUnlikely
+			case as[s][c] < cellTolerance*k && 2*as[s][c] < flipped[s][c]:
+				f.cells[s][c] = cellAgrees
+			case flipped[s][c] < cellTolerance*k && 2*flipped[s][c] < as[s][c]:
+				f.cells[s][c] = cellDiffers
+			default:
+				f.cells[s][c] = cellHidden
+			}
+			if keyCount[s][c] > 0 && key[s][c] < 0.05*float64(keyCount[s][c]) {
+				f.keys[s]++
+				switch f.cells[s][c] {
+				case cellAgrees:
+					f.upheld++
+				case cellDiffers:
+					f.belied++
+				}
+			}
+		}
+	}
+	f.judgeCorners()
+	f.agree = goodAll / math.Max(allAll, 1)
+	f.rms = math.Sqrt(sum / math.Max(sumN, 1))
+}
+
+// judgeCorners looks at the four corners, where two keylines meet round a dark
+// square: what ends an edge by chance does not turn the corner. With e the depth
+// from the neighbouring side, the corner is modelled as
+//
+//	I = o (1 - S(d)S(e)) + w (S(d)S(e) - S(d-1)S(e-1)) + k S(d-1)S(e-1)
+func (f *rimFit) judgeCorners() {
+	const reach = float64(Corner) - 0.5 // up to the first cell's blur
+	h := float64(f.token.Side()) / 2
+	var sum, count [4][2]float64
+	frame := newTokenFrame(f.pose)
+	for i := range f.pixels {
+		p := &f.pixels[i]
+		l := frame.local(p)
+		d, e := h-math.Abs(l.Y), h-math.Abs(l.X)
+		if d < 0 || e < 0 || d > reach || e > reach {
+			continue
+		}
+		// Corners: 0 front right, 1 rear right, 2 rear left, 3 front left. Each is
+		// the clockwise end of the side of its number and the start of the next.
+		k := 0
+		switch {
+		case l.X > 0 && l.Y <= 0:
+			k = 1
+		case l.X <= 0 && l.Y <= 0:
+			k = 2
+		case l.X <= 0:
+			k = 3
+		}
+		inside := phiOnly(d/f.sigma) * phiOnly(e/f.sigma)
+		dark := phiOnly((d-float64(Keyline))/f.sigma) * phiOnly((e-float64(Keyline))/f.sigma)
+		// Each of the two sides that meet here brings its own light; the corner
+		// agrees when it fits either.
+		for j, side := range [2]int8{int8(k), int8((k + 1) % 4)} {
+			end := h
+			if j == 1 {
+				end = -h
+			}
+			g := f.gains[side][column(end, h)]
+			v := g * (f.levels[side][0]*(1-inside) + f.levels[side][1]*(inside-dark) + f.levels[side][2]*dark)
+			contrast := g * f.contrast(side)
+			if contrast < minContrast {
+				continue
+			}
+			u := (p.light - v) / contrast
+			if p.light >= clipped && u < 0 {
+				u = 0
+			}
+			sum[k][j] += u * u
+			count[k][j]++
+		}
+	}
+	for k := range f.corner {
+		f.corner[k] = false
+		for j := range 2 {
+			if count[k][j] >= 4 && sum[k][j] < cellTolerance*count[k][j] {
+				f.corner[k] = true
+			}
+		}
+	}
+}
+
+// phiOnly returns Φ(x).
+func phiOnly(x float64) float64 { c, _ := phi(x); return c }
+
+// identity decides whether the cells that were seen name the ship beyond doubt.
+//
+// One side must be read whole: every cell clear and as printed, but for one that
+// may be unclear, and both corners turned; or two corners and ten cells more than
+// a side has, on whichever sides they lie. No other side may be read as a different ship's. And whatever
+// was seen on all sides together must fit every other ship worse by at least
+// three cells.
+func (f *rimFit) identity() (sides []Side, agreed int, ok bool) {
+	n := Cells(f.token.Base)
+	for s := Front; s <= LeftSide; s++ {
+		agree, differ := 0, 0
+		for i := range n {
+			switch f.cells[s][i] {
+			case cellAgrees:
+				agree++
+			case cellDiffers:
+				differ++
+			}
+		}
+		agreed += agree
+		if agree >= n-n/12 && differ == 0 && f.shares[s] > 0.75 && f.corner[s] && f.corner[(s+3)%4] {
+			sides = append(sides, s)
+		}
+	}
+	rival := f.rivalMargin()
+	if len(sides) == 0 && (f.upheld < n+10 || rival < 8 || f.corners() < 2) {
+		return nil, agreed, false
+	}
+	if f.upheld < n+20 && !f.crisp(sides) {
+		return nil, agreed, false
+	}
+	if len(sides) == 1 && weakWord(f.token.Code.Word(sides[0])) && f.upheld < n+6 {
+		return nil, agreed, false
+	}
+	// Cells that show the opposite of the print although the keyline beside them is
+	// in view speak against the ship; a miniature's edge explains a few of them.
+	if f.belied >= 3 && 5*f.belied > f.upheld {
+		return nil, agreed, false
+	}
+	return sides, agreed, rival >= 3
+}
+
+// The rms residual of a side over its contrast, below which it may name a ship
+// almost alone (crispMisfit), or together with more than another side's worth of
+// cells (clearMisfit). The best side of a ship in the rendered pictures lies below
+// 0.07 unless part of it lost its light; edges of obstacles and strange markers
+// that happened to spell a word lay above 0.08, whatever else they showed.
+const (
+	crispMisfit = 0.075
+	clearMisfit = 0.115
+)
+
+// crisp reports whether one of the sides fits the print closely, or there is none
+// to judge.
+func (f *rimFit) crisp(sides []Side) bool {
+	limit := crispMisfit
+	if f.upheld >= Cells(f.token.Base)+16 {
+		limit = clearMisfit
+	}
+	for _, s := range sides {
+		if f.misfit[s] < limit {
+			return true
+		}
+	}
+	return len(sides) == 0
+}
+
+// corners counts the corners that show the print.
+func (f *rimFit) corners() (n int) {
+	for _, c := range f.corner {
+		if c {
+			n++
+		}
+	}
+	return n
+}
+
+// rivalMargin returns by how many cells the ship fits what was seen better than
+// any other ship in any of the four headings does.
+func (f *rimFit) rivalMargin() int {
+	n := Cells(f.token.Base)
+	score := func(code ShipCode, turn int) (fit int) {
+		for s := range 4 {
+			word := code.Word(Side((s + turn) % 4))
+			for i := range n {
+				state := f.cells[s][i]
+				if state != cellAgrees && state != cellDiffers {
+					continue
+				}
+				seen := f.token.Cell(Side(s), i) == (state == cellAgrees)
+				if seen == (word>>(i%WordBits)&1 == 1) {
+					fit++
+				}
+			}
+		}
+		return fit
+	}
+	own, rival := score(f.token.Code, 0), 0
+	for code := range ShipCode(Ships) {
+		for turn := range 4 {
+			if code != f.token.Code || turn != 0 {
+				rival = max(rival, score(code, turn))
+			}
+		}
+	}
+	return own - rival
+}
+
+// certainReadScore is the correlation at which a side read for itself speaks
+// against the rest of its ship. Sides in full view have 0.95 and more; what a
+// miniature makes of a side seldom reaches 0.9.
+const certainReadScore = 0.92
+
+// contradicted reads the four sides afresh at the fitted pose, without knowing
+// what should stand there, and reports whether any of them whose keyline is in
+// view says a different ship or a different side.
+func (l *Locator) contradicted(g *image.Gray) bool {
+	f := &l.fit
+	h := float64(f.token.Side()) / 2
+	for s := Front; s <= LeftSide; s++ {
+		turn := geom.Pose{Heading: f.pose.Heading + geom.Angle(s)*90*geom.Degree}
+		line := newSideLine(&l.table.Camera, f.pose.Point.Add(turn.Forward().Mul(h)), turn.Right(), -h, h, BaseTop)
+		if !line.valid || !l.finder.profile.read(g, &line) {
+			continue
+		}
+		r, ok := l.finder.profile.readAt(f.token.Base, 0)
+		if ok && r.score > certainReadScore && l.finder.profile.evenKeyline(f.token.Base) && r.word != 4*int(f.token.Code)+int(s) && !weakWord(words[r.word]) {
+			return true
+		}
+	}
+	return false
+}
