@@ -2,6 +2,7 @@ package calibration
 
 import (
 	"fmt"
+	"math"
 
 	"sightline/engine/geom"
 )
@@ -69,10 +70,16 @@ func DefaultLayout(width, height geom.Length) Layout {
 	return l
 }
 
+// maxSide is the longest side of a mat: what fits on a floor.
+const maxSide = 10000 * geom.Millimeter
+
 // Validate reports what makes the layout unusable.
 func (l Layout) Validate() error {
 	if !(l.Width > 0) || !(l.Height > 0) {
 		return fmt.Errorf("mat: width and height must be positive, got %v × %v", l.Width, l.Height)
+	}
+	if l.Width > maxSide || l.Height > maxSide {
+		return fmt.Errorf("mat: expected sides of at most %v, got %v × %v", maxSide, l.Width, l.Height)
 	}
 	if len(l.Markers) < 3 {
 		return fmt.Errorf("markers: at least 3 are needed, got %d", len(l.Markers))
@@ -82,8 +89,13 @@ func (l Layout) Validate() error {
 		if seen[m.ID] {
 			return fmt.Errorf("markers: id %d appears twice", m.ID)
 		}
-		if !(m.Size > 0) {
-			return fmt.Errorf("markers: id %d: size must be positive, got %v", m.ID, m.Size)
+		if !(m.Size > 0) || m.Size > maxSide {
+			return fmt.Errorf("markers: id %d: size must be positive and at most %v, got %v", m.ID, maxSide, m.Size)
+		}
+		for _, v := range [...]float64{m.Center.X, m.Center.Y, float64(m.Z), m.Heading.Degrees()} {
+			if !(math.Abs(v) <= 10*float64(maxSide)) { // also true of NaN
+				return fmt.Errorf("markers: id %d: expected a place beside the mat, got %g", m.ID, v)
+			}
 		}
 		seen[m.ID] = true
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"sort"
+	"strings"
 
 	"sightline/engine/geom"
 )
@@ -83,9 +84,13 @@ func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, err
 		}
 		if worst, off := worstMarker(lens, used); worst >= 0 && len(used) > minMarkers {
 			t.Rejected = append(t.Rejected, Rejection{fmt.Sprintf("marker %d", used[worst].marker.ID),
-				fmt.Sprintf("it lies %.1f px from where the other markers put it", off)})
+				fmt.Sprintf("it lies %.1f px %s", off, fromOthers)})
 			used = append(used[:worst], used[worst+1:]...)
 			continue
+		}
+		if off := countOff(t.Rejected); off >= len(used) {
+			return t, fmt.Errorf("calibration: register: %w: %d of the %d markers that were seen contradict the others: is it the lens of this camera, and do the markers lie where the layout says?",
+				ErrMarkers, off, off+len(used))
 		}
 		t.Extrinsics = pose
 		t.RMS = info.rms
@@ -97,6 +102,21 @@ func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, err
 	}
 	sort.Ints(t.Used)
 	return t, nil
+}
+
+// fromOthers ends the reason of a marker that contradicts the others.
+const fromOthers = "from where the other markers put it"
+
+// countOff counts the markers that were left out because they contradict the
+// others. When they are as many as those that agree, nobody can tell which ones are
+// right: three markers fit almost any lens.
+func countOff(rejected []Rejection) (n int) {
+	for _, r := range rejected {
+		if strings.HasSuffix(r.Reason, fromOthers) {
+			n++
+		}
+	}
+	return n
 }
 
 // correspondence is a marker with its four corners in the picture.
@@ -159,7 +179,7 @@ func solvePose(lens Intrinsics, used []correspondence) (Extrinsics, solution, er
 		for i := range 6 {
 			damped[7*i] *= 1 + lambda
 		}
-		step, ok := solveSPD(damped, gradient)
+		step, ok := SolveSPD(damped, gradient)
 		if !ok {
 			return pose, solution{}, errors.New("they stand in a row or too close together")
 		}
@@ -275,7 +295,7 @@ func startPose(lens Intrinsics, used []correspondence) (Extrinsics, error) {
 			add([8]float64{0, 0, 0, u, v, 1, -u * y, -v * y}, y)
 		}
 	}
-	h, ok := solveSPD(normal, right)
+	h, ok := SolveSPD(normal, right)
 	if !ok {
 		return Extrinsics{}, errors.New("they stand in a row or too close together")
 	}

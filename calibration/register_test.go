@@ -210,3 +210,39 @@ func TestMoreUncertaintyNeverMakesItSurer(t *testing.T) {
 		assert.Less(t, small[i], large[i])
 	}
 }
+
+// Three markers fit almost any lens, so the ones that fit must be more than those
+// that do not.
+func TestAMinorityOfMarkersIsNotBelieved(t *testing.T) {
+	c, l := overMat(), DefaultLayout(MatSide, MatSide)
+	seen := see(c, l, 0, nil)
+	for i := range 2 { // two bumped markers of eight are left out
+		for k := range seen[i].Corners {
+			seen[i].Corners[k].X += 5
+		}
+	}
+	got, err := Register(c.Intrinsics, l, seen)
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, len(got.Used), 5)
+	assert.Less(t, worstOff(c, got.Camera), 0.1)
+
+	wrong := c.Intrinsics
+	wrong.Distortion = [5]float64{0.5, 0.3}
+	_, err = Register(wrong, l, see(c, l, 0, nil))
+	require.ErrorIs(t, err, ErrMarkers)
+	assert.ErrorContains(t, err, "contradict")
+}
+
+func TestALayoutOfImpossibleSizeIsRefused(t *testing.T) {
+	for name, change := range map[string]func(*Layout){
+		"mat":            func(l *Layout) { l.Width = 1e12 },
+		"marker's size":  func(l *Layout) { l.Markers[0].Size = 1e9 },
+		"marker's place": func(l *Layout) { l.Markers[0].Center.X = math.NaN() },
+		"marker's z":     func(l *Layout) { l.Markers[0].Z = geom.Length(math.Inf(1)) },
+	} {
+		l := DefaultLayout(MatSide, MatSide)
+		require.NoError(t, l.Validate())
+		change(&l)
+		assert.Error(t, l.Validate(), name)
+	}
+}
