@@ -231,6 +231,9 @@ func decodeJSONDocument(raw []byte, to any, strict bool) error {
 	case errors.As(err, &syntax):
 		return fmt.Errorf("line %d: not JSON: %w", lineOf(raw, syntax.Offset), err)
 	case errors.As(err, &kind):
+		if kind.Field == "" {
+			return fmt.Errorf("line %d: expected %s, got %s", lineOf(raw, kind.Offset), kindName(kind.Type.String()), kind.Value)
+		}
 		return fmt.Errorf("line %d: key %q: expected %s, got %s", lineOf(raw, kind.Offset), kind.Field, kindName(kind.Type.String()), kind.Value)
 	case err != nil:
 		if key, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
@@ -301,12 +304,29 @@ func marshalJSON(v any) ([]byte, error) {
 // numberList is an indented JSON list of nothing but numbers.
 var numberList = regexp.MustCompile(`\[\s+[-+0-9.eE]+(,\s+[-+0-9.eE]+)*\s+\]`)
 
+// maxFile is far more than any lens or table file holds. Without a limit, a device
+// or a wrong file would fill the memory.
+const maxFile = 4 << 20
+
 // readFile reads a file with an error that does not say the path twice.
 func readFile(path string) ([]byte, error) {
-	raw, err := os.ReadFile(path)
+	raw, err := readLimited(path)
 	var pe *fs.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err
+	}
+	return raw, err
+}
+
+func readLimited(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(raw) > maxFile {
+		err = fmt.Errorf("expected at most %d MB", maxFile>>20)
 	}
 	return raw, err
 }

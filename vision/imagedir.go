@@ -20,10 +20,17 @@ type ImageOptions struct {
 	// as fast as they are asked for.
 	FPS float64
 	// Skipped, when set, is told of each picture that cannot be read, and the source
-	// goes on with the next one. When it is nil, the source also goes on, and says at
+	// goes on with the next one; when none can be read, that is an error. When it is nil, the source also goes on, and says at
 	// its end which pictures it could not read, in place of io.EOF.
 	Skipped func(path string, err error)
+	// Repeat begins again with the first picture after the last one, for ever.
+	Repeat bool
 }
+
+// MaxPictureFile is how many bytes a picture's file may have: several times what a
+// 50-megapixel camera writes. Without a limit, a device or a wrong file would fill
+// the memory.
+const MaxPictureFile = 128 << 20
 
 // imageExtensions are the files of a directory that count as pictures.
 var imageExtensions = []string{".jpg", ".jpeg", ".png"}
@@ -69,6 +76,7 @@ type images struct {
 	pace    Pacer
 	next    int
 	seq     uint64
+	round   uint64 // seq at the end of the round before
 	skipped []error
 }
 
@@ -77,7 +85,13 @@ func (s *images) Next(ctx context.Context) (Frame, error) {
 	if err := s.pace.Wait(ctx); err != nil {
 		return Frame{}, err
 	}
-	for s.next < len(s.paths) {
+	for {
+		if s.next == len(s.paths) {
+			if !s.o.Repeat || s.seq == s.round {
+				break
+			}
+			s.next, s.round, s.skipped = 0, s.seq, nil
+		}
 		if err := ctx.Err(); err != nil {
 			return Frame{}, err
 		}
@@ -95,19 +109,22 @@ func (s *images) Next(ctx context.Context) (Frame, error) {
 		}
 		return f, nil
 	}
-	if len(s.skipped) > 0 {
+	switch {
+	case len(s.skipped) == 0:
+	case s.o.Skipped == nil:
 		return Frame{}, fmt.Errorf("vision: source %s: %d of %d pictures could not be read: %w",
 			s.name, len(s.skipped), len(s.paths), errors.Join(s.skipped...))
+	case s.seq == s.round: // somebody was told of each, but this is more than a bad picture
+		return Frame{}, fmt.Errorf("vision: source %s: none of its %d pictures could be read: %w", s.name, len(s.paths), s.skipped[0])
 	}
 	return Frame{}, io.EOF
 }
 
 func (s *images) skip(path string, err error) {
+	s.skipped = append(s.skipped, err)
 	if s.o.Skipped != nil {
 		s.o.Skipped(path, err)
-		return
 	}
-	s.skipped = append(s.skipped, err)
 }
 
 // Close implements Source.

@@ -146,3 +146,37 @@ func TestALateReaderIsNotHurriedAndACancelledOneDoesNotWait(t *testing.T) {
 		assert.Equal(t, 100*time.Millisecond, time.Since(start))
 	})
 }
+
+func TestPicturesThatRepeatBeginAgain(t *testing.T) {
+	dir := pictureDir(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "bad.png"), []byte("no picture"), 0o600))
+	var told []string
+	s, err := vision.OpenImageDir(dir, vision.ImageOptions{Read: readPNG, Repeat: true, Skipped: func(path string, _ error) { told = append(told, filepath.Base(path)) }})
+	require.NoError(t, err)
+	for i := range 7 {
+		f, err := s.Next(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, uint64(i+1), f.Seq)
+		assert.Equal(t, uint8(10*(1+i%3)), f.Gray.Pix[0])
+	}
+	assert.Equal(t, []string{"bad.png", "bad.png"}, told)
+	for _, name := range []string{"a.PNG", "b.png", "c.png"} {
+		require.NoError(t, os.Remove(filepath.Join(dir, name)))
+	}
+	for err == nil {
+		_, err = s.Next(t.Context())
+	}
+	require.ErrorContains(t, err, "none of", "pictures that are gone are an error, not an endless search")
+}
+
+func TestADirectoryOfNoReadablePictureSaysSo(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "bad.png"), []byte("no picture"), 0o600))
+	for _, repeat := range []bool{false, true} {
+		s, err := vision.OpenImageDir(dir, vision.ImageOptions{Read: readPNG, Repeat: repeat, Skipped: func(string, error) {}})
+		require.NoError(t, err)
+		_, err = s.Next(t.Context())
+		require.ErrorContains(t, err, "bad.png")
+		require.NotErrorIs(t, err, io.EOF)
+	}
+}

@@ -4,18 +4,29 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"hash/crc32"
+
+	"sightline/vision"
 )
 
 // errCutOff says that a picture file ends too early. OpenCV reads such a file
 // without a word and fills the rest with grey, which would then be measured.
 var errCutOff = errors.New("the file is cut off: the picture's end is missing")
 
-// checkComplete reports a picture file that is empty or whose end is missing, as
-// far as its format (JPEG, PNG, BMP, WebP) lets that be told without decoding.
+// maxPixels is how many pixels a picture may have. A header can claim any size, and
+// OpenCV would take three bytes for each before it looks at the rest of the file.
+const maxPixels = 100e6
+
+// checkComplete reports a picture file that is empty, damaged or too large, or whose
+// end is missing, as far as its format (JPEG, PNG, BMP, WebP) lets that be told
+// without decoding.
 func checkComplete(raw []byte) error {
 	switch {
 	case len(raw) == 0:
 		return errors.New("the file is empty, expected a picture")
+	case len(raw) > vision.MaxPictureFile:
+		return fmt.Errorf("the file is too large, expected a picture of at most %d MB", vision.MaxPictureFile>>20)
 	case bytes.HasPrefix(raw, []byte("\xff\xd8")):
 		return checkJPEG(raw)
 	case bytes.HasPrefix(raw, []byte("\x89PNG\r\n\x1a\n")):
@@ -54,21 +65,53 @@ func checkJPEG(raw []byte) error {
 			if i+4 > len(raw) {
 				return errCutOff
 			}
+			// A frame header (SOF): length, precision, height, width.
+			if m >= 0xc0 && m <= 0xcf && m != 0xc4 && m != 0xc8 && m != 0xcc && i+9 <= len(raw) {
+				if err := checkSize(uint64(binary.BigEndian.Uint16(raw[i+7:])), uint64(binary.BigEndian.Uint16(raw[i+5:]))); err != nil {
+					return err
+				}
+			}
 			i += 2 + int(binary.BigEndian.Uint16(raw[i+2:]))
 		}
 	}
 }
 
-// checkPNG walks the chunks of a PNG file to IEND.
+// checkPNG walks the chunks of a PNG file to IEND and checks each one's sum.
 func checkPNG(raw []byte) error {
 	for i := uint64(8); ; {
 		if i+12 > uint64(len(raw)) {
 			return errCutOff
 		}
-		next := i + 12 + uint64(binary.BigEndian.Uint32(raw[i:]))
-		if string(raw[i+4:i+8]) == "IEND" {
+		length := uint64(binary.BigEndian.Uint32(raw[i:]))
+		next := i + 12 + length
+		if next > uint64(len(raw)) {
+			return errCutOff
+		}
+		if crc32.ChecksumIEEE(raw[i+4:next-4]) != binary.BigEndian.Uint32(raw[next-4:]) {
+			return errors.New("the file is damaged: a checksum in it is wrong")
+		}
+		switch string(raw[i+4 : i+8]) {
+		case "IEND":
 			return nil
+		case "IHDR":
+			if length < 8 {
+				return errors.New("the file is damaged: its header is too short")
+			}
+			if err := checkSize(uint64(binary.BigEndian.Uint32(raw[i+8:])), uint64(binary.BigEndian.Uint32(raw[i+12:]))); err != nil {
+				return err
+			}
 		}
 		i = next
 	}
+}
+
+// checkSize reports a picture that has no pixels or too many.
+func checkSize(width, height uint64) error {
+	if width == 0 || height == 0 {
+		return fmt.Errorf("the picture is %d×%d pixels, expected at least one", width, height)
+	}
+	if width*height > maxPixels { // both are at most 32 bits
+		return fmt.Errorf("the picture is %d×%d pixels, expected at most %.0f million", width, height, maxPixels/1e6)
+	}
+	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"io"
 	"io/fs"
 	"os"
 
@@ -23,7 +24,7 @@ func ReadImage(path string) (vision.Frame, error) {
 	if err == nil && info.IsDir() {
 		return vision.Frame{}, fmt.Errorf("opencv: read image %s: is a directory, expected a picture", path)
 	}
-	raw, err := os.ReadFile(path)
+	raw, err := readPictureFile(path)
 	if err != nil {
 		var pe *fs.PathError
 		if errors.As(err, &pe) {
@@ -38,6 +39,16 @@ func ReadImage(path string) (vision.Frame, error) {
 	f.Name = path
 	f.Captured = info.ModTime()
 	return f, nil
+}
+
+// readPictureFile reads a file, or one byte more than a picture may have.
+func readPictureFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, vision.MaxPictureFile+1))
 }
 
 // DecodeImage turns the content of a picture file (JPEG, PNG and what else

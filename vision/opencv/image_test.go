@@ -81,6 +81,7 @@ func TestAPictureThatCannotBeReadIsNamed(t *testing.T) {
 		{write("end.jpg", jpg[:len(jpg)-1]), "cut off"},
 		{write("half.png", pngs[:len(pngs)/2]), "cut off"},
 		{write("signature.png", pngs[:8]), "cut off"},
+		{write("damaged.png", append(append(append([]byte(nil), pngs[:60]...), pngs[60]^0x55), pngs[61:]...)), "damaged"},
 		{write("shell.jpg", []byte("\xff\xd8\xff\xd9")), "not a picture"},
 	} {
 		_, err := ReadImage(c.path)

@@ -28,6 +28,8 @@ type OpenOptions struct {
 
 	// Skipped is told of pictures of a directory that cannot be read (vision.ImageOptions).
 	Skipped func(path string, err error)
+	// Repeat begins a directory of pictures, or a single one, again at its end.
+	Repeat bool
 
 	CSIArgs    []string // further arguments for rpicam-vid
 	CSICommand string   // a program in its place
@@ -79,7 +81,7 @@ func openPath(ctx context.Context, path string, o OpenOptions) (vision.Source, e
 	if err != nil {
 		return nil, fmt.Errorf("opencv: source %s: %w", path, withoutPath(err))
 	}
-	images := vision.ImageOptions{Read: readImage(o.GrayOnly), Skipped: o.Skipped}
+	images := vision.ImageOptions{Read: readImage(o.GrayOnly), Skipped: o.Skipped, Repeat: o.Repeat}
 	if !o.Unpaced {
 		if images.FPS = o.FPS; images.FPS <= 0 {
 			images.FPS = directoryFPS

@@ -18,7 +18,6 @@ import (
 // Inks of the sheets; the tokens have their own.
 var (
 	black = color.RGBA{0, 0, 0, 255}
-	white = color.RGBA{255, 255, 255, 255}
 	grey  = color.RGBA{120, 120, 120, 255}
 )
 

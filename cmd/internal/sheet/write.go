@@ -94,17 +94,45 @@ func WriteTo(w io.Writer, f Format, dpi int, pages []Page) error {
 	return writePage(w, f, dpi, pages[0])
 }
 
-// create writes a file as a whole or not at all.
+// create writes a file as a whole or not at all: into a temporary one beside it,
+// which then takes its name. What is there and is no file (/dev/stdout, a pipe) is
+// written to directly.
 func create(name string, write func(io.Writer) error) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return fmt.Errorf("expected a file that can be written: %w", err)
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return createDirectly(name, write)
 	}
-	if err := errors.Join(write(f), f.Close()); err != nil {
-		if info, statErr := os.Stat(name); statErr == nil && info.Mode().IsRegular() {
-			os.Remove(name)
-		}
-		return fmt.Errorf("write %s: %w", name, err)
+	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
+	if err != nil {
+		return fmt.Errorf("%s: expected a file that can be written: %w", name, withoutPath(err))
+	}
+	err = errors.Join(write(f), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		os.Remove(f.Name())
+		return fmt.Errorf("write %s: %w", name, withoutPath(err))
 	}
 	return nil
+}
+
+func createDirectly(name string, write func(io.Writer) error) error {
+	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	if err != nil {
+		return fmt.Errorf("%s: expected a file that can be written: %w", name, withoutPath(err))
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return fmt.Errorf("write %s: %w", name, withoutPath(err))
+	}
+	return nil
+}
+
+// withoutPath takes the path out of an error of package os: the message names the
+// file that was asked for, not the temporary one.
+func withoutPath(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
 }
