@@ -33,6 +33,21 @@ func (p pictureInput) check() error {
 	case len(p.Images) > 0 && p.Source != "":
 		return errors.New("expected IMAGE… or --source S, got both")
 	}
+	return checkImages(p.Images)
+}
+
+// checkImages reports a list of pictures that asks for standard input twice: it can
+// be read once only.
+func checkImages(names []string) error {
+	n := 0
+	for _, name := range names {
+		if name == "-" {
+			n++
+		}
+	}
+	if n > 1 {
+		return fmt.Errorf("-: standard input holds one picture, expected it once, got it %d times", n)
+	}
 	return nil
 }
 
@@ -98,7 +113,7 @@ func readPicture(name string) (vision.Frame, error) {
 	if name != "-" {
 		return opencv.ReadImage(name)
 	}
-	raw, err := io.ReadAll(os.Stdin)
+	raw, err := io.ReadAll(io.LimitReader(os.Stdin, vision.MaxPictureFile+1))
 	if err != nil {
 		return vision.Frame{}, fmt.Errorf("standard input: %w", err)
 	}
@@ -126,6 +141,9 @@ func openSource(ctx context.Context, spec string) (vision.Source, error) {
 // checkOutput reports a file that cannot be written because its directory is
 // missing, before a command works for a minute.
 func checkOutput(path string) error {
+	if path == "" || path == "-" {
+		return fmt.Errorf("-o %q: expected a file's name", path)
+	}
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
 	switch {

@@ -35,6 +35,9 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := checkImages(c.Images); err != nil {
+		return err
+	}
 	table, err := calibration.LoadTable(c.Calibration)
 	if err != nil {
 		return err

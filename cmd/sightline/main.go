@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
+	"unicode"
 
 	"github.com/alecthomas/kong"
 )
@@ -37,9 +39,6 @@ func run(args []string) int {
 	if len(args) == 0 || args[0] == "help" {
 		args = append(append([]string{}, args[min(1, len(args)):]...), "--help")
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-
 	exited := -1
 	var c cli
 	parser, err := kong.New(&c,
@@ -47,7 +46,7 @@ func run(args []string) int {
 		kong.Description("A table camera assistant for the X-Wing Miniatures game."),
 		kong.UsageOnError(),
 		kong.Exit(func(code int) { exited = code }),
-		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.BindToProvider(interruptible),
 	)
 	if err != nil {
 		panic("sightline: command line: " + err.Error())
@@ -72,5 +71,28 @@ func run(args []string) int {
 	}
 }
 
-// oneLine keeps an error to the one line that the contract promises.
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+// stopWithin is how long a command may take to stop after the first signal. The
+// program's own limits are shorter; a second signal after this ends it at once.
+const stopWithin = 8 * time.Second
+
+// interruptible returns the context of the commands that stop in an orderly way:
+// it ends with SIGINT or SIGTERM. Commands that do not ask for it are ended by the
+// signal itself. A signal that is repeated in haste does not cut the stop short,
+// since that is what leaves the lamps dark.
+func interruptible() (context.Context, error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, func() { time.AfterFunc(stopWithin, stop) })
+	return ctx, nil
+}
+
+// oneLine keeps an error to the one line that the contract promises, whatever the
+// names in it: no control character reaches the terminal.
+func oneLine(err error) string {
+	line := strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " ")
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '\uFFFD'
+		}
+		return r
+	}, line)
+}

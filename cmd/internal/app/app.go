@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -44,13 +45,16 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
+	if err := checkSource(c.Camera.Source); err != nil && o.Open == nil {
+		return fmt.Errorf("camera.source: %w", err)
+	}
 	listener, err := listen(c.Web.Listen)
 	if err != nil {
 		return err
 	}
 	defer listener.Close()
 
-	source := &opener{camera: c.Camera}
+	source := &opener{camera: c.Camera, skipped: logSkipped(o.Log)}
 	if o.Open == nil {
 		o.Open = source.open
 	}
@@ -135,9 +139,19 @@ func logCamera(log *slog.Logger) func(vision.FeedStatus) {
 	}
 }
 
+// logSkipped writes each picture that cannot be read to the log, once.
+func logSkipped(log *slog.Logger) func(string, error) {
+	var told sync.Map
+	return func(path string, err error) {
+		if _, known := told.LoadOrStore(path, true); !known {
+			log.Warn("a picture is left out", "err", err)
+		}
+	}
+}
+
 // watcherOptions reads the files that the configuration names.
 func watcherOptions(c Config, source *opener) (WatcherOptions, error) {
-	o := WatcherOptions{Layout: c.Table.Layout, Rules: c.Rules, Now: time.Now, Lens: source.knownLens, NewLocator: newLocator}
+	o := WatcherOptions{Layout: c.Table.Layout, Rules: c.Rules, Now: time.Now, Lens: source.knownLens, NewLocator: newLocator, Camera: isCamera(c.Camera.Source)}
 	if c.Camera.Lens != "" {
 		lens, err := calibration.LoadLens(c.Camera.Lens)
 		if err != nil {

@@ -169,3 +169,27 @@ func TestASourceThatNobodyKnowsIsAnErrorOfTheSource(t *testing.T) {
 	assert.Contains(t, s.String(), "320x180")
 	require.NoError(t, s.Close())
 }
+
+func TestASourceThatCanNeverBeOpenedEndsTheProgramBeforeItStarts(t *testing.T) {
+	for _, spec := range []string{"sim:wide", "csi:front", "gst:", "gst:  ", "http://", "ftp://camera/", "a\x00b"} {
+		c := app.DefaultConfig()
+		c.Web.Listen, c.Camera.Source = "localhost:0", spec
+		assert.ErrorContains(t, app.Run(t.Context(), c, app.Options{Panel: &hardwaretest.Panel{}}), "camera.source", spec)
+	}
+}
+
+func TestTheProgramStopsAtAnyMoment(t *testing.T) {
+	for _, after := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond, 200 * time.Millisecond} {
+		c := app.DefaultConfig()
+		r := run(t, c, app.Options{Open: func(ctx context.Context) (vision.Source, error) {
+			<-ctx.Done() // an opening that takes for ever
+			return nil, ctx.Err()
+		}})
+		time.Sleep(after)
+		began := time.Now()
+		require.NoError(t, r.end(t))
+		assert.Less(t, time.Since(began), 5*time.Second)
+		assert.True(t, r.panel.Halted(), "stopped after %v", after)
+		assert.Zero(t, r.panel.Lamps())
+	}
+}

@@ -139,7 +139,7 @@ func LoadConfig(path string) (Config, error) {
 		if path == "" && errors.Is(err, os.ErrNotExist) {
 			return DefaultConfig(), nil
 		}
-		return Config{}, fmt.Errorf("config: %w", err)
+		return Config{}, fmt.Errorf("config: %s: %w", name, withoutPath(err))
 	}
 	defer f.Close()
 	c, err := ParseConfig(f)
@@ -152,9 +152,12 @@ func LoadConfig(path string) (Config, error) {
 // ParseConfig reads a configuration. A key that is not known, a value of the wrong
 // type or outside its range is an error that names the key and its line.
 func ParseConfig(r io.Reader) (Config, error) {
-	text, err := io.ReadAll(r)
+	text, err := io.ReadAll(io.LimitReader(r, maxConfig+1))
 	if err != nil {
-		return Config{}, err
+		return Config{}, withoutPath(err)
+	}
+	if len(text) > maxConfig {
+		return Config{}, fmt.Errorf("expected a file of at most %d kB", maxConfig>>10)
 	}
 	raw := defaultRaw()
 	meta, err := toml.Decode(string(text), &raw)
@@ -176,6 +179,19 @@ func ParseConfig(r io.Reader) (Config, error) {
 		return Config{}, bad
 	}
 	return c, nil
+}
+
+// maxConfig is ten times what the longest sensible configuration takes.
+const maxConfig = 64 << 10
+
+// withoutPath takes the path out of an error of package os, for messages that name
+// it already.
+func withoutPath(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
 }
 
 // describe words a decoder's error with the key that it was at.

@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -18,13 +20,14 @@ type ownLens interface {
 
 // opener opens the configured source and remembers the lens that it brings.
 type opener struct {
-	camera Camera
-	lens   atomic.Pointer[calibration.Intrinsics]
+	camera  Camera
+	lens    atomic.Pointer[calibration.Intrinsics]
+	skipped func(path string, err error) // told of pictures that cannot be read; may be nil
 }
 
 // open is what the feed calls, again after each failure.
 func (o *opener) open(ctx context.Context) (vision.Source, error) {
-	source, err := OpenSource(ctx, o.camera)
+	source, err := openSource(ctx, o.camera, o.skipped)
 	if err != nil {
 		return nil, err
 	}
@@ -35,10 +38,48 @@ func (o *opener) open(ctx context.Context) (vision.Source, error) {
 	return source, nil
 }
 
+// checkSource reports a source that can never be opened, whatever is plugged in
+// later: a name that is none. What may still come (a device, a directory, a server)
+// is left to the camera's task, which tries again.
+func checkSource(spec string) error {
+	scheme, rest, isURL := strings.Cut(spec, "://")
+	switch {
+	case strings.HasPrefix(spec, "sim:"):
+		_, err := tablesim.ParseSpec(spec)
+		return err
+	case strings.HasPrefix(spec, "csi:"), strings.HasPrefix(spec, "rpicam:"):
+		_, err := vision.ParseCSISpec(spec, vision.CSIOptions{})
+		return err
+	case strings.HasPrefix(spec, "gst:"):
+		if strings.TrimSpace(spec[len("gst:"):]) == "" {
+			return fmt.Errorf("source %q: expected a GStreamer pipeline, as in gst:v4l2src ! videoconvert", spec)
+		}
+	case isURL:
+		if !slices.Contains([]string{"http", "https", "rtsp"}, scheme) || strings.Trim(rest, "/") == "" {
+			return fmt.Errorf("source %s://…: expected http://, https:// or rtsp:// and a host", scheme)
+		}
+	case strings.ContainsRune(spec, 0):
+		return fmt.Errorf("source %q: expected a device, a file or a directory", spec)
+	}
+	return nil
+}
+
+// isCamera reports whether a source sees the world now: its pictures are never twice
+// exactly the same. Recordings and the simulated table are no cameras.
+func isCamera(spec string) bool {
+	return strings.HasPrefix(spec, "/dev/") || strings.HasPrefix(spec, "csi:") || strings.HasPrefix(spec, "rpicam:") || strings.Contains(spec, "://")
+}
+
 // OpenSource opens a camera, a recording or the simulated table.
 func OpenSource(ctx context.Context, c Camera) (vision.Source, error) {
+	return openSource(ctx, c, nil)
+}
+
+// openSource opens a source. A directory of pictures begins again at its end, so that
+// there is always something to see; a video ends.
+func openSource(ctx context.Context, c Camera, skipped func(string, error)) (vision.Source, error) {
 	if !strings.HasPrefix(c.Source, "sim:") {
-		return opencv.Open(ctx, c.Source, opencv.OpenOptions{Width: c.Width, Height: c.Height, FPS: c.FPS})
+		return opencv.Open(ctx, c.Source, opencv.OpenOptions{Width: c.Width, Height: c.Height, FPS: c.FPS, Repeat: true, Skipped: skipped})
 	}
 	o, err := tablesim.ParseSpec(c.Source)
 	if err != nil {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -48,6 +49,7 @@ type WatcherOptions struct {
 	Table      *calibration.Table                    // from a file; nil: from the markers
 	TableName  string                                // names Table for people
 	Layout     calibration.Layout
+	Camera     bool // the pictures come from a camera: two are never exactly the same
 	Rules      Rules
 	Hub        *web.Hub
 	PanelName  func() string
@@ -65,7 +67,10 @@ type Watcher struct {
 	locator   Locator
 	located   calibration.Table // what locator works with
 	checkedAt time.Time
-	blind     time.Time // since when no check has succeeded
+	blind     time.Time   // since when no check has succeeded
+	size      image.Point // of the pictures
+	pixels    []byte      // of the picture before, when Camera is set
+	same      time.Time   // since when the pictures are exactly the same; zero: people were told
 
 	mu         sync.Mutex // guards what follows: what the next view is made from
 	frame      vision.Frame
@@ -192,6 +197,8 @@ func moved(before, now engine.Scene) map[string]geom.Length {
 // prepare sees to it that there is a locator that fits the picture, and that the
 // camera has not moved since.
 func (w *Watcher) prepare(f vision.Frame) {
+	w.checkSize(f)
+	w.checkFrozen(f)
 	if w.locator == nil && w.o.Table != nil && w.unready == "" {
 		w.adoptFile(f)
 	}
@@ -214,6 +221,46 @@ func (w *Watcher) prepare(f vision.Frame) {
 	w.blind = time.Time{}
 	table.Made = f.Captured
 	w.checked(table)
+}
+
+// checkSize starts anew when the pictures have another size than before: whoever
+// changed a camera's settings need not start the program again.
+func (w *Watcher) checkSize(f vision.Frame) {
+	width, height := f.Size()
+	before := w.size
+	w.size = image.Pt(width, height)
+	if before == w.size || before == (image.Point{}) {
+		return
+	}
+	w.locator, w.checkedAt, w.blind = nil, time.Time{}, time.Time{}
+	w.update(func() {
+		w.registered, w.region, w.unready, w.broken, w.suspect = web.Register{}, image.Rectangle{}, "", "", false
+		w.last, w.result, w.moving = vision.Located{}, engine.Result{}, nil
+		w.note(fmt.Sprintf("The picture's size changed from %d×%d to %d×%d.", before.X, before.Y, width, height))
+	})
+}
+
+// frozenAfter is how long a camera may send exactly the same picture. A sensor's
+// noise alone makes each one different, but an encoder may hide it for some seconds.
+const frozenAfter = 15 * time.Second
+
+// checkFrozen tells people of a camera that sends the same picture again and again.
+// It is no more than a note: someone may show a still picture on purpose.
+func (w *Watcher) checkFrozen(f vision.Frame) {
+	if !w.o.Camera {
+		return
+	}
+	now := w.o.Now()
+	if !bytes.Equal(w.pixels, f.Gray.Pix) {
+		w.pixels, w.same = f.Gray.Pix, now
+		return
+	}
+	if !w.same.IsZero() && now.Sub(w.same) > frozenAfter {
+		w.same = time.Time{}
+		w.update(func() {
+			w.note(fmt.Sprintf("The camera has sent exactly the same picture for %.0f s: is it frozen?", frozenAfter.Seconds()))
+		})
+	}
 }
 
 // adoptFile takes the calibration file, made to fit the picture's size.

@@ -5,6 +5,7 @@ import (
 	"image"
 	"io"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +36,7 @@ type bench struct {
 	locate  error
 	located calibration.Table // what the newest locator was made for
 	seq     uint64
+	size    image.Point // of the pictures; zero: 1280×720
 
 	hub     *web.Hub
 	watcher *Watcher
@@ -104,11 +106,19 @@ func (b *bench) Locate(f vision.Frame) (vision.Located, error) {
 	return vision.Located{Scene: engine.Scene{Ships: append([]engine.Ship(nil), b.ships...)}, Seq: f.Seq}, b.locate
 }
 
+// gray is an empty picture of the camera's size.
+func (b *bench) gray() *image.Gray {
+	if b.size == (image.Point{}) {
+		b.size = image.Pt(1280, 720)
+	}
+	return image.NewGray(image.Rectangle{Max: b.size})
+}
+
 // picture lets a picture come in after a time, and returns what is then known.
 func (b *bench) picture(after time.Duration) web.View {
 	b.now = b.now.Add(after)
 	b.seq++
-	b.watcher.look(vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 1280, 720)), Seq: b.seq})
+	b.watcher.look(vision.Frame{Gray: b.gray(), Seq: b.seq})
 	return b.hub.Newest()
 }
 
@@ -322,4 +332,56 @@ func TestObstaclesOfNoSceneAreNotWatched(t *testing.T) {
 	b := newBench(t, nil)
 	assert.False(t, b.picture(0).ObstaclesWatched)
 	assert.Equal(t, engine.NoView, b.hub.Newest().Panel.Obstructed)
+}
+
+func TestPicturesOfAnotherSizeAreRegisteredAnew(t *testing.T) {
+	for name, fromFile := range map[string]bool{"from the markers": false, "from a file": true} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, func(b *bench, o *WatcherOptions) {
+				if fromFile {
+					o.Table, o.TableName, o.Markers = &calibration.Table{Camera: overhead(0), Layout: o.Layout}, "table.json", nil
+				}
+			})
+			require.Equal(t, web.OK, b.picture(0).Health.Code)
+			b.size = image.Pt(640, 480)
+			v := b.picture(frameTime)
+			assert.Equal(t, web.NoCalibration, v.Health.Code, "another shape")
+			assert.Nil(t, v.Pair)
+			assert.Empty(t, v.Located.Scene.Ships, "nothing of the other pictures is shown on this one")
+			assert.Contains(t, v.Notes[0].Text, "size changed from 1280×720 to 640×480")
+			b.size = image.Pt(640, 360)
+			b.camera.Fx, b.camera.Fy, b.camera.Cx, b.camera.Cy = 350, 350, 319.5, 179.5
+			b.camera.Width, b.camera.Height = 640, 360
+			v = b.picture(frameTime)
+			require.Equal(t, web.OK, v.Health.Code, "%+v", v.Health)
+			require.NotNil(t, v.Pair)
+			assert.Equal(t, 640, b.located.Width)
+		})
+	}
+}
+
+func TestAFrozenCameraIsTold(t *testing.T) {
+	frozen := func(v web.View) (n int) {
+		for _, note := range v.Notes {
+			if strings.Contains(note.Text, "frozen") {
+				n++
+			}
+		}
+		return n
+	}
+	b := newBench(t, func(_ *bench, o *WatcherOptions) { o.Camera = true })
+	for range 15 {
+		assert.Zero(t, frozen(b.picture(time.Second)))
+	}
+	for range 60 {
+		b.picture(time.Second)
+	}
+	assert.Equal(t, 1, frozen(b.hub.Newest()), "once, not every second")
+	assert.Equal(t, web.OK, b.hub.Newest().Health.Code)
+
+	b = newBench(t, nil) // a directory with one picture
+	for range 60 {
+		b.picture(time.Second)
+	}
+	assert.Zero(t, frozen(b.hub.Newest()))
 }

@@ -1,0 +1,136 @@
+//go:build !nocv
+
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+)
+
+// claimedPNG is a PNG file whose header claims a size and whose picture is missing.
+func claimedPNG(t *testing.T, width, height uint32) string {
+	t.Helper()
+	var b bytes.Buffer
+	b.WriteString("\x89PNG\r\n\x1a\n")
+	chunk := func(kind string, data []byte) {
+		b.Write(binary.BigEndian.AppendUint32(nil, uint32(len(data))))
+		content := append([]byte(kind), data...)
+		b.Write(content)
+		b.Write(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE(content)))
+	}
+	head := binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(nil, width), height)
+	chunk("IHDR", append(head, 8, 2, 0, 0, 0))
+	chunk("IEND", nil)
+	path := filepath.Join(t.TempDir(), "claimed.png")
+	require.NoError(t, os.WriteFile(path, b.Bytes(), 0o600))
+	return path
+}
+
+func TestBadInputIsOneLineAndNothingOnStandardOutput(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	picture, lens, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	table := at("table.json")
+	code, _, stderr := runCommand(t, "calibrate", "table", "--lens", lens, "-o", table, picture)
+	require.Zero(t, code, stderr)
+	raw, err := os.ReadFile(table)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(at("half.json"), raw[:len(raw)/2], 0o600))
+	require.NoError(t, os.Symlink("nowhere", at("dangling.json")))
+	require.NoError(t, os.WriteFile(at("scene.json"), []byte(`{"version":1,"rules":"2.5","ships":[],"fog":1}`), 0o600))
+	require.NoError(t, os.WriteFile(at("bad.toml"), []byte("[camera]\nsauce = 1\n"), 0o600))
+	odd := at("odd\x1b[31m\nname.jpg")
+	for _, c := range []struct {
+		args []string
+		want []string // what the line must name
+	}{
+		{[]string{"locate", "--json", "--calibration", table, "-", "-"}, []string{"-:", "once"}},
+		{[]string{"locate", "--json", "--calibration", table, claimedPNG(t, 1e6, 1e6)}, []string{"claimed.png", "1000000×1000000", "at most"}},
+		{[]string{"locate", "--json", "--calibration", table, claimedPNG(t, 0, 5)}, []string{"claimed.png", "0×5", "expected"}},
+		{[]string{"locate", "--json", "--calibration", table, "/dev/zero"}, []string{"/dev/zero", "at most"}},
+		{[]string{"locate", "--json", "--calibration", table, odd}, []string{"name.jpg", "no such file"}},
+		{[]string{"locate", "--json", "--calibration", at("half.json"), picture}, []string{"half.json", "cut off"}},
+		{[]string{"locate", "--json", "--calibration", at("dangling.json"), picture}, []string{"dangling.json", "no such file"}},
+		{[]string{"locate", "--json", "--calibration", dir, picture}, []string{dir, "directory"}},
+		{[]string{"locate", "--json", "--calibration", "/dev/zero", picture}, []string{"/dev/zero", "at most"}},
+		{[]string{"locate", "--json", "--calibration", lens, picture}, []string{"lens.json", "table calibration"}},
+		{[]string{"calibrate", "table", "--json", "--lens", lens, "-o", "-", picture}, []string{`-o "-"`, "file"}},
+		{[]string{"calibrate", "table", "--json", "--lens", "/dev/zero", "-o", at("x.json"), picture}, []string{"/dev/zero", "expected"}},
+		{[]string{"measure", "--json", at("scene.json")}, []string{"scene.json", "fog", "unknown key"}},
+		{[]string{"measure", "--json", "--sigmas=NaN", at("scene.json")}, []string{"scene.json"}},
+		{[]string{"run", "--config", dir}, []string{dir, "directory"}},
+		{[]string{"run", "--config", "/dev/zero"}, []string{"/dev/zero", "at most"}},
+		{[]string{"run", "--config", at("dangling.json")}, []string{"dangling.json", "no such file"}},
+		{[]string{"run", "--config", at("bad.toml")}, []string{"bad.toml", "line 2", "camera.sauce"}},
+		{[]string{"run", "--listen", "localhost:0", "--source", "sim:wide"}, []string{"sim:wide", "expected"}},
+		{[]string{"run", "--listen", "localhost:0", "--source", "ftp://camera/"}, []string{"ftp:", "expected http"}},
+		{[]string{"run", "--listen", "localhost:0", "--calibration", at("half.json")}, []string{"half.json", "cut off"}},
+		{[]string{"print", "tokens", "-o", "/dev/full", "--format", "pdf"}, []string{"/dev/full", "no space"}},
+		{[]string{"print", "tokens", "-o", at("no/x.pdf")}, []string{"no/x.pdf", "no such file"}},
+		{[]string{"mesure"}, []string{"mesure"}},
+	} {
+		code, stdout, stderr := runCommand(t, c.args...)
+		assert.Equal(t, 2, code, "%v: %s", c.args, stderr)
+		assert.Empty(t, stdout, "%v", c.args)
+		assert.Equal(t, 1, strings.Count(stderr, "\n"), "%v: %s", c.args, stderr)
+		assert.NotContains(t, stderr, "\x1b", "%v", c.args)
+		for _, w := range c.want {
+			assert.Contains(t, stderr, w, "%v", c.args)
+		}
+	}
+	assert.NoFileExists(t, at("x.json"))
+	assert.NoFileExists(t, "-")
+}
+
+// A focal length that is far off bends the markers away from where they lie. The
+// program must not settle on the three that fit it by chance.
+func TestALensThatIsNotThisCamerasGivesNoCalibration(t *testing.T) {
+	dir := t.TempDir()
+	picture, lens, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	in, err := calibration.LoadLens(lens)
+	require.NoError(t, err)
+	in.Distortion = [5]float64{0.4, 0.2}
+	wrong, out := filepath.Join(dir, "wrong.json"), filepath.Join(dir, "out.json")
+	require.NoError(t, calibration.SaveLens(wrong, in))
+	code, stdout, stderr := runCommand(t, "calibrate", "table", "--lens", wrong, "-o", out, "--json", picture)
+	assert.Equal(t, 1, code, stderr)
+	assert.Empty(t, stdout)
+	assert.Contains(t, lastLine(stderr), "contradict")
+	assert.NoFileExists(t, out)
+}
+
+func TestASecondSignalInHasteDoesNotCutTheStopShort(t *testing.T) {
+	ctx, err := interruptible()
+	require.NoError(t, err)
+	other := make(chan os.Signal, 2) // the test itself must live on whatever happens
+	signal.Notify(other, syscall.SIGTERM)
+	defer signal.Stop(other)
+	for range 2 {
+		require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
+		<-other
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(5 * time.Second):
+		t.Fatal("the signal was not heard")
+	}
+}
+
+func TestAnErrorIsOneLineWithoutControlCharacters(t *testing.T) {
+	got := oneLine(errors.New("a\n b\t\x1b[31mc\x07\xff é 台"))
+	assert.Equal(t, "a b �[31mc�� é 台", got)
+}
