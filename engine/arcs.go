@@ -90,7 +90,7 @@ func arcReach(from geom.Point, bases ...*shape) float64 {
 	r := 1.0
 	for _, b := range bases {
 		for _, p := range b.v {
-			r = math.Max(r, p.Sub(from).Norm())
+			r = max(r, p.Sub(from).Norm())
 		}
 	}
 	return r
@@ -102,7 +102,7 @@ func inArc(s span) Outcome { return contactOutcome(s) }
 
 // measureArc measures one arc of the ship whose base is a against the base t.
 func (m *pairMeasure) measureArc(arc Arc) ArcVerdict {
-	var r region
+	r := &m.region
 	r.set(&m.profile, m.rules, m.from, arc, m.reach)
 	gap := m.gap(&r.area, &m.to)
 	in := gap.span.neg()
@@ -113,7 +113,7 @@ func (m *pairMeasure) measureArc(arc Arc) ArcVerdict {
 	}
 	v.Sigma = geom.Length(in.sigma(m.k, in.val, v.InArc != Indeterminate))
 	if v.InArc != No {
-		v.Attack = m.attack(&r, &gap)
+		v.Attack = m.attack(r, &gap)
 	}
 	return v
 }

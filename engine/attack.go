@@ -24,9 +24,8 @@ func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
 	}
 	inArc := whole
 	if !ends || !starts {
-		var start shape
-		start.clip(&m.base, r.planes, &[maxPlanes]float64{})
-		inArc = m.inArcDistance(&start, r, gap, &sd)
+		m.start.clip(&m.base, r.planes, &[maxPlanes]float64{})
+		inArc = m.inArcDistance(&m.start, r, gap, &sd)
 	}
 
 	measured := &whole
@@ -37,11 +36,12 @@ func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
 	if contact != No {
 		contact = contactOutcome(measured.span)
 	}
-	v := &AttackVerdict{
-		RangeVerdict:     rangeVerdict(m.rules, measured, contact, m.k),
-		DistanceArcStart: geom.Length(math.Max(0, inArc.val)),
+	m.mem.attacks = append(m.mem.attacks, AttackVerdict{
+		RangeVerdict:     m.mem.rangeVerdict(m.rules, measured, contact, m.k),
+		DistanceArcStart: geom.Length(max(0, inArc.val)),
 		BandArcStart:     Band(m.rules, geom.Length(inArc.val)),
-	}
+	})
+	v := &m.mem.attacks[len(m.mem.attacks)-1]
 	v.Obstruction = m.obstruction(measured)
 	return v
 }
@@ -95,8 +95,8 @@ func (m *pairMeasure) inArcDistance(start *shape, r *region, gap *meeting, sd *[
 			si := m.cutDistance(start, r, gap, sd, m.k*steps[i])
 			g, s = &gi, &si
 		}
-		out.lo = math.Min(out.lo, g.val-(g.val-g.lo)/m.k*loose)
-		out.hi = math.Max(out.hi, s.val+(s.hi-s.val)/m.k*loose)
+		out.lo = min(out.lo, g.val-(g.val-g.lo)/m.k*loose)
+		out.hi = max(out.hi, s.val+(s.hi-s.val)/m.k*loose)
 	}
 	// Whichever of these cuts is the true one gives the measuring line.
 	e := extremes{}
@@ -112,11 +112,9 @@ func (m *pairMeasure) inArcDistance(start *shape, r *region, gap *meeting, sd *[
 			if !m.mayBeDeepest(&c, &last) {
 				continue
 			}
-			var corner shape
-			corner.body = bodyTo
-			corner.v = append(corner.buf[:0], c.at)
-			d := m.meet(start, &corner)
-			out.lo, out.hi = math.Min(out.lo, d.lo), math.Max(out.hi, d.hi)
+			m.part.point(c.at, bodyTo)
+			d := m.meet(start, &m.part)
+			out.lo, out.hi = min(out.lo, d.lo), max(out.hi, d.hi)
 			add(&d)
 		}
 	}
@@ -133,7 +131,7 @@ func (m *pairMeasure) cutDistance(start *shape, r *region, gap *meeting, sd *[ma
 	for i := range shrink {
 		shrink[i] = f * sd[i]
 	}
-	var part shape
+	part := &m.part
 	part.clip(&m.to, r.planes, &shrink)
 	if len(part.v) == 0 {
 		at := gap.lines[0][1]
@@ -142,7 +140,7 @@ func (m *pairMeasure) cutDistance(start *shape, r *region, gap *meeting, sd *[ma
 		}
 		part.v = append(part.buf[:0], at)
 	}
-	return m.meet(start, &part)
+	return m.meet(start, part)
 }
 
 // meet measures the signed distance from a start to a part of the target.
@@ -210,7 +208,7 @@ func (m *pairMeasure) edgeSigma(h halfPlane) float64 {
 		var w gradient
 		m.push(&w, bodyFrom, h.n, p)
 		m.push(&w, bodyTo, h.n.Mul(-1), p)
-		v = math.Max(v, m.variance(&w))
+		v = max(v, m.variance(&w))
 	}
 	return math.Sqrt(v)
 }
@@ -229,13 +227,13 @@ func (m *pairMeasure) edgeCorrelation(r *region, d *meeting, sd *[maxPlanes]floa
 		m.push(&w, bodyFrom, h.n, q)
 		m.push(&w, bodyTo, h.n.Mul(-1), q)
 		if n := math.Sqrt(v * m.variance(&w)); n > 0 {
-			rho = math.Max(rho, m.covariance(&w, &d.slope)/n)
+			rho = max(rho, m.covariance(&w, &d.slope)/n)
 		}
 	}
 	if rho == -1 { // no edge near: the far end of a corner that switches
 		return 1
 	}
-	return math.Min(1, rho)
+	return min(1, rho)
 }
 
 // slackWithin returns the largest standardised error of a quantity whose
@@ -246,5 +244,5 @@ func slackWithin(a, b, rho float64) float64 {
 	if lo <= at && at <= hi {
 		return 1
 	}
-	return math.Max(0, math.Max(math.Cos(lo-at), math.Cos(hi-at)))
+	return max(0, max(math.Cos(lo-at), math.Cos(hi-at)))
 }

@@ -41,10 +41,10 @@ func bandMargin(r Rules, distance geom.Length) geom.Length {
 
 // rangeVerdict turns a signed distance into a range. contact says whether the two
 // meet; it is what allows or rules out band 0.
-func rangeVerdict(r Rules, m *meeting, contact Outcome, k float64) RangeVerdict {
+func (mem *memory) rangeVerdict(r Rules, m *meeting, contact Outcome, k float64) RangeVerdict {
 	s := m.span
 	v := RangeVerdict{
-		Distance: geom.Length(math.Max(0, s.val)),
+		Distance: geom.Length(max(0, s.val)),
 		Band:     Band(r, geom.Length(s.val)),
 		Margin:   bandMargin(r, geom.Length(s.val)),
 	}
@@ -61,17 +61,21 @@ func rangeVerdict(r Rules, m *meeting, contact Outcome, k float64) RangeVerdict 
 	}
 	lo = min(lo, v.Band)
 	hi = max(min(hi, lo+maxBands), v.Band)
+	first := len(mem.bands)
 	for b := lo; b <= hi; b++ {
-		v.Possible = append(v.Possible, b)
+		mem.bands = append(mem.bands, b)
 	}
+	v.Possible = mem.bands[first:len(mem.bands):len(mem.bands)]
 	if lo == hi {
 		v.Outcome = Yes
 	}
 	v.Sigma = geom.Length(s.sigma(k, float64(v.Margin), lo == hi))
-	v.Lines = append(v.Lines, m.lines[0])
+	first = len(mem.lines)
+	mem.lines = append(mem.lines, m.lines[0])
 	if m.band {
-		v.Lines = append(v.Lines, m.lines[1])
+		mem.lines = append(mem.lines, m.lines[1])
 	}
+	v.Lines = mem.lines[first:len(mem.lines):len(mem.lines)]
 	return v
 }
 

@@ -19,15 +19,15 @@ func (s span) neg() span { return span{-s.hi, -s.val, -s.lo} }
 // stated sigma is held to it, so that a margin exceeds k sigmas exactly when the
 // question is decided.
 func (s span) sigma(k, margin float64, decided bool) float64 {
-	w := math.Max(s.hi-s.val, s.val-s.lo)
+	w := max(s.hi-s.val, s.val-s.lo)
 	margin = math.Abs(margin)
 	switch {
 	case w <= 0:
 		return 0
 	case decided:
-		w = math.Min(w, margin*(1-1e-6))
+		w = min(w, margin*(1-1e-6))
 	default:
-		w = math.Max(w, margin*(1+1e-6))
+		w = max(w, margin*(1+1e-6))
 	}
 	return w / k
 }
@@ -42,11 +42,11 @@ func (s span) sigma(k, margin float64, decided bool) float64 {
 // and the first-order sigma of the one that happens to be nearest would be that
 // of this end alone.
 func (s span) least(o span) span {
-	return span{math.Min(s.lo, o.lo), math.Min(s.val, o.val), math.Min(s.hi, o.hi)}
+	return span{min(s.lo, o.lo), min(s.val, o.val), min(s.hi, o.hi)}
 }
 
 func (s span) most(o span) span {
-	return span{math.Max(s.lo, o.lo), math.Max(s.val, o.val), math.Max(s.hi, o.hi)}
+	return span{max(s.lo, o.lo), max(s.val, o.val), max(s.hi, o.hi)}
 }
 
 // gauge measures between two bodies whose places are uncertain.
@@ -55,11 +55,20 @@ type gauge struct {
 	k      float64 // standard deviations that decide
 	scale  float64 // relative error of scale
 	exact  bool    // nothing is uncertain
+	near   []candidate
 }
 
 func newGauge(from, to body, scale, k float64) gauge {
-	return gauge{bodies: [2]body{from, to}, k: k, scale: scale,
-		exact: from.cov == geom.Cov3{} && to.cov == geom.Cov3{} && scale == 0}
+	var g gauge
+	g.set(from, to, scale, k)
+	return g
+}
+
+// set makes the gauge one between two other bodies.
+func (g *gauge) set(from, to body, scale, k float64) {
+	g.bodies = [2]body{from, to}
+	g.k, g.scale = k, scale
+	g.exact = from.cov == geom.Cov3{} && to.cov == geom.Cov3{} && scale == 0
 }
 
 // gradient is how a length changes with the two poses: per body by its x, its y
@@ -87,7 +96,7 @@ func (g *gauge) covariance(a, b *gradient) float64 {
 	return sum
 }
 
-func (g *gauge) variance(w *gradient) float64 { return math.Max(0, g.covariance(w, w)) }
+func (g *gauge) variance(w *gradient) float64 { return max(0, g.covariance(w, w)) }
 
 // bend bounds what first order leaves out for a length along u whose ends are
 // carried by the bodies at p (from) and q (to): turning a lever of component l
@@ -155,7 +164,7 @@ func (g *gauge) gapBefore(out, p geom.Point, a, b *shape) span {
 	for _, q := range b.v {
 		gap := out.Dot(q.Sub(p))
 		if g.exact {
-			best.val = math.Min(best.val, gap)
+			best.val = min(best.val, gap)
 			continue
 		}
 		s, _ := g.leaf(gap, out, a.body, b.body, q, q, scaled)
@@ -188,14 +197,14 @@ type candidate struct {
 // overlap. Only a vertex of one and an edge of the other can be closest, and the
 // distance is the least of all those pairs.
 func (g *gauge) distance(a, b *shape) meeting {
-	best := math.Sqrt(math.Min(nearest2(a, b), nearest2(b, a)))
+	best := math.Sqrt(min(nearest2(a, b), nearest2(b, a)))
 	reach := best + tie
 	if !g.exact {
 		reach += g.looseness(a, b)
 	}
-	var buf [16]candidate
-	near := nearPairs(buf[:0], a, b, reach, false)
+	near := nearPairs(g.near[:0], a, b, reach, false)
 	near = nearPairs(near, b, a, reach, true)
+	g.near = near
 
 	m := meeting{span: span{best, best, best}}
 	lines := extremes{}
@@ -215,8 +224,8 @@ func (g *gauge) distance(a, b *shape) meeting {
 	for i := range near {
 		c := &near[i]
 		s, w := g.leaf(c.d, c.u, a.body, b.body, c.p, c.q, c.d)
-		s.hi = math.Max(s.hi, g.sideways(c, a.body, b.body, &w))
-		m.lo, m.hi = math.Min(m.lo, s.lo), math.Min(m.hi, s.hi)
+		s.hi = max(s.hi, g.sideways(c, a.body, b.body, &w))
+		m.lo, m.hi = min(m.lo, s.lo), min(m.hi, s.hi)
 		for i := range w {
 			for j := range w[i] {
 				w[i][j] -= m.slope[i][j]
@@ -228,6 +237,29 @@ func (g *gauge) distance(a, b *shape) meeting {
 	}
 	m.rival, m.rivalled = rivals.pair()
 	return m
+}
+
+// farthest measures how far the point of b is that is furthest from a: what
+// "within" a range asks. The distance from a convex shape is convex, so that the
+// furthest point is a corner; the most of the corners' distances decides, each
+// with its own interval. corner is room for one of them.
+func (g *gauge) farthest(a, b, corner *shape) meeting {
+	most := span{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
+	var out meeting
+	for _, q := range b.v {
+		corner.point(q, b.body)
+		m := meeting{lines: [2]Line{{q, q}, {q, q}}}
+		if len(a.v) < 3 || !geom.Polygon(a.v).Contains(q) {
+			m = g.distance(a, corner)
+		}
+		if m.val > most.val {
+			out = m
+			out.lines[1], out.band = out.lines[0], false
+		}
+		most = most.most(m.span)
+	}
+	out.span = most
+	return out
 }
 
 // sideways returns the largest distance between two points that both wander, k
@@ -258,7 +290,7 @@ func (g *gauge) looseness(a, b *shape) float64 {
 		r := 0.0
 		for _, p := range s.v {
 			d := p.Sub(body.at)
-			r = math.Max(r, d.Dot(d))
+			r = max(r, d.Dot(d))
 		}
 		v += 2 * (body.cov[0] + body.cov[4] + r*body.cov[8]) // (x+y)² ≤ 2(x²+y²)
 	}
@@ -326,7 +358,7 @@ type extremes struct {
 }
 
 func apart(a, b Line) float64 {
-	return math.Max(a[0].Sub(b[0]).Norm(), a[1].Sub(b[1]).Norm())
+	return max(a[0].Sub(b[0]).Norm(), a[1].Sub(b[1]).Norm())
 }
 
 func (e *extremes) add(l Line) {
@@ -365,11 +397,11 @@ func (g *gauge) gap(a, b *shape) meeting {
 		return m
 	}
 	if sep.lo > 0 {
-		m.lo = math.Min(m.val, math.Max(m.lo, sep.lo))
+		m.lo = min(m.val, max(m.lo, sep.lo))
 	} else {
-		m.lo = math.Min(m.lo, sep.lo)
+		m.lo = min(m.lo, sep.lo)
 	}
-	m.hi = math.Max(m.hi, m.val)
+	m.hi = max(m.hi, m.val)
 	return m
 }
 

@@ -12,31 +12,31 @@ type table struct {
 	scene   *Scene
 	profile Profile
 	k       float64
+	sharp   bool // no outline on the table is uncertain
 	rocks   []rock
 	others  []stander
+	mem     memory
+	pm      pairMeasure
 }
 
 // prepare checks a scene and works out what all its measurements share.
-func prepare(s *Scene, o Options) (*table, error) {
-	t := &table{scene: s, k: o.Sigmas}
+func (t *table) prepare(s *Scene, o Options) error {
+	t.scene, t.k = s, o.Sigmas
 	if t.k == 0 {
 		t.k = DefaultSigmas
 	}
 	if !(t.k > 0 && t.k <= maxSigmas) {
-		return nil, fmt.Errorf("engine: sigmas: expected more than 0 and at most %d, got %g", maxSigmas, o.Sigmas)
+		return fmt.Errorf("engine: sigmas: expected more than 0 and at most %d, got %g", maxSigmas, o.Sigmas)
 	}
 	if err := s.Validate(); err != nil {
-		return nil, fmt.Errorf("engine: %w", err)
+		return fmt.Errorf("engine: %w", err)
 	}
 	var err error
 	if t.profile, err = s.dimensions(); err != nil {
-		return nil, fmt.Errorf("engine: %w", err)
+		return fmt.Errorf("engine: %w", err)
 	}
-	t.rocks = make([]rock, len(s.Obstacles))
-	for i := range s.Obstacles {
-		t.rocks[i] = newRock(&s.Obstacles[i])
-	}
-	t.others = make([]stander, len(s.Ships))
+	t.setRocks()
+	t.others = grow(t.others, len(s.Ships))
 	for i := range s.Ships {
 		var b shape
 		b.base(&t.profile, &s.Ships[i], bodyFrom)
@@ -44,7 +44,46 @@ func prepare(s *Scene, o Options) (*table, error) {
 		copy(t.others[i].outline[:], b.v)
 		t.others[i].radius = arcReach(s.Ships[i].Pose.Point, &b)
 	}
-	return t, nil
+	return nil
+}
+
+// setRocks places all outlines on the table: obstacles, devices, markers.
+func (t *table) setRocks() {
+	s, n := t.scene, 0
+	t.sharp = true
+	add := func(id, kind string, pose geom.Pose, outline []geom.Point, sigma geom.Length) *rock {
+		t.rocks = grow(t.rocks, n+1)
+		r := &t.rocks[n]
+		n++
+		r.set(id, kind, pose, outline, sigma)
+		return r
+	}
+	for i := range s.Obstacles {
+		o := &s.Obstacles[i]
+		add(o.ID, o.Kind, o.Pose, o.Outline, o.Sigma).obstacle = true
+		t.sharp = t.sharp && o.Sigma == 0
+	}
+	for i, list := range [...][]Token{s.Devices, s.Markers} {
+		for j := range list {
+			k := &list[j]
+			for _, p := range k.parts() {
+				r := add(k.ID+p.name, k.Kind, k.Pose, p.outline, k.Sigma)
+				r.obstacle = isObstacle(k.Kind)
+				r.device = i == 0 && !r.obstacle
+				t.sharp = t.sharp && (!r.obstacle || k.Sigma == 0)
+			}
+		}
+	}
+	t.rocks = t.rocks[:n]
+}
+
+// grow returns the slice with n elements, in the same memory where it has the
+// room; what lies beyond its old length is as it was left.
+func grow[T any](s []T, n int) []T {
+	if n <= cap(s) {
+		return s[:n]
+	}
+	return append(s[:cap(s)], make([]T, n-cap(s))...)
 }
 
 // maxSigmas is more standard deviations than anyone needs.
@@ -59,14 +98,22 @@ func (s *Scene) dimensions() (Profile, error) {
 }
 
 // Measure answers every question about a scene: each ordered pair of ships, each
-// ship against each obstacle, and what is wrong with the scene itself. The error
-// says what makes the scene impossible to measure.
+// ship against each obstacle, device and marker, and what is wrong with the scene
+// itself. The error says what makes the scene impossible to measure. See
+// [Measurer] for measuring again and again.
 func Measure(s *Scene, o Options) (Result, error) {
-	t, err := prepare(s, o)
+	var m Measurer
+	r, err := m.Measure(s, o)
 	if err != nil {
 		return Result{}, err
 	}
-	r := Result{Rules: s.Rules}
+	return *r, nil
+}
+
+// measure fills r, whose lists it uses again.
+func (t *table) measure(r *Result) {
+	s := t.scene
+	*r = Result{Rules: s.Rules, Pairs: r.Pairs[:0], Objects: r.Objects[:0], Problems: r.Problems[:0]}
 	for i := range s.Ships {
 		for j := range s.Ships {
 			if i != j {
@@ -75,30 +122,17 @@ func Measure(s *Scene, o Options) (Result, error) {
 		}
 	}
 	for i := range s.Ships {
-		for j := range s.Obstacles {
-			r.Objects = append(r.Objects, t.object(&s.Ships[i], &s.Obstacles[j], &t.rocks[j]))
+		for j := range t.rocks {
+			r.Objects = append(r.Objects, t.object(&s.Ships[i], &t.rocks[j]))
 		}
 	}
-	r.Problems = t.problems()
-	return r, nil
+	r.Problems = t.problems(r.Problems)
 }
 
 // MeasurePair answers the questions about one ordered pair of ships.
 func MeasurePair(s *Scene, from, to string, o Options) (PairVerdict, error) {
-	t, err := prepare(s, o)
-	if err != nil {
-		return PairVerdict{}, err
-	}
-	a, b := s.ship(from), s.ship(to)
-	switch {
-	case a == nil:
-		return PairVerdict{}, fmt.Errorf("engine: measure from %q: %w", from, ErrNoShip)
-	case b == nil:
-		return PairVerdict{}, fmt.Errorf("engine: measure to %q: %w", to, ErrNoShip)
-	case a == b:
-		return PairVerdict{}, fmt.Errorf("engine: measure from %q: expected another ship to measure to", from)
-	}
-	return t.pair(a, b), nil
+	var m Measurer
+	return m.Pair(s, from, to, o)
 }
 
 func (s *Scene) ship(id string) *Ship {
@@ -118,40 +152,49 @@ type pairMeasure struct {
 	rules        Rules
 	from, target *Ship
 	base, to     shape // their bases
+	start, part  shape // what of them is in an arc
 	reach        float64
 	contact      Outcome
 	direct       meeting // from base to base
+
+	region region // the arc that is being measured
+	swath  swath
+	look   look
+	sights []sight // what was answered about obstruction
+	one    rock
+	ones   [1]*rock
 }
 
 func (t *table) pair(from, to *Ship) PairVerdict {
-	m := pairMeasure{
-		gauge: newGauge(body{from.Pose.Point, from.Covariance}, body{to.Pose.Point, to.Covariance}, t.scene.ScaleSigma, t.k),
-		table: t, k: t.k, rules: t.scene.Rules, from: from, target: to,
-	}
+	m := &t.pm
+	m.gauge.set(body{from.Pose.Point, from.Covariance}, body{to.Pose.Point, to.Covariance}, t.scene.ScaleSigma, t.k)
+	m.table, m.k, m.rules, m.from, m.target = t, t.k, t.scene.Rules, from, to
+	m.ones[0], m.sights = &m.one, m.sights[:0]
 	m.base.base(&t.profile, from, bodyFrom)
 	m.to.base(&t.profile, to, bodyTo)
 	m.reach = arcReach(from.Pose.Point, &m.base, &m.to)
 
 	m.direct = m.gap(&m.base, &m.to)
 	m.contact = contactOutcome(m.direct.span)
+	farthest := m.farthest(&m.base, &m.to, &m.part)
 	v := PairVerdict{
 		From: from.ID, To: to.ID,
-		Range:   rangeVerdict(m.rules, &m.direct, m.contact, m.k),
-		Contact: m.contact,
+		Range:    t.mem.rangeVerdict(m.rules, &m.direct, m.contact, m.k),
+		Farthest: t.mem.rangeVerdict(m.rules, &farthest, No, m.k),
+		Contact:  m.contact,
 	}
-	var buf [8]Arc
-	arcs := arcsOf(m.rules, from, buf[:0])
-	v.Arcs = make([]ArcVerdict, len(arcs))
-	for i, a := range arcs {
-		v.Arcs[i] = m.measureArc(a)
+	var buf [12]Arc
+	first := len(t.mem.arcs)
+	for _, a := range arcsOf(m.rules, from, buf[:0]) {
+		t.mem.arcs = append(t.mem.arcs, m.measureArc(a))
 	}
+	v.Arcs = t.mem.arcs[first:len(t.mem.arcs):len(t.mem.arcs)]
 	return v
 }
 
 // problems lists what the rules do not allow or what makes answers doubtful, and
 // only what is decided.
-func (t *table) problems() []Problem {
-	var ps []Problem
+func (t *table) problems(ps []Problem) []Problem {
 	for i := range t.scene.Ships {
 		if p, ok := t.outside(&t.scene.Ships[i]); ok {
 			ps = append(ps, p)
@@ -173,8 +216,9 @@ func (t *table) outside(s *Ship) (Problem, bool) {
 	if w <= 0 || h <= 0 {
 		return Problem{}, false
 	}
-	g := newGauge(body{s.Pose.Point, s.Covariance}, body{}, t.scene.ScaleSigma, t.k)
-	var b, mat shape
+	g := &t.pm.gauge
+	g.set(body{s.Pose.Point, s.Covariance}, body{}, t.scene.ScaleSigma, t.k)
+	b, mat := &t.pm.base, &t.pm.to
 	b.base(&t.profile, s, bodyFrom)
 	mat.rectangle(geom.Pose{}, bodyTo, 0, w, 0, h)
 	out := span{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
@@ -190,12 +234,22 @@ func (t *table) outside(s *Ship) (Problem, bool) {
 	return Problem{ID: s.ID, Problem: "outside the play area", Margin: geom.Length(out.val)}, out.lo > tie
 }
 
+// radius returns the radius of the circle around a base.
+func (t *table) radius(s *Ship) float64 {
+	w, l := t.profile.Size(s.Base)
+	return math.Hypot(float64(w), float64(l)) / 2
+}
+
 // overlapping reports two bases that lie on each other, which cannot be.
 func (t *table) overlapping(a, b *Ship) (Problem, bool) {
-	g := newGauge(body{a.Pose.Point, a.Covariance}, body{b.Pose.Point, b.Covariance}, t.scene.ScaleSigma, t.k)
-	var x, y shape
+	if far := float64(a.Pose.Distance(b.Pose.Point)); far > t.radius(a)+t.radius(b) {
+		return Problem{}, false // however they are turned
+	}
+	g := &t.pm.gauge
+	g.set(body{a.Pose.Point, a.Covariance}, body{b.Pose.Point, b.Covariance}, t.scene.ScaleSigma, t.k)
+	x, y := &t.pm.base, &t.pm.to
 	x.base(&t.profile, a, bodyFrom)
 	y.base(&t.profile, b, bodyTo)
-	s := g.separation(&x, &y)
+	s := g.separation(x, y)
 	return Problem{ID: a.ID, Problem: "overlaps " + b.ID, Margin: geom.Length(-s.val)}, s.hi < -tie
 }

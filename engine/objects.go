@@ -24,25 +24,28 @@ func guideReach(b Base) geom.Length {
 	return 1.8 * geom.Millimeter
 }
 
-// object measures a ship against an obstacle. Range leaves the guides out;
-// overlaps count them, unless the profile leaves them out of everything.
-func (t *table) object(s *Ship, o *Obstacle, r *rock) ObjectVerdict {
-	v2 := float64(o.Sigma * o.Sigma)
-	g := newGauge(body{s.Pose.Point, s.Covariance}, body{o.Pose.Point, geom.Cov3{0: v2, 4: v2}}, t.scene.ScaleSigma, t.k)
-	var base shape
+// object measures a ship against an obstacle, a device or a marker (G15, G16,
+// G21). Range leaves the ship's guides out; overlaps count them (G117, G118),
+// unless the profile leaves them out of everything. A device's guides are part of
+// its outline (G183).
+func (t *table) object(s *Ship, r *rock) ObjectVerdict {
+	v2 := sq(r.sigma)
+	g := &t.pm.gauge
+	g.set(body{s.Pose.Point, s.Covariance}, body{r.at, geom.Cov3{0: v2, 4: v2}}, t.scene.ScaleSigma, t.k)
+	base, rock := &t.pm.base, shape{v: r.outline, body: bodyTo}
 	base.base(&t.profile, s, bodyFrom)
-	rock := shape{v: r.outline, body: bodyTo}
 
-	d := g.gapToOutline(&base, &rock)
+	d := g.gapToOutline(base, &rock)
 	contact := contactOutcome(d.span)
 	v := ObjectVerdict{
-		From: s.ID, To: o.ID, Kind: o.Kind,
-		Range:   rangeVerdict(t.scene.Rules, &d, contact, t.k),
+		From: s.ID, To: r.id, Kind: r.kind,
+		Range:   t.mem.rangeVerdict(t.scene.Rules, &d, contact, t.k),
 		Contact: contact,
 	}
 	v.Overlap = overlapOutcome(d.span)
-	if v.Overlap != Yes && t.profile.Guides {
-		v.Overlap = t.guidesOverlap(&g, s, &rock, v.Overlap)
+	// Beyond the guides' reach nothing can overlap.
+	if reach := float64(guideReach(s.Base)); v.Overlap != Yes && t.profile.Guides && d.lo <= 2*reach {
+		v.Overlap = t.guidesOverlap(g, s, &rock, v.Overlap)
 	}
 	return v
 }
@@ -65,9 +68,9 @@ func (t *table) guidesOverlap(g *gauge, s *Ship, rock *shape, so Outcome) Outcom
 	front, reach := float64(l/2), float64(guideReach(s.Base))
 	for _, y := range [...]float64{front, -front - reach} {
 		for _, x := range [...]float64{float64(guideInner), -float64(guideOuter)} {
-			var guide shape
+			guide := &t.pm.part
 			guide.rectangle(s.Pose, bodyFrom, x, x+float64(guideOuter-guideInner), y, y+reach)
-			d := g.gapToOutline(&guide, rock)
+			d := g.gapToOutline(guide, rock)
 			switch overlapOutcome(d.span) {
 			case Yes:
 				return Yes
@@ -85,10 +88,10 @@ func (g *gauge) gapToOutline(a, outline *shape) meeting {
 	poly := geom.Polygon(outline.v)
 	if geom.Gap(a.v, poly) > 0 {
 		m := g.distance(a, outline)
-		m.hi = math.Max(m.hi, m.val)
+		m.hi = max(m.hi, m.val)
 		// Near contact a corner may slip round another, whichever way is the looser.
 		if m.val <= g.k*math.Sqrt(g.pointVariance(a)) {
-			m.lo = math.Min(m.lo, 0)
+			m.lo = min(m.lo, 0)
 		}
 		return m
 	}
@@ -107,7 +110,7 @@ func (g *gauge) gapToOutline(a, outline *shape) meeting {
 	for i, p := range outline.v {
 		look(a.v, p, outline.next(i))
 	}
-	depth = math.Max(0, depth)
+	depth = max(0, depth)
 	sd := g.k * math.Sqrt(g.pointVariance(a))
 	return meeting{
 		span:  span{-depth - sd, -depth, -depth + sd},
@@ -129,7 +132,7 @@ func (g *gauge) pointVariance(a *shape) float64 {
 			g.push(&y, i, geom.Point{Y: s}, p)
 		}
 		xx, yy, xy := g.variance(&x), g.variance(&y), g.covariance(&x, &y)
-		v = math.Max(v, (xx+yy)/2+math.Hypot((xx-yy)/2, xy))
+		v = max(v, (xx+yy)/2+math.Hypot((xx-yy)/2, xy))
 	}
 	return v
 }

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"math"
-	"sort"
+	"slices"
 
 	"sightline/engine/geom"
 )
@@ -12,25 +12,31 @@ import (
 // any attack reaches.
 const maxObstructionMargin = 1000 * geom.Millimeter
 
-// rock is an obstacle's outline on the table.
+// rock is an outline on the table: an obstacle, a device or a marker.
 type rock struct {
-	id      string
-	outline geom.Polygon
-	centre  geom.Point // of the circle around it
-	radius  float64
-	sigma   float64
+	id, kind string
+	obstacle bool // it obstructs attacks
+	device   bool // it does not, but is named when it is on the line
+	at       geom.Point
+	outline  geom.Polygon
+	convex   bool
+	centre   geom.Point // of the circle around it
+	radius   float64
+	sigma    float64
 }
 
-func newRock(o *Obstacle) rock {
-	r := rock{id: o.ID, sigma: float64(o.Sigma), outline: make(geom.Polygon, len(o.Outline))}
-	for i, p := range o.Outline {
-		r.outline[i] = o.Pose.Transform(p)
-		r.centre = r.centre.Add(r.outline[i].Mul(1 / float64(len(o.Outline))))
+// set places an outline on the table, in the memory that the rock had before.
+func (r *rock) set(id, kind string, pose geom.Pose, outline []geom.Point, sigma geom.Length) {
+	*r = rock{id: id, kind: kind, at: pose.Point, outline: r.outline[:0], sigma: float64(sigma)}
+	sin, cos := math.Sincos(float64(pose.Heading))
+	for _, p := range outline {
+		q := geom.Point{X: pose.X + cos*p.X + sin*p.Y, Y: pose.Y - sin*p.X + cos*p.Y}
+		r.outline = append(r.outline, q)
+		r.centre = r.centre.Add(q.Mul(1 / float64(len(outline))))
 	}
 	for _, p := range r.outline {
-		r.radius = math.Max(r.radius, p.Sub(r.centre).Norm())
+		r.radius = max(r.radius, p.Sub(r.centre).Norm())
 	}
-	return r
 }
 
 // beam is the set of measuring lines between which the truth, or the attacker,
@@ -49,43 +55,79 @@ func (m beam) hull() geom.Polygon {
 	return geom.Polygon{m.a[0], m.a[1], m.b[1], m.b[0]}
 }
 
-// obstruction says whether obstacles are on the measuring line. "Through" an
-// obstacle means through its interior; grazing its edge is not.
+// swath is a beam's area, with the box around it for telling quickly what is far
+// from it.
+type swath struct {
+	geom.Polygon
+	lo, hi geom.Point
+	room   [4]geom.Point
+}
+
+func (s *swath) set(b beam) {
+	s.room = [4]geom.Point{b.a[0], b.a[1], b.b[1], b.b[0]}
+	s.Polygon = s.room[:]
+	if b.a == b.b {
+		s.Polygon = s.room[:2]
+	}
+	s.lo, s.hi = s.room[0], s.room[0]
+	for _, p := range s.Polygon {
+		s.lo = geom.Point{X: min(s.lo.X, p.X), Y: min(s.lo.Y, p.Y)}
+		s.hi = geom.Point{X: max(s.hi.X, p.X), Y: max(s.hi.Y, p.Y)}
+	}
+}
+
+// within returns whether anything of a circle may be within limit of the swath,
+// and a lower bound of its distance.
+func (s *swath) within(limit float64, centre geom.Point, radius float64) (float64, bool) {
+	dx := max(0, max(s.lo.X-centre.X, centre.X-s.hi.X))
+	dy := max(0, max(s.lo.Y-centre.Y, centre.Y-s.hi.Y))
+	if far := limit + radius; dx > far || dy > far || dx*dx+dy*dy > far*far {
+		return 0, false
+	}
+	if s.Contains(centre) {
+		return 0, true
+	}
+	d := max(0, s.BoundaryDistance(centre)-radius)
+	return d, d <= limit
+}
+
+// sight is a set of measuring lines that was asked about, and the answer: most
+// arcs of a pair share their lines.
+type sight struct {
+	permitted, possible beam
+	verdict             ObstructionVerdict
+}
+
+// obstruction says whether obstacles are on the measuring line (G36, G37).
+// "Through" an obstacle means through its interior; grazing its edge is not. How
+// many there are makes no difference (G38). Ships do not obstruct and neither do
+// devices and scenario features (G39–G42), but those on the line are named.
 func (m *pairMeasure) obstruction(d *meeting) ObstructionVerdict {
 	permitted := beam{d.lines[0], d.lines[0]}
 	if d.band {
 		permitted.b = d.lines[1]
 	}
+	possible := permitted
+	if d.rivalled {
+		possible = beam{d.rival[0], d.rival[1]}
+	}
+	for i := range m.sights {
+		if s := &m.sights[i]; s.permitted == permitted && s.possible == possible {
+			return s.verdict
+		}
+	}
 	var v ObstructionVerdict
-	if m.exact && m.sharpRocks() {
+	if m.exact && m.sharp {
 		v = m.exactObstruction(permitted)
 	} else {
-		possible := permitted
-		if d.rivalled {
-			possible = beam{d.rival[0], d.rival[1]}
-		}
 		v = m.measuredObstruction(possible)
 	}
 	v.Margin = min(v.Margin, maxObstructionMargin)
+	m.swath.set(permitted)
 	v.Ships = m.shipsOn(permitted)
+	v.Devices = m.devicesOn(permitted)
+	m.sights = append(m.sights, sight{permitted, possible, v})
 	return v
-}
-
-func (m *pairMeasure) sharpRocks() bool {
-	for i := range m.rocks {
-		if m.rocks[i].sigma > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// bound returns a lower bound of the distance between a beam's hull and the rock.
-func (r *rock) bound(hull geom.Polygon) float64 {
-	if hull.Contains(r.centre) {
-		return 0
-	}
-	return math.Max(0, hull.BoundaryDistance(r.centre)-r.radius)
 }
 
 // exactObstruction decides a beam of parallel lines exactly. Which obstacles a
@@ -94,123 +136,161 @@ func (r *rock) bound(hull geom.Polygon) float64 {
 // those lines and at one line between each two of them.
 func (m *pairMeasure) exactObstruction(b beam) ObstructionVerdict {
 	v := ObstructionVerdict{Verdict: "never"}
-	var near []*rock
-	hull, clearance := b.hull(), math.Inf(1)
+	m.swath.set(b)
+	l := &m.look
+	*l = look{beam: b, near: l.near[:0], on: l.on[:0], ts: l.ts[:0], fs: l.fs[:0]}
+	clearance := float64(maxObstructionMargin)
 	for i := range m.rocks {
 		r := &m.rocks[i]
-		d := r.bound(hull)
+		if !r.obstacle {
+			continue
+		}
+		d, ok := m.swath.within(clearance, r.centre, r.radius)
+		if !ok {
+			continue
+		}
 		if d == 0 {
-			near = append(near, r)
+			l.near, l.on = append(l.near, r), append(l.on, false)
 		}
-		if d < clearance {
-			clearance = math.Min(clearance, geom.Gap(hull, r.outline))
-		}
+		clearance = min(clearance, geom.Gap(m.swath.Polygon, r.outline))
 	}
-	on := make([]bool, len(near))
-	depth := func(t float64) float64 {
-		l, most := b.at(t), 0.0
-		for i, r := range near {
-			if _, d := r.outline.Deepest(l[0], l[1], 1e-6); d > tie {
-				most, on[i] = math.Max(most, d), true
-			}
-		}
-		return most
-	}
-	ts := b.changes(near)
+	l.ts = b.changes(l.ts, l.near)
 	blocked := 0
-	for _, t := range ts {
-		if depth(t) > 0 {
+	for _, t := range l.ts {
+		if l.depth(t) > 0 {
 			blocked++
 		}
 	}
-	for i, r := range near {
-		if on[i] {
-			v.By = append(v.By, r.id)
+	first := len(m.mem.ids)
+	for i, r := range l.near {
+		if l.on[i] {
+			m.mem.ids = append(m.mem.ids, r.id)
 		}
 	}
-	width := apart(b.a, b.b)
+	v.By = m.mem.list(first)
 	switch blocked {
 	case 0:
 		v.Margin = geom.Length(clearance)
-	case len(ts):
+	case len(l.ts):
 		v.Verdict = "must"
-		v.Margin = geom.Length(leastOver(depth, ts, width))
+		v.Margin = geom.Length(l.least(shallowest))
 	default:
 		v.Verdict = "may"
 		// It ends when the deepest passage has become clear, or the widest gap shut.
-		deepest := -leastOver(func(t float64) float64 { return -depth(t) }, ts, width)
-		widest := -leastOver(func(t float64) float64 {
-			l, free := b.at(t), math.Inf(1)
-			for _, r := range near {
-				if _, d := r.outline.Deepest(l[0], l[1], 1e-6); d > tie {
-					return 0
-				}
-				free = math.Min(free, geom.Gap(geom.Polygon{l[0], l[1]}, r.outline))
-			}
-			return -free
-		}, ts, width)
-		v.Margin = geom.Length(math.Min(deepest, widest))
+		v.Margin = geom.Length(min(-l.least(deepestPassage), -l.least(widestGap)))
 	}
 	return v
 }
 
-// leastOver returns the least value over [0, 1], to a twentieth of a millimetre,
-// of a function that changes by no more than the way gone, width from 0 to 1.
-func leastOver(f func(float64) float64, ts []float64, width float64) float64 {
-	const tol = 0.05
-	least, budget := math.Inf(1), 500
-	var within func(t0, f0, t1, f1 float64)
-	within = func(t0, f0, t1, f1 float64) {
-		budget--
-		if budget < 0 || (f0+f1-(t1-t0)*width)/2 > least-tol {
-			return
-		}
-		t := (t0 + t1) / 2
-		ft := f(t)
-		least = math.Min(least, ft)
-		within(t0, f0, t, ft)
-		within(t, ft, t1, f1)
-	}
-	ts = append([]float64(nil), ts...)
-	sort.Float64s(ts)
-	fs := make([]float64, len(ts))
-	for i, t := range ts {
-		fs[i] = f(t)
-		least = math.Min(least, fs[i])
-	}
-	for i := 1; i < len(ts); i++ {
-		within(ts[i-1], fs[i-1], ts[i], fs[i])
-	}
-	return least
+// look examines the lines of a beam against the rocks near it.
+type look struct {
+	beam   beam
+	near   []*rock
+	on     []bool    // which of them some line has met
+	ts, fs []float64 // the places of the lines to look at, and what was found there
+	what   goal
+	best   float64
+	budget int
 }
 
-// changes returns the places t in [0, 1] of the beam's lines at which to look.
-func (m beam) changes(rocks []*rock) []float64 {
+// goal is what a look seeks the least of.
+type goal int
+
+const (
+	shallowest     goal = iota // how deep a line passes through rocks
+	deepestPassage             // the same with its sign changed
+	widestGap                  // how free a line is, with its sign changed
+)
+
+// depth returns how deep the line at t passes through a rock, 0 when it meets none.
+func (l *look) depth(t float64) float64 {
+	line, most := l.beam.at(t), 0.0
+	for i, r := range l.near {
+		if _, d := r.outline.Deepest(line[0], line[1], 1e-6); d > tie {
+			most, l.on[i] = max(most, d), true
+		}
+	}
+	return most
+}
+
+func (l *look) value(t float64) float64 {
+	switch l.what {
+	case shallowest:
+		return l.depth(t)
+	case deepestPassage:
+		return -l.depth(t)
+	}
+	line, free := l.beam.at(t), math.Inf(1)
+	ends := [2]geom.Point{line[0], line[1]}
+	for _, r := range l.near {
+		if _, d := r.outline.Deepest(line[0], line[1], 1e-6); d > tie {
+			return 0
+		}
+		free = min(free, geom.Gap(ends[:], r.outline))
+	}
+	return -free
+}
+
+// least returns the least value over the beam, to a twentieth of a millimetre.
+// The value changes by no more than the way gone, and so between two lines it
+// cannot fall below what their distance allows.
+func (l *look) least(what goal) float64 {
+	l.what, l.best, l.budget = what, math.Inf(1), 500
+	slices.Sort(l.ts)
+	l.fs = l.fs[:0]
+	for _, t := range l.ts {
+		f := l.value(t)
+		l.fs = append(l.fs, f)
+		l.best = min(l.best, f)
+	}
+	for i := 1; i < len(l.ts); i++ {
+		l.between(l.ts[i-1], l.fs[i-1], l.ts[i], l.fs[i])
+	}
+	return l.best
+}
+
+func (l *look) between(t0, f0, t1, f1 float64) {
+	const tol = 0.05
+	l.budget--
+	if l.budget < 0 || (f0+f1-(t1-t0)*apart(l.beam.a, l.beam.b))/2 > l.best-tol {
+		return
+	}
+	t := (t0 + t1) / 2
+	f := l.value(t)
+	l.best = min(l.best, f)
+	l.between(t0, f0, t, f)
+	l.between(t, f, t1, f1)
+}
+
+// changes appends the places t in [0, 1] of the beam's lines at which to look.
+func (m beam) changes(ts []float64, rocks []*rock) []float64 {
 	across := m.b[0].Sub(m.a[0])
 	w2 := across.Dot(across)
 	if w2 == 0 {
-		return []float64{0}
+		return append(ts, 0)
 	}
-	ts := []float64{0, 1}
-	add := func(p geom.Point) {
-		if t := p.Sub(m.a[0]).Dot(across) / w2; t > 0 && t < 1 {
-			ts = append(ts, t)
-		}
-	}
+	ts = append(ts, 0, 1)
 	for _, r := range rocks {
 		for i, p := range r.outline {
 			q := r.outline[(i+1)%len(r.outline)]
-			add(p)
+			ts = m.addChange(ts, p, across, w2)
 			for end := range 2 {
 				if c, ok := crossing(p, q, m.a[end], m.b[end]); ok {
-					add(c)
+					ts = m.addChange(ts, c, across, w2)
 				}
 			}
 		}
 	}
-	sort.Float64s(ts)
+	slices.Sort(ts)
 	for i, n := 1, len(ts); i < n; i++ {
 		ts = append(ts, (ts[i-1]+ts[i])/2)
+	}
+	return ts
+}
+
+func (m beam) addChange(ts []float64, p, across geom.Point, w2 float64) []float64 {
+	if t := p.Sub(m.a[0]).Dot(across) / w2; t > 0 && t < 1 {
+		return append(ts, t)
 	}
 	return ts
 }
@@ -233,33 +313,41 @@ func crossing(a, b, c, d geom.Point) (geom.Point, bool) {
 // can assert, and so everything else is too close.
 func (m *pairMeasure) measuredObstruction(b beam) ObstructionVerdict {
 	v := ObstructionVerdict{Verdict: "never"}
-	sd := math.Max(m.lineSigma(b.a), m.lineSigma(b.b))
-	hull := b.hull()
-	closest, deepest := math.Inf(1), 0.0
+	sd := max(m.lineSigma(b.a), m.lineSigma(b.b))
+	m.swath.set(b)
+	closest, deepest := float64(maxObstructionMargin), 0.0
 	must := false
+	first := len(m.mem.ids)
 	for i := range m.rocks {
 		r := &m.rocks[i]
-		total := m.k * math.Hypot(sd, r.sigma)
-		if d := r.bound(hull); d > total && d > closest {
+		if !r.obstacle {
 			continue
 		}
-		gap := geom.Gap(hull, r.outline)
-		closest = math.Min(closest, gap)
+		total := m.k * math.Hypot(sd, r.sigma)
+		if _, ok := m.swath.within(max(total, closest), r.centre, r.radius); !ok {
+			continue
+		}
+		gap := geom.Gap(m.swath.Polygon, r.outline)
+		closest = min(closest, gap)
 		if gap > total {
 			continue
 		}
-		v.By = append(v.By, r.id)
+		m.mem.ids = append(m.mem.ids, r.id)
+		if gap > 0 {
+			continue
+		}
 		depth := beamDepth(b, r.outline)
 		must = must || depth > total
-		deepest = math.Max(deepest, depth)
+		deepest = max(deepest, depth)
 	}
+	v.By = m.mem.list(first)
 	switch {
 	case len(v.By) == 0:
 		v.Margin = geom.Length(closest)
 	case must:
 		v.Verdict, v.Margin = "must", geom.Length(deepest)
 	default:
-		v.Verdict, v.Margin = "too_close", geom.Length(math.Max(closest, deepest))
+		v.Verdict, v.Margin = "too_close", geom.Length(max(closest, deepest))
 	}
 	return v
 }
@@ -267,21 +355,29 @@ func (m *pairMeasure) measuredObstruction(b beam) ObstructionVerdict {
 // beamDepth returns a depth inside an outline that every line of the beam
 // reaches, or 0 when some line keeps out.
 func beamDepth(b beam, outline geom.Polygon) float64 {
-	const steps = 16
-	if b.a == b.b {
-		_, d := outline.Deepest(b.a[0], b.a[1], 1e-3)
-		return math.Max(0, d)
+	const most, tol = 16, 1e-2
+	width := apart(b.a, b.b)
+	steps := 0 // one line
+	if width > 0 {
+		steps = int(min(most, math.Ceil(2*width)))
 	}
 	// A line between two that were looked at is no further from either than half
 	// their distance, and neither is its depth.
-	between := apart(b.a, b.b) / steps / 2
+	between := width / max(1, float64(steps)) / 2
 	least := math.Inf(1)
 	for i := range steps + 1 {
-		l := b.at(float64(i) / steps)
-		_, d := outline.Deepest(l[0], l[1], 1e-3)
-		least = math.Min(least, d-between)
+		// From both ends inwards: where a line keeps out it is mostly one of those.
+		t := float64(i/2) / max(1, float64(steps))
+		if i%2 == 1 {
+			t = 1 - t
+		}
+		l := b.at(t)
+		_, d := outline.Deepest(l[0], l[1], tol)
+		if least = min(least, d-between); least <= 0 {
+			return 0
+		}
 	}
-	return math.Max(0, least)
+	return least
 }
 
 // lineSigma returns the standard deviation of where a measuring line runs on the
@@ -306,14 +402,14 @@ func (m *pairMeasure) lineSigma(l Line) float64 {
 		m.push(&along, i, u, p)
 		m.push(&across, i, n, p)
 		own[i] = m.variance(&across)
-		most = math.Max(most, m.variance(&along))
+		most = max(most, m.variance(&along))
 	}
 	for i, s := range [...]*shape{&m.base, &m.to} {
 		v := own[i]
 		if !isCorner(l[i], s) {
 			v = own[1-i] + sq(d)*m.bodies[i].cov[8]
 		}
-		most = math.Max(most, v)
+		most = max(most, v)
 	}
 	return math.Sqrt(most)
 }
@@ -328,29 +424,49 @@ func isCorner(p geom.Point, s *shape) bool {
 }
 
 // shipsOn lists the other ships whose bases a permitted line passes through. In
-// 2.0 and 2.5 that has no effect of its own.
+// 2.0 and 2.5 that has no effect of its own (G40), and small and large ships never
+// obstruct in the first edition (G39).
 func (m *pairMeasure) shipsOn(b beam) []string {
-	var ids []string
-	hull := b.hull()
+	first := len(m.mem.ids)
 	for i := range m.others {
 		o := &m.others[i]
-		if o.ship == m.from || o.ship == m.target || !o.near(hull) {
+		if o.ship == m.from || o.ship == m.target {
 			continue
 		}
-		if beamThrough(b, o.outline[:]) {
-			ids = append(ids, o.ship.ID)
+		if _, ok := m.swath.within(0, o.ship.Pose.Point, o.radius); !ok {
+			continue
+		}
+		if m.through(b, o.outline[:]) {
+			m.mem.ids = append(m.mem.ids, o.ship.ID)
 		}
 	}
-	return ids
+	return m.mem.list(first)
 }
 
-// beamThrough reports whether some line of a beam passes through the interior of
-// a convex outline.
-func beamThrough(b beam, outline geom.Polygon) bool {
+// devicesOn lists the devices that a permitted line passes through (G42).
+func (m *pairMeasure) devicesOn(b beam) []string {
+	first := len(m.mem.ids)
+	for i := range m.rocks {
+		r := &m.rocks[i]
+		if !r.device {
+			continue
+		}
+		if _, ok := m.swath.within(0, r.centre, r.radius); ok && m.through(b, r.outline) {
+			m.mem.ids = append(m.mem.ids, r.id)
+		}
+	}
+	return m.mem.list(first)
+}
+
+// through reports whether some line of a beam passes through the interior of an
+// outline.
+func (m *pairMeasure) through(b beam, outline geom.Polygon) bool {
 	if b.a == b.b {
 		return outline.MeetsInterior(b.a[0], b.a[1], tie)
 	}
-	for _, t := range b.changes([]*rock{{outline: outline}}) {
+	m.one.outline = outline
+	m.look.ts = b.changes(m.look.ts[:0], m.ones[:])
+	for _, t := range m.look.ts {
 		if l := b.at(t); outline.MeetsInterior(l[0], l[1], tie) {
 			return true
 		}
@@ -363,8 +479,4 @@ type stander struct {
 	ship    *Ship
 	outline [4]geom.Point
 	radius  float64
-}
-
-func (o *stander) near(hull geom.Polygon) bool {
-	return hull.BoundaryDistance(o.ship.Pose.Point) <= o.radius || hull.Contains(o.ship.Pose.Point)
 }

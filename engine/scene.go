@@ -143,4 +143,7 @@ type Token struct {
 	Kind   string // bomb, satellite …
 	Player int    // 1 or 2; 0 when not known or nobody's
 	Pose   geom.Pose
+
+	Outline []geom.Point // as an obstacle's, guides included; none: that of its kind
+	Sigma   geom.Length  // of its outline on the table
 }

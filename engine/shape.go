@@ -40,6 +40,12 @@ func (s *shape) next(i int) geom.Point {
 	return s.v[i]
 }
 
+// point makes the shape of a single point.
+func (s *shape) point(p geom.Point, body int) {
+	s.body = body
+	s.v = append(s.buf[:0], p)
+}
+
 // rectangle makes the shape of x0…x1 by y0…y1 in a pose's own frame.
 func (s *shape) rectangle(p geom.Pose, body int, x0, x1, y0, y1 float64) {
 	s.body = body
@@ -138,7 +144,7 @@ func (r *region) half(p geom.Pose, side, reach float64) {
 	r.planes = r.buf[:0]
 	r.add(p, geom.Point{}, geom.Point{X: side})
 	far := 4 * reach
-	r.area.rectangle(p, bodyFrom, -far, far, math.Min(0, side*far), math.Max(0, side*far))
+	r.area.rectangle(p, bodyFrom, -far, far, min(0, side*far), max(0, side*far))
 }
 
 // strip makes the area of the given width straight ahead of the base's centre.

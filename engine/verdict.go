@@ -97,6 +97,7 @@ type ObstructionVerdict struct {
 	Verdict string      // never, may, must, too_close
 	By      []string    // obstacles on any permitted line
 	Ships   []string    // ships on any permitted line
+	Devices []string    // devices on any permitted line; they do not obstruct
 	Margin  geom.Length // to what would change the verdict
 }
 
@@ -104,11 +105,13 @@ type ObstructionVerdict struct {
 type PairVerdict struct {
 	From, To string
 	Range    RangeVerdict
+	Farthest RangeVerdict // to the point of the target's base that is furthest from the ship (G12)
 	Contact  Outcome
 	Arcs     []ArcVerdict
 }
 
-// ObjectVerdict is what is measured from a ship to an obstacle.
+// ObjectVerdict is what is measured from a ship to an obstacle, a device or a
+// marker.
 type ObjectVerdict struct {
 	From, To string
 	Kind     string

@@ -2,6 +2,7 @@ package geom
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
@@ -62,7 +63,7 @@ func (g Polygon) BoundaryDistance(p Point) float64 {
 	for i, j := 0, len(g)-1; i < len(g); j, i = i, i+1 {
 		q, _ := ClosestOnSegment(p, g[j], g[i])
 		d := q.Sub(p)
-		best = math.Min(best, d.Dot(d))
+		best = min(best, d.Dot(d))
 	}
 	return math.Sqrt(best)
 }
@@ -118,8 +119,8 @@ func side(a, b, c Point) int {
 
 // inBox reports whether p, known to be on the line ab, is on the segment.
 func inBox(a, b, p Point) bool {
-	return math.Min(a.X, b.X) <= p.X && p.X <= math.Max(a.X, b.X) &&
-		math.Min(a.Y, b.Y) <= p.Y && p.Y <= math.Max(a.Y, b.Y)
+	return min(a.X, b.X) <= p.X && p.X <= max(a.X, b.X) &&
+		min(a.Y, b.Y) <= p.Y && p.Y <= max(a.Y, b.Y)
 }
 
 // Crossing finds two edges of the polygon that meet where they should not: edges
@@ -131,8 +132,8 @@ func (g Polygon) Crossing() (i, j int, ok bool) {
 	for k := range order {
 		order[k] = k
 	}
-	left := func(k int) float64 { return math.Min(g[k].X, g[(k+1)%n].X) }
-	right := func(k int) float64 { return math.Max(g[k].X, g[(k+1)%n].X) }
+	left := func(k int) float64 { return min(g[k].X, g[(k+1)%n].X) }
+	right := func(k int) float64 { return max(g[k].X, g[(k+1)%n].X) }
 	sort.Slice(order, func(x, y int) bool { return left(order[x]) < left(order[y]) })
 	for x, e := range order {
 		for _, f := range order[x+1:] {
@@ -167,8 +168,10 @@ func (g Polygon) edgesMeet(i, j int) bool {
 // polygon's interior by more than tol: grazing the boundary is not through. A
 // segment of no length passes through when it lies deeper inside than tol.
 func (g Polygon) MeetsInterior(a, b Point, tol float64) bool {
-	_, depth := g.Deepest(a, b, tol)
-	return depth > tol
+	d := deepest{g: g, a: a, b: b, tol: max(tol, 1e-9), budget: 4096}
+	d.best, d.stop = d.tol, true
+	d.run()
+	return d.best > d.tol
 }
 
 // Deepest returns the point of the segment from a to b that lies deepest inside
@@ -176,27 +179,35 @@ func (g Polygon) MeetsInterior(a, b Point, tol float64) bool {
 // that stays outside has a depth of zero or less, which is then only a bound and
 // not its distance.
 func (g Polygon) Deepest(a, b Point, tol float64) (Point, float64) {
-	tol = math.Max(tol, 1e-9)
-	d := deepest{g: g, a: a, b: b, tol: tol, budget: 4096}
-	d.best, d.at = g.Depth(a), a
+	d := deepest{g: g, a: a, b: b, tol: max(tol, 1e-9), budget: 4096, best: math.Inf(-1)}
+	d.run()
+	return d.at, d.best
+}
+
+// run looks at both ends and into every piece that is inside.
+func (d *deepest) run() {
+	g, a, b := d.g, d.a, d.b
+	if da := g.Depth(a); da > d.best {
+		d.best, d.at = da, a
+	}
 	if db := g.Depth(b); db > d.best {
 		d.best, d.at = db, b
 	}
 	// Cut the segment where it crosses the outline: inside each piece the depth
 	// keeps its sign, so that the shortest chord cannot be missed.
-	cuts := []float64{0, 1}
+	var room [32]float64 // more crossings than most outlines have; on the stack
+	cuts := append(room[:0], 0, 1)
 	for i, j := 0, len(g)-1; i < len(g); j, i = i, i+1 {
 		if t, ok := crossAt(a, b, g[j], g[i]); ok {
 			cuts = append(cuts, t)
 		}
 	}
-	sort.Float64s(cuts)
+	slices.Sort(cuts)
 	for i := 1; i < len(cuts); i++ {
 		if cuts[i] > cuts[i-1] && g.Contains(a.Lerp(b, (cuts[i]+cuts[i-1])/2)) {
 			d.search(cuts[i-1], cuts[i])
 		}
 	}
-	return d.at, d.best
 }
 
 // crossAt returns where along ab the segment cd crosses it.
@@ -221,12 +232,20 @@ type deepest struct {
 	tol    float64
 	best   float64
 	at     Point
+	stop   bool // at anything deeper than tol
 	budget int
 }
 
 func (d *deepest) search(t0, t1 float64) {
 	d.budget--
-	if d.budget < 0 || d.bound(d.a.Lerp(d.b, t0), d.a.Lerp(d.b, t1)) <= d.best+d.tol {
+	if d.budget < 0 || d.stop && d.best > d.tol {
+		return
+	}
+	slack := d.tol
+	if d.stop {
+		slack = 0
+	}
+	if limit := d.best + slack; limit >= 0 && !d.exceeds(d.a.Lerp(d.b, t0), d.a.Lerp(d.b, t1), limit*limit) {
 		return
 	}
 	mid := (t0 + t1) / 2
@@ -238,16 +257,18 @@ func (d *deepest) search(t0, t1 float64) {
 	d.search(mid, t1)
 }
 
-// bound returns more than the depth of any point between p and q.
-func (d *deepest) bound(p, q Point) float64 {
-	least := math.Inf(1)
+// exceeds reports whether the depth of a point between p and q may be more than
+// the root of limit2.
+func (d *deepest) exceeds(p, q Point, limit2 float64) bool {
 	for i, j := 0, len(d.g)-1; i < len(d.g); j, i = i, i+1 {
 		a, _ := ClosestOnSegment(p, d.g[j], d.g[i])
 		b, _ := ClosestOnSegment(q, d.g[j], d.g[i])
 		u, v := a.Sub(p), b.Sub(q)
-		least = math.Min(least, math.Max(u.Dot(u), v.Dot(v)))
+		if max(u.Dot(u), v.Dot(v)) <= limit2 {
+			return false
+		}
 	}
-	return math.Sqrt(least)
+	return true
 }
 
 // Gap returns the distance between two polygons in mm, 0 when they meet or one
@@ -257,7 +278,7 @@ func Gap(a, b Polygon) float64 {
 	best := math.Inf(1)
 	for range 2 {
 		for _, p := range a {
-			best = math.Min(best, b.BoundaryDistance(p))
+			best = min(best, b.BoundaryDistance(p))
 		}
 		a, b = b, a
 	}

@@ -1,0 +1,96 @@
+package engine
+
+import (
+	"strings"
+
+	"sightline/engine/geom"
+)
+
+// tokenPart is one piece of a token: its outline in the token's own frame, and
+// what is appended to the token's id to name it.
+type tokenPart struct {
+	name    string
+	outline []geom.Point
+}
+
+// Outlines of the cardboard tokens, guides included (rules/dimensions 1.6): the
+// rectangles around them, width across the heading by length along it. The only
+// source measured them on pictures; a scene that knows better gives the outline.
+// Tokens of several cards are one part each (G192, G193).
+var tokenParts = map[string][]tokenPart{}
+
+func init() {
+	one := func(w, l float64, kinds ...string) {
+		for _, k := range kinds {
+			tokenParts[k] = []tokenPart{{"", box(0, w, l)}}
+		}
+	}
+	one(30.8, 32.6, "bomb", "seismic_charge", "proton_bomb", "ion_bomb", "thermal_detonator", "bomblet", "concussion_bomb", "electro_proton_bomb")
+	one(68.0, 69.4, "mine", "proximity_mine")
+	one(43.9, 81.4, "conner_net")
+	one(39.6, 39.6, "cluster_mine")
+	tokenParts["cluster_mines"] = []tokenPart{
+		{"", box(0, 42.8, 42.1)}, {".left", box(-40, 39.6, 39.6)}, {".right", box(40, 39.6, 39.6)},
+	}
+	one(50.3, 47.8, "probe_droid")
+	one(32.2, 41.4, "buzz_droids")
+	one(38.6, 51.0, "sensor_buoy")
+	one(114.3, 40.7, "electro_chaff")
+	one(91.3, 65.8, "cargo", "rigged_cargo")
+	one(49.6, 48.5, "spare_parts")
+	one(35.8, 39.3, "container")
+	one(52.7, 46.4, "hyperspace_marker")
+	one(35.8, 36.1, "satellite", "supply_cache", "objective")
+	one(15.2, 30.1, "mission_satellite")
+}
+
+func box(x, w, l float64) []geom.Point {
+	return []geom.Point{{X: x + w/2, Y: l / 2}, {X: x - w/2, Y: l / 2}, {X: x - w/2, Y: -l / 2}, {X: x + w/2, Y: -l / 2}}
+}
+
+// TokenOutlines returns the outlines of a device or a marker of a kind in its own
+// frame, guides included, one per card that it is made of; nil for a kind whose
+// size is not known. Lower-case names, words joined by _, - or a space.
+func TokenOutlines(kind string) [][]geom.Point {
+	var all [][]geom.Point
+	for _, p := range tokenParts[tokenKind(kind)] {
+		all = append(all, append([]geom.Point(nil), p.outline...))
+	}
+	return all
+}
+
+func tokenKind(kind string) string {
+	if strings.ContainsAny(kind, "- ") {
+		return strings.NewReplacer("-", "_", " ", "_").Replace(kind)
+	}
+	return kind
+}
+
+// parts returns what a token on the table is made of.
+func (t *Token) parts() []tokenPart {
+	if len(t.Outline) > 0 {
+		return []tokenPart{{outline: t.Outline}}
+	}
+	return tokenParts[tokenKind(t.Kind)]
+}
+
+// isObstacle reports whether a device is also an obstacle: dropped cargo is a
+// debris cloud (G43), and a cloud of electro-chaff obstructs like one of gas.
+// Bombs, mines and scenario features are not (G41, G42).
+func isObstacle(kind string) bool { return obstacleKind(kind) != "" }
+
+// obstacleKind returns the kind of obstacle that something on the table counts
+// as; "" for none.
+func obstacleKind(kind string) string {
+	switch tokenKind(kind) {
+	case "asteroid":
+		return "asteroid"
+	case "debris", "cargo", "rigged_cargo", "spare_parts":
+		return "debris"
+	case "gas":
+		return "gas"
+	case "electro_chaff":
+		return "chaff"
+	}
+	return ""
+}
