@@ -15,6 +15,12 @@ import (
 // printed runs the print command and returns its exit code and what it wrote.
 func printed(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	return called(t, append([]string{"print"}, args...)...)
+}
+
+// called runs a command line and returns its exit code and what it wrote.
+func called(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	oldOut, oldErr := os.Stdout, os.Stderr
 	defer func() { os.Stdout, os.Stderr = oldOut, oldErr }()
 	outFile, err := os.CreateTemp(t.TempDir(), "out")
@@ -22,7 +28,7 @@ func printed(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	errFile, err := os.CreateTemp(t.TempDir(), "err")
 	require.NoError(t, err)
 	os.Stdout, os.Stderr = outFile, errFile
-	code = run(append([]string{"print"}, args...))
+	code = run(args)
 	read := func(f *os.File) string {
 		_, err := f.Seek(0, io.SeekStart)
 		require.NoError(t, err)

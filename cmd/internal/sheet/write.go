@@ -55,7 +55,7 @@ func FormatOf(asked, file string) (Format, error) {
 // finished is removed.
 func WriteFiles(file string, f Format, dpi int, pages []Page) ([]string, error) {
 	if f == PDF {
-		err := create(file, func(w io.Writer) error { return WritePDF(w, pages) })
+		err := Create(file, func(w io.Writer) error { return WritePDF(w, pages) })
 		return []string{file}, err
 	}
 	var names []string
@@ -65,7 +65,7 @@ func WriteFiles(file string, f Format, dpi int, pages []Page) ([]string, error) 
 			ext := filepath.Ext(file)
 			name = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(file, ext), i+1, ext)
 		}
-		if err := create(name, func(w io.Writer) error { return writePage(w, f, dpi, p) }); err != nil {
+		if err := Create(name, func(w io.Writer) error { return writePage(w, f, dpi, p) }); err != nil {
 			return names, err
 		}
 		names = append(names, name)
@@ -94,10 +94,10 @@ func WriteTo(w io.Writer, f Format, dpi int, pages []Page) error {
 	return writePage(w, f, dpi, pages[0])
 }
 
-// create writes a file as a whole or not at all: into a temporary one beside it,
+// Create writes a file as a whole or not at all: into a temporary one beside it,
 // which then takes its name. What is there and is no file (/dev/stdout, a pipe) is
 // written to directly.
-func create(name string, write func(io.Writer) error) error {
+func Create(name string, write func(io.Writer) error) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return createDirectly(name, write)
 	}

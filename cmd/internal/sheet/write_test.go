@@ -159,7 +159,7 @@ func TestSeveralPagesOfAPictureAreNumbered(t *testing.T) {
 
 func TestAFileThatCannotBeFinishedIsRemoved(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "half.svg")
-	err := create(name, func(w io.Writer) error {
+	err := Create(name, func(w io.Writer) error {
 		_, _ = w.Write([]byte("half"))
 		return errors.New("disk full")
 	})
@@ -193,11 +193,11 @@ func TestAFileThatCannotBeFinishedLeavesTheOldOne(t *testing.T) {
 	name := filepath.Join(dir, "sheet.pdf")
 	require.NoError(t, os.WriteFile(name, []byte("old"), 0o600))
 	full := errors.New("no space left")
-	require.ErrorIs(t, create(name, func(w io.Writer) error { _, _ = w.Write([]byte("half")); return full }), full)
+	require.ErrorIs(t, Create(name, func(w io.Writer) error { _, _ = w.Write([]byte("half")); return full }), full)
 	raw, err := os.ReadFile(name)
 	require.NoError(t, err)
 	assert.Equal(t, "old", string(raw))
-	require.NoError(t, create(name, func(w io.Writer) error { _, err := w.Write([]byte("new")); return err }))
+	require.NoError(t, Create(name, func(w io.Writer) error { _, err := w.Write([]byte("new")); return err }))
 	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
 	assert.Len(t, entries, 1, "nothing is left beside it")

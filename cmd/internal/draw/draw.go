@@ -1,0 +1,423 @@
+// Package draw draws a scene from above as SVG, at scale: the mat with its grid, the
+// bases with guides, noses and arcs, obstacles by kind, devices and markers; and, for
+// a chosen pair, the range bands, the measuring lines, what obstructs them and how
+// sure all this is. The user unit is the millimetre, and y is turned round in one
+// place, canvas.at.
+//
+// The same scene and options give the same bytes. Every name in the scene is
+// escaped, so that a drawing can stand in a page.
+package draw
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// Options say what to draw besides the table.
+type Options struct {
+	From, To string       // the pair to measure; To may be an obstacle. From alone: its range bands
+	Arcs     []engine.Arc // arcs of From to draw, with the attack range inside each
+	Sigmas   float64      // 0 means engine.DefaultSigmas
+	Title    string       // "" means the rules' edition and the number of ships
+}
+
+// ErrNotThere is the error for a ship or obstacle that is not in the scene.
+var ErrNotThere = errors.New("not in the scene")
+
+// drawing is one scene being drawn.
+type drawing struct {
+	canvas
+	scene   *engine.Scene
+	profile engine.Profile
+	o       Options
+	from    *engine.Ship
+	view    box // of the table, what the picture shows
+	lines   []string
+}
+
+// SVG returns the drawing of a scene as an SVG document.
+func SVG(s *engine.Scene, o Options) ([]byte, error) {
+	d := &drawing{scene: s, o: o}
+	if err := d.prepare(); err != nil {
+		return nil, fmt.Errorf("draw: %w", err)
+	}
+	m, err := d.measure()
+	if err != nil {
+		return nil, fmt.Errorf("draw: %w", err)
+	}
+	d.table()
+	if d.from != nil {
+		d.onMat(func() {
+			d.bands(d.from)
+			d.arcs(d.from)
+		})
+	}
+	for i := range s.Obstacles {
+		d.obstacle(&s.Obstacles[i])
+	}
+	for i := range s.Devices {
+		d.token("device", &s.Devices[i])
+	}
+	for i := range s.Markers {
+		d.token("marker", &s.Markers[i])
+	}
+	for i := range s.Ships {
+		d.ship(&s.Ships[i])
+	}
+	d.measured(m)
+	return d.document(), nil
+}
+
+func (d *drawing) prepare() error {
+	if err := d.scene.Validate(); err != nil {
+		return err
+	}
+	var err error
+	if d.scene.Dimensions != nil {
+		d.profile = *d.scene.Dimensions
+	} else if d.profile, err = engine.ProfileNamed(d.scene.Profile); err != nil {
+		return err
+	}
+	if d.o.Sigmas == 0 {
+		d.o.Sigmas = engine.DefaultSigmas
+	}
+	if d.o.From != "" {
+		if d.from = d.find(d.o.From); d.from == nil {
+			return fmt.Errorf("from %q: ship %w", d.o.From, ErrNotThere)
+		}
+	}
+	switch {
+	case d.o.To != "" && d.from == nil:
+		return errors.New("to: expected a ship to measure from as well")
+	case d.o.To != "" && d.o.To == d.o.From:
+		return errors.New("to: expected another object than the one to measure from")
+	case len(d.o.Arcs) > 0 && d.from == nil:
+		return errors.New("arcs: expected a ship that they belong to")
+	}
+	d.view = d.bounds()
+	d.top = d.view.y1
+	d.unit = math.Max(d.view.x1-d.view.x0, d.view.y1-d.view.y0) / 100
+	return nil
+}
+
+func (d *drawing) find(id string) *engine.Ship {
+	for i := range d.scene.Ships {
+		if d.scene.Ships[i].ID == id {
+			return &d.scene.Ships[i]
+		}
+	}
+	return nil
+}
+
+// box is a rectangle of the table.
+type box struct{ x0, y0, x1, y1 float64 }
+
+func (b *box) add(p geom.Point, r float64) {
+	b.x0, b.x1 = math.Min(b.x0, p.X-r), math.Max(b.x1, p.X+r)
+	b.y0, b.y1 = math.Min(b.y0, p.Y-r), math.Max(b.y1, p.Y+r)
+}
+
+func (b box) grown(by float64) box { return box{b.x0 - by, b.y0 - by, b.x1 + by, b.y1 + by} }
+
+// bounds is the mat and everything on it or beside it.
+func (d *drawing) bounds() box {
+	empty := box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+	b := empty
+	if d.hasMat() {
+		b.add(geom.Point{}, 0)
+		b.add(geom.Point{X: float64(d.scene.MatWidth), Y: float64(d.scene.MatHeight)}, 0)
+	}
+	for i := range d.scene.Ships {
+		s := &d.scene.Ships[i]
+		w, l := d.profile.Size(s.Base)
+		b.add(s.Pose.Point, math.Hypot(float64(w), float64(l))/2)
+	}
+	for i := range d.scene.Obstacles {
+		for _, p := range outline(&d.scene.Obstacles[i]) {
+			b.add(p, 0)
+		}
+	}
+	for _, list := range [][]engine.Token{d.scene.Devices, d.scene.Markers} {
+		for i := range list {
+			b.add(list[i].Pose.Point, 25)
+		}
+	}
+	if b == empty {
+		b = box{0, 0, 100, 100}
+	}
+	margin := 0.04 * math.Max(b.x1-b.x0, b.y1-b.y0)
+	return b.grown(math.Max(12, margin))
+}
+
+func (d *drawing) hasMat() bool { return d.scene.MatWidth > 0 && d.scene.MatHeight > 0 }
+
+func outline(o *engine.Obstacle) []geom.Point {
+	ps := make([]geom.Point, len(o.Outline))
+	for i, p := range o.Outline {
+		ps[i] = o.Pose.Transform(p)
+	}
+	return ps
+}
+
+// table draws the mat and a grid of 100 mm, wider where the picture is huge.
+func (d *drawing) table() {
+	mat := box{d.view.x0, d.view.y0, d.view.x1, d.view.y1}
+	if d.hasMat() {
+		mat = box{0, 0, float64(d.scene.MatWidth), float64(d.scene.MatHeight)}
+		d.path("mat", d.rectangle(mat))
+	}
+	step := 100.0
+	for (mat.x1-mat.x0)/step > 60 || (mat.y1-mat.y0)/step > 60 {
+		step *= 10
+	}
+	grid := ""
+	for x := math.Floor(mat.x0/step)*step + step; x < mat.x1; x += step {
+		grid += "M" + d.xy(geom.Point{X: x, Y: mat.y0}) + "L" + d.xy(geom.Point{X: x, Y: mat.y1})
+	}
+	for y := math.Floor(mat.y0/step)*step + step; y < mat.y1; y += step {
+		grid += "M" + d.xy(geom.Point{X: mat.x0, Y: y}) + "L" + d.xy(geom.Point{X: mat.x1, Y: y})
+	}
+	if grid != "" {
+		d.path("grid", grid)
+	}
+	if d.hasMat() {
+		mid, off := mat.x1/2, 0.5*(mat.y0-d.view.y0)
+		d.text("edge", 1.8, geom.Point{X: mid, Y: mat.y0 - off}, "player 1")
+		d.text("edge", 1.8, geom.Point{X: mid, Y: mat.y1 + off}, "player 2")
+	}
+}
+
+func (d *drawing) rectangle(b box) string {
+	return d.polygon(geom.Point{X: b.x0, Y: b.y0}, geom.Point{X: b.x1, Y: b.y0}, geom.Point{X: b.x1, Y: b.y1}, geom.Point{X: b.x0, Y: b.y1})
+}
+
+// onMat draws what ends at the edge of the mat.
+func (d *drawing) onMat(draw func()) {
+	if !d.hasMat() {
+		draw()
+		return
+	}
+	d.printf(`<g clip-path="url(#mat)">` + "\n")
+	draw()
+	d.close()
+}
+
+// bands draws the ranges 1 to 3 about a base. The rounded rectangles are exact: all
+// points at that distance from the base.
+func (d *drawing) bands(s *engine.Ship) {
+	w, l := d.profile.Size(s.Base)
+	d.turned(s.Pose, "bands")
+	for r := 3; r >= 1; r-- {
+		d.printf(`<rect class="band band%d" %s/>`+"\n", r, ring(float64(w), float64(l), 100*float64(r)))
+	}
+	d.close()
+	for r := 1.0; r <= 3; r++ {
+		// Beside the nose's line, so that neither arrow nor line covers it.
+		p := s.Pose.Transform(geom.Point{X: -float64(w)/2 - 2*d.unit, Y: float64(l)/2 + 100*r - 1.4*d.unit})
+		d.text("ring", 1.7, p, number(r))
+	}
+}
+
+// ring returns the rectangle of all points within r of a base, in the base's frame.
+func ring(w, l, r float64) string {
+	return fmt.Sprintf(`x="%s" y="%s" width="%s" height="%s" rx="%s"`, number(-w/2-r), number(-l/2-r), number(w+2*r), number(l+2*r), number(r))
+}
+
+// arcs draws the asked arcs: to range 3 in 2.0 and 2.5, and without end in the first
+// edition (G46).
+func (d *drawing) arcs(s *engine.Ship) {
+	if len(d.o.Arcs) == 0 {
+		return
+	}
+	w, l := d.profile.Size(s.Base)
+	d.turned(s.Pose, "arcs")
+	clip := ""
+	if d.scene.Rules != engine.Rules1e {
+		d.printf(`<clipPath id="range3"><rect %s/></clipPath>`+"\n", ring(float64(w), float64(l), 300))
+		clip = ` clip-path="url(#range3)"`
+	}
+	for _, a := range d.o.Arcs {
+		d.printf(`<path class="arc"%s d="%s"/>`+"\n", clip, d.wedge(s, a))
+	}
+	d.close()
+}
+
+// wedge returns the area of an arc in the ship's frame, y back, further than the
+// picture reaches.
+func (d *drawing) wedge(s *engine.Ship, a engine.Arc) string {
+	far := 3 * (d.view.x1 - d.view.x0 + d.view.y1 - d.view.y0)
+	half := float64(d.profile.HalfAngle(d.scene.Rules, s.Base))
+	fan := func(from, to float64) string {
+		path := "M0 0"
+		for i := range 5 {
+			sin, cos := math.Sincos(from + (to-from)*float64(i)/4)
+			path += "L" + number(far*sin) + " " + number(-far*cos)
+		}
+		return path + "Z"
+	}
+	if a == engine.ArcTurret || a == engine.ArcMobile {
+		a = turret(s.Turret)
+	}
+	switch a {
+	case engine.ArcRear, engine.ArcRearAux:
+		return fan(math.Pi-half, math.Pi+half)
+	case engine.ArcLeft:
+		return fan(half-math.Pi, -half)
+	case engine.ArcRight:
+		return fan(half, math.Pi-half)
+	case engine.ArcFullFront, engine.ArcFullFront180:
+		return fan(-math.Pi/2, math.Pi/2)
+	case engine.ArcFullRear:
+		return fan(math.Pi/2, 3*math.Pi/2)
+	case engine.ArcBullseye:
+		b := number(float64(d.profile.Bullseye) / 2)
+		return "M-" + b + " 0V" + number(-far) + "H" + b + "V0Z"
+	}
+	return fan(-half, half)
+}
+
+func turret(side string) engine.Arc {
+	switch side {
+	case "rear":
+		return engine.ArcRear
+	case "left":
+		return engine.ArcLeft
+	case "right":
+		return engine.ArcRight
+	}
+	return engine.ArcFront
+}
+
+// Dimensions of the guides, which the engine counts for overlaps (rules/dimensions 1.1).
+const (
+	guideInner = 10.1
+	guideOuter = 13.6
+)
+
+func guideReach(b engine.Base) float64 {
+	switch b {
+	case engine.Small:
+		return 1.6
+	case engine.Medium:
+		return 1.7
+	}
+	return 1.8
+}
+
+// ship draws a base as it lies: its card with the arcs' lines, nose, guides and name.
+func (d *drawing) ship(s *engine.Ship) {
+	width, length := d.profile.Size(s.Base)
+	w, l := float64(width)/2, float64(length)/2
+	d.turned(s.Pose, fmt.Sprintf("ship player%d", s.Player))
+	d.base(s.Base, "base")
+	half := float64(d.profile.HalfAngle(d.scene.Rules, s.Base))
+	x, y := l*math.Tan(half), l
+	if x > w {
+		x, y = w, w/math.Tan(half)
+	}
+	for _, sx := range [...]float64{-1, 1} {
+		d.printf(`<path class="card" d="M%s %sL%s %s"/>`+"\n", number(-sx*x), number(-y), number(sx*x), number(y))
+	}
+	if d.scene.Rules != engine.Rules1e {
+		b := float64(d.profile.Bullseye) / 2
+		d.printf(`<path class="card dashed" d="M%s 0V%sM%s 0V%s"/>`+"\n", number(-b), number(-l), number(b), number(-l))
+	}
+	d.printf(`<path class="nose" d="M0 %sl%s %sh%sz"/>`+"\n", number(-l+1.5), number(0.22*w), number(0.3*w), number(-0.44*w))
+	if s.Turret != "" {
+		turn := map[string]int{"front": 0, "right": 90, "rear": 180, "left": 270}[s.Turret]
+		d.printf(`<path class="turret" transform="rotate(%d)" d="M0 %sl%s %sh%sz"/>`+"\n", turn, number(-0.82*w), number(0.2*w), number(0.2*w), number(-0.4*w))
+		d.printf(`<circle class="turretring" r="%s"/>`+"\n", number(0.62*w))
+	}
+	d.close()
+	d.doubt(s)
+	d.text("id", math.Max(1.6, math.Min(2.4, 0.55*w/d.unit)), s.Pose.Point, name(s.ID))
+}
+
+// base draws a base's outline in its own frame, with its guides.
+func (d *drawing) base(b engine.Base, class string) {
+	width, length := d.profile.Size(b)
+	w, l := float64(width)/2, float64(length)/2
+	if d.profile.Guides {
+		reach := guideReach(b)
+		guides := ""
+		for _, y := range [...]float64{-l - reach, l} {
+			for _, x := range [...]float64{-guideOuter, guideInner} {
+				guides += fmt.Sprintf("M%s %sh%sv%sh%sz", number(x), number(y), number(guideOuter-guideInner), number(reach), number(guideInner-guideOuter))
+			}
+		}
+		d.printf(`<path class="guide" d="%s"/>`+"\n", guides)
+	}
+	d.printf(`<rect class="%s" x="%s" y="%s" width="%s" height="%s" rx="1"/>`+"\n", class, number(-w), number(-l), number(2*w), number(2*l))
+}
+
+// magnified is how much larger than life a covariance is drawn: at life size, that
+// of a good camera is finer than a line.
+const magnified = 10
+
+// doubt draws the ellipse that holds a ship's centre at the asked number of standard
+// deviations, ten times as large, and the fan that holds its heading.
+func (d *drawing) doubt(s *engine.Ship) {
+	if s.Covariance == (geom.Cov3{}) {
+		return
+	}
+	k := d.o.Sigmas * magnified
+	c := s.Covariance.Position()
+	mean, diff := (c.XX+c.YY)/2, math.Hypot((c.XX-c.YY)/2, c.XY)
+	a, b := k*math.Sqrt(mean+diff), k*math.Sqrt(math.Max(0, mean-diff))
+	tilt := math.Atan2(2*c.XY, c.XX-c.YY) / 2 // of the long axis, from +x towards +y
+	x, y := d.at(s.Pose.Point)
+	d.printf(`<ellipse class="doubt" cx="%[1]s" cy="%[2]s" rx="%[3]s" ry="%[4]s" transform="rotate(%[5]s %[1]s %[2]s)"/>`+"\n",
+		number(x), number(y), number(a), number(b), number(-tilt*180/math.Pi))
+	turn := geom.Angle(math.Min(math.Pi/2, k*math.Sqrt(s.Covariance.HeadingVariance())))
+	_, l := d.profile.Size(s.Base)
+	fan := "M" + d.xy(s.Pose.Point)
+	for _, t := range [...]geom.Angle{-turn, 0, turn} {
+		p := geom.Pose{Point: s.Pose.Point, Heading: s.Pose.Heading + t}
+		fan += "L" + d.xy(p.Transform(geom.Point{Y: 0.75 * float64(l)}))
+	}
+	d.path("doubt", fan+"Z")
+}
+
+// obstacle draws an obstacle in the pattern of its kind.
+func (d *drawing) obstacle(o *engine.Obstacle) {
+	kind := o.Kind
+	if kind == "" {
+		kind = "asteroid"
+	}
+	ps := outline(o)
+	if o.Sigma > 0 {
+		d.printf(`<path class="rim" stroke-width="%s" d="%s"/>`+"\n", number(2*d.o.Sigmas*float64(o.Sigma)), d.polygon(ps...))
+	}
+	d.path("rock "+kind, d.polygon(ps...))
+	d.tag(ps, o.ID)
+}
+
+// tag writes a name on a thing, or below it when the thing is too small to be seen
+// under it.
+func (d *drawing) tag(ps []geom.Point, id string) {
+	b := box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+	for _, p := range ps {
+		b.add(p, 0)
+	}
+	at := geom.Point{X: (b.x0 + b.x1) / 2, Y: (b.y0 + b.y1) / 2}
+	if b.x1-b.x0 < 0.9*float64(len([]rune(name(id))))*d.unit {
+		at.Y = b.y0 - 1.3*d.unit
+	}
+	d.text("tag", 1.6, at, name(id))
+}
+
+// token draws a device or a marker at the size of most of them.
+func (d *drawing) token(class string, t *engine.Token) {
+	d.turned(t.Pose, fmt.Sprintf("%s player%d", class, t.Player))
+	if class == "device" {
+		d.printf(`<path class="body" d="M-15.4 -8L-8 -16.3H8L15.4 -8V8L8 16.3H-8L-15.4 8Z"/><path class="nose" d="M0 -13l4 6h-8z"/>` + "\n")
+	} else {
+		d.printf(`<rect class="body" x="-18" y="-18" width="36" height="36" rx="6"/><circle class="dot" r="3"/>` + "\n")
+	}
+	d.close()
+	d.text("tag", 1.6, t.Pose.Transform(geom.Point{}).Add(geom.Point{Y: -18 - 1.4*d.unit}), name(t.ID))
+}
