@@ -35,7 +35,7 @@ func (f *rimFit) judge(trans *[4][]transition) {
 		gain := f.gains[side][column(a, h)]
 		value := gain * f.model(side, a, d, trans[side], &row)
 		contrast := gain * (f.levels[side][1] - f.levels[side][2])
-		if contrast < math.Max(0.08*f.white, minContrast) || f.levels[side][2] > 0.6*f.levels[side][1] {
+		if contrast < math.Max(0.04*f.white, minContrast) || f.levels[side][2] > 0.6*f.levels[side][1] {
 			all[side]++
 			return // nothing printed there can be told apart
 		}
