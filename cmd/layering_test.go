@@ -82,6 +82,9 @@ func sources(t *testing.T) []source {
 			if p != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "bin" || name == "out") {
 				return fs.SkipDir
 			}
+			if _, err := os.Stat(filepath.Join(p, "go.mod")); err == nil && p != root {
+				return fs.SkipDir // a module of its own, which the product does not import
+			}
 			return nil
 		}
 		if !strings.HasSuffix(name, ".go") {
