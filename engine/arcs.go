@@ -18,26 +18,30 @@ func ParseArc(s string) (Arc, error) {
 	return 0, fmt.Errorf("arc: unknown arc %q", s)
 }
 
-// arcsOf lists the arcs that a ship has in an edition.
+// arcsOf lists the arcs that a ship has in an edition: the standard ones and what
+// its token prints besides (G47, G50, G55, G60, G61, G63).
 func arcsOf(r Rules, s *Ship, buf []Arc) []Arc {
 	if r == Rules1e {
 		buf = append(buf, ArcFront)
-		for _, a := range [...]Arc{ArcRearAux, ArcFullFront180} {
-			if slices.Contains(s.Arcs, a.String()) {
+		for _, a := range [...]Arc{ArcFront90, ArcFront106, ArcFront136, ArcRearAux, ArcFullFront180, ArcMobile, ArcPrimaryTurret} {
+			if slices.Contains(s.Arcs, arcNames[a]) && (a != ArcMobile || s.Turret != "") {
 				buf = append(buf, a)
 			}
-		}
-		if s.Turret != "" && slices.Contains(s.Arcs, ArcMobile.String()) {
-			buf = append(buf, ArcMobile)
 		}
 		return buf
 	}
 	buf = append(buf, ArcFront, ArcRear, ArcLeft, ArcRight, ArcFullFront, ArcFullRear, ArcBullseye)
 	if s.Turret != "" {
 		buf = append(buf, ArcTurret)
+		if slices.Contains(s.Arcs, arcNames[ArcDoubleTurret]) {
+			buf = append(buf, ArcDoubleTurret)
+		}
 	}
 	return buf
 }
+
+// ArcsOf returns the arcs that [Measure] lists for a ship in an edition.
+func ArcsOf(r Rules, s *Ship) []Arc { return arcsOf(r, s, nil) }
 
 // set makes the area of one of a ship's arcs. reach is how far from the ship's
 // centre anything measured lies. All arcs but the full ones and the bullseye are
@@ -50,10 +54,25 @@ func arcsOf(r Rules, s *Ship, buf []Arc) []Arc {
 //	left · right
 //	  /     \
 //	 /  rear \
+//
+// The first edition's 180° arc is the front arc and, beside it, the two sectors
+// from the front diagonals back to the points in the middle of the base's sides.
+// Beyond the base these sectors end on the line through the two points, so that
+// all three together are the half plane in front of it. The mobile arc is one of
+// the four sectors; such a ship has its front arc besides.
 func (r *region) set(p *Profile, rules Rules, s *Ship, arc Arc, reach float64) {
 	half := p.HalfAngle(rules, s.Base)
-	if arc == ArcTurret || arc == ArcMobile {
+	switch arc {
+	case ArcTurret, ArcMobile:
 		arc = turretArc(s.Turret)
+	case ArcDoubleTurret:
+		arc = opposite(turretArc(s.Turret))
+	case ArcFront90:
+		half = 45 * geom.Degree
+	case ArcFront106:
+		half = 53 * geom.Degree
+	case ArcFront136:
+		half = 68 * geom.Degree
 	}
 	switch arc {
 	case ArcRear, ArcRearAux:
@@ -85,6 +104,19 @@ func turretArc(turret string) Arc {
 	return ArcFront
 }
 
+// opposite returns the standard arc across the base.
+func opposite(a Arc) Arc {
+	switch a {
+	case ArcFront:
+		return ArcRear
+	case ArcRear:
+		return ArcFront
+	case ArcLeft:
+		return ArcRight
+	}
+	return ArcLeft
+}
+
 // arcReach bounds how far from a ship's centre the other ship's base lies.
 func arcReach(from geom.Point, bases ...*shape) float64 {
 	r := 1.0
@@ -102,6 +134,9 @@ func inArc(s span) Outcome { return contactOutcome(s) }
 
 // measureArc measures one arc of the ship whose base is a against the base t.
 func (m *pairMeasure) measureArc(arc Arc) ArcVerdict {
+	if arc == ArcPrimaryTurret {
+		return m.allRound(arc)
+	}
 	r := &m.region
 	r.set(&m.profile, m.rules, m.from, arc, m.reach)
 	gap := m.gap(&r.area, &m.to)
@@ -116,4 +151,18 @@ func (m *pairMeasure) measureArc(arc Arc) ArcVerdict {
 		v.Attack = m.attack(r, &gap)
 	}
 	return v
+}
+
+// allRound measures a weapon that no arc limits: always from the closest point to
+// the closest point, whether or not the target is in an arc (G7, G8). Nothing on
+// the table would change that the target can be aimed at.
+func (m *pairMeasure) allRound(arc Arc) ArcVerdict {
+	m.mem.attacks = append(m.mem.attacks, AttackVerdict{
+		RangeVerdict:     m.mem.rangeVerdict(m.rules, &m.direct, m.contact, m.k),
+		DistanceArcStart: geom.Length(max(0, m.direct.val)),
+		BandArcStart:     Band(m.rules, geom.Length(m.direct.val)),
+	})
+	v := &m.mem.attacks[len(m.mem.attacks)-1]
+	v.Obstruction = m.obstruction(&m.direct)
+	return ArcVerdict{Arc: arc, InArc: Yes, Margin: maxObstructionMargin, Attack: v}
 }

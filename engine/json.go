@@ -141,22 +141,26 @@ func parseObstacle(raw json.RawMessage, at string) (Obstacle, error) {
 		"y_mm":        number(&o.Pose.Y),
 		"heading_deg": degrees(&o.Pose.Heading),
 		"sigma_mm":    length(&o.Sigma),
-		"outline_mm": eachOf(func(raw json.RawMessage, at string) error {
-			var p []float64
-			if err := readInto(&p, "[x, y]")(raw, at); err != nil {
-				return err
-			}
-			if len(p) != 2 {
-				return fmt.Errorf("%s: expected [x, y], got %d numbers", at, len(p))
-			}
-			o.Outline = append(o.Outline, geom.Point{X: p[0], Y: p[1]})
-			return nil
-		}),
+		"outline_mm":  outline(&o.Outline),
 	})
 	if err != nil {
 		return o, named(f, o.ID, err)
 	}
 	return o, nil
+}
+
+func outline(dst *[]geom.Point) reader {
+	return eachOf(func(raw json.RawMessage, at string) error {
+		var p []float64
+		if err := readInto(&p, "[x, y]")(raw, at); err != nil {
+			return err
+		}
+		if len(p) != 2 {
+			return fmt.Errorf("%s: expected [x, y], got %d numbers", at, len(p))
+		}
+		*dst = append(*dst, geom.Point{X: p[0], Y: p[1]})
+		return nil
+	})
 }
 
 func tokens(dst *[]Token, what string) reader {
@@ -173,6 +177,8 @@ func tokens(dst *[]Token, what string) reader {
 			"x_mm":        number(&t.Pose.X),
 			"y_mm":        number(&t.Pose.Y),
 			"heading_deg": degrees(&t.Pose.Heading),
+			"sigma_mm":    length(&t.Sigma),
+			"outline_mm":  outline(&t.Outline),
 		})
 		if err != nil {
 			return named(f, t.ID, err)
@@ -512,6 +518,9 @@ type wireToken struct {
 	X       float64 `json:"x_mm"`
 	Y       float64 `json:"y_mm"`
 	Heading float64 `json:"heading_deg"`
+
+	Outline [][2]float64 `json:"outline_mm,omitempty"`
+	Sigma   float64      `json:"sigma_mm,omitempty"`
 }
 
 // MarshalScene writes a scene in the wire form, on one line.
@@ -552,10 +561,7 @@ func newWireScene(s *Scene) (*wireScene, error) {
 	}
 	for i := range s.Obstacles {
 		o := &s.Obstacles[i]
-		wo := wireObstacle{o.ID, o.Kind, o.Pose.X, o.Pose.Y, wireDegrees(o.Pose.Heading), make([][2]float64, len(o.Outline)), float64(o.Sigma)}
-		for j, p := range o.Outline {
-			wo.Outline[j] = [2]float64{p.X, p.Y}
-		}
+		wo := wireObstacle{o.ID, o.Kind, o.Pose.X, o.Pose.Y, wireDegrees(o.Pose.Heading), wireOutline(o.Outline), float64(o.Sigma)}
 		w.Obstacles = append(w.Obstacles, wo)
 	}
 	w.Devices, w.Markers = wireTokens(s.Devices), wireTokens(s.Markers)
@@ -565,7 +571,15 @@ func newWireScene(s *Scene) (*wireScene, error) {
 func wireTokens(ts []Token) []wireToken {
 	var w []wireToken
 	for _, t := range ts {
-		w = append(w, wireToken{t.ID, t.Kind, t.Player, t.Pose.X, t.Pose.Y, wireDegrees(t.Pose.Heading)})
+		w = append(w, wireToken{t.ID, t.Kind, t.Player, t.Pose.X, t.Pose.Y, wireDegrees(t.Pose.Heading), wireOutline(t.Outline), float64(t.Sigma)})
+	}
+	return w
+}
+
+func wireOutline(outline []geom.Point) [][2]float64 {
+	w := make([][2]float64, len(outline))
+	for i, p := range outline {
+		w[i] = [2]float64{p.X, p.Y}
 	}
 	return w
 }

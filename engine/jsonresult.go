@@ -10,6 +10,24 @@ type wireResult struct {
 	Pairs    []wirePair    `json:"pairs"`
 	Objects  []wireObject  `json:"objects"`
 	Problems []wireProblem `json:"problems"`
+
+	Standing []wireStanding `json:"standing,omitempty"`
+}
+
+type wireStanding struct {
+	ID       string    `json:"id"`
+	Contacts []string  `json:"contacts"`
+	Overlaps []string  `json:"overlaps"`
+	Bars     []wireBar `json:"may_not"`
+}
+
+type wireBar struct {
+	Act     string `json:"act"`
+	Target  string `json:"target,omitempty"`
+	Because string `json:"because"`
+	Outcome string `json:"outcome"`
+	Why     string `json:"why"`
+	Rule    string `json:"rule"`
 }
 
 type wirePair struct {
@@ -18,6 +36,9 @@ type wirePair struct {
 	Range   wireRange `json:"range"`
 	Contact string    `json:"contact"`
 	Arcs    []wireArc `json:"arcs"`
+
+	Farthest wireDistance `json:"farthest"`
+	Side     string       `json:"side,omitempty"`
 }
 
 type wireDistance struct {
@@ -55,6 +76,7 @@ type wireObstruction struct {
 	By      []string `json:"by"`
 	Ships   []string `json:"ships"`
 	Margin  float64  `json:"margin_mm"`
+	Devices []string `json:"devices,omitempty"`
 }
 
 type wireObject struct {
@@ -98,6 +120,7 @@ func newWireResult(r *Result) wireResult {
 		p := &r.Pairs[i]
 		w.Pairs[i] = wirePair{
 			From: p.From, To: p.To, Contact: p.Contact.String(), Arcs: make([]wireArc, len(p.Arcs)),
+			Farthest: newWireDistance(&p.Farthest), Side: p.Side().String(),
 			Range: wireRange{newWireDistance(&p.Range), p.Range.Outcome.String(), wireLines(p.Range.Lines)},
 		}
 		for j := range p.Arcs {
@@ -107,6 +130,13 @@ func newWireResult(r *Result) wireResult {
 	for i, o := range r.Objects {
 		w.Objects[i] = wireObject{o.From, o.To, o.Kind, newWireDistance(&o.Range), o.Contact.String(), o.Overlap.String()}
 		w.Objects[i].Possible = nil // the contract states them for pairs only
+	}
+	for _, s := range r.Standing {
+		ws := wireStanding{s.ID, listed(s.Contacts), listed(s.Overlaps), make([]wireBar, len(s.Bars))}
+		for i, b := range s.Bars {
+			ws.Bars[i] = wireBar{b.Act, b.Target, b.Because, b.Outcome.String(), b.Why, b.Rule}
+		}
+		w.Standing = append(w.Standing, ws)
 	}
 	for i, p := range r.Problems {
 		w.Problems[i] = wireProblem{p.ID, p.Problem, float64(p.Margin)}
@@ -123,7 +153,7 @@ func newWireArc(a *ArcVerdict) wireArc {
 			DistanceArcStart: float64(at.DistanceArcStart),
 			BandArcStart:     at.BandArcStart,
 			Lines:            wireLines(at.Lines),
-			Obstruction:      wireObstruction{o.Verdict, listed(o.By), listed(o.Ships), float64(o.Margin)},
+			Obstruction:      wireObstruction{o.Verdict, listed(o.By), listed(o.Ships), float64(o.Margin), o.Devices},
 		}
 	}
 	return w

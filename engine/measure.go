@@ -12,16 +12,19 @@ type table struct {
 	scene   *Scene
 	profile Profile
 	k       float64
-	sharp   bool // no outline on the table is uncertain
-	rocks   []rock
-	others  []stander
-	mem     memory
-	pm      pairMeasure
+
+	touching Touching
+
+	sharp  bool // no outline on the table is uncertain
+	rocks  []rock
+	others []stander
+	mem    memory
+	pm     pairMeasure
 }
 
 // prepare checks a scene and works out what all its measurements share.
 func (t *table) prepare(s *Scene, o Options) error {
-	t.scene, t.k = s, o.Sigmas
+	t.scene, t.k, t.touching = s, o.Sigmas, o.Touching
 	if t.k == 0 {
 		t.k = DefaultSigmas
 	}
@@ -112,7 +115,7 @@ func Measure(s *Scene, o Options) (Result, error) {
 
 // measure fills r, whose lists it uses again.
 func (t *table) measure(r *Result) {
-	s := t.scene
+	s, standing := t.scene, r.Standing[:0]
 	*r = Result{Rules: s.Rules, Pairs: r.Pairs[:0], Objects: r.Objects[:0], Problems: r.Problems[:0]}
 	for i := range s.Ships {
 		for j := range s.Ships {
@@ -127,6 +130,7 @@ func (t *table) measure(r *Result) {
 		}
 	}
 	r.Problems = t.problems(r.Problems)
+	r.Standing = t.standing(r, standing)
 }
 
 // MeasurePair answers the questions about one ordered pair of ships.
@@ -158,7 +162,7 @@ type pairMeasure struct {
 	direct       meeting // from base to base
 
 	region region // the arc that is being measured
-	swath  swath
+	lane   lane
 	look   look
 	sights []sight // what was answered about obstruction
 	one    rock
@@ -207,6 +211,13 @@ func (t *table) problems(ps []Problem) []Problem {
 			}
 		}
 	}
+	for _, list := range [...][]Token{t.scene.Devices, t.scene.Markers} {
+		for i := range list {
+			if k := &list[i]; len(k.parts()) == 0 {
+				ps = append(ps, Problem{ID: k.ID, Problem: "not measured: the size of its kind is not known"})
+			}
+		}
+	}
 	return ps
 }
 
@@ -240,6 +251,9 @@ func (t *table) radius(s *Ship) float64 {
 	return math.Hypot(float64(w), float64(l)) / 2
 }
 
+// overlaps begins the problem of a ship that lies on another.
+const overlaps = "overlaps "
+
 // overlapping reports two bases that lie on each other, which cannot be.
 func (t *table) overlapping(a, b *Ship) (Problem, bool) {
 	if far := float64(a.Pose.Distance(b.Pose.Point)); far > t.radius(a)+t.radius(b) {
@@ -251,5 +265,5 @@ func (t *table) overlapping(a, b *Ship) (Problem, bool) {
 	x.base(&t.profile, a, bodyFrom)
 	y.base(&t.profile, b, bodyTo)
 	s := g.separation(x, y)
-	return Problem{ID: a.ID, Problem: "overlaps " + b.ID, Margin: geom.Length(-s.val)}, s.hi < -tie
+	return Problem{ID: a.ID, Problem: overlaps + b.ID, Margin: geom.Length(-s.val)}, s.hi < -tie
 }

@@ -40,7 +40,7 @@ func (t *table) object(s *Ship, r *rock) ObjectVerdict {
 	v := ObjectVerdict{
 		From: s.ID, To: r.id, Kind: r.kind,
 		Range:   t.mem.rangeVerdict(t.scene.Rules, &d, contact, t.k),
-		Contact: contact,
+		Contact: contact, obstacle: r.obstacle,
 	}
 	v.Overlap = overlapOutcome(d.span)
 	// Beyond the guides' reach nothing can overlap.

@@ -55,15 +55,15 @@ func (m beam) hull() geom.Polygon {
 	return geom.Polygon{m.a[0], m.a[1], m.b[1], m.b[0]}
 }
 
-// swath is a beam's area, with the box around it for telling quickly what is far
+// lane is a beam's area on the table, with the box around it for telling quickly what is far
 // from it.
-type swath struct {
+type lane struct {
 	geom.Polygon
 	lo, hi geom.Point
 	room   [4]geom.Point
 }
 
-func (s *swath) set(b beam) {
+func (s *lane) set(b beam) {
 	s.room = [4]geom.Point{b.a[0], b.a[1], b.b[1], b.b[0]}
 	s.Polygon = s.room[:]
 	if b.a == b.b {
@@ -76,9 +76,9 @@ func (s *swath) set(b beam) {
 	}
 }
 
-// within returns whether anything of a circle may be within limit of the swath,
+// within returns whether anything of a circle may be within limit of the lane,
 // and a lower bound of its distance.
-func (s *swath) within(limit float64, centre geom.Point, radius float64) (float64, bool) {
+func (s *lane) within(limit float64, centre geom.Point, radius float64) (float64, bool) {
 	dx := max(0, max(s.lo.X-centre.X, centre.X-s.hi.X))
 	dy := max(0, max(s.lo.Y-centre.Y, centre.Y-s.hi.Y))
 	if far := limit + radius; dx > far || dy > far || dx*dx+dy*dy > far*far {
@@ -123,7 +123,7 @@ func (m *pairMeasure) obstruction(d *meeting) ObstructionVerdict {
 		v = m.measuredObstruction(possible)
 	}
 	v.Margin = min(v.Margin, maxObstructionMargin)
-	m.swath.set(permitted)
+	m.lane.set(permitted)
 	v.Ships = m.shipsOn(permitted)
 	v.Devices = m.devicesOn(permitted)
 	m.sights = append(m.sights, sight{permitted, possible, v})
@@ -136,7 +136,7 @@ func (m *pairMeasure) obstruction(d *meeting) ObstructionVerdict {
 // those lines and at one line between each two of them.
 func (m *pairMeasure) exactObstruction(b beam) ObstructionVerdict {
 	v := ObstructionVerdict{Verdict: "never"}
-	m.swath.set(b)
+	m.lane.set(b)
 	l := &m.look
 	*l = look{beam: b, near: l.near[:0], on: l.on[:0], ts: l.ts[:0], fs: l.fs[:0]}
 	clearance := float64(maxObstructionMargin)
@@ -145,14 +145,14 @@ func (m *pairMeasure) exactObstruction(b beam) ObstructionVerdict {
 		if !r.obstacle {
 			continue
 		}
-		d, ok := m.swath.within(clearance, r.centre, r.radius)
+		d, ok := m.lane.within(clearance, r.centre, r.radius)
 		if !ok {
 			continue
 		}
 		if d == 0 {
 			l.near, l.on = append(l.near, r), append(l.on, false)
 		}
-		clearance = min(clearance, geom.Gap(m.swath.Polygon, r.outline))
+		clearance = min(clearance, geom.Gap(m.lane.Polygon, r.outline))
 	}
 	l.ts = b.changes(l.ts, l.near)
 	blocked := 0
@@ -314,7 +314,7 @@ func crossing(a, b, c, d geom.Point) (geom.Point, bool) {
 func (m *pairMeasure) measuredObstruction(b beam) ObstructionVerdict {
 	v := ObstructionVerdict{Verdict: "never"}
 	sd := max(m.lineSigma(b.a), m.lineSigma(b.b))
-	m.swath.set(b)
+	m.lane.set(b)
 	closest, deepest := float64(maxObstructionMargin), 0.0
 	must := false
 	first := len(m.mem.ids)
@@ -324,10 +324,10 @@ func (m *pairMeasure) measuredObstruction(b beam) ObstructionVerdict {
 			continue
 		}
 		total := m.k * math.Hypot(sd, r.sigma)
-		if _, ok := m.swath.within(max(total, closest), r.centre, r.radius); !ok {
+		if _, ok := m.lane.within(max(total, closest), r.centre, r.radius); !ok {
 			continue
 		}
-		gap := geom.Gap(m.swath.Polygon, r.outline)
+		gap := geom.Gap(m.lane.Polygon, r.outline)
 		closest = min(closest, gap)
 		if gap > total {
 			continue
@@ -433,7 +433,7 @@ func (m *pairMeasure) shipsOn(b beam) []string {
 		if o.ship == m.from || o.ship == m.target {
 			continue
 		}
-		if _, ok := m.swath.within(0, o.ship.Pose.Point, o.radius); !ok {
+		if _, ok := m.lane.within(0, o.ship.Pose.Point, o.radius); !ok {
 			continue
 		}
 		if m.through(b, o.outline[:]) {
@@ -451,7 +451,7 @@ func (m *pairMeasure) devicesOn(b beam) []string {
 		if !r.device {
 			continue
 		}
-		if _, ok := m.swath.within(0, r.centre, r.radius); ok && m.through(b, r.outline) {
+		if _, ok := m.lane.within(0, r.centre, r.radius); ok && m.through(b, r.outline) {
 			m.mem.ids = append(m.mem.ids, r.id)
 		}
 	}

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"fmt"
+	"math"
 	"strings"
 
 	"sightline/engine/geom"
@@ -64,6 +66,17 @@ func tokenKind(kind string) string {
 		return strings.NewReplacer("-", "_", " ", "_").Replace(kind)
 	}
 	return kind
+}
+
+// validateOutline checks what a token states of its own outline.
+func (t *Token) validateOutline() error {
+	if !within(float64(t.Sigma), 0, math.Sqrt(maxVariance)) {
+		return fmt.Errorf("sigma_mm: expected 0 to %g, got %g", math.Sqrt(maxVariance), float64(t.Sigma))
+	}
+	if len(t.Outline) == 0 {
+		return nil
+	}
+	return validOutline(t.Outline)
 }
 
 // parts returns what a token on the table is made of.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
+	"unicode"
 
 	"sightline/engine/geom"
 )
@@ -46,6 +48,8 @@ func (s *Scene) Validate() error {
 		switch {
 		case id == "":
 			return fmt.Errorf("%s[%d]: id: expected a name, got none", list, i)
+		case strings.ContainsFunc(id, unicode.IsControl):
+			return fmt.Errorf("%s[%d]: id: expected a name without control characters, got %q", list, i, id)
 		case ids[id]:
 			return fmt.Errorf("%s[%d]: id: %q is there twice", list, i, id)
 		case err != nil:
@@ -181,18 +185,22 @@ func (o *Obstacle) validate() error {
 	if !within(float64(o.Sigma), 0, math.Sqrt(maxVariance)) {
 		return fmt.Errorf("sigma_mm: expected 0 to %g, got %g", math.Sqrt(maxVariance), float64(o.Sigma))
 	}
-	if n := len(o.Outline); n < 3 || n > maxVertices {
+	return validOutline(o.Outline)
+}
+
+func validOutline(outline []geom.Point) error {
+	if n := len(outline); n < 3 || n > maxVertices {
 		return fmt.Errorf("outline_mm: expected 3 to %d vertices, got %d", maxVertices, n)
 	}
-	for i, p := range o.Outline {
+	for i, p := range outline {
 		if !within(p.X, -maxCoordinate, maxCoordinate) || !within(p.Y, -maxCoordinate, maxCoordinate) {
 			return fmt.Errorf("outline_mm[%d]: expected a place within %g mm, got %g, %g", i, maxCoordinate, p.X, p.Y)
 		}
 	}
-	if i, j, bad := geom.Polygon(o.Outline).Crossing(); bad {
+	if i, j, bad := geom.Polygon(outline).Crossing(); bad {
 		return fmt.Errorf("outline_mm: expected a simple polygon, but the edge from vertex %d meets the edge from vertex %d", i, j)
 	}
-	if geom.Polygon(o.Outline).Area() == 0 {
+	if geom.Polygon(outline).Area() == 0 {
 		return errors.New("outline_mm: expected a polygon with an area")
 	}
 	return nil
@@ -202,5 +210,8 @@ func (t *Token) validate() error {
 	if err := validPlayer(t.Player); err != nil {
 		return err
 	}
-	return validPose(t.Pose)
+	if err := validPose(t.Pose); err != nil {
+		return err
+	}
+	return t.validateOutline()
 }

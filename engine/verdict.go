@@ -60,12 +60,18 @@ const (
 	ArcFullRear
 	ArcBullseye
 	ArcTurret
-	ArcRearAux      // 1e
-	ArcFullFront180 // 1e
-	ArcMobile       // 1e
+	ArcRearAux       // 1e
+	ArcFullFront180  // 1e
+	ArcMobile        // 1e
+	ArcDoubleTurret  // the arc opposite to the turret's, of a double turret indicator
+	ArcPrimaryTurret // 1e: a turret primary weapon, which no arc limits
+	ArcFront90       // 1e huge ships whose token prints a front arc of this width
+	ArcFront106
+	ArcFront136
 )
 
-var arcNames = [...]string{"", "front", "rear", "left", "right", "full_front", "full_rear", "bullseye", "turret", "rear_aux", "full_front_180", "mobile"}
+var arcNames = [...]string{"", "front", "rear", "left", "right", "full_front", "full_rear", "bullseye", "turret", "rear_aux", "full_front_180", "mobile",
+	"double_turret", "primary_turret", "front_90", "front_106", "front_136"}
 
 // String returns the arc's name in the contract.
 func (a Arc) String() string {
@@ -118,6 +124,8 @@ type ObjectVerdict struct {
 	Range    RangeVerdict
 	Contact  Outcome
 	Overlap  Outcome
+
+	obstacle bool // it stands among the obstacles or counts as one
 }
 
 // Problem is something about the scene that the rules do not allow or that makes
@@ -134,6 +142,7 @@ type Result struct {
 	Pairs    []PairVerdict
 	Objects  []ObjectVerdict
 	Problems []Problem
+	Standing []Standing // per ship that is in contact, overlaps something or may not do something
 }
 
 // DefaultSigmas is how many standard deviations a margin must exceed for a
@@ -143,4 +152,8 @@ const DefaultSigmas = 3
 // Options control a measurement.
 type Options struct {
 	Sigmas float64 // 0 means DefaultSigmas
+
+	// Touching is the first edition's relation between ships, which no scene can
+	// show; nil where nobody keeps it.
+	Touching Touching
 }

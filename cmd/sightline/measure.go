@@ -121,12 +121,18 @@ func (c *measureCmd) known(scenes []engine.Scene) error {
 		for _, o := range scenes[i].Obstacles {
 			to = to || o.ID == c.To
 		}
+		for _, d := range scenes[i].Devices {
+			to = to || d.ID == c.To
+		}
+		for _, m := range scenes[i].Markers {
+			to = to || m.ID == c.To
+		}
 	}
 	switch {
 	case !from:
 		return unanswered{fmt.Errorf("--from: no ship %q in the scene", c.From)}
 	case !to:
-		return unanswered{fmt.Errorf("--to: no ship or obstacle %q in the scene", c.To)}
+		return unanswered{fmt.Errorf("--to: no ship, obstacle, device or marker %q in the scene", c.To)}
 	case c.From != "" && c.From == c.To:
 		return errors.New("--to: expected another ship than --from")
 	}
@@ -136,10 +142,12 @@ func (c *measureCmd) known(scenes []engine.Scene) error {
 // asked keeps the pairs and objects of --from and --to.
 func (c *measureCmd) asked(r engine.Result) engine.Result {
 	other := func(from, to string) bool {
-		return c.From != "" && from != c.From || c.To != "" && to != c.To
+		part := strings.HasPrefix(to, c.To+".") // of a device of several cards
+		return c.From != "" && from != c.From || c.To != "" && to != c.To && !part
 	}
 	r.Pairs = slices.DeleteFunc(r.Pairs, func(p engine.PairVerdict) bool { return other(p.From, p.To) })
 	r.Objects = slices.DeleteFunc(r.Objects, func(o engine.ObjectVerdict) bool { return other(o.From, o.To) })
+	r.Standing = slices.DeleteFunc(r.Standing, func(s engine.Standing) bool { return c.From != "" && s.ID != c.From })
 	return r
 }
 
@@ -175,11 +183,30 @@ func printResult(w io.Writer, r *engine.Result) {
 		o := &r.Objects[i]
 		row(w, o.From, o.To, o.Kind, words(o.Contact), &o.Range, words(o.Overlap))
 	}
+	printStanding(w, r.Standing)
 	if len(r.Problems) > 0 {
 		fmt.Fprintln(w, "\nPROBLEM\tSHIP\tBY mm")
 	}
 	for _, p := range r.Problems {
 		fmt.Fprintf(w, "%s\t%s\t%.2f\n", p.Problem, p.ID, p.Margin.Millimeters())
+	}
+}
+
+// printStanding prints what ships may not do where they stand.
+func printStanding(w io.Writer, all []engine.Standing) {
+	title := "\nSHIP\tMAY NOT\tBECAUSE\tANSWER\tRULE"
+	for _, s := range all {
+		for _, b := range s.Bars {
+			if title != "" {
+				fmt.Fprintln(w, title)
+				title = ""
+			}
+			act, target := b.Act, b.Target
+			if target != "" {
+				act += " " + target
+			}
+			fmt.Fprintf(w, "%s\t%s\t%s (%s)\t%s\t%s\n", s.ID, act, b.Why, b.Because, words(b.Outcome), b.Rule)
+		}
 	}
 }
 
@@ -190,6 +217,9 @@ func printArc(w io.Writer, p *engine.PairVerdict, a *engine.ArcVerdict) {
 		o := words2(at.Obstruction.Verdict)
 		if len(at.Obstruction.By) > 0 {
 			o += " (" + strings.Join(at.Obstruction.By, ", ") + ")"
+		}
+		if on := slices.Concat(at.Obstruction.Ships, at.Obstruction.Devices); len(on) > 0 {
+			o += ", on the line: " + strings.Join(on, ", ")
 		}
 		row(w, p.From, p.To, "  attack range", "", &at.RangeVerdict, o)
 	}

@@ -122,6 +122,6 @@ func TestMeasureErrorsNameTheFileAndTheKey(t *testing.T) {
 	assert.ErrorContains(t, err, "standard input: ")
 
 	err = (&measureCmd{Scene: "-", Sigmas: 3, To: "X"}).measure(strings.NewReader(measureScene), &bytes.Buffer{})
-	assert.ErrorContains(t, err, `--to: no ship or obstacle "X"`)
+	assert.ErrorContains(t, err, `--to: no ship, obstacle, device or marker "X"`)
 	assert.True(t, errors.As(err, new(unanswered)))
 }

@@ -1,0 +1,306 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// Check is one question about how the table was set up.
+type Check struct {
+	ID, Against string      // what was placed, and what it is measured against
+	Legal       Outcome     // whether it may stand there
+	Distance    geom.Length // what was measured
+	Sigma       geom.Length // of the distance
+	Margin      geom.Length // to what would change the answer: positive where it is legal
+	Why         string      // what the rule asks, in a few words
+	Rule        string      // edition and number of the rule
+}
+
+// The edges of the play area, from player 1's seat. Player 1's own edge is the near
+// one and player 2's the far one.
+type Edge int
+
+// The four edges, counter-clockwise from player 1's own.
+const (
+	EdgeNear Edge = iota
+	EdgeRight
+	EdgeFar
+	EdgeLeft
+)
+
+var matEdgeNames = [...]string{"near edge", "right edge", "far edge", "left edge"}
+
+// String returns the edge's name: "near edge".
+func (e Edge) String() string {
+	if e < 0 || int(e) >= len(matEdgeNames) {
+		return fmt.Sprintf("Edge(%d)", int(e))
+	}
+	return matEdgeNames[e]
+}
+
+// PlayerEdge returns a player's own edge of the play area.
+func PlayerEdge(player int) Edge {
+	if player == 2 {
+		return EdgeFar
+	}
+	return EdgeNear
+}
+
+// line returns a point of the edge and the unit vector into the play area.
+func (e Edge) line(s *Scene) (at, in geom.Point) {
+	switch e {
+	case EdgeRight:
+		return geom.Point{X: float64(s.MatWidth)}, geom.Point{X: -1}
+	case EdgeFar:
+		return geom.Point{Y: float64(s.MatHeight)}, geom.Point{Y: -1}
+	case EdgeLeft:
+		return geom.Point{}, geom.Point{X: 1}
+	}
+	return geom.Point{}, geom.Point{Y: 1}
+}
+
+// EdgeRange is how far something is from an edge of the play area.
+type EdgeRange struct {
+	Edge     Edge
+	Nearest  RangeVerdict // to its closest point: what "at" and "beyond" ask
+	Farthest RangeVerdict // to its furthest point: what "within" asks (G13)
+	Past     Outcome      // whether some of it lies outside the play area there
+}
+
+// EdgeRanges measures a ship's base, an obstacle, a device or a marker against the
+// four edges of the play area.
+func EdgeRanges(s *Scene, id string, o Options) ([4]EdgeRange, error) {
+	var out [4]EdgeRange
+	t := &table{}
+	if err := t.prepareMat(s, o); err != nil {
+		return out, err
+	}
+	for e := range out {
+		near, far, err := t.edgeSpans(id, Edge(e))
+		if err != nil {
+			return out, err
+		}
+		out[e] = EdgeRange{
+			Edge:     Edge(e),
+			Nearest:  t.mem.rangeVerdict(s.Rules, &near, No, t.k),
+			Farthest: t.mem.rangeVerdict(s.Rules, &far, No, t.k),
+			Past:     overlapOutcome(near.span),
+		}
+	}
+	return out, nil
+}
+
+func (t *table) prepareMat(s *Scene, o Options) error {
+	if err := t.prepare(s, o); err != nil {
+		return err
+	}
+	if s.MatWidth <= 0 || s.MatHeight <= 0 {
+		return fmt.Errorf("engine: mat: expected its width and height")
+	}
+	return nil
+}
+
+// edgeSpans measures the nearest and the furthest point of something from an edge.
+// Both are a least or a most over corners, each with its own interval.
+func (t *table) edgeSpans(id string, e Edge) (near, far meeting, err error) {
+	s := t.scene
+	at, in := e.line(s)
+	var g gauge
+	var corners []geom.Point
+	var sigma float64
+	if ship := s.ship(id); ship != nil {
+		g.set(body{}, body{ship.Pose.Point, ship.Covariance}, s.ScaleSigma, t.k)
+		t.pm.base.base(&t.profile, ship, bodyTo)
+		corners = t.pm.base.v
+	} else if r := t.rock(id); r != nil {
+		sigma = r.sigma
+		g.set(body{}, body{r.at, geom.Cov3{0: sq(sigma), 4: sq(sigma)}}, s.ScaleSigma, t.k)
+		corners = r.outline
+	} else {
+		return near, far, fmt.Errorf("engine: measure %q against an edge: no such thing in the scene, or one of a kind whose size is not known", id)
+	}
+	near.span = span{math.Inf(1), math.Inf(1), math.Inf(1)}
+	far.span = span{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
+	for _, q := range corners {
+		d := in.Dot(q.Sub(at))
+		l, _ := g.leaf(d, in, bodyFrom, bodyTo, q, q, d)
+		line := Line{q, q.Sub(in.Mul(d))}
+		if d < near.val {
+			near.lines = [2]Line{line, line}
+		}
+		if d > far.val {
+			far.lines = [2]Line{line, line}
+		}
+		near.span, far.span = near.least(l), far.most(l)
+	}
+	return near, far, nil
+}
+
+func (t *table) rock(id string) *rock {
+	for i := range t.rocks {
+		if t.rocks[i].id == id {
+			return &t.rocks[i]
+		}
+	}
+	return nil
+}
+
+// decide makes the check of a measured value against limits: legal when it is
+// above lo (beyond), or on it where closed says so, and at most hi.
+func decide(c Check, s span, k, lo, hi float64, closed bool) Check {
+	c.Distance = geom.Length(max(0, s.val))
+	c.Margin = geom.Length(min(s.val-lo, hi-s.val))
+	switch {
+	case s.lo == s.hi:
+		c.Legal = No
+		if above := s.val > lo+tie || closed && s.val >= lo-tie; above && s.val <= hi+tie {
+			c.Legal = Yes
+		}
+	case s.lo > lo && s.hi < hi:
+		c.Legal = Yes
+	case s.hi < lo || s.lo > hi:
+		c.Legal = No
+	}
+	c.Sigma = geom.Length(s.sigma(k, float64(c.Margin), c.Legal != Indeterminate))
+	return c
+}
+
+var endless = math.Inf(1)
+
+// CheckObstacles says of every obstacle whether it may have been placed where it
+// is: beyond range 1 of each other and beyond range 2 of each edge (G204, G205).
+// Cargo and other tokens that count as obstacles are not placed at setup.
+func CheckObstacles(s *Scene, o Options) ([]Check, error) {
+	t := &table{}
+	if err := t.prepareMat(s, o); err != nil {
+		return nil, err
+	}
+	rule := rulesOf(s.Rules, "G204", "G205")
+	var all []Check
+	for i := range s.Obstacles {
+		a := &t.rocks[i]
+		for e := EdgeNear; e <= EdgeLeft; e++ {
+			near, _, err := t.edgeSpans(a.id, e)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, decide(Check{ID: a.id, Against: e.String(), Why: "beyond range 2 of each edge", Rule: rule}, near.span, t.k, 200, endless, false))
+		}
+		for j := range i {
+			b := &t.rocks[j]
+			all = append(all, decide(Check{ID: a.id, Against: b.id, Why: "beyond range 1 of each other obstacle", Rule: rule}, t.gapSpan(a, b), t.k, 100, endless, false))
+		}
+	}
+	return all, nil
+}
+
+// rulesOf names a rule that has a number of its own in the first edition.
+func rulesOf(r Rules, first, second string) string {
+	if r == Rules1e {
+		return r.String() + " " + first
+	}
+	return r.String() + " " + second
+}
+
+// CheckDeployment says of every ship whose player is known whether it stands
+// wholly within range 1 of its player's edge and in the play area (G13, G206,
+// G207). In the first edition a large ship may stick out of that strip as long as
+// it fills it from the edge of the play area on (G208), but never out of the play
+// area (G209).
+func CheckDeployment(s *Scene, o Options) ([]Check, error) {
+	t := &table{}
+	if err := t.prepareMat(s, o); err != nil {
+		return nil, err
+	}
+	var all []Check
+	for i := range s.Ships {
+		ship := &s.Ships[i]
+		if ship.Player == 0 {
+			continue
+		}
+		for e := EdgeNear; e <= EdgeLeft; e++ {
+			near, far, err := t.edgeSpans(ship.ID, e)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, decide(Check{ID: ship.ID, Against: e.String(), Why: "in the play area", Rule: rulesOf(s.Rules, "G209", "G200")}, near.span, t.k, 0, endless, true))
+			if e != PlayerEdge(ship.Player) {
+				continue
+			}
+			c := decide(Check{ID: ship.ID, Against: e.String(), Why: "within range 1 of its player's edge", Rule: rulesOf(s.Rules, "G206", "G207")}, far.span, t.k, math.Inf(-1), 100, true)
+			if s.Rules == Rules1e && ship.Base == Large && c.Legal != Yes {
+				c = largeShip(c, near.span)
+			}
+			all = append(all, c)
+		}
+	}
+	return all, nil
+}
+
+// largeShip applies the exception for large ships that stick out of the strip: one
+// that fills it has a corner or a side on the edge of the play area.
+func largeShip(c Check, near span) Check {
+	switch fills := near; {
+	case fills.lo == fills.hi && math.Abs(fills.val) <= tie:
+		c.Legal = Yes
+	case fills.lo < fills.hi && fills.lo <= 0 && fills.hi >= 0:
+		c.Legal = Indeterminate
+	default:
+		return c
+	}
+	c.Why, c.Rule = "a large ship that fills the strip may stick out of it", "1e G208"
+	return c
+}
+
+// CheckHyperspaceMarkers says whether the two hyperspace markers of 2.0 may stand
+// where they do: each beyond range 0 of all obstacles and beyond range 1 of the
+// edges (G214), and the second beyond range 3 of the first (G215).
+func CheckHyperspaceMarkers(s *Scene, o Options) ([]Check, error) {
+	t := &table{}
+	if err := t.prepareMat(s, o); err != nil {
+		return nil, err
+	}
+	var all []Check
+	var first *rock
+	for i := range t.rocks {
+		a := &t.rocks[i]
+		if tokenKind(a.kind) != "hyperspace_marker" {
+			continue
+		}
+		for e := EdgeNear; e <= EdgeLeft; e++ {
+			near, _, err := t.edgeSpans(a.id, e)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, decide(Check{ID: a.id, Against: e.String(), Why: "beyond range 1 of the edges", Rule: "2.0 G214"}, near.span, t.k, 100, endless, false))
+		}
+		for j := range s.Obstacles {
+			b := &t.rocks[j]
+			all = append(all, decide(Check{ID: a.id, Against: b.id, Why: "beyond range 0 of all obstacles", Rule: "2.0 G214"}, t.gapSpan(a, b), t.k, 0, endless, false))
+		}
+		if first != nil {
+			all = append(all, decide(Check{ID: a.id, Against: first.id, Why: "beyond range 3 of the first marker", Rule: "2.0 G215"}, t.gapSpan(a, first), t.k, 300, endless, false))
+		} else {
+			first = a
+		}
+	}
+	return all, nil
+}
+
+// HyperspacePose returns where a ship comes out at a hyperspace marker: its rear
+// flush against one of the marker's sides, heading away from it (G216). Sides are
+// numbered clockwise from the front, 0 to 3, and beyond; the next one clockwise is
+// tried where a side is taken (G217).
+func HyperspacePose(p *Profile, marker geom.Pose, side int, base Base) geom.Pose {
+	size := [2]float64{46.4, 52.7} // along and across the marker's heading
+	_, length := p.Size(base)
+	out := geom.Pose{Point: marker.Point, Heading: marker.Heading + geom.Angle(side%4)*math.Pi/2}
+	along := size[0]
+	if side%2 != 0 {
+		along = size[1]
+	}
+	out.Point = out.Point.Add(out.Forward().Mul(along/2 + float64(length)/2))
+	return out
+}

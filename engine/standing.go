@@ -1,0 +1,247 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"sightline/engine/geom"
+)
+
+// Touching is the first edition's relation between ships that touch: one
+// overlapped the other while executing a maneuver, and their bases have been in
+// contact since (G95–G101). Contact alone does not make it, so that it cannot be
+// seen on the table: whoever keeps the game keeps it from move to move with
+// [Touching.After].
+type Touching [][2]string
+
+// Has reports whether two ships touch.
+func (t Touching) Has(a, b string) bool {
+	for _, p := range t {
+		if p == [2]string{a, b} || p == [2]string{b, a} {
+			return true
+		}
+	}
+	return false
+}
+
+// After returns the relation after a ship has moved. s is the table afterwards
+// and touched the ships that the maneuver left it in contact with after an
+// overlap: several when it backed into several at once (G100, G101), and none
+// after a boost, a barrel roll or a move that overlapped nobody, even if the bases
+// meet (G97, G98). What touched before goes on as long as the bases are in contact
+// (G96, G99), or may be as far as the measurement can tell.
+func (t Touching) After(s *Scene, moved string, touched []string, o Options) (Touching, error) {
+	var after Touching
+	var m Measurer
+	for _, p := range t {
+		if p[0] == moved || p[1] == moved {
+			v, err := m.Pair(s, p[0], p[1], o)
+			if err != nil {
+				return nil, fmt.Errorf("touching: %w", err)
+			}
+			if v.Contact == No {
+				continue
+			}
+		}
+		after = append(after, p)
+	}
+	for _, id := range touched {
+		if s.ship(id) == nil {
+			return nil, fmt.Errorf("engine: touching %q: %w", id, ErrNoShip)
+		}
+		if !after.Has(moved, id) {
+			after = append(after, [2]string{moved, id})
+		}
+	}
+	return after, nil
+}
+
+// Standing is what a ship's place on the table does to it before anybody acts.
+type Standing struct {
+	ID       string
+	Contacts []string // ships and objects that its base is surely in contact with or overlaps
+	Overlaps []string // objects, and ships by mistake, that it surely overlaps, guides counted
+	Bars     []Bar    // what it may not do, or perhaps not
+}
+
+// Bar is something that a ship may not do where it stands.
+type Bar struct {
+	Act     string  // "attack" or "lock"
+	Target  string  // the ship that it may not attack; "" for every ship
+	Because string  // the object or ship that is the reason
+	Outcome Outcome // Yes: barred; Indeterminate: the measurement cannot decide; NoView: it depends on what cannot be seen
+	Why     string  // in a few words
+	Rule    string  // edition and number of the rule
+}
+
+// MayAttack reports whether a ship may attack a target, as far as where it stands
+// goes; arcs and range are measured elsewhere.
+func (s *Standing) MayAttack(target string) Outcome {
+	may := Yes
+	for i := range s.Bars {
+		if b := &s.Bars[i]; b.Act == "attack" && (b.Target == "" || b.Target == target) {
+			may = both(may, not(b.Outcome))
+		}
+	}
+	return may
+}
+
+// StandingState says of every ship of which there is something to say what it is in contact with, what it overlaps
+// and what it therefore may not do in the scene's edition:
+//
+//   - first edition: no attack while overlapping an asteroid (G175), though over
+//     debris (G176); none against a ship that it touches (G102), which contact
+//     alone does not say;
+//   - 2.0: no attack at range 0 of an asteroid (G177), none against a ship at range
+//     0 (G57, G73);
+//   - 2.5: no attack at range 0 of an asteroid, debris or gas (G178), no lock by or
+//     on a ship at range 0 of gas (G179); ships at range 0 may be attacked (G58).
+//
+// touching is the first edition's relation; nil where nobody keeps it.
+func StandingState(s *Scene, touching Touching, o Options) ([]Standing, error) {
+	o.Touching = touching
+	r, err := Measure(s, o)
+	return r.Standing, err
+}
+
+// standing lists the ships of which there is something to say, in the memory of
+// the list given.
+func (t *table) standing(r *Result, all []Standing) []Standing {
+	s, rocks := t.scene, len(t.rocks)
+	for i := range s.Ships {
+		if len(all) < cap(all) {
+			all = all[:len(all)+1]
+		} else {
+			all = append(all, Standing{})
+		}
+		st := &all[len(all)-1]
+		*st = Standing{ID: s.Ships[i].ID, Contacts: st.Contacts[:0], Overlaps: st.Overlaps[:0], Bars: st.Bars[:0]}
+		for j := range s.Ships[1:] {
+			st.ship(r.Rules, &r.Pairs[i*(len(s.Ships)-1)+j], t.touching)
+		}
+		for j := range rocks {
+			st.object(r.Rules, &r.Objects[i*rocks+j])
+		}
+		for j := range r.Problems {
+			p := &r.Problems[j]
+			if other, ok := strings.CutPrefix(p.Problem, overlaps); ok && p.ID == st.ID {
+				st.Overlaps = append(st.Overlaps, other)
+			} else if ok && other == st.ID {
+				st.Overlaps = append(st.Overlaps, p.ID)
+			}
+		}
+		if len(st.Contacts)+len(st.Overlaps)+len(st.Bars) == 0 {
+			all = all[:len(all)-1]
+		}
+	}
+	return all
+}
+
+func (s *Standing) object(r Rules, o *ObjectVerdict) {
+	if o.Contact == Yes {
+		s.Contacts = append(s.Contacts, o.To)
+	}
+	if o.Overlap == Yes {
+		s.Overlaps = append(s.Overlaps, o.To)
+	}
+	bar := func(act string, is Outcome, why, rule string) {
+		if is != No {
+			s.Bars = append(s.Bars, Bar{Act: act, Because: o.To, Outcome: is, Why: why, Rule: rule})
+		}
+	}
+	kind := obstacleKind(o.Kind)
+	if kind == "" && o.obstacle {
+		kind = "?" // an obstacle of which nobody said what it is
+	}
+	switch {
+	case kind == "":
+	case r == Rules1e:
+		switch kind {
+		case "asteroid":
+			bar("attack", o.Overlap, "overlaps an asteroid", "1e G175")
+		case "?":
+			bar("attack", unseen(o.Overlap), "overlaps an obstacle that may be an asteroid", "1e G175")
+		}
+	case kind == "asteroid":
+		bar("attack", o.Contact, "at range 0 of an asteroid", [...]string{Rules20: "2.0 G177", Rules25: "2.5 G178"}[r])
+	case kind == "chaff":
+		bar("lock", o.Contact, "at range 0 of an electro-chaff cloud", r.String())
+	case r == Rules20 && kind == "?":
+		bar("attack", unseen(o.Contact), "at range 0 of an obstacle that may be an asteroid", "2.0 G177")
+	case r == Rules25:
+		bar("attack", o.Contact, "at range 0 of an obstacle", "2.5 G178")
+		switch kind {
+		case "gas":
+			bar("lock", o.Contact, "at range 0 of a gas cloud", "2.5 G179")
+		case "?":
+			bar("lock", unseen(o.Contact), "at range 0 of an obstacle that may be a gas cloud", "2.5 G179")
+		}
+	}
+}
+
+// unseen turns a yes that rests on something nobody can see into no view.
+func unseen(o Outcome) Outcome {
+	if o == Yes {
+		return NoView
+	}
+	return o
+}
+
+func (s *Standing) ship(r Rules, p *PairVerdict, touching Touching) {
+	if p.Contact == Yes {
+		s.Contacts = append(s.Contacts, p.To)
+	}
+	bar := Bar{Act: "attack", Target: p.To, Because: p.To, Outcome: p.Contact}
+	switch {
+	case r == Rules20:
+		bar.Why, bar.Rule = "the target is at range 0", "2.0 G73"
+	case r == Rules1e && touching != nil:
+		bar.Outcome = both(p.Contact, No)
+		if touching.Has(p.From, p.To) {
+			bar.Outcome = Yes
+		}
+		bar.Why, bar.Rule = "the two ships are touching", "1e G102"
+	case r == Rules1e:
+		bar.Outcome = unseen(p.Contact)
+		bar.Why, bar.Rule = "the two ships are in contact; they are touching if one overlapped the other", "1e G95"
+	default:
+		return
+	}
+	if bar.Outcome != No {
+		s.Bars = append(s.Bars, bar)
+	}
+}
+
+// Object measures one ship against one obstacle, device or marker by its id. What
+// it returns is valid until the next call.
+func (m *Measurer) Object(s *Scene, from, to string, o Options) (ObjectVerdict, error) {
+	if err := m.table.prepare(s, o); err != nil {
+		return ObjectVerdict{}, err
+	}
+	m.table.mem.reset()
+	ship := s.ship(from)
+	if ship == nil {
+		return ObjectVerdict{}, fmt.Errorf("engine: measure from %q: %w", from, ErrNoShip)
+	}
+	for i := range m.table.rocks {
+		if r := &m.table.rocks[i]; r.id == to {
+			return m.table.object(ship, r), nil
+		}
+	}
+	return ObjectVerdict{}, fmt.Errorf("engine: measure to %q: no such object in the scene, or one of a kind whose size is not known", to)
+}
+
+// gapSpan measures how far two outlines on the table are apart; 0 when they meet.
+// Each outline's sigma moves it as a whole, so that first order along the shortest
+// line is exact but for the line's turning, which only ever makes the distance
+// larger: the far end of the interval gets that added.
+func (t *table) gapSpan(a, b *rock) span {
+	d := geom.Gap(a.outline, b.outline)
+	v := sq(a.sigma) + sq(b.sigma)
+	if v == 0 && t.scene.ScaleSigma == 0 {
+		return span{d, d, d}
+	}
+	sd := math.Sqrt(v + sq(t.scene.ScaleSigma*d))
+	return span{d - t.k*sd, d, d + t.k*sd + sq(t.k)*v/(2*max(d, sd))}
+}
