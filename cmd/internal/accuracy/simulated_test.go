@@ -75,7 +75,8 @@ func misjudgedLens(rng *rand.Rand, table *tablesim.Table) calibration.Intrinsics
 		}
 		return in
 	}
-	k := calibration.DefaultUncertainty.Model / leftOver(table, shifted(1))
+	const small = 0.05 // what is left over grows in proportion
+	k := small * calibration.DefaultUncertainty.Model / leftOver(table, shifted(small))
 	return shifted(k)
 }
 
