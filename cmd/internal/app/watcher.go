@@ -251,7 +251,8 @@ func (w *Watcher) checkFrozen(f vision.Frame) {
 		return
 	}
 	now := w.o.Now()
-	if !bytes.Equal(w.pixels, f.Gray.Pix) {
+	gap := now.Sub(w.frameAt) > staleAfter // only this goroutine writes frameAt
+	if gap || !bytes.Equal(w.pixels, f.Gray.Pix) {
 		w.pixels, w.same = f.Gray.Pix, now
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -266,4 +267,93 @@ func TestServeStopsCleanlyWithAClientThatListens(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("Serve does not stop")
 	}
+}
+
+func TestOnlyLocalNamesAreServed(t *testing.T) {
+	s := serve(t, newFakeTable(t))
+	for host, ok := range map[string]bool{
+		"localhost:8080": true, "127.0.0.1": true, "192.168.1.7:8080": true, "[::1]:8080": true, "[fe80::1]": true,
+		"table": true, "raspberrypi.local:8080": true, "table.LAN": true, "table.fritz.box.": true,
+		"evil.example": false, "evil.example:8080": false, "127.0.0.1.evil.example": false, "localhost.evil.com": false,
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodHead} {
+			r, err := http.NewRequest(method, s.URL+"/api/state", nil)
+			require.NoError(t, err)
+			r.Host = host
+			answer, err := http.DefaultClient.Do(r)
+			require.NoError(t, err)
+			answer.Body.Close()
+			assert.Equal(t, ok, answer.StatusCode == http.StatusOK, "%s %s: %d", method, host, answer.StatusCode)
+		}
+	}
+}
+
+func TestRequestsThatMakeNoSenseAreRefusedAndChangeNothing(t *testing.T) {
+	f := newFakeTable(t)
+	s := serve(t, f)
+	before := f.hub.Newest().Choice
+	for _, body := range []string{
+		"", "[]", "{", `{"from":1}`, `{"x":"A1"}`, `{"from":"A1"}{}`, `{"from":"A1","to":"A1"}`, `{"arc":"nope"}`, "\xff\xfe",
+		`{"from":"` + strings.Repeat("A", 33) + `"}`, `{"from":"` + strings.Repeat("A", 1<<20) + `"}`, strings.Repeat("[", 4000), `{"from":"a\u0007"}`,
+	} {
+		status, text := patch(t, s.URL, body)
+		assert.Equal(t, http.StatusBadRequest, status, "%.40q", body)
+		assert.NotEmpty(t, text)
+	}
+	assert.Equal(t, before, f.hub.Newest().Choice)
+	for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodOptions, http.MethodTrace} {
+		r, err := http.NewRequest(method, s.URL+"/api/choice", nil)
+		require.NoError(t, err)
+		answer, err := http.DefaultClient.Do(r)
+		require.NoError(t, err)
+		answer.Body.Close()
+		assert.Equal(t, http.StatusMethodNotAllowed, answer.StatusCode, method)
+	}
+	for _, path := range []string{"/..%2f..%2fserver.go", "/%2e%2e/server.go", "/static/style.css", "/%00", "/api/", "/.git/config"} {
+		answer, _ := get(t, s.URL+path)
+		assert.Equal(t, http.StatusNotFound, answer.StatusCode, path)
+	}
+}
+
+// Two hundred screens that show the page, and some that never read: everyone who
+// reads hears of each change, and all of them let go at the end.
+func TestManyListenersAndSomeThatNeverRead(t *testing.T) {
+	f := newFakeTable(t)
+	before := runtime.NumGoroutine()
+	s := httptest.NewServer(f.server())
+	client := &http.Client{Transport: &http.Transport{}}
+	var readers []*bufio.Reader
+	var open []io.Closer
+	for range 200 {
+		r, err := client.Get(s.URL + "/api/events")
+		require.NoError(t, err)
+		open = append(open, r.Body)
+		readers = append(readers, bufio.NewReader(r.Body))
+	}
+	for range 20 {
+		c, err := net.Dial("tcp", s.Listener.Addr().String())
+		require.NoError(t, err)
+		open = append(open, c)
+		_, err = io.WriteString(c, "GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		require.NoError(t, err)
+	}
+	status, text := patch(t, s.URL, `{"from":"B2","to":"A3"}`)
+	require.Equal(t, http.StatusNoContent, status, text)
+	for _, r := range readers {
+		for {
+			line, err := r.ReadString('\n')
+			require.NoError(t, err)
+			if strings.HasPrefix(line, "data: ") && strings.Contains(line, `"from":"B2"`) {
+				break
+			}
+		}
+	}
+	for _, c := range open {
+		c.Close()
+	}
+	s.CloseClientConnections()
+	client.CloseIdleConnections()
+	http.DefaultClient.CloseIdleConnections()
+	s.Close()
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, 10*time.Second, 20*time.Millisecond, "goroutines are left")
 }
