@@ -46,9 +46,11 @@ test-cv: ## vet and test with OpenCV
 test-mats: ## test that no OpenCV picture is left open
 	go test -tags "$(GOTAGS),matprofile" -run Mat ./vision/opencv
 
+# The long tests that do nothing side by side are cut short here, where everything is
+# ten times as slow: test-cv runs them whole.
 test-nocv: ## vet and test everything that needs no OpenCV, with the race detector
 	go vet -tags nocv ./...
-	go test $(RACE) -tags nocv -timeout 15m ./...
+	go test $(RACE) -short -tags nocv -timeout 15m ./...
 
 lint: ## check formatting, go vet and staticcheck, with and without OpenCV
 	@GOTAGS="$(GOTAGS)" STATICCHECK="$(STATICCHECK)" .ci/lint

@@ -86,6 +86,9 @@ func TestAnExactSetGivesTheLensBack(t *testing.T) {
 }
 
 func TestTheStatedCovarianceOfALensIsHonest(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs many draws, in one goroutine: nothing for the race detector")
+	}
 	poses := tilted(1)
 	rng := rand.New(rand.NewPCG(7, 42))
 	in, rough := roughStart(poses)

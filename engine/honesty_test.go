@@ -215,8 +215,17 @@ func report(t *testing.T, counts map[string]*tally) tally {
 // An ideal rule that decides at k sigmas errs, over margins spread evenly over
 // ±(k+2) sigmas, in 2∫Φ(-m)dm from k up, over 2(k+2): 2.8 % at one sigma and
 // 0.008 % at three. The promise to players is 0.3 % at three.
+// shorter is how often a loop runs: the race run (-short) looks for races and not for
+// rare scenes, and is ten times as slow.
+func shorter(full, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return full
+}
+
 func TestDecidedAnswersAreRight(t *testing.T) {
-	scenes := 1200
+	scenes := shorter(1200, 300)
 	if n, err := strconv.Atoi(os.Getenv("SIGHTLINE_SCENES")); err == nil {
 		scenes = n
 	}
@@ -260,7 +269,7 @@ func TestDecidedObstructionIsRight(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		asked, decided, wrong := 0, 0, 0
 		said := map[string]int{}
-		for range 500 {
+		for range shorter(500, 60) {
 			s := randomScene(r)
 			if v := measurePair(t, &s, 3); v.Range.Distance < 30 {
 				continue
@@ -309,7 +318,7 @@ func TestDecidedObjectsAreRight(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, k := range []float64{3, 1} {
 		counts := map[string]*tally{"range": {k: k}, "contact": {k: k}, "overlap": {k: k}}
-		for range 1000 {
+		for range shorter(1000, 60) {
 			s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{randomShip(r, "A")}}
 			rock := engine.Obstacle{ID: "rock", Outline: star(r, 9, 30), Sigma: 0.3}
 			u := geom.Pose{Heading: geom.Angle(6.3 * r.Float64())}.Forward()

@@ -450,6 +450,9 @@ func decided(v engine.PairVerdict) map[string]bool {
 }
 
 func TestGrowingUncertaintyNeverDecidesMore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs many draws, in one goroutine: nothing for the race detector")
+	}
 	r := rand.New(rand.NewPCG(9, 10))
 	for range 600 {
 		s := randomScene(r)
@@ -518,7 +521,7 @@ func TestNoVerdictIsNotANumber(t *testing.T) {
 			}
 		}
 	}
-	for range 800 {
+	for range shorter(800, 60) {
 		s := randomScene(r)
 		switch r.IntN(4) {
 		case 0:

@@ -147,6 +147,9 @@ func TestAShipIsFoundWhereItStands(t *testing.T) {
 	table := testTable(testScale)
 	for i, base := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
 		for _, heading := range []float64{0, 33.3, 90, 211.7, 315, 359.9} {
+			if testing.Short() && heading != 33.3 {
+				continue
+			}
 			pose := at(97.3+float64(i), 103.8, heading)
 			g := shoot(table, []placed{{token(t, "A7", base), pose}}, 0.004)
 			got := locate(t, table, g)
@@ -165,9 +168,21 @@ func TestAShipIsFoundWhereItStands(t *testing.T) {
 	}
 }
 
+// shorter is how often a loop runs: the race run (-short) looks for races and not for
+// rare pictures, and is ten times as slow.
+func shorter(full, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return full
+}
+
 func TestEveryTokenIsReadAsItself(t *testing.T) {
 	table := testTable(testScale)
 	for code := range ShipCode(Ships) {
+		if testing.Short() && code%7 != 0 {
+			continue
+		}
 		base := []engine.Base{engine.Small, engine.Medium, engine.Large}[int(code)%3]
 		tok, err := NewToken(code, base)
 		require.NoError(t, err)
@@ -181,6 +196,9 @@ func TestOneWholeSideIsEnough(t *testing.T) {
 	table := testTable(testScale)
 	for side := Front; side <= LeftSide; side++ {
 		for _, light := range []float64{0.01, 0.15, 0.5} {
+			if testing.Short() && light != 0.15 {
+				continue
+			}
 			pose := at(100, 100, 28)
 			tok := token(t, "B3", engine.Small)
 			// Everything but the outer 4.5 mm of one side is under something.
@@ -251,6 +269,9 @@ func TestNeighboursInContactAreBothFound(t *testing.T) {
 }
 
 func TestAShadowAcrossASideChangesLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("looks at whole pictures in one goroutine: nothing for the race detector")
+	}
 	table := testTable(testScale)
 	pose := at(100, 100, 40)
 	tok := token(t, "A9", engine.Large)
@@ -268,7 +289,7 @@ func TestAShadowAcrossASideChangesLittle(t *testing.T) {
 func TestNoiseNamesNobody(t *testing.T) {
 	table := testTable(testScale)
 	rng := rand.New(rand.NewPCG(9, 9))
-	for range 30 {
+	for range shorter(30, 3) {
 		g := image.NewGray(image.Rect(0, 0, table.Intrinsics.Width, table.Intrinsics.Height))
 		// Blocks of random grey, a few pixels wide: nothing but edges.
 		k := 2 + rng.IntN(6)
@@ -283,6 +304,9 @@ func TestNoiseNamesNobody(t *testing.T) {
 }
 
 func TestTheStatedSigmaIsTheScatter(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs many draws, in one goroutine: nothing for the race detector")
+	}
 	// The noise part alone: an exact camera, exact heights.
 	table := testTable(testScale)
 	rng := rand.New(rand.NewPCG(4, 4))

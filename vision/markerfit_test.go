@@ -78,6 +78,9 @@ var tones = map[string]func(float64) float64{
 }
 
 func TestRefinedCornersDoNotDependOnTheTone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("looks at whole pictures in one goroutine: nothing for the race detector")
+	}
 	c := [4]geom.Pixel{{X: 22.3, Y: 18.9}, {X: 61.7, Y: 21.2}, {X: 60.1, Y: 60.4}, {X: 19.6, Y: 57.8}}
 	for name, tone := range tones {
 		t.Run(name, func(t *testing.T) {

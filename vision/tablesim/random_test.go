@@ -68,6 +68,9 @@ func checkLegal(t *testing.T, s engine.Scene, label any) {
 }
 
 func TestRandomScenesAreLegal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("looks at whole pictures in one goroutine: nothing for the race detector")
+	}
 	bases := map[engine.Base]int{}
 	near, total := 0, 0
 	for seed := range uint64(60) {

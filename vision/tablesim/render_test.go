@@ -36,6 +36,9 @@ func mustRender(t *testing.T, table *Table) (vision.Frame, Truth) {
 func linear(v uint8) float64 { return float64(srgbLinear[v]) }
 
 func TestPrintedDotsStandWhereTheCameraModelPutsThem(t *testing.T) {
+	if testing.Short() {
+		t.Skip("looks at whole pictures in one goroutine: nothing for the race detector")
+	}
 	table := &Table{
 		Camera: DefaultCamera(1280, 720), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
 		Look: quiet(MatDots),
@@ -140,6 +143,9 @@ func wallAt(b engine.Base, p geom.Point, z float64) float64 {
 }
 
 func TestABaseIsDrawnWhereASecondRendererDrawsIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares two renderers pixel by pixel in one goroutine: nothing for the race detector")
+	}
 	for name, ship := range map[string]engine.Ship{
 		"small, turned":         {ID: "A7", Base: engine.Small, Pose: pose(200.3, 300.7, 27)},
 		"small, along the axes": {ID: "B2", Base: engine.Small, Pose: pose(200.3, 300.7, 180)},
@@ -180,6 +186,9 @@ func TestABaseIsDrawnWhereASecondRendererDrawsIt(t *testing.T) {
 }
 
 func TestTheRimReadsClockwiseFromTheFront(t *testing.T) {
+	if testing.Short() {
+		t.Skip("looks at whole pictures in one goroutine: nothing for the race detector")
+	}
 	table := RandomTable(5, 1280, 720)
 	table.Scene.Ships = table.Scene.Ships[:6]
 	table.Minis, table.Clutter, table.Heights = nil, nil, nil
@@ -341,6 +350,9 @@ func TestVisibilityIsThatOfABruteForceCount(t *testing.T) {
 }
 
 func TestWithoutMiniaturesEverythingIsVisible(t *testing.T) {
+	if testing.Short() {
+		t.Skip("looks at whole pictures in one goroutine: nothing for the race detector")
+	}
 	table := RandomTable(8, 640, 360)
 	table.Minis = nil
 	_, truth := mustRender(t, table)

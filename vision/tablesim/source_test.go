@@ -114,6 +114,9 @@ func TestFramesShowTheirTruthAndTheGameLoops(t *testing.T) {
 }
 
 func TestTheGameIsLegalWheneverNobodyMoves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("looks at whole pictures in one goroutine: nothing for the race detector")
+	}
 	moved, hands := map[string]bool{}, 0
 	start, _ := scriptAt(0)
 	for ms := 0; ms < int(ScriptLength.Milliseconds()); ms += 250 {

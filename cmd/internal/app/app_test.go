@@ -90,7 +90,7 @@ func TestTheSimulatedTableIsAnsweredAndTheEndLeavesThePanelDark(t *testing.T) {
 	require.Eventually(t, func() bool {
 		s, ok := r.panel.Last()
 		return ok && s.Pair() == "A1→B1" && s.Range == engine.Yes && s.InArc == engine.Yes
-	}, 30*time.Second, 50*time.Millisecond, "the panel shows an answer: %+v", func() any { s, _ := r.panel.Last(); return s }())
+	}, 2*time.Minute, 50*time.Millisecond, "the panel shows an answer: %+v", func() any { s, _ := r.panel.Last(); return s }())
 	s, _ := r.panel.Last()
 	assert.Contains(t, []int{1, 2}, s.Band)
 	assert.NotZero(t, r.panel.Lamps())

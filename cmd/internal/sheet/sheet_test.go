@@ -34,6 +34,9 @@ func starter(t *testing.T) []vision.Token {
 }
 
 func TestBothRulesAre100MillimetresLong(t *testing.T) {
+	if testing.Short() {
+		t.Skip("rasterises whole sheets in one goroutine: nothing for the race detector")
+	}
 	markers, err := MatMarkers(paperNamed(t, "letter"), calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	require.NoError(t, err)
 	board, err := Chessboard(paperNamed(t, "a4"), Board{9, 6, 25 * geom.Millimeter})
@@ -71,6 +74,9 @@ func assertRules(t *testing.T, pic picture, page Page) {
 }
 
 func TestTokensOnASheetAreTheTokensThatTheCameraReads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("rasterises whole sheets in one goroutine: nothing for the race detector")
+	}
 	paper, tokens := paperNamed(t, "a4"), starter(t)
 	layout := packed(paper, tokens)
 	require.Len(t, layout, 1)
@@ -126,6 +132,9 @@ func assertToken(t *testing.T, pic picture, p placedToken) {
 }
 
 func TestEverySingleTokenIsTheTokenThatTheCameraReads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("rasterises whole sheets in one goroutine: nothing for the race detector")
+	}
 	const dpi = 200
 	for code := range vision.ShipCode(vision.Ships) {
 		for _, base := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
@@ -242,6 +251,9 @@ func TestSheetsHoldEveryTokenOnceWithoutOverlap(t *testing.T) {
 }
 
 func TestMatMarkersAreTheTagsOfTheFamily(t *testing.T) {
+	if testing.Short() {
+		t.Skip("rasterises whole sheets in one goroutine: nothing for the race detector")
+	}
 	pages, err := MatMarkers(paperNamed(t, "a4"), calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	require.NoError(t, err)
 	require.Len(t, pages, 2)
@@ -317,6 +329,9 @@ func TestMatMarkersOfAnUnknownIDAreAnError(t *testing.T) {
 }
 
 func TestChessboardCornersAreASquareApart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("rasterises whole sheets in one goroutine: nothing for the race detector")
+	}
 	page, err := Chessboard(paperNamed(t, "a4"), Board{9, 6, 25 * geom.Millimeter})
 	require.NoError(t, err)
 	for _, pr := range printers {
@@ -373,6 +388,9 @@ func TestBoardsThatDoNotFitAreRefusedWithWhatFits(t *testing.T) {
 }
 
 func TestPNGSaysItsResolution(t *testing.T) {
+	if testing.Short() {
+		t.Skip("looks at whole pictures in one goroutine: nothing for the race detector")
+	}
 	var b bytes.Buffer
 	require.NoError(t, WritePNG(&b, Single(tokenOf(t, "A1", engine.Small)), 600))
 	i := bytes.Index(b.Bytes(), []byte("pHYs"))
