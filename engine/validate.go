@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strings"
-	"unicode"
 
 	"sightline/engine/geom"
 )
@@ -48,8 +46,6 @@ func (s *Scene) Validate() error {
 		switch {
 		case id == "":
 			return fmt.Errorf("%s[%d]: id: expected a name, got none", list, i)
-		case strings.ContainsFunc(id, unicode.IsControl):
-			return fmt.Errorf("%s[%d]: id: expected a name without control characters, got %q", list, i, id)
 		case ids[id]:
 			return fmt.Errorf("%s[%d]: id: %q is there twice", list, i, id)
 		case err != nil:
