@@ -186,3 +186,20 @@ func tagPicture(id int) (pix []byte, side int, err error) {
 	}
 	return pix[:side*side], side, nil
 }
+
+// withDefaults fills in what the zero value leaves open.
+func (o MarkerOptions) withDefaults() MarkerOptions {
+	if o.Decimate < 1 {
+		o.Decimate = 1
+	}
+	switch {
+	case o.MaxHamming == 0:
+		o.MaxHamming = 1
+	case o.MaxHamming < 0:
+		o.MaxHamming = 0
+	}
+	if o.MinMargin == 0 {
+		o.MinMargin = DefaultMinMargin
+	}
+	return o
+}

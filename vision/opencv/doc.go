@@ -39,20 +39,3 @@ type MarkerOptions struct {
 // pictures at hand (52 grey levels, in Duckietown's dark ones, AprilTag 3.3.0,
 // 2026-11-21). No marker-free picture had any detection, whatever its margin.
 const DefaultMinMargin = 15
-
-// withDefaults fills in what the zero value leaves open.
-func (o MarkerOptions) withDefaults() MarkerOptions {
-	if o.Decimate < 1 {
-		o.Decimate = 1
-	}
-	switch {
-	case o.MaxHamming == 0:
-		o.MaxHamming = 1
-	case o.MaxHamming < 0:
-		o.MaxHamming = 0
-	}
-	if o.MinMargin == 0 {
-		o.MinMargin = DefaultMinMargin
-	}
-	return o
-}
