@@ -1,0 +1,99 @@
+package engine_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// barred writes what ships may not do: "A attack B yes G73, …".
+func barred(t *testing.T, s engine.Scene, touching engine.Touching) string {
+	t.Helper()
+	all, err := engine.StandingState(&s, touching, engine.Options{})
+	require.NoError(t, err)
+	var out []string
+	for _, st := range all {
+		for _, b := range st.Bars {
+			out = append(out, strings.Join(strings.Fields(fmt.Sprint(st.ID, " ", b.Act, " ", b.Target, " ", b.Outcome, " ", b.Rule)), " "))
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+func TestWhoMayNotAttack(t *testing.T) {
+	for _, c := range []struct {
+		name, scene, kind string
+		touching          engine.Touching
+		want              string
+	}{
+		{"G175 on an asteroid in the first edition", "1e; A small 0 0 0; r square 28 0 0 20", "asteroid", nil, "A attack yes 1e G175"},
+		{"G175 contact alone is not overlapping", "1e; A small 0 0 0; r square 30 0 0 20", "asteroid", nil, ""},
+		{"G176 on debris the ship can attack", "1e; A small 0 0 0; r square 28 0 0 20", "debris", nil, ""},
+		{"G177 touching an asteroid is range 0 in 2.0", "2.0; A small 0 0 0; r square 30 0 0 20", "asteroid", nil, "A attack yes 2.0 G177"},
+		{"G177 range 1 of it is not", "2.0; A small 0 0 0; r square 30.001 0 0 20", "asteroid", nil, ""},
+		{"2.0 debris and gas do not", "2.0; A small 0 0 0; r square 28 0 0 20", "gas", nil, ""},
+		{"G178 debris forbids attacks in 2.5", "2.5; A small 0 0 0; r square 30 0 0 20", "debris", nil, "A attack yes 2.5 G178"},
+		{"G178 G179 gas forbids attacks and locks in 2.5", "2.5; A small 0 0 0; r square 30 0 0 20", "gas", nil, "A attack yes 2.5 G178; A lock yes 2.5 G179"},
+		{"an obstacle of an unknown kind may be an asteroid", "2.0; A small 0 0 0; r square 30 0 0 20", "", nil, "A attack no_view 2.0 G177"},
+		{"G73 no attack at range 0 in 2.0", "2.0; A small 0 0 0; B small 0 40 0", "", nil, "A attack B yes 2.0 G73; B attack A yes 2.0 G73"},
+		{"G58 range 0 may be attacked in 2.5", "2.5; A small 0 0 0; B small 0 40 0", "", nil, ""},
+		{"G95 contact in the first edition may be touching", "1e; A small 0 0 0; B small 0 40 0", "", nil, "A attack B no_view 1e G95; B attack A no_view 1e G95"},
+		{"G97 contact is not touching without an overlap", "1e; A small 0 0 0; B small 0 40 0", "", engine.Touching{}, ""},
+		{"G102 no attack on a ship that it touches", "1e; A small 0 0 0; B small 0 40 0", "", engine.Touching{{"B", "A"}}, "A attack B yes 1e G102; B attack A yes 1e G102"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := scene(t, c.scene)
+			for i := range s.Obstacles {
+				s.Obstacles[i].Kind = c.kind
+			}
+			assert.Equal(t, c.want, barred(t, s, c.touching))
+		})
+	}
+	s := scene(t, "2.0; A small 0 0 0; B small 0 40 0")
+	s.Ships[0].Covariance = geom.Cov3{0: 0.06, 4: 0.06}
+	assert.Equal(t, "A attack B too_close 2.0 G73; B attack A too_close 2.0 G73", barred(t, s, nil), "a measured contact is too close to call")
+	all, err := engine.StandingState(&s, nil, engine.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, engine.Indeterminate, all[0].MayAttack("B"))
+	assert.Equal(t, engine.Yes, all[0].MayAttack("C"))
+}
+
+func TestContactsAndOverlapsOfAllThings(t *testing.T) {
+	s := scene(t, "2.5; A small 0 0 0; B small 0 40 0; C small 30 -10 0; r square -30 0 0 20; q square 0 -28 0 20; far square 200 0 0 20")
+	s.Devices = []engine.Token{{ID: "b", Kind: "bomb", Pose: geom.Pose{Point: geom.Point{X: -20, Y: 35}}}}
+	all, err := engine.StandingState(&s, nil, engine.Options{})
+	require.NoError(t, err)
+	require.Equal(t, "A", all[0].ID)
+	assert.Equal(t, []string{"B", "C", "r", "q", "b"}, all[0].Contacts, "G17")
+	assert.Equal(t, []string{"q", "b", "C"}, all[0].Overlaps)
+}
+
+func TestTouchingIsARelationWithAHistory(t *testing.T) {
+	contact := scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 40 0 0")
+	var none engine.Touching
+	after := func(was engine.Touching, s engine.Scene, moved string, touched ...string) engine.Touching {
+		now, err := was.After(&s, moved, touched, engine.Options{})
+		require.NoError(t, err)
+		return now
+	}
+	assert.Empty(t, after(none, contact, "A"), "G97 G98 a move into contact without an overlap is not touching")
+	both := after(none, contact, "A", "B", "C")
+	assert.True(t, both.Has("A", "B") && both.Has("C", "A"), "G95 G100 G101 an overlap that ends in contact is, with several at once")
+	assert.False(t, both.Has("B", "C"))
+	assert.True(t, after(both, contact, "A").Has("A", "B"), "G99 a ship that stays goes on touching")
+	apart := contact
+	apart.Ships = append([]engine.Ship(nil), contact.Ships...)
+	apart.Ships[0].Pose.X = -1
+	now := after(both, apart, "A")
+	assert.True(t, now.Has("A", "B"), "G96 the bases of these two are still in contact")
+	assert.False(t, now.Has("A", "C"), "G96 of these no longer")
+	assert.True(t, after(both, apart, "B").Has("A", "C"), "the move of another ship changes nothing between two")
+	_, err := none.After(&contact, "A", []string{"X"}, engine.Options{})
+	assert.ErrorIs(t, err, engine.ErrNoShip)
+}
