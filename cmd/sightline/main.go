@@ -20,6 +20,7 @@ import (
 type cli struct {
 	Run       runCmd       `cmd:"" help:"Watch the table: camera in, page, lamps and display out."`
 	Measure   measureCmd   `cmd:"" help:"Measure ranges and arcs in a scene file."`
+	Move      moveCmd      `cmd:"" help:"Say where a maneuver, an action or a drop ends, and what it meets."`
 	Draw      drawCmd      `cmd:"" help:"Draw a scene from above, as SVG."`
 	Locate    locateCmd    `cmd:"" help:"Find the ships in pictures."`
 	Calibrate calibrateCmd `cmd:"" help:"Calibrate the lens or the camera's place over the mat."`

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+type moveCmd struct {
+	Scene    string  `arg:"" help:"The scene file; - is standard input."`
+	Ship     string  `required:"" placeholder:"ID" help:"The ship that moves."`
+	Maneuver string  `xor:"what" required:"" placeholder:"M" help:"straight 2, bank left 1, turn right 3, koiogran 4, segnor left 2, tallon right 3 [left|middle|right], stationary, reverse straight 1, reverse bank left 1."`
+	Action   string  `xor:"what" required:"" placeholder:"A" help:"barrel-roll left, boost straight|left|right, decloak left|right|forward."`
+	Drop     string  `xor:"what" required:"" placeholder:"D" help:"straight 1, bank left 1 …: drop a bomb, or the device named after it, as in straight 1 proximity_mine."`
+	Rules    string  `help:"Move by this edition instead of the scene's: 1e, 2.0 or 2.5."`
+	Sigmas   float64 `default:"3" help:"How many standard deviations a margin must exceed to decide."`
+	JSON     bool    `name:"json" help:"Print one JSON document."`
+}
+
+func (c *moveCmd) Run() error { return c.move(os.Stdin, os.Stdout) }
+
+// move reads the scene, from stdin for "-", and prints where the ship ends to out.
+func (c *moveCmd) move(stdin io.Reader, out io.Writer) error {
+	name := c.Scene
+	if name == "-" {
+		name = "standard input"
+	}
+	data, err := (&measureCmd{Scene: c.Scene}).read(stdin)
+	if err != nil {
+		return fmt.Errorf("move: %w", err)
+	}
+	scenes, _, err := engine.ParseScenes(data)
+	if err != nil {
+		return fmt.Errorf("move: %s: %w", name, err)
+	}
+	if len(scenes) != 1 {
+		return fmt.Errorf("move: %s: scenes: expected one scene, got %d", name, len(scenes))
+	}
+	r, err := c.result(&scenes[0])
+	if err != nil {
+		if errors.Is(err, engine.ErrNoShip) || errors.Is(err, engine.ErrHugeMove) {
+			err = unanswered{err}
+		}
+		return fmt.Errorf("move: %s: %w", name, err)
+	}
+	if !c.JSON {
+		return printMove(out, &r)
+	}
+	doc, err := engine.MarshalMove(r)
+	if err != nil {
+		return fmt.Errorf("move: %w", err)
+	}
+	_, err = out.Write(append(doc, '\n'))
+	return err
+}
+
+// result asks the one question that was put.
+func (c *moveCmd) result(s *engine.Scene) (engine.MoveResult, error) {
+	if !(c.Sigmas > 0) {
+		return engine.MoveResult{}, fmt.Errorf("--sigmas: expected more than 0, got %g", c.Sigmas)
+	}
+	if c.Rules != "" {
+		r, err := engine.ParseRules(c.Rules)
+		if err != nil {
+			return engine.MoveResult{}, fmt.Errorf("--%w", err)
+		}
+		s.Rules = r
+	}
+	o := engine.Options{Sigmas: c.Sigmas}
+	switch {
+	case c.Action != "":
+		a, err := engine.ParseAction(c.Action)
+		if err != nil {
+			return engine.MoveResult{}, fmt.Errorf("--%w", err)
+		}
+		return engine.Reposition(s, c.Ship, a, o)
+	case c.Drop != "":
+		d, err := engine.ParseDrop(c.Drop)
+		if err != nil {
+			return engine.MoveResult{}, fmt.Errorf("--%w", err)
+		}
+		return engine.LayDrop(s, c.Ship, d, o)
+	}
+	m, err := engine.ParseManeuver(c.Maneuver)
+	if err != nil {
+		return engine.MoveResult{}, fmt.Errorf("--%w", err)
+	}
+	return engine.Move(s, c.Ship, m, o)
+}
+
+// printMove prints a table for people.
+func printMove(out io.Writer, r *engine.MoveResult) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "%s: %s\n\nPOSE\tX mm\tY mm\tHEADING °\n", r.Ship, r.Maneuver)
+	printPose(w, "full", r.Full)
+	if !r.Chosen {
+		printPose(w, "final", r.Final)
+	}
+	fmt.Fprintf(w, "\nfully executed\t%s\n", yesNo(r.FullyExecuted))
+	for _, l := range []struct {
+		name string
+		ids  []string
+	}{
+		{"first overlapped", r.FirstOverlapped}, {"touching", r.Touching}, {"treated as overlapped", r.Overlapped},
+		{"moved through", r.MovedThrough}, {"beyond the edges", r.Edges}, {"too close to call", r.Undecided},
+	} {
+		if len(l.ids) > 0 {
+			fmt.Fprintf(w, "%s\t%s\n", l.name, strings.Join(l.ids, ", "))
+		}
+	}
+	fmt.Fprintf(w, "flees\t%s\n", words(r.Flees))
+	if m := r.Margin.Millimeters(); m < 1e9 {
+		fmt.Fprintf(w, "margin mm\t%.2f ± %.2f\n", m, r.Sigma.Millimeters())
+	}
+	printHits(w, "OBSTACLE", r.Obstacles)
+	printHits(w, "DEVICE", r.Devices)
+	if len(r.Options) > 0 {
+		fmt.Fprintln(w, "\nOPTION\tX mm\tY mm\tHEADING °\tLEGAL\tWHY")
+	}
+	for i := range r.Options {
+		o := &r.Options[i]
+		name := o.Name
+		if o.Range {
+			name += fmt.Sprintf(" %.2f to %.2f mm", o.From.Millimeters(), o.To.Millimeters())
+		}
+		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%s\t%s\n", name, o.Final.X, o.Final.Y, o.Final.Heading.Degrees(), words(o.Legal), o.Why)
+	}
+	return w.Flush()
+}
+
+func printPose(w io.Writer, name string, p geom.Pose) {
+	fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\n", name, p.X, p.Y, p.Heading.Degrees())
+}
+
+func printHits(w io.Writer, title string, hits []engine.Hit) {
+	if len(hits) > 0 {
+		fmt.Fprintf(w, "\n%s\tUNDER THE TEMPLATE\tUNDER THE BASE\n", title)
+	}
+	for _, h := range hits {
+		fmt.Fprintf(w, "%s\t%s\t%s\n", h.ID, words(h.Template), words(h.Base))
+	}
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

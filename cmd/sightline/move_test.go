@@ -1,0 +1,66 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestMovePrintsOneJSONDocument(t *testing.T) {
+	var out bytes.Buffer
+	c := moveCmd{Scene: "-", Ship: "A1", Maneuver: "bank left 1", Sigmas: 3, JSON: true}
+	require.NoError(t, c.move(strings.NewReader(measureScene), &out))
+	var doc struct {
+		Version  int
+		Ship     string
+		Maneuver string
+		Final    struct {
+			X float64 `json:"x_mm"`
+		}
+	}
+	require.NoError(t, json.Unmarshal(out.Bytes(), &doc))
+	assert.Equal(t, 1, doc.Version)
+	assert.Equal(t, "A1", doc.Ship)
+	assert.Equal(t, "bank left 1", doc.Maneuver)
+	assert.InDelta(t, 362.426406871193, doc.Final.X, 1e-9)
+}
+
+func TestMovePrintsATableForPeople(t *testing.T) {
+	var out bytes.Buffer
+	require.NoError(t, (&moveCmd{Scene: "-", Ship: "A1", Maneuver: "straight 3", Sigmas: 3}).move(strings.NewReader(measureScene), &out))
+	assert.Regexp(t, `final +400\.00 +360\.00 +0\.00`, out.String())
+	assert.Regexp(t, `rock1 +yes +no`, out.String())
+	out.Reset()
+	require.NoError(t, (&moveCmd{Scene: "-", Ship: "A1", Action: "barrel-roll left", Sigmas: 3, Rules: "1e"}).move(strings.NewReader(measureScene), &out))
+	assert.Regexp(t, `slide -20\.00 to 20\.00 mm +320\.00 +180\.00 +0\.00 +yes`, out.String())
+	assert.NotContains(t, out.String(), "final")
+	out.Reset()
+	require.NoError(t, (&moveCmd{Scene: "-", Ship: "A1", Drop: "straight 1", Sigmas: 3}).move(strings.NewReader(measureScene), &out))
+	assert.Regexp(t, `final +400\.00 +125\.50`, out.String())
+}
+
+func TestMoveExitCodes(t *testing.T) {
+	good := sceneFile(t, measureScene)
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+	}{
+		{"answered", []string{"move", good, "--ship", "A1", "--maneuver", "turn left 1", "--json"}, 0},
+		{"a ship that is not there", []string{"move", good, "--ship", "Z9", "--maneuver", "turn left 1"}, 1},
+		{"no ship named", []string{"move", good, "--maneuver", "turn left 1"}, 2},
+		{"nothing asked", []string{"move", good, "--ship", "A1"}, 2},
+		{"two questions", []string{"move", good, "--ship", "A1", "--maneuver", "turn left 1", "--drop", "straight 1"}, 2},
+		{"no such maneuver", []string{"move", good, "--ship", "A1", "--maneuver", "turn left 4"}, 2},
+		{"an empty maneuver", []string{"move", good, "--ship", "A1", "--maneuver", ""}, 2},
+		{"no such action", []string{"move", good, "--ship", "A1", "--action", "boost back"}, 2},
+		{"no such drop", []string{"move", good, "--ship", "A1", "--drop", "straight 1 teapot"}, 2},
+		{"no such edition", []string{"move", good, "--ship", "A1", "--rules", "3.0", "--drop", "straight 1"}, 2},
+	} {
+		t.Run(c.name, func(t *testing.T) { assert.Equal(t, c.code, run(c.args)) })
+	}
+}

@@ -1,0 +1,276 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Bearing is what a maneuver does.
+type Bearing int
+
+// The bearings (G126 to G140).
+const (
+	Stationary      Bearing = iota // G139
+	Straight                       //
+	BankTurn                       // a bank (G126)
+	TightTurn                      // a turn (G127)
+	Koiogran                       // straight, then about (G128)
+	Segnor                         // bank, then about (G129)
+	Tallon                         // turn, then 90° the same way (G130 to G133)
+	ReverseStraight                // G140
+	ReverseBank                    // G140
+)
+
+// Slide is where on the end of a template a ship is set, as seen along the
+// template.
+type Slide int
+
+// The three places of 2.0 and 2.5, and none chosen.
+const (
+	SlideUnchosen Slide = iota
+	SlideLeft
+	SlideMiddle
+	SlideRight
+)
+
+var slideNames = [...]string{"", "left", "middle", "right"}
+
+// Maneuver is a maneuver of a dial.
+type Maneuver struct {
+	Bearing Bearing
+	Speed   int // of the template; 0 when stationary
+	Left    bool
+	Slide   Slide // Tallon roll only
+}
+
+var bearingNames = [...]string{"stationary", "straight", "bank", "turn", "koiogran", "segnor", "tallon", "reverse straight", "reverse bank"}
+
+// sided reports whether a bearing has a left and a right form.
+func (b Bearing) sided() bool {
+	return b == BankTurn || b == TightTurn || b == Segnor || b == Tallon || b == ReverseBank
+}
+
+// String returns the maneuver as the contract writes it: "tallon left 3 middle".
+func (m Maneuver) String() string {
+	if m.Bearing < 0 || int(m.Bearing) >= len(bearingNames) {
+		return fmt.Sprintf("Maneuver(%d)", int(m.Bearing))
+	}
+	s := bearingNames[m.Bearing]
+	if m.Bearing.sided() {
+		s += " " + sideName(m.Left)
+	}
+	if m.Bearing != Stationary {
+		s += " " + strconv.Itoa(m.Speed)
+	}
+	if m.Slide > SlideUnchosen && int(m.Slide) < len(slideNames) {
+		s += " " + slideNames[m.Slide]
+	}
+	return s
+}
+
+func sideName(left bool) string {
+	if left {
+		return "left"
+	}
+	return "right"
+}
+
+// template returns the maneuver's template; a reverse bank's is seen from behind.
+func (m Maneuver) template() Template {
+	t := Template{Speed: m.Speed, Left: m.Left}
+	switch m.Bearing {
+	case BankTurn, Segnor:
+		t.Kind = TemplateBank
+	case ReverseBank:
+		t.Kind, t.Left = TemplateBank, !m.Left
+	case TightTurn, Tallon:
+		t.Kind = TemplateTurn
+	}
+	return t
+}
+
+// Validate says what is wrong with a maneuver that does not exist.
+func (m Maneuver) Validate() error {
+	switch {
+	case m.Bearing < Stationary || m.Bearing > ReverseBank:
+		return errors.New("maneuver: expected " + maneuverForms)
+	case m.Slide < SlideUnchosen || m.Slide > SlideRight || m.Slide != SlideUnchosen && m.Bearing != Tallon:
+		return errors.New("maneuver: only a tallon roll ends left, middle or right")
+	case m.Bearing == Stationary:
+		if m.Speed != 0 {
+			return fmt.Errorf("maneuver: stationary: expected speed 0, got %d", m.Speed)
+		}
+		return nil
+	}
+	if err := m.template().Validate(); err != nil {
+		return fmt.Errorf("maneuver: %s: %w", bearingNames[m.Bearing], err)
+	}
+	return nil
+}
+
+const maneuverForms = "straight N, bank|turn|segnor left|right N, koiogran N, tallon left|right N [left|middle|right], stationary, reverse straight N or reverse bank left|right N"
+
+// ParseManeuver reads a maneuver: "straight 2", "bank left 1", "tallon right 3
+// middle", "reverse bank left 1", "stationary".
+func ParseManeuver(s string) (Maneuver, error) {
+	bad := func(why string) (Maneuver, error) {
+		return Maneuver{}, fmt.Errorf("maneuver %q: %s; expected %s", shortName(s), why, maneuverForms)
+	}
+	words := strings.Fields(s)
+	if len(words) == 0 {
+		return bad("nothing there")
+	}
+	name := words[0]
+	words = words[1:]
+	if name == "reverse" && len(words) > 0 {
+		name += " " + words[0]
+		words = words[1:]
+	}
+	m := Maneuver{Bearing: -1}
+	for b, n := range bearingNames {
+		if n == name {
+			m.Bearing = Bearing(b)
+		}
+	}
+	if m.Bearing < 0 {
+		return bad("not a bearing")
+	}
+	if m.Bearing.sided() {
+		if len(words) == 0 || words[0] != "left" && words[0] != "right" {
+			return bad("no side")
+		}
+		m.Left = words[0] == "left"
+		words = words[1:]
+	}
+	if m.Bearing != Stationary || len(words) > 0 {
+		if len(words) == 0 || len(words[0]) != 1 || words[0][0] < '0' || words[0][0] > '9' {
+			return bad("no speed")
+		}
+		m.Speed = int(words[0][0] - '0')
+		words = words[1:]
+	}
+	if m.Bearing == Tallon && len(words) > 0 {
+		for i, n := range slideNames {
+			if i > 0 && n == words[0] {
+				m.Slide = Slide(i)
+			}
+		}
+		if m.Slide == SlideUnchosen {
+			return bad("no such place on the template's end")
+		}
+		words = words[1:]
+	}
+	if len(words) > 0 {
+		return bad("too many words")
+	}
+	if err := m.Validate(); err != nil {
+		return Maneuver{}, fmt.Errorf("maneuver %q: %w", shortName(s), err)
+	}
+	return m, nil
+}
+
+// shortName keeps what a user wrote short enough for one line of error.
+func shortName(s string) string {
+	if len(s) > 60 {
+		return strings.ToValidUTF8(s[:60], "") + "…"
+	}
+	return s
+}
+
+// ActionKind is a movement that is not a maneuver (G156).
+type ActionKind int
+
+// The actions that move a ship.
+const (
+	BarrelRoll ActionKind = iota // G147 to G154
+	Boost                        // G155
+	Decloak                      // G157, G158
+)
+
+// Direction is where an action is declared to go (G88, G91).
+type Direction int
+
+// The declared directions.
+const (
+	ToLeft Direction = iota
+	ToRight
+	Forward
+)
+
+// Action is a barrel roll, a boost or a decloaking, and its declared direction.
+type Action struct {
+	Kind ActionKind
+	To   Direction
+}
+
+const actionForms = "barrel-roll left|right, boost straight|left|right or decloak left|right|forward"
+
+var actionNames = map[string]Action{
+	"barrel-roll left":  {BarrelRoll, ToLeft},
+	"barrel-roll right": {BarrelRoll, ToRight},
+	"boost straight":    {Boost, Forward},
+	"boost left":        {Boost, ToLeft},
+	"boost right":       {Boost, ToRight},
+	"decloak left":      {Decloak, ToLeft},
+	"decloak right":     {Decloak, ToRight},
+	"decloak forward":   {Decloak, Forward},
+}
+
+// String returns the action as the contract writes it: "barrel-roll left".
+func (a Action) String() string {
+	for n, b := range actionNames {
+		if a == b {
+			return n
+		}
+	}
+	return fmt.Sprintf("Action(%d, %d)", int(a.Kind), int(a.To))
+}
+
+// ParseAction reads an action: "barrel-roll left", "boost straight", "decloak forward".
+func ParseAction(s string) (Action, error) {
+	a, ok := actionNames[strings.Join(strings.Fields(s), " ")]
+	if !ok {
+		return Action{}, fmt.Errorf("action %q: expected %s", shortName(s), actionForms)
+	}
+	return a, nil
+}
+
+// Drop is a device dropped along a template from the rear guides (G182, G195).
+type Drop struct {
+	Template Template
+	Device   string // its kind; "" is a bomb
+}
+
+const dropForms = "straight N or bank|turn left|right N, and a device's kind where it is not a bomb"
+
+// String returns the drop as it is written: "bank left 1", "straight 1 proximity_mine".
+func (d Drop) String() string {
+	s := Maneuver{Bearing: Straight + Bearing(d.Template.Kind), Speed: d.Template.Speed, Left: d.Template.Left}.String()
+	if d.Device != "" {
+		s += " " + d.Device
+	}
+	return s
+}
+
+// ParseDrop reads a drop: "straight 1", "bank left 1", "straight 1 proximity_mine".
+// A bend to the left is one to the ship's own left.
+func ParseDrop(s string) (Drop, error) {
+	words := strings.Fields(s)
+	n := min(2, len(words))
+	if len(words) > 2 && words[0] != "straight" {
+		n = 3
+	}
+	m, err := ParseManeuver(strings.Join(words[:n], " "))
+	if err != nil || m.Bearing < Straight || m.Bearing > TightTurn {
+		return Drop{}, fmt.Errorf("drop %q: expected %s", shortName(s), dropForms)
+	}
+	d := Drop{Template: m.template(), Device: strings.Join(words[n:], "_")}
+	if d.Device != "" {
+		if TokenOutlines(d.Device) == nil {
+			return Drop{}, fmt.Errorf("drop %q: no such device %q", shortName(s), shortName(d.Device))
+		}
+	}
+	return d, nil
+}

@@ -1,0 +1,852 @@
+package engine
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"sightline/engine/geom"
+)
+
+// ErrHugeMove is the error for moving a huge ship: its maneuvers are on sheets
+// that no source at hand gives.
+var ErrHugeMove = errors.New("huge ships move by their own sheets, which are not known")
+
+// MoveResult says where a maneuver, an action or a drop ends and what it meets.
+type MoveResult struct {
+	Ship     string
+	Maneuver string // as it was asked
+
+	Full  geom.Pose // executed in full; for a drop, the device's
+	Final geom.Pose // where it ends
+	// Chosen: the player chooses among Options, and Final says nothing; what is met
+	// is then said for the middle place, and by each option for itself.
+	Chosen bool
+
+	FullyExecuted   bool     // the likelier, when Outcome is not decided
+	Outcome         Outcome  // Yes when everything said here is decided, else Indeterminate
+	FirstOverlapped []string // ships at the full pose (G113); for a drop, ships over the device (G185)
+	Touching        []string // ships in contact at the final pose (G100, G101, G109)
+	Overlapped      []string // ships that the rules treat as overlapped: the touched ones in 1e (G112), the first ones after (G113)
+	MovedThrough    []string // ships under the template (G115, G163)
+	Obstacles       []Hit    // from the nearest at the start outward (G168)
+	Devices         []Hit
+
+	Flees Outcome  // NoView when the mat's size is not known
+	Edges []string // the mat's edges that it crosses for sure: left, right, near, far (G201)
+
+	// The question nearest to its limit: how far it is from changing (infinitely,
+	// where nothing is there to be met), and the standard deviation of that.
+	Margin, Sigma geom.Length
+	Undecided     []string // the questions that are too close, in words
+
+	Options []MoveOption
+}
+
+// Hit is an obstacle or a device that a move meets with the template, with the
+// base at its end, or both (G162, G181).
+type Hit struct {
+	ID             string
+	Template, Base Outcome
+}
+
+// MoveOption is one of the end positions that the rules allow a player to choose
+// from, or, in the first edition, an interval of them.
+type MoveOption struct {
+	Name  string
+	Final geom.Pose
+	Legal Outcome
+	Why   string // what forbids it, or what is too close
+
+	Obstacles, Devices []Hit // met by the template and by the base there
+	Flees              Outcome
+
+	// Range: every place from From to To, in mm along the slide, is an end
+	// position; Final is the one at From, FinalTo the one at To.
+	Range    bool
+	From, To geom.Length
+	FinalTo  geom.Pose
+}
+
+// quad is a rectangle on the table, counter-clockwise.
+type quad [4]geom.Point
+
+func quadAt(p geom.Pose, x0, x1, y0, y1 float64) quad {
+	return quad{
+		p.Transform(geom.Point{X: x1, Y: y1}), p.Transform(geom.Point{X: x0, Y: y1}),
+		p.Transform(geom.Point{X: x0, Y: y0}), p.Transform(geom.Point{X: x1, Y: y0}),
+	}
+}
+
+// grown returns the quad's outline moved out by d (inward when negative); ok is
+// false when nothing is left.
+func (q quad) grown(d float64) (quad, bool) {
+	u, v := q[0].Sub(q[1]), q[1].Sub(q[2])
+	lu, lv := u.Norm(), v.Norm()
+	if lu+2*d <= 0 || lv+2*d <= 0 || lu == 0 || lv == 0 {
+		return q, false
+	}
+	u, v = u.Mul(d/lu), v.Mul(d/lv)
+	return quad{q[0].Add(u).Add(v), q[1].Sub(u).Add(v), q[2].Sub(u).Sub(v), q[3].Add(u).Sub(v)}, true
+}
+
+// footprint is a base on the table: the base itself first, then, where they
+// count, its four guides (G117, G118).
+type footprint struct {
+	parts [5]quad
+	n     int
+}
+
+func newFootprint(p *Profile, b Base, at geom.Pose, guides bool) footprint {
+	w, l := p.Size(b)
+	x, y := float64(w/2), float64(l/2)
+	f := footprint{n: 1}
+	f.parts[0] = quadAt(at, -x, x, -y, y)
+	if !guides || !p.Guides {
+		return f
+	}
+	in, out, reach := float64(guideInner), float64(guideOuter), float64(guideReach(b))
+	for _, s := range [2]float64{-1, 1} {
+		x0, x1 := math.Min(s*in, s*out), math.Max(s*in, s*out)
+		f.parts[f.n] = quadAt(at, x0, x1, y, y+reach)
+		f.parts[f.n+1] = quadAt(at, x0, x1, -y-reach, -y)
+		f.n += 2
+	}
+	return f
+}
+
+// separation returns how far two rectangles are apart along the best separating
+// normal; negative by the depth of an overlap. They have inner points in common
+// exactly when it is negative.
+func (q *quad) separation(r *quad) float64 {
+	best := math.Inf(-1)
+	for range 2 {
+		for i := range q {
+			e := q[(i+1)%4].Sub(q[i])
+			n := geom.Point{X: e.Y, Y: -e.X}.Mul(1 / e.Norm())
+			least := math.Inf(1)
+			for j := range r {
+				least = math.Min(least, n.Dot(r[j].Sub(q[i])))
+			}
+			best = math.Max(best, least)
+		}
+		q, r = r, q
+	}
+	return best
+}
+
+func (f *footprint) separation(g *footprint) float64 {
+	best := math.Inf(1)
+	for i := range f.n {
+		for j := range g.n {
+			best = math.Min(best, f.parts[i].separation(&g.parts[j]))
+		}
+	}
+	return best
+}
+
+// gap returns the signed distance of two footprints.
+func (f *footprint) gap(g *footprint) float64 {
+	if s := f.separation(g); s <= 0 {
+		return s
+	}
+	best := math.Inf(1)
+	for i := range f.n {
+		for j := range g.n {
+			best = math.Min(best, outlineGap(f.parts[i][:], g.parts[j][:]))
+		}
+	}
+	return best
+}
+
+// outlineGap returns the signed distance of a footprint from a polygon.
+func (f *footprint) outlineGap(g geom.Polygon) float64 {
+	best := math.Inf(1)
+	for i := range f.n {
+		best = math.Min(best, convexGap(f.parts[i][:], g))
+	}
+	return best
+}
+
+// neighbour is another ship on the table.
+type neighbour struct {
+	id     string
+	player int
+	at     geom.Point
+	radius float64 // of the circle around it, guides included
+	shape  footprint
+	loose  looseness
+}
+
+// thing is an obstacle or a device on the table.
+type thing struct {
+	id       string
+	obstacle bool
+	unknown  bool // a device whose size no source gives: outlines holds what it can reach
+	at       geom.Point
+	outlines []geom.Polygon
+	start    float64 // distance from the moving ship at the start
+	loose    looseness
+}
+
+// looseness is how far the points of something may be from where they seem, in
+// any direction: a variance in mm² and, beyond first order, what turning adds.
+type looseness struct{ variance, bend float64 }
+
+func (l looseness) and(m looseness) looseness {
+	return looseness{l.variance + m.variance, l.bend + m.bend}
+}
+
+// loosen returns how loose the points are that a body carries: the largest
+// variance in any direction of any of them.
+//
+// Taking the largest direction and not the one in which a gap is measured makes a
+// move's sigma a little too large where a covariance is lopsided, and never too
+// small: near contact the corner that decides may change, and with it the
+// direction.
+func loosen(cov *geom.Cov3, at geom.Point, k float64, points ...geom.Point) looseness {
+	var l looseness
+	if *cov == (geom.Cov3{}) {
+		return l
+	}
+	for _, p := range points {
+		d := p.Sub(at)
+		xx := cov[0] + 2*d.Y*cov[2] + d.Y*d.Y*cov[8]
+		yy := cov[4] - 2*d.X*cov[5] + d.X*d.X*cov[8]
+		xy := cov[1] - d.X*cov[2] + d.Y*cov[5] - d.X*d.Y*cov[8]
+		l.variance = math.Max(l.variance, (xx+yy)/2+math.Hypot((xx-yy)/2, xy))
+		l.bend = math.Max(l.bend, d.Norm()*k*k*cov[8]/2)
+	}
+	return l
+}
+
+// mover is one ship about to move.
+type mover struct {
+	scene   *Scene
+	profile Profile
+	k       float64
+	ship    *Ship
+	w, l    float64 // of its base
+	start   footprint
+	others  []neighbour
+	things  []thing
+	result  MoveResult
+	nearest float64 // how near the question of Margin is to being undecided
+}
+
+// newMover makes a scene ready for moving one ship.
+func newMover(s *Scene, id string, o Options) (*mover, error) {
+	m := &mover{scene: s, k: o.Sigmas, nearest: math.Inf(1)}
+	if m.k == 0 {
+		m.k = DefaultSigmas
+	}
+	if !(m.k > 0 && m.k <= maxSigmas) {
+		return nil, fmt.Errorf("engine: sigmas: expected more than 0 and at most %d, got %g", maxSigmas, o.Sigmas)
+	}
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	var err error
+	if m.profile, err = s.dimensions(); err != nil {
+		return nil, fmt.Errorf("engine: %w", err)
+	}
+	if m.ship = s.ship(id); m.ship == nil {
+		return nil, fmt.Errorf("engine: move %q: %w", id, ErrNoShip)
+	}
+	w, l := m.profile.Size(m.ship.Base)
+	m.w, m.l = float64(w), float64(l)
+	m.start = newFootprint(&m.profile, m.ship.Base, m.ship.Pose, false)
+	for i := range s.Ships {
+		if o := &s.Ships[i]; o != m.ship {
+			m.others = append(m.others, m.neighbour(o))
+		}
+	}
+	for i := range s.Obstacles {
+		o := &s.Obstacles[i]
+		m.add(o.ID, true, o.Pose, o.Sigma, []tokenPart{{outline: o.Outline}})
+	}
+	for i := range s.Devices {
+		t := &s.Devices[i]
+		m.add(t.ID, obstacleKind(t.Kind) == "debris", t.Pose, t.Sigma, t.parts())
+	}
+	slices.SortStableFunc(m.things, func(a, b thing) int { return cmp.Compare(a.start, b.start) })
+	m.result = MoveResult{Ship: id, Outcome: Yes, Flees: No, Margin: geom.Length(math.Inf(1))}
+	return m, nil
+}
+
+func (m *mover) neighbour(o *Ship) neighbour {
+	n := neighbour{id: o.ID, player: o.Player, at: o.Pose.Point, shape: newFootprint(&m.profile, o.Base, o.Pose, true)}
+	n.loose = loosen(&o.Covariance, o.Pose.Point, m.k, n.shape.parts[0][:]...)
+	for i := range n.shape.n {
+		for _, p := range n.shape.parts[i] {
+			n.radius = math.Max(n.radius, p.Sub(n.at).Norm())
+		}
+	}
+	return n
+}
+
+// add appends something that lies on the table. Dropped cargo is an obstacle (G43).
+func (m *mover) add(id string, obstacle bool, at geom.Pose, sigma geom.Length, parts []tokenPart) {
+	const widest = 61 * geom.Millimeter // no known device reaches further from its centre
+	t := thing{id: id, obstacle: obstacle, at: at.Point, start: math.Inf(1), loose: looseness{variance: float64(sigma * sigma)}}
+	if t.unknown = len(parts) == 0; t.unknown {
+		r := float64(widest)
+		parts = []tokenPart{{outline: []geom.Point{{X: r, Y: r}, {X: -r, Y: r}, {X: -r, Y: -r}, {X: r, Y: -r}}}}
+	}
+	for _, p := range parts {
+		g := make(geom.Polygon, len(p.outline))
+		for i, q := range p.outline {
+			g[i] = at.Transform(q)
+		}
+		t.outlines = append(t.outlines, g)
+		t.start = math.Min(t.start, m.start.outlineGap(g))
+	}
+	m.things = append(m.things, t)
+}
+
+// slack returns how many millimetres a gap between points of the moving ship and
+// something else may be off at the asked number of standard deviations. The
+// moving ship carries the error of its pose before the move: what is placed by a
+// template is as wrong as the base that the template was laid to.
+func (m *mover) slack(other looseness, at geom.Point, points ...geom.Point) float64 {
+	l := other.and(loosen(&m.ship.Covariance, m.ship.Pose.Point, m.k, points...))
+	scaled := m.scene.ScaleSigma * at.Sub(m.ship.Pose.Point).Norm()
+	return m.k*math.Sqrt(l.variance+scaled*scaled) + l.bend
+}
+
+// overlapping decides from a signed gap whether interiors meet: contact is not an
+// overlap.
+func overlapping(gap, slack float64) Outcome {
+	switch {
+	case slack == 0 && gap < -tie, slack > 0 && gap+slack < 0:
+		return Yes
+	case slack == 0, gap-slack > 0:
+		return No
+	}
+	return Indeterminate
+}
+
+// note takes a question into the account of margins.
+func (m *mover) note(what string, o Outcome, gap, slack float64) {
+	if o == NoView {
+		return
+	}
+	if o == Indeterminate {
+		m.doubt(what)
+	}
+	if v := math.Abs(gap) - slack; v < m.nearest {
+		m.nearest = v
+		m.result.Margin, m.result.Sigma = geom.Length(math.Abs(gap)), geom.Length(slack/m.k)
+	}
+}
+
+// doubt notes that something is too close to call.
+func (m *mover) doubt(what string) {
+	m.result.Outcome = Indeterminate
+	if !slices.Contains(m.result.Undecided, what) {
+		m.result.Undecided = append(m.result.Undecided, what)
+	}
+}
+
+// course is how a move goes: a template laid to the base and what is done at its
+// end.
+type course struct {
+	path    path
+	frame   geom.Pose  // the template's start on the table, along the way travelled
+	reverse bool       // the base follows backward
+	l       float64    // the base's length
+	flip    geom.Angle // turned about its centre at the end
+	slide   float64    // to the right on the end of the template
+}
+
+// newCourse lays a template to the moving ship's front edge, or its rear one
+// (G122, G140).
+func (m *mover) newCourse(t Template, reverse bool) course {
+	c := course{path: t.path(&m.profile), reverse: reverse, l: m.l}
+	p := m.ship.Pose
+	c.frame = geom.Pose{Point: p.Transform(geom.Point{Y: m.l / 2}), Heading: p.Heading}
+	if reverse {
+		c.frame = geom.Pose{Point: p.Transform(geom.Point{Y: -m.l / 2}), Heading: p.Heading + math.Pi}
+	}
+	return c
+}
+
+// pose returns the base's pose on the table when its following mark is at s.
+func (c *course) pose(s float64) geom.Pose {
+	p := c.path.pose(s, c.l)
+	h := c.frame.Heading + p.Heading
+	if c.reverse {
+		h -= math.Pi
+	}
+	return geom.Pose{Point: c.frame.Transform(p.Point), Heading: h.Normalized()}
+}
+
+// full returns the pose at the end of the whole maneuver (G123, G128, G130).
+func (c *course) full() geom.Pose {
+	p := c.pose(c.path.length)
+	p.Point = p.Transform(geom.Point{X: c.slide})
+	p.Heading = (p.Heading + c.flip).Normalized()
+	return p
+}
+
+// trail returns the template's area up to the base at s.
+func (c *course) trail(s float64) trail { return newTrail(c.path, c.frame, s, c.l) }
+
+// stop is a place where a move may end.
+type stop struct {
+	pose geom.Pose
+	at   float64 // of the following mark
+}
+
+// Move executes a maneuver with a ship of the scene and says where it ends and
+// what it meets there and on the way.
+func Move(s *Scene, ship string, a Maneuver, o Options) (MoveResult, error) {
+	if err := a.Validate(); err != nil {
+		return MoveResult{}, fmt.Errorf("engine: %w", err)
+	}
+	m, err := newMover(s, ship, o)
+	if err != nil {
+		return MoveResult{}, err
+	}
+	if m.huge() {
+		return MoveResult{}, fmt.Errorf("engine: move %q: %w", ship, ErrHugeMove)
+	}
+	m.result.Maneuver = a.String()
+	switch a.Bearing {
+	case Stationary: // counts as executed, and moves nothing (G139)
+		m.stand()
+	case Tallon:
+		m.tallon(a)
+	default:
+		m.execute(a)
+	}
+	return m.done(), nil
+}
+
+func (m *mover) huge() bool { return m.ship.Base == Huge195 || m.ship.Base == Huge225 }
+
+func (m *mover) done() MoveResult { return m.result }
+
+func (m *mover) stand() {
+	p := m.ship.Pose
+	p.Heading = p.Heading.Normalized()
+	m.result.Full, m.result.Final, m.result.FullyExecuted = p, p, true
+	c := course{path: path{side: 1}, frame: p, l: m.l}
+	m.end(&c, []stop{{p, 0}}, false)
+}
+
+// execute moves along a template and back where another ship is in the way.
+func (m *mover) execute(a Maneuver) {
+	c := m.newCourse(a.template(), a.Bearing == ReverseStraight || a.Bearing == ReverseBank)
+	if a.Bearing == Koiogran || a.Bearing == Segnor {
+		c.flip = math.Pi
+	}
+	m.run(&c)
+}
+
+// run puts the ship at the full pose or as far back as it must go.
+func (m *mover) run(c *course) {
+	full := stop{c.full(), c.path.length}
+	hit := m.overlapsAt(full.pose, true)
+	m.result.Full = full.pose
+	m.finish(c, full, hit)
+}
+
+// overlapsAt decides whether the base at a pose overlaps other ships, guides
+// included, and lists those that it does (G103, G118). note: it is an answer.
+func (m *mover) overlapsAt(p geom.Pose, note bool) Outcome {
+	base := newFootprint(&m.profile, m.ship.Base, p, true)
+	all := No
+	for i := range m.others {
+		o := &m.others[i]
+		gap, slack := base.gap(&o.shape), m.slack(o.loose, o.at, base.parts[0][:]...)
+		hit := overlapping(gap, slack)
+		if note {
+			m.note("overlapping "+o.id, hit, gap, slack)
+			if gap < -tie {
+				m.result.FirstOverlapped = append(m.result.FirstOverlapped, o.id)
+			}
+		}
+		all = worse(all, hit)
+	}
+	return all
+}
+
+// worse combines answers to "is anything hit": Yes before too close before No.
+func worse(a, b Outcome) Outcome {
+	switch {
+	case a == Yes || b == Yes:
+		return Yes
+	case a == Indeterminate || b == Indeterminate:
+		return Indeterminate
+	case a == NoView || b == NoView:
+		return NoView
+	}
+	return No
+}
+
+// finish decides where a move ends, of which the full pose overlaps other ships
+// or not (G103 to G111), and looks at what lies there.
+func (m *mover) finish(c *course, full stop, hit Outcome) {
+	m.result.FullyExecuted = len(m.result.FirstOverlapped) == 0
+	slack := 0.0
+	for i := range m.others {
+		slack = math.Max(slack, m.slack(m.others[i].loose, m.others[i].at, append(m.baseAt(full.pose), m.start.parts[0][:]...)...))
+	}
+	var stops []stop
+	at := func(s float64) stop { return stop{c.pose(s), s} }
+	if m.result.FullyExecuted {
+		stops = append(stops, full)
+	} else {
+		stops = append(stops, at(m.retreat(c, 0)))
+	}
+	if slack > 0 && hit != No { // anywhere from the first place that may be free to the first that surely is
+		far, near := m.retreat(c, -slack), m.retreat(c, slack)
+		if hit == Indeterminate && !m.result.FullyExecuted {
+			stops = append(stops, full)
+		}
+		for i := range 5 {
+			stops = append(stops, at(near+(far-near)*float64(i)/4))
+		}
+	}
+	m.result.Final = stops[0].pose
+	m.end(c, stops, !m.result.FullyExecuted)
+}
+
+func (m *mover) baseAt(p geom.Pose) []geom.Point {
+	f := newFootprint(&m.profile, m.ship.Base, p, false)
+	return f.parts[0][:]
+}
+
+// retreat moves the base back from the end of the template, both of its marks on
+// the centre line, to the first place where it keeps at least off from all other
+// ships (G104, G105), and returns the place of the following mark; -l is where it
+// started, behind which it does not go (G111).
+//
+// No free place on the way is stepped over: a step is never longer than what it
+// takes the fastest point of the base to get out of the deepest overlap. Only
+// where that is below a tenth of a micrometre a step is longer, so that sliding
+// along an edge comes to an end.
+func (m *mover) retreat(c *course, off float64) float64 {
+	speed, turn := c.path.rates(c.l)
+	reach := math.Hypot(m.w, m.l)/2 + float64(guideReach(m.ship.Base))
+	widest := 0.0
+	for i := range m.others {
+		widest = math.Max(widest, m.others[i].radius)
+	}
+	fastest := speed + turn*(reach+2*widest)
+	free := func(s float64) float64 { return m.clearance(c, s) - off }
+
+	floor := 1e-4
+	s := c.path.length
+	prev := s
+	for i := 1; ; i++ {
+		f := free(s)
+		if f >= -tie {
+			break
+		}
+		if i%20000 == 0 {
+			floor *= 2
+		}
+		prev = s
+		if s -= math.Max(-f/fastest, floor); s <= -c.l {
+			return -c.l
+		}
+	}
+	if prev == s {
+		return s
+	}
+	// Exactly where it becomes free: a hair further back it surely is, unless it
+	// slides along an edge.
+	if free(s) < 0 {
+		if s-1e-7 < -c.l || free(s-1e-7) < 0 {
+			return s
+		}
+		prev, s = s, s-1e-7
+	}
+	for range 100 {
+		mid := s + (prev-s)/2
+		if mid == s || mid == prev {
+			break
+		}
+		if free(mid) >= 0 {
+			s = mid
+		} else {
+			prev = mid
+		}
+	}
+	return s
+}
+
+// clearance returns the separation from the other ships with the following mark
+// at s: exact where it is negative, and a lower bound where it is positive.
+func (m *mover) clearance(c *course, s float64) float64 {
+	p := c.pose(s)
+	base := newFootprint(&m.profile, m.ship.Base, p, true)
+	reach := math.Hypot(m.w, m.l)/2 + float64(guideReach(m.ship.Base))
+	best := math.Inf(1)
+	for i := range m.others {
+		o := &m.others[i]
+		if d := o.at.Sub(p.Point).Norm() - o.radius - reach; d > 0 {
+			best = math.Min(best, d)
+			continue
+		}
+		best = math.Min(best, base.separation(&o.shape))
+	}
+	return best
+}
+
+// end looks at everything around the place where the move ends. The first of the
+// stops is the likeliest; where there are more, an answer is decided only when it
+// is the same at all of them.
+func (m *mover) end(c *course, stops []stop, partial bool) {
+	trails := make([]trail, len(stops))
+	for i, s := range stops {
+		trails[i] = c.trail(s.at)
+	}
+	m.touch(stops, partial)
+	for i := range m.others {
+		o := &m.others[i]
+		through := m.each(len(stops), "moving through "+o.id, func(i int) (float64, float64) {
+			gap := math.Inf(1)
+			for j := range o.shape.n {
+				gap = math.Min(gap, trails[i].gap(o.shape.parts[j][:]))
+			}
+			return gap, m.slack(o.loose, o.at, trails[i].corners()...)
+		})
+		if through == Yes {
+			m.result.MovedThrough = append(m.result.MovedThrough, o.id)
+		}
+	}
+	for i := range m.things {
+		t := &m.things[i]
+		m.meet(t, m.hit(t, len(stops), func(i int) trail { return trails[i] }, func(i int) geom.Pose { return stops[i].pose }))
+	}
+	m.flee(stops)
+}
+
+// meet lists what a move meets.
+func (m *mover) meet(t *thing, h Hit) {
+	switch {
+	case h.Template == No && h.Base == No:
+	case t.obstacle:
+		m.result.Obstacles = append(m.result.Obstacles, h)
+	default:
+		m.result.Devices = append(m.result.Devices, h)
+	}
+}
+
+// each asks a question about overlap at every stop and combines the answers.
+func (m *mover) each(n int, what string, ask func(int) (gap, slack float64)) Outcome {
+	gap, slack := ask(0)
+	all := overlapping(gap, slack)
+	for i := 1; i < n; i++ {
+		if overlapping(ask(i)) != all {
+			all = Indeterminate
+		}
+	}
+	m.note(what, all, gap, slack)
+	return all
+}
+
+// hit asks whether something lies under the template or under the base at its
+// end (G162 to G167, G171, G188).
+func (m *mover) hit(t *thing, n int, trails func(int) trail, poses func(int) geom.Pose) Hit {
+	h := Hit{ID: t.id}
+	name := t.id
+	h.Template = m.ask(t, n, "the template over "+name, func(i int) (float64, float64) {
+		a, gap := trails(i), math.Inf(1)
+		for _, g := range t.outlines {
+			gap = math.Min(gap, a.gap(g))
+		}
+		return gap, m.slack(t.loose, t.at, a.corners()...)
+	})
+	h.Base = m.ask(t, n, "the base over "+name, func(i int) (float64, float64) {
+		base, gap := newFootprint(&m.profile, m.ship.Base, poses(i), true), math.Inf(1)
+		for _, g := range t.outlines {
+			gap = math.Min(gap, base.outlineGap(g))
+		}
+		return gap, m.slack(t.loose, t.at, base.parts[0][:]...)
+	})
+	return h
+}
+
+// ask is each for a thing, of which nothing but its reach may be known.
+func (m *mover) ask(t *thing, n int, what string, ask func(int) (float64, float64)) Outcome {
+	if !t.unknown {
+		return m.each(n, what, ask)
+	}
+	for i := range n {
+		if overlapping(ask(i)) != No {
+			return NoView
+		}
+	}
+	return No
+}
+
+// touch lists the ships in contact at the end. In the first edition ships touch
+// only after an overlap (G95, G97, G98); later contact is range 0 however it came
+// about (G17).
+func (m *mover) touch(stops []stop, partial bool) {
+	for i := range m.others {
+		o := &m.others[i]
+		touching := func(p geom.Pose) (float64, float64) {
+			base := newFootprint(&m.profile, m.ship.Base, p, true)
+			return base.gap(&o.shape), m.slack(o.loose, o.at, base.parts[0][:]...)
+		}
+		gap, slack := touching(stops[0].pose)
+		switch {
+		case gap <= tie:
+			if partial || m.scene.Rules != Rules1e {
+				m.result.Touching = append(m.result.Touching, o.id)
+			}
+		case slack > 0 && gap <= slack && (partial || m.scene.Rules != Rules1e):
+			m.doubt("touching " + o.id)
+		}
+		if gap > tie && partial {
+			m.note("touching "+o.id, No, gap, 0)
+		}
+	}
+	m.result.Overlapped = m.result.FirstOverlapped
+	if m.scene.Rules == Rules1e && partial {
+		m.result.Overlapped = m.result.Touching
+	}
+	if len(m.result.Touching) > 1 && m.ship.Covariance != (geom.Cov3{}) {
+		m.doubt("touching " + strings.Join(m.result.Touching, " and "))
+	}
+}
+
+// flee decides whether any part of the base, guides left out, is outside the play
+// area where the move ends (G117, G197 to G201).
+func (m *mover) flee(stops []stop) {
+	if m.scene.MatWidth <= 0 || m.scene.MatHeight <= 0 {
+		m.result.Flees = NoView
+		return
+	}
+	outs := make([]Outcome, 4)
+	var gaps [4]float64
+	slack := 0.0
+	for i, s := range stops {
+		out, w := m.beyond(s.pose)
+		if i == 0 {
+			gaps, slack = out, w
+		}
+		for e := range out {
+			o := overlapping(-out[e], w)
+			if i > 0 && o != outs[e] {
+				o = Indeterminate
+			}
+			outs[e] = o
+		}
+	}
+	all := No
+	for e, name := range edgeNames {
+		if outs[e] == Yes {
+			m.result.Edges = append(m.result.Edges, name)
+		}
+		all = worse(all, outs[e])
+	}
+	m.result.Flees = all
+	m.note("fleeing", all, slices.Max(gaps[:]), slack)
+}
+
+var edgeNames = [4]string{"left", "right", "near", "far"}
+
+// beyond returns how far a base reaches beyond each of the mat's edges, and how
+// far off that may be.
+func (m *mover) beyond(p geom.Pose) (out [4]float64, slack float64) {
+	points := m.baseAt(p)
+	for i := range out {
+		out[i] = math.Inf(-1)
+	}
+	for _, q := range points {
+		for i, d := range [4]float64{-q.X, q.X - float64(m.scene.MatWidth), -q.Y, q.Y - float64(m.scene.MatHeight)} {
+			out[i] = math.Max(out[i], d)
+		}
+	}
+	return out, m.slack(looseness{}, m.ship.Pose.Point, points...)
+}
+
+// LayDrop lays a device by a template from the ship's rear guides (G182, G195).
+// Ships that it lies under are named as overlapped (G185); a part outside the
+// play area is left out of account and nothing flees (G184).
+func LayDrop(s *Scene, ship string, d Drop, o Options) (MoveResult, error) {
+	if err := d.Template.Validate(); err != nil {
+		return MoveResult{}, fmt.Errorf("engine: %w", err)
+	}
+	m, err := newMover(s, ship, o)
+	if err != nil {
+		return MoveResult{}, err
+	}
+	kind := d.Device
+	if kind == "" {
+		kind = "bomb"
+	}
+	parts := TokenOutlines(kind)
+	if parts == nil {
+		return MoveResult{}, fmt.Errorf("engine: drop: no size is known of %q", shortName(kind))
+	}
+	t := d.Template
+	t.Left = !t.Left // the ship's left is to the right of who looks back
+	c := m.newCourse(t, true)
+	at := devicePose(&c, parts[0])
+	m.result.Maneuver, m.result.Full, m.result.Final, m.result.FullyExecuted = d.String(), at, at, true
+	for _, p := range parts {
+		g := make(geom.Polygon, len(p))
+		for i, q := range p {
+			g[i] = at.Transform(q)
+		}
+		m.under(g)
+	}
+	return m.done(), nil
+}
+
+// deviceGuide is how far a device's guides stand out of its card: what the bombs'
+// cards are longer than they are wide. No source gives it by itself.
+const deviceGuide = 1.8 * geom.Millimeter
+
+// devicePose returns the pose of a device at the end of a template: its card's
+// edge flush with the end, its guides beside it, facing the ship.
+func devicePose(c *course, outline []geom.Point) geom.Pose {
+	front := math.Inf(-1)
+	for _, p := range outline {
+		front = math.Max(front, p.Y)
+	}
+	end, h := c.path.at(c.path.length)
+	p := geom.Pose{Point: c.frame.Transform(end), Heading: (c.frame.Heading + geom.Angle(h) + math.Pi).Normalized()}
+	p.Point = p.Transform(geom.Point{Y: float64(deviceGuide) - front})
+	return p
+}
+
+// under looks at what a dropped card lies on.
+func (m *mover) under(g geom.Polygon) {
+	for i := range m.others {
+		o := &m.others[i]
+		gap, slack := o.shape.outlineGap(g), m.slack(o.loose, o.at, g...)
+		hit := overlapping(gap, slack)
+		m.note("the device under "+o.id, hit, gap, slack)
+		if hit == Yes && !slices.Contains(m.result.FirstOverlapped, o.id) {
+			m.result.FirstOverlapped = append(m.result.FirstOverlapped, o.id)
+		}
+	}
+	for i := range m.things {
+		t := &m.things[i]
+		if !t.obstacle {
+			continue
+		}
+		gap := math.Inf(1)
+		for _, outline := range t.outlines {
+			gap = math.Min(gap, convexGap(g, outline))
+		}
+		slack := m.slack(t.loose, t.at, g...)
+		hit := overlapping(gap, slack)
+		m.note("the device on "+t.id, hit, gap, slack)
+		same := func(h Hit) bool { return h.ID == t.id }
+		if hit != No && !slices.ContainsFunc(m.result.Obstacles, same) {
+			m.result.Obstacles = append(m.result.Obstacles, Hit{t.id, No, hit})
+		}
+	}
+}
