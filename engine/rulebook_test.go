@@ -225,3 +225,129 @@ func TestTheRuleBookOnObjects(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, r.Problems, 1)
 }
+
+// The rules that ask for a band, with the band that they ask for: G31 and G57 attack
+// at 1–3, G74 jams at 1, G75 coordinates at 1–2, G78 locks at 1–3 in the first edition
+// and G77 at 0–3 later, G58 attacks at 0–3.
+func TestTheRuleBookOnBandsThatAreAskedFor(t *testing.T) {
+	touching, near, far, beyond := "A small 0 0 0; B small 0 40 0", "A small 0 0 0; B small 0 90 0", "A small 0 0 0; B small 0 290 0", "A small 0 0 0; B small 0 341 0"
+	for _, c := range []struct {
+		rule, rules, ships string
+		lo, hi             int
+		want               engine.Outcome
+	}{
+		{"G31", "1e", near, 1, 2, engine.Yes},
+		{"G31", "1e", far, 1, 2, engine.No},
+		{"G57", "2.0", touching, 1, 3, engine.No},
+		{"G57", "2.0", far, 1, 3, engine.Yes},
+		{"G57", "2.0", beyond, 1, 3, engine.No},
+		{"G58", "2.5", touching, 0, 3, engine.Yes},
+		{"G58", "2.5", beyond, 0, 3, engine.No},
+		{"G74", "2.0", touching, 1, 1, engine.No},
+		{"G74", "2.0", near, 1, 1, engine.Yes},
+		{"G75", "2.5", touching, 1, 2, engine.No},
+		{"G75", "2.5", near, 1, 2, engine.Yes},
+		{"G77", "2.5", touching, 0, 3, engine.Yes},
+		{"G78", "1e", touching, 1, 3, engine.Yes},
+		{"G78", "1e", beyond, 1, 3, engine.No},
+	} {
+		s := scene(t, c.rules+"; "+c.ships)
+		p := measurePair(t, &s, 3)
+		assert.Equal(t, c.want, p.At(c.lo, c.hi), "%s: %s, range %d–%d", c.rule, c.ships, c.lo, c.hi)
+	}
+}
+
+// G52: one question may be about all of a ship's arcs at once: the auxiliary arc of a
+// token counts where the front arc misses.
+func TestTheRuleBookOnAllArcsTogether(t *testing.T) {
+	s := scene(t, "1e; A small 0 0 0; B small 0 -100 0")
+	p := measurePair(t, &s, 3)
+	assert.Equal(t, engine.No, p.InAnyArc())
+	s.Ships[0].Arcs = []string{"rear_aux"}
+	p = measurePair(t, &s, 3)
+	assert.Equal(t, engine.Yes, p.InAnyArc())
+}
+
+// G105, G106, G107 and G108: a ship that backs up keeps the middles of both pairs of
+// guides on the template's line, which goes on straight past both ends. Here turn 1
+// to the right, centre line of 35 mm, laid from the front edge at (0, 20).
+func TestTheRuleBookOnTheLineBackedUpAlong(t *testing.T) {
+	offLine := func(p geom.Point) float64 {
+		centre := geom.Point{X: 35, Y: 20}
+		switch v := p.Sub(centre); {
+		case p.Y <= 20: // before the template
+			return math.Abs(p.X)
+		case p.X >= 35: // past its end
+			return math.Abs(p.Y - 55)
+		default:
+			return math.Abs(v.Norm() - 35)
+		}
+	}
+	moved := 0
+	for x := 60.0; x < 130; x += 3.5 {
+		for _, rules := range []string{"1e", "2.5"} {
+			s := scene(t, rules+"; A small 0 0 0; B small "+num(x)+" 70 20")
+			r, err := engine.Move(&s, "A", engine.Maneuver{Bearing: engine.TightTurn, Speed: 1}, engine.Options{})
+			require.NoError(t, err)
+			if r.FullyExecuted || r.Final == r.Full {
+				continue
+			}
+			moved++
+			for _, end := range []float64{20, -20} {
+				assert.InDelta(t, 0, offLine(r.Final.Transform(geom.Point{Y: end})), 1e-9, "%s, blocker at %v", rules, x)
+			}
+		}
+	}
+	assert.Greater(t, moved, 20)
+}
+
+// G141 and G142: the ion maneuvers are maneuvers like others: straight 1, or in 2.5 a
+// bank of speed 1. G88 and G91: an action without its side or direction is none.
+func TestTheRuleBookOnWhatIsDeclared(t *testing.T) {
+	s := scene(t, "2.5; A small 0 0 0")
+	c := math.Sqrt2 / 2
+	for _, m := range []struct {
+		rule, text string
+		end        geom.Point
+	}{
+		{"G141", "straight 1", geom.Point{Y: 80}},
+		// An eighth of a circle of 80 mm, then half a base along the new heading.
+		{"G142", "bank right 1", geom.Point{X: 80*(1-c) + 20*c, Y: 20 + 80*c + 20*c}},
+	} {
+		maneuver, err := engine.ParseManeuver(m.text)
+		require.NoError(t, err)
+		r, err := engine.Move(&s, "A", maneuver, engine.Options{})
+		require.NoError(t, err)
+		assert.InDelta(t, 0, float64(r.Final.Point.Distance(m.end)), 1e-9, "%s: %s", m.rule, m.text)
+	}
+	for _, text := range []string{"barrel-roll", "boost", "decloak", "barrel-roll straight", "boost back"} {
+		_, err := engine.ParseAction(text)
+		assert.Error(t, err, "G88, G91: %s", text)
+	}
+}
+
+// G169, G170, G171, G180, G187 and G189: what a move meets is told apart: with the
+// template, with the base at its end, and which ships it would have ended on. Nothing
+// but ships stops it, and a mine is met by where the ship truly ends.
+func TestTheRuleBookOnWhatAMoveMeets(t *testing.T) {
+	straight := engine.Maneuver{Bearing: engine.Straight, Speed: 3}
+	s := scene(t, "1e; A small 0 0 0; under square 0 60 0 10; end square 10 165 0 20; side square 60 60 0 20")
+	s.Devices = []engine.Token{{ID: "mine", Kind: "proximity_mine", Pose: geom.Pose{Point: geom.Point{Y: 200}}}}
+	r, err := engine.Move(&s, "A", straight, engine.Options{})
+	require.NoError(t, err)
+	assert.True(t, r.FullyExecuted, "G180: obstacles do not stop it")
+	assert.InDelta(t, 160, r.Final.Y, 1e-9)
+	assert.Equal(t, []engine.Hit{
+		{ID: "under", Template: engine.Yes, Base: engine.No},
+		{ID: "end", Template: engine.No, Base: engine.Yes},
+	}, r.Obstacles, "G169, G171: by the template, by the base, and not at all")
+	require.Len(t, r.Devices, 1, "G187, G189: the base ends on the mine")
+	assert.Equal(t, engine.Yes, r.Devices[0].Base)
+
+	s.Ships = append(s.Ships, engine.Ship{ID: "B", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{Y: 180}}})
+	r, err = engine.Move(&s, "A", straight, engine.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"B"}, r.FirstOverlapped, "G170: it would have ended on B")
+	assert.False(t, r.FullyExecuted)
+	assert.Empty(t, r.Devices, "G189: it stops short of the mine")
+}
