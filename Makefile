@@ -5,7 +5,7 @@
 GOTAGS := gocv_specific_modules,gocv_calib3d,gocv_videoio
 
 STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.7.0
-ACCURACY_PKG := ./cmd/internal/accuracy/...
+ACCURACY_PKG := ./cmd/internal/accuracy/... ./engine
 BENCH_PKG    := ./...
 
 VERSION := $(shell git -c safe.directory='*' describe --tags --always --dirty 2>/dev/null || echo unknown)
@@ -61,7 +61,7 @@ fmt: ## format the Go files
 tidy-check: ## check that go.mod and go.sum name what is used and nothing else
 	go mod tidy -diff
 
-accuracy: deps ## measure the accuracy on random simulated tables (long); ACCURACY_PKG=./... to choose
+accuracy: deps ## measure the accuracy on random simulated tables and scenes (long); ACCURACY_PKG=./... to choose
 	SIGHTLINE_ACCURACY=full SIGHTLINE_REPORT="$(CURDIR)/out/accuracy" go test -tags "$(GOTAGS)" -count=1 -v -timeout 60m $(ACCURACY_PKG)
 
 bench: deps ## run the benchmarks; BENCH_PKG=./... to choose

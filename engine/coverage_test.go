@@ -42,7 +42,7 @@ func TestIntervalsOfDistancesCoverTheTruth(t *testing.T) {
 			c.in++
 		}
 	}
-	for range sceneCount(3000, 100000) {
+	for range sceneCount(shorter(3000, 300), 100000) {
 		s := randomScene(r)
 		s.ScaleSigma = 0.0003 * r.Float64()
 		uncertain(r, &s.Ships[0], 1)
@@ -91,7 +91,7 @@ func TestTooCloseIsSaidHardlyMoreOftenThanAnIdealRuleWould(t *testing.T) {
 	var m, exact engine.Measurer
 	type said struct{ asked, ours, ideal int }
 	all := map[string]*said{}
-	scenes := sceneCount(40, 600)
+	scenes := sceneCount(shorter(40, 6), 600)
 	for n := range scenes {
 		s := randomScene(r)
 		size := 1.0

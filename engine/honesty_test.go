@@ -3,9 +3,7 @@ package engine_test
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"sort"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -212,9 +210,6 @@ func report(t *testing.T, counts map[string]*tally) tally {
 	return total
 }
 
-// An ideal rule that decides at k sigmas errs, over margins spread evenly over
-// ±(k+2) sigmas, in 2∫Φ(-m)dm from k up, over 2(k+2): 2.8 % at one sigma and
-// 0.008 % at three. The promise to players is 0.3 % at three.
 // shorter is how often a loop runs: the race run (-short) looks for races and not for
 // rare scenes, and is ten times as slow.
 func shorter(full, short int) int {
@@ -224,11 +219,11 @@ func shorter(full, short int) int {
 	return full
 }
 
+// An ideal rule that decides at k sigmas errs, over margins spread evenly over
+// ±(k+2) sigmas, in 2∫Φ(-m)dm from k up, over 2(k+2): 2.8 % at one sigma and
+// 0.008 % at three. The promise to players is 0.3 % at three.
 func TestDecidedAnswersAreRight(t *testing.T) {
-	scenes := shorter(1200, 300)
-	if n, err := strconv.Atoi(os.Getenv("SIGHTLINE_SCENES")); err == nil {
-		scenes = n
-	}
+	scenes := sceneCount(shorter(1200, 300), 100000)
 	for _, c := range []struct {
 		name            string
 		k, size         float64
