@@ -211,6 +211,8 @@ func TestTheRuleBookOnObjects(t *testing.T) {
 	require.Len(t, r.Objects, 2)
 	assert.InDelta(t, 100, float64(r.Objects[0].Range.Distance), 1e-9, "to the closest point of the outline")
 	assert.Equal(t, 1, r.Objects[0].Range.Band)
+	assert.Equal(t, engine.No, r.Objects[0].Range.Beyond(1), "G15: no part of the rock is nearer than its closest point")
+	assert.Equal(t, engine.Yes, r.Objects[0].Range.Beyond(0))
 	assert.Equal(t, engine.No, r.Objects[0].Contact)
 	assert.Equal(t, engine.Yes, r.Objects[1].Overlap)
 	assert.Equal(t, 0, r.Objects[1].Range.Band)
@@ -350,4 +352,22 @@ func TestTheRuleBookOnWhatAMoveMeets(t *testing.T) {
 	assert.Equal(t, []string{"B"}, r.FirstOverlapped, "G170: it would have ended on B")
 	assert.False(t, r.FullyExecuted)
 	assert.Empty(t, r.Devices, "G189: it stops short of the mine")
+}
+
+// G231: a ship that fled lets its supply cache go at range 1 of where it stood before
+// its maneuver, not of where it ended.
+func TestTheRuleBookOnACacheOfAShipThatFled(t *testing.T) {
+	s := scene(t, "2.5; A small 30 60 270")
+	s.MatWidth, s.MatHeight = 914.4*geom.Millimeter, 914.4*geom.Millimeter
+	s.Markers = []engine.Token{{ID: "cache", Kind: "supply_cache", Pose: geom.Pose{Point: geom.Point{X: 120, Y: 60}}}}
+	r, err := engine.Move(&s, "A", engine.Maneuver{Bearing: engine.Straight, Speed: 3}, engine.Options{})
+	require.NoError(t, err)
+	require.Equal(t, engine.Yes, r.Flees)
+	before, err := engine.CheckJettison(&s, "A", "cache", engine.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, engine.Yes, before.Legal)
+	s.Ships[0].Pose = r.Final
+	after, err := engine.CheckJettison(&s, "A", "cache", engine.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, engine.No, after.Legal)
 }

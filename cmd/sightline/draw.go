@@ -21,7 +21,13 @@ type drawCmd struct {
 	To     string   `help:"Measure to this ship or obstacle." placeholder:"ID"`
 	Arcs   []string `help:"Arcs of --from to show, with the attack range in each: front, bullseye …" placeholder:"ARC"`
 	Sigmas float64  `default:"3" help:"How many standard deviations a margin must exceed to decide."`
-	Index  int      `default:"1" help:"Which scene of a list to draw, from 1."`
+
+	Ship     string `help:"Show a move of this ship: with --maneuver, --action or --drop." placeholder:"ID"`
+	Maneuver string `help:"The maneuver to show: bank left 1, koiogran 4 …" placeholder:"M"`
+	Action   string `help:"The action to show: barrel-roll left, boost straight …" placeholder:"A"`
+	Drop     string `help:"The drop to show: straight 1 …" placeholder:"D"`
+
+	Index int `default:"1" help:"Which scene of a list to draw, from 1."`
 }
 
 // Run implements the command.
@@ -47,7 +53,7 @@ func (c *drawCmd) draw(stdin io.Reader, out io.Writer) error {
 	}
 	svg, err := draw.SVG(scene, o)
 	switch {
-	case errors.Is(err, draw.ErrNotThere): // asked rightly, of a table where it is not
+	case errors.Is(err, draw.ErrNotThere), errors.Is(err, engine.ErrHugeMove): // asked rightly, of a table where it is not
 		return unanswered{fmt.Errorf("%s: %w", file, err)}
 	case err != nil:
 		return fmt.Errorf("%s: %w", file, err)
@@ -102,5 +108,47 @@ func (c *drawCmd) options() (draw.Options, error) {
 		}
 		o.Arcs = append(o.Arcs, a)
 	}
-	return o, nil
+	var err error
+	o.Move, err = c.move()
+	return o, err
+}
+
+// move reads the move that is to be shown; nil when there is none.
+func (c *drawCmd) move() (*draw.Moved, error) {
+	given := 0
+	for _, s := range [...]string{c.Maneuver, c.Action, c.Drop} {
+		if s != "" {
+			given++
+		}
+	}
+	switch {
+	case c.Ship == "" && given == 0:
+		return nil, nil
+	case c.Ship == "":
+		return nil, errors.New("--ship: expected the ship that moves")
+	case given != 1:
+		return nil, errors.New("--ship: expected one of --maneuver, --action and --drop as well")
+	}
+	m := &draw.Moved{Ship: c.Ship}
+	switch {
+	case c.Maneuver != "":
+		v, err := engine.ParseManeuver(c.Maneuver)
+		if err != nil {
+			return nil, fmt.Errorf("--maneuver: %w", err)
+		}
+		m.Maneuver = &v
+	case c.Action != "":
+		v, err := engine.ParseAction(c.Action)
+		if err != nil {
+			return nil, fmt.Errorf("--action: %w", err)
+		}
+		m.Action = &v
+	default:
+		v, err := engine.ParseDrop(c.Drop)
+		if err != nil {
+			return nil, fmt.Errorf("--drop: %w", err)
+		}
+		m.Drop = &v
+	}
+	return m, nil
 }

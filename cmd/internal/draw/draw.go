@@ -22,6 +22,7 @@ type Options struct {
 	From, To string       // the pair to measure; To may be an obstacle. From alone: its range bands
 	Arcs     []engine.Arc // arcs of From to draw, with the attack range inside each
 	Sigmas   float64      // 0 means engine.DefaultSigmas
+	Move     *Moved       // a move to show; nil for none
 	Title    string       // "" means the rules' edition and the number of ships
 }
 
@@ -35,6 +36,7 @@ type drawing struct {
 	profile engine.Profile
 	o       Options
 	from    *engine.Ship
+	moved   *moveDrawn
 	view    box // of the table, what the picture shows
 	lines   []string
 }
@@ -65,8 +67,14 @@ func SVG(s *engine.Scene, o Options) ([]byte, error) {
 	for i := range s.Markers {
 		d.token("marker", &s.Markers[i])
 	}
+	if d.moved != nil {
+		d.under(d.moved)
+	}
 	for i := range s.Ships {
 		d.ship(&s.Ships[i])
+	}
+	if d.moved != nil {
+		d.over(d.moved)
 	}
 	d.measured(m)
 	return d.document(), nil
@@ -97,6 +105,9 @@ func (d *drawing) prepare() error {
 		return errors.New("to: expected another object than the one to measure from")
 	case len(d.o.Arcs) > 0 && d.from == nil:
 		return errors.New("arcs: expected a ship that they belong to")
+	}
+	if d.moved, err = d.move(); err != nil {
+		return err
 	}
 	d.view = d.bounds()
 	d.top = d.view.y1
@@ -143,14 +154,40 @@ func (d *drawing) bounds() box {
 	}
 	for _, list := range [][]engine.Token{d.scene.Devices, d.scene.Markers} {
 		for i := range list {
-			b.add(list[i].Pose.Point, 25)
+			d.widenToken(&b, &list[i])
 		}
+	}
+	if d.moved != nil {
+		d.widen(&b, d.moved)
 	}
 	if b == empty {
 		b = box{0, 0, 100, 100}
 	}
 	margin := 0.04 * math.Max(b.x1-b.x0, b.y1-b.y0)
-	return b.grown(math.Max(12, margin))
+	b = b.grown(math.Max(12, margin))
+	// Not narrower than high, so that what is written below it stays legible.
+	if more := (b.y1 - b.y0) - (b.x1 - b.x0); more > 0 {
+		b.x0, b.x1 = b.x0-more/2, b.x1+more/2
+	}
+	return b
+}
+
+func (d *drawing) widenToken(b *box, t *engine.Token) {
+	b.add(t.Pose.Point, 20)
+	for _, o := range cards(t) {
+		for _, p := range o {
+			b.add(t.Pose.Transform(p), 0)
+		}
+	}
+}
+
+// cards returns the outlines of the card or the cards that a token is made of, in its
+// own frame; none when their size is not known.
+func cards(t *engine.Token) [][]geom.Point {
+	if len(t.Outline) > 0 {
+		return [][]geom.Point{t.Outline}
+	}
+	return engine.TokenOutlines(t.Kind)
 }
 
 func (d *drawing) hasMat() bool { return d.scene.MatWidth > 0 && d.scene.MatHeight > 0 }
@@ -410,14 +447,29 @@ func (d *drawing) tag(ps []geom.Point, id string) {
 	d.text("tag", 1.6, at, name(id))
 }
 
-// token draws a device or a marker at the size of most of them.
+// token draws a device or a marker: its card, or its cards, where their size is known.
 func (d *drawing) token(class string, t *engine.Token) {
-	d.turned(t.Pose, fmt.Sprintf("%s player%d", class, t.Player))
-	if class == "device" {
-		d.printf(`<path class="body" d="M-15.4 -8L-8 -16.3H8L15.4 -8V8L8 16.3H-8L-15.4 8Z"/><path class="nose" d="M0 -13l4 6h-8z"/>` + "\n")
-	} else {
-		d.printf(`<rect class="body" x="-18" y="-18" width="36" height="36" rx="6"/><circle class="dot" r="3"/>` + "\n")
+	outlines := cards(t)
+	low := geom.Point{Y: math.Inf(1)}
+	d.printf(`<g class="%s player%d">`+"\n", class, t.Player)
+	for _, o := range outlines {
+		ps := make([]geom.Point, len(o))
+		for i, p := range o {
+			ps[i] = t.Pose.Transform(p)
+			if ps[i].Y < low.Y {
+				low = ps[i]
+			}
+		}
+		d.path("body", d.polygon(ps...))
+	}
+	if len(outlines) == 0 {
+		x, y := d.at(t.Pose.Point)
+		d.printf(`<circle class="body" cx="%s" cy="%s" r="15"/>`+"\n", number(x), number(y))
+		low.Y = t.Pose.Y - 15
 	}
 	d.close()
-	d.text("tag", 1.6, t.Pose.Transform(geom.Point{}).Add(geom.Point{Y: -18 - 1.4*d.unit}), name(t.ID))
+	d.turned(t.Pose, class)
+	d.printf(`<path class="nose" d="M0 -11l4 6h-8z"/>` + "\n")
+	d.close()
+	d.text("tag", 1.6, geom.Point{X: t.Pose.X, Y: low.Y - 1.4*d.unit}, name(t.ID))
 }

@@ -156,3 +156,38 @@ func TestEmptyAndFarTablesAreDrawnToo(t *testing.T) {
 }
 
 func xmlNumber(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
+
+func TestMovesAreDrawnWhereTheyEnd(t *testing.T) {
+	straight := engine.Maneuver{Bearing: engine.Straight, Speed: 1}
+	for _, c := range []struct {
+		name string
+		move draw.Moved
+		want []string
+	}{
+		{"a maneuver that is blocked", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.Straight, Speed: 4}}, []string{`class="template"`, `class="ghost"`, `class="final"`, "A1: straight 4, not fully executed; overlaps B1; ends touching B1", "rock1: template yes"}},
+		{"a maneuver", draw.Moved{Ship: "A1", Maneuver: &straight}, []string{`class="template"`, `class="final" transform="translate(400 `, "A1: straight 1"}},
+		{"a reverse bank", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.ReverseBank, Speed: 1, Left: true}}, []string{`class="template"`, "A1: reverse bank left 1"}},
+		{"a stationary maneuver", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{}}, []string{"A1: stationary"}},
+		{"a choice of places", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.Tallon, Speed: 1}}, []string{`class="option"`, "middle: yes"}},
+		{"a roll", draw.Moved{Ship: "A1", Action: &engine.Action{Kind: engine.BarrelRoll, To: engine.ToLeft}}, []string{`class="option"`, "A1: barrel-roll left"}},
+		{"a boost", draw.Moved{Ship: "A1", Action: &engine.Action{Kind: engine.Boost, To: engine.ToLeft}}, []string{`class="template"`, "A1: boost left"}},
+		{"a drop", draw.Moved{Ship: "A1", Drop: &engine.Drop{Template: engine.Template{Speed: 1}}}, []string{`class="template"`, ">bomb<"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := table()
+			s.Ships[1].Covariance = geom.Cov3{}
+			svg, err := draw.SVG(&s, draw.Options{Move: &c.move})
+			require.NoError(t, err)
+			wellFormed(t, svg)
+			for _, w := range c.want {
+				assert.Contains(t, string(svg), w)
+			}
+			assert.NotContains(t, string(svg), "NaN")
+		})
+	}
+	s := table()
+	_, err := draw.SVG(&s, draw.Options{Move: &draw.Moved{Ship: "Z9", Maneuver: &straight}})
+	require.ErrorIs(t, err, draw.ErrNotThere)
+	_, err = draw.SVG(&s, draw.Options{Move: &draw.Moved{Ship: "A1"}})
+	require.ErrorContains(t, err, "expected a maneuver, an action or a drop")
+}
