@@ -139,7 +139,10 @@ func (m *pairMeasure) measureArc(arc Arc) ArcVerdict {
 	}
 	r := &m.region
 	r.set(&m.profile, m.rules, m.from, arc, m.reach)
-	gap := m.gap(&r.area, &m.to)
+	gap := meeting{span: m.separation(&r.area, &m.to)}
+	if gap.val > 0 { // else some part is in the arc, and nobody asks where
+		gap = m.apart(&r.area, &m.to, gap.span)
+	}
 	in := gap.span.neg()
 	v := ArcVerdict{
 		Arc:    arc,

@@ -55,7 +55,9 @@ type gauge struct {
 	k      float64 // standard deviations that decide
 	scale  float64 // relative error of scale
 	exact  bool    // nothing is uncertain
-	near   []candidate
+
+	pairs []vertexPair // room for measuring
+	near  []candidate
 }
 
 func newGauge(from, to body, scale, k float64) gauge {
@@ -96,7 +98,15 @@ func (g *gauge) covariance(a, b *gradient) float64 {
 	return sum
 }
 
-func (g *gauge) variance(w *gradient) float64 { return max(0, g.covariance(w, w)) }
+// variance returns wᵀΣw, written out because nearly all time is spent here.
+func (g *gauge) variance(w *gradient) float64 {
+	sum := 0.0
+	for i := range w {
+		c, x, y, t := &g.bodies[i].cov, w[i][0], w[i][1], w[i][2]
+		sum += x*(c[0]*x+(c[1]+c[3])*y+(c[2]+c[6])*t) + y*(c[4]*y+(c[5]+c[7])*t) + c[8]*t*t
+	}
+	return max(0, sum)
+}
 
 // bend bounds what first order leaves out for a length along u whose ends are
 // carried by the bodies at p (from) and q (to): turning a lever of component l
@@ -197,14 +207,15 @@ type candidate struct {
 // overlap. Only a vertex of one and an edge of the other can be closest, and the
 // distance is the least of all those pairs.
 func (g *gauge) distance(a, b *shape) meeting {
-	best := math.Sqrt(min(nearest2(a, b), nearest2(b, a)))
+	g.pairs = g.pairs[:0]
+	least := g.addPairs(a, b, math.Inf(1), false)
+	least = g.addPairs(b, a, least, true)
+	best := math.Sqrt(least)
 	reach := best + tie
 	if !g.exact {
 		reach += g.looseness(a, b)
 	}
-	near := nearPairs(g.near[:0], a, b, reach, false)
-	near = nearPairs(near, b, a, reach, true)
-	g.near = near
+	near := g.nearest(reach)
 
 	m := meeting{span: span{best, best, best}}
 	lines := extremes{}
@@ -297,41 +308,54 @@ func (g *gauge) looseness(a, b *shape) float64 {
 	return 2.01 * g.k * math.Sqrt(v)
 }
 
-// nearest2 returns the squared distance of the nearest pair of a vertex of a and
-// an edge of b.
-func nearest2(a, b *shape) float64 {
-	best := math.Inf(1)
-	for j, e := range b.v {
-		f := b.next(j)
-		for _, p := range a.v {
-			q, _ := geom.ClosestOnSegment(p, e, f)
-			d := q.Sub(p)
-			if d2 := d.Dot(d); d2 < best {
-				best = d2
-			}
-		}
-	}
-	return best
+// vertexPair is a vertex of one shape and the closest point of an edge of the
+// other.
+type vertexPair struct {
+	p, q, edge geom.Point
+	d2         float64
+	swapped    bool // p belongs to the second shape of the measurement
 }
 
-// nearPairs appends the pairs of a vertex of a and an edge of b that are within
-// reach. swapped says that a is the second shape of the measurement.
-func nearPairs(near []candidate, a, b *shape, reach float64, swapped bool) []candidate {
-	reach *= 1 + 1e-15 // the squares round
+// addPairs lists all pairs of a vertex of a and an edge of b, and returns the
+// least squared distance of these and the one given.
+func (g *gauge) addPairs(a, b *shape, least float64, swapped bool) float64 {
 	for j, e := range b.v {
 		f := b.next(j)
+		edge := f.Sub(e)
+		l2 := edge.Dot(edge)
 		for _, p := range a.v {
-			q, _ := geom.ClosestOnSegment(p, e, f)
-			if d := q.Sub(p); d.Dot(d) > reach*reach {
-				continue
+			q := e
+			if l2 > 0 {
+				switch t := p.Sub(e).Dot(edge) / l2; {
+				case t >= 1:
+					q = f
+				case t > 0:
+					q = e.Add(edge.Mul(t))
+				}
 			}
-			if swapped {
-				near = append(near, newCandidate(q, p, e.Sub(f)))
-			} else {
-				near = append(near, newCandidate(p, q, f.Sub(e)))
-			}
+			d := q.Sub(p)
+			d2 := d.Dot(d)
+			least = min(least, d2)
+			g.pairs = append(g.pairs, vertexPair{p, q, edge, d2, swapped})
 		}
 	}
+	return least
+}
+
+// nearest returns those of the listed pairs that are within reach.
+func (g *gauge) nearest(reach float64) []candidate {
+	reach *= 1 + 1e-15 // the squares round
+	near := g.near[:0]
+	for i := range g.pairs {
+		switch v := &g.pairs[i]; {
+		case v.d2 > reach*reach:
+		case v.swapped:
+			near = append(near, newCandidate(v.q, v.p, v.edge.Mul(-1)))
+		default:
+			near = append(near, newCandidate(v.p, v.q, v.edge))
+		}
+	}
+	g.near = near
 	return near
 }
 
@@ -393,6 +417,14 @@ func (g *gauge) gap(a, b *shape) meeting {
 		m.span = sep
 		return m
 	}
+	return g.widened(m, sep)
+}
+
+// apart measures two convex shapes that do not meet; sep is their separation.
+func (g *gauge) apart(a, b *shape, sep span) meeting { return g.widened(g.distance(a, b), sep) }
+
+// widened makes a distance agree with the separation, which decides about contact.
+func (g *gauge) widened(m meeting, sep span) meeting {
 	if g.exact {
 		return m
 	}

@@ -91,6 +91,13 @@ func (s *lane) within(limit float64, centre geom.Point, radius float64) (float64
 	return d, d <= limit
 }
 
+// atMost returns an upper bound of the distance of a rock from the lane: that of
+// its first vertex from the lane's first line.
+func (s *lane) atMost(r *rock) float64 {
+	q, _ := geom.ClosestOnSegment(r.outline[0], s.Polygon[0], s.Polygon[1])
+	return q.Sub(r.outline[0]).Norm()
+}
+
 // sight is a set of measuring lines that was asked about, and the answer: most
 // arcs of a pair share their lines.
 type sight struct {
@@ -318,6 +325,12 @@ func (m *pairMeasure) measuredObstruction(b beam) ObstructionVerdict {
 	closest, deepest := float64(maxObstructionMargin), 0.0
 	must := false
 	first := len(m.mem.ids)
+	// With a bound of the nearest obstacle at hand most others need no closer look.
+	for i := range m.rocks {
+		if r := &m.rocks[i]; r.obstacle {
+			closest = min(closest, m.lane.atMost(r))
+		}
+	}
 	for i := range m.rocks {
 		r := &m.rocks[i]
 		if !r.obstacle {
