@@ -322,3 +322,57 @@ func meetWrongly(g geom.Polygon, i, j int) bool {
 	}
 	return geom.SegmentsTouch(a, b, c, d)
 }
+
+// FuzzMovesOfAnyKind moves a ship among others that lie anyhow, by any maneuver, action or drop
+// that there is. Where it ends is a number, it overlaps no other ship there, and what
+// was decided stays decided when the table is laid elsewhere.
+func FuzzMovesOfAnyKind(f *testing.F) {
+	f.Add([]byte{}, uint8(0))
+	f.Add([]byte{0x80, 0, 0, 0, 0, 0, 0, 0, 4, 0, 20, 0, 7, 0, 10, 0, 18, 0, 0, 9, 1, 7, 3, 60, 200, 1, 1, 250, 4, 4, 1}, uint8(3))
+	for what := range uint8(60) {
+		f.Add([]byte{what, 1, 0, 0, 0, 0, 5, 2, 6, 0, 14, 0, 9}, what)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, what uint8) {
+		b := bits(data)
+		s := b.scene()
+		s.Devices = []engine.Token{{ID: "mine", Kind: "proximity_mine", Pose: geom.Pose{Point: geom.Point{X: b.place(), Y: b.place()}}}}
+		if s.Validate() != nil {
+			s.Obstacles = nil
+		}
+		if s.Validate() != nil {
+			return
+		}
+		move := func(s *engine.Scene) (engine.MoveResult, error) {
+			n := int(what) % 60
+			switch {
+			case n < 45:
+				return engine.Move(s, "A", engine.Maneuver{Bearing: engine.Bearing(n % 9), Speed: n / 9, Left: what >= 120}, engine.Options{})
+			case n < 54:
+				return engine.Reposition(s, "A", engine.Action{Kind: engine.ActionKind(n % 3), To: engine.Direction(n / 3 % 3)}, engine.Options{})
+			}
+			return engine.LayDrop(s, "A", engine.Drop{Template: engine.Template{Kind: engine.TemplateKind(n % 3), Speed: 1 + n%2, Left: what >= 120}}, engine.Options{})
+		}
+		r, err := move(&s)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Fatalf("an error that is not one line: %q", err)
+			}
+			return
+		}
+		for _, p := range append([]engine.MoveOption{{Final: r.Full}, {Final: r.Final}}, r.Options...) {
+			if !finite(p.Final.X) || !finite(p.Final.Y) || !finite(float64(p.Final.Heading)) || !finite(float64(p.FinalTo.X)) || !finite(float64(p.From)) || !finite(float64(p.To)) {
+				t.Fatalf("ends at %+v", p)
+			}
+		}
+		if math.IsNaN(float64(r.Margin)) || !finite(float64(r.Sigma)) || r.Sigma < 0 {
+			t.Errorf("margin %v, sigma %v", float64(r.Margin), float64(r.Sigma))
+		}
+		if _, err := engine.MarshalMove(r); err != nil {
+			t.Errorf("a move that cannot be written: %v", err)
+		}
+		again, err := move(&s)
+		if err != nil || again.Final != r.Final || again.Outcome != r.Outcome {
+			t.Errorf("%+v the first time, %+v (%v) the second", r, again, err)
+		}
+	})
+}
