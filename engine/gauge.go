@@ -57,6 +57,7 @@ type gauge struct {
 	exact  bool    // nothing is uncertain
 
 	pairs []vertexPair // room for measuring
+	gaps  []edgeGap
 	near  []candidate
 }
 
@@ -150,40 +151,77 @@ func sq(x float64) float64 { return x * x }
 // apart, it never exceeds the distance. Each gap is linear in the positions, so
 // that this is the measure on which contact is decided.
 func (g *gauge) separation(a, b *shape) span {
-	best := span{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
+	g.gaps = g.gaps[:0]
+	best := math.Inf(-1)
 	for range 2 {
 		for i, p := range a.v {
 			e := a.next(i).Sub(p)
-			l := e.Norm()
+			l := math.Sqrt(e.Dot(e))
 			if l == 0 {
 				continue
 			}
-			out := geom.Point{X: e.Y / l, Y: -e.X / l}
-			best = best.most(g.gapBefore(out, p, a, b))
+			f := edgeGap{out: geom.Point{X: e.Y / l, Y: -e.X / l}, p: p, a: a, b: b, least: math.Inf(1)}
+			for _, q := range b.v {
+				f.least = min(f.least, f.out.Dot(q.Sub(p)))
+			}
+			best = max(best, f.least)
+			g.gaps = append(g.gaps, f)
 		}
 		a, b = b, a
+	}
+	if g.exact {
+		return span{best, best, best}
+	}
+	// What differs by more than two intervals can have cannot count.
+	loose := g.slack(a, b)
+	s := span{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
+	for i := range g.gaps {
+		if f := &g.gaps[i]; f.least >= best-loose {
+			s = s.most(g.gapBefore(f, loose))
+		}
+	}
+	return s
+}
+
+// edgeGap is how far a shape b keeps in front of an edge of a, the one through p
+// with the outward normal out.
+type edgeGap struct {
+	out, p geom.Point
+	a, b   *shape
+	least  float64
+}
+
+func (g *gauge) gapBefore(f *edgeGap, loose float64) span {
+	best := span{math.Inf(1), math.Inf(1), math.Inf(1)}
+	scaled := f.out.Dot(g.bodies[f.b.body].at.Sub(g.bodies[f.a.body].at))
+	for _, q := range f.b.v {
+		if gap := f.out.Dot(q.Sub(f.p)); gap <= f.least+loose {
+			s, _ := g.leaf(gap, f.out, f.a.body, f.b.body, q, q, scaled)
+			best = best.least(s)
+		}
 	}
 	return best
 }
 
-// gapBefore measures how far b keeps in front of the edge of a through p with the
-// outward normal out.
-func (g *gauge) gapBefore(out, p geom.Point, a, b *shape) span {
-	best := span{math.Inf(1), math.Inf(1), math.Inf(1)}
-	scaled := out.Dot(g.bodies[b.body].at.Sub(g.bodies[a.body].at))
-	for _, q := range b.v {
-		gap := out.Dot(q.Sub(p))
-		if g.exact {
-			best.val = min(best.val, gap)
-			continue
+// slack bounds the width of the interval of any gap between the two shapes: twice
+// k standard deviations and the bend, at the longest lever that either body has to
+// a corner of either.
+func (g *gauge) slack(a, b *shape) float64 {
+	v, bend := 0.0, 0.0
+	for i := range g.bodies {
+		r2 := 0.0
+		for _, s := range [2]*shape{a, b} {
+			for _, p := range s.v {
+				d := p.Sub(g.bodies[i].at)
+				r2 = max(r2, d.Dot(d))
+			}
 		}
-		s, _ := g.leaf(gap, out, a.body, b.body, q, q, scaled)
-		best = best.least(s)
+		c := &g.bodies[i].cov
+		v += 2 * (c[0] + c[4] + r2*c[8]) // (x+y)² ≤ 2(x²+y²)
+		bend += math.Sqrt(r2) * c[8]
 	}
-	if g.exact {
-		best.lo, best.hi = best.val, best.val
-	}
-	return best
+	apart := g.bodies[0].at.Sub(g.bodies[1].at)
+	return 1.001*(2*g.k*(math.Sqrt(v)+g.scale*math.Sqrt(apart.Dot(apart)))+sq(g.k)*bend) + tie
 }
 
 // meeting is a distance with the lines that realise it.

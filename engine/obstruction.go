@@ -368,7 +368,7 @@ func (m *pairMeasure) measuredObstruction(b beam) ObstructionVerdict {
 // beamDepth returns a depth inside an outline that every line of the beam
 // reaches, or 0 when some line keeps out.
 func beamDepth(b beam, outline geom.Polygon) float64 {
-	const most, tol = 16, 1e-2
+	const most, tol = 16, 0.05
 	width := apart(b.a, b.b)
 	steps := 0 // one line
 	if width > 0 {
