@@ -1,0 +1,279 @@
+package engine_test
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// carried takes a scene to another place of the table.
+func carried(s engine.Scene, place func(geom.Pose) geom.Pose) engine.Scene {
+	s.Ships, s.Obstacles = slices.Clone(s.Ships), slices.Clone(s.Obstacles)
+	for i := range s.Ships {
+		s.Ships[i].Pose = place(s.Ships[i].Pose)
+	}
+	for i := range s.Obstacles {
+		s.Obstacles[i].Pose = place(s.Obstacles[i].Pose)
+	}
+	return s
+}
+
+func mirrored(p geom.Pose) geom.Pose {
+	return geom.Pose{Point: geom.Point{X: -p.X, Y: p.Y}, Heading: -p.Heading}
+}
+
+// withRock puts a lopsided obstacle near the way.
+func withRock(r *rand.Rand, s engine.Scene) engine.Scene {
+	a := s.Ships[0].Pose
+	at := a.Transform(geom.Point{X: 120 * (r.Float64() - 0.5), Y: 160 * r.Float64()})
+	s.Obstacles = []engine.Obstacle{{
+		ID: "rock", Pose: geom.Pose{Point: at, Heading: geom.Angle(r.Float64())},
+		Outline: []geom.Point{{X: -15, Y: -9}, {X: 14, Y: -12}, {X: 3, Y: 2}, {X: 9, Y: 17}, {X: -12, Y: 11}},
+	}}
+	return s
+}
+
+func TestMovesMirrorTranslateAndRotate(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 1))
+	for i := range 400 {
+		s, m := randomMove(r)
+		s = withRock(r, s)
+		s.Rules = engine.Rules(1 + r.IntN(3))
+		want, err := engine.Move(&s, "A", m, engine.Options{})
+		require.NoError(t, err)
+		shift, turn := geom.Point{X: 1000 * r.Float64(), Y: -3000}, geom.Angle(7*r.Float64())
+		other := m
+		other.Left = !m.Left && (m.Bearing == engine.BankTurn || m.Bearing == engine.TightTurn || m.Bearing == engine.ReverseBank)
+		for _, c := range []struct {
+			name  string
+			m     engine.Maneuver
+			place func(geom.Pose) geom.Pose
+		}{
+			{"mirror", other, mirrored},
+			{"translate", m, func(p geom.Pose) geom.Pose { return geom.Pose{Point: p.Add(shift), Heading: p.Heading} }},
+			{"rotate", m, func(p geom.Pose) geom.Pose {
+				return geom.Pose{Point: geom.Pose{Heading: turn}.Transform(p.Point), Heading: p.Heading + turn}
+			}},
+		} {
+			moved := carried(s, c.place)
+			if c.name == "mirror" {
+				o := &moved.Obstacles[0]
+				o.Outline = slices.Clone(o.Outline)
+				for j := range o.Outline {
+					o.Outline[j].X *= -1
+				}
+			}
+			got, err := engine.Move(&moved, "A", c.m, engine.Options{})
+			require.NoError(t, err)
+			require.True(t, want.Margin < 1e-6 || samePlace(c.place(want.Final), got.Final), "scene %d %s %v: %v, want %v", i, c.name, m, got.Final, c.place(want.Final))
+			if want.Margin < 1e-6 {
+				continue
+			}
+			require.Equal(t, want.FullyExecuted, got.FullyExecuted)
+			require.Equal(t, want.FirstOverlapped, got.FirstOverlapped)
+			require.Equal(t, want.Touching, got.Touching, "scene %d %s", i, c.name)
+			require.Equal(t, want.MovedThrough, got.MovedThrough)
+			require.Equal(t, want.Obstacles, got.Obstacles)
+			require.InDelta(t, want.Margin.Millimeters(), got.Margin.Millimeters(), 1e-6)
+		}
+	}
+}
+
+func samePlace(a, b geom.Pose) bool {
+	return a.Sub(b.Point).Norm() < 1e-7 && math.Abs((a.Heading-b.Heading).Signed().Degrees()) < 1e-7
+}
+
+// loose gives every ship of a scene a covariance.
+func loose(s engine.Scene, mm, deg float64) engine.Scene {
+	s.Ships = slices.Clone(s.Ships)
+	for i := range s.Ships {
+		h := deg * float64(geom.Degree)
+		s.Ships[i].Covariance = geom.Cov3{0: mm * mm, 4: mm * mm, 8: h * h}
+	}
+	return s
+}
+
+func TestMovesOfAMeasuredTable(t *testing.T) {
+	near := func(gap, sigma float64) engine.MoveResult {
+		s := loose(scene(t, "2.5; A small 0 0 0; B small 0 160 0"), sigma, 0)
+		s.Ships[1].Pose.Y += gap
+		return moved(t, s, "A", "straight 2")
+	}
+	r := near(43.2-40+1, 0.1) // guides 1 mm apart
+	assert.Equal(t, engine.Yes, r.Outcome)
+	assert.True(t, r.FullyExecuted)
+	assert.InDelta(t, 1, r.Margin.Millimeters(), 1e-9)
+	assert.InDelta(t, 0.1*math.Sqrt2, r.Sigma.Millimeters(), 1e-9)
+	r = near(43.2-40+0.4, 0.1)
+	assert.Equal(t, engine.Indeterminate, r.Outcome)
+	assert.Contains(t, r.Undecided, "overlapping B")
+	r = near(43.2-40-1, 0.1)
+	assert.Equal(t, engine.Yes, r.Outcome)
+	assert.Equal(t, []string{"B"}, r.Touching)
+
+	t.Run("the error of the heading grows along the way", func(t *testing.T) {
+		s := loose(scene(t, "2.5; A small 0 0 0; rock square 35 240 0 10"), 0.01, 1)
+		assert.Equal(t, engine.Indeterminate, hitOf(moved(t, s, "A", "straight 5"), "rock").Base, "20 + 10 mm beside, a degree over 260 mm is 4.5")
+		s = loose(scene(t, "2.5; A small 0 0 0; rock square 35 80 0 10"), 0.01, 1)
+		assert.Equal(t, engine.No, hitOf(moved(t, s, "A", "straight 1"), "rock").Base)
+	})
+	t.Run("a fleeing ship may be too close to call", func(t *testing.T) {
+		s := loose(scene(t, "2.5; A small 0 0 0"), 0.2, 0)
+		s.MatWidth, s.MatHeight = 914.4, 914.4
+		s.Ships[0].Pose.Point = geom.Point{X: 400, Y: 914.4 - 100.3}
+		assert.Equal(t, engine.Indeterminate, moved(t, s, "A", "straight 1").Flees)
+	})
+	t.Run("legality of a reposition may be too close to call", func(t *testing.T) {
+		s := loose(scene(t, "2.5; A small 0 0 0; B small 120.5 0 0"), 0.2, 0)
+		r := repositioned(t, s, "A", "barrel-roll right")
+		assert.Equal(t, engine.Indeterminate, r.Options[1].Legal)
+		assert.Equal(t, "may be that it overlaps B", r.Options[1].Why)
+		s.Ships[1].Pose.X = 121
+		assert.Equal(t, engine.Yes, repositioned(t, s, "A", "barrel-roll right").Options[1].Legal, "1 mm is more than 3 sigmas of 0.28 mm")
+	})
+	t.Run("1e: too close at the ends of the legal interval", func(t *testing.T) {
+		s := loose(scene(t, "1e; A small 0 0 0; B small 80 50 0"), 0.1, 0)
+		r := repositioned(t, s, "A", "barrel-roll right")
+		require.Len(t, r.Options, 3)
+		slack := 3 * 0.1 * math.Sqrt2
+		assert.Equal(t, engine.Yes, r.Options[0].Legal)
+		assert.InDelta(t, 50-43.2-slack, r.Options[0].To.Millimeters(), 1e-6)
+		assert.Equal(t, engine.Indeterminate, r.Options[1].Legal)
+		assert.InDelta(t, 50-43.2+slack, r.Options[1].To.Millimeters(), 1e-6)
+		assert.Equal(t, engine.No, r.Options[2].Legal)
+	})
+}
+
+func hitOf(r engine.MoveResult, id string) engine.Hit {
+	for _, h := range r.Obstacles {
+		if h.ID == id {
+			return h
+		}
+	}
+	return engine.Hit{ID: id, Template: engine.No, Base: engine.No}
+}
+
+// answersOf lists a move's questions and their outcomes.
+func answersOf(r engine.MoveResult) map[string]engine.Outcome {
+	a := map[string]engine.Outcome{"flees": r.Flees, "rock template": hitOf(r, "rock").Template, "rock base": hitOf(r, "rock").Base, "full": engine.No}
+	if r.FullyExecuted {
+		a["full"] = engine.Yes
+	}
+	for _, u := range r.Undecided {
+		if len(u) > 11 && u[:11] == "overlapping" {
+			a["full"] = engine.Indeterminate
+		}
+	}
+	return a
+}
+
+func TestGrowingUncertaintyNeverDecidesMoreOfAMove(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 1))
+	for i := range 200 {
+		s, m := randomMove(r)
+		s = withRock(r, s)
+		s.MatWidth, s.MatHeight = 700, 700
+		var last map[string]engine.Outcome
+		for _, sigma := range []float64{0, 0.1, 0.3, 1, 3} {
+			v := loose(s, sigma, sigma/2)
+			got, err := engine.Move(&v, "A", m, engine.Options{})
+			require.NoError(t, err)
+			now := answersOf(got)
+			for q, o := range last {
+				if o == engine.Indeterminate {
+					require.Equal(t, engine.Indeterminate, now[q], "scene %d: %s at sigma %g", i, q, sigma)
+				} else if now[q] != engine.Indeterminate {
+					require.Equal(t, o, now[q], "scene %d: %s at sigma %g", i, q, sigma)
+				}
+			}
+			last = now
+		}
+	}
+}
+
+// Decided answers about moves are right: the truth is drawn from the stated
+// covariance and moved exactly.
+func TestDecidedAnswersAboutMovesAreRight(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 1))
+	asked, doubtful, wrong := 0, 0, 0
+	for range moveScenes(800) {
+		truth, m := randomMove(r)
+		truth = withRock(r, truth)
+		truth.MatWidth, truth.MatHeight = 600, 600
+		mm, deg := 0.5*r.Float64(), 0.5*r.Float64()
+		seen := loose(truth, mm, deg)
+		for i := range seen.Ships {
+			p := &seen.Ships[i].Pose
+			p.X += mm * r.NormFloat64()
+			p.Y += mm * r.NormFloat64()
+			p.Heading += geom.Angle(deg*r.NormFloat64()) * geom.Degree
+		}
+		a, err := engine.Move(&seen, "A", m, engine.Options{})
+		require.NoError(t, err)
+		b, err := engine.Move(&truth, "A", m, engine.Options{})
+		require.NoError(t, err)
+		right := answersOf(b)
+		for q, o := range answersOf(a) {
+			asked++
+			switch {
+			case o == engine.Indeterminate:
+				doubtful++
+			case o != right[q]:
+				wrong++
+			}
+		}
+	}
+	t.Logf("%d answers, %d too close, %d wrong (%.3f %% of the decided)", asked, doubtful, wrong, 100*float64(wrong)/float64(asked-doubtful))
+	assert.LessOrEqual(t, float64(wrong), 0.001*float64(asked))
+	assert.Less(t, float64(doubtful), 0.25*float64(asked))
+}
+
+func TestNoMoveOfAStrangeSceneIsStrange(t *testing.T) {
+	check := func(r engine.MoveResult, err error) {
+		require.NoError(t, err)
+		doc, err := engine.MarshalMove(r)
+		require.NoError(t, err, "nothing that is not a number")
+		require.True(t, json.Valid(doc))
+	}
+	everything := func(s engine.Scene) {
+		for _, m := range []string{"straight 5", "turn left 1", "bank right 3", "tallon left 1", "tallon right 3 left", "reverse bank left 1", "stationary", "koiogran 2"} {
+			p, err := engine.ParseManeuver(m)
+			require.NoError(t, err)
+			check(engine.Move(&s, "A", p, engine.Options{}))
+		}
+		for _, a := range []string{"barrel-roll left", "boost right", "decloak forward", "decloak right"} {
+			p, err := engine.ParseAction(a)
+			require.NoError(t, err)
+			check(engine.Reposition(&s, "A", p, engine.Options{}))
+		}
+		d, err := engine.ParseDrop("turn left 1 cluster_mines")
+		require.NoError(t, err)
+		check(engine.LayDrop(&s, "A", d, engine.Options{}))
+	}
+	for _, rules := range []string{"1e", "2.0", "2.5"} {
+		everything(scene(t, rules+"; A small 0 0 0"))
+		everything(scene(t, rules+"; A large 0 0 0; B large 0 0 0; C large 0 0 45; D huge-225 0 0 10"))
+		everything(scene(t, rules+"; A large 999000 -999000 123456; B small 999060 -999030 0; rock square 999060 -999060 3 1e-3"))
+		everything(loose(scene(t, rules+"; A small 0 0 0; B medium 30 90 12; rock square 0 60 0 1000"), 900, 300))
+
+		slide := scene(t, rules+"; A small 0 0 0; B huge-225 0 0 0")
+		slide.Ships[1].Pose.X = 60 - 1e-6 // alongside, a hair inside: backing up slides along the edge
+		everything(slide)
+
+		own := engine.Nominal()
+		own.Turn, own.Bank, own.Small, own.Large = [3]geom.Length{1, 1, 1}, [3]geom.Length{1000, 1000, 1000}, 1, 1000
+		s := scene(t, rules+"; A large 0 0 0; B small 20 700 12; C small -500 600 7; rock square 0 600 0 30")
+		s.Dimensions = &own
+		everything(s)
+		s.Ships[0].Base = engine.Small
+		everything(s)
+	}
+}
