@@ -17,7 +17,7 @@ import (
 func crowd(ships, obstacles int) engine.Scene {
 	r := rand.New(rand.NewPCG(24, 12))
 	side := 914.4 * math.Sqrt(float64(ships)/24)
-	s := engine.Scene{Rules: engine.Rules25, MatWidth: geom.Length(side), MatHeight: geom.Length(side), ScaleSigma: 0.0003}
+	s := engine.Scene{Rules: engine.Rules25, MatWidth: geom.Length(side), MatHeight: geom.Length(side), ScaleSigma: 0.0002}
 	place := func() geom.Pose {
 		return geom.Pose{Point: geom.Point{X: side * r.Float64(), Y: side * r.Float64()}, Heading: geom.Angle(2 * math.Pi * r.Float64())}
 	}
@@ -55,6 +55,7 @@ func BenchmarkTable(b *testing.B) {
 			var m engine.Measurer
 			start := cpuTime(b)
 			for b.Loop() {
+				s.ScaleSigma = 0.0006 - s.ScaleSigma // all of it changes
 				if _, err := m.Measure(&s, engine.Options{}); err != nil {
 					b.Fatal(err)
 				}
@@ -81,6 +82,7 @@ func TestMeasuringAgainAllocatesNothingPerPair(t *testing.T) {
 		}
 		var m engine.Measurer
 		measure := func() {
+			s.MatWidth++ // all of it is measured again
 			if _, err := m.Measure(&s, engine.Options{}); err != nil {
 				t.Fatal(err)
 			}
@@ -121,4 +123,54 @@ func TestAMeasurerForgetsWhatItMeasuredBefore(t *testing.T) {
 			t.Fatalf("%d ships: measured again:\n%s\nalone:\n%s", n, a, b)
 		}
 	}
+}
+
+// A moved ship re-evaluates only what it touches, and the result is the one of
+// measuring everything.
+func TestMeasuringAfterAMoveGivesWhatMeasuringEverythingGives(t *testing.T) {
+	r := rand.New(rand.NewPCG(77, 7))
+	var m engine.Measurer
+	s := crowd(10, 5)
+	for n := range 60 {
+		switch r.IntN(8) {
+		case 0:
+			s.Obstacles[r.IntN(5)].Pose.X++
+		case 1:
+			s.Ships[r.IntN(10)].Turret = []string{"left", "rear", ""}[r.IntN(3)]
+		case 2: // nothing
+		default:
+			for range 1 + r.IntN(2) {
+				p := &s.Ships[r.IntN(10)].Pose
+				p.X, p.Y = p.X+60*r.NormFloat64(), p.Y+60*r.NormFloat64()
+				p.Heading += geom.Angle(r.NormFloat64())
+			}
+		}
+		got, err := m.Measure(&s, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := engine.Measure(&s, engine.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, _ := engine.MarshalResult(*got)
+		b, _ := engine.MarshalResult(want)
+		if string(a) != string(b) {
+			t.Fatalf("step %d: measured again:\n%s\nalone:\n%s", n, a, b)
+		}
+	}
+}
+
+func BenchmarkOneShipMoves(b *testing.B) {
+	s := crowd(24, 12)
+	var m engine.Measurer
+	b.ReportAllocs()
+	start := cpuTime(b)
+	for b.Loop() {
+		s.Ships[3].Pose.X += 0.001
+		if _, err := m.Measure(&s, engine.Options{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(cpuTime(b)-start)/float64(b.N), "cpu-ns")
 }

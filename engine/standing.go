@@ -216,6 +216,7 @@ func (s *Standing) ship(r Rules, p *PairVerdict, touching Touching) {
 // Object measures one ship against one obstacle, device or marker by its id. What
 // it returns is valid until the next call.
 func (m *Measurer) Object(s *Scene, from, to string, o Options) (ObjectVerdict, error) {
+	m.valid = false
 	if err := m.table.prepare(s, o); err != nil {
 		return ObjectVerdict{}, err
 	}
