@@ -187,6 +187,7 @@ const (
 	BarrelRoll ActionKind = iota // G147 to G154
 	Boost                        // G155
 	Decloak                      // G157, G158
+	Tractor                      // by an opponent's tractor beam, onto obstacles if they like (G159 to G161)
 )
 
 // Direction is where an action is declared to go (G88, G91).
@@ -199,13 +200,14 @@ const (
 	Forward
 )
 
-// Action is a barrel roll, a boost or a decloaking, and its declared direction.
+// Action is a barrel roll, a boost, a decloaking or a pull by a tractor beam, and
+// its declared direction.
 type Action struct {
 	Kind ActionKind
 	To   Direction
 }
 
-const actionForms = "barrel-roll left|right, boost straight|left|right or decloak left|right|forward"
+const actionForms = "barrel-roll left|right, boost straight|left|right, decloak left|right|forward or tractor left|right|forward"
 
 var actionNames = map[string]Action{
 	"barrel-roll left":  {BarrelRoll, ToLeft},
@@ -216,6 +218,9 @@ var actionNames = map[string]Action{
 	"decloak left":      {Decloak, ToLeft},
 	"decloak right":     {Decloak, ToRight},
 	"decloak forward":   {Decloak, Forward},
+	"tractor left":      {Tractor, ToLeft},
+	"tractor right":     {Tractor, ToRight},
+	"tractor forward":   {Tractor, Forward},
 }
 
 // String returns the action as the contract writes it: "barrel-roll left".

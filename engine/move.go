@@ -234,6 +234,7 @@ type mover struct {
 	others  []neighbour
 	things  []thing
 	result  MoveResult
+	pulled  bool    // by a tractor beam: obstacles forbid nothing (G160)
 	nearest float64 // how near the question of Margin is to being undecided
 }
 

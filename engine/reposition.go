@@ -82,7 +82,11 @@ type roll struct {
 }
 
 // Reposition looks at every end of a barrel roll, a boost or a decloaking, and
-// says which are legal and what forbids the others.
+// says which are legal and what forbids the others. A ship that a tractor beam
+// pulls may end on obstacles, but neither on ships nor off the mat (G160, G161).
+//
+// The mat's edge forbids an end in every edition: the first edition says so (G153,
+// G161); the core rules of 2.0 and 2.5 are silent, and fleeing is for maneuvers.
 func Reposition(s *Scene, ship string, a Action, o Options) (MoveResult, error) {
 	if !a.valid() {
 		return MoveResult{}, fmt.Errorf("engine: action: expected %s", actionForms)
@@ -95,6 +99,7 @@ func Reposition(s *Scene, ship string, a Action, o Options) (MoveResult, error) 
 		return MoveResult{}, fmt.Errorf("engine: move %q: %w", ship, ErrHugeMove)
 	}
 	m.result.Maneuver = a.String()
+	m.pulled = a.Kind == Tractor
 	if a.Kind == Boost || a.To == Forward {
 		m.boost(a)
 	} else {
@@ -273,7 +278,7 @@ func (m *mover) option(name string, p geom.Pose, area *trail, reposition bool) O
 			continue
 		}
 		v.Obstacles = append(v.Obstacles, h)
-		if reposition {
+		if reposition && !m.pulled {
 			r.add(h.Base, "overlaps "+t.id)
 			r.add(h.Template, "has the template over "+t.id)
 		}
@@ -418,7 +423,7 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 		return all
 	}
 	for i := range m.things {
-		if t := &m.things[i]; t.obstacle {
+		if t := &m.things[i]; t.obstacle && !m.pulled {
 			add("overlaps "+t.id, m.slack(t.loose, t.at, far...), t.outlines...)
 		}
 	}
@@ -457,13 +462,11 @@ func (m *mover) noTemplate(r *roll, reach interval, dir geom.Point, grow float64
 	var runs []blockedRun
 	for i := range m.things {
 		t := &m.things[i]
-		if !t.obstacle {
+		if !t.obstacle || m.pulled {
 			continue
 		}
-		ends := append(append([]geom.Point{}, q[:]...), geom.Point{})
 		a, b := r.template(-half), r.template(half)
-		ends = append(append(ends[:0], a[:]...), b[:]...)
-		grown, ok := q.grown(grow * m.slack(t.loose, t.at, ends...))
+		grown, ok := q.grown(grow * m.slack(t.loose, t.at, append(a[:], b[:]...)...))
 		if !ok {
 			continue
 		}

@@ -101,6 +101,27 @@ func TestWhatForbidsAReposition(t *testing.T) {
 		s.Rules = engine.Rules25
 		assert.False(t, repositioned(t, s, "A", "barrel-roll right").FullyExecuted, "2e: fixed at the hashmark")
 	})
+	t.Run("G159 G160 G161 a tractor beam pulls onto obstacles, not onto ships nor off the mat", func(t *testing.T) {
+		for _, rules := range []string{"1e", "2.0"} {
+			s := scene(t, rules+"; A small 0 0 0; rock square 80 0 0 10; stone square 40 0 0 10")
+			s.MatWidth, s.MatHeight = 914.4, 914.4
+			s.Ships[0].Pose.Point = geom.Point{X: 400, Y: 400}
+			s.Obstacles[0].Pose.Point, s.Obstacles[1].Pose.Point = geom.Point{X: 480, Y: 400}, geom.Point{X: 400, Y: 480}
+			assert.False(t, repositioned(t, s, "A", "barrel-roll right").FullyExecuted)
+			r := repositioned(t, s, "A", "tractor right")
+			assert.True(t, r.FullyExecuted)
+			for _, o := range r.Options {
+				assert.Equal(t, engine.Yes, o.Legal, o.Why)
+			}
+			r = repositioned(t, s, "A", "tractor forward")
+			assert.Equal(t, engine.Yes, r.Options[0].Legal)
+			assert.Equal(t, []engine.Hit{{ID: "stone", Template: engine.No, Base: engine.Yes}}, r.Obstacles, "and says which")
+			s.Ships[0].Pose.Point = geom.Point{X: 850, Y: 400}
+			assert.False(t, repositioned(t, s, "A", "tractor right").FullyExecuted)
+			s.Ships = append(s.Ships, engine.Ship{ID: "B", Base: engine.Large, Pose: geom.Pose{Point: geom.Point{X: 770, Y: 400}}})
+			assert.False(t, repositioned(t, s, "A", "tractor left").FullyExecuted)
+		}
+	})
 	t.Run("a place that fits exactly", func(t *testing.T) {
 		s := scene(t, "1e; A small 0 0 0; B small 80 0 0; C small 80 0 0")
 		s.Ships[1].Pose.Y, s.Ships[2].Pose.Y = 43.2+5, -43.2+5
