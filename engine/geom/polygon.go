@@ -203,9 +203,14 @@ func (d *deepest) run() {
 		}
 	}
 	slices.Sort(cuts)
+	var edges [1024]int32 // of the outline and of the shrinking lists below it; on the stack
+	all := edges[:0]
+	for i := range g {
+		all = append(all, int32(i))
+	}
 	for i := 1; i < len(cuts); i++ {
 		if cuts[i] > cuts[i-1] && g.Contains(a.Lerp(b, (cuts[i]+cuts[i-1])/2)) {
-			d.search(cuts[i-1], cuts[i])
+			d.search(cuts[i-1], cuts[i], math.Inf(1), all)
 		}
 	}
 }
@@ -236,7 +241,12 @@ type deepest struct {
 	budget int
 }
 
-func (d *deepest) search(t0, t1 float64) {
+// search looks into the piece from t0 to t1. edges are those of the outline that may
+// be the nearest to some point of it, and near is more than the distance from its
+// middle to the nearest one. The pieces shorten, and an edge that is further from a
+// piece's middle than the nearest one by more than the piece's length is never the
+// nearest in it: few are left soon.
+func (d *deepest) search(t0, t1, near float64, edges []int32) {
 	d.budget--
 	if d.budget < 0 || d.stop && d.best > d.tol {
 		return
@@ -245,25 +255,51 @@ func (d *deepest) search(t0, t1 float64) {
 	if d.stop {
 		slack = 0
 	}
-	if limit := d.best + slack; limit >= 0 && !d.exceeds(d.a.Lerp(d.b, t0), d.a.Lerp(d.b, t1), limit*limit) {
+	p, q := d.a.Lerp(d.b, t0), d.a.Lerp(d.b, t1)
+	if limit := d.best + slack; limit >= 0 && !d.exceeds(p, q, limit*limit, edges) {
 		return
 	}
 	mid := (t0 + t1) / 2
-	p := d.a.Lerp(d.b, mid)
-	if depth := d.g.BoundaryDistance(p); depth > d.best { // the piece is inside
-		d.best, d.at = depth, p
+	m := d.a.Lerp(d.b, mid)
+	length := p.Sub(q).Norm()
+	keep := (near + length) * (1 + 1e-9)
+	keep2 := keep * keep
+	least := math.Inf(1)
+	kept := edges[len(edges):len(edges)] // behind the list, in the same array while it lasts
+	for _, i := range edges {
+		e, _ := ClosestOnSegment(m, d.g[i], d.g.after(i))
+		e = e.Sub(m)
+		v := e.Dot(e)
+		least = min(least, v)
+		if v <= keep2 {
+			kept = append(kept, i)
+		}
 	}
-	d.search(t0, mid)
-	d.search(mid, t1)
+	depth := math.Sqrt(least)
+	if depth > d.best { // the piece is inside
+		d.best, d.at = depth, m
+	}
+	// The middles of the halves are a quarter of the length from this one.
+	d.search(t0, mid, depth+length/4, kept)
+	d.search(mid, t1, depth+length/4, kept)
+}
+
+// after returns the vertex after the i-th.
+func (g Polygon) after(i int32) Point {
+	if int(i)+1 == len(g) {
+		return g[0]
+	}
+	return g[i+1]
 }
 
 // exceeds reports whether the depth of a point between p and q may be more than
 // the root of limit2.
-func (d *deepest) exceeds(p, q Point, limit2 float64) bool {
-	for i, j := 0, len(d.g)-1; i < len(d.g); j, i = i, i+1 {
-		a, _ := ClosestOnSegment(p, d.g[j], d.g[i])
-		b, _ := ClosestOnSegment(q, d.g[j], d.g[i])
-		u, v := a.Sub(p), b.Sub(q)
+func (d *deepest) exceeds(p, q Point, limit2 float64, edges []int32) bool {
+	for _, i := range edges {
+		a, b := d.g[i], d.g.after(i)
+		u, _ := ClosestOnSegment(p, a, b)
+		v, _ := ClosestOnSegment(q, a, b)
+		u, v = u.Sub(p), v.Sub(q)
 		if max(u.Dot(u), v.Dot(v)) <= limit2 {
 			return false
 		}
