@@ -1,8 +1,10 @@
 package comparison
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -128,16 +130,27 @@ func loop(b *testing.B, ships int, measure func() error) {
 // vertices: distance, every arc, the part of the target in it, the attack range and
 // the obstacles on its line. The libraries' shapes are made and indexed before the
 // clock starts; the engine starts from the scene each time, checks it, measures ships
-// against obstacles too, and with "uncertainty" says how sure each answer is.
+// against obstacles too, states margins, and with "uncertainty" says how sure each
+// answer is. GEOS is timed twice: for the bare verdicts, and with the margins, the
+// obstacles' ranges and a plain form of doubt, which is what the engine answers.
 func BenchmarkTable(b *testing.B) {
 	s := crowd(24, 12)
 	doubt := uncertain(crowd(24, 12))
 	b.Run("engine/exact", func(b *testing.B) { benchmarkEngine(b, &s) })
 	b.Run("engine/uncertainty", func(b *testing.B) { benchmarkEngine(b, &doubt) })
-	b.Run("GEOS", func(b *testing.B) {
+	b.Run("GEOS/verdicts", func(b *testing.B) {
 		g := newGEOS(&s)
 		loop(b, 24, func() error {
 			g.measure(func(int, int, int, answer) {})
+			return nil
+		})
+	})
+	b.Run("GEOS/margins", func(b *testing.B) {
+		g := newGEOS(&s)
+		loop(b, 24, func() error {
+			if sum := g.measureAll(); math.IsNaN(sum) {
+				return errors.New("not a number")
+			}
 			return nil
 		})
 	})
@@ -157,10 +170,36 @@ func BenchmarkEngineByShips(b *testing.B) {
 	}
 }
 
+// benchmarkEngine measures two tables by turns, of which the second lies a little
+// elsewhere: a Measurer keeps what has not moved, and here that is nothing.
 func benchmarkEngine(b *testing.B, s *engine.Scene) {
+	other := *s
+	other.Ships, other.Obstacles = slices.Clone(s.Ships), slices.Clone(s.Obstacles)
+	for i := range other.Ships {
+		other.Ships[i].Pose.X += 0.5
+	}
+	for i := range other.Obstacles {
+		other.Obstacles[i].Pose.X += 0.5
+	}
+	byTurns(b, s, &other)
+}
+
+// BenchmarkOneShipMoves measures the whole table again after one of its 24 ships has
+// moved.
+func BenchmarkOneShipMoves(b *testing.B) {
+	s := uncertain(crowd(24, 12))
+	other := s
+	other.Ships = slices.Clone(s.Ships)
+	other.Ships[0].Pose.X += 0.5
+	byTurns(b, &s, &other)
+}
+
+func byTurns(b *testing.B, tables ...*engine.Scene) {
 	var m engine.Measurer
-	loop(b, len(s.Ships), func() error {
-		_, err := m.Measure(s, engine.Options{})
+	turn := 0
+	loop(b, len(tables[0].Ships), func() error {
+		turn++
+		_, err := m.Measure(tables[turn%len(tables)], engine.Options{})
 		return err
 	})
 }

@@ -17,6 +17,8 @@ type geosTable struct {
 	arcs     [][]*geos.Geom
 	prepared [][]*geos.PrepGeom
 	rocks    []*geos.PrepGeom
+	outlines []*geos.Geom // of the rocks
+	moved    [2][][]*geos.Geom
 }
 
 func newGEOS(s *engine.Scene) *geosTable {
@@ -33,7 +35,18 @@ func newGEOS(s *engine.Scene) *geosTable {
 		t.arcs, t.prepared = append(t.arcs, as), append(t.prepared, ps)
 	}
 	for i := range s.Obstacles {
-		t.rocks = append(t.rocks, polygon(rock(&s.Obstacles[i])).Prepare())
+		g := polygon(rock(&s.Obstacles[i]))
+		t.outlines, t.rocks = append(t.outlines, g), append(t.rocks, g.Prepare())
+	}
+	// The arcs wider and narrower by what a pose's doubt may move their edges.
+	for k, by := range [2]float64{1, -1} {
+		for _, as := range t.arcs {
+			var ms []*geos.Geom
+			for _, a := range as {
+				ms = append(ms, a.Buffer(by, 2))
+			}
+			t.moved[k] = append(t.moved[k], ms)
+		}
 	}
 	return t
 }
@@ -72,4 +85,53 @@ func (t *geosTable) attack(from, part *geos.Geom, a *answer) {
 			a.through++
 		}
 	}
+}
+
+// measureAll asks GEOS for what the engine's answers hold besides: the margin of every
+// arc and of every obstruction, the range and the overlap of every ship with every
+// obstacle, and how far the attack range may be off, by the plain way of asking again
+// with the arc wider and narrower. It returns the sum of all, so that nothing is left
+// out as unused.
+func (t *geosTable) measureAll() float64 {
+	sum := 0.0
+	for i, from := range t.bases {
+		for j, to := range t.bases {
+			if i == j {
+				continue
+			}
+			sum += from.Distance(to)
+			for k, arc := range t.arcs[i] {
+				if !t.prepared[i][k].Intersects(to) {
+					sum += arc.Distance(to)
+					continue
+				}
+				sum += arc.Boundary().Distance(to)
+				var a answer
+				t.attack(from, arc.Intersection(to), &a)
+				sum += a.attack + t.obstructionMargin(&a)
+				for _, moved := range t.moved {
+					if part := moved[i][k].Intersection(to); !part.IsEmpty() {
+						sum += from.Distance(part)
+					}
+				}
+			}
+		}
+		for k, rock := range t.outlines {
+			sum += from.Distance(rock)
+			if t.rocks[k].Intersects(from) {
+				sum++
+			}
+		}
+	}
+	return sum
+}
+
+// obstructionMargin is how far the nearest obstacle is from a line.
+func (t *geosTable) obstructionMargin(a *answer) float64 {
+	line := t.context.NewLineString([][]float64{{a.line[0].X, a.line[0].Y}, {a.line[1].X, a.line[1].Y}})
+	margin := math.Inf(1)
+	for _, r := range t.outlines {
+		margin = min(margin, r.Distance(line))
+	}
+	return margin
 }
