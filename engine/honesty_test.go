@@ -264,7 +264,7 @@ func TestDecidedObstructionIsRight(t *testing.T) {
 		r := rand.New(rand.NewPCG(5, 6))
 		asked, decided, wrong := 0, 0, 0
 		said := map[string]int{}
-		for range shorter(500, 60) {
+		for range sceneCount(shorter(500, 60), 5000) {
 			s := randomScene(r)
 			if v := measurePair(t, &s, 3); v.Range.Distance < 30 {
 				continue
@@ -313,7 +313,7 @@ func TestDecidedObjectsAreRight(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
 	for _, k := range []float64{3, 1} {
 		counts := map[string]*tally{"range": {k: k}, "contact": {k: k}, "overlap": {k: k}}
-		for range shorter(1000, 60) {
+		for range sceneCount(shorter(1000, 60), 5000) {
 			s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{randomShip(r, "A")}}
 			rock := engine.Obstacle{ID: "rock", Outline: star(r, 9, 30), Sigma: 0.3}
 			u := geom.Pose{Heading: geom.Angle(6.3 * r.Float64())}.Forward()
