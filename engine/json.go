@@ -90,6 +90,8 @@ func parseScene(f fields) (Scene, error) {
 		"devices": tokens(&s.Devices, "device"),
 		"markers": tokens(&s.Markers, "marker"),
 	}, "version", "rules")
+	// A camera that states its ships but no list of obstacles has not looked for any.
+	s.ObstaclesUnseen = !slices.Contains(f.keys, "obstacles") && slices.ContainsFunc(s.Ships, func(s Ship) bool { return s.Seen != "" })
 	if err == nil {
 		err = s.Validate()
 	}
@@ -477,7 +479,7 @@ type wireScene struct {
 	Mat        *wireMat       `json:"mat,omitempty"`
 	ScaleSigma float64        `json:"scale_sigma,omitempty"`
 	Ships      []wireShip     `json:"ships"`
-	Obstacles  []wireObstacle `json:"obstacles,omitempty"`
+	Obstacles  []wireObstacle `json:"obstacles,omitzero"`
 	Devices    []wireToken    `json:"devices,omitempty"`
 	Markers    []wireToken    `json:"markers,omitempty"`
 }
@@ -558,6 +560,9 @@ func newWireScene(s *Scene) (*wireScene, error) {
 	}
 	for i := range s.Ships {
 		w.Ships[i] = newWireShip(&s.Ships[i])
+	}
+	if !s.ObstaclesUnseen && (len(s.Obstacles) > 0 || slices.ContainsFunc(s.Ships, func(s Ship) bool { return s.Seen != "" })) {
+		w.Obstacles = []wireObstacle{} // an empty list says that there are none
 	}
 	for i := range s.Obstacles {
 		o := &s.Obstacles[i]

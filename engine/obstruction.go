@@ -130,6 +130,9 @@ func (m *pairMeasure) obstruction(d *meeting) ObstructionVerdict {
 		v = m.measuredObstruction(possible)
 	}
 	v.Margin = min(v.Margin, maxObstructionMargin)
+	if m.scene.ObstaclesUnseen {
+		v.Verdict, v.Margin = NoView.String(), 0
+	}
 	m.lane.set(permitted)
 	v.Ships = m.shipsOn(permitted)
 	v.Devices = m.devicesOn(permitted)

@@ -109,8 +109,14 @@ type Scene struct {
 
 	Ships     []Ship
 	Obstacles []Obstacle
-	Devices   []Token
-	Markers   []Token
+
+	// ObstaclesUnseen says that nobody looked for obstacles, so that none being
+	// listed means nothing: obstruction is then NoView. It is so in a scene from a
+	// camera that states no list of obstacles.
+	ObstaclesUnseen bool
+
+	Devices []Token
+	Markers []Token
 }
 
 // Ship is one ship on the table. Range and arcs are measured from its base.

@@ -100,7 +100,7 @@ type AttackVerdict struct {
 
 // ObstructionVerdict says whether obstacles stand on the measuring line.
 type ObstructionVerdict struct {
-	Verdict string      // never, may, must, too_close
+	Verdict string      // never, may, must, too_close; no_view when nobody looked for obstacles
 	By      []string    // obstacles on any permitted line
 	Ships   []string    // ships on any permitted line
 	Devices []string    // devices on any permitted line; they do not obstruct

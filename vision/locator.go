@@ -114,6 +114,8 @@ func (l *Locator) Locate(f Frame) (Located, error) {
 	out.Scene = engine.Scene{
 		Rules: engine.Rules25, MatWidth: l.table.Layout.Width, MatHeight: l.table.Layout.Height,
 		ScaleSigma: l.table.ScaleSigma,
+		// This locator looks for ships only.
+		ObstaclesUnseen: true,
 	}
 	for _, s := range found {
 		out.Scene.Ships = append(out.Scene.Ships, l.ship(s))
