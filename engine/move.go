@@ -549,7 +549,7 @@ func (m *mover) retreat(c *course, off float64) float64 {
 		if f >= -tie {
 			break
 		}
-		if i%20000 == 0 {
+		if i%2000 == 0 {
 			floor *= 2
 		}
 		prev = s

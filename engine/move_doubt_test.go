@@ -204,7 +204,7 @@ func TestGrowingUncertaintyNeverDecidesMoreOfAMove(t *testing.T) {
 func TestDecidedAnswersAboutMovesAreRight(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 1))
 	asked, doubtful, wrong := 0, 0, 0
-	for range moveScenes(800) {
+	for range moveScenes(shorter(800, 100)) {
 		truth, m := randomMove(r)
 		truth = withRock(r, truth)
 		truth.MatWidth, truth.MatHeight = 600, 600

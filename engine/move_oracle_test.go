@@ -166,7 +166,15 @@ func cross(a, b []geom.Point) bool {
 	in := func(p geom.Point, g []geom.Point) bool {
 		return geom.Polygon(g).Contains(p) && geom.Polygon(g).BoundaryDistance(p) > 0
 	}
-	return in(a[0].Lerp(a[2], 0.5), b) || in(b[0].Lerp(b[2], 0.5), a)
+	for range 2 {
+		// A corner tells when one holds the other; the middle of a rectangle when two
+		// lie on one another.
+		if in(a[0], b) || len(a) == 4 && in(a[0].Lerp(a[2], 0.5), b) {
+			return true
+		}
+		a, b = b, a
+	}
+	return false
 }
 
 func slowOverlap(ship engine.Ship, p geom.Pose, others []engine.Ship) bool {
@@ -213,7 +221,7 @@ func randomMove(r *rand.Rand) (engine.Scene, engine.Maneuver) {
 // the template's ends.
 func TestTheSlowMethodAgreesOnMoves(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 107))
-	n := moveScenes(600)
+	n := moveScenes(shorter(600, 100))
 	partial, missed := 0, 0
 	for i := range n {
 		s, m := randomMove(r)
@@ -243,7 +251,7 @@ func TestTheSlowMethodAgreesOnMoves(t *testing.T) {
 	}
 	t.Logf("%d moves, %d of them partial; the slow steps of 0.2 mm passed over a free place %d times", n, partial, missed)
 	assert.Greater(t, partial, n/4)
-	assert.Less(t, missed, 1+n/100)
+	assert.LessOrEqual(t, missed, 1+n/100)
 }
 
 func samePose(a, b geom.Pose) bool {
@@ -316,7 +324,7 @@ func slowTemplateInside(v slowMove, stop float64, final geom.Pose, outline []geo
 func TestTheSlowMethodAgreesOnTemplates(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 164))
 	hits := 0
-	for i := range moveScenes(300) {
+	for i := range moveScenes(shorter(300, 60)) {
 		s, m := randomMove(r)
 		v := newSlowMove(s.Ships[0], m)
 		if r.IntN(3) > 0 {
@@ -351,7 +359,7 @@ func TestTheSlowMethodAgreesOnTemplates(t *testing.T) {
 		}
 		require.Equal(t, over, base == engine.Yes, where)
 	}
-	assert.Greater(t, hits, 50)
+	assert.Greater(t, hits, shorter(50, 5))
 }
 
 // G89 G147 G149 G131: the legal intervals of a slide are where every place in
@@ -359,7 +367,7 @@ func TestTheSlowMethodAgreesOnTemplates(t *testing.T) {
 func TestTheSlowMethodAgreesOnSlides(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 89))
 	limits := 0
-	for i := range moveScenes(400) {
+	for i := range moveScenes(shorter(400, 60)) {
 		s := engine.Scene{Rules: engine.Rules1e, Ships: []engine.Ship{randomShip(r, "A")}}
 		a := &s.Ships[0]
 		if a.Base == engine.Medium {
@@ -444,7 +452,7 @@ func TestTheSlowMethodAgreesOnSlides(t *testing.T) {
 			require.Equal(t, inAny(intervals, x), legal(x), "scene %d at %g: %v", i, x, intervals)
 		}
 	}
-	assert.Greater(t, limits, 100)
+	assert.Greater(t, limits, shorter(100, 10))
 }
 
 func inAny(is [][2]float64, x float64) bool {
