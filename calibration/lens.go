@@ -23,6 +23,9 @@ var ErrBoardKind = errors.New("charuco boards come with a later version, use a c
 // corners and squares of 25 mm. Lengths are in mm or in.
 func ParseBoard(spec string) (Board, error) {
 	const expected = "expected chessboard:COLSxROWS:SIZE, such as chessboard:9x6:25mm"
+	if spec != "" && spec[0] >= '0' && spec[0] <= '9' {
+		spec = "chessboard:" + spec // as print takes it
+	}
 	kind, rest, _ := strings.Cut(spec, ":")
 	switch kind {
 	case "chessboard":

@@ -53,7 +53,34 @@ func checkImages(names []string) error {
 
 // live reports whether the pictures come one after the other for as long as
 // somebody asks, so that not every one of them counts.
-func (p pictureInput) live() bool { return p.Source != "" }
+func (p pictureInput) live() bool { return p.Source != "" && !isDirectory(p.Source) }
+
+// images returns the picture files: those that were named, or all of a directory's,
+// every one of which counts as if it had been named.
+func (p pictureInput) images() ([]string, error) {
+	if p.Source == "" {
+		return p.Images, nil
+	}
+	entries, err := os.ReadDir(p.Source)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && vision.IsImageName(e.Name()) {
+			names = append(names, filepath.Join(p.Source, e.Name()))
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("--source %s: no pictures there: expected .jpg or .png files", p.Source)
+	}
+	return names, nil
+}
+
+func isDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
 
 // idleLimit is how long a live source may show nothing of use before the command
 // works with what it has.
@@ -63,7 +90,11 @@ const idleLimit = 60 * time.Second
 // end. From a source it also stops when f has found nothing of use for idleLimit.
 func (p pictureInput) each(ctx context.Context, f func(vision.Frame) (useful, enough bool, err error)) error {
 	if !p.live() {
-		for _, name := range p.Images {
+		images, err := p.images()
+		if err != nil {
+			return err
+		}
+		for _, name := range images {
 			if err := ctx.Err(); err != nil {
 				return errors.New("interrupted")
 			}

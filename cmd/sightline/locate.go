@@ -48,6 +48,7 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 	}
 	defer markers.Close()
 	var scenes []engine.Scene
+	var blind error
 	for _, name := range c.Images {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("interrupted before %s", name)
@@ -56,22 +57,30 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		if err != nil {
 			return err
 		}
-		scene, err := locateFrame(table, markers, frame, warn)
+		scene, seen, err := locateFrame(table, markers, frame, warn)
 		if err != nil {
 			return err
+		}
+		if seen == 0 && len(scene.Ships) == 0 && blind == nil {
+			blind = unanswered{fmt.Errorf("%s: neither the mat's markers nor a ship can be seen", name)}
 		}
 		scene.Rules = rules
 		scenes = append(scenes, scene)
 	}
-	if !c.JSON {
-		return printScenes(out, c.Images, scenes)
+	if c.JSON {
+		doc, err := engine.MarshalScenes(scenes)
+		if err != nil {
+			return err
+		}
+		if _, err = out.Write(append(doc, '\n')); err != nil {
+			return err
+		}
+		return blind
 	}
-	doc, err := engine.MarshalScenes(scenes)
-	if err != nil {
+	if err := printScenes(out, c.Images, scenes); err != nil {
 		return err
 	}
-	_, err = out.Write(append(doc, '\n'))
-	return err
+	return blind
 }
 
 // nudge is how far a camera may seem to move, in mm on the mat, before a person
@@ -79,13 +88,14 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 const nudge = 0.5 * geom.Millimeter
 
 // locateFrame finds the ships in one picture. The camera's place is taken from
-// the markers in the picture itself, as far as they can be seen.
-func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (engine.Scene, error) {
+// the markers in the picture itself, as far as they can be seen; how many were is
+// returned too.
+func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (engine.Scene, int, error) {
 	w, h := frame.Size()
 	if w != table.Intrinsics.Width || h != table.Intrinsics.Height {
 		scaled, err := table.Intrinsics.Scaled(w, h)
 		if err != nil {
-			return engine.Scene{}, fmt.Errorf("%s: %w", frame.Name, err)
+			return engine.Scene{}, 0, fmt.Errorf("%s: %w", frame.Name, err)
 		}
 		fmt.Fprintf(warn, "%s: the calibration is for %d×%d pictures, scaled to %d×%d\n",
 			frame.Name, table.Intrinsics.Width, table.Intrinsics.Height, w, h)
@@ -93,7 +103,7 @@ func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame v
 	}
 	found, err := markers.DetectMarkers(frame.Gray)
 	if err != nil {
-		return engine.Scene{}, fmt.Errorf("%s: %w", frame.Name, err)
+		return engine.Scene{}, 0, fmt.Errorf("%s: %w", frame.Name, err)
 	}
 	fresh, moved, err := table.Renew(vision.Sightings(found))
 	switch {
@@ -108,10 +118,10 @@ func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame v
 	}
 	l, err := vision.NewLocator(table, vision.LocatorOptions{})
 	if err != nil {
-		return engine.Scene{}, fmt.Errorf("%s: %w", frame.Name, err)
+		return engine.Scene{}, 0, fmt.Errorf("%s: %w", frame.Name, err)
 	}
 	got, err := l.Locate(frame)
-	return got.Scene, err
+	return got.Scene, len(found), err
 }
 
 // printScenes prints a table for people, one for each picture.

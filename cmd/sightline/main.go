@@ -38,6 +38,9 @@ func main() { os.Exit(run(os.Args[1:])) }
 
 // run parses and executes a command line and returns the exit code.
 func run(args []string) int {
+	if len(args) == 1 && args[0] == "--version" {
+		args = []string{"version"}
+	}
 	if len(args) == 0 || args[0] == "help" {
 		args = append(append([]string{}, args[min(1, len(args)):]...), "--help")
 	}

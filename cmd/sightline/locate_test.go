@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"image"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/vision/opencv"
+	"sightline/vision/tablesim"
+)
+
+// photographed writes a picture of a simulated table and the lens's file, and
+// returns their names with the truth.
+func photographed(t *testing.T, table *tablesim.Table, dir string) (picture, lens string, truth tablesim.Truth) {
+	t.Helper()
+	if d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{}); err != nil {
+		t.Skip("pictures are read with OpenCV: ", err)
+	} else {
+		d.Close()
+	}
+	frame, truth, err := table.Render()
+	require.NoError(t, err)
+	picture, lens = filepath.Join(dir, "table.png"), filepath.Join(dir, "lens.json")
+	writePNG(t, picture, frame.Gray)
+	require.NoError(t, calibration.SaveLens(lens, table.Camera.Intrinsics))
+	return picture, lens, truth
+}
+
+func TestFromAPictureToAnAnswer(t *testing.T) {
+	dir := t.TempDir()
+	picture, lens, truth := photographed(t, tablesim.RandomTable(3, 1920, 1080), dir)
+	calibrated := filepath.Join(dir, "table.json")
+	require.Zero(t, run([]string{"calibrate", "table", "--lens", lens, picture, "-o", calibrated}))
+
+	var out, warn bytes.Buffer
+	c := locateCmd{Calibration: calibrated, Images: []string{picture}, Rules: "2.0", JSON: true}
+	require.NoError(t, c.locate(context.Background(), &out, &warn))
+	assert.Empty(t, warn.String())
+	scenes, list, err := engine.ParseScenes(out.Bytes())
+	require.NoError(t, err)
+	require.True(t, list)
+	require.Len(t, scenes, 1)
+	assert.Equal(t, engine.Rules20, scenes[0].Rules)
+	assert.True(t, scenes[0].ObstaclesUnseen)
+	assert.GreaterOrEqual(t, len(scenes[0].Ships), len(truth.Ships)-1)
+	for _, s := range scenes[0].Ships {
+		want, ok := truth.Ship(s.ID)
+		require.True(t, ok, "%s is not on the table", s.ID)
+		assert.Less(t, float64(s.Pose.Distance(want.Pose.Point)), 0.6, "%s: position, mm", s.ID)
+		assert.Greater(t, s.Covariance[0], 0.0)
+	}
+
+	// What locate writes, measure reads.
+	var answers bytes.Buffer
+	m := measureCmd{Scene: "-", Sigmas: 3, JSON: true}
+	require.NoError(t, m.measure(bytes.NewReader(out.Bytes()), &answers))
+	assert.Contains(t, answers.String(), `"results":[`)
+
+	var people bytes.Buffer
+	c.JSON = false
+	require.NoError(t, c.locate(context.Background(), &people, &warn))
+	assert.Contains(t, people.String(), scenes[0].Ships[0].ID)
+}
+
+func TestACameraThatMovedIsRegisteredAnew(t *testing.T) {
+	dir := t.TempDir()
+	table := tablesim.RandomTable(4, 1920, 1080)
+	picture, lens, _ := photographed(t, table, dir)
+	calibrated := filepath.Join(dir, "table.json")
+	require.Zero(t, run([]string{"calibrate", "table", "--lens", lens, picture, "-o", calibrated}))
+
+	table.Camera.Extrinsics = table.Camera.Extrinsics.Perturbed(calibration.Vec3{0.004, -0.003, 0.002}, calibration.Vec3{})
+	moved, _, truth := photographed(t, table, dir)
+	var out, warn bytes.Buffer
+	c := locateCmd{Calibration: calibrated, Images: []string{moved}, Rules: "2.5", JSON: true}
+	require.NoError(t, c.locate(context.Background(), &out, &warn))
+	assert.Contains(t, warn.String(), "registered anew")
+	scenes, _, err := engine.ParseScenes(out.Bytes())
+	require.NoError(t, err)
+	for _, s := range scenes[0].Ships {
+		want, ok := truth.Ship(s.ID)
+		require.True(t, ok)
+		assert.Less(t, float64(s.Pose.Distance(want.Pose.Point)), 0.6, "%s", s.ID)
+	}
+}
+
+func TestAPictureThatShowsNothingCannotBeAnswered(t *testing.T) {
+	dir := t.TempDir()
+	picture, lens, _ := photographed(t, tablesim.RandomTable(5, 1920, 1080), dir)
+	calibrated := filepath.Join(dir, "table.json")
+	require.Zero(t, run([]string{"calibrate", "table", "--lens", lens, picture, "-o", calibrated}))
+	dark := filepath.Join(dir, "dark.png")
+	writePNG(t, dark, image.NewGray(image.Rect(0, 0, 1920, 1080)))
+
+	var out, warn bytes.Buffer
+	c := locateCmd{Calibration: calibrated, Images: []string{dark}, Rules: "2.5", JSON: true}
+	err := c.locate(context.Background(), &out, &warn)
+	assert.True(t, errors.As(err, new(unanswered)), "%v", err)
+	assert.ErrorContains(t, err, "dark.png: neither the mat's markers nor a ship")
+	assert.JSONEq(t, `{"version":1,"scenes":[{"version":1,"rules":"2.5","mat":{"width_mm":914.4,"height_mm":914.4},"scale_sigma":0.0003,"ships":[]}]}`, out.String())
+
+	small := filepath.Join(dir, "small.png")
+	writePNG(t, small, image.NewGray(image.Rect(0, 0, 640, 480)))
+	c.Images = []string{small}
+	assert.ErrorContains(t, c.locate(context.Background(), &out, &warn), "640×480")
+}
+
+func TestADirectoryCountsAsAllOfItsPictures(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"b.png", "a.jpg", "notes.txt"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
+	}
+	p := pictureInput{Source: dir}
+	assert.False(t, p.live())
+	names, err := p.images()
+	require.NoError(t, err)
+	assert.Equal(t, []string{filepath.Join(dir, "a.jpg"), filepath.Join(dir, "b.png")}, names)
+
+	empty := t.TempDir()
+	_, err = pictureInput{Source: empty}.images()
+	assert.ErrorContains(t, err, "expected .jpg or .png files")
+}
