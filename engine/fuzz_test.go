@@ -280,6 +280,12 @@ func FuzzOutline(f *testing.F) {
 		p, q := g[0], g[len(g)/2].Add(geom.Point{X: 1, Y: 3})
 		if at, d := g.Deepest(p, q, 1e-6); !finite(d) || !finite(at.X) || !finite(at.Y) {
 			t.Errorf("%v: deepest %v %v", g, at, d)
+		} else if !crosses {
+			for k := range 9 {
+				if m := p.Lerp(q, float64(k)/8); g.Depth(m) > max(0, d)+1e-5+1e-7*p.Sub(q).Norm() {
+					t.Errorf("%v: deepest %v at %v, but %v at %v", g, d, at, g.Depth(m), m)
+				}
+			}
 		}
 		if d := geom.Gap(g, geom.Polygon{p, q}); d != 0 {
 			t.Errorf("%v: a gap of %v to a segment that begins on it", g, d)
