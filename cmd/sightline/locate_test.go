@@ -1,3 +1,5 @@
+//go:build !nocv
+
 package main
 
 import (
@@ -14,7 +16,6 @@ import (
 
 	"sightline/calibration"
 	"sightline/engine"
-	"sightline/vision/opencv"
 	"sightline/vision/tablesim"
 )
 
@@ -22,11 +23,6 @@ import (
 // returns their names with the truth.
 func photographed(t *testing.T, table *tablesim.Table, dir string) (picture, lens string, truth tablesim.Truth) {
 	t.Helper()
-	if d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{}); err != nil {
-		t.Skip("pictures are read with OpenCV: ", err)
-	} else {
-		d.Close()
-	}
 	frame, truth, err := table.Render()
 	require.NoError(t, err)
 	picture, lens = filepath.Join(dir, "table.png"), filepath.Join(dir, "lens.json")
