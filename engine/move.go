@@ -27,7 +27,7 @@ type MoveResult struct {
 	Chosen bool
 
 	FullyExecuted   bool     // the likelier, when Outcome is not decided
-	Outcome         Outcome  // Yes when everything said here is decided, else Indeterminate
+	Outcome         Outcome  // Yes when everything said here is decided, else Indeterminate, or NoView of obstacles
 	FirstOverlapped []string // ships at the full pose (G113); for a drop, ships over the device (G185)
 	Touching        []string // ships in contact at the final pose (G100, G101, G109)
 	Overlapped      []string // ships that the rules treat as overlapped: the touched ones in 1e (G112), the first ones after (G113)
@@ -429,7 +429,20 @@ func Move(s *Scene, ship string, a Maneuver, o Options) (MoveResult, error) {
 
 func (m *mover) huge() bool { return m.ship.Base == Huge195 || m.ship.Base == Huge225 }
 
-func (m *mover) done() MoveResult { return m.result }
+// done hands the result out. Where nobody looked for obstacles, none being met
+// says nothing.
+func (m *mover) done() MoveResult {
+	r := m.result
+	if m.scene.ObstaclesUnseen {
+		r.Undecided = append(r.Undecided, notLooked)
+		if r.Outcome == Yes {
+			r.Outcome = NoView
+		}
+	}
+	return r
+}
+
+const notLooked = "obstacles were not looked for"
 
 func (m *mover) stand() {
 	p := m.ship.Pose

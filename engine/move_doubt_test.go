@@ -152,6 +152,24 @@ func TestMovesOfAMeasuredTable(t *testing.T) {
 	})
 }
 
+func TestAMoveWhereNobodyLookedForObstacles(t *testing.T) {
+	for _, rules := range []string{"1e", "2.5"} {
+		s := scene(t, rules+"; A small 0 0 0; B large 0 110 0")
+		s.ObstaclesUnseen = true
+		r := moved(t, s, "A", "straight 1")
+		assert.False(t, r.FullyExecuted, "ships are seen")
+		assert.Equal(t, engine.NoView, r.Outcome)
+		assert.Contains(t, r.Undecided, "obstacles were not looked for")
+		r = repositioned(t, s, "A", "barrel-roll left")
+		assert.False(t, r.FullyExecuted)
+		for _, o := range r.Options {
+			assert.Equal(t, engine.NoView, o.Legal)
+		}
+		assert.Equal(t, engine.No, repositioned(t, s, "A", "boost straight").Options[0].Legal, "a ship forbids it, whatever lies there")
+		assert.Equal(t, engine.Yes, repositioned(t, s, "A", "tractor left").Options[0].Legal, "G160: obstacles forbid nothing")
+	}
+}
+
 func hitOf(r engine.MoveResult, id string) engine.Hit {
 	for _, h := range r.Obstacles {
 		if h.ID == id {

@@ -294,8 +294,19 @@ func (m *mover) option(name string, p geom.Pose, area *trail, reposition bool) O
 		}
 	}
 	v.Legal, v.Why = r.legal(), r.why()
+	if reposition {
+		m.unseenMayForbid(&v)
+	}
 	m.result.Options = append(m.result.Options, v)
 	return v.Legal
+}
+
+// unseenMayForbid takes back that an end is legal where nobody looked for the
+// obstacles that could forbid it.
+func (m *mover) unseenMayForbid(o *MoveOption) {
+	if m.scene.ObstaclesUnseen && !m.pulled && o.Legal == Yes {
+		o.Legal, o.Why = NoView, notLooked
+	}
 }
 
 // interval is a stretch of a slide.
@@ -337,6 +348,9 @@ func (m *mover) slides(r *roll) Outcome {
 			o.Legal, o.Why = No, why
 		} else if why := reasonsAt(may, at, x0 == x1); why != "" {
 			o.Legal, o.Why = Indeterminate, "may be that it "+why
+		}
+		if r.reposition {
+			m.unseenMayForbid(&o)
 		}
 		best = worse(best, o.Legal)
 		if n := len(m.result.Options); n > 0 {
