@@ -72,7 +72,7 @@ func (w *Watcher) health(status vision.FeedStatus, now time.Time) web.Health {
 	case (w.frameAt.IsZero() || age > staleAfter) && status.State != vision.FeedLive && status.Err != "":
 		return web.Health{
 			Code: web.NoCamera, Title: "No camera", Detail: status.Source + ": " + status.Err,
-			Advice: "Check that the camera is plugged in and that no other program uses it. It is tried again by itself.",
+			Advice: "Check that it is there, plugged in or served, and that no other program uses it. It is tried again by itself.",
 		}
 	case w.frameAt.IsZero():
 		return web.Health{Code: web.Starting, Title: "Starting", Detail: "Waiting for the first picture of " + status.Source + "."}
@@ -104,7 +104,7 @@ func (w *Watcher) noCalibration() web.Health {
 		h.Advice = "Use a calibration file (--calibration), or a program with OpenCV."
 	default:
 		h.Detail = "The mat's markers: " + w.unready + "."
-		h.Advice = "Lay the printed markers (sightline print mat-markers) round the mat, flat and uncovered, and see to it that the camera sees all eight."
+		h.Advice = "Lay the printed markers (sightline print mat-markers) round the mat, flat and uncovered, and see to it that the camera sees all eight. If they lie well, the lens file may be another camera's."
 	}
 	return h
 }
