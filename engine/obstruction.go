@@ -19,7 +19,6 @@ type rock struct {
 	device   bool // it does not, but is named when it is on the line
 	at       geom.Point
 	outline  geom.Polygon
-	convex   bool
 	centre   geom.Point // of the circle around it
 	radius   float64
 	sigma    float64
@@ -45,14 +44,6 @@ type beam struct{ a, b Line }
 
 func (m beam) at(t float64) Line {
 	return Line{m.a[0].Lerp(m.b[0], t), m.a[1].Lerp(m.b[1], t)}
-}
-
-// hull returns the area that the beam's lines cover.
-func (m beam) hull() geom.Polygon {
-	if m.a == m.b {
-		return geom.Polygon{m.a[0], m.a[1]}
-	}
-	return geom.Polygon{m.a[0], m.a[1], m.b[1], m.b[0]}
 }
 
 // lane is a beam's area on the table, with the box around it for telling quickly what is far

@@ -265,7 +265,7 @@ func (d *deepest) search(t0, t1, near float64, edges []int32) {
 	keep := (near + length) * (1 + 1e-9)
 	keep2 := keep * keep
 	least := math.Inf(1)
-	kept := edges[len(edges):len(edges)] // behind the list, in the same array while it lasts
+	kept := edges[len(edges):] // behind the list, in the same array while it lasts
 	for _, i := range edges {
 		e, _ := ClosestOnSegment(m, d.g[i], d.g.after(i))
 		e = e.Sub(m)
