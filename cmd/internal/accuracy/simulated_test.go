@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/opencv"
@@ -161,4 +163,46 @@ func TestAccuracySimulated4K(t *testing.T) {
 	a := simulate(t, "Simulated table, 4K", n, 3840, 2160)
 	a.report(t, "simulated-4k")
 	holdTo(t, a.figures(), 0.20, 0.12)
+}
+
+func TestNothingIsFoundOnSimulatedTablesWithoutShips(t *testing.T) {
+	n := scenes(t, 6, 120)
+	for seed := range uint64(n) {
+		table := tablesim.RandomTable(1000+seed, 1920, 1080)
+		table.Scene.Ships, table.Minis, table.Heights = nil, nil, nil
+		for _, s := range locateExactly(t, table) {
+			t.Errorf("seed %d: found %s at (%.0f, %.0f) among obstacles and clutter", 1000+seed, s.ID, s.Pose.X, s.Pose.Y)
+		}
+	}
+	t.Logf("%d tables without ships", n)
+}
+
+// TestALightMatIsNoObstacle: the keyline is white, and a mat nearly is.
+func TestALightMatIsNoObstacle(t *testing.T) {
+	found, all := 0, 0
+	for seed := range uint64(scenes(t, 3, 30)) {
+		table := tablesim.RandomTable(2000+seed, 1920, 1080)
+		table.Look.Mat = tablesim.MatIce
+		all += len(table.Scene.Ships)
+		for _, s := range locateExactly(t, table) {
+			at := slices.IndexFunc(table.Scene.Ships, func(w engine.Ship) bool { return w.ID == s.ID })
+			require.GreaterOrEqual(t, at, 0, "seed %d: %s is not on the table", 2000+seed, s.ID)
+			assert.Less(t, float64(s.Pose.Distance(table.Scene.Ships[at].Pose.Point)), 1.5, "seed %d: %s", 2000+seed, s.ID)
+			found++
+		}
+	}
+	t.Logf("%d of %d ships on a light mat", found, all)
+	assert.GreaterOrEqual(t, float64(found), 0.95*float64(all))
+}
+
+// locateExactly renders a table and locates its ships through the true camera.
+func locateExactly(t *testing.T, table *tablesim.Table) []engine.Ship {
+	t.Helper()
+	frame, _, err := table.Render()
+	require.NoError(t, err)
+	l, err := vision.NewLocator(calibration.Table{Camera: table.Camera, Layout: table.Layout}, vision.LocatorOptions{})
+	require.NoError(t, err)
+	got, err := l.Locate(frame)
+	require.NoError(t, err)
+	return got.Scene.Ships
 }
