@@ -416,16 +416,23 @@ func (t *Table) Renew(seen []MarkerSighting) (Table, geom.Length, error) {
 		return *t, 0, err
 	}
 	fresh.ScaleSigma, fresh.Made, fresh.Hash = t.ScaleSigma, t.Made, t.Hash
-	var moved geom.Length
+	return fresh, t.Shift(&fresh), nil
+}
+
+// Shift returns how far the corners of the mat seem to lie apart for two
+// calibrations of one camera: by how much answers would be wrong if this one stayed
+// and the later one is right. Inside the mat they differ by less.
+func (t *Table) Shift(later *Table) geom.Length {
+	var most geom.Length
 	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
-	for _, p := range [...]geom.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}, {X: w / 2, Y: h / 2}} {
-		px, ok := t.PixelOf(p, 0)
+	for _, corner := range [...]geom.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}} {
+		px, ok := t.PixelOf(corner, 0)
 		if !ok {
 			continue
 		}
-		if q, ok := fresh.PointAt(px, 0); ok {
-			moved = max(moved, p.Distance(q))
+		if now, ok := later.PointAt(px, 0); ok {
+			most = max(most, corner.Distance(now))
 		}
 	}
-	return fresh, moved, nil
+	return most
 }

@@ -112,10 +112,8 @@ func phi(x float64) (cdf, pdf float64) {
 
 // rimPixel is one pixel that takes part in a fit.
 type rimPixel struct {
-	x, y   float64 // its place on the table at the token's height, mm
-	light  float64
-	weight float64
-	side   int8
+	x, y  float64 // its place on the table at the token's height, mm
+	light float64
 }
 
 // tokenFrame takes table points to a pose's own frame, as geom.Pose.Inverse does,
@@ -280,10 +278,8 @@ func (f *rimFit) solve() bool {
 		frame := newTokenFrame(f.pose)
 		for i := range f.pixels {
 			p := &f.pixels[i]
-			p.weight = 0
 			l := frame.local(p)
 			side, ok := rimSide(h, l)
-			p.side = side
 			if !ok {
 				continue
 			}
@@ -299,7 +295,6 @@ func (f *rimFit) solve() bool {
 				continue
 			}
 			weight := (1 - u*u) * (1 - u*u)
-			p.weight = weight
 			sum += weight * e * e
 			count += weight
 			row.chain(side, frame, l)
@@ -315,7 +310,7 @@ func (f *rimFit) solve() bool {
 		if !ok {
 			return false
 		}
-		f.apply(step, start)
+		f.apply(step)
 		if f.pose.Point.Distance(start.Point) > 4 || math.Abs(float64((f.pose.Heading-start.Heading).Signed())) > 0.2 {
 			return false
 		}
@@ -462,7 +457,7 @@ func (f *rimFit) addPriors(normal *[fitParams * fitParams]float64, gradient *[fi
 }
 
 // apply takes a step, limited to what one linearisation is good for.
-func (f *rimFit) apply(step []float64, start geom.Pose) {
+func (f *rimFit) apply(step []float64) {
 	limit := 0.6 / f.scale
 	k := 1.0
 	if n := math.Hypot(step[0], step[1]); n > limit {

@@ -3,8 +3,6 @@ package vision
 import (
 	"image"
 	"math"
-
-	"sightline/engine/geom"
 )
 
 // After a fit the picture is compared with the print cell by cell, and what was
@@ -14,10 +12,9 @@ import (
 type cellState int8
 
 const (
-	cellHidden   cellState = iota // neither black nor white fits
-	cellAgrees                    // it shows what is printed
-	cellDiffers                   // it shows the opposite
-	cellUnlikely                  // outside the picture
+	cellHidden  cellState = iota // neither black nor white fits, or it is outside the picture
+	cellAgrees                   // it shows what is printed
+	cellDiffers                  // it shows the opposite
 )
 
 // judge compares the picture with the print cell by cell at the fitted pose.
@@ -93,8 +90,6 @@ func (f *rimFit) judge(trans *[4][]transition) {
 		for c := range n {
 			k := float64(count[s][c])
 			switch {
-			case k == 0:
-				f.cells[s][c] = cellUnlikely
 			case as[s][c] < cellTolerance*k && 2*as[s][c] < flipped[s][c]:
 				f.cells[s][c] = cellAgrees
 			case flipped[s][c] < cellTolerance*k && 2*flipped[s][c] < as[s][c]:
@@ -300,10 +295,8 @@ const certainReadScore = 0.92
 // view says a different ship or a different side.
 func (l *Locator) contradicted(g *image.Gray) bool {
 	f := &l.fit
-	h := float64(f.token.Side()) / 2
 	for s := Front; s <= LeftSide; s++ {
-		turn := geom.Pose{Heading: f.pose.Heading + geom.Angle(s)*90*geom.Degree}
-		line := newSideLine(&l.table.Camera, f.pose.Point.Add(turn.Forward().Mul(h)), turn.Right(), -h, h, BaseTop)
+		line := sideOf(&l.table.Camera, f.token, f.pose, s, BaseTop)
 		if !line.valid || !l.finder.profile.read(g, &line) {
 			continue
 		}

@@ -213,13 +213,11 @@ func (f *finder) support(g *image.Gray, c candidate) float64 {
 	w := float64(CellWidth(c.token.Base))
 	var total float64
 	for s := Front; s <= LeftSide; s++ {
-		turn := geom.Pose{Heading: c.pose.Heading + geom.Angle(s)*90*geom.Degree}
-		out, along := turn.Forward(), turn.Right()
-		line := newSideLine(f.cam, c.pose.Point.Add(out.Mul(h)), along, -h, h, f.z)
+		line := sideOf(f.cam, c.token, c.pose, s, f.z)
 		if !line.valid {
 			continue
 		}
-		var sx, sy, sxx, syy, sxy, m float64
+		var fit correlation
 		add := func(a, expect float64) {
 			x, y := line.pixel(a, 2.3)
 			kx, ky := line.pixel(a, 0.6)
@@ -228,8 +226,7 @@ func (f *finder) support(g *image.Gray, c candidate) float64 {
 			if !ok || !ok2 {
 				return
 			}
-			v = math.Min(v/math.Max(key, 12), 1.3)
-			sx, sy, sxx, syy, sxy, m = sx+expect, sy+v, sxx+expect*expect, syy+v*v, sxy+expect*v, m+1
+			fit.add(relativeLight(v, key), expect)
 		}
 		for i := range n {
 			expect := 0.0
@@ -240,8 +237,8 @@ func (f *finder) support(g *image.Gray, c candidate) float64 {
 		}
 		add(-h+2.6, 0)
 		add(h-2.6, 0)
-		if den := (sxx - sx*sx/m) * (syy - sy*sy/m); m > 8 && den > 0 && syy/m-(sy/m)*(sy/m) > 0.015 {
-			total += math.Max(0, (sxy-sx*sy/m)/math.Sqrt(den)-0.35)
+		if r, ok := fit.coefficient(); ok && fit.n > 8 && fit.variance() > 0.015 {
+			total += math.Max(0, r-0.35)
 		}
 	}
 	return total

@@ -45,6 +45,13 @@ func newSideLine(cam *calibration.Camera, start, dir geom.Point, a0, a1 float64,
 	return s
 }
 
+// sideOf follows one side of a token at a pose, from corner to corner.
+func sideOf(cam *calibration.Camera, t Token, pose geom.Pose, s Side, z geom.Length) sideLine {
+	h := float64(t.Side()) / 2
+	turn := geom.Pose{Heading: pose.Heading + geom.Angle(s)*90*geom.Degree}
+	return newSideLine(cam, pose.Point.Add(turn.Forward().Mul(h)), turn.Right(), -h, h, z)
+}
+
 func (s *sideLine) pixel(a, d float64) (x, y float64) {
 	t := (a - s.a0) / (s.a1 - s.a0)
 	return s.p.X + t*(s.q.X+t*s.r.X) + d*s.inX, s.p.Y + t*(s.q.Y+t*s.r.Y) + d*s.inY
@@ -160,8 +167,33 @@ const (
 // relative returns the light of the cells' row over [a, b] as a part of the
 // keyline's light beside it, so that a shadow across the side changes nothing.
 func (p *profile) relative(a, b float64) float64 {
-	return math.Min(p.mean(p.cells, a, b)/math.Max(p.mean(p.key, a, b), 12), 1.3)
+	return relativeLight(p.mean(p.cells, a, b), p.mean(p.key, a, b))
 }
+
+// relativeLight is a cell's grey level as a part of the keyline's beside it, cut
+// off where the keyline is covered.
+func relativeLight(cell, key float64) float64 { return math.Min(cell/math.Max(key, 12), 1.3) }
+
+// correlation gathers what was seen beside what is printed, for Pearson's coefficient.
+type correlation struct{ sx, sy, sxx, syy, sxy, n float64 }
+
+func (c *correlation) add(seen, printed float64) {
+	c.sx, c.sy = c.sx+printed, c.sy+seen
+	c.sxx, c.syy, c.sxy = c.sxx+printed*printed, c.syy+seen*seen, c.sxy+printed*seen
+	c.n++
+}
+
+// coefficient returns -1…1, and false when either does not vary.
+func (c *correlation) coefficient() (float64, bool) {
+	den := (c.sxx - c.sx*c.sx/c.n) * (c.syy - c.sy*c.sy/c.n)
+	if !(den > 0) {
+		return 0, false
+	}
+	return (c.sxy - c.sx*c.sy/c.n) / math.Sqrt(den), true
+}
+
+// variance is that of what was seen.
+func (c *correlation) variance() float64 { return c.syy/c.n - (c.sy/c.n)*(c.sy/c.n) }
 
 // readAt reads the side whose middle is at center, and scores it by the
 // correlation of the cells (and of the two dark corners) with the nearest word.
@@ -202,23 +234,14 @@ func (p *profile) readAt(base engine.Base, center float64) (reading, bool) {
 	word := words[near.word]
 	corner0 := p.relative(center-half+1.6, first-0.6)
 	corner1 := p.relative(center+half-float64(Corner)+0.6, center+half-1.6)
-	// Pearson's correlation over n cells and two dark corners.
-	var sx, sy, sxx, sxy float64
-	add := func(v, expect float64) { sx += expect; sy += v; sxx += expect * expect; sxy += expect * v }
-	var syy float64
+	var fit correlation // over n cells and two dark corners
 	for i := range n {
-		add(value[i], float64(word>>(i%WordBits)&1))
-		syy += value[i] * value[i]
+		fit.add(value[i], float64(word>>(i%WordBits)&1))
 	}
-	add(corner0, 0)
-	add(corner1, 0)
-	syy += corner0*corner0 + corner1*corner1
-	m := float64(n + 2)
-	den := (sxx - sx*sx/m) * (syy - sy*sy/m)
-	if den <= 0 {
-		return reading{}, false
-	}
-	return reading{center: center, word: int(near.word), score: (sxy - sx*sy/m) / math.Sqrt(den)}, true
+	fit.add(corner0, 0)
+	fit.add(corner1, 0)
+	score, ok := fit.coefficient()
+	return reading{center: center, word: int(near.word), score: score}, ok
 }
 
 // candidate is a possible ship: a token at a rough pose.

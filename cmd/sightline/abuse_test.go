@@ -45,7 +45,7 @@ func TestBadInputIsOneLineAndNothingOnStandardOutput(t *testing.T) {
 	at := func(name string) string { return filepath.Join(dir, name) }
 	picture, lens, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	table := at("table.json")
-	code, _, stderr := runCommand(t, "calibrate", "table", "--lens", lens, "-o", table, picture)
+	code, _, stderr := called(t, "calibrate", "table", "--lens", lens, "-o", table, picture)
 	require.Zero(t, code, stderr)
 	raw, err := os.ReadFile(table)
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestBadInputIsOneLineAndNothingOnStandardOutput(t *testing.T) {
 		{[]string{"print", "tokens", "-o", at("no/x.pdf")}, []string{"no/x.pdf", "no such file"}},
 		{[]string{"mesure"}, []string{"mesure"}},
 	} {
-		code, stdout, stderr := runCommand(t, c.args...)
+		code, stdout, stderr := called(t, c.args...)
 		assert.Equal(t, 2, code, "%v: %s", c.args, stderr)
 		assert.Empty(t, stdout, "%v", c.args)
 		assert.Equal(t, 1, strings.Count(stderr, "\n"), "%v: %s", c.args, stderr)
@@ -106,7 +106,7 @@ func TestALensThatIsNotThisCamerasGivesNoCalibration(t *testing.T) {
 	in.Distortion = [5]float64{0.4, 0.2}
 	wrong, out := filepath.Join(dir, "wrong.json"), filepath.Join(dir, "out.json")
 	require.NoError(t, calibration.SaveLens(wrong, in))
-	code, stdout, stderr := runCommand(t, "calibrate", "table", "--lens", wrong, "-o", out, "--json", picture)
+	code, stdout, stderr := called(t, "calibrate", "table", "--lens", wrong, "-o", out, "--json", picture)
 	assert.Equal(t, 1, code, stderr)
 	assert.Empty(t, stdout)
 	assert.Contains(t, lastLine(stderr), "contradict")

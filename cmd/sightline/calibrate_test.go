@@ -7,7 +7,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -23,30 +22,6 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision/tablesim"
 )
-
-// runCommand runs a command line and returns its exit code and what it wrote.
-func runCommand(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	oldOut, oldErr := os.Stdout, os.Stderr
-	defer func() { os.Stdout, os.Stderr = oldOut, oldErr }()
-	files := [2]*os.File{}
-	for i := range files {
-		f, err := os.CreateTemp(t.TempDir(), "out")
-		require.NoError(t, err)
-		files[i] = f
-	}
-	os.Stdout, os.Stderr = files[0], files[1]
-	code = run(args)
-	read := func(f *os.File) string {
-		_, err := f.Seek(0, io.SeekStart)
-		require.NoError(t, err)
-		b, err := io.ReadAll(f)
-		require.NoError(t, err)
-		require.NoError(t, f.Close())
-		return string(b)
-	}
-	return code, read(files[0]), read(files[1])
-}
 
 // lastLine is the error that a command ends with.
 func lastLine(s string) string {
@@ -133,7 +108,7 @@ func TestCalibrateLensWritesTheLensAndNamesWhatItLeftOut(t *testing.T) {
 	args := append([]string{"calibrate", "lens", "--board", "chessboard:9x6:25mm", blank}, names...)
 
 	out := filepath.Join(dir, "lens.yaml")
-	code, stdout, stderr := runCommand(t, append(args, "-o", out)...)
+	code, stdout, stderr := called(t, append(args, "-o", out)...)
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "left out")
 	assert.Contains(t, stdout, "blank.png: no chessboard with 9×6 inner corners")
@@ -147,7 +122,7 @@ func TestCalibrateLensWritesTheLensAndNamesWhatItLeftOut(t *testing.T) {
 	assert.InDelta(t, 420, in.Fx, 4*math.Sqrt(in.Covariance[0]))
 
 	out = filepath.Join(dir, "lens.json")
-	code, stdout, stderr = runCommand(t, append(args, "-o", out, "--json")...)
+	code, stdout, stderr = called(t, append(args, "-o", out, "--json")...)
 	require.Zero(t, code, stderr)
 	var doc struct {
 		Version int `json:"version"`
@@ -171,7 +146,7 @@ func TestCalibrateLensFromADirectoryAsASource(t *testing.T) {
 	dir := t.TempDir()
 	boardPictures(t, dir)
 	out := filepath.Join(t.TempDir(), "lens.json")
-	code, _, stderr := runCommand(t, "calibrate", "lens", "--board", "chessboard:9x6:25mm", "--source", dir, "-o", out)
+	code, _, stderr := called(t, "calibrate", "lens", "--board", "chessboard:9x6:25mm", "--source", dir, "-o", out)
 	require.Zero(t, code, stderr)
 	in, err := calibration.LoadLens(out)
 	require.NoError(t, err)
@@ -186,14 +161,14 @@ func TestCalibrateLensRefusesAFrontalSetAndWritesNothing(t *testing.T) {
 		writePNG(t, name, drawBoard(t, 0.01*float64(i), -0.01*float64(i), 6*float64(i)-12, 4*float64(i)-8, 330+5*float64(i)))
 		args = append(args, name)
 	}
-	code, stdout, stderr := runCommand(t, args...)
+	code, stdout, stderr := called(t, args...)
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
 	assert.Contains(t, lastLine(stderr), "focal length")
 	assert.Contains(t, lastLine(stderr), "tilted")
 	assert.NoFileExists(t, filepath.Join(dir, "lens.json"))
 
-	code, stdout, stderr = runCommand(t, args[:8]...) // three pictures
+	code, stdout, stderr = called(t, args[:8]...) // three pictures
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
 	assert.Contains(t, lastLine(stderr), "at least 4")
@@ -206,7 +181,7 @@ func TestCalibrateLensOfTheRealSets(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(sharedMaterial(t, "real", "opencv_chess_9x6"), "left*.jpg"))
 	require.NoError(t, err)
 	require.Len(t, left, 13)
-	code, stdout, stderr := runCommand(t, append([]string{"calibrate", "lens", "--board", "chessboard:9x6:25mm", "-o", out}, left...)...)
+	code, stdout, stderr := called(t, append([]string{"calibrate", "lens", "--board", "chessboard:9x6:25mm", "-o", out}, left...)...)
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "left out")
 	in, err := calibration.LoadLens(out)
@@ -217,7 +192,7 @@ func TestCalibrateLensOfTheRealSets(t *testing.T) {
 	frontal, err := filepath.Glob(filepath.Join(sharedMaterial(t, "real", "photonvision_picam_chess_1080p"), "*.jpg"))
 	require.NoError(t, err)
 	bad := filepath.Join(dir, "bad.json")
-	code, stdout, stderr = runCommand(t, append([]string{"calibrate", "lens", "--board", "chessboard:7x7:25.4mm", "-o", bad}, frontal...)...)
+	code, stdout, stderr = called(t, append([]string{"calibrate", "lens", "--board", "chessboard:7x7:25.4mm", "-o", bad}, frontal...)...)
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
 	assert.Contains(t, lastLine(stderr), "focal length")
@@ -258,7 +233,7 @@ func TestCalibrateTableFindsTheCamerasPlace(t *testing.T) {
 	dir := t.TempDir()
 	picture, lens, cam := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	out := filepath.Join(dir, "table.json")
-	code, stdout, stderr := runCommand(t, "calibrate", "table", "--lens", lens, picture, picture, "-o", out)
+	code, stdout, stderr := called(t, "calibrate", "table", "--lens", lens, picture, picture, "-o", out)
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "8 of 8 used")
 	table, err := calibration.LoadTable(out)
@@ -268,7 +243,7 @@ func TestCalibrateTableFindsTheCamerasPlace(t *testing.T) {
 	assert.Less(t, worst, 0.3)
 	assert.False(t, table.Made.IsZero())
 
-	code, stdout, stderr = runCommand(t, "calibrate", "table", "--lens", lens, picture, "-o", out, "--json")
+	code, stdout, stderr = called(t, "calibrate", "table", "--lens", lens, picture, "-o", out, "--json")
 	require.Zero(t, code, stderr)
 	raw, err := os.ReadFile(out)
 	require.NoError(t, err)
@@ -286,7 +261,7 @@ func TestCalibrateTableFromTheSimulatedSource(t *testing.T) {
 	require.NoError(t, calibration.SaveLens(lens, src.Lens()))
 	cam := src.Camera()
 	require.NoError(t, src.Close())
-	code, _, stderr := runCommand(t, "calibrate", "table", "--lens", lens, "--source", spec, "-o", out)
+	code, _, stderr := called(t, "calibrate", "table", "--lens", lens, "--source", spec, "-o", out)
 	require.Zero(t, code, stderr)
 	table, err := calibration.LoadTable(out)
 	require.NoError(t, err)
@@ -300,7 +275,7 @@ func TestCalibrateTableScalesTheLensOfAnotherResolution(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, calibration.SaveLens(lens, big))
 	out := filepath.Join(dir, "table.json")
-	code, _, stderr := runCommand(t, "calibrate", "table", "--lens", lens, picture, "-o", out)
+	code, _, stderr := called(t, "calibrate", "table", "--lens", lens, picture, "-o", out)
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stderr, "scaled to 1280×720")
 	table, err := calibration.LoadTable(out)
@@ -309,7 +284,7 @@ func TestCalibrateTableScalesTheLensOfAnotherResolution(t *testing.T) {
 
 	big.Height = 1920
 	require.NoError(t, calibration.SaveLens(lens, big))
-	code, _, stderr = runCommand(t, "calibrate", "table", "--lens", lens, picture, "-o", out)
+	code, _, stderr = called(t, "calibrate", "table", "--lens", lens, picture, "-o", out)
 	assert.Equal(t, 2, code)
 	assert.Contains(t, lastLine(stderr), "another shape")
 }
@@ -318,7 +293,7 @@ func TestCalibrateTableOfAnotherMat(t *testing.T) {
 	dir := t.TempDir()
 	picture, lens, cam := simulated(t, dir, calibration.DefaultLayout(800*geom.Millimeter, 700*geom.Millimeter))
 	out := filepath.Join(dir, "table.json")
-	code, _, stderr := runCommand(t, "calibrate", "table", "--lens", lens, "--mat", "800x700", picture, "-o", out)
+	code, _, stderr := called(t, "calibrate", "table", "--lens", lens, "--mat", "800x700", picture, "-o", out)
 	require.Zero(t, code, stderr)
 	table, err := calibration.LoadTable(out)
 	require.NoError(t, err)
@@ -332,7 +307,7 @@ func TestCalibrateTableSaysWhenItCannotKnow(t *testing.T) {
 	out := filepath.Join(dir, "table.json")
 	blank := filepath.Join(dir, "blank.png")
 	writePNG(t, blank, image.NewGray(image.Rect(0, 0, 1280, 720)))
-	code, stdout, stderr := runCommand(t, "calibrate", "table", "--lens", lens, blank, "-o", out)
+	code, stdout, stderr := called(t, "calibrate", "table", "--lens", lens, blank, "-o", out)
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
 	assert.Contains(t, lastLine(stderr), "0 of 8 markers")
@@ -352,7 +327,7 @@ func TestCalibrateTableSaysWhenItCannotKnow(t *testing.T) {
 	}
 	moved := filepath.Join(dir, "moved.png")
 	writePNG(t, moved, g)
-	code, _, stderr = runCommand(t, "calibrate", "table", "--lens", lens, picture, moved, "-o", out)
+	code, _, stderr = called(t, "calibrate", "table", "--lens", lens, picture, moved, "-o", out)
 	assert.Equal(t, 1, code)
 	assert.Contains(t, lastLine(stderr), "3.0 px apart")
 	assert.NoFileExists(t, out)
@@ -372,7 +347,7 @@ func TestCalibrateTableOfTheRenderedTables(t *testing.T) {
 		dir := t.TempDir()
 		lens, out := filepath.Join(dir, "lens.json"), filepath.Join(dir, "table.json")
 		require.NoError(t, os.WriteFile(lens, truth.Lens, 0o600))
-		code, _, stderr := runCommand(t, "calibrate", "table", "--lens", lens, filepath.Join(root, n, "image.jpg"), "-o", out)
+		code, _, stderr := called(t, "calibrate", "table", "--lens", lens, filepath.Join(root, n, "image.jpg"), "-o", out)
 		require.Zero(t, code, stderr)
 		table, err := calibration.LoadTable(out)
 		require.NoError(t, err)
@@ -435,7 +410,7 @@ func TestCalibrateUsedWronglySaysWhatItExpected(t *testing.T) {
 		{"missing config", []string{"table", "--lens", lens, "--config", filepath.Join(dir, "a.toml"), "-o", out, small}, 2, "a.toml"},
 		{"verify is not built yet", []string{"verify", "--calibration", "a.json", small}, 2, "unexpected argument verify"},
 	} {
-		code, stdout, stderr := runCommand(t, append([]string{"calibrate"}, c.args...)...)
+		code, stdout, stderr := called(t, append([]string{"calibrate"}, c.args...)...)
 		assert.Equal(t, c.code, code, "%s: %s", c.name, stderr)
 		assert.Contains(t, lastLine(stderr), c.want, c.name)
 		if c.code == 1 {

@@ -42,28 +42,7 @@ func (r *registrar) register(g *image.Gray) (calibration.Table, error) {
 	if err != nil {
 		return calibration.Table{}, fmt.Errorf("look for markers: %w", err)
 	}
-	var seen []calibration.MarkerSighting
-	for _, d := range found {
-		seen = append(seen, calibration.MarkerSighting{ID: d.ID, Corners: d.Corners})
-	}
-	return calibration.Register(lens, r.layout, calibration.TurnSightings(r.layout, seen))
-}
-
-// shiftBetween returns how far the corners of the mat seem to lie apart for two
-// registrations: by how much answers would be wrong if the old one stayed.
-func shiftBetween(before, after *calibration.Table) geom.Length {
-	w, h := float64(before.Layout.Width), float64(before.Layout.Height)
-	var most geom.Length
-	for _, corner := range []geom.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}} {
-		px, ok := before.PixelOf(corner, 0)
-		if !ok {
-			continue
-		}
-		if now, ok := after.PointAt(px, 0); ok {
-			most = max(most, corner.Distance(now))
-		}
-	}
-	return most
+	return calibration.Register(lens, r.layout, vision.Sightings(found))
 }
 
 // regionOf returns the part of the picture that holds the mat and its markers, with

@@ -305,7 +305,7 @@ func (w *Watcher) checked(table calibration.Table) {
 		w.adopt(table, "the mat's markers", fmt.Sprintf("Registered from %d markers, %.2f px rms.", len(table.Used), table.RMS))
 		return
 	}
-	shift := shiftBetween(&w.located, &table)
+	shift := w.located.Shift(&table)
 	switch {
 	case shift <= movedBy || len(table.Used) < markersToTrust:
 		w.update(func() { w.suspect = false })
