@@ -44,6 +44,9 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 	if err != nil {
 		return fmt.Errorf("--%w", err)
 	}
+	if board.Kind != calibration.Chessboard {
+		return fmt.Errorf("--board %q: %w", c.Board, calibration.ErrBoardKind)
+	}
 	if err := c.check(); err != nil {
 		return err
 	}

@@ -397,7 +397,7 @@ func TestCalibrateUsedWronglySaysWhatItExpected(t *testing.T) {
 		{"a picture of one pixel", append(board, small), 1, "0 usable views"},
 		{"two sizes", append(board, small, other), 2, "expected pictures of one size"},
 		{"missing source", append(board, "--source", filepath.Join(dir, "nothing")), 2, "nothing: no such file"},
-		{"charuco", []string{"lens", "--board", "charuco:5x7:30mm", "-o", out, small}, 2, "later version"},
+		{"charuco", []string{"lens", "--board", "charuco:5x7:30mm:22mm", "-o", out, small}, 2, "later version"},
 		{"another board", []string{"lens", "--board", "dots:5x7", "-o", out, small}, 2, "expected chessboard:"},
 		{"file ending", []string{"lens", "--board", "chessboard:9x6:25mm", "-o", "lens.txt", small}, 2, "expected .json"},
 		{"no directory", []string{"lens", "--board", "chessboard:9x6:25mm", "-o", filepath.Join(dir, "no", "lens.json"), small}, 2, "not there"},
