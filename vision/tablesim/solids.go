@@ -631,5 +631,12 @@ func solidsOf(t *Table, look *Look) ([]solid, error) {
 	for _, h := range t.Hands {
 		out = append(out, newArm(h, t.Layout, look))
 	}
+	if t.Board != nil {
+		s, err := newSheet(*t.Board, t.Camera)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
 	return out, nil
 }

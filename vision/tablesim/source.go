@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"sightline/calibration"
@@ -18,6 +19,10 @@ type Options struct {
 	Seed          uint64  // of the mat, the miniatures and the noise
 	FPS           float64 // frames per second; 0: as fast as possible, with 5 frames to a second of the game
 	Workers       int     // goroutines to render with; 0: one for each processor
+
+	// Board, when set, is held before the camera by scripted hands (BoardStops), one
+	// stop after the other and then away for a while, again and again.
+	Board *calibration.Board
 
 	// Now and Sleep are the clock; nil: the real one. Sleep returns ctx.Err() when
 	// the context ends first.
@@ -32,12 +37,13 @@ const DefaultFPS = 5
 const maxPixels = 8192 * 8192 / 2
 
 // ParseSpec reads a source's name: "sim:", followed by any of a size
-// ("1280x720"), "seed=7" and "fps=10", with commas between them.
+// ("1280x720"), "seed=7", "fps=10" and a board that is held before the camera
+// ("board=chessboard:9x6:25mm"), with commas between them.
 func ParseSpec(spec string) (Options, error) {
 	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS}
 	rest, ok := strings.CutPrefix(spec, "sim:")
 	if !ok {
-		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F]", spec)
+		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD]", spec)
 	}
 	for field := range strings.SplitSeq(rest, ",") {
 		if field == "" {
@@ -61,13 +67,19 @@ func (o *Options) set(field string) (err error) {
 		if o.FPS, err = strconv.ParseFloat(value, 64); err != nil {
 			return fmt.Errorf("fps: expected a number, got %q", value)
 		}
+	case "board":
+		b, err := calibration.ParseBoard(value)
+		if err != nil {
+			return err
+		}
+		o.Board = &b
 	default:
 		w, h, _ := strings.Cut(field, "x")
 		var err2 error
 		o.Width, err = strconv.Atoi(w)
 		o.Height, err2 = strconv.Atoi(h)
 		if err != nil || err2 != nil {
-			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N or fps=F", field)
+			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F or board=BOARD", field)
 		}
 	}
 	return nil
@@ -91,6 +103,7 @@ type Source struct {
 	renderer *renderer
 	seq      uint64
 	due      time.Time // of the next frame
+	hands    atomic.Pointer[hands]
 
 	life context.Context // ends with Close
 	end  context.CancelFunc
@@ -139,12 +152,47 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 	}
 	s.seq++
 	s.table.Scene, s.table.Hands = scriptAt(s.timeOf(s.seq))
+	if err := s.holdBoard(s.table, s.seq); err != nil {
+		return vision.Frame{}, err
+	}
 	if err := s.renderer.update(s.table); err != nil {
 		return vision.Frame{}, err
 	}
 	f := s.renderer.expose(s.seq)
 	f.Captured = s.o.Now()
 	return f, nil
+}
+
+// hands is what Hold was told last: a board, or nothing in its place.
+type hands struct{ board *HeldBoard }
+
+// Hold puts a board before the camera in place of the scripted one, from the next
+// frame on; nil takes it away. It is safe to call while Next runs.
+func (s *Source) Hold(b *HeldBoard) {
+	if b != nil {
+		own := *b
+		b = &own
+	}
+	s.hands.Store(&hands{b})
+}
+
+// holdBoard puts the board of a frame on the table: the one of Hold, or the script's.
+func (s *Source) holdBoard(t *Table, seq uint64) error {
+	if h := s.hands.Load(); h != nil {
+		t.Board = h.board
+		return nil
+	}
+	t.Board = nil
+	if s.o.Board == nil {
+		return nil
+	}
+	grip, ok := gripAt(s.timeOf(seq))
+	if !ok {
+		return nil
+	}
+	b, err := grip.Hold(t.Camera.Intrinsics, *s.o.Board)
+	t.Board = &b
+	return err
 }
 
 // wait holds the frame rate. A source that has fallen behind does not catch up.
@@ -211,7 +259,8 @@ func (s *Source) Camera() calibration.Camera { return s.table.Camera }
 func (s *Source) Layout() calibration.Layout { return s.table.Layout }
 
 // TruthAt returns what the frame with this number shows; frames count from 1. It
-// is safe to call while Next runs.
+// is safe to call while Next runs. A board that was put there by Hold is taken to
+// have been there in every frame.
 func (s *Source) TruthAt(seq uint64) (Truth, error) {
 	if seq == 0 {
 		return Truth{}, fmt.Errorf("source %s: frames count from 1", s)
@@ -221,6 +270,9 @@ func (s *Source) TruthAt(seq uint64) (Truth, error) {
 		Minis: s.table.Minis, Clutter: s.table.Clutter, Seed: s.table.Seed,
 	}
 	t.Scene, t.Hands = scriptAt(s.timeOf(seq))
+	if err := s.holdBoard(&t, seq); err != nil {
+		return Truth{}, err
+	}
 	solids, err := solidsOf(&t, &t.Look)
 	if err != nil {
 		return Truth{}, err

@@ -24,6 +24,7 @@ type Table struct {
 	Heights map[string]geom.Length // by ship id: how much higher than vision.BaseTop its top really is
 	Clutter []Clutter              // what else lies about
 	Hands   []Hand
+	Board   *HeldBoard // held in the air before the camera; nil: none
 
 	Look    Look
 	Seed    uint64 // of the mat's pattern and the noise

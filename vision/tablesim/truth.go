@@ -13,6 +13,7 @@ type Truth struct {
 	Scene   engine.Scene
 	Ships   []ShipTruth   // one for each ship of Scene, in the same order
 	Markers []MarkerTruth // one for each marker of the layout, in the same order
+	Board   *BoardTruth   // nil: none is held before the camera
 }
 
 // ShipTruth is a ship as it truly stands in the picture.
@@ -77,6 +78,9 @@ func (r witness) truth(t *Table) Truth {
 			mt.Corners[i] = r.pixel(&f, c[0], c[1], float64(m.Z))
 		}
 		out.Markers = append(out.Markers, mt)
+	}
+	if t.Board != nil {
+		out.Board = r.boardTruth(*t.Board)
 	}
 	return out
 }
