@@ -66,14 +66,14 @@ func SolveLens(start Intrinsics, poses []Extrinsics, board Board, views []BoardV
 	}
 	object := board.Points()
 	for _, v := range views {
-		if len(v.Pixels) != len(object) {
-			return s, fmt.Errorf("calibration: solve lens: %s: %d corners, the board has %d", v.Name, len(v.Pixels), len(object))
+		if err := v.Validate(len(object)); err != nil {
+			return s, fmt.Errorf("calibration: solve lens: %w", err)
 		}
 	}
 	if err := checkViewCount(len(views)); err != nil {
 		return s, err
 	}
-	p := &lensProblem{object: object, lens: start, views: append([]BoardView(nil), views...), poses: append([]Extrinsics(nil), poses...)}
+	p := &lensProblem{object: object, lens: start, views: append([]BoardView(nil), views...), poses: append([]Extrinsics(nil), poses...), free: freeParams{true, true, true, true, true, true, true, true, true}}
 	if err := p.solve(); err != nil {
 		return s, err
 	}
@@ -138,7 +138,12 @@ type lensProblem struct {
 	lens   Intrinsics
 	views  []BoardView
 	poses  []Extrinsics
+	free   freeParams
 }
+
+// freeParams says which of the lens's nine parameters (in the covariance's order)
+// a model leaves free; the others stay as they are.
+type freeParams [9]bool
 
 // lensNormal holds the normal equations in blocks: no two views share a residual,
 // so the views' own blocks are eliminated one by one (Schur's complement).
@@ -169,12 +174,13 @@ func movedLens(in Intrinsics, step []float64) Intrinsics {
 // and seen minus projected. It reports false when a corner lies behind the camera.
 func (p *lensProblem) residuals(lens *Intrinsics, poses []Extrinsics, f func(view int, q Vec3, r geom.Pixel)) bool {
 	for i, v := range p.views {
-		for k, o := range p.object {
+		for k, px := range v.Pixels {
+			o := p.object[v.Index(k)]
 			q := poses[i].Camera(Vec3{o.X, o.Y, 0})
 			if !(q[2] > 1e-3) {
 				return false
 			}
-			f(i, q, v.Pixels[k].Sub(lens.Project(q[0]/q[2], q[1]/q[2])))
+			f(i, q, px.Sub(lens.Project(q[0]/q[2], q[1]/q[2])))
 		}
 	}
 	return true
@@ -196,6 +202,11 @@ func (p *lensProblem) normal() *lensNormal {
 	p.residuals(&p.lens, p.poses, func(i int, q Vec3, r geom.Pixel) {
 		_, jp := projectionJacobian(&p.lens, q, p.poses[i].T)
 		jl := LensJacobian(&p.lens, q[0]/q[2], q[1]/q[2])
+		for a, free := range p.free {
+			if !free {
+				jl[a] = geom.Pixel{}
+			}
+		}
 		for a := range 9 {
 			m.ga[a] += jl[a].X*r.X + jl[a].Y*r.Y
 			for b := range 9 {
@@ -221,6 +232,9 @@ func (m *lensNormal) reduced(lambda float64) (s, g []float64, inverses [][]float
 	s, g = append([]float64(nil), m.a[:]...), append([]float64(nil), m.ga[:]...)
 	for a := range 9 {
 		s[10*a] *= 1 + lambda
+		if s[10*a] == 0 { // a parameter that is held: it has no equations
+			s[10*a] = 1
+		}
 	}
 	for i := range m.c {
 		c := append([]float64(nil), m.c[i][:]...)
@@ -351,15 +365,56 @@ func (p *lensProblem) step(m *lensNormal, lambda float64) (Intrinsics, []Extrins
 // without returns the problem without one view, starting where this one ended.
 func (p *lensProblem) without(i int) *lensProblem {
 	return &lensProblem{
-		object: p.object, lens: p.lens,
+		object: p.object, lens: p.lens, free: p.free,
 		views: append(append([]BoardView(nil), p.views[:i]...), p.views[i+1:]...),
 		poses: append(append([]Extrinsics(nil), p.poses[:i]...), p.poses[i+1:]...),
 	}
 }
 
+// corners is how many corners all views have.
+func (p *lensProblem) corners() (n int) {
+	for _, v := range p.views {
+		n += len(v.Pixels)
+	}
+	return n
+}
+
+// freedom is the number of equations less that of the unknowns.
+func (p *lensProblem) freedom() int {
+	n := 2*p.corners() - 6*len(p.views)
+	for _, free := range p.free {
+		if free {
+			n--
+		}
+	}
+	return n
+}
+
+// inverse returns the inverse of the lens's normal matrix, 9×9, with the poses
+// eliminated; rows and columns of parameters that are held are zero. It reports false
+// when the views do not fix the free ones.
+func (p *lensProblem) inverse() ([]float64, bool) {
+	s, _, _, ok := p.normal().reduced(0)
+	if !ok {
+		return nil, false
+	}
+	inv, ok := invertScaled(s, 9)
+	if !ok {
+		return nil, false
+	}
+	for a, free := range p.free {
+		if !free {
+			for b := range 9 {
+				inv[9*a+b], inv[9*b+a] = 0, 0
+			}
+		}
+	}
+	return inv, true
+}
+
 // rms is the root of the mean squared distance over all corners, px.
 func (p *lensProblem) rms() float64 {
-	return math.Sqrt(p.cost(&p.lens, p.poses) / float64(len(p.views)*len(p.object)))
+	return math.Sqrt(p.cost(&p.lens, p.poses) / float64(p.corners()))
 }
 
 // viewRMS is the same over the corners of one view.
@@ -370,7 +425,7 @@ func (p *lensProblem) viewRMS(view int) float64 {
 			sum += r.X*r.X + r.Y*r.Y
 		}
 	})
-	return math.Sqrt(sum / float64(len(p.object)))
+	return math.Sqrt(sum / float64(len(p.views[view].Pixels)))
 }
 
 // outlier returns the view that fits worst, and why it is to be dropped; -1 when
@@ -439,15 +494,11 @@ func (p *lensProblem) tilt() geom.Angle {
 
 // covariance returns the 9×9 covariance of the lens (see SolveLens).
 func (p *lensProblem) covariance() ([]float64, error) {
-	s, _, _, ok := p.normal().reduced(0)
-	var inv []float64
-	if ok {
-		inv, ok = invertScaled(s, 9)
-	}
+	inv, ok := p.inverse()
 	if !ok {
 		return nil, fmt.Errorf("calibration: solve lens: %w: some of its parameters have no effect on these pictures: add pictures with the board tilted and in the picture's corners", ErrLens)
 	}
-	freedom := 2*len(p.views)*len(p.object) - 9 - 6*len(p.views)
+	freedom := p.freedom()
 	variance := p.cost(&p.lens, p.poses) / float64(freedom)
 	grow := p.jackknife(inv, variance)
 	for i := range inv {
