@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -32,9 +31,10 @@ func (m matrixFile) check(key string, rows, cols int) error {
 	return nil
 }
 
-// lensFile is a lens as the file holds it: the keys of ROS camera_info and three
+// lensFile is a lens as the file holds it: the keys of ROS camera_info and four
 // of our own. Keys that camera_info has and a lens does not need are read over.
 type lensFile struct {
+	Hash                   string     `json:"hash,omitempty" yaml:"hash,omitempty"` // of all else, see hashOfFile
 	ImageWidth             int        `json:"image_width" yaml:"image_width"`
 	ImageHeight            int        `json:"image_height" yaml:"image_height"`
 	CameraName             any        `json:"camera_name,omitempty" yaml:"camera_name,omitempty"`
@@ -133,32 +133,48 @@ func checkCovariance(key string, c []float64, n int) error {
 // LoadLens reads a lens file, JSON or YAML by its ending (.json, .yaml, .yml). An
 // unknown key is an error that names it.
 func LoadLens(path string) (Intrinsics, error) {
-	isYAML, err := lensFormat(path)
-	if err != nil {
-		return Intrinsics{}, fmt.Errorf("calibration: load lens %s: %w", path, err)
-	}
-	raw, err := readFile(path)
-	if err != nil {
-		return Intrinsics{}, fmt.Errorf("calibration: load lens %s: %w", path, err)
-	}
-	in, err := parseLens(raw, isYAML)
-	if err != nil {
-		return Intrinsics{}, fmt.Errorf("calibration: load lens %s: %w", path, err)
-	}
-	return in, nil
+	in, _, err := LoadLensFile(path)
+	return in, err
 }
 
-// SaveLens writes a lens file, JSON or YAML by its ending. It writes all or
-// nothing: a file that was there is replaced only by a whole new one.
-func SaveLens(path string, in Intrinsics) error {
-	raw, err := formatLens(path, in)
+// LoadLensFile is LoadLens, and says whether the file is as the program wrote it.
+func LoadLensFile(path string) (in Intrinsics, info FileInfo, err error) {
+	isYAML, err := lensFormat(path)
+	var raw []byte
 	if err == nil {
-		err = writeFile(path, raw)
+		raw, err = readFile(path)
+	}
+	if err == nil {
+		in, err = parseLens(raw, isYAML)
+	}
+	if err == nil {
+		info.Integrity, info.Hash, err = integrityOf(raw, isYAML)
 	}
 	if err != nil {
-		return fmt.Errorf("calibration: save lens %s: %w", path, err)
+		return Intrinsics{}, FileInfo{}, fmt.Errorf("calibration: load lens %s: %w", path, err)
 	}
-	return nil
+	return in, info, nil
+}
+
+// SaveLens writes a lens file, JSON or YAML by its ending: StoreLens for those who do
+// not ask under which name an older file is kept.
+func SaveLens(path string, in Intrinsics) error {
+	_, err := StoreLens(path, in)
+	return err
+}
+
+// StoreLens writes a lens file, JSON or YAML by its ending, whole or not at all. What
+// the file held before is kept in the same directory; StoreLens returns its new name,
+// or "" when there was nothing to keep.
+func StoreLens(path string, in Intrinsics) (kept string, err error) {
+	raw, err := formatLens(path, in)
+	if err == nil {
+		kept, err = realStore.save(path, raw)
+	}
+	if err != nil {
+		return "", fmt.Errorf("calibration: save lens %s: %w", path, err)
+	}
+	return kept, nil
 }
 
 func formatLens(path string, in Intrinsics) ([]byte, error) {
@@ -170,10 +186,34 @@ func formatLens(path string, in Intrinsics) ([]byte, error) {
 	if _, err := f.lens(); err != nil {
 		return nil, err
 	}
+	marshal := marshalJSON
 	if isYAML {
-		return yaml.Marshal(f)
+		marshal = marshalYAML
 	}
-	return marshalJSON(f)
+	return sealed(isYAML, func(hash string) ([]byte, error) {
+		f.Hash = hash
+		return marshal(f)
+	})
+}
+
+// sealed returns a file that holds the hash of its own content. write writes it with
+// a hash, or without one when that is "".
+func sealed(isYAML bool, write func(hash string) ([]byte, error)) ([]byte, error) {
+	raw, err := write("")
+	if err != nil {
+		return nil, err
+	}
+	_, sum, err := readHash(raw, isYAML)
+	if err != nil {
+		return nil, err
+	}
+	return write(sum)
+}
+
+// marshalYAML writes one YAML document with a line that ends it.
+func marshalYAML(v any) ([]byte, error) {
+	raw, err := yaml.Marshal(v)
+	return append(raw, yamlEnd+"\n"...), err
 }
 
 // CheckLensPath reports a path that SaveLens could not write to because of its
@@ -187,14 +227,11 @@ func CheckLensPath(path string) error {
 
 // lensFormat tells YAML from JSON by the file's ending.
 func lensFormat(path string) (isYAML bool, err error) {
-	switch ext := strings.ToLower(filepath.Ext(path)); ext {
-	case ".json":
-		return false, nil
-	case ".yaml", ".yml":
-		return true, nil
-	default:
-		return false, fmt.Errorf("file ending %q: expected .json, .yaml or .yml", ext)
+	ext := strings.ToLower(filepath.Ext(path))
+	if ext == ".json" || isYAMLName(path) {
+		return isYAMLName(path), nil
 	}
+	return false, fmt.Errorf("file ending %q: expected .json, .yaml or .yml", ext)
 }
 
 func parseLens(raw []byte, isYAML bool) (Intrinsics, error) {
@@ -204,9 +241,30 @@ func parseLens(raw []byte, isYAML bool) (Intrinsics, error) {
 		decode = decodeYAML
 	}
 	if err := decode(raw, &f); err != nil {
+		if !isYAML && kindOf(raw) == "table" {
+			err = errors.New("it is a table calibration, expected a lens file")
+		}
 		return Intrinsics{}, err
 	}
 	return f.lens()
+}
+
+// kindOf tells a table calibration and a lens file apart by the keys that only one
+// of them has, for an error that says what a foreign file is.
+func kindOf(raw []byte) string {
+	var keys struct {
+		Camera json.RawMessage `json:"camera"`
+		Matrix json.RawMessage `json:"camera_matrix"`
+	}
+	switch err := decodeLoose(raw, &keys); {
+	case err != nil:
+		return ""
+	case keys.Camera != nil:
+		return "table"
+	case keys.Matrix != nil:
+		return "lens"
+	}
+	return ""
 }
 
 // decodeJSON decodes exactly one JSON document without unknown keys.
@@ -311,11 +369,7 @@ const maxFile = 4 << 20
 // readFile reads a file with an error that does not say the path twice.
 func readFile(path string) ([]byte, error) {
 	raw, err := readLimited(path)
-	var pe *fs.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
-	}
-	return raw, err
+	return raw, plain(err)
 }
 
 func readLimited(path string) ([]byte, error) {
@@ -329,38 +383,6 @@ func readLimited(path string) ([]byte, error) {
 		err = fmt.Errorf("expected at most %d MB", maxFile>>20)
 	}
 	return raw, err
-}
-
-// writeFile writes a file whole: into a temporary one beside it, which then takes
-// its name. Nothing is left behind when it fails.
-func writeFile(path string, raw []byte) (err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		var pe *fs.PathError
-		if errors.As(err, &pe) {
-			err = pe.Err
-		}
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-			_ = os.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(raw); err != nil {
-		return err
-	}
-	if err = f.Chmod(0o644); err != nil {
-		return err
-	}
-	if err = f.Sync(); err != nil {
-		return err
-	}
-	if err = f.Close(); err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // MarshalLens returns the lens as its JSON file would hold it.

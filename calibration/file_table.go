@@ -1,8 +1,6 @@
 package calibration
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"math"
@@ -19,6 +17,7 @@ const tableVersion = 1
 // the frames are those of package geom and of this package's comment.
 type tableFile struct {
 	Version int        `json:"version"`
+	Hash    string     `json:"hash,omitempty"` // of all else, see hashOfFile
 	Made    *time.Time `json:"made,omitempty"` // capture time of the picture
 	Lens    *lensFile  `json:"lens"`
 	Camera  *struct {
@@ -73,17 +72,35 @@ func (t *Table) MatCorners() (c [4]geom.Pixel, ok bool) {
 	return c, true
 }
 
-// SaveTable writes a table calibration as JSON, all or nothing, and sets its Hash.
+// SaveTable writes a table calibration as JSON: StoreTable for those who do not ask
+// under which name an older file is kept.
 func SaveTable(path string, t *Table) error {
+	_, err := StoreTable(path, t)
+	return err
+}
+
+// StoreTable writes a table calibration as JSON, whole or not at all, and sets its
+// Hash and Integrity. What the file held before is kept in the same directory;
+// StoreTable returns its new name, or "" when there was nothing to keep.
+func StoreTable(path string, t *Table) (kept string, err error) {
 	raw, err := formatTable(t)
 	if err == nil {
-		err = writeFile(path, raw)
+		kept, err = realStore.save(path, raw)
 	}
 	if err != nil {
-		return fmt.Errorf("calibration: save table %s: %w", path, err)
+		return "", fmt.Errorf("calibration: save table %s: %w", path, err)
 	}
-	t.Hash = contentHash(raw)
-	return nil
+	t.Integrity, t.Hash, _ = integrityOf(raw, false) // it was just read back
+	return kept, nil
+}
+
+// Sealed returns the table as its file would hold it, with its hash: what a
+// registration is known by that nobody has saved.
+func (t Table) Sealed() (raw []byte, hash string, err error) {
+	if raw, err = formatTable(&t); err != nil {
+		return nil, "", fmt.Errorf("calibration: %w", err)
+	}
+	return raw, hashOfFile(raw, false), nil
 }
 
 // LoadTable reads a table calibration. An unknown key, another version and a
@@ -98,11 +115,6 @@ func LoadTable(path string) (Table, error) {
 		return Table{}, fmt.Errorf("calibration: load table %s: %w", path, err)
 	}
 	return t, nil
-}
-
-func contentHash(raw []byte) string {
-	sum := sha256.Sum256(raw)
-	return hex.EncodeToString(sum[:])
 }
 
 func formatTable(t *Table) ([]byte, error) {
@@ -138,7 +150,10 @@ func formatTable(t *Table) ([]byte, error) {
 	for _, c := range corners {
 		f.MatCorners = append(f.MatCorners, []float64{c.X, c.Y})
 	}
-	raw, err := marshalJSON(f)
+	raw, err := sealed(false, func(hash string) ([]byte, error) {
+		f.Hash = hash
+		return marshalJSON(f)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -158,6 +173,8 @@ func parseTable(raw []byte) (Table, error) {
 		return Table{}, err
 	}
 	switch {
+	case v.Version == nil && kindOf(raw) == "lens":
+		return Table{}, errors.New("it is a lens file, expected a table calibration: calibrate table makes one")
 	case v.Version == nil:
 		return Table{}, fmt.Errorf("version: missing, expected %d: is it a table calibration?", tableVersion)
 	case *v.Version != tableVersion:
@@ -171,8 +188,8 @@ func parseTable(raw []byte) (Table, error) {
 	if err != nil {
 		return Table{}, err
 	}
-	t.Hash = contentHash(raw)
-	return t, nil
+	t.Integrity, t.Hash, err = integrityOf(raw, false)
+	return t, err
 }
 
 // table checks the file form and turns it into a table.

@@ -72,7 +72,8 @@ func TestALensFileHasTheKeysOfCameraInfo(t *testing.T) {
 	assert.Equal(t, 0.21, f["rms_px"])
 	assert.Equal(t, 12.0, f["views"])
 	assert.Len(t, f["covariance"], 81)
-	assert.Len(t, f, 8)
+	assert.Regexp(t, "^[0-9a-f]{64}$", f["hash"])
+	assert.Len(t, f, 9)
 }
 
 const rosYAML = `image_width: 640

@@ -22,7 +22,9 @@ type Table struct {
 	ScaleSigma float64 // relative error of scale that every distance shares
 
 	Made time.Time // capture time of the picture it was made from; zero when unknown
-	Hash string    // of the file's content; set when loaded or saved
+	Hash string    // of what its file says, in hex; set when loaded or saved
+
+	Integrity Integrity // of the file; Intact once saved
 }
 
 // Rejection names something that was left out, and why.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"sightline/calibration"
 	"sightline/vision"
 	"sightline/vision/opencv"
 	"sightline/vision/tablesim"
@@ -187,6 +188,20 @@ func checkOutput(path string) error {
 		return fmt.Errorf("-o %s: is there and is not a file", path)
 	}
 	return nil
+}
+
+// tellKept says under which name the file that was there is kept.
+func tellKept(progress io.Writer, path, kept string) {
+	if kept != "" {
+		fmt.Fprintf(progress, "%s was there: it is kept as %s\n", path, kept)
+	}
+}
+
+// tellIntegrity warns of a calibration file that no longer says what was measured.
+func tellIntegrity(progress io.Writer, path string, i calibration.Integrity) {
+	if i == calibration.Edited {
+		fmt.Fprintf(progress, "warning: %s: %v: its figures, and what follows from them, are unverified\n", path, i)
+	}
 }
 
 // sameSize checks that all pictures have one size; it remembers the first.

@@ -71,9 +71,11 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 	case err != nil:
 		return err
 	}
-	if err := calibration.SaveLens(c.Out, s.Lens); err != nil {
+	kept, err := calibration.StoreLens(c.Out, s.Lens)
+	if err != nil {
 		return err
 	}
+	tellKept(progress, c.Out, kept)
 	if c.JSON {
 		return printLensJSON(out, s)
 	}

@@ -51,10 +51,11 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 	if err != nil {
 		return err
 	}
-	lens, err := calibration.LoadLens(c.Lens)
+	lens, file, err := calibration.LoadLensFile(c.Lens)
 	if err != nil {
 		return err
 	}
+	tellIntegrity(progress, c.Lens, file.Integrity)
 	if err := checkOutput(c.Out); err != nil {
 		return err
 	}
@@ -82,9 +83,11 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 		return err
 	}
 	t.Made = seen.captured
-	if err := calibration.SaveTable(c.Out, &t); err != nil {
+	kept, err := calibration.StoreTable(c.Out, &t)
+	if err != nil {
 		return err
 	}
+	tellKept(progress, c.Out, kept)
 	for _, r := range t.Rejected {
 		fmt.Fprintf(progress, "%s: left out: %s\n", r.Name, r.Reason)
 	}

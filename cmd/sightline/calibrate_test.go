@@ -243,11 +243,19 @@ func TestCalibrateTableFindsTheCamerasPlace(t *testing.T) {
 	assert.Less(t, worst, 0.3)
 	assert.False(t, table.Made.IsZero())
 
+	table.RMS++ // another one
+	require.NoError(t, calibration.SaveTable(out, &table))
 	code, stdout, stderr = called(t, "calibrate", "table", "--lens", lens, picture, "-o", out, "--json")
 	require.Zero(t, code, stderr)
 	raw, err := os.ReadFile(out)
 	require.NoError(t, err)
 	assert.Equal(t, string(raw), stdout, "--json prints what was written and nothing else")
+	assert.Contains(t, stderr, "it is kept as ")
+	assert.Contains(t, stderr, "."+table.Hash[:8]+".json")
+
+	require.NoError(t, os.WriteFile(out, []byte(strings.Replace(string(raw), `"scale_sigma": 0.0003`, `"scale_sigma": 0.0001`, 1)), 0o600))
+	_, _, stderr = called(t, "locate", "--calibration", out, picture)
+	assert.Contains(t, stderr, "changed by hand since it was made")
 }
 
 func TestCalibrateTableFromTheSimulatedSource(t *testing.T) {

@@ -42,6 +42,7 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 	if err != nil {
 		return err
 	}
+	tellIntegrity(warn, c.Calibration, table.Integrity)
 	markers, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
 	if err != nil {
 		return err
