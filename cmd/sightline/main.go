@@ -24,7 +24,7 @@ type cli struct {
 	Draw      drawCmd      `cmd:"" help:"Draw a scene from above, as SVG."`
 	Locate    locateCmd    `cmd:"" help:"Find the ships in pictures."`
 	Calibrate calibrateCmd `cmd:"" help:"Calibrate the lens or the camera's place over the mat."`
-	Print     printCmd     `cmd:"" help:"Make the sheets to print: ship tokens, mat markers, chessboard."`
+	Print     printCmd     `cmd:"" help:"Make the sheets to print: ship tokens, mat markers, boards for the lens, check card."`
 	Version   versionCmd   `cmd:"" help:"Say which version this is."`
 }
 

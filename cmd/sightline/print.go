@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/sheet"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -21,6 +22,8 @@ type printCmd struct {
 	Tokens     printTokensCmd     `cmd:"" help:"Ship tokens, to cut out and lay into the bases."`
 	MatMarkers printMatMarkersCmd `cmd:"" help:"The eight markers that lie round the mat, and where they lie."`
 	Chessboard printChessboardCmd `cmd:"" help:"A chessboard to calibrate a lens by."`
+	Charuco    printCharucoCmd    `cmd:"" help:"A ChArUco board to calibrate a lens by: the board may be seen in part."`
+	CheckCard  printCheckCardCmd  `cmd:"" help:"The check card, to verify a calibration by."`
 }
 
 // printOutput is where sheets go and in which form.
@@ -30,9 +33,44 @@ type printOutput struct {
 	Out    string `short:"o" required:"" placeholder:"OUT" help:"File to write, - for standard output. Several pages of png or svg get -1, -2 … before the ending."`
 }
 
-// printPaper is the paper that sheets are laid out for.
+// printPaper is the paper that sheets are laid out for, and the printer it goes into.
 type printPaper struct {
-	Paper string `default:"a4" placeholder:"a4|letter" help:"a4 or letter."`
+	Paper         string  `default:"a4" placeholder:"a4|letter|a3|tabloid" help:"a4, letter, a3 or tabloid. Default: ${default}."`
+	PrinterScaleX float64 `placeholder:"S" help:"What the printer makes of a length along the paper's short side: the 100 mm bar x as measured, divided by 100. Default: print.scale_x of the configuration."`
+	PrinterScaleY float64 `placeholder:"S" help:"The same along the long side, by the bar y. Default: print.scale_y of the configuration."`
+	Config        string  `placeholder:"FILE" help:"Configuration file. Default: sightline.toml, if it is there."`
+}
+
+// paper returns the paper with its printer's scale: the flags', or else the
+// configuration's.
+func (c printPaper) paper() (sheet.Paper, error) {
+	paper, err := sheet.ParsePaper(c.Paper)
+	if err != nil {
+		return paper, fmt.Errorf("--%w", err)
+	}
+	paper.Printer, err = c.printer()
+	return paper, err
+}
+
+func (c printPaper) printer() (sheet.PrinterScale, error) {
+	asked, err := sheet.ParsePrinterScale(c.PrinterScaleX, c.PrinterScaleY)
+	if err != nil {
+		return asked, fmt.Errorf("--printer-%w", err)
+	}
+	if asked.X != 0 && asked.Y != 0 && c.Config == "" {
+		return asked, nil
+	}
+	cfg, err := app.LoadConfig(c.Config)
+	if err != nil {
+		return asked, err
+	}
+	if asked.X == 0 {
+		asked.X = cfg.Print.ScaleX
+	}
+	if asked.Y == 0 {
+		asked.Y = cfg.Print.ScaleY
+	}
+	return asked, nil
 }
 
 // check settles the format and refuses a resolution that cannot be.
@@ -78,8 +116,8 @@ func (c *printTokensCmd) Run() error {
 	}
 	if c.Single {
 		err = c.writeSingle(tokens)
-	} else if paper, paperErr := sheet.ParsePaper(c.Paper); paperErr != nil {
-		err = fmt.Errorf("--%w", paperErr)
+	} else if paper, paperErr := c.paper(); paperErr != nil {
+		err = paperErr
 	} else {
 		err = c.write(sheet.Tokens(paper, tokens))
 	}
@@ -98,13 +136,17 @@ func (c *printTokensCmd) writeSingle(tokens []vision.Token) error {
 	if err != nil {
 		return fmt.Errorf("--%w", err)
 	}
+	printer, err := c.printer()
+	if err != nil {
+		return err
+	}
 	if err := os.MkdirAll(c.Out, 0o777); err != nil {
 		return fmt.Errorf("--single: expected a directory that can be written: %w", err)
 	}
 	for _, t := range tokens {
 		o := c.printOutput
 		o.Out = filepath.Join(c.Out, t.Code.ID()+"."+string(format))
-		if err := o.write([]sheet.Page{sheet.Single(t)}); err != nil {
+		if err := o.write([]sheet.Page{sheet.Single(t, printer)}); err != nil {
 			return err
 		}
 	}
@@ -124,9 +166,9 @@ func (c *printMatMarkersCmd) Run() error {
 	if err != nil {
 		return fmt.Errorf("print mat-markers: %w", err)
 	}
-	paper, err := sheet.ParsePaper(c.Paper)
+	paper, err := c.paper()
 	if err != nil {
-		return fmt.Errorf("print mat-markers: --%w", err)
+		return fmt.Errorf("print mat-markers: %w", err)
 	}
 	pages, err := sheet.MatMarkers(paper, calibration.DefaultLayout(w, h))
 	if err == nil {
@@ -142,25 +184,73 @@ func (c *printMatMarkersCmd) Run() error {
 type printChessboardCmd struct {
 	printOutput
 	printPaper
-	Board string `default:"9x6:25mm" placeholder:"COLSxROWS:SIZEmm" help:"Inner corners and the side of a square. Default: ${default}."`
+	Board string `default:"9x6:25mm" placeholder:"COLSxROWS:SIZE" help:"Inner corners and the side of a square in mm or in. Default: ${default}."`
 }
 
 // Run implements the command.
 func (c *printChessboardCmd) Run() error {
-	board, err := sheet.ParseBoard(c.Board)
-	if err != nil {
-		return fmt.Errorf("print chessboard: --%w", err)
+	if err := c.printBoard(c.printOutput, calibration.Chessboard, c.Board); err != nil {
+		return fmt.Errorf("print chessboard: %w", err)
 	}
-	paper, err := sheet.ParsePaper(c.Paper)
-	if err != nil {
-		return fmt.Errorf("print chessboard: --%w", err)
+	return nil
+}
+
+// printCharucoCmd makes a ChArUco board.
+type printCharucoCmd struct {
+	printOutput
+	printPaper
+	Board string `default:"9x6:25mm:18mm" placeholder:"COLSxROWS:SIZE:MARKER" help:"Inner corners, the side of a square and of a marker's black square in mm or in. Default: ${default}."`
+}
+
+// Run implements the command.
+func (c *printCharucoCmd) Run() error {
+	if err := c.printBoard(c.printOutput, calibration.ChArUco, c.Board); err != nil {
+		return fmt.Errorf("print charuco: %w", err)
 	}
-	page, err := sheet.Chessboard(paper, board)
+	return nil
+}
+
+// printBoard writes the board that a description names, with or without its kind.
+func (c printPaper) printBoard(o printOutput, kind calibration.BoardKind, spec string) error {
+	if spec != "" && spec[0] >= '0' && spec[0] <= '9' {
+		spec = kind.String() + ":" + spec
+	}
+	board, err := calibration.ParseBoard(spec)
+	if err != nil {
+		return fmt.Errorf("--%w", err)
+	}
+	if board.Kind != kind {
+		return fmt.Errorf("--board %q: expected a %v, or the command print %v", spec, kind, board.Kind)
+	}
+	paper, err := c.paper()
+	if err != nil {
+		return err
+	}
+	page, err := sheet.LensBoard(paper, board)
+	if err != nil {
+		return err
+	}
+	return o.write([]sheet.Page{page})
+}
+
+// printCheckCardCmd makes the check card.
+type printCheckCardCmd struct {
+	printOutput
+	printPaper
+}
+
+// Run implements the command.
+func (c *printCheckCardCmd) Run() error {
+	paper, err := c.paper()
+	var page sheet.Page
+	if err == nil {
+		page, err = sheet.CheckCard(paper, calibration.DefaultCheckCard())
+	}
 	if err == nil {
 		err = c.write([]sheet.Page{page})
 	}
 	if err != nil {
-		return fmt.Errorf("print chessboard: %w", err)
+		return fmt.Errorf("print check-card: %w", err)
 	}
 	return nil
 }

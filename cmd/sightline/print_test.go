@@ -52,6 +52,11 @@ func TestPrintWritesEverySheetInEveryFormatAndSaysSo(t *testing.T) {
 		{[]string{"mat-markers", "--paper", "letter", "-o", "m.pdf"}, []string{"m.pdf"}},
 		{[]string{"mat-markers", "--mat", "900x600", "-o", "m.svg"}, []string{"m-1.svg", "m-2.svg"}},
 		{[]string{"chessboard", "--board", "7x7:20mm", "-o", "c.svg"}, []string{"c.svg"}},
+		{[]string{"chessboard", "--paper", "a3", "--board", "9x6:37mm", "-o", "c3.pdf"}, []string{"c3.pdf"}},
+		{[]string{"charuco", "-o", "ch.svg"}, []string{"ch.svg"}},
+		{[]string{"charuco", "--paper", "tabloid", "--board", "charuco:8x5:1.5in:1in", "-o", "ch.pdf"}, []string{"ch.pdf"}},
+		{[]string{"check-card", "-o", "card.pdf"}, []string{"card.pdf"}},
+		{[]string{"check-card", "--paper", "letter", "--format", "png", "--dpi", "72", "-o", "card.png"}, []string{"card.png"}},
 		{[]string{"tokens", "--single", "--ships", "A1,B3:large", "--format", "svg", "-o", "labels"}, []string{"labels/A1.svg", "labels/B3.svg"}},
 	} {
 		args := append([]string{}, c.args...)
@@ -78,6 +83,42 @@ func TestPrintWritesOneSheetToStandardOutput(t *testing.T) {
 	assert.Equal(t, 2, code)
 	assert.Empty(t, stdout)
 	assert.Contains(t, stderr, "2 pages of svg: expected a file's name")
+}
+
+func TestPrintHonoursThePrinterScaleOfTheConfigurationAndOfTheFlags(t *testing.T) {
+	dir := t.TempDir()
+	config := filepath.Join(dir, "print.toml")
+	require.NoError(t, os.WriteFile(config, []byte("[print]\nscale_x = 0.99\nscale_y = 1.01\n"), 0o600))
+	for _, sheet := range []string{"tokens", "mat-markers", "chessboard", "charuco", "check-card"} {
+		for want, flags := range map[string][]string{
+			"drawn for printer scale x 0.99, y 1.01":  {"--config", config},
+			"drawn for printer scale x 0.995, y 1.01": {"--config", config, "--printer-scale-x", "0.995"},
+			"drawn for printer scale x 1.02, y 1":     {"--printer-scale-x", "1.02", "--printer-scale-y", "1"},
+		} {
+			out := filepath.Join(t.TempDir(), "sheet.svg")
+			args := append([]string{sheet, "-o", out}, flags...)
+			if sheet == "tokens" {
+				args = append(args, "--ships", "A1")
+			}
+			code, stdout, stderr := printed(t, args...)
+			require.Zero(t, code, "%v: %s", args, stderr)
+			name := strings.Fields(stdout)[1]
+			svg, err := os.ReadFile(name)
+			require.NoError(t, err)
+			title, _, _ := strings.Cut(string(svg), "</title>")
+			assert.Contains(t, title, want, "%v", args)
+			assert.Contains(t, string(svg), "both bars should now measure 100.0 mm", "%v", args)
+		}
+	}
+	code, _, stderr := printed(t, "tokens", "--single", "--ships", "B2:large", "--format", "png", "--config", config, "-o", dir)
+	require.Zero(t, code, stderr)
+	f, err := os.Open(filepath.Join(dir, "B2.png"))
+	require.NoError(t, err)
+	defer f.Close()
+	c, err := png.DecodeConfig(f)
+	require.NoError(t, err)
+	assert.Equal(t, 1909, c.Width, "round(80 / 0.99 / 25.4 · 600): a page without margins grows with what it shows")
+	assert.Equal(t, 1871, c.Height)
 }
 
 func TestPrintSingleTokenIsExactlyTheBaseInPixels(t *testing.T) {
@@ -117,20 +158,28 @@ func TestPrintRefusesBadInputInOneLineThatSaysWhatWasExpected(t *testing.T) {
 		{"expected 72…2400", []string{"tokens", "--dpi", "71", "-o", ok}},
 		{"expected 72…2400", []string{"chessboard", "--dpi", "2401", "-o", ok}},
 		{"expected 72…2400", []string{"tokens", "--single", "--format", "png", "--dpi", "0", "-o", dir}},
-		{"expected a4 or letter", []string{"mat-markers", "--paper", "a5", "-o", ok}},
+		{"expected a4, letter, a3 or tabloid", []string{"mat-markers", "--paper", "a5", "-o", ok}},
 		{"expected a name ending in .png", []string{"chessboard", "--format", "png", "-o", ok}},
 		{"expected pdf, png or svg", []string{"chessboard", "--format", "gif", "-o", ok}},
 		{"expected a format", []string{"chessboard", "-o", filepath.Join(dir, "x")}},
 		{"expected --format", []string{"tokens", "--single", "-o", dir}},
 		{"expected a file that can be written", []string{"chessboard", "-o", filepath.Join(dir, "none", "x.pdf")}},
 		{"expected a directory that can be written", []string{"tokens", "--single", "--format", "svg", "-o", filepath.Join(blocked, "x")}},
-		{"expected COLUMNSxROWS:SIZEmm", []string{"chessboard", "--board", "9by6", "-o", ok}},
+		{"expected chessboard:COLSxROWS:SQUARE", []string{"chessboard", "--board", "9by6", "-o", ok}},
+		{"expected a chessboard, or the command print charuco", []string{"chessboard", "--board", "charuco:9x6:25mm:18mm", "-o", ok}},
+		{"expected a charuco, or the command print chessboard", []string{"charuco", "--board", "chessboard:9x6:25mm", "-o", ok}},
+		{"expected at most 20mm in squares of 25mm", []string{"charuco", "--board", "9x6:25mm:24mm", "-o", ok}},
+		{"expected squares of at most", []string{"charuco", "--paper", "letter", "--board", "9x6:30mm:20mm", "-o", ok}},
+		{"--printer-scale x: expected 0.97…1.03", []string{"charuco", "--printer-scale-x", "99.5", "-o", ok}},
+		{"--printer-scale y: expected 0.97…1.03", []string{"tokens", "--printer-scale-y", "0.94", "-o", ok}},
+		{"--printer-scale y: expected 0.97…1.03", []string{"tokens", "--single", "--format", "svg", "--printer-scale-y", "NaN", "-o", dir}},
+		{"no-such.toml", []string{"check-card", "--config", filepath.Join(dir, "no-such.toml"), "-o", ok}},
 		{"expected squares of at most", []string{"chessboard", "--board", "9x6:40mm", "-o", ok}},
 		{"expected WIDTHxHEIGHT", []string{"mat-markers", "--mat", "914.4", "-o", ok}},
 		{"expected sides of 300…2000 mm", []string{"mat-markers", "--mat", "NaNx914.4", "-o", ok}},
 		{"expected sides of 300…2000 mm", []string{"mat-markers", "--mat", "914.4x-3", "-o", ok}},
 		{"--out", []string{"chessboard"}},
-		{"check-card", []string{"check-card", "-o", ok}},
+		{"shield-dials", []string{"shield-dials", "-o", ok}},
 	} {
 		code, stdout, stderr := printed(t, c.args...)
 		assert.Equal(t, 2, code, "%v", c.args)

@@ -17,6 +17,7 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/sheet"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -32,6 +33,7 @@ type Config struct {
 	Rules  Rules
 	Web    Web
 	Panel  Panel
+	Print  Print
 }
 
 // Camera says where the pictures come from.
@@ -64,6 +66,10 @@ type Panel struct {
 	Board   string // board file; "": the shipped one
 }
 
+// Print says what the printer makes of a length: the measured length of a sheet's
+// 100 mm bar over 100, across (X, along the paper's short side) and along (Y).
+type Print struct{ ScaleX, ScaleY float64 }
+
 // rawConfig is the file as it is spelt.
 type rawConfig struct {
 	Camera struct {
@@ -91,6 +97,10 @@ type rawConfig struct {
 		Enabled bool   `toml:"enabled"`
 		Board   string `toml:"board"`
 	} `toml:"panel"`
+	Print struct {
+		ScaleX float64 `toml:"scale_x"`
+		ScaleY float64 `toml:"scale_y"`
+	} `toml:"print"`
 }
 
 // rawMarker is one printed marker that lies elsewhere than the standard eight.
@@ -114,6 +124,7 @@ func defaultRaw() rawConfig {
 	raw.Rules.Sigmas = engine.DefaultSigmas
 	raw.Web.Listen = "localhost:8080"
 	raw.Panel.Enabled = true
+	raw.Print.ScaleX, raw.Print.ScaleY = 1, 1
 	return raw
 }
 
@@ -246,9 +257,11 @@ func (raw rawConfig) config() (Config, *badValue) {
 		Rules:  Rules{Edition: edition, Profile: raw.Rules.Profile, Sigmas: raw.Rules.Sigmas},
 		Web:    Web(raw.Web),
 		Panel:  Panel(raw.Panel),
+		Print:  Print(raw.Print),
 	}
 	for _, check := range []*badValue{
 		raw.checkCamera(), raw.checkRules(), checkListen(raw.Web.Listen), checkLength("table.width_mm", raw.Table.WidthMM), checkLength("table.height_mm", raw.Table.HeightMM),
+		checkPrint("print.scale_x", raw.Print.ScaleX), checkPrint("print.scale_y", raw.Print.ScaleY),
 	} {
 		if check != nil {
 			return Config{}, check
@@ -293,6 +306,14 @@ func checkListen(address string) *badValue {
 		}
 	}
 	return bad("web.listen", "expected host:port such as \"localhost:8080\", got %q", address)
+}
+
+// checkPrint allows what package sheet can draw for.
+func checkPrint(key string, scale float64) *badValue {
+	if _, err := sheet.ParsePrinterScale(scale, scale); scale == 0 || err != nil {
+		return bad(key, "expected %v to %v, the measured length of a sheet's 100 mm bar divided by 100, got %v", 1-sheet.ScaleRange, 1+sheet.ScaleRange, scale)
+	}
+	return nil
 }
 
 // checkLength allows any mat that fits on a floor.

@@ -1,5 +1,5 @@
-// Package sheet draws the sheets that people print: ship tokens, mat markers and
-// the chessboard, at true scale.
+// Package sheet draws the sheets that people print: ship tokens, mat markers,
+// boards for the lens and the check card, at true scale.
 //
 // A [Page] is a list of filled shapes in millimetres, measured from the page's
 // top left corner, x to the right and y DOWN as paper is read (this is the one
@@ -26,6 +26,10 @@ type Page struct {
 	Title         string
 	Width, Height geom.Length
 	Shapes        []Shape // painted in this order
+
+	// Printer is what the page goes to. The shapes are what is to stand on the
+	// paper; the writers draw them so that this printer makes that of them.
+	Printer PrinterScale
 
 	// Bleed says that the drawing fills the page to its edges and has to fill the
 	// picture too: a PNG is stretched by less than half a pixel so that its edge
@@ -96,19 +100,7 @@ func box(x0, y0, x1, y1 float64) []geom.Point {
 func placed(shapes []Shape, at geom.Point) []Shape {
 	out := make([]Shape, len(shapes))
 	for i, s := range shapes {
-		out[i] = Shape{Fill: s.Fill, Words: s.Words}
-		if s.Words != nil {
-			w := *s.Words
-			w.Start = geom.Point{X: at.X + w.Start.X, Y: at.Y - w.Start.Y}
-			out[i].Words = &w
-		}
-		for _, r := range s.Rings {
-			ring := make([]geom.Point, len(r))
-			for j, q := range r {
-				ring[j] = geom.Point{X: at.X + q.X, Y: at.Y - q.Y}
-			}
-			out[i].Rings = append(out[i].Rings, ring)
-		}
+		out[i] = s.moved(func(q geom.Point) geom.Point { return geom.Point{X: at.X + q.X, Y: at.Y - q.Y} })
 	}
 	return out
 }

@@ -7,25 +7,33 @@ import (
 	"sightline/engine/geom"
 )
 
-// Paper is a size of paper, standing upright.
+// Paper is a size of paper, standing upright, and the printer that it goes into.
 type Paper struct {
 	Name          string
 	Width, Height geom.Length
+	Printer       PrinterScale
 }
 
-// ParsePaper reads a paper's name: a4 or letter.
+// ParsePaper reads a paper's name: a4, letter, a3 or tabloid.
 func ParsePaper(name string) (Paper, error) {
 	switch name {
 	case "a4":
-		return Paper{name, 210 * geom.Millimeter, 297 * geom.Millimeter}, nil
+		return Paper{Name: name, Width: 210 * geom.Millimeter, Height: 297 * geom.Millimeter}, nil
 	case "letter":
-		return Paper{name, 8.5 * geom.Inch, 11 * geom.Inch}, nil
+		return Paper{Name: name, Width: 8.5 * geom.Inch, Height: 11 * geom.Inch}, nil
+	case "a3":
+		return Paper{Name: name, Width: 297 * geom.Millimeter, Height: 420 * geom.Millimeter}, nil
+	case "tabloid":
+		return Paper{Name: name, Width: 11 * geom.Inch, Height: 17 * geom.Inch}, nil
 	}
-	return Paper{}, fmt.Errorf("paper: expected a4 or letter, got %q", name)
+	return Paper{}, fmt.Errorf("paper: expected a4, letter, a3 or tabloid, got %q", name)
 }
 
 // Landscape returns the paper lying on its side.
-func (p Paper) Landscape() Paper { return Paper{p.Name + " landscape", p.Height, p.Width} }
+func (p Paper) Landscape() Paper {
+	p.Name, p.Width, p.Height = p.Name+" landscape", p.Height, p.Width
+	return p
+}
 
 // The rules to check the printer by: solid bars whose outer ends are the length.
 const (
@@ -45,28 +53,35 @@ func (p Paper) content() contentArea {
 }
 
 // newPage returns a page with what every sheet carries: its title, the words on
-// scale, and the two rules.
+// scale, and the two rules with what to do with them.
 //
 //	|  title            print at 100 %   |
 //	| |                                  |
 //	| | rule                             |
 //	| |           content                |
+//	|   lay a steel rule on both bars …  |
 //	|   ---------- rule  [measured:    ] |
 func (p Paper) newPage(title string) Page {
-	page := Page{Title: title, Width: p.Width, Height: p.Height}
+	page := Page{Title: title, Width: p.Width, Height: p.Height, Printer: p.Printer}
 	c := p.content()
 	const head = 9.5
 	page.text(bold(), geom.Point{X: c.x0, Y: head}, 2.6, left, 0, black, title)
 	page.text(bold(), geom.Point{X: c.x1, Y: head}, 2.6, right, 0, black, "print at 100 %, not fit to page")
 
 	n, w := float64(ruleLength), float64(ruleWidth)
+	// The printer's x runs along the paper's short side, whichever way it is read.
+	across, down := "100 mm x", "100 mm y"
+	if p.Width > p.Height {
+		across, down = down, across
+	}
+	page.text(regular(), geom.Point{X: c.x0, Y: float64(p.Height) - 14.2}, 1.8, left, 0, black, p.Printer.advice())
 	x, y := c.x0, float64(p.Height)-10.5 // left end of the rule across, its upper edge
 	page.rect(x, y, x+n, y+w, black)
-	page.measured(geom.Point{X: x + n + 3, Y: y + w}, 0)
+	page.measured(geom.Point{X: x + n + 3, Y: y + w}, 0, across)
 
 	x, y = 8, c.y0 // upper end of the rule down, its left edge
 	page.rect(x, y, x+w, y+n, black)
-	page.measured(geom.Point{X: x + w, Y: y + n + 3 + measuredLength}, -90*geom.Degree)
+	page.measured(geom.Point{X: x + w, Y: y + n + 3 + measuredLength}, -90*geom.Degree, down)
 	const marks = 11 // one every centimetre
 	for i := range marks {
 		at := 10 * float64(i)
@@ -91,17 +106,17 @@ func (p *Page) tick(at, out geom.Point, i, marks int) {
 }
 
 // measuredLength is the length of the box "measured: ____ mm", with the words before it.
-const measuredLength = 62.0
+const measuredLength = 65.0
 
-// measured draws "100 mm" and the box to write the measured length into. start is
-// the lower left corner as the text is read.
-func (p *Page) measured(start geom.Point, turn geom.Angle) {
-	const capital, boxAt, boxHigh = 2.2, 13.0, 5.0
+// measured draws a rule's length and the box to write the measured one into. start
+// is the lower left corner as the text is read.
+func (p *Page) measured(start geom.Point, turn geom.Angle, length string) {
+	const capital, boxAt, boxHigh = 2.2, 16.0, 5.0
 	sin, cos := math.Sincos(float64(turn))
 	at := func(along, up float64) geom.Point {
 		return geom.Point{X: start.X + along*cos + up*sin, Y: start.Y + along*sin - up*cos}
 	}
-	p.text(regular(), at(0, 0), capital, left, turn, black, "100 mm")
+	p.text(regular(), at(0, 0), capital, left, turn, black, length)
 	a, b := at(boxAt, -1.2), at(measuredLength, boxHigh-1.2)
 	p.frame(math.Min(a.X, b.X), math.Min(a.Y, b.Y), math.Max(a.X, b.X), math.Max(a.Y, b.Y), 0.2, black)
 	p.text(regular(), at(boxAt+1.5, 0), capital, left, turn, black, "measured: ____________ mm")

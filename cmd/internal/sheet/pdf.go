@@ -31,6 +31,7 @@ func WritePDF(w io.Writer, pages []Page) error {
 	f.SetLang("en) /ViewerPreferences << /PrintScaling /None >> %")
 	encode := f.UnicodeTranslatorFromDescriptor("cp1252")
 	for i, p := range pages {
+		p = p.drawn()
 		if i == 0 {
 			f.SetTitle(p.Title, true)
 		}

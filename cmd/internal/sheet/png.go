@@ -28,6 +28,7 @@ func WritePNG(w io.Writer, p Page, dpi int) error {
 	if dpi < MinDPI || dpi > MaxDPI {
 		return fmt.Errorf("dpi: expected %d…%d, got %d", MinDPI, MaxDPI, dpi)
 	}
+	p = p.drawn()
 	perMM := float64(dpi) / float64(geom.Inch)
 	width, height := pixels(p.Width, perMM), pixels(p.Height, perMM)
 	sx, sy := perMM, perMM

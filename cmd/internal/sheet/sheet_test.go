@@ -24,6 +24,10 @@ import (
 // tolerance of every length on the sheets, mm.
 const tolerance = 0.05
 
+func board(cols, rows int, square geom.Length) calibration.Board {
+	return calibration.Board{Cols: cols, Rows: rows, Square: square}
+}
+
 // starter is one sheet with tokens of all sizes and both players.
 func starter(t *testing.T) []vision.Token {
 	return []vision.Token{
@@ -39,10 +43,10 @@ func TestBothRulesAre100MillimetresLong(t *testing.T) {
 	}
 	markers, err := MatMarkers(paperNamed(t, "letter"), calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	require.NoError(t, err)
-	board, err := Chessboard(paperNamed(t, "a4"), Board{9, 6, 25 * geom.Millimeter})
+	chess, err := LensBoard(paperNamed(t, "a4"), board(9, 6, 25*geom.Millimeter))
 	require.NoError(t, err)
 	for _, pr := range printers {
-		for name, page := range map[string]Page{"markers on letter": markers[1], "chessboard on a4": board} {
+		for name, page := range map[string]Page{"markers on letter": markers[1], "chessboard on a4": chess} {
 			t.Run(pr.name+", "+name, func(t *testing.T) {
 				pic := pr.pictures(t, []Page{page})[0]
 				assertRules(t, pic, page)
@@ -140,7 +144,7 @@ func TestEverySingleTokenIsTheTokenThatTheCameraReads(t *testing.T) {
 		for _, base := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
 			token, err := vision.NewToken(code, base)
 			require.NoError(t, err)
-			pic := pictureOfPNG(t, Single(token), dpi)
+			pic := pictureOfPNG(t, Single(token, PrinterScale{}), dpi)
 			side := float64(token.Side())
 			n := int(math.Round(side / 25.4 * dpi))
 			require.Equal(t, image.Rect(0, 0, n, n), pic.Bounds(), "%s %v", token.Code.ID(), base)
@@ -332,7 +336,7 @@ func TestChessboardCornersAreASquareApart(t *testing.T) {
 	if testing.Short() {
 		t.Skip("rasterises whole sheets in one goroutine: nothing for the race detector")
 	}
-	page, err := Chessboard(paperNamed(t, "a4"), Board{9, 6, 25 * geom.Millimeter})
+	page, err := LensBoard(paperNamed(t, "a4"), board(9, 6, 25*geom.Millimeter))
 	require.NoError(t, err)
 	for _, pr := range printers {
 		t.Run(pr.name, func(t *testing.T) {
@@ -372,19 +376,16 @@ func TestChessboardCornersAreASquareApart(t *testing.T) {
 }
 
 func TestBoardsThatDoNotFitAreRefusedWithWhatFits(t *testing.T) {
-	_, err := Chessboard(paperNamed(t, "a4"), Board{9, 6, 30 * geom.Millimeter})
+	_, err := LensBoard(paperNamed(t, "a4"), board(9, 6, 30*geom.Millimeter))
 	assert.ErrorContains(t, err, "a4 landscape has 271 × 178 mm: expected squares of at most 25.4 mm")
-	_, err = Chessboard(paperNamed(t, "a4"), Board{9, 6, 25.4 * geom.Millimeter})
+	_, err = LensBoard(paperNamed(t, "a4"), board(9, 6, 25.4*geom.Millimeter))
 	assert.NoError(t, err)
-	_, err = Chessboard(paperNamed(t, "letter"), Board{9, 6, 25 * geom.Millimeter})
+	_, err = LensBoard(paperNamed(t, "letter"), board(9, 6, 25*geom.Millimeter))
 	assert.NoError(t, err)
-	for _, bad := range []string{"", "9x6", "9x6:25", "9x6:mm", "x:1mm", "2x6:25mm", "9x6:0mm", "9x6:1.2.3mm", "-9x6:25mm", "charuco:9x6:25mm"} {
-		_, err := ParseBoard(bad)
-		assert.ErrorContains(t, err, "expected", "ParseBoard(%q)", bad)
-	}
-	b, err := ParseBoard("chessboard:7x7:25.4mm")
-	require.NoError(t, err)
-	assert.Equal(t, Board{7, 7, 25.4}, b)
+	_, err = LensBoard(paperNamed(t, "a4"), board(9, 6, 0.5*geom.Millimeter))
+	assert.ErrorContains(t, err, "squares of at least 1 mm")
+	_, err = LensBoard(paperNamed(t, "a4"), board(2, 6, 10*geom.Millimeter))
+	assert.ErrorContains(t, err, "expected two numbers from 3 to 100")
 }
 
 func TestPNGSaysItsResolution(t *testing.T) {
@@ -392,7 +393,7 @@ func TestPNGSaysItsResolution(t *testing.T) {
 		t.Skip("looks at whole pictures in one goroutine: nothing for the race detector")
 	}
 	var b bytes.Buffer
-	require.NoError(t, WritePNG(&b, Single(tokenOf(t, "A1", engine.Small)), 600))
+	require.NoError(t, WritePNG(&b, Single(tokenOf(t, "A1", engine.Small), PrinterScale{}), 600))
 	i := bytes.Index(b.Bytes(), []byte("pHYs"))
 	require.Positive(t, i)
 	phys := b.Bytes()[i+4:]
@@ -425,11 +426,11 @@ func TestAreasAreExactWhateverTheirEdges(t *testing.T) {
 
 func TestEverySheetSaysHowToPrintIt(t *testing.T) {
 	needPoppler(t, "pdftotext")
-	board, err := Chessboard(paperNamed(t, "letter"), Board{9, 6, 25 * geom.Millimeter})
+	chess, err := LensBoard(paperNamed(t, "letter"), board(9, 6, 25*geom.Millimeter))
 	require.NoError(t, err)
 	markers, err := MatMarkers(paperNamed(t, "a4"), calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	require.NoError(t, err)
-	pages := append(append(Tokens(paperNamed(t, "a4"), starter(t)), markers...), board)
+	pages := append(append(Tokens(paperNamed(t, "a4"), starter(t)), markers...), chess)
 	file := filepath.Join(t.TempDir(), "all.pdf")
 	_, err = WriteFiles(file, PDF, 600, pages)
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 // WriteSVG draws one page as SVG whose user unit is the millimetre. Text is
 // outlines, labelled with its words.
 func WriteSVG(w io.Writer, p Page) error {
+	p = p.drawn()
 	out := bufio.NewWriter(w)
 	width, height := number(float64(p.Width)), number(float64(p.Height))
 	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%smm" height="%smm" viewBox="0 0 %s %s">`+"\n", width, height, width, height)

@@ -91,10 +91,10 @@ func letters(t vision.Token, panel float64) []Shape {
 }
 
 // Single returns a ship's token alone: a page of exactly the base's size.
-func Single(t vision.Token) Page {
+func Single(t vision.Token, printer PrinterScale) Page {
 	h := float64(t.Side()) / 2
 	return Page{
-		Title: t.Code.ID() + " " + t.Base.String(), Width: t.Side(), Height: t.Side(), Bleed: true,
+		Title: t.Code.ID() + " " + t.Base.String(), Width: t.Side(), Height: t.Side(), Bleed: true, Printer: printer,
 		Shapes: placed(artwork(t), geom.Point{X: h, Y: h}),
 	}
 }

@@ -83,7 +83,7 @@ func b2i(b bool) int {
 func TestSVGIsInMillimetresAndShowsTheToken(t *testing.T) {
 	for _, base := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
 		token := tokenOf(t, "B5", base)
-		f := readSVG(t, Single(token))
+		f := readSVG(t, Single(token, PrinterScale{}))
 		side := strconv.Itoa(int(token.Side()))
 		assert.Equal(t, side+"mm", f.Width)
 		assert.Equal(t, side+"mm", f.Height)
@@ -105,9 +105,9 @@ func hex(c color.RGBA) string {
 }
 
 func TestSVGSheetIsAsLargeAsThePaperAndSaysHowToPrintIt(t *testing.T) {
-	board, err := Chessboard(paperNamed(t, "a4"), Board{9, 6, 25})
+	chess, err := LensBoard(paperNamed(t, "a4"), board(9, 6, 25))
 	require.NoError(t, err)
-	f := readSVG(t, board)
+	f := readSVG(t, chess)
 	assert.Equal(t, []string{"297mm", "210mm", "0 0 297 210"}, []string{f.Width, f.Height, f.ViewBox})
 	var labels []string
 	for _, p := range f.Paths {
@@ -122,7 +122,7 @@ func TestSVGSheetIsAsLargeAsThePaperAndSaysHowToPrintIt(t *testing.T) {
 }
 
 func TestPDFAsksForNoScalingAndIsTheSameEveryTime(t *testing.T) {
-	pages := []Page{Single(tokenOf(t, "A1", engine.Small))}
+	pages := []Page{Single(tokenOf(t, "A1", engine.Small), PrinterScale{})}
 	var a, b bytes.Buffer
 	require.NoError(t, WritePDF(&a, pages))
 	require.NoError(t, WritePDF(&b, pages))
@@ -132,7 +132,7 @@ func TestPDFAsksForNoScalingAndIsTheSameEveryTime(t *testing.T) {
 
 func TestSeveralPagesOfAPictureAreNumbered(t *testing.T) {
 	dir := t.TempDir()
-	page := Single(tokenOf(t, "A1", engine.Small))
+	page := Single(tokenOf(t, "A1", engine.Small), PrinterScale{})
 	for _, c := range []struct {
 		format Format
 		file   string
