@@ -327,9 +327,9 @@ func TestPlacementsSayWhereTheLayoutHasTheMarkers(t *testing.T) {
 
 func TestMatMarkersOfAnUnknownIDAreAnError(t *testing.T) {
 	l := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
-	l.Markers[0].ID = 586
+	l.Markers[0].ID = 587
 	_, err := MatMarkers(paperNamed(t, "a4"), l)
-	assert.ErrorContains(t, err, "586")
+	assert.ErrorContains(t, err, "587")
 }
 
 func TestChessboardCornersAreASquareApart(t *testing.T) {
