@@ -54,6 +54,7 @@ type wireMove struct {
 	Sigma           float64      `json:"sigma_mm"`
 	Undecided       []string     `json:"undecided"`
 	Options         []wireOption `json:"options,omitempty"`
+	Template        [][2]float64 `json:"template_mm,omitempty"`
 }
 
 // MarshalMove writes a move's result in the wire form, on one line. final is left
@@ -73,6 +74,9 @@ func MarshalMove(r MoveResult) ([]byte, error) {
 	}
 	if v := float64(r.Margin); !math.IsInf(v, 0) {
 		w.Margin = &v
+	}
+	for _, p := range r.Template {
+		w.Template = append(w.Template, [2]float64{p.X, p.Y})
 	}
 	for i := range r.Options {
 		w.Options = append(w.Options, newWireOption(&r.Options[i]))

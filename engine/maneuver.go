@@ -200,46 +200,93 @@ const (
 	Forward
 )
 
+// Bend is which way the bank template bends that some ships take in place of a
+// straight one, as their pilots' cards allow (G92): of a roll towards the front or
+// the back of the ship, of decloaking forward to a side.
+type Bend int
+
+// The bends, and none: a straight template.
+const (
+	NoBend Bend = iota
+	BendForward
+	BendBackward
+	BendLeft
+	BendRight
+)
+
+var bendNames = [...]string{"", "bank forward", "bank backward", "bank left", "bank right"}
+
 // Action is a barrel roll, a boost, a decloaking or a pull by a tractor beam, and
-// its declared direction.
+// its declared direction (G88, G91, G92).
 type Action struct {
 	Kind ActionKind
 	To   Direction
+	Bend Bend // of a barrel roll or a decloaking along a bank template
 }
 
-const actionForms = "barrel-roll left|right, boost straight|left|right, decloak left|right|forward or tractor left|right|forward"
+const actionForms = "barrel-roll left|right [bank forward|backward], boost straight|left|right, " +
+	"decloak left|right [bank forward|backward], decloak forward [bank left|right] or tractor left|right|forward"
 
-var actionNames = map[string]Action{
-	"barrel-roll left":  {BarrelRoll, ToLeft},
-	"barrel-roll right": {BarrelRoll, ToRight},
-	"boost straight":    {Boost, Forward},
-	"boost left":        {Boost, ToLeft},
-	"boost right":       {Boost, ToRight},
-	"decloak left":      {Decloak, ToLeft},
-	"decloak right":     {Decloak, ToRight},
-	"decloak forward":   {Decloak, Forward},
-	"tractor left":      {Tractor, ToLeft},
-	"tractor right":     {Tractor, ToRight},
-	"tractor forward":   {Tractor, Forward},
+var actionKinds = [...]string{"barrel-roll", "boost", "decloak", "tractor"}
+
+// direction returns the word for an action's declared direction; "" for one that
+// the action does not have.
+func (a Action) direction() string {
+	switch {
+	case a.To == ToLeft:
+		return "left"
+	case a.To == ToRight:
+		return "right"
+	case a.To != Forward || a.Kind == BarrelRoll:
+		return ""
+	case a.Kind == Boost:
+		return "straight"
+	}
+	return "forward"
+}
+
+// valid reports whether an action exists.
+func (a Action) valid() bool {
+	if a.Kind < BarrelRoll || a.Kind > Tractor || a.direction() == "" {
+		return false
+	}
+	switch a.Bend {
+	case NoBend:
+		return true
+	case BendForward, BendBackward:
+		return (a.Kind == BarrelRoll || a.Kind == Decloak) && a.To != Forward
+	case BendLeft, BendRight:
+		return a.Kind == Decloak && a.To == Forward
+	}
+	return false
 }
 
 // String returns the action as the contract writes it: "barrel-roll left".
 func (a Action) String() string {
-	for n, b := range actionNames {
-		if a == b {
-			return n
-		}
+	if !a.valid() {
+		return fmt.Sprintf("Action(%d, %d, %d)", int(a.Kind), int(a.To), int(a.Bend))
 	}
-	return fmt.Sprintf("Action(%d, %d)", int(a.Kind), int(a.To))
+	s := actionKinds[a.Kind] + " " + a.direction()
+	if a.Bend != NoBend {
+		s += " " + bendNames[a.Bend]
+	}
+	return s
 }
 
-// ParseAction reads an action: "barrel-roll left", "boost straight", "decloak forward".
+// ParseAction reads an action: "barrel-roll left", "boost straight", "decloak
+// forward", "barrel-roll left bank forward".
 func ParseAction(s string) (Action, error) {
-	a, ok := actionNames[strings.Join(strings.Fields(s), " ")]
-	if !ok {
-		return Action{}, fmt.Errorf("action %q: expected %s", shortName(s), actionForms)
+	asked := strings.Join(strings.Fields(s), " ")
+	for k := BarrelRoll; k <= Tractor; k++ {
+		for to := ToLeft; to <= Forward; to++ {
+			for b := NoBend; b <= BendRight; b++ {
+				if a := (Action{k, to, b}); a.valid() && a.String() == asked {
+					return a, nil
+				}
+			}
+		}
 	}
-	return a, nil
+	return Action{}, fmt.Errorf("action %q: expected %s", shortName(s), actionForms)
 }
 
 // Drop is a device dropped along a template from the rear guides (G182, G195).

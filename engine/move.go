@@ -26,6 +26,11 @@ type MoveResult struct {
 	// is then said for the middle place, and by each option for itself.
 	Chosen bool
 
+	// Template is the outline of the template as it is laid, on the table, round
+	// edges as chords; nil without one. In the first edition's rolls, whose template
+	// slides, it is the one at the middle of the ship's side.
+	Template []geom.Point
+
 	FullyExecuted   bool     // the likelier, when Outcome is not decided
 	Outcome         Outcome  // Yes when everything said here is decided, else Indeterminate, or NoView of obstacles
 	FirstOverlapped []string // ships at the full pose (G113); for a drop, ships over the device (G185)
@@ -110,7 +115,7 @@ func newFootprint(p *Profile, b Base, at geom.Pose, guides bool) footprint {
 	}
 	in, out, reach := float64(guideInner), float64(guideOuter), float64(guideReach(b))
 	for _, s := range [2]float64{-1, 1} {
-		x0, x1 := math.Min(s*in, s*out), math.Max(s*in, s*out)
+		x0, x1 := min(s*in, s*out), max(s*in, s*out)
 		f.parts[f.n] = quadAt(at, x0, x1, y, y+reach)
 		f.parts[f.n+1] = quadAt(at, x0, x1, -y-reach, -y)
 		f.n += 2
@@ -129,9 +134,9 @@ func (q *quad) separation(r *quad) float64 {
 			n := geom.Point{X: e.Y, Y: -e.X}.Mul(1 / e.Norm())
 			least := math.Inf(1)
 			for j := range r {
-				least = math.Min(least, n.Dot(r[j].Sub(q[i])))
+				least = min(least, n.Dot(r[j].Sub(q[i])))
 			}
-			best = math.Max(best, least)
+			best = max(best, least)
 		}
 		q, r = r, q
 	}
@@ -142,7 +147,7 @@ func (f *footprint) separation(g *footprint) float64 {
 	best := math.Inf(1)
 	for i := range f.n {
 		for j := range g.n {
-			best = math.Min(best, f.parts[i].separation(&g.parts[j]))
+			best = min(best, f.parts[i].separation(&g.parts[j]))
 		}
 	}
 	return best
@@ -156,7 +161,7 @@ func (f *footprint) gap(g *footprint) float64 {
 	best := math.Inf(1)
 	for i := range f.n {
 		for j := range g.n {
-			best = math.Min(best, outlineGap(f.parts[i][:], g.parts[j][:]))
+			best = min(best, outlineGap(f.parts[i][:], g.parts[j][:]))
 		}
 	}
 	return best
@@ -166,7 +171,7 @@ func (f *footprint) gap(g *footprint) float64 {
 func (f *footprint) outlineGap(g geom.Polygon) float64 {
 	best := math.Inf(1)
 	for i := range f.n {
-		best = math.Min(best, convexGap(f.parts[i][:], g))
+		best = min(best, convexGap(f.parts[i][:], g))
 	}
 	return best
 }
@@ -217,8 +222,8 @@ func loosen(cov *geom.Cov3, at geom.Point, k float64, points ...geom.Point) loos
 		xx := cov[0] + 2*d.Y*cov[2] + d.Y*d.Y*cov[8]
 		yy := cov[4] - 2*d.X*cov[5] + d.X*d.X*cov[8]
 		xy := cov[1] - d.X*cov[2] + d.Y*cov[5] - d.X*d.Y*cov[8]
-		l.variance = math.Max(l.variance, (xx+yy)/2+math.Hypot((xx-yy)/2, xy))
-		l.bend = math.Max(l.bend, d.Norm()*k*k*cov[8]/2)
+		l.variance = max(l.variance, (xx+yy)/2+math.Hypot((xx-yy)/2, xy))
+		l.bend = max(l.bend, d.Norm()*k*k*cov[8]/2)
 	}
 	return l
 }
@@ -283,7 +288,7 @@ func (m *mover) neighbour(o *Ship) neighbour {
 	n.loose = loosen(&o.Covariance, o.Pose.Point, m.k, n.shape.parts[0][:]...)
 	for i := range n.shape.n {
 		for _, p := range n.shape.parts[i] {
-			n.radius = math.Max(n.radius, p.Sub(n.at).Norm())
+			n.radius = max(n.radius, p.Sub(n.at).Norm())
 		}
 	}
 	return n
@@ -303,7 +308,7 @@ func (m *mover) add(id string, obstacle bool, at geom.Pose, sigma geom.Length, p
 			g[i] = at.Transform(q)
 		}
 		t.outlines = append(t.outlines, g)
-		t.start = math.Min(t.start, m.start.outlineGap(g))
+		t.start = min(t.start, m.start.outlineGap(g))
 	}
 	m.things = append(m.things, t)
 }
@@ -372,6 +377,7 @@ func (m *mover) newCourse(t Template, reverse bool) course {
 	if reverse {
 		c.frame = geom.Pose{Point: p.Transform(geom.Point{Y: -m.l / 2}), Heading: p.Heading + math.Pi}
 	}
+	m.result.Template = templateOutline(c.path, c.frame)
 	return c
 }
 
@@ -508,7 +514,7 @@ func (m *mover) finish(c *course, full stop, hit Outcome) {
 	m.result.FullyExecuted = len(m.result.FirstOverlapped) == 0
 	slack := 0.0
 	for i := range m.others {
-		slack = math.Max(slack, m.slack(m.others[i].loose, m.others[i].at, append(m.baseAt(full.pose), m.start.parts[0][:]...)...))
+		slack = max(slack, m.slack(m.others[i].loose, m.others[i].at, append(m.baseAt(full.pose), m.start.parts[0][:]...)...))
 	}
 	var stops []stop
 	at := func(s float64) stop { return stop{c.pose(s), s} }
@@ -549,7 +555,7 @@ func (m *mover) retreat(c *course, off float64) float64 {
 	reach := math.Hypot(m.w, m.l)/2 + float64(guideReach(m.ship.Base))
 	widest := 0.0
 	for i := range m.others {
-		widest = math.Max(widest, m.others[i].radius)
+		widest = max(widest, m.others[i].radius)
 	}
 	fastest := speed + turn*(reach+2*widest)
 	free := func(s float64) float64 { return m.clearance(c, s) - off }
@@ -566,7 +572,7 @@ func (m *mover) retreat(c *course, off float64) float64 {
 			floor *= 2
 		}
 		prev = s
-		if s -= math.Max(-f/fastest, floor); s <= -c.l {
+		if s -= max(-f/fastest, floor); s <= -c.l {
 			return -c.l
 		}
 	}
@@ -605,10 +611,10 @@ func (m *mover) clearance(c *course, s float64) float64 {
 	for i := range m.others {
 		o := &m.others[i]
 		if d := o.at.Sub(p.Point).Norm() - o.radius - reach; d > 0 {
-			best = math.Min(best, d)
+			best = min(best, d)
 			continue
 		}
-		best = math.Min(best, base.separation(&o.shape))
+		best = min(best, base.separation(&o.shape))
 	}
 	return best
 }
@@ -627,7 +633,7 @@ func (m *mover) end(c *course, stops []stop, partial bool) {
 		through := m.each(len(stops), "moving through "+o.id, func(i int) (float64, float64) {
 			gap := math.Inf(1)
 			for j := range o.shape.n {
-				gap = math.Min(gap, trails[i].gap(o.shape.parts[j][:]))
+				gap = min(gap, trails[i].gap(o.shape.parts[j][:]))
 			}
 			return gap, m.slack(o.loose, o.at, trails[i].corners()...)
 		})
@@ -674,14 +680,14 @@ func (m *mover) hit(t *thing, n int, trails func(int) trail, poses func(int) geo
 	h.Template = m.ask(t, n, "the template over "+name, func(i int) (float64, float64) {
 		a, gap := trails(i), math.Inf(1)
 		for _, g := range t.outlines {
-			gap = math.Min(gap, a.gap(g))
+			gap = min(gap, a.gap(g))
 		}
 		return gap, m.slack(t.loose, t.at, a.corners()...)
 	})
 	h.Base = m.ask(t, n, "the base over "+name, func(i int) (float64, float64) {
 		base, gap := newFootprint(&m.profile, m.ship.Base, poses(i), true), math.Inf(1)
 		for _, g := range t.outlines {
-			gap = math.Min(gap, base.outlineGap(g))
+			gap = min(gap, base.outlineGap(g))
 		}
 		return gap, m.slack(t.loose, t.at, base.parts[0][:]...)
 	})
@@ -778,7 +784,7 @@ func (m *mover) beyond(p geom.Pose) (out [4]float64, slack float64) {
 	}
 	for _, q := range points {
 		for i, d := range [4]float64{-q.X, q.X - float64(m.scene.MatWidth), -q.Y, q.Y - float64(m.scene.MatHeight)} {
-			out[i] = math.Max(out[i], d)
+			out[i] = max(out[i], d)
 		}
 	}
 	return out, m.slack(looseness{}, m.ship.Pose.Point, points...)
@@ -827,7 +833,7 @@ const deviceGuide = 1.8 * geom.Millimeter
 func devicePose(c *course, outline []geom.Point) geom.Pose {
 	front := math.Inf(-1)
 	for _, p := range outline {
-		front = math.Max(front, p.Y)
+		front = max(front, p.Y)
 	}
 	end, h := c.path.at(c.path.length)
 	p := geom.Pose{Point: c.frame.Transform(end), Heading: (c.frame.Heading + geom.Angle(h) + math.Pi).Normalized()}
@@ -853,7 +859,7 @@ func (m *mover) under(g geom.Polygon) {
 		}
 		gap := math.Inf(1)
 		for _, outline := range t.outlines {
-			gap = math.Min(gap, convexGap(g, outline))
+			gap = min(gap, convexGap(g, outline))
 		}
 		slack := m.slack(t.loose, t.at, g...)
 		hit := overlapping(gap, slack)

@@ -77,8 +77,10 @@ type roll struct {
 	turnedAt func(x float64) geom.Pose // the base's pose with the slide x
 	half     float64                   // 1e: x from -half to half; for a roll, half of it on each side of the template
 
-	template   func(a float64) quad // the template at the slide a along the base, nil for a Tallon roll
+	template   func(a float64) quad // the template at the slide a along the base; nil where it lies still
+	area       *trail               // where it lies still; nil for a Tallon roll
 	reposition bool                 // obstacles and the mat's edge forbid it
+	shrink     float64              // how much smaller than it is everything is taken that forbids an end
 }
 
 // Reposition looks at every end of a barrel roll, a boost or a decloaking, and
@@ -100,21 +102,17 @@ func Reposition(s *Scene, ship string, a Action, o Options) (MoveResult, error) 
 	}
 	m.result.Maneuver = a.String()
 	m.pulled = a.Kind == Tractor
-	if a.Kind == Boost || a.To == Forward {
+	switch {
+	case a.Kind == Boost || a.To == Forward:
 		m.boost(a)
-	} else {
+	case a.Bend == NoBend:
 		m.barrelRoll(a)
+	case m.ship.Base != Small:
+		return MoveResult{}, fmt.Errorf("engine: move %q: %w", ship, ErrBankRoll)
+	default:
+		m.bankRoll(a)
 	}
 	return m.done(), nil
-}
-
-func (a Action) valid() bool {
-	for _, b := range actionNames {
-		if a == b {
-			return true
-		}
-	}
-	return false
 }
 
 // boost moves straight on or along a bank of speed 1 (G155); to decloak forward,
@@ -124,6 +122,8 @@ func (m *mover) boost(a Action) {
 	switch {
 	case a.To != Forward:
 		t.Kind = TemplateBank
+	case a.Bend != NoBend:
+		t = Template{Kind: TemplateBank, Speed: m.decloakSpeed(), Left: a.Bend == BendLeft}
 	case a.Kind == Decloak:
 		t.Speed = m.decloakSpeed()
 	}
@@ -176,19 +176,21 @@ func (m *mover) barrelRoll(a Action) {
 			return quadAt(p, math.Min(x0, x1), math.Max(x0, x1), x-along/2, x+along/2)
 		},
 	}
+	area := quadTrail(p, r.template(0))
 	m.result.Full, m.result.Chosen = r.turnedAt(0), true
+	q := r.template(0)
+	m.result.Template = q[:]
 	var best Outcome
 	if m.scene.Rules == Rules1e {
 		best = m.slides(r)
 	} else {
 		best = No
-		area := quadTrail(p, r.template(0))
 		for i, name := range [...]string{"forward", "middle", "backward"} {
 			best = worse(best, m.option(name, r.turnedAt(along/2*float64(1-i)), &area, true))
 		}
 	}
 	m.result.FullyExecuted = best == Yes
-	m.rollMeets(r)
+	m.rollMeets(&area, m.result.Full)
 }
 
 // quadTrail makes the area of a template that lies as the rectangle q.
@@ -202,13 +204,12 @@ func quadTrail(p geom.Pose, q quad) trail {
 
 // rollMeets says what the middle end pose and its template meet; every option
 // says it for itself.
-func (m *mover) rollMeets(r *roll) {
-	area := quadTrail(m.ship.Pose, r.template(0))
+func (m *mover) rollMeets(area *trail, middle geom.Pose) {
 	for i := range m.things {
 		t := &m.things[i]
-		m.meet(t, m.hit(t, 1, func(int) trail { return area }, func(int) geom.Pose { return r.turnedAt(0) }))
+		m.meet(t, m.hit(t, 1, func(int) trail { return *area }, func(int) geom.Pose { return middle }))
 	}
-	m.flee([]stop{{pose: r.turnedAt(0)}})
+	m.flee([]stop{{pose: middle}})
 }
 
 // reasons collects what forbids an end pose.
@@ -324,6 +325,14 @@ type blockedRun struct {
 // edge of the other, not samples. With uncertain poses everything is made larger
 // by the slack for what surely is legal and smaller for what surely is not.
 func (m *mover) slides(r *roll) Outcome {
+	options, best := m.slide(r)
+	m.result.Options = append(m.result.Options, options...)
+	m.slideMargin(best)
+	return best
+}
+
+// slide returns the intervals of a slide and whether any of them is legal.
+func (m *mover) slide(r *roll) ([]MoveOption, Outcome) {
 	half := r.half
 	if r.template != nil {
 		half *= 2 // the template slides on the start, and the ship on the template
@@ -339,6 +348,7 @@ func (m *mover) slides(r *roll) Outcome {
 	slices.Sort(cuts)
 	cuts = slices.CompactFunc(cuts, func(a, b float64) bool { return math.Abs(b-a) < tie })
 
+	var options []MoveOption
 	best := No
 	add := func(x0, x1 float64) {
 		at := (x0 + x1) / 2
@@ -353,13 +363,13 @@ func (m *mover) slides(r *roll) Outcome {
 			m.unseenMayForbid(&o)
 		}
 		best = worse(best, o.Legal)
-		if n := len(m.result.Options); n > 0 {
-			if last := &m.result.Options[n-1]; last.Legal == o.Legal && last.Why == o.Why && last.Range {
+		if n := len(options); n > 0 {
+			if last := &options[n-1]; last.Legal == o.Legal && last.Why == o.Why {
 				last.To, last.FinalTo = o.To, o.FinalTo
 				return
 			}
 		}
-		m.result.Options = append(m.result.Options, o)
+		options = append(options, o)
 	}
 	for i, x := range cuts {
 		// A place between two blocked stretches may fit exactly.
@@ -370,8 +380,7 @@ func (m *mover) slides(r *roll) Outcome {
 			add(x, cuts[i+1])
 		}
 	}
-	m.slideMargin(best)
-	return best
+	return options, best
 }
 
 // slideMargin states how much the answer "there is a place" can bear: half of the
@@ -418,7 +427,7 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	var all []blockedRun
 	add := func(why string, slack float64, outlines ...geom.Polygon) {
 		for i := range base.n {
-			if q, ok := base.parts[i].grown(grow * slack); ok {
+			if q, ok := base.parts[i].grown(grow*slack - r.shrink); ok {
 				for _, g := range outlines {
 					for _, b := range slideBlocks(q, g, dir) {
 						all = append(all, blockedRun{b, why})
@@ -441,7 +450,10 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 			add("overlaps "+t.id, m.slack(t.loose, t.at, far...), t.outlines...)
 		}
 	}
-	all = append(all, m.offMat(r, dir, grow*m.slack(looseness{}, m.ship.Pose.Point, far...))...)
+	all = append(all, m.offMat(r, dir, grow*m.slack(looseness{}, m.ship.Pose.Point, far...)-r.shrink)...)
+	if r.area != nil {
+		return append(all, m.stillTemplate(r, grow)...)
+	}
 	return append(all, m.noTemplate(r, reach, dir, grow)...)
 }
 

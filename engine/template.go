@@ -93,6 +93,31 @@ func (p path) at(s float64) (geom.Point, float64) {
 	return q, p.side * phi
 }
 
+// templateChords is how many chords an edge of a bent template is drawn with.
+const templateChords = 24
+
+// templateOutline returns the outline of a template that lies at a frame, for
+// drawing: its round edges are made of chords, which nothing is decided by.
+func templateOutline(p path, frame geom.Pose) []geom.Point {
+	n := 1
+	if p.radius > 0 {
+		n = templateChords
+	}
+	g := make([]geom.Point, 0, 2*n+2)
+	for _, side := range [2]float64{1, -1} {
+		for i := range n + 1 {
+			s := p.length * float64(i) / float64(n)
+			if side < 0 {
+				s = p.length - s
+			}
+			at, h := p.at(s)
+			sin, cos := math.Sincos(h)
+			g = append(g, frame.Transform(at.Add(geom.Point{X: cos, Y: -sin}.Mul(side*float64(templateHalf)))))
+		}
+	}
+	return g
+}
+
 // ahead returns the first place on the line, further on than s, that lies the
 // straight distance l from the place s: where a base's front mark is when its
 // rear mark is at s (G105, G106). The line turns by no more than a quarter, so

@@ -64,20 +64,16 @@ func (d *drawing) widen(b *box, v *moveDrawn) {
 			b.add(o.FinalTo.Point, r)
 		}
 	}
+	for _, p := range v.result.Template {
+		b.add(p, 0)
+	}
 }
 
 // under draws what of a move lies below the ships: the template.
 func (d *drawing) under(v *moveDrawn) {
-	t, reverse, ok := v.template()
-	if !ok {
-		return
+	if len(v.result.Template) > 0 {
+		d.path("template", d.polygon(v.result.Template...))
 	}
-	_, l := d.profile.Size(v.ship.Base)
-	start := geom.Pose{Point: v.ship.Pose.Transform(geom.Point{Y: float64(l) / 2}), Heading: v.ship.Pose.Heading}
-	if reverse {
-		start = geom.Pose{Point: v.ship.Pose.Transform(geom.Point{Y: -float64(l) / 2}), Heading: v.ship.Pose.Heading + math.Pi}
-	}
-	d.path("template", d.templatePath(t, start))
 }
 
 // over draws what of a move lies on the ships: where it ends, or may end.
@@ -126,73 +122,6 @@ func (d *drawing) ghost(class string, s *engine.Ship, at geom.Pose) {
 	d.base(s.Base, "base")
 	d.printf(`<path class="nose" d="M0 %sl%s %sh%sz"/>`+"\n", number(-l+1.5), number(0.22*l), number(0.3*l), number(-0.44*l))
 	d.close()
-}
-
-// template returns the template of a move, seen along the way it is laid, and
-// whether it is laid to the rear. Rolls have none here: where it lies is a choice.
-func (v *moveDrawn) template() (t engine.Template, reverse, ok bool) {
-	switch {
-	case v.Drop != nil:
-		t = v.Drop.Template
-		t.Left = !t.Left // the ship's left is to the right of who looks back
-		return t, true, true
-	case v.Action != nil:
-		if v.Action.Kind != engine.Boost {
-			return t, false, false
-		}
-		t = engine.Template{Speed: 1, Left: v.Action.To == engine.ToLeft}
-		if v.Action.To != engine.Forward {
-			t.Kind = engine.TemplateBank
-		}
-		return t, false, true
-	}
-	m := v.Maneuver
-	t = engine.Template{Speed: m.Speed, Left: m.Left}
-	switch m.Bearing {
-	case engine.Stationary:
-		return t, false, false
-	case engine.BankTurn, engine.Segnor:
-		t.Kind = engine.TemplateBank
-	case engine.TightTurn, engine.Tallon:
-		t.Kind = engine.TemplateTurn
-	case engine.ReverseBank:
-		t.Kind, t.Left, reverse = engine.TemplateBank, !m.Left, true
-	case engine.ReverseStraight:
-		reverse = true
-	}
-	return t, reverse, true
-}
-
-// templatePath returns a template's outline, laid from start.
-func (d *drawing) templatePath(t engine.Template, start geom.Pose) string {
-	const half, steps = 10.0, 24
-	radius, turn := 0.0, 0.0
-	switch t.Kind {
-	case engine.TemplateBank:
-		radius, turn = float64(d.profile.Bank[t.Speed-1]), math.Pi/4
-	case engine.TemplateTurn:
-		radius, turn = float64(d.profile.Turn[t.Speed-1]), math.Pi/2
-	default:
-		l := 40 * float64(t.Speed)
-		return d.polygon(start.Transform(geom.Point{X: -half}), start.Transform(geom.Point{X: -half, Y: l}),
-			start.Transform(geom.Point{X: half, Y: l}), start.Transform(geom.Point{X: half}))
-	}
-	side := 1.0
-	if t.Left {
-		side = -1
-	}
-	var ps []geom.Point
-	for _, r := range [...]float64{radius - half, radius + half} {
-		for i := 0; i <= steps; i++ {
-			a := turn * float64(i) / steps
-			if r > radius {
-				a = turn - a
-			}
-			sin, cos := math.Sincos(a)
-			ps = append(ps, start.Transform(geom.Point{X: side * (radius - r*cos), Y: r * sin}))
-		}
-	}
-	return d.polygon(ps...)
 }
 
 // sentence says in words what the move comes to.
