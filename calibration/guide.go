@@ -298,11 +298,11 @@ func (g *Guide) pose(v BoardView) (Extrinsics, bool) {
 		}
 		ideal.Pixels[k] = geom.Pixel{X: x, Y: y}
 	}
-	m, ok := boardHomography(g.board.Points(), ideal, geom.Pixel{}, 1)
+	m, ok := viewHomography(g.board.Points(), ideal, geom.Pixel{}, 1)
 	if !ok {
 		return Extrinsics{}, false
 	}
-	return m.pose(1)
+	return m.pose()
 }
 
 // rests reports whether the board has been still for long enough.

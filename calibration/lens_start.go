@@ -7,62 +7,23 @@ import (
 	"sightline/engine/geom"
 )
 
-// homography is a map of the board's plane (mm) to the picture (px), h33 of the
-// normalised board coordinates being 1: the board's middle is in front of the camera.
-type homography struct {
-	h             [9]float64
-	mean          geom.Point // of the board's points: the normalisation
-	spread        float64
-	center        geom.Pixel // what the pixels are counted from, and in what unit
-	pixelsPerUnit float64
-}
-
-// boardHomography fits a homography to a view by least squares of the linear
-// equations (Hartley and Zisserman, section 4.1), after normalising both sides. It
-// reports false when the points do not fix one.
-func boardHomography(object []geom.Point, v BoardView, center geom.Pixel, unit float64) (homography, bool) {
-	m := homography{center: center, pixelsPerUnit: unit}
-	n := float64(len(v.Pixels))
-	for k := range v.Pixels {
-		m.mean = m.mean.Add(object[v.Index(k)].Mul(1 / n))
-	}
-	for k := range v.Pixels {
-		m.spread += object[v.Index(k)].Sub(m.mean).Norm() / n
-	}
-	if len(v.Pixels) < 4 || !(m.spread > 0) {
-		return m, false
-	}
-	normal, right := make([]float64, 64), make([]float64, 8)
-	add := func(row [8]float64, b float64) {
-		for i := range 8 {
-			right[i] += row[i] * b
-			for j := range 8 {
-				normal[8*i+j] += row[i] * row[j]
-			}
-		}
-	}
+// viewHomography fits a homography to a view, its pixels counted from a point in
+// units of so many.
+func viewHomography(object []geom.Point, v BoardView, center geom.Pixel, unit float64) (Homography, bool) {
+	from, to := make([]geom.Point, len(v.Pixels)), make([]geom.Pixel, len(v.Pixels))
 	for k, px := range v.Pixels {
-		o := object[v.Index(k)].Sub(m.mean).Mul(1 / m.spread)
-		p := px.Sub(center).Mul(1 / unit)
-		add([8]float64{o.X, o.Y, 1, 0, 0, 0, -o.X * p.X, -o.Y * p.X}, p.X)
-		add([8]float64{0, 0, 0, o.X, o.Y, 1, -o.X * p.Y, -o.Y * p.Y}, p.Y)
+		from[k], to[k] = object[v.Index(k)], px.Sub(center).Mul(1/unit)
 	}
-	h, ok := SolveSPD(normal, right)
-	if !ok {
-		return m, false
-	}
-	copy(m.h[:], append(h, 1))
-	return m, true
+	return FitHomography(from, to)
 }
 
 // startFocal is a first focal length in units of the homographies' pixel unit: the
 // columns r1, r2 of every board's rotation are perpendicular and equally long (Zhang
 // 2000, section 3.1), with square pixels and the principal point in the middle. It
 // reports false where no board is tilted enough to tell.
-func startFocal(maps []homography) (float64, bool) {
+func startFocal(maps []Homography) (float64, bool) {
 	var ab, aa float64
-	for _, m := range maps {
-		h := m.h
+	for _, h := range maps {
 		// s a + b = 0 with s = 1/f², on the scale of h's own size.
 		n := math.Sqrt(h[0]*h[0] + h[3]*h[3] + h[1]*h[1] + h[4]*h[4])
 		if !(n > 0) {
@@ -84,14 +45,10 @@ func startFocal(maps []homography) (float64, bool) {
 	return f, f > 0.2 && f < 20
 }
 
-// pose is the board's pose that a homography means for a focal length (in the
-// homography's pixel unit): the nearest rotation, and the distance from the mean
-// length of its columns.
-func (m *homography) pose(focal float64) (Extrinsics, bool) {
-	h := m.h
-	r1 := Vec3{h[0] / focal / m.spread, h[3] / focal / m.spread, h[6] / m.spread}
-	r2 := Vec3{h[1] / focal / m.spread, h[4] / focal / m.spread, h[7] / m.spread}
-	t := Vec3{h[2] / focal, h[5] / focal, h[8]}
+// pose is the board's pose that a homography to pixels in units of the focal
+// length means: the nearest rotation, and the distance from the mean length of its columns.
+func (h *Homography) pose() (Extrinsics, bool) {
+	r1, r2, t := Vec3{h[0], h[3], h[6]}, Vec3{h[1], h[4], h[7]}, Vec3{h[2], h[5], h[8]}
 	scale := 2 / (norm(r1) + norm(r2))
 	for i := range 3 {
 		r1[i], r2[i], t[i] = r1[i]*scale, r2[i]*scale, t[i]*scale
@@ -102,11 +59,9 @@ func (m *homography) pose(focal float64) (Extrinsics, bool) {
 	b := unit(Vec3{r2[0] - d*r1[0], r2[1] - d*r1[1], r2[2] - d*r1[2]})
 	c := unit(cross(a, b))
 	b = cross(c, a)
-	e := Extrinsics{R: [3][3]float64{{a[0], b[0], c[0]}, {a[1], b[1], c[1]}, {a[2], b[2], c[2]}}}
-	off := e.Camera(Vec3{m.mean.X, m.mean.Y, 0})
-	ok := t[2] > 0
+	e := Extrinsics{R: [3][3]float64{{a[0], b[0], c[0]}, {a[1], b[1], c[1]}, {a[2], b[2], c[2]}}, T: t}
+	ok := true
 	for i := range 3 {
-		e.T[i] = t[i] - off[i]
 		ok = ok && !math.IsNaN(e.T[i]) && !math.IsNaN(c[i])
 	}
 	return e, ok
@@ -122,10 +77,10 @@ func startLens(board Board, views []BoardView, width, height int) (Intrinsics, [
 	in := Intrinsics{Width: width, Height: height, Cx: float64(width-1) / 2, Cy: float64(height-1) / 2}
 	object := board.Points()
 	unit := float64(width)
-	maps := make([]homography, len(views))
+	maps := make([]Homography, len(views))
 	for i, v := range views {
 		var ok bool
-		if maps[i], ok = boardHomography(object, v, geom.Pixel{X: in.Cx, Y: in.Cy}, unit); !ok {
+		if maps[i], ok = viewHomography(object, v, geom.Pixel{X: in.Cx, Y: in.Cy}, unit); !ok {
 			return in, nil, fmt.Errorf("%s: its corners stand in a row", v.Name)
 		}
 	}
@@ -136,7 +91,10 @@ func startLens(board Board, views []BoardView, width, height int) (Intrinsics, [
 	in.Fx, in.Fy = f*unit, f*unit
 	poses := make([]Extrinsics, len(views))
 	for i := range maps {
-		if poses[i], ok = maps[i].pose(f); !ok {
+		for k := range 6 {
+			maps[i][k] /= f
+		}
+		if poses[i], ok = maps[i].pose(); !ok {
 			return in, nil, fmt.Errorf("%s: its corners are not those of a flat board in front of the camera", views[i].Name)
 		}
 	}

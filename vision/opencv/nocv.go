@@ -32,6 +32,20 @@ func FindChessboard(vision.Frame, int, int) ([]geom.Pixel, bool, error) {
 	return nil, false, ErrNoOpenCV
 }
 
+// BoardFinder is not available without the C libraries.
+type BoardFinder struct{}
+
+// NewBoardFinder returns ErrNoOpenCV.
+func NewBoardFinder(calibration.Board) (*BoardFinder, error) { return nil, ErrNoOpenCV }
+
+// Close does nothing.
+func (*BoardFinder) Close() error { return nil }
+
+// Find returns ErrNoOpenCV.
+func (*BoardFinder) Find(vision.Frame) (calibration.BoardSighting, error) {
+	return calibration.BoardSighting{}, ErrNoOpenCV
+}
+
 // CalibrateLens returns ErrNoOpenCV.
 func CalibrateLens(calibration.Board, []calibration.BoardView, int, int) (calibration.LensSolution, error) {
 	return calibration.LensSolution{}, ErrNoOpenCV

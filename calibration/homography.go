@@ -1,0 +1,93 @@
+package calibration
+
+import (
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// Homography maps a plane (mm) to the picture: row-major, defined up to its scale,
+// which is such that points in front of the camera have a positive third coordinate.
+type Homography [9]float64
+
+// FitHomography fits a homography to points of a plane and the pixels where they
+// are seen, by least squares of the linear equations after normalising both sides
+// (Hartley and Zisserman, section 4.4). It reports false when the points do not fix
+// one: fewer than four, or in a row.
+func FitHomography(from []geom.Point, to []geom.Pixel) (Homography, bool) {
+	n := float64(len(from))
+	if len(from) < 4 || len(to) != len(from) {
+		return Homography{}, false
+	}
+	var fromMean geom.Point
+	var toMean geom.Pixel
+	for k := range from {
+		fromMean, toMean = fromMean.Add(from[k].Mul(1/n)), toMean.Add(to[k].Mul(1/n))
+	}
+	var fromSize, toSize float64
+	for k := range from {
+		fromSize += from[k].Sub(fromMean).Norm() / n
+		toSize += to[k].Sub(toMean).Norm() / n
+	}
+	if !(fromSize > 0) || !(toSize > 0) {
+		return Homography{}, false
+	}
+	normal, right := make([]float64, 64), make([]float64, 8)
+	add := func(row [8]float64, b float64) {
+		for i := range 8 {
+			right[i] += row[i] * b
+			for j := range 8 {
+				normal[8*i+j] += row[i] * row[j]
+			}
+		}
+	}
+	for k := range from {
+		o := from[k].Sub(fromMean).Mul(1 / fromSize)
+		p := to[k].Sub(toMean).Mul(1 / toSize)
+		// h33 = 1: the points' middle is in front of the camera.
+		add([8]float64{o.X, o.Y, 1, 0, 0, 0, -o.X * p.X, -o.Y * p.X}, p.X)
+		add([8]float64{0, 0, 0, o.X, o.Y, 1, -o.X * p.Y, -o.Y * p.Y}, p.Y)
+	}
+	inv, ok := invertSPD(normal, 8)
+	if !ok {
+		return Homography{}, false
+	}
+	var s [9]float64
+	s[8] = 1
+	for i := range 8 {
+		if !(inv[9*i] < 1e10) { // points in a row, but for rounding
+			return Homography{}, false
+		}
+		for j := range 8 {
+			s[i] += inv[8*i+j] * right[j]
+		}
+	}
+	// Undo the normalising: picture × s × plane.
+	var h Homography
+	for c := range 3 {
+		a, b, w := s[c]*toSize+s[6+c]*toMean.X, s[3+c]*toSize+s[6+c]*toMean.Y, s[6+c]
+		for r, v := range [3]float64{a, b, w} {
+			switch c {
+			case 0, 1:
+				h[3*r+c] = v / fromSize
+			default:
+				h[3*r+2] = v
+			}
+		}
+	}
+	for r := range 3 {
+		h[3*r+2] -= h[3*r]*fromMean.X + h[3*r+1]*fromMean.Y
+	}
+	return h, true
+}
+
+// Map returns the pixel of a point of the plane; false for a point that is not in
+// front of the camera.
+func (h *Homography) Map(p geom.Point) (geom.Pixel, bool) {
+	w := h[6]*p.X + h[7]*p.Y + h[8]
+	if !(w > 1e-12) {
+		return geom.Pixel{}, false
+	}
+	px := geom.Pixel{X: (h[0]*p.X + h[1]*p.Y + h[2]) / w, Y: (h[3]*p.X + h[4]*p.Y + h[5]) / w}
+	return px, !math.IsNaN(px.X) && !math.IsNaN(px.Y)
+}

@@ -1,0 +1,94 @@
+//go:build !nocv
+
+package opencv
+
+import (
+	"errors"
+	"fmt"
+	"image"
+
+	"sightline/calibration"
+	"sightline/vision"
+)
+
+// BoardFinder finds a board for lens calibration in pictures. It belongs to one
+// goroutine.
+type BoardFinder struct {
+	board   calibration.Board
+	markers *MarkerDetector // for ChArUco
+}
+
+// NewBoardFinder returns a finder of one kind of board, which its owner must Close.
+func NewBoardFinder(board calibration.Board) (*BoardFinder, error) {
+	if err := board.Validate(); err != nil {
+		return nil, fmt.Errorf("opencv: new board finder: %w", err)
+	}
+	f := &BoardFinder{board: board}
+	if board.Kind == calibration.ChArUco {
+		var err error
+		if f.markers, err = NewMarkerDetector(MarkerOptions{}); err != nil {
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// Close frees the finder's memory. Closing twice is harmless.
+func (b *BoardFinder) Close() error {
+	if b.markers == nil {
+		return nil
+	}
+	return b.markers.Close()
+}
+
+// Find looks for the board. Where there is none, the sighting has no pixels and says
+// why.
+func (b *BoardFinder) Find(f vision.Frame) (calibration.BoardSighting, error) {
+	s := calibration.BoardSighting{Name: f.Name, At: f.Captured}
+	if w, h := f.Size(); w == 0 || h == 0 {
+		return s, errors.New("opencv: find board: no picture")
+	}
+	if b.board.Kind == calibration.ChArUco {
+		found, err := b.markers.DetectMarkers(f.Gray)
+		if err != nil {
+			return s, err
+		}
+		s.Pixels, s.Indices, s.Reason = vision.CharucoCorners(f.Gray, b.board, found)
+		if len(found) == 0 && len(s.Pixels) == 0 {
+			// No marker can be read in a mirror image.
+			turned, err := b.markers.DetectMarkers(mirrored(f.Gray))
+			if err != nil {
+				return s, err
+			}
+			if len(turned) >= 4 {
+				s.Reason = "the picture is a mirror image: turn mirroring off in the camera's settings"
+			}
+		}
+	} else {
+		px, found, err := FindChessboard(f, b.board.Cols, b.board.Rows)
+		if err != nil {
+			return s, err
+		}
+		if s.Pixels = px; !found {
+			s.Reason = fmt.Sprintf("no chessboard with %d×%d inner corners was found in it, whole", b.board.Cols, b.board.Rows)
+		}
+	}
+	if len(s.Pixels) > 0 {
+		s.EdgeWidth, s.Contrast = vision.BoardEdges(f.Gray, b.board, calibration.BoardView{Pixels: s.Pixels, Indices: s.Indices})
+	}
+	return s, nil
+}
+
+// mirrored returns the picture with left and right exchanged.
+func mirrored(g *image.Gray) *image.Gray {
+	w, h := g.Rect.Dx(), g.Rect.Dy()
+	out := image.NewGray(image.Rect(0, 0, w, h))
+	for y := range h {
+		from := g.Pix[y*g.Stride : y*g.Stride+w]
+		to := out.Pix[y*out.Stride : y*out.Stride+w]
+		for x := range w {
+			to[x] = from[w-1-x]
+		}
+	}
+	return out
+}
