@@ -1,185 +1,90 @@
 package calibration
 
 import (
-	"math"
-
 	"sightline/engine/geom"
 )
 
-// ErrorModel says how the errors of a calibration move what is measured on the
-// table. Its terms are systematic: they do not shrink when frames are averaged.
-type ErrorModel struct {
-	table  Table
-	limits Uncertainty
-	terms  [][]float64 // each: a shift of (6 pose, 9 lens) parameters, one sigma long
-}
+// ErrorModel says how the errors of a calibration move the pose of an object on the
+// table: a Budget, for a base with a heading. Its terms are systematic: they do not
+// shrink when frames are averaged.
+type ErrorModel struct{ budget *Budget }
 
 // NewErrorModel prepares the error model of a table. The zero Uncertainty means
 // DefaultUncertainty.
-func NewErrorModel(t Table, u Uncertainty) *ErrorModel {
-	if u == (Uncertainty{}) {
-		u = DefaultUncertainty
-	}
-	m := &ErrorModel{table: t, limits: u}
-	m.addRegistration()
-	m.addLens()
-	return m
-}
+func NewErrorModel(t Table, u Uncertainty) *ErrorModel { return &ErrorModel{NewBudget(t, u)} }
 
 // modelReach is the distance on the table, in mm, over which the lens model's own
 // error changes sign: residuals of plumb_bob fits ripple a few times across a picture.
 const modelReach = 200
 
 // Limits returns the uncertainties the model was made with.
-func (m *ErrorModel) Limits() Uncertainty { return m.limits }
+func (m *ErrorModel) Limits() Uncertainty { return m.budget.limits }
 
-// addRegistration adds the pose's covariance as six independent terms, the
-// columns of its Cholesky factor. The part of it that the lens causes is counted
-// here as if it were independent of the lens's own terms, which is on the safe
-// side: in truth the pose makes up for part of a wrong lens.
-func (m *ErrorModel) addRegistration() {
-	if len(m.table.PoseCovariance) != 36 {
-		return
+// Budget returns the terms that the model adds up.
+func (m *ErrorModel) Budget() *Budget { return m.budget }
+
+// Systematic returns the covariance that everything but the picture's noise and the
+// common scale gives to the pose of an object at a height z over the mat:
+// registration, lens, what its model leaves, the height of the object's top, the mat's
+// flatness, print and insert play. The scale moves all objects together: a scene holds
+// it by itself (engine.Scene.ScaleSigma). radius is half the object's size, over which
+// its heading is measured.
+func (m *ErrorModel) Systematic(pose geom.Pose, z, radius geom.Length) (cov geom.Cov3) {
+	b, r := m.budget, float64(radius)
+	forward, right := pose.Forward(), pose.Right()
+	center, ok0 := b.sensitivity(pose.Point, z)
+	ahead, ok1 := b.sensitivity(pose.Point.Add(forward.Mul(r)), z)
+	behind, ok2 := b.sensitivity(pose.Point.Sub(forward.Mul(r)), z)
+	if !(ok0 && ok1 && ok2) {
+		return cov
 	}
-	l := append([]float64(nil), m.table.PoseCovariance...)
-	if !cholesky(l, 6) {
-		return
-	}
+	// A turn, clockwise, is what ahead moves more to the right than behind does.
+	d := ahead.minus(&behind)
+	span := 1 / (2 * max(r, 1)) // of less than a millimetre nobody measures a heading
+	turn := func(x, y float64) float64 { return (x*right.X + y*right.Y) * span }
+	var poseRows [3][6]float64
 	for k := range 6 {
-		term := make([]float64, 15)
-		for i := k; i < 6; i++ {
-			term[i] = l[6*i+k]
+		poseRows[0][k], poseRows[1][k] = center.pose[0][k], center.pose[1][k]
+		poseRows[2][k] = turn(d.pose[0][k], d.pose[1][k])
+	}
+	addThrough(&cov, [3][]float64{poseRows[0][:], poseRows[1][:], poseRows[2][:]}, b.registration)
+	if b.lens != nil {
+		var rows [3][lensTerms]float64
+		for k := range lensTerms {
+			rows[0][k], rows[1][k] = center.lens[0][k], center.lens[1][k]
+			rows[2][k] = turn(d.lens[0][k], d.lens[1][k])
 		}
-		m.terms = append(m.terms, term)
+		addThrough(&cov, [3][]float64{rows[0][:], rows[1][:], rows[2][:]}, b.lens)
 	}
-}
-
-// addLens adds the lens's covariance as nine terms, each together with the shift
-// of the pose that registering on the markers through the wrong lens causes.
-func (m *ErrorModel) addLens() {
-	cov := m.table.Intrinsics.Covariance
-	if len(cov) != 81 {
-		return
-	}
-	l := append([]float64(nil), cov...)
-	if !cholesky(l, 9) {
-		return
-	}
-	used := m.usedMarkers()
-	_, normal, _ := poseNormal(m.table.Intrinsics, m.table.Extrinsics, used)
-	inverse, ok := invertSPD(normal, 6)
-	if !ok {
-		return
-	}
-	gain := lensGain(m.table.Intrinsics, m.table.Extrinsics, used, inverse)
-	for k := range 9 {
-		term := make([]float64, 15)
-		for i := k; i < 9; i++ {
-			d := l[9*i+k]
-			term[6+i] = d
-			for j := range 6 {
-				term[j] += gain[9*j+i] * d
-			}
-		}
-		m.terms = append(m.terms, term)
-	}
-}
-
-// usedMarkers returns the markers that fixed the pose, with their corners where
-// the calibration says they appear.
-func (m *ErrorModel) usedMarkers() []correspondence {
-	in := map[int]bool{}
-	for _, id := range m.table.Used {
-		in[id] = true
-	}
-	var out []correspondence
-	for _, k := range m.table.Layout.Markers {
-		if !in[k.ID] {
-			continue
-		}
-		c := correspondence{marker: k}
-		for i, p := range k.Corners() {
-			c.corners[i], _ = m.table.PixelOf(p, k.Z)
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-// Systematic returns the covariance that the calibration's own errors give to the
-// pose of an object at a height z over the mat: registration, lens, the height of
-// its top, the mat's flatness and what the model leaves. radius is half the
-// object's size, over which its heading is measured.
-func (m *ErrorModel) Systematic(pose geom.Pose, z, radius geom.Length) geom.Cov3 {
-	var cov geom.Cov3
-	add := func(v [3]float64) {
-		for i := range 3 {
-			for j := range 3 {
-				cov[3*i+j] += v[i] * v[j]
-			}
+	v := [3]float64{center.z[0], center.z[1], turn(d.z[0], d.z[1])}
+	height := square(float64(b.limits.Height)) + b.flatness(pose.Point, pose.Point)
+	for i := range 3 {
+		for j := range 3 {
+			cov[3*i+j] += height * v[i] * v[j]
 		}
 	}
-	r := float64(radius)
-	ahead, behind := pose.Transform(geom.Point{Y: r}), pose.Transform(geom.Point{Y: -r})
-	shift := func(at func(geom.Point) (geom.Point, bool)) ([3]float64, bool) {
-		c, ok0 := at(pose.Point)
-		a, ok1 := at(ahead)
-		b, ok2 := at(behind)
-		if !(ok0 && ok1 && ok2) {
-			return [3]float64{}, false
-		}
-		d, u := c.Sub(pose.Point), a.Sub(b)
-		turn := geom.Angle(math.Atan2(u.X, u.Y)) - pose.Heading
-		return [3]float64{d.X, d.Y, float64(turn.Signed())}, true
-	}
-	cam := &m.table.Camera
-	for _, term := range m.terms {
-		wrong := m.perturbed(term)
-		// The picture shows the object through the perturbed camera; it is read
-		// through the calibrated one.
-		if v, ok := shift(func(p geom.Point) (geom.Point, bool) {
-			px, ok := wrong.PixelOf(p, z)
-			if !ok {
-				return p, false
-			}
-			return cam.PointAt(px, z)
-		}); ok {
-			add(v)
-		}
-	}
-	dz := geom.Length(math.Hypot(float64(m.limits.Height), float64(m.limits.Flatness)))
-	if v, ok := shift(func(p geom.Point) (geom.Point, bool) {
-		px, ok := cam.PixelOf(p, z+dz)
-		if !ok {
-			return p, false
-		}
-		return cam.PointAt(px, z)
-	}); ok {
-		add(v)
-	}
-	if _, dx, dy, ok := cam.PixelJacobian(pose.Point, z); ok {
-		scale := math.Sqrt(math.Abs(dx.X*dy.Y - dx.Y*dy.X))
-		e := m.limits.Model / scale
-		cov[0] += e * e
-		cov[4] += e * e
-		// What the lens model leaves bends slowly over the picture, so that it shifts a
-		// base far more than it turns it: over modelReach it may go from +e to -e.
-		turn := 2 * e / modelReach
-		cov[8] += turn * turn
-	}
+	e, laid := b.modelVariance(&center), square(float64(b.limits.Print))+square(float64(b.limits.Insert))
+	cov[0] += e + laid
+	cov[4] += e + laid
+	// What the lens model leaves bends slowly over the picture, so that it shifts a
+	// base far more than it turns it: over modelReach it may go from +e to -e. A token
+	// lies askew as far as its two ends lie off on their own.
+	cov[8] += e*square(2.0/modelReach) + 2*laid*span*span
 	return cov
 }
 
-// perturbed returns the camera with its pose and lens shifted by a term.
-func (m *ErrorModel) perturbed(term []float64) Camera {
-	c := m.table.Camera
-	c.Extrinsics = c.Extrinsics.Perturbed(Vec3{term[0], term[1], term[2]}, Vec3{term[3], term[4], term[5]})
-	c.Fx += term[6]
-	c.Fy += term[7]
-	c.Cx += term[8]
-	c.Cy += term[9]
-	for i := range 5 {
-		c.Distortion[i] += term[10+i]
+// addThrough adds rows C rowsᵀ for a covariance C, given row by row.
+func addThrough(cov *geom.Cov3, rows [3][]float64, c []float64) {
+	n := len(rows[0])
+	if len(c) != n*n {
+		return
 	}
-	return c
+	for j := range 3 {
+		for a := range n {
+			v := dotSlice(c[a*n:(a+1)*n], rows[j])
+			for i := range 3 {
+				cov[3*i+j] += rows[i][a] * v
+			}
+		}
+	}
 }

@@ -36,6 +36,52 @@ func (m Marker) Corners() [4]geom.Point {
 type Layout struct {
 	Width, Height geom.Length // of the mat
 	Markers       []Marker
+	Placement     Placement // how exactly the markers lie; zero: DefaultPlacement
+}
+
+// Placement holds the standard deviations with which every marker, on its own, lies
+// where the layout says. The four corners of one marker share these errors, so that a
+// marker counts as one place and not as four.
+type Placement struct {
+	XY   geom.Length // of its centre, along each axis
+	Turn geom.Angle
+	Z    geom.Length // of the print's height over the mat's surface
+	Size float64     // relative, of the printed square's side
+}
+
+// DefaultPlacement is for cards cut with a knife and laid by hand with a steel rule:
+// a cut is 0.2 mm, a rule is read to 0.2 mm and a card lies flush to 0.1 mm, which
+// together is 0.3 mm; 0.3 mm across a card of 56 mm is 0.3 degrees; card and mat are
+// equally thick to 0.2 mm; and the sheet's 100 mm rules are within 0.3 mm
+// (docs/printing.md), half of which is usual.
+var DefaultPlacement = Placement{XY: 0.3 * geom.Millimeter, Turn: 0.3 * geom.Degree, Z: 0.2 * geom.Millimeter, Size: 0.01}
+
+// ExactPlacement is for markers whose places are known better than any picture
+// shows them: those of the simulated table, or printed on one plate.
+var ExactPlacement = Placement{XY: 0.01 * geom.Millimeter, Turn: 0.01 * geom.Degree, Z: 0.01 * geom.Millimeter, Size: 1e-5}
+
+// placement returns the layout's placement, or the default.
+func (l Layout) placement() Placement {
+	if l.Placement == (Placement{}) {
+		return DefaultPlacement
+	}
+	return l.Placement
+}
+
+// validate reports sigmas that cannot be.
+func (p Placement) validate() error {
+	for _, s := range [...]struct {
+		name string
+		v    float64
+		most float64
+	}{
+		{"xy (mm)", p.XY.Millimeters(), 20}, {"turn (degrees)", p.Turn.Degrees(), 20}, {"z (mm)", p.Z.Millimeters(), 20}, {"size (relative)", p.Size, 0.1},
+	} {
+		if !(s.v >= 0) || s.v > s.most {
+			return fmt.Errorf("markers: placement: %s: expected a standard deviation of 0 to %g, got %g", s.name, s.most, s.v)
+		}
+	}
+	return nil
 }
 
 // Sizes of the printed mat markers. Each is a card of MarkerCard side that is
@@ -99,5 +145,5 @@ func (l Layout) Validate() error {
 		}
 		seen[m.ID] = true
 	}
-	return nil
+	return l.Placement.validate()
 }

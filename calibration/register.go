@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 
@@ -29,21 +30,19 @@ const (
 	// residuals may claim.
 	cornerSigma = 0.05
 
-	// A marker is left out when its corners lie further off than this, in px, from
-	// where the other markers put them: 20 corner sigmas, 0.9 mm at 1080p. A marker
-	// that was bumped less than that stays and shows in the residual.
-	outlierPixels = 1.0
+	// modelLeaves is what the lens model leaves in a marker's place, px: the Model of
+	// DefaultUncertainty.
+	modelLeaves = 0.05
 )
 
 // Register finds the camera's place over the table from sightings of the mat's
 // markers, and how well it is known.
 //
-// Each marker gives four corners at its own height. The pose starts from the
-// homography of the marker plane and is refined by Levenberg-Marquardt on the
-// reprojection error through the whole lens model. A marker that disagrees with
-// all the others (it was bumped, or it is a stray copy) is left out and named.
-// It fails with ErrMarkers when fewer than three markers agree or when those
-// that do stand in a row.
+// Each marker gives four corners at its own height, which share the error with
+// which the card was laid (Layout.Placement; see adjust.go). A marker that lies
+// elsewhere than all the others say (it was bumped, or it is a stray copy) is left out
+// and named. It fails with ErrMarkers when fewer than three markers agree, when those
+// that do stand in a row, and when as many contradict as agree.
 func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, error) {
 	if err := lens.Validate(); err != nil {
 		return Table{}, fmt.Errorf("calibration: register: lens: %w", err)
@@ -52,7 +51,22 @@ func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, err
 		return Table{}, fmt.Errorf("calibration: register: layout: %w", err)
 	}
 	t := Table{Camera: Camera{Intrinsics: lens}, Layout: layout, ScaleSigma: DefaultScaleSigma}
-	seen = TurnSightings(layout, seen) // a card laid the wrong way round does no harm
+	used, left := match(layout, TurnSightings(layout, seen)) // a card laid the wrong way round does no harm
+	t.Rejected = left
+	used, out, err := t.fit(used)
+	if err != nil {
+		return t, fmt.Errorf("calibration: register: %w: %w", ErrMarkers, err)
+	}
+	for _, c := range used {
+		t.Used = append(t.Used, c.marker.ID)
+	}
+	sort.Ints(t.Used)
+	t.Residuals = t.residuals(used, out)
+	return t, nil
+}
+
+// match gives every sighting its marker, and names those that have none.
+func match(layout Layout, seen []MarkerSighting) (used []correspondence, left []Rejection) {
 	known := map[int]Marker{}
 	for _, m := range layout.Markers {
 		known[m.ID] = m
@@ -61,169 +75,126 @@ func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, err
 	for _, s := range seen {
 		count[s.ID]++
 	}
-	var used []correspondence
 	for _, s := range seen {
 		m, ok := known[s.ID]
 		switch {
 		case !ok:
-			t.Rejected = append(t.Rejected, Rejection{fmt.Sprintf("marker %d", s.ID), "it is not one of this mat's markers"})
+			left = append(left, Rejection{markerName(s.ID), "it is not one of this mat's markers"})
 		case count[s.ID] > 1:
-			t.Rejected = append(t.Rejected, Rejection{fmt.Sprintf("marker %d", s.ID), "it is seen more than once"})
+			left = append(left, Rejection{markerName(s.ID), "it is seen more than once"})
 		default:
 			used = append(used, correspondence{marker: m, corners: s.Corners})
 		}
 	}
+	return used, left
+}
+
+func markerName(id int) string { return fmt.Sprintf("marker %d", id) }
+
+// fit solves the pose, leaving out markers one by one until the rest agrees. It
+// returns those that were used and those that contradict them.
+func (t *Table) fit(used []correspondence) (in, out []correspondence, err error) {
+	noise := noiseModel{cornerSigma, t.Layout.placement()}
 	for {
 		if len(used) < minMarkers {
-			return t, fmt.Errorf("calibration: register: %w: %d of %d markers are usable, at least %d are needed",
-				ErrMarkers, len(used), len(layout.Markers), minMarkers)
+			return nil, nil, fmt.Errorf("%d of %d markers are usable, at least %d are needed", len(used), len(t.Layout.Markers), minMarkers)
 		}
-		pose, info, err := solvePose(lens, used)
+		s, err := solvePose(t.Intrinsics, used, noise, nil)
 		if err != nil {
-			return t, fmt.Errorf("calibration: register: %w: %w", ErrMarkers, err)
+			return nil, nil, err
 		}
-		if worst, off := worstMarker(lens, used); worst >= 0 && len(used) > minMarkers {
-			t.Rejected = append(t.Rejected, Rejection{fmt.Sprintf("marker %d", used[worst].marker.ID),
-				fmt.Sprintf("it lies %.1f px %s", off, fromOthers)})
-			used = append(used[:worst], used[worst+1:]...)
+		look, ok := s.inspect(t.Intrinsics, t.Layout, used)
+		if !ok {
+			return nil, nil, errors.New("they stand in a row or too close together")
+		}
+		if i, reason := look.worst(); i >= 0 && len(used) > minMarkers {
+			t.Rejected = append(t.Rejected, Rejection{markerName(used[i].marker.ID), reason})
+			if strings.HasSuffix(reason, fromOthers) {
+				out = append(out, used[i])
+			}
+			used = slices.Delete(slices.Clone(used), i, i+1)
 			continue
 		}
-		if off := countOff(t.Rejected); off >= len(used) {
-			return t, fmt.Errorf("calibration: register: %w: %d of the %d markers that were seen contradict the others: is it the lens of this camera, and do the markers lie where the layout says?",
-				ErrMarkers, off, off+len(used))
+		if len(out) >= len(used) {
+			return nil, nil, contradiction(len(out), len(out)+len(used))
 		}
-		t.Extrinsics = pose
-		t.RMS = info.rms
-		t.PoseCovariance = poseCovariance(lens, pose, used, info)
-		break
+		if limit := maxScatter * max(float64(noise.placement.XY), float64(DefaultPlacement.XY)); math.Sqrt(look.factor)*float64(noise.placement.XY) > limit {
+			return nil, nil, contradiction(len(used), len(used))
+		}
+		return used, out, t.settle(used, s, look)
 	}
-	for _, c := range used {
-		t.Used = append(t.Used, c.marker.ID)
+}
+
+func contradiction(off, all int) error {
+	return fmt.Errorf("%d of the %d markers that were seen contradict the others: is it the lens of this camera, and do the markers lie where the layout says?", off, all)
+}
+
+// settle solves once more with the noise that the residuals show, and sets the table.
+func (t *Table) settle(used []correspondence, s solution, look inspection) error {
+	t.CornerSigma, t.PlacementFactor = look.corner, look.factor
+	s, err := solvePose(t.Intrinsics, used, t.noise(), &s.pose)
+	if err != nil {
+		return err
 	}
-	sort.Ints(t.Used)
-	return t, nil
+	t.Extrinsics, t.RMS = s.pose, s.rms
+	t.RegistrationCovariance = s.inverse
+	t.PoseCovariance = s.covariance(t.Intrinsics)
+	return nil
+}
+
+// noise is what the registration took the corners to be off by. A file from before
+// this was known holds a plain adjustment: all corners equal, markers exact.
+func (t *Table) noise() noiseModel {
+	if !(t.CornerSigma > 0) {
+		return noiseModel{corner: math.Max(cornerSigma, t.RMS)}
+	}
+	p, k := t.Layout.placement(), math.Sqrt(t.PlacementFactor)
+	return noiseModel{t.CornerSigma, Placement{geom.Length(k) * p.XY, geom.Angle(k) * p.Turn, geom.Length(k) * p.Z, k * p.Size}}
+}
+
+// residuals returns the leave-one-out residuals of the used markers, and of those
+// that contradict them, in the order of their ids.
+func (t *Table) residuals(used, out []correspondence) (all []MarkerResidual) {
+	s := solution{pose: t.Extrinsics, noise: noiseModel{t.CornerSigma, t.Layout.placement()}}
+	if look, ok := s.inspect(t.Intrinsics, t.Layout, used); ok {
+		all = look.markers
+	}
+	for _, c := range out {
+		// Of a marker that joins the used ones, leaving one out is the used ones' word.
+		if look, ok := s.inspect(t.Intrinsics, t.Layout, append(slices.Clone(used), c)); ok {
+			m := look.markers[len(used)]
+			m.Used = false
+			all = append(all, m)
+		}
+	}
+	slices.SortFunc(all, func(a, b MarkerResidual) int { return a.ID - b.ID })
+	return all
 }
 
 // fromOthers ends the reason of a marker that contradicts the others.
 const fromOthers = "from where the other markers put it"
 
-// countOff counts the markers that were left out because they contradict the
-// others. When they are as many as those that agree, nobody can tell which ones are
-// right: three markers fit almost any lens.
-func countOff(rejected []Rejection) (n int) {
-	for _, r := range rejected {
-		if strings.HasSuffix(r.Reason, fromOthers) {
-			n++
+// worst returns the marker that contradicts the others most, and why; -1 when none
+// does.
+func (l *inspection) worst() (int, string) {
+	worst, far := -1, math.Sqrt(bumpLimit)
+	for i, m := range l.markers {
+		if l.broken[i] > max(brokenSquare, brokenRatio*l.corner) {
+			return i, fmt.Sprintf("its corners lie up to %.1f px from a square: is it partly covered, or bent?", l.broken[i])
+		}
+		small := m.Offset() < bumpFloor && math.Abs(float64(m.Turn)) < float64(bumpFloorTurn)
+		if m.Distance > far && !small {
+			worst, far = i, m.Distance
 		}
 	}
-	return n
-}
-
-// correspondence is a marker with its four corners in the picture.
-type correspondence struct {
-	marker  Marker
-	corners [4]geom.Pixel
-}
-
-// solution is what solvePose knows beside the pose: the normal matrix JᵀJ of its
-// six parameters (px², rad, mm) and the residual.
-type solution struct {
-	normal []float64
-	rms    float64 // px, over both axes of all corners
-}
-
-// worstMarker returns the index of the marker that lies furthest from where the
-// others alone put it, if that is beyond outlierPixels, else -1. Fitting without
-// the marker keeps a bumped one from pulling the pose towards itself.
-func worstMarker(lens Intrinsics, used []correspondence) (int, float64) {
-	worst, off := -1, outlierPixels
-	for i := range used {
-		if len(used)-1 < minMarkers {
-			break
-		}
-		rest := append(append([]correspondence(nil), used[:i]...), used[i+1:]...)
-		pose, info, err := solvePose(lens, rest)
-		if err != nil {
-			continue
-		}
-		cam := Camera{lens, pose}
-		var sum float64
-		for k, p := range used[i].marker.Corners() {
-			px, ok := cam.PixelOf(p, used[i].marker.Z)
-			if !ok {
-				sum = math.Inf(1)
-				break
-			}
-			d := px.Sub(used[i].corners[k])
-			sum += d.X*d.X + d.Y*d.Y
-		}
-		// Relative to what remains: with two bumped markers each of them makes the
-		// others look off too, so take the one whose removal helps most.
-		if d := math.Sqrt(sum/4) - info.rms; d > off {
-			worst, off = i, d
-		}
+	if worst < 0 {
+		return -1, ""
 	}
-	return worst, off
-}
-
-// solvePose finds the camera's place from at least three markers.
-func solvePose(lens Intrinsics, used []correspondence) (Extrinsics, solution, error) {
-	pose, err := startPose(lens, used)
-	if err != nil {
-		return pose, solution{}, err
+	m := l.markers[worst]
+	if m.Offset() < bumpFloor {
+		return worst, fmt.Sprintf("it is turned by %.1f degrees (%.0f sigmas) %s", m.Turn.Degrees(), far, fromOthers)
 	}
-	lambda := 1e-6
-	cost, normal, gradient := poseNormal(lens, pose, used)
-	for range 50 {
-		damped := append([]float64(nil), normal...)
-		for i := range 6 {
-			damped[7*i] *= 1 + lambda
-		}
-		step, ok := SolveSPD(damped, gradient)
-		if !ok {
-			return pose, solution{}, errors.New("they stand in a row or too close together")
-		}
-		next := pose.Perturbed(Vec3{step[0], step[1], step[2]}, Vec3{step[3], step[4], step[5]})
-		if c, n, g := poseNormal(lens, next, used); c <= cost {
-			done := cost-c <= 1e-14*cost
-			pose, cost, normal, gradient = next, c, n, g
-			lambda = math.Max(lambda/10, 1e-12)
-			if done {
-				break
-			}
-		} else if lambda *= 10; lambda > 1e8 {
-			break
-		}
-	}
-	rms := math.Sqrt(cost / float64(8*len(used)))
-	if math.IsNaN(rms) || math.IsInf(rms, 0) {
-		return pose, solution{}, errors.New("the solution does not converge")
-	}
-	return pose, solution{normal: normal, rms: rms}, nil
-}
-
-// poseNormal returns the sum of squared residuals (px²) at a pose, JᵀJ and Jᵀr
-// for the six parameters of Extrinsics.Perturbed, with r = seen - projected.
-func poseNormal(lens Intrinsics, pose Extrinsics, used []correspondence) (cost float64, normal, gradient []float64) {
-	normal, gradient = make([]float64, 36), make([]float64, 6)
-	for _, c := range used {
-		for k, p := range c.marker.Corners() {
-			q := pose.Camera(Vec3{p.X, p.Y, float64(c.marker.Z)})
-			if q[2] < 1 {
-				return math.Inf(1), normal, gradient
-			}
-			px, jac := projectionJacobian(&lens, q, pose.T)
-			r := c.corners[k].Sub(px)
-			cost += r.X*r.X + r.Y*r.Y
-			for i := range 6 {
-				gradient[i] += jac[0][i]*r.X + jac[1][i]*r.Y
-				for j := range 6 {
-					normal[6*i+j] += jac[0][i]*jac[0][j] + jac[1][i]*jac[1][j]
-				}
-			}
-		}
-	}
-	return cost, normal, gradient
+	return worst, fmt.Sprintf("it lies %.1f mm (%.0f sigmas) %s", m.Offset().Millimeters(), far, fromOthers)
 }
 
 // projectionJacobian returns the pixel of a camera-frame point q (mm) and its
@@ -326,63 +297,6 @@ func startPose(lens Intrinsics, used []correspondence) (Extrinsics, error) {
 	return e, nil
 }
 
-// poseCovariance is the covariance of a solved pose: the corners' noise, as large
-// as the residual says and at least cornerSigma, plus what the lens's own
-// uncertainty does to the pose, to first order.
-func poseCovariance(lens Intrinsics, pose Extrinsics, used []correspondence, info solution) []float64 {
-	inv, ok := invertSPD(info.normal, 6)
-	if !ok {
-		return nil // cannot be: the same matrix was just solved
-	}
-	freedom := float64(8*len(used) - 6)
-	sigma := math.Max(cornerSigma, info.rms*math.Sqrt(float64(8*len(used))/freedom))
-	cov := make([]float64, 36)
-	for i := range cov {
-		cov[i] = inv[i] * sigma * sigma
-	}
-	if lens.Covariance == nil {
-		return cov
-	}
-	gain := lensGain(lens, pose, used, inv) // 6×9: d pose / d lens
-	for i := range 6 {
-		for j := range 6 {
-			for a := range 9 {
-				for b := range 9 {
-					cov[6*i+j] += gain[9*i+a] * lens.Covariance[9*a+b] * gain[9*j+b]
-				}
-			}
-		}
-	}
-	return cov
-}
-
-// lensGain returns how the solved pose moves with each of the nine lens
-// parameters: -(JᵀJ)⁻¹ Jᵀ L, with L the projection's derivative by the lens.
-func lensGain(lens Intrinsics, pose Extrinsics, used []correspondence, inverse []float64) []float64 {
-	var jl [54]float64 // Jᵀ L
-	for _, c := range used {
-		for _, p := range c.marker.Corners() {
-			q := pose.Camera(Vec3{p.X, p.Y, float64(c.marker.Z)})
-			_, jac := projectionJacobian(&lens, q, pose.T)
-			d := LensJacobian(&lens, q[0]/q[2], q[1]/q[2])
-			for i := range 6 {
-				for k := range 9 {
-					jl[9*i+k] += jac[0][i]*d[k].X + jac[1][i]*d[k].Y
-				}
-			}
-		}
-	}
-	gain := make([]float64, 54)
-	for i := range 6 {
-		for k := range 9 {
-			for j := range 6 {
-				gain[9*i+k] -= inverse[6*i+j] * jl[9*j+k]
-			}
-		}
-	}
-	return gain
-}
-
 // LensJacobian returns the derivative of the pixel at normalised coordinates
 // (x, y) with respect to (fx, fy, cx, cy, k1, k2, p1, p2, k3).
 func LensJacobian(lens *Intrinsics, x, y float64) [9]geom.Pixel {
@@ -415,7 +329,7 @@ func (t *Table) Renew(seen []MarkerSighting) (Table, geom.Length, error) {
 	if err != nil {
 		return *t, 0, err
 	}
-	fresh.ScaleSigma, fresh.Made, fresh.Hash = t.ScaleSigma, t.Made, t.Hash
+	fresh.ScaleSigma, fresh.Surface, fresh.Made, fresh.Hash = t.ScaleSigma, t.Surface, t.Made, t.Hash
 	return fresh, t.Shift(&fresh), nil
 }
 

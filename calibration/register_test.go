@@ -151,12 +151,31 @@ func TestStrayAndDoubledMarkersAreNotUsed(t *testing.T) {
 	assert.Less(t, worstOff(c, got.Camera), 1e-5)
 }
 
-func TestTheStatedCovarianceIsTheScatter(t *testing.T) {
-	c, l := overMat(), DefaultLayout(MatSide, MatSide)
+// laid returns the layout as a hand lays it: every marker off by the placement's sigmas.
+func laid(l Layout, rng *rand.Rand) Layout {
+	p := l.placement()
+	out := l
+	out.Markers = append([]Marker(nil), l.Markers...)
+	for i := range out.Markers {
+		m := &out.Markers[i]
+		m.Center.X += float64(p.XY) * rng.NormFloat64()
+		m.Center.Y += float64(p.XY) * rng.NormFloat64()
+		m.Heading += p.Turn * geom.Angle(rng.NormFloat64())
+		m.Z += p.Z * geom.Length(rng.NormFloat64())
+		m.Size *= geom.Length(1 + p.Size*rng.NormFloat64())
+	}
+	return out
+}
+
+// normalised registers draws of a rig and returns the rms of error over stated sigma
+// over three places of the mat.
+func normalised(t *testing.T, draws int, layout Layout, noise float64) float64 {
+	t.Helper()
+	c := overMat()
 	rng := rand.New(rand.NewPCG(3, 3))
 	var sum, n float64
-	for range 300 {
-		got, err := Register(c.Intrinsics, l, see(c, l, 0.08, rng))
+	for range draws {
+		got, err := Register(c.Intrinsics, layout, see(c, laid(layout, rng), noise, rng))
 		require.NoError(t, err)
 		m := NewErrorModel(got, Uncertainty{Height: 1e-9})
 		for _, p := range []geom.Point{{X: 20, Y: 20}, {X: 457, Y: 457}, {X: 890, Y: 300}} {
@@ -167,7 +186,37 @@ func TestTheStatedCovarianceIsTheScatter(t *testing.T) {
 			n += 2
 		}
 	}
-	assert.InDelta(t, 1, math.Sqrt(sum/n), 0.08, "error over stated sigma, rms of %v draws", n)
+	return math.Sqrt(sum / n)
+}
+
+func TestTheStatedCovarianceIsTheScatter(t *testing.T) {
+	laidByHand := DefaultLayout(MatSide, MatSide)
+	// The sigma is itself estimated from the residuals, so that the ratio follows
+	// Student's distribution, whose rms is a little above 1.
+	assert.InDelta(t, 1.03, normalised(t, 300, laidByHand, 0.08), 0.08, "markers laid by hand: error over stated sigma")
+
+	// A layout that is better than it says is believed more, but not at once.
+	exact := laidByHand
+	exact.Placement = ExactPlacement
+	assert.InDelta(t, 1, normalised(t, 300, exact, 0.08), 0.12, "markers in their exact places: error over stated sigma")
+}
+
+// Markers laid twice as badly as stated widen every region nearly as much.
+func TestABadlyLaidTableSaysSo(t *testing.T) {
+	c, stated := overMat(), DefaultLayout(MatSide, MatSide)
+	bad := stated
+	bad.Placement = Placement{XY: 0.6, Turn: 0.6 * geom.Degree, Z: 0.4, Size: 0.002}
+	rng := rand.New(rand.NewPCG(8, 8))
+	var good, worse float64
+	for range 40 {
+		a, err := Register(c.Intrinsics, stated, see(c, laid(stated, rng), 0.05, rng))
+		require.NoError(t, err)
+		b, err := Register(c.Intrinsics, stated, see(c, laid(bad, rng), 0.05, rng))
+		require.NoError(t, err)
+		good, worse = good+a.PlacementFactor/40, worse+b.PlacementFactor/40
+	}
+	assert.InDelta(t, 1, good, 0.1, "variance over the stated one, laid as stated")
+	assert.Greater(t, worse, 2.0, "variance over the stated one, laid badly")
 }
 
 func TestMarkersSeenInAMirrorAreRefused(t *testing.T) {

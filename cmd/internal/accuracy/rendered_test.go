@@ -163,7 +163,7 @@ func TestAccuracyRendered(t *testing.T) {
 	a := &tally{name: "Photorealistic pictures"}
 	for _, truth := range truths {
 		r, f := readRendered(t, filepath.Dir(truth))
-		l, err := vision.NewLocator(register(t, d, r.intrinsics(), layout, f), vision.LocatorOptions{})
+		l, err := vision.NewLocator(register(t, d, r.intrinsics(), layout, f), drawnTokens())
 		require.NoError(t, err)
 		got, err := l.Locate(f)
 		require.NoError(t, err)

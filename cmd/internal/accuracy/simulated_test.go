@@ -44,9 +44,18 @@ func register(t *testing.T, d vision.MarkerDetector, lens calibration.Intrinsics
 	for _, m := range found {
 		seen = append(seen, calibration.MarkerSighting{ID: m.ID, Corners: m.Corners})
 	}
+	layout.Placement = calibration.ExactPlacement // these markers lie where they are said to
 	table, err := calibration.Register(lens, layout, seen)
 	require.NoError(t, err)
 	return table
+}
+
+// drawnTokens is the default uncertainty without what a drawn token does not have:
+// it was not cut with a knife, and lies exactly on its base.
+func drawnTokens() vision.LocatorOptions {
+	u := calibration.DefaultUncertainty
+	u.Print, u.Insert = 0, 0
+	return vision.LocatorOptions{Uncertainty: u}
 }
 
 func markerDetector(t *testing.T) vision.MarkerDetector {
@@ -85,6 +94,8 @@ func misjudgedLens(rng *rand.Rand, table *tablesim.Table) calibration.Intrinsics
 // leftOver is the rms, per axis and in px, of what a wrong lens leaves over the
 // mat once the camera is registered with it on exactly seen markers.
 func leftOver(table *tablesim.Table, lens calibration.Intrinsics) float64 {
+	layout := table.Layout
+	layout.Placement = calibration.ExactPlacement
 	var seen []calibration.MarkerSighting
 	for _, m := range table.Layout.Markers {
 		s := calibration.MarkerSighting{ID: m.ID}
@@ -93,7 +104,7 @@ func leftOver(table *tablesim.Table, lens calibration.Intrinsics) float64 {
 		}
 		seen = append(seen, s)
 	}
-	got, err := calibration.Register(lens, table.Layout, seen)
+	got, err := calibration.Register(lens, layout, seen)
 	if err != nil {
 		panic(err) // the true lens registers: so does one that is nearly right
 	}
@@ -119,7 +130,7 @@ func simulate(t *testing.T, name string, n, width, height int) *tally {
 		require.NoError(t, err)
 		lens := misjudgedLens(rand.New(rand.NewPCG(seed, 1)), table)
 		cal := register(t, d, lens, table.Layout, frame)
-		l, err := vision.NewLocator(cal, vision.LocatorOptions{})
+		l, err := vision.NewLocator(cal, drawnTokens())
 		require.NoError(t, err)
 		got, err := l.Locate(frame)
 		require.NoError(t, err)

@@ -1,0 +1,138 @@
+package calibration
+
+import (
+	"fmt"
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// A mat is not flat, and one camera hardly sees it: a point that lies z too high looks
+// like one further out. The error has two parts. The smooth one (a bowed table, a
+// swollen board, a cloth that was rolled) varies over surfaceReach; the other is what
+// any cloth does over a hand's breadth. Both are taken as random fields of which only
+// sigma and reach are known: a field that was not measured has that sigma
+// everywhere, one that was measured at some places is known there, and between them
+// and beyond as far as its reach carries. That is kriging, or a Gaussian process. A
+// polynomial through the same places would be as smooth, but would claim to know the
+// mat's middle from its edges; this surface returns to its prior where no data are.
+const (
+	surfaceReach = 300  // mm, of the smooth part
+	rippleReach  = 40   // mm, of the rest
+	smoothShare  = 0.75 // of the variance of Uncertainty.Flatness: 0.26 and 0.15 of 0.3 mm
+)
+
+// SurfacePlace is a place at which the mat's height was measured.
+type SurfacePlace struct {
+	geom.Point
+	Z geom.Length // over the plane in which the mat's markers lie
+}
+
+// Surface is the mat's measured height over the plane in which its markers lie. Heights
+// over the mat are counted from it. Make it with NewSurface; nil is a flat mat.
+type Surface struct {
+	Sigma  geom.Length // of the smooth part where nothing was measured
+	Places []SurfacePlace
+	// Covariance is the row-major covariance, in mm², of the places' heights: they
+	// share the error of the calibration through which they were seen.
+	Covariance []float64
+
+	inverse []float64 // of the places' prior covariance plus Covariance
+	weights []float64 // inverse times the heights
+}
+
+// NewSurface returns the surface through the measured places.
+func NewSurface(sigma geom.Length, places []SurfacePlace, covariance []float64) (*Surface, error) {
+	n := len(places)
+	switch {
+	case n == 0 || n > 200:
+		return nil, fmt.Errorf("calibration: surface: expected 1 to 200 places, got %d", n)
+	case len(covariance) != n*n:
+		return nil, fmt.Errorf("calibration: surface: covariance: expected %d numbers (%d×%d), got %d", n*n, n, n, len(covariance))
+	case !(sigma > 0) || sigma > 20:
+		return nil, fmt.Errorf("calibration: surface: sigma: expected more than 0 and at most 20 mm, got %v", sigma)
+	}
+	s := &Surface{Sigma: sigma, Places: append([]SurfacePlace(nil), places...), Covariance: append([]float64(nil), covariance...)}
+	k := make([]float64, n*n)
+	z := make([]float64, n)
+	for i, p := range places {
+		if v := math.Abs(p.X) + math.Abs(p.Y); !(v <= 10*float64(maxSide)) || !(math.Abs(float64(p.Z)) <= 50) {
+			return nil, fmt.Errorf("calibration: surface: place %d: expected a height of at most 50 mm on the mat, got %v at %v, %v", i, p.Z, p.X, p.Y)
+		}
+		z[i] = float64(p.Z)
+		for j, q := range places {
+			k[i*n+j] = s.prior(p.Point, q.Point) + covariance[i*n+j]
+		}
+	}
+	var ok bool
+	if s.inverse, ok = invertSPD(k, n); !ok {
+		return nil, fmt.Errorf("calibration: surface: covariance: expected a positive definite matrix")
+	}
+	s.weights = make([]float64, n)
+	for i := range n {
+		s.weights[i] = dotSlice(s.inverse[i*n:(i+1)*n], z)
+	}
+	return s, nil
+}
+
+// prior is the covariance of the smooth part at two places before anything is measured.
+func (s *Surface) prior(p, q geom.Point) float64 {
+	return smoothCovariance(s.Sigma, p, q)
+}
+
+func smoothCovariance(sigma geom.Length, p, q geom.Point) float64 {
+	return float64(sigma) * float64(sigma) * likeness(p, q, surfaceReach)
+}
+
+// likeness is the correlation of a smooth field at two places.
+func likeness(p, q geom.Point, reach float64) float64 {
+	d := p.Sub(q)
+	return math.Exp(-(d.X*d.X + d.Y*d.Y) / (2 * reach * reach))
+}
+
+// Height returns the mat's height at a point over the plane of its markers: 0 for a
+// nil surface.
+func (s *Surface) Height(p geom.Point) geom.Length {
+	if s == nil {
+		return 0
+	}
+	var z float64
+	for i, q := range s.Places {
+		z += s.prior(p, q.Point) * s.weights[i]
+	}
+	return geom.Length(z)
+}
+
+// Cov returns the covariance, in mm², of the smooth part of the height at two points.
+func (s *Surface) Cov(p, q geom.Point) float64 {
+	n := len(s.Places)
+	kp, kq := make([]float64, n), make([]float64, n)
+	for i, at := range s.Places {
+		kp[i], kq[i] = s.prior(p, at.Point), s.prior(q, at.Point)
+	}
+	return s.prior(p, q) - quadratic(s.inverse, kp, kq)
+}
+
+// PixelOf returns the pixel at which a point at height z over the mat's surface
+// there appears. It reports false for a point behind the camera. (The Camera's own
+// PixelOf takes heights over the plane of the markers.)
+func (t *Table) PixelOf(p geom.Point, z geom.Length) (geom.Pixel, bool) {
+	return t.Camera.PixelOf(p, z+t.Surface.Height(p))
+}
+
+// PointAt returns the table point at height z over the mat's surface there that
+// appears at the pixel; see Camera.PointAt.
+func (t *Table) PointAt(px geom.Pixel, z geom.Length) (geom.Point, bool) {
+	p, ok := t.Camera.PointAt(px, z)
+	if t.Surface == nil || !ok {
+		return p, ok
+	}
+	// The surface slopes by millimetres a metre and the ray by one in one at most, so
+	// that each round gains two digits.
+	for range 5 {
+		if p, ok = t.Camera.PointAt(px, z+t.Surface.Height(p)); !ok {
+			break
+		}
+	}
+	return p, ok
+}
