@@ -25,12 +25,12 @@ func MatSigma(lens Intrinsics) (geom.Length, bool) {
 	for _, m := range layout.Markers {
 		used = append(used, correspondence{marker: m})
 	}
-	_, normal, _ := poseNormal(lens, pose, used)
-	inverse, ok := invertSPD(normal, 6)
+	m := poseNormal(lens, pose, used, noiseModel{corner: cornerSigma})
+	inverse, ok := invertSPD(m.normal[:], 6)
 	if !ok {
 		return 0, false
 	}
-	gain := lensGain(lens, pose, used, inverse)
+	gain := lensGain(inverse, &m)
 	var worst float64
 	const steps = 8
 	for _, z := range [...]float64{0, 4} {
