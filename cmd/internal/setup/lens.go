@@ -1,0 +1,203 @@
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+)
+
+// LensState is the step of the lens.
+type LensState struct {
+	Phase Phase
+	Board string // as calibration.ParseBoard reads it; "": none was chosen
+
+	Corners []geom.Pixel // of the board in the last picture; none: it was not found
+	Outcome calibration.GuideOutcome
+	Now     string // what became of the last picture, in words
+
+	Guide   calibration.GuideState
+	Views   []View
+	Refused []Refused
+
+	Result  *LensResult
+	SavedAs string // "" while it is not saved
+	Problem string // what went wrong, in words
+}
+
+// View is a view that was taken.
+type View struct {
+	Name  string
+	Added string // what it added, in words
+}
+
+// Refused is a reason why pictures were not taken, and how often in a row it came up.
+type Refused struct {
+	Outcome calibration.GuideOutcome
+	Reason  string
+	Times   int
+}
+
+// LensResult is a solved lens.
+type LensResult struct {
+	Lens    calibration.Intrinsics
+	Dropped []calibration.Rejection // views that do not fit the others
+	Mat     geom.Length             // what the lens leaves at a point of the mat; 0: not known
+}
+
+// What the step remembers, and when it asks.
+const (
+	refusedToKeep = 6
+	missingFor    = 8 * time.Second // without a board in the picture, the board itself is in doubt
+)
+
+func (m *Machine) resetLens() {
+	m.state.Lens = LensState{Phase: Waiting}
+	m.missing = time.Time{}
+}
+
+// capture begins a capture with a board, from nothing.
+func (m *Machine) capture(spec string) error {
+	if m.state.Step != Lens {
+		return notNow("Go to the step of the lens first.")
+	}
+	b, err := calibration.ParseBoard(spec)
+	if err != nil {
+		return fmt.Errorf("The board cannot be read: %w.", err) //lint:ignore ST1005 a sentence for people
+	}
+	m.run++
+	m.guide, m.solved, m.lens = nil, false, nil
+	m.resetLens()
+	m.state.Lens.Board, m.state.Lens.Phase = b.String(), Looking
+	return nil
+}
+
+// offerBoard shows the guide what a picture showed of the board.
+func (m *Machine) offerBoard(s Sighting) Work {
+	l := &m.state.Lens
+	if m.guide == nil && !m.newGuide(s) {
+		return nil
+	}
+	s.Board.At, s.Board.Name = s.At, fmt.Sprintf("view %d", len(l.Views)+1)
+	step := m.guide.Offer(s.Board)
+	l.Guide, l.Outcome, l.Now = m.guide.State(), step.Outcome, step.Reason
+	l.Corners = slices.Clone(s.Board.Pixels)
+	m.noteMissing(s, step)
+	switch step.Outcome {
+	case calibration.GuideTaken:
+		l.Now = "Taken: " + step.Added + "."
+		l.Views = append(slices.Clip(l.Views), View{s.Board.Name, step.Added})
+	case calibration.GuideBlurred, calibration.GuideDim, calibration.GuideDisagrees, calibration.GuideInvalid:
+		m.refuse(step)
+	}
+	if l.Guide.Enough && !m.solved {
+		return m.beginSolve()
+	}
+	return nil
+}
+
+// newGuide makes the guide for pictures of this size.
+func (m *Machine) newGuide(s Sighting) bool {
+	b, err := calibration.ParseBoard(m.state.Lens.Board)
+	if err == nil {
+		m.guide, err = calibration.NewGuide(b, s.Width, s.Height, m.o.Guide)
+	}
+	if err != nil {
+		m.guide = nil
+		m.state.Lens.Problem = "The capture cannot begin: " + err.Error() + "."
+		return false
+	}
+	m.state.Lens.Guide = m.guide.State()
+	return true
+}
+
+// noteMissing doubts the board when it has not been found for a while.
+func (m *Machine) noteMissing(s Sighting, step calibration.GuideStep) {
+	if step.Outcome != calibration.GuideNotFound || m.missing.IsZero() || s.At.Before(m.missing) {
+		m.missing = s.At
+	}
+	if s.At.Sub(m.missing) >= missingFor {
+		if b, err := calibration.ParseBoard(m.state.Lens.Board); err == nil {
+			m.state.Lens.Now = fmt.Sprintf("No board with %d × %d inner corners is seen. Is it this board? Is all of it in the picture, without a thumb on a square, and in even light?", b.Cols, b.Rows)
+		}
+	}
+}
+
+// refuse remembers why a picture was not taken. The same reason again counts up.
+func (m *Machine) refuse(step calibration.GuideStep) {
+	l := &m.state.Lens
+	if n := len(l.Refused); n > 0 && l.Refused[n-1].Outcome == step.Outcome {
+		l.Refused = slices.Clone(l.Refused)
+		l.Refused[n-1].Times++
+		l.Refused[n-1].Reason = step.Reason
+		return
+	}
+	l.Refused = append(slices.Clip(l.Refused), Refused{step.Outcome, step.Reason, 1})
+	l.Refused = l.Refused[max(0, len(l.Refused)-refusedToKeep):]
+}
+
+// solve works the lens out from what there is. Whether that is enough is for the
+// solver to say: it refuses views that do not fix a lens.
+func (m *Machine) solve() (Work, error) {
+	switch {
+	case m.state.Step != Lens || m.state.Lens.Phase != Looking:
+		return nil, notNow("No views are being taken.")
+	case len(m.state.Lens.Views) < calibration.MinLensViews:
+		return nil, notNow("%d views are too few, at least %d are needed: %s.", len(m.state.Lens.Views), calibration.MinLensViews, m.state.Lens.Guide.Advice)
+	}
+	return m.beginSolve(), nil
+}
+
+func (m *Machine) beginSolve() Work {
+	l := &m.state.Lens
+	b, _ := calibration.ParseBoard(l.Board) // it was read before
+	l.Phase, l.Problem, m.solved = Solving, "", true
+	return SolveLens{Board: b, Views: m.guide.Views(), Width: m.state.Camera.Width, Height: m.state.Camera.Height, run: m.run}
+}
+
+// Solved tells the machine how a SolveLens ended. The answer to a capture that was
+// given up meanwhile is dropped.
+func (m *Machine) Solved(w SolveLens, s calibration.LensSolution, err error) {
+	l := &m.state.Lens
+	if w.run != m.run || l.Phase != Solving {
+		return
+	}
+	if err != nil {
+		// The views stay: more of them may do.
+		l.Phase, l.Problem = Looking, solveProblem(err)
+		return
+	}
+	lens := s.Lens
+	m.lens = &lens
+	l.Phase, l.Result = Ready, &LensResult{Lens: lens, Dropped: s.Dropped}
+	if mat, ok := calibration.MatSigma(lens); ok {
+		l.Result.Mat = mat
+	}
+	if m.table != nil { // it was made with another lens
+		m.seen, m.table = nil, nil
+		m.resetTable()
+		m.resetVerify()
+	}
+}
+
+// solveProblem words why there is no lens.
+func solveProblem(err error) string {
+	if errors.Is(err, calibration.ErrLens) {
+		return "No lens yet: " + err.Error() + ". The views stay; go on taking more."
+	}
+	return "The lens could not be worked out: " + err.Error() + "."
+}
+
+// more goes on taking views after a solution, or after it was saved.
+func (m *Machine) more() error {
+	l := &m.state.Lens
+	if m.state.Step != Lens || m.guide == nil || (l.Phase != Ready && l.Phase != Saved) {
+		return notNow("There is no lens that more views could better.")
+	}
+	m.lens = nil
+	l.Phase, l.Result, l.SavedAs = Looking, nil, ""
+	return nil
+}

@@ -1,0 +1,57 @@
+package setup
+
+import (
+	"fmt"
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// PrintState is the step of printing.
+type PrintState struct {
+	Phase Phase
+
+	// ScaleX and ScaleY are what the printer makes of a length; the sheets that the
+	// page offers are drawn so that they come out true.
+	ScaleX, ScaleY float64
+
+	BarX, BarY geom.Length // as last measured; 0: not yet
+	Verdict    string      // what they mean, in words
+}
+
+// Bar is how long the bars on every sheet are, from outer end to outer end.
+const Bar = 100 * geom.Millimeter
+
+// What is made of a measured bar.
+const (
+	// barGood is what a steel rule and a good printer leave: docs/printing.md.
+	barGood = 0.3 * geom.Millimeter
+	// barMost is the most that a printer does by itself. What is further off was
+	// scaled by the viewer that printed it, and must not be made up for.
+	barMost = 3 * geom.Millimeter
+)
+
+func (m *Machine) resetPrint() {
+	m.state.Print = PrintState{Phase: Waiting, ScaleX: m.o.ScaleX, ScaleY: m.o.ScaleY}
+}
+
+// bars takes the measured bars of a sheet.
+func (m *Machine) bars(x, y geom.Length) error {
+	p := &m.state.Print
+	off := func(l geom.Length) geom.Length { return geom.Length(math.Abs(float64(l - Bar))) }
+	if worst := max(off(x), off(y)); !(worst <= barMost) {
+		return fmt.Errorf("A bar of 100 mm cannot come out %.1f × %.1f mm at true scale: print at 100 %% (actual size, not “fit to page”) and measure from outer end to outer end.", //lint:ignore ST1005 a sentence for people
+			x.Millimeters(), y.Millimeters())
+	}
+	p.BarX, p.BarY = x, y
+	if off(x) <= barGood && off(y) <= barGood {
+		p.Phase, p.Verdict = Saved, "Good: the prints are true to what a steel rule can tell."
+		return nil
+	}
+	p.Phase = Waiting
+	p.ScaleX *= float64(x / Bar)
+	p.ScaleY *= float64(y / Bar)
+	p.Verdict = fmt.Sprintf("This printer makes 100 mm %.2f mm across and %.2f mm along. The sheets below are now drawn so that they come out true: print them again and measure again.",
+		100*p.ScaleX, 100*p.ScaleY)
+	return nil
+}

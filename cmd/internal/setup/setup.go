@@ -1,0 +1,403 @@
+// Package setup is the guided calibration: print, lens, table, verify. It is a state
+// machine without I/O and without a clock. Package app shows it pictures and does the
+// work that it asks for; package web shows its state and brings it what people want.
+//
+// Every step can be left, taken up again and done anew. What was saved stays saved
+// when the calibration is cancelled; what was not is forgotten.
+package setup
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+)
+
+// Step is one of the four parts of a calibration.
+type Step string
+
+// The steps, in their order.
+const (
+	Print  Step = "print"  // sheets are printed and their bars measured
+	Lens   Step = "lens"   // a board is held before the camera
+	Table  Step = "table"  // the mat's markers give the camera's place
+	Verify Step = "verify" // the printed check card is measured
+)
+
+// Steps are all steps in their order.
+var Steps = [...]Step{Print, Lens, Table, Verify}
+
+// Phase says how far a step has come.
+type Phase string
+
+// The phases. Not every step has all of them.
+const (
+	Waiting Phase = "waiting" // for a decision of the user's, or not begun
+	Looking Phase = "looking" // pictures are looked at
+	Solving Phase = "solving" // a solution is being worked out
+	Ready   Phase = "ready"   // there is a result, which is not saved
+	Saved   Phase = "saved"   // the result is saved, or the step is over
+)
+
+// ErrOrder is wrapped by refusals of what makes sense at another time: a lens that is
+// to be saved before there is one.
+var ErrOrder = errors.New("not now")
+
+// refusal is an error in a sentence for people.
+type refusal struct{ text string }
+
+func (r *refusal) Error() string { return r.text }
+func (r *refusal) Unwrap() error { return ErrOrder }
+
+func notNow(format string, a ...any) error { return &refusal{fmt.Sprintf(format, a...)} }
+
+// Options are what the machine must know of the program.
+type Options struct {
+	Layout    calibration.Layout
+	LensPath  string // where a lens is saved
+	TablePath string // where a table is saved
+
+	// ScaleX and ScaleY are what the printer makes of a length, as far as it is known
+	// when the calibration begins; 0 means 1.
+	ScaleX, ScaleY float64
+
+	// Lens is the lens in use, once it is known: with it the table can be calibrated
+	// without doing the lens first. Nil: none is known.
+	Lens func() (calibration.Intrinsics, bool)
+
+	// Guide sets the limits of the guided capture.
+	Guide calibration.GuideOptions
+}
+
+// State is everything that people see of a calibration. It is a plain value; the
+// machine never changes what a state points to.
+type State struct {
+	Active bool // somebody is calibrating
+	Step   Step
+	Camera Camera
+	Print  PrintState
+	Lens   LensState
+	Table  TableState
+	Verify VerifyState
+}
+
+// Busy reports whether the camera is needed for the calibration, so that the usual
+// answers must stop.
+func (s *State) Busy() bool { return s.Active && s.Step != Print }
+
+// Phase returns how far a step has come.
+func (s *State) Phase(step Step) Phase {
+	switch step {
+	case Print:
+		return s.Print.Phase
+	case Lens:
+		return s.Lens.Phase
+	case Table:
+		return s.Table.Phase
+	}
+	return s.Verify.Phase
+}
+
+// Camera says whether pictures come in.
+type Camera struct {
+	Lost          string // why there are none; "" while there are
+	Width, Height int    // of the pictures, px; 0 before the first one
+}
+
+// Want says what is to be looked for in the next picture.
+type Want int
+
+// What may be wanted.
+const (
+	Nothing Want = iota
+	Board        // the board of State.Lens.Board
+	Markers      // the mat's markers
+	Card         // the check card's markers and the mat's
+)
+
+// Sighting is what a picture showed of what was wanted.
+type Sighting struct {
+	At            time.Time
+	Width, Height int // px
+	Board         calibration.BoardSighting
+	Markers       []calibration.MarkerSighting
+}
+
+// Work is something to be done outside of the machine, whose end it is told of by
+// Solved or Saved: a SolveLens, a SaveLens, a SaveTable, or nil for nothing.
+type Work any
+
+// SolveLens asks for the lens of some views; Machine.Solved takes the answer.
+type SolveLens struct {
+	Board         calibration.Board
+	Views         []calibration.BoardView
+	Width, Height int
+	run           int
+}
+
+// SaveLens asks for a lens to be saved; Machine.Saved takes the answer.
+type SaveLens struct {
+	Path string
+	Lens calibration.Intrinsics
+}
+
+// SaveTable asks for a table to be saved; Machine.Saved takes the answer.
+type SaveTable struct {
+	Path  string
+	Table calibration.Table
+}
+
+// Action names what people can want.
+type Action string
+
+// The actions.
+const (
+	Start   Action = "start"   // begin a calibration, or join the one that runs
+	Cancel  Action = "cancel"  // end it; what is not saved is forgotten
+	Finish  Action = "finish"  // end it, all being saved
+	Go      Action = "go"      // to a step
+	Bars    Action = "bars"    // the measured bars of a sheet
+	Capture Action = "capture" // a lens with a board; again from nothing
+	Solve   Action = "solve"   // work the lens out from the views so far
+	More    Action = "more"    // go on taking views after a solution
+	Save    Action = "save"    // the result of the present step
+	Again   Action = "again"   // the present step from its beginning
+)
+
+// Intent is what somebody wants.
+type Intent struct {
+	Do         Action
+	Step       Step        // of Go
+	Board      string      // of Capture, as calibration.ParseBoard reads it
+	BarX, BarY geom.Length // of Bars
+}
+
+// Machine is a guided calibration. It belongs to one goroutine at a time.
+type Machine struct {
+	o     Options
+	state State
+
+	guide   *calibration.Guide
+	run     int  // counts the captures: answers to an older one are dropped
+	solved  bool // the guide had enough once, and a solution was asked for
+	missing time.Time
+	lens    *calibration.Intrinsics // solved here, saved or not
+	seen    []Sighting              // of the table, newest last
+	table   *calibration.Table
+	verify  verifier
+}
+
+// New returns a machine in which nothing goes on.
+func New(o Options) *Machine {
+	if o.ScaleX == 0 {
+		o.ScaleX = 1
+	}
+	if o.ScaleY == 0 {
+		o.ScaleY = 1
+	}
+	m := &Machine{o: o}
+	m.reset()
+	return m
+}
+
+func (m *Machine) reset() {
+	camera := m.state.Camera
+	m.state = State{Step: Print, Camera: camera}
+	m.run++
+	m.guide, m.solved, m.lens, m.seen, m.table = nil, false, nil, nil, nil
+	m.resetPrint()
+	m.resetLens()
+	m.resetTable()
+	m.resetVerify()
+}
+
+// State returns what people see.
+func (m *Machine) State() State { return m.state }
+
+// Wants returns what is to be looked for in the next picture.
+func (m *Machine) Wants() Want {
+	switch s := &m.state; {
+	case !s.Active:
+		return Nothing
+	case s.Step == Lens && s.Lens.Phase == Looking:
+		return Board
+	case s.Step == Table && s.Table.Phase != Waiting && s.Table.Phase != Saved:
+		return Markers
+	case s.Step == Verify && s.Verify.Phase == Looking:
+		return Card
+	}
+	return Nothing
+}
+
+// Do does what somebody wants, or says in a sentence why it cannot be done now (an
+// error that wraps ErrOrder) or at all. The work that it returns is to be done.
+func (m *Machine) Do(in Intent) (Work, error) {
+	if in.Do == Start {
+		m.start()
+		return nil, nil
+	}
+	if !m.state.Active {
+		return nil, notNow("No calibration is running: start one first.")
+	}
+	switch in.Do {
+	case Cancel, Finish:
+		m.reset()
+		return nil, nil
+	case Go:
+		return nil, m.goTo(in.Step)
+	case Bars:
+		return nil, m.bars(in.BarX, in.BarY)
+	case Capture:
+		return nil, m.capture(in.Board)
+	case Solve:
+		return m.solve()
+	case More:
+		return nil, m.more()
+	case Save:
+		return m.save()
+	case Again:
+		return nil, m.again()
+	}
+	return nil, fmt.Errorf("There is no action %q.", in.Do) //lint:ignore ST1005 a sentence for people
+}
+
+func (m *Machine) start() {
+	if !m.state.Active {
+		m.reset()
+		m.state.Active = true
+	}
+}
+
+// goTo leaves the present step for another one. Every step keeps what it has.
+func (m *Machine) goTo(step Step) error {
+	switch step {
+	case Print, Lens:
+	case Table:
+		if _, ok := m.bestLens(); !ok {
+			return notNow("The table needs the lens: do the lens first.")
+		}
+		if m.state.Table.Phase == Waiting {
+			m.state.Table.Phase = Looking
+		}
+	case Verify:
+		if m.table == nil {
+			return notNow("There is nothing to verify: do the table first.")
+		}
+		m.beginVerify()
+	default:
+		return fmt.Errorf("There is no step %q.", step) //lint:ignore ST1005 a sentence for people
+	}
+	m.state.Step = step
+	return nil
+}
+
+// bestLens returns the lens that was solved here, or the one in use.
+func (m *Machine) bestLens() (calibration.Intrinsics, bool) {
+	if m.lens != nil {
+		return *m.lens, true
+	}
+	if m.o.Lens != nil {
+		return m.o.Lens()
+	}
+	return calibration.Intrinsics{}, false
+}
+
+func (m *Machine) save() (Work, error) {
+	switch m.state.Step {
+	case Lens:
+		if m.state.Lens.Phase != Ready || m.lens == nil {
+			return nil, notNow("There is no new lens to save.")
+		}
+		return SaveLens{Path: m.o.LensPath, Lens: *m.lens}, nil
+	case Table:
+		if m.state.Table.Phase != Ready || m.table == nil {
+			return nil, notNow("There is no new table calibration to save.")
+		}
+		return SaveTable{Path: m.o.TablePath, Table: *m.table}, nil
+	}
+	return nil, notNow("This step has nothing to save.")
+}
+
+// Saved tells the machine how a SaveLens or SaveTable ended.
+func (m *Machine) Saved(w Work, err error) {
+	switch w := w.(type) {
+	case SaveLens:
+		if err != nil {
+			m.state.Lens.Problem = "The lens could not be saved: " + err.Error() + "."
+			return
+		}
+		m.state.Lens.Problem, m.state.Lens.Phase, m.state.Lens.SavedAs = "", Saved, w.Path
+	case SaveTable:
+		if err != nil {
+			m.state.Table.Problem = "The table calibration could not be saved: " + err.Error() + "."
+			return
+		}
+		m.state.Table.Problem, m.state.Table.Phase, m.state.Table.SavedAs = "", Saved, w.Path
+	}
+}
+
+// again begins the present step anew.
+func (m *Machine) again() error {
+	switch m.state.Step {
+	case Print:
+		m.resetPrint()
+	case Lens:
+		m.run++
+		m.guide, m.lens, m.solved = nil, nil, false
+		m.resetLens()
+	case Table:
+		m.seen, m.table = nil, nil
+		m.resetTable()
+		m.state.Table.Phase = Looking
+	case Verify:
+		m.resetVerify()
+		m.beginVerify()
+	}
+	return nil
+}
+
+// Offer shows the machine what a picture showed.
+func (m *Machine) Offer(s Sighting) Work {
+	m.state.Camera.Lost = ""
+	changed := m.state.Camera.Width != 0 && (m.state.Camera.Width != s.Width || m.state.Camera.Height != s.Height)
+	m.state.Camera.Width, m.state.Camera.Height = s.Width, s.Height
+	if changed {
+		m.pictureChanged()
+	}
+	switch m.Wants() {
+	case Board:
+		return m.offerBoard(s)
+	case Markers:
+		m.offerMarkers(s)
+	case Card:
+		m.offerCard(s)
+	}
+	return nil
+}
+
+// CameraLost tells the machine that no pictures come, and why. What was gathered is
+// kept for when they come again.
+func (m *Machine) CameraLost(why string) {
+	m.state.Camera.Lost = why
+	m.state.Lens.Corners, m.state.Table.Seen = nil, nil
+}
+
+// pictureChanged forgets what belongs to pictures of another size.
+func (m *Machine) pictureChanged() {
+	const why = "The picture's size changed: begin again."
+	m.seen = nil
+	if m.guide != nil && m.state.Lens.Phase != Saved {
+		board := m.state.Lens.Board
+		m.run++
+		m.guide, m.solved, m.lens = nil, false, nil
+		m.resetLens()
+		m.state.Lens.Board, m.state.Lens.Phase, m.state.Lens.Problem = board, Looking, why
+	}
+	if m.state.Table.Phase == Ready {
+		m.table = nil
+		m.resetTable()
+		m.state.Table.Phase, m.state.Table.Problem = Looking, why
+	}
+}

@@ -1,0 +1,162 @@
+package setup
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+)
+
+// TableState is the step of the table.
+type TableState struct {
+	Phase  Phase
+	Seen   []calibration.MarkerSighting // in the last picture
+	Frames int                          // pictures that the result is the mean of
+	Wanted int                          // as many are enough
+
+	Table   *calibration.Table // the result; nil: none yet
+	Advice  string             // what could be better, in words
+	SavedAs string
+	Problem string
+}
+
+// tableFrames is how many pictures of a camera at rest a table is made from: their
+// mean takes the corners' noise down to a third, and after that it is no longer what
+// counts.
+const tableFrames = 10
+
+// steadyBy is how far, rms in px, the markers may lie from where they were in the
+// picture before while the camera stands still.
+const steadyBy = 0.5
+
+func (m *Machine) resetTable() { m.state.Table = TableState{Phase: Waiting, Wanted: tableFrames} }
+
+// offerMarkers adds a picture of the mat's markers.
+func (m *Machine) offerMarkers(s Sighting) {
+	t := &m.state.Table
+	t.Seen = s.Markers
+	if t.Phase == Ready {
+		return // the result stands until it is saved or made again
+	}
+	lens, ok := m.bestLens()
+	if !ok {
+		t.Problem = "The lens is not known any more: do the lens first."
+		return
+	}
+	lens, err := lens.Scaled(s.Width, s.Height)
+	if err != nil {
+		t.Problem = "The lens does not fit the picture: " + err.Error() + "."
+		return
+	}
+	if n := len(m.seen); n > 0 && movedSince(m.seen[n-1].Markers, s.Markers) > steadyBy {
+		m.seen = nil // the camera, or a card, moved
+	}
+	m.seen = append(m.seen, s)
+	table, err := calibration.Register(lens, m.o.Layout, meanSightings(m.seen))
+	if err != nil {
+		m.seen, t.Frames, t.Table = nil, 0, nil
+		t.Problem = "No place for the camera yet: " + strings.TrimPrefix(err.Error(), "calibration: register: ") + "."
+		t.Advice = m.markerAdvice(s.Markers, nil)
+		return
+	}
+	table.Made = s.At
+	t.Problem, t.Frames, t.Table = "", len(m.seen), &table
+	t.Advice = m.markerAdvice(s.Markers, &table)
+	if t.Frames >= tableFrames {
+		m.table, t.Phase, m.seen = &table, Ready, nil
+		m.resetVerify()
+	}
+}
+
+// movedSince is how far (rms, px) the markers that both pictures show have moved;
+// +Inf when they have none in common.
+func movedSince(before, now []calibration.MarkerSighting) float64 {
+	sum, n := 0.0, 0
+	for _, b := range before {
+		for _, a := range now {
+			if a.ID != b.ID {
+				continue
+			}
+			for i := range a.Corners {
+				d := a.Corners[i].Sub(b.Corners[i]).Norm()
+				sum, n = sum+d*d, n+1
+			}
+		}
+	}
+	if n == 0 {
+		return math.Inf(1)
+	}
+	return math.Sqrt(sum / float64(n))
+}
+
+// meanSightings averages the corners of each marker over the pictures. A marker that
+// fewer than half of them show (a hand was over it) is left out, and so is one that a
+// picture shows twice: which of the two is it?
+func meanSightings(seen []Sighting) []calibration.MarkerSighting {
+	var order []int
+	sum, count, twice := map[int][4]geom.Pixel{}, map[int]int{}, map[int]bool{}
+	for _, s := range seen {
+		here := map[int]bool{}
+		for _, k := range s.Markers {
+			twice[k.ID] = twice[k.ID] || here[k.ID]
+			here[k.ID] = true
+			if count[k.ID] == 0 {
+				order = append(order, k.ID)
+			}
+			count[k.ID]++
+			c := sum[k.ID]
+			for i := range c {
+				c[i] = c[i].Add(k.Corners[i])
+			}
+			sum[k.ID] = c
+		}
+	}
+	var out []calibration.MarkerSighting
+	for _, id := range order {
+		if twice[id] || 2*count[id] < len(seen) {
+			continue
+		}
+		c := sum[id]
+		for i := range c {
+			c[i] = c[i].Mul(1 / float64(count[id]))
+		}
+		out = append(out, calibration.MarkerSighting{ID: id, Corners: c})
+	}
+	return out
+}
+
+// markerAdvice says what would make the table better.
+func (m *Machine) markerAdvice(seen []calibration.MarkerSighting, t *calibration.Table) string {
+	here := map[int]bool{}
+	for _, s := range seen {
+		here[s.ID] = true
+	}
+	var missing, off []string
+	for _, k := range m.o.Layout.Markers {
+		if !here[k.ID] {
+			missing = append(missing, fmt.Sprint(k.ID))
+		}
+	}
+	if t != nil {
+		for _, r := range t.Rejected {
+			off = append(off, r.Name+": "+r.Reason)
+		}
+	}
+	var out []string
+	if len(missing) > 0 {
+		out = append(out, fmt.Sprintf("Not seen: %s %s. Is it covered, out of the picture, or in a lamp's reflection?", plural(len(missing), "marker", "markers"), strings.Join(missing, ", ")))
+	}
+	if len(off) > 0 {
+		out = append(out, "Left out: "+strings.Join(off, "; ")+". Lay it flush against the mat's edge where its card says, and do the step again.")
+	}
+	return strings.Join(out, " ")
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
