@@ -81,12 +81,13 @@ const (
 
 // What a Guide asks for.
 const (
-	minCovered = 0.85             // of the grid's cells; all four corner cells are among them
-	guideTilt  = 15 * geom.Degree // from here on a board counts as tilted to a side
-	wantedTilt = 30               // degrees, in the advice: sin² of the angle is what tells the focal length
-	nearSpan   = 0.55             // of the picture, in width or height: the board is near
-	farSpan    = 0.45             // the board is further off
-	minChange  = 0.03             // of the picture's width: corners moved by less are the same view
+	minCovered  = 0.85             // of the grid's cells; all four corner cells are among them
+	guideTilt   = 15 * geom.Degree // from here on a board counts as tilted to a side
+	wantedTilt  = 30               // degrees, in the advice: sin² of the angle is what tells the focal length
+	nearSpan    = 0.55             // of the picture, in width or height: the board is near
+	farSpan     = 0.45             // the board is further off
+	minChange   = 0.03             // of the picture's width: corners moved by less are the same view
+	askedChange = 0.008            // the same for a view that was asked for: there may be little room to do it otherwise
 
 	// A view adds something when it lowers the standard deviation that matters by
 	// this share over the number of views; one more like the others does by 0.5.
@@ -406,15 +407,16 @@ func (g *Guide) adds(v BoardView, pose Extrinsics) string {
 	if len(g.views) >= mostViews {
 		return ""
 	}
+	l := g.lookOf(pose, v)
 	for _, old := range g.views {
-		if viewDistance(old, v) < minChange*float64(g.width) {
+		d := viewDistance(old, v)
+		if d < minChange*float64(g.width) && (d < askedChange*float64(g.width) || !g.asked(v, l)) {
 			return ""
 		}
 	}
 	if len(g.views) == 0 {
 		return "the first view"
 	}
-	l := g.lookOf(pose, v)
 	for s, tilted := range l.tilts {
 		if tilted && !g.state.Tilts[s] {
 			return fmt.Sprintf("the %s side towards the camera", Side(s))
@@ -432,7 +434,30 @@ func (g *Guide) adds(v BoardView, pose Extrinsics) string {
 	if gain := g.gain(v, pose); gain*float64(len(g.views)) >= minGain {
 		return fmt.Sprintf("the lens known %.0f %% better", 100*gain)
 	}
+	if g.asked(v, l) {
+		return "what was asked for"
+	}
 	return ""
+}
+
+// asked reports whether a view does what the advice asks for. It is taken even where
+// it adds little: who does as told and is refused has nowhere to go.
+func (g *Guide) asked(v BoardView, l boardLook) bool {
+	t := g.state.Target
+	switch {
+	case t.Tilted && !l.tilts[t.Tilt]:
+		return false
+	case t.Col >= 0 && t.Row >= 0:
+		for _, px := range v.Pixels {
+			if c, r, ok := g.cell(px); ok && c == t.Col && r == t.Row {
+				return true
+			}
+		}
+		return false
+	case t.Turn:
+		return l.tilts != [4]bool{}
+	}
+	return t.Tilted
 }
 
 func (g *Guide) freshCells(v BoardView) (n int) {

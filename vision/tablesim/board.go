@@ -27,10 +27,11 @@ const boardEdge = 8 * geom.Millimeter
 
 // Grip says how a board is held, as the one who holds it would say it.
 type Grip struct {
-	U, V         float64    // where its middle appears, as shares of the picture's width and height
-	Share        float64    // its squares' width, were it not tilted, as a share of the picture's width
-	TiltX, TiltY geom.Angle // about the picture's horizontal axis (its top away) and the vertical one
-	Roll         geom.Angle // in the picture's plane, clockwise
+	U, V  float64    // where its middle appears, as shares of the picture's width and height
+	Share float64    // its squares' width, were it not tilted, as a share of the picture's width
+	TiltX geom.Angle // the board's top side towards the camera
+	TiltY geom.Angle // its right side towards the camera
+	Roll  geom.Angle // in the picture's plane, clockwise
 }
 
 // Hold returns the board held so before a lens.

@@ -45,6 +45,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
+	c = withSavedCalibration(c, o.Log)
 	if err := checkSource(c.Camera.Source); err != nil && o.Open == nil {
 		return fmt.Errorf("camera.source: %w", err)
 	}
@@ -77,15 +78,25 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if closer, ok := watching.Markers.(interface{ Close() error }); ok {
 		defer closer.Close()
 	}
+	var adopted adopted
+	watching.Lens = adopted.over(watching.Lens)
 	watcher := NewWatcher(watching)
+	calibrator := newCalibrator(c, watcher, feed, watching.Lens, &adopted, o.Log)
+	watcher.o.Busy = calibrator.Busy
+	if closer, ok := calibrator.o.Markers.(interface{ Close() error }); ok {
+		defer closer.Close()
+	}
 	page := &webTask{
-		server:   web.NewServer(web.Options{Hub: hub, Choose: watcher.Choose}),
+		server: web.NewServer(web.Options{
+			Hub: hub, Choose: watcher.Choose,
+			Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout,
+		}),
 		listener: listener,
 	}
 	if o.Ready != nil {
 		o.Ready(shownAddress(c.Web.Listen, listener))
 	}
-	return runTasks(ctx, feedTask{feed}, watcher, showing, page)
+	return runTasks(ctx, feedTask{feed}, watcher, calibrator, showing, page)
 }
 
 // runTasks runs the tasks until ctx is cancelled or one of them fails; that one is

@@ -81,6 +81,11 @@ func (w *Watcher) health(status vision.FeedStatus, now time.Time) web.Health {
 			Code: web.Stale, Title: "Old picture", Detail: fmt.Sprintf("The last picture is %.0f s old.", age.Seconds()),
 			Advice: "Answers come back with the next picture.",
 		}
+	case w.busy():
+		return web.Health{
+			Code: web.Calibrating, Title: "Calibrating", Detail: "Somebody is calibrating this camera; there are no answers meanwhile.",
+			Advice: "They come back when the calibration is finished or cancelled on its page (/calibrate).",
+		}
 	case w.registered.From == "":
 		return w.noCalibration()
 	case w.broken != "":
@@ -97,7 +102,7 @@ func (w *Watcher) noCalibration() web.Health {
 		h.Code, h.Title, h.Detail = web.Starting, "Starting", "Looking for the mat's markers."
 	case w.unready == errNoLens.Error():
 		h.Detail = "The program does not know this camera's lens."
-		h.Advice = "Make a lens file with: sightline calibrate lens (see the README), and name it with --lens or camera.lens."
+		h.Advice = "Calibrate on the page /calibrate; or make a lens file with sightline calibrate lens (see the README) and name it with --lens or camera.lens."
 	case w.o.Table != nil:
 		h.Advice = "Make the calibration anew with this camera and picture size: sightline calibrate table."
 	case w.o.Markers == nil:

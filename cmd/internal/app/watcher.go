@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"sightline/calibration"
@@ -53,6 +54,7 @@ type WatcherOptions struct {
 	Rules      Rules
 	Hub        *web.Hub
 	PanelName  func() string
+	Busy       func() bool // a calibration needs the camera: no answers; nil: never
 	Now        func() time.Time
 	Log        *slog.Logger
 }
@@ -62,6 +64,7 @@ type WatcherOptions struct {
 type Watcher struct {
 	o         WatcherOptions
 	registrar registrar
+	fresh     atomic.Pointer[recalibration]
 
 	// Owned by the goroutine of Run.
 	locator   Locator
@@ -156,6 +159,10 @@ func (w *Watcher) note(text string) {
 // look takes one picture all the way.
 func (w *Watcher) look(f vision.Frame) {
 	at := w.o.Now()
+	if w.busy() {
+		w.update(func() { w.frame, w.frameAt = f, at })
+		return
+	}
 	w.prepare(f)
 	if w.locator == nil {
 		w.update(func() { w.frame, w.frameAt = f, at })
@@ -199,6 +206,7 @@ func moved(before, now engine.Scene) map[string]geom.Length {
 func (w *Watcher) prepare(f vision.Frame) {
 	w.checkSize(f)
 	w.checkFrozen(f)
+	w.takeRecalibration()
 	if w.locator == nil && w.o.Table != nil && w.unready == "" {
 		w.adoptFile(f)
 	}
@@ -343,6 +351,39 @@ func (w *Watcher) setUnready(why string) {
 		w.unready = why
 	})
 }
+
+// recalibration is a calibration that was made while the program runs.
+type recalibration struct {
+	table *calibration.Table // nil: only the lens is new
+	name  string
+}
+
+// Recalibrate makes the watcher begin anew with what a calibration has just found: a
+// table, or, when that is nil, whatever the lens (WatcherOptions.Lens) now says. It
+// is safe to call while Run runs.
+func (w *Watcher) Recalibrate(t *calibration.Table, name string) {
+	w.fresh.Store(&recalibration{t, name})
+}
+
+// takeRecalibration takes over what Recalibrate was given.
+func (w *Watcher) takeRecalibration() {
+	r := w.fresh.Swap(nil)
+	if r == nil {
+		return
+	}
+	if r.table != nil {
+		w.o.Table, w.o.TableName, w.o.Layout = r.table, r.name, r.table.Layout
+		w.registrar.layout = r.table.Layout
+	}
+	w.locator, w.checkedAt, w.blind = nil, time.Time{}, time.Time{}
+	w.update(func() {
+		w.registered, w.unready, w.broken, w.suspect = web.Register{}, "", "", false
+		w.last, w.result, w.moving = vision.Located{}, engine.Result{}, nil
+	})
+}
+
+// busy reports whether a calibration needs the camera.
+func (w *Watcher) busy() bool { return w.o.Busy != nil && w.o.Busy() }
 
 // Choose makes a pair the chosen one.
 func (w *Watcher) Choose(c web.Choice) {

@@ -66,7 +66,7 @@ func (m *Machine) capture(spec string) error {
 	}
 	b, err := calibration.ParseBoard(spec)
 	if err != nil {
-		return fmt.Errorf("The board cannot be read: %w.", err) //lint:ignore ST1005 a sentence for people
+		return wrong("The board cannot be read: %v.", err)
 	}
 	m.run++
 	m.guide, m.solved, m.lens = nil, false, nil

@@ -40,7 +40,7 @@ func (m *Machine) bars(x, y geom.Length) error {
 	p := &m.state.Print
 	off := func(l geom.Length) geom.Length { return geom.Length(math.Abs(float64(l - Bar))) }
 	if worst := max(off(x), off(y)); !(worst <= barMost) {
-		return fmt.Errorf("A bar of 100 mm cannot come out %.1f × %.1f mm at true scale: print at 100 %% (actual size, not “fit to page”) and measure from outer end to outer end.", //lint:ignore ST1005 a sentence for people
+		return wrong("A bar of 100 mm cannot come out %.1f × %.1f mm at true scale: print at 100 %% (actual size, not “fit to page”) and measure from outer end to outer end.",
 			x.Millimeters(), y.Millimeters())
 	}
 	p.BarX, p.BarY = x, y

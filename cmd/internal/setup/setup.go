@@ -46,12 +46,16 @@ const (
 var ErrOrder = errors.New("not now")
 
 // refusal is an error in a sentence for people.
-type refusal struct{ text string }
+type refusal struct {
+	text string
+	kind error // ErrOrder, or nil for what makes no sense at any time
+}
 
 func (r *refusal) Error() string { return r.text }
-func (r *refusal) Unwrap() error { return ErrOrder }
+func (r *refusal) Unwrap() error { return r.kind }
 
-func notNow(format string, a ...any) error { return &refusal{fmt.Sprintf(format, a...)} }
+func notNow(format string, a ...any) error { return &refusal{fmt.Sprintf(format, a...), ErrOrder} }
+func wrong(format string, a ...any) error  { return &refusal{fmt.Sprintf(format, a...), nil} }
 
 // Options are what the machine must know of the program.
 type Options struct {
@@ -186,7 +190,6 @@ type Machine struct {
 	lens    *calibration.Intrinsics // solved here, saved or not
 	seen    []Sighting              // of the table, newest last
 	table   *calibration.Table
-	verify  verifier
 }
 
 // New returns a machine in which nothing goes on.
@@ -260,7 +263,7 @@ func (m *Machine) Do(in Intent) (Work, error) {
 	case Again:
 		return nil, m.again()
 	}
-	return nil, fmt.Errorf("There is no action %q.", in.Do) //lint:ignore ST1005 a sentence for people
+	return nil, wrong("There is no action %q.", in.Do)
 }
 
 func (m *Machine) start() {
@@ -287,7 +290,7 @@ func (m *Machine) goTo(step Step) error {
 		}
 		m.beginVerify()
 	default:
-		return fmt.Errorf("There is no step %q.", step) //lint:ignore ST1005 a sentence for people
+		return wrong("There is no step %q.", step)
 	}
 	m.state.Step = step
 	return nil
@@ -381,7 +384,7 @@ func (m *Machine) Offer(s Sighting) Work {
 // kept for when they come again.
 func (m *Machine) CameraLost(why string) {
 	m.state.Camera.Lost = why
-	m.state.Lens.Corners, m.state.Table.Seen = nil, nil
+	m.state.Lens.Corners, m.state.Table.Markers = nil, nil
 }
 
 // pictureChanged forgets what belongs to pictures of another size.

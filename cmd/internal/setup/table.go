@@ -3,6 +3,7 @@ package setup
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"sightline/calibration"
@@ -11,15 +12,25 @@ import (
 
 // TableState is the step of the table.
 type TableState struct {
-	Phase  Phase
-	Seen   []calibration.MarkerSighting // in the last picture
-	Frames int                          // pictures that the result is the mean of
-	Wanted int                          // as many are enough
+	Phase   Phase
+	Markers []Marker // all of the layout, and how the last picture shows them
+	Frames  int      // pictures that the result is the mean of
+	Wanted  int      // as many are enough
 
 	Table   *calibration.Table // the result; nil: none yet
 	Advice  string             // what could be better, in words
 	SavedAs string
 	Problem string
+}
+
+// Marker is one of the mat's markers.
+type Marker struct {
+	ID      int
+	Seen    bool
+	Corners [4]geom.Pixel // when it is seen
+	Used    bool          // it is one of those that fix the camera's place
+	Known   bool          // how far off it lies
+	Off     geom.Length   // from where all the others put it
 }
 
 // tableFrames is how many pictures of a camera at rest a table is made from: their
@@ -36,7 +47,7 @@ func (m *Machine) resetTable() { m.state.Table = TableState{Phase: Waiting, Want
 // offerMarkers adds a picture of the mat's markers.
 func (m *Machine) offerMarkers(s Sighting) {
 	t := &m.state.Table
-	t.Seen = s.Markers
+	t.Markers = m.markers(s.Markers, t.Table)
 	if t.Phase == Ready {
 		return // the result stands until it is saved or made again
 	}
@@ -63,11 +74,45 @@ func (m *Machine) offerMarkers(s Sighting) {
 	}
 	table.Made = s.At
 	t.Problem, t.Frames, t.Table = "", len(m.seen), &table
-	t.Advice = m.markerAdvice(s.Markers, &table)
+	t.Advice, t.Markers = m.markerAdvice(s.Markers, &table), m.markers(s.Markers, &table)
 	if t.Frames >= tableFrames {
 		m.table, t.Phase, m.seen = &table, Ready, nil
 		m.resetVerify()
 	}
+}
+
+// markers says how the markers of the layout are seen and how they fit the table.
+func (m *Machine) markers(seen []calibration.MarkerSighting, t *calibration.Table) []Marker {
+	here := map[int]calibration.MarkerSighting{}
+	for _, s := range calibration.TurnSightings(m.o.Layout, seen) {
+		here[s.ID] = s
+	}
+	var out []Marker
+	for _, k := range m.o.Layout.Markers {
+		s, ok := here[k.ID]
+		r := Marker{ID: k.ID, Seen: ok, Corners: s.Corners}
+		if t != nil {
+			r.Used = slices.Contains(t.Used, k.ID)
+			if ok {
+				r.Off, r.Known = offset(t, k, s)
+			}
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// offset is how far a marker's middle lies from its place on the mat.
+func offset(t *calibration.Table, k calibration.Marker, s calibration.MarkerSighting) (geom.Length, bool) {
+	var mid geom.Point
+	for _, c := range s.Corners {
+		p, ok := t.PointAt(c, k.Z)
+		if !ok {
+			return 0, false
+		}
+		mid = mid.Add(p.Mul(0.25))
+	}
+	return mid.Distance(k.Center), true
 }
 
 // movedSince is how far (rms, px) the markers that both pictures show have moved;

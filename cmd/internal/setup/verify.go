@@ -5,8 +5,6 @@ type VerifyState struct {
 	Phase Phase
 }
 
-type verifier struct{}
-
 func (m *Machine) resetVerify()         { m.state.Verify = VerifyState{Phase: Waiting} }
 func (m *Machine) beginVerify()         { m.state.Verify.Phase = Looking }
 func (m *Machine) offerCard(_ Sighting) {}

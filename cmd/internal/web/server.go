@@ -17,6 +17,8 @@ import (
 	"strings"
 	"time"
 
+	"sightline/calibration"
+	"sightline/cmd/internal/setup"
 	"sightline/engine"
 	"sightline/hardware"
 )
@@ -29,7 +31,12 @@ type Options struct {
 	Hub *Hub
 	// Choose makes a pair the chosen one, for everybody.
 	Choose func(Choice)
-	Now    func() time.Time // nil: time.Now
+	// Calibration and Calibrate are the guided calibration; nil: there is none. The
+	// errors of Calibrate are sentences for people.
+	Calibration *CalibrationHub
+	Calibrate   func(setup.Intent) error
+	Layout      calibration.Layout // of the mat, for the sheets to print
+	Now         func() time.Time   // nil: time.Now
 }
 
 // Times and sizes that keep one bad client from harming the others.
@@ -45,6 +52,8 @@ type Server struct {
 	o        Options
 	pictures pictures
 	handler  http.Handler
+
+	calibrationPictures pictures
 }
 
 // NewServer returns the page's server.
@@ -52,7 +61,7 @@ func NewServer(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	s := &Server{o: o, pictures: pictures{now: o.Now}}
+	s := &Server{o: o, pictures: pictures{now: o.Now}, calibrationPictures: pictures{now: o.Now}}
 	s.handler = s.routes()
 	return s
 }
@@ -73,6 +82,9 @@ func (s *Server) routes() http.Handler {
 	mux.HandleFunc("GET /api/picture.jpg", s.picture)
 	mux.HandleFunc("GET /api/display.png", s.display)
 	mux.HandleFunc("PATCH /api/choice", s.choose)
+	if s.o.Calibration != nil {
+		s.calibrationRoutes(mux)
+	}
 	// Whoever changes something must come from this page: browsers say where a
 	// request comes from, and other sites are refused.
 	return secured(known(http.NewCrossOriginProtection().Handler(mux)))

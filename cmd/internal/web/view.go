@@ -59,6 +59,7 @@ const (
 	Stale         Code = "stale"
 	Ended         Code = "ended"
 	Broken        Code = "broken" // locating failed
+	Calibrating   Code = "calibrating"
 )
 
 // Health says how the program is, and what a person can do about it.

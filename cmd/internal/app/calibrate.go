@@ -1,0 +1,328 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/setup"
+	"sightline/cmd/internal/web"
+	"sightline/vision"
+	"sightline/vision/opencv"
+)
+
+// Where the guided calibration saves what the configuration gives no place for, and
+// where it is looked for at the next start.
+const (
+	DefaultLensPath  = "calibration/lens.json"
+	DefaultTablePath = "calibration/table.json"
+)
+
+// CalibratorOptions are the parts of the guided calibration.
+type CalibratorOptions struct {
+	Frames    Frames
+	FindBoard func(vision.Frame, calibration.Board) (calibration.BoardSighting, error)
+	Markers   vision.MarkerDetector // of its own; nil: no markers can be seen
+	SolveLens func(board calibration.Board, views []calibration.BoardView, width, height int) (calibration.LensSolution, error)
+	Setup     setup.Options
+	Hub       *web.CalibrationHub
+	// Adopt is told of every lens and table that was saved, so that the program works
+	// with them from now on.
+	Adopt func(*calibration.Intrinsics, *calibration.Table)
+	Log   *slog.Logger
+}
+
+// Calibrator shows the pictures to the guided calibration while one runs, and does
+// its work: finding, solving, saving.
+type Calibrator struct {
+	o    CalibratorOptions
+	busy atomic.Bool
+	wake chan struct{}
+
+	mu      sync.Mutex // guards what follows
+	machine *setup.Machine
+	frame   vision.Frame
+	solving sync.WaitGroup
+}
+
+// NewCalibrator returns a calibrator in which nothing goes on.
+func NewCalibrator(o CalibratorOptions) *Calibrator {
+	c := &Calibrator{o: o, machine: setup.New(o.Setup), wake: make(chan struct{}, 1)}
+	c.publish()
+	return c
+}
+
+// String names the task.
+func (c *Calibrator) String() string { return "calibration" }
+
+// Busy reports whether the camera is needed for a calibration.
+func (c *Calibrator) Busy() bool { return c.busy.Load() }
+
+// publish shows everybody the present state. The caller holds mu (or is the only one).
+func (c *Calibrator) publish() {
+	s := c.machine.State()
+	c.busy.Store(s.Busy())
+	c.o.Hub.Publish(web.CalibrationView{State: s, Frame: c.frame})
+}
+
+// Do does what somebody at the page wants; its errors are sentences for people.
+func (c *Calibrator) Do(in setup.Intent) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := c.machine.State()
+	work, err := c.machine.Do(in)
+	c.work(work)
+	after := c.machine.State()
+	if before.Active != after.Active {
+		c.o.Log.Info("calibration", "running", after.Active)
+		c.frame = vision.Frame{}
+	}
+	c.publish()
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+	return err
+}
+
+// work does what the machine asks for. The caller holds mu.
+func (c *Calibrator) work(w setup.Work) {
+	switch w := w.(type) {
+	case setup.SolveLens:
+		c.solving.Go(func() { c.solve(w) })
+	case setup.SaveLens:
+		err := inItsDirectory(w.Path, func() error { return calibration.SaveLens(w.Path, w.Lens) })
+		c.saved(w, w.Path, err)
+		if err == nil {
+			c.o.Adopt(&w.Lens, nil)
+		}
+	case setup.SaveTable:
+		err := inItsDirectory(w.Path, func() error { return calibration.SaveTable(w.Path, &w.Table) })
+		c.saved(w, w.Path, err)
+		if err == nil {
+			c.o.Adopt(nil, &w.Table)
+		}
+	}
+}
+
+func (c *Calibrator) saved(w setup.Work, path string, err error) {
+	if err != nil {
+		c.o.Log.Warn("calibration: not saved", "path", path, "err", err)
+	} else {
+		c.o.Log.Info("calibration: saved", "path", path)
+	}
+	c.machine.Saved(w, err)
+}
+
+// inItsDirectory saves a file, after making the directory that it belongs in.
+func inItsDirectory(path string, save func() error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	return save()
+}
+
+func (c *Calibrator) solve(w setup.SolveLens) {
+	s, err := c.o.SolveLens(w.Board, w.Views, w.Width, w.Height)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.machine.Solved(w, s, err)
+	c.publish()
+}
+
+// cameraPatience is how long a picture may take before people are told.
+const cameraPatience = 3 * time.Second
+
+// Run shows pictures to the calibration until ctx is cancelled.
+func (c *Calibrator) Run(ctx context.Context) error {
+	defer c.solving.Wait()
+	var seq uint64
+	for {
+		if !c.active() {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-c.wake:
+				continue
+			}
+		}
+		f, err := c.next(ctx, seq)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, io.EOF):
+			c.cameraLost("the recording has come to its end")
+			select {
+			case <-ctx.Done():
+			case <-c.wake:
+			}
+		case err != nil:
+			c.cameraLost(c.whyLost())
+		default:
+			seq = f.Seq
+			c.look(f)
+		}
+	}
+}
+
+func (c *Calibrator) active() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.machine.State()
+	return s.Active
+}
+
+// next waits for a picture, but not for ever.
+func (c *Calibrator) next(ctx context.Context, after uint64) (vision.Frame, error) {
+	ctx, cancel := context.WithTimeout(ctx, cameraPatience)
+	defer cancel()
+	return c.o.Frames.Next(ctx, after)
+}
+
+func (c *Calibrator) whyLost() string {
+	if s := c.o.Frames.Status(); s.Err != "" {
+		return s.Source + ": " + s.Err
+	}
+	return fmt.Sprintf("no picture for %.0f s", cameraPatience.Seconds())
+}
+
+func (c *Calibrator) cameraLost(why string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.machine.CameraLost(why)
+	c.publish()
+}
+
+// look finds in a picture what is wanted and shows it to the machine. Finding takes a
+// while and goes on without the lock: what is no longer wanted then is dropped.
+func (c *Calibrator) look(f vision.Frame) {
+	c.mu.Lock()
+	want, board := c.machine.Wants(), c.machine.State().Lens.Board
+	c.mu.Unlock()
+	s := setup.Sighting{At: f.Captured}
+	s.Width, s.Height = f.Size()
+	switch want {
+	case setup.Board:
+		s.Board = c.findBoard(f, board)
+	case setup.Markers, setup.Card:
+		s.Markers = c.findMarkers(f)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.machine.Wants() != want || c.machine.State().Lens.Board != board {
+		return
+	}
+	c.frame = f
+	c.work(c.machine.Offer(s))
+	c.publish()
+}
+
+func (c *Calibrator) findBoard(f vision.Frame, spec string) calibration.BoardSighting {
+	b, err := calibration.ParseBoard(spec)
+	if err != nil {
+		return calibration.BoardSighting{Reason: err.Error()}
+	}
+	s, err := c.o.FindBoard(f, b)
+	if err != nil {
+		return calibration.BoardSighting{Reason: err.Error()}
+	}
+	return s
+}
+
+func (c *Calibrator) findMarkers(f vision.Frame) []calibration.MarkerSighting {
+	if c.o.Markers == nil {
+		return nil
+	}
+	found, err := c.o.Markers.DetectMarkers(f.Gray)
+	if err != nil {
+		c.o.Log.Warn("calibration: look for markers", "err", err)
+		return nil
+	}
+	return vision.Sightings(found)
+}
+
+// findBoard finds the board in a picture.
+func findBoard(f vision.Frame, b calibration.Board) (calibration.BoardSighting, error) {
+	if b.Kind != calibration.Chessboard {
+		return calibration.BoardSighting{}, calibration.ErrBoardKind
+	}
+	px, _, err := opencv.FindChessboard(f, b.Cols, b.Rows)
+	return calibration.BoardSighting{Pixels: px}, err
+}
+
+// adopted is what the guided calibration has saved since the program began.
+type adopted struct {
+	lens atomic.Pointer[calibration.Intrinsics]
+}
+
+// over returns a lens that stands before the one that was known: the adopted one.
+func (a *adopted) over(known func() (calibration.Intrinsics, bool)) func() (calibration.Intrinsics, bool) {
+	return func() (calibration.Intrinsics, bool) {
+		if l := a.lens.Load(); l != nil {
+			return *l, true
+		}
+		return known()
+	}
+}
+
+// calibrationPaths returns where lens and table are saved.
+func calibrationPaths(c Config) (lens, table string) {
+	lens, table = c.Camera.Lens, c.Table.Calibration
+	if lens == "" {
+		lens = DefaultLensPath
+	}
+	if table == "" {
+		table = DefaultTablePath
+	}
+	return lens, table
+}
+
+// withSavedCalibration names the files that the guided calibration left in their
+// default places, where the configuration names none. The simulated table knows its
+// own lens, and files beside it are most likely of a real camera.
+func withSavedCalibration(c Config, log *slog.Logger) Config {
+	if strings.HasPrefix(c.Camera.Source, "sim:") {
+		return c
+	}
+	adopt := func(to *string, path string) {
+		if *to != "" {
+			return
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			*to = path
+			log.Info("calibration: found", "path", path)
+		}
+	}
+	adopt(&c.Camera.Lens, DefaultLensPath)
+	adopt(&c.Table.Calibration, DefaultTablePath)
+	return c
+}
+
+// newCalibrator builds the guided calibration of a program with this configuration.
+func newCalibrator(c Config, w *Watcher, frames Frames, known func() (calibration.Intrinsics, bool), lens *adopted, log *slog.Logger) *Calibrator {
+	lensPath, tablePath := calibrationPaths(c)
+	return NewCalibrator(CalibratorOptions{
+		Frames: frames, FindBoard: findBoard, Markers: openMarkers(log), SolveLens: opencv.CalibrateLens,
+		Setup: setup.Options{
+			Layout: c.Table.Layout, LensPath: lensPath, TablePath: tablePath,
+			ScaleX: c.Print.ScaleX, ScaleY: c.Print.ScaleY, Lens: known,
+		},
+		Hub: web.NewCalibrationHub(),
+		Adopt: func(l *calibration.Intrinsics, t *calibration.Table) {
+			if l != nil {
+				lens.lens.Store(l)
+			}
+			w.Recalibrate(t, filepath.Base(tablePath))
+		},
+		Log: log,
+	})
+}

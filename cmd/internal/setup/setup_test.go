@@ -1,0 +1,500 @@
+package setup_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/setup"
+	"sightline/engine/geom"
+	"sightline/vision/tablesim"
+)
+
+const (
+	wide = 960
+	high = 540
+	spec = "chessboard:9x6:25mm"
+)
+
+// bench is a machine with a known camera before it and a clock of its own.
+type bench struct {
+	t       *testing.T
+	m       *setup.Machine
+	camera  calibration.Camera
+	layout  calibration.Layout
+	now     time.Time
+	shake   uint64
+	pending setup.Work
+}
+
+func newBench(t *testing.T, change ...func(*setup.Options)) *bench {
+	t.Helper()
+	o := setup.Options{
+		Layout:   calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
+		LensPath: "lens.json", TablePath: "table.json",
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	return &bench{t: t, m: setup.New(o), camera: tablesim.DefaultCamera(wide, high), layout: o.Layout, now: time.Unix(1700000000, 0)}
+}
+
+func (b *bench) do(in setup.Intent) {
+	b.t.Helper()
+	w, err := b.m.Do(in)
+	require.NoError(b.t, err, "%+v", in)
+	if w != nil {
+		b.pending = w
+	}
+}
+
+// refuses checks that an intent is refused as out of order, in a sentence.
+func (b *bench) refuses(in setup.Intent, want string) {
+	b.t.Helper()
+	before := b.m.State()
+	_, err := b.m.Do(in)
+	require.ErrorIs(b.t, err, setup.ErrOrder, "%+v", in)
+	assert.Contains(b.t, err.Error(), want)
+	assert.Equal(b.t, before, b.m.State(), "a refusal changes nothing")
+}
+
+// noise is a small fixed wobble of a corner, px.
+func (b *bench) noise() geom.Pixel {
+	b.shake = b.shake*6364136223846793005 + 1442695040888963407
+	u := float64(b.shake>>40)/(1<<24) - 0.5
+	b.shake = b.shake*6364136223846793005 + 1442695040888963407
+	v := float64(b.shake>>40)/(1<<24) - 0.5
+	return geom.Pixel{X: 0.1 * u, Y: 0.1 * v}
+}
+
+// show shows the machine one picture, 100 ms after the last one.
+func (b *bench) show(s setup.Sighting) {
+	b.t.Helper()
+	b.now = b.now.Add(100 * time.Millisecond)
+	s.At, s.Width, s.Height = b.now, wide, high
+	if w := b.m.Offer(s); w != nil {
+		b.pending = w
+	}
+}
+
+// boardAt is what a picture of the board in this grip shows.
+func (b *bench) boardAt(g tablesim.Grip) setup.Sighting {
+	b.t.Helper()
+	board, err := calibration.ParseBoard(spec)
+	require.NoError(b.t, err)
+	held, err := g.Hold(b.camera.Intrinsics, board)
+	require.NoError(b.t, err)
+	var s setup.Sighting
+	for _, p := range board.Points() {
+		q := held.Pose.Camera(calibration.Vec3{p.X, p.Y, 0})
+		s.Board.Pixels = append(s.Board.Pixels, b.camera.Intrinsics.Project(q[0]/q[2], q[1]/q[2]).Add(b.noise()))
+	}
+	return s
+}
+
+// hold holds the board in a grip for a second.
+func (b *bench) hold(g tablesim.Grip) {
+	b.t.Helper()
+	for range 10 {
+		if b.m.Wants() != setup.Board {
+			return
+		}
+		b.show(b.boardAt(g))
+	}
+}
+
+// markers is what a picture of the mat shows, without some of its markers.
+func (b *bench) markers(without ...int) setup.Sighting {
+	var s setup.Sighting
+next:
+	for _, m := range b.layout.Markers {
+		for _, id := range without {
+			if id == m.ID {
+				continue next
+			}
+		}
+		k := calibration.MarkerSighting{ID: m.ID}
+		for i, c := range m.Corners() {
+			px, _ := b.camera.PixelOf(c, m.Z)
+			k.Corners[i] = px.Add(b.noise())
+		}
+		s.Markers = append(s.Markers, k)
+	}
+	return s
+}
+
+// solution is a lens as a solver would give it.
+func (b *bench) solution() calibration.LensSolution {
+	lens := b.camera.Intrinsics
+	lens.Covariance = make([]float64, 81)
+	for i, v := range []float64{0.1, 0.1, 0.2, 0.2, 1e-6, 1e-6, 1e-9, 1e-9, 1e-6} {
+		lens.Covariance[10*i] = v
+	}
+	lens.RMS, lens.Views = 0.05, 14
+	return calibration.LensSolution{Lens: lens, Dropped: []calibration.Rejection{{Name: "view 3", Reason: "it does not fit"}}}
+}
+
+// stops are ways to hold the board.
+func stops() []tablesim.Grip { return tablesim.BoardStops() }
+
+// solvedLens brings the machine to a lens that was worked out and not saved.
+func (b *bench) solvedLens() {
+	b.t.Helper()
+	b.do(setup.Intent{Do: setup.Start})
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Lens})
+	b.do(setup.Intent{Do: setup.Capture, Board: spec})
+	for n := range 60 {
+		if b.m.Wants() == setup.Board {
+			b.hold(tablesim.Obey(b.m.State().Lens.Guide.Advice, n))
+		}
+	}
+	s := b.m.State()
+	require.IsType(b.t, setup.SolveLens{}, b.pending, "the guide has not had enough: %s", s.Lens.Guide.Advice)
+	require.Equal(b.t, setup.Solving, s.Lens.Phase)
+	b.m.Solved(b.pending.(setup.SolveLens), b.solution(), nil)
+	require.Equal(b.t, setup.Ready, b.m.State().Lens.Phase)
+}
+
+func TestTheWholeWay(t *testing.T) {
+	b := newBench(t)
+	s := b.m.State()
+	assert.False(t, s.Busy())
+	assert.Equal(t, setup.Nothing, b.m.Wants())
+
+	b.do(setup.Intent{Do: setup.Start})
+	s = b.m.State()
+	assert.True(t, s.Active)
+	assert.False(t, s.Busy(), "printing needs no camera: the answers go on")
+	b.do(setup.Intent{Do: setup.Bars, BarX: 100.1, BarY: 99.8})
+	s = b.m.State()
+	assert.Equal(t, setup.Saved, s.Print.Phase)
+
+	b.solvedLens()
+	s = b.m.State()
+	assert.True(t, s.Busy())
+	assert.GreaterOrEqual(t, len(s.Lens.Views), 10)
+	assert.Equal(t, "the first view", s.Lens.Views[0].Added)
+	assert.Equal(t, "view 3", s.Lens.Result.Dropped[0].Name)
+	assert.Positive(t, s.Lens.Result.Mat)
+	b.do(setup.Intent{Do: setup.Save})
+	save, ok := b.pending.(setup.SaveLens)
+	require.True(t, ok)
+	assert.Equal(t, "lens.json", save.Path)
+	assert.Equal(t, b.camera.Fx, save.Lens.Fx)
+	b.m.Saved(save, nil)
+	s = b.m.State()
+	assert.Equal(t, setup.Saved, s.Lens.Phase)
+	assert.Equal(t, "lens.json", s.Lens.SavedAs)
+
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Table})
+	for range 20 {
+		b.show(b.markers())
+	}
+	s = b.m.State()
+	require.Equal(t, setup.Ready, s.Table.Phase, s.Table.Problem)
+	assert.Len(t, s.Table.Table.Used, 8)
+	assert.Empty(t, s.Table.Advice)
+	for _, m := range s.Table.Markers {
+		assert.True(t, m.Seen && m.Used && m.Known, "marker %d", m.ID)
+		assert.Less(t, m.Off.Millimeters(), 0.2)
+	}
+	off := s.Table.Table.Center()
+	want := b.camera.Center()
+	assert.InDelta(t, want[2], off[2], 1, "the camera's height")
+	b.do(setup.Intent{Do: setup.Save})
+	table, ok := b.pending.(setup.SaveTable)
+	require.True(t, ok)
+	assert.Equal(t, "table.json", table.Path)
+	b.m.Saved(table, nil)
+	s = b.m.State()
+	assert.Equal(t, setup.Saved, s.Table.Phase)
+
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Verify})
+	b.do(setup.Intent{Do: setup.Finish})
+	s = b.m.State()
+	assert.False(t, s.Active)
+	assert.Equal(t, setup.Nothing, b.m.Wants())
+}
+
+func TestWhatComesAtTheWrongTimeIsRefusedInASentence(t *testing.T) {
+	b := newBench(t)
+	for _, do := range []setup.Action{setup.Cancel, setup.Go, setup.Save, setup.Capture, setup.Bars, setup.Solve, "nonsense"} {
+		b.refuses(setup.Intent{Do: do, Step: setup.Lens, Board: spec}, "No calibration is running")
+	}
+	b.do(setup.Intent{Do: setup.Start})
+	b.refuses(setup.Intent{Do: setup.Go, Step: setup.Table}, "do the lens first")
+	b.refuses(setup.Intent{Do: setup.Go, Step: setup.Verify}, "do the table first")
+	b.refuses(setup.Intent{Do: setup.Save}, "nothing to save")
+	b.refuses(setup.Intent{Do: setup.Capture, Board: spec}, "step of the lens first")
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Lens})
+	b.refuses(setup.Intent{Do: setup.Save}, "no new lens to save")
+	b.refuses(setup.Intent{Do: setup.Solve}, "No views are being taken")
+	b.refuses(setup.Intent{Do: setup.More}, "no lens that more views could better")
+	b.do(setup.Intent{Do: setup.Capture, Board: spec})
+	b.refuses(setup.Intent{Do: setup.Solve}, "0 views are too few")
+
+	for in, want := range map[setup.Intent]string{
+		{Do: "fly"}:                              `no action "fly"`,
+		{Do: setup.Go, Step: "moon"}:             `no step "moon"`,
+		{Do: setup.Capture, Board: "checkers"}:   "expected chessboard:",
+		{Do: setup.Capture, Board: "1x1:25mm"}:   "expected two numbers from 3 to 100",
+		{Do: setup.Bars, BarX: 97, BarY: 96.9}:   "print at 100 %",
+		{Do: setup.Bars, BarX: 100}:              "cannot come out 100.0 × 0.0 mm",
+		{Do: setup.Bars, BarX: geom.Length(nan)}: "cannot come out",
+	} {
+		_, err := b.m.Do(in)
+		require.Error(t, err, "%+v", in)
+		assert.NotErrorIs(t, err, setup.ErrOrder)
+		assert.Contains(t, err.Error(), want)
+	}
+}
+
+var nan = math.NaN()
+
+func TestBarsSetTheScaleOfTheSheets(t *testing.T) {
+	b := newBench(t, func(o *setup.Options) { o.ScaleX = 0.995 })
+	b.do(setup.Intent{Do: setup.Start})
+	p := b.m.State().Print
+	assert.Equal(t, 0.995, p.ScaleX)
+	assert.Equal(t, 1.0, p.ScaleY)
+	b.do(setup.Intent{Do: setup.Bars, BarX: 100.2, BarY: 98.6})
+	p = b.m.State().Print
+	assert.Equal(t, setup.Waiting, p.Phase)
+	assert.InDelta(t, 0.995*1.002, p.ScaleX, 1e-12)
+	assert.InDelta(t, 0.986, p.ScaleY, 1e-12)
+	assert.Contains(t, p.Verdict, "98.60 mm along")
+	b.do(setup.Intent{Do: setup.Bars, BarX: 99.9, BarY: 100.3})
+	p = b.m.State().Print
+	assert.Equal(t, setup.Saved, p.Phase)
+	assert.InDelta(t, 0.986, p.ScaleY, 1e-12, "good sheets are left as they are")
+}
+
+// A user who never tilts the board gets advice, and no calibration.
+func TestABoardThatIsNeverTiltedGivesNoLens(t *testing.T) {
+	b := newBench(t)
+	b.do(setup.Intent{Do: setup.Start})
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Lens})
+	b.do(setup.Intent{Do: setup.Capture, Board: spec})
+	for _, v := range []float64{0.2, 0.5, 0.8} {
+		for _, u := range []float64{0.18, 0.4, 0.6, 0.82} {
+			b.hold(tablesim.Grip{U: u, V: v, Share: 0.28})
+		}
+	}
+	s := b.m.State()
+	require.GreaterOrEqual(t, len(s.Lens.Views), calibration.MinLensViews)
+	assert.False(t, s.Lens.Guide.Enough)
+	assert.Equal(t, setup.Looking, s.Lens.Phase)
+	assert.Contains(t, s.Lens.Guide.Advice, "tilt the board")
+	assert.Nil(t, b.pending)
+
+	// Whoever asks all the same is told by the solver, and goes on where they were.
+	b.do(setup.Intent{Do: setup.Solve})
+	w := b.pending.(setup.SolveLens)
+	_, err := calibration.SolveLens(b.camera.Intrinsics, make([]calibration.Extrinsics, len(w.Views)), w.Board, w.Views[:3])
+	require.Error(t, err)
+	b.m.Solved(w, calibration.LensSolution{}, errLens())
+	s = b.m.State()
+	assert.Equal(t, setup.Looking, s.Lens.Phase)
+	assert.Contains(t, s.Lens.Problem, "all nearly parallel")
+	assert.Nil(t, s.Lens.Result)
+	b.refuses(setup.Intent{Do: setup.Save}, "no new lens")
+	assert.Equal(t, setup.Board, b.m.Wants())
+}
+
+func errLens() error {
+	return errors.Join(calibration.ErrLens, errors.New("the boards are all nearly parallel"))
+}
+
+func TestABoardThatIsNotSeenIsDoubtedAfterAWhile(t *testing.T) {
+	b := newBench(t)
+	b.do(setup.Intent{Do: setup.Start})
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Lens})
+	b.do(setup.Intent{Do: setup.Capture, Board: spec})
+	b.show(setup.Sighting{})
+	assert.NotContains(t, b.m.State().Lens.Now, "Is it this board?")
+	for range 90 {
+		b.show(setup.Sighting{})
+	}
+	assert.Contains(t, b.m.State().Lens.Now, "No board with 9 × 6 inner corners is seen. Is it this board?")
+	b.hold(stops()[0])
+	assert.NotContains(t, b.m.State().Lens.Now, "Is it this board?")
+}
+
+func TestRefusedPicturesAreCountedWithTheirReason(t *testing.T) {
+	b := newBench(t)
+	b.do(setup.Intent{Do: setup.Start})
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Lens})
+	b.do(setup.Intent{Do: setup.Capture, Board: spec})
+	for range 12 {
+		s := b.boardAt(stops()[0])
+		s.Board.EdgeWidth, s.Board.Contrast = 30, 120
+		b.show(s)
+	}
+	r := b.m.State().Lens.Refused
+	require.Len(t, r, 1)
+	assert.Greater(t, r[0].Times, 3)
+	assert.Contains(t, r[0].Reason, "blurred")
+	assert.Empty(t, b.m.State().Lens.Views)
+}
+
+func TestALateSolutionOfACaptureThatWasGivenUpIsDropped(t *testing.T) {
+	b := newBench(t)
+	b.solvedLens()
+	b.do(setup.Intent{Do: setup.More})
+	b.do(setup.Intent{Do: setup.Solve})
+	late := b.pending.(setup.SolveLens)
+	b.do(setup.Intent{Do: setup.Capture, Board: spec})
+	b.m.Solved(late, b.solution(), nil)
+	s := b.m.State()
+	assert.Equal(t, setup.Looking, s.Lens.Phase)
+	assert.Nil(t, s.Lens.Result)
+}
+
+func TestStepsAreLeftAndTakenUpAgain(t *testing.T) {
+	b := newBench(t)
+	b.do(setup.Intent{Do: setup.Start})
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Lens})
+	b.do(setup.Intent{Do: setup.Capture, Board: spec})
+	b.hold(stops()[0])
+	b.hold(stops()[1])
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Print})
+	assert.Equal(t, setup.Nothing, b.m.Wants())
+	b.do(setup.Intent{Do: setup.Start}) // a second browser joins
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Lens})
+	assert.Len(t, b.m.State().Lens.Views, 2, "the views are still there")
+	assert.Equal(t, setup.Board, b.m.Wants())
+
+	b.do(setup.Intent{Do: setup.Again})
+	assert.Empty(t, b.m.State().Lens.Views)
+	assert.Equal(t, setup.Waiting, b.m.State().Lens.Phase)
+	b.do(setup.Intent{Do: setup.Cancel})
+	b.do(setup.Intent{Do: setup.Start})
+	assert.Equal(t, setup.Print, b.m.State().Step)
+}
+
+func TestALostCameraLosesNothingElse(t *testing.T) {
+	b := newBench(t)
+	b.do(setup.Intent{Do: setup.Start})
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Lens})
+	b.do(setup.Intent{Do: setup.Capture, Board: spec})
+	b.hold(stops()[0])
+	b.m.CameraLost("/dev/video0: no such device")
+	s := b.m.State()
+	assert.Equal(t, "/dev/video0: no such device", s.Camera.Lost)
+	assert.Empty(t, s.Lens.Corners)
+	assert.Len(t, s.Lens.Views, 1)
+	b.hold(stops()[1])
+	s = b.m.State()
+	assert.Empty(t, s.Camera.Lost)
+	assert.Len(t, s.Lens.Views, 2)
+}
+
+func TestPicturesOfAnotherSizeBeginTheCaptureAnew(t *testing.T) {
+	b := newBench(t)
+	b.do(setup.Intent{Do: setup.Start})
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Lens})
+	b.do(setup.Intent{Do: setup.Capture, Board: spec})
+	b.hold(stops()[0])
+	require.Len(t, b.m.State().Lens.Views, 1)
+	b.m.Offer(setup.Sighting{At: b.now.Add(time.Second), Width: 1280, Height: 720})
+	s := b.m.State()
+	assert.Empty(t, s.Lens.Views)
+	assert.Equal(t, spec, s.Lens.Board)
+	assert.Contains(t, s.Lens.Problem, "size changed")
+	assert.Equal(t, setup.Looking, s.Lens.Phase)
+}
+
+func TestASaveThatFailsCanBeTriedAgain(t *testing.T) {
+	b := newBench(t)
+	b.solvedLens()
+	b.do(setup.Intent{Do: setup.Save})
+	b.m.Saved(b.pending, errors.New("lens.json: no space left on device"))
+	s := b.m.State()
+	assert.Equal(t, setup.Ready, s.Lens.Phase)
+	assert.Contains(t, s.Lens.Problem, "no space left on device")
+	b.do(setup.Intent{Do: setup.Save})
+	b.m.Saved(b.pending, nil)
+	s = b.m.State()
+	assert.Equal(t, setup.Saved, s.Lens.Phase)
+	assert.Empty(t, s.Lens.Problem)
+}
+
+// tableStep brings a machine that knows a lens to the step of the table.
+func tableStep(t *testing.T) *bench {
+	b := newBench(t, func(o *setup.Options) {
+		o.Lens = func() (calibration.Intrinsics, bool) { return tablesim.DefaultCamera(wide, high).Intrinsics, true }
+	})
+	b.do(setup.Intent{Do: setup.Start})
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Table})
+	return b
+}
+
+func TestTheTableNamesWhatIsMissingAndWhatLiesOff(t *testing.T) {
+	b := tableStep(t)
+	b.show(b.markers(0, 1, 2, 3, 4, 5, 6))
+	s := b.m.State()
+	assert.Contains(t, s.Table.Problem, "at least 3 are needed")
+	assert.Contains(t, s.Table.Advice, "Not seen: markers 0, 1, 2, 3, 4, 5, 6.")
+	assert.Nil(t, s.Table.Table)
+
+	for range 12 {
+		seen := b.markers(2)
+		for i := range seen.Markers {
+			if seen.Markers[i].ID != 5 {
+				continue
+			}
+			for k := range seen.Markers[i].Corners { // bumped by about 20 mm
+				seen.Markers[i].Corners[k].X += 12
+			}
+		}
+		b.show(seen)
+	}
+	s = b.m.State()
+	require.Equal(t, setup.Ready, s.Table.Phase, s.Table.Problem)
+	assert.Contains(t, s.Table.Advice, "Not seen: marker 2.")
+	assert.Contains(t, s.Table.Advice, "marker 5")
+	assert.NotContains(t, s.Table.Table.Used, 5)
+	for _, m := range s.Table.Markers {
+		if m.ID == 5 {
+			assert.False(t, m.Used)
+			assert.Greater(t, m.Off.Millimeters(), 10.0)
+		}
+	}
+}
+
+func TestAMovingCameraGivesNoTable(t *testing.T) {
+	b := tableStep(t)
+	for i := range 40 {
+		s := b.markers()
+		for k := range s.Markers {
+			for c := range s.Markers[k].Corners {
+				s.Markers[k].Corners[c].X += float64(i) // a pixel with every picture
+			}
+		}
+		b.show(s)
+	}
+	s := b.m.State()
+	assert.Equal(t, setup.Looking, s.Table.Phase)
+	assert.LessOrEqual(t, s.Table.Frames, 1)
+}
+
+func TestANewLensMakesTheTableOld(t *testing.T) {
+	b := newBench(t)
+	b.solvedLens()
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Table})
+	for range 12 {
+		b.show(b.markers())
+	}
+	require.Equal(t, setup.Ready, b.m.State().Table.Phase)
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Lens})
+	b.do(setup.Intent{Do: setup.More})
+	b.do(setup.Intent{Do: setup.Solve})
+	b.m.Solved(b.pending.(setup.SolveLens), b.solution(), nil)
+	assert.Equal(t, setup.Waiting, b.m.State().Table.Phase)
+	b.refuses(setup.Intent{Do: setup.Go, Step: setup.Verify}, "do the table first")
+}

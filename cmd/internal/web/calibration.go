@@ -1,0 +1,187 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/setup"
+	"sightline/cmd/internal/sheet"
+	"sightline/engine/geom"
+)
+
+// calibrationEvery is how often the state is told again when nothing has changed, so
+// that a page can tell silence from a lost connection.
+const calibrationEvery = time.Second
+
+// calibrationRoutes adds the addresses of the guided calibration.
+func (s *Server) calibrationRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /calibrate", s.calibratePage)
+	mux.HandleFunc("GET /api/calibration", s.calibration)
+	mux.HandleFunc("GET /api/calibration/events", s.calibrationEvents)
+	mux.HandleFunc("POST /api/calibration", s.calibrate)
+	mux.HandleFunc("GET /api/calibration/picture.jpg", s.calibrationPicture)
+	mux.HandleFunc("GET /api/calibration/sheet/{file}", s.calibrationSheet)
+}
+
+func (s *Server) calibratePage(w http.ResponseWriter, r *http.Request) {
+	http.ServeFileFS(w, r, static, "static/calibrate.html")
+}
+
+func (s *Server) calibration(w http.ResponseWriter, _ *http.Request) {
+	v := s.o.Calibration.Newest()
+	writeJSON(w, http.StatusOK, calibrationStateOf(&v))
+}
+
+// calibrationEvents streams the state of the calibration.
+func (s *Server) calibrationEvents(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	control := http.NewResponseController(w)
+	views, stop := s.o.Calibration.Listen()
+	defer stop()
+	again := time.NewTicker(calibrationEvery)
+	defer again.Stop()
+	if send(w, control, s.o.Now(), "retry: 1000\n\n") != nil {
+		return
+	}
+	for {
+		var v CalibrationView
+		select {
+		case <-r.Context().Done():
+			return
+		case <-again.C:
+			v = s.o.Calibration.Newest()
+		case v = <-views:
+			again.Reset(calibrationEvery)
+		}
+		data, err := json.Marshal(calibrationStateOf(&v))
+		if err != nil {
+			return
+		}
+		if send(w, control, s.o.Now(), fmt.Sprintf("event: state\nid: %d\ndata: %s\n\n", v.Seq, data)) != nil {
+			return
+		}
+	}
+}
+
+// calibrate takes what somebody wants: {"do":"capture","board":"chessboard:9x6:25mm"}.
+// What makes sense at another time is refused with 409, what makes none with 400.
+func (s *Server) calibrate(w http.ResponseWriter, r *http.Request) {
+	in, problem := readIntent(http.MaxBytesReader(w, r.Body, bodyMost))
+	if problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
+		return
+	}
+	switch err := s.o.Calibrate(in); {
+	case errors.Is(err, setup.ErrOrder):
+		http.Error(w, err.Error(), http.StatusConflict)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	default:
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// readIntent reads what somebody wants; problem is a sentence for people.
+func readIntent(body io.Reader) (in setup.Intent, problem string) {
+	var raw struct {
+		Do    setup.Action `json:"do"`
+		Step  setup.Step   `json:"step"`
+		Board string       `json:"board"`
+		BarX  float64      `json:"bar_x_mm"`
+		BarY  float64      `json:"bar_y_mm"`
+	}
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&raw); err != nil {
+		return in, fmt.Sprintf("The request must be JSON such as {\"do\":\"start\"}: %v.", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return in, "The request must be one JSON object and nothing after it."
+	}
+	if len(raw.Board) > 64 {
+		return in, "A board is described in at most 64 characters."
+	}
+	return setup.Intent{
+		Do: raw.Do, Step: raw.Step, Board: raw.Board,
+		BarX: geom.Length(raw.BarX) * geom.Millimeter, BarY: geom.Length(raw.BarY) * geom.Millimeter,
+	}, ""
+}
+
+func (s *Server) calibrationPicture(w http.ResponseWriter, _ *http.Request) {
+	v := s.o.Calibration.Newest()
+	data, err := s.calibrationPictures.encode(&View{Frame: v.Frame})
+	if err != nil || v.Frame.Gray == nil {
+		http.Error(w, "There is no picture of a calibration.", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "image/jpeg")
+	_, _ = w.Write(data)
+}
+
+// calibrationSheet makes a sheet to print: board.pdf?board=chessboard:9x6:25mm,
+// mat-markers.pdf, check-card.pdf; with paper=letter for US paper. It is drawn for the
+// printer as far as that was measured.
+func (s *Server) calibrationSheet(w http.ResponseWriter, r *http.Request) {
+	v := s.o.Calibration.Newest()
+	q := r.URL.Query()
+	paper, err := sheet.ParsePaper(q.Get("paper"))
+	if q.Get("paper") == "" {
+		paper, err = sheet.ParsePaper("a4")
+	}
+	if err == nil {
+		p := v.State.Print
+		paper.Printer, err = sheet.ParsePrinterScale(p.ScaleX, p.ScaleY)
+	}
+	if err != nil {
+		http.Error(w, upperFirst(err.Error())+".", http.StatusBadRequest)
+		return
+	}
+	pages, err := s.sheet(r.PathValue("file"), q.Get("board"), paper)
+	switch {
+	case errors.Is(err, errNoSheet):
+		http.NotFound(w, r)
+		return
+	case err != nil:
+		http.Error(w, upperFirst(err.Error())+".", http.StatusBadRequest)
+		return
+	}
+	var buf bytes.Buffer
+	if err := sheet.WritePDF(&buf, pages); err != nil {
+		http.Error(w, "The sheet cannot be drawn: "+err.Error()+".", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/pdf")
+	w.Header().Set("Content-Disposition", "inline; filename="+strconv.Quote(r.PathValue("file")))
+	_, _ = w.Write(buf.Bytes())
+}
+
+var errNoSheet = errors.New("no such sheet")
+
+// sheet draws a sheet by its file's name.
+func (s *Server) sheet(file, board string, paper sheet.Paper) ([]sheet.Page, error) {
+	var page sheet.Page
+	var err error
+	switch file {
+	case "board.pdf":
+		var b calibration.Board
+		if b, err = calibration.ParseBoard(board); err == nil {
+			page, err = sheet.LensBoard(paper, b)
+		}
+	case "mat-markers.pdf":
+		return sheet.MatMarkers(paper, s.o.Layout)
+	case "check-card.pdf":
+		page, err = sheet.CheckCard(paper, calibration.DefaultCheckCard())
+	default:
+		return nil, errNoSheet
+	}
+	return []sheet.Page{page}, err
+}
