@@ -43,9 +43,8 @@ func arcsOf(r Rules, s *Ship, buf []Arc) []Arc {
 // ArcsOf returns the arcs that [Measure] lists for a ship in an edition.
 func ArcsOf(r Rules, s *Ship) []Arc { return arcsOf(r, s, nil) }
 
-// set makes the area of one of a ship's arcs. reach is how far from the ship's
-// centre anything measured lies. All arcs but the full ones and the bullseye are
-// wedges between the token's crossed diagonals, whose apex is the base's centre
+// set makes the area of one of a ship's arcs, which stands at the frame. All arcs but
+// the full ones and the bullseye are wedges between the token's crossed diagonals, whose apex is the base's centre
 // (rules/dimensions 1.5):
 //
 //	\  front  /
@@ -60,7 +59,7 @@ func ArcsOf(r Rules, s *Ship) []Arc { return arcsOf(r, s, nil) }
 // Beyond the base these sectors end on the line through the two points, so that
 // all three together are the half plane in front of it. The mobile arc is one of
 // the four sectors; such a ship has its front arc besides.
-func (r *region) set(p *Profile, rules Rules, s *Ship, arc Arc, reach float64) {
+func (r *region) set(p *Profile, rules Rules, s *Ship, at *frame, arc Arc) {
 	half := p.HalfAngle(rules, s.Base)
 	switch arc {
 	case ArcTurret, ArcMobile:
@@ -76,19 +75,19 @@ func (r *region) set(p *Profile, rules Rules, s *Ship, arc Arc, reach float64) {
 	}
 	switch arc {
 	case ArcRear, ArcRearAux:
-		r.wedge(s.Pose, math.Pi, half, reach)
+		r.wedge(at, math.Pi, half)
 	case ArcLeft:
-		r.wedge(s.Pose, -math.Pi/2, math.Pi/2-half, reach)
+		r.wedge(at, -math.Pi/2, math.Pi/2-half)
 	case ArcRight:
-		r.wedge(s.Pose, math.Pi/2, math.Pi/2-half, reach)
+		r.wedge(at, math.Pi/2, math.Pi/2-half)
 	case ArcFullFront, ArcFullFront180:
-		r.half(s.Pose, 1, reach)
+		r.half(at, 1)
 	case ArcFullRear:
-		r.half(s.Pose, -1, reach)
+		r.half(at, -1)
 	case ArcBullseye:
-		r.strip(s.Pose, float64(p.Bullseye), reach)
+		r.strip(at, float64(p.Bullseye))
 	default:
-		r.wedge(s.Pose, 0, half, reach)
+		r.wedge(at, 0, half)
 	}
 }
 
@@ -117,31 +116,19 @@ func opposite(a Arc) Arc {
 	return ArcLeft
 }
 
-// arcReach bounds how far from a ship's centre the other ship's base lies.
-func arcReach(from geom.Point, bases ...*shape) float64 {
-	r := 1.0
-	for _, b := range bases {
-		for _, p := range b.v {
-			r = max(r, p.Sub(from).Norm())
-		}
-	}
-	return r
-}
-
 // inArc decides whether any part of the target's base is in the closed arc, from
 // the signed gap between the two.
 func inArc(s span) Outcome { return contactOutcome(s) }
 
-// measureArc measures one arc of the ship whose base is a against the base t.
-func (m *pairMeasure) measureArc(arc Arc) ArcVerdict {
+// measureArc measures one arc of the attacker against the target.
+func (m *pairMeasure) measureArc(arc Arc, r *region) ArcVerdict {
 	if arc == ArcPrimaryTurret {
 		return m.allRound(arc)
 	}
-	r := &m.region
-	r.set(&m.profile, m.rules, m.from, arc, m.reach)
-	gap := meeting{span: m.separation(&r.area, &m.to)}
+	r.area.lever = m.reach
+	gap := meeting{span: m.separation(&r.area, m.to)}
 	if gap.val > 0 { // else some part is in the arc, and nobody asks where
-		gap = m.apart(&r.area, &m.to, gap.span)
+		gap = m.apart(&r.area, m.to, gap.span)
 	}
 	in := gap.span.neg()
 	v := ArcVerdict{

@@ -20,11 +20,11 @@ func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
 	whole := m.direct
 	ends, starts := m.directInArc(r, &sd)
 	if !ends {
-		whole = m.inArcDistance(&m.base, r, gap, &sd)
+		whole = m.inArcDistance(m.base, r, gap, &sd)
 	}
 	inArc := whole
 	if !ends || !starts {
-		m.start.clip(&m.base, r.planes, &[maxPlanes]float64{})
+		m.start.clip(m.base, r.planes, &[maxPlanes]float64{})
 		inArc = m.inArcDistance(&m.start, r, gap, &sd)
 	}
 
@@ -84,6 +84,9 @@ func (m *pairMeasure) inArcDistance(start *shape, r *region, gap *meeting, sd *[
 	if inside && math.Abs(grown.val-base.val) <= tie && math.Abs(shrunk.val-base.val) <= tie {
 		return base
 	}
+	if out, ok := m.alongEdge(r, &base, &grown, &shrunk, sd); ok && inside {
+		return out
+	}
 	rho := m.edgeCorrelation(r, &base, sd)
 	out := base
 	steps := [...]float64{0, 0.3, 0.5, 0.7, 0.85, 1} // of k
@@ -112,14 +115,65 @@ func (m *pairMeasure) inArcDistance(start *shape, r *region, gap *meeting, sd *[
 			if !m.mayBeDeepest(&c, &last) {
 				continue
 			}
-			m.part.point(c.at, bodyTo)
+			m.part.set(bodyTo, m.to.lever, c.at)
 			d := m.meet(start, &m.part)
 			out.lo, out.hi = min(out.lo, d.lo), max(out.hi, d.hi)
 			add(&d)
 		}
 	}
 	out.rival, out.rivalled = e.pair()
+	// Surely in the arc is what is in the smallest of these cuts.
+	out.choice, out.even = shrunk.choice, inside && base.even && shrunk.even
 	return out
+}
+
+// alongEdge is the plain case of an arc's edge that crosses the target: the closest
+// point is where the two lines cross, and runs along the target's side as steadily as
+// the edge moves. Then first order holds: the distance changes as that to a fixed point
+// of the target does, and by the way that the edge shifts this point.
+func (m *pairMeasure) alongEdge(r *region, base, grown, shrunk *meeting, sd *[maxPlanes]float64) (meeting, bool) {
+	const straight = 0.01 // of the interval: less than this much of it bends
+	if base.rivalled || grown.rivalled || shrunk.rivalled {
+		return meeting{}, false
+	}
+	width, lower := base.hi-base.lo, base.val-base.lo
+	if math.Abs(grown.val+shrunk.val-2*base.val) > straight*width || math.Abs(width-2*lower) > straight*width {
+		return meeting{}, false
+	}
+	edge, q := -1, base.lines[0][1]
+	for i, h := range r.planes {
+		switch d := h.n.Dot(q) - h.c; {
+		case d > 3*m.k*sd[i]+tie: // far from this one
+		case d > 1e-6 || edge >= 0:
+			return meeting{}, false
+		default:
+			edge = i
+		}
+	}
+	if edge < 0 {
+		return meeting{}, false
+	}
+	n := r.planes[edge].n
+	var shift, slope gradient // of the edge inward, at the point
+	m.push(&shift, bodyFrom, n, q)
+	m.push(&shift, bodyTo, n.Mul(-1), q)
+	rate := (shrunk.val - grown.val) / (2 * m.k * sd[edge])
+	for i := range slope {
+		for j := range slope[i] {
+			slope[i][j] = base.slope[i][j] + rate*shift[i][j]
+		}
+	}
+	scale := sq(m.scale * base.val)
+	bend := max(0, lower-m.k*math.Sqrt(m.variance(&base.slope)+scale))
+	half := m.k*math.Sqrt(m.variance(&slope)+scale) + bend + straight*lower
+	out := *base
+	out.lo, out.hi, out.slope = base.val-half, base.val+half, slope
+	e := extremes{}
+	e.add(base.lines[0])
+	e.add(grown.lines[0])
+	e.add(shrunk.lines[0])
+	out.rival, out.rivalled = e.pair()
+	return out, true
 }
 
 // cutDistance measures from start to the target cut by the arc, whose edges are
@@ -132,13 +186,13 @@ func (m *pairMeasure) cutDistance(start *shape, r *region, gap *meeting, sd *[ma
 		shrink[i] = f * sd[i]
 	}
 	part := &m.part
-	part.clip(&m.to, r.planes, &shrink)
+	part.clip(m.to, r.planes, &shrink)
 	if len(part.v) == 0 {
 		at := gap.lines[0][1]
 		if gap.val <= 0 {
 			at = m.deepest(r).at
 		}
-		part.v = append(part.buf[:0], at)
+		part.set(bodyTo, m.to.lever, at)
 	}
 	return m.meet(start, part)
 }

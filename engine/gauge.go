@@ -56,9 +56,8 @@ type gauge struct {
 	scale  float64 // relative error of scale
 	exact  bool    // nothing is uncertain
 
-	pairs []vertexPair // room for measuring
-	gaps  []edgeGap
-	near  []candidate
+	gaps []edgeGap // room for measuring
+	near []candidate
 }
 
 func newGauge(from, to body, scale, k float64) gauge {
@@ -77,6 +76,16 @@ func (g *gauge) set(from, to body, scale, k float64) {
 // gradient is how a length changes with the two poses: per body by its x, its y
 // and its heading.
 type gradient [2][3]float64
+
+// minus returns the difference of two gradients.
+func (w *gradient) minus(o *gradient) (d gradient) {
+	for i := range w {
+		for j := range w[i] {
+			d[i][j] = w[i][j] - o[i][j]
+		}
+	}
+	return d
+}
 
 // push adds the effect of a length growing with the movement, along u, of the
 // body's material point at p. A heading grows clockwise, and so moves a point
@@ -153,19 +162,20 @@ func sq(x float64) float64 { return x * x }
 func (g *gauge) separation(a, b *shape) span {
 	g.gaps = g.gaps[:0]
 	best := math.Inf(-1)
-	for range 2 {
-		for i, p := range a.v {
-			e := a.next(i).Sub(p)
-			l := math.Sqrt(e.Dot(e))
-			if l == 0 {
+	for side := range 2 {
+		for i := range a.edges {
+			e := &a.edges[i]
+			p, out, least := e.at, e.out(), math.Inf(1)
+			if e.lo == e.hi || len(b.v) == 0 || b.endless(out) {
 				continue
 			}
-			f := edgeGap{out: geom.Point{X: e.Y / l, Y: -e.X / l}, p: p, a: a, b: b, least: math.Inf(1)}
 			for _, q := range b.v {
-				f.least = min(f.least, f.out.Dot(q.Sub(p)))
+				if h := out.X*(q.X-p.X) + out.Y*(q.Y-p.Y); h < least {
+					least = h
+				}
 			}
-			best = max(best, f.least)
-			g.gaps = append(g.gaps, f)
+			best = max(best, least)
+			g.gaps = append(g.gaps, edgeGap{least, i, side})
 		}
 		a, b = b, a
 	}
@@ -176,27 +186,32 @@ func (g *gauge) separation(a, b *shape) span {
 	loose := g.slack(a, b)
 	s := span{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
 	for i := range g.gaps {
-		if f := &g.gaps[i]; f.least >= best-loose {
-			s = s.most(g.gapBefore(f, loose))
+		switch f := &g.gaps[i]; {
+		case f.least < best-loose:
+		case f.side == 0:
+			s = s.most(g.gapBefore(a, b, f, loose))
+		default:
+			s = s.most(g.gapBefore(b, a, f, loose))
 		}
 	}
 	return s
 }
 
-// edgeGap is how far a shape b keeps in front of an edge of a, the one through p
-// with the outward normal out.
+// edgeGap is how far the one shape keeps in front of an edge of the other, which is
+// the first of the two (side 0) or the second.
 type edgeGap struct {
-	out, p geom.Point
-	a, b   *shape
-	least  float64
+	least      float64
+	edge, side int
 }
 
-func (g *gauge) gapBefore(f *edgeGap, loose float64) span {
+// gapBefore measures the gap between an edge of a and what of b may be nearest to it.
+func (g *gauge) gapBefore(a, b *shape, f *edgeGap, loose float64) span {
 	best := span{math.Inf(1), math.Inf(1), math.Inf(1)}
-	scaled := f.out.Dot(g.bodies[f.b.body].at.Sub(g.bodies[f.a.body].at))
-	for _, q := range f.b.v {
-		if gap := f.out.Dot(q.Sub(f.p)); gap <= f.least+loose {
-			s, _ := g.leaf(gap, f.out, f.a.body, f.b.body, q, q, scaled)
+	p, out := a.edges[f.edge].at, a.edges[f.edge].out()
+	scaled := out.Dot(g.bodies[b.body].at.Sub(g.bodies[a.body].at))
+	for _, q := range b.v {
+		if gap := out.Dot(q.Sub(p)); gap <= f.least+loose {
+			s, _ := g.leaf(gap, out, a.body, b.body, q, q, scaled)
 			best = best.least(s)
 		}
 	}
@@ -207,21 +222,16 @@ func (g *gauge) gapBefore(f *edgeGap, loose float64) span {
 // k standard deviations and the bend, at the longest lever that either body has to
 // a corner of either.
 func (g *gauge) slack(a, b *shape) float64 {
-	v, bend := 0.0, 0.0
-	for i := range g.bodies {
-		r2 := 0.0
-		for _, s := range [2]*shape{a, b} {
-			for _, p := range s.v {
-				d := p.Sub(g.bodies[i].at)
-				r2 = max(r2, d.Dot(d))
-			}
-		}
-		c := &g.bodies[i].cov
-		v += 2 * (c[0] + c[4] + r2*c[8]) // (x+y)² ≤ 2(x²+y²)
-		bend += math.Sqrt(r2) * c[8]
-	}
 	apart := g.bodies[0].at.Sub(g.bodies[1].at)
-	return 1.001*(2*g.k*(math.Sqrt(v)+g.scale*math.Sqrt(apart.Dot(apart)))+sq(g.k)*bend) + tie
+	far := math.Sqrt(apart.Dot(apart))
+	v, bend := 0.0, 0.0
+	for _, s := range [2][2]*shape{{a, b}, {b, a}} {
+		lever := max(s[0].lever, far+s[1].lever)
+		c := &g.bodies[s[0].body].cov
+		v += 2 * (c[0] + c[4] + lever*lever*c[8]) // (x+y)² ≤ 2(x²+y²)
+		bend += lever * c[8]
+	}
+	return 1.001*(2*g.k*(math.Sqrt(v)+g.scale*far)+sq(g.k)*bend) + tie
 }
 
 // meeting is a distance with the lines that realise it.
@@ -232,60 +242,85 @@ type meeting struct {
 	slope    gradient
 	rival    [2]Line // the extremes of the lines that may be the closest, within the uncertainty
 	rivalled bool
+	choice   [2]Line // the extremes of those between which the attacker surely has the choice
+	even     bool    // there are such: nobody could tell by their length which is the shortest
 }
 
-// candidate is a closest pair of a vertex of one shape and an edge of the other.
+// perceptible is the difference of two lengths, one standard deviation of it, below
+// which nobody at the table could say which is the shorter: half the width of a
+// ruler's line and of the hand that lays it.
+const perceptible = 0.5
+
+// candidate is a closest pair of a point of one shape and a point of the other.
 type candidate struct {
 	p, q geom.Point // on the first and the second shape
-	u    geom.Point // from p to q; the edge's normal when they coincide
+	u    geom.Point // unit vector from p to q; the edge's normal when they coincide
 	d    float64
+	foot bool // the line is square to a side
+	w    gradient
 }
 
 // distance measures the shortest distance between two shapes that do not
-// overlap. Only a vertex of one and an edge of the other can be closest, and the
-// distance is the least of all those pairs.
+// overlap. Only a vertex of one and a vertex or a side of the other can be
+// closest, and the distance is the least of all those pairs.
 func (g *gauge) distance(a, b *shape) meeting {
-	g.pairs = g.pairs[:0]
-	least := g.addPairs(a, b, math.Inf(1), false)
-	least = g.addPairs(b, a, least, true)
-	best := math.Sqrt(least)
-	reach := best + tie
-	if !g.exact {
-		reach += g.looseness(a, b)
+	near := g.nearest(a, b, -1e-6)
+	best := math.Inf(1)
+	for i := range near {
+		best = min(best, near[i].d)
 	}
-	near := g.nearest(reach)
-
 	m := meeting{span: span{best, best, best}}
 	lines := extremes{}
-	for i := range near {
-		if c := &near[i]; c.d <= best+tie {
-			lines.add(Line{c.p, c.q})
-			_, m.slope = g.leaf(c.d, c.u, a.body, b.body, c.p, c.q, c.d)
-		}
-	}
-	m.lines, m.band = lines.pair()
 	if g.exact {
+		for i := range near {
+			if c := &near[i]; c.d <= best+tie {
+				lines.add(Line{c.p, c.q})
+			}
+		}
+		m.lines, m.band = lines.pair()
 		m.rival, m.rivalled = m.lines, m.band
 		return m
 	}
 	m.hi = math.Inf(1)
-	rivals := extremes{}
 	for i := range near {
 		c := &near[i]
-		s, w := g.leaf(c.d, c.u, a.body, b.body, c.p, c.q, c.d)
-		s.hi = max(s.hi, g.sideways(c, a.body, b.body, &w))
+		var s span
+		s, c.w = g.leaf(c.d, c.u, a.body, b.body, c.p, c.q, c.d)
+		s.hi = max(s.hi, g.sideways(c, a.body, b.body))
 		m.lo, m.hi = min(m.lo, s.lo), min(m.hi, s.hi)
-		for i := range w {
-			for j := range w[i] {
-				w[i][j] -= m.slope[i][j]
-			}
+		if c.d <= best+tie {
+			lines.add(Line{c.p, c.q})
+			m.slope = c.w
 		}
-		if c.d-best <= tie+g.k*math.Sqrt(g.variance(&w)) {
+	}
+	m.lines, m.band = lines.pair()
+	g.addRivals(&m, near)
+	return m
+}
+
+// addRivals finds the lines that may truly be the shortest.
+func (g *gauge) addRivals(m *meeting, near []candidate) {
+	if len(near) == 1 {
+		m.rival = m.lines
+		return
+	}
+	rivals, square := extremes{}, extremes{}
+	most := 0.0
+	for i := range near {
+		c := &near[i]
+		w := c.w.minus(&m.slope)
+		v := g.variance(&w)
+		if c.d-m.val <= tie+g.k*math.Sqrt(v) {
 			rivals.add(Line{c.p, c.q})
+			if c.foot { // as all lines between two parallel sides are
+				square.add(Line{c.p, c.q})
+				most = max(most, v)
+			}
 		}
 	}
 	m.rival, m.rivalled = rivals.pair()
-	return m
+	m.choice, m.even = square.pair()
+	m.even = m.even && most <= sq(perceptible)
 }
 
 // farthest measures how far the point of b is that is furthest from a: what
@@ -293,33 +328,66 @@ func (g *gauge) distance(a, b *shape) meeting {
 // furthest point is a corner; the most of the corners' distances decides, each
 // with its own interval. corner is room for one of them.
 func (g *gauge) farthest(a, b, corner *shape) meeting {
-	most := span{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
-	var out meeting
-	for _, q := range b.v {
-		corner.point(q, b.body)
+	var d [12]float64
+	most := 0.0
+	for i, q := range b.v {
+		d[i] = a.far(q)
+		most = max(most, d[i])
+	}
+	loose := tie
+	if !g.exact {
+		loose += g.looseness(a, b)
+	}
+	out := meeting{span: span{math.Inf(-1), math.Inf(-1), math.Inf(-1)}}
+	for i, q := range b.v {
+		if d[i] < most-loose {
+			continue
+		}
 		m := meeting{lines: [2]Line{{q, q}, {q, q}}}
-		if len(a.v) < 3 || !geom.Polygon(a.v).Contains(q) {
+		if d[i] > 0 {
+			corner.set(b.body, b.lever, q)
 			m = g.distance(a, corner)
 		}
-		if m.val > most.val {
+		all := out.most(m.span)
+		if m.val > out.val {
 			out = m
 			out.lines[1], out.band = out.lines[0], false
 		}
-		most = most.most(m.span)
+		out.span = all
 	}
-	out.span = most
 	return out
+}
+
+// far returns how far a point is from a convex shape, 0 inside.
+func (s *shape) far(q geom.Point) float64 {
+	best, inside := math.Inf(1), len(s.v) > 2
+	for i := range s.edges {
+		e := &s.edges[i]
+		d := q.Sub(e.at)
+		h := d.Dot(e.out())
+		inside = inside && h <= 0
+		switch t := d.Dot(e.dir); {
+		case t <= 0:
+			best = min(best, d.Dot(d))
+		case t < e.hi:
+			best = min(best, h*h)
+		}
+	}
+	if inside {
+		return 0
+	}
+	return math.Sqrt(best)
 }
 
 // sideways returns the largest distance between two points that both wander, k
 // standard deviations away: near contact a pair slips past each other and parts
 // sideways, which first order along u does not see.
-func (g *gauge) sideways(c *candidate, a, b int, w *gradient) float64 {
+func (g *gauge) sideways(c *candidate, a, b int) float64 {
 	var across gradient
 	n := geom.Point{X: -c.u.Y, Y: c.u.X}
 	g.push(&across, a, n.Mul(-1), c.p)
 	g.push(&across, b, n, c.q)
-	along2, across2 := g.variance(w), g.variance(&across)
+	along2, across2 := g.variance(&c.w), g.variance(&across)
 	if across2 <= along2 {
 		return 0
 	}
@@ -335,81 +403,92 @@ func (g *gauge) sideways(c *candidate, a, b int, w *gradient) float64 {
 func (g *gauge) looseness(a, b *shape) float64 {
 	v := 0.0
 	for _, s := range [2]*shape{a, b} {
-		body := &g.bodies[s.body]
-		r := 0.0
-		for _, p := range s.v {
-			d := p.Sub(body.at)
-			r = max(r, d.Dot(d))
-		}
-		v += 2 * (body.cov[0] + body.cov[4] + r*body.cov[8]) // (x+y)² ≤ 2(x²+y²)
+		c := &g.bodies[s.body].cov
+		v += 2 * (c[0] + c[4] + sq(s.lever)*c[8]) // (x+y)² ≤ 2(x²+y²)
 	}
 	return 2.01 * g.k * math.Sqrt(v)
 }
 
-// vertexPair is a vertex of one shape and the closest point of an edge of the
-// other.
-type vertexPair struct {
-	p, q, edge geom.Point
-	d2         float64
-	swapped    bool // p belongs to the second shape of the measurement
-}
-
-// addPairs lists all pairs of a vertex of a and an edge of b, and returns the
-// least squared distance of these and the one given.
-func (g *gauge) addPairs(a, b *shape, least float64, swapped bool) float64 {
-	for j, e := range b.v {
-		f := b.next(j)
-		edge := f.Sub(e)
-		l2 := edge.Dot(edge)
-		for _, p := range a.v {
-			q := e
-			if l2 > 0 {
-				switch t := p.Sub(e).Dot(edge) / l2; {
-				case t >= 1:
-					q = f
-				case t > 0:
-					q = e.Add(edge.Mul(t))
+// nearest lists the pairs of points, a vertex of one shape and the point of the
+// other's outline that is closest to it, that are the nearest or may be. To a side
+// that is seen from behind, a vertex being less than behind in front of it, no
+// shortest line leads.
+func (g *gauge) nearest(a, b *shape, behind float64) []candidate {
+	g.near = g.near[:0]
+	r := reach{loose: tie, most: math.Inf(1), best: math.Inf(1), behind: behind}
+	if !g.exact {
+		r.loose += g.looseness(a, b)
+	}
+	g.addFeet(a, b, &r, false)
+	g.addFeet(b, a, &r, true)
+	for i, p := range a.v {
+		for j, q := range b.v {
+			x, y := q.X-p.X, q.Y-p.Y
+			if d2 := x*x + y*y; d2 <= r.most*r.most {
+				d := r.lower(math.Sqrt(d2))
+				c := candidate{p: p, q: q, d: d, u: geom.Point{X: 1}}
+				switch {
+				case d > tie:
+					c.u = geom.Point{X: x / d, Y: y / d}
+				case b.edges[j].hi > 0:
+					c.u = b.edges[j].out().Mul(-1)
+				case a.edges[i].hi > 0:
+					c.u = a.edges[i].out()
 				}
+				g.near = append(g.near, c)
 			}
-			d := q.Sub(p)
-			d2 := d.Dot(d)
-			least = min(least, d2)
-			g.pairs = append(g.pairs, vertexPair{p, q, edge, d2, swapped})
 		}
 	}
-	return least
-}
-
-// nearest returns those of the listed pairs that are within reach.
-func (g *gauge) nearest(reach float64) []candidate {
-	reach *= 1 + 1e-15 // the squares round
-	near := g.near[:0]
-	for i := range g.pairs {
-		switch v := &g.pairs[i]; {
-		case v.d2 > reach*reach:
-		case v.swapped:
-			near = append(near, newCandidate(v.q, v.p, v.edge.Mul(-1)))
-		default:
-			near = append(near, newCandidate(v.p, v.q, v.edge))
+	kept := g.near[:0]
+	for i := range g.near {
+		if g.near[i].d <= r.most {
+			kept = append(kept, g.near[i])
 		}
 	}
-	g.near = near
-	return near
+	return kept
 }
 
-func newCandidate(p, q, edge geom.Point) candidate {
-	v := q.Sub(p)
-	d := v.Norm()
-	c := candidate{p: p, q: q, d: d}
-	switch l := edge.Norm(); {
-	case d > tie:
-		c.u = v.Mul(1 / d)
-	case l > 0:
-		c.u = geom.Point{X: edge.Y / l, Y: -edge.X / l}.Mul(-1)
-	default:
-		c.u = geom.Point{X: 1}
+// reach is how far a pair of points may be apart and still count.
+type reach struct{ best, loose, most, behind float64 }
+
+// lower takes note of a pair d apart, and returns d.
+func (r *reach) lower(d float64) float64 {
+	if d < r.best {
+		r.best, r.most = d, (d+r.loose)*(1+1e-15) // squares round
 	}
-	return c
+	return d
+}
+
+// addFeet lists the vertices of a with the feet of their perpendiculars on the sides
+// of b.
+func (g *gauge) addFeet(a, b *shape, r *reach, swapped bool) {
+	behind := r.behind
+	if len(b.v) < 3 && b.rays == nil {
+		behind = math.Inf(-1)
+	}
+	for j := range b.edges {
+		e := &b.edges[j]
+		at, out := e.at, e.out()
+		for _, p := range a.v {
+			x, y := p.X-at.X, p.Y-at.Y
+			h := x*out.X + y*out.Y
+			if h < behind || h > r.most {
+				continue
+			}
+			t := x*e.dir.X + y*e.dir.Y
+			if t < e.lo-tie || t > e.hi+tie || -h > r.most || e.lo == e.hi {
+				continue
+			}
+			c := candidate{p: p, q: geom.Point{X: at.X + t*e.dir.X, Y: at.Y + t*e.dir.Y}, d: r.lower(math.Abs(h)), u: out, foot: true}
+			if h >= -tie { // from the vertex to its foot
+				c.u = out.Mul(-1)
+			}
+			if swapped {
+				c.p, c.q, c.u = c.q, c.p, c.u.Mul(-1)
+			}
+			g.near = append(g.near, c)
+		}
+	}
 }
 
 // extremes collects lines and keeps the two that lie furthest apart.
@@ -446,16 +525,37 @@ func (e *extremes) pair() ([2]Line, bool) { return e.l, e.gap > 1e-6 }
 // negative by the depth of the overlap.
 func (g *gauge) gap(a, b *shape) meeting {
 	sep := g.separation(a, b)
-	m := g.distance(a, b)
-	if sep.val <= 0 { // they meet: any common point is the measuring line
-		c := commonPoint(a, b, m)
-		if sep.val < -tie {
-			m.lines, m.band = [2]Line{{c, c}, {c, c}}, false
+	if sep.val > -tie { // apart or touching
+		m := g.widened(g.distance(a, b), sep)
+		if sep.val <= 0 {
+			m.span = sep
 		}
-		m.span = sep
 		return m
 	}
-	return g.widened(m, sep)
+	return g.overlap(a, b, sep)
+}
+
+// overlap makes the meeting of two convex shapes that overlap: any common point is
+// the measuring line. Where they are perhaps apart after all, that line is anywhere
+// along what of the two may be their nearest sides.
+func (g *gauge) overlap(a, b *shape, sep span) meeting {
+	m := meeting{span: sep}
+	c := commonPoint(a, b)
+	m.lines = [2]Line{{c, c}, {c, c}}
+	m.rival = m.lines
+	if sep.hi >= 0 && !g.exact {
+		lines := extremes{}
+		near := g.nearest(a, b, math.Inf(-1))
+		for i := range near {
+			_, near[i].w = g.leaf(near[i].d, near[i].u, a.body, b.body, near[i].p, near[i].q, near[i].d)
+			lines.add(Line{near[i].p, near[i].q})
+		}
+		if len(near) > 0 {
+			m.slope = near[0].w
+			m.rival, m.rivalled = lines.pair()
+		}
+	}
+	return m
 }
 
 // apart measures two convex shapes that do not meet; sep is their separation.
@@ -476,7 +576,7 @@ func (g *gauge) widened(m meeting, sep span) meeting {
 }
 
 // commonPoint returns a point of both of two overlapping convex shapes.
-func commonPoint(a, b *shape, m meeting) geom.Point {
+func commonPoint(a, b *shape) geom.Point {
 	for range 2 {
 		for _, p := range a.v {
 			if len(b.v) > 2 && geom.Polygon(b.v).Contains(p) {
@@ -494,5 +594,5 @@ func commonPoint(a, b *shape, m meeting) geom.Point {
 			return p.Add(u.Mul(q.Sub(p).Cross(v) / u.Cross(v)))
 		}
 	}
-	return m.lines[0][0]
+	return a.v[0]
 }

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"sightline/engine/geom"
 )
@@ -20,6 +21,7 @@ type table struct {
 	others []stander
 	mem    memory
 	pm     pairMeasure
+	room   [2]shape // for what is measured once
 }
 
 // prepare checks a scene and works out what all its measurements share.
@@ -39,15 +41,45 @@ func (t *table) prepare(s *Scene, o Options) error {
 		return fmt.Errorf("engine: %w", err)
 	}
 	t.setRocks()
+	t.setStanders()
+	return nil
+}
+
+// stander is a ship ready to be measured: its base, and the areas of its arcs.
+type stander struct {
+	ship     *Ship
+	from, to shape // its base, as the body measured from and as the one measured to
+	radius   float64
+
+	ready   bool // the arcs, which are made when somebody asks
+	arcs    []Arc
+	regions []region
+}
+
+// setStanders places all ships on the table.
+func (t *table) setStanders() {
+	s := t.scene
 	t.others = grow(t.others, len(s.Ships))
 	for i := range s.Ships {
-		var b shape
-		b.base(&t.profile, &s.Ships[i], bodyFrom)
-		t.others[i].ship = &s.Ships[i]
-		copy(t.others[i].outline[:], b.v)
-		t.others[i].radius = arcReach(s.Ships[i].Pose.Point, &b)
+		o := &t.others[i]
+		o.ship, o.ready = &s.Ships[i], false
+		o.from.base(&t.profile, o.ship, bodyFrom)
+		o.to.set(bodyTo, o.from.lever, o.from.v...)
+		o.radius = o.from.lever
 	}
-	return nil
+}
+
+// setArcs makes the areas of a ship's arcs.
+func (t *table) setArcs(o *stander) {
+	o.arcs = arcsOf(t.scene.Rules, o.ship, o.arcs[:0])
+	o.regions = grow(o.regions, len(o.arcs))
+	at := frameOf(o.ship.Pose)
+	for i, a := range o.arcs {
+		if a != ArcPrimaryTurret {
+			o.regions[i].set(&t.profile, t.scene.Rules, o.ship, &at, a)
+		}
+	}
+	o.ready = true
 }
 
 // setRocks places all outlines on the table: obstacles, devices, markers.
@@ -120,13 +152,13 @@ func (t *table) measure(r *Result) {
 	for i := range s.Ships {
 		for j := range s.Ships {
 			if i != j {
-				r.Pairs = append(r.Pairs, t.pair(&s.Ships[i], &s.Ships[j]))
+				r.Pairs = append(r.Pairs, t.pair(i, j))
 			}
 		}
 	}
 	for i := range s.Ships {
 		for j := range t.rocks {
-			r.Objects = append(r.Objects, t.object(&s.Ships[i], &t.rocks[j]))
+			r.Objects = append(r.Objects, t.object(&t.others[i], &t.rocks[j]))
 		}
 	}
 	r.Problems = t.problems(r.Problems)
@@ -140,12 +172,15 @@ func MeasurePair(s *Scene, from, to string, o Options) (PairVerdict, error) {
 }
 
 func (s *Scene) ship(id string) *Ship {
-	for i := range s.Ships {
-		if s.Ships[i].ID == id {
-			return &s.Ships[i]
-		}
+	if i := s.indexOf(id); i >= 0 {
+		return &s.Ships[i]
 	}
 	return nil
+}
+
+// indexOf returns where among the ships one is; -1 when it is not there.
+func (s *Scene) indexOf(id string) int {
+	return slices.IndexFunc(s.Ships, func(o Ship) bool { return o.ID == id })
 }
 
 // pairMeasure is one ordered pair of ships being measured.
@@ -155,42 +190,46 @@ type pairMeasure struct {
 	k            float64
 	rules        Rules
 	from, target *Ship
-	base, to     shape // their bases
-	start, part  shape // what of them is in an arc
+	base, to     *shape // their bases
+	start, part  shape  // what of them is in an arc
 	reach        float64
 	contact      Outcome
 	direct       meeting // from base to base
 
-	region region // the arc that is being measured
-	lane   lane
-	look   look
-	sights []sight // what was answered about obstruction
-	one    rock
-	ones   [1]*rock
+	lane      lane
+	look      look
+	sights    []sight // what was answered about obstruction
+	nearRocks []nearRock
+	one       rock
+	ones      [1]*rock
 }
 
-func (t *table) pair(from, to *Ship) PairVerdict {
+// pair measures from the i-th ship to the j-th.
+func (t *table) pair(i, j int) PairVerdict {
+	a, b := &t.others[i], &t.others[j]
+	if !a.ready {
+		t.setArcs(a)
+	}
+	from, to := a.ship, b.ship
 	m := &t.pm
 	m.gauge.set(body{from.Pose.Point, from.Covariance}, body{to.Pose.Point, to.Covariance}, t.scene.ScaleSigma, t.k)
 	m.table, m.k, m.rules, m.from, m.target = t, t.k, t.scene.Rules, from, to
 	m.ones[0], m.sights = &m.one, m.sights[:0]
-	m.base.base(&t.profile, from, bodyFrom)
-	m.to.base(&t.profile, to, bodyTo)
-	m.reach = arcReach(from.Pose.Point, &m.base, &m.to)
+	m.base, m.to = &a.from, &b.to
+	m.reach = max(a.radius, float64(from.Pose.Distance(to.Pose.Point))+b.radius)
 
-	m.direct = m.gap(&m.base, &m.to)
+	m.direct = m.gap(m.base, m.to)
 	m.contact = contactOutcome(m.direct.span)
-	farthest := m.farthest(&m.base, &m.to, &m.part)
+	farthest := m.farthest(m.base, m.to, &m.part)
 	v := PairVerdict{
 		From: from.ID, To: to.ID,
 		Range:    t.mem.rangeVerdict(m.rules, &m.direct, m.contact, m.k),
 		Farthest: t.mem.rangeVerdict(m.rules, &farthest, No, m.k),
 		Contact:  m.contact,
 	}
-	var buf [12]Arc
 	first := len(t.mem.arcs)
-	for _, a := range arcsOf(m.rules, from, buf[:0]) {
-		t.mem.arcs = append(t.mem.arcs, m.measureArc(a))
+	for k, arc := range a.arcs {
+		t.mem.arcs = append(t.mem.arcs, m.measureArc(arc, &a.regions[k]))
 	}
 	v.Arcs = t.mem.arcs[first:len(t.mem.arcs):len(t.mem.arcs)]
 	return v
@@ -206,7 +245,7 @@ func (t *table) problems(ps []Problem) []Problem {
 	}
 	for i := range t.scene.Ships {
 		for j := range i {
-			if p, ok := t.overlapping(&t.scene.Ships[i], &t.scene.Ships[j]); ok {
+			if p, ok := t.overlapping(&t.others[i], &t.others[j]); ok {
 				ps = append(ps, p)
 			}
 		}
@@ -229,7 +268,7 @@ func (t *table) outside(s *Ship) (Problem, bool) {
 	}
 	g := &t.pm.gauge
 	g.set(body{s.Pose.Point, s.Covariance}, body{}, t.scene.ScaleSigma, t.k)
-	b, mat := &t.pm.base, &t.pm.to
+	b, mat := &t.room[0], &t.room[1]
 	b.base(&t.profile, s, bodyFrom)
 	mat.rectangle(geom.Pose{}, bodyTo, 0, w, 0, h)
 	out := span{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
@@ -245,25 +284,17 @@ func (t *table) outside(s *Ship) (Problem, bool) {
 	return Problem{ID: s.ID, Problem: "outside the play area", Margin: geom.Length(out.val)}, out.lo > tie
 }
 
-// radius returns the radius of the circle around a base.
-func (t *table) radius(s *Ship) float64 {
-	w, l := t.profile.Size(s.Base)
-	return math.Hypot(float64(w), float64(l)) / 2
-}
-
 // overlaps begins the problem of a ship that lies on another.
 const overlaps = "overlaps "
 
 // overlapping reports two bases that lie on each other, which cannot be.
-func (t *table) overlapping(a, b *Ship) (Problem, bool) {
-	if far := float64(a.Pose.Distance(b.Pose.Point)); far > t.radius(a)+t.radius(b) {
+func (t *table) overlapping(x, y *stander) (Problem, bool) {
+	a, b := x.ship, y.ship
+	if d := a.Pose.Point.Sub(b.Pose.Point); d.Dot(d) > sq(x.radius+y.radius) {
 		return Problem{}, false // however they are turned
 	}
 	g := &t.pm.gauge
 	g.set(body{a.Pose.Point, a.Covariance}, body{b.Pose.Point, b.Covariance}, t.scene.ScaleSigma, t.k)
-	x, y := &t.pm.base, &t.pm.to
-	x.base(&t.profile, a, bodyFrom)
-	y.base(&t.profile, b, bodyTo)
-	s := g.separation(x, y)
+	s := g.separation(&x.from, &y.to)
 	return Problem{ID: a.ID, Problem: overlaps + b.ID, Margin: geom.Length(-s.val)}, s.hi < -tie
 }

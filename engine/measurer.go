@@ -108,13 +108,13 @@ func (m *Measurer) again(s *Scene) {
 			if i == j || !m.touched(s, i, j, &r.Pairs[at]) {
 				continue
 			}
-			r.Pairs[at] = t.pair(&s.Ships[i], &s.Ships[j])
+			r.Pairs[at] = t.pair(i, j)
 		}
 		if !m.moved[i] {
 			continue
 		}
 		for j := range t.rocks {
-			r.Objects[i*len(t.rocks)+j] = t.object(&s.Ships[i], &t.rocks[j])
+			r.Objects[i*len(t.rocks)+j] = t.object(&t.others[i], &t.rocks[j])
 		}
 	}
 	r.Problems = t.problems(r.Problems[:0])
@@ -143,7 +143,7 @@ func (m *Measurer) touched(s *Scene, i, j int, p *PairVerdict) bool {
 				return true
 			}
 			o := &m.table.others[k]
-			if _, ok := pm.lane.within(0, o.ship.Pose.Point, o.radius); ok && pm.through(lines, o.outline[:]) {
+			if _, ok := pm.lane.within(0, o.ship.Pose.Point, o.radius); ok && pm.through(lines, o.from.v) {
 				return true
 			}
 		}
@@ -225,11 +225,11 @@ func (m *Measurer) Pair(s *Scene, from, to string, o Options) (PairVerdict, erro
 		return PairVerdict{}, err
 	}
 	m.table.mem.reset()
-	a, b := s.ship(from), s.ship(to)
+	a, b := s.indexOf(from), s.indexOf(to)
 	switch {
-	case a == nil:
+	case a < 0:
 		return PairVerdict{}, fmt.Errorf("engine: measure from %q: %w", from, ErrNoShip)
-	case b == nil:
+	case b < 0:
 		return PairVerdict{}, fmt.Errorf("engine: measure to %q: %w", to, ErrNoShip)
 	case a == b:
 		return PairVerdict{}, fmt.Errorf("engine: measure from %q: expected another ship to measure to", from)

@@ -28,14 +28,12 @@ func guideReach(b Base) geom.Length {
 // G21). Range leaves the ship's guides out; overlaps count them (G117, G118),
 // unless the profile leaves them out of everything. A device's guides are part of
 // its outline (G183).
-func (t *table) object(s *Ship, r *rock) ObjectVerdict {
-	v2 := sq(r.sigma)
+func (t *table) object(o *stander, r *rock) ObjectVerdict {
+	s, v2 := o.ship, sq(r.sigma)
 	g := &t.pm.gauge
 	g.set(body{s.Pose.Point, s.Covariance}, body{r.at, geom.Cov3{0: v2, 4: v2}}, t.scene.ScaleSigma, t.k)
-	base, rock := &t.pm.base, shape{v: r.outline, body: bodyTo}
-	base.base(&t.profile, s, bodyFrom)
 
-	d := g.gapToOutline(base, &rock)
+	d := g.gapToOutline(&o.from, r)
 	contact := contactOutcome(d.span)
 	v := ObjectVerdict{
 		From: s.ID, To: r.id, Kind: r.kind,
@@ -45,7 +43,7 @@ func (t *table) object(s *Ship, r *rock) ObjectVerdict {
 	v.Overlap = overlapOutcome(d.span)
 	// Beyond the guides' reach nothing can overlap.
 	if reach := float64(guideReach(s.Base)); v.Overlap != Yes && t.profile.Guides && d.lo <= 2*reach {
-		v.Overlap = t.guidesOverlap(g, s, &rock, v.Overlap)
+		v.Overlap = t.guidesOverlap(g, s, r, v.Overlap)
 	}
 	return v
 }
@@ -63,7 +61,7 @@ func overlapOutcome(s span) Outcome {
 }
 
 // guidesOverlap looks at the four guides; so is what the base itself said.
-func (t *table) guidesOverlap(g *gauge, s *Ship, rock *shape, so Outcome) Outcome {
+func (t *table) guidesOverlap(g *gauge, s *Ship, rock *rock, so Outcome) Outcome {
 	_, l := t.profile.Size(s.Base)
 	front, reach := float64(l/2), float64(guideReach(s.Base))
 	for _, y := range [...]float64{front, -front - reach} {
@@ -84,9 +82,9 @@ func (t *table) guidesOverlap(g *gauge, s *Ship, rock *shape, so Outcome) Outcom
 
 // gapToOutline measures the signed gap between a convex shape and any simple
 // polygon.
-func (g *gauge) gapToOutline(a, outline *shape) meeting {
-	poly := geom.Polygon(outline.v)
-	if geom.Gap(a.v, poly) > 0 {
+func (g *gauge) gapToOutline(a *shape, r *rock) meeting {
+	outline, poly := &r.shape, r.outline
+	if a.far(r.centre) > r.radius || r.keepsOff(a) || geom.Gap(a.v, poly) > 0 {
 		m := g.distance(a, outline)
 		m.hi = max(m.hi, m.val)
 		// Near contact a corner may slip round another, whichever way is the looser.

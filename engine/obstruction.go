@@ -12,32 +12,6 @@ import (
 // any attack reaches.
 const maxObstructionMargin = 1000 * geom.Millimeter
 
-// rock is an outline on the table: an obstacle, a device or a marker.
-type rock struct {
-	id, kind string
-	obstacle bool // it obstructs attacks
-	device   bool // it does not, but is named when it is on the line
-	at       geom.Point
-	outline  geom.Polygon
-	centre   geom.Point // of the circle around it
-	radius   float64
-	sigma    float64
-}
-
-// set places an outline on the table, in the memory that the rock had before.
-func (r *rock) set(id, kind string, pose geom.Pose, outline []geom.Point, sigma geom.Length) {
-	*r = rock{id: id, kind: kind, at: pose.Point, outline: r.outline[:0], sigma: float64(sigma)}
-	sin, cos := math.Sincos(float64(pose.Heading))
-	for _, p := range outline {
-		q := geom.Point{X: pose.X + cos*p.X + sin*p.Y, Y: pose.Y - sin*p.X + cos*p.Y}
-		r.outline = append(r.outline, q)
-		r.centre = r.centre.Add(q.Mul(1 / float64(len(outline))))
-	}
-	for _, p := range r.outline {
-		r.radius = max(r.radius, p.Sub(r.centre).Norm())
-	}
-}
-
 // beam is the set of measuring lines between which the truth, or the attacker,
 // may choose: all lines from a to b.
 type beam struct{ a, b Line }
@@ -82,18 +56,11 @@ func (s *lane) within(limit float64, centre geom.Point, radius float64) (float64
 	return d, d <= limit
 }
 
-// atMost returns an upper bound of the distance of a rock from the lane: that of
-// its first vertex from the lane's first line.
-func (s *lane) atMost(r *rock) float64 {
-	q, _ := geom.ClosestOnSegment(r.outline[0], s.Polygon[0], s.Polygon[1])
-	return q.Sub(r.outline[0]).Norm()
-}
-
 // sight is a set of measuring lines that was asked about, and the answer: most
 // arcs of a pair share their lines.
 type sight struct {
-	permitted, possible beam
-	verdict             ObstructionVerdict
+	permitted, possible, choice beam
+	verdict                     ObstructionVerdict
 }
 
 // obstruction says whether obstacles are on the measuring line (G36, G37).
@@ -109,25 +76,30 @@ func (m *pairMeasure) obstruction(d *meeting) ObstructionVerdict {
 	if d.rivalled {
 		possible = beam{d.rival[0], d.rival[1]}
 	}
+	choice := possible
+	if d.even {
+		choice = beam{d.choice[0], d.choice[1]}
+	}
 	for i := range m.sights {
-		if s := &m.sights[i]; s.permitted == permitted && s.possible == possible {
+		if s := &m.sights[i]; s.permitted == permitted && s.possible == possible && s.choice == choice {
 			return s.verdict
 		}
 	}
 	var v ObstructionVerdict
-	if m.exact && m.sharp {
+	switch sharp := m.exact && m.sharp; {
+	case sharp && d.band:
 		v = m.exactObstruction(permitted)
-	} else {
-		v = m.measuredObstruction(possible)
+	case sharp || possible.a == possible.b:
+		v = m.lineObstruction(possible.a)
+	default:
+		v = m.beamObstruction(possible, choice, d.even)
 	}
 	v.Margin = min(v.Margin, maxObstructionMargin)
 	if m.scene.ObstaclesUnseen {
 		v.Verdict, v.Margin = NoView.String(), 0
 	}
-	m.lane.set(permitted)
-	v.Ships = m.shipsOn(permitted)
-	v.Devices = m.devicesOn(permitted)
-	m.sights = append(m.sights, sight{permitted, possible, v})
+	v.Ships, v.Devices = m.standingOn(permitted)
+	m.sights = append(m.sights, sight{permitted, possible, choice, v})
 	return v
 }
 
@@ -307,84 +279,161 @@ func crossing(a, b, c, d geom.Point) (geom.Point, bool) {
 	return a.Lerp(b, t), t >= 0 && t <= 1 && s >= 0 && s <= 1
 }
 
-// measuredObstruction decides what holds for every line that may be the measuring
-// line within the uncertainty: never when all of them keep clear of every
-// obstacle, must when all of them pass deep enough through one. A choice of the
-// attacker ("may") needs edges that are exactly parallel, which no measurement
-// can assert, and so everything else is too close.
-func (m *pairMeasure) measuredObstruction(b beam) ObstructionVerdict {
-	v := ObstructionVerdict{Verdict: "never"}
-	sd := max(m.lineSigma(b.a), m.lineSigma(b.b))
-	m.lane.set(b)
-	closest, deepest := float64(maxObstructionMargin), 0.0
-	must := false
-	first := len(m.mem.ids)
-	// With a bound of the nearest obstacle at hand most others need no closer look.
-	for i := range m.rocks {
-		if r := &m.rocks[i]; r.obstacle {
-			closest = min(closest, m.lane.atMost(r))
-		}
-	}
+// nearRock is an obstacle that may be on a line or decide how clear that is.
+type nearRock struct {
+	*rock
+	least float64 // no line that is looked at is nearer to it
+	limit float64 // how far off, or deep, is sure
+}
+
+// rocksNear lists the obstacles that may be on one of the lines no further than width
+// from the given one, or that may be the nearest to it. sd is the standard deviation of
+// where the lines are.
+func (m *pairMeasure) rocksNear(p *track, width, sd float64) []nearRock {
+	near := m.nearRocks[:0]
+	closest := float64(maxObstructionMargin) // an upper bound of the distance of the nearest
 	for i := range m.rocks {
 		r := &m.rocks[i]
 		if !r.obstacle {
 			continue
 		}
-		total := m.k * math.Hypot(sd, r.sigma)
-		if _, ok := m.lane.within(max(total, closest), r.centre, r.radius); !ok {
-			continue
+		d := p.far(r.centre)
+		bound := d - r.core
+		if r.core == 0 {
+			bound = p.far(r.outline[0])
 		}
+		closest = min(closest, bound)
+		near = append(near, nearRock{r, d - width - r.radius, max(tie, m.k*math.Sqrt(sq(sd)+sq(r.sigma)))})
+	}
+	m.nearRocks = near
+	kept := near[:0]
+	for i := range near {
+		if n := &near[i]; n.least <= max(n.limit, closest) {
+			kept = append(kept, *n)
+		}
+	}
+	return kept
+}
+
+// lineObstruction decides about a single line: never when it surely keeps clear of
+// every obstacle, must when it surely passes through one.
+func (m *pairMeasure) lineObstruction(l Line) ObstructionVerdict {
+	sharp := m.exact && m.sharp
+	p := trackOf(l)
+	closest, deepest := float64(maxObstructionMargin), 0.0
+	must := false
+	first := len(m.mem.ids)
+	for _, r := range m.rocksNear(&p, 0, m.lineSigma(l)) {
+		enough := r.limit
+		if sharp {
+			enough = math.Inf(1)
+		}
+		clear, deep := r.pass(&p, enough)
+		closest, deepest = min(closest, clear), max(deepest, deep)
+		must = must || deep > r.limit
+		if clear <= r.limit && (deep > tie || !sharp) {
+			m.mem.ids = append(m.mem.ids, r.id)
+		}
+	}
+	return verdictOf(m.mem.list(first), must, closest, deepest)
+}
+
+func verdictOf(by []string, must bool, closest, deepest float64) ObstructionVerdict {
+	switch {
+	case len(by) == 0:
+		return ObstructionVerdict{Verdict: "never", Margin: geom.Length(closest)}
+	case must:
+		return ObstructionVerdict{Verdict: "must", By: by, Margin: geom.Length(deepest)}
+	}
+	return ObstructionVerdict{Verdict: "too_close", By: by, Margin: geom.Length(max(closest, deepest))}
+}
+
+// beamObstruction decides about all lines that may be the measuring line within the
+// uncertainty: never when all of them keep clear of every obstacle, must when each
+// of them passes deep enough through one.
+//
+// No measurement can say that two sides are exactly parallel. But where the lines
+// between them are even, as nobody could tell which is the shorter, the attacker has the
+// choice among them (G33), and the verdict is may when one of them is surely clear and
+// one surely obstructed. Where a player could tell which is the shorter and only the
+// measurement cannot, that is too close to call.
+func (m *pairMeasure) beamObstruction(b, choice beam, even bool) ObstructionVerdict {
+	sd := max(m.lineSigma(b.a), m.lineSigma(b.b))
+	width := apart(b.a, b.b)
+	p := trackOf(b.a)
+	m.lane.set(b)
+	closest := float64(maxObstructionMargin)
+	first := len(m.mem.ids)
+	all := m.rocksNear(&p, width, sd)
+	near := all[:0]
+	for _, r := range all {
 		gap := geom.Gap(m.lane.Polygon, r.outline)
 		closest = min(closest, gap)
-		if gap > total {
+		if gap > r.limit {
 			continue
 		}
 		m.mem.ids = append(m.mem.ids, r.id)
-		if gap > 0 {
-			continue
+		near = append(near, r)
+	}
+	by := m.mem.list(first)
+	if len(near) == 0 {
+		return verdictOf(nil, false, closest, 0)
+	}
+	if w := walk(b, near, false); w.obstructed > 0 {
+		return verdictOf(by, true, closest, w.obstructed)
+	}
+	if even {
+		if w := walk(choice, near, true); w.deepest > 0 && w.widest > 0 {
+			return ObstructionVerdict{Verdict: "may", By: by, Margin: geom.Length(min(w.deepest, w.widest))}
 		}
-		depth := beamDepth(b, r.outline)
-		must = must || depth > total
-		deepest = max(deepest, depth)
 	}
-	v.By = m.mem.list(first)
-	switch {
-	case len(v.By) == 0:
-		v.Margin = geom.Length(closest)
-	case must:
-		v.Verdict, v.Margin = "must", geom.Length(deepest)
-	default:
-		v.Verdict, v.Margin = "too_close", geom.Length(max(closest, deepest))
-	}
-	return v
+	return verdictOf(by, false, closest, 0)
 }
 
-// beamDepth returns a depth inside an outline that every line of the beam
-// reaches, or 0 when some line keeps out.
-func beamDepth(b beam, outline geom.Polygon) float64 {
-	const most, tol = 16, 0.05
+// walked is what was found among the lines of a beam.
+type walked struct {
+	obstructed float64 // how deep every line surely passes through rocks; 0 when some may not
+	deepest    float64 // how deep the most obstructed line does, if surely
+	widest     float64 // how far off the freest line keeps, if surely
+}
+
+// walk looks at lines of a beam side by side, from both ends inwards: where a line
+// keeps out it is mostly one of those, and that is the end of it unless all is asked.
+// A line between two of them is no further from either than half their distance, and
+// neither is how it passes.
+func walk(b beam, near []nearRock, all bool) walked {
+	const most = 16
 	width := apart(b.a, b.b)
-	steps := 0 // one line
-	if width > 0 {
-		steps = int(min(most, math.Ceil(2*width)))
-	}
-	// A line between two that were looked at is no further from either than half
-	// their distance, and neither is its depth.
-	between := width / max(1, float64(steps)) / 2
-	least := math.Inf(1)
-	for i := range steps + 1 {
-		// From both ends inwards: where a line keeps out it is mostly one of those.
-		t := float64(i/2) / max(1, float64(steps))
+	steps := max(1, min(most, math.Ceil(2*width)))
+	between := width / steps / 2
+	w := walked{obstructed: math.Inf(1)}
+	for i := range int(steps) + 1 {
+		t := float64(i/2) / steps
 		if i%2 == 1 {
 			t = 1 - t
 		}
-		l := b.at(t)
-		_, d := outline.Deepest(l[0], l[1], tol)
-		if least = min(least, d-between); least <= 0 {
-			return 0
+		p := trackOf(b.at(t))
+		deep, sure, clear, free := 0.0, 0.0, math.Inf(1), true
+		for _, r := range near {
+			c, d := r.pass(&p, r.limit+between)
+			if d > r.limit {
+				deep = max(deep, d)
+			}
+			if d-between > r.limit {
+				sure = max(sure, d-between)
+			}
+			clear, free = min(clear, c), free && c > r.limit
+		}
+		w.obstructed = min(w.obstructed, sure)
+		w.deepest = max(w.deepest, deep)
+		if free {
+			w.widest = max(w.widest, clear)
+		}
+		if w.obstructed == 0 && !all {
+			break
 		}
 	}
-	return least
+	return w
 }
 
 // lineSigma returns the standard deviation of where a measuring line runs on the
@@ -411,7 +460,7 @@ func (m *pairMeasure) lineSigma(l Line) float64 {
 		own[i] = m.variance(&across)
 		most = max(most, m.variance(&along))
 	}
-	for i, s := range [...]*shape{&m.base, &m.to} {
+	for i, s := range [...]*shape{m.base, m.to} {
 		v := own[i]
 		if !isCorner(l[i], s) {
 			v = own[1-i] + sq(d)*m.bodies[i].cov[8]
@@ -423,36 +472,30 @@ func (m *pairMeasure) lineSigma(l Line) float64 {
 
 func isCorner(p geom.Point, s *shape) bool {
 	for _, q := range s.v {
-		if p.Sub(q).Norm() < 1e-6 {
+		if d := p.Sub(q); d.Dot(d) < 1e-12 {
 			return true
 		}
 	}
 	return false
 }
 
-// shipsOn lists the other ships whose bases a permitted line passes through. In
-// 2.0 and 2.5 that has no effect of its own (G40), and small and large ships never
-// obstruct in the first edition (G39).
-func (m *pairMeasure) shipsOn(b beam) []string {
+// standingOn lists the other ships whose bases a permitted line passes through, and
+// the devices (G42). In 2.0 and 2.5 a ship on the line has no effect of its own (G40),
+// and small and large ships never obstruct in the first edition (G39).
+func (m *pairMeasure) standingOn(b beam) (ships, devices []string) {
+	m.lane.set(b)
 	first := len(m.mem.ids)
 	for i := range m.others {
 		o := &m.others[i]
 		if o.ship == m.from || o.ship == m.target {
 			continue
 		}
-		if _, ok := m.lane.within(0, o.ship.Pose.Point, o.radius); !ok {
-			continue
-		}
-		if m.through(b, o.outline[:]) {
+		if _, ok := m.lane.within(0, o.ship.Pose.Point, o.radius); ok && m.throughBase(b, &o.from) {
 			m.mem.ids = append(m.mem.ids, o.ship.ID)
 		}
 	}
-	return m.mem.list(first)
-}
-
-// devicesOn lists the devices that a permitted line passes through (G42).
-func (m *pairMeasure) devicesOn(b beam) []string {
-	first := len(m.mem.ids)
+	ships = m.mem.list(first)
+	first = len(m.mem.ids)
 	for i := range m.rocks {
 		r := &m.rocks[i]
 		if !r.device {
@@ -462,7 +505,31 @@ func (m *pairMeasure) devicesOn(b beam) []string {
 			m.mem.ids = append(m.mem.ids, r.id)
 		}
 	}
-	return m.mem.list(first)
+	return ships, m.mem.list(first)
+}
+
+// throughBase reports whether some line of a beam passes through the interior of a
+// ship's base.
+func (m *pairMeasure) throughBase(b beam, base *shape) bool {
+	if b.a != b.b {
+		return m.through(b, base.v)
+	}
+	// What of the line is behind all four sides.
+	from, to := 0.0, 1.0
+	for i := range base.edges {
+		out := base.edges[i].out()
+		h0 := out.Dot(b.a[0].Sub(base.v[i])) + tie
+		h1 := out.Dot(b.a[1].Sub(base.v[i])) + tie
+		switch {
+		case h0 >= 0 && h1 >= 0:
+			return false
+		case h0 > 0:
+			from = max(from, h0/(h0-h1))
+		case h1 > 0:
+			to = min(to, h0/(h0-h1))
+		}
+	}
+	return from < to
 }
 
 // through reports whether some line of a beam passes through the interior of an
@@ -479,11 +546,4 @@ func (m *pairMeasure) through(b beam, outline geom.Polygon) bool {
 		}
 	}
 	return false
-}
-
-// stander is a ship's base on the table, for asking what stands on a line.
-type stander struct {
-	ship    *Ship
-	outline [4]geom.Point
-	radius  float64
 }

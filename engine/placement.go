@@ -112,8 +112,8 @@ func (t *table) edgeSpans(id string, e Edge) (near, far meeting, err error) {
 	var sigma float64
 	if ship := s.ship(id); ship != nil {
 		g.set(body{}, body{ship.Pose.Point, ship.Covariance}, s.ScaleSigma, t.k)
-		t.pm.base.base(&t.profile, ship, bodyTo)
-		corners = t.pm.base.v
+		t.room[0].base(&t.profile, ship, bodyTo)
+		corners = t.room[0].v
 	} else if r := t.rock(id); r != nil {
 		sigma = r.sigma
 		g.set(body{}, body{r.at, geom.Cov3{0: sq(sigma), 4: sq(sigma)}}, s.ScaleSigma, t.k)

@@ -54,7 +54,7 @@ func RangeFromInside(s *Scene, from, to string, o Options) (RangeVerdict, error)
 		return RangeVerdict{}, fmt.Errorf("engine: measure %q from inside: %w", from, ErrOutside)
 	}
 	if len(part.v) == 0 {
-		part.body, part.v = bodyFrom, append(part.buf[:0], grown.v...)
+		part.set(bodyFrom, grown.lever, grown.v...)
 	}
 	m, lo := g.gap(&part, &target), g.gap(&grown, &target)
 	m.lo, m.hi = min(m.lo, lo.lo), max(m.hi, lo.hi)

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -136,17 +137,48 @@ func TestTheRuleBookOnObstruction(t *testing.T) {
 	}
 }
 
-// G33: where the measurement cannot tell which point is the closest, no one line is
-// claimed: the verdict on a rock beside one of the two is too close to call.
+// G33: where the closest point cannot be told, the attacker chooses: of two sides that
+// nobody could tell from parallel ones, one end is surely clear of the rock and one surely
+// behind it. Where only the measurement cannot tell which end is the nearer, and a
+// player could, it is too close to call.
 func TestTheRuleBookOnLinesThatCannotBeTold(t *testing.T) {
-	s := scene(t, "1e; A small 0 0 0; B small 0 200 0.05; rock square -20 100 0 20")
-	exact := measurePair(t, &s, 3)
-	assert.Len(t, exact.Range.Lines, 1)
-	for i := range s.Ships {
-		s.Ships[i].Covariance = geom.Cov3{0: 0.04, 4: 0.04, 8: 1e-5}
+	for _, c := range []struct {
+		name     string
+		rock     int
+		variance float64 // of the headings
+		want     string
+	}{
+		{"the rock is beside one end", -20, 1e-5, "may"},
+		{"beside the other", 20, 1e-5, "may"},
+		{"in the middle", 0, 1e-5, "may"},
+		{"its edge is where the end is, within the doubt", -30, 1e-5, "too_close"},
+		{"it is far off", -45, 1e-5, "never"},
+		{"the heading is known to a degree and a half only", -20, 7e-4, "too_close"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			s := scene(t, fmt.Sprintf("1e; A small 0 0 0; B small 0 200 0.05; rock square %d 100 0 20", c.rock))
+			exact := measurePair(t, &s, 3)
+			assert.Len(t, exact.Range.Lines, 1)
+			for i := range s.Ships {
+				s.Ships[i].Covariance = geom.Cov3{0: 0.04, 4: 0.04, 8: c.variance}
+			}
+			measured := measurePair(t, &s, 3)
+			o := arcOf(t, &measured, engine.ArcFront).Attack.Obstruction
+			assert.Equal(t, c.want, o.Verdict)
+			if c.want == "may" {
+				assert.Greater(t, float64(o.Margin), 1.0)
+				assert.Equal(t, []string{"rock"}, o.By)
+			}
+		})
 	}
-	measured := measurePair(t, &s, 3)
-	assert.Equal(t, "too_close", arcOf(t, &measured, engine.ArcFront).Attack.Obstruction.Verdict)
+	t.Run("a rock across all of the lines", func(t *testing.T) {
+		s := scene(t, "1e; A small 0 0 0; B small 0 200 0.05; rock square 0 100 0 60")
+		for i := range s.Ships {
+			s.Ships[i].Covariance = geom.Cov3{0: 0.04, 4: 0.04, 8: 1e-5}
+		}
+		measured := measurePair(t, &s, 3)
+		assert.Equal(t, "must", arcOf(t, &measured, engine.ArcFront).Attack.Obstruction.Verdict)
+	})
 }
 
 func TestTheRuleBookOnArcs(t *testing.T) {

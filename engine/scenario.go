@@ -221,7 +221,7 @@ func (t *table) count(f *rock, c Scenario, reach int, rule string) Count {
 	n := Count{ID: f.id, Rule: rule, Outcome: Yes}
 	for i := range t.scene.Ships {
 		ship := &t.scene.Ships[i]
-		v := t.object(ship, f)
+		v := t.object(&t.others[i], f)
 		in := v.Range.At(0, reach)
 		if in == No {
 			continue

@@ -24,14 +24,33 @@ type body struct {
 }
 
 // shape is a polygon that belongs to a body and moves with it: a base, the part
-// of a base inside an arc, an arc's area or an obstacle. Except for obstacles it
-// is convex and runs counter-clockwise. One or two vertices make a point or a
-// segment.
+// of a base inside an arc, an arc's area or an obstacle. It runs counter-clockwise
+// and, except for obstacles, is convex. One or two vertices make a point or a
+// segment. What measuring asks again and again is worked out once, when it is made.
+//
+// An arc's area has no end: its outer sides have only one vertex, or none, and rays
+// are the directions in which it goes on for ever.
 type shape struct {
-	v    []geom.Point
-	body int
-	buf  [12]geom.Point // backs v, so that measuring does not allocate
+	v     []geom.Point
+	edges []edge
+	rays  []geom.Point
+	body  int
+	lever float64 // no point that is ever measured is further from the body's centre
+
+	buf     [12]geom.Point // backs v, so that measuring does not allocate
+	edgeBuf [12]edge
+	rayBuf  [3]geom.Point
 }
+
+// edge is a side of a shape: the points at + t·dir, t from lo to hi. That of a vertex
+// to the next begins at the vertex.
+type edge struct {
+	at, dir geom.Point // dir is a unit vector; 0 for an edge of no length
+	lo, hi  float64
+}
+
+// out returns the unit normal that points out of the shape.
+func (e *edge) out() geom.Point { return geom.Point{X: e.dir.Y, Y: -e.dir.X} }
 
 func (s *shape) next(i int) geom.Point {
 	if i++; i == len(s.v) {
@@ -40,18 +59,55 @@ func (s *shape) next(i int) geom.Point {
 	return s.v[i]
 }
 
-// point makes the shape of a single point.
-func (s *shape) point(p geom.Point, body int) {
-	s.body = body
-	s.v = append(s.buf[:0], p)
+// set makes the shape of vertices, in the memory that it had before.
+func (s *shape) set(body int, lever float64, v ...geom.Point) {
+	s.body, s.lever = body, lever
+	s.v = append(s.buf[:0], v...)
+	s.setEdges()
+}
+
+func (s *shape) setEdges() {
+	s.rays = nil
+	if n := len(s.v); n <= len(s.edgeBuf) {
+		s.edges = s.edgeBuf[:0]
+	} else {
+		s.edges = grow(s.edges, n)[:0]
+	}
+	for i, p := range s.v {
+		d := s.next(i).Sub(p)
+		e := edge{at: p, hi: math.Sqrt(d.Dot(d))}
+		if e.hi > 0 {
+			e.dir = geom.Point{X: d.X / e.hi, Y: d.Y / e.hi}
+		}
+		s.edges = append(s.edges, e)
+	}
+}
+
+// setOpen makes the area of an arc.
+func (s *shape) setOpen(v []geom.Point, edges []edge, rays ...geom.Point) {
+	s.body = bodyFrom
+	s.v = append(s.buf[:0], v...)
+	s.edges = append(s.edgeBuf[:0], edges...)
+	s.rays = append(s.rayBuf[:0], rays...)
+}
+
+// endless reports whether a shape goes on for ever in front of a side with the outward
+// normal out.
+func (s *shape) endless(out geom.Point) bool {
+	for _, r := range s.rays {
+		if r.Dot(out) < 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // rectangle makes the shape of x0…x1 by y0…y1 in a pose's own frame.
 func (s *shape) rectangle(p geom.Pose, body int, x0, x1, y0, y1 float64) {
-	s.body = body
-	s.v = append(s.buf[:0],
-		p.Transform(geom.Point{X: x1, Y: y1}), p.Transform(geom.Point{X: x0, Y: y1}),
-		p.Transform(geom.Point{X: x0, Y: y0}), p.Transform(geom.Point{X: x1, Y: y0}))
+	f := frameOf(p)
+	s.set(body, math.Hypot(max(-x0, x1), max(-y0, y1)),
+		f.table(geom.Point{X: x1, Y: y1}), f.table(geom.Point{X: x0, Y: y1}),
+		f.table(geom.Point{X: x0, Y: y0}), f.table(geom.Point{X: x1, Y: y0}))
 }
 
 // base makes the shape of a ship's base, guides left out.
@@ -60,32 +116,56 @@ func (s *shape) base(p *Profile, ship *Ship, body int) {
 	s.rectangle(ship.Pose, body, float64(-w/2), float64(w/2), float64(-l/2), float64(l/2))
 }
 
+// frame is a pose with its axes worked out.
+type frame struct{ at, right, forward geom.Point }
+
+func frameOf(p geom.Pose) frame {
+	sin, cos := math.Sincos(float64(p.Heading))
+	return frame{p.Point, geom.Point{X: cos, Y: -sin}, geom.Point{X: sin, Y: cos}}
+}
+
+// table takes a point of the frame to the table, as [geom.Pose.Transform] does.
+func (f *frame) table(p geom.Point) geom.Point {
+	return geom.Point{X: f.at.X + f.right.X*p.X + f.forward.X*p.Y, Y: f.at.Y + f.right.Y*p.X + f.forward.Y*p.Y}
+}
+
 // clip makes the part of src on the inner side of the half planes: n·x ≥ c, each
 // moved inward by shrink[i] mm. A part that is only an edge or a corner stays, as
 // a segment or a point, because arcs are closed.
 func (s *shape) clip(src *shape, planes []halfPlane, shrink *[maxPlanes]float64) {
-	s.body = src.body
-	s.v = append(s.buf[:0], src.v...)
-	var tmp [12]geom.Point
+	s.body, s.lever = src.body, src.lever
+	var room [2][12]geom.Point
+	v := src.v
 	for i := range planes {
-		h := planes[i]
-		c := h.c + shrink[i]
-		out := tmp[:0]
-		for j, a := range s.v {
-			b := s.next(j)
-			da, db := h.n.Dot(a)-c, h.n.Dot(b)-c
-			if da >= -tie {
-				out = addVertex(out, a)
-			}
-			if da < -tie && db > tie || da > tie && db < -tie {
-				out = addVertex(out, a.Lerp(b, da/(da-db)))
-			}
-		}
-		if n := len(out); n > 1 && out[0] == out[n-1] {
-			out = out[:n-1]
-		}
-		s.v = append(s.buf[:0], out...)
+		h := &planes[i]
+		v = h.cut(v, shrink[i], room[i%2][:0])
 	}
+	s.v = append(s.buf[:0], v...)
+	s.setEdges()
+}
+
+// cut appends to out what of a convex polygon is on the inner side of the half
+// plane moved inward by shrink.
+func (h *halfPlane) cut(v []geom.Point, shrink float64, out []geom.Point) []geom.Point {
+	if len(v) == 0 {
+		return v
+	}
+	c := h.c + shrink
+	a, da := v[len(v)-1], h.n.Dot(v[len(v)-1])-c
+	for _, b := range v {
+		db := h.n.Dot(b) - c
+		if da < -tie && db > tie || da > tie && db < -tie {
+			out = addVertex(out, a.Lerp(b, da/(da-db)))
+		}
+		if db >= -tie {
+			out = addVertex(out, b)
+		}
+		a, da = b, db
+	}
+	if n := len(out); n > 1 && out[0] == out[n-1] {
+		out = out[:n-1]
+	}
+	return out
 }
 
 // addVertex appends a vertex that differs from the one before, within the room
@@ -108,50 +188,51 @@ const maxPlanes = 3
 // region is the area of an arc on the table: convex, unbounded.
 type region struct {
 	planes []halfPlane
-	area   shape // the same, cut off beyond everything that is measured
+	area   shape // the same
 	buf    [maxPlanes]halfPlane
 }
 
-// add appends the half plane to the left of the ray from a (own frame) in the
-// own-frame direction d.
-func (r *region) add(p geom.Pose, a, d geom.Point) {
-	n := p.Right().Mul(-d.Y).Add(p.Forward().Mul(d.X))
-	r.planes = append(r.planes, halfPlane{n, n.Dot(p.Transform(a))})
+// setPlanes makes the half planes behind the area's sides.
+func (r *region) setPlanes() {
+	r.planes = r.buf[:0]
+	for i := range r.area.edges {
+		e := &r.area.edges[i]
+		n := e.out().Mul(-1)
+		r.planes = append(r.planes, halfPlane{n, n.Dot(e.at)})
+	}
 }
 
 // wedge makes the area within half of the direction mid (both radians, mid
-// clockwise from the nose), its apex at the base's centre. reach is how far from
-// the centre anything measured lies.
-func (r *region) wedge(p geom.Pose, mid, half geom.Angle, reach float64) {
-	// Longer than anything, so that the cut-off's own edge never is the nearest:
-	// it lies 4·cos(50°) > 2.5 reaches away for the widest arc.
-	far := 4 * reach
+// clockwise from the nose), its apex at the base's centre.
+func (r *region) wedge(f *frame, mid, half geom.Angle) {
 	dir := func(a geom.Angle) geom.Point {
 		sin, cos := math.Sincos(float64(a))
-		return geom.Point{X: sin, Y: cos}
+		return f.right.Mul(sin).Add(f.forward.Mul(cos))
 	}
 	left, right := dir(mid-half), dir(mid+half)
-	r.planes = r.buf[:0]
-	r.add(p, geom.Point{}, right)
-	r.add(p, geom.Point{}, left.Mul(-1))
-	r.area.body = bodyFrom
-	r.area.v = append(r.area.buf[:0], p.Point, p.Transform(right.Mul(far)), p.Transform(left.Mul(far)))
+	r.area.setOpen([]geom.Point{f.at}, []edge{
+		{at: f.at, dir: right, hi: math.Inf(1)},
+		{at: f.at, dir: left.Mul(-1), lo: math.Inf(-1)},
+	}, left, right)
+	r.setPlanes()
 }
 
 // half makes the half plane in front of (side 1) or behind (side -1) the middle
 // of the base.
-func (r *region) half(p geom.Pose, side, reach float64) {
-	r.planes = r.buf[:0]
-	r.add(p, geom.Point{}, geom.Point{X: side})
-	far := 4 * reach
-	r.area.rectangle(p, bodyFrom, -far, far, min(0, side*far), max(0, side*far))
+func (r *region) half(f *frame, side float64) {
+	dir := f.right.Mul(side)
+	r.area.setOpen(nil, []edge{{at: f.at, dir: dir, lo: math.Inf(-1), hi: math.Inf(1)}},
+		dir, dir.Mul(-1), f.forward.Mul(side))
+	r.setPlanes()
 }
 
 // strip makes the area of the given width straight ahead of the base's centre.
-func (r *region) strip(p geom.Pose, width, reach float64) {
-	r.planes = r.buf[:0]
-	r.add(p, geom.Point{X: width / 2}, geom.Point{Y: 1})
-	r.add(p, geom.Point{X: -width / 2}, geom.Point{Y: -1})
-	r.add(p, geom.Point{}, geom.Point{X: 1})
-	r.area.rectangle(p, bodyFrom, -width/2, width/2, 0, 4*reach)
+func (r *region) strip(f *frame, width float64) {
+	left, right := f.table(geom.Point{X: -width / 2}), f.table(geom.Point{X: width / 2})
+	r.area.setOpen([]geom.Point{left, right}, []edge{
+		{at: left, dir: f.right, hi: width},
+		{at: right, dir: f.forward, hi: math.Inf(1)},
+		{at: left, dir: f.forward.Mul(-1), lo: math.Inf(-1)},
+	}, f.forward)
+	r.setPlanes()
 }

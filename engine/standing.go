@@ -221,13 +221,13 @@ func (m *Measurer) Object(s *Scene, from, to string, o Options) (ObjectVerdict, 
 		return ObjectVerdict{}, err
 	}
 	m.table.mem.reset()
-	ship := s.ship(from)
-	if ship == nil {
+	ship := s.indexOf(from)
+	if ship < 0 {
 		return ObjectVerdict{}, fmt.Errorf("engine: measure from %q: %w", from, ErrNoShip)
 	}
 	for i := range m.table.rocks {
 		if r := &m.table.rocks[i]; r.id == to {
-			return m.table.object(ship, r), nil
+			return m.table.object(&m.table.others[ship], r), nil
 		}
 	}
 	return ObjectVerdict{}, fmt.Errorf("engine: measure to %q: no such object in the scene, or one of a kind whose size is not known", to)

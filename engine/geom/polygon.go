@@ -1,6 +1,7 @@
 package geom
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -92,6 +93,43 @@ func (g Polygon) Convex() bool {
 		}
 	}
 	return true
+}
+
+// Hull returns the convex hull, counter-clockwise and without corners that are
+// straight, in the memory of room as far as that goes. Of fewer than three vertices
+// it is these themselves.
+func (g Polygon) Hull(room Polygon) Polygon {
+	room = append(room[:0], g...)
+	slices.SortFunc(room, func(p, q Point) int {
+		if c := cmp.Compare(p.X, q.X); c != 0 {
+			return c
+		}
+		return cmp.Compare(p.Y, q.Y)
+	})
+	n := len(room)
+	if n < 3 {
+		return room
+	}
+	// The lower half from left to right, then the upper one back, behind the sorted
+	// vertices in the same memory.
+	for i := range n {
+		room = appendLeftTurn(room, n, room[i])
+	}
+	lower := len(room)
+	for i := n - 2; i >= 0; i-- {
+		room = appendLeftTurn(room, lower-1, room[i])
+	}
+	m := copy(room, room[n:len(room)-1])
+	return room[:m]
+}
+
+// appendLeftTurn appends p after taking off the vertices, down to the one at first,
+// at which the way to p would not turn left.
+func appendLeftTurn(v Polygon, first int, p Point) Polygon {
+	for len(v) >= first+2 && v[len(v)-1].Sub(v[len(v)-2]).Cross(p.Sub(v[len(v)-1])) <= 0 {
+		v = v[:len(v)-1]
+	}
+	return append(v, p)
 }
 
 // SegmentsTouch reports whether the closed segments ab and cd have a point in
@@ -307,29 +345,80 @@ func (d *deepest) exceeds(p, q Point, limit2 float64, edges []int32) bool {
 	return true
 }
 
+// SegmentGap returns the distance of the polygon from the segment from a to b in mm, 0
+// when the segment meets its boundary or lies inside.
+func (g Polygon) SegmentGap(a, b Point) float64 {
+	u := b.Sub(a)
+	length := math.Sqrt(u.Dot(u))
+	if length == 0 {
+		return max(0, -g.Depth(a))
+	}
+	u = Point{u.X / length, u.Y / length}
+	if len(g) == 0 {
+		return math.Inf(1)
+	}
+	best, beside, beyond := math.Inf(1), math.Inf(1), 0
+	p := g[len(g)-1]
+	d := p.Sub(a)
+	ps, pc := d.Dot(u), u.Cross(d)
+	for _, q := range g {
+		d := q.Sub(a)
+		s, c := d.Dot(u), u.Cross(d)
+		if s >= 0 && s <= length {
+			beside = min(beside, math.Abs(c))
+		}
+		if (pc > 0) != (c > 0) { // the edge crosses the segment's line
+			switch at := ps + (s-ps)*(pc/(pc-c)); {
+			case at > length:
+				beyond++
+			case at >= 0:
+				return 0
+			}
+		}
+		// Only what of an edge is beyond an end can be the nearest to that end.
+		if s < 0 || ps < 0 {
+			best = min(best, squareFrom(a, p, q))
+		}
+		if s > length || ps > length {
+			best = min(best, squareFrom(b, p, q))
+		}
+		p, ps, pc = q, s, c
+	}
+	if beyond%2 == 1 { // it does not cross the boundary and is inside
+		return 0
+	}
+	return min(beside, math.Sqrt(best))
+}
+
+// squareFrom returns the square of the distance of p from the segment ab.
+func squareFrom(p, a, b Point) float64 {
+	q, _ := ClosestOnSegment(p, a, b)
+	d := q.Sub(p)
+	return d.Dot(d)
+}
+
 // Gap returns the distance between two polygons in mm, 0 when they meet or one
 // contains the other. One or two vertices stand for a point or a segment; nothing
 // is infinitely far from no vertices.
 func Gap(a, b Polygon) float64 {
-	best := math.Inf(1)
-	for range 2 {
-		for _, p := range a {
-			best = min(best, b.BoundaryDistance(p))
-		}
+	if len(a) > len(b) {
 		a, b = b, a
 	}
-	if len(a) == 0 || len(b) == 0 {
-		return best
+	if len(a) == 0 {
+		return math.Inf(1)
 	}
-	if a.Contains(b[0]) || b.Contains(a[0]) {
+	if len(a) > 2 && a.Contains(b[0]) {
 		return 0
 	}
+	best, from := math.Inf(1), a[len(a)-1]
 	for i, p := range a {
-		for j, q := range b {
-			if SegmentsTouch(p, a[(i+1)%len(a)], q, b[(j+1)%len(b)]) {
-				return 0
-			}
+		if len(a) == 2 && i == 1 {
+			break // the same segment back
 		}
+		if best = min(best, b.SegmentGap(from, p)); best == 0 {
+			return 0
+		}
+		from = p
 	}
 	return best
 }

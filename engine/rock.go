@@ -1,0 +1,167 @@
+package engine
+
+import (
+	"math"
+	"slices"
+
+	"sightline/engine/geom"
+)
+
+// rock is an outline on the table: an obstacle, a device or a marker.
+type rock struct {
+	id, kind string
+	obstacle bool // it obstructs attacks
+	device   bool // it does not, but is named when it is on the line
+	at       geom.Point
+	outline  geom.Polygon // counter-clockwise
+	hull     geom.Polygon // its convex hull, which has far fewer vertices
+	shape    shape        // the outline, for measuring to it
+	centre   geom.Point   // of the circle around it
+	radius   float64
+	core     float64 // radius of a circle around the centre that is all within; 0 when the centre is not
+	sigma    float64
+}
+
+// set places an outline on the table, in the memory that the rock had before.
+func (r *rock) set(id, kind string, pose geom.Pose, outline []geom.Point, sigma geom.Length) {
+	*r = rock{id: id, kind: kind, at: pose.Point, outline: r.outline[:0], hull: r.hull, shape: r.shape, sigma: float64(sigma)}
+	f := frameOf(pose)
+	for _, p := range outline {
+		q := f.table(p)
+		r.outline = append(r.outline, q)
+		r.centre = r.centre.Add(q.Mul(1 / float64(len(outline))))
+	}
+	if r.outline.Area() < 0 {
+		slices.Reverse(r.outline)
+	}
+	r.hull = r.outline.Hull(r.hull)
+	lever := 0.0
+	for _, p := range r.outline {
+		r.radius = max(r.radius, p.Sub(r.centre).Norm())
+		lever = max(lever, p.Sub(r.at).Norm())
+	}
+	r.core = max(0, r.outline.Depth(r.centre))
+	r.shape.v, r.shape.body, r.shape.lever = r.outline, bodyTo, lever
+	r.shape.setEdges()
+}
+
+// keepsOff reports whether a side of a convex shape has the whole outline in front
+// of it, so that the two surely do not meet.
+func (r *rock) keepsOff(a *shape) bool {
+	for i := range a.edges {
+		p, out, least := a.v[i], a.edges[i].out(), math.Inf(1)
+		for _, q := range r.hull {
+			least = min(least, out.Dot(q.Sub(p)))
+		}
+		if least > tie {
+			return true
+		}
+	}
+	return false
+}
+
+// track is a measuring line with a frame of its own.
+type track struct {
+	line   Line
+	u      geom.Point // unit vector along it
+	length float64
+}
+
+func trackOf(l Line) track {
+	d := l[1].Sub(l[0])
+	p := track{line: l, u: geom.Point{X: 1}, length: math.Sqrt(d.Dot(d))}
+	if p.length > 0 {
+		p.u = geom.Point{X: d.X / p.length, Y: d.Y / p.length}
+	}
+	return p
+}
+
+// far returns how far a point is from the line.
+func (p *track) far(q geom.Point) float64 {
+	d := q.Sub(p.line[0])
+	switch along := d.Dot(p.u); {
+	case along < 0:
+		return math.Sqrt(d.Dot(d))
+	case along > p.length:
+		d = q.Sub(p.line[1])
+		return math.Sqrt(d.Dot(d))
+	}
+	return math.Abs(p.u.Cross(d))
+}
+
+// spread is what a rock covers in a line's own frame: along it and to its left.
+type spread struct{ begin, end, right, left float64 }
+
+func (p *track) spread(hull geom.Polygon) spread {
+	x, y := hull[0].X-p.line[0].X, hull[0].Y-p.line[0].Y
+	s, c := x*p.u.X+y*p.u.Y, y*p.u.X-x*p.u.Y
+	e := spread{s, s, c, c}
+	for _, q := range hull[1:] {
+		x, y = q.X-p.line[0].X, q.Y-p.line[0].Y
+		s, c = x*p.u.X+y*p.u.Y, y*p.u.X-x*p.u.Y
+		if s < e.begin {
+			e.begin = s
+		} else if s > e.end {
+			e.end = s
+		}
+		if c < e.right {
+			e.right = c
+		} else if c > e.left {
+			e.left = c
+		}
+	}
+	return e
+}
+
+// pass returns how a line passes a rock: how far off it keeps, or how far either end
+// would have to be moved, at least, for the line to keep out. One of the two is 0.
+//
+// Of a rock that lies wholly between the line's ends, the line keeps clear exactly
+// when all of it is on one side, and what the rock reaches over on its lesser side is
+// what the line would have to give way. So much is exact, as long as no end is so near
+// to the rock that it could come to lie beyond it. Else the depth of a point of the
+// line is a lower bound, because the rock holds a circle of this radius about it: that
+// of the first one that is deeper than enough, or of the deepest.
+func (r *rock) pass(p *track, enough float64) (clear, deep float64) {
+	e := p.spread(r.hull)
+	room := min(e.begin, p.length-e.end)
+	if room < 0 {
+		if clear = r.outline.SegmentGap(p.line[0], p.line[1]); clear > 0 {
+			return clear, 0
+		}
+		return 0, r.depth(p, enough)
+	}
+	give := min(e.left, -e.right)
+	switch {
+	case give <= 0:
+		return -give, 0
+	case give <= room:
+		return 0, give
+	}
+	for _, end := range p.line {
+		d := end.Sub(r.centre)
+		room = max(room, math.Sqrt(d.Dot(d))-r.radius)
+	}
+	if give <= room {
+		return 0, give
+	}
+	return 0, max(min(room, give), r.depth(p, enough))
+}
+
+// depth returns how deep inside the rock a line comes, as far as more than enough; 0
+// when it only touches it.
+func (r *rock) depth(p *track, enough float64) float64 {
+	tol := 1e-6
+	if !math.IsInf(enough, 1) {
+		tol = 0.02
+		along := min(max(0, r.centre.Sub(p.line[0]).Dot(p.u)), p.length)
+		if d := r.outline.Depth(p.line[0].Add(p.u.Mul(along))); d > enough {
+			return d
+		}
+	}
+	_, d := r.outline.Deepest(p.line[0], p.line[1], tol)
+	if d <= tie {
+		return 0
+	}
+	return d
+}
