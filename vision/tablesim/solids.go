@@ -613,6 +613,13 @@ func solidsOf(t *Table, look *Look) ([]solid, error) {
 		outline := []geom.Point{{X: -w, Y: -l}, {X: w, Y: -l}, {X: w, Y: l}, {X: -w, Y: l}}
 		out = append(out, newSlab(c.Pose, outline, float64(c.Height), printed(c.Color), false, look))
 	}
+	for _, l := range t.Strips {
+		s, err := newLaidStrip(l, look)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, s)
+	}
 	for _, s := range t.Scene.Ships {
 		top := t.baseTop(s.ID)
 		b, err := newBase(s, top, look)

@@ -23,6 +23,7 @@ type Table struct {
 	Minis   map[string]Mini        // miniatures by ship id; a ship without one stands bare
 	Heights map[string]geom.Length // by ship id: how much higher than vision.BaseTop its top really is
 	Clutter []Clutter              // what else lies about
+	Strips  []LaidStrip            // of the check card
 	Hands   []Hand
 	Board   *HeldBoard // held in the air before the camera; nil: none
 
