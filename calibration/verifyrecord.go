@@ -1,0 +1,152 @@
+package calibration
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"time"
+
+	"sightline/engine/geom"
+)
+
+// VerifyRecord is what is kept of a calibration's last verification. It stands in a
+// file of its own beside the table's, so that the calibration and its hash stay as
+// they are.
+type VerifyRecord struct {
+	At              time.Time // of the last picture, or of the verification when pictures carry no time
+	Outcome         CheckOutcome
+	WorstError      geom.Length
+	WorstNormalised float64
+	Places          int
+	Covered         float64 // share of the mat
+	Calibration     string  // hash of the table file that was verified
+}
+
+// Record returns what is kept of a verification.
+func (v Verification) Record(at time.Time, hash string) VerifyRecord {
+	return VerifyRecord{At: at, Outcome: v.Outcome, WorstError: v.WorstError, WorstNormalised: v.WorstNormalised,
+		Places: v.Places, Covered: v.Covered, Calibration: hash}
+}
+
+// verifyRecordFile is the record as the file holds it.
+type verifyRecordFile struct {
+	Version     *int      `json:"version"`
+	At          time.Time `json:"at"`
+	Outcome     string    `json:"outcome"`
+	WorstError  float64   `json:"worst_error_mm"`
+	WorstSigmas float64   `json:"worst_sigmas"`
+	Places      int       `json:"places"`
+	Covered     float64   `json:"covered"`
+	Calibration string    `json:"calibration"`
+}
+
+// VerifyRecordPath returns the name of the record of a table file: table.json.verify.json.
+func VerifyRecordPath(table string) string { return table + ".verify.json" }
+
+// SaveVerifyRecord writes the record beside the table file. An older one is kept under
+// another name, as calibrations are.
+func SaveVerifyRecord(table string, r VerifyRecord) error {
+	path := VerifyRecordPath(table)
+	version := 1
+	raw, err := marshalJSON(verifyRecordFile{&version, r.At.UTC().Truncate(time.Second), string(r.Outcome), float64(r.WorstError), r.WorstNormalised, r.Places, r.Covered, r.Calibration})
+	if err == nil {
+		_, err = parseVerifyRecord(raw) // what could not be read back must not be written
+	}
+	if err == nil {
+		_, err = realStore.save(path, raw)
+	}
+	if err != nil {
+		return fmt.Errorf("calibration: save verification %s: %w", path, err)
+	}
+	return nil
+}
+
+// LoadVerifyRecord reads the record of a table file. It reports false when there is
+// none: the calibration was never verified.
+func LoadVerifyRecord(table string) (VerifyRecord, bool, error) {
+	path := VerifyRecordPath(table)
+	raw, err := readFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return VerifyRecord{}, false, nil
+	}
+	var r VerifyRecord
+	if err == nil {
+		r, err = parseVerifyRecord(raw)
+	}
+	if err != nil {
+		return VerifyRecord{}, false, fmt.Errorf("calibration: load verification %s: %w", path, err)
+	}
+	return r, true, nil
+}
+
+func parseVerifyRecord(raw []byte) (VerifyRecord, error) {
+	var f verifyRecordFile
+	if err := decodeJSON(raw, &f); err != nil {
+		return VerifyRecord{}, err
+	}
+	finite := func(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
+	switch {
+	case f.Version == nil || *f.Version != 1:
+		return VerifyRecord{}, errors.New("version: expected 1: is it a verification?")
+	case f.At.IsZero():
+		return VerifyRecord{}, errors.New("at: missing")
+	case f.Outcome != string(CheckPass) && f.Outcome != string(CheckFail) && f.Outcome != string(CheckUndecided):
+		return VerifyRecord{}, fmt.Errorf("outcome: expected pass, fail or undecided, got %q", f.Outcome)
+	case !finite(f.WorstError) || !finite(f.WorstSigmas):
+		return VerifyRecord{}, errors.New("worst_error_mm, worst_sigmas: expected numbers of at least 0")
+	case f.Places < 1 || !(f.Covered >= 0) || f.Covered > 1:
+		return VerifyRecord{}, errors.New("places, covered: expected at least 1, and 0 to 1")
+	case f.Calibration == "":
+		return VerifyRecord{}, errors.New("calibration: missing, expected the hash of the table file")
+	}
+	return VerifyRecord{At: f.At, Outcome: CheckOutcome(f.Outcome), WorstError: geom.Length(f.WorstError), WorstNormalised: f.WorstSigmas,
+		Places: f.Places, Covered: f.Covered, Calibration: f.Calibration}, nil
+}
+
+// Stale says why a verification no longer speaks for a calibration; "" when it does.
+// file is the table as its file has it, now is the one in use, which may have been
+// registered anew since.
+func (r VerifyRecord) Stale(file, now *Table) string {
+	if r.Calibration != file.Hash {
+		return "it was made with another calibration file"
+	}
+	moved := file.Shift(now)
+	if allowed := file.cornerSigma(); moved > allowed {
+		return fmt.Sprintf("the camera was registered anew since, %.1f mm off at the mat's corners", float64(moved))
+	}
+	return ""
+}
+
+// cornerSigma returns the largest standard deviation, in mm, that the calibration
+// gives the mat's corners.
+func (t *Table) cornerSigma() (most geom.Length) {
+	m := NewErrorModel(*t, Uncertainty{})
+	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
+	for _, p := range [...]geom.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}} {
+		c := m.Systematic(geom.Pose{Point: p}, 0, 20*geom.Millimeter).Position()
+		mean, half := (c.XX+c.YY)/2, (c.XX-c.YY)/2
+		most = max(most, geom.Length(math.Sqrt(math.Max(0, mean+math.Hypot(half, c.XY)))))
+	}
+	return most
+}
+
+// VerifiedJSON is how a verification goes with answers: what a machine reads beside a
+// scene. See docs/scene.md.
+type VerifiedJSON struct {
+	At          time.Time `json:"at"`
+	Outcome     string    `json:"outcome"`
+	WorstError  float64   `json:"worst_error_mm"`
+	WorstSigmas float64   `json:"worst_sigmas"`
+	Places      int       `json:"places"`
+	Covered     float64   `json:"covered"`
+	Holds       bool      `json:"holds"` // it speaks for the calibration in use
+	Why         string    `json:"why"`   // why it does not hold; "" when it does
+}
+
+// Answer returns the record as it goes with answers made by a calibration.
+func (r VerifyRecord) Answer(file, now *Table) *VerifiedJSON {
+	round := func(v float64) float64 { return math.Round(v*1000) / 1000 }
+	why := r.Stale(file, now)
+	return &VerifiedJSON{r.At.UTC(), string(r.Outcome), round(float64(r.WorstError)), round(r.WorstNormalised), r.Places, round(r.Covered), why == "", why}
+}
