@@ -27,11 +27,11 @@ func (c *check) findings() []finding {
 	var out []finding
 	for _, h := range c.hypotheses() {
 		w := c.solve(h.gain)
-		info := dotAll(h.gain, w)
+		info := dotSlice(h.gain, w)
 		if !(info > 0) {
 			continue
 		}
-		z := dotAll(w, c.errors) / math.Sqrt(info)
+		z := dotSlice(w, c.errors) / math.Sqrt(info)
 		out = append(out, finding{h, z / math.Sqrt(info), math.Abs(z), max(0, total-z*z)})
 	}
 	return out

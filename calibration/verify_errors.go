@@ -131,11 +131,11 @@ func (c *check) weigh() error {
 	for i, l := range c.lines {
 		c.errors[i] = float64(l.deviation.Error())
 	}
-	spots := make([]tableSpot, len(c.points))
+	spots := make([]Spot, len(c.points))
 	for i, p := range c.points {
-		spots[i] = tableSpot{Point: p.Point, z: p.z, object: 2*p.place + p.strip + 1}
+		spots[i] = Spot{Point: p.Point, Z: p.z, Object: 2*p.place + p.strip + 1}
 	}
-	joint, ok := NewErrorModel(*c.table, c.setup.Limits).joint(spots)
+	joint, ok := NewBudget(*c.table, c.setup.Limits).joint(spots)
 	if !ok {
 		return errors.New("the card lies where the calibration cannot measure")
 	}
@@ -307,20 +307,13 @@ func (c *check) pixelSize(k int) float64 {
 }
 
 // chiSquare returns eᵀ C⁻¹ e for errors of the lines.
-func (c *check) chiSquare(e []float64) float64 { return dotAll(e, c.solve(e)) }
+func (c *check) chiSquare(e []float64) float64 { return dotSlice(e, c.solve(e)) }
 
 // solve returns C⁻¹ e.
 func (c *check) solve(e []float64) []float64 {
 	x := append([]float64(nil), e...)
 	choleskySolve(c.factor, len(x), x)
 	return x
-}
-
-func dotAll(a, b []float64) (sum float64) {
-	for i := range a {
-		sum += a[i] * b[i]
-	}
-	return sum
 }
 
 // covered returns the share of the mat that lies within checkReach of a marker.

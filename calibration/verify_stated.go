@@ -1,70 +1,65 @@
 package calibration
 
-import (
-	"math"
+import "math"
 
-	"sightline/engine/geom"
-)
-
-// tableSpot is a point of an object at a height over the mat. Spots of one object
-// share the error of its height.
-type tableSpot struct {
-	geom.Point
-	z      geom.Length
-	object int
-}
-
-// flatReach is the distance on the mat, in mm, over which its height error is alike.
-const flatReach = 300
-
-// joint returns the covariance, in mm², that the calibration's own errors give to
-// all the spots together: 2n×2n in the order x, y, x, y … The pose's and the lens's
-// terms move all spots at once; an object's height, the mat's flatness and what the
-// lens model leaves are alike only where spots are near. The common scale is left out:
-// it is Table.ScaleSigma. It reports false where the camera does not see a spot.
-func (m *ErrorModel) joint(spots []tableSpot) ([]float64, bool) {
+// joint returns the covariance, in mm², that the calibration's own errors give to all
+// the spots together: 2n×2n in the order x, y, x, y … It is the budget's
+// Difference for many spots at once. The pose and the lens move all spots; an object's
+// height, the mat's flatness and what the lens model leaves are alike only where spots
+// are near. Left out are the common scale, which is Table.ScaleSigma, pixel noise, and
+// print and insert play, which a card of known measures has none of. It reports false
+// where the camera does not see a spot.
+func (b *Budget) joint(spots []Spot) ([]float64, bool) {
 	n := len(spots)
-	cov := make([]float64, 4*n*n)
-	for _, term := range m.terms {
-		wrong := m.perturbed(term)
-		shift := make([]float64, 2*n)
-		for i, s := range spots {
-			px, ok1 := wrong.PixelOf(s.Point, s.z)
-			p, ok2 := m.table.PointAt(px, s.z)
-			if !ok1 || !ok2 {
-				return nil, false
-			}
-			shift[2*i], shift[2*i+1] = p.X-s.X, p.Y-s.Y
-		}
-		addTerm(cov, 2*n, func(i int) float64 { return shift[i] })
-	}
-	slopes, pixels := make([]geom.Point, n), make([]float64, n)
+	at := make([]sensitivity, n)
 	for i, s := range spots {
 		var ok bool
-		if slopes[i], ok = m.table.slope(s.Point, s.z); !ok {
+		if at[i], ok = b.sensitivity(s.Point, s.Z); !ok {
 			return nil, false
 		}
-		_, dx, dy, ok := m.table.PixelJacobian(s.Point, s.z)
-		if !ok {
-			return nil, false
-		}
-		pixels[i] = m.limits.Model / math.Sqrt(math.Abs(dx.X*dy.Y-dx.Y*dy.X))
 	}
-	for i, a := range spots {
-		for j, b := range spots {
-			d := a.Sub(b.Point).Norm()
-			h := math.Pow(float64(m.limits.Flatness), 2) * math.Exp(-d*d/(2*flatReach*flatReach))
-			if a.object == b.object {
-				h += math.Pow(float64(m.limits.Height), 2)
+	cov := make([]float64, 4*n*n)
+	for i := range spots {
+		for j := range i + 1 {
+			c := b.between(spots[i], spots[j], &at[i], &at[j])
+			for k := range 2 {
+				for l := range 2 {
+					cov[(2*i+k)*2*n+2*j+l] = c[k][l]
+					cov[(2*j+l)*2*n+2*i+k] = c[k][l]
+				}
 			}
-			e := pixels[i] * pixels[j] * math.Exp(-d*d/(2*modelReach*modelReach/4))
-			s, t := slopes[i], slopes[j]
-			k := 4*n*i + 2*j
-			cov[k] += h*s.X*t.X + e
-			cov[k+1] += h * s.X * t.Y
-			cov[k+2*n] += h * s.Y * t.X
-			cov[k+2*n+1] += h*s.Y*t.Y + e
 		}
 	}
 	return cov, true
+}
+
+// between is the covariance of two spots, x and y of the first by x and y of the second.
+func (b *Budget) between(p, q Spot, sp, sq *sensitivity) (c [2][2]float64) {
+	height := b.flatness(p.Point, q.Point)
+	if p == q || p.Object != 0 && p.Object == q.Object {
+		height += square(float64(b.limits.Height))
+	}
+	model := math.Sqrt(b.modelVariance(sp)*b.modelVariance(sq)) * likeness(p.Point, q.Point, modelReach/2)
+	for k := range 2 {
+		for l := range 2 {
+			c[k][l] = crossed(sp.pose[k][:], sq.pose[l][:], b.registration) + crossed(sp.lens[k][:], sq.lens[l][:], b.lens) +
+				sp.z[k]*sq.z[l]*height
+		}
+		c[k][k] += model
+	}
+	return c
+}
+
+// crossed returns x C yᵀ for a covariance C, n×n row by row; 0 when it is unknown.
+func crossed(x, y, c []float64) (sum float64) {
+	n := len(x)
+	if len(c) != n*n {
+		return 0
+	}
+	for i := range n {
+		for j := range n {
+			sum += x[i] * c[i*n+j] * y[j]
+		}
+	}
+	return sum
 }

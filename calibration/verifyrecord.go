@@ -118,15 +118,15 @@ func (r VerifyRecord) Stale(file, now *Table) string {
 	return ""
 }
 
-// cornerSigma returns the largest standard deviation, in mm, that the calibration
-// gives the mat's corners.
+// cornerSigma returns the largest standard deviation, in mm, with which the calibration
+// knows where the mat's corners appear: that of pose and lens.
 func (t *Table) cornerSigma() (most geom.Length) {
-	m := NewErrorModel(*t, Uncertainty{})
+	b := NewBudget(*t, Uncertainty{})
 	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
 	for _, p := range [...]geom.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}} {
-		c := m.Systematic(geom.Pose{Point: p}, 0, 20*geom.Millimeter).Position()
-		mean, half := (c.XX+c.YY)/2, (c.XX-c.YY)/2
-		most = max(most, geom.Length(math.Sqrt(math.Max(0, mean+math.Hypot(half, c.XY)))))
+		if terms, ok := b.At(p, 0); ok {
+			most = max(most, LargestSigma(terms.Named(TermPose).Add(terms.Named(TermLens))))
+		}
 	}
 	return most
 }
