@@ -16,6 +16,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/engine/geom"
+	"sightline/vision"
 	"sightline/vision/tablesim"
 )
 
@@ -159,6 +160,7 @@ func TestCalibrateVerifyPassesARightCalibrationAndFailsAWrongOne(t *testing.T) {
 
 func TestCalibrateVerifySaysWhenItCannotKnow(t *testing.T) {
 	r := newVerifyRig(t, 0)
+	assert.Equal(t, 4*geom.Millimeter, vision.BaseTop, "the default of --base-top")
 	blank := filepath.Join(r.dir, "blank.png")
 	writePNG(t, blank, image.NewGray(image.Rect(0, 0, 1280, 720)))
 	small := filepath.Join(r.dir, "small.png")

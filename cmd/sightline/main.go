@@ -14,8 +14,6 @@ import (
 	"unicode"
 
 	"github.com/alecthomas/kong"
-
-	"sightline/vision"
 )
 
 // cli is the whole command line; each command lives in the file of its name.
@@ -52,7 +50,6 @@ func run(args []string) int {
 		kong.Name("sightline"),
 		kong.Description("A table camera assistant for the X-Wing Miniatures game."),
 		kong.UsageOnError(),
-		kong.Vars{"base_top": fmt.Sprint(float64(vision.BaseTop))},
 		kong.Exit(func(code int) { exited = code }),
 		kong.BindToProvider(interruptible),
 	)
