@@ -39,6 +39,16 @@ type wirePair struct {
 
 	Farthest wireDistance `json:"farthest"`
 	Side     string       `json:"side,omitempty"`
+
+	Sections []wireSection `json:"sections,omitempty"`
+}
+
+// wireSection is a section of a huge ship of the first edition.
+type wireSection struct {
+	Section string    `json:"section"`
+	Range   wireRange `json:"range"`
+	Contact string    `json:"contact"`
+	Arcs    []wireArc `json:"arcs"`
 }
 
 type wireDistance struct {
@@ -125,6 +135,16 @@ func newWireResult(r *Result) wireResult {
 		}
 		for j := range p.Arcs {
 			w.Pairs[i].Arcs[j] = newWireArc(&p.Arcs[j])
+		}
+		for _, s := range p.Sections {
+			ws := wireSection{
+				Section: s.Section.String(), Contact: s.Contact.String(), Arcs: make([]wireArc, len(s.Arcs)),
+				Range: wireRange{newWireDistance(&s.Range), s.Range.Outcome.String(), wireLines(s.Range.Lines)},
+			}
+			for j := range s.Arcs {
+				ws.Arcs[j] = newWireArc(&s.Arcs[j])
+			}
+			w.Pairs[i].Sections = append(w.Pairs[i].Sections, ws)
 		}
 	}
 	for i, o := range r.Objects {

@@ -180,10 +180,10 @@ func (f *footprint) outlineGap(g geom.Polygon) float64 {
 type neighbour struct {
 	id     string
 	player int
-	at     geom.Point
 	radius float64 // of the circle around it, guides included
 	shape  footprint
-	loose  looseness
+	loose  looseness // in any direction
+	carrier
 }
 
 // thing is an obstacle or a device on the table.
@@ -239,6 +239,7 @@ type mover struct {
 	others  []neighbour
 	things  []thing
 	result  MoveResult
+	loose   bool    // some pose on the table, or the scale, is uncertain
 	pulled  bool    // by a tractor beam: obstacles forbid nothing (G160)
 	nearest float64 // how near the question of Margin is to being undecided
 }
@@ -265,7 +266,9 @@ func newMover(s *Scene, id string, o Options) (*mover, error) {
 	w, l := m.profile.Size(m.ship.Base)
 	m.w, m.l = float64(w), float64(l)
 	m.start = newFootprint(&m.profile, m.ship.Base, m.ship.Pose, false)
+	m.loose = s.ScaleSigma > 0
 	for i := range s.Ships {
+		m.loose = m.loose || s.Ships[i].Covariance != geom.Cov3{}
 		if o := &s.Ships[i]; o != m.ship {
 			m.others = append(m.others, m.neighbour(o))
 		}
@@ -284,7 +287,7 @@ func newMover(s *Scene, id string, o Options) (*mover, error) {
 }
 
 func (m *mover) neighbour(o *Ship) neighbour {
-	n := neighbour{id: o.ID, player: o.Player, at: o.Pose.Point, shape: newFootprint(&m.profile, o.Base, o.Pose, true)}
+	n := neighbour{id: o.ID, player: o.Player, carrier: carrier{o.Pose.Point, o.Covariance}, shape: newFootprint(&m.profile, o.Base, o.Pose, true)}
 	n.loose = loosen(&o.Covariance, o.Pose.Point, m.k, n.shape.parts[0][:]...)
 	for i := range n.shape.n {
 		for _, p := range n.shape.parts[i] {
@@ -455,7 +458,7 @@ func (m *mover) stand() {
 	p.Heading = p.Heading.Normalized()
 	m.result.Full, m.result.Final, m.result.FullyExecuted = p, p, true
 	c := course{path: path{side: 1}, frame: p, l: m.l}
-	m.end(&c, []stop{{p, 0}}, false)
+	m.end(&c, []stop{{p, 0}}, settled{}, false)
 }
 
 // execute moves along a template and back where another ship is in the way.
@@ -482,11 +485,11 @@ func (m *mover) overlapsAt(p geom.Pose, note bool) Outcome {
 	all := No
 	for i := range m.others {
 		o := &m.others[i]
-		gap, slack := base.gap(&o.shape), m.slack(o.loose, o.at, base.parts[0][:]...)
-		hit := overlapping(gap, slack)
+		over := m.against(&base, o)
+		hit := over.outcome()
 		if note {
-			m.note("overlapping "+o.id, hit, gap, slack)
-			if gap < -tie {
+			m.note("overlapping "+o.id, hit, over.gap, over.slack)
+			if over.gap < -tie {
 				m.result.FirstOverlapped = append(m.result.FirstOverlapped, o.id)
 			}
 		}
@@ -512,28 +515,28 @@ func worse(a, b Outcome) Outcome {
 // or not (G103 to G111), and looks at what lies there.
 func (m *mover) finish(c *course, full stop, hit Outcome) {
 	m.result.FullyExecuted = len(m.result.FirstOverlapped) == 0
-	slack := 0.0
-	for i := range m.others {
-		slack = max(slack, m.slack(m.others[i].loose, m.others[i].at, append(m.baseAt(full.pose), m.start.parts[0][:]...)...))
-	}
 	var stops []stop
+	var end settled
 	at := func(s float64) stop { return stop{c.pose(s), s} }
 	if m.result.FullyExecuted {
 		stops = append(stops, full)
 	} else {
 		stops = append(stops, at(m.retreat(c, 0)))
 	}
-	if slack > 0 && hit != No { // anywhere from the first place that may be free to the first that surely is
-		far, near := m.retreat(c, -slack), m.retreat(c, slack)
+	if m.loose && hit != No { // anywhere from the first place that may be free to the first that surely is
+		far, near := m.retreat(c, -1), m.retreat(c, 1)
 		if hit == Indeterminate && !m.result.FullyExecuted {
 			stops = append(stops, full)
+		}
+		if hit == Yes {
+			end = m.settle(c, stops[0].at, near, far)
 		}
 		for i := range 5 {
 			stops = append(stops, at(near+(far-near)*float64(i)/4))
 		}
 	}
 	m.result.Final = stops[0].pose
-	m.end(c, stops, !m.result.FullyExecuted)
+	m.end(c, stops, end, !m.result.FullyExecuted)
 }
 
 func (m *mover) baseAt(p geom.Pose) []geom.Point {
@@ -542,15 +545,15 @@ func (m *mover) baseAt(p geom.Pose) []geom.Point {
 }
 
 // retreat moves the base back from the end of the template, both of its marks on
-// the centre line, to the first place where it keeps at least off from all other
-// ships (G104, G105), and returns the place of the following mark; -l is where it
+// the centre line, to the first place where it is free of all other ships (G104,
+// G105): as they seem to lie (sure 0), surely (1) or possibly (-1). It returns the place of the following mark; -l is where it
 // started, behind which it does not go (G111).
 //
 // No free place on the way is stepped over: a step is never longer than what it
 // takes the fastest point of the base to get out of the deepest overlap. Only
 // where that is below a tenth of a micrometre a step is longer, so that sliding
 // along an edge comes to an end.
-func (m *mover) retreat(c *course, off float64) float64 {
+func (m *mover) retreat(c *course, sure float64) float64 {
 	speed, turn := c.path.rates(c.l)
 	reach := math.Hypot(m.w, m.l)/2 + float64(guideReach(m.ship.Base))
 	widest := 0.0
@@ -558,7 +561,7 @@ func (m *mover) retreat(c *course, off float64) float64 {
 		widest = max(widest, m.others[i].radius)
 	}
 	fastest := speed + turn*(reach+2*widest)
-	free := func(s float64) float64 { return m.clearance(c, s) - off }
+	free := func(s float64) float64 { return m.clearance(c, s, sure) }
 
 	floor := 1e-4
 	s := c.path.length
@@ -602,27 +605,38 @@ func (m *mover) retreat(c *course, off float64) float64 {
 }
 
 // clearance returns the separation from the other ships with the following mark
-// at s: exact where it is negative, and a lower bound where it is positive.
-func (m *mover) clearance(c *course, s float64) float64 {
+// at s: exact where it is negative, and a lower bound where it is positive. sure
+// asks for what it is at least (1) or at most (-1).
+func (m *mover) clearance(c *course, s, sure float64) float64 {
 	p := c.pose(s)
 	base := newFootprint(&m.profile, m.ship.Base, p, true)
 	reach := math.Hypot(m.w, m.l)/2 + float64(guideReach(m.ship.Base))
 	best := math.Inf(1)
 	for i := range m.others {
 		o := &m.others[i]
-		if d := o.at.Sub(p.Point).Norm() - o.radius - reach; d > 0 {
-			best = min(best, d)
+		slack := 0.0
+		if sure != 0 {
+			slack = m.slack(o.loose, o.at, base.parts[0][:]...)
+		}
+		if d := o.at.Sub(p.Point).Norm() - o.radius - reach; d > slack {
+			best = min(best, d-slack)
 			continue
 		}
-		best = min(best, base.separation(&o.shape))
+		sep := base.separation(&o.shape)
+		if slack > 0 && math.Abs(sep) <= slack {
+			v := m.against(&base, o)
+			best = min(best, v.gap-sure*v.slack)
+			continue
+		}
+		best = min(best, sep-sure*slack)
 	}
 	return best
 }
 
 // end looks at everything around the place where the move ends. The first of the
 // stops is the likeliest; where there are more, an answer is decided only when it
-// is the same at all of them.
-func (m *mover) end(c *course, stops []stop, partial bool) {
+// is the same at all of them, or at the first as far as end says how that is off.
+func (m *mover) end(c *course, stops []stop, end settled, partial bool) {
 	trails := make([]trail, len(stops))
 	for i, s := range stops {
 		trails[i] = c.trail(s.at)
@@ -630,22 +644,42 @@ func (m *mover) end(c *course, stops []stop, partial bool) {
 	m.touch(stops, partial)
 	for i := range m.others {
 		o := &m.others[i]
-		through := m.each(len(stops), "moving through "+o.id, func(i int) (float64, float64) {
-			gap := math.Inf(1)
-			for j := range o.shape.n {
-				gap = min(gap, trails[i].gap(o.shape.parts[j][:]))
-			}
-			return gap, m.slack(o.loose, o.at, trails[i].corners()...)
-		})
+		through := m.each(len(stops), "moving through "+o.id, func(i int) margin { return m.throughShip(&trails[i], o) })
 		if through == Yes {
 			m.result.MovedThrough = append(m.result.MovedThrough, o.id)
 		}
 	}
 	for i := range m.things {
 		t := &m.things[i]
-		m.meet(t, m.hit(t, len(stops), func(i int) trail { return trails[i] }, func(i int) geom.Pose { return stops[i].pose }))
+		m.meet(t, m.hit(t, trails, stops, end))
 	}
-	m.flee(stops)
+	m.flee(stops, end)
+}
+
+// throughShip returns the margin of a template and another ship.
+func (m *mover) throughShip(a *trail, o *neighbour) margin {
+	gap := math.Inf(1)
+	for j := range o.shape.n {
+		gap = min(gap, a.gap(o.shape.parts[j][:]))
+	}
+	return judged(gap, m.slack(o.loose, o.at, a.corners()...), func() margin {
+		d := m.drift(m.own(), o.carrier, 0)
+		over, free := margin{}, farAway
+		for j := range o.shape.n {
+			part := geom.Polygon(o.shape.parts[j][:])
+			v := d.trail(a, part, a.gap(part))
+			switch {
+			case v.gap < 0 && (over == (margin{}) || v.firm() > over.firm()):
+				over = v
+			case v.gap >= 0:
+				free = looser(free, v)
+			}
+		}
+		if over != (margin{}) {
+			return over
+		}
+		return free
+	})
 }
 
 // meet lists what a move meets.
@@ -660,47 +694,61 @@ func (m *mover) meet(t *thing, h Hit) {
 }
 
 // each asks a question about overlap at every stop and combines the answers.
-func (m *mover) each(n int, what string, ask func(int) (gap, slack float64)) Outcome {
-	gap, slack := ask(0)
-	all := overlapping(gap, slack)
-	for i := 1; i < n; i++ {
-		if overlapping(ask(i)) != all {
+func (m *mover) each(n int, what string, ask func(int) margin) Outcome {
+	first := ask(0)
+	all := first.outcome()
+	for i := 1; i < n && all != Indeterminate; i++ {
+		if ask(i).outcome() != all {
 			all = Indeterminate
 		}
 	}
-	m.note(what, all, gap, slack)
+	m.note(what, all, first.gap, first.slack)
 	return all
 }
 
 // hit asks whether something lies under the template or under the base at its
 // end (G162 to G167, G171, G188).
-func (m *mover) hit(t *thing, n int, trails func(int) trail, poses func(int) geom.Pose) Hit {
+func (m *mover) hit(t *thing, trails []trail, stops []stop, end settled) Hit {
 	h := Hit{ID: t.id}
-	name := t.id
-	h.Template = m.ask(t, n, "the template over "+name, func(i int) (float64, float64) {
-		a, gap := trails(i), math.Inf(1)
-		for _, g := range t.outlines {
-			gap = min(gap, a.gap(g))
-		}
-		return gap, m.slack(t.loose, t.at, a.corners()...)
+	h.Template = m.ask(t, len(trails), "the template over "+t.id, func(i int) margin {
+		return m.ofParts(t, func(g geom.Polygon) margin { return m.underThing(&trails[i], t, g) })
 	})
-	h.Base = m.ask(t, n, "the base over "+name, func(i int) (float64, float64) {
-		base, gap := newFootprint(&m.profile, m.ship.Base, poses(i), true), math.Inf(1)
-		for _, g := range t.outlines {
-			gap = min(gap, base.outlineGap(g))
-		}
-		return gap, m.slack(t.loose, t.at, base.parts[0][:]...)
+	own, n := m.own(), len(stops)
+	if end.ok {
+		own, n = end.own, 1
+	}
+	h.Base = m.ask(t, n, "the base over "+t.id, func(i int) margin {
+		base := newFootprint(&m.profile, m.ship.Base, stops[i].pose, true)
+		return m.ofParts(t, func(g geom.Polygon) margin { return m.onThing(&base, own, end.bend, t, g) })
 	})
 	return h
 }
 
+// ofParts combines the margins of the cards that a thing is made of: it is met when
+// one of them is.
+func (m *mover) ofParts(t *thing, ask func(geom.Polygon) margin) margin {
+	over, free := margin{}, farAway
+	for _, g := range t.outlines {
+		v := ask(g)
+		if v.gap < 0 && (over == (margin{}) || v.firm() > over.firm()) {
+			over = v
+		} else if v.gap >= 0 {
+			free = looser(free, v)
+		}
+	}
+	if over != (margin{}) {
+		return over
+	}
+	return free
+}
+
 // ask is each for a thing, of which nothing but its reach may be known.
-func (m *mover) ask(t *thing, n int, what string, ask func(int) (float64, float64)) Outcome {
+func (m *mover) ask(t *thing, n int, what string, ask func(int) margin) Outcome {
 	if !t.unknown {
 		return m.each(n, what, ask)
 	}
 	for i := range n {
-		if overlapping(ask(i)) != No {
+		if ask(i).outcome() != No {
 			return NoView
 		}
 	}
@@ -713,11 +761,9 @@ func (m *mover) ask(t *thing, n int, what string, ask func(int) (float64, float6
 func (m *mover) touch(stops []stop, partial bool) {
 	for i := range m.others {
 		o := &m.others[i]
-		touching := func(p geom.Pose) (float64, float64) {
-			base := newFootprint(&m.profile, m.ship.Base, p, true)
-			return base.gap(&o.shape), m.slack(o.loose, o.at, base.parts[0][:]...)
-		}
-		gap, slack := touching(stops[0].pose)
+		base := newFootprint(&m.profile, m.ship.Base, stops[0].pose, true)
+		v := m.against(&base, o)
+		gap, slack := base.gap(&o.shape), v.slack
 		switch {
 		case gap <= tie:
 			if partial || m.scene.Rules != Rules1e {
@@ -741,22 +787,29 @@ func (m *mover) touch(stops []stop, partial bool) {
 
 // flee decides whether any part of the base, guides left out, is outside the play
 // area where the move ends (G117, G197 to G201).
-func (m *mover) flee(stops []stop) {
+func (m *mover) flee(stops []stop, end settled) {
 	if m.scene.MatWidth <= 0 || m.scene.MatHeight <= 0 {
 		m.result.Flees = NoView
 		return
 	}
-	outs := make([]Outcome, 4)
-	var gaps [4]float64
-	slack := 0.0
-	for i, s := range stops {
-		out, w := m.beyond(s.pose)
-		if i == 0 {
-			gaps, slack = out, w
+	var outs [4]Outcome
+	worst := farAway
+	if end.ok {
+		stops = stops[:1]
+	}
+	for i, p := range stops {
+		own, bend := m.own(), 0.0
+		if end.ok {
+			own, bend = end.own, end.bend
 		}
-		for e := range out {
-			o := overlapping(-out[e], w)
-			if i > 0 && o != outs[e] {
+		for e, v := range m.beyond(p.pose, own) {
+			v.slack += bend
+			o := v.outcome()
+			if i == 0 {
+				if v.gap < worst.gap {
+					worst = v
+				}
+			} else if o != outs[e] {
 				o = Indeterminate
 			}
 			outs[e] = o
@@ -770,24 +823,16 @@ func (m *mover) flee(stops []stop) {
 		all = worse(all, outs[e])
 	}
 	m.result.Flees = all
-	m.note("fleeing", all, slices.Max(gaps[:]), slack)
+	m.note("fleeing", all, worst.gap, worst.slack)
 }
 
 var edgeNames = [4]string{"left", "right", "near", "far"}
 
-// beyond returns how far a base reaches beyond each of the mat's edges, and how
-// far off that may be.
-func (m *mover) beyond(p geom.Pose) (out [4]float64, slack float64) {
-	points := m.baseAt(p)
-	for i := range out {
-		out[i] = math.Inf(-1)
-	}
-	for _, q := range points {
-		for i, d := range [4]float64{-q.X, q.X - float64(m.scene.MatWidth), -q.Y, q.Y - float64(m.scene.MatHeight)} {
-			out[i] = max(out[i], d)
-		}
-	}
-	return out, m.slack(looseness{}, m.ship.Pose.Point, points...)
+// beyond returns the margins of a base to the mat's four edges, negative where it
+// reaches beyond one, guides left out.
+func (m *mover) beyond(p geom.Pose, own carrier) [4]margin {
+	d := drift{k: m.k, own: own, that: carrier{}}
+	return d.edges(m.baseAt(p), float64(m.scene.MatWidth), float64(m.scene.MatHeight))
 }
 
 // LayDrop lays a device by a template from the ship's rear guides (G182, G195).
@@ -845,9 +890,12 @@ func devicePose(c *course, outline []geom.Point) geom.Pose {
 func (m *mover) under(g geom.Polygon) {
 	for i := range m.others {
 		o := &m.others[i]
-		gap, slack := o.shape.outlineGap(g), m.slack(o.loose, o.at, g...)
-		hit := overlapping(gap, slack)
-		m.note("the device under "+o.id, hit, gap, slack)
+		under := judged(o.shape.outlineGap(g), m.slack(o.loose, o.at, g...), func() margin {
+			d := m.drift(m.own(), o.carrier, 0)
+			return d.footprint(&o.shape, g)
+		})
+		hit := under.outcome()
+		m.note("the device under "+o.id, hit, under.gap, under.slack)
 		if hit == Yes && !slices.Contains(m.result.FirstOverlapped, o.id) {
 			m.result.FirstOverlapped = append(m.result.FirstOverlapped, o.id)
 		}
@@ -857,13 +905,15 @@ func (m *mover) under(g geom.Polygon) {
 		if !t.obstacle {
 			continue
 		}
-		gap := math.Inf(1)
-		for _, outline := range t.outlines {
-			gap = min(gap, convexGap(g, outline))
-		}
-		slack := m.slack(t.loose, t.at, g...)
-		hit := overlapping(gap, slack)
-		m.note("the device on "+t.id, hit, gap, slack)
+		on := m.ofParts(t, func(outline geom.Polygon) margin {
+			gap := convexGap(g, outline)
+			return judged(gap, m.slack(t.loose, t.at, g...), func() margin {
+				d := m.drift(m.own(), carrier{at: t.at}, t.loose.variance)
+				return d.convex(g, outline, gap)
+			})
+		})
+		hit := on.outcome()
+		m.note("the device on "+t.id, hit, on.gap, on.slack)
 		same := func(h Hit) bool { return h.ID == t.id }
 		if hit != No && !slices.ContainsFunc(m.result.Obstacles, same) {
 			m.result.Obstacles = append(m.result.Obstacles, Hit{t.id, No, hit})

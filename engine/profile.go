@@ -15,6 +15,7 @@ type Profile struct {
 	Small, Medium, Large geom.Length // side of the square base
 	HugeWidth            geom.Length
 	Huge195, Huge225     geom.Length // length of the huge bases
+	HugePlastic          geom.Length // length of each of the two plastic bases under a huge ship's token
 
 	Bullseye geom.Length // width of the strip
 	Guides   bool        // whether guides belong to any outline
@@ -33,8 +34,11 @@ func Nominal() Profile {
 		Name:  "nominal",
 		Small: 40 * geom.Millimeter, Medium: 60 * geom.Millimeter, Large: 80 * geom.Millimeter,
 		HugeWidth: 80 * geom.Millimeter, Huge195: 195 * geom.Millimeter, Huge225: 224.8 * geom.Millimeter,
-		Bullseye: 15 * geom.Millimeter,
-		Guides:   true,
+		// One program puts the apex of the side arcs 40 mm from a huge ship's ends,
+		// the middle of a plastic base as long as it is wide.
+		HugePlastic: 80 * geom.Millimeter,
+		Bullseye:    15 * geom.Millimeter,
+		Guides:      true,
 		// The first edition has no medium base; its half angle is the second's.
 		HalfAngle1e: [4]geom.Angle{40.45 * geom.Degree, 41.40 * geom.Degree, 42.03 * geom.Degree, 40.45 * geom.Degree},
 		HalfAngle2e: [4]geom.Angle{40.62 * geom.Degree, 41.40 * geom.Degree, 41.76 * geom.Degree, 41.45 * geom.Degree},
@@ -160,6 +164,7 @@ var profileKeys = []profileKey{
 	lengthKey("huge_width_mm", func(p *Profile) *geom.Length { return &p.HugeWidth }),
 	lengthKey("huge_195_mm", func(p *Profile) *geom.Length { return &p.Huge195 }),
 	lengthKey("huge_225_mm", func(p *Profile) *geom.Length { return &p.Huge225 }),
+	lengthKey("huge_plastic_mm", func(p *Profile) *geom.Length { return &p.HugePlastic }),
 	lengthKey("bullseye_mm", func(p *Profile) *geom.Length { return &p.Bullseye }),
 	angleKey("arc_small_deg", 0),
 	angleKey("arc_medium_deg", 1),

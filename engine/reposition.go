@@ -57,7 +57,7 @@ func (m *mover) tallon(a Maneuver) {
 		if best == Indeterminate {
 			m.doubt("whether any place is free")
 		}
-		m.end(&c, []stop{{m.result.Full, c.path.length}}, false)
+		m.end(&c, []stop{{m.result.Full, c.path.length}}, settled{}, false)
 		return
 	}
 	// No place is free: the overlap at the middle one is what the ship meets.
@@ -134,7 +134,7 @@ func (m *mover) boost(a Action) {
 	name := strings.Fields(a.String())[1]
 	legal := m.option(name, full.pose, &area, true)
 	m.result.FullyExecuted = legal == Yes
-	m.end(&c, []stop{full}, false)
+	m.end(&c, []stop{full}, settled{}, false)
 	m.result.Touching = nil
 	if m.scene.Rules != Rules1e {
 		m.touch([]stop{full}, false)
@@ -207,9 +207,9 @@ func quadTrail(p geom.Pose, q quad) trail {
 func (m *mover) rollMeets(area *trail, middle geom.Pose) {
 	for i := range m.things {
 		t := &m.things[i]
-		m.meet(t, m.hit(t, 1, func(int) trail { return *area }, func(int) geom.Pose { return middle }))
+		m.meet(t, m.hit(t, []trail{*area}, []stop{{pose: middle}}, settled{}))
 	}
-	m.flee([]stop{{pose: middle}})
+	m.flee([]stop{{pose: middle}}, settled{})
 }
 
 // reasons collects what forbids an end pose.
@@ -263,14 +263,14 @@ func (m *mover) option(name string, p geom.Pose, area *trail, reposition bool) O
 	base := newFootprint(&m.profile, m.ship.Base, p, true)
 	for i := range m.others {
 		o := &m.others[i]
-		gap, slack := base.gap(&o.shape), m.slack(o.loose, o.at, base.parts[0][:]...)
-		hit := overlapping(gap, slack)
+		over := m.against(&base, o)
+		hit := over.outcome()
 		r.add(hit, "overlaps "+o.id)
-		m.note(name+" overlaps "+o.id, hit, gap, slack)
+		m.note(name+" overlaps "+o.id, hit, over.gap, over.slack)
 	}
 	for i := range m.things {
 		t := &m.things[i]
-		h := m.hit(t, 1, func(int) trail { return *area }, func(int) geom.Pose { return p })
+		h := m.hit(t, []trail{*area}, []stop{{pose: p}}, settled{})
 		if h.Template == No && h.Base == No {
 			continue
 		}
@@ -286,10 +286,15 @@ func (m *mover) option(name string, p geom.Pose, area *trail, reposition bool) O
 	}
 	v.Flees = NoView
 	if m.scene.MatWidth > 0 && m.scene.MatHeight > 0 {
-		out, slack := m.beyond(p)
-		worst := slices.Max(out[:])
-		v.Flees = overlapping(-worst, slack)
-		m.note(name+" leaves the play area", v.Flees, worst, slack)
+		v.Flees = No
+		worst := farAway
+		for _, edge := range m.beyond(p, m.own()) {
+			v.Flees = worse(v.Flees, edge.outcome())
+			if edge.gap < worst.gap {
+				worst = edge
+			}
+		}
+		m.note(name+" leaves the play area", v.Flees, worst.gap, worst.slack)
 		if reposition {
 			r.add(v.Flees, "leaves the play area")
 		}
@@ -464,9 +469,10 @@ func (m *mover) offMat(r *roll, dir geom.Point, slack float64) []blockedRun {
 		return nil
 	}
 	var all []blockedRun
-	out, _ := m.beyond(r.turnedAt(0))
+	exact := drift{k: m.k}
+	out := exact.edges(m.baseAt(r.turnedAt(0)), float64(m.scene.MatWidth), float64(m.scene.MatHeight))
 	for e, rate := range [4]float64{-dir.X, dir.X, -dir.Y, dir.Y} {
-		d := out[e] + slack
+		d := slack - out[e].gap
 		switch inf := math.Inf(1); {
 		case math.Abs(rate) < 1e-12 && d > tie:
 			all = append(all, blockedRun{interval{-inf, inf}, "leaves the play area"})

@@ -130,6 +130,8 @@ type Ship struct {
 	Arcs   []string // what the token prints beyond the standard arcs
 	Turret string   // front, rear, left, right; "" when there is none
 
+	part []geom.Point // what of the base is measured, in its own frame; nil: all of it (G54)
+
 	Seen    string  // what located it: "token", "edges" or "both"; "" when not from a camera
 	Visible float64 // visible share of its outline, 0…1; 0 when not from a camera
 }

@@ -112,6 +112,13 @@ func (s *shape) rectangle(p geom.Pose, body int, x0, x1, y0, y1 float64) {
 
 // base makes the shape of a ship's base, guides left out.
 func (s *shape) base(p *Profile, ship *Ship, body int) {
+	if ship.part != nil {
+		s.body, s.v = body, s.buf[:0]
+		for _, q := range ship.part {
+			s.v = append(s.v, ship.Pose.Transform(q))
+		}
+		return
+	}
 	w, l := p.Size(ship.Base)
 	s.rectangle(ship.Pose, body, float64(-w/2), float64(w/2), float64(-l/2), float64(l/2))
 }

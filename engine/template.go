@@ -293,11 +293,25 @@ func (a *trail) depth(p geom.Point) float64 {
 // reaches into the area: the parts of the segment between the two lines and
 // between the two circles are worked out exactly.
 func (a *trail) edgeDepth(p, q geom.Point) float64 {
+	best := math.Inf(-1)
+	for _, t := range a.inside(p, q) {
+		for i := 1; i < 8 && t[0] < t[1]; i++ {
+			best = math.Max(best, a.depth(p.Lerp(q, t[0]+(t[1]-t[0])*float64(i)/8)))
+		}
+	}
+	return best
+}
+
+// inside returns the parts of a segment of the mirrored frame, in fractions of it,
+// that lie in the area of a bent template. A part whose end is not behind its start
+// is none.
+func (a *trail) inside(p, q geom.Point) [2][2]float64 {
+	none := [2][2]float64{{1, 0}, {1, 0}}
 	t0, t1 := 0.0, 1.0
 	for _, d := range [2][2]float64{{p.Y, q.Y}, {a.rear.Sub(p).Dot(a.ahead), a.rear.Sub(q).Dot(a.ahead)}} {
 		switch {
 		case d[0] <= 0 && d[1] <= 0:
-			return math.Inf(-1)
+			return none
 		case d[0] < 0:
 			t0 = math.Max(t0, d[0]/(d[0]-d[1]))
 		case d[1] < 0:
@@ -308,19 +322,13 @@ func (a *trail) edgeDepth(p, q geom.Point) float64 {
 	out0, out1, ok := insideCircle(p, q, c, a.path.radius+float64(templateHalf))
 	t0, t1 = math.Max(t0, out0), math.Min(t1, out1)
 	if !ok || t0 >= t1 {
-		return math.Inf(-1)
+		return none
 	}
 	parts := [2][2]float64{{t0, t1}, {1, 0}}
 	if in0, in1, ok := insideCircle(p, q, c, a.path.radius-float64(templateHalf)); ok {
 		parts = [2][2]float64{{t0, math.Min(t1, in0)}, {math.Max(t0, in1), t1}}
 	}
-	best := math.Inf(-1)
-	for _, t := range parts {
-		for i := 1; i < 8 && t[0] < t[1]; i++ {
-			best = math.Max(best, a.depth(p.Lerp(q, t[0]+(t[1]-t[0])*float64(i)/8)))
-		}
-	}
-	return best
+	return parts
 }
 
 // insideCircle returns the part of the line pq, in fractions of pq, that lies
@@ -436,6 +444,35 @@ func chordDepth(a geom.Polygon, p, q geom.Point) float64 {
 		}
 	}
 	return best
+}
+
+// table takes a point of the mirrored frame to the table.
+func (a *trail) table(p geom.Point) geom.Point {
+	p.X *= a.path.side
+	return a.frame.Transform(p)
+}
+
+// chords returns the outline of a bent template's area on the table, its round
+// edges made of n chords each.
+func (a *trail) chords(n int) geom.Polygon {
+	c := geom.Point{X: a.path.radius}
+	turn := func(p geom.Point) float64 { d := p.Sub(c); return math.Atan2(d.Y, -d.X) } // from the start on
+	var g geom.Polygon
+	arc := func(from, to geom.Point) {
+		r, t0, t1 := from.Sub(c).Norm(), turn(from), turn(to)
+		g = append(g, a.table(from))
+		for i := 1; i < n; i++ {
+			sin, cos := math.Sincos(t0 + (t1-t0)*float64(i)/float64(n))
+			g = append(g, a.table(geom.Point{X: c.X - r*cos, Y: r * sin}))
+		}
+		g = append(g, a.table(to))
+	}
+	arc(a.ends[1], a.ends[3])
+	if a.ends[0] == a.ends[2] { // tight: the inner edge is a corner
+		return append(g, a.table(a.ends[0]))
+	}
+	arc(a.ends[2], a.ends[0])
+	return g
 }
 
 // corners returns points of the table that hold the area between them.

@@ -114,6 +114,10 @@ type PairVerdict struct {
 	Farthest RangeVerdict // to the point of the target's base that is furthest from the ship (G12)
 	Contact  Outcome
 	Arcs     []ArcVerdict
+
+	// Sections is what [MeasureSections] says of a huge target; measuring a scene
+	// leaves it empty.
+	Sections []SectionVerdict
 }
 
 // ObjectVerdict is what is measured from a ship to an obstacle, a device or a

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -8,18 +9,21 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 
 	"sightline/engine"
+	"sightline/engine/geom"
 )
 
 type measureCmd struct {
-	Scene  string  `arg:"" help:"The scene file; - is standard input."`
-	Rules  string  `help:"Measure by this edition instead of the scene's: 1e, 2.0 or 2.5."`
-	From   string  `help:"Only from this ship." placeholder:"ID"`
-	To     string  `help:"Only to this ship or obstacle." placeholder:"ID"`
-	Sigmas float64 `default:"3" help:"How many standard deviations a margin must exceed to decide."`
-	JSON   bool    `name:"json" help:"Print one JSON document."`
+	Scene  string   `arg:"" help:"The scene file; - is standard input."`
+	Rules  string   `help:"Measure by this edition instead of the scene's: 1e, 2.0 or 2.5."`
+	From   string   `help:"Only from this ship." placeholder:"ID"`
+	To     string   `help:"Only to this ship or obstacle." placeholder:"ID"`
+	Arc    []string `help:"Only these arcs: front, bullseye … Without it, all arcs that the target is or may be in." placeholder:"ARC"`
+	Sigmas float64  `default:"3" help:"How many standard deviations a margin must exceed to decide."`
+	JSON   bool     `name:"json" help:"Print one JSON document."`
+
+	arcs []engine.Arc // of Arc
 }
 
 // maxSceneFile is more than a thousand crowded tables.
@@ -41,12 +45,15 @@ func (c *measureCmd) measure(stdin io.Reader, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("measure: %s: %w", name, err)
 	}
+	if err := c.parseArcs(); err != nil {
+		return fmt.Errorf("measure: %w", err)
+	}
 	results, err := c.results(scenes)
 	if err != nil {
 		return fmt.Errorf("measure: %s: %w", name, err)
 	}
 	if !c.JSON {
-		return printResults(out, results, list)
+		return c.printResults(out, results, list)
 	}
 	var doc []byte
 	if list {
@@ -81,6 +88,19 @@ func (c *measureCmd) read(stdin io.Reader) ([]byte, error) {
 	return data, nil
 }
 
+// parseArcs reads the arcs that were asked for.
+func (c *measureCmd) parseArcs() error {
+	c.arcs = nil
+	for _, name := range c.Arc {
+		a, err := engine.ParseArc(strings.ReplaceAll(strings.TrimSpace(name), " ", "_"))
+		if err != nil {
+			return fmt.Errorf("--%w", err)
+		}
+		c.arcs = append(c.arcs, a)
+	}
+	return nil
+}
+
 // results measures every scene and keeps what was asked for.
 func (c *measureCmd) results(scenes []engine.Scene) ([]engine.Result, error) {
 	if !(c.Sigmas > 0) {
@@ -97,6 +117,7 @@ func (c *measureCmd) results(scenes []engine.Scene) ([]engine.Result, error) {
 		return nil, err
 	}
 	results := make([]engine.Result, len(scenes))
+	found := false
 	for i := range scenes {
 		if rules != engine.RulesUnknown {
 			scenes[i].Rules = rules
@@ -106,8 +127,44 @@ func (c *measureCmd) results(scenes []engine.Scene) ([]engine.Result, error) {
 			return nil, err
 		}
 		results[i] = c.asked(r)
+		if err := c.sections(&scenes[i], &results[i]); err != nil {
+			return nil, err
+		}
+		for _, p := range results[i].Pairs {
+			found = found || len(p.Arcs) > 0
+		}
+	}
+	if len(c.arcs) > 0 && !found {
+		return nil, unanswered{fmt.Errorf("--arc: no ship that is measured from has the arc %s in this edition", strings.Join(c.Arc, ", "))}
 	}
 	return results, nil
+}
+
+// sections measures to the fore and the aft of huge ships too.
+func (c *measureCmd) sections(s *engine.Scene, r *engine.Result) error {
+	for i := range r.Pairs {
+		p := &r.Pairs[i]
+		at := slices.IndexFunc(s.Ships, func(ship engine.Ship) bool { return ship.ID == p.To })
+		if !engine.HasSections(s.Rules, &s.Ships[at]) {
+			continue
+		}
+		var err error
+		if p.Sections, err = engine.MeasureSections(s, p.From, p.To, engine.Options{Sigmas: c.Sigmas}); err != nil {
+			return err
+		}
+		for j := range p.Sections {
+			p.Sections[j].Arcs = c.chosen(p.Sections[j].Arcs)
+		}
+	}
+	return nil
+}
+
+// chosen keeps the arcs that were asked for.
+func (c *measureCmd) chosen(arcs []engine.ArcVerdict) []engine.ArcVerdict {
+	if len(c.arcs) == 0 {
+		return arcs
+	}
+	return slices.DeleteFunc(slices.Clone(arcs), func(a engine.ArcVerdict) bool { return !slices.Contains(c.arcs, a.Arc) })
 }
 
 // known checks that the ships that were asked about are there. One that a camera
@@ -139,106 +196,160 @@ func (c *measureCmd) known(scenes []engine.Scene) error {
 	return nil
 }
 
-// asked keeps the pairs and objects of --from and --to.
+// asked keeps the pairs and objects of --from and --to, and the arcs of --arc.
 func (c *measureCmd) asked(r engine.Result) engine.Result {
 	other := func(from, to string) bool {
 		part := strings.HasPrefix(to, c.To+".") // of a device of several cards
 		return c.From != "" && from != c.From || c.To != "" && to != c.To && !part
 	}
 	r.Pairs = slices.DeleteFunc(r.Pairs, func(p engine.PairVerdict) bool { return other(p.From, p.To) })
+	for i := range r.Pairs {
+		r.Pairs[i].Arcs = c.chosen(r.Pairs[i].Arcs)
+	}
 	r.Objects = slices.DeleteFunc(r.Objects, func(o engine.ObjectVerdict) bool { return other(o.From, o.To) })
 	r.Standing = slices.DeleteFunc(r.Standing, func(s engine.Standing) bool { return c.From != "" && s.ID != c.From })
 	return r
 }
 
 // printResults prints tables for people.
-func printResults(out io.Writer, results []engine.Result, list bool) error {
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+func (c *measureCmd) printResults(out io.Writer, results []engine.Result, list bool) error {
+	w := bufio.NewWriter(out)
 	for i := range results {
 		if list {
 			fmt.Fprintf(w, "scene %d\n", i+1)
 		}
-		printResult(w, &results[i])
+		c.printResult(w, &results[i])
 	}
 	return w.Flush()
 }
 
-func printResult(w io.Writer, r *engine.Result) {
+func (c *measureCmd) printResult(w io.Writer, r *engine.Result) {
 	fmt.Fprintf(w, "rules %s\n", r.Rules)
 	if len(r.Pairs) > 0 {
-		fmt.Fprintln(w, "\nFROM\tTO\tMEASURED\tANSWER\tDISTANCE mm\t± mm\tMARGIN mm\tRANGE\tOBSTRUCTED")
-	}
-	for i := range r.Pairs {
-		p := &r.Pairs[i]
-		row(w, p.From, p.To, "range", "", &p.Range, "")
-		row(w, p.From, p.To, "contact", words(p.Contact), nil, "")
-		for j := range p.Arcs {
-			printArc(w, p, &p.Arcs[j])
-		}
+		fmt.Fprintln(w)
+		c.printPairs(w, r.Pairs)
+		fmt.Fprint(w, c.legend())
 	}
 	if len(r.Objects) > 0 {
-		fmt.Fprintln(w, "\nFROM\tTO\tKIND\tCONTACT\tDISTANCE mm\t± mm\tMARGIN mm\tRANGE\tOVERLAP")
-	}
-	for i := range r.Objects {
-		o := &r.Objects[i]
-		row(w, o.From, o.To, o.Kind, words(o.Contact), &o.Range, words(o.Overlap))
+		fmt.Fprintln(w)
+		var g grid
+		g.add("FROM", "TO", "KIND", "RANGE", "DISTANCE mm", "MARGIN mm", "OVERLAP")
+		for i := range r.Objects {
+			o := &r.Objects[i]
+			g.add(append(append([]string{o.From, o.To, o.Kind}, distance(&o.Range, o.Contact)...), words(o.Overlap))...)
+		}
+		g.print(w)
 	}
 	printStanding(w, r.Standing)
 	if len(r.Problems) > 0 {
-		fmt.Fprintln(w, "\nPROBLEM\tSHIP\tBY mm")
+		fmt.Fprintln(w)
+		var g grid
+		g.add("PROBLEM", "SHIP", "BY mm")
+		for _, p := range r.Problems {
+			g.add(p.Problem, p.ID, fmt.Sprintf("%.2f", p.Margin.Millimeters()))
+		}
+		g.print(w)
 	}
-	for _, p := range r.Problems {
-		fmt.Fprintf(w, "%s\t%s\t%.2f\n", p.Problem, p.ID, p.Margin.Millimeters())
+}
+
+// printPairs prints what is measured between ships.
+func (c *measureCmd) printPairs(w io.Writer, pairs []engine.PairVerdict) {
+	var g grid
+	g.add("FROM", "TO", "MEASURED", "IN ARC", "BY mm", "RANGE", "DISTANCE mm", "MARGIN mm", "OBSTRUCTED")
+	for i := range pairs {
+		p := &pairs[i]
+		g.add(append([]string{p.From, p.To, "range", "", ""}, distance(&p.Range, p.Contact)...)...)
+		c.addArcs(&g, "", p.Arcs)
+		for j := range p.Sections {
+			v := &p.Sections[j]
+			g.add(append([]string{"", "", v.Section.String() + " section", "", ""}, distance(&v.Range, v.Contact)...)...)
+			c.addArcs(&g, v.Section.String()+", ", v.Arcs)
+		}
 	}
+	g.print(w)
+}
+
+// legend says how to read the table.
+func (c *measureCmd) legend() string {
+	return fmt.Sprintf(`
+RANGE is every band that it may be; "too close" where the measurement leaves more than one.
+BY: how deep the target reaches into the arc; with a minus, how far it is out of it.
+MARGIN: how far the distance is from another band.
+±: one standard deviation; what is nearer than %g of them is too close to call.
+`, c.Sigmas)
 }
 
 // printStanding prints what ships may not do where they stand.
 func printStanding(w io.Writer, all []engine.Standing) {
-	title := "\nSHIP\tMAY NOT\tBECAUSE\tANSWER\tRULE"
+	var g grid
 	for _, s := range all {
 		for _, b := range s.Bars {
-			if title != "" {
-				fmt.Fprintln(w, title)
-				title = ""
+			if len(g.rows) == 0 {
+				fmt.Fprintln(w)
+				g.add("SHIP", "MAY NOT", "BECAUSE", "ANSWER", "RULE")
 			}
-			act, target := b.Act, b.Target
-			if target != "" {
-				act += " " + target
+			act := b.Act
+			if b.Target != "" {
+				act += " " + b.Target
 			}
-			fmt.Fprintf(w, "%s\t%s\t%s (%s)\t%s\t%s\n", s.ID, act, b.Why, b.Because, words(b.Outcome), b.Rule)
+			g.add(s.ID, act, fmt.Sprintf("%s (%s)", b.Why, b.Because), words(b.Outcome), b.Rule)
 		}
+	}
+	g.print(w)
+}
+
+// addArcs adds a row for each arc that the target is or may be in, or that was asked
+// for, and names the others.
+func (c *measureCmd) addArcs(g *grid, before string, arcs []engine.ArcVerdict) {
+	var not []string
+	for i := range arcs {
+		a := &arcs[i]
+		name := words2(a.Arc.String())
+		if a.InArc == engine.No && len(c.arcs) == 0 {
+			not = append(not, name)
+			continue
+		}
+		row := []string{"", "", before + name, words(a.InArc), plusMinus(a.Margin, a.Sigma)}
+		if at := a.Attack; at != nil {
+			row = append(append(row, distance(&at.RangeVerdict, engine.No)...), obstructed(&at.Obstruction))
+		}
+		g.add(row...)
+	}
+	if len(not) > 0 {
+		g.text(2, before+"not in "+strings.Join(not, ", "))
 	}
 }
 
-func printArc(w io.Writer, p *engine.PairVerdict, a *engine.ArcVerdict) {
-	name := "in " + strings.ReplaceAll(a.Arc.String(), "_", " ") + " arc"
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\t%.2f\t%.2f\t\t\n", p.From, p.To, name, words(a.InArc), a.Sigma.Millimeters(), a.Margin.Millimeters())
-	if at := a.Attack; at != nil {
-		o := words2(at.Obstruction.Verdict)
-		if len(at.Obstruction.By) > 0 {
-			o += " (" + strings.Join(at.Obstruction.By, ", ") + ")"
-		}
-		if on := slices.Concat(at.Obstruction.Ships, at.Obstruction.Devices); len(on) > 0 {
-			o += ", on the line: " + strings.Join(on, ", ")
-		}
-		row(w, p.From, p.To, "  attack range", "", &at.RangeVerdict, o)
+// obstructed prints whether a line is obstructed, and what lies on it.
+func obstructed(o *engine.ObstructionVerdict) string {
+	s := words2(o.Verdict)
+	if len(o.By) > 0 {
+		s += " (" + strings.Join(o.By, ", ") + ")"
 	}
+	if on := slices.Concat(o.Ships, o.Devices); len(on) > 0 {
+		s += ", on the line: " + strings.Join(on, ", ")
+	}
+	return s
 }
 
-// row prints a measured distance; r may be nil.
-func row(w io.Writer, from, to, what, answer string, r *engine.RangeVerdict, last string) {
-	if r == nil {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t\t\t\t\t%s\n", from, to, what, answer, last)
-		return
+// distance returns the cells of a range: bands, distance and margin.
+func distance(r *engine.RangeVerdict, contact engine.Outcome) []string {
+	band := bands(r.Possible)
+	switch {
+	case contact == engine.Yes:
+		band += ", contact"
+	case r.Outcome != engine.Yes:
+		band += ", " + words(r.Outcome)
 	}
-	if answer == "" {
-		answer = "decided"
-		if r.Outcome != engine.Yes {
-			answer = words(r.Outcome)
-		}
+	return []string{band, plusMinus(r.Distance, r.Sigma), fmt.Sprintf("%.2f", r.Margin.Millimeters())}
+}
+
+// plusMinus prints a length and its standard deviation, which exact ones have not.
+func plusMinus(v, sigma geom.Length) string {
+	if sigma == 0 {
+		return fmt.Sprintf("%.2f", v.Millimeters())
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%.2f\t%.2f\t%.2f\t%s\t%s\n", from, to, what, answer,
-		r.Distance.Millimeters(), r.Sigma.Millimeters(), r.Margin.Millimeters(), bands(r.Possible), last)
+	return fmt.Sprintf("%.2f ± %.2f", v.Millimeters(), sigma.Millimeters())
 }
 
 // bands prints the bands that a range may be: "2", or "2 or 3".

@@ -82,10 +82,48 @@ func TestMeasurePrintsATableForPeople(t *testing.T) {
 	got := measured(t, measureCmd{From: "A1"}, measureScene)
 	lines := strings.Split(got, "\n")
 	assert.Equal(t, "rules 2.5", lines[0])
-	assert.Contains(t, got, "in front arc")
-	assert.Regexp(t, `A1 +B1 +range +decided +188\.83 +0\.00 +11\.17 +2`, got)
-	assert.Regexp(t, `attack range .* must \(rock1\)`, got)
+	assert.Regexp(t, `A1 +B1 +range +2 +188\.83 +11\.17\n`, got)
+	assert.Regexp(t, `\n +front +yes +185\.80 +2 +188\.83 +11\.17 +must \(rock1\)\n`, got)
+	assert.Regexp(t, `\n +not in rear, left, right, full rear, turret\n`, got, "arcs that the target is out of take one line")
+	assert.Contains(t, got, "BY: how deep the target reaches into the arc")
 	assert.Regexp(t, `outside the play area +C1 +10\.00`, got)
+}
+
+func TestMeasureShowsTheArcsThatWereAskedFor(t *testing.T) {
+	got := measured(t, measureCmd{From: "A1", To: "C1", Arc: []string{"front", "full rear"}}, measureScene)
+	assert.Regexp(t, `\n +front +no +-98\.56\n +full rear +no +-240\.00\n`, got, "also those that it is out of")
+	assert.NotContains(t, got, "bullseye")
+	var doc struct {
+		Pairs []struct {
+			Arcs []struct{ Arc string }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(measured(t, measureCmd{From: "A1", To: "C1", Arc: []string{"turret"}, JSON: true}, measureScene)), &doc))
+	require.Len(t, doc.Pairs, 1)
+	assert.Equal(t, []struct{ Arc string }{{"turret"}}, doc.Pairs[0].Arcs)
+}
+
+func TestColumnsAreAsWideAsTheirCells(t *testing.T) {
+	var g grid
+	g.add("A", "B", "C")
+	g.add("one", "±±", "3")
+	g.text(1, "longer than its column and all after it")
+	g.add("", "x")
+	var b strings.Builder
+	g.print(&b)
+	assert.Equal(t, "A    B   C\none  ±±  3\n     longer than its column and all after it\n     x\n", b.String())
+}
+
+func TestMeasurePrintsTheSectionsOfHugeShips(t *testing.T) {
+	const huge = `{"version":1,"rules":"1e","ships":[
+		{"id":"H","base":"huge-195","x_mm":0,"y_mm":0,"heading_deg":0},{"id":"A","base":"small","x_mm":160,"y_mm":60,"heading_deg":270}]}`
+	got := measured(t, measureCmd{From: "A"}, huge)
+	assert.Regexp(t, `A +H +range +1 +100\.00`, got)
+	assert.Regexp(t, `fore section +1 +100\.00`, got)
+	assert.Regexp(t, `aft section +2 +102\.50`, got)
+	assert.Regexp(t, `aft, front +yes .* 2 +103\.19`, got)
+	assert.Contains(t, measured(t, measureCmd{From: "A", JSON: true}, huge), `"sections":[{"section":"fore","range":{"distance_mm":100,`)
+	assert.NotContains(t, measured(t, measureCmd{Rules: "2.5"}, huge), "section")
 }
 
 func TestMeasureExitCodes(t *testing.T) {
@@ -97,6 +135,8 @@ func TestMeasureExitCodes(t *testing.T) {
 		code int
 	}{
 		{"answered", []string{"measure", good, "--json"}, 0},
+		{"an arc that is none", []string{"measure", good, "--arc", "frnt"}, 2},
+		{"an arc that nobody has in the edition", []string{"measure", good, "--rules", "1e", "--arc", "bullseye"}, 1},
 		{"a ship that is not there", []string{"measure", good, "--from", "Z9"}, 1},
 		{"an obstacle cannot be measured from", []string{"measure", good, "--from", "rock1"}, 1},
 		{"to itself", []string{"measure", good, "--from", "A1", "--to", "A1"}, 2},

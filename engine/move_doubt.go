@@ -1,0 +1,531 @@
+package engine
+
+import (
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// This file says how sure the questions of a move are. Two things overlap when one
+// of the points of the one gets past an edge of the other, and each such pair of a
+// point and an edge has a margin and a standard deviation of its own: that of the
+// direction in which the point would have to go. Looking at the pairs one by one is
+// what keeps an answer right where the pair that decides changes, at corners and
+// along parallel sides: the things overlap only if some pair gives way, so that
+// "no" needs every pair to be sure, and stay overlapped as long as one pair does.
+
+// margin is a signed distance, negative by the depth of an overlap, and how many
+// millimetres it may be off at the asked number of standard deviations.
+type margin struct{ gap, slack float64 }
+
+// firm says by how much a margin is decided; negative when it is not.
+func (a margin) firm() float64 { return math.Abs(a.gap) - a.slack }
+
+// outcome decides whether interiors meet: contact is not an overlap.
+func (a margin) outcome() Outcome { return overlapping(a.gap, a.slack) }
+
+// looser returns the margin that is decided by less.
+func looser(a, b margin) margin {
+	if b.firm() < a.firm() {
+		return b
+	}
+	return a
+}
+
+// firmer returns the margin that is decided by more.
+func firmer(a, b margin) margin {
+	if b.firm() > a.firm() {
+		return b
+	}
+	return a
+}
+
+var farAway = margin{gap: math.Inf(1)}
+
+// carrier is something that carries points and whose pose is uncertain.
+type carrier struct {
+	at  geom.Point
+	cov geom.Cov3
+}
+
+// drift is how two things may be off against one another.
+type drift struct {
+	k         float64
+	own, that carrier
+	free      float64    // variance of an outline, alike in all directions
+	pull      geom.Point // by which a standard deviation of the shared scale moves them apart
+}
+
+// at returns the covariance of the distance between two points that lie at p, one
+// on each thing, and what turning adds beyond first order.
+func (d *drift) at(p geom.Point) (c geom.Cov2, bend float64) {
+	c = geom.Cov2{XX: d.free + d.pull.X*d.pull.X, XY: d.pull.X * d.pull.Y, YY: d.free + d.pull.Y*d.pull.Y}
+	for _, b := range [2]*carrier{&d.own, &d.that} {
+		if b.cov == (geom.Cov3{}) {
+			continue
+		}
+		r, v := p.Sub(b.at), &b.cov
+		c.XX += v[0] + 2*r.Y*v[2] + r.Y*r.Y*v[8]
+		c.YY += v[4] - 2*r.X*v[5] + r.X*r.X*v[8]
+		c.XY += v[1] - r.X*v[2] + r.Y*v[5] - r.X*r.Y*v[8]
+		bend += r.Norm() * d.k * d.k * v[8] / 2
+	}
+	return c, bend
+}
+
+// along returns how far a point at p may be off in the direction u.
+func (d *drift) along(u, p geom.Point) float64 {
+	c, bend := d.at(p)
+	return d.k*math.Sqrt(max(0, u.X*u.X*c.XX+2*u.X*u.Y*c.XY+u.Y*u.Y*c.YY)) + bend
+}
+
+// reach returns how far the point p is from the segment ab, in the direction in
+// which it would come there most easily: the one of the smallest distance counted
+// in standard deviations.
+func (d *drift) reach(p, a, b geom.Point) margin {
+	c, bend := d.at(p)
+	det := c.XX*c.YY - c.XY*c.XY
+	u, e := a.Sub(p), b.Sub(a)
+	if det <= 1e-12*(c.XX+c.YY)*(c.XX+c.YY) { // one direction at most is uncertain
+		on, _ := geom.ClosestOnSegment(p, a, b)
+		n := on.Sub(p)
+		if l := n.Norm(); l > 0 {
+			return margin{l, d.along(n.Mul(1/l), p)}
+		}
+		return margin{0, d.k * math.Sqrt(c.XX+c.YY)}
+	}
+	// The metric of the inverse covariance.
+	inv := func(v geom.Point) geom.Point {
+		return geom.Point{X: (c.YY*v.X - c.XY*v.Y) / det, Y: (c.XX*v.Y - c.XY*v.X) / det}
+	}
+	if ee := e.Dot(inv(e)); ee > 0 {
+		u = u.Add(e.Mul(max(0, min(1, -u.Dot(inv(e))/ee))))
+	}
+	n := inv(u)
+	l := n.Norm()
+	if l == 0 {
+		return margin{0, d.k*math.Sqrt(c.XX+c.YY) + bend}
+	}
+	gap := u.Dot(n) / l
+	return margin{gap, d.k*math.Sqrt(gap/l) + bend}
+}
+
+// apart returns the margin of two outlines that do not overlap: the pair of a point
+// and an edge that would meet most easily.
+func (d *drift) apart(a, g geom.Polygon) margin {
+	best := farAway
+	for range 2 {
+		for _, p := range a {
+			for i, q := range g {
+				best = looser(best, d.reach(p, q, g[(i+1)%len(g)]))
+			}
+		}
+		a, g = g, a
+	}
+	return best
+}
+
+// overlapped returns the margin of two rectangles that overlap: they come apart
+// when all corners of the one get past one side of the other.
+func (d *drift) overlapped(q, r *quad) margin {
+	best := margin{math.Inf(-1), 0}
+	for range 2 {
+		for i := range q {
+			e := q[(i+1)%4].Sub(q[i])
+			n := geom.Point{X: e.Y, Y: -e.X}.Mul(1 / e.Norm())
+			side := margin{}
+			for j, v := range r {
+				if in := (margin{n.Dot(v.Sub(q[i])), d.along(n, v)}); j == 0 || in.gap+in.slack < side.gap+side.slack {
+					side = in
+				}
+			}
+			if best.gap+best.slack < side.gap+side.slack {
+				best = side
+			}
+		}
+		q, r = r, q
+	}
+	if best.gap > 0 { // only the corner that would have decided last is outside
+		best.gap = 0
+	}
+	return best
+}
+
+// footprints returns the margin of two bases.
+func (d *drift) footprints(f, g *footprint) margin {
+	over, free := margin{}, farAway
+	for i := range f.n {
+		for j := range g.n {
+			a, b := &f.parts[i], &g.parts[j]
+			switch sep := a.separation(b); {
+			case sep < 0:
+				if m := d.overlapped(a, b); over == (margin{}) || m.gap+m.slack < over.gap+over.slack {
+					over = m
+				}
+			case over == (margin{}) && sep < free.gap+free.slack+100:
+				free = looser(free, d.apart(a[:], b[:]))
+			}
+		}
+	}
+	if over != (margin{}) {
+		return over
+	}
+	return free
+}
+
+// depth returns how firmly a point that is inside a convex polygon stays inside it.
+func (d *drift) depth(a geom.Polygon, p geom.Point) margin {
+	best := margin{math.Inf(-1), 0}
+	for i, q := range a {
+		e := a[(i+1)%len(a)].Sub(q)
+		e = e.Mul(1 / e.Norm())
+		n := geom.Point{X: e.Y, Y: -e.X} // outward
+		best = looser(best, margin{-e.Cross(p.Sub(q)), d.along(n, p)})
+	}
+	return best
+}
+
+// swallowed returns how firmly a point stays inside a simple polygon; a margin that
+// decides nothing when it is outside.
+func (d *drift) swallowed(g geom.Polygon, p geom.Point) margin {
+	if !g.Contains(p) {
+		return margin{0, math.Inf(1)}
+	}
+	best := margin{math.Inf(-1), 0}
+	for i, q := range g {
+		m := d.reach(p, q, g[(i+1)%len(g)])
+		best = looser(best, margin{-m.gap, m.slack})
+	}
+	return best
+}
+
+// chordPoints is at how many places of an edge that runs through something the
+// depth is looked at.
+const chordPoints = 16
+
+// convex returns the margin of a convex polygon and a simple one, whose nominal
+// signed distance is gap.
+func (d *drift) convex(a, g geom.Polygon, gap float64) margin {
+	if gap >= 0 {
+		return d.apart(a, g)
+	}
+	best := margin{0, math.Inf(1)}
+	for _, p := range a {
+		best = firmer(best, d.swallowed(g, p))
+	}
+	for i, p := range g {
+		q := g[(i+1)%len(g)]
+		t0, t1, ok := chord(a, p, q)
+		for j := 0; ok && j <= chordPoints; j++ {
+			best = firmer(best, d.depth(a, p.Lerp(q, t0+(t1-t0)*float64(j)/chordPoints)))
+		}
+	}
+	return best
+}
+
+// chord returns the part of pq, in fractions of it, that lies in a convex polygon.
+func chord(a geom.Polygon, p, q geom.Point) (t0, t1 float64, ok bool) {
+	t1 = 1
+	for i, v := range a {
+		e := a[(i+1)%len(a)].Sub(v)
+		dp, dq := e.Cross(p.Sub(v)), e.Cross(q.Sub(v))
+		switch {
+		case dp <= 0 && dq <= 0:
+			return 0, 0, false
+		case dp < 0:
+			t0 = max(t0, dp/(dp-dq))
+		case dq < 0:
+			t1 = min(t1, dp/(dp-dq))
+		}
+	}
+	return t0, t1, t0 < t1
+}
+
+// footprint returns the margin of a base and an outline.
+func (d *drift) footprint(f *footprint, g geom.Polygon) margin {
+	over, free := margin{}, farAway
+	for i := range f.n {
+		a := geom.Polygon(f.parts[i][:])
+		if gap := convexGap(a, g); gap < 0 {
+			if m := d.convex(a, g, gap); over == (margin{}) || m.firm() > over.firm() {
+				over = m
+			}
+		} else if over == (margin{}) {
+			free = looser(free, d.apart(a, g))
+		}
+	}
+	if over != (margin{}) {
+		return over
+	}
+	return free
+}
+
+// trailChords is how many chords the round edges of a template are made of when it
+// is asked how surely something is clear of it. The chords of the widest template
+// leave its edge by less than trailSagitta, which is added to the slack.
+const (
+	trailChords  = 48
+	trailSagitta = 0.014 // (150 + 10) mm or less on a turn of 90°/48; 190 mm on 45°/48
+)
+
+// trail returns the margin of a template's area and an outline, whose nominal signed
+// distance is gap.
+func (d *drift) trail(a *trail, g geom.Polygon, gap float64) margin {
+	switch {
+	case math.IsInf(gap, 1):
+		return farAway
+	case a.path.radius == 0:
+		rect := make(geom.Polygon, 4)
+		for i, p := range a.rect {
+			rect[i] = a.frame.Transform(p)
+		}
+		return d.convex(rect, g, gap)
+	case gap >= 0:
+		m := d.apart(a.chords(trailChords), g)
+		m.slack += trailSagitta
+		return m
+	}
+	best := margin{0, math.Inf(1)}
+	middle, _ := path{a.path.length, a.path.radius, 1}.at(a.cut / 2)
+	for _, p := range append([]geom.Point{middle}, a.ends[:]...) {
+		best = firmer(best, d.swallowed(g, a.table(p)))
+	}
+	for i, p := range g {
+		q := g[(i+1)%len(g)]
+		for _, t := range a.inside(a.local(p), a.local(q)) {
+			for j := 0; j <= chordPoints && t[0] < t[1]; j++ {
+				best = firmer(best, d.trailDepth(a, p.Lerp(q, t[0]+(t[1]-t[0])*float64(j)/chordPoints)))
+			}
+		}
+	}
+	return best
+}
+
+// trailDepth returns how firmly a point of the table that is inside a bent
+// template's area stays inside it.
+func (d *drift) trailDepth(a *trail, p geom.Point) margin {
+	q := a.local(p)
+	c := geom.Point{X: a.path.radius}
+	out := q.Sub(c)
+	r := out.Norm()
+	if r == 0 {
+		return margin{0, math.Inf(1)}
+	}
+	dir := func(v geom.Point) geom.Point { return a.table(v).Sub(a.table(geom.Point{})) }
+	best := margin{-(float64(templateHalf) - math.Abs(r-a.path.radius)), d.along(dir(out.Mul(1/r)), p)}
+	best = looser(best, margin{-q.Y, d.along(dir(geom.Point{Y: 1}), p)})
+	return looser(best, margin{-a.rear.Sub(q).Dot(a.ahead), d.along(dir(a.ahead), p)})
+}
+
+// edges returns how far points reach beyond the edges of the mat, each with its
+// slack: for "beyond" the point that does so most surely, for "not beyond" the one
+// that most likely does.
+func (d *drift) edges(points []geom.Point, w, h float64) (out [4]margin) {
+	for e, n := range [4]geom.Point{{X: -1}, {X: 1}, {Y: -1}, {Y: 1}} {
+		limit := [4]float64{0, w, 0, h}[e]
+		sure, maybe := margin{math.Inf(-1), 0}, margin{math.Inf(-1), 0}
+		for _, p := range points {
+			m := margin{n.Dot(p) - limit, d.along(n, p)}
+			if m.gap-m.slack > sure.gap-sure.slack {
+				sure = m
+			}
+			if m.gap+m.slack > maybe.gap+maybe.slack {
+				maybe = m
+			}
+		}
+		if out[e] = maybe; sure.gap > 0 {
+			out[e] = sure
+		}
+		out[e].gap = -out[e].gap // as an overlap is counted: negative beyond the edge
+	}
+	return out
+}
+
+// judged refines a question of which a bound of the slack in any direction is known:
+// what even that bound decides needs no more.
+func judged(gap, bound float64, refine func() margin) margin {
+	if bound == 0 || math.Abs(gap) > bound {
+		return margin{gap, bound}
+	}
+	return refine()
+}
+
+// own returns how a base may be off that ended there by the template: as the base
+// that the template was laid to.
+func (m *mover) own() carrier { return carrier{m.ship.Pose.Point, m.ship.Covariance} }
+
+// drift returns how something at a place on the table may be off against the moving
+// ship, whose own error is own.
+func (m *mover) drift(own, that carrier, free float64) drift {
+	return drift{k: m.k, own: own, that: that, free: free, pull: that.at.Sub(m.ship.Pose.Point).Mul(m.scene.ScaleSigma)}
+}
+
+// against returns the margin of a base and another ship.
+func (m *mover) against(base *footprint, o *neighbour) margin {
+	return judged(base.gap(&o.shape), m.slack(o.loose, o.at, base.parts[0][:]...), func() margin {
+		d := m.drift(m.own(), o.carrier, 0)
+		return d.footprints(base, &o.shape)
+	})
+}
+
+// onThing returns the margin of a base, which may be off as own says, and an outline
+// of something on the table.
+func (m *mover) onThing(base *footprint, own carrier, bend float64, t *thing, g geom.Polygon) margin {
+	bound := math.Inf(1)
+	if m.exact(t) {
+		bound = 0
+	} else if own.cov == m.ship.Covariance {
+		bound = m.slack(t.loose, t.at, base.parts[0][:]...)
+	}
+	return judged(base.outlineGap(g), bound, func() margin {
+		d := m.drift(own, carrier{at: t.at}, t.loose.variance)
+		r := d.footprint(base, g)
+		r.slack += bend
+		return r
+	})
+}
+
+// exact reports whether nothing is uncertain between the ship and a thing.
+func (m *mover) exact(t *thing) bool {
+	return m.ship.Covariance == (geom.Cov3{}) && t.loose == (looseness{}) && m.scene.ScaleSigma == 0
+}
+
+// underThing returns the margin of a template and an outline.
+func (m *mover) underThing(a *trail, t *thing, g geom.Polygon) margin {
+	gap := a.gap(g)
+	return judged(gap, m.slack(t.loose, t.at, a.corners()...), func() margin {
+		d := m.drift(m.own(), carrier{at: t.at}, t.loose.variance)
+		return d.trail(a, g, gap)
+	})
+}
+
+// settled is where a ship that backed up ends, and how that place may be off: it
+// depends on its own pose and on that of the ship it backed up from. Both errors are
+// carried along the way to first order.
+type settled struct {
+	ok   bool
+	own  carrier
+	bend float64 // beyond first order
+}
+
+// settle works out how the place s on the way, where the base at it meets another
+// ship, may be off; near and far are the ends of where it may be. It is not ok where
+// first order does not hold: where several ships, or several corners, may stop it.
+func (m *mover) settle(c *course, s, near, far float64) settled {
+	const h = 1e-4 // mm along the way, for slopes
+	base := newFootprint(&m.profile, m.ship.Base, c.pose(s), true)
+	var o *neighbour
+	var touch contact
+	for i := range m.others {
+		if t := base.contact(&m.others[i].shape); t.gap < 1e-5 {
+			if o != nil {
+				return settled{}
+			}
+			o, touch = &m.others[i], t
+		}
+	}
+	back := newFootprint(&m.profile, m.ship.Base, c.pose(s-h), true)
+	if o == nil {
+		return settled{}
+	}
+	slope := (back.separation(&o.shape) - base.separation(&o.shape)) / h
+	if slope < 0.1 {
+		return settled{}
+	}
+	// How the pair's distance changes with the two poses and the scale.
+	lever := func(c carrier) [3]float64 {
+		r := touch.at.Sub(c.at)
+		return [3]float64{touch.n.X, touch.n.Y, touch.n.X*r.Y - touch.n.Y*r.X}
+	}
+	own := m.own()
+	wa, wb := lever(own), lever(o.carrier)
+	d := m.drift(own, o.carrier, 0)
+	pull := touch.n.Dot(d.pull)
+	others := quadratic(&o.cov, wb) + pull*pull
+	reach := m.k * math.Sqrt(quadratic(&own.cov, wa)+others) / slope
+	if math.Abs(far-s-reach) > 0.25*reach+1e-3 || math.Abs(s-near-reach) > 0.25*reach+1e-3 {
+		return settled{}
+	}
+	// The motion along the way, as of a body that turns about the ship's start.
+	p0, p1 := c.pose(s-h), c.pose(s+h)
+	turn := float64((p1.Heading - p0.Heading).Signed()) / (2 * h)
+	v := p1.Sub(p0.Point).Mul(1 / (2 * h))
+	r := own.at.Sub(c.pose(s).Point)
+	way := [3]float64{v.X + r.Y*turn, v.Y - r.X*turn, turn}
+	// final = (1 - way·wa/slope)·own + way/slope·others
+	var f [3][3]float64
+	for i := range 3 {
+		f[i][i] = 1
+		for j := range 3 {
+			f[i][j] -= way[i] * wa[j] / slope
+		}
+	}
+	var cov geom.Cov3
+	for i := range 3 {
+		for j := range 3 {
+			sum := way[i] * way[j] * others / (slope * slope)
+			for a := range 3 {
+				for b := range 3 {
+					sum += f[i][a] * own.cov[3*a+b] * f[j][b]
+				}
+			}
+			cov[3*i+j] = sum
+		}
+	}
+	speed, rate := c.path.rates(c.l)
+	return settled{ok: true, own: carrier{own.at, cov}, bend: reach * reach * speed * rate / 2}
+}
+
+// quadratic returns wᵀ·c·w.
+func quadratic(c *geom.Cov3, w [3]float64) float64 {
+	sum := 0.0
+	for i := range 3 {
+		for j := range 3 {
+			sum += w[i] * c[3*i+j] * w[j]
+		}
+	}
+	return max(0, sum)
+}
+
+// contact is where two bases meet or nearly do: the direction from the first to the
+// second across the side that parts them, and the corner that is nearest to it.
+type contact struct {
+	gap   float64
+	n, at geom.Point
+}
+
+// contact returns the pair of a side and a corner that decides whether two bases
+// overlap.
+func (f *footprint) contact(g *footprint) contact {
+	best := contact{gap: math.Inf(1)}
+	for i := range f.n {
+		for j := range g.n {
+			if t := f.parts[i].contact(&g.parts[j]); t.gap < best.gap {
+				best = t
+			}
+		}
+	}
+	return best
+}
+
+func (q *quad) contact(r *quad) contact {
+	best := contact{gap: math.Inf(-1)}
+	sign := 1.0
+	for range 2 {
+		for i := range q {
+			e := q[(i+1)%4].Sub(q[i])
+			n := geom.Point{X: e.Y, Y: -e.X}.Mul(1 / e.Norm())
+			least := contact{gap: math.Inf(1)}
+			for _, v := range r {
+				if d := n.Dot(v.Sub(q[i])); d < least.gap {
+					least = contact{d, n.Mul(sign), v}
+				}
+			}
+			if least.gap > best.gap {
+				best = least
+			}
+		}
+		q, r, sign = r, q, -1
+	}
+	return best
+}
