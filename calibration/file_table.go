@@ -263,5 +263,14 @@ func isRotation(r [3][3]float64) bool {
 	return dot(cross(r[0], r[1]), r[2]) > 0
 }
 
+// ParseTableFile reads a table calibration from its file's content, as LoadTable does.
+func ParseTableFile(raw []byte) (Table, error) {
+	t, err := parseTable(raw)
+	if err != nil {
+		return Table{}, fmt.Errorf("calibration: table: %w", err)
+	}
+	return t, nil
+}
+
 // MarshalTable returns the table as its file would hold it.
 func MarshalTable(t *Table) ([]byte, error) { return formatTable(t) }

@@ -86,7 +86,6 @@ type watchedMarker struct {
 	last    [4]geom.Pixel    // where it was seen last
 	unseen  int              // pictures since then
 	astray  [3]bool          // of the last pictures in which it was seen
-	stray   bool             // it never was where the calibration puts it
 }
 
 const (
@@ -126,8 +125,6 @@ const (
 	lostAfter = 700 * time.Millisecond
 	// unseenFor is how many pictures in a row a marker must be missing to be named.
 	unseenFor = 3
-	// elsewhere is how far from its calibrated place, in px, a marker may first be seen.
-	elsewhere = outlierPixels
 )
 
 // NewWatch watches over a table, from a picture that it was registered with or that
@@ -140,8 +137,8 @@ func NewWatch(t Table, seen []MarkerSighting) *Watch {
 	return w
 }
 
-// meet takes in the markers that are seen for the first time, and those that were
-// elsewhere until now.
+// meet takes in the markers that are seen for the first time. Where they lie does not
+// matter: only that they do not move.
 func (w *Watch) meet(seen []MarkerSighting) {
 	count := map[int]int{}
 	for _, s := range seen {
@@ -149,18 +146,13 @@ func (w *Watch) meet(seen []MarkerSighting) {
 	}
 	for _, m := range w.table.Layout.Markers {
 		i := slices.IndexFunc(seen, func(s MarkerSighting) bool { return s.ID == m.ID })
-		if i < 0 || count[m.ID] > 1 || (w.markers[m.ID] != nil && !w.markers[m.ID].stray) {
+		if i < 0 || count[m.ID] > 1 || w.markers[m.ID] != nil {
 			continue
 		}
 		k := &watchedMarker{id: m.ID, corners: seen[i].Corners, last: seen[i].Corners}
-		if !w.differentiate(k, m) {
-			continue
+		if w.differentiate(k, m) {
+			w.markers[m.ID] = k
 		}
-		want, ok := w.table.PixelOf(m.Center, m.Z)
-		if d := middle(k.corners).Sub(want).Norm(); !ok || d > elsewhere {
-			k.stray = true
-		}
-		w.markers[m.ID] = k
 	}
 }
 
@@ -264,7 +256,7 @@ type sighted struct {
 func (w *Watch) present(seen []MarkerSighting) (out []sighted) {
 	for _, m := range w.table.Layout.Markers {
 		k := w.markers[m.ID]
-		if k == nil || k.stray {
+		if k == nil {
 			continue
 		}
 		var found []MarkerSighting
@@ -283,9 +275,7 @@ func (w *Watch) present(seen []MarkerSighting) (out []sighted) {
 // remember keeps where the markers were seen.
 func (w *Watch) remember(here []sighted, moving bool) {
 	for _, k := range w.markers {
-		if !k.stray {
-			k.unseen++
-		}
+		k.unseen++
 	}
 	for _, s := range here {
 		if moving || s.unseen > 1 || w.jumped(s) { // the mean of before and after would say nothing
@@ -397,7 +387,7 @@ func (w *Watch) oneMotion(here []sighted) bool {
 	for _, s := range here {
 		d := s.moved()
 		for i := range d {
-			d[i] = d[i].Sub(moves(&s.jac[i], &step))
+			d[i] = d[i].Sub(displaced(&s.jac[i], &step))
 		}
 		corner, common := w.noise(s.watchedMarker, 1)
 		if weigh(&d, &d, corner, common) > markerLimit {
@@ -407,8 +397,8 @@ func (w *Watch) oneMotion(here []sighted) bool {
 	return true
 }
 
-// moves returns how far a step of the camera moves a corner.
-func moves(jac *[2][6]float64, step *[6]float64) (d geom.Pixel) {
+// displaced returns how far a step of the camera moves a corner.
+func displaced(jac *[2][6]float64, step *[6]float64) (d geom.Pixel) {
 	for k, x := range step {
 		d.X += jac[0][k] * x
 		d.Y += jac[1][k] * x
@@ -481,40 +471,54 @@ func (w *Watch) unnoticed(calm []sighted) (cov []float64, blind geom.Length) {
 	if !ok {
 		return nil, geom.Length(math.Inf(1))
 	}
-	for _, p := range w.table.Layout.corners() {
-		a, ok := w.effect(p, 0)
+	return cov, w.table.worst(cov)
+}
+
+// worst returns the standard deviation that a covariance of the camera's place gives
+// the worst corner of the mat, in its worst direction.
+func (t *Table) worst(cov []float64) (sigma geom.Length) {
+	for _, p := range t.Layout.corners() {
+		a, ok := t.effect(p, 0)
 		if !ok {
-			return nil, geom.Length(math.Inf(1))
+			return geom.Length(math.Inf(1))
 		}
 		c := spread(&a, cov)
-		// The larger axis of the corner's covariance.
 		mean, diff := (c[0]+c[2])/2, (c[0]-c[2])/2
-		blind = max(blind, geom.Length(math.Sqrt(mean+math.Hypot(diff, c[1]))))
+		sigma = max(sigma, geom.Length(math.Sqrt(mean+math.Hypot(diff, c[1]))))
 	}
-	return cov, blind
+	return sigma
+}
+
+// PlaceSigma returns how well the camera's place is known by what it does to the
+// mat: the standard deviation at the worst corner. It is 0 for a table that does not say.
+func (t *Table) PlaceSigma() geom.Length {
+	if len(t.PoseCovariance) != 36 {
+		return 0
+	}
+	return t.worst(t.PoseCovariance)
+}
+
+// effect returns how far, in mm along x and y, a point of the table is misread for a
+// step of the camera.
+func (t *Table) effect(p geom.Point, z geom.Length) (a [2][6]float64, ok bool) {
+	_, dx, dy, ok := t.PixelJacobian(p, z)
+	det := dx.X*dy.Y - dx.Y*dy.X
+	if !ok || math.Abs(det) < 1e-12 {
+		return a, false
+	}
+	q := t.Camera.Camera(Vec3{p.X, p.Y, float64(z)})
+	_, jac := projectionJacobian(&t.Intrinsics, q, t.T)
+	for k := range 6 {
+		a[0][k] = (dy.Y*jac[0][k] - dy.X*jac[1][k]) / det
+		a[1][k] = (dx.X*jac[1][k] - dx.Y*jac[0][k]) / det
+	}
+	return a, true
 }
 
 // corners returns the mat's corners.
 func (l *Layout) corners() [4]geom.Point {
 	w, h := float64(l.Width), float64(l.Height)
 	return [4]geom.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}}
-}
-
-// effect returns how far, in mm along x and y, a point of the table is misread for a
-// step of the camera.
-func (w *Watch) effect(p geom.Point, z geom.Length) (a [2][6]float64, ok bool) {
-	_, dx, dy, ok := w.table.PixelJacobian(p, z)
-	det := dx.X*dy.Y - dx.Y*dy.X
-	if !ok || math.Abs(det) < 1e-12 {
-		return a, false
-	}
-	q := w.table.Camera.Camera(Vec3{p.X, p.Y, float64(z)})
-	_, jac := projectionJacobian(&w.table.Intrinsics, q, w.table.T)
-	for k := range 6 {
-		a[0][k] = (dy.Y*jac[0][k] - dy.X*jac[1][k]) / det
-		a[1][k] = (dx.X*jac[1][k] - dx.Y*jac[0][k]) / det
-	}
-	return a, true
 }
 
 // spread returns xx, xy and yy of A·C·Aᵀ.
@@ -538,9 +542,9 @@ func (w *Watch) Unnoticed(pose geom.Pose, z, radius geom.Length) (cov geom.Cov3)
 		return cov
 	}
 	r := float64(radius)
-	at, ok := w.effect(pose.Point, z)
-	front, ok1 := w.effect(pose.Transform(geom.Point{Y: r}), z)
-	back, ok2 := w.effect(pose.Transform(geom.Point{Y: -r}), z)
+	at, ok := w.table.effect(pose.Point, z)
+	front, ok1 := w.table.effect(pose.Transform(geom.Point{Y: r}), z)
+	back, ok2 := w.table.effect(pose.Transform(geom.Point{Y: -r}), z)
 	if !ok || !ok1 || !ok2 || !(r > 0) {
 		return cov
 	}
@@ -566,7 +570,7 @@ func (w *Watch) Unnoticed(pose geom.Pose, z, radius geom.Length) (cov geom.Cov3)
 // shiftOf returns by how much a step of the camera moves the mat's corners, the most.
 func (w *Watch) shiftOf(step [6]float64) (most geom.Length) {
 	for _, p := range w.table.Layout.corners() {
-		if a, ok := w.effect(p, 0); ok {
+		if a, ok := w.table.effect(p, 0); ok {
 			var x, y float64
 			for k, s := range step {
 				x, y = x+a[0][k]*s, y+a[1][k]*s
@@ -755,9 +759,9 @@ func (w *Watch) name(v *WatchVerdict, here, astray []sighted) {
 	for _, m := range w.table.Layout.Markers {
 		k := w.markers[m.ID]
 		switch {
-		case k == nil || (!k.stray && k.unseen >= unseenFor):
+		case k == nil || k.unseen >= unseenFor:
 			v.Missing = append(v.Missing, m.ID)
-		case k.stray, k.astray[2] && (k.astray[1] || k.astray[0]):
+		case k.astray[2] && (k.astray[1] || k.astray[0]):
 			v.Strays = append(v.Strays, m.ID)
 		}
 	}

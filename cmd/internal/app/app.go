@@ -162,12 +162,13 @@ func logSkipped(log *slog.Logger) func(string, error) {
 
 // watcherOptions reads the files that the configuration names.
 func watcherOptions(c Config, source *opener) (WatcherOptions, error) {
-	o := WatcherOptions{Layout: c.Table.Layout, Rules: c.Rules, Now: time.Now, Lens: source.knownLens, NewLocator: newLocator, Camera: isCamera(c.Camera.Source)}
+	o := WatcherOptions{Layout: c.Table.Layout, Rules: c.Rules, Now: time.Now, Lens: source.knownLens, NewLocator: newLocator, FrozenAfter: frozenAfter(c.Camera.Source), Record: c.Table.Record}
 	if c.Camera.Lens != "" {
-		lens, err := calibration.LoadLens(c.Camera.Lens)
+		lens, file, err := calibration.LoadLensFile(c.Camera.Lens)
 		if err != nil {
 			return o, fmt.Errorf("camera.lens: %w", err)
 		}
+		o.LensName = fmt.Sprintf("%s, %s, %v", filepath.Base(c.Camera.Lens), file.Hash[:8], file.Integrity)
 		o.Lens = func() (calibration.Intrinsics, bool) { return lens, true }
 	}
 	if c.Table.Calibration == "" {

@@ -47,6 +47,7 @@ type Camera struct {
 // Table says what lies on the table.
 type Table struct {
 	Calibration string // table file; "": the program registers itself from the markers
+	Record      string // file for each registration that is used; "": none
 	Layout      calibration.Layout
 }
 
@@ -81,6 +82,7 @@ type rawConfig struct {
 	} `toml:"camera"`
 	Table struct {
 		Calibration string      `toml:"calibration"`
+		Record      string      `toml:"record"`
 		WidthMM     float64     `toml:"width_mm"`
 		HeightMM    float64     `toml:"height_mm"`
 		Markers     []rawMarker `toml:"markers"`
@@ -267,7 +269,7 @@ func (raw rawConfig) config() (Config, *badValue) {
 			return Config{}, check
 		}
 	}
-	c.Table.Calibration = raw.Table.Calibration
+	c.Table.Calibration, c.Table.Record = raw.Table.Calibration, raw.Table.Record
 	layout, problem := raw.layout()
 	c.Table.Layout = layout
 	return c, problem

@@ -10,8 +10,9 @@ import (
 	"sightline/vision"
 )
 
-// movedBy is how far a corner of the mat must seem to have moved for the camera to
-// count as moved. Two registrations of the same camera differ by a tenth of that.
+// movedBy is how far a corner of the mat may lie from where a calibration file puts
+// it for the file to be used. Two registrations of the same camera differ by a tenth
+// of that.
 const movedBy = 0.5 * geom.Millimeter
 
 // markersToTrust is how many markers a registration needs to contradict an older
@@ -28,21 +29,23 @@ type registrar struct {
 	lens     func() (calibration.Intrinsics, bool)
 }
 
-// register returns the camera's place in one picture.
-func (r *registrar) register(g *image.Gray) (calibration.Table, error) {
+// register returns the camera's place in one picture, and the markers that fixed it.
+func (r *registrar) register(g *image.Gray) (calibration.Table, []calibration.MarkerSighting, error) {
 	lens, ok := r.lens()
 	if !ok {
-		return calibration.Table{}, errNoLens
+		return calibration.Table{}, nil, errNoLens
 	}
 	lens, err := lens.Scaled(g.Bounds().Dx(), g.Bounds().Dy())
 	if err != nil {
-		return calibration.Table{}, err
+		return calibration.Table{}, nil, err
 	}
 	found, err := r.detector.DetectMarkers(g)
 	if err != nil {
-		return calibration.Table{}, fmt.Errorf("look for markers: %w", err)
+		return calibration.Table{}, nil, fmt.Errorf("look for markers: %w", err)
 	}
-	return calibration.Register(lens, r.layout, vision.Sightings(found))
+	seen := vision.Sightings(found)
+	t, err := calibration.Register(lens, r.layout, seen)
+	return t, seen, err
 }
 
 // regionOf returns the part of the picture that holds the mat and its markers, with

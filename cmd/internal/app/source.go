@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"sightline/calibration"
 	"sightline/vision"
@@ -64,10 +65,19 @@ func checkSource(spec string) error {
 	return nil
 }
 
-// isCamera reports whether a source sees the world now: its pictures are never twice
-// exactly the same. Recordings and the simulated table are no cameras.
-func isCamera(spec string) bool {
-	return strings.HasPrefix(spec, "/dev/") || strings.HasPrefix(spec, "csi:") || strings.HasPrefix(spec, "rpicam:") || strings.Contains(spec, "://")
+// frozenAfter is how long a source may give exactly the same picture before it is
+// called frozen; 0: for ever. A sensor's noise makes every picture of a camera another
+// one. A network camera's encoder may leave out what does not change, down to a
+// picture a few seconds old, until its next whole one. Recordings and the simulated
+// table are no cameras.
+func frozenAfter(spec string) time.Duration {
+	switch {
+	case strings.HasPrefix(spec, "/dev/"), strings.HasPrefix(spec, "csi:"), strings.HasPrefix(spec, "rpicam:"):
+		return 2 * time.Second
+	case strings.Contains(spec, "://"):
+		return 15 * time.Second
+	}
+	return 0
 }
 
 // OpenSource opens a camera, a recording or the simulated table.

@@ -17,7 +17,7 @@ func (w *Watcher) view(now time.Time) web.View {
 	v := web.View{
 		At: now, Health: w.health(status, now), Notes: slices.Clone(w.notes), Source: status.Source,
 		Figures:  web.Figures{Frames: status.Frames, Dropped: status.Dropped, FPS: status.FPS, Locating: w.last.Elapsed},
-		Register: w.registered, Frame: w.frame, Region: w.region, Located: w.last, Moving: w.moving,
+		Register: w.register(), Frame: w.frame, Region: w.region, Located: w.last, Moving: w.moving,
 		ObstaclesWatched: len(w.last.Scene.Obstacles) > 0,
 		Sigmas:           w.o.Rules.Sigmas, Choice: w.choice, Result: w.result, PanelName: w.o.PanelName(),
 	}
@@ -42,8 +42,6 @@ func (w *Watcher) answer(health web.Health) (*engine.PairVerdict, string) {
 		return nil, strings.ToLower(health.Title)
 	case from == "" || to == "":
 		return nil, "click attacker, then target on the page"
-	case w.suspect:
-		return nil, "the camera moved"
 	}
 	for _, id := range []string{from, to} {
 		if _, moving := w.moving[id]; moving {
@@ -86,12 +84,41 @@ func (w *Watcher) health(status vision.FeedStatus, now time.Time) web.Health {
 			Code: web.Calibrating, Title: "Calibrating", Detail: "Somebody is calibrating this camera; there are no answers meanwhile.",
 			Advice: "They come back when the calibration is finished or cancelled on its page (/calibrate).",
 		}
+	case w.picture != pictureGood:
+		return pictureHealth(w.picture, w.pictures.frozenAfter)
 	case w.registered.From == "":
 		return w.noCalibration()
 	case w.broken != "":
 		return web.Health{Code: web.Broken, Title: "Cannot measure", Detail: w.broken, Advice: "Start the program anew with a calibration that fits this camera."}
 	}
+	if w.watching {
+		return watchHealth(w.watched, w.failed)
+	}
 	return web.Health{Code: web.OK}
+}
+
+// register says how the camera's place is known and watched over. The caller holds mu.
+func (w *Watcher) register() web.Register {
+	r := w.registered
+	if r.From != "" {
+		r.Watch = watchView(w.watched, w.watching)
+	}
+	return r
+}
+
+// pictureHealth says what is wrong with pictures that show nothing.
+func pictureHealth(s pictureState, after time.Duration) web.Health {
+	switch s {
+	case pictureDark:
+		return web.Health{Code: web.Dark, Title: "Black picture", Detail: "The camera's pictures are black.", Advice: "Take the cap off the lens, put the light on."}
+	case pictureBlank:
+		return web.Health{Code: web.Dark, Title: "Blank picture", Detail: "The camera's pictures show one grey level and nothing else.", Advice: "See whether something lies before the lens, or a light shines into it."}
+	}
+	return web.Health{
+		Code: web.Frozen, Title: "Picture frozen",
+		Detail: fmt.Sprintf("The camera has sent exactly the same picture for %.0f s or more, which no camera that works does.", after.Seconds()),
+		Advice: "Unplug the camera and plug it in again, or start its stream anew. Answers come back with the first new picture.",
+	}
 }
 
 // noCalibration says what is missing and what to do about it.

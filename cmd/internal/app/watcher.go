@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +23,8 @@ import (
 // The watcher's times and lengths.
 const (
 	staleAfter  = 2 * time.Second        // an older picture gives no answers
-	checkEvery  = time.Second            // how often the markers are looked at
+	checkEvery  = time.Second            // how often the camera's place is looked for while it is not known
+	againEvery  = 300 * time.Millisecond // how often it is looked for after a move
 	tellEvery   = 500 * time.Millisecond // a view is published at least this often
 	movingBy    = 1 * geom.Millimeter    // a ship that moved further since the picture before is moving
 	notesToKeep = 4
@@ -49,14 +49,20 @@ type WatcherOptions struct {
 	Lens       func() (calibration.Intrinsics, bool) // the lens, once it is known
 	Table      *calibration.Table                    // from a file; nil: from the markers
 	TableName  string                                // names Table for people
+	LensName   string                                // names the lens file for people, with its integrity
 	Layout     calibration.Layout
-	Camera     bool // the pictures come from a camera: two are never exactly the same
-	Rules      Rules
-	Hub        *web.Hub
-	PanelName  func() string
-	Busy       func() bool // a calibration needs the camera: no answers; nil: never
-	Now        func() time.Time
-	Log        *slog.Logger
+	Record     string // file for each registration, older ones are kept beside it; "": none
+	// FrozenAfter is how long exactly the same picture may come from a camera, of which
+	// no two are; 0: for ever.
+	FrozenAfter time.Duration
+	// Track finds the markers where they are expected; nil: vision.TrackMarkers.
+	Track     func(*image.Gray, []calibration.MarkerSighting) []calibration.MarkerSighting
+	Rules     Rules
+	Hub       *web.Hub
+	PanelName func() string
+	Busy      func() bool // a calibration needs the camera: no answers; nil: never
+	Now       func() time.Time
+	Log       *slog.Logger
 }
 
 // Watcher goes from pictures to answers: it registers the camera, locates the
@@ -69,11 +75,11 @@ type Watcher struct {
 	// Owned by the goroutine of Run.
 	locator   Locator
 	located   calibration.Table // what locator works with
-	checkedAt time.Time
-	blind     time.Time   // since when no check has succeeded
+	checkedAt time.Time         // when the camera's place was looked for last
+	doubtful  bool              // the markers contradicted the calibration file, once
+	guard     guard
+	pictures  pictureCheck
 	size      image.Point // of the pictures
-	pixels    []byte      // of the picture before, when Camera is set
-	same      time.Time   // since when the pictures are exactly the same; zero: people were told
 
 	mu         sync.Mutex // guards what follows: what the next view is made from
 	frame      vision.Frame
@@ -83,7 +89,10 @@ type Watcher struct {
 	region     image.Rectangle
 	unready    string // why there is no registration
 	broken     string // why locating failed
-	suspect    bool   // the camera seems to have moved; the next picture tells
+	watched    calibration.WatchVerdict
+	watching   bool         // watched says something: markers of this registration were seen
+	failed     string       // why registering again after a move failed
+	picture    pictureState // what is wrong with the pictures
 	last       vision.Located
 	moving     map[string]geom.Length
 	result     engine.Result
@@ -94,9 +103,14 @@ type Watcher struct {
 
 // NewWatcher returns a watcher.
 func NewWatcher(o WatcherOptions) *Watcher {
+	if o.Track == nil {
+		o.Track = vision.TrackMarkers
+	}
 	return &Watcher{
 		o:         o,
 		registrar: registrar{detector: o.Markers, layout: o.Layout, lens: o.Lens},
+		guard:     guard{detector: o.Markers, track: o.Track},
+		pictures:  pictureCheck{frozenAfter: o.FrozenAfter},
 		choice:    web.Choice{Arc: engine.ArcFront},
 	}
 }
@@ -173,6 +187,7 @@ func (w *Watcher) look(f vision.Frame) {
 		w.update(func() { w.frame, w.frameAt, w.broken = f, at, err.Error() })
 		return
 	}
+	w.widen(&located.Scene)
 	located.Scene.Rules, located.Scene.Profile = w.o.Rules.Edition, w.o.Rules.Profile
 	result, err := engine.Measure(&located.Scene, engine.Options{Sigmas: w.o.Rules.Sigmas})
 	w.update(func() {
@@ -201,34 +216,149 @@ func moved(before, now engine.Scene) map[string]geom.Length {
 	return out
 }
 
+// widen adds to the ships' uncertainty what the markers in view leave open: a motion
+// of the camera that they could not have shown.
+func (w *Watcher) widen(s *engine.Scene) {
+	if w.guard.watch == nil {
+		return
+	}
+	for i := range s.Ships {
+		ship := &s.Ships[i]
+		width, _ := ship.Base.Size()
+		add := w.guard.watch.Unnoticed(ship.Pose, vision.BaseTop, width/2)
+		for k := range add {
+			ship.Covariance[k] += add[k]
+		}
+	}
+}
+
 // prepare sees to it that there is a locator that fits the picture, and that the
 // camera has not moved since.
 func (w *Watcher) prepare(f vision.Frame) {
 	w.checkSize(f)
-	w.checkFrozen(f)
 	w.takeRecalibration()
+	now := w.o.Now()
+	if state := w.pictures.look(f.Gray, now); state != w.picture { // only this goroutine writes it
+		w.update(func() { w.picture = state })
+	}
 	if w.locator == nil && w.o.Table != nil && w.unready == "" {
 		w.adoptFile(f)
 	}
-	now := w.o.Now()
+	switch {
+	case w.locator == nil:
+		w.find(f, now)
+	case w.guard.watch == nil:
+		w.confirm(f, now)
+	default:
+		w.watchOver(f, now)
+	}
+}
+
+// find looks for the camera's place while it is not known.
+func (w *Watcher) find(f vision.Frame, now time.Time) {
 	if w.o.Markers == nil {
-		if w.locator == nil && w.o.Table == nil {
+		if w.o.Table == nil {
 			w.setUnready("this program was built without OpenCV and cannot see the mat's markers")
 		}
 		return
 	}
-	if now.Sub(w.checkedAt) < checkEvery && !w.suspect {
+	if now.Sub(w.checkedAt) < checkEvery {
 		return
 	}
 	w.checkedAt = now
-	table, err := w.registrar.register(f.Gray)
+	table, seen, err := w.registrar.register(f.Gray)
 	if err != nil {
-		w.checkFailed(err, now)
+		w.setUnready(strings.TrimPrefix(err.Error(), "calibration: register: "))
 		return
 	}
-	w.blind = time.Time{}
-	table.Made = f.Captured
-	w.checked(table)
+	w.adoptFound(f, table, seen, fmt.Sprintf("Registered from %d markers, %.2f px rms.", len(table.Used), table.RMS))
+}
+
+// confirm compares a calibration file with the markers, as soon as they are seen, and
+// starts to watch over it, or registers anew when they contradict it twice in a row.
+func (w *Watcher) confirm(f vision.Frame, now time.Time) {
+	if w.o.Markers == nil { // without a detector, markers can be seen where the file puts them
+		if seen := w.o.Track(f.Gray, calibration.NewWatch(w.located, nil).Expected()); len(seen) >= markersToTrust {
+			w.guard.begin(w.located, seen)
+		}
+		return
+	}
+	if now.Sub(w.checkedAt) < checkEvery && !w.doubtful {
+		return
+	}
+	w.checkedAt = now
+	table, seen, err := w.registrar.register(f.Gray)
+	if err != nil || len(table.Used) < markersToTrust {
+		w.doubtful = false
+		return
+	}
+	// With some markers covered, the others' own places weigh more.
+	switch shift := w.located.Shift(&table); {
+	case shift <= max(movedBy, 3*table.PlaceSigma()):
+		w.doubtful = false
+		w.guard.begin(w.located, seen)
+	case !w.doubtful:
+		w.doubtful = true
+	default:
+		w.adoptFound(f, table, seen, fmt.Sprintf("The camera is not where %s puts it, by %.1f mm; registered again from %d markers.", w.o.TableName, shift.Millimeters(), len(table.Used)))
+	}
+}
+
+// watchOver asks the markers whether the registration still holds, and registers
+// again when the camera was moved and lies still.
+func (w *Watcher) watchOver(f vision.Frame, now time.Time) {
+	v, err := w.guard.look(f.Gray, now)
+	if err != nil {
+		w.o.Log.Warn("the mat's markers cannot be looked for", "err", err)
+	}
+	if v.State == calibration.WatchSettled && now.Sub(w.checkedAt) >= againEvery && w.o.Markers != nil {
+		w.checkedAt = now
+		if w.registerAgain(f) {
+			return
+		}
+	}
+	w.update(func() {
+		if was := w.watched.State; was != v.State || !w.watching {
+			w.o.Log.Info("markers", "state", v.State.String(), "in_place", v.Seen, "of", v.Of)
+		}
+		w.watched, w.watching = v, true
+		if v.State != calibration.WatchSettled {
+			w.failed = ""
+		}
+	})
+}
+
+// registerAgain finds the camera's new place after a move. It reports false, and says
+// why, when the markers do not fix it: the watch goes on, and it is tried again.
+func (w *Watcher) registerAgain(f vision.Frame) bool {
+	table, seen, err := w.registrar.register(f.Gray)
+	if err == nil && len(table.Used) < markersToTrust {
+		err = fmt.Errorf("only %d markers agree, at least %d are needed", len(table.Used), markersToTrust)
+	}
+	if err != nil {
+		why := strings.TrimPrefix(err.Error(), "calibration: register: ")
+		w.update(func() { w.failed = why })
+		return false
+	}
+	note := fmt.Sprintf("The camera or the table moved by %.1f mm; registered again from %d markers.", w.located.Shift(&table).Millimeters(), len(table.Used))
+	if table.RMS > 2*w.located.RMS+lensDoubt {
+		note += fmt.Sprintf(" They fit worse than before (%.2f px, it was %.2f px): was the lens refocused?", table.RMS, w.located.RMS)
+	}
+	w.adoptFound(f, table, seen, note)
+	return true
+}
+
+// lensDoubt in px: by so much more than twice as before may the markers disagree
+// after a move before the lens is called in question. Registrations of one camera
+// from other places differ by less (docs/accuracy.md: 0.06-0.11 px on photographs).
+const lensDoubt = 0.15
+
+// adoptFound works with a registration from the markers.
+func (w *Watcher) adoptFound(f vision.Frame, t calibration.Table, seen []calibration.MarkerSighting, note string) {
+	t.Made = f.Captured
+	if w.adopt(t, "the mat's markers", note) {
+		w.guard.begin(t, seen)
+	}
 }
 
 // checkSize starts anew when the pictures have another size than before: whoever
@@ -240,36 +370,13 @@ func (w *Watcher) checkSize(f vision.Frame) {
 	if before == w.size || before == (image.Point{}) {
 		return
 	}
-	w.locator, w.checkedAt, w.blind = nil, time.Time{}, time.Time{}
+	w.locator, w.checkedAt, w.doubtful, w.guard.watch = nil, time.Time{}, false, nil
 	w.update(func() {
-		w.registered, w.region, w.unready, w.broken, w.suspect = web.Register{}, image.Rectangle{}, "", "", false
+		w.registered, w.region, w.unready, w.broken = web.Register{Times: w.registered.Times}, image.Rectangle{}, "", ""
+		w.watched, w.watching, w.failed = calibration.WatchVerdict{}, false, ""
 		w.last, w.result, w.moving = vision.Located{}, engine.Result{}, nil
 		w.note(fmt.Sprintf("The picture's size changed from %d×%d to %d×%d.", before.X, before.Y, width, height))
 	})
-}
-
-// frozenAfter is how long a camera may send exactly the same picture. A sensor's
-// noise alone makes each one different, but an encoder may hide it for some seconds.
-const frozenAfter = 15 * time.Second
-
-// checkFrozen tells people of a camera that sends the same picture again and again.
-// It is no more than a note: someone may show a still picture on purpose.
-func (w *Watcher) checkFrozen(f vision.Frame) {
-	if !w.o.Camera {
-		return
-	}
-	now := w.o.Now()
-	gap := now.Sub(w.frameAt) > staleAfter // only this goroutine writes frameAt
-	if gap || !bytes.Equal(w.pixels, f.Gray.Pix) {
-		w.pixels, w.same = f.Gray.Pix, now
-		return
-	}
-	if !w.same.IsZero() && now.Sub(w.same) > frozenAfter {
-		w.same = time.Time{}
-		w.update(func() {
-			w.note(fmt.Sprintf("The camera has sent exactly the same picture for %.0f s: is it frozen?", frozenAfter.Seconds()))
-		})
-	}
 }
 
 // adoptFile takes the calibration file, made to fit the picture's size.
@@ -285,62 +392,59 @@ func (w *Watcher) adoptFile(f vision.Frame) {
 	w.adopt(t, w.o.TableName, "")
 }
 
-// blindAfter is how long no marker check may succeed before people are told.
-const blindAfter = 20 * time.Second
-
-// checkFailed takes a look at the markers that gave no registration: usually a
-// hand over them. An older registration stays.
-func (w *Watcher) checkFailed(err error, now time.Time) {
-	if w.locator == nil {
-		w.setUnready(strings.TrimPrefix(err.Error(), "calibration: register: "))
-		return
-	}
-	if w.blind.IsZero() {
-		w.blind = now
-	}
-	w.update(func() {
-		w.suspect = false
-		if now.Sub(w.blind) > blindAfter {
-			w.blind = now
-			w.note("The mat's markers are not seen: should the camera move now, nobody would notice.")
-		}
-	})
-}
-
-// checked compares a new registration with the one in use.
-func (w *Watcher) checked(table calibration.Table) {
-	if w.locator == nil {
-		w.adopt(table, "the mat's markers", fmt.Sprintf("Registered from %d markers, %.2f px rms.", len(table.Used), table.RMS))
-		return
-	}
-	shift := w.located.Shift(&table)
-	switch {
-	case shift <= movedBy || len(table.Used) < markersToTrust:
-		w.update(func() { w.suspect = false })
-	case !w.suspect: // once may be a hand at a marker; the next picture decides
-		w.update(func() { w.suspect = true })
-	default:
-		w.adopt(table, "the mat's markers", fmt.Sprintf("The camera moved by %.1f mm; registered again from %d markers.", shift.Millimeters(), len(table.Used)))
-	}
-}
-
-// adopt works with a registration from now on.
-func (w *Watcher) adopt(t calibration.Table, from, note string) {
+// adopt works with a registration from now on. It reports false, and says why on the
+// page, when that cannot be.
+func (w *Watcher) adopt(t calibration.Table, from, note string) bool {
 	locator, err := w.o.NewLocator(t)
 	if err != nil {
 		w.setUnready(err.Error())
-		return
+		return false
+	}
+	file, hash, err := t.Sealed()
+	if err != nil {
+		w.setUnready(err.Error())
+		return false
 	}
 	w.locator, w.located = locator, t
+	w.guard.begin(t, nil)
+	register := web.Register{
+		From: from, RMSPx: t.RMS, Markers: t.Used, At: w.o.Now(), Times: w.registered.Times + 1,
+		Hash: hash, BaseHash: w.registered.BaseHash, Lens: w.o.LensName, File: file,
+	}
+	fromFile := w.o.Table != nil && from == w.o.TableName
+	if fromFile { // perhaps made to fit the picture's size: then its hash is another
+		register.BaseHash, register.Integrity, register.Times = w.o.Table.Hash, w.o.Table.Integrity.String(), w.registered.Times
+	}
+	if register.BaseHash == "" {
+		register.BaseHash = register.Hash
+	}
+	failed := w.record(&t)
 	w.update(func() {
-		w.suspect, w.unready = false, ""
-		w.registered = web.Register{From: from, RMSPx: t.RMS, Markers: t.Used, At: w.o.Now()}
+		w.unready, w.failed = "", ""
+		w.watched, w.watching = calibration.WatchVerdict{Of: len(t.Layout.Markers), Seen: len(t.Used)}, !fromFile
+		w.registered = register
 		w.region = regionOf(&t)
 		w.last = vision.Located{} // the old places are those of another registration
-		if note != "" {
-			w.note(note)
+		for _, text := range []string{note, failed} {
+			if text != "" {
+				w.note(text)
+			}
 		}
 	})
+	return true
+}
+
+// record keeps a registration in the file of the configuration, if one is named. It
+// returns what people should know when that fails; the answers do not suffer.
+func (w *Watcher) record(t *calibration.Table) string {
+	if w.o.Record == "" {
+		return ""
+	}
+	kept := *t
+	if err := calibration.SaveTable(w.o.Record, &kept); err != nil {
+		return "The registration could not be recorded: " + err.Error()
+	}
+	return ""
 }
 
 func (w *Watcher) setUnready(why string) {
@@ -375,9 +479,10 @@ func (w *Watcher) takeRecalibration() {
 		w.o.Table, w.o.TableName, w.o.Layout = r.table, r.name, r.table.Layout
 		w.registrar.layout = r.table.Layout
 	}
-	w.locator, w.checkedAt, w.blind = nil, time.Time{}, time.Time{}
+	w.locator, w.checkedAt, w.doubtful, w.guard.watch = nil, time.Time{}, false, nil
 	w.update(func() {
-		w.registered, w.unready, w.broken, w.suspect = web.Register{}, "", "", false
+		w.registered, w.unready, w.broken = web.Register{}, "", ""
+		w.watched, w.watching, w.failed = calibration.WatchVerdict{}, false, ""
 		w.last, w.result, w.moving = vision.Located{}, engine.Result{}, nil
 	})
 }

@@ -2,10 +2,11 @@ package app
 
 import (
 	"errors"
+	"fmt"
 	"image"
 	"io"
 	"log/slog"
-	"strings"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -25,18 +26,22 @@ import (
 // bench is a watcher with everything round it faked: the pictures are empty, the
 // markers and ships are where the test puts them, and time stands still.
 type bench struct {
-	t       *testing.T
-	now     time.Time
-	status  vision.FeedStatus
-	camera  calibration.Camera // where the camera truly is
-	hidden  int                // markers under a hand
-	detect  error
-	lens    bool
-	ships   []engine.Ship
-	locate  error
-	located calibration.Table // what the newest locator was made for
-	seq     uint64
-	size    image.Point // of the pictures; zero: 1280×720
+	t        *testing.T
+	now      time.Time
+	status   vision.FeedStatus
+	camera   calibration.Camera // where the camera truly is
+	noise    int                // counts pictures, so that no two are the same
+	look     string             // "dark", "blank", "frozen"; else an ordinary picture
+	bumped   map[int]geom.Point // markers that lie elsewhere, and by how much
+	hidden   int                // markers under a hand
+	searches int                // of whole pictures
+	detect   error
+	lens     bool
+	ships    []engine.Ship
+	locate   error
+	located  calibration.Table // what the newest locator was made for
+	seq      uint64
+	size     image.Point // of the pictures; zero: 1280×720
 
 	hub     *web.Hub
 	watcher *Watcher
@@ -69,7 +74,7 @@ func newBench(t *testing.T, change func(*bench, *WatcherOptions)) *bench {
 		hub:    web.NewHub(web.View{}),
 	}
 	o := WatcherOptions{
-		Frames: b, Markers: b, Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
+		Frames: b, Markers: b, Track: b.track, Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
 		Rules: Rules{Edition: engine.Rules25, Profile: "nominal", Sigmas: 3},
 		Lens:  func() (calibration.Intrinsics, bool) { return b.camera.Intrinsics, b.lens },
 		Hub:   b.hub, PanelName: func() string { return "bench" }, Now: func() time.Time { return b.now },
@@ -92,8 +97,10 @@ func (b *bench) Status() vision.FeedStatus { return b.status }
 func (b *bench) DetectMarkers(*image.Gray) ([]vision.Detection, error) {
 	var out []vision.Detection
 	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
+	b.searches++
 	for _, m := range layout.Markers[b.hidden:] {
 		d := vision.Detection{ID: m.ID}
+		m.Center = m.Center.Add(b.bumped[m.ID])
 		for i, c := range m.Corners() {
 			d.Corners[i], _ = b.camera.PixelOf(c, m.Z)
 		}
@@ -102,16 +109,45 @@ func (b *bench) DetectMarkers(*image.Gray) ([]vision.Detection, error) {
 	return out, b.detect
 }
 
+// track finds the markers that lie within two pixels of where they are expected.
+func (b *bench) track(g *image.Gray, expected []calibration.MarkerSighting) (out []calibration.MarkerSighting) {
+	before := b.searches
+	found, _ := b.DetectMarkers(g)
+	b.searches = before
+	for _, s := range vision.Sightings(found) {
+		for _, e := range expected {
+			if e.ID == s.ID && e.Corners[0].Sub(s.Corners[0]).Norm() < 2 {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
 func (b *bench) Locate(f vision.Frame) (vision.Located, error) {
 	return vision.Located{Scene: engine.Scene{Ships: append([]engine.Ship(nil), b.ships...)}, Seq: f.Seq}, b.locate
 }
 
-// gray is an empty picture of the camera's size.
+// gray is a picture of the camera's size, of which no two are the same.
 func (b *bench) gray() *image.Gray {
 	if b.size == (image.Point{}) {
 		b.size = image.Pt(1280, 720)
 	}
-	return image.NewGray(image.Rectangle{Max: b.size})
+	g := image.NewGray(image.Rectangle{Max: b.size})
+	if b.look == "dark" {
+		return g
+	}
+	if b.look != "frozen" {
+		b.noise++
+	}
+	for i := range g.Pix {
+		g.Pix[i] = 128
+		if b.look != "blank" && i%g.Stride > b.size.X/2 {
+			g.Pix[i] = 30
+		}
+	}
+	g.Pix[b.noise%len(g.Pix)]++
+	return g
 }
 
 // picture lets a picture come in after a time, and returns what is then known.
@@ -236,41 +272,209 @@ func TestACalibrationFileForAnotherCameraIsSaid(t *testing.T) {
 	assert.Contains(t, v.Health.Advice, "calibrate table")
 }
 
+// until lets pictures come, ten a second, until one has a state; it fails after a while.
+func (b *bench) until(limit int, code web.Code) (v web.View, pictures int) {
+	b.t.Helper()
+	for pictures = 1; pictures <= limit; pictures++ {
+		if v = b.picture(tenth); v.Health.Code == code {
+			return v, pictures
+		}
+	}
+	require.Failf(b.t, "never", "%s within %d pictures: %+v", code, limit, v.Health)
+	return v, 0
+}
+
+// quiet lets n quiet pictures come, ten a second.
+func (b *bench) quiet(n int) (v web.View) {
+	for range n {
+		v = b.picture(tenth)
+	}
+	return v
+}
+
+const tenth = 100 * time.Millisecond
+
 func TestACameraThatMovedIsNoticedAndRegisteredAgain(t *testing.T) {
+	for _, shift := range []float64{0.5, 3, 40} { // mm: seen where it is expected, just not, and far off
+		b := newBench(t, nil)
+		first := b.quiet(20)
+		require.Equal(t, web.OK, first.Health.Code)
+		searches := b.searches
+		b.camera = overhead(shift)
+		v, n := b.until(3, web.Moved)
+		assert.LessOrEqual(t, n, 2, "%v mm", shift)
+		assert.Nil(t, v.Pair)
+		assert.Equal(t, engine.NoView, v.Panel.Range)
+		assert.Equal(t, "camera moved", v.Panel.Reason)
+		v, n = b.until(5, web.OK)
+		t.Logf("%v mm: registered again after %d more pictures, %d searches", shift, n, b.searches-searches)
+		require.NotNil(t, v.Pair, "it is settled by itself")
+		assert.Contains(t, v.Notes[0].Text, fmt.Sprintf("moved by %.1f mm", shift))
+		assert.InDelta(t, -457.2+shift, b.located.T[0], 0.01)
+		assert.Equal(t, 2, v.Register.Times)
+		assert.Equal(t, first.Register.Hash, v.Register.BaseHash)
+		assert.NotEqual(t, first.Register.Hash, v.Register.Hash, "each registration has its own hash")
+		assert.Equal(t, web.OK, b.quiet(50).Health.Code)
+	}
+}
+
+func TestQuietPicturesAreNotSearchedWhole(t *testing.T) {
 	b := newBench(t, nil)
-	b.picture(0)
-	b.camera = overhead(3)
-	assert.NotNil(t, b.picture(frameTime).Pair, "nobody looks at the markers on every picture")
-	v := b.picture(time.Second)
-	assert.Nil(t, v.Pair)
-	assert.Equal(t, "the camera moved", v.Reason)
-	v = b.picture(frameTime)
-	require.NotNil(t, v.Pair, "the next picture settles it")
-	assert.Contains(t, v.Notes[0].Text, "The camera moved by 3.0 mm")
-	assert.InDelta(t, -454.2, b.located.T[0], 1e-3)
+	b.quiet(100)
+	assert.Equal(t, 1, b.searches, "once, to register")
+	b.hidden = 1
+	b.quiet(100)
+	assert.Less(t, b.searches, 8, "a marker that stays away is not worth a search in every picture")
 }
 
 func TestAMarkerThatWasDisturbedOnceIsNoMove(t *testing.T) {
 	b := newBench(t, nil)
-	b.picture(0)
+	b.quiet(20)
 	b.camera = overhead(3)
-	assert.Equal(t, "the camera moved", b.picture(time.Second).Reason)
+	b.quiet(1)
 	b.camera = overhead(0)
-	v := b.picture(frameTime)
-	assert.NotNil(t, v.Pair)
-	assert.Len(t, v.Notes, 1, "only the first registration: %v", v.Notes)
+	for range 20 {
+		v := b.picture(tenth)
+		assert.NotNil(t, v.Pair)
+		assert.Len(t, v.Notes, 1, "only the first registration: %v", v.Notes)
+	}
 }
 
-func TestHandsOverTheMarkersChangeNothing(t *testing.T) {
+func TestHandsOverSomeMarkersWidenTheAnswers(t *testing.T) {
 	b := newBench(t, nil)
-	b.picture(0)
-	b.hidden = 8
-	for range 25 {
-		require.Equal(t, web.OK, b.picture(time.Second).Health.Code)
+	before := b.quiet(30)
+	b.hidden = 4
+	var v web.View
+	for range 50 {
+		v = b.picture(tenth)
+		require.Equal(t, web.OK, v.Health.Code)
+		require.NotNil(t, v.Pair)
 	}
-	assert.Contains(t, b.hub.Newest().Notes[0].Text, "markers are not seen", "but people are told after a while")
-	b.hidden, b.camera = 5, overhead(3)
-	assert.NotNil(t, b.picture(time.Second).Pair, "three markers do not contradict eight")
+	assert.Equal(t, "covered", v.Register.Watch.State)
+	assert.Equal(t, []int{0, 1, 2, 3}, v.Register.Watch.Missing)
+	assert.Contains(t, v.Register.Watch.Text, "4 of 8 markers in place, not seen: 0, 1, 2, 3")
+	assert.Contains(t, v.Register.Watch.Text, "widened")
+	assert.Greater(t, v.Pair.Range.Sigma, before.Pair.Range.Sigma, "the markers left say less")
+	b.hidden = 0
+	v = b.quiet(3)
+	assert.Equal(t, "ok", v.Register.Watch.State)
+	assert.LessOrEqual(t, v.Pair.Range.Sigma, before.Pair.Range.Sigma, "and they say it at once")
+}
+
+func TestHandsOverAllMarkersStopTheAnswersUntilTheyAreGone(t *testing.T) {
+	b := newBench(t, nil)
+	b.quiet(30)
+	b.hidden = 8
+	assert.Equal(t, web.OK, b.quiet(5).Health.Code, "a sleeve that passes")
+	v, n := b.until(10, web.MarkersLost)
+	assert.LessOrEqual(t, n, 5, "within a second")
+	assert.Nil(t, v.Pair)
+	assert.Contains(t, v.Health.Detail, "0 of 8")
+	assert.NotEmpty(t, v.Health.Advice)
+	b.hidden = 0
+	_, n = b.until(5, web.OK)
+	assert.Equal(t, 1, n)
+	b.hidden = 8
+	b.quiet(20)
+	b.hidden, b.camera = 0, overhead(30)
+	_, _ = b.until(10, web.Moved)
+	v, _ = b.until(10, web.OK)
+	assert.Contains(t, v.Notes[0].Text, "moved by 30.0 mm", "moved while nobody saw it")
+}
+
+func TestAfterAMoveTooFewMarkersAreSaidAndTriedAgain(t *testing.T) {
+	b := newBench(t, nil)
+	b.quiet(30)
+	b.camera, b.hidden = overhead(1), 5
+	v, _ := b.until(10, web.Moved)
+	b.quiet(10)
+	v = b.hub.Newest()
+	assert.Equal(t, web.Moved, v.Health.Code)
+	assert.Contains(t, v.Health.Detail, "only 3 markers agree")
+	assert.NotEmpty(t, v.Health.Advice)
+	b.hidden = 0
+	v, _ = b.until(10, web.OK)
+	assert.NotNil(t, v.Pair)
+}
+
+func TestABumpedMarkerIsNamedAndLeftOut(t *testing.T) {
+	b := newBench(t, nil)
+	b.quiet(30)
+	b.bumped = map[int]geom.Point{6: {X: 1.5}, 2: {Y: 25}} // one tracked, one found only by a search
+	var v web.View
+	for range 30 {
+		v = b.picture(tenth)
+		require.NotNil(t, v.Pair, "%+v", v.Health)
+	}
+	assert.Equal(t, []int{2, 6}, v.Register.Watch.Strays)
+	assert.Contains(t, v.Register.Watch.Text, "moved: 2, 6")
+}
+
+func TestARefocusedLensAsksForACalibration(t *testing.T) {
+	b := newBench(t, nil)
+	b.quiet(30)
+	b.camera.Fx, b.camera.Fy = b.camera.Fx*1.004, b.camera.Fy*1.004
+	v, n := b.until(10, web.LensChanged)
+	assert.LessOrEqual(t, n, 8)
+	assert.Contains(t, v.Health.Detail, "grew by 0.40 %")
+	assert.Contains(t, v.Health.Advice, "calibrate lens")
+	assert.Nil(t, v.Pair)
+	v = b.quiet(100)
+	assert.Equal(t, web.LensChanged, v.Health.Code, "it does not silently register again")
+	assert.Equal(t, 1, v.Register.Times)
+	b.camera = overhead(0)
+	_, _ = b.until(5, web.OK)
+}
+
+func TestACalibrationFileIsWatchedAsSoonAsItsMarkersAreSeen(t *testing.T) {
+	file := func(b *bench, o *WatcherOptions) {
+		table := calibration.Table{Camera: overhead(0), Layout: o.Layout, Hash: "00112233", Integrity: calibration.Edited}
+		o.Table, o.TableName = &table, "table.json"
+		b.hidden = 8
+	}
+	b := newBench(t, file)
+	v := b.quiet(20)
+	require.NotNil(t, v.Pair, "a file is believed")
+	assert.Equal(t, "unwatched", v.Register.Watch.State)
+	assert.Contains(t, v.Register.Watch.Text, "nobody would notice")
+	assert.Equal(t, "00112233", v.Register.BaseHash)
+	assert.Contains(t, v.Register.Integrity, "changed by hand")
+	b.hidden = 0
+	v = b.quiet(20)
+	assert.Equal(t, "ok", v.Register.Watch.State)
+	assert.Equal(t, "table.json", v.Register.From)
+
+	b = newBench(t, file)
+	b.hidden, b.camera = 0, overhead(4)
+	v = b.quiet(20)
+	assert.Equal(t, "the mat's markers", v.Register.From)
+	assert.Contains(t, v.Notes[0].Text, "not where table.json puts it, by 4.0 mm")
+	assert.Equal(t, "00112233", v.Register.BaseHash, "what the program started with stays on record")
+	assert.Empty(t, v.Register.Integrity, "it is the file's no longer")
+	assert.NotEqual(t, v.Register.BaseHash, v.Register.Hash)
+}
+
+func TestEachRegistrationIsRecordedWhereTheConfigurationSays(t *testing.T) {
+	dir := t.TempDir()
+	b := newBench(t, func(_ *bench, o *WatcherOptions) { o.Record = filepath.Join(dir, "registration.json") })
+	first := b.quiet(20)
+	b.camera = overhead(3)
+	b.quiet(2)
+	second, _ := b.until(10, web.OK)
+	table, err := calibration.LoadTable(filepath.Join(dir, "registration.json"))
+	require.NoError(t, err)
+	assert.Equal(t, second.Register.Hash, table.Hash, "the file is found by the hash that the answers name")
+	kept, err := filepath.Glob(filepath.Join(dir, "registration.*."+first.Register.Hash[:8]+".json"))
+	require.NoError(t, err)
+	assert.Len(t, kept, 1)
+	again, err := calibration.ParseTableFile(second.Register.File)
+	require.NoError(t, err)
+	assert.Equal(t, second.Register.Hash, again.Hash)
+
+	b = newBench(t, func(_ *bench, o *WatcherOptions) { o.Record = filepath.Join(dir, "no", "such", "place.json") })
+	v := b.quiet(5)
+	assert.NotNil(t, v.Pair, "the answers do not suffer")
+	assert.Contains(t, v.Notes[0].Text, "could not be recorded")
 }
 
 func TestAMovingShipHasNoAnswer(t *testing.T) {
@@ -360,28 +564,48 @@ func TestPicturesOfAnotherSizeAreRegisteredAnew(t *testing.T) {
 	}
 }
 
-func TestAFrozenCameraIsTold(t *testing.T) {
-	frozen := func(v web.View) (n int) {
-		for _, note := range v.Notes {
-			if strings.Contains(note.Text, "frozen") {
-				n++
-			}
-		}
-		return n
-	}
-	b := newBench(t, func(_ *bench, o *WatcherOptions) { o.Camera = true })
-	for range 15 {
-		assert.Zero(t, frozen(b.picture(time.Second)))
-	}
-	for range 60 {
-		b.picture(time.Second)
-	}
-	assert.Equal(t, 1, frozen(b.hub.Newest()), "once, not every second")
-	assert.Equal(t, web.OK, b.hub.Newest().Health.Code)
+func TestAFrozenCameraGivesNoAnswers(t *testing.T) {
+	b := newBench(t, func(_ *bench, o *WatcherOptions) { o.FrozenAfter = 2 * time.Second })
+	b.quiet(30)
+	b.look = "frozen"
+	assert.NotNil(t, b.quiet(19).Pair, "for two seconds it may be chance")
+	v := b.quiet(2)
+	assert.Equal(t, web.Frozen, v.Health.Code)
+	assert.Nil(t, v.Pair)
+	assert.Equal(t, "picture frozen", v.Panel.Reason)
+	b.look = ""
+	assert.NotNil(t, b.quiet(1).Pair, "and back with the first new one")
 
 	b = newBench(t, nil) // a directory with one picture
+	b.look = "frozen"
 	for range 60 {
-		b.picture(time.Second)
+		assert.Equal(t, web.OK, b.picture(time.Second).Health.Code)
 	}
-	assert.Zero(t, frozen(b.hub.Newest()))
+}
+
+func TestABlackOrBlankPictureGivesNoAnswersAfterASecond(t *testing.T) {
+	for look, title := range map[string]string{"dark": "Black picture", "blank": "Blank picture"} {
+		b := newBench(t, nil)
+		b.quiet(30)
+		b.look, b.hidden = look, 8
+		assert.Equal(t, web.OK, b.quiet(7).Health.Code, look)
+		v := b.quiet(5)
+		assert.Equal(t, web.Dark, v.Health.Code, look)
+		assert.Equal(t, title, v.Health.Title)
+		assert.Nil(t, v.Pair)
+		b.look, b.hidden = "", 0
+		assert.NotNil(t, b.quiet(2).Pair, look)
+	}
+	b := newBench(t, func(b *bench, _ *WatcherOptions) { b.look, b.hidden = "dark", 8 })
+	v := b.quiet(15)
+	assert.Equal(t, web.Dark, v.Health.Code, "said rather than that the markers are missing")
+}
+
+func TestSourcesThatMayStandStill(t *testing.T) {
+	for spec, want := range map[string]time.Duration{
+		"/dev/video0": 2 * time.Second, "csi:": 2 * time.Second, "rtsp://camera/": 15 * time.Second,
+		"sim:": 0, "table.jpg": 0, "pictures/": 0,
+	} {
+		assert.Equal(t, want, frozenAfter(spec), spec)
+	}
 }

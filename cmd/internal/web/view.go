@@ -60,6 +60,11 @@ const (
 	Ended         Code = "ended"
 	Broken        Code = "broken" // locating failed
 	Calibrating   Code = "calibrating"
+	Moved         Code = "moved" // the camera or the table; it is registered again by itself
+	MarkersLost   Code = "markers_lost"
+	LensChanged   Code = "lens_changed"
+	Dark          Code = "dark"   // the pictures show nothing
+	Frozen        Code = "frozen" // the same picture again and again
 )
 
 // Health says how the program is, and what a person can do about it.
@@ -90,6 +95,23 @@ type Register struct {
 	RMSPx   float64
 	Markers []int // that fixed it
 	At      time.Time
+	Times   int // how often the camera registered itself since the program started
+
+	Hash      string // of the calibration in use, as its file would hold it
+	BaseHash  string // of the one the program started with: the file, or the first from the markers
+	Integrity string // of the file: "intact", "changed by hand …"; "" when it comes from the markers
+	Lens      string // the lens file and its integrity; "" when none was named
+	File      []byte // the calibration in use, as `calibrate table` would write it
+	Watch     Watch
+}
+
+// Watch says whether the calibration in use still holds.
+type Watch struct {
+	State           string // as calibration.WatchState, or "unwatched"
+	Text            string // for people; "" when the health says it
+	Seen, Of        int    // markers that are where they were
+	Missing, Strays []int  // ids that are not seen, and that lie elsewhere
+	Blind           geom.Length
 }
 
 // Choice is the pair that everybody looks at: one for all screens and the panel.

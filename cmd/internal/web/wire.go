@@ -54,9 +54,26 @@ type cameraJSON struct {
 }
 
 type calibrationJSON struct {
-	From    string  `json:"from"`
-	RMSPx   float64 `json:"rms_px"`
-	Markers []int   `json:"markers"`
+	From      string    `json:"from"`
+	RMSPx     float64   `json:"rms_px"`
+	Markers   []int     `json:"markers"`
+	AtMS      int64     `json:"at_unix_ms"` // since when it is in use; 0: there is none
+	Times     int       `json:"registered_times"`
+	Hash      string    `json:"hash"`
+	BaseHash  string    `json:"base_hash"`
+	Integrity string    `json:"integrity"`
+	Lens      string    `json:"lens"`
+	Watch     watchJSON `json:"watch"`
+}
+
+type watchJSON struct {
+	State   string  `json:"state"` // ok, covered, moved, settled, lens_changed, lost, unwatched
+	Text    string  `json:"text"`
+	Seen    int     `json:"markers_in_place"`
+	Of      int     `json:"markers"`
+	Missing []int   `json:"not_seen"`
+	Strays  []int   `json:"moved"`
+	BlindMM float64 `json:"unnoticed_sigma_mm"` // of a motion that the markers seen could not show, at the worst corner
 }
 
 type pictureJSON struct {
@@ -158,7 +175,7 @@ func stateOf(v *View) stateJSON {
 			Source: v.Source, FPS: round(v.Figures.FPS), Frames: v.Figures.Frames, Dropped: v.Figures.Dropped,
 			LocatingMS: float64(v.Figures.Locating.Milliseconds()), AgeMS: float64(v.Figures.Age.Milliseconds()),
 		},
-		Calibration: calibrationJSON{From: v.Register.From, RMSPx: round(v.Register.RMSPx), Markers: append([]int{}, v.Register.Markers...)},
+		Calibration: calibrationOf(v.Register),
 		Mat:         matJSON{round(float64(v.Located.Scene.MatWidth)), round(float64(v.Located.Scene.MatHeight))},
 		Ships:       shipsOf(v), Obstacles: obstaclesOf(v),
 		Choice: choiceJSON{From: v.Choice.From, To: v.Choice.To, Arc: v.Choice.Arc.String()},
@@ -174,6 +191,22 @@ func stateOf(v *View) stateJSON {
 		s.Picture = &pictureJSON{Seq: v.Frame.Seq, WidthPx: width, HeightPx: height, Region: [4]int{r.Min.X, r.Min.Y, r.Dx(), r.Dy()}}
 	}
 	return s
+}
+
+func calibrationOf(r Register) calibrationJSON {
+	c := calibrationJSON{
+		From: r.From, RMSPx: round(r.RMSPx), Markers: append([]int{}, r.Markers...), Times: r.Times,
+		Hash: r.Hash, BaseHash: r.BaseHash, Integrity: r.Integrity, Lens: r.Lens,
+		Watch: watchJSON{
+			State: r.Watch.State, Text: r.Watch.Text, Seen: r.Watch.Seen, Of: r.Watch.Of,
+			Missing: append([]int{}, r.Watch.Missing...), Strays: append([]int{}, r.Watch.Strays...),
+			BlindMM: round(float64(r.Watch.Blind)),
+		},
+	}
+	if !r.At.IsZero() {
+		c.AtMS = r.At.UnixMilli()
+	}
+	return c
 }
 
 func shipsOf(v *View) []shipJSON {

@@ -53,7 +53,9 @@ function showNotes() {
 function show() {
   if (!state) return;
   showHealth();
-  const registered = state.calibration.from ? `registered from ${state.calibration.from}` : "not registered";
+  const { from, integrity, watch, hash } = state.calibration;
+  const edited = integrity.startsWith("changed") ? ` (${integrity})` : "";
+  const registered = from ? `registered from ${from}${edited}${watch.text ? `, ${watch.text}` : ""} · calibration ${hash.slice(0, 8)}` : "not registered";
   setText(byId("source"), `${state.camera.source} · rules ${state.rules || "–"} · ${registered}`);
   showChoice(state);
   showTable(state);

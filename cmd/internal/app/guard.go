@@ -1,0 +1,167 @@
+package app
+
+import (
+	"fmt"
+	"image"
+	"slices"
+	"strings"
+	"time"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/web"
+	"sightline/vision"
+)
+
+// guard watches over the registration in use: it looks at the markers in every
+// picture, cheaply where they are expected, and with the detector when they are not
+// there. It belongs to the watcher's goroutine.
+type guard struct {
+	detector vision.MarkerDetector // nil: markers that moved far are not found again
+	track    func(*image.Gray, []calibration.MarkerSighting) []calibration.MarkerSighting
+
+	watch    *calibration.Watch // nil: no marker of this registration was seen yet
+	verdict  calibration.WatchVerdict
+	searched time.Time     // when the detector looked last
+	patience time.Duration // how long it waits when some markers stay away
+}
+
+// How often the detector searches the whole picture, which costs ten times what
+// everything else does: at once when most markers are gone, seldom when a few are.
+const (
+	searchFirst = 500 * time.Millisecond
+	searchMost  = 10 * time.Second
+)
+
+// begin starts to watch over a registration, from a picture that it fits.
+func (g *guard) begin(t calibration.Table, seen []calibration.MarkerSighting) {
+	g.watch, g.verdict, g.patience = nil, calibration.WatchVerdict{Of: len(t.Layout.Markers)}, 0
+	if len(seen) > 0 {
+		g.watch = calibration.NewWatch(t, seen)
+	}
+}
+
+// look looks at the markers in a picture and returns the verdict on the registration.
+func (g *guard) look(gray *image.Gray, now time.Time) (calibration.WatchVerdict, error) {
+	if g.watch == nil {
+		return g.verdict, nil
+	}
+	seen := g.track(gray, g.watch.Expected())
+	var err error
+	if g.worthSearching(len(seen), now) {
+		g.searched = now
+		var found []vision.Detection
+		if found, err = g.detector.DetectMarkers(gray); err == nil {
+			seen = withFound(seen, vision.Sightings(found))
+		}
+	}
+	g.verdict = g.watch.See(now, seen)
+	return g.verdict, err
+}
+
+// worthSearching reports whether so few of the markers were found where they are
+// expected that the whole picture should be searched now.
+func (g *guard) worthSearching(tracked int, now time.Time) bool {
+	if g.detector == nil {
+		return false
+	}
+	if tracked == g.verdict.Of {
+		g.patience = searchFirst
+		return false
+	}
+	// Most of those that were seen before are gone: the camera may have jumped.
+	jumped := 2*tracked < g.verdict.Seen || g.verdict.State == calibration.WatchMoved && 2*tracked < g.verdict.Of
+	if !jumped && now.Sub(g.searched) < g.patience {
+		return false
+	}
+	if g.verdict.State == calibration.WatchLost {
+		g.patience = searchFirst // nothing else is to be done
+	} else {
+		g.patience = min(max(2*g.patience, searchFirst), searchMost)
+	}
+	return true
+}
+
+// withFound adds the markers that the detector found to those that were tracked.
+func withFound(tracked, found []calibration.MarkerSighting) []calibration.MarkerSighting {
+	out := slices.Clone(tracked)
+	for _, f := range found {
+		if !slices.ContainsFunc(tracked, func(t calibration.MarkerSighting) bool { return t.ID == f.ID }) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// watchView says for people how the registration is watched over.
+func watchView(v calibration.WatchVerdict, watched bool) web.Watch {
+	out := web.Watch{State: "unwatched", Seen: v.Seen, Of: v.Of, Missing: v.Missing, Strays: v.Strays}
+	if !watched {
+		out.Text = "the mat's markers are not seen: should the camera move now, nobody would notice"
+		return out
+	}
+	out.State, out.Blind = v.State.String(), v.Blind
+	if v.State != calibration.WatchOK && v.State != calibration.WatchCovered {
+		return out // the health says it
+	}
+	out.Text = fmt.Sprintf("%d of %d markers in place", v.Seen, v.Of)
+	if len(v.Missing) > 0 {
+		out.Text += ", " + numbered("not seen", v.Missing)
+	}
+	if len(v.Strays) > 0 {
+		out.Text += ", " + numbered("moved", v.Strays)
+	}
+	if v.State == calibration.WatchCovered {
+		out.Text += fmt.Sprintf("; the answers' sigma is widened by up to %.2f mm", v.Blind.Millimeters())
+	}
+	return out
+}
+
+// numbered is "not seen: 3, 5".
+func numbered(what string, ids []int) string {
+	return what + ": " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(ids)), ", "), "[]")
+}
+
+// watchHealth says what the watch has found that stops the answers, and what to do
+// about it; its code is web.OK when nothing does. failed says why registering again
+// did not work.
+func watchHealth(v calibration.WatchVerdict, failed string) web.Health {
+	switch v.State {
+	case calibration.WatchMoved:
+		return web.Health{
+			Code: web.Moved, Title: "Camera moved",
+			Detail: fmt.Sprintf("The markers moved together%s: the camera or the table was nudged. It is registered again when nothing moves any more.", about(v)),
+		}
+	case calibration.WatchSettled:
+		h := web.Health{Code: web.Moved, Title: "Camera moved", Detail: fmt.Sprintf("The markers moved together%s and lie still: the camera's place is being found anew.", about(v))}
+		if failed != "" {
+			h.Detail = fmt.Sprintf("The markers moved together%s. The camera's place cannot be found anew: %s.", about(v), failed)
+			h.Advice = "Uncover the mat's markers and lay them where they belong. It is tried again by itself."
+		}
+		return h
+	case calibration.WatchLens:
+		verb := "grew"
+		if v.Grown < 0 {
+			verb = "shrank"
+		}
+		return web.Health{
+			Code: web.LensChanged, Title: "Lens changed",
+			Detail: fmt.Sprintf("The picture %s by %.2f %% about its middle, and nothing else moved: the lens was refocused or zoomed, or the camera was raised or lowered.", verb, 100*max(v.Grown, -v.Grown)),
+			Advice: "Lock the focus and calibrate the lens anew (sightline calibrate lens). If nobody touched the lens, start the program again: it registers itself at the new height.",
+		}
+	case calibration.WatchLost:
+		return web.Health{
+			Code: web.MarkersLost, Title: "Markers not seen",
+			Detail: fmt.Sprintf("%d of %d markers are in place: whether the camera still stands where it did cannot be told.", v.Seen, v.Of),
+			Advice: "Take hands and things off the mat's markers. Any five of the eight are enough, three that lie apart mostly are. Answers come back by themselves.",
+		}
+	}
+	return web.Health{Code: web.OK}
+}
+
+// about says how far, when that is known.
+func about(v calibration.WatchVerdict) string {
+	if v.Shift <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" by about %.1f mm", v.Shift.Millimeters())
+}
