@@ -1,6 +1,8 @@
 package calibration
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -111,7 +113,11 @@ func (r VerifyRecord) Stale(file, now *Table) string {
 	if r.Calibration != file.Hash {
 		return "it was made with another calibration file"
 	}
-	moved := file.Shift(now)
+	then := *file
+	if in, err := then.Intrinsics.Scaled(now.Width, now.Height); err == nil { // pictures of another size
+		then.Intrinsics = in
+	}
+	moved := then.Shift(now)
 	if allowed := file.cornerSigma(); moved > allowed {
 		return fmt.Sprintf("the camera was registered anew since, %.1f mm off at the mat's corners", float64(moved))
 	}
@@ -144,9 +150,36 @@ type VerifiedJSON struct {
 	Why         string    `json:"why"`   // why it does not hold; "" when it does
 }
 
+// String says it in a line for people.
+func (v *VerifiedJSON) String() string {
+	if v == nil {
+		return "this calibration was never verified"
+	}
+	s := fmt.Sprintf("verified %s: %s, largest error %.2f mm (%.1f of its sigma) at %d places", v.At.Format("2006-01-02 15:04 UTC"), v.Outcome, v.WorstError, v.WorstSigmas, v.Places)
+	if !v.Holds {
+		s += "; it no longer holds: " + v.Why
+	}
+	return s
+}
+
 // Answer returns the record as it goes with answers made by a calibration.
 func (r VerifyRecord) Answer(file, now *Table) *VerifiedJSON {
 	round := func(v float64) float64 { return math.Round(v*1000) / 1000 }
 	why := r.Stale(file, now)
 	return &VerifiedJSON{r.At.UTC(), string(r.Outcome), round(float64(r.WorstError)), round(r.WorstNormalised), r.Places, round(r.Covered), why == "", why}
+}
+
+// AddVerified returns a JSON object with the key "verified" added to its end: the
+// verification, or null.
+func AddVerified(doc []byte, v *VerifiedJSON) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	doc = bytes.TrimRight(doc, " \n")
+	if len(doc) < 3 || doc[len(doc)-1] != '}' { // what we wrote ourselves, with a version at least
+		return nil, errors.New("calibration: add verification: expected a JSON object")
+	}
+	out := append([]byte(nil), doc[:len(doc)-1]...)
+	return append(append(append(out, `,"verified":`...), raw...), '}'), nil
 }

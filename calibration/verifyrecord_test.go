@@ -86,6 +86,27 @@ func TestAVerificationHoldsForTheCalibrationThatItWasMadeWith(t *testing.T) {
 	assert.Contains(t, r.Stale(&file, &anew), "registered anew since, 3.0 mm off")
 }
 
+func TestAnAnswerCarriesItsVerification(t *testing.T) {
+	rig := newCheckRig(t, rand.New(rand.NewPCG(1, 1)))
+	file := rig.table
+	file.Hash = "abc"
+	doc, err := calibration.AddVerified([]byte(`{"version":1}`+"\n"), aRecord().Answer(&file, &file))
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"version":1,"verified":{"at":"2026-11-21T10:30:00Z","outcome":"pass","worst_error_mm":0.21,"worst_sigmas":1.3,
+		"places":5,"covered":0.9,"holds":true,"why":""}}`, string(doc))
+	doc, err = calibration.AddVerified([]byte(`{"version":1}`), nil)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"version":1,"verified":null}`, string(doc))
+	for _, bad := range []string{"", "{}", "[1]", "null"} {
+		_, err := calibration.AddVerified([]byte(bad), nil)
+		assert.Error(t, err, "%q", bad)
+	}
+	assert.Equal(t, "this calibration was never verified", (*calibration.VerifiedJSON)(nil).String())
+	other := file
+	other.Hash = "def"
+	assert.Contains(t, aRecord().Answer(&other, &other).String(), "pass, largest error 0.21 mm (1.3 of its sigma) at 5 places; it no longer holds")
+}
+
 func FuzzLoadVerifyRecord(f *testing.F) {
 	f.Add([]byte(`{"version":1,"at":"2026-11-21T10:00:00Z","outcome":"pass","worst_error_mm":0.2,"worst_sigmas":1,"places":3,"covered":0.5,"calibration":"abc"}`))
 	f.Add([]byte(`{"version":1}`))

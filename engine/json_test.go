@@ -255,3 +255,17 @@ func FuzzParseScenes(f *testing.F) {
 		}
 	})
 }
+
+func TestASceneMayCarryHowItsCalibrationWasVerified(t *testing.T) {
+	const ship = `{"id":"A1","base":"small","x_mm":1,"y_mm":2,"heading_deg":0}`
+	for _, verified := range []string{`{"at":"2026-11-21T10:30:00Z","outcome":"pass"}`, "null"} {
+		one := `{"version":1,"rules":"2.5","verified":` + verified + `,"ships":[` + ship + `]}`
+		for _, doc := range []string{one, `{"version":1,"scenes":[` + one + `],"verified":` + verified + `}`} {
+			scenes, _, err := engine.ParseScenes([]byte(doc))
+			require.NoError(t, err, doc)
+			assert.Len(t, scenes[0].Ships, 1)
+		}
+	}
+	_, _, err := engine.ParseScenes([]byte(`{"version":1,"rules":"2.5","verified":"yes","ships":[]}`))
+	assert.ErrorContains(t, err, "verified: expected an object or null")
+}

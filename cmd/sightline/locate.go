@@ -48,6 +48,14 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		return err
 	}
 	defer markers.Close()
+	verified, ok, err := calibration.LoadVerifyRecord(c.Calibration)
+	if err != nil {
+		fmt.Fprintln(warn, err)
+	}
+	var answer *calibration.VerifiedJSON
+	if ok {
+		answer = verified.Answer(&table, &table)
+	}
 	var scenes []engine.Scene
 	var blind error
 	for _, name := range c.Images {
@@ -58,9 +66,12 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		if err != nil {
 			return err
 		}
-		scene, seen, err := locateFrame(table, markers, frame, warn)
+		scene, used, seen, err := locateFrame(table, markers, frame, warn)
 		if err != nil {
 			return err
+		}
+		if answer != nil && answer.Holds { // until one picture says otherwise
+			answer = verified.Answer(&table, &used)
 		}
 		if seen == 0 && len(scene.Ships) == 0 && blind == nil {
 			blind = unanswered{fmt.Errorf("%s: neither the mat's markers nor a ship can be seen", name)}
@@ -70,6 +81,9 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 	}
 	if c.JSON {
 		doc, err := engine.MarshalScenes(scenes)
+		if err == nil {
+			doc, err = calibration.AddVerified(doc, answer)
+		}
 		if err != nil {
 			return err
 		}
@@ -81,6 +95,9 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 	if err := printScenes(out, c.Images, scenes); err != nil {
 		return err
 	}
+	if _, err := fmt.Fprintln(out, answer); err != nil {
+		return err
+	}
 	return blind
 }
 
@@ -89,14 +106,14 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 const nudge = 0.5 * geom.Millimeter
 
 // locateFrame finds the ships in one picture. The camera's place is taken from
-// the markers in the picture itself, as far as they can be seen; how many were is
-// returned too.
-func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (engine.Scene, int, error) {
+// the markers in the picture itself, as far as they can be seen; the calibration that
+// was used and how many markers were seen are returned too.
+func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (engine.Scene, calibration.Table, int, error) {
 	w, h := frame.Size()
 	if w != table.Intrinsics.Width || h != table.Intrinsics.Height {
 		scaled, err := table.Intrinsics.Scaled(w, h)
 		if err != nil {
-			return engine.Scene{}, 0, fmt.Errorf("%s: %w", frame.Name, err)
+			return engine.Scene{}, table, 0, fmt.Errorf("%s: %w", frame.Name, err)
 		}
 		fmt.Fprintf(warn, "%s: the calibration is for %d×%d pictures, scaled to %d×%d\n",
 			frame.Name, table.Intrinsics.Width, table.Intrinsics.Height, w, h)
@@ -104,7 +121,7 @@ func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame v
 	}
 	found, err := markers.DetectMarkers(frame.Gray)
 	if err != nil {
-		return engine.Scene{}, 0, fmt.Errorf("%s: %w", frame.Name, err)
+		return engine.Scene{}, table, 0, fmt.Errorf("%s: %w", frame.Name, err)
 	}
 	fresh, moved, err := table.Renew(vision.Sightings(found))
 	switch {
@@ -119,10 +136,10 @@ func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame v
 	}
 	l, err := vision.NewLocator(table, vision.LocatorOptions{})
 	if err != nil {
-		return engine.Scene{}, 0, fmt.Errorf("%s: %w", frame.Name, err)
+		return engine.Scene{}, table, 0, fmt.Errorf("%s: %w", frame.Name, err)
 	}
 	got, err := l.Locate(frame)
-	return got.Scene, len(found), err
+	return got.Scene, table, len(found), err
 }
 
 // printScenes prints a table for people, one for each picture.

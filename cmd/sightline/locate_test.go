@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -61,10 +62,27 @@ func TestFromAPictureToAnAnswer(t *testing.T) {
 	require.NoError(t, m.measure(bytes.NewReader(out.Bytes()), &answers))
 	assert.Contains(t, answers.String(), `"results":[`)
 
+	// How the calibration was verified goes with every answer.
+	assert.Contains(t, out.String(), `"verified":null`)
+	assert.NotContains(t, answers.String(), "verified")
+	table, err := calibration.LoadTable(calibrated)
+	require.NoError(t, err)
+	require.NoError(t, calibration.SaveVerifyRecord(calibrated, calibration.VerifyRecord{
+		At: time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC), Outcome: calibration.CheckPass, WorstError: 0.21, WorstNormalised: 1.3, Places: 5, Covered: 0.9, Calibration: table.Hash,
+	}))
+	const verified = `"verified":{"at":"2026-11-21T10:30:00Z","outcome":"pass","worst_error_mm":0.21,"worst_sigmas":1.3,"places":5,"covered":0.9,"holds":true,"why":""}`
+	out.Reset()
+	require.NoError(t, c.locate(context.Background(), &out, &warn))
+	assert.Contains(t, out.String(), verified)
+	answers.Reset()
+	require.NoError(t, m.measure(bytes.NewReader(out.Bytes()), &answers))
+	assert.Contains(t, answers.String(), verified)
+
 	var people bytes.Buffer
 	c.JSON = false
 	require.NoError(t, c.locate(context.Background(), &people, &warn))
 	assert.Contains(t, people.String(), scenes[0].Ships[0].ID)
+	assert.Contains(t, people.String(), "verified 2026-11-21 10:30 UTC: pass, largest error 0.21 mm")
 }
 
 func TestACameraThatMovedIsRegisteredAnew(t *testing.T) {
@@ -102,7 +120,7 @@ func TestAPictureThatShowsNothingCannotBeAnswered(t *testing.T) {
 	err := c.locate(context.Background(), &out, &warn)
 	assert.True(t, errors.As(err, new(unanswered)), "%v", err)
 	assert.ErrorContains(t, err, "dark.png: neither the mat's markers nor a ship")
-	assert.JSONEq(t, `{"version":1,"scenes":[{"version":1,"rules":"2.5","mat":{"width_mm":914.4,"height_mm":914.4},"scale_sigma":0.0003,"ships":[]}]}`, out.String())
+	assert.JSONEq(t, `{"version":1,"verified":null,"scenes":[{"version":1,"rules":"2.5","mat":{"width_mm":914.4,"height_mm":914.4},"scale_sigma":0.0003,"ships":[]}]}`, out.String())
 
 	small := filepath.Join(dir, "small.png")
 	writePNG(t, small, image.NewGray(image.Rect(0, 0, 640, 480)))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sightline/calibration"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -61,11 +63,26 @@ func (c *measureCmd) measure(stdin io.Reader, out io.Writer) error {
 	} else {
 		doc, err = engine.MarshalResult(results[0])
 	}
+	if err == nil {
+		doc, err = withVerification(doc, data)
+	}
 	if err != nil {
 		return fmt.Errorf("measure: %w", err)
 	}
 	_, err = out.Write(append(doc, '\n'))
 	return err
+}
+
+// withVerification hands on to an answer how the calibration behind its scene was
+// verified, when the scene says so.
+func withVerification(answer, scene []byte) ([]byte, error) {
+	var from struct {
+		Verified *calibration.VerifiedJSON `json:"verified"`
+	}
+	if err := json.Unmarshal(scene, &from); err != nil || from.Verified == nil {
+		return answer, nil // the scene itself was read; what else stands there is not for us
+	}
+	return calibration.AddVerified(answer, from.Verified)
 }
 
 func (c *measureCmd) read(stdin io.Reader) ([]byte, error) {
