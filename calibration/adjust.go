@@ -58,6 +58,10 @@ type markerEquations struct {
 
 // equations linearises one marker. It reports false when it lies behind the camera.
 func equations(lens *Intrinsics, pose *Extrinsics, c correspondence, n noiseModel) (e markerEquations, ok bool) {
+	return linearised(lens, pose, c, n, true)
+}
+
+func linearised(lens *Intrinsics, pose *Extrinsics, c correspondence, n noiseModel, withLens bool) (e markerEquations, ok bool) {
 	for k, p := range c.marker.Corners() {
 		q := pose.Camera(Vec3{p.X, p.Y, float64(c.marker.Z)})
 		if q[2] < 1 {
@@ -74,7 +78,10 @@ func equations(lens *Intrinsics, pose *Extrinsics, c correspondence, n noiseMode
 			{1, 0, 0}, {0, 1, 0}, {arm.Y, -arm.X, 0}, {0, 0, 1},
 			{a * across.X, a * across.Y, 0}, {b * along.X, b * along.Y, 0},
 		}
-		l := LensJacobian(lens, q[0]/q[2], q[1]/q[2])
+		var l [lensTerms]geom.Pixel
+		if withLens {
+			l = LensJacobian(lens, q[0]/q[2], q[1]/q[2])
+		}
 		for axis := range 2 {
 			row := 2*k + axis
 			e.pose[row] = jac[axis]
@@ -131,9 +138,13 @@ type normalEquations struct {
 
 // poseNormal sums the equations of all markers; the cost is +Inf when one lies
 // behind the camera.
-func poseNormal(lens Intrinsics, pose Extrinsics, used []correspondence, n noiseModel) (m normalEquations) {
+func poseNormal(lens Intrinsics, pose Extrinsics, used []correspondence, n noiseModel) normalEquations {
+	return sumEquations(&lens, &pose, used, n, true)
+}
+
+func sumEquations(lens *Intrinsics, pose *Extrinsics, used []correspondence, n noiseModel, withLens bool) (m normalEquations) {
 	for _, c := range used {
-		e, ok := equations(&lens, &pose, c, n)
+		e, ok := linearised(lens, pose, c, n, withLens)
 		if !ok {
 			return normalEquations{cost: math.Inf(1)}
 		}
@@ -149,6 +160,16 @@ func poseNormal(lens Intrinsics, pose Extrinsics, used []correspondence, n noise
 			}
 			e.whiten(&a[j])
 		}
+		m.cost += dot8(&r, &r)
+		for i := range a {
+			m.gradient[i] += dot8(&a[i], &r)
+			for j := range a {
+				m.normal[6*i+j] += dot8(&a[i], &a[j])
+			}
+		}
+		if !withLens {
+			continue
+		}
 		var l [lensTerms][8]float64
 		for j := range l {
 			for i := range 8 {
@@ -156,12 +177,7 @@ func poseNormal(lens Intrinsics, pose Extrinsics, used []correspondence, n noise
 			}
 			e.whiten(&l[j])
 		}
-		m.cost += dot8(&r, &r)
 		for i := range a {
-			m.gradient[i] += dot8(&a[i], &r)
-			for j := range a {
-				m.normal[6*i+j] += dot8(&a[i], &a[j])
-			}
 			for j := range l {
 				m.lens[lensTerms*i+j] += dot8(&a[i], &l[j])
 			}
@@ -198,7 +214,7 @@ func solvePose(lens Intrinsics, used []correspondence, n noiseModel, start *Extr
 	}
 	const inRow = "they stand in a row or too close together"
 	lambda := 1e-6
-	m := poseNormal(lens, pose, used, n)
+	m := sumEquations(&lens, &pose, used, n, false)
 	for range 50 {
 		damped := append([]float64(nil), m.normal[:]...)
 		for i := range 6 {
@@ -209,8 +225,8 @@ func solvePose(lens Intrinsics, used []correspondence, n noiseModel, start *Extr
 			return solution{}, errors.New(inRow)
 		}
 		next := pose.Perturbed(Vec3{step[0], step[1], step[2]}, Vec3{step[3], step[4], step[5]})
-		if trial := poseNormal(lens, next, used, n); trial.cost <= m.cost {
-			done := m.cost-trial.cost <= 1e-12*m.cost
+		if trial := sumEquations(&lens, &next, used, n, false); trial.cost <= m.cost {
+			done := m.cost-trial.cost <= 1e-10*m.cost
 			pose, m = next, trial
 			lambda = math.Max(lambda/10, 1e-12)
 			if done {
@@ -229,6 +245,7 @@ func solvePose(lens Intrinsics, used []correspondence, n noiseModel, start *Extr
 		return solution{}, errors.New(inRow)
 	}
 	s.inverse = inverse
+	m = poseNormal(lens, pose, used, n)
 	s.gain = lensGain(inverse, &m)
 	return s, nil
 }

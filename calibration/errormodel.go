@@ -70,6 +70,7 @@ func (m *ErrorModel) Systematic(pose geom.Pose, z, radius geom.Length) (cov geom
 	// base far more than it turns it: over modelReach it may go from +e to -e. A token
 	// lies askew as far as its two ends lie off on their own.
 	cov[8] += e*square(2.0/modelReach) + 2*laid*span*span
+	cov[3], cov[6], cov[7] = cov[1], cov[2], cov[5] // symmetric to the last digit
 	return cov
 }
 

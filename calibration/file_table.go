@@ -10,8 +10,8 @@ import (
 )
 
 // tableVersion is the version of the table calibration's file. It rises when the
-// meaning of a key changes.
-const tableVersion = 1
+// meaning of a key changes. Version 2 added "registration"; version 1 is still read.
+const tableVersion = 2
 
 // tableFile is a table calibration as the file holds it. Units stand in the keys;
 // the frames are those of package geom and of this package's comment.
@@ -38,6 +38,8 @@ type tableFile struct {
 	// right, far left, as seen by player 1. For people and checks; it follows from
 	// the rest and is not read back.
 	MatCorners [][]float64 `json:"mat_corners_px"`
+
+	Registration *registrationFile `json:"registration,omitempty"` // how the place was found, see there
 }
 
 type rejectionFile struct {
@@ -127,7 +129,7 @@ func formatTable(t *Table) ([]byte, error) {
 	f := tableFile{
 		Version: tableVersion, Lens: &lens, PoseCovariance: t.PoseCovariance, RMS: t.RMS,
 		Used: append([]int{}, t.Used...), Rejected: []rejectionFile{}, ScaleSigma: t.ScaleSigma,
-		Mat: &matFile{float64(t.Layout.Width), float64(t.Layout.Height)},
+		Mat: &matFile{float64(t.Layout.Width), float64(t.Layout.Height)}, Registration: newRegistrationFile(t),
 	}
 	f.Camera = &struct {
 		Rotation    []float64 `json:"rotation"`
@@ -177,8 +179,8 @@ func parseTable(raw []byte) (Table, error) {
 		return Table{}, errors.New("it is a lens file, expected a table calibration: calibrate table makes one")
 	case v.Version == nil:
 		return Table{}, fmt.Errorf("version: missing, expected %d: is it a table calibration?", tableVersion)
-	case *v.Version != tableVersion:
-		return Table{}, fmt.Errorf("version: expected %d, got %d", tableVersion, *v.Version)
+	case *v.Version < 1 || *v.Version > tableVersion:
+		return Table{}, fmt.Errorf("version: expected %d (or an older one), got %d", tableVersion, *v.Version)
 	}
 	var f tableFile
 	if err := decodeJSON(raw, &f); err != nil {
@@ -237,6 +239,9 @@ func (f *tableFile) table() (t Table, err error) {
 	}
 	if err := t.Layout.Validate(); err != nil {
 		return Table{}, err
+	}
+	if err := f.Registration.apply(&t); err != nil {
+		return Table{}, fmt.Errorf("registration: %w", err)
 	}
 	if f.Made != nil {
 		t.Made = *f.Made
