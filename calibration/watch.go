@@ -97,8 +97,8 @@ const (
 	watchLeast = 0.02
 	watchMost  = 0.3
 	// watchDrift is how far changing light moves a whole marker, in px per axis. From
-	// a fifth of the usual light to clipped whites it is 0.005 px on rendered tables
-	// (TestLightMovesNoMarker in package tablesim); shadows are worse.
+	// a quarter of the usual light to clipped whites it is 0.013 px at most on rendered
+	// tables (TestLightMovesNoMarker in package tablesim); shadows are worse.
 	watchDrift = 0.03
 
 	// Pictures are independent but for the drift, which the covariance holds, so that

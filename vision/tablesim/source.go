@@ -1,6 +1,7 @@
 package tablesim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -24,6 +25,8 @@ type Options struct {
 	// stop after the other and then away for a while, again and again.
 	Board *calibration.Board
 
+	Nudge *Nudge // a push that the camera gets; nil: none
+
 	// Now and Sleep are the clock; nil: the real one. Sleep returns ctx.Err() when
 	// the context ends first.
 	Now   func() time.Time
@@ -37,13 +40,14 @@ const DefaultFPS = 5
 const maxPixels = 8192 * 8192 / 2
 
 // ParseSpec reads a source's name: "sim:", followed by any of a size
-// ("1280x720"), "seed=7", "fps=10" and a board that is held before the camera
-// ("board=chessboard:9x6:25mm"), with commas between them.
+// ("1280x720"), "seed=7", "fps=10", a board that is held before the camera
+// ("board=chessboard:9x6:25mm") and a push that it gets ("nudge=20:0.05": after 20
+// seconds, by 0.05 degrees), with commas between them.
 func ParseSpec(spec string) (Options, error) {
 	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS}
 	rest, ok := strings.CutPrefix(spec, "sim:")
 	if !ok {
-		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD]", spec)
+		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,nudge=SECONDS:DEGREES]", spec)
 	}
 	for field := range strings.SplitSeq(rest, ",") {
 		if field == "" {
@@ -73,13 +77,19 @@ func (o *Options) set(field string) (err error) {
 			return err
 		}
 		o.Board = &b
+	case "nudge":
+		n, err := ParseNudge(value)
+		if err != nil {
+			return err
+		}
+		o.Nudge = &n
 	default:
 		w, h, _ := strings.Cut(field, "x")
 		var err2 error
 		o.Width, err = strconv.Atoi(w)
 		o.Height, err2 = strconv.Atoi(h)
 		if err != nil || err2 != nil {
-			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F or board=BOARD", field)
+			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD or nudge=SECONDS:DEGREES", field)
 		}
 	}
 	return nil
@@ -104,6 +114,10 @@ type Source struct {
 	seq      uint64
 	due      time.Time // of the next frame
 	hands    atomic.Pointer[hands]
+
+	change atomic.Pointer[func(*Table)] // of Disturb, to be carried out
+	shown  *Table                       // the table once it was disturbed; nil: table
+	nudged bool
 
 	life context.Context // ends with Close
 	end  context.CancelFunc
@@ -151,11 +165,15 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 		return vision.Frame{}, err
 	}
 	s.seq++
-	s.table.Scene, s.table.Hands = scriptAt(s.timeOf(s.seq))
-	if err := s.holdBoard(s.table, s.seq); err != nil {
+	if err := s.disturb(); err != nil {
 		return vision.Frame{}, err
 	}
-	if err := s.renderer.update(s.table); err != nil {
+	t := cmp.Or(s.shown, s.table)
+	t.Scene, t.Hands = scriptAt(s.timeOf(s.seq))
+	if err := s.holdBoard(t, s.seq); err != nil {
+		return vision.Frame{}, err
+	}
+	if err := s.renderer.update(t); err != nil {
 		return vision.Frame{}, err
 	}
 	f := s.renderer.expose(s.seq)

@@ -43,7 +43,7 @@ func TestSpecs(t *testing.T) {
 		"sim:fps=NaN":     "fps: expected 0",
 		"sim:1x1":         "size: expected 16x16",
 		"sim:99999x99999": "size: expected",
-		"sim:colour=red":  "expected WIDTHxHEIGHT, seed=N, fps=F or board=BOARD",
+		"sim:colour=red":  "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD or nudge=SECONDS:DEGREES",
 	} {
 		_, err := ParseSpec(spec)
 		assert.ErrorContains(t, err, want, spec)
