@@ -8,14 +8,16 @@ require (
 	github.com/alecthomas/kong v1.10.0
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
 	github.com/chromedp/chromedp v0.14.1
+	github.com/makiuchi-d/gozxing v0.1.1
 	github.com/stretchr/testify v1.11.1
 	gocv.io/x/gocv v0.43.0
 	golang.org/x/image v0.40.0
-	golang.org/x/sync v0.17.0
+	golang.org/x/sync v0.20.0
 	gopkg.in/yaml.v3 v3.0.1
 	periph.io/x/conn/v3 v3.7.2
 	periph.io/x/devices/v3 v3.7.4
 	periph.io/x/host/v3 v3.8.5
+	rsc.io/qr v0.2.0
 )
 
 require (
@@ -27,4 +29,6 @@ require (
 	github.com/gobwas/ws v1.4.0 // indirect
 	github.com/pmezard/go-difflib v1.0.0 // indirect
 	golang.org/x/sys v0.34.0 // indirect
+	golang.org/x/text v0.37.0 // indirect
+	golang.org/x/xerrors v0.0.0-20200804184101-5ec99f83aff1 // indirect
 )

@@ -38,6 +38,7 @@ var outside = map[string][]string{
 	"C":                          {"vision/opencv"},
 	"gocv.io/x/gocv":             {"vision/opencv"},
 	"periph.io/x":                {"hardware"},
+	"rsc.io/qr":                  {"hardware"},
 	"golang.org/x/image":         {"hardware", "cmd/internal/sheet"},
 	"golang.org/x/sync":          {"cmd/internal/app"},
 	"gopkg.in/yaml.v3":           {"calibration"},
@@ -48,9 +49,10 @@ var outside = map[string][]string{
 
 // outsideTests says the same for tests, in addition.
 var outsideTests = map[string][]string{
-	"github.com/stretchr/testify":  {"cmd/...", "hardware/...", "vision/...", "calibration", "engine/...", "firmware-config"},
-	"github.com/chromedp/chromedp": {"cmd/..."},
-	"github.com/chromedp/cdproto":  {"cmd/..."},
+	"github.com/stretchr/testify":   {"cmd/...", "hardware/...", "vision/...", "calibration", "engine/...", "firmware-config"},
+	"github.com/makiuchi-d/gozxing": {"hardware"}, // an independent reader of QR codes
+	"github.com/chromedp/chromedp":  {"cmd/..."},
+	"github.com/chromedp/cdproto":   {"cmd/..."},
 }
 
 // notForEngine is what the engine's answers must not depend on: files, network, logs,

@@ -3,72 +3,46 @@ package hardware
 import (
 	"errors"
 	"fmt"
-	"image"
 	"log/slog"
 	"strings"
 	"sync"
 	"time"
-
-	"periph.io/x/conn/v3/gpio"
-	"periph.io/x/conn/v3/i2c"
-	"periph.io/x/devices/v3/ssd1306"
-	"periph.io/x/devices/v3/ssd1306/image1bit"
 )
 
-// Pin is what a lamp needs of a GPIO pin. Nothing is ever read back: with
-// periph's gpioioctl, reading an output turns it into an input.
-type Pin interface {
-	Out(gpio.Level) error
+// Output is one GPIO line that lights a lamp. Nothing is ever read back.
+type Output interface {
+	Set(lit bool) error
+	Close() error // lets the line go
 }
 
 // Parts are what a Board is built from. Any of them may be missing.
 type Parts struct {
-	Name      string         // for people: "Raspberry Pi, board.toml"
-	Lamps     [NumLamps]Pin  // nil: not there
-	ActiveLow [NumLamps]bool // lit when the pin is low
-	Missing   []string       // what was looked for and not found, one line each
+	Name string // for people: "board.toml"
 
-	// OpenBus opens the display's bus; the board owns it and closes it. nil: no display.
-	OpenBus func() (i2c.BusCloser, error)
-	Address uint16 // of the SSD1306; 0 means 0x3C
+	// Lamps opens each lamp's line, dark; the board owns it and closes it. It is
+	// called again after each failure. nil: the lamp is not fitted.
+	Lamps [NumLamps]func() (Output, error)
+
+	// Display opens the display; nil: there is none.
+	Display func() (*Display, error)
+
+	// Strip opens the strip of lights along the mat's edge; nil: there is none.
+	Strip func() (*Strip, error)
 
 	Now func() time.Time // nil: time.Now
 	Log *slog.Logger     // nil: slog.Default()
 }
 
-// How a display that fails is tried again, and how often a display that seems
-// well is asked whether it is still there (it has nothing else to say so with).
-const (
-	retryFirst = time.Second
-	retryMost  = 30 * time.Second
-	askEvery   = 2 * time.Second
-)
-
-// Board is the real panel: lamps on GPIO pins and an SSD1306 on I²C.
+// Board is the real panel: lamps on GPIO lines, an SSD1306, a strip of lights.
 type Board struct {
-	parts Parts
+	name   string
+	now    func() time.Time
+	screen *screen
 
-	mu      sync.Mutex // guards everything below
-	lit     [NumLamps]lampLevel
-	broken  [NumLamps]error
-	bus     i2c.BusCloser
-	display *ssd1306.Dev // nil: closed; opened again at retryAt
-	shown   *image1bit.VerticalLSB
-	everUp  bool // the display has held a picture of ours
-	failure error
-	retryIn time.Duration
-	retryAt time.Time
-	askAt   time.Time
+	mu    sync.Mutex // guards what follows
+	lamps [NumLamps]lampLine
+	strip stripLine
 }
-
-// lampLevel is what was last written to a lamp's pin; the zero value is "nothing yet".
-type lampLevel int8
-
-const (
-	levelUnset lampLevel = iota
-	levelOff
-	levelOn
-)
 
 var _ Panel = (*Board)(nil)
 
@@ -80,144 +54,49 @@ func NewBoard(p Parts) *Board {
 	if p.Log == nil {
 		p.Log = slog.Default()
 	}
-	if p.Address == 0 {
-		p.Address = ssd1306Address
+	b := &Board{name: p.Name, now: p.Now, screen: newScreen(p.Display, p.Now, p.Log), strip: stripLine{open: p.Strip}}
+	for i, open := range p.Lamps {
+		b.lamps[i].open = open
 	}
-	return &Board{parts: p}
+	return b
 }
 
-// Show implements Panel.
+// Show implements Panel. It never waits for the display.
 func (b *Board) Show(s State) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	now := b.parts.Now()
-	return errors.Join(b.showLamps(LampsAt(s, now)), b.showPicture(Draw(s), now))
+	now := b.now()
+	return errors.Join(b.showLamps(LampsAt(s, now), now), b.strip.show(s.Pointers, now), b.screen.show(Draw(s)))
 }
 
-// showLamps writes the lamps that changed. A lamp that fails once is given up: a
-// busy line stays busy, and gpioioctl is not to be trusted after a failed request.
-func (b *Board) showLamps(on [NumLamps]bool) error {
+// showLamps brings every lamp to its level; those that go out do so first, so that
+// two answers never stand there at once.
+func (b *Board) showLamps(on [NumLamps]bool, now time.Time) error {
 	var failed []error
-	for i, pin := range b.parts.Lamps {
-		want := levelOff
-		if on[i] {
-			want = levelOn
+	for _, lit := range []bool{false, true} {
+		for i := range b.lamps {
+			if on[i] != lit {
+				continue
+			}
+			if err := b.lamps[i].show(lit, now); err != nil {
+				failed = append(failed, fmt.Errorf("hardware: lamp %v: %w", Lamp(i), err))
+			}
 		}
-		if pin == nil || b.broken[i] != nil || b.lit[i] == want {
-			continue
-		}
-		if err := pin.Out(gpio.Level(on[i] != b.parts.ActiveLow[i])); err != nil {
-			b.broken[i] = fmt.Errorf("hardware: lamp %v: %w", Lamp(i), err)
-			failed = append(failed, b.broken[i])
-			continue
-		}
-		b.lit[i] = want
 	}
 	return errors.Join(failed...)
 }
 
-// showPicture brings the picture to the display, opening it again when its time has come.
-func (b *Board) showPicture(img *image1bit.VerticalLSB, now time.Time) error {
-	if b.parts.OpenBus == nil {
-		return nil
-	}
-	if b.display == nil {
-		if now.Before(b.retryAt) {
-			return nil
-		}
-		if err := b.openDisplay(); err != nil {
-			return b.displayFailed(err, now)
-		}
-	}
-	if !now.Before(b.askAt) { // is it still there? the contrast is set to what it is
-		b.askAt = now.Add(askEvery)
-		if err := b.display.SetContrast(0xFF); err != nil {
-			return b.displayFailed(err, now)
-		}
-	}
-	if b.shown != nil && string(b.shown.Pix) == string(img.Pix) {
-		return nil
-	}
-	if err := b.display.Draw(img.Bounds(), img, image.Point{}); err != nil {
-		return b.displayFailed(err, now)
-	}
-	b.shown, b.everUp = img, true
-	if b.failure != nil {
-		b.parts.Log.Info("hardware: the display is back")
-	}
-	b.failure, b.retryIn = nil, 0
-	return nil
-}
-
-// openDisplay opens the bus if need be and makes a new Dev. A Dev that has seen an
-// error is never used again: it believes that the lost picture was shown and would
-// not send it a second time.
-func (b *Board) openDisplay() error {
-	if b.bus == nil {
-		bus, err := b.parts.OpenBus()
-		if err != nil {
-			return err
-		}
-		b.bus = bus
-	}
-	dev, err := ssd1306.NewI2C(addressed{b.bus, b.parts.Address}, &ssd1306.DefaultOpts)
-	if err != nil {
-		return err
-	}
-	b.display, b.shown = dev, nil
-	return nil
-}
-
-// displayFailed lets go of the display and says when to try again. Only the first
-// failure of a series is an error to the caller.
-func (b *Board) displayFailed(err error, now time.Time) error {
-	first := b.failure == nil
-	b.closeDisplay()
-	b.failure = fmt.Errorf("hardware: display: %w", err)
-	b.retryIn = min(max(2*b.retryIn, retryFirst), retryMost)
-	b.retryAt = now.Add(b.retryIn)
-	if first {
-		return b.failure
-	}
-	return nil
-}
-
-func (b *Board) closeDisplay() {
-	b.display, b.shown = nil, nil
-	if b.bus != nil {
-		if err := b.bus.Close(); err != nil {
-			b.parts.Log.Warn("hardware: close the display's bus", "err", err)
-		}
-		b.bus = nil
-	}
-}
-
-// Halt implements Panel. A display that had failed is tried once more, so that it
-// is not left with an old answer.
+// Halt implements Panel.
 func (b *Board) Halt() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	errs := []error{b.showLamps([NumLamps]bool{})}
-	if b.everUp {
-		errs = append(errs, b.blankDisplay())
-	}
-	b.closeDisplay()
-	b.everUp = false
-	return errors.Join(errs...)
-}
-
-func (b *Board) blankDisplay() error {
-	if b.display == nil {
-		if err := b.openDisplay(); err != nil {
-			return fmt.Errorf("hardware: blank the display: %w", err)
+	var errs []error
+	for i := range b.lamps {
+		if err := b.lamps[i].halt(); err != nil {
+			errs = append(errs, fmt.Errorf("hardware: lamp %v: %w", Lamp(i), err))
 		}
 	}
-	dark := image1bit.NewVerticalLSB(image.Rect(0, 0, DisplayWidth, DisplayHeight))
-	err := errors.Join(b.display.Draw(dark.Bounds(), dark, image.Point{}), b.display.Halt())
-	if err != nil {
-		return fmt.Errorf("hardware: blank the display: %w", err)
-	}
-	return nil
+	return errors.Join(append(errs, b.strip.halt(), b.screen.halt())...)
 }
 
 // String implements Panel: what works and what does not.
@@ -226,37 +105,96 @@ func (b *Board) String() string {
 	defer b.mu.Unlock()
 	var said []string
 	working := 0
-	for i, pin := range b.parts.Lamps {
-		if b.broken[i] != nil {
-			said = append(said, plain(b.broken[i]))
-		} else if pin != nil {
+	for i := range b.lamps {
+		switch l := &b.lamps[i]; {
+		case l.failure != nil && errors.Is(l.failure, errNoGPIO): // said once for all
+			if len(said) == 0 || said[len(said)-1] != errNoGPIO.Error() {
+				said = append(said, errNoGPIO.Error())
+			}
+		case l.failure != nil:
+			said = append(said, fmt.Sprintf("lamp %v: %v", Lamp(i), l.failure))
+		case l.open != nil:
 			working++
 		}
 	}
 	said = append([]string{fmt.Sprintf("%d of %d lamps", working, NumLamps)}, said...)
-	switch {
-	case b.failure != nil:
-		said = append(said, plain(b.failure))
-	case b.parts.OpenBus == nil:
-		said = append(said, "no display")
-	default:
-		said = append(said, "display")
+	said = append(said, b.screen.says())
+	if s := b.strip.says(); s != "" {
+		said = append(said, s)
 	}
-	said = append(said, b.parts.Missing...)
-	return b.parts.Name + ": " + strings.Join(said, "; ")
+	return b.name + ": " + strings.Join(said, "; ")
 }
 
 // plain is an error for the panel's own line, where it is clear whose error it is.
 func plain(err error) string { return strings.TrimPrefix(err.Error(), "hardware: ") }
 
-// ssd1306Address is the one address that periph's driver knows.
-const ssd1306Address = 0x3C
+// A lamp whose line fails is opened again at once, then at every refresh for a while,
+// so that a passing error shows for no longer than one; then once a second.
+const (
+	lampPatience = time.Second
+	lampRetry    = time.Second
+)
 
-// addressed sends everything to another address, for displays strapped to 0x3D.
-type addressed struct {
-	i2c.Bus
-	address uint16
+// lampLine is one lamp's line: open when it could be opened.
+type lampLine struct {
+	open    func() (Output, error) // nil: not fitted
+	out     Output                 // nil: closed
+	failure error
+	since   time.Time // of the failure
+	retryAt time.Time
 }
 
-// Tx implements i2c.Bus.
-func (a addressed) Tx(_ uint16, w, r []byte) error { return a.Bus.Tx(a.address, w, r) }
+// show brings the lamp to its level. Only the first failure of a series is returned.
+func (l *lampLine) show(lit bool, now time.Time) error {
+	if l.open == nil || l.out == nil && now.Before(l.retryAt) {
+		return nil
+	}
+	err := l.set(lit)
+	if err != nil { // perhaps the chip went away and came back
+		err = l.set(lit)
+	}
+	if err == nil {
+		l.failure = nil
+		return nil
+	}
+	first := l.failure == nil
+	if l.failure = err; first {
+		l.since = now
+	}
+	if l.retryAt = now; now.Sub(l.since) >= lampPatience {
+		l.retryAt = now.Add(lampRetry)
+	}
+	if first {
+		return err
+	}
+	return nil
+}
+
+// set writes the level, also when it is the one that was written before: a chip that
+// was unplugged and came back has forgotten it, and only a write tells. It lets go of
+// the line when that fails: better dark than wrong.
+func (l *lampLine) set(lit bool) error {
+	if l.out == nil {
+		out, err := l.open()
+		if err != nil {
+			return err
+		}
+		l.out = out
+	}
+	if err := l.out.Set(lit); err != nil {
+		_ = l.out.Close() // it failed already
+		l.out = nil
+		return err
+	}
+	return nil
+}
+
+// halt puts the lamp out and lets its line go.
+func (l *lampLine) halt() error {
+	if l.out == nil {
+		return nil
+	}
+	err := errors.Join(l.out.Set(false), l.out.Close())
+	l.out, l.retryAt = nil, time.Time{}
+	return err
+}

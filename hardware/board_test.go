@@ -3,13 +3,14 @@ package hardware_test
 import (
 	"bytes"
 	"errors"
-	"image"
+	"io"
+	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"periph.io/x/conn/v3/gpio"
 	"periph.io/x/conn/v3/i2c"
 	"periph.io/x/conn/v3/i2c/i2ctest"
 
@@ -17,75 +18,171 @@ import (
 	"sightline/hardware"
 )
 
-// pin is a fake GPIO output. (periph's gpiotest needs a module of its own for its clock.)
+// discard is a log that nobody reads.
+func discard() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
+
+// pin is a fake GPIO output. It has one holder at a time and is dark without one, as
+// a Raspberry Pi's is.
 type pin struct {
-	level  gpio.Level
-	writes int
+	lit    bool
+	opened int
+	held   bool
 	err    error
 }
 
-func (p *pin) Out(l gpio.Level) error {
+func (p *pin) open() (hardware.Output, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	if p.held {
+		return nil, errors.New("opened twice")
+	}
+	p.opened, p.held, p.lit = p.opened+1, true, false
+	return p, nil
+}
+
+func (p *pin) Set(lit bool) error {
 	if p.err != nil {
 		return p.err
 	}
-	p.level, p.writes = l, p.writes+1
+	p.lit = lit
 	return nil
 }
 
-// bus is an I²C bus with an SSD1306's picture memory behind it: enough of the
-// chip to see what a person would see.
-type bus struct {
-	i2ctest.Record
-	err          error
-	opened       int
-	address      uint16
-	on           bool
-	page, column int
-	memory       [8][128]byte
+func (p *pin) Close() error {
+	p.held, p.lit = false, false
+	return nil
 }
 
-func (b *bus) Close() error { return nil }
+// glass is what a person sees of an SSD1306, made from the bytes that it is sent by
+// its data sheet: commands and data, page addressing and horizontal addressing.
+type glass struct {
+	on         bool
+	horizontal bool
+	page, col  int
+	memory     [8][128]byte
+	contrast   byte
+}
 
-func (b *bus) Tx(addr uint16, w, r []byte) error {
+// unplug takes the chip's power.
+func (g *glass) unplug() { *g = glass{} }
+
+// data writes bytes of picture where the chip stands.
+func (g *glass) data(b []byte) {
+	for _, v := range b {
+		g.memory[g.page][g.col] = v
+		g.col++
+		if g.col == 128 {
+			g.col = 0
+			if g.horizontal {
+				g.page = (g.page + 1) % 8
+			}
+		}
+	}
+}
+
+// parameters says how many bytes follow a command (data sheet, table 9).
+func parameters(command byte) int {
+	switch {
+	case command == 0x21 || command == 0x22:
+		return 2
+	case command == 0x20 || command == 0x81 || command == 0x8D || command == 0xA8 ||
+		command >= 0xD3 && command <= 0xDB:
+		return 1
+	}
+	return 0
+}
+
+// commands obeys a row of commands.
+func (g *glass) commands(b []byte) {
+	for len(b) > 0 {
+		c, n := b[0], parameters(b[0])
+		if len(b) < 1+n { // cut off: the chip waits for the rest, which never comes
+			return
+		}
+		p := b[1 : 1+n]
+		b = b[1+n:]
+		switch {
+		case c <= 0x0F:
+			g.col = g.col&0xF0 | int(c)
+		case c <= 0x1F:
+			g.col = g.col&0x0F | int(c&7)<<4
+		case c == 0x20:
+			g.horizontal = p[0] == 0
+		case c == 0x21:
+			g.col = int(p[0])
+		case c == 0x22:
+			g.page = int(p[0])
+		case c == 0x81:
+			g.contrast = p[0]
+		case c == 0xAE || c == 0xAF:
+			g.on = c == 0xAF
+		case c >= 0xB0 && c <= 0xB7:
+			g.page = int(c & 7)
+		}
+	}
+}
+
+// shows reports whether the glass shows exactly the picture of the state.
+func (g *glass) shows(s hardware.State) bool {
+	img := hardware.Draw(s)
+	for page := range 8 {
+		if !bytes.Equal(g.memory[page][:], img.Pix[128*page:128*page+128]) {
+			return false
+		}
+	}
+	return g.on
+}
+
+// bus is an I²C bus with an SSD1306 on it.
+type bus struct {
+	i2ctest.Record
+	mu      sync.Mutex
+	err     error
+	opened  int
+	closed  int
+	address uint16
+	sent    int
+	glass   glass
+	hang    chan struct{} // when not nil, every transfer waits for it
+}
+
+func (b *bus) Close() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.closed++
+	return nil
+}
+
+func (b *bus) Tx(addr uint16, w, _ []byte) error {
+	b.mu.Lock()
+	hang := b.hang
+	b.mu.Unlock()
+	if hang != nil {
+		<-hang
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	if b.err != nil {
 		return b.err
 	}
 	b.address = addr
-	if err := b.Record.Tx(addr, w, r); err != nil {
-		return err
-	}
+	b.sent += len(w)
 	if w[0] == 0x40 {
-		b.column += copy(b.memory[b.page][b.column:], w[1:])
-		return nil
+		b.glass.data(w[1:])
+	} else {
+		b.glass.commands(w[1:])
 	}
-	b.command(w[1:])
 	return nil
 }
 
-func (b *bus) command(c []byte) {
-	switch {
-	case len(c) == 3 && c[0]&0xF8 == 0xB0:
-		b.page, b.column = int(c[0]&7), int(c[1]&15)|int(c[2]&15)<<4
-	case len(c) > 20: // the opening sequence: a chip that lost its power has lost its picture
-		b.memory, b.on = [8][128]byte{}, c[len(c)-1] == 0xAF
-	case bytes.Equal(c, []byte{0xAE}):
-		b.on = false
-	case bytes.Equal(c, []byte{0xAF}):
-		b.on = true
-	}
+func (b *bus) fail(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.err = err
 }
 
-// shows reports whether the chip shows exactly the picture of the state.
-func (b *bus) shows(s hardware.State) bool {
-	img := hardware.Draw(s)
-	for page := range 8 {
-		if !bytes.Equal(b.memory[page][:], img.Pix[128*page:128*page+128]) {
-			return false
-		}
-	}
-	return b.on
-}
-
+// rig is a board with fake parts and a clock of its own.
 type rig struct {
 	pins  [hardware.NumLamps]*pin
 	bus   *bus
@@ -95,142 +192,246 @@ type rig struct {
 
 func newRig() *rig {
 	r := &rig{bus: &bus{}, now: time.Unix(1000, 0)}
-	parts := hardware.Parts{Name: "test board", Now: func() time.Time { return r.now }}
+	parts := hardware.Parts{Name: "test board", Now: func() time.Time { return r.now }, Log: discard()}
 	for i := range r.pins {
 		r.pins[i] = &pin{}
-		parts.Lamps[i] = r.pins[i]
+		parts.Lamps[i] = r.pins[i].open
 	}
-	parts.ActiveLow[hardware.LampTooClose] = true
-	parts.OpenBus = func() (i2c.BusCloser, error) {
+	parts.Display = func() (*hardware.Display, error) {
+		r.bus.mu.Lock()
 		r.bus.opened++
-		if r.bus.err != nil {
-			return nil, r.bus.err
+		err := r.bus.err
+		r.bus.mu.Unlock()
+		if err != nil {
+			return nil, err
 		}
-		return r.bus, nil
+		return hardware.NewDisplayI2C(r.bus, hardware.DisplayOptions{})
 	}
 	r.board = hardware.NewBoard(parts)
 	return r
 }
 
+// show shows a state and waits for the display.
+func (r *rig) show(s hardware.State) error {
+	err := r.board.Show(s)
+	r.board.Flush()
+	return err
+}
+
 func TestBoardShowsLampsAndPicture(t *testing.T) {
 	r := newRig()
 	s := pair(func(s *hardware.State) { s.InArc = engine.Yes })
-	require.NoError(t, r.board.Show(s))
-	assert.Equal(t, gpio.High, r.pins[hardware.LampRange2].level)
-	assert.Equal(t, gpio.High, r.pins[hardware.LampInArc].level)
-	assert.Equal(t, gpio.Low, r.pins[hardware.LampRange1].level)
-	assert.Equal(t, gpio.High, r.pins[hardware.LampTooClose].level, "an active-low lamp is dark when high")
-	assert.True(t, r.bus.shows(s))
+	require.NoError(t, r.show(s))
+	assert.True(t, r.pins[hardware.LampRange2].lit)
+	assert.True(t, r.pins[hardware.LampInArc].lit)
+	assert.False(t, r.pins[hardware.LampRange1].lit)
+	assert.True(t, r.bus.glass.shows(s))
 	assert.Equal(t, uint16(0x3C), r.bus.address)
-	assert.Contains(t, r.board.String(), "6 of 6 lamps; display")
+	assert.Equal(t, byte(0xFF), r.bus.glass.contrast)
+	assert.Equal(t, "test board: 8 of 8 lamps; display", r.board.String())
 }
 
-func TestBoardWritesOnlyWhatChanged(t *testing.T) {
+func TestTheDisplayIsSentOnlyWhatChanged(t *testing.T) {
 	r := newRig()
-	require.NoError(t, r.board.Show(pair(nil)))
-	writes, ops := r.pins[0].writes, len(r.bus.Ops)
-	require.NoError(t, r.board.Show(pair(nil)))
-	assert.Equal(t, writes, r.pins[0].writes)
-	assert.Len(t, r.bus.Ops, ops)
+	require.NoError(t, r.show(pair(nil)))
+	sent := r.bus.sent
+	require.NoError(t, r.show(pair(nil)))
+	assert.Equal(t, sent, r.bus.sent)
+	require.NoError(t, r.show(pair(func(s *hardware.State) { s.DistanceMM += 0.1 })))
+	assert.Less(t, r.bus.sent-sent, 200, "one digit is not a whole picture")
 }
 
 func TestPictureIsSentAgainAfterAnError(t *testing.T) {
 	r := newRig()
-	require.NoError(t, r.board.Show(pair(nil)))
+	require.NoError(t, r.show(pair(nil)))
 	second := pair(func(s *hardware.State) { s.Band = 3 })
-	r.bus.err = errors.New("no such device or address")
-	err := r.board.Show(second)
-	require.ErrorIs(t, err, r.bus.err)
-	assert.True(t, r.pins[hardware.LampRange3].level == gpio.High, "the lamps go on without the display")
-	require.NoError(t, r.board.Show(second), "a known failure is not said twice")
+	gone := errors.New("no such device or address")
+	r.bus.fail(gone)
+	require.NoError(t, r.show(second), "Show does not wait for the display")
+	assert.True(t, r.pins[hardware.LampRange3].lit, "the lamps go on without the display")
+	require.ErrorIs(t, r.show(second), gone)
+	require.NoError(t, r.show(second), "a known failure is not said twice")
 	assert.Contains(t, r.board.String(), "no such device")
 
-	r.bus.err = nil
-	require.NoError(t, r.board.Show(second))
-	assert.False(t, r.bus.shows(second), "not before its time")
+	r.bus.fail(nil)
+	require.NoError(t, r.show(second))
+	assert.False(t, r.bus.glass.shows(second), "not before its time")
 	r.now = r.now.Add(time.Second)
-	require.NoError(t, r.board.Show(second))
-	assert.True(t, r.bus.shows(second), "the same picture is sent again")
+	require.NoError(t, r.show(second))
+	assert.True(t, r.bus.glass.shows(second), "the same picture is sent again")
 	assert.NotContains(t, r.board.String(), "no such device")
 }
 
 func TestDisplayIsTriedAgainMoreAndMoreSeldom(t *testing.T) {
 	r := newRig()
-	r.bus.err = errors.New("nobody there")
-	require.Error(t, r.board.Show(pair(nil)))
+	r.bus.fail(errors.New("nobody there"))
+	told := 0
 	for range 1200 { // two minutes
+		if r.show(pair(nil)) != nil {
+			told++
+		}
 		r.now = r.now.Add(100 * time.Millisecond)
-		require.NoError(t, r.board.Show(pair(nil)))
 	}
+	assert.Equal(t, 1, told)
 	// At 0, 1, 3, 7, 15, 31, then every 30 s: 61, 91.
 	assert.InDelta(t, 8, r.bus.opened, 1)
 }
 
 func TestUnpluggedDisplayIsNoticedWithoutANewPicture(t *testing.T) {
 	r := newRig()
-	require.NoError(t, r.board.Show(pair(nil)))
-	r.bus.err = errors.New("unplugged")
+	require.NoError(t, r.show(pair(nil)))
+	r.bus.fail(errors.New("unplugged"))
+	r.bus.glass.unplug()
 	r.now = r.now.Add(3 * time.Second)
-	require.Error(t, r.board.Show(pair(nil)))
-	r.bus.err = nil
-	r.bus.memory, r.bus.on = [8][128]byte{}, false // a chip that lost its power
+	require.NoError(t, r.show(pair(nil)))
+	require.Error(t, r.show(pair(nil)))
+	r.bus.fail(nil)
 	r.now = r.now.Add(3 * time.Second)
+	require.NoError(t, r.show(pair(nil)))
+	assert.True(t, r.bus.glass.shows(pair(nil)))
+}
+
+// A display that loses its power for a moment answers the next question as if nothing
+// had been.
+func TestADisplayThatWasUnpluggedBetweenTwoQuestionsComesBack(t *testing.T) {
+	r := newRig()
+	require.NoError(t, r.show(pair(nil)))
+	r.bus.glass.unplug()
+	for range 12 {
+		r.now = r.now.Add(time.Second)
+		require.NoError(t, r.show(pair(nil)))
+	}
+	assert.True(t, r.bus.glass.shows(pair(nil)))
+}
+
+func TestLampsDoNotWaitForABusThatHangs(t *testing.T) {
+	r := newRig()
+	r.bus.hang = make(chan struct{})
 	require.NoError(t, r.board.Show(pair(nil)))
-	assert.True(t, r.bus.shows(pair(nil)))
+	require.NoError(t, r.board.Show(pair(func(s *hardware.State) { s.Band = 1 })))
+	assert.True(t, r.pins[hardware.LampRange1].lit)
+	assert.False(t, r.pins[hardware.LampRange2].lit)
+	close(r.bus.hang)
+	r.board.Flush()
+	assert.True(t, r.bus.glass.shows(pair(func(s *hardware.State) { s.Band = 1 })), "the newest picture, not the oldest")
+}
+
+func TestHaltDoesNotWaitLongForABusThatHangs(t *testing.T) {
+	r := newRig()
+	require.NoError(t, r.show(pair(nil)))
+	r.bus.hang = make(chan struct{})
+	defer close(r.bus.hang)
+	start := time.Now()
+	require.ErrorContains(t, r.board.Halt(), "its bus hangs")
+	assert.Less(t, time.Since(start), 5*time.Second)
+	for i, p := range r.pins {
+		assert.False(t, p.lit, "lamp %v", hardware.Lamp(i))
+	}
 }
 
 func TestHaltPutsEverythingOut(t *testing.T) {
 	r := newRig()
-	require.NoError(t, r.board.Show(pair(func(s *hardware.State) { s.Range, s.Possible = engine.Indeterminate, []int{1, 2} })))
+	require.NoError(t, r.show(pair(func(s *hardware.State) { s.Range, s.Possible = engine.Indeterminate, []int{1, 2} })))
 	require.NoError(t, r.board.Halt())
 	for i, p := range r.pins {
-		want := gpio.Level(i == int(hardware.LampTooClose)) // active low
-		assert.Equal(t, want, p.level, "lamp %v", hardware.Lamp(i))
+		assert.False(t, p.lit || p.held, "lamp %v is dark and its line is free", hardware.Lamp(i))
 	}
-	assert.Equal(t, [8][128]byte{}, r.bus.memory)
-	assert.False(t, r.bus.on)
+	assert.Zero(t, r.bus.glass.memory)
+	assert.False(t, r.bus.glass.on)
+	assert.Equal(t, r.bus.opened, r.bus.closed)
 }
 
 func TestHaltBlanksADisplayThatHadFailed(t *testing.T) {
 	r := newRig()
-	require.NoError(t, r.board.Show(pair(nil)))
-	r.bus.err = errors.New("glitch")
-	require.Error(t, r.board.Show(pair(func(s *hardware.State) { s.Band = 1 })))
-	r.bus.err = nil
+	require.NoError(t, r.show(pair(nil)))
+	r.bus.fail(errors.New("glitch"))
+	require.NoError(t, r.show(pair(func(s *hardware.State) { s.Band = 1 })))
+	r.bus.fail(nil)
 	require.NoError(t, r.board.Halt())
-	assert.Equal(t, [8][128]byte{}, r.bus.memory)
-	assert.False(t, r.bus.on)
+	assert.Zero(t, r.bus.glass.memory)
+	assert.False(t, r.bus.glass.on)
 }
 
-func TestABrokenLampDoesNotStopTheOthers(t *testing.T) {
+func TestABoardThatWasHaltedCanShowAgain(t *testing.T) {
 	r := newRig()
-	r.pins[hardware.LampRange1].err = errors.New("device or resource busy")
-	require.ErrorContains(t, r.board.Show(pair(nil)), "range1: device or resource busy")
-	require.NoError(t, r.board.Show(pair(nil)), "said once")
-	assert.Equal(t, gpio.High, r.pins[hardware.LampRange2].level)
-	assert.Contains(t, r.board.String(), "5 of 6 lamps")
+	require.NoError(t, r.show(pair(nil)))
+	require.NoError(t, r.board.Halt())
+	require.NoError(t, r.board.Halt(), "twice is no harm")
+	require.NoError(t, r.show(pair(nil)))
+	assert.True(t, r.bus.glass.shows(pair(nil)))
+	assert.True(t, r.pins[hardware.LampRange2].lit)
+}
+
+func TestABrokenLampDoesNotStopTheOthersAndWorksAgainWhenItsLineComesBack(t *testing.T) {
+	r := newRig()
+	r.pins[hardware.LampRange2].err = errors.New("device or resource busy")
+	s := pair(func(s *hardware.State) { s.InArc = engine.Yes })
+	require.ErrorContains(t, r.show(s), "range2: device or resource busy")
+	require.NoError(t, r.show(s), "said once")
+	assert.True(t, r.pins[hardware.LampInArc].lit)
+	assert.Contains(t, r.board.String(), "7 of 8 lamps; lamp range2: device or resource busy")
+
+	r.pins[hardware.LampRange2].err = nil
+	require.NoError(t, r.show(s))
+	assert.True(t, r.pins[hardware.LampRange2].lit, "at the next refresh")
+	assert.Contains(t, r.board.String(), "8 of 8 lamps")
+}
+
+func TestALampThatStaysAwayIsTriedOnceASecond(t *testing.T) {
+	r := newRig()
+	p := r.pins[hardware.LampRange2]
+	p.err = errors.New("busy")
+	require.Error(t, r.show(pair(nil)))
+	for range 100 {
+		r.now = r.now.Add(50 * time.Millisecond)
+		require.NoError(t, r.show(pair(nil)))
+	}
+	p.err = nil
+	for range 20 {
+		r.now = r.now.Add(50 * time.Millisecond)
+		require.NoError(t, r.show(pair(nil)))
+	}
+	assert.True(t, p.lit, "within a second")
+}
+
+// A chip that was unplugged forgets its levels; only a write tells.
+func TestALampWhoseChipForgotIsLitAgain(t *testing.T) {
+	r := newRig()
+	require.NoError(t, r.show(pair(nil)))
+	r.pins[hardware.LampRange2].lit = false
+	require.NoError(t, r.show(pair(nil)))
+	assert.True(t, r.pins[hardware.LampRange2].lit)
 }
 
 func TestBoardWithoutPartsGoesOn(t *testing.T) {
-	b := hardware.NewBoard(hardware.Parts{Name: "bare", Missing: []string{"no GPIO line GPIO17 for lamp range1"}})
+	b := hardware.NewBoard(hardware.Parts{Name: "bare"})
 	require.NoError(t, b.Show(pair(nil)))
 	require.NoError(t, b.Halt())
-	assert.Equal(t, "bare: 0 of 6 lamps; no display; no GPIO line GPIO17 for lamp range1", b.String())
+	assert.Equal(t, "bare: 0 of 8 lamps; no display", b.String())
 }
 
 func TestOpenOnAMachineWithoutThePartsSaysWhatIsMissing(t *testing.T) {
 	b := hardware.Open(hardware.Wiring{
-		Name: "pi", Lines: [hardware.NumLamps]string{"NO-SUCH-LINE"}, Bus: "no-such-bus",
+		Name: "pi", Lines: [hardware.NumLamps]string{"NO-SUCH-LINE"}, Bus: "I2C99", StripPort: "SPI7.7", StripKind: "ws2812",
 	}, discard())
-	require.ErrorContains(t, b.Show(pair(nil)), "no-such-bus")
-	assert.Regexp(t, "no GPIO line NO-SUCH-LINE for lamp range1|no GPIO on this machine", b.String())
+	err := b.Show(pair(nil))
+	b.Flush()
+	err = errors.Join(err, b.Show(pair(nil)))
+	require.ErrorContains(t, err, "I2C99")
+	require.ErrorContains(t, err, "SPI7.7")
+	assert.Regexp(t, "no GPIO line NO-SUCH-LINE|no GPIO on this machine", b.String())
 	require.NoError(t, b.Halt())
 }
 
-func TestDisplayAtAnotherAddress(t *testing.T) {
+func TestDisplayAtAnotherAddressDimmedAndUpsideDown(t *testing.T) {
 	bus := &bus{}
-	b := hardware.NewBoard(hardware.Parts{Address: 0x3D, OpenBus: func() (i2c.BusCloser, error) { return bus, nil }})
-	require.NoError(t, b.Show(pair(nil)))
+	d, err := hardware.NewDisplayI2C(bus, hardware.DisplayOptions{Address: 0x3D, Contrast: 40, Rotated: true})
+	require.NoError(t, err)
+	require.NoError(t, d.Draw(hardware.Draw(pair(nil))))
 	assert.Equal(t, uint16(0x3D), bus.address)
-	assert.Equal(t, image.Rect(0, 0, 128, 64), hardware.Draw(pair(nil)).Bounds())
+	assert.Equal(t, byte(40), bus.glass.contrast)
+	assert.True(t, bus.glass.shows(pair(nil)), "the chip itself turns the picture")
+	assert.False(t, bus.glass.horizontal, "positions are those of page addressing")
 }
+
+var _ i2c.BusCloser = (*bus)(nil)

@@ -41,6 +41,9 @@ const (
 func Draw(s State) *image1bit.VerticalLSB {
 	img := image1bit.NewVerticalLSB(image.Rect(0, 0, DisplayWidth, DisplayHeight))
 	switch {
+	case drawScreen(img, s):
+	case s.Blind && !s.Chosen():
+		drawMessage(img, "No view", s.Reason)
 	case !s.Chosen():
 		drawMessage(img, "Choose a pair", s.Reason)
 	case !s.Answered():
@@ -62,10 +65,7 @@ func drawMessage(img *image1bit.VerticalLSB, heading, text string) {
 }
 
 func drawAnswer(img *image1bit.VerticalLSB, s State) {
-	drawText(img, 0, 0, s.Pair(), image1bit.On)
-	if arc := arcText(s, columns-utf8.RuneCountInString(s.Pair())-1); arc != "" {
-		drawText(img, DisplayWidth-textWidth*utf8.RuneCountInString(arc), 0, arc, image1bit.On)
-	}
+	drawHeading(img, s)
 	left := drawBand(img, s)
 	room := (DisplayWidth - left) / textWidth
 	lines := []string{

@@ -17,11 +17,13 @@ const (
 	LampRange3
 	LampInArc
 	LampObstructed
+	LampOverlap
 	LampTooClose
+	LampNoView
 	NumLamps int = iota
 )
 
-var lampNames = [NumLamps]string{"range1", "range2", "range3", "in_arc", "obstructed", "too_close"}
+var lampNames = [NumLamps]string{"range1", "range2", "range3", "in_arc", "obstructed", "overlap", "too_close", "no_view"}
 
 // String returns the lamp's name as board.toml writes it: "range1", "in_arc".
 func (l Lamp) String() string {
@@ -34,24 +36,46 @@ func (l Lamp) String() string {
 // Light is what a lamp does.
 type Light int8
 
-// A lamp is dark, lit, or blinks.
+// A lamp is dark, lit, blinks, or flashes now and then.
 const (
-	Dark Light = iota
-	Lit
-	Blinking
+	Dark     Light = iota
+	Lit            // it is so
+	Blinking       // it cannot be decided
+	Flashing       // what is shown is not live: nothing is chosen, or the answer is frozen
 )
 
-// String returns "dark", "lit" or "blinking".
-func (l Light) String() string { return [...]string{"dark", "lit", "blinking"}[max(0, min(int(l), 2))] }
+// String returns "dark", "lit", "blinking" or "flashing".
+func (l Light) String() string {
+	return [...]string{"dark", "lit", "blinking", "flashing"}[max(0, min(int(l), 3))]
+}
 
-// BlinkHalf is how long a blinking lamp is lit, and then dark: 2 Hz is seen at a
-// glance and disturbs nobody.
-const BlinkHalf = 250 * time.Millisecond
+// The blink patterns. 2 Hz is seen at a glance and disturbs nobody; a flash every two
+// seconds says that the box is alive, and cannot be taken for blinking.
+const (
+	BlinkHalf  = 250 * time.Millisecond // a blinking lamp is lit that long, then dark that long
+	FlashEvery = 2 * time.Second
+	FlashFor   = 100 * time.Millisecond
+)
+
+// LitAt reports whether a lamp that does this is lit at an instant. All lamps that
+// blink do it together, on every panel and page whose clock is right.
+func (l Light) LitAt(t time.Time) bool {
+	switch l {
+	case Lit:
+		return true
+	case Blinking:
+		return (t.UnixNano()/int64(BlinkHalf))%2 == 0
+	case Flashing:
+		return t.UnixNano()%int64(FlashEvery) < int64(FlashFor)
+	}
+	return false
+}
 
 // Lights says what each lamp does in a state. A decided answer is steady, an
-// undecided one blinks together with the steady too_close lamp. Without a view
-// everything is dark; the display says why.
+// undecided one blinks together with the steady too_close lamp. Without a view only
+// no_view is lit; the display says why.
 func Lights(s State) (lights [NumLamps]Light) {
+	lights[LampNoView] = noView(s)
 	if !s.Answered() {
 		return lights
 	}
@@ -69,10 +93,25 @@ func Lights(s State) (lights [NumLamps]Light) {
 	if s.AttackerChooses {
 		lights[LampObstructed] = Blinking
 	}
+	lights[LampOverlap] = lightOf(s.Contact)
 	if s.TooClose() {
 		lights[LampTooClose] = Lit
 	}
 	return lights
+}
+
+// noView says how much of the question the camera sees: everything (dark), not the
+// arc (blinking), nothing (lit). It flashes when what is shown is not live.
+func noView(s State) Light {
+	switch {
+	case s.Blind || s.Chosen() && s.Range == engine.NoView:
+		return Lit
+	case !s.Chosen() || s.Frozen:
+		return Flashing
+	case s.Arc != "" && s.InArc == engine.NoView:
+		return Blinking
+	}
+	return Dark
 }
 
 // lightOf shows a question's outcome on its own lamp.
@@ -87,11 +126,9 @@ func lightOf(o engine.Outcome) Light {
 }
 
 // LampsAt says which lamps are lit at an instant: Lights with the blinking done.
-// All blinking lamps blink together.
 func LampsAt(s State, t time.Time) (on [NumLamps]bool) {
-	phase := (t.UnixNano()/int64(BlinkHalf))%2 == 0
 	for i, l := range Lights(s) {
-		on[i] = l == Lit || l == Blinking && phase
+		on[i] = l.LitAt(t)
 	}
 	return on
 }

@@ -44,9 +44,33 @@ type State struct {
 	// AttackerChooses: some permitted line is clear and some is not.
 	AttackerChooses bool
 
+	// Contact says whether the two bases touch or overlap: range 0.
+	Contact engine.Outcome
+
+	Blind  bool // the camera gives nothing to answer from, whatever is chosen
+	Frozen bool // the answer is that of an earlier picture, held by a person
+
 	// Reason says in a few words why there is no answer or why it is too close:
 	// "no camera", "ship moving".
 	Reason string
+
+	Edition      string  // of the rules, "2.5"
+	MarginMM     float64 // of the distance to what would change the range
+	ArcMarginMM  float64 // of the target to the arc's edge; negative outside
+	ObstructedBy string  // the obstacles' ids, "rock1"
+
+	// Pointers are where on the mat the strip points: the chosen ships.
+	Pointers []Pointer
+
+	// Screen is what the display shows in place of the answer; the zero value is
+	// the answer.
+	Screen Screen
+}
+
+// Pointer is a place on the mat that the strip points at.
+type Pointer struct {
+	XMM, YMM float64 // from the near left corner: right, away from player 1
+	Target   bool    // the target's colour, not the attacker's
 }
 
 // Chosen reports whether a pair is chosen.
@@ -61,7 +85,7 @@ func (s State) TooClose() bool {
 	if !s.Answered() {
 		return false
 	}
-	return s.Range == engine.Indeterminate || s.InArc == engine.Indeterminate ||
+	return s.Range == engine.Indeterminate || s.Contact == engine.Indeterminate || s.InArc == engine.Indeterminate ||
 		s.Obstructed == engine.Indeterminate && !s.AttackerChooses
 }
 

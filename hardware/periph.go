@@ -1,76 +1,120 @@
 package hardware
 
 import (
+	"errors"
 	"fmt"
-	"log/slog"
+	"io"
+	"strconv"
+	"strings"
 
-	"periph.io/x/conn/v3/driver/driverreg"
-	"periph.io/x/conn/v3/gpio/gpioreg"
+	"periph.io/x/conn/v3/gpio"
 	"periph.io/x/conn/v3/i2c"
-	"periph.io/x/conn/v3/i2c/i2creg"
-
-	// Only the kernel's own interfaces, not periph's whole host package: every Pi
-	// and every test machine then runs the same code, without root and /dev/mem.
-	_ "periph.io/x/host/v3/gpioioctl"
-	_ "periph.io/x/host/v3/sysfs"
+	"periph.io/x/conn/v3/physic"
+	"periph.io/x/conn/v3/spi"
+	"periph.io/x/host/v3/sysfs"
 )
 
-// Wiring says which pin and bus each part of the panel hangs on. The zero value is
-// a panel without any part.
-type Wiring struct {
-	Name      string
-	Lines     [NumLamps]string // GPIO line names, "GPIO17"; "" for a lamp that is not fitted
-	ActiveLow [NumLamps]bool   // lit when the line is low
-	Bus       string           // I²C bus of the display, "1" or "/dev/i2c-1"; "" for no display
-	Address   uint16           // of the display; 0 means 0x3C
-}
+// What periph is used for here: the display's and the strip's drivers, and the
+// kernel's I²C and SPI devices. Buses are opened by their number each time, not
+// through periph's list, which is made once: one that comes later is found.
 
-// Open looks for what the wiring names on this machine and returns the panel. What
-// is not there is left out and named by the panel's String: the program runs
-// without it.
-func Open(w Wiring, log *slog.Logger) *Board {
-	p := Parts{Name: w.Name, ActiveLow: w.ActiveLow, Address: w.Address, Log: log}
-	if err := initDrivers(log); err != nil {
-		p.Missing = append(p.Missing, err.Error())
-	}
-	if len(gpioreg.All()) == 0 && w.Lines != [NumLamps]string{} {
-		p.Missing = append(p.Missing, "no GPIO on this machine")
-		w.Lines = [NumLamps]string{}
-	}
-	for i, name := range w.Lines {
-		if name == "" {
-			continue
-		}
-		if pin := gpioreg.ByName(name); pin != nil {
-			p.Lamps[i] = pin
-		} else {
-			p.Missing = append(p.Missing, fmt.Sprintf("no GPIO line %s for lamp %v", name, Lamp(i)))
-		}
-	}
-	if w.Bus != "" {
-		p.OpenBus = func() (i2c.BusCloser, error) {
-			if len(i2creg.All()) == 0 {
-				return nil, fmt.Errorf("bus %s: no I²C on this machine", w.Bus)
-			}
-			bus, err := i2creg.Open(w.Bus)
-			if err != nil {
-				return nil, fmt.Errorf("bus %s: %w", w.Bus, err)
-			}
-			return bus, nil
-		}
-	}
-	return NewBoard(p)
-}
-
-// initDrivers starts periph. A driver that fails is a line in the log and no more:
-// on a mainline kernel some always do, and the lines work all the same.
-func initDrivers(log *slog.Logger) error {
-	state, err := driverreg.Init()
+// OpenI2C opens an I²C bus by its number, "1", its name, "I2C1", or its device,
+// "/dev/i2c-1".
+func OpenI2C(name string) (i2c.BusCloser, error) {
+	n, err := busNumber(name, "/dev/i2c-", "I2C")
 	if err != nil {
-		return fmt.Errorf("hardware: start the drivers: %w", err)
+		return nil, fmt.Errorf("bus %s: expected an I²C bus such as I2C1", name)
 	}
-	for _, f := range state.Failed {
-		log.Info("hardware: driver not in use", "driver", f.D.String(), "err", f.Err)
+	bus, err := sysfs.NewI2C(n)
+	if err != nil {
+		return nil, fmt.Errorf("bus %s: %w", name, err)
 	}
-	return nil
+	return bus, nil
+}
+
+// OpenSPI opens an SPI port: "SPI0.0" or "/dev/spidev0.0", bus and chip select.
+func OpenSPI(name string) (spi.PortCloser, error) {
+	number := strings.TrimPrefix(strings.TrimPrefix(name, "/dev/spidev"), "SPI")
+	bus, cs, _ := strings.Cut(number, ".")
+	b, err1 := strconv.ParseUint(bus, 10, 8)
+	c, err2 := strconv.ParseUint(cs, 10, 8)
+	if err1 != nil || err2 != nil {
+		return nil, fmt.Errorf("port %s: expected an SPI port such as SPI0.0", name)
+	}
+	port, err := sysfs.NewSPI(int(b), int(c))
+	if err != nil {
+		return nil, fmt.Errorf("port %s: %w", name, err)
+	}
+	return port, nil
+}
+
+func busNumber(name string, prefixes ...string) (int, error) {
+	for _, p := range prefixes {
+		name = strings.TrimPrefix(name, p)
+	}
+	n, err := strconv.ParseUint(name, 10, 8)
+	return int(n), err
+}
+
+// ssd1306Address is the one address that periph's driver knows.
+const ssd1306Address = 0x3C
+
+// addressed sends everything to another address, for displays strapped to 0x3D.
+type addressed struct {
+	i2c.Bus
+	address uint16
+}
+
+// Tx implements i2c.Bus.
+func (a addressed) Tx(_ uint16, w, r []byte) error { return a.Bus.Tx(a.address, w, r) }
+
+// onePort lets a port be connected again and again: each new ssd1306.Dev connects,
+// and the kernel's port may be connected once.
+type onePort struct {
+	spi.Port
+	conn spi.Conn
+}
+
+// Connect implements spi.Port.
+func (p *onePort) Connect(f physic.Frequency, mode spi.Mode, bits int) (spi.Conn, error) {
+	if p.conn != nil {
+		return p.conn, nil
+	}
+	c, err := p.Port.Connect(f, mode, bits)
+	if err != nil {
+		return nil, err
+	}
+	p.conn = c
+	return c, nil
+}
+
+// dcLine is an output as periph wants the display's data/command line.
+type dcLine struct{ out Output }
+
+var _ gpio.PinOut = dcLine{}
+
+// Out implements gpio.PinOut.
+func (d dcLine) Out(l gpio.Level) error { return d.out.Set(bool(l)) }
+
+// PWM implements gpio.PinOut; there is none.
+func (d dcLine) PWM(gpio.Duty, physic.Frequency) error {
+	return errors.New("hardware: no PWM on a data/command line")
+}
+
+func (d dcLine) String() string   { return "DC" }
+func (d dcLine) Halt() error      { return nil }
+func (d dcLine) Name() string     { return "DC" }
+func (d dcLine) Number() int      { return -1 }
+func (d dcLine) Function() string { return "Out" }
+
+// closers are closed together.
+type closers []io.Closer
+
+// Close closes all of them.
+func (c closers) Close() error {
+	var errs []error
+	for _, one := range c {
+		errs = append(errs, one.Close())
+	}
+	return errors.Join(errs...)
 }

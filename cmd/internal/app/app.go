@@ -33,6 +33,7 @@ type Task interface {
 // Options are what a test may put in place of the real thing.
 type Options struct {
 	Panel hardware.Panel                                   // nil: the one of the configuration
+	Input Inputs                                           // nil: the controls of the configuration
 	Open  func(ctx context.Context) (vision.Source, error) // nil: the source of the configuration
 	Ready func(address string)                             // told where the page is
 	Log   *slog.Logger                                     // nil: slog.Default()
@@ -61,14 +62,20 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	feed := vision.NewFeed(o.Open, vision.FeedOptions{Name: c.Camera.Source, OnChange: logCamera(o.Log)})
 
-	panel := o.Panel
+	wired, err := wiringOf(c)
+	if err != nil {
+		return err
+	}
+	panel, inputs := o.Panel, o.Input
 	if panel == nil {
-		if panel, err = openPanel(c.Panel, o.Log); err != nil {
-			return err
-		}
+		panel = hardware.Open(wired, o.Log)
+	}
+	if inputs == nil {
+		inputs = hardware.OpenControls(wired.Controls, o.Log)
 	}
 	hub := web.NewHub(web.View{Health: web.Health{Code: web.Starting, Title: "Starting"}})
-	showing := &panelTask{panel: panel, hub: hub, log: o.Log}
+	showing := &panelTask{panel: panel, inputs: inputs, hub: hub, log: o.Log}
+	touching := &controlsTask{inputs: inputs, hub: hub, address: phoneAddress(listener.Addr()), now: time.Now}
 	watching, err := watcherOptions(c, source)
 	if err != nil {
 		return err
@@ -80,7 +87,9 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	var adopted adopted
 	watching.Lens = adopted.over(watching.Lens)
+	watching.Screen = touching.screen
 	watcher := NewWatcher(watching)
+	touching.watcher = watcher
 	calibrator := newCalibrator(c, watcher, feed, watching.Lens, &adopted, o.Log)
 	watcher.o.Busy = calibrator.Busy
 	if closer, ok := calibrator.o.Markers.(interface{ Close() error }); ok {
@@ -96,7 +105,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if o.Ready != nil {
 		o.Ready(shownAddress(c.Web.Listen, listener))
 	}
-	return runTasks(ctx, feedTask{feed}, watcher, calibrator, showing, page)
+	return runTasks(ctx, feedTask{feed}, watcher, calibrator, showing, touching, page)
 }
 
 // runTasks runs the tasks until ctx is cancelled or one of them fails; that one is
@@ -211,35 +220,57 @@ func openMarkers(log *slog.Logger) vision.MarkerDetector {
 	return d
 }
 
-// openPanel opens the lamps and the display that the board file names, as far as
-// they are there.
-func openPanel(c Panel, log *slog.Logger) (hardware.Panel, error) {
-	if !c.Enabled {
-		return hardware.NewBoard(hardware.Parts{Name: "panel off", Log: log}), nil
+// wiringOf returns what the board file says is wired, as package hardware wants it.
+func wiringOf(c Config) (hardware.Wiring, error) {
+	if !c.Panel.Enabled {
+		return hardware.Wiring{Name: "panel off"}, nil
 	}
 	board, name := firmwareconfig.Default(), "board.toml"
-	if c.Board != "" {
-		f, err := os.Open(c.Board)
+	if c.Panel.Board != "" {
+		f, err := os.Open(c.Panel.Board)
 		if err != nil {
-			return nil, fmt.Errorf("panel.board: %w", err)
+			return hardware.Wiring{}, fmt.Errorf("panel.board: %w", err)
 		}
 		defer f.Close()
 		if board, err = firmwareconfig.Parse(f); err != nil {
-			return nil, fmt.Errorf("panel.board: %s: %w", c.Board, err)
+			return hardware.Wiring{}, fmt.Errorf("panel.board: %s: %w", c.Panel.Board, err)
 		}
-		name = filepath.Base(c.Board)
+		name = filepath.Base(c.Panel.Board)
 	}
-	return hardware.Open(wiring(board, name), log), nil
+	return wiring(board, name, c.Table.Layout)
 }
 
 // wiring turns a board file into what package hardware wants.
-func wiring(b firmwareconfig.Board, name string) hardware.Wiring {
-	w := hardware.Wiring{Name: name, Bus: b.Display.Bus, Address: b.Display.Address}
+func wiring(b firmwareconfig.Board, name string, mat calibration.Layout) (hardware.Wiring, error) {
+	w := hardware.Wiring{
+		Name: name, Bus: b.Display.Bus, DataCommand: b.Display.DataCommand,
+		Display:   hardware.DisplayOptions{Address: b.Display.Address, Contrast: b.Display.Contrast, Rotated: b.Display.Rotated},
+		StripPort: b.Strip.Port, StripKind: b.Strip.Kind, StripBrightness: b.Strip.Brightness,
+		Strip: hardware.StripLayout{
+			Lights: b.Strip.Lights, Reversed: b.Strip.Reversed,
+			WidthMM: mat.Width.Millimeters(), HeightMM: mat.Height.Millimeters(),
+		},
+	}
+	for _, name := range b.Strip.Sides {
+		side, err := hardware.ParseSide(name)
+		if err != nil {
+			return w, err
+		}
+		w.Strip.Sides = append(w.Strip.Sides, side)
+	}
 	for i := range hardware.NumLamps {
 		lamp := b.Lamps[hardware.Lamp(i).String()]
 		w.Lines[i], w.ActiveLow[i] = lamp.Pin, lamp.ActiveLow
 	}
-	return w
+	if b.Encoder.A != "" {
+		w.Controls[hardware.ControlTurn].Names = []string{b.Encoder.A, b.Encoder.B}
+	}
+	for i := range hardware.NumControls {
+		if button, ok := b.Buttons[hardware.Control(i).String()]; ok {
+			w.Controls[i] = hardware.ControlLines{Names: []string{button.Pin}, ActiveHigh: button.ActiveHigh}
+		}
+	}
+	return w, nil
 }
 
 // feedTask keeps the camera running.
@@ -258,10 +289,11 @@ func (t *webTask) String() string                { return "page" }
 
 // panelTask shows the newest view on the panel and puts it dark at the end.
 type panelTask struct {
-	panel hardware.Panel
-	hub   *web.Hub
-	log   *slog.Logger
-	says  atomic.Pointer[string]
+	panel  hardware.Panel
+	inputs Inputs
+	hub    *web.Hub
+	log    *slog.Logger
+	says   atomic.Pointer[string]
 }
 
 // panelEvery is how often the panel is shown its state: often enough for blinking.
@@ -297,6 +329,9 @@ func (t *panelTask) Run(ctx context.Context) error {
 			t.log.Warn("the panel goes on without a part", "err", err)
 		}
 		said := t.panel.String()
+		if controls := t.inputs.String(); controls != "" {
+			said += "; " + controls
+		}
 		t.says.Store(&said)
 	}
 }

@@ -13,13 +13,13 @@ import (
 
 // view puts together what is known at an instant. The caller holds mu.
 func (w *Watcher) view(now time.Time) web.View {
-	status := w.o.Frames.Status()
+	status, shown := w.o.Frames.Status(), w.shown()
 	v := web.View{
 		At: now, Health: w.health(status, now), Notes: slices.Clone(w.notes), Source: status.Source,
 		Figures:  web.Figures{Frames: status.Frames, Dropped: status.Dropped, FPS: status.FPS, Locating: w.last.Elapsed},
-		Register: w.register(), Frame: w.frame, Region: w.region, Located: w.last, Moving: w.moving,
-		ObstaclesWatched: len(w.last.Scene.Obstacles) > 0,
-		Sigmas:           w.o.Rules.Sigmas, Choice: w.choice, Result: w.result, PanelName: w.o.PanelName(),
+		Register: w.register(), Frame: shown.frame, Region: shown.region, Located: shown.last, Moving: shown.moving, Held: w.held != nil,
+		ObstaclesWatched: len(shown.last.Scene.Obstacles) > 0,
+		Sigmas:           w.o.Rules.Sigmas, Choice: w.choice, Result: shown.result, PanelName: w.o.PanelName(),
 	}
 	if v.Located.Scene.Rules == engine.RulesUnknown { // nothing was located yet: an empty mat
 		v.Located.Scene.Rules = w.o.Rules.Edition
@@ -30,31 +30,34 @@ func (w *Watcher) view(now time.Time) web.View {
 	}
 	v.Pair, v.Reason = w.answer(v.Health)
 	v.Panel = web.PanelState(&v)
+	if w.o.Screen != nil {
+		v.Panel.Screen = w.o.Screen(&v)
+	}
 	return v
 }
 
 // answer returns the chosen pair's verdict, or in a few words why there is none.
 // The caller holds mu.
 func (w *Watcher) answer(health web.Health) (*engine.PairVerdict, string) {
-	from, to := w.choice.From, w.choice.To
+	from, to, shown := w.choice.From, w.choice.To, w.shown()
 	switch {
-	case health.Code != web.OK:
+	case health.Code != web.OK && w.held == nil:
 		return nil, strings.ToLower(health.Title)
 	case from == "" || to == "":
 		return nil, "click attacker, then target on the page"
 	}
 	for _, id := range []string{from, to} {
-		if _, moving := w.moving[id]; moving {
+		if _, moving := shown.moving[id]; moving {
 			return nil, id + " is moving"
 		}
 	}
-	for i := range w.result.Pairs {
-		if p := &w.result.Pairs[i]; p.From == from && p.To == to {
+	for i := range shown.result.Pairs {
+		if p := &shown.result.Pairs[i]; p.From == from && p.To == to {
 			return p, ""
 		}
 	}
 	for _, id := range []string{from, to} {
-		if !slices.ContainsFunc(w.last.Scene.Ships, func(s engine.Ship) bool { return s.ID == id }) {
+		if !slices.ContainsFunc(shown.last.Scene.Ships, func(s engine.Ship) bool { return s.ID == id }) {
 			return nil, id + " is not seen"
 		}
 	}

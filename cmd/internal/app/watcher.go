@@ -17,6 +17,7 @@ import (
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/hardware"
 	"sightline/vision"
 )
 
@@ -60,7 +61,8 @@ type WatcherOptions struct {
 	Rules     Rules
 	Hub       *web.Hub
 	PanelName func() string
-	Busy      func() bool // a calibration needs the camera: no answers; nil: never
+	Screen    func(*web.View) hardware.Screen // what the panel's menu shows; nil: the answer
+	Busy      func() bool                     // a calibration needs the camera: no answers; nil: never
 	Now       func() time.Time
 	Log       *slog.Logger
 }
@@ -97,6 +99,7 @@ type Watcher struct {
 	moving     map[string]geom.Length
 	result     engine.Result
 	notes      []web.Note
+	held       *shown // a person froze it; nil: live
 	choice     web.Choice
 	chosen     bool // by a person: the program no longer chooses by itself
 }
@@ -188,8 +191,9 @@ func (w *Watcher) look(f vision.Frame) {
 		return
 	}
 	w.widen(&located.Scene)
-	located.Scene.Rules, located.Scene.Profile = w.o.Rules.Edition, w.o.Rules.Profile
-	result, err := engine.Measure(&located.Scene, engine.Options{Sigmas: w.o.Rules.Sigmas})
+	rules := w.rules()
+	located.Scene.Rules, located.Scene.Profile = rules.Edition, rules.Profile
+	result, err := engine.Measure(&located.Scene, engine.Options{Sigmas: rules.Sigmas})
 	w.update(func() {
 		w.frame, w.frameAt, w.broken = f, at, ""
 		if err != nil {

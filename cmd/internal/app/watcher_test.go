@@ -190,7 +190,7 @@ func TestAnOldPictureGivesNoAnswer(t *testing.T) {
 	assert.Contains(t, v.Health.Detail, "3 s old")
 	assert.Nil(t, v.Pair)
 	assert.Equal(t, engine.NoView, v.Panel.Range)
-	assert.Zero(t, hardware.Lights(v.Panel))
+	assert.Equal(t, [hardware.NumLamps]hardware.Light{hardware.LampNoView: hardware.Lit}, hardware.Lights(v.Panel))
 	assert.NotNil(t, b.picture(0).Pair, "and it comes back by itself")
 }
 

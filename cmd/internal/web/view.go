@@ -36,6 +36,7 @@ type View struct {
 	Moving  map[string]geom.Length // ships that moved since the picture before, and how far
 
 	ObstaclesWatched bool
+	Held             bool // a person holds the picture and the answers: they are not live
 	Sigmas           float64
 	Choice           Choice
 	Pair             *engine.PairVerdict // of the chosen pair; nil: Reason says why

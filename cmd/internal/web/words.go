@@ -141,7 +141,11 @@ func obstructionWords(v *View) string {
 
 // PanelState returns what the panel shows of a view.
 func PanelState(v *View) hardware.State {
-	s := hardware.State{From: v.Choice.From, To: v.Choice.To, Range: engine.NoView, InArc: engine.NoView, Obstructed: engine.NoView, Reason: v.Reason}
+	s := hardware.State{
+		From: v.Choice.From, To: v.Choice.To, Reason: v.Reason, Edition: v.Located.Scene.Rules.String(),
+		Range: engine.NoView, InArc: engine.NoView, Obstructed: engine.NoView, Contact: engine.NoView,
+		Frozen: v.Held, Blind: v.Health.Code != OK && v.Health.Code != "" && !v.Held, Pointers: pointers(v),
+	}
 	if !s.Chosen() {
 		s.From, s.To = "", ""
 		return s
@@ -151,16 +155,30 @@ func PanelState(v *View) hardware.State {
 	}
 	r := v.Pair.Range
 	s.Range, s.Band, s.Possible = r.Outcome, r.Band, r.Possible
-	s.DistanceMM, s.SigmaMM = r.Distance.Millimeters(), r.Sigma.Millimeters()
+	s.DistanceMM, s.SigmaMM, s.MarginMM = r.Distance.Millimeters(), r.Sigma.Millimeters(), r.Margin.Millimeters()
+	s.Contact = v.Pair.Contact
 	a, ok := v.ArcOf()
 	if !ok {
 		return s
 	}
-	s.Arc, s.InArc = v.Choice.Arc.String(), a.InArc
+	s.Arc, s.InArc, s.ArcMarginMM = v.Choice.Arc.String(), a.InArc, a.Margin.Millimeters()
 	if v.ObstaclesWatched && a.Attack != nil {
+		s.ObstructedBy = strings.Join(a.Attack.Obstruction.By, " ")
 		s.Obstructed, s.AttackerChooses = obstructed(a.Attack.Obstruction.Verdict)
 	}
 	return s
+}
+
+// pointers returns where the chosen ships stand, the attacker first.
+func pointers(v *View) (out []hardware.Pointer) {
+	for _, id := range []string{v.Choice.From, v.Choice.To} {
+		for _, ship := range v.Located.Scene.Ships {
+			if ship.ID == id && v.Pair != nil {
+				out = append(out, hardware.Pointer{XMM: ship.Pose.X, YMM: ship.Pose.Y, Target: id == v.Choice.To})
+			}
+		}
+	}
+	return out
 }
 
 func obstructed(verdict string) (o engine.Outcome, attackerChooses bool) {

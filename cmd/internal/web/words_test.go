@@ -71,10 +71,10 @@ func TestObstructionVerdicts(t *testing.T) {
 	}
 }
 
-func TestNoAnswerSaysWhyAndLeavesThePanelDark(t *testing.T) {
+func TestNoAnswerSaysWhyAndLightsOnlyNoView(t *testing.T) {
 	v := &View{Choice: Choice{From: "A1", To: "B1"}, Reason: "no camera"}
 	assert.Equal(t, "No answer for A1 to B1: no camera.", words(v).Live)
-	assert.Zero(t, hardware.Lights(PanelState(v)))
+	assert.Equal(t, onlyNoView, hardware.Lights(PanelState(v)))
 }
 
 func TestAnArcThatTheShipDoesNotHave(t *testing.T) {
@@ -82,3 +82,6 @@ func TestAnArcThatTheShipDoesNotHave(t *testing.T) {
 	assert.Equal(t, "A1 has no front arc", words(v).InArc)
 	assert.Equal(t, engine.NoView, PanelState(v).InArc)
 }
+
+// onlyNoView is the panel without an answer.
+var onlyNoView = [hardware.NumLamps]hardware.Light{hardware.LampNoView: hardware.Lit}

@@ -1,0 +1,138 @@
+package app
+
+import (
+	"context"
+	"net"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/hardware"
+)
+
+// handsOn is a bench with a person at the panel's controls.
+type handsOn struct {
+	*bench
+	task *controlsTask
+}
+
+func newHandsOn(t *testing.T) *handsOn {
+	h := &handsOn{task: &controlsTask{address: "http://10.0.0.7:8080/"}}
+	h.bench = newBench(t, func(b *bench, o *WatcherOptions) {
+		h.task.hub, h.task.now = b.hub, o.Now
+		o.Screen = h.task.screen
+		b.ships = append(b.ships, ship("A2", 500, 300), ship("B2", 500, 487))
+	})
+	h.task.watcher = h.watcher
+	h.picture(0)
+	h.picture(frameTime)
+	return h
+}
+
+// does lets the person do things one after the other and returns what is then seen.
+func (h *handsOn) does(inputs ...hardware.Input) web.View {
+	for _, in := range inputs {
+		h.task.did(hardware.Did{Input: in})
+	}
+	return h.hub.Newest()
+}
+
+func TestAPairIsChosenAtThePanel(t *testing.T) {
+	h := newHandsOn(t)
+	v := h.does(hardware.PushChoose)
+	assert.Equal(t, "Attacker?", v.Panel.Screen.Title)
+	assert.Equal(t, []string{"A1", "A2", "B1", "B2"}, v.Panel.Screen.Items)
+	v = h.does(hardware.TurnRight, hardware.PushChoose, hardware.TurnRight, hardware.PushKnob)
+	assert.Equal(t, web.Choice{From: "A2", To: "B2", Arc: engine.ArcFront}, v.Choice)
+	assert.Equal(t, "A2→B2", v.Panel.Pair())
+	assert.Equal(t, hardware.ScreenAnswer, v.Panel.Screen.Kind)
+	assert.Equal(t, engine.Yes, v.Panel.Range)
+	require.Len(t, v.Panel.Pointers, 2)
+	assert.Equal(t, hardware.Pointer{XMM: 500, YMM: 487, Target: true}, v.Panel.Pointers[1])
+}
+
+func TestAFrozenAnswerStaysWhileTheShipsMoveAndTheCameraGoes(t *testing.T) {
+	h := newHandsOn(t)
+	before := h.does(hardware.PushFreeze)
+	require.True(t, before.Held)
+	h.ships[1] = ship("B1", 300, 700)
+	h.picture(frameTime)
+	v := h.picture(frameTime)
+	assert.Equal(t, before.Panel.DistanceMM, v.Panel.DistanceMM)
+	assert.True(t, v.Panel.Frozen)
+	v = h.wait(10 * staleAfter)
+	assert.Equal(t, web.Stale, v.Health.Code, "the camera's state is never hidden")
+	assert.Equal(t, before.Panel.DistanceMM, v.Panel.DistanceMM)
+
+	h.picture(frameTime)
+	h.picture(frameTime)
+	v = h.does(hardware.PushFreeze)
+	assert.False(t, v.Held)
+	assert.NotEqual(t, before.Panel.DistanceMM, v.Panel.DistanceMM)
+}
+
+func TestWhatCannotBeAnsweredCannotBeFrozen(t *testing.T) {
+	h := newHandsOn(t)
+	h.wait(10 * staleAfter)
+	assert.False(t, h.does(hardware.PushFreeze).Held)
+	h.watcher.Freeze(true)
+	assert.False(t, h.hub.Newest().Held)
+}
+
+func TestAskingAJudgeFreezesAndTellsEverybody(t *testing.T) {
+	h := newHandsOn(t)
+	v := h.does(hardware.HoldFreeze)
+	assert.True(t, v.Held)
+	assert.Contains(t, v.Notes[0].Text, "A judge is asked for: A1 to B1")
+	assert.Equal(t, "Judge asked", v.Panel.Screen.Title)
+}
+
+func TestTheEditionIsChangedAtThePanel(t *testing.T) {
+	h := newHandsOn(t)
+	turn := func(n int) (in []hardware.Input) {
+		for range n {
+			in = append(in, hardware.TurnRight)
+		}
+		return in
+	}
+	h.does(hardware.PushFreeze, hardware.PushKnob)
+	h.does(turn(5)...)
+	v := h.does(hardware.PushKnob)
+	require.Equal(t, "Edition?", v.Panel.Screen.Title)
+	v = h.does(hardware.TurnLeft, hardware.TurnLeft, hardware.PushKnob)
+	assert.Equal(t, engine.Rules1e, v.Located.Scene.Rules, "also of what is frozen")
+	assert.Equal(t, "1e", v.Panel.Edition)
+	assert.Equal(t, engine.Rules1e, v.Result.Rules)
+	h.does(hardware.PushFreeze)
+	v = h.picture(frameTime)
+	assert.Equal(t, engine.Rules1e, v.Result.Rules)
+}
+
+func TestTheControlsEndWithTheProgram(t *testing.T) {
+	h := newHandsOn(t)
+	h.task.inputs = hardware.OpenControls([hardware.NumControls]hardware.ControlLines{}, nil)
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	assert.NoError(t, h.task.Run(ctx))
+}
+
+func TestThePhonesAddressIsOneThatAPhoneCanReach(t *testing.T) {
+	assert.Empty(t, phoneAddress(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}), "nobody else is served")
+	assert.Equal(t, "http://192.168.1.4:80/", phoneAddress(&net.TCPAddr{IP: net.IPv4(192, 168, 1, 4), Port: 80}))
+	if all := phoneAddress(&net.TCPAddr{IP: net.IPv6unspecified, Port: 80}); all != "" {
+		assert.False(t, strings.Contains(all, "[::]") || strings.Contains(all, "127."), all)
+	}
+}
+
+func TestEveryArcHasItsName(t *testing.T) {
+	for a := engine.ArcFront; a <= engine.ArcFront136; a++ {
+		got, ok := arcNamed(a.String())
+		assert.True(t, ok && got == a, a.String())
+	}
+	_, ok := arcNamed("sideways")
+	assert.False(t, ok)
+}

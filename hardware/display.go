@@ -1,0 +1,336 @@
+package hardware
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"periph.io/x/conn/v3/gpio"
+	"periph.io/x/conn/v3/i2c"
+	"periph.io/x/conn/v3/spi"
+	"periph.io/x/devices/v3/ssd1306"
+	"periph.io/x/devices/v3/ssd1306/image1bit"
+)
+
+// DisplayOptions say how the display hangs and how bright it is.
+type DisplayOptions struct {
+	Address  uint16 // on I²C; 0 means 0x3C
+	Contrast byte   // brightness; 0 means full
+	Rotated  bool   // it hangs upside down
+}
+
+// contrast returns the value for the chip.
+func (o DisplayOptions) contrast() byte {
+	if o.Contrast == 0 {
+		return 0xFF
+	}
+	return o.Contrast
+}
+
+// Display is an SSD1306 that was started and can be drawn on. One that has seen an
+// error is closed and never used again: periph's driver believes that the lost
+// picture was shown and would not send it a second time.
+type Display struct {
+	dev   *ssd1306.Dev
+	bus   io.Closer
+	start func() (*ssd1306.Dev, error) // sends the opening sequence
+	o     DisplayOptions
+}
+
+// NewDisplayI2C starts a display on an I²C bus, which it owns from now on, also when
+// it fails.
+func NewDisplayI2C(bus i2c.BusCloser, o DisplayOptions) (*Display, error) {
+	if o.Address == 0 {
+		o.Address = ssd1306Address
+	}
+	to := addressed{bus, o.Address}
+	return newDisplay(bus, o, func() (*ssd1306.Dev, error) {
+		dev, err := ssd1306.NewI2C(to, o.driver())
+		if err != nil {
+			return nil, err
+		}
+		return dev, to.Tx(o.Address, append([]byte{controlCommand}, pageAddressing...), nil)
+	})
+}
+
+// NewDisplaySPI starts a display on an SPI port with a data/command line, both of
+// which it owns from now on, also when it fails.
+func NewDisplaySPI(port spi.PortCloser, dc Output, o DisplayOptions) (*Display, error) {
+	to, line := &onePort{Port: port}, dcLine{dc}
+	return newDisplay(closers{port, dc}, o, func() (*ssd1306.Dev, error) {
+		dev, err := ssd1306.NewSPI(to, line, o.driver())
+		if err != nil {
+			return nil, err
+		}
+		return dev, errors.Join(line.Out(gpio.Low), to.conn.Tx(pageAddressing, nil))
+	})
+}
+
+// The driver asks for the chip's horizontal addressing but then positions with the
+// commands of page addressing, for which the data sheet wants this mode.
+var pageAddressing = []byte{0x20, 0x02}
+
+// controlCommand is the I²C control byte before commands (SSD1306 data sheet, 8.1.5.2).
+const controlCommand = 0x00
+
+func (o DisplayOptions) driver() *ssd1306.Opts {
+	opts := ssd1306.DefaultOpts
+	opts.Rotated = o.Rotated
+	// The newer two options win over Rotated.
+	opts.MirrorVertical, opts.MirrorHorizontal = o.Rotated, o.Rotated
+	return &opts
+}
+
+func newDisplay(bus io.Closer, o DisplayOptions, start func() (*ssd1306.Dev, error)) (*Display, error) {
+	d := &Display{bus: bus, start: start, o: o}
+	if err := d.restart(); err != nil {
+		return nil, errors.Join(err, bus.Close())
+	}
+	return d, nil
+}
+
+// restart sends the opening sequence. A chip that holds a picture keeps it, and
+// one that lost its power begins to work again; what is drawn next is sent whole.
+func (d *Display) restart() (err error) {
+	if d.dev, err = d.start(); err != nil {
+		return err
+	}
+	if c := d.o.contrast(); c != 0xFF { // the opening sequence sets 0xFF
+		return d.dev.SetContrast(c)
+	}
+	return nil
+}
+
+// Draw shows the picture.
+func (d *Display) Draw(img *image1bit.VerticalLSB) error {
+	return d.dev.Draw(img.Bounds(), img, image.Point{})
+}
+
+// ask sends something that changes nothing: a chip that is gone does not acknowledge
+// it. (On SPI nobody ever does.)
+func (d *Display) ask() error { return d.dev.SetContrast(d.o.contrast()) }
+
+// blank empties the picture and switches the chip off.
+func (d *Display) blank() error {
+	dark := image1bit.NewVerticalLSB(image.Rect(0, 0, DisplayWidth, DisplayHeight))
+	return errors.Join(d.Draw(dark), d.dev.Halt())
+}
+
+// Close lets the bus go; the chip keeps its picture.
+func (d *Display) Close() error { return d.bus.Close() }
+
+// How a display that fails is tried again, how often one that seems well is asked
+// whether it is still there, and how often it is sent everything anew: one that lost
+// its power between two questions answers as if nothing had been, and shows nothing.
+const (
+	retryFirst  = time.Second
+	retryMost   = 30 * time.Second
+	askEvery    = 2 * time.Second
+	redrawEvery = 10 * time.Second
+)
+
+// haltWithin is how long Halt waits for a display whose bus hangs.
+const haltWithin = 3 * time.Second
+
+// screen keeps a display showing the newest picture. The bus is slow, and one that is
+// held low takes seconds to fail: everything that touches it runs in a goroutine that
+// lives while there is something to do, so that the lamps never wait.
+type screen struct {
+	open func() (*Display, error) // nil: no display
+	now  func() time.Time
+	log  *slog.Logger
+
+	mu      sync.Mutex // guards what follows
+	idle    *sync.Cond // signals that busy became false
+	busy    bool       // a goroutine is at work; it alone touches display
+	want    *image1bit.VerticalLSB
+	shown   *image1bit.VerticalLSB
+	display *Display // nil: closed; opened again at retryAt
+	everUp  bool     // the display has held a picture of ours
+	failure error
+	news    error // a failure that nobody was told of yet
+	retryIn time.Duration
+	retryAt time.Time
+	askAt   time.Time
+	redraw  time.Time
+}
+
+func newScreen(open func() (*Display, error), now func() time.Time, log *slog.Logger) *screen {
+	s := &screen{open: open, now: now, log: log}
+	s.idle = sync.NewCond(&s.mu)
+	return s
+}
+
+// show makes a picture the one to be shown and returns a failure that is new.
+func (s *screen) show(img *image1bit.VerticalLSB) error {
+	if s.open == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.want = img
+	if !s.busy && s.due() {
+		s.busy = true
+		go s.work()
+	}
+	err := s.news
+	s.news = nil
+	return err
+}
+
+// due reports whether there is something to do. The caller holds mu.
+func (s *screen) due() bool {
+	now := s.now()
+	if s.display == nil {
+		return !now.Before(s.retryAt)
+	}
+	return s.shown == nil || string(s.shown.Pix) != string(s.want.Pix) || !now.Before(s.askAt) || !now.Before(s.redraw)
+}
+
+// work does what is due until nothing is.
+func (s *screen) work() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.due() {
+		want := s.want
+		s.mu.Unlock()
+		err := s.bring(want)
+		s.mu.Lock()
+		if err != nil {
+			s.failed(err)
+			continue
+		}
+		if s.failure != nil {
+			s.log.Info("hardware: the display is back")
+		}
+		s.shown, s.everUp, s.failure, s.retryIn, s.news = want, true, nil, 0, nil
+	}
+	s.busy = false
+	s.idle.Broadcast()
+}
+
+// bring brings a picture to the display, opening it first if need be. Only the one
+// who set busy calls it.
+func (s *screen) bring(img *image1bit.VerticalLSB) error {
+	now := s.now()
+	switch {
+	case s.display == nil:
+		d, err := s.open()
+		if err != nil {
+			return err
+		}
+		s.display, s.redraw = d, now.Add(redrawEvery)
+	case !now.Before(s.redraw):
+		s.redraw = now.Add(redrawEvery)
+		if err := s.display.restart(); err != nil {
+			return err
+		}
+	case !now.Before(s.askAt):
+		if err := s.display.ask(); err != nil {
+			return err
+		}
+	}
+	s.askAt = now.Add(askEvery)
+	return s.display.Draw(img)
+}
+
+// failed lets go of the display and says when to try again. Only the first failure
+// of a series is news. The caller holds mu.
+func (s *screen) failed(err error) {
+	first := s.failure == nil
+	s.close()
+	s.failure = fmt.Errorf("hardware: display: %w", err)
+	s.retryIn = min(max(2*s.retryIn, retryFirst), retryMost)
+	s.retryAt = s.now().Add(s.retryIn)
+	if first {
+		s.news = s.failure
+	}
+}
+
+func (s *screen) close() {
+	if s.display != nil {
+		if err := s.display.Close(); err != nil {
+			s.log.Warn("hardware: close the display's bus", "err", err)
+		}
+	}
+	s.display, s.shown = nil, nil
+}
+
+// wait waits until nobody is at work, and reports whether that came to pass in time.
+// The caller holds mu.
+func (s *screen) wait(within time.Duration) bool {
+	late := false
+	timer := time.AfterFunc(within, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		late = true
+		s.idle.Broadcast()
+	})
+	defer timer.Stop()
+	for s.busy && !late {
+		s.idle.Wait()
+	}
+	return !s.busy
+}
+
+// halt puts the display dark. One that had failed is tried once more, so that it is
+// not left with an old answer.
+func (s *screen) halt() error {
+	if s.open == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.wait(haltWithin) {
+		return errors.New("hardware: blank the display: its bus hangs")
+	}
+	s.busy = true
+	var err error
+	go func() {
+		failed := s.blank()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		err = failed
+		s.close()
+		s.everUp, s.busy, s.retryAt = false, false, time.Time{}
+		s.idle.Broadcast()
+	}()
+	if !s.wait(haltWithin) {
+		return errors.New("hardware: blank the display: its bus hangs")
+	}
+	return err
+}
+
+func (s *screen) blank() error {
+	if !s.everUp {
+		return nil
+	}
+	if s.display == nil {
+		d, err := s.open()
+		if err != nil {
+			return fmt.Errorf("hardware: blank the display: %w", err)
+		}
+		s.display = d
+	}
+	if err := s.display.blank(); err != nil {
+		return fmt.Errorf("hardware: blank the display: %w", err)
+	}
+	return nil
+}
+
+// says tells how the display is, for people.
+func (s *screen) says() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.open == nil:
+		return "no display"
+	case s.failure != nil:
+		return plain(s.failure)
+	}
+	return "display"
+}

@@ -1,0 +1,350 @@
+package hardware
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// World is what the menu needs to know of everything else, as plain values.
+type World struct {
+	Ships      []Choosable // that are on the table
+	From, To   string      // the chosen pair
+	Arc        string      // the chosen arc
+	Arcs       []string    // that the attacker has
+	Edition    string      // of the rules
+	Editions   []string    // that there are
+	Frozen     bool
+	CanFreeze  bool   // the program can hold an answer
+	CanJudge   bool   // somebody is there to be asked, or keeps the evidence
+	CanEdition bool   // the edition may be changed now
+	Address    string // of the page, "http://192.168.178.25:8080/"
+	Code       string // to pair a phone with; "" for none
+}
+
+// Choosable is a ship that may be chosen.
+type Choosable struct {
+	ID     string
+	Player int
+}
+
+// CommandKind is what the menu asks of the program.
+type CommandKind int8
+
+// The commands.
+const (
+	CommandChoose  CommandKind = iota + 1 // From, To and Arc are chosen
+	CommandFreeze                         // hold the answer
+	CommandGoOn                           // let it go
+	CommandJudge                          // ask a judge: keep the evidence
+	CommandEdition                        // change to Edition
+)
+
+// Command is one thing that the menu asks of the program.
+type Command struct {
+	Kind          CommandKind
+	From, To, Arc string
+	Edition       string
+}
+
+// menuPage is what the menu is at.
+type menuPage int8
+
+const (
+	pageAnswer    menuPage = iota // the answer; turning pages through it
+	pageMenu                      // the list of everything
+	pageAttacker                  // the list of ships
+	pageTarget                    // the list of ships without the attacker
+	pageArc                       // the attacker's arcs
+	pageEdition                   // the editions
+	pageAddress                   // address and code of the page
+	pageJudgeSent                 // a judge was asked
+)
+
+// Menu is what the controls have led to. It is a plain value, and Handle a pure
+// function: the same inputs at the same times give the same commands. The zero value
+// shows the answer.
+type Menu struct {
+	page     menuPage
+	answer   int       // which page of the answer
+	selected string    // in a list: the entry, by its name, so that it stays when others come and go
+	place    int       // where it stood, for when it goes
+	attacker string    // chosen, while the target is not
+	touched  time.Time // last
+}
+
+// MenuIdle is how long nobody touches anything before the answer is shown again.
+const MenuIdle = 20 * time.Second
+
+// The menu's entries.
+const (
+	entryAttacker = "attacker"
+	entryTarget   = "target"
+	entryArc      = "arc"
+	entryFreeze   = "freeze"
+	entryGoOn     = "go on"
+	entryJudge    = "ask a judge"
+	entryEdition  = "edition"
+	entryAddress  = "page address"
+	entryBack     = "back"
+)
+
+// Handle takes one input and returns the menu after it and what the program is to do.
+//
+// Anywhere: holding freeze asks a judge, holding the knob or choose shows the answer.
+// At the answer: turning pages through it, the knob opens the menu, choose chooses a
+// pair (attacker, then target), freeze holds the answer or lets it go. In a list:
+// turning moves, the knob or choose takes, freeze goes back.
+func (m Menu) Handle(in Input, w World, now time.Time) (Menu, []Command) {
+	m = m.at(now)
+	m.touched = now
+	switch in {
+	case HoldFreeze:
+		if !w.CanJudge {
+			return m, nil
+		}
+		return Menu{page: pageJudgeSent, touched: now}, []Command{{Kind: CommandJudge}}
+	case HoldKnob, HoldChoose:
+		return Menu{touched: now}, nil
+	}
+	switch m.page {
+	case pageAnswer:
+		return m.atAnswer(in, w)
+	case pageAddress, pageJudgeSent:
+		if in != InputNone && in != TurnLeft && in != TurnRight {
+			return Menu{touched: now}, nil
+		}
+		return m, nil
+	}
+	return m.atList(in, w)
+}
+
+// at returns the menu as it is at an instant: nobody's after MenuIdle.
+func (m Menu) at(now time.Time) Menu {
+	if !m.touched.IsZero() && now.Sub(m.touched) >= MenuIdle {
+		return Menu{answer: m.answer}
+	}
+	return m
+}
+
+func (m Menu) atAnswer(in Input, w World) (Menu, []Command) {
+	switch in {
+	case TurnRight:
+		m.answer = (m.answer + 1) % answerPages
+	case TurnLeft:
+		m.answer = (m.answer + answerPages - 1) % answerPages
+	case PushKnob:
+		return m.open(pageMenu, entryAttacker, w), nil
+	case PushChoose:
+		return m.open(pageAttacker, w.From, w), nil
+	case PushFreeze:
+		return m, freeze(w)
+	}
+	return m, nil
+}
+
+func freeze(w World) []Command {
+	switch {
+	case w.Frozen:
+		return []Command{{Kind: CommandGoOn}}
+	case w.CanFreeze:
+		return []Command{{Kind: CommandFreeze}}
+	}
+	return nil
+}
+
+// open shows a list with an entry selected, or its first when it is not there.
+func (m Menu) open(p menuPage, selected string, w World) Menu {
+	m.page, m.selected, m.place = p, selected, 0
+	return m.moved(0, w)
+}
+
+// moved moves the selection, which stops at the list's ends.
+func (m Menu) moved(by int, w World) Menu {
+	entries := m.entries(w)
+	if len(entries) == 0 {
+		m.selected, m.place = "", 0
+		return m
+	}
+	m.place = max(0, min(m.cursor(entries)+by, len(entries)-1))
+	m.selected = entries[m.place]
+	return m
+}
+
+// cursor is where the selected entry stands; where it stood, when it is gone.
+func (m Menu) cursor(entries []string) int {
+	if i := slices.Index(entries, m.selected); i >= 0 {
+		return i
+	}
+	return max(0, min(m.place, len(entries)-1))
+}
+
+// entries lists what can be chosen at the page.
+func (m Menu) entries(w World) []string {
+	switch m.page {
+	case pageMenu:
+		return menuEntries(w)
+	case pageAttacker:
+		return shipsBut(w.Ships, "", 0)
+	case pageTarget:
+		i := slices.IndexFunc(w.Ships, func(s Choosable) bool { return s.ID == m.attacker })
+		if i < 0 {
+			return shipsBut(w.Ships, m.attacker, 0)
+		}
+		return shipsBut(w.Ships, m.attacker, w.Ships[i].Player)
+	case pageArc:
+		return w.Arcs
+	case pageEdition:
+		return w.Editions
+	}
+	return nil
+}
+
+func menuEntries(w World) []string {
+	out := []string{entryAttacker, entryTarget, entryArc}
+	if w.Frozen {
+		out = append(out, entryGoOn)
+	} else if w.CanFreeze {
+		out = append(out, entryFreeze)
+	}
+	if w.CanJudge {
+		out = append(out, entryJudge)
+	}
+	if w.CanEdition {
+		out = append(out, entryEdition)
+	}
+	return append(out, entryAddress, entryBack)
+}
+
+// shipsBut lists the ships except one, those of the other players before those of
+// its own.
+func shipsBut(ships []Choosable, but string, player int) []string {
+	var others, own []string
+	for _, s := range ships {
+		switch {
+		case s.ID == but:
+		case s.Player == player:
+			own = append(own, s.ID)
+		default:
+			others = append(others, s.ID)
+		}
+	}
+	return append(others, own...)
+}
+
+func (m Menu) atList(in Input, w World) (Menu, []Command) {
+	switch in {
+	case TurnRight:
+		return m.moved(1, w), nil
+	case TurnLeft:
+		return m.moved(-1, w), nil
+	case PushFreeze:
+		return m.back(w), nil
+	case PushKnob, PushChoose:
+		// An entry that went away meanwhile is never taken for the one that stands in
+		// its place: the selection moves there, and people push again.
+		if entries := m.entries(w); !slices.Contains(entries, m.selected) {
+			if len(entries) == 0 {
+				return m.back(w), nil
+			}
+			return m.moved(0, w), nil
+		}
+		return m.take(w)
+	}
+	return m, nil
+}
+
+// back goes one step back.
+func (m Menu) back(w World) Menu {
+	if m.page == pageTarget && m.attacker != "" {
+		return m.open(pageAttacker, m.attacker, w)
+	}
+	return Menu{touched: m.touched}
+}
+
+// take takes the selected entry.
+func (m Menu) take(w World) (Menu, []Command) {
+	done := Menu{touched: m.touched}
+	switch m.page {
+	case pageAttacker:
+		m.attacker = m.selected
+		return m.open(pageTarget, w.To, w), nil
+	case pageTarget:
+		from := m.attacker
+		if from == "" {
+			from = w.From
+		}
+		return done, []Command{{Kind: CommandChoose, From: from, To: m.selected, Arc: w.Arc}}
+	case pageArc:
+		return done, []Command{{Kind: CommandChoose, From: w.From, To: w.To, Arc: m.selected}}
+	case pageEdition:
+		return done, []Command{{Kind: CommandEdition, Edition: m.selected}}
+	}
+	switch m.selected {
+	case entryAttacker:
+		return m.open(pageAttacker, w.From, w), nil
+	case entryTarget:
+		m.attacker = w.From
+		if w.From == "" { // a target of whom?
+			return m.open(pageAttacker, "", w), nil
+		}
+		return m.open(pageTarget, w.To, w), nil
+	case entryArc:
+		return m.open(pageArc, w.Arc, w), nil
+	case entryFreeze, entryGoOn:
+		return done, freeze(w)
+	case entryJudge:
+		done.page = pageJudgeSent
+		return done, []Command{{Kind: CommandJudge}}
+	case entryEdition:
+		return m.open(pageEdition, w.Edition, w), nil
+	case entryAddress:
+		done.page = pageAddress
+	}
+	return done, nil
+}
+
+// Screen returns what the display is to show at an instant.
+func (m Menu) Screen(w World, now time.Time) Screen {
+	m = m.at(now)
+	titles := map[menuPage]string{pageMenu: "Menu", pageAttacker: "Attacker?", pageTarget: "Target of " + m.attacker + "?", pageArc: "Which arc?", pageEdition: "Edition?"}
+	switch m.page {
+	case pageAnswer:
+		return Screen{Page: m.answer}
+	case pageAddress:
+		return Screen{Kind: ScreenAddress, Address: w.Address, Code: w.Code}
+	case pageJudgeSent:
+		return Screen{Kind: ScreenMessage, Title: "Judge asked", Text: "It stands on the page. Touch no ship."}
+	}
+	entries := m.entries(w)
+	if len(entries) == 0 {
+		return Screen{Kind: ScreenMessage, Title: titles[m.page], Text: m.nothing()}
+	}
+	s := Screen{Kind: ScreenList, Title: titles[m.page], Items: slices.Clone(entries), Selected: m.cursor(entries)}
+	for i, e := range s.Items {
+		s.Items[i] = entryText(m.page, e, w)
+	}
+	return s
+}
+
+// nothing says why a list is empty.
+func (m Menu) nothing() string {
+	if m.page == pageArc {
+		return "Choose a pair first."
+	}
+	return "No ship is seen."
+}
+
+// entryText is how an entry is shown: with what it stands at now.
+func entryText(p menuPage, entry string, w World) string {
+	entry = strings.ReplaceAll(entry, "_", " ")
+	if p != pageMenu {
+		return entry
+	}
+	now := map[string]string{entryAttacker: w.From, entryTarget: w.To, entryArc: strings.ReplaceAll(w.Arc, "_", " "), entryEdition: w.Edition}[entry]
+	if now == "" {
+		return entry
+	}
+	return fmt.Sprintf("%s %s", entry, now)
+}
