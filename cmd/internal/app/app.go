@@ -187,7 +187,7 @@ func watcherOptions(c Config, source *opener) (WatcherOptions, error) {
 	if err != nil {
 		return o, fmt.Errorf("table.calibration: %w", err)
 	}
-	o.Table, o.TableName, o.Layout = &table, filepath.Base(c.Table.Calibration), table.Layout
+	o.Table, o.TableName, o.TableFile, o.Layout = &table, filepath.Base(c.Table.Calibration), c.Table.Calibration, table.Layout
 	if c.Camera.Lens == "" {
 		o.Lens = func() (calibration.Intrinsics, bool) { return table.Intrinsics, true }
 	}

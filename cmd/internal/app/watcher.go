@@ -50,6 +50,7 @@ type WatcherOptions struct {
 	Lens       func() (calibration.Intrinsics, bool) // the lens, once it is known
 	Table      *calibration.Table                    // from a file; nil: from the markers
 	TableName  string                                // names Table for people
+	TableFile  string                                // its path, for its verification; "": nobody verified it
 	LensName   string                                // names the lens file for people, with its integrity
 	Layout     calibration.Layout
 	Record     string // file for each registration, older ones are kept beside it; "": none
@@ -422,6 +423,7 @@ func (w *Watcher) adopt(t calibration.Table, from, note string) bool {
 	if register.BaseHash == "" {
 		register.BaseHash = register.Hash
 	}
+	register.Verified = w.verified(&t)
 	failed := w.record(&t)
 	w.update(func() {
 		w.unready, w.failed = "", ""
@@ -436,6 +438,22 @@ func (w *Watcher) adopt(t calibration.Table, from, note string) bool {
 		}
 	})
 	return true
+}
+
+// verified returns what the last verification of the table's file says of the
+// calibration in use. It is read when a calibration is adopted.
+func (w *Watcher) verified(now *calibration.Table) *calibration.VerifiedJSON {
+	if w.o.Table == nil || w.o.TableFile == "" {
+		return nil
+	}
+	r, ok, err := calibration.LoadVerifyRecord(w.o.TableFile)
+	if err != nil {
+		w.o.Log.Warn("the verification is left out", "err", err)
+	}
+	if !ok {
+		return nil
+	}
+	return r.Answer(w.o.Table, now)
 }
 
 // record keeps a registration in the file of the configuration, if one is named. It

@@ -252,6 +252,9 @@ func (s *Server) contract(w http.ResponseWriter, v *View, marshal func() ([]byte
 		return
 	}
 	data, err := marshal()
+	if err == nil {
+		data, err = calibration.AddVerified(data, v.Register.Verified)
+	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

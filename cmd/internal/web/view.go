@@ -11,6 +11,7 @@ import (
 	"image"
 	"time"
 
+	"sightline/calibration"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/hardware"
@@ -104,6 +105,7 @@ type Register struct {
 	Lens      string // the lens file and its integrity; "" when none was named
 	File      []byte // the calibration in use, as `calibrate table` would write it
 	Watch     Watch
+	Verified  *calibration.VerifiedJSON // the last verification of the file; nil: there was none
 }
 
 // Watch says whether the calibration in use still holds.

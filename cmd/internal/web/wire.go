@@ -4,6 +4,7 @@ import (
 	"math"
 	"strings"
 
+	"sightline/calibration"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/hardware"
@@ -64,6 +65,8 @@ type calibrationJSON struct {
 	Integrity string    `json:"integrity"`
 	Lens      string    `json:"lens"`
 	Watch     watchJSON `json:"watch"`
+
+	Verified *calibration.VerifiedJSON `json:"verified"` // null: never
 }
 
 type watchJSON struct {
@@ -196,7 +199,7 @@ func stateOf(v *View) stateJSON {
 func calibrationOf(r Register) calibrationJSON {
 	c := calibrationJSON{
 		From: r.From, RMSPx: round(r.RMSPx), Markers: append([]int{}, r.Markers...), Times: r.Times,
-		Hash: r.Hash, BaseHash: r.BaseHash, Integrity: r.Integrity, Lens: r.Lens,
+		Hash: r.Hash, BaseHash: r.BaseHash, Integrity: r.Integrity, Lens: r.Lens, Verified: r.Verified,
 		Watch: watchJSON{
 			State: r.Watch.State, Text: r.Watch.Text, Seen: r.Watch.Seen, Of: r.Watch.Of,
 			Missing: append([]int{}, r.Watch.Missing...), Strays: append([]int{}, r.Watch.Strays...),

@@ -50,12 +50,18 @@ function showNotes() {
   );
 }
 
+function verification(v) {
+  if (!v) return "never verified";
+  const holds = v.holds ? "" : `, no longer holds: ${v.why}`;
+  return `verified ${v.at.slice(0, 10)}: ${v.outcome}, largest error ${v.worst_error_mm.toFixed(2)} mm${holds}`;
+}
+
 function show() {
   if (!state) return;
   showHealth();
-  const { from, integrity, watch, hash } = state.calibration;
+  const { from, integrity, watch, hash, verified } = state.calibration;
   const edited = integrity.startsWith("changed") ? ` (${integrity})` : "";
-  const registered = from ? `registered from ${from}${edited}${watch.text ? `, ${watch.text}` : ""} · calibration ${hash.slice(0, 8)}` : "not registered";
+  const registered = from ? `registered from ${from}${edited}${watch.text ? `, ${watch.text}` : ""} · calibration ${hash.slice(0, 8)}, ${verification(verified)}` : "not registered";
   setText(byId("source"), `${state.camera.source} · rules ${state.rules || "–"} · ${registered}`);
   showChoice(state);
   showTable(state);
