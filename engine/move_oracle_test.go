@@ -19,23 +19,34 @@ import (
 // searched along it, overlap is asked of the edges, and a ship is backed up in
 // small steps that are then halved.
 
-// moveScenes returns how many scenes to compare: many more on request.
+// moveScenes returns how many scenes to compare: many more on request, or as many as
+// SIGHTLINE_SCENES says.
 func moveScenes(n int) int {
 	if os.Getenv("SIGHTLINE_ACCURACY") == "full" {
-		return 20 * n
+		n *= 20
 	}
-	return n
+	return sceneCount(n, n)
 }
 
 type slowLine struct {
 	length, radius, side float64
 	nodes                []geom.Point // every slowStep from s = 0
+
+	steps map[float64][]geom.Pose // of a base's length: its poses at each step back from the end
 }
 
 const slowStep = 0.125 // mm
 
+// slowLines keeps the lines that were integrated before: there are few templates.
+var slowLines = map[[3]float64]*slowLine{}
+
 func newSlowLine(length, radius, side float64) *slowLine {
-	l := &slowLine{length: length, radius: radius, side: side, nodes: []geom.Point{{}}}
+	key := [3]float64{length, radius, side}
+	if l := slowLines[key]; l != nil {
+		return l
+	}
+	l := &slowLine{length: length, radius: radius, side: side, nodes: []geom.Point{{}}, steps: map[float64][]geom.Pose{}}
+	slowLines[key] = l
 	for s := 0.0; s < length+100; s += slowStep {
 		l.nodes = append(l.nodes, l.nodes[len(l.nodes)-1].Add(l.integral(s, s+slowStep)))
 	}
@@ -123,8 +134,23 @@ func newSlowMove(s engine.Ship, m engine.Maneuver) slowMove {
 	return v
 }
 
-func (v slowMove) pose(s float64) geom.Pose {
-	p := v.line.pose(s, v.base)
+func (v slowMove) pose(s float64) geom.Pose { return v.placed(v.line.pose(s, v.base)) }
+
+// backStep is how long a step back is before it is halved.
+const backStep = 0.2 // mm
+
+// back returns the pose n steps back from the end.
+func (v slowMove) back(n int) geom.Pose {
+	known := v.line.steps[v.base]
+	for i := len(known); i <= n; i++ {
+		known = append(known, v.line.pose(v.line.length-backStep*float64(i), v.base))
+	}
+	v.line.steps[v.base] = known
+	return v.placed(known[n])
+}
+
+// placed takes a pose from the line's frame to the table.
+func (v slowMove) placed(p geom.Pose) geom.Pose {
 	q := geom.Pose{Point: v.start.Transform(p.Point), Heading: v.start.Heading + p.Heading}
 	if v.about {
 		q.Heading += math.Pi
@@ -182,8 +208,9 @@ func slowOverlap(ship engine.Ship, p geom.Pose, others []engine.Ship) bool {
 		if p.Sub(o.Pose.Point).Norm() > 125 {
 			continue
 		}
+		theirs := slowParts(o.Base, o.Pose)
 		for _, a := range slowParts(ship.Base, p) {
-			for _, b := range slowParts(o.Base, o.Pose) {
+			for _, b := range theirs {
 				if cross(a[:], b[:]) {
 					return true
 				}
@@ -224,7 +251,11 @@ func TestTheSlowMethodAgreesOnMoves(t *testing.T) {
 	n := moveScenes(shorter(600, 100))
 	partial, missed := 0, 0
 	for i := range n {
+		if i > 0 && i%50000 == 0 {
+			t.Logf("%d moves so far, %d of them partial", i, partial)
+		}
 		s, m := randomMove(r)
+		s.Rules = engine.Rules(1 + i%3)
 		got, err := engine.Move(&s, "A", m, engine.Options{})
 		require.NoError(t, err)
 		v := newSlowMove(s.Ships[0], m)
@@ -261,13 +292,14 @@ func samePose(a, b geom.Pose) bool {
 // slowRetreat steps back from the full pose to the first free place.
 func slowRetreat(v slowMove, s engine.Scene) float64 {
 	hit := func(at float64) bool { return slowOverlap(s.Ships[0], v.pose(at), s.Ships[1:]) }
-	at := v.line.length
-	for hit(at) {
-		if at -= 0.2; at <= -v.base {
+	n := 0
+	for slowOverlap(s.Ships[0], v.back(n), s.Ships[1:]) {
+		if n++; v.line.length-backStep*float64(n) <= -v.base {
 			return -v.base
 		}
 	}
-	free, blocked := at, at+0.2
+	free := v.line.length - backStep*float64(n)
+	blocked := free + backStep
 	for range 60 {
 		if mid := (free + blocked) / 2; hit(mid) {
 			blocked = mid

@@ -24,6 +24,7 @@ path, rect, circle, ellipse { stroke-width: %[1]s; stroke-linejoin: round; }
 .player1 .base, .device.player1 .body { fill: #fff3e3; stroke: #a34f00; }
 .player2 .base, .device.player2 .body { fill: #e6f2fc; stroke: #075fa8; }
 .card { fill: none; stroke: #9aa7b3; stroke-width: %[2]s; }
+.aft { fill: #13202c; fill-opacity: .1; stroke: none; }
 .dashed { stroke-dasharray: %[3]s; }
 .nose { fill: #46535f; }
 .player1 .nose, .player1 .guide { fill: #a34f00; }
@@ -42,10 +43,26 @@ path, rect, circle, ellipse { stroke-width: %[1]s; stroke-linejoin: round; }
 .marker .body { fill: #efe9f7; stroke: #5e35b1; }
 .dot { fill: #5e35b1; }
 .template { fill: #00796b; fill-opacity: .12; stroke: #00796b; }
-.ghost .base { fill-opacity: .5; stroke-dasharray: %[3]s; }
+.ghost .base { fill: none; stroke-dasharray: %[3]s; }
 .final .base { stroke: #00796b; stroke-width: %[4]s; fill-opacity: .75; }
-.option .base { fill: none; stroke: #00796b; stroke-dasharray: %[3]s; }
+.ghost .guide, .ghost .nose { fill-opacity: .4; }
+.final .guide, .final .nose { fill: #00796b; }
+.option .base { fill: #00796b; fill-opacity: .04; stroke: #00796b; }
 .illegal .base { fill: none; stroke: #a3201a; stroke-dasharray: %[3]s; }
+.doubtful .base { fill: none; stroke: #b36b00; stroke-dasharray: %[3]s; }
+.option .guide { fill: #00796b; }
+.illegal .guide, .doubtful .guide { fill: none; }
+.option .nose { fill: none; stroke: #00796b; stroke-width: %[1]s; }
+.illegal .nose { fill: none; stroke: #a3201a; stroke-width: %[1]s; }
+.doubtful .nose { fill: none; stroke: #b36b00; stroke-width: %[1]s; }
+.sweep { stroke: none; fill-opacity: .1; }
+.sweep.option { fill: #00796b; }
+.sweep.illegal { fill: #a3201a; }
+.sweep.doubtful { fill: #b36b00; }
+.choice { paint-order: stroke; stroke: #ffffff; stroke-width: %[4]s; stroke-linejoin: round; }
+.choice.option { fill: #005b50; }
+.choice.illegal { fill: #a3201a; }
+.choice.doubtful { fill: #8a5200; }
 .line { fill: none; stroke: #13202c; stroke-width: %[5]s; }
 .end { fill: #13202c; stroke: none; }
 .span { fill: #13202c; fill-opacity: .1; stroke: none; }
@@ -64,14 +81,14 @@ path, rect, circle, ellipse { stroke-width: %[1]s; stroke-linejoin: round; }
 // document puts the drawing together: the picture, and below it what it says.
 func (d *drawing) document() []byte {
 	w, h := d.view.x1-d.view.x0, d.view.y1-d.view.y0
-	notes := d.notes()
+	notes := wrapped(d.notes(), int((w/d.unit-3)/(0.54*1.9)))
 	foot := (1.2 + 2.6*float64(len(notes))) * d.unit
 	title := d.title()
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="%s 0 %s %s" width="%s" height="%s" role="img">`+"\n",
 		number(d.view.x0), number(w), number(h+foot), number(pixels(w, w, h)), number(pixels(h+foot, w, h)))
 	fmt.Fprintf(&b, "<title>%s</title>\n", escaped(title))
-	fmt.Fprintf(&b, "<desc>%s</desc>\n", escaped(strings.Join(notes, ". ")))
+	fmt.Fprintf(&b, "<desc>%s</desc>\n", escaped(strings.Join(d.notes(), ". ")))
 	fmt.Fprintf(&b, "<style>"+style+"</style>\n", number(0.18*d.unit), number(0.1*d.unit), number(0.6*d.unit), number(0.5*d.unit), number(0.26*d.unit))
 	fmt.Fprintf(&b, `<defs><pattern id="debris" width="%[1]s" height="%[1]s" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="%[1]s" height="%[1]s" fill="#e6e6e6"/><rect width="%[2]s" height="%[1]s" fill="#a9a9a9"/></pattern>`+
 		`<pattern id="gas" width="%[1]s" height="%[1]s" patternUnits="userSpaceOnUse"><rect width="%[1]s" height="%[1]s" fill="#e9f3df"/><circle cx="%[2]s" cy="%[2]s" r="%[3]s" fill="#9dbf7c"/></pattern>`+
@@ -83,16 +100,36 @@ func (d *drawing) document() []byte {
 	fmt.Fprintf(&b, `<rect class="paper" x="%s" y="0" width="%s" height="%s"/>`+"\n", number(d.view.x0), number(w), number(h+foot))
 	b.WriteString(`<g clip-path="url(#picture)">` + "\n" + d.b.String() + "</g>\n")
 	d.b.Reset()
-	size := 1.9 // of all notes, so that the longest one stays in the picture
-	for _, n := range notes {
-		size = min(size, (w/d.unit-3)/(0.54*float64(len([]rune(n))+1)))
-	}
+	const size = 1.9
 	for i, n := range notes {
 		p := geom.Point{X: d.view.x0 + 1.5*d.unit, Y: d.top - h - (1.5+2.6*float64(i))*d.unit}
 		d.text("note", size, p, n)
 	}
 	b.WriteString(d.b.String() + "</svg>\n")
 	return []byte(b.String())
+}
+
+// wrapped breaks lines that are longer than n letters, at a space.
+func wrapped(lines []string, n int) []string {
+	var out []string
+	for _, l := range lines {
+		for r := []rune(l); ; {
+			if len(r) <= n {
+				out = append(out, string(r))
+				break
+			}
+			cut := n
+			for i := n; i > n/2; i-- {
+				if r[i] == ' ' {
+					cut = i
+					break
+				}
+			}
+			out = append(out, string(r[:cut]))
+			r = append([]rune("    "), []rune(strings.TrimLeft(string(r[cut:]), " "))...)
+		}
+	}
+	return out
 }
 
 // pixels gives a picture of these sides in mm a size that pages show well: at most 900.

@@ -39,6 +39,7 @@ type drawing struct {
 	moved   *moveDrawn
 	view    box // of the table, what the picture shows
 	lines   []string
+	taken   []box // what labels should not hide
 }
 
 // SVG returns the drawing of a scene as an SVG document.
@@ -57,6 +58,9 @@ func SVG(s *engine.Scene, o Options) ([]byte, error) {
 			d.bands(d.from)
 			d.arcs(d.from)
 		})
+	}
+	for i := range s.Ships { // before any label is placed
+		d.take(d.corners(s.Ships[i].Base, s.Ships[i].Pose)...)
 	}
 	for i := range s.Obstacles {
 		d.obstacle(&s.Obstacles[i])
@@ -255,7 +259,8 @@ func (d *drawing) bands(s *engine.Ship) {
 	for r := 1.0; r <= 3; r++ {
 		// Beside the nose's line, so that neither arrow nor line covers it.
 		p := s.Pose.Transform(geom.Point{X: -float64(w)/2 - 2*d.unit, Y: float64(l)/2 + 100*r - 1.4*d.unit})
-		d.text("ring", 1.7, p, number(r))
+		d.text("ring", 1.8, p, number(r))
+		d.taken = append(d.taken, d.labelBox(1.8, p, "00"))
 	}
 }
 
@@ -359,6 +364,16 @@ func (d *drawing) ship(s *engine.Ship) {
 	for _, sx := range [...]float64{-1, 1} {
 		d.printf(`<path class="card" d="M%s %sL%s %s"/>`+"\n", number(-sx*x), number(-y), number(sx*x), number(y))
 	}
+	if engine.HasSections(d.scene.Rules, s) { // the aft section, shaded
+		path := "" // one for all pieces, which share parts
+		for _, piece := range engine.SectionOutlines(&d.profile, s, engine.Aft) {
+			for i, p := range piece {
+				path += [2]string{"L", "M"}[max(0, 1-i)] + number(p.X) + " " + number(-p.Y)
+			}
+			path += "Z"
+		}
+		d.printf(`<path class="aft" d="%s"/>`+"\n", path)
+	}
 	if d.scene.Rules != engine.Rules1e {
 		b := float64(d.profile.Bullseye) / 2
 		d.printf(`<path class="card dashed" d="M%s 0V%sM%s 0V%s"/>`+"\n", number(-b), number(-l), number(b), number(-l))
@@ -371,7 +386,20 @@ func (d *drawing) ship(s *engine.Ship) {
 	}
 	d.close()
 	d.doubt(s)
-	d.text("id", math.Max(1.6, math.Min(2.4, 0.55*w/d.unit)), s.Pose.Point, name(s.ID))
+	d.text("id", idSize(w, d.unit), s.Pose.Point, name(s.ID))
+}
+
+// idSize is how large a ship's name is written on a base of half the width w.
+func idSize(w, unit float64) float64 { return math.Max(1.6, math.Min(2.4, 0.55*w/unit)) }
+
+// corners returns the corners of a base at a pose.
+func (d *drawing) corners(b engine.Base, p geom.Pose) []geom.Point {
+	w, l := d.profile.Size(b)
+	x, y := float64(w)/2, float64(l)/2
+	return []geom.Point{
+		p.Transform(geom.Point{X: x, Y: y}), p.Transform(geom.Point{X: -x, Y: y}),
+		p.Transform(geom.Point{X: -x, Y: -y}), p.Transform(geom.Point{X: x, Y: -y}),
+	}
 }
 
 // base draws a base's outline in its own frame, with its guides.
@@ -433,43 +461,44 @@ func (d *drawing) obstacle(o *engine.Obstacle) {
 	d.tag(ps, o.ID)
 }
 
-// tag writes a name on a thing, or below it when the thing is too small to be seen
-// under it.
+// tag writes a name on a thing, or beside it when the thing is too small to be seen
+// under it or something covers the name.
 func (d *drawing) tag(ps []geom.Point, id string) {
+	const size = 1.8
 	b := box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 	for _, p := range ps {
 		b.add(p, 0)
 	}
-	at := geom.Point{X: (b.x0 + b.x1) / 2, Y: (b.y0 + b.y1) / 2}
-	if b.x1-b.x0 < 0.9*float64(len([]rune(name(id))))*d.unit {
-		at.Y = b.y0 - 1.3*d.unit
+	words := name(id)
+	places := d.around(b, size, words)
+	if l := d.labelBox(size, geom.Point{}, words); b.x1-b.x0 > l.x1-l.x0 && b.y1-b.y0 > l.y1-l.y0 {
+		places = append([]geom.Point{{X: (b.x0 + b.x1) / 2, Y: (b.y0 + b.y1) / 2}}, places...)
 	}
-	d.text("tag", 1.6, at, name(id))
+	d.label("tag", size, words, places...)
+	d.taken = append(d.taken, b)
 }
 
 // token draws a device or a marker: its card, or its cards, where their size is known.
 func (d *drawing) token(class string, t *engine.Token) {
 	outlines := cards(t)
-	low := geom.Point{Y: math.Inf(1)}
+	var all []geom.Point
 	d.printf(`<g class="%s player%d">`+"\n", class, t.Player)
 	for _, o := range outlines {
 		ps := make([]geom.Point, len(o))
 		for i, p := range o {
 			ps[i] = t.Pose.Transform(p)
-			if ps[i].Y < low.Y {
-				low = ps[i]
-			}
 		}
+		all = append(all, ps...)
 		d.path("body", d.polygon(ps...))
 	}
 	if len(outlines) == 0 {
 		x, y := d.at(t.Pose.Point)
 		d.printf(`<circle class="body" cx="%s" cy="%s" r="15"/>`+"\n", number(x), number(y))
-		low.Y = t.Pose.Y - 15
+		all = append(all, t.Pose.Add(geom.Point{X: 15, Y: 15}), t.Pose.Sub(geom.Point{X: 15, Y: 15}))
 	}
 	d.close()
 	d.turned(t.Pose, class)
 	d.printf(`<path class="nose" d="M0 -11l4 6h-8z"/>` + "\n")
 	d.close()
-	d.text("tag", 1.6, geom.Point{X: t.Pose.X, Y: low.Y - 1.4*d.unit}, name(t.ID))
+	d.tag(all, t.ID)
 }

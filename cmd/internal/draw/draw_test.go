@@ -168,7 +168,7 @@ func TestMovesAreDrawnWhereTheyEnd(t *testing.T) {
 		{"a maneuver", draw.Moved{Ship: "A1", Maneuver: &straight}, []string{`class="template"`, `class="final" transform="translate(400 `, "A1: straight 1"}},
 		{"a reverse bank", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.ReverseBank, Speed: 1, Left: true}}, []string{`class="template"`, "A1: reverse bank left 1"}},
 		{"a stationary maneuver", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{}}, []string{"A1: stationary"}},
-		{"a choice of places", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.Tallon, Speed: 1}}, []string{`class="option"`, "middle: yes"}},
+		{"a choice of places", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.Tallon, Speed: 1}}, []string{`class="option"`, "middle: legal"}},
 		{"a roll", draw.Moved{Ship: "A1", Action: &engine.Action{Kind: engine.BarrelRoll, To: engine.ToLeft}}, []string{`class="option"`, "A1: barrel-roll left"}},
 		{"a boost", draw.Moved{Ship: "A1", Action: &engine.Action{Kind: engine.Boost, To: engine.ToLeft}}, []string{`class="template"`, "A1: boost left"}},
 		{"a drop", draw.Moved{Ship: "A1", Drop: &engine.Drop{Template: engine.Template{Speed: 1}}}, []string{`class="template"`, ">bomb<"}},

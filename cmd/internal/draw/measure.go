@@ -16,8 +16,11 @@ func (d *drawing) measure() (*engine.PairVerdict, error) {
 		return nil, nil
 	}
 	o := engine.Options{Sigmas: d.o.Sigmas}
-	if d.find(d.o.To) != nil {
+	if to := d.find(d.o.To); to != nil {
 		v, err := engine.MeasurePair(d.scene, d.o.From, d.o.To, o)
+		if err == nil && engine.HasSections(d.scene.Rules, to) {
+			v.Sections, err = engine.MeasureSections(d.scene, d.o.From, d.o.To, o)
+		}
 		return &v, err
 	}
 	// An object: the range to it is measured with this ship alone on the table.
@@ -42,12 +45,25 @@ func (d *drawing) measured(v *engine.PairVerdict) {
 		return
 	}
 	d.measuringLines("range", v.Range.Lines)
-	d.figure("range", &v.Range, 0)
+	for i := range v.Arcs {
+		if at := v.Arcs[i].Attack; at != nil && slices.Contains(d.o.Arcs, v.Arcs[i].Arc) {
+			d.measuringLines("attack "+at.Obstruction.Verdict, at.Lines)
+		}
+	}
+	d.figure("range", "", &v.Range)
 	d.lines = append(d.lines, fmt.Sprintf("%s → %s: %s", name(v.From), name(v.To), sentence(&v.Range)))
 	for i := range v.Arcs {
 		if slices.Contains(d.o.Arcs, v.Arcs[i].Arc) {
 			d.attack(v, &v.Arcs[i])
 		}
+	}
+	for i := range v.Sections {
+		s := &v.Sections[i]
+		if s.Range.Distance > v.Range.Distance {
+			d.measuringLines("attack never", s.Range.Lines)
+			d.figure("attack", s.Section.String()+": ", &s.Range)
+		}
+		d.lines = append(d.lines, fmt.Sprintf("%s section: %s", s.Section, sentence(&s.Range)))
 	}
 }
 
@@ -55,9 +71,8 @@ func (d *drawing) measured(v *engine.PairVerdict) {
 func (d *drawing) attack(v *engine.PairVerdict, a *engine.ArcVerdict) {
 	line := fmt.Sprintf("%s arc: %s (margin %.2f mm)", words(a.Arc.String()), words(a.InArc.String()), float64(a.Margin))
 	if at := a.Attack; at != nil {
-		d.measuringLines("attack "+at.Obstruction.Verdict, at.Lines)
 		if math.Abs(float64(at.Distance-v.Range.Distance)) > 0.005 {
-			d.figure("attack", &at.RangeVerdict, 1)
+			d.figure("attack", "", &at.RangeVerdict)
 		}
 		line += ", attack " + sentence(&at.RangeVerdict) + "; obstructed: " + words(at.Obstruction.Verdict)
 		if by := at.Obstruction.By; len(by) > 0 {
@@ -78,6 +93,7 @@ func (d *drawing) measuringLines(class string, lines []engine.Line) {
 	}
 	for _, l := range lines {
 		d.segment("line "+class, l[0], l[1])
+		d.takeLine(l[0], l[1])
 		for _, p := range l {
 			x, y := d.at(p)
 			d.printf(`<circle class="end %s" cx="%s" cy="%s" r="%s"/>`+"\n", class, number(x), number(y), number(0.35*d.unit))
@@ -85,27 +101,25 @@ func (d *drawing) measuringLines(class string, lines []engine.Line) {
 	}
 }
 
-// figure writes a distance beside the middle of its lines; row keeps two apart.
-func (d *drawing) figure(class string, r *engine.RangeVerdict, row float64) {
-	var mid geom.Point
-	for _, l := range r.Lines {
-		mid = mid.Add(l[0].Add(l[1]).Mul(0.5 / float64(len(r.Lines))))
+// figure writes a distance beside its lines, where it hides nothing.
+func (d *drawing) figure(class, before string, r *engine.RangeVerdict) {
+	const size = 2
+	words := before + fmt.Sprintf("%.1f mm · range %s", float64(r.Distance), bandWords(r.Possible))
+	l := d.labelBox(size, geom.Point{}, words)
+	var places []geom.Point
+	for _, along := range [...]float64{0.5, 0.35, 0.65, 0.2, 0.8} {
+		for i := range r.Lines {
+			m := &r.Lines[i]
+			at := m[0].Lerp(m[1], along)
+			side := geom.Point{X: 1}
+			if v := m[1].Sub(m[0]); v.Norm() > 1e-6 {
+				side = geom.Point{X: v.Y, Y: -v.X}.Mul(1 / v.Norm())
+			}
+			off := math.Abs(side.X)*l.x1 + math.Abs(side.Y)*l.y1 + 0.5*d.unit
+			places = append(places, at.Add(side.Mul(off)), at.Sub(side.Mul(off)))
+		}
 	}
-	along := r.Lines[0][1].Sub(r.Lines[0][0])
-	side := geom.Point{X: 1}
-	if n := along.Norm(); n > 1e-6 {
-		side = geom.Point{X: along.Y, Y: -along.X}.Mul(1 / n)
-	}
-	if side.X < 0 {
-		side = side.Mul(-1)
-	}
-	words := fmt.Sprintf("%.1f mm · range %s", float64(r.Distance), bandWords(r.Possible))
-	off := math.Abs(side.X)*0.32*float64(len([]rune(words)))*2 + math.Abs(side.Y)*2.2
-	p := mid.Add(side.Mul(off * d.unit)).Add(geom.Point{Y: -2.4 * row * d.unit})
-	// Stay inside the picture.
-	half := 0.32 * float64(len([]rune(words))) * 2 * d.unit
-	p.X = math.Max(d.view.x0+half, math.Min(d.view.x1-half, p.X))
-	d.text("figure "+class, 2, p, words)
+	d.label("figure "+class, size, words, places...)
 }
 
 func sentence(r *engine.RangeVerdict) string {

@@ -74,6 +74,10 @@ func (d *drawing) under(v *moveDrawn) {
 	if len(v.result.Template) > 0 {
 		d.path("template", d.polygon(v.result.Template...))
 	}
+	g := v.result.Template // there and back, so that what lies across is as far from the end
+	for i, j := 0, len(g)-1; i+1 < j; i, j = i+1, j-1 {
+		d.take(g[i], g[i+1], g[j], g[j-1])
+	}
 }
 
 // over draws what of a move lies on the ships: where it ends, or may end.
@@ -83,19 +87,69 @@ func (d *drawing) over(v *moveDrawn) {
 	case v.Drop != nil:
 		d.token("device", v.dropped())
 	case r.Chosen || v.Action != nil:
-		for _, o := range r.Options {
-			d.ghost(optionClass(o), v.ship, o.Final)
-			if o.Range {
-				d.ghost(optionClass(o), v.ship, o.FinalTo)
-			}
-		}
+		d.options(v)
 	default:
 		if !r.FullyExecuted {
 			d.ghost("ghost", v.ship, r.Full)
 		}
 		d.ghost("final", v.ship, r.Final)
+		w, _ := d.profile.Size(v.ship.Base)
+		d.text("id", idSize(float64(w)/2, d.unit), r.Final.Point, name(v.Ship))
 	}
 	d.lines = append(d.lines, v.sentence()...)
+}
+
+// options draws the ends that a player may choose from: first those that are not
+// legal, so that the others lie on them. A slide is drawn as the area that the base
+// covers on it.
+func (d *drawing) options(v *moveDrawn) {
+	all := v.result.Options
+	for _, legal := range [...]engine.Outcome{engine.No, engine.NoView, engine.Indeterminate, engine.Yes} {
+		for i := range all {
+			o := &all[i]
+			if o.Legal != legal {
+				continue
+			}
+			if o.Range {
+				d.slide(v, o)
+			} else {
+				d.ghost(optionClass(o), v.ship, o.Final)
+			}
+		}
+	}
+	if len(all) < 2 || all[0].Range {
+		return
+	}
+	for i := range all {
+		o := &all[i]
+		// Beside the end of the base that the other options do not cover.
+		words := o.Name + ": " + legality(o.Legal)
+		q := d.corners(v.ship.Base, o.Final)
+		l := d.labelBox(1.8, geom.Point{}, words)
+		var places []geom.Point
+		front := o.Final.Transform(geom.Point{Y: q[0].Sub(q[3]).Norm() / 2})
+		half := q[0].Sub(q[1]).Norm() / 2
+		for _, side := range [...]float64{1, -1} {
+			at := front.Add(o.Final.Right().Mul(side * half))
+			off := geom.Point{X: math.Copysign(l.x1+0.6*d.unit, side*o.Final.Right().X), Y: math.Copysign(l.y1, -o.Final.Forward().Y)}
+			if math.Abs(o.Final.Right().X) < 0.3 {
+				off = geom.Point{X: math.Copysign(l.x1+0.3*d.unit, -o.Final.Forward().X), Y: math.Copysign(l.y1+0.6*d.unit, side*o.Final.Right().Y)}
+			}
+			places = append(places, at.Add(off))
+		}
+		d.label("choice "+optionClass(o), 1.8, words, places...)
+	}
+}
+
+// slide draws the area that a base covers on a slide, with the ends that are legal.
+func (d *drawing) slide(v *moveDrawn, o *engine.MoveOption) {
+	from, to := d.corners(v.ship.Base, o.Final), d.corners(v.ship.Base, o.FinalTo)
+	// The base slides along its own length: the front of the one end to the back of the other.
+	d.path("sweep "+optionClass(o), d.polygon(to[0], to[1], from[2], from[3]))
+	if o.Legal == engine.Yes {
+		d.ghost(optionClass(o), v.ship, o.Final)
+		d.ghost(optionClass(o), v.ship, o.FinalTo)
+	}
 }
 
 // dropped returns the device that a drop lays.
@@ -107,11 +161,25 @@ func (v *moveDrawn) dropped() *engine.Token {
 	return &engine.Token{ID: kind, Kind: kind, Player: v.ship.Player, Pose: v.result.Full}
 }
 
-func optionClass(o engine.MoveOption) string {
-	if o.Legal == engine.No {
-		return "illegal"
+// legality says in words whether an end is legal.
+func legality(o engine.Outcome) string {
+	switch o {
+	case engine.Yes:
+		return "legal"
+	case engine.No:
+		return "not legal"
 	}
-	return "option"
+	return words(o.String())
+}
+
+func optionClass(o *engine.MoveOption) string {
+	switch o.Legal {
+	case engine.No:
+		return "illegal"
+	case engine.Yes:
+		return "option"
+	}
+	return "doubtful"
 }
 
 // ghost draws a base where a ship is not, but would be.
@@ -151,7 +219,11 @@ func (v *moveDrawn) sentence() []string {
 	}
 	lines := []string{line}
 	for _, o := range r.Options {
-		l := fmt.Sprintf("%s: %s", o.Name, words(o.Legal.String()))
+		l := o.Name
+		if o.Range {
+			l += fmt.Sprintf(" %.1f to %.1f mm", float64(o.From), float64(o.To))
+		}
+		l += ": " + legality(o.Legal)
 		if o.Why != "" {
 			l += " (" + name(o.Why) + ")"
 		}

@@ -1,0 +1,78 @@
+package draw
+
+import (
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// This file keeps labels off one another and off what they would hide: everything
+// that is drawn is noted as taken, and a label goes to the first of its places that
+// is free, or to the one that hides least.
+
+// overlap returns the area that two boxes share.
+func (b box) overlap(o box) float64 {
+	w := math.Min(b.x1, o.x1) - math.Max(b.x0, o.x0)
+	h := math.Min(b.y1, o.y1) - math.Max(b.y0, o.y0)
+	return math.Max(0, w) * math.Max(0, h)
+}
+
+// take notes that something is drawn within the given points.
+func (d *drawing) take(ps ...geom.Point) {
+	b := box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
+	for _, p := range ps {
+		b.add(p, 0)
+	}
+	d.taken = append(d.taken, b)
+}
+
+// takeLine notes a line, piece by piece so that the room beside it stays free.
+func (d *drawing) takeLine(a, b geom.Point) {
+	n := int(math.Max(1, math.Min(40, a.Sub(b).Norm()/(2*d.unit))))
+	for i := range n {
+		d.take(a.Lerp(b, float64(i)/float64(n)), a.Lerp(b, float64(i+1)/float64(n)))
+		last := &d.taken[len(d.taken)-1]
+		*last = last.grown(0.15 * d.unit)
+	}
+}
+
+// labelBox is where a label of one line lies about its middle.
+func (d *drawing) labelBox(size float64, p geom.Point, words string) box {
+	w, h := 0.31*size*float64(len([]rune(words)))*d.unit, 0.6*size*d.unit
+	return box{p.X - w, p.Y - h, p.X + w, p.Y + h}
+}
+
+// label writes words at the first place that is free, earlier places being better,
+// and takes it.
+func (d *drawing) label(class string, size float64, words string, places ...geom.Point) {
+	best, least := places[0], math.Inf(1)
+	for i, p := range places {
+		b := d.labelBox(size, p, words)
+		// Inside the picture first of all.
+		p.X += math.Max(0, d.view.x0+d.unit-b.x0) - math.Max(0, b.x1-d.view.x1+d.unit)
+		p.Y += math.Max(0, d.view.y0+d.unit-b.y0) - math.Max(0, b.y1-d.view.y1+d.unit)
+		b = d.labelBox(size, p, words)
+		hidden := 0.02 * float64(i) * (b.x1 - b.x0) * (b.y1 - b.y0)
+		for _, t := range d.taken {
+			hidden += b.overlap(t)
+		}
+		if hidden < least {
+			best, least = p, hidden
+		}
+	}
+	b := d.labelBox(size, best, words)
+	d.taken = append(d.taken, b)
+	d.text(class, size, best, words)
+}
+
+// around returns places for a label about a box, above and below it first.
+func (d *drawing) around(b box, size float64, words string) []geom.Point {
+	l := d.labelBox(size, geom.Point{}, words)
+	mid, gap := geom.Point{X: (b.x0 + b.x1) / 2, Y: (b.y0 + b.y1) / 2}, 0.6*d.unit
+	return []geom.Point{
+		{X: mid.X, Y: b.y0 + l.y0 - gap}, {X: mid.X, Y: b.y1 + l.y1 + gap},
+		{X: b.x1 + l.x1 + gap, Y: mid.Y}, {X: b.x0 + l.x0 - gap, Y: mid.Y},
+		{X: b.x1 + l.x1 + gap, Y: b.y0}, {X: b.x1 + l.x1 + gap, Y: b.y1},
+		{X: b.x0 + l.x0 - gap, Y: b.y0}, {X: b.x0 + l.x0 - gap, Y: b.y1},
+	}
+}
