@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"sort"
+	"strings"
 
 	"sightline/engine/geom"
 )
@@ -42,40 +43,66 @@ type LensSolution struct {
 	Views   []LensView // those that were used, in their order
 	Dropped []Rejection
 	Tilt    geom.Angle // between the two boards that differ most
+
+	// Model is the distortion model that was chosen and Models all that were tried,
+	// the simplest first; HeldOut is the chosen one's error on views that it was not
+	// fitted to, px (see LensModel).
+	Model   string
+	Models  []LensModel
+	HeldOut float64
+
+	// MatSigma is what the lens's covariance leaves at the worst mat point (see the
+	// function of this name).
+	MatSigma geom.Length
+	// Advice says what pictures would make the lens better known; empty when it is
+	// known well all over the picture.
+	Advice []string
 }
 
 // LensView is a view that was used.
 type LensView struct {
-	Name string
-	RMS  float64    // px, per corner as OpenCV counts it: the root of the mean squared distance
-	Pose Extrinsics // the board's frame to the camera's
+	Name    string
+	RMS     float64    // px, per corner as OpenCV counts it: the root of the mean squared distance
+	Corners int        // that were seen
+	Pose    Extrinsics // the board's frame to the camera's
 }
 
-// SolveLens refines a lens and the boards' poses from start values by
-// Levenberg-Marquardt on the reprojection error of every corner, and says how well
-// the lens is known. Views that do not fit the others are dropped and named. It fails
+// SolveLens finds a lens from views of a board, whole or in part, in pictures of the
+// given size, and says how well it is known. It starts in closed form (Zhang 2000) and
+// minimises the reprojection error of every corner by Levenberg-Marquardt. Views that
+// do not fit the others are dropped and named. Of the distortion models it takes the
+// simplest that does as well as the best on held-out views (see LensModel). It fails
 // with ErrLens, and says what to do, when the views do not fix the lens.
 //
-// The covariance is that of least squares with the noise that the residuals show,
-// and, where leaving out each view in turn moves the lens more than that noise
-// explains (a photograph's corner errors are alike within a view), larger by as much.
-func SolveLens(start Intrinsics, poses []Extrinsics, board Board, views []BoardView) (LensSolution, error) {
+// The covariance is that of the model with all parameters (see choose), with the noise
+// that the residuals show, and, where leaving out each view in turn moves the lens more
+// than that noise explains (a photograph's corner errors are alike within a view),
+// larger by as much. So a parameter that the chosen model holds at zero has the variance
+// that the pictures leave it.
+func SolveLens(board Board, views []BoardView, width, height int) (LensSolution, error) {
 	var s LensSolution
-	if len(poses) != len(views) {
-		return s, fmt.Errorf("calibration: solve lens: %d poses for %d views", len(poses), len(views))
-	}
 	object := board.Points()
 	for _, v := range views {
 		if err := v.Validate(len(object)); err != nil {
 			return s, fmt.Errorf("calibration: solve lens: %w", err)
 		}
 	}
+	if width < 1 || height < 1 {
+		return s, fmt.Errorf("calibration: solve lens: picture of %d×%d", width, height)
+	}
 	if err := checkViewCount(len(views)); err != nil {
 		return s, err
 	}
-	p := &lensProblem{object: object, lens: start, views: append([]BoardView(nil), views...), poses: append([]Extrinsics(nil), poses...), free: freeParams{true, true, true, true, true, true, true, true, true}}
-	if err := p.solve(); err != nil {
-		return s, err
+	start, poses, err := startLens(board, views, width, height)
+	if err != nil {
+		return s, fmt.Errorf("calibration: solve lens: %w: %w", ErrLens, err)
+	}
+	p := &lensProblem{object: object, lens: start, views: append([]BoardView(nil), views...), poses: poses}
+	for _, m := range []int{1, len(lensModels) - 1} { // by way of k1, so that a strong barrel does not lead astray
+		p.free = lensModels[m].free
+		if err := p.solve(); err != nil {
+			return s, err
+		}
 	}
 	for {
 		i, reason := p.outlier()
@@ -88,17 +115,36 @@ func SolveLens(start Intrinsics, poses []Extrinsics, board Board, views []BoardV
 			return s, err
 		}
 	}
-	s.Lens, s.Tilt = p.lens, p.tilt()
+	s.Tilt = p.tilt()
+	chosen, tried, cov, err := p.choose()
+	for _, t := range tried {
+		s.Models = append(s.Models, t.LensModel)
+	}
+	if err == nil {
+		p = chosen.problem
+		s.Model, s.HeldOut = chosen.Name, chosen.HeldOut
+	}
+	s.Lens = p.lens
 	for i, v := range p.views {
-		s.Views = append(s.Views, LensView{Name: v.Name, RMS: p.viewRMS(i), Pose: p.poses[i]})
+		s.Views = append(s.Views, LensView{Name: v.Name, RMS: p.viewRMS(i), Corners: len(v.Pixels), Pose: p.poses[i]})
 	}
 	s.Lens.RMS, s.Lens.Views = p.rms(), len(p.views)
-	cov, err := p.covariance()
+	if err := s.checkTilt(); err != nil {
+		return s, err
+	}
+	if err := checkSpread(p.views, width, height); err != nil {
+		return s, err
+	}
 	if err != nil {
 		return s, err
 	}
 	s.Lens.Covariance = cov
-	return s, s.check()
+	if err := s.check(); err != nil {
+		return s, err
+	}
+	s.MatSigma, _ = MatSigma(s.Lens)
+	s.Advice = lensAdvice(p.views, width, height)
+	return s, nil
 }
 
 func checkViewCount(n int) error {
@@ -108,17 +154,75 @@ func checkViewCount(n int) error {
 	return nil
 }
 
-// check reports a set of views that does not fix the lens.
-func (s *LensSolution) check() error {
-	const advice = "add pictures with the board tilted by 20 to 40 degrees to the left, right, near and far"
+// minSpread is the least share of the picture's width and height that the corners
+// of all views must span. What the lens does elsewhere is guessed from the model: with
+// half of the picture left out, by the sixth power of a quarter more radius.
+const minSpread = 0.6
+
+// checkSpread refuses views that all lie in one part of the picture.
+func checkSpread(views []BoardView, width, height int) error {
+	lo, hi := geom.Pixel{X: math.Inf(1), Y: math.Inf(1)}, geom.Pixel{X: math.Inf(-1), Y: math.Inf(-1)}
+	for _, v := range views {
+		for _, p := range v.Pixels {
+			lo = geom.Pixel{X: min(lo.X, p.X), Y: min(lo.Y, p.Y)}
+			hi = geom.Pixel{X: max(hi.X, p.X), Y: max(hi.Y, p.Y)}
+		}
+	}
+	x, y := (hi.X-lo.X)/float64(width), (hi.Y-lo.Y)/float64(height)
+	if min(x, y) >= minSpread {
+		return nil
+	}
+	// The widest empty margin is where to go.
+	empty := map[string]float64{"left": lo.X / float64(width), "right": 1 - hi.X/float64(width),
+		"top": lo.Y / float64(height), "bottom": 1 - hi.Y/float64(height)}
+	var sides []string
+	for _, side := range [...]string{"top", "bottom", "left", "right"} {
+		if empty[side] > (1-minSpread)/2 {
+			sides = append(sides, side)
+		}
+	}
+	return fmt.Errorf("calibration: solve lens: %w: the boards cover %.0f percent of the picture's width and %.0f of its height, at least %.0f are needed: add pictures with the board, tilted, at the %s of the picture",
+		ErrLens, 100*x, 100*y, 100*minSpread, strings.Join(sides, " and at the "))
+}
+
+// lensAdvice names the corners of the picture where no board was seen.
+func lensAdvice(views []BoardView, width, height int) (out []string) {
+	var seen [2][2]bool
+	for _, v := range views {
+		for _, p := range v.Pixels {
+			c, r := p.X/float64(width), p.Y/float64(height)
+			if (c < 0.2 || c > 0.8) && (r < 0.2 || r > 0.8) {
+				seen[int(math.Round(r))][int(math.Round(c))] = true
+			}
+		}
+	}
+	for r, down := range [...]string{"top", "bottom"} {
+		for c, across := range [...]string{"left", "right"} {
+			if !seen[r][c] {
+				out = append(out, fmt.Sprintf("no board was seen in the %s %s corner of the picture: what the lens does there is concluded from the rest", down, across))
+			}
+		}
+	}
+	return out
+}
+
+const tiltAdvice = "add pictures with the board tilted by 20 to 40 degrees to the left, right, near and far"
+
+// checkTilt refuses boards that are all nearly parallel.
+func (s *LensSolution) checkTilt() error {
 	if s.Tilt < minTilt {
 		return fmt.Errorf("calibration: solve lens: %w: the focal length cannot be told from the distance, because the boards are all nearly parallel (within %.1f degrees): %s",
-			ErrLens, s.Tilt.Degrees(), advice)
+			ErrLens, s.Tilt.Degrees(), tiltAdvice)
 	}
+	return nil
+}
+
+// check reports a set of views that does not fix the lens.
+func (s *LensSolution) check() error {
 	sx, sy := s.FocalSigma()
 	if worst := max(sx/s.Lens.Fx, sy/s.Lens.Fy); !(worst <= maxFocalSigma) {
 		return fmt.Errorf("calibration: solve lens: %w: the focal length is known to %.1f percent only (fx %.0f ± %.0f, fy %.0f ± %.0f px), at most %.1f is acceptable: %s",
-			ErrLens, 100*worst, s.Lens.Fx, sx, s.Lens.Fy, sy, 100*maxFocalSigma, advice)
+			ErrLens, 100*worst, s.Lens.Fx, sx, s.Lens.Fy, sy, 100*maxFocalSigma, tiltAdvice)
 	}
 	return nil
 }
@@ -457,24 +561,7 @@ func (p *lensProblem) outlier() (int, string) {
 
 // foreignRMS is how well a view that was not used fits this lens, at its best pose.
 func (p *lensProblem) foreignRMS(v BoardView, pose Extrinsics) float64 {
-	one := &lensProblem{object: p.object, lens: p.lens, views: []BoardView{v}, poses: []Extrinsics{pose}}
-	for range 50 { // Gauss-Newton on the pose alone
-		m := one.normal()
-		step, ok := SolveSPD(m.c[0][:], m.gc[0][:])
-		if !ok {
-			break
-		}
-		next := one.poses[0].Perturbed(Vec3{step[0], step[1], step[2]}, Vec3{step[3], step[4], step[5]})
-		before, after := one.cost(&one.lens, one.poses), one.cost(&one.lens, []Extrinsics{next})
-		if !(after < before) {
-			break
-		}
-		one.poses[0] = next
-		if before-after < 1e-9*before {
-			break
-		}
-	}
-	return one.rms()
+	return p.fitPose(v, pose).rms()
 }
 
 // tilt is the greatest angle between the normals of two boards.
@@ -508,7 +595,7 @@ func (p *lensProblem) covariance() ([]float64, error) {
 }
 
 // jackknife returns by what factor the lens's variances exceed those of
-// independent noise, at least 1: the median over the nine parameters of the variance
+// independent noise, at least 1: the median over the free parameters of the variance
 // that leaving out each view in turn shows (Efron 1982) over the formal one.
 func (p *lensProblem) jackknife(inverse []float64, variance float64) float64 {
 	n := len(p.views)
@@ -528,13 +615,17 @@ func (p *lensProblem) jackknife(inverse []float64, variance float64) float64 {
 			mean[k] += v[k] / float64(n)
 		}
 	}
-	ratios := make([]float64, 9)
-	for k := range ratios {
-		for _, v := range all {
-			ratios[k] += (v[k] - mean[k]) * (v[k] - mean[k])
+	var ratios []float64
+	for k, free := range p.free {
+		if !free {
+			continue
 		}
-		ratios[k] *= float64(n-1) / float64(n) / (inverse[10*k] * variance)
+		sum := 0.0
+		for _, v := range all {
+			sum += (v[k] - mean[k]) * (v[k] - mean[k])
+		}
+		ratios = append(ratios, sum*float64(n-1)/float64(n)/(inverse[10*k]*variance))
 	}
 	sort.Float64s(ratios)
-	return max(1, ratios[4])
+	return max(1, ratios[len(ratios)/2])
 }

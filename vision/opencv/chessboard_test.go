@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -76,6 +77,46 @@ func TestAPictureWithoutABoardHasNone(t *testing.T) {
 	assert.ErrorContains(t, err, "at least 3×3")
 }
 
+func TestTheQuickSearchFindsTheSameCorners(t *testing.T) {
+	for name, pattern := range map[string]string{"rendered 1080p": shared(t, "tables", "lens") + "/*/image.jpg", "photographs": shared(t, "real", "opencv_chess_9x6") + "/left*.jpg"} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		var e errorStats
+		quick, found := 0, 0
+		var spent time.Duration
+		for _, f := range files[:6] {
+			frame, err := ReadImage(f)
+			require.NoError(t, err)
+			start := time.Now()
+			px, ok, err := QuickChessboard(frame, 9, 6)
+			spent += time.Since(start)
+			require.NoError(t, err)
+			slow, ok2, err := FindChessboard(frame, 9, 6)
+			require.NoError(t, err)
+			if ok {
+				quick++
+			}
+			if ok2 {
+				found++
+			}
+			for k := range px {
+				if !ok || !ok2 {
+					break
+				}
+				want := slow[k]
+				if px[0].Sub(slow[0]).Norm() > 20 {
+					want = slow[len(slow)-1-k]
+				}
+				e.add(px[k], want)
+			}
+		}
+		n := float64(e.n)
+		t.Logf("%s: %d found, %d the slow way, %v each; mean (%.4f, %.4f) px, rms per axis %.4f, worst %.4f", name, quick, found, spent/6, e.x/n, e.y/n, math.Sqrt((e.xx+e.yy)/(2*n)), e.worst)
+		assert.GreaterOrEqual(t, quick, found-1, name)
+		assert.Less(t, math.Sqrt((e.xx+e.yy)/(2*n)), 0.2, name)
+	}
+}
+
 // boardViews finds the board in pictures; those without it are left out.
 func boardViews(t *testing.T, b calibration.Board, pattern string) (views []calibration.BoardView, w, h int) {
 	t.Helper()
@@ -98,6 +139,13 @@ func boardViews(t *testing.T, b calibration.Board, pattern string) (views []cali
 func logSolution(t *testing.T, s calibration.LensSolution) {
 	t.Helper()
 	sx, sy := s.FocalSigma()
+	for _, m := range s.Models {
+		t.Logf("model %-16s rms %.4f held out %.4f, worse by %.5f ± %.5f px², left out %.1f %v", m.Name, m.RMS, m.HeldOut, m.Worse, m.StandardError, m.LeftOut, m.Chosen)
+	}
+	if s.Lens.Covariance != nil {
+		c := s.Lens.Covariance
+		t.Logf("sigma of cx %.2f, cy %.2f, mat %.3f mm", math.Sqrt(c[20]), math.Sqrt(c[30]), float64(s.MatSigma))
+	}
 	t.Logf("fx %.2f ± %.2f, fy %.2f ± %.2f, cx %.2f, cy %.2f, distortion %.4f, rms %.4f px over %d views, tilt %.1f°, dropped %v",
 		s.Lens.Fx, sx, s.Lens.Fy, sy, s.Lens.Cx, s.Lens.Cy, s.Lens.Distortion, s.Lens.RMS, s.Lens.Views, s.Tilt.Degrees(), s.Dropped)
 }
@@ -105,7 +153,7 @@ func logSolution(t *testing.T, s calibration.LensSolution) {
 func TestTheLensOfOpenCVsSamples(t *testing.T) {
 	b := calibration.Board{Cols: 9, Rows: 6, Square: 25 * geom.Millimeter}
 	views, w, h := boardViews(t, b, filepath.Join(shared(t, "real", "opencv_chess_9x6"), "left*.jpg"))
-	s, err := CalibrateLens(b, views, w, h)
+	s, err := calibration.SolveLens(b, views, w, h)
 	require.NoError(t, err)
 	logSolution(t, s)
 	assert.InEpsilon(t, 535.9, s.Lens.Fx, 0.01)
@@ -115,7 +163,7 @@ func TestTheLensOfOpenCVsSamples(t *testing.T) {
 func TestAFrontalSetCannotFixTheFocalLength(t *testing.T) {
 	b := calibration.Board{Cols: 7, Rows: 7, Square: 25.4 * geom.Millimeter}
 	views, w, h := boardViews(t, b, filepath.Join(shared(t, "real", "photonvision_picam_chess_1080p"), "*.jpg"))
-	s, err := CalibrateLens(b, views, w, h)
+	s, err := calibration.SolveLens(b, views, w, h)
 	logSolution(t, s)
 	require.ErrorIs(t, err, calibration.ErrLens)
 	assert.ErrorContains(t, err, "focal length")
@@ -124,7 +172,7 @@ func TestAFrontalSetCannotFixTheFocalLength(t *testing.T) {
 func TestTheLensOfTheRenderedBoards(t *testing.T) {
 	b := calibration.Board{Cols: 9, Rows: 6, Square: 25 * geom.Millimeter}
 	views, w, h := boardViews(t, b, filepath.Join(shared(t, "tables", "lens"), "*", "image.jpg"))
-	s, err := CalibrateLens(b, views, w, h)
+	s, err := calibration.SolveLens(b, views, w, h)
 	require.NoError(t, err)
 	logSolution(t, s)
 	sx, sy := s.FocalSigma()

@@ -46,7 +46,12 @@ func (*BoardFinder) Find(vision.Frame) (calibration.BoardSighting, error) {
 	return calibration.BoardSighting{}, ErrNoOpenCV
 }
 
-// CalibrateLens returns ErrNoOpenCV.
-func CalibrateLens(calibration.Board, []calibration.BoardView, int, int) (calibration.LensSolution, error) {
-	return calibration.LensSolution{}, ErrNoOpenCV
+// FindQuick returns ErrNoOpenCV.
+func (*BoardFinder) FindQuick(vision.Frame) (calibration.BoardSighting, error) {
+	return calibration.BoardSighting{}, ErrNoOpenCV
+}
+
+// QuickChessboard returns ErrNoOpenCV.
+func QuickChessboard(vision.Frame, int, int) ([]geom.Pixel, bool, error) {
+	return nil, false, ErrNoOpenCV
 }
