@@ -46,9 +46,6 @@ type Board struct {
 	Marker     geom.Length // side of a marker's black square; 0 for a chessboard
 }
 
-// ErrBoardKind says that a kind of board is known but cannot be read yet.
-var ErrBoardKind = errors.New("charuco boards come with a later version, use a chessboard")
-
 const boardForm = "expected chessboard:COLSxROWS:SQUARE or charuco:COLSxROWS:SQUARE:MARKER, such as chessboard:9x6:25mm or charuco:9x6:25mm:18mm"
 
 // ParseBoard reads a board's description: chessboard:9x6:25mm has 9 by 6 inner

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"text/tabwriter"
 
 	"sightline/calibration"
-	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/opencv"
 )
@@ -18,18 +18,10 @@ import (
 type calibrateLensCmd struct {
 	pictureInput `embed:""`
 
-	Board string `required:"" placeholder:"BOARD" help:"The chessboard: chessboard:9x6:25mm has 9 by 6 inner corners and squares of 25 mm."`
+	Board string `required:"" placeholder:"BOARD" help:"The board: chessboard:9x6:25mm has 9 by 6 inner corners and squares of 25 mm, charuco:9x6:25mm:18mm also markers of 18 mm."`
 	Out   string `name:"output" short:"o" required:"" placeholder:"FILE" help:"The lens file to write, .json or .yaml."`
 	JSON  bool   `name:"json" help:"Print one JSON document."`
 }
-
-// What is taken from a live source.
-const (
-	liveViews = 15 // enough for a lens; every further one costs time
-	// liveMove is how far, as a share of the picture's width, a board's corners must
-	// have moved on average to count as another view.
-	liveMove = 0.04
-)
 
 // Run implements the command.
 func (c *calibrateLensCmd) Run(ctx context.Context) error {
@@ -44,9 +36,6 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 	if err != nil {
 		return fmt.Errorf("--%w", err)
 	}
-	if board.Kind != calibration.Chessboard {
-		return fmt.Errorf("--board %q: %w", c.Board, calibration.ErrBoardKind)
-	}
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -56,15 +45,15 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 	if err := checkOutput(c.Out); err != nil {
 		return err
 	}
-	views, dropped, size, err := c.views(ctx, board, progress)
+	shot, err := c.capture(ctx, board, progress)
 	if err != nil {
 		return err
 	}
-	s, err := calibration.SolveLens(board, views, size.w, size.h)
+	s, err := calibration.SolveLens(board, shot.views(), shot.size.w, shot.size.h)
 	for _, d := range s.Dropped {
 		fmt.Fprintf(progress, "%s: left out: %s\n", d.Name, d.Reason)
 	}
-	s.Dropped = append(dropped, s.Dropped...)
+	s.Dropped = append(shot.dropped, s.Dropped...)
 	switch {
 	case errors.Is(err, calibration.ErrLens):
 		return unanswered{err}
@@ -77,77 +66,142 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 	}
 	tellKept(progress, c.Out, kept)
 	if c.JSON {
-		return printLensJSON(out, s)
+		return printLensJSON(out, s, shot.guide.State())
 	}
-	return printLens(out, s, c.Out)
+	return printLens(out, s, shot.guide.State(), c.Out)
 }
 
-// views finds the board in the pictures. Pictures without it are named in dropped.
-func (c *calibrateLensCmd) views(ctx context.Context, board calibration.Board, progress io.Writer) (views []calibration.BoardView, dropped []calibration.Rejection, size sameSize, err error) {
+// lensCapture is what was taken of the board.
+type lensCapture struct {
+	guide   *calibration.Guide // nil before the first picture
+	size    sameSize
+	dropped []calibration.Rejection // pictures without the board
+}
+
+func (l *lensCapture) views() []calibration.BoardView {
+	if l.guide == nil {
+		return nil
+	}
+	return l.guide.Views()
+}
+
+// capture finds the board in the pictures. Of files every one that shows it counts;
+// from a live source the guide takes what adds something, until it has enough.
+func (c *calibrateLensCmd) capture(ctx context.Context, board calibration.Board, progress io.Writer) (l lensCapture, err error) {
+	finder, err := opencv.NewBoardFinder(board)
+	if err != nil {
+		return l, err
+	}
+	defer finder.Close()
+	report := newCaptureReport(progress)
 	err = c.each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
-		if err := size.check(f); err != nil {
+		if err := l.size.check(f); err != nil {
 			return false, false, err
 		}
-		px, found, err := opencv.FindChessboard(f, board.Cols, board.Rows)
-		switch {
-		case err != nil:
+		if l.guide == nil {
+			if l.guide, err = calibration.NewGuide(board, l.size.w, l.size.h, calibration.GuideOptions{}); err != nil {
+				return false, false, err
+			}
+		}
+		find := finder.Find
+		if c.live() {
+			find = finder.FindQuick
+		}
+		seen, err := find(f)
+		if err != nil {
 			return false, false, fmt.Errorf("%s: %w", f.Name, err)
-		case c.live() && (!found || !isNewView(views, px, size.w)):
-			return false, false, nil
-		case !found:
-			reason := fmt.Sprintf("no chessboard with %d×%d inner corners was found in it", board.Cols, board.Rows)
-			dropped = append(dropped, calibration.Rejection{Name: f.Name, Reason: reason})
-			fmt.Fprintf(progress, "%s: left out: %s\n", f.Name, reason)
+		}
+		if c.live() {
+			step := l.guide.Offer(seen)
+			report.step(f.Name, step, l.guide.State())
+			return step.Outcome == calibration.GuideTaken, l.guide.State().Enough, nil
+		}
+		step := l.guide.Add(seen)
+		if step.Outcome != calibration.GuideTaken {
+			l.dropped = append(l.dropped, calibration.Rejection{Name: f.Name, Reason: step.Reason})
+			fmt.Fprintf(progress, "%s: left out: %s\n", f.Name, step.Reason)
 			return false, false, nil
 		}
-		views = append(views, calibration.BoardView{Name: f.Name, Pixels: px})
-		fmt.Fprintf(progress, "%s: board found (%d)\n", f.Name, len(views))
-		return true, c.live() && len(views) >= liveViews, nil
+		fmt.Fprintf(progress, "%s: board found, %d corners (%d)\n", f.Name, len(seen.Pixels), l.guide.State().Views)
+		return true, false, nil
 	})
-	return views, dropped, size, err
-}
-
-// isNewView reports whether a board's corners lie elsewhere than in every view so far.
-func isNewView(views []calibration.BoardView, px []geom.Pixel, width int) bool {
-	for _, v := range views {
-		sum := 0.0
-		for i := range px {
-			sum += px[i].Sub(v.Pixels[i]).Norm()
-		}
-		if sum/float64(len(px)) < liveMove*float64(width) {
-			return false
-		}
-	}
-	return true
+	return l, err
 }
 
 // printLens prints a solved lens for people.
-func printLens(out io.Writer, s calibration.LensSolution, file string) error {
+func printLens(out io.Writer, s calibration.LensSolution, g calibration.GuideState, file string) error {
 	sx, sy := s.FocalSigma()
 	in := s.Lens
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "picture\t%d×%d px\n", in.Width, in.Height)
 	fmt.Fprintf(w, "focal length\tfx %.2f ± %.2f, fy %.2f ± %.2f px\n", in.Fx, sx, in.Fy, sy)
-	fmt.Fprintf(w, "principal point\tcx %.2f, cy %.2f px\n", in.Cx, in.Cy)
+	c := in.Covariance
+	fmt.Fprintf(w, "principal point\tcx %.2f ± %.2f, cy %.2f ± %.2f px\n", in.Cx, math.Sqrt(c[20]), in.Cy, math.Sqrt(c[30]))
 	d := in.Distortion
 	fmt.Fprintf(w, "distortion\tk1 %.5f, k2 %.5f, p1 %.5f, p2 %.5f, k3 %.5f\n", d[0], d[1], d[2], d[3], d[4])
-	fmt.Fprintf(w, "rms\t%.3f px over %d views\n", in.RMS, in.Views)
+	fmt.Fprintf(w, "rms\t%.3f px over %d views, %.3f px on corners held out\n", in.RMS, in.Views, s.HeldOut)
+	fmt.Fprintf(w, "on the mat\t± %.2f mm from the lens alone, at the worst point of a 3 ft mat that fills the picture\n", float64(s.MatSigma))
+	for _, m := range s.Models {
+		fmt.Fprintf(w, "model\t%s\n", modelLine(m))
+	}
 	for _, v := range s.Views {
-		fmt.Fprintf(w, "view\t%s: %.3f px\n", v.Name, v.RMS)
+		fmt.Fprintf(w, "view\t%s: %.3f px, %d corners\n", v.Name, v.RMS, v.Corners)
 	}
 	for _, d := range s.Dropped {
 		fmt.Fprintf(w, "left out\t%s: %s\n", d.Name, d.Reason)
+	}
+	picture := coveragePicture(g)
+	for i, line := range picture[:len(picture)-1] { // without what to do next
+		fmt.Fprintf(w, "%s\t%s\n", map[bool]string{true: "coverage"}[i == 0], line)
+	}
+	for _, a := range lensAdvice(s, g) {
+		fmt.Fprintf(w, "better\t%s\n", a)
 	}
 	fmt.Fprintf(w, "wrote\t%s\n", file)
 	return w.Flush()
 }
 
+// modelLine is one row of the table of distortion models.
+func modelLine(m calibration.LensModel) string {
+	line := fmt.Sprintf("%s: rms %.3f px, held out %.3f px", m.Name, m.RMS, m.HeldOut)
+	if m.Worse > 0 {
+		line += fmt.Sprintf(" (worse by %.2g ± %.2g px²)", m.Worse, m.StandardError)
+	}
+	if m.LeftOut > 0 {
+		line += fmt.Sprintf(", leaves out %.1f sigmas", math.Sqrt(m.LeftOut))
+	}
+	if m.Chosen {
+		line += " - chosen"
+	}
+	return line
+}
+
+// lensAdvice is what would make the lens better known.
+func lensAdvice(s calibration.LensSolution, g calibration.GuideState) []string {
+	out := append([]string{}, s.Advice...)
+	if !g.Enough {
+		out = append(out, g.Advice)
+	}
+	return out
+}
+
 // printLensJSON prints a solved lens for programs: the lens as its file holds it,
 // the views with their residuals, and what was left out.
-func printLensJSON(out io.Writer, s calibration.LensSolution) error {
+func printLensJSON(out io.Writer, s calibration.LensSolution, g calibration.GuideState) error {
 	type view struct {
 		Name string  `json:"name"`
 		RMS  float64 `json:"rms_px"`
+
+		Corners int `json:"corners"`
+	}
+	type model struct {
+		Name          string  `json:"name"`
+		RMS           float64 `json:"rms_px"`
+		HeldOut       float64 `json:"held_out_px"`
+		Worse         float64 `json:"worse_px2"`
+		StandardError float64 `json:"standard_error_px2"`
+		LeftOut       float64 `json:"left_out_sigmas"`
+		Chosen        bool    `json:"chosen"`
 	}
 	type rejection struct {
 		Name   string `json:"name"`
@@ -167,9 +221,28 @@ func printLensJSON(out io.Writer, s calibration.LensSolution) error {
 		Tilt    float64         `json:"tilt_deg"` // between the two boards that differ most
 		Views   []view          `json:"views"`
 		Dropped []rejection     `json:"dropped"`
-	}{1, lens, s.Lens.RMS, sx, sy, s.Tilt.Degrees(), []view{}, []rejection{}}
+
+		Model    string   `json:"model"`
+		Models   []model  `json:"models"`
+		HeldOut  float64  `json:"held_out_rms_px"`
+		CxSigma  float64  `json:"cx_sigma_px"`
+		CySigma  float64  `json:"cy_sigma_px"`
+		MatSigma float64  `json:"mat_sigma_mm"`
+		Covered  float64  `json:"covered"`  // share of the picture, 0…1
+		Coverage [][]int  `json:"coverage"` // corners in each cell of a grid over the picture, row by row
+		Advice   []string `json:"advice"`
+	}{Version: 1, Lens: lens, RMS: s.Lens.RMS, FxSigma: sx, FySigma: sy, Tilt: s.Tilt.Degrees(), Views: []view{}, Dropped: []rejection{},
+		Model: s.Model, Models: []model{}, HeldOut: s.HeldOut,
+		CxSigma: math.Sqrt(s.Lens.Covariance[20]), CySigma: math.Sqrt(s.Lens.Covariance[30]), MatSigma: float64(s.MatSigma),
+		Covered: g.Covered, Advice: lensAdvice(s, g)}
+	for _, row := range g.Counts {
+		doc.Coverage = append(doc.Coverage, row[:])
+	}
+	for _, m := range s.Models {
+		doc.Models = append(doc.Models, model{m.Name, m.RMS, m.HeldOut, m.Worse, m.StandardError, math.Sqrt(m.LeftOut), m.Chosen})
+	}
 	for _, v := range s.Views {
-		doc.Views = append(doc.Views, view{v.Name, v.RMS})
+		doc.Views = append(doc.Views, view{v.Name, v.RMS, v.Corners})
 	}
 	for _, d := range s.Dropped {
 		doc.Dropped = append(doc.Dropped, rejection(d))

@@ -113,6 +113,8 @@ func TestCalibrateLensWritesTheLensAndNamesWhatItLeftOut(t *testing.T) {
 	assert.Contains(t, stdout, "left out")
 	assert.Contains(t, stdout, "blank.png: no chessboard with 9×6 inner corners")
 	assert.Contains(t, stdout, "over 7 views")
+	assert.Contains(t, stdout, "chosen")
+	assert.Contains(t, stdout, "coverage")
 	in, err := calibration.LoadLens(out)
 	require.NoError(t, err)
 	t.Logf("fx %.2f of 420, fy %.2f of 421.5, rms %.3f px", in.Fx, in.Fy, in.RMS)

@@ -252,11 +252,12 @@ func (c *Calibrator) findMarkers(f vision.Frame) []calibration.MarkerSighting {
 
 // findBoard finds the board in a picture.
 func findBoard(f vision.Frame, b calibration.Board) (calibration.BoardSighting, error) {
-	if b.Kind != calibration.Chessboard {
-		return calibration.BoardSighting{}, calibration.ErrBoardKind
+	finder, err := opencv.NewBoardFinder(b)
+	if err != nil {
+		return calibration.BoardSighting{}, err
 	}
-	px, _, err := opencv.FindChessboard(f, b.Cols, b.Rows)
-	return calibration.BoardSighting{Pixels: px}, err
+	defer finder.Close()
+	return finder.FindQuick(f)
 }
 
 // adopted is what the guided calibration has saved since the program began.
@@ -311,7 +312,7 @@ func withSavedCalibration(c Config, log *slog.Logger) Config {
 func newCalibrator(c Config, w *Watcher, frames Frames, known func() (calibration.Intrinsics, bool), lens *adopted, log *slog.Logger) *Calibrator {
 	lensPath, tablePath := calibrationPaths(c)
 	return NewCalibrator(CalibratorOptions{
-		Frames: frames, FindBoard: findBoard, Markers: openMarkers(log), SolveLens: opencv.CalibrateLens,
+		Frames: frames, FindBoard: findBoard, Markers: openMarkers(log), SolveLens: calibration.SolveLens,
 		Setup: setup.Options{
 			Layout: c.Table.Layout, LensPath: lensPath, TablePath: tablePath,
 			ScaleX: c.Print.ScaleX, ScaleY: c.Print.ScaleY, Lens: known,

@@ -295,7 +295,7 @@ func TestABoardThatIsNeverTiltedGivesNoLens(t *testing.T) {
 	// Whoever asks all the same is told by the solver, and goes on where they were.
 	b.do(setup.Intent{Do: setup.Solve})
 	w := b.pending.(setup.SolveLens)
-	_, err := calibration.SolveLens(b.camera.Intrinsics, make([]calibration.Extrinsics, len(w.Views)), w.Board, w.Views[:3])
+	_, err := calibration.SolveLens(w.Board, w.Views[:3], w.Width, w.Height)
 	require.Error(t, err)
 	b.m.Solved(w, calibration.LensSolution{}, errLens())
 	s = b.m.State()

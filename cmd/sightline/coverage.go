@@ -1,0 +1,135 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"sightline/calibration"
+)
+
+// coveragePicture draws how far a guided capture has come: the camera's picture with
+// what the boards have covered, and beside it the tilts, the distances and how well
+// the lens would be known.
+//
+//	+----------------+  tilted    left yes, right yes, top no, bottom no
+//	|██████░░░░      |  distance  near no, far yes
+func coveragePicture(s calibration.GuideState) []string {
+	// A cell with a whole row of corners is well covered.
+	const well = 8
+	grid := make([]string, 0, calibration.GuideRows+2)
+	edge := "+" + strings.Repeat("-", 2*calibration.GuideCols) + "+"
+	grid = append(grid, edge)
+	for _, row := range s.Counts {
+		var b strings.Builder
+		for _, n := range row {
+			switch {
+			case n == 0:
+				b.WriteString("  ")
+			case n < well:
+				b.WriteString("░░")
+			default:
+				b.WriteString("██")
+			}
+		}
+		grid = append(grid, "|"+b.String()+"|")
+	}
+	grid = append(grid, edge)
+	yes := func(b bool) string {
+		if b {
+			return "yes"
+		}
+		return "no"
+	}
+	beside := []string{
+		fmt.Sprintf("views     %d", s.Views),
+		fmt.Sprintf("covered   %.0f %% of the picture", 100*s.Covered),
+		fmt.Sprintf("tilted    left %s, right %s, top %s, bottom %s", yes(s.Tilts[calibration.Left]), yes(s.Tilts[calibration.Right]), yes(s.Tilts[calibration.Top]), yes(s.Tilts[calibration.Bottom])),
+		fmt.Sprintf("distance  near %s, far %s", yes(s.Near), yes(s.Far)),
+	}
+	if s.Sigma != nil {
+		beside = append(beside,
+			fmt.Sprintf("so far    fx ± %.1f, fy ± %.1f, cx ± %.1f, cy ± %.1f px", s.Sigma.Fx, s.Sigma.Fy, s.Sigma.Cx, s.Sigma.Cy),
+			fmt.Sprintf("          a mat point ± %.2f mm, rms %.2f px", float64(s.Sigma.Mat), s.Sigma.RMS))
+	}
+	for i, line := range beside {
+		grid[i+1] += "  " + line
+	}
+	return append(grid, "next: "+s.Advice)
+}
+
+// captureReport tells whoever holds the board how the capture goes: on a terminal
+// the coverage picture, drawn again in its place; else a line for every view taken and
+// for every new reason why none is.
+type captureReport struct {
+	out   io.Writer
+	place bool // out is a terminal
+	lines int  // of the picture that stands there
+	last  string
+}
+
+func newCaptureReport(out io.Writer) *captureReport {
+	r := &captureReport{out: out}
+	if f, ok := out.(*os.File); ok && os.Getenv("TERM") != "dumb" {
+		info, err := f.Stat()
+		r.place = err == nil && info.Mode()&os.ModeCharDevice != 0
+	}
+	return r
+}
+
+// step reports what became of a frame.
+func (r *captureReport) step(name string, step calibration.GuideStep, s calibration.GuideState) {
+	now := step.Reason
+	if step.Outcome == calibration.GuideTaken {
+		now = fmt.Sprintf("view %d taken: it adds %s", s.Views, step.Added)
+	}
+	if r.place {
+		r.draw(append(coveragePicture(s), "now:  "+now))
+		return
+	}
+	switch {
+	case step.Outcome == calibration.GuideTaken:
+		fmt.Fprintf(r.out, "%s: %s; next: %s\n", name, now, s.Advice)
+	case step.Outcome == calibration.GuideMoving, step.Outcome == calibration.GuideNothingNew, now == r.last:
+		return // between two views; the advice has been given
+	default:
+		fmt.Fprintf(r.out, "%s: %s\n", name, now)
+	}
+	r.last = now
+}
+
+// draw replaces the lines that stand there. A line that is too long for the
+// terminal would be broken in two, so it is cut.
+func (r *captureReport) draw(lines []string) {
+	const width = 79
+	var b strings.Builder
+	if r.lines > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", r.lines)
+	}
+	r.lines = 0
+	for _, line := range lines {
+		for _, part := range wrapped(line, width) {
+			b.WriteString("\x1b[2K" + part + "\n")
+			r.lines++
+		}
+	}
+	b.WriteString("\x1b[J")
+	_, _ = io.WriteString(r.out, b.String())
+}
+
+// wrapped breaks a line at spaces; what follows is indented.
+func wrapped(line string, width int) (out []string) {
+	for {
+		runes := []rune(line)
+		if len(runes) <= width {
+			return append(out, line)
+		}
+		at := width
+		for at > width/2 && runes[at] != ' ' {
+			at--
+		}
+		out = append(out, string(runes[:at]))
+		line = "      " + strings.TrimLeft(string(runes[at:]), " ")
+	}
+}
