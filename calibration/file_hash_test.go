@@ -204,3 +204,34 @@ func TestAForeignFileIsRefusedInOneLine(t *testing.T) {
 	_, err = calibration.ParseTable(savedLens(t, "lens.json", sampleLens()))
 	assert.ErrorContains(t, err, "lens file")
 }
+
+// FuzzFlippedTable changes a table's file at will: what is still taken for intact says
+// what the file said.
+func FuzzFlippedTable(f *testing.F) {
+	table := numbered(70)
+	raw, err := calibration.FormatTable(&table)
+	if err != nil {
+		f.Fatal(err)
+	}
+	says, err := calibration.ParseTable(raw)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(uint16(100), uint8(1), uint16(0), uint8(0))
+	f.Add(uint16(3), uint8(32), uint16(900), uint8(4))
+	f.Fuzz(func(t *testing.T, a uint16, x uint8, b uint16, y uint8) {
+		changed := append([]byte(nil), raw...)
+		changed[int(a)%len(raw)] ^= x
+		changed[int(b)%len(raw)] ^= y
+		now, err := calibration.ParseTable(changed)
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Errorf("more than one line: %v", err)
+			}
+			return
+		}
+		if now.Integrity == calibration.Intact && fmt.Sprint(now) != fmt.Sprint(says) {
+			t.Errorf("taken for intact: %s", changed)
+		}
+	})
+}

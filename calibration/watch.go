@@ -33,6 +33,7 @@ type WatchVerdict struct {
 	Of      int   // markers of the layout
 	Missing []int // ids that have not been seen for some pictures
 	Strays  []int // ids that lie elsewhere while the others have not moved: bumped
+	Doubt   bool  // this picture shows a motion: the next ones decide, and it answers nothing
 
 	// Shift is how far the mat's corners seem to have moved: the largest of the four.
 	Shift geom.Length
@@ -240,6 +241,7 @@ func (w *Watch) See(at time.Time, seen []MarkerSighting) WatchVerdict {
 		w.learn(calm)
 	}
 	w.name(&v, here, astray)
+	v.Doubt = motion.evident
 	if v.State = w.state; v.State != WatchLens {
 		v.Grown = 0
 	}

@@ -138,6 +138,7 @@ func TestTenThousandQuietPicturesGiveNoAlarm(t *testing.T) {
 		for i := range pictures {
 			v := b.picture()
 			require.Equal(t, calibration.WatchOK, v.State, "picture %d at noise %v: %+v", i, noise, v)
+			require.False(t, v.Doubt, "picture %d at noise %v: %+v", i, noise, v)
 			most = max(most, v.Shift)
 		}
 		t.Logf("noise %.3f px: %d pictures, no alarm; a step of at most %.3f mm was suspected", noise, pictures, most.Millimeters())
@@ -157,6 +158,9 @@ func TestANudgeIsNoticedWithinASecond(t *testing.T) {
 			axis := calibration.Vec3{b.rng.NormFloat64(), b.rng.NormFloat64(), b.rng.NormFloat64()}
 			n := math.Sqrt(axis[0]*axis[0] + axis[1]*axis[1] + axis[2]*axis[2])
 			b.turn(degrees*axis[0]/n, degrees*axis[1]/n, degrees*axis[2]/n)
+			if degrees == 0.05 {
+				require.True(t, b.picture().Doubt, "rig %d: the first picture answers nothing", seed)
+			}
 			if k := b.until(10, calibration.WatchMoved, calibration.WatchSettled); k > 0 {
 				noticed++
 				worst = max(worst, k)

@@ -104,21 +104,22 @@ func watchView(v calibration.WatchVerdict, watched bool) web.Watch {
 		return out // the health says it
 	}
 	out.Text = fmt.Sprintf("%d of %d markers in place", v.Seen, v.Of)
+	var not []string
 	if len(v.Missing) > 0 {
-		out.Text += ", " + numbered("not seen", v.Missing)
+		not = append(not, listed(v.Missing)+" not seen")
 	}
 	if len(v.Strays) > 0 {
-		out.Text += ", " + numbered("moved", v.Strays)
+		not = append(not, listed(v.Strays)+" moved")
 	}
-	if v.State == calibration.WatchCovered {
-		out.Text += fmt.Sprintf("; the answers' sigma is widened by up to %.2f mm", v.Blind.Millimeters())
+	if len(not) > 0 {
+		out.Text += fmt.Sprintf(" (%s), which adds up to %.2f mm to sigma", strings.Join(not, "; "), v.Blind.Millimeters())
 	}
 	return out
 }
 
-// numbered is "not seen: 3, 5".
-func numbered(what string, ids []int) string {
-	return what + ": " + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(ids)), ", "), "[]")
+// listed is "3, 5".
+func listed(ids []int) string {
+	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(ids)), ", "), "[]")
 }
 
 // watchHealth says what the watch has found that stops the answers, and what to do
@@ -155,7 +156,16 @@ func watchHealth(v calibration.WatchVerdict, failed string) web.Health {
 			Advice: "Take hands and things off the mat's markers. Any five of the eight are enough, three that lie apart mostly are. Answers come back by themselves.",
 		}
 	}
+	if v.Doubt {
+		return mayHaveMoved
+	}
 	return web.Health{Code: web.OK}
+}
+
+// mayHaveMoved is said of a single picture that does not fit the calibration.
+var mayHaveMoved = web.Health{
+	Code: web.Moved, Title: "Camera moved?",
+	Detail: "In the last picture the mat's markers do not lie where the calibration puts them. The next pictures tell whether the camera moved.",
 }
 
 // about says how far, when that is known.

@@ -94,6 +94,9 @@ func (w *Watcher) health(status vision.FeedStatus, now time.Time) web.Health {
 	case w.broken != "":
 		return web.Health{Code: web.Broken, Title: "Cannot measure", Detail: w.broken, Advice: "Start the program anew with a calibration that fits this camera."}
 	}
+	if w.doubtful {
+		return mayHaveMoved
+	}
 	if w.watching {
 		return watchHealth(w.watched, w.failed)
 	}

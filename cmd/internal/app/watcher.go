@@ -79,7 +79,6 @@ type Watcher struct {
 	locator   Locator
 	located   calibration.Table // what locator works with
 	checkedAt time.Time         // when the camera's place was looked for last
-	doubtful  bool              // the markers contradicted the calibration file, once
 	guard     guard
 	pictures  pictureCheck
 	size      image.Point // of the pictures
@@ -95,6 +94,7 @@ type Watcher struct {
 	watched    calibration.WatchVerdict
 	watching   bool         // watched says something: markers of this registration were seen
 	failed     string       // why registering again after a move failed
+	doubtful   bool         // the markers contradicted the calibration file, once
 	picture    pictureState // what is wrong with the pictures
 	last       vision.Located
 	moving     map[string]geom.Length
@@ -294,18 +294,25 @@ func (w *Watcher) confirm(f vision.Frame, now time.Time) {
 	w.checkedAt = now
 	table, seen, err := w.registrar.register(f.Gray)
 	if err != nil || len(table.Used) < markersToTrust {
-		w.doubtful = false
+		w.setDoubtful(false)
 		return
 	}
 	// With some markers covered, the others' own places weigh more.
 	switch shift := w.located.Shift(&table); {
 	case shift <= max(movedBy, 3*table.PlaceSigma()):
-		w.doubtful = false
+		w.setDoubtful(false)
 		w.guard.begin(w.located, seen)
 	case !w.doubtful:
-		w.doubtful = true
+		w.setDoubtful(true)
 	default:
+		w.setDoubtful(false)
 		w.adoptFound(f, table, seen, fmt.Sprintf("The camera is not where %s puts it, by %.1f mm; registered again from %d markers.", w.o.TableName, shift.Millimeters(), len(table.Used)))
+	}
+}
+
+func (w *Watcher) setDoubtful(doubtful bool) {
+	if w.doubtful != doubtful { // only this goroutine writes it
+		w.update(func() { w.doubtful = doubtful })
 	}
 }
 
@@ -375,10 +382,10 @@ func (w *Watcher) checkSize(f vision.Frame) {
 	if before == w.size || before == (image.Point{}) {
 		return
 	}
-	w.locator, w.checkedAt, w.doubtful, w.guard.watch = nil, time.Time{}, false, nil
+	w.locator, w.checkedAt, w.guard.watch = nil, time.Time{}, nil
 	w.update(func() {
 		w.registered, w.region, w.unready, w.broken = web.Register{Times: w.registered.Times}, image.Rectangle{}, "", ""
-		w.watched, w.watching, w.failed = calibration.WatchVerdict{}, false, ""
+		w.watched, w.watching, w.failed, w.doubtful = calibration.WatchVerdict{}, false, "", false
 		w.last, w.result, w.moving = vision.Located{}, engine.Result{}, nil
 		w.note(fmt.Sprintf("The picture's size changed from %d×%d to %d×%d.", before.X, before.Y, width, height))
 	})
@@ -501,10 +508,10 @@ func (w *Watcher) takeRecalibration() {
 		w.o.Table, w.o.TableName, w.o.Layout = r.table, r.name, r.table.Layout
 		w.registrar.layout = r.table.Layout
 	}
-	w.locator, w.checkedAt, w.doubtful, w.guard.watch = nil, time.Time{}, false, nil
+	w.locator, w.checkedAt, w.guard.watch = nil, time.Time{}, nil
 	w.update(func() {
 		w.registered, w.unready, w.broken = web.Register{}, "", ""
-		w.watched, w.watching, w.failed = calibration.WatchVerdict{}, false, ""
+		w.watched, w.watching, w.failed, w.doubtful = calibration.WatchVerdict{}, false, "", false
 		w.last, w.result, w.moving = vision.Located{}, engine.Result{}, nil
 	})
 }

@@ -20,6 +20,18 @@ function banner(title, detail, advice) {
   element.hidden = !title;
 }
 
+// A calibration file that no longer says what was measured makes every answer unverified.
+const unverified = () => state.calibration.integrity.startsWith("changed");
+
+// What is to be known of answers that are given all the same.
+function reservations() {
+  const { state: watched, markers_in_place: seen, markers } = state.calibration.watch;
+  const texts = unverified() ? ["unverified"] : [];
+  if (watched === "covered") texts.push(`${seen} of ${markers} markers`);
+  if (watched === "unwatched") texts.push("not watched");
+  return texts;
+}
+
 function showHealth() {
   document.body.classList.toggle("lost", lost);
   if (lost) {
@@ -31,7 +43,7 @@ function showHealth() {
   const { code, title, detail, advice } = state.health;
   document.body.classList.toggle("stale", code !== "ok");
   set(byId("status"), { "data-code": code });
-  setText(byId("status-text"), code === "ok" ? "live" : title.toLowerCase());
+  setText(byId("status-text"), code === "ok" ? ["live", ...reservations()].join(", ") : title.toLowerCase());
   if (code === "ok") banner("", "", "");
   else banner(title, detail, advice);
 }
@@ -60,8 +72,8 @@ function show() {
   if (!state) return;
   showHealth();
   const { from, integrity, watch, hash, verified } = state.calibration;
-  const edited = integrity.startsWith("changed") ? ` (${integrity})` : "";
-  const registered = from ? `registered from ${from}${edited}${watch.text ? `, ${watch.text}` : ""} · calibration ${hash.slice(0, 8)}, ${verification(verified)}` : "not registered";
+  const edited = unverified() ? ` (${integrity})` : "";
+  const registered = from ? `calibration ${hash.slice(0, 8)} from ${from}${edited}, ${verification(verified)}${watch.text ? ` · ${watch.text}` : ""}` : "not registered";
   setText(byId("source"), `${state.camera.source} · rules ${state.rules || "–"} · ${registered}`);
   showChoice(state);
   showTable(state);
