@@ -6,26 +6,40 @@ import (
 	"sightline/engine/geom"
 )
 
+// aim is an arc with which an attack is measured.
+type aim struct {
+	*region
+	gap meeting            // the signed gap between the arc and the target
+	sd  [maxPlanes]float64 // of where its edges are, against the target
+}
+
 // attack measures the range inside an arc: from the attacker's base to the part
 // of the target's base that is in the arc (rules texts of 2.0 and 2.5, "Attack
 // Range"; the first edition also begins in the arc). gap is the signed gap
 // between the arc and the target.
 func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
-	var sd [maxPlanes]float64
+	m.aim = aim{region: r, gap: *gap}
 	if !m.exact {
 		for i, h := range r.planes {
-			sd[i] = m.edgeSigma(h)
+			m.aim.sd[i] = m.edgeSigma(h)
 		}
 	}
+	ends, starts := m.directInArc()
 	whole := m.direct
-	ends, starts := m.directInArc(r, &sd)
-	if !ends {
-		whole = m.inArcDistance(m.base, r, gap, &sd)
+	if !ends && m.rules != Rules1e {
+		whole = m.inArcDistance(m.base)
 	}
 	inArc := whole
 	if !ends || !starts {
 		m.start.clip(m.base, r.planes, &[maxPlanes]float64{})
-		inArc = m.inArcDistance(&m.start, r, gap, &sd)
+		if m.rules == Rules1e {
+			inArc = m.inArcDistance(&m.start)
+		} else { // it is only stated, and decides nothing
+			exact := m.exact
+			m.exact = true
+			inArc = m.cutDistance(&m.start, 0)
+			m.exact = exact
+		}
 	}
 
 	measured := &whole
@@ -49,15 +63,15 @@ func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
 // directInArc reports whether the closest points of the two bases are surely in
 // the arc: those on the target, whichever of them are the closest, and then also
 // those on the attacker. The attack range is then the range itself.
-func (m *pairMeasure) directInArc(r *region, sd *[maxPlanes]float64) (ends, starts bool) {
+func (m *pairMeasure) directInArc() (ends, starts bool) {
 	if m.contact != No {
 		return false, false
 	}
 	ends, starts = true, true
 	for _, l := range m.direct.rival {
-		for i, h := range r.planes {
+		for i, h := range m.aim.planes {
 			starts = starts && h.n.Dot(l[0])-h.c > tie
-			ends = ends && h.n.Dot(l[1])-h.c > tie+m.k*sd[i]
+			ends = ends && h.n.Dot(l[1])-h.c > tie+m.k*m.aim.sd[i]
 		}
 	}
 	return ends, starts
@@ -73,33 +87,30 @@ func (m *pairMeasure) directInArc(r *region, sd *[maxPlanes]float64) (ends, star
 // steps up to k standard deviations of the edge's place, and each step is
 // combined with as much error along the line as still lies within k standard
 // deviations of both together.
-func (m *pairMeasure) inArcDistance(start *shape, r *region, gap *meeting, sd *[maxPlanes]float64) meeting {
-	base := m.cutDistance(start, r, gap, sd, 0)
+func (m *pairMeasure) inArcDistance(start *shape) meeting {
+	base := m.cutDistance(start, 0)
 	if m.exact {
 		return base
 	}
-	grown := m.cutDistance(start, r, gap, sd, -m.k)
-	shrunk := m.cutDistance(start, r, gap, sd, m.k)
-	inside := gap.hi < 0 // whatever the truth, some part is in the arc
+	grown := m.cutDistance(start, -m.k)
+	shrunk := m.cutDistance(start, m.k)
+	inside := m.aim.gap.hi < 0 // whatever the truth, some part is in the arc
 	if inside && math.Abs(grown.val-base.val) <= tie && math.Abs(shrunk.val-base.val) <= tie {
 		return base
 	}
-	if out, ok := m.alongEdge(r, &base, &grown, &shrunk, sd); ok && inside {
+	if out, ok := m.alongEdge(&base, &grown, &shrunk); ok && inside {
 		return out
 	}
-	rho := m.edgeCorrelation(r, &base, sd)
+	rho := m.edgeCorrelation(&base)
 	out := base
+	outward := m.newCuts(start, base.span, grown.span, -m.k)
+	inward := m.newCuts(start, base.span, shrunk.span, m.k)
 	steps := [...]float64{0, 0.3, 0.5, 0.7, 0.85, 1} // of k
 	for i := 1; i < len(steps); i++ {
-		loose := m.k * slackWithin(steps[i-1], steps[i], rho)
-		g, s := &grown, &shrunk
-		if steps[i] < 1 {
-			gi := m.cutDistance(start, r, gap, sd, -m.k*steps[i])
-			si := m.cutDistance(start, r, gap, sd, m.k*steps[i])
-			g, s = &gi, &si
-		}
-		out.lo = min(out.lo, g.val-(g.val-g.lo)/m.k*loose)
-		out.hi = max(out.hi, s.val+(s.hi-s.val)/m.k*loose)
+		loose := slackWithin(steps[i-1], steps[i], rho)
+		g, s := outward.at(steps[i]), inward.at(steps[i])
+		out.lo = min(out.lo, g.val-(g.val-g.lo)*loose)
+		out.hi = max(out.hi, s.val+(s.hi-s.val)*loose)
 	}
 	// Whichever of these cuts is the true one gives the measuring line.
 	e := extremes{}
@@ -110,8 +121,8 @@ func (m *pairMeasure) inArcDistance(start *shape, r *region, gap *meeting, sd *[
 	if !inside {
 		// If it is in the arc at all, then perhaps by one corner only, and when a side
 		// of the target lies along the arc's edge it may be either corner of that side.
-		last := m.deepest(r)
-		for _, c := range m.cornerDepths(r) {
+		last := m.deepest()
+		for _, c := range m.cornerDepths() {
 			if !m.mayBeDeepest(&c, &last) {
 				continue
 			}
@@ -127,12 +138,51 @@ func (m *pairMeasure) inArcDistance(start *shape, r *region, gap *meeting, sd *[
 	return out
 }
 
+// cuts gives the distances to the target cut by an arc whose edges move from where they
+// are measured to where they are at the most.
+//
+// The distance to what a moving edge leaves of a convex shape is a convex function of
+// the way it has moved. Where it does not change over the whole way, or half of the
+// way changes it by half, nothing else can happen between.
+type cuts struct {
+	m             *pairMeasure
+	start         *shape
+	k             float64 // the whole way, in standard deviations
+	from, mid, to span
+	straight      bool
+}
+
+// straight is how much of an interval may bend and still count as straight.
+const straight = 0.01
+
+func (m *pairMeasure) newCuts(start *shape, from, to span, k float64) cuts {
+	c := cuts{m: m, start: start, k: k, from: from, to: to}
+	if c.straight = math.Abs(to.val-from.val) <= tie; !c.straight {
+		c.mid = m.cutDistance(start, k/2).span
+		c.straight = math.Abs(from.val+to.val-2*c.mid.val) <= straight*(from.hi-from.lo)
+	}
+	return c
+}
+
+// at returns the distance at the fraction f of the way, one of those that are asked for.
+func (c *cuts) at(f float64) span {
+	switch {
+	case f == 1:
+		return c.to
+	case c.straight:
+		mix := func(a, b float64) float64 { return a + f*(b-a) }
+		return span{mix(c.from.lo, c.to.lo), mix(c.from.val, c.to.val), mix(c.from.hi, c.to.hi)}
+	case f == 0.5:
+		return c.mid
+	}
+	return c.m.cutDistance(c.start, f*c.k).span
+}
+
 // alongEdge is the plain case of an arc's edge that crosses the target: the closest
 // point is where the two lines cross, and runs along the target's side as steadily as
 // the edge moves. Then first order holds: the distance changes as that to a fixed point
 // of the target does, and by the way that the edge shifts this point.
-func (m *pairMeasure) alongEdge(r *region, base, grown, shrunk *meeting, sd *[maxPlanes]float64) (meeting, bool) {
-	const straight = 0.01 // of the interval: less than this much of it bends
+func (m *pairMeasure) alongEdge(base, grown, shrunk *meeting) (meeting, bool) {
 	if base.rivalled || grown.rivalled || shrunk.rivalled {
 		return meeting{}, false
 	}
@@ -141,9 +191,9 @@ func (m *pairMeasure) alongEdge(r *region, base, grown, shrunk *meeting, sd *[ma
 		return meeting{}, false
 	}
 	edge, q := -1, base.lines[0][1]
-	for i, h := range r.planes {
+	for i, h := range m.aim.planes {
 		switch d := h.n.Dot(q) - h.c; {
-		case d > 3*m.k*sd[i]+tie: // far from this one
+		case d > 3*m.k*m.aim.sd[i]+tie: // far from this one
 		case d > 1e-6 || edge >= 0:
 			return meeting{}, false
 		default:
@@ -153,11 +203,11 @@ func (m *pairMeasure) alongEdge(r *region, base, grown, shrunk *meeting, sd *[ma
 	if edge < 0 {
 		return meeting{}, false
 	}
-	n := r.planes[edge].n
+	n := m.aim.planes[edge].n
 	var shift, slope gradient // of the edge inward, at the point
 	m.push(&shift, bodyFrom, n, q)
 	m.push(&shift, bodyTo, n.Mul(-1), q)
-	rate := (shrunk.val - grown.val) / (2 * m.k * sd[edge])
+	rate := (shrunk.val - grown.val) / (2 * m.k * m.aim.sd[edge])
 	for i := range slope {
 		for j := range slope[i] {
 			slope[i][j] = base.slope[i][j] + rate*shift[i][j]
@@ -180,17 +230,17 @@ func (m *pairMeasure) alongEdge(r *region, base, grown, shrunk *meeting, sd *[ma
 // moved inward by f of their standard deviations. Where nothing of the target is
 // left, the point of it that would be the last (or first) in the arc stands for
 // it: the answer is what holds if it is in the arc at all.
-func (m *pairMeasure) cutDistance(start *shape, r *region, gap *meeting, sd *[maxPlanes]float64, f float64) meeting {
+func (m *pairMeasure) cutDistance(start *shape, f float64) meeting {
 	var shrink [maxPlanes]float64
 	for i := range shrink {
-		shrink[i] = f * sd[i]
+		shrink[i] = f * m.aim.sd[i]
 	}
 	part := &m.part
-	part.clip(m.to, r.planes, &shrink)
+	part.clip(m.to, m.aim.planes, &shrink)
 	if len(part.v) == 0 {
-		at := gap.lines[0][1]
-		if gap.val <= 0 {
-			at = m.deepest(r).at
+		at := m.aim.gap.lines[0][1]
+		if m.aim.gap.val <= 0 {
+			at = m.deepest().at
 		}
 		part.set(bodyTo, m.to.lever, at)
 	}
@@ -213,12 +263,12 @@ type cornerDepth struct {
 	slope gradient
 }
 
-func (m *pairMeasure) cornerDepths(r *region) [4]cornerDepth {
+func (m *pairMeasure) cornerDepths() [4]cornerDepth {
 	var all [4]cornerDepth
 	for i := range all {
 		c := cornerDepth{at: m.to.v[i], depth: math.Inf(1)}
 		var n geom.Point
-		for _, h := range r.planes {
+		for _, h := range m.aim.planes {
 			if d := h.n.Dot(c.at) - h.c; d < c.depth {
 				c.depth, n = d, h.n
 			}
@@ -232,8 +282,8 @@ func (m *pairMeasure) cornerDepths(r *region) [4]cornerDepth {
 
 // deepest returns the corner of the target that is deepest in the arc, or nearest
 // to it when it is outside.
-func (m *pairMeasure) deepest(r *region) cornerDepth {
-	all := m.cornerDepths(r)
+func (m *pairMeasure) deepest() cornerDepth {
+	all := m.cornerDepths()
 	best := all[0]
 	for _, c := range all[1:] {
 		if c.depth > best.depth {
@@ -269,12 +319,12 @@ func (m *pairMeasure) edgeSigma(h halfPlane) float64 {
 
 // edgeCorrelation returns the largest correlation between an arc's edge moving
 // inward and the distance growing, over the edges near the closest point.
-func (m *pairMeasure) edgeCorrelation(r *region, d *meeting, sd *[maxPlanes]float64) float64 {
+func (m *pairMeasure) edgeCorrelation(d *meeting) float64 {
 	v := m.variance(&d.slope)
 	rho := -1.0
-	for i, h := range r.planes {
+	for i, h := range m.aim.planes {
 		q := d.lines[0][1]
-		if math.Abs(h.n.Dot(q)-h.c) > 2*m.k*sd[i]+tie {
+		if math.Abs(h.n.Dot(q)-h.c) > 2*m.k*m.aim.sd[i]+tie {
 			continue
 		}
 		var w gradient

@@ -422,6 +422,9 @@ func (g *gauge) nearest(a, b *shape, behind float64) []candidate {
 	g.addFeet(a, b, &r, false)
 	g.addFeet(b, a, &r, true)
 	for i, p := range a.v {
+		if x, y := b.round.centre.X-p.X, b.round.centre.Y-p.Y; x*x+y*y > sq(r.most+b.round.radius) {
+			continue
+		}
 		for j, q := range b.v {
 			x, y := q.X-p.X, q.Y-p.Y
 			if d2 := x*x + y*y; d2 <= r.most*r.most {
@@ -469,6 +472,9 @@ func (g *gauge) addFeet(a, b *shape, r *reach, swapped bool) {
 	for j := range b.edges {
 		e := &b.edges[j]
 		at, out := e.at, e.out()
+		if h := a.round.centre.Sub(at).Dot(out); h+a.round.radius < behind || h-a.round.radius > r.most {
+			continue // all of it
+		}
 		for _, p := range a.v {
 			x, y := p.X-at.X, p.Y-at.Y
 			h := x*out.X + y*out.Y

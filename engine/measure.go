@@ -196,6 +196,7 @@ type pairMeasure struct {
 	contact      Outcome
 	direct       meeting // from base to base
 
+	aim       aim
 	lane      lane
 	look      look
 	sights    []sight // what was answered about obstruction

@@ -483,14 +483,18 @@ func isCorner(p geom.Point, s *shape) bool {
 // the devices (G42). In 2.0 and 2.5 a ship on the line has no effect of its own (G40),
 // and small and large ships never obstruct in the first edition (G39).
 func (m *pairMeasure) standingOn(b beam) (ships, devices []string) {
-	m.lane.set(b)
+	p := trackOf(b.a)
+	width := 0.0
+	if b.a != b.b {
+		width = apart(b.a, b.b)
+	}
 	first := len(m.mem.ids)
 	for i := range m.others {
 		o := &m.others[i]
 		if o.ship == m.from || o.ship == m.target {
 			continue
 		}
-		if _, ok := m.lane.within(0, o.ship.Pose.Point, o.radius); ok && m.throughBase(b, &o.from) {
+		if p.far(o.ship.Pose.Point) <= o.radius+width && m.throughBase(b, &o.from) {
 			m.mem.ids = append(m.mem.ids, o.ship.ID)
 		}
 	}
@@ -501,7 +505,7 @@ func (m *pairMeasure) standingOn(b beam) (ships, devices []string) {
 		if !r.device {
 			continue
 		}
-		if _, ok := m.lane.within(0, r.centre, r.radius); ok && m.through(b, r.outline) {
+		if p.far(r.centre) <= r.radius+width && m.through(b, r.outline) {
 			m.mem.ids = append(m.mem.ids, r.id)
 		}
 	}

@@ -16,9 +16,8 @@ type rock struct {
 	outline  geom.Polygon // counter-clockwise
 	hull     geom.Polygon // its convex hull, which has far fewer vertices
 	shape    shape        // the outline, for measuring to it
-	centre   geom.Point   // of the circle around it
-	radius   float64
-	core     float64 // radius of a circle around the centre that is all within; 0 when the centre is not
+	circle                // around it
+	core     float64      // radius of a circle around the centre that is all within; 0 when the centre is not
 	sigma    float64
 }
 
@@ -27,21 +26,19 @@ func (r *rock) set(id, kind string, pose geom.Pose, outline []geom.Point, sigma 
 	*r = rock{id: id, kind: kind, at: pose.Point, outline: r.outline[:0], hull: r.hull, shape: r.shape, sigma: float64(sigma)}
 	f := frameOf(pose)
 	for _, p := range outline {
-		q := f.table(p)
-		r.outline = append(r.outline, q)
-		r.centre = r.centre.Add(q.Mul(1 / float64(len(outline))))
+		r.outline = append(r.outline, f.table(p))
 	}
+	r.circle = circleAround(r.outline)
 	if r.outline.Area() < 0 {
 		slices.Reverse(r.outline)
 	}
 	r.hull = r.outline.Hull(r.hull)
 	lever := 0.0
 	for _, p := range r.outline {
-		r.radius = max(r.radius, p.Sub(r.centre).Norm())
 		lever = max(lever, p.Sub(r.at).Norm())
 	}
 	r.core = max(0, r.outline.Depth(r.centre))
-	r.shape.v, r.shape.body, r.shape.lever = r.outline, bodyTo, lever
+	r.shape.v, r.shape.body, r.shape.lever, r.shape.round = r.outline, bodyTo, lever, r.circle
 	r.shape.setEdges()
 }
 
@@ -151,17 +148,18 @@ func (r *rock) pass(p *track, enough float64) (clear, deep float64) {
 // depth returns how deep inside the rock a line comes, as far as more than enough; 0
 // when it only touches it.
 func (r *rock) depth(p *track, enough float64) float64 {
-	tol := 1e-6
-	if !math.IsInf(enough, 1) {
-		tol = 0.02
-		along := min(max(0, r.centre.Sub(p.line[0]).Dot(p.u)), p.length)
-		if d := r.outline.Depth(p.line[0].Add(p.u.Mul(along))); d > enough {
-			return d
+	a, b := p.line[0], p.line[1]
+	if math.IsInf(enough, 1) {
+		_, d := r.outline.Deepest(a, b, 1e-6)
+		if d <= tie {
+			return 0
 		}
+		return d
 	}
-	_, d := r.outline.Deepest(p.line[0], p.line[1], tol)
-	if d <= tie {
-		return 0
+	along := min(max(0, r.centre.Sub(a).Dot(p.u)), p.length)
+	if d := r.outline.Depth(a.Add(p.u.Mul(along))); d > enough {
+		return d
 	}
-	return d
+	_, d := r.outline.Deeper(a, b, enough)
+	return max(0, d)
 }

@@ -36,10 +36,17 @@ type shape struct {
 	rays  []geom.Point
 	body  int
 	lever float64 // no point that is ever measured is further from the body's centre
+	round circle  // all of it is inside; of an arc's area there is no such circle
 
 	buf     [12]geom.Point // backs v, so that measuring does not allocate
 	edgeBuf [12]edge
 	rayBuf  [3]geom.Point
+}
+
+// circle is a circle on the table.
+type circle struct {
+	centre geom.Point
+	radius float64
 }
 
 // edge is a side of a shape: the points at + t·dir, t from lo to hi. That of a vertex
@@ -64,6 +71,21 @@ func (s *shape) set(body int, lever float64, v ...geom.Point) {
 	s.body, s.lever = body, lever
 	s.v = append(s.buf[:0], v...)
 	s.setEdges()
+	s.round = circleAround(v)
+}
+
+// circleAround returns a circle around the middle of some points.
+func circleAround(v []geom.Point) circle {
+	var c circle
+	for _, p := range v {
+		c.centre = c.centre.Add(p.Mul(1 / float64(len(v))))
+	}
+	for _, p := range v {
+		d := p.Sub(c.centre)
+		c.radius = max(c.radius, d.Dot(d))
+	}
+	c.radius = math.Sqrt(c.radius)
+	return c
 }
 
 func (s *shape) setEdges() {
@@ -86,6 +108,7 @@ func (s *shape) setEdges() {
 // setOpen makes the area of an arc.
 func (s *shape) setOpen(v []geom.Point, edges []edge, rays ...geom.Point) {
 	s.body = bodyFrom
+	s.round.radius = math.Inf(1)
 	s.v = append(s.buf[:0], v...)
 	s.edges = append(s.edgeBuf[:0], edges...)
 	s.rays = append(s.rayBuf[:0], rays...)
@@ -140,7 +163,7 @@ func (f *frame) table(p geom.Point) geom.Point {
 // moved inward by shrink[i] mm. A part that is only an edge or a corner stays, as
 // a segment or a point, because arcs are closed.
 func (s *shape) clip(src *shape, planes []halfPlane, shrink *[maxPlanes]float64) {
-	s.body, s.lever = src.body, src.lever
+	s.body, s.lever, s.round = src.body, src.lever, src.round
 	var room [2][12]geom.Point
 	v := src.v
 	for i := range planes {

@@ -206,10 +206,19 @@ func (g Polygon) edgesMeet(i, j int) bool {
 // polygon's interior by more than tol: grazing the boundary is not through. A
 // segment of no length passes through when it lies deeper inside than tol.
 func (g Polygon) MeetsInterior(a, b Point, tol float64) bool {
-	d := deepest{g: g, a: a, b: b, tol: max(tol, 1e-9), budget: 4096}
+	tol = max(tol, 1e-9)
+	_, d := g.Deeper(a, b, tol)
+	return d > tol
+}
+
+// Deeper returns a point of the segment from a to b that lies deeper inside the polygon
+// than some depth, in mm, not below 1e-9, and its own depth. Where there is none such the
+// depth that it returns is no more than the one given.
+func (g Polygon) Deeper(a, b Point, than float64) (Point, float64) {
+	d := deepest{g: g, a: a, b: b, tol: max(than, 1e-9), budget: 4096}
 	d.best, d.stop = d.tol, true
 	d.run()
-	return d.best > d.tol
+	return d.at, d.best
 }
 
 // Deepest returns the point of the segment from a to b that lies deepest inside
