@@ -263,8 +263,12 @@ type candidate struct {
 // distance measures the shortest distance between two shapes that do not
 // overlap. Only a vertex of one and a vertex or a side of the other can be
 // closest, and the distance is the least of all those pairs.
-func (g *gauge) distance(a, b *shape) meeting {
-	near := g.nearest(a, b, -1e-6)
+func (g *gauge) distance(a, b *shape) meeting { return g.distanceWithin(a, b, math.Inf(1)) }
+
+// distanceWithin measures the distance of two shapes that are no further apart than most,
+// which saves looking at what is.
+func (g *gauge) distanceWithin(a, b *shape, most float64) meeting {
+	near := g.nearest(a, b, -1e-6, most)
 	best := math.Inf(1)
 	for i := range near {
 		best = min(best, near[i].d)
@@ -412,13 +416,14 @@ func (g *gauge) looseness(a, b *shape) float64 {
 // nearest lists the pairs of points, a vertex of one shape and the point of the
 // other's outline that is closest to it, that are the nearest or may be. To a side
 // that is seen from behind, a vertex being less than behind in front of it, no
-// shortest line leads.
-func (g *gauge) nearest(a, b *shape, behind float64) []candidate {
+// shortest line leads. The shapes are no further apart than most.
+func (g *gauge) nearest(a, b *shape, behind, most float64) []candidate {
 	g.near = g.near[:0]
-	r := reach{loose: tie, most: math.Inf(1), best: math.Inf(1), behind: behind}
+	r := reach{loose: tie, best: math.Inf(1), behind: behind}
 	if !g.exact {
 		r.loose += g.looseness(a, b)
 	}
+	r.lower(most)
 	g.addFeet(a, b, &r, false)
 	g.addFeet(b, a, &r, true)
 	for i, p := range a.v {
@@ -456,7 +461,7 @@ type reach struct{ best, loose, most, behind float64 }
 
 // lower takes note of a pair d apart, and returns d.
 func (r *reach) lower(d float64) float64 {
-	if d < r.best {
+	if d <= r.best {
 		r.best, r.most = d, (d+r.loose)*(1+1e-15) // squares round
 	}
 	return d
@@ -551,7 +556,7 @@ func (g *gauge) overlap(a, b *shape, sep span) meeting {
 	m.rival = m.lines
 	if sep.hi >= 0 && !g.exact {
 		lines := extremes{}
-		near := g.nearest(a, b, math.Inf(-1))
+		near := g.nearest(a, b, math.Inf(-1), math.Inf(1))
 		for i := range near {
 			_, near[i].w = g.leaf(near[i].d, near[i].u, a.body, b.body, near[i].p, near[i].q, near[i].d)
 			lines.add(Line{near[i].p, near[i].q})

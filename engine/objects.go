@@ -84,8 +84,11 @@ func (t *table) guidesOverlap(g *gauge, s *Ship, rock *rock, so Outcome) Outcome
 // polygon.
 func (g *gauge) gapToOutline(a *shape, r *rock) meeting {
 	outline, poly := &r.shape, r.outline
-	if a.far(r.centre) > r.radius || r.keepsOff(a) || geom.Gap(a.v, poly) > 0 {
-		m := g.distance(a, outline)
+	if far := a.far(r.centre); far > r.radius || r.keepsOff(a) || geom.Gap(a.v, poly) > 0 {
+		if r.core == 0 { // the circle's middle may be outside the outline
+			far = a.far(r.outline[0])
+		}
+		m := g.distanceWithin(a, outline, far-r.core)
 		m.hi = max(m.hi, m.val)
 		// Near contact a corner may slip round another, whichever way is the looser.
 		if m.val <= g.k*math.Sqrt(g.pointVariance(a)) {
@@ -97,16 +100,16 @@ func (g *gauge) gapToOutline(a *shape, r *rock) meeting {
 	// outline has no one direction of separation, so that the interval takes the
 	// largest error of any corner, whichever way it points.
 	at, depth := a.v[0], math.Inf(-1)
-	look := func(poly geom.Polygon, p, q geom.Point) {
-		if c, d := poly.Deepest(p, q, 1e-6); d > depth {
+	look := func(c geom.Point, d float64) {
+		if d > depth {
 			at, depth = c, d
 		}
 	}
 	for i, p := range a.v {
-		look(poly, p, a.next(i))
+		look(poly.Deepest(p, a.next(i), 1e-6))
 	}
 	for i, p := range outline.v {
-		look(a.v, p, outline.next(i))
+		look(a.deepest(p, outline.next(i)))
 	}
 	depth = max(0, depth)
 	sd := g.k * math.Sqrt(g.pointVariance(a))

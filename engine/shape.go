@@ -125,6 +125,39 @@ func (s *shape) endless(out geom.Point) bool {
 	return false
 }
 
+// deepest returns the point of the segment from p to q that is deepest in a convex
+// shape, and its depth, negative outside. The depth is the least of what the point is
+// behind each side, which are linear: it is greatest at an end or where two are equal.
+func (s *shape) deepest(p, q geom.Point) (geom.Point, float64) {
+	var from, to [12]float64
+	for i := range s.edges {
+		e := &s.edges[i]
+		from[i], to[i] = e.at.Sub(p).Dot(e.out()), e.at.Sub(q).Dot(e.out())
+	}
+	n := len(s.edges)
+	best, at := math.Inf(-1), 0.0
+	look := func(t float64) {
+		least := math.Inf(1)
+		for i := range n {
+			least = min(least, from[i]+t*(to[i]-from[i]))
+		}
+		if least > best {
+			best, at = least, t
+		}
+	}
+	look(0)
+	look(1)
+	for i := range n {
+		for j := range i {
+			d, rate := from[j]-from[i], to[i]-from[i]-to[j]+from[j]
+			if t := d / rate; t > 0 && t < 1 {
+				look(t)
+			}
+		}
+	}
+	return p.Lerp(q, at), best
+}
+
 // rectangle makes the shape of x0…x1 by y0…y1 in a pose's own frame.
 func (s *shape) rectangle(p geom.Pose, body int, x0, x1, y0, y1 float64) {
 	f := frameOf(p)

@@ -62,9 +62,7 @@ func (g Polygon) Contains(p Point) bool {
 func (g Polygon) BoundaryDistance(p Point) float64 {
 	best := math.Inf(1)
 	for i, j := 0, len(g)-1; i < len(g); j, i = i, i+1 {
-		q, _ := ClosestOnSegment(p, g[j], g[i])
-		d := q.Sub(p)
-		best = min(best, d.Dot(d))
+		best = min(best, squareFrom(p, g[j], g[i]))
 	}
 	return math.Sqrt(best)
 }
@@ -401,9 +399,17 @@ func (g Polygon) SegmentGap(a, b Point) float64 {
 
 // squareFrom returns the square of the distance of p from the segment ab.
 func squareFrom(p, a, b Point) float64 {
-	q, _ := ClosestOnSegment(p, a, b)
-	d := q.Sub(p)
-	return d.Dot(d)
+	e, d := b.Sub(a), p.Sub(a)
+	along, l2 := d.Dot(e), e.Dot(e)
+	switch {
+	case along <= 0:
+		return d.Dot(d)
+	case along >= l2:
+		d = p.Sub(b)
+		return d.Dot(d)
+	}
+	c := e.Cross(d)
+	return c * c / l2
 }
 
 // Gap returns the distance between two polygons in mm, 0 when they meet or one
