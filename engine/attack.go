@@ -9,16 +9,24 @@ import (
 // aim is an arc with which an attack is measured.
 type aim struct {
 	*region
-	gap meeting            // the signed gap between the arc and the target
-	sd  [maxPlanes]float64 // of where its edges are, against the target
+	gap  meeting            // the signed gap between the arc and the target
+	sd   [maxPlanes]float64 // of where its edges are, against the target
+	move [maxPlanes]float64 // which way they move together: 1 inward, -1 outward
 }
+
+// strip reports whether the arc is a strip, whose two long edges move to the same side
+// when the ship does. It is narrow: were both moved inward, nothing might be left of it.
+func (a *aim) strip() bool { return len(a.planes) == maxPlanes }
 
 // attack measures the range inside an arc: from the attacker's base to the part
 // of the target's base that is in the arc (rules texts of 2.0 and 2.5, "Attack
 // Range"; the first edition also begins in the arc). gap is the signed gap
 // between the arc and the target.
 func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
-	m.aim = aim{region: r, gap: *gap}
+	m.aim = aim{region: r, gap: *gap, move: [maxPlanes]float64{1, 1, 1}}
+	if m.aim.strip() {
+		m.aim.move = [maxPlanes]float64{0, 1, -1}
+	}
 	if !m.exact {
 		for i, h := range r.planes {
 			m.aim.sd[i] = m.edgeSigma(h)
@@ -83,10 +91,10 @@ func (m *pairMeasure) directInArc() (ends, starts bool) {
 // The arc's edge is uncertain too, and where it crosses the target it decides
 // which point is the closest. First order fails there: the closest point runs
 // along the target's side as the arc's edge moves, and jumps to another side at
-// a corner. So the target is cut by the arc grown and by the arc shrunk, in a few
-// steps up to k standard deviations of the edge's place, and each step is
-// combined with as much error along the line as still lies within k standard
-// deviations of both together.
+// a corner. So the target is cut by the arc grown and by the arc shrunk, or by the
+// strip moved to the one side and to the other, in a few steps up to k standard
+// deviations of the edge's place, and each step is combined with as much error along
+// the line as still lies within k standard deviations of both together.
 func (m *pairMeasure) inArcDistance(start *shape) meeting {
 	base := m.cutDistance(start, 0)
 	if m.exact {
@@ -101,17 +109,9 @@ func (m *pairMeasure) inArcDistance(start *shape) meeting {
 	if out, ok := m.alongEdge(&base, &grown, &shrunk); ok && inside {
 		return out
 	}
-	rho := m.edgeCorrelation(&base)
 	out := base
-	outward := m.newCuts(start, base.span, grown.span, -m.k)
-	inward := m.newCuts(start, base.span, shrunk.span, m.k)
-	steps := [...]float64{0, 0.3, 0.5, 0.7, 0.85, 1} // of k
-	for i := 1; i < len(steps); i++ {
-		loose := slackWithin(steps[i-1], steps[i], rho)
-		g, s := outward.at(steps[i]), inward.at(steps[i])
-		out.lo = min(out.lo, g.val-(g.val-g.lo)*loose)
-		out.hi = max(out.hi, s.val+(s.hi-s.val)*loose)
-	}
+	m.widen(&out, m.newCuts(start, base.span, grown.span, -m.k), -1)
+	m.widen(&out, m.newCuts(start, base.span, shrunk.span, m.k), 1)
 	// Whichever of these cuts is the true one gives the measuring line.
 	e := extremes{}
 	add := func(c *meeting) { e.add(c.rival[0]); e.add(c.rival[1]) }
@@ -133,9 +133,30 @@ func (m *pairMeasure) inArcDistance(start *shape) meeting {
 		}
 	}
 	out.rival, out.rivalled = e.pair()
-	// Surely in the arc is what is in the smallest of these cuts.
-	out.choice, out.even = shrunk.choice, inside && base.even && shrunk.even
+	if out.even = inside && base.even; out.even {
+		sure := shrunk // surely in the arc is what is in the smallest cut
+		if m.aim.strip() {
+			sure = m.cutBy(start, [maxPlanes]float64{0, m.k * m.aim.sd[1], m.k * m.aim.sd[2]})
+		}
+		out.choice, out.even = sure.choice, sure.even
+	}
 	return out
+}
+
+// widen makes an interval hold what the cuts to one side leave possible: side is -1 for
+// the arc growing, 1 for it shrinking.
+func (m *pairMeasure) widen(out *meeting, c cuts, side float64) {
+	rho := m.edgeCorrelation(out)
+	steps := [...]float64{0, 0.3, 0.5, 0.7, 0.85, 1} // of k
+	for i := 1; i < len(steps); i++ {
+		at := c.at(steps[i])
+		if side < 0 || m.aim.strip() {
+			out.lo = min(out.lo, at.val-(at.val-at.lo)*slackWithin(steps[i-1], steps[i], -side*rho))
+		}
+		if side > 0 || m.aim.strip() {
+			out.hi = max(out.hi, at.val+(at.hi-at.val)*slackWithin(steps[i-1], steps[i], side*rho))
+		}
+	}
 }
 
 // cuts gives the distances to the target cut by an arc whose edges move from where they
@@ -208,6 +229,9 @@ func (m *pairMeasure) alongEdge(base, grown, shrunk *meeting) (meeting, bool) {
 	m.push(&shift, bodyFrom, n, q)
 	m.push(&shift, bodyTo, n.Mul(-1), q)
 	rate := (shrunk.val - grown.val) / (2 * m.k * m.aim.sd[edge])
+	if m.aim.strip() {
+		rate *= m.aim.move[edge]
+	}
 	for i := range slope {
 		for j := range slope[i] {
 			slope[i][j] = base.slope[i][j] + rate*shift[i][j]
@@ -233,8 +257,12 @@ func (m *pairMeasure) alongEdge(base, grown, shrunk *meeting) (meeting, bool) {
 func (m *pairMeasure) cutDistance(start *shape, f float64) meeting {
 	var shrink [maxPlanes]float64
 	for i := range shrink {
-		shrink[i] = f * m.aim.sd[i]
+		shrink[i] = f * m.aim.move[i] * m.aim.sd[i]
 	}
+	return m.cutBy(start, shrink)
+}
+
+func (m *pairMeasure) cutBy(start *shape, shrink [maxPlanes]float64) meeting {
 	part := &m.part
 	part.clip(m.to, m.aim.planes, &shrink)
 	if len(part.v) == 0 {
@@ -318,13 +346,16 @@ func (m *pairMeasure) edgeSigma(h halfPlane) float64 {
 }
 
 // edgeCorrelation returns the largest correlation between an arc's edge moving
-// inward and the distance growing, over the edges near the closest point.
+// inward and the distance growing, over the edges near the closest point; of a strip
+// that of its moving as a whole.
 func (m *pairMeasure) edgeCorrelation(d *meeting) float64 {
 	v := m.variance(&d.slope)
-	rho := -1.0
+	q, rho := d.lines[0][1], -1.0
 	for i, h := range m.aim.planes {
-		q := d.lines[0][1]
-		if math.Abs(h.n.Dot(q)-h.c) > 2*m.k*m.aim.sd[i]+tie {
+		switch {
+		case m.aim.strip() && i != 1:
+			continue
+		case !m.aim.strip() && math.Abs(h.n.Dot(q)-h.c) > 2*m.k*m.aim.sd[i]+tie:
 			continue
 		}
 		var w gradient
