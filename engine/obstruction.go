@@ -415,7 +415,7 @@ func walk(b beam, near []nearRock, all bool) walked {
 		p := trackOf(b.at(t))
 		deep, sure, clear, free := 0.0, 0.0, math.Inf(1), true
 		for _, r := range near {
-			c, d := r.pass(&p, r.limit+between)
+			c, d := r.pass(&p, -1)
 			if d > r.limit {
 				deep = max(deep, d)
 			}

@@ -145,8 +145,9 @@ func (r *rock) pass(p *track, enough float64) (clear, deep float64) {
 	return 0, max(min(room, give), r.depth(p, enough))
 }
 
-// depth returns how deep inside the rock a line comes, as far as more than enough; 0
-// when it only touches it.
+// depth returns how deep inside the rock a line comes, or a depth that is more than
+// enough; 0 when it only touches it. Where nothing is enough it is the deepest point's,
+// where anything is, the one's that is nearest to the rock's middle.
 func (r *rock) depth(p *track, enough float64) float64 {
 	a, b := p.line[0], p.line[1]
 	if math.IsInf(enough, 1) {
@@ -157,8 +158,8 @@ func (r *rock) depth(p *track, enough float64) float64 {
 		return d
 	}
 	along := min(max(0, r.centre.Sub(a).Dot(p.u)), p.length)
-	if d := r.outline.Depth(a.Add(p.u.Mul(along))); d > enough {
-		return d
+	if d := r.outline.Depth(a.Add(p.u.Mul(along))); d > enough || enough < 0 {
+		return max(0, d)
 	}
 	_, d := r.outline.Deeper(a, b, enough)
 	return max(0, d)
