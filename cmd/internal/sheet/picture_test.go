@@ -26,10 +26,47 @@ import (
 // testDPI is what the pictures are measured at: a pixel is 0.042 mm.
 const testDPI = 600
 
-// picture is a rasterised page.
+// picture is a rasterised page, and what the printer that it goes to makes of it: a
+// place of the paper lies that much further from the page's middle than it is drawn.
 type picture struct {
 	image.Image
-	perMM float64
+	perMM          float64
+	scaleX, scaleY float64 // 0: 1
+	cx, cy         float64 // middle of the page, mm
+}
+
+// through returns the picture as the page's printer puts it on paper. The printer's x
+// runs along the paper's short side.
+func (p picture) through(page Page) picture {
+	p.scaleX, p.scaleY = page.Printer.X, page.Printer.Y
+	if page.Width > page.Height {
+		p.scaleX, p.scaleY = p.scaleY, p.scaleX
+	}
+	p.cx, p.cy = float64(page.Width)/2, float64(page.Height)/2
+	return p
+}
+
+// drawn returns where in the raster, in pixels from its corner, a place of the paper
+// in mm comes from; paper undoes it.
+func (p picture) drawn(x, y float64) (u, v float64) {
+	sx, sy := p.scales()
+	return (p.cx + (x-p.cx)/sx) * p.perMM, (p.cy + (y-p.cy)/sy) * p.perMM
+}
+
+func (p picture) paper(u, v float64) (x, y float64) {
+	sx, sy := p.scales()
+	return p.cx + (u/p.perMM-p.cx)*sx, p.cy + (v/p.perMM-p.cy)*sy
+}
+
+func (p picture) scales() (sx, sy float64) {
+	sx, sy = p.scaleX, p.scaleY
+	if sx == 0 {
+		sx = 1
+	}
+	if sy == 0 {
+		sy = 1
+	}
+	return sx, sy
 }
 
 // grey returns the brightness of a pixel, 0…255.
@@ -39,12 +76,14 @@ func (p picture) grey(x, y int) float64 {
 
 // at returns the brightness of the pixel at a place of the page, in mm.
 func (p picture) at(x, y float64) float64 {
-	return p.grey(int(math.Floor(x*p.perMM)), int(math.Floor(y*p.perMM)))
+	u, v := p.drawn(x, y)
+	return p.grey(int(math.Floor(u)), int(math.Floor(v)))
 }
 
 // ink returns the colour of the pixel at a place of the page, in mm.
 func (p picture) ink(x, y float64) color.RGBA {
-	return color.RGBAModel.Convert(p.At(int(math.Floor(x*p.perMM)), int(math.Floor(y*p.perMM)))).(color.RGBA)
+	u, v := p.drawn(x, y)
+	return color.RGBAModel.Convert(p.At(int(math.Floor(u)), int(math.Floor(v)))).(color.RGBA)
 }
 
 // edges returns the places, in mm along the line, at which the brightness crosses
@@ -52,24 +91,31 @@ func (p picture) ink(x, y float64) color.RGBA {
 // level or upright. Places are found between pixels by linear interpolation.
 func (p picture) edges(a, b geom.Point) []float64 {
 	level := a.Y == b.Y
-	from, to := a.X, b.X
+	au, av := p.drawn(a.X, a.Y)
+	bu, bv := p.drawn(b.X, b.Y)
+	from, to := au, bu
 	if !level {
-		from, to = a.Y, b.Y
+		from, to = av, bv
 	}
 	value := func(i int) float64 {
 		if level {
-			return p.grey(i, int(math.Floor(a.Y*p.perMM)))
+			return p.grey(i, int(math.Floor(av)))
 		}
-		return p.grey(int(math.Floor(a.X*p.perMM)), i)
+		return p.grey(int(math.Floor(au)), i)
 	}
 	var out []float64
-	first := int(math.Floor(from * p.perMM))
+	first := int(math.Floor(from))
 	before := value(first)
-	for i := first + 1; i <= int(math.Floor(to*p.perMM)); i++ {
+	for i := first + 1; i <= int(math.Floor(to)); i++ {
 		now := value(i)
 		if (before < 127.5) != (now < 127.5) {
 			share := (127.5 - before) / (now - before)
-			out = append(out, (float64(i-1)+0.5+share)/p.perMM) // pixel centres at +0.5
+			at := float64(i-1) + 0.5 + share // pixel centres at +0.5
+			x, y := p.paper(at, at)
+			if !level {
+				x = y
+			}
+			out = append(out, x)
 		}
 		before = now
 	}
@@ -98,7 +144,7 @@ func pictureOfPNG(t *testing.T, p Page, dpi int) picture {
 	require.NoError(t, WritePNG(&b, p, dpi))
 	img, err := png.Decode(&b)
 	require.NoError(t, err)
-	return picture{img, float64(dpi) / 25.4}
+	return picture{Image: img, perMM: float64(dpi) / 25.4}
 }
 
 func picturesOfPDF(t *testing.T, pages []Page) []picture {
@@ -116,7 +162,7 @@ func picturesOfPDF(t *testing.T, pages []Page) []picture {
 	require.Len(t, names, len(pages))
 	var pictures []picture
 	for _, n := range names {
-		pictures = append(pictures, picture{readPGM(t, n), testDPI / 25.4})
+		pictures = append(pictures, picture{Image: readPGM(t, n), perMM: testDPI / 25.4})
 	}
 	return pictures
 }
@@ -141,6 +187,15 @@ func readPGM(t *testing.T, name string) *image.Gray {
 	require.Equal(t, 255, most)
 	require.Greater(t, len(data), w*h)
 	return &image.Gray{Pix: data[len(data)-w*h:], Stride: w, Rect: image.Rect(0, 0, w, h)}
+}
+
+// compensated are printers that stretch what they print, as paper feeds do.
+var compensated = []PrinterScale{{}, {X: 0.99, Y: 1.01}}
+
+func paperFor(t *testing.T, name string, printer PrinterScale) Paper {
+	p := paperNamed(t, name)
+	p.Printer = printer
+	return p
 }
 
 func paperNamed(t *testing.T, name string) Paper {

@@ -48,8 +48,10 @@ func TestBothRulesAre100MillimetresLong(t *testing.T) {
 	for _, pr := range printers {
 		for name, page := range map[string]Page{"markers on letter": markers[1], "chessboard on a4": chess} {
 			t.Run(pr.name+", "+name, func(t *testing.T) {
-				pic := pr.pictures(t, []Page{page})[0]
-				assertRules(t, pic, page)
+				for _, printer := range compensated {
+					page.Printer = printer
+					assertRules(t, pr.pictures(t, []Page{page})[0].through(page), page)
+				}
 			})
 		}
 	}
@@ -81,19 +83,21 @@ func TestTokensOnASheetAreTheTokensThatTheCameraReads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("rasterises whole sheets in one goroutine: nothing for the race detector")
 	}
-	paper, tokens := paperNamed(t, "a4"), starter(t)
-	layout := packed(paper, tokens)
-	require.Len(t, layout, 1)
-	require.Len(t, layout[0], len(tokens))
-	pages := Tokens(paper, tokens)
-	for _, pr := range printers {
-		t.Run(pr.name, func(t *testing.T) {
-			pic := pr.pictures(t, pages)[0]
-			assertRules(t, pic, pages[0])
-			for _, p := range layout[0] {
-				assertToken(t, pic, p)
-			}
-		})
+	for _, printer := range compensated {
+		paper, tokens := paperFor(t, "a4", printer), starter(t)
+		layout := packed(paper, tokens)
+		require.Len(t, layout, 1)
+		require.Len(t, layout[0], len(tokens))
+		pages := Tokens(paper, tokens)
+		for _, pr := range printers {
+			t.Run(fmt.Sprint(pr.name, ", ", printer), func(t *testing.T) {
+				pic := pr.pictures(t, pages)[0].through(pages[0])
+				assertRules(t, pic, pages[0])
+				for _, p := range layout[0] {
+					assertToken(t, pic, p)
+				}
+			})
+		}
 	}
 }
 

@@ -1,0 +1,68 @@
+package sheet
+
+import (
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+func TestAPrinterScaleThatCannotBeIsRefused(t *testing.T) {
+	for _, bad := range []float64{99.5, 0.96, 1.04, -1, math.NaN(), math.Inf(1)} {
+		_, err := ParsePrinterScale(bad, 0)
+		assert.ErrorContains(t, err, "scale x: expected 0.97…1.03", "%v", bad)
+		_, err = ParsePrinterScale(1, bad)
+		assert.ErrorContains(t, err, "scale y: expected 0.97…1.03", "%v", bad)
+	}
+	s, err := ParsePrinterScale(0.97, 1.03)
+	require.NoError(t, err)
+	assert.Equal(t, PrinterScale{0.97, 1.03}, s)
+}
+
+func TestATruePrinterGetsThePageAsItIs(t *testing.T) {
+	page := Single(tokenOf(t, "A1", engine.Small), PrinterScale{X: 1})
+	assert.Equal(t, page, page.drawn())
+}
+
+// Whatever the printer, nothing may be drawn beyond the page, where it is cut off. (On
+// paper it comes out where it was meant, clear of the unprinted edge.)
+func TestCompensatedSheetsStayOnThePaper(t *testing.T) {
+	for _, name := range []string{"a4", "letter", "a3", "tabloid"} {
+		for _, printer := range []PrinterScale{{0.97, 0.97}, {1.03, 1.03}, {0.97, 1.03}} {
+			paper := paperFor(t, name, printer)
+			charuco, err := calibration.ParseBoard("charuco:9x6:25mm:18mm")
+			require.NoError(t, err)
+			pages := Tokens(paper, starter(t))
+			markers, err := MatMarkers(paper, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+			require.NoError(t, err)
+			card, err := CheckCard(paper, calibration.DefaultCheckCard())
+			require.NoError(t, err)
+			lens, err := LensBoard(paper, charuco)
+			require.NoError(t, err)
+			for _, page := range append(append(pages, markers...), card, lens) {
+				page = page.drawn()
+				for _, s := range page.Shapes {
+					lo, hi := s.bounds()
+					in := lo.X > 0.5 && lo.Y > 0.5 && hi.X < float64(page.Width)-0.5 && hi.Y < float64(page.Height)-0.5
+					require.True(t, in, "%s: %v to %v of %v × %v", page.Title, lo, hi, page.Width, page.Height)
+				}
+			}
+		}
+	}
+}
+
+// On paper that lies on its side the printer's x runs down the page.
+func TestALandscapeSheetIsStretchedTheOtherWay(t *testing.T) {
+	page := Page{Width: 200, Height: 100, Printer: PrinterScale{X: 0.99, Y: 1.01}}
+	page.rect(50, 25, 150, 75, black)
+	lo, hi := page.drawn().Shapes[0].bounds()
+	assert.InDelta(t, 100/1.01, hi.X-lo.X, 1e-9)
+	assert.InDelta(t, 50/0.99, hi.Y-lo.Y, 1e-9)
+	mid := lo.Lerp(hi, 0.5)
+	assert.InDelta(t, 0, float64(mid.Distance(geom.Point{X: 100, Y: 50})), 1e-9, "about the middle")
+}
