@@ -48,7 +48,7 @@ func TestCompensatedSheetsStayOnThePaper(t *testing.T) {
 				page = page.drawn()
 				for _, s := range page.Shapes {
 					lo, hi := s.bounds()
-					in := lo.X > 0.5 && lo.Y > 0.5 && hi.X < float64(page.Width)-0.5 && hi.Y < float64(page.Height)-0.5
+					in := lo.X > 0 && lo.Y > 0 && hi.X < float64(page.Width) && hi.Y < float64(page.Height)
 					require.True(t, in, "%s: %v to %v of %v × %v", page.Title, lo, hi, page.Width, page.Height)
 				}
 			}
