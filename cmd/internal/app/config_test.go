@@ -35,6 +35,8 @@ func TestBadConfigNamesTheKeyAndItsLine(t *testing.T) {
 		"negative picture":           {"[camera]\nwidth = -1\n", `line 2: camera.width: expected 0 to 20000 px`},
 		"source of nothing":          {"[camera]\nsource = \"\"\n", `line 2: camera.source: expected a source`},
 		"address without a port":     {"[web]\nlisten = \"localhost\"\n", `line 2: web.listen: expected host:port`},
+		"a printer that shrinks all": {"[print]\nscale_x = 0.94\n", `line 2: print.scale_x: expected 0.975 to 1.025`},
+		"a bar instead of a scale":   {"[print]\nscale_y = 99.5\n", `line 2: print.scale_y: expected 0.975 to 1.025`},
 		"port by name":               {"[web]\nlisten = \"localhost:web\"\n", `line 2: web.listen: expected host:port`},
 		"two markers are too few":    {"[[table.markers]]\nid = 1\n[[table.markers]]\nid = 2\n", `line 1: table.markers: markers: at least 3 are needed, got 2`},
 		"unknown key of a marker":    {"[[table.markers]]\nid = 1\nx = 3\n", `line 3: unknown key "table.markers.x"`},

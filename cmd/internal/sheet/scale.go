@@ -14,15 +14,15 @@ type PrinterScale struct{ X, Y float64 }
 
 // ScaleRange is how far from 1 a printer's scale may be. Paper feeds are off by
 // less than 1 %; a viewer that fits the page to the paper takes 3 % and more, and
-// what is enlarged by more than this runs into the paper's unprinted edge.
-const ScaleRange = 0.03
+// on A3 what is enlarged by 3 % is drawn beyond the page.
+const ScaleRange = 0.025
 
 // ParsePrinterScale checks a printer's scale. 0 stands for a scale that was not
 // given, 1.
 func ParsePrinterScale(x, y float64) (PrinterScale, error) {
 	for axis, v := range map[string]float64{"x": x, "y": y} {
 		if v != 0 && !(math.Abs(v-1) <= ScaleRange+1e-9) {
-			return PrinterScale{}, fmt.Errorf("scale %s: expected %.2f…%.2f (measured length of the 100 mm bar ÷ 100), got %v: beyond that something scales the page, print at 100 %%",
+			return PrinterScale{}, fmt.Errorf("scale %s: expected %.3f…%.3f (measured length of the 100 mm bar ÷ 100), got %v: beyond that something scales the page, print at 100 %%",
 				axis, 1-ScaleRange, 1+ScaleRange, v)
 		}
 	}

@@ -13,15 +13,15 @@ import (
 )
 
 func TestAPrinterScaleThatCannotBeIsRefused(t *testing.T) {
-	for _, bad := range []float64{99.5, 0.96, 1.04, -1, math.NaN(), math.Inf(1)} {
+	for _, bad := range []float64{99.5, 0.97, 1.03, -1, math.NaN(), math.Inf(1)} {
 		_, err := ParsePrinterScale(bad, 0)
-		assert.ErrorContains(t, err, "scale x: expected 0.97…1.03", "%v", bad)
+		assert.ErrorContains(t, err, "scale x: expected 0.975…1.025", "%v", bad)
 		_, err = ParsePrinterScale(1, bad)
-		assert.ErrorContains(t, err, "scale y: expected 0.97…1.03", "%v", bad)
+		assert.ErrorContains(t, err, "scale y: expected 0.975…1.025", "%v", bad)
 	}
-	s, err := ParsePrinterScale(0.97, 1.03)
+	s, err := ParsePrinterScale(0.975, 1.025)
 	require.NoError(t, err)
-	assert.Equal(t, PrinterScale{0.97, 1.03}, s)
+	assert.Equal(t, PrinterScale{0.975, 1.025}, s)
 }
 
 func TestATruePrinterGetsThePageAsItIs(t *testing.T) {
@@ -33,7 +33,7 @@ func TestATruePrinterGetsThePageAsItIs(t *testing.T) {
 // paper it comes out where it was meant, clear of the unprinted edge.)
 func TestCompensatedSheetsStayOnThePaper(t *testing.T) {
 	for _, name := range []string{"a4", "letter", "a3", "tabloid"} {
-		for _, printer := range []PrinterScale{{0.97, 0.97}, {1.03, 1.03}, {0.97, 1.03}} {
+		for _, printer := range []PrinterScale{{0.975, 0.975}, {1.025, 1.025}, {0.975, 1.025}} {
 			paper := paperFor(t, name, printer)
 			charuco, err := calibration.ParseBoard("charuco:9x6:25mm:18mm")
 			require.NoError(t, err)
