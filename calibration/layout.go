@@ -46,19 +46,29 @@ type Placement struct {
 	XY   geom.Length // of its centre, along each axis
 	Turn geom.Angle
 	Z    geom.Length // of the print's height over the mat's surface
-	Size float64     // relative, of the printed square's side
+	Size float64     // relative, of the printed square's width and length each, as it appears
 }
 
 // DefaultPlacement is for cards cut with a knife and laid by hand with a steel rule:
 // a cut is 0.2 mm, a rule is read to 0.2 mm and a card lies flush to 0.1 mm, which
 // together is 0.3 mm; 0.3 mm across a card of 56 mm is 0.3 degrees; card and mat are
-// equally thick to 0.2 mm; and the sheet's 100 mm rules are within 0.3 mm
-// (docs/printing.md), half of which is usual.
+// equally thick to 0.2 mm. The size is that of the square as a picture shows it: ink
+// spreads and light spreads over it, 0.4 mm on rendered tables under hard lamps, so
+// that the size of a marker says little about its distance.
 var DefaultPlacement = Placement{XY: 0.3 * geom.Millimeter, Turn: 0.3 * geom.Degree, Z: 0.2 * geom.Millimeter, Size: 0.01}
 
 // ExactPlacement is for markers whose places are known better than any picture
 // shows them: those of the simulated table, or printed on one plate.
 var ExactPlacement = Placement{XY: 0.01 * geom.Millimeter, Turn: 0.01 * geom.Degree, Z: 0.01 * geom.Millimeter, Size: 1e-5}
+
+// PlacementOf returns the default placement for markers laid to another sigma, their
+// turn with it.
+func PlacementOf(xy geom.Length) Placement {
+	p := DefaultPlacement
+	p.Turn *= geom.Angle(xy / p.XY)
+	p.XY = xy
+	return p
+}
 
 // placement returns the layout's placement, or the default.
 func (l Layout) placement() Placement {

@@ -1,10 +1,252 @@
 package calibration
 
-import "sightline/engine/geom"
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"sightline/engine/geom"
+)
+
+// DefaultRuleSigma is the standard deviation of a distance measured with a steel
+// rule or tape: both ends are read to 0.2 mm.
+const DefaultRuleSigma = 0.3 * geom.Millimeter
 
 // ScaleDistance is a distance that the user measured with a steel rule.
 type ScaleDistance struct {
 	From, To int         // markers, from centre to centre
 	Length   geom.Length // as measured
 	Sigma    geom.Length // of the measuring
+}
+
+// ParseScaleDistance reads FROM:TO:MM or FROM:TO:MM:SIGMA, as in 0:7:970.6 or 0:7:970.6:0.2.
+func ParseScaleDistance(s string) (d ScaleDistance, err error) {
+	bad := func() (ScaleDistance, error) {
+		return ScaleDistance{}, fmt.Errorf("distance %q: expected FROM:TO:MM or FROM:TO:MM:SIGMA with two markers' numbers, such as 0:7:970.6", s)
+	}
+	part := strings.Split(s, ":")
+	if len(part) < 3 || len(part) > 4 {
+		return bad()
+	}
+	var err1, err2 error
+	d.From, err1 = strconv.Atoi(part[0])
+	d.To, err2 = strconv.Atoi(part[1])
+	length, err3 := strconv.ParseFloat(part[2], 64)
+	d.Length, d.Sigma = geom.Length(length), DefaultRuleSigma
+	if err1 != nil || err2 != nil || err3 != nil {
+		return bad()
+	}
+	if len(part) == 4 {
+		sigma, err := strconv.ParseFloat(part[3], 64)
+		if err != nil {
+			return bad()
+		}
+		d.Sigma = geom.Length(sigma)
+	}
+	if d.From == d.To || !(d.Length > 0) || d.Length > 2*maxSide || !(d.Sigma > 0) || d.Sigma > d.Length {
+		return bad()
+	}
+	return d, nil
+}
+
+// ScaleCheck is what measured distances say about a table's scale.
+type ScaleCheck struct {
+	Change float64 // the table's lengths were multiplied by 1 + Change
+	Before float64 // relative sigma of the scale before, registration's part included
+	After  float64 // and after: the new ScaleSigma
+	// Sigmas is how many of its sigmas the layout lies from the distances, the worst of
+	// them: beyond 3.5 they contradict the layout or each other.
+	Sigmas    float64
+	Distances []ScaleResidual
+}
+
+// Contradicts reports whether distances and layout cannot both be right.
+func (c ScaleCheck) Contradicts() bool { return c.Sigmas > contradicts }
+
+// contradicts is what chance exceeds once in 2000 distances.
+const contradicts = 3.5
+
+// ScaleResidual is one measured distance beside what the table said of it.
+type ScaleResidual struct {
+	ScaleDistance
+	Seen       geom.Length // between the markers' centres as the camera sees them, before
+	Difference geom.Length // measured less seen
+	Expected   geom.Length // standard deviation of the difference
+}
+
+// MeasureScale corrects the table's scale by measured distances between markers and
+// returns what they said. The camera sees every marker where it truly lies, so that a
+// measured distance says how long a table millimetre is; it does not matter how well
+// those two markers were laid.
+//
+// The scale's error has two parts that pictures cannot tell apart: that of the layout
+// (ScaleSigma) and the part of the registration's own error that makes everything
+// larger alike. With g the change of the pose that does so, a = gᵀC⁻¹e / gᵀC⁻¹g of the
+// pose's error e is that part, independent of the rest of e. Both go into one scale
+// with the sum of their variances, which the distances then correct; ScaleSigma is
+// what remains of it, and RegistrationCovariance what remains of the pose. What the
+// distances would tell of that rest, two edges' ratio say, is left out, so that the
+// sigmas are a little too large rather than too small.
+func (t *Table) MeasureScale(distances []ScaleDistance, centers map[int]geom.Pixel) (ScaleCheck, error) {
+	var check ScaleCheck
+	if len(distances) == 0 {
+		return check, nil
+	}
+	if len(t.RegistrationCovariance) != 36 {
+		return check, fmt.Errorf("calibration: scale: the table's registration is not known well enough: register it anew")
+	}
+	own, rest := t.splitScale()
+	prior := t.ScaleSigma*t.ScaleSigma + own
+	check.Before = math.Sqrt(prior)
+	trial := *t
+	trial.RegistrationCovariance = rest
+	b := NewBudget(trial, Uncertainty{Model: DefaultUncertainty.Model, Pixel: t.noise().corner})
+	z, n, err := check.observe(b, distances, centers)
+	if err != nil {
+		return check, fmt.Errorf("calibration: scale: %w", err)
+	}
+	weights, ok := invertSPD(n, len(z))
+	if !ok {
+		return check, fmt.Errorf("calibration: scale: the distances' covariance cannot be inverted: were two of them measured from the same place?")
+	}
+	ones := make([]float64, len(z))
+	for i := range ones {
+		ones[i] = 1
+	}
+	precision := 1/prior + quadratic(weights, ones, ones)
+	s := quadratic(weights, ones, z) / precision
+	variance := 1 / precision
+	for i := range z {
+		check.Sigmas = max(check.Sigmas, math.Abs(z[i])/math.Sqrt(prior+n[i*len(z)+i]))
+		check.Sigmas = max(check.Sigmas, math.Abs(z[i]-s)/math.Sqrt(variance+n[i*len(z)+i]))
+	}
+	if check.Contradicts() { // then neither is as good as it says (Birge 1932)
+		variance *= square(check.Sigmas)
+	}
+	check.Change, check.After = s, math.Sqrt(variance)
+	t.RegistrationCovariance, t.ScaleSigma = rest, check.After
+	t.PoseCovariance = append([]float64(nil), rest...)
+	if b.lens != nil {
+		addLensPart(t.PoseCovariance, b.gain, b.lens, 1)
+	}
+	t.Distances = append([]ScaleDistance(nil), distances...)
+	t.stretch(1 + s)
+	return check, nil
+}
+
+// splitScale returns the variance of the part of the registration's error that
+// stretches everything alike, and the covariance of the rest.
+func (t *Table) splitScale() (variance float64, rest []float64) {
+	// With every length of the table twice as long, its camera is twice as far.
+	g := []float64{0, 0, 0, t.T[0], t.T[1], t.T[2]}
+	rest = append([]float64(nil), t.RegistrationCovariance...)
+	inverse, ok := invertScaled(t.RegistrationCovariance, 6)
+	if !ok { // it was split before
+		return 0, rest
+	}
+	variance = 1 / quadratic(inverse, g, g)
+	for i := range 6 {
+		for j := range 6 {
+			rest[6*i+j] -= variance * g[i] * g[j]
+		}
+	}
+	return variance, rest
+}
+
+// observe returns how much longer each distance was measured than seen, relatively,
+// and the covariance of that: of measuring, of noise and of what pose and lens have
+// wrong, which all distances share.
+func (c *ScaleCheck) observe(b *Budget, distances []ScaleDistance, centers map[int]geom.Pixel) (z, n []float64, err error) {
+	k := len(distances)
+	z, n = make([]float64, k), make([]float64, k*k)
+	pose, lens := make([][]float64, k), make([][]float64, k)
+	for i, d := range distances {
+		if err := d.validate(b.table.Layout); err != nil {
+			return nil, nil, err
+		}
+		p, sp, err := b.markerAt(d.From, centers)
+		if err != nil {
+			return nil, nil, err
+		}
+		q, sq, err := b.markerAt(d.To, centers)
+		if err != nil {
+			return nil, nil, err
+		}
+		arm := q.Sub(p)
+		seen := arm.Norm()
+		u := arm.Mul(1 / seen)
+		diff := sq.minus(&sp)
+		for j := range 6 {
+			pose[i] = append(pose[i], (u.X*diff.pose[0][j]+u.Y*diff.pose[1][j])/seen)
+		}
+		for j := range lensTerms {
+			lens[i] = append(lens[i], (u.X*diff.lens[0][j]+u.Y*diff.lens[1][j])/seen)
+		}
+		noise := pixelCov(&sp, b.limits.Pixel/2).Add(pixelCov(&sq, b.limits.Pixel/2)).Along(u) + b.modelVariance(&sp) + b.modelVariance(&sq)
+		z[i] = (float64(d.Length) - seen) / seen
+		n[i*k+i] = (square(float64(d.Sigma)) + noise) / (seen * seen)
+		c.Distances = append(c.Distances, ScaleResidual{ScaleDistance: d, Seen: geom.Length(seen), Difference: d.Length - geom.Length(seen)})
+	}
+	for i := range k {
+		for j := range k {
+			n[i*k+j] += quadratic(b.registration, pose[i], pose[j])
+			if b.lens != nil {
+				n[i*k+j] += quadratic(b.lens, lens[i], lens[j])
+			}
+		}
+		c.Distances[i].Expected = c.Distances[i].Seen * geom.Length(math.Sqrt(n[i*k+i]+square(c.Before)))
+	}
+	return z, n, nil
+}
+
+// markerAt returns where a marker's centre is seen on the table.
+func (b *Budget) markerAt(id int, centers map[int]geom.Pixel) (geom.Point, sensitivity, error) {
+	m, _ := b.table.Layout.marker(id)
+	px, ok := centers[id]
+	if !ok {
+		return geom.Point{}, sensitivity{}, fmt.Errorf("marker %d was not seen: measure between two markers that are", id)
+	}
+	p, ok1 := b.table.Camera.PointAt(px, m.Z)
+	s, ok2 := b.sensitivity(p, m.Z)
+	if !ok1 || !ok2 {
+		return geom.Point{}, sensitivity{}, fmt.Errorf("marker %d lies where the camera cannot see the table", id)
+	}
+	return p, s, nil
+}
+
+// Centers returns where the markers' centres appear: the crossing of their diagonals
+// behind the lens, which no tilt moves.
+func Centers(lens Intrinsics, seen []MarkerSighting) map[int]geom.Pixel {
+	out := map[int]geom.Pixel{}
+	for _, s := range seen {
+		var c [4]geom.Pixel
+		all := true
+		for k, px := range s.Corners {
+			var ok bool
+			c[k].X, c[k].Y, ok = lens.Undistort(px)
+			all = all && ok
+		}
+		u, v, w := c[2].Sub(c[0]), c[3].Sub(c[1]), c[1].Sub(c[0])
+		if cross := u.X*v.Y - u.Y*v.X; all && cross != 0 {
+			at := c[0].Add(u.Mul((w.X*v.Y - w.Y*v.X) / cross))
+			out[s.ID] = lens.Project(at.X, at.Y)
+		}
+	}
+	return out
+}
+
+// stretch multiplies every length along the table by k, in place, the camera's
+// distance with them: pictures stay as they are. Heights and sizes of prints, which are
+// measured by themselves, stay too.
+func (t *Table) stretch(k float64) {
+	for i := range t.T {
+		t.T[i] *= k
+	}
+	l := &t.Layout
+	l.Width, l.Height = l.Width*geom.Length(k), l.Height*geom.Length(k)
+	l.Markers = append([]Marker(nil), l.Markers...)
+	for i := range l.Markers {
+		l.Markers[i].Center = l.Markers[i].Center.Mul(k)
+	}
 }

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
-	"strings"
-	"text/tabwriter"
 	"time"
 
 	"sightline/calibration"
@@ -21,11 +18,14 @@ import (
 type calibrateTableCmd struct {
 	pictureInput `embed:""`
 
-	Lens   string `required:"" placeholder:"FILE" help:"The lens file, from calibrate lens."`
-	Out    string `name:"output" short:"o" required:"" placeholder:"FILE" help:"The table calibration to write, JSON."`
-	Mat    string `placeholder:"WxH" help:"The mat's width and height in mm, with the markers as print mat-markers lays them. Default: 914.4x914.4."`
-	Config string `placeholder:"FILE" help:"Take the mat and its markers from this configuration file instead."`
-	JSON   bool   `name:"json" help:"Print one JSON document: what was written."`
+	Lens        string   `required:"" placeholder:"FILE" help:"The lens file, from calibrate lens."`
+	Out         string   `name:"output" short:"o" required:"" placeholder:"FILE" help:"The table calibration to write, JSON."`
+	Mat         string   `placeholder:"WxH" help:"The mat's width and height in mm, with the markers as print mat-markers lays them. Default: 914.4x914.4."`
+	Config      string   `placeholder:"FILE" help:"Take the mat and its markers from this configuration file instead."`
+	MarkerSigma float64  `placeholder:"MM" help:"How exactly the markers were laid, as a standard deviation. Default: the configuration's, or 0.3 mm for cards laid by hand with a steel rule."`
+	Distance    []string `placeholder:"A:B:MM" help:"A distance measured with a steel rule between the centres of markers A and B (or between the same corner of both), to set the scale by; A:B:MM:SIGMA where you read it better or worse than to 0.3 mm. May be given again."`
+
+	JSON bool `name:"json" help:"Print one JSON document: what was written."`
 }
 
 // liveFrames is how many frames of a source are averaged.
@@ -48,6 +48,10 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 		return err
 	}
 	layout, err := c.layout()
+	if err != nil {
+		return err
+	}
+	distances, err := c.distances(layout)
 	if err != nil {
 		return err
 	}
@@ -83,6 +87,10 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 		return err
 	}
 	t.Made = seen.captured
+	scale, err := t.MeasureScale(distances, calibration.Centers(lens, merged))
+	if err != nil {
+		return unanswered{err}
+	}
 	kept, err := calibration.StoreTable(c.Out, &t)
 	if err != nil {
 		return err
@@ -98,11 +106,43 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 		}
 		return err
 	}
-	return printTable(out, &t, c.Out)
+	return printTable(out, &t, scale, c.Out)
 }
 
-// layout returns the mat and its markers.
+// layout returns the mat and its markers, and how exactly they lie.
 func (c *calibrateTableCmd) layout() (calibration.Layout, error) {
+	l, err := c.places()
+	if err != nil || c.MarkerSigma == 0 {
+		return l, err
+	}
+	if !(c.MarkerSigma > 0) || c.MarkerSigma > 10 {
+		return l, fmt.Errorf("--marker-sigma: expected more than 0 and at most 10 mm, got %v", c.MarkerSigma)
+	}
+	l.Placement = calibration.PlacementOf(geom.Length(c.MarkerSigma))
+	return l, nil
+}
+
+// distances returns the measured distances.
+func (c *calibrateTableCmd) distances(l calibration.Layout) (out []calibration.ScaleDistance, err error) {
+	known := map[int]bool{}
+	for _, m := range l.Markers {
+		known[m.ID] = true
+	}
+	for _, s := range c.Distance {
+		d, err := calibration.ParseScaleDistance(s)
+		if err != nil {
+			return nil, fmt.Errorf("--distance: %w", err)
+		}
+		if !known[d.From] || !known[d.To] {
+			return nil, fmt.Errorf("--distance %s: expected two of this mat's markers", s)
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// places returns the mat and its markers.
+func (c *calibrateTableCmd) places() (calibration.Layout, error) {
 	switch {
 	case c.Mat != "" && c.Config != "":
 		return calibration.Layout{}, errors.New("expected --mat or --config, got both")
@@ -209,27 +249,4 @@ func (s *sightings) merged() (out []calibration.MarkerSighting, err error) {
 		out = append(out, m)
 	}
 	return out, nil
-}
-
-// printTable prints a table calibration for people.
-func printTable(out io.Writer, t *calibration.Table, file string) error {
-	center := t.Center()
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintf(w, "camera\t%.1f mm over the mat at x %.1f, y %.1f mm\n", center[2], center[0], center[1])
-	fmt.Fprintf(w, "rms\t%.3f px of the markers' corners\n", t.RMS)
-	ids := make([]string, len(t.Used))
-	for i, id := range slices.Sorted(slices.Values(t.Used)) {
-		ids[i] = fmt.Sprint(id)
-	}
-	fmt.Fprintf(w, "markers\t%d of %d used: %s\n", len(t.Used), len(t.Layout.Markers), strings.Join(ids, " "))
-	for _, r := range t.Rejected {
-		fmt.Fprintf(w, "left out\t%s: %s\n", r.Name, r.Reason)
-	}
-	if corners, ok := t.MatCorners(); ok {
-		for i, name := range [4]string{"near left", "near right", "far right", "far left"} {
-			fmt.Fprintf(w, "mat corner\t%s at %.2f, %.2f px\n", name, corners[i].X, corners[i].Y)
-		}
-	}
-	fmt.Fprintf(w, "wrote\t%s\n", file)
-	return w.Flush()
 }

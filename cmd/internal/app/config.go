@@ -85,6 +85,7 @@ type rawConfig struct {
 		Record      string      `toml:"record"`
 		WidthMM     float64     `toml:"width_mm"`
 		HeightMM    float64     `toml:"height_mm"`
+		MarkerSigma float64     `toml:"marker_sigma_mm"`
 		Markers     []rawMarker `toml:"markers"`
 	} `toml:"table"`
 	Rules struct {
@@ -121,6 +122,7 @@ func defaultRaw() rawConfig {
 	raw.Camera.Source = "sim:"
 	raw.Table.WidthMM = calibration.MatSide.Millimeters()
 	raw.Table.HeightMM = calibration.MatSide.Millimeters()
+	raw.Table.MarkerSigma = calibration.DefaultPlacement.XY.Millimeters()
 	raw.Rules.Edition = "2.5"
 	raw.Rules.Profile = "nominal"
 	raw.Rules.Sigmas = engine.DefaultSigmas
@@ -329,10 +331,19 @@ func checkLength(key string, mm float64) *badValue {
 // layout returns the markers of the file, or the standard eight.
 func (raw rawConfig) layout() (calibration.Layout, *badValue) {
 	width, height := geom.Length(raw.Table.WidthMM), geom.Length(raw.Table.HeightMM)
-	if raw.Table.Markers == nil {
-		return calibration.DefaultLayout(width, height), nil
+	if s := raw.Table.MarkerSigma; !(s > 0) || s > 10 {
+		return calibration.Layout{}, bad("table.marker_sigma_mm", "expected more than 0 and at most 10 mm, got %v", s)
 	}
-	l := calibration.Layout{Width: width, Height: height}
+	var placement calibration.Placement // zero: the default
+	if xy := geom.Length(raw.Table.MarkerSigma); xy != calibration.DefaultPlacement.XY {
+		placement = calibration.PlacementOf(xy)
+	}
+	if raw.Table.Markers == nil {
+		l := calibration.DefaultLayout(width, height)
+		l.Placement = placement
+		return l, nil
+	}
+	l := calibration.Layout{Width: width, Height: height, Placement: placement}
 	for _, m := range raw.Table.Markers {
 		if m.SizeMM == 0 {
 			m.SizeMM = calibration.MarkerSize.Millimeters()

@@ -31,6 +31,7 @@ func TestBadConfigNamesTheKeyAndItsLine(t *testing.T) {
 		"no sigma at all":            {"[rules]\n\n\nsigmas = 0\n", `line 4: rules.sigmas: expected more than 0`},
 		"not a number":               {"[rules]\nsigmas = nan\n", `line 2: rules.sigmas: expected more than 0`},
 		"mat in metres":              {"[table]\nwidth_mm = 0.9144\n", `line 2: table.width_mm: expected 100 to 10000 mm, got 0.9144`},
+		"markers laid to nothing":    {"[table]\nmarker_sigma_mm = 0\n", `line 2: table.marker_sigma_mm: expected more than 0`},
 		"height of nothing":          {"[table]\nheight_mm = -1.0\n", `line 2: table.height_mm`},
 		"negative picture":           {"[camera]\nwidth = -1\n", `line 2: camera.width: expected 0 to 20000 px`},
 		"source of nothing":          {"[camera]\nsource = \"\"\n", `line 2: camera.source: expected a source`},

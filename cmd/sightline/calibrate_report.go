@@ -1,0 +1,172 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// printTable prints a table calibration for people: where the camera is, how the
+// markers lie, how sure it is, and what to do when that is bad.
+func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleCheck, file string) error {
+	center := t.Center()
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "camera\t%.1f mm over the mat at x %.1f, y %.1f mm\n", center[2], center[0], center[1])
+	fmt.Fprintf(w, "rms\t%.3f px of the markers' corners\n", t.RMS)
+	ids := make([]string, len(t.Used))
+	for i, id := range slices.Sorted(slices.Values(t.Used)) {
+		ids[i] = fmt.Sprint(id)
+	}
+	fmt.Fprintf(w, "markers\t%d of %d used: %s\n", len(t.Used), len(t.Layout.Markers), strings.Join(ids, " "))
+	for _, r := range t.Rejected {
+		fmt.Fprintf(w, "left out\t%s: %s\n", r.Name, r.Reason)
+	}
+	if corners, ok := t.MatCorners(); ok {
+		for i, name := range [4]string{"near left", "near right", "far right", "far left"} {
+			fmt.Fprintf(w, "mat corner\t%s at %.2f, %.2f px\n", name, corners[i].X, corners[i].Y)
+		}
+	}
+	printScale(w, t, scale)
+	budget := calibration.NewBudget(*t, calibration.Uncertainty{})
+	middle, corner, ok := sureness(budget)
+	if ok {
+		fmt.Fprintf(w, "sure to\t%.2f mm (1 sigma) at the mat's centre, %.2f mm in its worst corner: calibrate budget says why\n",
+			calibration.LargestSigma(middle.Total(1)).Millimeters(), calibration.LargestSigma(corner.Total(1)).Millimeters())
+	}
+	fmt.Fprintf(w, "wrote\t%s\n", file)
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	if err := printResiduals(out, t); err != nil {
+		return err
+	}
+	for _, advice := range advise(t, scale, corner) {
+		if _, err := fmt.Fprintf(out, "\n%s\n", advice); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// printScale says what measured distances did to the scale.
+func printScale(w io.Writer, t *calibration.Table, scale calibration.ScaleCheck) {
+	for _, d := range scale.Distances {
+		fmt.Fprintf(w, "distance\tmarkers %d to %d: measured %.1f ± %.1f mm, %.2f mm by the layout: %+.2f mm, expected within ± %.2f mm\n",
+			d.From, d.To, d.Length.Millimeters(), d.Sigma.Millimeters(), d.Seen.Millimeters(), d.Difference.Millimeters(), d.Expected.Millimeters())
+	}
+	if len(scale.Distances) > 0 {
+		fmt.Fprintf(w, "scale\tchanged by %+.3f %%; now known to %.3f %%, before to %.3f %%\n", 100*scale.Change, 100*scale.After, 100*scale.Before)
+		return
+	}
+	fmt.Fprintf(w, "scale\tknown to %.3f %% by the layout alone; --distance A:B:MM makes it surer\n", 100*t.ScaleSigma)
+}
+
+// sureness returns the budget of a base's top at the mat's centre and in its worst corner.
+func sureness(b *calibration.Budget) (middle, corner calibration.Terms, ok bool) {
+	l := b.Table().Layout
+	w, h := float64(l.Width), float64(l.Height)
+	middle, ok = b.At(geom.Point{X: w / 2, Y: h / 2}, vision.BaseTop)
+	const in = 20 // half a small base
+	for _, p := range [...]geom.Point{{X: in, Y: in}, {X: w - in, Y: in}, {X: w - in, Y: h - in}, {X: in, Y: h - in}} {
+		terms, seen := b.At(p, vision.BaseTop)
+		ok = ok && seen
+		if corner == nil || calibration.LargestSigma(terms.Total(1)) > calibration.LargestSigma(corner.Total(1)) {
+			corner = terms
+		}
+	}
+	return middle, corner, ok
+}
+
+// printResiduals prints how far each marker lies from where the others put it.
+func printResiduals(out io.Writer, t *calibration.Table) error {
+	if len(t.Residuals) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "\nHow far each marker lies from where the others put it (± what was expected, 1 sigma):\n\n")
+	fmt.Fprint(w, "marker\talong the edge\taway from the mat\tturned\tsigmas\t\n")
+	for _, m := range t.Residuals {
+		note := ""
+		if !m.Used {
+			note = "left out: it was moved"
+		}
+		fmt.Fprintf(w, "%d\t%+.2f ± %.2f mm\t%+.2f ± %.2f mm\t%+.1f ± %.1f°\t%.1f\t%s\n", m.ID,
+			m.Along.Millimeters(), m.AlongSigma.Millimeters(), m.Across.Millimeters(), m.AcrossSigma.Millimeters(),
+			m.Turn.Degrees(), m.TurnSigma.Degrees(), m.Distance, note)
+	}
+	return w.Flush()
+}
+
+// What a good table reaches; beyond it the command says what to do.
+const (
+	goodScatter = 1.4  // times the stated placement: chance exceeds it once in a thousand tables
+	goodCorner  = 0.5  // mm, sigma of a base in the mat's worst corner
+	goodNoise   = 0.15 // px, of a marker's corner
+	goodMarkers = 6
+)
+
+// advise returns what to do about a table that could be better, most important first.
+func advise(t *calibration.Table, scale calibration.ScaleCheck, corner calibration.Terms) (out []string) {
+	for _, m := range t.Residuals {
+		if !m.Used {
+			out = append(out, fmt.Sprintf("Marker %d lies %.1f mm from its place (%+.1f mm along the edge, %+.1f mm away from the mat). Lay it anew and run this again; the rest of the table holds without it.",
+				m.ID, m.Offset().Millimeters(), m.Along.Millimeters(), m.Across.Millimeters()))
+		}
+	}
+	if scale.Contradicts() {
+		out = append(out, "The measured distances contradict the layout or each other. Measure them again, from centre to centre; then measure the mat: is it as large as --mat says?")
+	}
+	placement := t.Layout.Placement
+	if placement == (calibration.Placement{}) {
+		placement = calibration.DefaultPlacement
+	}
+	if k := math.Sqrt(t.PlacementFactor); k > goodScatter {
+		out = append(out, fmt.Sprintf("The markers scatter by %.2f mm where %.2f mm was expected; every answer carries that. Measure their places from the mat's corners again. If they are right, the lens file may be of another camera or focus.",
+			k*placement.XY.Millimeters(), placement.XY.Millimeters()))
+	}
+	if t.CornerSigma > goodNoise {
+		out = append(out, fmt.Sprintf("The markers' corners are known to %.2f px only, 0.05 is usual: focus the camera, give it more light, or hold it still.", t.CornerSigma))
+	}
+	if len(t.Used) < goodMarkers {
+		out = append(out, fmt.Sprintf("Only %d markers are used, and a bumped one is hard to tell among so few. Let the camera see at least %d.", len(t.Used), min(goodMarkers, len(t.Layout.Markers))))
+	}
+	if sigma := calibration.LargestSigma(corner.Total(1)); !scale.Contradicts() && sigma.Millimeters() > goodCorner {
+		out = append(out, fmt.Sprintf("A base in the worst corner is known to %.2f mm. What counts most there is the %s (%s): see calibrate budget.", sigma.Millimeters(), largest(corner), remedy(largest(corner))))
+	}
+	return out
+}
+
+// largest returns the name of the greatest term.
+func largest(terms calibration.Terms) (name string) {
+	most := -1.0
+	for _, t := range terms {
+		if s := calibration.LargestSigma(t.Cov).Millimeters(); s > most {
+			most, name = s, t.Name
+		}
+	}
+	return name
+}
+
+// remedy says what makes a term smaller.
+func remedy(term string) string {
+	switch term {
+	case calibration.TermPixel, calibration.TermModel:
+		return "a camera with more pixels, or closer to the mat"
+	case calibration.TermLens:
+		return "calibrate lens with more views of the board, tilted and in the picture's corners"
+	case calibration.TermPose:
+		return "lay the markers more exactly and say so with --marker-sigma, or use more of them"
+	case calibration.TermHeight, calibration.TermFlatness:
+		return "lay the mat flat, and mount the camera higher"
+	case calibration.TermScale:
+		return "measure two long distances with a steel rule, --distance A:B:MM"
+	}
+	return "print and lay the tokens more exactly"
+}
