@@ -147,7 +147,7 @@ func watchHealth(v calibration.WatchVerdict, failed string) web.Health {
 		return web.Health{
 			Code: web.LensChanged, Title: "Lens changed",
 			Detail: fmt.Sprintf("The picture %s by %.2f %% about its middle, and nothing else moved: the lens was refocused or zoomed, or the camera was raised or lowered.", verb, 100*max(v.Grown, -v.Grown)),
-			Advice: "Lock the focus and calibrate the lens anew (sightline calibrate lens). If nobody touched the lens, start the program again: it registers itself at the new height.",
+			Advice: "Lock the focus and calibrate the lens anew (at /calibrate, or with sightline calibrate lens). If nobody touched the lens, start the program again: it registers itself at the new height.",
 		}
 	case calibration.WatchLost:
 		return web.Health{

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -425,6 +426,21 @@ func TestARefocusedLensAsksForACalibration(t *testing.T) {
 	assert.Equal(t, 1, v.Register.Times)
 	b.camera = overhead(0)
 	_, _ = b.until(5, web.OK)
+}
+
+func TestMarkersThatFitWorseAfterAMoveCallTheLensInQuestion(t *testing.T) {
+	for distortion, told := range map[float64]bool{0: false, -0.03: true} {
+		b := newBench(t, func(_ *bench, o *WatcherOptions) {
+			o.Lens = func() (calibration.Intrinsics, bool) { return overhead(0).Intrinsics, true } // what the program believes
+		})
+		b.quiet(30)
+		b.camera = overhead(8)
+		b.camera.Distortion[0] = distortion // turned at the ring and pushed in one go
+		b.until(5, web.Moved)
+		v, _ := b.until(30, web.OK)
+		t.Logf("k1 %v: %s", distortion, v.Notes[0].Text)
+		assert.Equal(t, told, strings.Contains(v.Notes[0].Text, "was the lens refocused?"))
+	}
 }
 
 func TestACalibrationFileIsWatchedAsSoonAsItsMarkersAreSeen(t *testing.T) {
