@@ -151,11 +151,8 @@ func (m *mover) stillTemplate(r *roll, grow float64) []blockedRun {
 		if !t.obstacle || m.pulled {
 			continue
 		}
-		gap := math.Inf(1)
-		for _, g := range t.outlines {
-			gap = math.Min(gap, r.area.gap(g))
-		}
-		if gap < grow*m.slack(t.loose, t.at, r.area.corners()...)-r.shrink-tie {
+		over := m.ofParts(t, func(g geom.Polygon) margin { return m.underThing(r.area, t, g) })
+		if over.gap < grow*over.slack-r.shrink-tie {
 			all = append(all, blockedRun{interval{math.Inf(-1), math.Inf(1)}, "has the template over " + t.id})
 		}
 	}

@@ -348,15 +348,23 @@ func FuzzMovesOfAnyKind(f *testing.F) {
 		if s.Validate() != nil {
 			return
 		}
+		pick := int(b.byte())
+		if len(s.Ships) > 1 && engine.HasSections(s.Rules, &s.Ships[1]) {
+			if v, err := engine.MeasureSections(&s, "A", s.Ships[1].ID, engine.Options{}); err == nil {
+				for _, part := range v {
+					checkRange(t, part.Range)
+				}
+			}
+		}
 		move := func(s *engine.Scene) (engine.MoveResult, error) {
 			n := int(what) % 60
 			switch {
 			case n < 45:
 				return engine.Move(s, "A", engine.Maneuver{Bearing: engine.Bearing(n % 9), Speed: n / 9, Left: what >= 120}, engine.Options{})
 			case n < 54:
-				return engine.Reposition(s, "A", engine.Action{Kind: engine.ActionKind(n % 3), To: engine.Direction(n / 3 % 3)}, engine.Options{})
+				return engine.Reposition(s, "A", engine.Action{Kind: engine.ActionKind(pick % 4), To: engine.Direction(pick / 4 % 3), Bend: engine.Bend(pick / 12 % 5)}, engine.Options{})
 			}
-			return engine.LayDrop(s, "A", engine.Drop{Template: engine.Template{Kind: engine.TemplateKind(n % 3), Speed: 1 + n%2, Left: what >= 120}}, engine.Options{})
+			return engine.LayDrop(s, "A", engine.Drop{Template: engine.Template{Kind: engine.TemplateKind(n % 3), Speed: 1 + n%2, Left: what >= 120}, Launch: pick%2 == 1}, engine.Options{})
 		}
 		r, err := move(&s)
 		if err != nil {

@@ -112,15 +112,33 @@ func (m Maneuver) Validate() error {
 
 const maneuverForms = "straight N, bank|turn|segnor left|right N, koiogran N, tallon left|right N [left|middle|right], stationary, reverse straight N or reverse bank left|right N"
 
+// spoken returns the words of a maneuver or an action in small letters, and for what
+// players also call them the name here: a K-turn is a koiogran, a Tallon roll a tallon.
+func spoken(s string) []string {
+	s = strings.Join(strings.Fields(strings.ToLower(strings.ReplaceAll(s, "_", " "))), " ")
+	for _, alias := range [...][2]string{
+		{"k-turn", "koiogran"}, {"koiogran turn", "koiogran"}, {"segnor's loop", "segnor"}, {"segnors loop", "segnor"},
+		{"tallon roll", "tallon"}, {"barrel roll", "barrel-roll"}, {"stop", "stationary"},
+	} {
+		if rest, ok := strings.CutPrefix(s, alias[0]); ok && (rest == "" || rest[0] == ' ') {
+			s = alias[1] + rest
+		}
+	}
+	return strings.Fields(s)
+}
+
 // ParseManeuver reads a maneuver: "straight 2", "bank left 1", "tallon right 3
 // middle", "reverse bank left 1", "stationary".
 func ParseManeuver(s string) (Maneuver, error) {
 	bad := func(why string) (Maneuver, error) {
 		return Maneuver{}, fmt.Errorf("maneuver %q: %s; expected %s", shortName(s), why, maneuverForms)
 	}
-	words := strings.Fields(s)
+	words := spoken(s)
 	if len(words) == 0 {
 		return bad("nothing there")
+	}
+	if words[0] == "slam" {
+		return bad("a SLAM executes a maneuver of the speed that the ship has executed: ask for that maneuver")
 	}
 	name := words[0]
 	words = words[1:]
@@ -276,7 +294,10 @@ func (a Action) String() string {
 // ParseAction reads an action: "barrel-roll left", "boost straight", "decloak
 // forward", "barrel-roll left bank forward".
 func ParseAction(s string) (Action, error) {
-	asked := strings.Join(strings.Fields(s), " ")
+	asked := strings.Join(spoken(s), " ")
+	if strings.HasPrefix(asked, "slam") {
+		return Action{}, fmt.Errorf("action %q: a SLAM executes a maneuver of the speed that the ship has executed: ask for that maneuver", shortName(s))
+	}
 	for k := BarrelRoll; k <= Tractor; k++ {
 		for to := ToLeft; to <= Forward; to++ {
 			for b := NoBend; b <= BendRight; b++ {
@@ -289,27 +310,37 @@ func ParseAction(s string) (Action, error) {
 	return Action{}, fmt.Errorf("action %q: expected %s", shortName(s), actionForms)
 }
 
-// Drop is a device dropped along a template from the rear guides (G182, G195).
+// Drop is a device dropped along a template from the rear guides (G182, G195), or
+// launched from the front ones (G195).
 type Drop struct {
 	Template Template
 	Device   string // its kind; "" is a bomb
+	Launch   bool
 }
 
-const dropForms = "straight N or bank|turn left|right N, and a device's kind where it is not a bomb"
+const dropForms = "[launch] straight N or bank|turn left|right N, and a device's kind where it is not a bomb"
 
 // String returns the drop as it is written: "bank left 1", "straight 1 proximity_mine".
 func (d Drop) String() string {
 	s := Maneuver{Bearing: Straight + Bearing(d.Template.Kind), Speed: d.Template.Speed, Left: d.Template.Left}.String()
+	if d.Launch {
+		s = "launch " + s
+	}
 	if d.Device != "" {
 		s += " " + d.Device
 	}
 	return s
 }
 
-// ParseDrop reads a drop: "straight 1", "bank left 1", "straight 1 proximity_mine".
+// ParseDrop reads a drop: "straight 1", "bank left 1", "straight 1 proximity_mine",
+// or a launch: "launch straight 5".
 // A bend to the left is one to the ship's own left.
 func ParseDrop(s string) (Drop, error) {
-	words := strings.Fields(s)
+	words := strings.Fields(strings.ToLower(s))
+	launch := len(words) > 0 && words[0] == "launch"
+	if launch {
+		words = words[1:]
+	}
 	n := min(2, len(words))
 	if len(words) > 2 && words[0] != "straight" {
 		n = 3
@@ -318,7 +349,7 @@ func ParseDrop(s string) (Drop, error) {
 	if err != nil || m.Bearing < Straight || m.Bearing > TightTurn {
 		return Drop{}, fmt.Errorf("drop %q: expected %s", shortName(s), dropForms)
 	}
-	d := Drop{Template: m.template(), Device: strings.Join(words[n:], "_")}
+	d := Drop{Template: m.template(), Device: strings.Join(words[n:], "_"), Launch: launch}
 	if d.Device != "" {
 		if TokenOutlines(d.Device) == nil {
 			return Drop{}, fmt.Errorf("drop %q: no such device %q", shortName(s), shortName(d.Device))

@@ -11,9 +11,11 @@ import (
 	"sightline/engine/geom"
 )
 
-// ErrHugeMove is the error for moving a huge ship: its maneuvers are on sheets
-// that no source at hand gives.
-var ErrHugeMove = errors.New("huge ships move by their own sheets, which are not known")
+// ErrHugeMove is the error for moving a huge ship. The rules texts leave its moves to
+// sheets of its own, and no source gives the lengths and angles of the huge maneuver
+// template of the first edition or of the second's maneuver tool. Standing still is
+// known, and so are drops.
+var ErrHugeMove = errors.New("huge ships move by templates of their own, whose dimensions no source gives: only stationary and drops are known")
 
 // MoveResult says where a maneuver, an action or a drop ends and what it meets.
 type MoveResult struct {
@@ -86,15 +88,15 @@ func quadAt(p geom.Pose, x0, x1, y0, y1 float64) quad {
 	}
 }
 
-// grown returns the quad's outline moved out by d (inward when negative); ok is
-// false when nothing is left.
-func (q quad) grown(d float64) (quad, bool) {
+// grown returns the quad's outline moved out by dx along its first side and by dy
+// along its second (inward when negative); ok is false when nothing is left.
+func (q quad) grown(dx, dy float64) (quad, bool) {
 	u, v := q[0].Sub(q[1]), q[1].Sub(q[2])
 	lu, lv := u.Norm(), v.Norm()
-	if lu+2*d <= 0 || lv+2*d <= 0 || lu == 0 || lv == 0 {
+	if lu+2*dx <= 0 || lv+2*dy <= 0 || lu == 0 || lv == 0 {
 		return q, false
 	}
-	u, v = u.Mul(d/lu), v.Mul(d/lv)
+	u, v = u.Mul(dx/lu), v.Mul(dy/lv)
 	return quad{q[0].Add(u).Add(v), q[1].Sub(u).Add(v), q[2].Sub(u).Sub(v), q[3].Add(u).Sub(v)}, true
 }
 
@@ -421,7 +423,7 @@ func Move(s *Scene, ship string, a Maneuver, o Options) (MoveResult, error) {
 	if err != nil {
 		return MoveResult{}, err
 	}
-	if m.huge() {
+	if m.huge() && a.Bearing != Stationary {
 		return MoveResult{}, fmt.Errorf("engine: move %q: %w", ship, ErrHugeMove)
 	}
 	m.result.Maneuver = a.String()
@@ -835,7 +837,8 @@ func (m *mover) beyond(p geom.Pose, own carrier) [4]margin {
 	return d.edges(m.baseAt(p), float64(m.scene.MatWidth), float64(m.scene.MatHeight))
 }
 
-// LayDrop lays a device by a template from the ship's rear guides (G182, G195).
+// LayDrop lays a device by a template from the ship's rear guides, or launches it
+// from the front ones (G182, G195).
 // Ships that it lies under are named as overlapped (G185); a part outside the
 // play area is left out of account and nothing flees (G184).
 func LayDrop(s *Scene, ship string, d Drop, o Options) (MoveResult, error) {
@@ -855,8 +858,8 @@ func LayDrop(s *Scene, ship string, d Drop, o Options) (MoveResult, error) {
 		return MoveResult{}, fmt.Errorf("engine: drop: no size is known of %q", shortName(kind))
 	}
 	t := d.Template
-	t.Left = !t.Left // the ship's left is to the right of who looks back
-	c := m.newCourse(t, true)
+	t.Left = t.Left == d.Launch // the ship's left is to the right of who looks back
+	c := m.newCourse(t, !d.Launch)
 	at := devicePose(&c, parts[0])
 	m.result.Maneuver, m.result.Full, m.result.Final, m.result.FullyExecuted = d.String(), at, at, true
 	for _, p := range parts {

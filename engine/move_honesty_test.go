@@ -41,6 +41,12 @@ func verdictsOf(s *engine.Scene, r *engine.MoveResult) map[string]engine.Outcome
 		for _, o := range r.Options {
 			if !o.Range {
 				a["legal "+o.Name] = o.Legal
+				continue
+			}
+			// Of a slide the question is whether there is a place.
+			best, ok := a["place"]
+			if !ok || o.Legal == engine.Yes || o.Legal == engine.Indeterminate && best == engine.No {
+				a["place"] = o.Legal
 			}
 		}
 		return a
@@ -83,18 +89,16 @@ func measuredMove(r *rand.Rand, size float64) (engine.Scene, moveQuestion, strin
 		if a.To == engine.Forward && a.Kind == engine.BarrelRoll {
 			a.To = engine.ToRight
 		}
-		if a.Kind == engine.Decloak || a.Kind == engine.Boost || s.Rules != engine.Rules1e {
-			if a.Kind == engine.Decloak && a.To != engine.Forward && s.Rules == engine.Rules1e {
-				a.To = engine.Forward
-			}
-			// What ships there are stands where a roll may end.
-			for i := range s.Ships[1:] {
-				p := &s.Ships[i+1].Pose
-				p.Point = s.Ships[0].Pose.Transform(geom.Point{X: 320 * (r.Float64() - 0.5), Y: 200*r.Float64() - 40})
-			}
-			name, ask = "action", func(s *engine.Scene) (engine.MoveResult, error) {
-				return engine.Reposition(s, "A", a, engine.Options{})
-			}
+		if a.To != engine.Forward && a.Kind != engine.Boost && s.Ships[0].Base == engine.Small && r.IntN(4) == 0 {
+			a.Bend = engine.BendForward + engine.Bend(r.IntN(2))
+		}
+		// What ships there are stands where a roll may end.
+		for i := range s.Ships[1:] {
+			p := &s.Ships[i+1].Pose
+			p.Point = s.Ships[0].Pose.Transform(geom.Point{X: 320 * (r.Float64() - 0.5), Y: 200*r.Float64() - 40})
+		}
+		name, ask = "action", func(s *engine.Scene) (engine.MoveResult, error) {
+			return engine.Reposition(s, "A", a, engine.Options{})
 		}
 	}
 	return s, ask, name

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,6 +33,7 @@ type slowLine struct {
 	length, radius, side float64
 	nodes                []geom.Point // every slowStep from s = 0
 
+	lock  sync.Mutex
 	steps map[float64][]geom.Pose // of a base's length: its poses at each step back from the end
 }
 
@@ -39,9 +41,12 @@ const slowStep = 0.125 // mm
 
 // slowLines keeps the lines that were integrated before: there are few templates.
 var slowLines = map[[3]float64]*slowLine{}
+var slowLinesLock sync.Mutex
 
 func newSlowLine(length, radius, side float64) *slowLine {
 	key := [3]float64{length, radius, side}
+	slowLinesLock.Lock()
+	defer slowLinesLock.Unlock()
 	if l := slowLines[key]; l != nil {
 		return l
 	}
@@ -141,6 +146,8 @@ const backStep = 0.2 // mm
 
 // back returns the pose n steps back from the end.
 func (v slowMove) back(n int) geom.Pose {
+	v.line.lock.Lock()
+	defer v.line.lock.Unlock()
 	known := v.line.steps[v.base]
 	for i := len(known); i <= n; i++ {
 		known = append(known, v.line.pose(v.line.length-backStep*float64(i), v.base))
@@ -245,17 +252,26 @@ func randomMove(r *rand.Rand) (engine.Scene, engine.Maneuver) {
 }
 
 // G105 G106 G107 G108: both marks stay on the line, which goes on straight past
-// the template's ends.
+// the template's ends. SIGHTLINE_SCENES=100000 compares so many moves per edition.
 func TestTheSlowMethodAgreesOnMoves(t *testing.T) {
-	r := rand.New(rand.NewPCG(3, 107))
-	n := moveScenes(shorter(600, 100))
-	partial, missed := 0, 0
+	for _, rules := range []engine.Rules{engine.Rules1e, engine.Rules20, engine.Rules25} {
+		t.Run(rules.String(), func(t *testing.T) {
+			t.Parallel()
+			compareMoves(t, rules, moveScenes(shorter(200, 40)))
+		})
+	}
+}
+
+// compareMoves compares n random moves with the slow method.
+func compareMoves(t *testing.T, rules engine.Rules, n int) {
+	r := rand.New(rand.NewPCG(3, 107+uint64(rules)))
+	partial, missed, grazed := 0, 0, 0
 	for i := range n {
-		if i > 0 && i%50000 == 0 {
+		if i > 0 && i%10000 == 0 {
 			t.Logf("%d moves so far, %d of them partial", i, partial)
 		}
 		s, m := randomMove(r)
-		s.Rules = engine.Rules(1 + i%3)
+		s.Rules = rules
 		got, err := engine.Move(&s, "A", m, engine.Options{})
 		require.NoError(t, err)
 		v := newSlowMove(s.Ships[0], m)
@@ -272,17 +288,24 @@ func TestTheSlowMethodAgreesOnMoves(t *testing.T) {
 		if samePose(v.pose(stop), got.Final) {
 			continue
 		}
+		at, ok := slowPlace(v, got.Final)
+		if ok && math.Abs(at-stop) < 1e-7 {
+			// Bases that graze part so slowly that the rounding of the slow method's
+			// integrals, some 1e-12 mm, is more than 1e-9 mm along the way.
+			grazed++
+			continue
+		}
 		// Steps can pass over a narrow place that is free. Then the engine stops
 		// sooner, and the place it stops at must be free and the next must not.
-		at, ok := slowPlace(v, got.Final)
 		require.True(t, ok && at > stop, "scene %d: %v %+v: stopped at %v (%g), slowly at %v (%g)", i, m, s.Ships, got.Final, at, v.pose(stop), stop)
 		require.False(t, slowOverlap(s.Ships[0], v.pose(at-1e-8), s.Ships[1:]), "scene %d: overlaps where it stops", i)
 		require.True(t, slowOverlap(s.Ships[0], v.pose(at+1e-7), s.Ships[1:]), "scene %d: stopped before the first free place", i)
 		missed++
 	}
-	t.Logf("%d moves, %d of them partial; the slow steps of 0.2 mm passed over a free place %d times", n, partial, missed)
+	t.Logf("%d moves, %d of them partial; the slow steps of 0.2 mm passed over a free place %d times; %d grazed", n, partial, missed, grazed)
 	assert.Greater(t, partial, n/4)
 	assert.LessOrEqual(t, missed, 1+n/100)
+	assert.LessOrEqual(t, grazed, 1+n/1000)
 }
 
 func samePose(a, b geom.Pose) bool {

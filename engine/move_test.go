@@ -322,12 +322,43 @@ func TestDrops(t *testing.T) {
 	s.MatWidth, s.MatHeight = 914.4, 914.4
 	assert.Equal(t, engine.No, drop(s, "straight 1").Flees, "G184: nothing flees")
 
+	t.Run("G195: a launch uses the front guides", func(t *testing.T) {
+		s := scene(t, "2.5; A small 0 0 0; B small 0 130 0")
+		r := drop(s, "launch straight 2")
+		assertPose(t, 0, 20+80+(32.6/2-1.8), 180, r.Final)
+		assert.Equal(t, []string{"B"}, r.FirstOverlapped)
+		assert.Equal(t, "launch straight 2", r.Maneuver)
+		assert.Less(t, drop(s, "launch bank left 1").Final.X, -20.0, "to the ship's own left")
+	})
 	huge := scene(t, "1e; A huge-195 0 0 0")
 	assertPose(t, 0, -97.5-40-(32.6/2-1.8), 0, drop(huge, "straight 1").Final)
 }
 
+func TestMovesAreNamedAsPlayersNameThem(t *testing.T) {
+	for words, want := range map[string]string{
+		"Bank Left 1": "bank left 1", "K-turn 3": "koiogran 3", "Koiogran turn 4": "koiogran 4", "Segnor's loop left 2": "segnor left 2",
+		"tallon roll right 3 middle": "tallon right 3 middle", "stop": "stationary", " reverse  bank LEFT 1": "reverse bank left 1",
+	} {
+		m, err := engine.ParseManeuver(words)
+		require.NoError(t, err, words)
+		assert.Equal(t, want, m.String())
+	}
+	for words, want := range map[string]string{"Barrel roll left": "barrel-roll left", "barrel_roll right": "barrel-roll right", "Boost Straight": "boost straight"} {
+		a, err := engine.ParseAction(words)
+		require.NoError(t, err, words)
+		assert.Equal(t, want, a.String())
+	}
+	_, err := engine.ParseManeuver("slam 2")
+	assert.ErrorContains(t, err, "a SLAM executes a maneuver of the speed that the ship has executed: ask for that maneuver")
+	_, err = engine.ParseAction("SLAM")
+	assert.ErrorContains(t, err, "ask for that maneuver")
+}
+
 func TestHugeShipsHaveNoManeuversHere(t *testing.T) {
-	s := scene(t, "1e; A huge-195 0 0 0")
+	s := scene(t, "1e; A huge-195 0 0 0; B small 0 150 0; rock square 45 0 0 30")
+	still := moved(t, s, "A", "stationary")
+	assert.Equal(t, s.Ships[0].Pose, still.Final, "G139: standing still needs no template")
+	assert.Equal(t, engine.Yes, hitOf(still, "rock").Base)
 	_, err := engine.Move(&s, "A", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{})
 	assert.ErrorIs(t, err, engine.ErrHugeMove)
 	_, err = engine.Move(&s, "Z", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{})

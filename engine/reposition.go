@@ -430,9 +430,10 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	base := newFootprint(&m.profile, m.ship.Base, p0, true)
 	far := append(m.baseAt(r.turnedAt(reach.lo)), m.baseAt(r.turnedAt(reach.hi))...)
 	var all []blockedRun
-	add := func(why string, slack float64, outlines ...geom.Polygon) {
+	add := func(why string, that carrier, free float64, outlines ...geom.Polygon) {
+		dx, dy := m.growth(m.drift(m.own(), that, free), p0, far)
 		for i := range base.n {
-			if q, ok := base.parts[i].grown(grow*slack - r.shrink); ok {
+			if q, ok := base.parts[i].grown(grow*dx-r.shrink, grow*dy-r.shrink); ok {
 				for _, g := range outlines {
 					for _, b := range slideBlocks(q, g, dir) {
 						all = append(all, blockedRun{b, why})
@@ -444,7 +445,7 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	for i := range m.others {
 		o := &m.others[i]
 		for j := range o.shape.n {
-			add("overlaps "+o.id, m.slack(o.loose, o.at, far...), o.shape.parts[j][:])
+			add("overlaps "+o.id, o.carrier, 0, o.shape.parts[j][:])
 		}
 	}
 	if !r.reposition {
@@ -452,27 +453,39 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	}
 	for i := range m.things {
 		if t := &m.things[i]; t.obstacle && !m.pulled {
-			add("overlaps "+t.id, m.slack(t.loose, t.at, far...), t.outlines...)
+			add("overlaps "+t.id, carrier{at: t.at}, t.loose.variance, t.outlines...)
 		}
 	}
-	all = append(all, m.offMat(r, dir, grow*m.slack(looseness{}, m.ship.Pose.Point, far...)-r.shrink)...)
+	all = append(all, m.offMat(r, dir, far, grow)...)
 	if r.area != nil {
 		return append(all, m.stillTemplate(r, grow)...)
 	}
 	return append(all, m.noTemplate(r, reach, dir, grow)...)
 }
 
+// growth returns how far the points of a base may be off along its two sides, the
+// largest of all of them.
+func (m *mover) growth(d drift, p geom.Pose, points []geom.Point) (dx, dy float64) {
+	for _, q := range points {
+		dx = math.Max(dx, d.along(p.Right(), q))
+		dy = math.Max(dy, d.along(p.Forward(), q))
+	}
+	return dx, dy
+}
+
 // offMat returns the stretches of a slide at which the base, guides left out,
-// reaches outside the play area.
-func (m *mover) offMat(r *roll, dir geom.Point, slack float64) []blockedRun {
+// reaches outside the play area; far are its corners at the ends of the slide.
+func (m *mover) offMat(r *roll, dir geom.Point, far []geom.Point, grow float64) []blockedRun {
 	if m.scene.MatWidth <= 0 || m.scene.MatHeight <= 0 {
 		return nil
 	}
+	loose := drift{k: m.k, own: m.own()}
+	dx, dy := m.growth(loose, geom.Pose{}, far)
 	var all []blockedRun
 	exact := drift{k: m.k}
 	out := exact.edges(m.baseAt(r.turnedAt(0)), float64(m.scene.MatWidth), float64(m.scene.MatHeight))
 	for e, rate := range [4]float64{-dir.X, dir.X, -dir.Y, dir.Y} {
-		d := slack - out[e].gap
+		d := grow*[4]float64{dx, dx, dy, dy}[e] - r.shrink - out[e].gap
 		switch inf := math.Inf(1); {
 		case math.Abs(rate) < 1e-12 && d > tie:
 			all = append(all, blockedRun{interval{-inf, inf}, "leaves the play area"})
@@ -498,7 +511,8 @@ func (m *mover) noTemplate(r *roll, reach interval, dir geom.Point, grow float64
 			continue
 		}
 		a, b := r.template(-half), r.template(half)
-		grown, ok := q.grown(grow * m.slack(t.loose, t.at, append(a[:], b[:]...)...))
+		dx, dy := m.growth(m.drift(m.own(), carrier{at: t.at}, t.loose.variance), m.ship.Pose, append(a[:], b[:]...))
+		grown, ok := q.grown(grow*dx, grow*dy)
 		if !ok {
 			continue
 		}
