@@ -114,6 +114,7 @@ type Source struct {
 	seq      uint64
 	due      time.Time // of the next frame
 	hands    atomic.Pointer[hands]
+	laid     atomic.Pointer[[]LaidStrip]
 
 	change atomic.Pointer[func(*Table)] // of Disturb, to be carried out
 	shown  *Table                       // the table once it was disturbed; nil: table
@@ -170,6 +171,7 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 	}
 	t := cmp.Or(s.shown, s.table)
 	t.Scene, t.Hands = scriptAt(s.timeOf(s.seq))
+	s.layCard(t)
 	if err := s.holdBoard(t, s.seq); err != nil {
 		return vision.Frame{}, err
 	}
@@ -192,6 +194,23 @@ func (s *Source) Hold(b *HeldBoard) {
 		b = &own
 	}
 	s.hands.Store(&hands{b})
+}
+
+// Lay lays the strips of a check card on the mat from the next frame on, with the
+// ships, rocks and hands put away; without strips it takes them up again and the game
+// goes on. It is safe to call while Next runs.
+func (s *Source) Lay(strips ...LaidStrip) {
+	own := append([]LaidStrip(nil), strips...)
+	s.laid.Store(&own)
+}
+
+// layCard puts what Lay was told on the table.
+func (s *Source) layCard(t *Table) {
+	t.Strips = nil
+	if strips := s.laid.Load(); strips != nil && len(*strips) > 0 {
+		t.Strips = *strips
+		t.Scene.Ships, t.Scene.Obstacles, t.Hands = nil, nil, nil
+	}
 }
 
 // holdBoard puts the board of a frame on the table: the one of Hold, or the script's.
@@ -277,7 +296,7 @@ func (s *Source) Camera() calibration.Camera { return s.table.Camera }
 func (s *Source) Layout() calibration.Layout { return s.table.Layout }
 
 // TruthAt returns what the frame with this number shows; frames count from 1. It
-// is safe to call while Next runs. A board that was put there by Hold is taken to
+// is safe to call while Next runs. What was put there by Hold and Lay is taken to
 // have been there in every frame.
 func (s *Source) TruthAt(seq uint64) (Truth, error) {
 	if seq == 0 {
@@ -288,6 +307,7 @@ func (s *Source) TruthAt(seq uint64) (Truth, error) {
 		Minis: s.table.Minis, Clutter: s.table.Clutter, Seed: s.table.Seed,
 	}
 	t.Scene, t.Hands = scriptAt(s.timeOf(seq))
+	s.layCard(&t)
 	if err := s.holdBoard(&t, seq); err != nil {
 		return Truth{}, err
 	}

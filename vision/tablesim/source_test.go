@@ -10,7 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/calibration"
 	"sightline/engine"
+	"sightline/engine/geom"
 )
 
 func open(t *testing.T, o Options) *Source {
@@ -215,4 +217,27 @@ func TestTruthMayBeAskedWhileFramesAreMade(t *testing.T) {
 		require.NoError(t, err)
 	}
 	<-done
+}
+
+func TestTheCheckCardIsLaidAndTheGameGoesOnAfterIt(t *testing.T) {
+	c := &clock{}
+	o := c.options(5)
+	o.Width, o.Height = 320, 180
+	s := open(t, o)
+	before, err := s.Next(t.Context())
+	require.NoError(t, err)
+	card := LayCard(calibration.DefaultCheckCard(), pose(450, 450, 20), [2]geom.Length{0.2, 4.2})
+	s.Lay(card...)
+	laid, err := s.Next(t.Context())
+	require.NoError(t, err)
+	assert.Greater(t, meanDifference(before.Gray, laid.Gray), 3.0)
+	truth, err := s.TruthAt(2)
+	require.NoError(t, err)
+	assert.Empty(t, truth.Ships, "the ships are put away")
+	s.Lay()
+	_, err = s.Next(t.Context())
+	require.NoError(t, err)
+	truth, err = s.TruthAt(3)
+	require.NoError(t, err)
+	assert.Len(t, truth.Ships, 10)
 }

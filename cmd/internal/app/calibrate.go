@@ -106,11 +106,14 @@ func (c *Calibrator) work(w setup.Work) {
 			c.o.Adopt(&w.Lens, nil)
 		}
 	case setup.SaveTable:
+		// Saving sets the table's hash.
 		err := inItsDirectory(w.Path, func() error { return calibration.SaveTable(w.Path, &w.Table) })
 		c.saved(w, w.Path, err)
 		if err == nil {
 			c.o.Adopt(nil, &w.Table)
 		}
+	case setup.SaveVerification:
+		c.saved(w, calibration.VerifyRecordPath(w.TablePath), calibration.SaveVerifyRecord(w.TablePath, w.Record))
 	}
 }
 

@@ -118,7 +118,7 @@ const (
 	Nothing Want = iota
 	Board        // the board of State.Lens.Board
 	Markers      // the mat's markers
-	Card         // the check card's markers and the mat's
+	Card         // the check card's markers
 )
 
 // Sighting is what a picture showed of what was wanted.
@@ -130,7 +130,8 @@ type Sighting struct {
 }
 
 // Work is something to be done outside of the machine, whose end it is told of by
-// Solved or Saved: a SolveLens, a SaveLens, a SaveTable, or nil for nothing.
+// Solved or Saved: a SolveLens, a SaveLens, a SaveTable, a
+// SaveVerification, or nil for nothing.
 type Work any
 
 // SolveLens asks for the lens of some views; Machine.Solved takes the answer.
@@ -147,10 +148,18 @@ type SaveLens struct {
 	Lens calibration.Intrinsics
 }
 
-// SaveTable asks for a table to be saved; Machine.Saved takes the answer.
+// SaveTable asks for a table to be saved; Machine.Saved takes the answer, with the
+// table's hash in it.
 type SaveTable struct {
 	Path  string
 	Table calibration.Table
+}
+
+// SaveVerification asks for a verification to be kept beside its table's file;
+// Machine.Saved takes the answer.
+type SaveVerification struct {
+	TablePath string
+	Record    calibration.VerifyRecord
 }
 
 // Action names what people can want.
@@ -166,6 +175,7 @@ const (
 	Capture Action = "capture" // a lens with a board; again from nothing
 	Solve   Action = "solve"   // work the lens out from the views so far
 	More    Action = "more"    // go on taking views after a solution
+	Measure Action = "card"    // the check card, as it was measured; again from nothing
 	Save    Action = "save"    // the result of the present step
 	Again   Action = "again"   // the present step from its beginning
 )
@@ -173,9 +183,10 @@ const (
 // Intent is what somebody wants.
 type Intent struct {
 	Do         Action
-	Step       Step        // of Go
-	Board      string      // of Capture, as calibration.ParseBoard reads it
-	BarX, BarY geom.Length // of Bars
+	Step       Step         // of Go
+	Board      string       // of Capture, as calibration.ParseBoard reads it
+	BarX, BarY geom.Length  // of Bars
+	Card       CardMeasures // of Measure
 }
 
 // Machine is a guided calibration. It belongs to one goroutine at a time.
@@ -190,6 +201,9 @@ type Machine struct {
 	lens    *calibration.Intrinsics // solved here, saved or not
 	seen    []Sighting              // of the table, newest last
 	table   *calibration.Table
+	laidAt  time.Time                   // when the last place was measured
+	laid    []Sighting                  // of the check card at the present place, newest last
+	places  []calibration.CheckSighting // that were measured
 }
 
 // New returns a machine in which nothing goes on.
@@ -228,7 +242,7 @@ func (m *Machine) Wants() Want {
 		return Board
 	case s.Step == Table && s.Table.Phase != Waiting && s.Table.Phase != Saved:
 		return Markers
-	case s.Step == Verify && s.Verify.Phase == Looking:
+	case s.Step == Verify && s.Verify.Phase != Waiting:
 		return Card
 	}
 	return Nothing
@@ -258,6 +272,8 @@ func (m *Machine) Do(in Intent) (Work, error) {
 		return m.solve()
 	case More:
 		return nil, m.more()
+	case Measure:
+		return nil, m.card(in.Card)
 	case Save:
 		return m.save()
 	case Again:
@@ -288,7 +304,6 @@ func (m *Machine) goTo(step Step) error {
 		if m.table == nil {
 			return notNow("There is nothing to verify: do the table first.")
 		}
-		m.beginVerify()
 	default:
 		return wrong("There is no step %q.", step)
 	}
@@ -320,6 +335,13 @@ func (m *Machine) save() (Work, error) {
 		}
 		return SaveTable{Path: m.o.TablePath, Table: *m.table}, nil
 	}
+	if m.state.Step == Verify && m.state.Verify.Result != nil {
+		if m.state.Table.Phase != Saved || m.table.Hash == "" {
+			return nil, notNow("Save the table first: a verification belongs to a saved table.")
+		}
+		at := m.laidAt
+		return SaveVerification{m.o.TablePath, m.state.Verify.Result.Record(at, m.table.Hash)}, nil
+	}
 	return nil, notNow("This step has nothing to save.")
 }
 
@@ -338,6 +360,14 @@ func (m *Machine) Saved(w Work, err error) {
 			return
 		}
 		m.state.Table.Problem, m.state.Table.Phase, m.state.Table.SavedAs = "", Saved, w.Path
+		m.table = &w.Table
+	case SaveVerification:
+		v := &m.state.Verify
+		if err != nil {
+			v.Problem = "The verification could not be saved: " + err.Error() + "."
+			return
+		}
+		v.Problem, v.Phase, v.SavedAs = "", Saved, calibration.VerifyRecordPath(w.TablePath)
 	}
 }
 
@@ -356,7 +386,6 @@ func (m *Machine) again() error {
 		m.state.Table.Phase = Looking
 	case Verify:
 		m.resetVerify()
-		m.beginVerify()
 	}
 	return nil
 }

@@ -498,3 +498,116 @@ func TestANewLensMakesTheTableOld(t *testing.T) {
 	assert.Equal(t, setup.Waiting, b.m.State().Table.Phase)
 	b.refuses(setup.Intent{Do: setup.Go, Step: setup.Verify}, "do the table first")
 }
+
+// cardAt is what a picture of the check card lying there shows; scale is that of its
+// print.
+func (b *bench) cardAt(x, y, deg, scale float64) setup.Sighting {
+	var s setup.Sighting
+	at := geom.Pose{Point: geom.Point{X: x, Y: y}, Heading: geom.Angle(deg) * geom.Degree}
+	for _, l := range tablesim.LayCard(calibration.DefaultCheckCard(), at, [2]geom.Length{0.2, 4.2}) {
+		middle := geom.Point{X: float64(l.Strip.Width) / 2, Y: float64(l.Strip.Height) / 2}
+		for _, tag := range l.Strip.Tags {
+			k := calibration.MarkerSighting{ID: tag.ID}
+			for i, c := range tag.Corners() {
+				px, _ := b.camera.PixelOf(l.Pose.Transform(c.Sub(middle).Mul(scale)), l.Z)
+				k.Corners[i] = px.Add(b.noise())
+			}
+			s.Markers = append(s.Markers, k)
+		}
+	}
+	return s
+}
+
+// verifyStep brings a machine to the step of verification with a saved table.
+func verifyStep(t *testing.T) *bench {
+	b := tableStep(t)
+	for range 12 {
+		b.show(b.markers())
+	}
+	b.do(setup.Intent{Do: setup.Save})
+	table := b.pending.(setup.SaveTable)
+	table.Table.Hash = "sha256:1234"
+	b.m.Saved(table, nil)
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Verify})
+	return b
+}
+
+var measured = setup.CardMeasures{Bar: 220, Thickness: 0.2, BaseTop: 4}
+
+// layAround lays the card at five places, for a second each.
+func (b *bench) layAround(scale float64) {
+	for _, p := range [][3]float64{{170, 170, 0}, {740, 180, 60}, {730, 730, 90}, {180, 720, 150}, {450, 460, 20}} {
+		for range 10 {
+			b.show(b.cardAt(p[0], p[1], p[2], scale))
+		}
+	}
+}
+
+func TestTheCheckCardIsMeasuredHereAndThere(t *testing.T) {
+	b := verifyStep(t)
+	b.refuses(setup.Intent{Do: setup.Save}, "nothing to save")
+	b.do(setup.Intent{Do: setup.Measure, Card: measured})
+	assert.Equal(t, setup.Card, b.m.Wants())
+	b.show(b.markers())
+	assert.Contains(t, b.m.State().Verify.Now, "Lay the check card")
+	b.show(b.cardAt(300, 300, 0, 1))
+	b.show(b.cardAt(340, 300, 0, 1)) // it is still being pushed
+	assert.Contains(t, b.m.State().Verify.Now, "picture 1 of 5")
+	assert.Empty(t, b.m.State().Verify.Places)
+
+	b.layAround(1)
+	v := b.m.State().Verify
+	require.Len(t, v.Places, 5, v.Problem)
+	for i, p := range v.Places {
+		assert.Equal(t, 6, p.Distances, "place %d", i)
+		assert.Less(t, p.WorstError.Millimeters(), 0.4)
+	}
+	require.NotNil(t, v.Result)
+	assert.Equal(t, calibration.CheckPass, v.Result.Outcome, v.Result.Reasons)
+	assert.Contains(t, v.Now, "That is enough")
+
+	b.do(setup.Intent{Do: setup.Save})
+	w := b.pending.(setup.SaveVerification)
+	assert.Equal(t, "table.json", w.TablePath)
+	assert.Equal(t, "sha256:1234", w.Record.Calibration)
+	assert.Equal(t, 5, w.Record.Places)
+	b.m.Saved(w, nil)
+	assert.Equal(t, setup.Saved, b.m.State().Verify.Phase)
+	assert.Equal(t, "table.json.verify.json", b.m.State().Verify.SavedAs)
+}
+
+func TestACardPrintedTooLargeIsNoPass(t *testing.T) {
+	b := verifyStep(t)
+	b.do(setup.Intent{Do: setup.Measure, Card: measured})
+	b.layAround(1.006)
+	v := b.m.State().Verify
+	require.NotNil(t, v.Result)
+	assert.Equal(t, calibration.CheckFail, v.Result.Outcome)
+	assert.NotEmpty(t, v.Result.Reasons)
+}
+
+func TestACardThatCannotBeIsRefused(t *testing.T) {
+	b := verifyStep(t)
+	for c, want := range map[setup.CardMeasures]string{
+		{Bar: 210, Thickness: 0.2, BaseTop: 4}: "print at 100 %",
+		{Bar: 220, Thickness: -1, BaseTop: 4}:  "thickness",
+		{Bar: 220, Thickness: 1, BaseTop: 400}: "base top",
+	} {
+		_, err := b.m.Do(setup.Intent{Do: setup.Measure, Card: c})
+		assert.ErrorContains(t, err, want)
+	}
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Lens})
+	b.refuses(setup.Intent{Do: setup.Measure, Card: measured}, "step of verification")
+}
+
+func TestAVerificationBelongsToASavedTable(t *testing.T) {
+	b := tableStep(t)
+	for range 12 {
+		b.show(b.markers())
+	}
+	b.do(setup.Intent{Do: setup.Go, Step: setup.Verify})
+	b.do(setup.Intent{Do: setup.Measure, Card: measured})
+	b.layAround(1)
+	require.NotEmpty(t, b.m.State().Verify.Places)
+	b.refuses(setup.Intent{Do: setup.Save}, "Save the table first")
+}

@@ -93,26 +93,15 @@ func (m *Machine) markers(seen []calibration.MarkerSighting, t *calibration.Tabl
 		r := Marker{ID: k.ID, Seen: ok, Corners: s.Corners}
 		if t != nil {
 			r.Used = slices.Contains(t.Used, k.ID)
-			if ok {
-				r.Off, r.Known = offset(t, k, s)
+			for _, residual := range t.Residuals {
+				if residual.ID == k.ID {
+					r.Off, r.Known = residual.Offset(), true
+				}
 			}
 		}
 		out = append(out, r)
 	}
 	return out
-}
-
-// offset is how far a marker's middle lies from its place on the mat.
-func offset(t *calibration.Table, k calibration.Marker, s calibration.MarkerSighting) (geom.Length, bool) {
-	var mid geom.Point
-	for _, c := range s.Corners {
-		p, ok := t.PointAt(c, k.Z)
-		if !ok {
-			return 0, false
-		}
-		mid = mid.Add(p.Mul(0.25))
-	}
-	return mid.Distance(k.Center), true
 }
 
 // movedSince is how far (rms, px) the markers that both pictures show have moved;

@@ -1,10 +1,175 @@
 package setup
 
-// VerifyState is the step of verification.
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+)
+
+// VerifyState is the step of verification: the check card is laid here and there.
 type VerifyState struct {
 	Phase Phase
+	Card  CardMeasures
+
+	Markers []Marker // of the card, as the last picture shows them
+	Now     string   // what to do, or what became of the last picture, in words
+	Places  []Place
+	Wanted  int // as many places are a good verification
+
+	Result  *calibration.Verification // of all places; nil: none yet
+	SavedAs string
+	Problem string
 }
 
-func (m *Machine) resetVerify()         { m.state.Verify = VerifyState{Phase: Waiting} }
-func (m *Machine) beginVerify()         { m.state.Verify.Phase = Looking }
-func (m *Machine) offerCard(_ Sighting) {}
+// CardMeasures is what people measured of their check card.
+type CardMeasures struct {
+	Bar       geom.Length // the bars of 220 mm; 0: not measured, and the scale cannot be verified
+	Thickness geom.Length // of a strip with what it is glued on
+	BaseTop   geom.Length // of the bases under strip B, over the mat
+}
+
+// Place is one place at which the card lay.
+type Place struct {
+	Distances   int         // that were measured there
+	WorstError  geom.Length // without its sign
+	WorstSigmas float64     // the same over what it may be
+}
+
+// What a place takes.
+const (
+	verifyPlaces = 5   // four corners and the middle
+	cardFrames   = 5   // pictures of the card at rest
+	cardStill    = 1.0 // px, rms: how far its markers may lie apart from picture to picture; noise moves them by 0.1
+	cardTags     = 6   // markers on the card
+)
+
+func (m *Machine) resetVerify() {
+	m.laid, m.places = nil, nil
+	m.state.Verify = VerifyState{
+		Phase: Waiting, Wanted: verifyPlaces,
+		Card: CardMeasures{Thickness: 0.2 * geom.Millimeter, BaseTop: 4 * geom.Millimeter},
+	}
+}
+
+// card takes the measures of the check card and begins to look for it.
+func (m *Machine) card(c CardMeasures) error {
+	if m.state.Step != Verify {
+		return notNow("Go to the step of verification first.")
+	}
+	s := checkSetup(c)
+	if err := s.Validate(); err != nil {
+		return wrong("The check card cannot be like this: %v.", err)
+	}
+	m.resetVerify()
+	m.state.Verify.Card, m.state.Verify.Phase = c, Looking
+	m.state.Verify.Now = layIt
+	return nil
+}
+
+func checkSetup(c CardMeasures) calibration.CheckSetup {
+	return calibration.CheckSetup{
+		Card: calibration.DefaultCheckCard(), Thickness: c.Thickness, BaseTop: c.BaseTop,
+		Bars: [2]geom.Length{c.Bar, c.Bar}, Limit: calibration.DefaultCheckLimit,
+	}
+}
+
+const (
+	layIt     = "Lay the check card on the mat, strip M flat on it and strip B on bases, and take your hands away."
+	layMore   = "Place %d is measured. Lay the card elsewhere: each corner of the mat and its middle, turned each time."
+	layEnough = "Place %d is measured. That is enough; more places tell more."
+	layStill  = "Hands off: picture %d of %d."
+)
+
+// offerCard looks whether the card lies still at a new place.
+func (m *Machine) offerCard(s Sighting) {
+	v := &m.state.Verify
+	if s.Width != m.table.Width || s.Height != m.table.Height {
+		v.Problem = fmt.Sprintf("The pictures are now %d×%d, the table was made for %d×%d: do the table again.", s.Width, s.Height, m.table.Width, m.table.Height)
+		return
+	}
+	tags := ofCard(s.Markers)
+	v.Markers = nil
+	for _, k := range tags {
+		v.Markers = append(v.Markers, Marker{ID: k.ID, Seen: true, Corners: k.Corners, Used: true})
+	}
+	s.Markers = tags
+	last := len(m.laid) - 1
+	switch {
+	case len(tags) < 2:
+		m.laid = nil
+		v.Now = m.whereNext()
+		return
+	case last >= 0 && movedSince(m.laid[last].Markers, tags) <= cardStill:
+		if len(m.laid) < cardFrames {
+			m.laid = append(m.laid, s)
+		} else {
+			v.Now = m.whereNext()
+			return // it lies where it was measured
+		}
+	default:
+		m.laid = []Sighting{s}
+	}
+	v.Now = fmt.Sprintf(layStill, len(m.laid), cardFrames)
+	if len(m.laid) == cardFrames {
+		m.measurePlace()
+	}
+}
+
+// ofCard returns the markers of the check card among those that are seen.
+func ofCard(seen []calibration.MarkerSighting) (out []calibration.MarkerSighting) {
+	for _, k := range seen {
+		if k.ID >= calibration.CheckCardIDs && k.ID < calibration.CheckCardIDs+cardTags {
+			out = append(out, k)
+		}
+	}
+	return out
+}
+
+// measurePlace measures the card where it lies, and all places together anew.
+func (m *Machine) measurePlace() {
+	v := &m.state.Verify
+	places := append(slices.Clone(m.places), calibration.CheckSighting{
+		Name: fmt.Sprintf("place %d", len(m.places)+1), Tags: meanSightings(m.laid), Frames: len(m.laid),
+	})
+	result, err := calibration.Verify(*m.table, checkSetup(v.Card), places)
+	if err != nil {
+		v.Problem = "This place cannot be measured: " + strings.TrimPrefix(err.Error(), "calibration: verify: ") + "."
+		if errors.Is(err, calibration.ErrNoCard) {
+			v.Problem = "Two markers of one strip must be in plain view; lay the card anew."
+		}
+		return
+	}
+	m.places, m.laidAt = places, m.laid[len(m.laid)-1].At
+	v.Phase = Looking
+	v.Problem, v.Result, v.SavedAs = "", &result, ""
+	v.Places = placesOf(&result, len(places))
+	v.Now = m.whereNext()
+}
+
+// whereNext says where the card is to be laid next.
+func (m *Machine) whereNext() string {
+	switch n := len(m.places); {
+	case n == 0:
+		return layIt
+	case n < verifyPlaces:
+		return fmt.Sprintf(layMore, n)
+	default:
+		return fmt.Sprintf(layEnough, n)
+	}
+}
+
+// placesOf sums a verification up by places.
+func placesOf(v *calibration.Verification, n int) []Place {
+	out := make([]Place, n)
+	for _, d := range v.Deviations {
+		p := &out[d.Place]
+		p.Distances++
+		p.WorstError = max(p.WorstError, d.Error(), -d.Error())
+		p.WorstSigmas = max(p.WorstSigmas, d.Normalised, -d.Normalised)
+	}
+	return out
+}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/draw"
 	"sightline/cmd/internal/setup"
 	"sightline/cmd/internal/sheet"
 	"sightline/engine/geom"
@@ -27,6 +28,7 @@ func (s *Server) calibrationRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /api/calibration/events", s.calibrationEvents)
 	mux.HandleFunc("POST /api/calibration", s.calibrate)
 	mux.HandleFunc("GET /api/calibration/picture.jpg", s.calibrationPicture)
+	mux.HandleFunc("GET /api/calibration/heat.svg", s.calibrationHeat)
 	mux.HandleFunc("GET /api/calibration/sheet/{file}", s.calibrationSheet)
 }
 
@@ -98,6 +100,10 @@ func readIntent(body io.Reader) (in setup.Intent, problem string) {
 		Board string       `json:"board"`
 		BarX  float64      `json:"bar_x_mm"`
 		BarY  float64      `json:"bar_y_mm"`
+
+		CardBar   float64 `json:"card_bar_mm"`
+		Thickness float64 `json:"card_thickness_mm"`
+		BaseTop   float64 `json:"base_top_mm"`
 	}
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()
@@ -113,6 +119,9 @@ func readIntent(body io.Reader) (in setup.Intent, problem string) {
 	return setup.Intent{
 		Do: raw.Do, Step: raw.Step, Board: raw.Board,
 		BarX: geom.Length(raw.BarX) * geom.Millimeter, BarY: geom.Length(raw.BarY) * geom.Millimeter,
+		Card: setup.CardMeasures{
+			Bar: geom.Length(raw.CardBar) * geom.Millimeter, Thickness: geom.Length(raw.Thickness) * geom.Millimeter, BaseTop: geom.Length(raw.BaseTop) * geom.Millimeter,
+		},
 	}, ""
 }
 
@@ -125,6 +134,22 @@ func (s *Server) calibrationPicture(w http.ResponseWriter, _ *http.Request) {
 	}
 	w.Header().Set("Content-Type", "image/jpeg")
 	_, _ = w.Write(data)
+}
+
+// calibrationHeat draws how sure the table's calibration is over the mat.
+func (s *Server) calibrationHeat(w http.ResponseWriter, _ *http.Request) {
+	t := s.o.Calibration.Newest().State.Table.Table
+	if t == nil {
+		http.Error(w, "There is no table calibration yet.", http.StatusNotFound)
+		return
+	}
+	var buf bytes.Buffer
+	if err := draw.HeatMap(&buf, calibration.NewBudget(*t, calibration.Uncertainty{}), draw.HeatOptions{}); err != nil {
+		http.Error(w, upperFirst(err.Error())+".", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "image/svg+xml")
+	_, _ = w.Write(buf.Bytes())
 }
 
 // calibrationSheet makes a sheet to print: board.pdf?board=chessboard:9x6:25mm,

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"fmt"
 	"math"
 
 	"sightline/calibration"
@@ -120,6 +121,7 @@ type tableStepJSON struct {
 	Markers []markerJSON    `json:"markers"`
 	RMSPx   float64         `json:"rms_px"`
 	Height  float64         `json:"camera_height_mm"`
+	Heat    string          `json:"heat"` // address of the picture of sigma over the mat; "": none yet
 	Left    []rejectionJSON `json:"left_out"`
 	Advice  string          `json:"advice"`
 	SavedAs string          `json:"saved_as"`
@@ -134,7 +136,36 @@ type markerJSON struct {
 }
 
 type verifyStepJSON struct {
-	Phase setup.Phase `json:"phase"`
+	Phase     setup.Phase       `json:"phase"`
+	BarMM     float64           `json:"card_bar_mm"` // 0: not measured
+	Thickness float64           `json:"card_thickness_mm"`
+	BaseTop   float64           `json:"base_top_mm"`
+	Now       string            `json:"now"`
+	Markers   []markerJSON      `json:"markers"`
+	Places    []placeJSON       `json:"places"`
+	Wanted    int               `json:"places_wanted"`
+	Result    *verificationJSON `json:"result"`
+	SavedAs   string            `json:"saved_as"`
+	Problem   string            `json:"problem"`
+}
+
+type placeJSON struct {
+	Distances   int     `json:"distances"`
+	WorstError  float64 `json:"worst_error_mm"`
+	WorstSigmas float64 `json:"worst_sigmas"`
+}
+
+type verificationJSON struct {
+	Outcome     string   `json:"outcome"` // pass, fail, undecided
+	WorstError  float64  `json:"worst_error_mm"`
+	WorstSigmas float64  `json:"worst_sigmas"`
+	Allowed     float64  `json:"allowed_sigmas"`
+	Distances   int      `json:"distances"`
+	Stated      float64  `json:"stated_sigma_mm"`
+	Covered     float64  `json:"covered"`
+	Reasons     []string `json:"reasons"`
+	Cause       string   `json:"cause"`
+	Notes       []string `json:"notes"`
 }
 
 // calibrationStateOf makes the page's JSON of a view.
@@ -216,10 +247,23 @@ func rejectionsOf(rs []calibration.Rejection) []rejectionJSON {
 
 func tableStepOf(t *setup.TableState) tableStepJSON {
 	j := tableStepJSON{
-		Phase: t.Phase, Frames: t.Frames, Wanted: t.Wanted, Markers: []markerJSON{}, Left: []rejectionJSON{},
+		Phase: t.Phase, Frames: t.Frames, Wanted: t.Wanted, Left: []rejectionJSON{},
 		Advice: t.Advice, SavedAs: t.SavedAs, Problem: t.Problem,
 	}
-	for _, m := range t.Markers {
+	j.Markers = markersOf(t.Markers)
+	if t.Table != nil {
+		j.RMSPx, j.Left = t.Table.RMS, rejectionsOf(t.Table.Rejected)
+		j.Height = t.Table.Center()[2]
+		if t.Phase == setup.Ready || t.Phase == setup.Saved {
+			j.Heat = fmt.Sprintf("/api/calibration/heat.svg?v=%d", t.Table.Made.UnixMilli())
+		}
+	}
+	return j
+}
+
+func markersOf(markers []setup.Marker) []markerJSON {
+	out := []markerJSON{}
+	for _, m := range markers {
 		k := markerJSON{ID: m.ID, Corners: [][2]float64{}, Used: m.Used}
 		if m.Seen {
 			k.Corners = pixelsOf(m.Corners[:])
@@ -228,16 +272,28 @@ func tableStepOf(t *setup.TableState) tableStepJSON {
 			off := m.Off.Millimeters()
 			k.OffMM = &off
 		}
-		j.Markers = append(j.Markers, k)
+		out = append(out, k)
 	}
-	if t.Table != nil {
-		j.RMSPx, j.Left = t.Table.RMS, rejectionsOf(t.Table.Rejected)
-		j.Height = t.Table.Center()[2]
+	return out
+}
+
+func verifyStepOf(v *setup.VerifyState) verifyStepJSON {
+	j := verifyStepJSON{
+		Phase: v.Phase, BarMM: v.Card.Bar.Millimeters(), Thickness: v.Card.Thickness.Millimeters(), BaseTop: v.Card.BaseTop.Millimeters(),
+		Now: v.Now, Markers: markersOf(v.Markers), Places: []placeJSON{}, Wanted: v.Wanted, SavedAs: v.SavedAs, Problem: v.Problem,
+	}
+	for _, p := range v.Places {
+		j.Places = append(j.Places, placeJSON{p.Distances, p.WorstError.Millimeters(), finite(p.WorstSigmas)})
+	}
+	if r := v.Result; r != nil {
+		j.Result = &verificationJSON{
+			Outcome: string(r.Outcome), WorstError: r.WorstError.Millimeters(), WorstSigmas: finite(r.WorstNormalised), Allowed: finite(r.Allowed),
+			Distances: r.Freedom, Stated: finite(r.Stated.Millimeters()), Covered: r.Covered,
+			Reasons: append([]string{}, r.Reasons...), Cause: r.Cause, Notes: append([]string{}, r.Notes...),
+		}
 	}
 	return j
 }
-
-func verifyStepOf(v *setup.VerifyState) verifyStepJSON { return verifyStepJSON{Phase: v.Phase} }
 
 func pixelsOf(px []geom.Pixel) [][2]float64 {
 	out := [][2]float64{}

@@ -3,8 +3,8 @@
 const silence = 5000; // ms; the server says something at least every second
 
 // listen calls onState with each state and onLost with true or false as the
-// connection goes and comes.
-export function listen(onState, onLost) {
+// connection goes and comes. from is the address of the events.
+export function listen(onState, onLost, from = "/api/events") {
   let source = null;
   let heard = Date.now();
   let lost = false;
@@ -14,7 +14,7 @@ export function listen(onState, onLost) {
   };
   const open = () => {
     if (source) source.close();
-    source = new EventSource("/api/events");
+    source = new EventSource(from);
     source.addEventListener("state", (event) => {
       heard = Date.now();
       tell(false);

@@ -1,0 +1,295 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/app"
+	"sightline/engine/geom"
+	"sightline/hardware/hardwaretest"
+	"sightline/vision"
+	"sightline/vision/opencv"
+	"sightline/vision/tablesim"
+)
+
+// newcomer is somebody who has just unpacked a camera: the whole program runs in an
+// empty directory, on a simulated camera whose lens nobody has told it.
+type newcomer struct {
+	t       *testing.T
+	browser context.Context
+	url     string
+	table   *tablesim.Source
+}
+
+func newNewcomer(t *testing.T, o tablesim.Options) *newcomer {
+	t.Helper()
+	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
+	if err != nil {
+		t.Skipf("the calibration needs eyes: %v", err)
+	}
+	require.NoError(t, d.Close())
+	u := &newcomer{t: t, browser: newBrowser(t, 4*time.Minute)}
+	require.NoError(t, chromedp.Run(u.browser)) // else it would end with the first action's time
+	t.Chdir(t.TempDir())
+	u.table, err = tablesim.Open(o)
+	require.NoError(t, err)
+	ready, done := make(chan string, 1), make(chan error, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	c := app.DefaultConfig()
+	c.Web.Listen = "localhost:0"
+	go func() {
+		done <- app.Run(ctx, c, app.Options{
+			Panel: &hardwaretest.Panel{},
+			Open:  func(context.Context) (vision.Source, error) { return u.table, nil },
+			Ready: func(address string) { ready <- address },
+			Log:   slog.New(slog.NewTextHandler(io.Discard, nil)),
+		})
+	}()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-done)
+	})
+	select {
+	case address := <-ready:
+		u.url = "http://" + address
+	case err := <-done:
+		t.Fatal(err)
+	}
+	return u
+}
+
+func (u *newcomer) do(actions ...chromedp.Action) {
+	u.t.Helper()
+	for i, a := range actions {
+		ctx, cancel := context.WithTimeout(u.browser, 40*time.Second)
+		err := chromedp.Run(ctx, a)
+		cancel()
+		if err != nil {
+			u.t.Fatalf("action %d: %v; %s", i, err, u.glimpse())
+		}
+	}
+}
+
+// glimpse saves what the browser shows into CALIBRATE_PNG, if that names a
+// directory, and returns the page's words.
+func (u *newcomer) glimpse() string {
+	var text string
+	var png []byte
+	ctx, cancel := context.WithTimeout(u.browser, 10*time.Second)
+	defer cancel()
+	_ = chromedp.Run(ctx, chromedp.Evaluate(`document.body.innerText`, &text))
+	if dir := os.Getenv("CALIBRATE_PNG"); dir != "" && chromedp.Run(ctx, chromedp.CaptureScreenshot(&png)) == nil {
+		_ = os.WriteFile(filepath.Join(dir, "failed.png"), png, 0o644)
+	}
+	return text
+}
+
+// get asks the program directly.
+func (u *newcomer) get(path string) (int, string) {
+	u.t.Helper()
+	r, err := http.Get(u.url + path)
+	require.NoError(u.t, err)
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	require.NoError(u.t, err)
+	return r.StatusCode, string(body)
+}
+
+// read returns what an element says, and "" while it is hidden.
+func (u *newcomer) read(id string) string {
+	u.t.Helper()
+	var text string
+	u.do(chromedp.Evaluate(`(() => { const e = document.getElementById("`+id+`"); return e.checkVisibility() ? e.textContent : "" })()`, &text))
+	return text
+}
+
+// capture holds the board as the page asks until the page has enough.
+func (u *newcomer) capture(board calibration.Board, patience time.Duration) {
+	u.t.Helper()
+	lens := u.table.Lens()
+	began := time.Now()
+	for n := 0; u.read("advice") != ""; n++ {
+		if time.Since(began) > patience {
+			u.t.Fatalf("after %v and %s views the page still says: %s (%s)", patience, u.read("views-count"), u.read("advice"), u.read("now"))
+		}
+		advice, views := u.read("advice"), u.read("views-count")
+		held, err := tablesim.Obey(advice, n).Hold(lens, board)
+		require.NoError(u.t, err)
+		u.table.Hold(&held)
+		// People look whether the page has taken the view, and move on when it says
+		// that it will not.
+		for wait := time.Now(); time.Since(wait) < 15*time.Second && u.read("views-count") == views; {
+			if time.Since(wait) > 2*time.Second && strings.Contains(u.read("now"), "such a view has been taken") {
+				break
+			}
+			time.Sleep(60 * time.Millisecond)
+		}
+		t := time.Since(began).Seconds()
+		u.t.Logf("%5.1f s: %s views; %s; then: %s", t, u.read("views-count"), advice, u.read("now"))
+	}
+	u.table.Hold(nil)
+}
+
+// TestANewcomerCalibratesWithThePage acts as the user from an empty directory to
+// answers on the page, and compares what was saved with the simulated truth.
+func TestANewcomerCalibratesWithThePage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes a minute: run without -short")
+	}
+	began := time.Now()
+	u := newNewcomer(t, tablesim.Options{Width: 1280, Height: 720, Seed: 5, FPS: 10})
+	var complaints []string
+	chromedp.ListenTarget(u.browser, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			complaints = append(complaints, e.ExceptionDetails.Error())
+		case *log.EventEntryAdded:
+			complaints = append(complaints, e.Entry.Text)
+		}
+	})
+
+	// The main page knows no lens, says so, and leads here.
+	u.do(chromedp.Navigate(u.url+"/"),
+		chromedp.WaitVisible(`#status[data-code="no_calibration"]`),
+		chromedp.Click(`footer a[href="/calibrate"]`),
+		chromedp.WaitEnabled("#start"), chromedp.Click("#start"),
+		chromedp.WaitVisible("#step-print"))
+
+	// Print: the sheets are there, and the bars are good.
+	for _, id := range []string{"sheet-board", "sheet-markers", "sheet-card"} {
+		var href string
+		u.do(chromedp.AttributeValue("#"+id, "href", &href, nil))
+		code, body := u.get(href)
+		assert.Equal(t, http.StatusOK, code, href)
+		assert.True(t, strings.HasPrefix(body, "%PDF-"), href)
+	}
+	u.do(chromedp.SendKeys("#bar-x", "100.1"), chromedp.SendKeys("#bar-y", "99.9"), chromedp.Click("#bars button"),
+		chromedp.WaitVisible(`#bars-verdict[data-good="true"]`),
+		chromedp.Click(`#step-print [data-go="lens"]`),
+		chromedp.WaitVisible("#capture"), chromedp.Click("#capture"),
+		chromedp.WaitVisible("#advice"))
+	code, body := u.get("/api/scene")
+	assert.Equal(t, http.StatusServiceUnavailable, code)
+	assert.Contains(t, body, "Calibrating")
+
+	// Lens: do as the page says.
+	board, err := calibration.ParseBoard("chessboard:9x6:25mm")
+	require.NoError(t, err)
+	u.capture(board, 2*time.Minute)
+	t.Logf("views taken after %.0f s", time.Since(began).Seconds())
+	u.do(chromedp.WaitVisible("#lens-save"), chromedp.Click("#lens-save"),
+		chromedp.WaitVisible("#lens-saved"), chromedp.Click("#lens-next"),
+		// Table: the hands are away; wait, save.
+		chromedp.WaitVisible("#table-save"), chromedp.Click("#table-save"),
+		chromedp.WaitVisible("#table-saved"), chromedp.Click("#table-next"),
+		chromedp.WaitVisible("#step-verify"))
+	u.verify()
+	u.do(chromedp.Click("#finish"), chromedp.WaitVisible("#start"))
+
+	// The main page gives answers, without a new start.
+	u.do(chromedp.Navigate(u.url+"/"),
+		chromedp.WaitVisible(`#status[data-code="ok"]`),
+		chromedp.WaitVisible(`#answer[data-outcome="yes"], #answer[data-outcome="too_close"]`))
+	t.Logf("answers after %.0f s", time.Since(began).Seconds())
+	assert.Empty(t, complaints, "the browser complains")
+	u.compareLens()
+	u.compareTable()
+}
+
+// verify lays the check card here and there until the page has enough places.
+func (u *newcomer) verify() {
+	t := u.t
+	t.Helper()
+	u.do(chromedp.SendKeys("#card-bar", "220"), chromedp.Click("#card button"), chromedp.WaitVisible("#verify-now"))
+	for i, at := range []geom.Pose{
+		pose(170, 170, 0), pose(740, 180, 60), pose(730, 730, 90), pose(180, 720, 150), pose(450, 460, 20),
+	} {
+		u.table.Lay(tablesim.LayCard(calibration.DefaultCheckCard(), at, [2]geom.Length{0.2, 4.2})...)
+		u.do(chromedp.Poll(fmt.Sprintf(`document.querySelectorAll("#places tbody tr").length === %d`, i+1), nil))
+	}
+	u.table.Lay()
+	u.do(chromedp.WaitVisible(`#outcome`))
+	t.Logf("verification: %s %s", u.read("outcome-title"), u.read("outcome-figures"))
+	u.do(chromedp.WaitVisible(`#outcome[data-outcome="pass"]`),
+		chromedp.Click("#verify-save"), chromedp.WaitVisible("#verify-saved"))
+	r, ok, err := calibration.LoadVerifyRecord(filepath.FromSlash(app.DefaultTablePath))
+	require.NoError(t, err)
+	require.True(t, ok)
+	assert.Equal(t, calibration.CheckPass, r.Outcome)
+	assert.Equal(t, 5, r.Places)
+}
+
+func pose(x, y, deg float64) geom.Pose {
+	return geom.Pose{Point: geom.Point{X: x, Y: y}, Heading: geom.Angle(deg) * geom.Degree}
+}
+
+// compareLens compares the saved lens with the true one.
+func (u *newcomer) compareLens() {
+	t := u.t
+	t.Helper()
+	got, err := calibration.LoadLens(filepath.FromSlash(app.DefaultLensPath))
+	require.NoError(t, err)
+	want := u.table.Lens()
+	require.Len(t, got.Covariance, 81)
+	for i, p := range []struct {
+		name      string
+		got, want float64
+	}{{"fx", got.Fx, want.Fx}, {"fy", got.Fy, want.Fy}, {"cx", got.Cx, want.Cx}, {"cy", got.Cy, want.Cy}} {
+		sigma := math.Sqrt(got.Covariance[10*i])
+		t.Logf("%s = %.2f ± %.2f px, truth %.2f: off by %.1f sigmas", p.name, p.got, sigma, p.want, (p.got-p.want)/sigma)
+		assert.LessOrEqual(t, math.Abs(p.got-p.want), 3*sigma, p.name)
+		assert.Less(t, sigma, 0.002*got.Fx, "%s: its sigma must be of use", p.name)
+	}
+}
+
+// compareTable compares where the saved table puts the true picture of places on the
+// mat, at mat level and at a base's top, with those places.
+func (u *newcomer) compareTable() {
+	t := u.t
+	t.Helper()
+	table, err := calibration.LoadTable(filepath.FromSlash(app.DefaultTablePath))
+	require.NoError(t, err)
+	assert.Len(t, table.Used, 8)
+	truth := u.table.Camera()
+	model := calibration.NewErrorModel(table, calibration.Uncertainty{})
+	worst, outside, all := 0.0, 0, 0
+	for _, z := range []geom.Length{0, vision.BaseTop} {
+		for x := 50.0; x < 900; x += 100 {
+			for y := 50.0; y < 900; y += 100 {
+				at := geom.Pose{Point: geom.Point{X: x, Y: y}}
+				px, ok := truth.PixelOf(at.Point, z)
+				require.True(t, ok)
+				got, ok := table.PointAt(px, z)
+				require.True(t, ok)
+				d := got.Sub(at.Point)
+				cov := model.Systematic(at, z, 20)
+				worst = max(worst, d.Norm())
+				for _, q := range []float64{d.X * d.X / cov[0], d.Y * d.Y / cov[4]} {
+					all++
+					if q > 4 {
+						outside++
+					}
+				}
+			}
+		}
+	}
+	t.Logf("table: worst place off by %.3f mm; %d of %d coordinates beyond 2 sigmas", worst, outside, all)
+	assert.Less(t, worst, 0.5)
+	assert.LessOrEqual(t, outside, all/10)
+}

@@ -1,0 +1,260 @@
+// The guided calibration's page: it draws each state that arrives and posts what
+// people want. What can be done when is the server's business; so are the sentences.
+
+import { byId, mm, set, setText } from "./dom.js";
+import { listen } from "./live.js";
+import { boardFields, onBoard, spec } from "./board.js";
+import { showPicture, stateOf } from "./overlay.js";
+import { cardMeasures, showVerify } from "./verify.js";
+
+const steps = ["print", "lens", "table", "verify"];
+const phases = { waiting: "", looking: "under way", solving: "under way", ready: "not saved", saved: "done" };
+let state = null;
+let lost = false;
+
+async function want(intent) {
+  const problem = byId("problem");
+  problem.hidden = true;
+  try {
+    const answer = await fetch("/api/calibration", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify(intent),
+    });
+    if (answer.ok) return true;
+    setText(problem, (await answer.text()).trim());
+  } catch {
+    setText(problem, "The program does not answer.");
+  }
+  problem.hidden = false;
+  return false;
+}
+
+function show(id, on) {
+  byId(id).hidden = !on;
+}
+
+function say(id, text) {
+  setText(byId(id), text);
+  byId(id).hidden = text === "";
+}
+
+// fill makes a list's items from texts, and leaves it alone when nothing has changed.
+function fill(id, texts) {
+  const list = byId(id);
+  const now = texts.join("\n");
+  if (list.dataset.text === now) return;
+  list.dataset.text = now;
+  list.replaceChildren(
+    ...texts.map((text) => {
+      const item = document.createElement("li");
+      item.textContent = text;
+      return item;
+    }),
+  );
+}
+
+function cells(row, texts, heading = "th") {
+  const tr = document.createElement("tr");
+  texts.forEach((text, i) => {
+    const cell = document.createElement(i === 0 ? heading : "td");
+    if (i === 0) cell.scope = "row";
+    cell.textContent = text;
+    tr.append(cell);
+  });
+  row.append(tr);
+  return tr;
+}
+
+function showPrint(p) {
+  const verdict = byId("bars-verdict");
+  setText(verdict, p.verdict);
+  set(verdict, { "data-good": p.phase === "saved" });
+  links();
+}
+
+function links() {
+  const paper = byId("paper").value;
+  // The scale stands in the address so that a sheet of an older scale is not shown again.
+  const scale = state ? `&scale=${state.print.scale_x.toFixed(5)},${state.print.scale_y.toFixed(5)}` : "";
+  for (const [id, file, more] of [
+    ["sheet-board", "board.pdf", `&board=${encodeURIComponent(spec())}`],
+    ["sheet-markers", "mat-markers.pdf", ""],
+    ["sheet-card", "check-card.pdf", ""],
+  ]) {
+    set(byId(id), { href: `/api/calibration/sheet/${file}?paper=${paper}${more}${scale}` });
+  }
+}
+
+const figure = (f, digits) => `${f.value.toFixed(digits)} ± ${f.sigma.toFixed(digits)} px`;
+
+function showLensResult(l) {
+  const r = l.result;
+  const body = byId("lens-figures");
+  const now = JSON.stringify(r);
+  if (body.dataset.text !== now) {
+    body.dataset.text = now;
+    body.replaceChildren();
+    cells(body, ["Focal length", `${figure(r.fx_px, 2)} across, ${figure(r.fy_px, 2)} down`]);
+    cells(body, ["Middle of the lens", `${figure(r.cx_px, 2)}, ${figure(r.cy_px, 2)}`]);
+    cells(body, ["Distortion", ["k1", "k2", "p1", "p2", "k3"].map((name, i) => `${name} ${r.distortion[i].toFixed(4)}`).join(", ")]);
+    cells(body, ["Fit", `${r.rms_px.toFixed(3)} px rms over ${r.views} views`]);
+    if (r.mat_mm > 0) cells(body, ["Left on the mat", `± ${r.mat_mm.toFixed(3)} mm at its worst point`]);
+  }
+  fill("dropped", r.left_out.map((d) => `${d.name}: ${d.reason}`));
+  show("dropped-box", r.left_out.length > 0);
+}
+
+function showLens(l) {
+  show("lens-choose", l.phase === "waiting");
+  show("lens-capture", l.phase === "looking");
+  show("lens-solving", l.phase === "solving");
+  show("lens-result", l.result !== null);
+  say("lens-problem", l.problem);
+  if (l.phase === "looking") {
+    const g = l.guide;
+    setText(byId("advice"), g.advice || "waiting for the first picture");
+    setText(byId("now"), l.now);
+    set(byId("now"), { "data-outcome": l.outcome });
+    setText(byId("views-count"), `${l.views.length}`);
+    setText(byId("covered"), `${Math.round(100 * g.covered)} %`);
+    setText(byId("lens-mat"), g.sigma ? g.sigma.mat_mm.toFixed(2) : "–");
+    for (const tick of byId("tilts").children) {
+      const name = tick.dataset.tilt;
+      set(tick, { "data-done": name === "near" ? g.near : name === "far" ? g.far : g.tilts[name] });
+    }
+    fill("refused", l.refused.map((r) => `${r.reason}${r.times > 1 ? ` (${r.times} pictures)` : ""}`));
+    show("refused-box", l.refused.length > 0);
+    byId("solve").disabled = l.views.length < 4;
+  }
+  if (l.result) showLensResult(l);
+  const saved = l.phase === "saved";
+  show("lens-save", l.phase === "ready");
+  show("lens-next", saved);
+  say("lens-saved", saved ? `Saved as ${l.saved_as}, and in use from now on.` : "");
+}
+
+function showTable(t) {
+  const seen = t.markers.filter((m) => m.corners_px.length > 0).length;
+  const said = {
+    waiting: "",
+    looking: t.markers.length === 0 ? "waiting for the first picture" : `${seen} of ${t.markers.length} markers are seen; picture ${t.frames} of ${t.frames_wanted}`,
+    ready: `the camera's place is known: ${(t.camera_height_mm / 1000).toFixed(3)} m over the mat`,
+    saved: `the camera's place is known: ${(t.camera_height_mm / 1000).toFixed(3)} m over the mat`,
+  };
+  setText(byId("table-now"), said[t.phase] ?? "");
+  setText(byId("table-advice"), t.advice);
+  say("table-problem", t.problem);
+  const body = byId("markers").querySelector("tbody");
+  const now = JSON.stringify(t.markers.map((m) => [m.id, m.corners_px.length > 0, m.used, m.off_mm?.toFixed(2)]));
+  if (body.dataset.text !== now) {
+    body.dataset.text = now;
+    body.replaceChildren();
+    for (const m of t.markers) {
+      const known = m.off_mm !== undefined && m.off_mm !== null;
+      const words = { unseen: "not seen", off: "left out", good: known ? "" : "seen" };
+      set(cells(body, [`${m.id}`, known ? mm(m.off_mm, 2) : "–", words[stateOf(m)]]), { "data-state": stateOf(m) });
+    }
+  }
+  show("markers", t.markers.length > 0);
+  show("table-save", t.phase === "ready");
+  show("table-next", t.phase === "ready" || t.phase === "saved");
+  set(byId("table-next"), { class: t.phase === "saved" ? "primary" : null });
+  say("table-saved", t.phase === "saved" ? `Saved as ${t.saved_as}, and in use from now on.` : "");
+  const heat = state.step === "table" && t.heat !== "";
+  show("heat", heat);
+  if (heat) set(byId("heat-img"), { src: t.heat });
+}
+
+function showSteps() {
+  for (const button of byId("steps").querySelectorAll("button")) {
+    const { phase } = state.steps.find((s) => s.name === button.dataset.step);
+    set(button, { "data-phase": phase, "aria-current": state.step === button.dataset.step ? "step" : null });
+    setText(button.querySelector("small"), phases[phase]);
+  }
+}
+
+function showHealth() {
+  const camera = state?.camera.lost ?? "";
+  const trouble = lost || camera !== "";
+  show("banner", trouble);
+  setText(byId("banner-title"), lost ? "Connection lost" : trouble ? "No picture" : "");
+  setText(byId("banner-detail"), lost ? "The program does not answer. What was saved is saved." : camera);
+  set(byId("status"), { "data-code": lost ? "lost" : camera ? "no_camera" : state?.active ? "busy" : "ok" });
+  setText(byId("status-text"), lost ? "connection lost" : camera ? "no picture" : state?.active ? "calibrating" : "not calibrating");
+}
+
+function draw() {
+  showHealth();
+  if (!state) return;
+  const active = state.active;
+  byId("start").disabled = lost;
+  show("intro", !active);
+  show("steps-nav", active);
+  show("ends", active || !byId("problem").hidden);
+  show("cancel", active);
+  for (const step of steps) show(`step-${step}`, active && state.step === step);
+  show("view", active && state.step !== "print");
+  set(byId("wizard"), { "data-step": active ? state.step : "intro" });
+  if (!active) return;
+  showSteps();
+  showPrint(state.print);
+  showLens(state.lens);
+  showTable(state.table);
+  showVerify(state.verify, state.step);
+  if (state.step !== "print") showPicture(state);
+}
+
+for (const parent of document.querySelectorAll("[data-board]")) boardFields(parent);
+onBoard(links);
+byId("paper").addEventListener("change", links);
+byId("start").addEventListener("click", () => want({ do: "start" }));
+byId("capture").addEventListener("click", () => want({ do: "capture", board: spec() }));
+byId("solve").addEventListener("click", () => want({ do: "solve" }));
+byId("bars").addEventListener("submit", (event) => {
+  event.preventDefault();
+  want({ do: "bars", bar_x_mm: Number(byId("bar-x").value), bar_y_mm: Number(byId("bar-y").value) });
+});
+byId("card").addEventListener("submit", (event) => {
+  event.preventDefault();
+  want({ do: "card", ...cardMeasures() });
+});
+for (const button of document.querySelectorAll("[data-do]")) button.addEventListener("click", () => want({ do: button.dataset.do }));
+for (const button of document.querySelectorAll("[data-go], [data-step]")) {
+  const step = button.dataset.go ?? button.dataset.step;
+  if (button.tagName === "BUTTON") button.addEventListener("click", () => want({ do: "go", step }));
+}
+
+// What is not saved is lost with a cancelled calibration: then it takes two clicks.
+const cancel = byId("cancel");
+let sure = null;
+cancel.addEventListener("click", () => {
+  const unsaved = state && (state.lens.views.length > 0 || state.table.phase === "ready") && !(state.lens.phase === "saved" && state.table.phase === "saved");
+  if (unsaved && sure === null) {
+    setText(cancel, "Really cancel? What is not saved is lost.");
+    cancel.classList.add("sure");
+    sure = setTimeout(calm, 6000);
+    return;
+  }
+  calm();
+  want({ do: "cancel" });
+});
+function calm() {
+  clearTimeout(sure);
+  sure = null;
+  cancel.classList.remove("sure");
+  setText(cancel, "Cancel the calibration");
+}
+
+listen(
+  (now) => {
+    state = now;
+    lost = false;
+    draw();
+  },
+  (now) => {
+    lost = now;
+    draw();
+  },
+  "/api/calibration/events",
+);
