@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -29,50 +30,73 @@ type SurfacePlace struct {
 }
 
 // Surface is the mat's measured height over the plane in which its markers lie. Heights
-// over the mat are counted from it. Make it with NewSurface; nil is a flat mat.
+// over the mat are counted from it. Make it with NewSurface or FitSurface; nil is a flat mat.
 type Surface struct {
 	Sigma  geom.Length // of the smooth part where nothing was measured
 	Places []SurfacePlace
-	// Covariance is the row-major covariance, in mm², of the places' heights: they
-	// share the error of the calibration through which they were seen.
+	// Covariance is the row-major covariance, in mm², of the places' heights given all
+	// that was measured.
 	Covariance []float64
 
-	inverse []float64 // of the places' prior covariance plus Covariance
-	weights []float64 // inverse times the heights
+	weights []float64 // K⁻¹ m for the places' prior covariance K and their heights m
+	known   []float64 // K⁻¹ - K⁻¹ P K⁻¹, with P their Covariance: what was learnt
 }
 
-// NewSurface returns the surface through the measured places.
+// nugget is the share of the smooth part's variance that is not smooth after all, so
+// that places near each other do not make its covariance singular.
+const nugget = 1e-4
+
+// maxPlaces bounds the work for each point that is asked for.
+const maxPlaces = 120
+
+// NewSurface returns the surface with the places' heights as they are known:
+// their covariance may not exceed the prior's.
 func NewSurface(sigma geom.Length, places []SurfacePlace, covariance []float64) (*Surface, error) {
 	n := len(places)
 	switch {
-	case n == 0 || n > 200:
-		return nil, fmt.Errorf("calibration: surface: expected 1 to 200 places, got %d", n)
+	case n == 0 || n > maxPlaces:
+		return nil, fmt.Errorf("calibration: surface: expected 1 to %d places, got %d", maxPlaces, n)
 	case len(covariance) != n*n:
 		return nil, fmt.Errorf("calibration: surface: covariance: expected %d numbers (%d×%d), got %d", n*n, n, n, len(covariance))
 	case !(sigma > 0) || sigma > 20:
-		return nil, fmt.Errorf("calibration: surface: sigma: expected more than 0 and at most 20 mm, got %v", sigma)
+		return nil, fmt.Errorf("calibration: surface: sigma: expected more than 0 and at most 20 mm, got %v", float64(sigma))
 	}
 	s := &Surface{Sigma: sigma, Places: append([]SurfacePlace(nil), places...), Covariance: append([]float64(nil), covariance...)}
-	k := make([]float64, n*n)
 	z := make([]float64, n)
 	for i, p := range places {
 		if v := math.Abs(p.X) + math.Abs(p.Y); !(v <= 10*float64(maxSide)) || !(math.Abs(float64(p.Z)) <= 50) {
-			return nil, fmt.Errorf("calibration: surface: place %d: expected a height of at most 50 mm on the mat, got %v at %v, %v", i, p.Z, p.X, p.Y)
+			return nil, fmt.Errorf("calibration: surface: place %d: expected a height of at most 50 mm on the mat, got %v at %v, %v", i, float64(p.Z), p.X, p.Y)
 		}
 		z[i] = float64(p.Z)
-		for j, q := range places {
-			k[i*n+j] = s.prior(p.Point, q.Point) + covariance[i*n+j]
+		if !(covariance[i*n+i] <= 1.001*square(float64(sigma))*(1+nugget)) {
+			return nil, fmt.Errorf("calibration: surface: place %d: a variance of %v mm² is more than if nothing had been measured", i, covariance[i*n+i])
 		}
 	}
-	var ok bool
-	if s.inverse, ok = invertSPD(k, n); !ok {
-		return nil, fmt.Errorf("calibration: surface: covariance: expected a positive definite matrix")
+	inverse, ok := invertSPD(s.priors(), n)
+	if !ok {
+		return nil, errors.New("calibration: surface: its places lie too near each other")
 	}
-	s.weights = make([]float64, n)
+	s.weights, s.known = make([]float64, n), make([]float64, n*n)
 	for i := range n {
-		s.weights[i] = dotSlice(s.inverse[i*n:(i+1)*n], z)
+		s.weights[i] = dotSlice(inverse[i*n:(i+1)*n], z)
+		for j := range n {
+			s.known[i*n+j] = inverse[i*n+j] - quadratic(covariance, inverse[i*n:(i+1)*n], inverse[j*n:(j+1)*n])
+		}
 	}
 	return s, nil
+}
+
+// priors returns the places' prior covariance.
+func (s *Surface) priors() []float64 {
+	n := len(s.Places)
+	k := make([]float64, n*n)
+	for i, p := range s.Places {
+		for j, q := range s.Places {
+			k[i*n+j] = s.prior(p.Point, q.Point)
+		}
+		k[i*n+i] *= 1 + nugget
+	}
+	return k
 }
 
 // prior is the covariance of the smooth part at two places before anything is measured.
@@ -110,7 +134,7 @@ func (s *Surface) Cov(p, q geom.Point) float64 {
 	for i, at := range s.Places {
 		kp[i], kq[i] = s.prior(p, at.Point), s.prior(q, at.Point)
 	}
-	return s.prior(p, q) - quadratic(s.inverse, kp, kq)
+	return s.prior(p, q) - quadratic(s.known, kp, kq)
 }
 
 // PixelOf returns the pixel at which a point at height z over the mat's surface

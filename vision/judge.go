@@ -296,7 +296,7 @@ const certainReadScore = 0.92
 func (l *Locator) contradicted(g *image.Gray) bool {
 	f := &l.fit
 	for s := Front; s <= LeftSide; s++ {
-		line := sideOf(&l.table.Camera, f.token, f.pose, s, BaseTop)
+		line := sideOf(&l.table.Camera, f.token, f.pose, s, l.top(f.pose.Point))
 		if !line.valid || !l.finder.profile.read(g, &line) {
 			continue
 		}

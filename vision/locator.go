@@ -174,6 +174,10 @@ func (l *Locator) ships(g *image.Gray) []found {
 	return out
 }
 
+// top returns how high a base's top lies over the plane of the mat's markers: where
+// the mat's height was measured it stands on that.
+func (l *Locator) top(p geom.Point) geom.Length { return BaseTop + l.table.Surface.Height(p) }
+
 func (l *Locator) searchPixelsPerMM() float64 {
 	c := l.table.Extrinsics.Center()
 	return l.table.Fx / float64(l.reduce) / math.Max(c[2], 1)
@@ -320,7 +324,7 @@ func dropTwins(ships []found) []found {
 // try fits a candidate and decides whether it is the ship that it seems to be.
 func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 	f := &l.fit
-	if !f.collect(g, &l.table.Camera, BaseTop, c.token, c.pose) || !f.solve() {
+	if !f.collect(g, &l.table.Camera, l.top(c.pose.Point), c.token, c.pose) || !f.solve() {
 		return found{}, false
 	}
 	sides, agreed, ok := f.identity()

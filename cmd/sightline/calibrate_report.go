@@ -15,7 +15,7 @@ import (
 
 // printTable prints a table calibration for people: where the camera is, how the
 // markers lie, how sure it is, and what to do when that is bad.
-func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleCheck, file string) error {
+func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleCheck, flat calibration.FlatnessFit, file string) error {
 	center := t.Center()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "camera\t%.1f mm over the mat at x %.1f, y %.1f mm\n", center[2], center[0], center[1])
@@ -34,6 +34,10 @@ func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleChec
 		}
 	}
 	printScale(w, t, scale)
+	if flat.Surface != nil {
+		fmt.Fprintf(w, "flatness\tfrom %d places: %+.2f to %+.2f mm; heights known to %.2f mm there, before to %.2f mm\n", flat.Places,
+			flat.Lowest.Millimeters(), flat.Highest.Millimeters(), flat.After.Millimeters(), flat.Before.Millimeters())
+	}
 	budget := calibration.NewBudget(*t, calibration.Uncertainty{})
 	middle, corner, ok := sureness(budget)
 	if ok {

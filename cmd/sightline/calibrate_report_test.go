@@ -48,7 +48,7 @@ func handLaid(t *testing.T, change func(m []calibration.Marker)) (calibration.Ta
 func report(t *testing.T, table calibration.Table, scale calibration.ScaleCheck) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, printTable(&b, &table, scale, "table.json"))
+	require.NoError(t, printTable(&b, &table, scale, calibration.FlatnessFit{}, "table.json"))
 	return b.String()
 }
 

@@ -25,6 +25,10 @@ type calibrateTableCmd struct {
 	MarkerSigma float64  `placeholder:"MM" help:"How exactly the markers were laid, as a standard deviation. Default: the configuration's, or 0.3 mm for cards laid by hand with a steel rule."`
 	Distance    []string `placeholder:"A:B:MM" help:"A distance measured with a steel rule between the centres of markers A and B (or between the same corner of both), to set the scale by; A:B:MM:SIGMA where you read it better or worse than to 0.3 mm. May be given again."`
 
+	Flatness    []string `placeholder:"IMAGE" help:"Measure how flat the mat is from pictures of the check card at a grid of places (nine or more), or a directory of them; the camera as in the other pictures."`
+	MatFlatness float64  `default:"0.3" placeholder:"MM" help:"With --flatness: by how much you expect the mat to be uneven, as a standard deviation. Default: ${default}."`
+	CardLength  string   `placeholder:"MM[,MM]" help:"With --flatness: the 220 mm bars of the check card as measured with a steel rule."`
+
 	JSON bool `name:"json" help:"Print one JSON document: what was written."`
 }
 
@@ -91,6 +95,10 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 	if err != nil {
 		return unanswered{err}
 	}
+	flat, err := c.measureFlatness(ctx, &t, progress)
+	if err != nil {
+		return err
+	}
 	kept, err := calibration.StoreTable(c.Out, &t)
 	if err != nil {
 		return err
@@ -106,7 +114,7 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 		}
 		return err
 	}
-	return printTable(out, &t, scale, c.Out)
+	return printTable(out, &t, scale, flat, c.Out)
 }
 
 // layout returns the mat and its markers, and how exactly they lie.
@@ -249,4 +257,37 @@ func (s *sightings) merged() (out []calibration.MarkerSighting, err error) {
 		out = append(out, m)
 	}
 	return out, nil
+}
+
+// measureFlatness lays a surface through what the check card shows, and returns what
+// it says; the zero value when nobody asked.
+func (c *calibrateTableCmd) measureFlatness(ctx context.Context, t *calibration.Table, progress io.Writer) (fit calibration.FlatnessFit, err error) {
+	if len(c.Flatness) == 0 {
+		return fit, nil
+	}
+	if !(c.MatFlatness > 0) || c.MatFlatness > 20 {
+		return fit, fmt.Errorf("--mat-flatness: expected more than 0 and at most 20 mm, got %v", c.MatFlatness)
+	}
+	card := calibrateVerifyCmd{CardLength: c.CardLength, Thickness: 0.2, BaseTop: 4, Limit: 1, Places: 1}
+	setup, err := card.setup()
+	if err != nil {
+		return fit, err
+	}
+	setup.Limits = calibration.DefaultUncertainty
+	setup.Limits.Flatness = geom.Length(c.MatFlatness)
+	pictures := pictureInput{Images: c.Flatness}
+	if len(c.Flatness) == 1 && isDirectory(c.Flatness[0]) {
+		pictures = pictureInput{Source: c.Flatness[0]}
+	}
+	card.pictureInput, card.Calibration = pictures, "the table"
+	w := cardWatch{table: t, progress: progress}
+	if err := card.watch(ctx, &w); err != nil {
+		return fit, fmt.Errorf("--flatness: %w", err)
+	}
+	fit, err = calibration.FitSurface(*t, setup, w.sightings())
+	if errors.Is(err, calibration.ErrNoCard) {
+		return fit, unanswered{fmt.Errorf("--flatness: %w", err)}
+	}
+	t.Surface = fit.Surface
+	return fit, err
 }
