@@ -16,49 +16,78 @@ func MatSigma(lens Intrinsics) (geom.Length, bool) {
 	if len(lens.Covariance) != 81 || lens.Validate() != nil {
 		return 0, false
 	}
-	const fill = 0.95
+	view, ok := newMatView(lens)
+	if !ok {
+		return 0, false
+	}
+	var worst float64
+	for _, z := range [...]float64{0, 4} {
+		for i := range matSteps + 1 {
+			for k := range matSteps + 1 {
+				x, y := view.variance(geom.Point{X: view.side * float64(i) / matSteps, Y: view.side * float64(k) / matSteps}, z)
+				worst = max(worst, x, y)
+			}
+		}
+	}
+	return geom.Length(math.Sqrt(worst)), true
+}
+
+// matSteps is the number of steps along each side at which the mat is looked at.
+const matSteps = 8
+
+// matView is a camera straight above a standard mat, registered on its markers.
+type matView struct {
+	lens Intrinsics
+	pose Extrinsics
+	side float64     // mm
+	gain [54]float64 // how the pose moves with each lens parameter, 6×9
+}
+
+// matPose is where the camera of a matView hangs, and what it is registered on.
+func matPose(lens Intrinsics) (Extrinsics, []correspondence) {
+	const fill = 0.95 // of the picture's height
 	side := float64(MatSide)
 	height := lens.Fy * side / (fill * float64(lens.Height))
-	pose := Extrinsics{R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}, T: Vec3{-side / 2, side / 2, height}}
 	layout := DefaultLayout(MatSide, MatSide)
 	used := make([]correspondence, 0, len(layout.Markers))
 	for _, m := range layout.Markers {
 		used = append(used, correspondence{marker: m})
 	}
+	return Extrinsics{R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}, T: Vec3{-side / 2, side / 2, height}}, used
+}
+
+func newMatView(lens Intrinsics) (matView, bool) {
+	pose, used := matPose(lens)
 	m := poseNormal(lens, pose, used, noiseModel{corner: cornerSigma})
 	inverse, ok := invertSPD(m.normal[:], 6)
 	if !ok {
-		return 0, false
+		return matView{}, false
 	}
-	gain := lensGain(inverse, &m)
-	var worst float64
-	const steps = 8
-	for _, z := range [...]float64{0, 4} {
-		for i := range steps + 1 {
-			for k := range steps + 1 {
-				q := pose.Camera(Vec3{side * float64(i) / steps, side * float64(k) / steps, z})
-				_, jp := projectionJacobian(&lens, q, pose.T)
-				jl := LensJacobian(&lens, q[0]/q[2], q[1]/q[2])
-				var j [2][9]float64
-				for a := range 9 {
-					j[0][a], j[1][a] = jl[a].X, jl[a].Y
-					for b := range 6 {
-						j[0][a] += jp[0][b] * gain[9*b+a]
-						j[1][a] += jp[1][b] * gain[9*b+a]
-					}
-				}
-				for axis, focal := range [2]float64{lens.Fx, lens.Fy} {
-					variance := 0.0
-					for a := range 9 {
-						for b := range 9 {
-							variance += j[axis][a] * lens.Covariance[9*a+b] * j[axis][b]
-						}
-					}
-					mm := q[2] / focal
-					worst = max(worst, variance*mm*mm)
-				}
-			}
+	return matView{lens: lens, pose: pose, side: float64(MatSide), gain: lensGain(inverse, &m)}, true
+}
+
+// variance is that of a mat point's place, mm², along x and y.
+func (m *matView) variance(p geom.Point, z float64) (x, y float64) {
+	q := m.pose.Camera(Vec3{p.X, p.Y, z})
+	_, jp := projectionJacobian(&m.lens, q, m.pose.T)
+	jl := LensJacobian(&m.lens, q[0]/q[2], q[1]/q[2])
+	var j [2][lensTerms]float64
+	for a := range lensTerms {
+		j[0][a], j[1][a] = jl[a].X, jl[a].Y
+		for b := range 6 {
+			j[0][a] += jp[0][b] * m.gain[lensTerms*b+a]
+			j[1][a] += jp[1][b] * m.gain[lensTerms*b+a]
 		}
 	}
-	return geom.Length(math.Sqrt(worst)), true
+	var v [2]float64
+	for axis, focal := range [2]float64{m.lens.Fx, m.lens.Fy} {
+		for a := range lensTerms {
+			for b := range lensTerms {
+				v[axis] += j[axis][a] * m.lens.Covariance[lensTerms*a+b] * j[axis][b]
+			}
+		}
+		mm := q[2] / focal
+		v[axis] *= mm * mm
+	}
+	return v[0], v[1]
 }
