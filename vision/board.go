@@ -21,15 +21,15 @@ const (
 	// has found another edge.
 	maxCornerMove = 0.5
 	// minCornerWindow and maxCornerWindow bound the half side of the window in which a
-	// corner is refined, px: below 2 there are too few edge pixels, above 10 the lens
+	// corner is refined, px: below 2 there are too few edge pixels, above 20 the lens
 	// bends the edges.
 	minCornerWindow = 2.0
-	maxCornerWindow = 10.0
+	maxCornerWindow = 20.0
 	// minCornerRise is the least difference between the white and the black squares
 	// at a corner, grey levels.
 	minCornerRise = 20.0
 	// minSlope in grey levels over two pixels: less is as good as noise.
-	minSlope = 6.0
+	minSlope = 10.0
 )
 
 // CharucoCorners finds the inner corners of a ChArUco board from its markers: each
@@ -277,6 +277,11 @@ func refineCorner(g *image.Gray, c cornerPlace) (geom.Pixel, bool) {
 // point to.
 func cornerStep(g *image.Gray, q geom.Pixel, half float64) (geom.Pixel, bool) {
 	n := int(math.Ceil(half))
+	patch, ok := smoothPatch(g, q, n+1)
+	if !ok {
+		return q, false
+	}
+	side := 2*n + 3
 	var xx, xy, yy, bx, by float64
 	for j := -n; j <= n; j++ {
 		for i := -n; i <= n; i++ {
@@ -285,20 +290,12 @@ func cornerStep(g *image.Gray, q geom.Pixel, half float64) (geom.Pixel, bool) {
 			if r2 > 1 {
 				continue
 			}
-			p := q.Add(d)
-			right, ok1 := levelAt(g, geom.Pixel{X: p.X + 1, Y: p.Y})
-			left, ok2 := levelAt(g, geom.Pixel{X: p.X - 1, Y: p.Y})
-			down, ok3 := levelAt(g, geom.Pixel{X: p.X, Y: p.Y + 1})
-			up, ok4 := levelAt(g, geom.Pixel{X: p.X, Y: p.Y - 1})
-			if !ok1 || !ok2 || !ok3 || !ok4 {
-				return q, false
-			}
-			gx, gy := right-left, down-up
-			slope := math.Hypot(gx, gy)
+			at := (j+n+1)*side + i + n + 1
+			gx, gy := patch[at+1]-patch[at-1], patch[at+side]-patch[at-side]
 			// Weighted by the slope and not by its square, but for noise: the mean place
 			// of a sampled edge is exact, wherever the pixels lie. The rim's weight is
 			// nothing, so that no pixel jumps in or out.
-			w := (1 - r2) * (1 - r2) / (slope + minSlope)
+			w := (1 - r2) / (math.Hypot(gx, gy) + minSlope)
 			xx, xy, yy = xx+w*gx*gx, xy+w*gx*gy, yy+w*gy*gy
 			bx += w * (gx*gx*d.X + gx*gy*d.Y)
 			by += w * (gx*gy*d.X + gy*gy*d.Y)
@@ -309,6 +306,40 @@ func cornerStep(g *image.Gray, q geom.Pixel, half float64) (geom.Pixel, bool) {
 		return q, false
 	}
 	return q.Add(geom.Pixel{X: (yy*bx - xy*by) / det, Y: (xx*by - xy*bx) / det}), true
+}
+
+// smoothPatch returns the (2n+1)² grey levels round a place, row by row, smoothed by
+// the binomial of five (sigma 1 px): a corner is its own mirror image through its
+// centre, so that smoothing does not move it, and the slopes' noise falls to a quarter.
+func smoothPatch(g *image.Gray, q geom.Pixel, n int) ([]float64, bool) {
+	wide, side := 2*n+5, 2*n+1
+	raw := make([]float64, wide*wide)
+	for j := range wide {
+		for i := range wide {
+			var ok bool
+			if raw[j*wide+i], ok = levelAt(g, q.Add(geom.Pixel{X: float64(i - n - 2), Y: float64(j - n - 2)})); !ok {
+				return nil, false
+			}
+		}
+	}
+	binomial := [5]float64{1. / 16, 4. / 16, 6. / 16, 4. / 16, 1. / 16}
+	rows := make([]float64, wide*side) // smoothed along x
+	for j := range wide {
+		for i := range side {
+			for k, b := range binomial {
+				rows[j*side+i] += b * raw[j*wide+i+k]
+			}
+		}
+	}
+	out := make([]float64, side*side)
+	for j := range side {
+		for i := range side {
+			for k, b := range binomial {
+				out[j*side+i] += b * rows[(j+k)*side+i]
+			}
+		}
+	}
+	return out, true
 }
 
 // cornerPattern reports whether two black and two white squares meet at a corner.
@@ -402,9 +433,8 @@ func RefineChessboard(g *image.Gray, px []geom.Pixel, cols, rows int) bool {
 	}
 	for i := range px {
 		c := cornerPlace{px: was[i], u: step(i, i%cols, cols-1, 1), v: step(i, i/cols, rows-1, cols)}
-		// A third of a square: the picture may be blurred, and beyond the window's rim
-		// lies the next edge.
-		c.margin = 0.33 * math.Abs(c.u.X*c.v.Y-c.u.Y*c.v.X) / max(c.u.Norm(), c.v.Norm())
+		// Less than half a square: beyond the window's rim lies the next edge.
+		c.margin = 0.4 * math.Abs(c.u.X*c.v.Y-c.u.Y*c.v.X) / max(c.u.Norm(), c.v.Norm())
 		var ok bool
 		if px[i], ok = refineCorner(g, c); !ok {
 

@@ -21,10 +21,21 @@ import (
 // seconds where a large picture shows none; see QuickChessboard.
 func FindChessboard(f vision.Frame, cols, rows int) ([]geom.Pixel, bool, error) {
 	px, found, err := findChessboard(f, cols, rows, gocv.CalibCBExhaustive|gocv.CalibCBAccuracy)
-	if fine := slices.Clone(px); found && vision.RefineChessboard(f.Gray, fine, cols, rows) {
-		px = fine
+	if found {
+		if fine := slices.Clone(px); vision.RefineChessboard(f.Gray, fine, cols, rows) {
+			px = fine
+		}
+		return px, true, nil
 	}
-	return px, found, err
+	if err != nil {
+		return nil, false, err
+	}
+	// OpenCV's older detector sees boards that the newer one misses (one of its own
+	// photographs), but is off by pixels now and then: only what can be refined counts.
+	if px, found, err = classicChessboard(f, cols, rows); !found || !vision.RefineChessboard(f.Gray, px, cols, rows) {
+		return nil, false, err
+	}
+	return px, true, nil
 }
 
 // quickWidth is the width in px of the picture in which QuickChessboard looks: the
@@ -56,6 +67,19 @@ func QuickChessboard(f vision.Frame, cols, rows int) ([]geom.Pixel, bool, error)
 }
 
 func findChessboard(f vision.Frame, cols, rows int, flags gocv.CalibCBFlag) ([]geom.Pixel, bool, error) {
+	return lookForChessboard(f, cols, rows, func(m gocv.Mat, corners *gocv.Mat) bool {
+		return gocv.FindChessboardCornersSB(m, image.Pt(cols, rows), corners, flags)
+	})
+}
+
+func classicChessboard(f vision.Frame, cols, rows int) ([]geom.Pixel, bool, error) {
+	return lookForChessboard(f, cols, rows, func(m gocv.Mat, corners *gocv.Mat) bool {
+		return gocv.FindChessboardCorners(m, image.Pt(cols, rows), corners, gocv.CalibCBAdaptiveThresh|gocv.CalibCBNormalizeImage|gocv.CalibCBFastCheck)
+	})
+}
+
+// lookForChessboard runs one of OpenCV's detectors.
+func lookForChessboard(f vision.Frame, cols, rows int, look func(m gocv.Mat, corners *gocv.Mat) bool) ([]geom.Pixel, bool, error) {
 	if cols < 3 || rows < 3 {
 		return nil, false, fmt.Errorf("opencv: find chessboard: %d×%d inner corners, expected at least 3×3", cols, rows)
 	}
@@ -73,7 +97,7 @@ func findChessboard(f vision.Frame, cols, rows int, flags gocv.CalibCBFlag) ([]g
 	corners := gocv.NewMat()
 	defer corners.Close()
 	_ = gocv.LastExceptionError() // an older one of somebody else
-	found := gocv.FindChessboardCornersSB(m, image.Pt(cols, rows), &corners, flags)
+	found := look(m, &corners)
 	if err := gocv.LastExceptionError(); err != nil {
 		return nil, false, fmt.Errorf("opencv: find chessboard: %w", err)
 	}
