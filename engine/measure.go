@@ -102,7 +102,13 @@ func (t *table) setRocks() {
 		for j := range list {
 			k := &list[j]
 			for _, p := range k.parts() {
-				r := add(k.ID+p.name, k.Kind, k.Pose, p.outline, k.Sigma)
+				outline := p.outline
+				if i == 0 {
+					if in := s.insideMat(k.Pose, outline); in != nil {
+						outline = in
+					}
+				}
+				r := add(k.ID+p.name, k.Kind, k.Pose, outline, k.Sigma)
 				r.obstacle = isObstacle(k.Kind)
 				r.device = i == 0 && !r.obstacle
 				t.sharp = t.sharp && (!r.obstacle || k.Sigma == 0)

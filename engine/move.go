@@ -281,7 +281,13 @@ func newMover(s *Scene, id string, o Options) (*mover, error) {
 	}
 	for i := range s.Devices {
 		t := &s.Devices[i]
-		m.add(t.ID, obstacleKind(t.Kind) == "debris", t.Pose, t.Sigma, t.parts())
+		parts := slices.Clone(t.parts())
+		for j := range parts {
+			if in := s.insideMat(t.Pose, parts[j].outline); in != nil {
+				parts[j].outline = in
+			}
+		}
+		m.add(t.ID, obstacleKind(t.Kind) == "debris", t.Pose, t.Sigma, parts)
 	}
 	slices.SortStableFunc(m.things, func(a, b thing) int { return cmp.Compare(a.start, b.start) })
 	m.result = MoveResult{Ship: id, Outcome: Yes, Flees: No, Margin: geom.Length(math.Inf(1))}
@@ -863,6 +869,9 @@ func LayDrop(s *Scene, ship string, d Drop, o Options) (MoveResult, error) {
 	at := devicePose(&c, parts[0])
 	m.result.Maneuver, m.result.Full, m.result.Final, m.result.FullyExecuted = d.String(), at, at, true
 	for _, p := range parts {
+		if p = s.insideMat(at, p); p == nil {
+			continue
+		}
 		g := make(geom.Polygon, len(p))
 		for i, q := range p {
 			g[i] = at.Transform(q)

@@ -322,6 +322,27 @@ func TestDrops(t *testing.T) {
 	s.MatWidth, s.MatHeight = 914.4, 914.4
 	assert.Equal(t, engine.No, drop(s, "straight 1").Flees, "G184: nothing flees")
 
+	t.Run("G184: what of a device is off the mat does not count", func(t *testing.T) {
+		// Where the card is nearest to A it is off the near edge.
+		for _, rules := range []string{"1e", "2.5"} {
+			s := scene(t, rules+"; A small 60 22 0")
+			s.Devices = []engine.Token{{ID: "bomb", Kind: "mine", Outline: []geom.Point{{X: -30}, {Y: -30}, {X: 30}, {Y: 30}}, Pose: geom.Pose{Point: geom.Point{X: 0, Y: -20}}}}
+			r, err := engine.Measure(&s, engine.Options{})
+			require.NoError(t, err)
+			whole := r.Objects[0].Range.Distance
+			assert.InDelta(t, 32/math.Sqrt2, whole.Millimeters(), 1e-9)
+			s.MatWidth, s.MatHeight = 914.4, 914.4
+			r, err = engine.Measure(&s, engine.Options{})
+			require.NoError(t, err)
+			assert.Greater(t, r.Objects[0].Range.Distance, whole)
+			assert.InDelta(t, math.Hypot(30, 2), r.Objects[0].Range.Distance.Millimeters(), 1e-9, "to where its side crosses the edge")
+		}
+		// B hangs over the edge, and only there the bomb lies on it.
+		s := scene(t, "1e; A small 100 70 0; B small 140 -9 45")
+		assert.Equal(t, []string{"B"}, drop(s, "straight 1").FirstOverlapped)
+		s.MatWidth, s.MatHeight = 914.4, 914.4
+		assert.Empty(t, drop(s, "straight 1").FirstOverlapped)
+	})
 	t.Run("G195: a launch uses the front guides", func(t *testing.T) {
 		s := scene(t, "2.5; A small 0 0 0; B small 0 130 0")
 		r := drop(s, "launch straight 2")

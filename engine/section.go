@@ -71,7 +71,7 @@ func SectionOutlines(p *Profile, s *Ship, section Section) [][]geom.Point {
 	var pieces [][]geom.Point
 	add := func(q []geom.Point, inward ...geom.Point) {
 		for _, n := range inward {
-			q = clipOwn(q, n)
+			q = clipTo(q, n, 0)
 		}
 		if len(q) > 2 && geom.Polygon(q).Area() > tie {
 			pieces = append(pieces, quads(q)...)
@@ -113,23 +113,6 @@ func quads(q []geom.Point) [][]geom.Point {
 		all = append(all, []geom.Point{q[0], q[1], q[2], q[2].Lerp(q[0], 0.5)})
 	}
 	return all
-}
-
-// clipOwn cuts a convex polygon to the side of a line through the origin that the
-// normal n points to.
-func clipOwn(q []geom.Point, n geom.Point) []geom.Point {
-	var out []geom.Point
-	for i, a := range q {
-		b := q[(i+1)%len(q)]
-		da, db := n.Dot(a), n.Dot(b)
-		if da >= 0 {
-			out = append(out, a)
-		}
-		if da < 0 && db > 0 || da > 0 && db < 0 {
-			out = append(out, a.Lerp(b, da/(da-db)))
-		}
-	}
-	return out
 }
 
 // MeasureSections measures from a ship to both sections of a huge ship. The error

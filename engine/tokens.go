@@ -87,6 +87,67 @@ func (t *Token) parts() []tokenPart {
 	return tokenParts[tokenKind(t.Kind)]
 }
 
+// insideMat cuts a device's outline, in its own frame, to what of it is inside the
+// play area: the rest is ignored (G184); nil when nothing is. Outlines that are
+// wholly inside stay as they are, and so do those that are not convex, whose parts
+// could fall apart; the kinds known here are all convex.
+func (s *Scene) insideMat(at geom.Pose, outline []geom.Point) []geom.Point {
+	w, h := float64(s.MatWidth), float64(s.MatHeight)
+	if w <= 0 || h <= 0 {
+		return outline
+	}
+	inside := true
+	for _, p := range outline {
+		q := at.Transform(p)
+		inside = inside && q.X >= 0 && q.X <= w && q.Y >= 0 && q.Y <= h
+	}
+	if inside || !convexOutline(outline) {
+		return outline
+	}
+	cut := make([]geom.Point, len(outline))
+	for i, p := range outline {
+		cut[i] = at.Transform(p)
+	}
+	for e, n := range [4]geom.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}} {
+		c := [4]float64{0, -w, 0, -h}[e]
+		cut = clipTo(cut, n, c)
+	}
+	if len(cut) < 3 || geom.Polygon(cut).Area() < tie {
+		return nil
+	}
+	for i, p := range cut {
+		cut[i] = at.Inverse(p)
+	}
+	return cut
+}
+
+// clipTo cuts a convex polygon to the half plane n·x ≥ c.
+func clipTo(g []geom.Point, n geom.Point, c float64) []geom.Point {
+	var out []geom.Point
+	for i, a := range g {
+		b := g[(i+1)%len(g)]
+		da, db := n.Dot(a)-c, n.Dot(b)-c
+		if da >= 0 {
+			out = append(out, a)
+		}
+		if da < 0 && db > 0 || da > 0 && db < 0 {
+			out = append(out, a.Lerp(b, da/(da-db)))
+		}
+	}
+	return out
+}
+
+// convexOutline reports whether an outline turns one way only.
+func convexOutline(g []geom.Point) bool {
+	left, right := false, false
+	for i, a := range g {
+		b, c := g[(i+1)%len(g)], g[(i+2)%len(g)]
+		turn := b.Sub(a).Cross(c.Sub(b))
+		left, right = left || turn > 0, right || turn < 0
+	}
+	return !(left && right)
+}
+
 // isObstacle reports whether a device is also an obstacle: dropped cargo is a
 // debris cloud (G43), and a cloud of electro-chaff obstructs like one of gas.
 // Bombs, mines and scenario features are not (G41, G42).
