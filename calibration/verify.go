@@ -120,6 +120,9 @@ const (
 	checkLevel = 0.0027
 	// checkReach is how far round the card a verification speaks for the mat.
 	checkReach = 250.0
+	// movedLimit is how far, in mm, the mat's markers may lie from where the calibration
+	// has them: three times what a hand with a steel rule leaves.
+	movedLimit = 1.0
 	// usefulCover of the mat should have been visited.
 	usefulCover = 0.5
 )
@@ -132,7 +135,8 @@ const (
 // of as many normal deviations (99.73 %), and chi-square over all of them, with
 // everything that they share in its covariance, below its 99.73 % bound, and none of
 // the faults that move many distances alike (scale, width, depth, the height of a strip)
-// seen at more than its share of three sigmas. It fails also when an error exceeds the
+// seen at more than its share of three sigmas. It fails also when the mat's markers
+// show that camera or mat was moved, and when an error exceeds the
 // limit by more than the card's own doubt, even when the calibration said so itself.
 // When the card is not known well enough to find such an error it is undecided.
 //
@@ -199,9 +203,15 @@ func (c *check) judge(v *Verification) {
 			break
 		}
 	}
+	if v.Outcome == CheckFail {
+		v.Cause = c.cause()
+	}
+	if c.moved > movedLimit {
+		fail("the mat's markers lie %.1f mm from where the calibration has them, expected at most %s mm", c.moved, trimmed(movedLimit))
+		v.Cause = "the camera or the mat was moved after the calibration: calibrate the table again"
+	}
 	switch {
 	case v.Outcome == CheckFail:
-		v.Cause = c.cause()
 	case 3*v.Reference > c.setup.Limit:
 		v.Outcome = CheckUndecided
 		v.Reasons = append(v.Reasons, fmt.Sprintf("the card itself is known to ±%.2f mm only, too little to find an error of %s mm: measure its bars with a steel rule and give --card-length",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"sightline/engine/geom"
 )
@@ -44,6 +45,7 @@ type check struct {
 	points []checkPoint
 	lines  []checkLine
 	notes  []string
+	moved  float64 // mm, how far the mat's markers lie off; 0: not seen
 
 	errors    []float64 // of the lines, mm
 	stated    []float64 // n×n covariance by the calibration, mm²
@@ -54,6 +56,7 @@ type check struct {
 // newCheck measures every distance that the sightings show.
 func newCheck(t *Table, setup CheckSetup, seen []CheckSighting) *check {
 	c := &check{table: t, setup: setup}
+	c.moved = t.markersOff(seen)
 	for place, s := range seen {
 		count := map[int]int{}
 		for _, m := range s.Tags {
@@ -76,6 +79,36 @@ func newCheck(t *Table, setup CheckSetup, seen []CheckSighting) *check {
 		}
 	}
 	return c
+}
+
+// markersOff returns how far, in mm, the mat's markers lie from where the layout has
+// them: the median of all that were seen, so that a marker that was bumped does not
+// count; 0 when fewer than three were seen.
+func (t *Table) markersOff(seen []CheckSighting) float64 {
+	at := map[int]Marker{}
+	for _, m := range t.Layout.Markers {
+		at[m.ID] = m
+	}
+	var off []float64
+	for _, s := range seen {
+		for _, tag := range s.Tags {
+			m, ok := at[tag.ID]
+			var mid geom.Point
+			for _, px := range tag.Corners {
+				p, inView := t.PointAt(px, m.Z)
+				ok = ok && inView
+				mid = mid.Add(p.Mul(0.25))
+			}
+			if ok {
+				off = append(off, float64(mid.Distance(m.Center)))
+			}
+		}
+	}
+	if len(off) < 3 {
+		return 0
+	}
+	slices.Sort(off)
+	return off[len(off)/2]
 }
 
 // addPoint measures the centre of a marker: the mean of its corners on the table.

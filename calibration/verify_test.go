@@ -237,6 +237,27 @@ func TestAnErrorThatGrowsNeverPassesMore(t *testing.T) {
 	}
 }
 
+func TestACameraThatWasMovedFails(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	r := newCheckRig(t, rng)
+	for _, c := range []struct {
+		mm   float64
+		want calibration.CheckOutcome
+	}{{0, calibration.CheckPass}, {3, calibration.CheckFail}} {
+		r.truth.Extrinsics = r.table.Extrinsics.Perturbed(calibration.Vec3{}, calibration.Vec3{c.mm, 0, 0})
+		seen := r.sightings(t, rng, 1, asSaid)
+		for _, m := range r.table.Layout.Markers {
+			seen[0].Tags = append(seen[0].Tags, calibration.MarkerSighting{ID: m.ID, Corners: cornersOf(t, &r.truth, m, 0.05, rng)})
+		}
+		v := verified(t, r, seen)
+		assert.Equal(t, c.want, v.Outcome, "moved by %v mm", c.mm)
+		if c.want == calibration.CheckFail {
+			assert.Contains(t, v.Cause, "moved after the calibration")
+			assert.Contains(t, v.Reasons[0], "markers lie 3.")
+		}
+	}
+}
+
 func TestPicturesWithoutAWholeStripAreNoCard(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	r := newCheckRig(t, rng)
