@@ -208,7 +208,11 @@ func (c *check) judge(v *Verification) {
 	}
 	if c.moved > movedLimit {
 		fail("the mat's markers lie %.1f mm from where the calibration has them, expected at most %s mm", c.moved, trimmed(movedLimit))
-		v.Cause = "the camera or the mat was moved after the calibration: calibrate the table again"
+		also := v.Cause
+		v.Cause = "the camera or the mat was moved after the calibration, or its file is not this camera's: calibrate the table again"
+		if also != "" {
+			v.Cause += "; of the distances themselves: " + also
+		}
 	}
 	switch {
 	case v.Outcome == CheckFail:

@@ -75,7 +75,7 @@ func (c *check) hypotheses() []hypothesis {
 	length := func(l checkLine) float64 { return float64(l.deviation.True) }
 	out := []hypothesis{
 		{on(length), func(a float64) string {
-			return fmt.Sprintf("every distance is %s by %.2f %% at both heights, as if the camera stood %.1f mm %s or the mat's markers lay %.1f mm %s on %.0f mm: check the mat's size and where its markers lie, then calibrate the table again",
+			return fmt.Sprintf("every distance is %s by %.2f %% at both heights, as if the camera stood %.1f mm %s or the mat's markers lay %.1f mm %s on %.0f mm: measure the bars again, then the mat and where its markers lie, and calibrate the table again",
 				longShort(a), 100*math.Abs(a), math.Abs(a)*camera, higherLower(-a), math.Abs(a)*float64(c.table.Layout.Width), closerWider(a), float64(c.table.Layout.Width))
 		}},
 		{on(func(l checkLine) float64 { return length(l) * l.along.X * l.along.X }), func(a float64) string {

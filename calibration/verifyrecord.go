@@ -51,7 +51,8 @@ func VerifyRecordPath(table string) string { return table + ".verify.json" }
 func SaveVerifyRecord(table string, r VerifyRecord) error {
 	path := VerifyRecordPath(table)
 	version := 1
-	raw, err := marshalJSON(verifyRecordFile{&version, r.At.UTC().Truncate(time.Second), string(r.Outcome), float64(r.WorstError), r.WorstNormalised, r.Places, r.Covered, r.Calibration})
+	micro := func(v float64) float64 { return math.Round(v*1e6) / 1e6 }
+	raw, err := marshalJSON(verifyRecordFile{&version, r.At.UTC().Truncate(time.Second), string(r.Outcome), micro(float64(r.WorstError)), micro(r.WorstNormalised), r.Places, micro(r.Covered), r.Calibration})
 	if err == nil {
 		_, err = parseVerifyRecord(raw) // what could not be read back must not be written
 	}

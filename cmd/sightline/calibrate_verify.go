@@ -351,7 +351,7 @@ func (a verifyAnswer) write(out io.Writer) error {
 		return err
 	}
 	fmt.Fprintf(out, "\n%s: %d distances at %d places, near %.0f %% of the mat\n", strings.ToUpper(string(v.Outcome)), v.Freedom, v.Places, 100*v.Covered)
-	fmt.Fprintf(out, "largest error %.2f mm; largest error/± %.1f (at most %.1f is chance); chi-square %.1f for %d (a true calibration exceeds it in %.2g %% of cases)\n",
+	fmt.Fprintf(out, "largest error %.2f mm; largest error/± %.1f (at most %.1f is chance); chi-square %.1f for %d (a true calibration exceeds it in %.3g %% of cases)\n",
 		float64(v.WorstError), v.WorstNormalised, v.Allowed, v.ChiSquare, v.Freedom, 100*v.Probability)
 	for _, r := range v.Reasons {
 		fmt.Fprintf(out, "why: %s\n", r)
