@@ -622,8 +622,8 @@ func TestAPushThatAlsoTurnsTheLensIsAPush(t *testing.T) {
 	for seed := range 30 {
 		b := newWatchBench(t, 4000+uint64(seed))
 		b.pictures(15)
-		b.camera.Fx, b.camera.Fy = b.camera.Fx*1.002, b.camera.Fy*1.002
-		b.turn(0.08, -0.06, 0)
+		b.camera.Fx, b.camera.Fy = b.camera.Fx*1.003, b.camera.Fy*1.003
+		b.turn(0.04, -0.03, 0)
 		require.Positive(t, b.until(8, calibration.WatchSettled), "seed %d: the growth is not all of it", seed)
 		require.Equal(t, calibration.WatchSettled, b.pictures(5).State)
 	}
