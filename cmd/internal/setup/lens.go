@@ -92,6 +92,8 @@ func (m *Machine) offerBoard(s Sighting) Work {
 		l.Views = append(slices.Clip(l.Views), View{s.Board.Name, step.Added})
 	case calibration.GuideBlurred, calibration.GuideDim, calibration.GuideDisagrees, calibration.GuideInvalid:
 		m.refuse(step)
+	case calibration.GuideNothingNew:
+		l.Now = "Such a view has been taken." // the advice stands beside it
 	}
 	if l.Guide.Enough && !m.solved {
 		return m.beginSolve()

@@ -43,14 +43,17 @@ func (m *Machine) bars(x, y geom.Length) error {
 		return wrong("A bar of 100 mm cannot come out %.1f × %.1f mm at true scale: print at 100 %% (actual size, not “fit to page”) and measure from outer end to outer end.",
 			x.Millimeters(), y.Millimeters())
 	}
+	sx, sy := p.ScaleX*float64(x/Bar), p.ScaleY*float64(y/Bar)
+	if most := float64(barMost / Bar); math.Abs(sx-1) > most || math.Abs(sy-1) > most {
+		return wrong("That makes this printer's scale %.3f × %.3f, more than a printer is off by itself: was it the newest sheet that you measured?", sx, sy)
+	}
 	p.BarX, p.BarY = x, y
 	if off(x) <= barGood && off(y) <= barGood {
 		p.Phase, p.Verdict = Saved, "Good: the prints are true to what a steel rule can tell."
 		return nil
 	}
 	p.Phase = Waiting
-	p.ScaleX *= float64(x / Bar)
-	p.ScaleY *= float64(y / Bar)
+	p.ScaleX, p.ScaleY = sx, sy
 	p.Verdict = fmt.Sprintf("This printer makes 100 mm %.2f mm across and %.2f mm along. The sheets below are now drawn so that they come out true: print them again and measure again.",
 		100*p.ScaleX, 100*p.ScaleY)
 	return nil

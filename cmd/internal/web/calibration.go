@@ -92,19 +92,22 @@ func (s *Server) calibrate(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// intentJSON is what somebody wants, as the page writes it.
+type intentJSON struct {
+	Do    setup.Action `json:"do"`
+	Step  setup.Step   `json:"step"`
+	Board string       `json:"board"`
+	BarX  float64      `json:"bar_x_mm"`
+	BarY  float64      `json:"bar_y_mm"`
+
+	CardBar   float64 `json:"card_bar_mm"`
+	Thickness float64 `json:"card_thickness_mm"`
+	BaseTop   float64 `json:"base_top_mm"`
+}
+
 // readIntent reads what somebody wants; problem is a sentence for people.
 func readIntent(body io.Reader) (in setup.Intent, problem string) {
-	var raw struct {
-		Do    setup.Action `json:"do"`
-		Step  setup.Step   `json:"step"`
-		Board string       `json:"board"`
-		BarX  float64      `json:"bar_x_mm"`
-		BarY  float64      `json:"bar_y_mm"`
-
-		CardBar   float64 `json:"card_bar_mm"`
-		Thickness float64 `json:"card_thickness_mm"`
-		BaseTop   float64 `json:"base_top_mm"`
-	}
+	var raw intentJSON
 	d := json.NewDecoder(body)
 	d.DisallowUnknownFields()
 	if err := d.Decode(&raw); err != nil {

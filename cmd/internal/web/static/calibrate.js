@@ -97,7 +97,7 @@ function showLensResult(l) {
     body.replaceChildren();
     cells(body, ["Focal length", `${figure(r.fx_px, 2)} across, ${figure(r.fy_px, 2)} down`]);
     cells(body, ["Middle of the lens", `${figure(r.cx_px, 2)}, ${figure(r.cy_px, 2)}`]);
-    cells(body, ["Distortion", ["k1", "k2", "p1", "p2", "k3"].map((name, i) => `${name} ${r.distortion[i].toFixed(4)}`).join(", ")]);
+    cells(body, ["Distortion", ["k1", "k2", "p1", "p2", "k3"].map((name, i) => `${name}\u00a0${r.distortion[i].toFixed(4).replace("-", "\u2212")}`).join(", ")]);
     cells(body, ["Fit", `${r.rms_px.toFixed(3)} px rms over ${r.views} views`]);
     if (r.mat_mm > 0) cells(body, ["Left on the mat", `± ${r.mat_mm.toFixed(3)} mm at its worst point`]);
   }
@@ -158,8 +158,7 @@ function showTable(t) {
   }
   show("markers", t.markers.length > 0);
   show("table-save", t.phase === "ready");
-  show("table-next", t.phase === "ready" || t.phase === "saved");
-  set(byId("table-next"), { class: t.phase === "saved" ? "primary" : null });
+  show("table-next", t.phase === "saved");
   say("table-saved", t.phase === "saved" ? `Saved as ${t.saved_as}, and in use from now on.` : "");
   const heat = state.step === "table" && t.heat !== "";
   show("heat", heat);
@@ -184,6 +183,16 @@ function showHealth() {
   setText(byId("status-text"), lost ? "connection lost" : camera ? "no picture" : state?.active ? "calibrating" : "not calibrating");
 }
 
+// Whoever works with keys or a screen reader must not lose their place when the step
+// under it goes: the focus moves to the new step's heading.
+let placed = "";
+function keepPlace(step) {
+  if (placed === step) return;
+  const first = placed === "";
+  placed = step;
+  if (!first) byId(`${step}-h`).focus();
+}
+
 function draw() {
   showHealth();
   if (!state) return;
@@ -196,6 +205,7 @@ function draw() {
   for (const step of steps) show(`step-${step}`, active && state.step === step);
   show("view", active && state.step !== "print");
   set(byId("wizard"), { "data-step": active ? state.step : "intro" });
+  keepPlace(active ? state.step : "intro");
   if (!active) return;
   showSteps();
   showPrint(state.print);
