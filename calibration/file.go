@@ -148,7 +148,18 @@ func LoadLensFile(path string) (in Intrinsics, info FileInfo, err error) {
 		in, err = parseLens(raw, isYAML)
 	}
 	if err == nil {
-		info.Integrity, info.Hash, err = integrityOf(raw, isYAML)
+		// OpenCV's files hold no hash; theirs is that of the same lens in a file of ours.
+		sealed, sealedYAML := raw, isYAML
+		if isYAML && isOpenCVFile(raw) {
+			sealedYAML = false
+			sealed, err = MarshalLens(in)
+		}
+		if err == nil {
+			info.Integrity, info.Hash, err = integrityOf(sealed, sealedYAML)
+		}
+		if isYAML && isOpenCVFile(raw) {
+			info.Integrity = Unsealed
+		}
 	}
 	if err != nil {
 		return Intrinsics{}, FileInfo{}, fmt.Errorf("calibration: load lens %s: %w", path, err)
@@ -235,6 +246,9 @@ func lensFormat(path string) (isYAML bool, err error) {
 }
 
 func parseLens(raw []byte, isYAML bool) (Intrinsics, error) {
+	if isYAML && isOpenCVFile(raw) {
+		return parseOpenCVLens(raw)
+	}
 	var f lensFile
 	decode := decodeJSON
 	if isYAML {
