@@ -45,7 +45,7 @@ func (g *Guide) advise() {
 		s.Enough, s.Advice = true, fmt.Sprintf("enough: %d views", s.Views)
 		return
 	}
-	s.Advice = strings.Replace(strings.Join(todo, " and "), "bring it", "bring "+map[bool]string{true: "it", false: "the board"}[len(todo) > 1], 1)
+	s.Advice = strings.Replace(strings.Join(todo, ", and "), "bring it", "bring "+map[bool]string{true: "it", false: "the board"}[len(todo) > 1], 1)
 }
 
 // missingTilt returns the first side that was never nearer to the camera.
