@@ -27,12 +27,14 @@ func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
 	if m.aim.strip() {
 		m.aim.move = [maxPlanes]float64{0, 1, -1}
 	}
-	if !m.exact {
+	// Mostly a bound of where the arc's edges may be tells that they do not matter.
+	ends, starts := m.directInArc(m.edgeBound())
+	if !m.exact && (!ends || m.rules == Rules1e && !starts) {
 		for i, h := range r.planes {
 			m.aim.sd[i] = m.edgeSigma(h)
 		}
+		ends, starts = m.directInArc(m.aim.sd)
 	}
-	ends, starts := m.directInArc()
 	whole := m.direct
 	if !ends && m.rules != Rules1e {
 		whole = m.inArcDistance(m.base)
@@ -71,7 +73,7 @@ func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
 // directInArc reports whether the closest points of the two bases are surely in
 // the arc: those on the target, whichever of them are the closest, and then also
 // those on the attacker. The attack range is then the range itself.
-func (m *pairMeasure) directInArc() (ends, starts bool) {
+func (m *pairMeasure) directInArc(sd [maxPlanes]float64) (ends, starts bool) {
 	if m.contact != No {
 		return false, false
 	}
@@ -79,7 +81,7 @@ func (m *pairMeasure) directInArc() (ends, starts bool) {
 	for _, l := range m.direct.rival {
 		for i, h := range m.aim.planes {
 			starts = starts && h.n.Dot(l[0])-h.c > tie
-			ends = ends && h.n.Dot(l[1])-h.c > tie+m.k*m.aim.sd[i]
+			ends = ends && h.n.Dot(l[1])-h.c > tie+m.k*sd[i]
 		}
 	}
 	return ends, starts
@@ -330,6 +332,20 @@ func (m *pairMeasure) mayBeDeepest(c, seems *cornerDepth) bool {
 		}
 	}
 	return seems.depth-c.depth <= m.k*math.Sqrt(m.variance(&w))
+}
+
+// edgeBound returns an upper bound of the standard deviation of the place of any of an
+// arc's edges against any point of the target.
+func (m *pairMeasure) edgeBound() (sd [maxPlanes]float64) {
+	if m.exact {
+		return sd
+	}
+	a, b := &m.bodies[bodyFrom].cov, &m.bodies[bodyTo].cov
+	v := 2 * (a[0] + a[4] + sq(m.reach)*a[8] + b[0] + b[4] + sq(m.to.lever)*b[8]) // (x+y)² ≤ 2(x²+y²)
+	for i := range sd {
+		sd[i] = math.Sqrt(v)
+	}
+	return sd
 }
 
 // edgeSigma returns the largest standard deviation of the place of an arc's edge

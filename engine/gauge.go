@@ -286,11 +286,12 @@ func (g *gauge) distanceWithin(a, b *shape, most float64) meeting {
 		return m
 	}
 	m.hi = math.Inf(1)
+	wander := sq(g.looseness(a, b) / (2 * g.k)) // no point does by a larger variance
 	for i := range near {
 		c := &near[i]
 		var s span
 		s, c.w = g.leaf(c.d, c.u, a.body, b.body, c.p, c.q, c.d)
-		s.hi = max(s.hi, g.sideways(c, a.body, b.body))
+		s.hi = max(s.hi, g.sideways(c, a.body, b.body, wander))
 		m.lo, m.hi = min(m.lo, s.lo), min(m.hi, s.hi)
 		if c.d <= best+tie {
 			lines.add(Line{c.p, c.q})
@@ -385,21 +386,27 @@ func (s *shape) far(q geom.Point) float64 {
 
 // sideways returns the largest distance between two points that both wander, k
 // standard deviations away: near contact a pair slips past each other and parts
-// sideways, which first order along u does not see.
-func (g *gauge) sideways(c *candidate, a, b int) float64 {
+// sideways, which first order along u does not see. most is an upper bound of both
+// variances.
+func (g *gauge) sideways(c *candidate, a, b int, most float64) float64 {
+	along2 := g.variance(&c.w)
+	along := math.Sqrt(along2)
+	if c.d*along >= g.k*(most-along2) {
+		return 0
+	}
 	var across gradient
 	n := geom.Point{X: -c.u.Y, Y: c.u.X}
 	g.push(&across, a, n.Mul(-1), c.p)
 	g.push(&across, b, n, c.q)
-	along2, across2 := g.variance(&c.w), g.variance(&across)
+	across2 := g.variance(&across)
 	if across2 <= along2 {
 		return 0
 	}
-	x := c.d * math.Sqrt(along2) / (across2 - along2)
+	x := c.d * along / (across2 - along2)
 	if x >= g.k {
 		return 0
 	}
-	return math.Sqrt(sq(c.d+x*math.Sqrt(along2)) + across2*(sq(g.k)-sq(x)))
+	return math.Sqrt(sq(c.d+x*along) + across2*(sq(g.k)-sq(x)))
 }
 
 // looseness bounds how much further than the nearest a pair may be and still

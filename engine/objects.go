@@ -105,8 +105,12 @@ func (g *gauge) gapToOutline(a *shape, r *rock) meeting {
 			at, depth = c, d
 		}
 	}
+	tol := 1e-6
+	if !g.exact {
+		tol = 0.01
+	}
 	for i, p := range a.v {
-		look(poly.Deepest(p, a.next(i), 1e-6))
+		look(poly.Deepest(p, a.next(i), tol))
 	}
 	for i, p := range outline.v {
 		look(a.deepest(p, outline.next(i)))

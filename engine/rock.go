@@ -147,20 +147,24 @@ func (r *rock) pass(p *track, enough float64) (clear, deep float64) {
 
 // depth returns how deep inside the rock a line comes, or a depth that is more than
 // enough; 0 when it only touches it. Where nothing is enough it is the deepest point's,
-// where anything is, the one's that is nearest to the rock's middle.
+// to a twentieth of a millimetre; where anything is, the one's that is nearest to the
+// rock's middle.
 func (r *rock) depth(p *track, enough float64) float64 {
 	a, b := p.line[0], p.line[1]
-	if math.IsInf(enough, 1) {
-		_, d := r.outline.Deepest(a, b, 1e-6)
-		if d <= tie {
-			return 0
-		}
-		return d
-	}
 	along := min(max(0, r.centre.Sub(a).Dot(p.u)), p.length)
-	if d := r.outline.Depth(a.Add(p.u.Mul(along))); d > enough || enough < 0 {
-		return max(0, d)
+	d := r.outline.Depth(a.Add(p.u.Mul(along)))
+	switch {
+	case d > enough || enough < 0:
+	case !math.IsInf(enough, 1):
+		_, d = r.outline.Deeper(a, b, enough)
+	case d > tie:
+		_, most := r.outline.Deepest(a, b, 0.05)
+		d = max(d, most)
+	default:
+		_, d = r.outline.Deepest(a, b, 1e-6)
 	}
-	_, d := r.outline.Deeper(a, b, enough)
-	return max(0, d)
+	if d <= tie {
+		return 0
+	}
+	return d
 }

@@ -12,11 +12,11 @@ import (
 	"sightline/engine/geom"
 )
 
-// crowd is a crowded table: ships of all sizes on a mat that grows with their
-// number, obstacles of fifty vertices, everything measured.
+// crowd is a crowded table: ships of all sizes on the standard mat, which grows with
+// more than 24 of them, obstacles of fifty vertices, everything measured.
 func crowd(ships, obstacles int) engine.Scene {
 	r := rand.New(rand.NewPCG(24, 12))
-	side := 914.4 * math.Sqrt(float64(ships)/24)
+	side := 914.4 * math.Sqrt(math.Max(1, float64(ships)/24))
 	s := engine.Scene{Rules: engine.Rules25, MatWidth: geom.Length(side), MatHeight: geom.Length(side), ScaleSigma: 0.0002}
 	place := func() geom.Pose {
 		return geom.Pose{Point: geom.Point{X: side * r.Float64(), Y: side * r.Float64()}, Heading: geom.Angle(2 * math.Pi * r.Float64())}
@@ -37,7 +37,7 @@ func crowd(ships, obstacles int) engine.Scene {
 
 // cpuTime is the processor time used so far, which a busy machine does not change
 // as it does the time of the clock.
-func cpuTime(b *testing.B) time.Duration {
+func cpuTime(b testing.TB) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		b.Fatal(err)
@@ -63,6 +63,35 @@ func BenchmarkTable(b *testing.B) {
 			pairs := float64(c.ships * (c.ships - 1))
 			b.ReportMetric(float64(cpuTime(b)-start)/float64(b.N)/pairs, "cpu-ns/pair")
 		})
+	}
+}
+
+// A pair costs what it costs, however many others there are. With few ships the ranges to
+// the obstacles, which are measured once per ship, weigh more on each of its pairs;
+// with many a line passes more ships. The bounds are generous, because other work
+// disturbs the caches.
+func TestThePriceOfAPairDoesNotGrowWithTheTable(t *testing.T) {
+	price := func(ships int) float64 {
+		s := crowd(ships, 12)
+		var m engine.Measurer
+		best := math.Inf(1)
+		for range shorter(4, 3) {
+			start := cpuTime(t)
+			for range max(1, 120/ships) {
+				s.ScaleSigma = 0.0006 - s.ScaleSigma // all of it changes
+				if _, err := m.Measure(&s, engine.Options{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			pairs := max(1, 120/ships) * ships * (ships - 1)
+			best = math.Min(best, float64(cpuTime(t)-start)/float64(pairs))
+		}
+		return best
+	}
+	few, game, many := price(8), price(24), price(shorter(200, 100))
+	t.Logf("nanoseconds per pair: 8 ships %.0f, 24 ships %.0f, many %.0f", few, game, many)
+	if few > 3*game || many > 1.6*game {
+		t.Errorf("a pair of 8, 24 and many ships costs %.0f, %.0f and %.0f ns, expected about the same", few, game, many)
 	}
 }
 

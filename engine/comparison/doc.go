@@ -18,11 +18,11 @@ import (
 // far is how far arcs are drawn as polygons: beyond every ship of the largest table.
 const far = 6000
 
-// crowd makes a table of random ships and of obstacles with fifty vertices; the mat
-// grows with the ships, so that they lie equally close. Nothing is uncertain.
+// crowd makes a table of random ships and of obstacles with fifty vertices. The mat is
+// the standard one, and grows with more than 24 ships, so that they lie equally close. Nothing is uncertain.
 func crowd(ships, obstacles int) engine.Scene {
 	r := rand.New(rand.NewPCG(24, 12))
-	side := 914.4 * math.Sqrt(float64(ships)/24)
+	side := 914.4 * math.Sqrt(math.Max(1, float64(ships)/24))
 	s := engine.Scene{Rules: engine.Rules25, MatWidth: geom.Length(side), MatHeight: geom.Length(side)}
 	place := func() geom.Pose {
 		return geom.Pose{Point: geom.Point{X: side * r.Float64(), Y: side * r.Float64()}, Heading: geom.Angle(2 * math.Pi * r.Float64())}

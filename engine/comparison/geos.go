@@ -15,10 +15,20 @@ type geosTable struct {
 	context  *geos.Context
 	bases    []*geos.Geom
 	arcs     [][]*geos.Geom
+	edges    [][]*geos.Geom // the outlines of the arcs
 	prepared [][]*geos.PrepGeom
 	rocks    []*geos.PrepGeom
 	outlines []*geos.Geom // of the rocks
 	moved    [2][][]*geos.Geom
+
+	seen []seen // what was found about the lines of this pair: most arcs share theirs
+}
+
+// seen is what was found about one line.
+type seen struct {
+	line    [2]geom.Point
+	through int
+	margin  float64
 }
 
 func newGEOS(s *engine.Scene) *geosTable {
@@ -26,13 +36,13 @@ func newGEOS(s *engine.Scene) *geosTable {
 	polygon := func(r ring) *geos.Geom { return t.context.NewPolygon([][][]float64{r}) }
 	for i := range s.Ships {
 		t.bases = append(t.bases, polygon(base(&s.Ships[i])))
-		var as []*geos.Geom
+		var as, es []*geos.Geom
 		var ps []*geos.PrepGeom
 		for _, r := range arcs(&s.Ships[i]) {
 			g := polygon(r)
-			as, ps = append(as, g), append(ps, g.Prepare())
+			as, es, ps = append(as, g), append(es, g.Boundary()), append(ps, g.Prepare())
 		}
-		t.arcs, t.prepared = append(t.arcs, as), append(t.prepared, ps)
+		t.arcs, t.edges, t.prepared = append(t.arcs, as), append(t.edges, es), append(t.prepared, ps)
 	}
 	for i := range s.Obstacles {
 		g := polygon(rock(&s.Obstacles[i]))
@@ -58,6 +68,7 @@ func (t *geosTable) measure(say func(from, to, arc int, a answer)) {
 			if i == j {
 				continue
 			}
+			t.seen = t.seen[:0]
 			distance := from.Distance(to)
 			for k, arc := range t.arcs[i] {
 				a := answer{distance: distance, inArc: t.prepared[i][k].Intersects(to)}
@@ -75,16 +86,38 @@ func (t *geosTable) attack(from, part *geos.Geom, a *answer) {
 	if len(ends) != 2 {
 		return
 	}
-	for i, e := range ends {
-		a.line[i] = geom.Point{X: e[0], Y: e[1]}
-	}
+	a.line = lineOf(ends)
 	a.attack = math.Hypot(ends[0][0]-ends[1][0], ends[0][1]-ends[1][1])
-	line := t.context.NewLineString(ends)
-	for _, r := range t.rocks {
-		if r.Intersects(line) {
-			a.through++
+	a.through = t.onLine(a.line, false).through
+}
+
+func lineOf(ends [][]float64) (l [2]geom.Point) {
+	for i, e := range ends {
+		l[i] = geom.Point{X: e[0], Y: e[1]}
+	}
+	return l
+}
+
+// onLine looks at the obstacles on a line, and with margin at how far the nearest is
+// from it, unless the same line was looked at before.
+func (t *geosTable) onLine(l [2]geom.Point, margin bool) seen {
+	for _, s := range t.seen {
+		if s.line == l {
+			return s
 		}
 	}
+	line := t.context.NewLineString([][]float64{{l[0].X, l[0].Y}, {l[1].X, l[1].Y}})
+	s := seen{line: l, margin: math.Inf(1)}
+	for i, r := range t.rocks {
+		if r.Intersects(line) {
+			s.through++
+		}
+		if margin {
+			s.margin = min(s.margin, t.outlines[i].Distance(line))
+		}
+	}
+	t.seen = append(t.seen, s)
+	return s
 }
 
 // measureAll asks GEOS for what the engine's answers hold besides: the margin of every
@@ -99,16 +132,19 @@ func (t *geosTable) measureAll() float64 {
 			if i == j {
 				continue
 			}
+			t.seen = t.seen[:0]
 			sum += from.Distance(to)
 			for k, arc := range t.arcs[i] {
 				if !t.prepared[i][k].Intersects(to) {
 					sum += arc.Distance(to)
 					continue
 				}
-				sum += arc.Boundary().Distance(to)
-				var a answer
-				t.attack(from, arc.Intersection(to), &a)
-				sum += a.attack + t.obstructionMargin(&a)
+				sum += t.edges[i][k].Distance(to)
+				ends := from.NearestPoints(arc.Intersection(to))
+				if len(ends) == 2 {
+					l := lineOf(ends)
+					sum += l[0].Sub(l[1]).Norm() + t.onLine(l, true).margin
+				}
 				for _, moved := range t.moved {
 					if part := moved[i][k].Intersection(to); !part.IsEmpty() {
 						sum += from.Distance(part)
@@ -124,14 +160,4 @@ func (t *geosTable) measureAll() float64 {
 		}
 	}
 	return sum
-}
-
-// obstructionMargin is how far the nearest obstacle is from a line.
-func (t *geosTable) obstructionMargin(a *answer) float64 {
-	line := t.context.NewLineString([][]float64{{a.line[0].X, a.line[0].Y}, {a.line[1].X, a.line[1].Y}})
-	margin := math.Inf(1)
-	for _, r := range t.outlines {
-		margin = min(margin, r.Distance(line))
-	}
-	return margin
 }
