@@ -31,15 +31,15 @@ const barRange = 0.01
 func (s CheckSetup) Validate() error {
 	switch {
 	case !(s.Thickness >= 0) || s.Thickness > 20:
-		return fmt.Errorf("thickness: expected 0 to 20 mm, got %v", float64(s.Thickness))
+		return fmt.Errorf("card-thickness: expected 0 to 20 mm, got %v", float64(s.Thickness))
 	case !(s.BaseTop >= 0) || s.BaseTop > 50:
-		return fmt.Errorf("base top: expected 0 to 50 mm, got %v", float64(s.BaseTop))
+		return fmt.Errorf("base-top: expected 0 to 50 mm, got %v", float64(s.BaseTop))
 	case !(s.Limit > 0) || s.Limit > 20:
 		return fmt.Errorf("limit: expected more than 0 and at most 20 mm, got %v", float64(s.Limit))
 	}
 	for _, b := range s.Bars {
 		if b != 0 && !(math.Abs(float64(b/CheckBar)-1) <= barRange) {
-			return fmt.Errorf("card length: expected %.1f to %.1f mm (the bar of %.0f mm as measured), got %v: beyond that something scales the page, print at 100 %%",
+			return fmt.Errorf("card-length: expected %.1f to %.1f mm (the bar of %.0f mm as measured), got %v: beyond that something scales the page, print at 100 %%",
 				float64(CheckBar)*(1-barRange), float64(CheckBar)*(1+barRange), float64(CheckBar), float64(b))
 		}
 	}

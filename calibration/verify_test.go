@@ -279,9 +279,9 @@ func TestASetupThatCannotBeIsRefused(t *testing.T) {
 	r := newCheckRig(t, rng)
 	for want, change := range map[string]func(*calibration.CheckSetup){
 		"thickness":   func(s *calibration.CheckSetup) { s.Thickness = -1 },
-		"base top":    func(s *calibration.CheckSetup) { s.BaseTop = geom.Length(math.NaN()) },
+		"base-top":    func(s *calibration.CheckSetup) { s.BaseTop = geom.Length(math.NaN()) },
 		"limit":       func(s *calibration.CheckSetup) { s.Limit = 0 },
-		"card length": func(s *calibration.CheckSetup) { s.Bars[1] = 200 },
+		"card-length": func(s *calibration.CheckSetup) { s.Bars[1] = 200 },
 	} {
 		setup := r.setup
 		change(&setup)

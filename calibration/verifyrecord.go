@@ -88,16 +88,18 @@ func parseVerifyRecord(raw []byte) (VerifyRecord, error) {
 	if err := decodeJSON(raw, &f); err != nil {
 		return VerifyRecord{}, err
 	}
-	finite := func(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
+	sane := func(v float64) bool { return v >= 0 && v <= 1e6 }
 	switch {
 	case f.Version == nil || *f.Version != 1:
 		return VerifyRecord{}, errors.New("version: expected 1: is it a verification?")
 	case f.At.IsZero():
 		return VerifyRecord{}, errors.New("at: missing")
+	case f.At.UTC().Year() < 1970 || f.At.UTC().Year() > 9000:
+		return VerifyRecord{}, fmt.Errorf("at: expected a date, got the year %d", f.At.UTC().Year())
 	case f.Outcome != string(CheckPass) && f.Outcome != string(CheckFail) && f.Outcome != string(CheckUndecided):
 		return VerifyRecord{}, fmt.Errorf("outcome: expected pass, fail or undecided, got %q", f.Outcome)
-	case !finite(f.WorstError) || !finite(f.WorstSigmas):
-		return VerifyRecord{}, errors.New("worst_error_mm, worst_sigmas: expected numbers of at least 0")
+	case !sane(f.WorstError) || !sane(f.WorstSigmas):
+		return VerifyRecord{}, errors.New("worst_error_mm, worst_sigmas: expected numbers from 0 to a million")
 	case f.Places < 1 || !(f.Covered >= 0) || f.Covered > 1:
 		return VerifyRecord{}, errors.New("places, covered: expected at least 1, and 0 to 1")
 	case f.Calibration == "":
