@@ -193,12 +193,12 @@ func TestTheStatedCovarianceIsTheScatter(t *testing.T) {
 	laidByHand := DefaultLayout(MatSide, MatSide)
 	// The sigma is itself estimated from the residuals, so that the ratio follows
 	// Student's distribution, whose rms is a little above 1.
-	assert.InDelta(t, 1.03, normalised(t, 300, laidByHand, 0.08), 0.08, "markers laid by hand: error over stated sigma")
+	assert.InDelta(t, 1.03, normalised(t, 160, laidByHand, 0.08), 0.08, "markers laid by hand: error over stated sigma")
 
 	// A layout that is better than it says is believed more, but not at once.
 	exact := laidByHand
 	exact.Placement = ExactPlacement
-	assert.InDelta(t, 1, normalised(t, 300, exact, 0.08), 0.12, "markers in their exact places: error over stated sigma")
+	assert.InDelta(t, 1, normalised(t, 160, exact, 0.08), 0.12, "markers in their exact places: error over stated sigma")
 }
 
 // Markers laid twice as badly as stated widen every region nearly as much.

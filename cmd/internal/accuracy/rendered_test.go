@@ -6,6 +6,7 @@ import (
 	"image/draw"
 	_ "image/jpeg"
 	_ "image/png"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -61,6 +62,27 @@ func (r *rendered) intrinsics() calibration.Intrinsics {
 	}
 }
 
+// worstPoint is the largest error, in mm, of points all over the mat at mat level and
+// at a base's top.
+func (r *rendered) worstPoint(t *calibration.Table) (worst float64) {
+	truth := calibration.Camera{Intrinsics: r.intrinsics(), Extrinsics: calibration.Extrinsics{R: r.Camera.R, T: r.Camera.T}}
+	const steps = 12
+	for i := range steps + 1 {
+		for k := range steps + 1 {
+			p := geom.Point{X: float64(calibration.MatSide) * float64(i) / steps, Y: float64(calibration.MatSide) * float64(k) / steps}
+			for _, z := range [...]geom.Length{0, 4} {
+				px, ok1 := truth.PixelOf(p, z)
+				q, ok2 := t.PointAt(px, z)
+				if !ok1 || !ok2 {
+					return math.Inf(1)
+				}
+				worst = max(worst, float64(p.Distance(q)))
+			}
+		}
+	}
+	return worst
+}
+
 func readRendered(t *testing.T, dir string) (*rendered, vision.Frame) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "truth.json"))
@@ -110,7 +132,14 @@ func TestRegistrationOfRenderedTables(t *testing.T) {
 			require.True(t, ok)
 			worst = max(worst, float64(p.Distance(geom.Point{X: c[0], Y: c[1]})))
 		}
-		t.Logf("tables/%s: %d markers, rms %.3f px, mat corners within %.3f mm", filepath.Base(dir), len(got.Used), got.RMS, worst)
+		found, err := d.DetectMarkers(f.Gray)
+		require.NoError(t, err)
+		byHand, err := calibration.Register(r.intrinsics(), layout, vision.Sightings(found))
+		require.NoError(t, err)
+		exact, laid := r.worstPoint(&got), r.worstPoint(&byHand)
+		t.Logf("tables/%s: %d markers, rms %.3f px, mat corners within %.3f mm; points at 0 and 4 mm within %.3f mm, %.3f with markers taken for laid by hand",
+			filepath.Base(dir), len(got.Used), got.RMS, worst, exact, laid)
+		assert.LessOrEqual(t, max(exact, laid), 0.15, "%s: worst point of the mat, mm", dir)
 		assert.LessOrEqual(t, worst, 0.3, "%s: worst mat corner, mm", dir)
 
 		// These tables carry no tokens of ours: nothing may be found on them.
