@@ -20,7 +20,7 @@ RACE := $(if $(shell command -v gcc),-race)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-browser build run test test-nocv test-cv test-mats lint fmt tidy-check accuracy bench clean
+.PHONY: help deps deps-browser build run test test-nocv test-cv test-mats test-hardware lint fmt tidy-check accuracy bench clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ test-mats: ## test that no OpenCV picture is left open
 test-nocv: ## vet and test everything that needs no OpenCV, with the race detector
 	go vet -tags nocv ./...
 	go test $(RACE) -short -tags nocv -timeout 15m ./...
+
+test-hardware: ## test lamps, display and controls against a real kernel in a virtual machine
+	@hardware/vm/test
 
 lint: ## check formatting, go vet and staticcheck, with and without OpenCV
 	@GOTAGS="$(GOTAGS)" STATICCHECK="$(STATICCHECK)" .ci/lint

@@ -225,10 +225,13 @@ type decoder struct {
 	lost    bool   // the kernel had to drop edges: nothing is known until the lines are read
 }
 
-// edge takes an edge. After a gap in the edges' numbers it says nothing until the
-// lines have been read anew: a step with a hole in it might seem to go the other way.
-func (d *decoder) edge(e Edge) []Did {
-	d.lost = d.lost || d.any && e.Seq != d.seq+1
+// edge takes an edge. full says that the kernel's queue was full when it was read. A
+// gap in the edges' numbers then means that the queue ran over, and nothing is said
+// until the lines have been read anew: a step with a hole in it might seem to go the
+// other way. Any other gap is a bounce that was faster than the kernel's handler, which
+// makes one edge of several, with the level at which they ended: nothing is lost.
+func (d *decoder) edge(e Edge, full bool) []Did {
+	d.lost = d.lost || full && d.any && e.Seq != d.seq+1
 	d.any, d.seq = true, e.Seq
 	if d.lost {
 		return nil

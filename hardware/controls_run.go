@@ -138,7 +138,7 @@ func (c *Controls) readOpen(ctx context.Context, which Control, do func(Did)) er
 			return err
 		}
 		for _, e := range edges {
-			for _, did := range d.edge(e) {
+			for _, did := range d.edge(e, len(edges) >= edgeQueue) {
 				c.deliver(did, do)
 			}
 		}

@@ -347,16 +347,33 @@ func TestWhatQueuedUpWhileBusyIsDroppedWhenItIsOld(t *testing.T) {
 	assert.Equal(t, hardware.TurnRight, p.next().Input, "and it goes on")
 }
 
-func TestLostEdgesForgetWhatWasUnderWay(t *testing.T) {
+func TestEdgesThatTheQueueCouldNotHoldForgetWhatWasUnderWay(t *testing.T) {
 	p := newPlayer(t)
 	p.run()
 	p.send(hardware.ControlTurn, right[0], right[1])
-	p.seq[hardware.ControlTurn] += 10 // the kernel had to drop ten
-	p.send(hardware.ControlTurn, right[2], right[3])
+	time.Sleep(50 * ms)
+	var flood []hardware.Edge
+	for range 16 { // 64 edges: the queue is full
+		flood = append(flood, right[2], right[3], right[0], right[1])
+	}
+	p.seq[hardware.ControlTurn] += 10 // and ran over by ten
+	p.send(hardware.ControlTurn, flood...)
 	p.nothing(100 * ms)
 	_, lost := p.c.Dropped()
 	assert.Equal(t, 1, lost)
 	p.send(hardware.ControlTurn, slices.Clone(right)...)
+	assert.Equal(t, hardware.TurnRight, p.next().Input)
+}
+
+// The kernel makes one edge of several that come faster than its handler runs.
+func TestAGapInTheNumbersIsNoLossWhileTheQueueIsNotFull(t *testing.T) {
+	p := newPlayer(t)
+	p.run()
+	for _, e := range right {
+		p.seq[hardware.ControlTurn] += 3
+		p.send(hardware.ControlTurn, e)
+		time.Sleep(5 * ms)
+	}
 	assert.Equal(t, hardware.TurnRight, p.next().Input)
 }
 

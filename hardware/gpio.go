@@ -82,6 +82,9 @@ type (
 
 const lineEventSize = 48 // of gpio_v2_line_event
 
+// edgeQueue is how many edges the kernel keeps for each request until they are read.
+const edgeQueue = 64
+
 // gpioIoctl calls ioctl number nr of the GPIO interface (0xB4) with a structure:
 // direction 2 for _IOR, 3 for _IOWR. The number's layout is that of x86 and ARM.
 func gpioIoctl[T any](fd uintptr, direction, nr uintptr, arg *T) error {
@@ -215,7 +218,7 @@ type gpioLines struct {
 // requestLines asks the kernel for lines of one chip, by name. Outputs have the level
 // 0 from the beginning. The kernel gives a line to one holder only.
 func requestLines(flags lineFlags, names ...string) (*gpioLines, error) {
-	request := lineRequest{NumLines: uint32(len(names)), Config: lineConfig{Flags: uint64(flags)}}
+	request := lineRequest{NumLines: uint32(len(names)), EventBufferSize: edgeQueue, Config: lineConfig{Flags: uint64(flags)}}
 	copy(request.Consumer[:nameSize-1], "sightline")
 	var chip string
 	for i, name := range names {
@@ -298,7 +301,7 @@ type Edge struct {
 	At   time.Duration // on the kernel's monotonic clock
 	Line int           // which of the lines that were asked for together
 	High bool          // the line is active from here on
-	Seq  uint32        // counts the edges of these lines from 1; a gap means that some were lost
+	Seq  uint32        // counts the edges of these lines from 1
 }
 
 // readEdges waits for edges until the deadline and returns those that are there,
@@ -307,14 +310,14 @@ func (l *gpioLines) readEdges(deadline time.Time, edges []Edge) ([]Edge, error) 
 	if err := l.file.SetReadDeadline(deadline); err != nil {
 		return edges, err
 	}
-	var buf [64 * lineEventSize]byte
+	var buf [edgeQueue * lineEventSize]byte
 	n, err := l.file.Read(buf[:])
 	return l.appendEdges(edges, buf[:n]), err
 }
 
 // drainEdges returns the edges that are there now, without waiting.
 func (l *gpioLines) drainEdges(edges []Edge) ([]Edge, error) {
-	var buf [64 * lineEventSize]byte
+	var buf [edgeQueue * lineEventSize]byte
 	n := 0
 	err := l.call(func(fd uintptr) (err error) {
 		n, err = syscall.Read(int(fd), buf[:])
