@@ -369,6 +369,9 @@ func (g Polygon) SegmentGap(a, b Point) float64 {
 	d := p.Sub(a)
 	ps, pc := d.Dot(u), u.Cross(d)
 	for _, q := range g {
+		if q == a || q == b {
+			return 0 // whatever the rounding below
+		}
 		d := q.Sub(a)
 		s, c := d.Dot(u), u.Cross(d)
 		if s >= 0 && s <= length {
