@@ -3,8 +3,15 @@
 package opencv
 
 import (
+	"bytes"
+	"fmt"
 	"image"
+	"image/png"
 	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -225,4 +232,59 @@ func TestABoardFinderWantsABoardAndAPicture(t *testing.T) {
 	require.NoError(t, f.Close())
 	_, err = f.Find(vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 64, 64))})
 	assert.ErrorContains(t, err, "closed")
+}
+
+// openCVCharuco prints the corners that OpenCV's own ChArUco reader finds: its board of
+// 10 × 7 squares with this family's ids from 32 on.
+const openCVCharuco = `
+import sys, cv2
+cv2.setNumThreads(1)
+g = cv2.imread(sys.argv[1], 0)
+d = cv2.aruco.Dictionary_get(cv2.aruco.DICT_APRILTAG_36h11)
+d.bytesList = d.bytesList[32:]
+board = cv2.aruco.CharucoBoard_create(10, 7, 25, 18, d)
+p = cv2.aruco.DetectorParameters_create()
+p.cornerRefinementMethod = cv2.aruco.CORNER_REFINE_APRILTAG
+c, ids, _ = cv2.aruco.detectMarkers(g, d, parameters=p)
+n, corners, _ = cv2.aruco.interpolateCornersCharuco(c, ids, g, board)
+for x, y in corners.reshape(-1, 2):
+    print(x, y)
+`
+
+func TestOpenCVsOwnReaderAgreesOnACharucoBoard(t *testing.T) {
+	const python = "/usr/bin/python3"
+	if err := exec.Command(python, "-c", "import cv2; cv2.aruco.CharucoBoard_create").Run(); err != nil {
+		t.Skipf("OpenCV 4.6 for Python is not here: %v", err)
+	}
+	// OpenCV's dictionary has this family's markers upside down.
+	s := boardShot{board: charucoBoard, lens: shotLens(), pose: shotPose(charucoBoard, 0.2, -0.25, 0.1, 0, 0, 350), turn: 2}
+	g := s.picture()
+	var file bytes.Buffer
+	require.NoError(t, png.Encode(&file, g))
+	path := filepath.Join(t.TempDir(), "board.png")
+	require.NoError(t, os.WriteFile(path, file.Bytes(), 0o600))
+	raw, err := exec.Command(python, "-c", openCVCharuco, path).Output()
+	require.NoError(t, err)
+	got, err := newFinder(t, charucoBoard).Find(vision.Frame{Gray: g})
+	require.NoError(t, err)
+	var e errorStats
+	for _, line := range strings.Split(strings.TrimSpace(string(raw)), "\n") {
+		var theirs geom.Pixel
+		_, err := fmt.Sscan(line, &theirs.X, &theirs.Y)
+		require.NoError(t, err, line)
+		nearest := got.Pixels[0]
+		for _, ours := range got.Pixels {
+			if ours.Sub(theirs).Norm() < nearest.Sub(theirs).Norm() {
+				nearest = ours
+			}
+		}
+		e.add(theirs, nearest)
+	}
+	n := float64(e.n)
+	t.Logf("%d corners, theirs less ours (%.3f, %.3f) px, worst %.3f", e.n, e.x/n, e.y/n, e.worst)
+	assert.GreaterOrEqual(t, e.n, 40)
+	// OpenCV 4.6 adds half a pixel to ChArUco corners, which later versions took out again.
+	assert.InDelta(t, 0.5, e.x/n, 0.05)
+	assert.InDelta(t, 0.5, e.y/n, 0.05)
+	assert.Less(t, e.worst, 1.2)
 }
