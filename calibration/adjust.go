@@ -61,6 +61,8 @@ func equations(lens *Intrinsics, pose *Extrinsics, c correspondence, n noiseMode
 	return linearised(lens, pose, c, n, true)
 }
 
+// linearised is equations with or without the derivatives by the lens, which the
+// search for a pose does not need.
 func linearised(lens *Intrinsics, pose *Extrinsics, c correspondence, n noiseModel, withLens bool) (e markerEquations, ok bool) {
 	for k, p := range c.marker.Corners() {
 		q := pose.Camera(Vec3{p.X, p.Y, float64(c.marker.Z)})
@@ -142,6 +144,7 @@ func poseNormal(lens Intrinsics, pose Extrinsics, used []correspondence, n noise
 	return sumEquations(&lens, &pose, used, n, true)
 }
 
+// sumEquations is poseNormal with or without the lens's part.
 func sumEquations(lens *Intrinsics, pose *Extrinsics, used []correspondence, n noiseModel, withLens bool) (m normalEquations) {
 	for _, c := range used {
 		e, ok := linearised(lens, pose, c, n, withLens)

@@ -53,7 +53,7 @@ func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, err
 	t := Table{Camera: Camera{Intrinsics: lens}, Layout: layout, ScaleSigma: DefaultScaleSigma}
 	used, left := match(layout, TurnSightings(layout, seen)) // a card laid the wrong way round does no harm
 	t.Rejected = left
-	used, out, err := t.fit(used)
+	used, out, residuals, err := t.fit(used)
 	if err != nil {
 		return t, fmt.Errorf("calibration: register: %w: %w", ErrMarkers, err)
 	}
@@ -61,7 +61,7 @@ func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, err
 		t.Used = append(t.Used, c.marker.ID)
 	}
 	sort.Ints(t.Used)
-	t.Residuals = t.residuals(used, out)
+	t.Residuals = t.withOthers(residuals, used, out)
 	return t, nil
 }
 
@@ -92,20 +92,20 @@ func match(layout Layout, seen []MarkerSighting) (used []correspondence, left []
 func markerName(id int) string { return fmt.Sprintf("marker %d", id) }
 
 // fit solves the pose, leaving out markers one by one until the rest agrees. It
-// returns those that were used and those that contradict them.
-func (t *Table) fit(used []correspondence) (in, out []correspondence, err error) {
+// returns those that were used, with their residuals, and those that contradict them.
+func (t *Table) fit(used []correspondence) (in, out []correspondence, residuals []MarkerResidual, err error) {
 	noise := noiseModel{cornerSigma, t.Layout.placement()}
 	for {
 		if len(used) < minMarkers {
-			return nil, nil, fmt.Errorf("%d of %d markers are usable, at least %d are needed", len(used), len(t.Layout.Markers), minMarkers)
+			return nil, nil, nil, fmt.Errorf("%d of %d markers are usable, at least %d are needed", len(used), len(t.Layout.Markers), minMarkers)
 		}
 		s, err := solvePose(t.Intrinsics, used, noise, nil)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		look, ok := s.inspect(t.Intrinsics, t.Layout, used)
 		if !ok {
-			return nil, nil, errors.New("they stand in a row or too close together")
+			return nil, nil, nil, errors.New("they stand in a row or too close together")
 		}
 		if i, reason := look.worst(); i >= 0 && len(used) > minMarkers {
 			t.Rejected = append(t.Rejected, Rejection{markerName(used[i].marker.ID), reason})
@@ -116,12 +116,12 @@ func (t *Table) fit(used []correspondence) (in, out []correspondence, err error)
 			continue
 		}
 		if len(out) >= len(used) {
-			return nil, nil, contradiction(len(out), len(out)+len(used))
+			return nil, nil, nil, contradiction(len(out), len(out)+len(used))
 		}
 		if limit := maxScatter * max(float64(noise.placement.XY), float64(DefaultPlacement.XY)); math.Sqrt(look.factor)*float64(noise.placement.XY) > limit {
-			return nil, nil, contradiction(len(used), len(used))
+			return nil, nil, nil, contradiction(len(used), len(used))
 		}
-		return used, out, t.settle(used, s, look)
+		return used, out, look.markers, t.settle(used, s, look)
 	}
 }
 
@@ -152,13 +152,10 @@ func (t *Table) noise() noiseModel {
 	return noiseModel{t.CornerSigma, Placement{geom.Length(k) * p.XY, geom.Angle(k) * p.Turn, geom.Length(k) * p.Z, k * p.Size}}
 }
 
-// residuals returns the leave-one-out residuals of the used markers, and of those
-// that contradict them, in the order of their ids.
-func (t *Table) residuals(used, out []correspondence) (all []MarkerResidual) {
+// withOthers returns the leave-one-out residuals of the used markers together with
+// those of the markers that contradict them, in the order of their ids.
+func (t *Table) withOthers(all []MarkerResidual, used, out []correspondence) []MarkerResidual {
 	s := solution{pose: t.Extrinsics, noise: noiseModel{t.CornerSigma, t.Layout.placement()}}
-	if look, ok := s.inspect(t.Intrinsics, t.Layout, used); ok {
-		all = look.markers
-	}
 	for _, c := range out {
 		// Of a marker that joins the used ones, leaving one out is the used ones' word.
 		if look, ok := s.inspect(t.Intrinsics, t.Layout, append(slices.Clone(used), c)); ok {
