@@ -36,6 +36,7 @@ type Options struct {
 	Input Inputs                                           // nil: the controls of the configuration
 	Open  func(ctx context.Context) (vision.Source, error) // nil: the source of the configuration
 	Ready func(address string)                             // told where the page is
+	Guide calibration.GuideOptions                         // of the guided calibration; zero: its defaults
 	Log   *slog.Logger                                     // nil: slog.Default()
 }
 
@@ -90,7 +91,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	watching.Screen = touching.screen
 	watcher := NewWatcher(watching)
 	touching.watcher = watcher
-	calibrator := newCalibrator(c, watcher, feed, watching.Lens, &adopted, o.Log)
+	calibrator := newCalibrator(c, watcher, feed, watching.Lens, &adopted, o)
 	watcher.o.Busy = calibrator.Busy
 	if closer, ok := calibrator.o.Markers.(interface{ Close() error }); ok {
 		defer closer.Close()

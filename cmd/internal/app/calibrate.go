@@ -35,10 +35,11 @@ type CalibratorOptions struct {
 	SolveLens func(board calibration.Board, views []calibration.BoardView, width, height int) (calibration.LensSolution, error)
 	Setup     setup.Options
 	Hub       *web.CalibrationHub
-	// Adopt is told of every lens and table that was saved, so that the program works
-	// with them from now on.
-	Adopt func(*calibration.Intrinsics, *calibration.Table)
-	Log   *slog.Logger
+	// NewLens and NewTable are told of every file that was saved, and NewTable of every
+	// table that was verified, so that the program works with them from now on.
+	NewLens  func(lens calibration.Intrinsics, file string)
+	NewTable func(file string)
+	Log      *slog.Logger
 }
 
 // Calibrator shows the pictures to the guided calibration while one runs, and does
@@ -103,17 +104,21 @@ func (c *Calibrator) work(w setup.Work) {
 		err := inItsDirectory(w.Path, func() error { return calibration.SaveLens(w.Path, w.Lens) })
 		c.saved(w, w.Path, err)
 		if err == nil {
-			c.o.Adopt(&w.Lens, nil)
+			c.o.NewLens(w.Lens, w.Path)
 		}
 	case setup.SaveTable:
 		// Saving sets the table's hash.
 		err := inItsDirectory(w.Path, func() error { return calibration.SaveTable(w.Path, &w.Table) })
 		c.saved(w, w.Path, err)
 		if err == nil {
-			c.o.Adopt(nil, &w.Table)
+			c.o.NewTable(w.Path)
 		}
 	case setup.SaveVerification:
-		c.saved(w, calibration.VerifyRecordPath(w.TablePath), calibration.SaveVerifyRecord(w.TablePath, w.Record))
+		err := calibration.SaveVerifyRecord(w.TablePath, w.Record)
+		c.saved(w, calibration.VerifyRecordPath(w.TablePath), err)
+		if err == nil {
+			c.o.NewTable(w.TablePath)
+		}
 	}
 }
 
@@ -312,20 +317,27 @@ func withSavedCalibration(c Config, log *slog.Logger) Config {
 }
 
 // newCalibrator builds the guided calibration of a program with this configuration.
-func newCalibrator(c Config, w *Watcher, frames Frames, known func() (calibration.Intrinsics, bool), lens *adopted, log *slog.Logger) *Calibrator {
+func newCalibrator(c Config, w *Watcher, frames Frames, known func() (calibration.Intrinsics, bool), lens *adopted, o Options) *Calibrator {
+	log := o.Log
 	lensPath, tablePath := calibrationPaths(c)
 	return NewCalibrator(CalibratorOptions{
 		Frames: frames, FindBoard: findBoard, Markers: openMarkers(log), SolveLens: calibration.SolveLens,
 		Setup: setup.Options{
 			Layout: c.Table.Layout, LensPath: lensPath, TablePath: tablePath,
-			ScaleX: c.Print.ScaleX, ScaleY: c.Print.ScaleY, Lens: known,
+			ScaleX: c.Print.ScaleX, ScaleY: c.Print.ScaleY, Lens: known, Guide: o.Guide,
 		},
 		Hub: web.NewCalibrationHub(),
-		Adopt: func(l *calibration.Intrinsics, t *calibration.Table) {
-			if l != nil {
-				lens.lens.Store(l)
+		NewLens: func(l calibration.Intrinsics, file string) {
+			lens.lens.Store(&l)
+			w.NewLens(file)
+		},
+		NewTable: func(file string) {
+			t, err := calibration.LoadTable(file) // with its hash and its seal
+			if err != nil {
+				log.Warn("calibration: the table that was saved cannot be read", "err", err)
+				return
 			}
-			w.Recalibrate(t, filepath.Base(tablePath))
+			w.Recalibrate(&t, file)
 		},
 		Log: log,
 	})

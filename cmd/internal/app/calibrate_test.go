@@ -109,14 +109,8 @@ func startCalibrating(t *testing.T, change func(*CalibratorOptions)) *calibratin
 			Guide: calibration.GuideOptions{MinViews: 4, MaxViews: 6},
 		},
 		Hub: web.NewCalibrationHub(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Adopt: func(l *calibration.Intrinsics, tb *calibration.Table) {
-			if l != nil {
-				c.adopted <- "lens"
-			}
-			if tb != nil {
-				c.adopted <- "table " + tb.Hash
-			}
-		},
+		NewLens:  func(_ calibration.Intrinsics, file string) { c.adopted <- file },
+		NewTable: func(file string) { c.adopted <- file },
 	}
 	if change != nil {
 		change(&o)
@@ -172,7 +166,7 @@ func TestACalibrationIsSavedAndTakenIntoUse(t *testing.T) {
 	assert.True(t, c.Busy())
 	assert.Positive(t, c.o.Hub.Newest().Frame.Seq)
 	c.wants(setup.Intent{Do: setup.Save})
-	assert.Equal(t, "lens", <-c.adopted)
+	assert.Equal(t, c.o.Setup.LensPath, <-c.adopted)
 	lens, err := calibration.LoadLens(c.o.Setup.LensPath)
 	require.NoError(t, err, "its directory was made")
 	assert.Equal(t, c.eyes.camera.Fx, lens.Fx)
@@ -180,10 +174,10 @@ func TestACalibrationIsSavedAndTakenIntoUse(t *testing.T) {
 	c.wants(setup.Intent{Do: setup.Go, Step: setup.Table})
 	c.until("a table", func(s setup.State) bool { return s.Table.Phase == setup.Ready })
 	c.wants(setup.Intent{Do: setup.Save})
-	adopted := <-c.adopted
+	assert.Equal(t, c.o.Setup.TablePath, <-c.adopted)
 	table, err := calibration.LoadTable(c.o.Setup.TablePath)
 	require.NoError(t, err)
-	assert.Equal(t, "table "+table.Hash, adopted)
+	assert.Len(t, table.Used, 8)
 	c.wants(setup.Intent{Do: setup.Finish})
 	assert.False(t, c.Busy())
 	assert.Nil(t, c.o.Hub.Newest().Frame.Gray)
@@ -258,13 +252,18 @@ func TestNoAnswersWhileTheCameraIsCalibratedAndTheNewCalibrationAfterIt(t *testi
 	require.NoError(t, err)
 	table, err := calibration.Register(b.camera.Intrinsics, layout, vision.Sightings(found))
 	require.NoError(t, err)
-	b.watcher.Recalibrate(&table, "table.json")
+	path := filepath.Join(t.TempDir(), "table.json")
+	require.NoError(t, calibration.SaveTable(path, &table))
+	require.NoError(t, calibration.SaveVerifyRecord(path, calibration.Verification{Outcome: calibration.CheckPass, Places: 5}.Record(time.Unix(1700000000, 0), table.Hash)))
+	b.watcher.Recalibrate(&table, path)
 	busy = false
 	for range 3 {
 		v = b.picture(frameTime)
 	}
 	assert.Equal(t, web.OK, v.Health.Code, "%+v", v.Health)
 	assert.Equal(t, "table.json", v.Register.From)
+	require.NotNil(t, v.Register.Verified, "its verification goes with the answers")
+	assert.True(t, v.Register.Verified.Holds)
 	require.NotNil(t, v.Pair)
 }
 

@@ -7,6 +7,7 @@ import (
 	"image"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -487,16 +488,20 @@ func (w *Watcher) setUnready(why string) {
 
 // recalibration is a calibration that was made while the program runs.
 type recalibration struct {
-	table *calibration.Table // nil: only the lens is new
-	name  string
+	table    *calibration.Table // nil: only the lens is new
+	file     string             // the table's
+	lensFile string             // "": the lens is as before
 }
 
-// Recalibrate makes the watcher begin anew with what a calibration has just found: a
-// table, or, when that is nil, whatever the lens (WatcherOptions.Lens) now says. It
-// is safe to call while Run runs.
-func (w *Watcher) Recalibrate(t *calibration.Table, name string) {
-	w.fresh.Store(&recalibration{t, name})
+// Recalibrate makes the watcher begin anew with a table that was just made or
+// verified, and the file that it was read from. It is safe to call while Run runs.
+func (w *Watcher) Recalibrate(t *calibration.Table, file string) {
+	w.fresh.Store(&recalibration{table: t, file: file})
 }
+
+// NewLens makes the watcher begin anew with what WatcherOptions.Lens now says, read
+// from that file. It is safe to call while Run runs.
+func (w *Watcher) NewLens(file string) { w.fresh.Store(&recalibration{lensFile: file}) }
 
 // takeRecalibration takes over what Recalibrate was given.
 func (w *Watcher) takeRecalibration() {
@@ -505,8 +510,11 @@ func (w *Watcher) takeRecalibration() {
 		return
 	}
 	if r.table != nil {
-		w.o.Table, w.o.TableName, w.o.Layout = r.table, r.name, r.table.Layout
+		w.o.Table, w.o.TableFile, w.o.TableName, w.o.Layout = r.table, r.file, filepath.Base(r.file), r.table.Layout
 		w.registrar.layout = r.table.Layout
+	}
+	if r.lensFile != "" {
+		w.o.LensName = filepath.Base(r.lensFile)
 	}
 	w.locator, w.checkedAt, w.guard.watch = nil, time.Time{}, nil
 	w.update(func() {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"sightline/cmd/internal/sheet"
 	"sightline/engine/geom"
 )
 
@@ -28,7 +29,7 @@ const (
 	barGood = 0.3 * geom.Millimeter
 	// barMost is the most that a printer does by itself. What is further off was
 	// scaled by the viewer that printed it, and must not be made up for.
-	barMost = 3 * geom.Millimeter
+	barMost = sheet.ScaleRange * Bar
 )
 
 func (m *Machine) resetPrint() {
@@ -39,7 +40,7 @@ func (m *Machine) resetPrint() {
 func (m *Machine) bars(x, y geom.Length) error {
 	p := &m.state.Print
 	off := func(l geom.Length) geom.Length { return geom.Length(math.Abs(float64(l - Bar))) }
-	if worst := max(off(x), off(y)); !(worst <= barMost) {
+	if worst := max(off(x), off(y)); !(worst <= barMost+1e-9) {
 		return wrong("A bar of 100 mm cannot come out %.1f × %.1f mm at true scale: print at 100 %% (actual size, not “fit to page”) and measure from outer end to outer end.",
 			x.Millimeters(), y.Millimeters())
 	}

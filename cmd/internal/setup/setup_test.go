@@ -592,8 +592,8 @@ func TestACardThatCannotBeIsRefused(t *testing.T) {
 	b := verifyStep(t)
 	for c, want := range map[setup.CardMeasures]string{
 		{Bar: 210, Thickness: 0.2, BaseTop: 4}: "print at 100 %",
-		{Bar: 220, Thickness: -1, BaseTop: 4}:  "thickness",
-		{Bar: 220, Thickness: 1, BaseTop: 400}: "base top",
+		{Bar: 220, Thickness: -1, BaseTop: 4}:  "expected 0 to 20 mm, got -1",
+		{Bar: 220, Thickness: 1, BaseTop: 400}: "expected 0 to 50 mm, got 400",
 	} {
 		_, err := b.m.Do(setup.Intent{Do: setup.Measure, Card: c})
 		assert.ErrorContains(t, err, want)

@@ -59,6 +59,7 @@ func newNewcomer(t *testing.T, o tablesim.Options) *newcomer {
 			Panel: &hardwaretest.Panel{},
 			Open:  func(context.Context) (vision.Source, error) { return u.table, nil },
 			Ready: func(address string) { ready <- address },
+			Guide: calibration.GuideOptions{MaxViews: 16}, // 30 are for a patient user
 			Log:   slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 	}()
@@ -120,7 +121,7 @@ func (u *newcomer) read(id string) string {
 	return text
 }
 
-// picture takes pictures of the page at three widths into CALIBRATE_PNG, when that
+// picture takes pictures of the page at some widths into CALIBRATE_PNG, when that
 // names a directory: lens-360.png, lens-820.png, lens-1920.png.
 func (u *newcomer) picture(name string) {
 	u.t.Helper()
@@ -128,9 +129,9 @@ func (u *newcomer) picture(name string) {
 	if dir == "" {
 		return
 	}
-	for _, w := range []int64{360, 820, 1920} {
+	for _, w := range []int64{360, 820, 1440, 1920} {
 		var png []byte
-		u.do(emulation.SetDeviceMetricsOverride(w, 1000, 1, false),
+		u.do(emulation.SetDeviceMetricsOverride(w, 680, 1, false),
 			emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
 			chromedp.Sleep(900*time.Millisecond), chromedp.FullScreenshot(&png, 100))
 		require.NoError(u.t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%s-%d.png", name, w)), png, 0o644))
@@ -229,7 +230,8 @@ func TestANewcomerCalibratesWithThePage(t *testing.T) {
 	// The main page gives answers, without a new start.
 	u.do(chromedp.Navigate(u.url+"/"),
 		chromedp.WaitVisible(`#status[data-code="ok"]`),
-		chromedp.WaitVisible(`#answer[data-outcome="yes"], #answer[data-outcome="too_close"]`))
+		chromedp.WaitVisible(`#answer[data-outcome="yes"], #answer[data-outcome="too_close"]`),
+		chromedp.Poll(`/from table.json, verified .*: pass/.test(document.getElementById("source").textContent)`, nil))
 	t.Logf("answers after %.0f s", time.Since(began).Seconds())
 	assert.Empty(t, complaints, "the browser complains")
 	u.compareLens()

@@ -99,7 +99,7 @@ function showLensResult(l) {
     cells(body, ["Middle of the lens", `${figure(r.cx_px, 2)}, ${figure(r.cy_px, 2)}`]);
     cells(body, ["Distortion", ["k1", "k2", "p1", "p2", "k3"].map((name, i) => `${name}\u00a0${r.distortion[i].toFixed(4).replace("-", "\u2212")}`).join(", ")]);
     cells(body, ["Fit", `${r.rms_px.toFixed(3)} px rms over ${r.views} views`]);
-    if (r.mat_mm > 0) cells(body, ["Left on the mat", `± ${r.mat_mm.toFixed(3)} mm at its worst point`]);
+    if (r.mat_mm > 0) cells(body, ["On the mat", `± ${r.mat_mm.toFixed(3)} mm of it at the worst point`]);
   }
   fill("dropped", r.left_out.map((d) => `${d.name}: ${d.reason}`));
   show("dropped-box", r.left_out.length > 0);

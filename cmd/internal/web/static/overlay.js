@@ -67,7 +67,7 @@ function showBoard(lens) {
 // stateOf says what is the matter with a marker.
 export const stateOf = (m) => (m.corners_px.length === 0 ? "unseen" : m.off_mm !== undefined && m.off_mm !== null && !m.used ? "off" : "good");
 
-function showMarkers(table, w) {
+function showMarkers(table, w, named) {
   const unit = keep();
   for (const m of table.markers) {
     if (m.corners_px.length === 0) continue;
@@ -75,6 +75,7 @@ function showMarkers(table, w) {
     const points = corners.map((p) => p.join(",")).join(" ");
     svg("polygon", { class: "under", points }, overlay);
     svg("polygon", { class: "marker", "data-state": stateOf(m), points }, overlay);
+    if (!named) continue;
     const x = corners.reduce((sum, p) => sum + p[0], 0) / 4;
     const y = Math.max(...corners.map((p) => p[1])) + 11 * unit;
     const edge = 30 * unit;
@@ -112,6 +113,6 @@ export function showPicture(state) {
     showCoverage(state.lens.guide, w, h);
     showBoard(state.lens);
   }
-  if (state.step === "table") showMarkers(state.table, w);
-  if (state.step === "verify") showMarkers(state.verify, w);
+  if (state.step === "table") showMarkers(state.table, w, true);
+  if (state.step === "verify") showMarkers(state.verify, w, false);
 }
