@@ -11,6 +11,7 @@ type Wiring struct {
 	Name      string
 	Lines     [NumLamps]string // GPIO line names, "GPIO17"; "" for a lamp that is not fitted
 	ActiveLow [NumLamps]bool   // lit when the line is low
+	Labels    [NumLamps]string // what stands beside each lamp, for the page; "" for its name
 	Controls  [NumControls]ControlLines
 
 	Bus         string // of the display: "I2C1", or "SPI0.0"; "" for no display

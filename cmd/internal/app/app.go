@@ -32,12 +32,13 @@ type Task interface {
 
 // Options are what a test may put in place of the real thing.
 type Options struct {
-	Panel hardware.Panel                                   // nil: the one of the configuration
-	Input Inputs                                           // nil: the controls of the configuration
-	Open  func(ctx context.Context) (vision.Source, error) // nil: the source of the configuration
-	Ready func(address string)                             // told where the page is
-	Guide calibration.GuideOptions                         // of the guided calibration; zero: its defaults
-	Log   *slog.Logger                                     // nil: slog.Default()
+	Panel      hardware.Panel                                   // nil: the one of the configuration
+	Input      Inputs                                           // nil: the controls of the configuration
+	Open       func(ctx context.Context) (vision.Source, error) // nil: the source of the configuration
+	Ready      func(address string)                             // told where the page is
+	Guide      calibration.GuideOptions                         // of the guided calibration; zero: its defaults
+	Log        *slog.Logger                                     // nil: slog.Default()
+	StaleAfter time.Duration                                    // for a machine slower than real; 0: as it should be
 }
 
 // Run builds every part from the configuration and runs it until ctx is cancelled.
@@ -88,7 +89,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	var adopted adopted
 	watching.Lens = adopted.over(watching.Lens)
-	watching.Screen = touching.screen
+	watching.Screen, watching.Labels, watching.StaleAfter = touching.screen, wired.Labels, o.StaleAfter
 	watcher := NewWatcher(watching)
 	touching.watcher = watcher
 	calibrator := newCalibrator(c, watcher, feed, watching.Lens, &adopted, o)
@@ -261,7 +262,7 @@ func wiring(b firmwareconfig.Board, name string, mat calibration.Layout) (hardwa
 	}
 	for i := range hardware.NumLamps {
 		lamp := b.Lamps[hardware.Lamp(i).String()]
-		w.Lines[i], w.ActiveLow[i] = lamp.Pin, lamp.ActiveLow
+		w.Lines[i], w.ActiveLow[i], w.Labels[i] = lamp.Pin, lamp.ActiveLow, lamp.Label
 	}
 	if b.Encoder.A != "" {
 		w.Controls[hardware.ControlTurn].Names = []string{b.Encoder.A, b.Encoder.B}

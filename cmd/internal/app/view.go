@@ -19,7 +19,7 @@ func (w *Watcher) view(now time.Time) web.View {
 		Figures:  web.Figures{Frames: status.Frames, Dropped: status.Dropped, FPS: status.FPS, Locating: w.last.Elapsed},
 		Register: w.register(), Frame: shown.frame, Region: shown.region, Located: shown.last, Moving: shown.moving, Held: w.held != nil,
 		ObstaclesWatched: len(shown.last.Scene.Obstacles) > 0,
-		Sigmas:           w.o.Rules.Sigmas, Choice: w.choice, Result: shown.result, PanelName: w.o.PanelName(),
+		Sigmas:           w.o.Rules.Sigmas, Choice: w.choice, Result: shown.result, PanelName: w.o.PanelName(), LampLabels: w.o.Labels,
 	}
 	if v.Located.Scene.Rules == engine.RulesUnknown { // nothing was located yet: an empty mat
 		v.Located.Scene.Rules = w.o.Rules.Edition
@@ -70,14 +70,14 @@ func (w *Watcher) health(status vision.FeedStatus, now time.Time) web.Health {
 	switch {
 	case w.ended:
 		return web.Health{Code: web.Ended, Title: "Recording over", Detail: status.Source + " has come to its end.", Advice: "Start the program again, or choose another source."}
-	case (w.frameAt.IsZero() || age > staleAfter) && status.State != vision.FeedLive && status.Err != "":
+	case (w.frameAt.IsZero() || age > w.o.StaleAfter) && status.State != vision.FeedLive && status.Err != "":
 		return web.Health{
 			Code: web.NoCamera, Title: "No camera", Detail: status.Source + ": " + status.Err,
 			Advice: "Check that it is there, plugged in or served, and that no other program uses it. It is tried again by itself.",
 		}
 	case w.frameAt.IsZero():
 		return web.Health{Code: web.Starting, Title: "Starting", Detail: "Waiting for the first picture of " + status.Source + "."}
-	case age > staleAfter:
+	case age > w.o.StaleAfter:
 		return web.Health{
 			Code: web.Stale, Title: "Old picture", Detail: fmt.Sprintf("The last picture is %.0f s old.", age.Seconds()),
 			Advice: "Answers come back with the next picture.",

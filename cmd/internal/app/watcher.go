@@ -24,7 +24,7 @@ import (
 
 // The watcher's times and lengths.
 const (
-	staleAfter  = 2 * time.Second        // an older picture gives no answers
+	staleAfter  = 2 * time.Second        // an older picture gives no answers (WatcherOptions.StaleAfter)
 	checkEvery  = time.Second            // how often the camera's place is looked for while it is not known
 	againEvery  = 300 * time.Millisecond // how often it is looked for after a move
 	tellEvery   = 500 * time.Millisecond // a view is published at least this often
@@ -59,14 +59,16 @@ type WatcherOptions struct {
 	// no two are; 0: for ever.
 	FrozenAfter time.Duration
 	// Track finds the markers where they are expected; nil: vision.TrackMarkers.
-	Track     func(*image.Gray, []calibration.MarkerSighting) []calibration.MarkerSighting
-	Rules     Rules
-	Hub       *web.Hub
-	PanelName func() string
-	Screen    func(*web.View) hardware.Screen // what the panel's menu shows; nil: the answer
-	Busy      func() bool                     // a calibration needs the camera: no answers; nil: never
-	Now       func() time.Time
-	Log       *slog.Logger
+	Track      func(*image.Gray, []calibration.MarkerSighting) []calibration.MarkerSighting
+	Rules      Rules
+	Hub        *web.Hub
+	PanelName  func() string
+	Screen     func(*web.View) hardware.Screen // what the panel's menu shows; nil: the answer
+	Labels     [hardware.NumLamps]string       // beside the lamps
+	Busy       func() bool                     // a calibration needs the camera: no answers; nil: never
+	StaleAfter time.Duration                   // an older picture gives no answers; 0: staleAfter
+	Now        func() time.Time
+	Log        *slog.Logger
 }
 
 // Watcher goes from pictures to answers: it registers the camera, locates the
@@ -110,6 +112,9 @@ type Watcher struct {
 func NewWatcher(o WatcherOptions) *Watcher {
 	if o.Track == nil {
 		o.Track = vision.TrackMarkers
+	}
+	if o.StaleAfter == 0 {
+		o.StaleAfter = staleAfter
 	}
 	return &Watcher{
 		o:         o,

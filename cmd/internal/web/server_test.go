@@ -22,6 +22,7 @@ import (
 
 	"sightline/cmd/internal/web"
 	"sightline/engine"
+	"sightline/hardware"
 )
 
 func serve(t testing.TB, f *fakeTable) *httptest.Server {
@@ -58,6 +59,7 @@ func patch(t testing.TB, url, body string, header ...string) (int, string) {
 
 func TestStateSaysTheAnswerWithItsUnits(t *testing.T) {
 	f := newFakeTable(t)
+	f.change(func(v *web.View) { v.LampLabels[hardware.LampInArc] = "In arc!" })
 	s := serve(t, f)
 	status, text := patch(t, s.URL, `{"from":"A1","to":"B1"}`)
 	require.Equal(t, http.StatusNoContent, status, text)
@@ -71,7 +73,8 @@ func TestStateSaysTheAnswerWithItsUnits(t *testing.T) {
 			Live       string  `json:"live"`
 		} `json:"answer"`
 		Panel struct {
-			Lamps map[string]string `json:"lamps"`
+			Lamps  map[string]string `json:"lamps"`
+			Labels map[string]string `json:"labels"`
 		} `json:"panel"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(body), &state))
@@ -83,6 +86,7 @@ func TestStateSaysTheAnswerWithItsUnits(t *testing.T) {
 	assert.Equal(t, "lit", state.Panel.Lamps["range2"])
 	assert.Equal(t, "lit", state.Panel.Lamps["in_arc"])
 	assert.Equal(t, "dark", state.Panel.Lamps["obstructed"])
+	assert.Equal(t, map[string]string{"in_arc": "In arc!"}, state.Panel.Labels)
 }
 
 func TestSceneAndMeasureAreTheContracts(t *testing.T) {

@@ -47,6 +47,8 @@ type View struct {
 
 	Panel     hardware.State
 	PanelName string // what the panel says of itself
+
+	LampLabels [hardware.NumLamps]string // what stands beside the lamps; "": their names
 }
 
 // Code names a state of the whole program.

@@ -163,6 +163,7 @@ type attackJSON struct {
 type panelJSON struct {
 	Name    string            `json:"name"`
 	Lamps   map[string]string `json:"lamps"`
+	Labels  map[string]string `json:"labels"`  // of the lamps that have one
 	Display string            `json:"display"` // address of the picture
 	Alt     string            `json:"alt"`
 }
@@ -333,9 +334,12 @@ func bandLarge(r engine.RangeVerdict) string {
 }
 
 func panelOf(v *View, w answerWords) panelJSON {
-	p := panelJSON{Name: v.PanelName, Lamps: map[string]string{}, Alt: "The display says: " + w.Live}
+	p := panelJSON{Name: v.PanelName, Lamps: map[string]string{}, Labels: map[string]string{}, Alt: "The display says: " + w.Live}
 	for i, l := range hardware.Lights(v.Panel) {
 		p.Lamps[hardware.Lamp(i).String()] = l.String()
+		if label := v.LampLabels[i]; label != "" {
+			p.Labels[hardware.Lamp(i).String()] = label
+		}
 	}
 	return p
 }

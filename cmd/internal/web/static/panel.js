@@ -7,6 +7,8 @@ export function showPanel(state) {
   for (const lamp of byId("lamps").children) {
     const light = state.panel.lamps[lamp.dataset.lamp] ?? "dark";
     set(lamp, { "data-light": light });
+    const label = state.panel.labels[lamp.dataset.lamp];
+    if (label) setText(lamp.childNodes[1], label); // between the light and what a screen reader adds
     setText(lamp.querySelector(".unseen"), `: ${light}`);
   }
   set(byId("display"), { src: state.panel.display, alt: state.panel.alt });
