@@ -107,7 +107,11 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if o.Ready != nil {
 		o.Ready(shownAddress(c.Web.Listen, listener))
 	}
-	return runTasks(ctx, feedTask{feed}, watcher, calibrator, showing, touching, page)
+	service := &serviceTask{
+		socket: serviceManagerHere(), hub: hub, log: o.Log, answers: pageAnswers(listener.Addr()),
+		hearts: map[string]*heart{"watcher": &watcher.looking, "answers": &watcher.telling, "panel": &showing.heart},
+	}
+	return runTasks(ctx, feedTask{feed}, watcher, calibrator, showing, touching, page, service)
 }
 
 // runTasks runs the tasks until ctx is cancelled or one of them fails; that one is
@@ -296,6 +300,7 @@ type panelTask struct {
 	hub    *web.Hub
 	log    *slog.Logger
 	says   atomic.Pointer[string]
+	heart  heart
 }
 
 // panelEvery is how often the panel is shown its state: often enough for blinking.
@@ -335,5 +340,6 @@ func (t *panelTask) Run(ctx context.Context) error {
 			said += "; " + controls
 		}
 		t.says.Store(&said)
+		t.heart.Beat()
 	}
 }

@@ -77,6 +77,8 @@ type Watcher struct {
 	o         WatcherOptions
 	registrar registrar
 	fresh     atomic.Pointer[recalibration]
+	looking   heart // of the loop over the pictures
+	telling   heart // of tell
 
 	// Owned by the goroutine of Run.
 	locator   Locator
@@ -135,12 +137,15 @@ func (w *Watcher) Run(ctx context.Context) error {
 	telling.Go(func() { w.tell(ctx) })
 	var seq uint64
 	for {
+		w.looking.Rest()
 		f, err := w.o.Frames.Next(ctx, seq)
+		w.looking.Beat()
 		switch {
 		case ctx.Err() != nil:
 			return nil
 		case errors.Is(err, io.EOF):
 			w.update(func() { w.ended = true })
+			w.looking.Rest()
 			<-ctx.Done()
 			return nil
 		case err != nil:
@@ -157,6 +162,7 @@ func (w *Watcher) tell(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		w.update(func() {})
+		w.telling.Beat()
 		select {
 		case <-ctx.Done():
 			return

@@ -1,0 +1,205 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"sightline/cmd/internal/web"
+)
+
+// A service manager (systemd, sd_notify(3)) is told over a datagram socket that the
+// program answers, that it still lives, and that it stops. Without one, nothing is said.
+
+// heart is one loop's sign of life. Beat says that the loop came round; Rest that it
+// waits for something that need never come. The zero value has not beaten.
+type heart struct{ at atomic.Pointer[time.Time] }
+
+// Beat says that the loop came round just now.
+func (h *heart) Beat() {
+	now := time.Now() // with the monotonic reading: a clock that is set harms nobody
+	h.at.Store(&now)
+}
+
+// Rest says that the loop waits, for however long.
+func (h *heart) Rest() { h.at.Store(&time.Time{}) }
+
+// alive reports whether the loop rests or came round no longer than within ago.
+func (h *heart) alive(now time.Time, within time.Duration) bool {
+	at := h.at.Load()
+	return at != nil && (at.IsZero() || now.Sub(*at) <= within)
+}
+
+// notifySocket is where the service manager listens; the zero value is nowhere.
+type notifySocket struct {
+	path  string        // "/run/…", or "@…" in Linux's abstract space
+	watch time.Duration // how often it wants a sign of life; 0: it does not
+}
+
+// serviceManager reads what systemd put into the environment.
+func serviceManager(getenv func(string) string, pid int) notifySocket {
+	s := notifySocket{path: getenv("NOTIFY_SOCKET")}
+	if !strings.HasPrefix(s.path, "/") && !strings.HasPrefix(s.path, "@") {
+		return notifySocket{}
+	}
+	usec, err := strconv.ParseUint(getenv("WATCHDOG_USEC"), 10, 63)
+	if err != nil || usec > uint64(24*time.Hour/time.Microsecond) {
+		return s
+	}
+	if p := getenv("WATCHDOG_PID"); p == "" || p == strconv.Itoa(pid) { // it watches another process
+		s.watch = time.Duration(usec) * time.Microsecond
+	}
+	return s
+}
+
+// tell sends one message, "READY=1\nSTATUS=…".
+func (s notifySocket) tell(message string) error {
+	conn, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: s.path, Net: "unixgram"})
+	if err != nil {
+		return fmt.Errorf("service manager: %w", err)
+	}
+	defer conn.Close()
+	if err := conn.SetWriteDeadline(time.Now().Add(time.Second)); err != nil {
+		return fmt.Errorf("service manager: %w", err)
+	}
+	if _, err := conn.Write([]byte(message)); err != nil {
+		return fmt.Errorf("service manager: %w", err)
+	}
+	return nil
+}
+
+// serviceTask speaks with the service manager.
+type serviceTask struct {
+	socket  notifySocket
+	hearts  map[string]*heart           // by the loop's name
+	answers func(context.Context) error // asks the page
+	hub     *web.Hub
+	log     *slog.Logger
+}
+
+func (t *serviceTask) String() string { return "service manager" }
+
+const (
+	readyEvery  = 50 * time.Millisecond // how often it is looked whether the program answers
+	aliveWithin = 10 * time.Second      // without a watchdog: how old a sign of life may be at the start
+)
+
+// Run implements Task: READY once the page answers and every loop has come round, then
+// a sign of life now and then while they do, STOPPING at the end.
+func (t *serviceTask) Run(ctx context.Context) error {
+	if t.socket.path == "" {
+		<-ctx.Done()
+		return nil
+	}
+	defer func() { t.send("STOPPING=1") }()
+	if !t.waitReady(ctx) {
+		return nil
+	}
+	t.send("READY=1\n" + t.status())
+	every := 5 * time.Second
+	if t.socket.watch > 0 {
+		every = t.socket.watch / 4
+	}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for {
+		if dead := t.dead(ctx); dead == "" {
+			t.send("WATCHDOG=1\n" + t.status())
+		} else if ctx.Err() == nil {
+			t.log.Error("a part of the program hangs; the service manager will start it again", "part", dead)
+			t.send("STATUS=Hangs: " + dead)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// waitReady waits until everything answers; false: told to stop before that.
+func (t *serviceTask) waitReady(ctx context.Context) bool {
+	ticker := time.NewTicker(readyEvery)
+	defer ticker.Stop()
+	for t.dead(ctx) != "" {
+		select {
+		case <-ctx.Done():
+			return false
+		case <-ticker.C:
+		}
+	}
+	return ctx.Err() == nil
+}
+
+// dead names the first part that shows no life; "" when all do.
+func (t *serviceTask) dead(ctx context.Context) string {
+	within := aliveWithin
+	if t.socket.watch > 0 {
+		within = t.socket.watch / 2
+	}
+	now := time.Now()
+	for _, name := range slices.Sorted(maps.Keys(t.hearts)) {
+		if !t.hearts[name].alive(now, within) {
+			return name
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	if err := t.answers(ctx); err != nil {
+		return "page"
+	}
+	return ""
+}
+
+// status is what `systemctl status` shows.
+func (t *serviceTask) status() string {
+	h := t.hub.Newest().Health
+	text := strings.TrimSpace(h.Title + ". " + h.Detail)
+	return "STATUS=" + strings.Join(strings.Fields(text), " ")
+}
+
+func (t *serviceTask) send(message string) {
+	if err := t.socket.tell(message); err != nil {
+		t.log.Warn("the service manager cannot be told", "err", err)
+	}
+}
+
+// pageAnswers asks the page of a listener for its state, as a browser on this machine would.
+func pageAnswers(at net.Addr) func(context.Context) error {
+	_, port, err := net.SplitHostPort(at.String())
+	client := &http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
+	return func(ctx context.Context) error {
+		if err != nil {
+			return err
+		}
+		host, _, _ := net.SplitHostPort(at.String())
+		if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
+			host = "localhost"
+		}
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/", nil)
+		if err != nil {
+			return err
+		}
+		response, err := client.Do(request)
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		if response.StatusCode != http.StatusOK {
+			return fmt.Errorf("the page answers %s", response.Status)
+		}
+		return nil
+	}
+}
+
+// serviceManagerHere is the service manager that started this program, if one did.
+func serviceManagerHere() notifySocket { return serviceManager(os.Getenv, os.Getpid()) }
