@@ -100,7 +100,7 @@ func (c *calibrateLensCmd) capture(ctx context.Context, board calibration.Board,
 		}
 		if l.guide == nil {
 			if l.guide, err = calibration.NewGuide(board, l.size.w, l.size.h, calibration.GuideOptions{}); err != nil {
-				return false, false, err
+				return false, false, fmt.Errorf("%s: %w", f.Name, err)
 			}
 		}
 		find := finder.Find

@@ -386,6 +386,8 @@ func TestCalibrateUsedWronglySaysWhatItExpected(t *testing.T) {
 	writePNG(t, small, image.NewGray(image.Rect(0, 0, 1, 1)))
 	other := filepath.Join(dir, "other.png")
 	writePNG(t, other, image.NewGray(image.Rect(0, 0, 40, 30)))
+	wider := filepath.Join(dir, "wider.png")
+	writePNG(t, wider, image.NewGray(image.Rect(0, 0, 50, 30)))
 	raw, err := os.ReadFile(other)
 	require.NoError(t, err)
 	cut := file("cut.png", raw[:len(raw)/2])
@@ -404,10 +406,11 @@ func TestCalibrateUsedWronglySaysWhatItExpected(t *testing.T) {
 		{"missing picture", append(board, filepath.Join(dir, "missing.jpg")), 2, "missing.jpg: no such file"},
 		{"truncated picture", append(board, cut), 2, "cut.png: the file is cut off"},
 		{"no picture", append(board, text), 2, "text.jpg: not a picture"},
-		{"a picture of one pixel", append(board, small), 1, "0 usable views"},
-		{"two sizes", append(board, small, other), 2, "expected pictures of one size"},
+		{"a picture of one pixel", append(board, small), 2, "picture of 1×1: expected at least 16×16"},
+		{"a picture without a board", append(board, other), 1, "0 usable views"},
+		{"two sizes", append(board, other, wider), 2, "expected pictures of one size"},
 		{"missing source", append(board, "--source", filepath.Join(dir, "nothing")), 2, "nothing: no such file"},
-		{"charuco", []string{"lens", "--board", "charuco:5x7:30mm:22mm", "-o", out, small}, 2, "later version"},
+		{"a marker larger than its square", []string{"lens", "--board", "charuco:5x7:30mm:32mm", "-o", out, other}, 2, "charuco"},
 		{"another board", []string{"lens", "--board", "dots:5x7", "-o", out, small}, 2, "expected chessboard:"},
 		{"file ending", []string{"lens", "--board", "chessboard:9x6:25mm", "-o", "lens.txt", small}, 2, "expected .json"},
 		{"no directory", []string{"lens", "--board", "chessboard:9x6:25mm", "-o", filepath.Join(dir, "no", "lens.json"), small}, 2, "not there"},
@@ -418,7 +421,7 @@ func TestCalibrateUsedWronglySaysWhatItExpected(t *testing.T) {
 		{"a mat that is no size", []string{"table", "--lens", lens, "--mat", "large", "-o", out, small}, 2, "--mat"},
 		{"a mat and a config", []string{"table", "--lens", lens, "--mat", "900x900", "--config", "a.toml", "-o", out, small}, 2, "got both"},
 		{"missing config", []string{"table", "--lens", lens, "--config", filepath.Join(dir, "a.toml"), "-o", out, small}, 2, "a.toml"},
-		{"verify is not built yet", []string{"verify", "--calibration", "a.json", small}, 2, "unexpected argument verify"},
+		{"verify without its calibration", []string{"verify", "--calibration", filepath.Join(dir, "a.json"), small}, 2, "a.json: no such file"},
 	} {
 		code, stdout, stderr := called(t, append([]string{"calibrate"}, c.args...)...)
 		assert.Equal(t, c.code, code, "%s: %s", c.name, stderr)

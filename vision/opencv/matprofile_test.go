@@ -40,7 +40,7 @@ func TestEveryMatIsClosed(t *testing.T) {
 	}
 	_, _, err := FindChessboard(vision.Frame{Gray: render(330, 250, func(x, y float64) float64 { return x })}, 9, 6)
 	require.NoError(t, err)
-	_, err = CalibrateLens(board, views, 330, 250)
+	_, err = calibration.SolveLens(board, views, 330, 250)
 	require.ErrorIs(t, err, calibration.ErrLens, "four times the same view")
 	require.Equal(t, before, openMats(), "after finding boards and calibrating")
 }
