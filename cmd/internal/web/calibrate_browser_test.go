@@ -45,7 +45,7 @@ func newNewcomer(t *testing.T, o tablesim.Options) *newcomer {
 		t.Skipf("the calibration needs eyes: %v", err)
 	}
 	require.NoError(t, d.Close())
-	u := &newcomer{t: t, browser: newBrowser(t, 4*time.Minute)}
+	u := &newcomer{t: t, browser: newBrowser(t, 8*time.Minute)}
 	require.NoError(t, chromedp.Run(u.browser)) // else it would end with the first action's time
 	t.Chdir(t.TempDir())
 	u.table, err = tablesim.Open(o)
@@ -79,7 +79,7 @@ func newNewcomer(t *testing.T, o tablesim.Options) *newcomer {
 func (u *newcomer) do(actions ...chromedp.Action) {
 	u.t.Helper()
 	for i, a := range actions {
-		ctx, cancel := context.WithTimeout(u.browser, 40*time.Second)
+		ctx, cancel := context.WithTimeout(u.browser, 90*time.Second)
 		err := chromedp.Run(ctx, a)
 		cancel()
 		if err != nil {
@@ -214,7 +214,7 @@ func TestANewcomerCalibratesWithThePage(t *testing.T) {
 	// Lens: do as the page says.
 	board, err := calibration.ParseBoard("chessboard:9x6:25mm")
 	require.NoError(t, err)
-	u.capture(board, 2*time.Minute)
+	u.capture(board, 5*time.Minute)
 	t.Logf("views taken after %.0f s", time.Since(began).Seconds())
 	u.do(chromedp.WaitVisible("#lens-save"))
 	u.picture("result")
