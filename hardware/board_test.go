@@ -62,6 +62,7 @@ type glass struct {
 	page, col  int
 	memory     [8][128]byte
 	contrast   byte
+	turned     bool // by 180°: both scan directions other than usual
 }
 
 // unplug takes the chip's power.
@@ -115,6 +116,8 @@ func (g *glass) commands(b []byte) {
 			g.page = int(p[0])
 		case c == 0x81:
 			g.contrast = p[0]
+		case c == 0xC0 || c == 0xC8: // rows from below
+			g.turned = c == 0xC0
 		case c == 0xAE || c == 0xAF:
 			g.on = c == 0xAF
 		case c >= 0xB0 && c <= 0xB7:
@@ -431,6 +434,7 @@ func TestDisplayAtAnotherAddressDimmedAndUpsideDown(t *testing.T) {
 	assert.Equal(t, uint16(0x3D), bus.address)
 	assert.Equal(t, byte(40), bus.glass.contrast)
 	assert.True(t, bus.glass.shows(pair(nil)), "the chip itself turns the picture")
+	assert.True(t, bus.glass.turned)
 	assert.False(t, bus.glass.horizontal, "positions are those of page addressing")
 }
 

@@ -79,8 +79,6 @@ const controlCommand = 0x00
 
 func (o DisplayOptions) driver() *ssd1306.Opts {
 	opts := ssd1306.DefaultOpts
-	opts.Rotated = o.Rotated
-	// The newer two options win over Rotated.
 	opts.MirrorVertical, opts.MirrorHorizontal = o.Rotated, o.Rotated
 	return &opts
 }
