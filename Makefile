@@ -52,8 +52,8 @@ test-nocv: ## vet and test everything that needs no OpenCV, with the race detect
 	go vet -tags nocv ./...
 	go test $(RACE) -short -tags nocv -timeout 15m ./...
 
-test-hardware: ## test lamps, display and controls against a real kernel in a virtual machine
-	@hardware/vm/test
+test-hardware: deps ## test lamps, display, controls and camera against a real kernel in a virtual machine
+	@GOTAGS="$(GOTAGS)" hardware/vm/test
 
 lint: ## check formatting, go vet and staticcheck, with and without OpenCV
 	@GOTAGS="$(GOTAGS)" STATICCHECK="$(STATICCHECK)" .ci/lint
