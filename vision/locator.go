@@ -130,6 +130,7 @@ type found struct {
 	token  Token
 	pose   geom.Pose
 	cov    geom.Cov3
+	random geom.Cov3 // the fit's part of cov
 	sides  []Side
 	agree  float64
 	rms    float64
@@ -337,7 +338,7 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 		cov[i] += sys[i]
 	}
 	return found{
-		token: c.token, pose: f.pose, cov: cov, sides: sides, agree: f.agree, rms: f.rms,
+		token: c.token, pose: f.pose, cov: cov, random: f.cov, sides: sides, agree: f.agree, rms: f.rms,
 		edges: f.outlineStandsOut(), agreed: agreed,
 	}, true
 }
@@ -366,7 +367,7 @@ func (l *Locator) ship(s found) engine.Ship {
 }
 
 func (l *Locator) view(s found) ShipView {
-	v := ShipView{ID: s.token.Code.ID(), Sides: s.sides, Residual: s.rms, Score: s.agree}
+	v := ShipView{ID: s.token.Code.ID(), Sides: s.sides, Residual: s.rms, Score: s.agree, Random: s.random}
 	h := float64(s.token.Side()) / 2
 	for i, p := range [4]geom.Point{{X: -h, Y: h}, {X: h, Y: h}, {X: h, Y: -h}, {X: -h, Y: -h}} {
 		v.Outline[i], _ = l.table.PixelOf(s.pose.Transform(p), BaseTop)

@@ -1,0 +1,551 @@
+package vision
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// TrackState says what is known of a ship at an instant, and so whether questions
+// about it are answered.
+type TrackState int
+
+// The states. Only Still, Unread and Frozen have a pose that stands.
+const (
+	Settling TrackState = iota // seen, but not still for long enough yet
+	Still                      // seen, where it was
+	Moving                     // seen elsewhere than in the pictures before
+	Unread                     // not read in this picture, in which its place looks as it did
+	Frozen                     // something covers it: its last pose stands for a while
+	Hidden                     // not seen for longer than that, or since it moved
+	Lifted                     // its place shows the mat
+)
+
+var trackStateNames = [...]string{"settling", "still", "moving", "unread", "frozen", "hidden", "lifted"}
+
+// String returns the state in one word, as the page's JSON has it.
+func (s TrackState) String() string {
+	if s < 0 || int(s) >= len(trackStateNames) {
+		return fmt.Sprintf("TrackState(%d)", int(s))
+	}
+	return trackStateNames[s]
+}
+
+// Stands reports whether a ship in this state has a pose to answer from.
+func (s TrackState) Stands() bool { return s == Still || s == Unread || s == Frozen }
+
+// Place is what the picture shows where a ship stood that was not read.
+type Place int
+
+// The zero value is the one that claims least.
+const (
+	PlaceCovered   Place = iota // something else: a hand, or nobody knows
+	PlaceUnchanged              // what it showed while the ship was read there
+	PlaceBare                   // the mat
+)
+
+// TrackerOptions control a Tracker; zero values are the defaults.
+type TrackerOptions struct {
+	Settle       time.Duration // a ship is still when it was seen in one place for so long; 0.5 s
+	SettleFrames int           // and in so many pictures; 3
+	Freeze       time.Duration // the pose of a ship that is covered stands for so long; 3 s
+	Gone         time.Duration // a ship whose place shows the mat leaves the scene after so long; 1 s
+	MoveSigmas   float64       // a pose that differs by more is a move, as unlikely as so many sigmas of one number; 3
+	Memory       int           // pictures that the mean remembers; 50
+}
+
+func (o TrackerOptions) withDefaults() TrackerOptions {
+	o.Settle = cmp.Or(o.Settle, 500*time.Millisecond)
+	o.SettleFrames = cmp.Or(o.SettleFrames, 3)
+	o.Freeze = cmp.Or(o.Freeze, 3*time.Second)
+	o.Gone = cmp.Or(o.Gone, time.Second)
+	o.MoveSigmas = cmp.Or(o.MoveSigmas, 3)
+	o.Memory = cmp.Or(o.Memory, 50)
+	return o
+}
+
+// Track is one ship over time.
+type Track struct {
+	// Ship has the pose that stands: the mean of the pictures since it stood still.
+	// While the ship moves or settles it has the newest picture's.
+	Ship     engine.Ship
+	View     ShipView // of the newest picture that showed it
+	State    TrackState
+	Since    time.Time // when the state began
+	Captured time.Time // of the newest picture that showed the ship at this pose
+	Frames   int       // that the pose is the mean of; 0: it does not stand
+	Moved    geom.Length
+}
+
+// Age returns how old the sight that the pose rests on is.
+func (t *Track) Age(now time.Time) time.Duration { return now.Sub(t.Captured) }
+
+// TrackEvent is something that happened to a ship and that people should know.
+type TrackEvent struct {
+	At   time.Time // of the picture that showed it
+	ID   string
+	Left bool        // the table; else it moved while nobody saw it
+	By   geom.Length // how far it moved
+}
+
+// String says it for people: "A1 moved 34 mm unseen".
+func (e TrackEvent) String() string {
+	if e.Left {
+		return e.ID + " was taken off the table"
+	}
+	if e.By < 10 {
+		return fmt.Sprintf("%s moved %.1f mm unseen", e.ID, e.By.Millimeters())
+	}
+	return fmt.Sprintf("%s moved %.0f mm unseen", e.ID, e.By.Millimeters())
+}
+
+// Tracked is what all pictures up to one say about the table.
+type Tracked struct {
+	Located // the newest picture's, its ships with the tracks' poses
+
+	Tracks []Track // one for each ship of Scene, in the same order
+	Events []TrackEvent
+}
+
+// Track returns a ship's track.
+func (t Tracked) Track(id string) (Track, bool) {
+	i := slices.IndexFunc(t.Tracks, func(k Track) bool { return k.Ship.ID == id })
+	if i < 0 {
+		return Track{}, false
+	}
+	return t.Tracks[i], true
+}
+
+// Standing returns the scene with the ships that questions can be answered about.
+func (t Tracked) Standing() engine.Scene {
+	s := t.Scene
+	s.Ships = nil
+	for _, k := range t.Tracks {
+		if k.State.Stands() {
+			s.Ships = append(s.Ships, k.Ship)
+		}
+	}
+	return s
+}
+
+// Tracker follows the ships from picture to picture. A ship that stands still is
+// averaged; one that moves has no pose that stands until it was still for a while; what
+// a hand covers keeps its pose for a stated time. It reads no clock: time comes in with
+// the pictures. The same pictures give the same tracks, in whatever order they list
+// their ships. It belongs to one goroutine.
+//
+//	         seen elsewhere                 still for 0.5 s
+//	Still ──────────────────▶ Moving ⇄ Settling ─────────────▶ Still
+//	  │  not read
+//	  ├─ place unchanged ─▶ Unread ┐ 3 s
+//	  ├─ place covered ───▶ Frozen ┴──────▶ Hidden
+//	  └─ place bare ──────▶ Lifted ─ 1 s ─▶ (off the table)
+//
+// From Unread, Frozen, Hidden and Lifted a ship that is seen where it was is Still at
+// once, and one that is seen elsewhere is Moving.
+type Tracker struct {
+	o     TrackerOptions
+	limit float64 // of the squared distance between two poses that are one
+	ships map[string]*shipTrack
+	last  Tracked
+}
+
+// NewTracker returns a tracker that has seen nothing.
+func NewTracker(o TrackerOptions) *Tracker {
+	o = o.withDefaults()
+	return &Tracker{o: o, limit: sigmasOfThree(o.MoveSigmas), ships: map[string]*shipTrack{}}
+}
+
+// Reset forgets everything: what was seen through another calibration is no measure
+// for what is seen through this one.
+func (t *Tracker) Reset() {
+	clear(t.ships)
+	t.last = Tracked{}
+}
+
+// See takes what the newest picture shows. place is asked what the picture shows where
+// a ship stood that is not among the located ones; nil: nobody knows. A picture that is
+// not newer than the one before says nothing new.
+func (t *Tracker) See(l Located, place func(id string) Place) Tracked {
+	if !t.last.Captured.IsZero() && !l.Captured.After(t.last.Captured) {
+		t.last.Events = nil
+		return t.last
+	}
+	out := Tracked{Located: l}
+	seen := map[string]int{}
+	for _, s := range l.Scene.Ships {
+		if finite(s.Pose) {
+			seen[s.ID]++
+		}
+	}
+	for i, s := range l.Scene.Ships {
+		if seen[s.ID] != 1 || !finite(s.Pose) { // of two, one is wrong, and nobody can say which
+			continue
+		}
+		k := t.ships[s.ID]
+		if k == nil {
+			k = &shipTrack{}
+			t.ships[s.ID] = k
+			k.Since = l.Captured
+		}
+		var view ShipView
+		if i < len(l.Ships) {
+			view = l.Ships[i]
+		}
+		out.Events = append(out.Events, t.sighted(k, s, view, l.Captured)...)
+	}
+	for id, k := range t.ships {
+		if seen[id] == 1 {
+			continue
+		}
+		at := PlaceCovered
+		if place != nil {
+			at = place(id)
+		}
+		out.Events = append(out.Events, t.missed(k, at, l.Captured)...)
+	}
+	t.publish(&out)
+	t.last = out
+	return out
+}
+
+// publish lists the tracks that are on the table, in the order of the ships' names.
+func (t *Tracker) publish(out *Tracked) {
+	for _, k := range t.ships {
+		if !k.off {
+			out.Tracks = append(out.Tracks, k.Track)
+		}
+	}
+	slices.SortFunc(out.Tracks, func(a, b Track) int { return compareIDs(a.Ship.ID, b.Ship.ID) })
+	slices.SortFunc(out.Events, func(a, b TrackEvent) int { return compareIDs(a.ID, b.ID) })
+	out.Scene.Ships, out.Ships = nil, nil
+	for _, k := range out.Tracks {
+		out.Scene.Ships = append(out.Scene.Ships, k.Ship)
+		out.Ships = append(out.Ships, k.View)
+	}
+}
+
+func finite(p geom.Pose) bool {
+	sum := p.X + p.Y + float64(p.Heading)
+	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
+}
+
+// compareIDs puts A2 before A10.
+func compareIDs(a, b string) int {
+	if a != "" && b != "" && a[0] != b[0] {
+		return cmp.Compare(a[0], b[0])
+	}
+	return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+}
+
+// shipTrack is a Track with what it was made from.
+type shipTrack struct {
+	Track
+
+	rest    poseMean   // where it stands; empty: it does not
+	pending []sighting // newest ones that agree with rest and are not in it yet
+	next    poseMean   // where it may be coming to rest
+	stood   geom.Pose  // where it stood last
+	known   bool       // stood says something
+	unseen  bool       // it was lost from sight since it stood there, and not seen moving
+	off     bool       // the table
+}
+
+// sighting is a pose in one picture with the covariance of its noise.
+type sighting struct {
+	pose   geom.Pose
+	random geom.Cov3
+	at     time.Time
+}
+
+// pendingSightings is how many pictures must bear a sighting out before it enters the
+// mean. A move that a single picture's noise hides (one of 5 sigma, in one of ten) does
+// not outlast three: their mean differs by 8.7 sigma.
+const pendingSightings = 3
+
+// tellMove is the least move that people are told of: less is what a sleeve does, and
+// changes no answer by more than its sigma.
+const tellMove = 1 * geom.Millimeter
+
+func (k *shipTrack) become(s TrackState, at time.Time) {
+	if k.State != s {
+		k.State, k.Since = s, at
+	}
+}
+
+// sighted takes a ship that was read in a picture.
+func (t *Tracker) sighted(k *shipTrack, ship engine.Ship, view ShipView, at time.Time) []TrackEvent {
+	z := sighting{pose: ship.Pose, random: resolution(view.Random), at: at}
+	k.View = view
+	if k.rest.frames > 0 {
+		if t.stays(k, z) {
+			k.become(Still, at)
+			k.unseen = false
+			k.Captured, k.Moved = at, 0
+			k.stand(ship, view.Random)
+			return nil
+		}
+		k.stood, k.known = k.rest.mean(), true
+		k.rest, k.pending = poseMean{}, nil
+	}
+	if k.off { // it comes back: where it stood before is of no use to anyone
+		k.off, k.known, k.next = false, false, poseMean{}
+	}
+	agrees := k.next.frames > 0 && k.next.agrees(z, t.limit)
+	if !agrees {
+		if k.next.frames > 0 || k.known {
+			k.become(Moving, at)
+		} else {
+			k.become(Settling, at)
+		}
+		if k.next.frames > 0 {
+			k.unseen = false // it was seen on its way
+		}
+		k.next = poseMean{}
+	} else {
+		k.become(Settling, at)
+	}
+	k.next.add(z, t.o.Memory)
+	k.Ship, k.Captured, k.Frames, k.Moved = ship, at, 0, 0
+	if k.known {
+		k.Moved = k.stood.Distance(ship.Pose.Point)
+	}
+	if k.next.frames < t.o.SettleFrames || at.Sub(k.next.from) < t.o.Settle && t.o.SettleFrames > 1 {
+		return nil
+	}
+	return t.settle(k, ship, view.Random, at)
+}
+
+// settle makes a ship that was still for long enough stand where it is.
+func (t *Tracker) settle(k *shipTrack, ship engine.Ship, random geom.Cov3, at time.Time) []TrackEvent {
+	k.rest, k.next = k.next, poseMean{}
+	k.become(Still, at)
+	k.Moved = 0
+	k.stand(ship, random)
+	var events []TrackEvent
+	if by := k.stood.Distance(k.Ship.Pose.Point); k.known && k.unseen && by >= tellMove {
+		events = append(events, TrackEvent{At: at, ID: ship.ID, By: by})
+	}
+	k.unseen = false
+	return events
+}
+
+// stays reports whether a sighting is of a ship that stands where it stood, and takes
+// it into account if so.
+func (t *Tracker) stays(k *shipTrack, z sighting) bool {
+	if !k.rest.agrees(z, t.limit) {
+		return false
+	}
+	k.pending = append(k.pending, z)
+	var recent poseMean
+	for _, p := range k.pending {
+		recent.add(p, t.o.Memory)
+	}
+	if !k.rest.agrees(sighting{pose: recent.mean(), random: recent.covariance()}, t.limit) {
+		return false
+	}
+	if len(k.pending) > pendingSightings {
+		k.rest.add(k.pending[0], t.o.Memory)
+		k.pending = append(k.pending[:0], k.pending[1:]...)
+	}
+	return true
+}
+
+// stand gives the ship the mean pose, with the newest picture's systematic part.
+func (k *shipTrack) stand(ship engine.Ship, random geom.Cov3) {
+	systematic := ship.Covariance
+	mean := k.rest.covariance()
+	k.Ship, k.Frames = ship, k.rest.frames
+	k.Ship.Pose = k.rest.mean()
+	for i := range systematic {
+		systematic[i] -= random[i]
+		// What the noise of a fit is said to be holds more than changes from picture
+		// to picture.
+		k.Ship.Covariance[i] = systematic[i] + lasting*random[i] + (1-lasting)*min3(mean, random, i)
+	}
+}
+
+// min3 returns an entry of the mean's covariance, or of a sighting's own where the
+// resolution that was added to it makes that the smaller one.
+func min3(mean, random geom.Cov3, i int) float64 {
+	if mean[0] > random[0] || mean[4] > random[4] || mean[8] > random[8] {
+		return random[i]
+	}
+	return mean[i]
+}
+
+// lasting is the share of a fit's stated variance that is the same in every picture of
+// a table that does not change: the fit's own faults, where the grid of pixels happens
+// to lie. Averaging leaves it. Measured: see docs/seeing.md.
+const lasting = 1.0 / 3
+
+// missed takes a ship that was not read in a picture.
+func (t *Tracker) missed(k *shipTrack, place Place, at time.Time) []TrackEvent {
+	k.pending = nil // what was seen just before may have been the hand's shadow
+	if k.off {
+		return nil
+	}
+	if k.rest.frames == 0 && !k.known {
+		k.off = true // it was never there for long enough to be believed
+		return nil
+	}
+	if k.rest.frames == 0 { // it was on its way
+		k.next = poseMean{}
+		k.become(Hidden, at)
+		if at.Sub(k.Captured) > t.o.Freeze {
+			k.off = true
+		}
+		return nil
+	}
+	if place != PlaceUnchanged {
+		k.unseen = true
+	}
+	switch {
+	case place == PlaceBare && k.State == Lifted && at.Sub(k.Since) >= t.o.Gone:
+		k.off, k.rest = true, poseMean{}
+		return []TrackEvent{{At: at, ID: k.Ship.ID, Left: true}}
+	case place == PlaceBare:
+		k.become(Lifted, at)
+	case at.Sub(k.Captured) > t.o.Freeze || k.State == Hidden || k.State == Lifted:
+		// Once it was lifted, a hand over its place does not bring it back.
+		k.become(Hidden, at)
+	case place == PlaceUnchanged:
+		k.become(Unread, at)
+	default:
+		k.become(Frozen, at)
+	}
+	return nil
+}
+
+// ---- the mean of poses
+
+// poseMean is the information-weighted mean of poses that are one: with information
+// matrices W = R⁻¹ it is (ΣW)⁻¹ ΣWx, with covariance (ΣW)⁻¹. Poses are taken relative to
+// the first one, so that headings do not wrap.
+type poseMean struct {
+	anchor geom.Pose
+	info   geom.Cov3  // ΣW
+	vector [3]float64 // ΣW(x - anchor)
+	frames int
+	from   time.Time // of the first sighting
+}
+
+// relative returns a pose's difference from the anchor: mm, mm, radians.
+func relative(p, anchor geom.Pose) [3]float64 {
+	return [3]float64{p.X - anchor.X, p.Y - anchor.Y, float64((p.Heading - anchor.Heading).Signed())}
+}
+
+// add takes a sighting in. After memory pictures older ones fade, so that the mean can
+// follow what changes too slowly to be a move.
+func (m *poseMean) add(z sighting, memory int) {
+	w, ok := inverse3(z.random)
+	if !ok {
+		return
+	}
+	if m.frames == 0 {
+		*m = poseMean{anchor: z.pose, from: z.at}
+	}
+	if m.frames >= memory {
+		fade := 1 - 1/float64(memory)
+		for i := range m.info {
+			m.info[i] *= fade
+		}
+		for i := range m.vector {
+			m.vector[i] *= fade
+		}
+	} else {
+		m.frames++
+	}
+	x := relative(z.pose, m.anchor)
+	for i := range 3 {
+		for j := range 3 {
+			m.info[3*i+j] += w[3*i+j]
+			m.vector[i] += w[3*i+j] * x[j]
+		}
+	}
+}
+
+// covariance returns the covariance of the mean as far as the pictures' noise goes.
+func (m *poseMean) covariance() geom.Cov3 {
+	c, _ := inverse3(m.info)
+	return c
+}
+
+func (m *poseMean) mean() geom.Pose {
+	c, d := m.covariance(), [3]float64{}
+	for i := range 3 {
+		for j := range 3 {
+			d[i] += c[3*i+j] * m.vector[j]
+		}
+	}
+	p := m.anchor
+	p.X, p.Y, p.Heading = p.X+d[0], p.Y+d[1], (p.Heading + geom.Angle(d[2])).Normalized()
+	return p
+}
+
+// agrees reports whether a sighting may be of the same pose: its squared distance from
+// the mean, in units of what noise gives both, is within the limit.
+func (m *poseMean) agrees(z sighting, limit float64) bool {
+	sum := m.covariance()
+	for i := range sum {
+		sum[i] += z.random[i]
+	}
+	w, ok := inverse3(sum)
+	if !ok {
+		return false
+	}
+	d := relative(z.pose, m.mean())
+	var square float64
+	for i := range 3 {
+		for j := range 3 {
+			square += d[i] * w[3*i+j] * d[j]
+		}
+	}
+	return square <= limit
+}
+
+// resolution adds to a covariance what no fit is better than: a hundredth of a
+// millimetre and of a degree, so that a pose that is said to be exact can be compared.
+func resolution(c geom.Cov3) geom.Cov3 {
+	const xy, turn = 0.01 * geom.Millimeter, 0.01 * geom.Degree
+	c[0] += float64(xy * xy)
+	c[4] += float64(xy * xy)
+	c[8] += float64(turn * turn)
+	return c
+}
+
+// inverse3 inverts a symmetric matrix; it reports false when it is not positive
+// definite.
+func inverse3(m geom.Cov3) (geom.Cov3, bool) {
+	a, b, c, d, e, f := m[0], m[1], m[2], m[4], m[5], m[8]
+	c00, c01, c02 := d*f-e*e, c*e-b*f, b*e-c*d
+	det := a*c00 + b*c01 + c*c02
+	if !(a > 0) || !(a*d-b*b > 0) || !(det > 0) || math.IsInf(det, 0) {
+		return geom.Cov3{}, false
+	}
+	c11, c12, c22 := a*f-c*c, b*c-a*e, a*d-b*b
+	k := 1 / det
+	return geom.Cov3{k * c00, k * c01, k * c02, k * c01, k * c11, k * c12, k * c02, k * c12, k * c22}, true
+}
+
+// sigmasOfThree returns the square that three normal numbers' squares together exceed
+// as rarely as one number exceeds n sigmas: 14.16 for 3. A pose is three numbers.
+func sigmasOfThree(n float64) float64 {
+	tail := math.Erfc(n / math.Sqrt2)
+	lo, hi := 0.0, 4*n*n+40
+	for range 80 { // bisection: the tail falls with the square
+		x := (lo + hi) / 2
+		// of chi-square with 3 degrees of freedom (Abramowitz and Stegun 26.4.4)
+		if math.Erfc(math.Sqrt(x/2))+math.Sqrt(2*x/math.Pi)*math.Exp(-x/2) > tail {
+			lo = x
+		} else {
+			hi = x
+		}
+	}
+	return (lo + hi) / 2
+}
