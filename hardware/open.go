@@ -37,13 +37,7 @@ func Open(w Wiring, log *slog.Logger) *Board {
 		p.Display = w.openDisplay
 	}
 	if w.StripPort != "" {
-		p.Strip = func() (*Strip, error) {
-			port, err := OpenSPI(w.StripPort)
-			if err != nil {
-				return nil, err
-			}
-			return NewStrip(port, w.StripKind, w.StripBrightness, w.Strip)
-		}
+		p.Strip = w.openStrip
 	}
 	return NewBoard(p)
 }
@@ -59,6 +53,14 @@ func OpenOutput(name string, activeLow bool) (Output, error) {
 		return nil, err
 	}
 	return lines, nil
+}
+
+func (w Wiring) openStrip() (*Strip, error) {
+	port, err := OpenSPI(w.StripPort)
+	if err != nil {
+		return nil, err
+	}
+	return NewStrip(port, w.StripKind, w.StripBrightness, w.Strip)
 }
 
 func (w Wiring) openDisplay() (*Display, error) {

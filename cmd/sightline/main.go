@@ -25,6 +25,7 @@ type cli struct {
 	Locate    locateCmd    `cmd:"" help:"Find the ships in pictures."`
 	Calibrate calibrateCmd `cmd:"" help:"Calibrate the lens or the camera's place over the mat."`
 	Print     printCmd     `cmd:"" help:"Make the sheets to print: ship tokens, mat markers, boards for the lens, check card."`
+	Doctor    doctorCmd    `cmd:"" help:"Test the box: panel, camera, calibration, board; put its lights out; draw its wiring."`
 	Version   versionCmd   `cmd:"" help:"Say which version this is."`
 }
 

@@ -1,0 +1,43 @@
+package app
+
+import (
+	"io"
+	"path/filepath"
+
+	"sightline/cmd/internal/doctor"
+	"sightline/hardware"
+	"sightline/vision"
+	"sightline/vision/opencv"
+)
+
+// Wiring returns what the configuration's board file says is wired.
+func (c Config) Wiring() (hardware.Wiring, error) { return wiringOf(c) }
+
+// Setup returns what the configuration says should be there, for an examination.
+func (c Config) Setup() (doctor.Setup, error) {
+	w, err := wiringOf(c)
+	if err != nil {
+		return doctor.Setup{}, err
+	}
+	dir := "."
+	if c.Table.Record != "" {
+		dir = filepath.Dir(c.Table.Record)
+	}
+	if dir, err = filepath.Abs(dir); err != nil {
+		return doctor.Setup{}, err
+	}
+	return doctor.Setup{
+		Panel: c.Panel.Enabled, Wiring: w, Source: c.Camera.Source, Lens: c.Camera.Lens, Table: c.Table.Calibration,
+		Layout: c.Table.Layout, DataDir: dir,
+	}, nil
+}
+
+// Markers returns the marker detector and what closes it; nil in a program without
+// OpenCV.
+func Markers() (vision.MarkerDetector, io.Closer) {
+	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
+	if err != nil {
+		return nil, io.NopCloser(nil)
+	}
+	return d, d
+}

@@ -1,0 +1,374 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"time"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// What a camera must do.
+const (
+	cameraWithin = 15 * time.Second // to give its pictures
+	cameraTakes  = 20               // pictures that are taken to see how often they come
+	slowFPS      = 5.0              // answers come too late below
+	fewPixels    = 1280             // wide; a token's cells get too small below (docs/accuracy.md)
+	softEdge     = 4.0              // px that an edge may take from black to white
+	burnt        = 250              // grey level at which white is no longer measured
+	dimWhite     = 70               // grey levels between black and white of a print below which noise shows
+)
+
+func (e *examination) camera(ctx context.Context) {
+	source := e.setup.Source
+	if cameraDevice(source) && e.serviceRuns(ctx) {
+		e.add("camera", Skipped, "The service has it just now.", stopService)
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, cameraWithin)
+	defer cancel()
+	s, err := e.box.Camera(ctx)
+	if err != nil {
+		e.add("camera", Wrong, fmt.Sprintf("It cannot be opened: %v.", err), adviceFor(err, "check that it is plugged in and that camera.source names it (docs/configuration.md, Sources)"))
+		return
+	}
+	defer s.Close()
+	times, err := e.take(ctx, s)
+	if e.frame == nil {
+		e.add("camera", Wrong, fmt.Sprintf("%v gives no picture: %v.", s, err), "unplug it and plug it in again; try another port and a shorter cable")
+		return
+	}
+	w, h := e.frame.Size()
+	fps := rate(times)
+	says := fmt.Sprintf("%v gives %d×%d at %.1f pictures a second.", s, w, h, fps)
+	switch {
+	case len(times) > 1 && fps < slowFPS:
+		e.add("camera", Warning, "It is slow: "+says, "ask for smaller pictures (camera.width, camera.height), give more light, or use a USB 3 port")
+	case w < fewPixels:
+		e.add("camera", Warning, "Its pictures are small: "+says, "set camera.width = 1920 and camera.height = 1080")
+	default:
+		e.add("camera", OK, says, "")
+	}
+	e.exposure(e.frame.Gray)
+	e.look(e.frame.Gray)
+}
+
+// take reads pictures, keeps the last one, and returns when each came.
+func (e *examination) take(ctx context.Context, s vision.Source) (times []time.Time, err error) {
+	for range cameraTakes {
+		f, err := s.Next(ctx)
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = errors.New("the recording is over")
+			}
+			return times, err
+		}
+		if f.Gray == nil {
+			return times, errors.New("the picture is empty")
+		}
+		e.frame, times = &f, append(times, e.box.Now())
+	}
+	return times, nil
+}
+
+// rate is pictures a second, without the first, which waits for the camera to wake.
+func rate(times []time.Time) float64 {
+	if len(times) > 2 {
+		times = times[1:]
+	}
+	if len(times) < 2 {
+		return 0
+	}
+	if d := times[len(times)-1].Sub(times[0]).Seconds(); d > 0 {
+		return float64(len(times)-1) / d
+	}
+	return math.Inf(1)
+}
+
+// exposure looks at the whole picture's levels.
+func (e *examination) exposure(g *image.Gray) {
+	var count [256]int
+	b := g.Bounds()
+	for y := b.Min.Y; y < b.Max.Y; y++ {
+		for _, v := range g.Pix[(y-b.Min.Y)*g.Stride : (y-b.Min.Y)*g.Stride+b.Dx()] {
+			count[v]++
+		}
+	}
+	total := b.Dx() * b.Dy()
+	below := func(level int) (share float64) {
+		for _, n := range count[:level] {
+			share += float64(n) / float64(total)
+		}
+		return share
+	}
+	burntShare := max(0, 1-below(burnt)) // the sum may round past 1
+	switch {
+	case below(25) > 0.98:
+		e.add("exposure", Wrong, "The picture is black.", "take off the lens cap, switch on the light, lengthen the exposure")
+	case burntShare > 0.9:
+		e.add("exposure", Wrong, "The picture is white.", "shorten the exposure: v4l2-ctl --set-ctrl=auto_exposure=1,exposure_time_absolute=100")
+	case burntShare > 0.05:
+		e.add("exposure", Warning, fmt.Sprintf("%.0f %% of the picture are burnt out.", 100*burntShare), "shorten the exposure, and keep lamps from mirroring in the mat")
+	default:
+		e.add("exposure", OK, fmt.Sprintf("%.1f %% of the picture are burnt out.", 100*burntShare), "")
+	}
+}
+
+// look finds the mat's markers and judges the picture where they are.
+func (e *examination) look(g *image.Gray) {
+	if e.box.Markers == nil {
+		e.add("markers", Skipped, "This program was built without OpenCV and cannot look for the mat's markers.", "")
+		return
+	}
+	found, err := e.box.Markers.DetectMarkers(g)
+	if err != nil {
+		e.add("markers", Wrong, fmt.Sprintf("They cannot be looked for: %v.", err), "report this: it is a defect of the program")
+		return
+	}
+	known := map[int]bool{}
+	for _, m := range e.setup.Layout.Markers {
+		known[m.ID] = true
+	}
+	for _, d := range found {
+		if known[d.ID] {
+			e.seen = append(e.seen, d)
+		}
+	}
+	says := fmt.Sprintf("%d of the mat's %d markers are seen.", len(e.seen), len(known))
+	switch {
+	case len(e.seen) == 0:
+		e.add("markers", Wrong, "None of the mat's markers is seen.", "point the camera at the whole mat; lay the markers of sightline print mat-markers; focus")
+		return
+	case len(e.seen) < 4 && len(e.seen) < len(known):
+		e.add("markers", Warning, says, "uncover the others, and see to it that the camera sees the whole mat")
+	default:
+		e.add("markers", OK, says, "")
+	}
+	e.sharpness(g)
+}
+
+// sharpness measures the edges of the markers that are seen: how many pixels they take
+// from black to white, and how far apart the two are.
+func (e *examination) sharpness(g *image.Gray) {
+	var widths, contrasts, white []float64
+	for _, d := range e.seen {
+		for side := range 4 {
+			if w, c, top, ok := edgeAt(g, d.Corners[side], d.Corners[(side+1)%4]); ok {
+				widths, contrasts, white = append(widths, w), append(contrasts, c), append(white, top)
+			}
+		}
+	}
+	if len(widths) == 0 {
+		return
+	}
+	width, contrast, top := median(widths), median(contrasts), median(white)
+	says := fmt.Sprintf("An edge takes %.1f pixels; %.0f grey levels from black to white.", width, contrast)
+	switch {
+	case top >= burnt:
+		e.add("sharpness", Warning, "The markers' white is burnt out, which moves their edges. "+says, "shorten the exposure, or dim the light")
+	case contrast < dimWhite:
+		e.add("sharpness", Warning, "The picture is flat. "+says, "give more light, or lengthen the exposure")
+	case width > softEdge:
+		e.add("sharpness", Wrong, "The picture is not sharp. "+says, "focus on the mat and fix the focus; clean the lens; calibrate the lens again after turning its ring")
+	default:
+		e.add("sharpness", OK, says, "")
+	}
+}
+
+// edgeAt measures the edge between two corners, from its middle third, across ±8 px:
+// its width in px (contrast over steepest slope), the contrast, and the white's level.
+func edgeAt(g *image.Gray, a, b geom.Pixel) (width, contrast, white float64, ok bool) {
+	dx, dy := b.X-a.X, b.Y-a.Y
+	length := math.Hypot(dx, dy)
+	if !(length >= 12) {
+		return 0, 0, 0, false
+	}
+	nx, ny := -dy/length, dx/length
+	const reach, step = 8, 4            // px to either side, samples a pixel
+	reached := min(reach, length/8*0.8) // a marker's border is an eighth of its side
+	n := int(2*reached*step) + 1
+	profile := make([]float64, n)
+	const rows = 9
+	for r := range rows {
+		k := 1.0/3 + float64(r)/(rows-1)/3
+		for i := range profile {
+			t := float64(i)/step - reached
+			v, in := level(g, a.X+k*dx+t*nx, a.Y+k*dy+t*ny)
+			if !in {
+				return 0, 0, 0, false
+			}
+			profile[i] += v / rows
+		}
+	}
+	lo, hi, steepest := profile[0], profile[0], 0.0
+	for i := 1; i < n; i++ {
+		lo, hi = min(lo, profile[i]), max(hi, profile[i])
+		steepest = max(steepest, math.Abs(profile[i]-profile[i-1])*step)
+	}
+	if steepest <= 0 {
+		return 0, 0, 0, false
+	}
+	return (hi - lo) / steepest, hi - lo, hi, true
+}
+
+// level is the picture between its pixels.
+func level(g *image.Gray, x, y float64) (v float64, in bool) {
+	x, y = x-0.5, y-0.5 // a pixel's middle is at its index plus a half
+	x0, y0 := int(math.Floor(x)), int(math.Floor(y))
+	if !(image.Rectangle{image.Pt(x0, y0), image.Pt(x0+2, y0+2)}).In(g.Bounds()) {
+		return 0, false
+	}
+	fx, fy := x-float64(x0), y-float64(y0)
+	at := func(x, y int) float64 { return float64(g.GrayAt(x, y).Y) }
+	return (1-fy)*((1-fx)*at(x0, y0)+fx*at(x0+1, y0)) + fy*((1-fx)*at(x0, y0+1)+fx*at(x0+1, y0+1)), true
+}
+
+func median(v []float64) float64 {
+	s := append([]float64(nil), v...)
+	for i := range s { // a few dozen at most
+		for j := i; j > 0 && s[j] < s[j-1]; j-- {
+			s[j], s[j-1] = s[j-1], s[j]
+		}
+	}
+	return s[len(s)/2]
+}
+
+// Ages at which a calibration is looked at again.
+const (
+	tableOld    = 30 * 24 * time.Hour
+	movedWrong  = 1.0 // mm at the mat's corners between the file and the markers now
+	movedSigmas = 3.0
+)
+
+func (e *examination) calibration(ctx context.Context) {
+	if strings.HasPrefix(e.setup.Source, "sim:") && e.setup.Lens == "" && e.setup.Table == "" {
+		e.add("calibration", Skipped, "The simulated table knows its camera.", "")
+		return
+	}
+	e.lens()
+	e.table(ctx)
+}
+
+func (e *examination) lens() {
+	if e.setup.Lens == "" {
+		if e.setup.Table == "" {
+			e.add("lens", Wrong, "No lens file is named: nothing can be measured.", "sightline calibrate lens (docs/lens.md), then set camera.lens")
+		}
+		return
+	}
+	in, file, err := calibration.LoadLensFile(e.setup.Lens)
+	switch {
+	case err != nil:
+		e.add("lens", Wrong, fmt.Sprintf("The lens file cannot be used: %v.", err), "make it again: sightline calibrate lens (docs/lens.md)")
+		return
+	case file.Integrity == calibration.Edited:
+		e.add("lens", Wrong, fmt.Sprintf("%s was changed after it was made.", e.setup.Lens), "make it again, or put the kept copy beside it back")
+		return
+	}
+	e.add("lens", OK, fmt.Sprintf("%s is %v, hash %.8s.", e.setup.Lens, file.Integrity, file.Hash), "")
+	e.fits("lens", in)
+}
+
+// fits says whether a lens can be used for the camera's pictures.
+func (e *examination) fits(name string, in calibration.Intrinsics) {
+	if e.frame == nil {
+		return
+	}
+	w, h := e.frame.Size()
+	if _, err := in.Scaled(w, h); err != nil {
+		e.add(name, Wrong, fmt.Sprintf("It does not fit the camera's pictures: %v.", err), fmt.Sprintf("set camera.width = %d and camera.height = %d, or calibrate the lens at %d×%d", in.Width, in.Height, w, h))
+	} else if w != in.Width || h != in.Height {
+		e.add(name, Warning, fmt.Sprintf("It was made at %d×%d; the pictures are %d×%d and it is scaled to them, which not every camera's modes allow.", in.Width, in.Height, w, h), "calibrate at the size that is used")
+	}
+}
+
+func (e *examination) table(context.Context) {
+	path := e.setup.Table
+	if path == "" {
+		e.add("table", OK, "No table file is named: the camera's place is found from the markers at each start.", "")
+		return
+	}
+	t, err := calibration.LoadTable(path)
+	switch {
+	case err != nil:
+		e.add("table", Wrong, fmt.Sprintf("The table file cannot be used: %v.", err), "make it again: sightline calibrate table (docs/calibration.md)")
+		return
+	case t.Integrity == calibration.Edited:
+		e.add("table", Wrong, path+" was changed after it was made.", "make it again, or put the kept copy beside it back")
+		return
+	}
+	says := fmt.Sprintf("%s is %v, hash %.8s, made %s.", path, t.Integrity, t.Hash, made(t.Made))
+	switch age := e.box.Now().Sub(t.Made); {
+	case t.Made.IsZero():
+		e.add("table", Warning, says, "make it again to know how old it is: sightline calibrate table")
+	case age < -time.Hour:
+		e.add("table", Warning, says+" That is in the future.", "set the clock, and make it again")
+	case age > tableOld:
+		e.add("table", Warning, fmt.Sprintf("%s That is %.0f days ago.", says, age.Hours()/24), "verify it: sightline calibrate verify")
+	default:
+		e.add("table", OK, says, "")
+	}
+	e.fits("table", t.Intrinsics)
+	e.placed(&t)
+	e.verified(path, &t)
+}
+
+func made(at time.Time) string {
+	if at.IsZero() {
+		return "at an unknown time"
+	}
+	return at.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// placed compares the table file with the markers as they are seen now.
+func (e *examination) placed(t *calibration.Table) {
+	if len(e.seen) == 0 {
+		return
+	}
+	w, h := e.frame.Size()
+	in, err := t.Intrinsics.Scaled(w, h)
+	if err != nil {
+		return // fits said so
+	}
+	now, err := calibration.Register(in, t.Layout, vision.Sightings(e.seen))
+	if err != nil {
+		e.add("table", Warning, fmt.Sprintf("Whether the camera still stands where it did cannot be told: %v.", err), "uncover the markers")
+		return
+	}
+	moved := t.Shift(&now).Millimeters()
+	if limit := max(movedWrong, movedSigmas*now.PlaceSigma().Millimeters()); moved > limit {
+		e.add("table", Wrong, fmt.Sprintf("The camera is not where the file puts it: %.1f mm off at the mat's corners (%d markers seen).", moved, len(now.Used)), "calibrate the table again: sightline calibrate table")
+		return
+	}
+	e.add("table", OK, fmt.Sprintf("The camera stands where the file puts it, within %.2f mm (%d markers seen).", moved, len(now.Used)), "")
+}
+
+// verified says what the last verification with the check card found.
+func (e *examination) verified(path string, t *calibration.Table) {
+	const do = "verify it with the check card: sightline calibrate verify (docs/verification.md)"
+	r, ok, err := calibration.LoadVerifyRecord(path)
+	switch {
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		e.add("verification", Warning, fmt.Sprintf("The record of the last verification cannot be read: %v.", err), do)
+	case !ok:
+		e.add("verification", Warning, "This calibration was never verified.", do)
+	default:
+		answer := r.Answer(t, t)
+		switch says := strings.ToUpper(answer.String()[:1]) + answer.String()[1:] + "."; {
+		case r.Outcome == calibration.CheckFail:
+			e.add("verification", Wrong, says, "calibrate the table again, then verify")
+		case !answer.Holds || r.Outcome != calibration.CheckPass:
+			e.add("verification", Warning, says, do)
+		default:
+			e.add("verification", OK, says, "")
+		}
+	}
+}

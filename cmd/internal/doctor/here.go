@@ -1,0 +1,96 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"syscall"
+	"time"
+
+	"sightline/hardware"
+)
+
+// Here returns the box that this program runs on, with the panel of the wiring. Camera
+// and Markers, and the person if there is one, are the caller's to fill in.
+func Here(w hardware.Wiring) Box {
+	return Box{
+		FS:       os.DirFS("/"),
+		Writable: writable, Openable: openable, Space: space, Exec: execute, User: account, Now: time.Now,
+		Lamp: hardware.OpenOutput, Absent: hardware.Absent, Display: w.TryDisplay, Strip: w.TryStrip,
+		Controls: func(ctx context.Context, did func(hardware.Did)) error {
+			return hardware.OpenControls(w.Controls, nil).Run(ctx, did)
+		},
+		Pause: time.Sleep,
+	}
+}
+
+// writable tries it: permissions say little on a read-only or full file system.
+func writable(dir string) error {
+	f, err := os.CreateTemp(dir, ".sightline-doctor-*")
+	if err != nil {
+		return withoutPath(err)
+	}
+	_, err = f.WriteString("sightline")
+	return withoutPath(errors.Join(err, f.Close(), os.Remove(f.Name())))
+}
+
+// openable opens a device as the program would, without changing anything.
+func openable(path string) error {
+	fd, err := syscall.Open(path, syscall.O_RDWR|syscall.O_NONBLOCK|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	return syscall.Close(fd)
+}
+
+func withoutPath(err error) error {
+	if pe := (*os.PathError)(nil); errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+// readOnlyFlag is ST_RDONLY of statfs(2).
+const readOnlyFlag = 1
+
+func space(path string) (Space, error) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(path, &s); err != nil {
+		return Space{}, err
+	}
+	block := uint64(s.Bsize)
+	return Space{Free: s.Bavail * block, Total: s.Blocks * block, ReadOnly: s.Flags&readOnlyFlag != 0}, nil
+}
+
+func execute(ctx context.Context, name string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, commandWithin)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.Output()
+	if err != nil {
+		return string(out), fmt.Errorf("%s: %w", name, err)
+	}
+	return string(out), nil
+}
+
+func account() (Account, error) {
+	u, err := user.Current()
+	if err != nil {
+		return Account{}, err
+	}
+	a := Account{Name: u.Username, Root: os.Geteuid() == 0}
+	ids, err := os.Getgroups() // what this process has, not what the next login will have
+	if err != nil {
+		return a, err
+	}
+	for _, id := range append(ids, os.Getegid()) {
+		if g, err := user.LookupGroupId(fmt.Sprint(id)); err == nil {
+			a.Groups = append(a.Groups, g.Name)
+		}
+	}
+	return a, nil
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"sightline/cmd/internal/app"
+	"sightline/cmd/internal/doctor"
+	firmwareconfig "sightline/firmware-config"
+	"sightline/hardware"
+	"sightline/vision"
+)
+
+// doctorCmd examines the box, puts its lights out, or draws its wiring.
+type doctorCmd struct {
+	Check  doctorCheckCmd  `cmd:"" default:"withargs" help:"Test lamps, display, controls, camera, calibration and the board, and say what to do."`
+	Dark   doctorDarkCmd   `cmd:"" help:"Put out lamps, display and strip: what a killed program left lit."`
+	Wiring doctorWiringCmd `cmd:"" help:"Draw what is wired to which pin, as SVG."`
+}
+
+// doctorCheckCmd is the examination itself.
+type doctorCheckCmd struct {
+	Config string   `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
+	Source string   `help:"Examine this source in place of the configuration's." placeholder:"SOURCE"`
+	Only   []string `help:"Only these checks: board, user, interfaces, disk, clock, temperature, power, memory, service, lamps, display, strip, controls, camera, calibration." placeholder:"CHECK"`
+	Yes    bool     `help:"Ask nobody: for scripts. Lamps and display are switched all the same; controls are left out."`
+	JSON   bool     `name:"json" help:"Print one JSON document."`
+}
+
+// Run implements the command.
+func (c *doctorCheckCmd) Run(ctx context.Context) error {
+	for _, name := range c.Only {
+		if !slices.Contains(doctor.Names(), name) {
+			return fmt.Errorf("doctor: --only %s: expected one of %s", name, strings.Join(doctor.Names(), ", "))
+		}
+	}
+	config, err := doctorConfig(c.Config, c.Source)
+	if err != nil {
+		return err
+	}
+	setup, err := config.Setup()
+	if err != nil {
+		return fmt.Errorf("doctor: %w", err)
+	}
+	box := doctor.Here(setup.Wiring)
+	box.Camera = func(ctx context.Context) (vision.Source, error) { return app.OpenSource(ctx, config.Camera) }
+	markers, closer := app.Markers()
+	defer closer.Close()
+	box.Markers = markers
+	if !c.Yes && terminal(os.Stdin) && terminal(os.Stderr) {
+		askOn(&box, os.Stdin, os.Stderr)
+	}
+	return c.examine(ctx, box, setup, os.Stdout)
+}
+
+// examine runs the checks and prints what they find, each as soon as it is known.
+func (c *doctorCheckCmd) examine(ctx context.Context, box doctor.Box, setup doctor.Setup, out io.Writer) error {
+	show := func(f doctor.Finding) { printFinding(out, f) }
+	if c.JSON {
+		show = nil
+	}
+	findings := doctor.Examine(ctx, box, setup, c.Only, show)
+	if err := ctx.Err(); err != nil {
+		return unanswered{errors.New("doctor: stopped before the end")}
+	}
+	if c.JSON {
+		doc, err := json.MarshalIndent(struct {
+			Version  int              `json:"version"`
+			Healthy  bool             `json:"healthy"`
+			Findings []doctor.Finding `json:"findings"`
+		}{1, !doctor.Failed(findings), append([]doctor.Finding{}, findings...)}, "", " ")
+		if err != nil {
+			return fmt.Errorf("doctor: %w", err)
+		}
+		if _, err := out.Write(append(doc, '\n')); err != nil {
+			return err
+		}
+	}
+	if n := wrongs(findings); n > 0 {
+		return unanswered{fmt.Errorf("doctor: %d of %d findings are wrong", n, len(findings))}
+	}
+	return nil
+}
+
+func wrongs(findings []doctor.Finding) (n int) {
+	for _, f := range findings {
+		if f.State == doctor.Wrong {
+			n++
+		}
+	}
+	return n
+}
+
+// printFinding prints a line, and what to do under it.
+func printFinding(out io.Writer, f doctor.Finding) {
+	mark := map[doctor.State]string{doctor.OK: "ok", doctor.Warning: "look", doctor.Wrong: "WRONG", doctor.Skipped: "-"}[f.State]
+	fmt.Fprintf(out, "%-6s %-16s %s\n", mark, f.Check, oneLine(errors.New(f.Says)))
+	if f.Do != "" {
+		fmt.Fprintf(out, "%-6s %-16s → %s\n", "", "", f.Do)
+	}
+}
+
+func doctorConfig(file, source string) (app.Config, error) {
+	config, err := app.LoadConfig(file)
+	if err != nil {
+		return config, err
+	}
+	return config.With(app.Overrides{Source: source})
+}
+
+// terminal reports whether a person is at the other end.
+func terminal(f *os.File) bool {
+	var settings syscall.Termios
+	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), syscall.TCGETS, uintptr(unsafe.Pointer(&settings)))
+	return errno == 0
+}
+
+// askOn lets the examination ask a person. The end of their input is a no.
+func askOn(box *doctor.Box, in io.Reader, out io.Writer) {
+	answers := bufio.NewScanner(in)
+	box.Tell = func(text string) { fmt.Fprintln(out, text) }
+	box.Ask = func(question string) bool {
+		for {
+			fmt.Fprintf(out, "%s [y/n] ", question)
+			if !answers.Scan() {
+				fmt.Fprintln(out)
+				return false
+			}
+			switch strings.ToLower(strings.TrimSpace(answers.Text())) {
+			case "y", "yes":
+				return true
+			case "n", "no":
+				return false
+			}
+		}
+	}
+}
+
+// doctorDarkCmd puts everything out.
+type doctorDarkCmd struct {
+	Config string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
+}
+
+// darkWithin bounds a bus that hangs: the service is not started again before.
+const darkWithin = 5 * time.Second
+
+// Run implements the command.
+func (c *doctorDarkCmd) Run() error {
+	config, err := app.LoadConfig(c.Config)
+	if err != nil {
+		return err
+	}
+	wiring, err := config.Wiring()
+	if err != nil {
+		return fmt.Errorf("doctor dark: %w", err)
+	}
+	return putOut(func() error { return hardware.PutOut(wiring) }, darkWithin)
+}
+
+// putOut runs what puts everything out, and gives up on a bus that hangs.
+func putOut(dark func() error, within time.Duration) error {
+	done := make(chan error, 1)
+	go func() { done <- dark() }()
+	select {
+	case err := <-done:
+		if err != nil {
+			return unanswered{fmt.Errorf("doctor dark: %w", err)}
+		}
+		return nil
+	case <-time.After(within):
+		return unanswered{fmt.Errorf("doctor dark: a bus hangs: not done after %v", within)}
+	}
+}
+
+// doctorWiringCmd draws the wiring.
+type doctorWiringCmd struct {
+	Board string `help:"Board file; without it, the shipped one." placeholder:"FILE"`
+	Out   string `short:"o" default:"-" help:"Where the SVG goes; - is standard output." placeholder:"FILE"`
+}
+
+// Run implements the command.
+func (c *doctorWiringCmd) Run() error {
+	board := firmwareconfig.Default()
+	if c.Board != "" {
+		f, err := os.Open(c.Board)
+		if err != nil {
+			return fmt.Errorf("doctor wiring: %w", err)
+		}
+		defer f.Close()
+		if board, err = firmwareconfig.Parse(f); err != nil {
+			return fmt.Errorf("doctor wiring: %s: %w", c.Board, err)
+		}
+	}
+	svg, err := firmwareconfig.WiringSVG(board)
+	if err != nil {
+		return fmt.Errorf("doctor wiring: %w", err)
+	}
+	if c.Out == "-" {
+		_, err = os.Stdout.Write(svg)
+		return err
+	}
+	if err := os.WriteFile(c.Out, svg, 0o644); err != nil {
+		return fmt.Errorf("doctor wiring: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,126 @@
+package hardware
+
+import (
+	"errors"
+	"fmt"
+	"image"
+	"os"
+	"strings"
+
+	"periph.io/x/devices/v3/ssd1306/image1bit"
+)
+
+// What a person needs to try the parts one by one, and to put them out when the
+// program cannot: the panel itself (Board) forgives and tries again, these do not.
+
+// Absent reports whether an error says that this machine has no such GPIO line, or
+// none at all: there is no panel here, which is not a panel that is broken.
+func Absent(err error) bool { return errors.Is(err, errNoGPIO) || errors.Is(err, errNoLine) }
+
+// TestPicture is what shows a display's faults: a frame at the very edge, a board of
+// squares in which dead rows and columns stand out, and words to see which way is up.
+func TestPicture() *image1bit.VerticalLSB {
+	img := image1bit.NewVerticalLSB(image.Rect(0, 0, DisplayWidth, DisplayHeight))
+	for y := range DisplayHeight {
+		for x := range DisplayWidth {
+			edge := x == 0 || y == 0 || x == DisplayWidth-1 || y == DisplayHeight-1
+			squares := y >= 2*lineHeight && (x/8+y/8)%2 == 0
+			img.SetBit(x, y, image1bit.Bit(edge || squares))
+		}
+	}
+	drawText(img, textWidth, 1, "Sightline test", image1bit.On)
+	drawText(img, textWidth, lineHeight, "This is upright", image1bit.On)
+	return img
+}
+
+// TryDisplay shows the test picture and returns what blanks the display again. It
+// fails when no display is wired, or when it does not answer.
+func (w Wiring) TryDisplay() (off func() error, err error) {
+	if w.Bus == "" {
+		return nil, errors.New("hardware: no display is wired")
+	}
+	d, err := w.openDisplay()
+	if err != nil {
+		return nil, fmt.Errorf("hardware: display: %w", err)
+	}
+	if err := d.Draw(TestPicture()); err != nil {
+		return nil, errors.Join(fmt.Errorf("hardware: display: %w", err), d.Close())
+	}
+	return func() error { return errors.Join(d.blank(), d.Close()) }, nil
+}
+
+// TryStrip points the strip at the middle of the mat's near and far half and returns
+// what puts it out again.
+func (w Wiring) TryStrip() (off func() error, err error) {
+	if w.StripPort == "" {
+		return nil, errors.New("hardware: no strip is wired")
+	}
+	s, err := w.openStrip()
+	if err != nil {
+		return nil, fmt.Errorf("hardware: strip: %w", err)
+	}
+	middle := w.Strip.WidthMM / 2
+	test := []Pointer{{XMM: middle, YMM: w.Strip.HeightMM / 4}, {XMM: middle, YMM: w.Strip.HeightMM * 3 / 4, Target: true}}
+	if err := s.Show(test); err != nil {
+		return nil, errors.Join(fmt.Errorf("hardware: strip: %w", err), s.Close())
+	}
+	return func() error { return errors.Join(s.Show(nil), s.Close()) }, nil
+}
+
+// BusDevice returns the kernel's device of a bus or port as Wiring names it: "I2C1" is
+// /dev/i2c-1, "SPI0.0" is /dev/spidev0.0.
+func BusDevice(name string) string {
+	if n, ok := strings.CutPrefix(name, "SPI"); ok {
+		return "/dev/spidev" + n
+	}
+	if strings.HasPrefix(name, "/") {
+		return name
+	}
+	return "/dev/i2c-" + strings.TrimPrefix(name, "I2C")
+}
+
+// PutOut puts out every part that is wired and can be reached: what is left to do when
+// the program that lit them was killed. What is not there is no error.
+func PutOut(w Wiring) error {
+	var errs []error
+	for i, name := range w.Lines {
+		if name == "" {
+			continue
+		}
+		out, err := OpenOutput(name, w.ActiveLow[i]) // opened dark
+		if err == nil {
+			err = errors.Join(out.Set(false), out.Close())
+		}
+		if err != nil && !Absent(err) {
+			errs = append(errs, fmt.Errorf("hardware: lamp %v: %w", Lamp(i), err))
+		}
+	}
+	if there(w.Bus) {
+		d, err := w.openDisplay()
+		if err == nil {
+			err = errors.Join(d.blank(), d.Close())
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("hardware: display: %w", err))
+		}
+	}
+	if there(w.StripPort) {
+		s, err := w.openStrip()
+		if err == nil {
+			err = errors.Join(s.Show(nil), s.Close())
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("hardware: strip: %w", err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// there reports whether a bus is wired and this machine has it.
+func there(bus string) bool {
+	if bus == "" {
+		return false
+	}
+	_, err := os.Stat(BusDevice(bus))
+	return err == nil
+}
