@@ -89,6 +89,12 @@ func parseScene(f fields) (Scene, error) {
 			s.Obstacles = append(s.Obstacles, o)
 			return err
 		}),
+		"unknown_mm": eachOf(func(raw json.RawMessage, at string) error {
+			var u []geom.Point
+			err := outline(&u)(raw, at)
+			s.Unknown = append(s.Unknown, u)
+			return err
+		}),
 		"devices": tokens(&s.Devices, "device"),
 		"markers": tokens(&s.Markers, "marker"),
 	}, "version", "rules")
@@ -491,6 +497,7 @@ type wireScene struct {
 	ScaleSigma float64        `json:"scale_sigma,omitempty"`
 	Ships      []wireShip     `json:"ships"`
 	Obstacles  []wireObstacle `json:"obstacles,omitzero"`
+	Unknown    [][][2]float64 `json:"unknown_mm,omitempty"`
 	Devices    []wireToken    `json:"devices,omitempty"`
 	Markers    []wireToken    `json:"markers,omitempty"`
 }
@@ -579,6 +586,9 @@ func newWireScene(s *Scene) (*wireScene, error) {
 		o := &s.Obstacles[i]
 		wo := wireObstacle{o.ID, o.Kind, o.Pose.X, o.Pose.Y, wireDegrees(o.Pose.Heading), wireOutline(o.Outline), float64(o.Sigma)}
 		w.Obstacles = append(w.Obstacles, wo)
+	}
+	for _, u := range s.Unknown {
+		w.Unknown = append(w.Unknown, wireOutline(u))
 	}
 	w.Devices, w.Markers = wireTokens(s.Devices), wireTokens(s.Markers)
 	return w, nil

@@ -450,13 +450,26 @@ func (m *mover) huge() bool { return m.ship.Base == Huge195 || m.ship.Base == Hu
 // says nothing.
 func (m *mover) done() MoveResult {
 	r := m.result
-	if m.scene.ObstaclesUnseen {
+	if m.scene.ObstaclesUnseen || m.unknownNear(r.Full, r.Final) {
 		r.Undecided = append(r.Undecided, notLooked)
 		if r.Outcome == Yes {
 			r.Outcome = NoView
 		}
 	}
 	return r
+}
+
+// unknownNear reports whether something of which nobody can say whether it is an
+// obstacle lies near the way to one of the places: nearer than the base's half diagonal
+// and what a turn's arc stands out from its chord (26 mm at most). A zero pose is no place.
+func (m *mover) unknownNear(to ...geom.Pose) bool {
+	w, l := m.ship.Base.Size()
+	reach := math.Hypot(float64(w), float64(l))/2 + 30
+	return slices.ContainsFunc(m.scene.Unknown, func(u geom.Polygon) bool {
+		return slices.ContainsFunc(to, func(p geom.Pose) bool {
+			return p != (geom.Pose{}) && geom.Gap(geom.Polygon{m.ship.Pose.Point, p.Point}, u) <= reach
+		})
+	})
 }
 
 const notLooked = "obstacles were not looked for"

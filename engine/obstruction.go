@@ -98,9 +98,26 @@ func (m *pairMeasure) obstruction(d *meeting) ObstructionVerdict {
 	if m.scene.ObstaclesUnseen {
 		v.Verdict, v.Margin = NoView.String(), 0
 	}
+	if v.Verdict != "must" && m.scene.unknownOn(possible) {
+		v.Verdict, v.Margin = NoView.String(), 0
+	}
 	v.Ships, v.Devices = m.standingOn(permitted)
 	m.sights = append(m.sights, sight{permitted, possible, choice, v})
 	return v
+}
+
+// unknownReach in mm is how far from a line something unknown counts as on it: its
+// outline is as rough as the picture's cells.
+const unknownReach = 3
+
+// unknownOn reports whether something unknown lies on any of the beam's lines.
+func (s *Scene) unknownOn(b beam) bool {
+	if len(s.Unknown) == 0 {
+		return false
+	}
+	var l lane
+	l.set(b)
+	return slices.ContainsFunc(s.Unknown, func(u geom.Polygon) bool { return geom.Gap(l.Polygon, u) <= unknownReach })
 }
 
 // exactObstruction decides a beam of parallel lines exactly. Which obstacles a

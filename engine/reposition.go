@@ -310,7 +310,7 @@ func (m *mover) option(name string, p geom.Pose, area *trail, reposition bool) O
 // unseenMayForbid takes back that an end is legal where nobody looked for the
 // obstacles that could forbid it.
 func (m *mover) unseenMayForbid(o *MoveOption) {
-	if m.scene.ObstaclesUnseen && !m.pulled && o.Legal == Yes {
+	if (m.scene.ObstaclesUnseen || m.unknownNear(o.Final, o.FinalTo)) && !m.pulled && o.Legal == Yes {
 		o.Legal, o.Why = NoView, notLooked
 	}
 }

@@ -115,6 +115,10 @@ type Scene struct {
 	// camera that states no list of obstacles.
 	ObstaclesUnseen bool
 
+	// Unknown is where something lies of which nobody can say whether it is an
+	// obstacle, on the table: a line across it is not called clear.
+	Unknown []geom.Polygon
+
 	Devices []Token
 	Markers []Token
 }

@@ -41,6 +41,16 @@ func (s *Scene) Validate() error {
 	if !within(s.ScaleSigma, 0, 1) {
 		return fmt.Errorf("scale_sigma: expected 0 to 1, got %g", s.ScaleSigma)
 	}
+	for i, u := range s.Unknown {
+		if len(u) < 3 {
+			return fmt.Errorf("unknown_mm[%d]: expected 3 points or more, got %d", i, len(u))
+		}
+		for _, p := range u {
+			if !within(p.X, -maxCoordinate, maxCoordinate) || !within(p.Y, -maxCoordinate, maxCoordinate) {
+				return fmt.Errorf("unknown_mm[%d]: expected millimetres, got [%g, %g]", i, p.X, p.Y)
+			}
+		}
+	}
 	ids := make(map[string]bool, len(s.Ships)+len(s.Obstacles)+len(s.Devices)+len(s.Markers))
 	check := func(list string, i int, id string, err error) error {
 		switch {

@@ -9,8 +9,12 @@ import (
 
 // Located is what one frame says about the table.
 type Located struct {
-	Scene    engine.Scene
-	Ships    []ShipView // one for each ship of Scene, in the same order
+	Scene engine.Scene
+	Ships []ShipView // one for each ship of Scene, in the same order
+
+	// Obstacles is how the scene's obstacles were seen; nil when nobody looks for them.
+	Obstacles *ObstacleSight
+
 	Captured time.Time
 	Seq      uint64
 	Elapsed  time.Duration // what locating took

@@ -16,6 +16,10 @@ import (
 // LocatorOptions control a Locator; the zero value is the default.
 type LocatorOptions struct {
 	Uncertainty calibration.Uncertainty // zero: calibration.DefaultUncertainty
+
+	// Catalogue and EmptyMat, both or neither, make the locator look for obstacles too.
+	Catalogue *Catalogue
+	EmptyMat  *EmptyMat
 }
 
 // Locator finds ships in frames of one calibrated camera: straight edges, the
@@ -29,6 +33,8 @@ type Locator struct {
 	small  image.Gray
 	finder finder
 	fit    rimFit
+
+	obstacles *obstacleWatch // nil: nobody looks for obstacles
 }
 
 // finder searches a picture of moderate scale (1 to 1.7 px/mm) for candidates.
@@ -64,6 +70,13 @@ func NewLocator(t calibration.Table, o LocatorOptions) (*Locator, error) {
 	l.finder = finder{cam: &cam, z: BaseTop, roi: matRegion(&cam, t.Layout)}
 	if l.finder.roi.Empty() {
 		return nil, fmt.Errorf("vision: locator: the mat lies outside the %d×%d picture", t.Intrinsics.Width, t.Intrinsics.Height)
+	}
+	if o.Catalogue != nil && o.EmptyMat != nil {
+		f, err := NewObstacleFinder(t, o.Catalogue, o.EmptyMat, o.Uncertainty)
+		if err != nil {
+			return nil, err
+		}
+		l.obstacles = &obstacleWatch{finder: f, still: newStillness(&l.table.Camera, t.Layout.Width, t.Layout.Height)}
 	}
 	return l, nil
 }
@@ -113,16 +126,43 @@ func (l *Locator) Locate(f Frame) (Located, error) {
 	out := Located{Captured: f.Captured, Seq: f.Seq}
 	out.Scene = engine.Scene{
 		Rules: engine.Rules25, MatWidth: l.table.Layout.Width, MatHeight: l.table.Layout.Height,
-		ScaleSigma: l.table.ScaleSigma,
-		// This locator looks for ships only.
-		ObstaclesUnseen: true,
+		ScaleSigma:      l.table.ScaleSigma,
+		ObstaclesUnseen: true, // until somebody has looked for them
 	}
 	for _, s := range found {
 		out.Scene.Ships = append(out.Scene.Ships, l.ship(s))
 		out.Ships = append(out.Ships, l.view(s))
 	}
+	if l.obstacles != nil {
+		l.locateObstacles(f, found, &out)
+	}
 	out.Elapsed = time.Since(began)
 	return out, nil
+}
+
+// locateObstacles adds the obstacles to what was located.
+func (l *Locator) locateObstacles(f Frame, ships []found, out *Located) {
+	var bases []geom.Polygon
+	for _, s := range ships {
+		h := float64(s.token.Side()) / 2
+		var base geom.Polygon
+		for _, p := range [4]geom.Point{{X: -h, Y: h}, {X: h, Y: h}, {X: h, Y: -h}, {X: -h, Y: -h}} {
+			base = append(base, s.pose.Transform(p))
+		}
+		bases = append(bases, hiddenBy(base, BaseTop, l.table.Center()))
+	}
+	sight := l.obstacles.see(f, bases)
+	out.Obstacles = &sight
+	if sight.Unseen != "" { // a list that may not be whole says more than is known
+		return
+	}
+	out.Scene.ObstaclesUnseen = false
+	for i := range sight.Views {
+		out.Scene.Obstacles = append(out.Scene.Obstacles, sight.Views[i].obstacle())
+	}
+	for _, t := range sight.Things {
+		out.Scene.Unknown = append(out.Scene.Unknown, t.Outline)
+	}
 }
 
 // found is an accepted ship: the fit's results, copied out of its buffers.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -19,6 +20,8 @@ type locateCmd struct {
 	Calibration string   `required:"" placeholder:"FILE" help:"The table's calibration, from calibrate table."`
 	Images      []string `arg:"" name:"image" help:"Pictures of the table; - is one on standard input."`
 	Rules       string   `help:"The edition that the scenes are for: 1e, 2.0 or 2.5." default:"2.5"`
+	Catalogue   string   `placeholder:"FILE" help:"The obstacles that may lie there, from obstacles learn; with --empty-mat, they are found too."`
+	EmptyMat    string   `placeholder:"FILE" help:"The empty mat, from obstacles learn-mat."`
 	JSON        bool     `name:"json" help:"Print one JSON document, a scene for each picture: what measure - reads."`
 }
 
@@ -43,6 +46,10 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		return err
 	}
 	tellIntegrity(warn, c.Calibration, table.Integrity)
+	options, err := locatorOptions(c.Catalogue, c.EmptyMat)
+	if err != nil {
+		return err
+	}
 	markers, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
 	if err != nil {
 		return err
@@ -57,6 +64,7 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		answer = verified.Answer(&table, &table)
 	}
 	var scenes []engine.Scene
+	var sights []*vision.ObstacleSight
 	var blind error
 	for _, name := range c.Images {
 		if err := ctx.Err(); err != nil {
@@ -66,7 +74,8 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		if err != nil {
 			return err
 		}
-		scene, used, seen, err := locateFrame(table, markers, frame, warn)
+		got, used, seen, err := locateFrame(table, markers, frame, options, warn)
+		scene := got.Scene
 		if err != nil {
 			return err
 		}
@@ -77,7 +86,10 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 			blind = unanswered{fmt.Errorf("%s: neither the mat's markers nor a ship can be seen", name)}
 		}
 		scene.Rules = rules
-		scenes = append(scenes, scene)
+		scenes, sights = append(scenes, scene), append(sights, got.Obstacles)
+		if s := got.Obstacles; s != nil && s.Unseen != "" {
+			fmt.Fprintf(warn, "%s: no obstruction is told: %s\n", name, s.Unseen)
+		}
 	}
 	if c.JSON {
 		doc, err := engine.MarshalScenes(scenes)
@@ -92,7 +104,7 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		}
 		return blind
 	}
-	if err := printScenes(out, c.Images, scenes); err != nil {
+	if err := printScenes(out, c.Images, scenes, sights); err != nil {
 		return err
 	}
 	if _, err := fmt.Fprintln(out, answer); err != nil {
@@ -105,15 +117,49 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 // is told: three times what registering the same picture twice differs by.
 const nudge = 0.5 * geom.Millimeter
 
+// locatorOptions loads the catalogue and the learnt mat, which go together.
+func locatorOptions(catalogue, mat string) (o vision.LocatorOptions, err error) {
+	switch {
+	case catalogue == "" && mat == "":
+		return o, nil
+	case catalogue == "":
+		return o, errors.New("--catalogue: expected a file of obstacles with --empty-mat, got none")
+	case mat == "":
+		return o, errors.New("--empty-mat: expected a file of obstacles learn-mat with --catalogue, got none")
+	}
+	if o.Catalogue, err = vision.LoadCatalogue(catalogue); err != nil {
+		return o, fmt.Errorf("--catalogue: %w", err)
+	}
+	if o.EmptyMat, err = vision.LoadEmptyMat(mat); err != nil {
+		return o, fmt.Errorf("--empty-mat: %w", err)
+	}
+	return o, nil
+}
+
 // locateFrame finds the ships in one picture. The camera's place is taken from
 // the markers in the picture itself, as far as they can be seen; the calibration that
 // was used and how many markers were seen are returned too.
-func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (engine.Scene, calibration.Table, int, error) {
+func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, o vision.LocatorOptions, warn io.Writer) (vision.Located, calibration.Table, int, error) {
+	table, seen, err := registered(table, markers, frame, warn)
+	if err != nil {
+		return vision.Located{}, table, seen, err
+	}
+	l, err := vision.NewLocator(table, o)
+	if err != nil {
+		return vision.Located{}, table, seen, fmt.Errorf("%s: %w", frame.Name, err)
+	}
+	got, err := l.Locate(frame)
+	return got, table, seen, err
+}
+
+// registered returns the calibration as it is for one picture: scaled to its size,
+// the camera's place from the markers in it. It returns how many markers were seen.
+func registered(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (calibration.Table, int, error) {
 	w, h := frame.Size()
 	if w != table.Intrinsics.Width || h != table.Intrinsics.Height {
 		scaled, err := table.Intrinsics.Scaled(w, h)
 		if err != nil {
-			return engine.Scene{}, table, 0, fmt.Errorf("%s: %w", frame.Name, err)
+			return table, 0, fmt.Errorf("%s: %w", frame.Name, err)
 		}
 		fmt.Fprintf(warn, "%s: the calibration is for %d×%d pictures, scaled to %d×%d\n",
 			frame.Name, table.Intrinsics.Width, table.Intrinsics.Height, w, h)
@@ -121,7 +167,7 @@ func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame v
 	}
 	found, err := markers.DetectMarkers(frame.Gray)
 	if err != nil {
-		return engine.Scene{}, table, 0, fmt.Errorf("%s: %w", frame.Name, err)
+		return table, 0, fmt.Errorf("%s: %w", frame.Name, err)
 	}
 	fresh, moved, err := table.Renew(vision.Sightings(found))
 	switch {
@@ -134,35 +180,67 @@ func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame v
 	default:
 		table = fresh
 	}
-	l, err := vision.NewLocator(table, vision.LocatorOptions{})
-	if err != nil {
-		return engine.Scene{}, table, 0, fmt.Errorf("%s: %w", frame.Name, err)
-	}
-	got, err := l.Locate(frame)
-	return got.Scene, table, len(found), err
+	return table, len(found), nil
 }
 
 // printScenes prints a table for people, one for each picture.
-func printScenes(out io.Writer, names []string, scenes []engine.Scene) error {
+func printScenes(out io.Writer, names []string, scenes []engine.Scene, sights []*vision.ObstacleSight) error {
 	for i, s := range scenes {
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
 		fmt.Fprintf(out, "%s: %d ships\n", names[i], len(s.Ships))
-		if len(s.Ships) == 0 {
-			continue
-		}
-		w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(w, "ship\tbase\tx mm\ty mm\theading\t± mm\t± °\tvisible\tseen\t")
-		for _, p := range s.Ships {
-			c := p.Covariance
-			sigma := max(c[0], c[4])
-			fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%.2f°\t%.2f\t%.2f\t%.0f %%\t%s\t\n", p.ID, p.Base,
-				p.Pose.X, p.Pose.Y, p.Pose.Heading.Degrees(), math.Sqrt(sigma), geom.Angle(math.Sqrt(c[8])).Degrees(), 100*p.Visible, p.Seen)
-		}
-		if err := w.Flush(); err != nil {
+		if err := printShips(out, s.Ships); err != nil {
 			return err
+		}
+		if sight := sights[i]; sight != nil {
+			if err := printObstacles(out, s.Obstacles, sight); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// printObstacles prints what was found of obstacles, and whether that is all.
+func printObstacles(out io.Writer, obstacles []engine.Obstacle, sight *vision.ObstacleSight) error {
+	if sight.Unseen != "" {
+		_, err := fmt.Fprintf(out, "obstacles are not watched: %s\n", sight.Unseen)
+		return err
+	}
+	fmt.Fprintf(out, "%d obstacles", len(obstacles))
+	if n := len(sight.Things); n > 0 {
+		fmt.Fprintf(out, "; %d unknown things, any of which may be one", n)
+	}
+	fmt.Fprintln(out)
+	if len(obstacles) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "obstacle\tkind\tx mm\ty mm\theading\t± mm\tvisible\tedges in place\tface\t")
+	for i, o := range obstacles {
+		v, face := sight.Views[i], "traced"
+		if v.Flipped {
+			face = "other"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%.2f°\t%.2f\t%.0f %%\t%.0f %%\t%s\t\n", o.ID, o.Kind,
+			o.Pose.X, o.Pose.Y, o.Pose.Heading.Degrees(), float64(o.Sigma), 100*v.Visible, 100*v.Support, face)
+	}
+	return w.Flush()
+}
+
+// printShips prints the ships of one scene.
+func printShips(out io.Writer, ships []engine.Ship) error {
+	if len(ships) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "ship\tbase\tx mm\ty mm\theading\t± mm\t± °\tvisible\tseen\t")
+	for _, p := range ships {
+		c := p.Covariance
+		sigma := max(c[0], c[4])
+		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%.2f°\t%.2f\t%.2f\t%.0f %%\t%s\t\n", p.ID, p.Base,
+			p.Pose.X, p.Pose.Y, p.Pose.Heading.Degrees(), math.Sqrt(sigma), geom.Angle(math.Sqrt(c[8])).Degrees(), 100*p.Visible, p.Seen)
+	}
+	return w.Flush()
 }

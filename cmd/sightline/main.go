@@ -22,8 +22,9 @@ type cli struct {
 	Measure   measureCmd   `cmd:"" help:"Measure ranges and arcs in a scene file."`
 	Move      moveCmd      `cmd:"" help:"Say where a maneuver, an action or a drop ends, and what it meets."`
 	Draw      drawCmd      `cmd:"" help:"Draw a scene from above, as SVG."`
-	Locate    locateCmd    `cmd:"" help:"Find the ships in pictures."`
+	Locate    locateCmd    `cmd:"" help:"Find the ships, and the obstacles if you name a catalogue, in pictures."`
 	Calibrate calibrateCmd `cmd:"" help:"Calibrate the lens or the camera's place over the mat."`
+	Obstacles obstaclesCmd `cmd:"" help:"Learn the empty mat and your obstacles, so that the camera finds them."`
 	Print     printCmd     `cmd:"" help:"Make the sheets to print: ship tokens, mat markers, boards for the lens, check card."`
 	Doctor    doctorCmd    `cmd:"" help:"Test the box: panel, camera, calibration, board; put its lights out; draw its wiring."`
 	Version   versionCmd   `cmd:"" help:"Say which version this is."`

@@ -177,7 +177,12 @@ func logSkipped(log *slog.Logger) func(string, error) {
 
 // watcherOptions reads the files that the configuration names.
 func watcherOptions(c Config, source *opener) (WatcherOptions, error) {
-	o := WatcherOptions{Layout: c.Table.Layout, Rules: c.Rules, Now: time.Now, Lens: source.knownLens, NewLocator: newLocator, FrozenAfter: frozenAfter(c.Camera.Source), Record: c.Table.Record}
+	o := WatcherOptions{Layout: c.Table.Layout, Rules: c.Rules, Now: time.Now, Lens: source.knownLens, FrozenAfter: frozenAfter(c.Camera.Source), Record: c.Table.Record}
+	looking, err := locatorOptions(c)
+	if err != nil {
+		return o, err
+	}
+	o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, looking) }
 	if c.Camera.Lens != "" {
 		lens, file, err := calibration.LoadLensFile(c.Camera.Lens)
 		if err != nil {
@@ -200,6 +205,20 @@ func watcherOptions(c Config, source *opener) (WatcherOptions, error) {
 	return o, nil
 }
 
+// locatorOptions loads what is needed to find obstacles, if the configuration names it.
+func locatorOptions(c Config) (o vision.LocatorOptions, err error) {
+	if c.Table.Catalogue == "" {
+		return o, nil
+	}
+	if o.Catalogue, err = vision.LoadCatalogue(c.Table.Catalogue); err != nil {
+		return o, fmt.Errorf("table.catalogue: %w", err)
+	}
+	if o.EmptyMat, err = vision.LoadEmptyMat(c.Table.EmptyMat); err != nil {
+		return o, fmt.Errorf("table.empty_mat: %w", err)
+	}
+	return o, nil
+}
+
 // knownLens returns the lens that the source brought, once it is open.
 func (o *opener) knownLens() (calibration.Intrinsics, bool) {
 	if lens := o.lens.Load(); lens != nil {
@@ -208,8 +227,8 @@ func (o *opener) knownLens() (calibration.Intrinsics, bool) {
 	return calibration.Intrinsics{}, false
 }
 
-func newLocator(t calibration.Table) (Locator, error) {
-	l, err := vision.NewLocator(t, vision.LocatorOptions{})
+func newLocator(t calibration.Table, o vision.LocatorOptions) (Locator, error) {
+	l, err := vision.NewLocator(t, o)
 	if err != nil {
 		return nil, err
 	}

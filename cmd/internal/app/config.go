@@ -48,6 +48,8 @@ type Camera struct {
 type Table struct {
 	Calibration string // table file; "": the program registers itself from the markers
 	Record      string // file for each registration that is used; "": none
+	Catalogue   string // obstacles that may lie there; "": obstacles are not watched
+	EmptyMat    string // picture of the empty mat; goes with Catalogue
 	Layout      calibration.Layout
 }
 
@@ -83,6 +85,8 @@ type rawConfig struct {
 	Table struct {
 		Calibration string      `toml:"calibration"`
 		Record      string      `toml:"record"`
+		Catalogue   string      `toml:"catalogue"`
+		EmptyMat    string      `toml:"empty_mat"`
 		WidthMM     float64     `toml:"width_mm"`
 		HeightMM    float64     `toml:"height_mm"`
 		MarkerSigma float64     `toml:"marker_sigma_mm"`
@@ -272,6 +276,13 @@ func (raw rawConfig) config() (Config, *badValue) {
 		}
 	}
 	c.Table.Calibration, c.Table.Record = raw.Table.Calibration, raw.Table.Record
+	c.Table.Catalogue, c.Table.EmptyMat = raw.Table.Catalogue, raw.Table.EmptyMat
+	switch {
+	case c.Table.Catalogue != "" && c.Table.EmptyMat == "":
+		return Config{}, bad("table.catalogue", "expected table.empty_mat with it: obstacles are found against the empty mat (sightline obstacles learn-mat)")
+	case c.Table.Catalogue == "" && c.Table.EmptyMat != "":
+		return Config{}, bad("table.empty_mat", "expected table.catalogue with it: the obstacles that may lie there (sightline obstacles learn)")
+	}
 	layout, problem := raw.layout()
 	c.Table.Layout = layout
 	return c, problem

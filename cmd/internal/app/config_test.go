@@ -25,6 +25,8 @@ func TestBadConfigNamesTheKeyAndItsLine(t *testing.T) {
 		"unknown table":              {"[cammera]\nsource = \"sim:\"\n", `line 1: unknown key "cammera"`},
 		"a number where text is due": {"[camera]\nsource = 3\n", `line 2 (last key "camera.source"): incompatible types`},
 		"text where a number is due": {"[rules]\nsigmas = \"three\"\n", `line 2 (last key "rules.sigmas"): incompatible types`},
+		"a catalogue without a mat":  {"[table]\ncatalogue = \"o.json\"\n", `line 2: table.catalogue: expected table.empty_mat with it`},
+		"a mat without a catalogue":  {"[table]\nempty_mat = \"m.png\"\n", `line 2: table.empty_mat: expected table.catalogue with it`},
 		"not TOML":                   {"[camera]\nsource = sim:\n", `line 2: camera.source:`},
 		"edition of another game":    {"[rules]\nedition = \"3.0\"\n", `line 2: rules.edition: expected "1e", "2.0" or "2.5", got "3.0"`},
 		"unknown profile":            {"[rules]\nprofile = \"round\"\n", `line 2: rules.profile: expected "nominal" or "measured", got "round"`},

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"sightline/calibration"
+	"sightline/vision"
+	"sightline/vision/opencv"
+)
+
+// obstaclesCmd holds what the camera must learn before it finds obstacles.
+type obstaclesCmd struct {
+	LearnMat learnMatCmd `cmd:"" help:"Learn what the mat looks like with nothing on it."`
+}
+
+// learnMatCmd averages pictures of the empty mat.
+type learnMatCmd struct {
+	pictureInput `embed:""`
+
+	Calibration string `required:"" placeholder:"FILE" help:"The table's calibration, from calibrate table."`
+	Out         string `name:"output" short:"o" required:"" placeholder:"FILE" help:"The learnt mat to write, a PNG picture."`
+}
+
+// Run implements the command.
+func (c *learnMatCmd) Run(ctx context.Context) error {
+	if err := c.run(ctx, os.Stderr); err != nil {
+		return fmt.Errorf("obstacles learn-mat: %w", err)
+	}
+	return nil
+}
+
+func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	table, err := calibration.LoadTable(c.Calibration)
+	if err != nil {
+		return err
+	}
+	if err := checkOutput(c.Out); err != nil {
+		return err
+	}
+	markers, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
+	if err != nil {
+		return err
+	}
+	defer markers.Close()
+	var learner *vision.MatLearner
+	var size sameSize
+	err = c.each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
+		if err := size.check(f); err != nil {
+			return false, false, err
+		}
+		if learner == nil {
+			here, seen, err := registered(table, markers, f, progress)
+			if err != nil {
+				return false, false, err
+			}
+			if err := checkEmpty(here, f, seen); err != nil {
+				return false, false, err
+			}
+			learner = vision.NewMatLearner(here)
+		}
+		if err := learner.Add(f); err != nil {
+			return false, false, err
+		}
+		return true, c.live() && learner.Frames() >= liveFrames, nil
+	})
+	if err != nil {
+		return err
+	}
+	if learner == nil {
+		return unanswered{fmt.Errorf("source %s: no picture came", c.Source)}
+	}
+	mat, err := learner.Mat()
+	if err != nil {
+		return unanswered{err}
+	}
+	if err := writeMat(c.Out, mat); err != nil {
+		return err
+	}
+	w, h := mat.Size()
+	fmt.Fprintf(progress, "learnt a mat of %.1f × %.1f mm from %d pictures: %s\n", float64(w), float64(h), learner.Frames(), c.Out)
+	return nil
+}
+
+// checkEmpty refuses a picture that does not show the mat, or shows ships on it.
+func checkEmpty(table calibration.Table, f vision.Frame, markers int) error {
+	l, err := vision.NewLocator(table, vision.LocatorOptions{})
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.Name, err)
+	}
+	got, err := l.Locate(f)
+	switch {
+	case err != nil:
+		return err
+	case len(got.Scene.Ships) > 0:
+		return unanswered{fmt.Errorf("%s: ship %s is on the mat: expected the mat with nothing on it", f.Name, got.Scene.Ships[0].ID)}
+	case markers == 0:
+		return unanswered{fmt.Errorf("%s: none of the mat's markers can be seen", f.Name)}
+	}
+	return nil
+}
+
+func writeMat(path string, mat *vision.EmptyMat) error {
+	out, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("-o: %w", err)
+	}
+	if err := mat.WritePNG(out); err != nil {
+		out.Close()
+		return fmt.Errorf("-o %s: %w", path, err)
+	}
+	return out.Close()
+}

@@ -1,0 +1,72 @@
+package engine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// unknownScene has A1 facing B1 200 mm ahead, and something unknown round a place.
+func unknownScene(x, y float64) engine.Scene {
+	return engine.Scene{
+		Rules: engine.Rules25, MatWidth: 914.4, MatHeight: 914.4,
+		Ships: []engine.Ship{
+			{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 400, Y: 200}}},
+			{ID: "B1", Player: 2, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 400, Y: 400}}},
+		},
+		Unknown: []geom.Polygon{{{X: x - 10, Y: y - 10}, {X: x + 10, Y: y - 10}, {X: x, Y: y + 10}}},
+	}
+}
+
+func obstructionAhead(t *testing.T, s engine.Scene) string {
+	t.Helper()
+	r, err := engine.Measure(&s, engine.Options{Sigmas: 3})
+	require.NoError(t, err)
+	for _, a := range r.Pairs[0].Arcs {
+		if a.Arc == engine.ArcFront && a.Attack != nil {
+			return a.Attack.Obstruction.Verdict
+		}
+	}
+	t.Fatal("no attack in the front arc")
+	return ""
+}
+
+func TestALineAcrossSomethingUnknownIsNotCalledClear(t *testing.T) {
+	assert.Equal(t, "no_view", obstructionAhead(t, unknownScene(400, 300)))
+	assert.Equal(t, "never", obstructionAhead(t, unknownScene(500, 300)), "it lies beside the lines")
+
+	s := unknownScene(400, 320)
+	s.Obstacles = []engine.Obstacle{{ID: "rock", Kind: "asteroid", Pose: geom.Pose{Point: geom.Point{X: 400, Y: 280}},
+		Outline: []geom.Point{{X: -60, Y: -10}, {X: 60, Y: -10}, {X: 60, Y: 10}, {X: -60, Y: 10}}}}
+	assert.Equal(t, "must", obstructionAhead(t, s), "a known obstacle obstructs every line, whatever the other thing is")
+}
+
+func TestAMovePastSomethingUnknownIsNotCalledClear(t *testing.T) {
+	for _, c := range []struct {
+		x, y float64
+		want engine.Outcome
+	}{{400, 300, engine.NoView}, {700, 700, engine.Yes}} {
+		s := unknownScene(c.x, c.y)
+		r, err := engine.Move(&s, "A1", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{Sigmas: 3})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, r.Outcome, "unknown at (%g, %g): %v", c.x, c.y, r.Undecided)
+	}
+}
+
+func TestUnknownThingsSurviveTheWireForm(t *testing.T) {
+	s := unknownScene(400, 300)
+	doc, err := engine.MarshalScene(s)
+	require.NoError(t, err)
+	back, _, err := engine.ParseScenes(doc)
+	require.NoError(t, err)
+	assert.Equal(t, s.Unknown, back[0].Unknown)
+
+	for _, bad := range []string{`[[[0,0],[1,1]]]`, `[[[0,0],[1,1],[1e12,0]]]`, `[1]`, `[[[0]]]`} {
+		_, _, err := engine.ParseScenes([]byte(`{"version":1,"rules":"2.5","ships":[],"unknown_mm":` + bad + `}`))
+		assert.ErrorContains(t, err, "unknown_mm[0]", bad)
+	}
+}

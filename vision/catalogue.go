@@ -1,0 +1,227 @@
+package vision
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"slices"
+
+	"sightline/engine/geom"
+)
+
+// CatalogueEntry is an obstacle token as it is known beforehand: its name, its kind
+// and its outline. The camera finds where it lies and which face is up; which of the
+// three kinds it is, only the catalogue knows.
+type CatalogueEntry struct {
+	Name string
+	Kind string // asteroid, debris, gas
+
+	// Outline is a simple polygon in mm, in the token's own frame (x right, y up,
+	// the centroid of its area at the origin), of the face that was traced. With the
+	// other face up the token shows the mirror image, x to -x.
+	Outline []geom.Point
+	Sigma   geom.Length // standard deviation of the outline
+	Top     geom.Length // height of the token's top over the mat
+}
+
+// Face returns the outline as it lies on the table with the traced face up, or with
+// the other one up when flipped; counter-clockwise either way.
+func (e *CatalogueEntry) Face(flipped bool) []geom.Point {
+	out := slices.Clone(e.Outline)
+	if flipped {
+		for i := range out {
+			out[i].X = -out[i].X
+		}
+		slices.Reverse(out)
+	}
+	return out
+}
+
+// Catalogue holds the obstacle tokens that may lie on the table.
+type Catalogue struct{ Entries []CatalogueEntry }
+
+// Entry returns the entry of a name, or nil.
+func (c *Catalogue) Entry(name string) *CatalogueEntry {
+	for i := range c.Entries {
+		if c.Entries[i].Name == name {
+			return &c.Entries[i]
+		}
+	}
+	return nil
+}
+
+// What a catalogue's entries are when the file does not say.
+const (
+	TokenTop     = 2.0 * geom.Millimeter // thickness of the publisher's cardboard
+	OutlineSigma = 0.2 * geom.Millimeter // of an outline traced by a camera
+)
+
+// obstacleKinds are the three kinds of the rules.
+var obstacleKinds = []string{"asteroid", "debris", "gas"}
+
+const (
+	catalogueVersion = 1
+	maxCatalogueFile = 8 << 20
+	maxEntries       = 500
+	maxOutlinePoints = 5000
+	leastTokenArea   = 50.0   // mm²: smaller than any obstacle that was ever printed
+	mostTokenArea    = 40_000 // mm²
+)
+
+type catalogueFile struct {
+	Version  int         `json:"version"`
+	Outlines []entryFile `json:"outlines"`
+}
+
+type entryFile struct {
+	Name    string       `json:"name"`
+	Kind    string       `json:"kind"`
+	Sigma   *float64     `json:"sigma_mm,omitempty"`
+	Top     *float64     `json:"top_mm,omitempty"`
+	Outline [][2]float64 `json:"outline_mm"`
+}
+
+// ParseCatalogue reads a catalogue. Its errors name the entry and the key.
+func ParseCatalogue(r io.Reader) (*Catalogue, error) {
+	raw, err := io.ReadAll(io.LimitReader(r, maxCatalogueFile+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(raw) > maxCatalogueFile {
+		return nil, fmt.Errorf("expected at most %d MB", maxCatalogueFile>>20)
+	}
+	var f catalogueFile
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return nil, fmt.Errorf("not a catalogue: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the catalogue")
+	}
+	if f.Version != catalogueVersion {
+		return nil, fmt.Errorf("version: expected %d, got %d", catalogueVersion, f.Version)
+	}
+	if len(f.Outlines) > maxEntries {
+		return nil, fmt.Errorf("outlines: expected at most %d, got %d", maxEntries, len(f.Outlines))
+	}
+	c := &Catalogue{}
+	for i, e := range f.Outlines {
+		entry, err := e.entry()
+		if err != nil {
+			return nil, fmt.Errorf("outlines[%d] (%q): %w", i, e.Name, err)
+		}
+		if c.Entry(entry.Name) != nil {
+			return nil, fmt.Errorf("outlines[%d]: name: %q stands twice", i, e.Name)
+		}
+		c.Entries = append(c.Entries, entry)
+	}
+	return c, nil
+}
+
+func (f entryFile) entry() (CatalogueEntry, error) {
+	e := CatalogueEntry{Name: f.Name, Kind: f.Kind, Sigma: OutlineSigma, Top: TokenTop}
+	if f.Name == "" {
+		return e, errors.New("name: expected a name, got none")
+	}
+	if !slices.Contains(obstacleKinds, f.Kind) {
+		return e, fmt.Errorf("kind: expected one of %v, got %q", obstacleKinds, f.Kind)
+	}
+	for _, v := range []struct {
+		key string
+		mm  *float64
+		to  *geom.Length
+	}{{"sigma_mm", f.Sigma, &e.Sigma}, {"top_mm", f.Top, &e.Top}} {
+		if v.mm == nil {
+			continue
+		}
+		if !(*v.mm >= 0 && *v.mm <= 50) {
+			return e, fmt.Errorf("%s: expected 0 to 50, got %v", v.key, *v.mm)
+		}
+		*v.to = geom.Length(*v.mm)
+	}
+	outline, err := normalOutline(f.Outline)
+	if err != nil {
+		return e, fmt.Errorf("outline_mm: %w", err)
+	}
+	e.Outline = outline
+	return e, nil
+}
+
+// normalOutline checks an outline and puts it into its normal form:
+// counter-clockwise, its centroid at the origin.
+func normalOutline(in [][2]float64) ([]geom.Point, error) {
+	if len(in) < 3 || len(in) > maxOutlinePoints {
+		return nil, fmt.Errorf("expected 3 to %d points, got %d", maxOutlinePoints, len(in))
+	}
+	out := make([]geom.Point, len(in))
+	for i, p := range in {
+		if !(math.Abs(p[0]) < 1000 && math.Abs(p[1]) < 1000) {
+			return nil, fmt.Errorf("point %d: expected millimetres, got %v", i, p)
+		}
+		out[i] = geom.Point{X: p[0], Y: p[1]}
+	}
+	if i, j, ok := geom.Polygon(out).Crossing(); ok {
+		return nil, fmt.Errorf("edge %d crosses edge %d: expected an outline that does not cross itself", i, j)
+	}
+	area, c := centroid(out)
+	if a := math.Abs(area); !(a >= leastTokenArea && a <= mostTokenArea) {
+		return nil, fmt.Errorf("expected an area of %g to %d mm², got %.1f", leastTokenArea, int(mostTokenArea), a)
+	}
+	if area < 0 {
+		slices.Reverse(out)
+	}
+	for i := range out {
+		out[i] = out[i].Sub(c)
+	}
+	return out, nil
+}
+
+// centroid returns the signed area (positive counter-clockwise) and the centroid of
+// a polygon.
+func centroid(p []geom.Point) (area float64, c geom.Point) {
+	o := p[0] // far from the origin the sums would lose their digits
+	for i := range p {
+		a, b := p[i].Sub(o), p[(i+1)%len(p)].Sub(o)
+		w := a.X*b.Y - a.Y*b.X
+		area += w / 2
+		c.X += w * (a.X + b.X) / 6
+		c.Y += w * (a.Y + b.Y) / 6
+	}
+	if area == 0 {
+		return 0, o
+	}
+	return area, c.Mul(1 / area).Add(o)
+}
+
+// LoadCatalogue reads a catalogue file.
+func LoadCatalogue(path string) (*Catalogue, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("vision: catalogue: %w", err)
+	}
+	defer f.Close()
+	c, err := ParseCatalogue(f)
+	if err != nil {
+		return nil, fmt.Errorf("vision: catalogue %s: %w", path, err)
+	}
+	return c, nil
+}
+
+// MarshalJSON writes the catalogue as its file holds it: three decimals, a micrometre.
+func (c *Catalogue) MarshalJSON() ([]byte, error) {
+	f := catalogueFile{Version: catalogueVersion, Outlines: []entryFile{}}
+	for _, e := range c.Entries {
+		sigma, top := float64(e.Sigma), float64(e.Top)
+		o := entryFile{Name: e.Name, Kind: e.Kind, Sigma: &sigma, Top: &top}
+		for _, p := range e.Outline {
+			o.Outline = append(o.Outline, [2]float64{math.Round(p.X*1000) / 1000, math.Round(p.Y*1000) / 1000})
+		}
+		f.Outlines = append(f.Outlines, o)
+	}
+	return json.Marshal(f)
+}

@@ -1,0 +1,107 @@
+package vision_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+const rockFile = `{"version":1,"outlines":[{"name":"rock","kind":"asteroid","outline_mm":[[10,10],[50,10],[60,40],[20,50]]}]}`
+
+func TestACatalogueIsReadIntoItsNormalForm(t *testing.T) {
+	c, err := vision.ParseCatalogue(strings.NewReader(rockFile))
+	require.NoError(t, err)
+	e := c.Entry("rock")
+	require.NotNil(t, e)
+	assert.Equal(t, "asteroid", e.Kind)
+	assert.Equal(t, geom.Length(vision.TokenTop), e.Top)
+	assert.Equal(t, geom.Length(vision.OutlineSigma), e.Sigma)
+	var middle geom.Point
+	for _, p := range e.Outline {
+		middle = middle.Add(p)
+	}
+	assert.Less(t, middle.Norm(), 10.0, "about its centroid")
+
+	clockwise := strings.Replace(rockFile, "[[10,10],[50,10],[60,40],[20,50]]", "[[20,50],[60,40],[50,10],[10,10]]", 1)
+	d, err := vision.ParseCatalogue(strings.NewReader(clockwise))
+	require.NoError(t, err)
+	for _, p := range d.Entry("rock").Outline {
+		assert.Less(t, geom.Polygon(e.Outline).BoundaryDistance(p), 1e-9, "either way round")
+	}
+	assert.Positive(t, signedArea(d.Entry("rock").Outline))
+}
+
+func TestTheOtherFaceIsTheMirrorImage(t *testing.T) {
+	c, err := vision.ParseCatalogue(strings.NewReader(rockFile))
+	require.NoError(t, err)
+	e := c.Entry("rock")
+	front, back := geom.Polygon(e.Face(false)), geom.Polygon(e.Face(true))
+	assert.InDelta(t, front.Area(), back.Area(), 1e-9)
+	assert.Positive(t, signedArea(back), "counter-clockwise")
+	for i, p := range front {
+		assert.Contains(t, back, geom.Point{X: -p.X, Y: p.Y}, "point %d", i)
+	}
+}
+
+func signedArea(p []geom.Point) (a float64) {
+	for i := range p {
+		q := p[(i+1)%len(p)]
+		a += p[i].X*q.Y - p[i].Y*q.X
+	}
+	return a / 2
+}
+
+func TestABadCatalogueNamesTheEntryAndTheKey(t *testing.T) {
+	outline := `[[0,0],[40,0],[0,40]]`
+	for name, c := range map[string]struct{ text, want string }{
+		"not JSON":            {`rocks`, "not a catalogue"},
+		"another version":     {`{"version":2}`, "version: expected 1, got 2"},
+		"an unknown key":      {`{"version":1,"rocks":[]}`, `unknown field "rocks"`},
+		"something more":      {rockFile + rockFile, "something follows"},
+		"no name":             {`{"version":1,"outlines":[{"kind":"gas","outline_mm":` + outline + `}]}`, "outlines[0] (\"\"): name: expected a name"},
+		"a kind of its own":   {`{"version":1,"outlines":[{"name":"a","kind":"moon","outline_mm":` + outline + `}]}`, `kind: expected one of [asteroid debris gas], got "moon"`},
+		"one name twice":      {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":` + outline + `},{"name":"a","kind":"gas","outline_mm":` + outline + `}]}`, `outlines[1]: name: "a" stands twice`},
+		"two points":          {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[1,1]]}]}`, "outline_mm: expected 3 to 5000 points, got 2"},
+		"an outline in miles": {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[1e9,0],[0,4]]}]}`, "point 1: expected millimetres"},
+		"a bow tie":           {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[40,40],[40,0],[0,40]]}]}`, "does not cross itself"},
+		"a crumb":             {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[1,0],[0,1]]}]}`, "expected an area of 50 to 40000 mm²"},
+		"a negative sigma":    {`{"version":1,"outlines":[{"name":"a","kind":"gas","sigma_mm":-1,"outline_mm":` + outline + `}]}`, "sigma_mm: expected 0 to 50"},
+		"a tower":             {`{"version":1,"outlines":[{"name":"a","kind":"gas","top_mm":300,"outline_mm":` + outline + `}]}`, "top_mm: expected 0 to 50"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := vision.ParseCatalogue(strings.NewReader(c.text))
+			assert.ErrorContains(t, err, c.want)
+		})
+	}
+}
+
+func FuzzCatalogue(f *testing.F) {
+	f.Add([]byte(rockFile))
+	f.Add([]byte(`{"version":1,"outlines":[]}`))
+	f.Add([]byte(`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[1e308,0],[0,-1e308]]}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		c, err := vision.ParseCatalogue(bytes.NewReader(data))
+		if err != nil {
+			return
+		}
+		doc, err := json.Marshal(c)
+		require.NoError(t, err)
+		again, err := vision.ParseCatalogue(bytes.NewReader(doc))
+		if err != nil { // what is rounded to a micrometre may cross itself
+			require.Contains(t, err.Error(), "outline_mm")
+			return
+		}
+		require.Len(t, again.Entries, len(c.Entries))
+		for i := range c.Entries {
+			require.Equal(t, c.Entries[i].Name, again.Entries[i].Name)
+			require.InDelta(t, signedArea(c.Entries[i].Outline), signedArea(again.Entries[i].Outline), 1)
+		}
+	})
+}

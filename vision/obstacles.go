@@ -1,0 +1,550 @@
+package vision
+
+import (
+	"cmp"
+	"fmt"
+	"image"
+	"math"
+	"slices"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+)
+
+// ObstacleView is an obstacle as a picture shows it.
+type ObstacleView struct {
+	ID      string          // in the scene: the entry's name, or name-2 where it lies there twice
+	Entry   *CatalogueEntry // nil: nothing in the catalogue fits
+	Flipped bool            // the other face than the traced one is up
+	Pose    geom.Pose       // of the outline's centroid
+	Cov     geom.Cov3       // of the pose: mm, rad; systematic part included
+	Outline []geom.Point    // on the table, mm
+
+	OutlinePx []geom.Pixel // of its upper edge, in the picture
+
+	Visible float64 // share of the outline that nothing hides
+	Support float64 // share of the visible outline where the edge was seen in its place
+	RMS     float64 // of the edges' distances from the outline, mm
+	Misfit  float64 // 0…1: how badly the edges fit, those that are missing included
+	Second  string  // the next best entry or face, or the same one lying otherwise; empty: none came near
+	Margin  float64 // by how much the misfit of that one is larger
+
+	radius float64 // of the outline about its centroid, mm
+}
+
+// ObstacleFinder finds obstacles on a mat that was learnt empty. It keeps its
+// buffers and belongs to one goroutine.
+type ObstacleFinder struct {
+	table     calibration.Table
+	catalogue *Catalogue
+	errors    *calibration.ErrorModel
+	reduce    int
+	small     image.Gray
+	diff      *matDiff
+	fit       outlineFit
+	shapes    []shape
+	narrowest float64 // radius of the largest circle in the catalogue's narrowest outline, mm
+	bases     []geom.Polygon
+	covered   []bool    // cells that ships hide
+	solid     []bool    // the mask, holes filled
+	near      []float32 // distance to the mask's border, in cells, up to nearMost
+}
+
+// shape is a face of a catalogue entry, prepared for the coarse search.
+type shape struct {
+	entry   *CatalogueEntry
+	flipped bool
+	outline []geom.Point
+	area    float64
+	border  []geom.Point // about 40 points of the outline
+	inner   []geom.Point // a dozen well inside it
+	outer   []geom.Point // the border's points moved 3 mm outwards
+	radius  float64
+}
+
+// NewObstacleFinder returns a finder for the calibrated table.
+func NewObstacleFinder(t calibration.Table, c *Catalogue, mat *EmptyMat, u calibration.Uncertainty) (*ObstacleFinder, error) {
+	w, h := mat.Size()
+	if math.Abs(float64(w-t.Layout.Width)) > 1 || math.Abs(float64(h-t.Layout.Height)) > 1 {
+		return nil, fmt.Errorf("vision: obstacles: the learnt mat is %v × %v, the table's is %v × %v: learn it again", w, h, t.Layout.Width, t.Layout.Height)
+	}
+	reduce, scale, err := searchReduction(&t)
+	if err != nil {
+		return nil, err
+	}
+	f := &ObstacleFinder{table: t, catalogue: c, errors: calibration.NewErrorModel(t, u), reduce: reduce}
+	cam := t.Camera
+	cam.Intrinsics = reduced(cam.Intrinsics, reduce)
+	f.diff = newMatDiff(&cam, mat)
+	f.fit = outlineFit{cam: &f.table.Camera, diff: f.diff, mat: mat, eye: t.Center(), scale: scale}
+	for i := range c.Entries {
+		for _, flipped := range [2]bool{false, true} {
+			f.shapes = append(f.shapes, newShape(&c.Entries[i], flipped))
+		}
+		if r := inradius(c.Entries[i].Outline); i == 0 || r < f.narrowest {
+			f.narrowest = r
+		}
+	}
+	return f, nil
+}
+
+// searchReduction returns the factor by which a table's pictures are reduced for a
+// search, and the scale of the whole picture in px/mm.
+func searchReduction(t *calibration.Table) (int, float64, error) {
+	middle := geom.Point{X: float64(t.Layout.Width) / 2, Y: float64(t.Layout.Height) / 2}
+	_, dx, dy, ok := t.PixelJacobian(middle, 0)
+	if !ok {
+		return 0, 0, fmt.Errorf("vision: the middle of the %v × %v mat lies behind the camera", t.Layout.Width, t.Layout.Height)
+	}
+	scale := math.Sqrt(math.Abs(dx.X*dy.Y - dx.Y*dy.X))
+	reduce := 1
+	for scale/float64(reduce) > searchScale {
+		reduce++
+	}
+	return reduce, scale, nil
+}
+
+func newShape(e *CatalogueEntry, flipped bool) shape {
+	s := shape{entry: e, flipped: flipped, outline: e.Face(flipped)}
+	s.area, _ = centroid(s.outline)
+	var fit outlineFit
+	fit.start(s.outline, geom.Pose{})
+	every := max(len(fit.points)/40, 1)
+	for k := 0; k < len(fit.points); k += every {
+		p := fit.points[k]
+		s.border = append(s.border, p.at)
+		s.outer = append(s.outer, p.at.Add(p.normal.Mul(4)))
+		s.radius = max(s.radius, p.at.Norm())
+		if in := p.at.Sub(p.normal.Mul(4)); k%(3*every) == 0 && geom.Polygon(s.outline).Contains(in) {
+			s.inner = append(s.inner, in)
+		}
+	}
+	return s
+}
+
+// guess is a place where an outline may lie.
+type guess struct {
+	shape *shape
+	pose  geom.Pose
+	cost  float64
+}
+
+// Find finds the obstacles in a frame, and the things that lie on the mat and are
+// none that the catalogue knows. bases is what the ships that were found hide of the
+// mat; known are obstacles of an earlier picture, which are looked for first where
+// they were.
+func (f *ObstacleFinder) Find(frame Frame, bases []geom.Polygon, known []ObstacleView) []ObstacleView {
+	search := frame.Gray
+	if f.reduce > 1 {
+		search = shrink(frame.Gray, f.reduce, &f.small)
+	}
+	f.diff.compare(search)
+	f.bases = append(f.bases[:0], bases...)
+	hidden := f.hidden
+	f.coverShips(bases)
+	var all []ObstacleView
+	for i := range known {
+		all = f.stillThere(frame.Gray, &known[i], all)
+	}
+	for _, sign := range [2]float32{1, 0} {
+		f.diff.threshold(sign)
+		for k, c := range f.covered {
+			if c {
+				f.diff.mask[k] = false
+			}
+		}
+		f.prepare()
+		for _, b := range f.diff.blobs(120) {
+			if f.explained(all, b) {
+				continue
+			}
+			if v, ok := f.match(frame.Gray, b, hidden, sign != 0); ok {
+				all = append(all, v)
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b ObstacleView) int { return cmp.Compare(b.quality(), a.quality()) })
+	var out []ObstacleView
+	for _, v := range all {
+		if !slices.ContainsFunc(out, func(o ObstacleView) bool {
+			return geom.Polygon(o.Outline).Contains(v.Pose.Point) || geom.Polygon(v.Outline).Contains(o.Pose.Point)
+		}) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// hidden reports whether a ship hides a point of the mat, or is so near that its edge
+// would be taken for another.
+func (f *ObstacleFinder) hidden(p geom.Point) bool {
+	for _, b := range f.bases {
+		if b.Contains(p) || b.BoundaryDistance(p) < shipMargin {
+			return true
+		}
+	}
+	return false
+}
+
+// stillThere appends an obstacle of an earlier picture if it lies where it did. One
+// that a ship or a hand now hides keeps its place, as long as nothing of the empty mat
+// shows where it lay: obstacles do not move during a game.
+func (f *ObstacleFinder) stillThere(g *image.Gray, known *ObstacleView, all []ObstacleView) []ObstacleView {
+	v, ok := f.refit(g, known)
+	if ok && v.Misfit < goodMisfit && v.Visible >= acceptVisible && v.Pose.Distance(known.Pose.Point) < 1 {
+		v.Second, v.Margin = known.Second, known.Margin
+		return append(all, v)
+	}
+	if f.coveredWhole(known.Outline) {
+		return append(all, *known)
+	}
+	return all
+}
+
+// coveredWhole reports whether something, be it a ship, lies on all of an outline's
+// inside.
+func (f *ObstacleFinder) coveredWhole(outline geom.Polygon) bool {
+	w, h := f.diff.view.width, f.diff.view.height
+	f.diff.threshold(0)
+	_, c := centroid(outline)
+	bare, n := 0, 0
+	for _, share := range [...]float64{0.2, 0.4, 0.6, 0.8} {
+		for i := 0; i < len(outline); i += max(len(outline)/40, 1) {
+			p := c.Lerp(outline[i], share)
+			x, y := int(p.X/diffStep), int(p.Y/diffStep)
+			if !outline.Contains(p) || x < 0 || y < 0 || x >= w || y >= h {
+				continue
+			}
+			n++
+			if k := y*w + x; !f.diff.mask[k] && !f.covered[k] {
+				bare++
+			}
+		}
+	}
+	return n > 0 && 10*bare < n
+}
+
+// refit fits an obstacle that was found before from where it lay.
+func (f *ObstacleFinder) refit(g *image.Gray, v *ObstacleView) (ObstacleView, bool) {
+	for i := range f.shapes {
+		if s := &f.shapes[i]; s.entry == v.Entry && s.flipped == v.Flipped {
+			return f.refine(g, guess{shape: s, pose: v.Pose}, f.hidden)
+		}
+	}
+	return ObstacleView{}, false
+}
+
+// explained reports whether most of a blob lies on an obstacle that was found.
+func (f *ObstacleFinder) explained(found []ObstacleView, b blob) bool {
+	w := f.diff.view.width
+	for _, v := range found {
+		if v.Misfit > goodMisfit {
+			continue
+		}
+		in := 0
+		for i := 0; i < len(b.cells); i += 8 {
+			c := int(b.cells[i])
+			if geom.Polygon(v.Outline).Contains(geom.Point{X: float64(c%w) + 0.5, Y: float64(c/w) + 0.5}) {
+				in++
+			}
+		}
+		if 8*in > len(b.cells)*6/10 {
+			return true
+		}
+	}
+	return false
+}
+
+// shipMargin is how far round a base, in mm, what the picture shows is the ship's.
+const shipMargin = 3
+
+// coverShips marks the cells that ships hide.
+func (f *ObstacleFinder) coverShips(bases []geom.Polygon) {
+	w, h := f.diff.view.width, f.diff.view.height
+	if f.covered == nil {
+		f.covered = make([]bool, w*h)
+	}
+	clear(f.covered)
+	for _, b := range bases {
+		lo, hi := b[0], b[0]
+		for _, p := range b {
+			lo = geom.Point{X: min(lo.X, p.X), Y: min(lo.Y, p.Y)}
+			hi = geom.Point{X: max(hi.X, p.X), Y: max(hi.Y, p.Y)}
+		}
+		for j := max(int(lo.Y)-shipMargin, 0); j <= min(int(hi.Y)+shipMargin, h-1); j++ {
+			for i := max(int(lo.X)-shipMargin, 0); i <= min(int(hi.X)+shipMargin, w-1); i++ {
+				p := geom.Point{X: float64(i) + 0.5, Y: float64(j) + 0.5}
+				if b.Contains(p) || b.BoundaryDistance(p) < shipMargin {
+					f.covered[j*w+i] = true
+				}
+			}
+		}
+	}
+}
+
+const nearMost = 8 // cells
+
+// prepare fills the mask's holes and measures how far each cell is from its border.
+func (f *ObstacleFinder) prepare() {
+	w, h := f.diff.view.width, f.diff.view.height
+	f.solid = fillHoles(closeMask(f.diff.mask, w, h, 2), w, h)
+	if f.near == nil {
+		f.near = make([]float32, w*h)
+	}
+	for k := range f.near {
+		f.near[k] = nearMost
+	}
+	for j := 1; j < h-1; j++ {
+		for i := 1; i < w-1; i++ {
+			k := j*w + i
+			if f.solid[k] && (!f.solid[k-1] || !f.solid[k+1] || !f.solid[k-w] || !f.solid[k+w]) {
+				f.near[k] = 0
+			}
+		}
+	}
+	const d1, d2 = 0.955, 1.3693 // Borgefors 1986
+	for k := w + 1; k < len(f.near)-w-1; k++ {
+		f.near[k] = min(f.near[k], f.near[k-1]+d1, f.near[k-w]+d1, f.near[k-w-1]+d2, f.near[k-w+1]+d2)
+	}
+	for k := len(f.near) - w - 2; k > w; k-- {
+		f.near[k] = min(f.near[k], f.near[k+1]+d1, f.near[k+w]+d1, f.near[k+w+1]+d2, f.near[k+w-1]+d2)
+	}
+}
+
+// fillHoles returns the mask with everything set that the border cannot reach.
+func fillHoles(mask []bool, w, h int) []bool {
+	out := make([]bool, len(mask))
+	for k := range out {
+		out[k] = true
+	}
+	var stack []int32
+	push := func(x, y int) {
+		if x < 0 || y < 0 || x >= w || y >= h {
+			return
+		}
+		if k := y*w + x; !mask[k] && out[k] {
+			out[k] = false
+			stack = append(stack, int32(k))
+		}
+	}
+	for x := range w {
+		push(x, 0)
+		push(x, h-1)
+	}
+	for y := range h {
+		push(0, y)
+		push(w-1, y)
+	}
+	for len(stack) > 0 {
+		k := int(stack[len(stack)-1])
+		stack = stack[:len(stack)-1]
+		push(k%w-1, k/w)
+		push(k%w+1, k/w)
+		push(k%w, k/w-1)
+		push(k%w, k/w+1)
+	}
+	return out
+}
+
+const (
+	headings     = 60
+	goodMisfit   = 0.40 // an obstacle that fits better is not searched for any further
+	scanHeadings = 36
+	scanStep     = 4 // mm
+)
+
+// match finds the catalogue's outline that fits a blob best: centred on the blob
+// first; where that fits badly, because shadow or another thing is part of the blob,
+// anywhere in it.
+func (f *ObstacleFinder) match(g *image.Gray, b blob, hidden func(geom.Point) bool, scan bool) (ObstacleView, bool) {
+	w := f.diff.view.width
+	var center geom.Point
+	for _, c := range b.cells {
+		center.X += (float64(int(c)%w) + 0.5) * diffStep
+		center.Y += (float64(int(c)/w) + 0.5) * diffStep
+	}
+	area := float64(len(b.cells))
+	center = center.Mul(1 / area)
+	var guesses []guess
+	for i := range f.shapes {
+		s := &f.shapes[i]
+		if s.area < 0.7*area || s.area > 1.4*area {
+			continue
+		}
+		for k := range headings {
+			pose := geom.Pose{Point: center, Heading: geom.Angle(2 * math.Pi * float64(k) / headings)}
+			guesses = append(guesses, guess{s, pose, f.cost(s, pose)})
+		}
+	}
+	best, ok := f.best(g, guesses, hidden)
+	if ok && best.Misfit < goodMisfit || !scan {
+		return best, ok
+	}
+	other, ok2 := f.best(g, f.scan(b), hidden)
+	if ok2 && (!ok || other.Misfit < best.Misfit) {
+		return other, true
+	}
+	return best, ok
+}
+
+// scan tries every outline all over a blob.
+func (f *ObstacleFinder) scan(b blob) []guess {
+	var out []guess
+	w := f.diff.view.width
+	worst := 1.6
+	for i := range f.shapes {
+		s := &f.shapes[i]
+		if s.area > 1.2*float64(len(b.cells)) {
+			continue
+		}
+		for y := b.box.Min.Y; y < b.box.Max.Y; y += scanStep {
+			for x := b.box.Min.X; x < b.box.Max.X; x += scanStep {
+				if !f.solid[y*w+x] {
+					continue
+				}
+				for k := range scanHeadings {
+					pose := geom.Pose{Point: geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5}, Heading: geom.Angle(2 * math.Pi * float64(k) / scanHeadings)}
+					if !f.filled(s, pose) {
+						continue
+					}
+					if c := f.cost(s, pose); c < worst {
+						out = append(out, guess{s, pose, c})
+					}
+				}
+			}
+		}
+	}
+	return out
+}
+
+// filled reports whether an outline's inside is all part of the mask.
+func (f *ObstacleFinder) filled(s *shape, pose geom.Pose) bool {
+	w, h := f.diff.view.width, f.diff.view.height
+	sin, cos := math.Sincos(float64(pose.Heading))
+	for _, p := range s.inner {
+		i, j := int(pose.X+cos*p.X+sin*p.Y), int(pose.Y-sin*p.X+cos*p.Y)
+		if i < 0 || j < 0 || i >= w || j >= h || !f.solid[j*w+i] {
+			return false
+		}
+	}
+	return true
+}
+
+// best settles the best guesses and fits them to the picture.
+func (f *ObstacleFinder) best(g *image.Gray, guesses []guess, hidden func(geom.Point) bool) (best ObstacleView, ok bool) {
+	slices.SortFunc(guesses, func(a, b guess) int { return cmp.Compare(a.cost, b.cost) })
+	guesses = slices.Clone(guesses[:min(len(guesses), 60)])
+	for i := range guesses {
+		f.settle(&guesses[i])
+	}
+	slices.SortFunc(guesses, func(a, b guess) int { return cmp.Compare(a.cost, b.cost) })
+	var fits []ObstacleView
+	tried := 0
+	for i, c := range guesses {
+		if tried >= 6 || c.cost > 2.5 {
+			break
+		}
+		if slices.ContainsFunc(guesses[:i], func(o guess) bool {
+			return o.shape == c.shape && o.pose.Distance(c.pose.Point) < 3 && math.Abs(float64((o.pose.Heading-c.pose.Heading).Signed())) < 0.1
+		}) {
+			continue
+		}
+		tried++
+		if v, ok := f.refine(g, c, hidden); ok && v.Visible >= acceptVisible {
+			fits = append(fits, v)
+		}
+	}
+	if len(fits) == 0 {
+		return best, false
+	}
+	slices.SortStableFunc(fits, func(a, b ObstacleView) int { return cmp.Compare(a.Misfit, b.Misfit) })
+	best = fits[0]
+	for _, v := range fits[1:] {
+		if !v.same(&best) {
+			best.Second, best.Margin = v.Entry.Name, v.Misfit-best.Misfit
+			break
+		}
+	}
+	return best, true
+}
+
+// same reports whether two fits put the same face of an entry into about the same place.
+func (v *ObstacleView) same(o *ObstacleView) bool {
+	turned := math.Abs(float64((v.Pose.Heading - o.Pose.Heading).Signed()))
+	return v.Entry == o.Entry && v.Flipped == o.Flipped && v.Pose.Distance(o.Pose.Point) < 3 && turned < 0.18
+}
+
+func (v *ObstacleView) quality() float64 { return -v.Misfit }
+
+// cost is the mean distance, in mm, of an outline from the mask's border, and more
+// where its inside is empty or its outside is not.
+func (f *ObstacleFinder) cost(s *shape, pose geom.Pose) float64 {
+	w, h := f.diff.view.width, f.diff.view.height
+	sin, cos := math.Sincos(float64(pose.Heading))
+	at := func(p geom.Point) int {
+		i, j := int(pose.X+cos*p.X+sin*p.Y), int(pose.Y-sin*p.X+cos*p.Y)
+		if i < 0 || j < 0 || i >= w || j >= h {
+			return -1
+		}
+		return j*w + i
+	}
+	var sum float64
+	for _, p := range s.border {
+		if k := at(p); k >= 0 {
+			sum += math.Min(float64(f.near[k]), 4)
+		} else {
+			sum += 4
+		}
+	}
+	sum /= float64(len(s.border))
+	for _, p := range s.inner {
+		if k := at(p); k < 0 || !f.solid[k] {
+			sum += 2 / float64(len(s.inner))
+		}
+	}
+	for _, p := range s.outer {
+		if k := at(p); k >= 0 && f.solid[k] {
+			sum += 1 / float64(len(s.outer))
+		}
+	}
+	return sum
+}
+
+// settle moves a guess downhill in small steps.
+func (f *ObstacleFinder) settle(c *guess) {
+	move, turn := 2.0, 0.06
+	for range 12 {
+		improved := false
+		for _, d := range [...][3]float64{{move, 0, 0}, {-move, 0, 0}, {0, move, 0}, {0, -move, 0}, {0, 0, turn}, {0, 0, -turn}} {
+			p := c.pose
+			p.X, p.Y, p.Heading = p.X+d[0], p.Y+d[1], p.Heading+geom.Angle(d[2])
+			if cost := f.cost(c.shape, p); cost < c.cost {
+				c.pose, c.cost, improved = p, cost, true
+			}
+		}
+		if !improved {
+			move, turn = move/2, turn/2
+		}
+	}
+}
+
+// refine fits a guess to the picture's edges.
+func (f *ObstacleFinder) refine(g *image.Gray, c guess, hidden func(geom.Point) bool) (ObstacleView, bool) {
+	s := c.shape
+	f.fit.start(s.outline, c.pose)
+	if !f.fit.solve(g, s.entry.Top, hidden) {
+		return ObstacleView{}, false
+	}
+	v := ObstacleView{
+		Entry: s.entry, Flipped: s.flipped, Pose: f.fit.pose, Cov: f.fit.cov,
+		radius: s.radius, Visible: f.fit.visible, Support: f.fit.support, RMS: f.fit.rms, Misfit: f.fit.misfit,
+	}
+	sys := f.errors.Systematic(v.Pose, s.entry.Top, geom.Length(s.radius))
+	for i := range v.Cov {
+		v.Cov[i] += sys[i]
+	}
+	for _, p := range s.outline {
+		v.Outline = append(v.Outline, v.Pose.Transform(p))
+	}
+	return v, true
+}

@@ -1,0 +1,437 @@
+package vision
+
+import (
+	"fmt"
+	"image"
+	"math"
+	"slices"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// ObstacleSight is what a picture says of the obstacles on the table.
+type ObstacleSight struct {
+	// Unseen says in a few words why obstacles are not watched; empty when they are,
+	// so that one that is not listed is not there, but for where Things lie.
+	Unseen string
+	Views  []ObstacleView // what was recognised; unless Unseen, one for each obstacle of the scene, in the same order
+	Things []Thing        // what lies on the mat, could hide or be an obstacle, and is none that is known
+}
+
+// Thing is something on the mat that nothing in the catalogue fits.
+type Thing struct {
+	Outline   []geom.Point // convex, on the table, mm
+	OutlinePx []geom.Pixel // the same in the picture
+	Area      float64      // mm²
+}
+
+// Why obstacles are not watched, as far as it is the same words each time.
+const (
+	unseenChanging = "the picture is changing"
+	unseenOtherMat = "the mat does not look like the one that was learnt empty"
+	unseenHidden   = "too much of the mat is outside the picture, or white with glare"
+)
+
+// obstacleWatch looks for obstacles when the picture has changed and come to rest,
+// and sees to it between that each still lies where it was found.
+type obstacleWatch struct {
+	finder *ObstacleFinder
+	still  stillness
+	sight  ObstacleSight
+	looked bool // sight is of the picture that still remembers
+	turn   int  // of the obstacle that is looked at again next
+}
+
+// see returns what a frame says of the obstacles. The first frame is searched at
+// once; after a change the search waits until two frames agree.
+func (w *obstacleWatch) see(f Frame, bases []geom.Polygon) ObstacleSight {
+	changed, resting := w.still.look(f.Gray)
+	switch {
+	case w.looked && !changed && w.holds(f):
+		return w.sight
+	case w.looked && !resting:
+		return ObstacleSight{Unseen: unseenChanging}
+	}
+	w.sight = w.finder.look(f, bases, w.sight.Views)
+	w.still.keep(w.finder.diff.noise)
+	w.looked = true
+	return w.sight
+}
+
+// holds fits one of the obstacles again, another one each time, and reports whether
+// it lies where it did.
+func (w *obstacleWatch) holds(f Frame) bool {
+	if len(w.sight.Views) == 0 {
+		return true
+	}
+	w.turn = (w.turn + 1) % len(w.sight.Views)
+	v := &w.sight.Views[w.turn]
+	again, ok := w.finder.refit(f.Gray, v)
+	if !ok || again.Misfit > acceptMisfit {
+		return false
+	}
+	// Noise moves a fit by much less than its whole sigma.
+	limit := 0.2 + 2*math.Sqrt(max(v.Cov[0], v.Cov[4]))
+	turned := math.Abs(float64((again.Pose.Heading - v.Pose.Heading).Signed())) * v.radius
+	return again.Pose.Distance(v.Pose.Point)+geom.Length(turned) < geom.Length(limit)
+}
+
+// stillness tells whether a picture differs from one that was kept. It compares the
+// mean grey levels of small blocks of the mat, less what all of them changed by.
+type stillness struct {
+	pixels  []int32 // of the samples, block by block
+	starts  []int32 // of each block in pixels, and the end
+	kept    []float32
+	before  []float32
+	now     []float32
+	ratios  []float64
+	minimum float32 // change of a block's mean that counts
+}
+
+const (
+	stillBlock = 12 // mm: a token that moves by 1 mm changes a block by a twelfth of its contrast
+	stillStep  = 2  // mm between samples
+)
+
+func newStillness(cam *calibration.Camera, width, height geom.Length) stillness {
+	var s stillness
+	for y := 0.0; y+stillBlock <= float64(height); y += stillBlock {
+		for x := 0.0; x+stillBlock <= float64(width); x += stillBlock {
+			from := len(s.pixels)
+			for dy := stillStep / 2.0; dy < stillBlock; dy += stillStep {
+				for dx := stillStep / 2.0; dx < stillBlock; dx += stillStep {
+					px, ok := cam.PixelOf(geom.Point{X: x + dx, Y: y + dy}, 0)
+					i, j := int(math.Round(px.X)), int(math.Round(px.Y))
+					if ok && i >= 0 && j >= 0 && i < cam.Width && j < cam.Height {
+						s.pixels = append(s.pixels, int32(j*cam.Width+i))
+					}
+				}
+			}
+			if len(s.pixels) > from {
+				s.starts = append(s.starts, int32(from))
+			}
+		}
+	}
+	n := len(s.starts)
+	s.starts = append(s.starts, int32(len(s.pixels)))
+	s.kept, s.before, s.now = make([]float32, n), make([]float32, n), make([]float32, n)
+	return s
+}
+
+// look takes a picture, and reports whether it differs from the one that was kept,
+// and whether it is like the one before it.
+func (s *stillness) look(g *image.Gray) (changed, resting bool) {
+	s.before, s.now = s.now, s.before
+	w := g.Rect.Dx()
+	for b := range s.now {
+		var sum int
+		from, to := s.starts[b], s.starts[b+1]
+		for _, p := range s.pixels[from:to] {
+			i := int(p)
+			if g.Stride != w {
+				i = i/w*g.Stride + i%w
+			}
+			sum += int(g.Pix[i])
+		}
+		s.now[b] = float32(sum) / float32(to-from)
+	}
+	return s.differ(s.kept), !s.differ(s.before)
+}
+
+// keep remembers the present picture. noise is that of a cell of the search, in grey levels.
+func (s *stillness) keep(noise float64) {
+	copy(s.kept, s.now)
+	s.minimum = float32(1.2 + 0.5*noise)
+}
+
+// differ reports whether any block differs from another picture's, light that
+// changed everywhere apart.
+func (s *stillness) differ(from []float32) bool {
+	s.ratios = s.ratios[:0]
+	for b, v := range s.now {
+		if v > darkest && from[b] > darkest && b%3 == 0 {
+			s.ratios = append(s.ratios, float64(v/from[b]))
+		}
+	}
+	gain := float32(1)
+	if len(s.ratios) > 20 {
+		gain = float32(quantile(s.ratios, 0.5))
+	}
+	limit := max(s.minimum, 1.2)
+	for b, v := range s.now {
+		if d := v - gain*from[b]; d > limit || d < -limit {
+			return true
+		}
+	}
+	return false
+}
+
+// An obstacle is believed when its edges fit better than acceptMisfit and at least
+// acceptVisible of its outline is in view, and no other entry or face fits nearly as
+// well. On 28 rendered pictures (2026-11-21, docs/accuracy.md) the right entries had
+// misfits below 0.45, and whatever else lay on the mat fitted worse than 0.47.
+const (
+	acceptMisfit  = 0.45
+	acceptVisible = 0.5
+	acceptMargin  = 0.05
+
+	// Obstacles that were not recognised, in glare, had misfits from 0.48 on: what fits
+	// better than suspectMisfit may be one.
+	suspectMisfit = 0.55
+)
+
+// suspects makes things of what may be an obstacle and is not beyond doubt.
+func (f *ObstacleFinder) suspects(doubtful []ObstacleView) (out []Thing) {
+	for _, v := range doubtful {
+		area, _ := centroid(v.Outline)
+		t := Thing{Outline: geom.Polygon(v.Outline).Hull(nil), Area: area}
+		for _, p := range t.Outline {
+			px, _ := f.table.PixelOf(p, 0)
+			t.OutlinePx = append(t.OutlinePx, px)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// accepted reports whether a match may stand in a scene.
+func (v *ObstacleView) accepted() bool {
+	return v.Entry != nil && v.Misfit <= acceptMisfit && v.Visible >= acceptVisible && (v.Second == "" || v.Margin >= acceptMargin)
+}
+
+// look searches a frame and decides what may stand in a scene.
+func (f *ObstacleFinder) look(frame Frame, bases []geom.Polygon, known []ObstacleView) ObstacleSight {
+	var out ObstacleSight
+	var doubtful []ObstacleView
+	for _, v := range f.Find(frame, bases, known) {
+		switch {
+		case v.accepted():
+			out.Views = append(out.Views, v)
+		case v.Misfit < suspectMisfit:
+			doubtful = append(doubtful, v)
+		}
+	}
+	f.name(out.Views)
+	for i := range out.Views {
+		v := &out.Views[i]
+		for _, p := range v.Outline {
+			px, _ := f.table.PixelOf(p, v.Entry.Top)
+			v.OutlinePx = append(v.OutlinePx, px)
+		}
+	}
+	out.Unseen = f.unseen()
+	if out.Unseen == unseenOtherMat { // what was recognised there is chance
+		out.Views = nil
+		return out
+	}
+	out.Things = append(f.suspects(doubtful), f.things(out.Views)...)
+	return out
+}
+
+// name gives each obstacle the name of its entry, and where an entry lies there
+// twice, numbers from player 1's edge.
+func (f *ObstacleFinder) name(views []ObstacleView) {
+	slices.SortFunc(views, func(a, b ObstacleView) int {
+		if a.Entry.Name != b.Entry.Name {
+			if a.Entry.Name < b.Entry.Name {
+				return -1
+			}
+			return 1
+		}
+		if a.Pose.Y < b.Pose.Y {
+			return -1
+		}
+		return 1
+	})
+	taken := map[string]bool{}
+	for i := range f.catalogue.Entries {
+		taken[f.catalogue.Entries[i].Name] = true
+	}
+	for i := range views {
+		v := &views[i]
+		v.ID = v.Entry.Name
+		if i > 0 && views[i-1].Entry == v.Entry {
+			for n := 2; taken[v.ID]; n++ {
+				v.ID = fmt.Sprintf("%s-%d", v.Entry.Name, n)
+			}
+			taken[v.ID] = true
+		}
+	}
+}
+
+// What of the mat may be out of sight before nobody says that nothing lies there,
+// and how much of it may differ from the learnt one before it is another mat.
+const (
+	blindShare  = 0.02
+	coveredMost = 0.5
+
+	noiseMost = 8.0 // grey levels: a camera's own noise is 1 to 4
+	gainMost  = 3.0 // of the light since, either way
+)
+
+// unseen says what keeps the whole mat from being seen, or nothing.
+func (f *ObstacleFinder) unseen() string {
+	if g := quantile(slices.Clone(f.diff.gain.ratio), 0.5); f.diff.noise > noiseMost || g < 1/gainMost || g > gainMost {
+		return unseenOtherMat
+	}
+	var blind, set, all int
+	for k := 0; k < len(f.diff.work); k += 3 {
+		all++
+		v := f.diff.work[k]
+		if v != v || v >= 254 && f.diff.empty[k] >= 250 {
+			blind++
+		}
+		if f.diff.mask[k] {
+			set++
+		}
+	}
+	switch {
+	case float64(set) > coveredMost*float64(all):
+		return unseenOtherMat
+	case float64(blind) > blindShare*float64(all):
+		return unseenHidden
+	}
+	return ""
+}
+
+// things returns what lies on the mat, is no known obstacle and belongs to no ship,
+// and is so wide that the catalogue's narrowest obstacle could be it or lie under it.
+func (f *ObstacleFinder) things(known []ObstacleView) []Thing {
+	w, h := f.diff.view.width, f.diff.view.height
+	f.diff.threshold(1)
+	f.markDark()
+	mask := closeMask(f.diff.mask, w, h, 2)
+	for k, c := range f.covered {
+		if c {
+			mask[k] = false
+		}
+	}
+	for _, v := range known {
+		f.erase(mask, v.Outline, 4)
+	}
+	r := max(int(thingShare*f.narrowest), 3)
+	copy(f.diff.mask, openMask(mask, w, h, r))
+	var out []Thing
+	for _, b := range f.diff.blobs(int(4 * float64(r*r))) {
+		if f.miniature(b) {
+			continue
+		}
+		var hull geom.Polygon
+		for _, c := range b.cells {
+			hull = append(hull, geom.Point{X: (float64(int(c)%w) + 0.5) * diffStep, Y: (float64(int(c)/w) + 0.5) * diffStep})
+		}
+		t := Thing{Outline: hull.Hull(nil), Area: float64(len(b.cells)) * diffStep * diffStep}
+		for _, p := range t.Outline {
+			px, _ := f.table.PixelOf(p, 0)
+			t.OutlinePx = append(t.OutlinePx, px)
+		}
+		out = append(out, t)
+	}
+	return out
+}
+
+// What is darker than the mat is a shadow, as a rule: it counts as a thing where it
+// takes so much of a light mat's light that ink is the likelier cause.
+const (
+	inkRatio   = 0.3 // of the linear light
+	lightLevel = 60  // grey level from which the mat has light to lose
+)
+
+// markDark adds to the mask what is much darker than a light mat.
+func (f *ObstacleFinder) markDark() {
+	for k, v := range f.diff.work {
+		expected := v - f.diff.diff[k] // gain times empty
+		if expected > lightLevel && linearLight[int(max(v, 0))] < inkRatio*linearLight[min(int(expected), 255)] {
+			f.diff.mask[k] = true
+		}
+	}
+}
+
+// miniatureReach is how far from its base, in mm, a miniature may hide the mat: half
+// a wing's overhang, and what the camera's slant throws it aside.
+const miniatureReach = 55
+
+// miniature reports whether a blob is a ship's miniature: all of it lies near one ship.
+func (f *ObstacleFinder) miniature(b blob) bool {
+	w := f.diff.view.width
+	return slices.ContainsFunc(f.bases, func(base geom.Polygon) bool {
+		for i := 0; i < len(b.cells); i += 5 {
+			c := int(b.cells[i])
+			if base.BoundaryDistance(geom.Point{X: float64(c%w) + 0.5, Y: float64(c/w) + 0.5}) > miniatureReach {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// thingShare is the half side of the square that a thing must hold, as a share of the
+// largest circle's radius in the catalogue's narrowest outline: a square in that circle
+// has 0.71 of it.
+const thingShare = 0.7
+
+// erase clears a mask inside an outline and up to margin mm round it.
+func (f *ObstacleFinder) erase(mask []bool, outline geom.Polygon, margin float64) {
+	w, h := f.diff.view.width, f.diff.view.height
+	lo, hi := outline[0], outline[0]
+	for _, p := range outline {
+		lo = geom.Point{X: min(lo.X, p.X), Y: min(lo.Y, p.Y)}
+		hi = geom.Point{X: max(hi.X, p.X), Y: max(hi.Y, p.Y)}
+	}
+	for j := max(int(lo.Y-margin), 0); j <= min(int(hi.Y+margin), h-1); j++ {
+		for i := max(int(lo.X-margin), 0); i <= min(int(hi.X+margin), w-1); i++ {
+			p := geom.Point{X: float64(i) + 0.5, Y: float64(j) + 0.5}
+			if mask[j*w+i] && (outline.Contains(p) || outline.BoundaryDistance(p) < margin) {
+				mask[j*w+i] = false
+			}
+		}
+	}
+}
+
+// inradius returns about the radius of the largest circle in an outline.
+func inradius(outline geom.Polygon) float64 {
+	lo, hi := outline[0], outline[0]
+	for _, p := range outline {
+		lo = geom.Point{X: min(lo.X, p.X), Y: min(lo.Y, p.Y)}
+		hi = geom.Point{X: max(hi.X, p.X), Y: max(hi.Y, p.Y)}
+	}
+	const steps = 20
+	best := 0.0
+	for i := range steps {
+		for j := range steps {
+			p := geom.Point{X: lo.X + (float64(i)+0.5)/steps*(hi.X-lo.X), Y: lo.Y + (float64(j)+0.5)/steps*(hi.Y-lo.Y)}
+			if outline.Contains(p) {
+				best = max(best, outline.BoundaryDistance(p))
+			}
+		}
+	}
+	return best
+}
+
+// misfitSigma turns a misfit into a standard deviation of the outline, mm: what the
+// edges' own scatter does not show, because glare or shadow moves them together.
+// Measured with the pictures of docs/accuracy.md: 0.3 covers glare that moved an
+// outline by 0.8 mm at a misfit of 0.3.
+const misfitSigma = 1.0
+
+// obstacle returns what stands in the scene.
+func (v *ObstacleView) obstacle() engine.Obstacle {
+	variance := max(v.Cov[0], v.Cov[4]) + v.Cov[8]*v.radius*v.radius + float64(v.Entry.Sigma*v.Entry.Sigma) + misfitSigma*misfitSigma*v.Misfit*v.Misfit
+	return engine.Obstacle{
+		ID: v.ID, Kind: v.Entry.Kind, Pose: v.Pose, Outline: v.Entry.Face(v.Flipped),
+		Sigma: geom.Length(math.Sqrt(variance)),
+	}
+}
+
+// hiddenBy returns the part of the mat that a ship's base hides from the camera: the
+// base's foot and its top as the camera throws it on the mat.
+func hiddenBy(base geom.Polygon, top geom.Length, eye calibration.Vec3) geom.Polygon {
+	var all geom.Polygon
+	k := eye[2] / max(eye[2]-float64(top), 1)
+	for _, p := range base {
+		all = append(all, p, geom.Point{X: eye[0] + (p.X-eye[0])*k, Y: eye[1] + (p.Y-eye[1])*k})
+	}
+	return all.Hull(nil)
+}

@@ -1,0 +1,253 @@
+package tablesim_test
+
+import (
+	"bytes"
+	"image"
+	"math"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/tablesim"
+)
+
+// obstacleTable is a simulated table with two ships and three different obstacles, and
+// its catalogue, whose entries are named otherwise than the obstacles.
+func obstacleTable(t testing.TB) (*tablesim.Table, *vision.Catalogue) {
+	table := tablesim.RandomTable(3, 1920, 1080)
+	table.Minis, table.Clutter, table.Hands = nil, nil, nil
+	table.Scene.Ships = []engine.Ship{
+		{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 450, Y: 150}}},
+		{ID: "B1", Player: 2, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 470, Y: 620}, Heading: math.Pi}},
+	}
+	shapes := [][]geom.Point{
+		{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5}, {X: 10, Y: 30}, {X: -25, Y: 18}},
+		{{X: -20, Y: -30}, {X: 20, Y: -28}, {X: 12, Y: 2}, {X: 30, Y: 30}, {X: -28, Y: 26}},
+		{{X: -35, Y: -12}, {X: 0, Y: -20}, {X: 38, Y: -10}, {X: 34, Y: 14}, {X: -5, Y: 9}, {X: -30, Y: 17}},
+	}
+	c := &vision.Catalogue{}
+	table.Scene.Obstacles = nil
+	for i, kind := range []string{"asteroid", "debris", "gas"} {
+		name := "token-" + kind
+		c.Entries = append(c.Entries, vision.CatalogueEntry{Name: name, Kind: kind, Outline: centred(shapes[i]), Sigma: 0.1, Top: vision.TokenTop})
+		table.Scene.Obstacles = append(table.Scene.Obstacles, engine.Obstacle{
+			ID: name, Kind: kind, Outline: c.Entries[i].Outline,
+			Pose: geom.Pose{Point: geom.Point{X: 250 + 210*float64(i), Y: 300 + 130*float64(i%2)}, Heading: geom.Angle(0.7 + 2.1*float64(i))},
+		})
+	}
+	// The second lies with its other face up.
+	table.Scene.Obstacles[1].Outline = c.Entries[1].Face(true)
+	return table, c
+}
+
+// centred moves an outline so that the centroid of its area is the origin.
+func centred(p []geom.Point) []geom.Point {
+	var c geom.Point
+	for i := range p {
+		q := p[(i+1)%len(p)]
+		w := p[i].X*q.Y - p[i].Y*q.X
+		c = c.Add(p[i].Add(q).Mul(w / 3))
+	}
+	c = c.Mul(1 / signedArea(p))
+	out := make([]geom.Point, len(p))
+	for i := range p {
+		out[i] = p[i].Sub(c)
+	}
+	return out
+}
+
+func tableOf(table *tablesim.Table) calibration.Table {
+	return calibration.Table{Camera: table.Camera, Layout: table.Layout}
+}
+
+// learntOnce keeps the mat of obstacleTable, which takes a second to draw and learn.
+var learntOnce struct {
+	sync.Once
+	mat *vision.EmptyMat
+}
+
+// learnt is the mat of obstacleTable with nothing on it.
+func learnt(t testing.TB, table *tablesim.Table) *vision.EmptyMat {
+	learntOnce.Do(func() { learntOnce.mat = learn(t, table) })
+	require.NotNil(t, learntOnce.mat)
+	return learntOnce.mat
+}
+
+func learn(t testing.TB, table *tablesim.Table) *vision.EmptyMat {
+	empty := *table
+	empty.Scene.Ships, empty.Scene.Obstacles, empty.Minis, empty.Clutter, empty.Hands = nil, nil, nil, nil, nil
+	f := noisy(render(t, &empty), 1)
+	l := vision.NewMatLearner(tableOf(table))
+	require.NoError(t, l.Add(f))
+	mat, err := l.Mat()
+	require.NoError(t, err)
+	return mat
+}
+
+// noisy is a picture with other noise on it than the simulator's, which always lays
+// the same over the same table: a grey level and a half.
+func noisy(f vision.Frame, seed uint64) vision.Frame {
+	rng := rand.New(rand.NewPCG(seed, 0x6e6f697365))
+	g := image.NewGray(f.Gray.Rect)
+	for i, v := range f.Gray.Pix {
+		g.Pix[i] = uint8(min(max(math.Round(float64(v)+1.5*rng.NormFloat64()), 0), 255))
+	}
+	f.Gray = g
+	return f
+}
+
+func render(t testing.TB, table *tablesim.Table) vision.Frame {
+	f, _, err := table.Render()
+	require.NoError(t, err)
+	return f
+}
+
+// worstOutline is the largest distance of a reported outline from the true one, mm.
+func worstOutline(got, want engine.Obstacle) (worst float64) {
+	var truth geom.Polygon
+	for _, p := range want.Outline {
+		truth = append(truth, want.Pose.Transform(p))
+	}
+	for _, p := range got.Outline {
+		worst = max(worst, truth.BoundaryDistance(got.Pose.Transform(p)))
+	}
+	return worst
+}
+
+func TestObstaclesAreFoundWithTheirFaceAndKind(t *testing.T) {
+	table, catalogue := obstacleTable(t)
+	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+	require.NoError(t, err)
+	got, err := l.Locate(render(t, table))
+	require.NoError(t, err)
+	require.NotNil(t, got.Obstacles)
+	require.Empty(t, got.Obstacles.Unseen)
+	assert.False(t, got.Scene.ObstaclesUnseen)
+	assert.Empty(t, got.Scene.Unknown, "nothing else lies there")
+	require.Len(t, got.Scene.Obstacles, 3)
+	for i, o := range got.Scene.Obstacles { // both in the order of the names
+		want := table.Scene.Obstacles[i]
+		assert.Equal(t, want.ID, o.ID)
+		assert.Equal(t, want.Kind, o.Kind)
+		assert.Equal(t, i == 1, got.Obstacles.Views[i].Flipped, "%s: the face that is up", o.ID)
+		worst := worstOutline(o, want)
+		assert.Less(t, worst, 0.6, "%s: worst distance between the outlines, mm", o.ID)
+		assert.Less(t, worst, 3*float64(o.Sigma), "%s: against the stated sigma of %.2f mm", o.ID, float64(o.Sigma))
+		assert.Len(t, got.Obstacles.Views[i].OutlinePx, len(o.Outline))
+	}
+	require.NoError(t, got.Scene.Validate())
+
+	// Nothing changes: the next picture says the same at once.
+	again, err := l.Locate(noisy(render(t, table), 2))
+	require.NoError(t, err)
+	assert.Equal(t, got.Scene.Obstacles, again.Scene.Obstacles)
+}
+
+func TestAMovedObstacleIsNotBelievedUntilThePictureRests(t *testing.T) {
+	table, catalogue := obstacleTable(t)
+	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+	require.NoError(t, err)
+	_, err = l.Locate(render(t, table))
+	require.NoError(t, err)
+	table.Scene.Obstacles[0].Pose.X += 30
+	moved := render(t, table)
+	got, err := l.Locate(noisy(moved, 2))
+	require.NoError(t, err)
+	assert.True(t, got.Scene.ObstaclesUnseen, "it may still be moving")
+	assert.Empty(t, got.Scene.Obstacles)
+	got, err = l.Locate(noisy(moved, 3))
+	require.NoError(t, err)
+	require.Len(t, got.Scene.Obstacles, 3, got.Obstacles.Unseen)
+	assert.Less(t, worstOutline(got.Scene.Obstacles[0], table.Scene.Obstacles[0]), 0.6)
+}
+
+func TestAnObstacleThatAShipCoversIsRemembered(t *testing.T) {
+	table, catalogue := obstacleTable(t)
+	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+	require.NoError(t, err)
+	before, err := l.Locate(render(t, table))
+	require.NoError(t, err)
+	require.Len(t, before.Scene.Obstacles, 3)
+	table.Scene.Ships = append(table.Scene.Ships, engine.Ship{ID: "A2", Player: 1, Base: engine.Large, Pose: geom.Pose{Point: table.Scene.Obstacles[0].Pose.Point}})
+	covered := render(t, table)
+	_, err = l.Locate(covered)
+	require.NoError(t, err)
+	got, err := l.Locate(covered)
+	require.NoError(t, err)
+	require.Len(t, got.Scene.Obstacles, 3, got.Obstacles.Unseen)
+	assert.Equal(t, before.Scene.Obstacles[0], got.Scene.Obstacles[0])
+}
+
+func TestWhatTheCatalogueDoesNotKnowIsUnknown(t *testing.T) {
+	table, catalogue := obstacleTable(t)
+	catalogue.Entries = catalogue.Entries[:2]
+	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+	require.NoError(t, err)
+	got, err := l.Locate(render(t, table))
+	require.NoError(t, err)
+	assert.Len(t, got.Scene.Obstacles, 2)
+	require.NotEmpty(t, got.Scene.Unknown)
+	assert.True(t, got.Scene.Unknown[0].Contains(table.Scene.Obstacles[2].Pose.Point), "the third lies there: %v", got.Scene.Unknown)
+}
+
+func TestAnotherMatIsNotSearched(t *testing.T) {
+	table, catalogue := obstacleTable(t)
+	other := *table
+	other.Look.Mat = tablesim.MatIce
+	other.Look.Light = 0.8
+	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+	require.NoError(t, err)
+	got, err := l.Locate(render(t, &other))
+	require.NoError(t, err)
+	assert.True(t, got.Scene.ObstaclesUnseen, "a light mat in place of the starfield")
+	assert.Empty(t, got.Scene.Obstacles)
+}
+
+func TestAMatOfAnotherSizeIsRefused(t *testing.T) {
+	table, catalogue := obstacleTable(t)
+	mat := learnt(t, table)
+	wide := tableOf(table)
+	wide.Layout.Width += 50
+	_, err := vision.NewLocator(wide, vision.LocatorOptions{Catalogue: catalogue, EmptyMat: mat})
+	assert.ErrorContains(t, err, "learn it again")
+}
+
+func TestTheLearntMatSurvivesItsFile(t *testing.T) {
+	table, _ := obstacleTable(t)
+	mat := learnt(t, table)
+	var file, again bytes.Buffer
+	require.NoError(t, mat.WritePNG(&file))
+	back, err := vision.ReadEmptyMat(bytes.NewReader(file.Bytes()))
+	require.NoError(t, err)
+	require.NoError(t, back.WritePNG(&again))
+	assert.Equal(t, file.Bytes(), again.Bytes())
+
+	for name, bad := range map[string][]byte{"nothing": nil, "text": []byte("mat"), "half": file.Bytes()[:file.Len()/2]} {
+		_, err := vision.ReadEmptyMat(bytes.NewReader(bad))
+		assert.Error(t, err, name)
+	}
+}
+
+func TestAPictureOfAnotherSizeTeachesNothing(t *testing.T) {
+	table, _ := obstacleTable(t)
+	l := vision.NewMatLearner(tableOf(table))
+	assert.ErrorContains(t, l.Add(vision.Frame{Name: "x.png", Gray: image.NewGray(image.Rect(0, 0, 64, 48))}), "x.png is 64×48")
+	_, err := l.Mat()
+	assert.ErrorContains(t, err, "no picture yet")
+}
+
+// signedArea is twice an outline's area, positive counter-clockwise.
+func signedArea(p []geom.Point) (a float64) {
+	for i := range p {
+		q := p[(i+1)%len(p)]
+		a += p[i].X*q.Y - p[i].Y*q.X
+	}
+	return a
+}
