@@ -48,7 +48,7 @@ type State struct {
 	Contact engine.Outcome
 
 	Blind  bool // the camera gives nothing to answer from, whatever is chosen
-	Frozen bool // the answer is that of an earlier picture, held by a person
+	Frozen bool // the answer is that of an earlier picture: held by a person, or of a ship that is covered now
 
 	// Reason says in a few words why there is no answer or why it is too close:
 	// "no camera", "ship moving".

@@ -28,5 +28,5 @@ type ShipView struct {
 	Sides    []Side        // sides whose code was read and agrees
 	Residual float64       // rms of the fit, grey levels over contrast
 	Score    float64       // 0…1: how well the picture agrees with the printed rim
-	Random   geom.Cov3     // the part of the ship's covariance that the picture's noise gives; the rest is systematic
+	Fit      geom.Cov3     // the fit's part of the ship's covariance; the rest is the calibration's and the object's own
 }

@@ -407,7 +407,7 @@ func (l *Locator) ship(s found) engine.Ship {
 }
 
 func (l *Locator) view(s found) ShipView {
-	v := ShipView{ID: s.token.Code.ID(), Sides: s.sides, Residual: s.rms, Score: s.agree, Random: s.random}
+	v := ShipView{ID: s.token.Code.ID(), Sides: s.sides, Residual: s.rms, Score: s.agree, Fit: s.random}
 	h := float64(s.token.Side()) / 2
 	for i, p := range [4]geom.Point{{X: -h, Y: h}, {X: h, Y: h}, {X: h, Y: -h}, {X: -h, Y: -h}} {
 		v.Outline[i], _ = l.table.PixelOf(s.pose.Transform(p), BaseTop)

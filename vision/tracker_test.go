@@ -30,7 +30,7 @@ func seenShip(id string, p geom.Pose) (engine.Ship, ShipView) {
 	for i := range cov {
 		cov[i] += systemCov[i]
 	}
-	return engine.Ship{ID: id, Base: engine.Small, Pose: p, Covariance: cov}, ShipView{ID: id, Random: noiseCov}
+	return engine.Ship{ID: id, Base: engine.Small, Pose: p, Covariance: cov}, ShipView{ID: id, Fit: noiseCov}
 }
 
 // reel feeds a tracker with pictures, 5 to the second.
@@ -206,8 +206,8 @@ func TestNoiseShrinksToTheSystematicFloorOnly(t *testing.T) {
 			continue
 		}
 		v := k.Ship.Covariance
-		want := systemCov[0] + noiseCov[0]*(1.0/3+2.0/3/float64(k.Frames))
-		require.InEpsilon(t, want, v[0], 0.03, "%d frames", k.Frames)
+		want := systemCov[0] + noiseCov[0]*(lasting+(1-lasting)/float64(k.Frames))
+		require.InEpsilon(t, want, v[0], 0.001, "%d frames", k.Frames)
 		require.LessOrEqual(t, v[0], last+1e-12, "more pictures never make it less sure")
 		require.Greater(t, v[0], systemCov[0])
 		require.Greater(t, v[8], systemCov[8])

@@ -177,7 +177,7 @@ func logSkipped(log *slog.Logger) func(string, error) {
 
 // watcherOptions reads the files that the configuration names.
 func watcherOptions(c Config, source *opener) (WatcherOptions, error) {
-	o := WatcherOptions{Layout: c.Table.Layout, Rules: c.Rules, Now: time.Now, Lens: source.knownLens, FrozenAfter: frozenAfter(c.Camera.Source), Record: c.Table.Record}
+	o := WatcherOptions{Layout: c.Table.Layout, Rules: c.Rules, Now: time.Now, Lens: source.knownLens, FrozenAfter: frozenAfter(c.Camera.Source), Tracking: trackingOf(c.Camera.Source), Record: c.Table.Record}
 	looking, err := locatorOptions(c)
 	if err != nil {
 		return o, err

@@ -11,7 +11,6 @@ import (
 
 	"sightline/cmd/internal/web"
 	"sightline/engine"
-	"sightline/engine/geom"
 	"sightline/hardware"
 	"sightline/vision"
 )
@@ -174,7 +173,7 @@ type shown struct {
 	region image.Rectangle
 	last   vision.Located
 	result engine.Result
-	moving map[string]geom.Length
+	tracks []vision.Track
 }
 
 // shown returns what is shown now. The caller holds mu.
@@ -182,7 +181,7 @@ func (w *Watcher) shown() *shown {
 	if w.held != nil {
 		return w.held
 	}
-	return &shown{w.frame, w.region, w.last, w.result, w.moving}
+	return &shown{w.frame, w.region, w.last, w.result, w.tracks}
 }
 
 // rules returns the rules, whose edition may change while the program runs.

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -78,6 +79,15 @@ func frozenAfter(spec string) time.Duration {
 		return 15 * time.Second
 	}
 	return 0
+}
+
+// trackingOf is how ships are followed through a source's pictures. The pictures of a
+// directory may be of anything: each speaks for itself.
+func trackingOf(spec string) vision.TrackerOptions {
+	if info, err := os.Stat(spec); err == nil && info.IsDir() {
+		return vision.TrackerOptions{SettleFrames: 1, Freeze: 1, Gone: 1}
+	}
+	return vision.TrackerOptions{}
 }
 
 // OpenSource opens a camera, a recording or the simulated table.

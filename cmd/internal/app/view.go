@@ -17,7 +17,7 @@ func (w *Watcher) view(now time.Time) web.View {
 	v := web.View{
 		At: now, Health: w.health(status, now), Notes: slices.Clone(w.notes), Source: status.Source,
 		Figures:  web.Figures{Frames: status.Frames, Dropped: status.Dropped, FPS: status.FPS, Locating: w.last.Elapsed},
-		Register: w.register(), Frame: shown.frame, Region: shown.region, Located: shown.last, Moving: shown.moving, Held: w.held != nil,
+		Register: w.register(), Frame: shown.frame, Region: shown.region, Located: shown.last, Tracks: shown.tracks, Held: w.held != nil,
 		ObstaclesWatched: shown.last.Obstacles != nil && shown.last.Obstacles.Unseen == "",
 		Sigmas:           w.o.Rules.Sigmas, Choice: w.choice, Result: shown.result, PanelName: w.o.PanelName(), LampLabels: w.o.Labels,
 	}
@@ -47,8 +47,8 @@ func (w *Watcher) answer(health web.Health) (*engine.PairVerdict, string) {
 		return nil, "click attacker, then target on the page"
 	}
 	for _, id := range []string{from, to} {
-		if _, moving := shown.moving[id]; moving {
-			return nil, id + " is moving"
+		if i := slices.IndexFunc(shown.tracks, func(k vision.Track) bool { return k.Ship.ID == id }); i >= 0 && !shown.tracks[i].State.Stands() {
+			return nil, web.TrackWords(&shown.tracks[i], shown.last.Captured)
 		}
 	}
 	for i := range shown.result.Pairs {

@@ -17,7 +17,6 @@ import (
 	"sightline/calibration"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
-	"sightline/engine/geom"
 	"sightline/hardware"
 	"sightline/vision"
 )
@@ -28,7 +27,6 @@ const (
 	checkEvery  = time.Second            // how often the camera's place is looked for while it is not known
 	againEvery  = 300 * time.Millisecond // how often it is looked for after a move
 	tellEvery   = 500 * time.Millisecond // a view is published at least this often
-	movingBy    = 1 * geom.Millimeter    // a ship that moved further since the picture before is moving
 	notesToKeep = 4
 )
 
@@ -60,6 +58,7 @@ type WatcherOptions struct {
 	FrozenAfter time.Duration
 	// Track finds the markers where they are expected; nil: vision.TrackMarkers.
 	Track      func(*image.Gray, []calibration.MarkerSighting) []calibration.MarkerSighting
+	Tracking   vision.TrackerOptions // how ships are followed; zero: the defaults
 	Rules      Rules
 	Hub        *web.Hub
 	PanelName  func() string
@@ -86,6 +85,8 @@ type Watcher struct {
 	checkedAt time.Time         // when the camera's place was looked for last
 	guard     guard
 	pictures  pictureCheck
+	tracker   *vision.Tracker
+	places    *vision.Places
 	size      image.Point // of the pictures
 
 	mu         sync.Mutex // guards what follows: what the next view is made from
@@ -102,7 +103,7 @@ type Watcher struct {
 	doubtful   bool         // the markers contradicted the calibration file, once
 	picture    pictureState // what is wrong with the pictures
 	last       vision.Located
-	moving     map[string]geom.Length
+	tracks     []vision.Track // of last's ships, in their order
 	result     engine.Result
 	notes      []web.Note
 	held       *shown // a person froze it; nil: live
@@ -123,6 +124,8 @@ func NewWatcher(o WatcherOptions) *Watcher {
 		registrar: registrar{detector: o.Markers, layout: o.Layout, lens: o.Lens},
 		guard:     guard{detector: o.Markers, track: o.Track},
 		pictures:  pictureCheck{frozenAfter: o.FrozenAfter},
+		tracker:   vision.NewTracker(o.Tracking),
+		places:    vision.NewPlaces(),
 		choice:    web.Choice{Arc: engine.ArcFront},
 	}
 }
@@ -203,34 +206,45 @@ func (w *Watcher) look(f vision.Frame) {
 		w.update(func() { w.frame, w.frameAt, w.broken = f, at, err.Error() })
 		return
 	}
+	if located.Captured.IsZero() {
+		located.Captured = at
+	}
 	w.widen(&located.Scene)
 	rules := w.rules()
 	located.Scene.Rules, located.Scene.Profile = rules.Edition, rules.Profile
-	result, err := engine.Measure(&located.Scene, engine.Options{Sigmas: rules.Sigmas})
+	tracked := w.follow(f.Gray, located)
+	standing := tracked.Standing()
+	result, err := engine.Measure(&standing, engine.Options{Sigmas: rules.Sigmas})
 	w.update(func() {
 		w.frame, w.frameAt, w.broken = f, at, ""
 		if err != nil {
 			w.broken = err.Error()
 		}
-		w.moving = moved(w.last.Scene, located.Scene)
-		w.last, w.result = located, result
+		w.last, w.tracks, w.result = tracked.Located, tracked.Tracks, result
+		for _, e := range tracked.Events {
+			w.note(e.String() + ".")
+		}
 		w.chooseFirst()
 	})
 }
 
-// moved returns the ships that are further than movingBy from where they were.
-func moved(before, now engine.Scene) map[string]geom.Length {
-	out := map[string]geom.Length{}
-	for _, s := range now.Ships {
-		i := slices.IndexFunc(before.Ships, func(b engine.Ship) bool { return b.ID == s.ID })
-		if i < 0 {
-			continue
-		}
-		if d := before.Ships[i].Pose.Distance(s.Pose.Point); d > movingBy {
-			out[s.ID] = d
+// follow puts a picture's ships together with those of the pictures before.
+func (w *Watcher) follow(g *image.Gray, located vision.Located) vision.Tracked {
+	tracked := w.tracker.See(located, func(id string) vision.Place { return w.places.Look(g, id) })
+	var still []vision.ShipView
+	for _, k := range tracked.Tracks {
+		if k.State == vision.Still {
+			still = append(still, k.View)
 		}
 	}
-	return out
+	w.places.Remember(g, still)
+	return tracked
+}
+
+// forget gives up what was seen through a registration that is no longer in use.
+func (w *Watcher) forget() {
+	w.tracker.Reset()
+	w.places.Reset()
 }
 
 // widen adds to the ships' uncertainty what the markers in view leave open: a motion
@@ -395,10 +409,11 @@ func (w *Watcher) checkSize(f vision.Frame) {
 		return
 	}
 	w.locator, w.checkedAt, w.guard.watch = nil, time.Time{}, nil
+	w.forget()
 	w.update(func() {
 		w.registered, w.region, w.unready, w.broken = web.Register{Times: w.registered.Times}, image.Rectangle{}, "", ""
 		w.watched, w.watching, w.failed, w.doubtful = calibration.WatchVerdict{}, false, "", false
-		w.last, w.result, w.moving = vision.Located{}, engine.Result{}, nil
+		w.last, w.result, w.tracks = vision.Located{}, engine.Result{}, nil
 		w.note(fmt.Sprintf("The picture's size changed from %d×%d to %d×%d.", before.X, before.Y, width, height))
 	})
 }
@@ -430,6 +445,7 @@ func (w *Watcher) adopt(t calibration.Table, from, note string) bool {
 		return false
 	}
 	w.locator, w.located = locator, t
+	w.forget()
 	w.guard.begin(t, nil)
 	register := web.Register{
 		From: from, RMSPx: t.RMS, Markers: t.Used, At: w.o.Now(), Times: w.registered.Times + 1,
@@ -449,7 +465,7 @@ func (w *Watcher) adopt(t calibration.Table, from, note string) bool {
 		w.watched, w.watching = calibration.WatchVerdict{Of: len(t.Layout.Markers), Seen: len(t.Used)}, !fromFile
 		w.registered = register
 		w.region = regionOf(&t)
-		w.last = vision.Located{} // the old places are those of another registration
+		w.last, w.tracks, w.result = vision.Located{}, nil, engine.Result{} // the old places are those of another registration
 		for _, text := range []string{note, failed} {
 			if text != "" {
 				w.note(text)
@@ -528,10 +544,11 @@ func (w *Watcher) takeRecalibration() {
 		w.o.LensName = filepath.Base(r.lensFile)
 	}
 	w.locator, w.checkedAt, w.guard.watch = nil, time.Time{}, nil
+	w.forget()
 	w.update(func() {
 		w.registered, w.unready, w.broken = web.Register{}, "", ""
 		w.watched, w.watching, w.failed, w.doubtful = calibration.WatchVerdict{}, false, "", false
-		w.last, w.result, w.moving = vision.Located{}, engine.Result{}, nil
+		w.last, w.result, w.tracks = vision.Located{}, engine.Result{}, nil
 	})
 }
 

@@ -82,6 +82,7 @@ func newBench(t *testing.T, change func(*bench, *WatcherOptions)) *bench {
 		Log:        slog.New(slog.NewTextHandler(io.Discard, nil)),
 		NewLocator: func(t calibration.Table) (Locator, error) { b.located = t; return b, nil },
 	}
+	o.Tracking.SettleFrames = 1 // one picture is enough, where time is not what is tested
 	if change != nil {
 		change(b, &o)
 	}
@@ -495,31 +496,78 @@ func TestEachRegistrationIsRecordedWhereTheConfigurationSays(t *testing.T) {
 	assert.Contains(t, v.Notes[0].Text, "could not be recorded")
 }
 
+// followed is a bench whose watcher waits until ships are still, as the program does.
+func followed(t *testing.T) *bench {
+	b := newBench(t, func(_ *bench, o *WatcherOptions) { o.Tracking = vision.TrackerOptions{} })
+	for range 4 {
+		b.picture(frameTime)
+	}
+	return b
+}
+
+func TestAShipHasAnAnswerOnceItWasStillForHalfASecond(t *testing.T) {
+	b := newBench(t, func(_ *bench, o *WatcherOptions) { o.Tracking = vision.TrackerOptions{} })
+	for range 3 {
+		v := b.picture(frameTime)
+		assert.Nil(t, v.Pair)
+		assert.Equal(t, "A1 was still for less than half a second", v.Reason)
+	}
+	assert.NotNil(t, b.picture(frameTime).Pair)
+}
+
 func TestAMovingShipHasNoAnswer(t *testing.T) {
-	b := newBench(t, nil)
-	b.picture(0)
+	b := followed(t)
 	b.ships[1].Pose.Y += 1.5
 	v := b.picture(frameTime)
 	assert.Nil(t, v.Pair)
 	assert.Equal(t, "B1 is moving", v.Reason)
-	assert.InDelta(t, 1.5, v.Moving["B1"].Millimeters(), 1e-9)
-	b.ships[1].Pose.Y += 0.4
-	assert.NotNil(t, b.picture(frameTime).Pair, "less than a millimetre is measuring noise")
+	track, _ := vision.Tracked{Tracks: v.Tracks}.Track("B1")
+	assert.InDelta(t, 1.5, track.Moved.Millimeters(), 1e-9)
+	for range 2 {
+		assert.Nil(t, b.picture(frameTime).Pair, "not yet still for half a second")
+	}
+	assert.NotNil(t, b.picture(frameTime).Pair)
 }
 
-func TestAShipThatIsNotSeenKeepsTheChoice(t *testing.T) {
-	b := newBench(t, nil)
-	b.picture(0)
+func TestACoveredShipAnswersForAWhileAndKeepsTheChoice(t *testing.T) {
+	b := followed(t)
 	b.watcher.Choose(web.Choice{From: "B1", To: "A1", Arc: engine.ArcFront})
 	assert.Equal(t, "B1", b.hub.Newest().Pair.From, "a choice shows at once")
 	all := b.ships
 	b.ships = b.ships[:1]
 	v := b.picture(frameTime)
+	require.NotNil(t, v.Pair, "B1 is covered, and its place stands")
+	track, _ := vision.Tracked{Tracks: v.Tracks}.Track("B1")
+	assert.Equal(t, vision.Frozen, track.State)
+	for range 15 {
+		v = b.picture(frameTime)
+	}
 	assert.Nil(t, v.Pair)
-	assert.Equal(t, "B1 is not seen", v.Reason)
+	assert.Equal(t, "B1 is not seen for 3 s", v.Reason)
 	assert.Equal(t, "B1", v.Choice.From)
 	b.ships = all
-	assert.NotNil(t, b.picture(frameTime).Pair)
+	assert.NotNil(t, b.picture(frameTime).Pair, "it stands where it stood")
+}
+
+func TestAShipThatMovedUnseenIsNoted(t *testing.T) {
+	b := followed(t)
+	all := b.ships
+	b.ships = b.ships[:1]
+	b.picture(frameTime)
+	b.ships = all
+	b.ships[1].Pose.Y += 34
+	for range 4 {
+		b.picture(frameTime)
+	}
+	assert.Equal(t, "B1 moved 34 mm unseen.", b.hub.Newest().Notes[0].Text)
+}
+
+func TestWhatWasSeenThroughAnotherCalibrationIsForgotten(t *testing.T) {
+	b := followed(t)
+	b.watcher.forget()
+	v := b.picture(frameTime)
+	assert.Nil(t, v.Pair)
+	assert.Contains(t, v.Reason, "less than half a second")
 }
 
 func TestNobodysChoiceIsOverruled(t *testing.T) {
@@ -544,9 +592,9 @@ func TestWhatCannotBeLocatedIsSaid(t *testing.T) {
 
 func TestASceneThatCannotBeMeasuredIsSaid(t *testing.T) {
 	b := newBench(t, nil)
-	b.ships = append(b.ships, b.ships[0])
+	b.ships[0].Base = engine.BaseUnknown
 	v := b.picture(0)
-	assert.Equal(t, web.Broken, v.Health.Code, "two ships of one name: %+v", v.Health)
+	assert.Equal(t, web.Broken, v.Health.Code, "a ship without a size: %+v", v.Health)
 	assert.Nil(t, v.Pair)
 }
 

@@ -235,7 +235,7 @@ func send(w io.Writer, control *http.ResponseController, now time.Time, text str
 // scene answers with the contract's scene JSON, as sightline locate prints it.
 func (s *Server) scene(w http.ResponseWriter, _ *http.Request) {
 	v := s.o.Hub.Newest()
-	s.contract(w, &v, func() ([]byte, error) { return engine.MarshalScene(v.Located.Scene) })
+	s.contract(w, &v, func() ([]byte, error) { return engine.MarshalScene(v.standing()) })
 }
 
 // measure answers with the contract's result JSON, as sightline measure prints it.
@@ -263,6 +263,9 @@ func (s *Server) contract(w http.ResponseWriter, v *View, marshal func() ([]byte
 	w.Header().Set("Sightline-Calibration", v.Register.Hash)
 	if v.Register.Integrity != "" {
 		w.Header().Set("Sightline-Calibration-Integrity", v.Register.Integrity)
+	}
+	if unseen := v.unseen(); len(unseen) > 0 {
+		w.Header().Set("Sightline-Not-Seen", strings.Join(unseen, ", "))
 	}
 	_, _ = w.Write(append(data, '\n'))
 }

@@ -8,6 +8,7 @@
 package web
 
 import (
+	"fmt"
 	"image"
 	"time"
 
@@ -34,7 +35,7 @@ type View struct {
 	Frame   vision.Frame    // the newest picture; Gray is nil before the first one
 	Region  image.Rectangle // the part of the picture that is worth showing; empty: all of it
 	Located vision.Located
-	Moving  map[string]geom.Length // ships that moved since the picture before, and how far
+	Tracks  []vision.Track // of Located's ships, in their order; none: nobody follows them
 
 	ObstaclesWatched bool
 	Held             bool // a person holds the picture and the answers: they are not live
@@ -135,6 +136,32 @@ func (v *View) ArcOf() (engine.ArcVerdict, bool) {
 		}
 	}
 	return engine.ArcVerdict{}, false
+}
+
+// track returns a ship's track.
+func (v *View) track(id string) (vision.Track, bool) {
+	t := vision.Tracked{Tracks: v.Tracks}
+	return t.Track(id)
+}
+
+// standing returns the scene with the ships that are answered about.
+func (v *View) standing() engine.Scene {
+	if len(v.Tracks) == 0 {
+		return v.Located.Scene
+	}
+	t := vision.Tracked{Located: v.Located, Tracks: v.Tracks}
+	return t.Standing()
+}
+
+// unseen lists the ships of the standing scene that the newest picture does not show,
+// with the age of their pose: "A1 frozen 1200 ms".
+func (v *View) unseen() (out []string) {
+	for _, k := range v.Tracks {
+		if k.State.Stands() && k.State != vision.Still {
+			out = append(out, fmt.Sprintf("%s %v %d ms", k.Ship.ID, k.State, k.Age(v.Located.Captured).Milliseconds()))
+		}
+	}
+	return out
 }
 
 // region returns the part of the picture to show.

@@ -8,6 +8,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/hardware"
+	"sightline/vision"
 )
 
 // The JSON of the page. Units stand in the keys; positions are rounded to what a
@@ -107,6 +108,10 @@ type shipJSON struct {
 	Visible    float64      `json:"visible"`
 	MovedMM    float64      `json:"moved_mm"`
 	Moving     bool         `json:"moving"`
+	State      string       `json:"state"`      // settling, still, moving, unread, frozen, hidden, lifted
+	StateText  string       `json:"state_text"` // for people; "" when it is still
+	AgeMS      float64      `json:"age_ms"`     // of the sight that the pose rests on, in the picture's time
+	Frames     int          `json:"frames"`     // that the pose is the mean of
 	OutlinePx  [][2]float64 `json:"outline_px"`
 }
 
@@ -133,6 +138,7 @@ type answerJSON struct {
 	SigmaMM     float64         `json:"sigma_mm"`
 	MarginMM    float64         `json:"margin_mm"`
 	Contact     string          `json:"contact"`
+	RestsOn     string          `json:"rests_on"` // what it takes for granted: ships that are covered; "": nothing
 	LinesMM     [][2][2]float64 `json:"lines_mm"`
 	InArc       arcJSON         `json:"in_arc"`
 	Obstruction obstructionJSON `json:"obstruction"`
@@ -225,15 +231,20 @@ func shipsOf(v *View) []shipJSON {
 	for i, ship := range v.Located.Scene.Ships {
 		w, l := profile.Size(ship.Base)
 		c := ship.Covariance.Position()
-		moved, moving := v.Moving[ship.ID]
+		track, _ := v.track(ship.ID)
 		s := shipJSON{
 			ID: ship.ID, Player: ship.Player, Base: ship.Base.String(), WidthMM: float64(w), LengthMM: float64(l),
 			XMM: round(ship.Pose.X), YMM: round(ship.Pose.Y), HeadingDeg: round(ship.Pose.Heading.Normalized().Degrees()),
 			SigmaMM:    round(math.Sqrt((c.XX + c.YY) / 2)),
 			HalfArcDeg: round(profile.HalfAngle(v.Located.Scene.Rules, ship.Base).Degrees()),
 			BullseyeMM: round(float64(profile.Bullseye)),
-			Seen:       ship.Seen, Visible: round(ship.Visible), Moving: moving, MovedMM: round(float64(moved)),
+			Seen:       ship.Seen, Visible: round(ship.Visible), MovedMM: round(float64(track.Moved)), State: vision.Still.String(),
 			OutlinePx: [][2]float64{},
+		}
+		if track.Ship.ID != "" {
+			s.Moving = track.State == vision.Moving
+			s.State, s.StateText, s.Frames = track.State.String(), TrackWords(&track, v.Located.Captured), track.Frames
+			s.AgeMS = float64(track.Age(v.Located.Captured).Milliseconds())
 		}
 		if i < len(v.Located.Ships) {
 			for _, p := range v.Located.Ships[i].Outline {
@@ -284,7 +295,7 @@ func answerOf(v *View, w answerWords) answerJSON {
 	}
 	r := v.Pair.Range
 	a.Outcome, a.Contact = r.Outcome.String(), v.Pair.Contact.String()
-	a.Band = bandLarge(r)
+	a.Band, a.RestsOn = bandLarge(r), w.RestsOn
 	a.DistanceMM, a.SigmaMM, a.MarginMM = round(float64(r.Distance)), round(float64(r.Sigma)), round(float64(r.Margin))
 	a.LinesMM = linesOf(r.Lines)
 	arc, ok := v.ArcOf()

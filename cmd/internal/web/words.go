@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"sightline/engine"
 	"sightline/hardware"
+	"sightline/vision"
 )
 
 // answerWords is the answer in words, for people and for screen readers.
@@ -16,6 +18,7 @@ type answerWords struct {
 	Explain     string // why it is so, with the figures
 	InArc       string // "in the front arc"
 	Obstruction string
+	RestsOn     string // "A1 is covered: this is from 1.2 s ago"; "" when both ships are seen
 }
 
 // words says a view's answer. Everything on the page that words a verdict comes from here.
@@ -36,7 +39,42 @@ func words(v *View) answerWords {
 	}
 	w.InArc = arcWords(v)
 	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", v.Choice.From, v.Choice.To, w.Title, upperFirst(w.InArc), upperFirst(w.Obstruction))
+	if w.RestsOn = restsOn(v); w.RestsOn != "" {
+		w.Explain = w.RestsOn + ". " + w.Explain
+	}
 	return w
+}
+
+// restsOn says which of the pair's ships is not seen now, though its pose stands.
+func restsOn(v *View) string {
+	var out []string
+	for _, id := range []string{v.Choice.From, v.Choice.To} {
+		if k, ok := v.track(id); ok && (k.State == vision.Frozen || k.State == vision.Unread) {
+			out = append(out, TrackWords(&k, v.Located.Captured))
+		}
+	}
+	return strings.Join(out, ", and ")
+}
+
+// TrackWords says for people what is known of a ship that is not simply still; "" of
+// one that is. now is the time of the newest picture.
+func TrackWords(k *vision.Track, now time.Time) string {
+	id, age := k.Ship.ID, k.Age(now).Seconds()
+	switch k.State {
+	case vision.Settling:
+		return id + " was still for less than half a second"
+	case vision.Moving:
+		return id + " is moving"
+	case vision.Unread:
+		return fmt.Sprintf("%s is not read, but its place looks the same as %.1f s ago", id, age)
+	case vision.Frozen:
+		return fmt.Sprintf("%s is covered: its place is the one of %.1f s ago", id, age)
+	case vision.Hidden:
+		return fmt.Sprintf("%s is not seen for %.0f s", id, age)
+	case vision.Lifted:
+		return id + " is not in its place any more"
+	}
+	return ""
 }
 
 // rangeTitle names the range: "Range 2", "Range 2 or 3", "Contact (range 0)".
@@ -144,7 +182,7 @@ func PanelState(v *View) hardware.State {
 	s := hardware.State{
 		From: v.Choice.From, To: v.Choice.To, Reason: v.Reason, Edition: v.Located.Scene.Rules.String(),
 		Range: engine.NoView, InArc: engine.NoView, Obstructed: engine.NoView, Contact: engine.NoView,
-		Frozen: v.Held, Blind: v.Health.Code != OK && v.Health.Code != "" && !v.Held, Pointers: pointers(v),
+		Frozen: v.Held || restsOn(v) != "", Blind: v.Health.Code != OK && v.Health.Code != "" && !v.Held, Pointers: pointers(v),
 	}
 	if !s.Chosen() {
 		s.From, s.To = "", ""

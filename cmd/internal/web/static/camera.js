@@ -42,12 +42,12 @@ function showOutlines(state) {
     // A pixel's centre is at whole numbers; the drawing's pixel 0 begins at 0.
     const corners = ship.outline_px.map(([x, y]) => [x + 0.5, y + 0.5]);
     const points = corners.map((p) => p.join(",")).join(" ");
-    const group = svg("g", { "data-player": ship.player, "data-role": roleOf(ship.id, state.choice) }, outlines);
+    const group = svg("g", { "data-player": ship.player, "data-state": ship.state, "data-role": roleOf(ship.id, state.choice) }, outlines);
     svg("polygon", { class: "under", points }, group);
     svg("polygon", { class: "over", points }, group).addEventListener("click", () => click(ship.id));
     const x = corners.reduce((sum, p) => sum + p[0], 0) / 4;
     const y = Math.min(...corners.map((p) => p[1])) - 9 * unit;
-    svg("text", { x, y }, group).textContent = ship.id;
+    svg("text", { x, y }, group).textContent = ship.state === "still" ? ship.id : `${ship.id} ${ship.state}`;
   }
 }
 

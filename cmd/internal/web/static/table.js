@@ -95,8 +95,9 @@ function showShips(state) {
       "data-player": ship.player,
       "data-role": role,
       "data-moving": ship.moving,
+      "data-state": ship.state,
       "aria-pressed": role !== null,
-      "aria-label": `${ship.id}, player ${ship.player}, ${ship.base} base${role ? `, ${role}` : ""}${ship.moving ? ", moving" : ""}`,
+      "aria-label": `${ship.id}, player ${ship.player}, ${ship.base} base${role ? `, ${role}` : ""}${ship.state !== "still" ? `, ${ship.state}` : ""}`,
     });
   }
   for (const [id, e] of ships) {
