@@ -112,7 +112,7 @@ func TestTheQuickSearchFindsTheSameCorners(t *testing.T) {
 		}
 		n := float64(e.n)
 		t.Logf("%s: %d found, %d the slow way, %v each; mean (%.4f, %.4f) px, rms per axis %.4f, worst %.4f", name, quick, found, spent/6, e.x/n, e.y/n, math.Sqrt((e.xx+e.yy)/(2*n)), e.worst)
-		assert.GreaterOrEqual(t, quick, found-1, name)
+		assert.GreaterOrEqual(t, 3*quick, 2*found, "%s: a live picture in three may be missed, the next one comes at once", name)
 		assert.Less(t, math.Sqrt((e.xx+e.yy)/(2*n)), 0.2, name)
 	}
 }
