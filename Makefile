@@ -20,10 +20,10 @@ RACE := $(if $(shell command -v gcc),-race)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-browser build run test test-nocv test-cv test-mats test-hardware lint fmt tidy-check accuracy bench clean
+.PHONY: help deps deps-browser build build-arm64 run test test-nocv test-cv test-mats test-hardware test-arm64 lint fmt tidy-check accuracy bench clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 deps: ## install what building needs and is missing (apt; sudo if not root)
 	@.ci/deps
@@ -33,6 +33,9 @@ deps-browser:
 
 build: deps ## build bin/sightline
 	go build -buildvcs=false -tags "$(GOTAGS)" -ldflags "$(LDFLAGS)" -o bin/sightline ./cmd/sightline
+
+build-arm64: ## build bin/sightline-arm64, without OpenCV
+	CGO_ENABLED=0 GOARCH=arm64 go build -buildvcs=false -tags nocv -ldflags "$(LDFLAGS)" -o bin/sightline-arm64 ./cmd/sightline
 
 run: build ## start on the simulated table, with the page on http://localhost:8080
 	./bin/sightline run --source sim: $(ARGS)
@@ -54,6 +57,9 @@ test-nocv: ## vet and test everything that needs no OpenCV, with the race detect
 
 test-hardware: deps ## test lamps, display, controls and camera against a real kernel in a virtual machine
 	@GOTAGS="$(GOTAGS)" hardware/vm/test
+
+test-arm64: build-arm64 ## run it for arm64 under qemu-user, and compare its answers with this processor's
+	@.ci/arm64
 
 lint: ## check formatting, go vet and staticcheck, with and without OpenCV
 	@GOTAGS="$(GOTAGS)" STATICCHECK="$(STATICCHECK)" .ci/lint
