@@ -152,6 +152,17 @@ func (f entryFile) entry() (CatalogueEntry, error) {
 	return e, nil
 }
 
+// NewCatalogueEntry returns an entry of an outline on the table or in the token's own
+// frame, in mm, either way round, with the default sigma and height. Its errors name
+// the key.
+func NewCatalogueEntry(name, kind string, outline []geom.Point) (CatalogueEntry, error) {
+	f := entryFile{Name: name, Kind: kind}
+	for _, p := range outline {
+		f.Outline = append(f.Outline, [2]float64{p.X, p.Y})
+	}
+	return f.entry()
+}
+
 // normalOutline checks an outline and puts it into its normal form:
 // counter-clockwise, its centroid at the origin.
 func normalOutline(in [][2]float64) ([]geom.Point, error) {

@@ -63,13 +63,18 @@ type outlineFit struct {
 
 // start places profiles along an outline, given counter-clockwise.
 func (f *outlineFit) start(outline []geom.Point, pose geom.Pose) {
+	f.startEvery(outline, pose, outlineStep)
+}
+
+// startEvery does so about every mm of the outline.
+func (f *outlineFit) startEvery(outline []geom.Point, pose geom.Pose, every float64) {
 	f.pose, f.points, f.inset = pose, f.points[:0], [2]float64{}
 	var total float64
 	n := len(outline)
 	for i := range outline {
 		total += float64(outline[i].Distance(outline[(i+1)%n]))
 	}
-	count := max(int(total/outlineStep), 24)
+	count := max(int(total/every), 24)
 	step := total / float64(count)
 	next, along := step/2, 0.0
 	for i := range outline {

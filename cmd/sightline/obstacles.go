@@ -13,7 +13,8 @@ import (
 
 // obstaclesCmd holds what the camera must learn before it finds obstacles.
 type obstaclesCmd struct {
-	LearnMat learnMatCmd `cmd:"" help:"Learn what the mat looks like with nothing on it."`
+	LearnMat learnMatCmd    `cmd:"" help:"Learn what the mat looks like with nothing on it."`
+	Learn    learnTokensCmd `cmd:"" help:"Trace your own obstacles, laid on a sheet of white paper on the mat, into a catalogue."`
 }
 
 // learnMatCmd averages pictures of the empty mat.

@@ -47,6 +47,11 @@ type rendered struct {
 		Visible float64       `json:"visible"`
 		Top     [4][2]float64 `json:"top_corners_px"`
 	} `json:"ships"`
+	Obstacles []struct {
+		ID      string       `json:"id"`
+		Visible float64      `json:"visible"`
+		Top     [][3]float64 `json:"outline_top_mm"`
+	} `json:"obstacles"`
 	Markers []struct {
 		ID      int           `json:"id"`
 		Corners [4][2]float64 `json:"corners_px"`
@@ -81,6 +86,17 @@ func (r *rendered) worstPoint(t *calibration.Table) (worst float64) {
 		}
 	}
 	return worst
+}
+
+func (r *rendered) obstacles() (out []trueObstacle) {
+	for _, o := range r.Obstacles {
+		t := trueObstacle{name: o.ID, visible: o.Visible}
+		for _, p := range o.Top {
+			t.outline = append(t.outline, geom.Point{X: p[0], Y: p[1]})
+		}
+		out = append(out, t)
+	}
+	return out
 }
 
 func readRendered(t *testing.T, dir string) (*rendered, vision.Frame) {

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"strings"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/opencv"
+)
+
+// learnTokensCmd traces tokens into a catalogue.
+type learnTokensCmd struct {
+	pictureInput `embed:""`
+
+	Calibration string   `required:"" placeholder:"FILE" help:"The table's calibration, from calibrate table."`
+	Name        []string `required:"" placeholder:"NAME" help:"The tokens' names, from left to right as player 1 sees them: --name rock1,rock2."`
+	Kind        string   `required:"" placeholder:"KIND" help:"Their kind: asteroid, debris or gas."`
+	Top         float64  `default:"2" placeholder:"MM" help:"How high their upper face lies over the mat, the paper included. Default: ${default}."`
+	Out         string   `name:"output" short:"o" required:"" placeholder:"FILE" help:"The catalogue to add them to; it is made if it is not there."`
+}
+
+// Run implements the command.
+func (c *learnTokensCmd) Run(ctx context.Context) error {
+	if err := c.run(ctx, os.Stderr); err != nil {
+		return fmt.Errorf("obstacles learn: %w", err)
+	}
+	return nil
+}
+
+func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	if !(c.Top >= 0.2 && c.Top <= 20) {
+		return fmt.Errorf("--top: expected 0.2 to 20 mm, got %v", c.Top)
+	}
+	if err := checkOutput(c.Out); err != nil {
+		return err
+	}
+	catalogue, err := c.catalogue()
+	if err != nil {
+		return err
+	}
+	table, err := calibration.LoadTable(c.Calibration)
+	if err != nil {
+		return err
+	}
+	markers, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
+	if err != nil {
+		return err
+	}
+	defer markers.Close()
+	frame, err := c.mean(ctx)
+	if err != nil {
+		return err
+	}
+	table, _, err = registered(table, markers, frame, progress)
+	if err != nil {
+		return err
+	}
+	found, err := vision.TraceTokens(frame, table, geom.Length(c.Top))
+	if err != nil {
+		return unanswered{fmt.Errorf("%s: %w", frame.Name, err)}
+	}
+	if len(found) != len(c.Name) {
+		return unanswered{fmt.Errorf("%s: %d tokens are seen on the paper, %d are named", frame.Name, len(found), len(c.Name))}
+	}
+	for i, outline := range found {
+		e, err := vision.NewCatalogueEntry(c.Name[i], c.Kind, outline)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.Name[i], err)
+		}
+		e.Top = geom.Length(c.Top)
+		catalogue.Entries = append(catalogue.Entries, e)
+		fmt.Fprintf(progress, "%s: %s, %.0f mm², %d points\n", e.Name, e.Kind, geom.Polygon(e.Outline).Area(), len(e.Outline))
+	}
+	doc, err := json.Marshal(catalogue)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(c.Out, append(doc, '\n'), 0o644)
+}
+
+// catalogue returns what is in the file already.
+func (c *learnTokensCmd) catalogue() (*vision.Catalogue, error) {
+	known, err := vision.LoadCatalogue(c.Out)
+	if errors.Is(err, os.ErrNotExist) {
+		known, err = &vision.Catalogue{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	named := map[string]bool{}
+	for i, n := range c.Name {
+		c.Name[i] = strings.TrimSpace(n)
+		if n = c.Name[i]; n == "" || known.Entry(n) != nil || named[n] {
+			return nil, fmt.Errorf("--name: expected names that %s does not hold yet, got %q", c.Out, n)
+		}
+		named[n] = true
+	}
+	return known, nil
+}
+
+// mean returns the mean of the pictures, of a camera that stands still.
+func (c *learnTokensCmd) mean(ctx context.Context) (vision.Frame, error) {
+	var sum []uint32
+	var out vision.Frame
+	var size sameSize
+	n := 0
+	err := c.each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
+		if err := size.check(f); err != nil {
+			return false, false, err
+		}
+		w, h := f.Size()
+		if n == 0 {
+			out, sum = f, make([]uint32, w*h)
+		}
+		for y := range h {
+			for x, v := range f.Gray.Pix[y*f.Gray.Stride:][:w] {
+				sum[y*w+x] += uint32(v)
+			}
+		}
+		n++
+		return true, c.live() && n >= liveFrames, nil
+	})
+	if err != nil {
+		return out, err
+	}
+	if n == 0 {
+		return out, unanswered{fmt.Errorf("source %s: no picture came", c.Source)}
+	}
+	w, h := out.Size()
+	g := image.NewGray(image.Rect(0, 0, w, h))
+	for i, v := range sum {
+		g.Pix[i] = uint8((int(v) + n/2) / n)
+	}
+	out.Gray = g
+	return out, nil
+}
