@@ -176,11 +176,27 @@ const (
 	acceptMisfit  = 0.45
 	acceptVisible = 0.5
 	acceptMargin  = 0.05
+	acceptSlope   = 0.75 // of the margin asked for, above a misfit of acceptClear
+	acceptClear   = 0.25
 
-	// Obstacles that were not recognised, in glare, had misfits from 0.48 on: what fits
-	// better than suspectMisfit may be one.
-	suspectMisfit = 0.55
+	// Obstacles that were not recognised, in glare, had misfits of 0.48 to 0.61: what fits
+	// better than suspectMisfit may be one. So near a ship that it may be a miniature or
+	// its shadow, which fit no better than 0.52, it must fit better than suspectNearShip.
+	suspectMisfit   = 0.65
+	suspectNearShip = 0.55
 )
+
+func sq(x float64) float64 { return x * x }
+
+// suspect reports whether a match that was not accepted may be an obstacle all the same.
+func (f *ObstacleFinder) suspect(v *ObstacleView) bool {
+	if v.Misfit < suspectNearShip {
+		return true
+	}
+	return v.Misfit < suspectMisfit && !slices.ContainsFunc(f.bases, func(b geom.Polygon) bool {
+		return b.Contains(v.Pose.Point) || b.BoundaryDistance(v.Pose.Point) < miniatureReach
+	})
+}
 
 // suspects makes things of what may be an obstacle and is not beyond doubt.
 func (f *ObstacleFinder) suspects(doubtful []ObstacleView) (out []Thing) {
@@ -198,7 +214,11 @@ func (f *ObstacleFinder) suspects(doubtful []ObstacleView) (out []Thing) {
 
 // accepted reports whether a match may stand in a scene.
 func (v *ObstacleView) accepted() bool {
-	return v.Entry != nil && v.Misfit <= acceptMisfit && v.Visible >= acceptVisible && (v.Second == "" || v.Margin >= acceptMargin)
+	if v.Entry == nil || v.Misfit > acceptMisfit || v.Visible < acceptVisible {
+		return false
+	}
+	// The worse the fit, the clearer the choice must be.
+	return v.Second == "" || v.Margin >= max(acceptMargin, acceptSlope*(v.Misfit-acceptClear))
 }
 
 // look searches a frame and decides what may stand in a scene.
@@ -209,7 +229,7 @@ func (f *ObstacleFinder) look(frame Frame, bases []geom.Polygon, known []Obstacl
 		switch {
 		case v.accepted():
 			out.Views = append(out.Views, v)
-		case v.Misfit < suspectMisfit:
+		case f.suspect(&v):
 			doubtful = append(doubtful, v)
 		}
 	}
@@ -410,15 +430,15 @@ func inradius(outline geom.Polygon) float64 {
 	return best
 }
 
-// misfitSigma turns a misfit into a standard deviation of the outline, mm: what the
-// edges' own scatter does not show, because glare or shadow moves them together.
-// Measured with the pictures of docs/accuracy.md: 0.3 covers glare that moved an
-// outline by 0.8 mm at a misfit of 0.3.
-const misfitSigma = 1.0
+// misfitSigma times the square of a misfit is a standard deviation of the outline, mm:
+// what the edges' own scatter does not show, because glare or shadow moves them
+// together. Measured with the pictures of docs/accuracy.md: outlines were off by up to
+// 0.9 mm at misfits to 0.25, 1.5 mm at 0.3 and 2.9 mm at 0.38, at their worst place.
+const misfitSigma = 7.0
 
 // obstacle returns what stands in the scene.
 func (v *ObstacleView) obstacle() engine.Obstacle {
-	variance := max(v.Cov[0], v.Cov[4]) + v.Cov[8]*v.radius*v.radius + float64(v.Entry.Sigma*v.Entry.Sigma) + misfitSigma*misfitSigma*v.Misfit*v.Misfit
+	variance := max(v.Cov[0], v.Cov[4]) + v.Cov[8]*v.radius*v.radius + float64(v.Entry.Sigma*v.Entry.Sigma) + sq(misfitSigma*v.Misfit*v.Misfit)
 	return engine.Obstacle{
 		ID: v.ID, Kind: v.Entry.Kind, Pose: v.Pose, Outline: v.Entry.Face(v.Flipped),
 		Sigma: geom.Length(math.Sqrt(variance)),
