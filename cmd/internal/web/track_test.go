@@ -88,6 +88,25 @@ func TestAnAnswerThatRestsOnACoveredShipSaysSo(t *testing.T) {
 	assert.False(t, web.PanelState(&still).Frozen)
 }
 
+func TestThePageIsToldWhatWasSeen(t *testing.T) {
+	v := followedView(t, nil)
+	v.Located.Ships[0].Sides = []vision.Side{vision.Front, vision.LeftSide}
+	v.Located.Ships[0].Residual = 0.052
+	_, body := fetch(t, v, "/api/state")
+	var s struct {
+		Ships []struct {
+			Sides    []string `json:"sides_read"`
+			Residual float64
+			Visible  float64
+		}
+	}
+	require.NoError(t, json.Unmarshal(body, &s))
+	assert.Equal(t, []string{"front", "left"}, s.Ships[0].Sides)
+	assert.Equal(t, 0.052, s.Ships[0].Residual)
+	assert.Equal(t, 0.93, s.Ships[0].Visible)
+	assert.Equal(t, []string{}, s.Ships[1].Sides, "a list, not null")
+}
+
 func TestTheSceneHoldsOnlyShipsThatStand(t *testing.T) {
 	_, body := fetch(t, followedView(t, map[string]vision.TrackState{"A1": vision.Moving, "B1": vision.Hidden, "B2": vision.Unread}), "/api/scene")
 	var s struct{ Ships []struct{ ID string } }

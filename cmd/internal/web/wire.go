@@ -112,7 +112,9 @@ type shipJSON struct {
 	StateText  string       `json:"state_text"` // for people; "" when it is still
 	AgeMS      float64      `json:"age_ms"`     // of the sight that the pose rests on, in the picture's time
 	Frames     int          `json:"frames"`     // that the pose is the mean of
-	OutlinePx  [][2]float64 `json:"outline_px"`
+	OutlinePx  [][2]float64 `json:"outline_px"` // front left, front right, rear right, rear left
+	SidesRead  []string     `json:"sides_read"` // whose code was read and agrees, in the newest picture that showed the ship
+	Residual   float64      `json:"residual"`   // rms of the fit over the print's contrast
 }
 
 type obstacleJSON struct {
@@ -239,7 +241,7 @@ func shipsOf(v *View) []shipJSON {
 			HalfArcDeg: round(profile.HalfAngle(v.Located.Scene.Rules, ship.Base).Degrees()),
 			BullseyeMM: round(float64(profile.Bullseye)),
 			Seen:       ship.Seen, Visible: round(ship.Visible), MovedMM: round(float64(track.Moved)), State: vision.Still.String(),
-			OutlinePx: [][2]float64{},
+			OutlinePx: [][2]float64{}, SidesRead: []string{},
 		}
 		if track.Ship.ID != "" {
 			s.Moving = track.State == vision.Moving
@@ -247,6 +249,10 @@ func shipsOf(v *View) []shipJSON {
 			s.AgeMS = float64(track.Age(v.Located.Captured).Milliseconds())
 		}
 		if i < len(v.Located.Ships) {
+			s.Residual = round(v.Located.Ships[i].Residual)
+			for _, side := range v.Located.Ships[i].Sides {
+				s.SidesRead = append(s.SidesRead, side.String())
+			}
 			for _, p := range v.Located.Ships[i].Outline {
 				s.OutlinePx = append(s.OutlinePx, [2]float64{round(p.X), round(p.Y)})
 			}
