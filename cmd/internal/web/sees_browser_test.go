@@ -1,0 +1,42 @@
+package web_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+	"sightline/vision"
+)
+
+func TestASwitchShowsWhatTheProgramSees(t *testing.T) {
+	f := newFakeTable(t)
+	server := serve(t, f)
+	ctx := newBrowser(t, time.Minute)
+	f.change(func(v *web.View) {
+		v.Located.Ships = append([]vision.ShipView(nil), v.Located.Ships...)
+		v.Located.Ships[0].Sides = []vision.Side{vision.Front, vision.LeftSide}
+	})
+	var before, sides, read int
+	var text string
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Navigate(server.URL),
+		chromedp.Poll(`document.querySelectorAll("#outlines polygon.over").length > 0`, nil),
+		chromedp.Evaluate(`document.querySelectorAll("#outlines line.side").length`, &before),
+		chromedp.Click("#sees"),
+	))
+	f.change(func(v *web.View) {}) // the next state is drawn
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Poll(`document.querySelectorAll("#outlines line.side").length > 0`, nil),
+		chromedp.Evaluate(`document.querySelectorAll("#outlines line.side").length`, &sides),
+		chromedp.Evaluate(`document.querySelectorAll('#outlines line.side[data-read="true"]').length`, &read),
+		chromedp.Evaluate(`document.querySelector("#outlines text.seen").textContent`, &text),
+	))
+	assert.Zero(t, before, "only when asked")
+	assert.Equal(t, 4*len(knownScene().Ships), sides)
+	assert.Equal(t, 2, read)
+	assert.Contains(t, text, "93 % seen, 2 of 4 sides read")
+}
