@@ -48,7 +48,7 @@ function showOutlines(state) {
     const x = corners.reduce((sum, p) => sum + p[0], 0) / 4;
     const y = Math.min(...corners.map((p) => p[1])) - 9 * unit;
     svg("text", { x, y }, group).textContent = ship.state === "still" ? ship.id : `${ship.id} ${ship.state}`;
-    if (sees.checked) showSeen(ship, corners, group, unit);
+    if (sees.checked) showSeen(ship, corners, group, unit, roleOf(ship.id, state.choice) !== null);
   }
 }
 
@@ -56,15 +56,16 @@ const sides = ["front", "right", "rear", "left"]; // from corner i to the next o
 const sees = byId("sees");
 
 // showSeen draws what a ship's pose rests on: the sides whose code was read, the share of
-// its printed rim that is in view, and how well the print fits.
-function showSeen(ship, corners, group, unit) {
+// its printed rim that is in view, and for the chosen pair how badly the print fits.
+function showSeen(ship, corners, group, unit, chosen) {
   sides.forEach((side, i) => {
     const [[x1, y1], [x2, y2]] = [corners[i], corners[(i + 1) % 4]];
     svg("line", { class: "side", "data-read": ship.sides_read.includes(side), x1, y1, x2, y2 }, group);
   });
   const x = corners.reduce((sum, p) => sum + p[0], 0) / 4;
   const y = Math.max(...corners.map((p) => p[1])) + 10 * unit;
-  svg("text", { class: "seen", x, y }, group).textContent = `${Math.round(100 * ship.visible)} % seen, ${ship.sides_read.length} of 4 sides read, misfit ${Math.round(100 * ship.residual)} %`;
+  svg("text", { class: "seen", x, y }, group).textContent =
+    `${Math.round(100 * ship.visible)} %` + (chosen ? `, misfit ${Math.round(100 * ship.residual)} %` : "");
 }
 
 // showCamera draws a state's picture and outlines.
