@@ -35,6 +35,51 @@ func (i Integrity) String() string {
 	return "without a hash: made by an older program or elsewhere"
 }
 
+// key returns the state as a table's file holds that of its lens; "" when unknown.
+func (i Integrity) key() string {
+	switch i {
+	case Intact:
+		return "intact"
+	case Edited:
+		return "edited"
+	}
+	return ""
+}
+
+// parseIntegrity reads what key wrote.
+func parseIntegrity(s string) (Integrity, error) {
+	for _, i := range [...]Integrity{Unsealed, Intact, Edited} {
+		if s == i.key() {
+			return i, nil
+		}
+	}
+	return Unsealed, fmt.Errorf("expected intact or edited, got %q", s)
+}
+
+// Doubts returns why the table's figures are unverified, each as a clause about its
+// file; nil when nothing speaks against them.
+func (t *Table) Doubts() (out []string) {
+	if t.Integrity == Edited {
+		out = append(out, Edited.String())
+	}
+	if t.LensIntegrity == Edited {
+		out = append(out, "changed by hand: the lens file that it was made with")
+	}
+	if t.Contradiction != "" {
+		out = append(out, t.Contradiction)
+	}
+	return out
+}
+
+// State says for people whether the table's file can be trusted: its Doubts, or its
+// Integrity when there are none.
+func (t *Table) State() string {
+	if d := t.Doubts(); len(d) > 0 {
+		return strings.Join(d, "; ")
+	}
+	return t.Integrity.String()
+}
+
 // hashKey is the key that holds the hash of everything else in the file.
 const hashKey = "hash"
 

@@ -20,7 +20,10 @@ type tableFile struct {
 	Hash    string     `json:"hash,omitempty"` // of all else, see hashOfFile
 	Made    *time.Time `json:"made,omitempty"` // capture time of the picture
 	Lens    *lensFile  `json:"lens"`
-	Camera  *struct {
+	// LensIntegrity is "edited" when the lens file was changed by hand before the table
+	// was made with it, "intact" when not; left out when that is not known.
+	LensIntegrity string `json:"lens_integrity,omitempty"`
+	Camera        *struct {
 		Rotation    []float64 `json:"rotation"`       // row-major 3×3: x_camera = R x_table + t
 		Translation []float64 `json:"translation_mm"` // t
 		Center      []float64 `json:"center_mm"`      // of the camera in the table frame; for people, follows from the others
@@ -127,7 +130,7 @@ func formatTable(t *Table) ([]byte, error) {
 	lens := newLensFile(t.Intrinsics)
 	center := t.Center()
 	f := tableFile{
-		Version: tableVersion, Lens: &lens, PoseCovariance: t.PoseCovariance, RMS: t.RMS,
+		Version: tableVersion, Lens: &lens, LensIntegrity: t.LensIntegrity.key(), PoseCovariance: t.PoseCovariance, RMS: t.RMS,
 		Used: append([]int{}, t.Used...), Rejected: []rejectionFile{}, ScaleSigma: t.ScaleSigma,
 		Mat: &matFile{float64(t.Layout.Width), float64(t.Layout.Height)}, Registration: newRegistrationFile(t),
 	}
@@ -215,6 +218,9 @@ func (f *tableFile) table() (t Table, err error) {
 	if t.Intrinsics, err = f.Lens.lens(); err != nil {
 		return Table{}, fmt.Errorf("lens: %w", err)
 	}
+	if t.LensIntegrity, err = parseIntegrity(f.LensIntegrity); err != nil {
+		return Table{}, fmt.Errorf("lens_integrity: %w", err)
+	}
 	for i := range 9 {
 		t.R[i/3][i%3] = f.Camera.Rotation[i]
 	}
@@ -222,6 +228,7 @@ func (f *tableFile) table() (t Table, err error) {
 	if !isRotation(t.R) {
 		return Table{}, errors.New("camera.rotation: expected a rotation matrix")
 	}
+	t.Contradiction = f.contradiction(&t.Extrinsics)
 	if err := checkCovariance("pose_covariance_rad_mm", f.PoseCovariance, 6); err != nil {
 		return Table{}, err
 	}
@@ -250,6 +257,26 @@ func (f *tableFile) table() (t Table, err error) {
 		return Table{}, errors.New("camera: the mat lies behind it")
 	}
 	return t, nil
+}
+
+// centerTolerance is by how many mm center_mm may differ from what the rotation and
+// translation_mm say: people and programs round what they write.
+const centerTolerance = 0.1
+
+// contradiction names a center_mm that is not where rotation and translation_mm put
+// the camera; "" when they agree, or when the file has none.
+func (f *tableFile) contradiction(e *Extrinsics) string {
+	if len(f.Camera.Center) != 3 {
+		return ""
+	}
+	c := e.Center()
+	for i, v := range f.Camera.Center {
+		if !(math.Abs(v-c[i]) <= centerTolerance) {
+			s := f.Camera.Center
+			return fmt.Sprintf("camera.center_mm says %.1f, %.1f, %.1f, but camera.rotation and translation_mm, which count, put the camera at %.1f, %.1f, %.1f", s[0], s[1], s[2], c[0], c[1], c[2])
+		}
+	}
+	return ""
 }
 
 // isRotation reports whether r is a rotation to the precision of a written file.

@@ -327,6 +327,9 @@ func (t *Table) Renew(seen []MarkerSighting) (Table, geom.Length, error) {
 		return *t, 0, err
 	}
 	fresh.ScaleSigma, fresh.Surface, fresh.Made, fresh.Hash = t.ScaleSigma, t.Surface, t.Made, t.Hash
+	if fresh.LensIntegrity = t.LensIntegrity; t.Integrity == Edited {
+		fresh.LensIntegrity = Edited // its lens came from there
+	}
 	return fresh, t.Shift(&fresh), nil
 }
 

@@ -36,6 +36,14 @@ type Table struct {
 	Hash string    // of what its file says, in hex; set when loaded or saved
 
 	Integrity Integrity // of the file; Intact once saved
+
+	// LensIntegrity is that of the file which the lens came from; Unsealed when nobody
+	// knows. It is kept in the table's file, so that a table cannot hide its lens.
+	LensIntegrity Integrity
+
+	// Contradiction says which keys of the file contradict each other; "": none. Of
+	// camera.center_mm and camera.translation_mm, which say the same, the latter counts.
+	Contradiction string
 }
 
 // Rejection names something that was left out, and why.

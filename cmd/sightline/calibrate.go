@@ -199,10 +199,29 @@ func tellKept(progress io.Writer, path, kept string) {
 	}
 }
 
-// tellIntegrity warns of a calibration file that no longer says what was measured.
-func tellIntegrity(progress io.Writer, path string, i calibration.Integrity) {
-	if i == calibration.Edited {
-		fmt.Fprintf(progress, "warning: %s: %v: its figures, and what follows from them, are unverified\n", path, i)
+// loadTable reads a table calibration and warns of one that no longer says what was
+// measured: every command that reads one does it here.
+func loadTable(progress io.Writer, path string) (calibration.Table, error) {
+	t, err := calibration.LoadTable(path)
+	if err == nil {
+		tellDoubts(progress, path, t.Doubts())
+	}
+	return t, err
+}
+
+// loadLens is loadTable for a lens file, and returns its state.
+func loadLens(progress io.Writer, path string) (calibration.Intrinsics, calibration.Integrity, error) {
+	lens, file, err := calibration.LoadLensFile(path)
+	if err == nil && file.Integrity == calibration.Edited {
+		tellDoubts(progress, path, []string{file.Integrity.String()})
+	}
+	return lens, file.Integrity, err
+}
+
+// tellDoubts warns of a calibration file for each reason not to trust it.
+func tellDoubts(progress io.Writer, path string, doubts []string) {
+	for _, d := range doubts {
+		fmt.Fprintf(progress, "warning: %s: %s: its figures, and what follows from them, are unverified\n", path, d)
 	}
 }
 

@@ -24,13 +24,13 @@ type calibrateBudgetCmd struct {
 
 // Run implements the command.
 func (c *calibrateBudgetCmd) Run(context.Context) error {
-	if err := c.run(os.Stdout); err != nil {
+	if err := c.run(os.Stdout, os.Stderr); err != nil {
 		return fmt.Errorf("calibrate budget: %w", err)
 	}
 	return nil
 }
 
-func (c *calibrateBudgetCmd) run(out io.Writer) error {
+func (c *calibrateBudgetCmd) run(out, warn io.Writer) error {
 	switch {
 	case !(c.Height >= 0) || c.Height > 200:
 		return fmt.Errorf("--height: expected 0 to 200 mm, got %v", c.Height)
@@ -42,7 +42,7 @@ func (c *calibrateBudgetCmd) run(out io.Writer) error {
 			return err
 		}
 	}
-	t, err := calibration.LoadTable(c.Calibration)
+	t, err := loadTable(warn, c.Calibration)
 	if err != nil {
 		return err
 	}
@@ -173,11 +173,12 @@ func (c *calibrateBudgetCmd) printJSON(out io.Writer, b *calibration.Budget, pla
 	doc := struct {
 		Version   int            `json:"version"`
 		Hash      string         `json:"calibration"`
+		Integrity string         `json:"integrity"`
 		Height    float64        `json:"height_mm"`
 		Frames    int            `json:"frames"`
 		Places    []placeJSON    `json:"places"`
 		Distances []distanceJSON `json:"distances"`
-	}{Version: 1, Hash: b.Table().Hash, Height: c.Height, Frames: c.Frames}
+	}{Version: 1, Hash: b.Table().Hash, Integrity: b.Table().State(), Height: c.Height, Frames: c.Frames}
 	triple := func(v geom.Cov2) []float64 { return []float64{v.XX, v.XY, v.YY} }
 	for _, p := range places {
 		one := placeJSON{Name: p.name, X: p.at.X, Y: p.at.Y, Sigma: float64(calibration.LargestSigma(p.total)), Covariance: triple(p.total)}

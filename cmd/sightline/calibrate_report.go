@@ -16,6 +16,8 @@ import (
 // printTable prints a table calibration for people: where the camera is, how the
 // markers lie, how sure it is, and what to do when that is bad.
 func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleCheck, flat calibration.FlatnessFit, file string) error {
+	middle, corner, sure := sureness(calibration.NewBudget(*t, calibration.Uncertainty{}))
+	printWarnings(out, t, scale, corner) // first, so that nobody reads past them
 	center := t.Center()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "camera\t%.1f mm over the mat at x %.1f, y %.1f mm\n", center[2], center[0], center[1])
@@ -38,9 +40,7 @@ func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleChec
 		fmt.Fprintf(w, "flatness\tfrom %d places: %+.2f to %+.2f mm; heights known to %.2f mm there, before to %.2f mm\n", flat.Places,
 			flat.Lowest.Millimeters(), flat.Highest.Millimeters(), flat.After.Millimeters(), flat.Before.Millimeters())
 	}
-	budget := calibration.NewBudget(*t, calibration.Uncertainty{})
-	middle, corner, ok := sureness(budget)
-	if ok {
+	if sure {
 		fmt.Fprintf(w, "sure to\t%.2f mm (1 sigma) at the mat's centre, %.2f mm in its worst corner: calibrate budget says why\n",
 			calibration.LargestSigma(middle.Total(1)).Millimeters(), calibration.LargestSigma(corner.Total(1)).Millimeters())
 	}
@@ -48,15 +48,18 @@ func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleChec
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if err := printResiduals(out, t); err != nil {
-		return err
+	return printResiduals(out, t)
+}
+
+// printWarnings prints why a table may not be trusted and what to do about one that
+// could be better, a paragraph each.
+func printWarnings(w io.Writer, t *calibration.Table, scale calibration.ScaleCheck, corner calibration.Terms) {
+	for _, d := range t.Doubts() {
+		fmt.Fprintf(w, "warning: %s: what follows is unverified\n\n", d)
 	}
 	for _, advice := range advise(t, scale, corner) {
-		if _, err := fmt.Fprintf(out, "\n%s\n", advice); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "warning: %s\n\n", advice)
 	}
-	return nil
 }
 
 // printScale says what measured distances did to the scale.

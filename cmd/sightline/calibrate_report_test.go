@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -94,6 +96,7 @@ func TestTheReportSaysWhatToDo(t *testing.T) {
 	require.NoError(t, err)
 	text = advice(good, scale)
 	assert.Contains(t, text, "contradict the layout")
+	assert.True(t, strings.HasPrefix(text, "warning: "), "what is wrong comes first: %.60s", text)
 	assert.Regexp(t, `markers 0 to 7: measured 975\.0 ± 0\.3 mm, 970\.\d+ mm by the layout: \+4\.\d+ mm`, text)
 }
 
@@ -103,7 +106,7 @@ func TestTheBudgetIsPrintedAndDrawn(t *testing.T) {
 	file, picture := filepath.Join(dir, "table.json"), filepath.Join(dir, "heat.svg")
 	require.NoError(t, calibration.SaveTable(file, &table))
 	var b bytes.Buffer
-	require.NoError(t, (&calibrateBudgetCmd{Calibration: file, Out: picture, Height: 4, Frames: 1}).run(&b))
+	require.NoError(t, (&calibrateBudgetCmd{Calibration: file, Out: picture, Height: 4, Frames: 1}).run(&b, io.Discard))
 	for _, want := range []string{"pixel noise", "lens", "pose", "model", "height", "flatness", "scale", "print", "insert play", "all together", "distance of 300 mm"} {
 		assert.Contains(t, b.String(), want)
 	}
@@ -128,7 +131,7 @@ func TestTheBudgetIsPrintedAndDrawn(t *testing.T) {
 		}
 	}
 	b.Reset()
-	require.NoError(t, (&calibrateBudgetCmd{Calibration: file, Height: 4, Frames: 1, JSON: true}).run(&b))
+	require.NoError(t, (&calibrateBudgetCmd{Calibration: file, Height: 4, Frames: 1, JSON: true}).run(&b, io.Discard))
 	require.NoError(t, json.Unmarshal(b.Bytes(), &doc))
 	assert.Equal(t, table.Hash, doc.Hash)
 	require.Len(t, doc.Places, 3)
@@ -148,7 +151,7 @@ func TestTheBudgetIsPrintedAndDrawn(t *testing.T) {
 		{Calibration: file, Height: -1, Frames: 1}, {Calibration: file, Height: 4}, {Calibration: filepath.Join(dir, "none.json"), Frames: 1},
 		{Calibration: file, Frames: 1, Out: filepath.Join(dir, "none", "x.svg")},
 	} {
-		assert.Error(t, bad.run(&b))
+		assert.Error(t, bad.run(&b, io.Discard))
 	}
 }
 
@@ -167,4 +170,22 @@ func TestMarkerSigmaAndDistancesAreChecked(t *testing.T) {
 		_, err = (&calibrateTableCmd{Distance: []string{bad}}).distances(l)
 		assert.ErrorContains(t, err, "--distance", bad)
 	}
+}
+
+func TestADistanceThatCannotBeTrueIsRefused(t *testing.T) {
+	c := calibrateTableCmd{}
+	refused := func(length geom.Length) error {
+		table, seen := handLaid(t, nil)
+		scale, err := table.MeasureScale([]calibration.ScaleDistance{{From: 2, To: 5, Length: 970.4, Sigma: 0.3}, {From: 0, To: 7, Length: length, Sigma: 0.3}}, calibration.Centers(table.Intrinsics, seen))
+		require.NoError(t, err)
+		return c.believe(scale)
+	}
+	assert.NoError(t, refused(970.4))
+	assert.NoError(t, refused(971.4), "an unlucky reading is told, not refused")
+	err := refused(1000)
+	assert.ErrorContains(t, err, "--distance 0:7:1000: the layout puts these markers 970.", "the wrong one of the two is named")
+	assert.ErrorContains(t, err, "--force-distance")
+	assert.ErrorAs(t, err, &unanswered{}, "exit status 1")
+	c.ForceDistance = true
+	assert.NoError(t, refused(1000))
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -24,6 +25,8 @@ type calibrateTableCmd struct {
 	Config      string   `placeholder:"FILE" help:"Take the mat and its markers from this configuration file instead."`
 	MarkerSigma float64  `placeholder:"MM" help:"How exactly the markers were laid, as a standard deviation. Default: the configuration's, or 0.3 mm for cards laid by hand with a steel rule."`
 	Distance    []string `placeholder:"A:B:MM" help:"A distance measured with a steel rule between the centres of markers A and B (or between the same corner of both), to set the scale by; A:B:MM:SIGMA where you read it better or worse than to 0.3 mm. May be given again."`
+
+	ForceDistance bool `help:"Take a measured distance even if it cannot be true of these markers as they were laid (beyond 6 sigmas)."`
 
 	Flatness    []string `placeholder:"IMAGE" help:"Measure how flat the mat is from pictures of the check card at a grid of places (nine or more), or a directory of them; the camera as in the other pictures."`
 	MatFlatness float64  `default:"0.3" placeholder:"MM" help:"With --flatness: by how much you expect the mat to be uneven, as a standard deviation. Default: ${default}."`
@@ -59,11 +62,10 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 	if err != nil {
 		return err
 	}
-	lens, file, err := calibration.LoadLensFile(c.Lens)
+	lens, integrity, err := loadLens(progress, c.Lens)
 	if err != nil {
 		return err
 	}
-	tellIntegrity(progress, c.Lens, file.Integrity)
 	if err := checkOutput(c.Out); err != nil {
 		return err
 	}
@@ -90,10 +92,13 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 	case err != nil:
 		return err
 	}
-	t.Made = seen.captured
+	t.Made, t.LensIntegrity = seen.captured, integrity
 	scale, err := t.MeasureScale(distances, calibration.Centers(lens, merged))
 	if err != nil {
 		return unanswered{err}
+	}
+	if err := c.believe(scale); err != nil {
+		return err
 	}
 	flat, err := c.measureFlatness(ctx, &t, progress)
 	if err != nil {
@@ -108,6 +113,8 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 		fmt.Fprintf(progress, "%s: left out: %s\n", r.Name, r.Reason)
 	}
 	if c.JSON {
+		_, corner, _ := sureness(calibration.NewBudget(t, calibration.Uncertainty{}))
+		printWarnings(progress, &t, scale, corner)
 		doc, err := calibration.MarshalTable(&t)
 		if err == nil {
 			_, err = out.Write(doc)
@@ -147,6 +154,27 @@ func (c *calibrateTableCmd) distances(l calibration.Layout) (out []calibration.S
 		out = append(out, d)
 	}
 	return out, nil
+}
+
+// impossible is how many sigmas measured distances may lie from the layout, or from
+// each other: chance exceeds it once in a billion, a slip of the rule does not.
+const impossible = 6
+
+// believe refuses distances that cannot be true of these markers: taken, one wrong
+// digit would stretch every answer on the table.
+func (c *calibrateTableCmd) believe(scale calibration.ScaleCheck) error {
+	if c.ForceDistance || !(scale.Sigmas > impossible) {
+		return nil
+	}
+	worst, most := 0, 0.0
+	for i, d := range scale.Distances {
+		if s := math.Abs(float64(d.Difference / d.Expected)); s > most {
+			worst, most = i, s
+		}
+	}
+	d := scale.Distances[worst]
+	return unanswered{fmt.Errorf("--distance %d:%d:%g: the layout puts these markers %.1f mm apart, sure to ± %.2f mm with the rule; the distances are %.0f sigmas off (at most %d), so nothing was written. Measure again, from centre to centre, and check --mat; --force-distance takes it as it is",
+		d.From, d.To, float64(d.Length), float64(d.Seen), float64(d.Expected), scale.Sigmas, impossible)}
 }
 
 // places returns the mat and its markers.

@@ -49,11 +49,10 @@ func (c *calibrateVerifyCmd) run(ctx context.Context, out, progress io.Writer) e
 	if err != nil {
 		return err
 	}
-	table, err := calibration.LoadTable(c.Calibration)
+	table, err := loadTable(progress, c.Calibration)
 	if err != nil {
 		return err
 	}
-	tellIntegrity(progress, c.Calibration, table.Integrity)
 	w := cardWatch{live: c.live(), table: &table, progress: progress}
 	if err := c.watch(ctx, &w); err != nil {
 		return err
@@ -65,7 +64,7 @@ func (c *calibrateVerifyCmd) run(ctx context.Context, out, progress io.Writer) e
 	case err != nil:
 		return err
 	}
-	answer := verifyAnswer{verification: v, setup: setup, places: w.places, file: c.Calibration, hash: table.Hash}
+	answer := verifyAnswer{verification: v, setup: setup, places: w.places, file: c.Calibration, hash: table.Hash, integrity: table.State()}
 	if c.Study {
 		if answer.studies, err = c.studies(table, setup, w.places); err != nil {
 			return unanswered{err}
@@ -336,6 +335,7 @@ type verifyAnswer struct {
 	places       []cardPlace
 	studies      []cardStudy
 	file, hash   string
+	integrity    string // of the file, for people
 }
 
 // write prints the answer for people.
@@ -399,8 +399,9 @@ type (
 		Places      []verifyPlaceJSON `json:"places"`
 		Study       []studyJSON       `json:"study,omitempty"`
 		Calibration struct {
-			File string `json:"file"`
-			Hash string `json:"hash"`
+			File      string `json:"file"`
+			Hash      string `json:"hash"`
+			Integrity string `json:"integrity"`
 		} `json:"calibration"`
 	}
 	verifyPlaceJSON struct {
@@ -444,7 +445,7 @@ func (a verifyAnswer) writeJSON(out io.Writer) error {
 		ChiSquare: v.ChiSquare, Freedom: v.Freedom, Probability: v.Probability, Stated: float64(v.Stated), Reference: float64(v.Reference),
 		Limit: float64(a.setup.Limit), Covered: v.Covered, Reasons: append([]string{}, v.Reasons...), Cause: v.Cause, Notes: append([]string{}, v.Notes...),
 	}
-	j.Calibration.File, j.Calibration.Hash = a.file, a.hash
+	j.Calibration.File, j.Calibration.Hash, j.Calibration.Integrity = a.file, a.hash, a.integrity
 	for _, p := range a.places {
 		j.Places = append(j.Places, verifyPlaceJSON{p.name, len(p.pictures), []verifyDistanceJSON{}})
 	}

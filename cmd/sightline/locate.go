@@ -41,11 +41,10 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 	if err := checkImages(c.Images); err != nil {
 		return err
 	}
-	table, err := calibration.LoadTable(c.Calibration)
+	table, err := loadTable(warn, c.Calibration)
 	if err != nil {
 		return err
 	}
-	tellIntegrity(warn, c.Calibration, table.Integrity)
 	options, err := locatorOptions(c.Catalogue, c.EmptyMat)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	table, err := calibration.LoadTable(c.Calibration)
+	table, err := loadTable(progress, c.Calibration)
 	if err != nil {
 		return err
 	}

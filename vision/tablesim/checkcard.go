@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
+	"time"
 
 	"sightline/calibration"
 	"sightline/engine/geom"
@@ -27,6 +28,30 @@ func LayCard(card calibration.CheckCard, at geom.Pose, heights [2]geom.Length) [
 		out = append(out, LaidStrip{Strip: s, Pose: p, Z: heights[i]})
 	}
 	return out
+}
+
+// The script of a source that lays the check card: CardStay at a place, the strips
+// taken up for CardGone, then at the next.
+const (
+	CardStay = 3 * time.Second
+	CardGone = time.Second
+)
+
+// CardPlaces is where the script lays the card: the mat's middle and its four corners,
+// each time turned.
+var CardPlaces = [...]geom.Pose{pose(457, 457, 0), pose(190, 200, 35), pose(720, 190, 70), pose(720, 720, 105), pose(200, 720, 140)}
+
+// CardHeights is how high the prints lie over the mat: on paper of 0.2 mm, the strip M
+// on the mat itself and B on bases of 4 mm.
+var CardHeights = [2]geom.Length{0.2 * geom.Millimeter, 4.2 * geom.Millimeter}
+
+// cardAt returns the strips at a time of the script, none while they are moved.
+func cardAt(t time.Duration) []LaidStrip {
+	turn := t / (CardStay + CardGone)
+	if t-turn*(CardStay+CardGone) >= CardStay {
+		return nil
+	}
+	return LayCard(calibration.DefaultCheckCard(), CardPlaces[int(turn)%len(CardPlaces)], CardHeights)
 }
 
 // laidStrip is the solid: a thin sheet at its height.

@@ -25,6 +25,10 @@ type Options struct {
 	// stop after the other and then away for a while, again and again.
 	Board *calibration.Board
 
+	// Card lays the check card on the table in place of the ships, at CardPlaces places,
+	// one after the other, again and again: what calibrate verify looks for.
+	Card bool
+
 	Nudge *Nudge // a push that the camera gets; nil: none
 
 	// Now and Sleep are the clock; nil: the real one. Sleep returns ctx.Err() when
@@ -42,12 +46,13 @@ const maxPixels = 8192 * 8192 / 2
 // ParseSpec reads a source's name: "sim:", followed by any of a size
 // ("1280x720"), "seed=7", "fps=10", a board that is held before the camera
 // ("board=chessboard:9x6:25mm") and a push that it gets ("nudge=20:0.05": after 20
-// seconds, by 0.05 degrees), with commas between them.
+// seconds, by 0.05 degrees) or the check card in place of the game ("card=1"), with
+// commas between them.
 func ParseSpec(spec string) (Options, error) {
 	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS}
 	rest, ok := strings.CutPrefix(spec, "sim:")
 	if !ok {
-		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,nudge=SECONDS:DEGREES]", spec)
+		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,nudge=SECONDS:DEGREES]", spec)
 	}
 	for field := range strings.SplitSeq(rest, ",") {
 		if field == "" {
@@ -77,6 +82,10 @@ func (o *Options) set(field string) (err error) {
 			return err
 		}
 		o.Board = &b
+	case "card":
+		if o.Card, err = strconv.ParseBool(value); err != nil {
+			return fmt.Errorf("card: expected 1 or 0, got %q", value)
+		}
 	case "nudge":
 		n, err := ParseNudge(value)
 		if err != nil {
@@ -89,7 +98,7 @@ func (o *Options) set(field string) (err error) {
 		o.Width, err = strconv.Atoi(w)
 		o.Height, err2 = strconv.Atoi(h)
 		if err != nil || err2 != nil {
-			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD or nudge=SECONDS:DEGREES", field)
+			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1 or nudge=SECONDS:DEGREES", field)
 		}
 	}
 	return nil
@@ -171,7 +180,7 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 	}
 	t := cmp.Or(s.shown, s.table)
 	t.Scene, t.Hands = scriptAt(s.timeOf(s.seq))
-	s.layCard(t)
+	s.layCard(t, s.seq)
 	if err := s.holdBoard(t, s.seq); err != nil {
 		return vision.Frame{}, err
 	}
@@ -204,11 +213,16 @@ func (s *Source) Lay(strips ...LaidStrip) {
 	s.laid.Store(&own)
 }
 
-// layCard puts what Lay was told on the table.
-func (s *Source) layCard(t *Table) {
+// layCard puts on the table what Lay was told, or in a frame of a source with a card
+// the card where the script has it.
+func (s *Source) layCard(t *Table, seq uint64) {
 	t.Strips = nil
-	if strips := s.laid.Load(); strips != nil && len(*strips) > 0 {
+	if strips := s.laid.Load(); strips != nil {
 		t.Strips = *strips
+	} else if s.o.Card {
+		t.Strips = cardAt(s.timeOf(seq))
+	}
+	if s.o.Card || len(t.Strips) > 0 {
 		t.Scene.Ships, t.Scene.Obstacles, t.Hands = nil, nil, nil
 	}
 }
@@ -307,7 +321,7 @@ func (s *Source) TruthAt(seq uint64) (Truth, error) {
 		Minis: s.table.Minis, Clutter: s.table.Clutter, Seed: s.table.Seed,
 	}
 	t.Scene, t.Hands = scriptAt(s.timeOf(seq))
-	s.layCard(&t)
+	s.layCard(&t, seq)
 	if err := s.holdBoard(&t, seq); err != nil {
 		return Truth{}, err
 	}

@@ -29,6 +29,7 @@ func TestSpecs(t *testing.T) {
 		"sim:1280x720":               {Width: 1280, Height: 720, FPS: 5},
 		"sim:3840x2160,seed=7":       {Width: 3840, Height: 2160, FPS: 5, Seed: 7},
 		"sim:seed=7,fps=0.5,640x480": {Width: 640, Height: 480, FPS: 0.5, Seed: 7},
+		"sim:card=1":                 {Width: 1920, Height: 1080, FPS: 5, Card: true},
 		"sim:fps=0":                  {Width: 1920, Height: 1080},
 	} {
 		got, err := ParseSpec(spec)
@@ -43,9 +44,10 @@ func TestSpecs(t *testing.T) {
 		"sim:fps=x":       "fps: expected a number",
 		"sim:fps=-1":      "fps: expected 0",
 		"sim:fps=NaN":     "fps: expected 0",
+		"sim:card=yes":    "card: expected 1 or 0",
 		"sim:1x1":         "size: expected 16x16",
 		"sim:99999x99999": "size: expected",
-		"sim:colour=red":  "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD or nudge=SECONDS:DEGREES",
+		"sim:colour=red":  "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1 or nudge=SECONDS:DEGREES",
 	} {
 		_, err := ParseSpec(spec)
 		assert.ErrorContains(t, err, want, spec)
@@ -240,4 +242,43 @@ func TestTheCheckCardIsLaidAndTheGameGoesOnAfterIt(t *testing.T) {
 	truth, err = s.TruthAt(3)
 	require.NoError(t, err)
 	assert.Len(t, truth.Ships, 10)
+}
+
+// The card lies still at each of its places long enough to be seen there, away from the
+// ships, and is taken up between them.
+func TestTheCheckCardGoesFromPlaceToPlace(t *testing.T) {
+	c := &clock{now: time.Unix(1000, 0)}
+	o := c.options(5)
+	o.Card = true
+	s := open(t, o)
+	stay, gone := int(CardStay.Seconds()*5), int(CardGone.Seconds()*5)
+	seq := uint64(0)
+	for i := range 2 * len(CardPlaces) {
+		for k := range stay + gone {
+			seq++
+			table := *s.table
+			s.layCard(&table, seq)
+			assert.Empty(t, table.Scene.Ships)
+			if k >= stay {
+				assert.Empty(t, table.Strips, "frame %d: it is being moved", seq)
+				continue
+			}
+			require.Equal(t, LayCard(calibration.DefaultCheckCard(), CardPlaces[i%len(CardPlaces)], CardHeights), table.Strips)
+		}
+	}
+	s.Lay()
+	table := *s.table
+	s.layCard(&table, 1)
+	assert.Empty(t, table.Strips, "what Lay says counts more than the script")
+	layout := s.Layout()
+	for _, at := range CardPlaces { // every strip lies wholly on the mat
+		for _, strip := range LayCard(calibration.DefaultCheckCard(), at, CardHeights) {
+			for _, x := range [2]float64{-0.5, 0.5} {
+				for _, y := range [2]float64{-0.5, 0.5} {
+					p := strip.Pose.Transform(geom.Point{X: x * float64(strip.Strip.Width), Y: y * float64(strip.Strip.Height)})
+					assert.True(t, p.X > 0 && p.Y > 0 && p.X < float64(layout.Width) && p.Y < float64(layout.Height), "%v", p)
+				}
+			}
+		}
+	}
 }

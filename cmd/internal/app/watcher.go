@@ -453,7 +453,9 @@ func (w *Watcher) adopt(t calibration.Table, from, note string) bool {
 	}
 	fromFile := w.o.Table != nil && from == w.o.TableName
 	if fromFile { // perhaps made to fit the picture's size: then its hash is another
-		register.BaseHash, register.Integrity, register.Times = w.o.Table.Hash, w.o.Table.Integrity.String(), w.registered.Times
+		register.BaseHash, register.Integrity, register.Times = w.o.Table.Hash, w.o.Table.State(), w.registered.Times
+	} else if d := t.Doubts(); len(d) > 0 { // registered anew, with a lens that nobody measured
+		register.Integrity = t.State()
 	}
 	if register.BaseHash == "" {
 		register.BaseHash = register.Hash

@@ -304,6 +304,9 @@ func (e *examination) table(context.Context) {
 	case t.Integrity == calibration.Edited:
 		e.add("table", Wrong, path+" was changed after it was made.", "make it again, or put the kept copy beside it back")
 		return
+	case len(t.Doubts()) > 0:
+		e.add("table", Wrong, fmt.Sprintf("%s cannot be trusted: %s.", path, t.State()), "make it again, or put the kept copy beside it back")
+		return
 	}
 	says := fmt.Sprintf("%s is %v, hash %.8s, made %s.", path, t.Integrity, t.Hash, made(t.Made))
 	switch age := e.box.Now().Sub(t.Made); {
