@@ -18,6 +18,7 @@ type table struct {
 
 	sharp  bool // no outline on the table is uncertain
 	rocks  []rock
+	hulks  []hulk
 	others []stander
 	mem    memory
 	pm     pairMeasure
@@ -42,6 +43,7 @@ func (t *table) prepare(s *Scene, o Options) error {
 	}
 	t.setRocks()
 	t.setStanders()
+	t.setHulks()
 	return nil
 }
 
@@ -116,6 +118,36 @@ func (t *table) setRocks() {
 		}
 	}
 	t.rocks = t.rocks[:n]
+}
+
+// hulk is the base of a huge ship as something that obstructs attacks.
+type hulk struct {
+	rock
+	ship *Ship
+}
+
+// setHulks places the bases of huge ships on the table, guides left out, each as
+// uncertain as its loosest corner.
+func (t *table) setHulks() {
+	s, n := t.scene, 0
+	for i := range s.Ships {
+		ship := &s.Ships[i]
+		if !ship.Base.huge() {
+			continue
+		}
+		t.hulks = grow(t.hulks, n+1)
+		h := &t.hulks[n]
+		n++
+		w, l := t.profile.Size(ship.Base)
+		x, y := float64(w/2), float64(l/2)
+		outline := [...]geom.Point{{X: x, Y: y}, {X: -x, Y: y}, {X: -x, Y: -y}, {X: x, Y: -y}}
+		h.set(ship.ID, ship.Base.String(), ship.Pose, outline[:], 0)
+		loose := loosen(&ship.Covariance, ship.Pose.Point, t.k, h.outline...)
+		h.sigma = math.Sqrt(loose.variance) + loose.bend/t.k
+		h.obstacle, h.ship = true, ship
+		t.sharp = t.sharp && h.sigma == 0
+	}
+	t.hulks = t.hulks[:n]
 }
 
 // grow returns the slice with n elements, in the same memory where it has the

@@ -127,6 +127,11 @@ func (m *Measurer) touched(s *Scene, i, j int, p *PairVerdict) bool {
 	if m.moved[i] || m.moved[j] {
 		return true
 	}
+	for k := range s.Ships {
+		if m.moved[k] && s.Ships[k].Base.huge() { // it may obstruct, or be the nearest that could
+			return true
+		}
+	}
 	pm := &m.table.pm
 	for a := range p.Arcs {
 		at := p.Arcs[a].Attack

@@ -444,7 +444,7 @@ func Move(s *Scene, ship string, a Maneuver, o Options) (MoveResult, error) {
 	return m.done(), nil
 }
 
-func (m *mover) huge() bool { return m.ship.Base == Huge195 || m.ship.Base == Huge225 }
+func (m *mover) huge() bool { return m.ship.Base.huge() }
 
 // done hands the result out. Where nobody looked for obstacles, none being met
 // says nothing.

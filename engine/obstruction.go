@@ -65,8 +65,9 @@ type sight struct {
 
 // obstruction says whether obstacles are on the measuring line (G36, G37).
 // "Through" an obstacle means through its interior; grazing its edge is not. How
-// many there are makes no difference (G38). Ships do not obstruct and neither do
-// devices and scenario features (G39–G42), but those on the line are named.
+// many there are makes no difference (G38). Huge ships other than the two obstruct
+// like obstacles; smaller ones do not, and neither do devices and scenario features
+// (G39–G42), but those on the line are named.
 func (m *pairMeasure) obstruction(d *meeting) ObstructionVerdict {
 	permitted := beam{d.lines[0], d.lines[0]}
 	if d.band {
@@ -95,7 +96,8 @@ func (m *pairMeasure) obstruction(d *meeting) ObstructionVerdict {
 		v = m.beamObstruction(possible, choice, d.even)
 	}
 	v.Margin = min(v.Margin, maxObstructionMargin)
-	if m.scene.ObstaclesUnseen {
+	// What obstructs for sure, a huge ship, does so whatever else lies about.
+	if v.Verdict != "must" && m.scene.ObstaclesUnseen {
 		v.Verdict, v.Margin = NoView.String(), 0
 	}
 	if v.Verdict != "must" && m.scene.unknownOn(possible) {
@@ -120,6 +122,30 @@ func (s *Scene) unknownOn(b beam) bool {
 	return slices.ContainsFunc(s.Unknown, func(u geom.Polygon) bool { return geom.Gap(l.Polygon, u) <= unknownReach })
 }
 
+// blockers returns how many things there are that may obstruct the pair's attacks.
+func (m *pairMeasure) blockers() int { return len(m.rocks) + len(m.hulks) }
+
+// blocker returns the i-th of them; nil for one that does not: a device, a marker,
+// the attacker itself and its target.
+//
+// That huge ships obstruct is not in the rules texts, which leave them to sheets of
+// their own: G39 excepts small and large ships only, an upgrade of the first edition
+// (EM Emitter) speaks of the one die that a huge ship's obstruction gives, and the
+// second edition's huge-ship rules give the defender one die more.
+func (m *pairMeasure) blocker(i int) *rock {
+	if i < len(m.rocks) {
+		if r := &m.rocks[i]; r.obstacle {
+			return r
+		}
+		return nil
+	}
+	h := &m.hulks[i-len(m.rocks)]
+	if h.ship == m.from || h.ship == m.target {
+		return nil
+	}
+	return &h.rock
+}
+
 // exactObstruction decides a beam of parallel lines exactly. Which obstacles a
 // line meets can change only where the line passes a corner of an outline, or a
 // crossing of the outline with either end of the beam; so it is enough to look at
@@ -130,9 +156,9 @@ func (m *pairMeasure) exactObstruction(b beam) ObstructionVerdict {
 	l := &m.look
 	*l = look{beam: b, near: l.near[:0], on: l.on[:0], ts: l.ts[:0], fs: l.fs[:0]}
 	clearance := float64(maxObstructionMargin)
-	for i := range m.rocks {
-		r := &m.rocks[i]
-		if !r.obstacle {
+	for i := range m.blockers() {
+		r := m.blocker(i)
+		if r == nil {
 			continue
 		}
 		d, ok := m.lane.within(clearance, r.centre, r.radius)
@@ -309,9 +335,9 @@ type nearRock struct {
 func (m *pairMeasure) rocksNear(p *track, width, sd float64) []nearRock {
 	near := m.nearRocks[:0]
 	closest := float64(maxObstructionMargin) // an upper bound of the distance of the nearest
-	for i := range m.rocks {
-		r := &m.rocks[i]
-		if !r.obstacle {
+	for i := range m.blockers() {
+		r := m.blocker(i)
+		if r == nil {
 			continue
 		}
 		d := p.far(r.centre)
@@ -498,7 +524,8 @@ func isCorner(p geom.Point, s *shape) bool {
 
 // standingOn lists the other ships whose bases a permitted line passes through, and
 // the devices (G42). In 2.0 and 2.5 a ship on the line has no effect of its own (G40),
-// and small and large ships never obstruct in the first edition (G39).
+// and small and large ships never obstruct in the first edition (G39). Huge ships
+// obstruct and are not among them.
 func (m *pairMeasure) standingOn(b beam) (ships, devices []string) {
 	p := trackOf(b.a)
 	width := 0.0
@@ -508,7 +535,7 @@ func (m *pairMeasure) standingOn(b beam) (ships, devices []string) {
 	first := len(m.mem.ids)
 	for i := range m.others {
 		o := &m.others[i]
-		if o.ship == m.from || o.ship == m.target {
+		if o.ship == m.from || o.ship == m.target || o.ship.Base.huge() {
 			continue
 		}
 		if p.far(o.ship.Pose.Point) <= o.radius+width && m.throughBase(b, &o.from) {

@@ -95,6 +95,9 @@ func (b Base) Size() (width, length geom.Length) {
 	return 0, 0
 }
 
+// huge reports whether it is the base of a huge ship (G212).
+func (b Base) huge() bool { return b == Huge195 || b == Huge225 }
+
 // Scene is the table at one instant, in the frame of package geom.
 type Scene struct {
 	Rules   Rules

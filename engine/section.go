@@ -55,7 +55,7 @@ type SectionVerdict struct {
 
 // HasSections reports whether a ship is divided into sections in an edition.
 func HasSections(r Rules, s *Ship) bool {
-	return r == Rules1e && (s.Base == Huge195 || s.Base == Huge225)
+	return r == Rules1e && s.Base.huge()
 }
 
 // SectionOutlines returns the convex pieces that a section of a huge ship is made
