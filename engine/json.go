@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -392,7 +393,7 @@ func readObject(raw []byte, at string) (fields, error) {
 	if _, err := dec.Token(); err != nil {
 		return f, fmt.Errorf("%s%w", where, plainJSON(err))
 	}
-	if _, err := dec.Token(); err == nil {
+	if _, err := dec.Token(); !errors.Is(err, io.EOF) { // another value, or what is none
 		return f, fmt.Errorf("%sexpected nothing after the object", where)
 	}
 	return f, nil

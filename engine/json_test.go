@@ -24,6 +24,18 @@ const full = `{"version":1, "rules":"2.5", "profile":{"name":"measured","bullsey
  "devices":[{"id":"b1","kind":"bomb","player":1,"x_mm":300,"y_mm":300,"heading_deg":45}],
  "markers":[{"id":"sat1","kind":"satellite","x_mm":457.2,"y_mm":457.2,"heading_deg":0}]}`
 
+func TestNothingMayFollowAScene(t *testing.T) {
+	const whole = `{"version":1,"rules":"2.5","ships":[]}`
+	for _, rest := range []string{"garbage", "{}", "]", "}", ",", "\x00", "#", whole} {
+		for _, doc := range []string{whole, `{"version":1,"scenes":[` + whole + `]}`} {
+			_, _, err := engine.ParseScenes([]byte(doc + rest))
+			assert.ErrorContains(t, err, "expected nothing after the object", "%q", rest)
+		}
+	}
+	_, _, err := engine.ParseScenes([]byte(whole + " \n\t"))
+	assert.NoError(t, err)
+}
+
 func TestEveryKeyOfASceneIsRead(t *testing.T) {
 	scenes, list, err := engine.ParseScenes([]byte(full))
 	require.NoError(t, err)

@@ -50,7 +50,9 @@ type wireMove struct {
 	MovedThrough    []string     `json:"moved_through"`
 	Flees           string       `json:"flees"`
 	Edges           []string     `json:"edges"`
+	Outside         string       `json:"outside,omitempty"`
 	Margin          *float64     `json:"margin_mm,omitempty"`
+	Nearest         string       `json:"margin_of,omitempty"`
 	Sigma           float64      `json:"sigma_mm"`
 	Undecided       []string     `json:"undecided"`
 	Options         []wireOption `json:"options,omitempty"`
@@ -66,7 +68,7 @@ func MarshalMove(r MoveResult) ([]byte, error) {
 		FullyExecuted: r.FullyExecuted, Outcome: r.Outcome.String(),
 		FirstOverlapped: listed(r.FirstOverlapped), Touching: listed(r.Touching), Overlapped: listed(r.Overlapped),
 		Obstacles: wireHits(r.Obstacles), Devices: wireHits(r.Devices), MovedThrough: listed(r.MovedThrough),
-		Flees: r.Flees.String(), Edges: listed(r.Edges), Sigma: float64(r.Sigma), Undecided: listed(r.Undecided),
+		Flees: r.Flees.String(), Edges: listed(r.Edges), Outside: r.Outside, Nearest: r.Nearest, Sigma: float64(r.Sigma), Undecided: listed(r.Undecided),
 	}
 	if !r.Chosen {
 		p := newWirePose(r.Final)

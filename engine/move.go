@@ -45,9 +45,15 @@ type MoveResult struct {
 	Flees Outcome  // NoView when the mat's size is not known
 	Edges []string // the mat's edges that it crosses for sure: left, right, near, far (G201)
 
+	// Outside says how much of a dropped device lies outside the play area, which is
+	// ignored (G184): "no", "partly", "wholly" (then it has no effect), "too_close", or
+	// "no_view" when the mat's size is not known; "" for other moves.
+	Outside string
+
 	// The question nearest to its limit: how far it is from changing (infinitely,
 	// where nothing is there to be met), and the standard deviation of that.
 	Margin, Sigma geom.Length
+	Nearest       string   // that question in words; "" where there is none
 	Undecided     []string // the questions that are too close, in words
 
 	Options []MoveOption
@@ -355,7 +361,7 @@ func (m *mover) note(what string, o Outcome, gap, slack float64) {
 		m.doubt(what)
 	}
 	if v := math.Abs(gap) - slack; v < m.nearest {
-		m.nearest = v
+		m.nearest, m.result.Nearest = v, what
 		m.result.Margin, m.result.Sigma = geom.Length(math.Abs(gap)), geom.Length(slack/m.k)
 	}
 }
@@ -859,7 +865,7 @@ func (m *mover) beyond(p geom.Pose, own carrier) [4]margin {
 // LayDrop lays a device by a template from the ship's rear guides, or launches it
 // from the front ones (G182, G195).
 // Ships that it lies under are named as overlapped (G185); a part outside the
-// play area is left out of account and nothing flees (G184).
+// play area is left out of account (G184), as Outside says, and nothing flees.
 func LayDrop(s *Scene, ship string, d Drop, o Options) (MoveResult, error) {
 	if err := d.Template.Validate(); err != nil {
 		return MoveResult{}, fmt.Errorf("engine: %w", err)
@@ -881,6 +887,7 @@ func LayDrop(s *Scene, ship string, d Drop, o Options) (MoveResult, error) {
 	c := m.newCourse(t, !d.Launch)
 	at := devicePose(&c, parts[0])
 	m.result.Maneuver, m.result.Full, m.result.Final, m.result.FullyExecuted = d.String(), at, at, true
+	m.outside(at, parts)
 	for _, p := range parts {
 		if p = s.insideMat(at, p); p == nil {
 			continue
@@ -892,6 +899,63 @@ func LayDrop(s *Scene, ship string, d Drop, o Options) (MoveResult, error) {
 		m.under(g)
 	}
 	return m.done(), nil
+}
+
+// outside decides how much of a dropped device lies outside the play area. Its pose is
+// as uncertain as that of the ship whose template it was laid by.
+func (m *mover) outside(at geom.Pose, parts [][]geom.Point) {
+	w, h := float64(m.scene.MatWidth), float64(m.scene.MatHeight)
+	if w <= 0 || h <= 0 {
+		m.result.Outside = NoView.String()
+		return
+	}
+	mat := geom.Polygon{{}, {X: w}, {X: w, Y: h}, {Y: h}}
+	d := drift{k: m.k, own: m.own(), that: carrier{}}
+	var all geom.Polygon
+	in, out := margin{}, farAway // of the parts that reach into the play area the firmest, of the others the loosest
+	for _, p := range parts {
+		g := make(geom.Polygon, len(p))
+		for i, q := range p {
+			g[i] = at.Transform(q)
+		}
+		all = append(all, g...)
+		gap := convexGap(g, mat)
+		switch v := d.convex(g, mat, gap); {
+		case gap < 0 && (in == (margin{}) || v.firm() > in.firm()):
+			in = v
+		case gap >= 0:
+			out = looser(out, v)
+		}
+	}
+	inside := out
+	if in != (margin{}) {
+		inside = in
+	}
+	over, worst := No, farAway
+	for e, v := range d.edges(all, w, h) {
+		o := v.outcome()
+		if o == Yes {
+			m.result.Edges = append(m.result.Edges, edgeNames[e])
+		}
+		if over = worse(over, o); v.gap < worst.gap {
+			worst = v
+		}
+	}
+	m.note("the device beyond the edge", over, worst.gap, worst.slack)
+	some := inside.outcome()
+	if over != No {
+		m.note("any of the device inside the play area", some, inside.gap, inside.slack)
+	}
+	switch {
+	case over == No:
+		m.result.Outside = "no"
+	case over == Yes && some == No:
+		m.result.Outside = "wholly"
+	case over == Yes && some == Yes:
+		m.result.Outside = "partly"
+	default:
+		m.result.Outside = Indeterminate.String()
+	}
 }
 
 // deviceGuide is how far a device's guides stand out of its card: what the bombs'

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"testing"
 
@@ -342,6 +343,50 @@ func TestDrops(t *testing.T) {
 		assert.Equal(t, []string{"B"}, drop(s, "straight 1").FirstOverlapped)
 		s.MatWidth, s.MatHeight = 914.4, 914.4
 		assert.Empty(t, drop(s, "straight 1").FirstOverlapped)
+	})
+	t.Run("G184: how much of a dropped device is off the mat", func(t *testing.T) {
+		for _, c := range []struct {
+			x, y  float64
+			drop  string
+			says  string
+			edges []string
+		}{
+			{300, 30, "straight 1", "wholly", []string{"near"}},
+			{300, 58, "straight 1", "wholly", []string{"near"}}, // its front edge, guides and all, 0.2 mm outside
+			{300, 58.3, "straight 1", "partly", []string{"near"}},
+			{300, 90.7, "straight 1", "partly", []string{"near"}},
+			{300, 90.9, "straight 1", "no", nil},
+			{300, 900, "launch straight 1", "wholly", []string{"far"}},
+			{10, 300, "straight 1", "partly", []string{"left"}},
+			{41, 400, "straight 1 cluster_mines", "partly", []string{"left"}}, // one of three cards
+			{-30, 20, "straight 1", "wholly", []string{"left", "near"}},
+		} {
+			s := scene(t, fmt.Sprintf("2.5; A small %g %g 0", c.x, c.y))
+			s.MatWidth, s.MatHeight = 914.4, 914.4
+			r := drop(s, c.drop)
+			assert.Equal(t, c.says, r.Outside, "%v", c)
+			assert.Equal(t, c.edges, r.Edges, "%v", c)
+			assert.Equal(t, engine.Yes, r.Outcome)
+			assert.Equal(t, engine.No, r.Flees, "devices do not flee")
+			s.Ships[0].Covariance = geom.Cov3{9, 0, 0, 0, 9, 0, 0, 0, 1e-9}
+			if r = drop(s, c.drop); r.Outside == "too_close" {
+				assert.Equal(t, engine.Indeterminate, r.Outcome)
+				assert.NotEmpty(t, r.Undecided)
+			} else {
+				assert.Equal(t, c.says, r.Outside, "%v", c)
+			}
+		}
+		s := scene(t, "2.5; A small 300 58 0")
+		assert.Equal(t, "no_view", drop(s, "straight 1").Outside, "without a mat")
+		s.MatWidth, s.MatHeight = 914.4, 914.4
+		s.Ships[0].Covariance = geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 1e-9}
+		r := drop(s, "straight 1")
+		assert.Equal(t, "too_close", r.Outside)
+		assert.Equal(t, []string{"any of the device inside the play area"}, r.Undecided)
+		s.Ships[0].Pose.Y = 30
+		r = drop(s, "straight 1")
+		assert.Equal(t, "wholly", r.Outside)
+		assert.InDelta(t, 0.2, r.Sigma.Millimeters(), 0.01)
 	})
 	t.Run("G195: a launch uses the front guides", func(t *testing.T) {
 		s := scene(t, "2.5; A small 0 0 0; B small 0 130 0")

@@ -99,32 +99,55 @@ func printMove(out io.Writer, r *engine.MoveResult) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%s: %s\n\nPOSE\tX mm\tY mm\tHEADING °\n", r.Ship, r.Maneuver)
 	printPose(w, "full", r.Full)
-	if !r.Chosen {
+	there := ""
+	switch {
+	case len(r.Options) == 1 && !r.Options[0].Range && r.Options[0].Legal != engine.Yes: // it does not end there, or nobody can say
+		printPose(w, "would end", r.Final)
+		there = " there"
+	case !r.Chosen:
 		printPose(w, "final", r.Final)
 	}
-	fmt.Fprintf(w, "\nfully executed\t%s\n", yesNo(r.FullyExecuted))
+	fmt.Fprintln(w)
+	if len(r.Options) == 1 && !r.Options[0].Range {
+		o := &r.Options[0]
+		fmt.Fprintf(w, "legal\t%s\n", because(words(o.Legal), o.Why))
+	}
+	if r.Outside == "" {
+		fmt.Fprintf(w, "fully executed\t%s\n", yesNo(r.FullyExecuted))
+	}
 	for _, l := range []struct {
 		name string
 		ids  []string
 	}{
-		{"first overlapped", r.FirstOverlapped}, {"touching", r.Touching}, {"treated as overlapped", r.Overlapped},
+		{"first overlapped", r.FirstOverlapped}, {"touching" + there, r.Touching}, {"treated as overlapped", r.Overlapped},
 		{"moved through", r.MovedThrough}, {"beyond the edges", r.Edges}, {"too close to call", r.Undecided},
 	} {
 		if len(l.ids) > 0 {
 			fmt.Fprintf(w, "%s\t%s\n", l.name, strings.Join(l.ids, ", "))
 		}
 	}
-	fmt.Fprintf(w, "flees\t%s\n", words(r.Flees))
+	if r.Outside != "" {
+		fmt.Fprintf(w, "outside the play area\t%s\n", outside(r.Outside))
+	} else {
+		why := ""
+		if r.Flees == engine.NoView {
+			why = noMat
+		}
+		fmt.Fprintf(w, "flees\t%s\n", because(words(r.Flees), why))
+	}
 	if m := r.Margin.Millimeters(); m < 1e9 {
-		fmt.Fprintf(w, "margin mm\t%.2f ± %.2f\n", m, r.Sigma.Millimeters())
+		fmt.Fprintf(w, "margin mm\t%s to another answer about: %s\n", plusMinus(r.Margin, r.Sigma), r.Nearest)
 	}
 	printHits(w, "OBSTACLE", r.Obstacles)
 	printHits(w, "DEVICE", r.Devices)
-	if len(r.Options) > 0 {
+	if len(r.Options) > 1 || r.Chosen || len(r.Options) == 1 && r.Options[0].Range {
 		fmt.Fprintln(w, "\nOPTION\tX mm\tY mm\tHEADING °\tLEGAL\tWHY")
 	}
 	for i := range r.Options {
 		o := &r.Options[i]
+		if len(r.Options) == 1 && !r.Chosen && !o.Range {
+			break // said above
+		}
 		name := o.Name
 		if o.Range {
 			name += fmt.Sprintf(" %.2f to %.2f mm", o.From.Millimeters(), o.To.Millimeters())
@@ -132,6 +155,30 @@ func printMove(out io.Writer, r *engine.MoveResult) error {
 		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%s\t%s\n", name, o.Final.X, o.Final.Y, o.Final.Heading.Degrees(), words(o.Legal), o.Why)
 	}
 	return w.Flush()
+}
+
+// noMat is why nothing is said of the play area.
+const noMat = "the scene has no mat"
+
+// because appends a reason, when there is one.
+func because(answer, why string) string {
+	if why == "" {
+		return answer
+	}
+	return answer + ": " + why
+}
+
+// outside says in words how much of a device is ignored (G184).
+func outside(answer string) string {
+	switch answer {
+	case "partly":
+		return "partly: what lies outside is ignored"
+	case "wholly":
+		return "wholly: it is ignored and has no effect"
+	case "no_view":
+		return "no view: " + noMat
+	}
+	return words2(answer)
 }
 
 func printPose(w io.Writer, name string, p geom.Pose) {

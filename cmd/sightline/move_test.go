@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -41,6 +42,38 @@ func TestMovePrintsATableForPeople(t *testing.T) {
 	out.Reset()
 	require.NoError(t, (&moveCmd{Scene: "-", Ship: "A1", Drop: "straight 1", Sigmas: 3}).move(strings.NewReader(measureScene), &out))
 	assert.Regexp(t, `final +400\.00 +125\.50`, out.String())
+}
+
+func TestMoveSaysWhatItsAnswersAreAbout(t *testing.T) {
+	const one = `{"version":1,"rules":"2.5",%s"ships":[{"id":"A1","base":"small","x_mm":300,"y_mm":30,"heading_deg":0,"covariance":[0.04,0,0,0,0.04,0,0,0,0.01]},
+		{"id":"B1","base":"small","x_mm":300,"y_mm":110,"heading_deg":0}],"obstacles":[]}`
+	withMat, without := fmt.Sprintf(one, `"mat":{"width_mm":914.4,"height_mm":914.4},`), fmt.Sprintf(one, "")
+	said := func(scene string, c moveCmd) string {
+		var out bytes.Buffer
+		c.Scene, c.Ship, c.Sigmas = "-", "A1", 3
+		require.NoError(t, c.move(strings.NewReader(scene), &out))
+		return out.String()
+	}
+	drop := said(withMat, moveCmd{Drop: "straight 1"})
+	assert.Regexp(t, `outside the play area +wholly: it is ignored and has no effect`, drop)
+	assert.Regexp(t, `beyond the edges +near`, drop)
+	assert.NotContains(t, drop, "flees", "devices do not")
+	assert.NotContains(t, drop, "fully executed")
+	assert.Regexp(t, `outside the play area +no view: the scene has no mat`, said(without, moveCmd{Drop: "straight 1"}))
+
+	assert.Regexp(t, `flees +no view: the scene has no mat`, said(without, moveCmd{Maneuver: "stationary"}))
+	stay := said(withMat, moveCmd{Maneuver: "stationary"})
+	assert.Regexp(t, `margin mm +10\.00 ± 0\.\d+ to another answer about: fleeing`, stay)
+
+	boost := said(withMat, moveCmd{Action: "boost straight"})
+	assert.NotRegexp(t, `(?m)^final`, boost, "what is not legal ends nowhere")
+	assert.Regexp(t, `would end +300\.00 +110\.00`, boost)
+	assert.Less(t, strings.Index(boost, "legal"), strings.Index(boost, "margin"))
+	assert.Regexp(t, `legal +no: .*B1`, boost)
+	assert.Regexp(t, `touching there +B1`, boost)
+	clear := said(strings.Replace(withMat, `"y_mm":110`, `"y_mm":500`, 1), moveCmd{Action: "boost straight"})
+	assert.Regexp(t, `(?m)^final`, clear)
+	assert.Regexp(t, `legal +yes`, clear)
 }
 
 func TestMoveExitCodes(t *testing.T) {
