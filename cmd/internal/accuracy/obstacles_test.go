@@ -184,14 +184,8 @@ func TestObstaclesRendered(t *testing.T) {
 	catalogue := publishedCatalogue(t)
 	d := markerDetector(t)
 	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
-	var truths []string
-	for _, root := range filepath.SplitList(roots) {
-		found, err := filepath.Glob(filepath.Join(root, "p*", "*", "truth.json"))
-		require.NoError(t, err)
-		truths = append(truths, found...)
-	}
 	var pictures []*obstacleTally
-	for _, truth := range truths {
+	for _, truth := range renderedTruths(t, roots) {
 		dir := filepath.Dir(truth)
 		seed := strings.TrimPrefix(filepath.Base(filepath.Dir(dir)), "p")
 		empty := filepath.Join(mats, "e"+seed, filepath.Base(dir), "image.jpg")

@@ -192,21 +192,32 @@ func TestNothingIsFoundInPhotographsWithoutTokens(t *testing.T) {
 	t.Logf("%d photographs", len(names))
 }
 
+// renderedTruths lists the truths of the pictures in folders that stand in a list as
+// PATH's do.
+func renderedTruths(t *testing.T, roots string) []string {
+	t.Helper()
+	var truths []string
+	for _, root := range filepath.SplitList(roots) {
+		found, err := filepath.Glob(filepath.Join(root, "p*", "*", "truth.json"))
+		require.NoError(t, err)
+		truths = append(truths, found...)
+	}
+	require.NotEmpty(t, truths, "pictures in %s", roots)
+	return truths
+}
+
 // TestAccuracyRendered measures photorealistic pictures of our own tokens. They
-// are made as docs/accuracy.md says and lie in the folder that SIGHTLINE_RENDERED
+// are made as docs/accuracy.md says and lie in the folders that SIGHTLINE_RENDERED
 // names, one folder each.
 func TestAccuracyRendered(t *testing.T) {
-	root := os.Getenv("SIGHTLINE_RENDERED")
-	if root == "" {
+	roots := os.Getenv("SIGHTLINE_RENDERED")
+	if roots == "" {
 		t.Skip("SIGHTLINE_RENDERED names no folder of rendered pictures: see docs/accuracy.md")
 	}
-	truths, err := filepath.Glob(filepath.Join(root, "*", "*", "truth.json"))
-	require.NoError(t, err)
-	require.NotEmpty(t, truths, "pictures in %s", root)
 	d := markerDetector(t)
 	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
 	a := &tally{name: "Photorealistic pictures"}
-	for _, truth := range truths {
+	for _, truth := range renderedTruths(t, roots) {
 		r, f := readRendered(t, filepath.Dir(truth))
 		l, err := vision.NewLocator(register(t, d, r.intrinsics(), layout, f), drawnTokens())
 		require.NoError(t, err)
