@@ -86,6 +86,38 @@ func TestAHugeShipObstructsWhetherOrNotObstaclesWereLookedFor(t *testing.T) {
 	assert.Equal(t, "no_view", arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction.Verdict)
 }
 
+func TestWhatTheFirstEditionDoesNotHaveIsNamed(t *testing.T) {
+	for rules, want := range map[string][]engine.Problem{
+		"1e":  {{ID: "B", Problem: "the first edition has no medium base"}, {ID: "r", Problem: "the first edition has no gas cloud"}},
+		"2.0": nil, "2.5": nil,
+	} {
+		s := scene(t, rules+"; A small 0 0 0; B medium 0 400 45; r square 200 200 0 20")
+		s.Obstacles[0].Kind = "gas"
+		r, err := engine.Measure(&s, engine.Options{})
+		require.NoError(t, err)
+		assert.ElementsMatch(t, want, r.Problems, rules)
+		assert.Len(t, r.Pairs, 2, "and measured all the same")
+	}
+}
+
+func TestTokensThatAreNotMeasuredAreNamedAsWhatTheyAre(t *testing.T) {
+	s := scene(t, "2.5; A small 0 0 0")
+	s.Devices = []engine.Token{{ID: "d", Kind: "nuke"}}
+	s.Markers = []engine.Token{{ID: "m"}}
+	r, err := engine.Measure(&s, engine.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []engine.Problem{
+		{ID: "d", Problem: `device not measured: no size is known of the kind "nuke", and no outline_mm is given`},
+		{ID: "m", Problem: "marker not measured: neither kind nor outline_mm is given"},
+	}, r.Problems)
+	s.Devices[0].Outline = []geom.Point{{X: 100}, {X: 110}, {X: 110, Y: 10}}
+	s.Markers = nil
+	r, err = engine.Measure(&s, engine.Options{})
+	require.NoError(t, err)
+	assert.Empty(t, r.Problems)
+	assert.Len(t, r.Objects, 1)
+}
+
 func TestMeasuringAgainSeesAHugeShipComeAndGo(t *testing.T) {
 	var m engine.Measurer
 	for _, x := range []float64{300, 0, 120, 97.4} {

@@ -153,7 +153,7 @@ func ParseManeuver(s string) (Maneuver, error) {
 		}
 	}
 	if m.Bearing < 0 {
-		return bad("not a bearing")
+		return bad("no such maneuver")
 	}
 	if m.Bearing.sided() {
 		if len(words) == 0 || words[0] != "left" && words[0] != "right" {

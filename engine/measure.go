@@ -289,11 +289,35 @@ func (t *table) problems(ps []Problem) []Problem {
 			}
 		}
 	}
-	for _, list := range [...][]Token{t.scene.Devices, t.scene.Markers} {
+	for j, list := range [...][]Token{t.scene.Devices, t.scene.Markers} {
+		what := [...]string{"device", "marker"}[j]
 		for i := range list {
-			if k := &list[i]; len(k.parts()) == 0 {
-				ps = append(ps, Problem{ID: k.ID, Problem: "not measured: the size of its kind is not known"})
+			switch k := &list[i]; {
+			case len(k.parts()) > 0:
+			case k.Kind == "":
+				ps = append(ps, Problem{ID: k.ID, Problem: what + " not measured: neither kind nor outline_mm is given"})
+			default:
+				ps = append(ps, Problem{ID: k.ID, Problem: fmt.Sprintf("%s not measured: no size is known of the kind %q, and no outline_mm is given", what, shortName(k.Kind))})
 			}
+		}
+	}
+	return t.anachronisms(ps)
+}
+
+// anachronisms lists what the first edition does not have. It is measured all the same:
+// a table may be mixed.
+func (t *table) anachronisms(ps []Problem) []Problem {
+	if t.scene.Rules != Rules1e {
+		return ps
+	}
+	for i := range t.scene.Ships {
+		if s := &t.scene.Ships[i]; s.Base == Medium {
+			ps = append(ps, Problem{ID: s.ID, Problem: "the first edition has no medium base"})
+		}
+	}
+	for i := range t.scene.Obstacles {
+		if o := &t.scene.Obstacles[i]; o.Kind == "gas" {
+			ps = append(ps, Problem{ID: o.ID, Problem: "the first edition has no gas cloud"})
 		}
 	}
 	return ps

@@ -101,8 +101,8 @@ type AttackVerdict struct {
 // ObstructionVerdict says whether obstacles stand on the measuring line.
 type ObstructionVerdict struct {
 	Verdict string      // never, may, must, too_close; no_view when nobody looked for obstacles
-	By      []string    // obstacles on any permitted line
-	Ships   []string    // ships on any permitted line
+	By      []string    // obstacles on any permitted line, huge ships among them
+	Ships   []string    // smaller ships on any permitted line; they do not obstruct
 	Devices []string    // devices on any permitted line; they do not obstruct
 	Margin  geom.Length // to what would change the verdict
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -45,6 +46,12 @@ func run(args []string) int {
 	}
 	if len(args) == 0 || args[0] == "help" {
 		args = append(append([]string{}, args[min(1, len(args)):]...), "--help")
+	}
+	for i, a := range args[:max(0, len(args)-1)] { // a negative number is a value, which the command refuses in its own words
+		if n := args[i+1]; a == "--sigmas" && len(n) > 1 && n[0] == '-' && strings.ContainsRune("0123456789.", rune(n[1])) {
+			args = slices.Concat(args[:i], []string{a + "=" + n}, args[i+2:])
+			break
+		}
 	}
 	exited := -1
 	var c cli

@@ -261,9 +261,13 @@ func (c *measureCmd) printResult(w io.Writer, r *engine.Result) {
 	if len(r.Problems) > 0 {
 		fmt.Fprintln(w)
 		var g grid
-		g.add("PROBLEM", "SHIP", "BY mm")
+		g.add("PROBLEM", "OF", "BY mm")
 		for _, p := range r.Problems {
-			g.add(p.Problem, p.ID, fmt.Sprintf("%.2f", p.Margin.Millimeters()))
+			by := ""
+			if p.Margin != 0 {
+				by = fmt.Sprintf("%.2f", p.Margin.Millimeters())
+			}
+			g.add(p.Problem, p.ID, by)
 		}
 		g.print(w)
 	}

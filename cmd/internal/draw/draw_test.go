@@ -54,6 +54,16 @@ func wellFormed(t *testing.T, svg []byte) (elements map[string]int, text string)
 	}
 }
 
+func TestTheCaptionNamesShipsOnTheLine(t *testing.T) {
+	s := engine.Scene{Rules: engine.Rules20}
+	for i, id := range []string{"A1", "C1", "B1"} {
+		s.Ships = append(s.Ships, engine.Ship{ID: id, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{Y: 100 * float64(i)}}})
+	}
+	svg, err := draw.SVG(&s, draw.Options{From: "A1", To: "B1", Arcs: []engine.Arc{engine.ArcFront}})
+	require.NoError(t, err)
+	assert.Contains(t, string(svg), "obstructed: never, on the line: C1")
+}
+
 func TestADrawingShowsEverythingOnTheTableAndIsAlwaysTheSame(t *testing.T) {
 	s := table()
 	o := draw.Options{From: "A1", To: "B1", Arcs: []engine.Arc{engine.ArcFront, engine.ArcBullseye, engine.ArcTurret}}

@@ -76,14 +76,22 @@ func (d *drawing) attack(v *engine.PairVerdict, a *engine.ArcVerdict) {
 		}
 		line += ", attack " + sentence(&at.RangeVerdict) + "; obstructed: " + words(at.Obstruction.Verdict)
 		if by := at.Obstruction.By; len(by) > 0 {
-			short := make([]string, len(by))
-			for i := range by {
-				short[i] = name(by[i])
-			}
-			line += " (" + strings.Join(short, ", ") + ")"
+			line += " (" + names(by) + ")"
+		}
+		if on := slices.Concat(at.Obstruction.Ships, at.Obstruction.Devices); len(on) > 0 {
+			line += ", on the line: " + names(on)
 		}
 	}
 	d.lines = append(d.lines, line)
+}
+
+// names lists names, each kept short.
+func names(ids []string) string {
+	short := make([]string, len(ids))
+	for i := range ids {
+		short[i] = name(ids[i])
+	}
+	return strings.Join(short, ", ")
 }
 
 // measuringLines draws one line, or the band between the two extreme ones.
