@@ -23,6 +23,7 @@ type BoardSighting struct {
 
 	// Reason says why no board is found, where the detector knows.
 	Reason string
+	Larger bool // the picture shows a board with more corners than were asked for
 }
 
 // GuideOptions sets a Guide's limits. The zero value of each means its default.

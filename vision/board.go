@@ -444,6 +444,51 @@ func RefineChessboard(g *image.Gray, px []geom.Pixel, cols, rows int) bool {
 	return true
 }
 
+// ChessboardGoesOn reports whether the pattern goes on beyond the corners that were
+// found, so that they are a part of a larger board: on one of the four sides a whole
+// further row of places, one square on, are corners as well. At the true edge of a
+// board there are none, because its outermost squares end in paper there.
+func ChessboardGoesOn(g *image.Gray, px []geom.Pixel, cols, rows int) bool {
+	if g == nil || len(px) != cols*rows || cols < 3 || rows < 3 {
+		return false
+	}
+	at := func(c, r int) geom.Pixel { return px[r*cols+c] }
+	sides := [4]struct {
+		n  int
+		at func(along, from int) geom.Pixel // from the edge inwards
+	}{
+		{rows, func(k, d int) geom.Pixel { return at(d, k) }},
+		{rows, func(k, d int) geom.Pixel { return at(cols-1-d, k) }},
+		{cols, func(k, d int) geom.Pixel { return at(k, d) }},
+		{cols, func(k, d int) geom.Pixel { return at(k, rows-1-d) }},
+	}
+	for _, s := range sides {
+		// The strip of the new row and the two next to it, refined as a board of its own.
+		strip := make([]geom.Pixel, 0, 3*s.n)
+		for k := range s.n {
+			a, b, c := s.at(k, 0), s.at(k, 1), s.at(k, 2)
+			next := a.Mul(3).Sub(b.Mul(3)).Add(c) // bends as perspective and lens do
+			strip = append(strip, next, a, b)
+		}
+		before := slices.Clone(strip)
+		if RefineChessboard(g, strip, 3, s.n) && near(before, strip) {
+			return true
+		}
+	}
+	return false
+}
+
+// near reports whether no corner has gone further than a tenth of a square.
+func near(was, now []geom.Pixel) bool {
+	side := was[1].Sub(was[2]).Norm()
+	for i := range was {
+		if was[i].Sub(now[i]).Norm() > 0.1*side {
+			return false
+		}
+	}
+	return true
+}
+
 // Shrink returns the picture made smaller by a whole factor, every pixel the mean of
 // a square; the right and lower rest are left out.
 func Shrink(g *image.Gray, by int) *image.Gray {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"strings"
 	"text/tabwriter"
 
 	"sightline/calibration"
@@ -49,6 +50,9 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 	if err != nil {
 		return err
 	}
+	if shot.larger > len(shot.taken) {
+		return unanswered{fmt.Errorf("--board %s: in %d pictures the board goes on beyond %d×%d inner corners: count them again, where four squares meet (one fewer than squares, each way)", c.Board, shot.larger, board.Cols, board.Rows)}
+	}
 	s, err := calibration.SolveLens(board, shot.views(), shot.size.w, shot.size.h)
 	for _, d := range s.Dropped {
 		fmt.Fprintf(progress, "%s: left out: %s\n", d.Name, d.Reason)
@@ -65,10 +69,14 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 		return err
 	}
 	tellKept(progress, c.Out, kept)
-	if c.JSON {
-		return printLensJSON(out, s, shot.guide.State())
+	state, err := shot.stateOf(board, s)
+	if err != nil {
+		return err
 	}
-	return printLens(out, s, shot.guide.State(), c.Out)
+	if c.JSON {
+		return printLensJSON(out, s, state)
+	}
+	return printLens(out, s, state, c.Out)
 }
 
 // lensCapture is what was taken of the board.
@@ -76,6 +84,36 @@ type lensCapture struct {
 	guide   *calibration.Guide // nil before the first picture
 	size    sameSize
 	dropped []calibration.Rejection // pictures without the board
+	taken   []calibration.BoardSighting
+	larger  int // pictures of a board that goes on beyond the corners asked for
+}
+
+// stateOf returns what the views that the solution used cover: without those that it
+// left out, and without the guide's own estimate of the lens, which the solution's
+// takes the place of.
+func (l *lensCapture) stateOf(board calibration.Board, s calibration.LensSolution) (calibration.GuideState, error) {
+	used := map[string]bool{}
+	for _, v := range s.Views {
+		used[v.Name] = true
+	}
+	g := l.guide
+	if len(used) < len(l.taken) {
+		var err error
+		if g, err = calibration.NewGuide(board, l.size.w, l.size.h, calibration.GuideOptions{}); err != nil {
+			return calibration.GuideState{}, err
+		}
+		for _, v := range l.taken {
+			if used[v.Name] {
+				g.Add(v)
+			}
+		}
+	}
+	state := g.State()
+	if !state.Enough && strings.Contains(state.Advice, "known to") {
+		state.Advice += " (the guide's estimate; the solution's own figure stands at \"on the mat\")"
+	}
+	state.Sigma = nil
+	return state, nil
 }
 
 func (l *lensCapture) views() []calibration.BoardView {
@@ -111,9 +149,15 @@ func (c *calibrateLensCmd) capture(ctx context.Context, board calibration.Board,
 		if err != nil {
 			return false, false, fmt.Errorf("%s: %w", f.Name, err)
 		}
+		if seen.Larger {
+			l.larger++
+		}
 		if c.live() {
 			step := l.guide.Offer(seen)
 			report.step(f.Name, step, l.guide.State())
+			if step.Outcome == calibration.GuideTaken {
+				l.taken = append(l.taken, seen)
+			}
 			return step.Outcome == calibration.GuideTaken, l.guide.State().Enough, nil
 		}
 		step := l.guide.Add(seen)
@@ -122,6 +166,7 @@ func (c *calibrateLensCmd) capture(ctx context.Context, board calibration.Board,
 			fmt.Fprintf(progress, "%s: left out: %s\n", f.Name, step.Reason)
 			return false, false, nil
 		}
+		l.taken = append(l.taken, seen)
 		fmt.Fprintf(progress, "%s: board found, %d corners (%d)\n", f.Name, len(seen.Pixels), l.guide.State().Views)
 		return true, false, nil
 	})

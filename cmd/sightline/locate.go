@@ -109,7 +109,18 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 	if _, err := fmt.Fprintln(out, answer); err != nil {
 		return err
 	}
+	tellTokens(warn, scenes)
 	return blind
+}
+
+// tellTokens says what makes a ship visible when no picture shows any.
+func tellTokens(warn io.Writer, scenes []engine.Scene) {
+	for _, s := range scenes {
+		if len(s.Ships) > 0 {
+			return
+		}
+	}
+	fmt.Fprintln(warn, "hint: a ship is found by the printed token with a code in its base: sightline print tokens makes them (docs/printing.md)")
 }
 
 // nudge is how far a camera may seem to move, in mm on the mat, before a person

@@ -212,12 +212,13 @@ func (c *printCharucoCmd) Run() error {
 
 // printBoard writes the board that a description names, with or without its kind.
 func (c printPaper) printBoard(o printOutput, kind calibration.BoardKind, spec string) error {
+	whole := spec
 	if spec != "" && spec[0] >= '0' && spec[0] <= '9' {
-		spec = kind.String() + ":" + spec
+		whole = kind.String() + ":" + spec
 	}
-	board, err := calibration.ParseBoard(spec)
-	if err != nil {
-		return fmt.Errorf("--%w", err)
+	board, err := calibration.ParseBoard(whole)
+	if err != nil { // with what the user wrote, not with what was made of it
+		return fmt.Errorf("--%s", strings.Replace(err.Error(), strconv.Quote(whole), strconv.Quote(spec), 1))
 	}
 	if board.Kind != kind {
 		return fmt.Errorf("--board %q: expected a %v, or the command print %v", spec, kind, board.Kind)

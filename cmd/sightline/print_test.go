@@ -145,6 +145,7 @@ func TestPrintRefusesBadInputInOneLineThatSaysWhatWasExpected(t *testing.T) {
 		want string
 		args []string
 	}{
+		{`--board "9x6:25": square`, []string{"chessboard", "--board", "9x6:25", "-o", ok}},
 		{"expected A1…A18 or B1…B18", []string{"tokens", "--ships", "A19", "-o", ok}},
 		{"expected A1…A18 or B1…B18", []string{"tokens", "--ships", "A1,C3", "-o", ok}},
 		{"expected A1…A18 or B1…B18", []string{"tokens", "--ships", "A17-A20", "-o", ok}},

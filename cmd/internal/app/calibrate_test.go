@@ -265,6 +265,14 @@ func TestNoAnswersWhileTheCameraIsCalibratedAndTheNewCalibrationAfterIt(t *testi
 	require.NotNil(t, v.Register.Verified, "its verification goes with the answers")
 	assert.True(t, v.Register.Verified.Holds)
 	require.NotNil(t, v.Pair)
+
+	// Somebody verifies it while the program runs, and it fails.
+	require.NoError(t, calibration.SaveVerifyRecord(path, calibration.Verification{Outcome: calibration.CheckFail, Places: 5}.Record(time.Unix(1700000100, 0), table.Hash)))
+	v = b.picture(2 * recordEvery)
+	require.NotNil(t, v.Register.Verified)
+	assert.Equal(t, "fail", v.Register.Verified.Outcome)
+	require.NoError(t, os.Remove(calibration.VerifyRecordPath(path)))
+	assert.Nil(t, b.picture(2*recordEvery).Register.Verified, "nobody verified it, as far as can be seen")
 }
 
 func TestWhatThePageSavedIsFoundAtTheNextStart(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"image"
 	"io"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -88,6 +89,9 @@ type Watcher struct {
 	tracker   *vision.Tracker
 	places    *vision.Places
 	size      image.Point // of the pictures
+
+	recordSeen fileStamp // of the verification that was read last
+	recordAt   time.Time // when its file was looked at last
 
 	mu         sync.Mutex // guards what follows: what the next view is made from
 	frame      vision.Frame
@@ -197,6 +201,7 @@ func (w *Watcher) look(f vision.Frame) {
 		return
 	}
 	w.prepare(f)
+	w.renewVerified()
 	if w.locator == nil {
 		w.update(func() { w.frame, w.frameAt = f, at })
 		return
@@ -460,6 +465,7 @@ func (w *Watcher) adopt(t calibration.Table, from, note string) bool {
 	if register.BaseHash == "" {
 		register.BaseHash = register.Hash
 	}
+	w.recordSeen, w.recordAt = w.recordStamp(), w.o.Now() // before it is read: what comes after is seen as new
 	register.Verified = w.verified(&t)
 	failed := w.record(&t)
 	w.update(func() {
@@ -477,8 +483,47 @@ func (w *Watcher) adopt(t calibration.Table, from, note string) bool {
 	return true
 }
 
+// recordEvery is how often the file of the verification is looked at.
+const recordEvery = time.Second
+
+// recordStamp tells one state of the verification's file from another; zero when there
+// is none.
+func (w *Watcher) recordStamp() fileStamp {
+	if w.o.Table == nil || w.o.TableFile == "" {
+		return fileStamp{}
+	}
+	info, err := os.Stat(calibration.VerifyRecordPath(w.o.TableFile))
+	if err != nil {
+		return fileStamp{}
+	}
+	return fileStamp{info.ModTime(), info.Size()}
+}
+
+// fileStamp is what changes when a file is written.
+type fileStamp struct {
+	at   time.Time
+	size int64
+}
+
+// renewVerified reads the verification again when its file has changed: somebody has
+// verified the calibration while the program runs.
+func (w *Watcher) renewVerified() {
+	now := w.o.Now()
+	if w.locator == nil || now.Sub(w.recordAt) < recordEvery {
+		return
+	}
+	w.recordAt = now
+	stamp := w.recordStamp()
+	if stamp == w.recordSeen {
+		return
+	}
+	w.recordSeen = stamp
+	verified := w.verified(&w.located)
+	w.update(func() { w.registered.Verified = verified })
+}
+
 // verified returns what the last verification of the table's file says of the
-// calibration in use. It is read when a calibration is adopted.
+// calibration in use. It is read when a calibration is adopted and when its file changes.
 func (w *Watcher) verified(now *calibration.Table) *calibration.VerifiedJSON {
 	if w.o.Table == nil || w.o.TableFile == "" {
 		return nil

@@ -9,6 +9,7 @@ package setup
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"sightline/calibration"
@@ -248,12 +249,18 @@ func (m *Machine) Wants() Want {
 	return Nothing
 }
 
+// actions are all that there are: what is none makes no sense at any time.
+var actions = [...]Action{Start, Cancel, Finish, Go, Bars, Capture, Solve, More, Measure, Save, Again}
+
 // Do does what somebody wants, or says in a sentence why it cannot be done now (an
 // error that wraps ErrOrder) or at all. The work that it returns is to be done.
 func (m *Machine) Do(in Intent) (Work, error) {
 	if in.Do == Start {
 		m.start()
 		return nil, nil
+	}
+	if !slices.Contains(actions[:], in.Do) {
+		return nil, wrong("There is no action %q.", in.Do)
 	}
 	if !m.state.Active {
 		return nil, notNow("No calibration is running: start one first.")

@@ -223,9 +223,12 @@ func TestTheWholeWay(t *testing.T) {
 
 func TestWhatComesAtTheWrongTimeIsRefusedInASentence(t *testing.T) {
 	b := newBench(t)
-	for _, do := range []setup.Action{setup.Cancel, setup.Go, setup.Save, setup.Capture, setup.Bars, setup.Solve, "nonsense"} {
+	for _, do := range []setup.Action{setup.Cancel, setup.Go, setup.Save, setup.Capture, setup.Bars, setup.Solve} {
 		b.refuses(setup.Intent{Do: do, Step: setup.Lens, Board: spec}, "No calibration is running")
 	}
+	_, err := b.m.Do(setup.Intent{Do: "dance"})
+	require.ErrorContains(t, err, `There is no action "dance"`)
+	require.NotErrorIs(t, err, setup.ErrOrder, "it makes no sense at any time")
 	b.do(setup.Intent{Do: setup.Start})
 	b.refuses(setup.Intent{Do: setup.Go, Step: setup.Table}, "do the lens first")
 	b.refuses(setup.Intent{Do: setup.Go, Step: setup.Verify}, "do the table first")

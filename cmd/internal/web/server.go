@@ -21,6 +21,7 @@ import (
 	"sightline/cmd/internal/setup"
 	"sightline/engine"
 	"sightline/hardware"
+	"sightline/vision"
 )
 
 //go:embed static
@@ -338,6 +339,9 @@ func readChoice(body io.Reader, now Choice) (c Choice, problem string) {
 		}
 		if len(*id.from) > 32 || strings.ContainsFunc(*id.from, func(r rune) bool { return r < ' ' }) {
 			return c, "A ship's name has at most 32 characters."
+		}
+		if _, err := vision.CodeOfID(*id.from); *id.from != "" && err != nil {
+			return c, upperFirst(err.Error()) + "."
 		}
 		*id.to = *id.from
 	}

@@ -126,6 +126,8 @@ func TestBadChoicesAreRefusedWithASentence(t *testing.T) {
 		"wrong type":       {`{"from":7}`, "The choice must be JSON"},
 		"something after":  {`{} {}`, "nothing after it"},
 		"same ship twice":  {`{"from":"A1","to":"A1"}`, "two ships"},
+		"no ship's name":   {`{"from":"ZZ"}`, `Ship id "ZZ": expected A1…A18 or B1…B18`},
+		"no target's name": {`{"to":"A19"}`, `Ship id "A19"`},
 		"unknown arc":      {`{"arc":"sideways"}`, `There is no arc "sideways"`},
 		"name too long":    {`{"from":"` + strings.Repeat("A", 33) + `"}`, "at most 32"},
 		"control sequence": {`{"from":"A\n"}`, "at most 32"},
