@@ -43,35 +43,9 @@ func (s *Server) calibration(w http.ResponseWriter, _ *http.Request) {
 
 // calibrationEvents streams the state of the calibration.
 func (s *Server) calibrationEvents(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
-	h.Set("Content-Type", "text/event-stream")
-	h.Set("X-Accel-Buffering", "no")
-	control := http.NewResponseController(w)
-	views, stop := s.o.Calibration.Listen()
-	defer stop()
-	again := time.NewTicker(calibrationEvery)
-	defer again.Stop()
-	if send(w, control, s.o.Now(), "retry: 1000\n\n") != nil {
-		return
-	}
-	for {
-		var v CalibrationView
-		select {
-		case <-r.Context().Done():
-			return
-		case <-again.C:
-			v = s.o.Calibration.Newest()
-		case v = <-views:
-			again.Reset(calibrationEvery)
-		}
-		data, err := json.Marshal(calibrationStateOf(&v))
-		if err != nil {
-			return
-		}
-		if send(w, control, s.o.Now(), fmt.Sprintf("event: state\nid: %d\ndata: %s\n\n", v.Seq, data)) != nil {
-			return
-		}
-	}
+	event := func(v CalibrationView) (string, error) { return stateEvent(v.Seq, calibrationStateOf(&v)) }
+	again := func() (string, error) { return event(s.o.Calibration.Newest()) }
+	stream(s, w, r, s.o.Calibration.Listen, event, calibrationEvery, again)
 }
 
 // calibrate takes what somebody wants: {"do":"capture","board":"chessboard:9x6:25mm"}.

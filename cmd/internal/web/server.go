@@ -189,37 +189,48 @@ func (s *Server) stateJSON(v *View) stateJSON {
 }
 
 // events streams the state: the newest at once, then each newer one, and a comment
-// when there was nothing to say for a while.
+// now and then.
 func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	ping := func() (string, error) { return ": ping\n\n", nil }
+	stream(s, w, r, s.o.Hub.Listen, func(v View) (string, error) { return stateEvent(v.Seq, s.stateJSON(&v)) }, pingEvery, ping)
+}
+
+// stream sends a client an event of each value that listen gives, and of again at
+// regular times, until it is gone or too slow.
+func stream[T any](s *Server, w http.ResponseWriter, r *http.Request, listen func() (<-chan T, func()), event func(T) (string, error),
+	every time.Duration, again func() (string, error)) {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")
 	control := http.NewResponseController(w)
-	views, stop := s.o.Hub.Listen()
+	values, stop := listen()
 	defer stop()
-	ping := time.NewTicker(pingEvery)
-	defer ping.Stop()
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
 	if send(w, control, s.o.Now(), "retry: 1000\n\n") != nil {
 		return
 	}
 	for {
 		var text string
+		var err error
 		select {
 		case <-r.Context().Done():
 			return
-		case <-ping.C:
-			text = ": ping\n\n"
-		case v := <-views:
-			data, err := json.Marshal(s.stateJSON(&v))
-			if err != nil {
-				return
-			}
-			text = fmt.Sprintf("event: state\nid: %d\ndata: %s\n\n", v.Seq, data)
+		case <-ticker.C:
+			text, err = again()
+		case v := <-values:
+			text, err = event(v)
 		}
-		if send(w, control, s.o.Now(), text) != nil {
+		if err != nil || send(w, control, s.o.Now(), text) != nil {
 			return
 		}
 	}
+}
+
+// stateEvent is a state as an event of its number.
+func stateEvent(seq uint64, state any) (string, error) {
+	data, err := json.Marshal(state)
+	return fmt.Sprintf("event: state\nid: %d\ndata: %s\n\n", seq, data), err
 }
 
 // send writes one event and gives the client a limited time to take it.

@@ -1,7 +1,7 @@
 // The guided calibration's page: it draws each state that arrives and posts what
 // people want. What can be done when is the server's business; so are the sentences.
 
-import { byId, mm, set, setText } from "./dom.js";
+import { byId, fill, mm, set, setText } from "./dom.js";
 import { listen } from "./live.js";
 import { boardFields, onBoard, spec } from "./board.js";
 import { showPicture, stateOf } from "./overlay.js";
@@ -37,21 +37,6 @@ function show(id, on) {
 function say(id, text) {
   setText(byId(id), text);
   byId(id).hidden = text === "";
-}
-
-// fill makes a list's items from texts, and leaves it alone when nothing has changed.
-function fill(id, texts) {
-  const list = byId(id);
-  const now = texts.join("\n");
-  if (list.dataset.text === now) return;
-  list.dataset.text = now;
-  list.replaceChildren(
-    ...texts.map((text) => {
-      const item = document.createElement("li");
-      item.textContent = text;
-      return item;
-    }),
-  );
 }
 
 function cells(row, texts, heading = "th") {

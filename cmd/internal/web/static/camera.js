@@ -2,37 +2,11 @@
 
 import { byId, keepUnit, set, setText, svg } from "./dom.js";
 import { click } from "./choose.js";
+import { drawPicture } from "./picture.js";
 import { roleOf } from "./table.js";
 
-const every = 200; // ms: at most five pictures a second
-const canvas = byId("canvas");
 const outlines = byId("outlines");
 const keep = keepUnit(outlines);
-let shown = 0;
-let fetching = false;
-let last = 0;
-
-async function fetchPicture(seq) {
-  fetching = true;
-  last = Date.now();
-  try {
-    const answer = await fetch(`/api/picture.jpg?seq=${seq}`);
-    if (!answer.ok) return;
-    const bitmap = await createImageBitmap(await answer.blob());
-    if (canvas.width !== bitmap.width || canvas.height !== bitmap.height) {
-      canvas.width = bitmap.width;
-      canvas.height = bitmap.height;
-    }
-    canvas.getContext("2d").drawImage(bitmap, 0, 0);
-    bitmap.close();
-    shown = seq;
-    byId("nopicture").hidden = true;
-  } catch {
-    // The next state asks again; the watchdog says when the connection is lost.
-  } finally {
-    fetching = false;
-  }
-}
 
 function showOutlines(state) {
   const unit = keep();
@@ -74,7 +48,7 @@ export function showCamera(state) {
   if (picture) {
     set(outlines, { viewBox: picture.region_px.join(" ") });
     byId("picture").style.aspectRatio = `${picture.region_px[2]} / ${picture.region_px[3]}`;
-    if (!fetching && picture.seq !== shown && Date.now() - last >= every) fetchPicture(picture.seq);
+    drawPicture("/api/picture.jpg", picture.seq);
   }
   showOutlines(state);
   const fps = state.camera.frames_per_second;

@@ -24,6 +24,21 @@ export function set(element, attributes) {
   }
 }
 
+// fill makes a list's items from texts, and leaves it alone when nothing has changed.
+export function fill(id, texts) {
+  const list = byId(id);
+  const now = texts.join("\n");
+  if (list.dataset.text === now) return;
+  list.dataset.text = now;
+  list.replaceChildren(
+    ...texts.map((text) => {
+      const item = document.createElement("li");
+      item.textContent = text;
+      return item;
+    }),
+  );
+}
+
 // mm writes a length for people.
 export const mm = (x, digits = 1) => `${x.toFixed(digits)} mm`;
 

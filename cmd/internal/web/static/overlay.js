@@ -2,33 +2,10 @@
 // the picture, the board's corners, the mat's markers.
 
 import { byId, keepUnit, set, setText, svg } from "./dom.js";
+import { clearPicture, drawPicture } from "./picture.js";
 
-const every = 200; // ms: at most five pictures a second
-const canvas = byId("canvas");
 const overlay = byId("overlay");
 const keep = keepUnit(overlay);
-let shown = 0;
-let fetching = false;
-let last = 0;
-
-async function fetchPicture(seq) {
-  fetching = true;
-  last = Date.now();
-  try {
-    const answer = await fetch(`/api/calibration/picture.jpg?seq=${seq}`);
-    if (!answer.ok) return;
-    const bitmap = await createImageBitmap(await answer.blob());
-    set(canvas, { width: bitmap.width, height: bitmap.height });
-    canvas.getContext("2d").drawImage(bitmap, 0, 0);
-    bitmap.close();
-    shown = seq;
-    byId("nopicture").hidden = true;
-  } catch {
-    // The next state asks again.
-  } finally {
-    fetching = false;
-  }
-}
 
 // A pixel's centre is at whole numbers; the drawing's pixel 0 begins at 0.
 const place = ([x, y]) => [x + 0.5, y + 0.5];
@@ -92,11 +69,8 @@ export function showPicture(state) {
     byId("picture").style.aspectRatio = `${w} / ${h}`;
     setText(byId("view-note"), `${w} × ${h} px`);
   }
-  if (seq === 0) {
-    byId("nopicture").hidden = false;
-    canvas.getContext("2d").clearRect(0, 0, canvas.width, canvas.height);
-    shown = 0;
-  } else if (!fetching && seq !== shown && Date.now() - last >= every) fetchPicture(seq);
+  if (seq === 0) clearPicture();
+  else drawPicture("/api/calibration/picture.jpg", seq);
   overlay.replaceChildren();
   const legend = byId("legend");
   const capturing = state.step === "lens" && state.lens.phase === "looking";

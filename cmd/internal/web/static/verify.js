@@ -1,27 +1,12 @@
 // The step of verification: the check card is laid here and there.
 
-import { byId, mm, set, setText } from "./dom.js";
+import { byId, fill, mm, set, setText } from "./dom.js";
 
 const outcomes = {
   pass: ["Passed", "The errors on the card are what this calibration says they may be."],
   fail: ["Failed", "Do not trust this calibration."],
   undecided: ["Not decided", "The card is not known well enough to tell."],
 };
-
-function fill(id, texts) {
-  const list = byId(id);
-  list.hidden = texts.length === 0;
-  const now = texts.join("\n");
-  if (list.dataset.text === now) return;
-  list.dataset.text = now;
-  list.replaceChildren(
-    ...texts.map((text) => {
-      const item = document.createElement("li");
-      item.textContent = text;
-      return item;
-    }),
-  );
-}
 
 function showPlaces(places) {
   const body = byId("places").querySelector("tbody");
@@ -65,7 +50,9 @@ export function showVerify(v, step) {
       byId("outcome-figures"),
       `Largest error ${mm(r.worst_error_mm, 2)} over ${r.distances} distances, ${r.worst_sigmas.toFixed(1)} times what it may be (up to ${r.allowed_sigmas.toFixed(1)} is chance); near ${Math.round(100 * r.covered)} % of the mat.`,
     );
-    fill("outcome-reasons", [...r.reasons, ...(r.cause ? [`Likely: ${r.cause}`] : []), ...r.notes]);
+    const reasons = [...r.reasons, ...(r.cause ? [`Likely: ${r.cause}`] : []), ...r.notes];
+    byId("outcome-reasons").hidden = reasons.length === 0;
+    fill("outcome-reasons", reasons);
   }
   byId("verify-saved").hidden = v.phase !== "saved";
   setText(byId("verify-saved"), v.phase === "saved" ? `Kept as ${v.saved_as}; its date and figure go with the answers.` : "");
