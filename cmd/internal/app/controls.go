@@ -162,6 +162,7 @@ func (w *Watcher) Freeze(hold bool) {
 			w.held = nil
 		case w.held == nil && w.view(w.o.Now()).Health.Code == web.OK:
 			w.held = w.shown()
+			w.held.hold = w.newHold("")
 			w.note("The answers are held: they are those of this picture until somebody lets them go.")
 		}
 	})
@@ -174,6 +175,7 @@ type shown struct {
 	last   vision.Located
 	result engine.Result
 	tracks []vision.Track
+	hold   *web.HeldView // nil: it is live
 }
 
 // shown returns what is shown now. The caller holds mu.
@@ -181,7 +183,7 @@ func (w *Watcher) shown() *shown {
 	if w.held != nil {
 		return w.held
 	}
-	return &shown{w.frame, w.region, w.last, w.result, w.tracks}
+	return &shown{frame: w.frame, region: w.region, last: w.last, result: w.result, tracks: w.tracks}
 }
 
 // rules returns the rules, whose edition may change while the program runs.
@@ -192,9 +194,13 @@ func (w *Watcher) rules() Rules {
 }
 
 // AskJudge holds the answers and tells everybody that a judge is asked for.
-func (w *Watcher) AskJudge() {
+func (w *Watcher) AskJudge() { w.AskJudgeFor("the table") }
+
+// AskJudgeFor does the same, and remembers who asked.
+func (w *Watcher) AskJudgeFor(who string) {
 	w.Freeze(true)
 	w.update(func() {
+		w.asked(who)
 		if w.choice.From == "" || w.choice.To == "" {
 			w.note("A judge is asked for at this table.")
 			return
@@ -211,6 +217,7 @@ func (w *Watcher) SetEdition(r engine.Rules) {
 		w.result = engine.Result{} // measured with the next picture
 		if w.held != nil {
 			held := *w.held
+			held.hold = w.renamed(held.hold)
 			held.last.Scene.Rules = r
 			if result, err := engine.Measure(&held.last.Scene, engine.Options{Sigmas: w.o.Rules.Sigmas}); err == nil {
 				held.result = result

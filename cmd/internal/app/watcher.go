@@ -110,7 +110,9 @@ type Watcher struct {
 	tracks     []vision.Track // of last's ships, in their order
 	result     engine.Result
 	notes      []web.Note
-	held       *shown // a person froze it; nil: live
+	held       *shown          // a person froze it; nil: live
+	holds      uint64          // the number of what was held last
+	ruling     *web.RulingView // the last ruling; nil: none yet
 	choice     web.Choice
 	chosen     bool // by a person: the program no longer chooses by itself
 }

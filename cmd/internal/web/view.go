@@ -38,7 +38,9 @@ type View struct {
 	Tracks  []vision.Track // of Located's ships, in their order; none: nobody follows them
 
 	ObstaclesWatched bool
-	Held             bool // a person holds the picture and the answers: they are not live
+	Held             bool        // a person holds the picture and the answers: they are not live
+	Hold             *HeldView   // what is held; nil while everything is live
+	Ruling           *RulingView // the last ruling; nil: there was none since the program started
 	Sigmas           float64
 	Choice           Choice
 	Pair             *engine.PairVerdict // of the chosen pair; nil: Reason says why

@@ -32,6 +32,8 @@ type stateJSON struct {
 	Arcs        []string        `json:"arcs"`
 	Answer      answerJSON      `json:"answer"`
 	Panel       panelJSON       `json:"panel"`
+	Held        *heldJSON       `json:"held"`   // null: everything is live
+	Ruling      *rulingJSON     `json:"ruling"` // the last one; null: there is none
 }
 
 type healthJSON struct {
@@ -194,6 +196,7 @@ func stateOf(v *View) stateJSON {
 		Arcs:   arcsOf(v),
 		Answer: answerOf(v, w),
 		Panel:  panelOf(v, w),
+		Held:   heldOf(v.Hold), Ruling: rulingOf(v.Ruling),
 	}
 	for _, n := range v.Notes {
 		s.Notes = append(s.Notes, noteJSON{n.At.UnixMilli(), n.Text})

@@ -1,0 +1,95 @@
+package web
+
+import (
+	"time"
+
+	"sightline/calibration"
+	"sightline/engine"
+)
+
+// HeldView is what a judge rules on: the instant that somebody held, with all that it was
+// seen through. It is a plain value: whoever makes it does not change it afterwards.
+type HeldView struct {
+	// Number names what is held. Holding again and everything that changes what is shown
+	// while it is held give another one, also after the program was started again.
+	Number   uint64
+	At       time.Time         // when it was held
+	Asked    string            // who asked for a judge, "at the table" where nobody said; "": nobody asked
+	Register Register          // the calibration that the picture was measured with
+	Table    calibration.Table // the same, to project with
+}
+
+// RulingView is a ruling, as pages and overlays show it.
+type RulingView struct {
+	Number   uint64    // its entry in the log, from 1
+	At       time.Time // when it was ruled; who shows it lets it fade by this
+	Held     uint64    // the number of the held view that it was made on
+	From, To string
+	Arc      engine.Arc
+	Title    string        // what holds, in a few words: "Range 2, in the front arc"
+	Text     string        // the same as a sentence, with who ruled
+	Measured string        // what was measured, in the words of Title
+	Lines    []engine.Line // the measuring lines that it rests on
+	// Overruled: a judge ruled something else than was measured; Reason says why.
+	Overruled          bool
+	Reason             string
+	Question, AskedBy  string // "" where nobody said
+	Judge              string // "" where nobody said
+	PictureGivesSame   bool   // the stored picture, measured alone, gives the same verdict
+	PictureDifference  string // what differs when it does not, in words
+	CalibrationHash    string
+	EntryHash, Program string
+}
+
+// rulingJSON is the last ruling in the state, and an entry of the list.
+type rulingJSON struct {
+	Number    uint64          `json:"number"`
+	AtMS      int64           `json:"at_unix_ms"`
+	Held      uint64          `json:"held"`
+	From      string          `json:"from"`
+	To        string          `json:"to"`
+	Arc       string          `json:"arc"`
+	Title     string          `json:"title"`
+	Text      string          `json:"text"`
+	Measured  string          `json:"measured"`
+	LinesMM   [][2][2]float64 `json:"lines_mm"`
+	Overruled bool            `json:"overruled"`
+	Reason    string          `json:"reason"`
+	Question  string          `json:"question"`
+	AskedBy   string          `json:"asked_by"`
+	Judge     string          `json:"judge"`
+
+	PictureSame       bool   `json:"picture_gives_the_same"`
+	PictureDifference string `json:"picture_differs"`
+	CalibrationHash   string `json:"calibration_hash"`
+	EntryHash         string `json:"entry_hash"`
+}
+
+// heldJSON says in the state what is held.
+type heldJSON struct {
+	Number uint64 `json:"number"`
+	AtMS   int64  `json:"at_unix_ms"`
+	Asked  string `json:"asked"`
+}
+
+// rulingOf returns the JSON of a ruling; nil of none.
+func rulingOf(r *RulingView) *rulingJSON {
+	if r == nil {
+		return nil
+	}
+	return &rulingJSON{
+		Number: r.Number, AtMS: r.At.UnixMilli(), Held: r.Held, From: r.From, To: r.To, Arc: r.Arc.String(),
+		Title: r.Title, Text: r.Text, Measured: r.Measured, LinesMM: linesOf(r.Lines),
+		Overruled: r.Overruled, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy, Judge: r.Judge,
+		PictureSame: r.PictureGivesSame, PictureDifference: r.PictureDifference,
+		CalibrationHash: r.CalibrationHash, EntryHash: r.EntryHash,
+	}
+}
+
+// heldOf returns the JSON of what is held; nil while everything is live.
+func heldOf(h *HeldView) *heldJSON {
+	if h == nil {
+		return nil
+	}
+	return &heldJSON{Number: h.Number, AtMS: h.At.UnixMilli(), Asked: h.Asked}
+}
