@@ -22,14 +22,14 @@ import (
 const calibrationEvery = time.Second
 
 // calibrationRoutes adds the addresses of the guided calibration.
-func (s *Server) calibrationRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /calibrate", s.calibratePage)
-	mux.HandleFunc("GET /api/calibration", s.calibration)
-	mux.HandleFunc("GET /api/calibration/events", s.calibrationEvents)
-	mux.HandleFunc("POST /api/calibration", s.calibrate)
-	mux.HandleFunc("GET /api/calibration/picture.jpg", s.calibrationPicture)
-	mux.HandleFunc("GET /api/calibration/heat.svg", s.calibrationHeat)
-	mux.HandleFunc("GET /api/calibration/sheet/{file}", s.calibrationSheet)
+func (s *Server) calibrationRoutes(mux *router) {
+	mux.Handle("GET /calibrate", s.allow(Nobody, s.calibratePage))
+	mux.Handle("GET /api/calibration", s.allow(Reader, s.calibration))
+	mux.Handle("GET /api/calibration/events", s.allow(Reader, s.calibrationEvents))
+	mux.Handle("POST /api/calibration", s.allow(Player, s.calibrate))
+	mux.Handle("GET /api/calibration/picture.jpg", s.allow(Reader, s.calibrationPicture))
+	mux.Handle("GET /api/calibration/heat.svg", s.allow(Reader, s.calibrationHeat))
+	mux.Handle("GET /api/calibration/sheet/{file}", s.allow(Reader, s.calibrationSheet))
 }
 
 func (s *Server) calibratePage(w http.ResponseWriter, r *http.Request) {

@@ -11,8 +11,10 @@ import (
 	"image/png"
 	"io"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"time"
@@ -38,6 +40,7 @@ type Options struct {
 	Calibrate   func(setup.Intent) error
 	Layout      calibration.Layout // of the mat, for the sheets to print
 	Now         func() time.Time   // nil: time.Now
+	Access      AccessOptions
 }
 
 // Times and sizes that keep one bad client from harming the others.
@@ -53,6 +56,8 @@ type Server struct {
 	o        Options
 	pictures pictures
 	handler  http.Handler
+	router   *router
+	sessions *sessions
 
 	calibrationPictures pictures
 }
@@ -62,7 +67,14 @@ func NewServer(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Access.Here == nil {
+		o.Access.Here = netip.Addr.IsLoopback
+	}
+	if o.Access.Log == nil {
+		o.Access.Log = slog.Default()
+	}
 	s := &Server{o: o, pictures: pictures{now: o.Now}, calibrationPictures: pictures{now: o.Now}}
+	s.sessions = newSessions(o.Access.Key, o.Access.JudgeSecret)
 	s.handler = s.routes()
 	return s
 }
@@ -73,23 +85,25 @@ func (s *Server) routes() http.Handler {
 	if err != nil {
 		panic("web: the embedded pages: " + err.Error())
 	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /", http.FileServerFS(files))
-	mux.HandleFunc("GET /healthz", s.healthz)
-	mux.HandleFunc("GET /api/state", s.state)
-	mux.HandleFunc("GET /api/events", s.events)
-	mux.HandleFunc("GET /api/scene", s.scene)
-	mux.HandleFunc("GET /api/measure", s.measure)
-	mux.HandleFunc("GET /api/table.json", s.tableFile)
-	mux.HandleFunc("GET /api/picture.jpg", s.picture)
-	mux.HandleFunc("GET /api/display.png", s.display)
-	mux.HandleFunc("PATCH /api/choice", s.choose)
+	mux := &router{mux: http.NewServeMux()}
+	s.router = mux
+	mux.Handle("GET /", s.allow(Nobody, http.FileServerFS(files).ServeHTTP))
+	mux.Handle("GET /healthz", s.allow(Nobody, s.healthz))
+	mux.Handle("GET /api/state", s.allow(Reader, s.state))
+	mux.Handle("GET /api/events", s.allow(Reader, s.events))
+	mux.Handle("GET /api/scene", s.allow(Reader, s.scene))
+	mux.Handle("GET /api/measure", s.allow(Reader, s.measure))
+	mux.Handle("GET /api/table.json", s.allow(Reader, s.tableFile))
+	mux.Handle("GET /api/picture.jpg", s.allow(Reader, s.picture))
+	mux.Handle("GET /api/display.png", s.allow(Reader, s.display))
+	mux.Handle("PATCH /api/choice", s.allow(Player, s.choose))
+	s.accessRoutes(mux)
 	if s.o.Calibration != nil {
 		s.calibrationRoutes(mux)
 	}
 	// Whoever changes something must come from this page: browsers say where a
 	// request comes from, and other sites are refused.
-	return secured(known(http.NewCrossOriginProtection().Handler(mux)))
+	return secured(known(http.NewCrossOriginProtection().Handler(mux.mux)))
 }
 
 // known refuses requests for a host that cannot be this machine's name at a table: a
@@ -183,7 +197,7 @@ func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) stateJSON(v *View) stateJSON {
 	j := stateOf(v)
 	hash := fnv.New32a()
-	_, _ = hash.Write(hardware.Draw(v.Panel).Pix)
+	_, _ = hash.Write(hardware.Draw(withoutCode(v.Panel)).Pix)
 	j.Panel.Display = fmt.Sprintf("/api/display.png?v=%08x", hash.Sum32())
 	return j
 }
@@ -308,7 +322,7 @@ func (s *Server) picture(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) display(w http.ResponseWriter, _ *http.Request) {
 	v := s.o.Hub.Newest()
 	var buf bytes.Buffer
-	if err := png.Encode(&buf, hardware.Draw(v.Panel)); err != nil {
+	if err := png.Encode(&buf, hardware.Draw(withoutCode(v.Panel))); err != nil {
 		http.Error(w, "The display's picture cannot be encoded.", http.StatusInternalServerError)
 		return
 	}

@@ -1,0 +1,163 @@
+package web
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// How long a pairing holds, and how much a cookie may hold.
+const (
+	playerFor  = 7 * 24 * time.Hour
+	judgeFor   = 12 * time.Hour
+	cookieMost = 1 << 10
+	endedMost  = 4096 // pairings that were ended before their time and are remembered
+)
+
+// keyBytes is the least length of a key that signs sessions.
+const keyBytes = 32
+
+// sessions makes and reads the signed cookies by which paired devices are known. What
+// a cookie says is no secret; that it was said here is what the signature proves.
+type sessions struct {
+	key   []byte
+	judge string // tag of the judge's secret: another secret ends the judges' sessions
+
+	mu    sync.Mutex           // guards what follows
+	ended map[string]time.Time // pairings that were ended, until when they would have held
+}
+
+// newSessions returns sessions that the key signs; without a key, a random one does.
+func newSessions(key []byte, judgeSecret string) *sessions {
+	if len(key) == 0 {
+		key = make([]byte, keyBytes)
+		_, _ = rand.Read(key) // never fails
+	}
+	s := &sessions{key: key, ended: map[string]time.Time{}}
+	s.judge = base64.RawURLEncoding.EncodeToString(s.mac("judge's secret", []byte(judgeSecret))[:12])
+	return s
+}
+
+// cookieJSON is what a cookie says.
+type cookieJSON struct {
+	ID      string `json:"i"` // of the pairing
+	Role    Role   `json:"r"`
+	Name    string `json:"n,omitempty"`
+	Expires int64  `json:"e"`           // unix seconds
+	Judge   string `json:"j,omitempty"` // the tag of the judge's secret
+}
+
+// mac signs data for one purpose: what was signed for one is worth nothing for another.
+func (s *sessions) mac(purpose string, data []byte) []byte {
+	h := hmac.New(sha256.New, s.key)
+	h.Write([]byte(purpose))
+	h.Write([]byte{0})
+	h.Write(data)
+	return h.Sum(nil)
+}
+
+// make returns a new pairing and its cookie's value.
+func (s *sessions) make(role Role, name string, now time.Time) (Session, string) {
+	c := cookieJSON{ID: rand.Text(), Role: role, Name: name, Expires: now.Add(playerFor).Unix()}
+	if role == Judge {
+		c.Expires, c.Judge = now.Add(judgeFor).Unix(), s.judge
+	}
+	data, err := json.Marshal(c)
+	if err != nil {
+		panic("web: a session cannot be written: " + err.Error())
+	}
+	value := base64.RawURLEncoding.EncodeToString(data) + "." + base64.RawURLEncoding.EncodeToString(s.mac("session", data))
+	return Session{Role: role, Name: name, Expires: time.Unix(c.Expires, 0)}, value
+}
+
+// parse reads a cookie's value; ok says that it was made here, holds still and was not
+// ended.
+func (s *sessions) parse(value string, now time.Time) (c cookieJSON, ok bool) {
+	text, signature, ok := strings.Cut(value, ".")
+	if !ok || len(value) > cookieMost {
+		return c, false
+	}
+	data, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil {
+		return c, false
+	}
+	sum, err := base64.RawURLEncoding.Strict().DecodeString(signature)
+	if err != nil || !hmac.Equal(sum, s.mac("session", data)) {
+		return c, false
+	}
+	if json.Unmarshal(data, &c) != nil || c.Role < Player || c.Role > Judge || now.Unix() >= c.Expires {
+		return cookieJSON{}, false
+	}
+	if c.Role == Judge && c.Judge != s.judge {
+		return cookieJSON{}, false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, ended := s.ended[c.ID]; ended {
+		return cookieJSON{}, false
+	}
+	return c, true
+}
+
+// cookieName is the cookie's name. Under TLS the browser itself sees to it that nobody
+// but this host, and over TLS, could have set it.
+func cookieName(r *http.Request) string {
+	if r.TLS != nil {
+		return "__Host-sightline"
+	}
+	return "sightline"
+}
+
+// read returns the pairing that a request carries.
+func (s *sessions) read(r *http.Request, now time.Time) (Session, bool) {
+	cookie, err := r.Cookie(cookieName(r))
+	if err != nil {
+		return Session{}, false
+	}
+	c, ok := s.parse(cookie.Value, now)
+	if !ok {
+		return Session{}, false
+	}
+	return Session{Role: c.Role, Name: c.Name, Expires: time.Unix(c.Expires, 0)}, true
+}
+
+// give sets the cookie of a pairing; an empty value takes it away.
+func give(w http.ResponseWriter, r *http.Request, value string, until time.Time) {
+	c := &http.Cookie{
+		Name: cookieName(r), Value: value, Path: "/", Expires: until,
+		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
+	}
+	if value == "" {
+		c.MaxAge = -1
+	}
+	http.SetCookie(w, c)
+}
+
+// end ends the pairing that a request carries, for every copy of its cookie. It is
+// remembered until the program ends.
+func (s *sessions) end(r *http.Request, now time.Time) {
+	cookie, err := r.Cookie(cookieName(r))
+	if err != nil {
+		return
+	}
+	c, ok := s.parse(cookie.Value, now)
+	if !ok {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, until := range s.ended {
+		if now.After(until) {
+			delete(s.ended, id)
+		}
+	}
+	if len(s.ended) < endedMost {
+		s.ended[c.ID] = time.Unix(c.Expires, 0)
+	}
+}

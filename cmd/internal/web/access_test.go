@@ -1,0 +1,235 @@
+package web_test
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/setup"
+	"sightline/cmd/internal/web"
+	"sightline/hardware"
+)
+
+const (
+	network  = "192.168.7.21:51000" // a phone
+	loopback = "127.0.0.1:51000"
+)
+
+var testKey = []byte("0123456789abcdef0123456789abcdef")
+
+// everything is a server with every part, whose sessions testKey signs.
+func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Server) {
+	f := newFakeTable(t)
+	o := web.Options{
+		Hub: f.hub, Choose: f.choose, Calibration: web.NewCalibrationHub(), Calibrate: func(setup.Intent) error { return nil },
+		Access: web.AccessOptions{Key: testKey, JudgeSecret: "correct horse battery"},
+	}
+	for _, c := range change {
+		c(&o)
+	}
+	return f, web.NewServer(o)
+}
+
+// ask asks the server as a peer, with a cookie unless it is "".
+func ask(s http.Handler, method, path, body, peer, cookie string, header ...string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, path, strings.NewReader(body))
+	r.Host, r.RemoteAddr = "table.local", peer
+	if cookie != "" {
+		r.Header.Set("Cookie", "sightline="+cookie)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	ctx, cancel := contextFor(path)
+	defer cancel()
+	s.ServeHTTP(w, r.WithContext(ctx))
+	return w
+}
+
+// routeLine says of a route what to ask and who gets past the door: with which status.
+type routeLine struct {
+	least  web.Role
+	path   string // "" : as the pattern
+	body   string
+	status int // for who may; 0: 200
+}
+
+// routeLines holds a line for every route: whoever adds a route says here who may ask.
+var routeLines = map[string]routeLine{
+	"GET /":                             {least: web.Nobody},
+	"GET /healthz":                      {least: web.Nobody},
+	"GET /api/me":                       {least: web.Nobody},
+	"GET /api/state":                    {least: web.Reader},
+	"GET /api/events":                   {least: web.Reader},
+	"GET /api/scene":                    {least: web.Reader},
+	"GET /api/measure":                  {least: web.Reader},
+	"GET /api/table.json":               {least: web.Reader, status: 404},
+	"GET /api/picture.jpg":              {least: web.Reader},
+	"GET /api/display.png":              {least: web.Reader},
+	"PATCH /api/choice":                 {least: web.Player, body: `{"from":"A1"}`, status: 204},
+	"GET /calibrate":                    {least: web.Nobody},
+	"GET /api/calibration":              {least: web.Reader},
+	"GET /api/calibration/events":       {least: web.Reader},
+	"POST /api/calibration":             {least: web.Player, body: `{"do":"start"}`, status: 204},
+	"GET /api/calibration/picture.jpg":  {least: web.Reader, status: 404},
+	"GET /api/calibration/heat.svg":     {least: web.Reader, status: 404},
+	"GET /api/calibration/sheet/{file}": {least: web.Reader, path: "/api/calibration/sheet/nothing.pdf", status: 404},
+}
+
+func TestEveryRouteIsOpenToItsRoleAndClosedBelow(t *testing.T) {
+	for _, paired := range []bool{false, true} {
+		_, s := everything(t, func(o *web.Options) { o.Access.PairToRead = paired })
+		callers := []struct {
+			role         web.Role
+			peer, cookie string
+		}{
+			{web.Reader, network, ""},
+			{web.Player, network, s.Cookie(web.Player, "Anna", time.Now())},
+			{web.Judge, network, s.Cookie(web.Judge, "Jo", time.Now())},
+			{web.Player, loopback, ""},
+		}
+		if paired {
+			callers[0].role = web.Nobody
+		}
+		seen := map[string]bool{}
+		for _, route := range s.Routes() {
+			seen[route.Pattern] = true
+			line, known := routeLines[route.Pattern]
+			if !assert.True(t, known, "routeLines says nothing of %q: who may ask?", route.Pattern) {
+				continue
+			}
+			assert.Equal(t, line.least, route.Role, route.Pattern)
+			method, path, _ := strings.Cut(route.Pattern, " ")
+			if line.path != "" {
+				path = line.path
+			}
+			for _, c := range callers {
+				want := line.status
+				if want == 0 {
+					want = http.StatusOK
+				}
+				if c.role < line.least {
+					want = http.StatusForbidden
+				}
+				answer := ask(s, method, path, line.body, c.peer, c.cookie)
+				assert.Equal(t, want, answer.Code, "%s asked by a %v at %s (paired to read: %v): %s", route.Pattern, c.role, c.peer, paired, answer.Body)
+				if want == http.StatusForbidden {
+					assert.Equal(t, line.least.String(), answer.Header().Get("Sightline-Needs"), route.Pattern)
+				}
+			}
+		}
+		for pattern := range routeLines {
+			assert.True(t, seen[pattern], "there is no route %q any more", pattern)
+		}
+	}
+}
+
+func TestTheMachineItselfIsAPlayerUnlessItAsksForSomebodyElse(t *testing.T) {
+	_, s := everything(t)
+	for name, c := range map[string]struct {
+		peer   string
+		header []string
+		want   web.Role
+	}{
+		"loopback":             {"127.0.0.1:1", nil, web.Player},
+		"all of 127/8":         {"127.8.9.1:1", nil, web.Player},
+		"loopback of IPv6":     {"[::1]:1", nil, web.Player},
+		"IPv4 in IPv6":         {"[::ffff:127.0.0.1]:1", nil, web.Player},
+		"a phone":              {network, nil, web.Reader},
+		"a phone by IPv6":      {"[fe80::1%eth0]:1", nil, web.Reader},
+		"no address":           {"", nil, web.Reader},
+		"a name":               {"localhost:1", nil, web.Reader},
+		"a proxy, Forwarded":   {"127.0.0.1:1", []string{"Forwarded", "for=192.0.2.1"}, web.Reader},
+		"a proxy, Via":         {"127.0.0.1:1", []string{"Via", "1.1 proxy"}, web.Reader},
+		"a proxy, X-Forwarded": {"127.0.0.1:1", []string{"X-Forwarded-For", "127.0.0.1"}, web.Reader},
+		"a proxy, empty":       {"127.0.0.1:1", []string{"X-Forwarded-For", ""}, web.Reader},
+		"a proxy, Server":      {"127.0.0.1:1", []string{"X-Forwarded-Server", "x"}, web.Reader},
+		"a proxy, Real-IP":     {"127.0.0.1:1", []string{"X-Real-IP", "127.0.0.1"}, web.Reader},
+		"a liar on the net":    {network, []string{"X-Forwarded-For", "127.0.0.1"}, web.Reader},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := ask(s, http.MethodGet, "/api/me", "", c.peer, "", c.header...)
+			assert.Contains(t, answer.Body.String(), fmt.Sprintf(`"role":%q`, c.want), answer.Body)
+		})
+	}
+}
+
+// sign makes a cookie as the program does, with any key and content.
+func sign(key []byte, purpose, data string) string {
+	h := hmac.New(sha256.New, key)
+	fmt.Fprintf(h, "%s\x00%s", purpose, data)
+	encode := base64.RawURLEncoding.EncodeToString
+	return encode([]byte(data)) + "." + encode(h.Sum(nil))
+}
+
+func TestOnlyCookiesMadeHereThatHoldAreBelieved(t *testing.T) {
+	_, s := everything(t)
+	now := time.Now()
+	later := fmt.Sprint(now.Add(time.Hour).Unix())
+	player := s.Cookie(web.Player, "Anna", now)
+	_, other := everything(t, func(o *web.Options) { o.Access.Key = []byte("another key, just as long as that") })
+	_, renewed := everything(t, func(o *web.Options) { o.Access.JudgeSecret = "another secret" })
+	_, forgetful := everything(t, func(o *web.Options) { o.Access.Key = nil })
+	text, signature, _ := strings.Cut(player, ".")
+	for name, c := range map[string]struct {
+		cookie string
+		want   web.Role
+	}{
+		"a player's":                 {player, web.Player},
+		"a judge's":                  {s.Cookie(web.Judge, "Jo", now), web.Judge},
+		"signed as it should be":     {sign(testKey, "session", `{"i":"x","r":2,"e":`+later+`}`), web.Player},
+		"with another key":           {other.Cookie(web.Judge, "", now), web.Reader},
+		"with a forgotten key":       {forgetful.Cookie(web.Player, "", now), web.Reader},
+		"for another purpose":        {sign(testKey, "judge's secret", `{"i":"x","r":2,"e":`+later+`}`), web.Reader},
+		"a judge's without a secret": {sign(testKey, "session", `{"i":"x","r":3,"e":`+later+`}`), web.Reader},
+		"a judge's, older secret":    {renewed.Cookie(web.Judge, "", now), web.Reader},
+		"a player's, older secret":   {renewed.Cookie(web.Player, "", now), web.Player},
+		"a role that is none":        {sign(testKey, "session", `{"i":"x","r":9,"e":`+later+`}`), web.Reader},
+		"expired, player":            {s.Cookie(web.Player, "", now.Add(-8*24*time.Hour)), web.Reader},
+		"expired, judge":             {s.Cookie(web.Judge, "", now.Add(-13*time.Hour)), web.Reader},
+		"without its signature":      {text, web.Reader},
+		"with an empty signature":    {text + ".", web.Reader},
+		"with half its signature":    {text + "." + signature[:20], web.Reader},
+		"with another text":          {base64.RawURLEncoding.EncodeToString([]byte(`{"i":"x","r":3,"e":99999999999}`)) + "." + signature, web.Reader},
+		"no base64":                  {"!!!.???", web.Reader},
+		"far too long":               {strings.Repeat("A", 9000), web.Reader},
+		"dots":                       {"...", web.Reader},
+	} {
+		t.Run(name, func(t *testing.T) {
+			answer := ask(s, http.MethodGet, "/api/me", "", network, c.cookie)
+			assert.Contains(t, answer.Body.String(), fmt.Sprintf(`"role":%q`, c.want))
+		})
+	}
+	for i := range player { // any letter changed
+		changed := []byte(player)
+		changed[i] ^= 1
+		answer := ask(s, http.MethodGet, "/api/me", "", network, string(changed))
+		require.Contains(t, answer.Body.String(), `"role":"reader"`, "letter %d", i)
+	}
+}
+
+func TestThePageShowsNoPairingCode(t *testing.T) {
+	f, s := everything(t)
+	show := func(code string) (string, string) {
+		f.change(func(v *web.View) {})
+		v := f.hub.Newest()
+		v.Panel.Screen = hardware.Screen{Kind: hardware.ScreenAddress, Address: "http://192.168.7.2:8080/", Code: code}
+		f.hub.Publish(v)
+		state := ask(s, http.MethodGet, "/api/state", "", network, "").Body.String()
+		return ask(s, http.MethodGet, "/api/display.png", "", network, "").Body.String(), state
+	}
+	with, state := show("K4MWQX")
+	without, _ := show("")
+	assert.Equal(t, without, with)
+	assert.NotContains(t, state, "K4MWQX")
+}

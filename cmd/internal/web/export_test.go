@@ -1,0 +1,12 @@
+package web
+
+import "time"
+
+// Routes lists every address of the server and who may ask for it.
+func (s *Server) Routes() []route { return s.router.routes }
+
+// Cookie makes a pairing's cookie, as pairing does.
+func (s *Server) Cookie(role Role, name string, now time.Time) string {
+	_, value := s.sessions.make(role, name, now)
+	return value
+}
