@@ -89,6 +89,10 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	var adopted adopted
 	watching.Lens = adopted.over(watching.Lens)
+	watching.MatchFile = filepath.Join(c.dataDir(), matchFile)
+	if watching.Match, err = loadMatch(watching.MatchFile); err != nil {
+		o.Log.Warn("the match begins anew", "err", err)
+	}
 	watching.Screen, watching.Labels, watching.StaleAfter = touching.screen, wired.Labels, o.StaleAfter
 	watcher := NewWatcher(watching)
 	touching.watcher = watcher
@@ -99,7 +103,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	page := &webTask{
 		server: web.NewServer(web.Options{
-			Hub: hub, Choose: watcher.Choose,
+			Hub: hub, Choose: watcher.Choose, SetMatch: watcher.SetMatch,
 			Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout,
 		}),
 		listener: listener,

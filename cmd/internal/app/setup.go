@@ -19,11 +19,8 @@ func (c Config) Setup() (doctor.Setup, error) {
 	if err != nil {
 		return doctor.Setup{}, err
 	}
-	dir := "."
-	if c.Table.Record != "" {
-		dir = filepath.Dir(c.Table.Record)
-	}
-	if dir, err = filepath.Abs(dir); err != nil {
+	dir, err := filepath.Abs(c.dataDir())
+	if err != nil {
 		return doctor.Setup{}, err
 	}
 	return doctor.Setup{

@@ -19,7 +19,7 @@ func (w *Watcher) view(now time.Time) web.View {
 		Figures:  web.Figures{Frames: status.Frames, Dropped: status.Dropped, FPS: status.FPS, Locating: w.last.Elapsed},
 		Register: w.register(), Frame: shown.frame, Region: shown.region, Located: shown.last, Tracks: shown.tracks, Held: w.held != nil, Hold: shown.hold, Ruling: w.ruling,
 		ObstaclesWatched: shown.last.Obstacles != nil && shown.last.Obstacles.Unseen == "",
-		Sigmas:           w.o.Rules.Sigmas, Choice: w.choice, Result: shown.result, PanelName: w.o.PanelName(), LampLabels: w.o.Labels,
+		Sigmas:           w.o.Rules.Sigmas, Choice: w.choice, Match: w.match, Result: shown.result, PanelName: w.o.PanelName(), LampLabels: w.o.Labels,
 	}
 	if v.Located.Scene.Rules == engine.RulesUnknown { // nothing was located yet: an empty mat
 		v.Located.Scene.Rules = w.o.Rules.Edition

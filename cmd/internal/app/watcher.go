@@ -61,6 +61,8 @@ type WatcherOptions struct {
 	Track      func(*image.Gray, []calibration.MarkerSighting) []calibration.MarkerSighting
 	Tracking   vision.TrackerOptions // how ships are followed; zero: the defaults
 	Rules      Rules
+	Match      web.Match // as it was kept
+	MatchFile  string    // where it is kept; "": nowhere
 	Hub        *web.Hub
 	PanelName  func() string
 	Screen     func(*web.View) hardware.Screen // what the panel's menu shows; nil: the answer
@@ -114,6 +116,7 @@ type Watcher struct {
 	holds      uint64          // the number of what was held last
 	ruling     *web.RulingView // the last ruling; nil: none yet
 	choice     web.Choice
+	match      web.Match
 	chosen     bool // by a person: the program no longer chooses by itself
 }
 
@@ -133,6 +136,7 @@ func NewWatcher(o WatcherOptions) *Watcher {
 		tracker:   vision.NewTracker(o.Tracking),
 		places:    vision.NewPlaces(),
 		choice:    web.Choice{Arc: engine.ArcFront},
+		match:     o.Match,
 	}
 }
 

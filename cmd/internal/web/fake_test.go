@@ -128,5 +128,10 @@ func (f *fakeTable) choose(c web.Choice) {
 }
 
 func (f *fakeTable) server() *web.Server {
-	return web.NewServer(web.Options{Hub: f.hub, Choose: f.choose})
+	return web.NewServer(web.Options{Hub: f.hub, Choose: f.choose, SetMatch: f.setMatch})
+}
+
+func (f *fakeTable) setMatch(m web.Match) error {
+	f.change(func(v *web.View) { v.Match = m })
+	return nil
 }

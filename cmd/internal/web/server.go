@@ -34,6 +34,9 @@ type Options struct {
 	Hub *Hub
 	// Choose makes a pair the chosen one, for everybody.
 	Choose func(Choice)
+	// SetMatch makes a match the present one and keeps it; nil: there is none. Its
+	// errors say for people why it cannot be kept.
+	SetMatch func(Match) error
 	// Calibration and Calibrate are the guided calibration; nil: there is none. The
 	// errors of Calibrate are sentences for people.
 	Calibration *CalibrationHub
@@ -97,6 +100,7 @@ func (s *Server) routes() http.Handler {
 	mux.Handle("GET /api/picture.jpg", s.allow(Reader, s.picture))
 	mux.Handle("GET /api/display.png", s.allow(Reader, s.display))
 	mux.Handle("PATCH /api/choice", s.allow(Player, s.choose))
+	mux.Handle("PATCH /api/match", s.allow(Player, s.setMatch))
 	s.accessRoutes(mux)
 	if s.o.Calibration != nil {
 		s.calibrationRoutes(mux)

@@ -41,6 +41,7 @@ type View struct {
 	Held             bool        // a person holds the picture and the answers: they are not live
 	Hold             *HeldView   // what is held; nil while everything is live
 	Ruling           *RulingView // the last ruling; nil: there was none since the program started
+	Match            Match       // what a stream says of the game
 	Sigmas           float64
 	Choice           Choice
 	Pair             *engine.PairVerdict // of the chosen pair; nil: Reason says why

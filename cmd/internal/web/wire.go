@@ -34,6 +34,7 @@ type stateJSON struct {
 	Panel       panelJSON       `json:"panel"`
 	Held        *heldJSON       `json:"held"`   // null: everything is live
 	Ruling      *rulingJSON     `json:"ruling"` // the last one; null: there is none
+	Match       Match           `json:"match"`
 }
 
 type healthJSON struct {
@@ -197,6 +198,7 @@ func stateOf(v *View) stateJSON {
 		Answer: answerOf(v, w),
 		Panel:  panelOf(v, w),
 		Held:   heldOf(v.Hold), Ruling: rulingOf(v.Ruling),
+		Match: v.Match,
 	}
 	for _, n := range v.Notes {
 		s.Notes = append(s.Notes, noteJSON{n.At.UnixMilli(), n.Text})

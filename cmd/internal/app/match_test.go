@@ -1,0 +1,51 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+)
+
+var someMatch = web.Match{Title: "Store championship", Round: "Round 3", Sides: [2]web.MatchSide{{Name: "Ada", Score: 7, Squad: 20}, {Name: "Ben", Score: 4}}}
+
+func TestTheMatchIsKeptOverARestart(t *testing.T) {
+	path := filepath.Join(t.TempDir(), matchFile)
+	before := newBench(t, func(_ *bench, o *WatcherOptions) { o.MatchFile = path })
+	require.NoError(t, before.watcher.SetMatch(someMatch))
+	assert.Equal(t, someMatch, before.hub.Newest().Match)
+
+	kept, err := loadMatch(path)
+	require.NoError(t, err)
+	after := newBench(t, func(_ *bench, o *WatcherOptions) { o.MatchFile, o.Match = path, kept })
+	after.watcher.update(func() {})
+	assert.Equal(t, someMatch, after.hub.Newest().Match)
+	left, err := os.ReadDir(filepath.Dir(path))
+	require.NoError(t, err)
+	assert.Len(t, left, 1, "nothing is left beside it")
+}
+
+func TestAMatchThatCannotBeKeptIsNotShown(t *testing.T) {
+	b := newBench(t, func(_ *bench, o *WatcherOptions) { o.MatchFile = filepath.Join(t.TempDir(), "nowhere", matchFile) })
+	require.ErrorContains(t, b.watcher.SetMatch(someMatch), "nowhere")
+	assert.Zero(t, b.hub.Newest().Match)
+}
+
+func TestAMatchFileIsReadStrictly(t *testing.T) {
+	path := filepath.Join(t.TempDir(), matchFile)
+	m, err := loadMatch(path)
+	require.NoError(t, err, "none yet")
+	assert.Zero(t, m)
+	for name, text := range map[string]string{
+		"cut off": `{"title":"a`, "another key": `{"titel":"a"}`, "too large a score": `{"sides":[{"score":1000},{}]}`, "empty": "",
+	} {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+		m, err := loadMatch(path)
+		require.ErrorContains(t, err, path, name)
+		assert.Zero(t, m, name)
+	}
+}
