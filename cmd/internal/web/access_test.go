@@ -30,7 +30,7 @@ var testKey = []byte("0123456789abcdef0123456789abcdef")
 func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Server) {
 	f := newFakeTable(t)
 	o := web.Options{
-		Hub: f.hub, Choose: f.choose, Calibration: web.NewCalibrationHub(), Calibrate: func(setup.Intent) error { return nil },
+		Hub: f.hub, Choose: f.choose, SetMatch: f.setMatch, Calibration: web.NewCalibrationHub(), Calibrate: func(setup.Intent) error { return nil },
 		Access: web.AccessOptions{Key: testKey, JudgeSecret: "correct horse battery"},
 	}
 	for _, c := range change {
@@ -77,6 +77,7 @@ var routeLines = map[string]routeLine{
 	"GET /api/picture.jpg":              {least: web.Reader},
 	"GET /api/display.png":              {least: web.Reader},
 	"PATCH /api/choice":                 {least: web.Player, body: `{"from":"A1"}`, status: 204},
+	"PATCH /api/match":                  {least: web.Player, body: `{"round":"3"}`, status: 204},
 	"GET /calibrate":                    {least: web.Nobody},
 	"GET /api/calibration":              {least: web.Reader},
 	"GET /api/calibration/events":       {least: web.Reader},

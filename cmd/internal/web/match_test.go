@@ -13,8 +13,8 @@ import (
 	"sightline/cmd/internal/web"
 )
 
-// ask asks a server without a network and returns status and text.
-func ask(t testing.TB, s http.Handler, method, path, body string, header ...string) (int, string) {
+// asked asks a server without a network and returns status and text.
+func asked(t testing.TB, s http.Handler, method, path, body string, header ...string) (int, string) {
 	t.Helper()
 	r := httptest.NewRequest(method, "http://localhost"+path, strings.NewReader(body))
 	r.RemoteAddr = "127.0.0.1:40000"
@@ -28,7 +28,7 @@ func ask(t testing.TB, s http.Handler, method, path, body string, header ...stri
 
 func patchMatch(t testing.TB, s *web.Server, body string, header ...string) (int, string) {
 	t.Helper()
-	return ask(t, s, http.MethodPatch, "/api/match", body, header...)
+	return asked(t, s, http.MethodPatch, "/api/match", body, header...)
 }
 
 func TestTheMatchChangesInPartsAndIsInTheState(t *testing.T) {
@@ -40,7 +40,7 @@ func TestTheMatchChangesInPartsAndIsInTheState(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, status, text)
 	want := web.Match{Title: "Store championship", Round: "Round 3", Sides: [2]web.MatchSide{{Name: "Ada", Score: 7, Squad: 20}, {Name: "Ben", Score: 4}}}
 	assert.Equal(t, want, f.hub.Newest().Match)
-	_, state := ask(t, s, http.MethodGet, "/api/state", "")
+	_, state := asked(t, s, http.MethodGet, "/api/state", "")
 	assert.Contains(t, state, `"match":{"title":"Store championship","round":"Round 3","sides":[{"name":"Ada","score":7,"squad_points":20},{"name":"Ben","score":4,"squad_points":0}]}`)
 }
 
