@@ -113,21 +113,29 @@ func (f *rimFit) judge(trans *[4][]transition) {
 	f.rms = math.Sqrt(sum / math.Max(sumN, 1))
 }
 
+// keylineEnds is how far beyond a corner, in mm, it is looked whether the keyline goes
+// on: nearer the blur of the corner itself reaches.
+const keylineEnds = 0.4
+
 // judgeCorners looks at the four corners, where two keylines meet round a dark
 // square: what ends an edge by chance does not turn the corner. With e the depth
 // from the neighbouring side, the corner is modelled as
 //
 //	I = o (1 - S(d)S(e)) + w (S(d)S(e) - S(d-1)S(e-1)) + k S(d-1)S(e-1)
+//
+// The keyline must also end there: a longer side, or the same side a few cells
+// further along, shows a white cell where the corner should turn, but goes on.
 func (f *rimFit) judgeCorners() {
 	const reach = float64(Corner) - 0.5 // up to the first cell's blur
 	h := float64(f.token.Side()) / 2
 	var sum, count [4][2]float64
+	var ends, goesOn [4][2]float64 // squared misfit beyond the corner: of a keyline that ends there, of one that goes on
 	frame := newTokenFrame(f.pose)
 	for i := range f.pixels {
 		p := &f.pixels[i]
 		l := frame.local(p)
 		d, e := h-math.Abs(l.Y), h-math.Abs(l.X)
-		if d < 0 || e < 0 || d > reach || e > reach {
+		if d > reach || e > reach || (d < 0 && e < 0) {
 			continue
 		}
 		// Corners: 0 front right, 1 rear right, 2 rear left, 3 front left. Each is
@@ -160,8 +168,21 @@ func (f *rimFit) judgeCorners() {
 			if p.light >= clipped && u < 0 {
 				u = 0
 			}
-			sum[k][j] += u * u
-			count[k][j]++
+			if d >= 0 && e >= 0 {
+				sum[k][j] += u * u
+				count[k][j]++
+				continue
+			}
+			along, deep := e, d
+			if side%2 == 1 {
+				along, deep = d, e
+			}
+			if along < -keylineEnds && deep > 0 && deep < float64(Keyline) {
+				on := phiOnly(deep/f.sigma) - phiOnly((deep-float64(Keyline))/f.sigma)
+				c := (p.light - g*(f.levels[side][0]+(f.levels[side][1]-f.levels[side][0])*on)) / contrast
+				ends[k][j] += u * u
+				goesOn[k][j] += c * c
+			}
 		}
 	}
 	for k := range f.corner {
@@ -169,6 +190,11 @@ func (f *rimFit) judgeCorners() {
 		for j := range 2 {
 			if count[k][j] >= 4 && sum[k][j] < cellTolerance*count[k][j] {
 				f.corner[k] = true
+			}
+		}
+		for j := range 2 {
+			if goesOn[k][j] < 0.5*ends[k][j] {
+				f.corner[k] = false
 			}
 		}
 	}
@@ -180,10 +206,11 @@ func phiOnly(x float64) float64 { c, _ := phi(x); return c }
 // identity decides whether the cells that were seen name the ship beyond doubt.
 //
 // One side must be read whole: every cell clear and as printed, but for one that
-// may be unclear, and both corners turned; or two corners and ten cells more than
-// a side has, on whichever sides they lie. No other side may be read as a different ship's. And whatever
-// was seen on all sides together must fit every other ship worse by at least
-// three cells.
+// may be unclear, and both corners turned, where the keyline must end; or ten cells more
+// than a side has, on whichever sides they lie, with two corners or with sides that cross.
+// No other side may be read as a different ship's. And whatever was seen on all sides
+// together must fit every other ship worse by at least three cells, and without a whole
+// side every ship that stands a cell or two further along as well.
 func (f *rimFit) identity() (sides []Side, agreed int, ok bool) {
 	n := Cells(f.token.Base)
 	for s := Front; s <= LeftSide; s++ {
@@ -202,10 +229,13 @@ func (f *rimFit) identity() (sides []Side, agreed int, ok bool) {
 		}
 	}
 	rival := f.rivalMargin()
-	if len(sides) == 0 && (f.upheld < n+10 || rival < 8 || f.corners() < 2) {
+	shifted := f.shiftedMargin()
+	// Cells enough to need no whole side, and sides that hold each other where they are.
+	many := f.upheld >= n+10 && rival >= 8 && (f.corners() >= 2 || shifted >= 8)
+	if !many && (len(sides) == 0 || f.upheld < n+20 && !f.crisp(sides)) {
 		return nil, agreed, false
 	}
-	if f.upheld < n+20 && !f.crisp(sides) {
+	if len(sides) == 0 && shifted < 3 {
 		return nil, agreed, false
 	}
 	if len(sides) == 1 && weakWord(f.token.Code.Word(sides[0])) && f.upheld < n+6 {
@@ -229,8 +259,7 @@ const (
 	clearMisfit = 0.115
 )
 
-// crisp reports whether one of the sides fits the print closely, or there is none
-// to judge.
+// crisp reports whether one of the sides fits the print closely.
 func (f *rimFit) crisp(sides []Side) bool {
 	limit := crispMisfit
 	if f.upheld >= Cells(f.token.Base)+16 {
@@ -241,7 +270,7 @@ func (f *rimFit) crisp(sides []Side) bool {
 			return true
 		}
 	}
-	return len(sides) == 0
+	return false
 }
 
 // corners counts the corners that show the print.
@@ -279,6 +308,42 @@ func (f *rimFit) rivalMargin() int {
 		for turn := range 4 {
 			if code != f.token.Code || turn != 0 {
 				rival = max(rival, score(code, turn))
+			}
+		}
+	}
+	return own - rival
+}
+
+// shiftedMargin returns by how many cells the ship fits what was seen better than any
+// ship in any heading does that stands a cell or two further along one of its sides. Front and
+// rear of A15 are such that, turned round and a cell further on, they look alike.
+func (f *rimFit) shiftedMargin() int {
+	n := Cells(f.token.Base)
+	fits := func(code ShipCode, turn, s, shift int) (fit int) {
+		word := code.Word(Side((s + turn) % 4))
+		for i := range n {
+			state := f.cells[s][i]
+			if state != cellAgrees && state != cellDiffers {
+				continue
+			}
+			at := i + shift
+			white := at >= 0 && at < n && word>>(at%WordBits)&1 == 1 // beyond the cells the corner is dark
+			if f.token.Cell(Side(s), i) == (state == cellAgrees) == white {
+				fit++
+			}
+		}
+		return fit
+	}
+	own, rival := 0, 0
+	for s := range 4 {
+		own += fits(f.token.Code, 0, s, 0)
+	}
+	for code := range ShipCode(Ships) {
+		for turn := range 4 {
+			for axis := range 2 { // the sides across it show nothing then: their rim lies elsewhere
+				for _, shift := range [...]int{-2, -1, 1, 2} {
+					rival = max(rival, fits(code, turn, axis, shift)+fits(code, turn, axis+2, -shift))
+				}
 			}
 		}
 	}

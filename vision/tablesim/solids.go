@@ -609,9 +609,7 @@ func solidsOf(t *Table, look *Look) ([]solid, error) {
 		out = append(out, newSlab(o.Pose, o.Outline, obstacleTop, ink, true, look))
 	}
 	for _, c := range t.Clutter {
-		w, l := float64(c.Width)/2, float64(c.Length)/2
-		outline := []geom.Point{{X: -w, Y: -l}, {X: w, Y: -l}, {X: w, Y: l}, {X: -w, Y: l}}
-		out = append(out, newSlab(c.Pose, outline, float64(c.Height), printed(c.Color), false, look))
+		out = append(out, newSlab(c.Pose, c.outline(), float64(c.Height), printed(c.Color), false, look))
 	}
 	for _, l := range t.Strips {
 		s, err := newLaidStrip(l, look)

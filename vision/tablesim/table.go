@@ -53,12 +53,26 @@ type Mini struct {
 	Color         color.RGBA // sRGB
 }
 
-// Clutter is a flat rectangular thing: a template, a card, a die.
+// Clutter is a flat thing: a template, a card, a die; with corners, a token or a dial.
 type Clutter struct {
 	Pose          geom.Pose   // of its centre
 	Width, Length geom.Length // across and along the heading
 	Height        geom.Length
 	Color         color.RGBA // sRGB
+	Corners       int        // of the regular polygon, stretched into Width and Length; below 3: a rectangle
+}
+
+// outline lists the corners in the thing's own frame.
+func (c Clutter) outline() (out []geom.Point) {
+	w, l := float64(c.Width)/2, float64(c.Length)/2
+	if c.Corners < 3 {
+		return []geom.Point{{X: -w, Y: -l}, {X: w, Y: -l}, {X: w, Y: l}, {X: -w, Y: l}}
+	}
+	for i := range c.Corners {
+		s, cos := math.Sincos(2 * math.Pi * float64(i) / float64(c.Corners))
+		out = append(out, geom.Point{X: w * cos, Y: l * s})
+	}
+	return out
 }
 
 // Hand is a player's hand over the table, with the arm reaching back over the
