@@ -44,6 +44,7 @@ var outside = map[string][]string{
 	"gopkg.in/yaml.v3":           {"calibration"},
 	"github.com/BurntSushi/toml": {"cmd/internal/app", "firmware-config"},
 	"github.com/alecthomas/kong": {"cmd/sightline"},
+	"modernc.org/sqlite":         {"cmd/internal/rulings"},
 	"codeberg.org/go-pdf/fpdf":   {"cmd/internal/sheet"},
 }
 

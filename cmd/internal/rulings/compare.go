@@ -1,0 +1,141 @@
+package rulings
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sightline/engine"
+)
+
+// noise is how far two computations of the same may lie apart: other processors round
+// sines and fused products otherwise, some 1e-13 mm, and a margin near a sharp corner
+// takes that up. It is a ten-thousandth of the smallest sigma that is ever stated.
+const noise = 1e-6
+
+// Difference is one key of a verdict that is not what it was.
+type Difference struct {
+	Key      string `json:"key"` // "arcs[0].attack.obstruction.verdict"
+	Recorded string `json:"recorded"`
+	Now      string `json:"now"`
+}
+
+// figure reports whether a key holds a measured figure; the others hold answers.
+func figure(key string) bool {
+	return strings.HasSuffix(key, "_mm") || strings.Contains(key, "lines_mm")
+}
+
+// pairJSON returns a pair's verdict as the contract writes it.
+func pairJSON(p engine.PairVerdict) (json.RawMessage, error) {
+	doc, err := engine.MarshalResult(engine.Result{Pairs: []engine.PairVerdict{p}})
+	if err != nil {
+		return nil, err
+	}
+	var result struct {
+		Pairs []json.RawMessage `json:"pairs"`
+	}
+	if err := json.Unmarshal(doc, &result); err != nil {
+		return nil, err
+	}
+	if len(result.Pairs) != 1 {
+		return nil, errors.New("the engine wrote no pair")
+	}
+	return result.Pairs[0], nil
+}
+
+// measure measures the record's pair in its scene, as its edition and sigmas ask.
+func (r *Record) measure() (json.RawMessage, error) {
+	scene, err := (&Entry{Record: *r}).SceneOf()
+	if err != nil {
+		return nil, err
+	}
+	p, err := engine.MeasurePair(&scene, r.From, r.To, engine.Options{Sigmas: r.Sigmas})
+	if err != nil {
+		return nil, err
+	}
+	return pairJSON(p)
+}
+
+// differences lists where two JSON documents differ by more than noise.
+func differences(recorded, now json.RawMessage) ([]Difference, error) {
+	var a, b any
+	if err := json.Unmarshal(recorded, &a); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(now, &b); err != nil {
+		return nil, err
+	}
+	var out []Difference
+	differ("", a, b, &out)
+	return out, nil
+}
+
+func differ(key string, a, b any, out *[]Difference) {
+	switch x := a.(type) {
+	case map[string]any:
+		if y, ok := b.(map[string]any); ok {
+			differKeys(key, x, y, out)
+			return
+		}
+	case []any:
+		if y, ok := b.([]any); ok && len(x) == len(y) {
+			for i := range x {
+				differ(key+"["+strconv.Itoa(i)+"]", x[i], y[i], out)
+			}
+			return
+		}
+	case float64:
+		if y, ok := b.(float64); ok && math.Abs(x-y) <= noise {
+			return
+		}
+	}
+	if x, y := plainJSON(a), plainJSON(b); x != y {
+		*out = append(*out, Difference{key, x, y})
+	}
+}
+
+func differKeys(key string, a, b map[string]any, out *[]Difference) {
+	var keys []string
+	for k := range a {
+		keys = append(keys, k)
+	}
+	for k := range b {
+		if _, ok := a[k]; !ok {
+			keys = append(keys, k)
+		}
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		at := k
+		if key != "" {
+			at = key + "." + k
+		}
+		x, inA := a[k]
+		y, inB := b[k]
+		switch {
+		case !inA:
+			*out = append(*out, Difference{at, "absent", plainJSON(y)})
+		case !inB:
+			*out = append(*out, Difference{at, plainJSON(x), "absent"})
+		default:
+			differ(at, x, y, out)
+		}
+	}
+}
+
+// plainJSON writes a value shortly.
+func plainJSON(v any) string {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	const most = 80
+	if len(raw) > most {
+		return string(raw[:most]) + "…"
+	}
+	return string(raw)
+}

@@ -1,0 +1,226 @@
+package rulings
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"modernc.org/sqlite" // the driver, and its errors
+)
+
+const (
+	dbName   = "rulings.db"
+	lockName = "rulings.lock"
+
+	// applicationID stands in the file's header: "SIGL".
+	applicationID = 0x5349474c
+	schemaVersion = 1
+)
+
+// ErrInUse is in the error for a log that another program has open for writing.
+var ErrInUse = errors.New("another program writes this log")
+
+// ErrCorrupt is in the error for a log that cannot be relied on: its database is no
+// database of rulings, is broken, or is gone while its files are there.
+var ErrCorrupt = errors.New("the log is damaged")
+
+// ErrFull is in the error when there is no room for a ruling. Nothing was recorded, and
+// what was recorded before is whole; with room again, the log goes on.
+var ErrFull = errors.New("there is no room on the disk")
+
+// schema makes the log append-only for everybody who goes through SQLite: what stands
+// cannot be changed, deleted or replaced, and a new entry can only be the next one.
+// Columns that are generated are computed when they are read; they cannot lie.
+const schema = `
+CREATE TABLE entries (
+	number   INTEGER PRIMARY KEY CHECK (number > 0),
+	record   TEXT NOT NULL,
+	hash     TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
+	at       TEXT GENERATED ALWAYS AS (json_extract(record, '$.at')) VIRTUAL,
+	from_id  TEXT GENERATED ALWAYS AS (json_extract(record, '$.from')) VIRTUAL,
+	to_id    TEXT GENERATED ALWAYS AS (json_extract(record, '$.to')) VIRTUAL,
+	decision TEXT GENERATED ALWAYS AS (json_extract(record, '$.decision')) VIRTUAL,
+	judge    TEXT GENERATED ALWAYS AS (json_extract(record, '$.judge')) VIRTUAL,
+	ruling   TEXT GENERATED ALWAYS AS (json_extract(record, '$.ruling')) VIRTUAL,
+	previous TEXT GENERATED ALWAYS AS (json_extract(record, '$.previous')) VIRTUAL
+) STRICT;
+CREATE TRIGGER entries_next BEFORE INSERT ON entries
+	WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM entries)
+	BEGIN SELECT raise(ABORT, 'rulings are append-only: an entry can only be the next one'); END;
+CREATE TRIGGER entries_no_update BEFORE UPDATE ON entries
+	BEGIN SELECT raise(ABORT, 'rulings are append-only: an entry cannot be changed'); END;
+CREATE TRIGGER entries_no_delete BEFORE DELETE ON entries
+	BEGIN SELECT raise(ABORT, 'rulings are append-only: an entry cannot be deleted'); END;
+CREATE TABLE pruned (
+	sha256 TEXT PRIMARY KEY CHECK (length(sha256) = 64),
+	at     TEXT NOT NULL,
+	entry  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER pruned_no_update BEFORE UPDATE ON pruned
+	BEGIN SELECT raise(ABORT, 'what was pruned stays pruned'); END;
+CREATE TRIGGER pruned_no_delete BEFORE DELETE ON pruned
+	BEGIN SELECT raise(ABORT, 'what was pruned stays pruned'); END;
+`
+
+// dsn names a database to the driver, with pragmas for each connection.
+func dsn(path string, mode string, pragmas ...string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	q := url.Values{"mode": {mode}, "_pragma": append([]string{"busy_timeout(5000)", "trusted_schema(OFF)"}, pragmas...)}
+	if mode == "immutable" {
+		q.Set("mode", "ro")
+		q.Set("immutable", "1")
+	}
+	if mode == "rw" || mode == "rwc" {
+		q.Set("_txlock", "immediate")
+	}
+	return (&url.URL{Scheme: "file", Path: abs, RawQuery: q.Encode()}).String(), nil
+}
+
+// openDB opens a database with at most some connections.
+func openDB(path, mode string, connections int, pragmas ...string) (*sql.DB, error) {
+	name, err := dsn(path, mode, pragmas...)
+	if err != nil {
+		return nil, err
+	}
+	db, err := sql.Open("sqlite", name)
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(connections)
+	return db, nil
+}
+
+// openWriter opens the one connection that writes. synchronous=FULL makes a commit
+// last through a power cut in WAL mode too.
+func openWriter(path string) (*sql.DB, error) {
+	return openDB(path, "rw", 1, "journal_mode(WAL)", "synchronous(FULL)", "recursive_triggers(ON)")
+}
+
+// openReader opens a database for reading. In a folder that cannot be written, such as
+// a copy on a read-only medium, SQLite cannot share a WAL; without one it need not.
+func openReader(ctx context.Context, path string) (*sql.DB, error) {
+	db, err := openDB(path, "ro", 2, "query_only(ON)")
+	if err != nil {
+		return nil, err
+	}
+	var n int
+	err = db.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema").Scan(&n)
+	if err == nil {
+		return db, nil
+	}
+	db.Close()
+	if wal, e := os.Stat(path + "-wal"); e == nil && wal.Size() > 0 || code(err) != sqliteCantOpen && code(err) != sqliteReadOnly {
+		return nil, err
+	}
+	return openDB(path, "immutable", 2, "query_only(ON)")
+}
+
+// Primary result codes of SQLite, https://www.sqlite.org/rescode.html.
+const (
+	sqliteReadOnly = 8
+	sqliteFull     = 13
+	sqliteCantOpen = 14
+)
+
+func code(err error) int {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		return e.Code() & 0xff
+	}
+	return 0
+}
+
+// create makes the database beside its place and renames it, so that there never is
+// one without its tables.
+func create(dir string) error {
+	path := filepath.Join(dir, dbName)
+	fresh := path + ".new"
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err := fill(fresh)
+	if err == nil {
+		err = osDisk{}.Rename(fresh, path)
+	}
+	if err != nil {
+		os.Remove(fresh)
+		os.Remove(fresh + "-journal")
+		return err
+	}
+	return osDisk{}.SyncDir(dir)
+}
+
+func fill(path string) error {
+	db, err := openDB(path, "rwc", 1, "journal_mode(DELETE)", "synchronous(FULL)")
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; BEGIN; %s COMMIT;", applicationID, schemaVersion, schema))
+	if e := db.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return err
+	}
+	return osDisk{}.SyncDir(path) // a file is synced as a folder is
+}
+
+// checkHeader reads the beginning of the database file: whatever SQLite would make of
+// it, only a log of rulings may be opened as one.
+func checkHeader(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var h [100]byte // https://www.sqlite.org/fileformat.html#the_database_header
+	if _, err := io.ReadFull(f, h[:]); err != nil || !strings.HasPrefix(string(h[:]), "SQLite format 3\x00") {
+		return fmt.Errorf("%w: %s is no SQLite database", ErrCorrupt, dbName)
+	}
+	if id := binary.BigEndian.Uint32(h[68:]); id != applicationID {
+		return fmt.Errorf("%w: %s is another program's database: expected application id %#x, found %#x", ErrCorrupt, dbName, applicationID, id)
+	}
+	if v := binary.BigEndian.Uint32(h[60:]); v != schemaVersion {
+		return fmt.Errorf("%s is of version %d, expected %d: a newer program made it", dbName, v, schemaVersion)
+	}
+	return nil
+}
+
+// lock takes the folder for the one program that writes.
+func lock(dir string) (*os.File, error) {
+	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("%w (it holds %s)", ErrInUse, lockName)
+		}
+		return nil, fmt.Errorf("%s: %w", lockName, err)
+	}
+	return f, nil
+}
+
+// full marks errors for want of room.
+func full(err error) error {
+	if err == nil || errors.Is(err, ErrFull) {
+		return err
+	}
+	if code(err) == sqliteFull || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) {
+		return fmt.Errorf("%w: %w", ErrFull, err)
+	}
+	return err
+}

@@ -1,0 +1,284 @@
+package rulings
+
+import (
+	"bytes"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Role says what a file of an entry is.
+type Role string
+
+// The roles, in the order in which a record lists them.
+const (
+	RoleFrame       Role = "frame"       // the picture that was measured: PNG, 8 bit grey, lossless
+	RoleColor       Role = "color"       // the same for people: JPEG
+	RoleCalibration Role = "calibration" // the table file, as it stood
+	RoleLens        Role = "lens"        // the lens file, when it is a separate one
+	RoleCatalogue   Role = "catalogue"   // the obstacles that may lie there
+	RoleEmptyMat    Role = "empty_mat"   // the picture of the empty mat that obstacles are found against
+)
+
+var roles = [...]Role{RoleFrame, RoleColor, RoleCalibration, RoleLens, RoleCatalogue, RoleEmptyMat}
+
+func (r Role) order() int { return slices.Index(roles[:], r) }
+
+// picture reports whether age prunes it.
+func (r Role) picture() bool { return r == RoleFrame || r == RoleColor }
+
+// Files are what a ruling rests on. What is absent is nil; with a Frame there must be
+// the Calibration that it was measured with.
+type Files struct {
+	Frame       *image.Gray // the picture that was measured; bounds start at (0, 0)
+	Color       image.Image // the same in colour, or nil
+	Calibration []byte      // the table file
+	Lens        []byte
+	Catalogue   []byte
+	EmptyMat    []byte
+}
+
+// FileRef names a file of an entry.
+type FileRef struct {
+	Role   Role   `json:"role"`
+	SHA256 string `json:"sha256"` // of its bytes, in lower-case hex
+	Bytes  int64  `json:"bytes"`
+	Type   string `json:"type"` // media type
+}
+
+// extensions of the media types that a log holds.
+var extensions = map[string]string{
+	"image/png": ".png", "image/jpeg": ".jpg", "application/json": ".json", "application/yaml": ".yaml",
+}
+
+// Path returns where the file lies in the log's folder, with slashes.
+func (f FileRef) Path() string {
+	return filesDir + "/" + f.SHA256[:2] + "/" + f.SHA256 + extensions[f.Type]
+}
+
+func (f FileRef) validate() error {
+	switch {
+	case f.Role.order() < 0:
+		return fmt.Errorf("role: expected one of %v, got %q", roles, f.Role)
+	case !isHash(f.SHA256):
+		return fmt.Errorf("sha256: expected a SHA-256 in hex, got %q", f.SHA256)
+	case f.Bytes < 1:
+		return fmt.Errorf("bytes: expected at least 1, got %d", f.Bytes)
+	case extensions[f.Type] == "":
+		return fmt.Errorf("type: expected a media type of pictures, JSON or YAML, got %q", f.Type)
+	}
+	return nil
+}
+
+const (
+	filesDir   = "files"
+	tempPrefix = ".tmp-"
+	maxFile    = 256 << 20
+	// jpegQuality is for people: measured answers come from the lossless picture.
+	jpegQuality = 88
+)
+
+// content is a file that is to be kept.
+type content struct {
+	ref FileRef
+	raw []byte
+}
+
+// contents encodes what a ruling rests on.
+func (f *Files) contents() ([]content, error) {
+	var out []content
+	add := func(role Role, mediaType string, raw []byte) {
+		out = append(out, content{FileRef{role, hashOf(raw), int64(len(raw)), mediaType}, raw})
+	}
+	if f.Frame != nil {
+		if f.Calibration == nil {
+			return nil, refuse("calibration: expected the one that the picture was measured with")
+		}
+		raw, err := encodeFrame(f.Frame)
+		if err != nil {
+			return nil, refuse("frame: %v", err)
+		}
+		add(RoleFrame, "image/png", raw)
+	}
+	if f.Color != nil {
+		var b bytes.Buffer
+		if err := jpeg.Encode(&b, f.Color, &jpeg.Options{Quality: jpegQuality}); err != nil {
+			return nil, refuse("colour picture: %v", err)
+		}
+		add(RoleColor, "image/jpeg", b.Bytes())
+	}
+	for _, x := range []struct {
+		role Role
+		raw  []byte
+	}{{RoleCalibration, f.Calibration}, {RoleLens, f.Lens}, {RoleCatalogue, f.Catalogue}, {RoleEmptyMat, f.EmptyMat}} {
+		if x.raw == nil {
+			continue
+		}
+		mediaType := sniff(x.raw)
+		if mediaType == "" || (mediaType == "image/png") != (x.role == RoleEmptyMat) || len(x.raw) > maxFile {
+			return nil, refuse("%s: expected the file's own bytes, got %d bytes of something else", x.role, len(x.raw))
+		}
+		add(x.role, mediaType, x.raw)
+	}
+	return out, nil
+}
+
+// encodeFrame writes a picture without loss. The filter of the fastest level already
+// halves a camera's picture; the slower ones take five times as long for a tenth.
+func encodeFrame(g *image.Gray) ([]byte, error) {
+	if g.Rect.Min != (image.Point{}) || g.Rect.Empty() {
+		return nil, fmt.Errorf("expected a picture that begins at (0, 0), got %v", g.Rect)
+	}
+	var b bytes.Buffer
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+	if err := encoder.Encode(&b, g); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// sniff says what a file holds, from its beginning; "" when it is nothing of ours.
+func sniff(raw []byte) string {
+	switch start := bytes.TrimSpace(raw[:min(len(raw), 64)]); {
+	case bytes.HasPrefix(raw, []byte("\x89PNG")):
+		return "image/png"
+	case bytes.HasPrefix(start, []byte("{")):
+		return "application/json"
+	case len(start) > 0:
+		return "application/yaml"
+	}
+	return ""
+}
+
+// disk is what the store needs of a file system; tests put a failing one in its place.
+type disk interface {
+	MkdirAll(path string) error
+	CreateTemp(dir string) (tempFile, error)
+	Rename(from, to string) error
+	Remove(path string) error
+	SyncDir(path string) error
+}
+
+// tempFile is a file being written.
+type tempFile interface {
+	io.Writer
+	Name() string
+	Sync() error
+	Close() error
+}
+
+// store keeps files under the hash of their content.
+type store struct {
+	dir  string // the log's
+	disk disk
+}
+
+// put writes a file so that after a power cut it is there whole or not at all: written
+// beside its place, synced, renamed, and the folders synced up to the log's. A file
+// that is already there is left, when it is whole; one that is not is set aside under
+// another name, as evidence.
+func (s *store) put(c content) error {
+	path := s.path(c.ref)
+	switch raw, err := os.ReadFile(path); {
+	case err == nil && hashOf(raw) == c.ref.SHA256:
+		return s.syncUp(path) // whoever wrote it may not have come so far
+	case err == nil:
+		if err := s.disk.Rename(path, fmt.Sprintf("%s.damaged-%.8s", path, hashOf(raw))); err != nil {
+			return err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	dir := filepath.Dir(path)
+	if err := s.disk.MkdirAll(dir); err != nil {
+		return err
+	}
+	f, err := s.disk.CreateTemp(dir)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(c.raw)
+	if err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err == nil {
+		err = s.disk.Rename(f.Name(), path)
+	}
+	if err != nil {
+		s.disk.Remove(f.Name()) // what room there is, is wanted
+		return err
+	}
+	return s.syncUp(path)
+}
+
+// syncUp makes a file's name last: its folder, the files' folder, the log's.
+func (s *store) syncUp(path string) error {
+	for _, dir := range []string{filepath.Dir(path), filepath.Join(s.dir, filesDir), s.dir} {
+		if err := s.disk.SyncDir(dir); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *store) path(f FileRef) string { return filepath.Join(s.dir, filepath.FromSlash(f.Path())) }
+
+// get reads a file. found is its hash when it is not what the reference says.
+func (s *store) get(f FileRef) (raw []byte, found string, err error) {
+	file, err := os.Open(s.path(f))
+	if err != nil {
+		return nil, "", err
+	}
+	defer file.Close()
+	raw, err = io.ReadAll(io.LimitReader(file, maxFile+1))
+	if err != nil {
+		return nil, "", err
+	}
+	if h := hashOf(raw); h != f.SHA256 || int64(len(raw)) != f.Bytes {
+		return raw, h, nil
+	}
+	return raw, "", nil
+}
+
+// removeTemporary removes what a write that was cut off left. Only the writer may.
+func (s *store) removeTemporary() {
+	filepath.WalkDir(filepath.Join(s.dir, filesDir), func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && strings.HasPrefix(d.Name(), tempPrefix) {
+			s.disk.Remove(path)
+		}
+		return nil
+	})
+}
+
+// osDisk is the real file system.
+type osDisk struct{}
+
+func (osDisk) MkdirAll(path string) error { return os.MkdirAll(path, 0o755) }
+func (osDisk) CreateTemp(dir string) (tempFile, error) {
+	return os.OpenFile(filepath.Join(dir, tempPrefix+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+}
+func (osDisk) Rename(from, to string) error { return os.Rename(from, to) }
+func (osDisk) Remove(path string) error     { return os.Remove(path) }
+func (osDisk) SyncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	err = d.Sync()
+	if e := d.Close(); err == nil {
+		err = e
+	}
+	return err
+}

@@ -1,0 +1,134 @@
+package rulings
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+)
+
+// pruneDaily removes old pictures once a day at most. A picture that cannot be removed
+// today is tried again; the ruling that was just recorded stands either way.
+func (l *Log) pruneDaily(ctx context.Context, now time.Time) {
+	if l.o.Keep <= 0 || now.Sub(l.pruning) < 24*time.Hour && now.After(l.pruning) {
+		return
+	}
+	l.pruning = now
+	l.prune(context.WithoutCancel(ctx), now)
+}
+
+// Prune removes the pictures of entries that are older than Options.Keep at an instant,
+// and writes down that it did. Entries are never removed, nor a picture on which a
+// younger entry rests too. It returns how many files it removed.
+func (l *Log) Prune(ctx context.Context, now time.Time) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return 0, errClosed
+	case l.o.Keep <= 0 || l.write == nil:
+		return 0, nil
+	}
+	n, err := l.prune(ctx, now)
+	if err != nil {
+		return n, fmt.Errorf("rulings: prune %s: %w", l.dir, full(err))
+	}
+	return n, nil
+}
+
+// prune notes first and removes then: a picture that is gone without a note would look
+// like one that somebody took.
+func (l *Log) prune(ctx context.Context, now time.Time) (int, error) {
+	old, err := l.oldPictures(ctx, now.Add(-l.o.Keep))
+	if err != nil || len(old) == 0 {
+		return 0, err
+	}
+	tx, err := l.write.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback()
+	for _, p := range old {
+		_, err := tx.ExecContext(ctx, "INSERT INTO pruned (sha256, at, entry) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+			p.ref.SHA256, now.UTC().Format(time.RFC3339), p.entry)
+		if err != nil {
+			return 0, err
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return 0, err
+	}
+	s, n := store{l.dir, l.disk}, 0
+	for _, p := range old {
+		switch err := s.disk.Remove(s.path(p.ref)); {
+		case err == nil:
+			n++
+		case !errors.Is(err, fs.ErrNotExist):
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// oldPicture is a picture on which no entry rests that is young enough.
+type oldPicture struct {
+	ref   FileRef
+	entry int64 // the last that rests on it
+}
+
+func (l *Log) oldPictures(ctx context.Context, before time.Time) ([]oldPicture, error) {
+	last := map[string]oldPicture{}
+	young := map[string]bool{}
+	err := eachEntry(ctx, l.write, func(e Entry) error {
+		for _, f := range e.Files {
+			if !f.Role.picture() || f.validate() != nil {
+				young[f.SHA256] = true // the same bytes in another role are kept
+				continue
+			}
+			last[f.SHA256] = oldPicture{f, e.Number}
+			if e.Damage != "" || !e.At.Before(before) {
+				young[f.SHA256] = true
+			}
+		}
+		return nil
+	})
+	var out []oldPicture
+	for hash, p := range last {
+		if !young[hash] {
+			out = append(out, p)
+		}
+	}
+	return out, err
+}
+
+// eachEntry visits all entries in their order, some at a time.
+func eachEntry(ctx context.Context, q queryer, visit func(Entry) error) error {
+	const batch = 100
+	for from := int64(-1 << 62); ; {
+		entries, err := query(ctx, q, "SELECT number, record, hash FROM entries WHERE number >= ? ORDER BY number LIMIT ?", from, batch)
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			if err := visit(e); err != nil {
+				return err
+			}
+		}
+		if len(entries) < batch {
+			return nil
+		}
+		from = entries[len(entries)-1].Number + 1
+	}
+}
+
+// prunedAt returns when a picture was pruned.
+func (l *Log) prunedAt(ctx context.Context, hash string) (string, bool) {
+	db, err := l.reader()
+	if err != nil || db == nil {
+		return "", false
+	}
+	var at string
+	err = db.QueryRowContext(ctx, "SELECT at FROM pruned WHERE sha256 = ?", hash).Scan(&at)
+	return at, err == nil
+}
