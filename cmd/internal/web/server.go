@@ -63,6 +63,8 @@ type Server struct {
 	sessions *sessions
 
 	calibrationPictures pictures
+	feed                feed
+	tables              tables
 }
 
 // NewServer returns the page's server.
@@ -78,6 +80,7 @@ func NewServer(o Options) *Server {
 	}
 	s := &Server{o: o, pictures: pictures{now: o.Now}, calibrationPictures: pictures{now: o.Now}}
 	s.sessions = newSessions(o.Access.Key, o.Access.JudgeSecret)
+	s.feed.hub, s.feed.encode = o.Hub, s.stateJSON
 	s.handler = s.routes()
 	return s
 }
@@ -194,23 +197,23 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 
 func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
 	v := s.o.Hub.Newest()
-	writeJSON(w, http.StatusOK, s.stateJSON(&v))
+	e, err := s.feed.at(&v)
+	if err != nil {
+		http.Error(w, "The state cannot be written as JSON.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_, _ = w.Write(append(e.json[:len(e.json):len(e.json)], '\n'))
 }
 
 // stateJSON is stateOf with the display's address, which changes with its picture.
 func (s *Server) stateJSON(v *View) stateJSON {
 	j := stateOf(v)
+	j.Overlay = overlayOf(v, s.tables.of(&v.Register))
 	hash := fnv.New32a()
 	_, _ = hash.Write(hardware.Draw(withoutCode(v.Panel)).Pix)
 	j.Panel.Display = fmt.Sprintf("/api/display.png?v=%08x", hash.Sum32())
 	return j
-}
-
-// events streams the state: the newest at once, then each newer one, and a comment
-// now and then.
-func (s *Server) events(w http.ResponseWriter, r *http.Request) {
-	ping := func() (string, error) { return ": ping\n\n", nil }
-	stream(s, w, r, s.o.Hub.Listen, func(v View) (string, error) { return stateEvent(v.Seq, s.stateJSON(&v)) }, pingEvery, ping)
 }
 
 // stream sends a client an event of each value that listen gives, and of again at
@@ -225,7 +228,7 @@ func stream[T any](s *Server, w http.ResponseWriter, r *http.Request, listen fun
 	defer stop()
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
-	if send(w, control, s.o.Now(), "retry: 1000\n\n") != nil {
+	if send(w, control, s.o.Now(), firstPlain) != nil {
 		return
 	}
 	for {
@@ -239,7 +242,7 @@ func stream[T any](s *Server, w http.ResponseWriter, r *http.Request, listen fun
 		case v := <-values:
 			text, err = event(v)
 		}
-		if err != nil || send(w, control, s.o.Now(), text) != nil {
+		if err != nil || send(w, control, s.o.Now(), []byte(text)) != nil {
 			return
 		}
 	}
@@ -252,11 +255,11 @@ func stateEvent(seq uint64, state any) (string, error) {
 }
 
 // send writes one event and gives the client a limited time to take it.
-func send(w io.Writer, control *http.ResponseController, now time.Time, text string) error {
+func send(w io.Writer, control *http.ResponseController, now time.Time, text []byte) error {
 	if err := control.SetWriteDeadline(now.Add(writeWithin)); err != nil && !errors.Is(err, http.ErrNotSupported) {
 		return err
 	}
-	if _, err := io.WriteString(w, text); err != nil {
+	if _, err := w.Write(text); err != nil {
 		return err
 	}
 	return control.Flush()

@@ -35,6 +35,7 @@ type stateJSON struct {
 	Held        *heldJSON       `json:"held"`   // null: everything is live
 	Ruling      *rulingJSON     `json:"ruling"` // the last one; null: there is none
 	Match       Match           `json:"match"`
+	Overlay     *overlayJSON    `json:"overlay"`
 }
 
 type healthJSON struct {

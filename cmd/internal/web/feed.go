@@ -1,0 +1,299 @@
+package web
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/json"
+	"hash/fnv"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// The state goes to many at once: phones at the table and a stream's overlays. It is
+// written as JSON and packed once for all of them, and not sent more often than helps.
+const (
+	liveEvery  = 90 * time.Millisecond  // between two states of which only figures and places differ
+	quietEvery = 200 * time.Millisecond // the same to those who asked for quiet
+	heardEvery = 900 * time.Millisecond // a state that says nothing new: whoever listens knows that we live
+)
+
+// event is one state as it is sent. What is in it does not change.
+type event struct {
+	seq    uint64
+	json   []byte
+	text   []byte // as a server-sent event
+	urgent uint64 // differs when something is new that nobody should wait for
+	moved  uint64 // differs when anything is new that can be seen on a stream
+
+	once   sync.Once
+	packed []byte
+}
+
+// pack returns the event as deflate blocks that refer to nothing before them and end
+// at a byte: behind one gzip header they can follow each other in any choice, so that
+// one packing serves every client, whenever it came.
+func (e *event) pack() []byte {
+	e.once.Do(func() { e.packed = packed(e.text) })
+	return e.packed
+}
+
+var packers = sync.Pool{New: func() any {
+	w, err := flate.NewWriter(io.Discard, flate.DefaultCompression)
+	if err != nil {
+		panic("web: deflate: " + err.Error())
+	}
+	return w
+}}
+
+func packed(text []byte) []byte {
+	var buf bytes.Buffer
+	w := packers.Get().(*flate.Writer)
+	defer packers.Put(w)
+	w.Reset(&buf)
+	_, _ = w.Write(text) // a buffer takes everything
+	_ = w.Flush()
+	return buf.Bytes()
+}
+
+// gzipHeader begins a gzip stream of unknown name, time and system (RFC 1952, 2.3).
+const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
+
+// feed hands the newest state to everyone who listens. While nobody does, it costs
+// nothing.
+type feed struct {
+	hub    *Hub
+	encode func(*View) stateJSON
+
+	live, quiet broadcast[*event]
+
+	mu      sync.Mutex // guards what follows
+	newest  *event
+	clients int
+	stop    chan struct{} // ends the pump; nil: there is none
+}
+
+// at returns a view as an event: each view is encoded once.
+func (f *feed) at(v *View) (*event, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.newest != nil && f.newest.seq == v.Seq {
+		return f.newest, nil
+	}
+	e, err := newEvent(f.encode(v))
+	if err != nil {
+		return nil, err
+	}
+	if f.newest == nil || f.newest.seq < e.seq {
+		f.newest = e
+	}
+	return e, nil
+}
+
+func newEvent(state stateJSON) (*event, error) {
+	data, err := json.Marshal(state)
+	if err != nil {
+		return nil, err
+	}
+	e := &event{seq: state.Seq, json: data}
+	text, err := stateEvent(state.Seq, json.RawMessage(data))
+	if err != nil {
+		return nil, err
+	}
+	e.text = []byte(text)
+	e.urgent, e.moved, err = digests(state)
+	return e, err
+}
+
+// digests sums up what a state says: urgent without all that trembles from picture to
+// picture, moved with places and lengths as they are shown, to a tenth.
+func digests(s stateJSON) (urgent, moved uint64, err error) {
+	ships, answer, overlay := s.Ships, s.Answer, s.Overlay
+	s.Seq, s.AtMS, s.Camera, s.Picture, s.Ships, s.Overlay = 0, 0, cameraJSON{}, nil, nil, nil
+	s.Calibration.Watch.BlindMM = 0
+	s.Panel.Display, s.Panel.Alt = "", ""
+	s.Answer.Live, s.Answer.Explain, s.Answer.RestsOn, s.Answer.LinesMM, s.Answer.Reason = "", "", "", nil, ""
+	s.Answer.DistanceMM, s.Answer.SigmaMM, s.Answer.MarginMM, s.Answer.InArc.MarginMM, s.Answer.InArc.SigmaMM = 0, 0, 0, 0, 0
+	if at := answer.Attack; at != nil {
+		s.Answer.Attack = &attackJSON{Outcome: at.Outcome, Title: at.Title, Differs: at.Differs}
+	}
+	h := fnv.New64a()
+	e := json.NewEncoder(h)
+	if err := e.Encode(s); err != nil {
+		return 0, 0, err
+	}
+	urgent = h.Sum64()
+	type place struct {
+		ID, State string
+		X, Y, Deg int64
+	}
+	places := []place{}
+	for _, k := range ships {
+		places = append(places, place{k.ID, k.State, tenths(k.XMM), tenths(k.YMM), tenths(k.HeadingDeg)})
+	}
+	shown := []any{places, tenths(answer.DistanceMM), tenths(answer.SigmaMM), tenths(answer.InArc.MarginMM), answer.Reason, overlay != nil}
+	if err := e.Encode(shown); err != nil {
+		return 0, 0, err
+	}
+	return urgent, h.Sum64(), nil
+}
+
+func tenths(x float64) int64 { return int64(math.Round(10 * x)) }
+
+// pace decides which states go out, and when.
+type pace struct {
+	every time.Duration
+	quiet bool // leave out states in which nothing moved
+
+	last    *event
+	lastAt  time.Time
+	pending *event
+}
+
+// wait returns how long the pending state should wait; ok is false when there is none.
+func (p *pace) wait(now time.Time) (d time.Duration, ok bool) {
+	switch {
+	case p.pending == nil:
+		return 0, false
+	case p.last == nil || p.pending.urgent != p.last.urgent:
+		return 0, true
+	case p.quiet && p.pending.moved == p.last.moved:
+		return p.lastAt.Add(heardEvery).Sub(now), true
+	}
+	return p.lastAt.Add(p.every).Sub(now), true
+}
+
+// due returns the state that should go out now, or how long to wait for it.
+func (p *pace) due(now time.Time) (*event, time.Duration) {
+	d, ok := p.wait(now)
+	switch {
+	case !ok:
+		return nil, time.Hour
+	case d > 0:
+		return nil, d
+	}
+	p.last, p.lastAt, p.pending = p.pending, now, nil
+	return p.last, time.Hour
+}
+
+// pump takes the views as they come and sends of them what each kind of client should
+// have, until told to stop.
+func (f *feed) pump(stop <-chan struct{}) {
+	views, end := f.hub.Listen()
+	defer end()
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	kinds := []struct {
+		pace pace
+		out  *broadcast[*event]
+	}{{pace{every: liveEvery}, &f.live}, {pace{every: quietEvery, quiet: true}, &f.quiet}}
+	for {
+		select {
+		case <-stop:
+			return
+		case v := <-views:
+			e, err := f.at(&v)
+			if err != nil { // the next view may do better; the clients' watchdogs speak meanwhile
+				continue
+			}
+			for i := range kinds {
+				kinds[i].pace.pending = e
+			}
+		case <-timer.C:
+		}
+		now, wait := time.Now(), time.Hour
+		for i := range kinds {
+			e, d := kinds[i].pace.due(now)
+			if e != nil {
+				kinds[i].out.publish(func(*event) *event { return e })
+			}
+			wait = min(wait, d)
+		}
+		timer.Reset(wait)
+	}
+}
+
+// join counts a client in, and leave out: the pump runs while there is one.
+func (f *feed) join() (leave func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.clients++; f.clients == 1 {
+		f.stop = make(chan struct{})
+		go f.pump(f.stop)
+	}
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.clients--; f.clients == 0 {
+			close(f.stop)
+		}
+	}
+}
+
+// takesGzip reports whether the client unpacks gzip.
+func takesGzip(r *http.Request) bool {
+	for part := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		name, q, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if strings.TrimSpace(name) == "gzip" && strings.ReplaceAll(q, " ", "") != "q=0" {
+			return true
+		}
+	}
+	return false
+}
+
+// What a client of events hears before the first state: when to come back.
+var (
+	firstPlain  = []byte("retry: 1000\n\n")
+	firstPacked = append([]byte(gzipHeader), packed(firstPlain)...)
+	pingPlain   = []byte(": ping\n\n")
+	pingPacked  = packed(pingPlain)
+)
+
+// events streams the state: the newest at once, then each newer one as often as helps,
+// and a comment now and then. With ?quiet=1 states in which nothing moved come only
+// about once a second.
+func (s *Server) events(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("X-Accel-Buffering", "no")
+	h.Set("Vary", "Accept-Encoding")
+	first, ping, form := firstPlain, pingPlain, func(e *event) []byte { return e.text }
+	if takesGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+		first, ping, form = firstPacked, pingPacked, (*event).pack
+	}
+	out := &s.feed.live
+	if r.URL.Query().Get("quiet") == "1" {
+		out = &s.feed.quiet
+	}
+	defer s.feed.join()()
+	states, stop := out.listen()
+	defer stop()
+	control := http.NewResponseController(w)
+	v := s.o.Hub.Newest()
+	newest, err := s.feed.at(&v)
+	if err != nil || send(w, control, s.o.Now(), first) != nil || send(w, control, s.o.Now(), form(newest)) != nil {
+		return
+	}
+	ticker := time.NewTicker(pingEvery)
+	defer ticker.Stop()
+	for {
+		text := ping
+		select {
+		case <-r.Context().Done():
+			return
+		case <-ticker.C:
+		case e := <-states:
+			if e == nil || e.seq <= newest.seq { // from before we came
+				continue
+			}
+			newest, text = e, form(e)
+		}
+		if send(w, control, s.o.Now(), text) != nil {
+			return
+		}
+	}
+}
