@@ -53,7 +53,11 @@ func eventOf(t testing.TB, seq uint64, change func(*View)) *event {
 
 func TestWhatIsUrgentGoesOutAtOnceAndTheRestNotTooOften(t *testing.T) {
 	plain := eventOf(t, 1, nil)
-	trembled := eventOf(t, 2, func(v *View) { v.Located.Scene.Ships[0].Pose.X += 0.01; v.Figures.Frames++; v.At = v.At.Add(time.Second) })
+	trembled := eventOf(t, 2, func(v *View) {
+		v.Located.Scene.Ships[0].Pose.X += 0.01
+		v.Figures.Frames++
+		v.At = v.At.Add(time.Second)
+	})
 	moved := eventOf(t, 3, func(v *View) { v.Located.Scene.Ships[0].Pose.X += 1 })
 	urgent := map[string]*event{
 		"the choice":   eventOf(t, 4, func(v *View) { v.Choice.From = "A1" }),
