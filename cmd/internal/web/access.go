@@ -45,8 +45,9 @@ type AccessOptions struct {
 	// JudgeSecret makes a judge of whoever knows it; "": there is none.
 	JudgeSecret string
 	// Here reports whether a peer is this very machine; nil: a loopback address is.
-	Here func(netip.Addr) bool
-	Log  *slog.Logger // nil: slog.Default()
+	Here    func(netip.Addr) bool
+	Address string       // of the page for a phone; "": others do not reach it
+	Log     *slog.Logger // nil: slog.Default()
 }
 
 // Session is who asks: what they may do, and as whom.
@@ -186,7 +187,13 @@ func (s *Server) meOf(who Session) meJSON {
 
 // accessRoutes adds the addresses of pairing.
 func (s *Server) accessRoutes(mux *router) {
+	mux.Handle("GET /pair", s.allow(Nobody, s.pairPage))
+	mux.Handle("GET /pair/{code}", s.allow(Nobody, s.pairPage))
+	mux.Handle("GET /PAIR/{code}", s.allow(Nobody, s.pairPage)) // as the display's QR code writes it
 	mux.Handle("GET /api/me", s.allow(Nobody, s.me))
+	mux.Handle("GET /api/pair", s.allow(Player, s.pairingCode))
+	mux.Handle("POST /api/pair", s.allow(Nobody, s.pair))
+	mux.Handle("POST /api/unpair", s.allow(Nobody, s.unpair))
 }
 
 // withoutCode is the panel's state as the page may show it: who reads the page has not

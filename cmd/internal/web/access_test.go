@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -30,8 +31,10 @@ var testKey = []byte("0123456789abcdef0123456789abcdef")
 func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Server) {
 	f := newFakeTable(t)
 	o := web.Options{
-		Hub: f.hub, Choose: f.choose, SetMatch: f.setMatch, Calibration: web.NewCalibrationHub(), Calibrate: func(setup.Intent) error { return nil },
-		Access: web.AccessOptions{Key: testKey, JudgeSecret: "correct horse battery"},
+		Hub: f.hub, Choose: f.choose,
+		SetMatch:    f.setMatch,
+		Calibration: web.NewCalibrationHub(), Calibrate: func(setup.Intent) error { return nil },
+		Access: web.AccessOptions{Key: testKey, JudgeSecret: "correct horse battery", Log: slog.New(slog.DiscardHandler)},
 	}
 	for _, c := range change {
 		c(&o)
@@ -61,13 +64,21 @@ type routeLine struct {
 	least  web.Role
 	path   string // "" : as the pattern
 	body   string
-	status int // for who may; 0: 200
+	status int  // for who may; 0: 200
+	here   bool // players on this machine and judges only
 }
 
 // routeLines holds a line for every route: whoever adds a route says here who may ask.
 var routeLines = map[string]routeLine{
 	"GET /":                             {least: web.Nobody},
 	"GET /healthz":                      {least: web.Nobody},
+	"GET /metrics":                      {least: web.Reader},
+	"GET /pair":                         {least: web.Nobody},
+	"GET /pair/{code}":                  {least: web.Nobody, path: "/pair/K4MWQX"},
+	"GET /PAIR/{code}":                  {least: web.Nobody, path: "/PAIR/K4MWQX"},
+	"GET /api/pair":                     {least: web.Player, here: true},
+	"POST /api/pair":                    {least: web.Nobody, body: `{}`, status: 400},
+	"POST /api/unpair":                  {least: web.Nobody, status: 204},
 	"GET /api/me":                       {least: web.Nobody},
 	"GET /api/state":                    {least: web.Reader},
 	"GET /api/events":                   {least: web.Reader},
@@ -91,13 +102,11 @@ func TestEveryRouteIsOpenToItsRoleAndClosedBelow(t *testing.T) {
 	for _, paired := range []bool{false, true} {
 		_, s := everything(t, func(o *web.Options) { o.Access.PairToRead = paired })
 		callers := []struct {
-			role         web.Role
-			peer, cookie string
+			role   web.Role
+			peer   string
+			cookie bool
 		}{
-			{web.Reader, network, ""},
-			{web.Player, network, s.Cookie(web.Player, "Anna", time.Now())},
-			{web.Judge, network, s.Cookie(web.Judge, "Jo", time.Now())},
-			{web.Player, loopback, ""},
+			{web.Reader, network, false}, {web.Player, network, true}, {web.Judge, network, true}, {web.Player, loopback, false},
 		}
 		if paired {
 			callers[0].role = web.Nobody
@@ -122,9 +131,16 @@ func TestEveryRouteIsOpenToItsRoleAndClosedBelow(t *testing.T) {
 				if c.role < line.least {
 					want = http.StatusForbidden
 				}
-				answer := ask(s, method, path, line.body, c.peer, c.cookie)
+				if line.here && c.peer == network && c.role < web.Judge {
+					want = http.StatusForbidden
+				}
+				cookie := ""
+				if c.cookie { // a new one each time: one route ends it
+					cookie = s.Cookie(c.role, "Anna", time.Now())
+				}
+				answer := ask(s, method, path, line.body, c.peer, cookie)
 				assert.Equal(t, want, answer.Code, "%s asked by a %v at %s (paired to read: %v): %s", route.Pattern, c.role, c.peer, paired, answer.Body)
-				if want == http.StatusForbidden {
+				if c.role < line.least {
 					assert.Equal(t, line.least.String(), answer.Header().Get("Sightline-Needs"), route.Pattern)
 				}
 			}

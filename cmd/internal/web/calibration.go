@@ -28,8 +28,8 @@ func (s *Server) calibrationRoutes(mux *router) {
 	mux.Handle("GET /api/calibration/events", s.allow(Reader, s.calibrationEvents))
 	mux.Handle("POST /api/calibration", s.allow(Player, s.calibrate))
 	mux.Handle("GET /api/calibration/picture.jpg", s.allow(Reader, s.calibrationPicture))
-	mux.Handle("GET /api/calibration/heat.svg", s.allow(Reader, s.calibrationHeat))
-	mux.Handle("GET /api/calibration/sheet/{file}", s.allow(Reader, s.calibrationSheet))
+	mux.Handle("GET /api/calibration/heat.svg", s.allow(Reader, s.costly(s.calibrationHeat)))
+	mux.Handle("GET /api/calibration/sheet/{file}", s.allow(Reader, s.costly(s.calibrationSheet)))
 }
 
 func (s *Server) calibratePage(w http.ResponseWriter, r *http.Request) {

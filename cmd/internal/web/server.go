@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -44,6 +45,7 @@ type Options struct {
 	Layout      calibration.Layout // of the mat, for the sheets to print
 	Now         func() time.Time   // nil: time.Now
 	Access      AccessOptions
+	TLS         *tls.Config // nil: without
 }
 
 // Times and sizes that keep one bad client from harming the others.
@@ -61,6 +63,12 @@ type Server struct {
 	handler  http.Handler
 	router   *router
 	sessions *sessions
+	pairing  pairing
+
+	codeTries, judgeTries *tries
+	requests              *buckets // of peers on the network
+	streams               shares   // of events
+	counts                counts
 
 	calibrationPictures pictures
 	feed                feed
@@ -81,6 +89,7 @@ func NewServer(o Options) *Server {
 	s := &Server{o: o, pictures: pictures{now: o.Now}, calibrationPictures: pictures{now: o.Now}}
 	s.sessions = newSessions(o.Access.Key, o.Access.JudgeSecret)
 	s.feed.hub, s.feed.encode = o.Hub, s.stateJSON
+	s.codeTries, s.judgeTries, s.requests = newTries(), newTries(), newBuckets(requestRate)
 	s.handler = s.routes()
 	return s
 }
@@ -95,6 +104,7 @@ func (s *Server) routes() http.Handler {
 	s.router = mux
 	mux.Handle("GET /", s.allow(Nobody, http.FileServerFS(files).ServeHTTP))
 	mux.Handle("GET /healthz", s.allow(Nobody, s.healthz))
+	mux.Handle("GET /metrics", s.allow(Reader, s.metrics))
 	mux.Handle("GET /api/state", s.allow(Reader, s.state))
 	mux.Handle("GET /api/events", s.allow(Reader, s.events))
 	mux.Handle("GET /api/scene", s.allow(Reader, s.scene))
@@ -110,7 +120,7 @@ func (s *Server) routes() http.Handler {
 	}
 	// Whoever changes something must come from this page: browsers say where a
 	// request comes from, and other sites are refused.
-	return secured(known(http.NewCrossOriginProtection().Handler(mux.mux)))
+	return secured(s.counted(known(s.limited(http.NewCrossOriginProtection().Handler(mux.mux)))))
 }
 
 // known refuses requests for a host that cannot be this machine's name at a table: a
@@ -174,9 +184,23 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
+		TLSConfig:         s.o.TLS,
+		ErrorLog:          slog.NewLogLogger(s.o.Access.Log.Handler(), slog.LevelDebug), // what clients do wrong
 	}
+	few := &fewListener{Listener: l, refuse: func() { s.counts.connectionsRefused.Add(1) }, ofPeer: func(a netip.Addr) int {
+		if s.o.Access.Here(a) {
+			return connectionsOfMachine
+		}
+		return connectionsOfPeer
+	}}
 	done := make(chan error, 1)
-	go func() { done <- server.Serve(l) }()
+	go func() {
+		if s.o.TLS != nil {
+			done <- server.ServeTLS(few, "", "")
+			return
+		}
+		done <- server.Serve(few)
+	}()
 	select {
 	case err := <-done:
 		return fmt.Errorf("web: serve %s: %w", l.Addr(), err)
@@ -190,9 +214,15 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	return nil
 }
 
+// healthz is for monitors: 200 while the table is answered about, 503 with the reason
+// while it is not. Any answer at all says that the program lives.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	v := s.o.Hub.Newest()
-	writeJSON(w, http.StatusOK, map[string]any{"status": v.Health.Code, "detail": v.Health.Detail, "views": v.Seq})
+	status := http.StatusOK
+	if v.Health.Code != OK {
+		status = http.StatusServiceUnavailable
+	}
+	writeJSON(w, status, map[string]any{"status": v.Health.Code, "detail": v.Health.Detail, "views": v.Seq})
 }
 
 func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
@@ -220,6 +250,14 @@ func (s *Server) stateJSON(v *View) stateJSON {
 // regular times, until it is gone or too slow.
 func stream[T any](s *Server, w http.ResponseWriter, r *http.Request, listen func() (<-chan T, func()), event func(T) (string, error),
 	every time.Duration, again func() (string, error)) {
+	release, ok := s.takeStream(w, r)
+	if !ok {
+		return
+	}
+	defer release()
+	if r.Header.Get("Last-Event-ID") != "" {
+		s.counts.streamsResumed.Add(1) // it gets the newest state at once, as everyone does
+	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")

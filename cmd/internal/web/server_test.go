@@ -112,7 +112,7 @@ func TestAnOldSceneIsNotGivenOut(t *testing.T) {
 		assert.Contains(t, body, "4 s old")
 	}
 	r, body := get(t, s.URL+"/healthz")
-	assert.Equal(t, http.StatusOK, r.StatusCode, "the program lives; the table is another question")
+	assert.Equal(t, http.StatusServiceUnavailable, r.StatusCode, "a monitor hears that the table is not answered about")
 	assert.Contains(t, body, `"status":"stale"`)
 }
 

@@ -1,0 +1,342 @@
+package web
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// A pairing code is six of 24 letters and digits that nobody takes for one another, and
+// without vowels, so that it spells no word: 24^6 = 191 102 976 codes. At any time at
+// most two of them are good, and codeRate and codeOfPeer let a peer try 5 + 60 an hour,
+// all peers together 20 + 120 an hour. Over twelve hours that is a chance of 1 in 131 000
+// for one device, and of 1 in 65 000 for as many as somebody likes to use.
+const (
+	codeLetters = "BCDFGHJKMPQRTVWXY2346789"
+	codeLength  = 6
+	codeLife    = 5 * time.Minute
+	codeGrace   = time.Minute // for which the code before stays good: somebody is typing it
+	codeWrong   = 10          // wrong tries after which there is a fresh one
+	codesKept   = 16          // used codes that are remembered, to say so to who comes second
+)
+
+// How often somebody may be wrong: a code or a judge's secret. One peer alone cannot use
+// up what all peers together may, and so cannot keep the others from pairing.
+var (
+	triesOfPeer = rate{PerSecond: 1.0 / 60, Burst: 5}
+	triesOfAll  = rate{PerSecond: 1.0 / 30, Burst: 20}
+)
+
+// newCode makes a code. The letters are equally likely: bytes that would favour the
+// first ones are thrown away.
+func newCode() string {
+	code := make([]byte, 0, codeLength)
+	const fair = 256 / len(codeLetters) * len(codeLetters)
+	for len(code) < codeLength {
+		var b [16]byte
+		_, _ = rand.Read(b[:]) // never fails
+		for _, x := range b {
+			if int(x) < fair && len(code) < codeLength {
+				code = append(code, codeLetters[int(x)%len(codeLetters)])
+			}
+		}
+	}
+	return string(code)
+}
+
+// tries limits wrong tries.
+type tries struct {
+	peers *buckets
+
+	mu   sync.Mutex // guards what follows
+	all  bucket
+	told time.Time // when the log heard of too many
+}
+
+// tellEvery is how often the log hears of too many wrong tries.
+const tellEvery = time.Minute
+
+// tell reports whether the log should hear of it now.
+func (t *tries) tell(now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.told.IsZero() && now.Sub(t.told) < tellEvery {
+		return false
+	}
+	t.told = now
+	return true
+}
+
+func newTries() *tries { return &tries{peers: newBuckets(triesOfPeer)} }
+
+// take takes one try of a peer; wait says how long until there is one.
+func (t *tries) take(peer netip.Addr, now time.Time) (wait time.Duration, ok bool) {
+	if wait, ok = t.peers.take(peer, 1, now); !ok {
+		return wait, false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if wait, ok = t.all.take(triesOfAll, 1, now); !ok {
+		t.peers.give(peer, 1, now)
+	}
+	return wait, ok
+}
+
+// give gives back the try of somebody who was right.
+func (t *tries) give(peer netip.Addr, now time.Time) {
+	t.peers.give(peer, 1, now)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.all.spent = max(0, t.all.spent-1)
+}
+
+// pairing holds the code that pairs a device.
+type pairing struct {
+	mu     sync.Mutex // guards what follows
+	code   string
+	made   time.Time
+	before string    // the code before, good until
+	until  time.Time // then
+	wrong  int       // tries against code
+	used   []string  // the last ones that paired somebody, newest first
+}
+
+// current returns the code and until when it is shown.
+func (p *pairing) current(now time.Time) (code string, until time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.renew(now)
+	return p.code, p.made.Add(codeLife)
+}
+
+// renew makes a fresh code when the one there is is too old. The caller holds mu.
+func (p *pairing) renew(now time.Time) {
+	age := now.Sub(p.made)
+	if p.code != "" && age < codeLife && age >= 0 {
+		return
+	}
+	p.before, p.until = p.code, p.made.Add(codeLife+codeGrace)
+	p.code, p.made, p.wrong = newCode(), now, 0
+}
+
+// verdict is what becomes of a code that somebody typed.
+type verdict int
+
+const (
+	codeIsWrong verdict = iota
+	codeIsRight
+	codeWasUsed
+)
+
+// use tries a code. The right one is good once.
+func (p *pairing) use(typed string, now time.Time) verdict {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.renew(now)
+	isNow, isBefore := same(typed, p.code), same(typed, p.before)
+	isBefore = isBefore && p.before != "" && now.Before(p.until)
+	switch {
+	case isNow, isBefore:
+		p.used = append([]string{typed}, p.used[:min(len(p.used), codesKept-1)]...)
+		if isBefore {
+			p.before = ""
+			return codeIsRight
+		}
+		p.code, p.made, p.wrong = newCode(), now, 0
+		return codeIsRight
+	}
+	for _, u := range p.used {
+		if same(typed, u) {
+			return codeWasUsed
+		}
+	}
+	if p.wrong++; p.wrong >= codeWrong {
+		p.before, p.code, p.made, p.wrong = "", newCode(), now, 0
+	}
+	return codeIsWrong
+}
+
+// same reports whether two secrets are the same, in a time that says nothing of where
+// they differ.
+func same(a, b string) bool {
+	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
+	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
+}
+
+// tidyCode is a code as people type it: in any case, with spaces and dashes. ok says
+// that it could be one; what could not is a slip and no guess.
+func tidyCode(typed string) (code string, ok bool) {
+	code = strings.ToUpper(strings.Map(func(r rune) rune {
+		if r == '-' || unicode.IsSpace(r) {
+			return -1
+		}
+		return r
+	}, typed))
+	if len(code) != codeLength || strings.Trim(code, codeLetters) != "" {
+		return "", false
+	}
+	return code, true
+}
+
+// PairingCode returns the code that pairs a device now: for the box's display.
+func (s *Server) PairingCode() string {
+	code, _ := s.pairing.current(s.o.Now())
+	return code
+}
+
+// pairJSON is what somebody pairs with.
+type pairJSON struct {
+	Code   string `json:"code"`
+	Secret string `json:"judge_secret"`
+	Name   string `json:"name"`
+}
+
+// The longest of what people type.
+const (
+	nameMost   = 32  // characters
+	secretMost = 256 // bytes
+)
+
+// readPairing reads what somebody pairs with; problem is a sentence for people.
+func readPairing(body io.Reader) (in pairJSON, problem string) {
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&in); err != nil {
+		return pairJSON{}, fmt.Sprintf("The request must be JSON such as {\"code\":\"K4MWQX\",\"name\":\"Anna\"}: %v.", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return pairJSON{}, "The request must be one JSON object and nothing after it."
+	}
+	in.Name, in.Secret = strings.TrimSpace(in.Name), strings.TrimSpace(in.Secret)
+	switch {
+	case utf8.RuneCountInString(in.Name) > nameMost || strings.ContainsFunc(in.Name, unprintable):
+		return pairJSON{}, fmt.Sprintf("A name has at most %d characters, all of them printable.", nameMost)
+	case (in.Code == "") == (in.Secret == ""):
+		return pairJSON{}, "Type the code that the box's display shows, or the judge's secret."
+	case len(in.Secret) > secretMost:
+		return pairJSON{}, fmt.Sprintf("A judge's secret has at most %d bytes.", secretMost)
+	}
+	return in, ""
+}
+
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// pair makes a player of who knows the code and a judge of who knows the secret.
+func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
+	in, problem := readPairing(http.MaxBytesReader(w, r.Body, bodyMost))
+	if problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
+		return
+	}
+	role, ok := Player, false
+	if in.Secret != "" {
+		role, ok = Judge, s.isJudge(w, r, in.Secret)
+	} else {
+		ok = s.isHere(w, r, in.Code)
+	}
+	if !ok {
+		return
+	}
+	s.sessions.end(r, s.o.Now()) // the cookie it replaces
+	who, value := s.sessions.make(role, in.Name, s.o.Now())
+	who.Here = s.here(r)
+	give(w, r, value, who.Expires)
+	s.o.Access.Log.Info("paired", "role", role.String(), "name", in.Name, "peer", peerOf(r).String())
+	writeJSON(w, http.StatusOK, s.meOf(who))
+}
+
+// isHere checks a code: who knows it stands before the box. What is wrong is answered.
+func (s *Server) isHere(w http.ResponseWriter, r *http.Request, typed string) bool {
+	code, ok := tidyCode(typed)
+	if !ok {
+		http.Error(w, fmt.Sprintf("That is no pairing code: it has %d of these letters and digits: %s.", codeLength, codeLetters), http.StatusBadRequest)
+		return false
+	}
+	now, peer := s.o.Now(), peerKey(peerOf(r))
+	if wait, ok := s.codeTries.take(peer, now); !ok {
+		s.tooOften(w, r, s.codeTries, wait)
+		return false
+	}
+	switch s.pairing.use(code, now) {
+	case codeIsRight:
+		s.codeTries.give(peer, now)
+		return true
+	case codeWasUsed:
+		s.codeTries.give(peer, now)
+		http.Error(w, "This code has been used. The display shows a new one for each device.", http.StatusConflict)
+	default:
+		s.counts.wrongCodes.Add(1)
+		http.Error(w, "This is not the code, or no longer. The display shows a new one every five minutes.", http.StatusForbidden)
+	}
+	return false
+}
+
+// isJudge checks the judge's secret; what is wrong is answered.
+func (s *Server) isJudge(w http.ResponseWriter, r *http.Request, secret string) bool {
+	if s.o.Access.JudgeSecret == "" {
+		http.Error(w, "This table has no judge's secret; its log says why.", http.StatusForbidden)
+		return false
+	}
+	now, peer := s.o.Now(), peerKey(peerOf(r))
+	if wait, ok := s.judgeTries.take(peer, now); !ok {
+		s.tooOften(w, r, s.judgeTries, wait)
+		return false
+	}
+	if !same(secret, s.o.Access.JudgeSecret) {
+		s.counts.wrongCodes.Add(1)
+		http.Error(w, "This is not the judge's secret. On the box, \"sightline judge-secret\" says it.", http.StatusForbidden)
+		return false
+	}
+	s.judgeTries.give(peer, now)
+	return true
+}
+
+// tooOften answers who was wrong too often, or comes while others were.
+func (s *Server) tooOften(w http.ResponseWriter, r *http.Request, t *tries, wait time.Duration) {
+	s.counts.limited.Add(1)
+	if t.tell(s.o.Now()) {
+		s.o.Access.Log.Warn("too many wrong tries to pair", "peer", peerOf(r).String())
+	}
+	tooMany(w, wait, fmt.Sprintf("Too many wrong tries. Try again in %.0f s.", max(1, wait.Seconds())))
+}
+
+// unpair ends the pairing of who asks.
+func (s *Server) unpair(w http.ResponseWriter, r *http.Request) {
+	s.sessions.end(r, s.o.Now())
+	give(w, r, "", time.Time{})
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// codeJSON is the code, for those who may hand it on.
+type codeJSON struct {
+	Code      string `json:"code"`
+	ExpiresMS int64  `json:"expires_unix_ms"`
+	Address   string `json:"address"` // of the page for a phone; "": the page is served to this machine only
+}
+
+// pairingCode says the code to the machine itself, which may have no display, and to
+// judges. A paired phone alone does not pair others.
+func (s *Server) pairingCode(w http.ResponseWriter, r *http.Request) {
+	if who := s.session(r); !who.Here && who.Role < Judge {
+		w.Header().Set("Sightline-Needs", Judge.String())
+		http.Error(w, "The code is shown by the box's display, to the machine itself and to judges.", http.StatusForbidden)
+		return
+	}
+	code, until := s.pairing.current(s.o.Now())
+	writeJSON(w, http.StatusOK, codeJSON{Code: code, ExpiresMS: until.UnixMilli(), Address: s.o.Access.Address})
+}
+
+func (s *Server) pairPage(w http.ResponseWriter, r *http.Request) {
+	http.ServeFileFS(w, r, static, "static/pair.html")
+}

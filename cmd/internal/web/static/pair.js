@@ -1,0 +1,109 @@
+// Pairing: the code of the box's display makes a player of this device, the judge's
+// secret a judge. The server remembers by a cookie that no script can read.
+
+import { byId, setText } from "./dom.js";
+
+// next is where to go on: the page that sent us here, on this server.
+function next() {
+  const wanted = new URLSearchParams(location.search).get("next") ?? "/";
+  try {
+    const to = new URL(wanted, location.origin);
+    return to.origin === location.origin && wanted.startsWith("/") ? to.pathname : "/";
+  } catch {
+    return "/";
+  }
+}
+
+const roles = {
+  nobody: ["Not paired", "This table is shown to paired devices only."],
+  reader: ["Not paired", "You may look at everything. To choose ships, freeze or ask a judge, pair this device."],
+  player: ["You may play", "This device may choose ships, freeze, ask for a judge and calibrate."],
+  judge: ["You are the judge", "This device may rule, and everything a player may."],
+};
+
+// whoText says who this device is, in two sentences.
+function whoText(me) {
+  const [title, text] = roles[me.role];
+  const name = me.name ? `, ${me.name}` : "";
+  if (me.here && !me.paired) return [title, "This is the machine of the table itself: it may play without pairing."];
+  if (!me.paired) return [title, text];
+  const until = new Date(me.expires_unix_ms).toLocaleString([], { dateStyle: "medium", timeStyle: "short" });
+  return [title + name, `${text} The pairing holds until ${until}.`];
+}
+
+function show(me) {
+  const [title, text] = whoText(me);
+  setText(byId("who-h"), title);
+  setText(byId("who-text"), text);
+  byId("who").hidden = false;
+  byId("on").hidden = me.role === "nobody";
+  byId("on").href = next();
+  byId("unpair").hidden = !me.paired;
+  byId("play").hidden = me.role === "player" || me.role === "judge";
+  byId("rule").hidden = me.role === "judge" || !me.judges;
+  const hosts = me.here || me.role === "judge";
+  byId("host").hidden = !hosts;
+  if (hosts) showCode();
+}
+
+async function showCode() {
+  const answer = await fetch("/api/pair").catch(() => null);
+  if (!answer?.ok) {
+    byId("host").hidden = true;
+    return;
+  }
+  const { code, address, expires_unix_ms: until } = await answer.json();
+  setText(byId("host-address"), address ? `On the phone, open ${address.replace(/\/$/, "")}/pair and type this code:` : "The page is served to this machine only: no phone can reach it. Set web.listen to open it to the network; this code pairs then.");
+  setText(byId("host-code"), code);
+  setText(byId("host-left"), `Good once, until ${new Date(until).toLocaleTimeString([], { timeStyle: "short" })}; then there is a new one.`);
+}
+
+async function me() {
+  const answer = await fetch("/api/me");
+  if (!answer.ok) throw new Error(await answer.text());
+  return answer.json();
+}
+
+// send pairs, and says what is wrong beside the field.
+async function send(form, field, problem, body) {
+  const button = form.querySelector("button");
+  button.disabled = true;
+  setText(problem, "");
+  field.removeAttribute("aria-invalid");
+  try {
+    const answer = await fetch("/api/pair", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error((await answer.text()).trim());
+    field.value = "";
+    history.replaceState(null, "", "/pair" + location.search);
+    show(await answer.json());
+    byId("who-h").focus();
+  } catch (error) {
+    setText(problem, error instanceof TypeError ? "The program does not answer." : error.message);
+    field.setAttribute("aria-invalid", "true");
+    field.focus();
+  } finally {
+    button.disabled = false;
+  }
+}
+
+byId("code-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  send(event.target, byId("code"), byId("code-problem"), { code: byId("code").value, name: byId("name").value });
+});
+byId("judge-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  send(event.target, byId("secret"), byId("judge-problem"), { judge_secret: byId("secret").value, name: byId("judge-name").value });
+});
+byId("unpair").addEventListener("click", async () => {
+  await fetch("/api/unpair", { method: "POST" });
+  show(await me());
+  byId("who-h").focus();
+});
+
+const code = location.pathname.match(/^\/pair\/([^/]+)$/i);
+if (code) byId("code").value = decodeURIComponent(code[1]).slice(0, 12);
+if (next() === "/judge") byId("rule").open = true;
+show(await me());
+setInterval(() => {
+  if (!byId("host").hidden) showCode();
+}, 5000);
