@@ -46,6 +46,8 @@ func Draw(s State) *image1bit.VerticalLSB {
 		drawMessage(img, "No view", s.Reason)
 	case !s.Chosen():
 		drawMessage(img, "Choose a pair", s.Reason)
+	case s.Withheld:
+		drawMessage(img, "Not now "+s.Pair(), s.Reason)
 	case !s.Answered():
 		drawMessage(img, "No answer "+s.Pair(), s.Reason)
 	default:

@@ -104,7 +104,7 @@ func Lights(s State) (lights [NumLamps]Light) {
 // arc (blinking), nothing (lit). It flashes when what is shown is not live.
 func noView(s State) Light {
 	switch {
-	case s.Blind || s.Chosen() && s.Range == engine.NoView:
+	case s.Blind || s.Chosen() && s.Range == engine.NoView && !s.Withheld:
 		return Lit
 	case !s.Chosen() || s.Frozen:
 		return Flashing

@@ -50,6 +50,10 @@ type State struct {
 	Blind  bool // the camera gives nothing to answer from, whatever is chosen
 	Frozen bool // the answer is that of an earlier picture: held by a person, or of a ship that is covered now
 
+	// Withheld: the camera sees the pair, and the players' agreement on measuring
+	// forbids the answer. Nothing is wrong; Reason says what it is.
+	Withheld bool
+
 	// Reason says in a few words why there is no answer or why it is too close:
 	// "no camera", "ship moving".
 	Reason string

@@ -104,6 +104,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	page := &webTask{
 		server: web.NewServer(web.Options{
 			Hub: hub, Choose: watcher.Choose, SetMatch: watcher.SetMatch,
+			Agree: watcher.Agree, Declare: watcher.Declare,
 			Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout,
 		}),
 		listener: listener,

@@ -18,6 +18,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/sheet"
+	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -55,9 +56,10 @@ type Table struct {
 
 // Rules says how answers are made.
 type Rules struct {
-	Edition engine.Rules
-	Profile string
-	Sigmas  float64
+	Edition   engine.Rules
+	Profile   string
+	Sigmas    float64
+	Measuring web.Measuring // what the players agreed on, to begin with
 }
 
 // Web says where the page is.
@@ -93,9 +95,10 @@ type rawConfig struct {
 		Markers     []rawMarker `toml:"markers"`
 	} `toml:"table"`
 	Rules struct {
-		Edition string  `toml:"edition"`
-		Profile string  `toml:"profile"`
-		Sigmas  float64 `toml:"sigmas"`
+		Edition   string  `toml:"edition"`
+		Profile   string  `toml:"profile"`
+		Sigmas    float64 `toml:"sigmas"`
+		Measuring string  `toml:"measuring"`
 	} `toml:"rules"`
 	Web struct {
 		Listen string `toml:"listen"`
@@ -130,6 +133,7 @@ func defaultRaw() rawConfig {
 	raw.Rules.Edition = "2.5"
 	raw.Rules.Profile = "nominal"
 	raw.Rules.Sigmas = engine.DefaultSigmas
+	raw.Rules.Measuring = string(web.MeasuringFree)
 	raw.Web.Listen = "localhost:8080"
 	raw.Panel.Enabled = true
 	raw.Print.ScaleX, raw.Print.ScaleY = 1, 1
@@ -262,7 +266,7 @@ func (raw rawConfig) config() (Config, *badValue) {
 	}
 	c := Config{
 		Camera: Camera(raw.Camera),
-		Rules:  Rules{Edition: edition, Profile: raw.Rules.Profile, Sigmas: raw.Rules.Sigmas},
+		Rules:  Rules{Edition: edition, Profile: raw.Rules.Profile, Sigmas: raw.Rules.Sigmas, Measuring: web.Measuring(raw.Rules.Measuring)},
 		Web:    Web(raw.Web),
 		Panel:  Panel(raw.Panel),
 		Print:  Print(raw.Print),
@@ -305,6 +309,9 @@ func (raw rawConfig) checkCamera() *badValue {
 func (raw rawConfig) checkRules() *badValue {
 	if _, err := engine.ProfileNamed(raw.Rules.Profile); err != nil || raw.Rules.Profile == "" {
 		return bad("rules.profile", "expected \"nominal\" or \"measured\", got %q", raw.Rules.Profile)
+	}
+	if _, err := web.ParseMeasuring(raw.Rules.Measuring); err != nil {
+		return bad("rules.measuring", "expected \"free\", \"edition\" or \"judge\", got %q", raw.Rules.Measuring)
 	}
 	if !(raw.Rules.Sigmas > 0) || raw.Rules.Sigmas > 10 {
 		return bad("rules.sigmas", "expected more than 0 and at most 10, got %v", raw.Rules.Sigmas)

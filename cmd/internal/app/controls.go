@@ -213,6 +213,7 @@ func (w *Watcher) AskJudgeFor(who string) {
 func (w *Watcher) SetEdition(r engine.Rules) {
 	w.update(func() {
 		w.o.Rules.Edition = r
+		w.ruled(r)
 		w.last.Scene.Rules = r
 		w.result = engine.Result{} // measured with the next picture
 		if w.held != nil {

@@ -28,7 +28,9 @@ func (w *Watcher) view(now time.Time) web.View {
 	if !w.frameAt.IsZero() {
 		v.Figures.Age = now.Sub(w.frameAt)
 	}
+	v.Policy = w.policy
 	v.Pair, v.Reason = w.answer(v.Health)
+	v.Hold()
 	v.Panel = web.PanelState(&v)
 	if w.o.Screen != nil {
 		v.Panel.Screen = w.o.Screen(&v)

@@ -63,6 +63,7 @@ type WatcherOptions struct {
 	Rules      Rules
 	Match      web.Match // as it was kept
 	MatchFile  string    // where it is kept; "": nowhere
+	Judges     bool      // there is a judge's secret: only judges change the agreement on measuring
 	Hub        *web.Hub
 	PanelName  func() string
 	Screen     func(*web.View) hardware.Screen // what the panel's menu shows; nil: the answer
@@ -117,6 +118,7 @@ type Watcher struct {
 	ruling     *web.RulingView // the last ruling; nil: none yet
 	choice     web.Choice
 	match      web.Match
+	policy     web.Policy
 	chosen     bool // by a person: the program no longer chooses by itself
 }
 
@@ -137,6 +139,7 @@ func NewWatcher(o WatcherOptions) *Watcher {
 		places:    vision.NewPlaces(),
 		choice:    web.Choice{Arc: engine.ArcFront},
 		match:     o.Match,
+		policy:    web.Policy{Measuring: o.Rules.Measuring, JudgesOnly: o.Judges},
 	}
 }
 
@@ -189,7 +192,9 @@ func (w *Watcher) update(change func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	change()
-	w.o.Hub.Publish(w.view(w.o.Now()))
+	now := w.o.Now()
+	w.settle(now)
+	w.o.Hub.Publish(w.view(now))
 }
 
 // note remembers something that people should know. The caller holds mu.

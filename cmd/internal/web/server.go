@@ -38,6 +38,10 @@ type Options struct {
 	// SetMatch makes a match the present one and keeps it; nil: there is none. Its
 	// errors say for people why it cannot be kept.
 	SetMatch func(Match) error
+	// Agree changes the agreement on measuring, or proposes to; "" objects to what is
+	// proposed. Declare opens a window for measuring; nil closes it.
+	Agree   func(to Measuring, judge bool)
+	Declare func(*Declaration)
 	// Calibration and Calibrate are the guided calibration; nil: there is none. The
 	// errors of Calibrate are sentences for people.
 	Calibration *CalibrationHub
@@ -115,6 +119,7 @@ func (s *Server) routes() http.Handler {
 	mux.Handle("PATCH /api/choice", s.allow(Player, s.choose))
 	mux.Handle("PATCH /api/match", s.allow(Player, s.setMatch))
 	s.accessRoutes(mux)
+	s.policyRoutes(mux)
 	if s.o.Calibration != nil {
 		s.calibrationRoutes(mux)
 	}
@@ -309,10 +314,16 @@ func (s *Server) scene(w http.ResponseWriter, _ *http.Request) {
 	s.contract(w, &v, func() ([]byte, error) { return engine.MarshalScene(v.standing()) })
 }
 
-// measure answers with the contract's result JSON, as sightline measure prints it.
-func (s *Server) measure(w http.ResponseWriter, _ *http.Request) {
+// measure answers with the contract's result JSON, as sightline measure prints it, as
+// far as the agreement on measuring lets it.
+func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 	v := s.o.Hub.Newest()
-	s.contract(w, &v, func() ([]byte, error) { return engine.MarshalResult(v.Result) })
+	result, ok, why := s.allowed(r, &v)
+	if !ok {
+		http.Error(w, why, http.StatusForbidden)
+		return
+	}
+	s.contract(w, &v, func() ([]byte, error) { return engine.MarshalResult(result) })
 }
 
 // contract answers with a document of the contract, or says why there is none: an

@@ -47,7 +47,12 @@ type View struct {
 	Pair             *engine.PairVerdict // of the chosen pair; nil: Reason says why
 	Reason           string              // why there is no answer, in a few words; "" when there is one
 
-	Result engine.Result // all pairs
+	// Result is all pairs, whatever the players agreed on: what leaves this package has
+	// passed Policy.Apply, unless it goes to a judge.
+	Result engine.Result
+
+	Policy   Policy // what the players agreed on about measuring
+	Withheld bool   // there is an answer, and the agreement forbids it: Reason says why
 
 	Panel     hardware.State
 	PanelName string // what the panel says of itself

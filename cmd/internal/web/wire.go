@@ -36,6 +36,9 @@ type stateJSON struct {
 	Ruling      *rulingJSON     `json:"ruling"` // the last one; null: there is none
 	Match       Match           `json:"match"`
 	Overlay     *overlayJSON    `json:"overlay"`
+	Policy      policyJSON      `json:"policy"`
+	Targets     targetsJSON     `json:"targets"`
+	Things      thingsJSON      `json:"things"`
 }
 
 type healthJSON struct {
@@ -199,7 +202,8 @@ func stateOf(v *View) stateJSON {
 		Answer: answerOf(v, w),
 		Panel:  panelOf(v, w),
 		Held:   heldOf(v.Hold), Ruling: rulingOf(v.Ruling),
-		Match: v.Match,
+		Match:  v.Match,
+		Policy: policyOf(v), Targets: targetsOf(v), Things: thingsOf(v),
 	}
 	for _, n := range v.Notes {
 		s.Notes = append(s.Notes, noteJSON{n.At.UnixMilli(), n.Text})

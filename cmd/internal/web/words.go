@@ -27,8 +27,12 @@ func words(v *View) answerWords {
 		return answerWords{Title: "Choose a pair", Live: "Choose an attacker and a target."}
 	}
 	if v.Pair == nil {
+		title := "No answer"
+		if v.Withheld {
+			title = "Not measured"
+		}
 		return answerWords{
-			Title: "No answer",
+			Title: title,
 			Live:  fmt.Sprintf("No answer for %s to %s: %s.", v.Choice.From, v.Choice.To, v.Reason),
 		}
 	}
@@ -137,6 +141,9 @@ func explainRange(v *View) string {
 
 // arcWords says whether the target is in the chosen arc.
 func arcWords(v *View) string {
+	if v.rangeOnly() {
+		return "arcs are not measured now"
+	}
 	a, ok := v.ArcOf()
 	arc := strings.ReplaceAll(v.Choice.Arc.String(), "_", " ")
 	if !ok {
@@ -163,8 +170,13 @@ func obstructionWords(v *View) string {
 	if !ok || a.Attack == nil {
 		return "no attack line to be obstructed"
 	}
-	by := strings.Join(a.Attack.Obstruction.By, ", ")
-	switch a.Attack.Obstruction.Verdict {
+	return obstructionText(&a.Attack.Obstruction)
+}
+
+// obstructionText says what is known of obstacles on an attack's line.
+func obstructionText(o *engine.ObstructionVerdict) string {
+	by := strings.Join(o.By, ", ")
+	switch o.Verdict {
 	case "never":
 		return "no obstacle on the line"
 	case "must":
@@ -172,15 +184,18 @@ func obstructionWords(v *View) string {
 	case "may":
 		return "the attacker may choose a clear line past " + by
 	case "too_close":
+		if by == "" {
+			by = "what lies there"
+		}
 		return "too close to call whether " + by + " obstructs"
 	}
-	return "obstacles are not watched"
+	return "obstacles are not seen"
 }
 
 // PanelState returns what the panel shows of a view.
 func PanelState(v *View) hardware.State {
 	s := hardware.State{
-		From: v.Choice.From, To: v.Choice.To, Reason: v.Reason, Edition: v.Located.Scene.Rules.String(),
+		From: v.Choice.From, To: v.Choice.To, Reason: v.Reason, Withheld: v.Withheld, Edition: v.Located.Scene.Rules.String(),
 		Range: engine.NoView, InArc: engine.NoView, Obstructed: engine.NoView, Contact: engine.NoView,
 		Frozen: v.Held || restsOn(v) != "", Blind: v.Health.Code != OK && v.Health.Code != "" && !v.Held, Pointers: pointers(v),
 	}

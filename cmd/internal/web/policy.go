@@ -1,0 +1,265 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sightline/engine"
+)
+
+// Measuring is what the players of a table agreed on about measuring. The program keeps
+// it: while it forbids an answer, nothing that is shown tells it.
+type Measuring string
+
+// The agreements.
+const (
+	MeasuringFree    Measuring = "free"    // everything, any time
+	MeasuringEdition Measuring = "edition" // in the windows that the edition's rules open
+	MeasuringJudge   Measuring = "judge"   // only the judge measures
+)
+
+// ParseMeasuring reads an agreement by its name.
+func ParseMeasuring(s string) (Measuring, error) {
+	switch m := Measuring(s); m {
+	case MeasuringFree, MeasuringEdition, MeasuringJudge:
+		return m, nil
+	}
+	return "", fmt.Errorf("measuring: expected %q, %q or %q, got %q", MeasuringFree, MeasuringEdition, MeasuringJudge, s)
+}
+
+// Doing is what a player declares to be about to do.
+type Doing string
+
+// What opens a window for measuring, by the rules' own words.
+const (
+	DoAttack   Doing = "attack"   // an attack's step "declare target" (G81, G85, G86)
+	DoLock     Doing = "lock"     // acquiring a lock (G83, G87)
+	DoAbility  Doing = "ability"  // an ability that needs ships at a range (G82)
+	DoManeuver Doing = "maneuver" // executing the revealed maneuver
+	DoAction   Doing = "action"   // a barrel roll, a boost, a decloaking: the side is declared first (G88, G91, G92)
+	DoDrop     Doing = "drop"     // dropping or launching a device: the template is declared first (G93)
+)
+
+// Declaration is what a player says before measuring.
+type Declaration struct {
+	Doing  Doing
+	Ship   string
+	Target string // of a lock in the first edition; else ""
+	Move   string // of a maneuver, an action or a drop, as the engine writes it: "bank left 1"
+}
+
+// moves reports whether a declaration is one of a movement.
+func (d *Declaration) moves() bool {
+	return d.Doing == DoManeuver || d.Doing == DoAction || d.Doing == DoDrop
+}
+
+// Words says a declaration: "A1 attacks", "A1 locks B2", "A1: bank left 1".
+func (d *Declaration) Words() string {
+	switch d.Doing {
+	case DoAttack:
+		return d.Ship + " attacks"
+	case DoLock:
+		return strings.TrimSpace(d.Ship + " locks " + d.Target)
+	case DoAbility:
+		return d.Ship + " uses an ability"
+	}
+	return d.Ship + ": " + d.Move
+}
+
+// Check normalises a declaration for an edition, or says in a sentence what is wrong
+// with it.
+func (d *Declaration) Check(r engine.Rules) (Declaration, error) {
+	out := *d
+	if out.Ship == "" {
+		return out, fmt.Errorf("expected the ship that is about to act, got none")
+	}
+	var err error
+	switch {
+	case out.moves():
+		out.Target = ""
+		out.Move, err = canonicalMove(out.Doing, out.Move)
+	case out.Doing == DoLock && r == engine.Rules1e:
+		out.Move = ""
+		if out.Target == "" || out.Target == out.Ship {
+			err = fmt.Errorf("the first edition declares a lock's target before it measures (G83): expected another ship as the target")
+		}
+	case slices.Contains([]Doing{DoAttack, DoLock, DoAbility}, out.Doing):
+		out.Target, out.Move = "", ""
+	default:
+		err = fmt.Errorf("expected one of attack, lock, ability, maneuver, action and drop, got %q", shorten(string(out.Doing)))
+	}
+	return out, err
+}
+
+// canonicalMove returns a move as the engine writes it.
+func canonicalMove(doing Doing, move string) (string, error) {
+	switch doing {
+	case DoManeuver:
+		m, err := engine.ParseManeuver(move)
+		return m.String(), err
+	case DoAction:
+		a, err := engine.ParseAction(move)
+		return a.String(), err
+	}
+	d, err := engine.ParseDrop(move)
+	return d.String(), err
+}
+
+// Window is a declaration that is in force: for its time it may be measured what the
+// rules allow to who declared it.
+type Window struct {
+	Declaration
+	Opened, Until time.Time
+}
+
+// Proposal is another agreement that somebody at the table proposes. It comes into
+// force at Until unless anybody objects.
+type Proposal struct {
+	To    Measuring
+	Until time.Time
+}
+
+// Policy is the agreement in force and what is declared under it.
+type Policy struct {
+	Measuring  Measuring // "" is free
+	Window     *Window   // nil: none is open
+	Proposal   *Proposal // nil: none is made
+	JudgesOnly bool      // only judges change the agreement
+}
+
+// Permit says which part of a pair's answer may be given.
+type Permit struct {
+	Range, Arcs bool
+	Why         string // why not all of it, in a few words; "" when all
+}
+
+var everything = Permit{Range: true, Arcs: true}
+
+// Pair says what may be answered about two ships in an edition.
+func (p *Policy) Pair(r engine.Rules, from, to *engine.Ship) Permit {
+	switch p.Measuring {
+	case MeasuringFree, "":
+		return everything
+	case MeasuringEdition:
+	default:
+		return Permit{Why: "only the judge measures at this table"}
+	}
+	w := p.Window
+	switch {
+	case w == nil:
+		return Permit{Why: "nobody has declared what to measure for"}
+	case w.moves():
+		return Permit{Why: "a movement is declared, which measures no ranges"}
+	case from.ID != w.Ship:
+		return Permit{Why: "only " + w.Ship + " measures now"}
+	case w.Doing == DoAttack && from.Player == to.Player && from.Player != 0:
+		return Permit{Why: "an attack measures to enemies only"}
+	case w.Doing == DoLock && r == engine.Rules1e && to.ID != w.Target:
+		return Permit{Why: "only to " + w.Target + ", the declared target of the lock"}
+	case w.Doing == DoAttack:
+		return everything
+	}
+	return Permit{Range: true, Why: w.Words() + ": that measures ranges, not arcs"}
+}
+
+// Reach says which ranges may be drawn round a ship: "" when none may, else all of
+// them. A lock of the first edition measures to one ship only.
+func (p *Policy) Reach(r engine.Rules, ship string) bool {
+	switch {
+	case p.Measuring == MeasuringFree || p.Measuring == "":
+		return true
+	case p.Measuring != MeasuringEdition || p.Window == nil || p.Window.moves() || p.Window.Ship != ship:
+		return false
+	}
+	return p.Window.Doing != DoLock || r != engine.Rules1e
+}
+
+// Move says whether a move may be tried; why is a few words when not. After says
+// whether the ranges and arcs after it may be told too.
+func (p *Policy) Move(doing Doing, ship, move string) (ok, after bool, why string) {
+	switch p.Measuring {
+	case MeasuringFree, "":
+		return true, true, ""
+	case MeasuringEdition:
+	default:
+		return false, false, "only the judge measures at this table"
+	}
+	w := p.Window
+	if w == nil || w.Ship != ship || w.Doing != doing || w.Move != move {
+		return false, false, "it must be declared before it is tried"
+	}
+	return true, false, ""
+}
+
+// Apply cuts out of a measurement what may not be told, and reports whether anything of
+// it is left. The argument stays as it is.
+func (p *Policy) Apply(s *engine.Scene, r engine.Result) (engine.Result, bool) {
+	if p.Measuring == MeasuringFree || p.Measuring == "" {
+		return r, true
+	}
+	out := engine.Result{Rules: r.Rules, Problems: r.Problems}
+	for i := range r.Pairs {
+		if pair := p.pair(s, &r.Pairs[i]); pair != nil {
+			out.Pairs = append(out.Pairs, *pair)
+		}
+	}
+	return out, len(out.Pairs) > 0
+}
+
+// pair is what may be told of a pair; nil: nothing.
+func (p *Policy) pair(s *engine.Scene, v *engine.PairVerdict) *engine.PairVerdict {
+	from, to := shipOf(s, v.From), shipOf(s, v.To)
+	if from == nil || to == nil {
+		return nil
+	}
+	permit := p.Pair(s.Rules, from, to)
+	switch {
+	case !permit.Range:
+		return nil
+	case permit.Arcs:
+		return v
+	}
+	cut := *v
+	cut.Arcs = nil
+	return &cut
+}
+
+// shipOf returns a scene's ship; nil when it is not there.
+func shipOf(s *engine.Scene, id string) *engine.Ship {
+	i := slices.IndexFunc(s.Ships, func(k engine.Ship) bool { return k.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &s.Ships[i]
+}
+
+// Hold cuts the view's pair down to what the agreement allows: with nothing left, Pair
+// is nil and Reason says why.
+func (v *View) Hold() {
+	if v.Pair == nil {
+		return
+	}
+	s := &v.Located.Scene
+	from, to := shipOf(s, v.Choice.From), shipOf(s, v.Choice.To)
+	if from == nil || to == nil {
+		return
+	}
+	permit := v.Policy.Pair(s.Rules, from, to)
+	v.Pair = v.Policy.pair(s, v.Pair)
+	if v.Withheld = v.Pair == nil; v.Withheld {
+		v.Reason = permit.Why
+	}
+}
+
+// rangeOnly reports whether the agreement lets the pair's range be told, and not its arcs.
+func (v *View) rangeOnly() bool { return v.Pair != nil && len(v.Pair.Arcs) == 0 }
+
+// shorten keeps what a user wrote short enough for one line of error.
+func shorten(s string) string {
+	if len(s) > 40 {
+		return strings.ToValidUTF8(s[:40], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,482 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// Try is a move that somebody wants to see before it is made.
+type Try struct {
+	Doing  Doing // maneuver, action or drop
+	Ship   string
+	Move   string // as the engine writes it
+	Option string // the end to go on from, where there are several; "": the first that is legal
+}
+
+// Tried is what would come of a move.
+type Tried struct {
+	Try
+	Result engine.MoveResult
+	Ends   []End
+	Chosen int // of Ends: the one that After rests on; -1: none
+
+	// After is the scene's ranges and arcs with the ship at its end: from the ship and
+	// to it. Empty when WhyNot says why.
+	After  engine.Result
+	Scene  engine.Scene // with the ship there
+	WhyNot string
+}
+
+// End is a place where a move may end.
+type End struct {
+	Name  string
+	Pose  geom.Pose
+	Legal engine.Outcome
+	Why   string
+	Slide *geom.Pose // where the place is one end of a slide (first edition): the other end
+}
+
+// TryMove looks at a move on a scene: where it ends, what it meets, and what can be
+// measured after it. It changes nothing. The errors are sentences' ends for people.
+func TryMove(s *engine.Scene, t Try, sigmas float64, after bool) (Tried, error) {
+	out := Tried{Try: t, Chosen: -1}
+	var err error
+	if out.Result, err = moved(s, t, engine.Options{Sigmas: sigmas}); err != nil {
+		return out, err
+	}
+	out.Ends = endsOf(&out.Result)
+	out.Chosen = slices.IndexFunc(out.Ends, func(e End) bool {
+		return t.Option == "" && e.Legal != engine.No || t.Option != "" && e.Name == t.Option
+	})
+	if t.Option != "" && out.Chosen < 0 {
+		return out, fmt.Errorf("%s has no end %q", out.Move, shorten(t.Option))
+	}
+	if out.WhyNot = whyNothingAfter(s, &out, after); out.WhyNot != "" {
+		return out, nil
+	}
+	err = out.measure(s, sigmas)
+	return out, err
+}
+
+// moved asks the engine.
+func moved(s *engine.Scene, t Try, o engine.Options) (engine.MoveResult, error) {
+	switch t.Doing {
+	case DoManeuver:
+		m, err := engine.ParseManeuver(t.Move)
+		if err != nil {
+			return engine.MoveResult{}, err
+		}
+		return engine.Move(s, t.Ship, m, o)
+	case DoAction:
+		a, err := engine.ParseAction(t.Move)
+		if err != nil {
+			return engine.MoveResult{}, err
+		}
+		return engine.Reposition(s, t.Ship, a, o)
+	case DoDrop:
+		d, err := engine.ParseDrop(t.Move)
+		if err != nil {
+			return engine.MoveResult{}, err
+		}
+		return engine.LayDrop(s, t.Ship, d, o)
+	}
+	return engine.MoveResult{}, fmt.Errorf("expected a maneuver, an action or a drop, got %q", shorten(string(t.Doing)))
+}
+
+// endsOf lists where a move may end.
+func endsOf(r *engine.MoveResult) []End {
+	if len(r.Options) == 0 {
+		legal := engine.Yes
+		if r.Outcome == engine.Indeterminate {
+			legal = engine.Indeterminate
+		}
+		return []End{{Name: "end", Pose: r.Final, Legal: legal}}
+	}
+	var out []End
+	for _, o := range r.Options {
+		e := End{Name: o.Name, Pose: o.Final, Legal: o.Legal, Why: o.Why}
+		if o.Range {
+			to := o.FinalTo
+			e.Slide = &to
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+// whyNothingAfter says why nothing is measured after a move; "" when it is.
+func whyNothingAfter(s *engine.Scene, t *Tried, after bool) string {
+	r := &t.Result
+	switch {
+	case t.Doing == DoDrop:
+		return "the ship stays where it is"
+	case !after:
+		return "the rules do not measure ranges after a move before it is made"
+	case t.Chosen < 0:
+		return "there is no legal end"
+	case t.Ends[t.Chosen].Legal == engine.No:
+		return "this end is not legal"
+	case r.Flees == engine.Yes:
+		return "the ship flees"
+	}
+	// Where it ends depends on what it overlaps.
+	for _, u := range r.Undecided {
+		if !r.Chosen && strings.HasPrefix(u, "overlapping ") {
+			return "where it ends is too close to call: " + u
+		}
+	}
+	if shipOf(s, t.Ship) == nil {
+		return "the ship is not seen"
+	}
+	return ""
+}
+
+// measure puts the ship to the chosen end and measures from it and to it.
+func (t *Tried) measure(s *engine.Scene, sigmas float64) error {
+	t.Scene = *s
+	t.Scene.Ships = slices.Clone(s.Ships)
+	ship := shipOf(&t.Scene, t.Ship)
+	ship.Covariance = carried(s, ship, t.Ends[t.Chosen].Pose, &t.Result)
+	ship.Pose = t.Ends[t.Chosen].Pose
+	t.After = engine.Result{Rules: s.Rules}
+	for i := range t.Scene.Ships {
+		other := t.Scene.Ships[i].ID
+		if other == t.Ship {
+			continue
+		}
+		for _, pair := range [][2]string{{t.Ship, other}, {other, t.Ship}} {
+			v, err := engine.MeasurePair(&t.Scene, pair[0], pair[1], engine.Options{Sigmas: sigmas})
+			if err != nil {
+				return err
+			}
+			t.After.Pairs = append(t.After.Pairs, v)
+		}
+	}
+	return nil
+}
+
+// carried is the covariance of a ship's pose after a move: a turned start swings the
+// end round, and a ship that was stopped by others stands as surely as those do.
+func carried(s *engine.Scene, ship *engine.Ship, end geom.Pose, r *engine.MoveResult) geom.Cov3 {
+	d := end.Sub(ship.Pose.Point)
+	// The end is start + R(heading)·v; heading runs clockwise, so that its derivative is
+	// d turned by a right angle to the right: (dy, -dx).
+	jx, jy := d.Y, -d.X
+	c := ship.Covariance
+	out := c
+	out[0] = c[0] + 2*jx*c[2] + jx*jx*c[8]
+	out[4] = c[4] + 2*jy*c[5] + jy*jy*c[8]
+	out[1] = c[1] + jy*c[2] + jx*c[5] + jx*jy*c[8]
+	out[2], out[5] = c[2]+jx*c[8], c[5]+jy*c[8]
+	if !r.FullyExecuted {
+		for _, id := range r.FirstOverlapped {
+			if by := shipOf(s, id); by != nil {
+				out[0] += by.Covariance[0]
+				out[1] += by.Covariance[1]
+				out[4] += by.Covariance[4]
+			}
+		}
+	}
+	out[3], out[6], out[7] = out[1], out[2], out[5]
+	return out
+}
+
+// tryLine is one sentence about a move with its outcome: "yes" is good news or a plain
+// fact, "no" bad news.
+type tryLine struct {
+	Outcome string `json:"outcome"` // yes, no, too_close, no_view
+	Text    string `json:"text"`
+}
+
+// tryWords says what would come of a move.
+func tryWords(t *Tried) (out []tryLine) {
+	say := func(outcome, format string, a ...any) { out = append(out, tryLine{outcome, fmt.Sprintf(format, a...)}) }
+	r := &t.Result
+	and := func(ids []string) string { return strings.Join(ids, " and ") }
+	switch {
+	case r.Outside == "wholly":
+		say("no", "The device would lie outside the play area and have no effect.")
+	case r.Outside == "partly":
+		say("no", "Part of the device lies outside the play area; that part is ignored.")
+	case t.Doing == DoDrop && len(r.FirstOverlapped) > 0:
+		say("no", "It lies under %s.", and(r.FirstOverlapped))
+	case t.Doing == DoDrop:
+		say("yes", "It lies free of ships.")
+	case r.Chosen || t.Doing == DoAction:
+		for _, e := range t.Ends {
+			say(legalOutcome(e.Legal), "%s: %s", upperFirst(e.Name), legalWords(&e))
+		}
+	case r.FullyExecuted && !slices.ContainsFunc(r.Undecided, isOverlap):
+		say("yes", "It can be executed in full.")
+	case r.FullyExecuted:
+		say("too_close", "Whether it can be executed in full is too close to call.")
+	default:
+		say("no", "It would overlap %s and moves back along the template.", and(r.FirstOverlapped))
+	}
+	if len(r.Touching) > 0 && t.Doing != DoDrop {
+		say("no", "It ends touching %s.", and(r.Touching))
+	}
+	for _, h := range append(slices.Clone(r.Obstacles), r.Devices...) {
+		say(hitWords(&h))
+	}
+	if len(r.MovedThrough) > 0 {
+		say("yes", "It moves through %s.", and(r.MovedThrough))
+	}
+	switch r.Flees {
+	case engine.Yes:
+		say("no", "It leaves the play area over the %s edge: the ship flees.", and(r.Edges))
+	case engine.Indeterminate:
+		say("too_close", "Whether it leaves the play area is too close to call.")
+	}
+	for _, u := range r.Undecided {
+		if u == "obstacles were not looked for" {
+			say("no_view", "Obstacles on the way are not watched.")
+		} else if !r.Chosen && u != "fleeing" {
+			say("too_close", "Too close to call: %s.", u)
+		}
+	}
+	return out
+}
+
+func isOverlap(u string) bool { return strings.HasPrefix(u, "overlapping ") }
+
+func legalOutcome(o engine.Outcome) string {
+	if o == engine.Indeterminate {
+		return "too_close"
+	}
+	return o.String()
+}
+
+func legalWords(e *End) string {
+	words := map[engine.Outcome]string{engine.Yes: "possible", engine.No: "not possible", engine.NoView: "not seen", engine.Indeterminate: "too close to call"}[e.Legal]
+	if e.Slide != nil && e.Legal == engine.Yes {
+		words = "possible anywhere between the two ends"
+	}
+	if e.Why != "" {
+		words += " (" + e.Why + ")"
+	}
+	return words
+}
+
+func hitWords(h *engine.Hit) (outcome, format string, id any) {
+	switch {
+	case h.Template == engine.Yes && h.Base == engine.Yes:
+		return "no", "%s lies under the template and under the base.", h.ID
+	case h.Base == engine.Yes:
+		return "no", "%s lies under the base at its end.", h.ID
+	case h.Template == engine.Yes:
+		return "no", "%s lies under the template.", h.ID
+	}
+	return "too_close", "Whether it meets %s is too close to call.", h.ID
+}
+
+// nearestWords says which question is nearest to its limit; "" when none is near.
+func nearestWords(r *engine.MoveResult, sigmas float64) string {
+	if r.Nearest == "" || !(abs(float64(r.Margin)) < 1e6) {
+		return ""
+	}
+	return fmt.Sprintf("Nearest to changing: %s, by %.1f mm, where %.1f mm is enough to be sure.", r.Nearest, abs(r.Margin.Millimeters()), sigmas*r.Sigma.Millimeters())
+}
+
+// tryJSON is the answer to a try.
+type tryJSON struct {
+	Version  int             `json:"version"`
+	Ship     string          `json:"ship"`
+	Doing    Doing           `json:"doing"`
+	Move     string          `json:"move"`
+	Lines    []tryLine       `json:"lines"`
+	Nearest  string          `json:"nearest"`
+	Ends     []endJSON       `json:"ends"`
+	Chosen   int             `json:"chosen"` // of ends; -1: none
+	Template [][2]float64    `json:"template_mm"`
+	Device   [][][2]float64  `json:"device_mm"` // of a drop, where it lies
+	After    *afterJSON      `json:"after"`     // null: why_nothing_after says why
+	WhyNot   string          `json:"why_nothing_after"`
+	Result   json.RawMessage `json:"move_result"` // as sightline move prints it
+}
+
+type endJSON struct {
+	Name       string       `json:"name"`
+	Legal      string       `json:"legal"`
+	Why        string       `json:"why"`
+	XMM        float64      `json:"x_mm"`
+	YMM        float64      `json:"y_mm"`
+	HeadingDeg float64      `json:"heading_deg"`
+	SlideMM    [][2]float64 `json:"slide_mm"` // the centres between which it may end; empty: only here
+}
+
+type afterJSON struct {
+	Targets  targetsJSON    `json:"targets"`  // from the ship
+	Incoming []incomingJSON `json:"incoming"` // enemies that have it in an arc, or may have
+}
+
+type incomingJSON struct {
+	From string        `json:"from"`
+	Arc  targetArcJSON `json:"arc"`
+}
+
+func tryOf(t *Tried, watched bool, sigmas float64) (tryJSON, error) {
+	result, err := engine.MarshalMove(t.Result)
+	j := tryJSON{
+		Version: 1, Ship: t.Ship, Doing: t.Doing, Move: t.Move, Lines: tryWords(t), Nearest: nearestWords(&t.Result, sigmas), Ends: []endJSON{}, Chosen: t.Chosen,
+		Template: pointsOf(t.Result.Template), Device: [][][2]float64{}, WhyNot: t.WhyNot, Result: result,
+	}
+	if t.Doing == DoDrop {
+		j.Device, j.Chosen = deviceAt(t), -1
+	} else {
+		for _, e := range t.Ends {
+			k := endJSON{Name: e.Name, Legal: legalOutcome(e.Legal), Why: e.Why, XMM: round(e.Pose.X), YMM: round(e.Pose.Y), HeadingDeg: round(e.Pose.Heading.Normalized().Degrees()), SlideMM: [][2]float64{}}
+			if e.Slide != nil {
+				k.SlideMM = [][2]float64{pointOf(e.Pose.Point), pointOf(e.Slide.Point)}
+			}
+			j.Ends = append(j.Ends, k)
+		}
+	}
+	if t.WhyNot == "" {
+		j.After = afterOf(t, watched, sigmas)
+	}
+	return j, err
+}
+
+// deviceAt is the outline of a dropped device, where it lies.
+func deviceAt(t *Tried) (out [][][2]float64) {
+	d, err := engine.ParseDrop(t.Move)
+	if err != nil {
+		return [][][2]float64{}
+	}
+	kind := d.Device
+	if kind == "" {
+		kind = "bomb"
+	}
+	for _, part := range engine.TokenOutlines(kind) {
+		var p []geom.Point
+		for _, q := range part {
+			p = append(p, t.Result.Final.Transform(q))
+		}
+		out = append(out, pointsOf(p))
+	}
+	return out
+}
+
+// afterOf words what can be measured after a move, as the page lists it at any time.
+func afterOf(t *Tried, watched bool, sigmas float64) *afterJSON {
+	v := View{Health: Health{Code: OK}, ObstaclesWatched: watched, Sigmas: sigmas, Result: t.After, Choice: Choice{From: t.Ship}}
+	v.Located.Scene = t.Scene
+	a := &afterJSON{Targets: targetsOf(&v), Incoming: []incomingJSON{}}
+	own := shipOf(&t.Scene, t.Ship)
+	for _, p := range t.After.Pairs {
+		enemy := shipOf(&t.Scene, p.From)
+		if p.To != t.Ship || enemy == nil || own == nil || enemy.Player == own.Player && own.Player != 0 {
+			continue
+		}
+		for i := range p.Arcs {
+			if arc := targetArcOf(&v, &p.Arcs[i]); arc.Outcome != engine.No.String() && weaponArc(p.Arcs[i].Arc) {
+				a.Incoming = append(a.Incoming, incomingJSON{p.From, arc})
+				break
+			}
+		}
+	}
+	return a
+}
+
+// weaponArc reports whether an arc is one that every ship of an edition, or this ship,
+// shoots with: the front arc, or a turret's.
+func weaponArc(a engine.Arc) bool {
+	return a == engine.ArcFront || strings.Contains(a.String(), "turret") || strings.Contains(a.String(), "mobile")
+}
+
+// try answers what would come of a move:
+// {"ship":"A1","maneuver":"bank left 1"}, or with "action", or with "drop".
+func (s *Server) try(w http.ResponseWriter, r *http.Request) {
+	t, problem := readTry(http.MaxBytesReader(w, r.Body, bodyMost))
+	if problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
+		return
+	}
+	v := s.o.Hub.Newest()
+	if v.Health.Code != OK && !v.Held {
+		http.Error(w, v.Health.Title+": "+v.Health.Detail, http.StatusServiceUnavailable)
+		return
+	}
+	ok, after, why := v.Policy.Move(t.Doing, t.Ship, t.Move)
+	if s.judges(r) {
+		ok, after = true, true
+	}
+	if !ok {
+		http.Error(w, upperFirst(why)+".", http.StatusForbidden)
+		return
+	}
+	scene := v.standing()
+	if shipOf(&scene, t.Ship) == nil {
+		text := t.Ship + " is not seen"
+		if k, known := v.track(t.Ship); known {
+			text = TrackWords(&k, v.Located.Captured)
+		}
+		http.Error(w, upperFirst(text)+".", http.StatusConflict)
+		return
+	}
+	tried, err := TryMove(&scene, t, v.Sigmas, after)
+	if err != nil {
+		http.Error(w, upperFirst(strings.TrimPrefix(err.Error(), "engine: "))+".", http.StatusBadRequest)
+		return
+	}
+	j, err := tryOf(&tried, v.ObstaclesWatched, v.Sigmas)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	writeJSON(w, http.StatusOK, j)
+}
+
+// readTry reads a move to try; problem is a sentence for people.
+func readTry(body io.Reader) (t Try, problem string) {
+	var in struct {
+		Ship     string `json:"ship"`
+		Maneuver string `json:"maneuver"`
+		Action   string `json:"action"`
+		Drop     string `json:"drop"`
+		Option   string `json:"option"`
+	}
+	if err := readOne(body, &in); err != nil {
+		return t, fmt.Sprintf("The move must be JSON such as {\"ship\":\"A1\",\"maneuver\":\"bank left 1\"}: %v.", err)
+	}
+	t = Try{Ship: in.Ship, Option: in.Option}
+	for doing, move := range map[Doing]string{DoManeuver: in.Maneuver, DoAction: in.Action, DoDrop: in.Drop} {
+		if move == "" {
+			continue
+		}
+		if t.Doing != "" {
+			return t, "Expected one of maneuver, action and drop, got several."
+		}
+		t.Doing = doing
+		var err error
+		if t.Move, err = canonicalMove(doing, move); err != nil {
+			return t, upperFirst(err.Error()) + "."
+		}
+	}
+	if t.Doing == "" || t.Ship == "" {
+		return t, "Expected a ship and one of maneuver, action and drop."
+	}
+	return t, ""
+}
+
+// readOne reads one JSON object with known keys and nothing after it.
+func readOne(body io.Reader, into any) error {
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("expected one object and nothing after it")
+	}
+	return nil
+}

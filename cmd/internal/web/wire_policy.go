@@ -1,0 +1,210 @@
+package web
+
+import (
+	"cmp"
+	"slices"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// policyJSON is the agreement on measuring. Times are what is left of them, for the
+// clocks of the table's phones differ.
+type policyJSON struct {
+	Measuring  Measuring     `json:"measuring"` // free, edition, judge
+	JudgesOnly bool          `json:"judges_only"`
+	Window     *windowJSON   `json:"window"`   // what is declared; null: nothing
+	Proposal   *proposalJSON `json:"proposal"` // null: none
+	Withheld   bool          `json:"withheld"` // there is an answer and the agreement forbids it
+	Reach      bool          `json:"reach"`    // the chosen attacker's range may be drawn round it
+}
+
+type windowJSON struct {
+	Doing  Doing  `json:"doing"`
+	Ship   string `json:"ship"`
+	Target string `json:"target"`
+	Move   string `json:"move"`
+	Text   string `json:"text"`
+	LeftMS int64  `json:"left_ms"`
+}
+
+type proposalJSON struct {
+	To     Measuring `json:"to"`
+	LeftMS int64     `json:"left_ms"`
+}
+
+func policyOf(v *View) policyJSON {
+	p := &v.Policy
+	j := policyJSON{
+		Measuring: cmp.Or(p.Measuring, MeasuringFree), JudgesOnly: p.JudgesOnly, Withheld: v.Withheld,
+		Reach: p.Reach(v.Located.Scene.Rules, v.Choice.From),
+	}
+	if w := p.Window; w != nil {
+		j.Window = &windowJSON{w.Doing, w.Ship, w.Target, w.Move, w.Words(), max(0, w.Until.Sub(v.At).Milliseconds())}
+	}
+	if n := p.Proposal; n != nil {
+		j.Proposal = &proposalJSON{n.To, max(0, n.Until.Sub(v.At).Milliseconds())}
+	}
+	return j
+}
+
+// targetsJSON is everything that the chosen attacker could be measured to.
+type targetsJSON struct {
+	From   string       `json:"from"`
+	Reason string       `json:"reason"` // why the list is empty or not whole; "" when neither
+	List   []targetJSON `json:"list"`
+}
+
+type targetJSON struct {
+	ID         string          `json:"id"`
+	Player     int             `json:"player"`
+	Outcome    string          `json:"outcome"` // of the range: yes, too_close, no_view
+	Title      string          `json:"title"`   // "Range 2", or why there is no answer
+	Band       string          `json:"band"`
+	DistanceMM float64         `json:"distance_mm"`
+	SigmaMM    float64         `json:"sigma_mm"`
+	Arcs       []targetArcJSON `json:"arcs"` // those it is in, or may be in
+}
+
+type targetArcJSON struct {
+	Arc         string           `json:"arc"`
+	Outcome     string           `json:"outcome"`      // yes, too_close, no_view
+	Attack      string           `json:"attack"`       // "Range 2" inside the arc; "" when it is not in it
+	AttackClose bool             `json:"attack_close"` // that range is too close to call
+	Obstruction *obstructionJSON `json:"obstruction"`
+}
+
+// targetsOf lists what the chosen attacker could be measured to: enemies first, the
+// nearest first, as far as the agreement allows it.
+func targetsOf(v *View) targetsJSON {
+	j := targetsJSON{From: v.Choice.From, List: []targetJSON{}}
+	s := &v.Located.Scene
+	from := shipOf(s, v.Choice.From)
+	if from == nil || v.Health.Code != OK && !v.Held {
+		return j
+	}
+	for i := range s.Ships {
+		to := &s.Ships[i]
+		if to.ID == from.ID {
+			continue
+		}
+		if permit := v.Policy.Pair(s.Rules, from, to); !permit.Range {
+			j.Reason = permit.Why
+			continue
+		}
+		j.List = append(j.List, targetOf(v, from, to))
+	}
+	slices.SortStableFunc(j.List, func(a, b targetJSON) int {
+		friend := func(t targetJSON) int {
+			if t.Player == from.Player && from.Player != 0 {
+				return 1
+			}
+			return 0
+		}
+		return cmp.Or(cmp.Compare(friend(a), friend(b)), cmp.Compare(unknownLast(a), unknownLast(b)), cmp.Compare(a.DistanceMM, b.DistanceMM))
+	})
+	return j
+}
+
+func unknownLast(t targetJSON) int {
+	if t.Outcome == engine.NoView.String() {
+		return 1
+	}
+	return 0
+}
+
+func targetOf(v *View, from, to *engine.Ship) targetJSON {
+	t := targetJSON{ID: to.ID, Player: to.Player, Outcome: engine.NoView.String(), Arcs: []targetArcJSON{}}
+	for _, id := range []string{from.ID, to.ID} {
+		if k, ok := v.track(id); ok && !k.State.Stands() {
+			t.Title = upperFirst(TrackWords(&k, v.Located.Captured))
+			return t
+		}
+	}
+	i := slices.IndexFunc(v.Result.Pairs, func(p engine.PairVerdict) bool { return p.From == from.ID && p.To == to.ID })
+	if i < 0 {
+		t.Title = "Not measured"
+		return t
+	}
+	pair := v.Policy.pair(&v.Located.Scene, &v.Result.Pairs[i])
+	if pair == nil {
+		return t
+	}
+	r := pair.Range
+	t.Outcome, t.Title, t.Band = r.Outcome.String(), rangeTitle(r), bandLarge(r)
+	t.DistanceMM, t.SigmaMM = round(float64(r.Distance)), round(float64(r.Sigma))
+	for k := range pair.Arcs {
+		if a := targetArcOf(v, &pair.Arcs[k]); a.Outcome != engine.No.String() {
+			t.Arcs = append(t.Arcs, a)
+		}
+	}
+	return t
+}
+
+func targetArcOf(v *View, a *engine.ArcVerdict) targetArcJSON {
+	j := targetArcJSON{Arc: a.Arc.String(), Outcome: a.InArc.String()}
+	if at := a.Attack; at != nil {
+		j.Attack, j.AttackClose = rangeTitle(at.RangeVerdict), at.Outcome == engine.Indeterminate
+		j.Obstruction = &obstructionJSON{Outcome: "not_watched", Text: "obstacles are not watched"}
+		if v.ObstaclesWatched {
+			j.Obstruction = &obstructionJSON{Outcome: obstructionOutcome(at.Obstruction.Verdict), Text: obstructionText(&at.Obstruction)}
+		}
+	}
+	return j
+}
+
+// thingsJSON is what lies on the mat beside ships.
+type thingsJSON struct {
+	Watched bool           `json:"obstacles_watched"`
+	Why     string         `json:"why_not"` // why they are not watched; "" when they are
+	Unknown [][][2]float64 `json:"unknown_mm"`
+	Seen    []thingSeen    `json:"seen"` // how each obstacle of the state was seen, in their order
+}
+
+// thingSeen is how surely an obstacle was found.
+type thingSeen struct {
+	Visible   float64      `json:"visible"`    // share of its outline
+	Misfit    float64      `json:"misfit"`     // of its edges over the picture's contrast
+	SigmaMM   float64      `json:"sigma_mm"`   // of its outline
+	OutlinePx [][2]float64 `json:"outline_px"` // in the picture
+}
+
+func thingsOf(v *View) thingsJSON {
+	j := thingsJSON{Watched: v.ObstaclesWatched, Unknown: [][][2]float64{}, Seen: []thingSeen{}}
+	sight := v.Located.Obstacles
+	switch {
+	case sight == nil:
+		j.Why = "nobody has taught the program this table's obstacles"
+	case sight.Unseen != "":
+		j.Why = sight.Unseen
+	}
+	for _, u := range v.Located.Scene.Unknown {
+		j.Unknown = append(j.Unknown, pointsOf(u))
+	}
+	for i, o := range v.Located.Scene.Obstacles {
+		t := thingSeen{SigmaMM: round(float64(o.Sigma)), OutlinePx: [][2]float64{}}
+		if sight != nil && i < len(sight.Views) {
+			t.Visible, t.Misfit = round(sight.Views[i].Visible), round(sight.Views[i].Misfit)
+			t.OutlinePx = outlinePx(&sight.Views[i])
+		}
+		j.Seen = append(j.Seen, t)
+	}
+	return j
+}
+
+func outlinePx(o *vision.ObstacleView) [][2]float64 {
+	out := [][2]float64{}
+	for _, p := range o.OutlinePx {
+		out = append(out, [2]float64{round(p.X), round(p.Y)})
+	}
+	return out
+}
+
+func pointsOf(points []geom.Point) [][2]float64 {
+	out := [][2]float64{}
+	for _, p := range points {
+		out = append(out, pointOf(p))
+	}
+	return out
+}
