@@ -30,7 +30,7 @@ func (w *Watcher) view(now time.Time) web.View {
 	}
 	v.Policy = w.policy
 	v.Pair, v.Reason = w.answer(v.Health)
-	v.Hold()
+	v.Withhold()
 	v.Panel = web.PanelState(&v)
 	if w.o.Screen != nil {
 		v.Panel.Screen = w.o.Screen(&v)

@@ -22,6 +22,9 @@ type fakeTable struct {
 
 	mu   sync.Mutex
 	view web.View
+
+	agree   func(web.Measuring, bool)
+	declare func(*web.Declaration)
 }
 
 // A1 at (300, 300) heading north, B1 147.3 mm in front of it: 187.3 mm between
@@ -113,7 +116,7 @@ func (f *fakeTable) change(do func(*web.View)) {
 // choose does what package app does: measure the pair and publish.
 func (f *fakeTable) choose(c web.Choice) {
 	f.change(func(v *web.View) {
-		v.Choice, v.Pair, v.Reason = c, nil, ""
+		v.Choice, v.Pair, v.Reason, v.Withheld = c, nil, "", false
 		if c.From == "" || c.To == "" {
 			v.Reason = "click attacker, then target on the page"
 			return
@@ -124,11 +127,12 @@ func (f *fakeTable) choose(c web.Choice) {
 			return
 		}
 		v.Pair = &pair
+		v.Withhold()
 	})
 }
 
 func (f *fakeTable) server() *web.Server {
-	return web.NewServer(web.Options{Hub: f.hub, Choose: f.choose, SetMatch: f.setMatch})
+	return web.NewServer(web.Options{Hub: f.hub, Choose: f.choose, SetMatch: f.setMatch, Agree: f.agree, Declare: f.declare})
 }
 
 func (f *fakeTable) setMatch(m web.Match) error {

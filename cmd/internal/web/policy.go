@@ -235,9 +235,9 @@ func shipOf(s *engine.Scene, id string) *engine.Ship {
 	return &s.Ships[i]
 }
 
-// Hold cuts the view's pair down to what the agreement allows: with nothing left, Pair
+// Withhold cuts the view's pair down to what the agreement allows: with nothing left, Pair
 // is nil and Reason says why.
-func (v *View) Hold() {
+func (v *View) Withhold() {
 	if v.Pair == nil {
 		return
 	}

@@ -415,6 +415,7 @@ func (s *Server) try(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	scene := v.standing()
+	scene.ObstaclesUnseen = scene.ObstaclesUnseen || !v.ObstaclesWatched
 	if shipOf(&scene, t.Ship) == nil {
 		text := t.Ship + " is not seen"
 		if k, known := v.track(t.Ship); known {

@@ -1,0 +1,287 @@
+package web_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/hardware"
+)
+
+// What the three agreements let be measured, as the rules' own sentences (G80 to G94).
+// A1 and A2 are player 1's, B1 and B2 player 2's.
+func TestWhatMayBeMeasuredWhen(t *testing.T) {
+	attack := &web.Declaration{Doing: web.DoAttack, Ship: "A1"}
+	lock := &web.Declaration{Doing: web.DoLock, Ship: "A1"}
+	lockB1 := &web.Declaration{Doing: web.DoLock, Ship: "A1", Target: "B1"}
+	ability := &web.Declaration{Doing: web.DoAbility, Ship: "A1"}
+	bank := &web.Declaration{Doing: web.DoManeuver, Ship: "A1", Move: "bank left 1"}
+	const nothing, rangeOnly, all = "nothing", "range", "range and arcs"
+	first, second, third := engine.Rules1e, engine.Rules20, engine.Rules25
+	for _, c := range []struct {
+		rule      string
+		measuring web.Measuring
+		edition   engine.Rules
+		declared  *web.Declaration
+		from, to  string
+		want      string
+	}{
+		{"free: everything, any time", web.MeasuringFree, first, nil, "A1", "B1", all},
+		{"an agreement that nobody made is free", "", third, nil, "B1", "A1", all},
+		{"judge: players measure nothing", web.MeasuringJudge, third, nil, "A1", "B1", nothing},
+		{"judge: a declaration opens nothing", web.MeasuringJudge, third, attack, "A1", "B1", nothing},
+		{"a word that is no agreement opens nothing", "sometimes", third, attack, "A1", "B1", nothing},
+
+		{"G80: only when the rules let them", web.MeasuringEdition, first, nil, "A1", "B1", nothing},
+		{"nothing is declared in 2.0", web.MeasuringEdition, second, nil, "A1", "B1", nothing},
+		{"nothing is declared in 2.5", web.MeasuringEdition, third, nil, "A1", "B1", nothing},
+
+		{"G81, G85: the attacker measures to an enemy and checks its arc", web.MeasuringEdition, first, attack, "A1", "B1", all},
+		{"G85: to any number of enemies", web.MeasuringEdition, first, attack, "A1", "B2", all},
+		{"G86: the same in 2.0", web.MeasuringEdition, second, attack, "A1", "B2", all},
+		{"G86: the same in 2.5", web.MeasuringEdition, third, attack, "A1", "B2", all},
+		{"an attack measures to enemies only, 1e", web.MeasuringEdition, first, attack, "A1", "A2", nothing},
+		{"an attack measures to enemies only, 2.5", web.MeasuringEdition, third, attack, "A1", "A2", nothing},
+		{"an attack measures from the attacker, not back", web.MeasuringEdition, third, attack, "B1", "A1", nothing},
+		{"an attack measures from no other ship", web.MeasuringEdition, third, attack, "A2", "B1", nothing},
+
+		{"G83: a lock of 1e measures to its declared target", web.MeasuringEdition, first, lockB1, "A1", "B1", rangeOnly},
+		{"G83: and only to it", web.MeasuringEdition, first, lockB1, "A1", "B2", nothing},
+		{"G87: a lock of 2.0 measures to any ship", web.MeasuringEdition, second, lock, "A1", "B2", rangeOnly},
+		{"G87: to friends as well", web.MeasuringEdition, third, lock, "A1", "A2", rangeOnly},
+		{"a lock measures from the locking ship only", web.MeasuringEdition, third, lock, "B1", "A1", nothing},
+
+		{"G82: an ability's owner measures to its possible targets", web.MeasuringEdition, first, ability, "A1", "B2", rangeOnly},
+		{"G82: friends among them", web.MeasuringEdition, third, ability, "A1", "A2", rangeOnly},
+		{"an ability measures from its owner", web.MeasuringEdition, third, ability, "B2", "A1", nothing},
+
+		{"a maneuver measures no range", web.MeasuringEdition, first, bank, "A1", "B1", nothing},
+		{"a maneuver measures no range in 2.5", web.MeasuringEdition, third, bank, "A1", "B1", nothing},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			scene := knownScene()
+			p := policyOf(c.measuring, c.declared)
+			got := p.Pair(c.edition, shipNamed(t, &scene, c.from), shipNamed(t, &scene, c.to))
+			words := map[[2]bool]string{{false, false}: nothing, {true, false}: rangeOnly, {true, true}: all}
+			assert.Equal(t, c.want, words[[2]bool{got.Range, got.Arcs}])
+			assert.Equal(t, c.want == all, got.Why == "", "why: %q", got.Why)
+		})
+	}
+}
+
+// A move must be declared before it is tried, where the players keep the edition's rules.
+func TestWhichMovesMayBeTriedWhen(t *testing.T) {
+	roll := &web.Declaration{Doing: web.DoAction, Ship: "A1", Move: "barrel-roll left"}
+	attack := &web.Declaration{Doing: web.DoAttack, Ship: "A1"}
+	for _, c := range []struct {
+		rule      string
+		measuring web.Measuring
+		declared  *web.Declaration
+		doing     web.Doing
+		ship      string
+		move      string
+		ok, after bool
+	}{
+		{"free: any move, and the ranges after it", web.MeasuringFree, nil, web.DoManeuver, "A1", "bank left 1", true, true},
+		{"judge: none", web.MeasuringJudge, roll, web.DoAction, "A1", "barrel-roll left", false, false},
+		{"edition: none that was not declared", web.MeasuringEdition, nil, web.DoAction, "A1", "barrel-roll left", false, false},
+		{"G88: the roll that was declared, without the ranges after it", web.MeasuringEdition, roll, web.DoAction, "A1", "barrel-roll left", true, false},
+		{"G88: not to the other side", web.MeasuringEdition, roll, web.DoAction, "A1", "barrel-roll right", false, false},
+		{"G92: not along another template", web.MeasuringEdition, roll, web.DoAction, "A1", "barrel-roll left bank forward", false, false},
+		{"not with another ship", web.MeasuringEdition, roll, web.DoAction, "A2", "barrel-roll left", false, false},
+		{"not a maneuver of that name", web.MeasuringEdition, roll, web.DoManeuver, "A1", "barrel-roll left", false, false},
+		{"an attack tries no move", web.MeasuringEdition, attack, web.DoManeuver, "A1", "straight 1", false, false},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			p := policyOf(c.measuring, c.declared)
+			ok, after, why := p.Move(c.doing, c.ship, c.move)
+			assert.Equal(t, [2]bool{c.ok, c.after}, [2]bool{ok, after})
+			assert.Equal(t, c.ok, why == "", why)
+		})
+	}
+}
+
+func TestADeclarationSaysAllThatTheEditionWantsDeclared(t *testing.T) {
+	for _, c := range []struct {
+		rule    string
+		edition engine.Rules
+		d       web.Declaration
+		want    string // its words; "": refused
+	}{
+		{"an attack names the attacker", engine.Rules25, web.Declaration{Doing: web.DoAttack, Ship: "A1"}, "A1 attacks"},
+		{"without a ship it is nothing", engine.Rules25, web.Declaration{Doing: web.DoAttack}, ""},
+		{"G83: a lock of 1e names its target", engine.Rules1e, web.Declaration{Doing: web.DoLock, Ship: "A1", Target: "B1"}, "A1 locks B1"},
+		{"G83: without a target it is refused", engine.Rules1e, web.Declaration{Doing: web.DoLock, Ship: "A1"}, ""},
+		{"no ship locks itself", engine.Rules1e, web.Declaration{Doing: web.DoLock, Ship: "A1", Target: "A1"}, ""},
+		{"G87: a lock of 2.5 chooses after measuring", engine.Rules25, web.Declaration{Doing: web.DoLock, Ship: "A1", Target: "B1"}, "A1 locks"},
+		{"a maneuver in the engine's words", engine.Rules25, web.Declaration{Doing: web.DoManeuver, Ship: "A1", Move: "K-turn 4"}, "A1: koiogran 4"},
+		{"G88: a roll names its side", engine.Rules25, web.Declaration{Doing: web.DoAction, Ship: "A1", Move: "barrel roll"}, ""},
+		{"G91: a boost names its direction", engine.Rules1e, web.Declaration{Doing: web.DoAction, Ship: "A1", Move: "boost left"}, "A1: boost left"},
+		{"G93: a drop names its template", engine.Rules1e, web.Declaration{Doing: web.DoDrop, Ship: "A1", Move: "straight 1"}, "A1: straight 1"},
+		{"no such thing to do", engine.Rules25, web.Declaration{Doing: "dance", Ship: "A1"}, ""},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			got, err := c.d.Check(c.edition)
+			if c.want == "" {
+				require.Error(t, err)
+				return
+			}
+			require.NoError(t, err)
+			assert.Equal(t, c.want, got.Words())
+		})
+	}
+}
+
+// While the agreement forbids an answer, nothing that leaves the program tells it: not the
+// page's state, not the lamps, not the display, not the list, not /api/measure.
+func TestNothingTellsAnAnswerThatIsForbidden(t *testing.T) {
+	f := newFakeTable(t)
+	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	server := serve(t, f)
+	free := getJSON(t, server.URL+"/api/state")
+	require.Equal(t, "yes", at(free, "answer", "outcome"))
+	require.Equal(t, "lit", at(free, "panel", "lamps", "range2"))
+	require.Len(t, at(free, "targets", "list"), 5)
+
+	for _, m := range []web.Measuring{web.MeasuringEdition, web.MeasuringJudge} {
+		f.change(func(v *web.View) { v.Policy = web.Policy{Measuring: m} })
+		f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+		state := getJSON(t, server.URL+"/api/state")
+		assert.Equal(t, "Not measured", at(state, "answer", "title"))
+		assert.Equal(t, "no_view", at(state, "answer", "outcome"))
+		assert.NotEmpty(t, at(state, "answer", "reason"))
+		assert.Empty(t, at(state, "answer", "lines_mm"))
+		assert.Zero(t, at(state, "answer", "distance_mm"))
+		assert.Empty(t, at(state, "answer", "band"))
+		assert.Nil(t, at(state, "answer", "attack"))
+		assert.Empty(t, at(state, "targets", "list"))
+		assert.NotEmpty(t, at(state, "targets", "reason"))
+		assert.Equal(t, true, at(state, "policy", "withheld"))
+		assert.Equal(t, false, at(state, "policy", "reach"))
+		for lamp, light := range at(state, "panel", "lamps").(map[string]any) {
+			assert.Equal(t, "dark", light, lamp)
+		}
+		v := f.hub.Newest()
+		assert.Empty(t, v.Panel.Pointers)
+		assert.Zero(t, v.Panel.DistanceMM)
+		assert.Empty(t, v.Panel.Possible)
+		assert.Equal(t, hardware.Draw(v.Panel).Pix, hardware.Draw(hardware.State{From: "A1", To: "B1", Withheld: true, Reason: v.Reason}).Pix, "the display shows the reason and nothing else")
+
+		res, err := http.Get(server.URL + "/api/measure")
+		require.NoError(t, err)
+		body, _ := io.ReadAll(res.Body)
+		res.Body.Close()
+		assert.Equal(t, http.StatusForbidden, res.StatusCode)
+		assert.NotContains(t, string(body), "{")
+		assert.NotEmpty(t, at(getJSON(t, server.URL+"/api/scene"), "ships"), "poses are what the camera sees, no measurement")
+	}
+
+	// An attack opens the attacker's own questions and no others.
+	f.change(func(v *web.View) {
+		v.Policy = *policyOf(web.MeasuringEdition, &web.Declaration{Doing: web.DoAttack, Ship: "A1"})
+	})
+	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	state := getJSON(t, server.URL+"/api/state")
+	assert.Equal(t, "Range 2", at(state, "answer", "title"))
+	assert.Len(t, at(state, "targets", "list"), 3, "the enemies")
+	for _, p := range at(getJSON(t, server.URL+"/api/measure"), "pairs").([]any) {
+		assert.Equal(t, "A1", at(p, "from"))
+		assert.Contains(t, at(p, "to"), "B")
+	}
+
+	// A lock opens ranges, and not arcs.
+	f.change(func(v *web.View) {
+		v.Policy = *policyOf(web.MeasuringEdition, &web.Declaration{Doing: web.DoLock, Ship: "A1"})
+	})
+	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	state = getJSON(t, server.URL+"/api/state")
+	assert.Equal(t, "Range 2", at(state, "answer", "title"))
+	assert.Equal(t, "arcs are not measured now", at(state, "answer", "in_arc", "text"))
+	assert.Nil(t, at(state, "answer", "attack"))
+	assert.Equal(t, "dark", at(state, "panel", "lamps", "in_arc"))
+	for _, row := range at(state, "targets", "list").([]any) {
+		assert.Empty(t, at(row, "arcs"))
+	}
+}
+
+func TestWhoMayChangeTheAgreement(t *testing.T) {
+	f := newFakeTable(t)
+	var to []web.Measuring
+	var declared []*web.Declaration
+	f.agree = func(m web.Measuring, judge bool) { to = append(to, m) }
+	f.declare = func(d *web.Declaration) { declared = append(declared, d) }
+	server := serve(t, f)
+	status := func(path, body string) int {
+		res, err := http.Post(server.URL+path, "application/json", strings.NewReader(body))
+		require.NoError(t, err)
+		defer res.Body.Close()
+		text, _ := io.ReadAll(res.Body)
+		if res.StatusCode >= 400 {
+			assert.Regexp(t, `^[A-Z].*\.\n$`, string(text), "a sentence for people")
+		}
+		return res.StatusCode
+	}
+	assert.Equal(t, http.StatusNoContent, status("/api/policy", `{"measuring":"edition"}`))
+	assert.Equal(t, http.StatusNoContent, status("/api/policy", `{"object":true}`))
+	assert.Equal(t, []web.Measuring{web.MeasuringEdition, ""}, to)
+	assert.Equal(t, http.StatusBadRequest, status("/api/policy", `{"measuring":"never"}`))
+	assert.Equal(t, http.StatusBadRequest, status("/api/policy", `{"measuring":`))
+
+	assert.Equal(t, http.StatusConflict, status("/api/declare", `{"doing":"attack","ship":"A1"}`), "nothing needs declaring where measuring is free")
+	f.change(func(v *web.View) { v.Policy.Measuring, v.Policy.JudgesOnly = web.MeasuringEdition, true })
+	assert.Equal(t, http.StatusForbidden, status("/api/policy", `{"measuring":"free"}`), "a player, where there is a judge")
+	assert.Equal(t, http.StatusNoContent, status("/api/declare", `{"doing":"attack","ship":"A1"}`))
+	assert.Equal(t, http.StatusNoContent, status("/api/declare", `{"doing":"maneuver","ship":"A1","move":"bank left 1"}`))
+	assert.Equal(t, http.StatusNoContent, status("/api/declare", `{"doing":"done"}`))
+	assert.Equal(t, http.StatusConflict, status("/api/declare", `{"doing":"attack","ship":"C9"}`))
+	assert.Equal(t, http.StatusBadRequest, status("/api/declare", `{"doing":"dance","ship":"A1"}`))
+	assert.Equal(t, http.StatusBadRequest, status("/api/declare", `{"doing":"attack","ship":"A1","x":1}`))
+	require.Len(t, declared, 3)
+	assert.Equal(t, "A1: bank left 1", declared[1].Words())
+	assert.Nil(t, declared[2])
+}
+
+func policyOf(m web.Measuring, d *web.Declaration) *web.Policy {
+	p := &web.Policy{Measuring: m}
+	if d != nil {
+		p.Window = &web.Window{Declaration: *d, Until: time.Unix(1700000060, 0)}
+	}
+	return p
+}
+
+func shipNamed(t *testing.T, s *engine.Scene, id string) *engine.Ship {
+	for i := range s.Ships {
+		if s.Ships[i].ID == id {
+			return &s.Ships[i]
+		}
+	}
+	require.FailNow(t, "no ship "+id)
+	return nil
+}
+
+// getJSON fetches a document.
+func getJSON(t testing.TB, url string) map[string]any {
+	t.Helper()
+	res, body := get(t, url)
+	require.Equal(t, http.StatusOK, res.StatusCode, body)
+	var out map[string]any
+	require.NoError(t, json.Unmarshal([]byte(body), &out))
+	return out
+}
+
+// at follows keys into a document; nil where there is none.
+func at(v any, keys ...string) any {
+	for _, k := range keys {
+		m, _ := v.(map[string]any)
+		v = m[k]
+	}
+	return v
+}

@@ -1,0 +1,180 @@
+package web_test
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// try asks for a move and returns the status and what was answered.
+func try(t *testing.T, url, body string) (int, map[string]any, string) {
+	t.Helper()
+	res, err := http.Post(url+"/api/try", "application/json", strings.NewReader(body))
+	require.NoError(t, err)
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	require.NoError(t, err)
+	var out map[string]any
+	_ = json.Unmarshal(text, &out)
+	return res.StatusCode, out, string(text)
+}
+
+// texts are the sentences of an answer with their outcomes.
+func texts(v map[string]any) (out []string) {
+	lines, _ := v["lines"].([]any)
+	for _, l := range lines {
+		out = append(out, at(l, "outcome").(string)+": "+at(l, "text").(string))
+	}
+	return out
+}
+
+func TestAManeuverIsTriedBeforeItIsMade(t *testing.T) {
+	server := serve(t, newFakeTable(t)) // where nobody watches obstacles
+	status, got, text := try(t, server.URL, `{"ship":"A1","maneuver":"Bank left 1"}`)
+	require.Equal(t, http.StatusOK, status, text)
+	assert.Equal(t, "bank left 1", got["move"])
+	assert.Contains(t, texts(got), "yes: It can be executed in full.")
+	assert.Contains(t, texts(got), "no_view: Obstacles on the way are not watched.", "what nobody watches is not called clear")
+	assert.NotEmpty(t, got["template_mm"])
+
+	// The end is the engine's, and so are the ranges after it.
+	scene := knownScene()
+	moved, err := engine.Move(&scene, "A1", engine.Maneuver{Bearing: engine.BankTurn, Speed: 1, Left: true}, engine.Options{})
+	require.NoError(t, err)
+	end := at(got, "ends").([]any)[0]
+	assert.InDelta(t, moved.Final.X, at(end, "x_mm"), 0.001)
+	assert.InDelta(t, 315, at(end, "heading_deg"), 0.001)
+	scene.Ships[0].Pose = moved.Final
+	pair, err := engine.MeasurePair(&scene, "A1", "B1", engine.Options{})
+	require.NoError(t, err)
+	for _, row := range at(got, "after", "targets", "list").([]any) {
+		if at(row, "id") == "B1" {
+			assert.InDelta(t, float64(pair.Range.Distance), at(row, "distance_mm"), 0.001)
+		}
+	}
+}
+
+func TestWhatATriedMoveMeetsIsSaidInWords(t *testing.T) {
+	for _, c := range []struct {
+		rule, body string
+		scene      func(*engine.Scene)
+		want       []string
+		after      string // why nothing is measured after it; "" when it is
+	}{
+		{"a ship in the way sends it back (G98)", `{"ship":"A1","maneuver":"straight 3"}`, func(s *engine.Scene) {},
+			[]string{"no: It would overlap B1 and moves back along the template.", "no: It ends touching B1."}, ""},
+		{"over the edge it flees (G201)", `{"ship":"A1","maneuver":"turn left 3"}`, func(s *engine.Scene) { s.Ships[0].Pose = geom.Pose{Point: geom.Point{X: 60, Y: 400}} },
+			[]string{"no: It leaves the play area over the left edge: the ship flees."}, "the ship flees"},
+		{"a rock under the template is named (G162)", `{"ship":"A1","maneuver":"straight 2"}`, func(s *engine.Scene) {
+			s.ObstaclesUnseen = false
+			s.Obstacles = []engine.Obstacle{{ID: "rock1", Kind: "asteroid", Pose: geom.Pose{Point: geom.Point{X: 300, Y: 345}}, Outline: []geom.Point{{X: -8, Y: -8}, {X: 8, Y: -8}, {X: 8, Y: 8}, {X: -8, Y: 8}}}}
+		}, []string{"no: rock1 lies under the template."}, ""},
+		{"a roll names each of its ends", `{"ship":"A1","action":"barrel-roll left"}`, func(s *engine.Scene) {},
+			[]string{"yes: Forward: possible", "yes: Middle: possible", "yes: Backward: possible"}, ""},
+		{"a drop moves no ship", `{"ship":"A1","drop":"straight 1"}`, func(s *engine.Scene) {},
+			[]string{"yes: It lies free of ships."}, "the ship stays where it is"},
+		{"what is too close to call is not called", `{"ship":"A1","maneuver":"straight 1"}`, func(s *engine.Scene) {
+			b1 := &s.Ships[3]
+			for y := 415.0; y < 440; y += 0.1 { // the guides count: where exactly is the engine's affair
+				b1.Pose = geom.Pose{Point: geom.Point{X: 300, Y: y}}
+				r, err := engine.Move(s, "A1", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{})
+				if err == nil && r.FullyExecuted && r.Outcome == engine.Indeterminate {
+					return
+				}
+			}
+		}, []string{"too_close: Whether it can be executed in full is too close to call."}, "where it ends is too close to call: overlapping B1"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			f := newFakeTable(t)
+			f.change(func(v *web.View) { v.ObstaclesWatched = true; c.scene(&v.Located.Scene) })
+			status, got, text := try(t, serve(t, f).URL, c.body)
+			require.Equal(t, http.StatusOK, status, text)
+			for _, want := range c.want {
+				assert.Contains(t, texts(got), want)
+			}
+			assert.Equal(t, c.after, got["why_nothing_after"])
+			assert.Equal(t, c.after == "", got["after"] != nil)
+		})
+	}
+}
+
+func TestAMoveIsNotTriedWhereItMayNotBe(t *testing.T) {
+	f := newFakeTable(t)
+	server := serve(t, f)
+	for _, c := range []struct {
+		rule, body string
+		change     func(*web.View)
+		status     int
+	}{
+		{"no such maneuver", `{"ship":"A1","maneuver":"bank left 4"}`, nil, http.StatusBadRequest},
+		{"no such ship", `{"ship":"C1","maneuver":"bank left 1"}`, nil, http.StatusConflict},
+		{"two moves at once", `{"ship":"A1","maneuver":"bank left 1","drop":"straight 1"}`, nil, http.StatusBadRequest},
+		{"nothing", `{"ship":"A1"}`, nil, http.StatusBadRequest},
+		{"no such end", `{"ship":"A1","action":"barrel-roll left","option":"sideways"}`, nil, http.StatusBadRequest},
+		{"the judge measures", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *web.View) { v.Policy.Measuring = web.MeasuringJudge }, http.StatusForbidden},
+		{"it was not declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *web.View) { v.Policy.Measuring = web.MeasuringEdition }, http.StatusForbidden},
+		{"another was declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *web.View) {
+			v.Policy = *policyOf(web.MeasuringEdition, &web.Declaration{Doing: web.DoManeuver, Ship: "A1", Move: "bank right 1"})
+		}, http.StatusForbidden},
+		{"it was declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *web.View) {
+			v.Policy = *policyOf(web.MeasuringEdition, &web.Declaration{Doing: web.DoManeuver, Ship: "A1", Move: "bank left 1"})
+		}, http.StatusOK},
+		{"no camera", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *web.View) {
+			v.Policy, v.Health = web.Policy{}, web.Health{Code: web.NoCamera, Title: "No camera"}
+		}, http.StatusServiceUnavailable},
+	} {
+		if c.change != nil {
+			f.change(c.change)
+		}
+		status, got, text := try(t, server.URL, c.body)
+		assert.Equal(t, c.status, status, "%s: %s", c.rule, text)
+		if status == http.StatusOK {
+			assert.Nil(t, got["after"], "the edition measures no ranges after a move before it is made")
+		}
+	}
+}
+
+// TestTheEndOfAMoveIsAsSureAsItsStart compares the propagated covariance with a thousand
+// moves from poses that are drawn from the start's.
+func TestTheEndOfAMoveIsAsSureAsItsStart(t *testing.T) {
+	scene := knownScene()
+	scene.Ships = scene.Ships[:1]
+	a := &scene.Ships[0]
+	a.Pose.Heading, a.Covariance = 40*geom.Degree, geom.Cov3{0.04, 0, 0, 0, 0.02, 0, 0, 0, 1e-4}
+	tried, err := web.TryMove(&scene, web.Try{Doing: web.DoManeuver, Ship: "A1", Move: "turn left 3"}, 3, true)
+	require.NoError(t, err)
+	got := tried.Scene.Ships[0].Covariance
+
+	rng := rand.New(rand.NewPCG(1, 2))
+	const n = 4000
+	var sum geom.Point
+	var xx, xy, yy float64
+	for range n {
+		s := scene
+		ship := *a
+		ship.Pose.X += math.Sqrt(a.Covariance[0]) * rng.NormFloat64()
+		ship.Pose.Y += math.Sqrt(a.Covariance[4]) * rng.NormFloat64()
+		ship.Pose.Heading += geom.Angle(math.Sqrt(a.Covariance[8]) * rng.NormFloat64())
+		s.Ships = []engine.Ship{ship}
+		r, err := engine.Move(&s, "A1", engine.Maneuver{Bearing: engine.TightTurn, Speed: 3, Left: true}, engine.Options{})
+		require.NoError(t, err)
+		d := r.Final.Sub(tried.Result.Final.Point)
+		sum = sum.Add(d)
+		xx, xy, yy = xx+d.X*d.X, xy+d.X*d.Y, yy+d.Y*d.Y
+	}
+	assert.InEpsilon(t, xx/n, got[0], 0.1)
+	assert.InEpsilon(t, yy/n, got[4], 0.1)
+	assert.InDelta(t, xy/n, got[1], 0.1*math.Sqrt(got[0]*got[4]))
+	assert.Greater(t, got[0]+got[4], 10*(a.Covariance[0]+a.Covariance[4]), "a turned start swings the end round")
+}
