@@ -189,7 +189,7 @@ func obstructionText(o *engine.ObstructionVerdict) string {
 		}
 		return "too close to call whether " + by + " obstructs"
 	}
-	return "obstacles are not seen"
+	return "obstacles are not watched"
 }
 
 // PanelState returns what the panel shows of a view.
