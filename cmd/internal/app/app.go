@@ -106,6 +106,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 			Hub: hub, Choose: watcher.Choose, SetMatch: watcher.SetMatch,
 			Agree: watcher.Agree, Declare: watcher.Declare,
 			Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout,
+			Freeze: watcher.Freeze, AskJudge: watcher.AskJudgeFor,
 		}),
 		listener: listener,
 	}

@@ -218,11 +218,12 @@ func (w *Watcher) SetEdition(r engine.Rules) {
 		w.result = engine.Result{} // measured with the next picture
 		if w.held != nil {
 			held := *w.held
-			held.hold = w.renamed(held.hold)
 			held.last.Scene.Rules = r
-			if result, err := engine.Measure(&held.last.Scene, engine.Options{Sigmas: w.o.Rules.Sigmas}); err == nil {
+			standing := (&web.HeldView{Located: held.last, Tracks: held.tracks}).Scene()
+			if result, err := engine.Measure(&standing, engine.Options{Sigmas: w.o.Rules.Sigmas}); err == nil {
 				held.result = result
 			}
+			held.hold = w.renamed(held.hold, &held)
 			w.held = &held
 		}
 		w.note(fmt.Sprintf("The rules are now those of %v.", r))

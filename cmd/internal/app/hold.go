@@ -11,7 +11,12 @@ import (
 func (w *Watcher) newHold(asked string) *web.HeldView {
 	at := w.o.Now()
 	w.holds = max(w.holds+1, uint64(max(0, at.UnixMilli())))
-	h := &web.HeldView{Number: w.holds, At: at, Asked: asked, Register: w.register()}
+	now := w.shown()
+	h := &web.HeldView{
+		Number: w.holds, At: at, Asked: asked, Register: w.register(), Source: w.o.Frames.Status().Source,
+		Frame: now.frame, Region: now.region, Located: now.last, Tracks: now.tracks, Sigmas: w.o.Rules.Sigmas, Result: now.result,
+		ObstaclesWatched: now.last.Obstacles != nil && now.last.Obstacles.Unseen == "",
+	}
 	if table, err := calibration.ParseTableFile(w.registered.File); err == nil {
 		h.Table = table
 	} else {
@@ -22,13 +27,13 @@ func (w *Watcher) newHold(asked string) *web.HeldView {
 
 // renamed returns what is held under another number: something about it has changed, and
 // whoever looked at it before has not seen that. The caller holds mu.
-func (w *Watcher) renamed(h *web.HeldView) *web.HeldView {
+func (w *Watcher) renamed(h *web.HeldView, now *shown) *web.HeldView {
 	if h == nil {
 		return nil
 	}
 	next := *h
 	w.holds = max(w.holds+1, uint64(max(0, w.o.Now().UnixMilli())))
-	next.Number = w.holds
+	next.Number, next.Located, next.Result = w.holds, now.last, now.result
 	return &next
 }
 

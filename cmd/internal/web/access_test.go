@@ -36,6 +36,7 @@ func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Se
 		Calibration: web.NewCalibrationHub(), Calibrate: func(setup.Intent) error { return nil },
 		Access: web.AccessOptions{Key: testKey, JudgeSecret: "correct horse battery", Log: slog.New(slog.DiscardHandler)},
 	}
+	newFakeJudges(f).options(&o)
 	for _, c := range change {
 		c(&o)
 	}
@@ -92,6 +93,17 @@ var routeLines = map[string]routeLine{
 	"POST /api/try":                     {least: web.Player, body: `{"ship":"A1","maneuver":"straight 1"}`},
 	"POST /api/policy":                  {least: web.Player, body: `{"measuring":"never"}`, status: 400},
 	"POST /api/declare":                 {least: web.Player, body: `{"doing":"attack","ship":"A1"}`, status: 409},
+	"GET /judge":                        {least: web.Nobody},
+	"GET /api/held":                     {least: web.Judge, status: 404},
+	"GET /api/held.png":                 {least: web.Judge, status: 404},
+	"POST /api/freeze":                  {least: web.Player, body: `{"hold":false}`},
+	"POST /api/ask-judge":               {least: web.Player, body: `[]`, status: 400}, // asked rightly it would hold the picture for the others
+	"POST /api/rulings":                 {least: web.Judge, body: `{}`, status: 400},
+	"GET /api/rulings":                  {least: web.Player},
+	"GET /api/rulings/{n}":              {least: web.Player, path: "/api/rulings/1", status: 404},
+	"GET /api/rulings/{n}/picture":      {least: web.Player, path: "/api/rulings/1/picture", status: 404},
+	"GET /api/rulings/{n}/export.html":  {least: web.Player, path: "/api/rulings/1/export.html", status: 404},
+	"GET /api/rulings.zip":              {least: web.Judge, status: 500},
 	"GET /calibrate":                    {least: web.Nobody},
 	"GET /api/calibration":              {least: web.Reader},
 	"GET /api/calibration/events":       {least: web.Reader},

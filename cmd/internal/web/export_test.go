@@ -10,3 +10,6 @@ func (s *Server) Cookie(role Role, name string, now time.Time) string {
 	_, value := s.sessions.make(role, name, now)
 	return value
 }
+
+// RulesInWords are the rules that a judge is shown.
+var RulesInWords = rulesInWords

@@ -1,10 +1,13 @@
 package web
 
 import (
+	"image"
+	"slices"
 	"time"
 
 	"sightline/calibration"
 	"sightline/engine"
+	"sightline/vision"
 )
 
 // HeldView is what a judge rules on: the instant that somebody held, with all that it was
@@ -17,6 +20,55 @@ type HeldView struct {
 	Asked    string            // who asked for a judge, "at the table" where nobody said; "": nobody asked
 	Register Register          // the calibration that the picture was measured with
 	Table    calibration.Table // the same, to project with
+
+	Source           string
+	Frame            vision.Frame
+	Region           image.Rectangle // the part of the picture that is worth showing; empty: all of it
+	Located          vision.Located
+	Tracks           []vision.Track
+	ObstaclesWatched bool
+	Sigmas           float64
+	Result           engine.Result // all pairs of the ships that stood
+}
+
+// view returns what is held as a view with a pair chosen, whatever is agreed about
+// measuring: judges see it.
+func (h *HeldView) view(c Choice) View {
+	v := View{
+		At: h.At, Health: Health{Code: OK}, Source: h.Source, Register: h.Register, Frame: h.Frame, Region: h.Region, Located: h.Located, Tracks: h.Tracks,
+		Held: true, ObstaclesWatched: h.ObstaclesWatched, Sigmas: h.Sigmas, Result: h.Result, Choice: c,
+	}
+	v.Pair, v.Reason = h.pair(c.From, c.To)
+	return v
+}
+
+// pair returns what was measured of a pair, or in a few words why nothing was.
+func (h *HeldView) pair(from, to string) (*engine.PairVerdict, string) {
+	if from == "" || to == "" {
+		return nil, "nothing is chosen"
+	}
+	for _, id := range []string{from, to} {
+		if k, ok := (vision.Tracked{Tracks: h.Tracks}).Track(id); ok && !k.State.Stands() {
+			return nil, TrackWords(&k, h.Located.Captured)
+		}
+	}
+	for i := range h.Result.Pairs {
+		if p := &h.Result.Pairs[i]; p.From == from && p.To == to {
+			return p, ""
+		}
+	}
+	return nil, "it was not measured"
+}
+
+// Scene returns the scene that was measured: the ships that stood.
+func (h *HeldView) Scene() engine.Scene {
+	v := View{Located: h.Located, Tracks: h.Tracks}
+	return v.standing()
+}
+
+// has reports whether a ship was seen.
+func (h *HeldView) has(id string) bool {
+	return slices.ContainsFunc(h.Located.Scene.Ships, func(s engine.Ship) bool { return s.ID == id })
 }
 
 // RulingView is a ruling, as pages and overlays show it.

@@ -50,6 +50,11 @@ type Options struct {
 	Now         func() time.Time   // nil: time.Now
 	Access      AccessOptions
 	TLS         *tls.Config // nil: without
+	// Freeze holds the picture and the answers or lets them go, AskJudge calls a judge;
+	// nil: nobody can. Rulings is the judges' record; nil: there is none.
+	Freeze   func(hold bool)
+	AskJudge func(who string)
+	Rulings  Rulings
 }
 
 // Times and sizes that keep one bad client from harming the others.
@@ -120,6 +125,7 @@ func (s *Server) routes() http.Handler {
 	mux.Handle("PATCH /api/match", s.allow(Player, s.setMatch))
 	s.accessRoutes(mux)
 	s.policyRoutes(mux)
+	s.ruleRoutes(mux)
 	if s.o.Calibration != nil {
 		s.calibrationRoutes(mux)
 	}

@@ -1,0 +1,157 @@
+package web_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/vision"
+)
+
+// fakeJudges keeps rulings in memory and does with the view what package app does.
+type fakeJudges struct {
+	f *fakeTable
+
+	mu    sync.Mutex // guards what follows
+	made  []web.RulingView
+	fails error // what Rule answers
+	holds uint64
+}
+
+func newFakeJudges(f *fakeTable) *fakeJudges { return &fakeJudges{f: f, holds: 1700000000000} }
+
+// options adds the judges' part.
+func (j *fakeJudges) options(o *web.Options) {
+	o.Freeze, o.AskJudge, o.Rulings = j.freeze, j.ask, j
+	o.Access.Key, o.Access.JudgeSecret = testKey, "correct horse battery"
+}
+
+// straightDown is the camera of fakePicture: one pixel for a millimetre at the height of
+// a base's top, as outlinesOf says.
+func straightDown() calibration.Camera {
+	const height = 1300
+	return calibration.Camera{
+		Intrinsics: calibration.Intrinsics{Width: 1920, Height: 1080, Fx: height, Fy: height, Cx: 957, Cy: 540},
+		Extrinsics: calibration.Extrinsics{
+			R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}},
+			T: calibration.Vec3{-457, 460, height + float64(vision.BaseTop)},
+		},
+	}
+}
+
+func (j *fakeJudges) freeze(hold bool) { j.hold(hold, "") }
+func (j *fakeJudges) ask(who string)   { j.hold(true, who) }
+
+func (j *fakeJudges) hold(hold bool, asked string) {
+	j.f.change(func(v *web.View) {
+		if !hold {
+			v.Held, v.Hold = false, nil
+			return
+		}
+		if v.Health.Code != web.OK {
+			return
+		}
+		j.holds++
+		v.Held = true
+		v.Hold = &web.HeldView{
+			Number: j.holds, At: v.At, Asked: asked, Register: v.Register, Table: calibration.Table{Camera: straightDown()},
+			Source: v.Source, Frame: v.Frame, Region: v.Region, Located: v.Located, Tracks: v.Tracks,
+			ObstaclesWatched: v.ObstaclesWatched, Sigmas: v.Sigmas, Result: v.Result,
+		}
+	})
+}
+
+func (j *fakeJudges) fail(err error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.fails = err
+}
+
+func (j *fakeJudges) Rule(r web.RuleRequest) (web.RulingView, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	v := j.f.hub.Newest()
+	switch {
+	case j.fails != nil:
+		return web.RulingView{}, j.fails
+	case v.Hold == nil || v.Hold.Number != r.Held:
+		return web.RulingView{}, web.ErrHeldChanged
+	case uint64(len(j.made)) != r.After:
+		return web.RulingView{}, web.RuledMeanwhile(&j.made[len(j.made)-1])
+	}
+	ruling, err := web.NewRuling(v.Hold, r)
+	if err != nil {
+		return ruling, err
+	}
+	ruling.Number, ruling.At = uint64(len(j.made)+1), time.Unix(1700000100, 0)
+	ruling.EntryHash, ruling.PictureGivesSame = fmt.Sprintf("%064x", ruling.Number), true
+	j.made = append(j.made, ruling)
+	j.f.change(func(v *web.View) { v.Ruling = &ruling })
+	return ruling, nil
+}
+
+func (j *fakeJudges) List(before uint64, limit int) ([]web.RulingView, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	out := slices.Clone(j.made)
+	slices.Reverse(out)
+	out = slices.DeleteFunc(out, func(r web.RulingView) bool { return before > 0 && r.Number >= before })
+	return out[:min(limit, len(out))], nil
+}
+
+func (j *fakeJudges) find(n uint64) (web.RulingView, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if n < 1 || n > uint64(len(j.made)) {
+		return web.RulingView{}, fmt.Errorf("fake: %w", web.ErrNoRuling)
+	}
+	return j.made[n-1], nil
+}
+
+func (j *fakeJudges) Entry(n uint64) ([]byte, error) {
+	r, err := j.find(n)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string]any{"number": r.Number, "ruling": r.Title})
+}
+
+func (j *fakeJudges) Picture(n uint64) ([]byte, string, error) {
+	_, err := j.find(n)
+	return []byte("\x89PNG"), "image/png", err
+}
+
+func (j *fakeJudges) Export(w io.Writer, n uint64) error {
+	r, err := j.find(n)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(w, "<!doctype html><title>%s</title>", r.Title)
+	return err
+}
+
+func (j *fakeJudges) ExportAll(w io.Writer) error {
+	if len(j.made) == 0 {
+		return errors.New("fake: nothing was ruled")
+	}
+	_, err := io.WriteString(w, "PK")
+	return err
+}
+
+// withRock puts an asteroid on the line from A1 to B1, and measures anew.
+func withRock(v *web.View) {
+	v.Located.Scene.Obstacles = []engine.Obstacle{{ID: "rock1", Kind: "asteroid", Outline: square(305, 380, 25), Sigma: 0.2}}
+	v.ObstaclesWatched = true
+	result, err := engine.Measure(&v.Located.Scene, engine.Options{})
+	if err != nil {
+		panic(err)
+	}
+	v.Result = result
+}

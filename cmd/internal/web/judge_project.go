@@ -1,0 +1,169 @@
+package web
+
+import (
+	"math"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// heldProjector draws what lies on the table into the held picture, through the calibration
+// that the picture was measured with: a straight line on the table is bent by the lens,
+// so that long ones are projected in pieces.
+type heldProjector struct{ h *HeldView }
+
+// pieceMost is the length of the pieces. The lens bends a piece of this length by less
+// than 0.02 px at the edge of a 4K picture of a mat.
+const pieceMost = 10 * geom.Millimeter
+
+// path returns where a line from point to point lies in the picture at a height over
+// the mat; nothing where part of it is out of the camera's sight.
+func (p heldProjector) path(points []geom.Point, closed bool, z geom.Length) [][2]float64 {
+	out := [][2]float64{}
+	if len(points) == 0 {
+		return out
+	}
+	all := points
+	if closed {
+		all = append(append([]geom.Point{}, points...), points[0])
+	}
+	add := func(q geom.Point) bool {
+		px, ok := p.pixel(q, z)
+		if ok {
+			out = append(out, [2]float64{round(px.X), round(px.Y)})
+		}
+		return ok
+	}
+	if !add(all[0]) {
+		return [][2]float64{}
+	}
+	for i := 1; i < len(all); i++ {
+		a, b := all[i-1], all[i]
+		n := int(math.Ceil(a.Distance(b).Millimeters() / pieceMost.Millimeters()))
+		for k := 1; k <= n; k++ {
+			t := float64(k) / float64(n)
+			if !add(geom.Point{X: a.X + t*(b.X-a.X), Y: a.Y + t*(b.Y-a.Y)}) {
+				return [][2]float64{}
+			}
+		}
+	}
+	return out
+}
+
+// pixel returns where a point at a height over the mat lies in the picture. Where the
+// mat's own height was measured, it stands on that.
+func (p heldProjector) pixel(q geom.Point, z geom.Length) (geom.Pixel, bool) {
+	if p.h.Table.Intrinsics.Width == 0 {
+		return geom.Pixel{}, false
+	}
+	return p.h.Table.PixelOf(q, z+p.h.Table.Surface.Height(q))
+}
+
+func (p heldProjector) shape(kind, id string, closed bool, points []geom.Point, z geom.Length) outlineJSON {
+	s := outlineJSON{Kind: kind, ID: id, Closed: closed, MM: [][2]float64{}, Px: p.path(points, closed, z)}
+	for _, q := range points {
+		s.MM = append(s.MM, pointOf(q))
+	}
+	return s
+}
+
+// ship draws a base's outline, its nose and each of its sides, at the height of its top.
+func (p heldProjector) ship(s *engine.Ship, profile *engine.Profile, read []vision.Side) []outlineJSON {
+	w, l := profile.Size(s.Base)
+	x, y := float64(w)/2, float64(l)/2
+	var c [4]geom.Point // front left, front right, rear right, rear left
+	for i, q := range [4]geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}} {
+		c[i] = s.Pose.Transform(q)
+	}
+	base := p.shape("base", s.ID, true, c[:], vision.BaseTop)
+	base.Player = s.Player
+	nose := p.shape("nose", s.ID, true, []geom.Point{
+		s.Pose.Transform(geom.Point{Y: y - 2}), s.Pose.Transform(geom.Point{X: 5, Y: y - 9}), s.Pose.Transform(geom.Point{X: -5, Y: y - 9}),
+	}, vision.BaseTop)
+	nose.Player = s.Player
+	out := []outlineJSON{base, nose}
+	for i, side := range [4]vision.Side{vision.Front, vision.RightSide, vision.Rear, vision.LeftSide} {
+		j := p.shape("side", s.ID, false, []geom.Point{c[i], c[(i+1)%4]}, vision.BaseTop)
+		j.State = "unread"
+		for _, r := range read {
+			if r == side {
+				j.State = "read"
+			}
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+// arcReach is how far an arc's edges are drawn from the middle of the base: a little
+// beyond range 3 of the largest.
+const arcReach = 350.0
+
+// arc draws the edges of an arc of a ship, from its apex.
+func (p heldProjector) arc(s *engine.Ship, profile *engine.Profile, rules engine.Rules, a engine.Arc) []outlineJSON {
+	half := float64(profile.HalfAngle(rules, s.Base))
+	ray := func(angle float64) [2]geom.Point {
+		sin, cos := math.Sincos(angle)
+		return [2]geom.Point{{}, {X: arcReach * sin, Y: arcReach * cos}}
+	}
+	if a == engine.ArcTurret || a == engine.ArcMobile || a == engine.ArcDoubleTurret {
+		a = pointed(s.Turret, a == engine.ArcDoubleTurret)
+	}
+	var edges [][2]geom.Point
+	b := float64(profile.Bullseye) / 2
+	switch a {
+	case engine.ArcFront:
+		edges = [][2]geom.Point{ray(-half), ray(half)}
+	case engine.ArcRear, engine.ArcRearAux:
+		edges = [][2]geom.Point{ray(math.Pi - half), ray(math.Pi + half)}
+	case engine.ArcLeft:
+		edges = [][2]geom.Point{ray(-half), ray(half - math.Pi)}
+	case engine.ArcRight:
+		edges = [][2]geom.Point{ray(half), ray(math.Pi - half)}
+	case engine.ArcFullFront, engine.ArcFullRear, engine.ArcFullFront180:
+		edges = [][2]geom.Point{ray(-math.Pi / 2), ray(math.Pi / 2)}
+	case engine.ArcBullseye:
+		edges = [][2]geom.Point{{{X: -b}, {X: -b, Y: arcReach}}, {{X: b}, {X: b, Y: arcReach}}}
+	}
+	var out []outlineJSON
+	for _, e := range edges {
+		out = append(out, p.shape("arc", a.String(), false, []geom.Point{s.Pose.Transform(e[0]), s.Pose.Transform(e[1])}, vision.BaseTop))
+	}
+	return out
+}
+
+// pointed is the arc that a turret's indicator points into.
+func pointed(side string, opposite bool) engine.Arc {
+	arcs := map[string][2]engine.Arc{
+		"front": {engine.ArcFront, engine.ArcRear}, "rear": {engine.ArcRear, engine.ArcFront},
+		"left": {engine.ArcLeft, engine.ArcRight}, "right": {engine.ArcRight, engine.ArcLeft},
+	}[side]
+	if opposite {
+		return arcs[1]
+	}
+	return arcs[0]
+}
+
+// lines draws the measuring lines of each verdict, and the band between two of them.
+func (p heldProjector) lines(v *View) (out []outlineJSON) {
+	if v.Pair == nil {
+		return nil
+	}
+	draw := func(key string, lines []engine.Line) {
+		if len(lines) == 2 {
+			a, b := lines[0], lines[1]
+			out = append(out, p.shape("band", key, true, []geom.Point{a[0], a[1], b[1], b[0]}, vision.BaseTop))
+		}
+		for _, l := range lines {
+			out = append(out, p.shape("line", key, false, l[:], vision.BaseTop))
+		}
+	}
+	draw("range", v.Pair.Range.Lines)
+	for i := range v.Pair.Arcs {
+		if at := v.Pair.Arcs[i].Attack; at != nil {
+			draw(v.Pair.Arcs[i].Arc.String()+"_attack", at.Lines)
+		}
+	}
+	return out
+}

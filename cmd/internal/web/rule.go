@@ -1,0 +1,544 @@
+package web
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"sightline/engine"
+)
+
+// Rulings is the judges' record.
+type Rulings interface {
+	// Rule records a ruling on what is held and makes it the last one. The errors that
+	// people can do something about are a *RuleProblem.
+	Rule(RuleRequest) (RulingView, error)
+	// List returns at most limit rulings, newest first, with numbers below before (0: all).
+	List(before uint64, limit int) ([]RulingView, error)
+	// Entry returns an entry as the log keeps it, JSON.
+	Entry(number uint64) ([]byte, error)
+	// Picture returns an entry's picture for people, and its media type.
+	Picture(number uint64) (data []byte, mediaType string, err error)
+	// Export writes an entry as one HTML file that needs nothing else.
+	Export(w io.Writer, number uint64) error
+	// ExportAll writes the whole log as a zip.
+	ExportAll(w io.Writer) error
+}
+
+// ErrNoRuling is in every error about an entry that is not there.
+var ErrNoRuling = errors.New("there is no such ruling")
+
+// RuleProblem is why a ruling was not made, for people.
+type RuleProblem struct {
+	Status int // of HTTP: 400 what makes no sense, 409 what is overtaken, 507 what could not be written
+	Text   string
+}
+
+// Error implements error.
+func (p *RuleProblem) Error() string { return p.Text }
+
+// Ruled is what a judge rules otherwise; "" leaves what was measured.
+type Ruled struct {
+	Range      string // "0", "1", "2", "3", "beyond"
+	InArc      string // "yes", "no"
+	Obstructed string // "yes", "no", "choose": the attacker may choose a clear line
+}
+
+// RuleRequest is a judge's ruling as it comes in.
+type RuleRequest struct {
+	Held  uint64 // the number of the held view that the judge saw
+	After uint64 // the last ruling that the judge knew of; 0: none
+	Choice
+	Overrule bool
+	Ruled    Ruled  // with Overrule
+	Reason   string // needed with Overrule
+	Question string
+	AskedBy  string
+	Judge    string
+}
+
+// Sizes that keep one bad client from harming the others. The texts together are far
+// below what an entry of the log may hold.
+const (
+	ruleBodyMost = 16 << 10
+	textMost     = 2000 // characters of a reason or a question
+	whoMost      = 80   // characters of a name
+	listMost     = 200
+)
+
+// ruleRoutes adds the addresses of the judges' record.
+func (s *Server) ruleRoutes(mux *router) {
+	mux.Handle("GET /judge", s.allow(Nobody, s.judgePage))
+	mux.Handle("GET /api/held", s.allow(Judge, s.held))
+	mux.Handle("GET /api/held.png", s.allow(Judge, s.heldPicture))
+	if s.o.Freeze == nil || s.o.AskJudge == nil {
+		return
+	}
+	mux.Handle("POST /api/freeze", s.allow(Player, s.freeze))
+	mux.Handle("POST /api/ask-judge", s.allow(Player, s.askJudge))
+	if s.o.Rulings == nil {
+		return
+	}
+	mux.Handle("POST /api/rulings", s.allow(Judge, s.rule))
+	mux.Handle("GET /api/rulings", s.allow(Player, s.rulings))
+	mux.Handle("GET /api/rulings/{n}", s.allow(Player, s.rulingEntry))
+	mux.Handle("GET /api/rulings/{n}/picture", s.allow(Player, s.rulingPicture))
+	mux.Handle("GET /api/rulings/{n}/export.html", s.allow(Player, s.rulingExport))
+	mux.Handle("GET /api/rulings.zip", s.allow(Judge, s.rulingsZip))
+}
+
+func (s *Server) judgePage(w http.ResponseWriter, r *http.Request) {
+	http.ServeFileFS(w, r, static, "static/judge.html")
+}
+
+// readJSON reads one JSON object and nothing after it; problem is a sentence for people.
+func readJSON(body io.Reader, into any, example string) (problem string) {
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return fmt.Sprintf("The request is longer than %d bytes.", large.Limit)
+		}
+		return fmt.Sprintf("The request must be JSON such as %s: %v.", example, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return "The request must be one JSON object and nothing after it."
+	}
+	return ""
+}
+
+// freeze holds the picture and the answers, or lets them go: {"hold":true}.
+func (s *Server) freeze(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Hold *bool `json:"hold"`
+	}
+	if problem := readJSON(http.MaxBytesReader(w, r.Body, bodyMost), &in, `{"hold":true}`); problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
+		return
+	}
+	if in.Hold == nil {
+		http.Error(w, "hold is missing: true holds the picture and the answers, false lets them go.", http.StatusBadRequest)
+		return
+	}
+	s.o.Freeze(*in.Hold)
+	s.answerHeld(w, *in.Hold)
+}
+
+// askJudge holds what is seen and calls a judge: {"by":"player 2"}.
+func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		By string `json:"by"`
+	}
+	if problem := readJSON(http.MaxBytesReader(w, r.Body, bodyMost), &in, `{"by":"player 2"}`); problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
+		return
+	}
+	if problem := checkText("by", in.By, whoMost); problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
+		return
+	}
+	who := strings.TrimSpace(in.By)
+	if who == "" {
+		who = s.session(r).Name
+	}
+	if who == "" {
+		who = "the table"
+	}
+	s.o.AskJudge(who)
+	s.answerHeld(w, true)
+}
+
+// answerHeld answers with what is held now, or says why nothing is though it was wanted.
+func (s *Server) answerHeld(w http.ResponseWriter, wanted bool) {
+	v := s.o.Hub.Newest()
+	if wanted && v.Hold == nil {
+		http.Error(w, "Nothing can be held now: "+lowerFirst(v.Health.Title)+".", http.StatusConflict)
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"held": heldOf(v.Hold)})
+}
+
+// ruleJSON is a ruling as the page sends it.
+type ruleJSON struct {
+	Held     uint64 `json:"held"`
+	After    uint64 `json:"after"`
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Arc      string `json:"arc"`
+	Decision string `json:"decision"` // as_measured, overruled
+	Ruled    struct {
+		Range      string `json:"range"`
+		InArc      string `json:"in_arc"`
+		Obstructed string `json:"obstructed"`
+	} `json:"ruled"`
+	Reason   string `json:"reason"`
+	Question string `json:"question"`
+	AskedBy  string `json:"asked_by"`
+	Judge    string `json:"judge"`
+}
+
+// readRule reads a ruling; problem is a sentence for people.
+func readRule(body io.Reader) (out RuleRequest, problem string) {
+	var in ruleJSON
+	if problem = readJSON(body, &in, `{"held":1,"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`); problem != "" {
+		return out, problem
+	}
+	arc, err := engine.ParseArc(in.Arc)
+	switch {
+	case in.Held == 0:
+		return out, "held is missing: the number of what was held when it was judged."
+	case err != nil:
+		return out, fmt.Sprintf("There is no arc %q.", in.Arc)
+	case in.Decision != "as_measured" && in.Decision != "overruled":
+		return out, fmt.Sprintf("The decision must be as_measured or overruled, got %q.", in.Decision)
+	}
+	for _, t := range []struct {
+		name, text string
+		most       int
+	}{{"reason", in.Reason, textMost}, {"question", in.Question, textMost}, {"asked_by", in.AskedBy, whoMost}, {"judge", in.Judge, whoMost}, {"from", in.From, whoMost}, {"to", in.To, whoMost}} {
+		if problem := checkText(t.name, t.text, t.most); problem != "" {
+			return out, problem
+		}
+	}
+	return RuleRequest{
+		Held: in.Held, After: in.After, Choice: Choice{From: in.From, To: in.To, Arc: arc}, Overrule: in.Decision == "overruled",
+		Ruled: Ruled(in.Ruled), Reason: strings.TrimSpace(in.Reason), Question: strings.TrimSpace(in.Question),
+		AskedBy: strings.TrimSpace(in.AskedBy), Judge: strings.TrimSpace(in.Judge),
+	}, ""
+}
+
+// checkText refuses a text that no record should hold; the answer is a sentence.
+func checkText(name, text string, most int) string {
+	switch {
+	case !utf8.ValidString(text):
+		return fmt.Sprintf("%s is not UTF-8.", name)
+	case utf8.RuneCountInString(text) > most:
+		return fmt.Sprintf("%s has %d characters; at most %d fit.", name, utf8.RuneCountInString(text), most)
+	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }):
+		return fmt.Sprintf("%s must not hold control characters.", name)
+	}
+	return ""
+}
+
+// rule records a ruling on what is held.
+func (s *Server) rule(w http.ResponseWriter, r *http.Request) {
+	request, problem := readRule(http.MaxBytesReader(w, r.Body, ruleBodyMost))
+	if problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
+		return
+	}
+	if request.Judge == "" {
+		request.Judge = s.session(r).Name
+	}
+	ruling, err := s.o.Rulings.Rule(request)
+	if err != nil {
+		ruleError(w, err)
+		return
+	}
+	w.Header().Set("Location", fmt.Sprintf("/api/rulings/%d", ruling.Number))
+	writeJSON(w, http.StatusCreated, rulingOf(&ruling))
+}
+
+// ruleError says what went wrong with the record.
+func ruleError(w http.ResponseWriter, err error) {
+	var problem *RuleProblem
+	switch {
+	case errors.As(err, &problem):
+		http.Error(w, problem.Text, problem.Status)
+	case errors.Is(err, ErrNoRuling):
+		http.Error(w, "There is no such ruling.", http.StatusNotFound)
+	default:
+		http.Error(w, "The record of rulings cannot be used: "+err.Error()+".", http.StatusInternalServerError)
+	}
+}
+
+// rulings lists the rulings, newest first.
+func (s *Server) rulings(w http.ResponseWriter, r *http.Request) {
+	before, limit := uint64(0), listMost
+	for _, q := range []struct {
+		name string
+		set  func(uint64)
+	}{{"before", func(n uint64) { before = n }}, {"limit", func(n uint64) { limit = int(min(n, listMost)) }}} {
+		text := r.URL.Query().Get(q.name)
+		if text == "" {
+			continue
+		}
+		n, err := strconv.ParseUint(text, 10, 53)
+		if err != nil || n == 0 {
+			http.Error(w, fmt.Sprintf("%s must be a whole number from 1, got %q.", q.name, text), http.StatusBadRequest)
+			return
+		}
+		q.set(n)
+	}
+	list, err := s.o.Rulings.List(before, limit)
+	if err != nil {
+		ruleError(w, err)
+		return
+	}
+	out := []*rulingJSON{}
+	for i := range list {
+		out = append(out, rulingOf(&list[i]))
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"version": 1, "rulings": out})
+}
+
+// entryNumber reads the number in the address; false: it has answered that there is none.
+func entryNumber(w http.ResponseWriter, r *http.Request) (uint64, bool) {
+	n, err := strconv.ParseUint(r.PathValue("n"), 10, 53)
+	if err != nil || n == 0 {
+		http.Error(w, "A ruling has a whole number from 1.", http.StatusNotFound)
+		return 0, false
+	}
+	return n, true
+}
+
+func (s *Server) rulingEntry(w http.ResponseWriter, r *http.Request) {
+	n, ok := entryNumber(w, r)
+	if !ok {
+		return
+	}
+	data, err := s.o.Rulings.Entry(n)
+	if err != nil {
+		ruleError(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_, _ = w.Write(data)
+}
+
+func (s *Server) rulingPicture(w http.ResponseWriter, r *http.Request) {
+	n, ok := entryNumber(w, r)
+	if !ok {
+		return
+	}
+	data, mediaType, err := s.o.Rulings.Picture(n)
+	if err != nil {
+		ruleError(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", mediaType)
+	_, _ = w.Write(data)
+}
+
+// rulingExport gives an entry out as a file to keep. It is never shown as a page of
+// this server: what is in it came from people.
+func (s *Server) rulingExport(w http.ResponseWriter, r *http.Request) {
+	n, ok := entryNumber(w, r)
+	if !ok {
+		return
+	}
+	begun := &lateHeader{w: w, start: func() {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="ruling-%d.html"`, n))
+	}}
+	if err := s.o.Rulings.Export(begun, n); err != nil && !begun.started {
+		ruleError(w, err)
+	} else if err != nil {
+		panic(http.ErrAbortHandler) // so that nobody keeps half a file for a whole one
+	}
+}
+
+func (s *Server) rulingsZip(w http.ResponseWriter, _ *http.Request) {
+	begun := &lateHeader{w: w, start: func() {
+		w.Header().Set("Content-Type", "application/zip")
+		w.Header().Set("Content-Disposition", `attachment; filename="rulings.zip"`)
+	}, each: http.NewResponseController(w), s: s}
+	if err := s.o.Rulings.ExportAll(begun); err != nil && !begun.started {
+		ruleError(w, err)
+	} else if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// lateHeader writes to a client and sets the headers with the first byte, so that an
+// error before it can still be said.
+type lateHeader struct {
+	w       io.Writer
+	start   func()
+	started bool
+	each    *http.ResponseController // with it each write has its own time: a log may be long
+	s       *Server
+}
+
+// Write implements io.Writer.
+func (l *lateHeader) Write(p []byte) (int, error) {
+	if !l.started {
+		l.start()
+		l.started = true
+	}
+	if l.each != nil {
+		if err := l.each.SetWriteDeadline(l.s.o.Now().Add(writeWithin)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+			return 0, err
+		}
+	}
+	return l.w.Write(p)
+}
+
+// NewRuling words a ruling on what is held, or says as a *RuleProblem why it is none.
+// Number, time and hashes are for whoever records it.
+func NewRuling(h *HeldView, r RuleRequest) (RulingView, error) {
+	v := h.view(r.Choice)
+	if err := checkRule(h, &v, &r); err != nil {
+		return RulingView{}, err
+	}
+	measured := measuredTitle(&v)
+	out := RulingView{
+		Held: h.Number, From: r.From, To: r.To, Arc: r.Arc, Title: measured, Measured: measured, Lines: rulingLines(&v),
+		Overruled: r.Overrule, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy, Judge: r.Judge, CalibrationHash: h.Register.Hash,
+	}
+	how := "as measured"
+	if r.Overrule {
+		out.Title = ruledTitle(&v, r.Ruled)
+		how = "against what was measured (" + lowerFirst(measured) + ")"
+	}
+	out.Text = fmt.Sprintf("%s to %s: %s; ruled %s", r.From, r.To, lowerFirst(out.Title), how)
+	if r.Judge != "" {
+		out.Text += " by " + r.Judge
+	}
+	out.Text += "."
+	if r.Reason != "" {
+		out.Text += " Reason: " + r.Reason
+	}
+	return out, nil
+}
+
+// checkRule says what is wrong with a ruling; nil: nothing.
+func checkRule(h *HeldView, v *View, r *RuleRequest) error {
+	bad := func(format string, a ...any) error {
+		return &RuleProblem{http.StatusBadRequest, fmt.Sprintf(format, a...)}
+	}
+	for _, id := range []string{r.From, r.To} {
+		if id == "" {
+			return bad("Choose an attacker and a target first.")
+		}
+		if !h.has(id) {
+			return bad("%s is not in the held picture.", id)
+		}
+	}
+	if r.From == r.To {
+		return bad("Attacker and target must be two ships, got %s twice.", r.From)
+	}
+	if _, ok := v.ArcOf(); !ok && v.Pair != nil {
+		return bad("%s has no %s arc.", r.From, strings.ReplaceAll(r.Arc.String(), "_", " "))
+	}
+	if !r.Overrule {
+		switch {
+		case v.Pair == nil:
+			return bad("Nothing was measured that could be confirmed: %s. Say what you rule, and why.", v.Reason)
+		case r.Ruled != (Ruled{}):
+			return bad("A ruling as measured rules nothing else.")
+		}
+		return nil
+	}
+	for _, f := range []struct {
+		name, value string
+		allowed     []string
+	}{
+		{"The range", r.Ruled.Range, []string{"", "0", "1", "2", "3", "beyond"}},
+		{"The arc", r.Ruled.InArc, []string{"", "yes", "no"}},
+		{"The obstruction", r.Ruled.Obstructed, []string{"", "yes", "no", "choose"}},
+	} {
+		if !slices.Contains(f.allowed, f.value) {
+			return bad("%s cannot be ruled to be %q.", f.name, f.value)
+		}
+	}
+	switch {
+	case r.Ruled.Range == "0" && v.Located.Scene.Rules == engine.Rules1e:
+		return bad("The first edition has no range 0: contact is range 1.")
+	case r.Ruled == (Ruled{}):
+		return bad("Say what you rule: the range, the arc or the obstruction.")
+	case r.Reason == "":
+		return bad("A ruling against what was measured needs a reason.")
+	case v.Pair != nil && ruledTitle(v, r.Ruled) == measuredTitle(v):
+		return bad("That is what was measured: confirm it instead.")
+	}
+	return nil
+}
+
+// rulingLines are the lines that a ruling rests on: of the attack, where there is one.
+func rulingLines(v *View) []engine.Line {
+	if v.Pair == nil {
+		return nil
+	}
+	if a, ok := v.ArcOf(); ok && a.Attack != nil {
+		return slices.Clone(a.Attack.Lines)
+	}
+	return slices.Clone(v.Pair.Range.Lines)
+}
+
+// measuredTitle says in a few words what was measured of the chosen pair.
+func measuredTitle(v *View) string {
+	if v.Pair == nil {
+		return "No answer: " + v.Reason
+	}
+	w := words(v)
+	return w.Title + attackDiffers(v) + ", " + w.InArc + ", " + w.Obstruction
+}
+
+// attackDiffers names the attack range where it is not the range.
+func attackDiffers(v *View) string {
+	a, ok := v.ArcOf()
+	if !ok || a.Attack == nil || rangeTitle(a.Attack.RangeVerdict) == rangeTitle(v.Pair.Range) {
+		return ""
+	}
+	return " (attack: " + lowerFirst(rangeTitle(a.Attack.RangeVerdict)) + ")"
+}
+
+// ruledTitle says in a few words what holds by a ruling; what it leaves open is as measured.
+func ruledTitle(v *View, r Ruled) string {
+	var parts []string
+	if v.Pair != nil {
+		w := words(v)
+		parts = []string{w.Title + attackDiffers(v), w.InArc, w.Obstruction}
+	} else {
+		parts = make([]string, 3)
+	}
+	switch r.Range {
+	case "":
+	case "0":
+		parts[0] = "Contact (range 0)"
+	case "beyond":
+		parts[0] = "Beyond range 3"
+	default:
+		parts[0] = "Range " + r.Range
+	}
+	arc := strings.ReplaceAll(v.Choice.Arc.String(), "_", " ")
+	switch r.InArc {
+	case "yes":
+		parts[1] = "in the " + arc + " arc"
+	case "no":
+		parts[1] = "not in the " + arc + " arc"
+	}
+	switch r.Obstructed {
+	case "yes":
+		parts[2] = "obstructed"
+	case "no":
+		parts[2] = "not obstructed"
+	case "choose":
+		parts[2] = "the attacker may choose a clear line"
+	}
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	return upperFirst(strings.Join(parts, ", "))
+}
+
+func lowerFirst(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
+// ErrHeldChanged is why nothing is ruled on what a judge no longer sees.
+var ErrHeldChanged = &RuleProblem{http.StatusConflict, "What you judged is no longer held: somebody let it go or froze another picture. Nothing was recorded. Look at what is held now and rule on that."}
+
+// RuledMeanwhile is why nothing is ruled by a judge who does not know the last ruling.
+func RuledMeanwhile(last *RulingView) *RuleProblem {
+	return &RuleProblem{http.StatusConflict, fmt.Sprintf("There is a ruling that you had not seen, number %d: %s Nothing of yours was recorded. Rule again if you still must.", last.Number, last.Text)}
+}
