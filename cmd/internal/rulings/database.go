@@ -44,7 +44,7 @@ const schema = `
 CREATE TABLE entries (
 	number   INTEGER PRIMARY KEY CHECK (number > 0),
 	record   TEXT NOT NULL,
-	hash     TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
+	hash     TEXT NOT NULL CHECK (length(hash) = 64),
 	at       TEXT GENERATED ALWAYS AS (json_extract(record, '$.at')) VIRTUAL,
 	from_id  TEXT GENERATED ALWAYS AS (json_extract(record, '$.from')) VIRTUAL,
 	to_id    TEXT GENERATED ALWAYS AS (json_extract(record, '$.to')) VIRTUAL,
@@ -55,6 +55,8 @@ CREATE TABLE entries (
 ) STRICT;
 CREATE TRIGGER entries_next BEFORE INSERT ON entries
 	WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM entries)
+		OR json_extract(NEW.record, '$.number') IS NOT NEW.number
+		OR NEW.number > 1 AND json_extract(NEW.record, '$.previous') IS NOT (SELECT hash FROM entries ORDER BY number DESC LIMIT 1)
 	BEGIN SELECT raise(ABORT, 'rulings are append-only: an entry can only be the next one'); END;
 CREATE TRIGGER entries_no_update BEFORE UPDATE ON entries
 	BEGIN SELECT raise(ABORT, 'rulings are append-only: an entry cannot be changed'); END;

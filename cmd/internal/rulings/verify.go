@@ -1,0 +1,300 @@
+package rulings
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strings"
+)
+
+// Finding is one thing that is not as it was recorded.
+type Finding struct {
+	Entry    int64  `json:"entry"` // 0: it belongs to none
+	What     string `json:"what"`  // "own hash", "frame files/3f/3f9a….png", "database"
+	Expected string `json:"expected"`
+	Found    string `json:"found"`
+}
+
+// String says the finding in one line.
+func (f Finding) String() string {
+	at := "the log"
+	if f.Entry > 0 {
+		at = fmt.Sprintf("entry %d", f.Entry)
+	}
+	return fmt.Sprintf("%s: %s: expected %s, found %s", at, f.What, f.Expected, f.Found)
+}
+
+// Report is what verifying a log found.
+type Report struct {
+	Entries  int64     `json:"entries"`
+	Files    int       `json:"files"`  // whole, each counted once
+	Pruned   int       `json:"pruned"` // pictures that were removed for their age
+	Head     Head      `json:"head"`
+	Findings []Finding `json:"findings"` // none: nothing was changed
+
+	// Notes are no faults: files that no entry names, such as those of a ruling that
+	// was cut off before it was recorded.
+	Notes []string `json:"notes"`
+}
+
+// OK reports whether nothing was found.
+func (r *Report) OK() bool { return len(r.Findings) == 0 }
+
+// Verify checks the whole log: SQLite's own integrity, the schema, each entry's
+// number, form, hash and the hash of the one before, and that every file is there and
+// holds what it held. known are heads that were written down elsewhere: without one,
+// nothing shows that entries were cut off at the end.
+//
+// An error means that it could not be checked; what was changed is in the report.
+func (l *Log) Verify(ctx context.Context, known ...Head) (Report, error) {
+	r := Report{Findings: []Finding{}, Notes: []string{}}
+	db, err := l.reader()
+	if err != nil {
+		return r, err
+	}
+	v := verifier{log: l, db: db, report: &r, known: known, seen: map[string]string{}}
+	if db != nil {
+		if err := v.verify(ctx); err != nil {
+			return r, fmt.Errorf("rulings: verify %s: %w", l.dir, err)
+		}
+	}
+	for _, h := range v.known {
+		if h.Number > r.Head.Number {
+			r.add(h.Number, "entry", h.Hash, fmt.Sprintf("nothing: the log ends with entry %d", r.Head.Number))
+		}
+	}
+	return r, nil
+}
+
+func (r *Report) add(entry int64, what, expected, found string) {
+	r.Findings = append(r.Findings, Finding{entry, what, expected, found})
+}
+
+// verifier is one verification.
+type verifier struct {
+	log    *Log
+	db     *sql.DB
+	report *Report
+	known  []Head
+	pruned map[string]string // when, by hash
+	seen   map[string]string // files that were read: what was found instead, or ""
+}
+
+func (v *verifier) verify(ctx context.Context) error {
+	if err := v.database(ctx); err != nil {
+		return err
+	}
+	if err := v.readPruned(ctx); err != nil {
+		v.report.add(0, "database, table pruned", "readable", err.Error())
+	}
+	last := Head{Hash: Genesis}
+	err := eachEntry(ctx, v.db, func(e Entry) error {
+		v.entry(&e, last)
+		last = Head{e.Number, e.Hash}
+		return ctx.Err()
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		v.report.add(last.Number+1, "entry", "readable", err.Error())
+	}
+	if last.Number > 0 {
+		v.report.Head = last
+	}
+	v.strays()
+	return nil
+}
+
+// database asks SQLite for its own opinion, and checks that what makes the log
+// append-only is still there.
+func (v *verifier) database(ctx context.Context) error {
+	rows, err := v.db.QueryContext(ctx, "PRAGMA integrity_check(20)")
+	if err == nil {
+		defer rows.Close()
+		for rows.Next() {
+			var text string
+			if err = rows.Scan(&text); err != nil {
+				break
+			}
+			if text != "ok" {
+				v.report.add(0, "database", "ok", text)
+			}
+		}
+		err = errors.Join(err, rows.Err())
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		v.report.add(0, "database", "ok", err.Error())
+	}
+	return v.schema(ctx)
+}
+
+// schema compares what the database declares with what a new one would.
+func (v *verifier) schema(ctx context.Context) error {
+	fresh, err := openDB(":memory:", "memory", 1)
+	if err != nil {
+		return err
+	}
+	defer fresh.Close()
+	if _, err := fresh.ExecContext(ctx, schema); err != nil {
+		return err
+	}
+	want, err := declared(ctx, fresh)
+	if err != nil {
+		return err
+	}
+	got, err := declared(ctx, v.db)
+	if err != nil {
+		v.report.add(0, "database, schema", "readable", err.Error())
+	}
+	for name, text := range want {
+		if got[name] != text {
+			v.report.add(0, "database, "+name, "as the program made it", words(got[name], "nothing of that name"))
+		}
+	}
+	for name, text := range got {
+		if want[name] == "" {
+			v.report.add(0, "database, "+name, "nothing of that name", text)
+		}
+	}
+	return nil
+}
+
+func words(text, otherwise string) string {
+	if text == "" {
+		return otherwise
+	}
+	return strings.Join(strings.Fields(text), " ")
+}
+
+func declared(ctx context.Context, db *sql.DB) (map[string]string, error) {
+	rows, err := db.QueryContext(ctx, "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_schema WHERE sql IS NOT NULL")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	out := map[string]string{}
+	for rows.Next() {
+		var name, text string
+		if err := rows.Scan(&name, &text); err != nil {
+			return out, err
+		}
+		out[name] = text
+	}
+	return out, rows.Err()
+}
+
+func (v *verifier) readPruned(ctx context.Context) error {
+	v.pruned = map[string]string{}
+	rows, err := v.db.QueryContext(ctx, "SELECT sha256, at FROM pruned")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var hash, at string
+		if err := rows.Scan(&hash, &at); err != nil {
+			return err
+		}
+		v.pruned[hash] = at
+	}
+	return rows.Err()
+}
+
+// entry checks one entry against the one before it.
+func (v *verifier) entry(e *Entry, last Head) {
+	r := v.report
+	r.Entries++
+	for n := last.Number + 1; n < e.Number; n++ {
+		if n-last.Number > 20 {
+			r.add(n, "entries from here on", "there", fmt.Sprintf("missing up to %d", e.Number-1))
+			break
+		}
+		r.add(n, "entry", "there", "missing")
+	}
+	if actual := hashOf(e.raw); actual != e.Hash {
+		r.add(e.Number, "own hash", e.Hash, actual+" of what stands there")
+	}
+	if record, err := ParseRecord(e.raw); err != nil {
+		r.add(e.Number, "record", "one in canonical form", err.Error())
+	} else if record.Number != e.Number {
+		r.add(e.Number, "number in the record", fmt.Sprint(e.Number), fmt.Sprint(record.Number))
+	}
+	if last.Number == e.Number-1 && e.Previous != last.Hash {
+		r.add(e.Number, "hash of the entry before", last.Hash, words(e.Previous, "nothing"))
+	}
+	for _, h := range v.known {
+		if h.Number == e.Number && h.Hash != e.Hash {
+			r.add(e.Number, "hash that was written down elsewhere", h.Hash, e.Hash)
+		}
+	}
+	for _, f := range e.Files {
+		v.file(e.Number, f)
+	}
+}
+
+// file checks one file of an entry; each is read once.
+func (v *verifier) file(entry int64, f FileRef) {
+	if f.validate() != nil {
+		return // the record was reported
+	}
+	found, ok := v.seen[f.Path()]
+	if !ok {
+		found = v.read(f)
+		v.seen[f.Path()] = found
+	}
+	if found != "" {
+		v.report.add(entry, string(f.Role)+" "+f.Path(), "SHA-256 "+f.SHA256, found)
+	}
+}
+
+func (v *verifier) read(f FileRef) (found string) {
+	s := store{v.log.dir, v.log.disk}
+	switch _, other, err := s.get(f); {
+	case errors.Is(err, fs.ErrNotExist) && v.pruned[f.SHA256] != "" && f.Role.picture():
+		v.report.Pruned++
+		v.report.Notes = append(v.report.Notes, fmt.Sprintf("%s was pruned for its age on %s", f.Path(), v.pruned[f.SHA256]))
+		return ""
+	case errors.Is(err, fs.ErrNotExist):
+		return "no such file"
+	case err != nil:
+		return err.Error()
+	case other != "":
+		return "SHA-256 " + other
+	}
+	v.report.Files++
+	return ""
+}
+
+// strays notes the files that no entry names.
+func (v *verifier) strays() {
+	root := filepath.Join(v.log.dir, filesDir)
+	const most = 20
+	var names []string
+	filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return nil
+		}
+		rel, err := filepath.Rel(v.log.dir, path)
+		if err != nil {
+			return nil
+		}
+		if _, ok := v.seen[filepath.ToSlash(rel)]; !ok {
+			names = append(names, filepath.ToSlash(rel))
+		}
+		return nil
+	})
+	for i, name := range names {
+		if i == most {
+			v.report.Notes = append(v.report.Notes, fmt.Sprintf("and %d more files that no entry names", len(names)-most))
+			break
+		}
+		v.report.Notes = append(v.report.Notes, name+": no entry names it")
+	}
+}
