@@ -214,6 +214,41 @@ func (t *Tracker) See(l Located, place func(id string) Place) Tracked {
 	return out
 }
 
+// Rest takes a picture that shows what the one before showed, by another look than a
+// search (Steady): what is still was seen again where it stands. It is for tracks that
+// are all AtRest; the others' times do not go on.
+func (t *Tracker) Rest(at time.Time, seq uint64) Tracked {
+	t.last.Events = nil
+	if !at.After(t.last.Captured) {
+		return t.last
+	}
+	t.last.Captured, t.last.Seq = at, seq
+	t.last.Tracks = slices.Clone(t.last.Tracks) // readers may have the old ones
+	for i := range t.last.Tracks {
+		if k := &t.last.Tracks[i]; k.State == Still {
+			k.Captured = at
+			t.ships[k.Ship.ID].Captured = at
+		}
+	}
+	return t.last
+}
+
+// restFrames is how many pictures the mean of a pose must hold before it may be used
+// for pictures that are not searched.
+const restFrames = 3
+
+// AtRest reports whether time alone changes nothing in what is known of the ships: each
+// is still and its pose the mean of some pictures, or was lost from sight for good.
+func (t *Tracked) AtRest() bool {
+	for i := range t.Tracks {
+		k := &t.Tracks[i]
+		if k.State != Hidden && (k.State != Still || k.Frames < restFrames) {
+			return false
+		}
+	}
+	return true
+}
+
 // publish lists the tracks that are on the table, in the order of the ships' names.
 func (t *Tracker) publish(out *Tracked) {
 	for _, k := range t.ships {

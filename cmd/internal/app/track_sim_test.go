@@ -34,11 +34,11 @@ func TestAHandsMoveGivesNoFalseAnswer(t *testing.T) {
 		table = calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
 		o.Layout, o.Table, o.TableName = source.Layout(), &table, "truth"
 		o.Markers, o.Track = nil, vision.TrackMarkers
-		o.Tracking = vision.TrackerOptions{}
+		o.Tracking, o.NewSteady = vision.TrackerOptions{}, newSteady
 		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, vision.LocatorOptions{}) }
 		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	})
-	type figures struct{ pictures, answers, frozen, frozenOld, none, false int }
+	type figures struct{ pictures, same, answers, frozen, frozenOld, none, false int }
 	var sum figures
 	var slowest time.Duration
 	released := map[string]time.Time{} // when ships moved last that are not answered about yet
@@ -50,6 +50,9 @@ func TestAHandsMoveGivesNoFalseAnswer(t *testing.T) {
 		f, err := source.Next(t.Context())
 		require.NoError(t, err)
 		b.watcher.look(f)
+		if b.watcher.steady.Change().What == vision.Unchanged {
+			sum.same++
+		}
 		v := b.hub.Newest()
 		require.Equal(t, web.OK, v.Health.Code, "picture %d: %+v", n, v.Health)
 		truth, err := source.TruthAt(f.Seq)

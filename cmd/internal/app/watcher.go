@@ -47,13 +47,16 @@ type WatcherOptions struct {
 	Frames     Frames
 	Markers    vision.MarkerDetector // nil: no markers can be seen
 	NewLocator func(calibration.Table) (Locator, error)
-	Lens       func() (calibration.Intrinsics, bool) // the lens, once it is known
-	Table      *calibration.Table                    // from a file; nil: from the markers
-	TableName  string                                // names Table for people
-	TableFile  string                                // its path, for its verification; "": nobody verified it
-	LensName   string                                // names the lens file for people, with its integrity
-	Layout     calibration.Layout
-	Record     string // file for each registration, older ones are kept beside it; "": none
+	// NewSteady returns what tells that a picture need not be searched as it shows what
+	// the one before showed; nil: every picture is searched.
+	NewSteady func(calibration.Table) (*vision.Steady, error)
+	Lens      func() (calibration.Intrinsics, bool) // the lens, once it is known
+	Table     *calibration.Table                    // from a file; nil: from the markers
+	TableName string                                // names Table for people
+	TableFile string                                // its path, for its verification; "": nobody verified it
+	LensName  string                                // names the lens file for people, with its integrity
+	Layout    calibration.Layout
+	Record    string // file for each registration, older ones are kept beside it; "": none
 	// FrozenAfter is how long exactly the same picture may come from a camera, of which
 	// no two are; 0: for ever.
 	FrozenAfter time.Duration
@@ -91,7 +94,9 @@ type Watcher struct {
 	pictures  pictureCheck
 	tracker   *vision.Tracker
 	places    *vision.Places
-	size      image.Point // of the pictures
+	steady    *vision.Steady // nil: every picture is searched
+	measured  Rules          // that the last search was measured by
+	size      image.Point    // of the pictures
 
 	recordSeen fileStamp // of the verification that was read last
 	recordAt   time.Time // when its file was looked at last
@@ -211,8 +216,12 @@ func (w *Watcher) look(f vision.Frame) {
 		w.update(func() { w.frame, w.frameAt = f, at })
 		return
 	}
-	w.prepare(f)
+	w.begin(f)
 	w.renewVerified()
+	if w.rests(f, at) {
+		return
+	}
+	w.prepare(f)
 	if w.locator == nil {
 		w.update(func() { w.frame, w.frameAt = f, at })
 		return
@@ -229,6 +238,7 @@ func (w *Watcher) look(f vision.Frame) {
 	rules := w.rules()
 	located.Scene.Rules, located.Scene.Profile = rules.Edition, rules.Profile
 	tracked := w.follow(f.Gray, located)
+	w.searched(f.Gray, at, &tracked, rules)
 	standing := tracked.Standing()
 	result, err := engine.Measure(&standing, engine.Options{Sigmas: rules.Sigmas})
 	w.update(func() {
@@ -261,6 +271,7 @@ func (w *Watcher) follow(g *image.Gray, located vision.Located) vision.Tracked {
 func (w *Watcher) forget() {
 	w.tracker.Reset()
 	w.places.Reset()
+	w.steady = nil
 }
 
 // widen adds to the ships' uncertainty what the markers in view leave open: a motion
@@ -279,15 +290,19 @@ func (w *Watcher) widen(s *engine.Scene) {
 	}
 }
 
+// begin takes what is new with a picture but not what it shows of the table.
+func (w *Watcher) begin(f vision.Frame) {
+	w.checkSize(f)
+	w.takeRecalibration()
+	if state := w.pictures.look(f.Gray, w.o.Now()); state != w.picture { // only this goroutine writes it
+		w.update(func() { w.picture = state })
+	}
+}
+
 // prepare sees to it that there is a locator that fits the picture, and that the
 // camera has not moved since.
 func (w *Watcher) prepare(f vision.Frame) {
-	w.checkSize(f)
-	w.takeRecalibration()
 	now := w.o.Now()
-	if state := w.pictures.look(f.Gray, now); state != w.picture { // only this goroutine writes it
-		w.update(func() { w.picture = state })
-	}
 	if w.locator == nil && w.o.Table != nil && w.unready == "" {
 		w.adoptFile(f)
 	}
@@ -462,6 +477,7 @@ func (w *Watcher) adopt(t calibration.Table, from, note string) bool {
 	}
 	w.locator, w.located = locator, t
 	w.forget()
+	w.watchForChange(t)
 	w.guard.begin(t, nil)
 	register := web.Register{
 		From: from, RMSPx: t.RMS, Markers: t.Used, At: w.o.Now(), Times: w.registered.Times + 1,

@@ -1,0 +1,76 @@
+package app
+
+import (
+	"image"
+	"time"
+
+	"sightline/calibration"
+	"sightline/vision"
+)
+
+// newSteady returns what tells pictures that show nothing new, with the usual options.
+func newSteady(t calibration.Table) (*vision.Steady, error) {
+	return vision.NewSteady(t, vision.SteadyOptions{})
+}
+
+// watchForChange begins to tell pictures that show nothing new from others. Where that
+// cannot be done every picture is searched.
+func (w *Watcher) watchForChange(t calibration.Table) {
+	if w.o.NewSteady == nil {
+		return
+	}
+	steady, err := w.o.NewSteady(t)
+	if err != nil {
+		w.o.Log.Warn("every picture is searched in full", "err", err)
+		return
+	}
+	w.steady = steady
+}
+
+// rests takes a picture that shows what the last one showed that was searched: what was
+// found then stands, seen anew. It reports false when the picture must be searched.
+func (w *Watcher) rests(f vision.Frame, at time.Time) bool {
+	if w.steady == nil || w.locator == nil {
+		return false
+	}
+	began := time.Now()
+	same := w.steady.Same(f.Gray, at) // asked of every picture: it counts the quiet ones
+	if !same || !w.calm() {
+		return false
+	}
+	captured := f.Captured
+	if captured.IsZero() {
+		captured = at
+	}
+	rested := w.tracker.Rest(captured, f.Seq)
+	w.update(func() {
+		w.frame, w.frameAt = f, at
+		w.last.Captured, w.last.Seq, w.last.Elapsed = rested.Captured, rested.Seq, time.Since(began)
+		w.tracks = rested.Tracks
+	})
+	return true
+}
+
+// calm reports whether nothing but the picture asks for a search: the markers lie where
+// they were, nothing failed, and the rules are those that were measured by.
+func (w *Watcher) calm() bool {
+	return w.picture == pictureGood && w.broken == "" && !w.doubtful && !w.guard.uneasy() && w.measured == w.rules()
+}
+
+// searched tells what watches for change that a picture was searched.
+func (w *Watcher) searched(g *image.Gray, at time.Time, t *vision.Tracked, rules Rules) {
+	w.measured = rules
+	if w.steady != nil {
+		w.steady.Searched(g, at, &t.Located, t.AtRest())
+	}
+}
+
+// uneasy reports whether the markers must be looked at in every picture: they moved, or
+// too few are seen.
+func (g *guard) uneasy() bool {
+	if g.watch == nil {
+		return false
+	}
+	s := g.verdict.State
+	return g.verdict.Doubt || s != calibration.WatchOK && s != calibration.WatchCovered
+}
