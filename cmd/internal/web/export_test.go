@@ -1,6 +1,10 @@
 package web
 
-import "time"
+import (
+	"time"
+
+	"sightline/engine"
+)
 
 // Routes lists every address of the server and who may ask for it.
 func (s *Server) Routes() []route { return s.router.routes }
@@ -13,3 +17,6 @@ func (s *Server) Cookie(role Role, name string, now time.Time) string {
 
 // RulesInWords are the rules that a judge is shown.
 var RulesInWords = rulesInWords
+
+// DemoTable is the table of the overlay's demo.
+func DemoTable() engine.Scene { return demoTable() }

@@ -122,7 +122,7 @@ func (s *Server) routes() http.Handler {
 	mux.Handle("GET /api/picture.jpg", s.allow(Reader, s.picture))
 	mux.Handle("GET /api/display.png", s.allow(Reader, s.display))
 	mux.Handle("PATCH /api/choice", s.allow(Player, s.choose))
-	mux.Handle("PATCH /api/match", s.allow(Player, s.setMatch))
+	s.overlayRoutes(mux)
 	s.accessRoutes(mux)
 	s.policyRoutes(mux)
 	s.ruleRoutes(mux)

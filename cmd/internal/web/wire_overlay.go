@@ -80,7 +80,7 @@ func overlayOf(v *View, table *calibration.Table) *overlayJSON {
 	p := projector{table, float64(scene.MatWidth), float64(scene.MatHeight)}
 	o := &overlayJSON{
 		WidthPx: table.Intrinsics.Width, HeightPx: table.Intrinsics.Height,
-		Mat: p.closed(p.mat()), Ships: []overlayShip{}, Obstacles: []polyline{}, Rings: []ringJSON{}, Lines: []polyline{}, Ruling: []polyline{},
+		Mat: p.closed(p.mat()), Ships: []overlayShip{}, Obstacles: []polyline{}, Rings: []ringJSON{}, Arc: polyline{}, ArcMM: polyline{}, Lines: []polyline{}, Ruling: []polyline{},
 	}
 	if v.Ruling != nil {
 		o.Ruling = p.lines(v.Ruling.Lines)
@@ -128,9 +128,12 @@ func (o *overlayJSON) attacker(p *projector, ship *engine.Ship, profile *engine.
 		ring := inTable(ship.Pose, around(float64(w)/2, float64(l)/2, float64(band)*rangeBand))
 		o.Rings = append(o.Rings, ringJSON{band, p.onMat(append(ring, ring[0]))})
 	}
+	if _, told := v.ArcOf(); !told {
+		return
+	}
 	arc := arcOutline(profile, v.Located.Scene.Rules, ship, v.Choice.Arc)
 	onMat := clipped(inTable(ship.Pose, arc), p.sides())
-	o.Arc, o.ArcMM = p.closed(onMat), polyline{}
+	o.Arc = p.closed(onMat)
 	for _, q := range onMat {
 		o.ArcMM = append(o.ArcMM, pointOf(q))
 	}

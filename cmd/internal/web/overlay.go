@@ -1,0 +1,278 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+//go:embed overlay
+var overlayFiles embed.FS
+
+var overlayPages = template.Must(template.ParseFS(overlayFiles, "overlay/*.html"))
+
+// overlayOptions are what a stream wants of an overlay, from the page's address.
+// What cannot be meant is left at its default and named in Problems: a slip of the pen
+// must not put a message on air.
+type overlayOptions struct {
+	Widget  string   `json:"-"`
+	Widgets []string `json:"widgets"` // what the page may show
+
+	Pos     string   `json:"pos"`
+	Theme   string   `json:"theme"`
+	Scale   float64  `json:"scale"`
+	Opacity float64  `json:"opacity"`
+	TTL     float64  `json:"ttl"` // seconds that a ruling is shown
+	View    string   `json:"view"`
+	Crop    *[4]int  `json:"crop"`   // the part of the camera's picture that the stream shows: left, top, width, height; null: all of it
+	Region  bool     `json:"region"` // the part that the box's own page shows
+	Demo    bool     `json:"demo"`
+	Scene   int      `json:"scene"` // of the demo, to be held; -1: they follow each other
+	Debug   bool     `json:"debug"`
+	Token   string   `json:"token"`
+	Problem []string `json:"problems"`
+}
+
+// overlayWidgets are the pages and what each shows.
+var overlayWidgets = map[string][]string{
+	"table":  {"table"},
+	"ruling": {"ruling"},
+	"pair":   {"pair"},
+	"match":  {"match"},
+	"all":    {"table", "pair", "ruling", "match"},
+}
+
+// overlayDefaults differ by widget: a match stands above, a table beside.
+var overlayDefaults = map[string]string{"table": "top-right", "ruling": "bottom", "pair": "bottom-left", "match": "top", "all": "bottom-left"}
+
+var (
+	overlayPlaces = []string{"top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"}
+	overlayThemes = []string{"dark", "light", "high-contrast"}
+	overlayViews  = []string{"top", "camera"}
+)
+
+// parseOverlay reads the options of a widget's address.
+func parseOverlay(widget string, q url.Values) overlayOptions {
+	o := overlayOptions{
+		Widget: widget, Widgets: overlayWidgets[widget], Pos: overlayDefaults[widget],
+		Theme: "dark", Scale: 1, Opacity: 1, TTL: 12, View: "top", Scene: -1, Problem: []string{},
+	}
+	keys := make([]string, 0, len(q))
+	for key := range q {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		if problem := o.set(key, q.Get(key)); problem != "" {
+			o.Problem = append(o.Problem, problem)
+		}
+	}
+	return o
+}
+
+// set takes one option; the answer says what was expected in place of the value.
+func (o *overlayOptions) set(key, value string) (problem string) {
+	switch key {
+	case "pos":
+		return choose(&o.Pos, key, value, overlayPlaces)
+	case "theme":
+		return choose(&o.Theme, key, value, overlayThemes)
+	case "view":
+		return choose(&o.View, key, value, overlayViews)
+	case "scale":
+		return number(&o.Scale, key, value, 0.3, 3)
+	case "opacity":
+		return number(&o.Opacity, key, value, 0.2, 1)
+	case "ttl":
+		return number(&o.TTL, key, value, 1, 3600)
+	case "demo":
+		return flag(&o.Demo, key, value)
+	case "debug":
+		return flag(&o.Debug, key, value)
+	case "scene":
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 || n > 99 {
+			return fmt.Sprintf("scene: expected a whole number from 0 (of the demo), got %s", quoted(value))
+		}
+		o.Scene = n
+	case "region":
+		return flag(&o.Region, key, value)
+	case "crop":
+		crop, ok := parseCrop(value)
+		if !ok {
+			return fmt.Sprintf("crop: expected left,top,width,height in pixels of the camera's picture such as 420,0,1080,1080, got %s", quoted(value))
+		}
+		o.Crop = &crop
+	case "token":
+		if len(value) > 512 || strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }) {
+			return "token: expected the one that the page /overlay/ gives"
+		}
+		o.Token = value
+	default:
+		return fmt.Sprintf("%s: there is no such option; expected pos, theme, scale, opacity, ttl, view, crop, region, demo, debug or token", quoted(key))
+	}
+	return ""
+}
+
+func choose(to *string, key, value string, from []string) string {
+	if !slices.Contains(from, value) {
+		return fmt.Sprintf("%s: expected one of %s, got %s", key, strings.Join(from, ", "), quoted(value))
+	}
+	*to = value
+	return ""
+}
+
+func number(to *float64, key, value string, least, most float64) string {
+	x, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(x >= least && x <= most) {
+		return fmt.Sprintf("%s: expected a number from %v to %v, got %s", key, least, most, quoted(value))
+	}
+	*to = x
+	return ""
+}
+
+func flag(to *bool, key, value string) string {
+	if value != "1" && value != "0" {
+		return fmt.Sprintf("%s: expected 1 or 0, got %s", key, quoted(value))
+	}
+	*to = value == "1"
+	return ""
+}
+
+// quoted keeps what a user wrote short and on one line.
+func quoted(value string) string {
+	if len(value) > 40 {
+		value = strings.ToValidUTF8(value[:40], "") + "…"
+	}
+	return strconv.Quote(value)
+}
+
+// parseCrop reads left,top,width,height in pixels.
+func parseCrop(value string) (crop [4]int, ok bool) {
+	parts := strings.Split(value, ",")
+	if len(parts) != len(crop) {
+		return crop, false
+	}
+	for i, part := range parts {
+		n, err := strconv.Atoi(part)
+		if err != nil || n < 0 || n > 20000 || (i >= 2 && n < 16) {
+			return crop, false
+		}
+		crop[i] = n
+	}
+	return crop, true
+}
+
+// overlayPage is one overlay page.
+func (s *Server) overlayPage(w http.ResponseWriter, r *http.Request) {
+	widget := r.PathValue("widget")
+	if _, known := overlayWidgets[widget]; !known {
+		http.Error(w, "There is no overlay of that name; expected table, ruling, pair, match or all. /overlay/ shows them.", http.StatusNotFound)
+		return
+	}
+	o := parseOverlay(widget, r.URL.Query())
+	data, err := json.Marshal(o)
+	if err != nil {
+		http.Error(w, "The options cannot be written as JSON.", http.StatusInternalServerError)
+		return
+	}
+	page := struct {
+		overlayOptions
+		JSON     string
+		Contrast bool
+	}{o, string(data), o.Theme == "high-contrast"}
+	if page.Contrast {
+		page.Theme = "dark"
+	}
+	if len(o.Problem) > 0 {
+		w.Header().Set("Sightline-Overlay-Problem", strings.ToValidUTF8(strings.Join(o.Problem, "; "), ""))
+	}
+	allowFraming(w)
+	overlayTemplate(w, "page.html", page)
+}
+
+// allowFraming lets other pages embed this one: a local file in OBS does (see
+// bootstrap.html). There is nothing to press on these pages, so nobody can be made to.
+func allowFraming(w http.ResponseWriter) {
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'")
+}
+
+// overlayTemplate writes a page, or says that it cannot.
+func overlayTemplate(w http.ResponseWriter, name string, data any) {
+	var buf bytes.Buffer
+	if err := overlayPages.ExecuteTemplate(&buf, name, data); err != nil {
+		http.Error(w, "The page cannot be written: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	_, _ = w.Write(buf.Bytes())
+}
+
+// overlayClock tells the box's time. Every page may ask, also a local file that waits
+// for the box: it says nothing of the table.
+func (s *Server) overlayClock(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	writeJSON(w, http.StatusOK, map[string]int64{"now_unix_ms": s.o.Now().UnixMilli()})
+}
+
+// overlayBootstrap is a file for the streamer's own disk: it waits for this box, and
+// only then embeds the page. OBS itself shows a blank source for ever when it starts
+// before the box.
+func (s *Server) overlayBootstrap(w http.ResponseWriter, r *http.Request) {
+	q := r.URL.Query()
+	widget := q.Get("widget")
+	if widget == "" {
+		widget = "all"
+	}
+	q.Del("widget")
+	if _, known := overlayWidgets[widget]; !known {
+		http.Error(w, "widget: expected table, ruling, pair, match or all, got "+quoted(widget), http.StatusBadRequest)
+		return
+	}
+	if o := parseOverlay(widget, q); len(o.Problem) > 0 {
+		http.Error(w, strings.Join(o.Problem, "\n"), http.StatusBadRequest)
+		return
+	}
+	box := url.URL{Scheme: "http", Host: r.Host}
+	if r.TLS != nil {
+		box.Scheme = "https"
+	}
+	if !utf8.ValidString(r.Host) || strings.ContainsAny(r.Host, "/\\@?#\"'<> ") {
+		http.Error(w, "This page is not served under that name.", http.StatusMisdirectedRequest)
+		return
+	}
+	page := url.URL{Scheme: box.Scheme, Host: box.Host, Path: "/overlay/" + widget, RawQuery: q.Encode()}
+	w.Header().Set("Content-Disposition", `attachment; filename="sightline-overlay-`+widget+`.html"`)
+	overlayTemplate(w, "bootstrap.html", map[string]string{"Box": box.String(), "Page": page.String()})
+}
+
+// overlayDemo is the scripted demo.
+func (s *Server) overlayDemo(w http.ResponseWriter, _ *http.Request) {
+	script, err := demoScript()
+	if err != nil {
+		http.Error(w, "The demo cannot be made: "+err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_, _ = w.Write(script)
+}
+
+var demoScript = sync.OnceValues(func() ([]byte, error) { return json.Marshal(makeDemo()) })
+
+// overlayRoutes adds the overlay's addresses.
+func (s *Server) overlayRoutes(mux *router) {
+	mux.Handle("GET /overlay/{widget}", s.allow(Nobody, s.overlayPage))
+	mux.Handle("GET /overlay/clock", s.allow(Nobody, s.overlayClock))
+	mux.Handle("GET /overlay/demo.json", s.allow(Nobody, s.overlayDemo))
+	mux.Handle("GET /overlay/bootstrap.html", s.allow(Nobody, s.overlayBootstrap))
+	mux.Handle("PATCH /api/match", s.allow(Player, s.setMatch))
+}

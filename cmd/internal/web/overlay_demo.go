@@ -1,0 +1,136 @@
+package web
+
+import (
+	"time"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/tablesim"
+)
+
+// The demo: a scripted game that a streamer lays a scene out with. The table is made
+// up; what is said of it is measured and projected as everything else is.
+
+// demoJSON is a round of scenes, told again and again by the time of day.
+type demoJSON struct {
+	LengthMS int64           `json:"length_ms"`
+	Scenes   []demoSceneJSON `json:"scenes"`
+}
+
+type demoSceneJSON struct {
+	FromMS int64     `json:"from_ms"`
+	What   string    `json:"what"`
+	State  stateJSON `json:"state"`
+}
+
+const demoEach = 7 * time.Second
+
+// demoScene is one scene: a question, and what is the matter with it.
+type demoScene struct {
+	what     string
+	from, to string
+	arc      engine.Arc
+	change   func(*View)
+}
+
+var demoScenes = []demoScene{
+	{what: "a range in the arc", from: "A1", to: "B1", arc: engine.ArcFront},
+	{what: "too close to call", from: "A2", to: "B2", arc: engine.ArcFront},
+	{what: "obstructed", from: "A3", to: "B3", arc: engine.ArcFront},
+	{what: "no view: a hand covers the target, and nothing is shown of the pair", from: "A1", to: "B1", arc: engine.ArcFront, change: func(v *View) {
+		v.Pair, v.Reason = nil, "B1 is not seen for 4 s"
+		for _, ship := range v.Located.Scene.Ships {
+			if ship.ID == "B1" {
+				v.Tracks = append(v.Tracks, vision.Track{Ship: ship, State: vision.Hidden, Captured: v.Located.Captured.Add(-4 * time.Second)})
+			}
+		}
+	}},
+	{what: "beyond the arc", from: "A1", to: "B4", arc: engine.ArcFront},
+	{what: "held for a judge", from: "A2", to: "B2", arc: engine.ArcFront, change: func(v *View) {
+		v.Held, v.Hold = true, &HeldView{Number: 1, Asked: "player 1"}
+	}},
+	{what: "a ruling", from: "A2", to: "B2", arc: engine.ArcFront, change: demoRuling(RulingView{
+		Number: 11, Title: "Range 2, in the front arc", Text: "Measured on the held picture; ruled by the judge.",
+	})},
+	{what: "a ruling that overrules", from: "A2", to: "B2", arc: engine.ArcFront, change: demoRuling(RulingView{
+		Number: 12, Title: "Range 3", Overruled: true, Reason: "The base was pushed after the picture was held.",
+	})},
+}
+
+func demoRuling(r RulingView) func(*View) {
+	return func(v *View) {
+		r.At, r.From, r.To, r.Arc = v.At, v.Choice.From, v.Choice.To, v.Choice.Arc
+		if v.Pair != nil {
+			r.Lines = v.Pair.Range.Lines
+		}
+		v.Ruling = &r
+	}
+}
+
+// demoTable is the made-up table: player 1 comes from below. A2 and B2 stand where
+// range 2 and 3 cannot be told apart.
+func demoTable() engine.Scene {
+	cov := geom.Cov3{0.03, 0, 0, 0, 0.03, 0, 0, 0, 8e-6}
+	s := engine.Scene{Rules: engine.Rules25, MatWidth: calibration.MatSide, MatHeight: calibration.MatSide, ScaleSigma: 0.0003}
+	for _, k := range []struct {
+		id        string
+		base      engine.Base
+		x, y, deg float64
+		player    int
+	}{
+		{"A1", engine.Small, 268, 214, 12, 1}, {"A2", engine.Medium, 566, 242, 352, 1}, {"A3", engine.Large, 762, 268, 338, 1},
+		{"B1", engine.Small, 318, 396, 196, 2}, {"B2", engine.Small, 548, 493.2, 176, 2}, {"B3", engine.Large, 655, 600, 160, 2}, {"B4", engine.Small, 96, 170, 90, 2},
+	} {
+		s.Ships = append(s.Ships, engine.Ship{
+			ID: k.id, Player: k.player, Base: k.base, Covariance: cov, Seen: "token", Visible: 0.96,
+			Pose: geom.Pose{Point: geom.Point{X: k.x, Y: k.y}, Heading: geom.Angle(k.deg) * geom.Degree},
+		})
+	}
+	rock := func(id, kind string, x, y, deg float64, outline ...geom.Point) {
+		s.Obstacles = append(s.Obstacles, engine.Obstacle{
+			ID: id, Kind: kind, Sigma: 0.3, Outline: outline,
+			Pose: geom.Pose{Point: geom.Point{X: x, Y: y}, Heading: geom.Angle(deg) * geom.Degree},
+		})
+	}
+	rock("rock1", "asteroid", 690, 470, 20, geom.Point{X: -42, Y: -20}, geom.Point{X: -12, Y: -38}, geom.Point{X: 34, Y: -28}, geom.Point{X: 48, Y: 6}, geom.Point{X: 18, Y: 36}, geom.Point{X: -30, Y: 26})
+	rock("rock2", "asteroid", 214, 610, 75, geom.Point{X: -34, Y: -26}, geom.Point{X: 8, Y: -36}, geom.Point{X: 40, Y: -8}, geom.Point{X: 26, Y: 30}, geom.Point{X: -22, Y: 34})
+	rock("cloud1", "gas", 448, 690, 0, geom.Point{X: -52, Y: -14}, geom.Point{X: -6, Y: -40}, geom.Point{X: 46, Y: -20}, geom.Point{X: 40, Y: 24}, geom.Point{X: -16, Y: 40})
+	return s
+}
+
+// makeDemo measures and projects every scene.
+func makeDemo() demoJSON {
+	table := &calibration.Table{Camera: tablesim.DefaultCamera(1920, 1080), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)}
+	demo := demoJSON{LengthMS: demoEach.Milliseconds() * int64(len(demoScenes))}
+	for i, k := range demoScenes {
+		v := demoView(k)
+		state := stateOf(&v)
+		state.Overlay = overlayOf(&v, table)
+		demo.Scenes = append(demo.Scenes, demoSceneJSON{demoEach.Milliseconds() * int64(i), k.what, state})
+	}
+	return demo
+}
+
+func demoView(k demoScene) View {
+	scene := demoTable()
+	now := time.Unix(1700000000, 0)
+	v := View{
+		At: now, Health: Health{Code: OK}, Source: "demo", Sigmas: engine.DefaultSigmas, ObstaclesWatched: true,
+		Located: vision.Located{Scene: scene}, Choice: Choice{From: k.from, To: k.to, Arc: k.arc},
+		Match: Match{Title: "Demo Open", Round: "Round 3", Sides: [2]MatchSide{{"Ada Example", 7, 20}, {"Ben Example", 4, 20}}},
+	}
+	v.Located.Captured = now
+	pair, err := engine.MeasurePair(&scene, k.from, k.to, engine.Options{})
+	if err != nil {
+		v.Reason = err.Error()
+	} else {
+		v.Pair = &pair
+	}
+	if k.change != nil {
+		k.change(&v)
+	}
+	v.Panel = PanelState(&v)
+	return v
+}

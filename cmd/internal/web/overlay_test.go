@@ -1,0 +1,14 @@
+package web_test
+
+import "sightline/cmd/internal/web"
+
+func init() {
+	for pattern, line := range map[string]routeLine{
+		"GET /overlay/{widget}":       {least: web.Nobody, path: "/overlay/all"},
+		"GET /overlay/clock":          {least: web.Nobody},
+		"GET /overlay/demo.json":      {least: web.Nobody},
+		"GET /overlay/bootstrap.html": {least: web.Nobody},
+	} {
+		routeLines[pattern] = line
+	}
+}

@@ -1,0 +1,58 @@
+// The box's clock, as seen from here. It is asked for, never guessed from when
+// something arrived: what waited in a buffer while the laptop slept arrives fresh.
+
+const trust = 60000; // ms that a measurement holds
+const slow = 2000; // ms; an answer that took longer says too little
+const jump = 500; // ms by which the wall clock may part from the steady one
+
+export class Clock {
+  constructor(address) {
+    this.address = address;
+    this.offset = null; // ms to add to this machine's clock
+    this.measuring = false;
+    this.measured = -Infinity;
+    this.wall = Date.now();
+    this.steady = performance.now();
+  }
+
+  // now is the box's clock in ms, or null.
+  now() {
+    return this.offset === null ? null : Date.now() + this.offset;
+  }
+
+  // tick reports whether this machine slept, or somebody set its clock: then nothing
+  // that was known holds any more.
+  tick() {
+    const wall = Date.now(), steady = performance.now();
+    const jumped = Math.abs(wall - this.wall - (steady - this.steady)) > jump;
+    this.wall = wall;
+    this.steady = steady;
+    if (jumped) this.forget();
+    else if (steady - this.measured > trust) this.measure();
+    return jumped;
+  }
+
+  forget() {
+    this.offset = null;
+    this.measured = -Infinity;
+    this.measure();
+  }
+
+  async measure() {
+    if (this.measuring) return;
+    this.measuring = true;
+    try {
+      const wall = Date.now(), steady = performance.now();
+      const answer = await fetch(this.address, { cache: "no-store" });
+      const text = await answer.json();
+      const took = performance.now() - steady;
+      if (!answer.ok || took > slow || Math.abs(Date.now() - wall - took) > jump) return;
+      this.offset = text.now_unix_ms - (wall + took / 2);
+      this.measured = performance.now();
+    } catch (error) {
+      // The next tick asks again.
+    } finally {
+      this.measuring = false;
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// The live states: server-sent events that come back after everything: a box that was
+// started again, a network that went away, a laptop that slept.
+
+const silence = 4000; // ms; the box says something at least every second
+const again = 8000; // ms without a word after which the connection is made anew
+
+export class Live {
+  constructor(address, onState) {
+    this.address = address;
+    this.onState = onState;
+    this.source = null;
+    this.heard = -Infinity;
+    this.opened = -Infinity;
+    this.open();
+  }
+
+  open() {
+    if (this.source) this.source.close();
+    this.opened = performance.now();
+    const source = new EventSource(this.address);
+    this.source = source;
+    source.addEventListener("state", (event) => {
+      if (source !== this.source) return;
+      this.heard = performance.now();
+      this.onState(JSON.parse(event.data));
+    });
+  }
+
+  // lost reports whether nothing was heard for too long.
+  lost() {
+    return performance.now() - this.heard > silence;
+  }
+
+  // tick makes a connection that hangs, or was refused, anew.
+  tick() {
+    const now = performance.now();
+    const quiet = Math.min(now - this.heard, now - this.opened);
+    const refused = this.source.readyState === EventSource.CLOSED;
+    if (quiet > (refused ? 2000 : again)) this.open();
+  }
+
+  // reset forgets what was heard and begins anew.
+  reset() {
+    this.heard = -Infinity;
+    this.open();
+  }
+}

@@ -1,0 +1,223 @@
+// An overlay page: what the box says, drawn on a transparent picture of 1920×1080.
+// What is shown is worked out anew from the newest state and the box's clock, never
+// from something that runs: OBS stops animations while a source is not seen.
+
+import { decide } from "/overlay-gate.js";
+import { Clock } from "/overlay-clock.js";
+import { Live } from "/overlay-live.js";
+import { clear, drawCamera, drawTop } from "/overlay-draw.js";
+
+const options = JSON.parse(document.body.dataset.options);
+const byId = (id) => document.getElementById(id);
+const wants = (widget) => options.widgets.indexOf(widget) >= 0;
+const stage = { width: 1920, height: 1080, scale: options.scale };
+
+let state = null;
+let drawn = ""; // what the drawings show
+
+const query = options.token ? `token=${encodeURIComponent(options.token)}` : "";
+const clock = new Clock(`/overlay/clock?${query}`);
+let live = null;
+let demo = null;
+
+function setText(id, text) {
+  const element = byId(id);
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function setShown(id, shown) {
+  if (byId(id).hidden === shown) byId(id).hidden = !shown;
+}
+
+const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+const arcNames = { front: "front arc", rear: "rear arc", left: "left arc", right: "right arc", full_front: "full front arc", full_rear: "full rear arc", bullseye: "bullseye arc", turret: "turret arc" };
+
+function setShip(id, name) {
+  setText(id, name);
+  const ship = state.ships.find((s) => s.id === name);
+  byId(id).dataset.player = ship ? ship.player : /^A/.test(name) ? 1 : /^B/.test(name) ? 2 : 0;
+}
+
+function setFacts(facts) {
+  const list = byId("pair-facts");
+  const now = JSON.stringify(facts);
+  if (list.dataset.now === now) return;
+  list.dataset.now = now;
+  clear(list);
+  for (const [outcome, words] of facts) {
+    const item = document.createElement("li");
+    item.dataset.outcome = outcome;
+    item.textContent = words;
+    list.appendChild(item);
+  }
+}
+
+function showPair() {
+  const answer = state.answer;
+  const card = byId("pair");
+  card.dataset.outcome = answer.outcome;
+  setText("pair-band", answer.band);
+  byId("pair-band").dataset.long = answer.band.length > 1;
+  setShip("pair-from", state.choice.from);
+  setShip("pair-to", state.choice.to);
+  setText("pair-arc", arcNames[state.choice.arc] || state.choice.arc);
+  setText("pair-title", answer.title);
+  const figures = `${answer.distance_mm.toFixed(1)} ± ${answer.sigma_mm.toFixed(2)} mm`;
+  setText("pair-sure", answer.outcome === "too_close" ? `Too close to call · ${figures}` : figures);
+  const facts = [];
+  if (answer.in_arc.text) facts.push([answer.in_arc.outcome, upper(answer.in_arc.text)]);
+  if (answer.attack && answer.attack.differs) facts.push([answer.attack.outcome, `Attack: ${answer.attack.title}`]);
+  if (answer.obstruction.outcome !== "not_watched" && answer.obstruction.text) facts.push([answer.obstruction.outcome === "no" ? "clear" : answer.obstruction.outcome === "yes" ? "obstructed" : answer.obstruction.outcome, upper(answer.obstruction.text)]);
+  setFacts(facts);
+  setText("pair-rests", answer.rests_on || "");
+}
+
+function showRuling(now) {
+  const r = state.ruling;
+  byId("ruling").dataset.overruled = r.overruled;
+  setText("ruling-kind", `${r.overruled ? "Judge overrules" : "Ruling"} · № ${r.number}`);
+  setShip("ruling-from", r.from);
+  setShip("ruling-to", r.to);
+  setText("ruling-title", r.title);
+  setText("ruling-text", r.overruled && r.reason ? r.reason : r.text && r.text !== r.title ? r.text : "");
+  const left = 1 - (now - r.at_unix_ms) / (1000 * options.ttl);
+  byId("ruling-left").style.width = `${(100 * Math.max(0, Math.min(1, left))).toFixed(1)}%`;
+}
+
+function showMatch() {
+  const m = state.match;
+  setText("match-title", m.title);
+  setText("match-round", m.round);
+  m.sides.forEach((side, i) => {
+    setText(`match-name-${i + 1}`, side.name || `Player ${i + 1}`);
+    setText(`match-score-${i + 1}`, String(side.score));
+    setText(`match-squad-${i + 1}`, side.squad_points ? `${side.squad_points} points` : "");
+  });
+}
+
+function showHeld() {
+  setText("held-text", state.held.asked ? "A judge is asked. The picture is held." : "The picture is held.");
+}
+
+function showDebug(show) {
+  if (!options.debug) return;
+  const hidden = [...options.problems, ...show.why];
+  setText("debug", `Sightline overlay${state ? `, state ${state.seq}` : ""}. ${hidden.length ? `Not shown:\n${hidden.join("\n")}` : "Everything is shown."}`);
+}
+
+// render shows what may be shown now.
+function render() {
+  if (demo) state = demo.state();
+  const now = demo ? Date.now() : clock.now();
+  const show = decide({ state, now, lost: !demo && live.lost(), ttl: options.ttl });
+  const camera = options.view === "camera";
+  // A ruling is the last word on its pair: what is measured meanwhile waits behind it.
+  if (wants("ruling") && show.ruling) show.pair = false;
+  const card = { table: wants("table") && !camera && show.table, pair: wants("pair") && show.pair, ruling: wants("ruling") && show.ruling, match: wants("match") && show.match };
+  if (card.pair) showPair();
+  if (card.ruling) showRuling(now);
+  if (card.match) showMatch();
+  const held = (wants("table") || wants("pair")) && show.held && !card.ruling;
+  if (held) showHeld();
+  for (const name of Object.keys(card)) setShown(name, card[name]);
+  setShown("held", held);
+  setShown("demo", demo !== null);
+  draw(show, card, camera);
+  setShown("debug", options.debug);
+  showDebug(show);
+}
+
+// draw draws again when the drawings would differ.
+function draw(show, card, camera) {
+  const over = camera && (wants("table") || wants("ruling"));
+  const what = { places: over && wants("table") && show.places, pair: show.pair, ruling: over && wants("ruling") && show.ruling };
+  const drawing = what.places || what.ruling || card.table;
+  const key = drawing ? `${state.seq} ${state.at_unix_ms} ${JSON.stringify(what)} ${card.table}` : "";
+  if (key === drawn) return;
+  drawn = key;
+  byId("over").style.display = what.places || what.ruling ? "" : "none";
+  if (what.places || what.ruling) {
+    let crop = options.crop;
+    if (options.region && state.picture) crop = state.picture.region_px;
+    drawCamera(byId("over"), state, what, crop, stage);
+  } else clear(byId("over"));
+  if (card.table) drawTop(byId("top"), state, show);
+  else clear(byId("top"));
+}
+
+// The stage is 1920×1080, whatever the source's size.
+function fit() {
+  const scale = Math.min(innerWidth / stage.width, innerHeight / stage.height);
+  byId("stage").style.transform = `scale(${scale})`;
+}
+
+function onState(newest) {
+  state = newest;
+  render();
+}
+
+function tick() {
+  if (!demo) {
+    if (clock.tick()) {
+      state = null;
+      live.reset();
+    }
+    const now = clock.now();
+    if (state && now !== null && Math.abs(now - state.at_unix_ms) > 3000 && !live.lost() && performance.now() - clock.measured > 1000) {
+      clock.measure(); // the box's clock was set, or the state is old: which of the two?
+    }
+    live.tick();
+  }
+  render();
+}
+
+async function startDemo() {
+  const answer = await fetch("/overlay/demo.json");
+  const script = await answer.json();
+  demo = {
+    // The scene is told by the time of day, so that all sources show the same one.
+    state() {
+      const at = Date.now() % script.length_ms;
+      let scene = script.scenes[0];
+      for (const s of script.scenes) if (s.from_ms <= at) scene = s;
+      const begun = Date.now() - at + scene.from_ms;
+      const s = Object.assign({}, scene.state, { at_unix_ms: Date.now(), seq: scene.from_ms });
+      if (s.ruling) s.ruling = Object.assign({}, s.ruling, { at_unix_ms: begun });
+      return s;
+    },
+  };
+  if (typeof options.scene === "number" && options.scene >= 0) {
+    const scene = script.scenes[Math.min(options.scene, script.scenes.length - 1)];
+    const begun = Date.now();
+    demo.state = () => {
+      const s = Object.assign({}, scene.state, { at_unix_ms: Date.now(), seq: scene.from_ms });
+      if (s.ruling) s.ruling = Object.assign({}, s.ruling, { at_unix_ms: Math.max(begun, Date.now() - 4000) });
+      return s;
+    };
+  }
+  render();
+}
+
+document.body.style.setProperty("--scale", options.scale);
+document.body.style.setProperty("--opacity", options.opacity);
+document.body.dataset.pos = options.pos;
+document.body.dataset.view = options.view;
+byId("over").removeAttribute("hidden");
+byId("over").style.display = "none";
+addEventListener("resize", fit);
+fit();
+if (options.demo) {
+  startDemo();
+  setInterval(() => demo && render(), 500);
+} else {
+  live = new Live(`/api/events?quiet=1${query ? "&" + query : ""}`, onState);
+  clock.measure();
+  setInterval(tick, 250);
+  // Seen again after a while: look at once, and not a quarter of a second later.
+  document.addEventListener("visibilitychange", tick);
+  if (window.obsstudio) {
+    window.obsstudio.onVisibilityChange = tick;
+    window.obsstudio.onActiveChange = tick;
+  }
+  render();
+}
