@@ -102,6 +102,9 @@ func (s *Server) session(r *http.Request) Session {
 	if s.o.Access.PairToRead {
 		who.Role = Nobody
 	}
+	if who.Role == Nobody && s.sessions.maySee(r.URL.Query().Get("token"), s.o.Now()) {
+		who.Role = Reader
+	}
 	if who.Here {
 		who.Role = Player
 	}

@@ -83,21 +83,21 @@ func parseOverlay(widget string, q url.Values) overlayOptions {
 func (o *overlayOptions) set(key, value string) (problem string) {
 	switch key {
 	case "pos":
-		return choose(&o.Pos, key, value, overlayPlaces)
+		return oneOf(&o.Pos, key, value, overlayPlaces)
 	case "theme":
-		return choose(&o.Theme, key, value, overlayThemes)
+		return oneOf(&o.Theme, key, value, overlayThemes)
 	case "view":
-		return choose(&o.View, key, value, overlayViews)
+		return oneOf(&o.View, key, value, overlayViews)
 	case "scale":
-		return number(&o.Scale, key, value, 0.3, 3)
+		return numberIn(&o.Scale, key, value, 0.3, 3)
 	case "opacity":
-		return number(&o.Opacity, key, value, 0.2, 1)
+		return numberIn(&o.Opacity, key, value, 0.2, 1)
 	case "ttl":
-		return number(&o.TTL, key, value, 1, 3600)
+		return numberIn(&o.TTL, key, value, 1, 3600)
 	case "demo":
-		return flag(&o.Demo, key, value)
+		return oneOrNone(&o.Demo, key, value)
 	case "debug":
-		return flag(&o.Debug, key, value)
+		return oneOrNone(&o.Debug, key, value)
 	case "scene":
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 0 || n > 99 {
@@ -105,7 +105,7 @@ func (o *overlayOptions) set(key, value string) (problem string) {
 		}
 		o.Scene = n
 	case "region":
-		return flag(&o.Region, key, value)
+		return oneOrNone(&o.Region, key, value)
 	case "crop":
 		crop, ok := parseCrop(value)
 		if !ok {
@@ -123,7 +123,7 @@ func (o *overlayOptions) set(key, value string) (problem string) {
 	return ""
 }
 
-func choose(to *string, key, value string, from []string) string {
+func oneOf(to *string, key, value string, from []string) string {
 	if !slices.Contains(from, value) {
 		return fmt.Sprintf("%s: expected one of %s, got %s", key, strings.Join(from, ", "), quoted(value))
 	}
@@ -131,7 +131,7 @@ func choose(to *string, key, value string, from []string) string {
 	return ""
 }
 
-func number(to *float64, key, value string, least, most float64) string {
+func numberIn(to *float64, key, value string, least, most float64) string {
 	x, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(x >= least && x <= most) {
 		return fmt.Sprintf("%s: expected a number from %v to %v, got %s", key, least, most, quoted(value))
@@ -140,7 +140,7 @@ func number(to *float64, key, value string, least, most float64) string {
 	return ""
 }
 
-func flag(to *bool, key, value string) string {
+func oneOrNone(to *bool, key, value string) string {
 	if value != "1" && value != "0" {
 		return fmt.Sprintf("%s: expected 1 or 0, got %s", key, quoted(value))
 	}
@@ -255,6 +255,12 @@ func (s *Server) overlayBootstrap(w http.ResponseWriter, r *http.Request) {
 	overlayTemplate(w, "bootstrap.html", map[string]string{"Box": box.String(), "Page": page.String()})
 }
 
+// overlaySetup is the page on which a streamer chooses, sees and copies.
+func (s *Server) overlaySetup(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Security-Policy", strings.Replace(w.Header().Get("Content-Security-Policy"), "default-src 'none'", "default-src 'none'; frame-src 'self'", 1))
+	overlayTemplate(w, "setup.html", nil)
+}
+
 // overlayDemo is the scripted demo.
 func (s *Server) overlayDemo(w http.ResponseWriter, _ *http.Request) {
 	script, err := demoScript()
@@ -274,5 +280,7 @@ func (s *Server) overlayRoutes(mux *router) {
 	mux.Handle("GET /overlay/clock", s.allow(Nobody, s.overlayClock))
 	mux.Handle("GET /overlay/demo.json", s.allow(Nobody, s.overlayDemo))
 	mux.Handle("GET /overlay/bootstrap.html", s.allow(Nobody, s.overlayBootstrap))
+	mux.Handle("POST /overlay/token", s.allow(Player, s.overlayToken))
+	mux.Handle("GET /overlay/{$}", s.allow(Nobody, s.overlaySetup))
 	mux.Handle("PATCH /api/match", s.allow(Player, s.setMatch))
 }

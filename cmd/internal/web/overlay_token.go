@@ -1,0 +1,49 @@
+package web
+
+import (
+	"crypto/hmac"
+	"encoding/base64"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// A stream's source has no login dialog and, embedded by a local file, no cookies: what
+// lets it read stands in its address. Whoever has it may see what a reader sees, and
+// nothing else, until it expires or the program's key changes.
+
+// readTokenFor is how long an overlay's token holds: a season of evenings with the same
+// scene in OBS.
+const readTokenFor = 90 * 24 * time.Hour
+
+// readToken returns a token that lets its bearer read.
+func (s *sessions) readToken(now time.Time) string {
+	until := strconv.FormatInt(now.Add(readTokenFor).Unix(), 36)
+	return until + "." + base64.RawURLEncoding.EncodeToString(s.mac("overlay", []byte(until)))
+}
+
+// maySee reports whether a token was made here and holds.
+func (s *sessions) maySee(token string, now time.Time) bool {
+	if token == "" || len(token) > 128 {
+		return false
+	}
+	until, signature, ok := strings.Cut(token, ".")
+	if !ok {
+		return false
+	}
+	sum, err := base64.RawURLEncoding.Strict().DecodeString(signature)
+	if err != nil || !hmac.Equal(sum, s.mac("overlay", []byte(until))) {
+		return false
+	}
+	unix, err := strconv.ParseInt(until, 36, 64)
+	return err == nil && now.Unix() < unix
+}
+
+// overlayToken gives a player the token to put into an overlay's address.
+func (s *Server) overlayToken(w http.ResponseWriter, _ *http.Request) {
+	now := s.o.Now()
+	writeJSON(w, http.StatusOK, map[string]any{
+		"token": s.sessions.readToken(now), "needed": s.o.Access.PairToRead, "expires_unix_ms": now.Add(readTokenFor).UnixMilli(),
+	})
+}
