@@ -28,6 +28,7 @@ type cli struct {
 	Obstacles obstaclesCmd `cmd:"" help:"Learn the empty mat and your obstacles, so that the camera finds them."`
 	Print     printCmd     `cmd:"" help:"Make the sheets to print: ship tokens, mat markers, boards for the lens, check card."`
 	Doctor    doctorCmd    `cmd:"" help:"Test the box: panel, camera, calibration, board; put its lights out; draw its wiring."`
+	Secret    secretCmd    `cmd:"" name:"judge-secret" help:"Say the secret that makes a judge of whoever types it at the page."`
 	Version   versionCmd   `cmd:"" help:"Say which version this is."`
 }
 

@@ -34,7 +34,7 @@ func (c *runCmd) Run(ctx context.Context) error {
 	return app.Run(ctx, config, app.Options{
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Ready: func(address string) {
-			fmt.Fprintf(os.Stderr, "sightline: the page is on http://%s/ (source %s, rules %v)\n", address, config.Camera.Source, config.Rules.Edition)
+			fmt.Fprintf(os.Stderr, "sightline: the page is on %s (source %s, rules %v)\n", config.Web.PageURL(address), config.Camera.Source, config.Rules.Edition)
 		},
 	})
 }

@@ -39,6 +39,7 @@ type Options struct {
 	Guide      calibration.GuideOptions                         // of the guided calibration; zero: its defaults
 	Log        *slog.Logger                                     // nil: slog.Default()
 	StaleAfter time.Duration                                    // for a machine slower than real; 0: as it should be
+	StateDir   string                                           // for what is remembered; "": StateDir()
 }
 
 // Run builds every part from the configuration and runs it until ctx is cancelled.
@@ -51,6 +52,10 @@ func Run(ctx context.Context, c Config, o Options) error {
 	c = withSavedCalibration(c, o.Log)
 	if err := checkSource(c.Camera.Source); err != nil && o.Open == nil {
 		return fmt.Errorf("camera.source: %w", err)
+	}
+	encrypted, err := tlsOf(c.Web)
+	if err != nil {
+		return err
 	}
 	listener, err := listen(c.Web.Listen)
 	if err != nil {
@@ -77,7 +82,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	hub := web.NewHub(web.View{Health: web.Health{Code: web.Starting, Title: "Starting"}})
 	showing := &panelTask{panel: panel, inputs: inputs, hub: hub, log: o.Log}
-	touching := &controlsTask{inputs: inputs, hub: hub, address: phoneAddress(listener.Addr()), now: time.Now}
+	touching := &controlsTask{inputs: inputs, hub: hub, address: phoneAddress(c.Web.scheme(), listener.Addr()), now: time.Now}
 	watching, err := watcherOptions(c, source)
 	if err != nil {
 		return err
@@ -101,20 +106,27 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if closer, ok := calibrator.o.Markers.(interface{ Close() error }); ok {
 		defer closer.Close()
 	}
+	access, err := accessOf(c.Web, o.StateDir, touching.address, o.Log)
+	if err != nil {
+		return err
+	}
 	page := &webTask{
 		server: web.NewServer(web.Options{
 			Hub: hub, Choose: watcher.Choose, SetMatch: watcher.SetMatch,
 			Agree: watcher.Agree, Declare: watcher.Declare,
 			Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout,
 			Freeze: watcher.Freeze, AskJudge: watcher.AskJudgeFor,
+			Access: access, TLS: encrypted,
 		}),
 		listener: listener,
 	}
+	touching.code = page.server.PairingCode
+	tellPairing(o.Log, touching.address, page.server.PairingCode())
 	if o.Ready != nil {
 		o.Ready(shownAddress(c.Web.Listen, listener))
 	}
 	service := &serviceTask{
-		socket: serviceManagerHere(), hub: hub, log: o.Log, answers: pageAnswers(listener.Addr()),
+		socket: serviceManagerHere(), hub: hub, log: o.Log, answers: pageAnswers(listener.Addr(), encrypted),
 		hearts: map[string]*heart{"watcher": &watcher.looking, "answers": &watcher.telling, "panel": &showing.heart},
 	}
 	return runTasks(ctx, feedTask{feed}, watcher, calibrator, showing, touching, page, service)

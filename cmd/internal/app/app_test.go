@@ -39,6 +39,9 @@ func run(t *testing.T, c app.Config, o app.Options) *running {
 	o.Panel, o.Ready = r.panel, func(address string) { ready <- address }
 	o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	c.Web.Listen = "localhost:0"
+	if o.StateDir == "" {
+		o.StateDir = t.TempDir()
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop
 	go func() { r.done <- app.Run(ctx, c, o) }()
@@ -133,12 +136,15 @@ func TestFilesThatAreNamedMustBeThere(t *testing.T) {
 		"camera.lens":       func(c *app.Config) { c.Camera.Lens = "no-lens.json" },
 		"table.calibration": func(c *app.Config) { c.Table.Calibration = "no-table.json" },
 		"panel.board":       func(c *app.Config) { c.Panel.Board = "no-board.toml" },
+
+		"web.judge_secret_file": func(c *app.Config) { c.Web.JudgeSecretFile = "no-secret.txt" },
+		"web.tls_certificate":   func(c *app.Config) { c.Web.TLSCertificate, c.Web.TLSKey = "no-cert.pem", "no-key.pem" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := app.DefaultConfig()
 			c.Web.Listen = "localhost:0"
 			change(&c)
-			err := app.Run(t.Context(), c, app.Options{})
+			err := app.Run(t.Context(), c, app.Options{StateDir: t.TempDir()})
 			require.ErrorContains(t, err, name)
 			assert.ErrorContains(t, err, "no-")
 		})

@@ -62,8 +62,14 @@ type Rules struct {
 	Measuring web.Measuring // what the players agreed on, to begin with
 }
 
-// Web says where the page is.
-type Web struct{ Listen string }
+// Web says where the page is and who may see it.
+type Web struct {
+	Listen          string
+	Read            string // "open" or "paired": who may look
+	JudgeSecretFile string // "": the program makes one
+	TLSCertificate  string // PEM file with the chain; "": without TLS
+	TLSKey          string // PEM file
+}
 
 // Panel says what hardware there is.
 type Panel struct {
@@ -101,7 +107,11 @@ type rawConfig struct {
 		Measuring string  `toml:"measuring"`
 	} `toml:"rules"`
 	Web struct {
-		Listen string `toml:"listen"`
+		Listen          string `toml:"listen"`
+		Read            string `toml:"read"`
+		JudgeSecretFile string `toml:"judge_secret_file"`
+		TLSCertificate  string `toml:"tls_certificate"`
+		TLSKey          string `toml:"tls_key"`
 	} `toml:"web"`
 	Panel struct {
 		Enabled bool   `toml:"enabled"`
@@ -135,6 +145,7 @@ func defaultRaw() rawConfig {
 	raw.Rules.Sigmas = engine.DefaultSigmas
 	raw.Rules.Measuring = string(web.MeasuringFree)
 	raw.Web.Listen = "localhost:8080"
+	raw.Web.Read = "open"
 	raw.Panel.Enabled = true
 	raw.Print.ScaleX, raw.Print.ScaleY = 1, 1
 	return raw
@@ -272,7 +283,7 @@ func (raw rawConfig) config() (Config, *badValue) {
 		Print:  Print(raw.Print),
 	}
 	for _, check := range []*badValue{
-		raw.checkCamera(), raw.checkRules(), checkListen(raw.Web.Listen), checkLength("table.width_mm", raw.Table.WidthMM), checkLength("table.height_mm", raw.Table.HeightMM),
+		raw.checkCamera(), raw.checkRules(), checkListen(raw.Web.Listen), raw.checkWeb(), checkLength("table.width_mm", raw.Table.WidthMM), checkLength("table.height_mm", raw.Table.HeightMM),
 		checkPrint("print.scale_x", raw.Print.ScaleX), checkPrint("print.scale_y", raw.Print.ScaleY),
 	} {
 		if check != nil {
@@ -328,6 +339,19 @@ func checkListen(address string) *badValue {
 		}
 	}
 	return bad("web.listen", "expected host:port such as \"localhost:8080\", got %q", address)
+}
+
+// checkWeb checks what says who may see the page.
+func (raw rawConfig) checkWeb() *badValue {
+	switch w := raw.Web; {
+	case w.Read != "open" && w.Read != "paired":
+		return bad("web.read", "expected \"open\" or \"paired\", got %q", w.Read)
+	case w.TLSCertificate != "" && w.TLSKey == "":
+		return bad("web.tls_certificate", "expected web.tls_key with it: the certificate's private key")
+	case w.TLSCertificate == "" && w.TLSKey != "":
+		return bad("web.tls_key", "expected web.tls_certificate with it: the key's certificate")
+	}
+	return nil
 }
 
 // checkPrint allows what package sheet can draw for.

@@ -26,7 +26,8 @@ type controlsTask struct {
 	inputs  Inputs
 	hub     *web.Hub
 	watcher *Watcher
-	address string // of the page
+	address string        // of the page
+	code    func() string // pairs a phone; nil: none does
 	now     func() time.Time
 
 	mu   sync.Mutex // guards menu
@@ -64,6 +65,9 @@ func (t *controlsTask) world(v *web.View) hardware.World {
 		From: v.Choice.From, To: v.Choice.To, Arc: v.Choice.Arc.String(),
 		Edition: v.Located.Scene.Rules.String(), Editions: []string{"1e", "2.0", "2.5"}, CanEdition: true,
 		Frozen: v.Held, CanFreeze: v.Health.Code == web.OK, CanJudge: true, Address: t.address,
+	}
+	if t.code != nil {
+		w.Code = t.code()
 	}
 	for _, s := range v.Located.Scene.Ships {
 		w.Ships = append(w.Ships, hardware.Choosable{ID: s.ID, Player: s.Player})
@@ -124,7 +128,7 @@ func arcNamed(name string) (engine.Arc, bool) {
 
 // phoneAddress is the page's address for a phone at the same table: the machine's own
 // address where the page is served to everybody; "" where it is served to nobody else.
-func phoneAddress(listening net.Addr) string {
+func phoneAddress(scheme string, listening net.Addr) string {
 	tcp, ok := listening.(*net.TCPAddr)
 	if !ok || tcp.IP.IsLoopback() {
 		return ""
@@ -136,7 +140,7 @@ func phoneAddress(listening net.Addr) string {
 		}
 	}
 	host := net.TCPAddr{IP: ip, Port: tcp.Port}
-	return "http://" + host.String() + "/"
+	return scheme + "://" + host.String() + "/"
 }
 
 // ownAddress returns the machine's first IPv4 address that others can reach.

@@ -121,9 +121,9 @@ func TestTheControlsEndWithTheProgram(t *testing.T) {
 }
 
 func TestThePhonesAddressIsOneThatAPhoneCanReach(t *testing.T) {
-	assert.Empty(t, phoneAddress(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}), "nobody else is served")
-	assert.Equal(t, "http://192.168.1.4:80/", phoneAddress(&net.TCPAddr{IP: net.IPv4(192, 168, 1, 4), Port: 80}))
-	if all := phoneAddress(&net.TCPAddr{IP: net.IPv6unspecified, Port: 80}); all != "" {
+	assert.Empty(t, phoneAddress("http", &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}), "nobody else is served")
+	assert.Equal(t, "http://192.168.1.4:80/", phoneAddress("http", &net.TCPAddr{IP: net.IPv4(192, 168, 1, 4), Port: 80}))
+	if all := phoneAddress("http", &net.TCPAddr{IP: net.IPv6unspecified, Port: 80}); all != "" {
 		assert.False(t, strings.Contains(all, "[::]") || strings.Contains(all, "127."), all)
 	}
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -174,9 +175,12 @@ func (t *serviceTask) send(message string) {
 }
 
 // pageAnswers asks the page of a listener for its state, as a browser on this machine would.
-func pageAnswers(at net.Addr) func(context.Context) error {
+func pageAnswers(at net.Addr, own *tls.Config) func(context.Context) error {
 	_, port, err := net.SplitHostPort(at.String())
-	client := &http.Client{Transport: &http.Transport{Proxy: nil, DisableKeepAlives: true}}
+	client, scheme := ownClient(own), "http"
+	if own != nil {
+		scheme = "https"
+	}
 	return func(ctx context.Context) error {
 		if err != nil {
 			return err
@@ -185,7 +189,7 @@ func pageAnswers(at net.Addr) func(context.Context) error {
 		if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
 			host = "localhost"
 		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/", nil)
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+net.JoinHostPort(host, port)+"/", nil)
 		if err != nil {
 			return err
 		}

@@ -152,7 +152,8 @@ func TestTheProgramSaysThatItIsReadyWithoutACamera(t *testing.T) {
 	c.Camera.Source, c.Web.Listen, c.Panel.Enabled = filepath.Join(t.TempDir(), "camera"), "localhost:0", false
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
-	go func() { done <- Run(ctx, c, Options{Log: slog.New(slog.DiscardHandler)}) }()
+	state := t.TempDir()
+	go func() { done <- Run(ctx, c, Options{StateDir: state, Log: slog.New(slog.DiscardHandler)}) }()
 	m.until("READY=1", 30*time.Second)
 	m.until("WATCHDOG=1", 30*time.Second)
 	stop()

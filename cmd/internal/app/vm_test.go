@@ -226,7 +226,7 @@ func TestVMOneTurnFromFrameToLamp(t *testing.T) {
 	ready, done := make(chan string, 1), make(chan error, 1)
 	var log bytes.Buffer
 	go func() {
-		done <- app.Run(ctx, c, app.Options{Ready: func(a string) { ready <- a }, Log: slog.New(slog.NewTextHandler(&log, nil)), StaleAfter: time.Minute})
+		done <- app.Run(ctx, c, app.Options{StateDir: t.TempDir(), Ready: func(a string) { ready <- a }, Log: slog.New(slog.NewTextHandler(&log, nil)), StaleAfter: time.Minute})
 	}()
 	address := <-ready
 	started := time.Now()

@@ -202,6 +202,22 @@ func (c *shares) held() int {
 	return c.all
 }
 
+// streaming keeps what goes on for long (events, video) to as many clients as the program
+// can serve.
+func (s *Server) streaming(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		release, ok := s.takeStream(w, r)
+		if !ok {
+			return
+		}
+		defer release()
+		if r.Header.Get("Last-Event-ID") != "" {
+			s.counts.streamsResumed.Add(1) // it gets the newest state at once, as everyone does
+		}
+		next(w, r)
+	}
+}
+
 // takeStream lets a client have a stream of events, or answers why not: 503 when there
 // are too many in all, 429 when this peer holds enough.
 func (s *Server) takeStream(w http.ResponseWriter, r *http.Request) (release func(), ok bool) {

@@ -38,16 +38,26 @@ var (
 	triesOfAll  = rate{PerSecond: 1.0 / 30, Burst: 20}
 )
 
-// newCode makes a code. The letters are equally likely: bytes that would favour the
-// first ones are thrown away.
-func newCode() string {
-	code := make([]byte, 0, codeLength)
+// NewSecret makes a judge's secret that is easily copied by hand and not guessed: 24^20,
+// more than 2^91, of them.
+func NewSecret() string {
+	s := strings.ToLower(letters(20))
+	return strings.Join([]string{s[:5], s[5:10], s[10:15], s[15:]}, "-")
+}
+
+// newCode makes a code.
+func newCode() string { return letters(codeLength) }
+
+// letters makes n random letters of a code. They are equally likely: bytes that would
+// favour the first ones are thrown away.
+func letters(n int) string {
+	code := make([]byte, 0, n)
 	const fair = 256 / len(codeLetters) * len(codeLetters)
-	for len(code) < codeLength {
+	for len(code) < n {
 		var b [16]byte
 		_, _ = rand.Read(b[:]) // never fails
 		for _, x := range b {
-			if int(x) < fair && len(code) < codeLength {
+			if int(x) < fair && len(code) < n {
 				code = append(code, codeLetters[int(x)%len(codeLetters)])
 			}
 		}

@@ -56,11 +56,12 @@ func newNewcomer(t *testing.T, o tablesim.Options) *newcomer {
 	c.Web.Listen = "localhost:0"
 	go func() {
 		done <- app.Run(ctx, c, app.Options{
-			Panel: &hardwaretest.Panel{},
-			Open:  func(context.Context) (vision.Source, error) { return u.table, nil },
-			Ready: func(address string) { ready <- address },
-			Guide: calibration.GuideOptions{MaxViews: 16}, // 30 are for a patient user
-			Log:   slog.New(slog.NewTextHandler(io.Discard, nil)),
+			StateDir: t.TempDir(),
+			Panel:    &hardwaretest.Panel{},
+			Open:     func(context.Context) (vision.Source, error) { return u.table, nil },
+			Ready:    func(address string) { ready <- address },
+			Guide:    calibration.GuideOptions{MaxViews: 16}, // 30 are for a patient user
+			Log:      slog.New(slog.NewTextHandler(io.Discard, nil)),
 		})
 	}()
 	t.Cleanup(func() {

@@ -115,7 +115,7 @@ func (s *Server) routes() http.Handler {
 	mux.Handle("GET /healthz", s.allow(Nobody, s.healthz))
 	mux.Handle("GET /metrics", s.allow(Reader, s.metrics))
 	mux.Handle("GET /api/state", s.allow(Reader, s.state))
-	mux.Handle("GET /api/events", s.allow(Reader, s.events))
+	mux.Handle("GET /api/events", s.allow(Reader, s.streaming(s.events)))
 	mux.Handle("GET /api/scene", s.allow(Reader, s.scene))
 	mux.Handle("GET /api/measure", s.allow(Reader, s.measure))
 	mux.Handle("GET /api/table.json", s.allow(Reader, s.tableFile))
@@ -261,14 +261,6 @@ func (s *Server) stateJSON(v *View) stateJSON {
 // regular times, until it is gone or too slow.
 func stream[T any](s *Server, w http.ResponseWriter, r *http.Request, listen func() (<-chan T, func()), event func(T) (string, error),
 	every time.Duration, again func() (string, error)) {
-	release, ok := s.takeStream(w, r)
-	if !ok {
-		return
-	}
-	defer release()
-	if r.Header.Get("Last-Event-ID") != "" {
-		s.counts.streamsResumed.Add(1) // it gets the newest state at once, as everyone does
-	}
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("X-Accel-Buffering", "no")

@@ -1,0 +1,229 @@
+package app
+
+import (
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sightline/cmd/internal/web"
+)
+
+// The files of the program's state directory, and what a secret must have.
+const (
+	keyFile     = "session.key"  // signs the pairings: who reads it can be anybody
+	secretFile  = "judge.secret" // when the configuration names no other
+	keyLength   = 32             // bytes
+	secretLeast = 12             // characters of a judge's secret that somebody thought of
+	secretMost  = 256            // bytes
+)
+
+// serviceState is where the service keeps its state (firmware-config/systemd).
+const serviceState = "/var/lib/sightline"
+
+// StateDir is where the program keeps what it must remember and nobody else may read:
+// the service's state directory, or sightline below the user's configuration directory.
+func StateDir() (string, error) {
+	if dir, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":"); filepath.IsAbs(dir) {
+		return dir, nil
+	}
+	dir, err := os.UserConfigDir()
+	if err != nil {
+		return "", fmt.Errorf("state directory: %w", err)
+	}
+	return filepath.Join(dir, "sightline"), nil
+}
+
+// readPrivate reads a small file that only its owner may read.
+func readPrivate(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("%s: expected a file", path)
+	case info.Mode().Perm()&0o077 != 0:
+		return nil, fmt.Errorf("%s: others may read it (mode %04o): expected mode 0600, chmod 600 %s", path, info.Mode().Perm(), path)
+	case info.Size() > 4096:
+		return nil, fmt.Errorf("%s: expected a file of at most 4096 bytes, got %d", path, info.Size())
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
+	}
+	return data, nil
+}
+
+// readOrMake reads a private file, or makes it when it is not there. It is whole or
+// absent at any moment, and of several programs that make it at once all use one.
+func readOrMake(path string, text func() []byte) ([]byte, error) {
+	data, err := readPrivate(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return data, err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return nil, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*") // of mode 0600
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(f.Name())
+	_, err = f.Write(text())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		if err := os.Rename(f.Name(), path); err != nil { // a file system without links
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+	}
+	return readPrivate(path)
+}
+
+// readSecret reads a judge's secret: the file's one line.
+func readSecret(path string, read func(string) ([]byte, error)) (string, error) {
+	data, err := read(path)
+	if err != nil {
+		return "", err
+	}
+	secret := strings.TrimSpace(string(data))
+	if n := len([]rune(secret)); n < secretLeast || len(secret) > secretMost || strings.ContainsAny(secret, "\r\n\x00") {
+		return "", fmt.Errorf("%s: expected one line of %d or more characters and at most %d bytes", path, secretLeast, secretMost)
+	}
+	return secret, nil
+}
+
+// JudgeSecret returns the judge's secret and the file that holds it, for the person at
+// the machine. It makes none: that is for the program when it starts.
+func JudgeSecret(c Web) (secret, path string, err error) {
+	if c.JudgeSecretFile != "" {
+		secret, err = readSecret(c.JudgeSecretFile, readPrivate)
+		return secret, c.JudgeSecretFile, err
+	}
+	dir, err := StateDir()
+	if err != nil {
+		return "", "", err
+	}
+	own := filepath.Join(dir, secretFile)
+	for _, path = range []string{own, filepath.Join(serviceState, secretFile)} {
+		if secret, err = readSecret(path, readPrivate); !errors.Is(err, fs.ErrNotExist) {
+			return secret, path, err
+		}
+	}
+	return "", own, fmt.Errorf("%s: there is none yet: sightline run makes it when it starts", own)
+}
+
+// accessOf reads the secrets that say who may do what. What the configuration names must
+// be there; what the program keeps for itself and cannot keep is told to the log, and
+// the program goes on without.
+func accessOf(c Web, stateDir, address string, log *slog.Logger) (web.AccessOptions, error) {
+	o := web.AccessOptions{PairToRead: c.Read == "paired", Address: address, Log: log}
+	var err error
+	if stateDir == "" {
+		stateDir, err = StateDir()
+	}
+	if err == nil {
+		o.Key, err = readOrMake(filepath.Join(stateDir, keyFile), newKey)
+	}
+	if err == nil && len(o.Key) != keyLength {
+		o.Key, err = nil, fmt.Errorf("%s: expected %d bytes, got %d; remove it and the program makes a new one", filepath.Join(stateDir, keyFile), keyLength, len(o.Key))
+	}
+	if err != nil {
+		log.Warn("pairings are forgotten when the program ends: their key cannot be kept", "err", err)
+	}
+	if c.JudgeSecretFile != "" {
+		if o.JudgeSecret, err = readSecret(c.JudgeSecretFile, readPrivate); err != nil {
+			return o, fmt.Errorf("web.judge_secret_file: %w", err)
+		}
+		return o, nil
+	}
+	path := filepath.Join(stateDir, secretFile)
+	if stateDir != "" {
+		o.JudgeSecret, err = readSecret(path, func(path string) ([]byte, error) { return readOrMake(path, newSecret) })
+	}
+	if err != nil && o.JudgeSecret == "" {
+		log.Warn("nobody can be the judge: the judge's secret cannot be kept; name a file of yours in web.judge_secret_file", "err", err)
+		return o, nil
+	}
+	log.Info("the judge's secret is kept; sightline judge-secret says it", "file", path)
+	return o, nil
+}
+
+func newKey() []byte {
+	key := make([]byte, keyLength)
+	_, _ = rand.Read(key) // never fails
+	return key
+}
+
+func newSecret() []byte { return []byte(web.NewSecret() + "\n") }
+
+// tlsOf loads the certificate that the configuration names; nil: the page goes without.
+func tlsOf(c Web) (*tls.Config, error) {
+	if c.TLSCertificate == "" {
+		return nil, nil
+	}
+	if _, err := os.ReadFile(c.TLSCertificate); err != nil {
+		return nil, fmt.Errorf("web.tls_certificate: %s: %w", c.TLSCertificate, withoutPath(err))
+	}
+	if _, err := os.ReadFile(c.TLSKey); err != nil {
+		return nil, fmt.Errorf("web.tls_key: %s: %w", c.TLSKey, withoutPath(err))
+	}
+	pair, err := tls.LoadX509KeyPair(c.TLSCertificate, c.TLSKey)
+	if err != nil {
+		return nil, fmt.Errorf("web.tls_certificate: %s with web.tls_key %s: %w", c.TLSCertificate, c.TLSKey, err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// trustOnly is how the program asks its own page over TLS: by its certificate and no
+// other, whatever name that is for and whoever signed it.
+func trustOnly(own *tls.Config) *tls.Config {
+	return &tls.Config{
+		MinVersion:         tls.VersionTLS12,
+		InsecureSkipVerify: true, // for VerifyPeerCertificate does
+		VerifyPeerCertificate: func(raw [][]byte, _ [][]*x509.Certificate) error {
+			if len(raw) == 0 || string(raw[0]) != string(own.Certificates[0].Certificate[0]) {
+				return errors.New("another program answers at the page's address")
+			}
+			return nil
+		},
+	}
+}
+
+// scheme is how the page's address begins.
+func (w Web) scheme() string {
+	if w.TLSCertificate != "" {
+		return "https"
+	}
+	return "http"
+}
+
+// PageURL is the page's address for people, from the host and port that it is served at.
+func (w Web) PageURL(host string) string { return w.scheme() + "://" + host + "/" }
+
+// tellPairing tells the log how phones pair, where phones reach the page: a box may have
+// no display.
+func tellPairing(log *slog.Logger, address, code string) {
+	if address == "" {
+		return
+	}
+	log.Info("phones pair at this address with this code, good once and for five minutes; a newer one stands on the box's display and, in a browser on this machine, at /pair",
+		"address", address+"pair", "code", code)
+}
+
+// ownClient asks the program's own page.
+func ownClient(own *tls.Config) *http.Client {
+	transport := &http.Transport{Proxy: nil, DisableKeepAlives: true}
+	if own != nil {
+		transport.TLSClientConfig = trustOnly(own)
+	}
+	return &http.Client{Transport: transport}
+}

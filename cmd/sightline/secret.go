@@ -1,0 +1,29 @@
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"sightline/cmd/internal/app"
+)
+
+// secretCmd says the judge's secret to the person at the machine. The secret alone goes
+// to standard output; where it is kept, to standard error.
+type secretCmd struct {
+	Config string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
+}
+
+// Run implements the command.
+func (c *secretCmd) Run() error {
+	config, err := app.LoadConfig(c.Config)
+	if err != nil {
+		return err
+	}
+	secret, path, err := app.JudgeSecret(config.Web)
+	if err != nil {
+		return unanswered{fmt.Errorf("judge's secret: %w", err)}
+	}
+	fmt.Fprintf(os.Stderr, "sightline: the judge's secret, kept in %s; type it at the page under /pair:\n", path)
+	fmt.Println(secret)
+	return nil
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheJudgesSecretIsSaidToWhoMayReadIt(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("STATE_DIRECTORY", filepath.Join(dir, "state"))
+	if _, err := os.Stat("/var/lib/sightline/judge.secret"); err == nil {
+		t.Skip("this machine is a box: it has a secret of its own")
+	}
+	code, stdout, stderr := called(t, "judge-secret")
+	assert.Equal(t, 1, code)
+	assert.Empty(t, stdout)
+	assert.Contains(t, stderr, "there is none yet")
+	assert.NoFileExists(t, filepath.Join(dir, "state", "judge.secret"), "asking makes none")
+
+	require.NoError(t, os.Mkdir("state", 0o700))
+	require.NoError(t, os.WriteFile("state/judge.secret", []byte("abcde-fghij-klmno-pqrst\n"), 0o600))
+	code, stdout, stderr = called(t, "judge-secret")
+	assert.Equal(t, 0, code, stderr)
+	assert.Equal(t, "abcde-fghij-klmno-pqrst\n", stdout, "the secret alone, for scripts")
+	assert.Contains(t, stderr, filepath.Join(dir, "state", "judge.secret"))
+
+	require.NoError(t, os.WriteFile("own.secret", []byte("correct horse battery"), 0o644))
+	require.NoError(t, os.WriteFile("own.toml", []byte("[web]\njudge_secret_file = \"own.secret\"\n"), 0o644))
+	code, stdout, stderr = called(t, "judge-secret", "--config", "own.toml")
+	assert.Equal(t, 1, code)
+	assert.Empty(t, stdout)
+	assert.Contains(t, stderr, "chmod 600 own.secret")
+}
