@@ -2,6 +2,7 @@ package rulings
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -47,32 +48,36 @@ type Ruling struct {
 	AskedBy  string // who asked: a name, or "player 1", "the box"
 	Answer   string // the program's answer in a few words, as people saw it: "Range 2, in the front arc"
 	Decision Decision
-	Text     string // the ruling in words
-	Reason   string // why; needed when Decision is Overruled
-	Judge    string // the judge's name
+	Title    string            // what holds, in a few words: "Range 2, in the front arc"; "" for the Answer
+	Ruled    map[string]string // what is ruled otherwise, by the caller's own keys; nil for nothing
+	Text     string            // the ruling in words
+	Reason   string            // why; needed when Decision is Overruled
+	Judge    string            // the judge's name
 }
 
 // Record is an entry's content, in the order of its keys in the canonical form.
 type Record struct {
-	Version  int       `json:"version"` // 1; rises when a meaning changes
-	Number   int64     `json:"number"`  // from 1, without gaps
-	At       time.Time `json:"at"`      // UTC
-	Captured time.Time `json:"captured,omitzero"`
-	Program  string    `json:"program"`
-	Source   string    `json:"source"`
-	Edition  string    `json:"edition"` // the scene's rules: 1e, 2.0, 2.5
-	Profile  string    `json:"profile"` // the name of the scene's profile
-	Sigmas   float64   `json:"sigmas"`
-	From     string    `json:"from"`
-	To       string    `json:"to"`
-	Arc      string    `json:"arc"` // "" when none was chosen
-	Question string    `json:"question"`
-	AskedBy  string    `json:"asked_by"`
-	Answer   string    `json:"answer"`
-	Decision Decision  `json:"decision"`
-	Text     string    `json:"ruling"`
-	Reason   string    `json:"reason"`
-	Judge    string    `json:"judge"`
+	Version  int               `json:"version"` // 1; rises when a meaning changes
+	Number   int64             `json:"number"`  // from 1, without gaps
+	At       time.Time         `json:"at"`      // UTC
+	Captured time.Time         `json:"captured,omitzero"`
+	Program  string            `json:"program"`
+	Source   string            `json:"source"`
+	Edition  string            `json:"edition"` // the scene's rules: 1e, 2.0, 2.5
+	Profile  string            `json:"profile"` // the name of the scene's profile
+	Sigmas   float64           `json:"sigmas"`
+	From     string            `json:"from"`
+	To       string            `json:"to"`
+	Arc      string            `json:"arc"` // "" when none was chosen
+	Question string            `json:"question"`
+	AskedBy  string            `json:"asked_by"`
+	Answer   string            `json:"answer"`
+	Decision Decision          `json:"decision"`
+	Title    string            `json:"title"`
+	Ruled    map[string]string `json:"ruled,omitempty"` // keys in the order of their bytes
+	Text     string            `json:"ruling"`
+	Reason   string            `json:"reason"`
+	Judge    string            `json:"judge"`
 
 	Scene      json.RawMessage `json:"scene"`              // the contract's scene
 	Verdict    json.RawMessage `json:"verdict"`            // one of the contract's pairs; null without an answer
@@ -267,7 +272,7 @@ func (r *Ruling) record() (Record, error) {
 	out := Record{
 		Version: recordVersion, At: r.At.UTC().Round(0), Program: r.Program, Source: r.Source,
 		Edition: r.Scene.Rules.String(), Sigmas: r.Sigmas, From: r.From, To: r.To,
-		Question: r.Question, AskedBy: r.AskedBy, Answer: r.Answer, Decision: r.Decision, Text: r.Text, Reason: r.Reason, Judge: r.Judge,
+		Question: r.Question, AskedBy: r.AskedBy, Answer: r.Answer, Decision: r.Decision, Title: cmp.Or(r.Title, r.Answer), Ruled: r.Ruled, Text: r.Text, Reason: r.Reason, Judge: r.Judge,
 		Verdict: json.RawMessage("null"), Unanswered: r.Unanswered,
 	}
 	if !r.Captured.IsZero() {
@@ -352,8 +357,16 @@ func (r *Ruling) check() error {
 	case strings.TrimSpace(r.Text) == "":
 		return refuse("ruling: expected the ruling in words")
 	}
+	if len(r.Ruled) > 20 {
+		return refuse("ruled: expected at most 20 keys, got %d", len(r.Ruled))
+	}
+	for k, v := range r.Ruled {
+		if err := errors.Join(checkText("ruled", k), checkText("ruled."+k, v)); err != nil {
+			return err
+		}
+	}
 	for _, t := range []struct{ name, text string }{
-		{"program", r.Program}, {"source", r.Source}, {"from", r.From}, {"to", r.To}, {"unanswered", r.Unanswered}, {"question", r.Question},
+		{"title", r.Title}, {"program", r.Program}, {"source", r.Source}, {"from", r.From}, {"to", r.To}, {"unanswered", r.Unanswered}, {"question", r.Question},
 		{"asked by", r.AskedBy}, {"answer", r.Answer}, {"ruling", r.Text}, {"reason", r.Reason}, {"judge", r.Judge},
 	} {
 		if err := checkText(t.name, t.text); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,8 +24,8 @@ type photographed struct {
 
 // simulated is a table on which A1 looks at B1 past a rock, with B2 to the left.
 var simulated = sync.OnceValues(func() (photographed, error) {
-	table := tablesim.RandomTable(3, 1280, 720)
-	table.Camera = tablesim.DefaultCamera(1280, 720)
+	table := tablesim.RandomTable(3, 1920, 1080)
+	table.Camera = tablesim.DefaultCamera(1920, 1080)
 	table.Look = tablesim.DefaultLook()
 	table.Clutter, table.Hands, table.Heights = nil, nil, nil
 	rock := []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5}, {X: 10, Y: 30}, {X: -25, Y: 18}}
@@ -122,9 +123,9 @@ func simulatedRuling(t testing.TB) (rulings.Ruling, rulings.Files) {
 	require.NoError(t, err)
 	r.Pair = &pair
 	r.Question = "Is B1 at range 2 of A1, and does the asteroid obstruct the attack?"
-	r.Answer = "Range 3, in the front arc, the attacker chooses"
+	r.Answer = "Range 3, in the front arc, obstructed"
 	r.Text = "B1 is at range 3 in the front arc. The attack is obstructed by the asteroid."
-	r.Verified = &calibration.VerifiedJSON{}
+	r.Verified = &calibration.VerifiedJSON{At: noon.Add(-3 * time.Hour), Outcome: "pass", WorstError: 0.21, WorstSigmas: 1.3, Places: 5, Covered: 0.9, Holds: true}
 	return r, p.files
 }
 

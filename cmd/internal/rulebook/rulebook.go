@@ -1,0 +1,43 @@
+// Package rulebook has the rules that a verdict on a pair names, in words: what the
+// judge's page and a ruling's document say beside the numbers of docs/rules.md.
+package rulebook
+
+import "strings"
+
+// Rule is a rule and what it says.
+type Rule struct{ Name, Text string }
+
+// Of turns what the engine names, "1e G34 G36", into the rules in words.
+func Of(rule string) []Rule {
+	var out []Rule
+	for _, word := range strings.Fields(rule) {
+		if strings.HasPrefix(word, "G") {
+			out = append(out, Rule{word, Texts[word]})
+		}
+	}
+	return out
+}
+
+// Texts are the rules by name, in the words of docs/rules.md. Nobody writes to it.
+var Texts = map[string]string{
+	"G2":  "The band that falls over the closest point is the range; here a band is closed at its far edge, 100.0 mm is range 1.",
+	"G3":  "Attack range goes to the closest point of the target inside the arc.",
+	"G4":  "Attack range goes to the closest point of the target inside the arc; range and attack range are two results.",
+	"G7":  "A weapon that may fire out of arc measures to the closest point, in the arc or not.",
+	"G8":  "It may not use the closest point in the arc instead.",
+	"G10": "At a range: the band of the closest point.",
+	"G16": "At a range: the band of the closest point, of objects too.",
+	"G17": "Objects in contact are at range 0.",
+	"G19": "Contact is range 1, and so is a ship of itself.",
+	"G34": "Of lines of equal length the attacker may choose one.",
+	"G36": "Obstructed: the range is measured through an obstacle.",
+	"G37": "Obstructed: the range is measured through one or more obstacles.",
+	"G45": "In arc: any part of the base is in the area of the arc.",
+	"G47": "Some tokens print an auxiliary arc.",
+	"G50": "A ship with a primary turret has a printed arc too.",
+	"G59": "The arcs' lines are crossed diagonals: one apex.",
+	"G60": "Full arcs divide at the hashmarks on the base's sides.",
+	"G61": "A turret fires in the arc that it points to.",
+	"G62": "A double turret has two.",
+	"G64": "The bullseye is a strip with parallel sides.",
+}
