@@ -210,4 +210,3 @@ earlier can: it must still be there, number and hash.
 	}
 	return b.String()
 }
-
