@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http/httptest"
 	"slices"
 	"sync"
+	"testing"
 	"time"
 
 	"sightline/calibration"
@@ -154,4 +156,11 @@ func withRock(v *web.View) {
 		panic(err)
 	}
 	v.Result = result
+}
+
+// serveCourtroom serves a courtroom to browsers.
+func serveCourtroom(t testing.TB, c *courtroom) *httptest.Server {
+	s := httptest.NewServer(c.server)
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	return s
 }

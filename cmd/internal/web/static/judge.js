@@ -1,0 +1,212 @@
+// The judge's page. A ruling is always on what is held: everything that is shown of it
+// comes from /api/held, and its number goes back with the ruling.
+
+import { byId, set, setText } from "./dom.js";
+import { listen } from "./live.js";
+import { ask, onRefused } from "./judge-ask.js";
+import { showVerdicts, chosenVerdict } from "./judge-verdicts.js";
+import { showSure } from "./judge-sure.js";
+import { showForm, showLog, startRuling } from "./judge-rule.js";
+import { goTo, showHeld, showLive, startView } from "./judge-view.js";
+
+let state = null;
+let me = null;
+let lost = false;
+let judgement = null; // of what is held
+let choice = { from: "", to: "", arc: "front" }; // of this judge; the others' choice does not move it
+let wanted = ""; // what was asked of /api/held last
+
+// banner says what is wrong; it hides itself when nothing is.
+function banner(title, text = "") {
+  setText(byId("banner-title"), title);
+  setText(byId("banner-text"), text);
+  byId("banner").hidden = !title;
+}
+
+// start shows the bench to a judge and asks everybody else for the secret.
+async function start() {
+  try {
+    const answer = await fetch("/api/me");
+    me = await answer.json();
+  } catch {
+    return; // the watchdog says that the connection is lost
+  }
+  const may = me.role === "judge";
+  byId("bench").hidden = !may;
+  byId("secret").hidden = may;
+  if (!may) {
+    const asks = me.judges !== false;
+    byId("secret-form").hidden = !asks;
+    setText(byId("secret-text"), asks ? "Ruling needs the judge's secret." : "This table has no judge's secret, so nobody can rule.");
+    return;
+  }
+  if (!byId("judge").value) byId("judge").value = me.name ?? "";
+  refresh();
+  showLog(state);
+}
+
+async function pair(event) {
+  event.preventDefault();
+  const field = byId("secret-field");
+  setText(byId("secret-problem"), "");
+  field.removeAttribute("aria-invalid");
+  try {
+    const answer = await fetch("/api/pair", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ judge_secret: field.value, name: byId("secret-name").value }),
+    });
+    if (!answer.ok) throw new Error((await answer.text()).trim());
+    field.value = "";
+    await start();
+    byId("hold").focus();
+  } catch (error) {
+    set(field, { "aria-invalid": "true" });
+    setText(byId("secret-problem"), error.message);
+    field.focus();
+  }
+}
+
+// refresh fetches the judgement of what is held, when it is another than what is shown.
+async function refresh() {
+  if (!state?.held || me?.role !== "judge") return;
+  const query = new URLSearchParams({ from: choice.from, to: choice.to, arc: choice.arc });
+  const key = `${state.held.number}?${query}`;
+  if (key === wanted) return;
+  wanted = key;
+  try {
+    const now = await ask(`/api/held?${query}`);
+    if (key !== wanted) return; // something newer was asked for meanwhile
+    const renewed = judgement?.held !== now.held;
+    judgement = now;
+    showJudgement(renewed);
+  } catch (error) {
+    wanted = "";
+    if (error.status === 404) judgement = null; // it was let go just now; the next state says so
+    else if (error.status !== 403) banner("This cannot be judged", error.message);
+  }
+}
+
+function showJudgement(renewed) {
+  showChoice();
+  showVerdicts(judgement, redraw);
+  showSure(judgement);
+  showForm(judgement);
+  showHeld(judgement, chosenVerdict());
+  if (renewed) goTo(choice.from && choice.to ? "pair" : "all");
+  const text = choice.from && choice.to ? judgement.measured : "Choose attacker and target: by the lists, or by pressing on two ships.";
+  setText(byId("measured"), text);
+  setText(byId("live"), choice.from && choice.to ? `${choice.from} to ${choice.to}: ${text}.` : text);
+}
+
+const redraw = () => showHeld(judgement, chosenVerdict());
+
+function fill(select, options, value, empty) {
+  const list = [...new Set(value ? [...options, value] : ["", ...options])];
+  if (select.dataset.options !== list.join("|")) {
+    select.dataset.options = list.join("|");
+    select.replaceChildren(...list.map((id) => new Option(id ? id.replaceAll("_", " ") : empty, id)));
+  }
+  if (select.value !== value) select.value = value;
+}
+
+function showChoice() {
+  const ids = judgement ? judgement.ships.map((s) => s.id) : (state?.ships ?? []).map((s) => s.id);
+  fill(byId("from"), ids, choice.from, "choose");
+  fill(byId("to"), ids.filter((id) => id !== choice.from), choice.to, "choose");
+  fill(byId("arc"), judgement?.arcs.length ? judgement.arcs : [], choice.arc, "front");
+}
+
+// choose changes the judge's pair, and everybody's when it is whole.
+function choose(change) {
+  choice = { ...choice, ...change };
+  if (choice.from && choice.from === choice.to) choice.to = "";
+  showChoice();
+  if (choice.from && choice.to) ask("/api/choice", "PATCH", choice).catch(() => {});
+  if (judgement) refresh();
+}
+
+// pick takes a ship that was pressed in the view: the attacker, then its target.
+function pick(id) {
+  if (!choice.from || choice.to || choice.from === id) choose({ from: id, to: "" });
+  else choose({ to: id });
+  setText(byId("live"), choice.to ? "" : `${id} attacks. Now its target.`);
+}
+
+async function hold() {
+  const button = byId("hold");
+  button.disabled = true;
+  try {
+    await ask("/api/freeze", "POST", { hold: !state.held });
+    banner("");
+  } catch (error) {
+    if (error.status !== 403) banner(state.held ? "It was not let go" : "Nothing was frozen", error.message);
+  } finally {
+    button.disabled = false;
+  }
+}
+
+function showHold() {
+  const held = state.held;
+  const at = held ? new Date(held.at_unix_ms).toLocaleTimeString() : "";
+  setText(byId("hold-h"), held ? `Held since ${at}` : "Everything is live");
+  let text = "Freeze the picture to judge it.";
+  if (held) text = held.asked ? `A judge was asked for by ${held.asked}.` : "Nobody asked for a judge: somebody froze the picture.";
+  else if (state.health.code !== "ok") text = `${state.health.title}: there is nothing to judge now.`;
+  setText(byId("hold-text"), text);
+  setText(byId("hold"), held ? "Let go" : "Freeze");
+  set(byId("hold"), { class: held ? "" : "primary" });
+  byId("hold").closest(".card").dataset.held = held !== null;
+}
+
+function showStatus() {
+  const code = lost ? "lost" : state.held ? "held" : state.health.code;
+  set(byId("status"), { "data-code": code });
+  setText(byId("status-text"), lost ? "connection lost" : state.held ? "held" : code === "ok" ? "live" : state.health.title.toLowerCase());
+  const c = state.calibration;
+  setText(byId("source"), [state.camera.source, `rules ${state.rules || "–"}`, c.hash ? `calibration ${c.hash.slice(0, 8)}` : "not registered"].join(" · "));
+}
+
+function show() {
+  if (!state) return;
+  showStatus();
+  if (lost) banner("Connection lost", "What you see is what this page last knew. What stands in the form stays there.");
+  else if (byId("banner-title").textContent === "Connection lost") banner("");
+  if (me?.role !== "judge") return;
+  showHold();
+  showLog(state);
+  if (state.held) {
+    refresh();
+    return;
+  }
+  if (judgement) {
+    judgement = null;
+    wanted = "";
+    showVerdicts(null, redraw);
+    showSure(null);
+    showForm(null);
+    setText(byId("measured"), "Freeze the picture, then choose a pair.");
+  }
+  showChoice();
+  showLive(state);
+}
+
+onRefused(start);
+startView(pick);
+startRuling(() => ({ judgement, choice, after: state?.ruling?.number ?? 0 }));
+byId("secret-form").addEventListener("submit", pair);
+byId("hold").addEventListener("click", hold);
+for (const name of ["from", "to", "arc"]) byId(name).addEventListener("change", (event) => choose({ [name]: event.target.value }));
+byId("swap").addEventListener("click", () => choose({ from: choice.to, to: choice.from }));
+listen(
+  (now) => {
+    if (!state) choice = { ...now.choice };
+    state = now;
+    show();
+  },
+  (now) => {
+    lost = now;
+    show();
+  },
+);
+start();
