@@ -20,7 +20,7 @@ RACE := $(if $(shell command -v gcc),-race)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-browser build build-arm64 run test test-nocv test-cv test-mats test-hardware test-arm64 lint fmt tidy-check accuracy bench clean
+.PHONY: help deps deps-browser deps-axe build build-arm64 run test test-nocv test-cv test-mats test-hardware test-arm64 lint fmt tidy-check accuracy bench clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -30,6 +30,9 @@ deps: ## install what building needs and is missing (apt; sudo if not root)
 
 deps-browser:
 	@.ci/deps browser
+
+deps-axe: ## fetch what the pages' accessibility is tested with, into the user's cache
+	@.ci/axe
 
 build: deps ## build bin/sightline
 	go build -buildvcs=false -tags "$(GOTAGS)" -ldflags "$(LDFLAGS)" -o bin/sightline ./cmd/sightline

@@ -1,0 +1,424 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	cdp "github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+)
+
+// pageCase is a page in one state, as the harness looks at it.
+type pageCase struct {
+	name  string // of its golden pictures: "player", "player-empty"
+	path  string // "/", with its query
+	ready string // a selector of what is visible when all is drawn
+	// open serves the page in a state that stays the same; the harness closes nothing.
+	open func(t *testing.T) *httptest.Server
+	do   []chromedp.Action // what brings the page into its state, after ready
+	// brief: the phone in the dark and the large screen in daylight are enough.
+	brief bool
+}
+
+// allPages are all pages in the states that are looked at. Whoever makes a page adds a
+// function to this list, in a file of their own.
+func allPages() []pageCase {
+	return slices.Concat(playerPages(), calibrationPages())
+}
+
+// firstLoadMost is how much a page may transfer at its first load, pictures of the
+// camera left out.
+const firstLoadMost = 150 << 10
+
+// TestEveryPage opens every page on a phone, a tablet and a large screen, dark and in
+// daylight. Nothing on it is beyond the reach of who cannot see or use a mouse
+// (WCAG 2.2 AA, by axe-core), it looks as its golden picture, nothing is wider than the
+// screen, and it asks nobody but its own server for anything, and not for much.
+//
+// UPDATE_GOLDEN=1 renews the pictures; PAGES=player,judge looks at these alone;
+// PAGES_DIR=/tmp/x keeps the pictures as they are seen.
+func TestEveryPage(t *testing.T) {
+	browser := newBrowser(t, 5*time.Minute)
+	require.NoError(t, chromedp.Run(browser)) // starts it: what follows are its tabs
+	axe := axeScript(t)
+	fonts := ""
+	for _, p := range allPages() {
+		if only := os.Getenv("PAGES"); only != "" && !slices.Contains(strings.Split(only, ","), p.name) {
+			continue
+		}
+		t.Run(p.name, func(t *testing.T) {
+			server := p.open(t)
+			tab, cancel := chromedp.NewContext(browser)
+			defer cancel()
+			seen := watchRequests(tab)
+			require.NoError(t, chromedp.Run(tab,
+				emulation.SetTimezoneOverride("UTC"), emulation.SetLocaleOverride().WithLocale("en-GB"),
+				screen(360, "dark"),
+				chromedp.Navigate(server.URL+p.path),
+			))
+			within(t, tab, "the page is not drawn: "+p.ready, chromedp.WaitVisible(p.ready))
+			for _, do := range p.do {
+				within(t, tab, "the page does not come into its state", do)
+			}
+			if fonts == "" {
+				fonts = fontsHere(t, tab)
+			}
+			for _, width := range []int64{360, 820, 1920} {
+				for _, theme := range []string{"dark", "light"} {
+					if p.brief && (width == 820 || (width == 360) != (theme == "dark")) {
+						continue
+					}
+					t.Run(fmt.Sprintf("%d-%s", width, theme), func(t *testing.T) {
+						look(t, tab, p.name, width, theme, axe, fonts)
+					})
+				}
+			}
+			seen.check(t, server.URL)
+		})
+	}
+}
+
+// look looks at a page on one screen.
+func look(t *testing.T, tab context.Context, name string, width int64, theme, axe, fonts string) {
+	var wide string
+	var shot []byte
+	within(t, tab, "the screen", screen(width, theme), chromedp.Evaluate(settled, nil, awaiting), chromedp.Evaluate(tooWide, &wide))
+	assert.Empty(t, wide, "wider than the screen")
+	within(t, tab, "the picture", chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		shot, err = page.CaptureScreenshot().WithCaptureBeyondViewport(true).WithFromSurface(true).Do(ctx)
+		return err
+	}))
+	if axe != "" {
+		accessible(t, tab, axe)
+	}
+	file := fmt.Sprintf("%s-%d-%s.png", name, width, theme)
+	if dir := os.Getenv("PAGES_DIR"); dir != "" {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, file), shot, 0o644))
+	}
+	golden(t, file, shot, fonts)
+}
+
+// within does something in a limited time, so that what never comes is named.
+func within(t *testing.T, tab context.Context, what string, do ...chromedp.Action) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(tab, 30*time.Second)
+	defer cancel()
+	require.NoError(t, chromedp.Run(ctx, do...), what)
+}
+
+// screen makes the browser one of a width, in a theme, without motion.
+func screen(width int64, theme string) chromedp.Action {
+	height := map[int64]int64{360: 780, 820: 1180, 1920: 1080}[width]
+	return chromedp.Tasks{
+		emulation.SetDeviceMetricsOverride(width, height, 1, width < 1000),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
+			{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+		}),
+	}
+}
+
+func awaiting(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
+
+// settled waits until what has a new size is laid out and drawn.
+const settled = `(async () => {
+	for (let i = 0; i < 3; i++) await new Promise((done) => requestAnimationFrame(done));
+	await new Promise((done) => setTimeout(done, 120));
+	await document.fonts.ready;
+})()`
+
+// tooWide names what makes the page scroll sideways; "" when nothing does.
+const tooWide = `(() => {
+	const most = document.documentElement.clientWidth;
+	if (document.documentElement.scrollWidth <= most) return "";
+	const out = [];
+	for (const e of document.body.querySelectorAll("*")) {
+		const r = e.getBoundingClientRect();
+		if (r.width > 0 && r.right > most + 0.5) out.push(e.tagName + (e.id ? "#" + e.id : "." + e.getAttribute("class")) + " to " + Math.round(r.right));
+	}
+	return out.slice(0, 5).join(", ") || "something";
+})()`
+
+// requests are what a page asked for.
+type requests struct {
+	mu    sync.Mutex
+	urls  []string
+	paths map[cdp.RequestID]string
+	bytes float64
+}
+
+func watchRequests(tab context.Context) *requests {
+	r := &requests{paths: map[cdp.RequestID]string{}}
+	chromedp.ListenTarget(tab, func(event any) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		switch e := event.(type) {
+		case *cdp.EventRequestWillBeSent:
+			r.urls = append(r.urls, e.Request.URL)
+			r.paths[e.RequestID] = e.Request.URL
+		case *cdp.EventWebSocketCreated:
+			r.urls = append(r.urls, e.URL)
+		case *cdp.EventLoadingFinished:
+			if u := r.paths[e.RequestID]; !strings.Contains(u, "picture.jpg") && !strings.Contains(u, ".mjpg") {
+				r.bytes += e.EncodedDataLength
+			}
+		}
+	})
+	return r
+}
+
+// check holds that a page asked its own server only, and not for too much.
+func (r *requests) check(t *testing.T, own string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	require.NotEmpty(t, r.urls, "requests are watched")
+	home, err := url.Parse(own)
+	require.NoError(t, err)
+	for _, address := range r.urls {
+		u, err := url.Parse(address)
+		require.NoError(t, err)
+		if u.Scheme == "data" || u.Scheme == "blob" || u.Scheme == "about" {
+			continue
+		}
+		assert.Equal(t, home.Host, u.Host, "a request leaves the machine: %s", address)
+	}
+	assert.Less(t, r.bytes, float64(firstLoadMost), "bytes at the first load")
+	t.Logf("%d requests, %.0f kB", len(r.urls), r.bytes/1024)
+}
+
+// What axe-core checks with, fetched by make deps-axe; the content is fixed here.
+const (
+	axeVersion = "4.10.3"
+	axeSum     = "880970c081707360e64f34cea25ff91892f5bc95675b0776925b9709dd8a68bb"
+)
+
+// axeScript returns axe-core, or "" where it was not fetched and need not be.
+func axeScript(t *testing.T) string {
+	cache, err := os.UserCacheDir()
+	require.NoError(t, err)
+	data, err := os.ReadFile(filepath.Join(cache, "sightline", "axe-core-"+axeVersion, "axe.min.js"))
+	switch {
+	case err == nil:
+		sum := sha256.Sum256(data)
+		require.Equal(t, axeSum, hex.EncodeToString(sum[:]), "axe-core is not what it was")
+		return string(data)
+	case os.Getenv("REQUIRE_AXE") == "1":
+		require.NoError(t, err, "REQUIRE_AXE=1 wants axe-core: make deps-axe")
+	}
+	t.Log("accessibility is not checked: make deps-axe fetches what it takes")
+	return ""
+}
+
+// accessible holds that axe-core finds nothing.
+func accessible(t *testing.T, tab context.Context, axe string) {
+	t.Helper()
+	var there bool
+	within(t, tab, "axe", chromedp.Evaluate(`"axe" in window`, &there))
+	if !there {
+		within(t, tab, "axe", chromedp.Evaluate(axe+";0", nil))
+	}
+	var found string
+	within(t, tab, "axe", chromedp.Evaluate(`axe.run(document, {
+		resultTypes: ["violations"],
+		runOnly: { type: "tag", values: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] },
+	}).then((r) => JSON.stringify({ Passed: r.passes.length, Violations: r.violations.map((v) => ({ Rule: v.id, Help: v.help, Where: v.nodes.map((n) => n.target.join(" ") + ": " + n.failureSummary) })) }))`, &found, awaiting))
+	var result struct {
+		Passed     int
+		Violations []struct {
+			Rule, Help string
+			Where      []string
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(found), &result))
+	assert.Greater(t, result.Passed, 10, "rules that axe-core looked at and found kept")
+	for _, v := range result.Violations {
+		assert.Fail(t, v.Rule+": "+v.Help, strings.Join(v.Where[:min(3, len(v.Where))], "\n"))
+	}
+}
+
+// Golden pictures are kept as the mean colours of squares of goldenBlock pixels: small,
+// and blind to how a browser's version smooths its letters.
+const (
+	goldenBlock  = 8
+	goldenNear   = 14.0 // of 255: a block is alike when its mean colour differs by less
+	goldenMost   = 0.012
+	goldenHeight = 24 // px by which a page may grow or shrink
+)
+
+// fontsHere measures a text: where another font is installed, every page looks
+// otherwise and no golden picture says anything.
+func fontsHere(t *testing.T, tab context.Context) (out string) {
+	within(t, tab, "the fonts", chromedp.Evaluate(`(() => {
+		const c = document.createElement("canvas").getContext("2d");
+		c.font = "600 100px " + getComputedStyle(document.body).fontFamily;
+		return c.measureText("Range 2 in the front arc 144.2 mm ±").width.toFixed(0);
+	})()`, &out))
+	return out
+}
+
+// golden compares a picture with the one that is kept of it.
+func golden(t *testing.T, file string, shot []byte, fonts string) {
+	t.Helper()
+	img, err := png.Decode(bytes.NewReader(shot))
+	require.NoError(t, err)
+	got := blocks(img)
+	path := filepath.Join("testdata", "golden", file)
+	fontsPath := filepath.Join("testdata", "golden", "fonts.txt")
+	if os.Getenv("UPDATE_GOLDEN") == "1" {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, encoded(t, got), 0o644))
+		require.NoError(t, os.WriteFile(fontsPath, []byte(fonts+"\n"), 0o644))
+		return
+	}
+	kept, err := os.ReadFile(fontsPath)
+	require.NoError(t, err)
+	if strings.TrimSpace(string(kept)) != fonts {
+		t.Logf("not compared with its golden picture: this machine has other fonts (a text is %s px wide, not %s)", fonts, strings.TrimSpace(string(kept)))
+		return
+	}
+	data, err := os.ReadFile(path)
+	require.NoError(t, err, "no golden picture: UPDATE_GOLDEN=1 makes one")
+	wanted, err := png.Decode(bytes.NewReader(data))
+	require.NoError(t, err)
+	if problem := unlike(got, wanted); problem != "" {
+		kept := filepath.Join(os.TempDir(), "sightline-golden-"+file)
+		_ = os.WriteFile(kept, shot, 0o644)
+		assert.Fail(t, problem, "%s; seen: %s; if it is meant so: UPDATE_GOLDEN=1", path, kept)
+	}
+}
+
+// unlike says how two pictures of blocks differ; "" when they do not.
+func unlike(got, wanted image.Image) string {
+	g, w := got.Bounds(), wanted.Bounds()
+	if g.Dx() != w.Dx() || abs(g.Dy()-w.Dy()) > goldenHeight/goldenBlock {
+		return fmt.Sprintf("it is %d×%d px, not %d×%d", g.Dx()*goldenBlock, g.Dy()*goldenBlock, w.Dx()*goldenBlock, w.Dy()*goldenBlock)
+	}
+	other, all := 0, 0
+	var first image.Point
+	for y := range min(g.Dy(), w.Dy()) {
+		for x := range g.Dx() {
+			all++
+			if colourDistance(got.At(x, y), wanted.At(x, y)) < goldenNear {
+				continue
+			}
+			if other == 0 {
+				first = image.Pt(x*goldenBlock, y*goldenBlock)
+			}
+			other++
+		}
+	}
+	if share := float64(other) / float64(all); share > goldenMost {
+		return fmt.Sprintf("%.1f %% of it looks otherwise, from %v on", 100*share, first)
+	}
+	return ""
+}
+
+func abs(x int) int { return max(x, -x) }
+
+func colourDistance(a, b color.Color) float64 {
+	ar, ag, ab, _ := a.RGBA()
+	br, bg, bb, _ := b.RGBA()
+	d := func(x, y uint32) float64 { return math.Abs(float64(x>>8) - float64(y>>8)) }
+	return math.Max(d(ar, br), math.Max(d(ag, bg), d(ab, bb)))
+}
+
+// blocks returns the mean colours of a picture's squares.
+func blocks(src image.Image) *image.RGBA {
+	b := src.Bounds()
+	out := image.NewRGBA(image.Rect(0, 0, b.Dx()/goldenBlock, b.Dy()/goldenBlock))
+	for y := range out.Rect.Dy() {
+		for x := range out.Rect.Dx() {
+			var sum [3]uint32
+			for i := range goldenBlock * goldenBlock {
+				r, g, bl, _ := src.At(b.Min.X+x*goldenBlock+i%goldenBlock, b.Min.Y+y*goldenBlock+i/goldenBlock).RGBA()
+				sum[0], sum[1], sum[2] = sum[0]+r>>8, sum[1]+g>>8, sum[2]+bl>>8
+			}
+			const n = goldenBlock * goldenBlock
+			out.SetRGBA(x, y, color.RGBA{uint8(sum[0] / n), uint8(sum[1] / n), uint8(sum[2] / n), 255})
+		}
+	}
+	return out
+}
+
+func encoded(t *testing.T, img image.Image) []byte {
+	var buf bytes.Buffer
+	require.NoError(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&buf, img))
+	return buf.Bytes()
+}
+
+// TestGoldenPicturesSeeWhatPeopleSee: a changed colour, a moved card and a missing one
+// are seen; letters that are smoothed otherwise are not.
+func TestGoldenPicturesSeeWhatPeopleSee(t *testing.T) {
+	draw := func(change func(x, y int) (color.RGBA, bool)) image.Image {
+		img := image.NewRGBA(image.Rect(0, 0, 320, 320))
+		for y := range 320 {
+			for x := range 320 {
+				c := color.RGBA{20, 24, 30, 255}
+				if x > 40 && x < 200 && y > 40 && y < 120 {
+					c = color.RGBA{60, 70, 80, 255}
+				}
+				if change != nil {
+					if other, ok := change(x, y); ok {
+						c = other
+					}
+				}
+				img.SetRGBA(x, y, c)
+			}
+		}
+		return blocks(img)
+	}
+	plain := draw(nil)
+	assert.Empty(t, unlike(plain, plain))
+	assert.Empty(t, unlike(draw(func(x, y int) (color.RGBA, bool) {
+		return color.RGBA{60, 70, 80, 255}, x > 40 && x <= 201 && y > 40 && y < 121
+	}), plain), "an edge that is smoothed otherwise")
+	assert.NotEmpty(t, unlike(draw(func(x, y int) (color.RGBA, bool) { return color.RGBA{20, 24, 30, 255}, true }), plain), "a card is missing")
+	assert.NotEmpty(t, unlike(draw(func(x, y int) (color.RGBA, bool) {
+		return color.RGBA{90, 70, 80, 255}, x > 40 && x < 200 && y > 40 && y < 120
+	}), plain), "a card has another colour")
+}
+
+// steady serves a table whose state stays as it is and is told every second, as a
+// running program tells it.
+func steady(t *testing.T, f *fakeTable) *httptest.Server {
+	server := serve(t, f)
+	stop := make(chan struct{})
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-ticker.C:
+				f.change(func(*web.View) {})
+			}
+		}
+	})
+	t.Cleanup(func() { close(stop); telling.Wait() })
+	return server
+}
