@@ -193,6 +193,7 @@ func (s *Server) accessRoutes(mux *router) {
 	mux.Handle("GET /pair", s.allow(Nobody, s.pairPage))
 	mux.Handle("GET /pair/{code}", s.allow(Nobody, s.pairPage))
 	mux.Handle("GET /PAIR/{code}", s.allow(Nobody, s.pairPage)) // as the display's QR code writes it
+	mux.Handle("GET /api/openapi.json", s.allow(Nobody, s.describe))
 	mux.Handle("GET /api/me", s.allow(Nobody, s.me))
 	mux.Handle("GET /api/pair", s.allow(Player, s.pairingCode))
 	mux.Handle("POST /api/pair", s.allow(Nobody, s.pair))

@@ -81,6 +81,7 @@ var routeLines = map[string]routeLine{
 	"POST /api/pair":                    {least: web.Nobody, body: `{}`, status: 400},
 	"POST /api/unpair":                  {least: web.Nobody, status: 204},
 	"GET /api/me":                       {least: web.Nobody},
+	"GET /api/openapi.json":             {least: web.Nobody},
 	"GET /api/state":                    {least: web.Reader},
 	"GET /api/events":                   {least: web.Reader},
 	"GET /api/scene":                    {least: web.Reader},
