@@ -45,12 +45,12 @@ const (
 	clipped    = 0.97 // linear light from which a pixel may be overexposed
 )
 
-// each calls do with every pixel that takes part in the fit at the present pose,
+// each calls do with every pixel, or every stride-th, that takes part in the fit at the present pose,
 // with its side and its place there: a along the side, d inwards.
 func (f *rimFit) each(do func(p *rimPixel, side int8, a, d float64)) {
 	h := float64(f.token.Side()) / 2
 	frame := newTokenFrame(f.pose)
-	for i := range f.pixels {
+	for i := 0; i < len(f.pixels); i += f.stride {
 		p := &f.pixels[i]
 		l := frame.local(p)
 		if side, ok := rimSide(h, l); ok {
@@ -136,6 +136,7 @@ type rimFit struct {
 	token  Token
 	pose   geom.Pose
 	scale  float64 // px/mm
+	stride int     // every stride-th pixel takes part in a round
 
 	sigma  float64                // blur, mm
 	levels [4][3]float64          // o, w, k of each side
@@ -236,12 +237,20 @@ func (t Token) transitions(s Side, out []transition) []transition {
 
 // blurredCells returns C(a), its derivative and its derivative by σ.
 func blurredCells(tr []transition, a, sigma float64) (c, da, ds float64) {
-	for _, t := range tr {
-		x := (a - t.at) / sigma
+	inv := 1 / sigma
+	for _, t := range tr { // in the order of their places
+		x := (a - t.at) * inv
+		if x >= phiReach {
+			c += t.step
+			continue
+		}
+		if x <= -phiReach {
+			break
+		}
 		cdf, pdf := phi(x)
 		c += t.step * cdf
-		da += t.step * pdf / sigma
-		ds -= t.step * pdf * x / sigma
+		da += t.step * pdf * inv
+		ds -= t.step * pdf * x * inv
 	}
 	return c, da, ds
 }
@@ -259,52 +268,21 @@ func (f *rimFit) solve() bool {
 			f.gains[s][c] = 1
 		}
 	}
+	f.stride = max(int(f.scale*f.scale/coarseDensity+0.5), 1)
 	f.startLevels(&trans)
 	start := f.pose
-	h := float64(f.token.Side()) / 2
 	var normal [fitParams * fitParams]float64
 	var gradient [fitParams]float64
-	const rounds = 14
+	const rounds, coarseRounds = 14, 8
 	for round := range rounds {
 		if round >= 2 {
 			f.followLight(&trans)
 		}
-		clear(normal[:])
-		clear(gradient[:])
-		// Tukey's biweight with a threshold that starts wide, while the pose is
-		// still off by a fraction of a pixel, and closes to 4.7 sigma.
-		closing := math.Max(0.12, 0.5*math.Pow(0.7, float64(round)))
-		var sum, count float64
-		frame := newTokenFrame(f.pose)
-		for i := range f.pixels {
-			p := &f.pixels[i]
-			l := frame.local(p)
-			side, ok := rimSide(h, l)
-			if !ok {
-				continue
-			}
-			a, d := sidePlace(side, h, l)
-			var row fitRow
-			gain := f.gains[side][column(a, h)]
-			e := p.light - gain*f.model(side, a, d, trans[side], &row)
-			if p.light >= clipped && e < 0 {
-				continue // overexposed, as it should be: it says no more than that
-			}
-			u := e / math.Max(4.685*f.noise, closing*f.contrast(side))
-			if u*u >= 1 {
-				continue
-			}
-			weight := (1 - u*u) * (1 - u*u)
-			sum += weight * e * e
-			count += weight
-			row.chain(side, frame, l)
-			row.scale(gain)
-			row.accumulate(side, weight, e, &normal, &gradient)
-		}
-		if count < 30 || (round >= 4 && count < minFitShare*float64(len(f.pixels))) {
+		sum, count := f.normalise(round, &trans, &normal, &gradient)
+		if count < 30 || (round >= 4 && count*float64(f.stride) < minFitShare*float64(len(f.pixels))) {
 			return false
 		}
-		f.noise = math.Max(math.Sqrt(sum/count), 1e-4)
+		f.noise = max(math.Sqrt(sum/count), 1e-4)
 		f.addPriors(&normal, &gradient)
 		step, ok := calibration.SolveSPD(normal[:], gradient[:])
 		if !ok {
@@ -314,12 +292,71 @@ func (f *rimFit) solve() bool {
 		if f.pose.Point.Distance(start.Point) > 4 || math.Abs(float64((f.pose.Heading-start.Heading).Signed())) > 0.2 {
 			return false
 		}
-		if round >= 5 && math.Abs(step[0])+math.Abs(step[1])+20*math.Abs(step[2]) < 1e-3 {
-			break
+		small := math.Abs(step[0]) + math.Abs(step[1]) + 20*math.Abs(step[2])
+		switch {
+		case f.stride > 1 && (round >= 4 && small < coarseStep || round >= coarseRounds-1):
+			f.stride = 1 // near enough: now all of them
+		case f.stride == 1 && round >= 5 && small < 1e-3:
+			f.judge(&trans)
+			return f.covariance(normal[:])
 		}
 	}
 	f.judge(&trans)
 	return f.covariance(normal[:])
+}
+
+const (
+	// coarseDensity is how many pixels of a square millimetre of rim take part while the
+	// pose is still being found: 500 of a small base. All of them take part at the end.
+	coarseDensity = 0.7
+	// coarseStep is a step of the pose, in mm, after which it is near enough for all
+	// pixels to be worth their time.
+	coarseStep = 0.02
+)
+
+// normalise sums up the normal equations of one round, with Tukey's biweight, whose
+// threshold starts wide, while the pose is still off by a fraction of a pixel, and closes
+// to 4.7 sigma. It returns the weighted sum of the squared residuals, and of the weights.
+func (f *rimFit) normalise(round int, trans *[4][]transition, normal *[fitParams * fitParams]float64, gradient *[fitParams]float64) (sum, count float64) {
+	closing := max(0.12, 0.5*math.Pow(0.7, float64(round)))
+	h := float64(f.token.Side()) / 2
+	var bound [4]float64
+	for s := range bound {
+		bound[s] = 1 / max(4.685*f.noise, closing*f.contrast(int8(s)))
+	}
+	var sides [4]sideSums
+	frame := newTokenFrame(f.pose)
+	var row fitRow
+	for i := 0; i < len(f.pixels); i += f.stride {
+		p := &f.pixels[i]
+		l := frame.local(p)
+		side, ok := rimSide(h, l)
+		if !ok {
+			continue
+		}
+		a, d := sidePlace(side, h, l)
+		gain := f.gains[side][column(a, h)]
+		e := p.light - gain*f.model(side, a, d, trans[side], &row)
+		if p.light >= clipped && e < 0 {
+			continue // overexposed, as it should be: it says no more than that
+		}
+		u := e * bound[side]
+		if u*u >= 1 {
+			continue
+		}
+		weight := (1 - u*u) * (1 - u*u)
+		sum += weight * e * e
+		count += weight
+		row.chain(side, frame, l)
+		row.scale(gain)
+		sides[side].add(&row, weight, e)
+	}
+	clear(normal[:])
+	clear(gradient[:])
+	for s := range sides {
+		sides[s].into(s, normal, gradient)
+	}
+	return sum, count
 }
 
 // rimSide reports which side a point of the token's frame belongs to, and
@@ -418,22 +455,43 @@ func (f *rimFit) followLight(trans *[4][]transition) {
 		for c := range f.gains[s] {
 			hold := 0.1 * f.white * f.white
 			g := (num[s][c] + hold) / (den[s][c] + hold)
-			f.gains[s][c] = math.Min(math.Max(g, 0.1), 1.5)
+			f.gains[s][c] = min(max(g, 0.1), 1.5)
 		}
 	}
 }
 
-// accumulate adds the row to the normal equations. Parameters: x, y, heading, σ,
-// then o, w, k of the four sides.
-func (r *fitRow) accumulate(side int8, weight, e float64, normal *[fitParams * fitParams]float64, gradient *[fitParams]float64) {
+// sideSums are the normal equations of one side's pixels in its own seven parameters: x,
+// y, heading, σ, and its o, w, k; the lower triangle, row by row.
+type sideSums struct {
+	normal   [28]float64
+	gradient [7]float64
+}
+
+// add takes a pixel's row in.
+func (s *sideSums) add(r *fitRow, weight, e float64) {
 	v := [7]float64{r.pose[0], r.pose[1], r.pose[2], r.ds, r.level[0], r.level[1], r.level[2]}
-	at := [7]int{0, 1, 2, 3, 4 + 3*int(side), 5 + 3*int(side), 6 + 3*int(side)}
-	for i := range v {
+	n := &s.normal
+	k := 0
+	for i := range 7 {
 		wv := weight * v[i]
-		gradient[at[i]] += wv * e
-		row := normal[at[i]*fitParams:]
+		s.gradient[i] += wv * e
 		for j := 0; j <= i; j++ {
-			row[at[j]] += wv * v[j]
+			n[k] += wv * v[j]
+			k++
+		}
+	}
+}
+
+// into adds the side's sums to those of all sixteen parameters: x, y, heading, σ, then
+// o, w, k of the four sides.
+func (s *sideSums) into(side int, normal *[fitParams * fitParams]float64, gradient *[fitParams]float64) {
+	at := [7]int{0, 1, 2, 3, 4 + 3*side, 5 + 3*side, 6 + 3*side}
+	k := 0
+	for i := range 7 {
+		gradient[at[i]] += s.gradient[i]
+		for j := 0; j <= i; j++ {
+			normal[at[i]*fitParams+at[j]] += s.normal[k]
+			k++
 		}
 	}
 }

@@ -172,7 +172,7 @@ func (p *profile) relative(a, b float64) float64 {
 
 // relativeLight is a cell's grey level as a part of the keyline's beside it, cut
 // off where the keyline is covered.
-func relativeLight(cell, key float64) float64 { return math.Min(cell/math.Max(key, 12), 1.3) }
+func relativeLight(cell, key float64) float64 { return min(cell/max(key, 12), 1.3) }
 
 // correlation gathers what was seen beside what is printed, for Pearson's coefficient.
 type correlation struct{ sx, sy, sxx, syy, sxy, n float64 }
@@ -202,6 +202,9 @@ func (p *profile) readAt(base engine.Base, center float64) (reading, bool) {
 	side, _ := base.Size()
 	half, w := float64(side)/2, float64(CellWidth(base))
 	first := center - half + float64(Corner)
+	if p.mean(p.key, center-half, center+half) < minKeyline { // most edges are none
+		return reading{}, false
+	}
 	var value [24]float64
 	var folded [WordBits]float64
 	lo, hi := math.Inf(1), math.Inf(-1)
@@ -210,9 +213,9 @@ func (p *profile) readAt(base engine.Base, center float64) (reading, bool) {
 		v := p.relative(a+0.2*w, a+0.8*w)
 		value[i] = v
 		folded[i%WordBits] += v
-		lo, hi = math.Min(lo, v), math.Max(hi, v)
+		lo, hi = min(lo, v), max(hi, v)
 	}
-	if hi-lo < minReadContrast || p.mean(p.key, center-half, center+half) < minKeyline {
+	if hi-lo < minReadContrast {
 		return reading{}, false
 	}
 	// Middle between the two levels; cells that appear twice are averaged.
