@@ -602,6 +602,10 @@ func middle(c [4]geom.Pixel) (m geom.Pixel) {
 	return m
 }
 
+// mostGrown is by how much a lens that is zoomed makes the picture grow: a picture that is
+// turned upside down shrinks by twice its size.
+const mostGrown = 0.5
+
 // growth returns by how much the picture grew about the lens's middle, when that
 // explains nearly all of the motion: nine tenths of it beyond the noise. A camera
 // raised straight along its axis does the same to the picture, and cannot be told
@@ -624,6 +628,9 @@ func (w *Watch) growth(here []sighted) float64 {
 		return 0
 	}
 	grown := radial / square
+	if math.Abs(grown) > mostGrown {
+		return 0
+	}
 	rest := all - grown*grown*square
 	if rest < 0.1*all+3*noise && all > 10*noise {
 		return grown

@@ -15,6 +15,10 @@ type Located struct {
 	// Obstacles is how the scene's obstacles were seen; nil when nobody looks for them.
 	Obstacles *ObstacleSight
 
+	// Doubtful says that the picture may not show the table as the calibration has it: a
+	// Tracker believes then what stands where it stood, and nothing new.
+	Doubtful bool
+
 	Captured time.Time
 	Seq      uint64
 	Elapsed  time.Duration // what locating took

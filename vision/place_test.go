@@ -2,6 +2,7 @@ package vision
 
 import (
 	"image"
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,7 +47,7 @@ func TestWhatAPlaceShows(t *testing.T) {
 		"the ship, in half the light":  {lit(full, 0.55), PlaceUnchanged},
 		"the mat":                      {empty, PlaceBare},
 		"the mat, in less light":       {lit(empty, 0.7), PlaceBare},
-		"a hand over half of the ship": {shoot(table, there, 0.004, hand), PlaceCovered},
+		"a hand over half of the ship": {shoot(table, there, 0.004, hand), PlacePartly},
 		"a hand over all of it":        {shoot(table, there, 0.004, all), PlaceCovered},
 		"a hand where the ship was":    {shoot(table, nil, 0.004, hand), PlaceCovered},
 		"another ship in its place":    {shoot(table, []placed{{token(t, "B2", engine.Small), at(100, 100, 200)}}, 0.004), PlaceCovered},
@@ -57,4 +58,39 @@ func TestWhatAPlaceShows(t *testing.T) {
 	}
 	p.Reset()
 	assert.Equal(t, PlaceCovered, p.Look(full, "A1"))
+}
+
+// A ship that a hand pushes while it covers half of it is noticed before its pose is off
+// by more than unnoticed allows for at two sigmas.
+func TestACornerTellsThatAShipIsThere(t *testing.T) {
+	table := testTable(testScale)
+	l, err := NewLocator(table, LocatorOptions{})
+	require.NoError(t, err)
+	tok := token(t, "A1", engine.Small)
+	hand := func(p geom.Point) (float64, bool) { return 0.55, p.X > 98 && p.Y > 40 && p.Y < 150 }
+	farthest, missed := 0.0, 0
+	for turn := range 3 {
+		pose := at(100, 100, 34*float64(turn))
+		p := NewPlaces()
+		full := shoot(table, []placed{{tok, pose}}, 0.004)
+		found, err := l.Locate(Frame{Gray: full})
+		require.NoError(t, err)
+		require.Len(t, found.Ships, 1)
+		p.Remember(full, found.Ships)
+		if p.Look(shoot(table, []placed{{tok, pose}}, 0.008, hand), "A1") != PlacePartly {
+			missed++
+		}
+		for dir := range 4 {
+			for _, d := range []float64{0.3, 0.4, 0.5, 0.7, 1, 2.67, 5.33} {
+				moved := pose
+				moved.Point = pose.Add(geom.Point{X: math.Cos(float64(dir)*math.Pi/2 + 0.3), Y: math.Sin(float64(dir)*math.Pi/2 + 0.3)}.Mul(d))
+				if p.Look(shoot(table, []placed{{tok, moved}}, 0.004, hand), "A1") == PlacePartly {
+					farthest = max(farthest, d)
+				}
+			}
+		}
+	}
+	t.Logf("still taken for being there after a push of %.1f mm at most; not believed to be there though it was: %d of 3", farthest, missed)
+	assert.LessOrEqual(t, farthest, 2*unnoticed.Millimeters())
+	assert.Zero(t, missed)
 }

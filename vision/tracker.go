@@ -21,8 +21,8 @@ const (
 	Still                      // seen, where it was
 	Moving                     // seen elsewhere than in the pictures before
 	Unread                     // not read in this picture, in which its place looks as it did
-	Frozen                     // something covers it: its last pose stands for a while
-	Hidden                     // not seen for longer than that, or since it moved
+	Frozen                     // something covers a part of it, the rest is where it was: its last pose stands for a while
+	Hidden                     // not seen at all, or not read for longer than that, or since it moved
 	Lifted                     // its place shows the mat
 )
 
@@ -47,13 +47,14 @@ const (
 	PlaceCovered   Place = iota // something else: a hand, or nobody knows
 	PlaceUnchanged              // what it showed while the ship was read there
 	PlaceBare                   // the mat
+	PlacePartly                 // something else, but a corner of the ship is seen where it was
 )
 
 // TrackerOptions control a Tracker; zero values are the defaults.
 type TrackerOptions struct {
 	Settle       time.Duration // a ship is still when it was seen in one place for so long; 0.5 s
 	SettleFrames int           // and in so many pictures; 3
-	Freeze       time.Duration // the pose of a ship that is covered stands for so long; 3 s
+	Freeze       time.Duration // the pose of a ship that is covered in part stands for so long; 3 s
 	Gone         time.Duration // a ship whose place shows the mat leaves the scene after so long; 1 s
 	MoveSigmas   float64       // a pose that differs by more is a move, as unlikely as so many sigmas of one number; 3
 	Memory       int           // pictures that the mean remembers; 50
@@ -135,16 +136,18 @@ func (t Tracked) Standing() engine.Scene {
 
 // Tracker follows the ships from picture to picture. A ship that stands still is
 // averaged; one that moves has no pose that stands until it was still for a while; what
-// a hand covers keeps its pose for a stated time. It reads no clock: time comes in with
+// a hand covers in part keeps its pose for a stated time, and what it covers whole has
+// none: nobody can say what the hand does. It reads no clock: time comes in with
 // the pictures. The same pictures give the same tracks, in whatever order they list
 // their ships. It belongs to one goroutine.
 //
 //	         seen elsewhere                 still for 0.5 s
 //	Still ──────────────────▶ Moving ⇄ Settling ─────────────▶ Still
 //	  │  not read
-//	  ├─ place unchanged ─▶ Unread ┐ 3 s
-//	  ├─ place covered ───▶ Frozen ┴──────▶ Hidden
-//	  └─ place bare ──────▶ Lifted ─ 1 s ─▶ (off the table)
+//	  ├─ place unchanged ─────▶ Unread ┐ 3 s
+//	  ├─ place partly covered ▶ Frozen ┴─────▶ Hidden
+//	  ├─ place covered ───────────────────────▶ Hidden
+//	  └─ place bare ──────────▶ Lifted ─ 1 s ─▶ (off the table)
 //
 // From Unread, Frozen, Hidden and Lifted a ship that is seen where it was is Still at
 // once, and one that is seen elsewhere is Moving.
@@ -197,6 +200,10 @@ func (t *Tracker) See(l Located, place func(id string) Place) Tracked {
 		if i < len(l.Ships) {
 			view = l.Ships[i]
 		}
+		if l.Doubtful && !t.stands(k, s, view, l.Captured) {
+			t.doubted(k, l.Captured)
+			continue
+		}
 		out.Events = append(out.Events, t.sighted(k, s, view, l.Captured)...)
 	}
 	for id, k := range t.ships {
@@ -204,7 +211,7 @@ func (t *Tracker) See(l Located, place func(id string) Place) Tracked {
 			continue
 		}
 		at := PlaceCovered
-		if place != nil {
+		if place != nil && !l.Doubtful {
 			at = place(id)
 		}
 		out.Events = append(out.Events, t.missed(k, at, l.Captured)...)
@@ -282,13 +289,14 @@ func compareIDs(a, b string) int {
 type shipTrack struct {
 	Track
 
-	rest    poseMean   // where it stands; empty: it does not
-	pending []sighting // newest ones that agree with rest and are not in it yet
-	next    poseMean   // where it may be coming to rest
-	stood   geom.Pose  // where it stood last
-	known   bool       // stood says something
-	unseen  bool       // it was lost from sight since it stood there, and not seen moving
-	off     bool       // the table
+	rest    poseMean    // where it stands; empty: it does not
+	pending []sighting  // newest ones that agree with rest and are not in it yet
+	next    poseMean    // where it may be coming to rest
+	stood   geom.Pose   // where it stood last
+	known   bool        // stood says something
+	unseen  bool        // it was lost from sight since it stood there, and not seen moving
+	off     bool        // the table
+	read    engine.Ship // as the newest picture that showed it says
 }
 
 // sighting is a pose in one picture with the covariance of its noise.
@@ -356,6 +364,25 @@ func (t *Tracker) sighted(k *shipTrack, ship engine.Ship, view ShipView, at time
 	return t.settle(k, ship, view.Fit, at)
 }
 
+// stands reports whether a doubtful picture shows a ship where it stands.
+func (t *Tracker) stands(k *shipTrack, ship engine.Ship, view ShipView, at time.Time) bool {
+	return k.rest.frames > 0 && k.rest.agrees(sighting{pose: ship.Pose, random: resolution(view.Fit), at: at}, t.limit)
+}
+
+// doubted takes a ship that a doubtful picture shows elsewhere than it stands: it may
+// have moved, or the picture shows another table than the calibration says.
+func (t *Tracker) doubted(k *shipTrack, at time.Time) {
+	k.pending, k.next = nil, poseMean{}
+	switch {
+	case k.off:
+	case k.rest.frames == 0 && !k.known:
+		k.off = true // nobody knows whether there is such a ship
+	default:
+		k.unseen = true
+		k.become(Hidden, at)
+	}
+}
+
 // settle makes a ship that was still for long enough stand where it is.
 func (t *Tracker) settle(k *shipTrack, ship engine.Ship, random geom.Cov3, at time.Time) []TrackEvent {
 	k.rest, k.next = k.next, poseMean{}
@@ -393,6 +420,7 @@ func (t *Tracker) stays(k *shipTrack, z sighting) bool {
 
 // stand gives the ship the mean pose, with the newest picture's systematic part.
 func (k *shipTrack) stand(ship engine.Ship, random geom.Cov3) {
+	k.read = ship
 	systematic := ship.Covariance
 	mean := k.rest.covariance()
 	k.Ship, k.Frames = ship, k.rest.frames
@@ -448,15 +476,32 @@ func (t *Tracker) missed(k *shipTrack, place Place, at time.Time) []TrackEvent {
 		return []TrackEvent{{At: at, ID: k.Ship.ID, Left: true}}
 	case place == PlaceBare:
 		k.become(Lifted, at)
-	case at.Sub(k.Captured) > t.o.Freeze || k.State == Hidden || k.State == Lifted:
+	case place == PlaceCovered || at.Sub(k.Captured) > t.o.Freeze || k.State == Lifted:
 		// Once it was lifted, a hand over its place does not bring it back.
 		k.become(Hidden, at)
+	case k.State == Hidden:
 	case place == PlaceUnchanged:
 		k.become(Unread, at)
 	default:
 		k.become(Frozen, at)
+		k.loosen()
 	}
 	return nil
+}
+
+// unnoticed is how far a ship may be pushed under a hand while a part of its rim still
+// looks as if it were where it was: a standard deviation along and across, and of the
+// heading what that is at the base's corner. Half of what place.go says at least shows.
+const unnoticed = 0.2 * geom.Millimeter
+
+// loosen adds to a covered ship's uncertainty what nobody would notice.
+func (k *shipTrack) loosen() {
+	k.stand(k.read, k.View.Fit)
+	width, _ := k.Ship.Base.Size()
+	turn := float64(unnoticed) / (float64(width) / 2)
+	k.Ship.Covariance[0] += float64(unnoticed * unnoticed)
+	k.Ship.Covariance[4] += float64(unnoticed * unnoticed)
+	k.Ship.Covariance[8] += turn * turn
 }
 
 // ---- the mean of poses

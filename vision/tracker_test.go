@@ -94,10 +94,12 @@ func TestScriptedSequences(t *testing.T) {
 			{5, &here, 0, "A1 still"}, {1, &nudged, 0, "A1 moving"}, {1, &there, 0, "A1 moving"}, {2, &there, 0, "A1 settling"}, {1, &there, 0, "A1 still"}},
 		"a single picture with another pose costs half a second": {
 			{5, &here, 0, "A1 still"}, {1, &nudged, 0, "A1 moving"}, {1, &here, 0, "A1 moving"}, {2, &here, 0, "A1 settling"}, {1, &here, 0, "A1 still"}},
-		"a hand freezes what it covers, for three seconds": {
-			{5, &here, 0, "A1 still"}, {1, nil, PlaceCovered, "A1 frozen"}, {14, nil, PlaceCovered, "A1 frozen"}, {1, nil, PlaceCovered, "A1 hidden"}, {100, nil, PlaceCovered, "A1 hidden"}},
+		"a hand freezes what it covers in part, for three seconds": {
+			{5, &here, 0, "A1 still"}, {1, nil, PlacePartly, "A1 frozen"}, {14, nil, PlacePartly, "A1 frozen"}, {1, nil, PlacePartly, "A1 hidden"}, {100, nil, PlaceCovered, "A1 hidden"}},
+		"what it covers whole it may carry away": {
+			{5, &here, 0, "A1 still"}, {2, nil, PlacePartly, "A1 frozen"}, {1, nil, PlaceCovered, "A1 hidden"}, {1, nil, PlacePartly, "A1 hidden"}, {1, &here, 0, "A1 still"}},
 		"a ship that was covered and did not move is still at once": {
-			{5, &here, 0, "A1 still"}, {10, nil, PlaceCovered, "A1 frozen"}, {1, &here, 0, "A1 still"}},
+			{5, &here, 0, "A1 still"}, {10, nil, PlaceCovered, "A1 hidden"}, {1, &here, 0, "A1 still"}},
 		"so is one that was hidden for a minute": {
 			{5, &here, 0, "A1 still"}, {300, nil, PlaceCovered, "A1 hidden"}, {1, &here, 0, "A1 still"}},
 		"a ship that is not read while its place looks the same stands": {
@@ -173,7 +175,7 @@ func TestOnlyShipsThatStandAreMeasured(t *testing.T) {
 	r := newReel(TrackerOptions{})
 	a, b, c, d := at(100, 100, 0), at(200, 100, 0), at(300, 100, 0), at(400, 100, 0)
 	r.show(5, poses{"A1": a, "A2": b, "A3": c, "A4": d})
-	r.places["A2"], r.places["A3"] = PlaceCovered, PlaceBare
+	r.places["A2"], r.places["A3"] = PlacePartly, PlaceBare
 	out := r.show(1, poses{"A1": a, "A4": at(420, 100, 0)})
 	assert.Equal(t, "A1 still, A2 frozen, A3 lifted, A4 moving", states(out))
 	var ids []string
@@ -402,7 +404,7 @@ func TestTwoShipsOfOneNameAreNone(t *testing.T) {
 	l := r.located(poses{"A1": at(300, 200, 0)})
 	s, v := seenShip("A1", at(500, 200, 0))
 	l.Scene.Ships, l.Ships = append(l.Scene.Ships, s), append(l.Ships, v)
-	assert.Equal(t, "A1 frozen", states(r.See(l, nil)))
+	assert.Equal(t, "A1 hidden", states(r.See(l, nil)))
 }
 
 func TestSightingsWithoutACovariance(t *testing.T) {
@@ -414,7 +416,44 @@ func TestSightingsWithoutACovariance(t *testing.T) {
 	assert.Zero(t, out.Tracks[0].Ship.Covariance, "what was exact stays so")
 	l.Captured = l.Captured.Add(time.Second)
 	l.Scene.Ships = []engine.Ship{{ID: "A1", Pose: at(math.NaN(), 2, 3)}}
-	assert.Equal(t, "A1 frozen", states(tr.See(l, nil)), "a pose that is none was not read")
+	assert.Equal(t, "A1 hidden", states(tr.See(l, nil)), "a pose that is none was not read")
+}
+
+func TestADoubtfulPictureMovesNothing(t *testing.T) {
+	r := newReel(TrackerOptions{})
+	here, there := at(300, 200, 10), at(340, 220, 60)
+	doubtful := func(ships poses) string {
+		r.now = r.now.Add(200 * time.Millisecond)
+		l := r.located(ships)
+		l.Doubtful = true
+		out := r.See(l, func(string) Place { return PlaceBare })
+		r.events = append(r.events, out.Events...)
+		return states(out)
+	}
+	assert.Empty(t, doubtful(poses{"B1": here}), "a new ship is none")
+	r.show(5, poses{"A1": here})
+	assert.Equal(t, "A1 still", doubtful(poses{"A1": here}), "where it stands it may be seen")
+	for range 20 {
+		assert.Equal(t, "A1 hidden", doubtful(poses{"A1": there}), "elsewhere it never comes to rest")
+	}
+	assert.Equal(t, "A1 still", states(r.show(1, poses{"A1": here})))
+	for range 20 {
+		assert.Equal(t, "A1 hidden", doubtful(nil), "nor does it leave the table")
+	}
+	assert.Equal(t, "A1 still", states(r.show(1, poses{"A1": here})))
+	assert.Empty(t, r.events)
+}
+
+func TestACoveredShipIsLessSure(t *testing.T) {
+	r := newReel(TrackerOptions{})
+	before := r.show(5, poses{"A1": at(300, 200, 10)}).Tracks[0].Ship.Covariance
+	r.places["A1"] = PlacePartly
+	for range 3 { // and not less and less so
+		after := r.show(1, nil).Tracks[0].Ship.Covariance
+		assert.InDelta(t, before[0]+square64(unnoticed.Millimeters()), after[0], 1e-12)
+		assert.Greater(t, after[8], before[8])
+	}
+	assert.Less(t, r.show(1, poses{"A1": at(300, 200, 10)}).Tracks[0].Ship.Covariance[0], before[0]+1e-3)
 }
 
 func TestResetForgets(t *testing.T) {

@@ -52,6 +52,53 @@ func rock(a, b float64) []geom.Point {
 	return out
 }
 
+// A game is what is played on the simulated table: the ships as they stand first, what
+// else lies there, and the moves one after the other.
+type game struct {
+	ships []engine.Ship
+	rocks []engine.Obstacle
+	moves []scriptMove
+	side  geom.Length // of the mat, which is square
+}
+
+var (
+	fullGame = game{scriptShips, scriptRocks, scriptMoves, calibration.MatSide}
+
+	// smallGame is played on a mat a fifth as large: tests that need many pictures are
+	// quick there at the usual scale of a picture.
+	smallGame = game{
+		side: 420 * geom.Millimeter,
+		ships: []engine.Ship{
+			{ID: "A1", Player: 1, Base: engine.Small, Pose: pose(120, 90, 5)},
+			{ID: "B1", Player: 2, Base: engine.Small, Pose: pose(130, 252, 178)},
+			{ID: "A2", Player: 1, Base: engine.Medium, Pose: pose(300, 105, 350)},
+			{ID: "B2", Player: 2, Base: engine.Small, Pose: pose(290, 330, 200)},
+		},
+		rocks: []engine.Obstacle{{ID: "rock1", Kind: "asteroid", Pose: pose(205, 185, 20), Outline: rock(30, 26)}},
+		moves: []scriptMove{
+			{"B1", pose(150, 205, 190)},
+			{"A2", pose(270, 130, 20)},
+			{"B2", pose(330, 290, 215)},
+			{"A1", pose(95, 130, 30)},
+			{"A1", pose(120, 90, 5)},
+			{"B2", pose(290, 330, 200)},
+			{"A2", pose(300, 105, 350)},
+			{"B1", pose(130, 252, 178)},
+		},
+	}
+)
+
+// game returns which one is played.
+func (o Options) game() *game {
+	if o.Small {
+		return &smallGame
+	}
+	return &fullGame
+}
+
+// length is how long the game takes before it begins anew.
+func (g *game) length() time.Duration { return time.Duration(len(g.moves)) * beatAll }
+
 // A scriptMove is one ship put elsewhere by its player's hand.
 type scriptMove struct {
 	ship string
@@ -83,16 +130,19 @@ const (
 // ScriptLength is how long the scripted game takes before it begins anew.
 var ScriptLength = time.Duration(len(scriptMoves)) * beatAll
 
-// scriptAt returns the scene and the hands at a time of the game.
-func scriptAt(t time.Duration) (engine.Scene, []Hand) {
+// scriptAt returns the scene and the hands at a time of the full game.
+func scriptAt(t time.Duration) (engine.Scene, []Hand) { return fullGame.at(t) }
+
+// at returns the scene and the hands at a time of the game.
+func (g *game) at(t time.Duration) (engine.Scene, []Hand) {
 	s := engine.Scene{
-		Rules: engine.Rules25, MatWidth: calibration.MatSide, MatHeight: calibration.MatSide,
-		Ships: append([]engine.Ship(nil), scriptShips...), Obstacles: scriptRocks,
+		Rules: engine.Rules25, MatWidth: g.side, MatHeight: g.side,
+		Ships: append([]engine.Ship(nil), g.ships...), Obstacles: g.rocks,
 	}
-	t %= ScriptLength
+	t %= g.length()
 	now := int(t / beatAll)
 	var moving *engine.Ship
-	for i, m := range scriptMoves[:now+1] {
+	for i, m := range g.moves[:now+1] {
 		for k := range s.Ships {
 			if s.Ships[k].ID != m.ship {
 				continue
@@ -114,7 +164,7 @@ func scriptAt(t time.Duration) (engine.Scene, []Hand) {
 		away.Y = float64(s.MatHeight) + 260
 	}
 	hand := Hand{Player: moving.Player, Z: 45}
-	from, to := moving.Pose, scriptMoves[now].to
+	from, to := moving.Pose, g.moves[now].to
 	switch {
 	case t < beatIn:
 		hand.Tip = away.Lerp(from.Point, part(beatIn))
@@ -136,15 +186,37 @@ func scriptAt(t time.Duration) (engine.Scene, []Hand) {
 func scriptTable(o Options) *Table {
 	rng := rand.New(rand.NewPCG(o.Seed, 0x67616d65))
 	t := &Table{
-		Camera: DefaultCamera(o.Width, o.Height),
-		Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
+		Camera: o.camera(),
+		Layout: calibration.DefaultLayout(o.game().side, o.game().side),
 		Minis:  map[string]Mini{}, Look: DefaultLook(), Seed: o.Seed, Workers: o.Workers,
 	}
 	t.Look.Samples = 4 // a hand redraws a tenth of the picture; see BenchmarkNext
-	t.Scene, t.Hands = scriptAt(0)
+	t.Scene, t.Hands = o.game().at(0)
 	for _, s := range t.Scene.Ships {
 		t.Minis[s.ID] = RandomMini(rng, s.Base)
 	}
-	t.Clutter = randomClutter(rng, t.Scene)[:3] // those beside the mat
+	if !o.Small {
+		t.Clutter = randomClutter(rng, t.Scene)[:3] // those beside the mat
+	}
 	return t
+}
+
+// camera returns the camera over the game: the same one over a small mat, from as high
+// up, with a longer lens.
+func (o Options) camera() calibration.Camera {
+	c := DefaultCamera(o.Width, o.Height)
+	if !o.Small {
+		return c
+	}
+	// The mat and the markers round it fill the picture's height.
+	longer := 0.98 * float64(o.Height) * 1250 / float64(o.game().side+110) / c.Fy
+	c.Fx, c.Fy = c.Fx*longer, c.Fy*longer
+	for i := range c.Distortion {
+		c.Distortion[i] = 0 // of a long lens there is little to see
+	}
+	by := float64(calibration.MatSide-o.game().side) / 2
+	for i := range 3 {
+		c.T[i] += (c.R[i][0] + c.R[i][1]) * by
+	}
+	return c
 }

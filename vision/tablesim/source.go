@@ -30,6 +30,7 @@ type Options struct {
 	Card bool
 
 	Nudge *Nudge // a push that the camera gets; nil: none
+	Small bool   // a game with four ships on a mat of 420 mm: much quicker at the same scale
 
 	// Now and Sleep are the clock; nil: the real one. Sleep returns ctx.Err() when
 	// the context ends first.
@@ -179,7 +180,7 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 		return vision.Frame{}, err
 	}
 	t := cmp.Or(s.shown, s.table)
-	t.Scene, t.Hands = scriptAt(s.timeOf(s.seq))
+	t.Scene, t.Hands = s.o.game().at(s.timeOf(s.seq))
 	s.layCard(t, s.seq)
 	if err := s.holdBoard(t, s.seq); err != nil {
 		return vision.Frame{}, err
@@ -320,7 +321,7 @@ func (s *Source) TruthAt(seq uint64) (Truth, error) {
 		Camera: s.table.Camera, Layout: s.table.Layout, Look: s.table.Look,
 		Minis: s.table.Minis, Clutter: s.table.Clutter, Seed: s.table.Seed,
 	}
-	t.Scene, t.Hands = scriptAt(s.timeOf(seq))
+	t.Scene, t.Hands = s.o.game().at(s.timeOf(seq))
 	s.layCard(&t, seq)
 	if err := s.holdBoard(&t, seq); err != nil {
 		return Truth{}, err

@@ -3,12 +3,14 @@ package app
 import (
 	"fmt"
 	"image"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"sightline/calibration"
 	"sightline/cmd/internal/web"
+	"sightline/engine/geom"
 	"sightline/vision"
 )
 
@@ -23,6 +25,10 @@ type guard struct {
 	verdict  calibration.WatchVerdict
 	searched time.Time     // when the detector looked last
 	patience time.Duration // how long it waits when some markers stay away
+
+	home map[int][4]geom.Pixel // where each marker was when it was in its place last
+	away []int                 // ids that were not there in the last picture
+	torn []int                 // ids that went away together, all that lie above or below some row; empty: none
 }
 
 // How often the detector searches the whole picture, which costs ten times what
@@ -35,6 +41,7 @@ const (
 // begin starts to watch over a registration, from a picture that it fits.
 func (g *guard) begin(t calibration.Table, seen []calibration.MarkerSighting) {
 	g.watch, g.verdict, g.patience = nil, calibration.WatchVerdict{Of: len(t.Layout.Markers)}, 0
+	g.home, g.away, g.torn = map[int][4]geom.Pixel{}, nil, nil
 	if len(seen) > 0 {
 		g.watch = calibration.NewWatch(t, seen)
 	}
@@ -45,7 +52,9 @@ func (g *guard) look(gray *image.Gray, now time.Time) (calibration.WatchVerdict,
 	if g.watch == nil {
 		return g.verdict, nil
 	}
-	seen := g.track(gray, g.watch.Expected())
+	expected := g.watch.Expected()
+	seen := g.track(gray, expected)
+	g.tear(expected, seen)
 	var err error
 	if g.worthSearching(len(seen), now) {
 		g.searched = now
@@ -56,6 +65,70 @@ func (g *guard) look(gray *image.Gray, now time.Time) (calibration.WatchVerdict,
 	}
 	g.verdict = g.watch.See(now, seen)
 	return g.verdict, err
+}
+
+// staysWithin is how far, in px, a marker may be from where the picture before showed it
+// to be in its place: five times the noise of one in a bad light.
+const staysWithin = 0.5
+
+// tear looks for pictures that are put together from two: those in which all markers on
+// one side of some row went away at once, at least two of them, while those on the other
+// side stayed. A hand or an arm does not do that: markers lie all round the mat.
+func (g *guard) tear(expected, seen []calibration.MarkerSighting) {
+	var gone []int
+	fresh := 0
+	here, away := rows{math.Inf(1), math.Inf(-1)}, rows{math.Inf(1), math.Inf(-1)}
+	for _, e := range expected {
+		home, known := g.home[e.ID]
+		k := slices.IndexFunc(seen, func(s calibration.MarkerSighting) bool { return s.ID == e.ID })
+		switch {
+		case k >= 0 && (!known || meanShift(home, seen[k].Corners) < staysWithin):
+			g.home[e.ID] = seen[k].Corners
+			here.add(seen[k].Corners)
+		case known:
+			gone = append(gone, e.ID)
+			away.add(home)
+			if !slices.Contains(g.away, e.ID) {
+				fresh++
+			}
+		}
+	}
+	g.away = gone
+	apart := here.least <= here.most && (here.most < away.least || away.most < here.least)
+	switch {
+	case len(gone) < 2 || !apart:
+		g.torn = nil
+	case len(g.torn) > 0 || fresh >= 2:
+		g.torn = gone
+	}
+}
+
+// rows are the rows of the picture in which markers lie.
+type rows struct{ least, most float64 }
+
+func (r *rows) add(c [4]geom.Pixel) {
+	y := (c[0].Y + c[2].Y) / 2
+	r.least, r.most = min(r.least, y), max(r.most, y)
+}
+
+// meanShift returns by how far the middle of a marker moved, in px.
+func meanShift(a, b [4]geom.Pixel) float64 {
+	var d geom.Pixel
+	for i := range a {
+		d = d.Add(b[i].Sub(a[i]).Mul(0.25))
+	}
+	return d.Norm()
+}
+
+// trusted reports whether the last picture shows, beyond doubt, the table as the
+// calibration has it. Where it does not, new places of ships are not believed.
+func (g *guard) trusted() bool {
+	if g.watch == nil {
+		return true // nothing is known against it
+	}
+	v := g.verdict
+	return len(g.torn) == 0 && !v.Doubt && v.Blind <= calibration.MaxBlind &&
+		(v.State == calibration.WatchOK || v.State == calibration.WatchCovered)
 }
 
 // worthSearching reports whether so few of the markers were found where they are

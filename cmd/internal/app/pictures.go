@@ -6,15 +6,20 @@ import (
 	"time"
 )
 
-// pictureCheck tells pictures that show nothing: black or blank ones, and the same
-// one again and again. It belongs to the watcher's goroutine.
+// pictureCheck tells pictures that show nothing: black or blank ones, the same one
+// again and again, and those of which a part never came. It belongs to the watcher's
+// goroutine.
 type pictureCheck struct {
 	frozenAfter time.Duration // how long the same picture may come; 0: for ever
 
 	pixels []byte    // of the picture before
 	same   time.Time // since when the pictures are exactly the same
+	copies int       // of the first of them that came
 	blank  time.Time // since when they show nothing; zero: they do not
 	seen   time.Time // when the last picture came
+	plain  float64   // least share of rows that repeat each other that a picture had
+	size   int       // bytes of the picture before
+	empty  bool      // the last picture showed nothing, for however short a time
 }
 
 // What a picture must show, in grey levels. A mat in a dark room still has its
@@ -24,6 +29,13 @@ const (
 	flatRange  = 12 // from the darkest fiftieth to the brightest of a blank one
 	blankAfter = time.Second
 	levelStep  = 8 // px between the samples, in both directions
+
+	// Of a picture whose data broke off, decoders show the rest in one colour, or the last
+	// rows again and again: no camera's rows are alike, for they have noise. By so much
+	// of the picture more than usual (a camera may deliver black bars) it is broken.
+	brokenShare  = 0.1
+	repeatsLevel = 2 // grey levels by which all samples of two rows may differ
+	copiesLeast  = 2 // copies of one picture before it is called frozen
 )
 
 // pictureState says what is wrong with the pictures.
@@ -34,6 +46,7 @@ const (
 	pictureDark
 	pictureBlank  // one level all over: covered, or blinded by light
 	pictureFrozen // the same again and again
+	pictureTorn   // a part of it never came
 )
 
 // look takes a picture and says what is wrong with the last ones, if anything.
@@ -42,8 +55,9 @@ func (c *pictureCheck) look(g *image.Gray, now time.Time) pictureState {
 	c.seen = now
 	if c.frozenAfter > 0 {
 		if gap || !bytes.Equal(c.pixels, g.Pix) {
-			c.pixels, c.same = g.Pix, now
+			c.pixels, c.same, c.copies = g.Pix, now, -1
 		}
+		c.copies++
 	}
 	lo, hi := levels(g)
 	if gap || (hi >= darkLevel && hi-lo >= flatRange) {
@@ -52,12 +66,21 @@ func (c *pictureCheck) look(g *image.Gray, now time.Time) pictureState {
 	if (hi < darkLevel || hi-lo < flatRange) && c.blank.IsZero() {
 		c.blank = now
 	}
+	c.empty = !c.blank.IsZero()
+	repeats := repeated(g)
+	if c.size != len(g.Pix) || gap {
+		c.size, c.plain = len(g.Pix), repeats
+	}
+	broken := repeats > c.plain+brokenShare && !c.empty
+	c.plain = min(c.plain, repeats)
 	switch {
+	case broken:
+		return pictureTorn
 	case !c.blank.IsZero() && now.Sub(c.blank) >= blankAfter && hi < darkLevel:
 		return pictureDark
 	case !c.blank.IsZero() && now.Sub(c.blank) >= blankAfter:
 		return pictureBlank
-	case c.frozenAfter > 0 && now.Sub(c.same) >= c.frozenAfter:
+	case c.frozenAfter > 0 && c.copies >= copiesLeast && now.Sub(c.same) >= c.frozenAfter:
 		return pictureFrozen
 	}
 	return pictureGood
@@ -86,4 +109,22 @@ func levels(g *image.Gray) (lo, hi int) {
 		}
 	}
 	return min(lo, 255), min(hi, 255)
+}
+
+// repeated returns the share of the picture's rows that are like the row before.
+func repeated(g *image.Gray) float64 {
+	b := g.Bounds()
+	alike, n := 0, 0
+	for y := b.Min.Y + levelStep; y < b.Max.Y; y += levelStep {
+		row, before := g.Pix[g.PixOffset(b.Min.X, y):][:b.Dx()], g.Pix[g.PixOffset(b.Min.X, y-levelStep):][:b.Dx()]
+		n++
+		alike++
+		for x := 0; x < len(row); x += levelStep {
+			if d := int(row[x]) - int(before[x]); d > repeatsLevel || d < -repeatsLevel {
+				alike--
+				break
+			}
+		}
+	}
+	return float64(alike) / float64(max(n, 1))
 }

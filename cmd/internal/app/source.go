@@ -66,6 +66,11 @@ func checkSource(spec string) error {
 	return nil
 }
 
+// frozenCamera is how long a camera may send the same picture: less than it takes a hand
+// to come into the picture, take a ship and move it, so that no answer of a stuck
+// picture is wrong for it. Cheap cameras send a picture twice when the light is poor.
+const frozenCamera = 500 * time.Millisecond
+
 // frozenAfter is how long a source may give exactly the same picture before it is
 // called frozen; 0: for ever. A sensor's noise makes every picture of a camera another
 // one. A network camera's encoder may leave out what does not change, down to a
@@ -74,7 +79,7 @@ func checkSource(spec string) error {
 func frozenAfter(spec string) time.Duration {
 	switch {
 	case strings.HasPrefix(spec, "/dev/"), strings.HasPrefix(spec, "csi:"), strings.HasPrefix(spec, "rpicam:"):
-		return 2 * time.Second
+		return frozenCamera
 	case strings.Contains(spec, "://"):
 		return 15 * time.Second
 	}

@@ -99,11 +99,21 @@ func (w *Watcher) health(status vision.FeedStatus, now time.Time) web.Health {
 	if w.doubtful {
 		return mayHaveMoved
 	}
-	if w.watching {
-		return watchHealth(w.watched, w.failed)
+	if !w.watching {
+		return web.Health{Code: web.OK}
 	}
-	return web.Health{Code: web.OK}
+	h := watchHealth(w.watched, w.failed)
+	if h.Code == web.OK && len(w.torn) > 0 {
+		return web.Health{
+			Code: web.Torn, Title: "Broken picture",
+			Detail: fmt.Sprintf("The markers %s left their places in one picture, and all others stayed: a part of the picture is missing, or shifted.", listed(w.torn)),
+			Advice: tornAdvice + " If something covers these markers, take it away.",
+		}
+	}
+	return h
 }
+
+const tornAdvice = "Try another port and a shorter cable, or ask for smaller pictures (camera.width, camera.height). Answers come back with the next whole picture."
 
 // register says how the camera's place is known and watched over. The caller holds mu.
 func (w *Watcher) register() web.Register {
@@ -122,9 +132,12 @@ func pictureHealth(s pictureState, after time.Duration) web.Health {
 	case pictureBlank:
 		return web.Health{Code: web.Dark, Title: "Blank picture", Detail: "The camera's pictures show one grey level and nothing else.", Advice: "See whether something lies before the lens, or a light shines into it."}
 	}
+	if s == pictureTorn {
+		return web.Health{Code: web.Torn, Title: "Broken picture", Detail: "A part of the camera's picture is missing.", Advice: tornAdvice}
+	}
 	return web.Health{
 		Code: web.Frozen, Title: "Picture frozen",
-		Detail: fmt.Sprintf("The camera has sent exactly the same picture for %.0f s or more, which no camera that works does.", after.Seconds()),
+		Detail: fmt.Sprintf("The camera has sent exactly the same picture for %.1f s or more, which no camera that works does.", after.Seconds()),
 		Advice: "Unplug the camera and plug it in again, or start its stream anew. Answers come back with the first new picture.",
 	}
 }

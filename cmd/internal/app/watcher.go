@@ -113,6 +113,7 @@ type Watcher struct {
 	watching   bool         // watched says something: markers of this registration were seen
 	failed     string       // why registering again after a move failed
 	doubtful   bool         // the markers contradicted the calibration file, once
+	torn       []int        // markers that went away together; empty: none
 	picture    pictureState // what is wrong with the pictures
 	last       vision.Located
 	tracks     []vision.Track // of last's ships, in their order
@@ -237,6 +238,7 @@ func (w *Watcher) look(f vision.Frame) {
 	w.widen(&located.Scene)
 	rules := w.rules()
 	located.Scene.Rules, located.Scene.Profile = rules.Edition, rules.Profile
+	located.Doubtful = !w.guard.trusted() || w.picture != pictureGood || w.pictures.empty || w.doubtful
 	tracked := w.follow(f.Gray, located)
 	w.searched(f.Gray, at, &tracked, rules)
 	standing := tracked.Standing()
@@ -390,7 +392,7 @@ func (w *Watcher) watchOver(f vision.Frame, now time.Time) {
 		if was := w.watched.State; was != v.State || !w.watching {
 			w.o.Log.Info("markers", "state", v.State.String(), "in_place", v.Seen, "of", v.Of)
 		}
-		w.watched, w.watching = v, true
+		w.watched, w.watching, w.torn = v, true, slices.Clone(w.guard.torn)
 		if v.State != calibration.WatchSettled {
 			w.failed = ""
 		}
@@ -443,7 +445,7 @@ func (w *Watcher) checkSize(f vision.Frame) {
 	w.forget()
 	w.update(func() {
 		w.registered, w.region, w.unready, w.broken = web.Register{Times: w.registered.Times}, image.Rectangle{}, "", ""
-		w.watched, w.watching, w.failed, w.doubtful = calibration.WatchVerdict{}, false, "", false
+		w.watched, w.watching, w.failed, w.doubtful, w.torn = calibration.WatchVerdict{}, false, "", false, nil
 		w.last, w.result, w.tracks = vision.Located{}, engine.Result{}, nil
 		w.note(fmt.Sprintf("The picture's size changed from %d×%d to %d×%d.", before.X, before.Y, width, height))
 	})
@@ -497,7 +499,7 @@ func (w *Watcher) adopt(t calibration.Table, from, note string) bool {
 	failed := w.record(&t)
 	w.update(func() {
 		w.unready, w.failed = "", ""
-		w.watched, w.watching = calibration.WatchVerdict{Of: len(t.Layout.Markers), Seen: len(t.Used)}, !fromFile
+		w.watched, w.watching, w.torn = calibration.WatchVerdict{Of: len(t.Layout.Markers), Seen: len(t.Used)}, !fromFile, nil
 		w.registered = register
 		w.region = regionOf(&t)
 		w.last, w.tracks, w.result = vision.Located{}, nil, engine.Result{} // the old places are those of another registration
@@ -621,7 +623,7 @@ func (w *Watcher) takeRecalibration() {
 	w.forget()
 	w.update(func() {
 		w.registered, w.unready, w.broken = web.Register{}, "", ""
-		w.watched, w.watching, w.failed, w.doubtful = calibration.WatchVerdict{}, false, "", false
+		w.watched, w.watching, w.failed, w.doubtful, w.torn = calibration.WatchVerdict{}, false, "", false, nil
 		w.last, w.result, w.tracks = vision.Located{}, engine.Result{}, nil
 	})
 }

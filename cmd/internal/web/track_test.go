@@ -73,7 +73,7 @@ func TestAnAnswerThatRestsOnACoveredShipSaysSo(t *testing.T) {
 	assert.Equal(t, "frozen", s.Ships[0].State)
 	assert.Equal(t, 1200.0, s.Ships[0].Age)
 	assert.Equal(t, 9, s.Ships[0].Frames)
-	assert.Equal(t, "A1 is covered: its place is the one of 1.2 s ago", s.Ships[0].Text)
+	assert.Equal(t, "A1 is covered in part: its place is the one of 1.2 s ago", s.Ships[0].Text)
 	assert.Equal(t, "still", s.Ships[1].State)
 	assert.Empty(t, s.Ships[1].Text)
 	assert.Equal(t, s.Ships[0].Text, s.Answer.RestsOn)

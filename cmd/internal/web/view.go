@@ -78,6 +78,7 @@ const (
 	LensChanged   Code = "lens_changed"
 	Dark          Code = "dark"   // the pictures show nothing
 	Frozen        Code = "frozen" // the same picture again and again
+	Torn          Code = "torn"   // part of the picture never came
 )
 
 // Health says how the program is, and what a person can do about it.

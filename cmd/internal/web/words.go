@@ -72,8 +72,11 @@ func TrackWords(k *vision.Track, now time.Time) string {
 	case vision.Unread:
 		return fmt.Sprintf("%s is not read, but its place looks the same as %.1f s ago", id, age)
 	case vision.Frozen:
-		return fmt.Sprintf("%s is covered: its place is the one of %.1f s ago", id, age)
+		return fmt.Sprintf("%s is covered in part: its place is the one of %.1f s ago", id, age)
 	case vision.Hidden:
+		if age < 1 {
+			return id + " is covered"
+		}
 		return fmt.Sprintf("%s is not seen for %.0f s", id, age)
 	case vision.Lifted:
 		return id + " is not in its place any more"

@@ -1,0 +1,427 @@
+package tablesim
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"math"
+	"math/rand/v2"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// FaultKind is what goes wrong with the pictures of a camera.
+type FaultKind int
+
+// The faults. Those of the last group happen before the lens and are rendered; the
+// others happen behind it.
+const (
+	FaultNone       FaultKind = iota
+	FaultBlack                // black pictures with the sensor's noise
+	FaultBlackExact           // pictures of zeros, as a driver makes them
+	FaultFrozen               // the picture before, byte for byte, again and again
+	FaultTornTime             // from some row on the picture before
+	FaultTornShift            // from some row on shifted to the side
+	FaultHalf                 // from some row on one grey level: data that never came
+	FaultHalfTop              // the same up to some row
+	FaultRotated90            // turned by a quarter: another size as well
+	FaultRotated180           // upside down
+	FaultSize                 // half the width and height
+	FaultLightsOff            // dark from one picture to the next, and lit again so
+	FaultLightsFade           // dark little by little
+	FaultHalfLight            // one of two lamps goes off: half of the light
+	FaultBright               // three times the light: whites are clipped
+	FaultDefocus              // out of focus
+	FaultMotionBlur           // the camera shakes while the shutter is open
+	FaultDeadPixels           // a tenth of the pixels stuck at some level
+	FaultPepper               // a tenth of the pixels wrong, others in each picture
+
+	FaultOtherView     // another camera of the same kind, over the same table
+	FaultOtherLens     // a camera with another lens in the same place
+	FaultOtherTable    // a camera over another table, with other places of the same ships
+	FaultMarkerCovered // a card on one marker
+	FaultSomeCovered   // on four
+	FaultAllCovered    // on all
+	FaultMatTurned     // the mat turned by 4 degrees with all that lies on it
+	FaultMatSlid       // by 3 mm
+	FaultMatCreeps     // by 0.4 mm from picture to picture
+	faultKinds
+)
+
+var faultNames = [faultKinds]string{
+	"none", "black", "black, exactly", "frozen", "torn in time", "torn and shifted", "half, the lower part missing", "half, the upper part missing",
+	"rotated by 90°", "rotated by 180°", "another size", "lights off and on", "lights fading", "half the light", "three times the light",
+	"out of focus", "motion blur", "dead pixels", "wrong pixels",
+	"another view", "another lens", "another table", "one marker covered", "four markers covered", "all markers covered",
+	"mat turned", "mat slid", "mat creeping",
+}
+
+// String names the fault for people.
+func (k FaultKind) String() string {
+	if k < 0 || k >= faultKinds {
+		return fmt.Sprintf("FaultKind(%d)", int(k))
+	}
+	return faultNames[k]
+}
+
+// FaultKinds lists all faults.
+func FaultKinds() []FaultKind {
+	var all []FaultKind
+	for k := FaultNone + 1; k < faultKinds; k++ {
+		all = append(all, k)
+	}
+	return all
+}
+
+// Faulty is the simulated table seen by a camera that fails when it is told to. It
+// belongs to one goroutine.
+type Faulty struct {
+	*Source
+
+	other *Source // another table
+	rng   *rand.Rand
+	fault FaultKind
+	step  int // pictures since the fault began
+
+	rendered bool // the source was disturbed
+	row      int  // where a torn picture is torn
+	shift    int  // px
+	level    uint8
+	angle    float64
+	radius   int
+	stuck    []uint8 // of dead pixels: level+1, 0: alive
+	before   vision.Frame
+	shown    calibration.Camera
+	covered  []int
+}
+
+// NewFaulty opens a simulated table that fails in ways that the seed decides.
+func NewFaulty(o Options, seed uint64) (*Faulty, error) {
+	s, err := Open(o)
+	if err != nil {
+		return nil, err
+	}
+	o.Seed += 1000
+	other, err := Open(o)
+	if err != nil {
+		return nil, err
+	}
+	f := &Faulty{Source: s, other: other, rng: rand.New(rand.NewPCG(seed, 0x6661756c74)), shown: s.Camera()}
+	return f, nil
+}
+
+// Fault returns what is going wrong.
+func (f *Faulty) Fault() FaultKind { return f.fault }
+
+// Inject makes a fault begin with the next picture, in place of the one before;
+// FaultNone ends it.
+func (f *Faulty) Inject(k FaultKind) {
+	f.fault, f.step = k, 0
+	w, h := f.o.Width, f.o.Height
+	f.row = h/4 + f.rng.IntN(h/2)
+	f.shift = (3 + f.rng.IntN(w/6)) * (1 - 2*f.rng.IntN(2))
+	f.level = [...]uint8{0, 77, 128, 149}[f.rng.IntN(4)] // black, green (by its luma), grey
+	f.angle = 2 * math.Pi * f.rng.Float64()
+	f.radius = 2 + f.rng.IntN(3)
+	if k == FaultDeadPixels {
+		f.stuck = deadPixels(f.rng, w*h)
+	}
+	f.covered = nil
+	switch k {
+	case FaultMarkerCovered:
+		f.covered = f.rng.Perm(len(f.table.Layout.Markers))[:1]
+	case FaultSomeCovered:
+		f.covered = f.rng.Perm(len(f.table.Layout.Markers))[:4]
+	case FaultAllCovered:
+		f.covered = f.rng.Perm(len(f.table.Layout.Markers))
+	}
+}
+
+// deadPixels sticks a tenth of the pixels at black, white or something between.
+func deadPixels(rng *rand.Rand, n int) []uint8 {
+	stuck := make([]uint8, n)
+	for range n / 10 {
+		stuck[rng.IntN(n)] = [...]uint8{1, 255, uint8(1 + rng.IntN(255))}[rng.IntN(3)]
+	}
+	return stuck
+}
+
+// camera returns where the camera is that takes the next picture.
+func (f *Faulty) camera() calibration.Camera {
+	c := f.table.Camera
+	middle := geom.Point{X: float64(f.table.Layout.Width) / 2, Y: float64(f.table.Layout.Height) / 2}
+	switch f.fault {
+	case FaultOtherView:
+		return placed(Turned(c, 4, -5, 9), geom.Point{X: 60, Y: -40}, 0, middle)
+	case FaultOtherLens:
+		c.Fx, c.Fy, c.Cx = 0.86*c.Fx, 0.86*c.Fy, c.Cx+9
+	case FaultMatTurned:
+		return placed(c, geom.Point{}, 4*geom.Degree, middle)
+	case FaultMatSlid:
+		return placed(c, geom.Point{X: 3 * math.Cos(f.angle), Y: 3 * math.Sin(f.angle)}, 0, middle)
+	case FaultMatCreeps:
+		d := 0.4 * float64(min(f.step+1, creepSteps))
+		return placed(c, geom.Point{X: d * math.Cos(f.angle), Y: d * math.Sin(f.angle)}, 0, middle)
+	}
+	return c
+}
+
+// creepSteps is for how many pictures a creeping mat creeps.
+const creepSteps = 8
+
+// placed returns the camera as it sees a table that was turned about a point and then
+// slid.
+func placed(c calibration.Camera, by geom.Point, turn geom.Angle, about geom.Point) calibration.Camera {
+	s, k := math.Sincos(float64(turn))
+	turned := geom.Point{X: k*about.X - s*about.Y, Y: s*about.X + k*about.Y}
+	d := about.Sub(turned).Add(by)
+	for i := range 3 {
+		c.T[i] += c.R[i][0]*d.X + c.R[i][1]*d.Y
+	}
+	c.R = calibration.MulMat3(c.R, [3][3]float64{{k, -s, 0}, {s, k, 0}, {0, 0, 1}})
+	return c
+}
+
+// Next implements vision.Source.
+func (f *Faulty) Next(ctx context.Context) (vision.Frame, error) {
+	before, disturbed := f.rendered, f.fault >= FaultOtherView && f.fault != FaultOtherTable
+	f.shown = f.camera()
+	switch {
+	case disturbed && (f.step == 0 || f.fault == FaultMatCreeps && f.step < creepSteps):
+		camera, covered := f.shown, f.covered
+		f.Disturb(func(t *Table) {
+			t.Camera = camera
+			for _, i := range covered {
+				m := t.Layout.Markers[i]
+				t.Clutter = append(t.Clutter[:len(t.Clutter):len(t.Clutter)], Clutter{
+					Pose: geom.Pose{Point: m.Center}, Width: 1.4 * m.Size, Length: 1.4 * m.Size, Height: 1 * geom.Millimeter, Color: color.RGBA{90, 60, 40, 255},
+				})
+			}
+		})
+		f.rendered = true
+	case !disturbed && before:
+		f.Disturb(func(*Table) {})
+		f.rendered = false
+	}
+	frame, err := f.Source.Next(ctx)
+	if err != nil {
+		return frame, err
+	}
+	if f.fault == FaultOtherTable {
+		f.other.seq = frame.Seq + f.ahead()
+		seq, captured := frame.Seq, frame.Captured
+		if frame, err = f.other.Next(ctx); err != nil {
+			return frame, err
+		}
+		frame.Seq, frame.Captured = seq, captured
+	}
+	out := f.spoil(frame)
+	f.step++
+	f.before = out
+	return out, nil
+}
+
+// ahead is by how many pictures the game on the other table is further on: half of it.
+func (f *Faulty) ahead() uint64 {
+	fps := f.o.FPS
+	if fps == 0 {
+		fps = DefaultFPS
+	}
+	return uint64(f.o.game().length().Seconds() / 2 * fps)
+}
+
+// Truth returns what the picture that Next returned last shows, or would show if
+// nothing were wrong behind the lens.
+func (f *Faulty) Truth() (Truth, error) {
+	if f.fault == FaultOtherTable && f.step > 0 {
+		return f.other.TruthAt(f.other.seq)
+	}
+	return f.TruthAt(f.seq)
+}
+
+// Expected returns where the last picture shows the table's markers, whether or not
+// something covers them: what a search of the whole picture would have to look at.
+func (f *Faulty) Expected() []calibration.MarkerSighting {
+	var out []calibration.MarkerSighting
+	camera := f.shown
+	if f.fault == FaultOtherTable {
+		camera = f.other.Camera()
+	}
+	w, h := float64(f.o.Width), float64(f.o.Height)
+	for _, m := range f.table.Layout.Markers {
+		s := calibration.MarkerSighting{ID: m.ID}
+		for i, p := range m.Corners() {
+			px, _ := camera.PixelOf(p, m.Z)
+			switch {
+			case f.fault == FaultRotated180:
+				px = geom.Pixel{X: w - 1 - px.X, Y: h - 1 - px.Y}
+			case f.fault == FaultRotated90:
+				px = geom.Pixel{X: h - 1 - px.Y, Y: px.X}
+			case f.fault == FaultSize:
+				px = geom.Pixel{X: (px.X+0.5)/2 - 0.5, Y: (px.Y+0.5)/2 - 0.5}
+			case f.fault == FaultTornShift && px.Y > float64(f.row):
+				px.X += float64(f.shift)
+			}
+			s.Corners[i] = px
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// spoil makes of a good picture what arrives.
+func (f *Faulty) spoil(frame vision.Frame) vision.Frame {
+	g := frame.Gray
+	w, h := g.Rect.Dx(), g.Rect.Dy()
+	switch f.fault {
+	case FaultBlack:
+		g = f.each(g, func(uint8) float64 { return 2 })
+	case FaultBlackExact:
+		g = image.NewGray(g.Rect)
+	case FaultFrozen:
+		if f.before.Gray != nil {
+			g = &image.Gray{Pix: append([]uint8(nil), f.before.Gray.Pix...), Stride: f.before.Gray.Stride, Rect: f.before.Gray.Rect}
+		}
+	case FaultTornTime:
+		if f.before.Gray != nil && f.before.Gray.Rect == g.Rect {
+			g = joined(g, f.before.Gray, f.row)
+		}
+	case FaultTornShift:
+		g = joined(g, rolled(g, f.shift), f.row)
+	case FaultHalf:
+		g = joined(g, plain(g.Rect, f.level), f.row)
+	case FaultHalfTop:
+		g = joined(plain(g.Rect, f.level), g, f.row)
+	case FaultRotated90:
+		out := image.NewGray(image.Rect(0, 0, h, w))
+		for y := range h {
+			for x := range w {
+				out.Pix[x*out.Stride+h-1-y] = g.Pix[y*g.Stride+x]
+			}
+		}
+		g = out
+	case FaultRotated180:
+		out := image.NewGray(g.Rect)
+		for i, v := range g.Pix {
+			out.Pix[len(g.Pix)-1-i] = v
+		}
+		g = out
+	case FaultSize:
+		out := image.NewGray(image.Rect(0, 0, w/2, h/2))
+		for y := range h / 2 {
+			for x := range w / 2 {
+				a, b := g.Pix[2*y*g.Stride+2*x:], g.Pix[(2*y+1)*g.Stride+2*x:]
+				out.Pix[y*out.Stride+x] = uint8((int(a[0]) + int(a[1]) + int(b[0]) + int(b[1]) + 2) / 4)
+			}
+		}
+		g = out
+	case FaultLightsOff:
+		g = f.lit(g, 0.004)
+	case FaultLightsFade:
+		g = f.lit(g, math.Pow(0.6, float64(f.step+1)))
+	case FaultHalfLight:
+		g = f.lit(g, 0.5)
+	case FaultBright:
+		g = f.lit(g, 3)
+	case FaultDefocus:
+		g = smeared(smeared(smeared(g, f.radius, 1, 0), f.radius, 0, 1), f.radius/2+1, 1, 1)
+	case FaultMotionBlur:
+		g = smeared(g, 4*f.radius, math.Cos(f.angle), math.Sin(f.angle))
+	case FaultDeadPixels:
+		out := image.NewGray(g.Rect)
+		for i, v := range g.Pix {
+			if d := f.stuck[i]; d > 0 {
+				v = d - 1
+			}
+			out.Pix[i] = v
+		}
+		g = out
+	case FaultPepper:
+		g = f.each(g, func(v uint8) float64 {
+			if f.rng.IntN(10) == 0 {
+				return float64(f.rng.IntN(256))
+			}
+			return float64(v)
+		})
+	default:
+		return frame
+	}
+	frame.Gray, frame.Color = g, nil
+	return frame
+}
+
+// each changes the grey levels one by one and adds noise of about a level.
+func (f *Faulty) each(g *image.Gray, change func(uint8) float64) *image.Gray {
+	out := image.NewGray(g.Rect)
+	for i, v := range g.Pix {
+		out.Pix[i] = uint8(min(max(change(v)+2*f.rng.Float64()-0.5, 0), 255))
+	}
+	return out
+}
+
+// lit returns the picture in another light: more or less of it by a factor.
+func (f *Faulty) lit(g *image.Gray, factor float64) *image.Gray {
+	var table [256]float64
+	for v := range table {
+		l := float64(v) / 255
+		if l > 0.04045 {
+			l = math.Pow((l+0.055)/1.055, 2.4)
+		} else {
+			l /= 12.92
+		}
+		table[v] = 255 * srgbEncode(l*factor)
+	}
+	return f.each(g, func(v uint8) float64 { return table[v] })
+}
+
+func plain(r image.Rectangle, level uint8) *image.Gray {
+	g := image.NewGray(r)
+	for i := range g.Pix {
+		g.Pix[i] = level
+	}
+	return g
+}
+
+// joined has the rows of one picture, and from a row on those of another.
+func joined(top, bottom *image.Gray, row int) *image.Gray {
+	out := image.NewGray(top.Rect)
+	n := row * out.Stride
+	copy(out.Pix[:n], top.Pix)
+	copy(out.Pix[n:], bottom.Pix[n:])
+	return out
+}
+
+// rolled shifts every row to the right, what falls off coming in at the left.
+func rolled(g *image.Gray, by int) *image.Gray {
+	out, w := image.NewGray(g.Rect), g.Rect.Dx()
+	by = (by%w + w) % w
+	for y := range g.Rect.Dy() {
+		from, to := g.Pix[y*g.Stride:][:w], out.Pix[y*out.Stride:][:w]
+		copy(to[by:], from[:w-by])
+		copy(to[:by], from[w-by:])
+	}
+	return out
+}
+
+// smeared averages 2n+1 pixels along a direction.
+func smeared(g *image.Gray, n int, dx, dy float64) *image.Gray {
+	out := image.NewGray(g.Rect)
+	w, h := g.Rect.Dx(), g.Rect.Dy()
+	var steps []image.Point
+	for i := -n; i <= n; i++ {
+		steps = append(steps, image.Pt(int(math.Round(float64(i)*dx)), int(math.Round(float64(i)*dy))))
+	}
+	for y := range h {
+		for x := range w {
+			sum := 0
+			for _, s := range steps {
+				sum += int(g.Pix[min(max(y+s.Y, 0), h-1)*g.Stride+min(max(x+s.X, 0), w-1)])
+			}
+			out.Pix[y*out.Stride+x] = uint8(sum / len(steps))
+		}
+	}
+	return out
+}
