@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/BurntSushi/toml"
 
@@ -35,6 +36,8 @@ type Config struct {
 	Web    Web
 	Panel  Panel
 	Print  Print
+
+	Rulings Rulings
 }
 
 // Camera says where the pictures come from.
@@ -121,6 +124,10 @@ type rawConfig struct {
 		ScaleX float64 `toml:"scale_x"`
 		ScaleY float64 `toml:"scale_y"`
 	} `toml:"print"`
+	Rulings struct {
+		Dir  string `toml:"dir"`
+		Keep int    `toml:"keep_pictures_days"`
+	} `toml:"rulings"`
 }
 
 // rawMarker is one printed marker that lies elsewhere than the standard eight.
@@ -281,10 +288,13 @@ func (raw rawConfig) config() (Config, *badValue) {
 		Web:    Web(raw.Web),
 		Panel:  Panel(raw.Panel),
 		Print:  Print(raw.Print),
+
+		Rulings: Rulings{raw.Rulings.Dir, time.Duration(raw.Rulings.Keep) * 24 * time.Hour},
 	}
 	for _, check := range []*badValue{
 		raw.checkCamera(), raw.checkRules(), checkListen(raw.Web.Listen), raw.checkWeb(), checkLength("table.width_mm", raw.Table.WidthMM), checkLength("table.height_mm", raw.Table.HeightMM),
 		checkPrint("print.scale_x", raw.Print.ScaleX), checkPrint("print.scale_y", raw.Print.ScaleY),
+		checkKeep(raw.Rulings.Keep),
 	} {
 		if check != nil {
 			return Config{}, check

@@ -98,9 +98,7 @@ func (l *Log) zipAll(ctx context.Context, z *zip.Writer, copied string, snapshot
 	}
 	page := index{}
 	packed := map[string]bool{}
-	if err := zipFile(z, dbName, zip.Deflate, time.Time{}, raw); err != nil {
-		return err
-	}
+	var last time.Time
 	err = eachEntry(ctx, snapshot, func(e Entry) error {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -110,7 +108,7 @@ func (l *Log) zipAll(ctx context.Context, z *zip.Writer, copied string, snapshot
 			at.When = e.At.UTC().Format("2006-01-02 15:04 UTC")
 		}
 		page.Entries = append(page.Entries, at)
-		page.Head = Head{e.Number, e.Hash}
+		page.Head, last = Head{e.Number, e.Hash}, e.At
 		for _, f := range e.Files {
 			if f.validate() != nil || packed[f.Path()] {
 				continue
@@ -137,10 +135,15 @@ func (l *Log) zipAll(ctx context.Context, z *zip.Writer, copied string, snapshot
 	if err := indexTemplate.Execute(&b, page); err != nil {
 		return err
 	}
-	if err := zipFile(z, "index.html", zip.Deflate, time.Time{}, b.Bytes()); err != nil {
-		return err
+	for _, f := range []struct {
+		name string
+		raw  []byte
+	}{{dbName, raw}, {"index.html", b.Bytes()}, {"README.txt", []byte(readme(&page))}} {
+		if err := zipFile(z, f.name, zip.Deflate, last, f.raw); err != nil {
+			return err
+		}
 	}
-	return zipFile(z, "README.txt", zip.Deflate, time.Time{}, []byte(readme(&page)))
+	return nil
 }
 
 // zipEvidence packs a file as it is, changed or not; missing says that it is not there.

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
 	"time"
 )
@@ -27,6 +29,19 @@ type Options struct {
 type Head struct {
 	Number int64  `json:"number"`
 	Hash   string `json:"hash"`
+}
+
+// String writes a head as it is written down: "12:3f9a…".
+func (h Head) String() string { return fmt.Sprintf("%d:%s", h.Number, h.Hash) }
+
+// ParseHead reads what String wrote.
+func ParseHead(text string) (Head, error) {
+	number, hash, _ := strings.Cut(strings.TrimSpace(text), ":")
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil || n < 1 || !isHash(hash) {
+		return Head{}, fmt.Errorf("expected an entry's number and its hash, such as 12:3f9a… with 64 hex digits, got %q", text)
+	}
+	return Head{n, hash}, nil
 }
 
 // Log is an open log. Its methods may be called from several goroutines.

@@ -1,0 +1,274 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+
+	"sightline/cmd/internal/app"
+	"sightline/cmd/internal/rulings"
+	"sightline/cmd/internal/sheet"
+)
+
+// rulingsCmd reads the judges' log.
+type rulingsCmd struct {
+	List   rulingsListCmd   `cmd:"" help:"List the rulings."`
+	Verify rulingsVerifyCmd `cmd:"" help:"Check that nothing in the log was changed."`
+	Export rulingsExportCmd `cmd:"" help:"Write one ruling as one HTML file, or the whole log as a zip."`
+}
+
+// rulingsLog says which log to read.
+type rulingsLog struct {
+	Rulings string `placeholder:"DIR" help:"The log's folder; without it, the one that the configuration names."`
+	Config  string `placeholder:"FILE" help:"Configuration file; without it, sightline.toml if it is there."`
+}
+
+// open opens the log to look at. A log that is not there or cannot be opened is a
+// question that cannot be answered.
+func (c *rulingsLog) open() (*rulings.Log, error) {
+	dir := c.Rulings
+	if dir == "" {
+		config, err := app.LoadConfig(c.Config)
+		if err != nil {
+			return nil, err
+		}
+		dir = config.Rulings.Existing()
+	}
+	l, err := rulings.Open(dir, rulings.Options{ReadOnly: true})
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && c.Rulings != "":
+		return nil, fmt.Errorf("--rulings: %s: expected a log of rulings, with rulings.db in it", dir)
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, unanswered{fmt.Errorf("%s: there are no rulings yet", dir)}
+	case err != nil:
+		return nil, unanswered{err}
+	}
+	return l, nil
+}
+
+type rulingsListCmd struct {
+	rulingsLog `embed:""`
+	JSON       bool `name:"json" help:"Print one JSON document: the records as they are hashed."`
+}
+
+// Run implements the command.
+func (c *rulingsListCmd) Run(ctx context.Context) error { return c.list(ctx, os.Stdout) }
+
+// listedJSON is a ruling in the list for programs.
+type listedJSON struct {
+	Hash   string          `json:"sha256"`
+	Damage string          `json:"damage"`
+	Record json.RawMessage `json:"record"` // null when it is no JSON
+}
+
+func (c *rulingsListCmd) list(ctx context.Context, out io.Writer) error {
+	l, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	head, err := l.Head(ctx)
+	if err != nil {
+		return unanswered{err}
+	}
+	doc := struct {
+		Version int          `json:"version"`
+		Head    rulings.Head `json:"head"`
+		Rulings []listedJSON `json:"rulings"`
+	}{1, head, []listedJSON{}}
+	var g grid
+	g.add("#", "TIME", "PAIR", "RULING", "DECISION", "JUDGE")
+	damaged := 0
+	const batch = 100
+	for from := int64(1); ; {
+		entries, err := l.Entries(ctx, from, batch)
+		if err != nil {
+			return unanswered{err}
+		}
+		for i := range entries {
+			e := &entries[i]
+			if e.Damage != "" {
+				damaged++
+			}
+			doc.Rulings = append(doc.Rulings, listed(e))
+			g.add(row(e)...)
+		}
+		if len(entries) < batch {
+			break
+		}
+		from = entries[len(entries)-1].Number + 1
+	}
+	if c.JSON {
+		if err := printJSON(out, doc); err != nil {
+			return err
+		}
+	} else {
+		w := bufio.NewWriter(out)
+		g.print(w)
+		fmt.Fprintf(w, "\nthe last is entry %d, %s\n", head.Number, head.Hash)
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	if damaged > 0 {
+		return unanswered{fmt.Errorf("%d of them were changed since they were recorded: sightline rulings verify says more", damaged)}
+	}
+	return nil
+}
+
+func listed(e *rulings.Entry) listedJSON {
+	raw := e.Canonical()
+	if !json.Valid(raw) {
+		raw = nil
+	}
+	return listedJSON{e.Hash, e.Damage, raw}
+}
+
+// row is a ruling in the list for people.
+func row(e *rulings.Entry) []string {
+	if e.Damage != "" {
+		return []string{strconv.FormatInt(e.Number, 10), "", "", "CHANGED: " + printable(e.Damage)}
+	}
+	pair, decision := "", "as measured"
+	if e.From != "" {
+		pair = e.From + " to " + e.To
+	}
+	if e.Decision == rulings.Overruled {
+		decision = "by the judge"
+	}
+	title := e.Title
+	if title == "" {
+		title = e.Text
+	}
+	return []string{strconv.FormatInt(e.Number, 10), e.At.Local().Format("2006-01-02 15:04"), printable(pair), printable(title), decision, printable(e.Judge)}
+}
+
+// printable keeps what people wrote to one line without control characters.
+func printable(s string) string { return oneLine(errors.New(s)) }
+
+func printJSON(out io.Writer, doc any) error {
+	raw, err := json.Marshal(doc)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(append(raw, '\n'))
+	return err
+}
+
+type rulingsVerifyCmd struct {
+	rulingsLog `embed:""`
+	Head       []string `placeholder:"N:HASH" help:"A head that was written down: entry and hash, such as 12:3f9a…. Shows whether entries were cut off since."`
+	JSON       bool     `name:"json" help:"Print one JSON document."`
+}
+
+// Run implements the command.
+func (c *rulingsVerifyCmd) Run(ctx context.Context) error { return c.verify(ctx, os.Stdout) }
+
+func (c *rulingsVerifyCmd) verify(ctx context.Context, out io.Writer) error {
+	var heads []rulings.Head
+	for _, text := range c.Head {
+		h, err := rulings.ParseHead(text)
+		if err != nil {
+			return fmt.Errorf("--head: %w", err)
+		}
+		heads = append(heads, h)
+	}
+	l, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	report, err := l.Verify(ctx, heads...)
+	if err != nil {
+		return unanswered{err}
+	}
+	if c.JSON {
+		if err := printJSON(out, struct {
+			Version int `json:"version"`
+			rulings.Report
+		}{1, report}); err != nil {
+			return err
+		}
+	} else if err := printReport(out, l.Dir(), &report); err != nil {
+		return err
+	}
+	if !report.OK() {
+		return unanswered{fmt.Errorf("%s: changed since it was recorded, in %s", l.Dir(), plural(len(report.Findings), "place"))}
+	}
+	return nil
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+func printReport(out io.Writer, dir string, r *rulings.Report) error {
+	w := bufio.NewWriter(out)
+	fmt.Fprintf(w, "%s: %s, %s", dir, strings.Replace(plural(int(r.Entries), "entry"), "entrys", "entries", 1), plural(r.Files, "file"))
+	if r.Pruned > 0 {
+		fmt.Fprintf(w, ", %s pruned for their age", plural(r.Pruned, "picture"))
+	}
+	fmt.Fprintln(w)
+	for _, f := range r.Findings {
+		fmt.Fprintln(w, "CHANGED", printable(f.String()))
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintln(w, "note:", printable(n))
+	}
+	if r.OK() {
+		fmt.Fprintln(w, "nothing was changed: every hash fits, each entry follows the one before it")
+	}
+	if r.Head.Number > 0 {
+		fmt.Fprintf(w, "head %d:%s\n", r.Head.Number, r.Head.Hash)
+		if r.OK() {
+			fmt.Fprintln(w, "write the head down elsewhere: without it nobody can tell whether entries were cut off at the end (--head checks it)")
+		}
+	}
+	return w.Flush()
+}
+
+type rulingsExportCmd struct {
+	rulingsLog `embed:""`
+	Entry      int64  `arg:"" optional:"" help:"The entry to write as one HTML file; without it, the whole log as a zip."`
+	Out        string `short:"o" required:"" placeholder:"FILE" help:"File to write, - for standard output."`
+}
+
+// Run implements the command.
+func (c *rulingsExportCmd) Run(ctx context.Context) error { return c.export(ctx, os.Stdout) }
+
+func (c *rulingsExportCmd) export(ctx context.Context, out io.Writer) error {
+	l, err := c.open()
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	if c.Entry != 0 { // before a file is made
+		if _, err := l.Entry(ctx, c.Entry); err != nil {
+			return unanswered{err}
+		}
+	}
+	write := func(w io.Writer) error {
+		if c.Entry != 0 {
+			return l.ExportHTML(ctx, w, c.Entry)
+		}
+		return l.ExportZip(ctx, w)
+	}
+	if c.Out == "-" {
+		return write(out)
+	}
+	if err := sheet.Create(c.Out, write); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, "wrote", c.Out)
+	return err
+}

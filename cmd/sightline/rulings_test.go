@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/rulings"
+	"sightline/engine"
+)
+
+// ruled makes a log of rulings on a scene of the rules' pictures, and returns its folder.
+func ruled(t *testing.T, count int) string {
+	t.Helper()
+	raw, err := os.ReadFile("../../docs/rules/obstruction.json")
+	require.NoError(t, err)
+	scenes, _, err := engine.ParseScenes(raw)
+	require.NoError(t, err)
+	scene := scenes[0]
+	from, to := scene.Ships[0].ID, scene.Ships[1].ID
+	p, err := engine.MeasurePair(&scene, from, to, engine.Options{Sigmas: 3})
+	require.NoError(t, err)
+	dir := filepath.Join(t.TempDir(), "rulings")
+	l, err := rulings.Open(dir, rulings.Options{})
+	require.NoError(t, err)
+	defer l.Close()
+	for n := range count {
+		_, err := l.Append(context.Background(), rulings.Ruling{
+			At: time.Date(2026, 11, 21, 12, n, 0, 0, time.UTC), Program: "v1", Scene: scene, Sigmas: 3, From: from, To: to, Pair: &p,
+			Decision: rulings.AsMeasured, Title: "Range 2\x0a\u200b", Text: "It is so.", Judge: "Zoë",
+		}, rulings.Files{Calibration: []byte(`{"a":1}`)})
+		require.NoError(t, err)
+	}
+	return dir
+}
+
+// answered runs a command line, and returns its exit code and what it printed.
+func answered(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	old := os.Stdout
+	os.Stdout = w
+	done := make(chan string)
+	go func() {
+		raw, _ := io.ReadAll(r)
+		done <- string(raw)
+	}()
+	code := run(args)
+	os.Stdout = old
+	w.Close()
+	return code, <-done
+}
+
+func TestRulingsAreListedCheckedAndReplayed(t *testing.T) {
+	dir := ruled(t, 3)
+	code, out := answered(t, "rulings", "list", "--rulings", dir)
+	assert.Zero(t, code)
+	assert.Equal(t, 4, strings.Count(out, "\n")-2, "a title, three rulings, the head:\n%s", out)
+	assert.Contains(t, out, "the last is entry 3, ")
+	code, out = answered(t, "rulings", "list", "--rulings", dir, "--json")
+	assert.Zero(t, code)
+	var list struct {
+		Head    rulings.Head
+		Rulings []struct {
+			Sha256 string
+			Record struct{ Judge string }
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(out), &list))
+	require.Len(t, list.Rulings, 3)
+	assert.Equal(t, "Zoë", list.Rulings[2].Record.Judge)
+	assert.Equal(t, list.Head.Hash, list.Rulings[2].Sha256)
+
+	code, out = answered(t, "rulings", "verify", "--rulings", dir, "--head", list.Head.String())
+	assert.Zero(t, code)
+	assert.Contains(t, out, "3 entries, 1 file\nnothing was changed")
+	for n := range 3 {
+		code, out = answered(t, "replay", string(rune('1'+n)), "--rulings", dir)
+		assert.Zero(t, code)
+		assert.Contains(t, out, "the recorded verdict, to the last digit")
+		assert.Contains(t, out, "\nthe same today\n")
+	}
+	code, out = answered(t, "replay", "2", "--rulings", dir, "--json")
+	assert.Zero(t, code)
+	assert.Contains(t, out, `{"version":1,"same":true,"entry":2,`)
+	assert.Contains(t, out, `"tampering":[]`)
+}
+
+func TestOneByteOfTheLogIsReportedByReplay(t *testing.T) {
+	for name, file := range map[string]string{"the database": "rulings.db", "a file": "files/*/*.json"} {
+		t.Run(name, func(t *testing.T) {
+			dir := ruled(t, 2)
+			paths, err := filepath.Glob(filepath.Join(dir, file))
+			require.NoError(t, err)
+			require.Len(t, paths, 1)
+			raw, err := os.ReadFile(paths[0])
+			require.NoError(t, err)
+			if bytes.Contains(raw, []byte("It is so")) { // SQLite's pages may hold old copies in room that is free
+				raw = bytes.ReplaceAll(raw, []byte("It is so"), []byte("It is sn"))
+			} else {
+				raw[0] ^= 1
+			}
+			require.NoError(t, os.WriteFile(paths[0], raw, 0o644))
+			for _, n := range []string{"1", "2"} {
+				code, out := answered(t, "replay", n, "--rulings", dir)
+				assert.Equal(t, 1, code)
+				assert.Contains(t, out, "record   CHANGED")
+				code, out = answered(t, "replay", n, "--rulings", dir, "--json")
+				assert.Equal(t, 1, code)
+				assert.Contains(t, out, `"same":false`)
+				assert.Contains(t, out, `"expected":"`)
+			}
+			code, out := answered(t, "rulings", "verify", "--rulings", dir)
+			assert.Equal(t, 1, code)
+			assert.Contains(t, out, "CHANGED entry ")
+		})
+	}
+}
+
+func TestWhatCannotBeAskedOfRulings(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("STATE_DIRECTORY", t.TempDir())
+	dir := filepath.Join(t.TempDir(), "rulings")
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rulings.db"), []byte("this is no database, though it is of the right name and long enough to be read as a header of one hundred bytes"), 0o644))
+	for _, c := range []struct {
+		args string
+		code int
+	}{
+		{"replay", 2}, {"replay one", 2}, {"replay 0", 2}, {"replay -1", 2}, {"rulings", 2}, {"rulings export", 2}, {"rulings list --rulings nowhere", 2},
+		{"rulings verify --head 3 --rulings " + dir, 2}, {"rulings verify --head 3:beef --rulings " + dir, 2},
+		{"replay 1", 1}, {"rulings list", 1}, {"rulings verify", 1}, {"rulings export 1 -o x.html", 1}, // no rulings yet
+		{"replay 1 --rulings " + dir, 1}, {"rulings list --rulings " + dir, 1},
+	} {
+		code, out := answered(t, strings.Fields(c.args)...)
+		assert.Equal(t, c.code, code, c.args)
+		if c.args != "rulings" && c.args != "replay" {
+			assert.Empty(t, out, c.args)
+		}
+	}
+	assert.NoFileExists(t, "x.html")
+	assert.NoDirExists(t, "rulings")
+}
+
+func TestARulingAndTheLogAreExported(t *testing.T) {
+	dir := ruled(t, 2)
+	page, archive := filepath.Join(t.TempDir(), "r.html"), filepath.Join(t.TempDir(), "r.zip")
+	code, _ := answered(t, "rulings", "export", "2", "--rulings", dir, "-o", page)
+	assert.Zero(t, code)
+	raw, err := os.ReadFile(page)
+	require.NoError(t, err)
+	assert.Contains(t, string(raw), "It is so.")
+	code, _ = answered(t, "rulings", "export", "--rulings", dir, "-o", archive)
+	assert.Zero(t, code)
+	raw, err = os.ReadFile(archive)
+	require.NoError(t, err)
+	assert.True(t, bytes.HasPrefix(raw, []byte("PK")))
+	code, out := answered(t, "rulings", "export", "1", "--rulings", dir, "-o", "-")
+	assert.Zero(t, code)
+	assert.True(t, strings.HasPrefix(out, "<!doctype html>"), out[:min(40, len(out))])
+	code, _ = answered(t, "rulings", "export", "7", "--rulings", dir, "-o", page+"7")
+	assert.Equal(t, 1, code)
+	assert.NoFileExists(t, page+"7")
+}
