@@ -64,9 +64,10 @@ func (b *bucket) take(r rate, n float64, now time.Time) (wait time.Duration, ok 
 type buckets struct {
 	rate rate
 
-	mu   sync.Mutex // guards what follows
-	of   map[netip.Addr]*bucket
-	rest bucket // of the peers for which there is no room
+	mu    sync.Mutex // guards what follows
+	of    map[netip.Addr]*bucket
+	rest  bucket    // of the peers for which there is no room
+	swept time.Time // when room was made last
 }
 
 func newBuckets(r rate) *buckets { return &buckets{rate: r, of: map[netip.Addr]*bucket{}} }
@@ -92,7 +93,8 @@ func (b *buckets) bucket(peer netip.Addr, now time.Time) *bucket {
 	if k, ok := b.of[peer]; ok {
 		return k
 	}
-	if len(b.of) >= peersMost {
+	if len(b.of) >= peersMost && now.Sub(b.swept) >= sweepEvery {
+		b.swept = now
 		for p, k := range b.of {
 			if k.drained(b.rate, now).spent == 0 {
 				delete(b.of, p)
@@ -106,6 +108,10 @@ func (b *buckets) bucket(peer netip.Addr, now time.Time) *bucket {
 	b.of[peer] = k
 	return k
 }
+
+// sweepEvery is how often room is made at most: a flood of addresses must not make every
+// request go through all of them.
+const sweepEvery = time.Second
 
 // peerKey is what a peer is told apart by: its address, or in IPv6 its network, of
 // which one machine may use any address. (All of fe80::/64 is one network to everyone.)

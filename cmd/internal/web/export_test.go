@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net/netip"
 	"time"
 
 	"sightline/engine"
@@ -20,3 +21,18 @@ var RulesInWords = rulesInWords
 
 // DemoTable is the table of the overlay's demo.
 func DemoTable() engine.Scene { return demoTable() }
+
+// Buckets are the token buckets of peers.
+type Buckets struct{ b *buckets }
+
+// NewBuckets returns buckets of so many a second and so many at once.
+func NewBuckets(perSecond, burst float64) Buckets { return Buckets{newBuckets(rate{perSecond, burst})} }
+
+// Take takes one token of a peer's.
+func (b Buckets) Take(peer netip.Addr, now time.Time) bool {
+	_, ok := b.b.take(peer, 1, now)
+	return ok
+}
+
+// Peers is how many are told apart.
+func (b Buckets) Peers() int { return len(b.b.of) }

@@ -36,7 +36,7 @@ function show(me) {
   setText(byId("who-h"), title);
   setText(byId("who-text"), text);
   byId("who").hidden = false;
-  byId("on").hidden = me.role === "nobody";
+  byId("on").hidden = me.role === "nobody" || me.role === "reader"; // the header leads back too
   byId("on").href = next();
   byId("unpair").hidden = !me.paired;
   byId("play").hidden = me.role === "player" || me.role === "judge";
