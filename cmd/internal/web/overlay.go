@@ -282,5 +282,6 @@ func (s *Server) overlayRoutes(mux *router) {
 	mux.Handle("GET /overlay/bootstrap.html", s.allow(Nobody, s.overlayBootstrap))
 	mux.Handle("POST /overlay/token", s.allow(Player, s.overlayToken))
 	mux.Handle("GET /overlay/{$}", s.allow(Nobody, s.overlaySetup))
+	mux.Handle("GET /api/video.mjpg", s.allow(Reader, s.videoMJPEG))
 	mux.Handle("PATCH /api/match", s.allow(Player, s.setMatch))
 }

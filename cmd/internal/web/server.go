@@ -82,6 +82,7 @@ type Server struct {
 	calibrationPictures pictures
 	feed                feed
 	tables              tables
+	videos              videos
 }
 
 // NewServer returns the page's server.

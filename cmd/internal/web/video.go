@@ -1,0 +1,223 @@
+package web
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/jpeg"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"sightline/calibration"
+)
+
+// The table from above as moving pictures, for small use: a monitor beside the stream,
+// a commentator's laptop. It is no source for a broadcast (docs/streaming.md).
+
+const (
+	videoEvery   = 150 * time.Millisecond // under seven pictures a second
+	videoClients = 4                      // of all sizes together
+	videoQuality = 75
+	videoEdge    = 8 // px of the mark round a picture that is held
+)
+
+// videoWidths are the sizes there are: few, so that each is made once for all.
+var videoWidths = []int{320, 480, 640, 960}
+
+// heldMark is the colour round a picture that is not live: the page's --close.
+var heldMark = color.RGBA{0xff, 0xd2, 0x4a, 0xff}
+
+// videos makes the pictures for all who watch.
+type videos struct {
+	mu      sync.Mutex // guards what follows
+	clients int
+	sizes   map[int]*video
+}
+
+// video is one size: its newest picture and who watches.
+type video struct {
+	pictures broadcast[[]byte]
+	watchers int
+	stop     chan struct{}
+}
+
+// videoMJPEG streams the mat from above as a multipart of JPEG pictures. A client that
+// reads slowly misses pictures; while there is nothing current, one empty picture stands.
+func (s *Server) videoMJPEG(w http.ResponseWriter, r *http.Request) {
+	width := 640
+	if text := r.URL.Query().Get("width"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil || !slices.Contains(videoWidths, n) {
+			http.Error(w, fmt.Sprintf("width: expected one of %v, got %s.", videoWidths, quoted(text)), http.StatusBadRequest)
+			return
+		}
+		width = n
+	}
+	v := s.o.Hub.Newest()
+	if s.tables.of(&v.Register) == nil || v.Frame.Gray == nil {
+		http.Error(w, "There is no picture from above: "+v.Health.Title+" "+v.Health.Detail, http.StatusServiceUnavailable)
+		return
+	}
+	pictures, leave, ok := s.watch(width)
+	if !ok {
+		w.Header().Set("Retry-After", "30")
+		http.Error(w, fmt.Sprintf("Already %d watch; this video is for small use. docs/streaming.md says what is not.", videoClients), http.StatusServiceUnavailable)
+		return
+	}
+	defer leave()
+	w.Header().Set("Content-Type", "multipart/x-mixed-replace; boundary=picture")
+	w.Header().Set("X-Accel-Buffering", "no")
+	control := http.NewResponseController(w)
+	for {
+		select {
+		case <-r.Context().Done():
+			return
+		case data := <-pictures:
+			if data == nil { // nobody has made one yet
+				continue
+			}
+			head := fmt.Sprintf("--picture\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n", len(data))
+			if control.SetWriteDeadline(s.o.Now().Add(writeWithin)) != nil {
+				return
+			}
+			if _, err := w.Write([]byte(head)); err != nil {
+				return
+			}
+			if _, err := w.Write(data); err != nil {
+				return
+			}
+			if send(w, control, s.o.Now(), []byte("\r\n")) != nil {
+				return
+			}
+		}
+	}
+}
+
+// watch joins those who watch a size; ok is false when there is no room.
+func (s *Server) watch(width int) (pictures <-chan []byte, leave func(), ok bool) {
+	vs := &s.videos
+	vs.mu.Lock()
+	defer vs.mu.Unlock()
+	if vs.clients >= videoClients {
+		return nil, nil, false
+	}
+	vs.clients++
+	if vs.sizes == nil {
+		vs.sizes = map[int]*video{}
+	}
+	v := vs.sizes[width]
+	if v == nil {
+		v = &video{stop: make(chan struct{})}
+		vs.sizes[width] = v
+		go s.film(width, v)
+	}
+	v.watchers++
+	pictures, end := v.pictures.listen()
+	return pictures, func() {
+		end()
+		vs.mu.Lock()
+		defer vs.mu.Unlock()
+		vs.clients--
+		if v.watchers--; v.watchers == 0 {
+			close(v.stop)
+			delete(vs.sizes, width)
+		}
+	}, true
+}
+
+// film makes the pictures of one size until nobody watches.
+func (s *Server) film(width int, v *video) {
+	views, end := s.o.Hub.Listen()
+	defer end()
+	c := camera{width: width}
+	ticker := time.NewTicker(videoEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-v.stop:
+			return
+		case <-ticker.C:
+		}
+		select {
+		case <-v.stop:
+			return
+		case view := <-views:
+			if data, fresh := c.shot(&view, s.tables.of(&view.Register)); fresh {
+				v.pictures.publish(func([]byte) []byte { return data })
+			}
+		}
+	}
+}
+
+// camera makes one size's pictures.
+type camera struct {
+	width int
+
+	hash      string // of what rectifier was made for
+	rectifier *rectifier
+	shown     string // what the last picture shows
+}
+
+// shot returns the picture of a view, if it is another than the last.
+func (c *camera) shot(v *View, table *calibration.Table) (data []byte, fresh bool) {
+	hash := v.Register.Hash
+	if v.Hold != nil { // what it was seen through
+		hash, table = v.Hold.Register.Hash, &v.Hold.Table
+	}
+	if table == nil || v.Frame.Gray == nil || (v.Health.Code != OK && !v.Held) {
+		return c.once("nothing", func() image.Image { return c.empty() })
+	}
+	if w, h := v.Frame.Size(); w != table.Intrinsics.Width || h != table.Intrinsics.Height {
+		return c.once("nothing", func() image.Image { return c.empty() })
+	}
+	if c.rectifier == nil || c.hash != hash {
+		mat := [2]float64{float64(table.Layout.Width), float64(table.Layout.Height)}
+		c.hash, c.rectifier = hash, newRectifier(table, mat, c.width)
+	}
+	return c.once(fmt.Sprint(c.hash, v.Frame.Seq, v.Held), func() image.Image {
+		picture := c.rectifier.picture(&v.Frame)
+		if v.Held {
+			mark(picture)
+		}
+		return picture
+	})
+}
+
+// once encodes a picture unless the last one shows the same.
+func (c *camera) once(what string, make func() image.Image) ([]byte, bool) {
+	if c.shown == what {
+		return nil, false
+	}
+	var buf bytes.Buffer
+	if err := jpeg.Encode(&buf, make(), &jpeg.Options{Quality: videoQuality}); err != nil {
+		return nil, false
+	}
+	c.shown = what
+	return buf.Bytes(), true
+}
+
+// empty is what stands while nothing current can be shown: an old picture would pass
+// for the table now.
+func (c *camera) empty() image.Image {
+	height := c.width
+	if c.rectifier != nil {
+		height = c.rectifier.height
+	}
+	return image.NewGray(image.Rect(0, 0, c.width, height))
+}
+
+// mark frames a picture that a person holds.
+func mark(p *image.RGBA) {
+	b := p.Bounds()
+	for _, r := range []image.Rectangle{
+		image.Rect(b.Min.X, b.Min.Y, b.Max.X, b.Min.Y+videoEdge), image.Rect(b.Min.X, b.Max.Y-videoEdge, b.Max.X, b.Max.Y),
+		image.Rect(b.Min.X, b.Min.Y, b.Min.X+videoEdge, b.Max.Y), image.Rect(b.Max.X-videoEdge, b.Min.Y, b.Max.X, b.Max.Y),
+	} {
+		draw.Draw(p, r, image.NewUniform(heldMark), image.Point{}, draw.Src)
+	}
+}
