@@ -2,6 +2,7 @@ package web
 
 import (
 	"image"
+	"math"
 
 	"sightline/calibration"
 	"sightline/engine/geom"
@@ -64,8 +65,8 @@ func (r *rectifier) source(table *calibration.Table, p geom.Point) sample {
 		reach = 0
 	}
 	x, y := px.X-reach, px.Y-reach
-	if r.step > 1 { // a box of whole pixels
-		x, y = x+0.5, y+0.5
+	if r.step > 1 { // the box of whole pixels whose middle is nearest
+		x, y = math.Floor(x+1), math.Floor(y+1)
 	}
 	need := float64(max(1, r.step-1))
 	if !ok || !(x >= 0 && y >= 0 && x+need <= float64(r.srcW-1) && y+need <= float64(r.srcH-1)) {
