@@ -20,6 +20,10 @@ type LocatorOptions struct {
 	// Catalogue and EmptyMat, both or neither, make the locator look for obstacles too.
 	Catalogue *Catalogue
 	EmptyMat  *EmptyMat
+
+	// Beside makes the search for obstacles, which takes longer than a picture lasts, go on
+	// beside Locate, which says until it ends that obstacles are not seen.
+	Beside bool
 }
 
 // Locator finds ships in frames of one calibrated camera: straight edges, the
@@ -76,7 +80,7 @@ func NewLocator(t calibration.Table, o LocatorOptions) (*Locator, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.obstacles = &obstacleWatch{finder: f, still: newStillness(&l.table.Camera, t.Layout.Width, t.Layout.Height)}
+		l.obstacles = &obstacleWatch{finder: f, still: newStillness(&l.table.Camera, t.Layout.Width, t.Layout.Height), beside: o.Beside}
 	}
 	return l, nil
 }

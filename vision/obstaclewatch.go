@@ -5,6 +5,7 @@ import (
 	"image"
 	"math"
 	"slices"
+	"time"
 
 	"sightline/calibration"
 	"sightline/engine"
@@ -16,8 +17,11 @@ type ObstacleSight struct {
 	// Unseen says in a few words why obstacles are not watched; empty when they are,
 	// so that one that is not listed is not there, but for where Things lie.
 	Unseen string
-	Views  []ObstacleView // what was recognised; unless Unseen, one for each obstacle of the scene, in the same order
-	Things []Thing        // what lies on the mat, could hide or be an obstacle, and is none that is known
+	// Captured is when the picture was taken that the rest speaks of. It may be older than
+	// the one that was located: a search takes longer than a picture lasts.
+	Captured time.Time
+	Views    []ObstacleView // what was recognised; unless Unseen, one for each obstacle of the scene, in the same order
+	Things   []Thing        // what lies on the mat, could hide or be an obstacle, and is none that is known
 }
 
 // Thing is something on the mat that nothing in the catalogue fits.
@@ -30,34 +34,76 @@ type Thing struct {
 // Why obstacles are not watched, as far as it is the same words each time.
 const (
 	unseenChanging = "the picture is changing"
+	unseenLooking  = "obstacles are being looked for"
 	unseenOtherMat = "the mat does not look like the one that was learnt empty"
 	unseenHidden   = "too much of the mat is outside the picture, or white with glare"
 )
 
+// Pending reports whether the next pictures will say more of the obstacles though nothing
+// changes on the table.
+func (s *ObstacleSight) Pending() bool {
+	return s.Unseen == unseenChanging || s.Unseen == unseenLooking
+}
+
 // obstacleWatch looks for obstacles when the picture has changed and come to rest,
 // and sees to it between that each still lies where it was found.
 type obstacleWatch struct {
-	finder *ObstacleFinder
+	finder *ObstacleFinder // not while a search goes on beside
 	still  stillness
 	sight  ObstacleSight
 	looked bool // sight is of the picture that still remembers
 	turn   int  // of the obstacle that is looked at again next
+
+	beside bool               // searches go on beside the one who asks
+	search chan ObstacleSight // gives what the search found that is going on; nil: none is
 }
 
 // see returns what a frame says of the obstacles. The first frame is searched at
-// once; after a change the search waits until two frames agree.
+// once; after a change the search waits until two frames agree. A search beside is
+// waited for by nobody: until it ends nothing is said of the obstacles, and then what it
+// found holds if the table still looks as it did.
 func (w *obstacleWatch) see(f Frame, bases []geom.Polygon) ObstacleSight {
 	changed, resting := w.still.look(f.Gray)
+	if w.search != nil {
+		select {
+		case w.sight = <-w.search:
+			w.search, w.looked = nil, true
+			w.still.minimum = minimumOf(w.finder.diff.noise)
+			changed = w.still.differ(w.still.kept)
+		default:
+			return ObstacleSight{Unseen: unseenLooking}
+		}
+	}
 	switch {
 	case w.looked && !changed && w.holds(f):
+		w.sight.Captured = f.Captured
 		return w.sight
 	case w.looked && !resting:
 		return ObstacleSight{Unseen: unseenChanging}
 	}
+	w.still.keep()
+	if w.beside {
+		w.begin(f, bases)
+		return ObstacleSight{Unseen: unseenLooking}
+	}
 	w.sight = w.finder.look(f, bases, w.sight.Views)
-	w.still.keep(w.finder.diff.noise)
+	w.sight.Captured = f.Captured
+	w.still.minimum = minimumOf(w.finder.diff.noise)
 	w.looked = true
 	return w.sight
+}
+
+// begin starts a search beside. The frame is nobody's to write to, the bases are the
+// search's own, and the finder is left alone until it ends.
+func (w *obstacleWatch) begin(f Frame, bases []geom.Polygon) {
+	found := make(chan ObstacleSight, 1) // so that the search ends when nobody asks any more
+	w.search, w.looked = found, false
+	finder, known := w.finder, w.sight.Views
+	go func() {
+		sight := finder.look(f, bases, known)
+		sight.Captured = f.Captured
+		found <- sight
+	}()
 }
 
 // holds fits one of the obstacles again, another one each time, and reports whether
@@ -141,11 +187,12 @@ func (s *stillness) look(g *image.Gray) (changed, resting bool) {
 	return s.differ(s.kept), !s.differ(s.before)
 }
 
-// keep remembers the present picture. noise is that of a cell of the search, in grey levels.
-func (s *stillness) keep(noise float64) {
-	copy(s.kept, s.now)
-	s.minimum = float32(1.2 + 0.5*noise)
-}
+// keep remembers the present picture.
+func (s *stillness) keep() { copy(s.kept, s.now) }
+
+// minimumOf is the change of a block's mean that counts. noise is that of a cell of the
+// search, in grey levels.
+func minimumOf(noise float64) float32 { return float32(1.2 + 0.5*noise) }
 
 // differ reports whether any block differs from another picture's, light that
 // changed everywhere apart.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -165,6 +166,50 @@ func TestAMovedObstacleIsNotBelievedUntilThePictureRests(t *testing.T) {
 	got, err = l.Locate(noisy(moved, 3))
 	require.NoError(t, err)
 	require.Len(t, got.Scene.Obstacles, 3, got.Obstacles.Unseen)
+	assert.Less(t, worstOutline(got.Scene.Obstacles[0], table.Scene.Obstacles[0]), 0.6)
+}
+
+// A search beside keeps nobody waiting: until it ends, and after every change, nothing is
+// said of the obstacles; what it found then is of the picture that it searched.
+func TestObstaclesAreSearchedForBesideThePictures(t *testing.T) {
+	table, catalogue := obstacleTable(t)
+	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table), Beside: true})
+	require.NoError(t, err)
+	f := render(t, table)
+	began := time.Now()
+	see := func(f vision.Frame) vision.Located {
+		f.Captured = began.Add(time.Since(began))
+		got, err := l.Locate(f)
+		require.NoError(t, err)
+		return got
+	}
+	until := func(f vision.Frame) (got vision.Located, pictures int) {
+		for range 3000 {
+			if got = see(f); !got.Scene.ObstaclesUnseen {
+				return got, pictures
+			}
+			pictures++
+			require.True(t, got.Obstacles.Pending(), got.Obstacles.Unseen)
+			require.Empty(t, got.Scene.Obstacles, "nothing is said before it is known")
+			time.Sleep(10 * time.Millisecond)
+		}
+		require.Fail(t, "the search never ends")
+		return got, pictures
+	}
+	got, pictures := until(f)
+	assert.Positive(t, pictures, "the first picture was not kept waiting")
+	require.Len(t, got.Scene.Obstacles, 3)
+	assert.False(t, got.Obstacles.Pending())
+	assert.Equal(t, got.Captured, got.Obstacles.Captured, "looked at again in this picture")
+
+	// A search that a change overtook is of no use: it is begun again.
+	table.Scene.Obstacles[0].Pose.X += 30
+	moved := render(t, table)
+	assert.True(t, see(moved).Scene.ObstaclesUnseen)
+	assert.True(t, see(moved).Scene.ObstaclesUnseen) // at rest: the search begins
+	assert.True(t, see(f).Scene.ObstaclesUnseen)     // and is overtaken
+	got, _ = until(moved)
+	require.Len(t, got.Scene.Obstacles, 3)
 	assert.Less(t, worstOutline(got.Scene.Obstacles[0], table.Scene.Obstacles[0]), 0.6)
 }
 

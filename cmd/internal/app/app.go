@@ -202,7 +202,7 @@ func watcherOptions(c Config, source *opener) (WatcherOptions, error) {
 	}
 	o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, looking) }
 	if o.Tracking.SettleFrames != 1 { // the pictures of a directory speak each for itself
-		o.NewSteady = newSteady
+		looking.Beside, o.NewSteady = true, newSteady
 	}
 	if c.Camera.Lens != "" {
 		lens, file, err := calibration.LoadLensFile(c.Camera.Lens)

@@ -61,7 +61,8 @@ func (w *Watcher) calm() bool {
 func (w *Watcher) searched(g *image.Gray, at time.Time, t *vision.Tracked, rules Rules) {
 	w.measured = rules
 	if w.steady != nil {
-		w.steady.Searched(g, at, &t.Located, t.AtRest())
+		pending := t.Obstacles != nil && t.Obstacles.Pending()
+		w.steady.Searched(g, at, &t.Located, t.AtRest() && !pending)
 	}
 }
 
