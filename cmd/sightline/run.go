@@ -32,7 +32,8 @@ func (c *runCmd) Run(ctx context.Context) error {
 		return err
 	}
 	return app.Run(ctx, config, app.Options{
-		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Version: version,
+		Log:     slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Ready: func(address string) {
 			fmt.Fprintf(os.Stderr, "sightline: the page is on %s (source %s, rules %v)\n", config.Web.PageURL(address), config.Camera.Source, config.Rules.Edition)
 		},

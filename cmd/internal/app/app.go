@@ -38,6 +38,7 @@ type Options struct {
 	Ready      func(address string)                             // told where the page is
 	Guide      calibration.GuideOptions                         // of the guided calibration; zero: its defaults
 	Log        *slog.Logger                                     // nil: slog.Default()
+	Version    string                                           // the program's, for the record
 	StaleAfter time.Duration                                    // for a machine slower than real; 0: as it should be
 	StateDir   string                                           // for what is remembered; "": StateDir()
 }
@@ -106,6 +107,8 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if closer, ok := calibrator.o.Markers.(interface{ Close() error }); ok {
 		defer closer.Close()
 	}
+	ruling := newJudges(c, watcher, o)
+	defer ruling.Close()
 	access, err := accessOf(c.Web, o.StateDir, touching.address, o.Log)
 	if err != nil {
 		return err
@@ -115,7 +118,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 			Hub: hub, Choose: watcher.Choose, SetMatch: watcher.SetMatch,
 			Agree: watcher.Agree, Declare: watcher.Declare,
 			Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout,
-			Freeze: watcher.Freeze, AskJudge: watcher.AskJudgeFor,
+			Freeze: watcher.Freeze, AskJudge: watcher.AskJudgeFor, Rulings: ruling,
 			Access: access, TLS: encrypted,
 		}),
 		listener: listener,

@@ -393,20 +393,29 @@ func NewRuling(h *HeldView, r RuleRequest) (RulingView, error) {
 		Held: h.Number, From: r.From, To: r.To, Arc: r.Arc, Title: measured, Measured: measured, Lines: rulingLines(&v),
 		Overruled: r.Overrule, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy, Judge: r.Judge, CalibrationHash: h.Register.Hash,
 	}
-	how := "as measured"
 	if r.Overrule {
 		out.Title = ruledTitle(&v, r.Ruled)
-		how = "against what was measured (" + lowerFirst(measured) + ")"
 	}
-	out.Text = fmt.Sprintf("%s to %s: %s; ruled %s", r.From, r.To, lowerFirst(out.Title), how)
-	if r.Judge != "" {
-		out.Text += " by " + r.Judge
-	}
-	out.Text += "."
-	if r.Reason != "" {
-		out.Text += " Reason: " + r.Reason
-	}
+	out.Text = RulingText(&out)
 	return out, nil
+}
+
+// RulingText says a ruling as a sentence: what holds, what was measured when that is
+// something else, who ruled and why.
+func RulingText(r *RulingView) string {
+	how := "as measured"
+	if r.Overruled {
+		how = "against what was measured (" + lowerFirst(r.Measured) + ")"
+	}
+	text := fmt.Sprintf("%s to %s: %s; ruled %s", r.From, r.To, lowerFirst(r.Title), how)
+	if r.Judge != "" {
+		text += " by " + r.Judge
+	}
+	text += "."
+	if r.Reason != "" {
+		text += " Reason: " + r.Reason
+	}
+	return text
 }
 
 // checkRule says what is wrong with a ruling; nil: nothing.

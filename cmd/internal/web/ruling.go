@@ -38,12 +38,18 @@ func (h *HeldView) view(c Choice) View {
 		At: h.At, Health: Health{Code: OK}, Source: h.Source, Register: h.Register, Frame: h.Frame, Region: h.Region, Located: h.Located, Tracks: h.Tracks,
 		Held: true, ObstaclesWatched: h.ObstaclesWatched, Sigmas: h.Sigmas, Result: h.Result, Choice: c,
 	}
-	v.Pair, v.Reason = h.pair(c.From, c.To)
+	v.Pair, v.Reason = h.Pair(c.From, c.To)
 	return v
 }
 
-// pair returns what was measured of a pair, or in a few words why nothing was.
-func (h *HeldView) pair(from, to string) (*engine.PairVerdict, string) {
+// Measured says in a few words what was measured of a pair: what a judge confirms.
+func (h *HeldView) Measured(c Choice) string {
+	v := h.view(c)
+	return measuredTitle(&v)
+}
+
+// Pair returns what was measured of a pair, or in a few words why nothing was.
+func (h *HeldView) Pair(from, to string) (*engine.PairVerdict, string) {
 	if from == "" || to == "" {
 		return nil, "nothing is chosen"
 	}

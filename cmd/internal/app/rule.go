@@ -1,0 +1,340 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"sightline/cmd/internal/rulings"
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+)
+
+// judges records what judges rule on what is held: it is the page's web.Rulings over the
+// log. It opens the log when it is first wanted, and again after that failed, so that a
+// folder that comes back needs no new start.
+type judges struct {
+	watcher *Watcher
+	dir     string // of the log, for people
+	openLog func() (*rulings.Log, error)
+	version string // the program's
+
+	// Files that obstacles were found with; "": none.
+	catalogue, emptyMat string
+	log                 *slog.Logger
+
+	ruling sync.Mutex // held while a ruling is made: one judge after the other
+
+	mu   sync.Mutex // guards what follows
+	open *rulings.Log
+}
+
+var _ web.Rulings = (*judges)(nil)
+
+// newJudges returns the record of a program.
+func newJudges(c Config, w *Watcher, o Options) *judges {
+	dir := filepath.Join(c.dataDir(), "rulings")
+	return &judges{
+		watcher: w, dir: dir, openLog: func() (*rulings.Log, error) { return rulings.Open(dir, rulings.Options{}) }, version: o.Version,
+		catalogue: c.Table.Catalogue, emptyMat: c.Table.EmptyMat, log: o.Log,
+	}
+}
+
+// record returns the log.
+func (j *judges) record() (*rulings.Log, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.open != nil {
+		return j.open, nil
+	}
+	l, err := j.openLog()
+	if err != nil {
+		return nil, j.problem(err)
+	}
+	j.open = l
+	return l, nil
+}
+
+// Close closes the log.
+func (j *judges) Close() error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.open == nil {
+		return nil
+	}
+	err := j.open.Close()
+	j.open = nil
+	return err
+}
+
+// problem says in words what is wrong with the record, and what to do about it.
+func (j *judges) problem(err error) error {
+	status, text := http.StatusInternalServerError, ""
+	const kept = " What you wrote still stands in the form."
+	switch {
+	case errors.Is(err, rulings.ErrNoEntry), errors.Is(err, rulings.ErrPruned):
+		return fmt.Errorf("%w: %w", web.ErrNoRuling, err)
+	case errors.Is(err, rulings.ErrRuling):
+		status, text = http.StatusBadRequest, "This ruling cannot be recorded: "+err.Error()+"."
+	case errors.Is(err, rulings.ErrFull):
+		status, text = http.StatusInsufficientStorage, "There is no room on the disk: nothing was recorded. Make room in "+j.dir+" and record it again."+kept
+	case errors.Is(err, fs.ErrPermission):
+		status, text = http.StatusInsufficientStorage, "The folder of the rulings, "+j.dir+", may not be written: nothing was recorded."+kept
+	case errors.Is(err, rulings.ErrInUse):
+		status, text = http.StatusServiceUnavailable, "Another program writes the rulings in "+j.dir+": nothing was recorded. Stop it, then record again."+kept
+	case errors.Is(err, rulings.ErrCorrupt):
+		text = "The record of rulings in " + j.dir + " is damaged: nothing was recorded. Run sightline rulings verify, and keep the folder as it is." + kept
+	default:
+		status, text = http.StatusInsufficientStorage, "The ruling could not be written to "+j.dir+": nothing was recorded ("+err.Error()+")."+kept
+	}
+	j.log.Warn("rulings", "err", err)
+	return &web.RuleProblem{Status: status, Text: text}
+}
+
+// held returns what is held, nil when nothing is, and the last ruling.
+func (w *Watcher) judged() (*web.HeldView, *web.RulingView) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.held == nil {
+		return nil, w.ruling
+	}
+	return w.held.hold, w.ruling
+}
+
+// Rule implements web.Rulings: what is recorded is what is held, and nothing else.
+func (j *judges) Rule(r web.RuleRequest) (web.RulingView, error) {
+	j.ruling.Lock()
+	defer j.ruling.Unlock()
+	h, last := j.watcher.judged()
+	switch {
+	case h == nil || h.Number != r.Held:
+		return web.RulingView{}, web.ErrHeldChanged
+	case last != nil && last.Number != r.After:
+		return web.RulingView{}, web.RuledMeanwhile(last)
+	}
+	out, err := web.NewRuling(h, r)
+	if err != nil {
+		return out, err
+	}
+	log, err := j.record()
+	if err != nil {
+		return out, err
+	}
+	out.At, out.Program = j.watcher.o.Now(), j.version
+	out.PictureGivesSame, out.PictureDifference = j.alone(h, r.Choice)
+	files, err := j.files(h)
+	if err != nil {
+		return out, j.problem(err)
+	}
+	e, err := log.Append(context.Background(), j.entry(h, &out, r.Overrule), files)
+	if err != nil {
+		return out, j.problem(err)
+	}
+	out.Number, out.EntryHash = uint64(e.Number), e.Hash
+	j.watcher.update(func() {
+		j.watcher.ruling = &out
+		j.watcher.note(fmt.Sprintf("Ruling %d: %s", out.Number, out.Text))
+	})
+	return out, nil
+}
+
+// entry is a ruling as the log takes it.
+func (j *judges) entry(h *web.HeldView, v *web.RulingView, overruled bool) rulings.Ruling {
+	e := rulings.Ruling{
+		At: v.At, Captured: h.Located.Captured, Program: j.version, Source: h.Source, Scene: h.Scene(), Sigmas: h.Sigmas,
+		From: v.From, To: v.To, Arc: v.Arc, Verified: h.Register.Verified,
+		Question: v.Question, AskedBy: v.AskedBy, Answer: v.Measured + aloneNote(v), Decision: rulings.AsMeasured,
+		Text: v.Title, Reason: v.Reason, Judge: v.Judge,
+	}
+	if e.Sigmas == 0 {
+		e.Sigmas = engine.DefaultSigmas
+	}
+	if overruled {
+		e.Decision = rulings.Overruled
+	}
+	if e.Pair, e.Unanswered = h.Pair(v.From, v.To); e.Pair != nil {
+		e.Unanswered = ""
+	}
+	return e
+}
+
+// What stands behind the program's answer in an entry: whether the one picture that is
+// stored says the same as the mean of those before it, which was shown.
+const (
+	aloneMark = "; the stored picture alone: "
+	aloneSame = "the same"
+)
+
+func aloneNote(v *web.RulingView) string {
+	if v.PictureGivesSame {
+		return aloneMark + aloneSame
+	}
+	return aloneMark + v.PictureDifference
+}
+
+// alone locates the held picture by itself and reports whether that gives the same
+// answers for the pair, and otherwise what it gives.
+func (j *judges) alone(h *web.HeldView, c web.Choice) (same bool, differs string) {
+	locator, err := j.watcher.o.NewLocator(h.Table)
+	if err != nil {
+		return false, "it cannot be located: " + err.Error()
+	}
+	located, err := locator.Locate(h.Frame)
+	if err != nil {
+		return false, "it cannot be located: " + err.Error()
+	}
+	scene := &located.Scene
+	scene.Rules, scene.Profile, scene.Dimensions = h.Located.Scene.Rules, h.Located.Scene.Profile, h.Located.Scene.Dimensions
+	one := *h
+	one.Located, one.Tracks = located, nil
+	one.ObstaclesWatched = located.Obstacles != nil && located.Obstacles.Unseen == ""
+	if one.Result, err = engine.Measure(scene, engine.Options{Sigmas: h.Sigmas}); err != nil {
+		return false, "it cannot be measured: " + err.Error()
+	}
+	was, is := h.Measured(c), one.Measured(c)
+	return was == is, is
+}
+
+// files are what a ruling rests on.
+func (j *judges) files(h *web.HeldView) (f rulings.Files, err error) {
+	f = rulings.Files{Frame: h.Frame.Gray, Calibration: h.Register.File}
+	if len(f.Calibration) == 0 {
+		return f, fmt.Errorf("%w: the held picture has no calibration", rulings.ErrRuling)
+	}
+	if c := h.Frame.Color; c != nil {
+		f.Color = image.Image(c)
+	}
+	if j.catalogue == "" || !h.ObstaclesWatched {
+		return f, nil
+	}
+	if f.Catalogue, err = os.ReadFile(j.catalogue); err != nil {
+		return f, err
+	}
+	f.EmptyMat, err = os.ReadFile(j.emptyMat)
+	return f, err
+}
+
+// viewOf is an entry as the page lists it.
+func viewOf(e *rulings.Entry) web.RulingView {
+	v := web.RulingView{
+		Number: uint64(e.Number), At: e.At, From: e.From, To: e.To, Title: e.Text, Overruled: e.Decision == rulings.Overruled, Reason: e.Reason,
+		Question: e.Question, AskedBy: e.AskedBy, Judge: e.Judge, EntryHash: e.Hash, Program: e.Program,
+	}
+	v.Measured, v.PictureDifference, _ = strings.Cut(e.Answer, aloneMark)
+	if v.PictureDifference == aloneSame {
+		v.PictureGivesSame, v.PictureDifference = true, ""
+	}
+	if arc, ok := arcNamed(e.Arc); ok {
+		v.Arc = arc
+	}
+	if ref, ok := e.File(rulings.RoleCalibration); ok {
+		v.CalibrationHash = ref.SHA256
+	}
+	if e.Damage != "" {
+		v.Title = "Cannot be trusted: " + e.Damage
+	}
+	v.Text = web.RulingText(&v)
+	return v
+}
+
+// List implements web.Rulings.
+func (j *judges) List(before uint64, limit int) ([]web.RulingView, error) {
+	log, err := j.record()
+	if err != nil {
+		return nil, err
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+	defer stop()
+	var entries []rulings.Entry
+	if before == 0 {
+		entries, err = log.Last(ctx, limit)
+	} else if before > 1 {
+		from := max(1, int64(before)-int64(limit))
+		entries, err = log.Entries(ctx, from, int(int64(before)-from))
+		for a, b := 0, len(entries)-1; a < b; a, b = a+1, b-1 {
+			entries[a], entries[b] = entries[b], entries[a]
+		}
+	}
+	if err != nil {
+		return nil, j.problem(err)
+	}
+	var out []web.RulingView
+	for i := range entries {
+		out = append(out, viewOf(&entries[i]))
+	}
+	return out, nil
+}
+
+// find returns an entry.
+func (j *judges) find(n uint64) (*rulings.Log, rulings.Entry, error) {
+	log, err := j.record()
+	if err != nil {
+		return nil, rulings.Entry{}, err
+	}
+	e, err := log.Entry(context.Background(), int64(n))
+	if err != nil {
+		return nil, e, j.problem(err)
+	}
+	return log, e, nil
+}
+
+// Entry implements web.Rulings.
+func (j *judges) Entry(n uint64) ([]byte, error) {
+	_, e, err := j.find(n)
+	if err != nil {
+		return nil, err
+	}
+	return e.Canonical(), nil
+}
+
+// Picture implements web.Rulings: the one in colour, where there is colour.
+func (j *judges) Picture(n uint64) ([]byte, string, error) {
+	log, e, err := j.find(n)
+	if err != nil {
+		return nil, "", err
+	}
+	ref, ok := e.File(rulings.RoleColor)
+	if !ok {
+		ref, ok = e.File(rulings.RoleFrame)
+	}
+	if !ok {
+		return nil, "", fmt.Errorf("%w: the entry has no picture", web.ErrNoRuling)
+	}
+	data, err := log.File(context.Background(), ref)
+	if err != nil {
+		return nil, "", j.problem(err)
+	}
+	return data, ref.Type, nil
+}
+
+// Export implements web.Rulings.
+func (j *judges) Export(w io.Writer, n uint64) error {
+	log, err := j.record()
+	if err == nil {
+		if err = log.ExportHTML(context.Background(), w, int64(n)); err != nil {
+			err = j.problem(err)
+		}
+	}
+	return err
+}
+
+// ExportAll implements web.Rulings.
+func (j *judges) ExportAll(w io.Writer) error {
+	log, err := j.record()
+	if err == nil {
+		if err = log.ExportZip(context.Background(), w); err != nil {
+			err = j.problem(err)
+		}
+	}
+	return err
+}

@@ -1,0 +1,249 @@
+package app
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/rulings"
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/vision"
+	"sightline/vision/tablesim"
+)
+
+// court is a bench with judges and their log.
+type court struct {
+	*bench
+	judges *judges
+	dir    string
+}
+
+func newCourt(t *testing.T, change func(*bench, *WatcherOptions)) *court {
+	c := &court{dir: filepath.Join(t.TempDir(), "rulings")}
+	c.bench = newBench(t, change)
+	c.judges = newJudges(Config{Table: Table{Record: filepath.Join(filepath.Dir(c.dir), "table.json")}}, c.watcher, Options{Log: c.watcher.o.Log, Version: "v-test"})
+	t.Cleanup(func() { assert.NoError(t, c.judges.Close()) })
+	return c
+}
+
+// simulatedCourt is a court before the simulated table, through the real locator.
+func simulatedCourt(t *testing.T) (*court, func()) {
+	const fps = 5
+	var now time.Time
+	source, err := tablesim.Open(tablesim.Options{Width: 1280, Height: 720, FPS: fps, Now: func() time.Time { return now }, Sleep: noSleep})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = source.Close() })
+	table := calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
+	c := newCourt(t, func(b *bench, o *WatcherOptions) {
+		o.Layout, o.Table, o.TableName = source.Layout(), &table, "truth"
+		o.Markers, o.Track = nil, vision.TrackMarkers
+		o.Tracking = vision.TrackerOptions{}
+		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, vision.LocatorOptions{}) }
+	})
+	now = c.now
+	return c, func() {
+		now = now.Add(time.Second / fps)
+		c.now = now
+		f, err := source.Next(t.Context())
+		require.NoError(t, err)
+		c.watcher.look(f)
+	}
+}
+
+// From somebody asking for a judge to the entry worked out again from its own picture.
+func TestARulingOnTheSimulatedTableIsReplayedFromItsPicture(t *testing.T) {
+	c, next := simulatedCourt(t)
+	var v web.View
+	for range 12 {
+		next()
+		if v = c.hub.Newest(); len(v.Result.Pairs) > 2 && v.Pair != nil {
+			break
+		}
+	}
+	require.NotNil(t, v.Pair, "%+v: %s", v.Health, v.Reason)
+	c.watcher.AskJudgeFor("player 2")
+	held := c.hub.Newest().Hold
+	require.NotNil(t, held)
+	next() // the table goes on
+
+	choice := c.hub.Newest().Choice
+	ruling, err := c.judges.Rule(web.RuleRequest{Held: held.Number, Choice: choice, Question: "In range?", AskedBy: held.Asked, Judge: "Jo"})
+	require.NoError(t, err)
+	assert.Equal(t, uint64(1), ruling.Number)
+	assert.Equal(t, ruling.Number, c.hub.Newest().Ruling.Number, "everybody sees it")
+	assert.Equal(t, held.Measured(choice), ruling.Title)
+	assert.True(t, ruling.PictureGivesSame, ruling.PictureDifference)
+
+	log, err := c.judges.record()
+	require.NoError(t, err)
+	e, err := log.Entry(t.Context(), 1)
+	require.NoError(t, err)
+	assert.Equal(t, "player 2", e.AskedBy)
+	assert.Equal(t, "v-test", e.Program)
+	assert.Equal(t, ruling.Title+"; the stored picture alone: the same", e.Answer)
+	scene, err := e.SceneOf()
+	require.NoError(t, err)
+	wire, err := engine.MarshalScene(held.Scene())
+	require.NoError(t, err)
+	want, _, err := engine.ParseScenes(wire) // degrees and back round the last digit
+	require.NoError(t, err)
+	assert.Equal(t, want[0], scene, "the recorded scene is the one that was held, not the newest")
+	frame, ok := e.File(rulings.RoleFrame)
+	require.True(t, ok)
+	raw, err := log.File(t.Context(), frame)
+	require.NoError(t, err)
+	picture, _, err := image.Decode(bytes.NewReader(raw))
+	require.NoError(t, err)
+	assert.Equal(t, held.Frame.Gray.Pix, picture.(*image.Gray).Pix, "without loss")
+
+	replayed, err := log.Replay(t.Context(), 1, "v-test")
+	require.NoError(t, err)
+	assert.True(t, replayed.Same(), "%+v", replayed)
+	assert.Equal(t, rulings.Exact, replayed.Engine.State)
+	assert.Equal(t, rulings.Alike, replayed.Picture.State)
+
+	// What the page lists is what was ruled, and the entry's own bytes are given out.
+	list, err := c.judges.List(0, 10)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	assert.Equal(t, ruling.Title, list[0].Title)
+	assert.Equal(t, ruling.Text, list[0].Text)
+	assert.True(t, list[0].PictureGivesSame)
+	entry, err := c.judges.Entry(1)
+	require.NoError(t, err)
+	assert.Equal(t, e.Canonical(), entry)
+	var page bytes.Buffer
+	require.NoError(t, c.judges.Export(&page, 1))
+	assert.Contains(t, page.String(), ruling.Title)
+}
+
+// aPicture gives the bench a picture that can be recorded.
+func (c *court) aPicture() {
+	c.watcher.look(vision.Frame{Gray: image.NewGray(image.Rect(0, 0, c.camera.Width, c.camera.Height)), Seq: 1, Captured: c.now})
+	c.now = c.now.Add(frameTime)
+	c.watcher.look(vision.Frame{Gray: image.NewGray(image.Rect(0, 0, c.camera.Width, c.camera.Height)), Seq: 2, Captured: c.now})
+}
+
+func (c *court) rule(change ...func(*web.RuleRequest)) (web.RulingView, error) {
+	v := c.hub.Newest()
+	r := web.RuleRequest{Choice: web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}}
+	if v.Hold != nil {
+		r.Held = v.Hold.Number
+	}
+	if v.Ruling != nil {
+		r.After = v.Ruling.Number
+	}
+	for _, f := range change {
+		f(&r)
+	}
+	return c.judges.Rule(r)
+}
+
+func TestARulingIsOnWhatIsHeldAndKnowsTheLastOne(t *testing.T) {
+	c := newCourt(t, nil)
+	c.aPicture()
+	_, err := c.rule()
+	require.ErrorIs(t, err, web.ErrHeldChanged, "nothing is held")
+	c.watcher.Freeze(true)
+	old := c.hub.Newest().Hold.Number
+	first, err := c.rule()
+	require.NoError(t, err)
+	_, err = c.rule(func(r *web.RuleRequest) { r.After = 0 })
+	var problem *web.RuleProblem
+	require.ErrorAs(t, err, &problem)
+	assert.Equal(t, http.StatusConflict, problem.Status)
+	assert.Contains(t, problem.Text, "number 1: A1 to B1")
+
+	c.watcher.SetEdition(engine.Rules1e)
+	_, err = c.rule(func(r *web.RuleRequest) { r.Held = old })
+	require.ErrorIs(t, err, web.ErrHeldChanged, "other rules are another question")
+	second, err := c.rule(func(r *web.RuleRequest) {
+		r.Overrule, r.Ruled, r.Reason = true, web.Ruled{Range: "3"}, "Measured with the players' own ruler."
+	})
+	require.NoError(t, err)
+	assert.Equal(t, first.Number+1, second.Number)
+	list, err := c.judges.List(0, 10)
+	require.NoError(t, err)
+	require.Len(t, list, 2)
+	assert.Equal(t, second.Text, list[0].Text, "newest first")
+	assert.True(t, list[0].Overruled)
+	assert.Contains(t, list[0].Text, "against what was measured")
+	list, err = c.judges.List(2, 10)
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	assert.Equal(t, uint64(1), list[0].Number)
+	_, err = c.judges.Entry(3)
+	require.ErrorIs(t, err, web.ErrNoRuling)
+	_, _, err = c.judges.Picture(3)
+	require.ErrorIs(t, err, web.ErrNoRuling)
+}
+
+func TestAFolderThatCannotBeWrittenIsSaidAndNothingIsLost(t *testing.T) {
+	c := newCourt(t, nil)
+	c.aPicture()
+	c.watcher.Freeze(true)
+	require.NoError(t, os.WriteFile(c.dir, []byte("a file stands where the folder should be"), 0o600))
+	_, err := c.rule()
+	var problem *web.RuleProblem
+	require.ErrorAs(t, err, &problem)
+	assert.Contains(t, problem.Text, c.dir)
+	assert.Contains(t, problem.Text, "nothing was recorded")
+	assert.Contains(t, problem.Text, "still stands in the form")
+	assert.Nil(t, c.hub.Newest().Ruling)
+	require.NotNil(t, c.hub.Newest().Hold, "what is held stays held")
+	require.NoError(t, os.Remove(c.dir))
+	_, err = c.rule()
+	require.NoError(t, err, "it goes on when the folder can be written, without a new start")
+}
+
+func TestEveryTroubleOfTheRecordHasItsWords(t *testing.T) {
+	c := newCourt(t, nil)
+	for name, line := range map[string]struct {
+		err    error
+		status int
+		says   string
+	}{
+		"full":       {fmt.Errorf("append: %w", rulings.ErrFull), http.StatusInsufficientStorage, "no room on the disk"},
+		"forbidden":  {fmt.Errorf("append: %w", os.ErrPermission), http.StatusInsufficientStorage, "may not be written"},
+		"in use":     {rulings.ErrInUse, http.StatusServiceUnavailable, "Another program"},
+		"damaged":    {rulings.ErrCorrupt, http.StatusInternalServerError, "damaged"},
+		"the ruling": {fmt.Errorf("%w: no scene", rulings.ErrRuling), http.StatusBadRequest, "no scene"},
+		"else":       {errors.New("input/output error"), http.StatusInsufficientStorage, "input/output error"},
+	} {
+		var problem *web.RuleProblem
+		require.ErrorAs(t, c.judges.problem(line.err), &problem, name)
+		assert.Equal(t, line.status, problem.Status, name)
+		assert.Contains(t, problem.Text, line.says, name)
+	}
+}
+
+func TestAPictureThatAloneSaysSomethingElseIsNamed(t *testing.T) {
+	c := newCourt(t, nil)
+	c.aPicture()
+	c.watcher.Freeze(true)
+	c.ships = []engine.Ship{ship("A1", 300, 300), ship("B1", 300, 587)} // what the one picture gives
+	r, err := c.rule()
+	require.NoError(t, err)
+	assert.False(t, r.PictureGivesSame)
+	assert.True(t, strings.HasPrefix(r.PictureDifference, "Range 3"), r.PictureDifference)
+	list, err := c.judges.List(0, 1)
+	require.NoError(t, err)
+	assert.Equal(t, r.PictureDifference, list[0].PictureDifference)
+	assert.Equal(t, r.Measured, list[0].Measured)
+	c.locate = errors.New("no ships")
+	r, err = c.rule()
+	require.NoError(t, err, "the ruling does not depend on it")
+	assert.Contains(t, r.PictureDifference, "no ships")
+}
