@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -43,9 +42,8 @@ var _ web.Rulings = (*judges)(nil)
 
 // newJudges returns the record of a program.
 func newJudges(c Config, w *Watcher, o Options) *judges {
-	dir := filepath.Join(c.dataDir(), "rulings")
 	return &judges{
-		watcher: w, dir: dir, openLog: func() (*rulings.Log, error) { return rulings.Open(dir, rulings.Options{}) }, version: o.Version,
+		watcher: w, dir: c.Rulings.Folder(), openLog: c.Rulings.Open, version: o.Version,
 		catalogue: c.Table.Catalogue, emptyMat: c.Table.EmptyMat, log: o.Log,
 	}
 }
@@ -62,7 +60,18 @@ func (j *judges) record() (*rulings.Log, error) {
 		return nil, j.problem(err)
 	}
 	j.open = l
+	j.prune(l)
 	return l, nil
+}
+
+// prune lets go of pictures that are older than the configuration keeps them.
+func (j *judges) prune(l *rulings.Log) {
+	switch n, err := l.Prune(context.Background(), j.watcher.o.Now()); {
+	case err != nil:
+		j.log.Warn("old pictures of rulings are still there", "err", err)
+	case n > 0:
+		j.log.Info("pictures of rulings were removed for their age", "files", n)
+	}
 }
 
 // Close closes the log.
@@ -140,6 +149,7 @@ func (j *judges) Rule(r web.RuleRequest) (web.RulingView, error) {
 	if err != nil {
 		return out, j.problem(err)
 	}
+	j.prune(log)
 	out.Number, out.EntryHash = uint64(e.Number), e.Hash
 	j.watcher.update(func() {
 		j.watcher.ruling = &out

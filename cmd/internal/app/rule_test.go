@@ -33,7 +33,7 @@ type court struct {
 func newCourt(t *testing.T, change func(*bench, *WatcherOptions)) *court {
 	c := &court{dir: filepath.Join(t.TempDir(), "rulings")}
 	c.bench = newBench(t, change)
-	c.judges = newJudges(Config{Table: Table{Record: filepath.Join(filepath.Dir(c.dir), "table.json")}}, c.watcher, Options{Log: c.watcher.o.Log, Version: "v-test"})
+	c.judges = newJudges(Config{Rulings: Rulings{Dir: c.dir}}, c.watcher, Options{Log: c.watcher.o.Log, Version: "v-test"})
 	t.Cleanup(func() { assert.NoError(t, c.judges.Close()) })
 	return c
 }
@@ -129,11 +129,10 @@ func TestARulingOnTheSimulatedTableIsReplayedFromItsPicture(t *testing.T) {
 	assert.Contains(t, page.String(), ruling.Title)
 }
 
-// aPicture gives the bench a picture that can be recorded.
+// aPicture gives the bench pictures until its ships stand.
 func (c *court) aPicture() {
-	c.watcher.look(vision.Frame{Gray: image.NewGray(image.Rect(0, 0, c.camera.Width, c.camera.Height)), Seq: 1, Captured: c.now})
-	c.now = c.now.Add(frameTime)
-	c.watcher.look(vision.Frame{Gray: image.NewGray(image.Rect(0, 0, c.camera.Width, c.camera.Height)), Seq: 2, Captured: c.now})
+	c.picture(0)
+	c.picture(frameTime)
 }
 
 func (c *court) rule(change ...func(*web.RuleRequest)) (web.RulingView, error) {
