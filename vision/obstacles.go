@@ -48,6 +48,7 @@ type ObstacleFinder struct {
 	covered   []bool    // cells that ships hide
 	solid     []bool    // the mask, holes filled
 	near      []float32 // distance to the mask's border, in cells, up to nearMost
+	edges     edgeField
 }
 
 // shape is a face of a catalogue entry, prepared for the coarse search.
@@ -57,6 +58,7 @@ type shape struct {
 	outline []geom.Point
 	area    float64
 	border  []geom.Point // about 40 points of the outline
+	normals []float64    // their normals' directions, rad
 	inner   []geom.Point // a dozen well inside it
 	outer   []geom.Point // the border's points moved 3 mm outwards
 	radius  float64
@@ -113,6 +115,7 @@ func newShape(e *CatalogueEntry, flipped bool) shape {
 	for k := 0; k < len(fit.points); k += every {
 		p := fit.points[k]
 		s.border = append(s.border, p.at)
+		s.normals = append(s.normals, math.Atan2(p.normal.Y, p.normal.X))
 		s.outer = append(s.outer, p.at.Add(p.normal.Mul(4)))
 		s.radius = max(s.radius, p.at.Norm())
 		if in := p.at.Sub(p.normal.Mul(4)); k%(3*every) == 0 && geom.Polygon(s.outline).Contains(in) {
@@ -139,6 +142,7 @@ func (f *ObstacleFinder) Find(frame Frame, bases []geom.Polygon, known []Obstacl
 		search = shrink(frame.Gray, f.reduce, &f.small)
 	}
 	f.diff.compare(search)
+	f.edges.find(f.diff)
 	f.bases = append(f.bases[:0], bases...)
 	hidden := f.hidden
 	f.coverShips(bases)
@@ -302,13 +306,7 @@ func (f *ObstacleFinder) prepare() {
 			}
 		}
 	}
-	const d1, d2 = 0.955, 1.3693 // Borgefors 1986
-	for k := w + 1; k < len(f.near)-w-1; k++ {
-		f.near[k] = min(f.near[k], f.near[k-1]+d1, f.near[k-w]+d1, f.near[k-w-1]+d2, f.near[k-w+1]+d2)
-	}
-	for k := len(f.near) - w - 2; k > w; k-- {
-		f.near[k] = min(f.near[k], f.near[k+1]+d1, f.near[k+w]+d1, f.near[k+w+1]+d2, f.near[k+w-1]+d2)
-	}
+	chamfer(f.near, w)
 }
 
 // fillHoles returns the mask with everything set that the border cannot reach.
@@ -377,15 +375,36 @@ func (f *ObstacleFinder) match(g *image.Gray, b blob, hidden func(geom.Point) bo
 		}
 	}
 	best, ok := f.best(g, guesses, hidden)
-	if ok && best.Misfit < goodMisfit || !scan {
+	if ok && best.Misfit < goodMisfit {
 		return best, ok
 	}
-	other, ok2 := f.best(g, f.scan(b), hidden)
-	if ok2 && (!ok || other.Misfit < best.Misfit) {
-		return other, true
+	better := func(other ObstacleView, found bool) {
+		if found && (!ok || other.Misfit < best.Misfit) {
+			best, ok = other, true
+		}
+	}
+	if scan {
+		better(f.best(g, f.scan(b), hidden))
+	}
+	if !ok || best.Misfit > goodMisfit {
+		other, found := f.fitBest(g, f.seek(b), seekFits, hidden)
+		better(other, found && other.Misfit < seekMisfit && (other.Second == "" || other.Margin > seekMargin))
 	}
 	return best, ok
 }
+
+// Among so many more guesses a wrong one may fit by chance: what is found by the edges
+// alone must fit better, and alone.
+const (
+	seekMisfit = 0.30
+	seekMargin = 0.10
+)
+
+// How many guesses are fitted to the picture, of those by the mask and by the edges.
+const (
+	maskFits = 6
+	seekFits = 16
+)
 
 // scan tries every outline all over a blob.
 func (f *ObstacleFinder) scan(b blob) []guess {
@@ -438,10 +457,15 @@ func (f *ObstacleFinder) best(g *image.Gray, guesses []guess, hidden func(geom.P
 		f.settle(&guesses[i])
 	}
 	slices.SortFunc(guesses, func(a, b guess) int { return cmp.Compare(a.cost, b.cost) })
+	return f.fitBest(g, guesses, maskFits, hidden)
+}
+
+// fitBest fits the first of some guesses, the best first, to the picture.
+func (f *ObstacleFinder) fitBest(g *image.Gray, guesses []guess, most int, hidden func(geom.Point) bool) (best ObstacleView, ok bool) {
 	var fits []ObstacleView
 	tried := 0
 	for i, c := range guesses {
-		if tried >= 6 || c.cost > 2.5 {
+		if tried >= most || c.cost > 2.5 {
 			break
 		}
 		if slices.ContainsFunc(guesses[:i], func(o guess) bool {
@@ -512,14 +536,20 @@ func (f *ObstacleFinder) cost(s *shape, pose geom.Pose) float64 {
 
 // settle moves a guess downhill in small steps.
 func (f *ObstacleFinder) settle(c *guess) {
+	descend(c, func(p geom.Pose) float64 { return f.cost(c.shape, p) })
+}
+
+// descend moves a guess to where it costs less, in steps that become smaller.
+func descend(c *guess, cost func(geom.Pose) float64) {
 	move, turn := 2.0, 0.06
+	c.cost = cost(c.pose)
 	for range 12 {
 		improved := false
 		for _, d := range [...][3]float64{{move, 0, 0}, {-move, 0, 0}, {0, move, 0}, {0, -move, 0}, {0, 0, turn}, {0, 0, -turn}} {
 			p := c.pose
 			p.X, p.Y, p.Heading = p.X+d[0], p.Y+d[1], p.Heading+geom.Angle(d[2])
-			if cost := f.cost(c.shape, p); cost < c.cost {
-				c.pose, c.cost, improved = p, cost, true
+			if v := cost(p); v < c.cost {
+				c.pose, c.cost, improved = p, v, true
 			}
 		}
 		if !improved {

@@ -1,0 +1,118 @@
+package vision
+
+import (
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// edgeField tells, for every cell of the mat, how far the nearest edge of a given
+// direction is: edges of what lies on the mat, the mat's own print taken away. It is
+// the distance transform of directed chamfer matching (Liu et al., Fast Directional
+// Chamfer Matching, CVPR 2010), over few directions.
+//
+// A shadow or another thing beside a token moves the border of what differs from the
+// mat, but not the token's own edge in this field.
+type edgeField struct {
+	light, gx, gy, strength []float32
+	near                    [edgeDirections][]float32 // mm, up to nearMost, by the direction of the normal
+}
+
+// edgeDirections is into how many directions half a turn is divided. An edge counts
+// for its direction and both beside it.
+const edgeDirections = 8
+
+// edgeContrast is how many times the median slope an edge's slope must be.
+const edgeContrast = 3
+
+// direction is the bin of a normal's direction, in rad.
+func direction(angle float64) int {
+	k := int(math.Round(angle * edgeDirections / math.Pi))
+	return ((k % edgeDirections) + edgeDirections) % edgeDirections
+}
+
+// find finds the edges in the picture that was compared last.
+func (e *edgeField) find(d *matDiff) {
+	w, h := d.view.width, d.view.height
+	if e.light == nil {
+		e.light, e.gx, e.gy, e.strength = make([]float32, w*h), make([]float32, w*h), make([]float32, w*h), make([]float32, w*h)
+		for k := range e.near {
+			e.near[k] = make([]float32, w*h)
+		}
+	}
+	for j := range h {
+		for i := range w {
+			k := j*w + i
+			e.light[k] = 0
+			if d.work[k] == d.work[k] { // in the picture
+				gain := d.gain.at(geom.Point{X: (float64(i) + 0.5) * diffStep, Y: (float64(j) + 0.5) * diffStep})
+				e.light[k] = d.work[k] - float32(gain)*d.empty[k]
+			}
+		}
+	}
+	limit := e.slopes(w, h)
+	for _, near := range e.near {
+		for k := range near {
+			near[k] = nearMost
+		}
+	}
+	for j := 2; j < h-2; j++ {
+		for i := 2; i < w-2; i++ {
+			if k := j*w + i; e.strength[k] >= limit && e.ridge(k, w) {
+				b := direction(math.Atan2(float64(e.gy[k]), float64(e.gx[k])))
+				for o := edgeDirections - 1; o <= edgeDirections+1; o++ {
+					e.near[(b+o)%edgeDirections][k] = 0
+				}
+			}
+		}
+	}
+	for _, near := range e.near {
+		chamfer(near, w)
+	}
+}
+
+// slopes takes Sobel's gradient and returns how steep an edge must be.
+func (e *edgeField) slopes(w, h int) float32 {
+	var sample []float64
+	for j := 1; j < h-1; j++ {
+		for i := 1; i < w-1; i++ {
+			k := j*w + i
+			v := e.light
+			x := (v[k+1-w] + 2*v[k+1] + v[k+1+w] - v[k-1-w] - 2*v[k-1] - v[k-1+w]) / 8
+			y := (v[k+w-1] + 2*v[k+w] + v[k+w+1] - v[k-w-1] - 2*v[k-w] - v[k-w+1]) / 8
+			e.gx[k], e.gy[k], e.strength[k] = x, y, float32(math.Hypot(float64(x), float64(y)))
+			if k%13 == 0 {
+				sample = append(sample, float64(e.strength[k]))
+			}
+		}
+	}
+	return max(edgeContrast*float32(quantile(sample, 0.5)), 0.2)
+}
+
+// ridge reports whether the slope at a cell is the steepest across its edge.
+func (e *edgeField) ridge(k, w int) bool {
+	x, y := e.gx[k], e.gy[k]
+	ax, ay := max(x, -x), max(y, -y)
+	step := w + 1
+	switch {
+	case ax > 2.4*ay:
+		step = 1
+	case ay > 2.4*ax:
+		step = w
+	case x*y < 0:
+		step = w - 1
+	}
+	return e.strength[k] >= e.strength[k-step] && e.strength[k] > e.strength[k+step]
+}
+
+// chamfer turns zeros among large values into distances from the nearest zero, in two
+// passes (Borgefors, Distance transformations in digital images, 1986).
+func chamfer(near []float32, w int) {
+	const d1, d2 = 0.955, 1.3693
+	for k := w + 1; k < len(near)-w-1; k++ {
+		near[k] = min(near[k], near[k-1]+d1, near[k-w]+d1, near[k-w-1]+d2, near[k-w+1]+d2)
+	}
+	for k := len(near) - w - 2; k > w; k-- {
+		near[k] = min(near[k], near[k+1]+d1, near[k+w]+d1, near[k+w+1]+d2, near[k+w-1]+d2)
+	}
+}
