@@ -56,7 +56,7 @@ func (c *calibrateBudgetCmd) run(out, warn io.Writer) error {
 		if err := draw.HeatMap(&picture, budget, draw.HeatOptions{Z: geom.Length(c.Height), Frames: c.Frames}); err != nil {
 			return err
 		}
-		if err := os.WriteFile(c.Out, picture.Bytes(), 0o644); err != nil {
+		if err := writeWhole(c.Out, picture.Bytes()); err != nil {
 			return err
 		}
 	}

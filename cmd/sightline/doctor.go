@@ -209,7 +209,7 @@ func (c *doctorWiringCmd) Run() error {
 		_, err = os.Stdout.Write(svg)
 		return err
 	}
-	if err := os.WriteFile(c.Out, svg, 0o644); err != nil {
+	if err := writeWhole(c.Out, svg); err != nil {
 		return fmt.Errorf("doctor wiring: %w", err)
 	}
 	return nil

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/sheet"
 	"sightline/vision"
 	"sightline/vision/opencv"
 )
@@ -107,13 +108,8 @@ func checkEmpty(table calibration.Table, f vision.Frame, markers int) error {
 }
 
 func writeMat(path string, mat *vision.EmptyMat) error {
-	out, err := os.Create(path)
-	if err != nil {
+	if err := sheet.Create(path, mat.WritePNG); err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}
-	if err := mat.WritePNG(out); err != nil {
-		out.Close()
-		return fmt.Errorf("-o %s: %w", path, err)
-	}
-	return out.Close()
+	return nil
 }

@@ -86,7 +86,7 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(c.Out, append(doc, '\n'), 0o644)
+	return writeWhole(c.Out, append(doc, '\n'))
 }
 
 // catalogue returns what is in the file already.
