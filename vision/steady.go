@@ -212,6 +212,9 @@ func (s *Steady) Same(g *image.Gray, at time.Time) bool {
 // Change returns what the picture that Same was asked about last showed.
 func (s *Steady) Change() Change { return s.change }
 
+// SearchedAt returns when a picture was searched last.
+func (s *Steady) SearchedAt() time.Time { return s.at }
+
 // Searched tells it that a picture was searched in full, what stands and lies on the
 // table, and whether all of it has come to rest.
 func (s *Steady) Searched(g *image.Gray, at time.Time, l *Located, settled bool) {

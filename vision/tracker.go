@@ -240,16 +240,25 @@ func (t *Tracker) Rest(at time.Time, seq uint64) Tracked {
 	return t.last
 }
 
-// restFrames is how many pictures the mean of a pose must hold before it may be used
-// for pictures that are not searched.
-const restFrames = 3
+const (
+	// restFrames is how many pictures the mean of a pose must hold before it may be used
+	// for pictures that are not searched.
+	restFrames = 3
+	// unsettledFor is how long a ship may have failed to settle for its pictures to be
+	// given up: it is read in some only, and has no answers.
+	unsettledFor = 2 * time.Second
+)
 
 // AtRest reports whether time alone changes nothing in what is known of the ships: each
-// is still and its pose the mean of some pictures, or was lost from sight for good.
+// is still and its pose the mean of some pictures, or was lost from sight for good, or
+// is so badly seen that it does not settle though nothing moves.
 func (t *Tracked) AtRest() bool {
 	for i := range t.Tracks {
 		k := &t.Tracks[i]
-		if k.State != Hidden && (k.State != Still || k.Frames < restFrames) {
+		switch {
+		case k.State == Hidden, k.State == Still && k.Frames >= restFrames:
+		case k.State == Settling && t.Captured.Sub(k.Since) >= unsettledFor:
+		default:
 			return false
 		}
 	}

@@ -488,3 +488,44 @@ func BenchmarkTrackerSee(b *testing.B) {
 		r.See(l, nil)
 	}
 }
+
+// What a picture that is not searched may rest on, and what becomes of the tracks then.
+func TestRestingTracks(t *testing.T) {
+	at := time.Unix(100, 0)
+	tracked := func(states ...Track) Tracked { return Tracked{Located: Located{Captured: at}, Tracks: states} }
+	for _, c := range []struct {
+		name string
+		of   Tracked
+		want bool
+	}{
+		{"nobody", tracked(), true},
+		{"still ones with a mean", tracked(Track{State: Still, Frames: 3}, Track{State: Hidden}), true},
+		{"a still one of a single picture", tracked(Track{State: Still, Frames: 1}), false},
+		{"one that moves", tracked(Track{State: Still, Frames: 9}, Track{State: Moving}), false},
+		{"one that settles", tracked(Track{State: Settling, Since: at.Add(-time.Second)}), false},
+		{"one that never settles", tracked(Track{State: Settling, Since: at.Add(-3 * time.Second)}), true},
+		{"a covered one: its time runs out", tracked(Track{State: Frozen}), false},
+		{"an unread one: its time runs out", tracked(Track{State: Unread}), false},
+		{"a lifted one: it will leave", tracked(Track{State: Lifted}), false},
+	} {
+		assert.Equal(t, c.want, c.of.AtRest(), c.name)
+	}
+
+	k := NewTracker(TrackerOptions{SettleFrames: 1})
+	ship := engine.Ship{ID: "A1", Pose: geom.Pose{Point: geom.Point{X: 100, Y: 100}}, Covariance: geom.Cov3{1, 0, 0, 0, 1, 0, 0, 0, 1}}
+	first := k.See(Located{Captured: at, Seq: 1, Scene: engine.Scene{Ships: []engine.Ship{ship}}}, nil)
+	require.Equal(t, Still, first.Tracks[0].State)
+	later := at.Add(2 * time.Second)
+	rested := k.Rest(later, 2)
+	assert.Equal(t, later, rested.Captured)
+	assert.Equal(t, uint64(2), rested.Seq)
+	assert.Equal(t, later, rested.Tracks[0].Captured)
+	assert.Equal(t, at, first.Tracks[0].Captured, "what was given out before is left alone")
+	assert.Equal(t, first.Tracks[0].Ship, rested.Tracks[0].Ship)
+	assert.Equal(t, rested.Captured, k.Rest(at, 3).Captured, "a picture that is not newer says nothing new")
+
+	// Not read from now on: the time for which its pose stands runs from the last look.
+	unread := k.See(Located{Captured: later.Add(2 * time.Second), Seq: 4}, func(string) Place { return PlaceUnchanged })
+	require.Len(t, unread.Tracks, 1)
+	assert.Equal(t, Unread, unread.Tracks[0].State)
+}
