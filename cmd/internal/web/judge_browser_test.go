@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,7 +16,12 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+	"sightline/engine"
 )
 
 // TestTakeTheJudgesPictures takes pictures of the judge's page on the fake table:
@@ -26,7 +33,7 @@ func TestTakeTheJudgesPictures(t *testing.T) {
 	}
 	c := newCourtroom(t)
 	c.change(withRock)
-	s := serveCourtroom(t, c)
+	s := steadyCourt(t, c)
 	ctx := newBrowser(t, time.Minute)
 	complaints := listenForComplaints(ctx)
 	step, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -52,11 +59,15 @@ func TestTakeTheJudgesPictures(t *testing.T) {
 	}
 }
 
-// logIn opens the judge's page with the secret, freezes and chooses a pair.
+// logIn opens the judge's page (url "": it is open) with the secret, freezes and chooses a pair.
 func logIn(url, from, to string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
+		if url != "" {
+			if err := chromedp.Run(ctx, chromedp.Navigate(url+"/judge")); err != nil {
+				return err
+			}
+		}
 		return chromedp.Run(ctx,
-			chromedp.Navigate(url+"/judge"),
 			chromedp.WaitVisible("#secret-form"),
 			chromedp.SendKeys("#secret-field", "correct horse battery"),
 			chromedp.SendKeys("#secret-name", "Jo"),
@@ -79,6 +90,115 @@ func chooseOption(list, value string) chromedp.Action {
 			chromedp.Evaluate(fmt.Sprintf(`{const e=document.querySelector(%q); e.value=%q; e.dispatchEvent(new Event("input",{bubbles:true})); e.dispatchEvent(new Event("change",{bubbles:true}));}`, list, value), nil),
 		)
 	})
+}
+
+// The whole way of a ruling, on the page alone: the secret, freeze, choose, look into the
+// pixels, overrule, what goes wrong on the way, export.
+func TestAJudgeRulesOnThePage(t *testing.T) {
+	c := newCourtroom(t)
+	c.change(withRock)
+	s := steadyCourt(t, c)
+	ctx := newBrowser(t, 2*time.Minute)
+	complaints := listenForComplaints(ctx)
+
+	var secret string
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Navigate(s.URL+"/judge"),
+		chromedp.WaitVisible("#secret-form"),
+		chromedp.SendKeys("#secret-field", "wrong"),
+		chromedp.Click("#secret-form button"),
+		chromedp.WaitVisible("#secret-problem:not(:empty)"),
+		chromedp.Text("#secret-problem", &secret),
+		chromedp.Evaluate(`document.getElementById("secret-field").value = ""`, nil),
+	))
+	assert.NotEmpty(t, secret)
+	require.NotEmpty(t, complaints(), "the browser tells of the refusal")
+	before := len(complaints())
+
+	var measured, title, rules string
+	var lines int
+	require.NoError(t, chromedp.Run(ctx, logIn("", "A1", "B1"),
+		chromedp.Text("#measured", &measured),
+		chromedp.Text(`#verdicts [data-key="front_attack"] b`, &title),
+		chromedp.Text(`#verdicts [data-key="front_attack"] .rules`, &rules),
+		chromedp.Evaluate(`document.querySelectorAll('#shapes path[data-kind="line"][data-state="chosen"]:not(.under)').length`, &lines),
+	))
+	assert.Equal(t, "Range 2, in the front arc, obstructed by rock1", measured)
+	assert.Equal(t, "Range 2", title)
+	assert.Contains(t, rules, "2.5 G4 Attack range goes to the closest point")
+	assert.Equal(t, 1, lines, "the line of the verdict that is looked at")
+
+	// The line drawn lies where the server's projection puts it, a pixel's centre being at
+	// half in the drawing.
+	var d string
+	require.NoError(t, chromedp.Run(ctx, chromedp.AttributeValue(`#shapes path[data-kind="base"][data-ship="A1"]`, "d", &d, nil)))
+	assert.True(t, strings.HasPrefix(d, "M780.5 680.5L"), "%.40s", d)
+
+	// Into the pixels by keys; the part that is looked at comes in full resolution.
+	var zoomed string
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Focus("#stage"), chromedp.KeyEvent("1"), chromedp.KeyEvent("+"), chromedp.KeyEvent("+"), chromedp.KeyEvent("+"), chromedp.KeyEvent(kb.ArrowLeft),
+		chromedp.Text("#zoom", &zoomed),
+		chromedp.Click("#show-above"), chromedp.WaitVisible("#stage.above"),
+		chromedp.Click("#show-picture"),
+	))
+	percent, err := strconv.Atoi(strings.TrimSuffix(zoomed, " %"))
+	require.NoError(t, err)
+	assert.Greater(t, percent, 300)
+
+	// Another verdict is looked at, by keys.
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Focus(`#verdicts [data-key="front_obstruction"] button`), chromedp.KeyEvent(kb.Enter),
+		chromedp.WaitVisible(`#verdicts [data-key="front_obstruction"] .detail`),
+	))
+
+	// Overruling needs a reason; a full disk is said; what was written stays.
+	c.judges.fail(&web.RuleProblem{Status: 507, Text: "There is no room on the disk: nothing was recorded."})
+	var needs, full, reason string
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Click("#overrule"), chromedp.WaitVisible("#reason"),
+		chooseOption("#rule-obstruction", "no"),
+		chromedp.Click("#record"), chromedp.WaitVisible("#rule-problem:not(:empty)"), chromedp.Text("#rule-problem", &needs),
+		chromedp.SendKeys("#reason", "The rock was nudged."),
+		chromedp.Click("#record"), chromedp.Poll(`document.getElementById("rule-problem").textContent.includes("disk")`, nil),
+		chromedp.Text("#rule-problem", &full), chromedp.Value("#reason", &reason),
+	))
+	assert.Equal(t, "A ruling against what was measured needs a reason.", needs)
+	assert.Equal(t, "There is no room on the disk: nothing was recorded.", full)
+	assert.Equal(t, "The rock was nudged.", reason)
+	c.judges.fail(nil)
+
+	// Another judge was quicker: this one hears of it, and may rule then.
+	_, err = c.judges.Rule(web.RuleRequest{Held: c.held(), Choice: web.Choice{From: "A2", To: "B2", Arc: engine.ArcFront}, Judge: "Max"})
+	require.NoError(t, err)
+	var done, item, export, kept string
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.WaitVisible(`#log li[value="1"]`),
+		chromedp.Click("#record"), chromedp.WaitVisible("#done"),
+		chromedp.Text("#done", &done),
+		chromedp.WaitVisible(`#log li[value="2"]`), chromedp.Text(`#log li[value="2"]`, &item),
+		chromedp.AttributeValue("#done a", "href", &export, nil),
+		chromedp.Value("#reason", &kept),
+	))
+	assert.Contains(t, done, "Ruling 2 is recorded: Range 2, in the front arc, not obstructed.")
+	assert.Contains(t, item, "Overruled. Measured: Range 2, in the front arc, obstructed by rock1. Reason: The rock was nudged.")
+	assert.Equal(t, "/api/rulings/2/export.html", export)
+	assert.Empty(t, kept, "what was recorded leaves the form")
+	ruling, err := c.judges.find(2)
+	require.NoError(t, err)
+	assert.Equal(t, c.held(), ruling.Held)
+	assert.Equal(t, "Jo", ruling.Judge)
+
+	// What is held is let go under the judge: nothing more can be ruled.
+	c.judges.freeze(false)
+	var hold string
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.WaitVisible(`.hold[data-held="false"]`), chromedp.WaitVisible("#record:disabled"), chromedp.Text("#hold-h", &hold),
+	))
+	assert.Equal(t, "Everything is live", hold)
+	for _, complaint := range complaints()[before:] {
+		assert.Contains(t, complaint, "507", "the browser complains")
+	}
 }
 
 // listenForComplaints collects what the browser has to complain about a page.

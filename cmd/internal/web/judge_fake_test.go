@@ -164,3 +164,25 @@ func serveCourtroom(t testing.TB, c *courtroom) *httptest.Server {
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	return s
 }
+
+// steadyCourt serves a courtroom whose state is told every second, as a running program
+// tells it.
+func steadyCourt(t testing.TB, c *courtroom) *httptest.Server {
+	s := serveCourtroom(t, c)
+	stop := make(chan struct{})
+	var telling sync.WaitGroup
+	telling.Go(func() {
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-stop:
+				return
+			case <-ticker.C:
+				c.change(func(*web.View) {})
+			}
+		}
+	})
+	t.Cleanup(func() { close(stop); telling.Wait() })
+	return s
+}

@@ -47,7 +47,7 @@ type pageCase struct {
 // allPages are all pages in the states that are looked at. Whoever makes a page adds a
 // function to this list, in a file of their own.
 func allPages() []pageCase {
-	return slices.Concat(playerPages(), calibrationPages())
+	return slices.Concat(playerPages(), calibrationPages(), judgePages())
 }
 
 // firstLoadMost is how much a page may transfer at its first load, pictures of the
@@ -182,7 +182,7 @@ func watchRequests(tab context.Context) *requests {
 		case *cdp.EventWebSocketCreated:
 			r.urls = append(r.urls, e.URL)
 		case *cdp.EventLoadingFinished:
-			if u := r.paths[e.RequestID]; !strings.Contains(u, "picture.jpg") && !strings.Contains(u, ".mjpg") {
+			if u := r.paths[e.RequestID]; !strings.Contains(u, "picture.jpg") && !strings.Contains(u, "held.png") && !strings.Contains(u, ".mjpg") {
 				r.bytes += e.EncodedDataLength
 			}
 		}

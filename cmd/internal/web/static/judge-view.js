@@ -15,7 +15,7 @@ let live = null; // the state, while nothing is held
 let chosen = null; // the verdict whose lines are thick
 let onPick = () => {};
 let view = { x: 0, y: 0, scale: 1 }; // middle of the stage in the world, and screen pixels per unit
-let moved = true; // by hand or by a button: it stays where it is
+let shownPart = "all"; // what goTo brought into view; "": it was moved by hand, and stays where it is
 let base = null; // the whole picture, small: { key, bitmap, rect }
 let part = null; // the part looked at, in full resolution
 let timer = 0;
@@ -63,7 +63,7 @@ export function goTo(what) {
     line: () => (judgement?.shapes ?? []).filter((s) => s.kind === "line" && s.id === (chosen?.key.replace("_obstruction", "_attack") ?? "range")),
   }[what]?.();
   const box = shapes && boxOf(shapes);
-  moved = what !== "all";
+  shownPart = what;
   if (box) fit(box, what === "pair" ? 1.35 : 1.5);
   else fit(whole(), 1);
 }
@@ -81,7 +81,7 @@ function zoom(factor, [px, py] = size().map((n) => n / 2)) {
   const scale = Math.min(Math.max(view.scale * factor, least), greatest);
   const wx = view.x + (px - sw / 2) / view.scale, wy = view.y + (py - sh / 2) / view.scale;
   view = { x: wx - (px - sw / 2) / scale, y: wy - (py - sh / 2) / scale, scale };
-  moved = true;
+  shownPart = "";
   draw();
 }
 
@@ -89,7 +89,7 @@ function pan(dx, dy) {
   const [x, y, w, h] = whole();
   view.x = Math.min(Math.max(view.x - dx / view.scale, x), x + w);
   view.y = Math.min(Math.max(view.y - dy / view.scale, y), y + h);
-  moved = true;
+  shownPart = "";
   draw();
 }
 
@@ -286,7 +286,7 @@ export function showLive(state) {
   chosen = null;
   live = state;
   byId("gray-label").hidden = true;
-  if (first || !moved) fit(whole());
+  if (first) goTo("all");
   drawShapes();
   fetchLive();
   setText(byId("stage-text"), "Live, for looking only: what is judged is held first.");
@@ -365,5 +365,5 @@ export function startView(pick) {
   byId("show-above").addEventListener("click", () => show(true));
   byId("drawn").addEventListener("change", drawShapes);
   byId("gray").addEventListener("change", () => judgement && fetchBase());
-  new ResizeObserver(() => (moved ? draw() : fit(whole()))).observe(stage);
+  new ResizeObserver(() => (shownPart ? goTo(shownPart) : draw())).observe(stage);
 }

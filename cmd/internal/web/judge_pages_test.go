@@ -1,0 +1,39 @@
+package web_test
+
+import (
+	"net/http/httptest"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/vision"
+)
+
+// judgePages are the judge's page in its states: asking for the secret, and ruling on a
+// pair that is held.
+func judgePages() []pageCase {
+	return []pageCase{
+		{name: "judge-secret", path: "/judge", ready: "#secret-form", brief: true, open: func(t *testing.T) *httptest.Server {
+			return steadyCourt(t, newCourtroom(t))
+		}},
+		{name: "judge", path: "/judge", ready: "#secret-form", open: func(t *testing.T) *httptest.Server {
+			c := newCourtroom(t)
+			c.change(withRock)
+			c.change(func(v *web.View) {
+				for i := range v.Located.Ships {
+					v.Located.Ships[i].Sides = []vision.Side{vision.Front, vision.RightSide, vision.Rear}
+				}
+			})
+			c.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+			return steadyCourt(t, c)
+		}, do: []chromedp.Action{
+			logIn("", "A1", "B1"),
+			chromedp.Click("#overrule"),
+			chromedp.WaitVisible("#reason"),
+			chromedp.Poll(`document.getElementById("nothing").hidden`, nil),
+			chromedp.Evaluate(`window.scrollTo(0, 0)`, nil), // the view stays in sight of who scrolls
+		}},
+	}
+}
