@@ -211,8 +211,10 @@ func (j *judges) alone(h *web.HeldView, c web.Choice) (same bool, differs string
 	if one.Result, err = engine.Measure(scene, engine.Options{Sigmas: h.Sigmas}); err != nil {
 		return false, "it cannot be measured: " + err.Error()
 	}
-	was, is := h.Measured(c), one.Measured(c)
-	return was == is, is
+	if is := one.Measured(c); is != h.Measured(c) {
+		return false, is
+	}
+	return true, ""
 }
 
 // files are what a ruling rests on.
@@ -246,9 +248,6 @@ func viewOf(e *rulings.Entry) web.RulingView {
 	}
 	if arc, ok := arcNamed(e.Arc); ok {
 		v.Arc = arc
-	}
-	if ref, ok := e.File(rulings.RoleCalibration); ok {
-		v.CalibrationHash = ref.SHA256
 	}
 	if e.Damage != "" {
 		v.Title = "Cannot be trusted: " + e.Damage

@@ -153,7 +153,7 @@ func judgeShips(h *HeldView) []judgeShipJSON {
 		j := judgeShipJSON{
 			ID: ship.ID, Player: ship.Player, Base: ship.Base.String(),
 			XMM: round(ship.Pose.X), YMM: round(ship.Pose.Y), HeadingDeg: round(ship.Pose.Heading.Normalized().Degrees()),
-			SigmaMM:  round(worstSigma(ship.Covariance.Position())),
+			SigmaMM:  fine(worstSigma(ship.Covariance.Position())),
 			SigmaDeg: round(geom.Angle(math.Sqrt(max(0, ship.Covariance.HeadingVariance()))).Degrees()),
 			Visible:  round(ship.Visible), Seen: ship.Seen, State: vision.Still.String(), SidesRead: []string{}, Measured: true,
 		}
@@ -202,7 +202,7 @@ func rangeVerdictOf(v *View, key, name, arc string, r *engine.RangeVerdict, text
 	need := v.Sigmas * float64(r.Sigma)
 	out := verdictJSON{
 		Key: key, Name: name, Arc: arc, Outcome: r.Outcome.String(), Title: rangeTitle(*r), Text: text,
-		DistanceMM: number(float64(r.Distance)), SigmaMM: number(float64(r.Sigma)), MarginMM: round(float64(r.Margin)), NeedMM: number(need),
+		DistanceMM: number(float64(r.Distance)), SigmaMM: number(float64(r.Sigma)), MarginMM: fine(float64(r.Margin)), NeedMM: number(need),
 		By: []string{}, Ships: []string{}, LinesMM: linesOf(r.Lines), Rules: ruleTexts(rule),
 	}
 	if r.Outcome == engine.Indeterminate {
@@ -231,7 +231,7 @@ func arcVerdictsOf(v *View, a *engine.ArcVerdict) []verdictJSON {
 		alone.Attack = nil // it has a line of its own
 		in := verdictJSON{
 			Key: key, Name: "In the " + words + " arc", Arc: key, Outcome: a.InArc.String(), Text: alone.Explain(r, p),
-			SigmaMM: number(float64(a.Sigma)), MarginMM: round(float64(a.Margin)), NeedMM: number(need),
+			SigmaMM: number(float64(a.Sigma)), MarginMM: fine(float64(a.Margin)), NeedMM: number(need),
 			By: []string{}, Ships: []string{}, LinesMM: [][2][2]float64{}, Rules: ruleTexts(a.Arc.Rule(r)),
 		}
 		switch a.InArc {
@@ -271,7 +271,7 @@ func attackText(v *View, a *engine.ArcVerdict) string {
 func obstructionOf(v *View, key, words string, o *engine.ObstructionVerdict, lines []engine.Line) verdictJSON {
 	r := v.Located.Scene.Rules
 	out := verdictJSON{
-		Key: key + "_obstruction", Name: "Obstruction in the " + words + " arc", Arc: key, MarginMM: round(float64(o.Margin)),
+		Key: key + "_obstruction", Name: "Obstruction in the " + words + " arc", Arc: key, MarginMM: fine(float64(o.Margin)),
 		By: append([]string{}, o.By...), Ships: append([]string{}, o.Ships...), LinesMM: linesOf(lines), Rules: ruleTexts(engine.ObstructionRule(r)),
 	}
 	if !v.ObstaclesWatched {
@@ -306,8 +306,17 @@ func orWhat(by []string) string {
 
 // number is a figure that is known.
 func number(x float64) *float64 {
-	x = round(x)
+	x = fine(x)
 	return &x
+}
+
+// fine keeps more decimals than a page shows, so that what it rounds is what the
+// sentences beside it round.
+func fine(x float64) float64 {
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		return 0
+	}
+	return math.Round(x*1e9) / 1e9
 }
 
 // shapesOf lists what is drawn over the picture and on the table from above.

@@ -24,62 +24,51 @@ import (
 	"sightline/engine"
 )
 
-// TestTakeTheJudgesPictures takes pictures of the judge's page on the fake table:
-// JUDGE_PNG=/tmp/judge go test -run TakeTheJudges writes /tmp/judge-360-dark.png ….
-func TestTakeTheJudgesPictures(t *testing.T) {
+// TestTakeTheJudgesPicture takes a picture of a running program's page while a judge
+// rules, for docs/judge.md: JUDGE_PNG=docs/judge.png JUDGE_SECRET="$(sightline
+// judge-secret)" [JUDGE_URL=http://localhost:8080] go test -run TakeTheJudges.
+func TestTakeTheJudgesPicture(t *testing.T) {
 	path := os.Getenv("JUDGE_PNG")
 	if path == "" {
-		t.Skip("JUDGE_PNG does not name where to write")
+		t.Skip("JUDGE_PNG does not name a file to write")
 	}
-	c := newCourtroom(t)
-	c.change(withRock)
-	s := steadyCourt(t, c)
-	ctx := newBrowser(t, time.Minute)
-	complaints := listenForComplaints(ctx)
-	step, cancel := context.WithTimeout(ctx, 20*time.Second)
-	defer cancel()
-	if err := chromedp.Run(step, logIn(s.URL, "A1", "B1")); err != nil {
-		var png []byte
-		_ = chromedp.Run(ctx, chromedp.FullScreenshot(&png, 100))
-		_ = os.WriteFile(path+"-failed.png", png, 0o644)
-		t.Fatal(err, complaints())
-	}
-	for _, theme := range []string{"dark", "light"} {
-		for _, width := range []int64{360, 820, 1920} {
-			var png []byte
-			require.NoError(t, chromedp.Run(ctx,
-				emulation.SetDeviceMetricsOverride(width, cmp.Or(map[int64]int64{360: 780, 820: 1180}[width], 1080), 1, false),
-				emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
-				chromedp.Click("#go-pair"),
-				chromedp.Sleep(600*time.Millisecond),
-				chromedp.FullScreenshot(&png, 100),
-			))
-			require.NoError(t, os.WriteFile(fmt.Sprintf("%s-%d-%s.png", path, width, theme), png, 0o644))
-		}
-	}
+	ctx := newBrowser(t, 2*time.Minute)
+	var png []byte
+	require.NoError(t, chromedp.Run(ctx,
+		emulation.SetDeviceMetricsOverride(1440, 1150, 1, false),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
+		chromedp.Navigate(cmp.Or(os.Getenv("JUDGE_URL"), "http://localhost:8080")+"/judge"),
+		logInWith(os.Getenv("JUDGE_SECRET"), cmp.Or(os.Getenv("JUDGE_FROM"), "A1"), cmp.Or(os.Getenv("JUDGE_TO"), "B1")),
+		chromedp.Evaluate(`window.scrollTo(0, 0)`, nil),
+		chromedp.Poll(`document.getElementById("nothing").hidden`, nil),
+		chromedp.Sleep(4*time.Second), // the part of the picture in full resolution
+		chromedp.CaptureScreenshot(&png),
+	))
+	require.NoError(t, os.WriteFile(path, png, 0o644))
 }
 
 // logIn opens the judge's page (url "": it is open) with the secret, freezes and chooses a pair.
 func logIn(url, from, to string) chromedp.Action {
-	return chromedp.ActionFunc(func(ctx context.Context) error {
-		if url != "" {
-			if err := chromedp.Run(ctx, chromedp.Navigate(url+"/judge")); err != nil {
-				return err
-			}
-		}
-		return chromedp.Run(ctx,
-			chromedp.WaitVisible("#secret-form"),
-			chromedp.SendKeys("#secret-field", "correct horse battery"),
-			chromedp.SendKeys("#secret-name", "Jo"),
-			chromedp.Click("#secret-form button"),
-			chromedp.WaitVisible("#hold"),
-			chromedp.Click("#hold"),
-			chromedp.WaitVisible(`#stage path[data-ship="A1"]`),
-			chromedp.WaitVisible(`.hold[data-held="true"]`),
-			chooseOption("#from", from), chooseOption("#to", to),
-			chromedp.WaitVisible(`#verdicts [data-key="range"]`),
-		)
-	})
+	if url == "" {
+		return logInWith("correct horse battery", from, to)
+	}
+	return chromedp.Tasks{chromedp.Navigate(url + "/judge"), logInWith("correct horse battery", from, to)}
+}
+
+// logInWith gives the secret, freezes and chooses a pair, on the page that is open.
+func logInWith(secret, from, to string) chromedp.Tasks {
+	return chromedp.Tasks{
+		chromedp.WaitVisible("#secret-form"),
+		chromedp.SendKeys("#secret-field", secret),
+		chromedp.SendKeys("#secret-name", "Jo"),
+		chromedp.Click("#secret-form button"),
+		chromedp.WaitVisible("#hold"),
+		chromedp.WaitVisible(fmt.Sprintf(`#stage path[data-ship=%q]`, from)),
+		chromedp.Click("#hold"),
+		chromedp.WaitVisible(`.hold[data-held="true"]`),
+		chooseOption("#from", from), chooseOption("#to", to),
+		chromedp.WaitVisible(`#verdicts [data-key="range"]`),
+	}
 }
 
 // chooseOption chooses in a list as a person does: the list says that it changed.

@@ -95,7 +95,6 @@ type RulingView struct {
 	Judge              string // "" where nobody said
 	PictureGivesSame   bool   // the stored picture, measured alone, gives the same verdict
 	PictureDifference  string // what differs when it does not, in words
-	CalibrationHash    string
 	EntryHash, Program string
 }
 
@@ -119,7 +118,6 @@ type rulingJSON struct {
 
 	PictureSame       bool   `json:"picture_gives_the_same"`
 	PictureDifference string `json:"picture_differs"`
-	CalibrationHash   string `json:"calibration_hash"`
 	EntryHash         string `json:"entry_hash"`
 }
 
@@ -140,7 +138,7 @@ func rulingOf(r *RulingView) *rulingJSON {
 		Title: r.Title, Text: r.Text, Measured: r.Measured, LinesMM: linesOf(r.Lines),
 		Overruled: r.Overruled, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy, Judge: r.Judge,
 		PictureSame: r.PictureGivesSame, PictureDifference: r.PictureDifference,
-		CalibrationHash: r.CalibrationHash, EntryHash: r.EntryHash,
+		EntryHash: r.EntryHash,
 	}
 }
 

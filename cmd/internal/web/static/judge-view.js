@@ -142,7 +142,7 @@ const parted = (rect, step) => rect.map((n, i) => (i < 2 ? n : Math.floor(n / st
 
 async function fetchBase() {
   const [x, y, w, h] = whole();
-  const step = stepFor(w, h, Math.max(1, w / 1000));
+  const step = stepFor(w, h, (2 * w) / 1000); // at most 1000 pixels wide: soon there, and the part looked at follows
   const rect = parted([x, y, w, h], step);
   const key = `${judgement.held}${gray()}`;
   if (base?.key === key || asked === key) return;
