@@ -102,7 +102,7 @@ func newFaultyTable(t *testing.T, width, height int, seed uint64, obstacles bool
 			t.Cleanup(func() { _ = d.Close() })
 			o.Markers = d
 		}
-		o.Tracking, o.FrozenAfter = vision.TrackerOptions{}, frozenAfter("/dev/video0")
+		o.Tracking, o.NewSteady, o.FrozenAfter = vision.TrackerOptions{}, newSteady, frozenAfter("/dev/video0")
 		looking := vision.LocatorOptions{}
 		if obstacles {
 			truth, err := source.TruthAt(1)
@@ -368,7 +368,7 @@ func TestNoFaultOfTheStreamGivesAWrongAnswer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	faulted, lasts := 0, 0
 	if wanted > 0 {
-		lasts = 4 // the game has more time to go on unseen
+		lasts = 5 // the game has more time to go on unseen
 	}
 	began := time.Now()
 	for round := 0; round == 0 || faulted < wanted; round++ {
@@ -376,7 +376,7 @@ func TestNoFaultOfTheStreamGivesAWrongAnswer(t *testing.T) {
 			if r.states == nil {
 				r.states = map[string]int{}
 			}
-			for range rng.IntN(3 + 2*lasts) { // faults come at any time of the game
+			for range rng.IntN(3 + lasts) { // faults come at any time of the game
 				w.next()
 			}
 			before := r.faulted

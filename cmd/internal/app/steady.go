@@ -73,5 +73,5 @@ func (g *guard) uneasy() bool {
 		return false
 	}
 	s := g.verdict.State
-	return g.verdict.Doubt || s != calibration.WatchOK && s != calibration.WatchCovered
+	return g.verdict.Doubt || len(g.torn) > 0 || s != calibration.WatchOK && s != calibration.WatchCovered
 }

@@ -29,6 +29,7 @@ func (w *Watcher) view(now time.Time) web.View {
 		v.Figures.Age = now.Sub(w.frameAt)
 	}
 	v.Policy = w.policy
+	v.Light = web.Light{Light: w.light, Advice: w.advice}
 	v.Pair, v.Reason = w.answer(v.Health)
 	v.Withhold()
 	v.Panel = web.PanelState(&v)

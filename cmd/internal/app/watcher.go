@@ -92,6 +92,7 @@ type Watcher struct {
 	checkedAt time.Time         // when the camera's place was looked for last
 	guard     guard
 	pictures  pictureCheck
+	lights    lightWatch
 	tracker   *vision.Tracker
 	places    *vision.Places
 	steady    *vision.Steady // nil: every picture is searched
@@ -114,6 +115,8 @@ type Watcher struct {
 	failed     string       // why registering again after a move failed
 	doubtful   bool         // the markers contradicted the calibration file, once
 	torn       []int        // markers that went away together; empty: none
+	light      vision.Light // as measured last
+	advice     []string     // what to do about it
 	picture    pictureState // what is wrong with the pictures
 	last       vision.Located
 	tracks     []vision.Track // of last's ships, in their order
@@ -299,6 +302,7 @@ func (w *Watcher) begin(f vision.Frame) {
 	if state := w.pictures.look(f.Gray, w.o.Now()); state != w.picture { // only this goroutine writes it
 		w.update(func() { w.picture = state })
 	}
+	w.gauge(f, w.o.Now())
 }
 
 // prepare sees to it that there is a locator that fits the picture, and that the

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"sightline/calibration"
-	"sightline/engine/geom"
 	"sightline/vision"
 )
 
@@ -161,8 +160,8 @@ func (e *examination) sharpness(g *image.Gray) {
 	var widths, contrasts, white []float64
 	for _, d := range e.seen {
 		for side := range 4 {
-			if w, c, top, ok := edgeAt(g, d.Corners[side], d.Corners[(side+1)%4]); ok {
-				widths, contrasts, white = append(widths, w), append(contrasts, c), append(white, top)
+			if e, ok := vision.MeasureEdge(g, d.Corners[side], d.Corners[(side+1)%4]); ok {
+				widths, contrasts, white = append(widths, e.Width), append(contrasts, e.White-e.Black), append(white, e.White)
 			}
 		}
 	}
@@ -181,54 +180,6 @@ func (e *examination) sharpness(g *image.Gray) {
 	default:
 		e.add("sharpness", OK, says, "")
 	}
-}
-
-// edgeAt measures the edge between two corners, from its middle third, across ±8 px:
-// its width in px (contrast over steepest slope), the contrast, and the white's level.
-func edgeAt(g *image.Gray, a, b geom.Pixel) (width, contrast, white float64, ok bool) {
-	dx, dy := b.X-a.X, b.Y-a.Y
-	length := math.Hypot(dx, dy)
-	if !(length >= 12) {
-		return 0, 0, 0, false
-	}
-	nx, ny := -dy/length, dx/length
-	const reach, step = 8, 4            // px to either side, samples a pixel
-	reached := min(reach, length/8*0.8) // a marker's border is an eighth of its side
-	n := int(2*reached*step) + 1
-	profile := make([]float64, n)
-	const rows = 9
-	for r := range rows {
-		k := 1.0/3 + float64(r)/(rows-1)/3
-		for i := range profile {
-			t := float64(i)/step - reached
-			v, in := level(g, a.X+k*dx+t*nx, a.Y+k*dy+t*ny)
-			if !in {
-				return 0, 0, 0, false
-			}
-			profile[i] += v / rows
-		}
-	}
-	lo, hi, steepest := profile[0], profile[0], 0.0
-	for i := 1; i < n; i++ {
-		lo, hi = min(lo, profile[i]), max(hi, profile[i])
-		steepest = max(steepest, math.Abs(profile[i]-profile[i-1])*step)
-	}
-	if steepest <= 0 {
-		return 0, 0, 0, false
-	}
-	return (hi - lo) / steepest, hi - lo, hi, true
-}
-
-// level is the picture between its pixels.
-func level(g *image.Gray, x, y float64) (v float64, in bool) {
-	x, y = x-0.5, y-0.5 // a pixel's middle is at its index plus a half
-	x0, y0 := int(math.Floor(x)), int(math.Floor(y))
-	if !(image.Rectangle{image.Pt(x0, y0), image.Pt(x0+2, y0+2)}).In(g.Bounds()) {
-		return 0, false
-	}
-	fx, fy := x-float64(x0), y-float64(y0)
-	at := func(x, y int) float64 { return float64(g.GrayAt(x, y).Y) }
-	return (1-fy)*((1-fx)*at(x0, y0)+fx*at(x0+1, y0)) + fy*((1-fx)*at(x0, y0+1)+fx*at(x0+1, y0+1)), true
 }
 
 func median(v []float64) float64 {

@@ -46,6 +46,7 @@ type View struct {
 	Choice           Choice
 	Pair             *engine.PairVerdict // of the chosen pair; nil: Reason says why
 	Reason           string              // why there is no answer, in a few words; "" when there is one
+	Light            Light               // how well the camera sees
 
 	// Result is all pairs, whatever the players agreed on: what leaves this package has
 	// passed Policy.Apply, unless it goes to a judge.

@@ -60,6 +60,8 @@ type cameraJSON struct {
 	Dropped    uint64  `json:"dropped"`
 	LocatingMS float64 `json:"locating_ms"`
 	AgeMS      float64 `json:"age_ms"`
+
+	Light lightJSON `json:"light"`
 }
 
 type calibrationJSON struct {
@@ -193,6 +195,7 @@ func stateOf(v *View) stateJSON {
 		Camera: cameraJSON{
 			Source: v.Source, FPS: round(v.Figures.FPS), Frames: v.Figures.Frames, Dropped: v.Figures.Dropped,
 			LocatingMS: float64(v.Figures.Locating.Milliseconds()), AgeMS: float64(v.Figures.Age.Milliseconds()),
+			Light: lightOf(v.Light),
 		},
 		Calibration: calibrationOf(v.Register),
 		Mat:         matJSON{round(float64(v.Located.Scene.MatWidth)), round(float64(v.Located.Scene.MatHeight))},

@@ -6,6 +6,7 @@ import { listen } from "./live.js";
 import { showChoice, startChoosing } from "./choose.js";
 import { showTable } from "./table.js";
 import { showCamera } from "./camera.js";
+import { showLight } from "./light.js";
 import { showAnswer } from "./answer.js";
 import { showPanel } from "./panel.js";
 
@@ -78,6 +79,7 @@ function show() {
   showChoice(state);
   showTable(state);
   showCamera(state);
+  showLight(state);
   showAnswer(state);
   showPanel(state);
   showNotes();

@@ -1,0 +1,22 @@
+package web
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/vision"
+)
+
+func TestTheLightIsSaidWithItsFigures(t *testing.T) {
+	v := View{Light: Light{Light: vision.Light{Edges: 32, Edge: 3.4567, EdgeMM: 3.5, Smear: 1.01, White: 213, Black: 60, Glare: 0.02, Where: "far left"}, Advice: []string{"focus"}}}
+	text, err := json.Marshal(stateOf(&v).Camera.Light)
+	require.NoError(t, err)
+	assert.JSONEq(t, `{"advice":["focus"],"edges":32,"edge_px":3.457,"edge_mm":3.5,"smear":1.01,"white_level":213,"black_level":60,
+		"noise_level":0,"burnt_markers":0,"glare":0.02,"glare_at":"far left","flicker":0}`, string(text))
+	text, err = json.Marshal(stateOf(&View{}).Camera.Light.Advice)
+	require.NoError(t, err)
+	assert.Equal(t, "[]", string(text), "a list, even when there is nothing to say")
+}

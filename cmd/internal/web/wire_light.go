@@ -1,0 +1,33 @@
+package web
+
+import "sightline/vision"
+
+// Light is how well the camera sees, and what to do about it.
+type Light struct {
+	vision.Light
+	Advice []string // the worst first; none: nothing is wrong
+}
+
+// lightJSON is camera.light: the gauges of vision.Light. Grey levels are 0 to 255.
+type lightJSON struct {
+	Advice  []string `json:"advice"`
+	Edges   int      `json:"edges"` // of markers that were measured; 0: none is seen
+	EdgePx  float64  `json:"edge_px"`
+	EdgeMM  float64  `json:"edge_mm"`
+	Smear   float64  `json:"smear"` // 1: as sharp one way as the other
+	White   float64  `json:"white_level"`
+	Black   float64  `json:"black_level"`
+	Noise   float64  `json:"noise_level"`
+	Burnt   float64  `json:"burnt_markers"` // a share, as the two below
+	Glare   float64  `json:"glare"`
+	Where   string   `json:"glare_at"`
+	Flicker float64  `json:"flicker"`
+}
+
+func lightOf(l Light) lightJSON {
+	return lightJSON{
+		Advice: append([]string{}, l.Advice...), Edges: l.Edges, EdgePx: round(l.Edge), EdgeMM: round(l.EdgeMM), Smear: round(l.Smear),
+		White: round(l.White), Black: round(l.Black), Noise: round(l.Noise), Burnt: round(l.Burnt),
+		Glare: round(l.Glare), Where: l.Where, Flicker: round(l.Banded),
+	}
+}
