@@ -24,6 +24,7 @@ const (
 	FaultBlackExact           // pictures of zeros, as a driver makes them
 	FaultFrozen               // the picture before, byte for byte, again and again
 	FaultTornTime             // from some row on the picture before
+	FaultPartFrozen           // from some row on the picture in which it began, ever after
 	FaultTornShift            // from some row on shifted to the side
 	FaultHalf                 // from some row on one grey level: data that never came
 	FaultHalfTop              // the same up to some row
@@ -52,7 +53,7 @@ const (
 )
 
 var faultNames = [faultKinds]string{
-	"none", "black", "black, exactly", "frozen", "torn in time", "torn and shifted", "half, the lower part missing", "half, the upper part missing",
+	"none", "black", "black, exactly", "frozen", "torn in time", "frozen in part", "torn and shifted", "half, the lower part missing", "half, the upper part missing",
 	"rotated by 90°", "rotated by 180°", "another size", "lights off and on", "lights fading", "half the light", "three times the light",
 	"out of focus", "motion blur", "dead pixels", "wrong pixels",
 	"another view", "another lens", "another table", "one marker covered", "four markers covered", "all markers covered",
@@ -92,8 +93,9 @@ type Faulty struct {
 	level    uint8
 	angle    float64
 	radius   int
-	stuck    []uint8 // of dead pixels: level+1, 0: alive
-	before   vision.Frame
+	stuck    []uint8      // of dead pixels: level+1, 0: alive
+	before   vision.Frame // as it came
+	good     vision.Frame // the same before it was spoilt
 	shown    calibration.Camera
 	covered  []int
 }
@@ -220,7 +222,7 @@ func (f *Faulty) Next(ctx context.Context) (vision.Frame, error) {
 	}
 	out := f.spoil(frame)
 	f.step++
-	f.before = out
+	f.before, f.good = out, frame
 	return out, nil
 }
 
@@ -286,6 +288,10 @@ func (f *Faulty) spoil(frame vision.Frame) vision.Frame {
 			g = &image.Gray{Pix: append([]uint8(nil), f.before.Gray.Pix...), Stride: f.before.Gray.Stride, Rect: f.before.Gray.Rect}
 		}
 	case FaultTornTime:
+		if f.good.Gray != nil {
+			g = joined(g, f.good.Gray, f.row)
+		}
+	case FaultPartFrozen:
 		if f.before.Gray != nil && f.before.Gray.Rect == g.Rect {
 			g = joined(g, f.before.Gray, f.row)
 		}

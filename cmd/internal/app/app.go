@@ -102,6 +102,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	watching.Screen, watching.Labels, watching.StaleAfter = touching.screen, wired.Labels, o.StaleAfter
 	watcher := NewWatcher(watching)
 	touching.watcher = watcher
+	source.holding.tell = watcher.Tell
 	calibrator := newCalibrator(c, watcher, feed, watching.Lens, &adopted, o)
 	watcher.o.Busy = calibrator.Busy
 	if closer, ok := calibrator.o.Markers.(interface{ Close() error }); ok {

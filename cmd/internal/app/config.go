@@ -22,6 +22,7 @@ import (
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/vision"
 )
 
 // DefaultConfigPath is the file that is read when no other is named. It may be absent.
@@ -46,6 +47,8 @@ type Camera struct {
 	Lens          string  // lens file; "": none, or the source's own
 	Width, Height int     // wanted of the device in px; 0: its own choice
 	FPS           float64 // wanted of the device; 0: its own choice
+
+	Settings vision.CameraSettings // of its exposure and the like; zero: as they are
 }
 
 // Table says what lies on the table.
@@ -92,6 +95,12 @@ type rawConfig struct {
 		Width  int     `toml:"width"`
 		Height int     `toml:"height"`
 		FPS    float64 `toml:"fps"`
+
+		Exposure     any `toml:"exposure"` // "auto", "lock" or a number, as the three below
+		Gain         any `toml:"gain"`
+		WhiteBalance any `toml:"white_balance"`
+		Focus        any `toml:"focus"`
+		Powerline    int `toml:"powerline"`
 	} `toml:"camera"`
 	Table struct {
 		Calibration string      `toml:"calibration"`
@@ -283,7 +292,7 @@ func (raw rawConfig) config() (Config, *badValue) {
 		return Config{}, bad("rules.edition", "expected \"1e\", \"2.0\" or \"2.5\", got %q", raw.Rules.Edition)
 	}
 	c := Config{
-		Camera: Camera(raw.Camera),
+		Camera: Camera{Source: raw.Camera.Source, Lens: raw.Camera.Lens, Width: raw.Camera.Width, Height: raw.Camera.Height, FPS: raw.Camera.FPS},
 		Rules:  Rules{Edition: edition, Profile: raw.Rules.Profile, Sigmas: raw.Rules.Sigmas, Measuring: web.Measuring(raw.Rules.Measuring)},
 		Web:    Web(raw.Web),
 		Panel:  Panel(raw.Panel),
@@ -308,8 +317,11 @@ func (raw rawConfig) config() (Config, *badValue) {
 	case c.Table.Catalogue == "" && c.Table.EmptyMat != "":
 		return Config{}, bad("table.empty_mat", "expected table.catalogue with it: the obstacles that may lie there (sightline obstacles learn)")
 	}
-	layout, problem := raw.layout()
-	c.Table.Layout = layout
+	var problem *badValue
+	if c.Camera.Settings, problem = raw.settings(); problem != nil {
+		return Config{}, problem
+	}
+	c.Table.Layout, problem = raw.layout()
 	return c, problem
 }
 
@@ -325,6 +337,38 @@ func (raw rawConfig) checkCamera() *badValue {
 		return bad("camera.fps", "expected 0 to 1000 frames a second, got %v", c.FPS)
 	}
 	return nil
+}
+
+// settings reads what is wished of the camera's exposure and the like.
+func (raw rawConfig) settings() (s vision.CameraSettings, problem *badValue) {
+	for _, k := range []struct {
+		key   string
+		value any
+		to    *vision.Setting
+	}{
+		{"exposure", raw.Camera.Exposure, &s.Exposure}, {"gain", raw.Camera.Gain, &s.Gain},
+		{"white_balance", raw.Camera.WhiteBalance, &s.WhiteBalance}, {"focus", raw.Camera.Focus, &s.Focus},
+	} {
+		switch v := k.value.(type) {
+		case nil:
+			continue
+		case int64:
+			if v >= math.MinInt32 && v <= math.MaxInt32 {
+				*k.to = vision.Setting{Kind: vision.SettingFixed, Value: int32(v)}
+				continue
+			}
+		case string:
+			if kind, known := map[string]vision.SettingKind{"": vision.SettingLeave, "auto": vision.SettingAuto, "lock": vision.SettingLock}[v]; known {
+				k.to.Kind = kind
+				continue
+			}
+		}
+		return s, bad("camera."+k.key, "expected \"auto\", \"lock\" or a whole number in the camera's own unit, got %v", k.value)
+	}
+	if s.Powerline = raw.Camera.Powerline; s.Powerline != 0 && s.Powerline != 50 && s.Powerline != 60 {
+		return s, bad("camera.powerline", "expected 50 or 60 Hz, or 0 to leave it, got %d", s.Powerline)
+	}
+	return s, nil
 }
 
 func (raw rawConfig) checkRules() *badValue {

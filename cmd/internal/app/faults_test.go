@@ -260,6 +260,7 @@ func faultTable() []*faultRow {
 		{kind: tablesim.FaultBlackExact, codes: dark, soon: 6, blind: true, long: 15},
 		{kind: tablesim.FaultFrozen, codes: []web.Code{web.Frozen}, soon: 4, long: 20},
 		{kind: tablesim.FaultTornTime, codes: none, long: 20},
+		{kind: tablesim.FaultPartFrozen, codes: bad, soon: 4, long: 20},
 		{kind: tablesim.FaultTornShift, codes: bad, soon: 1, blind: true, long: 20},
 		{kind: tablesim.FaultHalf, codes: bad, soon: 1, blind: true, long: 15},
 		{kind: tablesim.FaultHalfTop, codes: bad, soon: 1, blind: true, long: 15},

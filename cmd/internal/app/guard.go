@@ -75,9 +75,8 @@ const staysWithin = 0.5
 // one side of some row went away at once, at least two of them, while those on the other
 // side stayed. A hand or an arm does not do that: markers lie all round the mat.
 func (g *guard) tear(expected, seen []calibration.MarkerSighting) {
-	var gone []int
-	fresh := 0
-	here, away := rows{math.Inf(1), math.Inf(-1)}, rows{math.Inf(1), math.Inf(-1)}
+	var gone, fresh []int
+	here, left := rows{math.Inf(1), math.Inf(-1)}, rows{math.Inf(1), math.Inf(-1)}
 	for _, e := range expected {
 		home, known := g.home[e.ID]
 		k := slices.IndexFunc(seen, func(s calibration.MarkerSighting) bool { return s.ID == e.ID })
@@ -87,19 +86,19 @@ func (g *guard) tear(expected, seen []calibration.MarkerSighting) {
 			here.add(seen[k].Corners)
 		case known:
 			gone = append(gone, e.ID)
-			away.add(home)
 			if !slices.Contains(g.away, e.ID) {
-				fresh++
+				fresh = append(fresh, e.ID)
+				left.add(home)
 			}
 		}
 	}
 	g.away = gone
-	apart := here.least <= here.most && (here.most < away.least || away.most < here.least)
-	switch {
-	case len(gone) < 2 || !apart:
+	g.torn = slices.DeleteFunc(g.torn, func(id int) bool { return !slices.Contains(gone, id) })
+	switch apart := here.least <= here.most && (here.most < left.least || left.most < here.least); {
+	case len(fresh) >= 2 && apart:
+		g.torn = append(g.torn, fresh...)
+	case len(g.torn) < 2: // those that are still away may be covered
 		g.torn = nil
-	case len(g.torn) > 0 || fresh >= 2:
-		g.torn = gone
 	}
 }
 

@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"image"
+	"slices"
 	"time"
 )
 
@@ -18,8 +19,11 @@ type pictureCheck struct {
 	blank  time.Time // since when they show nothing; zero: they do not
 	seen   time.Time // when the last picture came
 	plain  float64   // least share of rows that repeat each other that a picture had
-	size   int       // bytes of the picture before
-	empty  bool      // the last picture showed nothing, for however short a time
+	before *image.Gray
+	stuck  []time.Time // since when each row, levelStep apart, is exactly the same
+	copied []int       // in how many pictures more than the first
+	size   int         // bytes of the picture before
+	empty  bool        // the last picture showed nothing, for however short a time
 }
 
 // What a picture must show, in grey levels. A mat in a dark room still has its
@@ -71,16 +75,17 @@ func (c *pictureCheck) look(g *image.Gray, now time.Time) pictureState {
 	if c.size != len(g.Pix) || gap {
 		c.size, c.plain = len(g.Pix), repeats
 	}
-	broken := repeats > c.plain+brokenShare && !c.empty
+	broken := (repeats > c.plain+brokenShare || c.partStuck(g, now, gap) > brokenShare) && !c.empty
 	c.plain = min(c.plain, repeats)
+	frozen := c.frozenAfter > 0 && c.copies >= copiesLeast && now.Sub(c.same) >= c.frozenAfter
 	switch {
-	case broken:
+	case broken && !frozen:
 		return pictureTorn
 	case !c.blank.IsZero() && now.Sub(c.blank) >= blankAfter && hi < darkLevel:
 		return pictureDark
 	case !c.blank.IsZero() && now.Sub(c.blank) >= blankAfter:
 		return pictureBlank
-	case c.frozenAfter > 0 && c.copies >= copiesLeast && now.Sub(c.same) >= c.frozenAfter:
+	case frozen:
 		return pictureFrozen
 	}
 	return pictureGood
@@ -109,6 +114,35 @@ func levels(g *image.Gray) (lo, hi int) {
 		}
 	}
 	return min(lo, 255), min(hi, 255)
+}
+
+// partStuck returns the share of the picture's rows that have been exactly the same for as
+// long as a whole picture must be to be called frozen; rows of one level, a black bar's,
+// say nothing.
+func (c *pictureCheck) partStuck(g *image.Gray, now time.Time, gap bool) float64 {
+	before := c.before
+	c.before = g
+	n := g.Rect.Dy() / levelStep
+	if c.frozenAfter <= 0 || n == 0 {
+		return 0
+	}
+	if gap || before == nil || before.Rect != g.Rect || len(c.stuck) != n {
+		c.stuck, c.copied = make([]time.Time, n), make([]int, n)
+		before = nil
+	}
+	stuck := 0
+	for i := range n {
+		row := g.Pix[i*levelStep*g.Stride:][:g.Rect.Dx()]
+		if before == nil || !bytes.Equal(row, before.Pix[i*levelStep*before.Stride:][:len(row)]) {
+			c.stuck[i], c.copied[i] = now, 0
+			continue
+		}
+		c.copied[i]++
+		if c.copied[i] >= copiesLeast && now.Sub(c.stuck[i]) >= c.frozenAfter && slices.Max(row)-slices.Min(row) > repeatsLevel {
+			stuck++
+		}
+	}
+	return float64(stuck) / float64(n)
 }
 
 // repeated returns the share of the picture's rows that are like the row before.

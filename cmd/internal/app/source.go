@@ -25,6 +25,8 @@ type opener struct {
 	camera  Camera
 	lens    atomic.Pointer[calibration.Intrinsics]
 	skipped func(path string, err error) // told of pictures that cannot be read; may be nil
+
+	holding cameraHolder
 }
 
 // open is what the feed calls, again after each failure.
@@ -37,6 +39,7 @@ func (o *opener) open(ctx context.Context) (vision.Source, error) {
 		lens := s.Lens()
 		o.lens.Store(&lens)
 	}
+	o.holding.opened(o.camera)
 	return source, nil
 }
 

@@ -213,6 +213,9 @@ func (w *Watcher) note(text string) {
 	w.notes = w.notes[:min(len(w.notes), notesToKeep)]
 }
 
+// Tell notes something that people should know. It is safe to call while Run runs.
+func (w *Watcher) Tell(text string) { w.update(func() { w.note(text) }) }
+
 // look takes one picture all the way.
 func (w *Watcher) look(f vision.Frame) {
 	at := w.o.Now()

@@ -56,8 +56,27 @@ func (e *examination) camera(ctx context.Context) {
 	default:
 		e.add("camera", OK, says, "")
 	}
+	if cameraDevice(source) {
+		e.settings(source)
+	}
 	e.exposure(e.frame.Gray)
 	e.look(e.frame.Gray)
+}
+
+// settings says how the camera's exposure and focus stand.
+func (e *examination) settings(path string) {
+	d, err := vision.OpenControls(path)
+	if err != nil { // it gave pictures: whatever this is, it is no fault of the box
+		return
+	}
+	defer d.Close()
+	says := vision.DescribeControls(d)
+	says = strings.ToUpper(says[:1]) + says[1:] + "."
+	if strings.Contains(says, "automatic") {
+		e.add("camera settings", Warning, says, "lock them: camera.exposure, gain, white_balance and focus = \"lock\" (docs/configuration.md)")
+		return
+	}
+	e.add("camera settings", OK, says, "")
 }
 
 // take reads pictures, keeps the last one, and returns when each came.

@@ -1,0 +1,75 @@
+package app
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/vision"
+)
+
+// lens is a camera that has nothing to set but says when it is asked.
+type noControls struct{ asked *int }
+
+func (n noControls) Query(vision.ControlID) (vision.ControlRange, error) {
+	*n.asked++
+	return vision.ControlRange{}, vision.ErrNoControl
+}
+func (n noControls) Get(vision.ControlID) (int32, error) { return 0, vision.ErrNoControl }
+func (n noControls) Set(vision.ControlID, int32) error   { return vision.ErrNoControl }
+func (n noControls) Close() error                        { return nil }
+
+func TestACameraIsHeldAgainAfterItWasAway(t *testing.T) {
+	var said []string
+	var later []func()
+	asked := 0
+	h := cameraHolder{
+		tell:  func(text string) { said = append(said, text) },
+		open:  func(string) (vision.ControlDevice, error) { return noControls{&asked}, nil },
+		after: func(d time.Duration, do func()) { assert.Equal(t, settleFor, d); later = append(later, do) },
+	}
+	c := Camera{Source: "/dev/video0", Settings: vision.CameraSettings{Focus: vision.Setting{Kind: vision.SettingLock}}}
+	h.opened(c)
+	require.Len(t, later, 1, "it settles first")
+	assert.Empty(t, said)
+	h.opened(c) // it went away and came back before it had settled
+	require.Len(t, later, 2)
+	before := asked
+	later[0]()
+	assert.Equal(t, before, asked, "what was begun before it went away is void")
+	later[1]()
+	assert.Equal(t, []string{"The camera's driver lets nobody set its focus: it may change while you play."}, said)
+	h.opened(c)
+	assert.Len(t, later, 2, "what was locked is set at once")
+	assert.Len(t, said, 1, "and nothing is said twice")
+
+	h.opened(Camera{Source: "/dev/video0"})
+	h.opened(Camera{Source: "rtsp://camera/", Settings: c.Settings})
+	require.Len(t, said, 2)
+	assert.Contains(t, said[1], "cannot be set from here")
+	h.open = func(string) (vision.ControlDevice, error) { return nil, errors.New("permission denied") }
+	h.opened(c)
+	assert.Contains(t, said[2], "permission denied")
+}
+
+func TestWhatIsWishedOfTheCamera(t *testing.T) {
+	c, err := ParseConfig(strings.NewReader("[camera]\nexposure = \"lock\"\ngain = 20\nwhite_balance = \"auto\"\npowerline = 50\n"))
+	require.NoError(t, err)
+	assert.Equal(t, vision.CameraSettings{
+		Exposure: vision.Setting{Kind: vision.SettingLock}, Gain: vision.Setting{Kind: vision.SettingFixed, Value: 20},
+		WhiteBalance: vision.Setting{Kind: vision.SettingAuto}, Powerline: 50,
+	}, c.Camera.Settings)
+	for text, says := range map[string]string{
+		"focus = \"sharp\"":     "line 2: camera.focus: expected \"auto\", \"lock\" or a whole number in the camera's own unit, got sharp",
+		"gain = 1.5":            "line 2: camera.gain: expected",
+		"exposure = 5000000000": "line 2: camera.exposure: expected",
+		"powerline = 55":        "line 2: camera.powerline: expected 50 or 60 Hz",
+	} {
+		_, err := ParseConfig(strings.NewReader("[camera]\n" + text + "\n"))
+		assert.ErrorContains(t, err, says, text)
+	}
+}
