@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -86,7 +87,7 @@ func printReplay(out io.Writer, e *rulings.Entry, r *rulings.Replayed) error {
 	if !e.At.IsZero() {
 		fmt.Fprintf(w, ", %s, recorded by %s, replayed by %s", e.At.Local().Format("2006-01-02 15:04:05"), printable(r.Program), printable(r.Here))
 	}
-	fmt.Fprintf(w, "\n%s\n\n", printable(e.Title))
+	fmt.Fprintf(w, "\n%s\n\n", printable(cmp.Or(e.Title, e.Text)))
 	printEngine(w, &r.Engine)
 	printRelook(w, &r.Picture)
 	if len(r.Chain) == 0 {

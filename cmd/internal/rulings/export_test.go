@@ -105,6 +105,23 @@ func TestADocumentSaysWhenItsRecordWasChanged(t *testing.T) {
 	assert.ErrorIs(t, l.ExportHTML(ctx, &bytes.Buffer{}, 3), rulings.ErrNoEntry)
 }
 
+func TestARulingIsTitledByWhatHolds(t *testing.T) {
+	l, _ := newLog(t, 0)
+	r := overruled(t, 0)
+	r.Answer, r.Text = "Range 2, obstructed", "Range 2, not obstructed"
+	e, err := l.Append(ctx, r, files(0))
+	require.NoError(t, err)
+	assert.Equal(t, "Range 2, not obstructed", e.Title, "not by what was measured")
+	page := exported(t, l, 1)
+	assert.Contains(t, page, "<h1>Range 2, not obstructed</h1>")
+	assert.NotContains(t, page, `<p class="text">`, "said once")
+	r.Text = strings.Repeat("a long text ", 20)
+	e, err = l.Append(ctx, r, files(1))
+	require.NoError(t, err)
+	assert.Empty(t, e.Title)
+	assert.Contains(t, exported(t, l, 2), "<h1>Ruling 2</h1>")
+}
+
 func TestADocumentOfARulingWithoutPictureOrVerdict(t *testing.T) {
 	l, _ := newLog(t, 0)
 	r := overruled(t, 0)

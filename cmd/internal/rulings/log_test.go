@@ -236,3 +236,21 @@ func TestHeadingsOfAllKindsAreMeasuredAgainAlike(t *testing.T) {
 		require.NoError(t, err, "heading %v", r.Scene.Ships[0].Pose.Heading)
 	}
 }
+
+func TestTheDatabaseIsSetToOutlastAPowerCut(t *testing.T) {
+	l, dir := newLog(t, 1)
+	for name, want := range map[string]string{
+		"journal_mode": "wal", "synchronous": "2", "application_id": "1397311308", "user_version": "1", "recursive_triggers": "1", "trusted_schema": "0",
+	} {
+		got, err := l.Pragma(name)
+		require.NoError(t, err)
+		assert.Equal(t, want, got, name)
+	}
+	require.NoError(t, l.Close())
+	again, err := rulings.Open(dir, rulings.Options{})
+	require.NoError(t, err)
+	defer again.Close()
+	got, err := again.Pragma("synchronous")
+	require.NoError(t, err)
+	assert.Equal(t, "2", got, "FULL, for every program that opens it to write")
+}

@@ -2,7 +2,6 @@ package rulings
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -48,7 +47,7 @@ type Ruling struct {
 	AskedBy  string // who asked: a name, or "player 1", "the box"
 	Answer   string // the program's answer in a few words, as people saw it: "Range 2, in the front arc"
 	Decision Decision
-	Title    string            // what holds, in a few words: "Range 2, in the front arc"; "" for the Answer
+	Title    string            // what holds, in a few words: "Range 2, in the front arc"; "" for a short Text
 	Ruled    map[string]string // what is ruled otherwise, by the caller's own keys; nil for nothing
 	Text     string            // the ruling in words
 	Reason   string            // why; needed when Decision is Overruled
@@ -272,7 +271,7 @@ func (r *Ruling) record() (Record, error) {
 	out := Record{
 		Version: recordVersion, At: r.At.UTC().Round(0), Program: r.Program, Source: r.Source,
 		Edition: r.Scene.Rules.String(), Sigmas: r.Sigmas, From: r.From, To: r.To,
-		Question: r.Question, AskedBy: r.AskedBy, Answer: r.Answer, Decision: r.Decision, Title: cmp.Or(r.Title, r.Answer), Ruled: r.Ruled, Text: r.Text, Reason: r.Reason, Judge: r.Judge,
+		Question: r.Question, AskedBy: r.AskedBy, Answer: r.Answer, Decision: r.Decision, Title: r.title(), Ruled: r.Ruled, Text: r.Text, Reason: r.Reason, Judge: r.Judge,
 		Verdict: json.RawMessage("null"), Unanswered: r.Unanswered,
 	}
 	if !r.Captured.IsZero() {
@@ -301,6 +300,15 @@ func (r *Ruling) record() (Record, error) {
 		out.Verdict, err = r.verdict(&out)
 	}
 	return out, err
+}
+
+// title names the ruling: by its text, where nothing else was given and that is short.
+func (r *Ruling) title() string {
+	const short = 120
+	if r.Title == "" && len(r.Text) <= short {
+		return r.Text
+	}
+	return r.Title
 }
 
 // verdict returns the pair's verdict as the stored scene gives it, so that it can be

@@ -334,7 +334,7 @@ func (r *Relook) obstacles(recorded, now *engine.Scene) {
 func shiftOf(id string, was, is geom.Pose, cov geom.Cov3) Shift {
 	d := is.Point.Sub(was.Point)
 	turned := math.Remainder(float64(is.Heading-was.Heading), 2*math.Pi)
-	s := Shift{ID: id, By: d.Norm(), Turned: geom.Angle(turned).Degrees(), Sigma: math.Sqrt(max(cov[0], cov[4]))}
+	s := Shift{ID: id, By: d.Norm(), Turned: math.Abs(geom.Angle(turned).Degrees()), Sigma: math.Sqrt(max(cov[0], cov[4]))}
 	for i, v := range [3]float64{d.X, d.Y, turned} {
 		if variance := cov[4*i]; variance > 0 {
 			s.Sigmas = max(s.Sigmas, math.Abs(v)/math.Sqrt(variance))

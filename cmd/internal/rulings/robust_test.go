@@ -127,8 +127,7 @@ func killWriter(t *testing.T, dir string, after time.Duration, acknowledged map[
 // fullDisk has no room from one step on, as disks do: a file is begun, and cut off.
 type fullDisk struct {
 	rulings.OSDisk
-	step  string // that fails; "": none
-	wrote int
+	step string // that fails; "": none
 }
 
 var errFull = fmt.Errorf("test: %w", syscall.ENOSPC)

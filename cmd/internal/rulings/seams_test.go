@@ -27,3 +27,9 @@ func (l *Log) Pages() (n int, err error) {
 	err = l.write.QueryRow("PRAGMA page_count").Scan(&n)
 	return n, err
 }
+
+// Pragma reads a setting of the connection that writes.
+func (l *Log) Pragma(name string) (value string, err error) {
+	err = l.write.QueryRow("PRAGMA " + name).Scan(&value)
+	return value, err
+}

@@ -113,6 +113,9 @@ func locateIt(table *tablesim.Table, frame vision.Frame, c *vision.Catalogue, ma
 
 // simulatedRuling is a ruling on the simulated table.
 func simulatedRuling(t testing.TB) (rulings.Ruling, rulings.Files) {
+	if testing.Short() {
+		t.Skip("renders two pictures of 1080p, a minute under the race detector: the whole tests do")
+	}
 	p, err := simulated()
 	require.NoError(t, err)
 	require.Len(t, p.scene.Ships, 3)
