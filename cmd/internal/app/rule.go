@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"sightline/calibration"
 	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
@@ -30,7 +31,10 @@ type judges struct {
 
 	// Files that obstacles were found with; "": none.
 	catalogue, emptyMat string
-	log                 *slog.Logger
+	// newLocator makes what locates one picture by itself, obstacles and all: the
+	// watcher's own looks for obstacles beside the pictures.
+	newLocator func(calibration.Table) (Locator, error)
+	log        *slog.Logger
 
 	ruling sync.Mutex // held while a ruling is made: one judge after the other
 
@@ -44,7 +48,21 @@ var _ web.Rulings = (*judges)(nil)
 func newJudges(c Config, w *Watcher, o Options) *judges {
 	return &judges{
 		watcher: w, dir: c.Rulings.Folder(), openLog: c.Rulings.Open, version: o.Version,
-		catalogue: c.Table.Catalogue, emptyMat: c.Table.EmptyMat, log: o.Log,
+		catalogue: c.Table.Catalogue, emptyMat: c.Table.EmptyMat, newLocator: alonesLocator(c, w), log: o.Log,
+	}
+}
+
+// alonesLocator returns what makes a locator of single pictures.
+func alonesLocator(c Config, w *Watcher) func(calibration.Table) (Locator, error) {
+	if c.Table.Catalogue == "" {
+		return w.o.NewLocator
+	}
+	return func(t calibration.Table) (Locator, error) {
+		o, err := locatorOptions(c)
+		if err != nil {
+			return nil, err
+		}
+		return newLocator(t, o)
 	}
 }
 
@@ -195,7 +213,7 @@ func aloneNote(v *web.RulingView) string {
 // alone locates the held picture by itself and reports whether that gives the same
 // answers for the pair, and otherwise what it gives.
 func (j *judges) alone(h *web.HeldView, c web.Choice) (same bool, differs string) {
-	locator, err := j.watcher.o.NewLocator(h.Table)
+	locator, err := j.newLocator(h.Table)
 	if err != nil {
 		return false, "it cannot be located: " + err.Error()
 	}

@@ -19,6 +19,7 @@ import (
 	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
+	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/tablesim"
 )
@@ -245,4 +246,71 @@ func TestAPictureThatAloneSaysSomethingElseIsNamed(t *testing.T) {
 	r, err = c.rule()
 	require.NoError(t, err, "the ruling does not depend on it")
 	assert.Contains(t, r.PictureDifference, "no ships")
+}
+
+// With obstacles on the table a ruling holds what they were found with, the picture by
+// itself is searched for them too, and so is the entry when it is worked out again.
+func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it renders a table and looks for obstacles three times")
+	}
+	table := tablesim.RandomTable(3, 1920, 1080)
+	table.Camera, table.Look = tablesim.DefaultCamera(1920, 1080), tablesim.DefaultLook()
+	table.Clutter, table.Hands, table.Heights, table.Minis, table.Scene.Obstacles = nil, nil, nil, nil, nil
+	rock, err := vision.NewCatalogueEntry("rock", "asteroid", []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5}, {X: 10, Y: 30}, {X: -25, Y: 18}})
+	require.NoError(t, err)
+	ships := []engine.Ship{
+		{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 430, Y: 250}, Heading: 6.2}},
+		{ID: "B1", Player: 2, Base: engine.Medium, Pose: geom.Pose{Point: geom.Point{X: 470, Y: 520}, Heading: 3.4}},
+	}
+	table.Scene.Ships = nil
+	camera := calibration.Table{Camera: table.Camera, Layout: table.Layout}
+	learner := vision.NewMatLearner(camera)
+	empty, _, err := table.Render()
+	require.NoError(t, err)
+	require.NoError(t, learner.Add(empty))
+	mat, err := learner.Mat()
+	require.NoError(t, err)
+	table.Scene.Ships = ships
+	table.Scene.Obstacles = []engine.Obstacle{{ID: "rock", Kind: "asteroid", Outline: rock.Outline, Pose: geom.Pose{Point: geom.Point{X: 452, Y: 380}, Heading: 0.7}}}
+	frame, _, err := table.Render()
+	require.NoError(t, err)
+
+	var config Config
+	config.Table.Catalogue, config.Table.EmptyMat = filepath.Join(t.TempDir(), "rocks.json"), filepath.Join(t.TempDir(), "mat.png")
+	raw, err := (&vision.Catalogue{Entries: []vision.CatalogueEntry{rock}}).MarshalJSON()
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(config.Table.Catalogue, raw, 0o600))
+	var picture bytes.Buffer
+	require.NoError(t, mat.WritePNG(&picture))
+	require.NoError(t, os.WriteFile(config.Table.EmptyMat, picture.Bytes(), 0o600))
+	looking, err := locatorOptions(config)
+	require.NoError(t, err)
+
+	c := newCourt(t, func(_ *bench, o *WatcherOptions) {
+		o.Layout, o.Table, o.TableName = table.Layout, &camera, "truth"
+		o.Markers, o.Track = nil, vision.TrackMarkers
+		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, looking) }
+	})
+	config.Rulings.Dir = c.dir
+	c.judges = newJudges(config, c.watcher, Options{Log: c.watcher.o.Log, Version: "v-test"})
+	for n := range 2 {
+		c.now = c.now.Add(frameTime)
+		frame.Seq, frame.Captured = uint64(n+1), c.now
+		c.watcher.look(frame)
+	}
+	c.watcher.AskJudge()
+	held := c.hub.Newest().Hold
+	require.NotNil(t, held, "%+v", c.hub.Newest().Health)
+	require.True(t, held.ObstaclesWatched)
+	r, err := c.rule()
+	require.NoError(t, err)
+	assert.Contains(t, r.Title, "obstructed by rock")
+	assert.True(t, r.PictureGivesSame, r.PictureDifference)
+	log, err := c.judges.record()
+	require.NoError(t, err)
+	replayed, err := log.Replay(t.Context(), 1, "v-test")
+	require.NoError(t, err)
+	assert.True(t, replayed.Same(), "%+v", replayed)
+	assert.Len(t, replayed.Picture.Rocks, 1)
 }

@@ -160,15 +160,17 @@ func TestAJudgeRulesOnThePage(t *testing.T) {
 	// Another judge was quicker: this one hears of it, and may rule then.
 	_, err = c.judges.Rule(web.RuleRequest{Held: c.held(), Choice: web.Choice{From: "A2", To: "B2", Arc: engine.ArcFront}, Judge: "Max"})
 	require.NoError(t, err)
-	var done, item, export, kept string
+	var other, done, item, export, kept string
 	require.NoError(t, chromedp.Run(ctx,
-		chromedp.WaitVisible(`#log li[value="1"]`),
+		chromedp.WaitVisible(`#log li[value="1"]`), chromedp.WaitVisible("#banner"), chromedp.Text("#banner", &other),
 		chromedp.Click("#record"), chromedp.WaitVisible("#done"),
 		chromedp.Text("#done", &done),
 		chromedp.WaitVisible(`#log li[value="2"]`), chromedp.Text(`#log li[value="2"]`, &item),
 		chromedp.AttributeValue("#done a", "href", &export, nil),
 		chromedp.Value("#reason", &kept),
 	))
+	assert.Contains(t, other, "Ruling 1 was made by somebody else.")
+	assert.Contains(t, other, "by Max.")
 	assert.Contains(t, done, "Ruling 2 is recorded: Range 2, in the front arc, not obstructed.")
 	assert.Contains(t, item, "Overruled. Measured: Range 2, in the front arc, obstructed by rock1. Reason: The rock was nudged.")
 	assert.Equal(t, "/api/rulings/2/export.html", export)

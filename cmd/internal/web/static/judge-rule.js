@@ -8,6 +8,7 @@ const draftKey = "sightline-ruling";
 const fields = ["reason", "question", "asked-by", "judge"];
 let now = () => ({}); // what is judged
 let sending = false;
+let own = 0; // number of the last ruling that was made here
 let listed = null; // number of the newest ruling that the list shows
 
 const options = {
@@ -44,6 +45,9 @@ function showOtherwise() {
   byId("otherwise").hidden = !overruling();
   setText(byId("record"), overruling() ? "Record: overruled" : "Record: as measured");
 }
+
+// isOwn reports whether a ruling was made here, or may have been: it is on its way.
+export const isOwn = (number) => sending || number === own;
 
 // showForm says what would be confirmed; nothing can be ruled without a judgement.
 export function showForm(judgement) {
@@ -84,6 +88,7 @@ async function record(event) {
       ...(overruling() ? { ruled, reason: byId("reason").value } : {}),
       question: byId("question").value, asked_by: byId("asked-by").value, judge: byId("judge").value,
     });
+    own = ruling.number;
     clear();
     done(ruling);
   } catch (error) {

@@ -6,7 +6,7 @@ import { listen } from "./live.js";
 import { ask, onRefused } from "./judge-ask.js";
 import { showVerdicts, chosenVerdict } from "./judge-verdicts.js";
 import { showSure } from "./judge-sure.js";
-import { showForm, showLog, startRuling } from "./judge-rule.js";
+import { isOwn, showForm, showLog, startRuling } from "./judge-rule.js";
 import { goTo, showHeld, showLive, startView } from "./judge-view.js";
 
 let state = null;
@@ -14,6 +14,7 @@ let me = null;
 let lost = false;
 let judgement = null; // of what is held
 let choice = { from: "", to: "", arc: "front" }; // of this judge; the others' choice does not move it
+let toldOf = null; // number of the last ruling that this judge knows of
 let wanted = ""; // what was asked of /api/held last
 
 // banner says what is wrong; it hides itself when nothing is.
@@ -167,8 +168,16 @@ function showStatus() {
   setText(byId("source"), [state.camera.source, `rules ${state.rules || "–"}`, c.hash ? `calibration ${c.hash.slice(0, 8)}` : "not registered"].join(" · "));
 }
 
+// tellOfRuling says that another judge has ruled while this one was at it.
+function tellOfRuling() {
+  const number = state.ruling?.number ?? 0;
+  if (toldOf !== null && number !== toldOf && number > 0 && !isOwn(number)) banner(`Ruling ${number} was made by somebody else.`, state.ruling.text);
+  toldOf = number;
+}
+
 function show() {
   if (!state) return;
+  tellOfRuling();
   showStatus();
   if (lost) banner("Connection lost", "What you see is what this page last knew. What stands in the form stays there.");
   else if (byId("banner-title").textContent === "Connection lost") banner("");
