@@ -16,9 +16,10 @@ import (
 // The state goes to many at once: phones at the table and a stream's overlays. It is
 // written as JSON and packed once for all of them, and not sent more often than helps.
 const (
-	liveEvery  = 90 * time.Millisecond  // between two states of which only figures and places differ
-	quietEvery = 200 * time.Millisecond // the same to those who asked for quiet
-	heardEvery = 900 * time.Millisecond // a state that says nothing new: whoever listens knows that we live
+	liveEvery   = 90 * time.Millisecond  // between two states of which only figures and places differ
+	quietEvery  = 200 * time.Millisecond // the same to those who asked for quiet
+	urgentEvery = 40 * time.Millisecond  // between states with something that nobody should wait for
+	heardEvery  = 900 * time.Millisecond // a state that says nothing new: whoever listens knows that we live
 )
 
 // event is one state as it is sent. What is in it does not change.
@@ -158,8 +159,10 @@ func (p *pace) wait(now time.Time) (d time.Duration, ok bool) {
 	switch {
 	case p.pending == nil:
 		return 0, false
-	case p.last == nil || p.pending.urgent != p.last.urgent:
+	case p.last == nil:
 		return 0, true
+	case p.pending.urgent != p.last.urgent:
+		return p.lastAt.Add(urgentEvery).Sub(now), true
 	case p.quiet && p.pending.moved == p.last.moved:
 		return p.lastAt.Add(heardEvery).Sub(now), true
 	}

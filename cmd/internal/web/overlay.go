@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -262,17 +263,33 @@ func (s *Server) overlaySetup(w http.ResponseWriter, _ *http.Request) {
 }
 
 // overlayDemo is the scripted demo.
-func (s *Server) overlayDemo(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) overlayDemo(w http.ResponseWriter, r *http.Request) {
 	script, err := demoScript()
 	if err != nil {
 		http.Error(w, "The demo cannot be made: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_, _ = w.Write(script)
+	w.Header().Set("Vary", "Accept-Encoding")
+	if !takesGzip(r) {
+		_, _ = w.Write(script)
+		return
+	}
+	w.Header().Set("Content-Encoding", "gzip")
+	_, _ = w.Write(demoPacked())
 }
 
 var demoScript = sync.OnceValues(func() ([]byte, error) { return json.Marshal(makeDemo()) })
+
+// demoPacked is the script as gzip; it is asked for after the script itself was made.
+var demoPacked = sync.OnceValue(func() []byte {
+	var buf bytes.Buffer
+	script, _ := demoScript()
+	z := gzip.NewWriter(&buf)
+	_, _ = z.Write(script) // a buffer takes everything
+	_ = z.Close()
+	return buf.Bytes()
+})
 
 // overlayRoutes adds the overlay's addresses.
 func (s *Server) overlayRoutes(mux *router) {

@@ -356,3 +356,12 @@ func setupPage(t *testing.T, ctx context.Context) {
 }
 
 func pointAt(p [2]float64) geom.Point { return geom.Point{X: p[0], Y: p[1]} }
+
+func overlayPages() []pageCase {
+	return []pageCase{
+		{name: "overlay", path: "/overlay/", ready: "#address", brief: true, do: []chromedp.Action{
+			chromedp.Click(`input[name="what"][value="live"]`), // the demo moves; this table stands still and is of long ago: nothing is shown
+			chromedp.Poll(`document.getElementById("shown").src.indexOf("demo") < 0`, nil),
+		}, open: func(t *testing.T) *httptest.Server { return serve(t, newFakeTable(t)) }},
+	}
+}

@@ -5,10 +5,10 @@ import (
 	"context"
 	"image"
 	"image/draw"
+	"image/jpeg"
 	"image/png"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -52,15 +52,32 @@ func over(under, top image.Image) *image.RGBA {
 	return out
 }
 
-// TestTakeOverlayPictures takes pictures of the demo over the simulated camera's
-// picture: OVERLAY_PNG=directory.
-func TestTakeOverlayPictures(t *testing.T) {
-	dir := os.Getenv("OVERLAY_PNG")
-	if dir == "" {
-		t.Skip("OVERLAY_PNG does not name a directory to write to")
+// half makes a picture half as wide and high.
+func half(p *image.RGBA) *image.RGBA {
+	b := p.Bounds()
+	out := image.NewRGBA(image.Rect(0, 0, b.Dx()/2, b.Dy()/2))
+	for y := range b.Dy() / 2 {
+		for x := range b.Dx() / 2 {
+			for c := range 4 {
+				sum := 0
+				for _, o := range []int{p.PixOffset(2*x, 2*y), p.PixOffset(2*x+1, 2*y), p.PixOffset(2*x, 2*y+1), p.PixOffset(2*x+1, 2*y+1)} {
+					sum += int(p.Pix[o+c])
+				}
+				out.Pix[out.PixOffset(x, y)+c] = byte((sum + 2) / 4)
+			}
+		}
 	}
-	f := newFakeTable(t)
-	server := serve(t, f)
+	return out
+}
+
+// TestTakeOverlayPictures takes pictures of the demo over the simulated camera's
+// picture, for docs/streaming.md: OVERLAY_JPG=docs go test -run TakeOverlay.
+func TestTakeOverlayPictures(t *testing.T) {
+	dir := os.Getenv("OVERLAY_JPG")
+	if dir == "" {
+		t.Skip("OVERLAY_JPG does not name a directory to write to")
+	}
+	server := serve(t, newFakeTable(t))
 	ctx := newBrowser(t, 3*time.Minute)
 	table := &tablesim.Table{
 		Camera: tablesim.DefaultCamera(1920, 1080), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), Look: tablesim.DefaultLook(), Seed: 3,
@@ -73,22 +90,13 @@ func TestTakeOverlayPictures(t *testing.T) {
 		under.Pix[4*i], under.Pix[4*i+1], under.Pix[4*i+2], under.Pix[4*i+3] = frame.Color.Pix[3*i+2], frame.Color.Pix[3*i+1], frame.Color.Pix[3*i], 255
 	}
 	for name, address := range map[string]string{
-		"all-camera":   "all?demo=1&scene=0&view=camera",
-		"all-close":    "all?demo=1&scene=1&view=camera",
-		"all-top":      "all?demo=1&scene=2",
-		"all-light":    "all?demo=1&scene=2&theme=light",
-		"all-contrast": "all?demo=1&scene=1&theme=high-contrast&pos=bottom-right",
-		"ruling":       "all?demo=1&scene=6&view=camera",
-		"overruled":    "all?demo=1&scene=7&view=camera",
-		"held":         "all?demo=1&scene=5&view=camera",
-		"noview":       "all?demo=1&scene=3&view=camera&debug=1",
+		"overlay-camera": "all?demo=1&scene=1&view=camera",
+		"overlay-ruling": "all?demo=1&scene=7&view=camera",
+		"overlay-top":    "all?demo=1&scene=2",
 	} {
-		if only := os.Getenv("OVERLAY_ONLY"); only != "" && !strings.Contains(only, name) {
-			continue
-		}
 		require.NoError(t, chromedp.Run(ctx, transparent(1920, 1080), chromedp.Navigate(server.URL+"/overlay/"+address), chromedp.WaitVisible("#demo"), chromedp.Sleep(200*time.Millisecond)))
 		var buf bytes.Buffer
-		require.NoError(t, png.Encode(&buf, over(under, shoot(t, ctx))))
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".png"), buf.Bytes(), 0o644))
+		require.NoError(t, jpeg.Encode(&buf, half(over(under, shoot(t, ctx))), &jpeg.Options{Quality: 85}))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".jpg"), buf.Bytes(), 0o644))
 	}
 }

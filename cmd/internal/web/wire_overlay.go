@@ -108,7 +108,7 @@ func overlayOf(v *View, table *calibration.Table) *overlayJSON {
 	}
 	o.Lines = p.lines(v.Pair.Range.Lines)
 	for i := range scene.Ships {
-		if ship := &scene.Ships[i]; ship.ID == v.Choice.From {
+		if ship := &scene.Ships[i]; ship.ID == v.Choice.From && v.Policy.Reach(scene.Rules, ship.ID) {
 			o.attacker(&p, ship, &profile, v)
 		}
 	}

@@ -1,0 +1,390 @@
+package app
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/tablesim"
+)
+
+// The load of a great evening: so many look on.
+const (
+	loadOverlays = 200 // overlays of streams
+	loadPlayers  = 20  // players' pages: every state, and the picture five times a second
+	loadSilent   = 3   // of the overlays' number besides: they connect and never read
+)
+
+// TestLoadClients is no test: it is the process of all those clients, when
+// TestManyWhoLookOnCostLittle starts it. It says what came in at each line of
+// its standard input, and ends with it.
+func TestLoadClients(t *testing.T) {
+	address := os.Getenv("SIGHTLINE_LOAD_CLIENTS")
+	if address == "" {
+		t.Skip("the clients of TestManyWhoLookOnCostLittle")
+	}
+	// Real clients have processors of their own; these take what is left over.
+	require.NoError(t, syscall.Setpriority(syscall.PRIO_PROCESS, 0, 19))
+	ctx, cancel := context.WithCancel(context.Background())
+	var overlays, players, pictures, states atomic.Int64
+	var all sync.WaitGroup
+	for range loadOverlays {
+		all.Go(func() { readEvents(ctx, address, "?quiet=1", func(n int) { overlays.Add(int64(n)) }) })
+	}
+	for range loadPlayers {
+		fresh := make(chan struct{}, 1)
+		all.Go(func() {
+			readEvents(ctx, address, "", func(n int) {
+				players.Add(int64(n))
+				states.Add(1)
+				select {
+				case fresh <- struct{}{}:
+				default:
+				}
+			})
+		})
+		all.Go(func() { fetchPictures(ctx, address, fresh, &pictures) })
+	}
+	for range loadSilent {
+		conn, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer conn.Close()
+		_, _ = fmt.Fprint(conn, "GET /api/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	}
+	start := time.Now()
+	fmt.Println("ready")
+	for asked := bufio.NewScanner(os.Stdin); asked.Scan(); { // each line: the figures since the one before
+		took := time.Since(start).Seconds()
+		start = time.Now()
+		data, _ := json.Marshal(loadFigures{
+			OverlayKBs: float64(overlays.Swap(0)) / 1000 / took / loadOverlays, PlayerKBs: float64(players.Swap(0)) / 1000 / took / loadPlayers,
+			PictureKBs: float64(pictures.Swap(0)) / 1000 / took / loadPlayers, States: float64(states.Swap(0)) / took / loadPlayers,
+		})
+		fmt.Printf("figures %s\n", data)
+	}
+	cancel()
+	all.Wait()
+}
+
+// loadFigures are what a client of each kind took, per second.
+type loadFigures struct{ OverlayKBs, PlayerKBs, PictureKBs, States float64 }
+
+// readEvents reads a stream of events and tells of its bytes as they come over the wire.
+func readEvents(ctx context.Context, address, query string, each func(bytes int)) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/api/events"+query, nil)
+	if err != nil {
+		return
+	}
+	r.Header.Set("Accept-Encoding", "gzip")
+	answer, err := (&http.Transport{DisableCompression: true}).RoundTrip(r)
+	if err != nil {
+		return
+	}
+	defer answer.Body.Close()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := answer.Body.Read(buf)
+		each(n)
+		if err != nil {
+			return
+		}
+	}
+}
+
+// fetchPictures fetches the picture after a state, at most five times a second, as
+// the page does.
+func fetchPictures(ctx context.Context, address string, fresh <-chan struct{}, n *atomic.Int64) {
+	client := &http.Client{Transport: &http.Transport{}}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-fresh:
+		}
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/api/picture.jpg", nil)
+		if err != nil {
+			return
+		}
+		if answer, err := client.Do(r); err == nil {
+			k, _ := io.Copy(io.Discard, answer.Body)
+			n.Add(k)
+			answer.Body.Close()
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// loadBench is the watcher over real pictures of the simulated table, with its page.
+type loadBench struct {
+	t       *testing.T
+	watcher *Watcher
+	hub     *web.Hub
+	frames  []vision.Frame
+	address string
+}
+
+func newLoadBench(t *testing.T, width, height int) *loadBench {
+	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
+	sim := &tablesim.Table{Camera: tablesim.DefaultCamera(width, height), Layout: layout, Look: tablesim.DefaultLook(), Seed: 5}
+	sim.Scene = engine.Scene{Rules: engine.Rules25, MatWidth: layout.Width, MatHeight: layout.Height}
+	for i, k := range []struct{ x, y, deg float64 }{{200, 200, 10}, {400, 220, 350}, {620, 180, 20}, {250, 640, 170}, {480, 700, 185}, {700, 620, 200}} {
+		sim.Scene.Ships = append(sim.Scene.Ships, engine.Ship{
+			ID: fmt.Sprintf("%c%d", 'A'+i/3, i%3+1), Player: 1 + i/3, Base: engine.Small,
+			Pose: geom.Pose{Point: geom.Point{X: k.x, Y: k.y}, Heading: geom.Angle(k.deg) * geom.Degree},
+		})
+	}
+	b := &loadBench{t: t, hub: web.NewHub(web.View{})}
+	for i := range 3 {
+		sim.Seed = uint64(5 + i)
+		f, _, err := sim.Render()
+		require.NoError(t, err)
+		b.frames = append(b.frames, f)
+	}
+	table := calibration.Table{Camera: sim.Camera, Layout: layout}
+	b.watcher = NewWatcher(WatcherOptions{
+		Frames: stillFrames{}, Table: &table, TableName: "simulated", Layout: layout, Rules: Rules{Edition: engine.Rules25, Profile: "nominal", Sigmas: 3},
+		Lens: func() (calibration.Intrinsics, bool) { return table.Intrinsics, true }, Hub: b.hub, PanelName: func() string { return "none" }, Now: time.Now,
+		NewLocator: func(t calibration.Table) (Locator, error) { return newLocator(t, vision.LocatorOptions{}) },
+		Log:        slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = web.NewServer(web.Options{Hub: b.hub, Choose: b.watcher.Choose}).Serve(ctx, l) })
+	t.Cleanup(func() { cancel(); serving.Wait() })
+	b.address = l.Addr().String()
+	return b
+}
+
+// stillFrames is a camera of which the test itself takes the pictures.
+type stillFrames struct{}
+
+func (stillFrames) Next(ctx context.Context, _ uint64) (vision.Frame, error) {
+	<-ctx.Done()
+	return vision.Frame{}, ctx.Err()
+}
+func (stillFrames) Status() vision.FeedStatus {
+	return vision.FeedStatus{State: vision.FeedLive, Source: "load"}
+}
+
+// phase looks at pictures, ten a second, and gives what each look took, and what part
+// of one processor this process took in all.
+func (b *loadBench) phase(d time.Duration) (steps []time.Duration, cpu float64) {
+	before, start := cpuTime(b.t), time.Now()
+	for i := 0; time.Since(start) < d; i++ {
+		f := b.frames[i%len(b.frames)]
+		b.frames[i%len(b.frames)].Seq += uint64(len(b.frames))
+		began := time.Now()
+		f.Captured = began
+		b.watcher.look(f)
+		steps = append(steps, time.Since(began))
+		time.Sleep(time.Until(began.Add(100 * time.Millisecond)))
+	}
+	return steps, (cpuTime(b.t) - before).Seconds() / time.Since(start).Seconds()
+}
+
+func cpuTime(t *testing.T) time.Duration {
+	var u syscall.Rusage
+	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// probe chooses pairs while the pictures come, and gives how long each choice took to
+// be heard by a client.
+func (b *loadBench) probe(stop <-chan struct{}) (delays []time.Duration) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+b.address+"/api/events", nil)
+	require.NoError(b.t, err)
+	r.Header.Set("Accept-Encoding", "gzip")
+	answer, err := (&http.Transport{DisableCompression: true}).RoundTrip(r)
+	require.NoError(b.t, err)
+	defer answer.Body.Close()
+	packed, err := gzip.NewReader(answer.Body)
+	require.NoError(b.t, err)
+	heard := make(chan string, 64)
+	go func() {
+		lines := bufio.NewScanner(packed)
+		lines.Buffer(nil, 1<<20)
+		for lines.Scan() {
+			line := lines.Bytes()
+			if i := bytes.Index(line, []byte(`"choice":{"from":"`)); i >= 0 {
+				select {
+				case heard <- string(line[i+18 : i+34]):
+				default:
+				}
+			}
+		}
+	}()
+	for i := 0; ; i++ {
+		from, to := []string{"A1", "A2", "A3"}[i%3], []string{"B1", "B2", "B3"}[(i/3)%3]
+		began := time.Now()
+		b.watcher.Choose(web.Choice{From: from, To: to, Arc: engine.ArcFront})
+		for {
+			select {
+			case <-stop:
+				return delays
+			case now := <-heard:
+				if !strings.HasPrefix(now, from+`","to":"`+to) {
+					continue
+				}
+				delays = append(delays, time.Since(began))
+			case <-time.After(5 * time.Second):
+				b.t.Error("a choice was not heard within 5 s")
+				return delays
+			}
+			break
+		}
+		select {
+		case <-stop:
+			return delays
+		case <-time.After(time.Duration(37+i%5*11) * time.Millisecond):
+		}
+	}
+}
+
+// crowd starts the clients; figures gives what they took since it was asked last, and
+// end ends them.
+func (b *loadBench) crowd() (figures func() loadFigures, end func()) {
+	self, err := os.Executable()
+	require.NoError(b.t, err)
+	c := exec.Command(self, "-test.run=^TestLoadClients$", "-test.v")
+	c.Env = append(os.Environ(), "SIGHTLINE_LOAD_CLIENTS="+b.address)
+	stdin, err := c.StdinPipe()
+	require.NoError(b.t, err)
+	stdout, err := c.StdoutPipe()
+	require.NoError(b.t, err)
+	require.NoError(b.t, c.Start())
+	lines := bufio.NewScanner(stdout)
+	for lines.Scan() && lines.Text() != "ready" {
+	}
+	time.Sleep(time.Second) // all are connected
+	figures = func() (f loadFigures) {
+		_, err := fmt.Fprintln(stdin)
+		require.NoError(b.t, err)
+		for lines.Scan() {
+			if text, ok := strings.CutPrefix(lines.Text(), "figures "); ok {
+				require.NoError(b.t, json.Unmarshal([]byte(text), &f))
+				break
+			}
+		}
+		return f
+	}
+	return figures, func() {
+		_ = stdin.Close()
+		for lines.Scan() {
+		}
+		require.NoError(b.t, c.Wait())
+	}
+}
+
+func quantile(all []time.Duration, q float64) time.Duration {
+	if len(all) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(all))
+	return s[min(len(s)-1, int(q*float64(len(s))))]
+}
+
+// TestManyWhoLookOnCostLittle measures, turn by turn in one run, with nobody, with one
+// client and with the whole crowd: how long the vision step takes, and how long an
+// event takes to be heard. LOAD_SECONDS is the length of each turn, LOAD_ROUNDS how
+// many there are of each; docs/streaming.md states what came out.
+func TestManyWhoLookOnCostLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures time")
+	}
+	seconds, rounds := 2.0, 2
+	if s, err := strconv.ParseFloat(os.Getenv("LOAD_SECONDS"), 64); err == nil {
+		seconds = s
+	}
+	if n, err := strconv.Atoi(os.Getenv("LOAD_ROUNDS")); err == nil {
+		rounds = n
+	}
+	turn := time.Duration(seconds * float64(time.Second))
+	b := newLoadBench(t, 1920, 1080)
+	b.phase(500 * time.Millisecond)
+	require.Equal(t, web.OK, b.hub.Newest().Health.Code, "%+v", b.hub.Newest().Health)
+	require.Len(t, b.hub.Newest().Located.Scene.Ships, 6, "the pictures are really located")
+
+	var alone, crowded, quick, slow []time.Duration
+	var cpuAlone, cpuCrowded float64
+	var figures loadFigures
+	probed := func() (delays []time.Duration) {
+		stop := make(chan struct{})
+		var probing sync.WaitGroup
+		probing.Go(func() { delays = b.probe(stop) })
+		b.phase(turn)
+		close(stop)
+		probing.Wait()
+		return delays
+	}
+	var ratios []float64
+	for range rounds {
+		before, cpu := b.phase(turn)
+		cpuAlone += cpu / float64(rounds)
+		quick = append(quick, probed()...)
+		ask, end := b.crowd()
+		ask()
+		steps, cpu := b.phase(turn)
+		figures = ask()
+		cpuCrowded += cpu / float64(rounds)
+		slow = append(slow, probed()...)
+		end()
+		alone, crowded = append(alone, before...), append(crowded, steps...)
+		ratios = append(ratios, quantile(steps, 0.5).Seconds()/quantile(before, 0.5).Seconds())
+	}
+	slices.Sort(ratios)
+	ratio := quantile(crowded, 0.5).Seconds() / quantile(alone, 0.5).Seconds()
+	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1000) }
+	t.Logf("vision step: median %s alone (%d), %s with %d overlays and %d players (%d): %+.1f %%; by rounds %.3f", ms(quantile(alone, 0.5)), len(alone),
+		ms(quantile(crowded, 0.5)), loadOverlays, loadPlayers, len(crowded), 100*(ratio-1), ratios)
+	t.Logf("an event: median %s, 99th percentile %s with one client (%d); %s, %s with all (%d)", ms(quantile(quick, 0.5)), ms(quantile(quick, 0.99)), len(quick),
+		ms(quantile(slow, 0.5)), ms(quantile(slow, 0.99)), len(slow))
+	// What serving costs, whatever else the machine does: all that this process took less
+	// what as many looks took alone.
+	serving := cpuCrowded - cpuAlone*float64(len(crowded))/float64(len(alone))
+	t.Logf("this process: %.2f of a processor alone, %.2f with all, of which serving is %.2f; an overlay takes %.1f kB/s, a player %.1f kB/s of states (%.1f a second) and %.0f kB/s of pictures",
+		cpuAlone, cpuCrowded, serving, figures.OverlayKBs, figures.PlayerKBs, figures.States, figures.PictureKBs)
+
+	assert.Positive(t, figures.OverlayKBs)
+	assert.Less(t, serving, 0.5, "of a processor, to serve them all")
+	assert.Less(t, figures.OverlayKBs, 40.0, "kB/s of an overlay")
+	assert.Greater(t, len(slow), 5)
+	assert.Less(t, quantile(slow, 0.99), 2*time.Second, "the clients that read nothing hold nobody up")
+	// The bound of the design is 5 %. Other work on a shared machine is more than that, so
+	// only a quiet one can hold it; the bound on the processor's time holds everywhere.
+	if os.Getenv("SIGHTLINE_ACCURACY") == "full" {
+		assert.Less(t, ratio, 1.05, "slowdown of the vision step")
+	}
+}
