@@ -80,6 +80,7 @@ func TestOverlays(t *testing.T) {
 	ctx := newBrowser(t, 4*time.Minute)
 	require.NoError(t, chromedp.Run(ctx, transparent(1920, 1080)))
 	t.Run("what may be shown is decided from the state, the box's clock and nothing else", func(t *testing.T) { gateTable(t, ctx) })
+	t.Run("a laptop that slept knows that it does not know the time", func(t *testing.T) { clockJumps(t, ctx) })
 	t.Run("each widget shows the demo, on nothing", func(t *testing.T) { demoPages(t, ctx) })
 	t.Run("the live page shows what is, and nothing that was", func(t *testing.T) { livePage(t, ctx) })
 	t.Run("a box that is started again is found again", func(t *testing.T) { restarted(t, ctx) })
@@ -161,6 +162,31 @@ func gateTable(t *testing.T, ctx context.Context) {
 		assert.Equal(t, c.want, strings.Join(got, " "), c.name)
 		assert.Contains(t, fmt.Sprint(answers[i]["why"]), c.why, c.name)
 	}
+}
+
+func clockJumps(t *testing.T, ctx context.Context) {
+	server := serve(t, newFakeTable(t))
+	var got struct {
+		Before, Quiet, Jumped, Again bool
+		After                        *float64
+	}
+	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(server.URL+"/overlay/all?demo=1"),
+		chromedp.Evaluate(`import("/overlay-clock.js").then(async ({ Clock }) => {
+			const c = new Clock("/overlay/clock"), real = Date.now;
+			await c.measure();
+			const before = Math.abs(c.now() - real()) < 1000, quiet = c.tick();
+			Date.now = () => real() + 3600000; // an hour that the steady clock did not see
+			const jumped = c.tick(), after = c.now();
+			for (let i = 0; i < 50 && c.now() === null; i++) await new Promise((done) => setTimeout(done, 100));
+			const again = Math.abs(c.now() - real()) < 1000;
+			Date.now = real;
+			return { before, quiet, jumped, after, again };
+		})`, &got, awaiting)))
+	assert.True(t, got.Before, "the box's clock is known")
+	assert.False(t, got.Quiet, "nothing has happened")
+	assert.True(t, got.Jumped)
+	assert.Nil(t, got.After, "until it is asked for again, nobody knows the time")
+	assert.True(t, got.Again, "it is the box's time and not the laptop's")
 }
 
 func demoPages(t *testing.T, ctx context.Context) {
