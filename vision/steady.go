@@ -99,7 +99,7 @@ const (
 	// more than that is a change.
 	steadyLight = 0.04
 	// steadyShift is the shift of a ship's or a marker's picture, in px, that counts: 0.04
-	// mm on the table at 1080p. What three sigma of a fit are is twice to four times that.
+	// mm on the table at 1080p. Three sigma of a fit are more than twice that.
 	steadyShift = 0.05
 	// steadyJitter is the shift of single edges, in px, that blocks let pass.
 	steadyJitter = 0.05

@@ -45,12 +45,22 @@ func BenchmarkRatios(b *testing.B) {
 			l, err := vision.NewLocator(calibrated, vision.LocatorOptions{})
 			require.NoError(b, err)
 			d := benchDetector(b, opencv.MarkerOptions{NoRefine: true})
+			quick := benchDetector(b, opencv.MarkerOptions{Decimate: 2})
 			still := newSteadyBench(b, l, calibrated, frame)
 			peer := arucoTime(b, frame)
-			april, full, steady := math.Inf(1), math.Inf(1), math.Inf(1)
+			april, register, full, steady := math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
 			for b.Loop() {
 				april = min(april, processorTime(func() {
 					if _, err := d.DetectMarkers(frame.Gray); err != nil {
+						b.Fatal(err)
+					}
+				}))
+				register = min(register, processorTime(func() {
+					found, err := quick.DetectMarkers(frame.Gray)
+					if err != nil {
+						b.Fatal(err)
+					}
+					if _, err := calibration.Register(table.Camera.Intrinsics, table.Layout, vision.Sightings(found)); err != nil {
 						b.Fatal(err)
 					}
 				}))
@@ -69,6 +79,7 @@ func BenchmarkRatios(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 			b.ReportMetric(peer*1000, "ms/peer")
 			b.ReportMetric(april/peer, "AprilTag/peer")
+			b.ReportMetric(register/peer, "register/peer")
 			b.ReportMetric(full*1000, "ms/full")
 			b.ReportMetric(full/peer, "full/peer")
 			b.ReportMetric(steady*1000, "ms/steady")

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -164,4 +165,51 @@ func processorTime(do func()) float64 {
 	do()
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &after)
 	return float64(after.Utime.Nano()+after.Stime.Nano()-before.Utime.Nano()-before.Stime.Nano()) / 1e9
+}
+
+// A nudge of a camera whose pictures were not searched for a while is noticed as soon as
+// it was when every picture was.
+func TestANudgeOfARestingCameraIsNoticed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it renders and searches pictures")
+	}
+	now := time.Unix(1700000000, 0)
+	// A thousand pictures a second of the game: it stands still.
+	source, err := tablesim.Open(tablesim.Options{Width: 1280, Height: 720, FPS: 1000, Now: func() time.Time { return now }, Sleep: noSleep})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = source.Close() })
+	table := calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
+	b := newBench(t, func(b *bench, o *WatcherOptions) {
+		o.Layout, o.Table, o.TableName = source.Layout(), &table, "truth"
+		o.Markers, o.Track = nil, vision.TrackMarkers
+		o.Tracking, o.NewSteady = vision.TrackerOptions{}, newSteady
+		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, vision.LocatorOptions{}) }
+		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	})
+	look := func() web.View {
+		now = now.Add(tenth)
+		b.now = now
+		f, err := source.Next(t.Context())
+		require.NoError(t, err)
+		b.watcher.look(f)
+		return b.hub.Newest()
+	}
+	resting := 0
+	for range 40 {
+		require.Equal(t, web.OK, look().Health.Code)
+		if b.watcher.steady.SearchedAt() != now {
+			resting++
+		}
+	}
+	require.Greater(t, resting, 10, "%+v", b.watcher.steady.Change())
+
+	source.Disturb(func(t *tablesim.Table) { t.Camera = tablesim.Turned(t.Camera, 0.016, -0.012, 0) })
+	look()
+	require.Equal(t, now, b.watcher.steady.SearchedAt(), "the first picture after the nudge is searched")
+	pictures := 1
+	for look().Health.Code != web.Moved {
+		pictures++
+		require.Less(t, pictures, 10, "a nudge of 0.02° in a second")
+	}
+	t.Logf("%d of 40 pictures rested; the nudge of 0.02° was told after %d pictures", resting, pictures+1)
 }
