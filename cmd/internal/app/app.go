@@ -99,6 +99,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if watching.Match, err = loadMatch(watching.MatchFile); err != nil {
 		o.Log.Warn("the match begins anew", "err", err)
 	}
+	watching.Judges = c.Web.JudgeSecretFile != "" // whoever names one has a judge
 	watching.Screen, watching.Labels, watching.StaleAfter = touching.screen, wired.Labels, o.StaleAfter
 	watcher := NewWatcher(watching)
 	touching.watcher = watcher

@@ -25,6 +25,7 @@ type fakeTable struct {
 
 	agree   func(web.Measuring, bool)
 	declare func(*web.Declaration)
+	options func(*web.Options) // nil: nothing more than what follows
 }
 
 // A1 at (300, 300) heading north, B1 147.3 mm in front of it: 187.3 mm between
@@ -132,7 +133,11 @@ func (f *fakeTable) choose(c web.Choice) {
 }
 
 func (f *fakeTable) server() *web.Server {
-	return web.NewServer(web.Options{Hub: f.hub, Choose: f.choose, SetMatch: f.setMatch, Agree: f.agree, Declare: f.declare})
+	o := web.Options{Hub: f.hub, Choose: f.choose, SetMatch: f.setMatch, Agree: f.agree, Declare: f.declare}
+	if f.options != nil {
+		f.options(&o)
+	}
+	return web.NewServer(o)
 }
 
 func (f *fakeTable) setMatch(m web.Match) error {

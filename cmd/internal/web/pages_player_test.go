@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"net/http/httptest"
 	"testing"
 
@@ -8,20 +9,91 @@ import (
 
 	"sightline/cmd/internal/web"
 	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
 )
 
 // playerPages are the player's page in its states.
 func playerPages() []pageCase {
-	pair := func(from, to string) func(*testing.T) *httptest.Server {
+	table := func(change func(*web.View), from, to string) func(*testing.T) *httptest.Server {
 		return func(t *testing.T) *httptest.Server {
 			f := newFakeTable(t)
+			f.change(change)
 			f.choose(web.Choice{From: from, To: to, Arc: engine.ArcFront})
 			return steady(t, f)
 		}
 	}
 	pictureThere := chromedp.Poll(`document.getElementById("nopicture").hidden`, nil)
 	return []pageCase{
-		{name: "player", path: "/", ready: "#table .measure line", open: pair("A1", "B1"), do: []chromedp.Action{pictureThere}},
+		{name: "player", path: "/", ready: "#table .measure line", open: table(withObstacles, "A1", "B1"), do: []chromedp.Action{
+			pictureThere,
+			chromedp.Click(`#try-grid [data-move="bank right 2"]`), chromedp.WaitVisible(`#try-answer`),
+		}},
+		{name: "player-close", path: "/", ready: "#doubts", open: table(func(v *web.View) {}, "A2", "B2"), brief: true, do: []chromedp.Action{
+			pictureThere, chromedp.Click(`.switch [data-view="camera"]`), chromedp.Click("#sees"), chromedp.WaitVisible("#seen-rows tr"),
+		}},
+		{name: "player-rules", path: "/", ready: `#answer[data-outcome="no_view"]`, open: table(func(v *web.View) {
+			v.Policy = web.Policy{Measuring: web.MeasuringEdition}
+			v.Held, v.Hold = true, &web.HeldView{Number: 1, At: v.At, Asked: "player 2"}
+		}, "A1", "B1"), brief: true, do: []chromedp.Action{pictureThere, chromedp.Click("#agree summary")}},
+		{name: "player-empty", path: "/", ready: "#banner", brief: true, open: table(func(v *web.View) {
+			v.Health = web.Health{Code: web.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Check that it is there, plugged in or served, and that no other program uses it. It is tried again by itself."}
+			v.Located.Scene.Ships, v.Located.Ships, v.Result, v.Frame = nil, nil, engine.Result{}, vision.Frame{}
+		}, "", "")},
+		{name: "player-crowd", path: "/", ready: "#table .measure line", brief: true, open: table(crowd(), "A1", "B4"), do: []chromedp.Action{pictureThere}},
+	}
+}
+
+// withObstacles puts one obstacle of each kind on the table, and something unknown.
+func withObstacles(v *web.View) {
+	square := func(r float64) []geom.Point {
+		return []geom.Point{{X: -r, Y: -0.7 * r}, {X: 0.2 * r, Y: -r}, {X: r, Y: -0.3 * r}, {X: 0.8 * r, Y: 0.8 * r}, {X: -0.5 * r, Y: r}}
+	}
+	s := &v.Located.Scene
+	at := func(x, y float64) geom.Pose { return geom.Pose{Point: geom.Point{X: x, Y: y}} }
+	s.Obstacles = []engine.Obstacle{
+		{ID: "asteroid-3", Kind: "asteroid", Pose: at(420, 400), Outline: square(42), Sigma: 0.2},
+		{ID: "debris-1", Kind: "debris", Pose: at(200, 640), Outline: square(50), Sigma: 0.2},
+		{ID: "gas-2", Kind: "gas", Pose: at(700, 620), Outline: square(46), Sigma: 0.3},
+	}
+	s.Unknown = []geom.Polygon{{{X: 780, Y: 300}, {X: 840, Y: 310}, {X: 830, Y: 360}, {X: 790, Y: 350}}}
+	sight := &vision.ObstacleSight{Things: make([]vision.Thing, 1)}
+	for _, o := range s.Obstacles {
+		var px []geom.Pixel
+		for _, p := range o.Outline {
+			q := o.Pose.Transform(p)
+			px = append(px, geom.Pixel{X: 500 + q.X, Y: 1000 - q.Y})
+		}
+		sight.Views = append(sight.Views, vision.ObstacleView{ID: o.ID, Visible: 0.97, Misfit: 0.12, OutlinePx: px})
+	}
+	v.Located.Obstacles, v.ObstaclesWatched = sight, true
+	measured(v)
+}
+
+// crowd is a table of ten ships close together.
+func crowd() func(*web.View) {
+	return func(v *web.View) {
+		s := &v.Located.Scene
+		s.Ships = nil
+		for i := range 5 {
+			for player := 1; player <= 2; player++ {
+				base := []engine.Base{engine.Small, engine.Medium, engine.Large}[i%3]
+				s.Ships = append(s.Ships, engine.Ship{
+					ID: fmt.Sprintf("%c%d", 'A'+player-1, i+1), Player: player, Base: base, Seen: "token", Visible: 0.8, Covariance: geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 1e-5},
+					Pose: geom.Pose{Point: geom.Point{X: 250 + 90*float64(i) + 20*float64(player), Y: 330 + 130*float64(player) + 35*float64(i%2)}, Heading: geom.Angle(180*(player-1)+25*i) * geom.Degree},
+				})
+			}
+		}
+		v.Located.Ships = outlinesOf(*s)
+		measured(v)
+	}
+}
+
+// measured measures a view's scene.
+func measured(v *web.View) {
+	result, err := engine.Measure(&v.Located.Scene, engine.Options{})
+	if err == nil {
+		v.Result = result
 	}
 }
 

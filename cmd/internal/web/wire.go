@@ -154,6 +154,7 @@ type answerJSON struct {
 	InArc       arcJSON         `json:"in_arc"`
 	Obstruction obstructionJSON `json:"obstruction"`
 	Attack      *attackJSON     `json:"attack"`
+	Doubts      []doubtJSON     `json:"doubts"` // what is too close to call, and what would decide it
 }
 
 type arcJSON struct {
@@ -301,7 +302,7 @@ func arcsOf(v *View) []string {
 func answerOf(v *View, w answerWords) answerJSON {
 	a := answerJSON{
 		Outcome: "none", Title: w.Title, Live: w.Live, Explain: w.Explain, Reason: v.Reason,
-		LinesMM:     [][2][2]float64{},
+		LinesMM: [][2][2]float64{}, Doubts: doubtsOf(v),
 		InArc:       arcJSON{Outcome: engine.NoView.String(), Text: w.InArc},
 		Obstruction: obstructionJSON{Outcome: "not_watched", Text: w.Obstruction},
 	}

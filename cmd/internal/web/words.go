@@ -142,6 +142,9 @@ func explainRange(v *View) string {
 	return "The camera does not see enough of the two ships."
 }
 
+// arcName is an arc's name for people: "full front".
+func arcName(a engine.Arc) string { return strings.ReplaceAll(a.String(), "_", " ") }
+
 // arcWords says whether the target is in the chosen arc.
 func arcWords(v *View) string {
 	if v.rangeOnly() {

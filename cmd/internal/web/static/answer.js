@@ -37,6 +37,24 @@ function showFigures(a) {
   setText(byId("margin"), `margin ${mm(Math.abs(a.margin_mm), Math.abs(a.margin_mm) < 1 ? 2 : 1)}`);
 }
 
+// showDoubts says what is too close to call and what would decide it.
+function showDoubts(doubts) {
+  byId("doubts").hidden = doubts.length === 0;
+  const list = byId("doubts-list");
+  const key = JSON.stringify(doubts);
+  if (list.dataset.key === key) return;
+  list.dataset.key = key;
+  list.replaceChildren(
+    ...doubts.map((doubt) => {
+      const item = document.createElement("li");
+      const what = document.createElement("b");
+      what.textContent = `${doubt.question}: `;
+      item.append(what, doubt.text);
+      return item;
+    }),
+  );
+}
+
 // showAnswer fills the card from a state.
 export function showAnswer(state) {
   const a = state.answer;
@@ -46,9 +64,10 @@ export function showAnswer(state) {
   setText(byId("title"), a.title);
   setText(byId("live"), a.live);
   byId("ruler").hidden = byId("facts").hidden = !measured;
+  showDoubts(a.doubts);
   if (!measured) {
     setText(byId("distance"), "");
-    setText(byId("margin"), a.outcome === "none" ? "Click two ships on the table, or use the lists above." : upper(a.reason));
+    setText(byId("margin"), a.outcome === "none" ? "Tap two ships on the table, or use the lists above." : upper(a.reason));
     setText(byId("explain"), "");
     return;
   }
@@ -60,5 +79,5 @@ export function showAnswer(state) {
   if (a.attack) fact("fact-attack", a.attack.outcome, a.attack.title, `${mm(a.attack.distance_mm)} ± ${a.attack.sigma_mm.toFixed(2)} mm`);
   else fact("fact-attack", "no_view", "none: not in the arc");
   fact("fact-obstruction", a.obstruction.outcome, upper(a.obstruction.text));
-  setText(byId("explain"), a.explain);
+  setText(byId("explain"), a.doubts.length ? a.rests_on && `${a.rests_on}.` : a.explain);
 }

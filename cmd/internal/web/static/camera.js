@@ -8,9 +8,26 @@ import { roleOf } from "./table.js";
 const outlines = byId("outlines");
 const keep = keepUnit(outlines);
 
+// showThings draws the obstacles that were found.
+function showThings(state, unit) {
+  state.obstacles.forEach((o, i) => {
+    const px = state.things.seen[i].outline_px;
+    if (px.length < 3) return;
+    const corners = px.map(([x, y]) => [x + 0.5, y + 0.5]);
+    const points = corners.map((p) => p.join(",")).join(" ");
+    const group = svg("g", { class: "thing" }, outlines);
+    svg("polygon", { class: "under", points }, group);
+    svg("polygon", { class: "over", points }, group);
+    const x = corners.reduce((sum, p) => sum + p[0], 0) / corners.length;
+    const y = corners.reduce((sum, p) => sum + p[1], 0) / corners.length;
+    svg("text", { class: "seen", x, y: y + 2 * unit }, group).textContent = o.id;
+  });
+}
+
 function showOutlines(state) {
   const unit = keep();
   outlines.replaceChildren();
+  showThings(state, unit);
   for (const ship of state.ships) {
     if (ship.outline_px.length !== 4) continue;
     // A pixel's centre is at whole numbers; the drawing's pixel 0 begins at 0.
@@ -22,16 +39,16 @@ function showOutlines(state) {
     const x = corners.reduce((sum, p) => sum + p[0], 0) / 4;
     const y = Math.min(...corners.map((p) => p[1])) - 9 * unit;
     svg("text", { x, y }, group).textContent = ship.state === "still" ? ship.id : `${ship.id} ${ship.state}`;
-    if (sees.checked) showSeen(ship, corners, group, unit, roleOf(ship.id, state.choice) !== null);
+    if (sees.checked) showSides(ship, corners, group, unit, roleOf(ship.id, state.choice) !== null);
   }
 }
 
 const sides = ["front", "right", "rear", "left"]; // from corner i to the next of outline_px
 const sees = byId("sees");
 
-// showSeen draws what a ship's pose rests on: the sides whose code was read, the share of
+// showSides draws what a ship's pose rests on: the sides whose code was read, the share of
 // its printed rim that is in view, and for the chosen pair how badly the print fits.
-function showSeen(ship, corners, group, unit, chosen) {
+function showSides(ship, corners, group, unit, chosen) {
   sides.forEach((side, i) => {
     const [[x1, y1], [x2, y2]] = [corners[i], corners[(i + 1) % 4]];
     svg("line", { class: "side", "data-read": ship.sides_read.includes(side), x1, y1, x2, y2 }, group);

@@ -13,7 +13,7 @@ async function send(change) {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(change),
     });
-    if (!answer.ok) setText(byId("hint"), await answer.text());
+    setText(byId("refused"), answer.ok ? "" : (await answer.text()).trim());
   } catch {
     // The watchdog says that the connection is lost.
   }
@@ -34,7 +34,7 @@ export function click(id) {
 export const pendingAttacker = () => pending;
 
 function hint() {
-  setText(byId("hint"), pending === null ? "Click the attacker, then the target." : `${pending} attacks. Now click its target, or Esc.`);
+  setText(byId("hint"), pending === null ? "Tap the attacker, then the target." : `${pending} attacks. Now tap its target, or Esc.`);
 }
 
 const ids = () => state.ships.map((ship) => ship.id);
@@ -96,6 +96,9 @@ function fill(select, options, value, empty) {
   if (document.activeElement !== select || select.value !== value) select.value = value;
 }
 
+// chooseTarget makes a ship the chosen attacker's target.
+export const chooseTarget = (to) => send({ to });
+
 // showChoice brings the lists up to date.
 export function showChoice(now) {
   state = now;
@@ -108,7 +111,8 @@ export function showChoice(now) {
 export function startChoosing() {
   document.addEventListener("keydown", (event) => {
     if (!state || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.closest?.("select, input")) return; // a list has its own keys
+    if (event.target.closest?.("select, input:not([type=checkbox])")) return; // a list has its own keys
+    if (event.key.length === 1 && !byId("letters").checked) return; // somebody dictates, or types elsewhere
     const action = keys[event.key.toLowerCase()];
     if (!action) return;
     event.preventDefault();

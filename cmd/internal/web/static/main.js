@@ -3,12 +3,17 @@
 
 import { byId, set, setText } from "./dom.js";
 import { listen } from "./live.js";
-import { showChoice, startChoosing } from "./choose.js";
+import { ask, remembered } from "./ask.js";
+import { chooseTarget, showChoice, startChoosing } from "./choose.js";
 import { showTable } from "./table.js";
 import { showCamera } from "./camera.js";
 import { showLight } from "./light.js";
 import { showAnswer } from "./answer.js";
 import { showPanel } from "./panel.js";
+import { showPolicy, startPolicy } from "./policy.js";
+import { showSeen } from "./seen.js";
+import { showTargets } from "./targets.js";
+import { showTry, startTry } from "./try.js";
 
 let state = null;
 let lost = false;
@@ -69,6 +74,28 @@ function verification(v) {
   return `verified ${v.at.slice(0, 10)}: ${v.outcome}, largest error ${v.worst_error_mm.toFixed(2)} mm${holds}`;
 }
 
+// showHeld says that what is seen is not live, and whose ruling is awaited.
+function showHeld() {
+  byId("held").hidden = state.held === null;
+  byId("ask-judge").disabled = state.health.code !== "ok" && state.held === null;
+  if (!state.held) return;
+  const at = new Date(state.held.at_unix_ms).toLocaleTimeString();
+  const by = state.held.asked;
+  setText(byId("held-title"), by ? "A judge is asked for" : "Held");
+  setText(byId("held-text"), `${by && by !== "the table" ? `by ${by}. ` : ""}Picture and answers are those of ${at}, until somebody lets them go.`);
+}
+
+let closed = 0; // the ruling that was read on this device
+
+function showRuling() {
+  const r = state.ruling;
+  byId("ruling").hidden = r === null || r.number === closed;
+  if (r === null) return;
+  byId("ruling").dataset.number = r.number;
+  setText(byId("ruling-title"), `Ruling ${r.number}, ${r.from} to ${r.to}: ${r.title}`);
+  setText(byId("ruling-text"), [r.overruled ? `Measured: ${r.measured}. Overruled: ${r.reason}` : "", new Date(r.at_unix_ms).toLocaleTimeString()].filter(Boolean).join(" · "));
+}
+
 function show() {
   if (!state) return;
   showHealth();
@@ -82,10 +109,45 @@ function show() {
   showLight(state);
   showAnswer(state);
   showPanel(state);
+  showPolicy(state);
+  showTargets(state, byId("figures").checked, chooseTarget);
+  showTry(state);
+  showSeen(state);
+  showHeld();
+  showRuling();
   showNotes();
 }
 
+async function post(path, body) {
+  const [, refused] = await ask(path, body);
+  setText(byId("refused"), refused);
+}
+
+function startSwitches() {
+  remembered(byId("figures"), "sightline-figures", true, (on) => {
+    byId("answer").dataset.figures = byId("table").dataset.figures = on;
+    show();
+  });
+  remembered(byId("letters"), "sightline-letters", true, () => {});
+  byId("sees").addEventListener("change", show);
+  for (const button of document.querySelectorAll(".switch button")) {
+    button.addEventListener("click", () => {
+      byId("main").dataset.view = button.dataset.view;
+      for (const b of document.querySelectorAll(".switch button")) set(b, { "aria-pressed": b === button });
+    });
+  }
+  byId("ask-judge").addEventListener("click", () => post("/api/ask-judge", {}));
+  byId("go-on").addEventListener("click", () => post("/api/freeze", { hold: false }));
+  byId("ruling-close").addEventListener("click", () => {
+    closed = Number(byId("ruling").dataset.number);
+    show();
+  });
+}
+
 startChoosing();
+startPolicy();
+startTry();
+startSwitches();
 document.addEventListener("pending", show);
 listen(
   (now) => {

@@ -20,7 +20,9 @@ function build(mat) {
   drawing.replaceChildren();
   ships.clear();
   set(drawing, { viewBox: `${-margin} ${-margin} ${mat.width_mm + 2 * margin} ${mat.height_mm + 2 * margin}` });
-  const clip = svg("clipPath", { id: "mat-clip" }, svg("defs", {}, drawing));
+  const defs = svg("defs", {}, drawing);
+  patterns(defs);
+  const clip = svg("clipPath", { id: "mat-clip" }, defs);
   svg("rect", { width: mat.width_mm, height: mat.height_mm }, clip);
   svg("rect", { class: "mat", width: mat.width_mm, height: mat.height_mm }, drawing);
   let lines = "";
@@ -32,10 +34,24 @@ function build(mat) {
   }
   parts.range = svg("g", { "clip-path": "url(#mat-clip)" }, drawing);
   parts.rocks = svg("g", {}, drawing);
+  parts.ghost = svg("g", { class: "ghost", "clip-path": "url(#mat-clip)" }, drawing);
   parts.ships = svg("g", { class: "ships" }, drawing);
+  parts.names = svg("g", {}, drawing);
   parts.measure = svg("g", { class: "measure" }, drawing);
   keep = keepUnit(drawing);
   keep();
+}
+
+// patterns tell kinds of obstacles apart without colour: stone, wreckage, cloud.
+function patterns(defs) {
+  const pattern = (id, size, d) => {
+    const p = svg("pattern", { id, width: size, height: size, patternUnits: "userSpaceOnUse" }, defs);
+    svg("path", { d, class: id }, p);
+  };
+  pattern("p-asteroid", 12, "M0 12L12 0M-3 3L3 -3M9 15L15 9");
+  pattern("p-debris", 14, "M2 4h6M9 10h5");
+  pattern("p-gas", 12, "M3 3h.1M9 9h.1");
+  pattern("p-unknown", 12, "M0 12L12 0M0 0L12 12");
 }
 
 // shipElements makes the drawing of one ship: in its own frame the nose is up.
@@ -97,7 +113,7 @@ function showShips(state) {
       "data-moving": ship.moving,
       "data-state": ship.state,
       "aria-pressed": role !== null,
-      "aria-label": `${ship.id}, player ${ship.player}, ${ship.base} base${role ? `, ${role}` : ""}${ship.state !== "still" ? `, ${ship.state}` : ""}`,
+      "aria-label": `${ship.id}, ${ship.player ? `player ${ship.player}` : "nobody's"}, ${ship.base} base${role ? `, ${role}` : ""}${ship.state !== "still" ? `, ${ship.state}` : ""}`,
     });
   }
   for (const [id, e] of ships) {
@@ -130,14 +146,17 @@ function wedge(arc, ship) {
 function showRange(state) {
   parts.range.replaceChildren();
   const ship = state.ships.find((s) => s.id === (pendingAttacker() ?? state.choice.from));
-  if (!ship) return;
+  // While the agreement forbids it, nothing is drawn that one could measure with.
+  const free = state.policy.measuring === "free" || (state.policy.reach && pendingAttacker() === null);
+  if (!ship || !free) return;
+  const arcs = state.policy.measuring === "free" || state.policy.window?.doing === "attack";
   const [x, y] = at(ship.x_mm, ship.y_mm);
   const turned = svg("g", { transform: `translate(${x} ${y}) rotate(${ship.heading_deg})` }, parts.range);
   const w = ship.width_mm / 2, l = ship.length_mm / 2;
   const ring = (r) => ({ x: -w - r, y: -l - r, width: 2 * (w + r), height: 2 * (l + r), rx: r });
   const clip = svg("clipPath", { id: "range-clip" }, turned);
   svg("rect", ring(300), clip);
-  svg("path", { class: "wedge", d: wedge(state.choice.arc, ship), "clip-path": "url(#range-clip)" }, turned);
+  if (arcs) svg("path", { class: "wedge", d: wedge(state.choice.arc, ship), "clip-path": "url(#range-clip)" }, turned);
   for (const r of [100, 200, 300]) svg("rect", { class: "ring", ...ring(r) }, turned);
   const turn = (ship.heading_deg * Math.PI) / 180;
   for (const r of [100, 200, 300]) {
@@ -146,10 +165,66 @@ function showRange(state) {
   }
 }
 
+function outline(points, attributes, parent) {
+  return svg("polygon", { ...attributes, points: points.map(([x, y]) => at(x, y).join(",")).join(" ") }, parent);
+}
+
+const middle = (points) => [0, 1].map((i) => points.reduce((sum, p) => sum + p[i], 0) / points.length);
+
+function name(points, text, className) {
+  const [x, y] = at(...middle(points));
+  svg("text", { class: className, x, y }, parts.names).textContent = text;
+}
+
 function showRocks(state) {
   parts.rocks.replaceChildren();
+  parts.names.replaceChildren();
   for (const rock of state.obstacles) {
-    svg("polygon", { class: "rock", points: rock.outline_mm.map(([x, y]) => at(x, y).join(",")).join(" ") }, parts.rocks);
+    outline(rock.outline_mm, { class: `rock ${rock.kind}` }, parts.rocks);
+    outline(rock.outline_mm, { fill: `url(#p-${rock.kind})` }, parts.rocks);
+    name(rock.outline_mm, rock.id.startsWith(rock.kind) ? rock.id : `${rock.id} · ${rock.kind}`, "rockname");
+  }
+  for (const thing of state.things.unknown_mm) {
+    outline(thing, { class: "rock unknown", fill: "url(#p-unknown)" }, parts.rocks);
+    name(thing, "? unknown", "rockname unknown");
+  }
+}
+
+let ghost = null;
+let drawn = null;
+
+// setGhost shows what a tried move would come to; null: nothing.
+export function setGhost(tried) {
+  ghost = tried;
+  if (drawn) showTable(drawn);
+}
+
+function ghostShip(ship, end, chosen) {
+  const [x, y] = at(end.x_mm, end.y_mm);
+  const turned = svg("g", { class: chosen ? "end chosen" : "end", "data-legal": end.legal, transform: `translate(${x} ${y}) rotate(${end.heading_deg})` }, parts.ghost);
+  const w = ship.width_mm, l = ship.length_mm;
+  svg("rect", { class: "base", x: -w / 2, y: -l / 2, width: w, height: l, rx: 2 }, turned);
+  svg("path", { class: "nose", d: `M0 ${-l / 2 + 2}l6 8h-12z` }, turned);
+  if (end.legal === "no") svg("path", { class: "cross", d: `M${-w / 2} ${-l / 2}L${w / 2} ${l / 2}M${w / 2} ${-l / 2}L${-w / 2} ${l / 2}` }, turned);
+  if (end.legal === "too_close") svg("text", { class: "doubt", transform: `rotate(${-end.heading_deg})` }, turned).textContent = "≈";
+  return [x, y];
+}
+
+function showGhost(state) {
+  parts.ghost.replaceChildren();
+  const ship = ghost && state.ships.find((s) => s.id === ghost.ship);
+  if (!ship) return;
+  if (ghost.template_mm.length) outline(ghost.template_mm, { class: "template" }, parts.ghost);
+  for (const part of ghost.device_mm) outline(part, { class: "device" }, parts.ghost);
+  const order = ghost.ends.map((end, i) => [end, i]).sort(([, i], [, j]) => (i === ghost.chosen) - (j === ghost.chosen));
+  for (const [end, i] of order) {
+    const chosen = i === ghost.chosen;
+    if (end.slide_mm.length) {
+      const [[x1, y1], [x2, y2]] = end.slide_mm.map((p) => at(...p));
+      svg("line", { class: "slide", x1, y1, x2, y2 }, parts.ghost);
+    }
+    const [x, y] = ghostShip(ship, end, chosen);
+    if (chosen) svg("text", { class: "ghosttag", x: x + 0.75 * ship.length_mm, y: y - 0.6 * ship.length_mm }, parts.names).textContent = `${ship.id}'s end`;
   }
 }
 
@@ -167,6 +242,7 @@ function showMeasure(state) {
     svg("line", { x1, y1, x2, y2 }, parts.measure);
     sum = [sum[0] + x1 + x2, sum[1] + y1 + y2];
   }
+  if (ghost) return; // the card says the figure; here it would lie on the ghost
   // The figure stands beside the line, so that a short line and the bases stay seen.
   const n = 2 * lines.length;
   const [x, y] = [sum[0] / n, sum[1] / n];
@@ -177,15 +253,17 @@ function showMeasure(state) {
   const unit = keep();
   const off = (Math.abs(nx) * 46 + Math.abs(ny) * 22) * unit;
   const side = x + nx * off > state.mat.width_mm - 46 * unit ? -1 : 1;
-  svg("text", { x: x + side * nx * off, y: y + side * ny * off }, parts.measure).textContent = mm(state.answer.distance_mm);
+  svg("text", { x: x + side * nx * off, y: y + side * ny * off }, parts.measure).textContent = drawing.dataset.figures === "true" ? mm(state.answer.distance_mm) : state.answer.title;
 }
 
 // showTable draws a state.
 export function showTable(state) {
   if (!state.mat.width_mm) return;
   if (size !== `${state.mat.width_mm}×${state.mat.height_mm}`) build(state.mat);
+  drawn = state;
   showRange(state);
   showRocks(state);
+  showGhost(state);
   showShips(state);
   showMeasure(state);
   const n = state.ships.length;

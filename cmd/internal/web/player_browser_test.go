@@ -1,0 +1,236 @@
+package web_test
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+)
+
+// TestThePlayersPage goes through what players do, in tabs of one browser.
+func TestThePlayersPage(t *testing.T) {
+	browser := newBrowser(t, 3*time.Minute)
+	require.NoError(t, chromedp.Run(browser))
+	for _, c := range []struct {
+		rule string
+		do   func(*testing.T, context.Context)
+	}{
+		{"a move is tried by keys alone, and its ghost goes when the ship does", tryByKeys},
+		{"who acts says so first, where the players keep the rules", declareOnThePage},
+		{"a tap in the list chooses the target", chooseFromTheList},
+		{"millimetres are shown on demand", figuresOnDemand},
+		{"a judge is asked for, and what is held is said", askForAJudge},
+		{"an old picture and no camera are said, and nothing is asked of them", staleOnThePage},
+		{"the page comes back by itself when the program was started again", reconnect},
+		{"daylight is chosen on this device and kept", chooseTheme},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			tab, cancel := chromedp.NewContext(browser)
+			defer cancel()
+			require.NoError(t, chromedp.Run(tab)) // opens it for longer than the first step
+			c.do(t, tab)
+		})
+	}
+}
+
+func tryByKeys(t *testing.T, tab context.Context) {
+	f := newFakeTable(t)
+	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	server := steady(t, f)
+	var title, said, label string
+	within(t, tab, "the ghost", screen(820, "dark"), chromedp.Navigate(server.URL),
+		chromedp.WaitVisible(`#table .measure line`),
+		chromedp.Focus(`#try-grid [tabindex="0"]`), // one stop of the tab key: the arrows go on from there
+		chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowRight),
+		chromedp.Evaluate(`document.activeElement.getAttribute("aria-label")`, &label),
+		chromedp.KeyEvent(kb.Enter),
+		chromedp.WaitVisible(`#table .ghost .chosen .base`), chromedp.WaitVisible(`#table .ghost .template`),
+		chromedp.Text("#try-title", &title), chromedp.Text("#try-lines", &said),
+	)
+	assert.Equal(t, "Bank right 3", label)
+	assert.Equal(t, "A1: Bank right 3", title)
+	assert.Contains(t, said, "It can be executed in full.")
+	assert.Contains(t, said, "Obstacles on the way are not watched.")
+	assert.Equal(t, "A1", f.hub.Newest().Choice.From, "arrows within the grid choose no ship")
+
+	f.change(func(v *web.View) {
+		v.Located.Scene.Ships = append([]engine.Ship(nil), v.Located.Scene.Ships...)
+		v.Located.Scene.Ships[0].Pose.X += 30
+	})
+	within(t, tab, "the ghost goes", chromedp.WaitNotPresent(`#table .ghost .base`))
+}
+
+func declareOnThePage(t *testing.T, tab context.Context) {
+	f := newFakeTable(t)
+	f.declare = func(d *web.Declaration) {
+		f.change(func(v *web.View) {
+			v.Policy.Window = nil
+			if d != nil {
+				v.Policy.Window = &web.Window{Declaration: *d, Until: v.At.Add(time.Minute)}
+			}
+		})
+		f.choose(f.hub.Newest().Choice)
+	}
+	f.change(func(v *web.View) { v.Policy.Measuring = web.MeasuringEdition })
+	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	server := steady(t, f)
+	drawn := func() (rings, lines, rows int) {
+		within(t, tab, "counting",
+			chromedp.Evaluate(`document.querySelectorAll("#table .ring, #table .wedge").length`, &rings),
+			chromedp.Evaluate(`document.querySelectorAll("#table .measure line").length`, &lines),
+			chromedp.Evaluate(`document.querySelectorAll("#targets li").length`, &rows))
+		return rings, lines, rows
+	}
+	var reason, policy string
+	within(t, tab, "no answer", screen(820, "dark"), chromedp.Navigate(server.URL),
+		chromedp.WaitVisible(`#answer[data-outcome="no_view"]`), chromedp.WaitVisible(`#declare`), chromedp.Text("#margin", &reason))
+	assert.Equal(t, "Nobody has declared what to measure for", reason)
+	rings, lines, rows := drawn()
+	assert.Equal(t, [3]int{0, 0, 0}, [3]int{rings, lines, rows}, "nothing that one could measure with")
+
+	within(t, tab, "the attack", chromedp.Click(`#declare [data-doing="attack"]`), chromedp.WaitVisible(`#answer[data-outcome="yes"]`), chromedp.Text("#policy-text", &policy))
+	assert.Regexp(t, `^A1 attacks \(\d+ s left\)$`, policy)
+	rings, lines, rows = drawn()
+	assert.Equal(t, [3]int{4, 1, 3}, [3]int{rings, lines, rows})
+	within(t, tab, "done", chromedp.Click(`#declared-done`), chromedp.WaitVisible(`#answer[data-outcome="no_view"]`))
+
+	// A move is declared by trying it, before everybody.
+	var why string
+	within(t, tab, "a move", chromedp.Click(`#try-grid [data-move="straight 2"]`), chromedp.WaitVisible(`#table .ghost .chosen .base`), chromedp.Text("#try-why", &why))
+	assert.Equal(t, "A1: straight 2", f.hub.Newest().Policy.Window.Words())
+	assert.Contains(t, why, "the rules do not measure ranges after a move before it is made")
+	within(t, tab, "done", chromedp.Click(`#declared-done`), chromedp.WaitNotPresent(`#table .ghost .base`))
+}
+
+func chooseFromTheList(t *testing.T, tab context.Context) {
+	f := newFakeTable(t)
+	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	server := steady(t, f)
+	var label string
+	within(t, tab, "the list", screen(360, "light"), chromedp.Navigate(server.URL),
+		chromedp.WaitVisible(`#targets [data-id="B3"]`),
+		chromedp.AttributeValue(`#targets [data-id="B3"]`, "aria-label", &label, nil),
+		chromedp.Click(`#targets [data-id="B3"]`),
+		chromedp.WaitVisible(`#targets [data-id="B3"][aria-pressed="true"]`))
+	assert.Equal(t, "B3: Beyond range 3, in arc, too far", label)
+	assert.Equal(t, "B3", f.hub.Newest().Choice.To)
+}
+
+func figuresOnDemand(t *testing.T, tab context.Context) {
+	f := newFakeTable(t)
+	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	server := steady(t, f)
+	var on, off string
+	within(t, tab, "the figures", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#distance`),
+		chromedp.Text("#answer", &on), chromedp.Click("#figures"), chromedp.WaitNotVisible("#distance"), chromedp.Text("#answer", &off))
+	assert.Contains(t, on, "±")
+	assert.NotContains(t, off, "±")
+	assert.Contains(t, off, "Range 2")
+	within(t, tab, "kept", chromedp.Reload(), chromedp.WaitVisible(`#answer[data-outcome="yes"]`), chromedp.WaitNotVisible("#distance"), chromedp.Click("#figures"))
+}
+
+func askForAJudge(t *testing.T, tab context.Context) {
+	f := newFakeTable(t)
+	f.choose(web.Choice{From: "A2", To: "B2", Arc: engine.ArcFront})
+	hold := func(on bool) {
+		f.change(func(v *web.View) {
+			v.Held, v.Hold = on, nil
+			if on {
+				v.Hold = &web.HeldView{Number: 5, At: v.At, Asked: "the table"}
+			}
+		})
+	}
+	f.options = func(o *web.Options) { o.AskJudge, o.Freeze = func(string) { hold(true) }, hold }
+	server := steady(t, f)
+	var doubt, held string
+	within(t, tab, "asking", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#doubts`), chromedp.Text("#doubts", &doubt),
+		chromedp.Click("#ask-judge"), chromedp.WaitVisible("#held"), chromedp.Text("#held", &held))
+	assert.Contains(t, doubt, "mm from the edge between range 2 and 3; it would take more than 0.90 mm to be sure.")
+	assert.Contains(t, doubt, "move nothing")
+	assert.Contains(t, held, "A judge is asked for")
+	within(t, tab, "going on", chromedp.Click("#go-on"), chromedp.WaitNotVisible("#held"))
+	f.change(func(v *web.View) {
+		v.Ruling = &web.RulingView{Number: 3, At: v.At, From: "A2", To: "B2", Title: "Range 2", Measured: "Range 2 or 3", Overruled: true, Reason: "measured with the ruler"}
+	})
+	within(t, tab, "the ruling", chromedp.WaitVisible("#ruling"), chromedp.Text("#ruling", &held), chromedp.Click("#ruling-close"), chromedp.WaitNotVisible("#ruling"))
+	assert.Contains(t, held, "Ruling 3, A2 to B2: Range 2 Measured: Range 2 or 3. Overruled: measured with the ruler")
+}
+
+func staleOnThePage(t *testing.T, tab context.Context) {
+	f := newFakeTable(t)
+	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	server := steady(t, f)
+	within(t, tab, "live", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#answer[data-outcome="yes"]`))
+	for _, h := range []web.Health{
+		{Code: web.Stale, Title: "Old picture", Detail: "The last picture is 4 s old.", Advice: "Answers come back with the next picture."},
+		{Code: web.NoCamera, Title: "No camera", Detail: "/dev/video0: gone"},
+	} {
+		f.change(func(v *web.View) { v.Health, v.Pair, v.Reason = h, nil, "old picture" })
+		var banner, status string
+		var lines, rows int
+		within(t, tab, "said", chromedp.WaitVisible(`#status[data-code="`+string(h.Code)+`"]`), chromedp.WaitVisible(`body.stale #banner`),
+			chromedp.Text("#banner", &banner), chromedp.Text("#status", &status), chromedp.WaitVisible(`#ask-judge:disabled`),
+			chromedp.Evaluate(`document.querySelectorAll("#table .measure line").length`, &lines),
+			chromedp.Evaluate(`document.querySelectorAll("#targets li").length`, &rows),
+			chromedp.Click(`#try-grid [data-move="straight 1"]`), chromedp.WaitVisible("#try-refused:not(:empty)"))
+		assert.Contains(t, banner, h.Title)
+		assert.Contains(t, banner, h.Detail)
+		assert.Zero(t, lines+rows, "no line and no list rest on an old picture")
+	}
+}
+
+// reconnect serves on one port, stops, and serves there again.
+func reconnect(t *testing.T, tab context.Context) {
+	f := newFakeTable(t)
+	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := l.Addr().String()
+	run := func(l net.Listener) (stop func()) {
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- f.server().Serve(ctx, l) }()
+		telling := time.AfterFunc(0, func() {
+			for ctx.Err() == nil {
+				f.change(func(*web.View) {})
+				time.Sleep(500 * time.Millisecond)
+			}
+		})
+		return func() { telling.Stop(); cancel(); assert.NoError(t, <-done) }
+	}
+	stop := run(l)
+	within(t, tab, "live", chromedp.Navigate("http://"+address+"/"), chromedp.WaitVisible(`#status[data-code="ok"]`))
+	stop()
+	http.DefaultClient.CloseIdleConnections()
+	var title string
+	within(t, tab, "lost", chromedp.WaitVisible(`#status[data-code="lost"]`), chromedp.Text("#banner-title", &title))
+	assert.Equal(t, "Connection lost", title)
+	l, err = net.Listen("tcp", address)
+	require.NoError(t, err)
+	f.choose(web.Choice{From: "A1", To: "B3", Arc: engine.ArcFront})
+	defer run(l)()
+	within(t, tab, "back", chromedp.WaitVisible(`#status[data-code="ok"]`), chromedp.WaitVisible(`#targets [data-id="B3"][aria-pressed="true"]`), chromedp.WaitNotVisible("#banner"))
+}
+
+func chooseTheme(t *testing.T, tab context.Context) {
+	server := steady(t, newFakeTable(t))
+	theme := `getComputedStyle(document.documentElement).getPropertyValue("--bg").trim()`
+	var system, light, kept, label string
+	within(t, tab, "the theme", screen(360, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible("[data-theme-button]"),
+		chromedp.Evaluate(theme, &system), chromedp.Click("[data-theme-button]"), chromedp.Evaluate(theme, &light),
+		chromedp.AttributeValue("[data-theme-button]", "aria-label", &label, nil),
+		chromedp.Reload(), chromedp.Evaluate(theme, &kept), chromedp.Evaluate(`localStorage.removeItem("sightline-theme")`, nil))
+	assert.Equal(t, tokens(t, "\n:root")["--bg"], system)
+	assert.Equal(t, tokens(t, `:root[data-theme="light"]`)["--bg"], light)
+	assert.Equal(t, light, kept)
+	assert.Equal(t, "Theme: light", label)
+}

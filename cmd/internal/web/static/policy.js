@@ -1,0 +1,62 @@
+// The agreement on measuring: what is in force, what is declared, what is proposed.
+
+import { ask } from "./ask.js";
+import { byId, set, setText } from "./dom.js";
+
+const names = { free: "is free, at any time.", edition: "goes by the rules: who acts says so first.", judge: "is the judge's alone." };
+let state = null;
+
+async function post(path, body) {
+  const [, refused] = await ask(path, body);
+  setText(byId("agree-hint"), refused);
+  setText(byId("refused"), refused);
+}
+
+const seconds = (ms) => `${Math.ceil(ms / 1000)} s`;
+
+// showPolicy brings the strip up to date.
+export function showPolicy(now) {
+  state = now;
+  const p = state.policy;
+  set(byId("policy"), { "data-measuring": p.measuring });
+  const open = p.window;
+  setText(byId("policy-text"), open ? `${open.text} (${seconds(open.left_ms)} left)` : names[p.measuring]);
+  set(byId("policy"), { "data-open": open !== null });
+  const from = state.choice.from;
+  byId("declare").hidden = p.measuring !== "edition" || open !== null;
+  setText(byId("declare-label"), from ? `${from} …` : "Choose who acts.");
+  for (const button of byId("declare").querySelectorAll("button")) {
+    button.disabled = !from;
+    const lock = button.dataset.doing === "lock" && state.rules === "1e" && state.choice.to;
+    setText(button, button.dataset.doing === "lock" ? (lock ? `locks ${state.choice.to}` : "locks") : button.textContent);
+  }
+  byId("declared-done").hidden = open === null;
+  byId("proposal").hidden = p.proposal === null;
+  if (p.proposal) setText(byId("proposal-text"), `Proposed: measuring ${names[p.proposal.to]} It holds in ${seconds(p.proposal.left_ms)} unless somebody objects.`);
+  byId("agree").hidden = false;
+  for (const button of byId("agree").querySelectorAll("button")) set(button, { "aria-pressed": button.dataset.measuring === p.measuring });
+  if (p.judges_only && !byId("agree-hint").textContent) setText(byId("agree-hint"), "Only a judge changes this at this table.");
+}
+
+// declareMove says before everybody which move is about to be made.
+export const declareMove = (doing, ship, move) => ask("/api/declare", { doing, ship, move });
+
+// startPolicy listens to the strip's buttons.
+export function startPolicy() {
+  for (const button of byId("declare").querySelectorAll("button")) {
+    button.addEventListener("click", () => {
+      const doing = button.dataset.doing;
+      const body = { doing, ship: state.choice.from };
+      if (doing === "lock" && state.rules === "1e") body.target = state.choice.to;
+      post("/api/declare", body);
+    });
+  }
+  byId("declared-done").addEventListener("click", () => post("/api/declare", { doing: "done" }));
+  byId("object").addEventListener("click", () => post("/api/policy", { object: true }));
+  for (const button of byId("agree").querySelectorAll("button")) {
+    button.addEventListener("click", () => {
+      post("/api/policy", { measuring: button.dataset.measuring });
+      byId("agree").open = false;
+    });
+  }
+}

@@ -1,0 +1,57 @@
+// What the program sees, as a table: ships with what their pose rests on, obstacles, and
+// what nobody can name.
+
+import { byId, setText } from "./dom.js";
+
+const percent = (x) => `${Math.round(100 * x)} %`;
+
+function rowsOf(state) {
+  const rows = state.ships.map((s) => [
+    s.id + (s.state === "still" ? "" : ` (${s.state})`),
+    s.sides_read.length ? s.sides_read.join(", ") : s.seen || "–",
+    s.visible ? percent(s.visible) : "–",
+    s.residual ? percent(s.residual) : "–",
+    `${s.sigma_mm.toFixed(2)} mm`,
+  ]);
+  state.obstacles.forEach((o, i) => {
+    const t = state.things.seen[i];
+    rows.push([`${o.id}, ${o.kind}`, "outline", t.visible ? percent(t.visible) : "–", t.misfit ? percent(t.misfit) : "–", `${t.sigma_mm.toFixed(2)} mm`]);
+  });
+  state.things.unknown_mm.forEach((_, i) => rows.push([`unknown ${i + 1}`, "nothing fits", "–", "–", "–"]));
+  return rows;
+}
+
+// noteOf says about obstacles what should be known at any time.
+function noteOf(state) {
+  const { obstacles_watched: watched, why_not: why, unknown_mm: unknown } = state.things;
+  if (!watched) return why ? `Obstacles are not watched: ${why}.` : "Obstacles are not watched.";
+  const n = state.obstacles.length;
+  const found = n === 0 ? "No obstacle lies on the mat." : n === 1 ? "1 obstacle found." : `${n} obstacles found.`;
+  if (unknown.length === 0) return found;
+  return `${found} ${unknown.length === 1 ? "Something lies" : `${unknown.length} things lie`} there that nothing in the catalogue fits: a line across it is not called clear.`;
+}
+
+// showSeen fills the table when it is open.
+export function showSeen(state) {
+  setText(byId("things-note"), noteOf(state));
+  const open = byId("sees").checked;
+  byId("seen").hidden = !open;
+  if (!open) return;
+  const rows = rowsOf(state);
+  const body = byId("seen-rows");
+  const key = JSON.stringify(rows);
+  if (body.dataset.key === key) return;
+  body.dataset.key = key;
+  body.replaceChildren(
+    ...rows.map((cells) => {
+      const tr = document.createElement("tr");
+      cells.forEach((text, i) => {
+        const cell = document.createElement(i === 0 ? "th" : "td");
+        if (i === 0) cell.scope = "row";
+        cell.textContent = text;
+        tr.append(cell);
+      });
+      return tr;
+    }),
+  );
+}
