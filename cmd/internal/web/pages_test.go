@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"image/draw"
 	"image/png"
 	"math"
 	"net/http/httptest"
@@ -62,6 +63,9 @@ const firstLoadMost = 150 << 10
 // UPDATE_GOLDEN=1 renews the pictures; PAGES=player,judge looks at these alone;
 // PAGES_DIR=/tmp/x keeps the pictures as they are seen.
 func TestEveryPage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short looks at the pages")
+	}
 	browser := newBrowser(t, 5*time.Minute)
 	require.NoError(t, chromedp.Run(browser)) // starts it: what follows are its tabs
 	axe := axeScript(t)
@@ -109,7 +113,7 @@ func look(t *testing.T, tab context.Context, name string, width int64, theme, ax
 	within(t, tab, "the screen", screen(width, theme), chromedp.Evaluate(settled, nil, awaiting), chromedp.Evaluate(tooWide, &wide))
 	assert.Empty(t, wide, "wider than the screen")
 	within(t, tab, "the picture", chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		shot, err = page.CaptureScreenshot().WithCaptureBeyondViewport(true).WithFromSurface(true).Do(ctx)
+		shot, err = page.CaptureScreenshot().WithCaptureBeyondViewport(true).WithFromSurface(true).WithOptimizeForSpeed(true).Do(ctx)
 		return err
 	}))
 	if axe != "" {
@@ -347,14 +351,22 @@ func colourDistance(a, b color.Color) float64 {
 
 // blocks returns the mean colours of a picture's squares.
 func blocks(src image.Image) *image.RGBA {
-	b := src.Bounds()
-	out := image.NewRGBA(image.Rect(0, 0, b.Dx()/goldenBlock, b.Dy()/goldenBlock))
+	all, ok := src.(*image.RGBA)
+	if !ok || all.Rect.Min != (image.Point{}) {
+		all = image.NewRGBA(image.Rect(0, 0, src.Bounds().Dx(), src.Bounds().Dy()))
+		draw.Draw(all, all.Rect, src, src.Bounds().Min, draw.Src)
+	}
+	out := image.NewRGBA(image.Rect(0, 0, all.Rect.Dx()/goldenBlock, all.Rect.Dy()/goldenBlock))
 	for y := range out.Rect.Dy() {
 		for x := range out.Rect.Dx() {
-			var sum [3]uint32
-			for i := range goldenBlock * goldenBlock {
-				r, g, bl, _ := src.At(b.Min.X+x*goldenBlock+i%goldenBlock, b.Min.Y+y*goldenBlock+i/goldenBlock).RGBA()
-				sum[0], sum[1], sum[2] = sum[0]+r>>8, sum[1]+g>>8, sum[2]+bl>>8
+			var sum [3]int
+			for dy := range goldenBlock {
+				from := all.PixOffset(x*goldenBlock, y*goldenBlock+dy)
+				for i := range goldenBlock {
+					for c := range sum {
+						sum[c] += int(all.Pix[from+4*i+c])
+					}
+				}
 			}
 			const n = goldenBlock * goldenBlock
 			out.SetRGBA(x, y, color.RGBA{uint8(sum[0] / n), uint8(sum[1] / n), uint8(sum[2] / n), 255})
@@ -372,7 +384,7 @@ func encoded(t *testing.T, img image.Image) []byte {
 // TestGoldenPicturesSeeWhatPeopleSee: a changed colour, a moved card and a missing one
 // are seen; letters that are smoothed otherwise are not.
 func TestGoldenPicturesSeeWhatPeopleSee(t *testing.T) {
-	draw := func(change func(x, y int) (color.RGBA, bool)) image.Image {
+	drawn := func(change func(x, y int) (color.RGBA, bool)) image.Image {
 		img := image.NewRGBA(image.Rect(0, 0, 320, 320))
 		for y := range 320 {
 			for x := range 320 {
@@ -390,13 +402,13 @@ func TestGoldenPicturesSeeWhatPeopleSee(t *testing.T) {
 		}
 		return blocks(img)
 	}
-	plain := draw(nil)
+	plain := drawn(nil)
 	assert.Empty(t, unlike(plain, plain))
-	assert.Empty(t, unlike(draw(func(x, y int) (color.RGBA, bool) {
+	assert.Empty(t, unlike(drawn(func(x, y int) (color.RGBA, bool) {
 		return color.RGBA{60, 70, 80, 255}, x > 40 && x <= 201 && y > 40 && y < 121
 	}), plain), "an edge that is smoothed otherwise")
-	assert.NotEmpty(t, unlike(draw(func(x, y int) (color.RGBA, bool) { return color.RGBA{20, 24, 30, 255}, true }), plain), "a card is missing")
-	assert.NotEmpty(t, unlike(draw(func(x, y int) (color.RGBA, bool) {
+	assert.NotEmpty(t, unlike(drawn(func(x, y int) (color.RGBA, bool) { return color.RGBA{20, 24, 30, 255}, true }), plain), "a card is missing")
+	assert.NotEmpty(t, unlike(drawn(func(x, y int) (color.RGBA, bool) {
 		return color.RGBA{90, 70, 80, 255}, x > 40 && x < 200 && y > 40 && y < 120
 	}), plain), "a card has another colour")
 }

@@ -190,6 +190,9 @@ func staleOnThePage(t *testing.T, tab context.Context) {
 
 // reconnect serves on one port, stops, and serves there again.
 func reconnect(t *testing.T, tab context.Context) {
+	if testing.Short() {
+		t.Skip("it takes the page five seconds to be sure that nobody answers")
+	}
 	f := newFakeTable(t)
 	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
