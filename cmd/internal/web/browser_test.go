@@ -129,6 +129,8 @@ func TestThePageSaysPlainlyWhatIsWrong(t *testing.T) {
 
 // TestTakeThePagesPicture takes a picture of a running program's page, for the
 // README: PAGE_PNG=docs/page.png [PAGE_URL=http://localhost:8080/] go test -run TakeThePages.
+// PAGE_PHONE=1 takes it on a phone in daylight; a move is tried first where PAGE_TRY
+// names one.
 func TestTakeThePagesPicture(t *testing.T) {
 	path := os.Getenv("PAGE_PNG")
 	if path == "" {
@@ -136,12 +138,21 @@ func TestTakeThePagesPicture(t *testing.T) {
 	}
 	ctx := newBrowser(t, time.Minute)
 	var png []byte
+	size, theme := emulation.SetDeviceMetricsOverride(1440, 1160, 1, false), "dark"
+	if os.Getenv("PAGE_PHONE") == "1" {
+		size, theme = emulation.SetDeviceMetricsOverride(390, 1300, 1, true), "light"
+	}
+	try := chromedp.Tasks{}
+	if move := os.Getenv("PAGE_TRY"); move != "" {
+		try = chromedp.Tasks{chromedp.Click(`#try-grid [data-move="` + move + `"]`), chromedp.WaitVisible("#try-answer"), chromedp.Evaluate("scrollTo(0, 0)", nil)}
+	}
 	require.NoError(t, chromedp.Run(ctx,
-		emulation.SetDeviceMetricsOverride(1440, 900, 1, false),
-		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: "dark"}}),
+		size,
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}}),
 		chromedp.Navigate(cmp.Or(os.Getenv("PAGE_URL"), "http://localhost:8080/")),
 		chromedp.WaitVisible("#table .measure line"),
 		chromedp.Poll(`document.getElementById("nopicture").hidden`, nil),
+		try,
 		chromedp.Sleep(500*time.Millisecond), // the picture and the outlines of one frame
 		chromedp.CaptureScreenshot(&png),
 	))

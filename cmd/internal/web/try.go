@@ -33,6 +33,8 @@ type Tried struct {
 	After  engine.Result
 	Scene  engine.Scene // with the ship there
 	WhyNot string
+
+	Unseen []string // ships that stand nowhere for sure, in words: they are not counted
 }
 
 // End is a place where a move may end.
@@ -236,6 +238,9 @@ func tryWords(t *Tried) (out []tryLine) {
 	case engine.Indeterminate:
 		say("too_close", "Whether it leaves the play area is too close to call.")
 	}
+	for _, u := range t.Unseen {
+		say("no_view", "%s: it is not counted.", upperFirst(u))
+	}
 	for _, u := range r.Undecided {
 		if u == "obstacles were not looked for" {
 			say("no_view", "Obstacles on the way are not watched.")
@@ -428,6 +433,11 @@ func (s *Server) try(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		http.Error(w, upperFirst(strings.TrimPrefix(err.Error(), "engine: "))+".", http.StatusBadRequest)
 		return
+	}
+	for i := range v.Tracks {
+		if k := &v.Tracks[i]; !k.State.Stands() {
+			tried.Unseen = append(tried.Unseen, TrackWords(k, v.Located.Captured))
+		}
 	}
 	j, err := tryOf(&tried, v.ObstaclesWatched, v.Sigmas)
 	if err != nil {

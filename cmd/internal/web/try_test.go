@@ -15,6 +15,7 @@ import (
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/vision"
 )
 
 // try asks for a move and returns the status and what was answered.
@@ -107,6 +108,24 @@ func TestWhatATriedMoveMeetsIsSaidInWords(t *testing.T) {
 			assert.Equal(t, c.after == "", got["after"] != nil)
 		})
 	}
+}
+
+// A ship that moves or is hidden may stand in the way: the answer says that it is not
+// counted.
+func TestATriedMoveNamesTheShipsThatItDoesNotCount(t *testing.T) {
+	f := newFakeTable(t)
+	f.change(func(v *web.View) {
+		for _, s := range v.Located.Scene.Ships {
+			k := vision.Track{Ship: s, State: vision.Still}
+			if s.ID == "B1" {
+				k.State = vision.Moving
+			}
+			v.Tracks = append(v.Tracks, k)
+		}
+	})
+	status, got, text := try(t, serve(t, f).URL, `{"ship":"A1","maneuver":"straight 3"}`)
+	require.Equal(t, http.StatusOK, status, text)
+	assert.Contains(t, texts(got), "no_view: B1 is moving: it is not counted.")
 }
 
 func TestAMoveIsNotTriedWhereItMayNotBe(t *testing.T) {

@@ -124,7 +124,7 @@ func (v *View) stands(id string) bool {
 // attacker adds the rings and the arc of the attacker.
 func (o *overlayJSON) attacker(p *projector, ship *engine.Ship, profile *engine.Profile, v *View) {
 	w, l := profile.Size(ship.Base)
-	for band := 1; band <= 3; band++ {
+	for band := 1; band <= 3 && v.Policy.Reach(v.Located.Scene.Rules, ship.ID); band++ {
 		ring := inTable(ship.Pose, around(float64(w)/2, float64(l)/2, float64(band)*rangeBand))
 		o.Rings = append(o.Rings, ringJSON{band, p.onMat(append(ring, ring[0]))})
 	}

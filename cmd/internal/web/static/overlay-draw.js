@@ -59,6 +59,7 @@ function topRange(parent, state, height) {
   if (state.overlay && state.overlay.arc_mm && state.overlay.arc_mm.length > 2) {
     make("polygon", { class: "arc", points: join(state.overlay.arc_mm.map((p) => [p[0], height - p[1]])) }, parent);
   }
+  if (state.policy?.reach === false) return; // the players agreed that nobody measures now
   const clip = make("g", { "clip-path": "url(#mat-clip)" }, parent);
   const x = ship.x_mm, y = height - ship.y_mm;
   const turned = make("g", { transform: `translate(${x} ${y}) rotate(${ship.heading_deg})` }, clip);
