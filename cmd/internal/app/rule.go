@@ -182,8 +182,11 @@ func (j *judges) entry(h *web.HeldView, v *web.RulingView, overruled bool) rulin
 		At: v.At, Captured: h.Located.Captured, Program: j.version, Source: h.Source, Scene: h.Scene(), Sigmas: h.Sigmas,
 		From: v.From, To: v.To, Arc: v.Arc, Verified: h.Register.Verified,
 		Question: v.Question, AskedBy: v.AskedBy, Answer: v.Measured + aloneNote(v), Decision: rulings.AsMeasured,
-		Text: v.Title, Reason: v.Reason, Judge: v.Judge,
+		Title: v.Title, Ruled: ruledOf(v.Ruled), Reason: v.Reason, Judge: v.Judge,
 	}
+	short := *v
+	short.Reason = "" // it stands by itself
+	e.Text = web.RulingText(&short)
 	if e.Sigmas == 0 {
 		e.Sigmas = engine.DefaultSigmas
 	}
@@ -194,6 +197,20 @@ func (j *judges) entry(h *web.HeldView, v *web.RulingView, overruled bool) rulin
 		e.Unanswered = ""
 	}
 	return e
+}
+
+// ruledOf is what is ruled otherwise, as the entry keeps it: the keys of the page.
+func ruledOf(r web.Ruled) map[string]string {
+	out := map[string]string{}
+	for key, value := range map[string]string{"range": r.Range, "in_arc": r.InArc, "obstructed": r.Obstructed} {
+		if value != "" {
+			out[key] = value
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
 }
 
 // What stands behind the program's answer in an entry: whether the one picture that is
@@ -257,7 +274,7 @@ func (j *judges) files(h *web.HeldView) (f rulings.Files, err error) {
 // viewOf is an entry as the page lists it.
 func viewOf(e *rulings.Entry) web.RulingView {
 	v := web.RulingView{
-		Number: uint64(e.Number), At: e.At, From: e.From, To: e.To, Title: e.Text, Overruled: e.Decision == rulings.Overruled, Reason: e.Reason,
+		Number: uint64(e.Number), At: e.At, From: e.From, To: e.To, Title: e.Title, Overruled: e.Decision == rulings.Overruled, Reason: e.Reason,
 		Question: e.Question, AskedBy: e.AskedBy, Judge: e.Judge, EntryHash: e.Hash, Program: e.Program,
 	}
 	v.Measured, v.PictureDifference, _ = strings.Cut(e.Answer, aloneMark)

@@ -391,7 +391,7 @@ func NewRuling(h *HeldView, r RuleRequest) (RulingView, error) {
 	measured := measuredTitle(&v)
 	out := RulingView{
 		Held: h.Number, From: r.From, To: r.To, Arc: r.Arc, Title: measured, Measured: measured, Lines: rulingLines(&v),
-		Overruled: r.Overrule, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy, Judge: r.Judge,
+		Overruled: r.Overrule, Ruled: r.Ruled, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy, Judge: r.Judge,
 	}
 	if r.Overrule {
 		out.Title = ruledTitle(&v, r.Ruled)

@@ -90,6 +90,7 @@ type RulingView struct {
 	Lines    []engine.Line // the measuring lines that it rests on
 	// Overruled: a judge ruled something else than was measured; Reason says why.
 	Overruled          bool
+	Ruled              Ruled // what is ruled otherwise
 	Reason             string
 	Question, AskedBy  string // "" where nobody said
 	Judge              string // "" where nobody said
