@@ -77,12 +77,12 @@ func TestWhatIsUrgentGoesOutAtOnceAndTheRestNotTooOften(t *testing.T) {
 		for name, e := range urgent {
 			p := sent()
 			p.pending = e
-			got, wait := p.due(now.Add(urgentEvery))
+			got, _ := p.due(now.Add(urgentEvery))
 			assert.Same(t, e, got, name)
 			p = sent()
 			p.pending = e
-			got, wait = p.due(now.Add(time.Millisecond))
-			assert.Nil(t, got, "%s: nobody floods everybody by choosing", name)
+			early, wait := p.due(now.Add(time.Millisecond))
+			assert.Nil(t, early, "%s: nobody floods everybody by choosing", name)
 			assert.Equal(t, urgentEvery-time.Millisecond, wait)
 		}
 		p := sent()
