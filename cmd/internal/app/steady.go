@@ -54,7 +54,7 @@ func (w *Watcher) rests(f vision.Frame, at time.Time) bool {
 // calm reports whether nothing but the picture asks for a search: the markers lie where
 // they were, nothing failed, and the rules are those that were measured by.
 func (w *Watcher) calm() bool {
-	return w.picture == pictureGood && w.broken == "" && !w.doubtful && !w.guard.uneasy() && w.measured == w.rules()
+	return w.picture == pictureGood && !w.pictures.empty && w.broken == "" && !w.doubtful && w.guard.trusted() && w.measured == w.rules()
 }
 
 // searched tells what watches for change that a picture was searched.
@@ -64,14 +64,4 @@ func (w *Watcher) searched(g *image.Gray, at time.Time, t *vision.Tracked, rules
 		pending := t.Obstacles != nil && t.Obstacles.Pending()
 		w.steady.Searched(g, at, &t.Located, t.AtRest() && !pending)
 	}
-}
-
-// uneasy reports whether the markers must be looked at in every picture: they moved, or
-// too few are seen.
-func (g *guard) uneasy() bool {
-	if g.watch == nil {
-		return false
-	}
-	s := g.verdict.State
-	return g.verdict.Doubt || len(g.torn) > 0 || s != calibration.WatchOK && s != calibration.WatchCovered
 }
