@@ -525,13 +525,15 @@ func (e *extremes) add(l Line) {
 		e.l[0], e.l[1], e.n = l, l, 1
 		return
 	}
-	// The lines of a band lie side by side, so that the furthest from one of the
-	// two kept replaces the other.
-	if d := apart(l, e.l[0]); d > e.gap {
-		e.l[1], e.gap = l, d
-	}
-	if d := apart(l, e.l[1]); d > e.gap {
-		e.l[0], e.gap = l, d
+	// The lines lie side by side, so that one that is further from either of the two kept
+	// than those are apart takes the other's place.
+	d0, d1 := apart(l, e.l[0]), apart(l, e.l[1])
+	switch {
+	case max(d0, d1) <= e.gap:
+	case d0 >= d1:
+		e.l[1], e.gap = l, d0
+	default:
+		e.l[0], e.gap = l, d1
 	}
 }
 
