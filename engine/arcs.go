@@ -125,6 +125,9 @@ func (m *pairMeasure) measureArc(arc Arc, r *region) ArcVerdict {
 	if arc == ArcPrimaryTurret {
 		return m.allRound(arc)
 	}
+	if m.from.Quarters {
+		return ArcVerdict{Arc: arc, InArc: NoView}
+	}
 	r.area.lever = m.reach
 	gap := meeting{span: m.separation(&r.area, m.to)}
 	if gap.val > 0 { // else some part is in the arc, and nobody asks where

@@ -113,6 +113,9 @@ func (a *ArcVerdict) Explain(r Rules, p *PairVerdict) string {
 	if a.Arc == ArcPrimaryTurret {
 		return fmt.Sprintf("%s may be aimed at whether or not it is in an arc; %s (%s).", p.To, a.Attack.words(p.Contact), AttackRule(r, a.Arc))
 	}
+	if a.InArc == NoView {
+		return fmt.Sprintf("whether %s is in the %s arc of %s cannot be seen: %s shows its edges, which are the same on all sides, and not its nose (%s).", p.To, name, p.From, p.From, a.Arc.Rule(r))
+	}
 	in := "is in"
 	switch a.InArc {
 	case No:

@@ -129,6 +129,8 @@ func parseShip(raw json.RawMessage, at string) (Ship, error) {
 		"covariance":  func(raw json.RawMessage, at string) error { return readCovariance(raw, at, &s.Covariance) },
 		"seen":        text(&s.Seen),
 		"visible":     number(&s.Visible),
+
+		"heading_quarters": readInto(&s.Quarters, "true or false"),
 	}, "id", "base", "x_mm", "y_mm", "heading_deg")
 	if err == nil {
 		s.Base, err = ParseBase(base)
@@ -520,6 +522,7 @@ type wireShip struct {
 	Covariance []float64 `json:"covariance,omitempty"`
 	Seen       string    `json:"seen,omitempty"`
 	Visible    *float64  `json:"visible,omitempty"`
+	Quarters   bool      `json:"heading_quarters,omitempty"`
 }
 
 type wireObstacle struct {
@@ -644,7 +647,7 @@ func newWireShip(s *Ship) wireShip {
 	w := wireShip{
 		ID: s.ID, Player: s.Player, Base: s.Base.String(),
 		X: s.Pose.X, Y: s.Pose.Y, Heading: wireDegrees(s.Pose.Heading),
-		Arcs: s.Arcs, Turret: s.Turret, Seen: s.Seen,
+		Arcs: s.Arcs, Turret: s.Turret, Seen: s.Seen, Quarters: s.Quarters,
 	}
 	if s.Covariance != (geom.Cov3{}) {
 		c := s.Covariance

@@ -88,7 +88,7 @@ func (m *Measurer) sameFleet(s *Scene) bool {
 	m.moved = grow(m.moved, len(s.Ships))
 	for i := range s.Ships {
 		a, b := &s.Ships[i], &m.ships[i]
-		if a.ID != b.ID || a.Base != b.Base || a.Turret != b.Turret || !slices.Equal(a.Arcs, b.Arcs) {
+		if a.ID != b.ID || a.Base != b.Base || a.Turret != b.Turret || a.Quarters != b.Quarters || !slices.Equal(a.Arcs, b.Arcs) {
 			return false
 		}
 		m.moved[i] = a.Pose != b.Pose || a.Covariance != b.Covariance

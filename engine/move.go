@@ -271,6 +271,9 @@ func newMover(s *Scene, id string, o Options) (*mover, error) {
 	if m.ship = s.ship(id); m.ship == nil {
 		return nil, fmt.Errorf("engine: move %q: %w", id, ErrNoShip)
 	}
+	if m.ship.Quarters {
+		return nil, fmt.Errorf("engine: move %q: it is known to a quarter turn only which way its nose points", id)
+	}
 	w, l := m.profile.Size(m.ship.Base)
 	m.w, m.l = float64(w), float64(l)
 	m.start = newFootprint(&m.profile, m.ship.Base, m.ship.Pose, false)
@@ -300,9 +303,19 @@ func newMover(s *Scene, id string, o Options) (*mover, error) {
 	return m, nil
 }
 
+// guidesOut is more than any guide stands out of its base, in mm (rules/dimensions 1.1).
+const guidesOut = 2.0
+
+// neighbour makes another ship ready to be run into.
 func (m *mover) neighbour(o *Ship) neighbour {
-	n := neighbour{id: o.ID, player: o.Player, carrier: carrier{o.Pose.Point, o.Covariance}, shape: newFootprint(&m.profile, o.Base, o.Pose, true)}
-	n.loose = loosen(&o.Covariance, o.Pose.Point, m.k, n.shape.parts[0][:]...)
+	covariance := o.Covariance
+	if o.Quarters { // its guides may stand on the other two sides
+		covariance[0] += sq(guidesOut / m.k)
+		covariance[4] += sq(guidesOut / m.k)
+		m.loose = true
+	}
+	n := neighbour{id: o.ID, player: o.Player, carrier: carrier{o.Pose.Point, covariance}, shape: newFootprint(&m.profile, o.Base, o.Pose, true)}
+	n.loose = loosen(&covariance, o.Pose.Point, m.k, n.shape.parts[0][:]...)
 	for i := range n.shape.n {
 		for _, p := range n.shape.parts[i] {
 			n.radius = max(n.radius, p.Sub(n.at).Norm())

@@ -139,6 +139,12 @@ type Ship struct {
 
 	part []geom.Point // what of the base is measured, in its own frame; nil: all of it (G54)
 
+	// Quarters says that the nose points where Pose says or any number of quarter turns
+	// away from there, and nobody saw which: its base was found by its edges alone, which
+	// look the same all round. Ranges hold all the same; its arcs are NoView, and it is
+	// not moved. Of a square base only.
+	Quarters bool
+
 	Seen    string  // what located it: "token", "edges" or "both"; "" when not from a camera
 	Visible float64 // visible share of its outline, 0…1; 0 when not from a camera
 }
