@@ -40,6 +40,8 @@ const (
 	// squared, up to which it shows what the model says. Cells in view have 0.01.
 	cellTolerance = 0.06
 
+	mostBlur = 1.6 // px, the largest blur that a fit allows for
+
 	fitColumn  = 5.0  // mm: light is followed along a side in columns this wide
 	fitColumns = 16   // the most columns, of a large base
 	clipped    = 0.97 // linear light from which a pixel may be overexposed
@@ -527,7 +529,7 @@ func (f *rimFit) apply(step []float64) {
 	f.pose.X += k * step[0]
 	f.pose.Y += k * step[1]
 	f.pose.Heading = (f.pose.Heading + geom.Angle(k*step[2])).Normalized()
-	f.sigma = math.Min(math.Max(f.sigma+k*step[3], 0.35/f.scale), 1.6/f.scale)
+	f.sigma = math.Min(math.Max(f.sigma+k*step[3], 0.35/f.scale), mostBlur/f.scale)
 	for s := range f.levels {
 		for i := range 3 {
 			// There is no light below none.

@@ -232,7 +232,13 @@ func (f *rimFit) identity() (sides []Side, agreed int, ok bool) {
 	shifted := f.shiftedMargin()
 	// Cells enough to need no whole side, and sides that hold each other where they are.
 	many := f.upheld >= n+10 && rival >= 8 && (f.corners() >= 2 || shifted >= 8)
-	if !many && (len(sides) == 0 || f.upheld < n+20 && !f.crisp(sides)) {
+	clear := f.upheld >= n+20 || many && rival >= 10 || f.crisp(sides)
+	if len(sides) == 0 && !many || len(sides) > 0 && !clear {
+		return nil, agreed, false
+	}
+	// A print is as sharp as the lens: what fits best with all the blur there is, or more, is a
+	// texture.
+	if f.sigma*f.scale > 0.97*mostBlur {
 		return nil, agreed, false
 	}
 	if len(sides) == 0 && shifted < 3 {

@@ -412,11 +412,17 @@ func (l *Locator) ship(s found) engine.Ship {
 
 func (l *Locator) view(s found) ShipView {
 	v := ShipView{ID: s.token.Code.ID(), Sides: s.sides, Residual: s.rms, Score: s.agree, Fit: s.random}
-	h := float64(s.token.Side()) / 2
-	for i, p := range [4]geom.Point{{X: -h, Y: h}, {X: h, Y: h}, {X: h, Y: -h}, {X: -h, Y: -h}} {
-		v.Outline[i], _ = l.table.PixelOf(s.pose.Transform(p), BaseTop)
-	}
+	v.Outline = l.outline(s.pose, float64(s.token.Side())/2)
 	return v
+}
+
+// outline returns where the picture shows the corners of a base's top: front left, front
+// right, rear right, rear left.
+func (l *Locator) outline(at geom.Pose, h float64) (px [4]geom.Pixel) {
+	for i, p := range [4]geom.Point{{X: -h, Y: h}, {X: h, Y: h}, {X: h, Y: -h}, {X: -h, Y: -h}} {
+		px[i], _ = l.table.PixelOf(at.Transform(p), BaseTop)
+	}
+	return px
 }
 
 // quantile returns the value below which the share q of the values lie, or 0 of

@@ -117,6 +117,7 @@ type base struct {
 	guides    [4]box
 	token     vision.Token
 	plastic   Plastic
+	worn      Wear
 	look      *Look
 	id        uint64
 }
@@ -150,6 +151,7 @@ func (b *base) meets(r ray, h *hit) bool {
 			return false
 		}
 		ink, _ := b.token.At(geom.Point{X: x0, Y: y0})
+		ink = b.worn.ink(ink, deep)
 		*h = hit{
 			z: b.top, x: x0, y: y0, surface: surfaceToken,
 			mark: uint32(ink.R)<<16 | uint32(ink.G)<<8 | uint32(ink.B), fine: deep < float64(vision.RimDeep)+0.5,
@@ -623,6 +625,9 @@ func solidsOf(t *Table, look *Look) ([]solid, error) {
 		b, err := newBase(s, top, look)
 		if err != nil {
 			return nil, err
+		}
+		if b.worn = t.Worn[s.ID]; b.worn != WearNone {
+			b.id = mix64(b.id ^ uint64(b.worn))
 		}
 		out = append(out, b)
 		if m, ok := t.Minis[s.ID]; ok {

@@ -22,6 +22,7 @@ type Table struct {
 
 	Minis   map[string]Mini        // miniatures by ship id; a ship without one stands bare
 	Heights map[string]geom.Length // by ship id: how much higher than vision.BaseTop its top really is
+	Worn    map[string]Wear        // by ship id: tokens whose code cannot be read
 	Clutter []Clutter              // what else lies about
 	Strips  []LaidStrip            // of the check card
 	Hands   []Hand
@@ -51,6 +52,32 @@ type Mini struct {
 	Z             geom.Length // height of its underside over the mat
 	Thick         geom.Length
 	Color         color.RGBA // sRGB
+}
+
+// Wear is what has become of a token's rim.
+type Wear int
+
+// The states of a rim.
+const (
+	WearNone   Wear = iota
+	WearCells       // the white cells are worn off, the keyline is there
+	WearBleach      // keyline and cells are all white, as under glare
+	WearPanel       // not our token: a card of one middling grey
+)
+
+// ink returns the ink at a place of a token's top, so many mm from its edge.
+func (w Wear) ink(c color.RGBA, deep float64) color.RGBA {
+	switch {
+	case w == WearPanel:
+		return color.RGBA{128, 132, 136, 255}
+	case deep > float64(vision.RimDeep):
+		return c
+	case w == WearBleach:
+		return vision.InkWhite
+	case w == WearCells && deep > float64(vision.Keyline):
+		return vision.InkDark
+	}
+	return c
 }
 
 // Clutter is a flat thing: a template, a card, a die; with corners, a token or a dial.

@@ -1,0 +1,135 @@
+package accuracy
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/tablesim"
+)
+
+// edgeTally is what came of fitting bases by their edges alone.
+type edgeTally struct {
+	asked, found, wrong, decided, falseAnswers, arcs int
+	position, heading, normalised                    []float64
+	lost                                             []string
+}
+
+func (e *edgeTally) String() string {
+	return fmt.Sprintf("%d of %d found; position %.3f mm rms (99 %% %.3f), heading %.3f° rms (99 %% %.3f), error over sigma %.2f rms (largest %.2f); %d more than 4 sigma off; %d decided ranges, %d false, %d arcs said",
+		e.found, e.asked, rms(e.position), percentile(e.position, 0.99), rms(e.heading), percentile(e.heading, 0.99), rms(e.normalised), percentile(e.normalised, 1), e.wrong, e.decided, e.falseAnswers, e.arcs)
+}
+
+// TestEdgesWithoutACode fits the bases of simulated tables whose codes cannot be read by
+// their edges, from hints like the last pose or a person's click, and asks what the engine
+// makes of them: no answer may be false, and none may rest on which way the nose points.
+func TestEdgesWithoutACode(t *testing.T) {
+	n := scenes(t, 1, 40)
+	for _, c := range []struct {
+		name  string
+		wear  tablesim.Wear
+		reach geom.Length
+		turn  geom.Angle
+	}{
+		{"cells worn off, from the last pose", tablesim.WearCells, 3, 8 * geom.Degree},
+		{"rim bleached by glare, from the last pose", tablesim.WearBleach, 3, 8 * geom.Degree},
+		{"another card, from the last pose", tablesim.WearPanel, 3, 8 * geom.Degree},
+		{"cells worn off, from a click", tablesim.WearCells, 10, math.Pi},
+		{"rim bleached by glare, from a click", tablesim.WearBleach, 10, math.Pi},
+	} {
+		var e edgeTally
+		for seed := range uint64(n) {
+			e.table(t, 30000+seed, c.wear, c.reach, c.turn)
+		}
+		t.Logf("%s: %v", c.name, &e)
+		for _, l := range e.lost {
+			t.Log("    ", l)
+		}
+		assert.Zero(t, e.falseAnswers, c.name)
+		assert.Zero(t, e.arcs, c.name)
+		assert.Greater(t, float64(e.found), 0.3*float64(e.asked), c.name)
+		if n > 10 {
+			assert.LessOrEqual(t, rms(e.normalised), 1.2, c.name)
+		}
+	}
+}
+
+func (e *edgeTally) table(t *testing.T, seed uint64, wear tablesim.Wear, reach geom.Length, turn geom.Angle) {
+	table := tablesim.RandomTable(seed, 1920, 1080)
+	table.Worn = map[string]tablesim.Wear{}
+	for _, s := range table.Scene.Ships {
+		table.Worn[s.ID] = wear
+	}
+	f, truth, err := table.Render()
+	require.NoError(t, err)
+	l, err := vision.NewLocator(calibration.Table{Camera: table.Camera, Layout: table.Layout}, drawnTokens())
+	require.NoError(t, err)
+	r := rand.New(rand.NewPCG(seed, 0x6564676573))
+	u := func() float64 { return 2*r.Float64() - 1 }
+	scene := engine.Scene{Rules: engine.Rules25, ObstaclesUnseen: true}
+	for _, s := range truth.Ships {
+		hint := vision.EdgeHint{Base: s.Base, Pose: s.Pose, Reach: reach, Turn: turn}
+		hint.Pose.X, hint.Pose.Y = hint.Pose.X+u()*float64(reach)/1.5, hint.Pose.Y+u()*float64(reach)/1.5
+		hint.Pose.Heading = (hint.Pose.Heading + geom.Angle(u())*turn).Normalized()
+		e.asked++
+		got, ok, err := l.Edges(f, hint)
+		require.NoError(t, err)
+		if !ok {
+			continue
+		}
+		e.found++
+		d := got.Pose.Sub(s.Pose.Point)
+		turned := float64((got.Pose.Heading - s.Pose.Heading).Signed())
+		turned -= math.Pi / 2 * math.Round(turned/(math.Pi/2))
+		e.position, e.heading = append(e.position, d.Norm()), append(e.heading, math.Abs(turned)/deg)
+		worst := 0.0
+		for i, v := range [3]float64{d.X, d.Y, turned} {
+			z := math.Abs(v) / math.Sqrt(got.Covariance[4*i])
+			e.normalised = append(e.normalised, z)
+			worst = max(worst, z)
+		}
+		if worst > 4 {
+			e.wrong++
+			e.lost = append(e.lost, fmt.Sprintf("table %d %s %v: off by (%.2f, %.2f) mm, %.2f°, %.1f sigma; sides %.2f, inset %.2f, rms %.3f", seed, s.ID, s.Base, d.X, d.Y, turned/deg, worst, got.Sides, got.Inset.Millimeters(), got.Residual.Millimeters()))
+		}
+		scene.Ships = append(scene.Ships, vision.EdgeShip(s.ID, 1, s.Base, got, true))
+	}
+	e.answers(t, scene, truth)
+}
+
+// answers measures the scene and the truth.
+func (e *edgeTally) answers(t *testing.T, scene engine.Scene, truth tablesim.Truth) {
+	exact := scene
+	exact.Ships = nil
+	for _, s := range scene.Ships {
+		w, _ := truth.Ship(s.ID)
+		s.Pose, s.Covariance, s.Quarters = w.Pose, geom.Cov3{}, false
+		exact.Ships = append(exact.Ships, s)
+	}
+	got, err := engine.Measure(&scene, engine.Options{})
+	require.NoError(t, err)
+	want, err := engine.Measure(&exact, engine.Options{})
+	require.NoError(t, err)
+	for i, p := range got.Pairs {
+		if p.Range.Outcome == engine.Yes {
+			e.decided++
+			if p.Range.Band != want.Pairs[i].Range.Band {
+				e.falseAnswers++
+				e.lost = append(e.lost, fmt.Sprintf("%s to %s: range %d, truly %d", p.From, p.To, p.Range.Band, want.Pairs[i].Range.Band))
+			}
+		}
+		for _, a := range p.Arcs {
+			if a.InArc != engine.NoView {
+				e.arcs++
+			}
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package vision_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/tablesim"
+)
+
+// wornTable is a random table whose tokens all wear the same way, at their true heights.
+func wornTable(seed uint64, wear tablesim.Wear) *tablesim.Table {
+	t := tablesim.RandomTable(seed, 1920, 1080)
+	t.Heights, t.Worn = nil, map[string]tablesim.Wear{}
+	for _, s := range t.Scene.Ships {
+		t.Worn[s.ID] = wear
+	}
+	return t
+}
+
+func edgesOf(t *testing.T, table *tablesim.Table) (*vision.Locator, vision.Frame, tablesim.Truth) {
+	t.Helper()
+	f, truth, err := table.Render()
+	require.NoError(t, err)
+	l, err := vision.NewLocator(calibration.Table{Camera: table.Camera, Layout: table.Layout}, vision.LocatorOptions{})
+	require.NoError(t, err)
+	return l, f, truth
+}
+
+// nudged is a hint that is off by up to reach and turn.
+func nudged(r *rand.Rand, s tablesim.ShipTruth, reach geom.Length, turn geom.Angle) vision.EdgeHint {
+	u := func() float64 { return 2*r.Float64() - 1 }
+	p := s.Pose
+	p.X, p.Y, p.Heading = p.X+u()*float64(reach)/1.5, p.Y+u()*float64(reach)/1.5, p.Heading+geom.Angle(u())*turn
+	return vision.EdgeHint{Base: s.Base, Pose: p, Reach: reach, Turn: turn}
+}
+
+// TestEdgesGiveThePoseOfABaseWhoseCodeIsWornOff: from a few millimetres and degrees off, as
+// where it was last, the place comes out to within what is stated, or nothing does.
+func TestEdgesGiveThePoseOfABaseWhoseCodeIsWornOff(t *testing.T) {
+	for wear, name := range map[tablesim.Wear]string{tablesim.WearCells: "cells worn off", tablesim.WearBleach: "rim bleached"} {
+		r := rand.New(rand.NewPCG(1, uint64(wear)))
+		l, f, truth := edgesOf(t, wornTable(3, wear))
+		read, err := l.Locate(f)
+		require.NoError(t, err)
+		require.Empty(t, read.Scene.Ships, "%s: no code can be read", name)
+		found := 0
+		for _, s := range truth.Ships {
+			e, ok, err := l.Edges(f, nudged(r, s, 3, 8*geom.Degree))
+			require.NoError(t, err)
+			if !ok {
+				continue
+			}
+			found++
+			d, turn := e.Pose.Sub(s.Pose.Point), float64((e.Pose.Heading - s.Pose.Heading).Signed())
+			assert.Less(t, math.Abs(d.X)/math.Sqrt(e.Covariance[0]), 4.0, "%s %s: %v", name, s.ID, d)
+			assert.Less(t, math.Abs(d.Y)/math.Sqrt(e.Covariance[4]), 4.0, "%s %s: %v", name, s.ID, d)
+			assert.Less(t, math.Abs(turn)/math.Sqrt(e.Covariance[8]), 4.0, "%s %s: %.3f°", name, s.ID, turn*180/math.Pi)
+		}
+		assert.Greater(t, float64(found), 0.6*float64(len(truth.Ships)), name)
+	}
+}
+
+func TestEdgesAreNotFoundWhereNoBaseStands(t *testing.T) {
+	table := wornTable(4, tablesim.WearCells)
+	ships := table.Scene.Ships
+	table.Scene.Ships, table.Minis = nil, nil
+	l, f, _ := edgesOf(t, table)
+	for _, s := range ships {
+		_, ok, err := l.Edges(f, vision.EdgeHint{Base: s.Base, Pose: s.Pose, Reach: 10, Turn: math.Pi})
+		require.NoError(t, err)
+		assert.False(t, ok, "a %v base at %v", s.Base, s.Pose)
+	}
+}
+
+// A base is not taken for one of another size.
+func TestEdgesKnowTheSize(t *testing.T) {
+	l, f, truth := edgesOf(t, wornTable(5, tablesim.WearBleach))
+	for _, s := range truth.Ships {
+		for _, b := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
+			if b != s.Base {
+				_, ok, err := l.Edges(f, vision.EdgeHint{Base: b, Pose: s.Pose, Reach: 6, Turn: math.Pi})
+				require.NoError(t, err)
+				assert.False(t, ok, "%s: a %v base taken for a %v one", s.ID, s.Base, b)
+			}
+		}
+	}
+}
+
+func TestEdgesRefuseWhatIsNoHint(t *testing.T) {
+	l, f, _ := edgesOf(t, wornTable(3, tablesim.WearCells))
+	at := geom.Pose{Point: geom.Point{X: 400, Y: 400}}
+	for name, h := range map[string]vision.EdgeHint{
+		"no base":     {Pose: at},
+		"a huge base": {Base: engine.Huge195, Pose: at},
+		"too far":     {Base: engine.Small, Pose: at, Reach: 100},
+		"no place":    {Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: math.NaN()}}},
+		"no turn":     {Base: engine.Small, Pose: at, Turn: geom.Angle(math.NaN())},
+	} {
+		_, _, err := l.Edges(f, h)
+		assert.Error(t, err, name)
+	}
+	_, ok, err := l.Edges(f, vision.EdgeHint{Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 1e6}}})
+	assert.NoError(t, err)
+	assert.False(t, ok, "far outside the picture")
+}
