@@ -244,7 +244,7 @@ func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (EdgeSi
 // rimBeyond reports whether the edge that was taken for one of the sides has another beyond
 // it, as strong and as straight: then it is the panel's, whose rim lies round it.
 func (l *Locator) rimBeyond(g *image.Gray, t Token, pose geom.Pose, inset float64) bool {
-	const middle, window = -3.7, 1.8 // mm from the side: where a rim's outer edge would be
+	const middle, window = -float64(RimDeep), 0.9 // mm from the side: where a rim's outer edge would be
 	h := float64(t.Side()) / 2
 	for s := Front; s <= LeftSide; s++ {
 		line := sideOf(&l.table.Camera, t, pose, s, l.top(pose.Point))
@@ -254,7 +254,7 @@ func (l *Locator) rimBeyond(g *image.Gray, t Token, pose geom.Pose, inset float6
 			n++
 			own, _, ok := strongestRise(g, &line, a, step, inset, 0.6)
 			other, at, ok2 := strongestRise(g, &line, a, step, inset+middle, window)
-			if ok2 && (!ok || other > 0.6*own) {
+			if ok2 && (!ok || other > 0.8*own) {
 				beyond = append(beyond, at)
 			}
 		}

@@ -171,10 +171,25 @@ func (t *Tracker) Reset() {
 	t.last = Tracked{}
 }
 
+// Forget gives up what is known of one ship.
+func (t *Tracker) Forget(id string) { delete(t.ships, id) }
+
 // See takes what the newest picture shows. place is asked what the picture shows where
 // a ship stood that is not among the located ones; nil: nobody knows. A picture that is
 // not newer than the one before says nothing new.
 func (t *Tracker) See(l Located, place func(id string) Place) Tracked {
+	return t.SeeEdges(l, place, nil)
+}
+
+// EdgeFinder looks for a ship that was not read by its base's edges, near where it was
+// last; false: they are not seen.
+type EdgeFinder func(Track) (engine.Ship, ShipView, bool)
+
+// SeeEdges is See, and asks edges for the ships that were not read. A ship whose place was
+// seen to show anything but itself since its code was read last may have been turned by
+// quarter turns: its edges cannot tell, and it says so (engine.Ship.Quarters) until its
+// code is read.
+func (t *Tracker) SeeEdges(l Located, place func(id string) Place, edges EdgeFinder) Tracked {
 	if !t.last.Captured.IsZero() && !l.Captured.After(t.last.Captured) {
 		t.last.Events = nil
 		return t.last
@@ -214,11 +229,31 @@ func (t *Tracker) See(l Located, place func(id string) Place) Tracked {
 		if place != nil && !l.Doubtful {
 			at = place(id)
 		}
+		if k.State != Settling || k.Ship.Seen != "edges" { // of what a person just placed no look is kept yet
+			k.turned = k.turned || at != PlaceUnchanged
+		}
+		if ship, view, ok := k.byEdges(at, edges); ok && !l.Doubtful {
+			out.Events = append(out.Events, t.sighted(k, ship, view, l.Captured)...)
+			continue
+		}
 		out.Events = append(out.Events, t.missed(k, at, l.Captured)...)
 	}
 	t.publish(&out)
 	t.last = out
 	return out
+}
+
+// byEdges asks for a ship that stood somewhere and was not read.
+func (k *shipTrack) byEdges(at Place, edges EdgeFinder) (engine.Ship, ShipView, bool) {
+	if edges == nil || k.off || at == PlaceBare || k.rest.frames == 0 && k.next.frames == 0 && !k.known {
+		return engine.Ship{}, ShipView{}, false
+	}
+	ship, view, ok := edges(k.Track)
+	if !ok || !finite(ship.Pose) {
+		return engine.Ship{}, ShipView{}, false
+	}
+	ship.Quarters = k.turned
+	return ship, view, true
 }
 
 // Rest takes a picture that shows what the one before showed, by another look than a
@@ -306,6 +341,7 @@ type shipTrack struct {
 	unseen  bool        // it was lost from sight since it stood there, and not seen moving
 	off     bool        // the table
 	read    engine.Ship // as the newest picture that showed it says
+	turned  bool        // its place showed something else since its code was read: it may have been turned
 }
 
 // sighting is a pose in one picture with the covariance of its noise.
@@ -333,6 +369,11 @@ func (k *shipTrack) become(s TrackState, at time.Time) {
 // sighted takes a ship that was read in a picture.
 func (t *Tracker) sighted(k *shipTrack, ship engine.Ship, view ShipView, at time.Time) []TrackEvent {
 	z := sighting{pose: ship.Pose, random: resolution(view.Fit), at: at}
+	if ship.Seen != "edges" {
+		k.turned = false
+	} else if k.State == Settling && k.rest.frames == 0 && !k.known && k.next.frames == 0 {
+		k.turned = ship.Quarters // put there by a person, who said which way it points or did not
+	}
 	k.View = view
 	if k.rest.frames > 0 {
 		if t.stays(k, z) {

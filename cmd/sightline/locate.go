@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -22,6 +23,7 @@ type locateCmd struct {
 	Rules       string   `help:"The edition that the scenes are for: 1e, 2.0 or 2.5." default:"2.5"`
 	Catalogue   string   `placeholder:"FILE" help:"The obstacles that may lie there, from obstacles learn; with --empty-mat, they are found too."`
 	EmptyMat    string   `placeholder:"FILE" help:"The empty mat, from obstacles learn-mat."`
+	At          []string `placeholder:"SHIP,BASE,X,Y[,HEADING]" sep:"none" help:"A ship whose code cannot be read and about where it stands, in mm and degrees: A1,small,420,310,90. Its base is found by its edges; without the heading its arcs are not told. May be given more than once."`
 	JSON        bool     `name:"json" help:"Print one JSON document, a scene for each picture: what measure - reads."`
 }
 
@@ -39,6 +41,10 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		return err
 	}
 	if err := checkImages(c.Images); err != nil {
+		return err
+	}
+	placed, err := readPlaced(c.At)
+	if err != nil {
 		return err
 	}
 	table, err := loadTable(warn, c.Calibration)
@@ -73,7 +79,7 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		if err != nil {
 			return err
 		}
-		got, used, seen, err := locateFrame(table, markers, frame, options, warn)
+		got, used, seen, err := locateFrame(table, markers, frame, options, placed, warn)
 		scene := got.Scene
 		if err != nil {
 			return err
@@ -149,7 +155,7 @@ func locatorOptions(catalogue, mat string) (o vision.LocatorOptions, err error) 
 // locateFrame finds the ships in one picture. The camera's place is taken from
 // the markers in the picture itself, as far as they can be seen; the calibration that
 // was used and how many markers were seen are returned too.
-func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, o vision.LocatorOptions, warn io.Writer) (vision.Located, calibration.Table, int, error) {
+func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, o vision.LocatorOptions, placed []web.PlacedShip, warn io.Writer) (vision.Located, calibration.Table, int, error) {
 	table, seen, err := registered(table, markers, frame, warn)
 	if err != nil {
 		return vision.Located{}, table, seen, err
@@ -159,6 +165,9 @@ func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame v
 		return vision.Located{}, table, seen, fmt.Errorf("%s: %w", frame.Name, err)
 	}
 	got, err := l.Locate(frame)
+	if err == nil {
+		err = locatePlaced(l, frame, placed, &got, warn)
+	}
 	return got, table, seen, err
 }
 

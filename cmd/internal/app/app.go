@@ -118,7 +118,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	page := &webTask{
 		server: web.NewServer(web.Options{
 			Hub: hub, Choose: watcher.Choose, SetMatch: watcher.SetMatch,
-			Agree: watcher.Agree, Declare: watcher.Declare,
+			Agree: watcher.Agree, Declare: watcher.Declare, PlaceShip: watcher.PlaceShip,
 			Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout,
 			Freeze: watcher.Freeze, AskJudge: watcher.AskJudgeFor, Rulings: ruling,
 			Access: access, TLS: encrypted,

@@ -54,7 +54,7 @@ func (w *Watcher) rests(f vision.Frame, at time.Time) bool {
 // calm reports whether nothing but the picture asks for a search: the markers lie where
 // they were, nothing failed, and the rules are those that were measured by.
 func (w *Watcher) calm() bool {
-	return w.picture == pictureGood && !w.pictures.empty && w.broken == "" && !w.doubtful && w.guard.trusted() && w.measured == w.rules()
+	return w.placing.Load() == nil && w.picture == pictureGood && !w.pictures.empty && w.broken == "" && !w.doubtful && w.guard.trusted() && w.measured == w.rules()
 }
 
 // searched tells what watches for change that a picture was searched.

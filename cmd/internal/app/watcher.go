@@ -83,6 +83,7 @@ type Watcher struct {
 	o         WatcherOptions
 	registrar registrar
 	fresh     atomic.Pointer[recalibration]
+	placing   atomic.Pointer[placing]
 	looking   heart // of the loop over the pictures
 	telling   heart // of tell
 
@@ -245,7 +246,7 @@ func (w *Watcher) look(f vision.Frame) {
 	rules := w.rules()
 	located.Scene.Rules, located.Scene.Profile = rules.Edition, rules.Profile
 	located.Doubtful = !w.guard.trusted() || w.picture != pictureGood || w.pictures.empty || w.doubtful
-	tracked := w.follow(f.Gray, located)
+	tracked := w.follow(f, located)
 	w.searched(f.Gray, at, &tracked, rules)
 	standing := tracked.Standing()
 	result, err := engine.Measure(&standing, engine.Options{Sigmas: rules.Sigmas})
@@ -263,8 +264,10 @@ func (w *Watcher) look(f vision.Frame) {
 }
 
 // follow puts a picture's ships together with those of the pictures before.
-func (w *Watcher) follow(g *image.Gray, located vision.Located) vision.Tracked {
-	tracked := w.tracker.See(located, func(id string) vision.Place { return w.places.Look(g, id) })
+func (w *Watcher) follow(f vision.Frame, located vision.Located) vision.Tracked {
+	g := f.Gray
+	w.place(f, &located)
+	tracked := w.tracker.SeeEdges(located, func(id string) vision.Place { return w.places.Look(g, id) }, w.edges(f, &located))
 	var still []vision.ShipView
 	for _, k := range tracked.Tracks {
 		if k.State == vision.Still {

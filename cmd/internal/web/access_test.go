@@ -92,6 +92,7 @@ var routeLines = map[string]routeLine{
 	"PATCH /api/choice":                 {least: web.Player, body: `{"from":"A1"}`, status: 204},
 	"PATCH /api/match":                  {least: web.Player, body: `{"round":"3"}`, status: 204},
 	"POST /api/try":                     {least: web.Player, body: `{"ship":"A1","maneuver":"straight 1"}`},
+	"POST /api/ships":                   {least: web.Player, body: `{"id":"A1"}`, status: 404},
 	"POST /api/policy":                  {least: web.Player, body: `{"measuring":"never"}`, status: 400},
 	"POST /api/declare":                 {least: web.Player, body: `{"doing":"attack","ship":"A1"}`, status: 409},
 	"GET /judge":                        {least: web.Nobody},

@@ -23,6 +23,8 @@ type fakeTable struct {
 	mu   sync.Mutex
 	view web.View
 
+	placed []web.PlacedShip
+
 	agree   func(web.Measuring, bool)
 	declare func(*web.Declaration)
 	options func(*web.Options) // nil: nothing more than what follows
@@ -133,7 +135,7 @@ func (f *fakeTable) choose(c web.Choice) {
 }
 
 func (f *fakeTable) server() *web.Server {
-	o := web.Options{Hub: f.hub, Choose: f.choose, SetMatch: f.setMatch, Agree: f.agree, Declare: f.declare}
+	o := web.Options{Hub: f.hub, Choose: f.choose, SetMatch: f.setMatch, Agree: f.agree, Declare: f.declare, PlaceShip: f.placeShip}
 	if f.options != nil {
 		f.options(&o)
 	}

@@ -42,6 +42,9 @@ type Options struct {
 	// proposed. Declare opens a window for measuring; nil closes it.
 	Agree   func(to Measuring, judge bool)
 	Declare func(*Declaration)
+	// PlaceShip looks for a ship's base where a person says it stands; nil: nobody can. Its
+	// errors are sentences for people.
+	PlaceShip func(PlacedShip) error
 	// Calibration and Calibrate are the guided calibration; nil: there is none. The
 	// errors of Calibrate are sentences for people.
 	Calibration *CalibrationHub
@@ -127,6 +130,7 @@ func (s *Server) routes() http.Handler {
 	s.accessRoutes(mux)
 	s.policyRoutes(mux)
 	s.ruleRoutes(mux)
+	s.shipsRoutes(mux)
 	if s.o.Calibration != nil {
 		s.calibrationRoutes(mux)
 	}

@@ -1,4 +1,4 @@
-package vision_test
+package tablesim_test
 
 import (
 	"math"
@@ -47,7 +47,7 @@ func nudged(r *rand.Rand, s tablesim.ShipTruth, reach geom.Length, turn geom.Ang
 func TestEdgesGiveThePoseOfABaseWhoseCodeIsWornOff(t *testing.T) {
 	for wear, name := range map[tablesim.Wear]string{tablesim.WearCells: "cells worn off", tablesim.WearBleach: "rim bleached"} {
 		r := rand.New(rand.NewPCG(1, uint64(wear)))
-		l, f, truth := edgesOf(t, wornTable(3, wear))
+		l, f, truth := edgesOf(t, wornTable(30000, wear))
 		read, err := l.Locate(f)
 		require.NoError(t, err)
 		require.Empty(t, read.Scene.Ships, "%s: no code can be read", name)
@@ -69,7 +69,7 @@ func TestEdgesGiveThePoseOfABaseWhoseCodeIsWornOff(t *testing.T) {
 }
 
 func TestEdgesAreNotFoundWhereNoBaseStands(t *testing.T) {
-	table := wornTable(4, tablesim.WearCells)
+	table := wornTable(30001, tablesim.WearCells)
 	ships := table.Scene.Ships
 	table.Scene.Ships, table.Minis = nil, nil
 	l, f, _ := edgesOf(t, table)
@@ -82,7 +82,7 @@ func TestEdgesAreNotFoundWhereNoBaseStands(t *testing.T) {
 
 // A base is not taken for one of another size.
 func TestEdgesKnowTheSize(t *testing.T) {
-	l, f, truth := edgesOf(t, wornTable(5, tablesim.WearBleach))
+	l, f, truth := edgesOf(t, wornTable(30002, tablesim.WearBleach))
 	for _, s := range truth.Ships {
 		for _, b := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
 			if b != s.Base {
@@ -95,7 +95,7 @@ func TestEdgesKnowTheSize(t *testing.T) {
 }
 
 func TestEdgesRefuseWhatIsNoHint(t *testing.T) {
-	l, f, _ := edgesOf(t, wornTable(3, tablesim.WearCells))
+	l, f, _ := edgesOf(t, wornTable(30000, tablesim.WearCells))
 	at := geom.Pose{Point: geom.Point{X: 400, Y: 400}}
 	for name, h := range map[string]vision.EdgeHint{
 		"no base":     {Pose: at},

@@ -1,0 +1,130 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// How far a ship that is not read may be from where it was last to be taken for the same:
+// less than any other base could stand from it.
+const (
+	edgesReach = 3 * geom.Millimeter
+	edgesTurn  = 8 * geom.Degree
+)
+
+// edgeLocator is a locator that can find a base by its edges: vision.Locator.
+type edgeLocator interface {
+	Edges(vision.Frame, vision.EdgeHint) (vision.EdgeSight, bool, error)
+	EdgeView(id string, base engine.Base, s vision.EdgeSight) vision.ShipView
+}
+
+// edges looks for the ships that were not read in a picture by their edges; nil where
+// nobody can.
+func (w *Watcher) edges(f vision.Frame, located *vision.Located) vision.EdgeFinder {
+	l, ok := w.locator.(edgeLocator)
+	if !ok {
+		return nil
+	}
+	return func(k vision.Track) (engine.Ship, vision.ShipView, bool) {
+		hint := vision.EdgeHint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn}
+		ship, view, err := w.byEdges(l, f, located, k.Ship, hint)
+		return ship, view, err == nil
+	}
+}
+
+// How far from where a person says a ship stands its base is looked for.
+const (
+	placedReach = 12 * geom.Millimeter
+	placedTurn  = 20 * geom.Degree
+	placeWithin = 5 * time.Second
+)
+
+// placing is a ship that a person wants placed, and where to say what came of it.
+type placing struct {
+	ship web.PlacedShip
+	done chan error
+}
+
+// PlaceShip looks in the next picture for a base where a person says that a ship stands
+// whose code cannot be read. It then has the place that its edges show, until its code is
+// read or its place shows the mat.
+func (w *Watcher) PlaceShip(p web.PlacedShip) error {
+	asked := &placing{ship: p, done: make(chan error, 1)}
+	if !w.placing.CompareAndSwap(nil, asked) {
+		return errors.New("another ship is being placed: try again in a moment")
+	}
+	select {
+	case err := <-asked.done:
+		if err != nil {
+			return fmt.Errorf("%s is not placed: %w", p.ID, err)
+		}
+		w.update(func() { w.note(p.ID + " was placed by hand.") })
+		return nil
+	case <-time.After(placeWithin):
+		w.placing.CompareAndSwap(asked, nil)
+		return fmt.Errorf("%s is not placed: no picture was searched in time", p.ID)
+	}
+}
+
+// place adds the ship that a person wants placed to those that a picture shows.
+func (w *Watcher) place(f vision.Frame, located *vision.Located) {
+	asked := w.placing.Swap(nil)
+	if asked == nil {
+		return
+	}
+	asked.done <- w.placeNow(f, located, asked.ship)
+}
+
+func (w *Watcher) placeNow(f vision.Frame, located *vision.Located, p web.PlacedShip) error {
+	l, ok := w.locator.(edgeLocator)
+	if !ok {
+		return errors.New("bases are not looked for by their edges here")
+	}
+	if slices.ContainsFunc(located.Scene.Ships, func(s engine.Ship) bool { return s.ID == p.ID }) {
+		return errors.New("its code is read in this picture")
+	}
+	hint := vision.EdgeHint{Base: p.Base, Pose: p.Pose, Reach: placedReach, Turn: placedTurn}
+	if !p.Headed {
+		hint.Turn = 45 * geom.Degree
+	}
+	ship, view, err := w.byEdges(l, f, located, engine.Ship{ID: p.ID, Player: p.Player, Base: p.Base}, hint)
+	if err != nil {
+		return err
+	}
+	ship.Quarters = !p.Headed
+	w.tracker.Forget(p.ID) // a person knows better than where it stood
+	located.Scene.Ships, located.Ships = append(located.Scene.Ships, ship), append(located.Ships, view)
+	return nil
+}
+
+var errNoEdges = errors.New("no base of this size shows its edges there")
+
+// byEdges finds one ship by its edges, where no other stands.
+func (w *Watcher) byEdges(l edgeLocator, f vision.Frame, located *vision.Located, like engine.Ship, hint vision.EdgeHint) (engine.Ship, vision.ShipView, error) {
+	s, ok, err := l.Edges(f, hint)
+	if err != nil {
+		return engine.Ship{}, vision.ShipView{}, err
+	}
+	if !ok {
+		return engine.Ship{}, vision.ShipView{}, errNoEdges
+	}
+	side, _ := like.Base.Size()
+	for _, o := range located.Scene.Ships {
+		other, _ := o.Base.Size()
+		if o.ID != like.ID && o.Pose.Distance(s.Pose.Point) < (side+other)/2-2 {
+			return engine.Ship{}, vision.ShipView{}, fmt.Errorf("%s stands there", o.ID)
+		}
+	}
+	ship := vision.EdgeShip(like.ID, like.Player, like.Base, s, false)
+	ship.Arcs, ship.Turret = like.Arcs, like.Turret
+	one := engine.Scene{Ships: []engine.Ship{ship}}
+	w.widen(&one)
+	return one.Ships[0], l.EdgeView(like.ID, like.Base, s), nil
+}

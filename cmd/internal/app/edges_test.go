@@ -1,0 +1,90 @@
+package app
+
+import (
+	"errors"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// edgyLocator sees the edges of one base.
+type edgyLocator struct {
+	at   geom.Pose
+	seen bool
+	hint vision.EdgeHint
+}
+
+func (l *edgyLocator) Locate(vision.Frame) (vision.Located, error) { return vision.Located{}, nil }
+
+func (l *edgyLocator) Edges(_ vision.Frame, h vision.EdgeHint) (vision.EdgeSight, bool, error) {
+	l.hint = h
+	return vision.EdgeSight{Pose: l.at, Covariance: geom.Cov3{0: 0.01, 4: 0.01, 8: 1e-6}, Sides: [4]float64{1, 1, 1, 1}}, l.seen && l.at.Distance(h.Pose.Point) <= h.Reach, nil
+}
+
+func (l *edgyLocator) EdgeView(id string, _ engine.Base, s vision.EdgeSight) vision.ShipView {
+	return vision.ShipView{ID: id, Score: s.Visible()}
+}
+
+func edgyWatcher(l Locator) *Watcher {
+	w := NewWatcher(WatcherOptions{Hub: web.NewHub(web.View{}), Now: time.Now, Log: slog.New(slog.DiscardHandler), Frames: noFrames{}, PanelName: func() string { return "" }})
+	w.locator = l
+	return w
+}
+
+type noFrames struct{ Frames }
+
+func (noFrames) Status() vision.FeedStatus { return vision.FeedStatus{} }
+
+// placed asks for a ship and shows the watcher a picture meanwhile.
+func placed(w *Watcher, p web.PlacedShip, also ...engine.Ship) (vision.Located, error) {
+	answer := make(chan error, 1)
+	go func() { answer <- w.PlaceShip(p) }()
+	for w.placing.Load() == nil {
+		time.Sleep(time.Millisecond)
+	}
+	located := vision.Located{Scene: engine.Scene{Ships: also}, Ships: make([]vision.ShipView, len(also))}
+	w.place(vision.Frame{}, &located)
+	return located, <-answer
+}
+
+func TestAPersonPlacesAShipWhoseCodeCannotBeRead(t *testing.T) {
+	l := &edgyLocator{at: geom.Pose{Point: geom.Point{X: 303, Y: 398}, Heading: 91 * geom.Degree}, seen: true}
+	w := edgyWatcher(l)
+	ask := web.PlacedShip{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 400}, Heading: 90 * geom.Degree}, Headed: true}
+	got, err := placed(w, ask)
+	require.NoError(t, err)
+	require.Len(t, got.Scene.Ships, 1)
+	require.Len(t, got.Ships, 1)
+	s := got.Scene.Ships[0]
+	assert.Equal(t, "edges", s.Seen)
+	assert.Equal(t, l.at, s.Pose)
+	assert.False(t, s.Quarters, "a person said which way it points")
+	assert.Less(t, l.hint.Turn, 45*geom.Degree)
+
+	ask.Headed = false
+	got, err = placed(w, ask)
+	require.NoError(t, err)
+	assert.True(t, got.Scene.Ships[0].Quarters)
+
+	_, err = placed(w, ask, engine.Ship{ID: "A1", Base: engine.Small})
+	assert.ErrorContains(t, err, "its code is read")
+	_, err = placed(w, ask, engine.Ship{ID: "B3", Base: engine.Large, Pose: geom.Pose{Point: geom.Point{X: 340, Y: 400}}})
+	assert.ErrorContains(t, err, "B3 stands there")
+	l.seen = false
+	_, err = placed(w, ask)
+	assert.True(t, errors.Is(err, errNoEdges), "%v", err)
+	_, err = placed(edgyWatcher(blindLocator{}), ask)
+	assert.ErrorContains(t, err, "not looked for")
+}
+
+type blindLocator struct{}
+
+func (blindLocator) Locate(vision.Frame) (vision.Located, error) { return vision.Located{}, nil }

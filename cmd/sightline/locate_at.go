@@ -1,0 +1,75 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// readPlaced reads what --at says of ships whose codes cannot be read.
+func readPlaced(all []string) (out []web.PlacedShip, err error) {
+	for _, text := range all {
+		part := strings.Split(text, ",")
+		if len(part) != 4 && len(part) != 5 {
+			return nil, fmt.Errorf("--at %q: expected SHIP,BASE,X,Y or SHIP,BASE,X,Y,HEADING, such as A1,small,420,310,90", text)
+		}
+		var number [3]*float64
+		for i, p := range part[2:] {
+			v, err := strconv.ParseFloat(strings.TrimSpace(p), 64)
+			if err != nil {
+				return nil, fmt.Errorf("--at %q: expected a number, got %q", text, p)
+			}
+			number[i] = &v
+		}
+		s, err := web.ReadPlacedShip(strings.TrimSpace(part[0]), strings.TrimSpace(part[1]), number[0], number[1], number[2])
+		if err != nil {
+			return nil, fmt.Errorf("--at %q: %w", text, err)
+		}
+		if slices.ContainsFunc(out, func(o web.PlacedShip) bool { return o.ID == s.ID }) {
+			return nil, fmt.Errorf("--at %q: %s is placed twice", text, s.ID)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+// locatePlaced finds the bases of ships that a person placed by their edges, and says
+// which it did not find.
+func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, got *vision.Located, warn io.Writer) error {
+	for _, p := range placed {
+		if slices.ContainsFunc(got.Scene.Ships, func(s engine.Ship) bool { return s.ID == p.ID }) {
+			fmt.Fprintf(warn, "%s: the code of %s is read; --at is not needed\n", f.Name, p.ID)
+			continue
+		}
+		hint := vision.EdgeHint{Base: p.Base, Pose: p.Pose, Reach: 12 * geom.Millimeter, Turn: 20 * geom.Degree}
+		if !p.Headed {
+			hint.Turn = 45 * geom.Degree
+		}
+		s, ok, err := l.Edges(f, hint)
+		if err != nil {
+			return fmt.Errorf("%s: %s: %w", f.Name, p.ID, err)
+		}
+		if !ok {
+			fmt.Fprintf(warn, "%s: no %v base shows its edges within 12 mm of (%.0f, %.0f): %s is not located\n", f.Name, p.Base, p.Pose.X, p.Pose.Y, p.ID)
+			continue
+		}
+		side, _ := p.Base.Size()
+		if i := slices.IndexFunc(got.Scene.Ships, func(o engine.Ship) bool {
+			other, _ := o.Base.Size()
+			return o.Pose.Distance(s.Pose.Point) < (side+other)/2-2
+		}); i >= 0 {
+			fmt.Fprintf(warn, "%s: %s stands where --at puts %s: it is not located\n", f.Name, got.Scene.Ships[i].ID, p.ID)
+			continue
+		}
+		got.Scene.Ships = append(got.Scene.Ships, vision.EdgeShip(p.ID, p.Player, p.Base, s, !p.Headed))
+		got.Ships = append(got.Ships, l.EdgeView(p.ID, p.Base, s))
+	}
+	return nil
+}
