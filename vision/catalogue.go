@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 
+	"sightline/engine"
 	"sightline/engine/geom"
 )
 
@@ -18,7 +19,7 @@ import (
 // three kinds it is, only the catalogue knows.
 type CatalogueEntry struct {
 	Name string
-	Kind string // asteroid, debris, gas
+	Kind string // asteroid, debris, gas; a device's or a marker's: bomb, satellite
 
 	// Outline is a simple polygon in mm, in the token's own frame (x right, y up,
 	// the centroid of its area at the origin), of the face that was traced. With the
@@ -62,6 +63,33 @@ const (
 
 // obstacleKinds are the three kinds of the rules.
 var obstacleKinds = []string{"asteroid", "debris", "gas"}
+
+// markerKinds are the kinds of a scenario's markers; the other kinds that the engine knows
+// outlines of are devices.
+var markerKinds = []string{"satellite", "mission_satellite", "supply_cache", "objective", "hyperspace_marker"}
+
+// objectRole is the list of a scene in which a catalogue's kind of token stands.
+type objectRole int
+
+const (
+	roleNone objectRole = iota
+	roleObstacle
+	roleDevice // a bomb, a mine, a remote, dropped cargo
+	roleMarker // a satellite, a supply cache
+)
+
+// roleOf returns in which list of a scene a kind stands.
+func roleOf(kind string) objectRole {
+	switch {
+	case slices.Contains(obstacleKinds, kind):
+		return roleObstacle
+	case slices.Contains(markerKinds, kind):
+		return roleMarker
+	case len(engine.TokenOutlines(kind)) == 1: // one card, of which the outline says all
+		return roleDevice
+	}
+	return roleNone
+}
 
 const (
 	catalogueVersion = 1
@@ -128,8 +156,8 @@ func (f entryFile) entry() (CatalogueEntry, error) {
 	if f.Name == "" {
 		return e, errors.New("name: expected a name, got none")
 	}
-	if !slices.Contains(obstacleKinds, f.Kind) {
-		return e, fmt.Errorf("kind: expected one of %v, got %q", obstacleKinds, f.Kind)
+	if roleOf(f.Kind) == roleNone {
+		return e, fmt.Errorf("kind: expected one of %v, a device's such as bomb, mine or cargo, or one of %v, got %q", obstacleKinds, markerKinds, f.Kind)
 	}
 	for _, v := range []struct {
 		key string

@@ -161,8 +161,20 @@ func (l *Locator) locateObstacles(f Frame, ships []found, out *Located) {
 		return
 	}
 	out.Scene.ObstaclesUnseen = false
+	// Obstacles come first, so that each view stands where its obstacle does.
+	sight.Views = slices.Clone(sight.Views)
+	slices.SortStableFunc(sight.Views, func(a, b ObstacleView) int { return cmp.Compare(roleOf(a.Entry.Kind), roleOf(b.Entry.Kind)) })
 	for i := range sight.Views {
-		out.Scene.Obstacles = append(out.Scene.Obstacles, sight.Views[i].obstacle())
+		o := sight.Views[i].obstacle()
+		token := engine.Token{ID: o.ID, Kind: o.Kind, Pose: o.Pose, Outline: o.Outline, Sigma: o.Sigma}
+		switch roleOf(o.Kind) {
+		case roleDevice:
+			out.Scene.Devices = append(out.Scene.Devices, token)
+		case roleMarker:
+			out.Scene.Markers = append(out.Scene.Markers, token)
+		default:
+			out.Scene.Obstacles = append(out.Scene.Obstacles, o)
+		}
 	}
 	for _, t := range sight.Things {
 		out.Scene.Unknown = append(out.Scene.Unknown, t.Outline)

@@ -20,7 +20,7 @@ type ObstacleSight struct {
 	// Captured is when the picture was taken that the rest speaks of. It may be older than
 	// the one that was located: a search takes longer than a picture lasts.
 	Captured time.Time
-	Views    []ObstacleView // what was recognised; unless Unseen, one for each obstacle of the scene, in the same order
+	Views    []ObstacleView // what was recognised; unless Unseen, one for each obstacle of the scene, in the same order, then those of devices and markers
 	Things   []Thing        // what lies on the mat, could hide or be an obstacle, and is none that is known
 }
 

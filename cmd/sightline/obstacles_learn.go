@@ -22,7 +22,7 @@ type learnTokensCmd struct {
 
 	Calibration string   `required:"" placeholder:"FILE" help:"The table's calibration, from calibrate table."`
 	Name        []string `required:"" placeholder:"NAME" help:"The tokens' names, from left to right as player 1 sees them: --name rock1,rock2."`
-	Kind        string   `required:"" placeholder:"KIND" help:"Their kind: asteroid, debris or gas."`
+	Kind        string   `required:"" placeholder:"KIND" help:"Their kind: asteroid, debris or gas; a device's: bomb, mine, cargo and others; a marker's: satellite, supply_cache, objective."`
 	Top         float64  `default:"2" placeholder:"MM" help:"How high their upper face lies over the mat, the paper included. Default: ${default}."`
 	Out         string   `name:"output" short:"o" required:"" placeholder:"FILE" help:"The catalogue to add them to; it is made if it is not there."`
 }
