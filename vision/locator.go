@@ -161,8 +161,8 @@ func (l *Locator) locateObstacles(f Frame, ships []found, out *Located) {
 		return
 	}
 	out.Scene.ObstaclesUnseen = false
+	l.offTheMat(&sight)
 	// Obstacles come first, so that each view stands where its obstacle does.
-	sight.Views = slices.Clone(sight.Views)
 	slices.SortStableFunc(sight.Views, func(a, b ObstacleView) int { return cmp.Compare(roleOf(a.Entry.Kind), roleOf(b.Entry.Kind)) })
 	for i := range sight.Views {
 		o := sight.Views[i].obstacle()
@@ -179,6 +179,37 @@ func (l *Locator) locateObstacles(f Frame, ships []found, out *Located) {
 	for _, t := range sight.Things {
 		out.Scene.Unknown = append(out.Scene.Unknown, t.Outline)
 	}
+}
+
+// overMat is how far what lies on the mat may seem to stand out over its edge: its outline's
+// own uncertainty, and the mat's.
+const overMat = 3 * geom.Millimeter
+
+// offTheMat takes what would stand out over the mat's edge for a thing that is not known:
+// of such a match a part was never compared with the mat, and any card that hangs over the
+// edge may give one.
+func (l *Locator) offTheMat(sight *ObstacleSight) {
+	w, h := float64(l.table.Layout.Width), float64(l.table.Layout.Height)
+	var on []ObstacleView // the list is the finder's own: it is not changed
+	things := slices.Clone(sight.Things)
+	for i := range sight.Views {
+		o := sight.Views[i].obstacle()
+		t := Thing{OutlinePx: sight.Views[i].OutlinePx}
+		out := false
+		for _, p := range o.Outline {
+			q := o.Pose.Transform(p)
+			t.Outline = append(t.Outline, q)
+			out = out || q.X < -float64(overMat) || q.Y < -float64(overMat) || q.X > w+float64(overMat) || q.Y > h+float64(overMat)
+		}
+		if !out {
+			on = append(on, sight.Views[i])
+			continue
+		}
+		t.Outline = geom.Polygon(t.Outline).Hull(nil)
+		t.Area = geom.Polygon(t.Outline).Area()
+		things = append(things, t)
+	}
+	sight.Views, sight.Things = on, things
 }
 
 // found is an accepted ship: the fit's results, copied out of its buffers.
