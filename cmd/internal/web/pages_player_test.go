@@ -97,12 +97,14 @@ func measured(v *web.View) {
 	}
 }
 
-// calibrationPages are the guided calibration's.
+// calibrationPages are the guided calibration's, and the page to pair a device.
 func calibrationPages() []pageCase {
 	return []pageCase{
 		{name: "calibrate", path: "/calibrate", ready: "#start:enabled", brief: true, open: func(t *testing.T) *httptest.Server {
 			_, server := serveCalibration(t)
 			return server
 		}},
+		// It shows a code that nobody can foresee.
+		{name: "pair", path: "/pair", ready: "#who", brief: true, changing: true, open: func(t *testing.T) *httptest.Server { return steady(t, newFakeTable(t)) }},
 	}
 }
