@@ -43,6 +43,8 @@ type ObstacleFinder struct {
 	diff      *matDiff
 	fit       outlineFit
 	shapes    []shape
+	good      float64 // misfit of what is not searched for any further
+	believed  float64 // misfit of what may be believed
 	narrowest float64 // radius of the largest circle in the catalogue's narrowest outline, mm
 	bases     []geom.Polygon
 	covered   []bool    // cells that ships hide
@@ -78,6 +80,10 @@ func NewObstacleFinder(t calibration.Table, c *Catalogue, mat *EmptyMat, u calib
 	cam := t.Camera
 	cam.Intrinsics = reduced(cam.Intrinsics, reduce)
 	f.diff = newMatDiff(&cam, mat)
+	f.good, f.believed = goodMisfit, acceptMisfit
+	if scale < coarseScale {
+		f.good, f.believed = coarseMisfit, coarseMisfit
+	}
 	f.fit = outlineFit{cam: &f.table.Camera, diff: f.diff, mat: mat, eye: t.Center(), scale: scale}
 	for i := range c.Entries {
 		for _, flipped := range [2]bool{false, true} {
@@ -195,7 +201,7 @@ func (f *ObstacleFinder) hidden(p geom.Point) bool {
 // shows where it lay: obstacles do not move during a game.
 func (f *ObstacleFinder) stillThere(g *image.Gray, known *ObstacleView, all []ObstacleView) []ObstacleView {
 	v, ok := f.refit(g, known)
-	if ok && v.Misfit < goodMisfit && v.Visible >= acceptVisible && v.Pose.Distance(known.Pose.Point) < 1 {
+	if ok && v.Misfit < f.good && v.Visible >= acceptVisible && v.Pose.Distance(known.Pose.Point) < 1 {
 		v.Second, v.Margin = known.Second, known.Margin
 		return append(all, v)
 	}
@@ -242,7 +248,7 @@ func (f *ObstacleFinder) refit(g *image.Gray, v *ObstacleView) (ObstacleView, bo
 func (f *ObstacleFinder) explained(found []ObstacleView, b blob) bool {
 	w := f.diff.view.width
 	for _, v := range found {
-		if v.Misfit > goodMisfit {
+		if v.Misfit > f.good {
 			continue
 		}
 		in := 0
@@ -375,7 +381,7 @@ func (f *ObstacleFinder) match(g *image.Gray, b blob, hidden func(geom.Point) bo
 		}
 	}
 	best, ok := f.best(g, guesses, hidden)
-	if ok && best.Misfit < goodMisfit {
+	if ok && best.Misfit < f.good {
 		return best, ok
 	}
 	better := func(other ObstacleView, found bool) {
@@ -386,7 +392,7 @@ func (f *ObstacleFinder) match(g *image.Gray, b blob, hidden func(geom.Point) bo
 	if scan {
 		better(f.best(g, f.scan(b), hidden))
 	}
-	if !ok || best.Misfit > goodMisfit {
+	if !ok || best.Misfit > f.good {
 		other, found := f.fitBest(g, f.seek(b), seekFits, hidden)
 		better(other, found && other.Misfit < seekMisfit && (other.Second == "" || other.Margin > seekMargin))
 	}

@@ -115,7 +115,7 @@ func (w *obstacleWatch) holds(f Frame) bool {
 	w.turn = (w.turn + 1) % len(w.sight.Views)
 	v := &w.sight.Views[w.turn]
 	again, ok := w.finder.refit(f.Gray, v)
-	if !ok || again.Misfit > acceptMisfit {
+	if !ok || again.Misfit > w.finder.believed {
 		return false
 	}
 	// Noise moves a fit by much less than its whole sigma.
@@ -242,6 +242,11 @@ const (
 	acceptSlope   = 0.75 // of the margin asked for, above a misfit of acceptClear
 	acceptClear   = 0.25
 
+	// Those pictures had 1 px/mm and more. In one of 0.7 px/mm (1280×720) the wrong face
+	// of a rock fitted as well as 0.36, 2 mm off: there only what fits well is believed.
+	coarseScale  = 0.9 // px/mm
+	coarseMisfit = 0.25
+
 	// Obstacles that were not recognised, in glare, had misfits of 0.48 to 0.61: what fits
 	// better than suspectMisfit may be one. So near a ship that it may be a miniature or
 	// its shadow, which fit no better than 0.52, it must fit better than suspectNearShip.
@@ -276,8 +281,8 @@ func (f *ObstacleFinder) suspects(doubtful []ObstacleView) (out []Thing) {
 }
 
 // accepted reports whether a match may stand in a scene.
-func (v *ObstacleView) accepted() bool {
-	if v.Entry == nil || v.Misfit > acceptMisfit || v.Visible < acceptVisible {
+func (f *ObstacleFinder) accepted(v *ObstacleView) bool {
+	if v.Entry == nil || v.Misfit > f.believed || v.Visible < acceptVisible {
 		return false
 	}
 	// The worse the fit, the clearer the choice must be.
@@ -290,7 +295,7 @@ func (f *ObstacleFinder) look(frame Frame, bases []geom.Polygon, known []Obstacl
 	var doubtful []ObstacleView
 	for _, v := range f.Find(frame, bases, known) {
 		switch {
-		case v.accepted():
+		case f.accepted(&v):
 			out.Views = append(out.Views, v)
 		case f.suspect(&v):
 			doubtful = append(doubtful, v)

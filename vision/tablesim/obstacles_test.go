@@ -151,6 +151,36 @@ func TestObstaclesAreFoundWithTheirFaceAndKind(t *testing.T) {
 	assert.Equal(t, got.Scene.Obstacles, again.Scene.Obstacles)
 }
 
+// A coarse picture makes the faces of a token alike: the wrong one was believed once.
+func TestInACoarsePictureTheRightFaceIsFoundOrNone(t *testing.T) {
+	if testing.Short() {
+		t.Skip("searches four tables for obstacles")
+	}
+	found := 0
+	for _, seed := range []uint64{0, 1, 3, 4} {
+		table := tablesim.RandomTable(3+seed, 1280, 720)
+		table.Camera, table.Look = tablesim.DefaultCamera(1280, 720), tablesim.DefaultLook()
+		table.Clutter, table.Hands, table.Heights, table.Minis = nil, nil, nil, nil
+		table.Scene.Ships, table.Scene.Obstacles = nil, nil
+		mat := learn(t, table)
+		rock, err := vision.NewCatalogueEntry("rock", "asteroid", []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5}, {X: 10, Y: 30}, {X: -25, Y: 18}})
+		require.NoError(t, err)
+		truth := geom.Pose{Point: geom.Point{X: 452, Y: 380}, Heading: geom.Angle(0.7 + float64(seed))}
+		table.Scene.Obstacles = []engine.Obstacle{{ID: "rock", Kind: "asteroid", Outline: rock.Outline, Pose: truth}}
+		l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: &vision.Catalogue{Entries: []vision.CatalogueEntry{rock}}, EmptyMat: mat})
+		require.NoError(t, err)
+		got, err := l.Locate(render(t, table))
+		require.NoError(t, err)
+		for _, v := range got.Obstacles.Views {
+			found++
+			assert.False(t, v.Flipped, "seed %d: %+v", seed, v.Pose)
+			assert.Less(t, float64(v.Pose.Distance(truth.Point)), 1.0, "seed %d", seed)
+			assert.Less(t, math.Abs(float64((v.Pose.Heading - truth.Heading).Signed())), 0.05, "seed %d", seed)
+		}
+	}
+	assert.GreaterOrEqual(t, found, 2)
+}
+
 func TestAMovedObstacleIsNotBelievedUntilThePictureRests(t *testing.T) {
 	table, catalogue := obstacleTable(t)
 	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
