@@ -30,13 +30,25 @@ func (m *ErrorModel) Budget() *Budget { return m.budget }
 // it by itself (engine.Scene.ScaleSigma). radius is half the object's size, over which
 // its heading is measured.
 func (m *ErrorModel) Systematic(pose geom.Pose, z, radius geom.Length) (cov geom.Cov3) {
+	camera, table := m.Parts(pose, z, radius)
+	for i := range cov {
+		cov[i] = camera[i] + table[i]
+	}
+	return cov
+}
+
+// Parts returns the two parts of Systematic: what is this camera's alone, its lens and
+// what the lens's model leaves, and what every other camera over the table shares or may
+// share: the markers it is registered on, the object's height, the mat's flatness, print
+// and insert play.
+func (m *ErrorModel) Parts(pose geom.Pose, z, radius geom.Length) (camera, table geom.Cov3) {
 	b, r := m.budget, float64(radius)
 	forward, right := pose.Forward(), pose.Right()
 	center, ok0 := b.sensitivity(pose.Point, z)
 	ahead, ok1 := b.sensitivity(pose.Point.Add(forward.Mul(r)), z)
 	behind, ok2 := b.sensitivity(pose.Point.Sub(forward.Mul(r)), z)
 	if !(ok0 && ok1 && ok2) {
-		return cov
+		return camera, table
 	}
 	// A turn, clockwise, is what ahead moves more to the right than behind does.
 	d := ahead.minus(&behind)
@@ -47,31 +59,37 @@ func (m *ErrorModel) Systematic(pose geom.Pose, z, radius geom.Length) (cov geom
 		poseRows[0][k], poseRows[1][k] = center.pose[0][k], center.pose[1][k]
 		poseRows[2][k] = turn(d.pose[0][k], d.pose[1][k])
 	}
-	addThrough(&cov, [3][]float64{poseRows[0][:], poseRows[1][:], poseRows[2][:]}, b.registration)
+	addThrough(&table, [3][]float64{poseRows[0][:], poseRows[1][:], poseRows[2][:]}, b.registration)
 	if b.lens != nil {
 		var rows [3][lensTerms]float64
 		for k := range lensTerms {
 			rows[0][k], rows[1][k] = center.lens[0][k], center.lens[1][k]
 			rows[2][k] = turn(d.lens[0][k], d.lens[1][k])
 		}
-		addThrough(&cov, [3][]float64{rows[0][:], rows[1][:], rows[2][:]}, b.lens)
+		addThrough(&camera, [3][]float64{rows[0][:], rows[1][:], rows[2][:]}, b.lens)
 	}
 	v := [3]float64{center.z[0], center.z[1], turn(d.z[0], d.z[1])}
 	height := square(float64(b.limits.Height)) + b.flatness(pose.Point, pose.Point)
 	for i := range 3 {
 		for j := range 3 {
-			cov[3*i+j] += height * v[i] * v[j]
+			table[3*i+j] += height * v[i] * v[j]
 		}
 	}
 	e, laid := b.modelVariance(&center), square(float64(b.limits.Print))+square(float64(b.limits.Insert))
-	cov[0] += e + laid
-	cov[4] += e + laid
 	// What the lens model leaves bends slowly over the picture, so that it shifts a
 	// base far more than it turns it: over modelReach it may go from +e to -e. A token
 	// lies askew as far as its two ends lie off on their own.
-	cov[8] += e*square(2.0/modelReach) + 2*laid*span*span
+	addRound(&camera, e, e*square(2.0/modelReach))
+	addRound(&table, laid, 2*laid*span*span)
+	return camera, table
+}
+
+// addRound adds the variance of a place, the same along both axes, and of a heading.
+func addRound(cov *geom.Cov3, place, heading float64) {
+	cov[0] += place
+	cov[4] += place
+	cov[8] += heading
 	cov[3], cov[6], cov[7] = cov[1], cov[2], cov[5] // symmetric to the last digit
-	return cov
 }
 
 // addThrough adds rows C rowsᵀ for a covariance C, given row by row.

@@ -19,6 +19,8 @@ type Located struct {
 	// Tracker believes then what stands where it stood, and nothing new.
 	Doubtful bool
 
+	Fusion *Fusion // how several cameras' views became this one; nil: it is one camera's
+
 	Captured time.Time
 	Seq      uint64
 	Elapsed  time.Duration // what locating took
@@ -33,4 +35,8 @@ type ShipView struct {
 	Residual float64       // rms of the fit, grey levels over contrast
 	Score    float64       // 0…1: how well the picture agrees with the printed rim
 	Fit      geom.Cov3     // the fit's part of the ship's covariance; the rest is the calibration's and the object's own
+
+	// Shared is the part of the ship's covariance that another camera over the same table
+	// shares or may share; zero: nobody knows, all of it may be.
+	Shared geom.Cov3
 }

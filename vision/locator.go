@@ -218,6 +218,7 @@ type found struct {
 	pose   geom.Pose
 	cov    geom.Cov3
 	random geom.Cov3 // the fit's part of cov
+	shared geom.Cov3 // the part of cov that other cameras may share
 	sides  []Side
 	agree  float64
 	rms    float64
@@ -420,12 +421,12 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 		return found{}, false
 	}
 	cov := f.cov
-	sys := l.errors.Systematic(f.pose, BaseTop, c.token.Side()/2)
+	camera, table := l.errors.Parts(f.pose, BaseTop, c.token.Side()/2)
 	for i := range cov {
-		cov[i] += sys[i]
+		cov[i] += camera[i] + table[i]
 	}
 	return found{
-		token: c.token, pose: f.pose, cov: cov, random: f.cov, sides: sides, agree: f.agree, rms: f.rms,
+		token: c.token, pose: f.pose, cov: cov, random: f.cov, shared: table, sides: sides, agree: f.agree, rms: f.rms,
 		edges: f.outlineStandsOut(), agreed: agreed,
 	}, true
 }
@@ -454,7 +455,7 @@ func (l *Locator) ship(s found) engine.Ship {
 }
 
 func (l *Locator) view(s found) ShipView {
-	v := ShipView{ID: s.token.Code.ID(), Sides: s.sides, Residual: s.rms, Score: s.agree, Fit: s.random}
+	v := ShipView{ID: s.token.Code.ID(), Sides: s.sides, Residual: s.rms, Score: s.agree, Fit: s.random, Shared: s.shared}
 	v.Outline = l.outline(s.pose, float64(s.token.Side())/2)
 	return v
 }

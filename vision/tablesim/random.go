@@ -63,6 +63,25 @@ func DefaultCamera(width, height int) calibration.Camera {
 	return cameraOver(lens, mid, 1250, -2.1*deg, 0.6*deg, 1*deg)
 }
 
+// ObliqueCamera returns a camera with DefaultCamera's lens that looks at the middle of a
+// standard mat from aside, as near as it can with the whole mat and its markers in view:
+// from player 1's edge with a positive tilt about the picture's x axis, from the right
+// with a positive one about its y axis. It reports false when no place shows it all.
+func ObliqueCamera(width, height int, tiltX, tiltY geom.Angle) (calibration.Camera, bool) {
+	lens := DefaultCamera(width, height).Intrinsics
+	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
+	middle := float64(calibration.MatSide) / 2
+	for distance := 1000.0; distance < 4000; distance += 10 {
+		for aim := -100.0; aim <= 100; aim += 25 { // the near side takes more of the picture
+			at := geom.Point{X: middle + aim*math.Sin(float64(tiltY)), Y: middle - aim*math.Sin(float64(tiltX))}
+			if c := cameraOver(lens, at, distance, float64(tiltX), float64(tiltY), 0); inView(c, layout, 4) {
+				return c, true
+			}
+		}
+	}
+	return calibration.Camera{}, false
+}
+
 // RandomCamera returns a camera like DefaultCamera with another lens and place,
 // the whole of a standard mat and its markers in view.
 func RandomCamera(rng *rand.Rand, width, height int) calibration.Camera {

@@ -1,0 +1,449 @@
+package vision
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// FuseOptions control Fuse; the zero value is the default.
+type FuseOptions struct {
+	Names  []string            // of the views, for people; those that are missing are "camera 1", "camera 2", …
+	Apart  time.Duration       // a view older than the newest by more is left out; 0: 300 ms, negative: however old
+	Sigmas float64             // poses that differ by more contradict each other; 0: 5
+	Camera *calibration.Camera // in whose picture outlines are drawn; nil: each in a picture that showed it
+}
+
+func (o FuseOptions) withDefaults() FuseOptions {
+	o.Apart = cmp.Or(o.Apart, 300*time.Millisecond)
+	o.Sigmas = cmp.Or(o.Sigmas, 5)
+	return o
+}
+
+// Fusion says how several cameras' views became one.
+type Fusion struct {
+	Used      []string      // the names of the views that were used, sorted
+	LeftOut   []LeftOutView // those that were not, sorted by name
+	Conflicts []Conflict    // what the views contradict each other in: it is not in the scene
+}
+
+// Notes says for people what of the views is missing in the scene.
+func (f *Fusion) Notes() (out []string) {
+	for _, v := range f.LeftOut {
+		out = append(out, v.Name+" is left out: "+v.Why)
+	}
+	for _, c := range f.Conflicts {
+		out = append(out, c.String())
+	}
+	return out
+}
+
+// LeftOutView is a view that was not used.
+type LeftOutView struct{ Name, Why string }
+
+// Conflict is a contradiction between views.
+type Conflict struct {
+	IDs     []string    // of the ships or obstacles, sorted
+	Cameras []string    // whose views contradict each other, sorted
+	By      geom.Length // how far apart they see it; 0: that is not the trouble
+	Why     string      // for people, in a few words
+}
+
+// String says it for people: "A1: overhead and left see it 3.0 mm apart".
+func (c Conflict) String() string {
+	return fmt.Sprintf("%s: %s %s", strings.Join(c.IDs, " and "), strings.Join(c.Cameras, " and "), c.Why)
+}
+
+// fuseView is a view with its name.
+type fuseView struct {
+	*Located
+	name string
+}
+
+// sightOf is one camera's sight of a ship.
+type sightOf struct {
+	ship   engine.Ship
+	view   ShipView
+	names  []string
+	own    geom.Cov3 // this camera's part of the covariance
+	shared geom.Cov3 // what another camera's sight may share
+}
+
+// Fuse puts together what several cameras show of one table at one moment. The order
+// of the views does not matter; one view comes back as it is.
+//
+// Poses of a ship that several cameras read are fused by information. What is a
+// camera's own (the fit, its lens) counts as independent. What all of them share or may
+// share (the markers that all are registered on, the base's height, the token's play, the
+// mat's flatness: ShipView.Shared) is not averaged down: how alike the cameras show it
+// is not known, so it is bounded for every likeness (split covariance intersection:
+// S. Julier, J. Uhlmann, "General decentralized data fusion with covariance
+// intersection", 2001). A ship that the cameras see in two places, or two ships in one
+// place, is none: Located.Fusion names it. A ship that one camera reads is taken from it.
+//
+// A view that is doubtful is left out, unless all are, and one that is too old. Fuse
+// fails without a view and when the views are of mats of different size.
+func Fuse(views []Located, o FuseOptions) (Located, error) {
+	if len(views) == 0 {
+		return Located{}, errors.New("vision: fuse: expected a camera's view or more, got none")
+	}
+	for i := range views {
+		a, b := &views[0].Scene, &views[i].Scene
+		if a.MatWidth != b.MatWidth || a.MatHeight != b.MatHeight {
+			return Located{}, fmt.Errorf("vision: fuse: expected views of one mat, got one of %v × %v and one of %v × %v",
+				a.MatWidth, a.MatHeight, b.MatWidth, b.MatHeight)
+		}
+	}
+	if len(views) == 1 {
+		return views[0], nil
+	}
+	o = o.withDefaults()
+	fusion := &Fusion{}
+	used := fusion.choose(views, o)
+	out := *used[0].Located
+	out.Fusion, out.Scene.Ships, out.Ships = fusion, nil, nil
+	for _, v := range used {
+		out.Scene.ScaleSigma = max(out.Scene.ScaleSigma, v.Scene.ScaleSigma)
+		out.Elapsed = max(out.Elapsed, v.Elapsed)
+		if v.Captured.Before(out.Captured) {
+			out.Captured = v.Captured // nothing is newer than what it rests on
+		}
+	}
+	for _, s := range fusion.ships(used, o) {
+		if o.Camera != nil {
+			s.view.Outline = outlineIn(o.Camera, s.ship)
+		}
+		out.Scene.Ships, out.Ships = append(out.Scene.Ships, s.ship), append(out.Ships, s.view)
+	}
+	fusion.obstacles(used, &out, o)
+	return out, nil
+}
+
+// choose returns the views that are used, the newest first.
+func (f *Fusion) choose(views []Located, o FuseOptions) (used []fuseView) {
+	doubtful := !slices.ContainsFunc(views, func(l Located) bool { return !l.Doubtful })
+	for i := range views {
+		v := fuseView{&views[i], fmt.Sprintf("camera %d", i+1)}
+		if i < len(o.Names) && o.Names[i] != "" {
+			v.name = o.Names[i]
+		}
+		if v.Doubtful && !doubtful {
+			f.LeftOut = append(f.LeftOut, LeftOutView{v.name, "its picture does not show the table as its calibration has it"})
+			continue
+		}
+		used = append(used, v)
+	}
+	slices.SortFunc(used, func(a, b fuseView) int {
+		return cmp.Or(b.Captured.Compare(a.Captured), cmp.Compare(a.name, b.name))
+	})
+	newest := used[0].Captured
+	used = slices.DeleteFunc(used, func(v fuseView) bool {
+		age := newest.Sub(v.Captured)
+		if o.Apart < 0 || age <= o.Apart {
+			return false
+		}
+		f.LeftOut = append(f.LeftOut, LeftOutView{v.name, "its picture is older than the newest by " + age.Round(time.Millisecond).String()})
+		return true
+	})
+	for _, v := range used {
+		f.Used = append(f.Used, v.name)
+	}
+	slices.Sort(f.Used)
+	slices.SortFunc(f.LeftOut, func(a, b LeftOutView) int { return cmp.Compare(a.Name, b.Name) })
+	return used
+}
+
+// ships fuses the ships, in the order of their names.
+func (f *Fusion) ships(views []fuseView, o FuseOptions) (out []sightOf) {
+	sights := map[string][]sightOf{}
+	for _, v := range views {
+		for i, s := range v.Scene.Ships {
+			if !finite(s.Pose) || !finiteCov(s.Covariance) {
+				continue
+			}
+			var view ShipView
+			if i < len(v.Ships) {
+				view = v.Ships[i]
+			}
+			sights[s.ID] = append(sights[s.ID], newSight(s, view, v.name))
+		}
+	}
+	for _, of := range sights {
+		if c, ok := contradiction(of, o.Sigmas); ok {
+			f.Conflicts = append(f.Conflicts, c)
+			continue
+		}
+		out = append(out, together(of))
+	}
+	slices.SortFunc(out, func(a, b sightOf) int { return compareIDs(a.ship.ID, b.ship.ID) })
+	out = f.twoInOnePlace(out)
+	slices.SortFunc(f.Conflicts, func(a, b Conflict) int { return slices.Compare(a.IDs, b.IDs) })
+	return out
+}
+
+func newSight(s engine.Ship, v ShipView, name string) sightOf {
+	k := sightOf{ship: s, view: v, names: []string{name}, shared: v.Shared}
+	if v.Shared == (geom.Cov3{}) {
+		k.shared = s.Covariance
+		for i := range k.shared {
+			k.shared[i] -= v.Fit[i]
+		}
+	}
+	for i := range k.own {
+		k.own[i] = s.Covariance[i] - k.shared[i]
+	}
+	k.own = resolution(k.own)
+	if _, ok := inverse3(k.own); !ok { // more is shared than there is
+		k.own, k.shared = resolution(geom.Cov3{}), s.Covariance
+	}
+	return k
+}
+
+// contradiction reports whether sights of one ship cannot be true together.
+func contradiction(of []sightOf, sigmas float64) (Conflict, bool) {
+	limit := sigmasOfThree(sigmas)
+	worst, found := Conflict{IDs: []string{of[0].ship.ID}}, false
+	for i, a := range of {
+		for _, b := range of[:i] {
+			names := []string{a.names[0], b.names[0]}
+			slices.Sort(names)
+			by := a.ship.Pose.Distance(b.ship.Pose.Point)
+			switch {
+			case a.ship.Base != b.ship.Base || a.ship.Player != b.ship.Player:
+				return Conflict{IDs: worst.IDs, Cameras: names, Why: "do not see it on the same base"}, true
+			case squaredDistance(a, b) > limit && (!found || by > worst.By):
+				worst.Cameras, worst.By, found = names, by, true
+				worst.Why = fmt.Sprintf("see it %.1f mm and %.1f° apart", by.Millimeters(),
+					math.Abs((a.ship.Pose.Heading - b.ship.Pose.Heading).Signed().Degrees()))
+			}
+		}
+	}
+	return worst, found
+}
+
+// squaredDistance is that of two sights' poses in sigmas of their difference. What both
+// share cancels from it in part; how much is not known, so none of it does.
+func squaredDistance(a, b sightOf) float64 {
+	var c geom.Cov3
+	for i := range c {
+		c[i] = a.own[i] + a.shared[i] + b.own[i] + b.shared[i]
+	}
+	inverse, ok := inverse3(c)
+	if !ok {
+		return math.Inf(1)
+	}
+	d := difference(b.ship.Pose, a.ship.Pose)
+	v := times(inverse, d)
+	return d[0]*v[0] + d[1]*v[1] + d[2]*v[2]
+}
+
+// together fuses sights of one ship that do not contradict each other.
+func together(of []sightOf) sightOf {
+	slices.SortFunc(of, func(a, b sightOf) int { // so that their order does not matter
+		p, q := a.ship.Pose, b.ship.Pose
+		return cmp.Or(cmp.Compare(det3(a.ship.Covariance), det3(b.ship.Covariance)), cmp.Compare(a.names[0], b.names[0]),
+			cmp.Compare(p.X, q.X), cmp.Compare(p.Y, q.Y), cmp.Compare(p.Heading, q.Heading))
+	})
+	out := of[0]
+	for _, next := range of[1:] {
+		out = fuseTwo(out, next)
+	}
+	return out
+}
+
+// fuseTwo is the split covariance intersection of two sights: with a share w for one
+// and 1-w for the other, each counts as if what it may share with the other were its own
+// and larger by one over its share. The share is the one that leaves the least
+// volume; at its ends that is one of the sights alone.
+func fuseTwo(a, b sightOf) sightOf {
+	best, w := weigh2(a, b, 1), 1.0
+	try := func(at float64) float64 {
+		m := weigh2(a, b, at)
+		if m.volume < best.volume {
+			best, w = m, at
+		}
+		return m.volume
+	}
+	try(0)
+	// The information is concave in the share: there is one best.
+	lo, hi := 0.0, 1.0
+	for range 40 {
+		x, y := lo+0.382*(hi-lo), lo+0.618*(hi-lo)
+		if try(x) < try(y) {
+			hi = y
+		} else {
+			lo = x
+		}
+	}
+	out := joined(a, b)
+	switch w {
+	case 1:
+		out.ship.Pose, out.ship.Covariance, out.view.Fit, out.own, out.shared = a.ship.Pose, a.ship.Covariance, a.view.Fit, a.own, a.shared
+	case 0:
+		out.ship.Pose, out.ship.Covariance, out.view.Fit, out.own, out.shared = b.ship.Pose, b.ship.Covariance, b.view.Fit, b.own, b.shared
+	default:
+		d := times(best.gainB, difference(b.ship.Pose, a.ship.Pose))
+		out.ship.Pose.X += d[0]
+		out.ship.Pose.Y += d[1]
+		out.ship.Pose.Heading = (a.ship.Pose.Heading + geom.Angle(d[2])).Normalized()
+		out.ship.Covariance = best.cov
+		out.view.Fit = sum3(sandwich(best.gainA, a.view.Fit), sandwich(best.gainB, b.view.Fit))
+		out.own = sum3(sandwich(best.gainA, a.own), sandwich(best.gainB, b.own))
+		for i := range out.shared {
+			out.shared[i] = best.cov[i] - out.own[i]
+		}
+	}
+	out.view.Shared = out.shared
+	return out
+}
+
+// joined is a's sight with what of b's needs no arithmetic.
+func joined(a, b sightOf) sightOf {
+	out := a
+	out.names = append(slices.Clone(a.names), b.names...)
+	if a.ship.Seen != b.ship.Seen {
+		out.ship.Seen = "both"
+	}
+	out.ship.Visible = max(a.ship.Visible, b.ship.Visible)
+	out.view.Sides = append(slices.Clone(a.view.Sides), b.view.Sides...)
+	slices.Sort(out.view.Sides)
+	out.view.Sides = slices.Compact(out.view.Sides)
+	out.view.Residual = max(a.view.Residual, b.view.Residual)
+	out.view.Score = max(a.view.Score, b.view.Score)
+	return out
+}
+
+// mixture is two sights' fusion with given shares.
+type mixture struct {
+	cov          geom.Cov3
+	gainA, gainB geom.Cov3 // what each pose counts, a matrix that need not be symmetric
+	volume       float64   // the covariance's determinant
+}
+
+// weigh2 fuses two sights with the share w for a.
+func weigh2(a, b sightOf, w float64) mixture {
+	ia, oka := information(a, w)
+	ib, okb := information(b, 1-w)
+	m := mixture{volume: math.Inf(1)}
+	if !oka || !okb {
+		return m
+	}
+	cov, ok := inverse3(sum3(ia, ib))
+	if !ok {
+		return m
+	}
+	m.cov, m.gainA, m.gainB, m.volume = cov, product(cov, ia), product(cov, ib), det3(cov)
+	return m
+}
+
+// information is a sight's, with a share of what it may have in common with another.
+func information(s sightOf, share float64) (geom.Cov3, bool) {
+	if !(share > 0) {
+		return geom.Cov3{}, true
+	}
+	c := s.own
+	for i := range c {
+		c[i] += s.shared[i] / share
+	}
+	return inverse3(c)
+}
+
+// twoInOnePlace takes out ships whose bases lie in each other: plastic does not, so that
+// one camera read one of them wrong.
+func (f *Fusion) twoInOnePlace(ships []sightOf) (out []sightOf) {
+	bad := make([]bool, len(ships))
+	for i, a := range ships {
+		for k, b := range ships[:i] {
+			if !basesOverlap(asFound(a), asFound(b)) {
+				continue
+			}
+			bad[i], bad[k] = true, true
+			names := append(slices.Clone(a.names), b.names...)
+			slices.Sort(names)
+			f.Conflicts = append(f.Conflicts, Conflict{
+				IDs: []string{b.ship.ID, a.ship.ID}, Cameras: slices.Compact(names), Why: "see their bases in one place",
+			})
+		}
+	}
+	for i, s := range ships {
+		if !bad[i] {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func asFound(s sightOf) found { return found{token: Token{Base: s.ship.Base}, pose: s.ship.Pose} }
+
+// outlineIn returns where a ship's base appears in a camera's picture.
+func outlineIn(c *calibration.Camera, s engine.Ship) (out [4]geom.Pixel) {
+	w, l := s.Base.Size()
+	x, y := float64(w)/2, float64(l)/2
+	for i, p := range [4]geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}} {
+		out[i], _ = c.PixelOf(s.Pose.Transform(p), BaseTop)
+	}
+	return out
+}
+
+// difference is q - p: mm, mm, rad.
+func difference(q, p geom.Pose) [3]float64 {
+	return [3]float64{q.X - p.X, q.Y - p.Y, float64((q.Heading - p.Heading).Signed())}
+}
+
+func finiteCov(c geom.Cov3) bool {
+	var sum float64
+	for _, v := range c {
+		sum += v
+	}
+	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
+}
+
+func times(m geom.Cov3, v [3]float64) (out [3]float64) {
+	for i := range 3 {
+		out[i] = m[3*i]*v[0] + m[3*i+1]*v[1] + m[3*i+2]*v[2]
+	}
+	return out
+}
+
+func product(a, b geom.Cov3) (out geom.Cov3) {
+	for i := range 3 {
+		for j := range 3 {
+			for k := range 3 {
+				out[3*i+j] += a[3*i+k] * b[3*k+j]
+			}
+		}
+	}
+	return out
+}
+
+// sandwich is g c gᵀ.
+func sandwich(g, c geom.Cov3) (out geom.Cov3) {
+	gc := product(g, c)
+	for i := range 3 {
+		for j := range 3 {
+			for k := range 3 {
+				out[3*i+j] += gc[3*i+k] * g[3*j+k]
+			}
+		}
+	}
+	return out
+}
+
+func sum3(a, b geom.Cov3) geom.Cov3 {
+	for i := range a {
+		a[i] += b[i]
+	}
+	return a
+}
+
+func det3(m geom.Cov3) float64 {
+	return m[0]*(m[4]*m[8]-m[5]*m[7]) - m[1]*(m[3]*m[8]-m[5]*m[6]) + m[2]*(m[3]*m[7]-m[4]*m[6])
+}
