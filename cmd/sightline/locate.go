@@ -18,12 +18,13 @@ import (
 )
 
 type locateCmd struct {
-	Calibration string   `required:"" placeholder:"FILE" help:"The table's calibration, from calibrate table."`
+	Calibration []string `required:"" sep:"none" placeholder:"FILE" help:"The table's calibration, from calibrate table; with --fuse, one for each picture."`
 	Images      []string `arg:"" name:"image" help:"Pictures of the table; - is one on standard input."`
 	Rules       string   `help:"The edition that the scenes are for: 1e, 2.0 or 2.5." default:"2.5"`
 	Catalogue   string   `placeholder:"FILE" help:"The obstacles that may lie there, from obstacles learn; with --empty-mat, they are found too."`
 	EmptyMat    string   `placeholder:"FILE" help:"The empty mat, from obstacles learn-mat."`
 	At          []string `placeholder:"SHIP,BASE,X,Y[,HEADING]" sep:"none" help:"A ship whose code cannot be read and about where it stands, in mm and degrees: A1,small,420,310,90. Its base is found by its edges; without the heading its arcs are not told. May be given more than once."`
+	Fuse        bool     `help:"The pictures are of one moment, each from another camera with its own --calibration, in the same order: one scene."`
 	JSON        bool     `name:"json" help:"Print one JSON document, a scene for each picture: what measure - reads."`
 }
 
@@ -47,7 +48,7 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 	if err != nil {
 		return err
 	}
-	table, err := loadTable(warn, c.Calibration)
+	tables, err := c.tables(warn)
 	if err != nil {
 		return err
 	}
@@ -60,18 +61,21 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		return err
 	}
 	defer markers.Close()
-	verified, ok, err := calibration.LoadVerifyRecord(c.Calibration)
+	verified, ok, err := calibration.LoadVerifyRecord(c.Calibration[0])
 	if err != nil {
 		fmt.Fprintln(warn, err)
 	}
+	ok = ok && !c.Fuse // a verification speaks of one camera's answers
 	var answer *calibration.VerifiedJSON
 	if ok {
-		answer = verified.Answer(&table, &table)
+		answer = verified.Answer(&tables[0], &tables[0])
 	}
+	var views []vision.Located
 	var scenes []engine.Scene
 	var sights []*vision.ObstacleSight
 	var blind error
-	for _, name := range c.Images {
+	seenAny := 0 // markers in all pictures
+	for i, name := range c.Images {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("interrupted before %s", name)
 		}
@@ -79,22 +83,37 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		if err != nil {
 			return err
 		}
+		table := tables[min(i, len(tables)-1)]
 		got, used, seen, err := locateFrame(table, markers, frame, options, placed, warn)
 		scene := got.Scene
 		if err != nil {
 			return err
 		}
+		seenAny += seen
 		if answer != nil && answer.Holds { // until one picture says otherwise
 			answer = verified.Answer(&table, &used)
 		}
-		if seen == 0 && len(scene.Ships) == 0 && blind == nil {
+		if seen == 0 && len(scene.Ships) == 0 && blind == nil && !c.Fuse {
 			blind = unanswered{fmt.Errorf("%s: neither the mat's markers nor a ship can be seen", name)}
 		}
 		scene.Rules = rules
+		got.Scene = scene
+		views = append(views, got)
 		scenes, sights = append(scenes, scene), append(sights, got.Obstacles)
 		if s := got.Obstacles; s != nil && s.Unseen != "" {
 			fmt.Fprintf(warn, "%s: no obstruction is told: %s\n", name, s.Unseen)
 		}
+	}
+	names := c.Images
+	if c.Fuse {
+		fused, err := c.fuse(views, warn)
+		if err != nil {
+			return err
+		}
+		if len(fused.Scene.Ships) == 0 && seenAny == 0 {
+			blind = unanswered{errors.New("neither the mat's markers nor a ship can be seen in any picture")}
+		}
+		names, scenes, sights = []string{"all cameras"}, []engine.Scene{fused.Scene}, []*vision.ObstacleSight{fused.Obstacles}
 	}
 	if c.JSON {
 		doc, err := engine.MarshalScenes(scenes)
@@ -109,14 +128,46 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		}
 		return blind
 	}
-	if err := printScenes(out, c.Images, scenes, sights); err != nil {
+	if err := printScenes(out, names, scenes, sights); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintln(out, answer); err != nil {
-		return err
+	if !c.Fuse {
+		if _, err := fmt.Fprintln(out, answer); err != nil {
+			return err
+		}
 	}
 	tellTokens(warn, scenes)
 	return blind
+}
+
+// tables loads the calibrations: one, or with Fuse one for each picture.
+func (c *locateCmd) tables(warn io.Writer) (out []calibration.Table, err error) {
+	switch n, images := len(c.Calibration), len(c.Images); {
+	case c.Fuse && (n != images || n < 2):
+		return nil, fmt.Errorf("--fuse: expected two pictures or more and a --calibration for each, in the same order, got %d calibrations and %d pictures", n, images)
+	case !c.Fuse && n != 1:
+		return nil, fmt.Errorf("--calibration: expected it once, or --fuse with pictures of several cameras, got it %d times", n)
+	}
+	for _, name := range c.Calibration {
+		t, err := loadTable(warn, name)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, t)
+	}
+	return out, nil
+}
+
+// fuse makes one view of the pictures, which the user says are of one moment.
+func (c *locateCmd) fuse(views []vision.Located, warn io.Writer) (vision.Located, error) {
+	fused, err := vision.Fuse(views, vision.FuseOptions{Names: c.Images, Apart: -1})
+	if err != nil {
+		return fused, err
+	}
+	for _, note := range fused.Fusion.Notes() {
+		fmt.Fprintln(warn, note)
+	}
+	return fused, nil
 }
 
 // tellTokens says what makes a ship visible when no picture shows any.

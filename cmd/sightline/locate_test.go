@@ -17,6 +17,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/engine"
+	"sightline/engine/geom"
 	"sightline/vision/tablesim"
 )
 
@@ -39,7 +40,7 @@ func TestFromAPictureToAnAnswer(t *testing.T) {
 	require.Zero(t, run([]string{"calibrate", "table", "--lens", lens, picture, "-o", calibrated}))
 
 	var out, warn bytes.Buffer
-	c := locateCmd{Calibration: calibrated, Images: []string{picture}, Rules: "2.0", JSON: true}
+	c := locateCmd{Calibration: []string{calibrated}, Images: []string{picture}, Rules: "2.0", JSON: true}
 	require.NoError(t, c.locate(context.Background(), &out, &warn))
 	assert.Empty(t, warn.String())
 	scenes, list, err := engine.ParseScenes(out.Bytes())
@@ -95,7 +96,7 @@ func TestACameraThatMovedIsRegisteredAnew(t *testing.T) {
 	table.Camera.Extrinsics = table.Camera.Extrinsics.Perturbed(calibration.Vec3{0.004, -0.003, 0.002}, calibration.Vec3{})
 	moved, _, truth := photographed(t, table, dir)
 	var out, warn bytes.Buffer
-	c := locateCmd{Calibration: calibrated, Images: []string{moved}, Rules: "2.5", JSON: true}
+	c := locateCmd{Calibration: []string{calibrated}, Images: []string{moved}, Rules: "2.5", JSON: true}
 	require.NoError(t, c.locate(context.Background(), &out, &warn))
 	assert.Contains(t, warn.String(), "registered anew")
 	scenes, _, err := engine.ParseScenes(out.Bytes())
@@ -116,7 +117,7 @@ func TestAPictureThatShowsNothingCannotBeAnswered(t *testing.T) {
 	writePNG(t, dark, image.NewGray(image.Rect(0, 0, 1920, 1080)))
 
 	var out, warn bytes.Buffer
-	c := locateCmd{Calibration: calibrated, Images: []string{dark}, Rules: "2.5", JSON: true}
+	c := locateCmd{Calibration: []string{calibrated}, Images: []string{dark}, Rules: "2.5", JSON: true}
 	err := c.locate(context.Background(), &out, &warn)
 	assert.True(t, errors.As(err, new(unanswered)), "%v", err)
 	assert.ErrorContains(t, err, "dark.png: neither the mat's markers nor a ship")
@@ -142,4 +143,55 @@ func TestADirectoryCountsAsAllOfItsPictures(t *testing.T) {
 	empty := t.TempDir()
 	_, err = pictureInput{Source: empty}.images()
 	assert.ErrorContains(t, err, "expected .jpg or .png files")
+}
+
+func TestPicturesOfSeveralCamerasAreOneScene(t *testing.T) {
+	table := tablesim.RandomTable(3001, 1920, 1080)
+	var pictures, calibrations []string
+	var truth tablesim.Truth
+	for i, tilt := range []geom.Angle{35 * geom.Degree, -35 * geom.Degree} {
+		dir := t.TempDir()
+		var ok bool
+		table.Camera, ok = tablesim.ObliqueCamera(1920, 1080, tilt, 0)
+		require.True(t, ok)
+		var picture, lens string
+		picture, lens, truth = photographed(t, table, dir)
+		calibrated := filepath.Join(dir, "table.json")
+		require.Zero(t, run([]string{"calibrate", "table", "--lens", lens, picture, "-o", calibrated}), "camera %d", i)
+		pictures, calibrations = append(pictures, picture), append(calibrations, calibrated)
+	}
+	var out, warn bytes.Buffer
+	c := locateCmd{Calibration: calibrations, Images: pictures, Rules: "2.5", JSON: true, Fuse: true}
+	require.NoError(t, c.locate(context.Background(), &out, &warn))
+	scenes, _, err := engine.ParseScenes(out.Bytes())
+	require.NoError(t, err)
+	require.Len(t, scenes, 1)
+	assert.Len(t, scenes[0].Ships, len(truth.Ships))
+	for _, s := range scenes[0].Ships {
+		want, ok := truth.Ship(s.ID)
+		require.True(t, ok)
+		assert.Less(t, float64(s.Pose.Distance(want.Pose.Point)), 0.6, s.ID)
+	}
+	var people bytes.Buffer
+	c.JSON = false
+	require.NoError(t, c.locate(context.Background(), &people, &warn))
+	assert.Contains(t, people.String(), "all cameras: 8 ships")
+
+	for _, bad := range []locateCmd{
+		{Calibration: calibrations[:1], Images: pictures, Fuse: true},
+		{Calibration: calibrations, Images: pictures[:1], Fuse: true},
+		{Calibration: calibrations[:1], Images: pictures[:1], Fuse: true},
+		{Calibration: calibrations, Images: pictures},
+	} {
+		bad.Rules = "2.5"
+		assert.ErrorContains(t, bad.locate(context.Background(), &out, &warn), "expected")
+	}
+
+	// Exchanged calibrations are no calibrations: the markers put each picture right.
+	c.Calibration = []string{calibrations[1], calibrations[0]}
+	c.JSON = true
+	out.Reset()
+	warn.Reset()
+	require.NoError(t, c.locate(context.Background(), &out, &warn))
+	assert.Contains(t, warn.String(), "registered anew")
 }

@@ -59,7 +59,7 @@ func TestObstructionIsAnsweredFromPictures(t *testing.T) {
 	assert.Equal(t, 2, run(append(learn, "rock")), "the name is taken")
 
 	var out, warn bytes.Buffer
-	c := locateCmd{Calibration: calibrated, Images: []string{played}, Rules: "2.5", JSON: true, Catalogue: catalogue, EmptyMat: mat}
+	c := locateCmd{Calibration: []string{calibrated}, Images: []string{played}, Rules: "2.5", JSON: true, Catalogue: catalogue, EmptyMat: mat}
 	require.NoError(t, c.locate(context.Background(), &out, &warn))
 	scenes, _, err := engine.ParseScenes(out.Bytes())
 	require.NoError(t, err)
