@@ -177,6 +177,7 @@ func (f *Fusion) ships(views []fuseView, o FuseOptions) (out []sightOf) {
 		}
 	}
 	for _, of := range sights {
+		of = headed(of)
 		if c, ok := contradiction(of, o.Sigmas); ok {
 			f.Conflicts = append(f.Conflicts, c)
 			continue
@@ -187,6 +188,16 @@ func (f *Fusion) ships(views []fuseView, o FuseOptions) (out []sightOf) {
 	out = f.twoInOnePlace(out)
 	slices.SortFunc(f.Conflicts, func(a, b Conflict) int { return slices.Compare(a.IDs, b.IDs) })
 	return out
+}
+
+// headed leaves out the sights that know a ship's heading but for quarter turns, where
+// another knows it; of several of them it leaves the surest: their headings do not compare.
+func headed(of []sightOf) []sightOf {
+	known := slices.DeleteFunc(slices.Clone(of), func(s sightOf) bool { return s.ship.Quarters })
+	if len(known) > 0 {
+		return known
+	}
+	return []sightOf{slices.MinFunc(of, compareSights)}
 }
 
 func newSight(s engine.Ship, v ShipView, name string) sightOf {
@@ -247,16 +258,19 @@ func squaredDistance(a, b sightOf) float64 {
 
 // together fuses sights of one ship that do not contradict each other.
 func together(of []sightOf) sightOf {
-	slices.SortFunc(of, func(a, b sightOf) int { // so that their order does not matter
-		p, q := a.ship.Pose, b.ship.Pose
-		return cmp.Or(cmp.Compare(det3(a.ship.Covariance), det3(b.ship.Covariance)), cmp.Compare(a.names[0], b.names[0]),
-			cmp.Compare(p.X, q.X), cmp.Compare(p.Y, q.Y), cmp.Compare(p.Heading, q.Heading))
-	})
+	slices.SortFunc(of, compareSights) // so that their order does not matter
 	out := of[0]
 	for _, next := range of[1:] {
 		out = fuseTwo(out, next)
 	}
 	return out
+}
+
+// compareSights puts the surest first.
+func compareSights(a, b sightOf) int {
+	p, q := a.ship.Pose, b.ship.Pose
+	return cmp.Or(cmp.Compare(det3(a.ship.Covariance), det3(b.ship.Covariance)), cmp.Compare(a.names[0], b.names[0]),
+		cmp.Compare(p.X, q.X), cmp.Compare(p.Y, q.Y), cmp.Compare(p.Heading, q.Heading))
 }
 
 // fuseTwo is the split covariance intersection of two sights: with a share w for one

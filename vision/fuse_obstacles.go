@@ -25,7 +25,8 @@ type seenThing struct {
 // recognised lies there; two that differ over one place make it a thing that nobody
 // knows. A thing to one that another recognised is what that one says.
 func (f *Fusion) obstacles(views []fuseView, out *Located, o FuseOptions) {
-	out.Scene.Obstacles, out.Scene.Unknown, out.Scene.ObstaclesUnseen, out.Obstacles = nil, nil, true, nil
+	out.Scene.Obstacles, out.Scene.Devices, out.Scene.Markers, out.Scene.Unknown = nil, nil, nil, nil
+	out.Scene.ObstaclesUnseen, out.Obstacles = true, nil
 	var sight ObstacleSight
 	var seen []seenObstacle
 	var things []seenThing
@@ -68,12 +69,7 @@ func (f *Fusion) obstacles(views []fuseView, out *Located, o FuseOptions) {
 		sight.drawIn(o)
 	}
 	out.Obstacles = &sight
-	for i := range sight.Views {
-		out.Scene.Obstacles = append(out.Scene.Obstacles, sight.Views[i].obstacle())
-	}
-	for _, t := range sight.Things {
-		out.Scene.Unknown = append(out.Scene.Unknown, t.Outline)
-	}
+	sight.into(&out.Scene)
 }
 
 func older(a, b time.Time) time.Time {

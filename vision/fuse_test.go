@@ -1,6 +1,7 @@
 package vision
 
 import (
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -33,7 +34,8 @@ func randomCov(rng *rand.Rand, sigma float64) (c geom.Cov3) {
 // on top of those that all share.
 func cameraView(rng *rand.Rand, truth map[string]geom.Pose, shared geom.Cov3) Located {
 	l := Located{Captured: fuseAt, Scene: engine.Scene{MatWidth: 914.4, MatHeight: 914.4, ObstaclesUnseen: true}}
-	for id, p := range truth {
+	for _, id := range slices.Sorted(maps.Keys(truth)) { // the same noise each time
+		p := truth[id]
 		code, _ := CodeOfID(id)
 		fit, lens := randomCov(rng, 0.05), randomCov(rng, 0.15)
 		s := engine.Ship{ID: id, Player: code.Player(), Base: engine.Small, Pose: p, Covariance: sum3(sum3(fit, lens), shared), Seen: "token", Visible: rng.Float64()}
@@ -191,6 +193,21 @@ func TestWhatWasSeenOfAShipAddsUp(t *testing.T) {
 	assert.Equal(t, []Side{Front, RightSide}, got.Ships[0].Sides)
 }
 
+func TestAHeadingButForQuarterTurnsIsNotFused(t *testing.T) {
+	rng := rand.New(rand.NewPCG(12, 5))
+	truth, shared := map[string]geom.Pose{"A1": {Point: geom.Point{X: 100, Y: 100}}}, randomCov(rng, 0.2)
+	a, b := cameraView(rng, truth, shared), cameraView(rng, truth, shared)
+	b.Scene.Ships[0].Quarters, b.Scene.Ships[0].Seen = true, "edges"
+	b.Scene.Ships[0].Pose.Heading += 90 * geom.Degree
+	got := fuse(t, FuseOptions{}, a, b)
+	assert.Equal(t, a.Scene.Ships, got.Scene.Ships, "the one that reads its code knows")
+	a.Scene.Ships[0].Quarters = true
+	got = fuse(t, FuseOptions{}, a, b)
+	require.Len(t, got.Scene.Ships, 1)
+	assert.True(t, got.Scene.Ships[0].Quarters)
+	assert.Contains(t, []engine.Ship{a.Scene.Ships[0], b.Scene.Ships[0]}, got.Scene.Ships[0])
+}
+
 func TestDisagreementIsToldAndNotAveraged(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 5))
 	truth, shared := map[string]geom.Pose{"A1": {Point: geom.Point{X: 100, Y: 100}}, "B1": {Point: geom.Point{X: 500, Y: 100}}}, geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 4e-6}
@@ -199,7 +216,7 @@ func TestDisagreementIsToldAndNotAveraged(t *testing.T) {
 		change func(s *engine.Ship)
 		why    string
 	}{
-		{"3 mm", func(s *engine.Ship) { s.Pose.X += 3 }, "left and right see it 3"},
+		{"3 mm", func(s *engine.Ship) { s.Pose.X += 3 }, "left and right see it "},
 		{"5°", func(s *engine.Ship) { s.Pose.Heading += 5 * geom.Degree }, "5.0° apart"},
 		{"base", func(s *engine.Ship) { s.Base = engine.Large }, "do not see it on the same base"},
 	} {
@@ -214,6 +231,9 @@ func TestDisagreementIsToldAndNotAveraged(t *testing.T) {
 		assert.Equal(t, "B1", got.Scene.Ships[0].ID, c.name)
 		require.Len(t, got.Fusion.Conflicts, 1, c.name)
 		assert.Contains(t, got.Fusion.Notes()[0], "A1: ", c.name)
+		if c.name == "3 mm" {
+			assert.InDelta(t, 3.0, got.Fusion.Conflicts[0].By.Millimeters(), 0.3)
+		}
 		assert.Contains(t, got.Fusion.Notes()[0], c.why, c.name)
 	}
 }
@@ -274,6 +294,12 @@ func rockAt(name string, x float64) ObstacleView {
 	return v
 }
 
+func bombAt(x float64) ObstacleView {
+	v := rockAt("a-bomb", x)
+	v.Entry.Kind = "bomb"
+	return v
+}
+
 func squareAt(x float64) []geom.Point {
 	return []geom.Point{{X: x - 20, Y: 480}, {X: x + 20, Y: 480}, {X: x + 20, Y: 520}, {X: x - 20, Y: 520}}
 }
@@ -295,6 +321,7 @@ func TestObstaclesOfSeveralCameras(t *testing.T) {
 		a, b    Located
 		ids     []string
 		things  int
+		devices int
 		unseen  bool
 		differs bool
 	}{
@@ -309,6 +336,7 @@ func TestObstaclesOfSeveralCameras(t *testing.T) {
 		{name: "3 mm apart", a: watching([]ObstacleView{rockAt("rock-a", 300)}), b: watching([]ObstacleView{rockAt("rock-a", 303)}), things: 2, differs: true},
 		{name: "unknown to one", a: watching([]ObstacleView{rockAt("rock-a", 300)}), b: watching(nil, thing), ids: []string{"rock-a"}},
 		{name: "unknown to one and larger", a: watching([]ObstacleView{rockAt("rock-a", 300)}), b: watching(nil, large), ids: []string{"rock-a"}, things: 1},
+		{name: "a bomb", a: watching([]ObstacleView{bombAt(500), rockAt("rock-a", 300)}), b: watching([]ObstacleView{rockAt("rock-a", 300)}), ids: []string{"rock-a"}, devices: 1},
 		{name: "unknown to both", a: watching(nil, thing), b: watching(nil), things: 1},
 	} {
 		for _, views := range [][]Located{{c.a, c.b}, {c.b, c.a}} {
@@ -319,6 +347,7 @@ func TestObstaclesOfSeveralCameras(t *testing.T) {
 			}
 			assert.Equal(t, c.ids, ids, c.name)
 			assert.Len(t, got.Scene.Unknown, c.things, c.name)
+			assert.Len(t, got.Scene.Devices, c.devices, c.name)
 			assert.Equal(t, c.unseen, got.Scene.ObstaclesUnseen, c.name)
 			assert.Equal(t, c.differs, len(got.Fusion.Conflicts) > 0, c.name)
 		}

@@ -162,6 +162,11 @@ func (l *Locator) locateObstacles(f Frame, ships []found, out *Located) {
 	}
 	out.Scene.ObstaclesUnseen = false
 	l.offTheMat(&sight)
+	sight.into(&out.Scene)
+}
+
+// into puts what was recognised into a scene, and what was not.
+func (sight *ObstacleSight) into(scene *engine.Scene) {
 	// Obstacles come first, so that each view stands where its obstacle does.
 	slices.SortStableFunc(sight.Views, func(a, b ObstacleView) int { return cmp.Compare(roleOf(a.Entry.Kind), roleOf(b.Entry.Kind)) })
 	for i := range sight.Views {
@@ -169,15 +174,15 @@ func (l *Locator) locateObstacles(f Frame, ships []found, out *Located) {
 		token := engine.Token{ID: o.ID, Kind: o.Kind, Pose: o.Pose, Outline: o.Outline, Sigma: o.Sigma}
 		switch roleOf(o.Kind) {
 		case roleDevice:
-			out.Scene.Devices = append(out.Scene.Devices, token)
+			scene.Devices = append(scene.Devices, token)
 		case roleMarker:
-			out.Scene.Markers = append(out.Scene.Markers, token)
+			scene.Markers = append(scene.Markers, token)
 		default:
-			out.Scene.Obstacles = append(out.Scene.Obstacles, o)
+			scene.Obstacles = append(scene.Obstacles, o)
 		}
 	}
 	for _, t := range sight.Things {
-		out.Scene.Unknown = append(out.Scene.Unknown, t.Outline)
+		scene.Unknown = append(scene.Unknown, t.Outline)
 	}
 }
 

@@ -321,6 +321,9 @@ func finite(p geom.Pose) bool {
 	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
 }
 
+// CompareIDs orders ships' names for people: A2 before A10.
+func CompareIDs(a, b string) int { return compareIDs(a, b) }
+
 // compareIDs puts A2 before A10.
 func compareIDs(a, b string) int {
 	if a != "" && b != "" && a[0] != b[0] {

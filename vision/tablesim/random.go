@@ -68,12 +68,15 @@ func DefaultCamera(width, height int) calibration.Camera {
 // from player 1's edge with a positive tilt about the picture's x axis, from the right
 // with a positive one about its y axis. It reports false when no place shows it all.
 func ObliqueCamera(width, height int, tiltX, tiltY geom.Angle) (calibration.Camera, bool) {
-	lens := DefaultCamera(width, height).Intrinsics
-	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
-	middle := float64(calibration.MatSide) / 2
+	return oblique(DefaultCamera(width, height).Intrinsics, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), tiltX, tiltY)
+}
+
+// oblique is ObliqueCamera with any lens, over any mat.
+func oblique(lens calibration.Intrinsics, layout calibration.Layout, tiltX, tiltY geom.Angle) (calibration.Camera, bool) {
+	middle := geom.Point{X: float64(layout.Width) / 2, Y: float64(layout.Height) / 2}
 	for distance := 1000.0; distance < 4000; distance += 10 {
 		for aim := -100.0; aim <= 100; aim += 25 { // the near side takes more of the picture
-			at := geom.Point{X: middle + aim*math.Sin(float64(tiltY)), Y: middle - aim*math.Sin(float64(tiltX))}
+			at := middle.Add(geom.Point{X: aim * math.Sin(float64(tiltY)), Y: -aim * math.Sin(float64(tiltX))})
 			if c := cameraOver(lens, at, distance, float64(tiltX), float64(tiltY), 0); inView(c, layout, 4) {
 				return c, true
 			}

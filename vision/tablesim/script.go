@@ -204,6 +204,14 @@ func scriptTable(o Options) *Table {
 // camera returns the camera over the game: the same one over a small mat, from as high
 // up, with a longer lens.
 func (o Options) camera() calibration.Camera {
+	c := o.overhead()
+	if o.Tilt != nil { // validate has found a place
+		c, _ = oblique(c.Intrinsics, calibration.DefaultLayout(o.game().side, o.game().side), o.Tilt[0], o.Tilt[1])
+	}
+	return c
+}
+
+func (o Options) overhead() calibration.Camera {
 	c := DefaultCamera(o.Width, o.Height)
 	if !o.Small {
 		return c

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/engine/geom"
 	"sightline/vision"
 )
 
@@ -29,8 +30,9 @@ type Options struct {
 	// one after the other, again and again: what calibrate verify looks for.
 	Card bool
 
-	Nudge *Nudge // a push that the camera gets; nil: none
-	Small bool   // a game with four ships on a mat of 420 mm: much quicker at the same scale
+	Nudge *Nudge         // a push that the camera gets; nil: none
+	Tilt  *[2]geom.Angle // about the picture's x and y axes, as ObliqueCamera's; nil: the camera hangs over the table
+	Small bool           // a game with four ships on a mat of 420 mm: much quicker at the same scale
 
 	// Now and Sleep are the clock; nil: the real one. Sleep returns ctx.Err() when
 	// the context ends first.
@@ -47,13 +49,14 @@ const maxPixels = 8192 * 8192 / 2
 // ParseSpec reads a source's name: "sim:", followed by any of a size
 // ("1280x720"), "seed=7", "fps=10", a board that is held before the camera
 // ("board=chessboard:9x6:25mm") and a push that it gets ("nudge=20:0.05": after 20
-// seconds, by 0.05 degrees) or the check card in place of the game ("card=1"), with
-// commas between them.
+// seconds, by 0.05 degrees) or the check card in place of the game ("card=1"), and a
+// camera that looks from aside ("tilt=35:0": from player 1's edge, as ObliqueCamera's in
+// degrees), with commas between them.
 func ParseSpec(spec string) (Options, error) {
 	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS}
 	rest, ok := strings.CutPrefix(spec, "sim:")
 	if !ok {
-		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,nudge=SECONDS:DEGREES]", spec)
+		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,nudge=SECONDS:DEGREES][,tilt=X:Y]", spec)
 	}
 	for field := range strings.SplitSeq(rest, ",") {
 		if field == "" {
@@ -93,13 +96,21 @@ func (o *Options) set(field string) (err error) {
 			return err
 		}
 		o.Nudge = &n
+	case "tilt":
+		x, y, _ := strings.Cut(value, ":")
+		tiltX, errX := strconv.ParseFloat(x, 64)
+		tiltY, errY := strconv.ParseFloat(y, 64)
+		if errX != nil || errY != nil {
+			return fmt.Errorf("tilt: expected two numbers of degrees as in 35:0, got %q", value)
+		}
+		o.Tilt = &[2]geom.Angle{geom.Angle(tiltX) * geom.Degree, geom.Angle(tiltY) * geom.Degree}
 	default:
 		w, h, _ := strings.Cut(field, "x")
 		var err2 error
 		o.Width, err = strconv.Atoi(w)
 		o.Height, err2 = strconv.Atoi(h)
 		if err != nil || err2 != nil {
-			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1 or nudge=SECONDS:DEGREES", field)
+			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, nudge=SECONDS:DEGREES or tilt=X:Y", field)
 		}
 	}
 	return nil
@@ -111,6 +122,12 @@ func (o Options) validate() error {
 		return fmt.Errorf("source sim: size: expected 16x16 or more and at most %d pixels, got %dx%d", maxPixels, o.Width, o.Height)
 	case !(o.FPS >= 0 && o.FPS <= 1000):
 		return fmt.Errorf("source sim: fps: expected 0…1000, got %v", o.FPS)
+	}
+	if o.Tilt != nil {
+		mat := calibration.DefaultLayout(o.game().side, o.game().side)
+		if _, ok := oblique(o.overhead().Intrinsics, mat, o.Tilt[0], o.Tilt[1]); !ok {
+			return fmt.Errorf("source sim: tilt: no place from there shows the whole mat, got %.0f° and %.0f°", o.Tilt[0].Degrees(), o.Tilt[1].Degrees())
+		}
 	}
 	return nil
 }

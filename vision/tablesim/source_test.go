@@ -31,6 +31,7 @@ func TestSpecs(t *testing.T) {
 		"sim:seed=7,fps=0.5,640x480": {Width: 640, Height: 480, FPS: 0.5, Seed: 7},
 		"sim:card=1":                 {Width: 1920, Height: 1080, FPS: 5, Card: true},
 		"sim:fps=0":                  {Width: 1920, Height: 1080},
+		"sim:tilt=35:0":              {Width: 1920, Height: 1080, FPS: 5, Tilt: &[2]geom.Angle{35 * geom.Degree, 0}},
 	} {
 		got, err := ParseSpec(spec)
 		require.NoError(t, err, spec)
@@ -47,7 +48,9 @@ func TestSpecs(t *testing.T) {
 		"sim:card=yes":    "card: expected 1 or 0",
 		"sim:1x1":         "size: expected 16x16",
 		"sim:99999x99999": "size: expected",
-		"sim:colour=red":  "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1 or nudge=SECONDS:DEGREES",
+		"sim:colour=red":  "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, nudge=SECONDS:DEGREES or tilt=X:Y",
+		"sim:tilt=35":     "tilt: expected two numbers",
+		"sim:tilt=89:0":   "tilt: no place from there shows the whole mat",
 	} {
 		_, err := ParseSpec(spec)
 		assert.ErrorContains(t, err, want, spec)

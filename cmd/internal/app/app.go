@@ -101,6 +101,11 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	watching.Judges = c.Web.JudgeSecretFile != "" // whoever names one has a judge
 	watching.Screen, watching.Labels, watching.StaleAfter = touching.screen, wired.Labels, o.StaleAfter
+	cameras, err := openEyes(c, &watching, o)
+	if err != nil {
+		return err
+	}
+	defer cameras.Close()
 	watcher := NewWatcher(watching)
 	touching.watcher = watcher
 	source.holding.tell = watcher.Tell
@@ -134,7 +139,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 		socket: serviceManagerHere(), hub: hub, log: o.Log, answers: pageAnswers(listener.Addr(), encrypted),
 		hearts: map[string]*heart{"watcher": &watcher.looking, "answers": &watcher.telling, "panel": &showing.heart},
 	}
-	return runTasks(ctx, feedTask{feed}, watcher, calibrator, showing, touching, page, service)
+	return runTasks(ctx, append([]Task{feedTask{feed}, watcher, calibrator, showing, touching, page, service}, cameras.tasks...)...)
 }
 
 // runTasks runs the tasks until ctx is cancelled or one of them fails; that one is

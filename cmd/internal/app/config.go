@@ -39,6 +39,7 @@ type Config struct {
 	Print  Print
 
 	Rulings Rulings
+	Cameras []FurtherCamera // beside Camera
 }
 
 // Camera says where the pictures come from.
@@ -87,6 +88,13 @@ type Panel struct {
 // 100 mm bar over 100, across (X, along the paper's short side) and along (Y).
 type Print struct{ ScaleX, ScaleY float64 }
 
+// FurtherCamera is one beside the main camera, over the same table.
+type FurtherCamera struct {
+	Camera
+	Name        string // for people
+	Calibration string // table file; "": the program finds the camera's place from the markers
+}
+
 // rawConfig is the file as it is spelt.
 type rawConfig struct {
 	Camera struct {
@@ -102,7 +110,8 @@ type rawConfig struct {
 		Focus        any `toml:"focus"`
 		Powerline    int `toml:"powerline"`
 	} `toml:"camera"`
-	Table struct {
+	Cameras []rawCamera `toml:"cameras"`
+	Table   struct {
 		Calibration string      `toml:"calibration"`
 		Record      string      `toml:"record"`
 		Catalogue   string      `toml:"catalogue"`
@@ -137,6 +146,17 @@ type rawConfig struct {
 		Dir  string `toml:"dir"`
 		Keep int    `toml:"keep_pictures_days"`
 	} `toml:"rulings"`
+}
+
+// rawCamera is one of the further cameras.
+type rawCamera struct {
+	Name        string  `toml:"name"`
+	Source      string  `toml:"source"`
+	Lens        string  `toml:"lens"`
+	Calibration string  `toml:"calibration"`
+	Width       int     `toml:"width"`
+	Height      int     `toml:"height"`
+	FPS         float64 `toml:"fps"`
 }
 
 // rawMarker is one printed marker that lies elsewhere than the standard eight.
@@ -292,16 +312,17 @@ func (raw rawConfig) config() (Config, *badValue) {
 		return Config{}, bad("rules.edition", "expected \"1e\", \"2.0\" or \"2.5\", got %q", raw.Rules.Edition)
 	}
 	c := Config{
-		Camera: Camera{Source: raw.Camera.Source, Lens: raw.Camera.Lens, Width: raw.Camera.Width, Height: raw.Camera.Height, FPS: raw.Camera.FPS},
+		Camera: raw.camera(),
 		Rules:  Rules{Edition: edition, Profile: raw.Rules.Profile, Sigmas: raw.Rules.Sigmas, Measuring: web.Measuring(raw.Rules.Measuring)},
 		Web:    Web(raw.Web),
 		Panel:  Panel(raw.Panel),
 		Print:  Print(raw.Print),
 
+		Cameras: raw.cameras(),
 		Rulings: Rulings{raw.Rulings.Dir, time.Duration(raw.Rulings.Keep) * 24 * time.Hour},
 	}
 	for _, check := range []*badValue{
-		raw.checkCamera(), raw.checkRules(), checkListen(raw.Web.Listen), raw.checkWeb(), checkLength("table.width_mm", raw.Table.WidthMM), checkLength("table.height_mm", raw.Table.HeightMM),
+		raw.checkCamera(), raw.checkCameras(), raw.checkRules(), checkListen(raw.Web.Listen), raw.checkWeb(), checkLength("table.width_mm", raw.Table.WidthMM), checkLength("table.height_mm", raw.Table.HeightMM),
 		checkPrint("print.scale_x", raw.Print.ScaleX), checkPrint("print.scale_y", raw.Print.ScaleY),
 		checkKeep(raw.Rulings.Keep),
 	} {
@@ -325,16 +346,51 @@ func (raw rawConfig) config() (Config, *badValue) {
 	return c, problem
 }
 
-func (raw rawConfig) checkCamera() *badValue {
-	switch c := raw.Camera; {
+// camera is the main camera as far as the further ones have the same keys.
+func (raw rawConfig) camera() Camera {
+	c := raw.Camera
+	return Camera{Source: c.Source, Lens: c.Lens, Width: c.Width, Height: c.Height, FPS: c.FPS}
+}
+
+func (raw rawConfig) checkCamera() *badValue { return checkCamera("camera", raw.camera()) }
+
+// checkCameras checks the further cameras: each has a source and a name of its own.
+func (raw rawConfig) checkCameras() *badValue {
+	names := map[string]bool{}
+	for _, c := range raw.cameras() {
+		if problem := checkCamera("cameras", c.Camera); problem != nil {
+			return problem
+		}
+		if names[c.Name] {
+			return bad("cameras.name", "expected another name for each camera, got %q twice", c.Name)
+		}
+		names[c.Name] = true
+	}
+	return nil
+}
+
+// cameras gives the further cameras their types, and names to those that have none.
+func (raw rawConfig) cameras() (out []FurtherCamera) {
+	for i, c := range raw.Cameras {
+		if c.Name == "" {
+			c.Name = fmt.Sprintf("camera %d", i+2)
+		}
+		camera := Camera{Source: c.Source, Lens: c.Lens, Width: c.Width, Height: c.Height, FPS: c.FPS}
+		out = append(out, FurtherCamera{Camera: camera, Name: c.Name, Calibration: c.Calibration})
+	}
+	return out
+}
+
+func checkCamera(table string, c Camera) *badValue {
+	switch {
 	case c.Source == "":
-		return bad("camera.source", "expected a source such as \"sim:\" or \"/dev/video0\", got nothing")
+		return bad(table+".source", "expected a source such as \"sim:\" or \"/dev/video0\", got nothing")
 	case c.Width < 0 || c.Width > 20000:
-		return bad("camera.width", "expected 0 to 20000 px, got %d", c.Width)
+		return bad(table+".width", "expected 0 to 20000 px, got %d", c.Width)
 	case c.Height < 0 || c.Height > 20000:
-		return bad("camera.height", "expected 0 to 20000 px, got %d", c.Height)
+		return bad(table+".height", "expected 0 to 20000 px, got %d", c.Height)
 	case !(c.FPS >= 0) || c.FPS > 1000:
-		return bad("camera.fps", "expected 0 to 1000 frames a second, got %v", c.FPS)
+		return bad(table+".fps", "expected 0 to 1000 frames a second, got %v", c.FPS)
 	}
 	return nil
 }

@@ -74,7 +74,7 @@ func samples(t *testing.T) []string {
 	for _, m := range regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(string(doc), -1) {
 		out = append(out, m[1])
 	}
-	require.Len(t, out, 2, "toml blocks in docs/configuration.md")
+	require.Len(t, out, 3, "toml blocks in docs/configuration.md")
 	return out
 }
 
@@ -99,8 +99,28 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	}
 }
 
-func TestMarkersThatLieElsewhere(t *testing.T) {
+func TestFurtherCameras(t *testing.T) {
 	c, err := parse(samples(t)[1])
+	require.NoError(t, err)
+	left := app.FurtherCamera{Camera: app.Camera{Source: "/dev/video2", Lens: "left-lens.json", Width: 1920, Height: 1080, FPS: 30}, Name: "left"}
+	assert.Equal(t, []app.FurtherCamera{left}, c.Cameras)
+	assert.Equal(t, app.DefaultConfig().Camera, c.Camera)
+	c, err = parse("[[cameras]]\nsource = \"a\"\n[[cameras]]\nsource = \"b\"\n")
+	require.NoError(t, err)
+	assert.Equal(t, "camera 3", c.Cameras[1].Name)
+	for text, want := range map[string]string{
+		"[[cameras]]\nlens = \"a\"\n":                                                     "cameras.source",
+		"[[cameras]]\nsource = \"a\"\nwidth = -1\n":                                       "cameras.width",
+		"[[cameras]]\nsource = \"a\"\nfocus = 1\n":                                        "cameras.focus",
+		"[[cameras]]\nsource = \"a\"\n[[cameras]]\nsource = \"b\"\nname = \"camera 2\"\n": "cameras.name",
+	} {
+		_, err := parse(text)
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+func TestMarkersThatLieElsewhere(t *testing.T) {
+	c, err := parse(samples(t)[2])
 	require.NoError(t, err)
 	require.Len(t, c.Table.Layout.Markers, 3)
 	m := c.Table.Layout.Markers[0]

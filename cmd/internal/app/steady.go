@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/engine"
 	"sightline/vision"
 )
 
@@ -43,6 +44,23 @@ func (w *Watcher) rests(f vision.Frame, at time.Time) bool {
 		captured = at
 	}
 	rested := w.tracker.Rest(captured, f.Seq)
+	if len(w.o.Eyes) > 0 {
+		w.restWithEyes(rested, func(t vision.Tracked, result *engine.Result, err error) {
+			w.update(func() {
+				w.frame, w.frameAt = f, at
+				w.last, w.tracks = t.Located, t.Tracks
+				w.last.Elapsed = time.Since(began)
+				if result != nil {
+					w.result = *result
+				}
+				if err != nil {
+					w.broken = err.Error()
+				}
+				w.tellConflicts(t.Fusion)
+			})
+		})
+		return true
+	}
 	w.update(func() {
 		w.frame, w.frameAt = f, at
 		w.last.Captured, w.last.Seq, w.last.Elapsed = rested.Captured, rested.Seq, time.Since(began)

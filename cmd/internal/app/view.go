@@ -20,6 +20,7 @@ func (w *Watcher) view(now time.Time) web.View {
 		Register: w.register(), Frame: shown.frame, Region: shown.region, Located: shown.last, Tracks: shown.tracks, Held: w.held != nil, Hold: shown.hold, Ruling: w.ruling,
 		ObstaclesWatched: shown.last.Obstacles != nil && shown.last.Obstacles.Unseen == "",
 		Sigmas:           w.o.Rules.Sigmas, Choice: w.choice, Match: w.match, Result: shown.result, PanelName: w.o.PanelName(), LampLabels: w.o.Labels,
+		Cameras: slices.Clone(w.cameras),
 	}
 	if v.Located.Scene.Rules == engine.RulesUnknown { // nothing was located yet: an empty mat
 		v.Located.Scene.Rules = w.o.Rules.Edition

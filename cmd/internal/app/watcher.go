@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -75,6 +76,9 @@ type WatcherOptions struct {
 	StaleAfter time.Duration                   // an older picture gives no answers; 0: staleAfter
 	Now        func() time.Time
 	Log        *slog.Logger
+	Eyes       []Eye // further cameras, whose views are fused with this one's
+	Name       string
+	Eye        bool // this is such a further camera: what it sees is measured by another
 }
 
 // Watcher goes from pictures to answers: it registers the camera, locates the
@@ -99,6 +103,7 @@ type Watcher struct {
 	steady    *vision.Steady // nil: every picture is searched
 	measured  Rules          // that the last search was measured by
 	size      image.Point    // of the pictures
+	stood     []engine.Ship  // that were measured last
 
 	recordSeen fileStamp // of the verification that was read last
 	recordAt   time.Time // when its file was looked at last
@@ -130,6 +135,9 @@ type Watcher struct {
 	match      web.Match
 	policy     web.Policy
 	chosen     bool // by a person: the program no longer chooses by itself
+	cameras    []web.CameraView
+	eyesWere   map[string]web.Code // the further cameras' states, by name
+	conflicts  map[string]bool     // ships about which the cameras contradict each other, as told
 }
 
 // NewWatcher returns a watcher.
@@ -154,7 +162,7 @@ func NewWatcher(o WatcherOptions) *Watcher {
 }
 
 // String names the task.
-func (w *Watcher) String() string { return "watcher" }
+func (w *Watcher) String() string { return cmp.Or(w.o.Name, "watcher") }
 
 // Run works until ctx is cancelled.
 func (w *Watcher) Run(ctx context.Context) error {
@@ -248,8 +256,9 @@ func (w *Watcher) look(f vision.Frame) {
 	located.Doubtful = !w.guard.trusted() || w.picture != pictureGood || w.pictures.empty || w.doubtful
 	tracked := w.follow(f, located)
 	w.searched(f.Gray, at, &tracked, rules)
+	tracked = w.withEyes(tracked)
 	standing := tracked.Standing()
-	result, err := engine.Measure(&standing, engine.Options{Sigmas: rules.Sigmas})
+	result, err := w.measure(&standing, rules)
 	w.update(func() {
 		w.frame, w.frameAt, w.broken = f, at, ""
 		if err != nil {
@@ -259,6 +268,7 @@ func (w *Watcher) look(f vision.Frame) {
 		for _, e := range tracked.Events {
 			w.note(e.String() + ".")
 		}
+		w.tellConflicts(tracked.Fusion)
 		w.chooseFirst()
 	})
 }

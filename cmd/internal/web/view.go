@@ -32,6 +32,8 @@ type View struct {
 	Figures  Figures
 	Register Register
 
+	Cameras []CameraView // the further cameras; none: there is one only
+
 	Frame   vision.Frame    // the newest picture; Gray is nil before the first one
 	Region  image.Rectangle // the part of the picture that is worth showing; empty: all of it
 	Located vision.Located

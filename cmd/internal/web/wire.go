@@ -39,6 +39,7 @@ type stateJSON struct {
 	Policy      policyJSON      `json:"policy"`
 	Targets     targetsJSON     `json:"targets"`
 	Things      thingsJSON      `json:"things"`
+	Cameras     []eyeJSON       `json:"cameras"` // further ones; empty: there is one only
 }
 
 type healthJSON struct {
@@ -207,7 +208,7 @@ func stateOf(v *View) stateJSON {
 		Panel:  panelOf(v, w),
 		Held:   heldOf(v.Hold), Ruling: rulingOf(v.Ruling),
 		Match:  v.Match,
-		Policy: policyOf(v), Targets: targetsOf(v), Things: thingsOf(v),
+		Policy: policyOf(v), Targets: targetsOf(v), Things: thingsOf(v), Cameras: camerasOf(v),
 	}
 	for _, n := range v.Notes {
 		s.Notes = append(s.Notes, noteJSON{n.At.UnixMilli(), n.Text})

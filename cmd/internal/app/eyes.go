@@ -1,0 +1,295 @@
+package app
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/vision"
+)
+
+// eyesApart is how far apart the moments of two cameras' pictures may lie for both to
+// count: a hand that takes a ship needs longer.
+const eyesApart = 300 * time.Millisecond
+
+// Eye is a further camera over the same table: a watcher of its own sees to its
+// registration, follows its ships, and publishes what it knows. The main camera's watcher
+// fuses that with what it sees itself.
+type Eye struct {
+	Name string
+	View func() web.View // what its watcher published last
+}
+
+// eyeSight is what one eye adds to a picture of the main camera.
+type eyeSight struct {
+	name   string
+	view   web.View
+	leftBy string // why it is left out, for people; "": it is not
+}
+
+// lookThrough asks an eye what it sees, for a picture of the main camera.
+func (e *Eye) lookThrough(captured time.Time) eyeSight {
+	s := eyeSight{name: e.Name, view: e.View()}
+	switch apart := captured.Sub(s.view.Located.Captured).Abs(); {
+	case s.view.Health.Code != web.OK:
+		s.leftBy = strings.ToLower(s.view.Health.Title)
+	case s.view.Located.Captured.IsZero():
+		s.leftBy = "no picture of it was searched yet"
+	case s.view.Located.Doubtful:
+		s.leftBy = "its picture may not show the table as its calibration has it"
+	case apart > eyesApart:
+		s.leftBy = "its pictures come too late"
+	}
+	return s
+}
+
+// withEyes adds to what the main camera sees what the others see. A ship stands when no
+// camera sees it move and the main camera sees it still, or reads it no more and another
+// sees it still. An eye that is not well is left out and named.
+func (w *Watcher) withEyes(t vision.Tracked) vision.Tracked {
+	if len(w.o.Eyes) == 0 {
+		return t
+	}
+	var used []eyeSight
+	var cameras []web.CameraView
+	for i := range w.o.Eyes {
+		s := w.o.Eyes[i].lookThrough(t.Captured)
+		cameras = append(cameras, web.CameraView{Name: s.name, Source: s.view.Source, Used: s.leftBy == "", Why: s.leftBy})
+		if s.leftBy == "" {
+			used = append(used, s)
+		}
+	}
+	defer w.tellEyes(cameras)
+	if len(used) == 0 || t.Doubtful {
+		return t
+	}
+	own, views, names := t.Located, []vision.Located(nil), []string{"the main camera"}
+	own.Scene.Ships, own.Ships = nil, nil
+	verdicts := standings(t.Tracks, used)
+	for _, k := range t.Tracks {
+		if verdicts[k.Ship.ID].main {
+			own.Scene.Ships, own.Ships = append(own.Scene.Ships, k.Ship), append(own.Ships, k.View)
+		}
+	}
+	views = append(views, own)
+	for _, s := range used {
+		l := vision.Located{Captured: s.view.Located.Captured, Scene: s.view.Located.Scene}
+		l.Scene.Ships = nil
+		for _, k := range s.view.Tracks {
+			if verdicts[k.Ship.ID].eyes && k.State == vision.Still {
+				l.Scene.Ships, l.Ships = append(l.Scene.Ships, k.Ship), append(l.Ships, k.View)
+			}
+		}
+		views, names = append(views, l), append(names, s.name)
+	}
+	fused, err := vision.Fuse(views, vision.FuseOptions{Names: names, Apart: -1, Camera: &w.located.Camera})
+	if err != nil {
+		for i := range cameras { // another mat than the main camera's
+			cameras[i].Used, cameras[i].Why = false, strings.TrimPrefix(err.Error(), "vision: fuse: ")
+		}
+		return t
+	}
+	return assemble(t, used, &fused, verdicts)
+}
+
+// standing says whose sights of a ship count.
+type standing struct {
+	main, eyes bool
+	state      vision.TrackState // when neither: what is said of it
+}
+
+// standings decides for each ship whose sights of it count.
+func standings(own []vision.Track, eyes []eyeSight) map[string]standing {
+	type seen struct {
+		main                           vision.TrackState
+		known, moving, settling, still bool
+	}
+	ships := map[string]seen{}
+	for _, k := range own {
+		ships[k.Ship.ID] = seen{main: k.State, known: true, moving: k.State == vision.Moving || k.State == vision.Lifted}
+	}
+	for _, e := range eyes {
+		for _, k := range e.view.Tracks {
+			s := ships[k.Ship.ID]
+			s.moving = s.moving || k.State == vision.Moving || k.State == vision.Lifted
+			s.settling = s.settling || k.State == vision.Settling
+			s.still = s.still || k.State == vision.Still
+			ships[k.Ship.ID] = s
+		}
+	}
+	out := map[string]standing{}
+	for id, s := range ships {
+		switch {
+		case s.moving:
+			out[id] = standing{state: vision.Moving}
+		case s.known && s.main == vision.Still:
+			out[id] = standing{main: true, eyes: true}
+		case s.known && s.main == vision.Settling, s.settling:
+			out[id] = standing{state: vision.Settling}
+		case s.still: // the main camera only remembers it, or never saw it
+			out[id] = standing{eyes: true}
+		case s.known && s.main.Stands():
+			out[id] = standing{main: true}
+		default:
+			out[id] = standing{state: vision.Hidden}
+		}
+	}
+	return out
+}
+
+// assemble puts the fused ships in the place of the main camera's.
+func assemble(t vision.Tracked, eyes []eyeSight, fused *vision.Located, verdicts map[string]standing) vision.Tracked {
+	out := t
+	out.Scene.ScaleSigma, out.Fusion = fused.Scene.ScaleSigma, fused.Fusion
+	out.Tracks, out.Scene.Ships, out.Ships = nil, nil, nil
+	done := map[string]bool{}
+	for _, k := range t.Tracks {
+		done[k.Ship.ID] = true
+		i := slices.IndexFunc(fused.Scene.Ships, func(s engine.Ship) bool { return s.ID == k.Ship.ID })
+		switch v := verdicts[k.Ship.ID]; {
+		case i >= 0 && v.main:
+			k.Ship, k.View = fused.Scene.Ships[i], fused.Ships[i]
+		case i >= 0:
+			k = eyeTrack(eyes, fused, i)
+		case v.main || v.eyes: // the cameras contradict each other: Fusion says how
+			k.State, k.Since = vision.Hidden, t.Captured
+		case k.State.Stands():
+			k.State, k.Since = v.state, t.Captured
+		}
+		out.Tracks = append(out.Tracks, k)
+	}
+	for i, s := range fused.Scene.Ships {
+		if !done[s.ID] {
+			out.Tracks = append(out.Tracks, eyeTrack(eyes, fused, i))
+		}
+	}
+	slices.SortFunc(out.Tracks, func(a, b vision.Track) int { return vision.CompareIDs(a.Ship.ID, b.Ship.ID) })
+	for _, k := range out.Tracks {
+		out.Scene.Ships, out.Ships = append(out.Scene.Ships, k.Ship), append(out.Ships, k.View)
+	}
+	return out
+}
+
+// eyeTrack is the track of a ship that stands by what eyes see of it.
+func eyeTrack(eyes []eyeSight, fused *vision.Located, i int) (out vision.Track) {
+	for _, e := range eyes {
+		for _, k := range e.view.Tracks {
+			if k.Ship.ID == fused.Scene.Ships[i].ID && k.State == vision.Still && k.Captured.After(out.Captured) {
+				out = k
+			}
+		}
+	}
+	out.Ship, out.View = fused.Scene.Ships[i], fused.Ships[i]
+	return out
+}
+
+// tellEyes keeps how the further cameras are, and notes when one falls out or comes
+// back. One that is late for a picture is not worth a note.
+func (w *Watcher) tellEyes(cameras []web.CameraView) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, c := range cameras {
+		health := w.o.Eyes[i].View().Health
+		if was, known := w.eyesWere[c.Name]; health.Code != was && (known || health.Code != web.Starting) {
+			switch {
+			case health.Code != web.OK:
+				w.note(c.Name + " is left out: " + strings.ToLower(health.Title) + ". " + health.Detail)
+			case known && was != web.Starting:
+				w.note(c.Name + " is back.")
+			}
+		}
+		if w.eyesWere == nil {
+			w.eyesWere = map[string]web.Code{}
+		}
+		w.eyesWere[c.Name] = health.Code
+	}
+	w.cameras = cameras
+}
+
+// tellConflicts notes in what the cameras contradict each other, once. The caller holds mu.
+func (w *Watcher) tellConflicts(f *vision.Fusion) {
+	told := map[string]bool{}
+	if f != nil {
+		for _, c := range f.Conflicts {
+			key := strings.Join(c.IDs, " ")
+			told[key] = true
+			if !w.conflicts[key] {
+				w.note("The cameras contradict each other. " + c.String() + ".")
+			}
+		}
+	}
+	w.conflicts = told
+}
+
+// restWithEyes measures anew what rests for the main camera when other cameras say more
+// or less of it than before.
+func (w *Watcher) restWithEyes(rested vision.Tracked, change func(vision.Tracked, *engine.Result, error)) {
+	tracked := w.withEyes(rested)
+	now := tracked.Standing()
+	if reflect.DeepEqual(now.Ships, w.stood) {
+		change(tracked, nil, nil)
+		return
+	}
+	result, err := w.measure(&now, w.rules())
+	change(tracked, &result, err)
+}
+
+// measure measures a scene. An eye's is the main camera's to measure.
+func (w *Watcher) measure(s *engine.Scene, rules Rules) (engine.Result, error) {
+	w.stood = s.Ships
+	if w.o.Eye {
+		return engine.Result{}, nil
+	}
+	return engine.Measure(s, engine.Options{Sigmas: rules.Sigmas})
+}
+
+// furtherCameras are the parts of the further cameras.
+type furtherCameras struct {
+	tasks []Task
+	close []func() error
+}
+
+// Close ends what the eyes opened.
+func (e *furtherCameras) Close() error {
+	for _, c := range e.close {
+		if err := c(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openEyes builds a feed and a watcher for each further camera of the configuration, and
+// lets the main camera's watcher look through them. They watch no obstacles: what the
+// empty mat looks like was learnt by the main camera.
+func openEyes(c Config, main *WatcherOptions, o Options) (*furtherCameras, error) {
+	out := &furtherCameras{}
+	for _, further := range c.Cameras {
+		if err := checkSource(further.Source); err != nil {
+			return out, fmt.Errorf("cameras.source: %s: %w", further.Name, err)
+		}
+		own := c
+		own.Camera = further.Camera
+		own.Table.Calibration, own.Table.Record, own.Table.Catalogue, own.Table.EmptyMat = further.Calibration, "", "", ""
+		source := &opener{camera: further.Camera, skipped: logSkipped(o.Log)}
+		options, err := watcherOptions(own, source)
+		if err != nil {
+			return out, fmt.Errorf("cameras: %s: %w", further.Name, err)
+		}
+		log := o.Log.With("camera", further.Name)
+		feed := vision.NewFeed(source.open, vision.FeedOptions{Name: further.Source, OnChange: logCamera(log)})
+		hub := web.NewHub(web.View{Health: web.Health{Code: web.Starting, Title: "Starting"}})
+		options.Name, options.Eye, options.Frames, options.Hub, options.Log = further.Name, true, feed, hub, log
+		options.PanelName, options.StaleAfter, options.Markers = func() string { return "" }, main.StaleAfter, openMarkers(log)
+		if closer, ok := options.Markers.(interface{ Close() error }); ok {
+			out.close = append(out.close, closer.Close)
+		}
+		out.tasks = append(out.tasks, feedTask{feed}, NewWatcher(options))
+		main.Eyes = append(main.Eyes, Eye{Name: further.Name, View: hub.Newest})
+	}
+	return out, nil
+}
