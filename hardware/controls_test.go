@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -236,9 +237,12 @@ func TestLostEdgesLoseStepsButNeverTurnThemRound(t *testing.T) {
 	assert.Positive(t, lost, "the test loses edges that matter")
 }
 
-// player plays edges to controls without a kernel, on a clock of its own.
+// player plays edges to controls without a kernel. Its tests run in a bubble of package
+// synctest, on a clock of their own, so that no busy machine makes an input stale or a
+// push a hold.
 type player struct {
 	t     *testing.T
+	began time.Time
 	lines [hardware.NumControls]*hardware.FakeLines
 	seq   [hardware.NumControls]uint32
 	did   chan hardware.Did
@@ -247,15 +251,17 @@ type player struct {
 }
 
 func newPlayer(t *testing.T) *player {
-	p := &player{t: t, did: make(chan hardware.Did, 1000)}
+	p := &player{t: t, began: time.Now(), did: make(chan hardware.Did, 1000)}
 	var open [hardware.NumControls]func() (*hardware.FakeLines, error)
 	for i := range open {
 		p.lines[i] = hardware.NewFakeLines()
 		open[i] = func() (*hardware.FakeLines, error) { return p.lines[i], nil }
 	}
-	p.c = hardware.FakeControls(hardware.Monotonic, open)
+	p.c = hardware.FakeControls(p.now, open)
 	return p
 }
+
+func (p *player) now() time.Duration { return time.Hour + time.Since(p.began) }
 
 func (p *player) run() {
 	ctx, stop := context.WithCancel(p.t.Context())
@@ -281,7 +287,7 @@ func (p *player) run() {
 
 // send sends edges that happen now, numbered as the kernel does.
 func (p *player) send(c hardware.Control, edges ...hardware.Edge) {
-	now := hardware.Monotonic()
+	now := p.now()
 	for i := range edges {
 		p.seq[c]++
 		edges[i].Seq, edges[i].At = p.seq[c], now+time.Duration(i)*time.Microsecond
@@ -309,7 +315,9 @@ func (p *player) nothing(within time.Duration) {
 	}
 }
 
-func TestControlsTellWhatPeopleDo(t *testing.T) {
+func TestControlsTellWhatPeopleDo(t *testing.T) { synctest.Test(t, controlsTellWhatPeopleDo) }
+
+func controlsTellWhatPeopleDo(t *testing.T) {
 	p := newPlayer(t)
 	p.run()
 	p.send(hardware.ControlTurn, slices.Clone(right)...)
@@ -329,6 +337,10 @@ func TestControlsTellWhatPeopleDo(t *testing.T) {
 }
 
 func TestWhatQueuedUpWhileBusyIsDroppedWhenItIsOld(t *testing.T) {
+	synctest.Test(t, whatQueuedUpWhileBusyIsDroppedWhenItIsOld)
+}
+
+func whatQueuedUpWhileBusyIsDroppedWhenItIsOld(t *testing.T) {
 	p := newPlayer(t)
 	p.busy = make(chan struct{})
 	p.run()
@@ -348,6 +360,10 @@ func TestWhatQueuedUpWhileBusyIsDroppedWhenItIsOld(t *testing.T) {
 }
 
 func TestEdgesThatTheQueueCouldNotHoldForgetWhatWasUnderWay(t *testing.T) {
+	synctest.Test(t, edgesThatTheQueueCouldNotHoldForgetWhatWasUnderWay)
+}
+
+func edgesThatTheQueueCouldNotHoldForgetWhatWasUnderWay(t *testing.T) {
 	p := newPlayer(t)
 	p.run()
 	p.send(hardware.ControlTurn, right[0], right[1])
@@ -367,6 +383,10 @@ func TestEdgesThatTheQueueCouldNotHoldForgetWhatWasUnderWay(t *testing.T) {
 
 // The kernel makes one edge of several that come faster than its handler runs.
 func TestAGapInTheNumbersIsNoLossWhileTheQueueIsNotFull(t *testing.T) {
+	synctest.Test(t, aGapInTheNumbersIsNoLossWhileTheQueueIsNotFull)
+}
+
+func aGapInTheNumbersIsNoLossWhileTheQueueIsNotFull(t *testing.T) {
 	p := newPlayer(t)
 	p.run()
 	for _, e := range right {
@@ -377,7 +397,9 @@ func TestAGapInTheNumbersIsNoLossWhileTheQueueIsNotFull(t *testing.T) {
 	assert.Equal(t, hardware.TurnRight, p.next().Input)
 }
 
-func TestAControlThatFailsComesBack(t *testing.T) {
+func TestAControlThatFailsComesBack(t *testing.T) { synctest.Test(t, aControlThatFailsComesBack) }
+
+func aControlThatFailsComesBack(t *testing.T) {
 	p := newPlayer(t)
 	p.run()
 	p.lines[hardware.ControlKnob].Send(errors.New("no such device"))

@@ -19,9 +19,19 @@ import (
 	"sightline/cmd/internal/web"
 )
 
-// newBrowser starts a headless Chromium: CHROME, or one on the PATH. Without one
-// the test is skipped, unless REQUIRE_CHROMIUM=1 says that there must be one.
+// newBrowser starts a headless Chromium for a test that -short leaves out: make test
+// runs this package twice, and what a browser sees is the same with OpenCV and without.
 func newBrowser(t testing.TB, within time.Duration) context.Context {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("the run without -short opens the browser")
+	}
+	return anyBrowser(t, within)
+}
+
+// anyBrowser starts a headless Chromium: CHROME, or one on the PATH. Without one
+// the test is skipped, unless REQUIRE_CHROMIUM=1 says that there must be one.
+func anyBrowser(t testing.TB, within time.Duration) context.Context {
 	t.Helper()
 	path := os.Getenv("CHROME")
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -55,7 +65,7 @@ func newBrowser(t testing.TB, within time.Duration) context.Context {
 func TestThePageAnswersForAChosenPair(t *testing.T) {
 	f := newFakeTable(t)
 	server := serve(t, f)
-	ctx := newBrowser(t, time.Minute)
+	ctx := anyBrowser(t, time.Minute) // the one page that is also seen with the race detector
 	var complaints []string
 	chromedp.ListenTarget(ctx, func(event any) {
 		switch e := event.(type) {

@@ -215,15 +215,20 @@ func TestQuietClientsHearOnceASecondThatNothingMoves(t *testing.T) {
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	quiet, live := listenTo(t, server.URL+"/api/events?quiet=1"), listenTo(t, server.URL+"/api/events")
-	end := time.Now().Add(2200 * time.Millisecond)
-	for i := 0; time.Now().Before(end); i++ {
+	began := time.Now()
+	for i := 0; time.Since(began) < 2200*time.Millisecond; i++ {
 		v := shipAt(300)
 		v.Figures.Frames = uint64(i)
 		hub.Publish(v)
 		time.Sleep(20 * time.Millisecond)
 	}
-	assert.InDelta(t, 3, len(quiet), 1, "the first, and one a second")
-	assert.InDelta(t, 24, len(live), 6, "eleven a second")
+	q, l := len(quiet), len(live)
+	// Never more often than that, however long it took; less often on a busy machine.
+	took := time.Since(began)
+	assert.GreaterOrEqual(t, q, 2, "the first, and one a second")
+	assert.LessOrEqual(t, q, 2+int(took/heardEvery), "the first, and one a second")
+	assert.GreaterOrEqual(t, l, 8, "eleven a second")
+	assert.LessOrEqual(t, l, 2+int(took/liveEvery), "eleven a second")
 }
 
 // slowWriter takes nothing.
