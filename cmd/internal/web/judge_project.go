@@ -78,11 +78,14 @@ func (p heldProjector) ship(s *engine.Ship, profile *engine.Profile, read []visi
 	}
 	base := p.shape("base", s.ID, true, c[:], vision.BaseTop)
 	base.Player = s.Player
+	out := []outlineJSON{base}
 	nose := p.shape("nose", s.ID, true, []geom.Point{
 		s.Pose.Transform(geom.Point{Y: y - 2}), s.Pose.Transform(geom.Point{X: 5, Y: y - 9}), s.Pose.Transform(geom.Point{X: -5, Y: y - 9}),
 	}, vision.BaseTop)
 	nose.Player = s.Player
-	out := []outlineJSON{base, nose}
+	if !s.Quarters {
+		out = append(out, nose)
+	}
 	for i, side := range [4]vision.Side{vision.Front, vision.RightSide, vision.Rear, vision.LeftSide} {
 		j := p.shape("side", s.ID, false, []geom.Point{c[i], c[(i+1)%4]}, vision.BaseTop)
 		j.State = "unread"
@@ -102,6 +105,9 @@ const arcReach = 350.0
 
 // arc draws the edges of an arc of a ship, from its apex.
 func (p heldProjector) arc(s *engine.Ship, profile *engine.Profile, rules engine.Rules, a engine.Arc) []outlineJSON {
+	if s.Quarters { // nobody knows which way it looks
+		return nil
+	}
 	half := float64(profile.HalfAngle(rules, s.Base))
 	ray := func(angle float64) [2]geom.Point {
 		sin, cos := math.Sincos(angle)

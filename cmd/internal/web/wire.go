@@ -111,6 +111,7 @@ type shipJSON struct {
 	XMM        float64      `json:"x_mm"`
 	YMM        float64      `json:"y_mm"`
 	HeadingDeg float64      `json:"heading_deg"`
+	Quarters   bool         `json:"heading_quarters"` // heading_deg is known only to quarter turns: its nose is not seen
 	SigmaMM    float64      `json:"sigma_mm"`
 	HalfArcDeg float64      `json:"front_half_angle_deg"`
 	BullseyeMM float64      `json:"bullseye_mm"`
@@ -252,6 +253,7 @@ func shipsOf(v *View) []shipJSON {
 		s := shipJSON{
 			ID: ship.ID, Player: ship.Player, Base: ship.Base.String(), WidthMM: float64(w), LengthMM: float64(l),
 			XMM: round(ship.Pose.X), YMM: round(ship.Pose.Y), HeadingDeg: round(ship.Pose.Heading.Normalized().Degrees()),
+			Quarters:   ship.Quarters,
 			SigmaMM:    round(math.Sqrt((c.XX + c.YY) / 2)),
 			HalfArcDeg: round(profile.HalfAngle(v.Located.Scene.Rules, ship.Base).Degrees()),
 			BullseyeMM: round(float64(profile.Bullseye)),

@@ -216,6 +216,9 @@ func arcOutline(profile *engine.Profile, rules engine.Rules, ship *engine.Ship, 
 	if ship.Base != engine.Small && ship.Base != engine.Medium && ship.Base != engine.Large {
 		return nil // a huge ship's arcs begin elsewhere
 	}
+	if ship.Quarters {
+		return nil // nobody knows which way it looks
+	}
 	half := float64(profile.HalfAngle(rules, ship.Base))
 	if arc == engine.ArcTurret || arc == engine.ArcMobile {
 		arc = map[string]engine.Arc{"rear": engine.ArcRear, "left": engine.ArcLeft, "right": engine.ArcRight, "front": engine.ArcFront}[ship.Turret]

@@ -49,7 +49,7 @@ function topShip(parent, ship, height, state) {
   const w = ship.width_mm, l = ship.length_mm, x = ship.x_mm, y = height - ship.y_mm;
   const turned = make("g", { transform: `translate(${x} ${y}) rotate(${ship.heading_deg})` }, group);
   make("rect", { class: "base", x: -w / 2, y: -l / 2, width: w, height: l, rx: 3 }, turned);
-  make("path", { class: "nose", d: `M0 ${-l / 2 - 3}l9 13h-18z` }, turned);
+  if (!ship.heading_quarters) make("path", { class: "nose", d: `M0 ${-l / 2 - 3}l9 13h-18z` }, turned);
   text(group, { class: "id", x, y: y + 1 }, ship.id);
 }
 
@@ -131,7 +131,7 @@ function cameraShip(parent, ship, outline, unit, state) {
     [nose[0] - uy * half, nose[1] + ux * half],
     [nose[0] + uy * half, nose[1] - ux * half],
   ];
-  stroke(group, "polygon", "nose", arrow);
+  if (!ship.heading_quarters) stroke(group, "polygon", "nose", arrow);
   // The name stands behind the stern, where neither the arrow nor a line to the target is.
   const off = length + 20 * unit;
   text(group, { class: "id", x: x - ux * off, y: y - uy * off }, ship.id);

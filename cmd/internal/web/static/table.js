@@ -112,6 +112,7 @@ function showShips(state) {
       "data-role": role,
       "data-moving": ship.moving,
       "data-state": ship.state,
+      "data-quarters": ship.heading_quarters || null,
       "aria-pressed": role !== null,
       "aria-label": `${ship.id}, ${ship.player ? `player ${ship.player}` : "nobody's"}, ${ship.base} base${role ? `, ${role}` : ""}${ship.state !== "still" ? `, ${ship.state}` : ""}`,
     });
@@ -149,7 +150,7 @@ function showRange(state) {
   // While the agreement forbids it, nothing is drawn that one could measure with.
   const free = state.policy.measuring === "free" || (state.policy.reach && pendingAttacker() === null);
   if (!ship || !free) return;
-  const arcs = state.policy.measuring === "free" || state.policy.window?.doing === "attack";
+  const arcs = !ship.heading_quarters && (state.policy.measuring === "free" || state.policy.window?.doing === "attack");
   const [x, y] = at(ship.x_mm, ship.y_mm);
   const turned = svg("g", { transform: `translate(${x} ${y}) rotate(${ship.heading_deg})` }, parts.range);
   const w = ship.width_mm / 2, l = ship.length_mm / 2;
