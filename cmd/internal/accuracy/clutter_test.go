@@ -95,6 +95,7 @@ func learntFrom(t *testing.T, table calibration.Table, f vision.Frame) *vision.E
 // TestClutterIsNoShipAndNoObstacle: among dials, templates, tokens, dice, cards and hands
 // there is nothing to measure. What lies on the mat may be unknown.
 func TestClutterIsNoShipAndNoObstacle(t *testing.T) {
+	notShort(t)
 	var n invented
 	for seed := range uint64(scenes(t, 4, 100)) {
 		table := clutterTable(7000 + seed)
@@ -201,6 +202,7 @@ var onceMisread = []int{6, 11, 142, 147}
 // tilts and covers, and holds the reader to never giving one another's name.
 // SIGHTLINE_VIEWS=FROM:TO renders those pictures of it, in pieces that a machine can spare.
 func TestShipViewsAreNeverMisread(t *testing.T) {
+	notShort(t)
 	from, to := pictureRange(t, scenes(t, len(disturbances), 480))
 	sum := make([]identityTally, len(disturbances))
 	var seeds []int

@@ -32,6 +32,7 @@ func (e *edgeTally) String() string {
 // their edges, from hints like the last pose or a person's click, and asks what the engine
 // makes of them: no answer may be false, and none may rest on which way the nose points.
 func TestEdgesWithoutACode(t *testing.T) {
+	notShort(t)
 	n := scenes(t, 1, 40)
 	for _, c := range []struct {
 		name  string

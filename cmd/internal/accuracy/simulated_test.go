@@ -19,12 +19,16 @@ import (
 	"sightline/vision/tablesim"
 )
 
-// scenes returns how many random scenes a test renders: few in `make test`, the
-// full number in `make accuracy` (SIGHTLINE_ACCURACY=full), or any other number.
+// scenes returns how many random scenes a test renders: few in `make test`, with -short
+// one at most, the full number in `make accuracy` (SIGHTLINE_ACCURACY=full), or any
+// other number.
 func scenes(t *testing.T, quick, full int) int {
 	t.Helper()
 	switch v := os.Getenv("SIGHTLINE_ACCURACY"); v {
 	case "":
+		if testing.Short() {
+			return min(quick, 1)
+		}
 		return quick
 	case "full":
 		return full
@@ -32,6 +36,14 @@ func scenes(t *testing.T, quick, full int) int {
 		n, err := strconv.Atoi(v)
 		require.NoError(t, err, "SIGHTLINE_ACCURACY: expected full or a number of scenes")
 		return n
+	}
+}
+
+// notShort skips what takes minutes with the race detector and runs nothing side by side.
+func notShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() && os.Getenv("SIGHTLINE_ACCURACY") == "" {
+		t.Skip("it renders and searches many pictures: run without -short")
 	}
 }
 
