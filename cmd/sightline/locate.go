@@ -239,6 +239,15 @@ func registered(table calibration.Table, markers vision.MarkerDetector, frame vi
 	if err != nil {
 		return table, 0, fmt.Errorf("%s: %w", frame.Name, err)
 	}
+	if len(found) == 0 {
+		mirrored, err := vision.Mirrored(markers, frame.Gray)
+		if err != nil {
+			return table, 0, fmt.Errorf("%s: %w", frame.Name, err)
+		}
+		if mirrored {
+			return table, 0, unanswered{fmt.Errorf("%s: the picture is mirrored: the mat's markers can only be read with left and right exchanged", frame.Name)}
+		}
+	}
 	fresh, moved, err := table.Renew(vision.Sightings(found))
 	switch {
 	case err != nil:

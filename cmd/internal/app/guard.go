@@ -168,6 +168,7 @@ func withFound(tracked, found []calibration.MarkerSighting) []calibration.Marker
 func watchView(v calibration.WatchVerdict, watched bool) web.Watch {
 	out := web.Watch{State: "unwatched", Seen: v.Seen, Of: v.Of, Missing: v.Missing, Strays: v.Strays}
 	if !watched {
+		out.Seen = 0
 		out.Text = "the mat's markers are not seen: should the camera move now, nobody would notice"
 		return out
 	}

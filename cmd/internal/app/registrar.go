@@ -22,6 +22,9 @@ const markersToTrust = 4
 // errNoLens is what a registration lacks when nobody said what the lens is.
 var errNoLens = errors.New("the lens is not known")
 
+// errMirrored is what is wrong with a picture whose markers can be read in a mirror.
+var errMirrored = errors.New("the picture is mirrored: left and right are exchanged")
+
 // registrar finds the camera's place from the mat's markers.
 type registrar struct {
 	detector vision.MarkerDetector // nil: this program cannot see markers
@@ -42,6 +45,11 @@ func (r *registrar) register(g *image.Gray) (calibration.Table, []calibration.Ma
 	found, err := r.detector.DetectMarkers(g)
 	if err != nil {
 		return calibration.Table{}, nil, fmt.Errorf("look for markers: %w", err)
+	}
+	if len(found) == 0 {
+		if mirrored, err := vision.Mirrored(r.detector, g); err == nil && mirrored {
+			return calibration.Table{}, nil, errMirrored
+		}
 	}
 	seen := vision.Sightings(found)
 	t, err := calibration.Register(lens, r.layout, seen)

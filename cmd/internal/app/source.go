@@ -90,9 +90,10 @@ func frozenAfter(spec string) time.Duration {
 }
 
 // trackingOf is how ships are followed through a source's pictures. The pictures of a
-// directory may be of anything: each speaks for itself.
+// directory may be of anything: each speaks for itself; so does a picture that is all
+// there is, which never gets older.
 func trackingOf(spec string) vision.TrackerOptions {
-	if info, err := os.Stat(spec); err == nil && info.IsDir() {
+	if info, err := os.Stat(spec); err == nil && (info.IsDir() || vision.IsImageName(spec)) {
 		return vision.TrackerOptions{SettleFrames: 1, Freeze: 1, Gone: 1}
 	}
 	return vision.TrackerOptions{}

@@ -150,6 +150,9 @@ func (w *Watcher) noCalibration() web.Health {
 	switch {
 	case w.unready == "":
 		h.Code, h.Title, h.Detail = web.Starting, "Starting", "Looking for the mat's markers."
+	case w.unready == errMirrored.Error():
+		h.Title, h.Detail = "Picture mirrored", "The mat's markers can only be read with left and right exchanged."
+		h.Advice = "Switch mirroring off in the camera's settings, or where its stream is made."
 	case w.unready == errNoLens.Error():
 		h.Detail = "The program does not know this camera's lens."
 		h.Advice = "Calibrate on the page /calibrate; or make a lens file with sightline calibrate lens (see the README) and name it with --lens or camera.lens."

@@ -372,6 +372,10 @@ func (w *Watcher) confirm(f vision.Frame, now time.Time) {
 	}
 	w.checkedAt = now
 	table, seen, err := w.registrar.register(f.Gray)
+	if errors.Is(err, errMirrored) {
+		w.giveUp(err)
+		return
+	}
 	if err != nil || len(table.Used) < markersToTrust {
 		w.setDoubtful(false)
 		return
@@ -468,6 +472,16 @@ func (w *Watcher) checkSize(f vision.Frame) {
 		w.watched, w.watching, w.failed, w.doubtful, w.torn = calibration.WatchVerdict{}, false, "", false, nil
 		w.last, w.result, w.tracks = vision.Located{}, engine.Result{}, nil
 		w.note(fmt.Sprintf("The picture's size changed from %d×%d to %d×%d.", before.X, before.Y, width, height))
+	})
+}
+
+// giveUp stops to work with the registration: no answer may rest on it.
+func (w *Watcher) giveUp(why error) {
+	w.locator, w.guard.watch = nil, nil
+	w.forget()
+	w.update(func() {
+		w.registered, w.unready, w.doubtful = web.Register{Times: w.registered.Times}, why.Error(), false
+		w.last, w.result, w.tracks = vision.Located{}, engine.Result{}, nil
 	})
 }
 

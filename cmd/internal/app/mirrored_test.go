@@ -1,0 +1,50 @@
+package app
+
+import (
+	"image"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/vision"
+)
+
+// inAMirror sees markers only in every second picture that it is shown: the mirrored one.
+type inAMirror struct{ shown int }
+
+func (d *inAMirror) DetectMarkers(*image.Gray) ([]vision.Detection, error) {
+	d.shown++
+	if d.shown%3 == 0 { // the picture, the picture again, and its mirror image
+		return make([]vision.Detection, 8), nil
+	}
+	return nil, nil
+}
+
+func TestAMirroredPictureRegistersNothing(t *testing.T) {
+	r := registrar{detector: &inAMirror{}, layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
+		lens: func() (calibration.Intrinsics, bool) {
+			return calibration.Intrinsics{Width: 64, Height: 48, Fx: 60, Fy: 60, Cx: 31.5, Cy: 23.5}, true
+		}}
+	_, _, err := r.register(image.NewGray(image.Rect(0, 0, 64, 48)))
+	require.ErrorIs(t, err, errMirrored)
+	var w Watcher
+	w.unready = err.Error()
+	h := w.noCalibration()
+	assert.Equal(t, "Picture mirrored", h.Title)
+	assert.Contains(t, h.Advice, "mirroring")
+}
+
+func TestAPictureThatIsAllThereIsSpeaksForItself(t *testing.T) {
+	dir := t.TempDir()
+	picture := dir + "/table.JPG"
+	require.NoError(t, os.WriteFile(picture, nil, 0o600))
+	film := dir + "/game.mp4"
+	require.NoError(t, os.WriteFile(film, nil, 0o600))
+	assert.Equal(t, 1, trackingOf(picture).SettleFrames)
+	assert.Equal(t, 1, trackingOf(dir).SettleFrames)
+	assert.Zero(t, trackingOf(film).SettleFrames, "a film is followed")
+	assert.Zero(t, trackingOf("sim:").SettleFrames)
+}
