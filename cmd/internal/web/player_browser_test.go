@@ -58,7 +58,7 @@ func tryByKeys(t *testing.T, tab context.Context) {
 	)
 	assert.Equal(t, "Bank right 3", label)
 	assert.Equal(t, "A1: Bank right 3", title)
-	assert.Contains(t, said, "It can be executed in full.")
+	assert.Contains(t, said, "It can be executed in full (obstacles are not watched).")
 	assert.Contains(t, said, "Obstacles on the way are not watched.")
 	assert.Equal(t, "A1", f.hub.Newest().Choice.From, "arrows within the grid choose no ship")
 

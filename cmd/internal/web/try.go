@@ -19,6 +19,8 @@ type Try struct {
 	Ship   string
 	Move   string // as the engine writes it
 	Option string // the end to go on from, where there are several; "": the first that is legal
+
+	Uncounted []Uncounted // ships of the table that the scene leaves out
 }
 
 // Tried is what would come of a move.
@@ -34,7 +36,7 @@ type Tried struct {
 	Scene  engine.Scene // with the ship there
 	WhyNot string
 
-	Unseen []string // ships that stand nowhere for sure, in words: they are not counted
+	InTheWay []string // uncounted ships that the move may meet, in words: no end is sure
 }
 
 // End is a place where a move may end.
@@ -54,6 +56,7 @@ func TryMove(s *engine.Scene, t Try, sigmas float64, after bool) (Tried, error) 
 	if out.Result, err = moved(s, t, engine.Options{Sigmas: sigmas}); err != nil {
 		return out, err
 	}
+	out.doubt(s)
 	out.Ends = endsOf(&out.Result)
 	out.Chosen = slices.IndexFunc(out.Ends, func(e End) bool {
 		return t.Option == "" && e.Legal != engine.No || t.Option != "" && e.Name == t.Option
@@ -126,6 +129,8 @@ func whyNothingAfter(s *engine.Scene, t *Tried, after bool) string {
 		return "there is no legal end"
 	case t.Ends[t.Chosen].Legal == engine.No:
 		return "this end is not legal"
+	case len(t.InTheWay) > 0 && (!r.Chosen && len(r.Options) == 0 || t.Ends[t.Chosen].Legal == engine.NoView):
+		return "where it ends is not known: " + strings.Join(t.InTheWay, ", ")
 	case r.Flees == engine.Yes:
 		return "the ship flees"
 	}
@@ -210,12 +215,18 @@ func tryWords(t *Tried) (out []tryLine) {
 		say("no", "Part of the device lies outside the play area; that part is ignored.")
 	case t.Doing == DoDrop && len(r.FirstOverlapped) > 0:
 		say("no", "It lies under %s.", and(r.FirstOverlapped))
+	case t.Doing == DoDrop && len(t.InTheWay) > 0:
+		say("no_view", "Whether it lies free of ships is not seen: %s.", strings.Join(t.InTheWay, ", "))
 	case t.Doing == DoDrop:
 		say("yes", "It lies free of ships.")
 	case r.Chosen || t.Doing == DoAction:
 		for _, e := range t.Ends {
 			say(legalOutcome(e.Legal), "%s: %s", upperFirst(e.Name), legalWords(&e))
 		}
+	case r.FullyExecuted && len(t.InTheWay) > 0:
+		say("no_view", "Whether it can be executed in full is not seen: %s.", strings.Join(t.InTheWay, ", "))
+	case r.FullyExecuted && !slices.ContainsFunc(r.Undecided, isOverlap) && slices.Contains(r.Undecided, notLooked):
+		say("yes", "It can be executed in full (obstacles are not watched).")
 	case r.FullyExecuted && !slices.ContainsFunc(r.Undecided, isOverlap):
 		say("yes", "It can be executed in full.")
 	case r.FullyExecuted:
@@ -232,17 +243,23 @@ func tryWords(t *Tried) (out []tryLine) {
 	if len(r.MovedThrough) > 0 {
 		say("yes", "It moves through %s.", and(r.MovedThrough))
 	}
-	switch r.Flees {
-	case engine.Yes:
+	switch {
+	case r.Flees == engine.Yes && len(t.InTheWay) > 0 && t.Doing == DoManeuver:
+		say("no_view", "As far as is seen it leaves the play area over the %s edge.", and(r.Edges))
+	case r.Flees == engine.Yes:
 		say("no", "It leaves the play area over the %s edge: the ship flees.", and(r.Edges))
-	case engine.Indeterminate:
+	case r.Flees == engine.Indeterminate:
 		say("too_close", "Whether it leaves the play area is too close to call.")
 	}
-	for _, u := range t.Unseen {
-		say("no_view", "%s: it is not counted.", upperFirst(u))
+	for _, u := range t.Uncounted {
+		if slices.Contains(t.InTheWay, u.Why) {
+			say("no_view", "%s: it may stand in the way.", upperFirst(u.Why))
+		} else if u.Ship.ID != t.Ship {
+			say("no_view", "%s: it is not counted.", upperFirst(u.Why))
+		}
 	}
 	for _, u := range r.Undecided {
-		if u == "obstacles were not looked for" {
+		if u == notLooked {
 			say("no_view", "Obstacles on the way are not watched.")
 		} else if !r.Chosen && u != "fleeing" {
 			say("too_close", "Too close to call: %s.", u)
@@ -250,6 +267,9 @@ func tryWords(t *Tried) (out []tryLine) {
 	}
 	return out
 }
+
+// notLooked is the engine's word for obstacles that nobody watches.
+const notLooked = "obstacles were not looked for"
 
 func isOverlap(u string) bool { return strings.HasPrefix(u, "overlapping ") }
 
@@ -266,7 +286,7 @@ func legalWords(e *End) string {
 		words = "possible anywhere between the two ends"
 	}
 	if e.Why != "" {
-		words += " (" + e.Why + ")"
+		words += " (" + strings.ReplaceAll(e.Why, notLooked, "obstacles are not watched") + ")"
 	}
 	return words
 }
@@ -321,6 +341,8 @@ type endJSON struct {
 type afterJSON struct {
 	Targets  targetsJSON    `json:"targets"`  // from the ship
 	Incoming []incomingJSON `json:"incoming"` // enemies that have it in an arc, or may have
+
+	Uncounted []string `json:"uncounted"` // enemies that stand nowhere for sure: neither list is whole while there is one
 }
 
 type incomingJSON struct {
@@ -375,7 +397,7 @@ func deviceAt(t *Tried) (out [][][2]float64) {
 func afterOf(t *Tried, watched bool, sigmas float64) *afterJSON {
 	v := View{Health: Health{Code: OK}, ObstaclesWatched: watched, Sigmas: sigmas, Result: t.After, Choice: Choice{From: t.Ship}}
 	v.Located.Scene = t.Scene
-	a := &afterJSON{Targets: targetsOf(&v), Incoming: []incomingJSON{}}
+	a := &afterJSON{Targets: targetsOf(&v), Incoming: []incomingJSON{}, Uncounted: t.uncountedEnemies(&t.Scene)}
 	own := shipOf(&t.Scene, t.Ship)
 	for _, p := range t.After.Pairs {
 		enemy := shipOf(&t.Scene, p.From)
@@ -429,15 +451,11 @@ func (s *Server) try(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, upperFirst(text)+".", http.StatusConflict)
 		return
 	}
+	t.Uncounted = v.uncounted()
 	tried, err := TryMove(&scene, t, v.Sigmas, after)
 	if err != nil {
 		http.Error(w, upperFirst(strings.TrimPrefix(err.Error(), "engine: "))+".", http.StatusBadRequest)
 		return
-	}
-	for i := range v.Tracks {
-		if k := &v.Tracks[i]; !k.State.Stands() {
-			tried.Unseen = append(tried.Unseen, TrackWords(k, v.Located.Captured))
-		}
 	}
 	j, err := tryOf(&tried, v.ObstaclesWatched, v.Sigmas)
 	if err != nil {

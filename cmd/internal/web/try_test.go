@@ -45,7 +45,7 @@ func TestAManeuverIsTriedBeforeItIsMade(t *testing.T) {
 	status, got, text := try(t, server.URL, `{"ship":"A1","maneuver":"Bank left 1"}`)
 	require.Equal(t, http.StatusOK, status, text)
 	assert.Equal(t, "bank left 1", got["move"])
-	assert.Contains(t, texts(got), "yes: It can be executed in full.")
+	assert.Contains(t, texts(got), "yes: It can be executed in full (obstacles are not watched).")
 	assert.Contains(t, texts(got), "no_view: Obstacles on the way are not watched.", "what nobody watches is not called clear")
 	assert.NotEmpty(t, got["template_mm"])
 
@@ -110,22 +110,69 @@ func TestWhatATriedMoveMeetsIsSaidInWords(t *testing.T) {
 	}
 }
 
-// A ship that moves or is hidden may stand in the way: the answer says that it is not
-// counted.
-func TestATriedMoveNamesTheShipsThatItDoesNotCount(t *testing.T) {
-	f := newFakeTable(t)
-	f.change(func(v *web.View) {
-		for _, s := range v.Located.Scene.Ships {
-			k := vision.Track{Ship: s, State: vision.Still}
-			if s.ID == "B1" {
-				k.State = vision.Moving
+// A ship that moves or is hidden may stand in the way: nothing that it could change is
+// told for sure.
+func TestATriedMoveIsNotSureOfWhatAnUncountedShipMayChange(t *testing.T) {
+	for _, c := range []struct {
+		rule    string
+		state   vision.TrackState
+		ship    string
+		body    string
+		want    []string
+		never   string // the beginning of no line
+		after   bool
+		outcome any // of move_result
+	}{
+		{"a hand over the ship in the way turns no no into a yes", vision.Hidden, "B1", `{"ship":"A1","maneuver":"straight 3"}`,
+			[]string{"no_view: Whether it can be executed in full is not seen: B1 is not seen for 1 s.", "no_view: B1 is not seen for 1 s: it may stand in the way."}, "yes: It can", false, "no_view"},
+		{"nor does lifting it", vision.Lifted, "B1", `{"ship":"A1","maneuver":"straight 3"}`,
+			[]string{"no_view: Whether it can be executed in full is not seen: B1 is not in its place any more."}, "yes: It can", false, "no_view"},
+		{"nor moving it", vision.Moving, "B1", `{"ship":"A1","maneuver":"straight 3"}`,
+			[]string{"no_view: Whether it can be executed in full is not seen: B1 is moving."}, "yes: It can", false, "no_view"},
+		{"a ship that settles is not counted yet", vision.Settling, "B1", `{"ship":"A1","maneuver":"straight 3"}`,
+			[]string{"no_view: B1 was still for less than half a second: it may stand in the way."}, "yes: It can", false, "no_view"},
+		{"one that is far away leaves the answer", vision.Hidden, "B3", `{"ship":"A1","maneuver":"straight 1"}`,
+			[]string{"yes: It can be executed in full.", "no_view: B3 is not seen for 1 s: it is not counted."}, "no_view: Whether", true, "yes"},
+		{"what meets a ship that is seen stays met", vision.Hidden, "A3", `{"ship":"A1","maneuver":"straight 3"}`,
+			[]string{"no: It would overlap B1 and moves back along the template."}, "yes: It can", true, "yes"},
+		{"a boost to where it may stand is not seen", vision.Hidden, "B1", `{"ship":"A1","action":"boost straight"}`,
+			[]string{"no_view: Straight: not seen (B1 is not seen for 1 s)"}, "yes: ", false, "no_view"},
+		{"a device may lie under it", vision.Hidden, "A2", `{"ship":"A1","drop":"straight 1"}`,
+			[]string{"no_view: Whether it lies free of ships is not seen: A2 is not seen for 1 s."}, "yes: It lies", false, "no_view"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			f := newFakeTable(t)
+			f.change(func(v *web.View) {
+				scene := v.Located.Scene
+				scene.Ships[1].Pose.Point = geom.Point{X: 300, Y: 200} // A2, behind A1
+				if strings.Contains(c.body, "boost") {
+					scene.Ships[3].Pose.Y = 440 // B1, 20 mm ahead of the end
+				}
+				*v = followedView(t, map[string]vision.TrackState{c.ship: c.state})
+				v.Located.Scene, v.ObstaclesWatched = scene, true
+				for i := range v.Tracks {
+					v.Tracks[i].Ship = scene.Ships[i]
+				}
+			})
+			status, got, text := try(t, serve(t, f).URL, c.body)
+			require.Equal(t, http.StatusOK, status, text)
+			for _, want := range c.want {
+				assert.Contains(t, texts(got), want)
 			}
-			v.Tracks = append(v.Tracks, k)
-		}
-	})
-	status, got, text := try(t, serve(t, f).URL, `{"ship":"A1","maneuver":"straight 3"}`)
-	require.Equal(t, http.StatusOK, status, text)
-	assert.Contains(t, texts(got), "no_view: B1 is moving: it is not counted.")
+			for _, line := range texts(got) {
+				assert.False(t, strings.HasPrefix(line, c.never), line)
+			}
+			assert.Equal(t, c.after, got["after"] != nil, got["why_nothing_after"])
+			assert.Equal(t, c.outcome, at(got, "move_result", "outcome"))
+			if c.after {
+				want := []any{}
+				if c.ship == "B3" {
+					want = []any{"B3 is not seen for 1 s"}
+				}
+				assert.Equal(t, want, at(got, "after", "uncounted"), "an arc that is empty of all others may hold an enemy that is not seen")
+			}
+		})
+	}
 }
 
 func TestAMoveIsNotTriedWhereItMayNotBe(t *testing.T) {

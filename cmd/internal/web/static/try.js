@@ -185,8 +185,11 @@ function show(a) {
     const targets = a.after.targets.list.filter((t) => t.player !== enemy && t.arcs.some((arc) => arc.arc === "front"));
     showRows(byId("try-targets"), targets, "front", "", byId("figures").checked, null);
     const incoming = a.after.incoming.map((i) => (i.arc.outcome === "yes" ? i.from : `${i.from} (too close to call)`));
-    const none = targets.length === 0 ? "Nothing would be in the front arc. " : "";
-    setText(byId("try-incoming"), none + (incoming.length ? `It would be in the arc of ${incoming.join(", ")}.` : "No enemy would have it in the front arc."));
+    const unknown = a.after.uncounted;
+    const seen = unknown.length ? " that is seen" : "";
+    const none = targets.length === 0 ? `Nothing${seen} would be in the front arc. ` : "";
+    const open = unknown.length ? ` Not counted: ${unknown.join(", ")}.` : "";
+    setText(byId("try-incoming"), none + (incoming.length ? `It would be in the arc of ${incoming.join(", ")}.` : `No enemy${seen} would have it in the front arc.`) + open);
   }
   setGhost(a);
 }

@@ -1,0 +1,132 @@
+package web
+
+import (
+	"math"
+	"strings"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// Uncounted is a ship of the table that stands nowhere for sure: a hand covers it, it is
+// lifted, it moves or it was still for too short. No scene that is measured on has it.
+type Uncounted struct {
+	Ship engine.Ship // where it was seen last
+	Why  string      // "B1 is covered"
+}
+
+// strayed is how far from where it was seen last a ship is still thought to be.
+const strayed = 50 * geom.Millimeter
+
+// uncounted lists the ships that the standing scene leaves out.
+func (v *View) uncounted() (out []Uncounted) {
+	for i := range v.Tracks {
+		if k := &v.Tracks[i]; !k.State.Stands() {
+			out = append(out, Uncounted{k.Ship, TrackWords(k, v.Located.Captured)})
+		}
+	}
+	return out
+}
+
+// doubt takes back what a move's result says for sure where an uncounted ship may stand
+// in the way. What meets a ship or an obstacle that is seen stays met.
+func (t *Tried) doubt(s *engine.Scene) {
+	r := &t.Result
+	own := shipOf(s, t.Ship)
+	if own == nil {
+		return
+	}
+	size := sizes(s)
+	reach := radius(size, own.Base)
+	near := func(ends ...geom.Pose) (out []string) {
+		for _, u := range t.Uncounted {
+			if u.Ship.ID != t.Ship && t.reaches(size, &u.Ship, reach, own.Base, ends) {
+				out = append(out, u.Why)
+			}
+		}
+		return out
+	}
+	if t.Doing == DoDrop {
+		t.InTheWay = near(r.Final) // as if it were as large as the base
+	} else if len(r.Options) == 0 {
+		t.InTheWay = near(r.Full, r.Final)
+	}
+	for i := range r.Options {
+		o := &r.Options[i]
+		ends := []geom.Pose{o.Final}
+		if o.Range {
+			ends = append(ends, o.FinalTo)
+		}
+		why := near(ends...)
+		if len(why) == 0 {
+			continue
+		}
+		if t.InTheWay = why; o.Legal != engine.No {
+			o.Legal, o.Why = engine.NoView, strings.Join(why, ", ")
+		}
+	}
+	if len(t.InTheWay) > 0 && r.Outcome != engine.Indeterminate {
+		r.Outcome = engine.NoView
+	}
+}
+
+// reaches reports whether a ship that was seen last somewhere may meet a move: its
+// template, the base of the given kind at any of the ends or between them, or the base
+// anywhere along the template, where it is sent back to.
+func (t *Tried) reaches(size func(engine.Base) (w, l float64), u *engine.Ship, reach float64, base engine.Base, ends []geom.Pose) bool {
+	there := baseAt(size, u.Base, u.Pose)
+	far := float64(strayed)
+	if p := geom.Polygon(t.Result.Template); len(p) > 0 && geom.Gap(p, there) <= far+reach {
+		return true
+	}
+	for i, e := range ends {
+		if geom.Gap(baseAt(size, base, e), there) <= far {
+			return true
+		}
+		if i > 0 && geom.Gap(geom.Polygon{ends[i-1].Point, e.Point}, there) <= far+reach {
+			return true
+		}
+	}
+	return false
+}
+
+// sizes returns the bases' sizes in mm in a scene's profile.
+func sizes(s *engine.Scene) func(engine.Base) (w, l float64) {
+	profile, err := engine.ProfileNamed(s.Profile)
+	if err != nil { // the configuration is checked
+		profile = engine.Nominal()
+	}
+	if s.Dimensions != nil {
+		profile = *s.Dimensions
+	}
+	return func(b engine.Base) (float64, float64) {
+		w, l := profile.Size(b)
+		return float64(w), float64(l)
+	}
+}
+
+func radius(size func(engine.Base) (w, l float64), b engine.Base) float64 {
+	w, l := size(b)
+	return math.Hypot(w, l) / 2
+}
+
+func baseAt(size func(engine.Base) (w, l float64), b engine.Base, at geom.Pose) geom.Polygon {
+	w, l := size(b)
+	return geom.Polygon{
+		at.Transform(geom.Point{X: w / 2, Y: l / 2}), at.Transform(geom.Point{X: -w / 2, Y: l / 2}),
+		at.Transform(geom.Point{X: -w / 2, Y: -l / 2}), at.Transform(geom.Point{X: w / 2, Y: -l / 2}),
+	}
+}
+
+// uncountedEnemies says of which enemies of the ship nobody knows where they stand: an
+// arc that is empty of all others may hold them.
+func (t *Tried) uncountedEnemies(s *engine.Scene) []string {
+	out := []string{}
+	own := shipOf(s, t.Ship)
+	for _, u := range t.Uncounted {
+		if u.Ship.ID != t.Ship && (own == nil || own.Player == 0 || u.Ship.Player != own.Player) {
+			out = append(out, u.Why)
+		}
+	}
+	return out
+}
