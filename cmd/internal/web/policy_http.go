@@ -100,5 +100,27 @@ func (s *Server) allowed(r *http.Request, v *View) (result engine.Result, ok boo
 	case v.Policy.Measuring == MeasuringJudge:
 		return result, false, "Only the judge measures at this table."
 	}
-	return result, false, "The players agreed to measure only when the rules allow it, and nothing is declared that would."
+	return result, false, "The players agreed to measure only when the rules allow it: " + v.unmeasured() + "."
+}
+
+// unmeasured says why what is declared measures nothing, as the state says it of a pair.
+func (v *View) unmeasured() string {
+	w := v.Policy.Window
+	if w == nil {
+		return "nothing is declared that would"
+	}
+	if w.moves() {
+		return w.Words() + " is declared: a movement measures no ranges"
+	}
+	scene := v.standing()
+	if shipOf(&scene, w.Ship) == nil {
+		if k, known := v.track(w.Ship); known && !k.State.Stands() {
+			return w.Words() + ", and " + TrackWords(&k, v.Located.Captured)
+		}
+		return w.Words() + ", and " + w.Ship + " is not seen"
+	}
+	if v.Choice.From == w.Ship && v.Choice.To != "" && v.Pair == nil && v.Reason != "" {
+		return w.Words() + ": " + v.Reason
+	}
+	return w.Words() + ", and no ship that it measures to is seen standing still"
 }

@@ -14,6 +14,7 @@ import (
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/hardware"
+	"sightline/vision"
 )
 
 // What the three agreements let be measured, as the rules' own sentences (G80 to G94).
@@ -209,6 +210,38 @@ func TestNothingTellsAnAnswerThatIsForbidden(t *testing.T) {
 	assert.Equal(t, "dark", at(state, "panel", "lamps", "in_arc"))
 	for _, row := range at(state, "targets", "list").([]any) {
 		assert.Empty(t, at(row, "arcs"))
+	}
+}
+
+// What /api/measure says of nothing is the state's own reason, and never that nothing is
+// declared where something is.
+func TestMeasureSaysWhyADeclarationMeasuresNothing(t *testing.T) {
+	attack := web.Declaration{Doing: web.DoAttack, Ship: "A1"}
+	for _, c := range []struct {
+		rule string
+		d    *web.Declaration
+		to   string
+		hide string
+		want string
+	}{
+		{"nothing is declared", nil, "B1", "", "nothing is declared that would"},
+		{"a movement", &web.Declaration{Doing: web.DoManeuver, Ship: "A1", Move: "bank left 1"}, "B1", "", "A1: bank left 1 is declared: a movement measures no ranges"},
+		{"the attacker is covered", &attack, "B1", "A1", "A1 attacks, and A1 is not seen for 1 s"},
+		{"the pair is not measurable", &attack, "A2", "", "A1 attacks: an attack measures to enemies only"},
+		{"nobody is chosen", &attack, "", "", "A1 attacks, and no ship that it measures to is seen standing still"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			f := newFakeTable(t)
+			f.change(func(v *web.View) {
+				*v = followedView(t, map[string]vision.TrackState{c.hide: vision.Hidden})
+				v.Policy = *policyOf(web.MeasuringEdition, c.d)
+			})
+			f.choose(web.Choice{From: "A1", To: c.to, Arc: engine.ArcFront})
+			f.change(func(v *web.View) { v.Result = engine.Result{Rules: v.Result.Rules} }) // nothing stands to be measured
+			status, body := get(t, serve(t, f).URL+"/api/measure")
+			assert.Equal(t, http.StatusForbidden, status.StatusCode)
+			assert.Contains(t, body, "The players agreed to measure only when the rules allow it: "+c.want+".")
+		})
 	}
 }
 

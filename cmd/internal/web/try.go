@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -420,6 +421,13 @@ func weaponArc(a engine.Arc) bool {
 	return a == engine.ArcFront || strings.Contains(a.String(), "turret") || strings.Contains(a.String(), "mobile")
 }
 
+// withholdFigures leaves what is decided and what is too close, and cuts out by how much:
+// where the edition measures nothing after a move, millimetres would.
+func (t *Tried) withholdFigures() {
+	r := &t.Result
+	r.Margin, r.Sigma, r.Nearest = geom.Length(math.Inf(1)), 0, ""
+}
+
 // try answers what would come of a move:
 // {"ship":"A1","maneuver":"bank left 1"}, or with "action", or with "drop".
 func (s *Server) try(w http.ResponseWriter, r *http.Request) {
@@ -456,6 +464,9 @@ func (s *Server) try(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		http.Error(w, upperFirst(strings.TrimPrefix(err.Error(), "engine: "))+".", http.StatusBadRequest)
 		return
+	}
+	if !after {
+		tried.withholdFigures()
 	}
 	j, err := tryOf(&tried, v.ObstaclesWatched, v.Sigmas)
 	if err != nil {

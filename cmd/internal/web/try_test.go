@@ -211,6 +211,32 @@ func TestAMoveIsNotTriedWhereItMayNotBe(t *testing.T) {
 	}
 }
 
+// Where the players keep the edition's rules, a declared move tells what is decided and
+// what is too close, and not by how much.
+func TestADeclaredMoveTellsNoMillimetresThatTheRulesDoNotMeasure(t *testing.T) {
+	for body, d := range map[string]web.Declaration{
+		`{"ship":"A1","maneuver":"straight 2"}`:     {Doing: web.DoManeuver, Ship: "A1", Move: "straight 2"},
+		`{"ship":"A1","action":"barrel-roll left"}`: {Doing: web.DoAction, Ship: "A1", Move: "barrel-roll left"},
+		`{"ship":"A1","action":"boost straight"}`:   {Doing: web.DoAction, Ship: "A1", Move: "boost straight"},
+		`{"ship":"A1","drop":"launch straight 5"}`:  {Doing: web.DoDrop, Ship: "A1", Move: "launch straight 5"},
+	} {
+		f := newFakeTable(t)
+		server := serve(t, f)
+		_, free, text := try(t, server.URL, body)
+		require.Regexp(t, `by [\d.]+ mm`, free["nearest"], "free tells it: %s", text)
+		require.NotNil(t, at(free, "move_result", "margin_mm"))
+
+		f.change(func(v *web.View) { v.Policy = *policyOf(web.MeasuringEdition, &d) })
+		status, got, text := try(t, server.URL, body)
+		require.Equal(t, http.StatusOK, status, text)
+		assert.Equal(t, texts(free), texts(got), "what is decided is told")
+		assert.Empty(t, got["nearest"])
+		assert.Nil(t, at(got, "move_result", "margin_mm"))
+		assert.Zero(t, at(got, "move_result", "sigma_mm"))
+		assert.NotRegexp(t, `\d mm`, text)
+	}
+}
+
 // TestTheEndOfAMoveIsAsSureAsItsStart compares the propagated covariance with a thousand
 // moves from poses that are drawn from the start's.
 func TestTheEndOfAMoveIsAsSureAsItsStart(t *testing.T) {
