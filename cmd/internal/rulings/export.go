@@ -223,7 +223,11 @@ func (d *document) numbers(scene *engine.Scene) {
 		r.Chosen = a.Arc == d.Arc
 		add(r, engine.AttackRule(scene.Rules, arc))
 		o := &a.Attack.Obstruction
-		add(row{Question: "Obstructed, " + strings.ToLower(name), Answer: o.words(), Margin: mm(o.Margin), Chosen: a.Arc == d.Arc}, engine.ObstructionRule(scene.Rules))
+		r = row{Question: "Obstructed, " + strings.ToLower(name), Answer: o.words(scene.ObstaclesUnseen), Margin: "–", Chosen: a.Arc == d.Arc}
+		if o.Verdict != engine.NoView.String() { // what was not looked at has no margin
+			r.Margin = mm(o.Margin)
+		}
+		add(r, engine.ObstructionRule(scene.Rules))
 	}
 	seen := map[string]bool{}
 	for _, rule := range all {

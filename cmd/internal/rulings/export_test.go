@@ -17,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/cmd/internal/rulings"
+	"sightline/engine"
+	"sightline/engine/geom"
 )
 
 // exported is the document of an entry.
@@ -188,4 +190,39 @@ func unzip(t testing.TB, raw []byte) string {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, z))
 	return dir
+}
+
+func TestWhatWasNotLookedAtHasNoMarginInTheDocument(t *testing.T) {
+	row := regexp.MustCompile(`(?s)<td>Obstructed, front arc</td><td>(.*?)</td><td class="n">(.*?)</td><td class="n">(.*?)</td>`)
+	unknown := func(s *engine.Scene) {
+		s.Obstacles = nil
+		s.Unknown = []geom.Polygon{{{X: 390, Y: 290}, {X: 440, Y: 290}, {X: 440, Y: 330}, {X: 390, Y: 330}}}
+	}
+	for name, c := range map[string]struct {
+		change       func(*engine.Scene)
+		answer, none string
+	}{
+		"nobody looked":        {func(s *engine.Scene) { s.Obstacles, s.ObstaclesUnseen = nil, true }, "obstacles are not watched", "–"},
+		"something lies there": {unknown, "no view of what lies on the line", "–"},
+		"a rock lies beside":   {func(*engine.Scene) {}, "no", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, _ := newLog(t, 0)
+			r := ruling(t, 0)
+			c.change(&r.Scene)
+			p, err := engine.MeasurePair(&r.Scene, "A1", "B1", engine.Options{Sigmas: 3})
+			require.NoError(t, err)
+			r.Pair = &p
+			_, err = l.Append(ctx, r, files(0))
+			require.NoError(t, err)
+			m := row.FindStringSubmatch(exported(t, l, 1))
+			require.NotNil(t, m)
+			assert.Equal(t, c.answer, html.UnescapeString(m[1]))
+			if c.none != "" {
+				assert.Equal(t, c.none, m[3])
+			} else {
+				assert.Regexp(t, `^\d+\.\d\d mm$`, m[3])
+			}
+		})
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"sightline/engine"
 )
 
 // pairVerdict reads the contract's pair, as far as people are told of it.
@@ -77,8 +79,8 @@ func bandWords(b int) string {
 	return fmt.Sprintf("range %d", b)
 }
 
-// words says what stands on the permitted lines.
-func (o *obstruction) words() string {
+// words says what stands on the permitted lines; unseen: nobody looked for obstacles.
+func (o *obstruction) words(unseen bool) string {
 	by := ""
 	if len(o.By) > 0 {
 		by = " (" + strings.Join(o.By, ", ") + ")"
@@ -90,6 +92,11 @@ func (o *obstruction) words() string {
 		return "yes" + by
 	case "may":
 		return "the attacker chooses" + by
+	case engine.NoView.String():
+		if unseen {
+			return "obstacles are not watched"
+		}
+		return "no view of what lies on the line"
 	}
 	return plain(o.Verdict) + by
 }

@@ -378,7 +378,7 @@ func (r *Relook) answers(e *Entry) error {
 		note(to, plain(a.Arc)+" arc", plain(a.InArc), plain(b.InArc))
 		if a.Attack != nil && b.Attack != nil {
 			note(to, plain(a.Arc)+" arc, attack range", a.Attack.words(), b.Attack.words())
-			note(to, plain(a.Arc)+" arc, obstructed", a.Attack.Obstruction.words(), b.Attack.Obstruction.words())
+			note(to, plain(a.Arc)+" arc, obstructed", a.Attack.Obstruction.words(false), b.Attack.Obstruction.words(false))
 		}
 	}
 	r.State = Alike

@@ -274,7 +274,7 @@ func obstructionOf(v *View, key, words string, o *engine.ObstructionVerdict, lin
 		Key: key + "_obstruction", Name: "Obstruction in the " + words + " arc", Arc: key, MarginMM: fine(float64(o.Margin)),
 		By: append([]string{}, o.By...), Ships: append([]string{}, o.Ships...), LinesMM: linesOf(lines), Rules: ruleTexts(engine.ObstructionRule(r)),
 	}
-	if !v.ObstaclesWatched {
+	if !v.ObstaclesWatched || v.Located.Scene.ObstaclesUnseen && o.Verdict == engine.NoView.String() {
 		out.Outcome, out.Title, out.Text = "no_view", "Not watched", "Nobody looked for obstacles: this line is not called clear."
 		out.Decide = "Look along the line drawn for obstacles."
 		return out

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -214,6 +215,20 @@ func demoPages(t *testing.T, ctx context.Context) {
 	}
 }
 
+// obstructionOf returns a copy of a pair with another verdict on its front arc's line.
+func obstructionOf(t *testing.T, pair *engine.PairVerdict, verdict string, by ...string) *engine.PairVerdict {
+	t.Helper()
+	p := *pair
+	p.Arcs = slices.Clone(p.Arcs)
+	i := slices.IndexFunc(p.Arcs, func(a engine.ArcVerdict) bool { return a.Arc == engine.ArcFront })
+	require.GreaterOrEqual(t, i, 0)
+	require.NotNil(t, p.Arcs[i].Attack)
+	attack := *p.Arcs[i].Attack
+	attack.Obstruction = engine.ObstructionVerdict{Verdict: verdict, By: by}
+	p.Arcs[i].Attack = &attack
+	return &p
+}
+
 func livePage(t *testing.T, ctx context.Context) {
 	f := newFakeTable(t)
 	table := calibrated(t, f, tablesim.DefaultCamera(1920, 1080))
@@ -228,12 +243,27 @@ func livePage(t *testing.T, ctx context.Context) {
 	assert.Equal(t, "Range 2", title)
 	assert.Equal(t, "A1", who)
 
+	// Silence about obstacles would read as a clear line.
+	facts := func(want string) {
+		t.Helper()
+		assert.NoError(t, chromedp.Run(ctx, until(want, `document.getElementById("pair-facts").textContent.includes("%[1]s")`)), want)
+	}
+	scene := knownScene()
+	f.change(func(v *web.View) { v.ObstaclesWatched = false })
+	facts("Obstacles are not watched")
+	f.change(func(v *web.View) {
+		v.ObstaclesWatched = true
+		v.Pair = obstructionOf(t, v.Pair, engine.NoView.String())
+	})
+	facts("No view of what lies on the line")
+	f.change(func(v *web.View) { v.Pair = obstructionOf(t, v.Pair, "too_close", "o1") })
+	facts("Too close to call whether o1 obstructs")
+
 	// On the screen, within a pixel of where vision projects it.
 	var corners [][2]float64
 	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(`(() => { const p = document.querySelector('.laid .ship[data-id="A1"] polygon.outline.over'), m = p.getScreenCTM();
 		return Array.from(p.points).map((q) => { const r = q.matrixTransform(m); return [r.x, r.y]; }); })()`, &corners)))
 	require.Len(t, corners, 4)
-	scene := knownScene()
 	for i, own := range [][2]float64{{-20, 20}, {20, 20}, {20, -20}, {-20, -20}} {
 		want, ok := table.PixelOf(scene.Ships[0].Pose.Transform(pointAt(own)), vision.BaseTop)
 		require.True(t, ok)

@@ -172,7 +172,7 @@ func arcWords(v *View) string {
 // obstructionWords says what is known of obstacles between the two. A line that
 // nobody watches is never called clear.
 func obstructionWords(v *View) string {
-	if !v.ObstaclesWatched {
+	if !v.ObstaclesWatched || v.Located.Scene.ObstaclesUnseen {
 		return "obstacles are not watched"
 	}
 	a, ok := v.ArcOf()
@@ -198,7 +198,7 @@ func obstructionText(o *engine.ObstructionVerdict) string {
 		}
 		return "too close to call whether " + by + " obstructs"
 	}
-	return "obstacles are not watched"
+	return "no view of what lies on the line"
 }
 
 // PanelState returns what the panel shows of a view.

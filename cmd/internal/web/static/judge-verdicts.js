@@ -43,7 +43,7 @@ function detail(v) {
     box.append(scale(v));
     const enough = Math.abs(v.margin_mm) > v.needed_mm ? "decided" : "not decided";
     box.append(element("p", `Margin ${mm(Math.abs(v.margin_mm), 2)}, needed ${mm(v.needed_mm, 2)} (${shown.sigmas} σ): ${enough}.`, "margin"));
-  } else {
+  } else if (v.outcome !== "no_view") { // what was not looked at has no margin
     box.append(element("p", `Margin ${mm(Math.abs(v.margin_mm), 2)} to what would change it.`, "margin"));
   }
   if (v.decide) box.append(element("p", v.decide, "decide"));

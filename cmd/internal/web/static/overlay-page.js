@@ -67,7 +67,10 @@ function showPair() {
   const facts = [];
   if (answer.in_arc.text) facts.push([answer.in_arc.outcome, upper(answer.in_arc.text)]);
   if (answer.attack && answer.attack.differs) facts.push([answer.attack.outcome, `Attack: ${answer.attack.title}`]);
-  if (answer.obstruction.outcome !== "not_watched" && answer.obstruction.text) facts.push([answer.obstruction.outcome === "no" ? "clear" : answer.obstruction.outcome === "yes" ? "obstructed" : answer.obstruction.outcome, upper(answer.obstruction.text)]);
+  // Who watches must be told too that nobody looked: silence would read as a clear line.
+  const sight = answer.obstruction;
+  const standing = sight.outcome === "no" ? "clear" : sight.outcome === "yes" ? "obstructed" : sight.outcome;
+  if (sight.text) facts.push([standing, upper(sight.text)]);
   setFacts(facts);
   setText("pair-rests", answer.rests_on || "");
 }
