@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -32,6 +33,16 @@ func (c *replayCmd) replay(ctx context.Context, out io.Writer) error {
 	}
 	defer l.Close()
 	e, err := l.Entry(ctx, c.Entry)
+	if errors.Is(err, rulings.ErrNoEntry) { // 1 would say that the answer differs
+		head, err := l.Head(ctx)
+		if err != nil {
+			return unanswered{err}
+		}
+		if head.Number == 0 {
+			return fmt.Errorf("replay: no entry %d; the log has none", c.Entry)
+		}
+		return fmt.Errorf("replay: no entry %d; the log has 1 to %d", c.Entry, head.Number)
+	}
 	if err != nil {
 		return unanswered{err}
 	}

@@ -36,7 +36,7 @@ func ruled(t *testing.T, count int) string {
 	for n := range count {
 		_, err := l.Append(context.Background(), rulings.Ruling{
 			At: time.Date(2026, 11, 21, 12, n, 0, 0, time.UTC), Program: "v1", Scene: scene, Sigmas: 3, From: from, To: to, Pair: &p,
-			Decision: rulings.AsMeasured, Title: "Range 2\x0a\u200b", Text: "It is so.", Judge: "Zoë",
+			Decision: rulings.AsMeasured, Title: "Range 2\x0a", Text: "It is so.", Judge: "Zoë",
 		}, rulings.Files{Calibration: []byte(`{"a":1}`)})
 		require.NoError(t, err)
 	}
@@ -150,6 +150,18 @@ func TestWhatCannotBeAskedOfRulings(t *testing.T) {
 	}
 	assert.NoFileExists(t, "x.html")
 	assert.NoDirExists(t, "rulings")
+}
+
+func TestAReplayOfNoEntryIsNoDifference(t *testing.T) {
+	dir := ruled(t, 3)
+	var c replayCmd
+	c.Entry = 9
+	c.rulingsLog.Rulings = dir
+	err := c.replay(t.Context(), io.Discard)
+	assert.EqualError(t, err, "replay: no entry 9; the log has 1 to 3")
+	code, out := answered(t, "replay", "9", "--rulings", dir)
+	assert.Equal(t, 2, code, "1 is for an answer that differs")
+	assert.Empty(t, out)
 }
 
 func TestARulingAndTheLogAreExported(t *testing.T) {

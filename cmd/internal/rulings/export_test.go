@@ -49,7 +49,7 @@ func TestAnExportedRulingNeedsNothingElse(t *testing.T) {
 	assert.NotContains(t, page, "http://www.w3.org/1999") // nothing to fetch but names
 	assert.NotContains(t, page, "ZgotmplZ", "a value that the template would not take")
 	for _, want := range []string{
-		"Range 3, not obstructed", "The asteroid had been moved", "Ruled by the judge", "by Zoë Example", "data:image/jpeg;base64,", "data:image/svg&#43;xml;base64,",
+		"Range 3, not obstructed", "The asteroid had been moved", "Ruled by the judge", "by <bdi>Zoë Example</bdi>", "data:image/jpeg;base64,", "data:image/svg&#43;xml;base64,",
 		"G16", "G59", "G4", "G37", "through one or more obstacles", "± ", " σ", `id="marks"`, `class="mk casing`, "sightline replay 1", "edition 2.5",
 	} {
 		assert.Contains(t, page, want)

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"sightline/calibration"
@@ -391,10 +392,15 @@ func checkText(name, text string) error {
 	case !utf8.ValidString(text):
 		return refuse("%s: expected UTF-8", name)
 	}
-	for _, c := range text {
-		if c < ' ' && c != '\n' && c != '\t' || c == 0x7f {
-			return refuse("%s: expected text without control characters", name)
-		}
+	if strings.ContainsFunc(text, invisible) {
+		return refuse("%s: expected text without control characters and others that cannot be seen", name)
 	}
 	return nil
+}
+
+// invisible reports whether a character is one that people do not see: a control
+// character other than a new line and a tab, or one of format (Unicode's Cf), such as
+// those by which "abc 2" is shown as "2 cba".
+func invisible(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf)
 }

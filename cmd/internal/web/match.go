@@ -38,10 +38,10 @@ const (
 
 // Validate says what is wrong with a match; nil: nothing.
 func (m *Match) Validate() error {
-	if err := matchText("title", m.Title, matchTitleMost); err != nil {
+	if err := matchText("the title", m.Title, matchTitleMost); err != nil {
 		return err
 	}
-	if err := matchText("round", m.Round, matchRoundMost); err != nil {
+	if err := matchText("the round", m.Round, matchRoundMost); err != nil {
 		return err
 	}
 	for i := range m.Sides {
@@ -63,9 +63,9 @@ func (m *Match) Validate() error {
 func matchText(what, text string, most int) error {
 	switch {
 	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return fmt.Errorf("the %s must be printable text on one line", what)
+		return fmt.Errorf("%s must be printable text on one line", what)
 	case utf8.RuneCountInString(text) > most:
-		return fmt.Errorf("the %s has at most %d characters, got %d", what, most, utf8.RuneCountInString(text))
+		return fmt.Errorf("%s has at most %d characters, got %d", what, most, utf8.RuneCountInString(text))
 	}
 	return nil
 }

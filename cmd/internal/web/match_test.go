@@ -52,7 +52,7 @@ func TestABadMatchIsRefusedWithASentence(t *testing.T) {
 		"one side":            {`{"sides":[{"name":"Ada"}]}`, "two sides, got 1"},
 		"score below zero":    {`{"sides":[{"score":-1},{}]}`, "Player 1's score must be 0 to 999, got -1"},
 		"score not whole":     {`{"sides":[{},{"score":1.5}]}`, "must be JSON such as"},
-		"a name of 33":        {`{"sides":[{},{"name":"` + strings.Repeat("é", 33) + `"}]}`, "The player 2's name has at most 32 characters, got 33"},
+		"a name of 33":        {`{"sides":[{},{"name":"` + strings.Repeat("é", 33) + `"}]}`, "Player 2's name has at most 32 characters, got 33"},
 		"a line break":        {`{"title":"a\nb"}`, "printable text on one line"},
 		"a turned-round text": {`{"title":"a\u202eb"}`, "printable text on one line"},
 		"a huge body":         {`{"title":"` + strings.Repeat("x", 10000) + `"}`, "too large"},

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"sightline/engine"
@@ -214,6 +215,13 @@ func readRule(body io.Reader) (out RuleRequest, problem string) {
 	}, ""
 }
 
+// invisible reports whether a character is one that people do not see: a control
+// character other than a new line and a tab, or one of format (Unicode's Cf), such as
+// those by which "abc 2" is shown as "2 cba". The log refuses them too.
+func invisible(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf)
+}
+
 // checkText refuses a text that no record should hold; the answer is a sentence.
 func checkText(name, text string, most int) string {
 	switch {
@@ -221,8 +229,8 @@ func checkText(name, text string, most int) string {
 		return fmt.Sprintf("%s is not UTF-8.", name)
 	case utf8.RuneCountInString(text) > most:
 		return fmt.Sprintf("%s has %d characters; at most %d fit.", name, utf8.RuneCountInString(text), most)
-	case strings.ContainsFunc(text, func(r rune) bool { return r < ' ' && r != '\n' && r != '\t' || r == 0x7f }):
-		return fmt.Sprintf("%s must not hold control characters.", name)
+	case strings.ContainsFunc(text, invisible):
+		return fmt.Sprintf("%s must not hold control characters or others that cannot be seen: they can make a text read otherwise than it is.", name)
 	}
 	return ""
 }

@@ -115,6 +115,9 @@ func TestWhatARulingNeeds(t *testing.T) {
 		"two objects":                    {confirm + confirm, 400, "nothing after it"},
 		"no JSON":                        {`held=1`, 400, "must be JSON"},
 		"control characters":             {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","question":"a\u0007"}`, 400, "control characters"},
+		"a text turned round":            {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","question":"abc \u202e 2"}`, 400, "question must not hold control characters or others that cannot be seen"},
+		"a hidden character in the name": {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","judge":"abc \u200b 2"}`, 400, "judge must not hold control characters or others that cannot be seen"},
+		"a reason turned round":          {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"1"},"reason":"abc \u2066 2"}`, 400, "reason must not hold"},
 		"a name that is a book":          {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","judge":"` + strings.Repeat("ü", 81) + `"}`, 400, "at most 80"},
 		"a huge body":                    {`{"reason":"` + strings.Repeat("x", 40000) + `"}`, 400, "longer than"},
 	} {

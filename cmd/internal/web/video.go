@@ -53,7 +53,7 @@ func (s *Server) videoMJPEG(w http.ResponseWriter, r *http.Request) {
 	if text := r.URL.Query().Get("width"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil || !slices.Contains(videoWidths, n) {
-			http.Error(w, fmt.Sprintf("width: expected one of %v, got %s.", videoWidths, quoted(text)), http.StatusBadRequest)
+			http.Error(w, fmt.Sprintf("width: expected one of 320, 480, 640 or 960, got %s.", quoted(text)), http.StatusBadRequest)
 			return
 		}
 		width = n

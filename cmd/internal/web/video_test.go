@@ -162,6 +162,10 @@ func TestTheVideoIsForFewAndOfFewSizes(t *testing.T) {
 	_, s, _ := filmed(t)
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	wrong := watchVideo(t, server.URL+"/api/video.mjpg?width=333")
+	sentence, err := io.ReadAll(wrong.Body)
+	require.NoError(t, err)
+	assert.Contains(t, string(sentence), "expected one of 320, 480, 640 or 960, got ")
 	for _, width := range []string{"0", "-320", "641", "99999999999999999999", "x", "320x320"} {
 		assert.Equal(t, http.StatusBadRequest, watchVideo(t, server.URL+"/api/video.mjpg?width="+width).StatusCode, width)
 	}

@@ -59,7 +59,7 @@ func TestObstructionVerdicts(t *testing.T) {
 		"must":      {"obstructed by rock1", engine.Yes, false},
 		"may":       {"the attacker may choose a clear line past rock1", engine.Indeterminate, true},
 		"too_close": {"too close to call whether rock1 obstructs", engine.Indeterminate, false},
-		"strange":   {"obstacles are not watched", engine.NoView, false},
+		"strange":   {"no view of what lies on the line", engine.NoView, false},
 	} {
 		arc := engine.ArcVerdict{Arc: engine.ArcFront, InArc: engine.Yes, Attack: &engine.AttackVerdict{Obstruction: engine.ObstructionVerdict{Verdict: verdict, By: []string{"rock1"}}}}
 		v := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, arc)
