@@ -419,7 +419,7 @@ func (raw rawConfig) settings() (s vision.CameraSettings, problem *badValue) {
 				continue
 			}
 		}
-		return s, bad("camera."+k.key, "expected \"auto\", \"lock\" or a whole number in the camera's own unit, got %v", k.value)
+		return s, bad("camera."+k.key, "expected \"auto\", \"lock\" or a whole number without quotes in the camera's own unit, got %#v", k.value)
 	}
 	if s.Powerline = raw.Camera.Powerline; s.Powerline != 0 && s.Powerline != 50 && s.Powerline != 60 {
 		return s, bad("camera.powerline", "expected 50 or 60 Hz, or 0 to leave it, got %d", s.Powerline)
