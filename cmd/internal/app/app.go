@@ -116,6 +116,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	ruling := newJudges(c, watcher, o)
 	defer ruling.Close()
+	ruling.check(ctx)
 	access, err := accessOf(c.Web, o.StateDir, touching.address, o.Log)
 	if err != nil {
 		return err

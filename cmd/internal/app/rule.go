@@ -92,6 +92,32 @@ func (j *judges) prune(l *rulings.Log) {
 	}
 }
 
+// check tells at the start what would stop the first ruling, and not only when a judge
+// records it. It makes nothing.
+func (j *judges) check(ctx context.Context) {
+	err := rulings.Probe(ctx, j.dir)
+	if err == nil {
+		return
+	}
+	j.log.Warn("no ruling could be recorded now", "dir", j.dir, "err", err)
+	if j.watcher.o.Judges { // else nobody rules, and nobody at the table need know
+		j.watcher.mu.Lock()
+		j.watcher.note("No ruling could be recorded now: " + rulingsTrouble(err, j.dir))
+		j.watcher.mu.Unlock()
+	}
+}
+
+// rulingsTrouble says for people what stops rulings.
+func rulingsTrouble(err error, dir string) string {
+	switch {
+	case errors.Is(err, rulings.ErrCorrupt):
+		return "the record in " + dir + " is damaged or another program's. Run sightline rulings verify, and keep the folder as it is."
+	case errors.Is(err, fs.ErrPermission):
+		return "the folder " + dir + " may not be written."
+	}
+	return "the folder " + dir + " cannot be used (" + err.Error() + ")."
+}
+
 // Close closes the log.
 func (j *judges) Close() error {
 	j.mu.Lock()

@@ -39,6 +39,34 @@ func newCourt(t *testing.T, change func(*bench, *WatcherOptions)) *court {
 	return c
 }
 
+func TestWhatStopsTheFirstRulingIsToldAtTheStart(t *testing.T) {
+	notes := func(prepare func(dir string), judges bool) (out string) {
+		c := newCourt(t, func(_ *bench, o *WatcherOptions) { o.Judges = judges })
+		prepare(c.dir)
+		c.judges.check(t.Context())
+		for _, n := range c.watcher.notes {
+			out += n.Text
+		}
+		return out
+	}
+	foreign := func(dir string) {
+		require.NoError(t, os.MkdirAll(dir, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "rulings.db"), []byte("another program's"), 0o644))
+	}
+	assert.Contains(t, notes(foreign, true), "No ruling could be recorded now: the record in ")
+	assert.Contains(t, notes(func(dir string) { require.NoError(t, os.WriteFile(dir, nil, 0o644)) }, true), "cannot be used")
+	assert.Empty(t, notes(foreign, false), "nobody rules at this table")
+	assert.Empty(t, notes(func(dir string) { t.Cleanup(func() { assert.NoDirExists(t, dir) }) }, true), "there is none before the first ruling")
+	for trouble, prepare := range map[string]func(string){"is damaged": foreign, "": func(string) {}} {
+		dir := filepath.Join(t.TempDir(), "rulings")
+		prepare(dir)
+		setup, err := Config{Rulings: Rulings{Dir: dir}}.Setup()
+		require.NoError(t, err)
+		assert.Contains(t, setup.RulingsTrouble, trouble)
+		assert.Equal(t, trouble == "", setup.RulingsTrouble == "")
+	}
+}
+
 // simulatedCourt is a court before the simulated table, through the real locator.
 func simulatedCourt(t *testing.T) (*court, func()) {
 	const fps = 5

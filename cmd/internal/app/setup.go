@@ -1,10 +1,12 @@
 package app
 
 import (
+	"context"
 	"io"
 	"path/filepath"
 
 	"sightline/cmd/internal/doctor"
+	"sightline/cmd/internal/rulings"
 	"sightline/hardware"
 	"sightline/vision"
 	"sightline/vision/opencv"
@@ -23,8 +25,13 @@ func (c Config) Setup() (doctor.Setup, error) {
 	if err != nil {
 		return doctor.Setup{}, err
 	}
+	trouble, folder := "", c.Rulings.Existing()
+	if err := rulings.Probe(context.Background(), folder); err != nil {
+		trouble = rulingsTrouble(err, folder)
+	}
 	return doctor.Setup{
-		Panel: c.Panel.Enabled, Wiring: w, Source: c.Camera.Source, Lens: c.Camera.Lens, Table: c.Table.Calibration,
+		RulingsTrouble: trouble,
+		Panel:          c.Panel.Enabled, Wiring: w, Source: c.Camera.Source, Lens: c.Camera.Lens, Table: c.Table.Calibration,
 		Layout: c.Table.Layout, DataDir: dir,
 	}, nil
 }

@@ -83,6 +83,8 @@ type Setup struct {
 	Table   string // file; "": none
 	Layout  calibration.Layout
 	DataDir string // where the program writes
+
+	RulingsTrouble string // what stops judges' rulings from being recorded, in words; "": nothing
 }
 
 // check is one examination; its name is what --only takes.

@@ -268,6 +268,7 @@ func TestABrokenBoxIsToldHowItIsBroken(t *testing.T) {
 			w.box.Space = func(string) (doctor.Space, error) { return doctor.Space{}, syscall.ENOENT }
 		}, "disk", "disk", doctor.Wrong, "no such file", "tmpfiles"},
 		"data directory another's": {func(w *whole) { w.box.Writable = func(string) error { return syscall.EACCES } }, "disk", "disk", doctor.Wrong, "may not write", "chown"},
+		"rulings damaged":          {func(w *whole) { w.setup.RulingsTrouble = "the record is damaged." }, "disk", "disk", doctor.Warning, "the record is damaged", "docs/rulings.md"},
 		"data in memory":           {set("proc/mounts", "overlay / overlay rw 0 0\n"), "disk", "disk", doctor.Warning, "lost when the power goes", "partition"},
 		"root writable":            {set("proc/mounts", "/dev/root / ext4 rw 0 0\n"), "disk", "disk", doctor.OK, "writable", ""},
 		"clock of 1970":            {func(w *whole) { w.now = time.Unix(30, 0) }, "clock", "clock", doctor.Wrong, "1970-01-01", "date -s"},

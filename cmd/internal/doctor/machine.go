@@ -188,6 +188,9 @@ const (
 )
 
 func (e *examination) disk(context.Context) {
+	if e.setup.RulingsTrouble != "" {
+		e.add("disk", Warning, "No judge's ruling could be recorded by this user: "+e.setup.RulingsTrouble, "run doctor as the service's user, or see docs/rulings.md")
+	}
 	dir := e.setup.DataDir
 	s, err := e.box.Space(dir)
 	if err != nil {
