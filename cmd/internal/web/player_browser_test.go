@@ -14,6 +14,8 @@ import (
 
 	"sightline/cmd/internal/web"
 	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
 )
 
 // TestThePlayersPage goes through what players do, in tabs of one browser.
@@ -26,6 +28,7 @@ func TestThePlayersPage(t *testing.T) {
 	}{
 		{"a move is tried by keys alone, and its ghost goes when the ship does", tryByKeys},
 		{"who acts says so first, where the players keep the rules", declareOnThePage},
+		{"a proposal is seen however far one has scrolled", proposalOnThePhone},
 		{"a tap in the list chooses the target", chooseFromTheList},
 		{"millimetres are shown on demand", figuresOnDemand},
 		{"a judge is asked for, and what is held is said", askForAJudge},
@@ -62,7 +65,26 @@ func tryByKeys(t *testing.T, tab context.Context) {
 	assert.Contains(t, said, "Obstacles on the way are not watched.")
 	assert.Equal(t, "A1", f.hub.Newest().Choice.From, "arrows within the grid choose no ship")
 
+	// Another ship comes into its way, and is covered there: the answer follows both.
 	f.change(func(v *web.View) {
+		v.Located.Scene.Ships = append([]engine.Ship(nil), v.Located.Scene.Ships...)
+		v.Located.Scene.Ships[3].Pose.Point = geom.Point{X: 370, Y: 450}
+	})
+	within(t, tab, "a ship in the way", chromedp.Poll(`document.getElementById("try-lines").textContent.includes("It would overlap B1") && !document.getElementById("try-answer").dataset.stale`, nil))
+	f.change(func(v *web.View) {
+		for _, s := range v.Located.Scene.Ships {
+			k := vision.Track{Ship: s, State: vision.Still, Captured: v.At, Frames: 9}
+			if s.ID == "B1" {
+				k.State = vision.Hidden
+			}
+			v.Tracks = append(v.Tracks, k)
+		}
+		v.Located.Captured = v.At
+	})
+	within(t, tab, "a hand over it", chromedp.Poll(`document.getElementById("try-lines").textContent.includes("is not seen: B1 is covered") && !document.getElementById("try-lines").textContent.includes("It can be")`, nil))
+
+	f.change(func(v *web.View) {
+		v.Tracks = nil
 		v.Located.Scene.Ships = append([]engine.Ship(nil), v.Located.Scene.Ships...)
 		v.Located.Scene.Ships[0].Pose.X += 30
 	})
@@ -109,6 +131,35 @@ func declareOnThePage(t *testing.T, tab context.Context) {
 	assert.Equal(t, "A1: straight 2", f.hub.Newest().Policy.Window.Words())
 	assert.Contains(t, why, "the rules do not measure ranges after a move before it is made")
 	within(t, tab, "done", chromedp.Click(`#declared-done`), chromedp.WaitNotPresent(`#table .ghost .base`))
+}
+
+// A proposal comes into force by itself: who has scrolled down on a phone sees it too.
+func proposalOnThePhone(t *testing.T, tab context.Context) {
+	f := newFakeTable(t)
+	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	objected := make(chan web.Measuring, 1)
+	f.agree = func(m web.Measuring, _ bool) { objected <- m }
+	server := steady(t, f)
+	within(t, tab, "scrolled", screen(360, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#targets li`),
+		chromedp.Evaluate(`scrollTo(0, document.body.scrollHeight)`, nil))
+	f.change(func(v *web.View) {
+		v.Policy.Proposal = &web.Proposal{To: web.MeasuringEdition, Until: v.At.Add(15 * time.Second)}
+	})
+	var seen bool
+	var role, said string
+	within(t, tab, "the proposal", chromedp.WaitVisible("#proposal"), chromedp.Evaluate(`scrollTo(0, document.body.scrollHeight)`, nil),
+		chromedp.Evaluate(`(() => { const r = document.getElementById("object").getBoundingClientRect(); const at = document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2); return scrollY > 300 && r.top >= 0 && r.bottom <= innerHeight / 2 && at.id === "object"; })()`, &seen),
+		chromedp.AttributeValue("#proposal-text", "role", &role, nil), chromedp.Text("#proposal", &said))
+	assert.True(t, seen, "the button to object stands in the upper half of the screen with nothing over it")
+	assert.Equal(t, "alert", role)
+	assert.Contains(t, said, "It holds unless somebody objects. 15 s left")
+	within(t, tab, "objecting", chromedp.Evaluate(`document.getElementById("object").click()`, nil))
+	select {
+	case m := <-objected:
+		assert.Empty(t, m, "an objection")
+	case <-time.After(5 * time.Second):
+		assert.Fail(t, "nobody heard the objection")
+	}
 }
 
 func chooseFromTheList(t *testing.T, tab context.Context) {

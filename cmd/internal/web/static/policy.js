@@ -32,7 +32,9 @@ export function showPolicy(now) {
   }
   byId("declared-done").hidden = open === null;
   byId("proposal").hidden = p.proposal === null;
-  if (p.proposal) setText(byId("proposal-text"), `Proposed: measuring ${names[p.proposal.to]} It holds in ${seconds(p.proposal.left_ms)} unless somebody objects.`);
+  // What counts down stands outside the alert, which would be read out each second.
+  setText(byId("proposal-text"), p.proposal ? `Proposed: measuring ${names[p.proposal.to]} It holds unless somebody objects.` : "");
+  setText(byId("proposal-left"), p.proposal ? `${seconds(p.proposal.left_ms)} left` : "");
   byId("agree").hidden = false;
   for (const button of byId("agree").querySelectorAll("button")) set(button, { "aria-pressed": button.dataset.measuring === p.measuring });
   if (p.judges_only && !byId("agree-hint").textContent) setText(byId("agree-hint"), "Only a judge changes this at this table.");

@@ -34,7 +34,10 @@ const kinds = {
 let state = null;
 let kind = "dial";
 let tried = null; // what was asked: {doing, ship, move, option}
-let given = ""; // what the answer rested on
+let given = ""; // where the ship stood that was asked about
+let rested = null; // what else the answer rested on
+let asked = 0; // when, by this device's clock
+let again = 0; // the timer that asks again; 0: none runs
 
 const spoken = (move) => move.charAt(0).toUpperCase() + move.slice(1).replaceAll("-", " ");
 
@@ -128,11 +131,15 @@ async function choose(move) {
 }
 
 async function request(focus) {
-  const { doing, ship, move, option } = tried;
+  const mine = tried;
+  const { doing, ship, move, option } = mine;
   const body = { ship, [doing]: move };
   if (option) body.option = option;
   given = placeOf(ship);
+  rested = restsOn();
+  asked = Date.now();
   const [answer, refused] = await ask("/api/try", body);
+  if (tried !== mine || option !== mine.option) return; // something else was asked, or it was let go of
   setText(byId("try-refused"), refused);
   if (!answer) return clear();
   show(answer);
@@ -141,6 +148,7 @@ async function request(focus) {
 
 function show(a) {
   byId("try-answer").hidden = false;
+  set(byId("try-answer"), { "data-stale": changed() ? "true" : null });
   for (const b of byId("try-grid").querySelectorAll("button")) set(b, { "aria-pressed": b.dataset.move === a.move ? "true" : null });
   setText(byId("try-title"), `${a.ship}: ${spoken(a.move)}`);
   const lines = byId("try-lines");
@@ -206,6 +214,37 @@ const placeOf = (id) => {
   return s ? [s.x_mm, s.y_mm, s.heading_deg].map((v) => v.toFixed(0)).join() : "";
 };
 
+// restsOn is what a tried move depends on: what stands and what does not, and where each
+// ship, each obstacle and each unknown thing is, in mm and degrees.
+function restsOn() {
+  const { obstacles_watched: watched, unknown_mm: unknown } = state.things;
+  const stands = (s) => ["still", "unread", "frozen"].includes(s.state) || s.state;
+  const turned = (deg) => [Math.cos((deg * Math.PI) / 180) * 57.3, Math.sin((deg * Math.PI) / 180) * 57.3];
+  const box = (points) => [0, 1].flatMap((k) => [Math.min, Math.max].map((most) => most(...points.map((p) => p[k])) / 5)); // its outline is a rough one
+  return {
+    what: JSON.stringify([state.health.code, watched, state.ships.map((s) => [s.id, stands(s)]), state.obstacles.map((o) => [o.id, o.outline_mm.length]), unknown.length]),
+    where: [...state.ships.map((s) => [s.x_mm, s.y_mm, ...turned(s.heading_deg)]), ...state.obstacles.map((o) => o.outline_mm.flat()), ...unknown.map(box)].flat(),
+  };
+}
+
+// changed compares with what the answer rested on, leaving out what the camera's noise does.
+function changed() {
+  const now = restsOn();
+  return rested.what !== now.what || rested.where.length !== now.where.length || now.where.some((v, i) => Math.abs(v - rested.where[i]) > 0.5);
+}
+
+const askEvery = 1000; // ms: the table is seen to change far more often
+
+// askAgain takes the answer back at once and asks for a new one, once a second at most.
+function askAgain() {
+  byId("try-answer").dataset.stale = "true";
+  if (again) return;
+  again = setTimeout(() => {
+    again = 0;
+    if (tried) request(false);
+  }, Math.max(0, asked + askEvery - Date.now()));
+}
+
 // showTry brings the list of ships up to date, and lets go of a ghost whose ship has moved.
 export function showTry(now) {
   state = now;
@@ -226,6 +265,7 @@ export function showTry(now) {
   setText(byId("try-note"), p === "edition" ? "a move is declared by trying it" : p === "judge" ? "only the judge" : "nothing is moved");
   for (const b of byId("try-grid").querySelectorAll("button")) b.disabled = p === "judge" || ids.length === 0;
   if (tried && given !== placeOf(tried.ship)) clear();
+  if (tried && rested && changed()) askAgain();
   const declared = state.policy.window;
   if (tried && (p === "judge" || (p === "edition" && !(declared && declared.ship === tried.ship && declared.move === tried.move)))) clear();
 }
