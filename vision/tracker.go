@@ -90,7 +90,8 @@ func (t *Track) Age(now time.Time) time.Duration { return now.Sub(t.Captured) }
 type TrackEvent struct {
 	At   time.Time // of the picture that showed it
 	ID   string
-	Left bool        // the table; else it moved while nobody saw it
+	Left bool        // the table
+	Back bool        // on the table, after it had left; else it moved while nobody saw it
 	By   geom.Length // how far it moved
 }
 
@@ -98,6 +99,9 @@ type TrackEvent struct {
 func (e TrackEvent) String() string {
 	if e.Left {
 		return e.ID + " was taken off the table"
+	}
+	if e.Back {
+		return e.ID + " is back on the table"
 	}
 	if e.By < 10 {
 		return fmt.Sprintf("%s moved %.1f mm unseen", e.ID, e.By.Millimeters())
@@ -343,6 +347,7 @@ type shipTrack struct {
 	known   bool        // stood says something
 	unseen  bool        // it was lost from sight since it stood there, and not seen moving
 	off     bool        // the table
+	left    bool        // it was told that the ship left, and not yet that it is back
 	read    engine.Ship // as the newest picture that showed it says
 	turned  bool        // its place showed something else since its code was read: it may have been turned
 }
@@ -446,6 +451,10 @@ func (t *Tracker) settle(k *shipTrack, ship engine.Ship, random geom.Cov3, at ti
 	if by := k.stood.Distance(k.Ship.Pose.Point); k.known && k.unseen && by >= tellMove {
 		events = append(events, TrackEvent{At: at, ID: ship.ID, By: by})
 	}
+	if k.left { // people were told that it was gone
+		k.left = false
+		events = append(events, TrackEvent{At: at, ID: ship.ID, Back: true})
+	}
 	k.unseen = false
 	return events
 }
@@ -525,7 +534,7 @@ func (t *Tracker) missed(k *shipTrack, place Place, at time.Time) []TrackEvent {
 	}
 	switch {
 	case place == PlaceBare && k.State == Lifted && at.Sub(k.Since) >= t.o.Gone:
-		k.off, k.rest = true, poseMean{}
+		k.off, k.left, k.rest = true, true, poseMean{}
 		return []TrackEvent{{At: at, ID: k.Ship.ID, Left: true}}
 	case place == PlaceBare:
 		k.become(Lifted, at)

@@ -154,6 +154,14 @@ func TestAShipThatMovedUnseenIsTold(t *testing.T) {
 	r.show(10, poses{})
 	require.Len(t, r.events, 1)
 	assert.Equal(t, "A1 was taken off the table", r.events[0].String())
+
+	r.events = nil
+	delete(r.places, "A1")
+	r.show(1, poses{"A1": at(100, 600, 0)})
+	assert.Empty(t, r.events, "one sight of it is not enough")
+	r.show(9, poses{"A1": at(100, 600, 0)})
+	require.Len(t, r.events, 1, "once, wherever it was put")
+	assert.Equal(t, "A1 is back on the table", r.events[0].String())
 }
 
 func TestAFrozenShipSaysHowOldItIs(t *testing.T) {
