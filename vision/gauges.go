@@ -17,7 +17,7 @@ type Light struct {
 	Edges  int     // of markers that were measured; 0: nothing but Glare and Flicker is known
 	Edge   float64 // px that an edge of a marker takes from black to white: the median, in the worse direction
 	EdgeMM float64 // the same on the table, mm
-	Smear  float64 // how much wider the edges are in that direction than in the other; 1: alike
+	Smear  float64 // how much wider the edges are in that direction than in the other; 1: alike, as when nothing moves or all moves aslant
 	White  float64 // grey level of the markers' paper, the median
 	Black  float64 // grey level of their ink, the median
 	Noise  float64 // from picture to picture: standard deviation of a pixel, grey levels; 0: not known
