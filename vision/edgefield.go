@@ -1,10 +1,6 @@
 package vision
 
-import (
-	"math"
-
-	"sightline/engine/geom"
-)
+import "math"
 
 // edgeField tells, for every cell of the mat, how far the nearest edge of a given
 // direction is: edges of what lies on the mat, the mat's own print taken away. It is
@@ -40,15 +36,11 @@ func (e *edgeField) find(d *matDiff) {
 			e.near[k] = make([]float32, w*h)
 		}
 	}
-	for j := range h {
-		for i := range w {
-			k := j*w + i
-			e.light[k] = 0
-			if d.work[k] == d.work[k] { // in the picture
-				gain := d.gain.at(geom.Point{X: (float64(i) + 0.5) * diffStep, Y: (float64(j) + 0.5) * diffStep})
-				e.light[k] = d.work[k] - float32(gain)*d.empty[k]
-			}
+	for k, v := range d.diff {
+		if v != v { // outside the picture
+			v = 0
 		}
+		e.light[k] = v
 	}
 	limit := e.slopes(w, h)
 	for _, near := range e.near {

@@ -429,7 +429,7 @@ func (f *ObstacleFinder) scan(b blob) []guess {
 				}
 				for k := range scanHeadings {
 					pose := geom.Pose{Point: geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5}, Heading: geom.Angle(2 * math.Pi * float64(k) / scanHeadings)}
-					if !f.filled(s, pose) {
+					if !f.filled(s, pose, 1) {
 						continue
 					}
 					if c := f.cost(s, pose); c < worst {
@@ -442,13 +442,17 @@ func (f *ObstacleFinder) scan(b blob) []guess {
 	return out
 }
 
-// filled reports whether an outline's inside is all part of the mask.
-func (f *ObstacleFinder) filled(s *shape, pose geom.Pose) bool {
+// filled reports whether at least a share of an outline's inside is part of the mask.
+func (f *ObstacleFinder) filled(s *shape, pose geom.Pose, share float64) bool {
 	w, h := f.diff.view.width, f.diff.view.height
 	sin, cos := math.Sincos(float64(pose.Heading))
+	in := len(s.inner)
 	for _, p := range s.inner {
 		i, j := int(pose.X+cos*p.X+sin*p.Y), int(pose.Y-sin*p.X+cos*p.Y)
-		if i < 0 || j < 0 || i >= w || j >= h || !f.solid[j*w+i] {
+		if i >= 0 && j >= 0 && i < w && j < h && f.solid[j*w+i] {
+			continue
+		}
+		if in--; float64(in) < share*float64(len(s.inner)) {
 			return false
 		}
 	}

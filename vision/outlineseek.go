@@ -44,7 +44,7 @@ func (f *ObstacleFinder) seek(b blob) []guess {
 				if len(own) == seekEach {
 					limit = own[seekEach-1].cost
 				}
-				if c := f.edgeCost(turned, p, limit); c < limit && f.mostlyFilled(s, geom.Pose{Point: p, Heading: turned.heading}) {
+				if c := f.edgeCost(turned, p, limit); c < limit && f.filled(s, geom.Pose{Point: p, Heading: turned.heading}, seekFill) {
 					own = insertGuess(own, guess{s, geom.Pose{Point: p, Heading: turned.heading}, c})
 				}
 			}
@@ -121,20 +121,6 @@ func (f *ObstacleFinder) edgeCost(t turnedShape, at geom.Point, limit float64) f
 		}
 	}
 	return sum / float64(len(t.points))
-}
-
-// mostlyFilled reports whether most of an outline's inside differs from the mat.
-func (f *ObstacleFinder) mostlyFilled(s *shape, pose geom.Pose) bool {
-	w, h := f.diff.view.width, f.diff.view.height
-	sin, cos := math.Sincos(float64(pose.Heading))
-	in := 0
-	for _, p := range s.inner {
-		i, j := int(pose.X+cos*p.X+sin*p.Y), int(pose.Y-sin*p.X+cos*p.Y)
-		if i >= 0 && j >= 0 && i < w && j < h && f.solid[j*w+i] {
-			in++
-		}
-	}
-	return float64(in) >= seekFill*float64(len(s.inner))
 }
 
 // settleByEdges moves a guess downhill in small steps.

@@ -25,6 +25,7 @@ func paintedMat(paint func(p geom.Point) (level float32, ok bool)) *matDiff {
 			level, d.mask[k] = v, true
 		}
 		d.empty, d.work = append(d.empty, 60), append(d.work, level+float32(rng.NormFloat64()))
+		d.diff = append(d.diff, d.work[k]-d.empty[k])
 	}
 	return d
 }

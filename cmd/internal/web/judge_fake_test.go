@@ -169,20 +169,6 @@ func serveCourtroom(t testing.TB, c *courtroom) *httptest.Server {
 // tells it.
 func steadyCourt(t testing.TB, c *courtroom) *httptest.Server {
 	s := serveCourtroom(t, c)
-	stop := make(chan struct{})
-	var telling sync.WaitGroup
-	telling.Go(func() {
-		ticker := time.NewTicker(time.Second)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-stop:
-				return
-			case <-ticker.C:
-				c.change(func(*web.View) {})
-			}
-		}
-	})
-	t.Cleanup(func() { close(stop); telling.Wait() })
+	everySecond(t, func() { c.change(func(*web.View) {}) })
 	return s
 }

@@ -421,6 +421,12 @@ func TestGoldenPicturesSeeWhatPeopleSee(t *testing.T) {
 // running program tells it.
 func steady(t *testing.T, f *fakeTable) *httptest.Server {
 	server := serve(t, f)
+	everySecond(t, func() { f.change(func(*web.View) {}) })
+	return server
+}
+
+// everySecond calls tell once a second until the test ends.
+func everySecond(t testing.TB, tell func()) {
 	stop := make(chan struct{})
 	var telling sync.WaitGroup
 	telling.Go(func() {
@@ -431,10 +437,9 @@ func steady(t *testing.T, f *fakeTable) *httptest.Server {
 			case <-stop:
 				return
 			case <-ticker.C:
-				f.change(func(*web.View) {})
+				tell()
 			}
 		}
 	})
 	t.Cleanup(func() { close(stop); telling.Wait() })
-	return server
 }
