@@ -50,7 +50,7 @@ func (m *mover) bankRoll(a Action) {
 			best = worse(best, m.option(name, middle.turnedAt(float64(slideStep)*float64(1-i)), middle.area, true))
 		}
 	}
-	m.result.FullyExecuted = best == Yes
+	m.result.FullyExecuted, m.result.InFull = best == Yes, best
 	m.rollMeets(middle.area, m.result.Full)
 }
 

@@ -41,6 +41,7 @@ type wireMove struct {
 	Full            wirePose     `json:"full"`
 	Final           *wirePose    `json:"final,omitempty"`
 	FullyExecuted   bool         `json:"fully_executed"`
+	InFull          string       `json:"in_full"`
 	Outcome         string       `json:"outcome"`
 	FirstOverlapped []string     `json:"first_overlapped"`
 	Touching        []string     `json:"touching"`
@@ -61,11 +62,12 @@ type wireMove struct {
 
 // MarshalMove writes a move's result in the wire form, on one line. final is left
 // out where the player chooses among the options, and margin_mm where nothing is
-// there to be met.
+// there to be met. fully_executed claims no more than in_full knows: it is true where that
+// is yes, and false where it is no, too_close or no_view.
 func MarshalMove(r MoveResult) ([]byte, error) {
 	w := wireMove{
 		Version: wireVersion, Ship: r.Ship, Maneuver: r.Maneuver, Full: newWirePose(r.Full),
-		FullyExecuted: r.FullyExecuted, Outcome: r.Outcome.String(),
+		FullyExecuted: r.InFull == Yes, InFull: r.InFull.String(), Outcome: r.Outcome.String(),
 		FirstOverlapped: listed(r.FirstOverlapped), Touching: listed(r.Touching), Overlapped: listed(r.Overlapped),
 		Obstacles: wireHits(r.Obstacles), Devices: wireHits(r.Devices), MovedThrough: listed(r.MovedThrough),
 		Flees: r.Flees.String(), Edges: listed(r.Edges), Outside: r.Outside, Nearest: r.Nearest, Sigma: float64(r.Sigma), Undecided: listed(r.Undecided),

@@ -33,7 +33,8 @@ type MoveResult struct {
 	// slides, it is the one at the middle of the ship's side.
 	Template []geom.Point
 
-	FullyExecuted   bool     // the likelier, when Outcome is not decided
+	FullyExecuted   bool     // the likelier, where InFull is neither Yes nor No
+	InFull          Outcome  // whether it is executed in full; of an action or a Tallon roll, whether it can be
 	Outcome         Outcome  // Yes when everything said here is decided, else Indeterminate, or NoView of obstacles
 	FirstOverlapped []string // ships at the full pose (G113); for a drop, ships over the device (G185)
 	Touching        []string // ships in contact at the final pose (G100, G101, G109)
@@ -497,6 +498,7 @@ func (m *mover) stand() {
 	p := m.ship.Pose
 	p.Heading = p.Heading.Normalized()
 	m.result.Full, m.result.Final, m.result.FullyExecuted = p, p, true
+	m.result.InFull = Yes
 	c := course{path: path{side: 1}, frame: p, l: m.l}
 	m.end(&c, []stop{{p, 0}}, settled{}, false)
 }
@@ -551,10 +553,21 @@ func worse(a, b Outcome) Outcome {
 	return No
 }
 
+// unless answers what is so unless the answer is yes.
+func unless(o Outcome) Outcome {
+	switch o {
+	case Yes:
+		return No
+	case No:
+		return Yes
+	}
+	return o
+}
+
 // finish decides where a move ends, of which the full pose overlaps other ships
 // or not (G103 to G111), and looks at what lies there.
 func (m *mover) finish(c *course, full stop, hit Outcome) {
-	m.result.FullyExecuted = len(m.result.FirstOverlapped) == 0
+	m.result.FullyExecuted, m.result.InFull = len(m.result.FirstOverlapped) == 0, unless(hit)
 	var stops []stop
 	var end settled
 	at := func(s float64) stop { return stop{c.pose(s), s} }
@@ -900,6 +913,7 @@ func LayDrop(s *Scene, ship string, d Drop, o Options) (MoveResult, error) {
 	c := m.newCourse(t, !d.Launch)
 	at := devicePose(&c, parts[0])
 	m.result.Maneuver, m.result.Full, m.result.Final, m.result.FullyExecuted = d.String(), at, at, true
+	m.result.InFull = Yes // nothing stops a device
 	m.outside(at, parts)
 	for _, p := range parts {
 		if p = s.insideMat(at, p); p == nil {

@@ -295,3 +295,60 @@ func TestNoMoveOfAStrangeSceneIsStrange(t *testing.T) {
 		everything(s)
 	}
 }
+
+// What is told of executing a move in full claims no more than is known: beside an overlap
+// that is too close to call it is neither true that it is nor that it is not.
+func TestFullyExecutedClaimsNoMoreThanIsKnown(t *testing.T) {
+	wire := func(r engine.MoveResult) (full bool, inFull string) {
+		doc, err := engine.MarshalMove(r)
+		require.NoError(t, err)
+		var got struct {
+			Full   bool   `json:"fully_executed"`
+			InFull string `json:"in_full"`
+		}
+		require.NoError(t, json.Unmarshal(doc, &got))
+		return got.Full, got.InFull
+	}
+	for _, c := range []struct {
+		rule, scene, move string
+		sigma             float64
+		full              bool
+		inFull            string
+	}{
+		{"1 mm free of the next ship, measured to 0.1 mm", "2.5; A small 0 0 0; B small 0 164.2 0", "straight 2", 0.1, true, "yes"},
+		{"0.2 mm free of it", "2.5; A small 0 0 0; B small 0 163.4 0", "straight 2", 0.1, false, "too_close"},
+		{"0.2 mm into it", "2.5; A small 0 0 0; B small 0 163 0", "straight 2", 0.1, false, "too_close"},
+		{"1 mm into it", "2.5; A small 0 0 0; B small 0 162.2 0", "straight 2", 0.1, false, "no"},
+		{"0.2 mm free of it on a table known exactly", "2.5; A small 0 0 0; B small 0 163.4 0", "straight 2", 0, true, "yes"},
+		{"standing still", "2.5; A small 0 0 0; B small 0 40.1 0", "stationary", 0.1, true, "yes"},
+		{"a Tallon roll with a place that is free", "2.5; A small 0 0 0", "tallon left 1", 0.1, true, "yes"},
+		{"a roll with a free end", "2.5; A small 0 0 0; B small 300 0 0", "barrel-roll right", 0.1, true, "yes"},
+		{"a roll whose ends all lie on a ship", "2.5; A small 0 0 0; B large 80 0 0", "barrel-roll right", 0.1, false, "no"},
+		{"a boost that may touch the next ship's base", "2.5; A small 0 0 0; B small 0 123.4 0", "boost straight", 0.1, false, "too_close"},
+	} {
+		t.Run(c.rule, func(t *testing.T) {
+			s := loose(scene(t, c.scene), c.sigma, 0)
+			if c.sigma == 0 {
+				s = scene(t, c.scene)
+			}
+			var r engine.MoveResult
+			if m, err := engine.ParseManeuver(c.move); err == nil {
+				r, err = engine.Move(&s, "A", m, engine.Options{})
+				require.NoError(t, err)
+			} else {
+				r = repositioned(t, s, "A", c.move)
+			}
+			full, inFull := wire(r)
+			assert.Equal(t, c.full, full)
+			assert.Equal(t, c.inFull, inFull, "%v", r.Undecided)
+		})
+	}
+	s := scene(t, "2.5; A small 0 0 0")
+	s.ObstaclesUnseen = true
+	full, inFull := wire(moved(t, s, "A", "straight 1"))
+	assert.True(t, full, "obstacles stop no maneuver (G180), whoever looked for them")
+	assert.Equal(t, "yes", inFull)
+	full, inFull = wire(repositioned(t, s, "A", "barrel-roll left"))
+	assert.False(t, full, "but they forbid a roll")
+	assert.Equal(t, "no_view", inFull)
+}

@@ -53,7 +53,7 @@ func (m *mover) tallon(a Maneuver) {
 		}
 	}
 	if best != No {
-		m.result.Chosen, m.result.FullyExecuted = true, best == Yes
+		m.result.Chosen, m.result.FullyExecuted, m.result.InFull = true, best == Yes, best
 		if best == Indeterminate {
 			m.doubt("whether any place is free")
 		}
@@ -62,7 +62,7 @@ func (m *mover) tallon(a Maneuver) {
 	}
 	// No place is free: the overlap at the middle one is what the ship meets.
 	m.settleTallon(&c, m.overlapsAt(m.result.Full, true))
-	m.result.FullyExecuted = false
+	m.result.FullyExecuted, m.result.InFull = false, No
 }
 
 // settleTallon ends a Tallon roll at the place that was chosen, or, overlapping
@@ -133,7 +133,7 @@ func (m *mover) boost(a Action) {
 	area := c.trail(c.path.length)
 	name := strings.Fields(a.String())[1]
 	legal := m.option(name, full.pose, &area, true)
-	m.result.FullyExecuted = legal == Yes
+	m.result.FullyExecuted, m.result.InFull = legal == Yes, legal
 	m.end(&c, []stop{full}, settled{}, false)
 	m.result.Touching = nil
 	if m.scene.Rules != Rules1e {
@@ -189,7 +189,7 @@ func (m *mover) barrelRoll(a Action) {
 			best = worse(best, m.option(name, r.turnedAt(along/2*float64(1-i)), &area, true))
 		}
 	}
-	m.result.FullyExecuted = best == Yes
+	m.result.FullyExecuted, m.result.InFull = best == Yes, best
 	m.rollMeets(&area, m.result.Full)
 }
 

@@ -116,7 +116,7 @@ func printMove(out io.Writer, r *engine.MoveResult) error {
 		fmt.Fprintf(w, "legal\t%s\n", because(words(o.Legal), o.Why))
 	}
 	if r.Outside == "" {
-		fmt.Fprintf(w, "fully executed\t%s\n", yesNo(r.FullyExecuted))
+		fmt.Fprintf(w, "fully executed\t%s\n", words(r.InFull))
 	}
 	for _, l := range []struct {
 		name string
@@ -195,11 +195,4 @@ func printHits(w io.Writer, title string, hits []engine.Hit) {
 	for _, h := range hits {
 		fmt.Fprintf(w, "%s\t%s\t%s\n", h.ID, words(h.Template), words(h.Base))
 	}
-}
-
-func yesNo(b bool) string {
-	if b {
-		return "yes"
-	}
-	return "no"
 }

@@ -196,8 +196,13 @@ func (d *drawing) ghost(class string, s *engine.Ship, at geom.Pose) {
 func (v *moveDrawn) sentence() []string {
 	r := &v.result
 	line := fmt.Sprintf("%s: %s", name(v.Ship), r.Maneuver)
-	if v.Maneuver != nil && !r.Chosen && !r.FullyExecuted {
-		line += ", not fully executed"
+	if v.Maneuver != nil && !r.Chosen {
+		switch r.InFull {
+		case engine.No:
+			line += ", not fully executed"
+		case engine.Indeterminate:
+			line += ", too close to call whether fully executed"
+		}
 	}
 	list := func(what string, ids []string) {
 		if len(ids) > 0 {

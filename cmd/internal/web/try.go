@@ -214,28 +214,33 @@ func tryWords(t *Tried) (out []tryLine) {
 		say("no", "The device would lie outside the play area and have no effect.")
 	case r.Outside == "partly":
 		say("no", "Part of the device lies outside the play area; that part is ignored.")
-	case t.Doing == DoDrop && len(r.FirstOverlapped) > 0:
+	case t.Doing == DoDrop && len(r.FirstOverlapped) > 0: // for sure: the engine lists no others under a device
 		say("no", "It lies under %s.", and(r.FirstOverlapped))
 	case t.Doing == DoDrop && len(t.InTheWay) > 0:
 		say("no_view", "Whether it lies free of ships is not seen: %s.", strings.Join(t.InTheWay, ", "))
+	case t.Doing == DoDrop && slices.ContainsFunc(r.Undecided, isUnder):
+		say("too_close", "Whether it lies free of ships is too close to call.")
 	case t.Doing == DoDrop:
 		say("yes", "It lies free of ships.")
 	case r.Chosen || t.Doing == DoAction:
 		for _, e := range t.Ends {
 			say(legalOutcome(e.Legal), "%s: %s", upperFirst(e.Name), legalWords(&e))
 		}
-	case r.FullyExecuted && len(t.InTheWay) > 0:
+	case r.InFull == engine.NoView:
 		say("no_view", "Whether it can be executed in full is not seen: %s.", strings.Join(t.InTheWay, ", "))
-	case r.FullyExecuted && !slices.ContainsFunc(r.Undecided, isOverlap) && slices.Contains(r.Undecided, notLooked):
+	case r.InFull == engine.Yes && slices.Contains(r.Undecided, notLooked):
 		say("yes", "It can be executed in full (obstacles are not watched).")
-	case r.FullyExecuted && !slices.ContainsFunc(r.Undecided, isOverlap):
+	case r.InFull == engine.Yes:
 		say("yes", "It can be executed in full.")
-	case r.FullyExecuted:
+	case r.InFull == engine.Indeterminate:
 		say("too_close", "Whether it can be executed in full is too close to call.")
 	default:
 		say("no", "It would overlap %s and moves back along the template.", and(r.FirstOverlapped))
 	}
-	if len(r.Touching) > 0 && t.Doing != DoDrop {
+	switch touching := len(r.Touching) > 0 && t.Doing != DoDrop; {
+	case touching && r.InFull == engine.Indeterminate && len(r.Options) == 0:
+		say("too_close", "It may end touching %s.", and(r.Touching))
+	case touching:
 		say("no", "It ends touching %s.", and(r.Touching))
 	}
 	for _, h := range append(slices.Clone(r.Obstacles), r.Devices...) {
@@ -272,7 +277,7 @@ func tryWords(t *Tried) (out []tryLine) {
 // notLooked is the engine's word for obstacles that nobody watches.
 const notLooked = "obstacles were not looked for"
 
-func isOverlap(u string) bool { return strings.HasPrefix(u, "overlapping ") }
+func isUnder(u string) bool { return strings.HasPrefix(u, "the device under ") }
 
 func legalOutcome(o engine.Outcome) string {
 	if o == engine.Indeterminate {

@@ -95,6 +95,16 @@ func TestWhatATriedMoveMeetsIsSaidInWords(t *testing.T) {
 				}
 			}
 		}, []string{"too_close: Whether it can be executed in full is too close to call."}, "where it ends is too close to call: overlapping B1"},
+		{"nor is it where it more likely overlaps", `{"ship":"A1","maneuver":"straight 1"}`, func(s *engine.Scene) {
+			b1 := &s.Ships[3]
+			for y := 440.0; y > 415; y -= 0.1 {
+				b1.Pose = geom.Pose{Point: geom.Point{X: 300, Y: y}}
+				r, err := engine.Move(s, "A1", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{})
+				if err == nil && !r.FullyExecuted && r.Outcome == engine.Indeterminate {
+					return
+				}
+			}
+		}, []string{"too_close: Whether it can be executed in full is too close to call.", "too_close: It may end touching B1."}, "where it ends is too close to call: overlapping B1"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			f := newFakeTable(t)
@@ -164,6 +174,11 @@ func TestATriedMoveIsNotSureOfWhatAnUncountedShipMayChange(t *testing.T) {
 			}
 			assert.Equal(t, c.after, got["after"] != nil, got["why_nothing_after"])
 			assert.Equal(t, c.outcome, at(got, "move_result", "outcome"))
+			full, inFull := at(got, "move_result", "fully_executed"), at(got, "move_result", "in_full")
+			assert.Equal(t, inFull == "yes", full)
+			if strings.Contains(c.body, "maneuver") && c.outcome == "no_view" {
+				assert.Equal(t, "no_view", inFull, "fully_executed claims no more than the outcome")
+			}
 			if c.after {
 				want := []any{}
 				if c.ship == "B3" {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"sightline/engine"
@@ -65,9 +66,29 @@ func (t *Tried) doubt(s *engine.Scene) {
 			o.Legal, o.Why = engine.NoView, strings.Join(why, ", ")
 		}
 	}
-	if len(t.InTheWay) > 0 && r.Outcome != engine.Indeterminate {
+	if len(t.InTheWay) == 0 {
+		return
+	}
+	if r.Outcome != engine.Indeterminate {
 		r.Outcome = engine.NoView
 	}
+	if r.InFull == engine.Yes && t.Doing != DoDrop { // nothing stops a device
+		r.InFull = best(r.Options)
+	}
+}
+
+// best returns whether any of the options is legal; NoView where there are none.
+func best(options []engine.MoveOption) engine.Outcome {
+	if len(options) == 0 {
+		return engine.NoView
+	}
+	out := engine.No
+	for _, rank := range [...]engine.Outcome{engine.NoView, engine.Indeterminate, engine.Yes} {
+		if slices.ContainsFunc(options, func(o engine.MoveOption) bool { return o.Legal == rank }) {
+			out = rank
+		}
+	}
+	return out
 }
 
 // reaches reports whether a ship that was seen last somewhere may meet a move: its
