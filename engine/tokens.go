@@ -2,7 +2,9 @@ package engine
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 
 	"sightline/engine/geom"
@@ -60,6 +62,9 @@ func TokenOutlines(kind string) [][]geom.Point {
 	}
 	return all
 }
+
+// TokenKinds lists the kinds that TokenOutlines knows, in alphabetical order.
+func TokenKinds() []string { return slices.Sorted(maps.Keys(tokenParts)) }
 
 func tokenKind(kind string) string {
 	if strings.ContainsAny(kind, "- ") {

@@ -91,6 +91,17 @@ func roleOf(kind string) objectRole {
 	return roleNone
 }
 
+// Kinds lists the kinds that a catalogue's entries may have: those of obstacles, of
+// devices and of a scenario's markers.
+func Kinds() (obstacles, devices, markers []string) {
+	for _, kind := range engine.TokenKinds() {
+		if roleOf(kind) == roleDevice {
+			devices = append(devices, kind)
+		}
+	}
+	return slices.Clone(obstacleKinds), devices, slices.Clone(markerKinds)
+}
+
 const (
 	catalogueVersion = 1
 	maxCatalogueFile = 8 << 20
@@ -113,7 +124,8 @@ type entryFile struct {
 	Outline [][2]float64 `json:"outline_mm"`
 }
 
-// ParseCatalogue reads a catalogue. Its errors name the entry and the key.
+// ParseCatalogue reads a catalogue, or a list of outlines as it is published elsewhere
+// (cataloguelist.go). Its errors name the entry and the key.
 func ParseCatalogue(r io.Reader) (*Catalogue, error) {
 	raw, err := io.ReadAll(io.LimitReader(r, maxCatalogueFile+1))
 	if err != nil {
@@ -121,6 +133,9 @@ func ParseCatalogue(r io.Reader) (*Catalogue, error) {
 	}
 	if len(raw) > maxCatalogueFile {
 		return nil, fmt.Errorf("expected at most %d MB", maxCatalogueFile>>20)
+	}
+	if isPublished(raw) {
+		return parsePublished(raw)
 	}
 	var f catalogueFile
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -134,17 +149,22 @@ func ParseCatalogue(r io.Reader) (*Catalogue, error) {
 	if f.Version != catalogueVersion {
 		return nil, fmt.Errorf("version: expected %d, got %d", catalogueVersion, f.Version)
 	}
-	if len(f.Outlines) > maxEntries {
-		return nil, fmt.Errorf("outlines: expected at most %d, got %d", maxEntries, len(f.Outlines))
+	return catalogueOf("outlines", f.Outlines)
+}
+
+// catalogueOf makes a catalogue of the entries of a list of that name.
+func catalogueOf(list string, entries []entryFile) (*Catalogue, error) {
+	if len(entries) > maxEntries {
+		return nil, fmt.Errorf("%s: expected at most %d, got %d", list, maxEntries, len(entries))
 	}
 	c := &Catalogue{}
-	for i, e := range f.Outlines {
+	for i, e := range entries {
 		entry, err := e.entry()
 		if err != nil {
-			return nil, fmt.Errorf("outlines[%d] (%q): %w", i, e.Name, err)
+			return nil, fmt.Errorf("%s[%d] (%q): %w", list, i, e.Name, err)
 		}
 		if c.Entry(entry.Name) != nil {
-			return nil, fmt.Errorf("outlines[%d]: name: %q stands twice", i, e.Name)
+			return nil, fmt.Errorf("%s[%d]: name: %q stands twice", list, i, e.Name)
 		}
 		c.Entries = append(c.Entries, entry)
 	}

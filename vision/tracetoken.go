@@ -1,9 +1,7 @@
 package vision
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"image"
 	"math"
 	"slices"
@@ -25,41 +23,22 @@ const (
 	traceReach = 2.5 // mm of a profile on either side of the border
 )
 
-// TraceTokens returns the outlines of the tokens that lie on white paper, or on a light
-// mat, in a picture: on the table in mm, counter-clockwise, from left to right. top is the height of their
-// upper face over the mat: the camera sees that face's edge where the wall looks away
-// from it, and the foot where it looks towards it.
+// TraceTokens returns the outlines of the tokens that TraceSheet could trace: on the table
+// in mm, counter-clockwise, from left to right.
 func TraceTokens(f Frame, t calibration.Table, top geom.Length) ([][]geom.Point, error) {
-	if w, h := f.Size(); w != t.Intrinsics.Width || h != t.Intrinsics.Height {
-		return nil, fmt.Errorf("vision: trace: %s is %d×%d, the calibration is for %d×%d", f.Name, w, h, t.Intrinsics.Width, t.Intrinsics.Height)
+	all, err := TraceSheet(f, t, top)
+	if err != nil {
+		return nil, err
 	}
-	w, h := int(float64(t.Layout.Width)/traceStep), int(float64(t.Layout.Height)/traceStep)
-	mask := tokenMask(f.Gray, newMatView(&t.Camera, w, h, traceStep, 0))
-	d := matDiff{view: &matView{width: w, height: h}, mask: mask}
 	var out [][]geom.Point
-	for _, b := range d.blobs(int(leastTokenArea / (traceStep * traceStep))) {
-		if b.seen || float64(len(b.cells))*traceStep*traceStep > mostTokenArea {
-			continue
-		}
-		outline := border(b, w)
-		ok := len(outline) >= 8
-		for range 3 {
-			if ok {
-				outline, ok = traceEdge(f.Gray, &t, outline, top)
-			}
-		}
-		if ok {
-			out = append(out, outline)
+	for _, k := range all {
+		if k.Problem == "" {
+			out = append(out, k.Outline)
 		}
 	}
 	if len(out) == 0 {
 		return nil, errors.New("vision: trace: no dark-edged token on white paper was found")
 	}
-	slices.SortFunc(out, func(a, b []geom.Point) int {
-		_, p := centroid(a)
-		_, q := centroid(b)
-		return cmp.Compare(p.X, q.X)
-	})
 	return out, nil
 }
 
@@ -67,20 +46,23 @@ func TraceTokens(f Frame, t calibration.Table, top geom.Length) ([][]geom.Point,
 // cell is paper.
 const paperShare = 0.6
 
-// tokenMask marks the cells that paper encloses and that are not paper.
-func tokenMask(g *image.Gray, view *matView) []bool {
-	n := view.width * view.height
-	levels := make([]float32, n)
+// paperLevel is the grey level from which a cell is paper.
+func paperLevel(g *image.Gray, view *matView) float32 {
 	var sample []float64
-	for k := range levels {
-		levels[k], _ = view.sample(g, k)
-		if k%13 == 0 {
-			sample = append(sample, float64(levels[k]))
-		}
+	for k := 0; k < view.width*view.height; k += 13 {
+		v, _ := view.sample(g, k)
+		sample = append(sample, float64(v))
 	}
-	limit := float32(paperShare * quantile(sample, 0.99))
-	paper := make([]bool, n)
-	for k, v := range levels {
+	return float32(paperShare * quantile(sample, 0.99))
+}
+
+// tokenMask marks the cells that paper encloses and that are not paper, and those of the
+// paper itself.
+func tokenMask(g *image.Gray, view *matView) (tokens, paper []bool) {
+	limit := paperLevel(g, view)
+	paper = make([]bool, view.width*view.height)
+	for k := range paper {
+		v, _ := view.sample(g, k)
 		paper[k] = v > limit
 	}
 	// Paper that ends at the mat's edge encloses too: a frame of cells stands for it.
@@ -89,7 +71,7 @@ func tokenMask(g *image.Gray, view *matView) []bool {
 		whole[k] = whole[k] && !paper[k]
 	}
 	// A bright print inside a dark border belongs to the token.
-	return fillHoles(closeMask(openMask(whole, view.width, view.height, 1), view.width, view.height, 2), view.width, view.height)
+	return fillHoles(closeMask(openMask(whole, view.width, view.height, 1), view.width, view.height, 2), view.width, view.height), paper
 }
 
 // border returns the outer border of a blob, counter-clockwise, on the table.
@@ -145,9 +127,16 @@ func smooth(p []geom.Point, r int) []geom.Point {
 	return out
 }
 
-// traceEdge moves an outline to where the picture shows the edge; false when too
-// little of it shows one.
-func traceEdge(g *image.Gray, t *calibration.Table, outline []geom.Point, top geom.Length) ([]geom.Point, bool) {
+// tracedEdge is an outline where the picture shows its edge.
+type tracedEdge struct {
+	outline []geom.Point
+	seen    float64 // share of the places where an edge was found
+	scatter float64 // rms of single places about their neighbours' median, mm
+	ok      bool    // enough of it was found
+}
+
+// traceEdge moves an outline to where the picture shows the edge.
+func traceEdge(g *image.Gray, t *calibration.Table, outline []geom.Point, top geom.Length) (e tracedEdge) {
 	points := along(outline, traceEvery)
 	eye := t.Center()
 	offsets := make([]float64, len(points))
@@ -164,10 +153,11 @@ func traceEdge(g *image.Gray, t *calibration.Table, outline []geom.Point, top ge
 		}
 		offsets[i], seen = o, seen+1
 	}
-	if 10*seen < 8*len(points) {
-		return nil, false
+	e.seen = float64(seen) / float64(len(points))
+	if e.ok = 10*seen >= 8*len(points); !e.ok {
+		return e
 	}
-	out := make([]geom.Point, len(points))
+	e.outline = make([]geom.Point, len(points))
 	window := make([]float64, 0, 5)
 	for i, p := range points {
 		window = window[:0]
@@ -176,9 +166,14 @@ func traceEdge(g *image.Gray, t *calibration.Table, outline []geom.Point, top ge
 				window = append(window, o)
 			}
 		}
-		out[i] = p.at.Add(p.normal.Mul(quantile(window, 0.5)))
+		middle := quantile(window, 0.5)
+		e.outline[i] = p.at.Add(p.normal.Mul(middle))
+		if o := offsets[i]; o == o {
+			e.scatter += sq(o-middle) / float64(seen)
+		}
 	}
-	return out, true
+	e.scatter = math.Sqrt(e.scatter)
+	return e
 }
 
 // along returns points at even distances along an outline, with their normals.

@@ -30,6 +30,11 @@ type Options struct {
 	// one after the other, again and again: what calibrate verify looks for.
 	Card bool
 
+	// Paper, when positive, lays out in place of the game what somebody does who teaches the
+	// program their tokens: the empty mat, the tokens on sheets of white paper, and the
+	// tokens on the mat, each for this long, again and again.
+	Paper time.Duration
+
 	Nudge *Nudge         // a push that the camera gets; nil: none
 	Tilt  *[2]geom.Angle // about the picture's x and y axes, as ObliqueCamera's; nil: the camera hangs over the table
 	Small bool           // a game with four ships on a mat of 420 mm: much quicker at the same scale
@@ -51,12 +56,13 @@ const maxPixels = 8192 * 8192 / 2
 // ("board=chessboard:9x6:25mm") and a push that it gets ("nudge=20:0.05": after 20
 // seconds, by 0.05 degrees) or the check card in place of the game ("card=1"), and a
 // camera that looks from aside ("tilt=35:0": from player 1's edge, as ObliqueCamera's in
-// degrees), with commas between them.
+// degrees), or tokens on white paper in place of the game, to learn them from ("paper", or
+// "paper=60" for 60 seconds of each stage), with commas between them.
 func ParseSpec(spec string) (Options, error) {
 	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS}
 	rest, ok := strings.CutPrefix(spec, "sim:")
 	if !ok {
-		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,nudge=SECONDS:DEGREES][,tilt=X:Y]", spec)
+		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,paper=SECONDS][,nudge=SECONDS:DEGREES][,tilt=X:Y]", spec)
 	}
 	for field := range strings.SplitSeq(rest, ",") {
 		if field == "" {
@@ -90,6 +96,10 @@ func (o *Options) set(field string) (err error) {
 		if o.Card, err = strconv.ParseBool(value); err != nil {
 			return fmt.Errorf("card: expected 1 or 0, got %q", value)
 		}
+	case "paper":
+		if o.Paper, err = parsePaper(value); err != nil {
+			return err
+		}
 	case "nudge":
 		n, err := ParseNudge(value)
 		if err != nil {
@@ -110,7 +120,7 @@ func (o *Options) set(field string) (err error) {
 		o.Width, err = strconv.Atoi(w)
 		o.Height, err2 = strconv.Atoi(h)
 		if err != nil || err2 != nil {
-			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, nudge=SECONDS:DEGREES or tilt=X:Y", field)
+			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES or tilt=X:Y", field)
 		}
 	}
 	return nil
@@ -142,6 +152,8 @@ type Source struct {
 	due      time.Time // of the next frame
 	hands    atomic.Pointer[hands]
 	laid     atomic.Pointer[[]LaidStrip]
+	paper    atomic.Pointer[PaperStage]
+	beside   []Clutter // that lies beside the mat
 
 	change atomic.Pointer[func(*Table)] // of Disturb, to be carried out
 	shown  *Table                       // the table once it was disturbed; nil: table
@@ -173,7 +185,7 @@ func Open(o Options) (*Source, error) {
 		return nil, err
 	}
 	life, end := context.WithCancel(context.Background())
-	return &Source{o: o, table: t, renderer: r, life: life, end: end}, nil
+	return &Source{o: o, table: t, renderer: r, beside: t.Clutter, life: life, end: end}, nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -199,6 +211,7 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 	t := cmp.Or(s.shown, s.table)
 	t.Scene, t.Hands = s.o.game().at(s.timeOf(s.seq))
 	s.layCard(t, s.seq)
+	s.layPaper(t, s.seq)
 	if err := s.holdBoard(t, s.seq); err != nil {
 		return vision.Frame{}, err
 	}
@@ -340,6 +353,7 @@ func (s *Source) TruthAt(seq uint64) (Truth, error) {
 	}
 	t.Scene, t.Hands = s.o.game().at(s.timeOf(seq))
 	s.layCard(&t, seq)
+	s.layPaper(&t, seq)
 	if err := s.holdBoard(&t, seq); err != nil {
 		return Truth{}, err
 	}

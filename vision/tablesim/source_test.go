@@ -48,7 +48,7 @@ func TestSpecs(t *testing.T) {
 		"sim:card=yes":    "card: expected 1 or 0",
 		"sim:1x1":         "size: expected 16x16",
 		"sim:99999x99999": "size: expected",
-		"sim:colour=red":  "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, nudge=SECONDS:DEGREES or tilt=X:Y",
+		"sim:colour=red":  "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES or tilt=X:Y",
 		"sim:tilt=35":     "tilt: expected two numbers",
 		"sim:tilt=89:0":   "tilt: no place from there shows the whole mat",
 	} {
