@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 	"text/tabwriter"
 
 	"sightline/calibration"
@@ -84,7 +85,7 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 			return err
 		}
 		table := tables[min(i, len(tables)-1)]
-		got, used, seen, err := locateFrame(table, markers, frame, options, placed, warn)
+		got, used, seen, missed, err := locateFrame(table, markers, frame, options, placed, warn)
 		scene := got.Scene
 		if err != nil {
 			return err
@@ -95,6 +96,9 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		}
 		if seen == 0 && len(scene.Ships) == 0 && blind == nil && !c.Fuse {
 			blind = unanswered{fmt.Errorf("%s: neither the mat's markers nor a ship can be seen", name)}
+		}
+		if blind == nil && !c.Fuse {
+			blind = missed
 		}
 		scene.Rules = rules
 		got.Scene = scene
@@ -112,6 +116,11 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		}
 		if len(fused.Scene.Ships) == 0 && seenAny == 0 {
 			blind = unanswered{errors.New("neither the mat's markers nor a ship can be seen in any picture")}
+		}
+		for _, p := range placed {
+			if blind == nil && !slices.ContainsFunc(fused.Scene.Ships, func(s engine.Ship) bool { return s.ID == p.ID }) {
+				blind = unanswered{fmt.Errorf("--at: no picture shows the base of %s there", p.ID)}
+			}
 		}
 		names, scenes, sights = []string{"all cameras"}, []engine.Scene{fused.Scene}, []*vision.ObstacleSight{fused.Obstacles}
 	}
@@ -205,21 +214,22 @@ func locatorOptions(catalogue, mat string) (o vision.LocatorOptions, err error) 
 
 // locateFrame finds the ships in one picture. The camera's place is taken from
 // the markers in the picture itself, as far as they can be seen; the calibration that
-// was used and how many markers were seen are returned too.
-func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, o vision.LocatorOptions, placed []web.PlacedShip, warn io.Writer) (vision.Located, calibration.Table, int, error) {
-	table, seen, err := registered(table, markers, frame, warn)
+// was used and how many markers were seen are returned too, and why a ship that a person
+// placed was not found.
+func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, o vision.LocatorOptions, placed []web.PlacedShip, warn io.Writer) (got vision.Located, used calibration.Table, seen int, missed, err error) {
+	used, seen, err = registered(table, markers, frame, warn)
 	if err != nil {
-		return vision.Located{}, table, seen, err
+		return vision.Located{}, used, seen, nil, err
 	}
-	l, err := vision.NewLocator(table, o)
+	l, err := vision.NewLocator(used, o)
 	if err != nil {
-		return vision.Located{}, table, seen, fmt.Errorf("%s: %w", frame.Name, err)
+		return vision.Located{}, used, seen, nil, fmt.Errorf("%s: %w", frame.Name, err)
 	}
-	got, err := l.Locate(frame)
+	got, err = l.Locate(frame)
 	if err == nil {
-		err = locatePlaced(l, frame, placed, &got, warn)
+		missed, err = locatePlaced(l, frame, placed, &got, warn)
 	}
-	return got, table, seen, err
+	return got, used, seen, missed, err
 }
 
 // registered returns the calibration as it is for one picture: scaled to its size,

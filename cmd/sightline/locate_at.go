@@ -41,8 +41,16 @@ func readPlaced(all []string) (out []web.PlacedShip, err error) {
 }
 
 // locatePlaced finds the bases of ships that a person placed by their edges, and says
-// which it did not find.
-func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, got *vision.Located, warn io.Writer) error {
+// why it did not find the first one that it did not: then what else was located still stands.
+func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, got *vision.Located, warn io.Writer) (missed, err error) {
+	miss := func(format string, args ...any) {
+		why := fmt.Errorf(format, args...)
+		if missed == nil { // told as the command ends
+			missed = unanswered{why}
+			return
+		}
+		fmt.Fprintln(warn, why)
+	}
 	for _, p := range placed {
 		if slices.ContainsFunc(got.Scene.Ships, func(s engine.Ship) bool { return s.ID == p.ID }) {
 			fmt.Fprintf(warn, "%s: the code of %s is read; --at is not needed\n", f.Name, p.ID)
@@ -54,10 +62,10 @@ func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, go
 		}
 		s, ok, err := l.Edges(f, hint)
 		if err != nil {
-			return fmt.Errorf("%s: %s: %w", f.Name, p.ID, err)
+			return nil, fmt.Errorf("%s: %s: %w", f.Name, p.ID, err)
 		}
 		if !ok {
-			fmt.Fprintf(warn, "%s: no %v base shows its edges within 12 mm of (%.0f, %.0f): %s is not located\n", f.Name, p.Base, p.Pose.X, p.Pose.Y, p.ID)
+			miss("%s: no %v base shows its edges within 12 mm of (%.0f, %.0f): %s is not located", f.Name, p.Base, p.Pose.X, p.Pose.Y, p.ID)
 			continue
 		}
 		side, _ := p.Base.Size()
@@ -65,11 +73,11 @@ func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, go
 			other, _ := o.Base.Size()
 			return o.Pose.Distance(s.Pose.Point) < (side+other)/2-2
 		}); i >= 0 {
-			fmt.Fprintf(warn, "%s: %s stands where --at puts %s: it is not located\n", f.Name, got.Scene.Ships[i].ID, p.ID)
+			miss("%s: %s stands where --at puts %s: it is not located", f.Name, got.Scene.Ships[i].ID, p.ID)
 			continue
 		}
 		got.Scene.Ships = append(got.Scene.Ships, vision.EdgeShip(p.ID, p.Player, p.Base, s, !p.Headed))
 		got.Ships = append(got.Ships, l.EdgeView(p.ID, p.Base, s))
 	}
-	return nil
+	return missed, nil
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"image"
 	"os"
 	"path/filepath"
@@ -127,6 +128,40 @@ func TestAPictureThatShowsNothingCannotBeAnswered(t *testing.T) {
 	writePNG(t, small, image.NewGray(image.Rect(0, 0, 640, 480)))
 	c.Images = []string{small}
 	assert.ErrorContains(t, c.locate(context.Background(), &out, &warn), "640×480")
+}
+
+func TestAPlacedShipThatIsNotThereCannotBeAnswered(t *testing.T) {
+	dir := t.TempDir()
+	table := tablesim.RandomTable(3, 1280, 720)
+	table.Scene.Ships, table.Scene.Obstacles, table.Clutter = table.Scene.Ships[:1], nil, nil
+	picture, lens, _ := photographed(t, table, dir)
+	calibrated := filepath.Join(dir, "table.json")
+	require.Zero(t, run([]string{"calibrate", "table", "--lens", lens, picture, "-o", calibrated}))
+	s := table.Scene.Ships[0]
+	empty := geom.Point{X: 200, Y: 200}
+	if s.Pose.Distance(empty) < 150 {
+		empty = geom.Point{X: 600, Y: 600}
+	}
+	for _, c := range []struct {
+		at   string
+		says string // "": answered
+	}{
+		{fmt.Sprintf("B18,small,%.0f,%.0f", empty.X, empty.Y), "B18 is not located"},
+		{fmt.Sprintf("%s,%v,%.0f,%.0f", s.ID, s.Base, s.Pose.X, s.Pose.Y), ""}, // its code is read
+	} {
+		var out, warn bytes.Buffer
+		cmd := locateCmd{Calibration: []string{calibrated}, Images: []string{picture}, Rules: "2.5", JSON: true, At: []string{c.at}}
+		err := cmd.locate(context.Background(), &out, &warn)
+		if c.says == "" {
+			require.NoError(t, err, c.at)
+		} else {
+			assert.ErrorContains(t, err, c.says)
+			assert.ErrorAs(t, err, &unanswered{}, "exit status 1")
+		}
+		scenes, _, err := engine.ParseScenes(out.Bytes())
+		require.NoError(t, err, "the rest is answered")
+		assert.Len(t, scenes[0].Ships, 1)
+	}
 }
 
 func TestADirectoryCountsAsAllOfItsPictures(t *testing.T) {
