@@ -68,6 +68,15 @@ type fuseView struct {
 	name string
 }
 
+// named returns one of the views with its name.
+func (o *FuseOptions) named(views []Located, i int) fuseView {
+	v := fuseView{&views[i], fmt.Sprintf("camera %d", i+1)}
+	if i < len(o.Names) && o.Names[i] != "" {
+		v.name = o.Names[i]
+	}
+	return v
+}
+
 // sightOf is one camera's sight of a ship.
 type sightOf struct {
 	ship   engine.Ship
@@ -131,10 +140,7 @@ func Fuse(views []Located, o FuseOptions) (Located, error) {
 func (f *Fusion) choose(views []Located, o FuseOptions) (used []fuseView) {
 	doubtful := !slices.ContainsFunc(views, func(l Located) bool { return !l.Doubtful })
 	for i := range views {
-		v := fuseView{&views[i], fmt.Sprintf("camera %d", i+1)}
-		if i < len(o.Names) && o.Names[i] != "" {
-			v.name = o.Names[i]
-		}
+		v := o.named(views, i)
 		if v.Doubtful && !doubtful {
 			f.LeftOut = append(f.LeftOut, LeftOutView{v.name, "its picture does not show the table as its calibration has it"})
 			continue

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"sightline/engine"
 	"sightline/engine/geom"
 )
 
@@ -14,6 +15,8 @@ import (
 type seenObstacle struct {
 	ObstacleView
 	name string
+	past bool // it was seen there before, and is not looked at now
+	bare *bareMat
 }
 
 type seenThing struct {
@@ -21,9 +24,42 @@ type seenThing struct {
 	view fuseView
 }
 
+// FuseObstacles puts together what several cameras say of the obstacles, as Fuse does, for
+// views of one mat at one moment and ships that were put together already. Of the result
+// the scene and Obstacles and Fusion.Conflicts hold something.
+func FuseObstacles(views []Located, ships []engine.Ship, o FuseOptions) Located {
+	var named []fuseView
+	for i := range views {
+		named = append(named, o.named(views, i))
+	}
+	out := Located{Fusion: &Fusion{}, Scene: engine.Scene{Ships: ships}}
+	out.Fusion.obstacles(named, &out, o.withDefaults())
+	return out
+}
+
+// AsThings returns a sight that no longer says what lies there, but that something does.
+func (s *ObstacleSight) AsThings() ObstacleSight {
+	out := *s
+	out.Views, out.Things = nil, slices.Clone(s.Things)
+	for i := range s.Views {
+		out.Things = append(out.Things, s.Views[i].asThing())
+	}
+	return out
+}
+
+// asThing is an obstacle of which nobody is sure.
+func (v *ObstacleView) asThing() Thing {
+	area, _ := centroid(v.Outline)
+	return Thing{Outline: geom.Polygon(v.Outline).Hull(nil), OutlinePx: v.OutlinePx, Area: math.Abs(area)}
+}
+
 // obstacles puts together what the views that watch obstacles say of them. What one
 // recognised lies there; two that differ over one place make it a thing that nobody
-// knows. A thing to one that another recognised is what that one says.
+// knows, as does one that another sees the empty mat at. A thing to one that another
+// recognised is what that one says, as far as the thing goes no further. Any other thing
+// that one sees stays one, though another sees the empty mat there: it may stand up and hide
+// another place from each. What a camera saw before and does not see now is a thing unless
+// one that looks knows it, or sees the empty mat there.
 func (f *Fusion) obstacles(views []fuseView, out *Located, o FuseOptions) {
 	out.Scene.Obstacles, out.Scene.Devices, out.Scene.Markers, out.Scene.Unknown = nil, nil, nil, nil
 	out.Scene.ObstaclesUnseen, out.Obstacles = true, nil
@@ -41,21 +77,26 @@ func (f *Fusion) obstacles(views []fuseView, out *Located, o FuseOptions) {
 			}
 			continue
 		}
-		out.Scene.ObstaclesUnseen = false
-		sight.Captured = older(sight.Captured, s.Captured)
+		if !s.Past {
+			out.Scene.ObstaclesUnseen = false
+			sight.Captured = older(sight.Captured, s.Captured)
+		}
 		for _, k := range s.Views {
-			seen = append(seen, seenObstacle{k, v.name})
+			seen = append(seen, seenObstacle{k, v.name, s.Past, s.bare})
 		}
 		for _, t := range s.Things {
 			things = append(things, seenThing{t, v})
 		}
 	}
 	if out.Scene.ObstaclesUnseen {
+		if out.Obstacles == nil && len(seen)+len(things) > 0 { // all that is left is of the past
+			out.Obstacles = &ObstacleSight{Unseen: unseenLooking}
+		}
 		return
 	}
-	known, doubtful := f.agreed(seen, o.Sigmas)
+	known, doubtful := f.agreed(seen, views, o.Sigmas)
 	for _, t := range things {
-		if !recognised(t, known, out) {
+		if !recognised(t, known, out) && !(t.view.Obstacles.Past && cleared(t.Outline, views)) {
 			sight.Things = append(sight.Things, t.Thing)
 		}
 	}
@@ -81,16 +122,17 @@ func older(a, b time.Time) time.Time {
 
 // agreed returns one sight for each obstacle, the surest, and as things what the views
 // do not agree about.
-func (f *Fusion) agreed(seen []seenObstacle, sigmas float64) (known []seenObstacle, doubtful []Thing) {
+func (f *Fusion) agreed(seen []seenObstacle, views []fuseView, sigmas float64) (known []seenObstacle, doubtful []Thing) {
 	slices.SortFunc(seen, func(a, b seenObstacle) int {
-		return cmp.Or(cmp.Compare(det3(a.Cov), det3(b.Cov)), cmp.Compare(a.name, b.name), cmp.Compare(a.Pose.X, b.Pose.X), cmp.Compare(a.Pose.Y, b.Pose.Y))
+		return cmp.Or(comparePast(a, b), cmp.Compare(det3(a.Cov), det3(b.Cov)), cmp.Compare(a.name, b.name), cmp.Compare(a.Pose.X, b.Pose.X), cmp.Compare(a.Pose.Y, b.Pose.Y))
 	})
 	contradicted := make([]bool, len(seen))
 	double := make([]bool, len(seen)) // a surer sight of it stands before
+	gone := f.bareFor(seen, views, contradicted)
 	for i := range seen {
 		for k := range i {
 			a, b := &seen[k], &seen[i]
-			if a.name == b.name || !onePlace(a, b) {
+			if a.name == b.name || gone[i] || gone[k] || !onePlace(&a.ObstacleView, &b.ObstacleView) {
 				continue
 			}
 			if sameObstacle(a, b, sigmas) {
@@ -108,9 +150,9 @@ func (f *Fusion) agreed(seen []seenObstacle, sigmas float64) (known []seenObstac
 	}
 	for i, s := range seen {
 		switch {
-		case contradicted[i]:
-			area, _ := centroid(s.Outline)
-			doubtful = append(doubtful, Thing{Outline: geom.Polygon(s.Outline).Hull(nil), OutlinePx: s.OutlinePx, Area: math.Abs(area)})
+		case gone[i]:
+		case contradicted[i], s.past && !double[i]:
+			doubtful = append(doubtful, s.asThing())
 		case !double[i]:
 			known = append(known, s)
 		}
@@ -118,9 +160,52 @@ func (f *Fusion) agreed(seen []seenObstacle, sigmas float64) (known []seenObstac
 	return known, doubtful
 }
 
-// onePlace reports whether two obstacles lie where one of them only can.
-func onePlace(a, b *seenObstacle) bool {
-	return geom.Polygon(a.Outline).Contains(b.Pose.Point) || geom.Polygon(b.Outline).Contains(a.Pose.Point)
+// comparePast puts what is seen now before what was seen once.
+func comparePast(a, b seenObstacle) int {
+	switch {
+	case a.past == b.past:
+		return 0
+	case b.past:
+		return -1
+	}
+	return 1
+}
+
+// bareFor marks as contradicted the obstacles where another camera sees the empty mat, and
+// returns those of the past that are gone.
+func (f *Fusion) bareFor(seen []seenObstacle, views []fuseView, contradicted []bool) (gone []bool) {
+	gone = make([]bool, len(seen))
+	for i := range seen {
+		s := &seen[i]
+		for _, v := range views {
+			o := v.Obstacles
+			switch {
+			case v.name == s.name || o == nil || o.Unseen != "" || o.Past:
+			case s.past:
+				gone[i] = gone[i] || o.bare.clears(s.Outline)
+			case o.bare.contradicts(s.Outline, s.bare):
+				contradicted[i] = true
+				f.Conflicts = append(f.Conflicts, Conflict{
+					IDs: []string{s.ID}, Cameras: []string{v.name}, Why: "sees the empty mat where " + s.name + " sees it",
+				})
+			}
+		}
+	}
+	return gone
+}
+
+// cleared reports whether a camera that looks sees the empty mat in all of an outline.
+func cleared(outline []geom.Point, views []fuseView) bool {
+	return slices.ContainsFunc(views, func(v fuseView) bool {
+		o := v.Obstacles
+		return o != nil && o.Unseen == "" && !o.Past && o.bare.clears(outline)
+	})
+}
+
+// onePlace reports whether two obstacles lie where one of them only can. The middle of an
+// outline that is bent lies outside of it.
+func onePlace(a, b *ObstacleView) bool {
+	return geom.Polygon(a.Outline).Hull(nil).Contains(b.Pose.Point) || geom.Polygon(b.Outline).Hull(nil).Contains(a.Pose.Point)
 }
 
 // sameObstacle reports whether two sights of one place say the same.
@@ -138,13 +223,16 @@ func sameObstacle(a, b *seenObstacle, sigmas float64) bool {
 }
 
 // recognised reports whether a thing is an obstacle or a ship that another camera
-// recognised. A thing that is much larger than what was recognised there holds more.
+// recognised. A thing that is much larger than what was recognised there, or goes far
+// beyond it, holds more.
 func recognised(t seenThing, known []seenObstacle, l *Located) bool {
 	hull := geom.Polygon(t.Outline)
 	for i := range known {
 		k := &known[i]
 		area, _ := centroid(k.Outline)
-		if k.name != t.view.name && t.Area < 1.5*math.Abs(area) && hull.Contains(k.Pose.Point) {
+		_, middle := centroid(t.Outline)
+		there := hull.Contains(k.Pose.Point) || geom.Polygon(k.Outline).Contains(middle)
+		if k.name != t.view.name && there && t.Area < 1.5*math.Abs(area) && within(t.Outline, k.Outline, thingReach) {
 			return true
 		}
 	}
@@ -164,6 +252,17 @@ func recognised(t seenThing, known []seenObstacle, l *Located) bool {
 		}
 	}
 	return false
+}
+
+// thingReach is how far, in mm, a thing may go beyond the obstacle that it is: a token's
+// thickness seen aslant by 60° and the rim of shadow that the difference counts with it.
+const thingReach = 10
+
+// within reports whether points lie in an outline or no farther from it than reach.
+func within(points []geom.Point, outline geom.Polygon, reach float64) bool {
+	return !slices.ContainsFunc(points, func(p geom.Point) bool {
+		return !outline.Contains(p) && outline.BoundaryDistance(p) > reach
+	})
 }
 
 // nameObstacles gives each the name of its entry, and numbers from player 1's edge

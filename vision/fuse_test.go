@@ -294,6 +294,13 @@ func rockAt(name string, x float64) ObstacleView {
 	return v
 }
 
+// bentAt is a sight of an L, whose middle lies beside it.
+func bentAt(x float64) ObstacleView {
+	v := rockAt("bent", x)
+	v.Outline = []geom.Point{{X: x - 20, Y: 480}, {X: x + 20, Y: 480}, {X: x + 20, Y: 490}, {X: x - 10, Y: 490}, {X: x - 10, Y: 520}, {X: x - 20, Y: 520}}
+	return v
+}
+
 func bombAt(x float64) ObstacleView {
 	v := rockAt("a-bomb", x)
 	v.Entry.Kind = "bomb"
@@ -329,6 +336,7 @@ func TestObstaclesOfSeveralCameras(t *testing.T) {
 		{name: "none sees", a: none, b: blind, unseen: true},
 		{name: "one sees", a: watching([]ObstacleView{rockAt("rock-a", 300)}), b: blind, ids: []string{"rock-a"}},
 		{name: "both see it", a: watching([]ObstacleView{rockAt("rock-a", 300)}), b: watching([]ObstacleView{near}), ids: []string{"rock-a"}},
+		{name: "both see one that is bent", a: watching([]ObstacleView{bentAt(300)}), b: watching([]ObstacleView{bentAt(300.1)}), ids: []string{"bent"}},
 		{name: "each sees one", a: watching([]ObstacleView{rockAt("rock-a", 300)}), b: watching([]ObstacleView{rockAt("rock-b", 400)}), ids: []string{"rock-a", "rock-b"}},
 		{name: "two of a kind", a: watching([]ObstacleView{rockAt("rock-a", 300)}), b: watching([]ObstacleView{rockAt("rock-a", 400)}), ids: []string{"rock-a", "rock-a-2"}},
 		{name: "other entries in one place", a: watching([]ObstacleView{rockAt("rock-a", 300)}), b: watching([]ObstacleView{rockAt("rock-b", 300)}), things: 2, differs: true},

@@ -24,6 +24,11 @@ type LocatorOptions struct {
 	// Beside makes the search for obstacles, which takes longer than a picture lasts, go on
 	// beside Locate, which says until it ends that obstacles are not seen.
 	Beside bool
+
+	// Searches are those of all cameras over this table, for searches beside; nil: there is
+	// one camera. Further says that this is not the main one, which goes first.
+	Searches *Searches
+	Further  bool
 }
 
 // Locator finds ships in frames of one calibrated camera: straight edges, the
@@ -80,7 +85,7 @@ func NewLocator(t calibration.Table, o LocatorOptions) (*Locator, error) {
 		if err != nil {
 			return nil, err
 		}
-		l.obstacles = &obstacleWatch{finder: f, still: newStillness(&l.table.Camera, t.Layout.Width, t.Layout.Height), beside: o.Beside}
+		l.obstacles = &obstacleWatch{finder: f, still: newStillness(&l.table.Camera, t.Layout.Width, t.Layout.Height), beside: o.Beside, searches: o.Searches, further: o.Further}
 	}
 	return l, nil
 }

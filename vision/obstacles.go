@@ -177,7 +177,7 @@ func (f *ObstacleFinder) Find(frame Frame, bases []geom.Polygon, known []Obstacl
 	var out []ObstacleView
 	for _, v := range all {
 		if !slices.ContainsFunc(out, func(o ObstacleView) bool {
-			return geom.Polygon(o.Outline).Contains(v.Pose.Point) || geom.Polygon(v.Outline).Contains(o.Pose.Point)
+			return onePlace(&o, &v)
 		}) {
 			out = append(out, v)
 		}

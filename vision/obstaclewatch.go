@@ -22,6 +22,12 @@ type ObstacleSight struct {
 	Captured time.Time
 	Views    []ObstacleView // what was recognised; unless Unseen, one for each obstacle of the scene, in the same order, then those of devices and markers
 	Things   []Thing        // what lies on the mat, could hide or be an obstacle, and is none that is known
+
+	// Past says that the camera does not see the obstacles now, and that this is what it saw
+	// before: Fuse takes what no other camera sees of it for things that are not known.
+	Past bool
+
+	bare *bareMat // where nothing lies; nil: not known
 }
 
 // Thing is something on the mat that nothing in the catalogue fits.
@@ -56,6 +62,9 @@ type obstacleWatch struct {
 
 	beside bool               // searches go on beside the one who asks
 	search chan ObstacleSight // gives what the search found that is going on; nil: none is
+
+	searches *Searches // of all cameras; nil: there is one
+	further  bool      // this one is not the main camera's
 }
 
 // see returns what a frame says of the obstacles. The first frame is searched at
@@ -100,6 +109,7 @@ func (w *obstacleWatch) begin(f Frame, bases []geom.Polygon) {
 	w.search, w.looked = found, false
 	finder, known := w.finder, w.sight.Views
 	go func() {
+		defer w.searches.begin(w.further)()
 		sight := finder.look(f, bases, known)
 		sight.Captured = f.Captured
 		found <- sight
@@ -315,6 +325,7 @@ func (f *ObstacleFinder) look(frame Frame, bases []geom.Polygon, known []Obstacl
 		return out
 	}
 	out.Things = append(f.suspects(doubtful), f.things(out.Views)...)
+	out.bare = f.bare()
 	return out
 }
 

@@ -84,7 +84,8 @@ func Run(ctx context.Context, c Config, o Options) error {
 	hub := web.NewHub(web.View{Health: web.Health{Code: web.Starting, Title: "Starting"}})
 	showing := &panelTask{panel: panel, inputs: inputs, hub: hub, log: o.Log}
 	touching := &controlsTask{inputs: inputs, hub: hub, address: phoneAddress(c.Web.scheme(), listener.Addr()), now: time.Now}
-	watching, err := watcherOptions(c, source)
+	searches := &vision.Searches{}
+	watching, err := watcherOptions(c, source, vision.LocatorOptions{Searches: searches})
 	if err != nil {
 		return err
 	}
@@ -101,7 +102,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	watching.Judges = c.Web.JudgeSecretFile != "" // whoever names one has a judge
 	watching.Screen, watching.Labels, watching.StaleAfter = touching.screen, wired.Labels, o.StaleAfter
-	cameras, err := openEyes(c, &watching, o)
+	cameras, err := openEyes(c, &watching, searches, o)
 	if err != nil {
 		return err
 	}
@@ -204,13 +205,19 @@ func logSkipped(log *slog.Logger) func(string, error) {
 	}
 }
 
-// watcherOptions reads the files that the configuration names.
-func watcherOptions(c Config, source *opener) (WatcherOptions, error) {
+// watcherOptions reads the files that the configuration names. turns says when searches for
+// obstacles have their turn.
+func watcherOptions(c Config, source *opener, turns vision.LocatorOptions) (WatcherOptions, error) {
 	o := WatcherOptions{Layout: c.Table.Layout, Rules: c.Rules, Now: time.Now, Lens: source.knownLens, FrozenAfter: frozenAfter(c.Camera.Source), Tracking: trackingOf(c.Camera.Source), Record: c.Table.Record}
-	looking, err := locatorOptions(c)
+	matKey := "table.empty_mat"
+	if turns.Further {
+		matKey = "empty_mat"
+	}
+	looking, err := locatorOptions(c, matKey)
 	if err != nil {
 		return o, err
 	}
+	looking.Searches, looking.Further = turns.Searches, turns.Further
 	o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, looking) }
 	if o.Tracking.SettleFrames != 1 { // the pictures of a directory speak each for itself
 		looking.Beside, o.NewSteady = true, newSteady
@@ -237,8 +244,9 @@ func watcherOptions(c Config, source *opener) (WatcherOptions, error) {
 	return o, nil
 }
 
-// locatorOptions loads what is needed to find obstacles, if the configuration names it.
-func locatorOptions(c Config) (o vision.LocatorOptions, err error) {
+// locatorOptions loads what is needed to find obstacles, if the configuration names it, the
+// picture of the empty mat under the given key.
+func locatorOptions(c Config, matKey string) (o vision.LocatorOptions, err error) {
 	if c.Table.Catalogue == "" {
 		return o, nil
 	}
@@ -246,7 +254,7 @@ func locatorOptions(c Config) (o vision.LocatorOptions, err error) {
 		return o, fmt.Errorf("table.catalogue: %w", err)
 	}
 	if o.EmptyMat, err = vision.LoadEmptyMat(c.Table.EmptyMat); err != nil {
-		return o, fmt.Errorf("table.empty_mat: %w", err)
+		return o, fmt.Errorf("%s: %w", matKey, err)
 	}
 	return o, nil
 }

@@ -93,6 +93,7 @@ type FurtherCamera struct {
 	Camera
 	Name        string // for people
 	Calibration string // table file; "": the program finds the camera's place from the markers
+	EmptyMat    string // picture of the empty mat that this camera took; "": it watches no obstacles
 }
 
 // rawConfig is the file as it is spelt.
@@ -154,6 +155,7 @@ type rawCamera struct {
 	Source      string  `toml:"source"`
 	Lens        string  `toml:"lens"`
 	Calibration string  `toml:"calibration"`
+	EmptyMat    string  `toml:"empty_mat"`
 	Width       int     `toml:"width"`
 	Height      int     `toml:"height"`
 	FPS         float64 `toml:"fps"`
@@ -361,6 +363,9 @@ func (raw rawConfig) checkCameras() *badValue {
 		if problem := checkCamera("cameras", c.Camera); problem != nil {
 			return problem
 		}
+		if c.EmptyMat != "" && raw.Table.Catalogue == "" {
+			return bad("cameras.empty_mat", "expected table.catalogue and table.empty_mat with it: the obstacles that may lie there (sightline obstacles learn), and what the main camera sees without them")
+		}
 		if names[c.Name] {
 			return bad("cameras.name", "expected another name for each camera, got %q twice", c.Name)
 		}
@@ -376,7 +381,7 @@ func (raw rawConfig) cameras() (out []FurtherCamera) {
 			c.Name = fmt.Sprintf("camera %d", i+2)
 		}
 		camera := Camera{Source: c.Source, Lens: c.Lens, Width: c.Width, Height: c.Height, FPS: c.FPS}
-		out = append(out, FurtherCamera{Camera: camera, Name: c.Name, Calibration: c.Calibration})
+		out = append(out, FurtherCamera{Camera: camera, Name: c.Name, Calibration: c.Calibration, EmptyMat: c.EmptyMat})
 	}
 	return out
 }

@@ -108,9 +108,13 @@ func TestFurtherCameras(t *testing.T) {
 	c, err = parse("[[cameras]]\nsource = \"a\"\n[[cameras]]\nsource = \"b\"\n")
 	require.NoError(t, err)
 	assert.Equal(t, "camera 3", c.Cameras[1].Name)
+	c, err = parse("[table]\ncatalogue = \"c\"\nempty_mat = \"m\"\n[[cameras]]\nsource = \"a\"\nempty_mat = \"mat.png\"\n")
+	require.NoError(t, err)
+	assert.Equal(t, "mat.png", c.Cameras[0].EmptyMat)
 	for text, want := range map[string]string{
 		"[[cameras]]\nlens = \"a\"\n":                                                     "cameras.source",
 		"[[cameras]]\nsource = \"a\"\nwidth = -1\n":                                       "cameras.width",
+		"[[cameras]]\nsource = \"a\"\nempty_mat = \"mat.png\"\n":                          "cameras.empty_mat",
 		"[[cameras]]\nsource = \"a\"\nfocus = 1\n":                                        "cameras.focus",
 		"[[cameras]]\nsource = \"a\"\n[[cameras]]\nsource = \"b\"\nname = \"camera 2\"\n": "cameras.name",
 	} {

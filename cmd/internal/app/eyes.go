@@ -56,15 +56,22 @@ func (w *Watcher) withEyes(t vision.Tracked) vision.Tracked {
 	}
 	var used []eyeSight
 	var cameras []web.CameraView
+	var obstacles []vision.Located
+	var by []string // whose
 	for i := range w.o.Eyes {
 		s := w.o.Eyes[i].lookThrough(t.Captured)
-		cameras = append(cameras, web.CameraView{Name: s.name, Source: s.view.Source, Used: s.leftBy == "", Why: s.leftBy})
+		sight, why := w.eyeObstacles(&s, &t)
+		cameras = append(cameras, web.CameraView{Name: s.name, Source: s.view.Source, Used: s.leftBy == "", Why: s.leftBy, NoObstacles: why})
 		if s.leftBy == "" {
 			used = append(used, s)
 		}
+		if sight != nil {
+			obstacles = append(obstacles, vision.Located{Obstacles: sight, Ships: s.view.Located.Ships})
+			by = append(by, s.name)
+		}
 	}
 	defer w.tellEyes(cameras)
-	if len(used) == 0 || t.Doubtful {
+	if len(used) == 0 && len(obstacles) == 0 || t.Doubtful {
 		return t
 	}
 	own, views, names := t.Located, []vision.Located(nil), []string{"the main camera"}
@@ -93,7 +100,75 @@ func (w *Watcher) withEyes(t vision.Tracked) vision.Tracked {
 		}
 		return t
 	}
-	return assemble(t, used, &fused, verdicts)
+	out := assemble(t, used, &fused, verdicts)
+	w.fuseObstacles(&out, &t, obstacles, by)
+	return out
+}
+
+// pastContradicts is how long what a camera saw, and sees no more, still speaks against
+// what another recognises in the same place.
+const pastContradicts = 10 * time.Second
+
+// pastObstacles is what a further camera saw of the obstacles when it saw them last.
+type pastObstacles struct {
+	sight vision.ObstacleSight
+	at    time.Time
+}
+
+// eyeObstacles returns what an eye says of the obstacles, for a picture of the main camera,
+// and in a few words why it does not see them now; both are empty where the main camera
+// watches none. What an eye saw before and does not see now still counts, as the past: what
+// it alone could see has not gone because it looks away.
+func (w *Watcher) eyeObstacles(s *eyeSight, t *vision.Tracked) (sight *vision.ObstacleSight, why string) {
+	if t.Obstacles == nil {
+		return nil, ""
+	}
+	now := s.view.Located.Obstacles
+	switch mat := &s.view.Located.Scene; {
+	case s.leftBy != "":
+	case now == nil:
+		return nil, noEmptyMat
+	case now.Unseen != "":
+		why = now.Unseen
+	case mat.MatWidth == t.Scene.MatWidth && mat.MatHeight == t.Scene.MatHeight:
+		if w.eyesPast == nil {
+			w.eyesPast = map[string]pastObstacles{}
+		}
+		w.eyesPast[s.name] = pastObstacles{*now, t.Captured}
+		return now, ""
+	}
+	past, known := w.eyesPast[s.name]
+	if !known {
+		return nil, why
+	}
+	past.sight.Past = true
+	if t.Captured.Sub(past.at) > pastContradicts {
+		past.sight = past.sight.AsThings()
+	}
+	return &past.sight, why
+}
+
+// noEmptyMat says why a further camera watches no obstacles.
+const noEmptyMat = "no picture of its empty mat is named"
+
+// fuseObstacles puts in the place of the main camera's obstacles what it and others see
+// of them. While the main camera is looking for them nothing is said of obstacles.
+func (w *Watcher) fuseObstacles(out, own *vision.Tracked, others []vision.Located, by []string) {
+	if own.Obstacles == nil || own.Obstacles.Pending() || len(others) == 0 {
+		return
+	}
+	views := append([]vision.Located{own.Located}, others...)
+	names := append([]string{"the main camera"}, by...)
+	fused := vision.FuseObstacles(views, out.Scene.Ships, vision.FuseOptions{Names: names, Camera: &w.located.Camera})
+	to, from := &out.Scene, &fused.Scene
+	to.Obstacles, to.Devices, to.Markers, to.Unknown, to.ObstaclesUnseen = from.Obstacles, from.Devices, from.Markers, from.Unknown, from.ObstaclesUnseen
+	out.Obstacles = fused.Obstacles
+	all := vision.Fusion{Conflicts: fused.Fusion.Conflicts}
+	if out.Fusion != nil {
+		all = *out.Fusion
+		all.Conflicts = append(slices.Clone(all.Conflicts), fused.Fusion.Conflicts...)
+	}
+	out.Fusion = &all
 }
 
 // standing says whose sights of a ship count.
@@ -230,7 +305,7 @@ func (w *Watcher) tellConflicts(f *vision.Fusion) {
 func (w *Watcher) restWithEyes(rested vision.Tracked, change func(vision.Tracked, *engine.Result, error)) {
 	tracked := w.withEyes(rested)
 	now := tracked.Standing()
-	if reflect.DeepEqual(now.Ships, w.stood) {
+	if reflect.DeepEqual(now, w.stood) {
 		change(tracked, nil, nil)
 		return
 	}
@@ -240,7 +315,7 @@ func (w *Watcher) restWithEyes(rested vision.Tracked, change func(vision.Tracked
 
 // measure measures a scene. An eye's is the main camera's to measure.
 func (w *Watcher) measure(s *engine.Scene, rules Rules) (engine.Result, error) {
-	w.stood = s.Ships
+	w.stood = *s
 	if w.o.Eye {
 		return engine.Result{}, nil
 	}
@@ -264,9 +339,9 @@ func (e *furtherCameras) Close() error {
 }
 
 // openEyes builds a feed and a watcher for each further camera of the configuration, and
-// lets the main camera's watcher look through them. They watch no obstacles: what the
-// empty mat looks like was learnt by the main camera.
-func openEyes(c Config, main *WatcherOptions, o Options) (*furtherCameras, error) {
+// lets the main camera's watcher look through them. One watches obstacles if a picture of
+// the empty mat is named that it took: lamps shine otherwise from where it stands.
+func openEyes(c Config, main *WatcherOptions, searches *vision.Searches, o Options) (*furtherCameras, error) {
 	out := &furtherCameras{}
 	for _, further := range c.Cameras {
 		if err := checkSource(further.Source); err != nil {
@@ -274,9 +349,12 @@ func openEyes(c Config, main *WatcherOptions, o Options) (*furtherCameras, error
 		}
 		own := c
 		own.Camera = further.Camera
-		own.Table.Calibration, own.Table.Record, own.Table.Catalogue, own.Table.EmptyMat = further.Calibration, "", "", ""
+		own.Table.Calibration, own.Table.Record, own.Table.EmptyMat = further.Calibration, "", further.EmptyMat
+		if further.EmptyMat == "" {
+			own.Table.Catalogue = ""
+		}
 		source := &opener{camera: further.Camera, skipped: logSkipped(o.Log)}
-		options, err := watcherOptions(own, source)
+		options, err := watcherOptions(own, source, vision.LocatorOptions{Searches: searches, Further: true})
 		if err != nil {
 			return out, fmt.Errorf("cameras: %s: %w", further.Name, err)
 		}

@@ -153,6 +153,46 @@ func TestTheOthersDoNotAnswerForALostMainCamera(t *testing.T) {
 	assert.Nil(t, v.Pair)
 }
 
+// A simulatedCamera is a watcher whose pictures a simulated camera takes.
+type simulatedCamera struct {
+	*bench
+	source *tablesim.Source
+}
+
+// newSimulatedCamera returns a camera over the small table that looks from aside, with the real
+// detector, locator, tracker and guard.
+func newSimulatedCamera(t *testing.T, tilt float64, now *time.Time, change func(*tablesim.Source, *WatcherOptions)) *simulatedCamera {
+	c := &simulatedCamera{}
+	var err error
+	// A thousand pictures to a second of the game: nobody moves.
+	c.source, err = tablesim.Open(tablesim.Options{
+		Width: 1280, Height: 720, FPS: 1000, Small: true, Tilt: &[2]geom.Angle{geom.Angle(tilt) * geom.Degree},
+		Now: func() time.Time { return *now }, Sleep: noSleep,
+	})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = c.source.Close() })
+	c.bench = newBench(t, func(b *bench, o *WatcherOptions) {
+		table := calibration.Table{Camera: c.source.Camera(), Layout: c.source.Layout()}
+		o.Layout, o.Table, o.TableName = c.source.Layout(), &table, "truth"
+		o.Lens = func() (calibration.Intrinsics, bool) { return c.source.Lens(), true }
+		o.Markers, o.Track = detectorFor(t), vision.TrackMarkers
+		o.Tracking, o.NewSteady = vision.TrackerOptions{}, newSteady
+		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, vision.LocatorOptions{}) }
+		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+		change(c.source, o)
+	})
+	return c
+}
+
+// look lets the next picture come.
+func (c *simulatedCamera) look(now time.Time) web.View {
+	c.now = now
+	f, err := c.source.Next(c.t.Context())
+	require.NoError(c.t, err)
+	c.watcher.look(f)
+	return c.hub.Newest()
+}
+
 // Two simulated cameras that look at one table from opposite edges, through the real
 // detector, locator, tracker and guard.
 func TestTwoSimulatedCamerasWatchOneTable(t *testing.T) {
@@ -160,41 +200,12 @@ func TestTwoSimulatedCamerasWatchOneTable(t *testing.T) {
 		t.Skip("it renders a hundred pictures")
 	}
 	now := time.Unix(1700000000, 0)
-	type camera struct {
-		*bench
-		source *tablesim.Source
-	}
-	open := func(tilt float64, change func(o *WatcherOptions)) *camera {
-		c := &camera{}
-		var err error
-		// A thousand pictures to a second of the game: nobody moves.
-		c.source, err = tablesim.Open(tablesim.Options{
-			Width: 1280, Height: 720, FPS: 1000, Small: true, Tilt: &[2]geom.Angle{geom.Angle(tilt) * geom.Degree},
-			Now: func() time.Time { return now }, Sleep: noSleep,
-		})
-		require.NoError(t, err)
-		t.Cleanup(func() { _ = c.source.Close() })
-		c.bench = newBench(t, func(b *bench, o *WatcherOptions) {
-			table := calibration.Table{Camera: c.source.Camera(), Layout: c.source.Layout()}
-			o.Layout, o.Table, o.TableName = c.source.Layout(), &table, "truth"
-			o.Lens = func() (calibration.Intrinsics, bool) { return c.source.Lens(), true }
-			o.Markers, o.Track = detectorFor(t), vision.TrackMarkers
-			o.Tracking, o.NewSteady = vision.TrackerOptions{}, newSteady
-			o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, vision.LocatorOptions{}) }
-			o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
-			change(o)
-		})
-		return c
+	open := func(tilt float64, change func(o *WatcherOptions)) *simulatedCamera {
+		return newSimulatedCamera(t, tilt, &now, func(_ *tablesim.Source, o *WatcherOptions) { change(o) })
 	}
 	eye := open(-35, func(o *WatcherOptions) { o.Eye = true })
 	main := open(35, func(o *WatcherOptions) { o.Eyes = []Eye{{Name: "far", View: eye.hub.Newest}} })
-	look := func(c *camera) web.View {
-		c.now = now
-		f, err := c.source.Next(t.Context())
-		require.NoError(t, err)
-		c.watcher.look(f)
-		return c.hub.Newest()
-	}
+	look := func(c *simulatedCamera) web.View { return c.look(now) }
 	both := func(n int) (v web.View) {
 		for range n {
 			now = now.Add(200 * time.Millisecond)

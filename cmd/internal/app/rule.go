@@ -58,7 +58,7 @@ func alonesLocator(c Config, w *Watcher) func(calibration.Table) (Locator, error
 		return w.o.NewLocator
 	}
 	return func(t calibration.Table) (Locator, error) {
-		o, err := locatorOptions(c)
+		o, err := locatorOptions(c, "table.empty_mat")
 		if err != nil {
 			return nil, err
 		}

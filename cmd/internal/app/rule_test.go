@@ -319,7 +319,7 @@ func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
 	var picture bytes.Buffer
 	require.NoError(t, mat.WritePNG(&picture))
 	require.NoError(t, os.WriteFile(config.Table.EmptyMat, picture.Bytes(), 0o600))
-	looking, err := locatorOptions(config)
+	looking, err := locatorOptions(config, "table.empty_mat")
 	require.NoError(t, err)
 
 	c := newCourt(t, func(_ *bench, o *WatcherOptions) {

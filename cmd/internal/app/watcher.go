@@ -103,7 +103,8 @@ type Watcher struct {
 	steady    *vision.Steady // nil: every picture is searched
 	measured  Rules          // that the last search was measured by
 	size      image.Point    // of the pictures
-	stood     []engine.Ship  // that were measured last
+	stood     engine.Scene   // that was measured last
+	eyesPast  map[string]pastObstacles
 
 	recordSeen fileStamp // of the verification that was read last
 	recordAt   time.Time // when its file was looked at last

@@ -6,6 +6,10 @@ type CameraView struct {
 	Source string // as the source names itself
 	Used   bool   // what it sees is in the answers
 	Why    string // why it is not, in a few words
+
+	// NoObstacles says in a few words why it does not see the obstacles, where the main
+	// camera watches them; "": it does, or nobody watches them.
+	NoObstacles string
 }
 
 type eyeJSON struct {
@@ -13,6 +17,8 @@ type eyeJSON struct {
 	Source string `json:"source"`
 	Used   bool   `json:"used"`
 	Text   string `json:"text"` // for people
+
+	NoObstacles string `json:"no_obstacles"`
 }
 
 // camerasOf lists the further cameras.
@@ -22,8 +28,10 @@ func camerasOf(v *View) []eyeJSON {
 		text := c.Name + " in use"
 		if !c.Used {
 			text = c.Name + " left out: " + c.Why
+		} else if c.NoObstacles != "" {
+			text = c.Name + " in use, but not for obstacles: " + c.NoObstacles
 		}
-		out = append(out, eyeJSON{c.Name, c.Source, c.Used, text})
+		out = append(out, eyeJSON{c.Name, c.Source, c.Used, text, c.NoObstacles})
 	}
 	return out
 }

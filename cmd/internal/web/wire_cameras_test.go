@@ -1,0 +1,24 @@
+package web
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestWhatThePageSaysOfFurtherCameras(t *testing.T) {
+	v := View{Cameras: []CameraView{
+		{Name: "left", Used: true},
+		{Name: "far", Used: true, NoObstacles: "no picture of its empty mat is named"},
+		{Name: "top", Why: "camera moved", NoObstacles: "the picture is changing"},
+	}}
+	var texts, not []string
+	for _, c := range camerasOf(&v) {
+		texts, not = append(texts, c.Text), append(not, c.NoObstacles)
+	}
+	assert.Equal(t, []string{
+		"left in use", "far in use, but not for obstacles: no picture of its empty mat is named", "top left out: camera moved",
+	}, texts)
+	assert.Equal(t, []string{"", "no picture of its empty mat is named", "the picture is changing"}, not)
+	assert.NotNil(t, camerasOf(&View{}), "a list of none, not null")
+}
