@@ -14,6 +14,7 @@ type registrationFile struct {
 	Covariance      []float64      `json:"covariance_rad_mm,omitempty"`
 	CornerSigma     float64        `json:"corner_sigma_px"`
 	PlacementFactor float64        `json:"placement_variance_factor"`
+	FocalDoubt      float64        `json:"focal_doubt_relative,omitempty"` // stands in the lens's covariance as well
 	Placement       placementFile  `json:"placement"`
 	Residuals       []residualFile `json:"markers"`
 	Distances       []distanceFile `json:"measured_distances,omitempty"`
@@ -63,7 +64,7 @@ func newRegistrationFile(t *Table) *registrationFile {
 	}
 	p := t.Layout.placement()
 	f := &registrationFile{
-		Covariance: t.RegistrationCovariance, CornerSigma: t.CornerSigma, PlacementFactor: t.PlacementFactor,
+		Covariance: t.RegistrationCovariance, CornerSigma: t.CornerSigma, PlacementFactor: t.PlacementFactor, FocalDoubt: t.FocalDoubt,
 		Placement: placementFile{float64(p.XY), p.Turn.Degrees(), float64(p.Z), p.Size}, Residuals: []residualFile{},
 	}
 	for _, m := range t.Residuals {
@@ -98,7 +99,10 @@ func (f *registrationFile) apply(t *Table) error {
 	if !(f.PlacementFactor >= 0) || f.PlacementFactor > 1e9 {
 		return fmt.Errorf("placement_variance_factor: expected a positive number, got %v", f.PlacementFactor)
 	}
-	t.RegistrationCovariance, t.CornerSigma, t.PlacementFactor = f.Covariance, f.CornerSigma, f.PlacementFactor
+	if !(f.FocalDoubt >= 0) || f.FocalDoubt > 10 {
+		return fmt.Errorf("focal_doubt_relative: expected 0 to 10, got %v", f.FocalDoubt)
+	}
+	t.RegistrationCovariance, t.CornerSigma, t.PlacementFactor, t.FocalDoubt = f.Covariance, f.CornerSigma, f.PlacementFactor, f.FocalDoubt
 	p := f.Placement
 	t.Layout.Placement = Placement{geom.Length(p.XY), geom.Angle(p.Turn) * geom.Degree, geom.Length(p.Z), p.Size}
 	if err := t.Layout.Placement.validate(); err != nil {

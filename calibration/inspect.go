@@ -56,12 +56,15 @@ func (r MarkerResidual) Offset() geom.Length {
 	return geom.Length(math.Hypot(float64(r.Along), float64(r.Across)))
 }
 
+func (r *MarkerResidual) square() float64 { return r.Distance * r.Distance }
+
 // inspection is what the residuals of an adjustment say.
 type inspection struct {
 	corner  float64 // sigma of a corner, px, from within the markers
 	factor  float64 // by which the placement's variance differs from the stated one
 	markers []MarkerResidual
 	broken  []float64 // per marker: how far its corners lie from a square, px
+	lens    lensLook
 }
 
 // inspect looks at the residuals of a solved pose. It uses the full covariance of
@@ -96,6 +99,7 @@ func (s *solution) inspect(lens Intrinsics, layout Layout, used []correspondence
 	// centres alone, two for each, which no error of a print's shape moves.
 	chi, freedom := quadratic(qc, places.r, places.r), max(0, float64(2*len(all)-6))
 	out.factor = (placementWeight + chi) / (placementWeight + freedom)
+	out.lens = lookAtLens(&lens, full, places, q, qc)
 	for i, c := range used {
 		place, _, ok1 := all[i].centroid().shiftRows().shift(2, 2*i, qc, places.r)
 		d, cov, ok2 := all[i].shiftRows().shift(rigid, 8*i, q, full.r)

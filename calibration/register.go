@@ -42,7 +42,8 @@ const (
 // which the card was laid (Layout.Placement; see adjust.go). A marker that lies
 // elsewhere than all the others say (it was bumped, or it is a stray copy) is left out
 // and named. It fails with ErrMarkers when fewer than three markers agree, when those
-// that do stand in a row, and when as many contradict as agree.
+// that do stand in a row, and when as many contradict as agree. It fails with ErrWrongLens when they contradict the lens;
+// when they only suspect its focal length, its covariance grows by that (FocalDoubt).
 func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, error) {
 	if err := lens.Validate(); err != nil {
 		return Table{}, fmt.Errorf("calibration: register: lens: %w", err)
@@ -107,7 +108,15 @@ func (t *Table) fit(used []correspondence) (in, out []correspondence, residuals 
 		if !ok {
 			return nil, nil, nil, errors.New("they stand in a row or too close together")
 		}
-		if i, reason := look.worst(); i >= 0 && len(used) > minMarkers {
+		i, reason := look.worst()
+		if err := look.lens.contradicted(); err != nil {
+			// Either the lens is wrong or a marker was bumped: what explains more. Without one
+			// of four markers nothing would be left to tell the two apart by.
+			if i < 0 || len(used) <= minMarkers+1 || look.lens.focalSquare > look.markers[i].square() {
+				return nil, nil, nil, err
+			}
+		}
+		if i >= 0 && len(used) > minMarkers {
 			t.Rejected = append(t.Rejected, Rejection{markerName(used[i].marker.ID), reason})
 			if strings.HasSuffix(reason, fromOthers) {
 				out = append(out, used[i])
@@ -132,6 +141,8 @@ func contradiction(off, all int) error {
 // settle solves once more with the noise that the residuals show, and sets the table.
 func (t *Table) settle(used []correspondence, s solution, look inspection) error {
 	t.CornerSigma, t.PlacementFactor = look.corner, look.factor
+	t.FocalDoubt = look.lens.suspicion()
+	t.Intrinsics = doubted(t.Intrinsics, t.FocalDoubt)
 	s, err := solvePose(t.Intrinsics, used, t.noise(), &s.pose)
 	if err != nil {
 		return err
@@ -325,6 +336,9 @@ func (t *Table) Renew(seen []MarkerSighting) (Table, geom.Length, error) {
 	fresh, err := Register(t.Intrinsics, t.Layout, seen)
 	if err != nil {
 		return *t, 0, err
+	}
+	if fresh.FocalDoubt == 0 { // the doubt stands in the lens's covariance already
+		fresh.FocalDoubt = t.FocalDoubt
 	}
 	fresh.ScaleSigma, fresh.Surface, fresh.Made, fresh.Hash = t.ScaleSigma, t.Surface, t.Made, t.Hash
 	if fresh.LensIntegrity = t.LensIntegrity; t.Integrity == Edited {

@@ -116,6 +116,7 @@ const (
 	goodScatter = 1.4  // times the stated placement: chance exceeds it once in a thousand tables
 	goodCorner  = 0.5  // mm, sigma of a base in the mat's worst corner
 	goodNoise   = 0.15 // px, of a marker's corner
+	goodFocal   = 0.01 // relative: what a suspicion of the markers adds to the focal length's doubt
 	goodMarkers = 6
 )
 
@@ -137,6 +138,9 @@ func advise(t *calibration.Table, scale calibration.ScaleCheck, corner calibrati
 	if k := math.Sqrt(t.PlacementFactor); k > goodScatter {
 		out = append(out, fmt.Sprintf("The markers scatter by %.2f mm where %.2f mm was expected; every answer carries that. Measure their places from the mat's corners again. If they are right, the lens file may be of another camera or focus.",
 			k*placement.XY.Millimeters(), placement.XY.Millimeters()))
+	}
+	if t.FocalDoubt > goodFocal {
+		out = append(out, fmt.Sprintf("The markers suspect the lens: its focal length may be off by %.0f %%, which every answer now carries. Is it the file of this lens, focus, zoom and picture size? calibrate lens makes a new one.", 100*t.FocalDoubt))
 	}
 	if t.CornerSigma > goodNoise {
 		out = append(out, fmt.Sprintf("The markers' corners are known to %.2f px only, 0.05 is usual: focus the camera, give it more light, or hold it still.", t.CornerSigma))

@@ -83,6 +83,10 @@ func TestTheReportSaysWhatToDo(t *testing.T) {
 	rough.PlacementFactor = 4
 	assert.Contains(t, advice(rough, calibration.ScaleCheck{}), "The markers scatter by 0.60 mm where 0.30 mm was expected")
 
+	suspect := few
+	suspect.FocalDoubt = 0.031
+	assert.Contains(t, advice(suspect, calibration.ScaleCheck{}), "The markers suspect the lens: its focal length may be off by 3 %")
+
 	blurred := few
 	blurred.CornerSigma = 0.4
 	assert.Contains(t, advice(blurred, calibration.ScaleCheck{}), "focus the camera")

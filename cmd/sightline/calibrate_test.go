@@ -231,6 +231,22 @@ func cornerError(t *testing.T, got calibration.Table, truth calibration.Camera) 
 	return worst
 }
 
+// A lens file of another camera is refused by what the markers say, and no table is written.
+func TestCalibrateTableRefusesTheLensOfAnotherCamera(t *testing.T) {
+	dir := t.TempDir()
+	picture, _, cam := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	for _, times := range []float64{1.39, 0.7} {
+		wrong, out := cam.Intrinsics, filepath.Join(dir, "table.json")
+		wrong.Fx, wrong.Fy = times*wrong.Fx, times*wrong.Fy
+		lens := filepath.Join(dir, "wrong.json")
+		require.NoError(t, calibration.SaveLens(lens, wrong))
+		code, _, stderr := called(t, "calibrate", "table", "--lens", lens, picture, "-o", out)
+		assert.Equal(t, 1, code)
+		assert.Contains(t, stderr, "the markers contradict the lens", "%v times the focal length", times)
+		assert.NoFileExists(t, out)
+	}
+}
+
 func TestCalibrateTableFindsTheCamerasPlace(t *testing.T) {
 	dir := t.TempDir()
 	picture, lens, cam := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))

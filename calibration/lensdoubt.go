@@ -1,0 +1,135 @@
+package calibration
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// ErrWrongLens is returned by Register when the markers contradict the lens.
+var ErrWrongLens = errors.New("the markers contradict the lens")
+
+// What is held against a lens. Chance exceeds the first limit once in 9000 tables (one
+// degree of freedom), the second once in 120 000 (nine).
+const (
+	focalLimit = 15.0
+	lensLimit  = 40.0
+)
+
+// lensLook is what the residuals of a registration say of its lens: what they would be
+// if the lens were another than its file says, beyond what its covariance allows, and how
+// much better that would fit. Like the mean shift model of a bumped marker (inspect), with
+// the derivatives by the lens's parameters in place of the marker's.
+type lensLook struct {
+	focal, sigma float64 // relative error of both focal lengths, positive: really longer; and what it is known to
+	focalSquare  float64 // what it explains, one degree of freedom
+	allSquare    float64 // what all parameters together explain, nine
+}
+
+// lookAtLens weighs the lens against the markers' equations with Q and, for the scatter
+// of the placement that neither chance nor the lens explains, their centres' with Qc. Where they do not tell the focal
+// length from the camera's height, there is nothing to say.
+func lookAtLens(lens *Intrinsics, full, places *observations, q, qc []float64) (l lensLook) {
+	focal := [lensTerms]float64{lens.Fx, lens.Fy}
+	by, square, cov, ok := full.explained(q, focal)
+	if l.sigma = math.Sqrt(cov); !ok || l.sigma > 1 {
+		return lensLook{}
+	}
+	l.focal = by
+	chi, freedom := quadratic(qc, places.r, places.r), max(0, float64(len(places.r)-6))
+	_, ofChi, _, _ := places.explained(qc, focal)
+	scatter := max(1, (placementWeight+max(0, chi-ofChi))/(placementWeight+max(0, freedom-1)))
+	l.focalSquare = square / scatter
+	l.allSquare = full.explainedByAll(q) / scatter
+	return l
+}
+
+// explained returns by how much a direction of the lens's parameters is off, as the
+// observations see it, how much of their square that explains, and its variance.
+func (o *observations) explained(q []float64, direction [lensTerms]float64) (by, square, variance float64, ok bool) {
+	column := o.lensColumn(direction)
+	s := quadratic(q, column, column)
+	if !(s > 0) {
+		return 0, 0, 0, false
+	}
+	g := quadratic(q, column, o.r)
+	return g / s, g * g / s, 1 / s, true
+}
+
+// explainedByAll returns how much of the square all the lens's parameters explain
+// together; 0 where the markers do not tell them apart.
+func (o *observations) explainedByAll(q []float64) float64 {
+	columns := make([][]float64, lensTerms)
+	s, g := make([]float64, lensTerms*lensTerms), make([]float64, lensTerms)
+	for a := range columns {
+		var unit [lensTerms]float64
+		unit[a] = 1
+		columns[a] = o.lensColumn(unit)
+		g[a] = quadratic(q, columns[a], o.r)
+		for b := range a + 1 {
+			v := quadratic(q, columns[a], columns[b])
+			s[lensTerms*a+b], s[lensTerms*b+a] = v, v
+		}
+	}
+	inverse, ok := invertScaled(s, lensTerms)
+	if !ok {
+		return 0
+	}
+	return quadratic(inverse, g, g)
+}
+
+// lensColumn is the derivative of the observations by a direction of the lens's parameters.
+func (o *observations) lensColumn(direction [lensTerms]float64) []float64 {
+	column := make([]float64, len(o.lens))
+	for i, row := range o.lens {
+		column[i] = dotSlice(row[:], direction[:])
+	}
+	return column
+}
+
+// contradicted says what the markers hold against the lens; nil when chance and its
+// stated covariance may do it.
+func (l *lensLook) contradicted() error {
+	switch {
+	case l.focalSquare > focalLimit:
+		longer := "longer"
+		if l.focal < 0 {
+			longer = "shorter"
+		}
+		return fmt.Errorf("%w: their places and sizes ask for a focal length about %.0f %% %s than its file says (%.0f sigmas): is it the file of this lens, focus, zoom and picture size, and do the markers lie where the layout says?",
+			ErrWrongLens, 100*math.Abs(l.focal), longer, math.Sqrt(l.focalSquare))
+	case l.allSquare > lensLimit:
+		return fmt.Errorf("%w: another lens would fit them better by a chi-square of %.0f, where chance gives 9 and stays below %.0f: is it the file of this lens, focus, zoom and picture size, and do the markers lie where the layout says?",
+			ErrWrongLens, l.allSquare, lensLimit)
+	}
+	return nil
+}
+
+// suspicion returns the standard deviation, relative, that the focal length must have
+// for the markers' word to be no surprise; 0 when it is none.
+func (l *lensLook) suspicion() float64 {
+	if l.focalSquare <= 1 {
+		return 0
+	}
+	return math.Abs(l.focal) * math.Sqrt(1-1/l.focalSquare)
+}
+
+// doubted returns a lens whose focal length is known worse than its file says.
+func doubted(lens Intrinsics, sigma float64) Intrinsics {
+	if sigma <= 0 {
+		return lens
+	}
+	if len(lens.Covariance) == lensTerms*lensTerms {
+		lens.Covariance = slices.Clone(lens.Covariance)
+	} else {
+		lens.Covariance = make([]float64, lensTerms*lensTerms)
+	}
+	f := [2]float64{sigma * lens.Fx, sigma * lens.Fy}
+	for i := range f {
+		for j := range f {
+			lens.Covariance[lensTerms*i+j] += f[i] * f[j]
+		}
+	}
+	return lens
+}
