@@ -51,6 +51,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 		o.Log = slog.Default()
 	}
 	c = withSavedCalibration(c, o.Log)
+	c = withObstacleFiles(c)
 	if err := checkSource(c.Camera.Source); err != nil && o.Open == nil {
 		return fmt.Errorf("camera.source: %w", err)
 	}
@@ -115,6 +116,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if closer, ok := calibrator.o.Markers.(interface{ Close() error }); ok {
 		defer closer.Close()
 	}
+	learner := newLearner(feed, watcher, cameras.tasks, o.Log)
 	ruling := newJudges(c, watcher, o)
 	defer ruling.Close()
 	ruling.check(ctx)
@@ -126,7 +128,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 		server: web.NewServer(web.Options{
 			Hub: hub, Choose: watcher.Choose, SetMatch: watcher.SetMatch,
 			Agree: watcher.Agree, Declare: watcher.Declare, PlaceShip: watcher.PlaceShip,
-			Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout,
+			Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout, Learning: learner,
 			Freeze: watcher.Freeze, AskJudge: watcher.AskJudgeFor, Rulings: ruling,
 			Access: access, TLS: encrypted,
 		}),
@@ -141,7 +143,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 		socket: serviceManagerHere(), hub: hub, log: o.Log, answers: pageAnswers(listener.Addr(), encrypted),
 		hearts: map[string]*heart{"watcher": &watcher.looking, "answers": &watcher.telling, "panel": &showing.heart},
 	}
-	return runTasks(ctx, append([]Task{feedTask{feed}, watcher, calibrator, showing, touching, page, service}, cameras.tasks...)...)
+	return runTasks(ctx, append([]Task{feedTask{feed}, watcher, calibrator, learner, showing, touching, page, service}, cameras.tasks...)...)
 }
 
 // runTasks runs the tasks until ctx is cancelled or one of them fails; that one is
@@ -212,13 +214,17 @@ func watcherOptions(c Config, source *opener, turns vision.LocatorOptions) (Watc
 	matKey := "table.empty_mat"
 	if turns.Further {
 		matKey = "empty_mat"
+		if _, err := os.Stat(c.Table.EmptyMat); c.Table.EmptyMat != "" && err != nil {
+			return o, fmt.Errorf("%s: %w", matKey, err) // the page learns the main camera's alone
+		}
 	}
-	looking, err := locatorOptions(c, matKey)
+	known, err := newLearnt(c.Table, matKey, slog.Default())
 	if err != nil {
 		return o, err
 	}
-	looking.Searches, looking.Further = turns.Searches, turns.Further
-	o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, looking) }
+	o.Learnt = known
+	looking := turns
+	o.NewLocator = func(t calibration.Table) (Locator, error) { return known.locator(t, looking) }
 	if o.Tracking.SettleFrames != 1 { // the pictures of a directory speak each for itself
 		looking.Beside, o.NewSteady = true, newSteady
 	}
@@ -244,19 +250,14 @@ func watcherOptions(c Config, source *opener, turns vision.LocatorOptions) (Watc
 	return o, nil
 }
 
-// locatorOptions loads what is needed to find obstacles, if the configuration names it, the
+// locatorOptions loads what is needed to find obstacles, as far as it was learnt, the
 // picture of the empty mat under the given key.
 func locatorOptions(c Config, matKey string) (o vision.LocatorOptions, err error) {
 	if c.Table.Catalogue == "" {
 		return o, nil
 	}
-	if o.Catalogue, err = vision.LoadCatalogue(c.Table.Catalogue); err != nil {
-		return o, fmt.Errorf("table.catalogue: %w", err)
-	}
-	if o.EmptyMat, err = vision.LoadEmptyMat(c.Table.EmptyMat); err != nil {
-		return o, fmt.Errorf("%s: %w", matKey, err)
-	}
-	return o, nil
+	known, err := newLearnt(c.Table, matKey, slog.Default())
+	return known.options(), err
 }
 
 // knownLens returns the lens that the source brought, once it is open.

@@ -58,6 +58,7 @@ type Table struct {
 	Record      string // file for each registration that is used; "": none
 	Catalogue   string // obstacles that may lie there; "": obstacles are not watched
 	EmptyMat    string // picture of the empty mat; goes with Catalogue
+	Adopted     bool   // nobody named these two: they are where the page keeps them
 	Layout      calibration.Layout
 }
 

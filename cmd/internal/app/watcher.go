@@ -76,7 +76,8 @@ type WatcherOptions struct {
 	StaleAfter time.Duration                   // an older picture gives no answers; 0: staleAfter
 	Now        func() time.Time
 	Log        *slog.Logger
-	Eyes       []Eye // further cameras, whose views are fused with this one's
+	Learnt     *learnt // what NewLocator finds obstacles with; nil: it knows by itself
+	Eyes       []Eye   // further cameras, whose views are fused with this one's
 	Name       string
 	Eye        bool // this is such a further camera: what it sees is measured by another
 }
@@ -88,6 +89,7 @@ type Watcher struct {
 	registrar registrar
 	fresh     atomic.Pointer[recalibration]
 	placing   atomic.Pointer[placing]
+	relearnt  atomic.Bool
 	looking   heart // of the loop over the pictures
 	telling   heart // of tell
 
@@ -316,6 +318,7 @@ func (w *Watcher) widen(s *engine.Scene) {
 func (w *Watcher) begin(f vision.Frame) {
 	w.checkSize(f)
 	w.takeRecalibration()
+	w.takeLearnt()
 	if state := w.pictures.look(f.Gray, w.o.Now()); state != w.picture { // only this goroutine writes it
 		w.update(func() { w.picture = state })
 	}

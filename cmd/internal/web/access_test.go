@@ -34,7 +34,8 @@ func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Se
 		Hub: f.hub, Choose: f.choose,
 		SetMatch:    f.setMatch,
 		Calibration: web.NewCalibrationHub(), Calibrate: func(setup.Intent) error { return nil },
-		Access: web.AccessOptions{Key: testKey, JudgeSecret: "correct horse battery", Log: slog.New(slog.DiscardHandler)},
+		Learning: &fakeLearning{state: taught()},
+		Access:   web.AccessOptions{Key: testKey, JudgeSecret: "correct horse battery", Log: slog.New(slog.DiscardHandler)},
 	}
 	newFakeJudges(f).options(&o)
 	for _, c := range change {
@@ -113,6 +114,13 @@ var routeLines = map[string]routeLine{
 	"GET /api/calibration/picture.jpg":  {least: web.Reader, status: 404},
 	"GET /api/calibration/heat.svg":     {least: web.Reader, status: 404},
 	"GET /api/calibration/sheet/{file}": {least: web.Reader, path: "/api/calibration/sheet/nothing.pdf", status: 404},
+	"GET /obstacles":                    {least: web.Nobody},
+	"GET /api/obstacles":                {least: web.Reader},
+	"GET /api/obstacles/events":         {least: web.Reader},
+	"GET /api/obstacles/picture.jpg":    {least: web.Reader},
+	"POST /api/obstacles":               {least: web.Player, body: `{"do":"forget"}`, status: 204},
+	"GET /api/obstacles/catalogue.json": {least: web.Reader},
+	"PUT /api/obstacles/catalogue.json": {least: web.Player, body: `{"version":1,"outlines":[]}`, status: 204},
 }
 
 func TestEveryRouteIsOpenToItsRoleAndClosedBelow(t *testing.T) {

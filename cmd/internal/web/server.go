@@ -50,6 +50,7 @@ type Options struct {
 	Calibration *CalibrationHub
 	Calibrate   func(setup.Intent) error
 	Layout      calibration.Layout // of the mat, for the sheets to print
+	Learning    Learning           // of this table's obstacles; nil: nobody can teach them
 	Now         func() time.Time   // nil: time.Now
 	Access      AccessOptions
 	TLS         *tls.Config // nil: without
@@ -83,6 +84,7 @@ type Server struct {
 	counts                counts
 
 	calibrationPictures pictures
+	tracedPictures      pictures
 	feed                feed
 	tables              tables
 	videos              videos
@@ -99,7 +101,7 @@ func NewServer(o Options) *Server {
 	if o.Access.Log == nil {
 		o.Access.Log = slog.Default()
 	}
-	s := &Server{o: o, pictures: pictures{now: o.Now}, calibrationPictures: pictures{now: o.Now}}
+	s := &Server{o: o, pictures: pictures{now: o.Now}, calibrationPictures: pictures{now: o.Now}, tracedPictures: pictures{now: o.Now}}
 	s.sessions = newSessions(o.Access.Key, o.Access.JudgeSecret)
 	s.feed.hub, s.feed.encode = o.Hub, s.stateJSON
 	s.codeTries, s.judgeTries, s.requests = newTries(), newTries(), newBuckets(requestRate)
@@ -133,6 +135,9 @@ func (s *Server) routes() http.Handler {
 	s.shipsRoutes(mux)
 	if s.o.Calibration != nil {
 		s.calibrationRoutes(mux)
+	}
+	if s.o.Learning != nil {
+		s.obstacleRoutes(mux)
 	}
 	// Whoever changes something must come from this page: browsers say where a
 	// request comes from, and other sites are refused.

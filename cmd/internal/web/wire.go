@@ -214,11 +214,18 @@ func stateOf(v *View) stateJSON {
 	for _, n := range v.Notes {
 		s.Notes = append(s.Notes, noteJSON{n.At.UnixMilli(), n.Text})
 	}
-	if width, height := v.Frame.Size(); width > 0 {
-		r := v.region()
-		s.Picture = &pictureJSON{Seq: v.Frame.Seq, WidthPx: width, HeightPx: height, Region: [4]int{r.Min.X, r.Min.Y, r.Dx(), r.Dy()}}
-	}
+	s.Picture = pictureOf(v)
 	return s
+}
+
+// pictureOf says what a view's picture is; nil before the first one.
+func pictureOf(v *View) *pictureJSON {
+	width, height := v.Frame.Size()
+	if width == 0 {
+		return nil
+	}
+	r := v.region()
+	return &pictureJSON{Seq: v.Frame.Seq, WidthPx: width, HeightPx: height, Region: [4]int{r.Min.X, r.Min.Y, r.Dx(), r.Dy()}}
 }
 
 func calibrationOf(r Register) calibrationJSON {

@@ -1,0 +1,446 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"log/slog"
+	"sync"
+	"time"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/web"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// Relearn makes the watcher look for obstacles with what has been learnt by now. It is
+// safe to call while Run runs.
+func (w *Watcher) Relearn() { w.relearnt.Store(true) }
+
+// takeLearnt takes over what was learnt: the obstacles are looked for anew. The ships
+// stand where they stood: the camera is where it was.
+func (w *Watcher) takeLearnt() {
+	if !w.relearnt.Swap(false) || w.locator == nil {
+		return
+	}
+	locator, err := w.o.NewLocator(w.located)
+	if err != nil {
+		w.Tell("What was learnt cannot be used: " + err.Error())
+		return
+	}
+	w.locator = locator
+	w.watchForChange(w.located) // or a picture at rest would not be searched again
+}
+
+// Learner teaches the program this table's obstacles: from the live pictures it learns the
+// empty mat and traces the tokens that lie on white paper, and it keeps the catalogue.
+type Learner struct {
+	frames Frames
+	hub    *web.Hub
+	known  *learnt
+	told   func() // somebody uses what was learnt, from now on
+	log    *slog.Logger
+	now    func() time.Time
+	wake   chan struct{}
+
+	saving sync.Mutex // held while the catalogue's file is changed
+
+	mu     sync.Mutex // guards what follows
+	asked  time.Time  // when somebody looked last
+	way    []string   // what is in the way of learning
+	matWay []string   // what else is in the way of learning the mat
+	paper  bool       // a sheet of white paper lies on the mat
+	task   learnTask
+	traces uint64
+	trace  *web.TokenTrace
+	view   web.View // that the trace was made from: frame, region
+}
+
+var _ web.Learning = (*Learner)(nil)
+
+// learnTask is what goes on, and how the last one ended.
+type learnTask struct {
+	do            web.LearnAction // "": nothing goes on
+	wanted        bool            // it has not begun
+	top           geom.Length
+	frames        int
+	last          web.LearnAction // that ended last
+	done, problem string          // how it ended
+}
+
+// newLearner returns the learner of a program. Further cameras among its tasks look for
+// the same tokens: they are told too.
+func newLearner(frames Frames, w *Watcher, tasks []Task, log *slog.Logger) *Learner {
+	told := func() {
+		w.Relearn()
+		for _, t := range tasks {
+			if eye, ok := t.(*Watcher); ok {
+				eye.o.Learnt.renew()
+				eye.Relearn()
+			}
+		}
+	}
+	return &Learner{frames: frames, hub: w.o.Hub, known: w.o.Learnt, told: told, log: log, now: w.o.Now, wake: make(chan struct{}, 1)}
+}
+
+// String names the task.
+func (l *Learner) String() string { return "obstacles" }
+
+const (
+	learnEvery  = 500 * time.Millisecond // how often it is looked what is in the way, while somebody looks
+	learnWatch  = 5 * time.Second        // how long after somebody looked
+	learnFrames = 10                     // that are averaged, as the commands do
+	learnMost   = 3 * time.Minute        // for all of them: a slow machine takes a picture in seconds
+)
+
+// Run looks at the pictures while somebody learns, and does what takes long, until ctx is
+// cancelled. Files that others change are noticed all the time.
+func (l *Learner) Run(ctx context.Context) error {
+	ticker := time.NewTicker(learnEvery)
+	defer ticker.Stop()
+	var before *image.Gray
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		case <-l.wake:
+		}
+		if l.known.renew() {
+			l.log.Info("obstacles: learnt anew from the files")
+			l.told()
+		}
+		if task, ok := l.begin(); ok {
+			l.end(l.work(ctx, task))
+		}
+		before = l.look(before)
+	}
+}
+
+// begin returns the task that somebody wants.
+func (l *Learner) begin() (learnTask, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.task.wanted {
+		return learnTask{}, false
+	}
+	l.task.wanted = false
+	return l.task, true
+}
+
+// end remembers how a task ended: in words, or with an error for people.
+func (l *Learner) end(done string, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.task = learnTask{last: l.task.do, done: done}
+	if err != nil {
+		l.task.done, l.task.problem = "", sentence(err)
+		l.log.Warn("obstacles: not learnt", "what", l.task.last, "err", err)
+		return
+	}
+	l.log.Info("obstacles: learnt", "what", l.task.last, "how", done)
+}
+
+func (l *Learner) work(ctx context.Context, task learnTask) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, learnMost)
+	defer cancel()
+	if task.do == web.LearnMat {
+		return l.learnMat(ctx)
+	}
+	return l.traceTokens(ctx, task.top)
+}
+
+// look says what is in the way, while somebody looks. It returns the picture, to compare
+// the next one with.
+func (l *Learner) look(before *image.Gray) *image.Gray {
+	l.mu.Lock()
+	watched := l.now().Sub(l.asked) < learnWatch
+	l.mu.Unlock()
+	if !watched {
+		return nil
+	}
+	v := l.hub.Newest()
+	way := inTheWay(&v)
+	if before != nil && v.Frame.Gray != nil && moved(before, v.Frame.Gray) {
+		way = append(way, "Something moves in the picture: take your hands away and wait a moment.")
+	}
+	paper, matWay := false, glareInTheWay(&v)
+	if table, err := tableOf(&v); err == nil && v.Frame.Gray != nil && sameSize(v.Frame, table) {
+		paper = vision.HasPaper(v.Frame, table)
+	}
+	if paper {
+		matWay = append(matWay, "A sheet of white paper lies on the mat.")
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.way, l.matWay, l.paper = way, matWay, paper
+	return v.Frame.Gray
+}
+
+// inTheWay says what of a view keeps anything from being learnt.
+func inTheWay(v *web.View) (out []string) {
+	if v.Health.Code != web.OK {
+		text := v.Health.Title
+		if v.Health.Detail != "" {
+			text += ": " + v.Health.Detail
+		}
+		return []string{text}
+	}
+	if v.Held {
+		out = append(out, "Somebody holds the picture, and a judge may rule on it: let it go on live first.")
+	}
+	for _, s := range v.Located.Scene.Ships {
+		out = append(out, fmt.Sprintf("Ship %s stands on the mat.", s.ID))
+	}
+	if watch := &v.Register.Watch; len(watch.Missing) > 0 {
+		out = append(out, fmt.Sprintf("Something covers the markers %s: a hand?", listed(watch.Missing)))
+	}
+	return out
+}
+
+// glareInTheWay says what of the light keeps the mat from being learnt. (White paper may
+// well look so: tokens are traced on it for all that, and their page says so.)
+func glareInTheWay(v *web.View) (out []string) {
+	if g := v.Light.Glare; g > glareMost {
+		out = append(out, fmt.Sprintf("%.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. Turn the lamp or the camera, or lower the exposure.", 100*g, v.Light.Where))
+	}
+	return out
+}
+
+// glareMost is the share of the mat that may be white: the search for obstacles gives up
+// at twice as much.
+const glareMost = 0.01
+
+func sameSize(f vision.Frame, t calibration.Table) bool {
+	w, h := f.Size()
+	return w == t.Intrinsics.Width && h == t.Intrinsics.Height
+}
+
+// tableOf returns the calibration that a view was made with.
+func tableOf(v *web.View) (calibration.Table, error) {
+	if len(v.Register.File) == 0 {
+		return calibration.Table{}, errors.New("there is no calibration yet")
+	}
+	return calibration.ParseTableFile(v.Register.File)
+}
+
+// moved reports whether two pictures differ by more than noise: a hand changes more than
+// a thousandth of a picture by far.
+func moved(a, b *image.Gray) bool {
+	const step, level, most = 8, 24, 0.001
+	if a.Rect != b.Rect {
+		return true
+	}
+	other, all := 0, 0
+	for y := 0; y < a.Rect.Dy(); y += step {
+		p, q := a.Pix[y*a.Stride:], b.Pix[y*b.Stride:]
+		for x := 0; x < a.Rect.Dx(); x += step {
+			all++
+			if d := int(p[x]) - int(q[x]); d > level || d < -level {
+				other++
+			}
+		}
+	}
+	return float64(other) > most*float64(all)
+}
+
+// errMoved is what stops learning while it goes on.
+var errMoved = errors.New("something moved in the picture while it was looked at: take your hands away and begin again")
+
+// gather hands learnFrames pictures on, of a table on which nothing changes.
+func (l *Learner) gather(ctx context.Context, begin func(calibration.Table) error, each func(vision.Frame) error) (web.View, error) {
+	v := l.hub.Newest()
+	if way := inTheWay(&v); len(way) > 0 {
+		return v, errors.New(way[0])
+	}
+	table, err := tableOf(&v)
+	if err != nil {
+		return v, err
+	}
+	if err := begin(table); err != nil {
+		return v, err
+	}
+	var first *image.Gray
+	seq := uint64(0)
+	if v.Frame.Gray != nil {
+		seq = v.Frame.Seq
+	}
+	for n := 0; n < learnFrames; n++ {
+		f, err := l.next(ctx, seq)
+		if err != nil {
+			return v, err
+		}
+		seq = f.Seq
+		now := l.hub.Newest()
+		switch {
+		case !sameSize(f, table), now.Register.Hash != v.Register.Hash:
+			return v, errors.New("the camera or the table moved while it was looked at: begin again")
+		case now.Health.Code != web.OK:
+			return v, fmt.Errorf("%s: %s", now.Health.Title, now.Health.Detail)
+		case first != nil && moved(first, f.Gray):
+			return v, errMoved
+		case first == nil:
+			first = f.Gray
+		}
+		if err := each(f); err != nil {
+			return v, err
+		}
+		l.mu.Lock()
+		l.task.frames = n + 1
+		l.mu.Unlock()
+	}
+	return v, nil
+}
+
+// next waits for a picture.
+func (l *Learner) next(ctx context.Context, after uint64) (vision.Frame, error) {
+	f, err := l.frames.Next(ctx, after)
+	switch {
+	case errors.Is(err, io.EOF):
+		return f, errors.New("the recording has come to its end")
+	case errors.Is(err, context.DeadlineExceeded):
+		return f, fmt.Errorf("the pictures come too slowly: not %d of them in %v", learnFrames, learnMost)
+	}
+	return f, err
+}
+
+// learnMat learns the empty mat and saves it.
+func (l *Learner) learnMat(ctx context.Context) (string, error) {
+	before := l.hub.Newest()
+	if way := glareInTheWay(&before); len(way) > 0 {
+		return "", errors.New(way[0])
+	}
+	var learner *vision.MatLearner
+	_, err := l.gather(ctx, func(t calibration.Table) error {
+		learner = vision.NewMatLearner(t)
+		return nil
+	}, func(f vision.Frame) error {
+		if learner.Frames() == 0 {
+			v := l.hub.Newest()
+			if table, err := tableOf(&v); err == nil && sameSize(f, table) && vision.HasPaper(f, table) {
+				return errors.New("a sheet of white paper lies on the mat: take it away")
+			}
+		}
+		return learner.Add(f)
+	})
+	if err != nil {
+		return "", err
+	}
+	mat, err := learner.Mat()
+	if err != nil {
+		return "", err
+	}
+	if err := l.known.saveMat(mat); err != nil {
+		return "", err
+	}
+	l.told()
+	w, h := mat.Size()
+	return fmt.Sprintf("Learnt a mat of %.1f × %.1f mm from %d pictures.", float64(w), float64(h), learner.Frames()), nil
+}
+
+// traceTokens traces what lies on white paper, in the mean of several pictures.
+func (l *Learner) traceTokens(ctx context.Context, top geom.Length) (string, error) {
+	var table calibration.Table
+	var sum []uint32
+	var last vision.Frame
+	v, err := l.gather(ctx, func(t calibration.Table) error {
+		table = t
+		return nil
+	}, func(f vision.Frame) error {
+		if sum == nil {
+			sum = make([]uint32, f.Gray.Rect.Dx()*f.Gray.Rect.Dy())
+		}
+		last = f
+		w := f.Gray.Rect.Dx()
+		for y := range f.Gray.Rect.Dy() {
+			for x, p := range f.Gray.Pix[y*f.Gray.Stride:][:w] {
+				sum[y*w+x] += uint32(p)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	mean := last
+	mean.Gray = image.NewGray(last.Gray.Rect)
+	for i, s := range sum {
+		mean.Gray.Pix[i] = uint8((s + learnFrames/2) / learnFrames)
+	}
+	found, err := vision.TraceSheet(mean, table, top)
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 {
+		return "", errors.New("no dark-edged token on white paper is seen: lay them on a sheet of white paper on the mat, each with paper all round")
+	}
+	trace := l.doubts(found)
+	trace.Top, trace.Clipped, trace.Region = top, clipped(mean.Gray, v.Region), v.Region.Intersect(mean.Gray.Rect)
+	if trace.Region.Empty() {
+		trace.Region = mean.Gray.Rect
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.traces++
+	trace.Number, trace.At = l.traces, l.now()
+	l.trace = trace
+	l.view = web.View{Frame: last, Region: trace.Region}
+	l.view.Frame.Seq = l.traces // its own numbers: it is another picture than the live one
+	return fmt.Sprintf("%d of %d things on the paper are traced.", trace.Good(), len(found)), nil
+}
+
+// clipped reports whether the paper is whiter than the camera measures, so that outlines
+// come out too small.
+func clipped(g *image.Gray, region image.Rectangle) bool {
+	region = region.Intersect(g.Rect)
+	if region.Empty() {
+		region = g.Rect
+	}
+	const step, burnt, most = 4, 250, 0.05
+	white, all := 0, 0
+	for y := region.Min.Y; y < region.Max.Y; y += step {
+		for x := region.Min.X; x < region.Max.X; x += step {
+			all++
+			if g.GrayAt(x, y).Y >= burnt {
+				white++
+			}
+		}
+	}
+	return float64(white) > most*float64(all)
+}
+
+// doubts adds to the traced tokens what would make the search refuse them later.
+func (l *Learner) doubts(found []vision.TracedToken) *web.TokenTrace {
+	known := l.known.entries()
+	trace := &web.TokenTrace{}
+	for i, k := range found {
+		t := web.LearnToken{TracedToken: k}
+		if k.Problem == "" {
+			turned, flipped := vision.LikeItself(k.Outline)
+			if turned {
+				t.Doubts = append(t.Doubts, "It looks about the same turned about: where it lies is found, but perhaps not how, and then it is called unknown.")
+			}
+			if flipped {
+				t.Doubts = append(t.Doubts, "Both its faces look about the same: it may be called unknown rather than guessed.")
+			}
+			for n := range found[:i] {
+				if found[n].Problem == "" && vision.Alike(k.Outline, found[n].Outline) {
+					t.Doubts = append(t.Doubts, fmt.Sprintf("It looks about like number %d: either may be called unknown rather than guessed.", n+1))
+				}
+			}
+			for n := range known {
+				if vision.Alike(k.Outline, known[n].Outline) {
+					t.Alike = append(t.Alike, known[n].Name)
+				}
+			}
+			if k.Doubt != "" {
+				t.Doubts = append(t.Doubts, k.Doubt)
+			}
+		}
+		trace.Tokens = append(trace.Tokens, t)
+	}
+	return trace
+}

@@ -1,0 +1,258 @@
+package app
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sightline/cmd/internal/web"
+	"sightline/vision"
+)
+
+// entries are those of the catalogue in use.
+func (k *learnt) entries() []vision.CatalogueEntry {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.catalogue.value == nil {
+		return nil
+	}
+	return k.catalogue.value.Entries
+}
+
+// saveMat writes a learnt mat and uses it.
+func (k *learnt) saveMat(mat *vision.EmptyMat) error {
+	var picture bytes.Buffer
+	if err := mat.WritePNG(&picture); err != nil {
+		return err
+	}
+	if err := replaceFile(k.matFile, picture.Bytes()); err != nil {
+		return err
+	}
+	k.renew()
+	return nil
+}
+
+// Learning implements web.Learning.
+func (l *Learner) Learning() web.LearnState {
+	l.mu.Lock()
+	l.asked = l.now()
+	s := web.LearnState{
+		Way: slices.Clone(l.way), MatWay: slices.Clone(l.matWay), Paper: l.paper,
+		Doing: l.task.do, Frames: l.task.frames, Wanted: learnFrames,
+		Last: l.task.last, Done: l.task.done, Problem: l.task.problem, Trace: l.trace,
+	}
+	l.mu.Unlock()
+	k := l.known
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	s.Mat = web.LearntFile{File: k.matFile, Version: k.mat.version, At: k.mat.at, Problem: k.mat.problem}
+	if k.mat.value != nil {
+		s.MatWidth, s.MatHeight = k.mat.value.Size()
+	}
+	s.Catalogue = web.LearntFile{File: k.catalogueFile, Version: k.catalogue.version, At: k.catalogue.at, Problem: k.catalogue.problem}
+	if k.catalogue.value != nil {
+		s.Entries = k.catalogue.value.Entries
+	}
+	s.Unusable = k.unusable
+	return s
+}
+
+// Traced implements web.Learning.
+func (l *Learner) Traced() (web.View, bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.view, l.trace != nil
+}
+
+// Learn implements web.Learning: what takes long begins, everything else is done when it
+// returns.
+func (l *Learner) Learn(in web.LearnIntent) error {
+	switch in.Do {
+	case web.LearnMat, web.LearnTrace:
+		return l.want(in)
+	case web.LearnForget:
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.trace, l.view = nil, web.View{}
+		return nil
+	}
+	l.saving.Lock()
+	defer l.saving.Unlock()
+	l.known.renew() // somebody may have changed the file by the command, a moment ago
+	now := l.Learning()
+	if in.Version != now.Catalogue.Version {
+		return fmt.Errorf("%w: somebody has changed the catalogue since you looked at it. It is shown as it is now: look again, and repeat what you wanted", web.ErrLearnConflict)
+	}
+	if now.Catalogue.Problem != "" && in.Do != web.LearnImport {
+		return fmt.Errorf("%w: the catalogue's file is damaged (%s). Import a catalogue in its place, or put the file right", web.ErrLearnConflict, now.Catalogue.Problem)
+	}
+	next, err := l.changed(in, now.Entries)
+	if err != nil {
+		return err
+	}
+	doc, err := json.Marshal(next)
+	if err != nil {
+		return err
+	}
+	// What is written must be read again: a rounded outline may cross itself.
+	if _, err := vision.ParseCatalogue(bytes.NewReader(doc)); err != nil {
+		return fmt.Errorf("the catalogue could not be read again: %w", err)
+	}
+	if err := replaceFile(l.known.catalogueFile, append(doc, '\n')); err != nil {
+		l.log.Warn("obstacles: not saved", "err", err)
+		return fmt.Errorf("%w: %w", web.ErrLearnFile, err)
+	}
+	l.known.renew()
+	l.told()
+	l.log.Info("obstacles: the catalogue was changed", "do", in.Do, "entries", len(next.Entries))
+	return nil
+}
+
+// want begins what takes long.
+func (l *Learner) want(in web.LearnIntent) error {
+	now := l.Learning()
+	v := l.hub.Newest()
+	way := inTheWay(&v)
+	if in.Do == web.LearnMat {
+		if in.Version != now.Mat.Version {
+			return fmt.Errorf("%w: somebody has learnt the mat since you looked", web.ErrLearnConflict)
+		}
+		way = append(way, glareInTheWay(&v)...)
+	}
+	if len(way) > 0 {
+		return fmt.Errorf("%w: %s", web.ErrLearnConflict, way[0])
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.task.do != "" {
+		return fmt.Errorf("%w: pictures are being looked at already", web.ErrLearnConflict)
+	}
+	l.task = learnTask{do: in.Do, wanted: true, top: in.Top}
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// changed returns the catalogue after a change.
+func (l *Learner) changed(in web.LearnIntent, entries []vision.CatalogueEntry) (*vision.Catalogue, error) {
+	c := &vision.Catalogue{Entries: slices.Clone(entries)}
+	switch in.Do {
+	case web.LearnSave:
+		return c, l.saveTokens(in, c)
+	case web.LearnChange:
+		return c, changeEntry(in, c)
+	case web.LearnDelete:
+		if c.Entry(in.Name) == nil {
+			return nil, fmt.Errorf("the catalogue holds no %q", in.Name)
+		}
+		c.Entries = slices.DeleteFunc(c.Entries, func(e vision.CatalogueEntry) bool { return e.Name == in.Name })
+		return c, nil
+	case web.LearnImport:
+		return c, importEntries(in, c)
+	}
+	return nil, fmt.Errorf("there is no %q", in.Do)
+}
+
+// saveTokens puts tokens of the trace into a catalogue.
+func (l *Learner) saveTokens(in web.LearnIntent, c *vision.Catalogue) error {
+	l.mu.Lock()
+	trace := l.trace
+	l.mu.Unlock()
+	switch {
+	case trace == nil || trace.Number != in.Trace:
+		return fmt.Errorf("%w: the tokens were traced anew since you looked: look at them again", web.ErrLearnConflict)
+	case len(in.Tokens) == 0:
+		return fmt.Errorf("tick at least one token to save")
+	}
+	taken := map[string]bool{}
+	for _, t := range in.Tokens {
+		if t.Number < 1 || t.Number > len(trace.Tokens) || trace.Tokens[t.Number-1].Problem != "" {
+			return fmt.Errorf("number %d was not traced", t.Number)
+		}
+		if taken[t.Name] {
+			return fmt.Errorf("two tokens are named %q: give each a name of its own", t.Name)
+		}
+		taken[t.Name] = true
+		e, err := vision.NewCatalogueEntry(t.Name, t.Kind, trace.Tokens[t.Number-1].Outline)
+		if err != nil {
+			return fmt.Errorf("number %d: %w", t.Number, err)
+		}
+		e.Top = trace.Top
+		if err := put(c, e, t.Replace); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// put adds an entry to a catalogue, or replaces the one of its name.
+func put(c *vision.Catalogue, e vision.CatalogueEntry, replace bool) error {
+	there := c.Entry(e.Name)
+	switch {
+	case there == nil:
+		c.Entries = append(c.Entries, e)
+	case !replace:
+		return fmt.Errorf("%w: the catalogue holds %q already: take another name, or say that it is to be replaced", web.ErrLearnConflict, e.Name)
+	default:
+		*there = e
+	}
+	return nil
+}
+
+// changeEntry gives an entry another name or kind.
+func changeEntry(in web.LearnIntent, c *vision.Catalogue) error {
+	e := c.Entry(in.Name)
+	if e == nil {
+		return fmt.Errorf("the catalogue holds no %q", in.Name)
+	}
+	to := cmp.Or(in.To, in.Name)
+	if to != in.Name && c.Entry(to) != nil {
+		return fmt.Errorf("%w: the catalogue holds %q already: take another name", web.ErrLearnConflict, to)
+	}
+	checked, err := vision.NewCatalogueEntry(to, cmp.Or(in.Kind, e.Kind), e.Outline)
+	if err != nil {
+		return err
+	}
+	e.Name, e.Kind = checked.Name, checked.Kind
+	return nil
+}
+
+// importEntries puts the entries of another catalogue in, or takes it in place of this
+// one. Names that are taken are refused unless they are to be replaced.
+func importEntries(in web.LearnIntent, c *vision.Catalogue) error {
+	if in.Whole {
+		c.Entries = in.Catalogue.Entries
+		return nil
+	}
+	var same []string
+	for _, e := range in.Catalogue.Entries {
+		if c.Entry(e.Name) != nil && !in.Replace {
+			same = append(same, e.Name)
+			continue
+		}
+		if err := put(c, e, true); err != nil {
+			return err
+		}
+	}
+	if len(same) > 0 {
+		return fmt.Errorf("%w: the catalogue holds %s already: replace them, or take the file in place of all", web.ErrLearnConflict, strings.Join(same[:min(len(same), 8)], ", "))
+	}
+	return nil
+}
+
+// sentence makes a sentence for people of an error.
+func sentence(err error) string {
+	text := err.Error()
+	for _, prefix := range []string{"vision: trace: ", "vision: learn the mat: "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	if text != "" {
+		text = strings.ToUpper(text[:1]) + text[1:]
+	}
+	return strings.TrimSuffix(text, ".") + "."
+}

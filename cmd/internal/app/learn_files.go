@@ -1,0 +1,246 @@
+package app
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"sightline/calibration"
+	"sightline/vision"
+)
+
+// Where the page saves the empty mat and the catalogue when the configuration names no
+// place, and where they are looked for at the next start. Those of the simulated table
+// are kept apart: they must not take the place of a real table's.
+const (
+	DefaultMatPath       = "calibration/mat.png"
+	DefaultCataloguePath = "calibration/obstacles.json"
+	SimulatedMatPath     = "calibration/simulated-mat.png"
+	SimulatedTokensPath  = "calibration/simulated-obstacles.json"
+)
+
+// withObstacleFiles names the places of the empty mat and the catalogue where the
+// configuration names none.
+func withObstacleFiles(c Config) Config {
+	switch {
+	case c.Table.Catalogue != "":
+		return c
+	case strings.HasPrefix(c.Camera.Source, "sim:"):
+		c.Table.EmptyMat, c.Table.Catalogue = filepath.FromSlash(SimulatedMatPath), filepath.FromSlash(SimulatedTokensPath)
+	default:
+		c.Table.EmptyMat, c.Table.Catalogue = filepath.FromSlash(DefaultMatPath), filepath.FromSlash(DefaultCataloguePath)
+	}
+	c.Table.Adopted = true
+	return c
+}
+
+// learnt is what obstacles are found with: the empty mat and the catalogue, as their
+// files hold them. The watcher finds obstacles with it, the page changes it. A file that
+// is not there yet has not been learnt; one that cannot be read any more leaves what was
+// read before in use, and says so.
+type learnt struct {
+	catalogueFile, matFile string
+	log                    *slog.Logger
+
+	mu        sync.Mutex // guards what follows
+	catalogue learntFile[vision.Catalogue]
+	mat       learntFile[vision.EmptyMat]
+	unusable  string // why nothing is found with them on this table; "": it is
+}
+
+// learntFile is one of the two files, as it was read last.
+type learntFile[T any] struct {
+	value   *T     // nil: nothing has been learnt
+	version string // of the file's content; "": there is no file
+	at      time.Time
+	problem string    // why the file cannot be read; "": it can
+	stamp   fileStamp // of what was read
+}
+
+// newLearnt reads both files, those that are there. Its error names a file that somebody
+// named, that is there, and that cannot be read; matKey is the empty mat's key.
+func newLearnt(t Table, matKey string, log *slog.Logger) (*learnt, error) {
+	k := &learnt{catalogueFile: t.Catalogue, matFile: t.EmptyMat, log: log}
+	k.renew()
+	for _, f := range []struct{ key, problem string }{{"table.catalogue", k.catalogue.problem}, {matKey, k.mat.problem}} {
+		switch {
+		case f.problem == "":
+		case t.Adopted:
+			log.Warn("obstacles are not watched", f.key, f.problem)
+		default:
+			return k, fmt.Errorf("%s: %s", f.key, f.problem)
+		}
+	}
+	return k, nil
+}
+
+// renew reads what has changed since it was read last, and reports whether anything had.
+func (k *learnt) renew() (changed bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	a := renewFile(&k.catalogue, k.catalogueFile, vision.ParseCatalogue)
+	b := renewFile(&k.mat, k.matFile, func(r io.Reader) (*vision.EmptyMat, error) {
+		return vision.ReadEmptyMat(r.(io.ReadSeeker))
+	})
+	return a || b
+}
+
+// mostLearnt is the size of the largest file that is read: a mat of 10 m in 16 bits.
+const mostLearnt = 512 << 20
+
+// renewFile reads a file again if it is another one than before.
+func renewFile[T any](f *learntFile[T], path string, parse func(io.Reader) (*T, error)) (changed bool) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		changed = f.version != "" || f.problem != ""
+		*f = learntFile[T]{}
+		return changed
+	}
+	var content []byte
+	if err == nil {
+		stamp := fileStamp{info.ModTime(), info.Size()}
+		if stamp == f.stamp {
+			return false
+		}
+		f.stamp = stamp
+		content, err = readAtMost(path, mostLearnt)
+	}
+	before := f.problem
+	f.problem = ""
+	var value *T
+	if err == nil {
+		f.version, f.at = versionOf(content), info.ModTime()
+		value, err = parse(bytes.NewReader(content))
+	}
+	if err != nil {
+		f.problem = fmt.Sprintf("%s: %v", path, bare(err))
+		return f.problem != before
+	}
+	f.value = value
+	return true
+}
+
+func readAtMost(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	content, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(content)) > most {
+		err = fmt.Errorf("expected at most %d MB", most>>20)
+	}
+	return content, err
+}
+
+// bare leaves out of an error what names the file a second time.
+func bare(err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+// versionOf tells one content of a file from another.
+func versionOf(content []byte) string {
+	sum := sha256.Sum256(content)
+	return hex.EncodeToString(sum[:8])
+}
+
+// options are what a locator is made with: both or neither.
+func (k *learnt) options() (o vision.LocatorOptions) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.catalogue.value != nil && k.mat.value != nil && len(k.catalogue.value.Entries) > 0 {
+		o.Catalogue, o.EmptyMat = k.catalogue.value, k.mat.value
+	}
+	return o
+}
+
+// locator makes a locator that finds obstacles too, as far as they were learnt. A mat of
+// another size than the table's stops no answers: obstacles are then not watched.
+func (k *learnt) locator(t calibration.Table, o vision.LocatorOptions) (Locator, error) {
+	known := k.options()
+	o.Catalogue, o.EmptyMat = known.Catalogue, known.EmptyMat
+	l, err := newLocator(t, o)
+	why := ""
+	if err != nil && o.Catalogue != nil {
+		o.Catalogue, o.EmptyMat = nil, nil
+		without, errWithout := newLocator(t, o)
+		if errWithout != nil {
+			return nil, err
+		}
+		why = err.Error()
+		k.log.Warn("obstacles are not watched", "err", err)
+		l, err = without, nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.unusable = why
+	return l, err
+}
+
+// replaceFile writes a file as a whole or not at all, and keeps what it held before as
+// path.bak. It makes the folder that the file belongs in.
+func replaceFile(path string, content []byte) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s: expected a file", path)
+	}
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("%s: the folder cannot be made: %w", path, bare(err))
+	}
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("%s: the folder cannot be written: %w", path, bare(err))
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
+		err = keepFormer(path)
+	}
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+		return fmt.Errorf("%s: not saved: %w", path, bare(err))
+	}
+	if d, err := os.Open(dir); err == nil { // so that the name outlives a power cut; not every disk can
+		_ = d.Sync()
+		_ = d.Close()
+	}
+	return nil
+}
+
+// keepFormer keeps a file as path.bak beside itself, under both names for a moment, so
+// that there is never none.
+func keepFormer(path string) error {
+	former := path + ".bak"
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	next := former + ".new"
+	_ = os.Remove(next)
+	if err := os.Link(path, next); err != nil { // a disk without links
+		content, err := readAtMost(path, mostLearnt)
+		if err == nil {
+			err = os.WriteFile(next, content, 0o644)
+		}
+		if err != nil {
+			_ = os.Remove(next)
+			return err
+		}
+	}
+	return os.Rename(next, former)
+}

@@ -1,0 +1,348 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// LearnAction is what somebody wants who teaches the program this table's obstacles.
+type LearnAction string
+
+// The actions. The first two take long: they begin, and LearnState tells how they end.
+const (
+	LearnMat    LearnAction = "mat"    // learn the mat with nothing on it
+	LearnTrace  LearnAction = "trace"  // trace the tokens that lie on white paper
+	LearnForget LearnAction = "forget" // what was traced
+	LearnSave   LearnAction = "save"   // traced tokens into the catalogue
+	LearnChange LearnAction = "change" // an entry's name or kind
+	LearnDelete LearnAction = "delete" // an entry
+	LearnImport LearnAction = "import" // a catalogue's file
+)
+
+// LearnIntent is what somebody wants, with what belongs to it.
+type LearnIntent struct {
+	Do      LearnAction
+	Version string      // of the file that it changes, as they saw it
+	Top     geom.Length // LearnTrace: of the tokens' upper face over the mat
+	Trace   uint64      // LearnSave: its number
+	Tokens  []LearnName // LearnSave
+
+	Name, To, Kind string // LearnChange, LearnDelete: the entry, and what it is to be
+
+	Catalogue *vision.Catalogue // LearnImport
+	Replace   bool              // LearnImport: entries of the same name
+	Whole     bool              // LearnImport: take it in place of all there is
+}
+
+// LearnName names a traced token.
+type LearnName struct {
+	Number     int // from 1, in the trace's order
+	Name, Kind string
+	Replace    bool // the entry of that name
+}
+
+// Learning teaches the program this table's obstacles. The errors of Learn are sentences
+// for people; those that wrap ErrLearnConflict do not fit what is there by now.
+type Learning interface {
+	Learning() LearnState
+	Learn(LearnIntent) error
+	// Traced returns the picture that the newest trace was made from, as a view's frame
+	// and region.
+	Traced() (View, bool)
+}
+
+// What Learn's errors wrap.
+var (
+	ErrLearnConflict = errors.New("not now")
+	ErrLearnFile     = errors.New("the file cannot be saved")
+)
+
+// LearnState is what has been learnt, and what goes on. Nobody changes what it refers to.
+type LearnState struct {
+	Way    []string // what is in the way of learning, in sentences
+	MatWay []string // what else is in the way of learning the mat
+	Paper  bool     // a sheet of white paper lies on the mat
+
+	Doing          LearnAction // LearnMat or LearnTrace; "": nothing goes on
+	Frames, Wanted int         // pictures that were looked at, and how many it takes
+	Last           LearnAction // that ended last
+	Done, Problem  string      // how it ended, in a sentence: one of the two
+
+	Trace *TokenTrace // nil: there is none
+
+	Mat                 LearntFile
+	MatWidth, MatHeight geom.Length // 0: none was learnt
+	Catalogue           LearntFile
+	Entries             []vision.CatalogueEntry
+	Unusable            string // why nothing is found with the two on this table; "": they are used, or are not both there
+}
+
+// LearntFile is a file in which something learnt is kept.
+type LearntFile struct {
+	File    string
+	Version string    // of its content; "": there is none
+	At      time.Time // when it was written
+	Problem string    // why it cannot be read; "": it can
+}
+
+// TokenTrace is what lay on white paper.
+type TokenTrace struct {
+	Number  uint64 // counts from 1
+	At      time.Time
+	Top     geom.Length
+	Clipped bool            // the paper is whiter than the camera measures
+	Region  image.Rectangle // of the picture, that is worth showing
+	Tokens  []LearnToken
+}
+
+// Good returns how many tokens were traced.
+func (t *TokenTrace) Good() (n int) {
+	for _, k := range t.Tokens {
+		if k.Problem == "" {
+			n++
+		}
+	}
+	return n
+}
+
+// LearnToken is one thing on the paper.
+type LearnToken struct {
+	vision.TracedToken
+	Doubts []string // what would make the search refuse it later, in sentences
+	Alike  []string // entries of the catalogue that look the same: itself, learnt before, or another
+}
+
+// learnEvery is how often the state is told: a person watches.
+const learnEvery = 500 * time.Millisecond
+
+// learnPath is the address of the catalogue's file, and the one request that has a large
+// body.
+const (
+	learnPath     = "/api/obstacles/catalogue.json"
+	catalogueMost = 8 << 20
+)
+
+// bodyLimit is how large a request's body may be.
+func bodyLimit(r *http.Request) int64 {
+	if r.Method == http.MethodPut && r.URL.Path == learnPath {
+		return catalogueMost
+	}
+	return bodyAtMost
+}
+
+// obstacleRoutes adds the addresses of the page that learns obstacles.
+func (s *Server) obstacleRoutes(mux *router) {
+	mux.Handle("GET /obstacles", s.allow(Nobody, s.obstaclesPage))
+	mux.Handle("GET /api/obstacles", s.allow(Reader, s.obstacles))
+	mux.Handle("GET /api/obstacles/events", s.allow(Reader, s.streaming(s.obstacleEvents)))
+	mux.Handle("GET /api/obstacles/picture.jpg", s.allow(Reader, s.tracedPicture))
+	mux.Handle("POST /api/obstacles", s.allow(Player, s.learn))
+	mux.Handle("GET "+learnPath, s.allow(Reader, s.catalogueFile))
+	mux.Handle("PUT "+learnPath, s.allow(Player, s.importCatalogue))
+}
+
+func (s *Server) obstaclesPage(w http.ResponseWriter, r *http.Request) {
+	http.ServeFileFS(w, r, static, "static/obstacles.html")
+}
+
+func (s *Server) learnState() learnStateJSON {
+	v, l := s.o.Hub.Newest(), s.o.Learning.Learning()
+	return learnStateOf(&v, &l)
+}
+
+func (s *Server) obstacles(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, s.learnState())
+}
+
+// obstacleEvents streams the state now and then.
+func (s *Server) obstacleEvents(w http.ResponseWriter, r *http.Request) {
+	never := func() (<-chan struct{}, func()) { return nil, func() {} }
+	again := func() (string, error) {
+		j := s.learnState()
+		return stateEvent(j.Seq, j)
+	}
+	stream(s, w, r, never, func(struct{}) (string, error) { return again() }, learnEvery, again)
+}
+
+func (s *Server) tracedPicture(w http.ResponseWriter, _ *http.Request) {
+	v, ok := s.o.Learning.Traced()
+	if !ok {
+		http.Error(w, "Nothing was traced yet.", http.StatusNotFound)
+		return
+	}
+	data, err := s.tracedPictures.encode(&v)
+	if err != nil {
+		http.Error(w, "There is no picture of what was traced.", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "image/jpeg")
+	_, _ = w.Write(data)
+}
+
+// learn takes what somebody wants: {"do":"trace","top_mm":2}. What does not fit what is
+// there by now is refused with 409, what makes no sense with 400, and what cannot be
+// saved with 507.
+func (s *Server) learn(w http.ResponseWriter, r *http.Request) {
+	in, problem := readLearnIntent(r.Body)
+	if problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
+		return
+	}
+	s.doLearn(w, in)
+}
+
+func (s *Server) doLearn(w http.ResponseWriter, in LearnIntent) {
+	err := s.o.Learning.Learn(in)
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	status, text := http.StatusBadRequest, err.Error()
+	for _, known := range []struct {
+		err    error
+		status int
+	}{{ErrLearnConflict, http.StatusConflict}, {ErrLearnFile, http.StatusInsufficientStorage}} {
+		if errors.Is(err, known.err) {
+			status, text = known.status, strings.TrimPrefix(text, known.err.Error()+": ")
+		}
+	}
+	http.Error(w, upperFirst(strings.TrimSuffix(text, "."))+".", status)
+}
+
+// learnIntentJSON is what somebody wants, as the page writes it.
+type learnIntentJSON struct {
+	Do      LearnAction     `json:"do"`
+	Version string          `json:"version"`
+	TopMM   *float64        `json:"top_mm"`
+	Trace   uint64          `json:"trace"`
+	Tokens  []learnNameJSON `json:"tokens"`
+	Name    string          `json:"name"`
+	To      string          `json:"to"`
+	Kind    string          `json:"kind"`
+}
+
+type learnNameJSON struct {
+	Number  int    `json:"number"`
+	Name    string `json:"name"`
+	Kind    string `json:"kind"`
+	Replace bool   `json:"replace"`
+}
+
+// learnActions are what POST takes; a file is put to its own address.
+var learnActions = []LearnAction{LearnMat, LearnTrace, LearnForget, LearnSave, LearnChange, LearnDelete}
+
+// Of a token's upper face over the mat, mm.
+const (
+	topLeast      = 0.2
+	topMost       = 20.0
+	entryNameMost = 40 // characters of an entry's name
+)
+
+// readLearnIntent reads what somebody wants; problem is a sentence for people.
+func readLearnIntent(body io.Reader) (in LearnIntent, problem string) {
+	var raw learnIntentJSON
+	d := json.NewDecoder(body)
+	d.DisallowUnknownFields()
+	if err := d.Decode(&raw); err != nil {
+		return in, fmt.Sprintf("The request must be JSON such as {\"do\":\"trace\",\"top_mm\":2}: %v.", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return in, "The request must be one JSON object and nothing after it."
+	}
+	if !slices.Contains(learnActions, raw.Do) {
+		return in, fmt.Sprintf("There is no %q; expected one of %v.", raw.Do, learnActions)
+	}
+	in = LearnIntent{Do: raw.Do, Version: raw.Version, Top: vision.TokenTop, Trace: raw.Trace, Name: raw.Name, To: strings.TrimSpace(raw.To), Kind: raw.Kind}
+	if raw.TopMM != nil {
+		if !(*raw.TopMM >= topLeast && *raw.TopMM <= topMost) {
+			return in, fmt.Sprintf("The height of the tokens' upper face over the mat: expected %v to %v mm, got %v.", topLeast, topMost, *raw.TopMM)
+		}
+		in.Top = geom.Length(*raw.TopMM) * geom.Millimeter
+	}
+	if problem := badName(in.To); in.To != "" && problem != "" {
+		return in, problem
+	}
+	for _, t := range raw.Tokens {
+		t.Name = strings.TrimSpace(t.Name)
+		if problem := badName(t.Name); problem != "" {
+			return in, fmt.Sprintf("Number %d: %s", t.Number, problem)
+		}
+		in.Tokens = append(in.Tokens, LearnName(t))
+	}
+	return in, ""
+}
+
+// badName says what is wrong with an entry's new name, in a sentence.
+func badName(name string) string {
+	switch {
+	case name == "":
+		return "Give it a name."
+	case len([]rune(name)) > entryNameMost:
+		return fmt.Sprintf("A name has at most %d characters.", entryNameMost)
+	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '\u007f' || r == '\ufffd' }):
+		return "A name holds letters, digits and signs that can be seen."
+	}
+	return ""
+}
+
+// catalogueFile answers with the catalogue as its file holds it.
+func (s *Server) catalogueFile(w http.ResponseWriter, _ *http.Request) {
+	l := s.o.Learning.Learning()
+	if l.Catalogue.Version == "" || l.Catalogue.Problem != "" {
+		http.Error(w, "There is no catalogue yet.", http.StatusNotFound)
+		return
+	}
+	data, err := json.Marshal(&vision.Catalogue{Entries: l.Entries})
+	if err != nil {
+		http.Error(w, "The catalogue cannot be written as JSON.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="obstacles.json"`)
+	w.Header().Set("ETag", strconv.Quote(l.Catalogue.Version))
+	_, _ = w.Write(append(data, '\n'))
+}
+
+// importCatalogue takes a catalogue's file: ?mode=add (names that are taken are refused),
+// replace (they are replaced) or all (in place of what is there), with the version that
+// it changes in If-Match.
+func (s *Server) importCatalogue(w http.ResponseWriter, r *http.Request) {
+	in := LearnIntent{Do: LearnImport}
+	switch mode := r.URL.Query().Get("mode"); mode {
+	case "", "add":
+	case "replace":
+		in.Replace = true
+	case "all":
+		in.Whole = true
+	default:
+		http.Error(w, fmt.Sprintf("There is no mode %q; expected add, replace or all.", mode), http.StatusBadRequest)
+		return
+	}
+	in.Version = strings.Trim(r.Header.Get("If-Match"), `"`)
+	content, err := io.ReadAll(r.Body)
+	var tooLarge *http.MaxBytesError
+	if errors.As(err, &tooLarge) {
+		http.Error(w, fmt.Sprintf("The file is too large: a catalogue has at most %d MB.", catalogueMost>>20), http.StatusRequestEntityTooLarge)
+		return
+	}
+	if err == nil {
+		in.Catalogue, err = vision.ParseCatalogue(bytes.NewReader(content))
+	}
+	if err != nil {
+		http.Error(w, "The file is not taken: "+strings.TrimSuffix(err.Error(), ".")+".", http.StatusBadRequest)
+		return
+	}
+	s.doLearn(w, in)
+}

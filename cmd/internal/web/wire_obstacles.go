@@ -1,0 +1,246 @@
+package web
+
+import (
+	"time"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// The JSON of the page that learns obstacles. Units stand in the keys.
+
+type learnStateJSON struct {
+	Version   int             `json:"version"`
+	Seq       uint64          `json:"seq"` // of the view that the rest was made with
+	Picture   *pictureJSON    `json:"picture"`
+	Way       []string        `json:"in_the_way"`
+	MatWay    []string        `json:"in_the_way_of_the_mat"`
+	Paper     bool            `json:"paper_on_the_mat"`
+	Task      learnTaskJSON   `json:"task"`
+	Mat       learntMatJSON   `json:"mat"`
+	Trace     *learnTraceJSON `json:"trace"` // null: nothing was traced
+	Catalogue learntListJSON  `json:"catalogue"`
+	Kinds     []learnKindJSON `json:"kinds"`
+	Now       learnNowJSON    `json:"now"`
+}
+
+type learnTaskJSON struct {
+	Doing   LearnAction `json:"doing"` // "": nothing goes on
+	Frames  int         `json:"frames"`
+	Wanted  int         `json:"frames_wanted"`
+	Last    LearnAction `json:"last"` // that ended last
+	Done    string      `json:"done"`
+	Problem string      `json:"problem"`
+}
+
+type learntMatJSON struct {
+	File     string  `json:"file"`
+	Version  string  `json:"version"` // "": none was learnt
+	AtMS     int64   `json:"at_unix_ms"`
+	Problem  string  `json:"problem"`
+	WidthMM  float64 `json:"width_mm"`
+	HeightMM float64 `json:"height_mm"`
+}
+
+type learnTraceJSON struct {
+	Number  uint64           `json:"number"`
+	AtMS    int64            `json:"at_unix_ms"`
+	TopMM   float64          `json:"top_mm"`
+	Clipped bool             `json:"paper_clipped"` // whiter than the camera measures
+	Region  [4]int           `json:"region_px"`     // the part that its picture shows: left, top, width, height
+	Tokens  []learnTokenJSON `json:"tokens"`
+}
+
+type learnTokenJSON struct {
+	Number    int          `json:"number"`
+	OutlinePx [][2]float64 `json:"outline_px"`
+	Shape     [][2]float64 `json:"shape_mm"` // about its centre, y away from player 1
+	LongMM    float64      `json:"long_mm"`
+	ShortMM   float64      `json:"short_mm"`
+	AreaMM2   float64      `json:"area_mm2"`
+	Seen      float64      `json:"edge_seen"`   // share of the border
+	ScatterMM float64      `json:"edge_rms_mm"` // of single places about their neighbours
+	Problem   string       `json:"problem"`     // why it was not traced; ""
+	Doubts    []string     `json:"doubts"`      // what may make it unknown later
+	Alike     []string     `json:"alike"`       // entries that look the same
+}
+
+type learntListJSON struct {
+	File    string           `json:"file"`
+	Version string           `json:"version"` // "": there is none
+	AtMS    int64            `json:"at_unix_ms"`
+	Problem string           `json:"problem"`
+	Entries []learnEntryJSON `json:"entries"`
+}
+
+type learnEntryJSON struct {
+	Name    string       `json:"name"`
+	Kind    string       `json:"kind"`
+	Shape   [][2]float64 `json:"shape_mm"`
+	AreaMM2 float64      `json:"area_mm2"`
+	SigmaMM float64      `json:"sigma_mm"`
+	TopMM   float64      `json:"top_mm"`
+}
+
+// learnKindJSON is a kind that a token may have.
+type learnKindJSON struct {
+	Kind  string `json:"kind"`
+	Group string `json:"group"` // obstacle, device, marker
+}
+
+// learnNowJSON is what is recognised on the table now.
+type learnNowJSON struct {
+	Watched bool             `json:"watched"`
+	Why     string           `json:"why_not"` // why they are not watched; "" when they are
+	Found   []learnFoundJSON `json:"found"`
+	Unknown [][][2]float64   `json:"unknown_px"`
+}
+
+type learnFoundJSON struct {
+	ID        string       `json:"id"`
+	Entry     string       `json:"entry"`
+	Kind      string       `json:"kind"`
+	Flipped   bool         `json:"flipped"` // the other face than the traced one is up
+	SigmaMM   float64      `json:"sigma_mm"`
+	Visible   float64      `json:"visible"`
+	Misfit    float64      `json:"misfit"`
+	OutlinePx [][2]float64 `json:"outline_px"`
+}
+
+func learnStateOf(v *View, l *LearnState) learnStateJSON {
+	j := learnStateJSON{
+		Version: 1, Seq: v.Seq, Picture: pictureOf(v), Way: append([]string{}, l.Way...), MatWay: append([]string{}, l.MatWay...), Paper: l.Paper,
+		Task: learnTaskJSON{l.Doing, l.Frames, l.Wanted, l.Last, l.Done, l.Problem},
+		Mat: learntMatJSON{
+			File: l.Mat.File, Version: l.Mat.Version, AtMS: unixMS(l.Mat.At), Problem: l.Mat.Problem,
+			WidthMM: round(l.MatWidth.Millimeters()), HeightMM: round(l.MatHeight.Millimeters()),
+		},
+		Trace: learnTraceOf(l.Trace),
+		Catalogue: learntListJSON{
+			File: l.Catalogue.File, Version: l.Catalogue.Version, AtMS: unixMS(l.Catalogue.At), Problem: l.Catalogue.Problem, Entries: []learnEntryJSON{},
+		},
+		Kinds: learnKinds(), Now: learnNowOf(v, l),
+	}
+	for _, e := range l.Entries {
+		j.Catalogue.Entries = append(j.Catalogue.Entries, learnEntryJSON{
+			Name: e.Name, Kind: e.Kind, Shape: shapeOf(e.Outline, geom.Point{}), AreaMM2: round(geom.Polygon(e.Outline).Area()), SigmaMM: round(float64(e.Sigma)), TopMM: round(float64(e.Top)),
+		})
+	}
+	return j
+}
+
+func unixMS(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func learnTraceOf(t *TokenTrace) *learnTraceJSON {
+	if t == nil {
+		return nil
+	}
+	j := &learnTraceJSON{Number: t.Number, AtMS: t.At.UnixMilli(), TopMM: t.Top.Millimeters(), Clipped: t.Clipped, Region: [4]int{t.Region.Min.X, t.Region.Min.Y, t.Region.Dx(), t.Region.Dy()}, Tokens: []learnTokenJSON{}}
+	for i, k := range t.Tokens {
+		middle := geom.Point{}
+		for _, p := range k.Outline {
+			middle = middle.Add(p.Mul(1 / float64(len(k.Outline))))
+		}
+		token := learnTokenJSON{
+			Number: i + 1, OutlinePx: [][2]float64{}, Shape: shapeOf(k.Outline, middle),
+			LongMM: round(k.Long.Millimeters()), ShortMM: round(k.Short.Millimeters()), AreaMM2: round(k.Area),
+			Seen: round(k.Seen), ScatterMM: round(k.Scatter), Problem: k.Problem,
+			Doubts: append([]string{}, k.Doubts...), Alike: append([]string{}, k.Alike...),
+		}
+		for _, p := range k.OutlinePx {
+			token.OutlinePx = append(token.OutlinePx, [2]float64{round(p.X), round(p.Y)})
+		}
+		j.Tokens = append(j.Tokens, token)
+	}
+	return j
+}
+
+// shapePoints is how many points of an outline are enough for a small drawing.
+const shapePoints = 60
+
+// shapeOf returns an outline for a small drawing.
+func shapeOf(outline []geom.Point, middle geom.Point) [][2]float64 {
+	out := [][2]float64{}
+	every := max((len(outline)+shapePoints-1)/shapePoints, 1)
+	for i := 0; i < len(outline); i += every {
+		out = append(out, pointOf(outline[i].Sub(middle)))
+	}
+	return out
+}
+
+func learnKinds() (out []learnKindJSON) {
+	obstacles, devices, markers := vision.Kinds()
+	for _, g := range []struct {
+		group string
+		kinds []string
+	}{{"obstacle", obstacles}, {"device", devices}, {"marker", markers}} {
+		for _, k := range g.kinds {
+			out = append(out, learnKindJSON{k, g.group})
+		}
+	}
+	return out
+}
+
+func learnNowOf(v *View, l *LearnState) learnNowJSON {
+	j := learnNowJSON{Watched: v.ObstaclesWatched && v.Health.Code == OK, Found: []learnFoundJSON{}, Unknown: [][][2]float64{}}
+	sight := v.Located.Obstacles
+	switch {
+	case v.Health.Code != OK:
+		j.Why = v.Health.Title
+	case l.Unusable != "":
+		j.Why = l.Unusable
+	case l.Mat.Version == "":
+		j.Why = "the empty mat has not been learnt"
+	case len(l.Entries) == 0:
+		j.Why = "no token is in the catalogue"
+	case sight == nil:
+		j.Why = "the program has not looked for them yet"
+	case sight.Unseen != "":
+		j.Why = sight.Unseen
+	}
+	if sight == nil || v.Health.Code != OK {
+		return j
+	}
+	for i := range sight.Views {
+		o := &sight.Views[i]
+		if o.Entry == nil {
+			continue
+		}
+		j.Found = append(j.Found, learnFoundJSON{
+			ID: o.ID, Entry: o.Entry.Name, Kind: o.Entry.Kind, Flipped: o.Flipped, SigmaMM: round(sigmaOf(v, o.ID)),
+			Visible: round(o.Visible), Misfit: round(o.Misfit), OutlinePx: outlinePx(o),
+		})
+	}
+	for _, t := range sight.Things {
+		px := [][2]float64{}
+		for _, p := range t.OutlinePx {
+			px = append(px, [2]float64{round(p.X), round(p.Y)})
+		}
+		j.Unknown = append(j.Unknown, px)
+	}
+	return j
+}
+
+// sigmaOf returns the standard deviation of an object's outline, as the scene states it, mm.
+func sigmaOf(v *View, id string) float64 {
+	s := &v.Located.Scene
+	for _, o := range s.Obstacles {
+		if o.ID == id {
+			return float64(o.Sigma)
+		}
+	}
+	for _, list := range [2][]engine.Token{s.Devices, s.Markers} {
+		for _, k := range list {
+			if k.ID == id {
+				return float64(k.Sigma)
+			}
+		}
+	}
+	return 0
+}
