@@ -46,11 +46,13 @@ func OpenControls(path string) (ControlDevice, error) {
 	if info.Mode()&os.ModeCharDevice == 0 {
 		return nil, fmt.Errorf("vision: controls: %s: expected a camera, which is a character device", path)
 	}
-	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0)
+	// Not with os.OpenFile, whose poller asks the device for pictures: a driver that lets
+	// them be read begins to take some then, and is busy for the program that wants them.
+	fd, err := syscall.Open(path, syscall.O_RDWR|syscall.O_CLOEXEC, 0)
 	if err != nil {
-		return nil, fmt.Errorf("vision: controls: %w", err)
+		return nil, fmt.Errorf("vision: controls: open %s: %w", path, err)
 	}
-	return &v4l2Device{f}, nil
+	return &v4l2Device{os.NewFile(uintptr(fd), path)}, nil
 }
 
 // ioctl asks the driver; EINVAL is its word for what it does not have.

@@ -28,7 +28,7 @@ import (
 // detector at full resolution and OpenCV's own ArUco detector, on the same picture, on one
 // core, in the same run: processor time, the least of the rounds, as the machine is
 // shared. Budget: 0.25 for a picture that shows nothing new, 1.5 for a search of the whole
-// picture with the answers of all pairs.
+// picture with the answers of all pairs, 0.05 for the light's gauges, once a second.
 //
 //	make bench BENCH_PKG=./cmd/internal/accuracy
 func BenchmarkRatios(b *testing.B) {
@@ -48,7 +48,9 @@ func BenchmarkRatios(b *testing.B) {
 			quick := benchDetector(b, opencv.MarkerOptions{Decimate: 2})
 			still := newSteadyBench(b, l, calibrated, frame)
 			peer := arucoTime(b, frame)
-			april, register, full, steady := math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
+			markers := calibration.NewWatch(calibrated, nil).Expected()
+			var light vision.Gauges
+			april, register, full, steady, gauges := math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
 			for b.Loop() {
 				april = min(april, processorTime(func() {
 					if _, err := d.DetectMarkers(frame.Gray); err != nil {
@@ -74,6 +76,12 @@ func BenchmarkRatios(b *testing.B) {
 					}
 				}))
 				steady = min(steady, processorTime(still.look))
+				gauges = min(gauges, processorTime(func() {
+					light.Next(still.frames[0].Gray)
+					if l := light.Look(frame.Gray, markers, &calibrated); l.Edges == 0 {
+						b.Fatal("no marker's edge was measured")
+					}
+				}))
 			}
 			peer = min(peer, april)
 			b.ReportMetric(0, "ns/op")
@@ -84,6 +92,8 @@ func BenchmarkRatios(b *testing.B) {
 			b.ReportMetric(full/peer, "full/peer")
 			b.ReportMetric(steady*1000, "ms/steady")
 			b.ReportMetric(steady/peer, "steady/peer")
+			b.ReportMetric(gauges*1000, "ms/gauges")
+			b.ReportMetric(gauges/peer, "gauges/peer")
 		})
 	}
 }
