@@ -101,9 +101,10 @@ func (j *judges) check(ctx context.Context) {
 	}
 	j.log.Warn("no ruling could be recorded now", "dir", j.dir, "err", err)
 	if j.watcher.o.Judges { // else nobody rules, and nobody at the table need know
-		j.watcher.mu.Lock()
-		j.watcher.note("No ruling could be recorded now: " + rulingsTrouble(err, j.dir))
-		j.watcher.mu.Unlock()
+		j.watcher.update(func() {
+			j.watcher.rulingsTrouble = "No ruling could be recorded now: " + rulingsTrouble(err, j.dir)
+			j.watcher.note(j.watcher.rulingsTrouble)
+		})
 	}
 }
 
@@ -151,6 +152,10 @@ func (j *judges) problem(err error) error {
 		status, text = http.StatusInsufficientStorage, "The ruling could not be written to "+j.dir+": nothing was recorded ("+err.Error()+")."+kept
 	}
 	j.log.Warn("rulings", "err", err)
+	if status != http.StatusBadRequest { // of the record, not of this ruling: until one is recorded again
+		told := strings.TrimSuffix(text, kept)
+		j.watcher.update(func() { j.watcher.rulingsTrouble = told })
+	}
 	return &web.RuleProblem{Status: status, Text: text}
 }
 
@@ -196,7 +201,7 @@ func (j *judges) Rule(r web.RuleRequest) (web.RulingView, error) {
 	j.prune(log)
 	out.Number, out.EntryHash = uint64(e.Number), e.Hash
 	j.watcher.update(func() {
-		j.watcher.ruling = &out
+		j.watcher.ruling, j.watcher.rulingsTrouble = &out, ""
 		j.watcher.note(fmt.Sprintf("Ruling %d: %s", out.Number, out.Text))
 	})
 	return out, nil

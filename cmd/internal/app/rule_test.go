@@ -39,6 +39,35 @@ func newCourt(t *testing.T, change func(*bench, *WatcherOptions)) *court {
 	return c
 }
 
+// A record that is damaged is told to monitors and to the judge before they rule; a ruling
+// made all the same is refused with a sentence, and none is lost.
+func TestADamagedRecordIsToldUntilARulingIsRecorded(t *testing.T) {
+	c := newCourt(t, func(_ *bench, o *WatcherOptions) { o.Judges = true })
+	file := filepath.Join(c.dir, "rulings.db")
+	require.NoError(t, os.MkdirAll(c.dir, 0o755))
+	require.NoError(t, os.WriteFile(file, []byte("another program's"), 0o644))
+	c.judges.check(t.Context())
+	assert.Contains(t, c.hub.Newest().RulingsTrouble, "damaged or another program's. Run sightline rulings verify")
+
+	c.aPicture()
+	c.watcher.AskJudge()
+	require.NotNil(t, c.hub.Newest().Hold)
+	_, err := c.rule()
+	var problem *web.RuleProblem
+	require.ErrorAs(t, err, &problem)
+	assert.Contains(t, problem.Text, "nothing was recorded. Run sightline rulings verify")
+	assert.Contains(t, problem.Text, "What you wrote still stands in the form.")
+	assert.Contains(t, c.hub.Newest().RulingsTrouble, "is damaged: nothing was recorded.")
+	assert.NotContains(t, c.hub.Newest().RulingsTrouble, "in the form", "others have no form")
+	assert.Nil(t, c.hub.Newest().Ruling)
+
+	require.NoError(t, os.Remove(file))
+	r, err := c.rule()
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, r.Number)
+	assert.Empty(t, c.hub.Newest().RulingsTrouble)
+}
+
 func TestWhatStopsTheFirstRulingIsToldAtTheStart(t *testing.T) {
 	notes := func(prepare func(dir string), judges bool) (out string) {
 		c := newCourt(t, func(_ *bench, o *WatcherOptions) { o.Judges = judges })

@@ -134,6 +134,8 @@ type Watcher struct {
 	held       *shown          // a person froze it; nil: live
 	holds      uint64          // the number of what was held last
 	ruling     *web.RulingView // the last ruling; nil: none yet
+
+	rulingsTrouble string // what stops rulings from being recorded; "": nothing is known
 	choice     web.Choice
 	match      web.Match
 	policy     web.Policy

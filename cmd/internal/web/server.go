@@ -236,14 +236,15 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 }
 
 // healthz is for monitors: 200 while the table is answered about, 503 with the reason
-// while it is not. Any answer at all says that the program lives.
+// while it is not. "rulings" says what stops rulings from being recorded, "" nothing: the
+// table is answered about all the same, and starting anew would mend nothing. Any answer at all says that the program lives.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	v := s.o.Hub.Newest()
 	status := http.StatusOK
 	if v.Health.Code != OK {
 		status = http.StatusServiceUnavailable
 	}
-	writeJSON(w, status, map[string]any{"status": v.Health.Code, "detail": v.Health.Detail, "views": v.Seq})
+	writeJSON(w, status, map[string]any{"status": v.Health.Code, "detail": v.Health.Detail, "views": v.Seq, "rulings": v.RulingsTrouble})
 }
 
 func (s *Server) state(w http.ResponseWriter, _ *http.Request) {

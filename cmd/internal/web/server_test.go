@@ -114,6 +114,13 @@ func TestAnOldSceneIsNotGivenOut(t *testing.T) {
 	r, body := get(t, s.URL+"/healthz")
 	assert.Equal(t, http.StatusServiceUnavailable, r.StatusCode, "a monitor hears that the table is not answered about")
 	assert.Contains(t, body, `"status":"stale"`)
+
+	f.change(func(v *web.View) { v.Health, v.RulingsTrouble = web.Health{Code: web.OK}, "The record is damaged." })
+	r, body = get(t, s.URL+"/healthz")
+	assert.Equal(t, http.StatusOK, r.StatusCode, "the table is answered about; starting anew would mend no record")
+	assert.Contains(t, body, `"rulings":"The record is damaged."`)
+	_, body = get(t, s.URL+"/api/state")
+	assert.Contains(t, body, `"rulings_trouble":"The record is damaged."`)
 }
 
 func TestBadChoicesAreRefusedWithASentence(t *testing.T) {

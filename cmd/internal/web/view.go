@@ -43,6 +43,7 @@ type View struct {
 	Held             bool        // a person holds the picture and the answers: they are not live
 	Hold             *HeldView   // what is held; nil while everything is live
 	Ruling           *RulingView // the last ruling; nil: there was none since the program started
+	RulingsTrouble   string      // why no ruling can be recorded now, a sentence; "" when nothing is known against it
 	Match            Match       // what a stream says of the game
 	Sigmas           float64
 	Choice           Choice

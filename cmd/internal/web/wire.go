@@ -34,6 +34,7 @@ type stateJSON struct {
 	Panel       panelJSON       `json:"panel"`
 	Held        *heldJSON       `json:"held"`   // null: everything is live
 	Ruling      *rulingJSON     `json:"ruling"` // the last one; null: there is none
+	Trouble     string          `json:"rulings_trouble"` // why no ruling can be recorded now; "": nothing is known against it
 	Match       Match           `json:"match"`
 	Overlay     *overlayJSON    `json:"overlay"`
 	Policy      policyJSON      `json:"policy"`
@@ -207,7 +208,7 @@ func stateOf(v *View) stateJSON {
 		Arcs:   arcsOf(v),
 		Answer: answerOf(v, w),
 		Panel:  panelOf(v, w),
-		Held:   heldOf(v.Hold), Ruling: rulingOf(v.Ruling),
+		Held:   heldOf(v.Hold), Ruling: rulingOf(v.Ruling), Trouble: v.RulingsTrouble,
 		Match:  v.Match,
 		Policy: policyOf(v), Targets: targetsOf(v), Things: thingsOf(v), Cameras: camerasOf(v),
 	}

@@ -182,6 +182,9 @@ function show() {
   if (lost) banner("Connection lost", "What you see is what this page last knew. What stands in the form stays there.");
   else if (byId("banner-title").textContent === "Connection lost") banner("");
   if (me?.role !== "judge") return;
+  const trouble = state.rulings_trouble;
+  setText(byId("record-text"), trouble);
+  byId("record").hidden = !trouble;
   showHold();
   showLog(state);
   if (state.held) {
