@@ -332,3 +332,17 @@ func FuzzLoadTable(f *testing.F) {
 		}
 	})
 }
+
+// The example of docs/lens.md is a lens file.
+func TestTheExampleLensIsOne(t *testing.T) {
+	raw, err := os.ReadFile("../docs/lens.md")
+	require.NoError(t, err)
+	_, rest, ok := strings.Cut(string(raw), "```json\n")
+	require.True(t, ok)
+	example, _, ok := strings.Cut(rest, "```")
+	require.True(t, ok)
+	lens, err := calibration.ParseLens([]byte(example), false)
+	require.NoError(t, err)
+	assert.Equal(t, calibration.Intrinsics{Width: 1920, Height: 1080, Fx: 1225, Fy: 1226.2, Cx: 968.8, Cy: 533.1,
+		Distortion: [5]float64{-0.085, 0.03, 0.0006, -0.0004, -0.004}}, lens)
+}

@@ -124,7 +124,7 @@ func (d *declared) add(pkg string, decl ast.Decl, source func(from, to token.Pos
 // speaks of the rule by its number.
 func TestTheTableOfRulesIsTrue(t *testing.T) {
 	rows := readRules(t)
-	code := readSources(t, ".", "geom", "../cmd/internal/draw", "../cmd/sightline")
+	code := readSources(t, ".", "geom", "../cmd/internal/draw", "../cmd/internal/web", "../cmd/sightline")
 	require.Greater(t, len(code.names), 100)
 
 	seen := map[string]int{}

@@ -25,17 +25,17 @@ func (c *runCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config, err = config.With(app.Overrides{
-		Source: c.Source, Lens: c.Lens, Calibration: c.Calibration, Listen: c.Listen, Rules: c.Rules,
-	})
+	given := app.Overrides{Source: c.Source, Lens: c.Lens, Calibration: c.Calibration, Listen: c.Listen, Rules: c.Rules}
+	config, err = config.With(given)
 	if err != nil {
 		return err
 	}
-	return app.Run(ctx, config, app.Options{
+	err = app.Run(ctx, config, app.Options{
 		Version: version,
 		Log:     slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Ready: func(address string) {
 			fmt.Fprintf(os.Stderr, "sightline: the page is on %s (source %s, rules %v)\n", config.Web.PageURL(address), config.Camera.Source, config.Rules.Edition)
 		},
 	})
+	return given.InFile(c.Config, err)
 }

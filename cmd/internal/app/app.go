@@ -101,6 +101,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if watching.Match, err = loadMatch(watching.MatchFile); err != nil {
 		o.Log.Warn("the match begins anew", "err", err)
 	}
+	watching.AgreementFile = filepath.Join(c.dataDir(), agreementFile)
 	watching.Judges = c.Web.JudgeSecretFile != "" // whoever names one has a judge
 	watching.Screen, watching.Labels, watching.StaleAfter = touching.screen, wired.Labels, o.StaleAfter
 	cameras, err := openEyes(c, &watching, searches, o)
@@ -109,6 +110,11 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	defer cameras.Close()
 	watcher := NewWatcher(watching)
+	agreed, err := loadAgreement(watching.AgreementFile, c.Rules.Measuring, watcher.o.Now())
+	if err != nil {
+		o.Log.Warn("measuring is agreed on anew", "err", err)
+	}
+	watcher.takeUp(agreed)
 	touching.watcher = watcher
 	source.holding.tell = watcher.Tell
 	calibrator := newCalibrator(c, watcher, feed, watching.Lens, &adopted, o)

@@ -51,9 +51,18 @@ func saveMatch(path string, m web.Match) error {
 	if err != nil {
 		return fmt.Errorf("match: %w", err)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), matchFile+".*")
-	if err != nil {
+	if err := writeWhole(path, data); err != nil {
 		return fmt.Errorf("match: %w", err)
+	}
+	return nil
+}
+
+// writeWhole writes a small file so that after a failure either the old or the new one
+// is there, whole.
+func writeWhole(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
 	}
 	_, err = f.Write(append(data, '\n'))
 	err = errors.Join(err, f.Sync(), f.Close())
@@ -62,9 +71,8 @@ func saveMatch(path string, m web.Match) error {
 	}
 	if err != nil {
 		_ = os.Remove(f.Name())
-		return fmt.Errorf("match: %w", err)
 	}
-	return nil
+	return err
 }
 
 // SetMatch makes a match the present one and keeps it. When it cannot be kept, it

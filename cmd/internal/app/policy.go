@@ -47,6 +47,7 @@ func (w *Watcher) Agree(to web.Measuring, judge bool) {
 func (w *Watcher) agreed(to web.Measuring) {
 	w.policy.Measuring, w.policy.Window, w.policy.Proposal = to, nil, nil
 	w.note("From now on " + agreements[to] + ".")
+	w.keepAgreement(to)
 }
 
 // Declare opens a window for measuring, in place of the one that is open; nil closes it.

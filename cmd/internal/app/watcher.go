@@ -80,6 +80,8 @@ type WatcherOptions struct {
 	Eyes       []Eye   // further cameras, whose views are fused with this one's
 	Name       string
 	Eye        bool // this is such a further camera: what it sees is measured by another
+
+	AgreementFile string // where the agreement on measuring is kept; "": nowhere
 }
 
 // Watcher goes from pictures to answers: it registers the camera, locates the
@@ -136,13 +138,14 @@ type Watcher struct {
 	ruling     *web.RulingView // the last ruling; nil: none yet
 
 	rulingsTrouble string // what stops rulings from being recorded; "": nothing is known
-	choice     web.Choice
-	match      web.Match
-	policy     web.Policy
-	chosen     bool // by a person: the program no longer chooses by itself
-	cameras    []web.CameraView
-	eyesWere   map[string]web.Code // the further cameras' states, by name
-	conflicts  map[string]bool     // ships about which the cameras contradict each other, as told
+
+	choice    web.Choice
+	match     web.Match
+	policy    web.Policy
+	chosen    bool // by a person: the program no longer chooses by itself
+	cameras   []web.CameraView
+	eyesWere  map[string]web.Code // the further cameras' states, by name
+	conflicts map[string]bool     // ships about which the cameras contradict each other, as told
 }
 
 // NewWatcher returns a watcher.

@@ -32,8 +32,8 @@ type stateJSON struct {
 	Arcs        []string        `json:"arcs"`
 	Answer      answerJSON      `json:"answer"`
 	Panel       panelJSON       `json:"panel"`
-	Held        *heldJSON       `json:"held"`   // null: everything is live
-	Ruling      *rulingJSON     `json:"ruling"` // the last one; null: there is none
+	Held        *heldJSON       `json:"held"`            // null: everything is live
+	Ruling      *rulingJSON     `json:"ruling"`          // the last one; null: there is none
 	Trouble     string          `json:"rulings_trouble"` // why no ruling can be recorded now; "": nothing is known against it
 	Match       Match           `json:"match"`
 	Overlay     *overlayJSON    `json:"overlay"`

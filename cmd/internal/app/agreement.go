@@ -1,0 +1,80 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"sightline/cmd/internal/web"
+)
+
+// agreementFile is the file of the agreement on measuring, in the data directory: a
+// program that is started again in the middle of a game must not measure more than the
+// players agreed on. What was declared is not kept: it is about one moment.
+const agreementFile = "agreement.json"
+
+// agreementFor is how long an agreement outlives the program: a day of play. The next
+// begins with what the configuration says.
+const agreementFor = 12 * time.Hour
+
+// agreement is what the file holds.
+type agreement struct {
+	Measuring web.Measuring `json:"measuring"`
+	Instead   web.Measuring `json:"instead_of"` // what the configuration said: one that was changed since counts
+	At        time.Time     `json:"at"`
+}
+
+// loadAgreement returns what the players agreed on before the program was started anew,
+// or else what is configured.
+func loadAgreement(path string, configured web.Measuring, now time.Time) (web.Measuring, error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return configured, nil
+	}
+	if err != nil {
+		return configured, fmt.Errorf("agreement: %w", err)
+	}
+	defer f.Close()
+	var a agreement
+	d := json.NewDecoder(io.LimitReader(f, 64<<10))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&a); err != nil {
+		return configured, fmt.Errorf("agreement: %s: expected JSON with measuring, instead_of and at: %w", path, err)
+	}
+	if _, err := web.ParseMeasuring(string(a.Measuring)); err != nil {
+		return configured, fmt.Errorf("agreement: %s: measuring: %w", path, err)
+	}
+	if a.Instead != configured || now.Sub(a.At) > agreementFor {
+		return configured, nil
+	}
+	return a.Measuring, nil
+}
+
+// keepAgreement writes down what holds from now on. The caller holds mu.
+func (w *Watcher) keepAgreement(to web.Measuring) {
+	if w.o.AgreementFile == "" {
+		return
+	}
+	data, err := json.MarshalIndent(agreement{to, w.o.Rules.Measuring, w.o.Now()}, "", "  ")
+	if err == nil {
+		err = writeWhole(w.o.AgreementFile, data)
+	}
+	if err != nil {
+		w.o.Log.Warn("the agreement on measuring is not kept", "err", err)
+		w.note("This agreement could not be written down: if the program is started anew, " + agreements[w.o.Rules.Measuring] + ".")
+	}
+}
+
+// takeUp puts an agreement of before in force when the program starts.
+func (w *Watcher) takeUp(m web.Measuring) {
+	if m == w.policy.Measuring {
+		return
+	}
+	w.update(func() {
+		w.policy.Measuring = m
+		w.note("As agreed before the program was started anew: " + agreements[m] + ".")
+	})
+}
