@@ -222,34 +222,72 @@ func (d *matDiff) parts() []blob {
 // a piece there.
 func bites(paper, tokens []bool, w, h int) (out []TracedToken) {
 	grid := matDiff{view: &matView{width: w, height: h}, mask: paper}
+	deep := int(biteDepth / traceStep)
 	for _, sheet := range grid.blobs(int(paperArea / (traceStep * traceStep))) {
-		var hull geom.Polygon
+		// The sheet by itself, with a margin, so that what follows is not done for all the mat.
+		box := image.Rect(sheet.box.Min.X-2*deep, sheet.box.Min.Y-2*deep, sheet.box.Max.X+2*deep, sheet.box.Max.Y+2*deep)
+		bw, bh := box.Dx(), box.Dy()
+		whole := make([]bool, bw*bh)
 		for _, c := range sheet.cells {
-			hull = append(hull, geom.Point{X: float64(int(c) % w), Y: float64(int(c) / w)})
+			whole[(int(c)/w-box.Min.Y)*bw+int(c)%w-box.Min.X] = true
 		}
-		hull = hull.Hull(nil)
+		hull := hullOf(whole, bw, bh)
 		if float64(len(sheet.cells)) < paperFull*hull.Area() {
 			continue // two sheets that touch, or no sheet
 		}
-		whole := make([]bool, w*h)
-		for _, c := range sheet.cells {
-			whole[c] = true
-		}
-		whole = fillHoles(whole, w, h)
-		lacks := matDiff{view: grid.view, mask: make([]bool, w*h)}
-		for y := sheet.box.Min.Y; y < sheet.box.Max.Y; y++ {
-			for x := sheet.box.Min.X; x < sheet.box.Max.X; x++ {
-				k := y*w + x
-				lacks.mask[k] = !whole[k] && !tokens[k] && hull.Contains(geom.Point{X: float64(x), Y: float64(y)})
+		whole = fillHoles(whole, bw, bh)
+		lacks := matDiff{view: &matView{width: bw, height: bh}, mask: make([]bool, bw*bh)}
+		for y := range bh {
+			from, to := span(hull, float64(y))
+			for x := max(int(from)+1, 0); x < min(int(to), bw); x++ {
+				on := image.Pt(x+box.Min.X, y+box.Min.Y)
+				lacks.mask[y*bw+x] = !whole[y*bw+x] && (!on.In(image.Rect(0, 0, w, h)) || !tokens[on.Y*w+on.X])
 			}
 		}
-		deep := int(biteDepth / traceStep)
-		lacks.mask = openMask(lacks.mask, w, h, deep)
+		lacks.mask = openMask(lacks.mask, bw, bh, deep)
 		for _, b := range lacks.blobs(int(biteArea / (traceStep * traceStep))) {
-			out = append(out, TracedToken{Outline: border(b, w), Problem: traceOver})
+			outline := border(b, bw)
+			for i := range outline {
+				outline[i] = outline[i].Add(geom.Point{X: float64(box.Min.X) * traceStep, Y: float64(box.Min.Y) * traceStep})
+			}
+			out = append(out, TracedToken{Outline: outline, Problem: traceOver})
 		}
 	}
 	return out
+}
+
+// hullOf returns the convex hull of a mask's cells: of the first and the last of each row.
+func hullOf(mask []bool, w, h int) (hull geom.Polygon) {
+	for y := range h {
+		row := mask[y*w : (y+1)*w]
+		first := slices.Index(row, true)
+		if first < 0 {
+			continue
+		}
+		last := w - 1
+		for !row[last] {
+			last--
+		}
+		hull = append(hull, geom.Point{X: float64(first), Y: float64(y)}, geom.Point{X: float64(last), Y: float64(y)})
+	}
+	return hull.Hull(nil)
+}
+
+// span returns where a row lies in a convex polygon; from > to where it does not.
+func span(hull geom.Polygon, y float64) (from, to float64) {
+	from, to = math.Inf(1), math.Inf(-1)
+	for i, a := range hull {
+		b := hull[(i+1)%len(hull)]
+		if (a.Y > y) == (b.Y > y) {
+			continue
+		}
+		x := a.X + (y-a.Y)/(b.Y-a.Y)*(b.X-a.X)
+		from, to = min(from, x), max(to, x)
+	}
+	if from > to { // so that it can be counted from
+		return 0, 0
+	}
+	return from, to
 }
 
 // Likeness says how much alike two outlines are: 0 when one lies on the other, 1 when

@@ -36,3 +36,6 @@ func (b Buckets) Take(peer netip.Addr, now time.Time) bool {
 
 // Peers is how many are told apart.
 func (b Buckets) Peers() int { return len(b.b.of) }
+
+// ReadLearnIntent reads what somebody wants who teaches obstacles.
+var ReadLearnIntent = readLearnIntent

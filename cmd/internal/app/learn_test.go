@@ -1,0 +1,327 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/tablesim"
+)
+
+var quiet = slog.New(slog.DiscardHandler)
+
+// teaching is a learner before the simulated table, in a folder of its own.
+type teaching struct {
+	*Learner
+	t      *testing.T
+	source *tablesim.Source
+	dir    string
+	told   atomic.Int32
+	view   web.View
+}
+
+// Next gives the source's pictures, one more each time.
+func (s *teaching) Next(ctx context.Context, _ uint64) (vision.Frame, error) {
+	f, err := s.source.Next(ctx)
+	if err == nil {
+		s.view.Frame = f
+		s.hub.Publish(s.view)
+	}
+	return f, err
+}
+
+func (s *teaching) Status() vision.FeedStatus { return vision.FeedStatus{} }
+
+func newTeaching(t *testing.T) *teaching {
+	source, err := tablesim.Open(tablesim.Options{Width: 1280, Height: 720, Paper: time.Hour})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, source.Close()) })
+	s := &teaching{t: t, source: source, dir: t.TempDir()}
+	table := calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
+	file, hash, err := table.Sealed()
+	require.NoError(t, err)
+	s.view = web.View{Health: web.Health{Code: web.OK}, Register: web.Register{File: file, Hash: hash}}
+	hub := web.NewHub(s.view)
+	w := NewWatcher(WatcherOptions{Frames: s, Hub: hub, Now: time.Now, Log: quiet, PanelName: func() string { return "" }})
+	w.o.Learnt = s.files()
+	s.Learner = newLearner(s, w, nil, quiet)
+	s.Learner.told = func() { s.told.Add(1) }
+	return s
+}
+
+func (s *teaching) table() Table {
+	return Table{Catalogue: filepath.Join(s.dir, "sub", "obstacles.json"), EmptyMat: filepath.Join(s.dir, "sub", "mat.png")}
+}
+
+func (s *teaching) files() *learnt {
+	k, err := newLearnt(s.table(), "table.empty_mat", quiet)
+	require.NoError(s.t, err)
+	return k
+}
+
+// do does what takes long, as Run would.
+func (s *teaching) do(in web.LearnIntent) web.LearnState {
+	s.t.Helper()
+	require.NoError(s.t, s.Learn(in))
+	task, ok := s.begin()
+	require.True(s.t, ok)
+	s.end(s.work(s.t.Context(), task))
+	return s.Learning()
+}
+
+func TestAMatAndTokensAreLearntAndUsedAtOnce(t *testing.T) {
+	s := newTeaching(t)
+	got := s.do(web.LearnIntent{Do: web.LearnMat})
+	require.Empty(t, got.Problem)
+	assert.Contains(t, got.Done, "from 10 pictures")
+	require.NotEmpty(t, got.Mat.Version)
+	assert.EqualValues(t, 1, s.told.Load(), "the watcher begins anew with it")
+	assert.Nil(t, s.known.options().Catalogue, "a mat alone finds nothing")
+
+	s.source.ShowPaper(tablesim.PaperTokens)
+	got = s.do(web.LearnIntent{Do: web.LearnTrace, Top: 2})
+	require.Empty(t, got.Problem)
+	require.NotNil(t, got.Trace)
+	require.Equal(t, 4, got.Trace.Good())
+	_, there := s.Traced()
+	assert.True(t, there)
+
+	save := web.LearnIntent{Do: web.LearnSave, Trace: got.Trace.Number}
+	for i, o := range tablesim.PaperOutlines() {
+		save.Tokens = append(save.Tokens, web.LearnName{Number: i + 1, Name: o.ID, Kind: o.Kind})
+	}
+	require.NoError(t, s.Learn(save))
+	assert.Len(t, s.known.options().Catalogue.Entries, 4)
+	c, err := vision.LoadCatalogue(s.table().Catalogue)
+	require.NoError(t, err)
+	for i, o := range tablesim.PaperOutlines() {
+		assert.InEpsilon(t, geom.Polygon(o.Outline).Area(), geom.Polygon(c.Entries[i].Outline).Area(), 0.03, o.ID)
+	}
+	again := s.files().options() // as after a new start
+	require.NotNil(t, again.Catalogue)
+	assert.Len(t, again.Catalogue.Entries, 4)
+
+	// Traced again, a token is known for what it is, and replaced only when that is said.
+	got = s.do(web.LearnIntent{Do: web.LearnTrace, Top: 2})
+	assert.Equal(t, []string{"rock1"}, got.Trace.Tokens[0].Alike)
+	save = web.LearnIntent{Do: web.LearnSave, Trace: got.Trace.Number, Version: got.Catalogue.Version, Tokens: []web.LearnName{{Number: 1, Name: "rock1", Kind: "gas"}}}
+	require.ErrorIs(t, s.Learn(save), web.ErrLearnConflict)
+	save.Tokens[0].Replace = true
+	require.NoError(t, s.Learn(save))
+	assert.Equal(t, "gas", s.Learning().Entries[0].Kind)
+	assert.Len(t, s.Learning().Entries, 4)
+}
+
+func TestNothingIsLearntWhileSomethingIsInTheWay(t *testing.T) {
+	s := newTeaching(t)
+	for name, c := range map[string]struct {
+		change func(*web.View)
+		says   string
+	}{
+		"no calibration": {func(v *web.View) { v.Health = web.Health{Code: web.NoCalibration, Title: "No calibration"} }, "No calibration"},
+		"a ship":         {func(v *web.View) { v.Located.Scene.Ships = []engine.Ship{{ID: "A1"}} }, "Ship A1 stands on the mat"},
+		"a held picture": {func(v *web.View) { v.Held = true }, "Somebody holds the picture"},
+		"a hand":         {func(v *web.View) { v.Register.Watch.Missing = []int{2, 3} }, "Something covers the markers 2, 3"},
+		"glare":          {func(v *web.View) { v.Light.Glare, v.Light.Where = 0.2, "left" }, "20 % of the mat is white with glare (left)"},
+	} {
+		v := s.view
+		c.change(&v)
+		s.hub.Publish(v)
+		err := s.Learn(web.LearnIntent{Do: web.LearnMat})
+		require.ErrorIs(t, err, web.ErrLearnConflict, name)
+		assert.ErrorContains(t, err, c.says, name)
+	}
+	s.hub.Publish(s.view)
+	s.source.ShowPaper(tablesim.PaperTokens)
+	assert.Contains(t, s.do(web.LearnIntent{Do: web.LearnMat}).Problem, "A sheet of white paper lies on the mat")
+	s.source.ShowPaper(tablesim.PaperEmpty)
+	assert.Contains(t, s.do(web.LearnIntent{Do: web.LearnTrace, Top: 2}).Problem, "No dark-edged token on white paper is seen")
+	assert.NoFileExists(t, s.table().EmptyMat)
+	assert.Zero(t, s.told.Load())
+}
+
+func TestSomethingThatMovesWhileThePicturesAreTakenIsNotAveragedIn(t *testing.T) {
+	s := newTeaching(t)
+	require.NoError(t, s.Learn(web.LearnIntent{Do: web.LearnMat}))
+	task, _ := s.begin()
+	n := 0
+	_, err := s.gather(t.Context(), func(calibration.Table) error { return nil }, func(vision.Frame) error {
+		if n++; n == 3 {
+			s.source.ShowPaper(tablesim.PaperTokens)
+		}
+		return nil
+	})
+	s.end("", err)
+	assert.Equal(t, web.LearnMat, task.do)
+	assert.Contains(t, s.Learning().Problem, "Something moved in the picture")
+}
+
+// rocks is a catalogue's file with these names.
+func rocks(names ...string) []byte {
+	c := &vision.Catalogue{}
+	for _, n := range names {
+		c.Entries = append(c.Entries, vision.CatalogueEntry{Name: n, Kind: "asteroid", Sigma: 0.2, Top: 2, Outline: []geom.Point{{X: -20, Y: -20}, {X: 20, Y: -20}, {X: 0, Y: 40}}})
+	}
+	doc, err := json.Marshal(c)
+	if err != nil {
+		panic(err)
+	}
+	return doc
+}
+
+func TestNobodyOverwritesWhatAnotherHasChanged(t *testing.T) {
+	s := newTeaching(t)
+	parse := func(names ...string) *vision.Catalogue {
+		c, err := vision.ParseCatalogue(strings.NewReader(string(rocks(names...))))
+		require.NoError(t, err)
+		return c
+	}
+	require.NoError(t, s.Learn(web.LearnIntent{Do: web.LearnImport, Catalogue: parse("a", "b")}))
+	saw := s.Learning().Catalogue.Version
+
+	// Many at once who saw the same: one of them changes the file, the others are told.
+	var done, refused atomic.Int32
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			switch err := s.Learn(web.LearnIntent{Do: web.LearnChange, Version: saw, Name: "a", To: fmt.Sprint("mine", i)}); {
+			case err == nil:
+				done.Add(1)
+			case assert.ErrorIs(t, err, web.ErrLearnConflict):
+				refused.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	assert.EqualValues(t, 1, done.Load())
+	assert.EqualValues(t, 7, refused.Load())
+
+	// Somebody learns by the command meanwhile.
+	saw = s.Learning().Catalogue.Version
+	require.NoError(t, os.WriteFile(s.table().Catalogue, rocks("c", "d", "e"), 0o644))
+	assert.ErrorContains(t, s.Learn(web.LearnIntent{Do: web.LearnDelete, Version: saw, Name: "b"}), "somebody has changed the catalogue")
+	now := s.Learning()
+	require.Len(t, now.Entries, 3)
+	saw = now.Catalogue.Version
+	for in, says := range map[*web.LearnIntent]string{
+		{Do: web.LearnDelete, Name: "x"}:                                    `holds no "x"`,
+		{Do: web.LearnChange, Name: "x", To: "y"}:                           `holds no "x"`,
+		{Do: web.LearnChange, Name: "c", To: "d"}:                           `holds "d" already`,
+		{Do: web.LearnChange, Name: "c", Kind: "moon"}:                      "kind: expected one of",
+		{Do: web.LearnImport, Catalogue: parse("f", "d")}:                   "holds d already",
+		{Do: web.LearnSave, Trace: 1, Tokens: []web.LearnName{{Name: "z"}}}: "traced anew",
+		{Do: "sing"}: `no "sing"`,
+	} {
+		in.Version = saw
+		assert.ErrorContains(t, s.Learn(*in), says)
+	}
+	require.Len(t, s.Learning().Entries, 3, "nothing of a refused change stands in the file")
+	require.NoError(t, s.Learn(web.LearnIntent{Do: web.LearnImport, Version: saw, Catalogue: parse("f", "d"), Replace: true}))
+	require.Len(t, s.Learning().Entries, 4)
+	kept, err := os.ReadFile(s.table().Catalogue + ".bak")
+	require.NoError(t, err)
+	assert.Equal(t, string(rocks("c", "d", "e")), string(kept), "what it held before is kept")
+}
+
+func TestADamagedFileIsToldAndNotBuiltUpon(t *testing.T) {
+	s := newTeaching(t)
+	table := s.table()
+	require.NoError(t, os.MkdirAll(filepath.Dir(table.Catalogue), 0o755))
+	require.NoError(t, os.WriteFile(table.Catalogue, rocks("a"), 0o644))
+	require.True(t, s.known.renew())
+	require.False(t, s.known.renew(), "it has not changed")
+	require.NoError(t, os.WriteFile(table.Catalogue, []byte(`{"version":1,"outlines":[{"name":`), 0o644))
+	require.True(t, s.known.renew())
+	now := s.Learning()
+	assert.Contains(t, now.Catalogue.Problem, "not a catalogue")
+	assert.Len(t, now.Entries, 1, "what was read before stays in use")
+	err := s.Learn(web.LearnIntent{Do: web.LearnDelete, Version: now.Catalogue.Version, Name: "a"})
+	assert.ErrorContains(t, err, "the catalogue's file is damaged")
+
+	// At a start: what somebody named is an error, what the page left there is told.
+	_, err = newLearnt(table, "table.empty_mat", quiet)
+	assert.ErrorContains(t, err, "table.catalogue: "+table.Catalogue+": not a catalogue")
+	table.Adopted = true
+	k, err := newLearnt(table, "table.empty_mat", quiet)
+	require.NoError(t, err)
+	assert.Nil(t, k.options().Catalogue)
+	assert.NotEmpty(t, k.catalogue.problem)
+
+	// A file in its place puts it right, and the damaged one is kept.
+	c, err := vision.ParseCatalogue(strings.NewReader(string(rocks("n"))))
+	require.NoError(t, err)
+	require.NoError(t, s.Learn(web.LearnIntent{Do: web.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Whole: true}))
+	assert.Empty(t, s.Learning().Catalogue.Problem)
+	assert.FileExists(t, table.Catalogue+".bak")
+}
+
+func TestAFileThatCannotBeWrittenLosesNothing(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "mat.png")
+	require.NoError(t, replaceFile(path, []byte("one")))
+	assert.NoFileExists(t, path+".bak", "there was nothing to keep")
+	require.NoError(t, replaceFile(path, []byte("two")))
+	require.NoError(t, replaceFile(path, []byte("three")))
+	kept, err := os.ReadFile(path + ".bak")
+	require.NoError(t, err)
+	assert.Equal(t, "two", string(kept))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Len(t, left, 2, "nothing else is left lying about")
+
+	assert.ErrorContains(t, replaceFile(filepath.Join(path, "under-a-file"), []byte("x")), "the folder cannot be made")
+	assert.ErrorContains(t, replaceFile(dir, []byte("x")), "expected a file")
+	if _, err := os.Stat("/dev/full"); err == nil { // a disk that is full
+		require.NoError(t, os.Symlink("/dev/full", filepath.Join(dir, "full")))
+		assert.Error(t, replaceFile(filepath.Join(dir, "full"), []byte("x")))
+	}
+	now, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "three", string(now))
+}
+
+func TestWhereTheFilesAreKept(t *testing.T) {
+	named := Config{Table: Table{Catalogue: "o.json", EmptyMat: "m.png"}}
+	assert.Equal(t, named, withObstacleFiles(named))
+	real := withObstacleFiles(Config{Camera: Camera{Source: "/dev/video0"}})
+	assert.Equal(t, Table{Catalogue: filepath.FromSlash(DefaultCataloguePath), EmptyMat: filepath.FromSlash(DefaultMatPath), Adopted: true}, real.Table)
+	sim := withObstacleFiles(Config{Camera: Camera{Source: "sim:paper"}})
+	assert.NotEqual(t, real.Table, sim.Table, "a simulated mat never takes the place of a real one's")
+}
+
+// A mat of another size than the table stops no answers about ships.
+func TestAMatOfAnotherSizeIsNotWatchedAndStopsNothing(t *testing.T) {
+	s := newTeaching(t)
+	small := calibration.Table{Camera: s.source.Camera(), Layout: calibration.DefaultLayout(500, 500)}
+	learner := vision.NewMatLearner(small)
+	f, err := s.source.Next(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, learner.Add(f))
+	mat, err := learner.Mat()
+	require.NoError(t, err)
+	require.NoError(t, s.known.saveMat(mat))
+	require.NoError(t, os.WriteFile(s.table().Catalogue, rocks("a"), 0o644))
+	s.known.renew()
+	l, err := s.known.locator(calibration.Table{Camera: s.source.Camera(), Layout: s.source.Layout()}, vision.LocatorOptions{})
+	require.NoError(t, err)
+	got, err := l.Locate(f)
+	require.NoError(t, err)
+	assert.Nil(t, got.Obstacles)
+	assert.Contains(t, s.Learning().Unusable, "learn it again")
+}
