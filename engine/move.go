@@ -273,7 +273,7 @@ func newMover(s *Scene, id string, o Options) (*mover, error) {
 		return nil, fmt.Errorf("engine: move %q: %w", id, ErrNoShip)
 	}
 	if m.ship.Quarters {
-		return nil, fmt.Errorf("engine: move %q: it is known to a quarter turn only which way its nose points", id)
+		return nil, fmt.Errorf("engine: move %q: it is known to a %s turn only which way its nose points", id, halfOrQuarter(m.ship.Base))
 	}
 	w, l := m.profile.Size(m.ship.Base)
 	m.w, m.l = float64(w), float64(l)
@@ -304,13 +304,21 @@ func newMover(s *Scene, id string, o Options) (*mover, error) {
 	return m, nil
 }
 
+// halfOrQuarter names the turn after which a base's edges look the same.
+func halfOrQuarter(b Base) string {
+	if b.huge() {
+		return "half"
+	}
+	return "quarter"
+}
+
 // guidesOut is more than any guide stands out of its base, in mm (rules/dimensions 1.1).
 const guidesOut = 2.0
 
 // neighbour makes another ship ready to be run into.
 func (m *mover) neighbour(o *Ship) neighbour {
 	covariance := o.Covariance
-	if o.Quarters { // its guides may stand on the other two sides
+	if o.Quarters && !o.Base.huge() { // its guides may stand on the other two sides
 		covariance[0] += sq(guidesOut / m.k)
 		covariance[4] += sq(guidesOut / m.k)
 		m.loose = true

@@ -64,6 +64,45 @@ func TestAShipOfUnknownNoseIsNotMoved(t *testing.T) {
 	assert.ErrorContains(t, err, "quarter turn")
 }
 
+// A huge ship that shows its edges alone may point either way along its base: ranges hold whichever it
+// is, it has neither arcs nor sections, and its guides stand where they stand both ways.
+func TestAHugeShipOfUnknownNoseMayBeTurnedHalfRound(t *testing.T) {
+	s := unknownScene(800, 800)
+	s.Rules = engine.Rules1e
+	s.Ships[1].Base = engine.Huge225
+	require.True(t, engine.HasSections(s.Rules, &s.Ships[1]))
+	s.Ships[1].Quarters = true
+	assert.False(t, engine.HasSections(s.Rules, &s.Ships[1]), "nobody knows which is fore")
+	want, err := engine.Measure(&s, engine.Options{})
+	require.NoError(t, err)
+	s.Ships[1].Pose.Heading = (s.Ships[1].Pose.Heading + 180*geom.Degree).Normalized()
+	r, err := engine.Measure(&s, engine.Options{})
+	require.NoError(t, err)
+	for i, p := range r.Pairs {
+		assert.InDelta(t, float64(want.Pairs[i].Range.Distance), float64(p.Range.Distance), 1e-9)
+		if p.From == s.Ships[1].ID {
+			assert.Equal(t, engine.NoView, p.Arcs[0].InArc)
+		}
+	}
+	straight, err := engine.ParseManeuver("straight 1")
+	require.NoError(t, err)
+	_, err = engine.Move(&s, s.Ships[1].ID, straight, engine.Options{})
+	assert.Error(t, err)
+
+	// A move past it that is decided when its nose is known is decided all the same.
+	s = unknownScene(800, 800)
+	s.Ships[1].Base, s.Ships[1].Pose = engine.Huge195, geom.Pose{Point: geom.Point{X: 462, Y: 280}}
+	straight, err = engine.ParseManeuver("straight 2")
+	require.NoError(t, err)
+	known, err := engine.Move(&s, "A1", straight, engine.Options{})
+	require.NoError(t, err)
+	s.Ships[1].Quarters = true
+	unknown, err := engine.Move(&s, "A1", straight, engine.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, known.Outcome, unknown.Outcome)
+	assert.Equal(t, known.Margin, unknown.Margin)
+}
+
 // Its guides may stand on any two of its sides: a move that passes by less than they
 // stand out is not called clear.
 func TestAMovePastAShipOfUnknownNoseReckonsWithItsGuides(t *testing.T) {
@@ -96,6 +135,7 @@ func TestQuartersOnTheWire(t *testing.T) {
 
 	_, _, err = engine.ParseScenes([]byte(fmt.Sprintf(doc, "small", `"yes"`)))
 	assert.ErrorContains(t, err, "heading_quarters")
-	_, _, err = engine.ParseScenes([]byte(fmt.Sprintf(doc, "huge-195", "true")))
-	assert.ErrorContains(t, err, "not square")
+	read, _, err = engine.ParseScenes([]byte(fmt.Sprintf(doc, "huge-195", "true")))
+	require.NoError(t, err, "its two ends look alike")
+	assert.True(t, read[0].Ships[0].Quarters)
 }

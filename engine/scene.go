@@ -141,8 +141,9 @@ type Ship struct {
 
 	// Quarters says that the nose points where Pose says or any number of quarter turns
 	// away from there, and nobody saw which: its base was found by its edges alone, which
-	// look the same all round. Ranges hold all the same; its arcs are NoView, and it is
-	// not moved. Of a square base only.
+	// look the same all round. Of a huge base, whose two ends look alike, it is two quarter
+	// turns or none. Ranges hold all the same; its arcs are NoView, so are its sections, and it
+	// is not moved.
 	Quarters bool
 
 	Seen    string  // what located it: "token", "edges" or "both"; "" when not from a camera

@@ -113,9 +113,6 @@ func (s *Ship) validate() error {
 	default:
 		return fmt.Errorf("turret: expected front, rear, left or right, got %q", s.Turret)
 	}
-	if s.Quarters && s.Base.huge() {
-		return errors.New("heading_quarters: a huge base is not square, and its edges show where the nose is")
-	}
 	switch s.Seen {
 	case "", "token", "edges", "both":
 	default:

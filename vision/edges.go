@@ -14,7 +14,8 @@ import (
 // A base whose code cannot be read, for glare, wear or what hides it, still has four
 // straight edges of known length. Where something says which ship it is and about where
 // (the last pose that was trusted, or a person), they give its pose: the place, and the
-// heading up to quarter turns, for a square looks the same all round.
+// heading up to quarter turns, for a square looks the same all round, or up to half turns,
+// for a huge base has two ends that look alike.
 //
 // Along each side the place is sought where the picture brightens inwards most: from
 // dark plastic or mat to the white keyline, or to a light card. A square of known size
@@ -24,15 +25,16 @@ import (
 
 // EdgeHint says which base to look for and about where.
 type EdgeHint struct {
-	Base  engine.Base // small, medium or large
+	Base  engine.Base // any that tokens are made for
 	Pose  geom.Pose
 	Reach geom.Length // how far its centre may be from there
-	Turn  geom.Angle  // how far it may be turned from there; from 45° on, any way
+	Turn  geom.Angle  // how far it may be turned from there; from Base's AnyTurn on, any way
 }
 
 // EdgeSight is a base found by its edges.
 type EdgeSight struct {
-	Pose       geom.Pose   // of the four headings, the one nearest to the hint's
+	Base       engine.Base
+	Pose       geom.Pose   // of the four headings, or the two of a huge base, the one nearest to the hint's
 	Covariance geom.Cov3   // systematic part included
 	Fit        geom.Cov3   // the fit's part of it
 	Sides      [4]float64  // share of each side on which its edge was found, clockwise from the front
@@ -42,7 +44,12 @@ type EdgeSight struct {
 
 // Visible is the share of the outline that was found.
 func (s EdgeSight) Visible() float64 {
-	return min((s.Sides[0]+s.Sides[1]+s.Sides[2]+s.Sides[3])/4, 1)
+	w, l := s.Base.Size()
+	across := 0.25 // the front's share of the outline
+	if w+l > 0 {
+		across = float64(w / (2 * (w + l)))
+	}
+	return min((s.Sides[0]+s.Sides[2])*across+(s.Sides[1]+s.Sides[3])*(0.5-across), 1)
 }
 
 const (
@@ -80,7 +87,7 @@ func (l *Locator) Edges(f Frame, h EdgeHint) (EdgeSight, bool, error) {
 		if !ok || s.Pose.Distance(h.Pose.Point) > h.Reach+1 {
 			continue
 		}
-		switch same := s.Pose.Distance(best.Pose.Point) < 1 && math.Abs(quarterTurn(s.Pose.Heading-best.Pose.Heading)) < 0.03; {
+		switch same := s.Pose.Distance(best.Pose.Point) < 1 && math.Abs(alikeTurn(h.Base, s.Pose.Heading-best.Pose.Heading)) < 0.03; {
 		case s.Visible() > best.Visible():
 			if !same {
 				second = best
@@ -93,8 +100,8 @@ func (l *Locator) Edges(f Frame, h EdgeHint) (EdgeSight, bool, error) {
 	if best.Visible() == 0 || second.Visible() > 0.85*best.Visible() {
 		return EdgeSight{}, false, nil
 	}
-	off := quarterTurn(best.Pose.Heading - h.Pose.Heading)
-	if h.Turn < 45*geom.Degree && math.Abs(off) > float64(h.Turn)+0.02 {
+	off := alikeTurn(h.Base, best.Pose.Heading-h.Pose.Heading)
+	if h.Turn < AnyTurn(h.Base) && math.Abs(off) > float64(h.Turn)+0.02 {
 		return EdgeSight{}, false, nil
 	}
 	turns := int(math.Round(float64((h.Pose.Heading + geom.Angle(off) - best.Pose.Heading).Signed()) / (math.Pi / 2)))
@@ -107,18 +114,32 @@ func (l *Locator) Edges(f Frame, h EdgeHint) (EdgeSight, bool, error) {
 	return best, true, nil
 }
 
-// quarterTurn returns an angle less the nearest number of quarter turns, in radians.
-func quarterTurn(a geom.Angle) float64 {
-	v := float64(a.Signed())
-	return v - math.Pi/2*math.Round(v/(math.Pi/2))
+// AnyTurn is the turn from which a base's edges look as they did: 45° of a square one, 90° of a
+// huge one, either way.
+func AnyTurn(b engine.Base) geom.Angle {
+	if Square(b) {
+		return 45 * geom.Degree
+	}
+	return 90 * geom.Degree
+}
+
+// alikeTurn returns an angle less the nearest turn after which a base's edges look the same, a
+// number of quarter turns, or of half turns for a huge one, in radians.
+func alikeTurn(b engine.Base, a geom.Angle) float64 {
+	v, alike := float64(a.Signed()), 2*float64(AnyTurn(b))
+	return v - alike*math.Round(v/alike)
 }
 
 // edgeStarts returns the poses near a hint at which the picture brightens most along a square's
 // outline, the best few that differ.
 func (l *Locator) edgeStarts(g *image.Gray, h EdgeHint) []geom.Pose {
-	const step, turn, keep = 1.5, 3 * geom.Degree, 6
+	const step, keep = 1.5, 6
+	turn := 3 * geom.Degree
+	if !Square(h.Base) {
+		turn = 1 * geom.Degree // the ends of a long side move as far
+	}
 	reach := int(math.Ceil(float64(h.Reach) / step))
-	turns := int(math.Ceil(min(float64(h.Turn), math.Pi/4) / float64(turn)))
+	turns := int(math.Ceil(min(float64(h.Turn), float64(AnyTurn(h.Base))) / float64(turn)))
 	type guess struct {
 		pose  geom.Pose
 		score float64
@@ -144,7 +165,7 @@ func (l *Locator) edgeStarts(g *image.Gray, h EdgeHint) []geom.Pose {
 			break
 		}
 		if !slices.ContainsFunc(out, func(p geom.Pose) bool {
-			return p.Distance(c.pose.Point) < 2.5 && math.Abs(quarterTurn(p.Heading-c.pose.Heading)) < 0.12
+			return p.Distance(c.pose.Point) < 2.5 && math.Abs(alikeTurn(h.Base, p.Heading-c.pose.Heading)) < float64(2.3*turn)
 		}) {
 			out = append(out, c.pose)
 		}
@@ -156,12 +177,12 @@ func (l *Locator) edgeStarts(g *image.Gray, h EdgeHint) []geom.Pose {
 // place cut off so that none outweighs the others.
 func (l *Locator) brightening(g *image.Gray, b engine.Base, pose geom.Pose) (sum float64) {
 	t := Token{Base: b}
-	h := float64(t.Side()) / 2
 	for s := Front; s <= LeftSide; s++ {
 		line := sideOf(&l.table.Camera, t, pose, s, l.top(pose.Point))
 		if !line.valid {
 			return 0
 		}
+		h, _ := t.halfAlong(s)
 		for a := -h + edgeEnds; a <= h-edgeEnds; a += 3 {
 			x0, y0 := line.pixel(a, -0.9)
 			x1, y1 := line.pixel(a, 0.6)
@@ -186,7 +207,7 @@ type edgePlace struct {
 // fitEdges lays a square through the edges near a pose.
 func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (EdgeSight, bool) {
 	t := Token{Base: b}
-	h := float64(t.Side()) / 2
+	_, longest := t.Half()
 	var places []edgePlace
 	var asked [4]int
 	var fit squareFit
@@ -199,6 +220,7 @@ func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (EdgeSi
 				return EdgeSight{}, false
 			}
 			step := max(1/line.scale, 0.5)
+			h, _ := t.halfAlong(s)
 			for a := -h + edgeEnds; a <= h-edgeEnds; a += step {
 				asked[s]++
 				if r, ok := edgeAlong(g, &line, a, step, inset, window); ok {
@@ -210,11 +232,11 @@ func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (EdgeSi
 			return EdgeSight{}, false
 		}
 		pose, inset = fit.moved(pose), min(max(fit.step[3], -edgeInset), edgeInset)
-		if fit.rms < 0.5*window && math.Abs(fit.step[0])+math.Abs(fit.step[1])+h*math.Abs(fit.step[2]) < 0.005 {
+		if fit.rms < 0.5*window && math.Abs(fit.step[0])+math.Abs(fit.step[1])+longest*math.Abs(fit.step[2]) < 0.005 {
 			break
 		}
 	}
-	out := EdgeSight{Pose: pose, Inset: geom.Length(fit.step[3]), Residual: geom.Length(fit.rms)}
+	out := EdgeSight{Base: b, Pose: pose, Inset: geom.Length(fit.step[3]), Residual: geom.Length(fit.rms)}
 	seen, weakest := 0, 1.0
 	for s := range 4 {
 		for _, p := range places {
@@ -233,8 +255,8 @@ func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (EdgeSi
 	if l.rimBeyond(g, t, pose, inset) {
 		return EdgeSight{}, false
 	}
-	out.Fit = fit.covariance(h)
-	sys := l.errors.Systematic(pose, BaseTop, t.Side()/2)
+	out.Fit = fit.covariance(t)
+	sys := l.errors.Systematic(pose, BaseTop, SideLength(b, RightSide)/2)
 	for i := range out.Covariance {
 		out.Covariance[i] = out.Fit[i] + sys[i]
 	}
@@ -245,9 +267,9 @@ func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (EdgeSi
 // it, as strong and as straight: then it is the panel's, whose rim lies round it.
 func (l *Locator) rimBeyond(g *image.Gray, t Token, pose geom.Pose, inset float64) bool {
 	const middle, window = -float64(RimDeep), 0.9 // mm from the side: where a rim's outer edge would be
-	h := float64(t.Side()) / 2
 	for s := Front; s <= LeftSide; s++ {
 		line := sideOf(&l.table.Camera, t, pose, s, l.top(pose.Point))
+		h, _ := t.halfAlong(s)
 		n, beyond := 0, []float64(nil)
 		step := max(1/line.scale, 0.5)
 		for a := -h + edgeEnds; a <= h-edgeEnds; a += step {
@@ -375,7 +397,7 @@ func bilinearLight(g *image.Gray, x, y float64) (float64, bool) {
 	return top + ay*(bottom-top), true
 }
 
-// squareFit is the least-squares square through edge places. Its four unknowns are the
+// squareFit is the least-squares square, or rectangle, through edge places. Its four unknowns are the
 // shift of the centre, the turn clockwise, and the common inset.
 type squareFit struct {
 	normal [16]float64
@@ -463,7 +485,7 @@ func (f *squareFit) moved(p geom.Pose) geom.Pose {
 
 // covariance returns the pose's: that of the places' noise, and what a side that seems
 // shifted or slanted as a whole does.
-func (f *squareFit) covariance(h float64) geom.Cov3 {
+func (f *squareFit) covariance(t Token) geom.Cov3 {
 	var inverse [16]float64
 	for k := range 4 {
 		e := [4]float64{}
@@ -485,6 +507,7 @@ func (f *squareFit) covariance(h float64) geom.Cov3 {
 	}
 	for s := range 4 {
 		var shift, slant [3]float64
+		h, _ := t.halfAlong(Side(s))
 		for _, row := range f.rows {
 			if row.side != s {
 				continue
@@ -508,7 +531,7 @@ func (f *squareFit) covariance(h float64) geom.Cov3 {
 }
 
 // EdgeShip makes a ship of a base that was found by its edges. quarters says that nobody
-// knows which way its nose points.
+// knows which way its nose points: of the four, or of the two of a huge base.
 func EdgeShip(id string, player int, base engine.Base, s EdgeSight, quarters bool) engine.Ship {
 	return engine.Ship{ID: id, Player: player, Base: base, Pose: s.Pose, Covariance: s.Covariance, Seen: "edges", Visible: s.Visible(), Quarters: quarters}
 }
@@ -516,7 +539,6 @@ func EdgeShip(id string, player int, base engine.Base, s EdgeSight, quarters boo
 // EdgeView says how a base that was found by its edges was seen.
 func (l *Locator) EdgeView(id string, base engine.Base, s EdgeSight) ShipView {
 	v := ShipView{ID: id, Residual: float64(s.Residual), Score: s.Visible(), Fit: s.Fit}
-	w, _ := base.Size()
-	v.Outline = l.outline(s.Pose, float64(w)/2)
+	v.Outline = l.outline(s.Pose, Token{Base: base})
 	return v
 }

@@ -43,26 +43,32 @@ const (
 	mostBlur = 1.6 // px, the largest blur that a fit allows for
 
 	fitColumn  = 5.0  // mm: light is followed along a side in columns this wide
-	fitColumns = 16   // the most columns, of a large base
+	fitColumns = 44   // the most columns, of a huge base's long side
 	clipped    = 0.97 // linear light from which a pixel may be overexposed
 )
 
 // each calls do with every pixel, or every stride-th, that takes part in the fit at the present pose,
 // with its side and its place there: a along the side, d inwards.
 func (f *rimFit) each(do func(p *rimPixel, side int8, a, d float64)) {
-	h := float64(f.token.Side()) / 2
+	hx, hy := f.token.Half()
 	frame := newTokenFrame(f.pose)
 	for i := 0; i < len(f.pixels); i += f.stride {
 		p := &f.pixels[i]
 		l := frame.local(p)
-		if side, ok := rimSide(h, l); ok {
-			a, d := sidePlace(side, h, l)
+		if side, ok := rimSide(hx, hy, l); ok {
+			a, d := sidePlace(side, hx, hy, l)
 			do(p, side, a, d)
 		}
 	}
 }
 
-// column returns which column of its side the place a along it lies in.
+// halves returns half the length of each side, in mm.
+func (f *rimFit) halves() (h [4]float64) {
+	hx, hy := f.token.Half()
+	return [4]float64{hx, hy, hx, hy}
+}
+
+// column returns which column of its side, whose half length is h, the place a along it lies in.
 func column(a, h float64) int {
 	return min(max(int((a+h)/fitColumn), 0), int(2*h/fitColumn)-1)
 }
@@ -147,7 +153,7 @@ type rimFit struct {
 	white  float64                // typical w-k
 
 	cov    geom.Cov3
-	cells  [4][24]cellState
+	cells  [4][MaxCells]cellState
 	belied int        // cells beside a visible keyline that show the opposite of the print
 	upheld int        // cells beside a visible keyline that show the print
 	keys   [4]int     // cells of each side beside which the keyline is in view
@@ -159,16 +165,16 @@ type rimFit struct {
 }
 
 // sidePlace gives a point's place relative to a side: a along it, d inwards.
-func sidePlace(side int8, h float64, l geom.Point) (a, d float64) {
+func sidePlace(side int8, hx, hy float64, l geom.Point) (a, d float64) {
 	switch side {
 	case 0:
-		return l.X, h - l.Y
+		return l.X, hy - l.Y
 	case 1:
-		return -l.Y, h - l.X
+		return -l.Y, hx - l.X
 	case 2:
-		return -l.X, h + l.Y
+		return -l.X, hy + l.Y
 	default:
-		return l.Y, h + l.X
+		return l.Y, hx + l.X
 	}
 }
 
@@ -178,8 +184,8 @@ func sidePlace(side int8, h float64, l geom.Point) (a, d float64) {
 func (f *rimFit) collect(g *image.Gray, cam *calibration.Camera, z geom.Length, t Token, pose geom.Pose) bool {
 	f.token, f.pose = t, pose
 	f.pixels = f.pixels[:0]
-	h := float64(t.Side()) / 2
-	reach := (h + fitOutside + 1) * math.Sqrt2
+	hx, hy := t.Half()
+	reach := math.Hypot(hx+fitOutside+1, hy+fitOutside+1)
 	center, dx, dy, ok := cam.PixelJacobian(pose.Point, z)
 	if !ok {
 		return false
@@ -200,8 +206,8 @@ func (f *rimFit) collect(g *image.Gray, cam *calibration.Camera, z geom.Length, 
 				X: pose.X + (u*dy.Y-v*dy.X)/det,
 				Y: pose.Y + (v*dx.X-u*dx.Y)/det,
 			})
-			m := math.Max(math.Abs(p.X), math.Abs(p.Y))
-			if m > h+fitOutside+0.6 || m < h-fitInside-0.6 {
+			deep := math.Min(hx-math.Abs(p.X), hy-math.Abs(p.Y))
+			if deep < -fitOutside-0.6 || deep > fitInside+0.6 {
 				continue
 			}
 			q, ok := cam.PointAt(geom.Pixel{X: float64(x), Y: float64(y)}, z)
@@ -219,10 +225,11 @@ type transition struct{ at, step float64 }
 
 // transitions lists where the cells of a side change, from a = -∞ (dark) on.
 func (t Token) transitions(s Side, out []transition) []transition {
-	w := float64(CellWidth(t.Base))
-	first := -float64(t.Side())/2 + float64(Corner)
+	w := float64(CellWidth(t.Base, s))
+	half, _ := t.halfAlong(s)
+	first := -half + float64(Corner)
 	last := false
-	n := Cells(t.Base)
+	n := Cells(t.Base, s)
 	for i := range n + 1 {
 		white := i < n && t.Cell(s, i)
 		if white != last {
@@ -321,7 +328,8 @@ const (
 // to 4.7 sigma. It returns the weighted sum of the squared residuals, and of the weights.
 func (f *rimFit) normalise(round int, trans *[4][]transition, normal *[fitParams * fitParams]float64, gradient *[fitParams]float64) (sum, count float64) {
 	closing := max(0.12, 0.5*math.Pow(0.7, float64(round)))
-	h := float64(f.token.Side()) / 2
+	hx, hy := f.token.Half()
+	h := f.halves()
 	var bound [4]float64
 	for s := range bound {
 		bound[s] = 1 / max(4.685*f.noise, closing*f.contrast(int8(s)))
@@ -332,12 +340,12 @@ func (f *rimFit) normalise(round int, trans *[4][]transition, normal *[fitParams
 	for i := 0; i < len(f.pixels); i += f.stride {
 		p := &f.pixels[i]
 		l := frame.local(p)
-		side, ok := rimSide(h, l)
+		side, ok := rimSide(hx, hy, l)
 		if !ok {
 			continue
 		}
-		a, d := sidePlace(side, h, l)
-		gain := f.gains[side][column(a, h)]
+		a, d := sidePlace(side, hx, hy, l)
+		gain := f.gains[side][column(a, h[side])]
 		e := p.light - gain*f.model(side, a, d, trans[side], &row)
 		if p.light >= clipped && e < 0 {
 			continue // overexposed, as it should be: it says no more than that
@@ -363,22 +371,21 @@ func (f *rimFit) normalise(round int, trans *[4][]transition, normal *[fitParams
 
 // rimSide reports which side a point of the token's frame belongs to, and
 // whether it takes part in the fit.
-func rimSide(h float64, l geom.Point) (int8, bool) {
-	x, y := math.Abs(l.X), math.Abs(l.Y)
+func rimSide(hx, hy float64, l geom.Point) (int8, bool) {
+	dx, dy := hx-math.Abs(l.X), hy-math.Abs(l.Y)
 	var side int8
-	m, along := y, x
+	d, toEnd := dy, dx
 	switch {
-	case y >= x && l.Y > 0:
+	case dy <= dx && l.Y > 0:
 		side = 0
-	case y >= x:
+	case dy <= dx:
 		side = 2
 	case l.X > 0:
-		side, m, along = 1, x, y
+		side, d, toEnd = 1, dx, dy
 	default:
-		side, m, along = 3, x, y
+		side, d, toEnd = 3, dx, dy
 	}
-	d := h - m
-	return side, d > -fitOutside && d < fitInside && along < h-fitCorner
+	return side, d > -fitOutside && d < fitInside && toEnd > fitCorner
 }
 
 // fitRow is one row of the Jacobian, in the side's coordinates.
@@ -439,7 +446,7 @@ func (r *fitRow) scale(gain float64) {
 // shadow across a side is followed to within a column.
 func (f *rimFit) followLight(trans *[4][]transition) {
 	var num, den [4][fitColumns]float64
-	h := float64(f.token.Side()) / 2
+	h := f.halves()
 	var row fitRow
 	f.each(func(p *rimPixel, side int8, a, d float64) {
 		if d < 0.2 {
@@ -449,7 +456,7 @@ func (f *rimFit) followLight(trans *[4][]transition) {
 		if p.light >= clipped && m > p.light {
 			return
 		}
-		c := column(a, h)
+		c := column(a, h[side])
 		num[side][c] += p.light * m
 		den[side][c] += m * m
 	})
@@ -523,7 +530,8 @@ func (f *rimFit) apply(step []float64) {
 	if n := math.Hypot(step[0], step[1]); n > limit {
 		k = limit / n
 	}
-	if n := math.Abs(step[2]) * float64(f.token.Side()) / 2; n*k > limit {
+	if _, hy := f.token.Half(); math.Abs(step[2])*hy*k > limit {
+		n := math.Abs(step[2]) * hy
 		k = limit / n
 	}
 	f.pose.X += k * step[0]

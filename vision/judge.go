@@ -3,6 +3,9 @@ package vision
 import (
 	"image"
 	"math"
+	"slices"
+
+	"sightline/engine/geom"
 )
 
 // After a fit the picture is compared with the print cell by cell, and what was
@@ -19,17 +22,20 @@ const (
 
 // judge compares the picture with the print cell by cell at the fitted pose.
 func (f *rimFit) judge(trans *[4][]transition) {
-	h := float64(f.token.Side()) / 2
-	w := float64(CellWidth(f.token.Base))
-	first := -h + float64(Corner)
-	n := Cells(f.token.Base)
-	var as, flipped, key [4][24]float64
-	var count, keyCount [4][24]int
+	h := f.halves()
+	var w, first [4]float64 // of each side's cells
+	var n [4]int
+	for s := range w {
+		w[s], n[s] = float64(CellWidth(f.token.Base, Side(s))), Cells(f.token.Base, Side(s))
+		first[s] = -h[s] + float64(Corner)
+	}
+	var as, flipped, key [4][MaxCells]float64
+	var count, keyCount [4][MaxCells]int
 	var good, all, square [4]float64
 	var row fitRow
 	var sum, sumN float64
 	f.each(func(p *rimPixel, side int8, a, d float64) {
-		gain := f.gains[side][column(a, h)]
+		gain := f.gains[side][column(a, h[side])]
 		value := gain * f.model(side, a, d, trans[side], &row)
 		contrast := gain * (f.levels[side][1] - f.levels[side][2])
 		if contrast < math.Max(0.04*f.white, minContrast) || f.levels[side][2] > 0.6*f.levels[side][1] {
@@ -50,8 +56,8 @@ func (f *rimFit) judge(trans *[4][]transition) {
 				sumN++
 			}
 		}
-		cell := int(math.Floor((a - first) / w))
-		if cell < 0 || cell >= n {
+		cell := int(math.Floor((a - first[side]) / w[side]))
+		if cell < 0 || cell >= n[side] {
 			return
 		}
 		if d > 0 && d < float64(Keyline) {
@@ -62,8 +68,8 @@ func (f *rimFit) judge(trans *[4][]transition) {
 			return
 		}
 		// What the picture would be with this cell the other way round.
-		c0, _ := phi((a - first - float64(cell)*w) / f.sigma)
-		c1, _ := phi((a - first - float64(cell+1)*w) / f.sigma)
+		c0, _ := phi((a - first[side] - float64(cell)*w[side]) / f.sigma)
+		c1, _ := phi((a - first[side] - float64(cell+1)*w[side]) / f.sigma)
 		s1, _ := phi((d - float64(Keyline)) / f.sigma)
 		change := s1 * (c0 - c1)
 		if f.token.Cell(Side(side), cell) {
@@ -87,7 +93,7 @@ func (f *rimFit) judge(trans *[4][]transition) {
 			f.misfit[s] = math.Sqrt(square[s] / all[s])
 		}
 		goodAll, allAll = goodAll+good[s], allAll+all[s]
-		for c := range n {
+		for c := range n[s] {
 			k := float64(count[s][c])
 			switch {
 			case as[s][c] < cellTolerance*k && 2*as[s][c] < flipped[s][c]:
@@ -127,14 +133,15 @@ const keylineEnds = 0.4
 // further along, shows a white cell where the corner should turn, but goes on.
 func (f *rimFit) judgeCorners() {
 	const reach = float64(Corner) - 0.5 // up to the first cell's blur
-	h := float64(f.token.Side()) / 2
+	hx, hy := f.token.Half()
+	h := f.halves()
 	var sum, count [4][2]float64
 	var ends, goesOn [4][2]float64 // squared misfit beyond the corner: of a keyline that ends there, of one that goes on
 	frame := newTokenFrame(f.pose)
 	for i := range f.pixels {
 		p := &f.pixels[i]
 		l := frame.local(p)
-		d, e := h-math.Abs(l.Y), h-math.Abs(l.X)
+		d, e := hy-math.Abs(l.Y), hx-math.Abs(l.X)
 		if d > reach || e > reach || (d < 0 && e < 0) {
 			continue
 		}
@@ -154,11 +161,11 @@ func (f *rimFit) judgeCorners() {
 		// Each of the two sides that meet here brings its own light; the corner
 		// agrees when it fits either.
 		for j, side := range [2]int8{int8(k), int8((k + 1) % 4)} {
-			end := h
+			end := h[side]
 			if j == 1 {
-				end = -h
+				end = -end
 			}
-			g := f.gains[side][column(end, h)]
+			g := f.gains[side][column(end, h[side])]
 			v := g * (f.levels[side][0]*(1-inside) + f.levels[side][1]*(inside-dark) + f.levels[side][2]*dark)
 			contrast := g * f.contrast(side)
 			if contrast < minContrast {
@@ -210,10 +217,11 @@ func phiOnly(x float64) float64 { c, _ := phi(x); return c }
 // than a side has, on whichever sides they lie, with two corners or with sides that cross.
 // No other side may be read as a different ship's. And whatever was seen on all sides
 // together must fit every other ship worse by at least three cells, and without a whole
-// side every ship that stands a cell or two further along as well.
+// side every ship that stands a cell or two further along as well. A side of a huge base is
+// counted by its own cells, and where more than a side is asked for, by those of a long one.
 func (f *rimFit) identity() (sides []Side, agreed int, ok bool) {
-	n := Cells(f.token.Base)
 	for s := Front; s <= LeftSide; s++ {
+		n := Cells(f.token.Base, s)
 		agree, differ := 0, 0
 		for i := range n {
 			switch f.cells[s][i] {
@@ -230,6 +238,7 @@ func (f *rimFit) identity() (sides []Side, agreed int, ok bool) {
 	}
 	rival := f.rivalMargin()
 	shifted := f.shiftedMargin()
+	n := Cells(f.token.Base, RightSide)
 	// Cells enough to need no whole side, and sides that hold each other where they are.
 	many := f.upheld >= n+10 && rival >= 8 && (f.corners() >= 2 || shifted >= 8)
 	clear := f.upheld >= n+20 || many && rival >= 10 || f.crisp(sides)
@@ -244,7 +253,7 @@ func (f *rimFit) identity() (sides []Side, agreed int, ok bool) {
 	if len(sides) == 0 && shifted < 3 {
 		return nil, agreed, false
 	}
-	if len(sides) == 1 && weakWord(f.token.Code.Word(sides[0])) && f.upheld < n+6 {
+	if len(sides) == 1 && weakWord(f.token.Code.Word(sides[0])) && f.upheld < Cells(f.token.Base, sides[0])+6 {
 		return nil, agreed, false
 	}
 	// Cells that show the opposite of the print although the keyline beside them is
@@ -252,7 +261,62 @@ func (f *rimFit) identity() (sides []Side, agreed int, ok bool) {
 	if f.belied >= 3 && 5*f.belied > f.upheld {
 		return nil, agreed, false
 	}
-	return sides, agreed, rival >= 3
+	return sides, agreed, rival >= 3 && f.otherBaseMargin() >= 3
+}
+
+// otherBaseMargin returns by how many cells the ship fits what was seen better than the same
+// ship does on a base of another size that shares a corner with it: both may begin with the same
+// cells there. A corner that is seen to turn where the other base has none rules it out.
+func (f *rimFit) otherBaseMargin() int {
+	corners := f.token.corners() // corner k of f.corner is the (k+1)th of them
+	rival := 0
+	for _, base := range Bases {
+		if base == f.token.Base {
+			continue
+		}
+		other := Token{Code: f.token.Code, Base: base}
+		for k, c := range other.corners() {
+			shift := c.Sub(corners[k]) // from this ship's frame to the other's
+			if !f.turnsBeyond(other, shift) {
+				rival = max(rival, f.agreesWith(other, shift))
+			}
+		}
+	}
+	return f.agreesWith(f.token, geom.Point{}) - rival
+}
+
+// turnsBeyond reports whether a corner is seen where another token, whose frame is shifted from
+// this one's, has none.
+func (f *rimFit) turnsBeyond(other Token, shift geom.Point) bool {
+	at := other.corners()
+	for k, seen := range f.corner {
+		c := f.token.corners()[(k+1)%4].Add(shift)
+		if seen && !slices.ContainsFunc(at[:], func(o geom.Point) bool { return o.Sub(c).Norm() < 1 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// agreesWith counts the cells that show what another token prints there, whose frame is shifted from
+// this one's.
+func (f *rimFit) agreesWith(other Token, shift geom.Point) (n int) {
+	for s := Front; s <= LeftSide; s++ {
+		h, _ := f.token.halfAlong(s)
+		w := float64(CellWidth(f.token.Base, s))
+		for i := range Cells(f.token.Base, s) {
+			state := f.cells[s][i]
+			if state != cellAgrees && state != cellDiffers {
+				continue
+			}
+			middle := f.token.place(s, -h+float64(Corner)+(float64(i)+0.5)*w, float64(Keyline+CellDeep/2))
+			white, ok := other.rimWhite(middle.Add(shift))
+			if ok && white == (f.token.Cell(s, i) == (state == cellAgrees)) {
+				n++
+			}
+		}
+	}
+	return n
 }
 
 // The rms residual of a side over its contrast, below which it may name a ship
@@ -267,11 +331,11 @@ const (
 
 // crisp reports whether one of the sides fits the print closely.
 func (f *rimFit) crisp(sides []Side) bool {
-	limit := crispMisfit
-	if f.upheld >= Cells(f.token.Base)+16 {
-		limit = clearMisfit
-	}
 	for _, s := range sides {
+		limit := crispMisfit
+		if f.upheld >= Cells(f.token.Base, s)+16 {
+			limit = clearMisfit
+		}
 		if f.misfit[s] < limit {
 			return true
 		}
@@ -289,14 +353,21 @@ func (f *rimFit) corners() (n int) {
 	return n
 }
 
+// turns is the quarter turns between two headings in which a token lies on the same outline.
+func (t Token) turns() int {
+	if Square(t.Base) {
+		return 1
+	}
+	return 2
+}
+
 // rivalMargin returns by how many cells the ship fits what was seen better than
-// any other ship in any of the four headings does.
+// any other ship in any of the headings does that the base's outline allows.
 func (f *rimFit) rivalMargin() int {
-	n := Cells(f.token.Base)
 	score := func(code ShipCode, turn int) (fit int) {
 		for s := range 4 {
 			word := code.Word(Side((s + turn) % 4))
-			for i := range n {
+			for i := range Cells(f.token.Base, Side(s)) {
 				state := f.cells[s][i]
 				if state != cellAgrees && state != cellDiffers {
 					continue
@@ -311,7 +382,7 @@ func (f *rimFit) rivalMargin() int {
 	}
 	own, rival := score(f.token.Code, 0), 0
 	for code := range ShipCode(Ships) {
-		for turn := range 4 {
+		for turn := 0; turn < 4; turn += f.token.turns() {
 			if code != f.token.Code || turn != 0 {
 				rival = max(rival, score(code, turn))
 			}
@@ -322,11 +393,13 @@ func (f *rimFit) rivalMargin() int {
 
 // shiftedMargin returns by how many cells the ship fits what was seen better than any
 // ship in any heading does that stands a cell or two further along one of its sides. Front and
-// rear of A15 are such that, turned round and a cell further on, they look alike.
+// rear of A15 are such that, turned round and a cell further on, they look alike. Along a huge
+// base, whose word recurs, the ship itself may stand whole words further on, unless a corner is
+// seen that it would reach beyond.
 func (f *rimFit) shiftedMargin() int {
-	n := Cells(f.token.Base)
 	fits := func(code ShipCode, turn, s, shift int) (fit int) {
 		word := code.Word(Side((s + turn) % 4))
+		n := Cells(f.token.Base, Side(s))
 		for i := range n {
 			state := f.cells[s][i]
 			if state != cellAgrees && state != cellDiffers {
@@ -345,11 +418,40 @@ func (f *rimFit) shiftedMargin() int {
 		own += fits(f.token.Code, 0, s, 0)
 	}
 	for code := range ShipCode(Ships) {
-		for turn := range 4 {
+		for turn := 0; turn < 4; turn += f.token.turns() {
 			for axis := range 2 { // the sides across it show nothing then: their rim lies elsewhere
 				for _, shift := range [...]int{-2, -1, 1, 2} {
 					rival = max(rival, fits(code, turn, axis, shift)+fits(code, turn, axis+2, -shift))
 				}
+			}
+		}
+	}
+	if !Square(f.token.Base) {
+		return min(own-rival, f.recurringMargin(fits))
+	}
+	return own - rival
+}
+
+// recurringMargin returns by how many cells a huge ship fits what was seen better than it does
+// whole words further along, where its long sides carry the same cells. Its front and rear count
+// where their keylines are in view: elsewhere mat and panel look like dark cells.
+func (f *rimFit) recurringMargin(fits func(code ShipCode, turn, s, shift int) int) int {
+	code := f.token.Code
+	own, rival := fits(code, 0, 1, 0)+fits(code, 0, 3, 0), 0
+	for s := 0; s < 4; s += 2 {
+		if 2*f.keys[s] >= Cells(f.token.Base, Side(s)) {
+			own += fits(code, 0, s, 0)
+		}
+	}
+	ahead := !f.corner[0] && !f.corner[3] // it may reach further ahead than it was taken to
+	behind := !f.corner[1] && !f.corner[2]
+	for words := WordBits; words < MaxCells; words += WordBits {
+		for off := -2; off <= 2; off++ {
+			if ahead {
+				rival = max(rival, fits(code, 0, 1, words+off)+fits(code, 0, 3, -words-off))
+			}
+			if behind {
+				rival = max(rival, fits(code, 0, 1, -words-off)+fits(code, 0, 3, words+off))
 			}
 		}
 	}
@@ -371,8 +473,8 @@ func (l *Locator) contradicted(g *image.Gray) bool {
 		if !line.valid || !l.finder.profile.read(g, &line) {
 			continue
 		}
-		r, ok := l.finder.profile.readAt(f.token.Base, 0)
-		if ok && r.score > certainReadScore && l.finder.profile.evenKeyline(f.token.Base) && r.word != 4*int(f.token.Code)+int(s) && !weakWord(words[r.word]) {
+		r, ok := l.finder.profile.readAt(f.token.Base, s, 0)
+		if ok && r.score > certainReadScore && l.finder.profile.evenKeyline(f.token.Base, s) && r.word != 4*int(f.token.Code)+int(s) && !weakWord(words[r.word]) {
 			return true
 		}
 	}

@@ -153,9 +153,8 @@ func (l *Locator) Locate(f Frame) (Located, error) {
 func (l *Locator) locateObstacles(f Frame, ships []found, out *Located) {
 	var bases []geom.Polygon
 	for _, s := range ships {
-		h := float64(s.token.Side()) / 2
 		var base geom.Polygon
-		for _, p := range [4]geom.Point{{X: -h, Y: h}, {X: h, Y: h}, {X: h, Y: -h}, {X: -h, Y: -h}} {
+		for _, p := range s.token.corners() {
 			base = append(base, s.pose.Transform(p))
 		}
 		bases = append(bases, hiddenBy(base, BaseTop, l.table.Center()))
@@ -311,15 +310,14 @@ const minSupport = 0.4
 // support sums over the four sides how well the picture agrees with the print,
 // each as a correlation less what chance gives.
 func (f *finder) support(g *image.Gray, c candidate) float64 {
-	h := float64(c.token.Side()) / 2
-	n := Cells(c.token.Base)
-	w := float64(CellWidth(c.token.Base))
 	var total float64
 	for s := Front; s <= LeftSide; s++ {
 		line := sideOf(f.cam, c.token, c.pose, s, f.z)
 		if !line.valid {
 			continue
 		}
+		h, _ := c.token.halfAlong(s)
+		n, w := Cells(c.token.Base, s), float64(CellWidth(c.token.Base, s))
 		var fit correlation
 		add := func(a, expect float64) {
 			x, y := line.pixel(a, 2.3)
@@ -347,11 +345,17 @@ func (f *finder) support(g *image.Gray, c candidate) float64 {
 	return total
 }
 
-// covered reports whether a candidate's centre lies on a ship that was found.
+// covered reports whether a candidate's centre lies on a ship that was found, or a good part of
+// a huge one.
 func covered(ships []found, c candidate) bool {
+	const part = 8 // mm
 	for _, s := range ships {
 		p := s.pose.Inverse(c.pose.Point)
-		if h := float64(s.token.Side())/2 - 3; math.Abs(p.X) < h && math.Abs(p.Y) < h {
+		hx, hy := s.token.Half()
+		if math.Abs(p.X) < hx-3 && math.Abs(p.Y) < hy-3 {
+			return true
+		}
+		if !Square(c.token.Base) && overlapBy(part, s.token, s.pose, c.token, c.pose) {
 			return true
 		}
 	}
@@ -380,20 +384,25 @@ func clashes(ships []found, s found) bool {
 }
 
 // basesOverlap reports whether two bases overlap by more than a millimetre and a
-// half, by the separating axes of two rectangles.
-func basesOverlap(a, b found) bool {
-	const slack = 1.5
-	d := b.pose.Sub(a.pose.Point)
-	ha, hb := float64(a.token.Side())/2, float64(b.token.Side())/2
-	turn := float64(b.pose.Heading - a.pose.Heading)
-	spread := math.Abs(math.Cos(turn)) + math.Abs(math.Sin(turn))
-	for _, axis := range [...]geom.Point{a.pose.Forward(), a.pose.Right()} {
-		if math.Abs(d.Dot(axis)) > ha+hb*spread-slack {
-			return false
-		}
+// half.
+func basesOverlap(a, b found) bool { return overlapBy(1.5, a.token, a.pose, b.token, b.pose) }
+
+// BasesOverlap reports whether two bases at poses overlap by more than a depth.
+func BasesOverlap(a engine.Base, at geom.Pose, b engine.Base, bt geom.Pose, depth geom.Length) bool {
+	return overlapBy(float64(depth), Token{Base: a}, at, Token{Base: b}, bt)
+}
+
+// overlapBy reports whether two tokens overlap by more than a depth in mm, by the separating axes
+// of two rectangles.
+func overlapBy(depth float64, a Token, at geom.Pose, b Token, bt geom.Pose) bool {
+	d := bt.Sub(at.Point)
+	ax, ay := a.Half()
+	bx, by := b.Half()
+	reach := func(p geom.Pose, x, y float64, axis geom.Point) float64 {
+		return x*math.Abs(p.Right().Dot(axis)) + y*math.Abs(p.Forward().Dot(axis))
 	}
-	for _, axis := range [...]geom.Point{b.pose.Forward(), b.pose.Right()} {
-		if math.Abs(d.Dot(axis)) > hb+ha*spread-slack {
+	for _, axis := range [...]geom.Point{at.Forward(), at.Right(), bt.Forward(), bt.Right()} {
+		if math.Abs(d.Dot(axis)) > reach(at, ax, ay, axis)+reach(bt, bx, by, axis)-depth {
 			return false
 		}
 	}
@@ -431,7 +440,7 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 		return found{}, false
 	}
 	cov := f.cov
-	camera, table := l.errors.Parts(f.pose, BaseTop, c.token.Side()/2)
+	camera, table := l.errors.Parts(f.pose, BaseTop, SideLength(c.token.Base, RightSide)/2)
 	for i := range cov {
 		cov[i] += camera[i] + table[i]
 	}
@@ -466,14 +475,14 @@ func (l *Locator) ship(s found) engine.Ship {
 
 func (l *Locator) view(s found) ShipView {
 	v := ShipView{ID: s.token.Code.ID(), Sides: s.sides, Residual: s.rms, Score: s.agree, Fit: s.random, Shared: s.shared}
-	v.Outline = l.outline(s.pose, float64(s.token.Side())/2)
+	v.Outline = l.outline(s.pose, s.token)
 	return v
 }
 
 // outline returns where the picture shows the corners of a base's top: front left, front
 // right, rear right, rear left.
-func (l *Locator) outline(at geom.Pose, h float64) (px [4]geom.Pixel) {
-	for i, p := range [4]geom.Point{{X: -h, Y: h}, {X: h, Y: h}, {X: h, Y: -h}, {X: -h, Y: -h}} {
+func (l *Locator) outline(at geom.Pose, t Token) (px [4]geom.Pixel) {
+	for i, p := range t.corners() {
 		px[i], _ = l.table.PixelOf(at.Transform(p), BaseTop)
 	}
 	return px

@@ -132,9 +132,11 @@ func (k *placeLook) take(g *image.Gray) {
 			k.base[i*placeGrid+j] = sampleAt(g, k.pixel(u, v))
 		}
 	}
+	long := k.elongation()
+	ahead := 1 + (ringReach-1)/long // a ring as wide before a long base as beside it
 	for i := range ringSteps {
-		s := ringReach * (2*float64(i)/ringSteps - 1)
-		for side, at := range [4][2]float64{{s, ringReach}, {ringReach, -s}, {-s, -ringReach}, {-ringReach, s}} {
+		s := 2*float64(i)/ringSteps - 1
+		for side, at := range [4][2]float64{{s * ringReach, ahead}, {ringReach, -s * ahead}, {-s * ringReach, -ahead}, {-ringReach, s * ahead}} {
 			k.ring[side*ringSteps+i] = sampleAt(g, k.pixel(at[0], at[1]))
 		}
 	}
@@ -144,6 +146,9 @@ func (k *placeLook) take(g *image.Gray) {
 		n := 0
 		for _, deep := range rimDeeps {
 			v := 1 - deep/20
+			if half%2 == 0 {
+				v = 1 - deep/20/long
+			}
 			for i := range rimSamples {
 				u := 0.25 + 0.7*(float64(i)+0.5)/rimSamples
 				if half >= 4 {
@@ -160,6 +165,17 @@ func (k *placeLook) take(g *image.Gray) {
 			}
 		}
 	}
+}
+
+// elongation is how many times longer a huge base is than wide, and 1 for the others.
+func (k *placeLook) elongation() float64 {
+	o := &k.outline
+	across := o[1].Sub(o[0]).Norm() + o[2].Sub(o[3]).Norm()
+	along := o[2].Sub(o[1]).Norm() + o[3].Sub(o[0]).Norm()
+	if along < 1.7*across { // a slanting view foreshortens a square one by less
+		return 1
+	}
+	return along / across
 }
 
 // pixel returns the pixel at a place in half sides of the base, right and forward of

@@ -11,12 +11,12 @@ import (
 
 // sideLine maps places along one side of a base to pixels: a in millimetres along
 // the side (clockwise round the base), d in millimetres inwards from the edge.
-// Along the side it follows the lens by a parabola through three exact points;
-// over the few millimetres of depth a straight line is enough (the remaining
-// error over an 80 mm side is below 0.01 px).
+// Along the side it follows the lens by a parabola through three exact points, a longer
+// line than a large base's side by a cubic through four; over the few millimetres of depth
+// a straight line is enough (the remaining error over an 80 mm side is below 0.01 px).
 type sideLine struct {
-	a0, a1     float64    // the range of a that the parabola spans
-	p, q, r    geom.Pixel // pixel(t) = p + q t + r t², t = (a-a0)/(a1-a0)
+	a0, a1     float64    // the range of a that the curve spans
+	p, q, r, c geom.Pixel // pixel(t) = p + q t + r t² + c t³, t = (a-a0)/(a1-a0)
 	inX, inY   float64    // pixels per millimetre of depth
 	scale      float64    // pixels per millimetre along the side
 	valid      bool
@@ -38,23 +38,36 @@ func newSideLine(cam *calibration.Camera, start, dir geom.Point, a0, a1 float64,
 	}
 	s.p = p0
 	s.r = p0.Add(p1).Sub(m.Mul(2)).Mul(2)
-	s.q = p1.Sub(p0).Sub(s.r)
+	if a1-a0 > longLine {
+		u, ok4 := cam.PixelOf(start.Add(dir.Mul(a0+(a1-a0)/4)), z)
+		if !ok4 {
+			return s
+		}
+		// What the parabola through ends and middle is off by at a quarter of the way,
+		// where t (t-1/2) (t-1) is 3/64.
+		s.c = u.Sub(p0.Add(p1.Sub(p0).Sub(s.r).Mul(0.25)).Add(s.r.Mul(1.0 / 16))).Mul(64.0 / 3)
+	}
+	s.r = s.r.Sub(s.c.Mul(1.5))
+	s.q = p1.Sub(p0).Sub(s.r).Sub(s.c)
 	s.inX, s.inY = (n.X-m.X)/4, (n.Y-m.Y)/4
 	s.scale = p1.Sub(p0).Norm() / (a1 - a0)
 	s.valid = s.scale > 0.1
 	return s
 }
 
+// longLine is the length in mm from which a line is followed by a cubic.
+const longLine = 200.0
+
 // sideOf follows one side of a token at a pose, from corner to corner.
 func sideOf(cam *calibration.Camera, t Token, pose geom.Pose, s Side, z geom.Length) sideLine {
-	h := float64(t.Side()) / 2
+	h, out := t.halfAlong(s)
 	turn := geom.Pose{Heading: pose.Heading + geom.Angle(s)*90*geom.Degree}
-	return newSideLine(cam, pose.Point.Add(turn.Forward().Mul(h)), turn.Right(), -h, h, z)
+	return newSideLine(cam, pose.Point.Add(turn.Forward().Mul(out)), turn.Right(), -h, h, z)
 }
 
 func (s *sideLine) pixel(a, d float64) (x, y float64) {
 	t := (a - s.a0) / (s.a1 - s.a0)
-	return s.p.X + t*(s.q.X+t*s.r.X) + d*s.inX, s.p.Y + t*(s.q.Y+t*s.r.Y) + d*s.inY
+	return s.p.X + t*(s.q.X+t*(s.r.X+t*s.c.X)) + d*s.inX, s.p.Y + t*(s.q.Y+t*(s.r.Y+t*s.c.Y)) + d*s.inY
 }
 
 // bilinear samples a grey picture between its pixels, and reports false outside it.
@@ -119,9 +132,8 @@ func (p *profile) mean(sum []float64, a, b float64) float64 {
 
 // evenKeyline reports whether the keyline of a side centred at 0 is in view from
 // end to end: nowhere darker than half of its brightest stretch.
-func (p *profile) evenKeyline(base engine.Base) bool {
-	side, _ := base.Size()
-	half := float64(side) / 2
+func (p *profile) evenKeyline(base engine.Base, s Side) bool {
+	half := float64(SideLength(base, s)) / 2
 	lo, hi := math.Inf(1), 0.0
 	for a := -half + 1.5; a < half-4; a += 2.5 {
 		v := p.mean(p.key, a, a+2.5)
@@ -197,22 +209,32 @@ func (c *correlation) variance() float64 { return c.syy/c.n - (c.sy/c.n)*(c.sy/c
 
 // readAt reads the side whose middle is at center, and scores it by the
 // correlation of the cells (and of the two dark corners) with the nearest word.
-func (p *profile) readAt(base engine.Base, center float64) (reading, bool) {
-	n := Cells(base)
-	side, _ := base.Size()
-	half, w := float64(side)/2, float64(CellWidth(base))
+func (p *profile) readAt(base engine.Base, s Side, center float64) (reading, bool) {
+	return p.readBeside(base, s, center, math.Inf(-1), math.Inf(1))
+}
+
+// readBeside is readAt of the cells and corners that lie between two places alone.
+func (p *profile) readBeside(base engine.Base, s Side, center, from, to float64) (reading, bool) {
+	n := Cells(base, s)
+	half, w := float64(SideLength(base, s))/2, float64(CellWidth(base, s))
 	first := center - half + float64(Corner)
-	if p.mean(p.key, center-half, center+half) < minKeyline { // most edges are none
+	if p.mean(p.key, max(center-half, from), min(center+half, to)) < minKeyline { // most edges are none
 		return reading{}, false
 	}
-	var value [24]float64
-	var folded [WordBits]float64
+	i0 := max(int(math.Ceil(max(from-first, 0)/w)), 0)
+	i1 := int(min(math.Floor(max(to-first, 0)/w), float64(n)))
+	if i1-i0 < WordBits {
+		return reading{}, false
+	}
+	var value [MaxCells]float64
+	var folded, times [WordBits]float64
 	lo, hi := math.Inf(1), math.Inf(-1)
-	for i := range n {
+	for i := i0; i < i1; i++ {
 		a := first + float64(i)*w
 		v := p.relative(a+0.2*w, a+0.8*w)
 		value[i] = v
 		folded[i%WordBits] += v
+		times[i%WordBits]++
 		lo, hi = min(lo, v), max(hi, v)
 	}
 	if hi-lo < minReadContrast {
@@ -222,11 +244,7 @@ func (p *profile) readAt(base engine.Base, center float64) (reading, bool) {
 	threshold := (lo + hi) / 2
 	var bits uint16
 	for i := range WordBits {
-		times := n / WordBits
-		if i < n%WordBits {
-			times++
-		}
-		if folded[i]/float64(times) > threshold {
+		if folded[i]/times[i] > threshold {
 			bits |= 1 << i
 		}
 	}
@@ -235,14 +253,16 @@ func (p *profile) readAt(base engine.Base, center float64) (reading, bool) {
 		return reading{}, false
 	}
 	word := words[near.word]
-	corner0 := p.relative(center-half+1.6, first-0.6)
-	corner1 := p.relative(center+half-float64(Corner)+0.6, center+half-1.6)
-	var fit correlation // over n cells and two dark corners
-	for i := range n {
+	var fit correlation // over the cells and two dark corners
+	for i := i0; i < i1; i++ {
 		fit.add(value[i], float64(word>>(i%WordBits)&1))
 	}
-	fit.add(corner0, 0)
-	fit.add(corner1, 0)
+	if center-half >= from-1 {
+		fit.add(p.relative(center-half+1.6, first-0.6), 0)
+	}
+	if center+half <= to+1 {
+		fit.add(p.relative(center+half-float64(Corner)+0.6, center+half-1.6), 0)
+	}
 	score, ok := fit.coefficient()
 	return reading{center: center, word: int(near.word), score: score}, ok
 }
@@ -258,6 +278,23 @@ type candidate struct {
 // under blur 1.2 px, noise 6 and contrast 80 still reads 0.85.
 const minReadScore = 0.80
 
+// A print is a way in which sides are cut into cells.
+type sidePrint struct {
+	base engine.Base
+	side Side // Front stands for the rear too, RightSide for the left
+}
+
+// squarePrints are those of bases whose four sides are alike, frontPrints those of the fronts
+// and rears of huge bases, longPrints those along them.
+var (
+	squarePrints = [...]sidePrint{{engine.Small, Front}, {engine.Medium, Front}, {engine.Large, Front}}
+	frontPrints  = [...]sidePrint{{engine.Huge195, Front}, {engine.Huge225, Front}}
+	longPrints   = [...]sidePrint{{engine.Huge195, RightSide}, {engine.Huge225, RightSide}}
+)
+
+// edgeSlack is by how much an edge may seem longer or shorter than its side, in mm.
+const edgeSlack = 2.5
+
 // candidates reads the rim along one edge in every way that the edge allows: any
 // base size, and any place of the side that the seen piece fits into.
 func (f *finder) candidates(g *image.Gray, s segment, out []candidate) []candidate {
@@ -267,79 +304,140 @@ func (f *finder) candidates(g *image.Gray, s segment, out []candidate) []candida
 		return out
 	}
 	length := p1.Sub(p0).Norm()
-	if length < 6 || length > 90 {
+	const longest = 224.8 + edgeSlack
+	if length < 6 || length > longest {
 		return out
 	}
 	dir := p1.Sub(p0).Mul(1 / length)
-	const slack = 2.5 // mm by which an edge may seem longer or shorter than it is
-	for _, base := range [...]engine.Base{engine.Small, engine.Medium, engine.Large} {
-		w, _ := base.Size()
-		side := float64(w)
-		if length > side+slack || length < 0.3*side {
+	for _, print := range squarePrints {
+		out = f.alongPiece(g, print, p0, dir, length, 0.3, out)
+	}
+	for _, print := range frontPrints {
+		out = f.alongPiece(g, print, p0, dir, length, 0.4, out)
+	}
+	return f.alongHuge(g, p0, dir, length, out)
+}
+
+// alongPiece reads a side of which the edge is a piece, or the whole; it is not tried where the
+// edge is shorter than a share of it.
+func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, length, share float64, out []candidate) []candidate {
+	side := float64(SideLength(print.base, print.side))
+	if length > side+edgeSlack || length < share*side {
+		return out
+	}
+	lo, hi := length-side/2-edgeSlack, side/2+edgeSlack // of the side's middle
+	line := newSideLine(f.cam, p0, dir, lo-side/2-1, hi+side/2+1, f.z)
+	if !line.valid || !f.profile.read(g, &line) {
+		// Near the picture's rim the full range may not be visible; then only
+		// the piece itself can be the side.
+		return out
+	}
+	var best bestReadings
+	const step = 0.5
+	for c := lo; c <= hi; c += step {
+		r, ok := f.profile.readAt(print.base, print.side, c)
+		// Plain words are read only along an edge that is the whole side.
+		if ok && r.score >= minReadScore && print.carries(r.word) && (!weakWord(words[r.word]) || length > side-edgeSlack) {
+			best.take(r)
+		}
+	}
+	return best.candidates(print.base, &line, out)
+}
+
+const (
+	// leastLong is the shortest piece of a huge base's long side that is read, in mm: a word
+	// and a corner.
+	leastLong = 12*2.9 + float64(Corner)
+	// surelyLong is the length from which an edge is no large base's side: then it may be any piece
+	// of a long one, also one without an end.
+	surelyLong = 80 + edgeSlack
+)
+
+// alongHuge reads the edge as a piece of a huge base's long side: the cells beside the piece
+// alone, for the miniature hides others. A word recurs every twelve cells, so that a piece without an
+// end may stand in several places: a short one is taken to have one.
+func (f *finder) alongHuge(g *image.Gray, p0, dir geom.Point, length float64, out []candidate) []candidate {
+	if length < leastLong {
+		return out
+	}
+	line := newSideLine(f.cam, p0, dir, -edgeSlack-1, length+edgeSlack+1, f.z)
+	if !line.valid || !f.profile.read(g, &line) {
+		return out
+	}
+	for _, print := range longPrints {
+		side := float64(SideLength(print.base, print.side))
+		if length > side+edgeSlack {
 			continue
 		}
-		lo, hi := length-side/2-slack, side/2+slack // of the side's middle
-		line := newSideLine(f.cam, p0, dir, lo-side/2-1, hi+side/2+1, f.z)
-		if !line.valid || !f.profile.read(g, &line) {
-			// Near the picture's rim the full range may not be visible; then only
-			// the piece itself can be the side.
-			continue
+		best := bestReadings{apart: 20} // less than twelve cells
+		read := func(from, to float64) {
+			const step = 0.5
+			for c := from; c <= to; c += step {
+				r, ok := f.profile.readBeside(print.base, print.side, c, -0.5, length+0.5)
+				if ok && r.score >= minReadScore && print.carries(r.word) && !weakWord(words[r.word]) {
+					best.take(r)
+				}
+			}
 		}
-		out = f.slide(base, line, lo, hi, length > side-slack, out)
+		first, last := length-side/2, side/2 // where its middle is if the piece has its end, or its start
+		if length > surelyLong || last-first < 2*edgeSlack {
+			read(first-edgeSlack, last+edgeSlack)
+		} else {
+			read(first-edgeSlack, first+edgeSlack)
+			read(last-edgeSlack, last+edgeSlack)
+		}
+		out = best.candidates(print.base, &line, out)
 	}
 	return out
 }
 
-// slide tries every place of a side along a line and keeps the best reading of
-// each word. Plain words are read only along an edge that is the whole side.
-func (f *finder) slide(base engine.Base, line sideLine, lo, hi float64, whole bool, out []candidate) []candidate {
-	const step = 0.5
-	var best [4]reading // the best few readings of different words
-	n := 0
-	for c := lo; c <= hi; c += step {
-		r, ok := f.profile.readAt(base, c)
-		if !ok || r.score < minReadScore || (weakWord(words[r.word]) && !whole) {
-			continue
+// carries reports whether a side with this print may carry the word of a number, 4·ship + side.
+func (p sidePrint) carries(word int) bool { return Square(p.base) || Side(word)&1 == p.side }
+
+// bestReadings are the best few readings of different words, and where apart is set of one word in
+// places that are so far apart, in mm.
+type bestReadings struct {
+	r     [4]reading
+	n     int
+	apart float64
+}
+
+// take keeps a reading if it is among the best.
+func (b *bestReadings) take(r reading) {
+	worst := 0
+	for i := range b.n {
+		if b.r[i].word == r.word && (b.apart == 0 || math.Abs(b.r[i].center-r.center) < b.apart) {
+			if r.score > b.r[i].score {
+				b.r[i] = r
+			}
+			return
 		}
-		at := -1
-		for i := range n {
-			if best[i].word == r.word {
-				at = i
-			}
-		}
-		switch {
-		case at >= 0:
-			if r.score > best[at].score {
-				best[at] = r
-			}
-		case n < len(best):
-			best[n] = r
-			n++
-		default:
-			worst := 0
-			for i := range best {
-				if best[i].score < best[worst].score {
-					worst = i
-				}
-			}
-			if r.score > best[worst].score {
-				best[worst] = r
-			}
+		if b.r[i].score < b.r[worst].score {
+			worst = i
 		}
 	}
-	w, _ := base.Size()
-	for _, r := range best[:n] {
-		in := geom.Point{X: line.dir.Y, Y: -line.dir.X}
-		center := line.start.Add(line.dir.Mul(r.center)).Add(in.Mul(float64(w) / 2))
+	switch {
+	case b.n < len(b.r):
+		b.r[b.n] = r
+		b.n++
+	case r.score > b.r[worst].score:
+		b.r[worst] = r
+	}
+}
+
+// candidates turns readings along a line into ships at rough poses.
+func (b *bestReadings) candidates(base engine.Base, line *sideLine, out []candidate) []candidate {
+	in := geom.Point{X: line.dir.Y, Y: -line.dir.X}
+	for _, r := range b.r[:b.n] {
+		side := Side(r.word % 4)
+		token := Token{Code: ShipCode(r.word / 4), Base: base}
+		_, deep := token.halfAlong(side)
+		center := line.start.Add(line.dir.Mul(r.center)).Add(in.Mul(deep))
 		// The side's outward direction is -in; the side is front, right, … so the
 		// heading is that direction turned back by the side's quarter turns.
 		out1 := geom.Angle(math.Atan2(-in.X, -in.Y))
-		heading := (out1 - geom.Angle(r.word%4)*90*geom.Degree).Normalized()
-		out = append(out, candidate{
-			token: Token{Code: ShipCode(r.word / 4), Base: base},
-			pose:  geom.Pose{Point: center, Heading: heading},
-			score: r.score,
-		})
+		heading := (out1 - geom.Angle(side)*90*geom.Degree).Normalized()
+		out = append(out, candidate{token: token, pose: geom.Pose{Point: center, Heading: heading}, score: r.score})
 	}
 	return out
 }

@@ -191,8 +191,8 @@ type EdgeFinder func(Track) (engine.Ship, ShipView, bool)
 
 // SeeEdges is See, and asks edges for the ships that were not read. A ship whose place was
 // seen to show anything but itself since its code was read last may have been turned by
-// quarter turns: its edges cannot tell, and it says so (engine.Ship.Quarters) until its
-// code is read.
+// quarter turns, one on a huge base by a half turn: its edges cannot tell, and it says so
+// (engine.Ship.Quarters) until its code is read.
 func (t *Tracker) SeeEdges(l Located, place func(id string) Place, edges EdgeFinder) Tracked {
 	if !t.last.Captured.IsZero() && !l.Captured.After(t.last.Captured) {
 		t.last.Events = nil

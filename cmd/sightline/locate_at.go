@@ -58,7 +58,7 @@ func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, go
 		}
 		hint := vision.EdgeHint{Base: p.Base, Pose: p.Pose, Reach: 12 * geom.Millimeter, Turn: 20 * geom.Degree}
 		if !p.Headed {
-			hint.Turn = 45 * geom.Degree
+			hint.Turn = vision.AnyTurn(p.Base)
 		}
 		s, ok, err := l.Edges(f, hint)
 		if err != nil {
@@ -68,10 +68,8 @@ func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, go
 			miss("%s: no %v base shows its edges within 12 mm of (%.0f, %.0f): %s is not located", f.Name, p.Base, p.Pose.X, p.Pose.Y, p.ID)
 			continue
 		}
-		side, _ := p.Base.Size()
 		if i := slices.IndexFunc(got.Scene.Ships, func(o engine.Ship) bool {
-			other, _ := o.Base.Size()
-			return o.Pose.Distance(s.Pose.Point) < (side+other)/2-2
+			return vision.BasesOverlap(o.Base, o.Pose, p.Base, s.Pose, 2*geom.Millimeter)
 		}); i >= 0 {
 			miss("%s: %s stands where --at puts %s: it is not located", f.Name, got.Scene.Ships[i].ID, p.ID)
 			continue

@@ -24,7 +24,7 @@ func TestShipsArePlacedOnTheCommandLine(t *testing.T) {
 		"A1,small,here,2":  `got "here"`,
 		"A1,tiny,1,2":      "expected small",
 		"X1,small,1,2":     "expected A1",
-		"A1,huge-195,1,2":  "tokens are made for",
+		"A1,huge-200,1,2":  "huge-195 or huge-225",
 		"A1,small,NaN,2":   "x_mm",
 		"A1,small,1,2,Inf": "heading_deg",
 	} {

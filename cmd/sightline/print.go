@@ -104,7 +104,7 @@ func (o printOutput) write(pages []sheet.Page) error {
 type printTokensCmd struct {
 	printOutput
 	printPaper
-	Ships  string `default:"A1-A6,A7:medium,A8:large,B1-B6,B7:medium,B8:large" help:"Ships as ID, ID:BASE or FROM-TO:BASE, separated by commas. BASE is small (when left out), medium or large. Default: ${default}."`
+	Ships  string `default:"A1-A6,A7:medium,A8:large,B1-B6,B7:medium,B8:large" help:"Ships as ID, ID:BASE or FROM-TO:BASE, separated by commas. BASE is small (when left out), medium, large, huge-195 or huge-225. Default: ${default}."`
 	Single bool   `help:"One file per ship into the directory OUT, exactly as large as the base, without margins."`
 }
 
@@ -118,8 +118,10 @@ func (c *printTokensCmd) Run() error {
 		err = c.writeSingle(tokens)
 	} else if paper, paperErr := c.paper(); paperErr != nil {
 		err = paperErr
+	} else if pages, fitErr := sheet.Tokens(paper, tokens); fitErr != nil {
+		err = fitErr
 	} else {
-		err = c.write(sheet.Tokens(paper, tokens))
+		err = c.write(pages)
 	}
 	if err != nil {
 		return fmt.Errorf("print tokens: %w", err)
@@ -280,7 +282,7 @@ func parseMat(s string) (width, height geom.Length, err error) {
 }
 
 // shipEntry matches one entry of --ships.
-var shipEntry = regexp.MustCompile(`^([^:-]+)(?:-([^:-]+))?(?::([^:]*))?$`)
+var shipEntry = regexp.MustCompile(`^([^:-]+)(?:-([^:-]+))?(?::([^:]*))?$`) // a base's name may hold a hyphen
 
 // parseShips reads "A1,B2:medium,A3-A8:large". A ship may stand there once: its
 // code is its identity.
@@ -329,8 +331,8 @@ func parseShipEntry(entry string) ([]vision.ShipCode, engine.Base, error) {
 	base := engine.Small
 	if strings.Contains(entry, ":") {
 		base, err = engine.ParseBase(m[3])
-		if err != nil || (base != engine.Small && base != engine.Medium && base != engine.Large) {
-			return nil, 0, fmt.Errorf("%q: base %q: expected small, medium or large", entry, m[3])
+		if err != nil {
+			return nil, 0, fmt.Errorf("%q: base %q: expected small, medium, large, huge-195 or huge-225", entry, m[3])
 		}
 	}
 	var codes []vision.ShipCode

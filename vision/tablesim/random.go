@@ -133,6 +133,11 @@ func inView(c calibration.Camera, layout calibration.Layout, spare float64) bool
 // included) or an obstacle, some of them close together. When the mat gets too
 // full it returns fewer ships than asked for; there are no more than vision.Ships.
 func RandomScene(rng *rand.Rand, ships, obstacles int) engine.Scene {
+	return randomScene(rng, ships, obstacles, 0)
+}
+
+// randomScene is RandomScene with the first ships on huge bases, of both sizes in turn.
+func randomScene(rng *rand.Rand, ships, obstacles, huge int) engine.Scene {
 	s := engine.Scene{Rules: engine.Rules25, MatWidth: calibration.MatSide, MatHeight: calibration.MatSide}
 	for tries := 0; len(s.Obstacles) < obstacles && tries < 200*obstacles; tries++ {
 		o := randomObstacle(rng, len(s.Obstacles)+1)
@@ -145,6 +150,9 @@ func RandomScene(rng *rand.Rand, ships, obstacles int) engine.Scene {
 	for tries := 0; len(s.Ships) < ships && tries < 500*ships; tries++ {
 		code := vision.ShipCode(codes[len(s.Ships)])
 		ship := engine.Ship{ID: code.ID(), Player: code.Player(), Base: randomBase(rng), Arcs: []string{"front", "bullseye"}}
+		if n := len(s.Ships); n < huge {
+			ship.Base = [2]engine.Base{engine.Huge195, engine.Huge225}[n%2]
+		}
 		ship.Pose = randomPose(rng, s, ship.Base)
 		if fits(s, ship) {
 			s.Ships = append(s.Ships, ship)
@@ -225,9 +233,15 @@ func fits(s engine.Scene, ship engine.Ship) bool {
 			return false
 		}
 	}
-	w, _ := ship.Base.Size()
+	w, l := ship.Base.Size()
 	for _, o := range s.Obstacles {
-		if float64(o.Pose.Distance(ship.Pose.Point)) < 46+0.75*float64(w) {
+		// How far the rock's middle is from the nearest square as wide as the base.
+		at := ship.Pose.Inverse(o.Pose.Point)
+		ahead := max(math.Abs(at.Y)-float64(l-w)/2, 0)
+		if w == l {
+			ahead = at.Y
+		}
+		if math.Hypot(at.X, ahead) < 46+0.75*float64(w) {
 			return false
 		}
 	}
@@ -296,12 +310,28 @@ func RandomMini(rng *rand.Rand, b engine.Base) Mini {
 		k = 1.75
 	}
 	size := rng.Float64()
+	if _, length := b.Size(); !vision.Square(b) {
+		return hugeMini(rng, length, size)
+	}
 	shade := 110 + rng.IntN(110)
 	c := func() uint8 { return uint8(min(max(shade+rng.IntN(50)-25, 0), 255)) }
 	return Mini{
 		Kind:  MiniKind(rng.IntN(int(miniKinds))),
 		Width: geom.Length(k * (28 + 8*size)), Length: geom.Length(k * (36 + 11*size)),
 		Z: geom.Length(35 + 12*rng.Float64()), Thick: geom.Length(4 + 4*rng.Float64()),
+		Color: color.RGBA{c(), c(), c(), 255},
+	}
+}
+
+// hugeMini is a miniature that leaves of a huge base's rim what such ships do: long, narrow,
+// higher up than others, seldom over both long sides.
+func hugeMini(rng *rand.Rand, base geom.Length, size float64) Mini {
+	shade := 90 + rng.IntN(120)
+	c := func() uint8 { return uint8(min(max(shade+rng.IntN(50)-25, 0), 255)) }
+	return Mini{
+		Kind:  MiniKind(rng.IntN(int(miniKinds))),
+		Width: geom.Length(45 + 35*size), Length: base * geom.Length(0.85+0.3*rng.Float64()),
+		Z: geom.Length(45 + 20*rng.Float64()), Thick: geom.Length(8 + 8*rng.Float64()),
 		Color: color.RGBA{c(), c(), c(), 255},
 	}
 }
@@ -318,11 +348,17 @@ const (
 // heights of the base tops scatter by 0.15 mm (bases) and 0.3 mm (flatness); set
 // Heights to nil for perfect ones.
 func RandomTable(seed uint64, width, height int) *Table {
+	return RandomTableWithHuge(seed, width, height, 0)
+}
+
+// RandomTableWithHuge is RandomTable with so many of its ships, the first in its scene, on huge
+// bases, of both sizes in turn, under long miniatures.
+func RandomTableWithHuge(seed uint64, width, height, huge int) *Table {
 	rng := rand.New(rand.NewPCG(seed, 0x7461626c65))
 	t := &Table{
 		Camera: RandomCamera(rng, width, height),
 		Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
-		Scene:  RandomScene(rng, 8+rng.IntN(7), 4+rng.IntN(3)),
+		Scene:  randomScene(rng, 8+rng.IntN(7), 4+rng.IntN(3), huge),
 		Look:   randomLook(rng),
 		Minis:  map[string]Mini{}, Heights: map[string]geom.Length{},
 		Seed: seed,
@@ -378,7 +414,7 @@ func randomClutter(rng *rand.Rand, s engine.Scene) []Clutter {
 		}
 		clear := true
 		for _, ship := range s.Ships {
-			side, _ := ship.Base.Size()
+			_, side := ship.Base.Size()
 			clear = clear && ship.Pose.Distance(c.Pose.Point) > c.Length/2+side+10
 		}
 		if clear {

@@ -189,7 +189,7 @@ func TestTheRimReadsClockwiseFromTheFront(t *testing.T) {
 	if testing.Short() {
 		t.Skip("looks at whole pictures in one goroutine: nothing for the race detector")
 	}
-	table := RandomTable(5, 1280, 720)
+	table := RandomTableWithHuge(5, 1280, 720, 2)
 	table.Scene.Ships = table.Scene.Ships[:6]
 	table.Minis, table.Clutter, table.Heights = nil, nil, nil
 	table.Look.FullWell, table.Look.ReadNoise, table.Look.Shadow, table.Look.Blur = 0, 0, 0, 0
@@ -197,16 +197,19 @@ func TestTheRimReadsClockwiseFromTheFront(t *testing.T) {
 	for _, s := range table.Scene.Ships {
 		code, err := vision.CodeOfID(s.ID)
 		require.NoError(t, err)
-		side, _ := s.Base.Size()
-		h, n := float64(side)/2, vision.Cells(s.Base)
+		w, l := s.Base.Size()
 		for k := range 4 {
+			h, out, n := float64(w)/2, float64(l)/2, vision.Cells(s.Base, vision.Side(k))
+			if k%2 == 1 {
+				h, out = out, h
+			}
 			// Side k's own frame: the base turned so that this side is ahead; seen from
 			// above, clockwise runs from left to right along it.
 			p := geom.Pose{Point: s.Pose.Point, Heading: s.Pose.Heading + geom.Angle(k)*90*geom.Degree}
 			got, want := uint16(0), code.Word(vision.Side(k))
 			for i := range vision.WordBits {
 				along := -h + 4 + (float64(i)+0.5)*(2*h-8)/float64(n)
-				px, _ := table.Camera.PixelOf(p.Transform(geom.Point{X: along, Y: h - 2.5}), 4)
+				px, _ := table.Camera.PixelOf(p.Transform(geom.Point{X: along, Y: out - 2.5}), 4)
 				if v := f.Gray.GrayAt(int(math.Round(px.X)), int(math.Round(px.Y))).Y; linear(v) > 0.4*table.Look.Light {
 					got |= 1 << i
 				}

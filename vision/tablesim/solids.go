@@ -113,13 +113,13 @@ const (
 // base is a ship's plastic base with its token on top.
 type base struct {
 	frame
-	half, top float64
-	guides    [4]box
-	token     vision.Token
-	plastic   Plastic
-	worn      Wear
-	look      *Look
-	id        uint64
+	hx, hy, top float64 // half its width and length; height of the token
+	guides      [4]box
+	token       vision.Token
+	plastic     Plastic
+	worn        Wear
+	look        *Look
+	id          uint64
 }
 
 func newBase(s engine.Ship, top float64, look *Look) (*base, error) {
@@ -131,10 +131,8 @@ func newBase(s engine.Ship, top float64, look *Look) (*base, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tablesim: ship %s: %w", s.ID, err)
 	}
-	b := &base{
-		frame: frameOf(s.Pose), half: float64(token.Side()) / 2, top: top,
-		guides: guides(s.Base), token: token, plastic: look.Plastic, look: look,
-	}
+	b := &base{frame: frameOf(s.Pose), top: top, guides: guides(s.Base), token: token, plastic: look.Plastic, look: look}
+	b.hx, b.hy = token.Half()
 	b.id = checksum(1, b.x, b.y, b.s, b.c, top, float64(code), float64(s.Base))
 	return b, nil
 }
@@ -142,7 +140,7 @@ func newBase(s engine.Ship, top float64, look *Look) (*base, error) {
 func (b *base) meets(r ray, h *hit) bool {
 	x0, y0 := r.at(b.top)
 	x0, y0 = b.local(x0, y0)
-	deep := b.half - max(math.Abs(x0), math.Abs(y0))
+	deep := min(b.hx-math.Abs(x0), b.hy-math.Abs(y0))
 	switch {
 	case deep < -12:
 		return false
@@ -160,11 +158,11 @@ func (b *base) meets(r ray, h *hit) bool {
 	}
 	x1, y1 := b.local(r.gx, r.gy)
 	found := false
-	if t, ok := (box{-b.half, -b.half, b.half, b.half}).enter(x0, y0, x1, y1); ok && b.top*(1-t) > h.z {
+	if t, ok := (box{-b.hx, -b.hy, b.hx, b.hy}).enter(x0, y0, x1, y1); ok && b.top*(1-t) > h.z {
 		*h = hit{z: b.top * (1 - t), x: x0 + t*(x1-x0), y: y0 + t*(y1-y0), surface: surfaceWall, fine: true}
 		found = true
 	}
-	if max(math.Abs(y0), math.Abs(y1)) < b.half {
+	if max(math.Abs(y0), math.Abs(y1)) < b.hy {
 		return found
 	}
 	k := min(guideTop/b.top, 1)
@@ -202,14 +200,23 @@ func (b *base) light(x, y, z float64) float64 {
 	}
 	dz := b.top - z
 	x, y = b.local(x-0.5*dz*b.look.Slope.X, y-0.5*dz*b.look.Slope.Y)
-	d := max(math.Abs(x), math.Abs(y)) - b.half
+	d := max(math.Abs(x)-b.hx, math.Abs(y)-b.hy)
 	return 1 - b.look.Shadow*(1-smooth(-1, 3, d))
 }
 
 func (b *base) reach() []volume {
-	return []volume{around(b.x, b.y, 1.4143*(b.half+2), 0, b.top, b.look)}
+	return []volume{around(b.x, b.y, reachOf(b.hx, b.hy), 0, b.top, b.look)}
 }
 func (b *base) sum() uint64 { return b.id }
+
+// reachOf is how far a base and its guides reach from the centre. A square's is what it was when
+// there were no others: which pixels are looked at again rests on it.
+func reachOf(hx, hy float64) float64 {
+	if hx == hy {
+		return 1.4143 * (hx + 2)
+	}
+	return math.Hypot(hx+2, hy+2) + 0.1
+}
 
 // ---- miniatures
 

@@ -188,7 +188,7 @@ func guideOut(b engine.Base) float64 {
 	switch b {
 	case engine.Medium:
 		return 1.7
-	case engine.Large:
+	case engine.Large, engine.Huge195, engine.Huge225:
 		return 1.8
 	}
 	return 1.6

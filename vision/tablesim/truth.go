@@ -94,26 +94,30 @@ func (r witness) pixel(f *frame, x, y, z float64) geom.Pixel {
 
 func (r witness) shipTruth(s engine.Ship, top float64) ShipTruth {
 	out := ShipTruth{ID: s.ID, Base: s.Base, Pose: s.Pose, Top: geom.Length(top)}
-	side, _ := s.Base.Size()
-	f, h := frameOf(s.Pose), float64(side)/2
-	for i, c := range [4][2]float64{{-h, h}, {h, h}, {h, -h}, {-h, -h}} {
+	w, l := s.Base.Size()
+	f, hx, hy := frameOf(s.Pose), float64(w)/2, float64(l)/2
+	for i, c := range [4][2]float64{{-hx, hy}, {hx, hy}, {hx, -hy}, {-hx, -hy}} {
 		out.Corners[i] = r.pixel(&f, c[0], c[1], top)
 	}
 	// What can hide the top is whatever stands higher.
 	const step, in = 0.5, 0.1
-	n := int(2*h/step + 0.5)
 	var seen, all float64
 	for k := range 4 {
+		h, out1 := hx, hy // half the side, and how far it is from the centre
+		if k%2 == 1 {
+			h, out1 = hy, hx
+		}
+		n := int(2*h/step + 0.5)
 		var strip float64
 		for i := range n {
 			along := -h + (float64(i)+0.5)*step
-			if r.visible(&f, k, along, h-in, top) {
+			if r.visible(&f, k, along, out1-in, top) {
 				seen++
 			}
 			all++
 			const deep = 4
 			for d := range deep {
-				if r.visible(&f, k, along, h-(float64(d)+0.5)/deep*float64(vision.RimDeep), top) {
+				if r.visible(&f, k, along, out1-(float64(d)+0.5)/deep*float64(vision.RimDeep), top) {
 					strip += 1.0 / deep
 				}
 			}

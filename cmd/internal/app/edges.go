@@ -41,6 +41,7 @@ func (w *Watcher) edges(f vision.Frame, located *vision.Located) vision.EdgeFind
 
 // How far from where a person says a ship stands its base is looked for.
 const (
+	standsOn    = 2 * geom.Millimeter // by which bases that were found may seem to overlap
 	placedReach = 12 * geom.Millimeter
 	placedTurn  = 20 * geom.Degree
 	placeWithin = 5 * time.Second
@@ -92,7 +93,7 @@ func (w *Watcher) placeNow(f vision.Frame, located *vision.Located, p web.Placed
 	}
 	hint := vision.EdgeHint{Base: p.Base, Pose: p.Pose, Reach: placedReach, Turn: placedTurn}
 	if !p.Headed {
-		hint.Turn = 45 * geom.Degree
+		hint.Turn = vision.AnyTurn(p.Base)
 	}
 	ship, view, err := w.byEdges(l, f, located, engine.Ship{ID: p.ID, Player: p.Player, Base: p.Base}, hint)
 	if err != nil {
@@ -115,10 +116,8 @@ func (w *Watcher) byEdges(l edgeLocator, f vision.Frame, located *vision.Located
 	if !ok {
 		return engine.Ship{}, vision.ShipView{}, errNoEdges
 	}
-	side, _ := like.Base.Size()
 	for _, o := range located.Scene.Ships {
-		other, _ := o.Base.Size()
-		if o.ID != like.ID && o.Pose.Distance(s.Pose.Point) < (side+other)/2-2 {
+		if o.ID != like.ID && vision.BasesOverlap(o.Base, o.Pose, like.Base, s.Pose, standsOn) {
 			return engine.Ship{}, vision.ShipView{}, fmt.Errorf("%s stands there", o.ID)
 		}
 	}

@@ -105,10 +105,11 @@ func placed(shapes []Shape, at geom.Point) []Shape {
 	return out
 }
 
-// clipped returns the part of a convex polygon that lies within |x|, |y| ≤ h
+// clipped returns the part of a convex polygon that lies within |x| ≤ hx, |y| ≤ hy
 // (Sutherland and Hodgman 1974).
-func clipped(poly []geom.Point, h float64) []geom.Point {
+func clipped(poly []geom.Point, hx, hy float64) []geom.Point {
 	for _, n := range []geom.Point{{X: 1}, {X: -1}, {Y: 1}, {Y: -1}} {
+		h := hx*math.Abs(n.X) + hy*math.Abs(n.Y)
 		var out []geom.Point
 		for i, q := range poly {
 			prev := poly[(i+len(poly)-1)%len(poly)]

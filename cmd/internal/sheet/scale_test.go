@@ -37,7 +37,7 @@ func TestCompensatedSheetsStayOnThePaper(t *testing.T) {
 			paper := paperFor(t, name, printer)
 			charuco, err := calibration.ParseBoard("charuco:9x6:25mm:18mm")
 			require.NoError(t, err)
-			pages := Tokens(paper, starter(t))
+			pages := pagesOf(t, paper, starter(t))
 			markers, err := MatMarkers(paper, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 			require.NoError(t, err)
 			card, err := CheckCard(paper, calibration.DefaultCheckCard())

@@ -85,10 +85,10 @@ func TestTokensOnASheetAreTheTokensThatTheCameraReads(t *testing.T) {
 	}
 	for _, printer := range compensated {
 		paper, tokens := paperFor(t, "a4", printer), starter(t)
-		layout := packed(paper, tokens)
+		layout := layoutOf(t, paper, tokens)
 		require.Len(t, layout, 1)
 		require.Len(t, layout[0], len(tokens))
-		pages := Tokens(paper, tokens)
+		pages := pagesOf(t, paper, tokens)
 		for _, pr := range printers {
 			t.Run(fmt.Sprint(pr.name, ", ", printer), func(t *testing.T) {
 				pic := pr.pictures(t, pages)[0].through(pages[0])
@@ -105,16 +105,19 @@ func TestTokensOnASheetAreTheTokensThatTheCameraReads(t *testing.T) {
 // every cell, and measures its side.
 func assertToken(t *testing.T, pic picture, p placedToken) {
 	t.Helper()
-	id, side := p.token.Code.ID(), float64(p.token.Side())
-	h := side / 2
-	white := func(q geom.Point) bool { return pic.at(p.x+h+q.X, p.y+h-q.Y) > 127 }
-	width := float64(vision.CellWidth(p.token.Base))
+	id := p.token.Code.ID()
+	hx, hy := p.token.Half()
+	white := func(q geom.Point) bool { return pic.at(p.x+hx+q.X, p.y+hy-q.Y) > 127 }
 	for s := range 4 {
+		h, out, width := hx, hy, float64(vision.CellWidth(p.token.Base, vision.Side(s)))
+		if s%2 == 1 {
+			h, out = hy, hx
+		}
 		turn := geom.Pose{Heading: geom.Angle(s) * 90 * geom.Degree}
-		for i := -1; i <= vision.Cells(p.token.Base); i++ { // with the corner blocks
+		for i := -1; i <= vision.Cells(p.token.Base, vision.Side(s)); i++ { // with the corner blocks
 			along := -h + float64(vision.Corner) + (float64(i)+0.5)*width
 			for _, depth := range []float64{0.5, 1.4, 2.35, 3.3} {
-				q := turn.Transform(geom.Point{X: along, Y: h - depth})
+				q := turn.Transform(geom.Point{X: along, Y: out - depth})
 				want, ok := p.token.At(q)
 				require.True(t, ok)
 				if !assert.Equal(t, want == vision.InkWhite, white(q), "%s %v: side %v, cell %d, depth %.1f", id, p.token.Base, vision.Side(s), i, depth) {
@@ -125,17 +128,21 @@ func assertToken(t *testing.T, pic picture, p placedToken) {
 	}
 	// The dark corner blocks end a keyline's width inside the token's edges.
 	depth := float64(vision.Keyline) + 0.3
-	across := pic.edges(geom.Point{X: p.x - 0.5, Y: p.y + depth}, geom.Point{X: p.x + side + 0.5, Y: p.y + depth})
-	down := pic.edges(geom.Point{X: p.x + depth, Y: p.y - 0.5}, geom.Point{X: p.x + depth, Y: p.y + side + 0.5})
+	across := pic.edges(geom.Point{X: p.x - 0.5, Y: p.y + depth}, geom.Point{X: p.x + 2*hx + 0.5, Y: p.y + depth})
+	down := pic.edges(geom.Point{X: p.x + depth, Y: p.y - 0.5}, geom.Point{X: p.x + depth, Y: p.y + 2*hy + 0.5})
 	for name, e := range map[string][]float64{"across": across, "down": down} {
+		side := 2 * hx
+		if name == "down" {
+			side = 2 * hy
+		}
 		require.GreaterOrEqual(t, len(e), 2)
 		got := e[len(e)-1] - e[0] + 2*float64(vision.Keyline)
 		assert.InDelta(t, side, got, tolerance, "%s: side %s", id, name)
 	}
 	// The cut marks over the token stand on its edges.
-	marks := pic.edges(geom.Point{X: p.x - 0.5, Y: p.y - 1.8}, geom.Point{X: p.x + side + 0.5, Y: p.y - 1.8})
+	marks := pic.edges(geom.Point{X: p.x - 0.5, Y: p.y - 1.8}, geom.Point{X: p.x + 2*hx + 0.5, Y: p.y - 1.8})
 	if assert.Len(t, marks, 4, "%s: two cut marks", id) {
-		assert.InDelta(t, side, (marks[2]+marks[3]-marks[0]-marks[1])/2, tolerance, "%s: between the cut marks", id)
+		assert.InDelta(t, 2*hx, (marks[2]+marks[3]-marks[0]-marks[1])/2, tolerance, "%s: between the cut marks", id)
 	}
 }
 
@@ -145,28 +152,32 @@ func TestEverySingleTokenIsTheTokenThatTheCameraReads(t *testing.T) {
 	}
 	const dpi = 200
 	for code := range vision.ShipCode(vision.Ships) {
-		for _, base := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
+		bases := vision.Bases[:3]
+		if code%9 == 4 { // huge ones take long
+			bases = vision.Bases[:]
+		}
+		for _, base := range bases {
 			token, err := vision.NewToken(code, base)
 			require.NoError(t, err)
 			pic := pictureOfPNG(t, Single(token, PrinterScale{}), dpi)
-			side := float64(token.Side())
-			n := int(math.Round(side / 25.4 * dpi))
-			require.Equal(t, image.Rect(0, 0, n, n), pic.Bounds(), "%s %v", token.Code.ID(), base)
-			pic.perMM = float64(n) / side // the picture fills the token
+			hx, hy := token.Half()
+			n, high := int(math.Round(2*hx/25.4*dpi)), int(math.Round(2*hy/25.4*dpi))
+			require.Equal(t, image.Rect(0, 0, n, high), pic.Bounds(), "%s %v", token.Code.ID(), base)
+			pic.perMM = float64(n) / (2 * hx) // the picture fills the token
 			checked := 0
-			for y := 0.25 - side/2; y < side/2; y += 0.5 {
-				for x := 0.25 - side/2; x < side/2; x += 0.5 {
+			for y := 0.25 - hy; y < hy; y += 0.5 {
+				for x := 0.25 - hx; x < hx; x += 0.5 {
 					want, sure := plainInk(token, geom.Point{X: x, Y: y})
 					if !sure || forPeople(token, x, y) {
 						continue
 					}
 					checked++
-					if got := pic.ink(x+side/2, side/2-y); got != want {
+					if got := pic.ink(x+hx, hy-y); got != want {
 						t.Fatalf("%s %v: ink at (%.2f, %.2f) mm = %v, want %v", token.Code.ID(), base, x, y, got, want)
 					}
 				}
 			}
-			assert.Greater(t, checked, int(side*side), "%v: points checked", base)
+			assert.Greater(t, checked, int(4*hx*hy), "%v: points checked", base)
 		}
 	}
 }
@@ -186,22 +197,22 @@ func plainInk(k vision.Token, p geom.Point) (ink color.RGBA, sure bool) {
 // vision.Token.At leaves out: within the panel, away from the rim, near the middle
 // of its front or rear.
 func forPeople(k vision.Token, x, y float64) bool {
-	panel := float64(k.Side())/2 - float64(vision.RimDeep)
+	panel := panelOf(k).Y
 	return math.Abs(y) < panel-float64(letterGap)+0.1 && math.Abs(y) > panel/4 && math.Abs(x) < math.Abs(y)
 }
 
 func TestLettersAndChevronKeepClearOfRimAndArcLines(t *testing.T) {
 	for code := range vision.ShipCode(vision.Ships) {
-		for _, base := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
+		for _, base := range vision.Bases {
 			token, err := vision.NewToken(code, base)
 			require.NoError(t, err)
-			panel := float64(token.Side())/2 - float64(vision.RimDeep)
+			panel := panelOf(token)
 			sin, cos := math.Sincos(float64(vision.FrontArcHalfAngle(base)))
 			for _, s := range append([]Shape{chevron(token, panel)}, letters(token, panel)...) {
 				for _, ring := range s.Rings {
 					for _, q := range ring {
 						name := fmt.Sprintf("%s %v: (%.2f, %.2f)", token.Code.ID(), base, q.X, q.Y)
-						require.LessOrEqual(t, max(math.Abs(q.X), math.Abs(q.Y)), panel-2, name)
+						require.GreaterOrEqual(t, min(panel.X-math.Abs(q.X), panel.Y-math.Abs(q.Y)), 2.0, name)
 						require.Greater(t, math.Abs(q.Y)*sin-math.Abs(q.X)*cos, 0.3, name+" from the arc line")
 					}
 				}
@@ -212,11 +223,11 @@ func TestLettersAndChevronKeepClearOfRimAndArcLines(t *testing.T) {
 
 func TestTheChevronPointsToTheFrontAndTheIDStandsAtTheRear(t *testing.T) {
 	token := tokenOf(t, "A1", engine.Small)
-	lo, hi := chevron(token, 16.3).bounds()
+	lo, hi := chevron(token, panelOf(token)).bounds()
 	assert.Positive(t, lo.Y)
 	assert.InDelta(t, 0, lo.X+hi.X, 1e-9)
 	words := 0
-	for _, s := range letters(token, 16.3) {
+	for _, s := range letters(token, panelOf(token)) {
 		lo, hi := s.bounds()
 		assert.Negative(t, hi.Y)
 		assert.Less(t, lo.Y, hi.Y)
@@ -232,24 +243,24 @@ func TestTheChevronPointsToTheFrontAndTheIDStandsAtTheRear(t *testing.T) {
 func TestSheetsHoldEveryTokenOnceWithoutOverlap(t *testing.T) {
 	var all []vision.Token
 	for code := range vision.ShipCode(vision.Ships) {
-		k, err := vision.NewToken(code, []engine.Base{engine.Small, engine.Medium, engine.Large}[code%3])
+		k, err := vision.NewToken(code, vision.Bases[code%5])
 		require.NoError(t, err)
 		all = append(all, k)
 	}
-	for _, name := range []string{"a4", "letter"} {
+	for _, name := range []string{"a4", "letter", "a3", "tabloid"} {
 		paper := paperNamed(t, name)
 		area := paper.content()
 		seen := map[vision.ShipCode]bool{}
-		for _, page := range packed(paper, all) {
+		for _, page := range layoutOf(t, paper, all) {
 			assert.NotEmpty(t, page)
 			for i, p := range page {
-				side := float64(p.token.Side())
+				hx, hy := p.token.Half()
 				assert.False(t, seen[p.token.Code])
 				seen[p.token.Code] = true
-				assert.True(t, p.x >= area.x0 && p.y >= area.y0 && p.x+side <= area.x1 && p.y+side <= area.y1, "%s: %s at (%.1f, %.1f)", name, p.token.Code.ID(), p.x, p.y)
+				assert.True(t, p.x >= area.x0 && p.y >= area.y0 && p.x+2*hx <= area.x1 && p.y+2*hy <= area.y1, "%s: %s at (%.1f, %.1f)", name, p.token.Code.ID(), p.x, p.y)
 				for _, q := range page[:i] {
-					other := float64(q.token.Side())
-					apart := p.x-q.x-other >= 5 || q.x-p.x-side >= 5 || p.y-q.y-other >= 5 || q.y-p.y-side >= 5
+					ox, oy := q.token.Half()
+					apart := p.x-q.x-2*ox >= 5 || q.x-p.x-2*hx >= 5 || p.y-q.y-2*oy >= 5 || q.y-p.y-2*hy >= 5
 					assert.True(t, apart, "%s: %s and %s", name, p.token.Code.ID(), q.token.Code.ID())
 				}
 			}
@@ -434,7 +445,7 @@ func TestEverySheetSaysHowToPrintIt(t *testing.T) {
 	require.NoError(t, err)
 	markers, err := MatMarkers(paperNamed(t, "a4"), calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	require.NoError(t, err)
-	pages := append(append(Tokens(paperNamed(t, "a4"), starter(t)), markers...), chess)
+	pages := append(append(pagesOf(t, paperNamed(t, "a4"), starter(t)), markers...), chess)
 	file := filepath.Join(t.TempDir(), "all.pdf")
 	_, err = WriteFiles(file, PDF, 600, pages)
 	require.NoError(t, err)
@@ -443,4 +454,34 @@ func TestEverySheetSaysHowToPrintIt(t *testing.T) {
 	assert.Equal(t, len(pages), strings.Count(string(out), "print at 100 %, not fit to page"))
 	assert.Equal(t, 2*len(pages), strings.Count(string(out), "measured: ____________ mm"))
 	assert.Contains(t, string(out), "marker 7 · this edge away from player 1")
+}
+
+// A paper that is too short for a huge base's token says so; none is left out in silence.
+func TestATokenThatNoSheetHoldsIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		base engine.Base
+		ok   bool
+	}{{engine.Large, true}, {engine.Huge195, false}, {engine.Huge225, false}} {
+		_, err := Tokens(paperNamed(t, "a4").Landscape(), []vision.Token{tokenOf(t, "A1", engine.Small), tokenOf(t, "B2", c.base)})
+		if c.ok {
+			require.NoError(t, err)
+			continue
+		}
+		assert.ErrorContains(t, err, "B2: the token of a "+c.base.String()+" base is 80 × ")
+		assert.ErrorContains(t, err, "a4 landscape leaves 271 × 178 mm")
+	}
+}
+
+func layoutOf(t *testing.T, paper Paper, tokens []vision.Token) [][]placedToken {
+	t.Helper()
+	layout, err := packed(paper, tokens)
+	require.NoError(t, err)
+	return layout
+}
+
+func pagesOf(t *testing.T, paper Paper, tokens []vision.Token) []Page {
+	t.Helper()
+	pages, err := Tokens(paper, tokens)
+	require.NoError(t, err)
+	return pages
 }

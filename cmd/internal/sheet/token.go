@@ -21,46 +21,53 @@ const letterGap = 2.5 * geom.Millimeter
 // Rim, panel, arc lines and side marks are those of vision.Token.At; the letters
 // and the chevron at the front are for people.
 func artwork(t vision.Token) []Shape {
-	h := float64(t.Side()) / 2
-	panel := h - float64(vision.RimDeep)
+	hx, hy := t.Half()
+	panel := panelOf(t)
 	rim := Shape{Fill: vision.InkWhite} // one shape: a keyline and its cells show no seam
 	for _, r := range t.White() {
 		rim.Rings = append(rim.Rings, box(r.MinX, r.MinY, r.MaxX, r.MaxY))
 	}
 	// The dark ground ends under the middle of the white keyline: at the token's
 	// edge it would shine through as a grey hairline where a printer smooths edges.
-	ground := h - float64(vision.Keyline)/2
+	const under = float64(vision.Keyline) / 2
 	shapes := []Shape{
-		{Fill: vision.InkDark, Rings: [][]geom.Point{box(-ground, -ground, ground, ground)}},
+		{Fill: vision.InkDark, Rings: [][]geom.Point{box(-hx+under, -hy+under, hx-under, hy-under)}},
 		rim,
-		{Fill: vision.InkPanel, Rings: [][]geom.Point{box(-panel, -panel, panel, panel)}},
+		{Fill: vision.InkPanel, Rings: [][]geom.Point{box(-panel.X, -panel.Y, panel.X, panel.Y)}},
 		arcLines(t, panel),
 		chevron(t, panel),
 	}
 	return append(shapes, letters(t, panel)...)
 }
 
+// panelOf returns half the width and length of the panel within the rim, in mm.
+func panelOf(t vision.Token) geom.Point {
+	x, y := t.Half()
+	return geom.Point{X: x - float64(vision.RimDeep), Y: y - float64(vision.RimDeep)}
+}
+
 // arcLines are both diagonals, the borders of the front and rear arcs, and the
 // marks in the middle of the left and right sides.
-func arcLines(t vision.Token, panel float64) Shape {
+func arcLines(t vision.Token, panel geom.Point) Shape {
 	const half, mark = 0.3, 3.0 // half the width of a line; length of a side mark
 	s, c := math.Sincos(float64(vision.FrontArcHalfAngle(t.Base)))
 	out := Shape{Fill: vision.InkArc[t.Code.Player()]}
 	for _, sign := range []float64{1, -1} {
-		u := geom.Point{X: sign * s, Y: c}.Mul(2 * panel)
+		u := geom.Point{X: sign * s, Y: c}.Mul(2 * panel.Y)
 		n := geom.Point{X: c, Y: -sign * s}.Mul(half)
-		out.Rings = append(out.Rings, clipped([]geom.Point{u.Add(n), u.Sub(n), u.Mul(-1).Sub(n), u.Mul(-1).Add(n)}, panel))
+		out.Rings = append(out.Rings, clipped([]geom.Point{u.Add(n), u.Sub(n), u.Mul(-1).Sub(n), u.Mul(-1).Add(n)}, panel.X, panel.Y))
 	}
 	out.Rings = append(out.Rings,
-		box(panel-mark, -half, panel, half),
-		box(-panel, -half, -panel+mark, half))
+		box(panel.X-mark, -half, panel.X, half),
+		box(-panel.X, -half, -panel.X+mark, half))
 	return out
 }
 
 // chevron points to the front.
-func chevron(t vision.Token, panel float64) Shape {
-	k := min(float64(t.Side())/40, 1.5)
-	top, wide, high, thick := panel-float64(letterGap), 4.2*k, 3.0*k, 1.8*k
+func chevron(t vision.Token, panel geom.Point) Shape {
+	wideOf, _ := t.Half()
+	k := min(wideOf/20, 1.5)
+	top, wide, high, thick := panel.Y-float64(letterGap), 4.2*k, 3.0*k, 1.8*k
 	return Shape{Fill: vision.InkWhite, Rings: [][]geom.Point{{
 		{X: 0, Y: top}, {X: wide, Y: top - high}, {X: wide, Y: top - high - thick},
 		{X: 0, Y: top - thick}, {X: -wide, Y: top - high - thick}, {X: -wide, Y: top - high},
@@ -69,11 +76,11 @@ func chevron(t vision.Token, panel float64) Shape {
 
 // letters spell the ship's id as large as the rear arc's wedge allows: white on
 // the panel for player 1, black on a light plate for player 2.
-func letters(t vision.Token, panel float64) []Shape {
-	const pad, most = 0.9, 12.0 // mm round the letters; cap height on large bases
+func letters(t vision.Token, panel geom.Point) []Shape {
+	const pad, most = 0.9, 12.0 // mm round the letters; cap height on large and huge bases
 	id := t.Code.ID()
 	tan := math.Tan(float64(vision.FrontArcHalfAngle(t.Base)))
-	low := panel - float64(letterGap) // the plate's lower edge, below the centre
+	low := panel.Y - float64(letterGap) // the plate's lower edge, below the centre
 	// The plate's upper corners must stay off the arc lines:
 	//   width·height/2 + pad + line ≤ (low - height - 2·pad)·tan
 	const line = 0.3 + 0.3
@@ -92,9 +99,9 @@ func letters(t vision.Token, panel float64) []Shape {
 
 // Single returns a ship's token alone: a page of exactly the base's size.
 func Single(t vision.Token, printer PrinterScale) Page {
-	h := float64(t.Side()) / 2
+	x, y := t.Half()
 	return Page{
-		Title: t.Code.ID() + " " + t.Base.String(), Width: t.Side(), Height: t.Side(), Bleed: true, Printer: printer,
-		Shapes: placed(artwork(t), geom.Point{X: h, Y: h}),
+		Title: t.Code.ID() + " " + t.Base.String(), Width: geom.Length(2 * x), Height: geom.Length(2 * y), Bleed: true, Printer: printer,
+		Shapes: placed(artwork(t), geom.Point{X: x, Y: y}),
 	}
 }

@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -14,41 +15,55 @@ type placedToken struct {
 	x, y  float64
 }
 
-// Tokens lays ship tokens out on as many sheets as they need, with cut marks.
-func Tokens(paper Paper, tokens []vision.Token) []Page {
-	layout := packed(paper, tokens)
+// Tokens lays ship tokens out on as many sheets as they need, with cut marks. The error names a
+// token that no sheet of the paper holds.
+func Tokens(paper Paper, tokens []vision.Token) ([]Page, error) {
+	layout, err := packed(paper, tokens)
+	if err != nil {
+		return nil, err
+	}
 	pages := make([]Page, len(layout))
 	for i, on := range layout {
 		pages[i] = paper.newPage(fmt.Sprintf("Ship tokens · sheet %d of %d · matt paper, cut from mark to mark", i+1, len(layout)))
 		for _, t := range on {
-			side := float64(t.token.Side())
-			pages[i].cutMarks(t.x, t.y, t.x+side, t.y+side)
-			pages[i].add(placed(artwork(t.token), geom.Point{X: t.x + side/2, Y: t.y + side/2})...)
+			x, y := t.token.Half()
+			pages[i].cutMarks(t.x, t.y, t.x+2*x, t.y+2*y)
+			pages[i].add(placed(artwork(t.token), geom.Point{X: t.x + x, Y: t.y + y})...)
 		}
 	}
-	return pages
+	return pages, nil
 }
 
-// packed puts tokens into rows, the largest first, and rows onto pages.
-func packed(paper Paper, tokens []vision.Token) [][]placedToken {
+// packed puts tokens into rows, the longest first, and rows onto pages. Tokens of huge bases stand
+// upright: along the paper's long side.
+func packed(paper Paper, tokens []vision.Token) ([][]placedToken, error) {
 	const marks, gap = 3.0, 6.0 // length of the cut marks; between two tokens
 	tokens = slices.Clone(tokens)
-	slices.SortStableFunc(tokens, func(a, b vision.Token) int { return int(b.Side() - a.Side()) })
+	slices.SortStableFunc(tokens, func(a, b vision.Token) int {
+		ax, ay := a.Half()
+		bx, by := b.Half()
+		return cmp.Or(cmp.Compare(by, ay), cmp.Compare(bx, ax))
+	})
 	area := paper.content()
 	var pages [][]placedToken
 	var page []placedToken
 	x, y, row := area.x0+marks, area.y0+marks, 0.0 // next place; height of the row
 	for _, t := range tokens {
-		side := float64(t.Side())
-		if x > area.x0+marks && x+side+marks > area.x1+1e-9 { // a new row
+		hx, hy := t.Half()
+		width, length := 2*hx, 2*hy
+		if width+2*marks > area.width()+1e-9 || length+2*marks > area.height()+1e-9 {
+			return nil, fmt.Errorf("%s: the token of a %v base is %g × %g mm: expected a paper that leaves it %g × %g mm, %s leaves %.0f × %.0f mm",
+				t.Code.ID(), t.Base, width, length, width+2*marks, length+2*marks, paper.Name, area.width(), area.height())
+		}
+		if x > area.x0+marks && x+width+marks > area.x1+1e-9 { // a new row
 			x, y, row = area.x0+marks, y+row+gap, 0
 		}
-		if row == 0 && y+side+marks > area.y1+1e-9 { // a new page
+		if row == 0 && y+length+marks > area.y1+1e-9 { // a new page
 			pages, page = append(pages, page), nil
 			y = area.y0 + marks
 		}
 		page = append(page, placedToken{t, x, y})
-		x, row = x+side+gap, max(row, side)
+		x, row = x+width+gap, max(row, length)
 	}
-	return append(pages, page)
+	return append(pages, page), nil
 }

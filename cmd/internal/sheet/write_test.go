@@ -84,17 +84,21 @@ func TestSVGIsInMillimetresAndShowsTheToken(t *testing.T) {
 	for _, base := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
 		token := tokenOf(t, "B5", base)
 		f := readSVG(t, Single(token, PrinterScale{}))
-		side := strconv.Itoa(int(token.Side()))
-		assert.Equal(t, side+"mm", f.Width)
-		assert.Equal(t, side+"mm", f.Height)
-		assert.Equal(t, "0 0 "+side+" "+side, f.ViewBox)
-		h, cell := float64(token.Side())/2, float64(vision.CellWidth(base))
+		hx, hy := token.Half()
+		width, height := strconv.FormatFloat(2*hx, 'g', -1, 64), strconv.FormatFloat(2*hy, 'g', -1, 64)
+		assert.Equal(t, width+"mm", f.Width)
+		assert.Equal(t, height+"mm", f.Height)
+		assert.Equal(t, "0 0 "+width+" "+height, f.ViewBox)
 		for s := range 4 {
+			h, out, cell := hx, hy, float64(vision.CellWidth(base, vision.Side(s)))
+			if s%2 == 1 {
+				h, out = hy, hx
+			}
 			turn := geom.Pose{Heading: geom.Angle(s) * 90 * geom.Degree}
-			for i := range vision.Cells(base) {
-				q := turn.Transform(geom.Point{X: -h + float64(vision.Corner) + (float64(i)+0.5)*cell, Y: h - 2.35})
+			for i := range vision.Cells(base, vision.Side(s)) {
+				q := turn.Transform(geom.Point{X: -h + float64(vision.Corner) + (float64(i)+0.5)*cell, Y: out - 2.35})
 				want, _ := token.At(q)
-				require.Equal(t, hex(want), f.ink(t, geom.Point{X: h + q.X, Y: h - q.Y}), "%v: side %d, cell %d", base, s, i)
+				require.Equal(t, hex(want), f.ink(t, geom.Point{X: hx + q.X, Y: hy - q.Y}), "%v: side %d, cell %d", base, s, i)
 			}
 		}
 	}

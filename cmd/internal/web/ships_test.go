@@ -51,7 +51,7 @@ func TestAShipIsPlacedByHand(t *testing.T) {
 	for _, c := range []struct{ body, says string }{
 		{`{"id":"Falcon","base":"small","x_mm":1,"y_mm":1}`, "expected A1"},
 		{`{"id":"A1","base":"tiny","x_mm":1,"y_mm":1}`, "small, medium"},
-		{`{"id":"A1","base":"huge-195","x_mm":1,"y_mm":1}`, "small, medium and large"},
+		{`{"id":"A1","base":"huge","x_mm":1,"y_mm":1}`, "huge-195 or huge-225"},
 		{`{"id":"A1","base":"small","y_mm":1}`, "X_mm"},
 		{`{"id":"A1","base":"small","x_mm":1,"y_mm":1e9}`, "Y_mm"},
 		{`{"id":"A1","base":"small","x_mm":1,"y_mm":1,"heading_deg":1e9}`, "Heading_deg"},

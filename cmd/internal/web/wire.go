@@ -112,7 +112,7 @@ type shipJSON struct {
 	XMM        float64      `json:"x_mm"`
 	YMM        float64      `json:"y_mm"`
 	HeadingDeg float64      `json:"heading_deg"`
-	Quarters   bool         `json:"heading_quarters"` // heading_deg is known only to quarter turns: its nose is not seen
+	Quarters   bool         `json:"heading_quarters"` // heading_deg is known only to quarter turns, a huge base's to a half turn: its nose is not seen
 	SigmaMM    float64      `json:"sigma_mm"`
 	HalfArcDeg float64      `json:"front_half_angle_deg"`
 	BullseyeMM float64      `json:"bullseye_mm"`
