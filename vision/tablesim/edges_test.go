@@ -68,6 +68,78 @@ func TestEdgesGiveThePoseOfABaseWhoseCodeIsWornOff(t *testing.T) {
 	}
 }
 
+// A huge base's edges give its pose up to a half turn: of the two headings the one nearer to the hint's,
+// whichever way it was turned.
+func TestEdgesOfAHugeBaseKnowItsHeadingToAHalfTurn(t *testing.T) {
+	table := tablesim.RandomTableWithHuge(30003, 1920, 1080, 2)
+	table.Heights, table.Worn, table.Minis = nil, map[string]tablesim.Wear{}, nil
+	for _, s := range table.Scene.Ships {
+		table.Worn[s.ID] = tablesim.WearCells
+	}
+	l, f, truth := edgesOf(t, table)
+	r := rand.New(rand.NewPCG(1, 9))
+	huge := 0
+	for _, s := range truth.Ships {
+		if vision.Square(s.Base) {
+			continue
+		}
+		huge++
+		for _, round := range []geom.Angle{0, 180 * geom.Degree} {
+			h := nudged(r, s, 3, 8*geom.Degree)
+			h.Pose.Heading = (h.Pose.Heading + round).Normalized()
+			e, ok, err := l.Edges(f, h)
+			require.NoError(t, err)
+			if !assert.True(t, ok, "%s %v", s.ID, s.Base) {
+				continue
+			}
+			d, turn := e.Pose.Sub(s.Pose.Point), float64((e.Pose.Heading - s.Pose.Heading - round).Signed())
+			assert.Less(t, math.Abs(d.X)/math.Sqrt(e.Covariance[0]), 4.0, "%s: %v", s.ID, d)
+			assert.Less(t, math.Abs(d.Y)/math.Sqrt(e.Covariance[4]), 4.0, "%s: %v", s.ID, d)
+			assert.Less(t, math.Abs(turn)/math.Sqrt(e.Covariance[8]), 4.0, "%s: %.3f°", s.ID, turn*180/math.Pi)
+			assert.Greater(t, e.Visible(), 0.7)
+		}
+		// A quarter turn off is no heading of its.
+		h := vision.EdgeHint{Base: s.Base, Pose: s.Pose, Reach: 3, Turn: 8 * geom.Degree}
+		h.Pose.Heading = (h.Pose.Heading + 90*geom.Degree).Normalized()
+		_, ok, err := l.Edges(f, h)
+		require.NoError(t, err)
+		assert.False(t, ok, "%s", s.ID)
+		// Nor is it a large base, nor the other huge one.
+		for _, b := range vision.Bases[2:] {
+			if b != s.Base {
+				_, ok, err := l.Edges(f, vision.EdgeHint{Base: b, Pose: s.Pose, Reach: 3, Turn: 8 * geom.Degree})
+				require.NoError(t, err)
+				assert.False(t, ok, "%s taken for a %v base", s.ID, b)
+			}
+		}
+	}
+	assert.Equal(t, 2, huge)
+}
+
+// Huge ships are read under their long miniatures, whatever else stands on the table.
+func TestHugeShipsAreReadUnderTheirMiniatures(t *testing.T) {
+	l, f, truth := edgesOf(t, tablesim.RandomTableWithHuge(70000, 1920, 1080, 2))
+	got, err := l.Locate(f)
+	require.NoError(t, err)
+	for _, base := range []engine.Base{engine.Huge195, engine.Huge225} {
+		n := 0
+		for i, s := range got.Scene.Ships {
+			if s.Base != base {
+				continue
+			}
+			n++
+			want, ok := truth.Ship(s.ID)
+			require.True(t, ok)
+			assert.Equal(t, base, want.Base)
+			assert.Less(t, float64(want.Pose.Distance(s.Pose.Point)), 0.5, "%s", s.ID)
+			for k, c := range got.Ships[i].Outline {
+				assert.Less(t, c.Sub(want.Corners[k]).Norm(), 1.0, "%s: corner %d", s.ID, k)
+			}
+		}
+		assert.Equal(t, 1, n, "%v", base)
+	}
+}
+
 func TestEdgesAreNotFoundWhereNoBaseStands(t *testing.T) {
 	table := wornTable(30001, tablesim.WearCells)
 	ships := table.Scene.Ships
@@ -98,11 +170,10 @@ func TestEdgesRefuseWhatIsNoHint(t *testing.T) {
 	l, f, _ := edgesOf(t, wornTable(30000, tablesim.WearCells))
 	at := geom.Pose{Point: geom.Point{X: 400, Y: 400}}
 	for name, h := range map[string]vision.EdgeHint{
-		"no base":     {Pose: at},
-		"a huge base": {Base: engine.Huge195, Pose: at},
-		"too far":     {Base: engine.Small, Pose: at, Reach: 100},
-		"no place":    {Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: math.NaN()}}},
-		"no turn":     {Base: engine.Small, Pose: at, Turn: geom.Angle(math.NaN())},
+		"no base":  {Pose: at},
+		"too far":  {Base: engine.Small, Pose: at, Reach: 100},
+		"no place": {Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: math.NaN()}}},
+		"no turn":  {Base: engine.Small, Pose: at, Turn: geom.Angle(math.NaN())},
 	} {
 		_, _, err := l.Edges(f, h)
 		assert.Error(t, err, name)

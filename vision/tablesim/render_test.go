@@ -406,7 +406,7 @@ func TestAHandHidesAndShades(t *testing.T) {
 func TestATableThatCannotBeRenderedSaysWhy(t *testing.T) {
 	for want, change := range map[string]func(*Table){
 		"expected A1":    func(t *Table) { t.Scene.Ships[0].ID = "X1" },
-		"tokens are":     func(t *Table) { t.Scene.Ships[0].Base = engine.Huge195 },
+		"tokens are":     func(t *Table) { t.Scene.Ships[0].Base = engine.BaseUnknown },
 		"light":          func(t *Table) { t.Look.Light = 0 },
 		"blur":           func(t *Table) { t.Look.Blur = math.NaN() },
 		"samples":        func(t *Table) { t.Look.Samples = 99 },
