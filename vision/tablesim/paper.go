@@ -78,9 +78,7 @@ func (s *Source) layPaper(t *Table, seq uint64) {
 	}
 	slices.Reverse(turned)
 	t.Scene.Obstacles[1].Outline = turned
-	for _, ship := range scriptShips[:2] {
-		t.Scene.Ships = append(t.Scene.Ships, ship)
-	}
+	t.Scene.Ships = append(t.Scene.Ships, scriptShips[:2]...)
 }
 
 // parsePaper reads how long each stage of Options.Paper lies there: seconds, or nothing.
