@@ -11,6 +11,8 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -369,4 +371,20 @@ func TestManyListenersAndSomeThatNeverRead(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	s.Close()
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, 10*time.Second, 20*time.Millisecond, "goroutines are left")
+}
+
+// No page has two elements of one id: of two, a script finds the first one only.
+func TestNoPageHasAnIDTwice(t *testing.T) {
+	pages, err := filepath.Glob("static/*.html")
+	require.NoError(t, err)
+	require.NotEmpty(t, pages)
+	for _, page := range pages {
+		raw, err := os.ReadFile(page)
+		require.NoError(t, err)
+		seen := map[string]bool{}
+		for _, m := range regexp.MustCompile(`\sid="([^"]+)"`).FindAllStringSubmatch(string(raw), -1) {
+			assert.False(t, seen[m[1]], "%s: id %q stands there twice", page, m[1])
+			seen[m[1]] = true
+		}
+	}
 }

@@ -183,8 +183,8 @@ function show() {
   else if (byId("banner-title").textContent === "Connection lost") banner("");
   if (me?.role !== "judge") return;
   const trouble = state.rulings_trouble;
-  setText(byId("record-text"), trouble);
-  byId("record").hidden = !trouble;
+  setText(byId("trouble-text"), trouble);
+  byId("trouble").hidden = !trouble;
   showHold();
   showLog(state);
   if (state.held) {
