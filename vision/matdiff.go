@@ -21,10 +21,11 @@ type matDiff struct {
 	slope []float32 // how far the empty mat's level changes over a pixel's misplacement
 	gain  gainMap
 
-	diff  []float32 // picture minus gain·empty, grey levels
-	noise float64   // its standard deviation where nothing lies
-	mask  []bool    // something lies here
-	work  []float32
+	diff   []float32 // picture minus gain·empty, grey levels
+	noise  float64   // its standard deviation where nothing lies
+	noises gainMap   // the same by blocks
+	mask   []bool    // something lies here
+	work   []float32
 }
 
 // gainMap is the ratio of the light now to the light when the mat was learnt, on a
@@ -156,6 +157,34 @@ func (d *matDiff) measureNoise() {
 		}
 	}
 	d.noise = max(quantile(sample, 0.5)/0.6745, 0.5)
+	d.measureNoises()
+}
+
+// measureNoises takes the spread block by block: it is larger where there is more light,
+// as in glare. What covers half of a block must not look like noise, so that the 0.4
+// quantile is taken, which is 0.524 standard deviations of a normal distribution.
+func (d *matDiff) measureNoises() {
+	w, h := d.view.width, d.view.height
+	d.noises.cols, d.noises.rows, d.noises.size = d.gain.cols, d.gain.rows, d.gain.size
+	d.noises.ratio = d.noises.ratio[:0]
+	sample := make([]float64, 0, gainBlock*gainBlock/4)
+	for r := range d.gain.rows {
+		for c := range d.gain.cols {
+			sample = sample[:0]
+			for j := r * h / d.gain.rows; j < (r+1)*h/d.gain.rows; j += 2 {
+				for i := c * w / d.gain.cols; i < (c+1)*w/d.gain.cols; i += 2 {
+					if v := d.diff[j*w+i]; v == v {
+						sample = append(sample, math.Abs(float64(v)))
+					}
+				}
+			}
+			noise := d.noise
+			if len(sample) > 50 {
+				noise = quantile(sample, 0.4) / 0.524
+			}
+			d.noises.ratio = append(d.noises.ratio, min(max(noise, 0.6*d.noise), 2*d.noise))
+		}
+	}
 }
 
 // threshold marks the cells where something lies: where the mean square of the

@@ -26,10 +26,13 @@ type ObstacleView struct {
 	Support float64 // share of the visible outline where the edge was seen in its place
 	RMS     float64 // of the edges' distances from the outline, mm
 	Misfit  float64 // 0…1: how badly the edges fit, those that are missing included
+	Region  float64 // 0…1: how badly it fits that the mat is bare outside of the outline and not inside
+	Lit     float64 // share of the visible outline where a print that is no shadow ends at it
 	Second  string  // the next best entry or face, or the same one lying otherwise; empty: none came near
-	Margin  float64 // by how much the misfit of that one is larger
+	Margin  float64 // by how much the misfit of that one is larger; of the cost, when it is sure
 
 	radius float64 // of the outline about its centroid, mm
+	sure   bool    // beyond doubt by what lies inside and outside of it
 }
 
 // ObstacleFinder finds obstacles on a mat that was learnt empty. It keeps its
@@ -173,7 +176,7 @@ func (f *ObstacleFinder) Find(frame Frame, bases []geom.Polygon, known []Obstacl
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b ObstacleView) int { return cmp.Compare(b.quality(), a.quality()) })
+	slices.SortStableFunc(all, func(a, b ObstacleView) int { return a.before(&b) })
 	var out []ObstacleView
 	for _, v := range all {
 		if !slices.ContainsFunc(out, func(o ObstacleView) bool {
@@ -201,8 +204,8 @@ func (f *ObstacleFinder) hidden(p geom.Point) bool {
 // shows where it lay: obstacles do not move during a game.
 func (f *ObstacleFinder) stillThere(g *image.Gray, known *ObstacleView, all []ObstacleView) []ObstacleView {
 	v, ok := f.refit(g, known)
-	if ok && v.Misfit < f.good && v.Visible >= acceptVisible && v.Pose.Distance(known.Pose.Point) < 1 {
-		v.Second, v.Margin = known.Second, known.Margin
+	if ok && v.Misfit < max(f.good, known.Misfit+holdsMisfit) && v.Visible >= acceptVisible && v.Pose.Distance(known.Pose.Point) < 1 {
+		v.Second, v.Margin, v.sure = known.Second, known.Margin, known.sure
 		return append(all, v)
 	}
 	if f.coveredWhole(known.Outline) {
@@ -248,7 +251,7 @@ func (f *ObstacleFinder) refit(g *image.Gray, v *ObstacleView) (ObstacleView, bo
 func (f *ObstacleFinder) explained(found []ObstacleView, b blob) bool {
 	w := f.diff.view.width
 	for _, v := range found {
-		if v.Misfit > f.good {
+		if v.Misfit > f.good && !v.sure {
 			continue
 		}
 		in := 0
@@ -385,7 +388,7 @@ func (f *ObstacleFinder) match(g *image.Gray, b blob, hidden func(geom.Point) bo
 		return best, ok
 	}
 	better := func(other ObstacleView, found bool) {
-		if found && (!ok || other.Misfit < best.Misfit) {
+		if found && (!ok || other.before(&best) < 0) {
 			best, ok = other, true
 		}
 	}
@@ -394,7 +397,7 @@ func (f *ObstacleFinder) match(g *image.Gray, b blob, hidden func(geom.Point) bo
 	}
 	if !ok || best.Misfit > f.good {
 		other, found := f.fitBest(g, f.seek(b), seekFits, hidden)
-		better(other, found && other.Misfit < seekMisfit && (other.Second == "" || other.Margin > seekMargin))
+		better(other, found && (other.sure || other.Misfit < seekMisfit && (other.Second == "" || other.Margin > seekMargin)))
 	}
 	return best, ok
 }
@@ -491,15 +494,24 @@ func (f *ObstacleFinder) fitBest(g *image.Gray, guesses []guess, most int, hidde
 	if len(fits) == 0 {
 		return best, false
 	}
-	slices.SortStableFunc(fits, func(a, b ObstacleView) int { return cmp.Compare(a.Misfit, b.Misfit) })
-	best = fits[0]
-	for _, v := range fits[1:] {
-		if !v.same(&best) {
-			best.Second, best.Margin = v.Entry.Name, v.Misfit-best.Misfit
+	if best = leading(fits, (*ObstacleView).cost); f.sureOf(&best) {
+		best.sure = true
+		return best, true
+	}
+	return leading(fits, func(v *ObstacleView) float64 { return v.Misfit }), true
+}
+
+// leading returns the fit that costs least, with the next that is another one.
+func leading(fits []ObstacleView, cost func(*ObstacleView) float64) ObstacleView {
+	slices.SortStableFunc(fits, func(a, b ObstacleView) int { return cmp.Compare(cost(&a), cost(&b)) })
+	best := fits[0]
+	for i := range fits[1:] {
+		if v := &fits[i+1]; !v.same(&best) {
+			best.Second, best.Margin = v.Entry.Name, cost(v)-cost(&best)
 			break
 		}
 	}
-	return best, true
+	return best
 }
 
 // same reports whether two fits put the same face of an entry into about the same place.
@@ -508,7 +520,23 @@ func (v *ObstacleView) same(o *ObstacleView) bool {
 	return v.Entry == o.Entry && v.Flipped == o.Flipped && v.Pose.Distance(o.Pose.Point) < 3 && turned < 0.18
 }
 
-func (v *ObstacleView) quality() float64 { return -v.Misfit }
+// before reports which of two matches is believed rather than the other: what is sure, and
+// then what fits better.
+func (v *ObstacleView) before(o *ObstacleView) int {
+	switch {
+	case v.sure != o.sure && v.sure:
+		return -1
+	case v.sure != o.sure:
+		return 1
+	case v.sure:
+		return cmp.Compare(v.cost(), o.cost())
+	}
+	return cmp.Compare(v.Misfit, o.Misfit)
+}
+
+// cost is how badly a fit explains the picture, by its edges and by what lies inside and
+// outside.
+func (v *ObstacleView) cost() float64 { return v.Misfit + regionWeight*v.Region }
 
 // cost is the mean distance, in mm, of an outline from the mask's border, and more
 // where its inside is empty or its outside is not.
@@ -575,7 +603,9 @@ func (f *ObstacleFinder) refine(g *image.Gray, c guess, hidden func(geom.Point) 
 	if !f.fit.solve(g, s.entry.Top, hidden) {
 		return ObstacleView{}, false
 	}
+	f.fit.judgeRegion(g, s.entry.Top, hidden)
 	v := ObstacleView{
+		Region: f.fit.region, Lit: f.fit.bordered,
 		Entry: s.entry, Flipped: s.flipped, Pose: f.fit.pose, Cov: f.fit.cov,
 		radius: s.radius, Visible: f.fit.visible, Support: f.fit.support, RMS: f.fit.rms, Misfit: f.fit.misfit,
 	}

@@ -51,6 +51,7 @@ type outlineFit struct {
 
 	points []edgePoint
 	edge   stepFit
+	inOut  regionFit
 
 	pose    geom.Pose
 	inset   [2]float64 // of bare and of walled edges, mm outwards
@@ -59,6 +60,9 @@ type outlineFit struct {
 	visible float64 // share of the outline that nothing hides
 	support float64 // share of the visible outline where the edge was seen in its place
 	misfit  float64 // 0…1: mean over the visible outline of how badly the edges fit
+
+	region   float64 // 0…1: how badly the token's inside and the mat outside fit, see judgeRegion
+	bordered float64 // share of the outline at which the token ends beyond doubt
 }
 
 // start places profiles along an outline, given counter-clockwise.
