@@ -461,7 +461,7 @@ func (f *rimFit) followLight(trans *[4][]transition) {
 		den[side][c] += m * m
 	})
 	for s := range f.gains {
-		for c := range f.gains[s] {
+		for c := range int(2 * h[s] / fitColumn) {
 			hold := 0.1 * f.white * f.white
 			g := (num[s][c] + hold) / (den[s][c] + hold)
 			f.gains[s][c] = min(max(g, 0.1), 1.5)

@@ -310,19 +310,16 @@ func (f *finder) candidates(g *image.Gray, s segment, out []candidate) []candida
 	}
 	dir := p1.Sub(p0).Mul(1 / length)
 	for _, print := range squarePrints {
-		out = f.alongPiece(g, print, p0, dir, length, 0.3, out)
-	}
-	for _, print := range frontPrints {
-		out = f.alongPiece(g, print, p0, dir, length, 0.4, out)
+		out = f.alongPiece(g, print, p0, dir, length, out)
 	}
 	return f.alongHuge(g, p0, dir, length, out)
 }
 
-// alongPiece reads a side of which the edge is a piece, or the whole; it is not tried where the
-// edge is shorter than a share of it.
-func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, length, share float64, out []candidate) []candidate {
+// alongPiece reads a side of which the edge is a piece, or the whole, and where it is as long as a
+// huge base is wide, the fronts of those too.
+func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, length float64, out []candidate) []candidate {
 	side := float64(SideLength(print.base, print.side))
-	if length > side+edgeSlack || length < share*side {
+	if length > side+edgeSlack || length < 0.3*side {
 		return out
 	}
 	lo, hi := length-side/2-edgeSlack, side/2+edgeSlack // of the side's middle
@@ -341,10 +338,31 @@ func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, 
 			best.take(r)
 		}
 	}
-	return best.candidates(print.base, &line, out)
+	out = best.candidates(print.base, &line, out)
+	if print.base != engine.Large || length < leastFront*side {
+		return out
+	}
+	// A front is taken to have an end in the piece: others are found by their long sides.
+	for _, front := range frontPrints {
+		var best bestReadings
+		for c := lo; c <= hi; c += hugeStep {
+			if c > lo+2*edgeSlack && c < hi-2*edgeSlack {
+				continue
+			}
+			if r, ok := f.profile.readAt(front.base, front.side, c); ok && r.score >= minReadScore && front.carries(r.word) {
+				best.take(r)
+			}
+		}
+		out = best.candidates(front.base, &line, out)
+	}
+	return out
 }
 
 const (
+	// hugeStep is the step in mm in which huge bases' sides are tried: the fit takes up what is left.
+	hugeStep = 0.8
+	// leastFront is the share of a huge base's front that is read.
+	leastFront = 0.5
 	// leastLong is the shortest piece of a huge base's long side that is read, in mm: a word
 	// and a corner.
 	leastLong = 12*2.9 + float64(Corner)
@@ -371,8 +389,7 @@ func (f *finder) alongHuge(g *image.Gray, p0, dir geom.Point, length float64, ou
 		}
 		best := bestReadings{apart: 20} // less than twelve cells
 		read := func(from, to float64) {
-			const step = 0.5
-			for c := from; c <= to; c += step {
+			for c := from; c <= to; c += hugeStep {
 				r, ok := f.profile.readBeside(print.base, print.side, c, -0.5, length+0.5)
 				if ok && r.score >= minReadScore && print.carries(r.word) && !weakWord(words[r.word]) {
 					best.take(r)

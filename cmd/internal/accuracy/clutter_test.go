@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -235,6 +236,32 @@ func TestShipViewsAreNeverMisread(t *testing.T) {
 	t.Logf("all: %+v", all)
 	assert.Zero(t, all.wrong, "wrong identities")
 	assert.GreaterOrEqual(t, float64(all.found), 0.8*float64(all.views))
+}
+
+// TestHugeShipsAreNeverMisread is the same for tables with two huge ships, one of each size, under
+// the same conditions.
+func TestHugeShipsAreNeverMisread(t *testing.T) {
+	notShort(t)
+	from, to := pictureRange(t, scenes(t, len(disturbances), 80))
+	var all, huge identityTally
+	for seed := from; seed < to; seed++ {
+		k := seed % len(disturbances)
+		table := tablesim.RandomTableWithHuge(uint64(40000+seed), 1920, 1080, 2)
+		disturbances[k].change(rand.New(rand.NewPCG(uint64(seed), 0x68756765)), table)
+		f, truth, err := table.Render()
+		require.NoError(t, err)
+		l, err := vision.NewLocator(calibration.Table{Camera: table.Camera, Layout: table.Layout}, vision.LocatorOptions{})
+		require.NoError(t, err)
+		got, err := l.Locate(f)
+		require.NoError(t, err)
+		all.add(t, seed, truth, got.Scene.Ships)
+		truth.Ships = slices.DeleteFunc(truth.Ships, func(s tablesim.ShipTruth) bool { return vision.Square(s.Base) })
+		huge.add(t, seed, truth, slices.DeleteFunc(got.Scene.Ships, func(s engine.Ship) bool { return vision.Square(s.Base) }))
+	}
+	t.Logf("all: %+v", all)
+	t.Logf("huge: %+v", huge)
+	assert.Zero(t, all.wrong, "wrong identities")
+	assert.GreaterOrEqual(t, float64(huge.found), 0.7*float64(huge.views))
 }
 
 // add compares the ships of one picture: a name on another's place, or on none, is wrong.
