@@ -52,14 +52,21 @@ func (s EdgeSight) Visible() float64 {
 	return min((s.Sides[0]+s.Sides[2])*across+(s.Sides[1]+s.Sides[3])*(0.5-across), 1)
 }
 
+// allRound reports whether enough of every side was found that none may be another edge.
+func (s EdgeSight) allRound() bool {
+	return slices.Min(s.Sides[:]) >= edgeSideSeen && s.Visible() >= edgeMost
+}
+
 const (
 	edgeEnds     = 3.0  // mm at each end of a side that are left out
 	edgeLeast    = 0.02 // least brightening, in linear light over a millimetre
 	edgeSideSeen = 0.3  // share of a side that must be found for it to count
-	edgeWeakest  = 0.12 // share of every side: where one is not found at all, what lies opposite may be any other edge
+	edgeWeakest  = 0.26 // share of every side: where one is not found at all, what lies opposite may be any other edge
 	edgeAllSeen  = 0.45 // share of the whole outline that must be found
 	edgeMisfit   = 0.15 // mm, the largest rms residual of a square
-	edgeInset    = 1.2  // mm, the largest common inset: a keyline as narrow as the blur seems to lie further out
+	edgeCoarse   = 0.30 // mm, that of one of which edgeSideSeen of every side is found, and edgeMost of all: a camera's own grain and a rim a pixel wide scatter the places so far
+	edgeMost     = 0.6
+	edgeInset    = 1.2 // mm, the largest common inset: a keyline as narrow as the blur seems to lie further out
 	edgeReach    = 15 * geom.Millimeter
 
 	// edgeSideSigma, in mm, is how far a whole side, or its two ends against each other, may seem off for what is no
@@ -249,7 +256,11 @@ func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (EdgeSi
 		}
 		weakest = min(weakest, out.Sides[s])
 	}
-	if seen < 3 || weakest < edgeWeakest || out.Visible() < edgeAllSeen || fit.rms > edgeMisfit || math.Abs(fit.step[3]) > edgeInset {
+	misfit := edgeMisfit
+	if out.allRound() {
+		misfit = edgeCoarse
+	}
+	if seen < 3 || weakest < edgeWeakest || out.Visible() < edgeAllSeen || fit.rms > misfit || math.Abs(fit.step[3]) > edgeInset {
 		return EdgeSight{}, false
 	}
 	if l.rimBeyond(g, t, pose, inset) {

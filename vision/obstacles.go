@@ -54,6 +54,7 @@ type ObstacleFinder struct {
 	solid     []bool    // the mask, holes filled
 	near      []float32 // distance to the mask's border, in cells, up to nearMost
 	edges     edgeField
+	guide     guideStrip
 }
 
 // shape is a face of a catalogue entry, prepared for the coarse search.

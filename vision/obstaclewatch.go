@@ -21,6 +21,7 @@ type ObstacleSight struct {
 	// the one that was located: a search takes longer than a picture lasts.
 	Captured time.Time
 	Views    []ObstacleView // what was recognised; unless Unseen, one for each obstacle of the scene, in the same order, then those of devices and markers
+	Bases    []UnnamedBase  // bases whose code is not read; whoever asks makes ships of them
 	Things   []Thing        // what lies on the mat, could hide or be an obstacle, and is none that is known
 
 	// Past says that the camera does not see the obstacles now, and that this is what it saw
@@ -333,6 +334,13 @@ func (f *ObstacleFinder) sureOf(v *ObstacleView) bool {
 func (f *ObstacleFinder) look(frame Frame, bases []geom.Polygon, known []ObstacleView) ObstacleSight {
 	var out ObstacleSight
 	var doubtful []ObstacleView
+	out.Bases = f.Bases(frame, bases)
+	bases = slices.Clip(bases)
+	for i := range out.Bases {
+		u := &out.Bases[i]
+		width, _ := u.Base.Size()
+		bases = append(bases, hiddenBy(squareOf(u.Pose, float64(width)/2), BaseTop, f.table.Center()))
+	}
 	for _, v := range f.Find(frame, bases, known) {
 		switch {
 		case f.accepted(&v):
@@ -351,7 +359,7 @@ func (f *ObstacleFinder) look(frame Frame, bases []geom.Polygon, known []Obstacl
 	}
 	out.Unseen = f.unseen()
 	if out.Unseen == unseenOtherMat { // what was recognised there is chance
-		out.Views = nil
+		out.Views, out.Bases = nil, nil
 		return out
 	}
 	out.Things = append(f.suspects(doubtful), f.things(out.Views)...)

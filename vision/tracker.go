@@ -159,6 +159,7 @@ type Tracker struct {
 	o     TrackerOptions
 	limit float64 // of the squared distance between two poses that are one
 	ships map[string]*shipTrack
+	bases []unnamedTrack // those whose code is not read
 	last  Tracked
 }
 
@@ -172,6 +173,7 @@ func NewTracker(o TrackerOptions) *Tracker {
 // for what is seen through this one.
 func (t *Tracker) Reset() {
 	clear(t.ships)
+	t.bases = nil
 	t.last = Tracked{}
 }
 
@@ -273,7 +275,9 @@ func (t *Tracker) Rest(at time.Time, seq uint64) Tracked {
 	for i := range t.last.Tracks {
 		if k := &t.last.Tracks[i]; k.State == Still {
 			k.Captured = at
-			t.ships[k.Ship.ID].Captured = at
+			if own := t.ships[k.Ship.ID]; own != nil { // a base without a name has none
+				own.Captured = at
+			}
 		}
 	}
 	return t.last
@@ -311,6 +315,7 @@ func (t *Tracker) publish(out *Tracked) {
 			out.Tracks = append(out.Tracks, k.Track)
 		}
 	}
+	t.addUnnamed(out)
 	slices.SortFunc(out.Tracks, func(a, b Track) int { return compareIDs(a.Ship.ID, b.Ship.ID) })
 	slices.SortFunc(out.Events, func(a, b TrackEvent) int { return compareIDs(a.ID, b.ID) })
 	out.Scene.Ships, out.Ships = nil, nil

@@ -86,10 +86,13 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		}
 		table := tables[min(i, len(tables)-1)]
 		got, used, seen, missed, err := locateFrame(table, markers, frame, options, placed, warn)
-		scene := got.Scene
 		if err != nil {
 			return err
 		}
+		if !c.Fuse { // cameras are put together by the ships' names
+			got.AddUnnamed()
+		}
+		scene := got.Scene
 		seenAny += seen
 		if answer != nil && answer.Holds { // until one picture says otherwise
 			answer = verified.Answer(&table, &used)
@@ -182,7 +185,7 @@ func (c *locateCmd) fuse(views []vision.Located, warn io.Writer) (vision.Located
 // tellTokens says what makes a ship visible when no picture shows any.
 func tellTokens(warn io.Writer, scenes []engine.Scene) {
 	for _, s := range scenes {
-		if len(s.Ships) > 0 {
+		if slices.ContainsFunc(s.Ships, func(p engine.Ship) bool { return !vision.Unnamed(p.ID) }) {
 			return
 		}
 	}
@@ -278,7 +281,17 @@ func printScenes(out io.Writer, names []string, scenes []engine.Scene, sights []
 		if i > 0 {
 			fmt.Fprintln(out)
 		}
-		fmt.Fprintf(out, "%s: %d ships\n", names[i], len(s.Ships))
+		unnamed := 0
+		for _, p := range s.Ships {
+			if vision.Unnamed(p.ID) {
+				unnamed++
+			}
+		}
+		fmt.Fprintf(out, "%s: %d ships", names[i], len(s.Ships)-unnamed)
+		if unnamed > 0 {
+			fmt.Fprintf(out, ", and %s whose code is not read: --at says which ship it is, and which way it points", counted(unnamed, "base"))
+		}
+		fmt.Fprintln(out)
 		if err := printShips(out, s.Ships); err != nil {
 			return err
 		}
@@ -318,6 +331,14 @@ func printObstacles(out io.Writer, obstacles []engine.Obstacle, sight *vision.Ob
 	return w.Flush()
 }
 
+// counted is a number of things in words: "1 base", "2 bases".
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
 // printShips prints the ships of one scene.
 func printShips(out io.Writer, ships []engine.Ship) error {
 	if len(ships) == 0 {
@@ -328,8 +349,12 @@ func printShips(out io.Writer, ships []engine.Ship) error {
 	for _, p := range ships {
 		c := p.Covariance
 		sigma := max(c[0], c[4])
-		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%.2f°\t%.2f\t%.2f\t%.0f %%\t%s\t\n", p.ID, p.Base,
-			p.Pose.X, p.Pose.Y, p.Pose.Heading.Degrees(), math.Sqrt(sigma), geom.Angle(math.Sqrt(c[8])).Degrees(), 100*p.Visible, p.Seen)
+		heading := fmt.Sprintf("%.2f°", p.Pose.Heading.Degrees())
+		if p.Quarters {
+			heading += " or a quarter turn from it"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%s\t%.2f\t%.2f\t%.0f %%\t%s\t\n", p.ID, p.Base,
+			p.Pose.X, p.Pose.Y, heading, math.Sqrt(sigma), geom.Angle(math.Sqrt(c[8])).Degrees(), 100*p.Visible, p.Seen)
 	}
 	return w.Flush()
 }

@@ -64,6 +64,10 @@ func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, go
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", f.Name, p.ID, err)
 		}
+		if u, found := got.Obstacles.Unnamed(p.Base, hint.Pose, hint.Reach, hint.Turn); !ok && found {
+			s, ok = u.Sight, true
+			s.Pose, s.Covariance = u.Pose, u.Covariance
+		}
 		if !ok {
 			miss("%s: no %v base shows its edges within 12 mm of (%.0f, %.0f): %s is not located", f.Name, p.Base, p.Pose.X, p.Pose.Y, p.ID)
 			continue

@@ -60,7 +60,7 @@ func clutterTable(seed uint64) *tablesim.Table {
 }
 
 // invented counts what was made of tables on which no ship and no obstacle lies.
-type invented struct{ pictures, things, ships, obstacles, blind int }
+type invented struct{ pictures, things, ships, bases, obstacles, blind int }
 
 func (n *invented) add(t *testing.T, name string, got vision.Located) {
 	n.pictures++
@@ -73,13 +73,19 @@ func (n *invented) add(t *testing.T, name string, got vision.Located) {
 	for _, s := range got.Scene.Ships {
 		t.Errorf("%s: found %s at (%.0f, %.0f)", name, s.ID, s.Pose.X, s.Pose.Y)
 	}
+	if got.Obstacles != nil {
+		n.bases += len(got.Obstacles.Bases)
+		for _, b := range got.Obstacles.Bases {
+			t.Errorf("%s: found a %v base without a code at (%.0f, %.0f)", name, b.Base, b.Pose.X, b.Pose.Y)
+		}
+	}
 	for _, o := range got.Scene.Obstacles {
 		t.Errorf("%s: found %s at (%.0f, %.0f)", name, o.ID, o.Pose.X, o.Pose.Y)
 	}
 }
 
 func (n *invented) report(t *testing.T, what string) {
-	t.Logf("%s: %d pictures: %d ships and %d obstacles invented, %d unknown things, %d pictures not watched for obstacles", what, n.pictures, n.ships, n.obstacles, n.things, n.blind)
+	t.Logf("%s: %d pictures: %d ships, %d bases without a code and %d obstacles invented, %d unknown things, %d pictures not watched for obstacles", what, n.pictures, n.ships, n.bases, n.obstacles, n.things, n.blind)
 	assert.Positive(t, n.pictures)
 }
 

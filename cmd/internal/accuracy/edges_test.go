@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -133,4 +135,34 @@ func (e *edgeTally) answers(t *testing.T, scene engine.Scene, truth tablesim.Tru
 			}
 		}
 	}
+}
+
+// TestEdgesRendered does the same on photorealistic pictures (SIGHTLINE_RENDERED), from hints that are 1.4 mm and 2° off, as if
+// no code could be read.
+func TestEdgesRendered(t *testing.T) {
+	roots := os.Getenv("SIGHTLINE_RENDERED")
+	if roots == "" {
+		t.Skip("SIGHTLINE_RENDERED names no folder of rendered pictures: see docs/accuracy.md")
+	}
+	d := markerDetector(t)
+	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
+	var b baseTally
+	for _, truth := range renderedTruths(t, roots) {
+		r, f := readRendered(t, filepath.Dir(truth))
+		l, err := vision.NewLocator(register(t, d, r.intrinsics(), layout, f), drawnTokens())
+		require.NoError(t, err)
+		for _, w := range r.bases(t) {
+			hint := vision.EdgeHint{Base: w.base, Pose: w.pose, Reach: 3 * geom.Millimeter, Turn: 8 * geom.Degree}
+			hint.Pose.X, hint.Pose.Y, hint.Pose.Heading = hint.Pose.X+1, hint.Pose.Y-1, hint.Pose.Heading+2*geom.Degree
+			s, ok, err := l.Edges(f, hint)
+			require.NoError(t, err)
+			var got []vision.UnnamedBase
+			if ok {
+				got = append(got, vision.UnnamedBase{Base: w.base, Pose: s.Pose, Covariance: s.Covariance})
+			}
+			b.add(filepath.Base(filepath.Dir(filepath.Dir(truth))), []trueBase{w}, got)
+		}
+	}
+	b.pictures = len(renderedTruths(t, roots))
+	b.report(t, "photorealistic, by a hint")
 }

@@ -113,8 +113,13 @@ func (w *Watcher) byEdges(l edgeLocator, f vision.Frame, located *vision.Located
 	if err != nil {
 		return engine.Ship{}, vision.ShipView{}, err
 	}
-	if !ok {
-		return engine.Ship{}, vision.ShipView{}, errNoEdges
+	var unnamed vision.UnnamedBase
+	if !ok { // or by what differs there from the empty mat
+		if unnamed, ok = located.Obstacles.Unnamed(like.Base, hint.Pose, hint.Reach, hint.Turn); !ok {
+			return engine.Ship{}, vision.ShipView{}, errNoEdges
+		}
+		s = unnamed.Sight
+		s.Pose, s.Covariance = unnamed.Pose, unnamed.Covariance
 	}
 	for _, o := range located.Scene.Ships {
 		if o.ID != like.ID && vision.BasesOverlap(o.Base, o.Pose, like.Base, s.Pose, standsOn) {
@@ -124,6 +129,26 @@ func (w *Watcher) byEdges(l edgeLocator, f vision.Frame, located *vision.Located
 	ship := vision.EdgeShip(like.ID, like.Player, like.Base, s, false)
 	ship.Arcs, ship.Turret = like.Arcs, like.Turret
 	one := engine.Scene{Ships: []engine.Ship{ship}}
-	w.widen(&one)
+	if unnamed.Base == engine.BaseUnknown { // a base without a name was widened already
+		w.widen(&one)
+	}
 	return one.Ships[0], l.EdgeView(like.ID, like.Base, s), nil
+}
+
+// widenUnnamed is widen for the bases whose code is not read.
+func (w *Watcher) widenUnnamed(l *vision.Located) {
+	if l.Obstacles == nil || len(l.Obstacles.Bases) == 0 {
+		return
+	}
+	sight := *l.Obstacles // the locator keeps its own
+	sight.Bases = slices.Clone(sight.Bases)
+	var s engine.Scene
+	for i := range sight.Bases {
+		s.Ships = append(s.Ships, sight.Bases[i].Ship(vision.UnnamedID(i+1)))
+	}
+	w.widen(&s)
+	for i := range sight.Bases {
+		sight.Bases[i].Covariance = s.Ships[i].Covariance
+	}
+	l.Obstacles = &sight
 }

@@ -88,3 +88,36 @@ func TestAPersonPlacesAShipWhoseCodeCannotBeRead(t *testing.T) {
 type blindLocator struct{}
 
 func (blindLocator) Locate(vision.Frame) (vision.Located, error) { return vision.Located{}, nil }
+
+// A base without a name that a person names is that ship, also where its edges alone would not show it, and goes on
+// to be it in the pictures after.
+func TestAPersonNamesABaseWithoutAName(t *testing.T) {
+	at := geom.Pose{Point: geom.Point{X: 303, Y: 398}, Heading: 1 * geom.Degree}
+	sight := &vision.ObstacleSight{Bases: []vision.UnnamedBase{{Base: engine.Small, Pose: at, Covariance: geom.Cov3{0: 0.1, 4: 0.1, 8: 1e-5}}}}
+	w := edgyWatcher(&edgyLocator{})
+	name := func(p web.PlacedShip) (vision.Located, error) {
+		located := vision.Located{Obstacles: sight}
+		err := w.placeNow(vision.Frame{}, &located, p)
+		return located, err
+	}
+	ask := web.PlacedShip{ID: "B2", Player: 2, Base: engine.Small, Pose: geom.Pose{Point: at.Point, Heading: 91 * geom.Degree}, Headed: true}
+	got, err := name(ask)
+	require.NoError(t, err)
+	s := got.Scene.Ships[0]
+	assert.Equal(t, "B2", s.ID)
+	assert.Equal(t, 2, s.Player)
+	assert.InDelta(t, 91, s.Pose.Heading.Degrees(), 1e-9)
+	assert.False(t, s.Quarters)
+
+	again, _, ok := w.edges(vision.Frame{}, &vision.Located{Obstacles: sight})(vision.Track{Ship: s})
+	require.True(t, ok)
+	assert.Equal(t, s.Pose.Point, again.Pose.Point)
+
+	ask.Base = engine.Large
+	_, err = name(ask)
+	assert.ErrorIs(t, err, errNoEdges, "it is a small base that stands there")
+	sight = nil
+	ask.Base = engine.Small
+	_, err = name(ask)
+	assert.ErrorIs(t, err, errNoEdges)
+}

@@ -34,6 +34,7 @@ type eyeSight struct {
 // lookThrough asks an eye what it sees, for a picture of the main camera.
 func (e *Eye) lookThrough(captured time.Time) eyeSight {
 	s := eyeSight{name: e.Name, view: e.View()}
+	s.view.Tracks = slices.DeleteFunc(slices.Clone(s.view.Tracks), func(k vision.Track) bool { return vision.Unnamed(k.Ship.ID) })
 	switch apart := captured.Sub(s.view.Located.Captured).Abs(); {
 	case s.view.Health.Code != web.OK:
 		s.leftBy = strings.ToLower(s.view.Health.Title)
@@ -74,6 +75,7 @@ func (w *Watcher) withEyes(t vision.Tracked) vision.Tracked {
 	if len(used) == 0 && len(obstacles) == 0 || t.Doubtful {
 		return t
 	}
+	unnamed := t.TakeUnnamed()
 	own, views, names := t.Located, []vision.Located(nil), []string{"the main camera"}
 	own.Scene.Ships, own.Ships = nil, nil
 	verdicts := standings(t.Tracks, used)
@@ -98,10 +100,12 @@ func (w *Watcher) withEyes(t vision.Tracked) vision.Tracked {
 		for i := range cameras { // another mat than the main camera's
 			cameras[i].Used, cameras[i].Why = false, strings.TrimPrefix(err.Error(), "vision: fuse: ")
 		}
+		t.GiveUnnamed(unnamed)
 		return t
 	}
 	out := assemble(t, used, &fused, verdicts)
 	w.fuseObstacles(&out, &t, obstacles, by)
+	out.GiveUnnamed(unnamed)
 	return out
 }
 

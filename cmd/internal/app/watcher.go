@@ -259,6 +259,7 @@ func (w *Watcher) look(f vision.Frame) {
 		located.Captured = at
 	}
 	w.widen(&located.Scene)
+	w.widenUnnamed(&located)
 	rules := w.rules()
 	located.Scene.Rules, located.Scene.Profile = rules.Edition, rules.Profile
 	located.Doubtful = !w.guard.trusted() || w.picture != pictureGood || w.pictures.empty || w.doubtful
@@ -288,7 +289,7 @@ func (w *Watcher) follow(f vision.Frame, located vision.Located) vision.Tracked 
 	tracked := w.tracker.SeeEdges(located, func(id string) vision.Place { return w.places.Look(g, id) }, w.edges(f, &located))
 	var still []vision.ShipView
 	for _, k := range tracked.Tracks {
-		if k.State == vision.Still {
+		if k.State == vision.Still && !vision.Unnamed(k.Ship.ID) {
 			still = append(still, k.View)
 		}
 	}

@@ -430,7 +430,7 @@ func readChoice(body io.Reader, now Choice) (c Choice, problem string) {
 		if len(*id.from) > 32 || strings.ContainsFunc(*id.from, func(r rune) bool { return r < ' ' }) {
 			return c, "A ship's name has at most 32 characters."
 		}
-		if _, err := vision.CodeOfID(*id.from); *id.from != "" && err != nil {
+		if _, err := vision.CodeOfID(*id.from); *id.from != "" && !vision.Unnamed(*id.from) && err != nil {
 			return c, upperFirst(err.Error()) + "."
 		}
 		*id.to = *id.from

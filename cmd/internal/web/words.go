@@ -81,6 +81,9 @@ func TrackWords(k *vision.Track, now time.Time) string {
 	case vision.Lifted:
 		return id + " is not in its place any more"
 	}
+	if vision.Unnamed(id) {
+		return id + " is a base whose code is not read: which ship it is and which way its nose points nobody has said"
+	}
 	if k.Ship.Quarters {
 		return id + " shows its edges and not its code: which way its nose points is not seen"
 	}

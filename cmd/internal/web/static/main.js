@@ -9,6 +9,7 @@ import { showTable } from "./table.js";
 import { showCamera } from "./camera.js";
 import { showLight } from "./light.js";
 import { showAnswer } from "./answer.js";
+import { showNaming, startNaming } from "./name.js";
 import { showPanel } from "./panel.js";
 import { showPolicy, startPolicy } from "./policy.js";
 import { showSeen } from "./seen.js";
@@ -114,6 +115,7 @@ function show() {
   showTargets(state, byId("figures").checked, chooseTarget);
   showTry(state);
   showSeen(state);
+  showNaming(state);
   showHeld();
   showRuling();
   showNotes();
@@ -148,6 +150,7 @@ function startSwitches() {
 startChoosing();
 startPolicy();
 startTry();
+startNaming();
 startSwitches();
 document.addEventListener("pending", show);
 listen(
