@@ -61,7 +61,7 @@ func (u *UnnamedBase) at(base engine.Base, pose geom.Pose) bool {
 // is reports whether it may be a ship of this size that stood at a pose.
 func (u *UnnamedBase) is(base engine.Base, pose geom.Pose, reach geom.Length, turn geom.Angle) bool {
 	return u.Base == base && u.Pose.Distance(pose.Point) <= reach &&
-		math.Abs(quarterTurn(u.Pose.Heading-pose.Heading)) <= float64(turn)
+		math.Abs(alikeTurn(u.Base, u.Pose.Heading-pose.Heading)) <= float64(turn)
 }
 
 // Unnamed returns the base without a name that stands within reach of a pose, is of the size and is turned no
@@ -78,7 +78,7 @@ func (s *ObstacleSight) Unnamed(base engine.Base, pose geom.Pose, reach geom.Len
 			found, ok = *u, true
 		}
 	}
-	off := quarterTurn(found.Pose.Heading - pose.Heading)
+	off := alikeTurn(base, found.Pose.Heading-pose.Heading)
 	found.Pose.Heading = (pose.Heading + geom.Angle(off)).Normalized()
 	return found, ok
 }
@@ -184,7 +184,7 @@ func alone(all []UnnamedBase) (out []UnnamedBase) {
 
 // same reports whether two fits are of one base.
 func (u *UnnamedBase) same(o *UnnamedBase) bool {
-	return u.Base == o.Base && u.Pose.Distance(o.Pose.Point) < 1 && math.Abs(quarterTurn(u.Pose.Heading-o.Pose.Heading)) < 0.03
+	return u.Base == o.Base && u.Pose.Distance(o.Pose.Point) < 1 && math.Abs(alikeTurn(u.Base, u.Pose.Heading-o.Pose.Heading)) < 0.03
 }
 
 // baseGuesses returns where in a blob the outline of a base may lie, by the edges in it.
@@ -242,7 +242,7 @@ func (f *ObstacleFinder) baseAt(g *image.Gray, c guess) (UnnamedBase, bool) {
 		if !ok || !s.allRound() || s.Pose.Distance(start.Point) > 3 || !f.guidesSeen(g, base, s.Pose) || !f.onTheMat(g, base, s.Pose) {
 			continue
 		}
-		u := UnnamedBase{Base: base, Pose: s.Pose, Covariance: s.Covariance, Sight: s, Outline: l.outline(s.Pose, float64(width)/2)}
+		u := UnnamedBase{Base: base, Pose: s.Pose, Covariance: s.Covariance, Sight: s, Outline: l.outline(s.Pose, Token{Base: base})}
 		u.Covariance[0] += unnamedSigma * unnamedSigma
 		u.Covariance[4] += unnamedSigma * unnamedSigma
 		u.Covariance[8] += sq(unnamedTurn / (float64(width) / 2))
