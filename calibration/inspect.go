@@ -99,7 +99,9 @@ func (s *solution) inspect(lens Intrinsics, layout Layout, used []correspondence
 	// centres alone, two for each, which no error of a print's shape moves.
 	chi, freedom := quadratic(qc, places.r, places.r), max(0, float64(2*len(all)-6))
 	out.factor = (placementWeight + chi) / (placementWeight + freedom)
-	out.lens = lookAtLens(&lens, full, places, q, qc)
+	if out.lens, ok1 = s.lookAtLens(&lens, all, out.corner); !ok1 {
+		return inspection{}, false
+	}
 	for i, c := range used {
 		place, _, ok1 := all[i].centroid().shiftRows().shift(2, 2*i, qc, places.r)
 		d, cov, ok2 := all[i].shiftRows().shift(rigid, 8*i, q, full.r)

@@ -27,14 +27,24 @@ type lensLook struct {
 	allSquare    float64 // what all parameters together explain, nine
 }
 
-// lookAtLens weighs the lens against the markers' equations with Q and, for the scatter
-// of the placement that neither chance nor the lens explains, their centres' with Qc. Where they do not tell the focal
-// length from the camera's height, there is nothing to say.
-func lookAtLens(lens *Intrinsics, full, places *observations, q, qc []float64) (l lensLook) {
+// lookAtLens weighs the lens against the markers' equations and, for the scatter of the
+// placement that neither chance nor the lens explains, their centres'. Where they do not tell
+// the focal length from the camera's height, there is nothing to say; false when the equations
+// cannot be solved. However exactly markers lie, light spreads over their white and ink over
+// their paper: their size says no more of the focal length than DefaultPlacement.Size.
+func (s *solution) lookAtLens(lens *Intrinsics, all []markerEquations, corner float64) (l lensLook, ok bool) {
+	n := noiseModel{corner, s.noise.placement}
+	n.placement.Size = max(n.placement.Size, DefaultPlacement.Size)
+	full, places := newObservations(all, n), newCentroids(all, n)
+	q, ok1 := full.weights(lens.Covariance)
+	qc, ok2 := places.weights(lens.Covariance)
+	if !ok1 || !ok2 {
+		return lensLook{}, false
+	}
 	focal := [lensTerms]float64{lens.Fx, lens.Fy}
 	by, square, cov, ok := full.explained(q, focal)
 	if l.sigma = math.Sqrt(cov); !ok || l.sigma > 1 {
-		return lensLook{}
+		return lensLook{}, true
 	}
 	l.focal = by
 	chi, freedom := quadratic(qc, places.r, places.r), max(0, float64(len(places.r)-6))
@@ -42,7 +52,7 @@ func lookAtLens(lens *Intrinsics, full, places *observations, q, qc []float64) (
 	scatter := max(1, (placementWeight+max(0, chi-ofChi))/(placementWeight+max(0, freedom-1)))
 	l.focalSquare = square / scatter
 	l.allSquare = full.explainedByAll(q) / scatter
-	return l
+	return l, true
 }
 
 // explained returns by how much a direction of the lens's parameters is off, as the

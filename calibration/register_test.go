@@ -3,6 +3,7 @@ package calibration
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -199,6 +200,26 @@ func TestTheStatedCovarianceIsTheScatter(t *testing.T) {
 	exact := laidByHand
 	exact.Placement = ExactPlacement
 	assert.InDelta(t, 1, normalised(t, 160, exact, 0.08), 0.12, "markers in their exact places: error over stated sigma")
+}
+
+// Light spreads over the white of markers that lie exactly where they are said to, and
+// makes their black squares look smaller; that is no other lens.
+func TestLightThatSpreadsOverExactMarkersIsNoOtherLens(t *testing.T) {
+	c, stated := overMat(), DefaultLayout(MatSide, MatSide)
+	stated.Placement = ExactPlacement
+	rng := rand.New(rand.NewPCG(9, 9))
+	for _, spread := range []geom.Length{-0.4 * geom.Millimeter, 0.4 * geom.Millimeter} {
+		shown := stated
+		shown.Markers = slices.Clone(stated.Markers)
+		for i := range shown.Markers {
+			shown.Markers[i].Size += spread
+		}
+		for range 20 {
+			got, err := Register(c.Intrinsics, stated, see(c, shown, 0.03, rng))
+			require.NoError(t, err, "squares that look %v wider", spread)
+			assert.Less(t, got.FocalDoubt, 0.01)
+		}
+	}
 }
 
 // Markers laid twice as badly as stated widen every region nearly as much.
