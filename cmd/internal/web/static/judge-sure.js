@@ -1,6 +1,6 @@
 // How sure all this is: the calibration and its last verification, and how each ship was seen.
 
-import { byId, mm } from "./dom.js";
+import { byId, mm, setText } from "./dom.js";
 
 function term(name, text, doubt = false) {
   const box = document.createElement("div");
@@ -27,30 +27,51 @@ function calibrationTerms(j) {
     term("Last verification", verified, doubt),
     term("Calibration", `${c.hash.slice(0, 16)}… from ${c.from || "nowhere"}, ${c.rms_px.toFixed(2)} px rms, registered ${new Date(c.at_unix_ms).toLocaleTimeString()}`),
     term("Integrity", c.integrity || "from the markers, no file", changed),
-    term("Markers", c.watch.text || c.watch.state, c.watch.state !== "ok"),
+    term("Markers", c.watch.text || c.watch.state || "nobody watches them", c.watch.state !== "ok"),
     term("Picture", `${j.picture.width_px}×${j.picture.height_px} px, number ${j.picture.seq}, ${new Date(j.captured_unix_ms).toLocaleTimeString()} · ${j.source}`),
     term("Obstacles", j.obstacles_watched ? `${j.obstacles.length} watched${j.unknown_things ? `, ${j.unknown_things} unknown things lie there` : ""}` : "nobody watches them", !j.obstacles_watched || j.unknown_things > 0),
     term("Rules", `${j.rules}, profile ${j.profile}, decided beyond ${j.sigmas} standard deviations`),
   ];
 }
 
+// sides says whose code was read, and what a ship rests on of which none was.
+function sides(ship) {
+  if (ship.sides_read.length) return ship.sides_read.join(", ");
+  if (ship.seen === "edges") return "none: placed by its edges";
+  return ship.state === "still" ? "none is told" : "none in this picture";
+}
+
+// note explains ships without a side that was read; "" where there are none.
+function note(ships) {
+  if (ships.every((s) => s.sides_read.length)) return "";
+  const edges = ships.some((s) => !s.sides_read.length && s.seen === "edges");
+  return (
+    "A side is read when the code printed on it is legible; a miniature, glare or a hand may hide it. A ship without one keeps its name from an earlier picture, or from who placed it." +
+    (edges ? " What is placed by its edges is measured from the edges of its plastic base alone." : "")
+  );
+}
+
 function row(ship, choice) {
   const tr = document.createElement("tr");
+  tr.setAttribute("role", "row"); // on a phone rows are boxes, and would be no rows any more
   if (ship.id === choice.from || ship.id === choice.to) tr.dataset.chosen = "true";
   const th = document.createElement("th");
   th.scope = "row";
+  th.setAttribute("role", "rowheader");
   th.textContent = ship.id;
   tr.append(th);
   const cells = [
-    ship.state === "still" ? "still" : ship.state_text || ship.state,
-    `${Math.round(100 * ship.visible)} %`,
-    ship.sides_read.length ? ship.sides_read.join(", ") : "none",
-    mm(ship.sigma_mm, 2),
-    `${ship.sigma_heading_deg.toFixed(2)}°`,
-    ship.frames || "1",
+    ["State", ship.state === "still" ? "still" : ship.state_text || ship.state],
+    ["In view", `${Math.round(100 * ship.visible)} %`],
+    ["Sides read", sides(ship)],
+    ["σ place", mm(ship.sigma_mm, 2)],
+    ["σ heading", `${ship.sigma_heading_deg.toFixed(2)}°`],
+    ["Pictures", ship.frames || "1"],
   ];
-  for (const text of cells) {
+  for (const [name, text] of cells) {
     const td = document.createElement("td");
+    td.setAttribute("role", "cell");
+    td.dataset.name = name;
     td.textContent = text;
     tr.append(td);
   }
@@ -66,4 +87,5 @@ export function showSure(judgement) {
   const { from, to } = judgement.choice;
   const first = (s) => (s.id === from ? 0 : s.id === to ? 1 : 2);
   byId("ships").replaceChildren(...[...judgement.ships].sort((a, b) => first(a) - first(b)).map((s) => row(s, judgement.choice)));
+  setText(byId("ships-note"), note(judgement.ships));
 }

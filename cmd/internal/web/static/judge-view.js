@@ -3,6 +3,7 @@
 // fetches the part that is looked at in full resolution; enlarged, a pixel stays a square.
 
 import { byId, set, setText, svg } from "./dom.js";
+import { around, placed } from "./labels.js";
 
 const stage = byId("stage");
 const canvas = byId("pixels");
@@ -117,6 +118,7 @@ function draw() {
   const w = sw / view.scale, h = sh / view.scale;
   set(drawing, { viewBox: `${view.x - w / 2} ${view.y - h / 2} ${w} ${h}` });
   drawing.style.setProperty("--u", (1 / view.scale).toFixed(5));
+  drawNames();
   drawPixels();
   setText(byId("zoom"), above ? `${view.scale.toFixed(1)} px/mm` : `${Math.round(100 * view.scale)} %`);
   clearTimeout(timer);
@@ -217,10 +219,31 @@ function drawShapes() {
       if (kind === "base") element.dataset.ship = shape.id;
     }
   }
-  for (const shape of shapes.filter((s) => s.kind === "base" || s.kind === "obstacle")) {
+  drawNames();
+}
+
+// drawNames writes the names, those of the pair first, where each can be read as that of
+// its own base; they keep their size, so that every zoom writes them anew.
+function drawNames() {
+  for (const old of drawing.querySelectorAll("text")) old.remove();
+  if (!byId("drawn").checked) return;
+  const choice = judgement?.choice ?? live?.choice ?? {};
+  const rank = (s) => (s.id === choice.from ? 0 : s.id === choice.to ? 1 : s.kind === "base" ? 2 : 3);
+  const [sw, sh] = size(), unit = 1 / view.scale;
+  const room = { x: view.x - (sw / 2) * unit, y: view.y - (sh / 2) * unit, w: sw * unit, h: sh * unit };
+  const bases = [], names = [];
+  for (const shape of (judgement?.shapes ?? liveShapes()).filter((s) => s.kind === "base" || s.kind === "obstacle").sort((a, b) => rank(a) - rank(b))) {
     const box = boxOf([shape]);
-    if (box) svg("text", { x: box[0] + box[2] / 2, y: box[1] - 2, "data-kind": shape.kind }, drawing).textContent = shape.id;
+    if (!box) continue;
+    const own = { x: box[0], y: box[1], w: box[2], h: box[3] };
+    if (shape.kind === "base") bases.push(own);
+    names.push({ shape, own, must: rank(shape) < 2, places: around(own, (10 * shape.id.length + 4) * unit, 19 * unit, unit) });
   }
+  placed(names, bases, [], room).forEach((at, i) => {
+    const { shape } = names[i];
+    if (!at) return; // there is room for it once one zooms in
+    svg("text", { x: at.x + at.w / 2, y: at.y + at.h / 2, "data-kind": shape.kind }, drawing).textContent = shape.id;
+  });
 }
 
 function drawGrid() {

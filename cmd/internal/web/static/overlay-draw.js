@@ -1,6 +1,8 @@
 // The drawings of the overlay: the table from above in millimetres, and the same laid
 // over the camera's own picture in its pixels.
 
+import { placed } from "/labels.js";
+
 export function make(name, attributes, parent) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", name);
   for (const key of Object.keys(attributes || {})) element.setAttribute(key, attributes[key]);
@@ -132,14 +134,46 @@ function cameraShip(parent, ship, outline, unit, state) {
     [nose[0] + uy * half, nose[1] - ux * half],
   ];
   if (!ship.heading_quarters) stroke(group, "polygon", "nose", arrow);
-  // The name stands behind the stern, where neither the arrow nor a line to the target is.
-  const off = length + 20 * unit;
-  text(group, { class: "id", x: x - ux * off, y: y - uy * off }, ship.id);
+  // The name stands behind the stern, where neither the arrow nor a line to the target is;
+  // where that is taken beside the base, then before the arrow.
+  const w = (16 * ship.id.length + 6) * unit, h = 28 * unit;
+  const across = Math.hypot(fl[0] - fr[0], fl[1] - fr[1]) / 2 + w / 2 + 6 * unit;
+  const [stern, bow] = [length + 20 * unit, length + 34 * unit];
+  const at = (along, side) => ({ x: x + ux * along - uy * side - w / 2, y: y + uy * along + ux * side - h / 2, w, h });
+  const places = [at(-stern, 0), at(0, across), at(0, -across), at(-stern, across), at(-stern, -across), at(bow, 0), at(stern, across), at(stern, -across)];
+  const rank = ["attacker", "target", "other"].indexOf(role(ship.id, state));
+  return { group, id: ship.id, own: boxOf(outline), places, rank, must: rank < 2 };
+}
+
+function boxOf(points) {
+  const xs = points.map((p) => p[0]), ys = points.map((p) => p[1]);
+  const x = Math.min(...xs), y = Math.min(...ys);
+  return { x, y, w: Math.max(...xs) - x, h: Math.max(...ys) - y };
+}
+
+// cameraNames writes the ships' names where none lies on another, on a figure or under a card.
+function cameraNames(names, covers, room) {
+  names.sort((a, b) => a.rank - b.rank);
+  placed(names, names.map((n) => n.own), covers, room).forEach((p, i) => p && text(names[i].group, { class: "id", x: p.x + p.w / 2, y: p.y + p.h / 2 }, names[i].id));
+}
+
+// about is the room that words take in a drawing, written about a place.
+const about = ([x, y], words, size) => ({ x: x - 0.31 * size * words.length, y: y - size / 2, w: 0.62 * size * words.length, h: size });
+
+// under returns where elements of the page lie in a drawing's units.
+function under(svg, elements) {
+  const matrix = svg.getScreenCTM();
+  if (!matrix) return [];
+  return elements.map((e) => {
+    const r = e.getBoundingClientRect();
+    return { x: (r.left - matrix.e) / matrix.a, y: (r.top - matrix.f) / matrix.d, w: r.width / matrix.a, h: r.height / matrix.d };
+  });
 }
 
 // drawCamera draws over the camera's picture. crop is the part of it that the stream
-// shows: left, top, width, height in its pixels; null: all of it.
-export function drawCamera(svg, state, show, crop, stage) {
+// shows: left, top, width, height in its pixels; null: all of it. cards are what lies over
+// the drawing.
+export function drawCamera(svg, state, show, crop, stage, cards) {
   clear(svg);
   const o = state && state.overlay;
   if (!o || !(show.places || show.ruling)) return;
@@ -147,6 +181,7 @@ export function drawCamera(svg, state, show, crop, stage) {
   svg.setAttribute("viewBox", part.join(" "));
   const unit = Math.max(part[2] / stage.width, part[3] / stage.height) * stage.scale; // camera's pixels per pixel of the stage
   svg.style.setProperty("--u", unit.toFixed(4));
+  const covers = under(svg, cards);
   if (show.places && show.pair) {
     if (o.arc_px.length > 2) make("polygon", { class: "arc", points: join(o.arc_px.map(place)) }, svg);
     for (const ring of o.rings) {
@@ -155,23 +190,27 @@ export function drawCamera(svg, state, show, crop, stage) {
       if (longest.length) {
         const [x, y] = place(longest[Math.floor(longest.length / 2)]);
         text(svg, { class: "ringname", x, y }, ring.band);
+        covers.push(about([x, y], "0", 24 * unit));
       }
     }
   }
+  const names = [];
   if (show.places) {
     for (const rock of o.obstacles_px) stroke(svg, "polygon", "rock", rock.map(place));
     for (const drawn of o.ships) {
       const ship = state.ships.find((s) => s.id === drawn.id);
-      if (ship) cameraShip(svg, ship, drawn.outline_px.map(place), unit, state);
+      if (ship) names.push(cameraShip(svg, ship, drawn.outline_px.map(place), unit, state));
     }
-    if (show.pair) lines(svg, o.lines_px, "measure", mm(state.answer.distance_mm), part, unit);
+    if (show.pair) covers.push(...lines(svg, o.lines_px, "measure", mm(state.answer.distance_mm), part, unit));
   }
-  if (show.ruling) lines(svg, o.ruling_lines_px, "ruled", state.ruling.title, part, unit);
+  if (show.ruling) covers.push(...lines(svg, o.ruling_lines_px, "ruled", state.ruling.title, part, unit));
+  cameraNames(names, covers, { x: part[0], y: part[1], w: part[2], h: part[3] });
 }
 
+// lines draws measuring lines with their figure, and returns what the figure covers.
 function lines(svg, all, cls, figure, part, unit) {
   const drawn = all.map((line) => line.map(place));
-  if (drawn.length === 0) return;
+  if (drawn.length === 0) return [];
   if (drawn.length > 1) make("polygon", { class: `${cls} between`, points: join(drawn[0].concat(drawn[1].slice().reverse())) }, svg);
   for (const line of drawn) {
     stroke(svg, "polyline", cls, line);
@@ -179,4 +218,5 @@ function lines(svg, all, cls, figure, part, unit) {
   }
   const [x, y] = beside(drawn, 30 * unit, part[0] + part[2]);
   text(svg, { class: `figure ${cls}`, x, y }, figure);
+  return [about([x, y], figure, 34 * unit)];
 }

@@ -135,14 +135,15 @@ function draw(show, card, camera) {
   const over = camera && (wants("table") || wants("ruling"));
   const what = { places: over && wants("table") && show.places, pair: show.pair, ruling: over && wants("ruling") && show.ruling };
   const drawing = what.places || what.ruling || card.table;
-  const key = drawing ? `${state.seq} ${state.at_unix_ms} ${JSON.stringify(what)} ${card.table}` : "";
+  const cards = [...document.querySelectorAll(".stage > .card:not([hidden])")];
+  const key = drawing ? `${state.seq} ${state.at_unix_ms} ${JSON.stringify(what)} ${cards.map((c) => c.id)}` : "";
   if (key === drawn) return;
   drawn = key;
   byId("over").style.display = what.places || what.ruling ? "" : "none";
   if (what.places || what.ruling) {
     let crop = options.crop;
     if (options.region && state.picture) crop = state.picture.region_px;
-    drawCamera(byId("over"), state, what, crop, stage);
+    drawCamera(byId("over"), state, what, crop, stage, cards);
   } else clear(byId("over"));
   if (card.table) drawTop(byId("top"), state, show);
   else clear(byId("top"));
