@@ -28,6 +28,7 @@ type ObstacleView struct {
 	Misfit  float64 // 0…1: how badly the edges fit, those that are missing included
 	Region  float64 // 0…1: how badly it fits that the mat is bare outside of the outline and not inside
 	Lit     float64 // share of the visible outline where a print that is no shadow ends at it
+	Area    float64 // where edges did not decide: how much area is wrong, over the length of the outline, mm; else 0
 	Second  string  // the next best entry or face, or the same one lying otherwise; empty: none came near
 	Margin  float64 // by how much the misfit of that one is larger; of the cost, when it is sure
 
@@ -55,6 +56,10 @@ type ObstacleFinder struct {
 	near      []float32 // distance to the mask's border, in cells, up to nearMost
 	edges     edgeField
 	guide     guideStrip
+
+	regions      regionMap
+	regionsFound bool // of this picture
+	regionShapes []*regionShape
 }
 
 // shape is a face of a catalogue entry, prepared for the coarse search.
@@ -153,6 +158,7 @@ func (f *ObstacleFinder) Find(frame Frame, bases []geom.Polygon, known []Obstacl
 	}
 	f.diff.compare(search)
 	f.edges.find(f.diff)
+	f.regionsFound = false
 	f.bases = append(f.bases[:0], bases...)
 	hidden := f.hidden
 	f.coverShips(bases)
@@ -172,7 +178,13 @@ func (f *ObstacleFinder) Find(frame Frame, bases []geom.Polygon, known []Obstacl
 			if f.explained(all, b) {
 				continue
 			}
-			if v, ok := f.match(frame.Gray, b, hidden, sign != 0); ok {
+			v, ok := f.match(frame.Gray, b, hidden, sign != 0)
+			if (sign == 0 || ok && v.Misfit < f.good) && !f.accepted(&v) {
+				if o, decided := f.byArea(frame.Gray, b, hidden); decided {
+					v, ok = o, true
+				}
+			}
+			if ok {
 				all = append(all, v)
 			}
 		}
@@ -205,7 +217,7 @@ func (f *ObstacleFinder) hidden(p geom.Point) bool {
 // shows where it lay: obstacles do not move during a game.
 func (f *ObstacleFinder) stillThere(g *image.Gray, known *ObstacleView, all []ObstacleView) []ObstacleView {
 	v, ok := f.refit(g, known)
-	if ok && v.Misfit < max(f.good, known.Misfit+holdsMisfit) && v.Visible >= acceptVisible && v.Pose.Distance(known.Pose.Point) < 1 {
+	if known.Area == 0 && ok && v.Misfit < max(f.good, known.Misfit+holdsMisfit) && v.Visible >= acceptVisible && v.Pose.Distance(known.Pose.Point) < 1 {
 		v.Second, v.Margin, v.sure = known.Second, known.Margin, known.sure
 		return append(all, v)
 	}
@@ -252,7 +264,7 @@ func (f *ObstacleFinder) refit(g *image.Gray, v *ObstacleView) (ObstacleView, bo
 func (f *ObstacleFinder) explained(found []ObstacleView, b blob) bool {
 	w := f.diff.view.width
 	for _, v := range found {
-		if v.Misfit > f.good && !v.sure {
+		if v.Misfit > f.good && !v.sure && v.Area == 0 {
 			continue
 		}
 		in := 0
@@ -532,7 +544,15 @@ func (v *ObstacleView) before(o *ObstacleView) int {
 	case v.sure:
 		return cmp.Compare(v.cost(), o.cost())
 	}
-	return cmp.Compare(v.Misfit, o.Misfit)
+	return cmp.Compare(v.rank(), o.rank())
+}
+
+// rank is the misfit; of what the area decided, the edges may count for little.
+func (v *ObstacleView) rank() float64 {
+	if v.Area > 0 {
+		return min(v.Misfit, goodMisfit)
+	}
+	return v.Misfit
 }
 
 // cost is how badly a fit explains the picture, by its edges and by what lies inside and

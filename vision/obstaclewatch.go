@@ -125,6 +125,9 @@ func (w *obstacleWatch) holds(f Frame) bool {
 	}
 	w.turn = (w.turn + 1) % len(w.sight.Views)
 	v := &w.sight.Views[w.turn]
+	if v.Area > 0 { // its edges tell too little; that the picture rests must do
+		return true
+	}
 	again, ok := w.finder.refit(f.Gray, v)
 	if !ok || again.Misfit > max(w.finder.believed, v.Misfit+holdsMisfit) {
 		return false
@@ -299,7 +302,7 @@ func (f *ObstacleFinder) accepted(v *ObstacleView) bool {
 	if v.Entry == nil || v.Visible < acceptVisible {
 		return false
 	}
-	if v.sure {
+	if v.sure || v.Area > 0 {
 		return true
 	}
 	if v.Misfit > f.believed {

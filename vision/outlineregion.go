@@ -24,7 +24,7 @@ const (
 	regionReach    = 4.0 // mm of a profile on either side
 	regionSpread   = 15  // grey levels: how far prints depart from the mat
 	regionMost     = 2.5 // weight of a sample that is surely no mat
-	regionDark     = 0.3 // weight of one that is darker than the mat: it may be shadow
+	regionDarker   = 0.3 // weight of one that is darker than the mat: it may be shadow
 	regionRelative = 0.03
 	regionSlip     = 0.3 // mm by which the mat may lie beside where it was learnt
 	regionInwards  = 2.0 // mm by which a border may lie further in, prints being dark there
@@ -150,7 +150,7 @@ func (r *regionFit) profile(from, n int, level float64, in, out int) (misfit flo
 		w := min(0.5*(d*d/s2-d*d/(s2+regionSpread*regionSpread)+math.Log(s2/(s2+regionSpread*regionSpread))), regionMost)
 		bright := w
 		if d < 0 {
-			w, bright = min(w, regionDark), min(w, 0)
+			w, bright = min(w, regionDarker), min(w, 0)
 		}
 		w, bright = w/2, bright/2 // neighbours half a pixel apart share their noise
 		r.weights = append(r.weights, w)
