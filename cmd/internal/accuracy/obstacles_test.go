@@ -212,8 +212,8 @@ func TestObstaclesRendered(t *testing.T) {
 	sum := reportObstacles(t, "photorealistic", pictures)
 	assert.Zero(t, sum.wrong, "wrong entries")
 	assert.Zero(t, sum.invented, "invented obstacles")
-	// 89 % on 32 pictures (2026-11-21); the wanted 99.5 % is not reached: docs/accuracy.md.
-	assert.GreaterOrEqual(t, float64(sum.right), 0.85*float64(sum.all), "obstacles recognised")
+	// 98 % on 36 pictures (2026-11-21); the wanted 99.5 % is not reached: docs/accuracy.md.
+	assert.GreaterOrEqual(t, float64(sum.right), 0.95*float64(sum.all), "obstacles recognised")
 	assert.LessOrEqual(t, sum.mean(), 0.4, "outline error, mm")
 }
 
@@ -274,7 +274,7 @@ func TestObstaclesSimulated(t *testing.T) {
 	t.Logf("first picture %v, the same again %v (ships included, mean)", search/40, steady/40)
 	assert.Zero(t, sum.wrong+sum.invented+none.invented, "wrong or invented")
 	// The simulator's rocks are random lumps, much alike, printed as dark as the mat in
-	// places: many are refused. They are held to never being mistaken.
-	assert.GreaterOrEqual(t, float64(sum.right), 0.5*float64(sum.all), "obstacles recognised")
+	// places: by edges alone 61 of 100 were recognised, by area as well all (2026-11-21).
+	assert.GreaterOrEqual(t, float64(sum.right), 0.95*float64(sum.all), "obstacles recognised")
 	assert.LessOrEqual(t, sum.mean(), 0.4, "outline error, mm")
 }
