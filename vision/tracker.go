@@ -177,6 +177,10 @@ func (t *Tracker) Reset() {
 	t.last = Tracked{}
 }
 
+// Again lets the next picture count though it is not newer than the one before: it is the
+// same one, searched anew.
+func (t *Tracker) Again() { t.last.Captured = time.Time{} }
+
 // Forget gives up what is known of one ship.
 func (t *Tracker) Forget(id string) { delete(t.ships, id) }
 

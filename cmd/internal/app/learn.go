@@ -28,8 +28,9 @@ func (w *Watcher) takeLearnt() {
 		return
 	}
 	locator, err := w.o.NewLocator(w.located)
-	if err != nil {
+	if err != nil { // no answer may rest on what was learnt before
 		w.Tell("What was learnt cannot be used: " + err.Error())
+		w.giveUp(err)
 		return
 	}
 	w.locator = locator

@@ -109,6 +109,7 @@ type Watcher struct {
 	size      image.Point    // of the pictures
 	stood     engine.Scene   // that was measured last
 	eyesPast  map[string]pastObstacles
+	taken     takenPicture // the one that was searched last
 
 	recordSeen fileStamp // of the verification that was read last
 	recordAt   time.Time // when its file was looked at last
@@ -258,6 +259,7 @@ func (w *Watcher) look(f vision.Frame) {
 	if located.Captured.IsZero() {
 		located.Captured = at
 	}
+	w.lookAgain(f.Name, located.Captured)
 	w.widen(&located.Scene)
 	w.widenUnnamed(&located)
 	rules := w.rules()
@@ -295,6 +297,29 @@ func (w *Watcher) follow(f vision.Frame, located vision.Located) vision.Tracked 
 	}
 	w.places.Remember(g, still)
 	return tracked
+}
+
+// lookAgain sees to it that a picture counts that is not newer than the one before. The
+// pictures of a directory come in the order of their names, again and again, and have the
+// times of their files: the tracker would keep what it said of another picture, or of this
+// one by a mat or a catalogue that is gone.
+func (w *Watcher) lookAgain(name string, captured time.Time) {
+	before := w.taken
+	w.taken = takenPicture{name, captured}
+	switch {
+	case w.o.Tracking.SettleFrames != 1 || captured.After(before.captured):
+	case w.taken == before:
+		w.tracker.Again()
+	default:
+		w.tracker.Reset()
+		w.places.Reset()
+	}
+}
+
+// takenPicture tells the pictures of a directory from each other.
+type takenPicture struct {
+	name     string
+	captured time.Time
 }
 
 // forget gives up what was seen through a registration that is no longer in use.

@@ -40,6 +40,7 @@ type bench struct {
 	lens     bool
 	ships    []engine.Ship
 	locate   error
+	watched  bool              // obstacles are
 	located  calibration.Table // what the newest locator was made for
 	seq      uint64
 	size     image.Point // of the pictures; zero: 1280×720
@@ -127,7 +128,11 @@ func (b *bench) track(g *image.Gray, expected []calibration.MarkerSighting) (out
 }
 
 func (b *bench) Locate(f vision.Frame) (vision.Located, error) {
-	return vision.Located{Scene: engine.Scene{Ships: append([]engine.Ship(nil), b.ships...)}, Seq: f.Seq}, b.locate
+	out := vision.Located{Scene: engine.Scene{Ships: append([]engine.Ship(nil), b.ships...)}, Captured: f.Captured, Seq: f.Seq}
+	if b.watched {
+		out.Obstacles = &vision.ObstacleSight{}
+	}
+	return out, b.locate
 }
 
 // gray is a picture of the camera's size, of which no two are the same.
@@ -675,4 +680,54 @@ func TestSourcesThatMayStandStill(t *testing.T) {
 	} {
 		assert.Equal(t, want, frozenAfter(spec), spec)
 	}
+}
+
+// The files of a directory come again and again with the times that they have: what each
+// shows now counts, whatever was said of the one before.
+func TestThePicturesOfADirectoryCountThoughTheyAreNotNewer(t *testing.T) {
+	b := newBench(t, nil)
+	made := b.now
+	look := func(name string, captured time.Time, ships ...engine.Ship) web.View {
+		b.now = b.now.Add(time.Second)
+		b.seq++
+		b.ships = ships
+		b.watcher.look(vision.Frame{Gray: b.gray(), Name: name, Seq: b.seq, Captured: captured})
+		return b.hub.Newest()
+	}
+	ids := func(v web.View) (out []string) {
+		for _, s := range v.Located.Scene.Ships {
+			out = append(out, s.ID)
+		}
+		return out
+	}
+	look("1.jpg", made, ship("A1", 300, 300))
+	v := look("2.jpg", made.Add(-time.Hour), ship("A2", 300, 300))
+	assert.Equal(t, []string{"A2"}, ids(v), "an older picture of another table")
+	v = look("3.jpg", made.Add(-time.Hour), ship("A3", 300, 300))
+	assert.Equal(t, []string{"A3"}, ids(v), "another picture of the same second")
+	b.watched = true
+	v = look("3.jpg", made.Add(-time.Hour), ship("A3", 300, 300))
+	assert.True(t, v.ObstaclesWatched, "the same picture, by what was learnt since")
+	b.watched = false
+	v = look("3.jpg", made.Add(-time.Hour), ship("A3", 300, 300))
+	assert.False(t, v.ObstaclesWatched, "and by a mat that was deleted")
+	assert.Equal(t, []string{"A3"}, ids(v))
+}
+
+func TestNoAnswerRestsOnWhatCannotBeUsedAnyMore(t *testing.T) {
+	fails := false
+	b := newBench(t, func(b *bench, o *WatcherOptions) {
+		o.NewLocator = func(calibration.Table) (Locator, error) {
+			if fails {
+				return nil, errors.New("out of order")
+			}
+			return b, nil
+		}
+	})
+	require.NotNil(t, b.quiet(30).Pair)
+	fails = true
+	b.watcher.Relearn()
+	assert.Nil(t, b.quiet(1).Pair)
+	fails = false
+	assert.NotNil(t, b.quiet(30).Pair, "it is tried again")
 }
