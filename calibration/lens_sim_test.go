@@ -3,7 +3,6 @@ package calibration
 import (
 	"math"
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"testing"
 
@@ -84,16 +83,7 @@ func TestStatedIntervalsOfALensHoldTheTruth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("solves many lenses")
 	}
-	n := 24
-	switch v := os.Getenv("SIGHTLINE_ACCURACY"); v {
-	case "":
-	case "full":
-		n = 200
-	default:
-		var err error
-		n, err = strconv.Atoi(v)
-		require.NoError(t, err)
-	}
+	n := Rounds(t, 24, 200)
 	rng := rand.New(rand.NewPCG(4, 2))
 	board := Board{Cols: 9, Rows: 6, Square: 25}
 	names := [...]string{"fx", "fy", "cx", "cy", "mat level", "4 mm up"}

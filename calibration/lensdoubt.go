@@ -7,8 +7,9 @@ import (
 	"slices"
 )
 
-// ErrWrongLens is returned by Register when the markers contradict the lens.
-var ErrWrongLens = errors.New("the markers contradict the lens")
+// ErrWrongLens is returned by Register when the markers contradict the lens. Which of the
+// two is to blame the sum of the residuals does not say for sure, and neither does the text.
+var ErrWrongLens = errors.New("the markers and the lens contradict each other")
 
 // What is held against a lens. Chance exceeds the first limit once in 9000 tables (one
 // degree of freedom), the second once in 120 000 (nine).
@@ -110,10 +111,22 @@ func (l *lensLook) contradicted() error {
 		return fmt.Errorf("%w: their places and sizes ask for a focal length about %.0f %% %s than its file says (%.0f sigmas): is it the file of this lens, focus, zoom and picture size, and do the markers lie where the layout says?",
 			ErrWrongLens, 100*math.Abs(l.focal), longer, math.Sqrt(l.focalSquare))
 	case l.allSquare > lensLimit:
-		return fmt.Errorf("%w: another lens would fit them better by a chi-square of %.0f, where chance gives 9 and stays below %.0f: is it the file of this lens, focus, zoom and picture size, and do the markers lie where the layout says?",
+		return fmt.Errorf("%w: another lens would fit them better by a chi-square of %.1f, where chance gives 9 and stays below %.0f: is it the file of this lens, focus, zoom and picture size, and do the markers lie where the layout says?",
 			ErrWrongLens, l.allSquare, lensLimit)
 	}
 	return nil
+}
+
+// undecided adds to what the markers hold against the lens that, with so few of them, a
+// marker may be to blame as well, and which that would be ("" where none stands out).
+func undecided(err error, markers int, marker string) error {
+	if markers > minMarkers+1 {
+		return err
+	}
+	if marker != "" {
+		marker = " (" + marker + ")"
+	}
+	return fmt.Errorf("%w With %d markers nothing tells a wrong lens from markers that lie off%s: measure where they lie, and show more of them", err, markers, marker)
 }
 
 // suspicion returns the standard deviation, relative, that the focal length must have

@@ -113,7 +113,11 @@ func (t *Table) fit(used []correspondence) (in, out []correspondence, residuals 
 			// Either the lens is wrong or a marker was bumped: what explains more. Without one
 			// of four markers nothing would be left to tell the two apart by.
 			if i < 0 || len(used) <= minMarkers+1 || look.lens.focalSquare > look.markers[i].square() {
-				return nil, nil, nil, err
+				marker := ""
+				if i >= 0 {
+					marker = markerName(used[i].marker.ID) + ": " + reason
+				}
+				return nil, nil, nil, undecided(err, len(used), marker)
 			}
 		}
 		if i >= 0 && len(used) > minMarkers {

@@ -242,7 +242,7 @@ func TestCalibrateTableRefusesTheLensOfAnotherCamera(t *testing.T) {
 		require.NoError(t, calibration.SaveLens(lens, wrong))
 		code, _, stderr := called(t, "calibrate", "table", "--lens", lens, picture, "-o", out)
 		assert.Equal(t, 1, code)
-		assert.Contains(t, stderr, "the markers contradict the lens", "%v times the focal length", times)
+		assert.Contains(t, stderr, "the markers and the lens contradict each other", "%v times the focal length", times)
 		assert.NoFileExists(t, out)
 	}
 }

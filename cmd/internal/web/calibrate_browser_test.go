@@ -50,31 +50,30 @@ func newNewcomer(t *testing.T, o tablesim.Options) *newcomer {
 	t.Chdir(t.TempDir())
 	u.table, err = tablesim.Open(o)
 	require.NoError(t, err)
+	u.start(app.DefaultConfig(), app.Options{Guide: calibration.GuideOptions{MaxViews: 16}}) // 30 are for a patient user
+	return u
+}
+
+// start runs the program on the table, at an address of its own, until the test ends.
+func (u *newcomer) start(c app.Config, o app.Options) {
+	u.t.Helper()
 	ready, done := make(chan string, 1), make(chan error, 1)
-	ctx, stop := context.WithCancel(t.Context())
-	c := app.DefaultConfig()
+	ctx, stop := context.WithCancel(u.t.Context())
 	c.Web.Listen = "localhost:0"
-	go func() {
-		done <- app.Run(ctx, c, app.Options{
-			StateDir: t.TempDir(),
-			Panel:    &hardwaretest.Panel{},
-			Open:     func(context.Context) (vision.Source, error) { return u.table, nil },
-			Ready:    func(address string) { ready <- address },
-			Guide:    calibration.GuideOptions{MaxViews: 16}, // 30 are for a patient user
-			Log:      slog.New(slog.NewTextHandler(io.Discard, nil)),
-		})
-	}()
-	t.Cleanup(func() {
+	o.StateDir, o.Panel, o.Log = u.t.TempDir(), &hardwaretest.Panel{}, slog.New(slog.NewTextHandler(io.Discard, nil))
+	o.Open = func(context.Context) (vision.Source, error) { return u.table, nil }
+	o.Ready = func(address string) { ready <- address }
+	go func() { done <- app.Run(ctx, c, o) }()
+	u.t.Cleanup(func() {
 		stop()
-		require.NoError(t, <-done)
+		require.NoError(u.t, <-done)
 	})
 	select {
 	case address := <-ready:
 		u.url = "http://" + address
 	case err := <-done:
-		t.Fatal(err)
+		u.t.Fatal(err)
 	}
-	return u
 }
 
 func (u *newcomer) do(actions ...chromedp.Action) {

@@ -3,7 +3,6 @@ package web_test
 import (
 	"bufio"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -56,17 +55,7 @@ func serveCalibration(t *testing.T) (*fakeCalibration, *httptest.Server) {
 // post asks for something and returns status and text.
 func post(t *testing.T, url, body string, header ...string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequest(http.MethodPost, url+"/api/calibration", strings.NewReader(body))
-	require.NoError(t, err)
-	for i := 0; i+1 < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	answer, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	require.NoError(t, err)
-	return answer.StatusCode, strings.TrimSpace(string(text))
+	return send(t, http.MethodPost, url+"/api/calibration", body, header...)
 }
 
 func TestCalibrationRequestsThatMakeNoSense(t *testing.T) {

@@ -1,9 +1,6 @@
 package web_test
 
 import (
-	"context"
-	"io"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +18,6 @@ import (
 	"sightline/calibration"
 	"sightline/cmd/internal/app"
 	"sightline/engine/geom"
-	"sightline/hardware/hardwaretest"
 	"sightline/vision"
 	"sightline/vision/opencv"
 	"sightline/vision/tablesim"
@@ -42,28 +38,9 @@ func newTeacher(t *testing.T) *newcomer {
 	u.table, err = tablesim.Open(tablesim.Options{Width: 1920, Height: 1080, Seed: 5, FPS: 4, Paper: time.Hour})
 	require.NoError(t, err)
 	require.NoError(t, calibration.SaveLens("lens.json", u.table.Lens()))
-	ready, done := make(chan string, 1), make(chan error, 1)
-	ctx, stop := context.WithCancel(t.Context())
 	c := app.DefaultConfig()
-	c.Web.Listen, c.Camera.Source, c.Camera.Lens = "localhost:0", "sim:paper", "lens.json"
-	go func() {
-		done <- app.Run(ctx, c, app.Options{
-			StateDir: t.TempDir(), Panel: &hardwaretest.Panel{}, StaleAfter: 20 * time.Second, // a busy machine draws a picture in seconds
-			Open:  func(context.Context) (vision.Source, error) { return u.table, nil },
-			Ready: func(address string) { ready <- address },
-			Log:   slog.New(slog.NewTextHandler(io.Discard, nil)),
-		})
-	}()
-	t.Cleanup(func() {
-		stop()
-		require.NoError(t, <-done)
-	})
-	select {
-	case address := <-ready:
-		u.url = "http://" + address
-	case err := <-done:
-		t.Fatal(err)
-	}
+	c.Camera.Source, c.Camera.Lens = "sim:paper", "lens.json"
+	u.start(c, app.Options{StaleAfter: 20 * time.Second}) // a busy machine draws a picture in seconds
 	return u
 }
 

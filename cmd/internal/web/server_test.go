@@ -46,7 +46,13 @@ func get(t testing.TB, url string) (*http.Response, string) {
 // patch asks for a change of the choice and returns status and text.
 func patch(t testing.TB, url, body string, header ...string) (int, string) {
 	t.Helper()
-	r, err := http.NewRequest(http.MethodPatch, url+"/api/choice", strings.NewReader(body))
+	return send(t, http.MethodPatch, url+"/api/choice", body, header...)
+}
+
+// send asks an address with headers, each a name and its value, and returns status and text.
+func send(t testing.TB, method, address, body string, header ...string) (int, string) {
+	t.Helper()
+	r, err := http.NewRequest(method, address, strings.NewReader(body))
 	require.NoError(t, err)
 	for i := 0; i+1 < len(header); i += 2 {
 		r.Header.Set(header[i], header[i+1])
