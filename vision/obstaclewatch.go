@@ -278,8 +278,13 @@ func (f *ObstacleFinder) suspect(v *ObstacleView) bool {
 	if v.Misfit < suspectNearShip {
 		return true
 	}
-	return v.Misfit < suspectMisfit && !slices.ContainsFunc(f.bases, func(b geom.Polygon) bool {
-		return b.Contains(v.Pose.Point) || b.BoundaryDistance(v.Pose.Point) < miniatureReach
+	return v.Misfit < suspectMisfit && !f.nearShip(v.Pose.Point)
+}
+
+// nearShip reports whether a ship's miniature or its shadow may lie at a place.
+func (f *ObstacleFinder) nearShip(p geom.Point) bool {
+	return slices.ContainsFunc(f.bases, func(b geom.Polygon) bool {
+		return b.Contains(p) || b.BoundaryDistance(p) < miniatureReach
 	})
 }
 

@@ -637,6 +637,9 @@ func (f *ObstacleFinder) byArea(g *image.Gray, b blob, hidden func(geom.Point) b
 		return ObstacleView{}, false
 	}
 	best := all[0]
+	if f.nearShip(best.pose.Point) { // a miniature differs from the mat all over, as print does
+		return ObstacleView{}, false
+	}
 	second, margin := "", 0.0
 	for _, o := range all[1:] {
 		if o.shape != best.shape || o.pose.Distance(best.pose.Point) > 4 || math.Abs(float64((o.pose.Heading-best.pose.Heading).Signed())) > 0.2 {

@@ -223,3 +223,17 @@ func TestAViewBetweenTwoPosesIsAsUnsureAsTheyDiffer(t *testing.T) {
 		assert.Equal(t, v.Pose.Transform(p), v.Outline[i])
 	}
 }
+
+// In picture 253 a miniature 30 mm beside its base had been taken for a rock by its area.
+func TestNothingIsDecidedByAreaWhereAMiniatureMayBe(t *testing.T) {
+	f := &ObstacleFinder{bases: []geom.Polygon{{{X: 80, Y: 80}, {X: 120, Y: 80}, {X: 120, Y: 120}, {X: 80, Y: 120}}}}
+	assert.True(t, f.nearShip(geom.Point{X: 100, Y: 100}), "on the base")
+	assert.True(t, f.nearShip(geom.Point{X: 100, Y: 150}))
+	assert.True(t, f.nearShip(geom.Point{X: 100, Y: 120 + miniatureReach - 1}))
+	assert.False(t, f.nearShip(geom.Point{X: 100, Y: 120 + miniatureReach + 1}))
+	v := ObstacleView{Misfit: (suspectNearShip + suspectMisfit) / 2}
+	v.Pose.Point = geom.Point{X: 100, Y: 150}
+	assert.False(t, f.suspect(&v), "nor is it suspected")
+	v.Pose.Point = geom.Point{X: 300, Y: 300}
+	assert.True(t, f.suspect(&v))
+}
