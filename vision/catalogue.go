@@ -9,6 +9,9 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -117,11 +120,11 @@ type catalogueFile struct {
 }
 
 type entryFile struct {
-	Name    string       `json:"name"`
-	Kind    string       `json:"kind"`
-	Sigma   *float64     `json:"sigma_mm,omitempty"`
-	Top     *float64     `json:"top_mm,omitempty"`
-	Outline [][2]float64 `json:"outline_mm"`
+	Name    string      `json:"name"`
+	Kind    string      `json:"kind"`
+	Sigma   *float64    `json:"sigma_mm,omitempty"`
+	Top     *float64    `json:"top_mm,omitempty"`
+	Outline []pointFile `json:"outline_mm"`
 }
 
 // ParseCatalogue reads a catalogue, or a list of outlines as it is published elsewhere
@@ -134,6 +137,9 @@ func ParseCatalogue(r io.Reader) (*Catalogue, error) {
 	if len(raw) > maxCatalogueFile {
 		return nil, fmt.Errorf("expected at most %d MB", maxCatalogueFile>>20)
 	}
+	if key := keyTwice(raw); key != "" {
+		return nil, fmt.Errorf("the key %q stands twice in one place: expected once", key)
+	}
 	if isPublished(raw) {
 		return parsePublished(raw)
 	}
@@ -141,7 +147,7 @@ func ParseCatalogue(r io.Reader) (*Catalogue, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return nil, fmt.Errorf("not a catalogue: %w", err)
+		return nil, fmt.Errorf("not a catalogue: %w", plainJSON(err))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("something follows the catalogue")
@@ -171,10 +177,37 @@ func catalogueOf(list string, entries []entryFile) (*Catalogue, error) {
 	return c, nil
 }
 
+// EntryNameMost is how many characters an entry's name may have.
+const EntryNameMost = 40
+
+// checkName refuses names that cannot stand in a scene beside the ships', and those that
+// nobody can tell apart.
+func checkName(name string) error {
+	switch {
+	case strings.TrimSpace(name) == "":
+		return errors.New("expected a name, got none")
+	case name != strings.TrimSpace(name):
+		return errors.New("expected no blank at its beginning or end")
+	case utf8.RuneCountInString(name) > EntryNameMost:
+		return fmt.Errorf("expected at most %d characters, got %d", EntryNameMost, utf8.RuneCountInString(name))
+	case strings.ContainsFunc(name, func(r rune) bool { return r == utf8.RuneError || !unicode.IsGraphic(r) }):
+		return fmt.Errorf("expected letters, digits and signs that can be seen, got %q", name)
+	case isShipName(name):
+		return fmt.Errorf("%q is what a ship is called: expected another name, such as rock1", name)
+	}
+	return nil
+}
+
+// isShipName reports whether a ship in a scene may have this name.
+func isShipName(name string) bool {
+	_, err := CodeOfID(name)
+	return err == nil || Unnamed(name)
+}
+
 func (f entryFile) entry() (CatalogueEntry, error) {
 	e := CatalogueEntry{Name: f.Name, Kind: f.Kind, Sigma: OutlineSigma, Top: TokenTop}
-	if f.Name == "" {
-		return e, errors.New("name: expected a name, got none")
+	if err := checkName(f.Name); err != nil {
+		return e, fmt.Errorf("name: %w", err)
 	}
 	if roleOf(f.Kind) == roleNone {
 		return e, fmt.Errorf("kind: expected one of %v, a device's such as bomb, mine or cargo, or one of %v, got %q", obstacleKinds, markerKinds, f.Kind)
@@ -206,14 +239,14 @@ func (f entryFile) entry() (CatalogueEntry, error) {
 func NewCatalogueEntry(name, kind string, outline []geom.Point) (CatalogueEntry, error) {
 	f := entryFile{Name: name, Kind: kind}
 	for _, p := range outline {
-		f.Outline = append(f.Outline, [2]float64{p.X, p.Y})
+		f.Outline = append(f.Outline, pointFile{p.X, p.Y})
 	}
 	return f.entry()
 }
 
 // normalOutline checks an outline and puts it into its normal form:
 // counter-clockwise, its centroid at the origin.
-func normalOutline(in [][2]float64) ([]geom.Point, error) {
+func normalOutline(in []pointFile) ([]geom.Point, error) {
 	if len(in) < 3 || len(in) > maxOutlinePoints {
 		return nil, fmt.Errorf("expected 3 to %d points, got %d", maxOutlinePoints, len(in))
 	}
@@ -278,7 +311,7 @@ func (c *Catalogue) MarshalJSON() ([]byte, error) {
 		sigma, top := float64(e.Sigma), float64(e.Top)
 		o := entryFile{Name: e.Name, Kind: e.Kind, Sigma: &sigma, Top: &top}
 		for _, p := range e.Outline {
-			o.Outline = append(o.Outline, [2]float64{math.Round(p.X*1000) / 1000, math.Round(p.Y*1000) / 1000})
+			o.Outline = append(o.Outline, pointFile{math.Round(p.X*1000) / 1000, math.Round(p.Y*1000) / 1000})
 		}
 		f.Outlines = append(f.Outlines, o)
 	}

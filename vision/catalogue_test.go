@@ -58,6 +58,16 @@ func signedArea(p []geom.Point) (a float64) {
 	return a / 2
 }
 
+func named(name string) string { return strings.Replace(rockFile, `"rock"`, `"`+name+`"`, 1) }
+
+func TestNamesThatAreLikeAShipsAndAreNone(t *testing.T) {
+	for _, name := range []string{"A19", "A0", "A01", "a1", "C3", "A1-rock", "rock?", "Felsen Süd"} {
+		c, err := vision.ParseCatalogue(strings.NewReader(named(name)))
+		require.NoError(t, err, name)
+		assert.NotNil(t, c.Entry(name))
+	}
+}
+
 func TestABadCatalogueNamesTheEntryAndTheKey(t *testing.T) {
 	outline := `[[0,0],[40,0],[0,40]]`
 	for name, c := range map[string]struct{ text, want string }{
@@ -73,6 +83,19 @@ func TestABadCatalogueNamesTheEntryAndTheKey(t *testing.T) {
 		"a bow tie":           {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[40,40],[40,0],[0,40]]}]}`, "does not cross itself"},
 		"a crumb":             {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[1,0],[0,1]]}]}`, "expected an area of 50 to 40000 mm²"},
 		"a negative sigma":    {`{"version":1,"outlines":[{"name":"a","kind":"gas","sigma_mm":-1,"outline_mm":` + outline + `}]}`, "sigma_mm: expected 0 to 50"},
+		"a ship's name":       {named("B18"), `name: "B18" is what a ship is called`},
+		"an unread base's":    {named("?1"), `name: "?1" is what a ship is called`},
+		"blanks":              {named("   "), "name: expected a name, got none"},
+		"a blank at the end":  {named("rock "), "name: expected no blank"},
+		"a sign without ink":  {named(`a\u0000b`), "signs that can be seen"},
+		"an endless name":     {named(strings.Repeat("x", 3000)), "expected at most 40 characters, got 3000"},
+		"a point without y":   {strings.Replace(rockFile, "[10,10]", "[10]", 1), "a point: expected [x, y] in mm, got [10]"},
+		"a point with z":      {strings.Replace(rockFile, "[10,10]", "[10,10,0]", 1), "a point: expected [x, y] in mm, got [10,10,0]"},
+		"a y of null":         {strings.Replace(rockFile, "[10,10]", "[10,null]", 1), "a point: expected [x, y]"},
+		"a name of 7":         {strings.Replace(rockFile, `"rock"`, "7", 1), "outlines.name: expected a text, got number"},
+		"a key twice":         {strings.Replace(rockFile, `"kind"`, `"name":"b","kind"`, 1), `the key "name" stands twice`},
+		"nothing":             {"", "not a catalogue: it is empty"},
+		"half of it":          {rockFile[:40], "it ends in the middle"},
 		"a tower":             {`{"version":1,"outlines":[{"name":"a","kind":"gas","top_mm":300,"outline_mm":` + outline + `}]}`, "top_mm: expected 0 to 50"},
 	} {
 		t.Run(name, func(t *testing.T) {

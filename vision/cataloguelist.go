@@ -29,10 +29,10 @@ const publishedScale = 0.01
 
 // publishedEntry is one outline of such a list; other keys are passed over.
 type publishedEntry struct {
-	ID      string       `json:"id"`
-	Name    string       `json:"name"`
-	Kind    string       `json:"kind"`
-	Outline [][2]float64 `json:"outline_mm"`
+	ID      string      `json:"id"`
+	Name    string      `json:"name"`
+	Kind    string      `json:"kind"`
+	Outline []pointFile `json:"outline_mm"`
 }
 
 // isPublished reports whether a text is meant as such a list and not as a catalogue.
@@ -73,7 +73,10 @@ func parsePublished(raw []byte) (*Catalogue, error) {
 		entries, err = publishedByID(keys)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("not a list of outlines: %w", err)
+		return nil, fmt.Errorf("not a list of outlines: %w", plainJSON(err))
+	}
+	if len(entries) == 0 {
+		return nil, errors.New("no outline stands in this list")
 	}
 	files := make([]entryFile, len(entries))
 	for i, e := range entries {
@@ -104,7 +107,7 @@ func publishedByID(keys map[string]json.RawMessage) (out []publishedEntry, err e
 		}
 		e := publishedEntry{}
 		if err := json.Unmarshal(keys[id], &e); err != nil {
-			return nil, fmt.Errorf("%q: %w", id, err)
+			return nil, fmt.Errorf("%q: %w", id, plainJSON(err))
 		}
 		e.ID = id
 		out = append(out, e)

@@ -48,6 +48,12 @@ func TestABadPublishedListNamesTheEntryAndTheKey(t *testing.T) {
 		`[{"kind":"gas","outline_mm":` + triangle + `}]`:           "name: expected a name",
 		`{"a":{"kind":"gas","outline_mm":[[0,0]]}}`:                `outlines[0] ("a"): outline_mm: expected 3 to 5000 points`,
 		`{"a":{"kind":7,"outline_mm":` + triangle + `}}`:           `"a": `,
+		`[]`:               "no outline stands in this list",
+		`{"obstacles":[]}`: "no outline stands in this list",
+		`[7]`:              "expected an object, got number",
+		`[{"id":"A1","kind":"gas","outline_mm":` + triangle + `}]`:                                            `"A1" is what a ship is called`,
+		`{"a":{"kind":"gas","outline_mm":` + triangle + `},"a":{"kind":"gas","outline_mm":` + triangle + `}}`: `the key "a" stands twice`,
+		`[{"id":"a","kind":"gas","outline_mm":[[0],[20,0],[0,20]]}]`:                                          "a point: expected [x, y]",
 		`{"rocks":{}}`: "not a catalogue",
 		`{}`:           "version: expected 1",
 	} {

@@ -397,7 +397,7 @@ func (f *ObstacleFinder) name(views []ObstacleView) {
 	for i := range views {
 		v := &views[i]
 		v.ID = v.Entry.Name
-		if i > 0 && views[i-1].Entry == v.Entry {
+		if i > 0 && views[i-1].Entry == v.Entry || isShipName(v.ID) { // no two things in a scene have one name
 			for n := 2; taken[v.ID]; n++ {
 				v.ID = fmt.Sprintf("%s-%d", v.Entry.Name, n)
 			}

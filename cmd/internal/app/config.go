@@ -10,6 +10,7 @@ import (
 	"math"
 	"net"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -340,6 +341,8 @@ func (raw rawConfig) config() (Config, *badValue) {
 		return Config{}, bad("table.catalogue", "expected table.empty_mat with it: obstacles are found against the empty mat (sightline obstacles learn-mat)")
 	case c.Table.Catalogue == "" && c.Table.EmptyMat != "":
 		return Config{}, bad("table.empty_mat", "expected table.catalogue with it: the obstacles that may lie there (sightline obstacles learn)")
+	case c.Table.EmptyMat != "" && filepath.Clean(c.Table.EmptyMat) == filepath.Clean(c.Table.Catalogue):
+		return Config{}, bad("table.empty_mat", "expected another file than table.catalogue: saving the one would overwrite the other")
 	}
 	var problem *badValue
 	if c.Camera.Settings, problem = raw.settings(); problem != nil {
@@ -366,6 +369,9 @@ func (raw rawConfig) checkCameras() *badValue {
 		}
 		if c.EmptyMat != "" && raw.Table.Catalogue == "" {
 			return bad("cameras.empty_mat", "expected table.catalogue and table.empty_mat with it: the obstacles that may lie there (sightline obstacles learn), and what the main camera sees without them")
+		}
+		if c.EmptyMat != "" && filepath.Clean(c.EmptyMat) == filepath.Clean(raw.Table.Catalogue) {
+			return bad("cameras.empty_mat", "expected another file than table.catalogue: the one is a picture, the other a list")
 		}
 		if names[c.Name] {
 			return bad("cameras.name", "expected another name for each camera, got %q twice", c.Name)

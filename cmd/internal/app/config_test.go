@@ -26,6 +26,7 @@ func TestBadConfigNamesTheKeyAndItsLine(t *testing.T) {
 		"a number where text is due": {"[camera]\nsource = 3\n", `line 2 (last key "camera.source"): incompatible types`},
 		"text where a number is due": {"[rules]\nsigmas = \"three\"\n", `line 2 (last key "rules.sigmas"): incompatible types`},
 		"a catalogue without a mat":  {"[table]\ncatalogue = \"o.json\"\n", `line 2: table.catalogue: expected table.empty_mat with it`},
+		"a mat that is a catalogue":  {"[table]\ncatalogue = \"a/o.json\"\nempty_mat = \"./a/o.json\"\n", `line 3: table.empty_mat: expected another file than table.catalogue`},
 		"a mat without a catalogue":  {"[table]\nempty_mat = \"m.png\"\n", `line 2: table.empty_mat: expected table.catalogue with it`},
 		"not TOML":                   {"[camera]\nsource = sim:\n", `line 2: camera.source:`},
 		"edition of another game":    {"[rules]\nedition = \"3.0\"\n", `line 2: rules.edition: expected "1e", "2.0" or "2.5", got "3.0"`},

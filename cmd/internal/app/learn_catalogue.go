@@ -86,8 +86,8 @@ func (l *Learner) Learn(in web.LearnIntent) error {
 	if in.Version != now.Catalogue.Version {
 		return fmt.Errorf("%w: somebody has changed the catalogue since you looked at it. It is shown as it is now: look again, and repeat what you wanted", web.ErrLearnConflict)
 	}
-	if now.Catalogue.Problem != "" && in.Do != web.LearnImport {
-		return fmt.Errorf("%w: the catalogue's file is damaged (%s). Import a catalogue in its place, or put the file right", web.ErrLearnConflict, now.Catalogue.Problem)
+	if now.Catalogue.Problem != "" && !(in.Do == web.LearnImport && in.Whole) {
+		return fmt.Errorf("%w: the catalogue's file is damaged (%s). Import a catalogue in place of all, or put the file right", web.ErrLearnConflict, now.Catalogue.Problem)
 	}
 	next, err := l.changed(in, now.Entries)
 	if err != nil {
@@ -225,6 +225,9 @@ func changeEntry(in web.LearnIntent, c *vision.Catalogue) error {
 // importEntries puts the entries of another catalogue in, or takes it in place of this
 // one. Names that are taken are refused unless they are to be replaced.
 func importEntries(in web.LearnIntent, c *vision.Catalogue) error {
+	if len(in.Catalogue.Entries) == 0 {
+		return fmt.Errorf("the file holds no outline: nothing is taken from it")
+	}
 	if in.Whole {
 		c.Entries = in.Catalogue.Entries
 		return nil

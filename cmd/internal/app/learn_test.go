@@ -223,6 +223,7 @@ func TestNobodyOverwritesWhatAnotherHasChanged(t *testing.T) {
 		{Do: web.LearnDelete, Name: "x"}:                                    `holds no "x"`,
 		{Do: web.LearnChange, Name: "x", To: "y"}:                           `holds no "x"`,
 		{Do: web.LearnChange, Name: "c", To: "d"}:                           `holds "d" already`,
+		{Do: web.LearnChange, Name: "c", To: "A1"}:                          `"A1" is what a ship is called`,
 		{Do: web.LearnChange, Name: "c", Kind: "moon"}:                      "kind: expected one of",
 		{Do: web.LearnImport, Catalogue: parse("f", "d")}:                   "holds d already",
 		{Do: web.LearnSave, Trace: 1, Tokens: []web.LearnName{{Name: "z"}}}: "traced anew",
@@ -266,6 +267,13 @@ func TestADamagedFileIsToldAndNotBuiltUpon(t *testing.T) {
 	// A file in its place puts it right, and the damaged one is kept.
 	c, err := vision.ParseCatalogue(strings.NewReader(string(rocks("n"))))
 	require.NoError(t, err)
+	for _, replace := range []bool{false, true} {
+		err = s.Learn(web.LearnIntent{Do: web.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Replace: replace})
+		assert.ErrorContains(t, err, "the catalogue's file is damaged", "entries are not added to what cannot be read")
+	}
+	assert.NoFileExists(t, table.Catalogue+".bak")
+	err = s.Learn(web.LearnIntent{Do: web.LearnImport, Version: now.Catalogue.Version, Catalogue: &vision.Catalogue{}, Whole: true})
+	assert.ErrorContains(t, err, "holds no outline")
 	require.NoError(t, s.Learn(web.LearnIntent{Do: web.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Whole: true}))
 	assert.Empty(t, s.Learning().Catalogue.Problem)
 	assert.FileExists(t, table.Catalogue+".bak")

@@ -245,9 +245,8 @@ var learnActions = []LearnAction{LearnMat, LearnTrace, LearnForget, LearnSave, L
 
 // Of a token's upper face over the mat, mm.
 const (
-	topLeast      = 0.2
-	topMost       = 20.0
-	entryNameMost = 40 // characters of an entry's name
+	topLeast = 0.2
+	topMost  = 20.0
 )
 
 // readLearnIntent reads what somebody wants; problem is a sentence for people.
@@ -289,8 +288,8 @@ func badName(name string) string {
 	switch {
 	case name == "":
 		return "Give it a name."
-	case len([]rune(name)) > entryNameMost:
-		return fmt.Sprintf("A name has at most %d characters.", entryNameMost)
+	case len([]rune(name)) > vision.EntryNameMost:
+		return fmt.Sprintf("A name has at most %d characters.", vision.EntryNameMost)
 	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '\u007f' || r == '\ufffd' }):
 		return "A name holds letters, digits and signs that can be seen."
 	}
@@ -300,7 +299,11 @@ func badName(name string) string {
 // catalogueFile answers with the catalogue as its file holds it.
 func (s *Server) catalogueFile(w http.ResponseWriter, _ *http.Request) {
 	l := s.o.Learning.Learning()
-	if l.Catalogue.Version == "" || l.Catalogue.Problem != "" {
+	if l.Catalogue.Problem != "" {
+		http.Error(w, "The catalogue cannot be read: "+l.Catalogue.Problem+".", http.StatusConflict)
+		return
+	}
+	if l.Catalogue.Version == "" {
 		http.Error(w, "There is no catalogue yet.", http.StatusNotFound)
 		return
 	}

@@ -124,7 +124,11 @@ func TestTheCatalogueGoesOutAndComesInAsAFile(t *testing.T) {
 	code, _ = put("", `{"version":1,"outlines":[`+strings.Repeat(" ", 1<<20)+`]}`, "")
 	assert.Equal(t, http.StatusNoContent, code, "a catalogue may be larger than other requests")
 
-	l.state.Catalogue.Version = ""
+	l.state.Catalogue.Problem = "o.json: not a catalogue"
+	broken := ask(s, http.MethodGet, "/api/obstacles/catalogue.json", "", network, "")
+	assert.Equal(t, http.StatusConflict, broken.Code)
+	assert.Contains(t, broken.Body.String(), "The catalogue cannot be read: o.json: not a catalogue.")
+	l.state.Catalogue.Version, l.state.Catalogue.Problem = "", ""
 	assert.Equal(t, http.StatusNotFound, ask(s, http.MethodGet, "/api/obstacles/catalogue.json", "", network, "").Code)
 }
 
@@ -133,8 +137,14 @@ func TestThePageIsToldWhyNothingIsWatched(t *testing.T) {
 		change func(*web.View, *web.LearnState)
 		want   string
 	}{
-		"no mat":      {func(_ *web.View, s *web.LearnState) { s.Mat = web.LearntFile{} }, "the empty mat has not been learnt"},
-		"no tokens":   {func(_ *web.View, s *web.LearnState) { s.Entries = nil }, "no token is in the catalogue"},
+		"no mat":         {func(_ *web.View, s *web.LearnState) { s.Mat = web.LearntFile{} }, "the empty mat has not been learnt"},
+		"no tokens":      {func(_ *web.View, s *web.LearnState) { s.Entries = nil }, "no token is in the catalogue"},
+		"damaged tokens": {func(_ *web.View, s *web.LearnState) { s.Entries, s.Catalogue.Problem = nil, "not a catalogue" }, "the catalogue cannot be read"},
+		"a damaged mat":  {func(_ *web.View, s *web.LearnState) { s.MatWidth, s.Mat.Problem = 0, "not a mat" }, "the learnt mat cannot be read"},
+		"a mat that was deleted a moment ago": {func(v *web.View, s *web.LearnState) {
+			v.ObstaclesWatched, v.Located.Obstacles = true, &vision.ObstacleSight{}
+			s.Mat = web.LearntFile{}
+		}, "the empty mat has not been learnt"},
 		"another mat": {func(_ *web.View, s *web.LearnState) { s.Unusable = "learn it again" }, "learn it again"},
 		"still looking": {func(v *web.View, _ *web.LearnState) {
 			v.Located.Obstacles = &vision.ObstacleSight{Unseen: "the picture is changing"}

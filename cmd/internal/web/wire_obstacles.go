@@ -197,6 +197,10 @@ func learnNowOf(v *View, l *LearnState) learnNowJSON {
 		j.Why = l.Unusable
 	case l.Mat.Version == "":
 		j.Why = "the empty mat has not been learnt"
+	case l.Mat.Problem != "" && l.MatWidth == 0:
+		j.Why = "the learnt mat cannot be read"
+	case l.Catalogue.Problem != "" && len(l.Entries) == 0:
+		j.Why = "the catalogue cannot be read"
 	case len(l.Entries) == 0:
 		j.Why = "no token is in the catalogue"
 	case sight == nil:
@@ -204,6 +208,7 @@ func learnNowOf(v *View, l *LearnState) learnNowJSON {
 	case sight.Unseen != "":
 		j.Why = sight.Unseen
 	}
+	j.Watched = j.Watched && j.Why == "" // what was learnt may have changed since the picture was searched
 	if sight == nil || v.Health.Code != OK {
 		return j
 	}
