@@ -1,6 +1,8 @@
 package vision
 
 import (
+	"fmt"
+	"strings"
 	"time"
 
 	"sightline/engine"
@@ -19,11 +21,37 @@ type Located struct {
 	// Tracker believes then what stands where it stood, and nothing new.
 	Doubtful bool
 
+	Twins []Twin // codes that were read in several places; in the order of their names
+
 	Fusion *Fusion // how several cameras' views became this one; nil: it is one camera's
 
 	Captured time.Time
 	Seq      uint64
 	Elapsed  time.Duration // what locating took
+}
+
+// Twin is a ship's code that one picture shows in several places, and so names nobody.
+type Twin struct {
+	ID       string
+	At       []geom.Point // the bases' middles
+	Believed *geom.Point  // the one that shows so much more of its code that it is the ship; nil: none
+}
+
+// String says it for people: "A1 is seen twice: at (300, 300) and (650, 300) mm: ...".
+func (t Twin) String() string {
+	places := make([]string, len(t.At))
+	for i, p := range t.At {
+		places[i] = fmt.Sprintf("(%.0f, %.0f)", p.X, p.Y)
+	}
+	times := "twice"
+	if n := len(places); n > 2 {
+		times = fmt.Sprintf("%d times", n)
+	}
+	text := fmt.Sprintf("%s is seen %s: at %s mm", t.ID, times, strings.Join(places, " and "))
+	if t.Believed != nil {
+		return text + fmt.Sprintf("; the one at (%.0f, %.0f), which shows twice as much of its code or more, counts", t.Believed.X, t.Believed.Y)
+	}
+	return text + ", and neither counts: take one away, or print another token for it"
 }
 
 // ShipView is how a ship was seen: what a page draws over the picture so that a

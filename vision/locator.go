@@ -131,8 +131,8 @@ func (l *Locator) Locate(f Frame) (Located, error) {
 		return Located{}, fmt.Errorf("vision: locate %s: the picture is %d×%d, the calibration is for %d×%d",
 			f.Name, w, h, l.table.Intrinsics.Width, l.table.Intrinsics.Height)
 	}
-	found := l.ships(f.Gray)
-	out := Located{Captured: f.Captured, Seq: f.Seq}
+	found, twins := l.ships(f.Gray)
+	out := Located{Captured: f.Captured, Seq: f.Seq, Twins: twins}
 	out.Scene = engine.Scene{
 		Rules: engine.Rules25, MatWidth: l.table.Layout.Width, MatHeight: l.table.Layout.Height,
 		ScaleSigma:      l.table.ScaleSigma,
@@ -236,7 +236,7 @@ type found struct {
 }
 
 // ships runs the search and the fits, best candidates first.
-func (l *Locator) ships(g *image.Gray) []found {
+func (l *Locator) ships(g *image.Gray) (out []found, twins []Twin) {
 	search := g
 	if l.reduce > 1 {
 		search = shrink(g, l.reduce, &l.small)
@@ -252,7 +252,6 @@ func (l *Locator) ships(g *image.Gray) []found {
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.token.Code, b.token.Code))
 	})
-	var out []found
 	tried := all[:0:0]
 	const maxFits = 150
 	for _, c := range all {
@@ -267,9 +266,9 @@ func (l *Locator) ships(g *image.Gray) []found {
 			out = append(out, s)
 		}
 	}
-	out = dropTwins(out)
+	out, twins = dropTwins(out)
 	slices.SortFunc(out, func(a, b found) int { return cmp.Compare(a.token.Code, b.token.Code) })
-	return out
+	return out, twins
 }
 
 // top returns how high a base's top lies over the plane of the mat's markers: where
@@ -409,24 +408,45 @@ func overlapBy(depth float64, a Token, at geom.Pose, b Token, bt geom.Pose) bool
 	return true
 }
 
-// dropTwins removes ships whose code was read in two places: one of them is
-// wrong, and nobody can say which unless it shows twice as many cells.
-func dropTwins(ships []found) []found {
-	doubted := func(s found) bool {
-		for _, o := range ships {
-			if o.token.Code == s.token.Code && o.pose != s.pose && s.agreed < 2*o.agreed {
-				return true
+// dropTwins removes ships whose code was read in two places: one of them is wrong, and
+// nobody can say which unless it shows twice as large a share of its own cells. It returns
+// where each such code was read too.
+func dropTwins(ships []found) (kept []found, twins []Twin) {
+	for i, s := range ships {
+		doubted, first, at := false, true, []geom.Point{s.pose.Point}
+		for k, o := range ships {
+			if k == i || o.token.Code != s.token.Code {
+				continue
 			}
+			first = first && k > i
+			doubted = doubted || s.share() < 2*o.share()
+			at = append(at, o.pose.Point)
 		}
-		return false
-	}
-	var out []found
-	for _, s := range ships {
-		if !doubted(s) {
-			out = append(out, s)
+		if !doubted {
+			kept = append(kept, s)
+		}
+		if first && len(at) > 1 {
+			twins = append(twins, Twin{ID: s.token.Code.ID(), At: at})
 		}
 	}
-	return out
+	for i := range twins {
+		if k := slices.IndexFunc(kept, func(s found) bool { return s.token.Code.ID() == twins[i].ID }); k >= 0 {
+			at := kept[k].pose.Point
+			twins[i].Believed = &at
+		}
+	}
+	slices.SortFunc(twins, func(a, b Twin) int { return compareIDs(a.ID, b.ID) })
+	return kept, twins
+}
+
+// share is how much of what is printed on a ship's own base was seen: a huge base has
+// nearly twice the cells of a large one.
+func (s *found) share() float64 {
+	n := 0
+	for side := Front; side <= LeftSide; side++ {
+		n += Cells(s.token.Base, side)
+	}
+	return float64(s.agreed) / float64(n)
 }
 
 // try fits a candidate and decides whether it is the ship that it seems to be.

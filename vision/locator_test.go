@@ -26,19 +26,21 @@ const (
 	testScale = 1.1   // px/mm at the height of a base's top
 )
 
-func testTable(scale float64) calibration.Table {
+func testTable(scale float64) calibration.Table { return testTableOf(scale, testMat) }
+
+func testTableOf(scale, mat float64) calibration.Table {
 	const height = 1200.0
-	side := int(testMat*scale) + 20
+	side := int(mat*scale) + 20
 	f := scale * (height - 4)
 	return calibration.Table{
 		Camera: calibration.Camera{
 			Intrinsics: calibration.Intrinsics{Width: side, Height: side, Fx: f, Fy: f, Cx: float64(side-1) / 2, Cy: float64(side-1) / 2},
 			Extrinsics: calibration.Extrinsics{
 				R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}},
-				T: calibration.Vec3{-testMat / 2, testMat / 2, height},
+				T: calibration.Vec3{-mat / 2, mat / 2, height},
 			},
 		},
-		Layout: calibration.Layout{Width: testMat, Height: testMat},
+		Layout: calibration.Layout{Width: geom.Length(mat), Height: geom.Length(mat)},
 	}
 }
 
@@ -244,6 +246,47 @@ func TestTheSameCodeTwiceNamesNobody(t *testing.T) {
 	tok := token(t, "A2", engine.Small)
 	got := locate(t, table, shoot(table, []placed{{tok, at(50, 100, 10)}, {tok, at(150, 100, 200)}}, 0.004))
 	assert.Empty(t, got.Scene.Ships)
+	require.Len(t, got.Twins, 1, "nobody would know why it is missing")
+	assert.Regexp(t, `^A2 is seen twice: at \((50|150), 100\) and \((50|150), 100\) mm, and neither counts`, got.Twins[0].String())
+
+	alone := locate(t, table, shoot(table, []placed{{tok, at(50, 100, 10)}}, 0.004))
+	assert.Empty(t, alone.Twins)
+}
+
+// A huge base shows more cells than a large one because it has more, and is no surer for it.
+func TestTheSameCodeOnBasesOfTwoSizesNamesNobody(t *testing.T) {
+	table := testTableOf(testScale, 300)
+	for _, small := range []engine.Base{engine.Small, engine.Large} {
+		got := locate(t, table, shoot(table, []placed{{token(t, "A1", engine.Huge225), at(80, 150, 0)}, {token(t, "A1", small), at(220, 150, 20)}}, 0.004))
+		assert.Empty(t, got.Scene.Ships, "%v", small)
+		require.Len(t, got.Twins, 1, "%v", small)
+		assert.Len(t, got.Twins[0].At, 2)
+		assert.Nil(t, got.Twins[0].Believed)
+	}
+}
+
+func TestTheTwinThatShowsTwiceAsMuchOfItsBaseCounts(t *testing.T) {
+	of := func(base engine.Base, x float64, agreed int) found {
+		return found{token: token(t, "A1", base), pose: at(x, 0, 0), agreed: agreed}
+	}
+	cells := func(base engine.Base) int { return 2 * (Cells(base, Front) + Cells(base, RightSide)) }
+	all := cells(engine.Huge225)
+	for name, c := range map[string]struct {
+		ships []found
+		kept  int
+	}{
+		"a base that is seen whole and half of a longer one": {[]found{of(engine.Small, 1, cells(engine.Small)), of(engine.Huge225, 2, all/2)}, 1},
+		"more than half of the longer one":                   {[]found{of(engine.Small, 1, cells(engine.Small)), of(engine.Huge225, 2, all/2+1)}, 0},
+		"three":                                              {[]found{of(engine.Small, 1, 40), of(engine.Small, 2, 40), of(engine.Small, 3, 40)}, 0},
+	} {
+		kept, twins := dropTwins(c.ships)
+		assert.Len(t, kept, c.kept, name)
+		require.Len(t, twins, 1, name)
+		assert.Len(t, twins[0].At, len(c.ships), name)
+		if c.kept > 0 {
+			assert.Contains(t, twins[0].String(), "the one at (1, 0), which shows twice as much of its code or more, counts", name)
+		}
+	}
 }
 
 func TestAMirroredTokenNamesNobody(t *testing.T) {

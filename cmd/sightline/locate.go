@@ -89,6 +89,9 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		if err != nil {
 			return err
 		}
+		for _, t := range got.Twins {
+			fmt.Fprintf(warn, "%s: %v\n", name, t)
+		}
 		if !c.Fuse { // cameras are put together by the ships' names
 			got.AddUnnamed()
 		}

@@ -52,6 +52,9 @@ func (w *Watcher) answer(health web.Health) (*engine.PairVerdict, string) {
 	}
 	for _, id := range []string{from, to} {
 		if i := slices.IndexFunc(shown.tracks, func(k vision.Track) bool { return k.Ship.ID == id }); i >= 0 && !shown.tracks[i].State.Stands() {
+			if shown.seenTwice(id) {
+				return nil, id + " is seen twice"
+			}
 			return nil, web.TrackWords(&shown.tracks[i], shown.last.Captured)
 		}
 	}
@@ -62,6 +65,9 @@ func (w *Watcher) answer(health web.Health) (*engine.PairVerdict, string) {
 	}
 	for _, id := range []string{from, to} {
 		if !slices.ContainsFunc(shown.last.Scene.Ships, func(s engine.Ship) bool { return s.ID == id }) {
+			if shown.seenTwice(id) {
+				return nil, id + " is seen twice"
+			}
 			return nil, id + " is not seen"
 		}
 	}

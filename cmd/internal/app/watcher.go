@@ -145,8 +145,9 @@ type Watcher struct {
 	policy    web.Policy
 	chosen    bool // by a person: the program no longer chooses by itself
 	cameras   []web.CameraView
-	eyesWere  map[string]web.Code // the further cameras' states, by name
-	conflicts map[string]bool     // ships about which the cameras contradict each other, as told
+	eyesWere  map[string]web.Code  // the further cameras' states, by name
+	conflicts map[string]bool      // ships about which the cameras contradict each other, as told
+	twins     map[string]time.Time // ships whose code was seen twice, and when last
 }
 
 // NewWatcher returns a watcher.
@@ -280,6 +281,7 @@ func (w *Watcher) look(f vision.Frame) {
 			w.note(e.String() + ".")
 		}
 		w.tellConflicts(tracked.Fusion)
+		w.tellTwins(located.Twins)
 		w.chooseFirst()
 	})
 }

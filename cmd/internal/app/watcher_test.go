@@ -39,6 +39,7 @@ type bench struct {
 	detect   error
 	lens     bool
 	ships    []engine.Ship
+	twins    []vision.Twin
 	locate   error
 	watched  bool              // obstacles are
 	located  calibration.Table // what the newest locator was made for
@@ -128,7 +129,7 @@ func (b *bench) track(g *image.Gray, expected []calibration.MarkerSighting) (out
 }
 
 func (b *bench) Locate(f vision.Frame) (vision.Located, error) {
-	out := vision.Located{Scene: engine.Scene{Ships: append([]engine.Ship(nil), b.ships...)}, Captured: f.Captured, Seq: f.Seq}
+	out := vision.Located{Scene: engine.Scene{Ships: append([]engine.Ship(nil), b.ships...)}, Twins: b.twins, Captured: f.Captured, Seq: f.Seq}
 	if b.watched {
 		out.Obstacles = &vision.ObstacleSight{}
 	}
