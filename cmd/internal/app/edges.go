@@ -57,6 +57,9 @@ type placing struct {
 // whose code cannot be read. It then has the place that its edges show, until its code is
 // read or its place shows the mat.
 func (w *Watcher) PlaceShip(p web.PlacedShip) error {
+	if w.o.Tracking.SettleFrames == 1 { // trackingOf: pictures of which each speaks for itself
+		return fmt.Errorf("%s is not placed: these are single pictures, each of which speaks for itself, and it would be gone with the next one; sightline locate --at places a ship in one picture", p.ID)
+	}
 	asked := &placing{ship: p, done: make(chan error, 1)}
 	if !w.placing.CompareAndSwap(nil, asked) {
 		return errors.New("another ship is being placed: try again in a moment")
@@ -99,10 +102,30 @@ func (w *Watcher) placeNow(f vision.Frame, located *vision.Located, p web.Placed
 	if err != nil {
 		return err
 	}
+	if other := w.standsOn(ship); other != "" {
+		return fmt.Errorf("%s stands there: if that is another ship's base, take it off the table first", other)
+	}
 	ship.Quarters = !p.Headed
 	w.tracker.Forget(p.ID) // a person knows better than where it stood
 	located.Scene.Ships, located.Ships = append(located.Scene.Ships, ship), append(located.Ships, view)
 	return nil
+}
+
+// standsOn returns which other ship has the base where one is to be placed, as far as the
+// pictures before tell; "": none. Such a ship was named by its code or by a person.
+func (w *Watcher) standsOn(s engine.Ship) string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i := range w.tracks {
+		o, state := &w.tracks[i].Ship, w.tracks[i].State
+		if o.ID == s.ID || vision.Unnamed(o.ID) || state == vision.Hidden || state == vision.Lifted {
+			continue
+		}
+		if vision.BasesOverlap(o.Base, o.Pose, s.Base, s.Pose, standsOn) {
+			return o.ID
+		}
+	}
+	return ""
 }
 
 var errNoEdges = errors.New("no base of this size shows its edges there")

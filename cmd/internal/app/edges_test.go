@@ -89,6 +89,36 @@ type blindLocator struct{}
 
 func (blindLocator) Locate(vision.Frame) (vision.Located, error) { return vision.Located{}, nil }
 
+// A base has one name: whoever named it wrongly takes it away, or names the ship that it is.
+func TestABaseThatWasNamedIsNoOtherShips(t *testing.T) {
+	l := &edgyLocator{at: geom.Pose{Point: geom.Point{X: 303, Y: 398}}, seen: true}
+	ask := web.PlacedShip{ID: "A3", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 400}}, Headed: true}
+	for state, refused := range map[vision.TrackState]bool{vision.Settling: true, vision.Still: true, vision.Unread: true, vision.Frozen: true, vision.Hidden: false, vision.Lifted: false} {
+		w := edgyWatcher(l)
+		w.tracks = []vision.Track{{Ship: engine.Ship{ID: "A2", Base: engine.Small, Pose: l.at}, State: state}}
+		_, err := placed(w, ask)
+		assert.Equal(t, refused, err != nil, "%v: %v", state, err)
+		if refused {
+			assert.EqualError(t, err, "A3 is not placed: A2 stands there: if that is another ship's base, take it off the table first")
+		}
+		w.tracks[0].Ship.ID = "A3"
+		_, err = placed(w, ask)
+		assert.NoError(t, err, "it may be placed again")
+		w.tracks[0].Ship.ID, w.tracks[0].Ship.Pose = "A2", geom.Pose{Point: geom.Point{X: 500, Y: 400}}
+		_, err = placed(w, ask)
+		assert.NoError(t, err, "the other stands elsewhere")
+	}
+}
+
+// Pictures that speak each for itself remember no ship that was placed in one before.
+func TestNoShipIsPlacedInADirectoryOfPictures(t *testing.T) {
+	w := edgyWatcher(&edgyLocator{seen: true})
+	w.o.Tracking = trackingOf(t.TempDir())
+	err := w.PlaceShip(web.PlacedShip{ID: "A1", Player: 1, Base: engine.Small})
+	assert.ErrorContains(t, err, "A1 is not placed: these are single pictures")
+	assert.Nil(t, w.placing.Load(), "nobody waits")
+}
+
 // A base without a name that a person names is that ship, also where its edges alone would not show it, and goes on
 // to be it in the pictures after.
 func TestAPersonNamesABaseWithoutAName(t *testing.T) {

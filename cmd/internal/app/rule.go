@@ -100,12 +100,10 @@ func (j *judges) check(ctx context.Context) {
 		return
 	}
 	j.log.Warn("no ruling could be recorded now", "dir", j.dir, "err", err)
-	if j.watcher.o.Judges { // else nobody rules, and nobody at the table need know
-		j.watcher.update(func() {
-			j.watcher.rulingsTrouble = "No ruling could be recorded now: " + rulingsTrouble(err, j.dir)
-			j.watcher.note(j.watcher.rulingsTrouble)
-		})
-	}
+	j.watcher.update(func() { // whether or not a judge's secret is configured: one is made where there is none
+		j.watcher.rulingsTrouble = "No ruling could be recorded now: " + rulingsTrouble(err, j.dir)
+		j.watcher.note(j.watcher.rulingsTrouble)
+	})
 }
 
 // rulingsTrouble says for people what stops rulings.

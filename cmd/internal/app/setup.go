@@ -2,7 +2,9 @@ package app
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"path/filepath"
 
 	"sightline/cmd/internal/doctor"
@@ -26,12 +28,13 @@ func (c Config) Setup() (doctor.Setup, error) {
 		return doctor.Setup{}, err
 	}
 	trouble, folder := "", c.Rulings.Existing()
-	if err := rulings.Probe(context.Background(), folder); err != nil {
-		trouble = rulingsTrouble(err, folder)
+	probed := rulings.Probe(context.Background(), folder)
+	if probed != nil {
+		trouble = rulingsTrouble(probed, folder)
 	}
 	return doctor.Setup{
-		RulingsTrouble: trouble,
-		Panel:          c.Panel.Enabled, Wiring: w, Source: c.Camera.Source, Lens: c.Camera.Lens, Table: c.Table.Calibration,
+		RulingsTrouble: trouble, RulingsDenied: errors.Is(probed, fs.ErrPermission),
+		Panel: c.Panel.Enabled, Wiring: w, Source: c.Camera.Source, Lens: c.Camera.Lens, Table: c.Table.Calibration,
 		Layout: c.Table.Layout, DataDir: dir,
 	}, nil
 }

@@ -85,6 +85,7 @@ type Setup struct {
 	DataDir string // where the program writes
 
 	RulingsTrouble string // what stops judges' rulings from being recorded, in words; "": nothing
+	RulingsDenied  bool   // it is that this user may not write there: another one may
 }
 
 // check is one examination; its name is what --only takes.

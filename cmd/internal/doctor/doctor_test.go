@@ -268,11 +268,14 @@ func TestABrokenBoxIsToldHowItIsBroken(t *testing.T) {
 			w.box.Space = func(string) (doctor.Space, error) { return doctor.Space{}, syscall.ENOENT }
 		}, "disk", "disk", doctor.Wrong, "no such file", "tmpfiles"},
 		"data directory another's": {func(w *whole) { w.box.Writable = func(string) error { return syscall.EACCES } }, "disk", "disk", doctor.Wrong, "may not write", "chown"},
-		"rulings damaged":          {func(w *whole) { w.setup.RulingsTrouble = "the record is damaged." }, "disk", "disk", doctor.Warning, "the record is damaged", "docs/rulings.md"},
-		"data in memory":           {set("proc/mounts", "overlay / overlay rw 0 0\n"), "disk", "disk", doctor.Warning, "lost when the power goes", "partition"},
-		"root writable":            {set("proc/mounts", "/dev/root / ext4 rw 0 0\n"), "disk", "disk", doctor.OK, "writable", ""},
-		"clock of 1970":            {func(w *whole) { w.now = time.Unix(30, 0) }, "clock", "clock", doctor.Wrong, "1970-01-01", "date -s"},
-		"clock of 2200":            {func(w *whole) { w.now = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC) }, "clock", "clock", doctor.Wrong, "2200", "network"},
+		"rulings damaged":          {func(w *whole) { w.setup.RulingsTrouble = "the record is damaged." }, "disk", "disk", doctor.Wrong, "No judge's ruling can be recorded: the record is damaged.", "docs/rulings.md"},
+		"rulings another user's": {func(w *whole) {
+			w.setup.RulingsTrouble, w.setup.RulingsDenied = "the folder may not be written.", true
+		}, "disk", "disk", doctor.Warning, "by this user: the folder may not be written.", "run doctor as the service's user"},
+		"data in memory": {set("proc/mounts", "overlay / overlay rw 0 0\n"), "disk", "disk", doctor.Warning, "lost when the power goes", "partition"},
+		"root writable":  {set("proc/mounts", "/dev/root / ext4 rw 0 0\n"), "disk", "disk", doctor.OK, "writable", ""},
+		"clock of 1970":  {func(w *whole) { w.now = time.Unix(30, 0) }, "clock", "clock", doctor.Wrong, "1970-01-01", "date -s"},
+		"clock of 2200":  {func(w *whole) { w.now = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC) }, "clock", "clock", doctor.Wrong, "2200", "network"},
 		"clock not set": {func(w *whole) {
 			remove("run/systemd/timesync/synchronized")(w)
 			w.runs["timedatectl show -p NTPSynchronized --value"] = "no\n"
@@ -320,6 +323,8 @@ func TestABrokenBoxIsToldHowItIsBroken(t *testing.T) {
 		}, "camera", "camera", doctor.Wrong, "busy", "systemctl stop"},
 		"camera without pictures": {func(w *whole) { w.cam.frames, w.cam.err = 0, errors.New("timed out") }, "camera", "camera", doctor.Wrong, "no picture: timed out", "cable"},
 		"camera slow":             {func(w *whole) { w.cam.every = time.Second / 2 }, "camera", "camera", doctor.Warning, "2.0 pictures a second", "light"},
+		"a folder of pictures":    {func(w *whole) { w.setup.Source, w.cam.every = t.TempDir(), time.Second/2 }, "camera", "camera", doctor.OK, "2.0 pictures a second", ""},
+		"a slow stream":           {func(w *whole) { w.setup.Source, w.cam.every = "http://camera.example/", time.Second/2 }, "camera", "camera", doctor.Warning, "slow", "network"},
 		"camera small":            {func(w *whole) { w.cam.picture = image.NewGray(image.Rect(0, 0, 640, 480)) }, "camera", "camera", doctor.Warning, "640×480", "1920"},
 		"lens cap":                {func(w *whole) { w.cam.picture = image.NewGray(image.Rect(0, 0, 1920, 1080)) }, "camera", "exposure", doctor.Wrong, "black", "lens cap"},
 		"blinded": {func(w *whole) {

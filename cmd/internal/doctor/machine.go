@@ -188,8 +188,11 @@ const (
 )
 
 func (e *examination) disk(context.Context) {
-	if e.setup.RulingsTrouble != "" {
+	switch {
+	case e.setup.RulingsTrouble != "" && e.setup.RulingsDenied:
 		e.add("disk", Warning, "No judge's ruling could be recorded by this user: "+e.setup.RulingsTrouble, "run doctor as the service's user, or see docs/rulings.md")
+	case e.setup.RulingsTrouble != "": // whoever asks
+		e.add("disk", Wrong, "No judge's ruling can be recorded: "+e.setup.RulingsTrouble, "see docs/rulings.md")
 	}
 	dir := e.setup.DataDir
 	s, err := e.box.Space(dir)

@@ -12,6 +12,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/vision"
 )
 
 // Try is a move that somebody wants to see before it is made.
@@ -509,6 +510,9 @@ func readTry(body io.Reader) (t Try, problem string) {
 	}
 	if t.Doing == "" || t.Ship == "" {
 		return t, "Expected a ship and one of maneuver, action and drop."
+	}
+	if _, err := vision.CodeOfID(t.Ship); !vision.Unnamed(t.Ship) && err != nil {
+		return t, upperFirst(err.Error()) + "."
 	}
 	return t, ""
 }

@@ -199,7 +199,9 @@ func TestAMoveIsNotTriedWhereItMayNotBe(t *testing.T) {
 		status     int
 	}{
 		{"no such maneuver", `{"ship":"A1","maneuver":"bank left 4"}`, nil, http.StatusBadRequest},
-		{"no such ship", `{"ship":"C1","maneuver":"bank left 1"}`, nil, http.StatusConflict},
+		{"a ship that is not seen", `{"ship":"A9","maneuver":"bank left 1"}`, nil, http.StatusConflict},
+		{"no such ship", `{"ship":"Z9","maneuver":"bank left 1"}`, nil, http.StatusBadRequest},
+		{"not a ship's name", `{"ship":"a1","maneuver":"bank left 1"}`, nil, http.StatusBadRequest},
 		{"two moves at once", `{"ship":"A1","maneuver":"bank left 1","drop":"straight 1"}`, nil, http.StatusBadRequest},
 		{"nothing", `{"ship":"A1"}`, nil, http.StatusBadRequest},
 		{"no such end", `{"ship":"A1","action":"barrel-roll left","option":"sideways"}`, nil, http.StatusBadRequest},
