@@ -9,10 +9,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -197,25 +200,35 @@ func (stillFrames) Status() vision.FeedStatus {
 	return vision.FeedStatus{State: vision.FeedLive, Source: "load"}
 }
 
-// phase looks at pictures, ten a second, and gives what each look took, and what part
-// of one processor this process took in all.
-func (b *loadBench) phase(d time.Duration) (steps []time.Duration, cpu float64) {
-	before, start := cpuTime(b.t), time.Now()
+// looks are what a phase's looks at pictures took, each, by the clock and of a processor,
+// and what part of one processor this process took in all.
+type looks struct {
+	wall, own []time.Duration
+	cpu       float64
+}
+
+// phase looks at pictures, ten a second. A look stays on one thread, whose own time on a
+// processor is not that of others who wait for the same one.
+func (b *loadBench) phase(d time.Duration) (l looks) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	before, start := cpuTime(b.t, syscall.RUSAGE_SELF), time.Now()
 	for i := 0; time.Since(start) < d; i++ {
 		f := b.frames[i%len(b.frames)]
 		b.frames[i%len(b.frames)].Seq += uint64(len(b.frames))
-		began := time.Now()
+		began, own := time.Now(), cpuTime(b.t, syscall.RUSAGE_THREAD)
 		f.Captured = began
 		b.watcher.look(f)
-		steps = append(steps, time.Since(began))
+		l.wall, l.own = append(l.wall, time.Since(began)), append(l.own, cpuTime(b.t, syscall.RUSAGE_THREAD)-own)
 		time.Sleep(time.Until(began.Add(100 * time.Millisecond)))
 	}
-	return steps, (cpuTime(b.t) - before).Seconds() / time.Since(start).Seconds()
+	l.cpu = (cpuTime(b.t, syscall.RUSAGE_SELF) - before).Seconds() / time.Since(start).Seconds()
+	return l
 }
 
-func cpuTime(t *testing.T) time.Duration {
+func cpuTime(t *testing.T, who int) time.Duration {
 	var u syscall.Rusage
-	require.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+	require.NoError(t, syscall.Getrusage(who, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -316,15 +329,56 @@ func quantile(all []time.Duration, q float64) time.Duration {
 	return s[min(len(s)-1, int(q*float64(len(s))))]
 }
 
+// student is the 97.5 % quantile of Student's distribution by degrees of freedom from 1
+// (Abramowitz and Stegun 1972, table 26.10); beyond, that of 20 is a little wide.
+var student = [...]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086}
+
+// interval returns the geometric mean of ratios, one a round, and its 95 % interval.
+func interval(ratios []float64) (mean, low, high float64) {
+	n := float64(len(ratios))
+	if n < 2 {
+		return math.NaN(), 0, math.Inf(1)
+	}
+	var sum, square float64
+	for _, r := range ratios {
+		sum += math.Log(r) / n
+	}
+	for _, r := range ratios {
+		square += (math.Log(r) - sum) * (math.Log(r) - sum) / (n - 1)
+	}
+	half := student[min(len(ratios)-2, len(student)-1)] * math.Sqrt(square/n)
+	return math.Exp(sum), math.Exp(sum - half), math.Exp(sum + half)
+}
+
+func TestAnIntervalHoldsTheTruthNineteenTimesOfTwenty(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	held := 0
+	for range 4000 {
+		ratios := make([]float64, 6)
+		for i := range ratios {
+			ratios[i] = 1.05 * math.Exp(0.1*rng.NormFloat64())
+		}
+		if _, low, high := interval(ratios); low <= 1.05 && 1.05 <= high {
+			held++
+		}
+	}
+	assert.InDelta(t, 0.95, float64(held)/4000, 0.012)
+	_, low, high := interval([]float64{1})
+	assert.True(t, low == 0 && math.IsInf(high, 1), "one round shows nothing")
+}
+
 // TestManyWhoLookOnCostLittle measures, turn by turn in one run, with nobody, with one
-// client and with the whole crowd: how long the vision step takes, and how long an
-// event takes to be heard. LOAD_SECONDS is the length of each turn, LOAD_ROUNDS how
+// client and with the whole crowd: what the vision step takes of a processor, and how long
+// an event takes to be heard. LOAD_SECONDS is the length of each turn, LOAD_ROUNDS how
 // many there are of each; docs/streaming.md states what came out.
 func TestManyWhoLookOnCostLittle(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it measures time")
 	}
 	seconds, rounds := 2.0, 2
+	if os.Getenv("SIGHTLINE_ACCURACY") == "full" {
+		rounds = 24
+	}
 	if s, err := strconv.ParseFloat(os.Getenv("LOAD_SECONDS"), 64); err == nil {
 		seconds = s
 	}
@@ -337,10 +391,13 @@ func TestManyWhoLookOnCostLittle(t *testing.T) {
 	require.Equal(t, web.OK, b.hub.Newest().Health.Code, "%+v", b.hub.Newest().Health)
 	require.Len(t, b.hub.Newest().Located.Scene.Ships, 6, "the pictures are really located")
 
-	var alone, crowded, quick, slow []time.Duration
-	var cpuAlone, cpuCrowded float64
+	var alone, crowded looks
+	var quick, slow []time.Duration
 	var figures loadFigures
-	probed := func() (delays []time.Duration) {
+	probed := func(round int) (delays []time.Duration) {
+		if round >= 3 {
+			return nil // enough of them; the vision step wants more
+		}
 		stop := make(chan struct{})
 		var probing sync.WaitGroup
 		probing.Go(func() { delays = b.probe(stop) })
@@ -350,41 +407,53 @@ func TestManyWhoLookOnCostLittle(t *testing.T) {
 		return delays
 	}
 	var ratios []float64
-	for range rounds {
-		before, cpu := b.phase(turn)
-		cpuAlone += cpu / float64(rounds)
-		quick = append(quick, probed()...)
+	for round := range rounds {
+		var nobody looks
+		if round%2 == 0 { // in turn before and after, so that what drifts favours neither
+			nobody = b.phase(turn)
+			quick = append(quick, probed(round)...)
+		}
 		ask, end := b.crowd()
 		ask()
-		steps, cpu := b.phase(turn)
+		all := b.phase(turn)
 		figures = ask()
-		cpuCrowded += cpu / float64(rounds)
-		slow = append(slow, probed()...)
+		slow = append(slow, probed(round)...)
 		end()
-		alone, crowded = append(alone, before...), append(crowded, steps...)
-		ratios = append(ratios, quantile(steps, 0.5).Seconds()/quantile(before, 0.5).Seconds())
+		if round%2 == 1 {
+			nobody = b.phase(turn)
+			quick = append(quick, probed(round)...)
+		}
+		alone, crowded = alone.with(nobody, rounds), crowded.with(all, rounds)
+		ratios = append(ratios, quantile(all.own, 0.5).Seconds()/quantile(nobody.own, 0.5).Seconds())
 	}
+	mean, low, high := interval(ratios)
 	slices.Sort(ratios)
-	ratio := quantile(crowded, 0.5).Seconds() / quantile(alone, 0.5).Seconds()
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1000) }
-	t.Logf("vision step: median %s alone (%d), %s with %d overlays and %d players (%d): %+.1f %%; by rounds %.3f", ms(quantile(alone, 0.5)), len(alone),
-		ms(quantile(crowded, 0.5)), loadOverlays, loadPlayers, len(crowded), 100*(ratio-1), ratios)
+	t.Logf("vision step: median %s of a processor (%s by the clock) alone (%d), %s (%s) with %d overlays and %d players (%d)", ms(quantile(alone.own, 0.5)), ms(quantile(alone.wall, 0.5)), len(alone.own),
+		ms(quantile(crowded.own, 0.5)), ms(quantile(crowded.wall, 0.5)), loadOverlays, loadPlayers, len(crowded.own))
+	t.Logf("of a processor %+.1f %% with them, 95 %% interval %+.1f to %+.1f %%; by rounds %.3f", 100*(mean-1), 100*(low-1), 100*(high-1), ratios)
 	t.Logf("an event: median %s, 99th percentile %s with one client (%d); %s, %s with all (%d)", ms(quantile(quick, 0.5)), ms(quantile(quick, 0.99)), len(quick),
 		ms(quantile(slow, 0.5)), ms(quantile(slow, 0.99)), len(slow))
 	// What serving costs, whatever else the machine does: all that this process took less
 	// what as many looks took alone.
-	serving := cpuCrowded - cpuAlone*float64(len(crowded))/float64(len(alone))
+	serving := crowded.cpu - alone.cpu*float64(len(crowded.own))/float64(len(alone.own))
 	t.Logf("this process: %.2f of a processor alone, %.2f with all, of which serving is %.2f; an overlay takes %.1f kB/s, a player %.1f kB/s of states (%.1f a second) and %.0f kB/s of pictures",
-		cpuAlone, cpuCrowded, serving, figures.OverlayKBs, figures.PlayerKBs, figures.States, figures.PictureKBs)
+		alone.cpu, crowded.cpu, serving, figures.OverlayKBs, figures.PlayerKBs, figures.States, figures.PictureKBs)
 
 	assert.Positive(t, figures.OverlayKBs)
 	assert.Less(t, serving, 0.5, "of a processor, to serve them all")
 	assert.Less(t, figures.OverlayKBs, 40.0, "kB/s of an overlay")
 	assert.Greater(t, len(slow), 5)
 	assert.Less(t, quantile(slow, 0.99), 2*time.Second, "the clients that read nothing hold nobody up")
-	// The bound of the design is 5 %. Other work on a shared machine is more than that, so
-	// only a quiet one can hold it; the bound on the processor's time holds everywhere.
-	if os.Getenv("SIGHTLINE_ACCURACY") == "full" {
-		assert.Less(t, ratio, 1.05, "slowdown of the vision step")
+	// The bound of the design is 5 %. Other work on a shared machine fills the caches, too:
+	// the test fails where the rounds show that the bound is broken, and says what they show.
+	assert.Less(t, low, 1.05, "the vision step takes more of a processor with all: lower end of the 95 %% interval")
+	if high >= 1.05 {
+		t.Logf("the bound of 5 %% is neither shown nor refuted here: more rounds, or a quieter machine, tell")
 	}
+}
+
+// with adds what another phase took; the share of a processor is a mean of n.
+func (l looks) with(more looks, n int) looks {
+	return looks{append(l.wall, more.wall...), append(l.own, more.own...), l.cpu + more.cpu/float64(n)}
 }
