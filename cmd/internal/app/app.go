@@ -101,7 +101,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if watching.Match, err = loadMatch(watching.MatchFile); err != nil {
 		o.Log.Warn("the match begins anew", "err", err)
 	}
-	watching.AgreementFile = filepath.Join(c.dataDir(), agreementFile)
+	watching.AgreementFile, watching.SessionFile = filepath.Join(c.dataDir(), agreementFile), filepath.Join(c.dataDir(), sessionFile)
 	watching.Judges = c.Web.JudgeSecretFile != "" // whoever names one has a judge
 	watching.Screen, watching.Labels, watching.StaleAfter = touching.screen, wired.Labels, o.StaleAfter
 	cameras, err := openEyes(c, &watching, searches, o)
@@ -115,6 +115,11 @@ func Run(ctx context.Context, c Config, o Options) error {
 		o.Log.Warn("measuring is agreed on anew", "err", err)
 	}
 	watcher.takeUp(agreed)
+	before, err := loadSession(watching.SessionFile, watcher.o.Now())
+	if err != nil {
+		o.Log.Warn("the pair is chosen anew", "err", err)
+	}
+	watcher.resume(before)
 	touching.watcher = watcher
 	source.holding.tell = watcher.Tell
 	calibrator := newCalibrator(c, watcher, feed, watching.Lens, &adopted, o)

@@ -82,6 +82,7 @@ type WatcherOptions struct {
 	Eye        bool // this is such a further camera: what it sees is measured by another
 
 	AgreementFile string // where the agreement on measuring is kept; "": nowhere
+	SessionFile   string // where the chosen pair and what is held are written down; "": nowhere
 }
 
 // Watcher goes from pictures to answers: it registers the camera, locates the
@@ -113,6 +114,9 @@ type Watcher struct {
 
 	recordSeen fileStamp // of the verification that was read last
 	recordAt   time.Time // when its file was looked at last
+
+	kept   session // as it was written down last; owned by tell
+	unkept bool    // it could not be
 
 	mu         sync.Mutex // guards what follows: what the next view is made from
 	frame      vision.Frame
@@ -158,7 +162,7 @@ func NewWatcher(o WatcherOptions) *Watcher {
 	if o.StaleAfter == 0 {
 		o.StaleAfter = staleAfter
 	}
-	return &Watcher{
+	w := &Watcher{
 		o:         o,
 		registrar: registrar{detector: o.Markers, layout: o.Layout, lens: o.Lens},
 		guard:     guard{detector: o.Markers, track: o.Track},
@@ -169,6 +173,8 @@ func NewWatcher(o WatcherOptions) *Watcher {
 		match:     o.Match,
 		policy:    web.Policy{Measuring: o.Rules.Measuring, JudgesOnly: o.Judges},
 	}
+	w.kept = w.session()
+	return w
 }
 
 // String names the task.
@@ -206,9 +212,11 @@ func (w *Watcher) tell(ctx context.Context) {
 	defer ticker.Stop()
 	for {
 		w.update(func() {})
+		w.keepSession()
 		w.telling.Beat()
 		select {
 		case <-ctx.Done():
+			w.keepSession()
 			return
 		case <-ticker.C:
 		}
