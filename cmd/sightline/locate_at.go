@@ -52,7 +52,11 @@ func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, go
 		fmt.Fprintln(warn, why)
 	}
 	for _, p := range placed {
-		if slices.ContainsFunc(got.Scene.Ships, func(s engine.Ship) bool { return s.ID == p.ID }) {
+		if i := slices.IndexFunc(got.Scene.Ships, func(s engine.Ship) bool { return s.ID == p.ID }); i >= 0 {
+			if why := contradicted(&got.Scene.Ships[i], p); why != "" {
+				miss("%s: the code of %s is read %s: --at is left out", f.Name, p.ID, why)
+				continue
+			}
 			fmt.Fprintf(warn, "%s: the code of %s is read; --at is not needed\n", f.Name, p.ID)
 			continue
 		}
@@ -82,4 +86,22 @@ func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, go
 		got.Ships = append(got.Ships, l.EdgeView(p.ID, p.Base, s))
 	}
 	return missed, nil
+}
+
+// contradicted says in what a ship whose code is read is not what a person says of it; "": in
+// nothing but a place that is less than a base's length away.
+func contradicted(s *engine.Ship, p web.PlacedShip) string {
+	_, length := s.Base.Size()
+	away := s.Pose.Distance(p.Pose.Point)
+	var size, place string
+	if s.Base != p.Base {
+		size = fmt.Sprintf("on a %v base, not a %v one", s.Base, p.Base)
+	}
+	if away > length {
+		place = fmt.Sprintf("at (%.0f, %.0f), %.0f mm from there", s.Pose.X, s.Pose.Y, away.Millimeters())
+	}
+	if size != "" && place != "" {
+		return size + ", and " + place
+	}
+	return size + place
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +10,7 @@ import (
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/vision"
 )
 
 func TestShipsArePlacedOnTheCommandLine(t *testing.T) {
@@ -33,4 +35,31 @@ func TestShipsArePlacedOnTheCommandLine(t *testing.T) {
 	}
 	_, err = readPlaced([]string{"A1,small,1,2", "A1,small,3,4"})
 	assert.ErrorContains(t, err, "twice")
+}
+
+// Whoever says that a ship stands on another base, or elsewhere, has another ship in mind.
+func TestACodeThatIsReadAndContradictsAtIsTold(t *testing.T) {
+	read := engine.Ship{ID: "B1", Base: engine.Huge195, Pose: geom.Pose{Point: geom.Point{X: 500, Y: 600}}}
+	said := func(base engine.Base, x float64) web.PlacedShip {
+		return web.PlacedShip{ID: "B1", Player: 2, Base: base, Pose: geom.Pose{Point: geom.Point{X: x, Y: 600}}}
+	}
+	for why, p := range map[string]web.PlacedShip{
+		"":                                    said(engine.Huge195, 690),
+		"on a huge-195 base, not a small one": said(engine.Small, 520),
+		"at (500, 600), 200 mm from there":    said(engine.Huge195, 700),
+		"on a huge-195 base, not a small one, and at (500, 600), 300 mm from there": said(engine.Small, 800),
+	} {
+		assert.Equal(t, why, contradicted(&read, p))
+		var warn strings.Builder
+		got := vision.Located{Scene: engine.Scene{Ships: []engine.Ship{read}}}
+		missed, err := locatePlaced(nil, vision.Frame{Name: "a.png"}, []web.PlacedShip{p}, &got, &warn)
+		require.NoError(t, err)
+		if why == "" {
+			assert.NoError(t, missed)
+			assert.Contains(t, warn.String(), "--at is not needed")
+			continue
+		}
+		assert.EqualError(t, missed, "a.png: the code of B1 is read "+why+": --at is left out")
+		assert.Len(t, got.Scene.Ships, 1, "what is read stands")
+	}
 }
