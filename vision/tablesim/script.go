@@ -191,7 +191,9 @@ func scriptTable(o Options) *Table {
 		Minis:  map[string]Mini{}, Look: DefaultLook(), Seed: o.Seed, Workers: o.Workers,
 	}
 	t.Look.Samples = 4 // a hand redraws a tenth of the picture; see BenchmarkNext
-	t.Scene, t.Hands = o.game().at(0)
+	if t.Scene, t.Hands = o.game().at(0); o.Huge > 0 {
+		t.Scene, t.Hands = RandomTableWithHuge(o.Seed, o.Width, o.Height, o.Huge).Scene, nil
+	}
 	for _, s := range t.Scene.Ships {
 		t.Minis[s.ID] = RandomMini(rng, s.Base)
 	}

@@ -5,12 +5,14 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"sightline/calibration"
+	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
@@ -37,6 +39,7 @@ type Options struct {
 
 	Nudge *Nudge         // a push that the camera gets; nil: none
 	Tilt  *[2]geom.Angle // about the picture's x and y axes, as ObliqueCamera's; nil: the camera hangs over the table
+	Huge  int            // so many huge ships, among others that stand still in place of the game; 0: the game
 	Small bool           // a game with four ships on a mat of 420 mm: much quicker at the same scale
 
 	// Now and Sleep are the clock; nil: the real one. Sleep returns ctx.Err() when
@@ -48,6 +51,9 @@ type Options struct {
 // DefaultFPS is the frame rate of a source opened by name.
 const DefaultFPS = 5
 
+// mostHuge is how many huge ships have room on a mat among others.
+const mostHuge = 4
+
 // maxPixels bounds the picture: 64 MB for each of its parts.
 const maxPixels = 8192 * 8192 / 2
 
@@ -57,12 +63,13 @@ const maxPixels = 8192 * 8192 / 2
 // seconds, by 0.05 degrees) or the check card in place of the game ("card=1"), and a
 // camera that looks from aside ("tilt=35:0": from player 1's edge, as ObliqueCamera's in
 // degrees), or tokens on white paper in place of the game, to learn them from ("paper", or
-// "paper=60" for 60 seconds of each stage), with commas between them.
+// "paper=60" for 60 seconds of each stage), or huge ships among others that stand still in
+// place of the game ("huge=2"), with commas between them.
 func ParseSpec(spec string) (Options, error) {
 	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS}
 	rest, ok := strings.CutPrefix(spec, "sim:")
 	if !ok {
-		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,paper=SECONDS][,nudge=SECONDS:DEGREES][,tilt=X:Y]", spec)
+		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,paper=SECONDS][,nudge=SECONDS:DEGREES][,tilt=X:Y][,huge=N]", spec)
 	}
 	for field := range strings.SplitSeq(rest, ",") {
 		if field == "" {
@@ -100,6 +107,10 @@ func (o *Options) set(field string) (err error) {
 		if o.Paper, err = parsePaper(value); err != nil {
 			return err
 		}
+	case "huge":
+		if o.Huge, err = strconv.Atoi(value); err != nil || o.Huge < 1 || o.Huge > mostHuge {
+			return fmt.Errorf("huge: expected 1 to %d ships, got %q", mostHuge, value)
+		}
 	case "nudge":
 		n, err := ParseNudge(value)
 		if err != nil {
@@ -120,7 +131,7 @@ func (o *Options) set(field string) (err error) {
 		o.Width, err = strconv.Atoi(w)
 		o.Height, err2 = strconv.Atoi(h)
 		if err != nil || err2 != nil {
-			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES or tilt=X:Y", field)
+			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES, tilt=X:Y or huge=N", field)
 		}
 	}
 	return nil
@@ -153,7 +164,8 @@ type Source struct {
 	hands    atomic.Pointer[hands]
 	laid     atomic.Pointer[[]LaidStrip]
 	paper    atomic.Pointer[PaperStage]
-	beside   []Clutter // that lies beside the mat
+	beside   []Clutter     // that lies beside the mat
+	still    *engine.Scene // that stands in place of the game; nil: the game goes on
 
 	change atomic.Pointer[func(*Table)] // of Disturb, to be carried out
 	shown  *Table                       // the table once it was disturbed; nil: table
@@ -185,7 +197,12 @@ func Open(o Options) (*Source, error) {
 		return nil, err
 	}
 	life, end := context.WithCancel(context.Background())
-	return &Source{o: o, table: t, renderer: r, beside: t.Clutter, life: life, end: end}, nil
+	source := &Source{o: o, table: t, renderer: r, beside: t.Clutter, life: life, end: end}
+	if o.Huge > 0 {
+		still := t.Scene
+		source.still = &still
+	}
+	return source, nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {
@@ -209,7 +226,7 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 		return vision.Frame{}, err
 	}
 	t := cmp.Or(s.shown, s.table)
-	t.Scene, t.Hands = s.o.game().at(s.timeOf(s.seq))
+	t.Scene, t.Hands = s.sceneAt(s.seq)
 	s.layCard(t, s.seq)
 	s.layPaper(t, s.seq)
 	if err := s.holdBoard(t, s.seq); err != nil {
@@ -221,6 +238,16 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 	f := s.renderer.expose(s.seq)
 	f.Captured = s.o.Now()
 	return f, nil
+}
+
+// sceneAt returns the ships of a frame and the hands over them.
+func (s *Source) sceneAt(seq uint64) (engine.Scene, []Hand) {
+	if s.still == nil {
+		return s.o.game().at(s.timeOf(seq))
+	}
+	scene := *s.still
+	scene.Ships = slices.Clone(scene.Ships)
+	return scene, nil
 }
 
 // hands is what Hold was told last: a board, or nothing in its place.
@@ -351,7 +378,7 @@ func (s *Source) TruthAt(seq uint64) (Truth, error) {
 		Camera: s.table.Camera, Layout: s.table.Layout, Look: s.table.Look,
 		Minis: s.table.Minis, Clutter: s.table.Clutter, Seed: s.table.Seed,
 	}
-	t.Scene, t.Hands = s.o.game().at(s.timeOf(seq))
+	t.Scene, t.Hands = s.sceneAt(seq)
 	s.layCard(&t, seq)
 	s.layPaper(&t, seq)
 	if err := s.holdBoard(&t, seq); err != nil {

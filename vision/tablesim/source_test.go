@@ -30,6 +30,7 @@ func TestSpecs(t *testing.T) {
 		"sim:3840x2160,seed=7":       {Width: 3840, Height: 2160, FPS: 5, Seed: 7},
 		"sim:seed=7,fps=0.5,640x480": {Width: 640, Height: 480, FPS: 0.5, Seed: 7},
 		"sim:card=1":                 {Width: 1920, Height: 1080, FPS: 5, Card: true},
+		"sim:huge=2":                 {Width: 1920, Height: 1080, FPS: 5, Huge: 2},
 		"sim:fps=0":                  {Width: 1920, Height: 1080},
 		"sim:tilt=35:0":              {Width: 1920, Height: 1080, FPS: 5, Tilt: &[2]geom.Angle{35 * geom.Degree, 0}},
 	} {
@@ -48,13 +49,38 @@ func TestSpecs(t *testing.T) {
 		"sim:card=yes":    "card: expected 1 or 0",
 		"sim:1x1":         "size: expected 16x16",
 		"sim:99999x99999": "size: expected",
-		"sim:colour=red":  "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES or tilt=X:Y",
+		"sim:colour=red":  "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES, tilt=X:Y or huge=N",
+		"sim:huge=0":      "huge: expected 1 to 4 ships",
+		"sim:huge=5":      "huge: expected 1 to 4 ships",
+		"sim:huge=two":    "huge: expected 1 to 4 ships",
 		"sim:tilt=35":     "tilt: expected two numbers",
 		"sim:tilt=89:0":   "tilt: no place from there shows the whole mat",
 	} {
 		_, err := ParseSpec(spec)
 		assert.ErrorContains(t, err, want, spec)
 	}
+}
+
+// With huge ships nothing moves: whoever tries them out wants to look at them.
+func TestHugeShipsStandInPlaceOfTheGame(t *testing.T) {
+	var c clock
+	o := c.options(5)
+	o.Width, o.Height, o.Huge = 640, 360, 2
+	s, err := Open(o)
+	require.NoError(t, err)
+	defer s.Close()
+	first, err := s.TruthAt(1)
+	require.NoError(t, err)
+	later, err := s.TruthAt(1000)
+	require.NoError(t, err)
+	assert.Equal(t, first.Scene.Ships, later.Scene.Ships)
+	huge := map[engine.Base]int{}
+	for _, ship := range first.Scene.Ships {
+		huge[ship.Base]++
+	}
+	assert.Equal(t, 1, huge[engine.Huge195])
+	assert.Equal(t, 1, huge[engine.Huge225])
+	assert.Greater(t, len(first.Scene.Ships), 4, "and others to measure to")
 }
 
 // clock is a clock that sleeps at once.
