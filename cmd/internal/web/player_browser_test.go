@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"testing"
@@ -27,6 +28,7 @@ func TestThePlayersPage(t *testing.T) {
 		do   func(*testing.T, context.Context)
 	}{
 		{"a move is tried by keys alone, and its ghost goes when the ship does", tryByKeys},
+		{"of a huge ship only what is known can be tried", tryAHugeShip},
 		{"who acts says so first, where the players keep the rules", declareOnThePage},
 		{"a proposal is seen however far one has scrolled", proposalOnThePhone},
 		{"a tap in the list chooses the target", chooseFromTheList},
@@ -89,6 +91,34 @@ func tryByKeys(t *testing.T, tab context.Context) {
 		v.Located.Scene.Ships[0].Pose.X += 30
 	})
 	within(t, tab, "the ghost goes", chromedp.WaitNotPresent(`#table .ghost .base`))
+}
+
+func tryAHugeShip(t *testing.T, tab context.Context) {
+	f := newFakeTable(t)
+	f.change(func(v *web.View) {
+		v.Located.Scene.Ships = append([]engine.Ship(nil), v.Located.Scene.Ships...)
+		v.Located.Scene.Ships[0].Base = engine.Huge195
+	})
+	const enabled = `[...document.querySelectorAll("#try-grid button:enabled")].map((b) => b.dataset.move).join()`
+	var dial, stop, loops, drops, other, says string
+	var others int
+	pick := func(id, value string) chromedp.Action {
+		return chromedp.Evaluate(fmt.Sprintf(`{const s = document.getElementById(%q); s.value = %q; s.dispatchEvent(new Event("change"))}`, id, value), nil)
+	}
+	within(t, tab, "what can be tried",
+		chromedp.Navigate(serve(t, f).URL), chromedp.WaitReady(`#try-ship option[value="A1"]`),
+		pick("try-ship", "A1"), chromedp.Evaluate(enabled, &dial), chromedp.Evaluate(`document.querySelector('#try-grid [tabindex="0"]').dataset.move`, &stop), chromedp.Text("#try-huge", &says),
+		pick("try-kind", "loops"), chromedp.Evaluate(enabled, &loops),
+		pick("try-kind", "drop"), chromedp.Evaluate(enabled, &drops),
+		pick("try-kind", "dial"), pick("try-ship", "B1"), chromedp.Evaluate(`document.querySelectorAll("#try-grid button:enabled").length`, &others), chromedp.Evaluate(`document.getElementById("try-huge").textContent`, &other),
+	)
+	assert.Equal(t, "stationary", dial)
+	assert.Equal(t, "stationary", stop, "the tab key must find it")
+	assert.Contains(t, says, "only stationary and drops are known")
+	assert.Empty(t, loops)
+	assert.Contains(t, drops, "bank left 1")
+	assert.Greater(t, others, 20)
+	assert.Empty(t, other)
 }
 
 func declareOnThePage(t *testing.T, tab context.Context) {

@@ -95,7 +95,7 @@ function arrows(event) {
   if (!step) return;
   event.preventDefault();
   event.stopPropagation();
-  const buttons = [...byId("try-grid").querySelectorAll("button")];
+  const buttons = [...byId("try-grid").querySelectorAll("button:enabled")];
   const here = event.target.getBoundingClientRect();
   const [x, y] = [here.x + here.width / 2, here.y + here.height / 2];
   let best = null;
@@ -116,6 +116,21 @@ function arrows(event) {
 }
 
 const shipToTry = () => byId("try-ship").value;
+
+// Of a huge ship only the stationary maneuver and drops are known.
+const known = (move, huge) => !huge || kinds[kind].doing === "drop" || move === "stationary";
+
+// enable greys out what cannot be tried, and leaves the tab key a button that can.
+function enable() {
+  const nobody = state.policy.measuring === "judge" || state.ships.length === 0;
+  const ship = state.ships.find((s) => s.id === shipToTry());
+  const huge = Boolean(ship && ship.base.startsWith("huge"));
+  const buttons = [...byId("try-grid").querySelectorAll("button")];
+  for (const b of buttons) b.disabled = nobody || !known(b.dataset.move, huge);
+  const first = buttons.find((b) => !b.disabled);
+  if (first && !buttons.some((b) => b.tabIndex === 0 && !b.disabled)) for (const b of buttons) b.tabIndex = b === first ? 0 : -1;
+  setText(byId("try-huge"), huge ? "Huge ships move by templates of their own, whose dimensions no source gives: only stationary and drops are known." : "");
+}
 
 async function choose(move) {
   const doing = kinds[kind].doing;
@@ -263,7 +278,7 @@ export function showTry(now) {
   }
   const p = state.policy.measuring;
   setText(byId("try-note"), p === "edition" ? "a move is declared by trying it" : p === "judge" ? "only the judge" : "nothing is moved");
-  for (const b of byId("try-grid").querySelectorAll("button")) b.disabled = p === "judge" || ids.length === 0;
+  enable();
   if (tried && given !== placeOf(tried.ship)) clear();
   if (tried && rested && changed()) askAgain();
   const declared = state.policy.window;
@@ -278,7 +293,10 @@ export function startTry() {
     build();
     if (state) showTry(state);
   });
-  byId("try-ship").addEventListener("change", clear);
+  byId("try-ship").addEventListener("change", () => {
+    clear();
+    if (state) enable();
+  });
   byId("try-grid").addEventListener("keydown", arrows);
   byId("try-clear").addEventListener("click", () => {
     clear();
