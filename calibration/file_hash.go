@@ -63,7 +63,7 @@ func (t *Table) Doubts() (out []string) {
 		out = append(out, Edited.String())
 	}
 	if t.LensIntegrity == Edited {
-		out = append(out, "changed by hand: the lens file that it was made with")
+		out = append(out, "made with a lens file that was changed by hand")
 	}
 	if t.Contradiction != "" {
 		out = append(out, t.Contradiction)

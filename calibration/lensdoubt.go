@@ -104,12 +104,8 @@ func (o *observations) lensColumn(direction [lensTerms]float64) []float64 {
 func (l *lensLook) contradicted() error {
 	switch {
 	case l.focalSquare > focalLimit:
-		longer := "longer"
-		if l.focal < 0 {
-			longer = "shorter"
-		}
-		return fmt.Errorf("%w: their places and sizes ask for a focal length about %.0f %% %s than its file says (%.0f sigmas): is it the file of this lens, focus, zoom and picture size, and do the markers lie where the layout says?",
-			ErrWrongLens, 100*math.Abs(l.focal), longer, math.Sqrt(l.focalSquare))
+		return fmt.Errorf("%w: their places and sizes ask for a focal length %s than its file says (%.0f sigmas): is it the file of this lens, focus, zoom and picture size, and do the markers lie where the layout says?",
+			ErrWrongLens, l.change(), math.Sqrt(l.focalSquare))
 	case l.allSquare > lensLimit:
 		return fmt.Errorf("%w: another lens would fit them better by a chi-square of %.1f, where chance gives 9 and stays below %.0f: is it the file of this lens, focus, zoom and picture size, and do the markers lie where the layout says?",
 			ErrWrongLens, l.allSquare, lensLimit)
@@ -127,6 +123,42 @@ func undecided(err error, markers int, marker string) error {
 		marker = " (" + marker + ")"
 	}
 	return fmt.Errorf("%w With %d markers nothing tells a wrong lens from markers that lie off%s: measure where they lie, and show more of them", err, markers, marker)
+}
+
+// linear is how far, relative, the derivatives by the focal length may be followed.
+const linear = 0.2
+
+// change says by how much the markers would have the focal length changed.
+func (l *lensLook) change() string {
+	longer := "longer"
+	if l.focal < 0 {
+		longer = "shorter"
+	}
+	if math.Abs(l.focal) > linear {
+		return "much " + longer
+	}
+	return fmt.Sprintf("about %.0f %% %s", 100*math.Abs(l.focal), longer)
+}
+
+// squareWithin is how much fx and fy may differ: cameras with square pixels, which are
+// nearly all, were calibrated to a tenth of it.
+const squareWithin = 0.01
+
+// Square reports whether fx and fy are those of square pixels, within 1 %.
+func (in *Intrinsics) Square() bool { return math.Abs(in.Fx/in.Fy-1) <= squareWithin }
+
+// unsquare puts before why a registration failed that the lens's pixels would not be
+// square, when that is so. What the markers then ask of a common change of both focal
+// lengths says nothing and is left out.
+func unsquare(lens *Intrinsics, err error) error {
+	if lens.Square() {
+		return err
+	}
+	why := fmt.Sprintf("fx and fy of the lens file (%.1f and %.1f px) differ by %.1f %%, as if the camera's pixels were not square: is one of them a mistake?", lens.Fx, lens.Fy, 100*math.Abs(lens.Fx/lens.Fy-1))
+	if errors.Is(err, ErrWrongLens) {
+		return fmt.Errorf("%w: %s", ErrWrongLens, why)
+	}
+	return fmt.Errorf("%s With them, %w", why, err)
 }
 
 // suspicion returns the standard deviation, relative, that the focal length must have

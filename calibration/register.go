@@ -56,7 +56,7 @@ func Register(lens Intrinsics, layout Layout, seen []MarkerSighting) (Table, err
 	t.Rejected = left
 	used, out, residuals, err := t.fit(used)
 	if err != nil {
-		return t, fmt.Errorf("calibration: register: %w: %w", ErrMarkers, err)
+		return t, fmt.Errorf("calibration: register: %w: %w", ErrMarkers, unsquare(&lens, err))
 	}
 	for _, c := range used {
 		t.Used = append(t.Used, c.marker.ID)
@@ -139,13 +139,16 @@ func (t *Table) fit(used []correspondence) (in, out []correspondence, residuals 
 }
 
 func contradiction(off, all int) error {
+	if off == all {
+		return fmt.Errorf("no place of the camera fits the %d markers that were seen: is it the lens of this camera, and do the markers lie where the layout says?", all)
+	}
 	return fmt.Errorf("%d of the %d markers that were seen contradict the others: is it the lens of this camera, and do the markers lie where the layout says?", off, all)
 }
 
 // settle solves once more with the noise that the residuals show, and sets the table.
 func (t *Table) settle(used []correspondence, s solution, look inspection) error {
 	t.CornerSigma, t.PlacementFactor = look.corner, look.factor
-	t.FocalDoubt = look.lens.suspicion()
+	t.FocalDoubt, t.FocalSigmas = look.lens.suspicion(), math.Sqrt(look.lens.focalSquare)
 	t.Intrinsics = doubted(t.Intrinsics, t.FocalDoubt)
 	s, err := solvePose(t.Intrinsics, used, t.noise(), &s.pose)
 	if err != nil {

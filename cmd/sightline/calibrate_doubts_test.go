@@ -40,13 +40,20 @@ func TestEveryCommandWarnsOfAFileThatWasChangedByHand(t *testing.T) {
 	handLens := edit(lens, "hand-lens.json", `"image_width"`, `"camera_name": "mine", "image_width"`)
 	code, stdout, stderr := called(t, "calibrate", "table", "--lens", handLens, picture, "-o", handMade)
 	require.Zero(t, code, stderr)
-	assert.Contains(t, stderr, "hand-lens.json: changed by hand since it was made")
-	assert.True(t, strings.HasPrefix(stdout, "warning: changed by hand: the lens file"), "%.80s", stdout)
+	const changed = "made with a lens file that was changed by hand"
+	assert.True(t, strings.HasPrefix(stdout, "warning: "+handMade+": "+changed+": what follows is unverified\n"), "%.200s", stdout)
+	assert.NotContains(t, stderr, "changed by hand", "it is said once")
+	_, _, stderr = called(t, "calibrate", "table", "--json", "--lens", handLens, picture, "-o", filepath.Join(dir, "again.json"))
+	assert.Equal(t, 1, strings.Count(stderr, "changed by hand"), stderr)
+	shifted := edit(handLens, "shifted-lens.json", `("data": \[\s*)[0-9.]+`, `${1}2000`)
+	code, _, stderr = called(t, "calibrate", "table", "--lens", shifted, picture, "-o", filepath.Join(dir, "none.json"))
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "shifted-lens.json: changed by hand since it was made", "where there is no table, this may be why")
 
 	for _, c := range []struct{ name, file, want string }{
 		{"rms", edit(good, "rms.json", `"rms_px": [0-9.]+`, `"rms_px": 0.001`), "changed by hand since it was made"},
 		{"place", edit(good, "place.json", `("translation_mm": \[ *)[-0-9.]+`, `${1}33`), "camera.center_mm says "},
-		{"lens", handMade, "changed by hand: the lens file that it was made with"},
+		{"lens", handMade, changed},
 	} {
 		for _, args := range [][]string{
 			{"calibrate", "budget"}, {"calibrate", "verify", picture}, {"locate", picture},

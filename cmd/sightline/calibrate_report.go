@@ -17,7 +17,7 @@ import (
 // markers lie, how sure it is, and what to do when that is bad.
 func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleCheck, flat calibration.FlatnessFit, file string) error {
 	middle, corner, sure := sureness(calibration.NewBudget(*t, calibration.Uncertainty{}))
-	printWarnings(out, t, scale, corner) // first, so that nobody reads past them
+	printWarnings(out, t, file, scale, corner) // first, so that nobody reads past them
 	center := t.Center()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "camera\t%.1f mm over the mat at x %.1f, y %.1f mm\n", center[2], center[0], center[1])
@@ -53,9 +53,9 @@ func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleChec
 
 // printWarnings prints why a table may not be trusted and what to do about one that
 // could be better, a paragraph each.
-func printWarnings(w io.Writer, t *calibration.Table, scale calibration.ScaleCheck, corner calibration.Terms) {
+func printWarnings(w io.Writer, t *calibration.Table, file string, scale calibration.ScaleCheck, corner calibration.Terms) {
 	for _, d := range t.Doubts() {
-		fmt.Fprintf(w, "warning: %s: what follows is unverified\n\n", d)
+		fmt.Fprintf(w, "warning: %s: %s: what follows is unverified\n\n", file, d)
 	}
 	for _, advice := range advise(t, scale, corner) {
 		fmt.Fprintf(w, "warning: %s\n\n", advice)
@@ -117,6 +117,7 @@ const (
 	goodCorner  = 0.5  // mm, sigma of a base in the mat's worst corner
 	goodNoise   = 0.15 // px, of a marker's corner
 	goodFocal   = 0.01 // relative: what a suspicion of the markers adds to the focal length's doubt
+	chanceFocal = 2.0  // sigmas from the lens file's focal length: chance exceeds it once in 22 tables, and the others' word is no suspicion
 	goodMarkers = 6
 )
 
@@ -139,19 +140,36 @@ func advise(t *calibration.Table, scale calibration.ScaleCheck, corner calibrati
 		out = append(out, fmt.Sprintf("The markers scatter by %.2f mm where %.2f mm was expected; every answer carries that. Measure their places from the mat's corners again. If they are right, the lens file may be of another camera or focus.",
 			k*placement.XY.Millimeters(), placement.XY.Millimeters()))
 	}
-	if t.FocalDoubt > goodFocal {
+	if x, y := t.Intrinsics.Fx, t.Intrinsics.Fy; !t.Intrinsics.Square() {
+		out = append(out, fmt.Sprintf("The lens file's fx and fy (%.1f and %.1f px) differ by %.1f %%, as if the camera's pixels were not square. Few cameras' are not: is one of the two a mistake?", x, y, 100*math.Abs(x/y-1)))
+	}
+	if t.FocalDoubt > goodFocal && t.FocalSigmas > chanceFocal {
 		out = append(out, fmt.Sprintf("The markers suspect the lens: its focal length may be off by %.0f %%, which every answer now carries. Is it the file of this lens, focus, zoom and picture size? calibrate lens makes a new one.", 100*t.FocalDoubt))
 	}
 	if t.CornerSigma > goodNoise {
 		out = append(out, fmt.Sprintf("The markers' corners are known to %.2f px only, 0.05 is usual: focus the camera, give it more light, or hold it still.", t.CornerSigma))
 	}
-	if len(t.Used) < goodMarkers {
+	if oneSide(t) {
+		out = append(out, fmt.Sprintf("All %d markers that are used lie along one side of the mat: the opposite one is known badly, and run gives no answers while it sees no others. Let the camera see markers of two sides at least.", len(t.Used)))
+	} else if len(t.Used) < goodMarkers {
 		out = append(out, fmt.Sprintf("Only %d markers are used, and a bumped one is hard to tell among so few. Let the camera see at least %d.", len(t.Used), min(goodMarkers, len(t.Layout.Markers))))
 	}
 	if sigma := calibration.LargestSigma(corner.Total(1)); !scale.Contradicts() && sigma.Millimeters() > goodCorner {
 		out = append(out, fmt.Sprintf("A base in the worst corner is known to %.2f mm. What counts most there is the %s (%s): see calibrate budget.", sigma.Millimeters(), largest(corner), remedy(largest(corner))))
 	}
 	return out
+}
+
+// oneSide reports whether all markers that are used lie beyond the same side of the mat.
+func oneSide(t *calibration.Table) bool {
+	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
+	beyond := [...]func(p geom.Point) bool{
+		func(p geom.Point) bool { return p.X < 0 }, func(p geom.Point) bool { return p.X > w },
+		func(p geom.Point) bool { return p.Y < 0 }, func(p geom.Point) bool { return p.Y > h },
+	}
+	return slices.ContainsFunc(beyond[:], func(out func(geom.Point) bool) bool {
+		return !slices.ContainsFunc(t.Layout.Markers, func(m calibration.Marker) bool { return slices.Contains(t.Used, m.ID) && !out(m.Center) })
+	})
 }
 
 // largest returns the name of the greatest term.

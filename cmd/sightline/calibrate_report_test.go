@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,8 +85,24 @@ func TestTheReportSaysWhatToDo(t *testing.T) {
 	assert.Contains(t, advice(rough, calibration.ScaleCheck{}), "The markers scatter by 0.60 mm where 0.30 mm was expected")
 
 	suspect := few
-	suspect.FocalDoubt = 0.031
+	suspect.FocalDoubt, suspect.FocalSigmas = 0.031, 2.1
 	assert.Contains(t, advice(suspect, calibration.ScaleCheck{}), "The markers suspect the lens: its focal length may be off by 3 %")
+	suspect.FocalSigmas = 1.9
+	assert.NotContains(t, advice(suspect, calibration.ScaleCheck{}), "suspect the lens", "chance is no suspicion, however wide it leaves the focal length")
+
+	oblong := few
+	oblong.Intrinsics.Fx *= 1.02
+	assert.Regexp(t, `^warning: The lens file's fx and fy \([0-9.]+ and [0-9.]+ px\) differ by 2\.0 %, as if the camera's pixels were not square`, advice(oblong, calibration.ScaleCheck{}))
+
+	for side, ids := range map[bool][]int{true: {5, 6, 7}, false: {0, 1, 3}} {
+		three, seen := handLaid(t, nil)
+		three, err := calibration.Register(three.Intrinsics, three.Layout, slices.DeleteFunc(slices.Clone(seen), func(m calibration.MarkerSighting) bool { return !slices.Contains(ids, m.ID) }))
+		require.NoError(t, err)
+		text := advice(three, calibration.ScaleCheck{})
+		assert.Equal(t, side, strings.Contains(text, "All 3 markers that are used lie along one side of the mat"), text)
+		assert.Equal(t, side, strings.Contains(text, "run gives no answers"), text)
+		assert.NotEqual(t, side, strings.Contains(text, "Only 3 markers are used"), text)
+	}
 
 	blurred := few
 	blurred.CornerSigma = 0.4

@@ -62,7 +62,8 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 	if err != nil {
 		return err
 	}
-	lens, integrity, err := loadLens(progress, c.Lens)
+	// Of a lens file that was changed by hand the report warns; without one this does.
+	lens, integrity, err := loadLens(io.Discard, c.Lens)
 	if err != nil {
 		return err
 	}
@@ -88,6 +89,9 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 	t, err := calibration.Register(lens, layout, merged)
 	switch {
 	case errors.Is(err, calibration.ErrMarkers):
+		if integrity == calibration.Edited {
+			tellDoubts(progress, c.Lens, []string{integrity.String()})
+		}
 		return unanswered{fmt.Errorf("%s: %w", seen.size.name, err)}
 	case err != nil:
 		return err
@@ -114,7 +118,7 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 	}
 	if c.JSON {
 		_, corner, _ := sureness(calibration.NewBudget(t, calibration.Uncertainty{}))
-		printWarnings(progress, &t, scale, corner)
+		printWarnings(progress, &t, c.Out, scale, corner)
 		doc, err := calibration.MarshalTable(&t)
 		if err == nil {
 			_, err = out.Write(doc)
