@@ -198,6 +198,17 @@ func checkName(name string) error {
 	return nil
 }
 
+// CheckEntry says what is wrong with an entry's name or kind; its error names the key.
+func CheckEntry(name, kind string) error {
+	if err := checkName(name); err != nil {
+		return fmt.Errorf("name: %w", err)
+	}
+	if roleOf(kind) == roleNone {
+		return fmt.Errorf("kind: expected one of %v, a device's such as bomb, mine or cargo, or one of %v, got %q", obstacleKinds, markerKinds, kind)
+	}
+	return nil
+}
+
 // isShipName reports whether a ship in a scene may have this name.
 func isShipName(name string) bool {
 	_, err := CodeOfID(name)
@@ -206,11 +217,8 @@ func isShipName(name string) bool {
 
 func (f entryFile) entry() (CatalogueEntry, error) {
 	e := CatalogueEntry{Name: f.Name, Kind: f.Kind, Sigma: OutlineSigma, Top: TokenTop}
-	if err := checkName(f.Name); err != nil {
-		return e, fmt.Errorf("name: %w", err)
-	}
-	if roleOf(f.Kind) == roleNone {
-		return e, fmt.Errorf("kind: expected one of %v, a device's such as bomb, mine or cargo, or one of %v, got %q", obstacleKinds, markerKinds, f.Kind)
+	if err := CheckEntry(f.Name, f.Kind); err != nil {
+		return e, err
 	}
 	for _, v := range []struct {
 		key string

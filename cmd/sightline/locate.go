@@ -313,9 +313,9 @@ func printObstacles(out io.Writer, obstacles []engine.Obstacle, sight *vision.Ob
 		_, err := fmt.Fprintf(out, "obstacles are not watched: %s\n", sight.Unseen)
 		return err
 	}
-	fmt.Fprintf(out, "%d obstacles", len(obstacles))
+	fmt.Fprint(out, counted(len(obstacles), "obstacle"))
 	if n := len(sight.Things); n > 0 {
-		fmt.Fprintf(out, "; %d unknown things, any of which may be one", n)
+		fmt.Fprintf(out, "; %s that may be one", counted(n, "unknown thing"))
 	}
 	fmt.Fprintln(out)
 	if len(obstacles) == 0 {

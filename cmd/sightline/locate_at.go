@@ -60,6 +60,9 @@ func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, go
 			fmt.Fprintf(warn, "%s: the code of %s is read; --at is not needed\n", f.Name, p.ID)
 			continue
 		}
+		if mat := l.Table().Layout; !(p.Pose.X >= 0 && p.Pose.X <= float64(mat.Width) && p.Pose.Y >= 0 && p.Pose.Y <= float64(mat.Height)) {
+			return nil, fmt.Errorf("--at: (%.0f, %.0f) of %s is off the mat: expected a place on its %.0f × %.0f mm", p.Pose.X, p.Pose.Y, p.ID, float64(mat.Width), float64(mat.Height))
+		}
 		hint := vision.EdgeHint{Base: p.Base, Pose: p.Pose, Reach: 12 * geom.Millimeter, Turn: 20 * geom.Degree}
 		if !p.Headed {
 			hint.Turn = vision.AnyTurn(p.Base)

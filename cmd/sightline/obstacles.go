@@ -64,6 +64,9 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 			if err := checkEmpty(here, f, seen); err != nil {
 				return false, false, err
 			}
+			if vision.HasPaper(f, here) {
+				return false, false, unanswered{fmt.Errorf("%s: a sheet of white paper lies on the mat: take it away, and whatever lies on it", f.Name)}
+			}
 			learner = vision.NewMatLearner(here)
 		}
 		if err := learner.Add(f); err != nil {
@@ -85,11 +88,12 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 		return err
 	}
 	w, h := mat.Size()
-	fmt.Fprintf(progress, "learnt a mat of %.1f × %.1f mm from %d pictures: %s\n", float64(w), float64(h), learner.Frames(), c.Out)
+	fmt.Fprintf(progress, "learnt a mat of %.1f × %.1f mm from %s: %s\n", float64(w), float64(h), counted(learner.Frames(), "picture"), c.Out)
 	return nil
 }
 
-// checkEmpty refuses a picture that does not show the mat, or shows ships on it.
+// checkEmpty refuses a picture that does not show the mat, or shows ships on it, whose
+// print would be learnt or traced.
 func checkEmpty(table calibration.Table, f vision.Frame, markers int) error {
 	l, err := vision.NewLocator(table, vision.LocatorOptions{})
 	if err != nil {
@@ -100,7 +104,7 @@ func checkEmpty(table calibration.Table, f vision.Frame, markers int) error {
 	case err != nil:
 		return err
 	case len(got.Scene.Ships) > 0:
-		return unanswered{fmt.Errorf("%s: ship %s is on the mat: expected the mat with nothing on it", f.Name, got.Scene.Ships[0].ID)}
+		return unanswered{fmt.Errorf("%s: ship %s is on the mat: take it away", f.Name, got.Scene.Ships[0].ID)}
 	case markers == 0:
 		return unanswered{fmt.Errorf("%s: none of the mat's markers can be seen", f.Name)}
 	}

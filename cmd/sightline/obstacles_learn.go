@@ -22,9 +22,16 @@ type learnTokensCmd struct {
 
 	Calibration string   `required:"" placeholder:"FILE" help:"The table's calibration, from calibrate table."`
 	Name        []string `required:"" placeholder:"NAME" help:"The tokens' names, from left to right as player 1 sees them: --name rock1,rock2."`
-	Kind        string   `required:"" placeholder:"KIND" help:"Their kind: asteroid, debris or gas; a device's: bomb, mine, cargo and others; a marker's: satellite, supply_cache, objective."`
+	Kind        string   `required:"" placeholder:"KIND" help:"Their kind: asteroid, debris or gas, or a device's or a marker's as listed above."`
 	Top         float64  `default:"2" placeholder:"MM" help:"How high their upper face lies over the mat, the paper included. Default: ${default}."`
 	Out         string   `name:"output" short:"o" required:"" placeholder:"FILE" help:"The catalogue to add them to; it is made if it is not there."`
+	Alike       bool     `help:"Save a token though it looks like one that the catalogue holds, or like another one on the paper. Neither is recognised then: it is called unknown, as one cannot be told from the other."`
+}
+
+// Help lists the kinds.
+func (*learnTokensCmd) Help() string {
+	obstacles, devices, markers := vision.Kinds()
+	return fmt.Sprintf("Kinds of obstacles: %s. Of devices: %s. Of a scenario's markers: %s.", strings.Join(obstacles, ", "), strings.Join(devices, ", "), strings.Join(markers, ", "))
 }
 
 // Run implements the command.
@@ -62,16 +69,23 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	table, _, err = registered(table, markers, frame, progress)
+	table, seen, err := registered(table, markers, frame, progress)
 	if err != nil {
 		return err
+	}
+	if err := checkEmpty(table, frame, seen); err != nil {
+		return err
+	}
+	on := "on the paper"
+	if !vision.HasPaper(frame, table) {
+		on = "though no sheet of white paper is seen"
 	}
 	found, err := vision.TraceTokens(frame, table, geom.Length(c.Top))
 	if err != nil {
 		return unanswered{fmt.Errorf("%s: %w", frame.Name, err)}
 	}
 	if len(found) != len(c.Name) {
-		return unanswered{fmt.Errorf("%s: %d tokens are seen on the paper, %d are named", frame.Name, len(found), len(c.Name))}
+		return unanswered{fmt.Errorf("%s: expected the %s that --name names, got %d that can be traced, %s", frame.Name, counted(len(c.Name), "token"), len(found), on)}
 	}
 	for i, outline := range found {
 		e, err := vision.NewCatalogueEntry(c.Name[i], c.Kind, outline)
@@ -79,6 +93,9 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 			return fmt.Errorf("%s: %w", c.Name[i], err)
 		}
 		e.Top = geom.Length(c.Top)
+		if err := c.checkAlike(&e, catalogue); err != nil {
+			return err
+		}
 		catalogue.Entries = append(catalogue.Entries, e)
 		fmt.Fprintf(progress, "%s: %s, %.0f mm², %d points\n", e.Name, e.Kind, geom.Polygon(e.Outline).Area(), len(e.Outline))
 	}
@@ -87,6 +104,20 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 		return err
 	}
 	return writeWhole(c.Out, append(doc, '\n'))
+}
+
+// checkAlike refuses a token that looks like one that is in the catalogue already, traced
+// a second time perhaps: the search could tell neither from the other.
+func (c *learnTokensCmd) checkAlike(e *vision.CatalogueEntry, catalogue *vision.Catalogue) error {
+	if c.Alike {
+		return nil
+	}
+	for i := range catalogue.Entries {
+		if known := &catalogue.Entries[i]; vision.Alike(e.Outline, known.Outline) {
+			return unanswered{fmt.Errorf("%s looks like %s: neither would be recognised beside the other. Leave it out if it is the same token; --alike saves it all the same", e.Name, known.Name)}
+		}
+	}
+	return nil
 }
 
 // catalogue returns what is in the file already.
@@ -101,8 +132,19 @@ func (c *learnTokensCmd) catalogue() (*vision.Catalogue, error) {
 	named := map[string]bool{}
 	for i, n := range c.Name {
 		c.Name[i] = strings.TrimSpace(n)
-		if n = c.Name[i]; n == "" || known.Entry(n) != nil || named[n] {
-			return nil, fmt.Errorf("--name: expected names that %s does not hold yet, got %q", c.Out, n)
+		n = c.Name[i]
+		err := vision.CheckEntry(n, c.Kind)
+		switch {
+		case n == "":
+			err = fmt.Errorf("--name: expected a name for each token, got none for number %d", i+1)
+		case err != nil:
+		case known.Entry(n) != nil:
+			err = fmt.Errorf("--name: %s holds %q already: expected another name", c.Out, n)
+		case named[n]:
+			err = fmt.Errorf("--name: expected each name once, got %q twice", n)
+		}
+		if err != nil {
+			return nil, err
 		}
 		named[n] = true
 	}

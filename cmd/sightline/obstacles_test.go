@@ -57,6 +57,20 @@ func TestObstructionIsAnsweredFromPictures(t *testing.T) {
 	assert.NoFileExists(t, catalogue)
 	require.Zero(t, run(append(learn, "rock")))
 	assert.Equal(t, 2, run(append(learn, "rock")), "the name is taken")
+	for _, bad := range []string{"A1", "?1", "a,,b", "rock " + "x,rock x"} {
+		assert.Equal(t, 2, run(append(learn, bad)), bad)
+	}
+	before, err := os.ReadFile(catalogue)
+	require.NoError(t, err)
+	assert.Equal(t, 1, run(append(learn, "again")), "it is the token that is in the catalogue")
+	after, err := os.ReadFile(catalogue)
+	require.NoError(t, err)
+	assert.Equal(t, string(before), string(after))
+	assert.Equal(t, 1, run([]string{"obstacles", "learn-mat", "--calibration", calibrated, paper, "-o", mat}), "paper lies on it")
+	tokens := []string{"obstacles", "learn", "--calibration", calibrated, "--kind", "asteroid", "-o", catalogue, "--name", "x"}
+	assert.Equal(t, 1, run(append(tokens, played)), "ships stand there, whose print is no token's")
+	assert.Equal(t, 1, run(append(tokens, empty)), "nothing lies there")
+	assert.Equal(t, 2, run([]string{"locate", "--calibration", calibrated, "--at", "A2,small,9999,150,0", played}), "that is off the mat")
 
 	var out, warn bytes.Buffer
 	c := locateCmd{Calibration: []string{calibrated}, Images: []string{played}, Rules: "2.5", JSON: true, Catalogue: catalogue, EmptyMat: mat}
@@ -83,7 +97,7 @@ func TestObstructionIsAnsweredFromPictures(t *testing.T) {
 	out.Reset()
 	c.JSON = false
 	require.NoError(t, c.locate(context.Background(), &out, &warn))
-	assert.Contains(t, out.String(), "1 obstacles")
+	assert.Contains(t, out.String(), "1 obstacle\n")
 	assert.Contains(t, out.String(), "rock")
 
 	c.EmptyMat = ""

@@ -58,7 +58,9 @@ type Learner struct {
 	task   learnTask
 	traces uint64
 	trace  *web.TokenTrace
-	view   web.View // that the trace was made from: frame, region
+	saved  map[int]string      // under which name each of its tokens was saved
+	twins  map[string][]string // entries of the catalogue that cannot be told from others
+	view   web.View            // that the trace was made from: frame, region
 }
 
 var _ web.Learning = (*Learner)(nil)
@@ -104,6 +106,7 @@ func (l *Learner) Run(ctx context.Context) error {
 	ticker := time.NewTicker(learnEvery)
 	defer ticker.Stop()
 	var before *image.Gray
+	l.compareAgain()
 	for {
 		select {
 		case <-ctx.Done():
@@ -114,6 +117,7 @@ func (l *Learner) Run(ctx context.Context) error {
 		if l.known.renew() {
 			l.log.Info("obstacles: learnt anew from the files")
 			l.told()
+			l.compareAgain()
 		}
 		if task, ok := l.begin(); ok {
 			l.end(l.work(ctx, task))
@@ -380,7 +384,7 @@ func (l *Learner) traceTokens(ctx context.Context, top geom.Length) (string, err
 	if len(found) == 0 || !vision.HasPaper(mean, table) && !slices.ContainsFunc(found, func(k vision.TracedToken) bool { return k.Problem == "" }) {
 		return "", errors.New("no dark-edged token on white paper is seen: lay them on a sheet of white paper on the mat, each with paper all round")
 	}
-	trace := l.doubts(found)
+	trace, known := doubts(found), l.known.entries()
 	trace.Top, trace.Clipped, trace.Region = top, clipped(mean.Gray, v.Region), v.Region.Intersect(mean.Gray.Rect)
 	if trace.Region.Empty() {
 		trace.Region = mean.Gray.Rect
@@ -389,7 +393,8 @@ func (l *Learner) traceTokens(ctx context.Context, top geom.Length) (string, err
 	defer l.mu.Unlock()
 	l.traces++
 	trace.Number, trace.At = l.traces, l.now()
-	l.trace = trace
+	l.compare(trace, known)
+	l.trace, l.saved = trace, nil
 	l.view = web.View{Frame: last, Region: trace.Region}
 	l.view.Frame.Seq = l.traces // its own numbers: it is another picture than the live one
 	return fmt.Sprintf("%d of %d things on the paper are traced.", trace.Good(), len(found)), nil
@@ -415,9 +420,64 @@ func clipped(g *image.Gray, region image.Rectangle) bool {
 	return float64(white) > most*float64(all)
 }
 
-// doubts adds to the traced tokens what would make the search refuse them later.
-func (l *Learner) doubts(found []vision.TracedToken) *web.TokenTrace {
+// compareAgain compares the traced tokens with the catalogue as it is now, and its entries
+// with each other.
+func (l *Learner) compareAgain() {
 	known := l.known.entries()
+	twins := twinsOf(known)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.twins = twins
+	if l.trace == nil {
+		return
+	}
+	next := *l.trace // readers may have the old one
+	next.Tokens = slices.Clone(next.Tokens)
+	l.compare(&next, known)
+	l.trace = &next
+}
+
+// compare says of a trace's tokens which entries look the same, and as which one each was
+// saved. The caller holds mu.
+func (l *Learner) compare(trace *web.TokenTrace, known []vision.CatalogueEntry) {
+	for i := range trace.Tokens {
+		t := &trace.Tokens[i]
+		t.Alike, t.Saved = nil, ""
+		for n := range known {
+			if t.Problem != "" || !vision.Alike(t.Outline, known[n].Outline) {
+				continue
+			}
+			t.Alike = append(t.Alike, known[n].Name)
+			if l.saved[i+1] == known[n].Name {
+				t.Saved = known[n].Name
+			}
+		}
+	}
+}
+
+// twinsMost is how many entries are compared with each other: more than anybody lays on a
+// table. The publisher's 20 take 0.3 s (BenchmarkTwins, 2026-11-21), and the time grows with
+// the square.
+const twinsMost = 40
+
+// twinsOf lists, for each entry that cannot be told from others, the others' names.
+func twinsOf(entries []vision.CatalogueEntry) map[string][]string {
+	out := map[string][]string{}
+	if len(entries) > twinsMost {
+		return out
+	}
+	for i := range entries {
+		for k := range entries[:i] {
+			if a, b := entries[i].Name, entries[k].Name; vision.Alike(entries[i].Outline, entries[k].Outline) {
+				out[a], out[b] = append(out[a], b), append(out[b], a)
+			}
+		}
+	}
+	return out
+}
+
+// doubts adds to the traced tokens what would make the search refuse them later.
+func doubts(found []vision.TracedToken) *web.TokenTrace {
 	trace := &web.TokenTrace{}
 	for i, k := range found {
 		t := web.LearnToken{TracedToken: k}
@@ -432,11 +492,6 @@ func (l *Learner) doubts(found []vision.TracedToken) *web.TokenTrace {
 			for n := range found[:i] {
 				if found[n].Problem == "" && vision.Alike(k.Outline, found[n].Outline) {
 					t.Doubts = append(t.Doubts, fmt.Sprintf("It looks about like number %d: either may be called unknown rather than guessed.", n+1))
-				}
-			}
-			for n := range known {
-				if vision.Alike(k.Outline, known[n].Outline) {
-					t.Alike = append(t.Alike, known[n].Name)
 				}
 			}
 			if k.Doubt != "" {

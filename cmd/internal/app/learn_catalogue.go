@@ -38,11 +38,17 @@ func (k *learnt) saveMat(mat *vision.EmptyMat) error {
 // Learning implements web.Learning.
 func (l *Learner) Learning() web.LearnState {
 	l.mu.Lock()
+	long := l.now().Sub(l.asked) >= learnWatch
 	l.asked = l.now()
+	l.mu.Unlock()
+	if long { // nobody looked: what was in the way then says nothing
+		l.look(nil)
+	}
+	l.mu.Lock()
 	s := web.LearnState{
 		Way: slices.Clone(l.way), MatWay: slices.Clone(l.matWay), Paper: l.paper,
 		Doing: l.task.do, Frames: l.task.frames, Wanted: learnFrames,
-		Last: l.task.last, Done: l.task.done, Problem: l.task.problem, Trace: l.trace,
+		Last: l.task.last, Done: l.task.done, Problem: l.task.problem, Trace: l.trace, Twins: l.twins,
 	}
 	l.mu.Unlock()
 	k := l.known
@@ -76,12 +82,15 @@ func (l *Learner) Learn(in web.LearnIntent) error {
 	case web.LearnForget:
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.trace, l.view = nil, web.View{}
+		l.trace, l.saved, l.view = nil, nil, web.View{}
 		return nil
 	}
 	l.saving.Lock()
 	defer l.saving.Unlock()
-	l.known.renew() // somebody may have changed the file by the command, a moment ago
+	if l.known.renew() { // somebody may have changed the file by the command, a moment ago
+		l.told()
+		l.compareAgain()
+	}
 	now := l.Learning()
 	if in.Version != now.Catalogue.Version {
 		return fmt.Errorf("%w: somebody has changed the catalogue since you looked at it. It is shown as it is now: look again, and repeat what you wanted", web.ErrLearnConflict)
@@ -107,6 +116,8 @@ func (l *Learner) Learn(in web.LearnIntent) error {
 	}
 	l.known.renew()
 	l.told()
+	l.remember(in)
+	l.compareAgain()
 	l.log.Info("obstacles: the catalogue was changed", "do", in.Do, "entries", len(next.Entries))
 	return nil
 }
@@ -121,6 +132,9 @@ func (l *Learner) want(in web.LearnIntent) error {
 			return fmt.Errorf("%w: somebody has learnt the mat since you looked", web.ErrLearnConflict)
 		}
 		way = append(way, glareInTheWay(&v)...)
+		if err := canReplace(l.known.matFile); err != nil { // said before ten pictures are looked at
+			return fmt.Errorf("%w: %w", web.ErrLearnFile, err)
+		}
 	}
 	if len(way) > 0 {
 		return fmt.Errorf("%w: %s", web.ErrLearnConflict, way[0])
@@ -188,6 +202,21 @@ func (l *Learner) saveTokens(in web.LearnIntent, c *vision.Catalogue) error {
 		}
 	}
 	return nil
+}
+
+// remember keeps under which names the trace's tokens were saved.
+func (l *Learner) remember(in web.LearnIntent) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if in.Do != web.LearnSave || l.trace == nil || l.trace.Number != in.Trace {
+		return
+	}
+	if l.saved == nil {
+		l.saved = map[int]string{}
+	}
+	for _, t := range in.Tokens {
+		l.saved[t.Number] = t.Name
+	}
 }
 
 // put adds an entry to a catalogue, or replaces the one of its name.

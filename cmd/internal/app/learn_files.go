@@ -191,6 +191,20 @@ func (k *learnt) locator(t calibration.Table, o vision.LocatorOptions) (Locator,
 	return l, err
 }
 
+// canReplace says why a file could not be written by replaceFile, as far as that is known
+// beforehand.
+func canReplace(path string) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return fmt.Errorf("%s: the folder cannot be made: %w", path, bare(err))
+	}
+	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if err != nil {
+		return fmt.Errorf("%s: the folder cannot be written: %w", path, bare(err))
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
 // replaceFile writes a file as a whole or not at all, and keeps what it held before as
 // path.bak. It makes the folder that the file belongs in.
 func replaceFile(path string, content []byte) error {

@@ -113,6 +113,18 @@ func TestAMatAndTokensAreLearntAndUsedAtOnce(t *testing.T) {
 	for i, o := range tablesim.PaperOutlines() {
 		assert.InEpsilon(t, geom.Polygon(o.Outline).Area(), geom.Polygon(c.Entries[i].Outline).Area(), 0.03, o.ID)
 	}
+	for i, o := range tablesim.PaperOutlines() { // what is saved is not offered as something new
+		k := s.Learning().Trace.Tokens[i]
+		assert.Equal(t, o.ID, k.Saved)
+		assert.Equal(t, []string{o.ID}, k.Alike)
+	}
+	assert.Empty(t, got.Trace.Tokens[0].Saved, "what somebody reads is not changed")
+	assert.Empty(t, s.Learning().Twins)
+	twice := web.LearnIntent{Do: web.LearnSave, Trace: got.Trace.Number, Version: s.Learning().Catalogue.Version, Tokens: []web.LearnName{{Number: 1, Name: "again", Kind: "asteroid"}}}
+	require.NoError(t, s.Learn(twice))
+	assert.Equal(t, map[string][]string{"again": {"rock1"}, "rock1": {"again"}}, s.Learning().Twins, "neither can be recognised")
+	require.NoError(t, s.Learn(web.LearnIntent{Do: web.LearnDelete, Version: s.Learning().Catalogue.Version, Name: "again"}))
+	assert.Empty(t, s.Learning().Twins)
 	again := s.files().options() // as after a new start
 	require.NotNil(t, again.Catalogue)
 	assert.Len(t, again.Catalogue.Entries, 4)
@@ -277,6 +289,29 @@ func TestADamagedFileIsToldAndNotBuiltUpon(t *testing.T) {
 	require.NoError(t, s.Learn(web.LearnIntent{Do: web.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Whole: true}))
 	assert.Empty(t, s.Learning().Catalogue.Problem)
 	assert.FileExists(t, table.Catalogue+".bak")
+}
+
+func TestWhatIsInTheWayIsToldAsItIsNow(t *testing.T) {
+	s := newTeaching(t)
+	assert.Empty(t, s.Learning().Way)
+	v := s.view
+	v.Located.Scene.Ships = []engine.Ship{{ID: "A1"}}
+	s.hub.Publish(v)
+	s.asked = s.asked.Add(-time.Hour)
+	assert.Equal(t, []string{"Ship A1 stands on the mat."}, s.Learning().Way, "somebody looks after a long while")
+}
+
+func TestAFolderThatCannotBeWrittenIsToldBeforeAnyPicture(t *testing.T) {
+	s := newTeaching(t)
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "sub"), nil, 0o644)) // where the folder is to be
+	require.ErrorIs(t, s.Learn(web.LearnIntent{Do: web.LearnMat}), web.ErrLearnFile)
+	_, began := s.begin()
+	assert.False(t, began)
+	dir := t.TempDir()
+	require.NoError(t, canReplace(filepath.Join(dir, "x", "mat.png")))
+	left, err := os.ReadDir(filepath.Join(dir, "x"))
+	require.NoError(t, err)
+	assert.Empty(t, left)
 }
 
 func TestAFileThatCannotBeWrittenLosesNothing(t *testing.T) {

@@ -86,7 +86,8 @@ type LearnState struct {
 	MatWidth, MatHeight geom.Length // 0: none was learnt
 	Catalogue           LearntFile
 	Entries             []vision.CatalogueEntry
-	Unusable            string // why nothing is found with the two on this table; "": they are used, or are not both there
+	Twins               map[string][]string // entries that cannot be told from others, and which those are
+	Unusable            string              // why nothing is found with the two on this table; "": they are used, or are not both there
 }
 
 // LearntFile is a file in which something learnt is kept.
@@ -122,6 +123,7 @@ type LearnToken struct {
 	vision.TracedToken
 	Doubts []string // what would make the search refuse it later, in sentences
 	Alike  []string // entries of the catalogue that look the same: itself, learnt before, or another
+	Saved  string   // the entry as which it was saved; "": it was not
 }
 
 // learnEvery is how often the state is told: a person watches.

@@ -89,6 +89,8 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 		}
 	}
 	u.do(chromedp.Click("#save"), chromedp.WaitVisible("#save-done"), chromedp.Poll(`document.querySelectorAll("#entries li").length === 4`, nil))
+	u.do(chromedp.Poll(`document.querySelectorAll("#traced-list input[type=checkbox]:checked").length === 0`, nil))
+	assert.Contains(t, u.read("traced-list"), "Saved as my rock.", "so that it is not saved a second time")
 	if path := os.Getenv("OBSTACLES_PNG"); path != "" {
 		var png []byte
 		u.do(chromedp.Evaluate("scrollTo(0, 0)", nil), chromedp.Sleep(800*time.Millisecond), chromedp.CaptureScreenshot(&png))
@@ -137,7 +139,9 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 	}
 	assert.Equal(t, refusals, len(complaints), "the browser complains: %v", complaints)
 	complaints = nil
-	u.do(chromedp.Evaluate(`document.getElementById("mode").value = "all"`, nil), chromedp.Click("#take"), chromedp.Poll(`document.querySelectorAll("#entries li").length === 4`, nil))
+	u.do(chromedp.Evaluate(`document.getElementById("mode").value = "all"`, nil), chromedp.Click("#take"), chromedp.WaitVisible("#take.sure"))
+	assert.Equal(t, "Replace all 3 entries?", u.read("take"))
+	u.do(chromedp.Click("#take"), chromedp.Poll(`document.querySelectorAll("#entries li").length === 4`, nil))
 	again, err := os.ReadFile(filepath.FromSlash(app.SimulatedTokensPath))
 	require.NoError(t, err)
 	assert.Equal(t, string(kept), string(again))

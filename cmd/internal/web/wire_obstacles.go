@@ -64,6 +64,7 @@ type learnTokenJSON struct {
 	Problem   string       `json:"problem"`     // why it was not traced; ""
 	Doubts    []string     `json:"doubts"`      // what may make it unknown later
 	Alike     []string     `json:"alike"`       // entries that look the same
+	Saved     string       `json:"saved"`       // the entry as which it was saved; ""
 }
 
 type learntListJSON struct {
@@ -81,6 +82,7 @@ type learnEntryJSON struct {
 	AreaMM2 float64      `json:"area_mm2"`
 	SigmaMM float64      `json:"sigma_mm"`
 	TopMM   float64      `json:"top_mm"`
+	Alike   []string     `json:"alike"` // entries that it cannot be told from
 }
 
 // learnKindJSON is a kind that a token may have.
@@ -124,7 +126,7 @@ func learnStateOf(v *View, l *LearnState) learnStateJSON {
 	}
 	for _, e := range l.Entries {
 		j.Catalogue.Entries = append(j.Catalogue.Entries, learnEntryJSON{
-			Name: e.Name, Kind: e.Kind, Shape: shapeOf(e.Outline, geom.Point{}), AreaMM2: round(geom.Polygon(e.Outline).Area()), SigmaMM: round(float64(e.Sigma)), TopMM: round(float64(e.Top)),
+			Name: e.Name, Kind: e.Kind, Shape: shapeOf(e.Outline, geom.Point{}), AreaMM2: round(geom.Polygon(e.Outline).Area()), SigmaMM: round(float64(e.Sigma)), TopMM: round(float64(e.Top)), Alike: append([]string{}, l.Twins[e.Name]...),
 		})
 	}
 	return j
@@ -151,7 +153,7 @@ func learnTraceOf(t *TokenTrace) *learnTraceJSON {
 			Number: i + 1, OutlinePx: [][2]float64{}, Shape: shapeOf(k.Outline, middle),
 			LongMM: round(k.Long.Millimeters()), ShortMM: round(k.Short.Millimeters()), AreaMM2: round(k.Area),
 			Seen: round(k.Seen), ScatterMM: round(k.Scatter), Problem: k.Problem,
-			Doubts: append([]string{}, k.Doubts...), Alike: append([]string{}, k.Alike...),
+			Doubts: append([]string{}, k.Doubts...), Alike: append([]string{}, k.Alike...), Saved: k.Saved,
 		}
 		for _, p := range k.OutlinePx {
 			token.OutlinePx = append(token.OutlinePx, [2]float64{round(p.X), round(p.Y)})

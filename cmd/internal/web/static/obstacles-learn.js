@@ -81,9 +81,9 @@ function row(token, list) {
     return;
   }
   const known = state.catalogue.entries.find((e) => e.name === token.alike[0]);
-  const r = { number: token.number, item, name: document.createElement("input"), kind: kindSelect(state.kinds, known?.kind ?? "asteroid"), take: document.createElement("input"), own: Boolean(known) };
+  const r = { number: token.number, item, name: document.createElement("input"), kind: kindSelect(state.kinds, known?.kind ?? "asteroid"), take: document.createElement("input"), own: Boolean(known), at: middle(token.outline_px), was: "", touched: false };
   r.take.type = "checkbox";
-  r.take.checked = token.doubts.length === 0;
+  r.take.checked = token.doubts.length === 0 && token.alike.length === 0;
   r.name.type = "text";
   r.name.maxLength = 40;
   r.name.value = known ? known.name : freeName(r.kind.value, takenNames(r));
@@ -99,14 +99,43 @@ function row(token, list) {
   fields.append(field("Name", r.name), field("Kind", r.kind));
   item.append(take, fields);
   item.append(line("said", `${mm(token.long_mm, 0)} × ${mm(token.short_mm, 0)}, ${token.area_mm2.toFixed(0)} mm². Edge seen along ${Math.round(100 * token.edge_seen)} %, ± ${token.edge_rms_mm.toFixed(2)} mm at each place.`));
-  if (token.alike.length) item.append(line("said", `Looks like ${token.alike.join(", ")} in the catalogue: the same token again? If it is another one, either may be called unknown.`));
+  r.alike = line("said", "");
+  item.append(r.alike);
   for (const d of token.doubts) item.append(line("doubt", d));
-  for (const c of [r.take, r.name, r.kind]) c.addEventListener("input", calm);
+  for (const c of [r.take, r.name, r.kind]) {
+    c.addEventListener("input", () => {
+      r.touched = true;
+      calm();
+    });
+  }
   rows.push(r);
   list.append(item);
 }
 
-// showTraced shows a trace's tokens; what was typed stays until there is another trace.
+// compare says what of the catalogue a token is like by now; what is in it already is not
+// taken a second time unless somebody wants it so.
+function compare(r, token) {
+  const alike = token.alike.join(", ");
+  if (r.was !== alike && alike) r.take.checked = false;
+  r.was = alike;
+  say(r.alike, token.saved ? `Saved as ${token.saved}.` : alike ? `Looks like ${alike} in the catalogue: the same token again? If it is another one and both are saved, neither is recognised.` : "");
+}
+
+// kept takes over what was typed for the tokens that lie where they lay.
+function kept(before) {
+  for (const old of before.filter((r) => r.touched)) {
+    const r = rows.find((r) => Math.hypot(r.at[0] - old.at[0], r.at[1] - old.at[1]) < 12);
+    if (!r) continue;
+    r.name.value = old.name.value;
+    r.kind.value = old.kind.value;
+    r.take.checked = old.take.checked;
+    r.touched = r.own = true;
+  }
+}
+
+const middle = (points) => [0, 1].map((i) => points.reduce((sum, p) => sum + p[i], 0) / Math.max(points.length, 1));
+
+// showTraced shows a trace's tokens; what was typed stays.
 export function showTraced(now) {
   state = now;
   const trace = state.trace;
@@ -115,12 +144,22 @@ export function showTraced(now) {
     shown = 0;
     return;
   }
-  if (shown === trace.number) return;
+  if (shown === trace.number) {
+    for (const r of rows) {
+      const was = r.was;
+      compare(r, trace.tokens[r.number - 1]);
+      if (was !== r.was) calm();
+    }
+    return;
+  }
   shown = trace.number;
+  const before = rows;
   rows = [];
   const list = byId("traced-list");
   list.replaceChildren();
   for (const token of trace.tokens) row(token, list);
+  for (const r of rows) compare(r, trace.tokens[r.number - 1]);
+  kept(before);
   byId("clipped").hidden = !trace.paper_clipped;
   say(byId("save-problem"), "");
   say(byId("save-done"), "");
@@ -128,6 +167,7 @@ export function showTraced(now) {
 }
 
 let sure = null;
+let seen = ""; // the catalogue's version when they were asked whether to replace entries
 function calm() {
   clearTimeout(sure);
   sure = null;
@@ -147,12 +187,13 @@ byId("traced").addEventListener("submit", async (event) => {
     const button = byId("save");
     setText(button, `Replace ${replaced.join(", ")}?`);
     button.classList.add("sure");
+    seen = state.catalogue.version;
     sure = setTimeout(calm, 8000);
     return;
   }
   const problem = await want({
     do: "save",
-    version: state.catalogue.version,
+    version: replaced.length ? seen : state.catalogue.version,
     trace: shown,
     tokens: chosen.map((r) => ({ number: r.number, name: r.name.value, kind: r.kind.value, replace: replaced.includes(r.name.value.trim()) })),
   });

@@ -2,18 +2,41 @@
 // kind, deleted; downloaded, and taken from a file.
 
 import { byId, setText } from "./dom.js";
-import { drawing, field, kindSelect, line, say, want } from "./obstacles-learn.js";
+import { drawing, field, kindSelect, line, say, want, words } from "./obstacles-learn.js";
 
 let state = null;
 let shown = null;
 
-async function change(intent, done) {
-  const problem = await want({ ...intent, version: state.catalogue.version });
-  say(byId("catalogue-problem"), problem);
+// A row says what its entry was when it was drawn, and of which version of the file: a
+// change is asked for with that one, so that nobody overwrites what they have not seen.
+let rows = new Map();
+
+async function change(row, intent, done) {
+  row.asked = true;
+  const problem = await want({ ...intent, version: row.version });
+  row.asked = problem === ""; // then the next state is what was asked for
+  const other = problem && row.now ? ` ${row.e.name} is now ${told(row.now)}, it was ${told(row.e)}.` : "";
+  if (problem && row.now) take(row, row.now); // they have been told: the next try is for what stands there now
+  if (problem) row.version = state.catalogue.version;
+  say(byId("catalogue-problem"), problem + other);
   say(byId("catalogue-done"), problem ? "" : done);
 }
 
-function entry(e) {
+const told = (e) => `${words(e.kind)}, ${e.area_mm2.toFixed(0)} mm²`;
+const keyOf = (e) => JSON.stringify({ ...e, alike: [] });
+
+function take(row, e) {
+  row.e = e;
+  row.now = null;
+  say(row.other, "");
+  row.figures.textContent = figures(e);
+  row.item.replaceChild(drawing(e.shape_mm), row.item.firstChild);
+}
+
+const figures = (e) => `${e.area_mm2.toFixed(0)} mm², outline good to ${e.sigma_mm.toFixed(2)} mm, ${e.top_mm.toFixed(1)} mm high`;
+
+function entry(e, version) {
+  const row = { e, version, now: null, asked: false };
   const item = document.createElement("li");
   const name = document.createElement("input");
   name.type = "text";
@@ -34,10 +57,11 @@ function entry(e) {
   remove.className = "quiet";
   remove.textContent = "Delete";
   remove.setAttribute("aria-label", `Delete ${e.name}`);
-  const differs = () => (keep.hidden = name.value.trim() === e.name && kind.value === e.kind);
+  row.dirty = () => name.value.trim() !== row.e.name || kind.value !== row.e.kind;
+  const differs = () => (keep.hidden = !row.dirty());
   name.addEventListener("input", differs);
   kind.addEventListener("input", differs);
-  keep.addEventListener("click", () => change({ do: "change", name: e.name, to: name.value, kind: kind.value }, `${name.value.trim()} is kept so.`));
+  keep.addEventListener("click", () => change(row, { do: "change", name: e.name, to: name.value, kind: kind.value }, `${name.value.trim()} is kept so.`));
   remove.addEventListener("click", () => {
     if (!remove.classList.contains("sure")) {
       remove.classList.add("sure");
@@ -50,14 +74,44 @@ function entry(e) {
       }, 6000);
       return;
     }
-    change({ do: "delete", name: e.name }, `${e.name} is deleted; the file as it was is kept beside it.`);
+    change(row, { do: "delete", name: e.name }, `${e.name} is deleted; the file as it was is kept beside it.`);
   });
   buttons.append(keep, remove);
-  item.append(drawing(e.shape_mm), fields, line("said", `${e.area_mm2.toFixed(0)} mm², outline good to ${e.sigma_mm.toFixed(2)} mm, ${e.top_mm.toFixed(1)} mm high`), buttons);
-  return item;
+  row.item = item;
+  row.figures = line("said", figures(e));
+  row.other = line("doubt", "");
+  row.alike = line("doubt", "");
+  item.append(drawing(e.shape_mm), fields, row.figures, row.other, row.alike, buttons);
+  say(row.other, "");
+  return row;
 }
 
-// showCatalogue shows the catalogue; what was typed stays until the file changes.
+// showEntries draws the rows whose entries have changed; what was typed in others stays.
+function showEntries(c) {
+  const next = new Map();
+  for (const e of c.entries) {
+    let row = rows.get(e.name);
+    if (row && keyOf(row.e) === keyOf(e)) row.version = c.version;
+    else if (row?.dirty() && !row.asked) {
+      row.now = e;
+      say(row.other, `Somebody else has changed this entry: it is now ${told(e)}. What you typed is kept.`);
+    } else row = entry(e, c.version);
+    say(row.alike, e.alike.length ? `It looks like ${e.alike.join(", ")}: neither can be told from the other, and neither is recognised. Delete the one that is not there.` : "");
+    next.set(e.name, row);
+  }
+  for (const [name, row] of rows) {
+    if (!next.has(name) && row.dirty() && !row.asked) say(byId("catalogue-problem"), `Somebody else has deleted or renamed ${name}, which you were changing.`);
+  }
+  rows = next;
+  const list = byId("entries");
+  const items = [...rows.values()].map((row) => row.item);
+  for (const old of [...list.children]) if (!items.includes(old)) old.remove();
+  items.forEach((item, i) => {
+    if (list.children[i] !== item) list.insertBefore(item, list.children[i] ?? null);
+  });
+}
+
+// showCatalogue shows the catalogue.
 export function showCatalogue(now) {
   state = now;
   const c = state.catalogue;
@@ -65,22 +119,48 @@ export function showCatalogue(now) {
   say(byId("catalogue-broken"), c.problem ? `The catalogue cannot be read: ${c.problem}. Nothing is saved over it but a file that you take in place of all; then the damaged one is kept beside it.` : "");
   byId("catalogue-empty").hidden = c.entries.length > 0 || c.problem !== "";
   byId("download").hidden = c.version === "" || c.problem !== "";
-  if (shown === c.version) return;
-  shown = c.version;
-  byId("entries").replaceChildren(...c.entries.map(entry));
+  const drawn = JSON.stringify([c.version, c.entries.map((e) => e.alike)]);
+  if (shown === drawn) return;
+  shown = drawn;
+  showEntries(c);
+}
+
+// The file takes the place of what stood there when it was chosen, and of all of it with
+// the second click only.
+let chosen = "";
+let sure = null;
+function calm() {
+  clearTimeout(sure);
+  sure = null;
+  byId("take").classList.remove("sure");
+  setText(byId("take"), "Take the file");
+}
+for (const id of ["file", "mode"]) {
+  byId(id).addEventListener("change", () => {
+    chosen = state?.catalogue.version ?? "";
+    calm();
+  });
 }
 
 byId("import").addEventListener("submit", async (event) => {
   event.preventDefault();
   const file = byId("file").files[0];
   if (!file) return;
+  if (byId("mode").value === "all" && state.catalogue.entries.length && sure === null) {
+    setText(byId("take"), state.catalogue.entries.length === 1 ? "Replace the 1 entry?" : `Replace all ${state.catalogue.entries.length} entries?`);
+    byId("take").classList.add("sure");
+    sure = setTimeout(calm, 6000);
+    return;
+  }
+  calm();
   let problem = "";
   try {
     const answer = await fetch(`/api/obstacles/catalogue.json?mode=${byId("mode").value}`, {
       method: "PUT",
-      headers: { "Content-Type": "application/json", "If-Match": `"${state.catalogue.version}"` },
+      headers: { "Content-Type": "application/json", "If-Match": `"${chosen}"` },
       body: file,
     });
+    chosen = state.catalogue.version;
     if (!answer.ok) problem = (await answer.text()).trim();
   } catch {
     problem = "The program does not answer.";

@@ -177,13 +177,16 @@ function name(points, text, className) {
   svg("text", { class: className, x, y }, parts.names).textContent = text;
 }
 
+// cut shortens a name that would run out of the map; other places show it whole.
+const cut = (id) => (id.length > 18 ? `${id.slice(0, 17)}…` : id);
+
 function showRocks(state) {
   parts.rocks.replaceChildren();
   parts.names.replaceChildren();
   for (const rock of state.obstacles) {
     outline(rock.outline_mm, { class: `rock ${rock.kind}` }, parts.rocks);
     outline(rock.outline_mm, { fill: `url(#p-${rock.kind})` }, parts.rocks);
-    name(rock.outline_mm, rock.id.startsWith(rock.kind) ? rock.id : `${rock.id} · ${rock.kind}`, "rockname");
+    name(rock.outline_mm, rock.id.startsWith(rock.kind) ? cut(rock.id) : `${cut(rock.id)} · ${rock.kind}`, "rockname");
   }
   for (const thing of state.things.unknown_mm) {
     outline(thing, { class: "rock unknown", fill: "url(#p-unknown)" }, parts.rocks);
