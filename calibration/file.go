@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -17,9 +18,39 @@ import (
 
 // matrixFile is a matrix as ROS camera_info writes it, row by row.
 type matrixFile struct {
-	Rows int       `json:"rows" yaml:"rows"`
-	Cols int       `json:"cols" yaml:"cols"`
-	Data []float64 `json:"data" yaml:"data,flow"`
+	Rows int     `json:"rows" yaml:"rows"`
+	Cols int     `json:"cols" yaml:"cols"`
+	Data numbers `json:"data" yaml:"data,flow"`
+}
+
+// numbers are read with NaN for a null, which the decoders would make a 0.
+type numbers []float64
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *numbers) UnmarshalJSON(raw []byte) error {
+	var some []*float64
+	err := json.Unmarshal(raw, &some)
+	*n = numbersOf(some)
+	return err
+}
+
+// UnmarshalYAML implements yaml.Unmarshaler.
+func (n *numbers) UnmarshalYAML(node *yaml.Node) error {
+	var some []*float64
+	err := node.Decode(&some)
+	*n = numbersOf(some)
+	return err
+}
+
+func numbersOf(some []*float64) (n numbers) {
+	for _, v := range some {
+		if v == nil {
+			n = append(n, math.NaN())
+		} else {
+			n = append(n, *v)
+		}
+	}
+	return n
 }
 
 // check reports a matrix of another shape than expected, naming its key.
@@ -27,6 +58,9 @@ func (m matrixFile) check(key string, rows, cols int) error {
 	if m.Rows != rows || m.Cols != cols || len(m.Data) != rows*cols {
 		return fmt.Errorf("%s: expected %d rows, %d cols and %d numbers in data, got %d, %d and %d",
 			key, rows, cols, rows*cols, m.Rows, m.Cols, len(m.Data))
+	}
+	if i := slices.IndexFunc(m.Data, math.IsNaN); i >= 0 {
+		return fmt.Errorf("%s: data[%d]: expected a finite number, got none", key, i)
 	}
 	return nil
 }

@@ -28,6 +28,9 @@ func ParseScenes(data []byte) (scenes []Scene, list bool, err error) {
 	if err != nil {
 		return nil, false, err
 	}
+	if err := foreign(&fields); err != nil {
+		return nil, false, err
+	}
 	if _, list = fields.get("scenes"); !list {
 		s, err := parseScene(fields)
 		if err != nil {
@@ -55,6 +58,29 @@ func ParseScenes(data []byte) (scenes []Scene, list bool, err error) {
 		return nil, true, err
 	}
 	return scenes, true, nil
+}
+
+// foreign says what a file is that is no scene, and where a key of a scene belongs that
+// stands beside the list of scenes.
+func foreign(f *fields) error {
+	for _, k := range f.keys {
+		switch k {
+		case "camera":
+			return errors.New("it is a table calibration, expected a scene: locate --json makes one with it from a picture")
+		case "camera_matrix":
+			return errors.New("it is a lens file, expected a scene")
+		}
+	}
+	if !slices.Contains(f.keys, "scenes") {
+		return nil
+	}
+	for _, k := range f.keys {
+		switch k {
+		case "rules", "profile", "mat", "scale_sigma", "ships", "obstacles", "devices", "markers":
+			return fmt.Errorf("%s: unknown key beside scenes: it belongs inside each of them", k)
+		}
+	}
+	return nil
 }
 
 func parseScene(f fields) (Scene, error) {

@@ -55,7 +55,7 @@ type MoveResult struct {
 	// where nothing is there to be met), and the standard deviation of that.
 	Margin, Sigma geom.Length
 	Nearest       string   // that question in words; "" where there is none
-	Undecided     []string // the questions that are too close, in words
+	Undecided     []string // the questions that are too close, in words; or NotLooked
 
 	Options []MoveOption
 }
@@ -479,7 +479,7 @@ func (m *mover) huge() bool { return m.ship.Base.huge() }
 func (m *mover) done() MoveResult {
 	r := m.result
 	if m.scene.ObstaclesUnseen || m.unknownNear(r.Full, r.Final) {
-		r.Undecided = append(r.Undecided, notLooked)
+		r.Undecided = append(r.Undecided, NotLooked)
 		if r.Outcome == Yes {
 			r.Outcome = NoView
 		}
@@ -500,7 +500,9 @@ func (m *mover) unknownNear(to ...geom.Pose) bool {
 	})
 }
 
-const notLooked = "obstacles were not looked for"
+// NotLooked stands among MoveResult.Undecided where nobody looked for obstacles: nothing
+// was too close then, there was no view.
+const NotLooked = "obstacles were not looked for"
 
 func (m *mover) stand() {
 	p := m.ship.Pose

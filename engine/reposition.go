@@ -311,7 +311,7 @@ func (m *mover) option(name string, p geom.Pose, area *trail, reposition bool) O
 // obstacles that could forbid it.
 func (m *mover) unseenMayForbid(o *MoveOption) {
 	if (m.scene.ObstaclesUnseen || m.unknownNear(o.Final, o.FinalTo)) && !m.pulled && o.Legal == Yes {
-		o.Legal, o.Why = NoView, notLooked
+		o.Legal, o.Why = NoView, NotLooked
 	}
 }
 

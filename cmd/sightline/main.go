@@ -73,7 +73,7 @@ func run(args []string) int {
 		return exited
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "sightline:", oneLine(err))
+		fmt.Fprintln(os.Stderr, "sightline:", oneLine(err)+commands(err))
 		return 2
 	}
 	switch err := k.Run(); {
@@ -86,6 +86,26 @@ func run(args []string) int {
 		fmt.Fprintln(os.Stderr, "sightline:", oneLine(err))
 		return 2
 	}
+}
+
+// commands says which commands there are after a word that is none of them.
+func commands(err error) string {
+	var wrong *kong.ParseError
+	if !errors.As(err, &wrong) || !strings.HasPrefix(err.Error(), "unexpected argument ") {
+		return ""
+	}
+	node, help := wrong.Context.Model.Node, "sightline"
+	if s := wrong.Context.Selected(); s != nil {
+		node, help = s, help+" "+s.Path()
+	}
+	var names []string
+	for _, c := range node.Children {
+		names = append(names, c.Name)
+	}
+	if len(names) == 0 {
+		return "; " + help + " --help says what is expected"
+	}
+	return ": expected one of " + strings.Join(names, ", ") + "; " + help + " --help says what they do"
 }
 
 // stopWithin is how long a command may take to stop after the first signal. The

@@ -204,13 +204,25 @@ func (c *measureCmd) known(scenes []engine.Scene) error {
 	}
 	switch {
 	case !from:
-		return unanswered{fmt.Errorf("--from: no ship %q in the scene", c.From)}
+		return unanswered{fmt.Errorf("--from: no ship %q in the scene%s", c.From, meant(scenes, c.From))}
 	case !to:
-		return unanswered{fmt.Errorf("--to: no ship, obstacle, device or marker %q in the scene", c.To)}
+		return unanswered{fmt.Errorf("--to: no ship, obstacle, device or marker %q in the scene%s", c.To, meant(scenes, c.To))}
 	case c.From != "" && c.From == c.To:
 		return errors.New("--to: expected another ship than --from")
 	}
 	return nil
+}
+
+// meant says which ship has a name that differs only in its case; "" when none has.
+func meant(scenes []engine.Scene, id string) string {
+	for i := range scenes {
+		for _, s := range scenes[i].Ships {
+			if s.ID != id && strings.EqualFold(s.ID, id) {
+				return fmt.Sprintf(": did you mean %s? Capital and small letters are not the same in names", s.ID)
+			}
+		}
+	}
+	return ""
 }
 
 // asked keeps the pairs and objects of --from and --to, and the arcs of --arc.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -46,6 +47,9 @@ func (c *moveCmd) move(stdin io.Reader, out io.Writer) error {
 	if err != nil {
 		if errors.Is(err, engine.ErrNoShip) || errors.Is(err, engine.ErrHugeMove) || errors.Is(err, engine.ErrBankRoll) {
 			err = unanswered{err}
+		}
+		if errors.Is(err, engine.ErrNoShip) {
+			return fmt.Errorf("move: %s: %w%s", name, err, meant(scenes, c.Ship))
 		}
 		return fmt.Errorf("move: %s: %w", name, err)
 	}
@@ -101,9 +105,13 @@ func (c *moveCmd) result(s *engine.Scene) (engine.MoveResult, error) {
 func printMove(out io.Writer, r *engine.MoveResult) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "%s: %s\n\nPOSE\tX mm\tY mm\tHEADING °\n", r.Ship, r.Maneuver)
-	printPose(w, "full", r.Full)
 	there := ""
+	if r.Outside == "" {
+		printPose(w, "full", r.Full)
+	}
 	switch {
+	case r.Outside != "": // a device lies in one place, whatever is in the way
+		printPose(w, "device", r.Final)
 	case len(r.Options) == 1 && !r.Options[0].Range && r.Options[0].Legal != engine.Yes: // it does not end there, or nobody can say
 		printPose(w, "would end", r.Final)
 		there = " there"
@@ -123,7 +131,9 @@ func printMove(out io.Writer, r *engine.MoveResult) error {
 		ids  []string
 	}{
 		{"first overlapped", r.FirstOverlapped}, {"touching" + there, r.Touching}, {"treated as overlapped", r.Overlapped},
-		{"moved through", r.MovedThrough}, {"beyond the edges", r.Edges}, {"too close to call", r.Undecided},
+		{"moved through", r.MovedThrough}, {"beyond the edges", r.Edges},
+		{"too close to call", slices.DeleteFunc(slices.Clone(r.Undecided), isNotLooked)},
+		{"no view", slices.DeleteFunc(slices.Clone(r.Undecided), func(u string) bool { return !isNotLooked(u) })},
 	} {
 		if len(l.ids) > 0 {
 			fmt.Fprintf(w, "%s\t%s\n", l.name, strings.Join(l.ids, ", "))
@@ -159,6 +169,9 @@ func printMove(out io.Writer, r *engine.MoveResult) error {
 	}
 	return w.Flush()
 }
+
+// isNotLooked tells what nobody saw from what is too close.
+func isNotLooked(undecided string) bool { return undecided == engine.NotLooked }
 
 // noMat is why nothing is said of the play area.
 const noMat = "the scene has no mat"

@@ -41,7 +41,8 @@ func TestMovePrintsATableForPeople(t *testing.T) {
 	assert.NotContains(t, out.String(), "final")
 	out.Reset()
 	require.NoError(t, (&moveCmd{Scene: "-", Ship: "A1", Drop: "straight 1", Sigmas: 3}).move(strings.NewReader(measureScene), &out))
-	assert.Regexp(t, `final +400\.00 +125\.50`, out.String())
+	assert.Regexp(t, `(?m)^device +400\.00 +125\.50`, out.String())
+	assert.NotRegexp(t, `(?m)^(full|final)`, out.String(), "the ship does not move")
 }
 
 func TestMoveSaysWhatItsAnswersAreAbout(t *testing.T) {
@@ -60,6 +61,12 @@ func TestMoveSaysWhatItsAnswersAreAbout(t *testing.T) {
 	assert.NotContains(t, drop, "flees", "devices do not")
 	assert.NotContains(t, drop, "fully executed")
 	assert.Regexp(t, `outside the play area +no view: the scene has no mat`, said(without, moveCmd{Drop: "straight 1"}))
+
+	unseen := strings.Replace(strings.Replace(withMat, `,"obstacles":[]`, "", 1), `"id":"A1"`, `"id":"A1","seen":"token"`, 1)
+	turned := said(unseen, moveCmd{Maneuver: "turn left 2"})
+	assert.Regexp(t, `(?m)^no view +obstacles were not looked for$`, turned)
+	assert.NotContains(t, turned, "too close to call", "what nobody saw was not too close")
+	assert.NotContains(t, said(withMat, moveCmd{Maneuver: "turn left 2"}), "no view")
 
 	assert.Regexp(t, `flees +no view: the scene has no mat`, said(without, moveCmd{Maneuver: "stationary"}))
 	stay := said(withMat, moveCmd{Maneuver: "stationary"})

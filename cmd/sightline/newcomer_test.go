@@ -46,6 +46,37 @@ func TestWrongUsageIsSaidInOneClearLine(t *testing.T) {
 	}
 }
 
+func TestAWordThatIsNoCommandIsAnsweredWithThoseThatAre(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"bogus"}, "unexpected argument bogus: expected one of run, measure, move, "},
+		{[]string{"bogus"}, "; sightline --help says what they do\n"},
+		{[]string{"calibrate", "bogus"}, "unexpected argument bogus: expected one of lens, table, "},
+		{[]string{"calibrate", "bogus"}, "; sightline calibrate --help says what they do\n"},
+		{[]string{"version", "bogus"}, "unexpected argument bogus; sightline version --help says what is expected\n"},
+	} {
+		code, said := stderrOf(t, c.args...)
+		assert.Equal(t, 2, code)
+		assert.Contains(t, said, c.want)
+		assert.Equal(t, 1, strings.Count(said, "\n"), said)
+	}
+}
+
+func TestANameInSmallLettersIsAnsweredWithTheOneThatIsThere(t *testing.T) {
+	scene := sceneFile(t, measureScene)
+	for _, args := range [][]string{
+		{"measure", scene, "--from", "a1"}, {"measure", scene, "--from", "B1", "--to", "a1"}, {"move", scene, "--ship", "a1", "--maneuver", "straight 1"},
+	} {
+		code, said := stderrOf(t, args...)
+		assert.Equal(t, 1, code)
+		assert.Contains(t, said, "did you mean A1?", "%v", args)
+	}
+	_, said := stderrOf(t, "measure", scene, "--from", "Z1")
+	assert.NotContains(t, said, "did you mean")
+}
+
 func TestProblemsNameDevicesAsDevices(t *testing.T) {
 	var out bytes.Buffer
 	scene := `{"version":1,"rules":"2.5","ships":[],"devices":[{"id":"r","kind":"nuke","x_mm":0,"y_mm":0,"heading_deg":0}]}`

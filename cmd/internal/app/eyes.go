@@ -276,9 +276,9 @@ func (w *Watcher) tellEyes(cameras []web.CameraView) {
 		if was, known := w.eyesWere[c.Name]; health.Code != was && (known || health.Code != web.Starting) {
 			switch {
 			case health.Code != web.OK:
-				w.note(c.Name + " is left out: " + strings.ToLower(health.Title) + ". " + health.Detail)
+				w.noteEye(c.Name, strings.ToLower(health.Title), health.Detail)
 			case known && was != web.Starting:
-				w.note(c.Name + " is back.")
+				w.noteEye(c.Name, "", "")
 			}
 		}
 		if w.eyesWere == nil {
@@ -287,6 +287,39 @@ func (w *Watcher) tellEyes(cameras []web.CameraView) {
 		w.eyesWere[c.Name] = health.Code
 	}
 	w.cameras = cameras
+}
+
+// eyeFalls counts how often a further camera fell out while notes of it were shown.
+type eyeFalls struct {
+	n     int
+	since time.Time
+	why   string // of the last time
+}
+
+// noteEye notes why a further camera fell out ("" when it came back), and more of it. One that does it again while
+// that is still shown has one note, with how often, so that it drives out no others. The
+// caller holds mu.
+func (w *Watcher) noteEye(name, why, detail string) {
+	out, in := name+" is left out", name+" is back"
+	of := func(n web.Note) bool { return strings.HasPrefix(n.Text, out) || strings.HasPrefix(n.Text, in) }
+	f := w.eyesFell[name]
+	if !slices.ContainsFunc(w.notes, of) {
+		f = eyeFalls{since: w.o.Now()}
+	}
+	text, last := in+".", ", last: "+f.why
+	if why != "" {
+		f.n, f.why = f.n+1, why
+		text, last = out+": "+why+". "+detail, ""
+	}
+	if f.n > 1 {
+		w.notes = slices.DeleteFunc(slices.Clone(w.notes), of)
+		text += fmt.Sprintf(" It was left out %d times since %s%s.", f.n, f.since.Format("15:04"), last)
+	}
+	if w.eyesFell == nil {
+		w.eyesFell = map[string]eyeFalls{}
+	}
+	w.eyesFell[name] = f
+	w.note(text)
 }
 
 // tellConflicts notes in what the cameras contradict each other, once. The caller holds mu.

@@ -138,7 +138,12 @@ func TestAnEyeThatIsNotWellIsLeftOutAndNamed(t *testing.T) {
 		assert.NotEqual(t, "still", stateOf(v, "B1"), c.name)
 	}
 	v := b.hub.Newest()
-	assert.Contains(t, v.Notes[0].Text+v.Notes[1].Text+v.Notes[2].Text+v.Notes[3].Text, "left is left out: no camera")
+	all := ""
+	for _, n := range v.Notes {
+		all += n.Text + "\n"
+	}
+	assert.Contains(t, all, "left is back. It was left out 2 times since ")
+	assert.Contains(t, all, ", last: no camera.\n")
 }
 
 func TestTheOthersDoNotAnswerForALostMainCamera(t *testing.T) {

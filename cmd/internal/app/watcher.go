@@ -152,6 +152,7 @@ type Watcher struct {
 	eyesWere  map[string]web.Code  // the further cameras' states, by name
 	conflicts map[string]bool      // ships about which the cameras contradict each other, as told
 	twins     map[string]time.Time // ships whose code was seen twice, and when last
+	eyesFell  map[string]eyeFalls  // by camera, while notes of it are shown
 }
 
 // NewWatcher returns a watcher.

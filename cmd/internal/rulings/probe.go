@@ -16,16 +16,14 @@ import (
 // takes no lock, and may be called while another program writes. Its errors are Open's,
 // and fs.ErrPermission for a folder that this user may not write.
 func Probe(ctx context.Context, dir string) error {
-	if err := probe(ctx, dir); err != nil {
+	if err := mayWrite(dir); err != nil {
 		return fmt.Errorf("rulings: %s: %w", dir, err)
 	}
-	return nil
+	return probe(ctx, dir)
 }
 
+// probe reads the log that is there. Its errors name the log and the folder already.
 func probe(ctx context.Context, dir string) error {
-	if err := mayWrite(dir); err != nil {
-		return err
-	}
 	l, err := Open(dir, Options{ReadOnly: true})
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -28,6 +29,7 @@ func TestAProbeTellsBeforeTheFirstRulingWhatWouldStopIt(t *testing.T) {
 	foreign := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(foreign, "rulings.db"), []byte("this is no database, though it is of the right name and long enough to be read as a header of one hundred bytes"), 0o644))
 	assert.ErrorIs(t, rulings.Probe(ctx, foreign), rulings.ErrCorrupt)
+	assert.Equal(t, 1, strings.Count(rulings.Probe(ctx, foreign).Error(), "rulings: "), rulings.Probe(ctx, foreign).Error())
 
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o644))

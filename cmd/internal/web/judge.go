@@ -112,7 +112,7 @@ func (s *Server) held(w http.ResponseWriter, r *http.Request) {
 	if q.Has("arc") {
 		arc, err := engine.ParseArc(q.Get("arc"))
 		if err != nil {
-			http.Error(w, fmt.Sprintf("There is no arc %q.", q.Get("arc")), http.StatusBadRequest)
+			http.Error(w, noArc(q.Get("arc")), http.StatusBadRequest)
 			return
 		}
 		c.Arc = arc

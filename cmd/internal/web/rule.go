@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -107,12 +108,38 @@ func readJSON(body io.Reader, into any, example string) (problem string) {
 		if errors.As(err, &large) {
 			return fmt.Sprintf("The request is longer than %d bytes.", large.Limit)
 		}
-		return fmt.Sprintf("The request must be JSON such as %s: %v.", example, err)
+		var kind *json.UnmarshalTypeError
+		if errors.As(err, &kind) && kind.Field != "" {
+			return fmt.Sprintf("%s must be %s, got a JSON %s. The request must be JSON such as %s.", kind.Field, kindWords(kind.Type.Kind()), kind.Value, example)
+		}
+		return fmt.Sprintf("The request must be JSON such as %s: %s.", example, strings.TrimPrefix(err.Error(), "json: "))
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return "The request must be one JSON object and nothing after it."
 	}
 	return ""
+}
+
+// kindWords says what of JSON a field takes.
+func kindWords(k reflect.Kind) string {
+	switch k {
+	case reflect.String:
+		return "a text in quotation marks"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Struct, reflect.Map:
+		return "an object in braces"
+	case reflect.Slice, reflect.Array:
+		return "a list in brackets"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "a whole number that is not negative"
+}
+
+// noArc says that there is no such arc, and which there are.
+func noArc(name string) string {
+	return fmt.Sprintf("There is no arc %q; expected front, rear, left, right, full_front, full_rear, bullseye or turret.", name)
 }
 
 // freeze holds the picture and the answers, or lets them go: {"hold":true}.
@@ -196,7 +223,7 @@ func readRule(body io.Reader) (out RuleRequest, problem string) {
 	case in.Held == 0:
 		return out, "held is missing: the number of what was held when it was judged."
 	case err != nil:
-		return out, fmt.Sprintf("There is no arc %q.", in.Arc)
+		return out, noArc(in.Arc)
 	case in.Decision != "as_measured" && in.Decision != "overruled":
 		return out, fmt.Sprintf("The decision must be as_measured or overruled, got %q.", in.Decision)
 	}
@@ -463,7 +490,8 @@ func checkRule(h *HeldView, v *View, r *RuleRequest) error {
 		{"The obstruction", r.Ruled.Obstructed, []string{"", "yes", "no", "choose"}},
 	} {
 		if !slices.Contains(f.allowed, f.value) {
-			return bad("%s cannot be ruled to be %q.", f.name, f.value)
+			last := len(f.allowed) - 1
+			return bad("%s cannot be ruled to be %q; expected %s or %s.", f.name, f.value, strings.Join(f.allowed[1:last], ", "), f.allowed[last])
 		}
 	}
 	switch {

@@ -441,7 +441,7 @@ func readChoice(body io.Reader, now Choice) (c Choice, problem string) {
 	if in.Arc != nil {
 		arc, err := engine.ParseArc(*in.Arc)
 		if err != nil {
-			return c, fmt.Sprintf("There is no arc %q; expected front, rear, left, right, full_front, full_rear, bullseye or turret.", *in.Arc)
+			return c, noArc(*in.Arc)
 		}
 		c.Arc = arc
 	}

@@ -276,7 +276,7 @@ func tryWords(t *Tried) (out []tryLine) {
 }
 
 // notLooked is the engine's word for obstacles that nobody watches.
-const notLooked = "obstacles were not looked for"
+const notLooked = engine.NotLooked
 
 func isUnder(u string) bool { return strings.HasPrefix(u, "the device under ") }
 
