@@ -22,9 +22,9 @@ type regionMap struct {
 	w, h  int
 	state []regionState
 
-	noise            [regionLevels]float32 // of a cell, by the mat's grey level
-	rest, z, a, b    []float32
-	thing, tmp, mask []bool
+	noise         [regionLevels]float32 // of a cell, by the mat's grey level
+	rest, z, a, b []float32
+	mask          []bool
 }
 
 type regionState uint8
