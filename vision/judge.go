@@ -458,6 +458,62 @@ func (f *rimFit) recurringMargin(fits func(code ShipCode, turn, s, shift int) in
 	return own - rival
 }
 
+// How far beyond a side's ends, in mm, goesOn looks for its keyline: past the blur of the corner.
+// A miniature may hide what lies further on.
+const (
+	beyondFrom = 1.0
+	beyondTo   = 3.0
+)
+
+// goesOn reports whether the keyline of a side goes on beyond one of its corners: then it is a
+// piece of a longer base's side, whose word recurs. In coarse pictures judgeCorners has hardly a
+// pixel there to see it by. Another base that touches this one with its side in line looks the same,
+// so that it is asked only of a ship that a single side names. On a mat as light as the keyline
+// nothing can be said, and nothing is.
+func (l *Locator) goesOn(g *image.Gray, s Side) bool {
+	f := &l.fit
+	half, out := f.token.halfAlong(s)
+	turn := geom.Pose{Heading: f.pose.Heading + geom.Angle(s)*90*geom.Degree}
+	end := half + beyondTo
+	line := newSideLine(&l.table.Camera, f.pose.Point.Add(turn.Forward().Mul(out)), turn.Right(), -end, end, l.top(f.pose.Point))
+	if !line.valid {
+		return false
+	}
+	// light returns the grey level on the keyline, and of the ground beside it.
+	light := func(a float64) (key, ground float64, ok bool) {
+		x, y := line.pixel(a, float64(Keyline)/2)
+		key, ok1 := bilinear(g, x, y)
+		x, y = line.pixel(a, -1.5)
+		ground, ok2 := bilinear(g, x, y)
+		return key, ground, ok1 && ok2
+	}
+	for _, sign := range [...]float64{-1, 1} {
+		var contrast, n float64
+		for a := 1.0; a < float64(Corner); a += 2 * rimStep { // where the corner is dark behind the keyline
+			if key, ground, ok := light(sign * (half - a)); ok {
+				contrast, n = contrast+key-ground, n+1
+			}
+		}
+		if n == 0 || contrast < minKeyContrast*n {
+			continue
+		}
+		var beyond, m float64
+		for a := beyondFrom; a < beyondTo; a += 2 * rimStep {
+			if key, ground, ok := light(sign * (half + a)); ok {
+				beyond, m = beyond+key-ground, m+1
+			}
+		}
+		if m > 0 && beyond/m > 0.45*contrast/n {
+			return true
+		}
+	}
+	return false
+}
+
+// minKeyContrast is the difference in grey levels between a keyline and the ground beside it from
+// which goesOn compares them.
+const minKeyContrast = 15
+
 // certainReadScore is the correlation at which a side read for itself speaks
 // against the rest of its ship. Sides in full view have 0.95 and more; what a
 // miniature makes of a side seldom reaches 0.9.

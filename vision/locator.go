@@ -456,7 +456,7 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 		return found{}, false
 	}
 	sides, agreed, ok := f.identity()
-	if !ok || l.contradicted(g) {
+	if !ok || len(sides) == 1 && l.goesOn(g, sides[0]) || l.contradicted(g) {
 		return found{}, false
 	}
 	cov := f.cov
