@@ -34,6 +34,7 @@ type ObstacleView struct {
 
 	radius float64 // of the outline about its centroid, mm
 	sure   bool    // beyond doubt by what lies inside and outside of it
+	known  bool    // it lay there in an earlier picture
 }
 
 // ObstacleFinder finds obstacles on a mat that was learnt empty. It keeps its
@@ -218,11 +219,13 @@ func (f *ObstacleFinder) hidden(p geom.Point) bool {
 func (f *ObstacleFinder) stillThere(g *image.Gray, known *ObstacleView, all []ObstacleView) []ObstacleView {
 	v, ok := f.refit(g, known)
 	if known.Area == 0 && ok && v.Misfit < max(f.good, known.Misfit+holdsMisfit) && v.Visible >= acceptVisible && v.Pose.Distance(known.Pose.Point) < 1 {
-		v.Second, v.Margin, v.sure = known.Second, known.Margin, known.sure
+		v.Second, v.Margin, v.sure, v.known = known.Second, known.Margin, known.sure, true
 		return append(all, v)
 	}
 	if f.coveredWhole(known.Outline) {
-		return append(all, *known)
+		v = *known
+		v.known = true
+		return append(all, v)
 	}
 	return all
 }

@@ -271,6 +271,11 @@ const (
 	suspectNearShip = 0.55
 )
 
+// besideShip is the share of the outline that must be in view of an obstacle that is seen for the
+// first time within a miniature's reach of a ship: half of a round miniature that hangs over its
+// base's edge fitted a round rock, the rest of which the base would have hidden (picture 215).
+const besideShip = 0.75
+
 func sq(x float64) float64 { return x * x }
 
 // suspect reports whether a match that was not accepted may be an obstacle all the same.
@@ -304,7 +309,7 @@ func (f *ObstacleFinder) suspects(doubtful []ObstacleView) (out []Thing) {
 
 // accepted reports whether a match may stand in a scene.
 func (f *ObstacleFinder) accepted(v *ObstacleView) bool {
-	if v.Entry == nil || v.Visible < acceptVisible {
+	if v.Entry == nil || v.Visible < acceptVisible || !v.known && v.Visible < besideShip && f.nearShip(v.Pose.Point) {
 		return false
 	}
 	if v.sure || v.Area > 0 {

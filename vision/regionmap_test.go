@@ -237,3 +237,27 @@ func TestNothingIsDecidedByAreaWhereAMiniatureMayBe(t *testing.T) {
 	v.Pose.Point = geom.Point{X: 300, Y: 300}
 	assert.True(t, f.suspect(&v))
 }
+
+// A miniature that hangs over its base's edge, half of whose outline could be a rock under the base.
+func TestARockHalfUnderAShipIsBelievedOnlyIfItLayThereBefore(t *testing.T) {
+	square := geom.Polygon{{X: 80, Y: 80}, {X: 120, Y: 80}, {X: 120, Y: 120}, {X: 80, Y: 120}}
+	f := &ObstacleFinder{believed: acceptMisfit, bases: []geom.Polygon{square}}
+	for _, c := range []struct {
+		name    string
+		at      geom.Point
+		visible float64
+		sure    bool
+		known   bool
+		want    bool
+	}{
+		{"beside the base, half in view", geom.Point{X: 130, Y: 100}, 0.5, false, false, false},
+		{"the same, sure by its inside", geom.Point{X: 130, Y: 100}, 0.5, true, false, false},
+		{"lay there before the ship came", geom.Point{X: 130, Y: 100}, 0.5, false, true, true},
+		{"beside the base, all in view", geom.Point{X: 150, Y: 100}, 1, false, false, true},
+		{"far from it, half in view", geom.Point{X: 300, Y: 100}, 0.5, false, false, true},
+	} {
+		v := ObstacleView{Entry: &CatalogueEntry{}, Misfit: 0.2, Visible: c.visible, sure: c.sure, known: c.known}
+		v.Pose.Point = c.at
+		assert.Equal(t, c.want, f.accepted(&v), c.name)
+	}
+}
