@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -41,6 +42,12 @@ func run(t *testing.T, c app.Config, o app.Options) *running {
 	c.Web.Listen = "localhost:0"
 	if o.StateDir == "" {
 		o.StateDir = t.TempDir()
+	}
+	if c.Table.Record == "" { // beside it stands what the program keeps of the table; it may still write when the test has ended
+		dir, err := os.MkdirTemp("", "sightline-test-")
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = os.RemoveAll(dir) })
+		c.Table.Record = filepath.Join(dir, "registration.json")
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	r.stop = stop

@@ -81,7 +81,8 @@ func (w *Watcher) keepSession() {
 	w.mu.Lock()
 	s := w.session()
 	w.mu.Unlock()
-	if s == w.kept {
+	nothing := w.kept == (session{}) && !s.Chosen && !s.Held // nobody has done anything yet: leave no file
+	if s == w.kept || nothing {
 		return
 	}
 	w.kept = s
