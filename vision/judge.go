@@ -472,10 +472,8 @@ const (
 // nothing can be said, and nothing is.
 func (l *Locator) goesOn(g *image.Gray, s Side) bool {
 	f := &l.fit
-	half, out := f.token.halfAlong(s)
-	turn := geom.Pose{Heading: f.pose.Heading + geom.Angle(s)*90*geom.Degree}
-	end := half + beyondTo
-	line := newSideLine(&l.table.Camera, f.pose.Point.Add(turn.Forward().Mul(out)), turn.Right(), -end, end, l.top(f.pose.Point))
+	half, _ := f.token.halfAlong(s)
+	line := sideBeyond(&l.table.Camera, f.token, f.pose, s, beyondTo, l.top(f.pose.Point))
 	if !line.valid {
 		return false
 	}

@@ -60,7 +60,13 @@ const longLine = 200.0
 
 // sideOf follows one side of a token at a pose, from corner to corner.
 func sideOf(cam *calibration.Camera, t Token, pose geom.Pose, s Side, z geom.Length) sideLine {
+	return sideBeyond(cam, t, pose, s, 0, z)
+}
+
+// sideBeyond follows one side of a token at a pose, and its line on beyond both corners (mm).
+func sideBeyond(cam *calibration.Camera, t Token, pose geom.Pose, s Side, beyond float64, z geom.Length) sideLine {
 	h, out := t.halfAlong(s)
+	h += beyond
 	turn := geom.Pose{Heading: pose.Heading + geom.Angle(s)*90*geom.Degree}
 	return newSideLine(cam, pose.Point.Add(turn.Forward().Mul(out)), turn.Right(), -h, h, z)
 }

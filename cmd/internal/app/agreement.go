@@ -1,11 +1,7 @@
 package app
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"sightline/cmd/internal/web"
@@ -30,19 +26,10 @@ type agreement struct {
 // loadAgreement returns what the players agreed on before the program was started anew,
 // or else what is configured.
 func loadAgreement(path string, configured web.Measuring, now time.Time) (web.Measuring, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return configured, nil
-	}
-	if err != nil {
-		return configured, fmt.Errorf("agreement: %w", err)
-	}
-	defer f.Close()
 	var a agreement
-	d := json.NewDecoder(io.LimitReader(f, 64<<10))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&a); err != nil {
-		return configured, fmt.Errorf("agreement: %s: expected JSON with measuring, instead_of and at: %w", path, err)
+	found, err := readKept(path, "agreement", "measuring, instead_of and at", &a)
+	if err != nil || !found {
+		return configured, err
 	}
 	if _, err := web.ParseMeasuring(string(a.Measuring)); err != nil {
 		return configured, fmt.Errorf("agreement: %s: measuring: %w", path, err)
@@ -58,11 +45,7 @@ func (w *Watcher) keepAgreement(to web.Measuring) {
 	if w.o.AgreementFile == "" {
 		return
 	}
-	data, err := json.MarshalIndent(agreement{to, w.o.Rules.Measuring, w.o.Now()}, "", "  ")
-	if err == nil {
-		err = writeWhole(w.o.AgreementFile, data)
-	}
-	if err != nil {
+	if err := writeKept(w.o.AgreementFile, agreement{to, w.o.Rules.Measuring, w.o.Now()}); err != nil {
 		w.o.Log.Warn("the agreement on measuring is not kept", "err", err)
 		w.note("This agreement could not be written down: if the program is started anew, " + agreements[w.o.Rules.Measuring] + ".")
 	}

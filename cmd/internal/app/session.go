@@ -2,11 +2,7 @@ package app
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"time"
 
 	"sightline/cmd/internal/web"
@@ -34,19 +30,10 @@ type session struct {
 // loadSession returns what the table was busy with before the program was started anew;
 // the zero session: nothing that still counts.
 func loadSession(path string, now time.Time) (session, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, os.ErrNotExist) {
-		return session{}, nil
-	}
-	if err != nil {
-		return session{}, fmt.Errorf("session: %w", err)
-	}
-	defer f.Close()
 	var s session
-	d := json.NewDecoder(io.LimitReader(f, 64<<10))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&s); err != nil {
-		return session{}, fmt.Errorf("session: %s: expected JSON with from, to, arc, chosen, held, held_at, asked and at: %w", path, err)
+	found, err := readKept(path, "session", "from, to, arc, chosen, held, held_at, asked and at", &s)
+	if err != nil || !found {
+		return session{}, err
 	}
 	for _, id := range []string{s.From, s.To} {
 		if _, err := vision.CodeOfID(id); id != "" && !vision.Unnamed(id) && err != nil {
@@ -87,10 +74,7 @@ func (w *Watcher) keepSession() {
 	}
 	w.kept = s
 	s.At = w.o.Now()
-	data, err := json.MarshalIndent(s, "", "  ")
-	if err == nil {
-		err = writeWhole(w.o.SessionFile, data)
-	}
+	err := writeKept(w.o.SessionFile, s)
 	if err != nil && !w.unkept {
 		w.o.Log.Warn("the chosen pair is not kept", "err", err)
 		w.Tell("The chosen pair could not be written down: if the program is started anew, choose it again.")

@@ -1,0 +1,59 @@
+package app
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// keptMost is the size in bytes up to which a kept file is read.
+const keptMost = 64 << 10
+
+// readKept reads a small JSON file that the program keeps for itself into v, and reports
+// whether there is one. what names it in errors, and expected is what it should hold.
+func readKept(path, what, expected string, v any) (found bool, err error) {
+	f, err := os.Open(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", what, err)
+	}
+	defer f.Close()
+	d := json.NewDecoder(io.LimitReader(f, keptMost))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return false, fmt.Errorf("%s: %s: expected JSON with %s: %w", what, path, expected, err)
+	}
+	return true, nil
+}
+
+// writeKept writes v as such a file.
+func writeKept(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return writeWhole(path, data)
+}
+
+// writeWhole writes a small file so that after a failure either the old or the new one
+// is there, whole.
+func writeWhole(path string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(data, '\n'))
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(f.Name())
+	}
+	return err
+}
