@@ -11,8 +11,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"modernc.org/sqlite" // the driver, and its errors
 )
@@ -23,7 +25,7 @@ const (
 
 	// applicationID stands in the file's header: "SIGL".
 	applicationID = 0x5349474c
-	schemaVersion = 1
+	schemaVersion = 2
 )
 
 // ErrInUse is in the error for a log that another program has open for writing.
@@ -37,10 +39,14 @@ var ErrCorrupt = errors.New("the log is damaged")
 // what was recorded before is whole; with room again, the log goes on.
 var ErrFull = errors.New("there is no room on the disk")
 
-// schema makes the log append-only for everybody who goes through SQLite: what stands
+// schemas are what each version of the schema declares in addition to the one before.
+// A database of version 1 is brought to version 2 in the transaction of its next entry.
+var schemas = [...]string{schema1, schema2}
+
+// schema1 makes the log append-only for everybody who goes through SQLite: what stands
 // cannot be changed, deleted or replaced, and a new entry can only be the next one.
 // Columns that are generated are computed when they are read; they cannot lie.
-const schema = `
+const schema1 = `
 CREATE TABLE entries (
 	number   INTEGER PRIMARY KEY CHECK (number > 0),
 	record   TEXT NOT NULL,
@@ -72,6 +78,62 @@ CREATE TRIGGER pruned_no_update BEFORE UPDATE ON pruned
 CREATE TRIGGER pruned_no_delete BEFORE DELETE ON pruned
 	BEGIN SELECT raise(ABORT, 'what was pruned stays pruned'); END;
 `
+
+// schema2 signs entries, and keeps what tells how long the log has been there.
+const schema2 = `
+CREATE TABLE signatures (
+	number    INTEGER PRIMARY KEY CHECK (number > 0),
+	signature TEXT NOT NULL CHECK (length(signature) = 128)
+) STRICT;
+CREATE TRIGGER signatures_next BEFORE INSERT ON signatures
+	WHEN NEW.number IS NOT (SELECT max(number) FROM entries) OR EXISTS (SELECT 1 FROM signatures WHERE number = NEW.number)
+	BEGIN SELECT raise(ABORT, 'rulings are append-only: a signature can only be that of the newest entry'); END;
+CREATE TRIGGER signatures_no_update BEFORE UPDATE ON signatures
+	BEGIN SELECT raise(ABORT, 'rulings are append-only: a signature cannot be changed'); END;
+CREATE TRIGGER signatures_no_delete BEFORE DELETE ON signatures
+	BEGIN SELECT raise(ABORT, 'rulings are append-only: a signature cannot be deleted'); END;
+CREATE TABLE looks (
+	look   INTEGER PRIMARY KEY,
+	entry  INTEGER NOT NULL,
+	at     TEXT NOT NULL,
+	boot   TEXT NOT NULL,
+	up     INTEGER NOT NULL,
+	passed INTEGER NOT NULL
+) STRICT;
+CREATE TRIGGER looks_no_update BEFORE UPDATE ON looks
+	BEGIN SELECT raise(ABORT, 'a look at the clock cannot be changed'); END;
+CREATE TRIGGER looks_no_delete BEFORE DELETE ON looks
+	BEGIN SELECT raise(ABORT, 'a look at the clock cannot be deleted'); END;
+`
+
+// versionOf returns the version of a database's schema.
+func versionOf(ctx context.Context, q queryer) (v int, err error) {
+	err = q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
+	return v, err
+}
+
+// upgrade brings a database to the newest schema.
+func upgrade(ctx context.Context, tx *sql.Tx) error {
+	v, err := versionOf(ctx, tx)
+	if err != nil || v >= schemaVersion {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, fmt.Sprintf("%s PRAGMA user_version = %d;", strings.Join(schemas[v:], ""), schemaVersion))
+	return err
+}
+
+// checkpoint brings what was committed into the database file, which then holds all of
+// the log without its WAL. While somebody reads, some of it may have to stay: it lasts
+// there too.
+func checkpoint(ctx context.Context, db *sql.DB) {
+	for range 10 {
+		var busy, frames, done int
+		if db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &frames, &done) != nil || busy == 0 && frames == done {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
 
 // dsn names a database to the driver, with pragmas for each connection.
 func dsn(path string, mode string, pragmas ...string) (string, error) {
@@ -132,9 +194,16 @@ func openReader(ctx context.Context, path string) (*sql.DB, error) {
 // Primary result codes of SQLite, https://www.sqlite.org/rescode.html.
 const (
 	sqliteReadOnly = 8
+	sqliteIOErr    = 10
 	sqliteFull     = 13
 	sqliteCantOpen = 14
 )
+
+// vanished reports whether SQLite says of a database that is being opened what it also
+// says when files go meanwhile.
+func vanished(err error) bool {
+	return slices.Contains([]int{sqliteReadOnly, sqliteIOErr, sqliteCantOpen}, code(err))
+}
 
 func code(err error) int {
 	var e *sqlite.Error
@@ -148,6 +217,9 @@ func code(err error) int {
 // one without its tables.
 func create(dir string) error {
 	path := filepath.Join(dir, dbName)
+	if err := setAside(dir); err != nil {
+		return err
+	}
 	fresh := path + ".new"
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -169,7 +241,7 @@ func fill(path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = db.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; BEGIN; %s COMMIT;", applicationID, schemaVersion, schema))
+	_, err = db.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; BEGIN; %s COMMIT;", applicationID, schemaVersion, strings.Join(schemas[:], "")))
 	if e := db.Close(); err == nil {
 		err = e
 	}
@@ -194,8 +266,8 @@ func checkHeader(path string) error {
 	if id := binary.BigEndian.Uint32(h[68:]); id != applicationID {
 		return fmt.Errorf("%w: %s is another program's database: expected application id %#x, found %#x", ErrCorrupt, dbName, applicationID, id)
 	}
-	if v := binary.BigEndian.Uint32(h[60:]); v != schemaVersion {
-		return fmt.Errorf("%s is of version %d, expected %d: a newer program made it", dbName, v, schemaVersion)
+	if v := binary.BigEndian.Uint32(h[60:]); v < 1 || v > schemaVersion {
+		return fmt.Errorf("%s is of version %d, expected 1 to %d: a newer program made it", dbName, v, schemaVersion)
 	}
 	return nil
 }

@@ -161,7 +161,7 @@ func sniff(raw []byte) string {
 
 // disk is what the store needs of a file system; tests put a failing one in its place.
 type disk interface {
-	MkdirAll(path string) error
+	Mkdir(path string) error // which may be there, in a folder that is
 	CreateTemp(dir string) (tempFile, error)
 	Rename(from, to string) error
 	Remove(path string) error
@@ -199,8 +199,10 @@ func (s *store) put(c content) error {
 		return err
 	}
 	dir := filepath.Dir(path)
-	if err := s.disk.MkdirAll(dir); err != nil {
-		return err
+	for _, d := range []string{filepath.Dir(dir), dir} { // the log's own is there, or was moved away
+		if err := s.disk.Mkdir(d); err != nil {
+			return err
+		}
 	}
 	f, err := s.disk.CreateTemp(dir)
 	if err != nil {
@@ -265,7 +267,12 @@ func (s *store) removeTemporary() {
 // osDisk is the real file system.
 type osDisk struct{}
 
-func (osDisk) MkdirAll(path string) error { return os.MkdirAll(path, 0o755) }
+func (osDisk) Mkdir(path string) error {
+	if err := os.Mkdir(path, 0o755); !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return nil
+}
 func (osDisk) CreateTemp(dir string) (tempFile, error) {
 	return os.OpenFile(filepath.Join(dir, tempPrefix+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 }

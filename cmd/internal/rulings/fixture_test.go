@@ -2,6 +2,7 @@ package rulings_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"image"
 	"math/rand/v2"
 	"testing"
@@ -65,7 +66,7 @@ func files(n int) rulings.Files {
 // newLog returns an open log with some rulings.
 func newLog(t testing.TB, count int) (*rulings.Log, string) {
 	dir := t.TempDir() + "/rulings"
-	l, err := rulings.Open(dir, rulings.Options{})
+	l, err := rulings.Open(dir, rulings.Options{Key: key})
 	require.NoError(t, err)
 	t.Cleanup(func() { l.Close() })
 	for n := range count {
@@ -74,3 +75,6 @@ func newLog(t testing.TB, count int) (*rulings.Log, string) {
 	}
 	return l, dir
 }
+
+// key signs the entries of the tests' machine.
+var key = ed25519.NewKeyFromSeed([]byte("the seed of a test's own machine"))

@@ -1,13 +1,16 @@
 package rulings
 
 import (
+	"cmp"
 	"context"
+	"crypto/ed25519"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -21,6 +24,14 @@ type Options struct {
 	// Keep is how long pictures are kept after their ruling; 0: for ever. Entries, and
 	// the calibrations and other files that they rest on, are always kept.
 	Keep time.Duration
+	// Key is the machine's, and signs each entry. Who writes must have one.
+	Key ed25519.PrivateKey
+	// Notice is told for people when the log was moved or removed while it was open, and
+	// the next ruling is recorded all the same; nil: nobody. It must not use the log.
+	Notice func(text string)
+
+	uptime   func() uptime // nil: the system's
+	checking func()        // called before it is checked that a ruling is in its place; nil: nothing
 }
 
 // Head is the last entry's number and hash. Written down elsewhere (on a sheet, in an
@@ -50,21 +61,33 @@ type Log struct {
 	o    Options
 	disk disk
 
-	mu      sync.Mutex // one ruling at a time; guards what follows
-	closed  bool
-	lock    *os.File
-	write   *sql.DB // nil when read-only, and until there is a log
-	read    *sql.DB
-	pruning time.Time // when age was last looked at
+	mu     sync.Mutex // one ruling at a time; guards what follows
+	closed bool
+	lock   *os.File
+	write  *sql.DB // nil when read-only, and until there is a log
+	read   *sql.DB
+	held   held  // the files that write has open
+	head   Head  // that this program wrote or found
+	unsure bool  // whether the last commit, which failed, came into the log
+	left   error // why the log was left that was open before; nil: it is that, or told
+
+	leapt   error         // what was last wrong with the clock; nil: nothing
+	leaptAt time.Duration // the look's passed then
 }
 
 // Open opens the log in a folder. With nothing there, the folder is made at the first
 // ruling and not before; a log that is only read must exist (fs.ErrNotExist). Only one
 // program may have a log open for writing: ErrInUse. A damaged log is never replaced:
 // ErrCorrupt. Opened read-only, a log in which entries are damaged can be looked at.
+//
+// The folder or its files may be moved or removed while a log is open: then the next
+// ruling is recorded in what is there now, a log of its own where nothing is.
 func Open(dir string, o Options) (*Log, error) { return open(dir, o, osDisk{}) }
 
 func open(dir string, o Options, d disk) (*Log, error) {
+	if !o.ReadOnly && len(o.Key) != ed25519.PrivateKeySize {
+		return nil, fmt.Errorf("rulings: open %s: expected a key to sign entries with", dir)
+	}
 	l := &Log{dir: dir, o: o, disk: d}
 	if err := l.open(context.Background()); err != nil {
 		l.shut()
@@ -76,18 +99,29 @@ func open(dir string, o Options, d disk) (*Log, error) {
 // Dir returns the log's folder.
 func (l *Log) Dir() string { return l.dir }
 
+func (l *Log) uptime() uptime {
+	if l.o.uptime != nil {
+		return l.o.uptime()
+	}
+	return systemUptime()
+}
+
+// ErrGone is in the error for a folder that has files of entries and no database: the
+// next ruling begins a new log there.
+var ErrGone = errors.New(dbName + " is missing, though files of its entries are there")
+
 // open opens what is there. A log that is not there yet is none, without an error.
 func (l *Log) open(ctx context.Context) error {
 	path := filepath.Join(l.dir, dbName)
 	switch _, err := os.Stat(path); {
 	case errors.Is(err, fs.ErrNotExist):
+		if !l.o.ReadOnly {
+			return nil
+		}
 		if names, _ := os.ReadDir(filepath.Join(l.dir, filesDir)); len(names) > 0 {
-			return fmt.Errorf("%w: %s is missing, though files of its entries are there", ErrCorrupt, dbName)
+			return ErrGone
 		}
-		if l.o.ReadOnly {
-			return fmt.Errorf("%s: %w", dbName, fs.ErrNotExist)
-		}
-		return nil
+		return fmt.Errorf("%s: %w", dbName, fs.ErrNotExist)
 	case err != nil:
 		return err
 	}
@@ -112,6 +146,10 @@ func (l *Log) openToWrite(ctx context.Context, path string) (err error) {
 			return err
 		}
 	}
+	before, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
 	if l.write, err = openWriter(path); err != nil {
 		return err
 	}
@@ -126,8 +164,21 @@ func (l *Log) openToWrite(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return broken(err)
 	}
-	if len(last) > 0 && last[0].Damage != "" {
-		return fmt.Errorf("%w: entry %d: %s (sightline rulings verify says more; to begin a new log, move this folder away)", ErrCorrupt, last[0].Number, last[0].Damage)
+	l.head, l.unsure = Head{}, false
+	if len(last) > 0 {
+		if last[0].Damage != "" {
+			return fmt.Errorf("%w: entry %d: %s (sightline rulings verify says more; to begin a new log, move this folder away)", ErrCorrupt, last[0].Number, last[0].Damage)
+		}
+		l.head = Head{last[0].Number, last[0].Hash}
+	}
+	if rest, err := cutOff(ctx, l.write); err != nil || rest != "" {
+		return cmp.Or(broken(err), fmt.Errorf("%w: %s", ErrCorrupt, rest))
+	}
+	if l.held, err = holding(l.dir); err != nil {
+		return err
+	}
+	if !os.SameFile(before, l.held[0]) || l.lockMoved() {
+		return fmt.Errorf("%w: %s was replaced while it was opened", ErrMoved, l.dir)
 	}
 	(&store{l.dir, l.disk}).removeTemporary()
 	return nil
@@ -143,15 +194,16 @@ func broken(err error) error {
 	return full(err)
 }
 
-// begin makes sure that there is a log to write to.
+// begin makes sure that there is a log to write to, in its place.
 func (l *Log) begin(ctx context.Context) (err error) {
 	if l.write != nil {
-		return nil
+		err := l.moved()
+		if err == nil {
+			return nil
+		}
+		l.leave(err)
 	}
-	if err := os.MkdirAll(l.dir, 0o755); err != nil {
-		return err
-	}
-	if err := l.disk.SyncDir(filepath.Dir(filepath.Clean(l.dir))); err != nil {
+	if err := l.makeFolder(); err != nil {
 		return err
 	}
 	if l.lock == nil {
@@ -192,7 +244,7 @@ func (l *Log) Append(ctx context.Context, r Ruling, f Files) (Entry, error) {
 	if err != nil {
 		return Entry{}, fmt.Errorf("rulings: append to %s: %w", l.dir, full(err))
 	}
-	l.pruneDaily(ctx, e.At)
+	l.arrived(&e)
 	return e, nil
 }
 
@@ -203,25 +255,64 @@ func (l *Log) append(ctx context.Context, r Record, files []content) (Entry, err
 	case l.o.ReadOnly:
 		return Entry{}, errors.New("the log was opened to be read only")
 	}
-	if err := ctx.Err(); err != nil {
-		return Entry{}, err
+	// When the folder is moved or removed while the ruling is written, it is written once
+	// more, to what is there then.
+	const tries = 5
+	var made Entry // that was committed where nobody may find it
+	for try := 1; ; try++ {
+		if err := ctx.Err(); err != nil {
+			return Entry{}, err
+		}
+		e, err := l.appendOnce(ctx, r, files, made)
+		if err == nil {
+			return e, nil
+		}
+		moved := errors.Is(err, ErrMoved) || errors.Is(err, fs.ErrNotExist) || l.lock != nil && l.lockMoved() || l.write != nil && l.moved() != nil
+		if !moved && (l.write != nil || !vanished(err)) {
+			return e, err
+		}
+		if moved && !errors.Is(err, ErrMoved) {
+			err = fmt.Errorf("%w: %w", ErrMoved, err)
+		}
+		l.leave(err)
+		if try == tries {
+			return Entry{}, err
+		}
+		time.Sleep(time.Duration(try) * 10 * time.Millisecond) // rm -rf takes its time
+		made = e
 	}
+}
+
+// appendOnce records a ruling. With an ErrMoved, the entry that it returns may have been
+// committed. made is one that was: where it is the newest, it stands.
+func (l *Log) appendOnce(ctx context.Context, r Record, files []content, made Entry) (Entry, error) {
 	if err := l.begin(ctx); err != nil {
-		return Entry{}, err
+		return made, err
 	}
 	// The files first: an entry must not name one that is not there.
 	s := store{l.dir, l.disk}
 	r.Files = []FileRef{}
 	for _, c := range files {
 		if err := s.put(c); err != nil {
-			return Entry{}, fmt.Errorf("%s: %w", c.ref.Role, err)
+			return made, fmt.Errorf("%s: %w", c.ref.Role, err)
 		}
 		r.Files = append(r.Files, c.ref)
 	}
 	if err := ctx.Err(); err != nil {
-		return Entry{}, err
+		return made, err
 	}
-	return l.insert(context.WithoutCancel(ctx), r)
+	e := made
+	if made.Number == 0 || l.head != (Head{made.Number, made.Hash}) {
+		var err error
+		if e, err = l.insert(context.WithoutCancel(ctx), r); err != nil {
+			return e, err
+		}
+	}
+	checkpoint(context.WithoutCancel(ctx), l.write)
+	if l.o.checking != nil {
+		l.o.checking()
+	}
+	return e, cmp.Or(l.hasFiles(files), l.moved())
 }
 
 // insert writes the entry in one transaction.
@@ -231,11 +322,14 @@ func (l *Log) insert(ctx context.Context, r Record) (Entry, error) {
 		return Entry{}, err
 	}
 	defer tx.Rollback()
-	head, err := headOf(ctx, tx)
+	if err := upgrade(ctx, tx); err != nil {
+		return Entry{}, err
+	}
+	head, err := l.ownHead(ctx, tx)
 	if err != nil {
 		return Entry{}, err
 	}
-	r.Number, r.Previous = head.Number+1, head.Hash
+	r.Number, r.Previous, r.Key = head.Number+1, head.Hash, PublicOf(l.o.Key)
 	if head.Number == 0 {
 		r.Previous = Genesis
 	}
@@ -243,14 +337,44 @@ func (l *Log) insert(ctx context.Context, r Record) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := readEntry(r.Number, raw, hashOf(raw))
+	hash := hashOf(raw)
+	e := readEntry(r.Number, raw, hash, sign(l.o.Key, hash), true)
 	if e.Damage != "" { // what could not be read back must not be written
 		return Entry{}, refuse("it would not read back: %s", e.Damage)
 	}
 	if _, err := tx.ExecContext(ctx, "INSERT INTO entries (number, record, hash) VALUES (?, ?, ?)", r.Number, string(raw), e.Hash); err != nil {
 		return Entry{}, err
 	}
-	return e, tx.Commit()
+	if _, err := tx.ExecContext(ctx, "INSERT INTO signatures (number, signature) VALUES (?, ?)", r.Number, e.Signature); err != nil {
+		return Entry{}, err
+	}
+	if err := l.noteAge(ctx, tx, &e); err != nil {
+		return Entry{}, err
+	}
+	if err := tx.Commit(); err != nil {
+		l.unsure = true
+		return e, err
+	}
+	l.head, l.unsure = Head{e.Number, e.Hash}, false
+	return e, nil
+}
+
+// ownHead returns the head, which must be what this program wrote or found when it
+// opened the log.
+func (l *Log) ownHead(ctx context.Context, tx *sql.Tx) (Head, error) {
+	head, err := headOf(ctx, tx)
+	if err != nil || head == l.head {
+		return head, err
+	}
+	last, err := newest(ctx, tx, 1)
+	if err != nil {
+		return head, err
+	}
+	if l.unsure && len(last) > 0 && last[0].Damage == "" && last[0].Key == PublicOf(l.o.Key) {
+		return head, nil
+	}
+	return head, fmt.Errorf("%w: its last entry is %d, which this program did not write: it wrote %d last "+
+		"(sightline rulings verify says more; to begin a new log, move this folder away)", ErrCorrupt, head.Number, l.head.Number)
 }
 
 // queryer is a database or a transaction.
@@ -269,11 +393,38 @@ func headOf(ctx context.Context, q queryer) (Head, error) {
 }
 
 func newest(ctx context.Context, q queryer, count int) ([]Entry, error) {
-	return query(ctx, q, "SELECT number, record, hash FROM entries ORDER BY number DESC LIMIT ?", count)
+	return query(ctx, q, "ORDER BY number DESC LIMIT ?", count)
 }
 
-func query(ctx context.Context, q queryer, text string, args ...any) ([]Entry, error) {
-	rows, err := q.QueryContext(ctx, text, args...)
+// Entries with their signatures, and as a database of version 1 has them.
+const (
+	selectSigned = `SELECT number, record, hash, coalesce(signature, ''), EXISTS (SELECT 1 FROM signatures AS s WHERE s.number < entries.number)
+		FROM entries LEFT JOIN signatures USING (number) `
+	selectUnsigned = "SELECT number, record, hash, '', 0 FROM entries "
+)
+
+// query returns the entries that the end of a SELECT asks for.
+func query(ctx context.Context, q queryer, end string, args ...any) ([]Entry, error) {
+	signed := hasSignatures(ctx, q)
+	out, err := queryFrom(ctx, q, signed, end, args...)
+	if err == nil && !signed && slices.ContainsFunc(out, func(e Entry) bool { return e.Key != "" }) && hasSignatures(ctx, q) {
+		return queryFrom(ctx, q, true, end, args...) // the writer began to sign in between
+	}
+	return out, err
+}
+
+func hasSignatures(ctx context.Context, q queryer) bool {
+	var n int
+	err := q.QueryRowContext(ctx, "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'signatures'").Scan(&n)
+	return err == nil && n == 1
+}
+
+func queryFrom(ctx context.Context, q queryer, signed bool, end string, args ...any) ([]Entry, error) {
+	text := selectUnsigned
+	if signed {
+		text = selectSigned
+	}
+	rows, err := q.QueryContext(ctx, text+end, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -282,21 +433,34 @@ func query(ctx context.Context, q queryer, text string, args ...any) ([]Entry, e
 	for rows.Next() {
 		var number int64
 		var record []byte
-		var hash string
-		if err := rows.Scan(&number, &record, &hash); err != nil {
+		var hash, signature string
+		var after bool
+		if err := rows.Scan(&number, &record, &hash, &signature, &after); err != nil {
 			return nil, err
 		}
-		out = append(out, readEntry(number, record, hash))
+		out = append(out, readEntry(number, record, hash, signature, after))
 	}
 	return out, rows.Err()
 }
 
-// reader returns the reading database; nil while there is no log.
+// reader returns the reading database; nil while there is no log. What was moved or
+// removed is no longer read.
 func (l *Log) reader() (*sql.DB, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return nil, errClosed
+	}
+	if l.write != nil {
+		if err := l.moved(); err != nil {
+			l.leave(err)
+		}
+	}
+	if l.write == nil && l.left != nil {
+		if err := l.open(context.Background()); err != nil {
+			l.shut()
+			return nil, fmt.Errorf("rulings: open %s: %w", l.dir, err)
+		}
 	}
 	return l.read, nil
 }
@@ -324,20 +488,20 @@ func (l *Log) Entry(ctx context.Context, n int64) (Entry, error) {
 // Entries returns at most count entries in their order, from the first whose number is
 // from or more.
 func (l *Log) Entries(ctx context.Context, from int64, count int) ([]Entry, error) {
-	return l.list(ctx, "SELECT number, record, hash FROM entries WHERE number >= ? ORDER BY number LIMIT ?", from, max(0, count))
+	return l.list(ctx, "WHERE number >= ? ORDER BY number LIMIT ?", from, max(0, count))
 }
 
 // Last returns at most count entries, the newest first.
 func (l *Log) Last(ctx context.Context, count int) ([]Entry, error) {
-	return l.list(ctx, "SELECT number, record, hash FROM entries ORDER BY number DESC LIMIT ?", max(0, count))
+	return l.list(ctx, "ORDER BY number DESC LIMIT ?", max(0, count))
 }
 
-func (l *Log) list(ctx context.Context, text string, args ...any) ([]Entry, error) {
+func (l *Log) list(ctx context.Context, end string, args ...any) ([]Entry, error) {
 	db, err := l.reader()
 	if err != nil || db == nil {
 		return nil, err
 	}
-	out, err := query(ctx, db, text, args...)
+	out, err := query(ctx, db, end, args...)
 	if err != nil {
 		return nil, fmt.Errorf("rulings: read %s: %w", l.dir, broken(err))
 	}
@@ -389,6 +553,12 @@ func (l *Log) Close() error {
 		return nil
 	}
 	l.closed = true
+	if l.write != nil {
+		if err := l.moved(); err != nil { // what has its name is another's
+			l.leave(err)
+			return nil
+		}
+	}
 	if err := l.shut(); err != nil {
 		return fmt.Errorf("rulings: close %s: %w", l.dir, err)
 	}

@@ -104,7 +104,7 @@ func TestTheLogGoesOnAfterItWasClosed(t *testing.T) {
 	require.NoError(t, l.Close())
 	_, err := l.Append(ctx, ruling(t, 2), files(2))
 	assert.ErrorContains(t, err, "closed")
-	again, err := rulings.Open(dir, rulings.Options{})
+	again, err := rulings.Open(dir, rulings.Options{Key: key})
 	require.NoError(t, err)
 	defer again.Close()
 	e, err := again.Append(ctx, ruling(t, 2), files(2))
@@ -114,7 +114,7 @@ func TestTheLogGoesOnAfterItWasClosed(t *testing.T) {
 
 func TestOnlyOneProgramWritesALog(t *testing.T) {
 	l, dir := newLog(t, 1)
-	_, err := rulings.Open(dir, rulings.Options{})
+	_, err := rulings.Open(dir, rulings.Options{Key: key})
 	assert.ErrorIs(t, err, rulings.ErrInUse)
 	look, err := rulings.Open(dir, rulings.Options{ReadOnly: true})
 	require.NoError(t, err, "others may look")
@@ -129,10 +129,10 @@ func TestOnlyOneProgramWritesALog(t *testing.T) {
 
 	// Two that begin at once: both found nothing, one makes the log.
 	dir += "2"
-	a, err := rulings.Open(dir, rulings.Options{})
+	a, err := rulings.Open(dir, rulings.Options{Key: key})
 	require.NoError(t, err)
 	defer a.Close()
-	b, err := rulings.Open(dir, rulings.Options{})
+	b, err := rulings.Open(dir, rulings.Options{Key: key})
 	require.NoError(t, err)
 	defer b.Close()
 	_, err = a.Append(ctx, ruling(t, 0), files(0))
@@ -243,14 +243,14 @@ func TestHeadingsOfAllKindsAreMeasuredAgainAlike(t *testing.T) {
 func TestTheDatabaseIsSetToOutlastAPowerCut(t *testing.T) {
 	l, dir := newLog(t, 1)
 	for name, want := range map[string]string{
-		"journal_mode": "wal", "synchronous": "2", "application_id": "1397311308", "user_version": "1", "recursive_triggers": "1", "trusted_schema": "0",
+		"journal_mode": "wal", "synchronous": "2", "application_id": "1397311308", "user_version": "2", "recursive_triggers": "1", "trusted_schema": "0",
 	} {
 		got, err := l.Pragma(name)
 		require.NoError(t, err)
 		assert.Equal(t, want, got, name)
 	}
 	require.NoError(t, l.Close())
-	again, err := rulings.Open(dir, rulings.Options{})
+	again, err := rulings.Open(dir, rulings.Options{Key: key})
 	require.NoError(t, err)
 	defer again.Close()
 	got, err := again.Pragma("synchronous")

@@ -8,26 +8,19 @@ import (
 	"time"
 )
 
-// pruneDaily removes old pictures once a day at most. A picture that cannot be removed
-// today is tried again; the ruling that was just recorded stands either way.
-func (l *Log) pruneDaily(ctx context.Context, now time.Time) {
-	if l.o.Keep <= 0 || now.Sub(l.pruning) < 24*time.Hour && now.After(l.pruning) {
-		return
-	}
-	l.pruning = now
-	l.prune(context.WithoutCancel(ctx), now)
-}
-
 // Prune removes the pictures of entries that are older than Options.Keep at an instant,
-// and writes down that it did. Entries are never removed, nor a picture on which a
-// younger entry rests too. It returns how many files it removed.
+// and writes down that it did. Older is what the clock says and what the time since the
+// machine was started shows: pictures of entries that have been in the log for less
+// than Options.Keep of running time are kept, whatever the clock says. After the clock
+// went back or leapt nothing is removed for a day: ErrClock. Entries are never removed,
+// nor a picture on which a younger entry rests too. It returns how many files it removed.
 func (l *Log) Prune(ctx context.Context, now time.Time) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	switch {
 	case l.closed:
 		return 0, errClosed
-	case l.o.Keep <= 0 || l.write == nil:
+	case l.o.Keep <= 0 || l.write == nil || l.moved() != nil:
 		return 0, nil
 	}
 	n, err := l.prune(ctx, now)
@@ -37,10 +30,37 @@ func (l *Log) Prune(ctx context.Context, now time.Time) (int, error) {
 	return n, nil
 }
 
+// prunable returns the last entry whose pictures may be old.
+func (l *Log) prunable(ctx context.Context, now time.Time) (int64, error) {
+	if v, err := versionOf(ctx, l.write); err != nil || v < schemaVersion {
+		return 0, err // there is no evidence yet of how old it is
+	}
+	passed, fault, err := l.lookAgain(ctx, now)
+	if err != nil {
+		return 0, err
+	}
+	l.noteFault(fault, passed)
+	if l.leapt != nil && passed-l.leaptAt < trustAfter {
+		return 0, l.leapt
+	}
+	last, err := newest(ctx, l.write, 1)
+	if err == nil && len(last) > 0 && now.Before(last[0].At.Add(-leapMost)) {
+		err = fmt.Errorf("%w: it is %s now, and the last entry is of %s", ErrClock, stamp(now), stamp(last[0].At))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return lastAged(ctx, l.write, passed-l.o.Keep)
+}
+
 // prune notes first and removes then: a picture that is gone without a note would look
 // like one that somebody took.
 func (l *Log) prune(ctx context.Context, now time.Time) (int, error) {
-	old, err := l.oldPictures(ctx, now.Add(-l.o.Keep))
+	aged, err := l.prunable(ctx, now)
+	if err != nil || aged == 0 {
+		return 0, err
+	}
+	old, err := l.oldPictures(ctx, aged, now.Add(-l.o.Keep))
 	if err != nil || len(old) == 0 {
 		return 0, err
 	}
@@ -77,7 +97,7 @@ type oldPicture struct {
 	entry int64 // the last that rests on it
 }
 
-func (l *Log) oldPictures(ctx context.Context, before time.Time) ([]oldPicture, error) {
+func (l *Log) oldPictures(ctx context.Context, aged int64, before time.Time) ([]oldPicture, error) {
 	last := map[string]oldPicture{}
 	young := map[string]bool{}
 	err := eachEntry(ctx, l.write, func(e Entry) error {
@@ -87,7 +107,7 @@ func (l *Log) oldPictures(ctx context.Context, before time.Time) ([]oldPicture, 
 				continue
 			}
 			last[f.SHA256] = oldPicture{f, e.Number}
-			if e.Damage != "" || !e.At.Before(before) {
+			if e.Damage != "" || e.Number > aged || !e.At.Before(before) {
 				young[f.SHA256] = true
 			}
 		}
@@ -106,7 +126,7 @@ func (l *Log) oldPictures(ctx context.Context, before time.Time) ([]oldPicture, 
 func eachEntry(ctx context.Context, q queryer, visit func(Entry) error) error {
 	const batch = 100
 	for from := int64(-1 << 62); ; {
-		entries, err := query(ctx, q, "SELECT number, record, hash FROM entries WHERE number >= ? ORDER BY number LIMIT ?", from, batch)
+		entries, err := query(ctx, q, "WHERE number >= ? ORDER BY number LIMIT ?", from, batch)
 		if err != nil {
 			return err
 		}

@@ -84,6 +84,7 @@ type Record struct {
 	Unanswered string          `json:"unanswered"`         // why Verdict is null
 	Verified   json.RawMessage `json:"verified,omitempty"` // the calibration's last verification
 	Files      []FileRef       `json:"files"`              // in the order of the roles
+	Key        PublicKey       `json:"key,omitempty"`      // of the machine that signed it; "" in what a version before signing recorded
 	Previous   string          `json:"previous"`           // hash of the entry before; Genesis in the first
 }
 
@@ -96,6 +97,9 @@ type Entry struct {
 	// With damage, the record holds what could still be read, which may be nothing but
 	// the number.
 	Damage string
+
+	// Signature is the machine's, of the hash, in hex; "" for none.
+	Signature string
 
 	raw []byte
 }
@@ -189,6 +193,8 @@ func (r *Record) validate() error {
 		return fmt.Errorf("decision: expected %s or %s, got %q", AsMeasured, Overruled, r.Decision)
 	case !isHash(r.Previous):
 		return fmt.Errorf("previous: expected a SHA-256 in hex, got %q", r.Previous)
+	case r.Key != "" && !isHash(string(r.Key)):
+		return fmt.Errorf("key: expected a public key in hex, got %q", r.Key)
 	case r.Files == nil:
 		return errors.New("files: expected a list")
 	}
@@ -237,9 +243,10 @@ func isHash(s string) bool {
 	return err == nil
 }
 
-// readEntry makes an entry of what stands in the database. A fault is its Damage.
-func readEntry(number int64, raw []byte, hash string) Entry {
-	e := Entry{Hash: hash, raw: raw}
+// readEntry makes an entry of what stands in the database. A fault is its Damage. after:
+// an entry before it is signed.
+func readEntry(number int64, raw []byte, hash, signature string, after bool) Entry {
+	e := Entry{Hash: hash, Signature: signature, raw: raw}
 	var err error
 	e.Record, err = ParseRecord(raw)
 	switch actual := hashOf(raw); {
@@ -249,6 +256,8 @@ func readEntry(number int64, raw []byte, hash string) Entry {
 		e.Damage = err.Error()
 	case e.Number != number:
 		e.Damage = fmt.Sprintf("it stands at place %d and says that it is entry %d", number, e.Number)
+	default:
+		e.Damage = signatureFault(e.Key, hash, signature, after)
 	}
 	if e.Damage != "" {
 		e.Number = number

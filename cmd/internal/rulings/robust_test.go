@@ -37,7 +37,8 @@ func TestMain(m *testing.M) {
 // writeForEver records rulings and says of each, on standard output, that it is
 // recorded: its number and hash.
 func writeForEver(dir string) error {
-	l, err := rulings.Open(dir, rulings.Options{})
+	var checked time.Time // when it was last checked that a ruling is in its place
+	l, err := rulings.OpenChecked(dir, rulings.Options{Key: key}, func() { checked = time.Now() })
 	if err != nil {
 		return err
 	}
@@ -45,10 +46,14 @@ func writeForEver(dir string) error {
 	for n := 0; ; n++ {
 		var t testing.T // nothing of a ruling fails here
 		e, err := l.Append(ctx, ruling(&t, n%100), files(os.Getpid()*1000+n))
-		if err != nil {
+		switch {
+		case errors.Is(err, rulings.ErrMoved): // it is said that it could not be kept
+			fmt.Println("refused")
+		case err != nil:
 			return err
+		default:
+			fmt.Println(e.Number, e.Hash, checked.UnixNano())
 		}
-		fmt.Println(e.Number, e.Hash)
 	}
 }
 
@@ -75,7 +80,7 @@ func TestAWriterThatIsKilledAtAnyMomentLosesNothing(t *testing.T) {
 		if len(acknowledged) == 0 {
 			continue
 		}
-		l, err := rulings.Open(dir, rulings.Options{})
+		l, err := rulings.Open(dir, rulings.Options{Key: key})
 		require.NoError(t, err, "kill %d", kill)
 		heads := []rulings.Head{}
 		for number, hash := range acknowledged {
@@ -140,11 +145,11 @@ func (d *fullDisk) CreateTemp(dir string) (rulings.TempFile, error) {
 	return &fullFile{f, d}, err
 }
 
-func (d *fullDisk) MkdirAll(path string) error {
+func (d *fullDisk) Mkdir(path string) error {
 	if d.step == "mkdir" {
 		return errFull
 	}
-	return d.OSDisk.MkdirAll(path)
+	return d.OSDisk.Mkdir(path)
 }
 
 func (d *fullDisk) Rename(from, to string) error {
@@ -192,7 +197,7 @@ func (f *fullFile) Close() error {
 func TestAFullDiskLosesNothingAndGoesOnWithRoom(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rulings")
 	d := &fullDisk{}
-	l, err := rulings.OpenOn(dir, rulings.Options{}, d)
+	l, err := rulings.OpenOn(dir, rulings.Options{Key: key}, d)
 	require.NoError(t, err)
 	defer l.Close()
 	_, err = l.Append(ctx, ruling(t, 0), files(0))
@@ -252,7 +257,7 @@ func TestARealDiskThatIsFull(t *testing.T) {
 	}
 	defer syscall.Unmount(mount, syscall.MNT_DETACH)
 	dir := filepath.Join(mount, "rulings")
-	l, err := rulings.Open(dir, rulings.Options{})
+	l, err := rulings.Open(dir, rulings.Options{Key: key})
 	require.NoError(t, err)
 	defer l.Close()
 	n := 0
@@ -292,7 +297,7 @@ func TestAFolderThatCannotBeWritten(t *testing.T) {
 		defer syscall.Unmount(dir, syscall.MNT_DETACH)
 		require.NoError(t, syscall.Mount("", dir, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	}
-	_, err := rulings.Open(dir, rulings.Options{})
+	_, err := rulings.Open(dir, rulings.Options{Key: key})
 	require.Error(t, err)
 	assert.Contains(t, err.Error(), dir)
 	assert.True(t, errors.Is(err, syscall.EROFS) || errors.Is(err, fs.ErrPermission), "%v", err)
@@ -305,7 +310,7 @@ func TestAFolderThatCannotBeWritten(t *testing.T) {
 	assert.EqualValues(t, 2, r.Entries)
 
 	// And one in which no log can be made: the ruling is refused, clearly.
-	fresh, err := rulings.Open(filepath.Join(dir, "new"), rulings.Options{})
+	fresh, err := rulings.Open(filepath.Join(dir, "new"), rulings.Options{Key: key})
 	require.NoError(t, err)
 	defer fresh.Close()
 	_, err = fresh.Append(ctx, ruling(t, 0), files(0))
@@ -327,7 +332,7 @@ func TestADamagedLogIsNeverReplacedByANewOne(t *testing.T) {
 	newer := append([]byte(nil), good...)
 	newer[63] = 9
 	for name, c := range map[string]struct {
-		db   []byte // nil: no file
+		db   []byte
 		want string
 	}{
 		"emptied":            {[]byte{}, "no SQLite database"},
@@ -335,25 +340,18 @@ func TestADamagedLogIsNeverReplacedByANewOne(t *testing.T) {
 		"of noise":           {noise, ""},
 		"another program's":  {foreign, "another program's database"},
 		"of a newer program": {newer, "version 9"},
-		"gone":               {nil, "rulings.db is missing"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			require.NoError(t, os.CopyFS(dir, os.DirFS(whole)))
 			path := filepath.Join(dir, "rulings.db")
 			require.NoError(t, os.Remove(path))
-			if c.db != nil {
-				require.NoError(t, os.WriteFile(path, c.db, 0o644))
-			}
-			_, err := rulings.Open(dir, rulings.Options{})
+			require.NoError(t, os.WriteFile(path, c.db, 0o644))
+			_, err := rulings.Open(dir, rulings.Options{Key: key})
 			require.Error(t, err)
 			assert.Contains(t, err.Error(), c.want)
 			if name != "of a newer program" {
 				assert.ErrorIs(t, err, rulings.ErrCorrupt)
-			}
-			if c.db == nil {
-				assert.NoFileExists(t, path)
-				return
 			}
 			after, err := os.ReadFile(path)
 			require.NoError(t, err)

@@ -1,6 +1,10 @@
 package rulings
 
-import "strconv"
+import (
+	"crypto/ed25519"
+	"strconv"
+	"time"
+)
 
 // For tests: a log on a disk that fails, the seams of the disk, and the canonical form.
 
@@ -12,6 +16,24 @@ type (
 
 // OpenOn is Open on another disk.
 func OpenOn(dir string, o Options, d Disk) (*Log, error) { return open(dir, o, d) }
+
+// OpenChecked is Open with a hook before it is checked that a ruling is in its place.
+func OpenChecked(dir string, o Options, checking func()) (*Log, error) {
+	o.checking = checking
+	return Open(dir, o)
+}
+
+// OpenClocked is Open on a machine that says for how long it runs.
+func OpenClocked(dir string, o Options, clock func() (boot string, up time.Duration)) (*Log, error) {
+	o.uptime = func() uptime {
+		boot, up := clock()
+		return uptime{boot, up}
+	}
+	return Open(dir, o)
+}
+
+// Sign signs an entry's hash.
+func Sign(key ed25519.PrivateKey, hash string) string { return sign(key, hash) }
 
 // Canonical writes a record as it is hashed.
 func Canonical(r *Record) ([]byte, error) { return canonical(r) }
@@ -32,4 +54,10 @@ func (l *Log) Pages() (n int, err error) {
 func (l *Log) Pragma(name string) (value string, err error) {
 	err = l.write.QueryRow("PRAGMA " + name).Scan(&value)
 	return value, err
+}
+
+// SystemUptime returns the machine's start and the time since.
+func SystemUptime() (boot string, up time.Duration) {
+	u := systemUptime()
+	return u.boot, u.up
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -29,10 +30,17 @@ func (f Finding) String() string {
 
 // Report is what verifying a log found.
 type Report struct {
-	Entries  int64     `json:"entries"`
-	Files    int       `json:"files"`  // whole, each counted once
-	Pruned   int       `json:"pruned"` // pictures that were removed for their age
-	Head     Head      `json:"head"`
+	Entries int64 `json:"entries"`
+	Files   int   `json:"files"`  // whole, each counted once
+	Pruned  int   `json:"pruned"` // pictures that were removed for their age
+	Head    Head  `json:"head"`
+
+	// Keys are the machines' that signed entries, in the order of their first ones.
+	// Entries below SignedFrom have no signature of their own: a version before signing
+	// recorded them, and the entries that follow cover their hashes. 0: none is signed.
+	Keys       []PublicKey `json:"keys"`
+	SignedFrom int64       `json:"signed_from"`
+
 	Findings []Finding `json:"findings"` // none: nothing was changed
 
 	// Notes are no faults: files that no entry names, such as those of a ruling that
@@ -45,17 +53,24 @@ func (r *Report) OK() bool { return len(r.Findings) == 0 }
 
 // Verify checks the whole log: SQLite's own integrity, the schema, each entry's
 // number, form, hash and the hash of the one before, and that every file is there and
-// holds what it held. known are heads that were written down elsewhere: without one,
-// nothing shows that entries were cut off at the end.
+// holds what it held; and that each entry from the first signed one on is signed, all by
+// one key. known are heads that were written down elsewhere: without one, nothing shows
+// that entries were cut off at the end.
 //
 // An error means that it could not be checked; what was changed is in the report.
 func (l *Log) Verify(ctx context.Context, known ...Head) (Report, error) {
-	r := Report{Findings: []Finding{}, Notes: []string{}}
+	return l.VerifyBy(ctx, nil, known...)
+}
+
+// VerifyBy is Verify with the keys of the machines that may have signed entries. Without
+// any, the key of the first signed entry is taken for the machine's.
+func (l *Log) VerifyBy(ctx context.Context, keys []PublicKey, known ...Head) (Report, error) {
+	r := Report{Findings: []Finding{}, Notes: []string{}, Keys: []PublicKey{}}
 	db, err := l.reader()
 	if err != nil {
 		return r, err
 	}
-	v := verifier{log: l, db: db, report: &r, known: known, seen: map[string]string{}}
+	v := verifier{log: l, db: db, report: &r, keys: keys, known: known, seen: map[string]string{}}
 	if db != nil {
 		if err := v.verify(ctx); err != nil {
 			return r, fmt.Errorf("rulings: verify %s: %w", l.dir, err)
@@ -78,6 +93,7 @@ type verifier struct {
 	log    *Log
 	db     *sql.DB
 	report *Report
+	keys   []PublicKey
 	known  []Head
 	pruned map[string]string // when, by hash
 	seen   map[string]string // files that were read: what was found instead, or ""
@@ -104,6 +120,12 @@ func (v *verifier) verify(ctx context.Context) error {
 	}
 	if last.Number > 0 {
 		v.report.Head = last
+	}
+	v.unsigned()
+	if rest, err := cutOff(ctx, v.db); err != nil {
+		v.report.add(0, "database, tables signatures and looks", "readable", err.Error())
+	} else if rest != "" {
+		v.report.add(0, "the last entries", "there", rest)
 	}
 	v.strays()
 	return nil
@@ -142,7 +164,11 @@ func (v *verifier) schema(ctx context.Context) error {
 		return err
 	}
 	defer fresh.Close()
-	if _, err := fresh.ExecContext(ctx, schema); err != nil {
+	version, err := versionOf(ctx, v.db)
+	if err != nil {
+		v.report.add(0, "database, version", "readable", err.Error())
+	}
+	if _, err := fresh.ExecContext(ctx, strings.Join(schemas[:min(max(version, 1), len(schemas))], "")); err != nil {
 		return err
 	}
 	want, err := declared(ctx, fresh)
@@ -164,6 +190,20 @@ func (v *verifier) schema(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// cutOff says what is left of entries that were cut off at the end; "": nothing.
+func cutOff(ctx context.Context, q queryer) (string, error) {
+	if !hasSignatures(ctx, q) {
+		return "", nil
+	}
+	var last, signed, looked int64
+	err := q.QueryRowContext(ctx, `SELECT (SELECT coalesce(max(number), 0) FROM entries), (SELECT coalesce(max(number), 0) FROM signatures),
+		(SELECT coalesce(max(entry), 0) FROM looks)`).Scan(&last, &signed, &looked)
+	if err != nil || max(signed, looked) <= last {
+		return "", err
+	}
+	return fmt.Sprintf("the log ends with entry %d, and had %d", last, max(signed, looked)), nil
 }
 
 func words(text, otherwise string) string {
@@ -229,6 +269,7 @@ func (v *verifier) entry(e *Entry, last Head) {
 	if last.Number == e.Number-1 && e.Previous != last.Hash {
 		r.add(e.Number, "hash of the entry before", last.Hash, words(e.Previous, "nothing"))
 	}
+	v.signature(e)
 	for _, h := range v.known {
 		if h.Number == e.Number && h.Hash != e.Hash {
 			r.add(e.Number, "hash that was written down elsewhere", h.Hash, e.Hash)
@@ -236,6 +277,53 @@ func (v *verifier) entry(e *Entry, last Head) {
 	}
 	for _, f := range e.Files {
 		v.file(e.Number, f)
+	}
+}
+
+// signature checks an entry's signature, and that the machine's key made it.
+func (v *verifier) signature(e *Entry) {
+	r := v.report
+	fault := signatureFault(e.Key, e.Hash, e.Signature, r.SignedFrom > 0)
+	if fault != "" {
+		r.add(e.Number, "signature", "one by the machine's key "+words(string(v.expected()), string(e.Key)), fault)
+	}
+	if e.Key == "" {
+		return
+	}
+	if r.SignedFrom == 0 {
+		r.SignedFrom = e.Number
+	}
+	if slices.Contains(r.Keys, e.Key) {
+		return
+	}
+	if allowed := v.keys; len(allowed) == 0 && len(r.Keys) > 0 || len(allowed) > 0 && !slices.Contains(allowed, e.Key) {
+		r.add(e.Number, "key, from here on", words(string(v.expected()), "another"), string(e.Key))
+	}
+	r.Keys = append(r.Keys, e.Key)
+}
+
+// expected is the key that the next entry should be signed with, as far as one is known.
+func (v *verifier) expected() PublicKey {
+	switch {
+	case len(v.report.Keys) > 0:
+		return v.report.Keys[len(v.report.Keys)-1]
+	case len(v.keys) > 0:
+		return v.keys[0]
+	}
+	return ""
+}
+
+// unsigned says which entries have no signature of their own.
+func (v *verifier) unsigned() {
+	r := v.report
+	switch {
+	case r.Entries == 0:
+	case r.SignedFrom == 0 && len(v.keys) > 0:
+		r.add(0, "signatures", "entries signed with "+string(v.keys[0]), "none is signed")
+	case r.SignedFrom == 0:
+		r.Notes = append(r.Notes, "no entry is signed: a version before signing recorded them all, or who wrote the log anew left the signatures out (--key shows that)")
+	case r.SignedFrom > 1:
+		r.Notes = append(r.Notes, fmt.Sprintf("entries before %d are not signed: a version before signing recorded them; entry %d covers their hashes", r.SignedFrom, r.SignedFrom))
 	}
 }
 

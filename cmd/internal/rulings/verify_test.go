@@ -34,7 +34,7 @@ func tamper(t testing.TB, dir string, statements ...string) {
 		triggers[name] = text
 	}
 	require.NoError(t, rows.Err())
-	require.Len(t, triggers, 5)
+	require.Len(t, triggers, 10)
 	for name := range triggers {
 		_, err := db.Exec("DROP TRIGGER " + name)
 		require.NoError(t, err)
@@ -207,7 +207,14 @@ func TestACutOffEndIsFoundByAHeadThatWasWrittenDown(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 	tamper(t, dir, "DELETE FROM entries WHERE number = 4")
-	l, err = rulings.Open(dir, rulings.Options{})
+	_, err = rulings.Open(dir, rulings.Options{Key: key})
+	require.ErrorIs(t, err, rulings.ErrCorrupt)
+	assert.ErrorContains(t, err, "the log ends with entry 3, and had 4", "who does not know of the signatures leaves one")
+	tamper(t, dir, "DELETE FROM signatures WHERE number = 4")
+	_, err = rulings.Open(dir, rulings.Options{Key: key})
+	assert.ErrorContains(t, err, "the log ends with entry 3, and had 4", "nor of the looks at the clock")
+	tamper(t, dir, "DELETE FROM looks WHERE entry = 4")
+	l, err = rulings.Open(dir, rulings.Options{Key: key})
 	require.NoError(t, err)
 	r, err := l.Verify(ctx)
 	require.NoError(t, err)
@@ -247,7 +254,7 @@ func TestTheLogRefusesToForgetThroughSQL(t *testing.T) {
 		}
 	}
 	require.NoError(t, db.Close())
-	l, err = rulings.Open(dir, rulings.Options{})
+	l, err = rulings.Open(dir, rulings.Options{Key: key})
 	require.NoError(t, err)
 	defer l.Close()
 	r, err := l.Verify(ctx)
@@ -293,10 +300,12 @@ func TestTheChainCanBeCheckedByAnotherProgram(t *testing.T) {
 
 func TestOldPicturesArePrunedAndSaidSo(t *testing.T) {
 	dir := t.TempDir()
-	l, err := rulings.Open(dir, rulings.Options{Keep: 30 * 24 * time.Hour})
+	var up time.Duration
+	l, err := rulings.OpenClocked(dir, rulings.Options{Key: key, Keep: 30 * day}, func() (string, time.Duration) { return "boot", up })
 	require.NoError(t, err)
 	defer l.Close()
 	for n, age := range []int{0, 0, 0, 50} { // days
+		up = time.Duration(age) * day
 		r := ruling(t, n)
 		r.At = r.At.AddDate(0, 0, age)
 		f := files(n)
@@ -306,6 +315,9 @@ func TestOldPicturesArePrunedAndSaidSo(t *testing.T) {
 		_, err := l.Append(ctx, r, f)
 		require.NoError(t, err)
 	}
+	n, err := l.Prune(ctx, noon.AddDate(0, 0, 50))
+	require.NoError(t, err)
+	assert.Equal(t, 4, n)
 	r, err := l.Verify(ctx)
 	require.NoError(t, err)
 	assert.True(t, r.OK(), "%v", r.Findings)
@@ -332,7 +344,8 @@ func TestOldPicturesArePrunedAndSaidSo(t *testing.T) {
 	r, err = l.Verify(ctx)
 	require.NoError(t, err)
 	assert.Len(t, r.Findings, 4, "a calibration is never pruned: each of the entries misses it")
-	n, err := l.Prune(ctx, noon.AddDate(1, 0, 0))
+	up = 365 * day
+	n, err = l.Prune(ctx, noon.AddDate(1, 0, 0))
 	require.NoError(t, err)
 	assert.Equal(t, 2, n)
 }
