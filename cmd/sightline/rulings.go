@@ -26,29 +26,37 @@ type rulingsCmd struct {
 
 // rulingsLog says which log to read.
 type rulingsLog struct {
-	Rulings string `placeholder:"DIR" help:"The log's folder; without it, the one that the configuration names."`
+	Rulings string `placeholder:"DIR" help:"The log's folder; without it, the one that the configuration names; each command says where it looked."`
 	Config  string `placeholder:"FILE" help:"Configuration file; without it, sightline.toml if it is there."`
 }
 
-// open opens the log to look at. A log that is not there or cannot be opened is a
-// question that cannot be answered.
+// open opens the log to look at, and says on standard error where that is. A log that is
+// not there or cannot be opened is a question that cannot be answered.
 func (c *rulingsLog) open() (*rulings.Log, error) {
-	dir := c.Rulings
-	if dir == "" {
+	where := app.Rulings{Dir: c.Rulings}
+	if c.Rulings == "" {
 		config, err := app.LoadConfig(c.Config)
 		if err != nil {
 			return nil, err
 		}
-		dir = config.Rulings.Existing()
+		where = config.Rulings
 	}
-	l, err := rulings.Open(dir, rulings.Options{ReadOnly: true})
+	found := where.Find()
+	l, err := rulings.Open(found.Dir, rulings.Options{ReadOnly: true})
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && c.Rulings != "":
-		return nil, fmt.Errorf("--rulings: %s: expected a log of rulings, with rulings.db in it", dir)
+		return nil, fmt.Errorf("--rulings: %s: expected a log of rulings, with rulings.db in it", found.Dir)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, unanswered{fmt.Errorf("%s: there are no rulings yet", dir)}
+		return nil, unanswered{fmt.Errorf("there are no rulings yet; looked in %s", strings.Join(found.Looked, ", "))}
 	case err != nil:
 		return nil, unanswered{err}
+	}
+	fmt.Fprintln(os.Stderr, "sightline: the rulings in", found.Dir)
+	if dir := where.Earlier(); dir == found.Dir {
+		fmt.Fprintf(os.Stderr, "sightline: an earlier version kept them there; sightline run keeps them in %s: move the folder there, or name it as rulings.dir\n", where.Folder())
+	}
+	for _, dir := range found.Others {
+		fmt.Fprintf(os.Stderr, "sightline: there are rulings in %s too: --rulings reads them\n", dir)
 	}
 	return l, nil
 }
@@ -63,9 +71,10 @@ func (c *rulingsListCmd) Run(ctx context.Context) error { return c.list(ctx, os.
 
 // listedJSON is a ruling in the list for programs.
 type listedJSON struct {
-	Hash   string          `json:"sha256"`
-	Damage string          `json:"damage"`
-	Record json.RawMessage `json:"record"` // null when it is no JSON
+	Hash      string          `json:"sha256"`
+	Signature string          `json:"signature"` // in hex; "": none
+	Damage    string          `json:"damage"`
+	Record    json.RawMessage `json:"record"` // null when it is no JSON
 }
 
 func (c *rulingsListCmd) list(ctx context.Context, out io.Writer) error {
@@ -128,7 +137,7 @@ func listed(e *rulings.Entry) listedJSON {
 	if !json.Valid(raw) {
 		raw = nil
 	}
-	return listedJSON{e.Hash, e.Damage, raw}
+	return listedJSON{e.Hash, e.Signature, e.Damage, raw}
 }
 
 // row is a ruling in the list for people.
@@ -164,6 +173,7 @@ func printJSON(out io.Writer, doc any) error {
 
 type rulingsVerifyCmd struct {
 	rulingsLog `embed:""`
+	Key        []string `placeholder:"KEY" help:"The public key of the machine that recorded them, 64 hex digits as on an exported ruling, or machine for this one's: shows whether others signed entries, or left the signatures out."`
 	Head       []string `placeholder:"N:HASH" help:"A head that was written down: entry and hash, such as 12:3f9a…. Shows whether entries were cut off since."`
 	JSON       bool     `name:"json" help:"Print one JSON document."`
 }
@@ -180,12 +190,16 @@ func (c *rulingsVerifyCmd) verify(ctx context.Context, out io.Writer) error {
 		}
 		heads = append(heads, h)
 	}
+	keys, err := c.keys()
+	if err != nil {
+		return err
+	}
 	l, err := c.open()
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	report, err := l.Verify(ctx, heads...)
+	report, err := l.VerifyBy(ctx, keys, heads...)
 	if err != nil {
 		return unanswered{err}
 	}
@@ -203,6 +217,25 @@ func (c *rulingsVerifyCmd) verify(ctx context.Context, out io.Writer) error {
 		return unanswered{fmt.Errorf("%s: changed since it was recorded, in %s", l.Dir(), plural(len(report.Findings), "place"))}
 	}
 	return nil
+}
+
+// keys returns the keys that entries may be signed with.
+func (c *rulingsVerifyCmd) keys() ([]rulings.PublicKey, error) {
+	var keys []rulings.PublicKey
+	for _, text := range c.Key {
+		var key rulings.PublicKey
+		var err error
+		if text == "machine" {
+			key, _, err = app.Rulings{}.PublicKey()
+		} else {
+			key, err = rulings.ParsePublicKey(text)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--key: %w", err)
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
 }
 
 func plural(n int, what string) string {
@@ -227,6 +260,13 @@ func printReport(out io.Writer, dir string, r *rulings.Report) error {
 	}
 	if r.OK() {
 		fmt.Fprintln(w, "nothing was changed: every hash fits, each entry follows the one before it")
+	}
+	for _, key := range r.Keys {
+		whose := ""
+		if mine, _, err := (app.Rulings{}).PublicKey(); err == nil && mine == key {
+			whose = ", this machine's"
+		}
+		fmt.Fprintf(w, "signed with key %s%s\n", key, whose)
 	}
 	if r.Head.Number > 0 {
 		fmt.Fprintf(w, "head %d:%s\n", r.Head.Number, r.Head.Hash)

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"io"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/rulings"
 	"sightline/engine"
 )
@@ -30,7 +32,7 @@ func ruled(t *testing.T, count int) string {
 	p, err := engine.MeasurePair(&scene, from, to, engine.Options{Sigmas: 3})
 	require.NoError(t, err)
 	dir := filepath.Join(t.TempDir(), "rulings")
-	l, err := rulings.Open(dir, rulings.Options{})
+	l, err := rulings.Open(dir, rulings.Options{Key: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))})
 	require.NoError(t, err)
 	defer l.Close()
 	for n := range count {
@@ -124,6 +126,86 @@ func TestOneByteOfTheLogIsReportedByReplay(t *testing.T) {
 			assert.Equal(t, 1, code)
 			assert.Contains(t, out, "CHANGED entry ")
 		})
+	}
+}
+
+// told runs a command line, and returns its exit code and what it wrote to standard
+// error.
+func told(t *testing.T, args ...string) (int, string) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	old := os.Stderr
+	os.Stderr = w
+	code, _ := answered(t, args...)
+	os.Stderr = old
+	w.Close()
+	raw, err := io.ReadAll(r)
+	require.NoError(t, err)
+	return code, string(raw)
+}
+
+func TestEveryCommandOfRulingsSaysWhereItLooked(t *testing.T) {
+	home, other := t.TempDir(), ruled(t, 1)
+	t.Chdir(t.TempDir())
+	for name, value := range map[string]string{"STATE_DIRECTORY": "", "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": "", "HOME": home} {
+		t.Setenv(name, value)
+	}
+	own := filepath.Join(home, ".local/share/sightline/rulings")
+	here, err := filepath.Abs("rulings")
+	require.NoError(t, err)
+	commands := []string{"rulings list", "rulings verify", "replay 1", "rulings export 1 -o -", "rulings list --json", "rulings verify --json"}
+	for _, c := range commands {
+		code, text := told(t, strings.Fields(c)...)
+		assert.Equal(t, 1, code, c)
+		assert.Contains(t, text, "there are no rulings yet; looked in "+own+", /var/lib/sightline/rulings, "+here, c)
+		code, text = told(t, append(strings.Fields(c), "--rulings", other)...)
+		assert.Zero(t, code, c)
+		assert.Equal(t, "sightline: the rulings in "+other+"\n", text, c)
+	}
+	require.NoError(t, os.CopyFS(here, os.DirFS(other)))
+	for _, c := range commands {
+		code, text := told(t, strings.Fields(c)...)
+		assert.Zero(t, code, c)
+		assert.Contains(t, text, "the rulings in "+here+"\n", c)
+		assert.Contains(t, text, "an earlier version kept them there; sightline run keeps them in "+own, c)
+	}
+	require.NoError(t, os.CopyFS(own, os.DirFS(other)))
+	for _, c := range commands {
+		code, text := told(t, strings.Fields(c)...)
+		assert.Zero(t, code, c)
+		assert.Equal(t, "sightline: the rulings in "+own+"\nsightline: there are rulings in "+here+" too: --rulings reads them\n", text, c)
+	}
+}
+
+func TestTheKeyIsPrintedAndChecked(t *testing.T) {
+	t.Setenv("STATE_DIRECTORY", t.TempDir())
+	dir := ruled(t, 2)
+	const key = "3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29" // of the seed of zeros, by another program
+	code, out := answered(t, "rulings", "verify", "--rulings", dir)
+	assert.Zero(t, code)
+	assert.Contains(t, out, "\nsigned with key "+key+"\n")
+	code, _ = answered(t, "rulings", "verify", "--rulings", dir, "--key", key)
+	assert.Zero(t, code)
+	code, out = answered(t, "rulings", "verify", "--rulings", dir, "--key", strings.Repeat("a", 64))
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, "CHANGED entry 1: key, from here on: expected "+strings.Repeat("a", 64)+", found "+key)
+	code, _ = answered(t, "rulings", "verify", "--rulings", dir, "--key", "abc")
+	assert.Equal(t, 2, code)
+	code, _ = answered(t, "rulings", "verify", "--rulings", dir, "--key", "machine")
+	assert.Equal(t, 2, code, "it has none yet")
+	l, err := app.Rulings{Dir: t.TempDir()}.Open(nil)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	code, out = answered(t, "rulings", "verify", "--rulings", dir, "--key", "machine")
+	assert.Equal(t, 1, code, "another machine's")
+	assert.NotContains(t, out, "this machine's")
+	for _, args := range [][]string{{"2", "-o", "-"}, {"-o", "-"}} {
+		code, out = answered(t, append([]string{"rulings", "export", "--rulings", dir}, args...)...)
+		assert.Zero(t, code)
+		if args[0] == "2" {
+			assert.Contains(t, out, "<dt>Key of the machine</dt><dd><code>"+key)
+		}
 	}
 }
 

@@ -323,7 +323,7 @@ func (raw rawConfig) config() (Config, *badValue) {
 		Print:  Print(raw.Print),
 
 		Cameras: raw.cameras(),
-		Rulings: Rulings{raw.Rulings.Dir, time.Duration(raw.Rulings.Keep) * 24 * time.Hour},
+		Rulings: Rulings{Dir: raw.Rulings.Dir, Keep: time.Duration(raw.Rulings.Keep) * 24 * time.Hour},
 	}
 	for _, check := range []*badValue{
 		raw.checkCamera(), raw.checkCameras(), raw.checkRules(), checkListen(raw.Web.Listen), raw.checkWeb(), checkLength("table.width_mm", raw.Table.WidthMM), checkLength("table.height_mm", raw.Table.HeightMM),

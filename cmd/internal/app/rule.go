@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -25,8 +26,8 @@ import (
 // folder that comes back needs no new start.
 type judges struct {
 	watcher *Watcher
+	where   Rulings
 	dir     string // of the log, for people
-	openLog func() (*rulings.Log, error)
 	version string // the program's
 
 	// Files that obstacles were found with; "": none.
@@ -46,8 +47,12 @@ var _ web.Rulings = (*judges)(nil)
 
 // newJudges returns the record of a program.
 func newJudges(c Config, w *Watcher, o Options) *judges {
+	where := c.Rulings
+	if where.Key == "" && o.StateDir != "" {
+		where.Key = filepath.Join(o.StateDir, rulingsKey)
+	}
 	return &judges{
-		watcher: w, dir: c.Rulings.Folder(), openLog: c.Rulings.Open, version: o.Version,
+		watcher: w, where: where, dir: absolute(where.Folder()), version: o.Version,
 		catalogue: c.Table.Catalogue, emptyMat: c.Table.EmptyMat, newLocator: alonesLocator(c, w), log: o.Log,
 	}
 }
@@ -73,7 +78,7 @@ func (j *judges) record() (*rulings.Log, error) {
 	if j.open != nil {
 		return j.open, nil
 	}
-	l, err := j.openLog()
+	l, err := j.where.Open(j.tell)
 	if err != nil {
 		return nil, j.problem(err)
 	}
@@ -92,10 +97,27 @@ func (j *judges) prune(l *rulings.Log) {
 	}
 }
 
+// tell says on the page and in the log what happened to the record.
+func (j *judges) tell(text string) {
+	j.log.Warn(text)
+	j.watcher.update(func() { j.watcher.note(text) })
+}
+
 // check tells at the start what would stop the first ruling, and not only when a judge
 // records it. It makes nothing.
 func (j *judges) check(ctx context.Context) {
+	if dir := j.where.Earlier(); dir != "" {
+		j.tell(fmt.Sprintf("An earlier version kept rulings in %s. They are kept in %s now. To go on with the earlier record, stop the program and move that folder there, "+
+			"or name it as rulings.dir in the configuration.", dir, j.dir))
+	}
 	err := rulings.Probe(ctx, j.dir)
+	if errors.Is(err, rulings.ErrGone) {
+		j.tell("In " + j.dir + " " + rulings.ErrGone.Error() + ". The next ruling begins a new record there.")
+		err = nil
+	}
+	if err == nil {
+		err = j.where.checkKey()
+	}
 	if err == nil {
 		return
 	}
@@ -109,6 +131,8 @@ func (j *judges) check(ctx context.Context) {
 // rulingsTrouble says for people what stops rulings.
 func rulingsTrouble(err error, dir string) string {
 	switch {
+	case errors.Is(err, errKey):
+		return err.Error() + "."
 	case errors.Is(err, rulings.ErrCorrupt):
 		return "the record in " + dir + " is damaged or another program's. Run sightline rulings verify, and keep the folder as it is."
 	case errors.Is(err, fs.ErrPermission):
@@ -124,6 +148,7 @@ func (j *judges) Close() error {
 	if j.open == nil {
 		return nil
 	}
+	j.prune(j.open) // which notes for how long the machine ran
 	err := j.open.Close()
 	j.open = nil
 	return err
@@ -138,6 +163,10 @@ func (j *judges) problem(err error) error {
 		return fmt.Errorf("%w: %w", web.ErrNoRuling, err)
 	case errors.Is(err, rulings.ErrRuling):
 		status, text = http.StatusBadRequest, "This ruling cannot be recorded: "+err.Error()+"."
+	case errors.Is(err, errKey):
+		status, text = http.StatusInsufficientStorage, "The ruling cannot be signed: nothing was recorded ("+err.Error()+")."+kept
+	case errors.Is(err, rulings.ErrMoved):
+		status, text = http.StatusInsufficientStorage, "The rulings in "+j.dir+" were moved or removed while this one was written: it could not be kept. Record it again."+kept
 	case errors.Is(err, rulings.ErrFull):
 		status, text = http.StatusInsufficientStorage, "There is no room on the disk: nothing was recorded. Make room in "+j.dir+" and record it again."+kept
 	case errors.Is(err, fs.ErrPermission):

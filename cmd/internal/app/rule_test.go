@@ -34,7 +34,7 @@ type court struct {
 func newCourt(t *testing.T, change func(*bench, *WatcherOptions)) *court {
 	c := &court{dir: filepath.Join(t.TempDir(), "rulings")}
 	c.bench = newBench(t, change)
-	c.judges = newJudges(Config{Rulings: Rulings{Dir: c.dir}}, c.watcher, Options{Log: c.watcher.o.Log, Version: "v-test"})
+	c.judges = newJudges(Config{Rulings: Rulings{Dir: c.dir}}, c.watcher, Options{Log: c.watcher.o.Log, Version: "v-test", StateDir: filepath.Join(filepath.Dir(c.dir), "state")})
 	t.Cleanup(func() { assert.NoError(t, c.judges.Close()) })
 	return c
 }
@@ -272,6 +272,74 @@ func TestAFolderThatCannotBeWrittenIsSaidAndNothingIsLost(t *testing.T) {
 	require.NoError(t, err, "it goes on when the folder can be written, without a new start")
 }
 
+// notes are the page's notes, in one text.
+func (c *court) notes() (all string) {
+	for _, n := range c.watcher.notes {
+		all += n.Text + "\n"
+	}
+	return all
+}
+
+func TestARulingWhoseFolderIsMovedOrRemovedIsKeptAndSaid(t *testing.T) {
+	c := newCourt(t, nil)
+	c.aPicture()
+	c.watcher.Freeze(true)
+	for n, upset := range []func() error{
+		func() error { return os.RemoveAll(c.dir) },
+		func() error { return os.Rename(c.dir, c.dir+".away") },
+		func() error {
+			return errors.Join(os.Remove(filepath.Join(c.dir, "rulings.db")), os.Remove(filepath.Join(c.dir, "rulings.db-wal")))
+		},
+	} {
+		_, err := c.rule()
+		require.NoError(t, err)
+		assert.Equal(t, n, strings.Count(c.notes(), "A new record begins there with ruling 1."), c.notes())
+		require.NoError(t, upset())
+		list, err := c.judges.List(0, 10)
+		require.NoError(t, err)
+		assert.Empty(t, list, "what is gone is not listed")
+	}
+	last, err := c.rule()
+	require.NoError(t, err)
+	assert.EqualValues(t, 1, last.Number)
+	require.NoError(t, c.judges.Close())
+	for dir, want := range map[string]string{c.dir: last.EntryHash, c.dir + ".away": ""} {
+		l, err := rulings.Open(dir, rulings.Options{ReadOnly: true})
+		require.NoError(t, err, dir)
+		defer l.Close()
+		r, err := l.Verify(t.Context())
+		require.NoError(t, err)
+		assert.True(t, r.OK(), "%v", r.Findings)
+		assert.EqualValues(t, 1, r.Entries)
+		if want != "" {
+			assert.Equal(t, want, r.Head.Hash)
+		}
+	}
+	_, err = c.rule()
+	require.NoError(t, err, "nothing refuses at the next start")
+}
+
+func TestWhatIsNoHindranceIsNotedAtTheStart(t *testing.T) {
+	c := newCourt(t, nil)
+	_, err := os.Stat("rulings")
+	require.ErrorIs(t, err, os.ErrNotExist)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.Mkdir("rulings", 0o755))
+	require.NoError(t, os.WriteFile("rulings/rulings.db", nil, 0o600))
+	require.NoError(t, os.MkdirAll(filepath.Join(c.dir, "files", "ab"), 0o755))
+	c.judges.check(t.Context())
+	here, err := filepath.Abs("rulings")
+	require.NoError(t, err)
+	assert.Contains(t, c.notes(), "An earlier version kept rulings in "+here+". They are kept in "+c.dir+" now.")
+	assert.Contains(t, c.notes(), "In "+c.dir+" rulings.db is missing, though files of its entries are there. The next ruling begins a new record there.")
+	assert.Empty(t, c.hub.Newest().RulingsTrouble)
+
+	require.NoError(t, os.MkdirAll(filepath.Dir(c.judges.where.Key), 0o700))
+	require.NoError(t, os.WriteFile(c.judges.where.Key, nil, 0o644))
+	c.judges.check(t.Context())
+	assert.Contains(t, c.hub.Newest().RulingsTrouble, "No ruling could be recorded now: the key that signs rulings: "+c.judges.where.Key+": others may read it")
+}
+
 func TestEveryTroubleOfTheRecordHasItsWords(t *testing.T) {
 	c := newCourt(t, nil)
 	for name, line := range map[string]struct {
@@ -284,6 +352,8 @@ func TestEveryTroubleOfTheRecordHasItsWords(t *testing.T) {
 		"in use":     {rulings.ErrInUse, http.StatusServiceUnavailable, "Another program"},
 		"damaged":    {rulings.ErrCorrupt, http.StatusInternalServerError, "damaged"},
 		"the ruling": {fmt.Errorf("%w: no scene", rulings.ErrRuling), http.StatusBadRequest, "no scene"},
+		"moved":      {fmt.Errorf("append: %w", rulings.ErrMoved), http.StatusInsufficientStorage, "it could not be kept. Record it again."},
+		"no key":     {fmt.Errorf("%w: %w", errKey, os.ErrPermission), http.StatusInsufficientStorage, "cannot be signed: nothing was recorded"},
 		"else":       {errors.New("input/output error"), http.StatusInsufficientStorage, "input/output error"},
 	} {
 		var problem *web.RuleProblem
@@ -357,7 +427,7 @@ func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
 		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, looking) }
 	})
 	config.Rulings.Dir = c.dir
-	c.judges = newJudges(config, c.watcher, Options{Log: c.watcher.o.Log, Version: "v-test"})
+	c.judges = newJudges(config, c.watcher, Options{Log: c.watcher.o.Log, Version: "v-test", StateDir: filepath.Join(filepath.Dir(c.dir), "state")})
 	for n := range 2 {
 		c.now = c.now.Add(frameTime)
 		frame.Seq, frame.Captured = uint64(n+1), c.now

@@ -1,53 +1,230 @@
 package app
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"sightline/cmd/internal/rulings"
 )
 
+const (
+	rulingsFolder = "rulings"
+	rulingsKey    = "rulings.key" // signs rulings: who reads it can sign as this machine
+)
+
 // Rulings says where the judges' rulings are kept.
 type Rulings struct {
 	Dir  string        // "": see Folder
 	Keep time.Duration // how long pictures are kept; 0: for ever
+	Key  string        // file with the key that signs them; "": the one in the state directory
 }
 
 // Folder returns the log's folder: the configured one, or rulings in the service's
-// state directory, or in the directory in which the program was started.
+// state directory, or in sightline in the user's data folder. Only for a user without a
+// home is it in the directory in which the program was started.
 func (r Rulings) Folder() string {
 	if r.Dir != "" {
 		return r.Dir
 	}
-	const name = "rulings"
 	if dir, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, name)
+		return filepath.Join(dir, rulingsFolder)
 	}
-	return name
+	if dir := userData(); dir != "" {
+		return filepath.Join(dir, "sightline", rulingsFolder)
+	}
+	return rulingsFolder
 }
 
-// Existing is Folder for who looks at the rulings of the service from a shell, where
-// its environment is not: the service's own where Folder names none that is there.
-func (r Rulings) Existing() string {
-	dir := r.Folder()
-	if r.Dir != "" {
+// userData is the user's data folder, by the XDG Base Directory Specification 0.8; ""
+// for a user without a home.
+func userData() string {
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return dir
 	}
-	if _, err := os.Stat(dir); err != nil {
-		service := filepath.Join(serviceState, filepath.Base(dir))
-		if _, err := os.Stat(service); err == nil {
-			return service
+	if home, err := os.UserHomeDir(); err == nil && filepath.IsAbs(home) {
+		return filepath.Join(home, ".local", "share")
+	}
+	return ""
+}
+
+// Found says where rulings were looked for.
+type Found struct {
+	Dir    string   // the log's folder; where none has a log, Folder
+	Looked []string // in their order, with why a place could not be looked at
+	Others []string // folders with further logs: an earlier version's, the service's
+}
+
+// Find is Folder for who looks at rulings: without a configured folder, the first that
+// has a log of Folder, the service's own, whose environment is not a shell's, and the
+// folder in the working directory where earlier versions kept them.
+func (r Rulings) Find() Found {
+	places := []string{r.Folder()}
+	if r.Dir == "" {
+		places = append(places, filepath.Join(serviceState, rulingsFolder), rulingsFolder)
+	}
+	var f Found
+	for _, dir := range places {
+		dir = absolute(dir)
+		if slices.Contains(f.Looked, dir) {
+			continue
 		}
+		has, err := hasLog(dir)
+		switch {
+		case errors.Is(err, fs.ErrPermission):
+			f.Looked = append(f.Looked, dir+" (which this user may not read)")
+			continue
+		case has && f.Dir == "":
+			f.Dir = dir
+		case has && !sameFolder(dir, f.Dir):
+			f.Others = append(f.Others, dir)
+		}
+		f.Looked = append(f.Looked, dir)
+	}
+	if f.Dir == "" {
+		f.Dir = absolute(r.Folder())
+	}
+	return f
+}
+
+// Earlier returns the folder in the working directory where an earlier version kept
+// rulings, when it has a log and is not the one that is used; "" otherwise.
+func (r Rulings) Earlier() string {
+	dir := absolute(rulingsFolder)
+	if has, _ := hasLog(dir); !has || sameFolder(dir, r.Folder()) {
+		return ""
 	}
 	return dir
 }
 
-// Open opens the log to write to. With nothing there, the folder is made at the first
-// ruling.
-func (r Rulings) Open() (*rulings.Log, error) {
-	return rulings.Open(r.Folder(), rulings.Options{Keep: r.Keep})
+// hasLog reports whether a folder has a log, or what is left of one.
+func hasLog(dir string) (bool, error) {
+	for _, name := range []string{"rulings.db", "files"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); !errors.Is(err, fs.ErrNotExist) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+func sameFolder(a, b string) bool {
+	x, err := os.Stat(a)
+	y, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(x, y)
+}
+
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
+
+// Open opens the log to write to, and makes the key that signs it where there is none.
+// With nothing there, the folder is made at the first ruling. notice is told when the
+// log was moved away while it was open.
+func (r Rulings) Open(notice func(text string)) (*rulings.Log, error) {
+	path, err := r.keyFile()
+	if err != nil {
+		return nil, err
+	}
+	raw, err := readOrMake(path, newRulingsKey)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errKey, err)
+	}
+	key, err := parseKey(path, raw)
+	if err != nil {
+		return nil, err
+	}
+	return rulings.Open(r.Folder(), rulings.Options{Keep: r.Keep, Key: key, Notice: notice})
+}
+
+// errKey is in every error about the key that signs rulings.
+var errKey = errors.New("the key that signs rulings")
+
+func (r Rulings) keyFile() (string, error) {
+	if r.Key != "" {
+		return r.Key, nil
+	}
+	dir, err := StateDir()
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", errKey, err)
+	}
+	return filepath.Join(dir, rulingsKey), nil
+}
+
+// newRulingsKey makes a key, as PKCS #8 in PEM.
+func newRulingsKey() []byte {
+	_, key, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		panic(err) // crypto/rand never fails
+	}
+	raw, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		panic(err) // it can marshal every Ed25519 key
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})
+}
+
+func parseKey(path string, raw []byte) (ed25519.PrivateKey, error) {
+	block, _ := pem.Decode(raw)
+	if block != nil && block.Type == "PRIVATE KEY" {
+		if key, err := x509.ParsePKCS8PrivateKey(block.Bytes); err == nil {
+			if key, ok := key.(ed25519.PrivateKey); ok {
+				return key, nil
+			}
+		}
+	}
+	return nil, fmt.Errorf("%w: %s: expected an Ed25519 private key as PEM; the program makes a new one when there is none", errKey, path)
+}
+
+// checkKey says what would keep rulings from being signed. It makes no key.
+func (r Rulings) checkKey() error {
+	path, err := r.keyFile()
+	if err != nil {
+		return err
+	}
+	_, err = readKey(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func readKey(path string) (ed25519.PrivateKey, error) {
+	raw, err := readPrivate(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errKey, err)
+	}
+	return parseKey(path, raw)
+}
+
+// PublicKey returns the public part of the key with which this machine signs rulings,
+// and the file that holds it: the user's own or the service's.
+func (r Rulings) PublicKey() (key rulings.PublicKey, path string, err error) {
+	own, err := r.keyFile()
+	if err != nil {
+		return "", "", err
+	}
+	for _, path = range []string{own, filepath.Join(serviceState, rulingsKey)} {
+		private, err := readKey(path)
+		if err == nil {
+			return rulings.PublicOf(private), path, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return "", path, err
+		}
+	}
+	return "", own, fmt.Errorf("%w: %s: there is none yet: sightline run makes it", errKey, own)
 }
 
 // checkKeep allows ten years.

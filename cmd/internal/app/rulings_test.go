@@ -12,21 +12,112 @@ import (
 	"sightline/cmd/internal/app"
 )
 
-func TestWhereRulingsAreKept(t *testing.T) {
+// home is a user's home, a working directory without rulings, and no service.
+func home(t *testing.T) string {
+	t.Helper()
 	t.Chdir(t.TempDir())
+	dir := t.TempDir()
 	t.Setenv("STATE_DIRECTORY", "")
+	t.Setenv("XDG_DATA_HOME", "")
+	t.Setenv("XDG_CONFIG_HOME", "")
+	t.Setenv("HOME", dir)
+	return dir
+}
+
+func TestWhereRulingsAreKept(t *testing.T) {
+	dir := home(t)
 	var r app.Rulings
-	assert.Equal(t, "rulings", r.Folder(), "in the directory in which the program was started")
+	assert.Equal(t, filepath.Join(dir, ".local/share/sightline/rulings"), r.Folder(), "the user's, wherever the program was started")
+	t.Setenv("XDG_DATA_HOME", "share")
+	assert.Equal(t, filepath.Join(dir, ".local/share/sightline/rulings"), r.Folder(), "a relative one is to be ignored, says the specification")
+	t.Setenv("XDG_DATA_HOME", "/mnt/data")
+	assert.Equal(t, "/mnt/data/sightline/rulings", r.Folder())
 	t.Setenv("STATE_DIRECTORY", "/var/lib/one:/var/lib/two")
 	assert.Equal(t, "/var/lib/one/rulings", r.Folder(), "the service's")
 	r.Dir = "elsewhere"
 	assert.Equal(t, "elsewhere", r.Folder(), "the configuration says where")
-	assert.Equal(t, "elsewhere", r.Existing())
-	l, err := r.Open()
+	file := filepath.Join(dir, "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	t.Setenv("STATE_DIRECTORY", filepath.Join(file, "state"))
+	_, err := r.Open(nil)
+	require.ErrorContains(t, err, "the key that signs rulings: "+file, "no ruling is recorded without one")
+	r.Key = filepath.Join(dir, "state", "rulings.key")
+	l, err := r.Open(nil)
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
-	_, err = os.Stat(filepath.Join(".", "elsewhere"))
-	assert.ErrorIs(t, err, os.ErrNotExist, "it is made at the first ruling")
+	assert.NoDirExists(t, "elsewhere", "it is made at the first ruling")
+	t.Setenv("STATE_DIRECTORY", "")
+	t.Setenv("XDG_DATA_HOME", "")
+	t.Setenv("HOME", "")
+	r.Dir = ""
+	assert.Equal(t, "rulings", r.Folder(), "without a home")
+}
+
+// aLog makes what a folder with a log has.
+func aLog(t *testing.T, dir string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(dir, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rulings.db"), []byte("a log"), 0o600))
+}
+
+func TestRulingsOfAnEarlierVersionAreFoundOrNamed(t *testing.T) {
+	own := filepath.Join(home(t), ".local/share/sightline/rulings")
+	here, err := filepath.Abs("rulings")
+	require.NoError(t, err)
+	var r app.Rulings
+	f := r.Find()
+	assert.Equal(t, own, f.Dir)
+	assert.Equal(t, []string{own, "/var/lib/sightline/rulings", here}, f.Looked)
+	assert.Empty(t, f.Others)
+	assert.Empty(t, r.Earlier())
+
+	aLog(t, here)
+	f = r.Find()
+	assert.Equal(t, here, f.Dir, "the only one")
+	assert.Equal(t, here, r.Earlier())
+	aLog(t, own)
+	f = r.Find()
+	assert.Equal(t, own, f.Dir)
+	assert.Equal(t, []string{here}, f.Others)
+	assert.Equal(t, here, r.Earlier())
+	r.Dir = here
+	assert.Equal(t, app.Found{Dir: here, Looked: []string{here}}, r.Find(), "the configuration says where")
+	assert.Empty(t, r.Earlier())
+	r.Dir = ""
+	require.NoError(t, os.RemoveAll(here))
+	require.NoError(t, os.Symlink(own, here))
+	assert.Empty(t, r.Earlier(), "it is the same")
+	assert.Empty(t, r.Find().Others)
+}
+
+func TestTheKeyOfTheMachineIsItsOwn(t *testing.T) {
+	path := filepath.Join(home(t), ".config/sightline/rulings.key")
+	r := app.Rulings{Dir: "r"}
+	_, _, err := r.PublicKey()
+	assert.ErrorContains(t, err, path+": there is none yet")
+	l, err := r.Open(nil)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.EqualValues(t, 0o600, info.Mode().Perm())
+	first, from, err := r.PublicKey()
+	require.NoError(t, err)
+	assert.Equal(t, path, from)
+	l, err = r.Open(nil)
+	require.NoError(t, err)
+	require.NoError(t, l.Close())
+	again, _, err := r.PublicKey()
+	require.NoError(t, err)
+	assert.Equal(t, first, again)
+
+	require.NoError(t, os.Chmod(path, 0o644))
+	_, err = r.Open(nil)
+	assert.ErrorContains(t, err, "others may read it")
+	require.NoError(t, os.WriteFile(path, []byte("no key"), 0o600))
+	require.NoError(t, os.Chmod(path, 0o600))
+	_, err = r.Open(nil)
+	assert.ErrorContains(t, err, path+": expected an Ed25519 private key as PEM")
 }
 
 func TestHowLongPicturesAreKept(t *testing.T) {

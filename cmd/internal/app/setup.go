@@ -27,9 +27,9 @@ func (c Config) Setup() (doctor.Setup, error) {
 	if err != nil {
 		return doctor.Setup{}, err
 	}
-	trouble, folder := "", c.Rulings.Existing()
+	trouble, folder := "", c.Rulings.Find().Dir
 	probed := rulings.Probe(context.Background(), folder)
-	if probed != nil {
+	if probed != nil && !errors.Is(probed, rulings.ErrGone) {
 		trouble = rulingsTrouble(probed, folder)
 	}
 	return doctor.Setup{

@@ -43,8 +43,9 @@ type document struct {
 // exported is what a program reads from the page: the record, as the text that its
 // hash is the SHA-256 of.
 type exported struct {
-	Hash   string `json:"sha256"`
-	Record string `json:"record"`
+	Hash      string `json:"sha256"`
+	Signature string `json:"signature,omitempty"` // of the hash, by the key that the record names
+	Record    string `json:"record"`
 }
 
 // row is one measured answer.
@@ -79,7 +80,7 @@ func (l *Log) ExportHTML(ctx context.Context, w io.Writer, n int64) error {
 }
 
 func (l *Log) document(ctx context.Context, e *Entry) (*document, error) {
-	d := &document{Entry: e, When: clock(e.At), Overruled: e.Decision == Overruled, Data: exported{e.Hash, string(e.raw)}}
+	d := &document{Entry: e, When: clock(e.At), Overruled: e.Decision == Overruled, Data: exported{e.Hash, e.Signature, string(e.raw)}}
 	if !e.Captured.IsZero() {
 		d.Seen = clock(e.Captured)
 	}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -23,6 +24,7 @@ var indexTemplate = template.Must(template.New("index").Parse(indexHTML))
 // index is the page that lists the documents of a log.
 type index struct {
 	Head    Head
+	Keys    []PublicKey // that signed entries
 	Entries []indexed
 	Missing []string // files that the log should have and has not
 }
@@ -109,6 +111,9 @@ func (l *Log) zipAll(ctx context.Context, z *zip.Writer, copied string, snapshot
 		}
 		page.Entries = append(page.Entries, at)
 		page.Head, last = Head{e.Number, e.Hash}, e.At
+		if e.Key != "" && !slices.Contains(page.Keys, e.Key) {
+			page.Keys = append(page.Keys, e.Key)
+		}
 		for _, f := range e.Files {
 			if f.validate() != nil || packed[f.Path()] {
 				continue
@@ -178,6 +183,15 @@ func zipFile(z *zip.Writer, name string, method uint16, at time.Time, raw []byte
 	return err
 }
 
+// keyLines names the keys that signed entries.
+func keyLines(keys []PublicKey) string {
+	var b strings.Builder
+	for _, key := range keys {
+		fmt.Fprintf(&b, "\nSigned with the key\n  %s\n", key)
+	}
+	return b.String()
+}
+
 // readme says what is in the zip and how to check it with other programs.
 func readme(page *index) string {
 	var b strings.Builder
@@ -185,13 +199,14 @@ func readme(page *index) string {
 
 index.html            opens the list of rulings; each is one page that needs nothing else
 rulings/              these pages
-rulings.db            the log: SQLite, table "entries" (number, record, hash)
+rulings.db            the log: SQLite, tables "entries" (number, record, hash) and
+                      "signatures" (number, signature)
 files/                pictures, calibrations and the like, named by their SHA-256
 
 The head of this log, worth writing down:
   entry %d
   %s
-
+%s
 Check it with Sightline, in the folder in which this was unpacked:
   sightline rulings verify --rulings .
   sightline replay 1 --rulings .
@@ -203,8 +218,10 @@ record holds the hash of the one before as "previous" (64 zeros in the first).
   sha256sum files/*/*
 
 A chain cannot show that entries are missing at its end. A head that was written down
-earlier can: it must still be there, number and hash.
-`, page.Head.Number, page.Head.Hash)
+earlier can: it must still be there, number and hash. A signature is that of the hash, by
+the key that the record names as "key" (Ed25519). Whether it is the machine's key shows
+who wrote that down, or has another ruling of that machine on a page.
+`, page.Head.Number, page.Head.Hash, keyLines(page.Keys))
 	if len(page.Missing) > 0 {
 		fmt.Fprintf(&b, "\nNot in this zip, or not as it was recorded:\n")
 		for _, m := range page.Missing {

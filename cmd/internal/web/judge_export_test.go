@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"crypto/ed25519"
 	"os"
 	"path/filepath"
 	"testing"
@@ -20,7 +21,7 @@ import (
 // exported records a ruling in a real log and returns the page to keep of it.
 func exported(t *testing.T, h *web.HeldView, v web.RulingView) string {
 	t.Helper()
-	log, err := rulings.Open(filepath.Join(t.TempDir(), "rulings"), rulings.Options{})
+	log, err := rulings.Open(filepath.Join(t.TempDir(), "rulings"), rulings.Options{Key: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))})
 	require.NoError(t, err)
 	defer log.Close()
 	table := calibration.Table{Camera: straightDown(), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)}

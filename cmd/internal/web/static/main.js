@@ -86,13 +86,13 @@ function showHeld() {
   setText(byId("held-text"), `${by && by !== "the table" ? `by ${by}. ` : ""}Picture and answers are those of ${at}, until somebody lets them go.`);
 }
 
-let closed = 0; // the ruling that was read on this device
+let closed = 0; // when the ruling was made that was read on this device: a new record counts from 1
 
 function showRuling() {
   const r = state.ruling;
-  byId("ruling").hidden = r === null || r.number === closed;
+  byId("ruling").hidden = r === null || r.at_unix_ms === closed;
   if (r === null) return;
-  byId("ruling").dataset.number = r.number;
+  byId("ruling").dataset.at = r.at_unix_ms;
   setText(byId("ruling-title"), `Ruling ${r.number}, ${r.from} to ${r.to}: ${r.title}`);
   setText(byId("ruling-text"), [r.overruled ? `Measured: ${r.measured}. Overruled: ${r.reason}` : "", new Date(r.at_unix_ms).toLocaleTimeString()].filter(Boolean).join(" · "));
 }
@@ -142,7 +142,7 @@ function startSwitches() {
   byId("ask-judge").addEventListener("click", () => post("/api/ask-judge", {}));
   byId("go-on").addEventListener("click", () => post("/api/freeze", { hold: false }));
   byId("ruling-close").addEventListener("click", () => {
-    closed = Number(byId("ruling").dataset.number);
+    closed = Number(byId("ruling").dataset.at);
     show();
   });
 }
