@@ -53,7 +53,8 @@ func (c *rulingsLog) open() (*rulings.Log, error) {
 	}
 	fmt.Fprintln(os.Stderr, "sightline: the rulings in", found.Dir)
 	if dir := where.Earlier(); dir == found.Dir {
-		fmt.Fprintf(os.Stderr, "sightline: an earlier version kept them there; sightline run keeps them in %s: move the folder there, or name it as rulings.dir\n", where.Folder())
+		fmt.Fprintf(os.Stderr, "sightline: an earlier version kept them there; sightline run keeps them in %s: move the folder there, or name it as rulings.dir\n",
+			where.Folder())
 	}
 	for _, dir := range found.Others {
 		fmt.Fprintf(os.Stderr, "sightline: there are rulings in %s too: --rulings reads them\n", dir)
@@ -173,7 +174,7 @@ func printJSON(out io.Writer, doc any) error {
 
 type rulingsVerifyCmd struct {
 	rulingsLog `embed:""`
-	Key        []string `placeholder:"KEY" help:"The public key of the machine that recorded them, 64 hex digits as on an exported ruling, or machine for this one's: shows whether others signed entries, or left the signatures out."`
+	Key        []string `placeholder:"KEY" help:"The recording machine's public key, as on an exported ruling, or machine for this one's: shows whose entries are others'."`
 	Head       []string `placeholder:"N:HASH" help:"A head that was written down: entry and hash, such as 12:3f9a…. Shows whether entries were cut off since."`
 	JSON       bool     `name:"json" help:"Print one JSON document."`
 }

@@ -107,8 +107,8 @@ func (j *judges) tell(text string) {
 // records it. It makes nothing.
 func (j *judges) check(ctx context.Context) {
 	if dir := j.where.Earlier(); dir != "" {
-		j.tell(fmt.Sprintf("An earlier version kept rulings in %s. They are kept in %s now. To go on with the earlier record, stop the program and move that folder there, "+
-			"or name it as rulings.dir in the configuration.", dir, j.dir))
+		j.tell(fmt.Sprintf("An earlier version kept rulings in %s. They are kept in %s now. To continue the earlier record, "+
+			"stop the program and move that folder there, or name it as rulings.dir in the configuration.", dir, j.dir))
 	}
 	err := rulings.Probe(ctx, j.dir)
 	if errors.Is(err, rulings.ErrGone) {
@@ -166,7 +166,8 @@ func (j *judges) problem(err error) error {
 	case errors.Is(err, errKey):
 		status, text = http.StatusInsufficientStorage, "The ruling cannot be signed: nothing was recorded ("+err.Error()+")."+kept
 	case errors.Is(err, rulings.ErrMoved):
-		status, text = http.StatusInsufficientStorage, "The rulings in "+j.dir+" were moved or removed while this one was written: it could not be kept. Record it again."+kept
+		status = http.StatusInsufficientStorage
+		text = "The rulings in " + j.dir + " were moved or removed while this one was written: it could not be kept. Record it again." + kept
 	case errors.Is(err, rulings.ErrFull):
 		status, text = http.StatusInsufficientStorage, "There is no room on the disk: nothing was recorded. Make room in "+j.dir+" and record it again."+kept
 	case errors.Is(err, fs.ErrPermission):

@@ -34,9 +34,14 @@ type court struct {
 func newCourt(t *testing.T, change func(*bench, *WatcherOptions)) *court {
 	c := &court{dir: filepath.Join(t.TempDir(), "rulings")}
 	c.bench = newBench(t, change)
-	c.judges = newJudges(Config{Rulings: Rulings{Dir: c.dir}}, c.watcher, Options{Log: c.watcher.o.Log, Version: "v-test", StateDir: filepath.Join(filepath.Dir(c.dir), "state")})
+	c.judges = newJudges(Config{Rulings: Rulings{Dir: c.dir}}, c.watcher, c.options())
 	t.Cleanup(func() { assert.NoError(t, c.judges.Close()) })
 	return c
+}
+
+// options are a program's.
+func (c *court) options() Options {
+	return Options{Log: c.watcher.o.Log, Version: "v-test", StateDir: filepath.Join(filepath.Dir(c.dir), "state")}
 }
 
 // A record that is damaged is told to monitors and to the judge before they rule; a ruling
@@ -427,7 +432,7 @@ func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
 		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, looking) }
 	})
 	config.Rulings.Dir = c.dir
-	c.judges = newJudges(config, c.watcher, Options{Log: c.watcher.o.Log, Version: "v-test", StateDir: filepath.Join(filepath.Dir(c.dir), "state")})
+	c.judges = newJudges(config, c.watcher, c.options())
 	for n := range 2 {
 		c.now = c.now.Add(frameTime)
 		frame.Seq, frame.Captured = uint64(n+1), c.now

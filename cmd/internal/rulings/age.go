@@ -93,7 +93,8 @@ func lastLook(ctx context.Context, q queryer) (*look, error) {
 	var n look
 	var at string
 	var up, passed int64
-	err := q.QueryRowContext(ctx, "SELECT entry, at, boot, up, passed FROM looks ORDER BY look DESC LIMIT 1").Scan(&n.entry, &at, &n.up.boot, &up, &passed)
+	err := q.QueryRowContext(ctx, "SELECT entry, at, boot, up, passed FROM looks ORDER BY look DESC LIMIT 1").
+		Scan(&n.entry, &at, &n.up.boot, &up, &passed)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

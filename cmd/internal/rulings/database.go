@@ -241,7 +241,8 @@ func fill(path string) error {
 	if err != nil {
 		return err
 	}
-	_, err = db.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; BEGIN; %s COMMIT;", applicationID, schemaVersion, strings.Join(schemas[:], "")))
+	_, err = db.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; BEGIN; %s COMMIT;",
+		applicationID, schemaVersion, strings.Join(schemas[:], "")))
 	if e := db.Close(); err == nil {
 		err = e
 	}

@@ -27,7 +27,7 @@ type Options struct {
 	// Key is the machine's, and signs each entry. Who writes must have one.
 	Key ed25519.PrivateKey
 	// Notice is told for people when the log was moved or removed while it was open, and
-	// the next ruling is recorded all the same; nil: nobody. It must not use the log.
+	// the next ruling is recorded all the same; nil: it is not told. It must not use the log.
 	Notice func(text string)
 
 	uptime   func() uptime // nil: the system's
@@ -138,6 +138,8 @@ func (l *Log) open(ctx context.Context) error {
 	return broken(err)
 }
 
+const remedy = "(sightline rulings verify says more; to begin a new log, move this folder away)"
+
 // openToWrite takes the lock, opens the writing connection and checks that the log can
 // be gone on with.
 func (l *Log) openToWrite(ctx context.Context, path string) (err error) {
@@ -167,7 +169,7 @@ func (l *Log) openToWrite(ctx context.Context, path string) (err error) {
 	l.head, l.unsure = Head{}, false
 	if len(last) > 0 {
 		if last[0].Damage != "" {
-			return fmt.Errorf("%w: entry %d: %s (sightline rulings verify says more; to begin a new log, move this folder away)", ErrCorrupt, last[0].Number, last[0].Damage)
+			return fmt.Errorf("%w: entry %d: %s "+remedy, ErrCorrupt, last[0].Number, last[0].Damage)
 		}
 		l.head = Head{last[0].Number, last[0].Hash}
 	}
@@ -258,7 +260,7 @@ func (l *Log) append(ctx context.Context, r Record, files []content) (Entry, err
 	// When the folder is moved or removed while the ruling is written, it is written once
 	// more, to what is there then.
 	const tries = 5
-	var made Entry // that was committed where nobody may find it
+	var made Entry // that was committed to a log that was moved
 	for try := 1; ; try++ {
 		if err := ctx.Err(); err != nil {
 			return Entry{}, err
@@ -267,7 +269,8 @@ func (l *Log) append(ctx context.Context, r Record, files []content) (Entry, err
 		if err == nil {
 			return e, nil
 		}
-		moved := errors.Is(err, ErrMoved) || errors.Is(err, fs.ErrNotExist) || l.lock != nil && l.lockMoved() || l.write != nil && l.moved() != nil
+		moved := errors.Is(err, ErrMoved) || errors.Is(err, fs.ErrNotExist) ||
+			l.lock != nil && l.lockMoved() || l.write != nil && l.moved() != nil
 		if !moved && (l.write != nil || !vanished(err)) {
 			return e, err
 		}
@@ -373,8 +376,7 @@ func (l *Log) ownHead(ctx context.Context, tx *sql.Tx) (Head, error) {
 	if l.unsure && len(last) > 0 && last[0].Damage == "" && last[0].Key == PublicOf(l.o.Key) {
 		return head, nil
 	}
-	return head, fmt.Errorf("%w: its last entry is %d, which this program did not write: it wrote %d last "+
-		"(sightline rulings verify says more; to begin a new log, move this folder away)", ErrCorrupt, head.Number, l.head.Number)
+	return head, fmt.Errorf("%w: its last entry is %d, which this program did not write: it wrote %d last "+remedy, ErrCorrupt, head.Number, l.head.Number)
 }
 
 // queryer is a database or a transaction.
@@ -398,7 +400,8 @@ func newest(ctx context.Context, q queryer, count int) ([]Entry, error) {
 
 // Entries with their signatures, and as a database of version 1 has them.
 const (
-	selectSigned = `SELECT number, record, hash, coalesce(signature, ''), EXISTS (SELECT 1 FROM signatures AS s WHERE s.number < entries.number)
+	selectSigned = `SELECT number, record, hash, coalesce(signature, ''),
+		EXISTS (SELECT 1 FROM signatures AS s WHERE s.number < entries.number)
 		FROM entries LEFT JOIN signatures USING (number) `
 	selectUnsigned = "SELECT number, record, hash, '', 0 FROM entries "
 )

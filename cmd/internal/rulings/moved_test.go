@@ -23,31 +23,37 @@ import (
 
 // upset is something that happens to an open log's folder.
 type upset struct {
-	do   func(dir, away string) error
-	lost bool // what was recorded before is gone; else it is in the folder or in away
-	anew bool // the next ruling is the first of a log of its own
-	bare bool // away has the database without the files
+	do    func(dir, away string) error
+	lost  bool // what was recorded before is gone; else it is in the folder or in away
+	fresh bool // the next ruling is the first of a log of its own
+	bare  bool // away has the database without the files
 }
 
-func removeAll(dir string, names ...string) error {
-	for _, name := range names {
-		if err := os.Remove(filepath.Join(dir, name)); err != nil && !os.IsNotExist(err) {
-			return err
+// remove is rm of some files of the folder.
+func remove(names ...string) func(dir, _ string) error {
+	return func(dir, _ string) error {
+		for _, name := range names {
+			if err := os.Remove(filepath.Join(dir, name)); err != nil && !os.IsNotExist(err) {
+				return err
+			}
 		}
+		return nil
 	}
-	return nil
 }
 
-func moveAll(dir, away string, names ...string) error {
-	if err := os.MkdirAll(away, 0o755); err != nil {
-		return err
-	}
-	for _, name := range names {
-		if err := os.Rename(filepath.Join(dir, name), filepath.Join(away, name)); err != nil && !os.IsNotExist(err) {
+// move is mv of some files of the folder to another one.
+func move(names ...string) func(dir, away string) error {
+	return func(dir, away string) error {
+		if err := os.MkdirAll(away, 0o755); err != nil {
 			return err
 		}
+		for _, name := range names {
+			if err := os.Rename(filepath.Join(dir, name), filepath.Join(away, name)); err != nil && !os.IsNotExist(err) {
+				return err
+			}
+		}
+		return nil
 	}
-	return nil
 }
 
 // removeTree is rm -rf, again where a writer put something into the folder meanwhile.
@@ -60,34 +66,45 @@ func removeTree(dir string) (err error) {
 	return err
 }
 
+const (
+	dbFile, walFile, shmFile, lockFile = "rulings.db", "rulings.db-wal", "rulings.db-shm", "rulings.lock"
+)
+
 var upsets = map[string]upset{
-	"rm -rf rulings":             {func(dir, _ string) error { return removeTree(dir) }, true, true, false},
-	"mv rulings away":            {os.Rename, false, true, false},
-	"rm rulings.db rulings.db-*": {func(dir, _ string) error { return removeAll(dir, "rulings.db", "rulings.db-wal", "rulings.db-shm") }, true, true, false},
-	"rm rulings.db":              {func(dir, _ string) error { return removeAll(dir, "rulings.db") }, true, true, false},
-	"mv rulings.db rulings.db-* away": {func(dir, away string) error {
-		return moveAll(dir, away, "rulings.db", "rulings.db-wal", "rulings.db-shm")
-	}, false, true, true},
-	"mv rulings.db away":            {func(dir, away string) error { return moveAll(dir, away, "rulings.db") }, false, true, true},
-	"rm rulings.db-wal":             {func(dir, _ string) error { return removeAll(dir, "rulings.db-wal") }, false, false, false},
-	"rm rulings.db-shm":             {func(dir, _ string) error { return removeAll(dir, "rulings.db-shm") }, false, false, false},
-	"rm rulings.lock":               {func(dir, _ string) error { return removeAll(dir, "rulings.lock") }, false, false, false},
-	"mv away and back":              {func(dir, away string) error { return errorsOf(os.Rename(dir, away), os.Rename(away, dir)) }, false, false, false},
-	"a copy in its place":           {copyInPlace, false, false, false},
-	"rm -rf rulings; mkdir rulings": {func(dir, _ string) error { return errorsOf(removeTree(dir), os.Mkdir(dir, 0o755)) }, true, true, false},
-	"an older copy in its place":    {func(dir, _ string) error { return errorsOf(removeTree(dir), os.CopyFS(dir, os.DirFS(dir+".older"))) }, true, false, false},
-	"mv rulings away; a link to it": {func(dir, away string) error { return errorsOf(os.Rename(dir, away), os.Symlink(away, dir)) }, false, false, false},
-	"rm everything but files": {func(dir, _ string) error {
-		return removeAll(dir, "rulings.db", "rulings.db-wal", "rulings.db-shm", "rulings.lock")
-	}, true, true, false},
-	"rm rulings.db-wal and rulings.lock": {func(dir, _ string) error { return removeAll(dir, "rulings.db-wal", "rulings.lock") }, false, false, false},
+	"rm -rf rulings":                     {do: func(dir, _ string) error { return removeTree(dir) }, lost: true, fresh: true},
+	"rm -rf rulings; mkdir rulings":      {do: emptied, lost: true, fresh: true},
+	"rm rulings.db rulings.db-*":         {do: remove(dbFile, walFile, shmFile), lost: true, fresh: true},
+	"rm rulings.db":                      {do: remove(dbFile), lost: true, fresh: true},
+	"rm everything but files":            {do: remove(dbFile, walFile, shmFile, lockFile), lost: true, fresh: true},
+	"mv rulings away":                    {do: os.Rename, fresh: true},
+	"mv rulings.db rulings.db-* away":    {do: move(dbFile, walFile, shmFile), fresh: true, bare: true},
+	"mv rulings.db away":                 {do: move(dbFile), fresh: true, bare: true},
+	"rm rulings.db-wal":                  {do: remove(walFile)},
+	"rm rulings.db-shm":                  {do: remove(shmFile)},
+	"rm rulings.lock":                    {do: remove(lockFile)},
+	"rm rulings.db-wal and rulings.lock": {do: remove(walFile, lockFile)},
+	"mv away and back":                   {do: awayAndBack},
+	"mv rulings away; a link to it":      {do: linked},
+	"a copy in its place":                {do: copied},
+	"an older copy in its place":         {do: older, lost: true},
 }
 
-func copyInPlace(dir, _ string) error {
-	return errorsOf(os.CopyFS(dir+".copy", os.DirFS(dir)), removeTree(dir), os.Rename(dir+".copy", dir))
+func emptied(dir, _ string) error { return first(removeTree(dir), os.Mkdir(dir, 0o755)) }
+
+func awayAndBack(dir, away string) error { return first(os.Rename(dir, away), os.Rename(away, dir)) }
+
+func linked(dir, away string) error { return first(os.Rename(dir, away), os.Symlink(away, dir)) }
+
+func older(dir, _ string) error {
+	return first(removeTree(dir), os.CopyFS(dir, os.DirFS(dir+".older")))
 }
 
-func errorsOf(all ...error) error {
+func copied(dir, _ string) error {
+	return first(os.CopyFS(dir+".copy", os.DirFS(dir)), removeTree(dir), os.Rename(dir+".copy", dir))
+}
+
+// first is the first error.
+func first(all ...error) error {
 	for _, err := range all {
 		if err != nil {
 			return err
@@ -142,7 +159,7 @@ func kept(t *testing.T, u upset, l *rulings.Log, dir string, before []string, e 
 	t.Helper()
 	now := found(t, dir, false)
 	assert.Contains(t, now, e.Hash, "who opens the folder finds the ruling")
-	assert.Equal(t, u.anew, e.Number == 1, "entry %d", e.Number)
+	assert.Equal(t, u.fresh, e.Number == 1, "entry %d", e.Number)
 	if !u.lost {
 		all := append(now, found(t, dir+".away", u.bare)...)
 		for _, hash := range before {
@@ -171,13 +188,13 @@ func TestARulingIsKeptWhateverHappenedToTheFolder(t *testing.T) {
 			require.NoError(t, u.do(dir, dir+".away"))
 			seen, err := l.Last(ctx, 10)
 			require.NoError(t, err, "the page lists what is there")
-			assert.Equal(t, u.anew, len(seen) == 0)
+			assert.Equal(t, u.fresh, len(seen) == 0)
 			e, err := l.Append(ctx, ruling(t, 2), files(2))
 			require.NoError(t, err)
 			if name == "mv away and back" || name == "mv rulings away; a link to it" {
 				assert.Empty(t, *notices, "it is the same log")
 			} else if assert.Len(t, *notices, 1) {
-				assert.Equal(t, u.anew, strings.Contains((*notices)[0], "A new record begins there with ruling 1."), *notices)
+				assert.Equal(t, u.fresh, strings.Contains((*notices)[0], "A new record begins there with ruling 1."), *notices)
 			}
 			kept(t, u, l, dir, before, e)
 		})
@@ -202,7 +219,7 @@ func TestARulingIsKeptWhateverHappensWhileItIsWritten(t *testing.T) {
 			all := found(t, dir, false)
 			slices.Sort(all)
 			assert.Equal(t, all, slices.Compact(slices.Clone(all)))
-			if !u.anew && !u.lost {
+			if !u.fresh && !u.lost {
 				assert.Len(t, all, 4, "it is recorded once")
 			}
 		})
@@ -262,7 +279,7 @@ func TestClosingALogThatWasMovedLeavesAnotherOneAlone(t *testing.T) {
 	assert.Len(t, found(t, dir+".away", false), 2)
 }
 
-func TestAFolderWithoutItsDatabaseBeginsANewLog(t *testing.T) {
+func TestAFolderWithoutItsDatabaseBeginsALogOfItsOwn(t *testing.T) {
 	l, dir := newLog(t, 2)
 	require.NoError(t, l.Close())
 	require.NoError(t, os.Remove(filepath.Join(dir, "rulings.db")))
@@ -377,7 +394,7 @@ func (r *trial) excused(checked time.Time) bool {
 		case h.name == "kill" || h.end.Before(checked):
 		case u.lost:
 			return true
-		case u.anew && h.start.After(checked): // it was moved
+		case u.fresh && h.start.After(checked): // it was moved
 			return false
 		}
 	}
@@ -387,8 +404,10 @@ func (r *trial) excused(checked time.Time) bool {
 func TestNoAcknowledgedRulingIsLostInAFolderThatSuffers(t *testing.T) {
 	r := &trial{t: t, dir: filepath.Join(t.TempDir(), "rulings"), acks: map[string]time.Time{}, away: map[string]bool{},
 		rng: rand.New(rand.NewPCG(uint64(os.Getpid()), 2))}
-	names := []string{"kill", "kill", "kill", "rm -rf rulings", "mv rulings away", "mv rulings away", "rm rulings.db rulings.db-*", "rm rulings.db",
-		"mv rulings.db rulings.db-* away", "mv rulings.db away", "rm rulings.db-wal", "rm rulings.db-shm", "rm rulings.lock", "rm everything but files"}
+	names := []string{
+		"kill", "kill", "kill", "rm -rf rulings", "mv rulings away", "mv rulings away", "rm rulings.db rulings.db-*", "rm rulings.db", "rm everything but files",
+		"mv rulings.db rulings.db-* away", "mv rulings.db away", "rm rulings.db-wal", "rm rulings.db-shm", "rm rulings.lock",
+	}
 	r.start()
 	for range max(30, kills()) {
 		time.Sleep(time.Duration(r.rng.IntN(250_000)) * time.Microsecond)

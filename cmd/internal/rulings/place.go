@@ -96,7 +96,7 @@ func (l *Log) arrived(e *Entry) {
 	if e.Number == 1 {
 		text += "A new record begins there with ruling 1."
 	} else {
-		text += fmt.Sprintf("The record that is there now goes on with ruling %d.", e.Number)
+		text += fmt.Sprintf("The record that is there now continues with ruling %d.", e.Number)
 	}
 	if l.o.Notice != nil {
 		l.o.Notice(text)

@@ -125,8 +125,7 @@ func TestAStrippedSignatureIsFound(t *testing.T) {
 	}
 }
 
-// withoutSignatures writes a log anew as a version before signing would have.
-func TestALogMadeAnewIsFoundByTheKeyThatWasWrittenDown(t *testing.T) {
+func TestARewrittenLogIsFoundByTheKeyThatWasWrittenDown(t *testing.T) {
 	l, dir := newLog(t, 3)
 	require.NoError(t, l.Close())
 	other := filepath.Join(t.TempDir(), "rulings")
@@ -141,7 +140,7 @@ func TestALogMadeAnewIsFoundByTheKeyThatWasWrittenDown(t *testing.T) {
 	assert.Equal(t, []rulings.PublicKey{mine}, r.Keys)
 	assert.EqualValues(t, 1, r.SignedFrom)
 	r, _ = verified(t, other)
-	assert.Empty(t, r.Findings, "it is whole by itself")
+	assert.Empty(t, r.Findings, "it is whole")
 	r, _ = verified(t, other, mine)
 	require.Len(t, r.Findings, 1)
 	assert.Contains(t, r.Findings[0].String(), mine)
@@ -237,7 +236,7 @@ func TestASignatureIsCheckedByAnyProgram(t *testing.T) {
 	assert.Equal(t, 2, n)
 }
 
-func TestNobodyWritesWithoutAKey(t *testing.T) {
+func TestALogIsNotWrittenWithoutAKey(t *testing.T) {
 	_, err := rulings.Open(t.TempDir(), rulings.Options{})
 	assert.ErrorContains(t, err, "expected a key to sign entries with")
 	for _, bad := range []string{"", "beef", strings.Repeat("A", 64)} {

@@ -321,9 +321,11 @@ func (v *verifier) unsigned() {
 	case r.SignedFrom == 0 && len(v.keys) > 0:
 		r.add(0, "signatures", "entries signed with "+string(v.keys[0]), "none is signed")
 	case r.SignedFrom == 0:
-		r.Notes = append(r.Notes, "no entry is signed: a version before signing recorded them all, or who wrote the log anew left the signatures out (--key shows that)")
+		r.Notes = append(r.Notes, "no entry is signed: a version before signing recorded them all, or somebody rewrote the whole log "+
+			"without signatures (--key shows that)")
 	case r.SignedFrom > 1:
-		r.Notes = append(r.Notes, fmt.Sprintf("entries before %d are not signed: a version before signing recorded them; entry %d covers their hashes", r.SignedFrom, r.SignedFrom))
+		r.Notes = append(r.Notes, fmt.Sprintf("entries before %d are not signed: a version before signing recorded them; entry %d covers their hashes",
+			r.SignedFrom, r.SignedFrom))
 	}
 }
 

@@ -21,7 +21,8 @@ import (
 // exported records a ruling in a real log and returns the page to keep of it.
 func exported(t *testing.T, h *web.HeldView, v web.RulingView) string {
 	t.Helper()
-	log, err := rulings.Open(filepath.Join(t.TempDir(), "rulings"), rulings.Options{Key: ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))})
+	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
+	log, err := rulings.Open(filepath.Join(t.TempDir(), "rulings"), rulings.Options{Key: key})
 	require.NoError(t, err)
 	defer log.Close()
 	table := calibration.Table{Camera: straightDown(), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)}
