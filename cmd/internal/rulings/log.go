@@ -89,11 +89,30 @@ func open(dir string, o Options, d disk) (*Log, error) {
 		return nil, fmt.Errorf("rulings: open %s: expected a key to sign entries with", dir)
 	}
 	l := &Log{dir: dir, o: o, disk: d}
-	if err := l.open(context.Background()); err != nil {
+	for try := 1; ; try++ {
+		err := l.open(context.Background())
+		if err == nil {
+			return l, nil
+		}
+		again := !o.ReadOnly && try < tries && (l.wasMoved(err) || vanished(err))
 		l.shut()
-		return nil, fmt.Errorf("rulings: open %s: %w", dir, err)
+		if !again {
+			return nil, fmt.Errorf("rulings: open %s: %w", dir, err)
+		}
+		pause(try)
 	}
-	return l, nil
+}
+
+// A log that is moved or removed while it is opened or written is tried so often.
+const tries = 5
+
+// pause lets rm -rf take its time.
+func pause(try int) { time.Sleep(time.Duration(try) * 10 * time.Millisecond) }
+
+// wasMoved reports whether an error came of the folder's being moved or removed.
+func (l *Log) wasMoved(err error) bool {
+	return errors.Is(err, ErrMoved) || errors.Is(err, fs.ErrNotExist) ||
+		l.lock != nil && l.lockMoved() || l.held[0] != nil && l.write != nil && l.moved() != nil
 }
 
 // Dir returns the log's folder.
@@ -222,6 +241,9 @@ func (l *Log) begin(ctx context.Context) (err error) {
 		l.shutDBs()
 		return err
 	}
+	if l.write == nil {
+		return fmt.Errorf("%w: %s is no longer in %s", ErrMoved, dbName, l.dir)
+	}
 	return nil
 }
 
@@ -259,7 +281,6 @@ func (l *Log) append(ctx context.Context, r Record, files []content) (Entry, err
 	}
 	// When the folder is moved or removed while the ruling is written, it is written once
 	// more, to what is there then.
-	const tries = 5
 	var made Entry // that was committed to a log that was moved
 	for try := 1; ; try++ {
 		if err := ctx.Err(); err != nil {
@@ -269,8 +290,7 @@ func (l *Log) append(ctx context.Context, r Record, files []content) (Entry, err
 		if err == nil {
 			return e, nil
 		}
-		moved := errors.Is(err, ErrMoved) || errors.Is(err, fs.ErrNotExist) ||
-			l.lock != nil && l.lockMoved() || l.write != nil && l.moved() != nil
+		moved := l.wasMoved(err)
 		if !moved && (l.write != nil || !vanished(err)) {
 			return e, err
 		}
@@ -281,7 +301,7 @@ func (l *Log) append(ctx context.Context, r Record, files []content) (Entry, err
 		if try == tries {
 			return Entry{}, err
 		}
-		time.Sleep(time.Duration(try) * 10 * time.Millisecond) // rm -rf takes its time
+		pause(try)
 		made = e
 	}
 }
