@@ -118,7 +118,15 @@ func opposite(a Arc) Arc {
 
 // inArc decides whether any part of the target's base is in the closed arc, from
 // the signed gap between the two.
-func inArc(s span) Outcome { return contactOutcome(s) }
+func inArc(s span) Outcome {
+	switch {
+	case s.lo == s.hi && s.val <= tie, s.hi < 0:
+		return Yes
+	case s.lo == s.hi, s.lo > 0:
+		return No
+	}
+	return Indeterminate
+}
 
 // measureArc measures one arc of the attacker against the target.
 func (m *pairMeasure) measureArc(arc Arc, r *region) ArcVerdict {
@@ -151,11 +159,11 @@ func (m *pairMeasure) measureArc(arc Arc, r *region) ArcVerdict {
 // the table would change that the target can be aimed at.
 func (m *pairMeasure) allRound(arc Arc) ArcVerdict {
 	m.mem.attacks = append(m.mem.attacks, AttackVerdict{
-		RangeVerdict:     m.mem.rangeVerdict(m.rules, &m.direct, m.contact, m.k),
+		RangeVerdict:     m.mem.rangeVerdict(m.rules, &m.direct, m.touch, m.contact, m.k),
 		DistanceArcStart: geom.Length(max(0, m.direct.val)),
-		BandArcStart:     Band(m.rules, geom.Length(m.direct.val)),
 	})
 	v := &m.mem.attacks[len(m.mem.attacks)-1]
+	v.BandArcStart = v.Band
 	v.Obstruction = m.obstruction(&m.direct)
 	return ArcVerdict{Arc: arc, InArc: Yes, Margin: maxObstructionMargin, Attack: v}
 }

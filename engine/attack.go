@@ -56,16 +56,15 @@ func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
 	if m.rules == Rules1e {
 		measured = &inArc
 	}
-	contact := m.contact
-	if contact != No {
-		contact = contactOutcome(measured.span)
-	}
+	touch, contact := m.attackContact(measured.span)
 	m.mem.attacks = append(m.mem.attacks, AttackVerdict{
-		RangeVerdict:     m.mem.rangeVerdict(m.rules, measured, contact, m.k),
+		RangeVerdict:     m.mem.rangeVerdict(m.rules, measured, touch, contact, m.k),
 		DistanceArcStart: geom.Length(max(0, inArc.val)),
-		BandArcStart:     Band(m.rules, geom.Length(inArc.val)),
 	})
 	v := &m.mem.attacks[len(m.mem.attacks)-1]
+	if v.BandArcStart = v.Band; v.Band > 0 {
+		v.BandArcStart = max(1, Band(m.rules, geom.Length(inArc.val)))
+	}
 	v.Obstruction = m.obstruction(measured)
 	return v
 }

@@ -25,38 +25,22 @@ func Band(r Rules, distance geom.Length) int {
 	return max(1, int(math.Ceil(float64((distance-tie)/bandWidth))))
 }
 
-// bandMargin returns how far a distance is from what would change its band. A
-// negative distance is the depth of an overlap.
-func bandMargin(r Rules, distance geom.Length) geom.Length {
-	band := Band(r, distance)
-	if band == 0 {
-		return max(0, -distance)
-	}
-	margin := geom.Length(band)*bandWidth - distance
-	if near := geom.Length(band-1) * bandWidth; band > 1 || r != Rules1e {
-		margin = min(margin, distance-near)
-	}
-	return max(0, margin)
-}
-
-// rangeVerdict turns a signed distance into a range. contact says whether the two
-// meet; it is what allows or rules out band 0.
-func (mem *memory) rangeVerdict(r Rules, m *meeting, contact Outcome, k float64) RangeVerdict {
+// rangeVerdict turns the signed distance of two bases into a range. touch is the signed
+// gap between the outlines, guides included, and contact what it says: whether the
+// range is 0 in 2.0 and 2.5.
+func (mem *memory) rangeVerdict(r Rules, m *meeting, touch span, contact Outcome, k float64) RangeVerdict {
 	s := m.span
-	v := RangeVerdict{
-		Distance: geom.Length(max(0, s.val)),
-		Band:     Band(r, geom.Length(s.val)),
-		Margin:   bandMargin(r, geom.Length(s.val)),
-	}
-	lo, hi := Band(r, geom.Length(s.lo)), Band(r, geom.Length(s.hi))
-	if s.lo != s.hi { // measured: an end point that is exactly a band's edge is in both bands
-		switch contact {
-		case Yes:
-			lo, hi = v.Band, v.Band
-		case No:
-			lo = max(lo, 1)
-		default:
-			lo = Band(r, 0)
+	v := RangeVerdict{Distance: geom.Length(max(0, s.val)), Band: max(1, Band(r, geom.Length(s.val)))}
+	lo, hi := max(1, Band(r, geom.Length(s.lo))), max(1, Band(r, geom.Length(s.hi)))
+	if r != Rules1e {
+		switch {
+		case contact == Yes:
+			v.Band, lo, hi = 0, 0, 0
+		case contact == Indeterminate:
+			lo = 0
+			if touch.val <= contactTie {
+				v.Band = 0
+			}
 		}
 	}
 	lo = min(lo, v.Band)
@@ -69,7 +53,7 @@ func (mem *memory) rangeVerdict(r Rules, m *meeting, contact Outcome, k float64)
 	if lo == hi {
 		v.Outcome = Yes
 	}
-	v.Sigma = geom.Length(s.sigma(k, float64(v.Margin), lo == hi))
+	v.Margin, v.Sigma = v.limit(r, s, touch, k)
 	first = len(mem.lines)
 	mem.lines = append(mem.lines, m.lines[0])
 	if m.band {
@@ -79,14 +63,25 @@ func (mem *memory) rangeVerdict(r Rules, m *meeting, contact Outcome, k float64)
 	return v
 }
 
-// contactOutcome decides whether two shapes meet, from their signed gap. Where
-// nothing is uncertain touching counts as meeting.
-func contactOutcome(s span) Outcome {
-	switch {
-	case s.lo == s.hi && s.val <= tie, s.hi < 0:
-		return Yes
-	case s.lo == s.hi, s.lo > 0:
-		return No
+// limit returns how far the range is from what would change its band, and the
+// standard deviation of that: contact, for which the gap between the outlines counts,
+// or the edge of the band, for which the distance of the bases does. Where one of the
+// two leaves the band undecided, it is that one.
+func (v *RangeVerdict) limit(r Rules, bases, touch span, k float64) (margin, sigma geom.Length) {
+	decided := v.Outcome == Yes
+	if r != Rules1e && v.Band <= 1 {
+		touches := max(0, touch.val)
+		if v.Band == 0 {
+			touches = max(0, -touch.val)
+		}
+		edge := float64(bandWidth) - bases.val
+		if v.Band == 0 || v.Possible[0] == 0 || decided && touches <= edge {
+			return geom.Length(touches), geom.Length(touch.sigma(k, touches, decided))
+		}
 	}
-	return Indeterminate
+	margin = max(0, geom.Length(v.Band)*bandWidth-geom.Length(bases.val))
+	if v.Band > 1 {
+		margin = max(0, min(margin, geom.Length(bases.val)-geom.Length(v.Band-1)*bandWidth))
+	}
+	return margin, geom.Length(bases.sigma(k, float64(margin), decided))
 }

@@ -84,8 +84,7 @@ func (v *RangeVerdict) words(contact Outcome) string {
 		fmt.Fprintf(&b, "too close to call between ranges %d and %d", v.Possible[0], v.Possible[len(v.Possible)-1])
 	}
 	if contact == Yes {
-		b.WriteString(", in contact")
-		return b.String()
+		return b.String() + ", " + ContactWords(v.Distance)
 	}
 	fmt.Fprintf(&b, ": %s", measuredWords(v.Distance, v.Sigma))
 	if len(v.Lines) > 0 {
@@ -96,6 +95,9 @@ func (v *RangeVerdict) words(contact Outcome) string {
 		b.WriteString(" and any line beside it up to the other end of the parallel sides")
 	}
 	fmt.Fprintf(&b, ", %.2f mm from another range", v.Margin.Millimeters())
+	if contact == Indeterminate && v.Distance > v.Margin+contactTie {
+		b.WriteString("; the guides may touch")
+	}
 	return b.String()
 }
 
@@ -129,12 +131,23 @@ func (a *ArcVerdict) Explain(r Rules, p *PairVerdict) string {
 	}
 	text := fmt.Sprintf("%s %s the %s arc of %s, by %s (%s)", p.To, in, name, p.From, measuredWords(margin, a.Sigma), a.Arc.Rule(r))
 	if at := a.Attack; at != nil {
-		text += fmt.Sprintf("; attack %s (%s)", at.words(p.Contact), AttackRule(r, a.Arc))
+		text += fmt.Sprintf("; attack %s (%s)", at.words(at.contact(p)), AttackRule(r, a.Arc))
 		if at.Band != at.BandArcStart {
 			text += fmt.Sprintf("; starting on the part of the base in the arc it would be %.2f mm and range %d", at.DistanceArcStart.Millimeters(), at.BandArcStart)
 		}
 	}
 	return text + "."
+}
+
+// contact returns what is known of contact inside the arc of an attack.
+func (v *AttackVerdict) contact(p *PairVerdict) Outcome {
+	switch {
+	case p.Contact == No || v.Possible[0] > 0 && v.Distance > p.Range.Distance+tie:
+		return No
+	case v.Outcome != Yes:
+		return Indeterminate
+	}
+	return p.Contact
 }
 
 // Explain says in one sentence whether an attack is obstructed.

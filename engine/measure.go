@@ -14,7 +14,8 @@ type table struct {
 	profile Profile
 	k       float64
 
-	touching Touching
+	relation Touching // the first edition's
+	known    Touching // ships that are known to be in contact
 
 	sharp  bool // no outline on the table is uncertain
 	rocks  []rock
@@ -22,12 +23,13 @@ type table struct {
 	others []stander
 	mem    memory
 	pm     pairMeasure
-	room   [2]shape // for what is measured once
+	room   [2]shape    // for what is measured once
+	guides [2][4]shape // for those of two ships
 }
 
 // prepare checks a scene and works out what all its measurements share.
 func (t *table) prepare(s *Scene, o Options) error {
-	t.scene, t.k, t.touching = s, o.Sigmas, o.Touching
+	t.scene, t.k, t.relation, t.known = s, o.Sigmas, o.Touching, o.InContact
 	if t.k == 0 {
 		t.k = DefaultSigmas
 	}
@@ -231,8 +233,12 @@ type pairMeasure struct {
 	base, to     *shape // their bases
 	start, part  shape  // what of them is in an arc
 	reach        float64
-	contact      Outcome
 	direct       meeting // from base to base
+	touch        span    // from outline to outline, guides included
+	contact      Outcome // what that says
+	known        bool    // they are known to touch
+
+	attacker, aimedAt *stander
 
 	aim       aim
 	lane      lane
@@ -257,13 +263,18 @@ func (t *table) pair(i, j int) PairVerdict {
 	m.base, m.to = &a.from, &b.to
 	m.reach = max(a.radius, float64(from.Pose.Distance(to.Pose.Point))+b.radius)
 
+	m.attacker, m.aimedAt = a, b
 	m.direct = m.gap(m.base, m.to)
-	m.contact = contactOutcome(m.direct.span)
+	m.touch = t.touching(a, b, m.direct.span)
+	m.contact = contactOutcome(m.touch)
+	if m.known = t.known.Has(from.ID, to.ID); m.known {
+		m.contact = Yes
+	}
 	farthest := m.farthest(m.base, m.to, &m.part)
 	v := PairVerdict{
 		From: from.ID, To: to.ID,
-		Range:    t.mem.rangeVerdict(m.rules, &m.direct, m.contact, m.k),
-		Farthest: t.mem.rangeVerdict(m.rules, &farthest, No, m.k),
+		Range:    t.mem.rangeVerdict(m.rules, &m.direct, m.touch, m.contact, m.k),
+		Farthest: t.mem.rangeVerdict(m.rules, &farthest, farthest.span, No, m.k),
 		Contact:  m.contact,
 	}
 	first := len(t.mem.arcs)
@@ -350,14 +361,19 @@ func (t *table) outside(s *Ship) (Problem, bool) {
 // overlaps begins the problem of a ship that lies on another.
 const overlaps = "overlaps "
 
-// overlapping reports two bases that lie on each other, which cannot be.
+// overlapping reports two ships that lie on each other, guides counted, which cannot be.
 func (t *table) overlapping(x, y *stander) (Problem, bool) {
 	a, b := x.ship, y.ship
-	if d := a.Pose.Point.Sub(b.Pose.Point); d.Dot(d) > sq(x.radius+y.radius) {
+	reach := t.profile.reach(a.Base) + t.profile.reach(b.Base)
+	if d := a.Pose.Point.Sub(b.Pose.Point); d.Dot(d) > sq(x.radius+y.radius+reach) {
 		return Problem{}, false // however they are turned
 	}
 	g := &t.pm.gauge
 	g.set(body{a.Pose.Point, a.Covariance}, body{b.Pose.Point, b.Covariance}, t.scene.ScaleSigma, t.k)
 	s := g.separation(&x.from, &y.to)
-	return Problem{ID: a.ID, Problem: overlaps + b.ID, Margin: geom.Length(-s.val)}, s.hi < -tie
+	if s.lo > reach {
+		return Problem{}, false
+	}
+	s = t.touching(x, y, s)
+	return Problem{ID: a.ID, Problem: overlaps + b.ID, Margin: geom.Length(-s.val)}, overlapOutcome(s) == Yes
 }

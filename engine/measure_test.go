@@ -69,10 +69,19 @@ func TestRangeIsMeasuredBetweenTheClosestPointsOfTheBases(t *testing.T) {
 		{"corner to edge", "2.5; A small 0 0 0; B small 0 100 45", 80 - 20*math.Sqrt2, 1, engine.No, 20 + 20*math.Sqrt2, 1},
 		{"large and medium bases", "2.0; A large 0 0 90; B medium 200 0 0", 130, 2, engine.No, 30, 2},
 		{"a huge base is as long as it is", "1e; A huge-195 0 0 0; B small 0 217.5 0", 100, 1, engine.No, 0, 2},
-		{"touching is range 0", "2.5; A small 0 0 0; B small 0 40 0", 0, 0, engine.Yes, 0, 2},
-		{"touching when turned", "2.5; A small 0 0 30; B small 20 34.64101615137755 30", 0, 0, engine.Yes, 0, 2},
+		{"touching is range 0", "2.5; A small 0 0 90; B small 0 40 90", 0, 0, engine.Yes, 0, 2},
+		{"touching when turned", "2.5; A small 0 0 120; B small 20 34.64101615137755 120", 0, 0, engine.Yes, 0, 2},
 		{"touching is range 1 in the first edition", "1e; A small 0 0 0; B small 0 40 0", 0, 1, engine.Yes, 100, 2},
 		{"near range 1 in the first edition", "1e; A small 0 0 0; B small 0 45 0", 5, 1, engine.No, 95, 2},
+		{"G17 G117 guide touches guide", "2.0; A small 0 0 0; B small 0 43.2 0", 3.2, 0, engine.Yes, 0, 2},
+		{"guides a tenth of a millimetre apart", "2.5; A small 0 0 0; B small 0 43.3 180", 3.3, 1, engine.No, 0.1, 2},
+		{"a guide touches a base beside its guides", "2.5; A small 0 0 0; B small 5 41.6 0", 1.6, 0, engine.Yes, 0, 2},
+		{"guides between guides, bases together", "2.5; A small 0 0 0; B small 5 40 0", 0, 0, engine.Yes, 1.6, 2},
+		{"guides of two sizes touch", "2.5; A medium 0 0 0; B large 0 73.5 0", 3.5, 0, engine.Yes, 0, 2},
+		{"a guide touches the side of a base", "2.0; A small 0 0 0; B large 0 61.6 90", 1.6, 0, engine.Yes, 0, 2},
+		{"guides of huge bases touch", "2.5; A huge-195 0 0 0; B huge-225 0 213.5 0", 3.6, 0, engine.Yes, 0, 2},
+		{"G19 guides touch at range 1 in the first edition", "1e; A small 0 0 0; B small 0 43.2 0", 3.2, 1, engine.Yes, 96.8, 2},
+		{"contact is the nearest limit until half a band", "2.5; A small 0 0 0; B small 0 90 0", 50, 1, engine.No, 46.8, 2},
 		{"corners that touch", "2.5; A small 0 0 0; B small 40 40 0", 0, 0, engine.Yes, 0, 1},
 		{"overlapping bases are at range 0", "2.5; A small 0 0 0; B small 5 30 0", 0, 0, engine.Yes, 10, 1},
 		{"coincident bases are at range 0", "2.5; A small 7 7 30; B small 7 7 30", 0, 0, engine.Yes, 40, 1},
@@ -261,7 +270,9 @@ func TestObjects(t *testing.T) {
 		{"overlapping", "2.5; A small 0 0 0; r square 28 0 0 20", 0, 0, engine.Yes, engine.Yes},
 		{"a rock under a base", "2.5; A large 0 0 0; r square 3 0 10 20", 0, 0, engine.Yes, engine.Yes},
 		{"a base on a big rock", "2.5; A small 0 0 0; r square 3 0 10 200", 0, 0, engine.Yes, engine.Yes},
-		{"only a guide overlaps", "2.5; A small 0 0 0; r square 12 30.5 0 20", 0.5, 1, engine.No, engine.Yes},
+		{"only a guide overlaps", "2.5; A small 0 0 0; r square 12 30.5 0 20", 0.5, 0, engine.Yes, engine.Yes},
+		{"a guide touches", "2.5; A small 0 0 0; r square 12 31.6 0 20", 1.6, 0, engine.Yes, engine.No},
+		{"a guide just does not touch", "2.5; A small 0 0 0; r square 12 31.61 0 20", 1.61, 1, engine.No, engine.No},
 		{"between the guides nothing overlaps", "2.5; A small 0 0 0; r square 0 25.5 0 10", 0.5, 1, engine.No, engine.No},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -283,6 +294,7 @@ func TestObjects(t *testing.T) {
 	r, err := engine.Measure(&s, engine.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, engine.No, r.Objects[0].Overlap, "a profile without guides has none")
+	assert.Equal(t, engine.No, r.Objects[0].Contact)
 }
 
 func TestProblems(t *testing.T) {
@@ -336,7 +348,7 @@ func TestParallelEdgesHaveTheSigmaOfTheirLooserEnd(t *testing.T) {
 }
 
 func TestTouchingShipsOnAMeasuredTableAreTooCloseToCall(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B small 0 40 0")
+	s := scene(t, "2.5; A small 0 0 0; B small 0 43.2 0")
 	s.Ships[0].Covariance = geom.Cov3{0: 0.06, 4: 0.06, 8: 1e-5}
 	got := measurePair(t, &s, 3)
 	assert.Equal(t, engine.Indeterminate, got.Contact)

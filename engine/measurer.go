@@ -211,13 +211,15 @@ func (t *table) restHash() uint64 {
 			h.text(list[i].ID)
 		}
 	}
-	h.word(uint64(len(t.touching)))
-	if t.touching != nil {
+	if t.relation != nil {
 		h.word(1)
 	}
-	for _, p := range t.touching {
-		h.text(p[0])
-		h.text(p[1])
+	for _, pairs := range [...]Touching{t.relation, t.known} {
+		h.word(uint64(len(pairs)))
+		for _, p := range pairs {
+			h.text(p[0])
+			h.text(p[1])
+		}
 	}
 	return uint64(h)
 }

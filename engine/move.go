@@ -38,7 +38,7 @@ type MoveResult struct {
 	Outcome         Outcome  // Yes when everything said here is decided, else Indeterminate, or NoView of obstacles
 	FirstOverlapped []string // ships at the full pose (G113); for a drop, ships over the device (G185)
 	Touching        []string // ships in contact at the final pose (G100, G101, G109)
-	Overlapped      []string // ships that the rules treat as overlapped: the touched ones in 1e (G112), the first ones after (G113)
+	Overlapped      []string // ships that the rules treat as overlapped: the touched ones in 1e (G112), the first ones after (G113), of those in 2.5 the friendly ones if any is (G114)
 	MovedThrough    []string // ships under the template (G115, G163)
 	Obstacles       []Hit    // from the nearest at the start outward (G168)
 	Devices         []Hit
@@ -119,15 +119,13 @@ func newFootprint(p *Profile, b Base, at geom.Pose, guides bool) footprint {
 	x, y := float64(w/2), float64(l/2)
 	f := footprint{n: 1}
 	f.parts[0] = quadAt(at, -x, x, -y, y)
-	if !guides || !p.Guides {
+	if !guides {
 		return f
 	}
-	in, out, reach := float64(guideInner), float64(guideOuter), float64(guideReach(b))
-	for _, s := range [2]float64{-1, 1} {
-		x0, x1 := min(s*in, s*out), max(s*in, s*out)
-		f.parts[f.n] = quadAt(at, x0, x1, y, y+reach)
-		f.parts[f.n+1] = quadAt(at, x0, x1, -y-reach, -y)
-		f.n += 2
+	boxes, n := p.guides(b)
+	for _, g := range boxes[:n] {
+		f.parts[f.n] = quadAt(at, g.x0, g.x1, g.y0, g.y1)
+		f.n++
 	}
 	return f
 }
@@ -828,24 +826,38 @@ func (m *mover) touch(stops []stop, partial bool) {
 		v := m.against(&base, o)
 		gap, slack := base.gap(&o.shape), v.slack
 		switch {
-		case gap <= tie:
+		case gap <= contactTie:
 			if partial || m.scene.Rules != Rules1e {
 				m.result.Touching = append(m.result.Touching, o.id)
 			}
 		case slack > 0 && gap <= slack && (partial || m.scene.Rules != Rules1e):
 			m.doubt("touching " + o.id)
 		}
-		if gap > tie && partial {
+		if gap > contactTie && partial {
 			m.note("touching "+o.id, No, gap, 0)
 		}
 	}
-	m.result.Overlapped = m.result.FirstOverlapped
-	if m.scene.Rules == Rules1e && partial {
+	switch m.result.Overlapped = m.result.FirstOverlapped; {
+	case m.scene.Rules == Rules1e && partial:
 		m.result.Overlapped = m.result.Touching
+	case m.scene.Rules == Rules25:
+		m.result.Overlapped = m.friendsOf(m.result.FirstOverlapped)
 	}
 	if len(m.result.Touching) > 1 && m.ship.Covariance != (geom.Cov3{}) {
 		m.doubt("touching " + strings.Join(m.result.Touching, " and "))
 	}
+}
+
+// friendsOf leaves the enemies out of ships that were overlapped at once where a
+// friendly one is among them, which alone counts (G114). A ship whose player is not
+// known may be either, and stays.
+func (m *mover) friendsOf(ids []string) []string {
+	own := m.ship.Player
+	player := func(id string) int { return m.scene.ship(id).Player }
+	if own == 0 || !slices.ContainsFunc(ids, func(id string) bool { return player(id) == own }) {
+		return ids
+	}
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return player(id) != own && player(id) != 0 })
 }
 
 // flee decides whether any part of the base, guides left out, is outside the play

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
 	"testing"
 
@@ -165,11 +166,14 @@ func (v slowMove) placed(p geom.Pose) geom.Pose {
 	return q
 }
 
+// slowReach is how far the guides stand out of each base.
+var slowReach = map[engine.Base]float64{engine.Small: 1.6, engine.Medium: 1.7, engine.Large: 1.8, engine.Huge195: 1.8, engine.Huge225: 1.8}
+
 // slowParts returns the rectangles that a base is made of, guides included.
 func slowParts(b engine.Base, p geom.Pose) [][4]geom.Point {
 	w, l := b.Size()
 	x, y := float64(w)/2, float64(l)/2
-	reach := map[engine.Base]float64{engine.Small: 1.6, engine.Medium: 1.7, engine.Large: 1.8}[b]
+	reach := slowReach[b]
 	var parts [][4]geom.Point
 	for _, r := range [][4]float64{
 		{-x, x, -y, y},
@@ -285,6 +289,7 @@ func compareMoves(t *testing.T, rules engine.Rules, n int) {
 		}
 		partial++
 		stop := slowRetreat(v, s)
+		slowTouches(t, i, &s, &got)
 		if samePose(v.pose(stop), got.Final) {
 			continue
 		}
@@ -306,6 +311,20 @@ func compareMoves(t *testing.T, rules engine.Rules, n int) {
 	assert.Greater(t, partial, n/4)
 	assert.LessOrEqual(t, missed, 1+n/100)
 	assert.LessOrEqual(t, grazed, 1+n/1000)
+}
+
+// slowTouches holds the list of ships touched at the end to the slow method, and that
+// measuring there says the same (G109, G110, G17).
+func slowTouches(t *testing.T, n int, s *engine.Scene, got *engine.MoveResult) {
+	after := afterMove(s, got.Final)
+	for _, o := range after.Ships[1:] {
+		gap := slowGap(after.Ships[0], o)
+		v, err := engine.MeasurePair(&after, "A", o.ID, engine.Options{})
+		require.NoError(t, err)
+		touches := slices.Contains(got.Touching, o.ID)
+		require.Equal(t, touches, gap < 1e-6, "scene %d: %s is %g away", n, o.ID, gap)
+		require.Equal(t, touches, v.Contact == engine.Yes, "scene %d: %s measured %v", n, o.ID, v.Contact)
+	}
 }
 
 func samePose(a, b geom.Pose) bool {

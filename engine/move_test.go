@@ -130,7 +130,30 @@ func TestOverlaps(t *testing.T) {
 		assertPose(t, 0, 0, 0, r.Final)
 		assert.Equal(t, []string{"B"}, r.Touching)
 	})
-	t.Run("G100 G101 G114 aligned blockers are both touched", func(t *testing.T) {
+	t.Run("G114 of a friend and an enemy overlapped at once the friend counts in 2.5", func(t *testing.T) {
+		s := scene(t, "2.5; A large 0 0 0; B small -25 130 0; C small 25 130 0")
+		for _, c := range []struct {
+			rules   engine.Rules
+			a, b, c int
+			want    []string
+		}{
+			{engine.Rules25, 1, 1, 2, []string{"B"}},
+			{engine.Rules25, 2, 1, 2, []string{"C"}},
+			{engine.Rules25, 1, 2, 2, []string{"B", "C"}}, // enemies only: any of them
+			{engine.Rules25, 1, 1, 1, []string{"B", "C"}}, // friends only
+			{engine.Rules25, 0, 1, 2, []string{"B", "C"}}, // whose ship it is nobody knows
+			{engine.Rules25, 1, 1, 0, []string{"B", "C"}}, // C may be a friend too
+			{engine.Rules20, 1, 1, 2, []string{"B", "C"}}, // 2.0 has no such rule
+			{engine.Rules1e, 1, 1, 2, []string{"B", "C"}}, // nor has the first edition
+		} {
+			s.Rules = c.rules
+			s.Ships[0].Player, s.Ships[1].Player, s.Ships[2].Player = c.a, c.b, c.c
+			r := moved(t, s, "A", "straight 2")
+			assert.Equal(t, c.want, r.Overlapped, "%+v", c)
+			assert.Equal(t, []string{"B", "C"}, r.FirstOverlapped, "both are overlapped all the same")
+		}
+	})
+	t.Run("G100 G101 aligned blockers are both touched", func(t *testing.T) {
 		r := moved(t, scene(t, "1e; A large 0 0 0; B small -25 130 0; C small 25 130 0"), "A", "straight 2")
 		assert.Equal(t, []string{"B", "C"}, r.Touching)
 		assert.Equal(t, []string{"B", "C"}, r.FirstOverlapped)

@@ -6,78 +6,22 @@ import (
 	"sightline/engine/geom"
 )
 
-// Dimensions of the guides, the pairs of pegs at the front and the rear of a base
-// between which a template lies (rules/dimensions 1.1).
-const (
-	guideInner = 10.1 * geom.Millimeter // half the gap between the two of a pair
-	guideOuter = 13.6 * geom.Millimeter // half the outer span of a pair
-)
-
-// guideReach returns how far the guides stand out in front of and behind a base.
-func guideReach(b Base) geom.Length {
-	switch b {
-	case Small:
-		return 1.6 * geom.Millimeter
-	case Medium:
-		return 1.7 * geom.Millimeter
-	}
-	return 1.8 * geom.Millimeter
-}
-
-// object measures a ship against an obstacle, a device or a marker (G15, G16,
-// G21). Range leaves the ship's guides out; overlaps count them (G117, G118),
-// unless the profile leaves them out of everything. A device's guides are part of
-// its outline (G183).
+// object measures a ship against an obstacle, a device or a marker (G15, G16, G21).
+// Range leaves the ship's guides out; contact and overlaps count them (G117, G118). A
+// device's guides are part of its outline (G183).
 func (t *table) object(o *stander, r *rock) ObjectVerdict {
 	s, v2 := o.ship, sq(r.sigma)
 	g := &t.pm.gauge
 	g.set(body{s.Pose.Point, s.Covariance}, body{r.at, geom.Cov3{0: v2, 4: v2}}, t.scene.ScaleSigma, t.k)
 
 	d := g.gapToOutline(&o.from, r)
-	contact := contactOutcome(d.span)
-	v := ObjectVerdict{
+	touch := t.touchingRock(o, r, d.span)
+	contact := contactOutcome(touch)
+	return ObjectVerdict{
 		From: s.ID, To: r.id, Kind: r.kind,
-		Range:   t.mem.rangeVerdict(t.scene.Rules, &d, contact, t.k),
-		Contact: contact, obstacle: r.obstacle,
+		Range:   t.mem.rangeVerdict(t.scene.Rules, &d, touch, contact, t.k),
+		Contact: contact, Overlap: overlapOutcome(touch), obstacle: r.obstacle,
 	}
-	v.Overlap = overlapOutcome(d.span)
-	// Beyond the guides' reach nothing can overlap.
-	if reach := float64(guideReach(s.Base)); v.Overlap != Yes && t.profile.Guides && d.lo <= 2*reach {
-		v.Overlap = t.guidesOverlap(g, s, r, v.Overlap)
-	}
-	return v
-}
-
-// overlapOutcome decides whether the interiors of two shapes meet: touching alone
-// is not an overlap.
-func overlapOutcome(s span) Outcome {
-	if s.lo == s.hi {
-		if s.val < -tie {
-			return Yes
-		}
-		return No
-	}
-	return contactOutcome(s)
-}
-
-// guidesOverlap looks at the four guides; so is what the base itself said.
-func (t *table) guidesOverlap(g *gauge, s *Ship, rock *rock, so Outcome) Outcome {
-	_, l := t.profile.Size(s.Base)
-	front, reach := float64(l/2), float64(guideReach(s.Base))
-	for _, y := range [...]float64{front, -front - reach} {
-		for _, x := range [...]float64{float64(guideInner), -float64(guideOuter)} {
-			guide := &t.pm.part
-			guide.rectangle(s.Pose, bodyFrom, x, x+float64(guideOuter-guideInner), y, y+reach)
-			d := g.gapToOutline(guide, rock)
-			switch overlapOutcome(d.span) {
-			case Yes:
-				return Yes
-			case Indeterminate:
-				so = Indeterminate
-			}
-		}
-	}
-	return so
 }
 
 // gapToOutline measures the signed gap between a convex shape and any simple

@@ -174,7 +174,7 @@ func TestPeersRoundBeforeTheyCompare(t *testing.T) {
 		d    float64
 		band int
 	}{{100, 1}, {100.4, 2}, {100.000001, 2}, {99.98, 1}, {0.4, 1}, {200, 2}, {300.01, 4}} {
-		s := scene(t, fmt.Sprintf("2.5; A small 0 0 0; B small 0 %.9f 0", 40+c.d))
+		s := scene(t, fmt.Sprintf("2.5; A small 0 0 90; B small 0 %.9f 90", 40+c.d)) // side by side, where no guides are
 		assert.Equal(t, c.band, measurePair(t, &s, 3).Range.Band, "G2 %v mm", c.d)
 	}
 }

@@ -84,8 +84,8 @@ func EdgeRanges(s *Scene, id string, o Options) ([4]EdgeRange, error) {
 		}
 		out[e] = EdgeRange{
 			Edge:     Edge(e),
-			Nearest:  t.mem.rangeVerdict(s.Rules, &near, No, t.k),
-			Farthest: t.mem.rangeVerdict(s.Rules, &far, No, t.k),
+			Nearest:  t.mem.rangeVerdict(s.Rules, &near, near.span, No, t.k),
+			Farthest: t.mem.rangeVerdict(s.Rules, &far, far.span, No, t.k),
 			Past:     overlapOutcome(near.span),
 		}
 	}

@@ -61,7 +61,7 @@ func RangeFromInside(s *Scene, from, to string, o Options) (RangeVerdict, error)
 	if len(shrunk.v) > 0 {
 		m.hi = max(m.hi, g.gap(&shrunk, &target).hi)
 	}
-	v := t.mem.rangeVerdict(s.Rules, &m, contactOutcome(m.span), t.k)
+	v := t.mem.rangeVerdict(s.Rules, &m, m.span, contactOutcome(m.span), t.k)
 	if len(shrunk.v) == 0 && !g.exact {
 		v.Outcome = Indeterminate
 	}

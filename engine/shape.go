@@ -161,6 +161,11 @@ func (s *shape) deepest(p, q geom.Point) (geom.Point, float64) {
 // rectangle makes the shape of x0…x1 by y0…y1 in a pose's own frame.
 func (s *shape) rectangle(p geom.Pose, body int, x0, x1, y0, y1 float64) {
 	f := frameOf(p)
+	s.rectangleIn(&f, body, x0, x1, y0, y1)
+}
+
+// rectangleIn is rectangle in a pose whose axes are worked out.
+func (s *shape) rectangleIn(f *frame, body int, x0, x1, y0, y1 float64) {
 	s.set(body, math.Hypot(max(-x0, x1), max(-y0, y1)),
 		f.table(geom.Point{X: x1, Y: y1}), f.table(geom.Point{X: x0, Y: y1}),
 		f.table(geom.Point{X: x0, Y: y0}), f.table(geom.Point{X: x1, Y: y0}))
@@ -169,10 +174,12 @@ func (s *shape) rectangle(p geom.Pose, body int, x0, x1, y0, y1 float64) {
 // base makes the shape of a ship's base, guides left out.
 func (s *shape) base(p *Profile, ship *Ship, body int) {
 	if ship.part != nil {
-		s.body, s.v = body, s.buf[:0]
+		var room [12]geom.Point
+		v, lever := room[:0], 0.0
 		for _, q := range ship.part {
-			s.v = append(s.v, ship.Pose.Transform(q))
+			v, lever = append(v, ship.Pose.Transform(q)), max(lever, q.Norm())
 		}
+		s.set(body, lever, v...)
 		return
 	}
 	w, l := p.Size(ship.Base)

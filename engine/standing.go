@@ -118,7 +118,7 @@ func (t *table) standing(r *Result, all []Standing) []Standing {
 		st := &all[len(all)-1]
 		*st = Standing{ID: s.Ships[i].ID, Contacts: st.Contacts[:0], Overlaps: st.Overlaps[:0], Bars: st.Bars[:0]}
 		for j := range s.Ships[1:] {
-			st.ship(r.Rules, &r.Pairs[i*(len(s.Ships)-1)+j], t.touching)
+			st.ship(r.Rules, &r.Pairs[i*(len(s.Ships)-1)+j], t.relation)
 		}
 		for j := range rocks {
 			st.object(r.Rules, &r.Objects[i*rocks+j])

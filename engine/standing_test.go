@@ -42,6 +42,9 @@ func TestWhoMayNotAttack(t *testing.T) {
 		{"G178 G179 gas forbids attacks and locks in 2.5", "2.5; A small 0 0 0; r square 30 0 0 20", "gas", nil, "A attack yes 2.5 G178; A lock yes 2.5 G179"},
 		{"an obstacle of an unknown kind may be an asteroid", "2.0; A small 0 0 0; r square 30 0 0 20", "", nil, "A attack no_view 2.0 G177"},
 		{"G73 no attack at range 0 in 2.0", "2.0; A small 0 0 0; B small 0 40 0", "", nil, "A attack B yes 2.0 G73; B attack A yes 2.0 G73"},
+		{"G73 nor where guides touch", "2.0; A small 0 0 0; B small 0 43.2 0", "", nil, "A attack B yes 2.0 G73; B attack A yes 2.0 G73"},
+		{"G73 a hair apart it may", "2.0; A small 0 0 0; B small 0 43.201 0", "", nil, ""},
+		{"G177 a guide on an asteroid is range 0", "2.0; A small 0 0 0; r square 12 31 0 20", "asteroid", nil, "A attack yes 2.0 G177"},
 		{"G58 range 0 may be attacked in 2.5", "2.5; A small 0 0 0; B small 0 40 0", "", nil, ""},
 		{"G95 contact in the first edition may be touching", "1e; A small 0 0 0; B small 0 40 0", "", nil, "A attack B no_view 1e G95; B attack A no_view 1e G95"},
 		{"G97 contact is not touching without an overlap", "1e; A small 0 0 0; B small 0 40 0", "", engine.Touching{}, ""},
@@ -55,7 +58,7 @@ func TestWhoMayNotAttack(t *testing.T) {
 			assert.Equal(t, c.want, barred(t, s, c.touching))
 		})
 	}
-	s := scene(t, "2.0; A small 0 0 0; B small 0 40 0")
+	s := scene(t, "2.0; A small 0 0 0; B small 0 43.2 0")
 	s.Ships[0].Covariance = geom.Cov3{0: 0.06, 4: 0.06}
 	assert.Equal(t, "A attack B too_close 2.0 G73; B attack A too_close 2.0 G73", barred(t, s, nil), "a measured contact is too close to call")
 	all, err := engine.StandingState(&s, nil, engine.Options{})
@@ -65,7 +68,7 @@ func TestWhoMayNotAttack(t *testing.T) {
 }
 
 func TestContactsAndOverlapsOfAllThings(t *testing.T) {
-	s := scene(t, "2.5; A small 0 0 0; B small 0 40 0; C small 30 -10 0; r square -30 0 0 20; q square 0 -28 0 20; far square 200 0 0 20")
+	s := scene(t, "2.5; A small 0 0 0; B small 0 43.2 0; C small 30 -10 0; r square -30 0 0 20; q square 0 -28 0 20; far square 200 0 0 20")
 	s.Devices = []engine.Token{{ID: "b", Kind: "bomb", Pose: geom.Pose{Point: geom.Point{X: -20, Y: 35}}}}
 	all, err := engine.StandingState(&s, nil, engine.Options{})
 	require.NoError(t, err)

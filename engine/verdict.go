@@ -38,11 +38,11 @@ type Line [2]geom.Point
 
 // RangeVerdict is a measured distance and the range bands it may be.
 type RangeVerdict struct {
-	Distance geom.Length
-	Sigma    geom.Length
+	Distance geom.Length // from base to base, guides left out
+	Sigma    geom.Length // of the margin
 	Band     int         // 0 contact (2.0/2.5), 1, 2, 3, then 4, 5 … beyond; the likeliest when undecided
 	Possible []int       // every band that fits the uncertainty, ascending
-	Margin   geom.Length // to what would change the band
+	Margin   geom.Length // to what would change the band: contact, which counts the guides, or the band's edge
 	Outcome  Outcome     // Yes when one band is decided, else Indeterminate
 	Lines    []Line      // the measuring line; the two extreme ones for parallel edges
 }
@@ -112,7 +112,7 @@ type PairVerdict struct {
 	From, To string
 	Range    RangeVerdict
 	Farthest RangeVerdict // to the point of the target's base that is furthest from the ship (G12)
-	Contact  Outcome
+	Contact  Outcome      // of the outlines with guides
 	Arcs     []ArcVerdict
 
 	// Sections is what [MeasureSections] says of a huge target; measuring a scene
@@ -126,8 +126,8 @@ type ObjectVerdict struct {
 	From, To string
 	Kind     string
 	Range    RangeVerdict
-	Contact  Outcome
-	Overlap  Outcome
+	Contact  Outcome // of the outlines with guides
+	Overlap  Outcome // of the same
 
 	obstacle bool // it stands among the obstacles or counts as one
 }
@@ -160,4 +160,8 @@ type Options struct {
 	// Touching is the first edition's relation between ships, which no scene can
 	// show; nil where nobody keeps it.
 	Touching Touching
+
+	// InContact lists ships that are known to be in contact, however unsure their
+	// poses are: the rules place a ship that backed up so that it touches.
+	InContact [][2]string
 }

@@ -1,0 +1,325 @@
+package engine
+
+import (
+	"fmt"
+	"math"
+
+	"sightline/engine/geom"
+)
+
+// This file says when things touch and when they overlap, for every question that
+// asks: measuring, moving, what a ship may not do where it stands. Both are asked of
+// outlines with guides (G117, G118; rules/dimensions, section 0): two ships touch
+// when their outlines meet, at whatever distance the bases are then. Range, arcs,
+// obstruction and fleeing leave the guides out.
+
+// Dimensions of the guides, the pairs of pegs at the front and the rear of a base
+// between which a template lies (rules/dimensions 1.1).
+const (
+	guideInner = 10.1 * geom.Millimeter // half the gap between the two of a pair
+	guideOuter = 13.6 * geom.Millimeter // half the outer span of a pair
+)
+
+// contactTie is how far apart, in mm, two exactly known outlines may be and still
+// touch, and how deep they may lie in one another and still not overlap. A ship that
+// backs up stops where its outline leaves the other's, to 1e-9 mm ([tie]), and its pose
+// may have been written and read since. A millionth of a millimetre covers that, and
+// no table shows it.
+const contactTie = 1e-6
+
+// guideReach returns how far the guides stand out in front of and behind a base.
+func guideReach(b Base) geom.Length {
+	switch b {
+	case Small:
+		return 1.6 * geom.Millimeter
+	case Medium:
+		return 1.7 * geom.Millimeter
+	}
+	return 1.8 * geom.Millimeter
+}
+
+// reach returns how far a base's guides stand out, in mm; 0 where the profile leaves
+// them out.
+func (p *Profile) reach(b Base) float64 {
+	if !p.Guides {
+		return 0
+	}
+	return float64(guideReach(b))
+}
+
+// rect is the rectangle x0…x1 by y0…y1 in a base's own frame, in mm.
+type rect struct{ x0, x1, y0, y1 float64 }
+
+// guides returns the four guides of a base, those at the front first; none where the
+// profile leaves them out.
+func (p *Profile) guides(b Base) (g [4]rect, n int) {
+	reach := p.reach(b)
+	if reach == 0 {
+		return g, 0
+	}
+	const in, out = float64(guideInner), float64(guideOuter)
+	_, l := p.Size(b)
+	y := float64(l / 2)
+	return [4]rect{
+		{-out, -in, y, y + reach}, {in, out, y, y + reach},
+		{-out, -in, -y - reach, -y}, {in, out, -y - reach, -y},
+	}, 4
+}
+
+// contactOutcome decides whether two outlines meet, from their signed gap. Where
+// nothing is uncertain touching counts as meeting.
+func contactOutcome(s span) Outcome {
+	switch {
+	case s.lo > contactTie:
+		return No
+	case s.lo == s.hi, s.hi < 0:
+		return Yes
+	}
+	return Indeterminate
+}
+
+// overlapOutcome decides whether the interiors of two outlines meet: touching alone
+// is not an overlap.
+func overlapOutcome(s span) Outcome {
+	if s.lo == s.hi {
+		if s.val < -contactTie {
+			return Yes
+		}
+		return No
+	}
+	return contactOutcome(s)
+}
+
+// ContactWords says for people how two things touch whose bases are so far apart: "in
+// contact", or "touching by the guides; bases 3.2 mm apart" where their bases do not
+// meet.
+func ContactWords(distance geom.Length) string {
+	if distance < 0.05 {
+		return "in contact"
+	}
+	return fmt.Sprintf("touching by the guides; bases %.1f mm apart", distance.Millimeters())
+}
+
+// touching measures the signed gap between two ships' outlines with guides, of which
+// the bases' is given: the least gap of any two of their parts. The gauge is set for
+// the two. Where no guide can matter it may be less than the gap, by what the guides
+// stand out at most.
+func (t *table) touching(a, b *stander, bases span) span {
+	reach := t.profile.reach(a.ship.Base) + t.profile.reach(b.ship.Base)
+	if s, ok := t.withoutGuides(bases, reach); ok {
+		return s
+	}
+	return eachTurn(a.ship, func(ta geom.Angle) span {
+		return eachTurn(b.ship, func(tb geom.Angle) span {
+			x, y := t.parts(0, a, &a.from, ta), t.parts(1, b, &b.to, tb)
+			return t.pm.partsGap(&x, &y, reach, bases)
+		})
+	})
+}
+
+// touchingRock measures the signed gap between a ship's outline with guides and the
+// outline of something else, of which the base's is given; as touching does.
+func (t *table) touchingRock(o *stander, r *rock, base span) span {
+	reach := t.profile.reach(o.ship.Base)
+	if s, ok := t.withoutGuides(base, reach); ok {
+		return s
+	}
+	g := &t.pm.gauge
+	return eachTurn(o.ship, func(turn geom.Angle) span {
+		out, loose := base, tie
+		p := t.parts(0, o, &o.from, turn)
+		if !g.exact {
+			loose = p.stretch() * g.slack(p.base, &r.shape)
+		}
+		for i := range p.n {
+			if p.centre[i].Sub(r.centre).Norm()-p.radius-r.radius <= out.val+loose {
+				out = out.least(g.gapToOutline(p.guide(i), r).span)
+			}
+		}
+		return out
+	})
+}
+
+// withoutGuides returns the gap between two outlines whose guides stand out by reach in
+// all, from the gap of their bases, where the guides decide nothing: there are none,
+// the bases overlap for sure, or they are surely too far apart and another band is
+// nearer than contact.
+func (t *table) withoutGuides(bases span, reach float64) (span, bool) {
+	switch {
+	case reach == 0 || overlapOutcome(bases) == Yes:
+		return bases, true
+	case bases.lo > reach+contactTie && (t.scene.Rules == Rules1e || 2*bases.val > float64(bandWidth)+reach):
+		return span{bases.lo - reach, bases.val - reach, bases.hi}, true
+	}
+	return span{}, false
+}
+
+// eachTurn asks about a ship's guides for each way in which they may stand: of a
+// square base of which nobody knows which way its nose points, on either pair of
+// sides. What is decided must be so both ways.
+func eachTurn(s *Ship, ask func(geom.Angle) span) span {
+	out := ask(0)
+	if s.Quarters && !s.Base.huge() {
+		turned := ask(math.Pi / 2)
+		out.lo, out.hi = min(out.lo, turned.lo), max(out.hi, turned.hi)
+	}
+	return out
+}
+
+// parts is a base with its guides on the table. The guides' shapes are made when one
+// asks for them: most are too far away to matter.
+type parts struct {
+	base   *shape
+	n      int // guides
+	boxes  [4]rect
+	centre [4]geom.Point
+	radius float64 // of a circle around any of them
+	frame  frame
+	shapes *[4]shape
+	made   [4]bool
+}
+
+// parts places a ship's guides, turned from where its nose points; of a section of a
+// huge ship those at its own end. The room, 0 or 1, is where their shapes are kept.
+func (t *table) parts(room int, o *stander, base *shape, turn geom.Angle) parts {
+	pose := o.ship.Pose
+	pose.Heading += turn
+	p := parts{base: base, shapes: &t.guides[room], frame: frameOf(pose)}
+	boxes, n := t.profile.guides(o.ship.Base)
+	for _, g := range boxes[:n] {
+		if o.ship.part != nil && !holds(o.ship.part, g) {
+			continue
+		}
+		p.boxes[p.n] = g
+		p.centre[p.n] = p.frame.table(geom.Point{X: (g.x0 + g.x1) / 2, Y: (g.y0 + g.y1) / 2})
+		p.radius = math.Hypot(g.x1-g.x0, g.y1-g.y0) / 2
+		p.n++
+	}
+	return p
+}
+
+// guide returns the i-th guide's shape.
+func (p *parts) guide(i int) *shape {
+	s, g := &p.shapes[i], p.boxes[i]
+	if !p.made[i] {
+		p.made[i] = true
+		s.rectangleIn(&p.frame, p.base.body, g.x0, g.x1, g.y0, g.y1)
+	}
+	return s
+}
+
+// stretch returns by how much the longest lever to a guide exceeds that to the base's
+// corners, as a factor of at least 1.
+func (p *parts) stretch() float64 {
+	most := p.base.lever
+	for _, g := range p.boxes[:p.n] {
+		most = max(most, math.Hypot(max(-g.x0, g.x1), max(-g.y0, g.y1)))
+	}
+	return most / p.base.lever
+}
+
+// holds reports whether a piece of a base reaches the edge that a guide stands on.
+func holds(piece []geom.Point, g rect) bool {
+	for _, q := range piece {
+		if g.y0 > 0 && q.Y >= g.y0-tie || g.y1 < 0 && q.Y <= g.y1+tie {
+			return true
+		}
+	}
+	return false
+}
+
+// partsGap measures the least gap between two outlines whose guides stand out by reach
+// in all; bases is the gap of their bases.
+func (g *gauge) partsGap(a, b *parts, reach float64, bases span) span {
+	out, loose := bases, tie
+	if bases.lo <= reach+contactTie { // else they do not touch, and the nearest two parts are enough
+		loose = g.partsSlack(a, b)
+	}
+	near := func(least float64) bool { return least <= out.val+loose }
+	eachNear(a, b, near, func(x, y *shape) { out = out.least(g.gap(x, y).span) })
+	return out
+}
+
+// partsSlack bounds the width of the interval of the gap between any part of one
+// outline and any of the other, as slack does.
+func (g *gauge) partsSlack(a, b *parts) float64 {
+	if g.exact {
+		return tie
+	}
+	return max(a.stretch(), b.stretch()) * g.slack(a.base, b.base)
+}
+
+// eachNear calls visit with each part of one outline and each of the other of which
+// one at least is a guide, and which are near by a lower bound of how far apart they
+// are.
+func eachNear(a, b *parts, near func(least float64) bool, visit func(x, y *shape)) {
+	for i := range a.n {
+		if near(b.base.far(a.centre[i]) - a.radius) {
+			visit(a.guide(i), b.base)
+		}
+		for j := range b.n {
+			if near(a.centre[i].Sub(b.centre[j]).Norm() - a.radius - b.radius) {
+				visit(a.guide(i), b.guide(j))
+			}
+		}
+	}
+	for j := range b.n {
+		if near(a.base.far(b.centre[j]) - b.radius) {
+			visit(a.base, b.guide(j))
+		}
+	}
+}
+
+// attackContact decides whether an attack in the arc is one at range 0: whether the
+// attacker touches what of the target is in the arc. d is what was measured between
+// their bases, which alone decide what is in an arc. The span is the gap, or less than
+// it where the two surely do not touch there.
+func (m *pairMeasure) attackContact(d span) (span, Outcome) {
+	reach := m.profile.reach(m.from.Base) + m.profile.reach(m.target.Base)
+	switch {
+	case m.rules == Rules1e || contactOutcome(d) == Yes: // no range 0 in that edition; or the bases alone tell
+		return d, contactOutcome(d)
+	case m.contact == No && d.val <= m.direct.val+tie:
+		return m.touch, No
+	case m.contact == No:
+		return span{max(m.touch.lo, d.lo-reach), max(m.touch.val, d.val-reach), d.hi}, No
+	case d.lo > reach+contactTie:
+		return span{d.lo - reach, d.val - reach, d.hi}, No
+	}
+	out := m.cutTouch(d, 0)
+	grown, shrunk := out, out
+	if !m.exact {
+		grown, shrunk = m.cutTouch(d, -m.k), m.cutTouch(d, m.k)
+		out.lo, out.hi = min(out.lo, grown.lo), max(out.hi, shrunk.hi)
+	}
+	if m.known && contactOutcome(out) != No && shrunk.val <= m.touch.val+contactTie {
+		return span{}, Yes // they touch, and where they do is in the arc
+	}
+	return out, contactOutcome(out)
+}
+
+// cutTouch measures the gap between the attacker and the target cut by the arc, whose
+// edges are moved inward by f of their standard deviations, both with guides; it is d
+// where nothing is left of the target.
+func (m *pairMeasure) cutTouch(d span, f float64) span {
+	a, b := m.parts(0, m.attacker, m.base, 0), m.parts(1, m.aimedAt, m.to, 0)
+	var shrink [maxPlanes]float64
+	for i := range shrink {
+		shrink[i] = f * math.Abs(m.aim.move[i]) * m.aim.sd[i]
+	}
+	out, some := d, false
+	loose := m.partsSlack(&a, &b)
+	add := func(x, y *shape) {
+		if m.part.clip(y, m.aim.planes, &shrink); len(m.part.v) == 0 {
+			return
+		}
+		gap := m.gap(x, &m.part).span
+		if !some {
+			out, some = gap, true
+		}
+		out = out.least(gap)
+	}
+	add(a.base, b.base)
+	eachNear(&a, &b, func(least float64) bool { return !some || least <= out.val+loose }, add)
+	return out
+}
