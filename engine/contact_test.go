@@ -361,3 +361,79 @@ func TestAnAttackIsAtRange0WhereTheTouchIsInTheArc(t *testing.T) {
 	assert.Equal(t, []int{0}, v.Range.Possible)
 	assert.Equal(t, []int{0}, arcNamed(t, v, engine.ArcFront).Attack.Possible)
 }
+
+// G141: an ion maneuver is an ordinary straight 1: it meets ships and backs up as any does.
+func TestAnIonManeuverBacksUpAsAnyOther(t *testing.T) {
+	s := scene(t, "2.0; A small 0 0 0; B small 0 90 0")
+	r := moved(t, s, "A", "straight 1")
+	assertPose(t, 0, 90-43.2, 0, r.Final)
+	assert.Equal(t, []string{"B"}, r.Touching, "G141")
+}
+
+// A scene beyond any table is refused, whoever reads it.
+func TestASceneOfTooManyShipsIsRefused(t *testing.T) {
+	s := engine.Scene{Rules: engine.Rules25}
+	for i := range engine.MaxShips + 1 {
+		s.Ships = append(s.Ships, engine.Ship{ID: fmt.Sprint("S", i), Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: float64(50 * i)}}})
+	}
+	want := fmt.Sprintf("ships: expected at most %d, got %d", engine.MaxShips, engine.MaxShips+1)
+	_, err := engine.Measure(&s, engine.Options{})
+	assert.ErrorContains(t, err, want)
+	_, err = engine.Move(&s, "S0", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{})
+	assert.ErrorContains(t, err, want)
+	raw, err := engine.MarshalScenes([]engine.Scene{s})
+	require.NoError(t, err)
+	_, _, err = engine.ParseScenes(raw)
+	assert.ErrorContains(t, err, want)
+	s.Ships = s.Ships[:engine.MaxShips]
+	assert.NoError(t, s.Validate())
+}
+
+// What is said of an object has the outcome and the bands that a pair's range has, and
+// what is said of obstruction its margin's sigma.
+func TestObjectsAndObstructionCarryWhatTheyRestOn(t *testing.T) {
+	s := scene(t, "2.5; A small 0 0 0; B small 0 260 45; r square 0 130.2 0 20; q square 30 180 0 20")
+	r := measured(t, s)
+	assert.Zero(t, arcNamed(t, r.Pairs[0], engine.ArcFront).Attack.Obstruction.Sigma, "nothing is uncertain")
+	s.Ships[0].Covariance = geom.Cov3{0: 0.04, 4: 0.04}
+	s.Obstacles[0].Sigma = 0.2
+	r = measured(t, s)
+	raw, err := engine.MarshalResult(r)
+	require.NoError(t, err)
+	var wire struct {
+		Pairs []struct {
+			Arcs []struct {
+				Attack *struct {
+					Obstruction struct {
+						Margin float64 `json:"margin_mm"`
+						Sigma  float64 `json:"sigma_mm"`
+					} `json:"obstruction"`
+				} `json:"attack"`
+			} `json:"arcs"`
+		} `json:"pairs"`
+		Objects []struct {
+			To       string `json:"to"`
+			Outcome  string `json:"outcome"`
+			Possible []int  `json:"possible_bands"`
+		} `json:"objects"`
+	}
+	require.NoError(t, json.Unmarshal(raw, &wire))
+	assert.Equal(t, "too_close", wire.Objects[0].Outcome)
+	assert.Equal(t, []int{1, 2}, wire.Objects[0].Possible)
+	assert.Equal(t, "yes", wire.Objects[1].Outcome)
+	assert.Equal(t, []int{2}, wire.Objects[1].Possible)
+	o := arcNamed(t, r.Pairs[0], engine.ArcFront).Attack.Obstruction
+	assert.Equal(t, "must", o.Verdict)
+	assert.InDelta(t, 10, float64(o.Margin), 0.5)
+	assert.InDelta(t, math.Hypot(0.2, 0.2), float64(o.Sigma), 0.05, "the line's and the rock's")
+	assert.Equal(t, float64(o.Sigma), wire.Pairs[0].Arcs[0].Attack.Obstruction.Sigma)
+	s.Obstacles[0].Pose.X = 10.3 // the line grazes it
+	o = arcNamed(t, measured(t, s).Pairs[0], engine.ArcFront).Attack.Obstruction
+	assert.Equal(t, "too_close", o.Verdict)
+	assert.Less(t, float64(o.Margin), 3*float64(o.Sigma))
+	s.Obstacles[0].Pose.X = 14
+	o = arcNamed(t, measured(t, s).Pairs[0], engine.ArcFront).Attack.Obstruction
+	assert.Equal(t, "never", o.Verdict)
+	assert.InDelta(t, 4, float64(o.Margin), 0.5)
+	assert.InDelta(t, math.Hypot(0.2, 0.2), float64(o.Sigma), 0.05)
+}

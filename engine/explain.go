@@ -156,14 +156,14 @@ func (o *ObstructionVerdict) Explain(r Rules) string {
 	var text string
 	switch o.Verdict {
 	case "never":
-		text = fmt.Sprintf("Not obstructed: every permitted line keeps %.2f mm clear of all obstacles", o.Margin.Millimeters())
+		text = fmt.Sprintf("Not obstructed: every permitted line keeps %s clear of all obstacles", measuredWords(o.Margin, o.Sigma))
 		if o.Margin >= maxObstructionMargin {
 			text = "Not obstructed: no obstacle is anywhere near the line"
 		}
 	case "must":
-		text = fmt.Sprintf("Obstructed by %s: every permitted line passes through, at least %.2f mm deep", by, o.Margin.Millimeters())
+		text = fmt.Sprintf("Obstructed by %s: every permitted line passes through, at least %s deep", by, measuredWords(o.Margin, o.Sigma))
 	case "may":
-		text = fmt.Sprintf("The attacker chooses: some permitted lines pass through %s and some do not; %.2f mm would change that", by, o.Margin.Millimeters())
+		text = fmt.Sprintf("The attacker chooses: some permitted lines pass through %s and some do not; %s would change that", by, measuredWords(o.Margin, o.Sigma))
 	default:
 		text = fmt.Sprintf("Too close to call whether the line passes through %s, within %.2f mm", by, o.Margin.Millimeters())
 	}

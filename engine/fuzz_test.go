@@ -133,7 +133,7 @@ func FuzzMeasure(f *testing.F) {
 		checkPairs(t, &s, r.Pairs)
 		for _, o := range r.Objects {
 			checkRange(t, o.Range)
-			if o.Overlap == engine.Yes && o.Contact == engine.No && !guided(&s) {
+			if o.Overlap == engine.Yes && o.Contact != engine.Yes {
 				t.Errorf("%+v: overlaps what it does not meet", o)
 			}
 		}
@@ -143,8 +143,18 @@ func FuzzMeasure(f *testing.F) {
 	})
 }
 
-// guided reports whether guides count: they may lie on what the base does not meet.
-func guided(s *engine.Scene) bool { return s.Dimensions == nil || s.Dimensions.Guides }
+// checkObstruction holds that a verdict is decided exactly when its margin exceeds k of
+// its sigmas.
+func checkObstruction(t *testing.T, o *engine.ObstructionVerdict, k float64) {
+	t.Helper()
+	margin, sigma := float64(o.Margin), float64(o.Sigma)
+	switch {
+	case !finite(margin) || !finite(sigma) || margin < 0 || sigma < 0:
+		t.Errorf("obstruction %s: margin %v, sigma %v", o.Verdict, margin, sigma)
+	case (o.Verdict == "too_close") == (margin > k*sigma) && (margin > 0 || sigma > 0):
+		t.Errorf("obstruction %s with margin %v and sigma %v", o.Verdict, margin, sigma)
+	}
+}
 
 func checkPairs(t *testing.T, s *engine.Scene, pairs []engine.PairVerdict) {
 	t.Helper()
@@ -157,7 +167,7 @@ func checkPairs(t *testing.T, s *engine.Scene, pairs []engine.PairVerdict) {
 	}
 	for _, p := range pairs {
 		checkRange(t, p.Range)
-		if p.Contact == engine.Yes && p.Range.Distance > 1e-6 && p.Range.Sigma == 0 {
+		if p.Contact == engine.Yes && p.Range.Distance > 3.6+1e-6 && p.Range.Sigma == 0 { // two guides' reach
 			t.Errorf("in contact at %v", p.Range.Distance)
 		}
 		for _, a := range p.Arcs {
@@ -174,6 +184,7 @@ func checkPairs(t *testing.T, s *engine.Scene, pairs []engine.PairVerdict) {
 			if a.InArc == engine.Yes && a.Attack.Sigma == 0 && float64(a.Attack.Distance) < float64(p.Range.Distance)-1e-6 {
 				t.Errorf("%s arc: attack range %v is less than the range %v", a.Arc, a.Attack.Distance, p.Range.Distance)
 			}
+			checkObstruction(t, &a.Attack.Obstruction, 3)
 			switch a.Attack.Obstruction.Verdict {
 			case "never", "may", "must", "too_close":
 			default:

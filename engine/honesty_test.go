@@ -324,6 +324,7 @@ func TestDecidedObstructionIsRight(t *testing.T) {
 					}
 					asked++
 					said[g.Attack.Obstruction.Verdict]++
+					checkObstruction(t, &g.Attack.Obstruction, c.k)
 					if g.Attack.Obstruction.Verdict == "too_close" {
 						continue
 					}

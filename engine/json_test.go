@@ -193,8 +193,8 @@ func TestAResultHasTheContractsKeys(t *testing.T) {
   "arcs":[{"arc":"front","in_arc":"yes","margin_mm":1,"sigma_mm":1,
            "attack":{"distance_mm":1,"sigma_mm":1,"band":3,"possible_bands":[3],"margin_mm":1,
                      "distance_arc_start_mm":1,"band_arc_start":3,"lines_mm":[[[0,0],[1,1]]],
-                     "obstruction":{"verdict":"never","by":["rock1"],"ships":[],"margin_mm":1}}}]}],
- "objects":[{"from":"A1","to":"rock1","kind":"asteroid","distance_mm":1,"sigma_mm":1,"band":1,"margin_mm":1,"contact":"no","overlap":"no"}],
+                     "obstruction":{"verdict":"never","by":["rock1"],"ships":[],"margin_mm":1,"sigma_mm":1}}}]}],
+ "objects":[{"from":"A1","to":"rock1","kind":"asteroid","distance_mm":1,"sigma_mm":1,"band":1,"possible_bands":[1],"margin_mm":1,"outcome":"yes","contact":"no","overlap":"no"}],
  "problems":[{"id":"A2","problem":"outside the play area","margin_mm":1}]}`
 	s := tableScene(t, "testdata/two.json")
 	s.Ships[0].Pose.X = 0

@@ -86,6 +86,7 @@ type wireObstruction struct {
 	By      []string `json:"by"`
 	Ships   []string `json:"ships"`
 	Margin  float64  `json:"margin_mm"`
+	Sigma   float64  `json:"sigma_mm"`
 	Devices []string `json:"devices,omitempty"`
 }
 
@@ -94,6 +95,7 @@ type wireObject struct {
 	To   string `json:"to"`
 	Kind string `json:"kind"`
 	wireDistance
+	Outcome string `json:"outcome"`
 	Contact string `json:"contact"`
 	Overlap string `json:"overlap"`
 }
@@ -148,8 +150,7 @@ func newWireResult(r *Result) wireResult {
 		}
 	}
 	for i, o := range r.Objects {
-		w.Objects[i] = wireObject{o.From, o.To, o.Kind, newWireDistance(&o.Range), o.Contact.String(), o.Overlap.String()}
-		w.Objects[i].Possible = nil // the contract states them for pairs only
+		w.Objects[i] = wireObject{o.From, o.To, o.Kind, newWireDistance(&o.Range), o.Range.Outcome.String(), o.Contact.String(), o.Overlap.String()}
 	}
 	for _, s := range r.Standing {
 		ws := wireStanding{s.ID, listed(s.Contacts), listed(s.Overlaps), make([]wireBar, len(s.Bars))}
@@ -173,7 +174,7 @@ func newWireArc(a *ArcVerdict) wireArc {
 			DistanceArcStart: float64(at.DistanceArcStart),
 			BandArcStart:     at.BandArcStart,
 			Lines:            wireLines(at.Lines),
-			Obstruction:      wireObstruction{o.Verdict, listed(o.By), listed(o.Ships), float64(o.Margin), o.Devices},
+			Obstruction:      wireObstruction{o.Verdict, listed(o.By), listed(o.Ships), float64(o.Margin), float64(o.Sigma), o.Devices},
 		}
 	}
 	return w

@@ -96,16 +96,25 @@ func (m *pairMeasure) obstruction(d *meeting) ObstructionVerdict {
 		v = m.beamObstruction(possible, choice, d.even)
 	}
 	v.Margin = min(v.Margin, maxObstructionMargin)
+	v.Sigma = v.sigma(m.k)
 	// What obstructs for sure, a huge ship, does so whatever else lies about.
 	if v.Verdict != "must" && m.scene.ObstaclesUnseen {
-		v.Verdict, v.Margin = NoView.String(), 0
+		v.Verdict, v.Margin, v.Sigma = NoView.String(), 0, 0
 	}
 	if v.Verdict != "must" && m.scene.unknownOn(possible) {
-		v.Verdict, v.Margin = NoView.String(), 0
+		v.Verdict, v.Margin, v.Sigma = NoView.String(), 0, 0
 	}
 	v.Ships, v.Devices = m.standingOn(permitted)
 	m.sights = append(m.sights, sight{permitted, possible, choice, v})
 	return v
+}
+
+// sigma returns the standard deviation to state beside the margin: of how far off the
+// line and the obstacle of the margin may be against each other. It is held to the
+// verdict, as [span.sigma] does.
+func (o *ObstructionVerdict) sigma(k float64) geom.Length {
+	w, margin := o.slack, float64(o.Margin)
+	return geom.Length(span{0, 0, w}.sigma(k, margin, o.Verdict != "too_close"))
 }
 
 // unknownReach in mm is how far from a line something unknown counts as on it: its
@@ -326,6 +335,7 @@ func crossing(a, b, c, d geom.Point) (geom.Point, bool) {
 type nearRock struct {
 	*rock
 	least float64 // no line that is looked at is nearer to it
+	slack float64 // by how much the passing of a line may be off
 	limit float64 // how far off, or deep, is sure
 }
 
@@ -346,7 +356,8 @@ func (m *pairMeasure) rocksNear(p *track, width, sd float64) []nearRock {
 			bound = p.far(r.outline[0])
 		}
 		closest = min(closest, bound)
-		near = append(near, nearRock{r, d - width - r.radius, max(tie, m.k*math.Sqrt(sq(sd)+sq(r.sigma)))})
+		slack := m.k * math.Sqrt(sq(sd)+sq(r.sigma))
+		near = append(near, nearRock{r, d - width - r.radius, slack, max(tie, slack)})
 	}
 	m.nearRocks = near
 	kept := near[:0]
@@ -363,16 +374,22 @@ func (m *pairMeasure) rocksNear(p *track, width, sd float64) []nearRock {
 func (m *pairMeasure) lineObstruction(l Line) ObstructionVerdict {
 	sharp := m.exact && m.sharp
 	p := trackOf(l)
-	closest, deepest := float64(maxObstructionMargin), 0.0
+	sd := m.lineSigma(l)
+	closest, deepest := farthestOff(m.k*sd), passage{}
 	must := false
 	first := len(m.mem.ids)
-	for _, r := range m.rocksNear(&p, 0, m.lineSigma(l)) {
+	for _, r := range m.rocksNear(&p, 0, sd) {
 		enough := r.limit
 		if sharp {
 			enough = math.Inf(1)
 		}
 		clear, deep := r.pass(&p, enough)
-		closest, deepest = min(closest, clear), max(deepest, deep)
+		if clear < closest.by {
+			closest = passage{clear, r.slack}
+		}
+		if deep > deepest.by {
+			deepest = passage{deep, r.slack}
+		}
 		must = must || deep > r.limit
 		if clear <= r.limit && (deep > tie || !sharp) {
 			m.mem.ids = append(m.mem.ids, r.id)
@@ -381,14 +398,26 @@ func (m *pairMeasure) lineObstruction(l Line) ObstructionVerdict {
 	return verdictOf(m.mem.list(first), must, closest, deepest)
 }
 
-func verdictOf(by []string, must bool, closest, deepest float64) ObstructionVerdict {
+// passage is by how much a line keeps clear of an obstacle or passes through it, and by
+// how much that may be off at the asked number of standard deviations.
+type passage struct{ by, slack float64 }
+
+// farthestOff is the passage of a line with no obstacle about.
+func farthestOff(slack float64) passage { return passage{float64(maxObstructionMargin), slack} }
+
+func verdictOf(by []string, must bool, closest, deepest passage) ObstructionVerdict {
+	v := ObstructionVerdict{Verdict: "too_close", By: by}
+	is := closest
 	switch {
 	case len(by) == 0:
-		return ObstructionVerdict{Verdict: "never", Margin: geom.Length(closest)}
+		v.Verdict = "never"
 	case must:
-		return ObstructionVerdict{Verdict: "must", By: by, Margin: geom.Length(deepest)}
+		v.Verdict, is = "must", deepest
+	case deepest.by > closest.by:
+		is = deepest
 	}
-	return ObstructionVerdict{Verdict: "too_close", By: by, Margin: geom.Length(max(closest, deepest))}
+	v.Margin, v.slack = geom.Length(is.by), is.slack
+	return v
 }
 
 // beamObstruction decides about all lines that may be the measuring line within the
@@ -405,32 +434,34 @@ func (m *pairMeasure) beamObstruction(b, choice beam, even bool) ObstructionVerd
 	width := apart(b.a, b.b)
 	p := trackOf(b.a)
 	m.lane.set(b)
-	closest := float64(maxObstructionMargin)
+	closest, loosest := farthestOff(m.k*sd), 0.0
 	first := len(m.mem.ids)
 	all := m.rocksNear(&p, width, sd)
 	near := all[:0]
 	for _, r := range all {
 		gap := geom.Gap(m.lane.Polygon, r.outline)
-		closest = min(closest, gap)
+		if gap < closest.by {
+			closest = passage{gap, r.slack}
+		}
 		if gap > r.limit {
 			continue
 		}
 		m.mem.ids = append(m.mem.ids, r.id)
-		near = append(near, r)
+		near, loosest = append(near, r), max(loosest, r.slack)
 	}
 	by := m.mem.list(first)
 	if len(near) == 0 {
-		return verdictOf(nil, false, closest, 0)
+		return verdictOf(nil, false, closest, passage{})
 	}
 	if w := walk(b, near, false); w.obstructed > 0 {
-		return verdictOf(by, true, closest, w.obstructed)
+		return verdictOf(by, true, closest, passage{w.obstructed, loosest})
 	}
 	if even {
 		if w := walk(choice, near, true); w.deepest > 0 && w.widest > 0 {
-			return ObstructionVerdict{Verdict: "may", By: by, Margin: geom.Length(min(w.deepest, w.widest))}
+			return ObstructionVerdict{Verdict: "may", By: by, Margin: geom.Length(min(w.deepest, w.widest)), slack: loosest}
 		}
 	}
-	return verdictOf(by, false, closest, 0)
+	return verdictOf(by, false, closest, passage{})
 }
 
 // walked is what was found among the lines of a beam.

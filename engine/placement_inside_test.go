@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,4 +47,15 @@ func TestAnObjectIsAtRange0OfItself(t *testing.T) {
 	assert.Equal(t, 0, engine.RangeOfItself(engine.Rules20), "G18")
 	assert.Equal(t, 0, engine.RangeOfItself(engine.Rules25), "G18")
 	assert.Equal(t, 1, engine.RangeOfItself(engine.Rules1e), "G19")
+	// The table's own measure of a ship and of one that stands exactly where it stands
+	// agrees, whatever its size and wherever its nose points.
+	for _, rules := range []engine.Rules{engine.Rules1e, engine.Rules20, engine.Rules25} {
+		for base := engine.Small; base <= engine.Huge225; base++ {
+			s := scene(t, fmt.Sprintf("%s; A %s 300 200 33; B %s 300 200 33", rules, base, base))
+			v := measurePair(t, &s, 3)
+			assert.Equal(t, engine.RangeOfItself(rules), v.Range.Band, "G18 G19 %s %s", rules, base)
+			assert.Equal(t, engine.Yes, v.Range.Outcome)
+			assert.Zero(t, v.Range.Distance)
+		}
+	}
 }

@@ -98,6 +98,18 @@ func TestTheRuleBookOnMeasuringAgain(t *testing.T) {
 	assert.Equal(t, engine.Yes, arcOf(t, &before, engine.ArcFront).InArc)
 	assert.Equal(t, engine.No, arcOf(t, &back, engine.ArcFront).InArc, "G24: but the arcs are those of the ship measured from")
 
+	// G24: an aura is within its range of the ship that has it, and of no other: with a
+	// third ship between, each has its own neighbours at range 1.
+	aura := scene(t, "1e; A small 0 0 0; B small 0 138 0; C small 0 270 0")
+	for _, c := range []struct {
+		of, to string
+		want   engine.Outcome
+	}{{"A", "B", engine.Yes}, {"A", "C", engine.No}, {"B", "A", engine.Yes}, {"B", "C", engine.Yes}, {"C", "A", engine.No}, {"C", "B", engine.Yes}} {
+		v, err := engine.MeasurePair(&aura, c.of, c.to, engine.Options{})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, v.At(1, 1), "G24 from %s to %s", c.of, c.to)
+	}
+
 	s.Ships[1].Pose.Y += 4 // a tractor beam
 	after := measurePair(t, &s, 3)
 	assert.Equal(t, 1, before.Range.Band)
@@ -265,6 +277,7 @@ func TestTheRuleBookOnObjects(t *testing.T) {
 // and G77 at 0–3 later, G58 attacks at 0–3.
 func TestTheRuleBookOnBandsThatAreAskedFor(t *testing.T) {
 	touching, near, far, beyond := "A small 0 0 0; B small 0 40 0", "A small 0 0 0; B small 0 90 0", "A small 0 0 0; B small 0 290 0", "A small 0 0 0; B small 0 341 0"
+	byGuides := "A small 0 0 0; B small 0 43.2 0"
 	for _, c := range []struct {
 		rule, rules, ships string
 		lo, hi             int
@@ -275,6 +288,9 @@ func TestTheRuleBookOnBandsThatAreAskedFor(t *testing.T) {
 		{"G57", "2.0", touching, 1, 3, engine.No},
 		{"G57", "2.0", far, 1, 3, engine.Yes},
 		{"G57", "2.0", beyond, 1, 3, engine.No},
+		{"G57", "2.0", byGuides, 1, 3, engine.No},
+		{"G58", "2.5", byGuides, 0, 0, engine.Yes},
+		{"G78", "1e", byGuides, 1, 3, engine.Yes},
 		{"G58", "2.5", touching, 0, 3, engine.Yes},
 		{"G58", "2.5", beyond, 0, 3, engine.No},
 		{"G74", "2.0", touching, 1, 1, engine.No},
@@ -288,6 +304,24 @@ func TestTheRuleBookOnBandsThatAreAskedFor(t *testing.T) {
 		s := scene(t, c.rules+"; "+c.ships)
 		p := measurePair(t, &s, 3)
 		assert.Equal(t, c.want, p.At(c.lo, c.hi), "%s: %s, range %d–%d", c.rule, c.ships, c.lo, c.hi)
+	}
+	// G57 is a bar on attacks as well: at range 0 the standing forbids in 2.0 what in 2.5
+	// (G58) it allows.
+	for _, ships := range []string{touching, byGuides, near} {
+		for rules, want := range map[string]engine.Outcome{"2.0": engine.No, "2.5": engine.Yes} {
+			s := scene(t, rules+"; "+ships)
+			all, err := engine.StandingState(&s, nil, engine.Options{})
+			require.NoError(t, err)
+			if ships == near {
+				want = engine.Yes
+			}
+			for _, st := range all {
+				assert.Equal(t, want, st.MayAttack(map[string]string{"A": "B", "B": "A"}[st.ID]), "G57 G58 %s; %s", rules, ships)
+			}
+			if ships != near {
+				assert.Len(t, all, 2)
+			}
+		}
 	}
 }
 
@@ -347,6 +381,8 @@ func TestTheRuleBookOnWhatIsDeclared(t *testing.T) {
 		{"G141", "straight 1", geom.Point{Y: 80}},
 		// An eighth of a circle of 80 mm, then half a base along the new heading.
 		{"G142", "bank right 1", geom.Point{X: 80*(1-c) + 20*c, Y: 20 + 80*c + 20*c}},
+		{"G142", "bank left 1", geom.Point{X: -80*(1-c) - 20*c, Y: 20 + 80*c + 20*c}},
+		{"G142", "straight 1", geom.Point{Y: 80}},
 	} {
 		maneuver, err := engine.ParseManeuver(m.text)
 		require.NoError(t, err)

@@ -240,11 +240,13 @@ func nearerAttack(a, b *AttackVerdict) *AttackVerdict {
 	v.BandArcStart = min(a.BandArcStart, b.BandArcStart)
 	x, y := &a.Obstruction, &b.Obstruction
 	o := &v.Obstruction
-	o.Margin = min(x.Margin, y.Margin)
+	if y.Margin < x.Margin {
+		o.Margin, o.Sigma = y.Margin, y.Sigma
+	}
 	o.By, o.Ships, o.Devices = union(x.By, y.By), union(x.Ships, y.Ships), union(x.Devices, y.Devices)
 	if x.Verdict != y.Verdict {
 		if o.Verdict = "may"; apart >= tie || x.Verdict == "too_close" || y.Verdict == "too_close" {
-			o.Verdict = "too_close"
+			o.Verdict, o.Sigma = "too_close", max(o.Sigma, o.Margin)
 		}
 	}
 	return &v

@@ -19,6 +19,10 @@ const (
 	maxVariance   = 1e6 // mm²: a metre either way
 	maxTurn       = 40  // rad²: a whole turn either way
 	maxVertices   = 20000
+
+	// MaxShips is how many ships a scene may hold: the largest games have some 24, and
+	// all pairs of 200 take about a second.
+	MaxShips = 200
 )
 
 // Validate reports the first thing in the scene that cannot be measured: what,
@@ -37,6 +41,9 @@ func (s *Scene) Validate() error {
 		if !within(float64(l.v), 0, maxCoordinate) {
 			return fmt.Errorf("%s: expected 0 to %g, got %g", l.key, maxCoordinate, float64(l.v))
 		}
+	}
+	if len(s.Ships) > MaxShips {
+		return fmt.Errorf("ships: expected at most %d, got %d", MaxShips, len(s.Ships))
 	}
 	if !within(s.ScaleSigma, 0, 1) {
 		return fmt.Errorf("scale_sigma: expected 0 to 1, got %g", s.ScaleSigma)

@@ -105,6 +105,9 @@ type ObstructionVerdict struct {
 	Ships   []string    // smaller ships on any permitted line; they do not obstruct
 	Devices []string    // devices on any permitted line; they do not obstruct
 	Margin  geom.Length // to what would change the verdict
+	Sigma   geom.Length // of the margin
+
+	slack float64 // by how much the margin may be off
 }
 
 // PairVerdict is everything measured from one ship to another.
