@@ -44,7 +44,7 @@ type State struct {
 	// AttackerChooses: some permitted line is clear and some is not.
 	AttackerChooses bool
 
-	// Contact says whether the two bases touch or overlap: range 0.
+	// Contact says whether the two ships touch or overlap, guides counted: range 0.
 	Contact engine.Outcome
 
 	Blind  bool // the camera gives nothing to answer from, whatever is chosen

@@ -307,7 +307,8 @@ func (c *measureCmd) legend() string {
 	return fmt.Sprintf(`
 RANGE is every band that it may be; "too close" where the measurement leaves more than one.
 BY: how deep the target reaches into the arc; with a minus, how far it is out of it.
-MARGIN: how far the distance is from another band.
+DISTANCE: from base to base. Ships and things touch, and are in contact, by their guides too.
+MARGIN: how far the distance is from another band, or the guides from touching.
 ±: one standard deviation; what is nearer than %g of them is too close to call.
 `, c.Sigmas)
 }
@@ -369,6 +370,8 @@ func obstructed(o *engine.ObstructionVerdict) string {
 func distance(r *engine.RangeVerdict, contact engine.Outcome) []string {
 	band := bands(r.Possible)
 	switch {
+	case contact == engine.Yes && r.Distance > 0:
+		band += ", " + engine.ContactWords(r.Distance)
 	case contact == engine.Yes:
 		band += ", contact"
 	case r.Outcome != engine.Yes:

@@ -51,7 +51,11 @@ func (d *drawing) measured(v *engine.PairVerdict) {
 		}
 	}
 	d.figure("range", "", &v.Range)
-	d.lines = append(d.lines, fmt.Sprintf("%s → %s: %s", name(v.From), name(v.To), sentence(&v.Range)))
+	line := fmt.Sprintf("%s → %s: %s", name(v.From), name(v.To), sentence(&v.Range))
+	if v.Contact == engine.Yes {
+		line += ", " + engine.ContactWords(v.Range.Distance)
+	}
+	d.lines = append(d.lines, line)
 	for i := range v.Arcs {
 		if slices.Contains(d.o.Arcs, v.Arcs[i].Arc) {
 			d.attack(v, &v.Arcs[i])

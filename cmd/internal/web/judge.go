@@ -215,7 +215,7 @@ func rangeVerdictOf(v *View, key, name, arc string, r *engine.RangeVerdict, text
 func decideRange(r *engine.RangeVerdict, need, sigmas float64) string {
 	why := fmt.Sprintf("The nearest limit is %.2f mm away and the camera is sure beyond %.2f mm (%g standard deviations).", abs(float64(r.Margin)), need, sigmas)
 	if len(r.Possible) > 0 && r.Possible[0] == 0 {
-		return why + " Whether the bases touch decides it: try a slip of paper between them at the line drawn."
+		return why + " Whether the bases or their guides touch decides it: try a slip of paper between them at the line drawn."
 	}
 	limit := 100 * math.Round(float64(r.Distance)/100)
 	return fmt.Sprintf("%s Whether the nearest points are more than %.0f mm apart decides it: lay the range ruler along the line drawn.", why, limit)
@@ -259,6 +259,9 @@ func arcVerdictsOf(v *View, a *engine.ArcVerdict) []verdictJSON {
 // attackText words the attack range as a pair's range is worded.
 func attackText(v *View, a *engine.ArcVerdict) string {
 	at, need := a.Attack, v.Sigmas*float64(a.Attack.Sigma)
+	if at.Band == 0 && at.Outcome == engine.Yes {
+		return fmt.Sprintf("%s to %s in the %s arc: range 0, %s.", v.Pair.From, v.Pair.To, arcName(a.Arc), engine.ContactWords(at.Distance))
+	}
 	text := fmt.Sprintf("%s to %s in the %s arc: %s, %.2f ± %.2f mm, %.2f mm from another range, where %.2f mm is enough to be sure.",
 		v.Pair.From, v.Pair.To, strings.ReplaceAll(a.Arc.String(), "_", " "), lowerFirst(rangeTitle(at.RangeVerdict)),
 		float64(at.Distance), float64(at.Sigma), abs(float64(at.Margin)), need)

@@ -162,7 +162,7 @@ func (t *Tried) measure(s *engine.Scene, sigmas float64) error {
 			continue
 		}
 		for _, pair := range [][2]string{{t.Ship, other}, {other, t.Ship}} {
-			v, err := engine.MeasurePair(&t.Scene, pair[0], pair[1], engine.Options{Sigmas: sigmas})
+			v, err := engine.MeasurePair(&t.Scene, pair[0], pair[1], engine.Options{Sigmas: sigmas, InContact: t.inContact()})
 			if err != nil {
 				return err
 			}
@@ -170,6 +170,24 @@ func (t *Tried) measure(s *engine.Scene, sigmas float64) error {
 		}
 	}
 	return nil
+}
+
+// inContact lists the ships that the moved one surely touches at its end: it was backed
+// up until it touched them, whatever the camera can tell of it.
+func (t *Tried) inContact() (pairs [][2]string) {
+	r := &t.Result
+	if len(r.Options) > 0 || r.InFull == engine.Indeterminate || touchDoubted(r) {
+		return nil
+	}
+	for _, id := range r.Touching {
+		pairs = append(pairs, [2]string{t.Ship, id})
+	}
+	return pairs
+}
+
+// touchDoubted reports whether it is too close to call which ships a move ends touching.
+func touchDoubted(r *engine.MoveResult) bool {
+	return slices.ContainsFunc(r.Undecided, func(u string) bool { return strings.HasPrefix(u, "touching ") })
 }
 
 // carried is the covariance of a ship's pose after a move: a turned start swings the
@@ -239,7 +257,7 @@ func tryWords(t *Tried) (out []tryLine) {
 		say("no", "It would overlap %s and moves back along the template.", and(r.FirstOverlapped))
 	}
 	switch touching := len(r.Touching) > 0 && t.Doing != DoDrop; {
-	case touching && r.InFull == engine.Indeterminate && len(r.Options) == 0:
+	case touching && (r.InFull == engine.Indeterminate || touchDoubted(r)) && len(r.Options) == 0:
 		say("too_close", "It may end touching %s.", and(r.Touching))
 	case touching:
 		say("no", "It ends touching %s.", and(r.Touching))
@@ -402,11 +420,17 @@ func deviceAt(t *Tried) (out [][][2]float64) {
 
 // afterOf words what can be measured after a move, as the page lists it at any time.
 func afterOf(t *Tried, watched bool, sigmas float64) *afterJSON {
-	v := View{Health: Health{Code: OK}, ObstaclesWatched: watched, Sigmas: sigmas, Result: t.After, Choice: Choice{From: t.Ship}}
+	after := t.After
+	after.Pairs = slices.Clone(after.Pairs)
+	v := View{Health: Health{Code: OK}, ObstaclesWatched: watched, Sigmas: sigmas, Result: after, Choice: Choice{From: t.Ship}}
 	v.Located.Scene = t.Scene
+	for i := range v.Result.Pairs { // no weapon reaches beyond range 3
+		arcs := slices.DeleteFunc(slices.Clone(v.Result.Pairs[i].Arcs), func(a engine.ArcVerdict) bool { return !reaches(&a) })
+		v.Result.Pairs[i].Arcs = arcs
+	}
 	a := &afterJSON{Targets: targetsOf(&v), Incoming: []incomingJSON{}, Uncounted: t.uncountedEnemies(&t.Scene)}
 	own := shipOf(&t.Scene, t.Ship)
-	for _, p := range t.After.Pairs {
+	for _, p := range v.Result.Pairs {
 		enemy := shipOf(&t.Scene, p.From)
 		if p.To != t.Ship || enemy == nil || own == nil || enemy.Player == own.Player && own.Player != 0 {
 			continue
@@ -420,6 +444,9 @@ func afterOf(t *Tried, watched bool, sigmas float64) *afterJSON {
 	}
 	return a
 }
+
+// reaches reports whether an arc's attack range may be one that attacks are made at.
+func reaches(a *engine.ArcVerdict) bool { return a.Attack == nil || a.Attack.At(0, 3) != engine.No }
 
 // weaponArc reports whether an arc is one that every ship of an edition, or this ship,
 // shoots with: the front arc, or a turret's.

@@ -120,6 +120,57 @@ func TestWhatATriedMoveMeetsIsSaidInWords(t *testing.T) {
 	}
 }
 
+// What a tried move says of its end is what the list of ranges after it says: a ship that
+// it ends touching is at range 0, however unsure the camera is, and none is counted as in
+// arc beyond what attacks reach.
+func TestATriedMoveDoesNotContradictItself(t *testing.T) {
+	f := newFakeTable(t)
+	f.change(func(v *web.View) {
+		v.ObstaclesWatched = true
+		s := &v.Located.Scene
+		for i := range s.Ships {
+			switch s.Ships[i].ID {
+			case "A1":
+				s.Ships[i].Pose = geom.Pose{Point: geom.Point{X: 300, Y: 300}}
+			case "B1": // in the way
+				s.Ships[i].Pose = geom.Pose{Point: geom.Point{X: 300, Y: 430}, Heading: 0.3}
+			case "B2": // in both front arcs, at range 3 of the end
+				s.Ships[i].Pose = geom.Pose{Point: geom.Point{X: 400, Y: 650}, Heading: math.Pi}
+			case "B3": // in both front arcs, beyond range 3
+				s.Ships[i].Pose = geom.Pose{Point: geom.Point{X: 200, Y: 860}, Heading: math.Pi}
+			}
+		}
+	})
+	status, got, text := try(t, serve(t, f).URL, `{"ship":"A1","maneuver":"straight 3"}`)
+	require.Equal(t, http.StatusOK, status, text)
+	require.Contains(t, texts(got), "no: It ends touching B1.")
+	fronts := map[string]bool{}
+	for _, row := range at(got, "after", "targets", "list").([]any) {
+		id := at(row, "id").(string)
+		if id == "B1" {
+			assert.Equal(t, "Contact (range 0)", at(row, "title"))
+			assert.Equal(t, "0", at(row, "band"))
+			assert.Equal(t, "yes", at(row, "outcome"))
+		}
+		for _, a := range at(row, "arcs").([]any) {
+			if at(a, "arc") == "front" {
+				fronts[id] = true
+				if id == "B1" {
+					assert.Equal(t, "Contact (range 0)", at(a, "attack"))
+				}
+			}
+		}
+	}
+	assert.True(t, fronts["B1"] && fronts["B2"], "%v", fronts)
+	assert.False(t, fronts["B3"], "beyond range 3")
+	var incoming []any
+	for _, i := range at(got, "after", "incoming").([]any) {
+		incoming = append(incoming, at(i, "from"))
+	}
+	assert.Contains(t, incoming, "B2")
+	assert.NotContains(t, incoming, "B3", "beyond range 3")
+}
+
 // A ship that moves or is hidden may stand in the way: nothing that it could change is
 // told for sure.
 func TestATriedMoveIsNotSureOfWhatAnUncountedShipMayChange(t *testing.T) {

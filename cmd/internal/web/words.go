@@ -43,6 +43,9 @@ func words(v *View) answerWords {
 	}
 	w.InArc = arcWords(v)
 	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", v.Choice.From, v.Choice.To, w.Title, upperFirst(w.InArc), upperFirst(w.Obstruction))
+	if v.Pair.Contact == engine.Yes {
+		w.Explain = upperFirst(engine.ContactWords(v.Pair.Range.Distance)) + ". " + w.Explain
+	}
 	if w.RestsOn = restsOn(v); w.RestsOn != "" {
 		w.Explain = w.RestsOn + ". " + w.Explain
 	}
@@ -142,6 +145,10 @@ func explainRange(v *View) string {
 		return fmt.Sprintf("Decided: %.1f mm away from what would change the range, where %.1f mm is enough to be sure (%g standard deviations).",
 			abs(float64(r.Margin)), need, v.Sigmas)
 	case engine.Indeterminate:
+		if len(r.Possible) > 0 && r.Possible[0] == 0 {
+			return fmt.Sprintf("Too close to call: the ships, guides counted, are only %.2f mm from touching or apart, and the camera is sure only beyond %.1f mm (%g standard deviations). Try a slip of paper between them.",
+				abs(float64(r.Margin)), need, v.Sigmas)
+		}
 		return fmt.Sprintf("Too close to call: the edge of the band is only %.2f mm away, and the camera is sure only beyond %.1f mm (%g standard deviations). Measure this one by hand.",
 			abs(float64(r.Margin)), need, v.Sigmas)
 	}
