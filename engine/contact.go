@@ -229,7 +229,8 @@ func holds(piece []geom.Point, g rect) bool {
 }
 
 // partsGap measures the least gap between two outlines whose guides stand out by reach
-// in all; bases is the gap of their bases.
+// in all; bases is the gap of their bases. Parts that are too far apart to be the
+// nearest are passed over.
 func (g *gauge) partsGap(a, b *parts, reach float64, bases span) span {
 	out, loose := bases, tie
 	if bases.lo <= reach+contactTie { // else they do not touch, and the nearest two parts are enough

@@ -228,7 +228,8 @@ func TestTheSlowMethodAgreesOnContact(t *testing.T) {
 			require.InDelta(t, gap, float64(got.Range.Margin), 1e-6, "scene %d: %v", i, s.Ships)
 		}
 	}
-	t.Logf("%d scenes: %d in contact, %d of them by the guides alone, %d apart, whose margins differ by at most %.2g mm", n, contacts, byGuides, near, worst)
+	t.Logf("%d scenes: %d in contact, %d of them by the guides alone, %d apart, whose margins differ by at most %.2g mm",
+		n, contacts, byGuides, near, worst)
 	assert.Greater(t, byGuides, n/20)
 	assert.Greater(t, near, n/5)
 }

@@ -38,10 +38,12 @@ type MoveResult struct {
 	Outcome         Outcome  // Yes when everything said here is decided, else Indeterminate, or NoView of obstacles
 	FirstOverlapped []string // ships at the full pose (G113); for a drop, ships over the device (G185)
 	Touching        []string // ships in contact at the final pose (G100, G101, G109)
-	Overlapped      []string // ships that the rules treat as overlapped: the touched ones in 1e (G112), the first ones after (G113), of those in 2.5 the friendly ones if any is (G114)
-	MovedThrough    []string // ships under the template (G115, G163)
-	Obstacles       []Hit    // from the nearest at the start outward (G168)
-	Devices         []Hit
+	// Ships that the rules treat as overlapped: the touched ones in 1e (G112), the first
+	// ones after (G113), of which in 2.5 the friendly ones if there are any (G114).
+	Overlapped   []string
+	MovedThrough []string // ships under the template (G115, G163)
+	Obstacles    []Hit    // from the nearest at the start outward (G168)
+	Devices      []Hit
 
 	Flees Outcome  // NoView when the mat's size is not known
 	Edges []string // the mat's edges that it crosses for sure: left, right, near, far (G201)

@@ -27,7 +27,7 @@ var Texts = map[string]string{
 	"G8":  "It may not use the closest point in the arc instead.",
 	"G10": "At a range: the band of the closest point.",
 	"G16": "At a range: the band of the closest point, of objects too.",
-	"G17": "Objects in contact are at range 0.",
+	"G17": "Objects in contact, guides counted, are at range 0.",
 	"G19": "Contact is range 1, and so is a ship of itself.",
 	"G34": "Of lines of equal length the attacker may choose one.",
 	"G36": "Obstructed: the range is measured through an obstacle.",
