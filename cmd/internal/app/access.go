@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"sightline/cmd/internal/web"
@@ -125,7 +127,7 @@ func JudgeSecret(c Web) (secret, path string, err error) {
 // be there; what the program keeps for itself and cannot keep is told to the log, and
 // the program goes on without.
 func accessOf(c Web, stateDir, address string, log *slog.Logger) (web.AccessOptions, error) {
-	o := web.AccessOptions{PairToRead: c.Read == "paired", Address: address, Log: log}
+	o := web.AccessOptions{PairToRead: c.Read == "paired", Address: address, Names: c.hostNames(os.Hostname), Log: log}
 	var err error
 	if stateDir == "" {
 		stateDir, err = StateDir()
@@ -155,6 +157,30 @@ func accessOf(c Web, stateDir, address string, log *slog.Logger) (web.AccessOpti
 	}
 	log.Info("the judge's secret is kept; sightline judge-secret says it", "file", path)
 	return o, nil
+}
+
+// hostNames are the names under which the page is asked for: the machine's own, alone and
+// in .local, and those that the configuration names. Who else may bear a name below a
+// network's own domain (table.lan) only its owner knows.
+func (w Web) hostNames(machine func() (string, error)) (names []string) {
+	add := func(name string) {
+		if name, ok := web.CanonicalName(name); ok && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if name, err := machine(); err == nil {
+		short, _, _ := strings.Cut(name, ".")
+		add(short)
+		add(short + ".local")
+		add(name)
+	}
+	if host, _, err := net.SplitHostPort(w.Listen); err == nil && net.ParseIP(host) == nil {
+		add(host)
+	}
+	for _, name := range w.Names {
+		add(name)
+	}
+	return names
 }
 
 func newKey() []byte {

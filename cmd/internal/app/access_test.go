@@ -141,6 +141,30 @@ func TestWithoutAPlaceToKeepSecretsTheProgramGoesOnAndSaysSo(t *testing.T) {
 	assert.NotEmpty(t, o.JudgeSecret, "which is no reason to be without a judge")
 }
 
+func TestThePageAnswersToTheMachinesNamesAndTheConfiguredOnes(t *testing.T) {
+	here := func(name string) func() (string, error) { return func() (string, error) { return name, nil } }
+	for name, c := range map[string]struct {
+		web     Web
+		machine string
+		want    []string
+	}{
+		"by default":         {Web{Listen: "localhost:8080"}, "Table", []string{"table", "table.local", "localhost"}},
+		"on every interface": {Web{Listen: ":8080"}, "table", []string{"table", "table.local"}},
+		"at an address":      {Web{Listen: "[fe80::1%eth0]:8080"}, "table", []string{"table", "table.local"}},
+		"at a name":          {Web{Listen: "table.lan:8080"}, "table", []string{"table", "table.local", "table.lan"}},
+		"with a domain":      {Web{}, "table.club.example", []string{"table", "table.local", "table.club.example"}},
+		"with further names": {Web{Names: []string{"Table.Fritz.Box.", "table.local"}}, "table", []string{"table", "table.local", "table.fritz.box"}},
+		"of no name":         {Web{}, "", nil},
+	} {
+		assert.Equal(t, c.want, c.web.hostNames(here(c.machine)), name)
+	}
+	o, _ := access(t, Web{Names: []string{"table.lan"}}, t.TempDir())
+	machine, err := os.Hostname()
+	require.NoError(t, err)
+	short, _, _ := strings.Cut(strings.ToLower(machine), ".")
+	assert.Subset(t, o.Names, []string{short, short + ".local", "table.lan"})
+}
+
 func TestTheDisplayShowsThePairingCode(t *testing.T) {
 	task := controlsTask{address: "http://192.168.7.2:8080/", code: func() string { return "K4MWQX" }}
 	assert.Equal(t, "K4MWQX", task.world(&web.View{}).Code)

@@ -74,10 +74,11 @@ type Rules struct {
 // Web says where the page is and who may see it.
 type Web struct {
 	Listen          string
-	Read            string // "open" or "paired": who may look
-	JudgeSecretFile string // "": the program makes one
-	TLSCertificate  string // PEM file with the chain; "": without TLS
-	TLSKey          string // PEM file
+	Names           []string // further host names that the page answers to
+	Read            string   // "open" or "paired": who may look
+	JudgeSecretFile string   // "": the program makes one
+	TLSCertificate  string   // PEM file with the chain; "": without TLS
+	TLSKey          string   // PEM file
 }
 
 // Panel says what hardware there is.
@@ -131,11 +132,12 @@ type rawConfig struct {
 		Measuring string  `toml:"measuring"`
 	} `toml:"rules"`
 	Web struct {
-		Listen          string `toml:"listen"`
-		Read            string `toml:"read"`
-		JudgeSecretFile string `toml:"judge_secret_file"`
-		TLSCertificate  string `toml:"tls_certificate"`
-		TLSKey          string `toml:"tls_key"`
+		Listen          string   `toml:"listen"`
+		Names           []string `toml:"names"`
+		Read            string   `toml:"read"`
+		JudgeSecretFile string   `toml:"judge_secret_file"`
+		TLSCertificate  string   `toml:"tls_certificate"`
+		TLSKey          string   `toml:"tls_key"`
 	} `toml:"web"`
 	Panel struct {
 		Enabled bool   `toml:"enabled"`
@@ -185,7 +187,7 @@ func defaultRaw() rawConfig {
 	raw.Rules.Sigmas = engine.DefaultSigmas
 	raw.Rules.Measuring = string(web.MeasuringFree)
 	raw.Web.Listen = "localhost:8080"
-	raw.Web.Read = "open"
+	raw.Web.Names, raw.Web.Read = []string{}, "open"
 	raw.Panel.Enabled = true
 	raw.Print.ScaleX, raw.Print.ScaleY = 1, 1
 	return raw
@@ -465,6 +467,11 @@ func checkListen(address string) *badValue {
 
 // checkWeb checks what says who may see the page.
 func (raw rawConfig) checkWeb() *badValue {
+	for _, name := range raw.Web.Names {
+		if _, ok := web.CanonicalName(name); !ok {
+			return bad("web.names", "expected host names without scheme and port, such as \"table.lan\", got %q", name)
+		}
+	}
 	switch w := raw.Web; {
 	case w.Read != "open" && w.Read != "paired":
 		return bad("web.read", "expected \"open\" or \"paired\", got %q", w.Read)

@@ -44,6 +44,9 @@ type AccessOptions struct {
 	Key []byte
 	// JudgeSecret makes a judge of whoever knows it; "": there is none.
 	JudgeSecret string
+	// Names are the host names that the page answers to, as CanonicalName writes them,
+	// besides addresses and localhost.
+	Names []string
 	// Here reports whether a peer is this very machine; nil: a loopback address is.
 	Here    func(netip.Addr) bool
 	Address string       // of the page for a phone; "": others do not reach it

@@ -178,8 +178,8 @@ func TestTheFileThatWaitsNamesTheBoxAndThePage(t *testing.T) {
 	assert.Contains(t, w.Header().Get("Content-Disposition"), `attachment; filename="sightline-overlay-pair.html"`)
 	assert.Contains(t, w.Body.String(), `var box = "http://192.168.7.4:8080"`)
 	assert.Contains(t, strings.ReplaceAll(w.Body.String(), `\u0026`, "&"), `var page = "http://192.168.7.4:8080/overlay/pair?ttl=20&view=camera"`)
-	assert.Equal(t, http.StatusBadRequest, get("/overlay/bootstrap.html?widget=clock", "box.local").Code)
-	assert.Equal(t, http.StatusBadRequest, get("/overlay/bootstrap.html?pos=nowhere", "box.local").Code)
+	assert.Equal(t, http.StatusBadRequest, get("/overlay/bootstrap.html?widget=clock", "localhost").Code)
+	assert.Equal(t, http.StatusBadRequest, get("/overlay/bootstrap.html?pos=nowhere", "localhost").Code)
 	assert.Equal(t, http.StatusMisdirectedRequest, get("/overlay/bootstrap.html", `"</script>.example`).Code)
 }
 

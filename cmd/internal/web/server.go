@@ -16,7 +16,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"strconv"
 	"strings"
 	"time"
 
@@ -141,41 +140,7 @@ func (s *Server) routes() http.Handler {
 	}
 	// Whoever changes something must come from this page: browsers say where a
 	// request comes from, and other sites are refused.
-	return secured(s.counted(known(s.limited(http.NewCrossOriginProtection().Handler(mux.mux)))))
-}
-
-// known refuses requests for a host that cannot be this machine's name at a table: a
-// name of the public internet that somebody has pointed at this machine so that
-// their page may read this one (DNS rebinding). Addresses, names without a dot and
-// names of home networks pass.
-func known(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !isLocalName(r.Host) {
-			http.Error(w, "This page is not served under the name "+strconv.Quote(r.Host)+"; use the machine's address, or its name without a domain or in .local.", http.StatusMisdirectedRequest)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// isLocalName reports whether a Host header names an address or a local machine.
-func isLocalName(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if net.ParseIP(strings.Trim(host, "[]")) != nil {
-		return true
-	}
-	dot := strings.LastIndexByte(host, '.')
-	if dot < 0 {
-		return true
-	}
-	switch host[dot+1:] {
-	case "local", "lan", "home", "internal", "localhost", "localdomain", "box", "arpa":
-		return true
-	}
-	return false
+	return secured(s.counted(s.known(s.limited(http.NewCrossOriginProtection().Handler(mux.mux)))))
 }
 
 // ServeHTTP implements http.Handler.
