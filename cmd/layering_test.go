@@ -41,6 +41,7 @@ var outside = map[string][]string{
 	"rsc.io/qr":                  {"hardware"},
 	"golang.org/x/image":         {"hardware", "cmd/internal/sheet"},
 	"golang.org/x/sync":          {"cmd/internal/app"},
+	"golang.org/x/time":          {"cmd/internal/web"},
 	"gopkg.in/yaml.v3":           {"calibration"},
 	"github.com/BurntSushi/toml": {"cmd/internal/app", "firmware-config"},
 	"github.com/alecthomas/kong": {"cmd/sightline"},

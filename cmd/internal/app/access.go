@@ -3,13 +3,11 @@ package app
 import (
 	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -209,21 +207,6 @@ func tlsOf(c Web) (*tls.Config, error) {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
-// trustOnly is how the program asks its own page over TLS: by its certificate and no
-// other, whatever name that is for and whoever signed it.
-func trustOnly(own *tls.Config) *tls.Config {
-	return &tls.Config{
-		MinVersion:         tls.VersionTLS12,
-		InsecureSkipVerify: true, // for VerifyPeerCertificate does
-		VerifyPeerCertificate: func(raw [][]byte, _ [][]*x509.Certificate) error {
-			if len(raw) == 0 || string(raw[0]) != string(own.Certificates[0].Certificate[0]) {
-				return errors.New("another program answers at the page's address")
-			}
-			return nil
-		},
-	}
-}
-
 // scheme is how the page's address begins.
 func (w Web) scheme() string {
 	if w.TLSCertificate != "" {
@@ -243,13 +226,4 @@ func tellPairing(log *slog.Logger, address, code string) {
 	}
 	log.Info("phones pair at this address with this code, good once and for five minutes; a newer one stands on the box's display and, in a browser on this machine, at /pair",
 		"address", address+"pair", "code", code)
-}
-
-// ownClient asks the program's own page.
-func ownClient(own *tls.Config) *http.Client {
-	transport := &http.Transport{Proxy: nil, DisableKeepAlives: true}
-	if own != nil {
-		transport.TLSClientConfig = trustOnly(own)
-	}
-	return &http.Client{Transport: transport}
 }

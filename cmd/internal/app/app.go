@@ -151,7 +151,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 		o.Ready(shownAddress(c.Web.Listen, listener))
 	}
 	service := &serviceTask{
-		socket: serviceManagerHere(), hub: hub, log: o.Log, answers: pageAnswers(listener.Addr(), encrypted),
+		socket: serviceManagerHere(), hub: hub, log: o.Log, answers: page.server.Answers,
 		hearts: map[string]*heart{"watcher": &watcher.looking, "answers": &watcher.telling, "panel": &showing.heart},
 	}
 	return runTasks(ctx, append([]Task{feedTask{feed}, watcher, calibrator, learner, showing, touching, page, service}, cameras.tasks...)...)

@@ -2,12 +2,10 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"maps"
 	"net"
-	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -82,7 +80,7 @@ func (s notifySocket) tell(message string) error {
 type serviceTask struct {
 	socket  notifySocket
 	hearts  map[string]*heart           // by the loop's name
-	answers func(context.Context) error // asks the page
+	answers func(context.Context) error // asks the page, by no connection: a crowd at the door is no hang
 	hub     *web.Hub
 	log     *slog.Logger
 }
@@ -171,37 +169,6 @@ func (t *serviceTask) status() string {
 func (t *serviceTask) send(message string) {
 	if err := t.socket.tell(message); err != nil {
 		t.log.Warn("the service manager cannot be told", "err", err)
-	}
-}
-
-// pageAnswers asks the page of a listener for its state, as a browser on this machine would.
-func pageAnswers(at net.Addr, own *tls.Config) func(context.Context) error {
-	_, port, err := net.SplitHostPort(at.String())
-	client, scheme := ownClient(own), "http"
-	if own != nil {
-		scheme = "https"
-	}
-	return func(ctx context.Context) error {
-		if err != nil {
-			return err
-		}
-		host, _, _ := net.SplitHostPort(at.String())
-		if ip := net.ParseIP(host); ip == nil || ip.IsUnspecified() {
-			host = "localhost"
-		}
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+net.JoinHostPort(host, port)+"/", nil)
-		if err != nil {
-			return err
-		}
-		response, err := client.Do(request)
-		if err != nil {
-			return err
-		}
-		defer response.Body.Close()
-		if response.StatusCode != http.StatusOK {
-			return fmt.Errorf("the page answers %s", response.Status)
-		}
-		return nil
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -156,6 +157,40 @@ func TestTheProgramSaysThatItIsReadyWithoutACamera(t *testing.T) {
 	go func() { done <- Run(ctx, c, Options{StateDir: state, Log: slog.New(slog.DiscardHandler)}) }()
 	m.until("READY=1", 30*time.Second)
 	m.until("WATCHDOG=1", 30*time.Second)
+	stop()
+	m.until("STOPPING=1", 30*time.Second)
+	assert.NoError(t, <-done)
+}
+
+// A crowd that holds every connection that this machine may have is no hang: the signs of
+// life go on, and the page answers.
+func TestAFullHouseIsNoReasonToStartAgain(t *testing.T) {
+	m := newManager(t)
+	t.Setenv("NOTIFY_SOCKET", m.path)
+	t.Setenv("WATCHDOG_USEC", "4000000")
+	t.Setenv("WATCHDOG_PID", "")
+	c := DefaultConfig()
+	c.Camera.Source, c.Web.Listen, c.Panel.Enabled = filepath.Join(t.TempDir(), "camera"), "127.0.0.1:0", false
+	ctx, stop := context.WithCancel(t.Context())
+	done, address := make(chan error, 1), make(chan string, 1)
+	state := t.TempDir()
+	go func() {
+		done <- Run(ctx, c, Options{StateDir: state, Log: slog.New(slog.DiscardHandler), Ready: func(at string) { address <- at }})
+	}()
+	m.until("READY=1", 30*time.Second)
+	at := <-address
+	for range 1100 {
+		conn, err := net.Dial("tcp", at)
+		require.NoError(t, err)
+		defer conn.Close()
+	}
+	for range 5 {
+		m.until("WATCHDOG=1", 10*time.Second)
+	}
+	answer, err := http.Get("http://" + at + "/healthz")
+	require.NoError(t, err)
+	answer.Body.Close()
+	assert.Equal(t, http.StatusServiceUnavailable, answer.StatusCode, "there is no camera")
 	stop()
 	m.until("STOPPING=1", 30*time.Second)
 	assert.NoError(t, <-done)

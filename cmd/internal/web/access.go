@@ -85,12 +85,15 @@ func forwarded(r *http.Request) bool {
 
 // peerOf is the address at the other end of the connection, whatever the headers say;
 // the zero Addr when there is none.
-func peerOf(r *http.Request) netip.Addr {
-	at, err := netip.ParseAddrPort(r.RemoteAddr)
+func peerOf(r *http.Request) netip.Addr { return addressOf(r.RemoteAddr) }
+
+// addressOf is the address of an address and port.
+func addressOf(text string) netip.Addr {
+	at, err := netip.ParseAddrPort(text)
 	if err != nil {
 		return netip.Addr{}
 	}
-	return at.Addr().Unmap().WithZone("")
+	return at.Addr().Unmap()
 }
 
 // here reports whether a request comes from this very machine, by no way round.

@@ -2,126 +2,167 @@ package web
 
 import (
 	"fmt"
+	"maps"
 	"math"
-	"net"
 	"net/http"
 	"net/netip"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 )
 
 // What one peer, and all together, may ask of the program. The figures leave honest
 // pages ten times what they need (a page asks for at most ten pictures and details a
 // second and holds one or two streams), and memory is bounded by all of them.
-var (
-	requestRate = rate{PerSecond: 100, Burst: 400} // of a peer on the network
-	costlyTakes = 20.0                             // tokens for what takes the processor long: five a second
-)
+//
+// This machine has streams and connections of its own, which the network cannot use up.
+// There are more connections than streams, so that those who listen leave room to ask.
+var requestRate = allowance{PerSecond: 100, Burst: 400} // of a client on the network
 
 const (
-	peersMost = 4096 // peers that are told apart; what comes beyond shares one bucket
+	costlyTakes = 20   // tokens for what takes the processor long: five a second
+	peersMost   = 4096 // clients that are told apart; what comes beyond shares one bucket
 
-	streamsMost      = 640 // event streams in all
-	streamsOfPeer    = 32  // of one peer on the network
+	streamsOfNetwork = 512 // event streams in all
+	streamsOfPeer    = 32  // of one client
 	streamsOfMachine = 600 // of this machine: stream software shows many overlays
 
-	connectionsMost      = 1024 // in all
-	connectionsOfPeer    = 128  // of one peer on the network
-	connectionsOfMachine = 896  // of this machine, and of a proxy on it
+	connectionsOfNetwork = 768 // in all
+	connectionsOfPeer    = 128 // of one peer
+	connectionsOfMachine = 896 // of this machine, and of a proxy on it, whose clients' streams count as the network's
 
 	bodyAtMost = 64 << 10 // of any request; most handlers take less
 )
 
-// rate is a token bucket's: so many at once, and so many a second from then on.
-type rate struct{ PerSecond, Burst float64 }
-
-// bucket holds what is left of a rate. The zero value is full.
-type bucket struct {
-	spent float64
-	at    time.Time
+// allowance is how much somebody may do at once, and how much a second from then on.
+type allowance struct {
+	PerSecond rate.Limit
+	Burst     int
 }
 
-// drained returns the bucket as it is at an instant.
-func (b bucket) drained(r rate, now time.Time) bucket {
-	if dt := now.Sub(b.at).Seconds(); dt > 0 {
-		b.spent, b.at = max(0, b.spent-dt*r.PerSecond), now
+func (a allowance) limiter() *rate.Limiter { return rate.NewLimiter(a.PerSecond, a.Burst) }
+
+// take takes n tokens, which back gives back; without enough it takes none and says how
+// long they take to come.
+func take(l *rate.Limiter, n int, now time.Time) (back func(), wait time.Duration, ok bool) {
+	r := l.ReserveN(now, n)
+	if wait = r.DelayFrom(now); wait > 0 {
+		r.CancelAt(now)
+		return nil, wait, false
 	}
-	return b
+	return func() { r.CancelAt(now) }, 0, true
 }
 
-// take takes n tokens; without enough it takes none and says how long they take to come.
-func (b *bucket) take(r rate, n float64, now time.Time) (wait time.Duration, ok bool) {
-	*b = b.drained(r, now)
-	if over := b.spent + n - r.Burst; over > 1e-9 {
-		return time.Duration(math.Ceil(over/r.PerSecond*1e9) * float64(time.Nanosecond)), false
-	}
-	b.spent += n
-	return 0, true
-}
-
-// buckets keeps one bucket for each peer, for at most peersMost peers.
-type buckets struct {
-	rate rate
+// buckets keeps one limiter for each client, for at most peersMost clients.
+type buckets[K comparable] struct {
+	each allowance
 
 	mu    sync.Mutex // guards what follows
-	of    map[netip.Addr]*bucket
-	rest  bucket    // of the peers for which there is no room
-	swept time.Time // when room was made last
+	of    map[K]*rate.Limiter
+	rest  *rate.Limiter // of the clients for which there is no room
+	swept time.Time     // when room was made last
 }
 
-func newBuckets(r rate) *buckets { return &buckets{rate: r, of: map[netip.Addr]*bucket{}} }
+func newBuckets[K comparable](each allowance) *buckets[K] {
+	return &buckets[K]{each: each, of: map[K]*rate.Limiter{}, rest: each.limiter()}
+}
 
-// take takes n tokens of a peer's bucket.
-func (b *buckets) take(peer netip.Addr, n float64, now time.Time) (wait time.Duration, ok bool) {
+// take takes n tokens of a client's, as the function take does.
+func (b *buckets[K]) take(client K, n int, now time.Time) (back func(), wait time.Duration, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.bucket(peer, now).take(b.rate, n, now)
+	return take(b.limiter(client, now), n, now)
 }
 
-// give gives n tokens back.
-func (b *buckets) give(peer netip.Addr, n float64, now time.Time) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	k := b.bucket(peer, now)
-	k.spent = max(0, k.spent-n)
-}
-
-// bucket returns a peer's bucket. A full bucket says no more than none, and goes when
+// limiter returns a client's limiter. A full one says no more than none, and goes when
 // there is no room for another. The caller holds mu.
-func (b *buckets) bucket(peer netip.Addr, now time.Time) *bucket {
-	if k, ok := b.of[peer]; ok {
-		return k
+func (b *buckets[K]) limiter(client K, now time.Time) *rate.Limiter {
+	if l, ok := b.of[client]; ok {
+		return l
 	}
 	if len(b.of) >= peersMost && now.Sub(b.swept) >= sweepEvery {
 		b.swept = now
-		for p, k := range b.of {
-			if k.drained(b.rate, now).spent == 0 {
-				delete(b.of, p)
-			}
-		}
+		maps.DeleteFunc(b.of, func(_ K, l *rate.Limiter) bool { return l.TokensAt(now) >= float64(b.each.Burst) })
 	}
 	if len(b.of) >= peersMost {
-		return &b.rest
+		return b.rest
 	}
-	k := &bucket{at: now}
-	b.of[peer] = k
-	return k
+	l := b.each.limiter()
+	b.of[client] = l
+	return l
 }
 
 // sweepEvery is how often room is made at most: a flood of addresses must not make every
 // request go through all of them.
 const sweepEvery = time.Second
 
-// peerKey is what a peer is told apart by: its address, or in IPv6 its network, of
-// which one machine may use any address. (All of fe80::/64 is one network to everyone.)
+// linkLocal is what stands for every link-local address of an interface.
+var linkLocal = netip.MustParseAddr("fe80::")
+
+// peerKey is what a peer is told apart by: its address; in IPv6 its network, of which one
+// machine may use any address. All link-local addresses of an interface are one network.
 func peerKey(a netip.Addr) netip.Addr {
-	if a.Is6() && !a.IsLinkLocalUnicast() && !a.IsLoopback() {
-		if p, err := a.Prefix(64); err == nil {
-			return p.Addr()
+	switch {
+	case !a.Is6() || a.IsLoopback():
+		return a
+	case a.IsLinkLocalUnicast():
+		return linkLocal.WithZone(a.Zone())
+	}
+	p, err := a.WithZone("").Prefix(64)
+	if err != nil {
+		panic("web: the network of " + a.String() + ": " + err.Error()) // 64 bits fit
+	}
+	return p.Addr()
+}
+
+// clientOf is whom the limits count for a request: the peer, or behind a proxy on this
+// machine the one for whom it asks. The zero Addr stands for all of whom the proxy does
+// not say who they are.
+func (s *Server) clientOf(r *http.Request) netip.Addr {
+	peer := peerOf(r)
+	if !s.o.Access.Here(peer) || !forwarded(r) {
+		return peerKey(peer)
+	}
+	if a := forwardedFor(r.Header); a.IsValid() && !a.IsLoopback() {
+		return peerKey(a)
+	}
+	return netip.Addr{}
+}
+
+// forwardedFor reads for whom a proxy asks: the last one named, since a proxy adds its own
+// client behind what that client claims. The zero Addr is nobody.
+func forwardedFor(h http.Header) netip.Addr {
+	for _, name := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"} {
+		lines := h[name]
+		if len(lines) == 0 {
+			continue
+		}
+		all := lines[len(lines)-1]
+		last := strings.TrimSpace(all[strings.LastIndexByte(all, ',')+1:])
+		if name == "Forwarded" {
+			last = forParameter(last)
+		}
+		if a, err := netip.ParseAddrPort(last); err == nil {
+			return a.Addr().Unmap()
+		}
+		a, _ := netip.ParseAddr(strings.Trim(last, "[]")) // the zero Addr when it is none
+		return a.Unmap()
+	}
+	return netip.Addr{}
+}
+
+// forParameter reads "for" of an element of the header Forwarded (RFC 7239).
+func forParameter(element string) string {
+	for pair := range strings.SplitSeq(element, ";") {
+		key, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		if strings.EqualFold(key, "for") {
+			return strings.Trim(value, `"`)
 		}
 	}
-	return a
+	return ""
 }
 
 // limited keeps a peer on the network to requestRate and every body to bodyAtMost. This
@@ -129,7 +170,7 @@ func peerKey(a netip.Addr) netip.Addr {
 func (s *Server) limited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !s.here(r) {
-			if wait, ok := s.requests.take(peerKey(peerOf(r)), 1, s.o.Now()); !ok {
+			if _, wait, ok := s.requests.take(s.clientOf(r), 1, s.o.Now()); !ok {
 				s.counts.limited.Add(1)
 				tooMany(w, wait, "This device asks for too much at once; wait a moment.")
 				return
@@ -144,7 +185,7 @@ func (s *Server) limited(next http.Handler) http.Handler {
 func (s *Server) costly(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !s.here(r) {
-			if wait, ok := s.requests.take(peerKey(peerOf(r)), costlyTakes, s.o.Now()); !ok {
+			if _, wait, ok := s.requests.take(s.clientOf(r), costlyTakes, s.o.Now()); !ok {
 				s.counts.limited.Add(1)
 				tooMany(w, wait, "This takes the program long to make; wait a moment.")
 				return
@@ -217,6 +258,7 @@ func (s *Server) streaming(next http.HandlerFunc) http.HandlerFunc {
 			return
 		}
 		defer release()
+		defer streams(r)()
 		if r.Header.Get("Last-Event-ID") != "" {
 			s.counts.streamsResumed.Add(1) // it gets the newest state at once, as everyone does
 		}
@@ -225,13 +267,13 @@ func (s *Server) streaming(next http.HandlerFunc) http.HandlerFunc {
 }
 
 // takeStream lets a client have a stream of events, or answers why not: 503 when there
-// are too many in all, 429 when this peer holds enough.
+// are too many in all, 429 when this client holds enough.
 func (s *Server) takeStream(w http.ResponseWriter, r *http.Request) (release func(), ok bool) {
-	peer, ofPeer := peerOf(r), streamsOfPeer
-	if s.o.Access.Here(peer) {
-		ofPeer = streamsOfMachine
+	held, most, ofPeer := &s.streams, streamsOfNetwork, streamsOfPeer
+	if s.here(r) {
+		held, most, ofPeer = &s.ownStreams, streamsOfMachine, streamsOfMachine
 	}
-	release, no := s.streams.take(peerKey(peer), streamsMost, ofPeer)
+	release, no := held.take(s.clientOf(r), most, ofPeer)
 	switch no {
 	case peerHeld:
 		s.counts.streamsRefused.Add(1)
@@ -239,49 +281,7 @@ func (s *Server) takeStream(w http.ResponseWriter, r *http.Request) (release fun
 	case allGone:
 		s.counts.streamsRefused.Add(1)
 		w.Header().Set("Retry-After", "5")
-		http.Error(w, fmt.Sprintf("%d pages listen to this table, and that is as many as it serves; close some.", streamsMost), http.StatusServiceUnavailable)
+		http.Error(w, fmt.Sprintf("%d pages listen to this table, and that is as many as it serves; close some.", most), http.StatusServiceUnavailable)
 	}
 	return release, no == granted
-}
-
-// fewListener takes at most so many connections, in all and of each peer, and closes
-// what comes beyond at once: a peer that opens many and says nothing harms itself.
-type fewListener struct {
-	net.Listener
-	open   shares
-	ofPeer func(netip.Addr) int
-	refuse func()
-}
-
-// Accept implements net.Listener.
-func (l *fewListener) Accept() (net.Conn, error) {
-	for {
-		c, err := l.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		var peer netip.Addr
-		if at, err := netip.ParseAddrPort(c.RemoteAddr().String()); err == nil {
-			peer = at.Addr().Unmap().WithZone("")
-		}
-		release, no := l.open.take(peerKey(peer), connectionsMost, l.ofPeer(peer))
-		if no != granted {
-			l.refuse()
-			_ = c.Close()
-			continue
-		}
-		return &fewConn{Conn: c, release: release}, nil
-	}
-}
-
-// fewConn is one of the connections of a fewListener.
-type fewConn struct {
-	net.Conn
-	release func()
-}
-
-// Close implements net.Conn.
-func (c *fewConn) Close() error {
-	defer c.release()
-	return c.Conn.Close()
 }

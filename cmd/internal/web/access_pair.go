@@ -15,27 +15,30 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/time/rate"
 )
 
 // A pairing code is six of 24 letters and digits that nobody takes for one another, and
 // without vowels, so that it spells no word: 24^6 = 191 102 976 codes. At any time at
-// most two of them are good, and codeRate and codeOfPeer let a peer try 5 + 60 an hour,
-// all peers together 20 + 120 an hour. Over twelve hours that is a chance of 1 in 131 000
-// for one device, and of 1 in 65 000 for as many as somebody likes to use.
+// most two of them are good. A client has 5 wrong tries and then 20 an hour, all together
+// 24 and then 120 an hour. Over twelve hours that is a chance of 1 in 390 000 for one
+// client, and of 1 in 65 000 for any number. Another code after so many wrong tries
+// would change nothing of that, and would take the code from the one who is typing it.
 const (
 	codeLetters = "BCDFGHJKMPQRTVWXY2346789"
 	codeLength  = 6
 	codeLife    = 5 * time.Minute
 	codeGrace   = time.Minute // for which the code before stays good: somebody is typing it
-	codeWrong   = 10          // wrong tries after which there is a fresh one
 	codesKept   = 16          // used codes that are remembered, to say so to who comes second
 )
 
-// How often somebody may be wrong: a code or a judge's secret. One peer alone cannot use
-// up what all peers together may, and so cannot keep the others from pairing.
+// How often somebody may be wrong: a code or a judge's secret. A device has up to four
+// addresses that are told apart (IPv4, two networks of IPv6, link-local), and with all
+// four it cannot use up what all have together: 4 × 5 at once, 4 × 20 an hour.
 var (
-	triesOfPeer = rate{PerSecond: 1.0 / 60, Burst: 5}
-	triesOfAll  = rate{PerSecond: 1.0 / 30, Burst: 20}
+	triesOfPeer = allowance{PerSecond: 20.0 / 3600, Burst: 5}
+	triesOfAll  = allowance{PerSecond: 120.0 / 3600, Burst: 24}
 )
 
 // NewSecret makes a judge's secret that is easily copied by hand and not guessed: 24^20,
@@ -65,13 +68,33 @@ func letters(n int) string {
 	return string(code)
 }
 
-// tries limits wrong tries.
+// tries limits wrong tries. Those of strangers are also counted together; a device that
+// was paired before and this machine have tries of their own, which strangers cannot use
+// up, whatever address they share with it.
 type tries struct {
-	peers *buckets
+	strangers, known *buckets[trier]
+	all              *rate.Limiter // of the strangers
 
 	mu   sync.Mutex // guards what follows
-	all  bucket
-	told time.Time // when the log heard of too many
+	told time.Time  // when the log heard of too many
+}
+
+// trier is who tries.
+type trier struct {
+	client  netip.Addr
+	here    bool   // this machine itself
+	pairing string // of a device that was paired before: its number; "": it was not
+}
+
+// trier says who tries with a request.
+func (s *Server) trier(r *http.Request) trier {
+	if s.here(r) {
+		return trier{here: true}
+	}
+	if id, ok := s.sessions.known(r, s.o.Now()); ok {
+		return trier{pairing: id}
+	}
+	return trier{client: s.clientOf(r)}
 }
 
 // tellEvery is how often the log hears of too many wrong tries.
@@ -88,27 +111,26 @@ func (t *tries) tell(now time.Time) bool {
 	return true
 }
 
-func newTries() *tries { return &tries{peers: newBuckets(triesOfPeer)} }
-
-// take takes one try of a peer; wait says how long until there is one.
-func (t *tries) take(peer netip.Addr, now time.Time) (wait time.Duration, ok bool) {
-	if wait, ok = t.peers.take(peer, 1, now); !ok {
-		return wait, false
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if wait, ok = t.all.take(triesOfAll, 1, now); !ok {
-		t.peers.give(peer, 1, now)
-	}
-	return wait, ok
+func newTries() *tries {
+	return &tries{strangers: newBuckets[trier](triesOfPeer), known: newBuckets[trier](triesOfPeer), all: triesOfAll.limiter()}
 }
 
-// give gives back the try of somebody who was right.
-func (t *tries) give(peer netip.Addr, now time.Time) {
-	t.peers.give(peer, 1, now)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.all.spent = max(0, t.all.spent-1)
+// take takes one try, which back gives back to somebody who was right; wait says how long
+// until there is one.
+func (t *tries) take(who trier, now time.Time) (back func(), wait time.Duration, ok bool) {
+	if who.here || who.pairing != "" {
+		return t.known.take(who, 1, now)
+	}
+	own, wait, ok := t.strangers.take(who, 1, now)
+	if !ok {
+		return nil, wait, false
+	}
+	shared, wait, ok := take(t.all, 1, now)
+	if !ok {
+		own()
+		return nil, wait, false
+	}
+	return func() { own(); shared() }, 0, true
 }
 
 // pairing holds the code that pairs a device.
@@ -118,7 +140,6 @@ type pairing struct {
 	made   time.Time
 	before string    // the code before, good until
 	until  time.Time // then
-	wrong  int       // tries against code
 	used   []string  // the last ones that paired somebody, newest first
 }
 
@@ -137,7 +158,7 @@ func (p *pairing) renew(now time.Time) {
 		return
 	}
 	p.before, p.until = p.code, p.made.Add(codeLife+codeGrace)
-	p.code, p.made, p.wrong = newCode(), now, 0
+	p.code, p.made = newCode(), now
 }
 
 // verdict is what becomes of a code that somebody typed.
@@ -163,16 +184,13 @@ func (p *pairing) use(typed string, now time.Time) verdict {
 			p.before = ""
 			return codeIsRight
 		}
-		p.code, p.made, p.wrong = newCode(), now, 0
+		p.code, p.made = newCode(), now
 		return codeIsRight
 	}
 	for _, u := range p.used {
 		if same(typed, u) {
 			return codeWasUsed
 		}
-	}
-	if p.wrong++; p.wrong >= codeWrong {
-		p.before, p.code, p.made, p.wrong = "", newCode(), now, 0
 	}
 	return codeIsWrong
 }
@@ -273,17 +291,18 @@ func (s *Server) isHere(w http.ResponseWriter, r *http.Request, typed string) bo
 		http.Error(w, fmt.Sprintf("That is no pairing code: it has %d of these letters and digits: %s.", codeLength, codeLetters), http.StatusBadRequest)
 		return false
 	}
-	now, peer := s.o.Now(), peerKey(peerOf(r))
-	if wait, ok := s.codeTries.take(peer, now); !ok {
+	now := s.o.Now()
+	back, wait, ok := s.codeTries.take(s.trier(r), now)
+	if !ok {
 		s.tooOften(w, r, s.codeTries, wait)
 		return false
 	}
 	switch s.pairing.use(code, now) {
 	case codeIsRight:
-		s.codeTries.give(peer, now)
+		back()
 		return true
 	case codeWasUsed:
-		s.codeTries.give(peer, now)
+		back()
 		http.Error(w, "This code has been used. The display shows a new one for each device.", http.StatusConflict)
 	default:
 		s.counts.wrongCodes.Add(1)
@@ -298,8 +317,8 @@ func (s *Server) isJudge(w http.ResponseWriter, r *http.Request, secret string) 
 		http.Error(w, "This table has no judge's secret; its log says why.", http.StatusForbidden)
 		return false
 	}
-	now, peer := s.o.Now(), peerKey(peerOf(r))
-	if wait, ok := s.judgeTries.take(peer, now); !ok {
+	back, wait, ok := s.judgeTries.take(s.trier(r), s.o.Now())
+	if !ok {
 		s.tooOften(w, r, s.judgeTries, wait)
 		return false
 	}
@@ -308,7 +327,7 @@ func (s *Server) isJudge(w http.ResponseWriter, r *http.Request, secret string) 
 		http.Error(w, "This is not the judge's secret. On the box, \"sightline judge-secret\" says it.", http.StatusForbidden)
 		return false
 	}
-	s.judgeTries.give(peer, now)
+	back()
 	return true
 }
 

@@ -71,7 +71,7 @@ func TestACodeMakesAPlayerOfADeviceOnce(t *testing.T) {
 	assert.True(t, cookie.HttpOnly)
 	assert.Equal(t, http.SameSiteStrictMode, cookie.SameSite)
 	assert.Equal(t, "/", cookie.Path)
-	assert.Equal(t, c.Now().Add(7*24*time.Hour).Unix(), cookie.Expires.Unix())
+	assert.Equal(t, c.Now().Add((7+90)*24*time.Hour).Unix(), cookie.Expires.Unix(), "kept for longer than it holds: the device is known again")
 	assert.Contains(t, answer.Body.String(), `"role":"player","name":"Anna"`)
 	assert.Equal(t, http.StatusNoContent, ask(s, http.MethodPatch, "/api/choice", `{"from":"A1"}`, network, cookie.Value).Code)
 
@@ -128,11 +128,6 @@ func TestTheJudgesSecretMakesAJudge(t *testing.T) {
 	answer := secret(none, "anything", network)
 	assert.Equal(t, http.StatusForbidden, answer.Code)
 	assert.Contains(t, answer.Body.String(), "no judge's secret")
-	for i := range 5 {
-		assert.Equal(t, http.StatusForbidden, secret(s, fmt.Sprint("guess ", i), peerNo(1)).Code)
-	}
-	assert.Equal(t, http.StatusTooManyRequests, secret(s, "correct horse battery", peerNo(1)).Code, "not even the right one: else guessing went on")
-	assert.Equal(t, http.StatusOK, secret(s, "correct horse battery", peerNo(2)).Code)
 }
 
 func TestWhatCannotBeACodeIsASlipAndNoGuess(t *testing.T) {
@@ -154,16 +149,15 @@ func TestWhatCannotBeACodeIsASlipAndNoGuess(t *testing.T) {
 	}
 }
 
-func TestAfterTenWrongTriesThereIsAFreshCode(t *testing.T) {
-	s, _ := timed(t)
+func TestWrongTriesDoNotTakeTheCodeFromTheOneWhoTypesIt(t *testing.T) {
+	s, c := timed(t)
 	code, wrong := s.PairingCode(), wrongCode(s)
-	for i := range 9 {
-		assert.Equal(t, http.StatusForbidden, pair(s, peerNo(i), wrong).Code)
+	for i := range 100 {
+		pair(s, peerNo(i), wrong)
+		c.pass(time.Second)
 	}
 	assert.Equal(t, code, s.PairingCode())
-	pair(s, peerNo(9), wrong)
-	assert.NotEqual(t, code, s.PairingCode())
-	assert.Equal(t, http.StatusForbidden, pair(s, peerNo(10), code).Code, "and the one before is gone at once")
+	assert.Equal(t, http.StatusOK, pair(s, loopback, code).Code)
 }
 
 // Twelve hours of guessing, as fast as the program allows. The chance of a guess is at
@@ -190,9 +184,9 @@ func TestGuessingTheCodeIsHopeless(t *testing.T) {
 	}
 	one, many := guess(1), guess(40)
 	t.Logf("in 12 h: one device %d guesses, 1 in %.0f; 40 devices %d guesses, 1 in %.0f", one, codes/2/float64(one), many, codes/2/float64(many))
-	assert.LessOrEqual(t, one, 5+12*60)
-	assert.LessOrEqual(t, many, 20+12*120)
-	assert.Greater(t, one, 600, "the test does guess")
+	assert.LessOrEqual(t, one, 5+12*20)
+	assert.LessOrEqual(t, many, 24+12*120)
+	assert.Greater(t, one, 200, "the test does guess")
 	assert.Greater(t, codes/2/float64(many), 60000.0)
 }
 
@@ -206,7 +200,7 @@ func TestOneGuesserDoesNotKeepOthersFromPairing(t *testing.T) {
 	pair(s, peerNo(1), wrongCode(s))
 	limited := pair(s, peerNo(1), s.PairingCode())
 	assert.Equal(t, http.StatusTooManyRequests, limited.Code)
-	assert.Regexp(t, `^[1-9]\d?$`, limited.Header().Get("Retry-After"))
+	assert.Regexp(t, `^[1-9]\d{0,2}$`, limited.Header().Get("Retry-After"))
 }
 
 func TestTheCodesLettersAreEquallyLikely(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 const (
 	playerFor  = 7 * 24 * time.Hour
 	judgeFor   = 12 * time.Hour
+	knownFor   = 90 * 24 * time.Hour // after which a pairing that has ended tells its device no longer from a stranger's
 	cookieMost = 1 << 10
 	endedMost  = 4096 // pairings that were ended before their time and are remembered
 )
@@ -79,6 +80,16 @@ func (s *sessions) make(role Role, name string, now time.Time) (Session, string)
 // parse reads a cookie's value; ok says that it was made here, holds still and was not
 // ended.
 func (s *sessions) parse(value string, now time.Time) (c cookieJSON, ok bool) {
+	c, ok = s.verify(value)
+	if !ok || now.Unix() >= c.Expires || c.Role == Judge && c.Judge != s.judge {
+		return cookieJSON{}, false
+	}
+	return c, true
+}
+
+// verify reads a cookie's value; ok says that it was made here and was not ended before
+// its time, whether it holds still or not.
+func (s *sessions) verify(value string) (c cookieJSON, ok bool) {
 	text, signature, ok := strings.Cut(value, ".")
 	if !ok || len(value) > cookieMost {
 		return c, false
@@ -91,10 +102,7 @@ func (s *sessions) parse(value string, now time.Time) (c cookieJSON, ok bool) {
 	if err != nil || !hmac.Equal(sum, s.mac("session", data)) {
 		return c, false
 	}
-	if json.Unmarshal(data, &c) != nil || c.Role < Player || c.Role > Judge || now.Unix() >= c.Expires {
-		return cookieJSON{}, false
-	}
-	if c.Role == Judge && c.Judge != s.judge {
+	if json.Unmarshal(data, &c) != nil || c.Role < Player || c.Role > Judge {
 		return cookieJSON{}, false
 	}
 	s.mu.Lock()
@@ -103,6 +111,20 @@ func (s *sessions) parse(value string, now time.Time) (c cookieJSON, ok bool) {
 		return cookieJSON{}, false
 	}
 	return c, true
+}
+
+// known returns the number of the pairing that a request carries, whether it holds still
+// or ended within knownFor: its device was paired once, and is no stranger.
+func (s *sessions) known(r *http.Request, now time.Time) (id string, ok bool) {
+	cookie, err := r.Cookie(cookieName(r))
+	if err != nil {
+		return "", false
+	}
+	c, ok := s.verify(cookie.Value)
+	if !ok || now.After(time.Unix(c.Expires, 0).Add(knownFor)) {
+		return "", false
+	}
+	return c.ID, true
 }
 
 // cookieName is the cookie's name. Under TLS the browser itself sees to it that nobody
@@ -127,10 +149,11 @@ func (s *sessions) read(r *http.Request, now time.Time) (Session, bool) {
 	return Session{Role: c.Role, Name: c.Name, Expires: time.Unix(c.Expires, 0)}, true
 }
 
-// give sets the cookie of a pairing; an empty value takes it away.
+// give sets the cookie of a pairing that holds until then; an empty value takes it away.
+// The browser keeps it for longer, so that the device is known when it pairs again.
 func give(w http.ResponseWriter, r *http.Request, value string, until time.Time) {
 	c := &http.Cookie{
-		Name: cookieName(r), Value: value, Path: "/", Expires: until,
+		Name: cookieName(r), Value: value, Path: "/", Expires: until.Add(knownFor),
 		HttpOnly: true, SameSite: http.SameSiteStrictMode, Secure: r.TLS != nil,
 	}
 	if value == "" {

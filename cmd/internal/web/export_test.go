@@ -4,6 +4,8 @@ import (
 	"net/netip"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"sightline/engine"
 )
 
@@ -23,14 +25,16 @@ var RulesInWords = rulesInWords
 func DemoTable() engine.Scene { return demoTable() }
 
 // Buckets are the token buckets of peers.
-type Buckets struct{ b *buckets }
+type Buckets struct{ b *buckets[netip.Addr] }
 
 // NewBuckets returns buckets of so many a second and so many at once.
-func NewBuckets(perSecond, burst float64) Buckets { return Buckets{newBuckets(rate{perSecond, burst})} }
+func NewBuckets(perSecond float64, burst int) Buckets {
+	return Buckets{newBuckets[netip.Addr](allowance{rate.Limit(perSecond), burst})}
+}
 
 // Take takes one token of a peer's.
 func (b Buckets) Take(peer netip.Addr, now time.Time) bool {
-	_, ok := b.b.take(peer, 1, now)
+	_, _, ok := b.b.take(peer, 1, now)
 	return ok
 }
 

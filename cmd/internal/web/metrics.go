@@ -115,7 +115,7 @@ func (s *Server) pageMetrics(w io.Writer) {
 	metric(w, "sightline_http_rate_limited_total", "counter", "Requests and tries to pair that were refused for their number.", float64(s.counts.limited.Load()))
 	metric(w, "sightline_http_connections_refused_total", "counter", "Connections closed because there were too many.", float64(s.counts.connectionsRefused.Load()))
 	metric(w, "sightline_pairing_wrong_total", "counter", "Wrong pairing codes and judge's secrets.", float64(s.counts.wrongCodes.Load()))
-	metric(w, "sightline_sse_clients", "gauge", "Clients that listen to events.", float64(s.streams.held()))
+	metric(w, "sightline_sse_clients", "gauge", "Clients that listen to events.", float64(s.streams.held()+s.ownStreams.held()))
 	metric(w, "sightline_sse_refused_total", "counter", "Clients that were refused a stream of events.", float64(s.counts.streamsRefused.Load()))
 	metric(w, "sightline_sse_resumed_total", "counter", "Clients that came back to a stream of events.", float64(s.counts.streamsResumed.Load()))
 	metric(w, "sightline_views_missed_total", "counter", "Views that slow clients did not get, because a newer one was there.", float64(s.o.Hub.Missed()))

@@ -36,7 +36,7 @@ func newCourtroom(t testing.TB) *courtroom {
 	var c courtroom
 	c.fakeTable, c.server = everything(t, func(o *web.Options) {})
 	c.judges = newFakeJudges(c.fakeTable)
-	o := web.Options{Hub: c.hub, Choose: c.choose}
+	o := web.Options{Hub: c.hub, Choose: c.choose, Access: web.AccessOptions{Names: []string{"table.local"}}}
 	c.judges.options(&o)
 	c.server = web.NewServer(o)
 	c.cookie = c.server.Cookie(web.Judge, "Jo", time.Now())

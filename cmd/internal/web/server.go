@@ -17,6 +17,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"sightline/calibration"
@@ -78,9 +79,10 @@ type Server struct {
 	pairing  pairing
 
 	codeTries, judgeTries *tries
-	requests              *buckets // of peers on the network
-	streams               shares   // of events
+	requests              *buckets[netip.Addr] // of clients on the network
+	streams, ownStreams   shares               // of events: the network's and this machine's
 	counts                counts
+	asking                atomic.Bool // a question of Answers is being answered
 
 	calibrationPictures pictures
 	tracedPictures      pictures
@@ -103,7 +105,7 @@ func NewServer(o Options) *Server {
 	s := &Server{o: o, pictures: pictures{now: o.Now}, calibrationPictures: pictures{now: o.Now}, tracedPictures: pictures{now: o.Now}}
 	s.sessions = newSessions(o.Access.Key, o.Access.JudgeSecret)
 	s.feed.hub, s.feed.encode = o.Hub, s.stateJSON
-	s.codeTries, s.judgeTries, s.requests = newTries(), newTries(), newBuckets(requestRate)
+	s.codeTries, s.judgeTries, s.requests = newTries(), newTries(), newBuckets[netip.Addr](requestRate)
 	s.handler = s.routes()
 	return s
 }
@@ -140,11 +142,54 @@ func (s *Server) routes() http.Handler {
 	}
 	// Whoever changes something must come from this page: browsers say where a
 	// request comes from, and other sites are refused.
-	return secured(s.counted(s.known(s.limited(http.NewCrossOriginProtection().Handler(mux.mux)))))
+	return noted(secured(s.counted(s.known(s.limited(http.NewCrossOriginProtection().Handler(mux.mux))))))
 }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
+
+// Answers asks the server for its health in place of a client, by no connection. It returns
+// an error when no answer comes before ctx ends: the server hangs, however many clients
+// there are at its door. One question is asked at a time.
+func (s *Server) Answers(ctx context.Context) error {
+	if !s.asking.CompareAndSwap(false, true) {
+		return errors.New("web: an earlier question is not answered yet")
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://localhost/healthz", nil)
+	if err != nil {
+		return fmt.Errorf("web: %w", err)
+	}
+	r.RemoteAddr = "127.0.0.1:0"
+	answered := make(chan error, 1)
+	go func() {
+		defer s.asking.Store(false)
+		defer func() {
+			if p := recover(); p != nil { // as net/http does for a client
+				answered <- fmt.Errorf("web: panic: %v", p)
+			}
+			close(answered)
+		}()
+		s.ServeHTTP(discarded{}, r)
+	}()
+	select {
+	case err := <-answered:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("web: no answer: %w", ctx.Err())
+	}
+}
+
+// discarded takes an answer that is not read.
+type discarded struct{}
+
+// Header implements http.ResponseWriter.
+func (discarded) Header() http.Header { return http.Header{} }
+
+// WriteHeader implements http.ResponseWriter.
+func (discarded) WriteHeader(int) {}
+
+// Write implements http.ResponseWriter.
+func (discarded) Write(p []byte) (int, error) { return len(p), nil }
 
 // secured sets what every answer carries: nothing from elsewhere, no inline
 // script, no framing by other sites.
@@ -170,15 +215,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
+		ConnContext:       withConn,
 		TLSConfig:         s.o.TLS,
 		ErrorLog:          slog.NewLogLogger(s.o.Access.Log.Handler(), slog.LevelDebug), // what clients do wrong
 	}
-	few := &fewListener{Listener: l, refuse: func() { s.counts.connectionsRefused.Add(1) }, ofPeer: func(a netip.Addr) int {
-		if s.o.Access.Here(a) {
-			return connectionsOfMachine
-		}
-		return connectionsOfPeer
-	}}
+	few := newFewListener(l, s.o.Access.Here, func() { s.counts.connectionsRefused.Add(1) })
 	done := make(chan error, 1)
 	go func() {
 		if s.o.TLS != nil {

@@ -70,6 +70,7 @@ func (s *Server) videoMJPEG(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
+	defer streams(r)()
 	w.Header().Set("Content-Type", "multipart/x-mixed-replace; boundary=picture")
 	w.Header().Set("X-Accel-Buffering", "no")
 	control := http.NewResponseController(w)

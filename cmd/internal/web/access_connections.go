@@ -1,0 +1,165 @@
+package web
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+)
+
+// fewListener takes at most so many connections, in all and of each peer, and keeps those
+// of this machine apart. When there is no room for another, the one that has not been
+// asked on for the longest time makes room, unless it streams: connections that say
+// nothing, or say it slowly, from however many addresses, do not keep others out.
+type fewListener struct {
+	net.Listener
+	here   func(netip.Addr) bool
+	refuse func() // told of each connection that is closed for want of room
+
+	mu           sync.Mutex // guards what follows, and what changes of the connections
+	machine, net map[*fewConn]struct{}
+	turn         uint64
+}
+
+// fewConn is one of the connections of a fewListener.
+type fewConn struct {
+	net.Conn
+	l     *fewListener
+	peer  netip.Addr // as peerKey tells it apart
+	among map[*fewConn]struct{}
+
+	turn    uint64 // rises with each connection and each request
+	streams int    // that go out on it
+}
+
+func newFewListener(l net.Listener, here func(netip.Addr) bool, refuse func()) *fewListener {
+	return &fewListener{Listener: l, here: here, refuse: refuse, machine: map[*fewConn]struct{}{}, net: map[*fewConn]struct{}{}}
+}
+
+// Accept implements net.Listener.
+func (l *fewListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c, out := l.admit(conn)
+		if out != nil {
+			l.refuse()
+			_ = out.Close()
+		}
+		if out != c {
+			return c, nil
+		}
+	}
+}
+
+// admit takes a connection in and returns the one that must go for it: c itself when
+// every other streams; nil when there is room.
+func (l *fewListener) admit(conn net.Conn) (c, out *fewConn) {
+	peer := addressOf(conn.RemoteAddr().String())
+	c = &fewConn{Conn: conn, l: l, peer: peerKey(peer), among: l.net}
+	most, ofPeer := connectionsOfNetwork, connectionsOfPeer
+	if l.here(peer) {
+		c.among, most, ofPeer = l.machine, connectionsOfMachine, connectionsOfMachine
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	same, oldest, oldestSame := 0, (*fewConn)(nil), (*fewConn)(nil)
+	for k := range c.among {
+		if k.streams == 0 && (oldest == nil || k.turn < oldest.turn) {
+			oldest = k
+		}
+		if k.peer != c.peer {
+			continue
+		}
+		same++
+		if k.streams == 0 && (oldestSame == nil || k.turn < oldestSame.turn) {
+			oldestSame = k
+		}
+	}
+	switch {
+	case same >= ofPeer:
+		out = oldestSame
+	case len(c.among) >= most:
+		out = oldest
+	default:
+		l.keep(c)
+		return c, nil
+	}
+	if out == nil {
+		return c, c
+	}
+	delete(out.among, out)
+	l.keep(c)
+	return c, out
+}
+
+// keep counts a connection. The caller holds mu.
+func (l *fewListener) keep(c *fewConn) {
+	l.turn++
+	c.turn = l.turn
+	c.among[c] = struct{}{}
+}
+
+// Close implements net.Conn.
+func (c *fewConn) Close() error {
+	c.l.mu.Lock()
+	delete(c.among, c)
+	c.l.mu.Unlock()
+	return c.Conn.Close()
+}
+
+// asked says that a request came on the connection.
+func (c *fewConn) asked() {
+	c.l.mu.Lock()
+	defer c.l.mu.Unlock()
+	c.l.turn++
+	c.turn = c.l.turn
+}
+
+// stream counts the connection's streams up or down.
+func (c *fewConn) stream(n int) {
+	c.l.mu.Lock()
+	defer c.l.mu.Unlock()
+	c.streams += n
+}
+
+// streams says that the answer to a request streams, until done is called: its connection
+// makes no room for another.
+func streams(r *http.Request) (done func()) {
+	c := connOf(r)
+	if c == nil {
+		return func() {}
+	}
+	c.stream(1)
+	return func() { c.stream(-1) }
+}
+
+type connKey struct{}
+
+// withConn puts a connection of a fewListener into its requests' context.
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	if encrypted, ok := c.(*tls.Conn); ok {
+		c = encrypted.NetConn()
+	}
+	return context.WithValue(ctx, connKey{}, c)
+}
+
+// connOf is the connection of a request; nil when it came by no fewListener.
+func connOf(r *http.Request) *fewConn {
+	c, _ := r.Context().Value(connKey{}).(*fewConn)
+	return c
+}
+
+// noted notes on a request's connection that it came.
+func noted(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if c := connOf(r); c != nil {
+			c.asked()
+		}
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,196 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+)
+
+// door is a listener whose clients come from whatever address they like.
+type door struct {
+	conns chan net.Conn
+	done  chan struct{}
+	once  sync.Once
+}
+
+// cameFrom is a connection from an address.
+type cameFrom struct {
+	net.Conn
+	from net.Addr
+}
+
+func (c cameFrom) RemoteAddr() net.Addr { return c.from }
+
+func (d *door) Accept() (net.Conn, error) {
+	select {
+	case c := <-d.conns:
+		return c, nil
+	case <-d.done:
+		return nil, net.ErrClosed
+	}
+}
+func (d *door) Close() error { d.once.Do(func() { close(d.done) }); return nil }
+func (d *door) Addr() net.Addr {
+	return net.TCPAddrFromAddrPort(netip.MustParseAddrPort("127.0.0.1:1"))
+}
+
+// dial comes to the door from an address and sends the beginning of something.
+func (d *door) dial(t *testing.T, from, begin string) net.Conn {
+	t.Helper()
+	client, server := net.Pipe()
+	t.Cleanup(func() { client.Close() })
+	select {
+	case d.conns <- cameFrom{server, net.TCPAddrFromAddrPort(netip.MustParseAddrPort(from))}:
+	case <-time.After(5 * time.Second):
+		t.Fatal("no connection is taken any more")
+	}
+	if begin != "" {
+		_ = client.SetWriteDeadline(time.Now().Add(5 * time.Second))
+		_, _ = io.WriteString(client, begin) // it may have been closed already
+	}
+	return client
+}
+
+// get asks for a path from an address and returns the status; 0 when there is no answer.
+func (d *door) get(t *testing.T, from, path string) int {
+	t.Helper()
+	c := d.dial(t, from, fmt.Sprintf("GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", path))
+	defer c.Close()
+	_ = c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		return 0
+	}
+	return answer.StatusCode
+}
+
+// atDoor serves a table at a door.
+func atDoor(t *testing.T) (*web.Server, *door) {
+	_, s := everything(t)
+	d := &door{conns: make(chan net.Conn), done: make(chan struct{})}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, d) }()
+	t.Cleanup(func() {
+		stop()
+		require.NoError(t, <-done)
+	})
+	return s, d
+}
+
+const (
+	somePhone   = "192.168.7.21:40000"
+	someMachine = "127.0.0.1:40000"
+)
+
+// However many connections somebody opens, and whatever little they say on them, the
+// machine itself, another phone and the watchdog are answered.
+func TestNoCrowdAtTheDoorKeepsOthersOut(t *testing.T) {
+	const many = 1200
+	addresses := func(format string, n int) func(int) string {
+		return func(i int) string { return fmt.Sprintf(format, i%n+1) + ":50000" }
+	}
+	for name, from := range map[string]func(int) string{
+		"one IPv4 address":      addresses("192.168.7.%d", 1),
+		"twenty IPv4 addresses": addresses("192.168.8.%d", 20),
+		"one network of IPv6":   addresses("[2001:db8::%x]", 1200),
+		"link-local addresses":  addresses("[fe80::%x%%eth0]", 1200),
+		"every kind of address": func(i int) string {
+			return []func(int) string{addresses("[fd00::%x]", 1200), addresses("10.0.0.%d", 9)}[i%2](i)
+		},
+		"the machine itself":                addresses("127.0.0.%d", 1),
+		"many addresses of this machine":    addresses("127.0.0.%d", 200),
+		"many networks of IPv6":             addresses("[2001:db8:0:%x::1]", 1200),
+		"the machine itself, over IPv6":     addresses("[::%d]", 1),
+		"IPv4 addresses, written like IPv6": addresses("[::ffff:192.168.9.%d]", 100),
+	} {
+		for what, begin := range map[string]string{
+			"nothing":         "",
+			"half a header":   "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ",
+			"half a body":     "POST /api/pair HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4000\r\n\r\n{",
+			"an answer first": "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n",
+		} {
+			t.Run(name+" say "+what, func(t *testing.T) {
+				t.Parallel()
+				s, d := atDoor(t)
+				for i := range many {
+					c := d.dial(t, from(i), begin)
+					if what == "an answer first" {
+						go func() { _, _ = io.Copy(io.Discard, c) }()
+					}
+				}
+				for range 3 {
+					assert.Equal(t, http.StatusOK, d.get(t, someMachine, "/healthz"), "the machine")
+					assert.Equal(t, http.StatusOK, d.get(t, somePhone, "/healthz"), "a phone")
+				}
+				assert.NotZero(t, d.get(t, from(0), "/healthz"), "and even one of them, if only with 429")
+				ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+				defer cancel()
+				assert.NoError(t, s.Answers(ctx), "the watchdog")
+			})
+		}
+	}
+}
+
+// Streams may last: they make no room. So there are fewer of them than connections.
+func TestListenersLeaveRoomToAsk(t *testing.T) {
+	s, d := atDoor(t)
+	listening := 0
+	for i := range 800 {
+		c := d.dial(t, fmt.Sprintf("10.0.0.%d:50000", i%25), "GET /api/calibration/events HTTP/1.1\r\nHost: localhost\r\n\r\n")
+		_ = c.SetReadDeadline(time.Now().Add(10 * time.Second))
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		require.NoError(t, err, i)
+		if answer.StatusCode == http.StatusOK {
+			listening++
+			go func() { _, _ = io.Copy(io.Discard, c) }()
+		}
+	}
+	assert.Equal(t, 512, listening)
+	for range 900 { // and a crowd that says nothing besides
+		d.dial(t, somePhone, "")
+	}
+	for i := range 50 {
+		assert.Equal(t, http.StatusOK, d.get(t, peerNo(i), "/healthz"), "a phone")
+	}
+	assert.Equal(t, http.StatusServiceUnavailable, d.get(t, somePhone, "/api/events"))
+	assert.Equal(t, http.StatusOK, d.get(t, someMachine, "/api/events"), "the stream software")
+	require.NoError(t, s.Answers(t.Context()))
+	assert.Contains(t, ask(s, http.MethodGet, "/metrics", "", loopback, "").Body.String(), "\nsightline_sse_clients 512\n", "none of them was cut off")
+}
+
+func TestAServerThatHangsDoesNotAnswer(t *testing.T) {
+	hang := make(chan time.Time)
+	_, s := everything(t, func(o *web.Options) {
+		o.Now = func() time.Time { return <-hang }
+		o.Access.Here = func(netip.Addr) bool { return false }
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	require.ErrorIs(t, s.Answers(ctx), context.DeadlineExceeded)
+	require.ErrorContains(t, s.Answers(t.Context()), "an earlier question is not answered yet", "they do not pile up")
+	close(hang)
+	require.Eventually(t, func() bool { return s.Answers(t.Context()) == nil }, 5*time.Second, time.Millisecond)
+}
+
+func TestAServerThatPanicsDoesNotAnswer(t *testing.T) {
+	_, s := everything(t, func(o *web.Options) {
+		o.Now = func() time.Time { panic("no time") }
+		o.Access.Here = func(netip.Addr) bool { return false }
+	})
+	require.ErrorContains(t, s.Answers(t.Context()), "no time")
+	require.False(t, errors.Is(s.Answers(t.Context()), context.Canceled))
+}
