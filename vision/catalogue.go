@@ -137,7 +137,7 @@ func ParseCatalogue(r io.Reader) (*Catalogue, error) {
 	if len(raw) > maxCatalogueFile {
 		return nil, fmt.Errorf("expected at most %d MB", maxCatalogueFile>>20)
 	}
-	if key := keyTwice(raw); key != "" {
+	if key := KeyTwice(raw); key != "" {
 		return nil, fmt.Errorf("the key %q stands twice in one place: expected once", key)
 	}
 	if isPublished(raw) {

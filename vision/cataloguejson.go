@@ -55,9 +55,9 @@ func jsonWord(t reflect.Type) string {
 	return "a number"
 }
 
-// keyTwice returns a key that stands twice in one object of a JSON text: the decoder would
-// keep the last one without a word. It returns "" for a text that is no JSON.
-func keyTwice(raw []byte) string {
+// KeyTwice returns a key that stands twice in one object of a JSON text, in whatever case: the
+// decoder would keep the last one without a word. It returns "" for a text that is no JSON.
+func KeyTwice(raw []byte) string {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	type level struct {
 		keys  map[string]bool // nil: a list
@@ -71,10 +71,11 @@ func keyTwice(raw []byte) string {
 		}
 		if n := len(open) - 1; n >= 0 && open[n].keys != nil && token != json.Delim('}') {
 			if key, ok := token.(string); ok && !open[n].value {
-				if open[n].keys[key] {
+				folded := strings.ToLower(strings.ToUpper(key)) // as the decoder folds it
+				if open[n].keys[folded] {
 					return key
 				}
-				open[n].keys[key], open[n].value = true, true
+				open[n].keys[folded], open[n].value = true, true
 				continue
 			}
 			open[n].value = false

@@ -4,8 +4,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -238,13 +236,8 @@ const (
 
 // readPairing reads what somebody pairs with; problem is a sentence for people.
 func readPairing(body io.Reader) (in pairJSON, problem string) {
-	d := json.NewDecoder(body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
-		return pairJSON{}, fmt.Sprintf("The request must be JSON such as {\"code\":\"K4MWQX\",\"name\":\"Anna\"}: %v.", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return pairJSON{}, "The request must be one JSON object and nothing after it."
+	if problem = readJSON(body, &in, `{"code":"K4MWQX","name":"Anna"}`); problem != "" {
+		return pairJSON{}, problem
 	}
 	in.Name, in.Secret = strings.TrimSpace(in.Name), strings.TrimSpace(in.Secret)
 	switch {
@@ -342,6 +335,9 @@ func (s *Server) tooOften(w http.ResponseWriter, r *http.Request, t *tries, wait
 
 // unpair ends the pairing of who asks.
 func (s *Server) unpair(w http.ResponseWriter, r *http.Request) {
+	if !readNothing(w, r) {
+		return
+	}
 	s.sessions.end(r, s.o.Now())
 	give(w, r, "", time.Time{})
 	w.WriteHeader(http.StatusNoContent)

@@ -2,9 +2,7 @@ package web
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -82,13 +80,11 @@ type intentJSON struct {
 // readIntent reads what somebody wants; problem is a sentence for people.
 func readIntent(body io.Reader) (in setup.Intent, problem string) {
 	var raw intentJSON
-	d := json.NewDecoder(body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&raw); err != nil {
-		return in, fmt.Sprintf("The request must be JSON such as {\"do\":\"start\"}: %v.", err)
+	if problem = readJSON(body, &raw, `{"do":"start"}`); problem != "" {
+		return in, problem
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return in, "The request must be one JSON object and nothing after it."
+	if raw.Do == "" {
+		return in, "do is missing: what is to be done, such as \"start\"."
 	}
 	if len(raw.Board) > 64 {
 		return in, "A board is described in at most 64 characters."

@@ -72,7 +72,7 @@ func TestCalibrationRequestsThatMakeNoSense(t *testing.T) {
 		"a wrong type":         {`{"do":7}`, 400, "must be JSON"},
 		"an unknown key":       {`{"do":"start","now":true}`, 400, `unknown field "now"`},
 		"two objects":          {`{"do":"start"}{"do":"cancel"}`, 400, "nothing after it"},
-		"a huge body":          {`{"do":"` + strings.Repeat("x", 1<<20) + `"}`, 400, "request body too large"},
+		"a huge body":          {`{"do":"` + strings.Repeat("x", 1<<20) + `"}`, 400, "too large"},
 		"a huge number":        {`{"do":"bars","bar_x_mm":1e999}`, 400, "must be JSON"},
 		"a long board":         {`{"do":"capture","board":"` + strings.Repeat("9", 100) + `"}`, 400, "at most 64 characters"},
 		"a step before start":  {`{"do":"go","step":"lens"}`, 409, "No calibration is running"},

@@ -1,8 +1,6 @@
 package web
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -107,13 +105,11 @@ func readMatch(body io.Reader, now Match) (m Match, problem string) {
 			Squad *int    `json:"squad_points"`
 		} `json:"sides"`
 	}
-	d := json.NewDecoder(body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
-		return now, fmt.Sprintf("The match must be JSON such as %s: %v.", example, err)
+	if problem = readJSON(body, &in, example); problem != "" {
+		return now, problem
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return now, "The match must be one JSON object and nothing after it."
+	if in.Title == nil && in.Round == nil && in.Sides == nil {
+		return now, "Nothing is changed: expected title, round or sides."
 	}
 	m = now
 	setIf(&m.Title, in.Title)

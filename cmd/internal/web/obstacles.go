@@ -254,13 +254,8 @@ const (
 // readLearnIntent reads what somebody wants; problem is a sentence for people.
 func readLearnIntent(body io.Reader) (in LearnIntent, problem string) {
 	var raw learnIntentJSON
-	d := json.NewDecoder(body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&raw); err != nil {
-		return in, fmt.Sprintf("The request must be JSON such as {\"do\":\"trace\",\"top_mm\":2}: %v.", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return in, "The request must be one JSON object and nothing after it."
+	if problem = readJSON(body, &raw, `{"do":"trace","top_mm":2}`); problem != "" {
+		return in, problem
 	}
 	if !slices.Contains(learnActions, raw.Do) {
 		return in, fmt.Sprintf("There is no %q; expected one of %v.", raw.Do, learnActions)

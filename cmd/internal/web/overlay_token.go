@@ -41,7 +41,10 @@ func (s *sessions) maySee(token string, now time.Time) bool {
 }
 
 // overlayToken gives a player the token to put into an overlay's address.
-func (s *Server) overlayToken(w http.ResponseWriter, _ *http.Request) {
+func (s *Server) overlayToken(w http.ResponseWriter, r *http.Request) {
+	if !readNothing(w, r) {
+		return
+	}
 	now := s.o.Now()
 	writeJSON(w, http.StatusOK, map[string]any{
 		"token": s.sessions.readToken(now), "needed": s.o.Access.PairToRead, "expires_unix_ms": now.Add(readTokenFor).UnixMilli(),

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"fmt"
 	"net/http"
 
 	"sightline/engine"
@@ -21,8 +20,8 @@ func (s *Server) agree(w http.ResponseWriter, r *http.Request) {
 		Measuring string `json:"measuring"`
 		Object    bool   `json:"object"`
 	}
-	if err := readOne(http.MaxBytesReader(w, r.Body, bodyMost), &in); err != nil {
-		http.Error(w, fmt.Sprintf("The agreement must be JSON such as {\"measuring\":\"edition\"}: %v.", err), http.StatusBadRequest)
+	if problem := readJSON(http.MaxBytesReader(w, r.Body, bodyMost), &in, `{"measuring":"edition"}`); problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
 		return
 	}
 	judge := s.judges(r)
@@ -54,8 +53,8 @@ func (s *Server) declare(w http.ResponseWriter, r *http.Request) {
 		Target string `json:"target"`
 		Move   string `json:"move"`
 	}
-	if err := readOne(http.MaxBytesReader(w, r.Body, bodyMost), &in); err != nil {
-		http.Error(w, fmt.Sprintf("A declaration must be JSON such as {\"doing\":\"attack\",\"ship\":\"A1\"}: %v.", err), http.StatusBadRequest)
+	if problem := readJSON(http.MaxBytesReader(w, r.Body, bodyMost), &in, `{"doing":"attack","ship":"A1"}`); problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
 		return
 	}
 	if in.Doing == "done" {

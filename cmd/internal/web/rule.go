@@ -1,12 +1,10 @@
 package web
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -99,44 +97,6 @@ func (s *Server) judgePage(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, static, "static/judge.html")
 }
 
-// readJSON reads one JSON object and nothing after it; problem is a sentence for people.
-func readJSON(body io.Reader, into any, example string) (problem string) {
-	d := json.NewDecoder(body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		var large *http.MaxBytesError
-		if errors.As(err, &large) {
-			return fmt.Sprintf("The request is longer than %d bytes.", large.Limit)
-		}
-		var kind *json.UnmarshalTypeError
-		if errors.As(err, &kind) && kind.Field != "" {
-			return fmt.Sprintf("%s must be %s, got a JSON %s. The request must be JSON such as %s.", kind.Field, kindWords(kind.Type.Kind()), kind.Value, example)
-		}
-		return fmt.Sprintf("The request must be JSON such as %s: %s.", example, strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return "The request must be one JSON object and nothing after it."
-	}
-	return ""
-}
-
-// kindWords says what of JSON a field takes.
-func kindWords(k reflect.Kind) string {
-	switch k {
-	case reflect.String:
-		return "a text in quotation marks"
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Struct, reflect.Map:
-		return "an object in braces"
-	case reflect.Slice, reflect.Array:
-		return "a list in brackets"
-	case reflect.Float64:
-		return "a number"
-	}
-	return "a whole number that is not negative"
-}
-
 // noArc says that there is no such arc, and which there are.
 func noArc(name string) string {
 	return fmt.Sprintf("There is no arc %q; expected front, rear, left, right, full_front, full_rear, bullseye or turret.", name)
@@ -162,17 +122,21 @@ func (s *Server) freeze(w http.ResponseWriter, r *http.Request) {
 // askJudge holds what is seen and calls a judge: {"by":"player 2"}.
 func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 	var in struct {
-		By string `json:"by"`
+		By *string `json:"by"`
 	}
 	if problem := readJSON(http.MaxBytesReader(w, r.Body, bodyMost), &in, `{"by":"player 2"}`); problem != "" {
 		http.Error(w, problem, http.StatusBadRequest)
 		return
 	}
-	if problem := checkText("by", in.By, whoMost); problem != "" {
+	if in.By == nil {
+		http.Error(w, "by is missing: who asks for a judge; \"\" is the name that this device was paired with.", http.StatusBadRequest)
+		return
+	}
+	if problem := checkText("by", *in.By, whoMost); problem != "" {
 		http.Error(w, problem, http.StatusBadRequest)
 		return
 	}
-	who := strings.TrimSpace(in.By)
+	who := strings.TrimSpace(*in.By)
 	if who == "" {
 		who = s.session(r).Name
 	}

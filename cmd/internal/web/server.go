@@ -420,13 +420,11 @@ func readChoice(body io.Reader, now Choice) (c Choice, problem string) {
 		To   *string `json:"to"`
 		Arc  *string `json:"arc"`
 	}
-	d := json.NewDecoder(body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
-		return c, fmt.Sprintf("The choice must be JSON such as {\"from\":\"A1\",\"to\":\"B1\",\"arc\":\"front\"}: %v.", err)
+	if problem = readJSON(body, &in, `{"from":"A1","to":"B1","arc":"front"}`); problem != "" {
+		return c, problem
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return c, "The choice must be one JSON object and nothing after it."
+	if in.From == nil && in.To == nil && in.Arc == nil {
+		return c, "Nothing is chosen: expected from, to or arc."
 	}
 	c = now
 	for _, id := range []struct{ to, from *string }{{&c.From, in.From}, {&c.To, in.To}} {

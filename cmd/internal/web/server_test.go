@@ -135,10 +135,10 @@ func TestBadChoicesAreRefusedWithASentence(t *testing.T) {
 	f := newFakeTable(t)
 	s := serve(t, f)
 	for name, c := range map[string]struct{ body, want string }{
-		"not JSON":         {`{"from":`, "The choice must be JSON"},
-		"nothing":          {``, "The choice must be JSON"},
+		"not JSON":         {`{"from":`, "must be JSON"},
+		"nothing":          {``, "must be JSON"},
 		"unknown key":      {`{"form":"A1"}`, "unknown field"},
-		"wrong type":       {`{"from":7}`, "The choice must be JSON"},
+		"wrong type":       {`{"from":7}`, "must be JSON"},
 		"something after":  {`{} {}`, "nothing after it"},
 		"same ship twice":  {`{"from":"A1","to":"A1"}`, "two ships"},
 		"no ship's name":   {`{"from":"ZZ"}`, `Ship id "ZZ": expected A1…A18 or B1…B18`},

@@ -2,7 +2,6 @@ package web
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -518,8 +517,8 @@ func readTry(body io.Reader) (t Try, problem string) {
 		Drop     string `json:"drop"`
 		Option   string `json:"option"`
 	}
-	if err := readOne(body, &in); err != nil {
-		return t, fmt.Sprintf("The move must be JSON such as {\"ship\":\"A1\",\"maneuver\":\"bank left 1\"}: %v.", err)
+	if problem := readJSON(body, &in, `{"ship":"A1","maneuver":"bank left 1"}`); problem != "" {
+		return t, problem
 	}
 	t = Try{Ship: in.Ship, Option: in.Option}
 	for doing, move := range map[Doing]string{DoManeuver: in.Maneuver, DoAction: in.Action, DoDrop: in.Drop} {
@@ -542,17 +541,4 @@ func readTry(body io.Reader) (t Try, problem string) {
 		return t, upperFirst(err.Error()) + "."
 	}
 	return t, ""
-}
-
-// readOne reads one JSON object with known keys and nothing after it.
-func readOne(body io.Reader, into any) error {
-	d := json.NewDecoder(body)
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return err
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("expected one object and nothing after it")
-	}
-	return nil
 }

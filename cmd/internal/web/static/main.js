@@ -139,7 +139,7 @@ function startSwitches() {
       for (const b of document.querySelectorAll(".switch button")) set(b, { "aria-pressed": b === button });
     });
   }
-  byId("ask-judge").addEventListener("click", () => post("/api/ask-judge", {}));
+  byId("ask-judge").addEventListener("click", () => post("/api/ask-judge", { by: "" }));
   byId("go-on").addEventListener("click", () => post("/api/freeze", { hold: false }));
   byId("ruling-close").addEventListener("click", () => {
     closed = Number(byId("ruling").dataset.at);

@@ -1,0 +1,78 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+
+	"sightline/vision"
+)
+
+// readJSON reads one JSON object with known keys, each once, and nothing after it; problem
+// is a sentence for people. What is no object is refused, as are null and "": the decoder
+// would take null for an object with nothing in it.
+func readJSON(body io.Reader, into any, example string) (problem string) {
+	raw, err := io.ReadAll(body)
+	if err != nil {
+		var large *http.MaxBytesError
+		if errors.As(err, &large) {
+			return fmt.Sprintf("The request is too large: it is longer than %d bytes.", large.Limit)
+		}
+		return "The request cannot be read: " + err.Error() + "."
+	}
+	switch {
+	case !utf8.Valid(raw):
+		return "The request is not UTF-8."
+	case !bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")):
+		return fmt.Sprintf("The request must be JSON such as %s: an object in braces.", example)
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		var kind *json.UnmarshalTypeError
+		if errors.As(err, &kind) && kind.Field != "" {
+			return fmt.Sprintf("%s must be %s, got a JSON %s. The request must be JSON such as %s.", kind.Field, kindWords(kind.Type.Kind()), kind.Value, example)
+		}
+		return fmt.Sprintf("The request must be JSON such as %s: %s.", example, strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return "The request must be one JSON object and nothing after it."
+	}
+	if key := vision.KeyTwice(raw); key != "" {
+		return fmt.Sprintf("The key %q stands twice in one place: expected once.", key)
+	}
+	return ""
+}
+
+// readNothing reports whether a request has no body, as one must that says all by its
+// address. It answers one that has.
+func readNothing(w http.ResponseWriter, r *http.Request) bool {
+	if n, _ := io.ReadFull(r.Body, make([]byte, 1)); n > 0 {
+		http.Error(w, "This request takes no body.", http.StatusBadRequest)
+		return false
+	}
+	return true
+}
+
+// kindWords says what of JSON a field takes.
+func kindWords(k reflect.Kind) string {
+	switch k {
+	case reflect.String:
+		return "a text in quotation marks"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Struct, reflect.Map:
+		return "an object in braces"
+	case reflect.Slice, reflect.Array:
+		return "a list in brackets"
+	case reflect.Float64:
+		return "a number"
+	}
+	return "a whole number that is not negative"
+}
