@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"sightline/internal/regular"
 )
 
 // matrixFile is a matrix as ROS camera_info writes it, row by row.
@@ -416,21 +417,8 @@ const maxFile = 4 << 20
 
 // readFile reads a file with an error that does not say the path twice.
 func readFile(path string) ([]byte, error) {
-	raw, err := readLimited(path)
+	raw, err := regular.Read(path, maxFile)
 	return raw, plain(err)
-}
-
-func readLimited(path string) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(raw) > maxFile {
-		err = fmt.Errorf("expected at most %d MB", maxFile>>20)
-	}
-	return raw, err
 }
 
 // MarshalLens returns the lens as its JSON file would hold it.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"sightline/internal/regular"
 )
 
 // A calibration file is never overwritten: what stood under its name is kept under
@@ -215,13 +217,10 @@ func (osDisk) Lock(dir string) (func(), error) {
 
 func (osDisk) Read(path string) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(path)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, nil, err
-	case !info.Mode().IsRegular():
-		return nil, nil, errors.New("expected a file, it is something else")
 	}
-	raw, err := readLimited(path)
+	raw, err := regular.Read(path, maxFile)
 	return raw, info, err
 }
 

@@ -21,15 +21,16 @@ const module = "sightline"
 // for a folder and all below it. A package that is in none of the keys is an error.
 // Tests keep to the same directions.
 var mayImport = map[string][]string{
-	"cmd/...":         {"cmd/...", "hardware/...", "vision/...", "calibration", "engine/...", "firmware-config"},
-	"hardware/...":    {"hardware/...", "engine"},
-	"vision":          {"engine", "engine/geom", "calibration"},
-	"vision/opencv":   {"vision", "calibration", "engine/geom"},
-	"vision/tablesim": {"vision", "calibration", "engine", "engine/geom"},
-	"calibration":     {"engine/geom"},
-	"engine":          {"engine/geom"},
-	"engine/geom":     {},
-	"firmware-config": {},
+	"cmd/...":          {"cmd/...", "hardware/...", "vision/...", "calibration", "engine/...", "firmware-config", "internal/regular"},
+	"hardware/...":     {"hardware/...", "engine"},
+	"vision":           {"engine", "engine/geom", "calibration", "internal/regular"},
+	"vision/opencv":    {"vision", "calibration", "engine/geom", "internal/regular"},
+	"vision/tablesim":  {"vision", "calibration", "engine", "engine/geom"},
+	"calibration":      {"engine/geom", "internal/regular"},
+	"internal/regular": {},
+	"engine":           {"engine/geom"},
+	"engine/geom":      {},
+	"firmware-config":  {},
 }
 
 // outside says which packages may import what does not come with Go, by the beginning

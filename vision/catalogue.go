@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,6 +14,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/internal/regular"
 )
 
 // CatalogueEntry is an obstacle token as it is known beforehand: its name, its kind
@@ -300,7 +300,7 @@ func centroid(p []geom.Point) (area float64, c geom.Point) {
 
 // LoadCatalogue reads a catalogue file.
 func LoadCatalogue(path string) (*Catalogue, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("vision: catalogue: %w", err)
 	}

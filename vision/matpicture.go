@@ -7,10 +7,10 @@ import (
 	"image/png"
 	"io"
 	"math"
-	"os"
 
 	"sightline/calibration"
 	"sightline/engine/geom"
+	"sightline/internal/regular"
 )
 
 // matStep is the spacing, in mm, of the cells in which the empty mat is remembered:
@@ -159,7 +159,7 @@ func ReadEmptyMat(r io.ReadSeeker) (*EmptyMat, error) {
 
 // LoadEmptyMat reads a learnt mat's file.
 func LoadEmptyMat(path string) (*EmptyMat, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("vision: learnt mat: %w", err)
 	}

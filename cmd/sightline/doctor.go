@@ -18,6 +18,7 @@ import (
 	"sightline/cmd/internal/doctor"
 	firmwareconfig "sightline/firmware-config"
 	"sightline/hardware"
+	"sightline/internal/regular"
 	"sightline/vision"
 )
 
@@ -192,7 +193,7 @@ type doctorWiringCmd struct {
 func (c *doctorWiringCmd) Run() error {
 	board := firmwareconfig.Default()
 	if c.Board != "" {
-		f, err := os.Open(c.Board)
+		f, err := regular.Open(c.Board)
 		if err != nil {
 			return fmt.Errorf("doctor wiring: %w", err)
 		}

@@ -14,6 +14,7 @@ import (
 	"sightline/calibration"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/internal/regular"
 )
 
 type measureCmd struct {
@@ -88,7 +89,7 @@ func withVerification(answer, scene []byte) ([]byte, error) {
 func (c *measureCmd) read(stdin io.Reader) ([]byte, error) {
 	r := stdin
 	if c.Scene != "-" {
-		f, err := os.Open(c.Scene)
+		f, err := regular.Open(c.Scene)
 		if err != nil {
 			return nil, err
 		}

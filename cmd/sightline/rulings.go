@@ -11,10 +11,12 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/sheet"
+	"sightline/internal/regular"
 )
 
 // rulingsCmd reads the judges' log.
@@ -48,6 +50,10 @@ func (c *rulingsLog) open() (*rulings.Log, error) {
 		return nil, fmt.Errorf("--rulings: %s: expected a log of rulings, with rulings.db in it", found.Dir)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, unanswered{fmt.Errorf("there are no rulings yet; looked in %s", strings.Join(found.Looked, ", "))}
+	case errors.Is(err, syscall.ENOTDIR):
+		return nil, fmt.Errorf("%s: expected a folder with a log of rulings", found.Dir)
+	case errors.Is(err, regular.ErrKind):
+		return nil, err
 	case err != nil:
 		return nil, unanswered{err}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"gocv.io/x/gocv"
 
+	"sightline/internal/regular"
 	"sightline/vision"
 )
 
@@ -43,7 +44,7 @@ func ReadImage(path string) (vision.Frame, error) {
 
 // readPictureFile reads a file, or one byte more than a picture may have.
 func readPictureFile(path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if err != nil {
 		return nil, err
 	}

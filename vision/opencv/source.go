@@ -9,8 +9,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
+	"sightline/internal/regular"
 	"sightline/vision"
 )
 
@@ -95,7 +97,7 @@ func openPath(ctx context.Context, path string, o OpenOptions) (vision.Source, e
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("opencv: source %s: is a %v, expected a camera, a file or a directory", path, info.Mode().Type())
 	}
-	f, err := os.Open(path) // says why, which OpenCV does not
+	f, err := regular.Open(path) // says why, which OpenCV does not
 	if err != nil {
 		return nil, fmt.Errorf("opencv: source %s: %w", path, withoutPath(err))
 	}
@@ -121,7 +123,7 @@ func readImage(grayOnly bool) func(string) (vision.Frame, error) {
 }
 
 func openDevice(ctx context.Context, path string, o OpenOptions) (vision.Source, error) {
-	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0) // a serial line would wait for a carrier
 	if err != nil {
 		err = withoutPath(err)
 		if errors.Is(err, os.ErrPermission) {

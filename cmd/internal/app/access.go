@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"sightline/cmd/internal/web"
+	"sightline/internal/regular"
 )
 
 // The files of the program's state directory, and what a secret must have.
@@ -23,6 +24,8 @@ const (
 	keyLength   = 32             // bytes
 	secretLeast = 12             // characters of a judge's secret that somebody thought of
 	secretMost  = 256            // bytes
+	privateMost = 4 << 10        // bytes of a private file
+	pemMost     = 1 << 20        // bytes of a certificate or its key
 )
 
 // serviceState is where the service keeps its state (firmware-config/systemd).
@@ -47,14 +50,10 @@ func readPrivate(path string) ([]byte, error) {
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
-	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s: expected a file", path)
-	case info.Mode().Perm()&0o077 != 0:
+	case info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0:
 		return nil, fmt.Errorf("%s: others may read it (mode %04o): expected mode 0600, chmod 600 %s", path, info.Mode().Perm(), path)
-	case info.Size() > 4096:
-		return nil, fmt.Errorf("%s: expected a file of at most 4096 bytes, got %d", path, info.Size())
 	}
-	data, err := os.ReadFile(path)
+	data, err := regular.Read(path, privateMost)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, withoutPath(err))
 	}
@@ -194,13 +193,15 @@ func tlsOf(c Web) (*tls.Config, error) {
 	if c.TLSCertificate == "" {
 		return nil, nil
 	}
-	if _, err := os.ReadFile(c.TLSCertificate); err != nil {
+	certificate, err := regular.Read(c.TLSCertificate, pemMost)
+	if err != nil {
 		return nil, fmt.Errorf("web.tls_certificate: %s: %w", c.TLSCertificate, withoutPath(err))
 	}
-	if _, err := os.ReadFile(c.TLSKey); err != nil {
+	key, err := regular.Read(c.TLSKey, pemMost)
+	if err != nil {
 		return nil, fmt.Errorf("web.tls_key: %s: %w", c.TLSKey, withoutPath(err))
 	}
-	pair, err := tls.LoadX509KeyPair(c.TLSCertificate, c.TLSKey)
+	pair, err := tls.X509KeyPair(certificate, key)
 	if err != nil {
 		return nil, fmt.Errorf("web.tls_certificate: %s with web.tls_key %s: %w", c.TLSCertificate, c.TLSKey, err)
 	}

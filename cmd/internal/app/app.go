@@ -19,6 +19,7 @@ import (
 	"sightline/cmd/internal/web"
 	firmwareconfig "sightline/firmware-config"
 	"sightline/hardware"
+	"sightline/internal/regular"
 	"sightline/vision"
 	"sightline/vision/opencv"
 )
@@ -304,7 +305,7 @@ func wiringOf(c Config) (hardware.Wiring, error) {
 	}
 	board, name := firmwareconfig.Default(), "board.toml"
 	if c.Panel.Board != "" {
-		f, err := os.Open(c.Panel.Board)
+		f, err := regular.Open(c.Panel.Board)
 		if err != nil {
 			return hardware.Wiring{}, fmt.Errorf("panel.board: %w", err)
 		}

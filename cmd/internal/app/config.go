@@ -23,6 +23,7 @@ import (
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/internal/regular"
 	"sightline/vision"
 )
 
@@ -210,7 +211,7 @@ func LoadConfig(path string) (Config, error) {
 	if name == "" {
 		name = DefaultConfigPath
 	}
-	f, err := os.Open(name)
+	f, err := regular.Open(name)
 	if err != nil {
 		if path == "" && errors.Is(err, os.ErrNotExist) {
 			return DefaultConfig(), nil

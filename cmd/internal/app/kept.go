@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"sightline/internal/regular"
 )
 
 // keptMost is the size in bytes up to which a kept file is read.
@@ -15,7 +17,7 @@ const keptMost = 64 << 10
 // readKept reads a small JSON file that the program keeps for itself into v, and reports
 // whether there is one. what names it in errors, and expected is what it should hold.
 func readKept(path, what, expected string, v any) (found bool, err error) {
-	f, err := os.Open(path)
+	f, err := regular.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
 		return false, nil
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/internal/regular"
 	"sightline/vision"
 )
 
@@ -113,7 +114,7 @@ func renewFile[T any](f *learntFile[T], path string, parse func(io.Reader) (*T, 
 			return false
 		}
 		f.stamp = stamp
-		content, err = readAtMost(path, mostLearnt)
+		content, err = regular.Read(path, mostLearnt)
 	}
 	before := f.problem
 	f.problem = ""
@@ -128,19 +129,6 @@ func renewFile[T any](f *learntFile[T], path string, parse func(io.Reader) (*T, 
 	}
 	f.value = value
 	return true
-}
-
-func readAtMost(path string, most int64) ([]byte, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	content, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(content)) > most {
-		err = fmt.Errorf("expected at most %d MB", most>>20)
-	}
-	return content, err
 }
 
 // bare leaves out of an error what names the file a second time.
@@ -247,7 +235,7 @@ func keepFormer(path string) error {
 	next := former + ".new"
 	_ = os.Remove(next)
 	if err := os.Link(path, next); err != nil { // a disk without links
-		content, err := readAtMost(path, mostLearnt)
+		content, err := regular.Read(path, mostLearnt)
 		if err == nil {
 			err = os.WriteFile(next, content, 0o644)
 		}

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -19,6 +18,7 @@ import (
 	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
+	"sightline/internal/regular"
 )
 
 // judges records what judges rule on what is held: it is the page's web.Rulings over the
@@ -323,10 +323,10 @@ func (j *judges) files(h *web.HeldView) (f rulings.Files, err error) {
 	if j.catalogue == "" || !h.ObstaclesWatched {
 		return f, nil
 	}
-	if f.Catalogue, err = os.ReadFile(j.catalogue); err != nil {
+	if f.Catalogue, err = regular.Read(j.catalogue, mostLearnt); err != nil {
 		return f, err
 	}
-	f.EmptyMat, err = os.ReadFile(j.emptyMat)
+	f.EmptyMat, err = regular.Read(j.emptyMat, mostLearnt)
 	return f, err
 }
 

@@ -65,6 +65,10 @@ func checkSource(spec string) error {
 		}
 	case strings.ContainsRune(spec, 0):
 		return fmt.Errorf("source %q: expected a device, a file or a directory", spec)
+	default:
+		if info, err := os.Stat(spec); err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0 {
+			return fmt.Errorf("source %s: is a pipe or a socket, expected a device, a file or a directory", spec)
+		}
 	}
 	return nil
 }

@@ -2,11 +2,12 @@ package app
 
 import (
 	"fmt"
-	"os"
 	"regexp"
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"sightline/internal/regular"
 )
 
 // keyOf finds the key that an error of Run begins with: "camera.lens: …".
@@ -26,8 +27,8 @@ func (o Overrides) InFile(path string, err error) error {
 	if path == "" {
 		path = DefaultConfigPath
 	}
-	text, readErr := os.ReadFile(path)
-	if readErr != nil || len(text) > maxConfig {
+	text, readErr := regular.Read(path, maxConfig)
+	if readErr != nil {
 		return err // the value is a default
 	}
 	var tree map[string]any

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"modernc.org/sqlite" // the driver, and its errors
+
+	"sightline/internal/regular"
 )
 
 const (
@@ -255,7 +257,12 @@ func fill(path string) error {
 // checkHeader reads the beginning of the database file: whatever SQLite would make of
 // it, only a log of rulings may be opened as one.
 func checkHeader(path string) error {
-	f, err := os.Open(path)
+	for _, beside := range []string{"-wal", "-shm", "-journal"} { // SQLite opens them too
+		if err := regular.Check(path + beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	f, err := regular.Open(path)
 	if err != nil {
 		return err
 	}
@@ -275,7 +282,7 @@ func checkHeader(path string) error {
 
 // lock takes the folder for the one program that writes.
 func lock(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := regular.OpenOrCreate(filepath.Join(dir, lockName), 0o644)
 	if err != nil {
 		return nil, err
 	}

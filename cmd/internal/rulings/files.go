@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"sightline/internal/regular"
 )
 
 // Role says what a file of an entry is.
@@ -188,7 +190,7 @@ type store struct {
 // another name, as evidence.
 func (s *store) put(c content) error {
 	path := s.path(c.ref)
-	switch raw, err := os.ReadFile(path); {
+	switch raw, err := regular.Read(path, maxFile); {
 	case err == nil && hashOf(raw) == c.ref.SHA256:
 		return s.syncUp(path) // whoever wrote it may not have come so far
 	case err == nil:
@@ -239,7 +241,7 @@ func (s *store) path(f FileRef) string { return filepath.Join(s.dir, filepath.Fr
 
 // get reads a file. found is its hash when it is not what the reference says.
 func (s *store) get(f FileRef) (raw []byte, found string, err error) {
-	file, err := os.Open(s.path(f))
+	file, err := regular.Open(s.path(f))
 	if err != nil {
 		return nil, "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
 // Format is a form in which sheets are written.
@@ -117,7 +118,10 @@ func Create(name string, write func(io.Writer) error) error {
 }
 
 func createDirectly(name string, write func(io.Writer) error) error {
-	f, err := os.OpenFile(name, os.O_WRONLY, 0)
+	f, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ENXIO) { // opening it to write would wait for a reader
+		return fmt.Errorf("%s: expected a file that can be written: is a pipe from which nothing reads", name)
+	}
 	if err != nil {
 		return fmt.Errorf("%s: expected a file that can be written: %w", name, withoutPath(err))
 	}

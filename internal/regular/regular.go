@@ -1,0 +1,102 @@
+// Package regular opens the files that people name, and nothing that looks like a file
+// and is none: opening a named pipe waits for somebody to write to it, and reading a device
+// may never end.
+package regular
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// ErrKind is in the errors about what is there and is no regular file.
+var ErrKind = errors.New("expected a file")
+
+// Open opens a regular file for reading, or a symbolic link to one. It never blocks. Its
+// errors are of type *fs.PathError and say what the path is in place of a file.
+func Open(path string) (*os.File, error) { return open(path, os.O_RDONLY, 0) }
+
+// OpenOrCreate opens a regular file for reading and writing, and makes it if it is not there.
+func OpenOrCreate(path string, mode fs.FileMode) (*os.File, error) {
+	return open(path, os.O_RDWR|os.O_CREATE, mode)
+}
+
+// Read returns what a regular file holds: at most so many bytes.
+func Read(path string, most int64) ([]byte, error) {
+	f, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadAll(f, path, most)
+}
+
+// ReadAll reads all of r, the content of path, and at most so many bytes.
+func ReadAll(r io.Reader, path string, most int64) ([]byte, error) {
+	content, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(content)) > most {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("expected at most %s", size(most))}
+	}
+	return content, err
+}
+
+// size writes a limit for people.
+func size(bytes int64) string {
+	switch {
+	case bytes >= 1<<20:
+		return fmt.Sprintf("%d MB", bytes>>20)
+	case bytes >= 1<<10:
+		return fmt.Sprintf("%d kB", bytes>>10)
+	}
+	return fmt.Sprintf("%d bytes", bytes)
+}
+
+// Check returns an error for what is there and is no regular file.
+func Check(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return err
+	}
+	return check(path, info.Mode())
+}
+
+func check(path string, mode fs.FileMode) error {
+	is := "something else"
+	switch {
+	case mode.IsRegular():
+		return nil
+	case mode.IsDir():
+		is = "a directory"
+	case mode&fs.ModeNamedPipe != 0:
+		is = "a pipe"
+	case mode&fs.ModeSocket != 0:
+		is = "a socket"
+	case mode&fs.ModeDevice != 0:
+		is = "a device"
+	}
+	return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("is %s, %w", is, ErrKind)}
+}
+
+func open(path string, flag int, mode fs.FileMode) (*os.File, error) {
+	// Looked at first, since opening a device may do something; and again when it is open,
+	// since it may be another one by then.
+	if err := Check(path); err != nil && !(flag&os.O_CREATE != 0 && errors.Is(err, fs.ErrNotExist)) {
+		return nil, err
+	}
+	f, err := os.OpenFile(path, flag|syscall.O_NONBLOCK, mode)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = check(path, info.Mode())
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
