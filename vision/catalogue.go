@@ -105,11 +105,15 @@ func Kinds() (obstacles, devices, markers []string) {
 	return slices.Clone(obstacleKinds), devices, slices.Clone(markerKinds)
 }
 
+// MaxCatalogueFile is how many bytes a catalogue's file may have. The publisher's 20 tokens
+// take 20 kB and 941 points; a token that is traced has a point for each millimetre.
+const MaxCatalogueFile = 2 << 20
+
 const (
 	catalogueVersion = 1
-	maxCatalogueFile = 8 << 20
-	maxEntries       = 500
-	maxOutlinePoints = 5000
+	maxEntries       = 200
+	maxOutlinePoints = 2000
+	maxPoints        = 20_000 // of all outlines together
 	leastTokenArea   = 50.0   // mm²: smaller than any obstacle that was ever printed
 	mostTokenArea    = 40_000 // mm²
 )
@@ -130,12 +134,12 @@ type entryFile struct {
 // ParseCatalogue reads a catalogue, or a list of outlines as it is published elsewhere
 // (cataloguelist.go). Its errors name the entry and the key.
 func ParseCatalogue(r io.Reader) (*Catalogue, error) {
-	raw, err := io.ReadAll(io.LimitReader(r, maxCatalogueFile+1))
+	raw, err := io.ReadAll(io.LimitReader(r, MaxCatalogueFile+1))
 	if err != nil {
 		return nil, err
 	}
-	if len(raw) > maxCatalogueFile {
-		return nil, fmt.Errorf("expected at most %d MB", maxCatalogueFile>>20)
+	if len(raw) > MaxCatalogueFile {
+		return nil, fmt.Errorf("expected at most %d MB", MaxCatalogueFile>>20)
 	}
 	if key := KeyTwice(raw); key != "" {
 		return nil, fmt.Errorf("the key %q stands twice in one place: expected once", key)
@@ -162,6 +166,13 @@ func ParseCatalogue(r io.Reader) (*Catalogue, error) {
 func catalogueOf(list string, entries []entryFile) (*Catalogue, error) {
 	if len(entries) > maxEntries {
 		return nil, fmt.Errorf("%s: expected at most %d, got %d", list, maxEntries, len(entries))
+	}
+	points := 0
+	for _, e := range entries {
+		points += len(e.Outline)
+	}
+	if points > maxPoints {
+		return nil, fmt.Errorf("%s: expected at most %d points in all outlines together, got %d", list, maxPoints, points)
 	}
 	c := &Catalogue{}
 	for i, e := range entries {

@@ -108,7 +108,7 @@ func TestASecretThatOthersReadIsNone(t *testing.T) {
 		"empty":             {at("", 0o600), "12 or more characters"},
 		"two lines":         {at("correct horse\nbattery staple\n", 0o600), "one line"},
 		"a directory":       {t.TempDir(), "expected a file"},
-		"huge":              {at(strings.Repeat("x", 5000), 0o600), "at most 4096 bytes"},
+		"huge":              {at(strings.Repeat("x", 5000), 0o600), "at most 4 kB"},
 		"absent":            {filepath.Join(t.TempDir(), "none"), "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"image"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -58,6 +59,7 @@ type Learner struct {
 	task   learnTask
 	traces uint64
 	trace  *web.TokenTrace
+	stale  bool                // the catalogue has changed since it was compared
 	saved  map[int]string      // under which name each of its tokens was saved
 	twins  map[string][]string // entries of the catalogue that cannot be told from others
 	view   web.View            // that the trace was made from: frame, region
@@ -117,8 +119,9 @@ func (l *Learner) Run(ctx context.Context) error {
 		if l.known.renew() {
 			l.log.Info("obstacles: learnt anew from the files")
 			l.told()
-			l.compareAgain()
+			l.compareSoon()
 		}
+		l.compareIfStale()
 		if task, ok := l.begin(); ok {
 			l.end(l.work(ctx, task))
 		}
@@ -389,11 +392,11 @@ func (l *Learner) traceTokens(ctx context.Context, top geom.Length) (string, err
 	if trace.Region.Empty() {
 		trace.Region = mean.Gray.Rect
 	}
+	compare(trace, known, nil)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.traces++
 	trace.Number, trace.At = l.traces, l.now()
-	l.compare(trace, known)
 	l.trace, l.saved = trace, nil
 	l.view = web.View{Frame: last, Region: trace.Region}
 	l.view.Frame.Seq = l.traces // its own numbers: it is another picture than the live one
@@ -420,26 +423,53 @@ func clipped(g *image.Gray, region image.Rectangle) bool {
 	return float64(white) > most*float64(all)
 }
 
+// compareSoon makes Run compare again: it takes seconds, for which nobody waits.
+func (l *Learner) compareSoon() {
+	l.mu.Lock()
+	l.stale = true
+	l.mu.Unlock()
+	select {
+	case l.wake <- struct{}{}:
+	default:
+	}
+}
+
+// compareIfStale compares what has changed since it was compared.
+func (l *Learner) compareIfStale() {
+	l.mu.Lock()
+	stale := l.stale
+	l.mu.Unlock()
+	if stale {
+		l.compareAgain()
+	}
+}
+
 // compareAgain compares the traced tokens with the catalogue as it is now, and its entries
 // with each other.
 func (l *Learner) compareAgain() {
+	l.mu.Lock()
+	trace, saved := l.trace, maps.Clone(l.saved)
+	l.stale = false
+	l.mu.Unlock()
 	known := l.known.entries()
 	twins := twinsOf(known)
+	var next web.TokenTrace // readers may have the old one
+	if trace != nil {
+		next = *trace
+		next.Tokens = slices.Clone(next.Tokens)
+		compare(&next, known, saved)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.twins = twins
-	if l.trace == nil {
-		return
+	if trace != nil && l.trace == trace {
+		l.trace = &next
 	}
-	next := *l.trace // readers may have the old one
-	next.Tokens = slices.Clone(next.Tokens)
-	l.compare(&next, known)
-	l.trace = &next
 }
 
 // compare says of a trace's tokens which entries look the same, and as which one each was
-// saved. The caller holds mu.
-func (l *Learner) compare(trace *web.TokenTrace, known []vision.CatalogueEntry) {
+// saved.
+func compare(trace *web.TokenTrace, known []vision.CatalogueEntry, saved map[int]string) {
 	for i := range trace.Tokens {
 		t := &trace.Tokens[i]
 		t.Alike, t.Saved = nil, ""
@@ -448,7 +478,7 @@ func (l *Learner) compare(trace *web.TokenTrace, known []vision.CatalogueEntry) 
 				continue
 			}
 			t.Alike = append(t.Alike, known[n].Name)
-			if l.saved[i+1] == known[n].Name {
+			if saved[i+1] == known[n].Name {
 				t.Saved = known[n].Name
 			}
 		}

@@ -89,7 +89,7 @@ func (l *Learner) Learn(in web.LearnIntent) error {
 	defer l.saving.Unlock()
 	if l.known.renew() { // somebody may have changed the file by the command, a moment ago
 		l.told()
-		l.compareAgain()
+		l.compareSoon()
 	}
 	now := l.Learning()
 	if in.Version != now.Catalogue.Version {
@@ -117,7 +117,7 @@ func (l *Learner) Learn(in web.LearnIntent) error {
 	l.known.renew()
 	l.told()
 	l.remember(in)
-	l.compareAgain()
+	l.compareSoon()
 	l.log.Info("obstacles: the catalogue was changed", "do", in.Do, "entries", len(next.Entries))
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,6 +74,13 @@ func (s *teaching) files() *learnt {
 	k, err := newLearnt(s.table(), "table.empty_mat", quiet)
 	require.NoError(s.t, err)
 	return k
+}
+
+// Learn does what is wanted, and then what Run does.
+func (s *teaching) Learn(in web.LearnIntent) error {
+	err := s.Learner.Learn(in)
+	s.compareIfStale()
+	return err
 }
 
 // do does what takes long, as Run would.
@@ -367,4 +375,41 @@ func TestAMatOfAnotherSizeIsNotWatchedAndStopsNothing(t *testing.T) {
 	require.NoError(t, err)
 	assert.Nil(t, got.Obstacles)
 	assert.Contains(t, s.Learning().Unusable, "learn it again")
+}
+
+// The largest catalogue that is taken: as many outlines, all alike, as there may be, with all
+// the points that they may have together.
+func TestTheLargestCatalogueIsAnsweredInTime(t *testing.T) {
+	s := newTeaching(t)
+	list := func(entries, points int) string {
+		var outlines []string
+		for i := range entries {
+			var at []string
+			for k := range points {
+				sin, cos := math.Sincos(2 * math.Pi * float64(k) / float64(points))
+				at = append(at, fmt.Sprintf("[%.3f,%.3f]", 30*(1+0.1*sin)*cos, 30*(1+0.1*cos)*sin))
+			}
+			outlines = append(outlines, fmt.Sprintf(`{"name":"rock-%d","kind":"asteroid","outline_mm":[%s]}`, i, strings.Join(at, ",")))
+		}
+		return `{"version":1,"outlines":[` + strings.Join(outlines, ",") + `]}`
+	}
+	for _, size := range []struct{ entries, points int }{{200, 100}, {40, 500}, {10, 2000}} {
+		began := time.Now()
+		c, err := vision.ParseCatalogue(strings.NewReader(list(size.entries, size.points)))
+		require.NoError(t, err)
+		now := s.Learning()
+		require.NoError(t, s.Learner.Learn(web.LearnIntent{Do: web.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Whole: true}))
+		assert.Len(t, s.Learning().Entries, size.entries)
+		took := time.Since(began)
+		t.Logf("%d outlines of %d points: %v", size.entries, size.points, took)
+		assert.Less(t, took, 8*time.Second, "answers have ten")
+	}
+	for size, want := range map[[2]int]string{
+		{201, 10}: "outlines: expected at most 200, got 201", {11, 1900}: "expected at most 20000 points in all outlines together, got 20900", {1, 2001}: "expected 3 to 2000 points, got 2001",
+	} {
+		_, err := vision.ParseCatalogue(strings.NewReader(list(size[0], size[1])))
+		require.ErrorContains(t, err, want)
+	}
+	_, err := vision.ParseCatalogue(strings.NewReader(list(500, 300)))
+	require.ErrorContains(t, err, "expected at most 2 MB", "it was taken, and never answered")
 }

@@ -133,7 +133,8 @@ const learnEvery = 500 * time.Millisecond
 // body.
 const (
 	learnPath     = "/api/obstacles/catalogue.json"
-	catalogueMost = 8 << 20
+	catalogueMost = vision.MaxCatalogueFile
+	errorMost     = 500 // bytes of what is said to be wrong with it
 )
 
 // bodyLimit is how large a request's body may be.
@@ -341,7 +342,11 @@ func (s *Server) importCatalogue(w http.ResponseWriter, r *http.Request) {
 		in.Catalogue, err = vision.ParseCatalogue(bytes.NewReader(content))
 	}
 	if err != nil {
-		http.Error(w, "The file is not taken: "+strings.TrimSuffix(err.Error(), ".")+".", http.StatusBadRequest)
+		why := strings.TrimSuffix(err.Error(), ".")
+		if len(why) > errorMost { // it quotes the file
+			why = strings.ToValidUTF8(why[:errorMost], "") + "…"
+		}
+		http.Error(w, "The file is not taken: "+why+".", http.StatusBadRequest)
 		return
 	}
 	s.doLearn(w, in)
