@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -49,9 +50,16 @@ func (s *Server) calibrationEvents(w http.ResponseWriter, r *http.Request) {
 // calibrate takes what somebody wants: {"do":"capture","board":"chessboard:9x6:25mm"}.
 // What makes sense at another time is refused with 409, what makes none with 400.
 func (s *Server) calibrate(w http.ResponseWriter, r *http.Request) {
-	in, problem := readIntent(http.MaxBytesReader(w, r.Body, bodyMost))
+	in, confirmed, problem := readIntent(http.MaxBytesReader(w, r.Body, bodyMost))
 	if problem != "" {
 		http.Error(w, problem, http.StatusBadRequest)
+		return
+	}
+	if why, confirm := s.stopsAnswers(in); why != "" && !(confirm && confirmed) {
+		if confirm {
+			w.Header().Set("Sightline-Confirm", "true")
+		}
+		http.Error(w, why, http.StatusConflict)
 		return
 	}
 	switch err := s.o.Calibrate(in); {
@@ -64,9 +72,39 @@ func (s *Server) calibrate(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// stopsAnswers says in a sentence what everyone at the table would lose by an intent that
+// takes the camera from the game. confirm says that a confirmation is enough; while the
+// picture is held, for a ruling perhaps, none is.
+func (s *Server) stopsAnswers(in setup.Intent) (why string, confirm bool) {
+	if now := s.o.Calibration.Newest().State; now.Busy() || !now.Active || in.Do != setup.Go || in.Step == setup.Print {
+		return "", false
+	}
+	v := s.o.Hub.Newest()
+	switch {
+	case v.Hold != nil && v.Hold.Asked != "":
+		return fmt.Sprintf("%s asked for a judge, and the picture is held for the ruling: calibrate when it has been let go.", upperFirst(v.Hold.Asked)), false
+	case v.Held || v.Hold != nil:
+		return "Somebody holds the picture, and a judge may rule on it: calibrate when it has been let go.", false
+	case v.Health.Code != OK || len(v.Located.Scene.Ships) == 0:
+		return "", false
+	}
+	lost := fmt.Sprintf("the places of %d ships", len(v.Located.Scene.Ships))
+	if len(v.Located.Scene.Ships) == 1 {
+		lost = "the place of " + v.Located.Scene.Ships[0].ID
+	}
+	if c := v.Choice; c.From != "" && c.To != "" {
+		lost += fmt.Sprintf(", and the answer from %s to %s", c.From, c.To)
+	}
+	if d := v.Policy.Window; d != nil {
+		lost += fmt.Sprintf(", and what is declared (%s)", d.Words())
+	}
+	return "A game is on. Calibrating takes the camera from it, and everyone at the table loses " + lost + ", until the calibration ends.", true
+}
+
 // intentJSON is what somebody wants, as the page writes it.
 type intentJSON struct {
 	Do    setup.Action `json:"do"`
+	Sure  bool         `json:"confirm"` // that the answers stop for everybody
 	Step  setup.Step   `json:"step"`
 	Board string       `json:"board"`
 	BarX  float64      `json:"bar_x_mm"`
@@ -78,16 +116,16 @@ type intentJSON struct {
 }
 
 // readIntent reads what somebody wants; problem is a sentence for people.
-func readIntent(body io.Reader) (in setup.Intent, problem string) {
+func readIntent(body io.Reader) (in setup.Intent, confirmed bool, problem string) {
 	var raw intentJSON
 	if problem = readJSON(body, &raw, `{"do":"start"}`); problem != "" {
-		return in, problem
+		return in, false, problem
 	}
 	if raw.Do == "" {
-		return in, "do is missing: what is to be done, such as \"start\"."
+		return in, false, "do is missing: what is to be done, such as \"start\"."
 	}
 	if len(raw.Board) > 64 {
-		return in, "A board is described in at most 64 characters."
+		return in, false, "A board is described in at most 64 characters."
 	}
 	return setup.Intent{
 		Do: raw.Do, Step: raw.Step, Board: raw.Board,
@@ -95,7 +133,7 @@ func readIntent(body io.Reader) (in setup.Intent, problem string) {
 		Card: setup.CardMeasures{
 			Bar: geom.Length(raw.CardBar) * geom.Millimeter, Thickness: geom.Length(raw.Thickness) * geom.Millimeter, BaseTop: geom.Length(raw.BaseTop) * geom.Millimeter,
 		},
-	}, ""
+	}, raw.Sure, ""
 }
 
 func (s *Server) calibrationPicture(w http.ResponseWriter, _ *http.Request) {

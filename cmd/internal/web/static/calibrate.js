@@ -12,9 +12,14 @@ const phases = { waiting: "", looking: "under way", solving: "under way", ready:
 let state = null;
 let lost = false;
 
+// What stops the answers in a game waits here for a confirmation.
+let unconfirmed = null;
+
 async function want(intent) {
   const problem = byId("problem");
   problem.hidden = true;
+  unconfirmed = null;
+  show("confirm", false);
   try {
     const answer = await fetch("/api/calibration", {
       method: "POST",
@@ -23,6 +28,8 @@ async function want(intent) {
     });
     if (answer.ok) return true;
     setText(problem, (await answer.text()).trim());
+    if (answer.headers.has("Sightline-Confirm")) unconfirmed = intent;
+    show("confirm", unconfirmed !== null);
   } catch {
     setText(problem, "The program does not answer.");
   }
@@ -219,6 +226,8 @@ for (const button of document.querySelectorAll("[data-go], [data-step]")) {
   const step = button.dataset.go ?? button.dataset.step;
   if (button.tagName === "BUTTON") button.addEventListener("click", () => want({ do: "go", step }));
 }
+
+byId("confirm").addEventListener("click", () => unconfirmed && want({ ...unconfirmed, confirm: true }));
 
 // What is not saved is lost with a cancelled calibration: then it takes two clicks.
 const cancel = byId("cancel");
