@@ -97,7 +97,7 @@ var fileLines = map[string][]string{
 var noFiles = []string{
 	"help", "listen", "rules", "from", "to", "arc", "arcs", "sigmas", "json", "ship", "maneuver", "action", "drop", "index", "at", "fuse", "board", "mat",
 	"marker-sigma", "distance", "force-distance", "mat-flatness", "card-length", "card-thickness", "base-top", "limit", "places", "study", "tolerance",
-	"name", "kind", "top", "alike", "format", "dpi", "paper", "printer-scale-x", "printer-scale-y", "ships", "single", "only", "yes", "entry", "head", "height", "frames",
+	"name", "kind", "top", "alike", "format", "dpi", "paper", "printer-scale-x", "printer-scale-y", "ships", "single", "only", "yes", "entry", "head", "height", "frames", "key",
 }
 
 func TestEveryArgumentThatNamesAFileIsTried(t *testing.T) {
