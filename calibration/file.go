@@ -14,7 +14,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"sightline/internal/regular"
+	"sightline/calibration/regular"
 )
 
 // matrixFile is a matrix as ROS camera_info writes it, row by row.

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"sightline/internal/regular"
+	"sightline/calibration/regular"
 )
 
 // A calibration file is never overwritten: what stood under its name is kept under

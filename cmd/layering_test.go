@@ -21,16 +21,16 @@ const module = "sightline"
 // for a folder and all below it. A package that is in none of the keys is an error.
 // Tests keep to the same directions.
 var mayImport = map[string][]string{
-	"cmd/...":          {"cmd/...", "hardware/...", "vision/...", "calibration", "engine/...", "firmware-config", "internal/regular"},
-	"hardware/...":     {"hardware/...", "engine"},
-	"vision":           {"engine", "engine/geom", "calibration", "internal/regular"},
-	"vision/opencv":    {"vision", "calibration", "engine/geom", "internal/regular"},
-	"vision/tablesim":  {"vision", "calibration", "engine", "engine/geom"},
-	"calibration":      {"engine/geom", "internal/regular"},
-	"internal/regular": {},
-	"engine":           {"engine/geom"},
-	"engine/geom":      {},
-	"firmware-config":  {},
+	"cmd/...":             {"cmd/...", "hardware/...", "vision/...", "calibration", "engine/...", "firmware-config", "calibration/regular"},
+	"hardware/...":        {"hardware/...", "engine"},
+	"vision":              {"engine", "engine/geom", "calibration", "calibration/regular"},
+	"vision/opencv":       {"vision", "calibration", "engine/geom", "calibration/regular"},
+	"vision/tablesim":     {"vision", "calibration", "engine", "engine/geom"},
+	"calibration":         {"engine/geom", "calibration/regular"},
+	"calibration/regular": {},
+	"engine":              {"engine/geom"},
+	"engine/geom":         {},
+	"firmware-config":     {},
 }
 
 // outside says which packages may import what does not come with Go, by the beginning
@@ -52,7 +52,7 @@ var outside = map[string][]string{
 
 // outsideTests says the same for tests, in addition.
 var outsideTests = map[string][]string{
-	"github.com/stretchr/testify":   {"cmd/...", "hardware/...", "vision/...", "calibration", "engine/...", "firmware-config", "internal/regular"},
+	"github.com/stretchr/testify":   {"cmd/...", "hardware/...", "vision/...", "calibration", "engine/...", "firmware-config", "calibration/regular"},
 	"github.com/makiuchi-d/gozxing": {"hardware"}, // an independent reader of QR codes
 	"github.com/chromedp/chromedp":  {"cmd/..."},
 	"github.com/chromedp/cdproto":   {"cmd/..."},

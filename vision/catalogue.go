@@ -12,9 +12,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"sightline/calibration/regular"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/internal/regular"
 )
 
 // CatalogueEntry is an obstacle token as it is known beforehand: its name, its kind

@@ -9,8 +9,8 @@ import (
 	"math"
 
 	"sightline/calibration"
+	"sightline/calibration/regular"
 	"sightline/engine/geom"
-	"sightline/internal/regular"
 )
 
 // matStep is the spacing, in mm, of the cells in which the empty mat is remembered:

@@ -14,11 +14,11 @@ import (
 	"time"
 	"unsafe"
 
+	"sightline/calibration/regular"
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/doctor"
 	firmwareconfig "sightline/firmware-config"
 	"sightline/hardware"
-	"sightline/internal/regular"
 	"sightline/vision"
 )
 

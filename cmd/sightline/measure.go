@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"sightline/calibration"
+	"sightline/calibration/regular"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/internal/regular"
 )
 
 type measureCmd struct {

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"syscall"
 
+	"sightline/calibration/regular"
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/sheet"
-	"sightline/internal/regular"
 )
 
 // rulingsCmd reads the judges' log.

@@ -12,7 +12,7 @@ import (
 
 	"gocv.io/x/gocv"
 
-	"sightline/internal/regular"
+	"sightline/calibration/regular"
 	"sightline/vision"
 )
 

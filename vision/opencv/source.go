@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"time"
 
-	"sightline/internal/regular"
+	"sightline/calibration/regular"
 	"sightline/vision"
 )
 

@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
+	"sightline/calibration/regular"
 	"sightline/cmd/internal/web"
-	"sightline/internal/regular"
 )
 
 // The files of the program's state directory, and what a secret must have.

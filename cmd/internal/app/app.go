@@ -16,10 +16,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sightline/calibration"
+	"sightline/calibration/regular"
 	"sightline/cmd/internal/web"
 	firmwareconfig "sightline/firmware-config"
 	"sightline/hardware"
-	"sightline/internal/regular"
 	"sightline/vision"
 	"sightline/vision/opencv"
 )

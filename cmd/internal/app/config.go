@@ -19,11 +19,11 @@ import (
 	"github.com/BurntSushi/toml"
 
 	"sightline/calibration"
+	"sightline/calibration/regular"
 	"sightline/cmd/internal/sheet"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/internal/regular"
 	"sightline/vision"
 )
 

@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"sightline/internal/regular"
+	"sightline/calibration/regular"
 )
 
 // keptMost is the size in bytes up to which a kept file is read.

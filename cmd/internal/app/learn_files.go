@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"sightline/calibration"
-	"sightline/internal/regular"
+	"sightline/calibration/regular"
 	"sightline/vision"
 )
 

@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/regular"
 	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
-	"sightline/internal/regular"
 )
 
 // judges records what judges rule on what is held: it is the page's web.Rulings over the

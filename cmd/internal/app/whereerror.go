@@ -7,7 +7,7 @@ import (
 
 	"github.com/BurntSushi/toml"
 
-	"sightline/internal/regular"
+	"sightline/calibration/regular"
 )
 
 // keyOf finds the key that an error of Run begins with: "camera.lens: …".

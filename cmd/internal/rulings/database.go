@@ -18,7 +18,7 @@ import (
 
 	"modernc.org/sqlite" // the driver, and its errors
 
-	"sightline/internal/regular"
+	"sightline/calibration/regular"
 )
 
 const (

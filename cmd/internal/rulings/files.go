@@ -15,7 +15,7 @@ import (
 	"slices"
 	"strings"
 
-	"sightline/internal/regular"
+	"sightline/calibration/regular"
 )
 
 // Role says what a file of an entry is.

@@ -5,10 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
 	"modernc.org/sqlite"
+
+	"sightline/calibration/regular"
 )
 
 // ErrMoved is in the error for a ruling that could not be kept because the log's folder
@@ -128,7 +131,7 @@ func (l *Log) makeFolder() error {
 func setAside(dir string) error {
 	for _, end := range []string{"-wal", "-journal"} {
 		path := filepath.Join(dir, dbName+end)
-		raw, err := os.ReadFile(path)
+		raw, err := regular.Read(path, math.MaxInt64-1)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			continue

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/internal/regular"
+	"sightline/calibration/regular"
 )
 
 func TestOnlyRegularFilesAreOpened(t *testing.T) {
