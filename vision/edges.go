@@ -29,6 +29,7 @@ type EdgeHint struct {
 	Pose  geom.Pose
 	Reach geom.Length // how far its centre may be from there
 	Turn  geom.Angle  // how far it may be turned from there; from Base's AnyTurn on, any way
+	Read  bool        // the code of our print was read on this base before
 }
 
 // EdgeSight is a base found by its edges.
@@ -40,6 +41,7 @@ type EdgeSight struct {
 	Sides      [4]float64  // share of each side on which its edge was found, clockwise from the front
 	Inset      geom.Length // of the edges that were found, from the base's nominal size
 	Residual   geom.Length // rms of the edge places from the square
+	Ours       bool        // it carries our print; else the covariance holds what another card's edges may do
 }
 
 // Visible is the share of the outline that was found.
@@ -105,6 +107,9 @@ func (l *Locator) Edges(f Frame, h EdgeHint) (EdgeSight, bool, error) {
 		}
 	}
 	if best.Visible() == 0 || second.Visible() > 0.85*best.Visible() {
+		return EdgeSight{}, false, nil
+	}
+	if best.Ours = best.Ours || h.Read; !best.Ours && !best.foreign() {
 		return EdgeSight{}, false, nil
 	}
 	off := alikeTurn(h.Base, best.Pose.Heading-h.Pose.Heading)
@@ -266,6 +271,7 @@ func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (EdgeSi
 	if l.rimBeyond(g, t, pose, inset) {
 		return EdgeSight{}, false
 	}
+	out.Ours = l.keylined(g, t, pose, inset, places)
 	out.Fit = fit.covariance(t)
 	sys := l.errors.Systematic(pose, BaseTop, SideLength(b, RightSide)/2)
 	for i := range out.Covariance {

@@ -81,6 +81,7 @@ type Track struct {
 	Captured time.Time // of the newest picture that showed the ship at this pose
 	Frames   int       // that the pose is the mean of; 0: it does not stand
 	Moved    geom.Length
+	Read     bool // its code was read since it came to the table: the base carries our print
 }
 
 // Age returns how old the sight that the pose rests on is.
@@ -387,7 +388,7 @@ func (k *shipTrack) become(s TrackState, at time.Time) {
 func (t *Tracker) sighted(k *shipTrack, ship engine.Ship, view ShipView, at time.Time) []TrackEvent {
 	z := sighting{pose: ship.Pose, random: resolution(view.Fit), at: at}
 	if ship.Seen != "edges" {
-		k.turned = false
+		k.turned, k.Read = false, true
 	} else if k.State == Settling && k.rest.frames == 0 && !k.known && k.next.frames == 0 {
 		k.turned = ship.Quarters // put there by a person, who said which way it points or did not
 	}

@@ -60,6 +60,20 @@ func TestAShipWhoseCodeIsLostGoesOnByItsEdges(t *testing.T) {
 	assert.Equal(t, "both", k.Ship.Seen)
 }
 
+// Of a ship whose code was read the edges are our token's, as long as it is on the table; of one that a person placed
+// nobody knows.
+func TestATrackKnowsThatItsCodeWasRead(t *testing.T) {
+	e := newEdgeTable(t)
+	assert.True(t, e.show(6, true, vision.PlaceCovered, false).Read)
+	assert.True(t, e.show(6, false, vision.PlaceUnchanged, true).Read)
+	e = newEdgeTable(t)
+	e.at = e.at.Add(time.Second)
+	placed := engine.Ship{ID: "A1", Base: engine.Small, Pose: e.pose, Covariance: edgeFit, Seen: "edges"}
+	e.tracker.See(vision.Located{Captured: e.at, Scene: engine.Scene{Ships: []engine.Ship{placed}}, Ships: []vision.ShipView{{ID: "A1", Fit: edgeFit}}}, nil)
+	assert.False(t, e.show(6, false, vision.PlaceUnchanged, true).Read)
+	assert.True(t, e.show(1, true, vision.PlaceUnchanged, true).Read, "it is read at last")
+}
+
 // A hand that covers a ship may turn it. Its edges do not show that.
 func TestAfterAHandTheEdgesDoNotKnowTheNose(t *testing.T) {
 	e := newEdgeTable(t)

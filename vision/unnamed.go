@@ -25,14 +25,6 @@ type UnnamedBase struct {
 	Outline    [4]geom.Pixel // of its top in the picture
 }
 
-// unnamedSigma, in mm, is what is added to each axis of an unnamed base's place, and unnamedTurn at its rim to its heading:
-// whatever card lies in it, its border may be taken for the plastic's edge on one side and not on the one opposite.
-// Measured on eight rendered tables with foreign cards: docs/accuracy.md.
-const (
-	unnamedSigma = 0.25
-	unnamedTurn  = 0.1
-)
-
 const unnamedPrefix = "?"
 
 // Unnamed reports whether a ship of a scene is a base whose code is not read, so that its name is a number only.
@@ -236,17 +228,12 @@ func (f *ObstacleFinder) baseAt(g *image.Gray, c guess) (UnnamedBase, bool) {
 		starts = []geom.Pose{v.Pose, c.pose}
 	}
 	l := Locator{table: f.table, errors: f.errors}
-	width, _ := base.Size()
 	for _, start := range starts {
 		s, ok := l.fitEdges(g, base, start)
-		if !ok || !s.allRound() || s.Pose.Distance(start.Point) > 3 || !f.guidesSeen(g, base, s.Pose) || !f.onTheMat(g, base, s.Pose) {
+		if !ok || !s.allRound() || !s.Ours && !s.foreign() || s.Pose.Distance(start.Point) > 3 || !f.guidesSeen(g, base, s.Pose) || !f.onTheMat(g, base, s.Pose) {
 			continue
 		}
-		u := UnnamedBase{Base: base, Pose: s.Pose, Covariance: s.Covariance, Sight: s, Outline: l.outline(s.Pose, Token{Base: base})}
-		u.Covariance[0] += unnamedSigma * unnamedSigma
-		u.Covariance[4] += unnamedSigma * unnamedSigma
-		u.Covariance[8] += sq(unnamedTurn / (float64(width) / 2))
-		return u, true
+		return UnnamedBase{Base: base, Pose: s.Pose, Covariance: s.Covariance, Sight: s, Outline: l.outline(s.Pose, Token{Base: base})}, true
 	}
 	return UnnamedBase{}, false
 }

@@ -118,6 +118,7 @@ type base struct {
 	token       vision.Token
 	plastic     Plastic
 	worn        Wear
+	stock       *stockCard // of WearStock
 	look        *Look
 	id          uint64
 }
@@ -144,6 +145,8 @@ func (b *base) meets(r ray, h *hit) bool {
 	switch {
 	case deep < -12:
 		return false
+	case deep >= 0 && b.stock != nil:
+		return b.meetsStock(r, x0, y0, h)
 	case deep >= 0:
 		if b.top <= h.z {
 			return false
@@ -186,6 +189,9 @@ func (b *base) color(h *hit, r ray, g *ground) rgb {
 	lit := 0.7
 	if h.mark == 1 {
 		lit = 1 // a guide's flat top
+	}
+	if h.mark == stockTop {
+		lit = b.stock.shine
 	}
 	if b.plastic == PlasticClear {
 		return g.color(r.gx, r.gy).mix(rgb{0.30, 0.31, 0.33}, 0.45).scale(lit)
@@ -635,6 +641,9 @@ func solidsOf(t *Table, look *Look) ([]solid, error) {
 		}
 		if b.worn = t.Worn[s.ID]; b.worn != WearNone {
 			b.id = mix64(b.id ^ uint64(b.worn))
+		}
+		if b.worn == WearStock {
+			b.stock = newStockCard(b.hx, b.hy, uint64(b.token.Code))
 		}
 		out = append(out, b)
 		if m, ok := t.Minis[s.ID]; ok {

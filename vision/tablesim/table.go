@@ -63,6 +63,7 @@ const (
 	WearCells       // the white cells are worn off, the keyline is there
 	WearBleach      // keyline and cells are all white, as under glare
 	WearPanel       // not our token: a card of one middling grey
+	WearStock       // not our token: a card that lies in the plastic's frame, as a base comes out of the publisher's box
 )
 
 // ink returns the ink at a place of a token's top, so many mm from its edge.

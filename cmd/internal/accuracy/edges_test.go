@@ -20,14 +20,14 @@ import (
 
 // edgeTally is what came of fitting bases by their edges alone.
 type edgeTally struct {
-	asked, found, wrong, decided, falseAnswers, arcs int
-	position, heading, normalised                    []float64
-	lost                                             []string
+	asked, found, ours, wrong, decided, falseAnswers, arcs int
+	position, heading, normalised                          []float64
+	lost                                                   []string
 }
 
 func (e *edgeTally) String() string {
-	return fmt.Sprintf("%d of %d found; position %.3f mm rms (99 %% %.3f), heading %.3f° rms (99 %% %.3f), error over sigma %.2f rms (largest %.2f); %d more than 4 sigma off; %d decided ranges, %d false, %d arcs said",
-		e.found, e.asked, rms(e.position), percentile(e.position, 0.99), rms(e.heading), percentile(e.heading, 0.99), rms(e.normalised), percentile(e.normalised, 1), e.wrong, e.decided, e.falseAnswers, e.arcs)
+	return fmt.Sprintf("%d of %d found, %d of them known for ours; position %.3f mm rms (99 %% %.3f), heading %.3f° rms (99 %% %.3f), error over sigma %.2f rms (largest %.2f); %d more than 4 sigma off; %d decided ranges, %d false, %d arcs said",
+		e.found, e.asked, e.ours, rms(e.position), percentile(e.position, 0.99), rms(e.heading), percentile(e.heading, 0.99), rms(e.normalised), percentile(e.normalised, 1), e.wrong, e.decided, e.falseAnswers, e.arcs)
 }
 
 // TestEdgesWithoutACode fits the bases of simulated tables whose codes cannot be read by
@@ -37,20 +37,19 @@ func TestEdgesWithoutACode(t *testing.T) {
 	notShort(t)
 	n := scenes(t, 1, 40)
 	for _, c := range []struct {
-		name  string
-		wear  tablesim.Wear
-		reach geom.Length
-		turn  geom.Angle
+		name string
+		wear tablesim.Wear
+		hint vision.EdgeHint
 	}{
-		{"cells worn off, from the last pose", tablesim.WearCells, 3, 8 * geom.Degree},
-		{"rim bleached by glare, from the last pose", tablesim.WearBleach, 3, 8 * geom.Degree},
-		{"another card, from the last pose", tablesim.WearPanel, 3, 8 * geom.Degree},
-		{"cells worn off, from a click", tablesim.WearCells, 10, math.Pi},
-		{"rim bleached by glare, from a click", tablesim.WearBleach, 10, math.Pi},
+		{"cells worn off, read before", tablesim.WearCells, vision.EdgeHint{Reach: 3, Turn: 8 * geom.Degree, Read: true}},
+		{"rim bleached by glare, read before", tablesim.WearBleach, vision.EdgeHint{Reach: 3, Turn: 8 * geom.Degree, Read: true}},
+		{"another card, from the last pose", tablesim.WearPanel, vision.EdgeHint{Reach: 3, Turn: 8 * geom.Degree}},
+		{"cells worn off, from a click", tablesim.WearCells, vision.EdgeHint{Reach: 10, Turn: math.Pi}},
+		{"rim bleached by glare, from a click", tablesim.WearBleach, vision.EdgeHint{Reach: 10, Turn: math.Pi}},
 	} {
 		var e edgeTally
 		for seed := range uint64(n) {
-			e.table(t, 30000+seed, c.wear, c.reach, c.turn)
+			e.table(t, 30000+seed, c.wear, c.hint)
 		}
 		t.Logf("%s: %v", c.name, &e)
 		for _, l := range e.lost {
@@ -65,7 +64,7 @@ func TestEdgesWithoutACode(t *testing.T) {
 	}
 }
 
-func (e *edgeTally) table(t *testing.T, seed uint64, wear tablesim.Wear, reach geom.Length, turn geom.Angle) {
+func (e *edgeTally) table(t *testing.T, seed uint64, wear tablesim.Wear, hint vision.EdgeHint) {
 	table := tablesim.RandomTable(seed, 1920, 1080)
 	table.Worn = map[string]tablesim.Wear{}
 	for _, s := range table.Scene.Ships {
@@ -79,9 +78,9 @@ func (e *edgeTally) table(t *testing.T, seed uint64, wear tablesim.Wear, reach g
 	u := func() float64 { return 2*r.Float64() - 1 }
 	scene := engine.Scene{Rules: engine.Rules25, ObstaclesUnseen: true}
 	for _, s := range truth.Ships {
-		hint := vision.EdgeHint{Base: s.Base, Pose: s.Pose, Reach: reach, Turn: turn}
-		hint.Pose.X, hint.Pose.Y = hint.Pose.X+u()*float64(reach)/1.5, hint.Pose.Y+u()*float64(reach)/1.5
-		hint.Pose.Heading = (hint.Pose.Heading + geom.Angle(u())*turn).Normalized()
+		hint.Base, hint.Pose = s.Base, s.Pose
+		hint.Pose.X, hint.Pose.Y = hint.Pose.X+u()*float64(hint.Reach)/1.5, hint.Pose.Y+u()*float64(hint.Reach)/1.5
+		hint.Pose.Heading = (hint.Pose.Heading + geom.Angle(u())*hint.Turn).Normalized()
 		e.asked++
 		got, ok, err := l.Edges(f, hint)
 		require.NoError(t, err)
@@ -89,6 +88,9 @@ func (e *edgeTally) table(t *testing.T, seed uint64, wear tablesim.Wear, reach g
 			continue
 		}
 		e.found++
+		if got.Ours {
+			e.ours++
+		}
 		d := got.Pose.Sub(s.Pose.Point)
 		turned := float64((got.Pose.Heading - s.Pose.Heading).Signed())
 		turned -= math.Pi / 2 * math.Round(turned/(math.Pi/2))
@@ -146,23 +148,35 @@ func TestEdgesRendered(t *testing.T) {
 	}
 	d := markerDetector(t)
 	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
-	var b baseTally
-	for _, truth := range renderedTruths(t, roots) {
+	truths := renderedTruths(t, roots)
+	var read, clicked baseTally // with the code read before, and without
+	for _, truth := range truths {
 		r, f := readRendered(t, filepath.Dir(truth))
 		l, err := vision.NewLocator(register(t, d, r.intrinsics(), layout, f), drawnTokens())
 		require.NoError(t, err)
 		for _, w := range r.bases(t) {
 			hint := vision.EdgeHint{Base: w.base, Pose: w.pose, Reach: 3 * geom.Millimeter, Turn: 8 * geom.Degree}
 			hint.Pose.X, hint.Pose.Y, hint.Pose.Heading = hint.Pose.X+1, hint.Pose.Y-1, hint.Pose.Heading+2*geom.Degree
-			s, ok, err := l.Edges(f, hint)
-			require.NoError(t, err)
-			var got []vision.UnnamedBase
-			if ok {
-				got = append(got, vision.UnnamedBase{Base: w.base, Pose: s.Pose, Covariance: s.Covariance})
-			}
-			b.add(filepath.Base(filepath.Dir(filepath.Dir(truth))), []trueBase{w}, got)
+			name := filepath.Base(filepath.Dir(filepath.Dir(truth)))
+			clicked.addEdges(t, l, f, name, w, hint)
+			hint.Read = true
+			read.addEdges(t, l, f, name, w, hint)
 		}
 	}
-	b.pictures = len(renderedTruths(t, roots))
-	b.report(t, "photorealistic, by a hint")
+	read.pictures, clicked.pictures = len(truths), len(truths)
+	read.report(t, "photorealistic, by a hint, read before")
+	clicked.report(t, "photorealistic, by a hint, never read")
+	assert.Greater(t, float64(clicked.ours), 0.6*float64(read.found), "known for ours by the white line")
+}
+
+// addEdges adds what a base's edges give from a hint.
+func (b *baseTally) addEdges(t *testing.T, l *vision.Locator, f vision.Frame, name string, w trueBase, hint vision.EdgeHint) {
+	t.Helper()
+	s, ok, err := l.Edges(f, hint)
+	require.NoError(t, err)
+	var got []vision.UnnamedBase
+	if ok {
+		got = append(got, vision.UnnamedBase{Base: w.base, Pose: s.Pose, Covariance: s.Covariance, Sight: s})
+	}
+	b.add(name, []trueBase{w}, got)
 }

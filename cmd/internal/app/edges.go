@@ -33,7 +33,7 @@ func (w *Watcher) edges(f vision.Frame, located *vision.Located) vision.EdgeFind
 		return nil
 	}
 	return func(k vision.Track) (engine.Ship, vision.ShipView, bool) {
-		hint := vision.EdgeHint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn}
+		hint := vision.EdgeHint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Read: k.Read}
 		ship, view, err := w.byEdges(l, f, located, k.Ship, hint)
 		return ship, view, err == nil
 	}

@@ -78,6 +78,10 @@ func TestAPersonPlacesAShipWhoseCodeCannotBeRead(t *testing.T) {
 	assert.ErrorContains(t, err, "its code is read")
 	_, err = placed(w, ask, engine.Ship{ID: "B3", Base: engine.Large, Pose: geom.Pose{Point: geom.Point{X: 340, Y: 400}}})
 	assert.ErrorContains(t, err, "B3 stands there")
+	assert.False(t, l.hint.Read, "nobody knows whose card it carries")
+	_, _, ok := w.edges(vision.Frame{}, &vision.Located{})(vision.Track{Ship: s, Read: true})
+	assert.True(t, ok)
+	assert.True(t, l.hint.Read, "its code was read before")
 	l.seen = false
 	_, err = placed(w, ask)
 	assert.True(t, errors.Is(err, errNoEdges), "%v", err)

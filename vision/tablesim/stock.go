@@ -1,0 +1,83 @@
+package tablesim
+
+import (
+	"image/color"
+	"math"
+)
+
+// A base out of the publisher's box (WearStock): a frame of plastic, and in it, deeper than the frame and with play round it,
+// a card with a printed line along its border. What is on the card and how it lies depends on the ship's name alone.
+
+const (
+	stockFrame  = 1.4 // mm: width of the frame
+	stockGap    = 0.3 // of air between frame and card, where the card lies in the middle
+	stockDeep   = 0.4 // by which the card's top lies below the frame's
+	stockLine   = 0.6 // width of the line along the card's border
+	stockSlip   = 0.25
+	stockTurned = 0.006 // rad
+
+	stockTop = 2 // the mark of the frame's top
+)
+
+// stockCard is how one ship's card looks and lies in its frame.
+type stockCard struct {
+	frame           // in the base's own
+	hx, hy  float64 // half its width and length
+	line    float64 // sRGB of its line, 0…255
+	ground  float64 // of what it is printed on, in the middle
+	toX     float64 // by how much that grows lighter to the right and to the front, over half the card
+	toY     float64
+	starred uint64  // seed of its stars
+	shine   float64 // by how many times the frame's top is lighter than black plastic's walls
+}
+
+func newStockCard(hx, hy float64, seed uint64) *stockCard {
+	n := uint64(0)
+	u := func() float64 { // -1…1
+		n++
+		return float64(mix64(seed+n)>>11)/(1<<52) - 1
+	}
+	s, c := math.Sincos(stockTurned * u())
+	k := &stockCard{frame: frame{stockSlip * u(), stockSlip * u(), s, c}, starred: mix64(seed)}
+	k.hx, k.hy = hx-stockFrame-stockGap, hy-stockFrame-stockGap
+	k.line, k.ground, k.toX, k.toY, k.shine = 110+60*u(), 60+30*u(), 50*u(), 50*u(), 2.2+0.8*u()
+	return k
+}
+
+// ink returns the ink at a place of the base's frame, at the card's height: the card's, or that of the gap round it.
+func (k *stockCard) ink(x, y float64) color.RGBA {
+	x, y = k.local(x, y)
+	deep := min(k.hx-math.Abs(x), k.hy-math.Abs(y))
+	if deep < 0 {
+		return color.RGBA{8, 8, 9, 255}
+	}
+	v := k.ground
+	switch star := mix64(k.starred ^ uint64(int64(math.Floor(x))+1<<20)<<24 ^ uint64(int64(math.Floor(y))+1<<20)); {
+	case deep < stockLine:
+		v = k.line
+	case star%16 == 0:
+		v = 120 + float64(star>>32%100)
+	}
+	v = min(max(v+k.toX*x/k.hx+k.toY*y/k.hy, 12), 235)
+	g := uint8(v/8) * 8 // few inks: each is an area of its own
+	return color.RGBA{g, g, g, 255}
+}
+
+// meetsStock fills in where a ray that meets the top's plane inside its outline meets a stock base.
+func (b *base) meetsStock(r ray, x, y float64, h *hit) bool {
+	if b.top <= h.z {
+		return false
+	}
+	if min(b.hx-math.Abs(x), b.hy-math.Abs(y)) < stockFrame {
+		*h = hit{z: b.top, x: x, y: y, surface: surfaceGuide, mark: stockTop, fine: true}
+		return true
+	}
+	z := b.top - stockDeep
+	if z <= h.z {
+		return false
+	}
+	x, y = b.local(r.at(z))
+	ink := b.stock.ink(x, y)
+	*h = hit{z: z, x: x, y: y, surface: surfaceToken, mark: uint32(ink.R)<<16 | uint32(ink.G)<<8 | uint32(ink.B), fine: true}
+	return true
+}
