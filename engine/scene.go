@@ -146,7 +146,7 @@ type Ship struct {
 	// is not moved.
 	Quarters bool
 
-	Seen    string  // what located it: "token", "edges" or "both"; "" when not from a camera
+	Seen    string  // what located it: "token", "edges", "both", or "mark", a person's; "" when not from a camera
 	Visible float64 // visible share of its outline, 0…1; 0 when not from a camera
 }
 

@@ -121,9 +121,9 @@ func (s *Ship) validate() error {
 		return fmt.Errorf("turret: expected front, rear, left or right, got %q", s.Turret)
 	}
 	switch s.Seen {
-	case "", "token", "edges", "both":
+	case "", "token", "edges", "both", "mark":
 	default:
-		return fmt.Errorf("seen: expected token, edges or both, got %q", s.Seen)
+		return fmt.Errorf("seen: expected token, edges, both or mark, got %q", s.Seen)
 	}
 	if !within(s.Visible, 0, 1) {
 		return fmt.Errorf("visible: expected 0 to 1, got %g", s.Visible)

@@ -25,6 +25,7 @@ type locateCmd struct {
 	Catalogue   string   `placeholder:"FILE" help:"The obstacles that may lie there, from obstacles learn; with --empty-mat, they are found too."`
 	EmptyMat    string   `placeholder:"FILE" help:"The empty mat, from obstacles learn-mat."`
 	At          []string `placeholder:"SHIP,BASE,X,Y[,HEADING]" sep:"none" help:"A ship whose code cannot be read and about where it stands, in mm and degrees: A1,small,420,310,90. Its base is found by its edges; without the heading its arcs are not told. May be given more than once."`
+	Mark        []string `placeholder:"SHIP,BASE,X1,Y1,X2,Y2[,SIGMA]" sep:"none" help:"A ship on any base, and the pixels of its front edge's two upper corners, left and right as seen from the ship, exact to SIGMA pixels (0.7): A1,small,812,440.5,853,441. For one picture. May be given more than once."`
 	Fuse        bool     `help:"The pictures are of one moment, each from another camera with its own --calibration, in the same order: one scene."`
 	JSON        bool     `name:"json" help:"Print one JSON document, a scene for each picture: what measure - reads."`
 }
@@ -48,6 +49,13 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 	placed, err := readPlaced(c.At)
 	if err != nil {
 		return err
+	}
+	marked, err := readMarked(c.Mark, placed)
+	if err != nil {
+		return err
+	}
+	if len(marked) > 0 && len(c.Images) != 1 {
+		return fmt.Errorf("--mark: expected one picture, whose pixels it says, got %d", len(c.Images))
 	}
 	tables, err := c.tables(warn)
 	if err != nil {
@@ -85,7 +93,7 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 			return err
 		}
 		table := tables[min(i, len(tables)-1)]
-		got, used, seen, missed, err := locateFrame(table, markers, frame, options, placed, warn)
+		got, used, seen, missed, err := locateFrame(table, markers, frame, options, byHand{placed, marked}, warn)
 		if err != nil {
 			return err
 		}
@@ -222,7 +230,7 @@ func locatorOptions(catalogue, mat string) (o vision.LocatorOptions, err error) 
 // the markers in the picture itself, as far as they can be seen; the calibration that
 // was used and how many markers were seen are returned too, and why a ship that a person
 // placed was not found.
-func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, o vision.LocatorOptions, placed []web.PlacedShip, warn io.Writer) (got vision.Located, used calibration.Table, seen int, missed, err error) {
+func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, o vision.LocatorOptions, by byHand, warn io.Writer) (got vision.Located, used calibration.Table, seen int, missed, err error) {
 	used, seen, err = registered(table, markers, frame, warn)
 	if err != nil {
 		return vision.Located{}, used, seen, nil, err
@@ -233,9 +241,17 @@ func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame v
 	}
 	got, err = l.Locate(frame)
 	if err == nil {
-		missed, err = locatePlaced(l, frame, placed, &got, warn)
+		if missed, err = locatePlaced(l, frame, by.placed, &got, warn); err == nil {
+			missed = locateMarked(l, frame, by.marked, &got, missed, warn)
+		}
 	}
 	return got, used, seen, missed, err
+}
+
+// byHand is what a person says of ships.
+type byHand struct {
+	placed []web.PlacedShip // about where they stand
+	marked []markedShip     // where their front edges are in the picture
 }
 
 // registered returns the calibration as it is for one picture: scaled to its size,

@@ -80,10 +80,8 @@ func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, go
 			miss("%s: no %v base shows its edges within 12 mm of (%.0f, %.0f): %s is not located", f.Name, p.Base, p.Pose.X, p.Pose.Y, p.ID)
 			continue
 		}
-		if i := slices.IndexFunc(got.Scene.Ships, func(o engine.Ship) bool {
-			return vision.BasesOverlap(o.Base, o.Pose, p.Base, s.Pose, 2*geom.Millimeter)
-		}); i >= 0 {
-			miss("%s: %s stands where --at puts %s: it is not located", f.Name, got.Scene.Ships[i].ID, p.ID)
+		if other := standsOn(got, p.Base, s.Pose); other != "" {
+			miss("%s: %s stands where --at puts %s: it is not located", f.Name, other, p.ID)
 			continue
 		}
 		if !s.Ours {
@@ -111,4 +109,14 @@ func contradicted(s *engine.Ship, p web.PlacedShip) string {
 		return size + ", and " + place
 	}
 	return size + place
+}
+
+// standsOn returns which ship stands where another is to be placed; "": none.
+func standsOn(got *vision.Located, base engine.Base, at geom.Pose) string {
+	for _, o := range got.Scene.Ships {
+		if vision.BasesOverlap(o.Base, o.Pose, base, at, 2*geom.Millimeter) {
+			return o.ID
+		}
+	}
+	return ""
 }
