@@ -27,10 +27,11 @@ const (
 	foreignSeen  = 0.45 // share of every side that must be found: of less, half may be another thing's
 
 	// What counts as our keyline: on three sides at least (a miniature's shadow may lie on one), along most of what was
-	// found of them, a line with a third of the light of the markers' paper, in a square of our token's size.
+	// found of them, a line with two thirds of the light of the markers' paper, in a square of our token's size: frames of clear
+	// plastic under a hard lamp had 0.4 to 0.65 of it on three sides (one table; docs/accuracy.md).
 	// A white line as wide as a pixel seems to begin half a millimetre further out; one that is printed on a
 	// card in a frame lies further in than keylineIn.
-	keylineWhite = 0.35
+	keylineWhite = 0.65
 	keylineShare = 0.7
 	keylineSides = 3
 	keylineOut   = 0.75 // mm
