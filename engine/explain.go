@@ -189,6 +189,17 @@ func (b *Bar) Explain(ship string) string {
 	return fmt.Sprintf("%s %s %s%s: %s (%s; %s).", ship, may, b.Act, target, b.Why, b.Because, b.Rule)
 }
 
+// Words says in a few words what may not be done and why: "no attack: at range 0 of an
+// asteroid, rock1 (2.5 G178)". What is not sure begins with "perhaps".
+func (b *Bar) Words() string {
+	no := map[Outcome]string{Yes: "no %s", Indeterminate: "perhaps no %s, too close to call", NoView: "perhaps no %s, it cannot be seen"}[b.Outcome]
+	because := ""
+	if b.Because != b.Target {
+		because = ", " + b.Because
+	}
+	return fmt.Sprintf(no+": %s%s (%s)", b.Act, b.Why, because, b.Rule)
+}
+
 // Rule returns the rule behind a problem; "" where it is none of the rules'.
 func (p *Problem) Rule(r Rules) string {
 	switch {

@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"sightline/engine/geom"
@@ -85,6 +86,37 @@ func (s *Standing) MayAttack(target string) Outcome {
 		}
 	}
 	return may
+}
+
+// Barred is what may keep a ship from an act, and the ship whose place is the reason.
+type Barred struct {
+	ID string
+	Bar
+}
+
+// Barred returns what may keep a ship from an act, "attack" or "lock", against another
+// ship where the two stand: the surest first, nil when nothing does. A lock is barred by
+// where either of them stands (G179); to may be "" or an object's id.
+func (r *Result) Barred(act, from, to string) []Barred {
+	var all []Barred
+	for i := range r.Standing {
+		s := &r.Standing[i]
+		if s.ID != from && (act != "lock" || s.ID != to) {
+			continue
+		}
+		for _, b := range s.Bars {
+			if b.Act == act && (b.Target == "" || b.Target == to) {
+				all = append(all, Barred{s.ID, b})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Barred) int { return sureness(a.Outcome) - sureness(b.Outcome) })
+	return all
+}
+
+// sureness orders what speaks against an act: what is sure comes first.
+func sureness(o Outcome) int {
+	return slices.Index([]Outcome{Yes, Indeterminate, NoView, No}, o)
 }
 
 // StandingState says of every ship of which there is something to say what it is in contact with, what it overlaps

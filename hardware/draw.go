@@ -36,7 +36,7 @@ const (
 //	|A1→B1 front   IN|   the pair; the arc and whether the target is in it
 //	| ##   147.3 mm  |   the range, as large as it will go; the distance
 //	| ##   ±0.21     |   its standard deviation
-//	| ##   obst. ?   |   obstruction
+//	| ##   obst. ?   |   obstruction, or that the rules forbid the attack
 //	+----------------+
 func Draw(s State) *image1bit.VerticalLSB {
 	img := image1bit.NewVerticalLSB(image.Rect(0, 0, DisplayWidth, DisplayHeight))
@@ -78,6 +78,15 @@ func drawAnswer(img *image1bit.VerticalLSB, s State) {
 	for i, line := range lines {
 		drawText(img, left, (i+1)*lineHeight, clip(line, room), image1bit.On)
 	}
+	if s.NoAttack == "" {
+		return
+	}
+	bar, text := image.Rect(left, 3*lineHeight, DisplayWidth, DisplayHeight), "no attack"
+	if s.NoAttackOpen {
+		text = "attack ?"
+	}
+	draw.Draw(img, bar, image.NewUniform(image1bit.On), image.Point{}, draw.Src)
+	drawText(img, left, bar.Min.Y, clip(text, room), image1bit.Off)
 }
 
 // arcText says whether the target is in the arc, in at most room columns.

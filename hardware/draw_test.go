@@ -22,16 +22,21 @@ var update = flag.Bool("update", false, "write the golden pictures anew")
 // for a change of a font's hinting, not for a change of a letter.
 const tolerance = 12
 
+const noAttack = "no attack: at range 0 of an asteroid, rock1 (2.0 G177)"
+
 var goldens = map[string]hardware.State{
 	"range2": pair(func(s *hardware.State) { s.InArc = engine.Yes }),
 	"either": pair(func(s *hardware.State) {
 		s.Range, s.Possible, s.DistanceMM, s.SigmaMM = engine.Indeterminate, []int{2, 3}, 200.11, 0.24
 		s.InArc, s.Obstructed = engine.Indeterminate, engine.Yes
 	}),
-	"beyond":    pair(func(s *hardware.State) { s.Band, s.DistanceMM = 7, 644.72 }),
-	"contact":   pair(func(s *hardware.State) { s.Band, s.DistanceMM, s.Arc = 0, 0, "bullseye" }),
-	"no_camera": pair(func(s *hardware.State) { s.Range, s.Reason = engine.NoView, "no camera: /dev/video0 is gone" }),
-	"choose":    {Reason: "click attacker, then target on the page"},
+	"beyond":            pair(func(s *hardware.State) { s.Band, s.DistanceMM = 7, 644.72 }),
+	"contact":           pair(func(s *hardware.State) { s.Band, s.DistanceMM, s.Arc = 0, 0, "bullseye" }),
+	"no_attack":         pair(func(s *hardware.State) { s.InArc, s.NoAttack = engine.Yes, noAttack }),
+	"no_attack_why":     pair(func(s *hardware.State) { s.InArc, s.NoAttack, s.Screen.Page = engine.Yes, noAttack, 1 }),
+	"perhaps_no_attack": pair(func(s *hardware.State) { s.InArc, s.NoAttack, s.NoAttackOpen = engine.Yes, "perhaps "+noAttack, true }),
+	"no_camera":         pair(func(s *hardware.State) { s.Range, s.Reason = engine.NoView, "no camera: /dev/video0 is gone" }),
+	"choose":            {Reason: "click attacker, then target on the page"},
 }
 
 func TestDisplayLooksAsAgreed(t *testing.T) {

@@ -94,10 +94,29 @@ func Lights(s State) (lights [NumLamps]Light) {
 		lights[LampObstructed] = Blinking
 	}
 	lights[LampOverlap] = lightOf(s.Contact)
+	if s.NoAttack != "" {
+		forbidden(&lights, s.NoAttackOpen)
+	}
 	if s.TooClose() {
 		lights[LampTooClose] = Lit
 	}
 	return lights
+}
+
+// forbidden shows an attack that the rules forbid where the ships stand: not as one that
+// can be made. open: nobody can tell whether they do.
+func forbidden(lights *[NumLamps]Light, open bool) {
+	arc, overlap := &lights[LampInArc], &lights[LampOverlap]
+	switch {
+	case !open:
+		*arc, *overlap = Dark, Lit
+		return
+	case *arc == Lit:
+		*arc = Blinking
+	}
+	if *overlap == Dark {
+		*overlap = Blinking
+	}
 }
 
 // noView says how much of the question the camera sees: everything (dark), not the

@@ -44,6 +44,11 @@ type State struct {
 	// AttackerChooses: some permitted line is clear and some is not.
 	AttackerChooses bool
 
+	// NoAttack says why the rules forbid the attack where the ships stand, "" when
+	// nothing speaks against it. NoAttackOpen: nobody can tell whether they do.
+	NoAttack     string
+	NoAttackOpen bool
+
 	// Contact says whether the two ships touch or overlap, guides counted: range 0.
 	Contact engine.Outcome
 
@@ -90,7 +95,7 @@ func (s State) TooClose() bool {
 		return false
 	}
 	return s.Range == engine.Indeterminate || s.Contact == engine.Indeterminate || s.InArc == engine.Indeterminate ||
-		s.Obstructed == engine.Indeterminate && !s.AttackerChooses
+		s.Obstructed == engine.Indeterminate && !s.AttackerChooses || s.NoAttack != "" && s.NoAttackOpen
 }
 
 // Pair returns "A1→B1", or "" when no pair is chosen.

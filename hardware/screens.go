@@ -106,10 +106,15 @@ func drawWhy(img *image1bit.VerticalLSB, s State) {
 	if s.Reason != "" {
 		lines[2] = s.Reason
 	}
+	if s.NoAttack != "" { // why, in place of what else the attack rests on
+		lines = append([]string{}, wrap(upperFirst(s.NoAttack), columns, DisplayHeight/lineHeight-1)...)
+	}
 	for i, line := range lines {
 		drawText(img, 0, (i+1)*lineHeight, clip(line, columns), image1bit.On)
 	}
 }
+
+func upperFirst(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // drawHeading draws the pair, and the arc with whether the target is in it. A frozen
 // answer's heading stands on a bar.

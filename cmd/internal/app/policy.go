@@ -70,6 +70,9 @@ func (w *Watcher) Declare(d *web.Declaration) {
 
 // choosing makes a declaration's ships the chosen ones. The caller holds mu.
 func (w *Watcher) choosing(d *web.Declaration) {
+	if d.Doing == web.DoBlast { // which no ship does
+		return
+	}
 	w.chosen = true
 	if w.choice.To == d.Ship {
 		w.choice.To = w.choice.From

@@ -40,4 +40,12 @@ var Texts = map[string]string{
 	"G61": "A turret fires in the arc that it points to.",
 	"G62": "A double turret has two.",
 	"G64": "The bullseye is a strip with parallel sides.",
+	"G73": "A ship at range 0 is no target.",
+	"G95": "Touching: one ship overlapped the other in a maneuver, and they are in contact since.",
+
+	"G102": "A ship may not attack one that it touches.",
+	"G175": "On an asteroid, no attack.",
+	"G177": "At range 0 of an asteroid, no attack.",
+	"G178": "At range 0 of any obstacle, no attack.",
+	"G179": "At range 0 of a gas cloud, no locks either way.",
 }

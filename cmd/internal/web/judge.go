@@ -187,6 +187,11 @@ func verdictsOf(v *View) []verdictJSON {
 	}
 	r := v.Located.Scene.Rules
 	out = append(out, rangeVerdictOf(v, "range", "Range", "", &p.Range, p.Explain(r), engine.RangeRule(r, p.Contact)))
+	for _, act := range []string{"attack", "lock"} {
+		if no := v.restricted(act); no != nil {
+			out = append(out, forbiddenOf(act, no))
+		}
+	}
 	chosen, rest := []verdictJSON{}, []verdictJSON{}
 	for i := range p.Arcs {
 		if a := &p.Arcs[i]; a.Arc == v.Choice.Arc {
@@ -196,6 +201,26 @@ func verdictsOf(v *View) []verdictJSON {
 		}
 	}
 	return append(append(out, chosen...), rest...)
+}
+
+// forbiddenOf is what the rules forbid, or may forbid, where the ships stand.
+func forbiddenOf(act string, no *restrictionJSON) verdictJSON {
+	out := verdictJSON{
+		Key: "may_" + act, Name: "May it " + act, Outcome: no.Outcome, Title: "Perhaps not", Text: upperFirst(no.Text) + ".",
+		By: no.Because, Ships: []string{}, LinesMM: [][2][2]float64{}, Rules: []ruleTextJSON{},
+	}
+	switch no.Outcome {
+	case engine.Yes.String():
+		out.Outcome, out.Title = engine.No.String(), "No "+act
+	case engine.NoView.String():
+		out.Decide = "What was measured cannot say it: ask what " + strings.Join(no.Because, ", ") + " is, or how the ships came to stand so."
+	default:
+		out.Decide = "Whether it touches " + strings.Join(no.Because, ", ") + " decides it: try a slip of paper between them."
+	}
+	for _, rule := range no.Rules {
+		out.Rules = append(out.Rules, ruleTexts(rule)...)
+	}
+	return out
 }
 
 func rangeVerdictOf(v *View, key, name, arc string, r *engine.RangeVerdict, text, rule string) verdictJSON {

@@ -40,19 +40,27 @@ const (
 	DoManeuver Doing = "maneuver" // executing the revealed maneuver
 	DoAction   Doing = "action"   // a barrel roll, a boost, a decloaking: the side is declared first (G88, G91, G92)
 	DoDrop     Doing = "drop"     // dropping or launching a device: the template is declared first (G93)
+	DoTow      Doing = "tow"      // taking a supply cache in tow (G228)
+	DoScramble Doing = "scramble" // scrambling a satellite (G232)
+	DoBlast    Doing = "blast"    // a device detonates: each ship near it is measured (G191)
 )
 
 // Declaration is what a player says before measuring.
 type Declaration struct {
 	Doing  Doing
-	Ship   string
-	Target string // of a lock in the first edition; else ""
+	Ship   string // "" of a blast
+	Target string // of a lock in the first edition; of a blast the device; else ""
 	Move   string // of a maneuver, an action or a drop, as the engine writes it: "bank left 1"
 }
 
 // moves reports whether a declaration is one of a movement.
 func (d *Declaration) moves() bool {
 	return d.Doing == DoManeuver || d.Doing == DoAction || d.Doing == DoDrop
+}
+
+// toShips reports whether a declaration measures from a ship to ships.
+func (d *Declaration) toShips() bool {
+	return d.Doing == DoAttack || d.Doing == DoLock || d.Doing == DoAbility
 }
 
 // Words says a declaration: "A1 attacks", "A1 locks B2", "A1: bank left 1".
@@ -64,6 +72,12 @@ func (d *Declaration) Words() string {
 		return strings.TrimSpace(d.Ship + " locks " + d.Target)
 	case DoAbility:
 		return d.Ship + " uses an ability"
+	case DoTow:
+		return d.Ship + " takes a supply cache in tow"
+	case DoScramble:
+		return d.Ship + " scrambles a satellite"
+	case DoBlast:
+		return d.Target + " detonates"
 	}
 	return d.Ship + ": " + d.Move
 }
@@ -72,6 +86,12 @@ func (d *Declaration) Words() string {
 // with it.
 func (d *Declaration) Check(r engine.Rules) (Declaration, error) {
 	out := *d
+	if out.Doing == DoBlast {
+		if out.Ship, out.Move = "", ""; out.Target == "" {
+			return out, fmt.Errorf("expected the device that detonates as the target, got none")
+		}
+		return out, nil
+	}
 	if out.Ship == "" {
 		return out, fmt.Errorf("expected the ship that is about to act, got none")
 	}
@@ -85,10 +105,12 @@ func (d *Declaration) Check(r engine.Rules) (Declaration, error) {
 		if out.Target == "" || out.Target == out.Ship {
 			err = fmt.Errorf("the first edition declares a lock's target before it measures (G83): expected another ship as the target")
 		}
-	case slices.Contains([]Doing{DoAttack, DoLock, DoAbility}, out.Doing):
+	case (out.Doing == DoTow || out.Doing == DoScramble) && r != engine.Rules25:
+		err = fmt.Errorf("supply caches are towed and satellites scrambled in 2.5 only (G228, G232)")
+	case slices.Contains([]Doing{DoAttack, DoLock, DoAbility, DoTow, DoScramble}, out.Doing):
 		out.Target, out.Move = "", ""
 	default:
-		err = fmt.Errorf("expected one of attack, lock, ability, maneuver, action and drop, got %q", shorten(string(out.Doing)))
+		err = fmt.Errorf("expected one of attack, lock, ability, maneuver, action, drop, tow, scramble and blast, got %q", shorten(string(out.Doing)))
 	}
 	return out, err
 }
@@ -152,6 +174,8 @@ func (p *Policy) Pair(r engine.Rules, from, to *engine.Ship) Permit {
 		return Permit{Why: "nobody has declared what to measure for"}
 	case w.moves():
 		return Permit{Why: "a movement is declared, which measures no ranges"}
+	case !w.toShips():
+		return Permit{Why: w.Words() + ": that measures no range between ships"}
 	case from.ID != w.Ship:
 		return Permit{Why: "only " + w.Ship + " measures now"}
 	case w.Doing == DoAttack && from.Player == to.Player && from.Player != 0:
@@ -170,7 +194,7 @@ func (p *Policy) Reach(r engine.Rules, ship string) bool {
 	switch {
 	case p.Measuring == MeasuringFree || p.Measuring == "":
 		return true
-	case p.Measuring != MeasuringEdition || p.Window == nil || p.Window.moves() || p.Window.Ship != ship:
+	case p.Measuring != MeasuringEdition || p.Window == nil || !p.Window.toShips() || p.Window.Ship != ship:
 		return false
 	}
 	return p.Window.Doing != DoLock || r != engine.Rules1e
@@ -193,6 +217,44 @@ func (p *Policy) Move(doing Doing, ship, move string) (ok, after bool, why strin
 	return true, false, ""
 }
 
+// Object says whether the range from a ship to an obstacle, a device or a marker may be
+// told.
+func (p *Policy) Object(s *engine.Scene, ship, object string) bool {
+	if p.Measuring == MeasuringFree || p.Measuring == "" {
+		return true
+	}
+	w := p.Window
+	if p.Measuring != MeasuringEdition || w == nil {
+		return false
+	}
+	group, kind := objectOf(s, object)
+	switch w.Doing {
+	case DoLock: // on objects, which scenario features are not (G79, G218, G219)
+		return s.Rules == engine.Rules25 && w.Ship == ship && group != groupMarker
+	case DoTow:
+		return w.Ship == ship && kind == kindCache
+	case DoScramble:
+		return w.Ship == ship && isSatellite(kind)
+	case DoBlast:
+		return partOf(object, w.Target)
+	}
+	return false
+}
+
+// Forbidden says what may be told of what keeps a ship from an act, "attack" or "lock",
+// against another: what the act's own declaration opens.
+func (p *Policy) Forbidden(s *engine.Scene, r *engine.Result, act, from, to string) []engine.Barred {
+	a, b := shipOf(s, from), shipOf(s, to)
+	if a == nil || b == nil {
+		return nil
+	}
+	permit := p.Pair(s.Rules, a, b)
+	if !permit.Range || act == "attack" && !permit.Arcs || act == "lock" && p.Measuring == MeasuringEdition && p.Window.Doing != DoLock {
+		return nil
+	}
+	return r.Barred(act, from, to)
+}
+
 // Apply cuts out of a measurement what may not be told, and reports whether anything of
 // it is left. The argument stays as it is.
 func (p *Policy) Apply(s *engine.Scene, r engine.Result) (engine.Result, bool) {
@@ -200,12 +262,32 @@ func (p *Policy) Apply(s *engine.Scene, r engine.Result) (engine.Result, bool) {
 		return r, true
 	}
 	out := engine.Result{Rules: r.Rules, Problems: r.Problems}
+	told := map[string][]engine.Bar{}
 	for i := range r.Pairs {
-		if pair := p.pair(s, &r.Pairs[i]); pair != nil {
-			out.Pairs = append(out.Pairs, *pair)
+		pair := p.pair(s, &r.Pairs[i])
+		if pair == nil {
+			continue
+		}
+		out.Pairs = append(out.Pairs, *pair)
+		for _, act := range []string{"attack", "lock"} {
+			for _, b := range p.Forbidden(s, &r, act, pair.From, pair.To) {
+				if !slices.Contains(told[b.ID], b.Bar) {
+					told[b.ID] = append(told[b.ID], b.Bar)
+				}
+			}
 		}
 	}
-	return out, len(out.Pairs) > 0
+	for i := range r.Standing {
+		if id := r.Standing[i].ID; len(told[id]) > 0 {
+			out.Standing = append(out.Standing, engine.Standing{ID: id, Bars: told[id]})
+		}
+	}
+	for i := range r.Objects {
+		if o := &r.Objects[i]; p.Object(s, o.From, o.To) {
+			out.Objects = append(out.Objects, *o)
+		}
+	}
+	return out, len(out.Pairs)+len(out.Objects) > 0
 }
 
 // pair is what may be told of a pair; nil: nothing.

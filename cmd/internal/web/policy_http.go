@@ -70,7 +70,8 @@ func (s *Server) declare(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, id := range []string{checked.Ship, checked.Target} {
-		if id != "" && shipOf(&v.Located.Scene, id) == nil {
+		group, _ := objectOf(&v.Located.Scene, id)
+		if id != "" && shipOf(&v.Located.Scene, id) == nil && (checked.Doing != DoBlast || group != groupDevice) {
 			http.Error(w, upperFirst(shorten(id))+" is not on the table.", http.StatusConflict)
 			return
 		}
@@ -112,6 +113,9 @@ func (v *View) unmeasured() string {
 		return w.Words() + " is declared: a movement measures no ranges"
 	}
 	scene := v.standing()
+	if w.Doing == DoBlast {
+		return w.Words() + ", and no ship is seen standing still"
+	}
 	if shipOf(&scene, w.Ship) == nil {
 		if k, known := v.track(w.Ship); known && !k.State.Stands() {
 			return w.Words() + ", and " + TrackWords(&k, v.Located.Captured)

@@ -487,8 +487,18 @@ func measuredTitle(v *View) string {
 	if v.Pair == nil {
 		return "No answer: " + v.Reason
 	}
+	return strings.Join(answerParts(v), ", ")
+}
+
+// answerParts are the answers to the chosen pair's questions in a few words: the range,
+// the arc, the obstruction, and what the rules forbid; "" where they forbid nothing.
+func answerParts(v *View) []string {
 	w := words(v)
-	return w.Title + attackDiffers(v) + ", " + w.InArc + ", " + w.Obstruction
+	parts := []string{w.Title + attackDiffers(v), w.InArc, w.Obstruction}
+	if w.Forbidden != "" {
+		parts = append(parts, w.Forbidden)
+	}
+	return parts
 }
 
 // attackDiffers names the attack range where it is not the range.

@@ -154,21 +154,9 @@ func (t *Tried) measure(s *engine.Scene, sigmas float64) error {
 	ship := shipOf(&t.Scene, t.Ship)
 	ship.Covariance = carried(s, ship, t.Ends[t.Chosen].Pose, &t.Result)
 	ship.Pose = t.Ends[t.Chosen].Pose
-	t.After = engine.Result{Rules: s.Rules}
-	for i := range t.Scene.Ships {
-		other := t.Scene.Ships[i].ID
-		if other == t.Ship {
-			continue
-		}
-		for _, pair := range [][2]string{{t.Ship, other}, {other, t.Ship}} {
-			v, err := engine.MeasurePair(&t.Scene, pair[0], pair[1], engine.Options{Sigmas: sigmas, InContact: t.inContact()})
-			if err != nil {
-				return err
-			}
-			t.After.Pairs = append(t.After.Pairs, v)
-		}
-	}
-	return nil
+	var err error
+	t.After, err = engine.Measure(&t.Scene, engine.Options{Sigmas: sigmas, InContact: t.inContact()})
+	return err
 }
 
 // inContact lists the ships that the moved one surely touches at its end: it was backed
@@ -275,6 +263,15 @@ func tryWords(t *Tried) (out []tryLine) {
 	case r.Flees == engine.Indeterminate:
 		say("too_close", "Whether it leaves the play area is too close to call.")
 	}
+	for _, act := range []string{"attack", "lock"} {
+		if no := restrictionOf(t.After.Barred(act, t.Ship, "")); no != nil {
+			outcome := no.Outcome
+			if outcome == engine.Yes.String() {
+				outcome = engine.No.String()
+			}
+			say(outcome, "There: %s.", no.Text)
+		}
+	}
 	for _, u := range t.Uncounted {
 		if slices.Contains(t.InTheWay, u.Why) {
 			say("no_view", "%s: it may stand in the way.", upperFirst(u.Why))
@@ -372,6 +369,8 @@ type afterJSON struct {
 type incomingJSON struct {
 	From string        `json:"from"`
 	Arc  targetArcJSON `json:"arc"`
+
+	NoAttack *restrictionJSON `json:"no_attack"` // of the enemy on the ship
 }
 
 func tryOf(t *Tried, watched bool, sigmas float64) (tryJSON, error) {
@@ -436,7 +435,7 @@ func afterOf(t *Tried, watched bool, sigmas float64) *afterJSON {
 		}
 		for i := range p.Arcs {
 			if arc := targetArcOf(&v, &p.Arcs[i]); arc.Outcome != engine.No.String() && weaponArc(p.Arcs[i].Arc) {
-				a.Incoming = append(a.Incoming, incomingJSON{p.From, arc})
+				a.Incoming = append(a.Incoming, incomingJSON{p.From, arc, v.restrictedFrom("attack", p.From, p.To)})
 				break
 			}
 		}

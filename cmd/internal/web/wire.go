@@ -142,22 +142,25 @@ type choiceJSON struct {
 }
 
 type answerJSON struct {
-	Outcome     string          `json:"outcome"` // yes, too_close, no_view, none (nothing chosen)
-	Title       string          `json:"title"`
-	Live        string          `json:"live"`
-	Explain     string          `json:"explain"`
-	Reason      string          `json:"reason"`
-	Band        string          `json:"band"` // what stands large on the page: "2", "2/3"
-	DistanceMM  float64         `json:"distance_mm"`
-	SigmaMM     float64         `json:"sigma_mm"`
-	MarginMM    float64         `json:"margin_mm"`
-	Contact     string          `json:"contact"`
-	RestsOn     string          `json:"rests_on"` // what it takes for granted: ships that are covered; "": nothing
-	LinesMM     [][2][2]float64 `json:"lines_mm"`
-	InArc       arcJSON         `json:"in_arc"`
-	Obstruction obstructionJSON `json:"obstruction"`
-	Attack      *attackJSON     `json:"attack"`
-	Doubts      []doubtJSON     `json:"doubts"` // what is too close to call, and what would decide it
+	Outcome     string           `json:"outcome"` // yes, too_close, no_view, none (nothing chosen)
+	Title       string           `json:"title"`
+	Live        string           `json:"live"`
+	Explain     string           `json:"explain"`
+	Reason      string           `json:"reason"`
+	Band        string           `json:"band"` // what stands large on the page: "2", "2/3"
+	DistanceMM  float64          `json:"distance_mm"`
+	SigmaMM     float64          `json:"sigma_mm"`
+	MarginMM    float64          `json:"margin_mm"`
+	Contact     string           `json:"contact"`
+	RestsOn     string           `json:"rests_on"` // what it takes for granted: ships that are covered; "": nothing
+	LinesMM     [][2][2]float64  `json:"lines_mm"`
+	InArc       arcJSON          `json:"in_arc"`
+	Obstruction obstructionJSON  `json:"obstruction"`
+	Attack      *attackJSON      `json:"attack"`
+	NoAttack    *restrictionJSON `json:"no_attack"` // the rules forbid it, or perhaps, where the ships stand; null: nothing speaks against it, or it may not be told
+	NoLock      *restrictionJSON `json:"no_lock"`
+
+	Doubts []doubtJSON `json:"doubts"` // what is too close to call, and what would decide it
 }
 
 type arcJSON struct {
@@ -329,6 +332,7 @@ func answerOf(v *View, w answerWords) answerJSON {
 	a.Band, a.RestsOn = bandLarge(r), w.RestsOn
 	a.DistanceMM, a.SigmaMM, a.MarginMM = round(float64(r.Distance)), round(float64(r.Sigma)), round(float64(r.Margin))
 	a.LinesMM = linesOf(r.Lines)
+	a.NoAttack, a.NoLock = v.restricted("attack"), v.restricted("lock")
 	arc, ok := v.ArcOf()
 	if !ok {
 		return a

@@ -54,6 +54,9 @@ type targetsJSON struct {
 	From   string       `json:"from"`
 	Reason string       `json:"reason"` // why the list is empty or not whole; "" when neither
 	List   []targetJSON `json:"list"`
+
+	Objects []objectJSON `json:"objects"` // obstacles, devices and markers, measured from the same ship
+	Blasts  []blastJSON  `json:"blasts"`  // devices, with the ships near them; from no ship
 }
 
 type targetJSON struct {
@@ -65,6 +68,9 @@ type targetJSON struct {
 	DistanceMM float64         `json:"distance_mm"`
 	SigmaMM    float64         `json:"sigma_mm"`
 	Arcs       []targetArcJSON `json:"arcs"` // those it is in, or may be in
+
+	NoAttack *restrictionJSON `json:"no_attack"` // as answer.no_attack
+	NoLock   *restrictionJSON `json:"no_lock"`
 }
 
 type targetArcJSON struct {
@@ -78,12 +84,13 @@ type targetArcJSON struct {
 // targetsOf lists what the chosen attacker could be measured to: enemies first, the
 // nearest first, as far as the agreement allows it.
 func targetsOf(v *View) targetsJSON {
-	j := targetsJSON{From: v.Choice.From, List: []targetJSON{}}
+	j := targetsJSON{From: v.Choice.From, List: []targetJSON{}, Objects: []objectJSON{}, Blasts: blastsOf(v)}
 	s := &v.Located.Scene
 	from := shipOf(s, v.Choice.From)
 	if from == nil || v.Health.Code != OK && !v.Held {
 		return j
 	}
+	j.Objects = objectsOf(v)
 	for i := range s.Ships {
 		to := &s.Ships[i]
 		if to.ID == from.ID {
@@ -134,6 +141,7 @@ func targetOf(v *View, from, to *engine.Ship) targetJSON {
 	r := pair.Range
 	t.Outcome, t.Title, t.Band = r.Outcome.String(), rangeTitle(r), bandLarge(r)
 	t.DistanceMM, t.SigmaMM = round(float64(r.Distance)), round(float64(r.Sigma))
+	t.NoAttack, t.NoLock = v.restrictedFrom("attack", from.ID, to.ID), v.restrictedFrom("lock", from.ID, to.ID)
 	for k := range pair.Arcs {
 		if a := targetArcOf(v, &pair.Arcs[k]); a.Outcome != engine.No.String() {
 			t.Arcs = append(t.Arcs, a)
@@ -160,6 +168,7 @@ type thingsJSON struct {
 	Why     string         `json:"why_not"` // why they are not watched; "" when they are
 	Unknown [][][2]float64 `json:"unknown_mm"`
 	Seen    []thingSeen    `json:"seen"` // how each obstacle of the state was seen, in their order
+	Tokens  []tokenJSON    `json:"tokens"`
 }
 
 // thingSeen is how surely an obstacle was found.
@@ -171,7 +180,7 @@ type thingSeen struct {
 }
 
 func thingsOf(v *View) thingsJSON {
-	j := thingsJSON{Watched: v.ObstaclesWatched, Unknown: [][][2]float64{}, Seen: []thingSeen{}}
+	j := thingsJSON{Watched: v.ObstaclesWatched, Unknown: [][][2]float64{}, Seen: []thingSeen{}, Tokens: tokensOf(&v.Located.Scene)}
 	sight := v.Located.Obstacles
 	switch {
 	case sight == nil:

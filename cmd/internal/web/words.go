@@ -18,6 +18,7 @@ type answerWords struct {
 	Explain     string // why it is so, with the figures
 	InArc       string // "in the front arc"
 	Obstruction string
+	Forbidden   string // "no attack: at range 0 of an asteroid, rock1 (2.5 G178)"; "" when nothing speaks against it
 	RestsOn     string // "A1 is covered: this is from 1.2 s ago"; "" when both ships are seen
 }
 
@@ -45,6 +46,14 @@ func words(v *View) answerWords {
 	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", v.Choice.From, v.Choice.To, w.Title, upperFirst(w.InArc), upperFirst(w.Obstruction))
 	if v.Pair.Contact == engine.Yes {
 		w.Explain = upperFirst(engine.ContactWords(v.Pair.Range.Distance)) + ". " + w.Explain
+	}
+	for _, act := range []string{"attack", "lock"} {
+		if no := v.restricted(act); no != nil {
+			w.Live += " " + upperFirst(no.Text) + "."
+			if act == "attack" {
+				w.Forbidden = no.Text
+			}
+		}
 	}
 	if w.RestsOn = restsOn(v); w.RestsOn != "" {
 		w.Explain = w.RestsOn + ". " + w.Explain
@@ -229,6 +238,9 @@ func PanelState(v *View) hardware.State {
 	s.Range, s.Band, s.Possible = r.Outcome, r.Band, r.Possible
 	s.DistanceMM, s.SigmaMM, s.MarginMM = r.Distance.Millimeters(), r.Sigma.Millimeters(), r.Margin.Millimeters()
 	s.Contact = v.Pair.Contact
+	if no := v.restricted("attack"); no != nil {
+		s.NoAttack, s.NoAttackOpen = no.Text, no.Outcome != engine.Yes.String()
+	}
 	a, ok := v.ArcOf()
 	if !ok {
 		return s

@@ -26,6 +26,12 @@ function fact(id, outcome, text, figure = "") {
 
 const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
+// showForbidden says what the rules forbid where the ships stand; nothing where they do not.
+function showForbidden(row, id, forbidden) {
+  byId(row).hidden = forbidden === null;
+  if (forbidden) fact(id, forbidden.outcome === "yes" ? "no" : "too_close", upper(forbidden.text));
+}
+
 function showFigures(a) {
   const distance = byId("distance");
   distance.textContent = a.distance_mm.toFixed(1);
@@ -75,9 +81,13 @@ export function showAnswer(state) {
   byId("needle").style.left = `${place(a.distance_mm)}%`;
   const on = new Set(a.band.split("/").map((b) => (b === ">3" ? "4" : b)));
   for (const seg of byId("ruler").querySelectorAll(".seg")) seg.classList.toggle("on", on.has(seg.dataset.band));
-  fact("fact-arc", a.in_arc.outcome, upper(a.in_arc.text), a.in_arc.sigma_mm ? `${mm(Math.abs(a.in_arc.margin_mm))} ± ${a.in_arc.sigma_mm.toFixed(2)} mm from its edge` : "");
-  if (a.attack) fact("fact-attack", a.attack.outcome, a.attack.title, `${mm(a.attack.distance_mm)} ± ${a.attack.sigma_mm.toFixed(2)} mm`);
+  showForbidden("forbidden", "fact-forbidden", a.no_attack);
+  showForbidden("forbidden-lock", "fact-lock", a.no_lock);
+  // What is so of an attack that cannot be made is said, and not ticked.
+  const told = (outcome) => (a.no_attack?.outcome === "yes" && outcome === "yes" ? "told" : outcome);
+  fact("fact-arc", told(a.in_arc.outcome), upper(a.in_arc.text), a.in_arc.sigma_mm ? `${mm(Math.abs(a.in_arc.margin_mm))} ± ${a.in_arc.sigma_mm.toFixed(2)} mm from its edge` : "");
+  if (a.attack) fact("fact-attack", told(a.attack.outcome), a.attack.title, `${mm(a.attack.distance_mm)} ± ${a.attack.sigma_mm.toFixed(2)} mm`);
   else fact("fact-attack", "no_view", "none: not in the arc");
-  fact("fact-obstruction", a.obstruction.outcome, upper(a.obstruction.text));
+  fact("fact-obstruction", a.no_attack?.outcome === "yes" ? "told" : a.obstruction.outcome, upper(a.obstruction.text));
   setText(byId("explain"), a.doubts.length ? a.rests_on && `${a.rests_on}.` : a.explain);
 }

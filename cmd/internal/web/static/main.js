@@ -13,7 +13,7 @@ import { showNaming, startNaming } from "./name.js";
 import { showPanel } from "./panel.js";
 import { showPolicy, startPolicy } from "./policy.js";
 import { showSeen } from "./seen.js";
-import { showTargets } from "./targets.js";
+import { showObjects, showTargets } from "./targets.js";
 import { showTry, startTry } from "./try.js";
 
 let state = null;
@@ -113,6 +113,7 @@ function show() {
   showPanel(state);
   showPolicy(state);
   showTargets(state, byId("figures").checked, chooseTarget);
+  showObjects(state, byId("figures").checked);
   showTry(state);
   showSeen(state);
   showNaming(state);

@@ -65,12 +65,16 @@ function showPair() {
   const figures = `${answer.distance_mm.toFixed(1)} ± ${answer.sigma_mm.toFixed(2)} mm`;
   setText("pair-sure", answer.outcome === "too_close" ? `Too close to call · ${figures}` : figures);
   const facts = [];
-  if (answer.in_arc.text) facts.push([answer.in_arc.outcome, upper(answer.in_arc.text)]);
-  if (answer.attack && answer.attack.differs) facts.push([answer.attack.outcome, `Attack: ${answer.attack.title}`]);
+  const no = answer.no_attack;
+  if (no) facts.push([no.outcome === "yes" ? "no" : "too_close", upper(no.text)]);
+  // What is so of an attack that cannot be made is told, and not ticked.
+  const told = (outcome) => (no && no.outcome === "yes" ? "told" : outcome);
+  if (answer.in_arc.text) facts.push([told(answer.in_arc.outcome), upper(answer.in_arc.text)]);
+  if (answer.attack && answer.attack.differs) facts.push([told(answer.attack.outcome), `Attack: ${answer.attack.title}`]);
   // Who watches must be told too that nobody looked: silence would read as a clear line.
   const sight = answer.obstruction;
   const standing = sight.outcome === "no" ? "clear" : sight.outcome === "yes" ? "obstructed" : sight.outcome;
-  if (sight.text) facts.push([standing, upper(sight.text)]);
+  if (sight.text) facts.push([told(standing), upper(sight.text)]);
   setFacts(facts);
   setText("pair-rests", answer.rests_on || "");
 }

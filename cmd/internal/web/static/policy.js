@@ -25,11 +25,12 @@ export function showPolicy(now) {
   const from = state.choice.from;
   byId("declare").hidden = p.measuring !== "edition" || open !== null;
   setText(byId("declare-label"), from ? `${from} …` : "Choose who acts.");
-  for (const button of byId("declare").querySelectorAll("button")) {
+  for (const button of byId("declare").querySelectorAll("[data-doing]")) {
     button.disabled = !from;
     const lock = button.dataset.doing === "lock" && state.rules === "1e" && state.choice.to;
     setText(button, button.dataset.doing === "lock" ? (lock ? `locks ${state.choice.to}` : "locks") : button.textContent);
   }
+  showTokens();
   byId("declared-done").hidden = open === null;
   byId("proposal").hidden = p.proposal === null;
   // What counts down stands outside the alert, which would be read out each second.
@@ -40,12 +41,34 @@ export function showPolicy(now) {
   if (p.judges_only && !byId("agree-hint").textContent) setText(byId("agree-hint"), "Only a judge changes this at this table.");
 }
 
+// showTokens offers what can be done with the devices and markers that lie on the table.
+function showTokens() {
+  const tokens = state.things.tokens;
+  const lies = (...kinds) => state.rules === "2.5" && tokens.some((t) => kinds.includes(t.kind));
+  byId("declare").querySelector('[data-doing="tow"]').hidden = !lies("supply_cache");
+  byId("declare").querySelector('[data-doing="scramble"]').hidden = !lies("satellite", "mission_satellite");
+  const box = byId("declare-blasts");
+  const devices = tokens.filter((t) => t.group === "device").map((t) => t.id);
+  if (box.dataset.ids === devices.join("|")) return;
+  box.dataset.ids = devices.join("|");
+  box.replaceChildren(
+    ...devices.map((id) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.dataset.blast = id;
+      button.textContent = `${id} detonates`;
+      button.addEventListener("click", () => post("/api/declare", { doing: "blast", target: id }));
+      return button;
+    }),
+  );
+}
+
 // declareMove says before everybody which move is about to be made.
 export const declareMove = (doing, ship, move) => ask("/api/declare", { doing, ship, move });
 
 // startPolicy listens to the strip's buttons.
 export function startPolicy() {
-  for (const button of byId("declare").querySelectorAll("button")) {
+  for (const button of byId("declare").querySelectorAll("[data-doing]")) {
     button.addEventListener("click", () => {
       const doing = button.dataset.doing;
       const body = { doing, ship: state.choice.from };

@@ -32,19 +32,31 @@ const beyond = (target, a) => (a?.attack || target.title) === "Beyond range 3";
 function describe(target, arc) {
   if (target.outcome === "no_view") return [target.title];
   const a = arcOf(target, arc);
+  const lock = target.no_lock ? [target.no_lock.text] : [];
   const range = a?.attack && a.attack !== target.title ? [`${a.attack} in the arc`] : [];
-  if (arc === "") return [target.title];
-  if (!a) return [target.title, "not in arc"];
+  if (arc === "") return [target.title, ...lock];
+  if (!a) return [target.title, "not in arc", ...lock];
   const parts = [target.title, ...range, a.outcome === "yes" ? (beyond(target, a) ? "in arc, too far" : "in arc") : "too close to the arc's edge to call"];
   if (target.arcs.some((o) => o.arc === "bullseye" && o.arc !== arc && o.outcome === "yes")) parts.push("in the bullseye");
   if (a.obstruction && !["no", "not_watched"].includes(a.obstruction.outcome)) parts.push(a.obstruction.text);
-  return parts;
+  if (target.no_attack) parts.splice(1, 0, target.no_attack.text);
+  return [...parts, ...lock];
+}
+
+// unless is an outcome after what the rules forbid where the ships stand.
+function unless(forbidden, outcome) {
+  if (!forbidden || outcome === "no" || outcome === "no_view") return outcome;
+  return forbidden.outcome === "yes" ? "no" : "too_close";
 }
 
 // outcomeOf is the sign before a target: can it be attacked in this arc?
 function outcomeOf(target, arc) {
   if (target.outcome === "no_view") return "no_view";
-  if (arc === "") return target.outcome;
+  if (arc === "") return unless(target.no_lock, target.outcome);
+  return unless(target.no_attack, inArcOf(target, arc));
+}
+
+function inArcOf(target, arc) {
   const a = arcOf(target, arc);
   if (!a || beyond(target, a)) return "no";
   return a.outcome === "yes" && (target.outcome === "too_close" || a.attack_close) && /beyond/.test(a.attack) ? "too_close" : a.outcome;
@@ -60,7 +72,7 @@ function fillRow(row, target, arc, figures) {
   id.dataset.player = target.player;
   const badge = piece(row, "span", "bandbadge", target.outcome === "no_view" ? "–" : target.band);
   badge.dataset.outcome = target.outcome;
-  const text = piece(row, "span", "what", upper(describe(target, arc).slice(target.outcome === "no_view" || arc === "" ? 0 : 1).join(", ")));
+  const text = piece(row, "span", "what", upper(describe(target, arc).slice(target.outcome === "no_view" || (arc === "" && !target.no_lock) ? 0 : 1).join(", ")));
   if (figures && target.outcome !== "no_view") piece(text, "small", "", `${target.distance_mm.toFixed(1)} ± ${target.sigma_mm.toFixed(2)} mm`);
 }
 
@@ -100,9 +112,53 @@ export function showTargets(state, figures, choose) {
   const inArc = targets.filter((t) => outcomeOf(t, arc) === "yes").length;
   const rangeOnly = targets.length > 0 && targets.every((t) => t.arcs.length === 0) && state.policy.window?.doing !== "attack" && state.policy.measuring === "edition";
   setText(byId("targets-title"), !from ? "In arc" : rangeOnly ? `In range of ${from}` : `In the ${arc.replaceAll("_", " ")} arc of ${from}`);
-  setText(byId("targets-note"), from && !rangeOnly && list.length ? `${inArc} of ${targets.length} at range 1–3` : "");
+  setText(byId("targets-note"), from && !rangeOnly && list.length ? `${inArc} of ${targets.length} can be attacked` : "");
   showRows(byId("targets"), targets, rangeOnly ? "" : arc, state.choice.to, figures, choose);
   setText(byId("targets-hint"), !from ? "Choose an attacker to see everything that it has in arc." : list.length ? "" : reason ? `${upper(reason)}.` : state.health.code === "ok" ? "There is no other ship." : "Nothing is measured now.");
+}
+
+const named = (kind) => kind.replaceAll("_", " ");
+
+// objectRow is a row about an obstacle, a device or a marker.
+function objectRow(o, figures) {
+  const item = document.createElement("li");
+  const row = piece(item, "div", "rowitem", "");
+  sign(row, o.may || "no_view");
+  piece(row, "b", "id", o.id);
+  const badge = piece(row, "span", "bandbadge", o.band);
+  badge.dataset.outcome = o.outcome;
+  const text = piece(row, "span", "what", [upper(named(o.kind)), o.text].filter(Boolean).join(", "));
+  if (figures) piece(text, "small", "", `${o.distance_mm.toFixed(1)} ± ${o.sigma_mm.toFixed(2)} mm`);
+  return item;
+}
+
+// blastRow says which ships are near a device.
+function blastRow(b) {
+  const item = document.createElement("li");
+  item.className = "blast";
+  const near = b.ships.map((s) => `${s.id}: ${s.title.charAt(0).toLowerCase()}${s.title.slice(1)}`);
+  piece(item, "b", "", `${b.id}, ${named(b.kind)}: `);
+  item.append(near.length ? `${near.join("; ")}.` : "no ship up to range 3.");
+  if (b.uncounted.length) item.append(` Not counted: ${b.uncounted.join(", ")}.`);
+  return item;
+}
+
+// showObjects lists what lies on the table beside ships, and the ships near each device.
+export function showObjects(state, figures) {
+  const { from, objects, blasts } = state.targets;
+  const box = byId("objects");
+  box.hidden = objects.length + blasts.length === 0;
+  const doing = state.policy.window?.doing ?? "";
+  if (box.dataset.doing !== doing) {
+    box.dataset.doing = doing;
+    if (["lock", "tow", "scramble", "blast"].includes(doing)) box.open = true;
+  }
+  setText(byId("objects-title"), blasts.length && !objects.length ? "Ships near devices" : `Objects from ${from}`);
+  const key = JSON.stringify([objects, blasts, figures]);
+  if (box.dataset.key === key) return;
+  box.dataset.key = key;
+  byId("objects-list").replaceChildren(...objects.map((o) => objectRow(o, figures)));
+  byId("blasts").replaceChildren(...blasts.map(blastRow));
 }
 
 export { sign };

@@ -207,7 +207,7 @@ function show(a) {
     const enemy = state.ships.find((s) => s.id === a.ship)?.player;
     const targets = a.after.targets.list.filter((t) => t.player !== enemy && t.arcs.some((arc) => arc.arc === "front"));
     showRows(byId("try-targets"), targets, "front", "", byId("figures").checked, null);
-    const incoming = a.after.incoming.map((i) => (i.arc.outcome === "yes" ? i.from : `${i.from} (too close to call)`));
+    const incoming = a.after.incoming.map((i) => (i.no_attack ? `${i.from} (${i.no_attack.text})` : i.arc.outcome === "yes" ? i.from : `${i.from} (too close to call)`));
     const unknown = a.after.uncounted;
     const seen = unknown.length ? " that is seen" : "";
     const none = targets.length === 0 ? `Nothing${seen} would be in the front arc. ` : "";
