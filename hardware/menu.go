@@ -16,6 +16,8 @@ type World struct {
 	Edition    string      // of the rules
 	Editions   []string    // that there are
 	Frozen     bool
+	Held       uint64 // the number of what is frozen
+	Guarded    bool   // what is frozen waits for a judge: it is let go only on a second word
 	CanFreeze  bool   // the program can hold an answer
 	CanJudge   bool   // somebody is there to be asked, or keeps the evidence
 	CanEdition bool   // the edition may be changed now
@@ -46,6 +48,7 @@ type Command struct {
 	Kind          CommandKind
 	From, To, Arc string
 	Edition       string
+	Held          uint64 // of CommandGoOn: what is let go
 }
 
 // menuPage is what the menu is at.
@@ -60,6 +63,7 @@ const (
 	pageEdition                   // the editions
 	pageAddress                   // address and code of the page
 	pageJudgeSent                 // a judge was asked
+	pageLetGo                     // what waits for a judge: let it go?
 )
 
 // Menu is what the controls have led to. It is a plain value, and Handle a pure
@@ -88,6 +92,8 @@ const (
 	entryEdition  = "edition"
 	entryAddress  = "page address"
 	entryBack     = "back"
+	entryStay     = "stay held"
+	entryLetGo    = "let it go"
 )
 
 // Handle takes one input and returns the menu after it and what the program is to do.
@@ -95,7 +101,8 @@ const (
 // Anywhere: holding freeze asks a judge, holding the knob or choose shows the answer.
 // At the answer: turning pages through it, the knob opens the menu, choose chooses a
 // pair (attacker, then target), freeze holds the answer or lets it go. In a list:
-// turning moves, the knob or choose takes, freeze goes back.
+// turning moves, the knob or choose takes, freeze goes back. What waits for a judge is
+// let go only where "let it go" is taken from a list.
 func (m Menu) Handle(in Input, w World, now time.Time) (Menu, []Command) {
 	m = m.at(now)
 	m.touched = now
@@ -139,19 +146,22 @@ func (m Menu) atAnswer(in Input, w World) (Menu, []Command) {
 	case PushChoose:
 		return m.open(pageAttacker, w.From, w), nil
 	case PushFreeze:
-		return m, freeze(w)
+		return m.freeze(w)
 	}
 	return m, nil
 }
 
-func freeze(w World) []Command {
+// freeze holds the answer or lets it go; what waits for a judge only on a second word.
+func (m Menu) freeze(w World) (Menu, []Command) {
 	switch {
+	case w.Frozen && w.Guarded:
+		return m.open(pageLetGo, entryStay, w), nil
 	case w.Frozen:
-		return []Command{{Kind: CommandGoOn}}
+		return m, []Command{{Kind: CommandGoOn, Held: w.Held}}
 	case w.CanFreeze:
-		return []Command{{Kind: CommandFreeze}}
+		return m, []Command{{Kind: CommandFreeze}}
 	}
-	return nil
+	return m, nil
 }
 
 // open shows a list with an entry selected, or its first when it is not there.
@@ -197,6 +207,10 @@ func (m Menu) entries(w World) []string {
 		return w.Arcs
 	case pageEdition:
 		return w.Editions
+	case pageLetGo:
+		if w.Frozen {
+			return []string{entryStay, entryLetGo}
+		}
 	}
 	return nil
 }
@@ -280,6 +294,11 @@ func (m Menu) take(w World) (Menu, []Command) {
 		return done, []Command{{Kind: CommandChoose, From: w.From, To: w.To, Arc: m.selected}}
 	case pageEdition:
 		return done, []Command{{Kind: CommandEdition, Edition: m.selected}}
+	case pageLetGo:
+		if m.selected == entryLetGo {
+			return done, []Command{{Kind: CommandGoOn, Held: w.Held}}
+		}
+		return done, nil
 	}
 	switch m.selected {
 	case entryAttacker:
@@ -293,7 +312,7 @@ func (m Menu) take(w World) (Menu, []Command) {
 	case entryArc:
 		return m.open(pageArc, w.Arc, w), nil
 	case entryFreeze, entryGoOn:
-		return done, freeze(w)
+		return done.freeze(w)
 	case entryJudge:
 		done.page = pageJudgeSent
 		return done, []Command{{Kind: CommandJudge}}
@@ -308,7 +327,7 @@ func (m Menu) take(w World) (Menu, []Command) {
 // Screen returns what the display is to show at an instant.
 func (m Menu) Screen(w World, now time.Time) Screen {
 	m = m.at(now)
-	titles := map[menuPage]string{pageMenu: "Menu", pageAttacker: "Attacker?", pageTarget: "Target of " + m.attacker + "?", pageArc: "Which arc?", pageEdition: "Edition?"}
+	titles := map[menuPage]string{pageMenu: "Menu", pageAttacker: "Attacker?", pageTarget: "Target of " + m.attacker + "?", pageArc: "Which arc?", pageEdition: "Edition?", pageLetGo: "Judge called"}
 	switch m.page {
 	case pageAnswer:
 		return Screen{Page: m.answer}
@@ -330,8 +349,11 @@ func (m Menu) Screen(w World, now time.Time) Screen {
 
 // nothing says why a list is empty.
 func (m Menu) nothing() string {
-	if m.page == pageArc {
+	switch m.page {
+	case pageArc:
 		return "Choose a pair first."
+	case pageLetGo:
+		return "Nothing is held any more."
 	}
 	return "No ship is seen."
 }

@@ -57,6 +57,7 @@ func TestMenu(t *testing.T) {
 		return []hardware.Command{{Kind: hardware.CommandChoose, From: from, To: to, Arc: arc}}
 	}
 	frozen := func(w *hardware.World) { w.Frozen = true }
+	guarded := func(w *hardware.World) { w.Frozen, w.Held, w.Guarded = true, 7, true }
 	for name, c := range map[string]struct {
 		keys     string
 		change   func(*hardware.World)
@@ -77,6 +78,11 @@ func TestMenu(t *testing.T) {
 		"and out":                                {"ccff", nil, "answer 1", nil},
 		"freeze holds the answer":                {"f", nil, "answer 1", []hardware.Command{{Kind: hardware.CommandFreeze}}},
 		"freeze lets it go":                      {"f", frozen, "answer 1", []hardware.Command{{Kind: hardware.CommandGoOn}}},
+		"what waits for a judge: a question":     {"f", guarded, "Judge called stay held", nil},
+		"and freeze again keeps it":              {"ff", guarded, "answer 1", nil},
+		"a push keeps it":                        {"fp", guarded, "answer 1", nil},
+		"only a second word lets it go":          {"frp", guarded, "answer 1", []hardware.Command{{Kind: hardware.CommandGoOn, Held: 7}}},
+		"from the menu too":                      {"prrrprp", guarded, "answer 1", []hardware.Command{{Kind: hardware.CommandGoOn, Held: 7}}},
 		"nothing to freeze":                      {"f", func(w *hardware.World) { w.CanFreeze = false }, "answer 1", nil},
 		"holding freeze asks a judge":            {"F", nil, "Judge asked", []hardware.Command{{Kind: hardware.CommandJudge}}},
 		"from within a list too":                 {"ccF", nil, "Judge asked", []hardware.Command{{Kind: hardware.CommandJudge}}},

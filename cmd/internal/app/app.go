@@ -141,7 +141,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 			Hub: hub, Choose: watcher.Choose, SetMatch: watcher.SetMatch,
 			Agree: watcher.Agree, Declare: watcher.Declare, PlaceShip: watcher.PlaceShip,
 			Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout, Learning: learner,
-			Freeze: watcher.Freeze, AskJudge: watcher.AskJudgeFor, Rulings: ruling,
+			Freeze: watcher.Hold, AskJudge: watcher.AskJudgeFor, Rulings: ruling,
 			Access: access, TLS: encrypted,
 		}),
 		listener: listener,

@@ -66,6 +66,9 @@ func (t *controlsTask) world(v *web.View) hardware.World {
 		Edition: v.Located.Scene.Rules.String(), Editions: []string{"1e", "2.0", "2.5"}, CanEdition: true,
 		Frozen: v.Held, CanFreeze: v.Health.Code == web.OK, CanJudge: true, Address: t.address,
 	}
+	if v.Hold != nil {
+		w.Held, w.Guarded = v.Hold.Number, v.Hold.Guarded(v.Ruling)
+	}
 	if t.code != nil {
 		w.Code = t.code()
 	}
@@ -104,15 +107,23 @@ func (t *controlsTask) obey(c hardware.Command) {
 		}
 		t.watcher.Choose(choice)
 	case hardware.CommandFreeze:
-		t.watcher.Freeze(true)
+		t.hold(web.HoldRequest{Hold: true})
 	case hardware.CommandGoOn:
-		t.watcher.Freeze(false)
+		t.hold(web.HoldRequest{Held: c.Held})
 	case hardware.CommandJudge:
 		t.watcher.AskJudge()
 	case hardware.CommandEdition:
 		if edition, err := engine.ParseRules(c.Edition); err == nil {
 			t.watcher.SetEdition(edition)
 		}
+	}
+}
+
+// hold holds or lets go for who stands at the panel.
+func (t *controlsTask) hold(r web.HoldRequest) {
+	r.By = "who stands at the box"
+	if err := t.watcher.Hold(r); err != nil {
+		t.watcher.Tell(err.Error())
 	}
 }
 
@@ -157,21 +168,6 @@ func ownAddress() net.IP {
 	return nil
 }
 
-// Freeze holds the picture, the ships and the answers as they are, or lets them go.
-// Only what can be answered can be held.
-func (w *Watcher) Freeze(hold bool) {
-	w.update(func() {
-		switch {
-		case !hold:
-			w.held = nil
-		case w.held == nil && w.view(w.o.Now()).Health.Code == web.OK:
-			w.held = w.shown()
-			w.held.hold = w.newHold("")
-			w.note("The answers are held: they are those of this picture until somebody lets them go.")
-		}
-	})
-}
-
 // shown is what is shown and answered from: the newest picture's, or what is held.
 type shown struct {
 	frame  vision.Frame
@@ -202,7 +198,9 @@ func (w *Watcher) AskJudge() { w.AskJudgeFor("the table") }
 
 // AskJudgeFor does the same, and remembers who asked.
 func (w *Watcher) AskJudgeFor(who string) {
-	w.Freeze(true)
+	if err := w.Hold(web.HoldRequest{Hold: true}); err != nil {
+		w.Tell(err.Error())
+	}
 	w.update(func() {
 		w.asked(who)
 		if w.choice.From == "" || w.choice.To == "" {

@@ -3,6 +3,8 @@ package app
 import (
 	"reflect"
 	"slices"
+
+	"sightline/cmd/internal/web"
 )
 
 // ConfigKeys lists every key that the configuration file may hold.
@@ -26,3 +28,6 @@ func keysOf(t reflect.Type, prefix string) []string {
 	slices.Sort(keys)
 	return keys
 }
+
+// Freeze holds what is seen or lets it go, whatever it is.
+func (w *Watcher) Freeze(hold bool) { _ = w.Hold(web.HoldRequest{Hold: hold, Judge: !hold}) }

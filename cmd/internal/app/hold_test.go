@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/hardware"
 )
@@ -37,4 +38,70 @@ func TestWhatIsHeldHasANumberOfItsOwn(t *testing.T) {
 	h.watcher.AskJudge()
 	assert.Greater(t, h.hub.Newest().Hold.Number, second.Number)
 	assert.Equal(t, "the table", h.hub.Newest().Hold.Asked)
+}
+
+// One press too many destroys nothing: what was let go is kept for an hour.
+func TestWhatIsLetGoCanBeHeldAgainForAnHour(t *testing.T) {
+	h := newHandsOn(t)
+	h.watcher.AskJudgeFor("player 2")
+	was := h.hub.Newest()
+	require.True(t, was.Hold.Guarded(was.Ruling))
+
+	refused := h.watcher.Hold(web.HoldRequest{By: "a player"})
+	require.ErrorContains(t, refused, "A judge was asked for by player 2 at ")
+	require.NoError(t, h.watcher.Hold(web.HoldRequest{Held: was.Hold.Number, By: "Ada"}))
+	v := h.hub.Newest()
+	assert.Nil(t, v.Hold)
+	assert.Contains(t, v.Notes[0].Text, "What was held for a judge was let go by Ada.")
+	require.Len(t, v.Released, 1)
+	assert.Equal(t, web.ReleasedView{Number: was.Hold.Number, At: was.Hold.At, Asked: "player 2", From: "A1", To: "B1", LetGo: v.At, By: "Ada"}, v.Released[0])
+
+	h.ships[1] = ship("B1", 300, 700)
+	h.picture(frameTime)
+	h.wait(59 * time.Minute)
+	require.NoError(t, h.watcher.Hold(web.HoldRequest{Hold: true, Held: was.Hold.Number, Judge: true}))
+	v = h.hub.Newest()
+	assert.Equal(t, was.Hold, v.Hold, "the picture, the ships and the answers of then")
+	assert.Equal(t, was.Panel.DistanceMM, v.Panel.DistanceMM)
+	assert.Empty(t, v.Released)
+
+	h.watcher.Freeze(false)
+	h.wait(61 * time.Minute)
+	assert.Empty(t, h.hub.Newest().Released)
+	assert.ErrorIs(t, h.watcher.Hold(web.HoldRequest{Hold: true, Held: was.Hold.Number, Judge: true}), web.ErrNotKept)
+}
+
+// Freezing and letting go again and again does not push out what a judge was called for.
+func TestWhatAJudgeWasCalledForIsKeptBeforeAnythingElse(t *testing.T) {
+	h := newHandsOn(t)
+	h.watcher.AskJudgeFor("player 2")
+	number := h.hub.Newest().Hold.Number
+	h.watcher.Freeze(false)
+	for range 3 * releasedMost {
+		h.watcher.Freeze(true)
+		h.watcher.Freeze(false)
+	}
+	kept := h.hub.Newest().Released
+	require.Len(t, kept, releasedMost)
+	assert.Equal(t, number, kept[len(kept)-1].Number)
+	// Another hold takes its place; it is kept in turn.
+	h.watcher.AskJudgeFor("player 1")
+	other := h.hub.Newest().Hold.Number
+	require.NoError(t, h.watcher.Hold(web.HoldRequest{Hold: true, Held: number, Judge: true}))
+	assert.Equal(t, number, h.hub.Newest().Hold.Number)
+	assert.Equal(t, other, h.hub.Newest().Released[0].Number)
+}
+
+func TestAtTheBoxWhatWaitsForAJudgeIsLetGoOnASecondWord(t *testing.T) {
+	h := newHandsOn(t)
+	h.does(hardware.HoldFreeze, hardware.PushKnob)
+	v := h.does(hardware.PushFreeze)
+	require.True(t, v.Held)
+	assert.Equal(t, "Judge called", v.Panel.Screen.Title)
+	assert.Equal(t, []string{"stay held", "let it go"}, v.Panel.Screen.Items)
+	v = h.does(hardware.PushKnob)
+	require.True(t, v.Held, "the first entry keeps it")
+	v = h.does(hardware.PushFreeze, hardware.TurnRight, hardware.PushChoose)
+	assert.False(t, v.Held)
+	assert.Equal(t, "who stands at the box", v.Released[0].By)
 }

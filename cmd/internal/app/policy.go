@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"sightline/cmd/internal/web"
@@ -86,6 +87,7 @@ func (w *Watcher) choosing(d *web.Declaration) {
 
 // settle ends what has run out of time. The caller holds mu.
 func (w *Watcher) settle(now time.Time) {
+	w.released = slices.DeleteFunc(w.released, func(r released) bool { return now.Sub(r.view.LetGo) >= releasedFor })
 	if o := w.policy.Window; o != nil && !now.Before(o.Until) {
 		w.policy.Window = nil
 		w.note(fmt.Sprintf("%s: %.0f s are over; declare again to go on.", o.Words(), windowFor.Seconds()))

@@ -139,6 +139,7 @@ type Watcher struct {
 	result     engine.Result
 	notes      []web.Note
 	held       *shown          // a person froze it; nil: live
+	released   []released      // what was let go, the newest first
 	holds      uint64          // the number of what was held last
 	ruling     *web.RulingView // the last ruling; nil: none yet
 

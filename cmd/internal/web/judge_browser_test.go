@@ -181,7 +181,7 @@ func TestAJudgeRulesOnThePage(t *testing.T) {
 	assert.Equal(t, "Jo", ruling.Judge)
 
 	// What is held is let go under the judge: nothing more can be ruled.
-	c.judges.freeze(false)
+	require.NoError(t, c.judges.freeze(web.HoldRequest{Judge: true}))
 	var hold string
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.WaitVisible(`.hold[data-held="false"]`), chromedp.WaitVisible("#record:disabled"), chromedp.Text("#hold-h", &hold),

@@ -25,6 +25,8 @@ type fakeJudges struct {
 	made  []web.RulingView
 	fails error // what Rule answers
 	holds uint64
+
+	released *web.HeldView // what was let go last
 }
 
 func newFakeJudges(f *fakeTable) *fakeJudges { return &fakeJudges{f: f, holds: 1700000000000} }
@@ -48,8 +50,32 @@ func straightDown() calibration.Camera {
 	}
 }
 
-func (j *fakeJudges) freeze(hold bool) { j.hold(hold, "") }
-func (j *fakeJudges) ask(who string)   { j.hold(true, who) }
+func (j *fakeJudges) ask(who string) { j.hold(true, who) }
+
+// freeze does what Options.Freeze does; what is let go is kept.
+func (j *fakeJudges) freeze(r web.HoldRequest) error {
+	v := j.f.hub.Newest()
+	if err := r.Refused(v.Hold, v.Ruling); err != nil {
+		return err
+	}
+	if r.Held == 0 || !r.Hold {
+		if !r.Hold && v.Hold != nil {
+			j.released = v.Hold
+		}
+		j.hold(r.Hold, "")
+		j.f.change(func(now *web.View) {
+			if now.Released = nil; j.released != nil {
+				now.Released = []web.ReleasedView{{Number: j.released.Number, At: j.released.At, Asked: j.released.Asked, From: "A1", To: "B1", LetGo: v.At, By: r.By}}
+			}
+		})
+		return nil
+	}
+	if j.released == nil || j.released.Number != r.Held {
+		return web.ErrNotKept
+	}
+	j.f.change(func(v *web.View) { v.Held, v.Hold, v.Released = true, j.released, nil })
+	return nil
+}
 
 func (j *fakeJudges) hold(hold bool, asked string) {
 	j.f.change(func(v *web.View) {

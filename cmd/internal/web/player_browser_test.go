@@ -230,7 +230,9 @@ func askForAJudge(t *testing.T, tab context.Context) {
 			}
 		})
 	}
-	f.options = func(o *web.Options) { o.AskJudge, o.Freeze = func(string) { hold(true) }, hold }
+	f.options = func(o *web.Options) {
+		o.AskJudge, o.Freeze = func(string) { hold(true) }, func(r web.HoldRequest) error { hold(r.Hold); return nil }
+	}
 	server := steady(t, f)
 	var doubt, held string
 	within(t, tab, "asking", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#doubts`), chromedp.Text("#doubts", &doubt),

@@ -102,23 +102,6 @@ func noArc(name string) string {
 	return fmt.Sprintf("There is no arc %q; expected front, rear, left, right, full_front, full_rear, bullseye or turret.", name)
 }
 
-// freeze holds the picture and the answers, or lets them go: {"hold":true}.
-func (s *Server) freeze(w http.ResponseWriter, r *http.Request) {
-	var in struct {
-		Hold *bool `json:"hold"`
-	}
-	if problem := readJSON(http.MaxBytesReader(w, r.Body, bodyMost), &in, `{"hold":true}`); problem != "" {
-		http.Error(w, problem, http.StatusBadRequest)
-		return
-	}
-	if in.Hold == nil {
-		http.Error(w, "hold is missing: true holds the picture and the answers, false lets them go.", http.StatusBadRequest)
-		return
-	}
-	s.o.Freeze(*in.Hold)
-	s.answerHeld(w, *in.Hold)
-}
-
 // askJudge holds what is seen and calls a judge: {"by":"player 2"}.
 func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 	var in struct {
@@ -154,7 +137,7 @@ func (s *Server) answerHeld(w http.ResponseWriter, wanted bool) {
 		http.Error(w, "Nothing can be held now: "+lowerFirst(v.Health.Title)+".", http.StatusConflict)
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"held": heldOf(v.Hold)})
+	writeJSON(w, http.StatusOK, map[string]any{"held": heldOf(v.Hold, v.Ruling)})
 }
 
 // ruleJSON is a ruling as the page sends it.

@@ -191,7 +191,7 @@ func TestFreezingAndAskingSayWhatIsHeld(t *testing.T) {
 	assert.Equal(t, "player 2", c.hub.Newest().Hold.Asked)
 	for name, line := range map[string][3]string{
 		"no key":       {"/api/freeze", `{}`, "hold is missing"},
-		"another key":  {"/api/freeze", `{"held":true}`, "unknown field"},
+		"another key":  {"/api/freeze", `{"keep":true}`, "unknown field"},
 		"two objects":  {"/api/freeze", `{"hold":true}{}`, "nothing after it"},
 		"a long name":  {"/api/ask-judge", `{"by":"` + strings.Repeat("x", 81) + `"}`, "at most 80"},
 		"a huge body":  {"/api/ask-judge", `{"by":"` + strings.Repeat("x", 8000) + `"}`, "longer than"},

@@ -18,6 +18,7 @@ type HeldView struct {
 	Number   uint64
 	At       time.Time         // when it was held
 	Asked    string            // who asked for a judge, "at the table" where nobody said; "": nobody asked
+	Judge    bool              // a judge froze it
 	Register Register          // the calibration that the picture was measured with
 	Table    calibration.Table // the same, to project with
 
@@ -127,6 +128,8 @@ type heldJSON struct {
 	Number uint64 `json:"number"`
 	AtMS   int64  `json:"at_unix_ms"`
 	Asked  string `json:"asked"`
+
+	Guarded bool `json:"guarded"` // it waits for a judge: a player lets it go only by naming it
 }
 
 // rulingOf returns the JSON of a ruling; nil of none.
@@ -143,10 +146,11 @@ func rulingOf(r *RulingView) *rulingJSON {
 	}
 }
 
-// heldOf returns the JSON of what is held; nil while everything is live.
-func heldOf(h *HeldView) *heldJSON {
+// heldOf returns the JSON of what is held; nil while everything is live. last is the last
+// ruling.
+func heldOf(h *HeldView, last *RulingView) *heldJSON {
 	if h == nil {
 		return nil
 	}
-	return &heldJSON{Number: h.Number, AtMS: h.At.UnixMilli(), Asked: h.Asked}
+	return &heldJSON{Number: h.Number, AtMS: h.At.UnixMilli(), Asked: h.Asked, Guarded: h.Guarded(last)}
 }

@@ -40,11 +40,12 @@ type View struct {
 	Tracks  []vision.Track // of Located's ships, in their order; none: nobody follows them
 
 	ObstaclesWatched bool
-	Held             bool        // a person holds the picture and the answers: they are not live
-	Hold             *HeldView   // what is held; nil while everything is live
-	Ruling           *RulingView // the last ruling; nil: there was none since the program started
-	RulingsTrouble   string      // why no ruling can be recorded now, a sentence; "" when nothing is known against it
-	Match            Match       // what a stream says of the game
+	Held             bool           // a person holds the picture and the answers: they are not live
+	Hold             *HeldView      // what is held; nil while everything is live
+	Released         []ReleasedView // what was let go and can be held again, the newest first
+	Ruling           *RulingView    // the last ruling; nil: there was none since the program started
+	RulingsTrouble   string         // why no ruling can be recorded now, a sentence; "" when nothing is known against it
+	Match            Match          // what a stream says of the game
 	Sigmas           float64
 	Choice           Choice
 	Pair             *engine.PairVerdict // of the chosen pair; nil: Reason says why

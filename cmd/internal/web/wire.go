@@ -33,6 +33,7 @@ type stateJSON struct {
 	Answer      answerJSON      `json:"answer"`
 	Panel       panelJSON       `json:"panel"`
 	Held        *heldJSON       `json:"held"`            // null: everything is live
+	Released    []releasedJSON  `json:"released"`        // what was let go and can be held again, the newest first
 	Ruling      *rulingJSON     `json:"ruling"`          // the last one; null: there is none
 	Trouble     string          `json:"rulings_trouble"` // why no ruling can be recorded now; "": nothing is known against it
 	Match       Match           `json:"match"`
@@ -211,7 +212,7 @@ func stateOf(v *View) stateJSON {
 		Arcs:   arcsOf(v),
 		Answer: answerOf(v, w),
 		Panel:  panelOf(v, w),
-		Held:   heldOf(v.Hold), Ruling: rulingOf(v.Ruling), Trouble: v.RulingsTrouble,
+		Held:   heldOf(v.Hold, v.Ruling), Released: releasedOf(v.Released), Ruling: rulingOf(v.Ruling), Trouble: v.RulingsTrouble,
 		Match:  v.Match,
 		Policy: policyOf(v), Targets: targetsOf(v), Things: thingsOf(v), Cameras: camerasOf(v),
 	}

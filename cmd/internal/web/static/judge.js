@@ -60,7 +60,7 @@ async function pair(event) {
     if (!answer.ok) throw new Error((await answer.text()).trim());
     field.value = "";
     await start();
-    byId("hold").focus();
+    byId("hold-h").focus(); // and on no button: one key more must not let go what is held
   } catch (error) {
     set(field, { "aria-invalid": "true" });
     setText(byId("secret-problem"), error.message);
@@ -158,6 +158,45 @@ function showHold() {
   setText(byId("hold"), held ? "Let go" : "Freeze");
   set(byId("hold"), { class: held ? "" : "primary" });
   byId("hold").closest(".card").dataset.held = held !== null;
+  showReleased();
+}
+
+const clock = (ms) => new Date(ms).toLocaleTimeString();
+
+// showReleased lists what was let go and can be held again.
+function showReleased() {
+  const list = byId("released");
+  byId("released-box").hidden = state.released.length === 0;
+  const key = JSON.stringify(state.released);
+  if (list.dataset.key === key) return;
+  list.dataset.key = key;
+  list.replaceChildren(
+    ...state.released.map((r) => {
+      const item = document.createElement("li");
+      const pair = r.from && r.to ? `, ${r.from} to ${r.to}` : "";
+      const asked = r.asked ? `, a judge was asked for by ${r.asked}` : "";
+      const text = document.createElement("span");
+      text.textContent = `Held at ${clock(r.at_unix_ms)}${pair}${asked}. Let go at ${clock(r.let_go_unix_ms)} by ${r.by}.`;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = "Hold it again";
+      button.setAttribute("aria-label", `Hold again what was held at ${clock(r.at_unix_ms)}`);
+      button.addEventListener("click", () => holdAgain(r));
+      item.append(text, " ", button);
+      return item;
+    }),
+  );
+}
+
+async function holdAgain(r) {
+  try {
+    await ask("/api/freeze", "POST", { hold: true, held: r.number });
+    if (r.from && r.to) choose({ from: r.from, to: r.to });
+    banner("");
+    byId("hold-h").focus();
+  } catch (error) {
+    if (error.status !== 403) banner("It is not held again", error.message);
+  }
 }
 
 function showStatus() {

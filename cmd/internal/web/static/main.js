@@ -49,8 +49,10 @@ function showHealth() {
   }
   const { code, title, detail, advice } = state.health;
   document.body.classList.toggle("stale", code !== "ok");
-  set(byId("status"), { "data-code": code });
-  setText(byId("status-text"), code === "ok" ? ["live", ...reservations()].join(", ") : title.toLowerCase());
+  set(byId("status"), { "data-code": code === "ok" && state.held ? "held" : code, "data-held": state.held ? "true" : null });
+  const now = state.held ? [heldSince()] : ["live", ...reservations()];
+  if (code !== "ok") now[0] = state.held ? `${title.toLowerCase()}, ${now[0]}` : title.toLowerCase();
+  setText(byId("status-text"), (code === "ok" ? now : now.slice(0, 1)).join(", "));
   if (code === "ok") banner("", "", "");
   else banner(title, detail, advice);
 }
@@ -75,12 +77,22 @@ function verification(v) {
   return `verified ${v.at.slice(0, 10)}: ${v.outcome}, largest error ${v.worst_error_mm.toFixed(2)} mm${holds}`;
 }
 
-// showHeld says that what is seen is not live, and whose ruling is awaited.
+const heldAt = () => new Date(state.held.at_unix_ms).toLocaleTimeString();
+
+// heldSince is what the pill says while nothing is live.
+const heldSince = () => `held ${heldAt()}${state.held.asked ? ", judge asked" : ""}`;
+
+// showHeld says that what is seen is not live, and whose ruling is awaited: in the strip at
+// the top, and where a judge is asked for.
 function showHeld() {
   byId("held").hidden = state.held === null;
-  byId("ask-judge").disabled = state.health.code !== "ok" && state.held === null;
+  const asked = Boolean(state.held?.asked);
+  byId("ask-judge").disabled = asked || (state.health.code !== "ok" && state.held === null);
+  setText(byId("ask-judge"), asked ? "A judge is asked for" : "Ask for a judge");
+  setText(byId("asked"), state.held ? `${asked ? "A judge is asked for. " : ""}Picture and answers of ${heldAt()} are held.` : "");
+  if (byId("let-go").open && String(state.held?.number) !== byId("let-go").dataset.held) byId("let-go").close();
   if (!state.held) return;
-  const at = new Date(state.held.at_unix_ms).toLocaleTimeString();
+  const at = heldAt();
   const by = state.held.asked;
   setText(byId("held-title"), by ? "A judge is asked for" : "Held");
   setText(byId("held-text"), `${by && by !== "the table" ? `by ${by}. ` : ""}Picture and answers are those of ${at}, until somebody lets them go.`);
@@ -122,6 +134,17 @@ function show() {
   showNotes();
 }
 
+// goOn goes on live. What waits for a judge is named first, and let go on a second word.
+function goOn() {
+  const held = state.held;
+  if (!held?.guarded) return post("/api/freeze", { hold: false });
+  const who = held.asked ? `A judge was asked for by ${held.asked} at ${heldAt()}` : `A judge froze this at ${heldAt()}`;
+  const pair = state.choice.from && state.choice.to ? ` (${state.choice.from} to ${state.choice.to})` : "";
+  setText(byId("let-go-text"), `${who}${pair}, and nobody has ruled yet. Going on live takes the picture and the answers away from everybody; the judge's page keeps them for an hour.`);
+  byId("let-go").dataset.held = held.number;
+  byId("let-go").showModal();
+}
+
 async function post(path, body) {
   const [, refused] = await ask(path, body);
   setText(byId("refused"), refused);
@@ -141,7 +164,12 @@ function startSwitches() {
     });
   }
   byId("ask-judge").addEventListener("click", () => post("/api/ask-judge", { by: "" }));
-  byId("go-on").addEventListener("click", () => post("/api/freeze", { hold: false }));
+  byId("go-on").addEventListener("click", goOn);
+  byId("let-go-stay").addEventListener("click", () => byId("let-go").close());
+  byId("let-go-go").addEventListener("click", () => {
+    post("/api/freeze", { hold: false, held: Number(byId("let-go").dataset.held) });
+    byId("let-go").close();
+  });
   byId("ruling-close").addEventListener("click", () => {
     closed = Number(byId("ruling").dataset.at);
     show();

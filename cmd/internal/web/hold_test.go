@@ -1,0 +1,56 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+)
+
+// What a judge was called for is let go by a judge, or by a player who names it.
+func TestWhoLetsGoWhatWaitsForAJudge(t *testing.T) {
+	c := newCourtroom(t)
+	player := c.server.Cookie(web.Player, "Ada", c.hub.Newest().At)
+	asPlayer := func(body string) (int, string) {
+		a := ask(c.server, "POST", "/api/freeze", body, loopback, player)
+		return a.Code, a.Body.String()
+	}
+	require.Equal(t, 200, c.do("POST", "/api/ask-judge", `{"by":"player 2"}`).Code)
+	number := c.held()
+
+	status, text := asPlayer(`{"hold":false}`)
+	assert.Equal(t, http.StatusConflict, status)
+	assert.Contains(t, text, "A judge was asked for by player 2 at ")
+	assert.Contains(t, text, fmt.Sprintf(`{"hold":false,"held":%d}`, number))
+	require.NotNil(t, c.hub.Newest().Hold, "it is held still")
+	status, text = asPlayer(`{"hold":false,"held":1}`)
+	assert.Equal(t, http.StatusConflict, status)
+	assert.Contains(t, text, "Something else is held by now")
+	status, _ = asPlayer(fmt.Sprintf(`{"hold":false,"held":%d}`, number))
+	assert.Equal(t, http.StatusOK, status)
+	require.Nil(t, c.hub.Newest().Hold)
+
+	// A judge finds it and holds it again; a player cannot.
+	state := ask(c.server, "GET", "/api/state", "", network, "").Body.String()
+	assert.Contains(t, state, fmt.Sprintf(`"released":[{"number":%d,`, number))
+	again := fmt.Sprintf(`{"hold":true,"held":%d}`, number)
+	status, text = asPlayer(again)
+	assert.Equal(t, http.StatusForbidden, status, text)
+	require.Equal(t, 200, c.do("POST", "/api/freeze", again).Code)
+	assert.Equal(t, number, c.held(), "it is the same")
+	assert.Equal(t, 201, c.do("POST", "/api/rulings", c.sending(confirm)).Code)
+	status, _ = asPlayer(`{"hold":false}`)
+	assert.Equal(t, http.StatusOK, status, "what was ruled on waits for nobody")
+	gone := c.do("POST", "/api/freeze", `{"hold":true,"held":7}`)
+	assert.Equal(t, http.StatusConflict, gone.Code)
+	assert.Contains(t, gone.Body.String(), "no longer kept")
+
+	// What nobody was called for is anybody's.
+	require.Equal(t, 200, ask(c.server, "POST", "/api/freeze", `{"hold":true}`, loopback, player).Code)
+	status, _ = asPlayer(`{"hold":false}`)
+	assert.Equal(t, http.StatusOK, status)
+}
