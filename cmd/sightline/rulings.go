@@ -156,7 +156,7 @@ func row(e *rulings.Entry) []string {
 	if e.From != "" {
 		pair = e.From + " to " + e.To
 	}
-	if e.Decision == rulings.Overruled {
+	if e.Decision != rulings.AsMeasured {
 		decision = "by the judge"
 	}
 	title := e.Title

@@ -222,7 +222,7 @@ func (j *judges) Rule(r web.RuleRequest) (web.RulingView, error) {
 	if err != nil {
 		return out, j.problem(err)
 	}
-	e, err := log.Append(context.Background(), j.entry(h, &out, r.Overrule), files)
+	e, err := log.Append(context.Background(), j.entry(h, &out), files)
 	if err != nil {
 		return out, j.problem(err)
 	}
@@ -236,11 +236,11 @@ func (j *judges) Rule(r web.RuleRequest) (web.RulingView, error) {
 }
 
 // entry is a ruling as the log takes it.
-func (j *judges) entry(h *web.HeldView, v *web.RulingView, overruled bool) rulings.Ruling {
+func (j *judges) entry(h *web.HeldView, v *web.RulingView) rulings.Ruling {
 	e := rulings.Ruling{
 		At: v.At, Captured: h.Located.Captured, Program: j.version, Source: h.Source, Scene: h.Scene(), Sigmas: h.Sigmas,
 		From: v.From, To: v.To, Arc: v.Arc, Verified: h.Register.Verified,
-		Question: v.Question, AskedBy: v.AskedBy, Answer: v.Measured + aloneNote(v), Decision: rulings.AsMeasured,
+		Question: v.Question, AskedBy: v.AskedBy, Answer: v.Measured + aloneNote(v), Decision: rulings.Decision(v.Decision),
 		Title: v.Title, Ruled: ruledOf(v.Ruled), Reason: v.Reason, Judge: v.Judge,
 	}
 	short := *v
@@ -248,9 +248,6 @@ func (j *judges) entry(h *web.HeldView, v *web.RulingView, overruled bool) rulin
 	e.Text = web.RulingText(&short)
 	if e.Sigmas == 0 {
 		e.Sigmas = engine.DefaultSigmas
-	}
-	if overruled {
-		e.Decision = rulings.Overruled
 	}
 	if e.Pair, e.Unanswered = h.Pair(v.From, v.To); e.Pair != nil {
 		e.Unanswered = ""
@@ -261,7 +258,7 @@ func (j *judges) entry(h *web.HeldView, v *web.RulingView, overruled bool) rulin
 // ruledOf is what is ruled otherwise, as the entry keeps it: the keys of the page.
 func ruledOf(r web.Ruled) map[string]string {
 	out := map[string]string{}
-	for key, value := range map[string]string{"range": r.Range, "in_arc": r.InArc, "obstructed": r.Obstructed} {
+	for key, value := range map[string]string{"range": r.Range, "in_arc": r.InArc, "obstructed": r.Obstructed, "may_attack": r.MayAttack} {
 		if value != "" {
 			out[key] = value
 		}
@@ -333,7 +330,7 @@ func (j *judges) files(h *web.HeldView) (f rulings.Files, err error) {
 // viewOf is an entry as the page lists it.
 func viewOf(e *rulings.Entry) web.RulingView {
 	v := web.RulingView{
-		Number: uint64(e.Number), At: e.At, From: e.From, To: e.To, Title: e.Title, Overruled: e.Decision == rulings.Overruled, Reason: e.Reason,
+		Number: uint64(e.Number), At: e.At, From: e.From, To: e.To, Title: e.Title, Decision: web.Decision(e.Decision), Reason: e.Reason,
 		Question: e.Question, AskedBy: e.AskedBy, Judge: e.Judge, EntryHash: e.Hash, Program: e.Program,
 	}
 	v.Measured, v.PictureDifference, _ = strings.Cut(e.Answer, aloneMark)

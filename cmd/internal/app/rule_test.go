@@ -232,7 +232,7 @@ func TestARulingIsOnWhatIsHeldAndKnowsTheLastOne(t *testing.T) {
 	_, err = c.rule(func(r *web.RuleRequest) { r.Held = old })
 	require.ErrorIs(t, err, web.ErrHeldChanged, "other rules are another question")
 	second, err := c.rule(func(r *web.RuleRequest) {
-		r.Overrule, r.Ruled, r.Reason = true, web.Ruled{Range: "3"}, "Measured with the players' own ruler."
+		r.Decision, r.Ruled, r.Reason = web.Overruled, web.Ruled{Range: "3"}, "Measured with the players' own ruler."
 	})
 	require.NoError(t, err)
 	assert.Equal(t, first.Number+1, second.Number)
@@ -240,7 +240,7 @@ func TestARulingIsOnWhatIsHeldAndKnowsTheLastOne(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	assert.Equal(t, second.Text, list[0].Text, "newest first")
-	assert.True(t, list[0].Overruled)
+	assert.Equal(t, web.Overruled, list[0].Decision)
 	log, err := c.judges.record()
 	require.NoError(t, err)
 	e, err := log.Entry(t.Context(), 2)
@@ -452,4 +452,29 @@ func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, replayed.Same(), "%+v", replayed)
 	assert.Len(t, replayed.Picture.Rocks, 1)
+}
+
+// A ruling on what the measurement left open is kept as one, and found again as one.
+func TestARulingOnWhatWasOpenIsRecordedAsDecided(t *testing.T) {
+	c := newCourt(t, func(b *bench, _ *WatcherOptions) { b.ships[1] = ship("B1", b.ships[0].Pose.X, b.ships[0].Pose.Y+140) })
+	c.aPicture()
+	c.watcher.Freeze(true)
+	_, err := c.rule()
+	require.ErrorContains(t, err, "This ruling decides nothing")
+	assert.Nil(t, c.hub.Newest().Ruling, "and nothing is announced")
+	made, err := c.rule(func(r *web.RuleRequest) {
+		r.Decision, r.Ruled = web.Decided, web.Ruled{Range: "2"}
+	})
+	require.NoError(t, err)
+	log, err := c.judges.record()
+	require.NoError(t, err)
+	e, err := log.Entry(t.Context(), int64(made.Number))
+	require.NoError(t, err)
+	assert.Equal(t, rulings.Decided, e.Decision)
+	assert.Contains(t, e.Answer, " or ", "what was measured stays as it was")
+	assert.Contains(t, e.Reason, "Too close to measure")
+	list, err := c.judges.List(0, 1)
+	require.NoError(t, err)
+	assert.Equal(t, web.Decided, list[0].Decision)
+	assert.Equal(t, made.Text, list[0].Text)
 }

@@ -80,7 +80,7 @@ func (l *Log) ExportHTML(ctx context.Context, w io.Writer, n int64) error {
 }
 
 func (l *Log) document(ctx context.Context, e *Entry) (*document, error) {
-	d := &document{Entry: e, When: clock(e.At), Overruled: e.Decision == Overruled, Data: exported{e.Hash, e.Signature, string(e.raw)}}
+	d := &document{Entry: e, When: clock(e.At), Overruled: e.Decision != AsMeasured, Data: exported{e.Hash, e.Signature, string(e.raw)}}
 	if !e.Captured.IsZero() {
 		d.Seen = clock(e.Captured)
 	}

@@ -105,7 +105,7 @@ func (l *Log) zipAll(ctx context.Context, z *zip.Writer, copied string, snapshot
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		at := indexed{Entry: e, Page: fmt.Sprintf("rulings/ruling-%04d.html", e.Number), Overruled: e.Decision == Overruled}
+		at := indexed{Entry: e, Page: fmt.Sprintf("rulings/ruling-%04d.html", e.Number), Overruled: e.Decision != AsMeasured}
 		if !e.At.IsZero() {
 			at.When = e.At.UTC().Format("2006-01-02 15:04 UTC")
 		}

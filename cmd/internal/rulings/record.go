@@ -22,8 +22,11 @@ type Decision string
 // The decisions.
 const (
 	AsMeasured Decision = "as_measured"
+	Decided    Decision = "decided" // the measurement left something open, and the judge chose
 	Overruled  Decision = "overruled"
 )
+
+func (d Decision) known() bool { return d == AsMeasured || d == Decided || d == Overruled }
 
 // Ruling is what a judge decided, as [Log.Append] takes it. Scene, Pair and Sigmas are
 // what people saw: the scene that was measured (the ships that stand), the verdict on
@@ -51,7 +54,7 @@ type Ruling struct {
 	Title    string            // what holds, in a few words: "Range 2, in the front arc"; "" for a short Text
 	Ruled    map[string]string // what is ruled otherwise, by the caller's own keys; nil for nothing
 	Text     string            // the ruling in words
-	Reason   string            // why; needed when Decision is Overruled
+	Reason   string            // why; needed unless Decision is AsMeasured
 	Judge    string            // the judge's name
 }
 
@@ -189,8 +192,8 @@ func (r *Record) validate() error {
 		return fmt.Errorf("number: expected at least 1, got %d", r.Number)
 	case r.At.IsZero() || r.At.Location() != time.UTC:
 		return errors.New("at: expected a time in UTC")
-	case r.Decision != AsMeasured && r.Decision != Overruled:
-		return fmt.Errorf("decision: expected %s or %s, got %q", AsMeasured, Overruled, r.Decision)
+	case !r.Decision.known():
+		return fmt.Errorf("decision: expected %s, %s or %s, got %q", AsMeasured, Decided, Overruled, r.Decision)
 	case !isHash(r.Previous):
 		return fmt.Errorf("previous: expected a SHA-256 in hex, got %q", r.Previous)
 	case r.Key != "" && !isHash(string(r.Key)):
@@ -366,12 +369,12 @@ func (r *Ruling) check() error {
 		return refuse("unanswered: expected nothing with a verdict, got %q", r.Unanswered)
 	case !(r.Sigmas > 0) || r.Sigmas > 1000:
 		return refuse("sigmas: expected more than 0, got %g", r.Sigmas)
-	case r.Decision != AsMeasured && r.Decision != Overruled:
-		return refuse("decision: expected %s or %s, got %q", AsMeasured, Overruled, r.Decision)
-	case r.Decision == AsMeasured && r.Pair == nil:
+	case !r.Decision.known():
+		return refuse("decision: expected %s, %s or %s, got %q", AsMeasured, Decided, Overruled, r.Decision)
+	case r.Decision != Overruled && r.Pair == nil:
 		return refuse("decision: nothing was measured (%s), so it is the judge's own: expected %s with a reason", r.Unanswered, Overruled)
-	case r.Decision == Overruled && strings.TrimSpace(r.Reason) == "":
-		return refuse("reason: expected why the judge rules otherwise than it was measured")
+	case r.Decision != AsMeasured && strings.TrimSpace(r.Reason) == "":
+		return refuse("reason: expected why the judge rules so, where the measurement does not say it")
 	case strings.TrimSpace(r.Text) == "":
 		return refuse("ruling: expected the ruling in words")
 	}

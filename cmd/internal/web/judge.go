@@ -36,6 +36,8 @@ type judgementJSON struct {
 	Arcs        []string        `json:"arcs"`
 	Measured    string          `json:"measured"` // in a few words, as it would be recorded
 	Reason      string          `json:"reason"`   // why nothing was measured; "" when it was
+	Open        []openJSON      `json:"open"`     // what the measurement does not decide, with what a judge may choose
+	Reasons     []string        `json:"reasons"`  // that may be given for a choice among it
 	Verdicts    []verdictJSON   `json:"verdicts"`
 	Shapes      []outlineJSON   `json:"shapes"`
 }
@@ -132,7 +134,7 @@ func judgementOf(h *HeldView, c Choice) judgementJSON {
 		Picture: pictureJSON{h.Frame.Seq, width, height, [4]int{region.Min.X, region.Min.Y, region.Dx(), region.Dy()}},
 		Mat:     matJSON{round(float64(scene.MatWidth)), round(float64(scene.MatHeight))},
 		Watched: h.ObstaclesWatched, Obstacles: []string{}, Unknown: len(scene.Unknown),
-		Choice: choiceJSON{c.From, c.To, c.Arc.String()}, Arcs: arcsOf(&v), Measured: measuredTitle(&v), Reason: v.Reason,
+		Choice: choiceJSON{c.From, c.To, c.Arc.String()}, Arcs: arcsOf(&v), Measured: measuredTitle(&v), Reason: v.Reason, Open: openOf(&v), Reasons: suggestedReasons(openQuestions(&v), ""),
 		Ships: judgeShips(h), Verdicts: verdictsOf(&v),
 	}
 	if j.Profile == "" {

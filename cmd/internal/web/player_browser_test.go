@@ -242,7 +242,7 @@ func askForAJudge(t *testing.T, tab context.Context) {
 	assert.Contains(t, held, "A judge is asked for")
 	within(t, tab, "going on", chromedp.Click("#go-on"), chromedp.WaitNotVisible("#held"))
 	f.change(func(v *web.View) {
-		v.Ruling = &web.RulingView{Number: 3, At: v.At, From: "A2", To: "B2", Title: "Range 2", Measured: "Range 2 or 3", Overruled: true, Reason: "measured with the ruler"}
+		v.Ruling = &web.RulingView{Number: 3, At: v.At, From: "A2", To: "B2", Title: "Range 2", Measured: "Range 2 or 3", Decision: web.Overruled, Reason: "measured with the ruler"}
 	})
 	within(t, tab, "the ruling", chromedp.WaitVisible("#ruling"), chromedp.Text("#ruling", &held), chromedp.Click("#ruling-close"), chromedp.WaitNotVisible("#ruling"))
 	assert.Contains(t, held, "Ruling 3, A2 to B2: Range 2 Measured: Range 2 or 3. Overruled: measured with the ruler")

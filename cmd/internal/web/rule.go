@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -48,6 +49,7 @@ type Ruled struct {
 	Range      string // "0", "1", "2", "3", "beyond"
 	InArc      string // "yes", "no"
 	Obstructed string // "yes", "no", "choose": the attacker may choose a clear line
+	MayAttack  string // "yes", "no": whether the rules forbid the attack where the ships stand
 }
 
 // RuleRequest is a judge's ruling as it comes in.
@@ -55,9 +57,9 @@ type RuleRequest struct {
 	Held  uint64 // the number of the held view that the judge saw
 	After uint64 // the last ruling that the judge knew of; 0: none
 	Choice
-	Overrule bool
-	Ruled    Ruled  // with Overrule
-	Reason   string // needed with Overrule
+	Decision Decision
+	Ruled    Ruled  // with Decided, Overruled
+	Reason   string // needed with Overruled; with Decided one is suggested
 	Question string
 	AskedBy  string
 	Judge    string
@@ -147,11 +149,12 @@ type ruleJSON struct {
 	From     string `json:"from"`
 	To       string `json:"to"`
 	Arc      string `json:"arc"`
-	Decision string `json:"decision"` // as_measured, overruled
+	Decision string `json:"decision"` // as_measured, decided, overruled
 	Ruled    struct {
 		Range      string `json:"range"`
 		InArc      string `json:"in_arc"`
 		Obstructed string `json:"obstructed"`
+		MayAttack  string `json:"may_attack"`
 	} `json:"ruled"`
 	Reason   string `json:"reason"`
 	Question string `json:"question"`
@@ -171,8 +174,8 @@ func readRule(body io.Reader) (out RuleRequest, problem string) {
 		return out, "held is missing: the number of what was held when it was judged."
 	case err != nil:
 		return out, noArc(in.Arc)
-	case in.Decision != "as_measured" && in.Decision != "overruled":
-		return out, fmt.Sprintf("The decision must be as_measured or overruled, got %q.", in.Decision)
+	case !slices.Contains([]Decision{AsMeasured, Decided, Overruled}, Decision(in.Decision)):
+		return out, fmt.Sprintf("The decision must be as_measured, decided or overruled, got %q.", in.Decision)
 	}
 	for _, t := range []struct {
 		name, text string
@@ -183,7 +186,7 @@ func readRule(body io.Reader) (out RuleRequest, problem string) {
 		}
 	}
 	return RuleRequest{
-		Held: in.Held, After: in.After, Choice: Choice{From: in.From, To: in.To, Arc: arc}, Overrule: in.Decision == "overruled",
+		Held: in.Held, After: in.After, Choice: Choice{From: in.From, To: in.To, Arc: arc}, Decision: Decision(in.Decision),
 		Ruled: Ruled(in.Ruled), Reason: strings.TrimSpace(in.Reason), Question: strings.TrimSpace(in.Question),
 		AskedBy: strings.TrimSpace(in.AskedBy), Judge: strings.TrimSpace(in.Judge),
 	}, ""
@@ -373,10 +376,13 @@ func NewRuling(h *HeldView, r RuleRequest) (RulingView, error) {
 	measured := measuredTitle(&v)
 	out := RulingView{
 		Held: h.Number, From: r.From, To: r.To, Arc: r.Arc, Title: measured, Measured: measured, Lines: rulingLines(&v),
-		Overruled: r.Overrule, Ruled: r.Ruled, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy, Judge: r.Judge,
+		Decision: cmp.Or(r.Decision, AsMeasured), Ruled: r.Ruled, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy, Judge: r.Judge,
 	}
-	if r.Overrule {
+	if out.Decision != AsMeasured {
 		out.Title = ruledTitle(&v, r.Ruled)
+	}
+	if out.Decision == Decided && out.Reason == "" {
+		out.Reason = suggestedReasons(openQuestions(&v), r.Judge)[0]
 	}
 	out.Text = RulingText(&out)
 	return out, nil
@@ -386,8 +392,11 @@ func NewRuling(h *HeldView, r RuleRequest) (RulingView, error) {
 // something else, who ruled and why.
 func RulingText(r *RulingView) string {
 	how := "as measured"
-	if r.Overruled {
+	switch r.Decision {
+	case Overruled:
 		how = "against what was measured (" + lowerFirst(r.Measured) + ")"
+	case Decided:
+		how = "where the measurement does not decide (" + lowerFirst(r.Measured) + ")"
 	}
 	text := fmt.Sprintf("%s to %s: %s; ruled %s", r.From, r.To, lowerFirst(r.Title), how)
 	if r.Judge != "" {
@@ -419,15 +428,31 @@ func checkRule(h *HeldView, v *View, r *RuleRequest) error {
 	if _, ok := v.ArcOf(); !ok && v.Pair != nil {
 		return bad("%s has no %s arc.", r.From, strings.ReplaceAll(r.Arc.String(), "_", " "))
 	}
-	if !r.Overrule {
-		switch {
-		case v.Pair == nil:
-			return bad("Nothing was measured that could be confirmed: %s. Say what you rule, and why.", v.Reason)
-		case r.Ruled != (Ruled{}):
-			return bad("A ruling as measured rules nothing else.")
+	open := openQuestions(v)
+	if r.Decision == Decided && v.Pair != nil {
+		if problem := checkDecided(open, &r.Ruled); problem != "" {
+			return bad("%s", problem)
 		}
-		return nil
 	}
+	if r.Decision == Overruled {
+		if err := checkOverruled(v, r, bad); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.Decision != Overruled && v.Pair == nil:
+		return bad("Nothing was measured that could be confirmed: %s. Say what you rule, and why.", v.Reason)
+	case (r.Decision == AsMeasured || r.Decision == "") && r.Ruled != (Ruled{}):
+		return bad("A ruling as measured rules nothing else.")
+	}
+	if left := left(open, &r.Ruled); len(left) > 0 {
+		return bad("This ruling decides nothing: %s is left open. Choose one of the possible results.", leftWords(left))
+	}
+	return nil
+}
+
+// checkOverruled says what is wrong with a ruling against what was measured; nil: nothing.
+func checkOverruled(v *View, r *RuleRequest, bad func(string, ...any) error) error {
 	for _, f := range []struct {
 		name, value string
 		allowed     []string
@@ -435,6 +460,7 @@ func checkRule(h *HeldView, v *View, r *RuleRequest) error {
 		{"The range", r.Ruled.Range, []string{"", "0", "1", "2", "3", "beyond"}},
 		{"The arc", r.Ruled.InArc, []string{"", "yes", "no"}},
 		{"The obstruction", r.Ruled.Obstructed, []string{"", "yes", "no", "choose"}},
+		{"Whether it may attack", r.Ruled.MayAttack, []string{"", "yes", "no"}},
 	} {
 		if !slices.Contains(f.allowed, f.value) {
 			last := len(f.allowed) - 1
@@ -445,7 +471,7 @@ func checkRule(h *HeldView, v *View, r *RuleRequest) error {
 	case r.Ruled.Range == "0" && v.Located.Scene.Rules == engine.Rules1e:
 		return bad("The first edition has no range 0: contact is range 1.")
 	case r.Ruled == (Ruled{}):
-		return bad("Say what you rule: the range, the arc or the obstruction.")
+		return bad("Say what you rule: the range, the arc, the obstruction, or whether it may attack.")
 	case r.Reason == "":
 		return bad("A ruling against what was measured needs a reason.")
 	case v.Pair != nil && ruledTitle(v, r.Ruled) == measuredTitle(v):
@@ -493,41 +519,42 @@ func attackDiffers(v *View) string {
 	return " (attack: " + lowerFirst(rangeTitle(a.Attack.RangeVerdict)) + ")"
 }
 
-// ruledTitle says in a few words what holds by a ruling; what it leaves open is as measured.
+// ruledTitle says in a few words what holds by a ruling; what it leaves out is as measured.
 func ruledTitle(v *View, r Ruled) string {
-	var parts []string
+	parts := make([]string, 3)
 	if v.Pair != nil {
-		w := words(v)
-		parts = []string{w.Title + attackDiffers(v), w.InArc, w.Obstruction}
-	} else {
-		parts = make([]string, 3)
+		parts = answerParts(v)
 	}
-	switch r.Range {
-	case "":
-	case "0":
-		parts[0] = "Contact (range 0)"
-	case "beyond":
-		parts[0] = "Beyond range 3"
-	default:
-		parts[0] = "Range " + r.Range
+	for i, key := range []string{"range", "in_arc", "obstructed"} {
+		if value := r.of(key); value != "" {
+			parts[i] = ruledWords(v, key, value)
+		}
 	}
-	arc := strings.ReplaceAll(v.Choice.Arc.String(), "_", " ")
-	switch r.InArc {
-	case "yes":
-		parts[1] = "in the " + arc + " arc"
-	case "no":
-		parts[1] = "not in the " + arc + " arc"
+	if v.Pair != nil && r.Range != "" && len(rangeValues(&v.Pair.Range)) == 1 && slices.ContainsFunc(openQuestions(v), func(q openQuestion) bool { return q.Key == "range" }) {
+		parts[0] = rangeTitle(v.Pair.Range) + " (attack: " + lowerFirst(ruledWords(v, "range", r.Range)) + ")"
 	}
-	switch r.Obstructed {
-	case "yes":
-		parts[2] = "obstructed"
-	case "no":
-		parts[2] = "not obstructed"
-	case "choose":
-		parts[2] = "the attacker may choose a clear line"
+	if r.InArc == "no" && r.Obstructed == "" {
+		parts[2] = ""
 	}
+	parts = append(parts[:3], forbiddenBy(v, r))
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	return upperFirst(strings.Join(parts, ", "))
+}
+
+// forbiddenBy says what the rules forbid by a ruling; "": nothing.
+func forbiddenBy(v *View, r Ruled) string {
+	no := v.restricted("attack")
+	switch {
+	case r.MayAttack != "":
+		return ruledWords(v, "may_attack", r.MayAttack)
+	case r.InArc == "no":
+		return ""
+	case no != nil && followsRange(v, no) && r.Range == "0":
+		return "no attack: the target is at range 0 (2.0 G73)"
+	case no == nil, followsRange(v, no) && r.Range != "":
+		return ""
+	}
+	return no.Text
 }
 
 func lowerFirst(s string) string {

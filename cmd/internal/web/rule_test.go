@@ -241,7 +241,7 @@ func TestARulingSaysBothWhatWasMeasuredAndWhatHolds(t *testing.T) {
 	c.freeze(t)
 	h := c.hub.Newest().Hold
 	r, err := web.NewRuling(h, web.RuleRequest{
-		Choice: web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}, Overrule: true,
+		Choice: web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}, Decision: web.Overruled,
 		Ruled: web.Ruled{Range: "1", InArc: "no", Obstructed: "no"}, Reason: "The rock was nudged.", Judge: "Jo",
 	})
 	require.NoError(t, err)

@@ -89,9 +89,10 @@ type RulingView struct {
 	Text     string        // the same as a sentence, with who ruled
 	Measured string        // what was measured, in the words of Title
 	Lines    []engine.Line // the measuring lines that it rests on
-	// Overruled: a judge ruled something else than was measured; Reason says why.
-	Overruled          bool
-	Ruled              Ruled // what is ruled otherwise
+	// Decision: whether the measurement holds, left something open or was overruled;
+	// Reason says why.
+	Decision           Decision
+	Ruled              Ruled // what is ruled in its place
 	Reason             string
 	Question, AskedBy  string // "" where nobody said
 	Judge              string // "" where nobody said
@@ -112,6 +113,7 @@ type rulingJSON struct {
 	Text      string          `json:"text"`
 	Measured  string          `json:"measured"`
 	LinesMM   [][2][2]float64 `json:"lines_mm"`
+	Decision  Decision        `json:"decision"` // as_measured, decided (what was open), overruled
 	Overruled bool            `json:"overruled"`
 	Reason    string          `json:"reason"`
 	Question  string          `json:"question"`
@@ -140,7 +142,7 @@ func rulingOf(r *RulingView) *rulingJSON {
 	return &rulingJSON{
 		Number: r.Number, AtMS: r.At.UnixMilli(), Held: r.Held, From: r.From, To: r.To, Arc: r.Arc.String(),
 		Title: r.Title, Text: r.Text, Measured: r.Measured, LinesMM: linesOf(r.Lines),
-		Overruled: r.Overruled, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy, Judge: r.Judge,
+		Decision: r.Decision, Overruled: r.Decision == Overruled, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy, Judge: r.Judge,
 		PictureSame: r.PictureGivesSame, PictureDifference: r.PictureDifference,
 		EntryHash: r.EntryHash,
 	}

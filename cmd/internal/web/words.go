@@ -117,7 +117,10 @@ func rangeTitle(r engine.RangeVerdict) string {
 		return fmt.Sprintf("Range %d", r.Band)
 	}
 	bands := bandNames(r.Possible)
-	if len(bands) < 2 {
+	switch {
+	case len(bands) == 1 && bands[0] == "beyond":
+		return "Beyond range 3"
+	case len(bands) < 2:
 		return "Too close to call"
 	}
 	text := strings.Join(bands[:len(bands)-1], ", ") + " or " + bands[len(bands)-1]

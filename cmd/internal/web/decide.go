@@ -1,0 +1,199 @@
+package web
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sightline/engine"
+)
+
+// Decision says what a judge makes of what was measured, in the words of the record.
+type Decision string
+
+// The decisions. A request without one confirms.
+const (
+	AsMeasured Decision = "as_measured" // the measurement decides, and holds
+	Decided    Decision = "decided"     // it leaves something open, and the judge chooses among what is possible
+	Overruled  Decision = "overruled"   // something else holds
+)
+
+// openQuestion is a question of a pair that the measurement does not decide.
+type openQuestion struct {
+	Key      string // of Ruled: range, in_arc, obstructed, may_attack
+	Name     string // "the range"
+	Text     string // what was measured: "range 2 or 3"
+	Possible []string
+	Reason   string // what may decide it, as a reason to suggest
+}
+
+// openQuestions lists what the measurement of the chosen pair leaves open. Where nobody
+// looks for obstacles there is no such question: nothing was measured that could be open.
+func openQuestions(v *View) []openQuestion {
+	if v.Pair == nil {
+		return nil
+	}
+	var out []openQuestion
+	a, ok := v.ArcOf()
+	attack := ok && a.Attack != nil && a.InArc != engine.No
+	if r := &v.Pair.Range; len(rangeValues(r)) > 1 {
+		out = append(out, openQuestion{"range", "the range", lowerFirst(rangeTitle(*r)), rangeValues(r), "Measured by hand with the range ruler along the line drawn."})
+	} else if attack && len(rangeValues(&a.Attack.RangeVerdict)) > 1 {
+		r := &a.Attack.RangeVerdict
+		out = append(out, openQuestion{"range", "the attack range", lowerFirst(rangeTitle(*r)), rangeValues(r), "Measured by hand with the range ruler inside the arc."})
+	}
+	if ok && (a.InArc == engine.Indeterminate || a.InArc == engine.NoView) {
+		out = append(out, openQuestion{"in_arc", "the " + arcName(a.Arc) + " arc", arcWords(v), []string{"yes", "no"}, "Sighted along the printed line of the arc."})
+	}
+	if attack && v.ObstaclesWatched && !v.Located.Scene.ObstaclesUnseen {
+		if o := obstructionOutcome(a.Attack.Obstruction.Verdict); o == "too_close" || o == "not_watched" {
+			out = append(out, openQuestion{"obstructed", "the obstruction", obstructionWords(v), []string{"yes", "no", "choose"}, "A thread was stretched along the line drawn."})
+		}
+	}
+	if no := v.restricted("attack"); no != nil && no.Outcome != engine.Yes.String() && (!ok || a.InArc != engine.No) && !followsRange(v, no) {
+		out = append(out, openQuestion{"may_attack", "whether it may attack", no.Text, []string{"yes", "no"}, "Looked at from the side, base by base."})
+	}
+	return out
+}
+
+// followsRange reports whether a restriction is answered by the range: in 2.0 a target at
+// range 0 is none (G73).
+func followsRange(v *View, no *restrictionJSON) bool {
+	return v.Located.Scene.Rules == engine.Rules20 && !slices.ContainsFunc(no.Because, func(id string) bool { return id != v.Choice.To })
+}
+
+// rangeValues are the bands that fit, as Ruled.Range writes them.
+func rangeValues(r *engine.RangeVerdict) (out []string) {
+	for _, b := range r.Possible {
+		value := fmt.Sprint(b)
+		if b > 3 {
+			value = "beyond"
+		}
+		if !slices.Contains(out, value) {
+			out = append(out, value)
+		}
+	}
+	return out
+}
+
+// of returns what is ruled on a question, by its key.
+func (r *Ruled) of(key string) string {
+	return map[string]string{"range": r.Range, "in_arc": r.InArc, "obstructed": r.Obstructed, "may_attack": r.MayAttack}[key]
+}
+
+// moot reports whether nobody needs to answer a question any more: what a judge rules to
+// be out of the arc is neither obstructed nor attacked.
+func (r *Ruled) moot(q *openQuestion) bool {
+	return r.InArc == "no" && (q.Key == "obstructed" || q.Key == "may_attack")
+}
+
+// left lists the open questions that a ruling does not answer.
+func left(open []openQuestion, r *Ruled) (out []openQuestion) {
+	for i := range open {
+		if r.of(open[i].Key) == "" && !r.moot(&open[i]) {
+			out = append(out, open[i])
+		}
+	}
+	return out
+}
+
+// leftWords says what a ruling leaves open: "the range (range 2 or 3) and the front arc
+// (too close …)".
+func leftWords(open []openQuestion) string {
+	var out []string
+	for i := range open {
+		out = append(out, open[i].Name+" ("+open[i].Text+")")
+	}
+	return strings.Join(out, " and ")
+}
+
+// checkDecided says what is wrong with a ruling on what the measurement leaves open; "":
+// nothing.
+func checkDecided(open []openQuestion, r *Ruled) string {
+	if len(open) == 0 {
+		return "The measurement leaves nothing open: confirm it as measured, or overrule it."
+	}
+	for _, key := range []string{"range", "in_arc", "obstructed", "may_attack"} {
+		value := r.of(key)
+		i := slices.IndexFunc(open, func(q openQuestion) bool { return q.Key == key })
+		switch {
+		case value == "":
+		case i < 0:
+			return fmt.Sprintf("%s is not open: to rule %q against what was measured is to overrule.", upperFirst(questionNames[key]), value)
+		case !slices.Contains(open[i].Possible, value):
+			return fmt.Sprintf("%s was measured as %s; %q is none of it: that is to overrule.", upperFirst(open[i].Name), open[i].Text, value)
+		}
+	}
+	return ""
+}
+
+var questionNames = map[string]string{"range": "the range", "in_arc": "the arc", "obstructed": "the obstruction", "may_attack": "whether it may attack"}
+
+// suggestedReasons are reasons for a ruling on what is open, the usual one first. judge is
+// who rules; "" where nobody said.
+func suggestedReasons(open []openQuestion, judge string) []string {
+	out := []string{}
+	if len(open) == 0 {
+		return out
+	}
+	first := "Too close to measure; ruled by the judge."
+	if judge != "" {
+		first = "Too close to measure; ruled by " + judge + "."
+	}
+	out = append(out, first)
+	for i := range open {
+		out = append(out, open[i].Reason)
+	}
+	return out
+}
+
+// openJSON is a question that the measurement does not decide, with what may be chosen.
+type openJSON struct {
+	Key      string       `json:"key"`  // of a ruling's ruled: range, in_arc, obstructed, may_attack
+	Name     string       `json:"name"` // "The range"
+	Text     string       `json:"text"` // "range 2 or 3"
+	Possible []choiceText `json:"possible"`
+}
+
+type choiceText struct {
+	Value string `json:"value"`
+	Text  string `json:"text"`
+}
+
+func openOf(v *View) []openJSON {
+	out := []openJSON{}
+	for _, q := range openQuestions(v) {
+		j := openJSON{q.Key, upperFirst(q.Name), q.Text, []choiceText{}}
+		for _, value := range q.Possible {
+			j.Possible = append(j.Possible, choiceText{value, ruledWords(v, q.Key, value)})
+		}
+		out = append(out, j)
+	}
+	return out
+}
+
+// ruledWords says what is ruled on a question.
+func ruledWords(v *View, key, value string) string {
+	arc := arcName(v.Choice.Arc)
+	switch key + " " + value {
+	case "range 0":
+		return "Contact (range 0)"
+	case "range beyond":
+		return "Beyond range 3"
+	case "in_arc yes":
+		return "in the " + arc + " arc"
+	case "in_arc no":
+		return "not in the " + arc + " arc"
+	case "obstructed yes":
+		return "obstructed"
+	case "obstructed no":
+		return "not obstructed"
+	case "obstructed choose":
+		return "the attacker may choose a clear line"
+	case "may_attack yes":
+		return "it may attack"
+	case "may_attack no":
+		return "it may not attack"
+	}
+	return "Range " + value
+}

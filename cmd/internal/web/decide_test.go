@@ -1,0 +1,130 @@
+package web_test
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// A ruling decides: what the measurement leaves open, the judge chooses among what is
+// possible, and the server takes nothing less.
+func TestARulingDecides(t *testing.T) {
+	const open = `{"held":HELD,"from":"A2","to":"B2","arc":"front","decision":`
+	for name, line := range map[string]struct {
+		body   string
+		status int
+		says   string
+	}{
+		"as measured decides nothing":           {open + `"as_measured"}`, 400, "This ruling decides nothing: the range (range 2 or 3) is left open. Choose one of the possible results."},
+		"one of the possible results":           {open + `"decided","ruled":{"range":"2"},"judge":"Jo"}`, 201, `"title":"Range 2, in the front arc, obstacles are not watched"`},
+		"with the reason suggested":             {open + `"decided","ruled":{"range":"3"},"judge":"Jo"}`, 201, `"reason":"Too close to measure; ruled by Jo."`},
+		"or another one":                        {open + `"decided","ruled":{"range":"3"},"reason":"the ruler says so"}`, 201, `ruled where the measurement does not decide (range 2 or 3, in the front arc, obstacles are not watched) by Jo. Reason: the ruler says so"`},
+		"none of the possible results":          {open + `"decided","ruled":{"range":"1"}}`, 400, `The range was measured as range 2 or 3; "1" is none of it: that is to overrule.`},
+		"what is not open":                      {open + `"decided","ruled":{"range":"2","in_arc":"no"}}`, 400, `The arc is not open: to rule "no" against what was measured is to overrule.`},
+		"nothing chosen":                        {open + `"decided"}`, 400, "decides nothing"},
+		"overruled, and the range is left open": {open + `"overruled","ruled":{"in_arc":"no"},"reason":"it was bumped"}`, 400, "the range (range 2 or 3) is left open"},
+		"overruled, all of it":                  {open + `"overruled","ruled":{"range":"1"},"reason":"it was bumped"}`, 201, `"title":"Range 1, in the front arc`},
+		"where nothing is open":                 {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"decided","ruled":{"range":"2"}}`, 400, "The measurement leaves nothing open"},
+		"a word that is none":                   {open + `"overruled","ruled":{"range":"2","may_attack":"maybe"},"reason":"x"}`, 400, `Whether it may attack cannot be ruled to be "maybe"; expected yes or no.`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCourtroom(t)
+			c.freeze(t)
+			answer := c.do("POST", "/api/rulings", c.sending(line.body))
+			assert.Equal(t, line.status, answer.Code, answer.Body)
+			assert.Contains(t, answer.Body.String(), line.says)
+			state := ask(c.server, "GET", "/api/state", "", network, "").Body.String()
+			assert.Equal(t, line.status == 201, !strings.Contains(state, `"ruling":null`), "only what decides is announced")
+		})
+	}
+}
+
+// Each kind of open question is offered with its possible results, and moot is what does not
+// matter any more.
+func TestWhatAMeasurementLeavesOpen(t *testing.T) {
+	atTheArc := func(v *web.View) { // B1 a hair from the edge of A1's front arc, at range 1
+		s := &v.Located.Scene
+		s.Ships = append([]engine.Ship(nil), s.Ships...)
+		for i := range s.Ships {
+			if s.Ships[i].ID == "B1" {
+				profile := engine.Nominal()
+				edge := 90 * math.Tan(float64(profile.HalfAngle(s.Rules, engine.Small)))
+				s.Ships[i].Pose = geom.Pose{Point: geom.Point{X: 300 + edge + 20, Y: 300 + 90 - 20}}
+			}
+		}
+		measured(v)
+	}
+	rockAtTheLine := func(v *web.View) {
+		withRock(v)
+		p, err := engine.MeasurePair(&v.Located.Scene, "A1", "B1", engine.Options{})
+		require.NoError(t, err)
+		middle := p.Arc(engine.ArcFront).Attack.Lines[0][0].Lerp(p.Arc(engine.ArcFront).Attack.Lines[0][1], 0.5)
+		v.Located.Scene.Obstacles[0].Outline = []geom.Point{middle, middle.Add(geom.Point{X: 40, Y: -20}), middle.Add(geom.Point{X: 40, Y: 20})}
+		measured(v)
+	}
+	for _, c := range []struct {
+		name    string
+		change  func(*web.View)
+		open    string
+		decides web.Ruled
+	}{
+		{"the arc", atTheArc, "in_arc yes no", web.Ruled{InArc: "yes"}},
+		{"out of the arc nothing else matters", atTheArc, "in_arc yes no", web.Ruled{InArc: "no"}},
+		{"the obstruction", rockAtTheLine, "obstructed yes no choose", web.Ruled{Obstructed: "no"}},
+		{"contact in 2.0, with what follows from it", func(v *web.View) { v.Located.Scene.Rules = engine.Rules20; standAt(41.6, 1)(v) }, "range 0 1", web.Ruled{Range: "0"}},
+		{"contact in 1e, whose history nobody saw", func(v *web.View) { v.Located.Scene.Rules = engine.Rules1e; standAt(39, 0)(v) }, "may_attack yes no", web.Ruled{MayAttack: "no"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			court := newCourtroom(t)
+			court.change(c.change)
+			court.freeze(t)
+			var held struct {
+				Open []struct {
+					Key      string
+					Possible []struct{ Value string }
+				}
+				Reasons []string
+			}
+			answer := court.do("GET", "/api/held?from=A1&to=B1&arc=front", "")
+			require.Equal(t, http.StatusOK, answer.Code)
+			require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &held))
+			var open []string
+			for _, q := range held.Open {
+				words := []string{q.Key}
+				for _, p := range q.Possible {
+					words = append(words, p.Value)
+				}
+				open = append(open, strings.Join(words, " "))
+			}
+			assert.Equal(t, c.open, strings.Join(open, "; "))
+			assert.Equal(t, "Too close to measure; ruled by the judge.", held.Reasons[0])
+
+			h := court.hub.Newest().Hold
+			choice := web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}
+			_, err := web.NewRuling(h, web.RuleRequest{Choice: choice, Decision: web.AsMeasured})
+			require.ErrorContains(t, err, "This ruling decides nothing")
+			r, err := web.NewRuling(h, web.RuleRequest{Choice: choice, Decision: web.Decided, Ruled: c.decides})
+			require.NoError(t, err)
+			for _, word := range []string{" or ", "too close", "perhaps"} {
+				assert.NotContains(t, r.Title, word)
+			}
+		})
+	}
+	court := newCourtroom(t)
+	court.change(func(v *web.View) { v.Located.Scene.Rules = engine.Rules20; standAt(41.6, 1)(v) })
+	court.freeze(t)
+	for ruled, title := range map[string]string{"0": "Contact (range 0), in the front arc, obstacles are not watched, no attack: the target is at range 0 (2.0 G73)", "1": "Range 1, in the front arc, obstacles are not watched"} {
+		r, err := web.NewRuling(court.hub.Newest().Hold, web.RuleRequest{Choice: web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}, Decision: web.Decided, Ruled: web.Ruled{Range: ruled}})
+		require.NoError(t, err)
+		assert.Equal(t, title, r.Title)
+	}
+}
