@@ -52,7 +52,7 @@ var demoScenes = []demoScene{
 		v.Held, v.Hold = true, &HeldView{Number: 1, Asked: "player 1"}
 	}},
 	{what: "a ruling", from: "A2", to: "B2", arc: engine.ArcFront, change: demoRuling(RulingView{
-		Number: 11, Title: "Range 2, in the front arc", Decision: Decided, Text: "Too close to measure; ruled by the judge.",
+		Number: 11, Title: "Range 2, in the front arc", Decision: Decided, Reason: "Too close to measure; ruled by the judge.",
 	})},
 	{what: "a ruling that overrules", from: "A2", to: "B2", arc: engine.ArcFront, change: demoRuling(RulingView{
 		Number: 12, Title: "Range 3, in the front arc", Decision: Overruled, Reason: "The base was pushed after the picture was held.",

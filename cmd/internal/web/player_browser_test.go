@@ -34,6 +34,10 @@ func TestThePlayersPage(t *testing.T) {
 		{"a tap in the list chooses the target", chooseFromTheList},
 		{"millimetres are shown on demand", figuresOnDemand},
 		{"a judge is asked for, and what is held is said", askForAJudge},
+		{"what a judge was called for is let go after a question that names it", letGoOnASecondWord},
+		{"on a phone that is scrolled, asking for a judge is seen", askOnThePhone},
+		{"an attack that the rules forbid is ticked nowhere", forbiddenOnThePage},
+		{"what can be done with devices and markers is declared", declareObjects},
 		{"an old picture and no camera are said, and nothing is asked of them", staleOnThePage},
 		{"the page comes back by itself when the program was started again", reconnect},
 		{"daylight is chosen on this device and kept", chooseTheme},
@@ -240,7 +244,7 @@ func askForAJudge(t *testing.T, tab context.Context) {
 	assert.Contains(t, doubt, "mm from the edge between range 2 and 3; it would take more than 0.90 mm to be sure.")
 	assert.Contains(t, doubt, "move nothing")
 	assert.Contains(t, held, "A judge is asked for")
-	within(t, tab, "going on", chromedp.Click("#go-on"), chromedp.WaitNotVisible("#held"))
+	within(t, tab, "going on", chromedp.Click("#go-on"), chromedp.WaitVisible("#let-go-go"), chromedp.Click("#let-go-go"), chromedp.WaitNotVisible("#held"))
 	f.change(func(v *web.View) {
 		v.Ruling = &web.RulingView{Number: 3, At: v.At, From: "A2", To: "B2", Title: "Range 2", Measured: "Range 2 or 3", Decision: web.Overruled, Reason: "measured with the ruler"}
 	})

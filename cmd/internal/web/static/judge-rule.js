@@ -15,12 +15,16 @@ const options = {
   "rule-range": [["", "as measured"], ["0", "contact (range 0)"], ["1", "range 1"], ["2", "range 2"], ["3", "range 3"], ["beyond", "beyond range 3"]],
   "rule-arc": [["", "as measured"], ["yes", "in the arc"], ["no", "not in the arc"]],
   "rule-obstruction": [["", "as measured"], ["yes", "obstructed"], ["no", "not obstructed"], ["choose", "attacker may choose a clear line"]],
+  "rule-attack": [["", "as measured"], ["yes", "it may attack"], ["no", "it may not attack"]],
 };
+let suggested = ""; // the reason that stands in the form and nobody wrote
+let drafted = {}; // what was chosen of open questions before a reload
 
 function keepDraft() {
   const draft = {};
   for (const id of [...fields, ...Object.keys(options)]) draft[id] = byId(id).value;
   draft.overrule = byId("overrule").checked;
+  draft.open = chosen();
   try {
     sessionStorage.setItem(draftKey, JSON.stringify(draft));
   } catch {
@@ -37,13 +41,72 @@ function takeDraft() {
   }
   for (const id of [...fields, ...Object.keys(options)]) if (draft[id]) byId(id).value = draft[id];
   byId("overrule").checked = Boolean(draft.overrule);
+  drafted = draft.open ?? {};
 }
 
-const overruling = () => byId("overrule").checked;
+const decisions = { confirm: "as_measured", decide: "decided", overrule: "overruled" };
+const decision = () => decisions[Object.keys(decisions).find((id) => byId(id).checked)];
+
+// chosen is what stands in the lists of open questions, by their keys.
+const chosen = () => Object.fromEntries([...byId("open").querySelectorAll("select")].map((s) => [s.dataset.key, s.value]));
+
+// moot questions need no answer: what is out of the arc is neither obstructed nor attacked.
+const moot = (key) => ["obstructed", "may_attack"].includes(key) && chosen().in_arc === "no";
 
 function showOtherwise() {
-  byId("otherwise").hidden = !overruling();
-  setText(byId("record"), overruling() ? "Record: overruled" : "Record: as measured");
+  const how = decision();
+  byId("otherwise").hidden = how !== "overruled";
+  byId("open").hidden = how !== "decided";
+  byId("why").hidden = how === "as_measured";
+  byId("suggested").hidden = how !== "decided";
+  for (const select of byId("open").querySelectorAll("select")) select.disabled = moot(select.dataset.key);
+  setText(byId("record"), { as_measured: "Record: as measured", decided: "Record: decided", overruled: "Record: overruled" }[how]);
+  const reason = byId("reason");
+  const [usual] = reasons();
+  if (how === "decided" && usual && (reason.value === "" || reason.value === suggested)) reason.value = suggested = usual;
+  else if (how !== "decided" && suggested && reason.value === suggested) reason.value = suggested = "";
+}
+
+// reasons are those that are suggested, with the judge's name.
+function reasons() {
+  const name = byId("judge").value.trim();
+  return (now().judgement?.reasons ?? []).map((r) => (name ? r.replace("ruled by the judge.", `ruled by ${name}.`) : r));
+}
+
+// showOpen offers the possible results of what the measurement does not decide.
+function showOpen(open) {
+  const box = byId("open");
+  const key = JSON.stringify([open, reasons()]);
+  if (box.dataset.key === key) return;
+  const before = { ...drafted, ...chosen() };
+  drafted = {};
+  box.dataset.key = key;
+  box.replaceChildren(
+    ...open.map((q) => {
+      const label = document.createElement("label");
+      const name = document.createElement("span");
+      const select = document.createElement("select");
+      name.textContent = q.name;
+      select.id = `open-${q.key}`;
+      select.dataset.key = q.key;
+      select.append(new Option(`choose: ${q.text}`, ""), ...q.possible.map((p) => new Option(p.text, p.value)));
+      if (q.possible.some((p) => p.value === before[q.key])) select.value = before[q.key];
+      label.append(name, select);
+      return label;
+    }),
+  );
+  byId("suggested").replaceChildren(
+    ...reasons().map((text) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = text;
+      button.addEventListener("click", () => {
+        byId("reason").value = suggested = text;
+        keepDraft();
+      });
+      return button;
+    }),
+  );
 }
 
 // isOwn reports whether a ruling was made here, or may have been: it is on its way.
@@ -53,10 +116,16 @@ export const isOwn = (number) => sending || number === own;
 export function showForm(judgement) {
   const pair = judgement && judgement.choice.from && judgement.choice.to;
   const measured = pair && judgement.verdicts.length > 0;
-  setText(byId("confirm-text"), pair ? judgement.measured : "nothing is measured yet");
+  const open = pair ? judgement.open : [];
+  setText(byId("confirm-text"), !pair ? "nothing is measured yet" : open.length ? "decides nothing: the measurement leaves something open" : judgement.measured);
+  setText(byId("decide-text"), open.length ? judgement.measured : "");
+  byId("decide-choice").hidden = open.length === 0;
   byId("record").disabled = sending || !pair;
-  byId("confirm").disabled = !measured;
+  byId("confirm").disabled = pair && (!measured || open.length > 0);
   if (pair && !measured) byId("overrule").checked = true;
+  else if (open.length && byId("confirm").checked) byId("decide").checked = true;
+  else if (!open.length && byId("decide").checked) byId("confirm").checked = true;
+  showOpen(open);
   if (judgement?.asked && !byId("asked-by").value) byId("asked-by").value = judgement.asked;
   for (const option of byId("rule-range").options) if (option.value === "0") option.disabled = judgement?.rules === "1e";
   setText(byId("asked-text"), judgement?.asked ? `asked for by ${judgement.asked}` : "if you like");
@@ -65,7 +134,7 @@ export function showForm(judgement) {
 
 function problem(text, field = null) {
   setText(byId("rule-problem"), text);
-  for (const id of ["reason", "rule-range"]) byId(id).removeAttribute("aria-invalid");
+  for (const box of byId("rule").querySelectorAll("[aria-invalid]")) box.removeAttribute("aria-invalid");
   if (!field) return;
   set(byId(field), { "aria-invalid": "true" });
   byId(field).focus();
@@ -75,17 +144,21 @@ async function record(event) {
   event.preventDefault();
   const { judgement, choice, after } = now();
   if (!judgement || sending) return;
-  const ruled = { range: byId("rule-range").value, in_arc: byId("rule-arc").value, obstructed: byId("rule-obstruction").value };
-  if (overruling() && !ruled.range && !ruled.in_arc && !ruled.obstructed) return problem("Say what you rule: the range, the arc or the obstruction.", "rule-range");
-  if (overruling() && !byId("reason").value.trim()) return problem("A ruling against what was measured needs a reason.", "reason");
+  const how = decision();
+  const ruled = how === "decided" ? chosen() : { range: byId("rule-range").value, in_arc: byId("rule-arc").value, obstructed: byId("rule-obstruction").value, may_attack: byId("rule-attack").value };
+  const left = judgement.open.find((q) => how === "decided" && !ruled[q.key] && !moot(q.key));
+  if (left) return problem(`Choose what holds: ${left.name.charAt(0).toLowerCase()}${left.name.slice(1)}.`, `open-${left.key}`);
+  if (how === "decided") for (const key of Object.keys(ruled)) if (moot(key)) ruled[key] = "";
+  if (how === "overruled" && !Object.values(ruled).some(Boolean)) return problem("Say what you rule: the range, the arc, the obstruction, or the attack itself.", "rule-range");
+  if (how === "overruled" && !byId("reason").value.trim()) return problem("A ruling against what was measured needs a reason.", "reason");
   problem("");
   sending = true;
   byId("record").disabled = true;
   byId("done").hidden = true;
   try {
     const ruling = await ask("/api/rulings", "POST", {
-      held: judgement.held, after, ...choice, decision: overruling() ? "overruled" : "as_measured",
-      ...(overruling() ? { ruled, reason: byId("reason").value } : {}),
+      held: judgement.held, after, ...choice, decision: how,
+      ...(how === "as_measured" ? {} : { ruled, reason: byId("reason").value }),
       question: byId("question").value, asked_by: byId("asked-by").value, judge: byId("judge").value,
     });
     own = ruling.number;
@@ -102,9 +175,10 @@ async function record(event) {
 // clear empties what belongs to one ruling; the judge's name stays.
 function clear() {
   for (const id of ["reason", "question", "asked-by", ...Object.keys(options)]) byId(id).value = "";
+  for (const select of byId("open").querySelectorAll("select")) select.value = "";
   byId("confirm").checked = true;
   keepDraft();
-  showOtherwise();
+  showForm(now().judgement);
 }
 
 function done(ruling) {
@@ -130,7 +204,8 @@ function logItem(r) {
   time.textContent = new Date(r.at_unix_ms).toLocaleString([], { dateStyle: "short", timeStyle: "medium" });
   head.append(title, " ", time);
   const text = document.createElement("p");
-  text.textContent = r.overruled ? `Overruled. Measured: ${r.measured}. Reason: ${r.reason}` : `As measured${r.judge ? `, by ${r.judge}` : ""}.`;
+  const how = { decided: "Decided", overruled: "Overruled" }[r.decision];
+  text.textContent = how ? `${how}. Measured: ${r.measured}. Reason: ${r.reason}` : `As measured${r.judge ? `, by ${r.judge}` : ""}.`;
   const links = document.createElement("p");
   links.className = "links";
   for (const [name, path, save] of [["Page to keep", "export.html", true], ["Picture", "picture", false], ["Entry", "", false]]) {

@@ -80,7 +80,7 @@ function verification(v) {
 const heldAt = () => new Date(state.held.at_unix_ms).toLocaleTimeString();
 
 // heldSince is what the pill says while nothing is live.
-const heldSince = () => `held ${heldAt()}${state.held.asked ? ", judge asked" : ""}`;
+const heldSince = () => `held ${new Date(state.held.at_unix_ms).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })}${state.held.asked ? ", judge asked" : ""}`;
 
 // showHeld says that what is seen is not live, and whose ruling is awaited: in the strip at
 // the top, and where a judge is asked for.
@@ -106,7 +106,7 @@ function showRuling() {
   if (r === null) return;
   byId("ruling").dataset.at = r.at_unix_ms;
   setText(byId("ruling-title"), `Ruling ${r.number}, ${r.from} to ${r.to}: ${r.title}`);
-  setText(byId("ruling-text"), [r.overruled ? `Measured: ${r.measured}. Overruled: ${r.reason}` : "", new Date(r.at_unix_ms).toLocaleTimeString()].filter(Boolean).join(" · "));
+  setText(byId("ruling-text"), [r.decision === "as_measured" ? "" : `Measured: ${r.measured}. ${r.overruled ? "Overruled" : "Decided"}: ${r.reason}`, new Date(r.at_unix_ms).toLocaleTimeString()].filter(Boolean).join(" · "));
 }
 
 function show() {

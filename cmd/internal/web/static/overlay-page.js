@@ -82,11 +82,11 @@ function showPair() {
 function showRuling(now) {
   const r = state.ruling;
   byId("ruling").dataset.overruled = r.overruled;
-  setText("ruling-kind", `${r.overruled ? "Judge overrules" : "Ruling"} · № ${r.number}`);
+  setText("ruling-kind", `${r.overruled ? "Judge overrules" : r.decision === "decided" ? "Judge decides" : "Ruling"} · № ${r.number}`);
   setShip("ruling-from", r.from);
   setShip("ruling-to", r.to);
   setText("ruling-title", r.title);
-  setText("ruling-text", r.overruled && r.reason ? r.reason : r.text && r.text !== r.title ? r.text : "");
+  setText("ruling-text", r.decision !== "as_measured" && r.reason ? r.reason : r.text && r.text !== r.title ? r.text : "");
   const left = 1 - (now - r.at_unix_ms) / (1000 * options.ttl);
   byId("ruling-left").style.width = `${(100 * Math.max(0, Math.min(1, left))).toFixed(1)}%`;
 }
