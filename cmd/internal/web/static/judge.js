@@ -152,7 +152,7 @@ function showHold() {
   const at = held ? new Date(held.at_unix_ms).toLocaleTimeString() : "";
   setText(byId("hold-h"), held ? `Held since ${at}` : "Everything is live");
   let text = "Freeze the picture to judge it.";
-  if (held) text = held.asked ? `A judge was asked for by ${held.asked}.` : "Nobody asked for a judge: somebody froze the picture.";
+  if (held) text = held.asked ? `A judge was asked for by ${held.asked}.` : held.guarded ? "A judge froze the picture." : "Nobody asked for a judge: somebody froze the picture.";
   else if (state.health.code !== "ok") text = `${state.health.title}: there is nothing to judge now.`;
   setText(byId("hold-text"), text);
   setText(byId("hold"), held ? "Let go" : "Freeze");
