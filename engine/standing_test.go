@@ -100,3 +100,31 @@ func TestTouchingIsARelationWithAHistory(t *testing.T) {
 	_, err := none.After(&contact, "A", []string{"X"}, engine.Options{})
 	assert.ErrorIs(t, err, engine.ErrNoShip)
 }
+
+// What may not be done is asked of the result by act and pair: the surest reason first, a
+// lock by where either ship stands, and in words that name reason and rule.
+func TestBarredIsAskedByActAndPair(t *testing.T) {
+	s := scene(t, "2.5; A small 0 0 0; B small 0 200 0; C small 200 0 0; g square 30 0 0 20; h square 0 230.5 0 20")
+	s.Obstacles[0].Kind, s.Obstacles[1].Kind = "gas", "gas"
+	s.Obstacles[1].Sigma = 0.5
+	r, err := engine.Measure(&s, engine.Options{})
+	require.NoError(t, err)
+	words := func(act, from, to string) (out []string) {
+		for _, b := range r.Barred(act, from, to) {
+			out = append(out, b.ID+": "+b.Words())
+		}
+		return out
+	}
+	assert.Equal(t, []string{"A: no attack: at range 0 of an obstacle, g (2.5 G178)"}, words("attack", "A", "B"))
+	assert.Equal(t, words("attack", "A", "B"), words("attack", "A", "C"), "whomever it attacks")
+	assert.Equal(t, []string{"B: perhaps no attack, too close to call: at range 0 of an obstacle, h (2.5 G178)"}, words("attack", "B", "A"))
+	assert.Equal(t, []string{"A: no lock: at range 0 of a gas cloud, g (2.5 G179)", "B: perhaps no lock, too close to call: at range 0 of a gas cloud, h (2.5 G179)"}, words("lock", "B", "A"), "the sure one first")
+	assert.Equal(t, []string{"A: no lock: at range 0 of a gas cloud, g (2.5 G179)"}, words("lock", "C", "A"), "a lock on a ship in gas")
+	assert.Empty(t, words("attack", "C", "A"), "an attack on it is none of that")
+	assert.Empty(t, words("attack", "nobody", "A"))
+
+	s = scene(t, "1e; A small 0 0 0; B small 0 40 0")
+	r, err = engine.Measure(&s, engine.Options{})
+	require.NoError(t, err)
+	assert.Equal(t, []string{"A: perhaps no attack, it cannot be seen: the two ships are in contact; they are touching if one overlapped the other (1e G95)"}, words("attack", "A", "B"))
+}

@@ -289,6 +289,14 @@ func livePage(t *testing.T, ctx context.Context) {
 	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	require.NoError(t, chromedp.Run(ctx, until("pair", shown)))
 
+	// An attack that the rules forbid is said, and nothing of it is ticked.
+	f.change(onARock(engine.Rules20, "asteroid"))
+	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	facts("No attack: at range 0 of an asteroid, rock1 (2.0 G177)")
+	var ticked int
+	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(`document.querySelectorAll('#pair-facts [data-outcome="yes"], #pair-facts [data-outcome="clear"]').length`, &ticked)))
+	assert.Zero(t, ticked)
+
 	// Hundreds of states leave no more in the page than one.
 	var before, after, seq int
 	count := `document.querySelectorAll("*").length`
