@@ -105,7 +105,7 @@ func TestWhatARulingNeeds(t *testing.T) {
 		"a range that is a number":       {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":2},"reason":"because"}`, 400, "ruled.range must be a text in quotation marks, got a JSON number. The request must be"},
 		"a held number that is a text":   {`{"held":"x"}`, 400, "held must be a whole number that is not negative, got a JSON string."},
 		"confirmed and overruled":        {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","ruled":{"range":"1"}}`, 400, "rules nothing else"},
-		"no decision":                    {`{"held":HELD,"from":"A1","to":"B1","arc":"front"}`, 400, "as_measured or overruled"},
+		"no decision":                    {`{"held":HELD,"from":"A1","to":"B1","arc":"front"}`, 400, "as_measured, decided or overruled"},
 		"nothing held is named":          {`{"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`, 400, "held is missing"},
 		"an old held number":             {`{"held":5,"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`, 409, "no longer held"},
 		"no pair":                        {`{"held":HELD,"from":"","to":"","arc":"front","decision":"as_measured"}`, 400, "Choose an attacker"},
