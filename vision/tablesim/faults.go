@@ -208,6 +208,10 @@ func (f *Faulty) Next(ctx context.Context) (vision.Frame, error) {
 		f.Disturb(func(*Table) {})
 		f.rendered = false
 	}
+	f.light = 1
+	if factor, ok := f.lamps(); ok && f.o.Model != nil {
+		f.light = factor
+	}
 	frame, err := f.Source.Next(ctx)
 	if err != nil {
 		return frame, err
@@ -274,6 +278,21 @@ func (f *Faulty) Expected() []calibration.MarkerSighting {
 	return out
 }
 
+// lamps returns the light that a fault leaves, as a factor; false when it changes none.
+func (f *Faulty) lamps() (float64, bool) {
+	switch f.fault {
+	case FaultLightsOff:
+		return 0.004, true
+	case FaultLightsFade:
+		return math.Pow(0.6, float64(f.step+1)), true
+	case FaultHalfLight:
+		return 0.5, true
+	case FaultBright:
+		return 3, true
+	}
+	return 1, false
+}
+
 // spoil makes of a good picture what arrives.
 func (f *Faulty) spoil(frame vision.Frame) vision.Frame {
 	g := frame.Gray
@@ -324,14 +343,12 @@ func (f *Faulty) spoil(frame vision.Frame) vision.Frame {
 			}
 		}
 		g = out
-	case FaultLightsOff:
-		g = f.lit(g, 0.004)
-	case FaultLightsFade:
-		g = f.lit(g, math.Pow(0.6, float64(f.step+1)))
-	case FaultHalfLight:
-		g = f.lit(g, 0.5)
-	case FaultBright:
-		g = f.lit(g, 3)
+	case FaultLightsOff, FaultLightsFade, FaultHalfLight, FaultBright:
+		if f.o.Model != nil {
+			break // the camera has done it
+		}
+		factor, _ := f.lamps()
+		g = f.lit(g, factor)
 	case FaultDefocus:
 		g = smeared(smeared(smeared(g, f.radius, 1, 0), f.radius, 0, 1), f.radius/2+1, 1, 1)
 	case FaultMotionBlur:

@@ -27,10 +27,13 @@ type renderer struct {
 	sums    []uint64  // what each tile showed when it was traced
 	linear  []float32 // r, g, b of each pixel, before the blur
 	blurred []uint16  // after it, as sensor codes
+	scale   float32   // sensor code of full scale
 	sensor  *sensor
 	kernel  []float32
 	offsets [][2]float64 // of the rays within a pixel, 0…1
 	solids  []solid
+
+	darkroom *darkroom // of the table's camera model; nil: it has none
 }
 
 func newRenderer(t *Table) (*renderer, error) {
@@ -45,10 +48,14 @@ func newRenderer(t *Table) (*renderer, error) {
 		lens: l, look: t.Look, layout: t.Layout, seed: t.Seed, workers: t.Workers,
 		tw: (l.w + tile - 1) / tile, th: (l.h + tile - 1) / tile,
 		linear: make([]float32, 3*l.w*l.h), blurred: make([]uint16, 3*l.w*l.h),
-		sensor: newSensor(t.Look), kernel: gaussian(t.Look.Blur),
+		scale: fullScale, sensor: newSensor(t.Look), kernel: gaussian(t.Look.Blur),
 	}
 	if r.workers <= 0 {
 		r.workers = runtime.GOMAXPROCS(0)
+	}
+	if m := t.Model; m != nil {
+		r.scale, r.kernel = modelScale, gaussian(m.Blur)
+		r.darkroom = newDarkroom(*m, l.w, l.h, r.workers, &r.sensor.normal)
 	}
 	r.ground = newGround(t.Look.Mat, t.Layout, l.c[2]/l.fx, t.Seed)
 	r.sums = make([]uint64, r.tw*r.th)
@@ -380,7 +387,7 @@ func (s *tracer) blur(r *renderer, tx, ty int) {
 		}
 		dst := r.blurred[3*((y0+j)*w+x0):][:cols]
 		for i, v := range line {
-			dst[i] = uint16(min(max(v*fullScale+0.5, 0), 65535))
+			dst[i] = uint16(min(max(v*r.scale+0.5, 0), 65535))
 		}
 	}
 }

@@ -188,7 +188,7 @@ func scriptTable(o Options) *Table {
 	t := &Table{
 		Camera: o.camera(),
 		Layout: calibration.DefaultLayout(o.game().side, o.game().side),
-		Minis:  map[string]Mini{}, Look: DefaultLook(), Seed: o.Seed, Workers: o.Workers,
+		Minis:  map[string]Mini{}, Look: DefaultLook(), Model: o.Model, Seed: o.Seed, Workers: o.Workers,
 	}
 	t.Look.Samples = 4 // a hand redraws a tenth of the picture; see BenchmarkNext
 	if t.Scene, t.Hands = o.game().at(0); o.Huge > 0 {

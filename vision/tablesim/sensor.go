@@ -49,6 +49,15 @@ func srgbEncode(v float64) float64 {
 	return 1.055*math.Pow(v, 1/2.4) - 0.055
 }
 
+// take takes a frame as the table's camera model does, with another exposure by a factor;
+// without a model as expose does.
+func (r *renderer) take(seq uint64, factor float64) (vision.Frame, error) {
+	if r.darkroom != nil {
+		return r.darkroom.develop(r.blurred, r.seed, seq, factor)
+	}
+	return r.expose(seq), nil
+}
+
 // expose takes a frame: noise, curve, eight bits. Frames of other numbers have
 // other noise.
 func (r *renderer) expose(seq uint64) vision.Frame {
@@ -65,8 +74,7 @@ func (r *renderer) expose(seq uint64) vision.Frame {
 	return vision.Frame{Gray: gray, Color: bgr, Seq: seq}
 }
 
-// row exposes one row. The grey value is OpenCV's luma of the pixel,
-// 0.299 R + 0.587 G + 0.114 B rounded, in its 15-bit fixed point.
+// row exposes one row.
 func (s *sensor) row(codes []uint16, bgr, gray []byte, seed uint64) {
 	x := seed | 1
 	for i := range gray {
@@ -79,8 +87,14 @@ func (s *sensor) row(codes []uint16, bgr, gray []byte, seed uint64) {
 		g := s.pixel(c[1], random>>40)
 		b := s.pixel(c[2], random>>28)
 		p[0], p[1], p[2] = b, g, r
-		gray[i] = uint8((9798*uint32(r) + 19235*uint32(g) + 3735*uint32(b) + 1<<14) >> 15)
+		gray[i] = lumaLevel(r, g, b)
 	}
+}
+
+// lumaLevel returns the grey value of a pixel: OpenCV's luma, 0.299 R + 0.587 G + 0.114 B
+// rounded, in its 15-bit fixed point.
+func lumaLevel(r, g, b uint8) uint8 {
+	return uint8((9798*uint32(r) + 19235*uint32(g) + 3735*uint32(b) + 1<<14) >> 15)
 }
 
 func (s *sensor) pixel(code uint16, random uint64) uint8 {

@@ -41,6 +41,9 @@ type Options struct {
 	Tilt  *[2]geom.Angle // about the picture's x and y axes, as ObliqueCamera's; nil: the camera hangs over the table
 	Huge  int            // so many huge ships, among others that stand still in place of the game; 0: the game
 	Small bool           // a game with four ships on a mat of 420 mm: much quicker at the same scale
+	Model *CameraModel   // what takes the pictures; nil: a plain camera, which saturates at full scale
+
+	device string // Model's name, of a source opened by name
 
 	// Now and Sleep are the clock; nil: the real one. Sleep returns ctx.Err() when
 	// the context ends first.
@@ -64,12 +67,13 @@ const maxPixels = 8192 * 8192 / 2
 // camera that looks from aside ("tilt=35:0": from player 1's edge, as ObliqueCamera's in
 // degrees), or tokens on white paper in place of the game, to learn them from ("paper", or
 // "paper=60" for 60 seconds of each stage), or huge ships among others that stand still in
-// place of the game ("huge=2"), with commas between them.
+// place of the game ("huge=2"), a camera model ("camera=webcam", one of CameraNames) and
+// what its exposure is multiplied by ("gain=1.5", after the camera), with commas between them.
 func ParseSpec(spec string) (Options, error) {
 	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS}
 	rest, ok := strings.CutPrefix(spec, "sim:")
 	if !ok {
-		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,paper=SECONDS][,nudge=SECONDS:DEGREES][,tilt=X:Y][,huge=N]", spec)
+		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,paper=SECONDS][,nudge=SECONDS:DEGREES][,tilt=X:Y][,huge=N][,camera=NAME[,gain=F]]", spec)
 	}
 	for field := range strings.SplitSeq(rest, ",") {
 		if field == "" {
@@ -111,6 +115,19 @@ func (o *Options) set(field string) (err error) {
 		if o.Huge, err = strconv.Atoi(value); err != nil || o.Huge < 1 || o.Huge > mostHuge {
 			return fmt.Errorf("huge: expected 1 to %d ships, got %q", mostHuge, value)
 		}
+	case "camera":
+		m, err := CameraNamed(value)
+		if err != nil {
+			return err
+		}
+		o.Model, o.device = &m, value
+	case "gain":
+		gain, err := strconv.ParseFloat(value, 64)
+		if err != nil || !(gain > 0 && gain <= 8) || o.Model == nil {
+			return fmt.Errorf("gain: expected a factor of 0 to 8 after camera=NAME, got %q", value)
+		}
+		m := o.Model.exposed(gain)
+		o.Model = &m
 	case "nudge":
 		n, err := ParseNudge(value)
 		if err != nil {
@@ -131,7 +148,7 @@ func (o *Options) set(field string) (err error) {
 		o.Width, err = strconv.Atoi(w)
 		o.Height, err2 = strconv.Atoi(h)
 		if err != nil || err2 != nil {
-			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES, tilt=X:Y or huge=N", field)
+			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES, tilt=X:Y, huge=N, camera=NAME or gain=F", field)
 		}
 	}
 	return nil
@@ -143,6 +160,11 @@ func (o Options) validate() error {
 		return fmt.Errorf("source sim: size: expected 16x16 or more and at most %d pixels, got %dx%d", maxPixels, o.Width, o.Height)
 	case !(o.FPS >= 0 && o.FPS <= 1000):
 		return fmt.Errorf("source sim: fps: expected 0…1000, got %v", o.FPS)
+	}
+	if o.Model != nil {
+		if err := o.Model.validate(); err != nil {
+			return fmt.Errorf("source sim: %w", err)
+		}
 	}
 	if o.Tilt != nil {
 		mat := calibration.DefaultLayout(o.game().side, o.game().side)
@@ -167,6 +189,7 @@ type Source struct {
 	beside   []Clutter     // that lies beside the mat
 	still    *engine.Scene // that stands in place of the game; nil: the game goes on
 
+	light  float64                      // factor of what there is, through a camera model
 	change atomic.Pointer[func(*Table)] // of Disturb, to be carried out
 	shown  *Table                       // the table once it was disturbed; nil: table
 	nudged bool
@@ -197,7 +220,7 @@ func Open(o Options) (*Source, error) {
 		return nil, err
 	}
 	life, end := context.WithCancel(context.Background())
-	source := &Source{o: o, table: t, renderer: r, beside: t.Clutter, life: life, end: end}
+	source := &Source{o: o, table: t, renderer: r, beside: t.Clutter, light: 1, life: life, end: end}
 	if o.Huge > 0 {
 		still := t.Scene
 		source.still = &still
@@ -235,9 +258,9 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 	if err := s.renderer.update(t); err != nil {
 		return vision.Frame{}, err
 	}
-	f := s.renderer.expose(s.seq)
+	f, err := s.renderer.take(s.seq, s.light)
 	f.Captured = s.o.Now()
-	return f, nil
+	return f, err
 }
 
 // sceneAt returns the ships of a frame and the hands over them.
@@ -354,7 +377,11 @@ func (s *Source) Close() error {
 
 // String implements vision.Source.
 func (s *Source) String() string {
-	return fmt.Sprintf("sim:%dx%d,seed=%d", s.o.Width, s.o.Height, s.o.Seed)
+	name := fmt.Sprintf("sim:%dx%d,seed=%d", s.o.Width, s.o.Height, s.o.Seed)
+	if s.o.device != "" {
+		name += ",camera=" + s.o.device
+	}
+	return name
 }
 
 // Lens returns the simulated camera's lens, so that the program can start on the

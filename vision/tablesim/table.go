@@ -29,8 +29,9 @@ type Table struct {
 	Board   *HeldBoard // held in the air before the camera; nil: none
 
 	Look    Look
-	Seed    uint64 // of the mat's pattern and the noise
-	Workers int    // goroutines to render with; 0: one for each processor
+	Model   *CameraModel // what makes a picture of the light; nil: a plain camera with Look's blur and noise
+	Seed    uint64       // of the mat's pattern and the noise
+	Workers int          // goroutines to render with; 0: one for each processor
 }
 
 // MiniKind is the form of a miniature.
@@ -211,6 +212,11 @@ func (t *Table) Validate() error {
 	if err := t.Look.validate(); err != nil {
 		return err
 	}
+	if t.Model != nil {
+		if err := t.Model.validate(); err != nil {
+			return err
+		}
+	}
 	if !(t.Layout.Width > 0) || !(t.Layout.Height > 0) {
 		return fmt.Errorf("tablesim: layout: the mat must have a size, got %v × %v", t.Layout.Width, t.Layout.Height)
 	}
@@ -235,5 +241,6 @@ func (t *Table) Render() (vision.Frame, Truth, error) {
 	if err := r.update(t); err != nil {
 		return vision.Frame{}, Truth{}, err
 	}
-	return r.expose(1), witness{r.lens, r.solids}.truth(t), nil
+	f, err := r.take(1, 1)
+	return f, witness{r.lens, r.solids}.truth(t), err
 }

@@ -61,7 +61,7 @@ func emptyMatOf(t *testing.T, o tablesim.Options) *vision.EmptyMat {
 	}
 	s, err := tablesim.Open(o)
 	require.NoError(t, err)
-	table := tablesim.Table{Camera: s.Camera(), Layout: s.Layout(), Look: tablesim.DefaultLook(), Seed: o.Seed}
+	table := tablesim.Table{Camera: s.Camera(), Layout: s.Layout(), Look: tablesim.DefaultLook(), Model: o.Model, Seed: o.Seed}
 	table.Scene.MatWidth, table.Scene.MatHeight = s.Layout().Width, s.Layout().Height
 	f, _, err := table.Render()
 	require.NoError(t, err)
@@ -89,6 +89,11 @@ func newFaultyTable(t *testing.T, width, height int, seed uint64, obstacles bool
 	now := time.Unix(1700000000, 0)
 	w := &faultyTable{}
 	options := tablesim.Options{Width: width, Height: height, FPS: faultFPS, Seed: seed, Small: true, Sleep: noSleep, Now: func() time.Time { return now }}
+	if name := os.Getenv("SIGHTLINE_CAMERA"); name != "" {
+		m, err := tablesim.CameraNamed(name)
+		require.NoError(t, err)
+		options.Model = &m
+	}
 	source, err := tablesim.NewFaulty(options, seed)
 	require.NoError(t, err)
 	w.source = source
@@ -349,7 +354,8 @@ func (r *faultRow) String() string {
 // Whatever is done to the stream, no answer that rests on what the picture shows is
 // wrong, the state says what happens, and all is well three seconds after it ends.
 // SIGHTLINE_FAULTS=10000 makes so many faulted pictures; the quick version has each
-// fault once.
+// fault once. SIGHTLINE_CAMERA=webcam takes the pictures with a camera model, one of
+// tablesim.CameraNames.
 func TestNoFaultOfTheStreamGivesAWrongAnswer(t *testing.T) {
 	wanted, _ := strconv.Atoi(os.Getenv("SIGHTLINE_FAULTS"))
 	if testing.Short() && wanted == 0 {
