@@ -1,6 +1,7 @@
 package vision
 
 import (
+	"errors"
 	"fmt"
 	"image"
 	"math"
@@ -19,6 +20,7 @@ type Light struct {
 	EdgeMM float64 // the same on the table, mm
 	Smear  float64 // how much wider the edges are in that direction than in the other; 1: alike, as when nothing moves or all moves aslant
 	White  float64 // grey level of the markers' paper, the median
+	Paper  float64 // the same of the brighter ones: a quarter of the markers has it or more
 	Black  float64 // grey level of their ink, the median
 	Noise  float64 // from picture to picture: standard deviation of a pixel, grey levels; 0: not known
 	Burnt  float64 // share of the markers whose paper is clipped
@@ -36,18 +38,23 @@ type Gauges struct {
 // ships or its errors exceed what is stated (TestWhatBadLightDoes, docs/seeing.md).
 const (
 	burntLevel   = 250  // grey level at which white is no longer measured
+	brightPaper  = 240  // grey level of Paper from which tokens that lie in more light may be burnt out
 	edgeSoft     = 3.1  // mm on the table: a cell of the tokens' code is 2.7 mm long
 	smeared      = 1.27 // times: a sharp edge along the pixels' rows or across them has up to 1.21
 	burntShare   = 0.25 // of the markers
 	leastInk     = 60.0 // grey levels between black and white
 	noisyPixel   = 12.0 // grey levels
-	glareShare   = 0.01 // of the mat
 	bandedLight  = 0.02 // of the light
+	blankShare   = 0.25 // of the whole picture: the markers' paper is a fiftieth of it, a light table beside the mat half
 	glareStep    = 6    // px between the samples of the mat
 	bandRows     = 16   // of the picture, that are compared together
 	bandColumns  = 48
 	leastBandRow = 12.0 // grey level below which a block's light is noise
 )
+
+// GlareShare is the share of the mat that may be clipped before it is said, and before the mat
+// cannot be learnt: the search for obstacles gives up at twice as much.
+const GlareShare = 0.01
 
 // Look measures a picture. seen are the markers that it shows, or showed where they are
 // expected; t is the calibration in use, and may be nil when none is known.
@@ -68,7 +75,7 @@ func (g *Gauges) Next(picture *image.Gray) { g.before = picture }
 
 // markers measures the edges and levels of the markers.
 func (l *Light) markers(g *image.Gray, seen []calibration.MarkerSighting, t *calibration.Table) {
-	var whites, blacks, scales []float64
+	var whites, papers, blacks, scales []float64
 	var turned [2][]float64 // widths of edges across rows, and across columns
 	burnt, measured := 0, 0
 	for _, m := range seen {
@@ -89,6 +96,7 @@ func (l *Light) markers(g *image.Gray, seen []calibration.MarkerSighting, t *cal
 			turned[k] = append(turned[k], e.Width)
 		}
 		if white > 0 {
+			papers = append(papers, white)
 			measured++
 			if white >= burntLevel {
 				burnt++
@@ -98,6 +106,7 @@ func (l *Light) markers(g *image.Gray, seen []calibration.MarkerSighting, t *cal
 	if l.Edges = len(whites); l.Edges == 0 {
 		return
 	}
+	l.Paper = quantile(papers, 0.75)
 	l.White, l.Black, l.Burnt = quantile(whites, 0.5), quantile(blacks, 0.5), float64(burnt)/float64(measured)
 	across, along := quantile(turned[0], 0.5), quantile(turned[1], 0.5)
 	l.Edge, l.Smear = max(across, along), 1
@@ -204,6 +213,36 @@ func banding(g, before *image.Gray) float64 {
 	return math.Sqrt(square)
 }
 
+// ExplainMarkers gives an error of calibration.Register its reason where the markers' white is
+// burnt out in the picture that shows them (bloom shrinks their black squares, as another lens
+// would), or much of the picture is, and shows none.
+func ExplainMarkers(err error, picture *image.Gray, seen []calibration.MarkerSighting) error {
+	if !errors.Is(err, calibration.ErrMarkers) {
+		return err
+	}
+	var g Gauges
+	if l := g.Look(picture, seen, nil); l.Edges > 0 && l.Burnt >= burntShare {
+		return fmt.Errorf("the white of %.0f %% of the markers is burnt out, which moves their edges: shorten the exposure, by half to begin with, and try again (as they look now: %w)", 100*l.Burnt, err)
+	}
+	if white := burntPart(picture); white > blankShare {
+		return fmt.Errorf("%.0f %% of the picture is burnt out: shorten the exposure, by half to begin with, and try again (as it looks now: %w)", 100*white, err)
+	}
+	return err
+}
+
+// burntPart returns the share of a picture that is clipped.
+func burntPart(g *image.Gray) float64 {
+	n, all := 0, 0
+	for y := 0; y < g.Rect.Dy(); y += glareStep {
+		for _, v := range g.Pix[y*g.Stride:][:g.Rect.Dx()] {
+			if all++; v >= burntLevel {
+				n++
+			}
+		}
+	}
+	return float64(n) / float64(max(all, 1))
+}
+
 // Advice is what to do about the light, the worst first; nothing when all is well.
 func (l *Light) Advice() (out []string) {
 	say := func(format string, a ...any) { out = append(out, fmt.Sprintf(format, a...)) }
@@ -216,14 +255,18 @@ func (l *Light) Advice() (out []string) {
 		case contrast < leastInk:
 			say("the picture is flat (%.0f grey levels from black to white): give more light, or lengthen the exposure", contrast)
 		}
-		if l.Burnt >= burntShare {
-			say("the white of %.0f %% of the markers is burnt out, which moves their edges and the tokens': shorten the exposure", 100*l.Burnt)
+		switch {
+		case l.Burnt >= burntShare:
+			say("the white of %.0f %% of the markers is burnt out, which moves their edges and the tokens', and ships are lost: shorten the exposure, by half to begin with", 100*l.Burnt)
+		case l.Paper >= brightPaper:
+			say("the markers' paper is nearly burnt out (grey level %.0f of 255), and tokens in more light are: shorten the exposure to %.0f %% of what it is",
+				l.Paper, 100*linearOf(ExposureGoal)/linearOf(l.Paper))
 		}
 	}
 	if l.Noise > noisyPixel {
 		say("the picture is noisy (%.0f grey levels): give more light and less gain", l.Noise)
 	}
-	if l.Glare > glareShare {
+	if l.Glare > GlareShare {
 		say("a lamp mirrors in the mat at its %s (%.0f %% of it is white): move the lamp, or hang cloth before it", l.Where, 100*l.Glare)
 	}
 	if l.Banded > bandedLight {

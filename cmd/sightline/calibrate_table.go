@@ -92,10 +92,11 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 		if integrity == calibration.Edited {
 			tellDoubts(progress, c.Lens, []string{integrity.String()})
 		}
-		return unanswered{fmt.Errorf("%s: %w", seen.size.name, err)}
+		return unanswered{fmt.Errorf("%s: %w", seen.size.name, vision.ExplainMarkers(err, seen.first.Gray, merged))}
 	case err != nil:
 		return err
 	}
+	tellLight(progress, seen.first, merged, &t)
 	t.Made, t.LensIntegrity = seen.captured, integrity
 	scale, err := t.MeasureScale(distances, calibration.Centers(lens, merged))
 	if err != nil {
@@ -200,6 +201,7 @@ func (c *calibrateTableCmd) places() (calibration.Layout, error) {
 type sightings struct {
 	size     sameSize
 	captured time.Time // of the first picture
+	first    vision.Frame
 	names    []string
 	ids      []int // in the order in which they were first seen
 	corners  map[int][]sighting
@@ -251,7 +253,7 @@ func (c *calibrateTableCmd) sightings(ctx context.Context, layout calibration.La
 
 func (s *sightings) add(f vision.Frame, found []vision.Detection) {
 	if len(s.names) == 0 {
-		s.captured = f.Captured
+		s.captured, s.first = f.Captured, f
 	}
 	s.names = append(s.names, f.Name)
 	here := map[int]bool{}

@@ -231,10 +231,12 @@ func locatorOptions(catalogue, mat string) (o vision.LocatorOptions, err error) 
 // was used and how many markers were seen are returned too, and why a ship that a person
 // placed was not found.
 func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, o vision.LocatorOptions, by byHand, warn io.Writer) (got vision.Located, used calibration.Table, seen int, missed, err error) {
-	used, seen, err = registered(table, markers, frame, warn)
+	used, sightings, err := registered(table, markers, frame, warn)
+	seen = len(sightings)
 	if err != nil {
 		return vision.Located{}, used, seen, nil, err
 	}
+	tellLight(warn, frame, sightings, &used)
 	l, err := vision.NewLocator(used, o)
 	if err != nil {
 		return vision.Located{}, used, seen, nil, fmt.Errorf("%s: %w", frame.Name, err)
@@ -255,13 +257,13 @@ type byHand struct {
 }
 
 // registered returns the calibration as it is for one picture: scaled to its size,
-// the camera's place from the markers in it. It returns how many markers were seen.
-func registered(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (calibration.Table, int, error) {
+// the camera's place from the markers in it. It returns the markers that were seen.
+func registered(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (calibration.Table, []calibration.MarkerSighting, error) {
 	w, h := frame.Size()
 	if w != table.Intrinsics.Width || h != table.Intrinsics.Height {
 		scaled, err := table.Intrinsics.Scaled(w, h)
 		if err != nil {
-			return table, 0, fmt.Errorf("%s: %w", frame.Name, err)
+			return table, nil, fmt.Errorf("%s: %w", frame.Name, err)
 		}
 		fmt.Fprintf(warn, "%s: the calibration is for %d×%d pictures, scaled to %d×%d\n",
 			frame.Name, table.Intrinsics.Width, table.Intrinsics.Height, w, h)
@@ -269,18 +271,19 @@ func registered(table calibration.Table, markers vision.MarkerDetector, frame vi
 	}
 	found, err := markers.DetectMarkers(frame.Gray)
 	if err != nil {
-		return table, 0, fmt.Errorf("%s: %w", frame.Name, err)
+		return table, nil, fmt.Errorf("%s: %w", frame.Name, err)
 	}
 	if len(found) == 0 {
 		mirrored, err := vision.Mirrored(markers, frame.Gray)
 		if err != nil {
-			return table, 0, fmt.Errorf("%s: %w", frame.Name, err)
+			return table, nil, fmt.Errorf("%s: %w", frame.Name, err)
 		}
 		if mirrored {
-			return table, 0, unanswered{fmt.Errorf("%s: the picture is mirrored: the mat's markers can only be read with left and right exchanged", frame.Name)}
+			return table, nil, unanswered{fmt.Errorf("%s: the picture is mirrored: the mat's markers can only be read with left and right exchanged", frame.Name)}
 		}
 	}
-	fresh, moved, err := table.Renew(vision.Sightings(found))
+	seen := vision.Sightings(found)
+	fresh, moved, err := table.Renew(seen)
 	switch {
 	case err != nil:
 		fmt.Fprintf(warn, "%s: the camera's place is taken from the calibration as it stands: %v\n", frame.Name, err)
@@ -291,7 +294,7 @@ func registered(table calibration.Table, markers vision.MarkerDetector, frame vi
 	default:
 		table = fresh
 	}
-	return table, len(found), nil
+	return table, seen, nil
 }
 
 // printScenes prints a table for people, one for each picture.

@@ -73,7 +73,7 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := checkEmpty(table, frame, seen); err != nil {
+	if err := checkEmpty(table, frame, len(seen)); err != nil {
 		return err
 	}
 	on := "on the paper"

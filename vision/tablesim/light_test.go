@@ -3,8 +3,10 @@ package tablesim_test
 import (
 	"fmt"
 	"image"
+	"io/fs"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -164,6 +166,55 @@ func TestGlareMotionAndFlickerAreTold(t *testing.T) {
 	assert.InDelta(t, 20, noisy.Noise, 1)
 	assert.Contains(t, fmt.Sprint(noisy.Advice()), "noisy")
 	assert.Empty(t, steady.Advice(), "%+v", steady)
+}
+
+// An overexposed marker is no other lens's, and is not said to be.
+func TestMarkersThatAreBurntOutAreToldAsThat(t *testing.T) {
+	table := tablesim.RandomTable(5, 1280, 720)
+	m, err := tablesim.CameraNamed("render")
+	require.NoError(t, err)
+	table.Model, table.Look.Light, table.Look.Samples = &m, 0.6, 2
+	calibrated := calibration.Table{Camera: table.Camera, Layout: table.Layout}
+	other := fmt.Errorf("%w: another lens would fit them better", calibration.ErrMarkers)
+	f, _, err := table.Render()
+	require.NoError(t, err)
+	assert.Equal(t, other, vision.ExplainMarkers(other, f.Gray, markersOf(&calibrated)))
+	m.Gain = 4
+	f, _, err = table.Render()
+	require.NoError(t, err)
+	told := vision.ExplainMarkers(other, f.Gray, markersOf(&calibrated))
+	assert.ErrorContains(t, told, "the white of 100 % of the markers is burnt out")
+	assert.ErrorIs(t, told, calibration.ErrMarkers)
+	assert.Equal(t, fs.ErrClosed, vision.ExplainMarkers(fs.ErrClosed, f.Gray, markersOf(&calibrated)), "another error")
+	assert.NoError(t, vision.ExplainMarkers(nil, f.Gray, nil))
+	m.Gain = 30
+	f, _, err = table.Render()
+	require.NoError(t, err)
+	assert.ErrorContains(t, vision.ExplainMarkers(other, f.Gray, nil), "of the picture is burnt out")
+}
+
+// The paper's level is told before it is burnt out, and how much less light is right.
+func TestAdviceComesBeforeWhiteIsBurntOut(t *testing.T) {
+	table := tablesim.RandomTable(5, 1280, 720)
+	m, err := tablesim.CameraNamed("render")
+	require.NoError(t, err)
+	table.Model, table.Look, table.Minis = &m, tablesim.DefaultLook(), nil
+	table.Look.Samples = 2
+	calibrated := calibration.Table{Camera: table.Camera, Layout: table.Layout}
+	for _, c := range []struct {
+		gain float64
+		says string // of the exposure; "": nothing
+	}{{0.7, ""}, {1, ""}, {1.5, "shorten the exposure to"}, {2.5, "burnt out"}} {
+		m.Gain = c.gain
+		f, _, err := table.Render()
+		require.NoError(t, err)
+		var g vision.Gauges
+		l := g.Look(f.Gray, markersOf(&calibrated), &calibrated)
+		t.Logf("gain %.2f: paper %.0f, burnt %.2f", c.gain, l.Paper, l.Burnt)
+		advice := fmt.Sprint(l.Advice())
+		assert.Contains(t, advice, c.says, "gain %v: %+v", c.gain, l)
+		assert.Equal(t, c.says != "", strings.Contains(advice, "exposure"), advice)
+	}
 }
 
 func TestGaugesTakeWhatever(t *testing.T) {

@@ -213,15 +213,11 @@ func inTheWay(v *web.View) (out []string) {
 // glareInTheWay says what of the light keeps the mat from being learnt. (White paper may
 // well look so: tokens are traced on it for all that, and their page says so.)
 func glareInTheWay(v *web.View) (out []string) {
-	if g := v.Light.Glare; g > glareMost {
+	if g := v.Light.Glare; g > vision.GlareShare {
 		out = append(out, fmt.Sprintf("%.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. Turn the lamp or the camera, or lower the exposure.", 100*g, v.Light.Where))
 	}
 	return out
 }
-
-// glareMost is the share of the mat that may be white: the search for obstacles gives up
-// at twice as much.
-const glareMost = 0.01
 
 func sameSize(f vision.Frame, t calibration.Table) bool {
 	w, h := f.Size()

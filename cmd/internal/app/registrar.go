@@ -53,7 +53,7 @@ func (r *registrar) register(g *image.Gray) (calibration.Table, []calibration.Ma
 	}
 	seen := vision.Sightings(found)
 	t, err := calibration.Register(lens, r.layout, seen)
-	return t, seen, err
+	return t, seen, vision.ExplainMarkers(err, g, seen)
 }
 
 // regionOf returns the part of the picture that holds the mat and its markers, with

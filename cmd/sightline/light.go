@@ -1,0 +1,20 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"sightline/calibration"
+	"sightline/vision"
+)
+
+// tellLight says what is wrong with the light of a picture, before anything is lost by it, and
+// returns what it measured at the markers that the picture shows.
+func tellLight(warn io.Writer, f vision.Frame, seen []calibration.MarkerSighting, t *calibration.Table) vision.Light {
+	var g vision.Gauges
+	l := g.Look(f.Gray, seen, t)
+	for _, a := range l.Advice() {
+		fmt.Fprintf(warn, "%s: %s\n", f.Name, a)
+	}
+	return l
+}
