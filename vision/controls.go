@@ -18,6 +18,7 @@ const (
 	SettingAuto              // the camera chooses
 	SettingLock              // what the camera has chosen once it settled, held still
 	SettingFixed             // Value
+	SettingPaper             // locked, and from then on set by the white of the markers' paper (Exposure); of exposure and gain
 )
 
 // Setting is what is wished of one of a camera's controls.
@@ -38,7 +39,7 @@ func (s CameraSettings) Wished() bool { return s != CameraSettings{} }
 // Settles reports whether something is to be locked once the camera has settled.
 func (s CameraSettings) Settles() bool {
 	for _, k := range [...]Setting{s.Exposure, s.Gain, s.WhiteBalance, s.Focus} {
-		if k.Kind == SettingLock {
+		if k.Kind == SettingLock || k.Kind == SettingPaper {
 			return true
 		}
 	}
@@ -136,11 +137,13 @@ func (p *controlPair) apply(d ControlDevice, want *Setting, settled bool) string
 	switch {
 	case want.Kind == SettingLeave:
 		return ""
-	case want.Kind == SettingAuto || want.Kind == SettingLock && !settled:
+	case want.Kind == SettingAuto || (want.Kind == SettingLock || want.Kind == SettingPaper) && !settled:
 		err = p.leave(d)
-		if errors.Is(err, ErrNoControl) && want.Kind == SettingLock {
+		if errors.Is(err, ErrNoControl) && want.Kind != SettingAuto {
 			return "" // it has no automatic: it stands still as it is, which locking will tell
 		}
+	case want.Kind == SettingPaper:
+		return p.begin(d, want)
 	case want.Kind == SettingLock:
 		var value int32
 		if value, err = d.Get(p.value); err == nil {
@@ -159,6 +162,57 @@ func (p *controlPair) apply(d ControlDevice, want *Setting, settled bool) string
 		return fmt.Sprintf("The camera's driver lets nobody set its %s: it may change while you play.", p.name)
 	}
 	return fmt.Sprintf("The camera's %s cannot be set: %v.", p.name, err)
+}
+
+// begin holds a control where it settled, so that an Exposure can set it from there. What cannot
+// be set is left out of ExposureControls, and the Exposure says so.
+func (p *controlPair) begin(d ControlDevice, want *Setting) string {
+	value, err := d.Get(p.value)
+	if err == nil {
+		err = p.fix(d, value)
+	}
+	switch {
+	case err == nil:
+		*want = Setting{SettingFixed, value}
+	case !errors.Is(err, ErrNoControl):
+		return fmt.Sprintf("The camera's %s cannot be set: %v.", p.name, err)
+	}
+	return ""
+}
+
+// ExposureControls lists the controls of a camera that an Exposure may use: exposure time, and
+// gain where it is wanted. Those that the driver does not have or only shows are left out.
+func ExposureControls(d ControlDevice, gain bool) (out []ExposureControl) {
+	for i := range controlPairs[:2] {
+		p := &controlPairs[i]
+		r, err := d.Query(p.value)
+		if err != nil || r.Flags&(controlDisabled|controlReadOnly) != 0 || p.value == ctrlGain && !gain || r.Max <= r.Min {
+			continue
+		}
+		if value, err := d.Get(p.value); err == nil {
+			out = append(out, ExposureControl{Name: p.name, Min: r.Min, Max: r.Max, Step: r.Step, Value: value, Linear: p.value == ctrlExposure})
+		}
+	}
+	return out
+}
+
+// SetExposureControl sets one of ExposureControls, its automatic off, and returns what the
+// camera took: the value that it is read back as.
+func SetExposureControl(d ControlDevice, c ExposureControl, value int32) (int32, error) {
+	for i := range controlPairs[:2] {
+		p := &controlPairs[i]
+		if p.name != c.Name {
+			continue
+		}
+		if err := setControl(d, p.auto, p.manual); err != nil && !errors.Is(err, ErrNoControl) {
+			return 0, err
+		}
+		if err := d.Set(p.value, value); err != nil {
+			return 0, fmt.Errorf("%s = %d: %w", c.Name, value, err)
+		}
+		return d.Get(p.value)
+	}
+	return 0, fmt.Errorf("%s: %w", c.Name, ErrNoControl)
 }
 
 // leave leaves the control to the camera.

@@ -53,6 +53,7 @@ type ExposureCode string
 
 // The codes.
 const (
+	ExposureNone      ExposureCode = "none"      // nothing sets the exposure
 	ExposureWaiting   ExposureCode = "waiting"   // no marker was seen yet
 	ExposureAdjusting ExposureCode = "adjusting" // a change was made, and is waited for
 	ExposureHeld      ExposureCode = "held"      // the paper's white is right, and nothing is changed

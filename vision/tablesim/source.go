@@ -190,6 +190,7 @@ type Source struct {
 	still    *engine.Scene // that stands in place of the game; nil: the game goes on
 
 	light  float64                      // factor of what there is, through a camera model
+	knobs  *exposureKnobs               // of a camera model; nil: it has none
 	change atomic.Pointer[func(*Table)] // of Disturb, to be carried out
 	shown  *Table                       // the table once it was disturbed; nil: table
 	nudged bool
@@ -221,6 +222,9 @@ func Open(o Options) (*Source, error) {
 	}
 	life, end := context.WithCancel(context.Background())
 	source := &Source{o: o, table: t, renderer: r, beside: t.Clutter, light: 1, life: life, end: end}
+	if o.Model != nil {
+		source.knobs = newExposureKnobs()
+	}
 	if o.Huge > 0 {
 		still := t.Scene
 		source.still = &still
@@ -258,7 +262,11 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 	if err := s.renderer.update(t); err != nil {
 		return vision.Frame{}, err
 	}
-	f, err := s.renderer.take(s.seq, s.light)
+	light := s.light
+	if s.knobs != nil {
+		light *= s.knobs.shown()
+	}
+	f, err := s.renderer.take(s.seq, light)
 	f.Captured = s.o.Now()
 	return f, err
 }

@@ -123,6 +123,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	watcher.resume(before)
 	touching.watcher = watcher
 	source.holding.tell = watcher.Tell
+	watcher.o.Exposure = source.holding.light
 	calibrator := newCalibrator(c, watcher, feed, watching.Lens, &adopted, o)
 	watcher.o.Busy = calibrator.Busy
 	if closer, ok := calibrator.o.Markers.(interface{ Close() error }); ok {

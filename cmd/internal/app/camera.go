@@ -25,15 +25,47 @@ type cameraHolder struct {
 	locked *vision.CameraSettings // with what was locked made fixed; nil: nothing was yet
 	round  int                    // counts the openings: an older one's lock is void
 	told   []string
+
+	device   string                               // or stream, that was opened last
+	controls func() (vision.ControlDevice, error) // of it; nil: none can be set
+	exposure *vision.Exposure                     // sets the exposure by the markers' paper; nil: nothing does
+	knobs    []vision.ExposureControl
+	paper    bool // it is wished
+	gain     bool // and with the gain
+}
+
+// controlled is a source with controls of its own, or nil.
+type controlled interface {
+	Controls() vision.ControlDevice
+}
+
+// controlsOf returns how a source's controls are opened; nil when it has none.
+func (h *cameraHolder) controlsOf(name string, source vision.Source) func() (vision.ControlDevice, error) {
+	if own, ok := source.(controlled); ok && own.Controls() != nil {
+		return func() (vision.ControlDevice, error) { return own.Controls(), nil }
+	}
+	if !strings.HasPrefix(name, "/dev/") {
+		return nil
+	}
+	open := h.open
+	if open == nil {
+		open = vision.OpenControls
+	}
+	return func() (vision.ControlDevice, error) { return open(name) }
 }
 
 // opened is called when the source was opened.
-func (h *cameraHolder) opened(c Camera) {
+func (h *cameraHolder) opened(c Camera, source vision.Source) {
+	controls := h.controlsOf(c.Source, source)
+	h.mu.Lock()
+	h.device, h.controls, h.exposure = c.Source, controls, nil
+	h.paper, h.gain = c.Settings.Exposure.Kind == vision.SettingPaper, c.Settings.Gain.Kind == vision.SettingPaper
+	h.mu.Unlock()
 	if !c.Settings.Wished() {
 		return
 	}
-	if !strings.HasPrefix(c.Source, "/dev/") {
-		h.say([]string{fmt.Sprintf("Exposure, gain, white balance and focus of %s cannot be set from here: only those of a device /dev/video… can (docs/configuration.md).", c.Source)})
+	if controls == nil {
+		h.say([]string{fmt.Sprintf("Exposure, gain, white balance and focus of %s cannot be set from here: only those of a device /dev/video… and of csi: can (docs/configuration.md).", c.Source)})
 		return
 	}
 	h.mu.Lock()
@@ -43,7 +75,7 @@ func (h *cameraHolder) opened(c Camera) {
 		settings, settled = *h.locked, true
 	}
 	h.mu.Unlock()
-	h.apply(c.Source, settings, settled, round)
+	h.apply(settings, settled, round)
 	if settled || !settings.Settles() {
 		return
 	}
@@ -51,22 +83,18 @@ func (h *cameraHolder) opened(c Camera) {
 	if after == nil {
 		after = func(d time.Duration, do func()) { time.AfterFunc(d, do) }
 	}
-	after(settleFor, func() { h.apply(c.Source, settings, true, round) })
+	after(settleFor, func() { h.apply(settings, true, round) })
 }
 
 // apply opens the camera's controls beside the pictures and sets them.
-func (h *cameraHolder) apply(path string, s vision.CameraSettings, settled bool, round int) {
+func (h *cameraHolder) apply(s vision.CameraSettings, settled bool, round int) {
 	h.mu.Lock()
-	current := round == h.round
+	current, open := round == h.round, h.controls
 	h.mu.Unlock()
 	if !current {
 		return
 	}
-	open := h.open
-	if open == nil {
-		open = vision.OpenControls
-	}
-	d, err := open(path)
+	d, err := open()
 	if err != nil {
 		h.say([]string{fmt.Sprintf("The camera's exposure and focus cannot be set: %v.", err)})
 		return
@@ -76,9 +104,51 @@ func (h *cameraHolder) apply(path string, s vision.CameraSettings, settled bool,
 	if settled {
 		h.mu.Lock()
 		h.locked = &done
+		if h.paper {
+			h.knobs = vision.ExposureControls(d, h.gain)
+			h.exposure = vision.NewExposure(h.knobs)
+		}
 		h.mu.Unlock()
 	}
 	h.say(says)
+}
+
+// light shows the holder a measurement of the light, a second after the one before. Where it is
+// wished, the exposure is set by it; while busy, when somebody rests on the picture as it is,
+// it is not. It returns how the exposure stands.
+func (h *cameraHolder) light(l vision.Light, busy bool) vision.ExposureState {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch {
+	case h.controls == nil:
+		return vision.ExposureState{Code: vision.ExposureNone, Says: "The exposure of this source cannot be set from here."}
+	case !h.paper:
+		return vision.ExposureState{Code: vision.ExposureNone, Says: "The exposure is as the camera was set: camera.exposure = \"paper\" holds it by the markers' paper."}
+	case h.exposure == nil:
+		return vision.ExposureState{Code: vision.ExposureWaiting, Says: "The camera settles first."}
+	}
+	if change := h.exposure.See(l, busy); change != nil {
+		value, err := h.set(*change)
+		h.exposure.Took(*change, value, err)
+		if err == nil && h.locked != nil { // as it is set again when the camera was away
+			setting := &h.locked.Exposure
+			if h.knobs[change.Control].Name == "gain" {
+				setting = &h.locked.Gain
+			}
+			*setting = vision.Setting{Kind: vision.SettingFixed, Value: value}
+		}
+	}
+	return h.exposure.State()
+}
+
+// set sets a control of the camera. The caller holds mu.
+func (h *cameraHolder) set(change vision.ExposureChange) (int32, error) {
+	d, err := h.controls()
+	if err != nil {
+		return 0, err
+	}
+	defer d.Close()
+	return vision.SetExposureControl(d, h.knobs[change.Control], change.Value)
 }
 
 // say tells people, each thing once.

@@ -33,26 +33,26 @@ func TestACameraIsHeldAgainAfterItWasAway(t *testing.T) {
 		after: func(d time.Duration, do func()) { assert.Equal(t, settleFor, d); later = append(later, do) },
 	}
 	c := Camera{Source: "/dev/video0", Settings: vision.CameraSettings{Focus: vision.Setting{Kind: vision.SettingLock}}}
-	h.opened(c)
+	h.opened(c, nil)
 	require.Len(t, later, 1, "it settles first")
 	assert.Empty(t, said)
-	h.opened(c) // it went away and came back before it had settled
+	h.opened(c, nil) // it went away and came back before it had settled
 	require.Len(t, later, 2)
 	before := asked
 	later[0]()
 	assert.Equal(t, before, asked, "what was begun before it went away is void")
 	later[1]()
 	assert.Equal(t, []string{"The camera's driver lets nobody set its focus: it may change while you play."}, said)
-	h.opened(c)
+	h.opened(c, nil)
 	assert.Len(t, later, 2, "what was locked is set at once")
 	assert.Len(t, said, 1, "and nothing is said twice")
 
-	h.opened(Camera{Source: "/dev/video0"})
-	h.opened(Camera{Source: "rtsp://camera/", Settings: c.Settings})
+	h.opened(Camera{Source: "/dev/video0"}, nil)
+	h.opened(Camera{Source: "rtsp://camera/", Settings: c.Settings}, nil)
 	require.Len(t, said, 2)
 	assert.Contains(t, said[1], "cannot be set from here")
 	h.open = func(string) (vision.ControlDevice, error) { return nil, errors.New("permission denied") }
-	h.opened(c)
+	h.opened(c, nil)
 	assert.Contains(t, said[2], "permission denied")
 }
 

@@ -433,8 +433,19 @@ func (raw rawConfig) settings() (s vision.CameraSettings, problem *badValue) {
 				k.to.Kind = kind
 				continue
 			}
+			if v == "paper" && k.key == "exposure" {
+				k.to.Kind = vision.SettingPaper
+				continue
+			}
 		}
-		return s, bad("camera."+k.key, "expected \"auto\", \"lock\" or a whole number without quotes in the camera's own unit, got %#v", k.value)
+		also := ""
+		if k.key == "exposure" {
+			also = ", \"paper\""
+		}
+		return s, bad("camera."+k.key, "expected \"auto\", \"lock\"%s or a whole number without quotes in the camera's own unit, got %#v", also, k.value)
+	}
+	if s.Exposure.Kind == vision.SettingPaper && s.Gain.Kind == vision.SettingLeave {
+		s.Gain.Kind = vision.SettingPaper // an automatic gain would work against it
 	}
 	if s.Powerline = raw.Camera.Powerline; s.Powerline != 0 && s.Powerline != 50 && s.Powerline != 60 {
 		return s, bad("camera.powerline", "expected 50 or 60 Hz, or 0 to leave it, got %d", s.Powerline)

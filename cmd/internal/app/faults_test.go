@@ -85,7 +85,7 @@ func (d truthDetector) DetectMarkers(g *image.Gray) ([]vision.Detection, error) 
 	return out, nil
 }
 
-func newFaultyTable(t *testing.T, width, height int, seed uint64, obstacles bool) *faultyTable {
+func newFaultyTable(t *testing.T, width, height int, seed uint64, obstacles bool, change ...func(*tablesim.Options)) *faultyTable {
 	now := time.Unix(1700000000, 0)
 	w := &faultyTable{}
 	options := tablesim.Options{Width: width, Height: height, FPS: faultFPS, Seed: seed, Small: true, Sleep: noSleep, Now: func() time.Time { return now }}
@@ -93,6 +93,9 @@ func newFaultyTable(t *testing.T, width, height int, seed uint64, obstacles bool
 		m, err := tablesim.CameraNamed(name)
 		require.NoError(t, err)
 		options.Model = &m
+	}
+	for _, c := range change {
+		c(&options)
 	}
 	source, err := tablesim.NewFaulty(options, seed)
 	require.NoError(t, err)

@@ -48,6 +48,18 @@ func (w *Watcher) gauge(f vision.Frame, now time.Time) {
 	}
 	if light, ok := w.lights.look(f, now, table, markers); ok {
 		advice := light.Advice()
-		w.update(func() { w.light, w.advice = light, advice })
+		w.mu.Lock()
+		busy := w.held != nil
+		w.mu.Unlock()
+		state := vision.ExposureState{Code: vision.ExposureNone}
+		if w.o.Exposure != nil {
+			state = w.o.Exposure(light, busy)
+		}
+		w.update(func() {
+			if state.Code != w.exposure.Code && (state.Code == vision.ExposureFailed || state.Code == vision.ExposureLimit) {
+				w.note(state.Says)
+			}
+			w.light, w.advice, w.exposure = light, advice, state
+		})
 	}
 }

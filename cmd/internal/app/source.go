@@ -39,7 +39,7 @@ func (o *opener) open(ctx context.Context) (vision.Source, error) {
 		lens := s.Lens()
 		o.lens.Store(&lens)
 	}
-	o.holding.opened(o.camera)
+	o.holding.opened(o.camera, source)
 	return source, nil
 }
 

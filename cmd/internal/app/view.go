@@ -30,7 +30,7 @@ func (w *Watcher) view(now time.Time) web.View {
 		v.Figures.Age = now.Sub(w.frameAt)
 	}
 	v.Policy = w.policy
-	v.Light = web.Light{Light: w.light, Advice: w.advice}
+	v.Light = web.Light{Light: w.light, Advice: w.advice, Exposure: w.exposure}
 	v.Pair, v.Reason = w.answer(v.Health)
 	v.Withhold()
 	v.Panel = web.PanelState(&v)

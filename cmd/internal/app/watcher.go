@@ -77,9 +77,12 @@ type WatcherOptions struct {
 	Now        func() time.Time
 	Log        *slog.Logger
 	Learnt     *learnt // what NewLocator finds obstacles with; nil: it knows by itself
-	Eyes       []Eye   // further cameras, whose views are fused with this one's
-	Name       string
-	Eye        bool // this is such a further camera: what it sees is measured by another
+	// Exposure is shown the light once a second, and whether something is held that a change of
+	// the exposure would spoil; it returns how the exposure stands. nil: nothing sets it.
+	Exposure func(l vision.Light, busy bool) vision.ExposureState
+	Eyes     []Eye // further cameras, whose views are fused with this one's
+	Name     string
+	Eye      bool // this is such a further camera: what it sees is measured by another
 
 	AgreementFile string // where the agreement on measuring is kept; "": nowhere
 	SessionFile   string // where the chosen pair and what is held are written down; "": nowhere
@@ -133,6 +136,7 @@ type Watcher struct {
 	torn       []int        // markers that went away together; empty: none
 	light      vision.Light // as measured last
 	advice     []string     // what to do about it
+	exposure   vision.ExposureState
 	picture    pictureState // what is wrong with the pictures
 	last       vision.Located
 	tracks     []vision.Track // of last's ships, in their order

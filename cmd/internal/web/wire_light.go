@@ -1,11 +1,16 @@
 package web
 
-import "sightline/vision"
+import (
+	"cmp"
+
+	"sightline/vision"
+)
 
 // Light is how well the camera sees, and what to do about it.
 type Light struct {
 	vision.Light
-	Advice []string // the worst first; none: nothing is wrong
+	Advice   []string // the worst first; none: nothing is wrong
+	Exposure vision.ExposureState
 }
 
 // lightJSON is camera.light: the gauges of vision.Light. Grey levels are 0 to 255.
@@ -16,18 +21,29 @@ type lightJSON struct {
 	EdgeMM  float64  `json:"edge_mm"`
 	Smear   float64  `json:"smear"` // 1: as sharp one way as the other
 	White   float64  `json:"white_level"`
+	Paper   float64  `json:"paper_level"` // a quarter of the markers has it or more
 	Black   float64  `json:"black_level"`
 	Noise   float64  `json:"noise_level"`
 	Burnt   float64  `json:"burnt_markers"` // a share, as the two below
 	Glare   float64  `json:"glare"`
 	Where   string   `json:"glare_at"`
 	Flicker float64  `json:"flicker"`
+
+	Exposure exposureJSON `json:"exposure"`
+}
+
+// exposureJSON is how the camera's exposure is held.
+type exposureJSON struct {
+	Code   string `json:"code"` // a vision.ExposureCode
+	Says   string `json:"says"`
+	Change string `json:"last_change"` // "": none
 }
 
 func lightOf(l Light) lightJSON {
 	return lightJSON{
 		Advice: append([]string{}, l.Advice...), Edges: l.Edges, EdgePx: round(l.Edge), EdgeMM: round(l.EdgeMM), Smear: round(l.Smear),
-		White: round(l.White), Black: round(l.Black), Noise: round(l.Noise), Burnt: round(l.Burnt),
+		White: round(l.White), Paper: round(l.Paper), Black: round(l.Black), Noise: round(l.Noise), Burnt: round(l.Burnt),
 		Glare: round(l.Glare), Where: l.Where, Flicker: round(l.Banded),
+		Exposure: exposureJSON{string(cmp.Or(l.Exposure.Code, vision.ExposureNone)), l.Exposure.Says, l.Exposure.Change},
 	}
 }

@@ -1,0 +1,99 @@
+package tablesim
+
+import (
+	"math"
+	"sync"
+
+	"sightline/vision"
+)
+
+// The controls of a camera model, by their numbers in V4L2 (linux/v4l2-controls.h).
+const (
+	knobAutoGain  vision.ControlID = 0x00980912
+	knobGain      vision.ControlID = 0x00980913
+	knobAuto      vision.ControlID = 0x009a0901
+	knobExposure  vision.ControlID = 0x009a0902
+	knobLate                       = 2   // pictures after which a change shows
+	usualExposure                  = 100 // in 100 µs: CameraModel.Gain as it is
+	mostExposure                   = 2000
+	mostGain                       = 64 // of which every 16 double the light
+)
+
+// exposureKnobs are a camera model's exposure and gain. They are safe for use by several
+// goroutines.
+type exposureKnobs struct {
+	mu     sync.Mutex
+	values map[vision.ControlID]int32
+	coming []float64 // factors of the light in the pictures to come
+}
+
+func newExposureKnobs() *exposureKnobs {
+	return &exposureKnobs{values: map[vision.ControlID]int32{knobAuto: 3, knobExposure: usualExposure, knobAutoGain: 1, knobGain: 0}}
+}
+
+// shown returns the factor of the light in the next picture.
+func (k *exposureKnobs) shown() float64 {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	now := float64(k.values[knobExposure]) / usualExposure * math.Exp2(float64(k.values[knobGain])/16)
+	if len(k.coming) == 0 {
+		for range knobLate {
+			k.coming = append(k.coming, now)
+		}
+	}
+	k.coming = append(k.coming, now)
+	first := k.coming[0]
+	k.coming = k.coming[1:]
+	return first
+}
+
+// Controls returns the camera model's exposure, in 100 µs, and gain; nil without a model. A
+// change shows two pictures later. Its automatics change nothing.
+func (s *Source) Controls() vision.ControlDevice {
+	if s.knobs == nil {
+		return nil
+	}
+	return knobDevice{s.knobs}
+}
+
+type knobDevice struct{ k *exposureKnobs }
+
+// Query implements vision.ControlDevice.
+func (d knobDevice) Query(id vision.ControlID) (vision.ControlRange, error) {
+	switch id {
+	case knobExposure:
+		return vision.ControlRange{Name: "Exposure Time, Absolute", Min: 1, Max: mostExposure, Step: 1, Default: usualExposure}, nil
+	case knobGain:
+		return vision.ControlRange{Name: "Gain", Max: mostGain, Step: 1}, nil
+	case knobAuto:
+		return vision.ControlRange{Name: "Auto Exposure", Max: 3, Step: 1, Default: 3}, nil
+	case knobAutoGain:
+		return vision.ControlRange{Name: "Gain, Automatic", Max: 1, Step: 1, Default: 1}, nil
+	}
+	return vision.ControlRange{}, vision.ErrNoControl
+}
+
+// Get implements vision.ControlDevice.
+func (d knobDevice) Get(id vision.ControlID) (int32, error) {
+	if _, err := d.Query(id); err != nil {
+		return 0, err
+	}
+	d.k.mu.Lock()
+	defer d.k.mu.Unlock()
+	return d.k.values[id], nil
+}
+
+// Set implements vision.ControlDevice.
+func (d knobDevice) Set(id vision.ControlID, value int32) error {
+	r, err := d.Query(id)
+	if err != nil {
+		return err
+	}
+	d.k.mu.Lock()
+	defer d.k.mu.Unlock()
+	d.k.values[id] = min(max(value, r.Min), r.Max)
+	return nil
+}
+
+// Close implements vision.ControlDevice.
+func (knobDevice) Close() error { return nil }
