@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -74,6 +75,15 @@ func OpenCSI(name string, o CSIOptions) (Source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("vision: source %q: %w", name, err)
 	}
+	child, err := startCSI(name, o)
+	if err != nil {
+		return nil, err
+	}
+	return &csiCamera{name: name, o: o, child: child, knobs: map[ControlID]int32{ctrlExposeAuto: exposeAperture, ctrlAutoGain: 1}}, nil
+}
+
+// startCSI starts a child process.
+func startCSI(name string, o CSIOptions) (*csi, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("vision: source %q: %w", name, err)
@@ -144,14 +154,13 @@ func (o CSIOptions) args() []string {
 	}, o.Args...)
 }
 
-// csi is a running child and the pipe its pictures come from.
+// csi is a running child and the pipe its pictures come from. csiCamera is the source.
 type csi struct {
 	name string
 	o    CSIOptions
 	cmd  *exec.Cmd
 	pipe *os.File
 	in   *bufio.Reader // MJPEG only
-	seq  uint64
 
 	complaints tail
 	exited     chan struct{} // closed when the child is over; then exit is set
@@ -159,8 +168,8 @@ type csi struct {
 	closing    sync.Once
 }
 
-// Next implements Source. After an error the source is of no more use.
-func (c *csi) Next(ctx context.Context) (Frame, error) {
+// next returns the next picture. After an error the child is of no more use.
+func (c *csi) next(ctx context.Context) (Frame, error) {
 	// A deadline in the past wakes a read that waits.
 	stop := context.AfterFunc(ctx, func() { _ = c.pipe.SetReadDeadline(time.Unix(1, 0)) })
 	defer stop()
@@ -171,8 +180,7 @@ func (c *csi) Next(ctx context.Context) (Frame, error) {
 	case err != nil:
 		return Frame{}, fmt.Errorf("vision: source %q: %w", c.name, c.explain(err))
 	}
-	c.seq++
-	f.Seq, f.Captured = c.seq, time.Now()
+	f.Captured = time.Now()
 	return f, nil
 }
 
@@ -215,8 +223,8 @@ func (c *csi) explain(err error) error {
 	return fmt.Errorf("%s %s", c.o.Command, how)
 }
 
-// Close ends the child, politely first, and waits for it.
-func (c *csi) Close() error {
+// close ends the child, politely first, and waits for it.
+func (c *csi) close() {
 	c.closing.Do(func() {
 		c.pipe.Close()
 		c.signal(syscall.SIGTERM)
@@ -227,16 +235,10 @@ func (c *csi) Close() error {
 		c.signal(syscall.SIGKILL) // the child, or what it left behind in its group
 		<-c.exited
 	})
-	return nil
 }
 
 // signal signals the child's whole process group.
 func (c *csi) signal(s syscall.Signal) { _ = syscall.Kill(-c.cmd.Process.Pid, s) }
-
-// String implements Source.
-func (c *csi) String() string { return c.name }
-
-var _ Source = (*csi)(nil)
 
 // A raw picture is three planes, one after the other: luma, then the two colour
 // differences at half the width and height (YUV 4:2:0, "I420"). The driver pads every
@@ -390,6 +392,32 @@ func (t *tail) Write(p []byte) (int, error) {
 		t.buf = append(t.buf[:0], t.buf[extra:]...)
 	}
 	return len(p), nil
+}
+
+// info returns the exposure time, µs, and the analogue gain in the last picture's line of
+// rpicam-vid ("#12 (30.00 fps) exp 9999.00 ag 1.50 dg 1.00").
+func (t *tail) info() (exposure, gain float64, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	lines := strings.Split(string(t.buf), "\n")
+	for _, line := range slices.Backward(lines[:len(lines)-1]) { // the last one may not be whole
+		if !strings.HasPrefix(line, "#") {
+			continue
+		}
+		words := strings.Fields(line)
+		for i := range len(words) - 1 {
+			v, err := strconv.ParseFloat(words[i+1], 64)
+			switch {
+			case err != nil:
+			case words[i] == "exp":
+				exposure = v
+			case words[i] == "ag":
+				gain = v
+			}
+		}
+		return exposure, gain, exposure > 0 && gain > 0
+	}
+	return 0, 0, false
 }
 
 // last returns the last three lines in one, without rpicam-vid's count of frames

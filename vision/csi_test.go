@@ -261,3 +261,60 @@ func BenchmarkRawPictureOf1080p(b *testing.B) {
 		vision.RawFrame(o, raw)
 	}
 }
+
+// A camera's exposure is set by starting it anew with it; what it chose is what it says.
+func TestTheExposureOfACSICameraIsHeld(t *testing.T) {
+	const w, h = 40, 12
+	child, dir := fakeChild(t, `echo "$@" >> all
+echo "#0 (30.00 fps) exp 8312.00 ag 2.50 dg 1.00" >&2
+while :; do cat frame; sleep 0.02; done`)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "frame"), i420(w, h, 64, [2]byte{128, 128}, [2]byte{128, 128}), 0o600))
+	s, err := vision.OpenCSI("csi:", vision.CSIOptions{Width: w, Height: h, FPS: 25, Command: child})
+	require.NoError(t, err)
+	defer s.Close()
+	seq := uint64(0)
+	next := func() {
+		f, err := s.Next(t.Context())
+		require.NoError(t, err)
+		seq++
+		require.Equal(t, seq, f.Seq, "the pictures are counted on")
+	}
+	next()
+	d := s.(interface{ Controls() vision.ControlDevice }).Controls()
+	paper := vision.Setting{Kind: vision.SettingPaper}
+	wished := vision.CameraSettings{Exposure: paper, Gain: paper, Focus: vision.Setting{Kind: vision.SettingLock}}
+	_, says := vision.ApplySettings(d, wished, false)
+	assert.Empty(t, says)
+	held, says := vision.ApplySettings(d, wished, true)
+	assert.Equal(t, []string{"The camera's driver lets nobody set its focus: it may change while you play."}, says)
+	assert.Equal(t, vision.Setting{Kind: vision.SettingFixed, Value: 83}, held.Exposure)
+	assert.Equal(t, vision.Setting{Kind: vision.SettingFixed, Value: 250}, held.Gain)
+	controls := vision.ExposureControls(d, true)
+	require.Len(t, controls, 2)
+	assert.EqualValues(t, 400, controls[0].Max, "40 ms at 25 pictures a second")
+	pid := func() string {
+		raw, err := os.ReadFile(filepath.Join(dir, "pid"))
+		require.NoError(t, err)
+		return string(raw)
+	}
+	first := pid()
+	require.Eventually(t, func() bool { next(); return pid() != first }, 5*time.Second, 10*time.Millisecond)
+	got, err := vision.SetExposureControl(d, controls[0], 41)
+	require.NoError(t, err)
+	assert.EqualValues(t, 41, got)
+	second := pid()
+	require.Eventually(t, func() bool { next(); return pid() != second }, 5*time.Second, 10*time.Millisecond)
+	next()
+	all, err := os.ReadFile(filepath.Join(dir, "all"))
+	require.NoError(t, err)
+	runs := strings.Split(strings.TrimSpace(string(all)), "\n")
+	require.Len(t, runs, 3)
+	assert.NotContains(t, runs[0], "shutter")
+	assert.Contains(t, runs[1], "--shutter 8300 --gain 2.5")
+	assert.Contains(t, runs[2], "--shutter 4100 --gain 2.5")
+	_, err = d.Get(0x0098091a)
+	assert.ErrorIs(t, err, vision.ErrNoControl)
+	checkChildEnds(t, s, dir)
+	_, err = s.Next(t.Context())
+	assert.Error(t, err)
+}
