@@ -51,7 +51,7 @@ func TestTheCommandsSayWhatIsWrongWithTheLight(t *testing.T) {
 	}
 
 	// So much light that no marker is left.
-	exposed("white.png", 20)
+	exposed("white.png", 60)
 	code, text = said("calibrate", "table", "--lens", in("lens.json"), in("white.png"), "-o", in("again.json"))
 	assert.NotZero(t, code)
 	assert.Contains(t, text, "of the picture is burnt out")
