@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,6 +33,9 @@ var (
 	// reasons begin the cell of a rule that no code is named for.
 	reasons = regexp.MustCompile(`^(Cards|Dice|Timing|Players|Locating)(:|\.)`)
 )
+
+// libraryOnly begins the cell of a rule whose code no command and no page uses yet.
+const libraryOnly = "library only: "
 
 func readRules(t *testing.T) []ruleRow {
 	t.Helper()
@@ -121,12 +125,14 @@ func (d *declared) add(pkg string, decl ast.Decl, source func(from, to token.Pos
 
 // TestTheTableOfRulesIsTrue holds docs/rules.md to the sources: every rule stands
 // there once; what is named as its code exists; what is named as its test exists and
-// speaks of the rule by its number.
+// speaks of the rule by its number; and where no command and no page uses the code, the row
+// says so.
 func TestTheTableOfRulesIsTrue(t *testing.T) {
 	rows := readRules(t)
 	code := readSources(t, ".", "geom", "../cmd/internal/draw", "../cmd/internal/web", "../cmd/sightline")
 	require.Greater(t, len(code.names), 100)
 
+	used := reached(t)
 	seen := map[string]int{}
 	proved, told := 0, 0
 	for _, r := range rows {
@@ -145,6 +151,8 @@ func TestTheTableOfRulesIsTrue(t *testing.T) {
 			continue
 		}
 		proved++
+		unused := slices.ContainsFunc(names, func(n []string) bool { return !used(n[1]) })
+		assert.Equal(t, unused, strings.HasPrefix(r.where, libraryOnly), "%s: says %q where the program does not use what is named", at, libraryOnly)
 		assert.NotEmpty(t, names, "%s: expected the code that implements it, or a reason why none does", at)
 		assert.NotEmpty(t, tests, "%s: expected a test that names it", at)
 		mention := regexp.MustCompile(`\b` + r.rule + `\b`)
