@@ -29,7 +29,7 @@ type printCmd struct {
 // printOutput is where sheets go and in which form.
 type printOutput struct {
 	Format string `placeholder:"pdf|png|svg" help:"pdf, png or svg. Without it, as OUT's ending says."`
-	DPI    int    `name:"dpi" default:"600" help:"Resolution of a png in dots per inch, 72 to 2400."`
+	DPI    int    `name:"dpi" default:"600" help:"Resolution of a png in dots per inch, 72 to 1200."`
 	Out    string `short:"o" required:"" placeholder:"OUT" help:"File to write, - for standard output. Several pages of png or svg get -1, -2 … before the ending."`
 }
 

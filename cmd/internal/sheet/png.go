@@ -1,16 +1,18 @@
 package sheet
 
 import (
-	"bufio"
 	"bytes"
-	"cmp"
-	"compress/zlib"
 	"encoding/binary"
 	"fmt"
 	"hash/crc32"
+	"image"
+	"image/color"
+	"image/draw"
+	"image/png"
 	"io"
 	"math"
-	"slices"
+
+	"golang.org/x/image/vector"
 
 	"sightline/engine/geom"
 )
@@ -18,233 +20,117 @@ import (
 // The resolutions that a PNG may have, in dots per inch.
 const (
 	MinDPI = 72
-	MaxDPI = 2400
+	MaxDPI = 1200
 )
 
 // WritePNG draws one page as a picture of dpi dots per inch, which it also states
-// in the file (pHYs). It works row by row, so that a whole sheet at 2400 dpi needs
-// no more memory than one at 72.
+// in the file (pHYs).
 func WritePNG(w io.Writer, p Page, dpi int) error {
 	if dpi < MinDPI || dpi > MaxDPI {
 		return fmt.Errorf("dpi: expected %d…%d, got %d", MinDPI, MaxDPI, dpi)
 	}
-	p = p.drawn()
 	perMM := float64(dpi) / float64(geom.Inch)
-	width, height := pixels(p.Width, perMM), pixels(p.Height, perMM)
-	sx, sy := perMM, perMM
-	if p.Bleed {
-		sx, sy = float64(width)/float64(p.Width), float64(height)/float64(p.Height)
-	}
-	out := bufio.NewWriterSize(w, 1<<16)
-	if _, err := out.WriteString("\x89PNG\r\n\x1a\n"); err != nil {
-		return err
-	}
-	var head, phys [13]byte
-	binary.BigEndian.PutUint32(head[0:], uint32(width))
-	binary.BigEndian.PutUint32(head[4:], uint32(height))
-	head[8], head[9] = 8, 2 // eight bits, red green blue
-	perMeter := uint32(math.Round(perMM * 1000))
-	binary.BigEndian.PutUint32(phys[0:], perMeter)
-	binary.BigEndian.PutUint32(phys[4:], perMeter)
-	phys[8] = 1 // per metre
-	writeChunk(out, "IHDR", head[:])
-	writeChunk(out, "pHYs", phys[:9])
-
-	data := &chunkWriter{w: out}
-	z := zlib.NewWriter(data)
-	r := newRaster(p, width, height, sx, sy)
-	line, above, filtered := make([]byte, 3*width), make([]byte, 3*width), make([]byte, 3*width+1)
-	filtered[0] = 2 // each byte less the one above it: most rows become zeros
-	for y := range height {
-		r.row(y, line)
-		for i, v := range line {
-			filtered[i+1] = v - above[i]
-		}
-		if _, err := z.Write(filtered); err != nil {
-			return err
-		}
-		line, above = above, line
-	}
-	if err := z.Close(); err != nil {
-		return err
-	}
-	data.flush()
-	writeChunk(out, "IEND", nil)
-	return out.Flush() // a bufio.Writer keeps the first error for here
+	encoder := png.Encoder{CompressionLevel: png.BestSpeed}
+	return encoder.Encode(&stater{w: w, perMeter: uint32(math.Round(perMM * 1000))}, newDrawing(p.drawn(), perMM))
 }
 
 // pixels returns how many pixels a length has, at least one.
 func pixels(l geom.Length, perMM float64) int { return max(1, int(math.Round(float64(l)*perMM))) }
 
-// writeChunk writes one chunk of a PNG file.
-func writeChunk(w *bufio.Writer, kind string, data []byte) {
-	var n [4]byte
-	binary.BigEndian.PutUint32(n[:], uint32(len(data)))
-	w.Write(n[:])
-	w.WriteString(kind)
-	w.Write(data)
-	sum := crc32.Update(crc32.ChecksumIEEE([]byte(kind)), crc32.IEEETable, data)
-	binary.BigEndian.PutUint32(n[:], sum)
-	w.Write(n[:])
+// stater passes a PNG file on and states its resolution, which image/png cannot:
+// the pHYs chunk follows the header chunk.
+type stater struct {
+	w        io.Writer
+	perMeter uint32
+	head     []byte // what has been written of signature and header chunk; nil once they are passed on
+	done     bool
 }
 
-// chunkWriter cuts the compressed picture into IDAT chunks.
-type chunkWriter struct {
-	w   *bufio.Writer
-	buf bytes.Buffer
-}
+// headSize is the length of a PNG file's signature and header chunk, in bytes.
+const headSize = 8 + 12 + 13
 
-func (c *chunkWriter) Write(b []byte) (int, error) {
-	c.buf.Write(b)
-	if c.buf.Len() >= 1<<16 {
-		c.flush()
+func (s *stater) Write(b []byte) (int, error) {
+	if s.done {
+		return s.w.Write(b)
 	}
-	return len(b), nil
+	if s.head = append(s.head, b...); len(s.head) < headSize {
+		return len(b), nil
+	}
+	phys := binary.BigEndian.AppendUint32([]byte("\x00\x00\x00\x09pHYs"), s.perMeter)
+	phys = binary.BigEndian.AppendUint32(phys, s.perMeter)
+	phys = append(phys, 1) // per metre
+	phys = binary.BigEndian.AppendUint32(phys, crc32.ChecksumIEEE(phys[4:]))
+	_, err := s.w.Write(bytes.Join([][]byte{s.head[:headSize], phys, s.head[headSize:]}, nil))
+	s.head, s.done = nil, true
+	return len(b), err
 }
 
-func (c *chunkWriter) flush() {
-	writeChunk(c.w, "IDAT", c.buf.Bytes())
-	c.buf.Reset()
-}
+// bandRows is how many rows of pixels are drawn at a time: a sheet at 1200 dpi needs
+// no more memory than one at 72.
+const bandRows = 128
 
-// scans is the number of scan lines in a row of pixels. Along a scan line areas
-// are exact, so an edge is placed to 1/32 pixel at worst: 1.3 µm at 600 dpi.
-const scans = 16
-
-// raster draws a page's shapes into rows of pixels.
-type raster struct {
-	areas []area
-	cover []float64 // change of the covered share from pixel to pixel
-	cross []crossing
+// drawing is a page as a picture. It draws bands of rows when they are asked for,
+// and is meant to be read row by row, as image/png does.
+type drawing struct {
+	size   image.Point
+	areas  []area
+	band   *image.RGBA
+	raster vector.Rasterizer
 }
 
 // area is a shape in pixels, 0 at the outer edge of the first pixel.
 type area struct {
-	fill     [3]float64
-	edges    []edge
-	top, end int // rows that it may touch: top ≤ y < end
+	fill   color.RGBA
+	rings  [][]geom.Point
+	bounds image.Rectangle
 }
 
-type edge struct {
-	x, y, end float64 // the upper end, and where it ends below
-	slope     float64 // dx/dy
-	dir       int     // +1 when it was drawn downwards
-}
-
-type crossing struct {
-	x   float64
-	dir int
-}
-
-func newRaster(p Page, width, height int, sx, sy float64) *raster {
-	r := &raster{cover: make([]float64, width+1)}
+func newDrawing(p Page, perMM float64) *drawing {
+	d := &drawing{size: image.Pt(pixels(p.Width, perMM), pixels(p.Height, perMM))}
+	sx, sy := perMM, perMM
+	if p.Bleed {
+		sx, sy = float64(d.size.X)/float64(p.Width), float64(d.size.Y)/float64(p.Height)
+	}
 	for _, s := range p.Shapes {
 		lo, hi := s.bounds()
-		a := area{
-			fill: [3]float64{float64(s.Fill.R), float64(s.Fill.G), float64(s.Fill.B)},
-			top:  max(0, int(math.Floor(lo.Y*sy))), end: min(height, int(math.Ceil(hi.Y*sy))),
-		}
-		for _, ring := range s.Rings {
-			for i, q := range ring {
-				a.addEdge(ring[(i+len(ring)-1)%len(ring)], q, sx, sy)
-			}
-		}
-		slices.SortFunc(a.edges, func(e, f edge) int { return cmp.Compare(e.y, f.y) })
-		r.areas = append(r.areas, a)
+		scaled := s.moved(func(q geom.Point) geom.Point { return geom.Point{X: q.X * sx, Y: q.Y * sy} })
+		r := image.Rect(int(math.Floor(lo.X*sx)), int(math.Floor(lo.Y*sy)), int(math.Ceil(hi.X*sx)), int(math.Ceil(hi.Y*sy)))
+		d.areas = append(d.areas, area{s.Fill, scaled.Rings, r.Intersect(d.Bounds())})
 	}
-	return r
+	return d
 }
 
-func (a *area) addEdge(p, q geom.Point, sx, sy float64) {
-	dir := 1
-	if p.Y > q.Y {
-		p, q, dir = q, p, -1
+func (d *drawing) ColorModel() color.Model { return color.RGBAModel }
+func (d *drawing) Bounds() image.Rectangle { return image.Rectangle{Max: d.size} }
+func (d *drawing) Opaque() bool            { return true }
+
+func (d *drawing) At(x, y int) color.Color {
+	if d.band == nil || !(image.Point{x, y}).In(d.band.Rect) {
+		d.draw(y / bandRows * bandRows)
 	}
-	if p.Y == q.Y {
-		return
-	}
-	a.edges = append(a.edges, edge{
-		x: p.X * sx, y: p.Y * sy, end: q.Y * sy, slope: (q.X - p.X) * sx / ((q.Y - p.Y) * sy), dir: dir,
-	})
+	return d.band.RGBAAt(x, y)
 }
 
-// row draws row y of the picture into line, three bytes a pixel, on white paper.
-func (r *raster) row(y int, line []byte) {
-	for i := range line {
-		line[i] = 255
-	}
-	for i := range r.areas {
-		if a := &r.areas[i]; a.top <= y && y < a.end {
-			if from, to := r.scan(a, float64(y)); from < to {
-				r.paint(a, line, from, to)
-			}
-		}
-	}
-}
-
-// scan fills cover with one row of an area and returns the pixels that it touches.
-func (r *raster) scan(a *area, y float64) (from, to int) {
-	from, to = len(r.cover), 0
-	width := float64(len(r.cover) - 1)
-	for k := range scans {
-		at := y + (float64(k)+0.5)/scans
-		r.cross = r.cross[:0]
-		for i := range a.edges {
-			e := &a.edges[i]
-			if e.y > at {
-				break // sorted: the rest begins further down
-			}
-			if at < e.end {
-				x := min(max(e.x+(at-e.y)*e.slope, 0), width)
-				r.cross = append(r.cross, crossing{x, e.dir})
-			}
-		}
-		slices.SortFunc(r.cross, func(c, d crossing) int { return cmp.Compare(c.x, d.x) })
-		for i, wind := 0, 0; i+1 < len(r.cross); i++ {
-			if wind += r.cross[i].dir; wind != 0 && r.cross[i].x < r.cross[i+1].x {
-				from = min(from, int(r.cross[i].x))
-				to = max(to, int(math.Ceil(r.cross[i+1].x)))
-				r.span(r.cross[i].x, r.cross[i+1].x)
-			}
-		}
-	}
-	return from, to
-}
-
-// span adds the stretch a…b of one scan line to cover: what each pixel is covered
-// more than the pixel to its left.
-func (r *raster) span(a, b float64) {
-	r.step(a, 1.0/scans)
-	r.step(b, -1.0/scans)
-}
-
-// step raises the cover of everything right of x.
-func (r *raster) step(x, by float64) {
-	i := int(x)
-	share := x - float64(i) // of pixel i that lies left of x
-	r.cover[i] += by * (1 - share)
-	if i+1 < len(r.cover) {
-		r.cover[i+1] += by * share
-	}
-}
-
-// paint lays the area's ink over the line by cover, and clears cover.
-func (r *raster) paint(a *area, line []byte, from, to int) {
-	sum := 0.0
-	for x := from; x < to; x++ {
-		sum += r.cover[x]
-		r.cover[x] = 0
-		c := min(max(sum, 0), 1)
-		if c < 1e-9 {
+// draw draws the band that begins with the row top, on white paper.
+func (d *drawing) draw(top int) {
+	d.band = image.NewRGBA(image.Rect(0, top, d.size.X, min(top+bandRows, d.size.Y)))
+	draw.Draw(d.band, d.band.Rect, image.White, image.Point{}, draw.Src)
+	for _, a := range d.areas {
+		r := a.bounds.Intersect(d.band.Rect)
+		if r.Empty() {
 			continue
 		}
-		for k := range 3 {
-			v := float64(line[3*x+k])
-			line[3*x+k] = byte(math.Round(v + c*(a.fill[k]-v)))
+		d.raster.Reset(r.Dx(), r.Dy())
+		at := func(q geom.Point) (x, y float32) {
+			return float32(q.X - float64(r.Min.X)), float32(q.Y - float64(r.Min.Y))
 		}
-	}
-	r.cover[to] = 0
-	if to+1 < len(r.cover) {
-		r.cover[to+1] = 0
+		for _, ring := range a.rings {
+			d.raster.MoveTo(at(ring[0]))
+			for _, q := range ring[1:] {
+				d.raster.LineTo(at(q))
+			}
+			d.raster.ClosePath()
+		}
+		d.raster.Draw(d.band, r, image.NewUniform(a.fill), image.Point{})
 	}
 }

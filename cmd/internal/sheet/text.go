@@ -1,24 +1,24 @@
 package sheet
 
 import (
-	"encoding/binary"
 	"image/color"
 	"math"
 	"sync"
 
+	ximage "golang.org/x/image/font"
 	"golang.org/x/image/font/gofont/gobold"
 	"golang.org/x/image/font/gofont/goregular"
+	"golang.org/x/image/font/sfnt"
+	"golang.org/x/image/math/fixed"
 
 	"sightline/engine/geom"
 )
 
-// font is a TrueType font read down to what outlines need. It reads the Go fonts
-// that are compiled in, and is no reader for fonts from elsewhere: it trusts them.
+// font gives the outlines and widths of a compiled-in font's glyphs, in font units.
 type font struct {
-	data    []byte
-	tables  map[string][]byte
-	perEm   float64
-	capital float64 // height of "H", font units
+	sfnt    *sfnt.Font
+	perEm   fixed.Int26_6 // asking for this size gives font units
+	capital float64       // height of "H", font units
 }
 
 var (
@@ -27,14 +27,12 @@ var (
 )
 
 func newFont(data []byte) *font {
-	f := &font{data: data, tables: map[string][]byte{}}
-	for i := range int(u16(data, 4)) {
-		rec := data[12+16*i:]
-		off, n := binary.BigEndian.Uint32(rec[8:]), binary.BigEndian.Uint32(rec[12:])
-		f.tables[string(rec[:4])] = data[off : off+n]
+	parsed, err := sfnt.Parse(data)
+	if err != nil {
+		panic("sheet: a font that is compiled in: " + err.Error())
 	}
-	f.perEm = float64(u16(f.tables["head"], 18))
-	for _, ring := range f.glyph(f.index('H'), 1) {
+	f := &font{sfnt: parsed, perEm: fixed.Int26_6(parsed.UnitsPerEm())}
+	for _, ring := range f.glyph(&sfnt.Buffer{}, f.index(&sfnt.Buffer{}, 'H'), 1) {
 		for _, p := range ring {
 			f.capital = math.Max(f.capital, p.Y)
 		}
@@ -42,176 +40,59 @@ func newFont(data []byte) *font {
 	return f
 }
 
-func u16(b []byte, at int) uint16 { return binary.BigEndian.Uint16(b[at:]) }
-func i16(b []byte, at int) int    { return int(int16(u16(b, at))) }
-
 // index returns the glyph of a character, 0 (the empty box) when there is none.
-// It reads the character map of format 4, which every font for Windows has.
-func (f *font) index(r rune) int {
-	cmap := f.tables["cmap"]
-	for i := range int(u16(cmap, 2)) {
-		sub := cmap[binary.BigEndian.Uint32(cmap[4+8*i+4:]):]
-		if u16(sub, 0) != 4 {
-			continue
-		}
-		n := int(u16(sub, 6)) / 2
-		for s := range n {
-			end, start := rune(u16(sub, 14+2*s)), rune(u16(sub, 16+2*n+2*s))
-			if r > end || r < start {
-				continue
-			}
-			delta, at := u16(sub, 16+4*n+2*s), 16+6*n+2*s
-			offset := int(u16(sub, at))
-			if offset == 0 {
-				return int(uint16(r) + delta)
-			}
-			if g := u16(sub, at+offset+2*int(r-start)); g != 0 {
-				return int(g + delta)
-			}
-			return 0
-		}
+func (f *font) index(buf *sfnt.Buffer, r rune) sfnt.GlyphIndex {
+	g, err := f.sfnt.GlyphIndex(buf, r)
+	if err != nil {
+		return 0
 	}
-	return 0
+	return g
 }
 
 // advance returns the width of a glyph in font units.
-func (f *font) advance(glyph int) float64 {
-	n := int(u16(f.tables["hhea"], 34))
-	return float64(u16(f.tables["hmtx"], 4*min(glyph, n-1)))
+func (f *font) advance(buf *sfnt.Buffer, g sfnt.GlyphIndex) float64 {
+	w, err := f.sfnt.GlyphAdvance(buf, g, f.perEm, ximage.HintingNone)
+	if err != nil {
+		return 0
+	}
+	return float64(w)
 }
 
 // glyph returns the outline of a glyph as polygons in font units, y up, each of
-// its curves as so many chords.
-func (f *font) glyph(index, chords int) [][]geom.Point {
-	g := f.tables["glyf"][f.location(index):f.location(index+1)]
-	if len(g) == 0 { // a space
+// its quadratic curves as so many chords.
+func (f *font) glyph(buf *sfnt.Buffer, g sfnt.GlyphIndex, chords int) (rings [][]geom.Point) {
+	segments, err := f.sfnt.LoadGlyph(buf, g, f.perEm, nil)
+	if err != nil {
 		return nil
 	}
-	if contours := i16(g, 0); contours >= 0 {
-		return simpleGlyph(g, contours, chords)
-	}
-	return f.compositeGlyph(g, chords)
-}
-
-// location returns where a glyph begins in the table of outlines.
-func (f *font) location(index int) uint32 {
-	if i16(f.tables["head"], 50) == 0 {
-		return 2 * uint32(u16(f.tables["loca"], 2*index))
-	}
-	return binary.BigEndian.Uint32(f.tables["loca"][4*index:])
-}
-
-// simpleGlyph decodes contours of straight lines and quadratic curves.
-func simpleGlyph(g []byte, contours, chords int) [][]geom.Point {
-	points := 0
-	if contours > 0 {
-		points = int(u16(g, 10+2*(contours-1))) + 1
-	}
-	at := 10 + 2*contours
-	at += 2 + int(u16(g, at)) // skip the hinting program
-	var flags []byte
-	for len(flags) < points {
-		flag := g[at]
-		at++
-		flags = append(flags, flag)
-		if flag&8 != 0 {
-			for range g[at] {
-				flags = append(flags, flag)
-			}
-			at++
+	point := func(p fixed.Point26_6) geom.Point { return geom.Point{X: float64(p.X), Y: -float64(p.Y)} }
+	var last geom.Point
+	for _, s := range segments {
+		if s.Op == sfnt.SegmentOpMoveTo {
+			rings = append(rings, nil)
 		}
-	}
-	coordinates := func(short, same byte) []float64 {
-		out, v := make([]float64, points), 0
-		for i := range out {
-			switch {
-			case flags[i]&short != 0:
-				d := int(g[at])
-				at++
-				if flags[i]&same == 0 {
-					d = -d
-				}
-				v += d
-			case flags[i]&same == 0:
-				v += i16(g, at)
-				at += 2
+		ring := &rings[len(rings)-1]
+		end := point(s.Args[0])
+		if s.Op == sfnt.SegmentOpQuadTo {
+			control := end
+			end = point(s.Args[1])
+			for k := 1; k < chords; k++ {
+				t := float64(k) / float64(chords)
+				*ring = append(*ring, last.Lerp(control, t).Lerp(control.Lerp(end, t), t))
 			}
-			out[i] = float64(v)
 		}
-		return out
-	}
-	x, y := coordinates(2, 16), coordinates(4, 32)
-	var rings [][]geom.Point
-	first := 0
-	for c := range contours {
-		end := int(u16(g, 10+2*c)) + 1
-		rings = append(rings, flatten(x[first:end], y[first:end], flags[first:end], chords))
-		first = end
+		*ring = append(*ring, end)
+		last = end
 	}
 	return rings
 }
 
-// flatten turns one contour, closed, into a polygon of so many chords per curve.
-func flatten(x, y []float64, flags []byte, chords int) []geom.Point {
-	n := len(x)
-	var out []geom.Point
-	at := func(i int) geom.Point { i = (i + n) % n; return geom.Point{X: x[i], Y: y[i]} }
-	on := func(i int) bool { return flags[(i+n)%n]&1 != 0 }
-	for i := range n {
-		if on(i) {
-			out = append(out, at(i))
-			continue
-		}
-		// Between two control points lies an implied point, half way.
-		a, b := at(i-1), at(i+1)
-		if !on(i - 1) {
-			a = a.Lerp(at(i), 0.5)
-			out = append(out, a)
-		}
-		if !on(i + 1) {
-			b = b.Lerp(at(i), 0.5)
-		}
-		for k := 1; k < chords; k++ {
-			t := float64(k) / float64(chords)
-			out = append(out, a.Lerp(at(i), t).Lerp(at(i).Lerp(b, t), t))
-		}
-	}
-	return out
-}
-
-// compositeGlyph puts a glyph together from others (an accented letter). The Go
-// fonts only shift the parts.
-func (f *font) compositeGlyph(g []byte, chords int) [][]geom.Point {
-	var rings [][]geom.Point
-	for at := 10; ; {
-		flags, part := u16(g, at), int(u16(g, at+2))
-		at += 4
-		var shift geom.Point
-		if flags&1 != 0 {
-			shift = geom.Point{X: float64(i16(g, at)), Y: float64(i16(g, at+2))}
-			at += 4
-		} else {
-			shift = geom.Point{X: float64(int8(g[at])), Y: float64(int8(g[at+1]))}
-			at += 2
-		}
-		for _, ring := range f.glyph(part, chords) {
-			moved := make([]geom.Point, len(ring))
-			for i, p := range ring {
-				moved[i] = p.Add(shift)
-			}
-			rings = append(rings, moved)
-		}
-		if flags&0x20 == 0 {
-			return rings
-		}
-	}
-}
-
 // width returns the length of a line of text whose capitals are height mm high.
 func (f *font) width(s string, height float64) float64 {
+	var buf sfnt.Buffer
 	w := 0.0
 	for _, r := range s {
-		w += f.advance(f.index(r))
+		w += f.advance(&buf, f.index(&buf, r))
 	}
 	return w * height / f.capital
 }
@@ -237,16 +118,17 @@ func (p *Page) text(f *font, at geom.Point, height float64, a align, turn geom.A
 	// chord of the n-th part of one is off by 1/(4n²) of that: 0.015 mm here.
 	chords := int(math.Ceil(math.Sqrt(height / (8 * 0.015))))
 	k, pen := height/f.capital, 0.0
+	var buf sfnt.Buffer
 	for _, r := range s {
-		g := f.index(r)
-		for _, ring := range f.glyph(g, chords) {
+		g := f.index(&buf, r)
+		for _, ring := range f.glyph(&buf, g, chords) {
 			out := make([]geom.Point, len(ring))
 			for i, q := range ring {
 				out[i] = start.Add(along.Mul(k * (pen + q.X))).Sub(down.Mul(k * q.Y))
 			}
 			shape.Rings = append(shape.Rings, out)
 		}
-		pen += f.advance(g)
+		pen += f.advance(&buf, g)
 	}
 	p.add(shape)
 }
