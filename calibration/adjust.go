@@ -4,6 +4,9 @@ import (
 	"errors"
 	"math"
 
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/blas64"
+
 	"sightline/engine/geom"
 )
 
@@ -53,7 +56,7 @@ type markerEquations struct {
 	pose     [8][6]float64          // derivative by the parameters of Extrinsics.Perturbed
 	place    [8][placements]float64 // by x, y (mm), turn (rad, clockwise), height (mm), relative width and length
 	lens     [8][lensTerms]float64  // by LensJacobian's parameters
-	weight   [64]float64            // Cholesky factor of R, lower
+	weight   factor                 // Cholesky factor of R
 }
 
 // equations linearises one marker. It reports false when it lies behind the camera.
@@ -101,8 +104,9 @@ func linearised(lens *Intrinsics, pose *Extrinsics, c correspondence, n noiseMod
 			}
 		}
 	}
-	e.weight = e.covariance(n)
-	return e, cholesky(e.weight[:], 8)
+	r := e.covariance(n)
+	e.weight, ok = cholesky(r[:], 8)
+	return e, ok
 }
 
 // covariance returns the marker's R.
@@ -121,12 +125,7 @@ func (e *markerEquations) covariance(n noiseModel) (r [64]float64) {
 
 // whiten divides a vector by the square root of R, in place.
 func (e *markerEquations) whiten(v *[8]float64) {
-	for i := range 8 {
-		for k := range i {
-			v[i] -= e.weight[8*i+k] * v[k]
-		}
-		v[i] /= e.weight[9*i]
-	}
+	blas64.Trsv(blas.NoTrans, e.weight, blas64.Vector{N: 8, Inc: 1, Data: v[:]})
 }
 
 // normalEquations is the weighted problem at a pose.

@@ -149,7 +149,7 @@ func (b *Budget) withoutLens() []float64 {
 	}
 	rest := append([]float64(nil), t.PoseCovariance...)
 	addLensPart(rest, b.gain, b.lens, -1)
-	if l := append([]float64(nil), rest...); !cholesky(l, 6) {
+	if _, ok := cholesky(append([]float64(nil), rest...), 6); !ok {
 		return t.PoseCovariance // on the safe side: the lens counts twice
 	}
 	return rest

@@ -50,7 +50,7 @@ type check struct {
 	errors    []float64 // of the lines, mm
 	stated    []float64 // n×n covariance by the calibration, mm²
 	reference []float64 // n×n by the card and the picture
-	factor    []float64 // Cholesky factor of their sum
+	factor    factor    // Cholesky factor of their sum
 }
 
 // newCheck measures every distance that the sightings show.
@@ -177,11 +177,11 @@ func (c *check) weigh() error {
 	c.reference = make([]float64, n*n)
 	c.addCard()
 	c.addPicture()
-	c.factor = make([]float64, n*n)
-	for i := range c.factor {
-		c.factor[i] = c.stated[i] + c.reference[i]
+	sum := make([]float64, n*n)
+	for i := range sum {
+		sum[i] = c.stated[i] + c.reference[i]
 	}
-	if !cholesky(c.factor, n) {
+	if c.factor, ok = cholesky(sum, n); !ok {
 		return errors.New("the error model gives no covariance: is the calibration's covariance finite?")
 	}
 	return nil
@@ -345,7 +345,7 @@ func (c *check) chiSquare(e []float64) float64 { return dotSlice(e, c.solve(e)) 
 // solve returns C⁻¹ e.
 func (c *check) solve(e []float64) []float64 {
 	x := append([]float64(nil), e...)
-	choleskySolve(c.factor, len(x), x)
+	choleskySolve(c.factor, x)
 	return x
 }
 

@@ -39,6 +39,9 @@ var outside = map[string][]string{
 	"C":                          {"vision/opencv"},
 	"gocv.io/x/gocv":             {"vision/opencv"},
 	"periph.io/x":                {"hardware"},
+	"github.com/warthog618":      {"hardware"}, // GPIO lines; x/sys: the clock that dates their edges
+	"gonum.org/v1/gonum":         {"calibration"},
+	"golang.org/x/sys":           {"hardware"},
 	"rsc.io/qr":                  {"hardware"},
 	"golang.org/x/image":         {"hardware", "cmd/internal/sheet"},
 	"golang.org/x/sync":          {"cmd/internal/app"},

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/warthog618/go-gpiocdev/uapi"
 )
 
 // edgeSource gives the edges of one control's lines: the kernel's, or a test's.
@@ -51,11 +53,11 @@ func OpenControls(lines [NumControls]ControlLines, log *slog.Logger) *Controls {
 		if len(l.Names) == 0 {
 			continue
 		}
-		flags := flagInput | flagRisingEdge | flagFallingEdge
+		flags := uapi.LineFlagV2Input | uapi.LineFlagV2EdgeBoth
 		if l.ActiveHigh {
-			flags |= flagPullDown
+			flags |= uapi.LineFlagV2BiasPullDown
 		} else {
-			flags |= flagPullUp | flagActiveLow
+			flags |= uapi.LineFlagV2BiasPullUp | uapi.LineFlagV2ActiveLow
 		}
 		c.open[i] = func() (edgeSource, error) { return requestLines(flags, l.Names...) }
 	}

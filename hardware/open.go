@@ -3,6 +3,8 @@ package hardware
 import (
 	"errors"
 	"log/slog"
+
+	"github.com/warthog618/go-gpiocdev/uapi"
 )
 
 // Wiring says which line and bus each part of the panel hangs on. The zero value is
@@ -44,9 +46,9 @@ func Open(w Wiring, log *slog.Logger) *Board {
 
 // OpenOutput takes a GPIO line as an output that is off.
 func OpenOutput(name string, activeLow bool) (Output, error) {
-	flags := flagOutput
+	flags := uapi.LineFlagV2Output
 	if activeLow {
-		flags |= flagActiveLow
+		flags |= uapi.LineFlagV2ActiveLow
 	}
 	lines, err := requestLines(flags, name)
 	if err != nil {
