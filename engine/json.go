@@ -122,6 +122,11 @@ func parseScene(f fields) (Scene, error) {
 			s.Unknown = append(s.Unknown, u)
 			return err
 		}),
+		"blind_mm": eachOf(func(raw json.RawMessage, at string) error {
+			b, err := parseBlind(raw, at)
+			s.Blind = append(s.Blind, b)
+			return err
+		}),
 		"devices": tokens(&s.Devices, "device"),
 		"markers": tokens(&s.Markers, "marker"),
 	}, "version", "rules")
@@ -186,6 +191,18 @@ func parseObstacle(raw json.RawMessage, at string) (Obstacle, error) {
 		return o, named(f, o.ID, err)
 	}
 	return o, nil
+}
+
+func parseBlind(raw json.RawMessage, at string) (BlindArea, error) {
+	var b BlindArea
+	f, err := readObject(raw, at)
+	if err == nil {
+		err = f.each(map[string]reader{
+			"outline_mm": outline((*[]geom.Point)(&b.Outline)),
+			"why":        text(&b.Why),
+		}, "outline_mm")
+	}
+	return b, err
 }
 
 func outline(dst *[]geom.Point) reader {
@@ -527,6 +544,7 @@ type wireScene struct {
 	Ships      []wireShip     `json:"ships"`
 	Obstacles  []wireObstacle `json:"obstacles,omitzero"`
 	Unknown    [][][2]float64 `json:"unknown_mm,omitempty"`
+	Blind      []wireBlind    `json:"blind_mm,omitempty"`
 	Devices    []wireToken    `json:"devices,omitempty"`
 	Markers    []wireToken    `json:"markers,omitempty"`
 }
@@ -559,6 +577,11 @@ type wireObstacle struct {
 	Heading float64      `json:"heading_deg"`
 	Outline [][2]float64 `json:"outline_mm"`
 	Sigma   float64      `json:"sigma_mm,omitempty"`
+}
+
+type wireBlind struct {
+	Outline [][2]float64 `json:"outline_mm"`
+	Why     string       `json:"why,omitempty"`
 }
 
 type wireToken struct {
@@ -619,6 +642,9 @@ func newWireScene(s *Scene) (*wireScene, error) {
 	}
 	for _, u := range s.Unknown {
 		w.Unknown = append(w.Unknown, wireOutline(u))
+	}
+	for _, b := range s.Blind {
+		w.Blind = append(w.Blind, wireBlind{wireOutline(b.Outline), b.Why})
 	}
 	w.Devices, w.Markers = wireTokens(s.Devices), wireTokens(s.Markers)
 	return w, nil

@@ -493,7 +493,7 @@ func (m *mover) done() MoveResult {
 func (m *mover) unknownNear(to ...geom.Pose) bool {
 	w, l := m.ship.Base.Size()
 	reach := math.Hypot(float64(w), float64(l))/2 + 30
-	return slices.ContainsFunc(m.scene.Unknown, func(u geom.Polygon) bool {
+	return m.scene.notKnown(func(u geom.Polygon) bool {
 		return slices.ContainsFunc(to, func(p geom.Pose) bool {
 			return p != (geom.Pose{}) && geom.Gap(geom.Polygon{m.ship.Pose.Point, p.Point}, u) <= reach
 		})

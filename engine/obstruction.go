@@ -121,14 +121,22 @@ func (o *ObstructionVerdict) sigma(k float64) geom.Length {
 // outline is as rough as the picture's cells.
 const unknownReach = 3
 
-// unknownOn reports whether something unknown lies on any of the beam's lines.
+// unknownOn reports whether something unknown lies on any of the beam's lines, or a part
+// of the table where nobody would have noticed an obstacle.
 func (s *Scene) unknownOn(b beam) bool {
-	if len(s.Unknown) == 0 {
+	if len(s.Unknown)+len(s.Blind) == 0 {
 		return false
 	}
 	var l lane
 	l.set(b)
-	return slices.ContainsFunc(s.Unknown, func(u geom.Polygon) bool { return geom.Gap(l.Polygon, u) <= unknownReach })
+	return s.notKnown(func(u geom.Polygon) bool { return geom.Gap(l.Polygon, u) <= unknownReach })
+}
+
+// notKnown reports whether any area of which nobody can say whether an obstacle lies there
+// meets a condition.
+func (s *Scene) notKnown(meets func(geom.Polygon) bool) bool {
+	return slices.ContainsFunc(s.Unknown, meets) ||
+		slices.ContainsFunc(s.Blind, func(b BlindArea) bool { return meets(b.Outline) })
 }
 
 // blockers returns how many things there are that may obstruct the pair's attacks.

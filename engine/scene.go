@@ -122,6 +122,10 @@ type Scene struct {
 	// obstacle, on the table: a line across it is not called clear.
 	Unknown []geom.Polygon
 
+	// Blind is where the camera would not have noticed an obstacle: nothing that lies
+	// there is listed, and a line across it is not called clear.
+	Blind []BlindArea
+
 	Devices []Token
 	Markers []Token
 }
@@ -148,6 +152,12 @@ type Ship struct {
 
 	Seen    string  // what located it: "token", "edges", "both", or "mark", a person's; "" when not from a camera
 	Visible float64 // visible share of its outline, 0…1; 0 when not from a camera
+}
+
+// BlindArea is a part of the table of which nobody can say whether an obstacle lies there.
+type BlindArea struct {
+	Outline geom.Polygon // on the table, mm
+	Why     string       // in a few words, "glare"; "" when not known
 }
 
 // Obstacle is an asteroid, a debris cloud or a gas cloud.

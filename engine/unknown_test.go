@@ -70,3 +70,36 @@ func TestUnknownThingsSurviveTheWireForm(t *testing.T) {
 		assert.ErrorContains(t, err, "unknown_mm[0]", bad)
 	}
 }
+
+// blindScene has a blind area in the unknown thing's place.
+func blindScene(x, y float64) engine.Scene {
+	s := unknownScene(x, y)
+	s.Blind, s.Unknown = []engine.BlindArea{{Outline: s.Unknown[0], Why: "glare"}}, nil
+	return s
+}
+
+func TestALineAcrossABlindAreaIsNotCalledClear(t *testing.T) {
+	assert.Equal(t, "no_view", obstructionAhead(t, blindScene(400, 300)))
+	assert.Equal(t, "never", obstructionAhead(t, blindScene(500, 300)), "it lies beside the lines")
+
+	s := blindScene(400, 300)
+	r, err := engine.Move(&s, "A1", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{Sigmas: 3})
+	require.NoError(t, err)
+	assert.Equal(t, engine.NoView, r.Outcome, "a move across it: %v", r.Undecided)
+}
+
+func TestBlindAreasSurviveTheWireForm(t *testing.T) {
+	s := blindScene(400, 300)
+	doc, err := engine.MarshalScene(s)
+	require.NoError(t, err)
+	assert.Contains(t, string(doc), `"blind_mm":[{"outline_mm":[[390,290],[410,290],[400,310]],"why":"glare"}]`)
+	back, _, err := engine.ParseScenes(doc)
+	require.NoError(t, err)
+	assert.Equal(t, s.Blind, back[0].Blind)
+
+	for _, bad := range []string{`[{"outline_mm":[[0,0],[1,1]]}]`, `[{"outline_mm":[[0,0],[1,1],[1e12,0]]}]`, `[[[0,0],[1,1],[0,1]]]`, `[{"why":"glare"}]`,
+		`[{"outline_mm":[[0,0],[1,1],[0,1]],"reason":"glare"}]`} {
+		_, _, err := engine.ParseScenes([]byte(`{"version":1,"rules":"2.5","ships":[],"blind_mm":` + bad + `}`))
+		assert.ErrorContains(t, err, "blind_mm[0]", bad)
+	}
+}

@@ -49,13 +49,13 @@ func (s *Scene) Validate() error {
 		return fmt.Errorf("scale_sigma: expected 0 to 1, got %g", s.ScaleSigma)
 	}
 	for i, u := range s.Unknown {
-		if len(u) < 3 {
-			return fmt.Errorf("unknown_mm[%d]: expected 3 points or more, got %d", i, len(u))
+		if err := validArea(u); err != nil {
+			return fmt.Errorf("unknown_mm[%d]: %w", i, err)
 		}
-		for _, p := range u {
-			if !within(p.X, -maxCoordinate, maxCoordinate) || !within(p.Y, -maxCoordinate, maxCoordinate) {
-				return fmt.Errorf("unknown_mm[%d]: expected millimetres, got [%g, %g]", i, p.X, p.Y)
-			}
+	}
+	for i := range s.Blind {
+		if err := validArea(s.Blind[i].Outline); err != nil {
+			return fmt.Errorf("blind_mm[%d]: outline_mm: %w", i, err)
 		}
 	}
 	ids := make(map[string]bool, len(s.Ships)+len(s.Obstacles)+len(s.Devices)+len(s.Markers))
@@ -89,6 +89,19 @@ func (s *Scene) Validate() error {
 	for i := range s.Markers {
 		if err := check("markers", i, s.Markers[i].ID, s.Markers[i].validate()); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// validArea reports whether an area on the table has three corners or more, all in millimetres.
+func validArea(u geom.Polygon) error {
+	if len(u) < 3 {
+		return fmt.Errorf("expected 3 points or more, got %d", len(u))
+	}
+	for _, p := range u {
+		if !within(p.X, -maxCoordinate, maxCoordinate) || !within(p.Y, -maxCoordinate, maxCoordinate) {
+			return fmt.Errorf("expected millimetres, got [%g, %g]", p.X, p.Y)
 		}
 	}
 	return nil
