@@ -61,7 +61,7 @@ func (v *ObstacleView) asThing() Thing {
 // another place from each. What a camera saw before and does not see now is a thing unless
 // one that looks knows it, or sees the empty mat there.
 func (f *Fusion) obstacles(views []fuseView, out *Located, o FuseOptions) {
-	out.Scene.Obstacles, out.Scene.Devices, out.Scene.Markers, out.Scene.Unknown = nil, nil, nil, nil
+	out.Scene.Obstacles, out.Scene.Devices, out.Scene.Markers, out.Scene.Unknown, out.Scene.Blind = nil, nil, nil, nil, nil
 	out.Scene.ObstaclesUnseen, out.Obstacles = true, nil
 	var sight ObstacleSight
 	var seen []seenObstacle
@@ -78,6 +78,11 @@ func (f *Fusion) obstacles(views []fuseView, out *Located, o FuseOptions) {
 			continue
 		}
 		if !s.Past {
+			if out.Scene.ObstaclesUnseen { // the first that looks
+				sight.Blind = s.Blind
+			} else {
+				sight.Blind = blindToBoth(sight.Blind, s.Blind)
+			}
 			out.Scene.ObstaclesUnseen = false
 			sight.Captured = older(sight.Captured, s.Captured)
 		}
@@ -111,6 +116,21 @@ func (f *Fusion) obstacles(views []fuseView, out *Located, o FuseOptions) {
 	}
 	out.Obstacles = &sight
 	sight.into(&out.Scene)
+}
+
+// blindToBoth returns where two cameras are blind, of rectangles along the mat's edges.
+func blindToBoth(a, b []engine.BlindArea) (out []engine.BlindArea) {
+	for i := range a {
+		for k := range b {
+			p, q := a[i].Outline, b[k].Outline
+			x0, y0 := max(p[0].X, q[0].X), max(p[0].Y, q[0].Y)
+			x1, y1 := min(p[2].X, q[2].X), min(p[2].Y, q[2].Y)
+			if x0 < x1 && y0 < y1 {
+				out = append(out, engine.BlindArea{Outline: geom.Polygon{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}, Why: a[i].Why})
+			}
+		}
+	}
+	return out
 }
 
 func older(a, b time.Time) time.Time {

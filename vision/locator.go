@@ -188,6 +188,7 @@ func (sight *ObstacleSight) into(scene *engine.Scene) {
 	for _, t := range sight.Things {
 		scene.Unknown = append(scene.Unknown, t.Outline)
 	}
+	scene.Blind = append(scene.Blind, sight.Blind...)
 }
 
 // overMat is how far what lies on the mat may seem to stand out over its edge: its outline's

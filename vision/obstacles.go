@@ -51,6 +51,7 @@ type ObstacleFinder struct {
 	good      float64 // misfit of what is not searched for any further
 	believed  float64 // misfit of what may be believed
 	narrowest float64 // radius of the largest circle in the catalogue's narrowest outline, mm
+	smallest  float64 // area of the catalogue's smallest outline, mm²
 	bases     []geom.Polygon
 	covered   []bool    // cells that ships hide
 	solid     []bool    // the mask, holes filled
@@ -58,6 +59,7 @@ type ObstacleFinder struct {
 	edges     edgeField
 	guide     guideStrip
 
+	test         matTest
 	regions      regionMap
 	regionsFound bool // of this picture
 	regionShapes []*regionShape
@@ -99,8 +101,13 @@ func NewObstacleFinder(t calibration.Table, c *Catalogue, mat *EmptyMat, u calib
 		for _, flipped := range [2]bool{false, true} {
 			f.shapes = append(f.shapes, newShape(&c.Entries[i], flipped))
 		}
-		if r := inradius(c.Entries[i].Outline); i == 0 || r < f.narrowest {
+		r := inradius(c.Entries[i].Outline)
+		area, _ := centroid(c.Entries[i].Outline)
+		if i == 0 || r < f.narrowest {
 			f.narrowest = r
+		}
+		if area = math.Abs(area); i == 0 || area < f.smallest {
+			f.smallest = area
 		}
 	}
 	return f, nil
@@ -153,16 +160,27 @@ type guess struct {
 // mat; known are obstacles of an earlier picture, which are looked for first where
 // they were.
 func (f *ObstacleFinder) Find(frame Frame, bases []geom.Polygon, known []ObstacleView) []ObstacleView {
+	f.compare(frame)
+	return f.find(frame, bases, known)
+}
+
+// compare compares a frame with the empty mat.
+func (f *ObstacleFinder) compare(frame Frame) {
 	search := frame.Gray
 	if f.reduce > 1 {
 		search = shrink(frame.Gray, f.reduce, &f.small)
 	}
 	f.diff.compare(search)
 	f.edges.find(f.diff)
-	f.regionsFound = false
+}
+
+// find finds the obstacles in the frame that was compared last.
+func (f *ObstacleFinder) find(frame Frame, bases []geom.Polygon, known []ObstacleView) []ObstacleView {
 	f.bases = append(f.bases[:0], bases...)
 	hidden := f.hidden
 	f.coverShips(bases)
+	f.test.find(f.diff, f.covered, f.thingHalf())
+	f.regionsFound = false
 	var all []ObstacleView
 	for i := range known {
 		all = f.stillThere(frame.Gray, &known[i], all)

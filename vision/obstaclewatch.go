@@ -20,13 +20,18 @@ type ObstacleSight struct {
 	// Captured is when the picture was taken that the rest speaks of. It may be older than
 	// the one that was located: a search takes longer than a picture lasts.
 	Captured time.Time
-	Views    []ObstacleView // what was recognised; unless Unseen, one for each obstacle of the scene, in the same order, then those of devices and markers
-	Bases    []UnnamedBase  // bases whose code is not read; whoever asks makes ships of them
-	Things   []Thing        // what lies on the mat, could hide or be an obstacle, and is none that is known
+	Views    []ObstacleView     // recognised; unless Unseen, as the scene's obstacles, in their order, then its devices and markers
+	Bases    []UnnamedBase      // bases whose code is not read; whoever asks makes ships of them
+	Things   []Thing            // what lies on the mat, could hide or be an obstacle, and is none that is known
+	Blind    []engine.BlindArea // where an obstacle would not have been noticed: rectangles along the mat's edges
 
 	// Past says that the camera does not see the obstacles now, and that this is what it saw
 	// before: Fuse takes what no other camera sees of it for things that are not known.
 	Past bool
+
+	// Refining says that more is to come though nothing changes: the mean of the pictures that are
+	// being gathered has less noise than the one that this speaks of.
+	Refining bool
 
 	bare *bareMat // where nothing lies; nil: not known
 }
@@ -43,7 +48,7 @@ const (
 	unseenChanging = "the picture is changing"
 	unseenLooking  = "obstacles are being looked for"
 	unseenOtherMat = "the mat does not look like the one that was learnt empty"
-	unseenHidden   = "too much of the mat is outside the picture, or white with glare"
+	unseenHidden   = "most of the mat is outside the picture, white with glare, or lost in noise"
 )
 
 // Pending reports whether the next pictures will say more of the obstacles though nothing
@@ -63,36 +68,57 @@ type obstacleWatch struct {
 
 	beside bool               // searches go on beside the one who asks
 	search chan ObstacleSight // gives what the search found that is going on; nil: none is
+	mean   Averager           // of the pictures since it rests, for a search with less noise
+	refine bool               // the search that goes on is of the mean; what sight says holds meanwhile
+	fine   bool               // sight is of the mean, or needs none
 
 	searches *Searches // of all cameras; nil: there is one
 	further  bool      // this one is not the main camera's
 }
 
+// averaged is how many pictures are averaged where one does not show all of the mat well
+// enough: of ten the noise is a third.
+const averaged = 10
+
 // see returns what a frame says of the obstacles. The first frame is searched at
 // once; after a change the search waits until two frames agree. A search beside is
 // waited for by nobody: until it ends nothing is said of the obstacles, and then what it
-// found holds if the table still looks as it did.
+// found holds if the table still looks as it did. Where noise hid a part of the mat from it,
+// the mean of the pictures that follow is searched too.
 func (w *obstacleWatch) see(f Frame, bases []geom.Polygon) ObstacleSight {
 	changed, resting := w.still.look(f.Gray)
+	w.gather(f, changed || !resting)
 	if w.search != nil {
 		select {
 		case w.sight = <-w.search:
-			w.search, w.looked = nil, true
-			w.still.minimum = minimumOf(w.finder.diff.noise)
+			w.fine = w.refine || !w.sight.noisy()
+			if !w.refine { // a mean says nothing of one picture's noise
+				w.still.minimum = minimumOf(w.finder.diff.noise)
+			}
+			w.search, w.looked, w.refine = nil, true, false
 			changed = w.still.differ(w.still.kept)
 		default:
+			if w.refine && !changed {
+				return w.answer(f)
+			}
 			return ObstacleSight{Unseen: unseenLooking}
 		}
 	}
 	switch {
 	case w.looked && !changed && w.holds(f):
-		w.sight.Captured = f.Captured
-		return w.sight
+		if w.beside && !w.fine && w.mean.Len() >= averaged {
+			if mean, err := w.mean.Frame(); err == nil {
+				w.refine = true
+				w.begin(mean, bases)
+			}
+		}
+		return w.answer(f)
 	case w.looked && !resting:
 		return ObstacleSight{Unseen: unseenChanging}
 	}
 	w.still.keep()
 	if w.beside {
+		w.looked = false
 		w.begin(f, bases)
 		return ObstacleSight{Unseen: unseenLooking}
 	}
@@ -103,11 +129,39 @@ func (w *obstacleWatch) see(f Frame, bases []geom.Polygon) ObstacleSight {
 	return w.sight
 }
 
+// gather adds a picture to the mean, or begins it again where the table does not rest.
+func (w *obstacleWatch) gather(f Frame, changed bool) {
+	switch {
+	case !w.beside || w.fine && !changed:
+	case changed:
+		w.mean.Reset()
+		w.fine = false
+	case w.mean.Len() < averaged:
+		if w.mean.Add(f) != nil { // something creeps: what one picture shows must do
+			w.mean.Reset()
+			w.fine = w.looked
+		}
+	}
+}
+
+// answer is what was found, which a picture bears out.
+func (w *obstacleWatch) answer(f Frame) ObstacleSight {
+	w.sight.Captured = f.Captured
+	w.sight.Refining = w.beside && !w.fine
+	return w.sight
+}
+
+// noisy reports whether a mean of several pictures may show more.
+func (s *ObstacleSight) noisy() bool {
+	return s.Unseen == unseenHidden || s.Unseen == unseenOtherMat ||
+		slices.ContainsFunc(s.Blind, func(b engine.BlindArea) bool { return b.Why == blindNoise })
+}
+
 // begin starts a search beside. The frame is nobody's to write to, the bases are the
 // search's own, and the finder is left alone until it ends.
 func (w *obstacleWatch) begin(f Frame, bases []geom.Polygon) {
 	found := make(chan ObstacleSight, 1) // so that the search ends when nobody asks any more
-	w.search, w.looked = found, false
+	w.search = found
 	finder, known := w.finder, w.sight.Views
 	go func() {
 		defer w.searches.begin(w.further)()
@@ -347,14 +401,15 @@ func (f *ObstacleFinder) sureOf(v *ObstacleView) bool {
 func (f *ObstacleFinder) look(frame Frame, bases []geom.Polygon, known []ObstacleView) ObstacleSight {
 	var out ObstacleSight
 	var doubtful []ObstacleView
-	out.Bases = f.Bases(frame, bases)
+	f.compare(frame)
+	out.Bases = f.bareBases(frame, bases)
 	bases = slices.Clip(bases)
 	for i := range out.Bases {
 		u := &out.Bases[i]
 		width, _ := u.Base.Size()
 		bases = append(bases, hiddenBy(squareOf(u.Pose, float64(width)/2), BaseTop, f.table.Center()))
 	}
-	for _, v := range f.Find(frame, bases, known) {
+	for _, v := range f.find(frame, bases, known) {
 		switch {
 		case f.accepted(&v):
 			out.Views = append(out.Views, v)
@@ -370,12 +425,14 @@ func (f *ObstacleFinder) look(frame Frame, bases []geom.Polygon, known []Obstacl
 			v.OutlinePx = append(v.OutlinePx, px)
 		}
 	}
-	out.Unseen = f.unseen()
+	things := f.things(out.Views)
+	out.Blind = f.blind(frame.Gray)
+	out.Unseen = f.unseen(out.Blind)
 	if out.Unseen == unseenOtherMat { // what was recognised there is chance
 		out.Views, out.Bases = nil, nil
 		return out
 	}
-	out.Things = append(f.suspects(doubtful), f.things(out.Views)...)
+	out.Things = append(f.suspects(doubtful), things...)
 	out.bare = f.bare()
 	return out
 }
@@ -411,36 +468,35 @@ func (f *ObstacleFinder) name(views []ObstacleView) {
 	}
 }
 
-// What of the mat may be out of sight before nobody says that nothing lies there,
-// and how much of it may differ from the learnt one before it is another mat.
+// How much of the mat may be blind before nothing is said of any of it, and how much of it may
+// differ from the learnt one before it is another mat.
 const (
-	blindShare  = 0.02
+	blindMost   = 0.5
 	coveredMost = 0.5
 
-	noiseMost = 8.0 // grey levels: a camera's own noise is 1 to 4
+	noiseMost = 8.0 // grey levels: a camera's own noise is 1 to 7
 	gainMost  = 3.0 // of the light since, either way
 )
 
 // unseen says what keeps the whole mat from being seen, or nothing.
-func (f *ObstacleFinder) unseen() string {
+func (f *ObstacleFinder) unseen(blind []engine.BlindArea) string {
 	if g := quantile(slices.Clone(f.diff.gain.ratio), 0.5); f.diff.noise > noiseMost || g < 1/gainMost || g > gainMost {
 		return unseenOtherMat
 	}
-	var blind, set, all int
-	for k := 0; k < len(f.diff.work); k += 3 {
-		all++
-		v := f.diff.work[k]
-		if v != v || v >= 254 && f.diff.empty[k] >= 250 {
-			blind++
-		}
-		if f.diff.mask[k] {
+	set := 0
+	for _, v := range f.test.wide {
+		if v > f.test.limit {
 			set++
 		}
 	}
-	switch {
-	case float64(set) > coveredMost*float64(all):
+	area := 0.0
+	for i := range blind {
+		area += blind[i].Outline.Area()
+	}
+	switch all := float64(len(f.test.wide)); {
+	case float64(set) > coveredMost*all:
 		return unseenOtherMat
-	case float64(blind) > blindShare*float64(all):
+	case math.Abs(area) > blindMost*all*diffStep*diffStep:
 		return unseenHidden
 	}
 	return ""
@@ -448,28 +504,33 @@ func (f *ObstacleFinder) unseen() string {
 
 // things returns what lies on the mat, is no known obstacle and belongs to no ship,
 // and is so wide that the catalogue's narrowest obstacle could be it or lie under it.
+// It leaves in f.diff.mask where they are.
 func (f *ObstacleFinder) things(known []ObstacleView) []Thing {
-	w, h := f.diff.view.width, f.diff.view.height
-	f.diff.threshold(1)
-	f.markDark()
-	mask := closeMask(f.diff.mask, w, h, 2)
-	for k, c := range f.covered {
-		if c {
-			mask[k] = false
-		}
-	}
+	w := f.diff.view.width
 	for _, v := range known {
-		f.erase(mask, v.Outline, 4)
+		f.erase(v.Outline, thingMargin)
 	}
-	r := max(int(thingShare*f.narrowest), 3)
-	copy(f.diff.mask, openMask(mask, w, h, r))
+	half := f.thingHalf()
+	f.test.widen(half)
+	mask := f.diff.mask
+	for k, v := range f.test.wide {
+		mask[k] = v > f.test.limit
+	}
+	// The edge of a shadow is as sharp as print, and narrow.
+	broad := openMask(mask, w, f.diff.view.height, half)
+	for k := range mask {
+		mask[k] = mask[k] && (broad[k] || f.test.mean[k] > -shadowEdge)
+	}
 	var out []Thing
-	for _, b := range f.diff.blobs(int(4 * float64(r*r))) {
+	blobs := f.diff.blobs(half * half)
+	clear(mask)
+	for _, b := range blobs {
 		if f.miniature(b) {
 			continue
 		}
 		var hull geom.Polygon
 		for _, c := range b.cells {
+			mask[c] = true
 			hull = append(hull, geom.Point{X: (float64(int(c)%w) + 0.5) * diffStep, Y: (float64(int(c)/w) + 0.5) * diffStep})
 		}
 		t := Thing{Outline: hull.Hull(nil), Area: float64(len(b.cells)) * diffStep * diffStep}
@@ -482,22 +543,12 @@ func (f *ObstacleFinder) things(known []ObstacleView) []Thing {
 	return out
 }
 
-// What is darker than the mat is a shadow, as a rule: it counts as a thing where it
-// takes so much of a light mat's light that ink is the likelier cause.
-const (
-	inkRatio   = 0.3 // of the linear light
-	lightLevel = 60  // grey level from which the mat has light to lose
-)
+// shadowEdge is by how many standard deviations, in the mean, the edge of a shadow is darker
+// than the mat.
+const shadowEdge = 0.5
 
-// markDark adds to the mask what is much darker than a light mat.
-func (f *ObstacleFinder) markDark() {
-	for k, v := range f.diff.work {
-		expected := v - f.diff.diff[k] // gain times empty
-		if expected > lightLevel && linearLight[int(max(v, 0))] < inkRatio*linearLight[min(int(expected), 255)] {
-			f.diff.mask[k] = true
-		}
-	}
-}
+// thingMargin is how far round a known obstacle, in mm, what the picture shows is its own.
+const thingMargin = 4.0
 
 // miniatureReach is how far from its base, in mm, a miniature may hide the mat: half
 // a wing's overhang, and what the camera's slant throws it aside.
@@ -522,8 +573,11 @@ func (f *ObstacleFinder) miniature(b blob) bool {
 // has 0.71 of it.
 const thingShare = 0.7
 
-// erase clears a mask inside an outline and up to margin mm round it.
-func (f *ObstacleFinder) erase(mask []bool, outline geom.Polygon, margin float64) {
+// thingHalf returns that half side in cells.
+func (f *ObstacleFinder) thingHalf() int { return max(int(thingShare*f.narrowest/diffStep), 3) }
+
+// erase makes bare mat of what the test saw inside an outline and up to margin mm round it.
+func (f *ObstacleFinder) erase(outline geom.Polygon, margin float64) {
 	w, h := f.diff.view.width, f.diff.view.height
 	lo, hi := outline[0], outline[0]
 	for _, p := range outline {
@@ -533,8 +587,8 @@ func (f *ObstacleFinder) erase(mask []bool, outline geom.Polygon, margin float64
 	for j := max(int(lo.Y-margin), 0); j <= min(int(hi.Y+margin), h-1); j++ {
 		for i := max(int(lo.X-margin), 0); i <= min(int(hi.X+margin), w-1); i++ {
 			p := geom.Point{X: float64(i) + 0.5, Y: float64(j) + 0.5}
-			if mask[j*w+i] && (outline.Contains(p) || outline.BoundaryDistance(p) < margin) {
-				mask[j*w+i] = false
+			if f.test.energy[j*w+i] > 1 && (outline.Contains(p) || outline.BoundaryDistance(p) < margin) {
+				f.test.energy[j*w+i] = 1
 			}
 		}
 	}

@@ -22,9 +22,8 @@ type regionMap struct {
 	w, h  int
 	state []regionState
 
-	noise         [regionLevels]float32 // of a cell, by the mat's grey level
-	rest, z, a, b []float32
-	mask          []bool
+	a, b []float32
+	mask []bool
 }
 
 type regionState uint8
@@ -37,103 +36,24 @@ const (
 )
 
 const (
-	regionLevels = 22
-	regionLevel  = 12.0 // grey levels a bin of noise
-
-	regionShift = 0.39 // px: how far the empty mat may be misplaced, rms (0.15 px²)
-	regionWide  = 15   // mm: half the window of the local light
-	regionHole  = 200  // mm²: mat that is enclosed is a print that looks like it, up to here
-	regionLeast = 60   // mm²: what is smaller is no token
+	regionHole  = 200 // mm²: mat that is enclosed is a print that looks like it, up to here
+	regionLeast = 60  // mm²: what is smaller is no token
 )
 
-// find tells the cells of the picture that was compared last; covered are ships'.
-func (m *regionMap) find(d *matDiff, covered []bool) {
-	n := len(d.diff)
+// find tells the cells of the picture that was weighed last.
+func (m *regionMap) find(t *matTest) {
 	if m.state == nil {
-		m.w, m.h = d.view.width, d.view.height
-		m.state = make([]regionState, n)
-		m.rest, m.z, m.a, m.b = make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n)
-		m.mask = make([]bool, n)
+		m.w, m.h = t.w, t.h
+		m.state, m.mask = make([]regionState, len(t.z)), make([]bool, len(t.z))
+		m.a, m.b = make([]float32, len(t.z)), make([]float32, len(t.z))
 	}
-	for k, v := range d.diff {
-		m.state[k], m.rest[k] = regionMat, v
-		if v != v || covered[k] || d.work[k] > 250 {
-			m.state[k], m.rest[k] = regionUnknown, 0
+	for k, seen := range t.seen {
+		m.state[k] = regionMat
+		if !seen {
+			m.state[k] = regionUnknown
 		}
 	}
-	m.measureNoise(d)
-	for range 2 {
-		m.normalise(d)
-		m.followLight(d)
-		m.measureNoise(d)
-	}
-	m.normalise(d)
-	m.mark()
-}
-
-func levelOf(d *matDiff, k int) int {
-	return min(max(int((d.work[k]-d.diff[k])/regionLevel), 0), regionLevels-1)
-}
-
-// measureNoise takes the spread of the residual at each grey level of the mat.
-func (m *regionMap) measureNoise(d *matDiff) {
-	var by [regionLevels][]float64
-	for k := 0; k < len(m.rest); k += 7 {
-		if m.state[k] != regionUnknown && d.slope[k] < 2 {
-			l := levelOf(d, k)
-			by[l] = append(by[l], math.Abs(float64(m.rest[k])))
-		}
-	}
-	for l := range by {
-		m.noise[l] = 0
-		if len(by[l]) >= 60 {
-			m.noise[l] = float32(quantile(by[l], 0.5)/0.6745) + 0.05
-		}
-	}
-	for l := range m.noise {
-		for o := 1; o < regionLevels && len(by[l]) < 60; o++ {
-			if i := l - o; i >= 0 && len(by[i]) >= 60 {
-				m.noise[l] = m.noise[i]
-				break
-			}
-			if i := l + o; i < regionLevels && len(by[i]) >= 60 {
-				m.noise[l] = m.noise[i]
-				break
-			}
-		}
-		m.noise[l] = max(m.noise[l], 0.3)
-	}
-}
-
-// normalise divides the residual by what noise and a misplaced mat explain of it.
-func (m *regionMap) normalise(d *matDiff) {
-	for k, r := range m.rest {
-		s := m.noise[levelOf(d, k)]
-		slope := d.slope[k]
-		m.z[k] = r / float32(math.Sqrt(float64(s*s+regionShift*regionShift*slope*slope+0.1)))
-	}
-}
-
-// followLight takes the mean residual of the mat around from each cell.
-func (m *regionMap) followLight(d *matDiff) {
-	for k, z := range m.z {
-		m.a[k] = min(z*z, 40)
-	}
-	binomial(m.a, m.b, m.w)
-	for k := range m.a {
-		use := float32(0)
-		if m.state[k] != regionUnknown && m.a[k] < 4 {
-			use = 1
-		}
-		m.b[k], m.a[k] = use, use*m.rest[k]
-	}
-	sums := boxSums(m.a, m.w, m.h, regionWide)
-	uses := boxSums(m.b, m.w, m.h, regionWide)
-	for k := range m.rest {
-		if m.state[k] != regionUnknown {
-			m.rest[k] -= sums[k] / (uses[k] + 20)
-		}
-	}
+	m.mark(t)
 }
 
 // boxSums returns the sums over the squares of a radius about each cell.
@@ -199,15 +119,15 @@ func medianOf(v []float32, state []regionState) float32 {
 // mark tells what is no mat: where the energy of the residual, or of its mean over a few
 // cells, is many times what is usual. Beside something of much contrast the blur of the
 // lens is no part of it.
-func (m *regionMap) mark() {
+func (m *regionMap) mark(t *matTest) {
 	w, h := m.w, m.h
-	for k, z := range m.z {
+	for k, z := range t.z {
 		m.a[k] = min(z*z, 40)
 	}
 	binomial(m.a, m.b, w)
 	energy := slices.Clone(m.a)
 	one := medianOf(energy, m.state)
-	for k, z := range m.z {
+	for k, z := range t.z {
 		m.a[k] = min(max(z, -9), 9)
 	}
 	for range 3 {
@@ -217,7 +137,7 @@ func (m *regionMap) mark() {
 		m.a[k] = z * z
 	}
 	few := medianOf(m.a, m.state)
-	light := slices.Clone(m.rest)
+	light := slices.Clone(t.rest)
 	binomial(light, m.b, w)
 	for k := range m.mask {
 		m.mask[k] = m.state[k] != regionUnknown && max(energy[k]/(4*one), m.a[k]/(16*few)) > 1
@@ -245,8 +165,8 @@ func (m *regionMap) mark() {
 	flood(mask, w, h, false, regionHole)
 	mask = openMask(mask, w, h, 1)
 	flood(mask, w, h, true, regionLeast)
-	for k := range m.z {
-		m.a[k] = min(max(m.z[k], -9), 9)
+	for k := range t.z {
+		m.a[k] = min(max(t.z[k], -9), 9)
 	}
 	binomial(m.a, m.b, w)
 	for k, set := range mask {
@@ -629,7 +549,7 @@ func (f *ObstacleFinder) byArea(g *image.Gray, b blob, hidden func(geom.Point) b
 		}
 	}
 	if !f.regionsFound {
-		f.regions.find(f.diff, f.covered)
+		f.regions.find(&f.test)
 		f.regionsFound = true
 	}
 	all := f.regions.search(f.regionShapes, b, f.fit.eye)

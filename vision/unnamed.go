@@ -120,13 +120,13 @@ const (
 
 // Bases finds the bases on the mat whose code is not read: those that are not among the ships, of which it is said what
 // they hide of it.
-func (f *ObstacleFinder) Bases(frame Frame, ships []geom.Polygon) (out []UnnamedBase) {
-	search := frame.Gray
-	if f.reduce > 1 {
-		search = shrink(frame.Gray, f.reduce, &f.small)
-	}
-	f.diff.compare(search)
-	f.edges.find(f.diff)
+func (f *ObstacleFinder) Bases(frame Frame, ships []geom.Polygon) []UnnamedBase {
+	f.compare(frame)
+	return f.bareBases(frame, ships)
+}
+
+// bareBases does so in the picture that was compared last.
+func (f *ObstacleFinder) bareBases(frame Frame, ships []geom.Polygon) []UnnamedBase {
 	f.bases = append(f.bases[:0], ships...)
 	f.coverShips(ships)
 	f.diff.threshold(0)

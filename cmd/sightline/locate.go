@@ -26,6 +26,7 @@ type locateCmd struct {
 	EmptyMat    string   `placeholder:"FILE" help:"The empty mat, from obstacles learn-mat."`
 	At          []string `placeholder:"SHIP,BASE,X,Y[,HEADING]" sep:"none" help:"A ship whose code cannot be read and about where it stands, in mm and degrees: A1,small,420,310,90. Its base is found by its edges; without the heading its arcs are not told. May be given more than once."`
 	Mark        []string `placeholder:"SHIP,BASE,X1,Y1,X2,Y2[,SIGMA]" sep:"none" help:"A ship on any base, and the pixels of its front edge's two upper corners, left and right as seen from the ship, exact to SIGMA pixels (0.7): A1,small,812,440.5,853,441. For one picture. May be given more than once."`
+	Average     bool     `help:"The pictures are of one table at rest, from one camera: their mean is located, which has less noise, and gives one scene."`
 	Fuse        bool     `help:"The pictures are of one moment, each from another camera with its own --calibration, in the same order: one scene."`
 	JSON        bool     `name:"json" help:"Print one JSON document, a scene for each picture: what measure - reads."`
 }
@@ -84,11 +85,15 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 	var sights []*vision.ObstacleSight
 	var blind error
 	seenAny := 0 // markers in all pictures
-	for i, name := range c.Images {
+	names := c.Images
+	if c.Average {
+		names = names[:1]
+	}
+	for i, name := range names {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("interrupted before %s", name)
 		}
-		frame, err := readPicture(name)
+		frame, err := c.picture(i)
 		if err != nil {
 			return err
 		}
@@ -122,7 +127,6 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 			fmt.Fprintf(warn, "%s: no obstruction is told: %s\n", name, s.Unseen)
 		}
 	}
-	names := c.Images
 	if c.Fuse {
 		fused, err := c.fuse(views, warn)
 		if err != nil {
@@ -163,9 +167,29 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 	return blind
 }
 
+// picture reads a picture, or with Average the mean of all.
+func (c *locateCmd) picture(i int) (vision.Frame, error) {
+	if !c.Average {
+		return readPicture(c.Images[i])
+	}
+	var mean vision.Averager
+	for _, name := range c.Images {
+		f, err := readPicture(name)
+		if err != nil {
+			return f, err
+		}
+		if err := mean.Add(f); err != nil {
+			return f, fmt.Errorf("--average: %w", err)
+		}
+	}
+	return mean.Frame()
+}
+
 // tables loads the calibrations: one, or with Fuse one for each picture.
 func (c *locateCmd) tables(warn io.Writer) (out []calibration.Table, err error) {
 	switch n, images := len(c.Calibration), len(c.Images); {
+	case c.Average && (c.Fuse || images < 2):
+		return nil, errors.New("--average: expected two pictures or more of one camera, and no --fuse")
 	case c.Fuse && (n != images || n < 2):
 		return nil, fmt.Errorf("--fuse: expected two pictures or more and a --calibration for each, in the same order, got %d calibrations and %d pictures", n, images)
 	case !c.Fuse && n != 1:
@@ -335,6 +359,9 @@ func printObstacles(out io.Writer, obstacles []engine.Obstacle, sight *vision.Ob
 	fmt.Fprint(out, counted(len(obstacles), "obstacle"))
 	if n := len(sight.Things); n > 0 {
 		fmt.Fprintf(out, "; %s that may be one", counted(n, "unknown thing"))
+	}
+	if b := vision.DescribeBlind(sight.Blind); b != "" {
+		fmt.Fprintf(out, "; %s", b)
 	}
 	fmt.Fprintln(out)
 	if len(obstacles) == 0 {

@@ -109,6 +109,28 @@ func TestACameraThatMovedIsRegisteredAnew(t *testing.T) {
 	}
 }
 
+func TestPicturesOfATableAtRestAreAveraged(t *testing.T) {
+	dir := t.TempDir()
+	table := tablesim.RandomTable(3, 1920, 1080)
+	picture, lens, truth := photographed(t, table, dir)
+	calibrated := filepath.Join(dir, "table.json")
+	require.Zero(t, run([]string{"calibrate", "table", "--lens", lens, picture, "-o", calibrated}))
+	var out, warn bytes.Buffer
+	c := locateCmd{Calibration: []string{calibrated}, Images: []string{picture, picture}, Rules: "2.5", JSON: true, Average: true}
+	require.NoError(t, c.locate(context.Background(), &out, &warn))
+	scenes, _, err := engine.ParseScenes(out.Bytes())
+	require.NoError(t, err)
+	require.Len(t, scenes, 1, "of all pictures")
+	assert.GreaterOrEqual(t, len(scenes[0].Ships), len(truth.Ships)-1)
+
+	dark := filepath.Join(dir, "dark.png")
+	writePNG(t, dark, image.NewGray(image.Rect(0, 0, 1920, 1080)))
+	c.Images = []string{picture, dark}
+	assert.ErrorContains(t, c.locate(context.Background(), &out, &warn), "--average: vision: average: something moved between")
+	c.Images = []string{picture}
+	assert.ErrorContains(t, c.locate(context.Background(), &out, &warn), "--average: expected two pictures or more")
+}
+
 func TestAPictureThatShowsNothingCannotBeAnswered(t *testing.T) {
 	dir := t.TempDir()
 	picture, lens, _ := photographed(t, tablesim.RandomTable(5, 1920, 1080), dir)

@@ -5,6 +5,7 @@ import (
 	"image"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -361,4 +362,169 @@ func BenchmarkObstaclesSearch(b *testing.B) {
 	for b.Loop() {
 		finder.Find(f, nil, nil)
 	}
+}
+
+// glared is a picture on all of which a lamp mirrors with so much linear light, and noise of
+// some grey levels lies: the more light, the less grey levels there are in the same contrast.
+func glared(f vision.Frame, light, sigma float64, seed uint64) vision.Frame {
+	var level [256]float64
+	for i := range level {
+		v := float64(i) / 255
+		if v <= 0.04045 {
+			v /= 12.92
+		} else {
+			v = math.Pow((v+0.055)/1.055, 2.4)
+		}
+		level[i] = 255 * (1.055*math.Pow(math.Min(v+light+0.004, 1), 1/2.4) - 0.055)
+	}
+	rng := rand.New(rand.NewPCG(seed, 0x676c617265))
+	g := image.NewGray(f.Gray.Rect)
+	for i, v := range f.Gray.Pix {
+		g.Pix[i] = uint8(min(max(math.Round(level[v]+sigma*rng.NormFloat64()), 0), 255))
+	}
+	f.Gray = g
+	return f
+}
+
+// bareOf is a table with nothing on its mat.
+func bareOf(table *tablesim.Table) *tablesim.Table {
+	empty := *table
+	empty.Scene.Ships, empty.Scene.Obstacles = nil, nil
+	return &empty
+}
+
+func TestAnObstacleInGlareAndNoiseIsNeverSilent(t *testing.T) {
+	table, catalogue := obstacleTable(t)
+	table.Scene.Ships = nil
+	f, empty := render(t, table), render(t, bareOf(table))
+	recognised := 0
+	for _, light := range []float64{0.15, 0.35} {
+		learner := vision.NewMatLearner(tableOf(table))
+		for i := range uint64(3) {
+			require.NoError(t, learner.Add(glared(empty, light, 2, 100+i)))
+		}
+		mat, err := learner.Mat()
+		require.NoError(t, err)
+		for _, sigma := range []float64{2, 5, 8} {
+			l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: mat})
+			require.NoError(t, err)
+			got, err := l.Locate(glared(f, light, sigma, 7))
+			require.NoError(t, err)
+			told := slices.Clone(got.Scene.Unknown)
+			for _, b := range got.Scene.Blind {
+				told = append(told, b.Outline)
+			}
+			for _, o := range got.Scene.Obstacles {
+				recognised++
+				var lies geom.Polygon
+				for _, p := range o.Outline {
+					lies = append(lies, o.Pose.Transform(p))
+				}
+				told = append(told, lies)
+			}
+			for _, o := range table.Scene.Obstacles {
+				assert.True(t, got.Scene.ObstaclesUnseen || slices.ContainsFunc(told, func(p geom.Polygon) bool { return p.Contains(o.Pose.Point) }),
+					"%s in glare of %g and noise of %g is neither recognised nor unknown nor blind", o.ID, light, sigma)
+			}
+		}
+	}
+	assert.GreaterOrEqual(t, recognised, 3, "of 18")
+}
+
+func TestNoiseAndGlareMakeBlindAreasAndAveragingTakesThemAway(t *testing.T) {
+	table, catalogue := obstacleTable(t)
+	table.Scene.Ships, table.Scene.Obstacles = nil, nil
+	empty := render(t, table)
+	locate := func(f vision.Frame) vision.Located {
+		l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+		require.NoError(t, err)
+		got, err := l.Locate(f)
+		require.NoError(t, err)
+		return got
+	}
+	area := func(l vision.Located, why string) (sum float64) {
+		for _, b := range l.Scene.Blind {
+			if b.Why == why {
+				sum += math.Abs(b.Outline.Area())
+			}
+		}
+		return sum
+	}
+	quiet := locate(noisy(empty, 3))
+	require.Empty(t, quiet.Obstacles.Unseen)
+	assert.Empty(t, quiet.Scene.Unknown, "an empty mat")
+	assert.Less(t, area(quiet, "noise"), 0.01*914*914, "a good camera sees all of it")
+
+	// White with glare, 120 mm across.
+	glare := noisy(empty, 4)
+	at, ok := table.Camera.PixelOf(geom.Point{X: 600, Y: 500}, 0)
+	require.True(t, ok)
+	for y := range glare.Gray.Rect.Dy() {
+		for x := range glare.Gray.Rect.Dx() {
+			if d := math.Hypot(float64(x)-at.X, float64(y)-at.Y); d < 60 {
+				glare.Gray.Pix[y*glare.Gray.Stride+x] = 255
+			}
+		}
+	}
+	white := locate(glare)
+	covers := func(areas []geom.Polygon) bool {
+		for _, a := range areas {
+			if a.Contains(geom.Point{X: 600, Y: 500}) {
+				return true
+			}
+		}
+		return false
+	}
+	all := white.Scene.Unknown
+	for _, b := range white.Scene.Blind {
+		all = append(all, b.Outline)
+	}
+	assert.True(t, covers(all), "what is white may be anything")
+
+	one := locate(glared(empty, 0, 12, 5))
+	var mean vision.Averager
+	for i := range uint64(10) {
+		require.NoError(t, mean.Add(glared(empty, 0, 12, 5+i)))
+	}
+	f, err := mean.Frame()
+	require.NoError(t, err)
+	ten := locate(f)
+	assert.True(t, one.Scene.ObstaclesUnseen || area(one, "noise") > 0.02*914*914, "noise of 12 hides: %g", area(one, "noise"))
+	require.Empty(t, ten.Obstacles.Unseen)
+	assert.Less(t, area(ten, "noise"), 0.01*914*914, "the mean of ten pictures shows it")
+}
+
+func TestWhereNoiseHidesTheMatTheMeanOfTheNextPicturesIsSearched(t *testing.T) {
+	table, catalogue := obstacleTable(t)
+	table.Scene.Ships = nil
+	f := render(t, table)
+	var frames []vision.Frame
+	for i := range uint64(6) {
+		frames = append(frames, glared(f, 0.6, 4.5, 20+i))
+	}
+	learner := vision.NewMatLearner(tableOf(table))
+	for i := range uint64(6) {
+		require.NoError(t, learner.Add(glared(render(t, bareOf(table)), 0.6, 4.5, 40+i)))
+	}
+	mat, err := learner.Mat()
+	require.NoError(t, err)
+	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: mat, Beside: true})
+	require.NoError(t, err)
+	refining, pictures, hidden := false, 0, false
+	var got vision.Located
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); pictures++ {
+		got, err = l.Locate(frames[pictures%len(frames)])
+		require.NoError(t, err)
+		if got.Obstacles.Refining && !refining {
+			refining, hidden = true, got.Scene.ObstaclesUnseen || len(got.Scene.Blind) > 0
+		}
+		if refining && !got.Obstacles.Refining && !got.Obstacles.Pending() {
+			break
+		}
+		time.Sleep(time.Millisecond)
+	}
+	require.True(t, refining, "one picture is too noisy: %s", got.Obstacles.Unseen)
+	require.Empty(t, got.Obstacles.Unseen)
+	assert.True(t, hidden, "from the first picture")
+	assert.Empty(t, got.Scene.Blind, "after %d pictures", pictures)
 }

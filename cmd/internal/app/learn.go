@@ -173,7 +173,7 @@ func (l *Learner) look(before *image.Gray) *image.Gray {
 	}
 	v := l.hub.Newest()
 	way := inTheWay(&v)
-	if before != nil && v.Frame.Gray != nil && moved(before, v.Frame.Gray) {
+	if before != nil && v.Frame.Gray != nil && vision.Moved(before, v.Frame.Gray) {
 		way = append(way, "Something moves in the picture: take your hands away and wait a moment.")
 	}
 	paper, matWay := false, glareInTheWay(&v)
@@ -232,26 +232,6 @@ func tableOf(v *web.View) (calibration.Table, error) {
 	return calibration.ParseTableFile(v.Register.File)
 }
 
-// moved reports whether two pictures differ by more than noise: a hand changes more than
-// a thousandth of a picture by far.
-func moved(a, b *image.Gray) bool {
-	const step, level, most = 8, 24, 0.001
-	if a.Rect != b.Rect {
-		return true
-	}
-	other, all := 0, 0
-	for y := 0; y < a.Rect.Dy(); y += step {
-		p, q := a.Pix[y*a.Stride:], b.Pix[y*b.Stride:]
-		for x := 0; x < a.Rect.Dx(); x += step {
-			all++
-			if d := int(p[x]) - int(q[x]); d > level || d < -level {
-				other++
-			}
-		}
-	}
-	return float64(other) > most*float64(all)
-}
-
 // errMoved is what stops learning while it goes on.
 var errMoved = errors.New("something moved in the picture while it was looked at: take your hands away and begin again")
 
@@ -285,7 +265,7 @@ func (l *Learner) gather(ctx context.Context, begin func(calibration.Table) erro
 			return v, errors.New("the camera or the table moved while it was looked at: begin again")
 		case now.Health.Code != web.OK:
 			return v, fmt.Errorf("%s: %s", now.Health.Title, now.Health.Detail)
-		case first != nil && moved(first, f.Gray):
+		case first != nil && vision.Moved(first, f.Gray):
 			return v, errMoved
 		case first == nil:
 			first = f.Gray

@@ -79,7 +79,7 @@ func (w *Watcher) calm() bool {
 func (w *Watcher) searched(g *image.Gray, at time.Time, t *vision.Tracked, rules Rules) {
 	w.measured = rules
 	if w.steady != nil {
-		pending := t.Obstacles != nil && t.Obstacles.Pending()
+		pending := t.Obstacles != nil && (t.Obstacles.Pending() || t.Obstacles.Refining)
 		w.steady.Searched(g, at, &t.Located, t.AtRest() && !pending)
 	}
 }

@@ -267,7 +267,7 @@ func compareScenes(e *Entry, recorded, located *engine.Scene) Relook {
 	r := Relook{}
 	now := *recorded // edition, profile, devices and markers, which no picture shows
 	now.MatWidth, now.MatHeight, now.ScaleSigma = located.MatWidth, located.MatHeight, located.ScaleSigma
-	now.Obstacles, now.Unknown, now.ObstaclesUnseen = located.Obstacles, located.Unknown, located.ObstaclesUnseen
+	now.Obstacles, now.Unknown, now.Blind, now.ObstaclesUnseen = located.Obstacles, located.Unknown, located.Blind, located.ObstaclesUnseen
 	now.Ships = nil
 	for _, was := range recorded.Ships {
 		i := slices.IndexFunc(located.Ships, func(s engine.Ship) bool { return s.ID == was.ID })

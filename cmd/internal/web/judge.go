@@ -368,6 +368,9 @@ func shapesOf(h *HeldView, v *View) []outlineJSON {
 		s.State = o.Kind
 		out = append(out, s)
 	}
+	for _, b := range scene.Blind {
+		out = append(out, p.shape("unknown", "", true, b.Outline, 0))
+	}
 	for _, u := range scene.Unknown {
 		out = append(out, p.shape("unknown", "", true, u, 0))
 	}

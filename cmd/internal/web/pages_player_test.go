@@ -57,6 +57,7 @@ func withObstacles(v *web.View) {
 		{ID: "gas-2", Kind: "gas", Pose: at(700, 620), Outline: square(46), Sigma: 0.3},
 	}
 	s.Unknown = []geom.Polygon{{{X: 780, Y: 300}, {X: 840, Y: 310}, {X: 830, Y: 360}, {X: 790, Y: 350}}}
+	s.Blind = []engine.BlindArea{{Outline: geom.Polygon{{X: 100, Y: 100}, {X: 160, Y: 100}, {X: 160, Y: 140}, {X: 100, Y: 140}}, Why: "glare"}}
 	sight := &vision.ObstacleSight{Things: make([]vision.Thing, 1)}
 	for _, o := range s.Obstacles {
 		var px []geom.Pixel

@@ -167,8 +167,15 @@ type thingsJSON struct {
 	Watched bool           `json:"obstacles_watched"`
 	Why     string         `json:"why_not"` // why they are not watched; "" when they are
 	Unknown [][][2]float64 `json:"unknown_mm"`
-	Seen    []thingSeen    `json:"seen"` // how each obstacle of the state was seen, in their order
+	Blind   []blindJSON    `json:"blind_mm"` // where an obstacle would not be noticed
+	Seen    []thingSeen    `json:"seen"`     // how each obstacle of the state was seen, in their order
 	Tokens  []tokenJSON    `json:"tokens"`
+}
+
+// blindJSON is a part of the mat where an obstacle would not be noticed.
+type blindJSON struct {
+	Outline [][2]float64 `json:"outline_mm"`
+	Why     string       `json:"why"`
 }
 
 // thingSeen is how surely an obstacle was found.
@@ -180,7 +187,7 @@ type thingSeen struct {
 }
 
 func thingsOf(v *View) thingsJSON {
-	j := thingsJSON{Watched: v.ObstaclesWatched, Unknown: [][][2]float64{}, Seen: []thingSeen{}, Tokens: tokensOf(&v.Located.Scene)}
+	j := thingsJSON{Watched: v.ObstaclesWatched, Unknown: [][][2]float64{}, Blind: []blindJSON{}, Seen: []thingSeen{}, Tokens: tokensOf(&v.Located.Scene)}
 	sight := v.Located.Obstacles
 	switch {
 	case sight == nil:
@@ -190,6 +197,9 @@ func thingsOf(v *View) thingsJSON {
 	}
 	for _, u := range v.Located.Scene.Unknown {
 		j.Unknown = append(j.Unknown, pointsOf(u))
+	}
+	for _, b := range v.Located.Scene.Blind {
+		j.Blind = append(j.Blind, blindJSON{pointsOf(b.Outline), b.Why})
 	}
 	for i, o := range v.Located.Scene.Obstacles {
 		t := thingSeen{SigmaMM: round(float64(o.Sigma)), OutlinePx: [][2]float64{}}

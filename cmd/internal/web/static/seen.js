@@ -21,14 +21,22 @@ function rowsOf(state) {
   return rows;
 }
 
+// blindNote says where an obstacle would not be noticed, and why.
+function blindNote(blind) {
+  if (blind.length === 0) return "";
+  const why = [...new Set(blind.map((b) => b.why))].filter(Boolean).sort().join(", ");
+  return ` Where the map is hatched${why ? ` (${why})` : ""} an obstacle would not be noticed: a line across is not called clear.`;
+}
+
 // noteOf says about obstacles what should be known at any time.
 function noteOf(state) {
   const { obstacles_watched: watched, why_not: why, unknown_mm: unknown } = state.things;
   if (!watched) return why ? `Obstacles are not watched: ${why}.` : "Obstacles are not watched.";
   const n = state.obstacles.length;
   const found = n === 0 ? "No obstacle lies on the mat." : n === 1 ? "1 obstacle found." : `${n} obstacles found.`;
-  if (unknown.length === 0) return found;
-  return `${found} ${unknown.length === 1 ? "Something lies" : `${unknown.length} things lie`} there that nothing in the catalogue fits: a line across it is not called clear.`;
+  const blind = blindNote(state.things.blind_mm);
+  if (unknown.length === 0) return found + blind;
+  return `${found}${blind} ${unknown.length === 1 ? "Something lies" : `${unknown.length} things lie`} there that nothing in the catalogue fits: a line across it is not called clear.`;
 }
 
 // showSeen fills the table when it is open.

@@ -188,6 +188,7 @@ function showRocks(state) {
     outline(rock.outline_mm, { fill: `url(#p-${rock.kind})` }, parts.rocks);
     name(rock.outline_mm, rock.id.startsWith(rock.kind) ? cut(rock.id) : `${cut(rock.id)} · ${rock.kind}`, "rockname");
   }
+  for (const part of state.things.blind_mm) outline(part.outline_mm, { class: "rock blind", fill: "url(#p-unknown)" }, parts.rocks);
   for (const thing of state.things.unknown_mm) {
     outline(thing, { class: "rock unknown", fill: "url(#p-unknown)" }, parts.rocks);
     name(thing, "? unknown", "rockname unknown");

@@ -1,0 +1,277 @@
+package accuracy
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// lineTally counts what is said of obstruction on the lines of some pictures, for ships in their
+// true places.
+type lineTally struct {
+	all, decided, falseNever, falseOther int
+	noView                               int
+	clear, kept, seen                    int // lines whose band is in good view, those that are answered, and would be if nothing were blind
+	things                               int // unknown things where nothing lies
+	blind                                float64
+	wrong                                []string
+}
+
+func (l *lineTally) join(o *lineTally) {
+	l.all, l.decided, l.noView = l.all+o.all, l.decided+o.decided, l.noView+o.noView
+	l.falseNever, l.falseOther = l.falseNever+o.falseNever, l.falseOther+o.falseOther
+	l.clear, l.kept, l.blind = l.clear+o.clear, l.kept+o.kept, l.blind+o.blind
+	l.seen, l.things = l.seen+o.seen, l.things+o.things
+	l.wrong = append(l.wrong, o.wrong...)
+}
+
+func (l *lineTally) String() string {
+	return fmt.Sprintf("%d lines: %d decided, %d false never, %d other false, %.1f %% no_view; "+
+		"of %d in good view %.1f %% kept (%.1f %% without blind areas); %d unknown things of nothing",
+		l.all, l.decided, l.falseNever, l.falseOther, 100*float64(l.noView)/max(1, float64(l.all)),
+		l.clear, 100*float64(l.kept)/max(1, float64(l.clear)),
+		100*float64(l.seen)/max(1, float64(l.clear)), l.things)
+}
+
+// clutterReach is how far about, in mm, what a kind of clutter is and its shadow reach.
+var clutterReach = map[string]float64{"token": 18, "die": 22, "dial": 42, "card": 62, "template": 80, "ruler": 160, "mug": 70, "hand": 220}
+
+// inTheWay returns discs, as x, y and radius in mm, round what lies on the table beside ships
+// and obstacles, from the renderer's settings; ok is false where those are not known.
+func inTheWay(t *testing.T, dir string) (discs [][3]float64, ok bool) {
+	data, err := os.ReadFile(filepath.Join(dir, "settings.json"))
+	if err != nil {
+		return nil, false
+	}
+	var s struct {
+		Clutter []struct {
+			Kind string  `json:"kind"`
+			X    float64 `json:"x_mm"`
+			Y    float64 `json:"y_mm"`
+		} `json:"clutter"`
+	}
+	require.NoError(t, json.Unmarshal(data, &s))
+	for _, c := range s.Clutter {
+		discs = append(discs, [3]float64{c.X, c.Y, clutterReach[c.Kind]})
+	}
+	return discs, true
+}
+
+// obstructions measures all attacks and returns their verdicts by pair and arc.
+func obstructions(t *testing.T, s engine.Scene) map[string]*engine.AttackVerdict {
+	r, err := engine.Measure(&s, engine.Options{Sigmas: 3})
+	require.NoError(t, err)
+	out := map[string]*engine.AttackVerdict{}
+	for _, p := range r.Pairs {
+		for _, a := range p.Arcs {
+			if a.Attack != nil {
+				out[p.From+" "+p.To+" "+a.Arc.String()] = a.Attack
+			}
+		}
+	}
+	return out
+}
+
+// lines compares the obstruction of every pair of ships that were found, put into their true
+// places, by what was located with the truth.
+func lines(t *testing.T, name, dir string, r *rendered, got vision.Located) *lineTally {
+	var truth engine.Scene
+	truth.Rules = engine.Rules25
+	for _, s := range r.Ships {
+		base, err := engine.ParseBase(s.Base)
+		require.NoError(t, err)
+		pose := geom.Pose{Point: geom.Point{X: s.X, Y: s.Y}, Heading: geom.Angle(s.Heading) * geom.Degree}
+		truth.Ships = append(truth.Ships, engine.Ship{ID: s.ID, Base: base, Pose: pose})
+	}
+	seen := truth
+	seen.Obstacles, seen.ObstaclesUnseen = got.Scene.Obstacles, got.Scene.ObstaclesUnseen
+	seen.Unknown, seen.Blind = got.Scene.Unknown, got.Scene.Blind
+	for i, o := range r.obstacles() {
+		truth.Obstacles = append(truth.Obstacles, engine.Obstacle{ID: fmt.Sprint(o.name, "#", i), Kind: "asteroid", Outline: o.outline})
+	}
+	discs, known := inTheWay(t, dir)
+	located := map[string]bool{}
+	for _, s := range got.Scene.Ships {
+		located[s.ID] = true
+	}
+	for _, s := range r.Ships {
+		if !located[s.ID] { // a base whose code is not read is an unknown thing
+			discs = append(discs, [3]float64{s.X, s.Y, 70})
+		}
+	}
+	l := &lineTally{}
+	want, have := obstructions(t, truth), obstructions(t, seen)
+	seen.Blind = nil
+	sighted := obstructions(t, seen)
+	for key, w := range want {
+		if ends := strings.Fields(key); !located[ends[0]] || !located[ends[1]] {
+			continue
+		}
+		h := have[key]
+		v := h.Obstruction.Verdict
+		l.all++
+		// Far lines and thin ones alike are asked for the discs' distance from their middle line.
+		if known && w.Obstruction.Margin > 10 && !slices.ContainsFunc(discs, func(d [3]float64) bool {
+			line := []geom.Point{w.Lines[0][0], w.Lines[0][1]}
+			return float64(geom.Gap(line, []geom.Point{{X: d[0], Y: d[1]}})) < d[2]
+		}) {
+			l.clear++
+			if v != "no_view" && v != "too_close" {
+				l.kept++
+			}
+			if u := sighted[key].Obstruction.Verdict; u != "no_view" && u != "too_close" {
+				l.seen++
+			}
+		}
+		switch {
+		case v == "no_view":
+			l.noView++
+		case v == "too_close":
+		case v == w.Obstruction.Verdict:
+			l.decided++
+		default:
+			l.decided++
+			if v == "never" {
+				l.falseNever++
+			} else {
+				l.falseOther++
+			}
+			l.wrong = append(l.wrong, fmt.Sprintf("%s %s: said %s (margin %.1f mm), true %s by %v (margin %.1f mm)",
+				name, key, v, float64(h.Obstruction.Margin), w.Obstruction.Verdict, w.Obstruction.By, float64(w.Obstruction.Margin)))
+		}
+	}
+	for _, u := range got.Scene.Unknown {
+		near := func(p geom.Point, reach float64) bool { return u.Contains(p) || u.BoundaryDistance(p) < reach }
+		if known && !slices.ContainsFunc(discs, func(d [3]float64) bool { return near(geom.Point{X: d[0], Y: d[1]}, d[2]) }) &&
+			!slices.ContainsFunc(truth.Ships, func(s engine.Ship) bool { return near(s.Pose.Point, 90) }) &&
+			!slices.ContainsFunc(r.obstacles(), func(o trueObstacle) bool { return near(o.middle(), 45) }) {
+			l.things++
+			l.wrong = append(l.wrong, fmt.Sprintf("%s: nothing lies at %.0f", name, u))
+		}
+	}
+	for _, b := range got.Scene.Blind {
+		l.blind += b.Outline.Area()
+	}
+	return l
+}
+
+// pictures returns a folder's pictures of one resting table: image.jpg, image-1.jpg …; one
+// of them only unless all are asked for.
+func picturesOf(t *testing.T, dir string, all bool) (out []vision.Frame) {
+	names, err := filepath.Glob(filepath.Join(dir, "image*.jpg"))
+	require.NoError(t, err)
+	slices.Sort(names)
+	for _, n := range names {
+		if all || filepath.Base(n) == "image.jpg" {
+			out = append(out, readPicture(t, n))
+		}
+	}
+	return out
+}
+
+// locateReexposed locates a folder's picture against the mean of pictures of the empty mat.
+func locateReexposed(
+	t *testing.T, d vision.MarkerDetector, c *vision.Catalogue, dir string, empty []vision.Frame,
+) (*rendered, vision.Located) {
+	r, f := readRendered(t, dir)
+	if all := picturesOf(t, dir, true); os.Getenv("SIGHTLINE_AVERAGE") == "1" && len(all) > 1 {
+		var mean vision.Averager
+		for _, p := range all {
+			require.NoError(t, mean.Add(p))
+		}
+		var err error
+		f, err = mean.Frame()
+		require.NoError(t, err)
+	}
+	table := register(t, d, r.intrinsics(), calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), f)
+	learner := vision.NewMatLearner(table)
+	for _, e := range empty {
+		require.NoError(t, learner.Add(e))
+	}
+	o := drawnTokens()
+	var err error
+	o.Catalogue = c
+	o.EmptyMat, err = learner.Mat()
+	require.NoError(t, err)
+	l, err := vision.NewLocator(table, o)
+	require.NoError(t, err)
+	got, err := l.Locate(f)
+	require.NoError(t, err)
+	return r, got
+}
+
+// TestObstaclesReexposed measures the obstacles and the obstruction of every line in
+// photorealistic pictures that other cameras took: noise, a colour mosaic, blur, sharpening,
+// light, compression. The folders are as for TestObstaclesRendered, one folder for each camera
+// within each seed's; image-1.jpg … beside image.jpg show the same table with other noise.
+// With SIGHTLINE_AVERAGE=1 they are averaged.
+func TestObstaclesReexposed(t *testing.T) {
+	roots, mats := os.Getenv("SIGHTLINE_REEXPOSED"), os.Getenv("SIGHTLINE_EMPTY_MATS")
+	if roots == "" || mats == "" {
+		t.Skip("SIGHTLINE_REEXPOSED and SIGHTLINE_EMPTY_MATS name no folders of rendered pictures: see docs/accuracy.md")
+	}
+	catalogue, d := publishedCatalogue(t), markerDetector(t)
+	cameras, lined := map[string]*obstacleTally{}, map[string]*lineTally{}
+	var elapsed time.Duration
+	pictures := 0
+	for _, truth := range renderedTruths(t, roots) {
+		dir := filepath.Dir(truth)
+		seed, camera := strings.TrimPrefix(filepath.Base(filepath.Dir(dir)), "p"), filepath.Base(dir)
+		if only := os.Getenv("SIGHTLINE_ONLY"); only != "" && !strings.Contains(","+only+",", ","+seed+"/"+camera+",") {
+			continue
+		}
+		empty := picturesOf(t, filepath.Join(mats, "e"+seed, camera), true)
+		if len(empty) == 0 {
+			continue
+		}
+		r, got := locateReexposed(t, d, catalogue, dir, empty)
+		elapsed, pictures = elapsed+got.Elapsed, pictures+1
+		name := seed + "/" + camera
+		one := &obstacleTally{name: name}
+		one.add(r.obstacles(), got)
+		of := lines(t, name, dir, r, got)
+		if one.right < one.all || one.invented+one.wrong > 0 {
+			t.Log(one)
+			for _, lost := range one.lost {
+				t.Log("    ", lost)
+			}
+		}
+		t.Logf("%s: %v; blind %.1f %%; %s", name, of, of.blind/914.4/914.4*100, got.Obstacles.Unseen)
+		if cameras[camera] == nil {
+			cameras[camera], lined[camera] = &obstacleTally{name: camera}, &lineTally{}
+		}
+		cameras[camera].join(one)
+		lined[camera].join(of)
+	}
+	sum, total := &obstacleTally{name: "re-exposed"}, &lineTally{}
+	for _, camera := range slices.Sorted(maps.Keys(cameras)) {
+		t.Log(cameras[camera])
+		t.Log(camera, lined[camera])
+		sum.join(cameras[camera])
+		total.join(lined[camera])
+	}
+	t.Log(sum)
+	t.Log("all", total)
+	for _, w := range total.wrong {
+		t.Log("    ", w)
+	}
+	t.Logf("a picture takes %v in the mean", elapsed/time.Duration(max(pictures, 1)))
+	assert.Zero(t, sum.silent, "obstacles that nothing was said of")
+	assert.Zero(t, sum.wrong+sum.invented, "wrong or invented obstacles")
+	assert.Zero(t, total.falseNever, "lines that were called clear and are not")
+	assert.GreaterOrEqual(t, float64(total.kept), 0.95*float64(total.clear), "lines in good view that are answered")
+}
