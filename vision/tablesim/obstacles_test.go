@@ -364,9 +364,9 @@ func BenchmarkObstaclesSearch(b *testing.B) {
 	}
 }
 
-// glared is a picture on all of which a lamp mirrors with so much linear light, and noise of
+// veiled is a picture on all of which a lamp mirrors with so much linear light, and noise of
 // some grey levels lies: the more light, the less grey levels there are in the same contrast.
-func glared(f vision.Frame, light, sigma float64, seed uint64) vision.Frame {
+func veiled(f vision.Frame, light, sigma float64, seed uint64) vision.Frame {
 	var level [256]float64
 	for i := range level {
 		v := float64(i) / 255
@@ -401,14 +401,14 @@ func TestAnObstacleInGlareAndNoiseIsNeverSilent(t *testing.T) {
 	for _, light := range []float64{0.15, 0.35} {
 		learner := vision.NewMatLearner(tableOf(table))
 		for i := range uint64(3) {
-			require.NoError(t, learner.Add(glared(empty, light, 2, 100+i)))
+			require.NoError(t, learner.Add(veiled(empty, light, 2, 100+i)))
 		}
 		mat, err := learner.Mat()
 		require.NoError(t, err)
 		for _, sigma := range []float64{2, 5, 8} {
 			l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: mat})
 			require.NoError(t, err)
-			got, err := l.Locate(glared(f, light, sigma, 7))
+			got, err := l.Locate(veiled(f, light, sigma, 7))
 			require.NoError(t, err)
 			told := slices.Clone(got.Scene.Unknown)
 			for _, b := range got.Scene.Blind {
@@ -481,10 +481,10 @@ func TestNoiseAndGlareMakeBlindAreasAndAveragingTakesThemAway(t *testing.T) {
 	}
 	assert.True(t, covers(all), "what is white may be anything")
 
-	one := locate(glared(empty, 0, 12, 5))
+	one := locate(veiled(empty, 0, 12, 5))
 	var mean vision.Averager
 	for i := range uint64(10) {
-		require.NoError(t, mean.Add(glared(empty, 0, 12, 5+i)))
+		require.NoError(t, mean.Add(veiled(empty, 0, 12, 5+i)))
 	}
 	f, err := mean.Frame()
 	require.NoError(t, err)
@@ -500,11 +500,11 @@ func TestWhereNoiseHidesTheMatTheMeanOfTheNextPicturesIsSearched(t *testing.T) {
 	f := render(t, table)
 	var frames []vision.Frame
 	for i := range uint64(6) {
-		frames = append(frames, glared(f, 0.6, 4.5, 20+i))
+		frames = append(frames, veiled(f, 0.6, 4.5, 20+i))
 	}
 	learner := vision.NewMatLearner(tableOf(table))
 	for i := range uint64(6) {
-		require.NoError(t, learner.Add(glared(render(t, bareOf(table)), 0.6, 4.5, 40+i)))
+		require.NoError(t, learner.Add(veiled(render(t, bareOf(table)), 0.6, 4.5, 40+i)))
 	}
 	mat, err := learner.Mat()
 	require.NoError(t, err)
