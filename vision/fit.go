@@ -88,6 +88,32 @@ var linearLight = func() (t [256]float32) {
 	return t
 }()
 
+// A camera's response bends from kneeLight on: what is lighter is compressed, so that it approaches 1 and
+// does not clip. With t how far a light lies above the knee, it is recorded as
+//
+//	kneeLight + (1-kneeLight) (1 - exp(-t/(1-kneeLight)))
+const kneeLight = 0.7
+
+// recorded returns what a camera records of a light, and its derivative.
+func recorded(light float64) (v, slope float64) {
+	if light <= kneeLight {
+		return light, 1
+	}
+	e := math.Exp((kneeLight - light) / (1 - kneeLight))
+	return 1 - (1-kneeLight)*e, e
+}
+
+// unrecorded is recorded's inverse.
+func unrecorded(v float64) float64 {
+	if v <= kneeLight {
+		return v
+	}
+	return kneeLight - (1-kneeLight)*math.Log(max(1-v, 1e-9)/(1-kneeLight))
+}
+
+// brightest is the light from which all whites are recorded alike, within a grey level or two.
+const brightest = 1.5
+
 // normal distribution function and density on a table.
 const (
 	phiReach = 4.0

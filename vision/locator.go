@@ -322,8 +322,8 @@ func (f *finder) support(g *image.Gray, c candidate) float64 {
 		add := func(a, expect float64) {
 			x, y := line.pixel(a, 2.3)
 			kx, ky := line.pixel(a, 0.6)
-			v, ok := bilinear(g, x, y)
-			key, ok2 := bilinear(g, kx, ky)
+			v, ok := lightAt(g, x, y)
+			key, ok2 := lightAt(g, kx, ky)
 			if !ok || !ok2 {
 				return
 			}

@@ -76,6 +76,25 @@ func (s *sideLine) pixel(a, d float64) (x, y float64) {
 	return s.p.X + t*(s.q.X+t*(s.r.X+t*s.c.X)) + d*s.inX, s.p.Y + t*(s.q.Y+t*(s.r.Y+t*s.c.Y)) + d*s.inY
 }
 
+// sceneLight undoes a camera's response from grey level to light: the sRGB curve, and above kneeLight the
+// shoulder by which cameras keep what is lighter than white from clipping. Paper that is
+// nearly clipped is so told from paper that is not. White that is clipped is as light as brightest.
+var sceneLight = func() (t [256]float32) {
+	for i := range t {
+		t[i] = float32(min(unrecorded(float64(linearLight[i])), brightest))
+	}
+	return t
+}()
+
+// lightAt samples a picture's light between its pixels, and reports false outside it.
+func lightAt(g *image.Gray, x, y float64) (float64, bool) {
+	v, ok := bilinear(g, x, y)
+	if !ok {
+		return 0, false
+	}
+	return float64(sceneLight[int(v+0.5)]), true
+}
+
 // bilinear samples a grey picture between its pixels, and reports false outside it.
 func bilinear(g *image.Gray, x, y float64) (float64, bool) {
 	fx, fy := math.Floor(x), math.Floor(y)
@@ -112,14 +131,14 @@ func (p *profile) read(g *image.Gray, s *sideLine) bool {
 		a := s.a0 + float64(i)*rimStep
 		for _, d := range [...]float64{1.9, 2.8} {
 			x, y := s.pixel(a, d)
-			v, ok := bilinear(g, x, y)
+			v, ok := lightAt(g, x, y)
 			if !ok {
 				return false
 			}
 			cells += v / 2
 		}
 		x, y := s.pixel(a, 0.6)
-		v, ok := bilinear(g, x, y)
+		v, ok := lightAt(g, x, y)
 		if !ok {
 			return false
 		}
@@ -178,8 +197,8 @@ const (
 	// parts of the keyline's light, at which a rim is read: black ink under veiling
 	// glare still leaves a third.
 	minReadContrast = 0.3
-	// minKeyline is the least mean light of the keyline, in grey levels.
-	minKeyline = 25
+	// minKeyline is the least mean light of the keyline: 25 grey levels.
+	minKeyline = 0.0097
 )
 
 // relative returns the light of the cells' row over [a, b] as a part of the
@@ -190,7 +209,7 @@ func (p *profile) relative(a, b float64) float64 {
 
 // relativeLight is a cell's grey level as a part of the keyline's beside it, cut
 // off where the keyline is covered.
-func relativeLight(cell, key float64) float64 { return min(cell/max(key, 12), 1.3) }
+func relativeLight(cell, key float64) float64 { return min(cell/max(key, 0.0037), 2) }
 
 // correlation gathers what was seen beside what is printed, for Pearson's coefficient.
 type correlation struct{ sx, sy, sxx, syy, sxy, n float64 }
