@@ -44,7 +44,8 @@ const (
 
 	fitColumn  = 5.0  // mm: light is followed along a side in columns this wide
 	fitColumns = 44   // the most columns, of a huge base's long side
-	clipped    = 0.97 // linear light from which a pixel may be overexposed
+	clipped    = 0.97 // recorded light from which a pixel may be overexposed
+	mostLight  = 4.0  // the most that clipped paper is taken to have
 )
 
 // each calls do with every pixel, or every stride-th, that takes part in the fit at the present pose,
@@ -102,6 +103,8 @@ func recorded(light float64) (v, slope float64) {
 	e := math.Exp((kneeLight - light) / (1 - kneeLight))
 	return 1 - (1-kneeLight)*e, e
 }
+
+func recordedOnly(light float64) float64 { v, _ := recorded(light); return v }
 
 // unrecorded is recorded's inverse.
 func unrecorded(v float64) float64 {
@@ -372,7 +375,8 @@ func (f *rimFit) normalise(round int, trans *[4][]transition, normal *[fitParams
 		}
 		a, d := sidePlace(side, hx, hy, l)
 		gain := f.gains[side][column(a, h[side])]
-		e := p.light - gain*f.model(side, a, d, trans[side], &row)
+		value, slope := recorded(gain * f.model(side, a, d, trans[side], &row))
+		e := p.light - value
 		if p.light >= clipped && e < 0 {
 			continue // overexposed, as it should be: it says no more than that
 		}
@@ -384,7 +388,7 @@ func (f *rimFit) normalise(round int, trans *[4][]transition, normal *[fitParams
 		sum += weight * e * e
 		count += weight
 		row.chain(side, frame, l)
-		row.scale(gain)
+		row.scale(gain * slope)
 		sides[side].add(&row, weight, e)
 	}
 	clear(normal[:])
@@ -458,7 +462,7 @@ func (r *fitRow) chain(side int8, frame tokenFrame, l geom.Point) {
 	}
 }
 
-// scale multiplies the row by the light that falls on its column.
+// scale multiplies the row by the light that falls on its column and the slope of the camera's response.
 func (r *fitRow) scale(gain float64) {
 	r.ds *= gain
 	for i := range 3 {
@@ -479,11 +483,11 @@ func (f *rimFit) followLight(trans *[4][]transition) {
 			return // the ground outside has its own light
 		}
 		m := f.model(side, a, d, trans[side], &row)
-		if p.light >= clipped && m > p.light {
+		if p.light >= clipped && recordedOnly(m) > p.light {
 			return
 		}
 		c := column(a, h[side])
-		num[side][c] += p.light * m
+		num[side][c] += unrecorded(min(p.light, clipped)) * m
 		den[side][c] += m * m
 	})
 	for s := range f.gains {
@@ -566,8 +570,8 @@ func (f *rimFit) apply(step []float64) {
 	f.sigma = math.Min(math.Max(f.sigma+k*step[3], 0.35/f.scale), mostBlur/f.scale)
 	for s := range f.levels {
 		for i := range 3 {
-			// There is no light below none.
-			f.levels[s][i] = math.Max(f.levels[s][i]+step[4+3*s+i], 0)
+			// There is no light below none, and of clipped paper nobody knows how light it is.
+			f.levels[s][i] = min(math.Max(f.levels[s][i]+step[4+3*s+i], 0), mostLight)
 		}
 	}
 	f.setWhite()
@@ -586,7 +590,7 @@ func (f *rimFit) startLevels(trans *[4][]transition) {
 		f.model(side, a, d, trans[side], &row)
 		for k := range 3 {
 			if row.level[k] > 0.8 {
-				values[side][k] = append(values[side][k], p.light)
+				values[side][k] = append(values[side][k], unrecorded(min(p.light, clipped)))
 			}
 		}
 	})
@@ -605,9 +609,9 @@ func (f *rimFit) setWhite() {
 	}
 }
 
-// contrast returns w-k of a side, at least a hundredth of full scale.
+// contrast returns by how much white is recorded lighter than dark on a side, at least a hundredth of full scale.
 func (f *rimFit) contrast(side int8) float64 {
-	return math.Max(f.levels[side][1]-f.levels[side][2], 0.01)
+	return math.Max(recordedOnly(f.levels[side][1])-recordedOnly(f.levels[side][2]), 0.01)
 }
 
 // covarianceInflation is how much larger the pose's true scatter is than the

@@ -36,8 +36,10 @@ func (f *rimFit) judge(trans *[4][]transition) {
 	var sum, sumN float64
 	f.each(func(p *rimPixel, side int8, a, d float64) {
 		gain := f.gains[side][column(a, h[side])]
-		value := gain * f.model(side, a, d, trans[side], &row)
-		contrast := gain * (f.levels[side][1] - f.levels[side][2])
+		light := gain * f.model(side, a, d, trans[side], &row)
+		value := recordedOnly(light)
+		ink := gain * (f.levels[side][1] - f.levels[side][2])
+		contrast := recordedOnly(gain*f.levels[side][1]) - recordedOnly(gain*f.levels[side][2])
 		if contrast < math.Max(0.04*f.white, minContrast) || f.levels[side][2] > 0.6*f.levels[side][1] {
 			all[side]++
 			return // nothing printed there can be told apart
@@ -75,7 +77,7 @@ func (f *rimFit) judge(trans *[4][]transition) {
 		if f.token.Cell(Side(side), cell) {
 			change = -change
 		}
-		other := (p.light-value)/contrast - change
+		other := (p.light - recordedOnly(light+ink*change)) / contrast
 		if over && other < 0 {
 			other = 0
 		}
@@ -166,8 +168,8 @@ func (f *rimFit) judgeCorners() {
 				end = -end
 			}
 			g := f.gains[side][column(end, h[side])]
-			v := g * (f.levels[side][0]*(1-inside) + f.levels[side][1]*(inside-dark) + f.levels[side][2]*dark)
-			contrast := g * f.contrast(side)
+			v := recordedOnly(g * (f.levels[side][0]*(1-inside) + f.levels[side][1]*(inside-dark) + f.levels[side][2]*dark))
+			contrast := recordedOnly(g*f.levels[side][1]) - recordedOnly(g*f.levels[side][2])
 			if contrast < minContrast {
 				continue
 			}
@@ -186,7 +188,7 @@ func (f *rimFit) judgeCorners() {
 			}
 			if along < -keylineEnds && deep > 0 && deep < float64(Keyline) {
 				on := phiOnly(deep/f.sigma) - phiOnly((deep-float64(Keyline))/f.sigma)
-				c := (p.light - g*(f.levels[side][0]+(f.levels[side][1]-f.levels[side][0])*on)) / contrast
+				c := (p.light - recordedOnly(g*(f.levels[side][0]+(f.levels[side][1]-f.levels[side][0])*on))) / contrast
 				ends[k][j] += u * u
 				goesOn[k][j] += c * c
 			}
@@ -477,12 +479,12 @@ func (l *Locator) goesOn(g *image.Gray, s Side) bool {
 	if !line.valid {
 		return false
 	}
-	// light returns the grey level on the keyline, and of the ground beside it.
+	// light returns the light on the keyline, and of the ground beside it.
 	light := func(a float64) (key, ground float64, ok bool) {
 		x, y := line.pixel(a, float64(Keyline)/2)
-		key, ok1 := bilinear(g, x, y)
+		key, ok1 := lightAt(g, x, y)
 		x, y = line.pixel(a, -1.5)
-		ground, ok2 := bilinear(g, x, y)
+		ground, ok2 := lightAt(g, x, y)
 		return key, ground, ok1 && ok2
 	}
 	for _, sign := range [...]float64{-1, 1} {
@@ -508,9 +510,9 @@ func (l *Locator) goesOn(g *image.Gray, s Side) bool {
 	return false
 }
 
-// minKeyContrast is the difference in grey levels between a keyline and the ground beside it from
-// which goesOn compares them.
-const minKeyContrast = 15
+// minKeyContrast is the difference in light between a keyline and the ground beside it from
+// which goesOn compares them: 15 grey levels over a dark mat.
+const minKeyContrast = 0.012
 
 // certainReadScore is the correlation at which a side read for itself speaks
 // against the rest of its ship. Sides in full view have 0.95 and more; what a

@@ -334,10 +334,48 @@ func (f *finder) candidates(g *image.Gray, s segment, out []candidate) []candida
 		return out
 	}
 	dir := p1.Sub(p0).Mul(1 / length)
+	p0 = p0.Add(geom.Point{X: dir.Y, Y: -dir.X}.Mul(f.bloom(g, p0, dir, length)))
 	for _, print := range squarePrints {
 		out = f.alongPiece(g, print, p0, dir, length, out)
 	}
 	return f.alongHuge(g, p0, dir, length, out)
+}
+
+// bloomReach is how far in mm across an edge bloom looks.
+const bloomReach = 2.5
+
+// bloom returns how far inwards of an edge, in mm, the light is half of what it is inside. A camera's curve
+// and its clipping move the steepest slope of grey levels outwards, by as much as the blur is wide.
+func (f *finder) bloom(g *image.Gray, p0, dir geom.Point, length float64) float64 {
+	line := newSideLine(f.cam, p0, dir, 0, length, f.z)
+	if !line.valid {
+		return 0
+	}
+	const steps = 20
+	var light [steps + 1]float64
+	for k := range light {
+		d := bloomReach * (2*float64(k)/steps - 1)
+		for _, t := range [...]float64{0.1, 0.26, 0.42, 0.58, 0.74, 0.9} {
+			x, y := line.pixel(t*length, d)
+			v, ok := lightAt(g, x, y)
+			if !ok {
+				return 0
+			}
+			light[k] += v
+		}
+	}
+	const edge = steps / 2
+	outside, inside := light[0], 0.0
+	for k := edge; k <= edge+5; k++ {
+		inside = max(inside, light[k])
+	}
+	half := (inside + outside) / 2
+	for k := edge - 3; k < edge+5; k++ {
+		if light[k] <= half && light[k+1] > half {
+			return bloomReach * (2*(float64(k)+(half-light[k])/(light[k+1]-light[k]))/steps - 1)
+		}
+	}
+	return 0
 }
 
 // alongPiece reads a side of which the edge is a piece, or the whole, and where it is as long as a
