@@ -129,7 +129,7 @@ func (p *profile) read(g *image.Gray, s *sideLine) bool {
 	var cells, key float64
 	for i := range p.n {
 		a := s.a0 + float64(i)*rimStep
-		for _, d := range [...]float64{1.9, 2.8} {
+		for _, d := range [...]float64{2.3, 3.1} {
 			x, y := s.pixel(a, d)
 			v, ok := lightAt(g, x, y)
 			if !ok {
