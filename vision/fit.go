@@ -183,6 +183,7 @@ type rimFit struct {
 
 	cov    geom.Cov3
 	cells  [4][MaxCells]cellState
+	shown  [4][MaxCells]cellMisfit
 	belied int        // cells beside a visible keyline that show the opposite of the print
 	upheld int        // cells beside a visible keyline that show the print
 	keys   [4]int     // cells of each side beside which the keyline is in view
@@ -191,6 +192,7 @@ type rimFit struct {
 	misfit [4]float64 // rms of each side's residual over its contrast
 	agree  float64    // share of all
 	rms    float64    // of the residual over white, agreeing pixels only
+	alike  float64    // correlation of the residuals of neighbouring pixels
 }
 
 // sidePlace gives a point's place relative to a side: a along it, d inwards.
@@ -614,11 +616,18 @@ func (f *rimFit) contrast(side int8) float64 {
 	return math.Max(recordedOnly(f.levels[side][1])-recordedOnly(f.levels[side][2]), 0.01)
 }
 
-// covarianceInflation is how much larger the pose's true scatter is than the
-// normal matrix says, as a factor on the variance: the residuals of neighbouring
-// pixels are not independent (JPEG blocks, sharpening, the model's own faults).
-// Measured: see docs/accuracy.md.
-const covarianceInflation = 3.0
+// covarianceInflation is how much larger the pose's true scatter is than the normal matrix says, as a factor on the
+// variance, where the residuals of neighbouring pixels are independent: the model's own faults. Measured: see docs/accuracy.md.
+const covarianceInflation = 2.5
+
+// inflation is that factor with what the residuals of neighbours have in common: JPEG blocks, sharpening, a response that
+// is not quite the camera's. Residuals that are alike by r from one pixel to the next, and by r² to the one after it, along rows and
+// columns, count for as many fewer (Bartlett 1946).
+func (f *rimFit) inflation() float64 {
+	r := min(max(f.alike, 0), 0.9)
+	fewer := (1 + r) / (1 - r)
+	return covarianceInflation * fewer * fewer
+}
 
 // covariance inverts the normal matrix and keeps the pose's block.
 func (f *rimFit) covariance(normal []float64) bool {
@@ -631,7 +640,7 @@ func (f *rimFit) covariance(normal []float64) bool {
 			return false
 		}
 		for i := range 3 {
-			cov[3*i+j] = col[i] * f.noise * f.noise * covarianceInflation
+			cov[3*i+j] = col[i] * f.noise * f.noise * f.inflation()
 		}
 	}
 	f.cov = cov

@@ -20,6 +20,10 @@ const (
 	cellDiffers                  // it shows the opposite
 )
 
+// cellMisfit is the rms residual of a cell over its contrast, taken as it is printed and the other way round. Both are -1
+// where nothing was seen.
+type cellMisfit struct{ as, flipped float64 }
+
 // judge compares the picture with the print cell by cell at the fitted pose.
 func (f *rimFit) judge(trans *[4][]transition) {
 	h := f.halves()
@@ -34,6 +38,8 @@ func (f *rimFit) judge(trans *[4][]transition) {
 	var good, all, square [4]float64
 	var row fitRow
 	var sum, sumN float64
+	var before *rimPixel // the last that agreed, and its residual: the next pixel of a row follows it
+	var last, product float64
 	f.each(func(p *rimPixel, side int8, a, d float64) {
 		gain := f.gains[side][column(a, h[side])]
 		light := gain * f.model(side, a, d, trans[side], &row)
@@ -56,6 +62,10 @@ func (f *rimFit) judge(trans *[4][]transition) {
 				good[side]++
 				sum += e * e
 				sumN++
+				if before != nil && math.Abs(before.x-p.x)+math.Abs(before.y-p.y) < 1.6/f.scale {
+					product += last * e
+				}
+				before, last = p, e
 			}
 		}
 		cell := int(math.Floor((a - first[side]) / w[side]))
@@ -97,6 +107,10 @@ func (f *rimFit) judge(trans *[4][]transition) {
 		goodAll, allAll = goodAll+good[s], allAll+all[s]
 		for c := range n[s] {
 			k := float64(count[s][c])
+			f.shown[s][c] = cellMisfit{-1, -1}
+			if k > 0 {
+				f.shown[s][c] = cellMisfit{math.Sqrt(as[s][c] / k), math.Sqrt(flipped[s][c] / k)}
+			}
 			switch {
 			case as[s][c] < cellTolerance*k && 2*as[s][c] < flipped[s][c]:
 				f.cells[s][c] = cellAgrees
@@ -119,6 +133,7 @@ func (f *rimFit) judge(trans *[4][]transition) {
 	f.judgeCorners()
 	f.agree = goodAll / math.Max(allAll, 1)
 	f.rms = math.Sqrt(sum / math.Max(sumN, 1))
+	f.alike = product / math.Max(sum, 1e-9)
 }
 
 // keylineEnds is how far beyond a corner, in mm, it is looked whether the keyline goes

@@ -305,7 +305,7 @@ func shrink(g *image.Gray, k int, out *image.Gray) *image.Gray {
 
 // minSupport is the least support of a candidate that is worth a fit: one side
 // read well.
-const minSupport = 0.4
+const minSupport = 0.55
 
 // support sums over the four sides how well the picture agrees with the print,
 // each as a correlation less what chance gives.

@@ -270,18 +270,27 @@ func (p *profile) readBeside(base engine.Base, s Side, center, from, to float64)
 	if seen[1] {
 		ends[1] = p.relative(center+half-float64(Corner)+0.6, center+half-1.6)
 	}
-	best, found := reading{center: center}, false
-	for _, share := range spill {
-		if r, ok := decode(value[i0:i1], i0, ends, seen, share); ok && (!found || r.score > best.score) {
-			best.word, best.score, found = r.word, r.score, true
+	if light := lo + endMost*(hi-lo); ends[0] > light || ends[1] > light {
+		return reading{}, false
+	}
+	best, found := decode(value[i0:i1], i0, ends, seen, 0)
+	if found && best.score > leastSharp && best.score < 0.95 {
+		if r, ok := decode(value[i0:i1], i0, ends, seen, spill); ok && r.score > best.score {
+			best = r
 		}
 	}
+	best.center = center
 	return best, found
 }
 
-// spill is the share of a cell's light that lens and pixels spread into each of its neighbours: readings are
-// tried without, and with what a blur of 1.1 mm does.
-var spill = [...]float64{0, 0.15}
+const (
+	// spill is the share of a cell's light that a blur of 1.1 mm spreads into each of its neighbours. Readings
+	// are tried without, and where that fits by leastSharp, with it.
+	spill      = 0.15
+	leastSharp = 0.55
+	// endMost is how light the dark corners may seem between the darkest cell and the lightest.
+	endMost = 0.7
+)
 
 // decode finds the word that cells in a row show, the first of which is number i0 of its side. The light that
 // spilt over from a cell's neighbours is taken away; beyond the row lie ends. Of the two cells that are least clear each is
