@@ -183,7 +183,7 @@ type rimFit struct {
 
 	cov    geom.Cov3
 	cells  [4][MaxCells]cellState
-	shown  [4][MaxCells]cellMisfit
+	shown  [4][MaxCells]shows
 	belied int        // cells beside a visible keyline that show the opposite of the print
 	upheld int        // cells beside a visible keyline that show the print
 	keys   [4]int     // cells of each side beside which the keyline is in view

@@ -20,10 +20,6 @@ const (
 	cellDiffers                  // it shows the opposite
 )
 
-// cellMisfit is the rms residual of a cell over its contrast, taken as it is printed and the other way round. Both are -1
-// where nothing was seen.
-type cellMisfit struct{ as, flipped float64 }
-
 // judge compares the picture with the print cell by cell at the fitted pose.
 func (f *rimFit) judge(trans *[4][]transition) {
 	h := f.halves()
@@ -107,9 +103,9 @@ func (f *rimFit) judge(trans *[4][]transition) {
 		goodAll, allAll = goodAll+good[s], allAll+all[s]
 		for c := range n[s] {
 			k := float64(count[s][c])
-			f.shown[s][c] = cellMisfit{-1, -1}
-			if k > 0 {
-				f.shown[s][c] = cellMisfit{math.Sqrt(as[s][c] / k), math.Sqrt(flipped[s][c] / k)}
+			f.shown[s][c] = shows{}
+			if both := as[s][c] + flipped[s][c]; both > 0 {
+				f.shown[s][c] = shows{(flipped[s][c] - as[s][c]) / both, true}
 			}
 			switch {
 			case as[s][c] < cellTolerance*k && 2*as[s][c] < flipped[s][c]:
@@ -227,15 +223,24 @@ func (f *rimFit) judgeCorners() {
 // phiOnly returns Φ(x).
 func phiOnly(x float64) float64 { c, _ := phi(x); return c }
 
+// What a ship must have to be named, as log likelihood ratios: see docs/ship-code.md for how they were set.
+const (
+	// leastLog is below everything that is asked for.
+	leastLog = 12
+	// sureLog against no ship, with sureLead over the likeliest rival and two corners, or farLead without: on whichever sides the cells
+	// lie. Of 9000 rims laid over something else the highest had 33.3 and 15.0.
+	sureLog  = 36
+	sureLead = 17
+	farLead  = 24
+	// sideLead is the lead of a ship of which one side is whole: three cells.
+	sideLead = 9
+)
+
 // identity decides whether the cells that were seen name the ship beyond doubt.
 //
-// One side must be read whole: every cell clear and as printed, but for one that
-// may be unclear, and both corners turned, where the keyline must end; or ten cells more
-// than a side has, on whichever sides they lie, with two corners or with sides that cross.
-// No other side may be read as a different ship's. And whatever was seen on all sides
-// together must fit every other ship worse by at least three cells, and without a whole
-// side every ship that stands a cell or two further along as well. A side of a huge base is
-// counted by its own cells, and where more than a side is asked for, by those of a long one.
+// What they show must be likelier by far to be this ship than no ship, and than any rival; or one side must be read
+// whole: every cell clear and as printed, but for one that may be unclear, both corners turned, where the keyline must end, and
+// the picture close to the print.
 func (f *rimFit) identity() (sides []Side, agreed int, ok bool) {
 	for s := Front; s <= LeftSide; s++ {
 		n := Cells(f.token.Base, s)
@@ -253,53 +258,17 @@ func (f *rimFit) identity() (sides []Side, agreed int, ok bool) {
 			sides = append(sides, s)
 		}
 	}
-	rival := f.rivalMargin()
-	shifted := f.shiftedMargin()
-	n := Cells(f.token.Base, RightSide)
-	// Cells enough to need no whole side, and sides that hold each other where they are.
-	many := f.upheld >= n+10 && rival >= 8 && (f.corners() >= 2 || shifted >= 8)
-	clear := f.upheld >= n+20 || many && rival >= 10 || f.crisp(sides)
-	if len(sides) == 0 && !many || len(sides) > 0 && !clear {
-		return nil, agreed, false
-	}
 	// A print is as sharp as the lens: what fits best with all the blur there is, or more, is a
 	// texture.
 	if f.sigma*f.scale > 0.97*mostBlur {
 		return nil, agreed, false
 	}
-	if len(sides) == 0 && shifted < 3 {
-		return nil, agreed, false
+	own, lead := f.likelihood(len(sides) > 0)
+	if own >= sureLog && (lead >= farLead || lead >= sureLead && f.corners() >= 2) {
+		return sides, agreed, true
 	}
-	if len(sides) == 1 && weakWord(f.token.Code.Word(sides[0])) && f.upheld < Cells(f.token.Base, sides[0])+6 {
-		return nil, agreed, false
-	}
-	// Cells that show the opposite of the print although the keyline beside them is
-	// in view speak against the ship; a miniature's edge explains a few of them.
-	if f.belied >= 3 && 5*f.belied > f.upheld {
-		return nil, agreed, false
-	}
-	return sides, agreed, rival >= 3 && f.otherBaseMargin() >= 3
-}
-
-// otherBaseMargin returns by how many cells the ship fits what was seen better than the same
-// ship does on a base of another size that shares a corner with it: both may begin with the same
-// cells there. A corner that is seen to turn where the other base has none rules it out.
-func (f *rimFit) otherBaseMargin() int {
-	corners := f.token.corners() // corner k of f.corner is the (k+1)th of them
-	rival := 0
-	for _, base := range Bases {
-		if base == f.token.Base {
-			continue
-		}
-		other := Token{Code: f.token.Code, Base: base}
-		for k, c := range other.corners() {
-			shift := c.Sub(corners[k]) // from this ship's frame to the other's
-			if !f.turnsBeyond(other, shift) {
-				rival = max(rival, f.agreesWith(other, shift))
-			}
-		}
-	}
-	return f.agreesWith(f.token, geom.Point{}) - rival
+	weak := len(sides) == 1 && weakWord(f.token.Code.Word(sides[0]))
+	return sides, agreed, len(sides) > 0 && f.crisp(sides) && lead >= sideLead && !weak
 }
 
 // turnsBeyond reports whether a corner is seen where another token, whose frame is shifted from
@@ -315,49 +284,14 @@ func (f *rimFit) turnsBeyond(other Token, shift geom.Point) bool {
 	return false
 }
 
-// agreesWith counts the cells that show what another token prints there, whose frame is shifted from
-// this one's.
-func (f *rimFit) agreesWith(other Token, shift geom.Point) (n int) {
-	for s := Front; s <= LeftSide; s++ {
-		h, _ := f.token.halfAlong(s)
-		w := float64(CellWidth(f.token.Base, s))
-		for i := range Cells(f.token.Base, s) {
-			state := f.cells[s][i]
-			if state != cellAgrees && state != cellDiffers {
-				continue
-			}
-			middle := f.token.place(s, -h+float64(Corner)+(float64(i)+0.5)*w, float64(Keyline+CellDeep/2))
-			white, ok := other.rimWhite(middle.Add(shift))
-			if ok && white == (f.token.Cell(s, i) == (state == cellAgrees)) {
-				n++
-			}
-		}
-	}
-	return n
-}
-
-// The rms residual of a side over its contrast, below which it may name a ship
-// almost alone (crispMisfit), or together with more than another side's worth of
-// cells (clearMisfit). The best side of a ship in the rendered pictures lies below
-// 0.07 unless part of it lost its light; edges of obstacles and strange markers
+// crispMisfit is the rms residual of a side over its contrast below which it may name a ship almost alone. The best side of
+// a ship in the rendered pictures lies below 0.07 unless part of it lost its light; edges of obstacles and strange markers
 // that happened to spell a word lay above 0.08, whatever else they showed.
-const (
-	crispMisfit = 0.075
-	clearMisfit = 0.115
-)
+const crispMisfit = 0.075
 
 // crisp reports whether one of the sides fits the print closely.
 func (f *rimFit) crisp(sides []Side) bool {
-	for _, s := range sides {
-		limit := crispMisfit
-		if f.upheld >= Cells(f.token.Base, s)+16 {
-			limit = clearMisfit
-		}
-		if f.misfit[s] < limit {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sides, func(s Side) bool { return f.misfit[s] < crispMisfit })
 }
 
 // corners counts the corners that show the print.
@@ -376,103 +310,6 @@ func (t Token) turns() int {
 		return 1
 	}
 	return 2
-}
-
-// rivalMargin returns by how many cells the ship fits what was seen better than
-// any other ship in any of the headings does that the base's outline allows.
-func (f *rimFit) rivalMargin() int {
-	score := func(code ShipCode, turn int) (fit int) {
-		for s := range 4 {
-			word := code.Word(Side((s + turn) % 4))
-			for i := range Cells(f.token.Base, Side(s)) {
-				state := f.cells[s][i]
-				if state != cellAgrees && state != cellDiffers {
-					continue
-				}
-				seen := f.token.Cell(Side(s), i) == (state == cellAgrees)
-				if seen == (word>>(i%WordBits)&1 == 1) {
-					fit++
-				}
-			}
-		}
-		return fit
-	}
-	own, rival := score(f.token.Code, 0), 0
-	for code := range ShipCode(Ships) {
-		for turn := 0; turn < 4; turn += f.token.turns() {
-			if code != f.token.Code || turn != 0 {
-				rival = max(rival, score(code, turn))
-			}
-		}
-	}
-	return own - rival
-}
-
-// shiftedMargin returns by how many cells the ship fits what was seen better than any
-// ship in any heading does that stands a cell or two further along one of its sides. Front and
-// rear of A15 are such that, turned round and a cell further on, they look alike. Along a huge
-// base, whose word recurs, the ship itself may stand whole words further on, unless a corner is
-// seen that it would reach beyond.
-func (f *rimFit) shiftedMargin() int {
-	fits := func(code ShipCode, turn, s, shift int) (fit int) {
-		word := code.Word(Side((s + turn) % 4))
-		n := Cells(f.token.Base, Side(s))
-		for i := range n {
-			state := f.cells[s][i]
-			if state != cellAgrees && state != cellDiffers {
-				continue
-			}
-			at := i + shift
-			white := at >= 0 && at < n && word>>(at%WordBits)&1 == 1 // beyond the cells the corner is dark
-			if f.token.Cell(Side(s), i) == (state == cellAgrees) == white {
-				fit++
-			}
-		}
-		return fit
-	}
-	own, rival := 0, 0
-	for s := range 4 {
-		own += fits(f.token.Code, 0, s, 0)
-	}
-	for code := range ShipCode(Ships) {
-		for turn := 0; turn < 4; turn += f.token.turns() {
-			for axis := range 2 { // the sides across it show nothing then: their rim lies elsewhere
-				for _, shift := range [...]int{-2, -1, 1, 2} {
-					rival = max(rival, fits(code, turn, axis, shift)+fits(code, turn, axis+2, -shift))
-				}
-			}
-		}
-	}
-	if !Square(f.token.Base) {
-		return min(own-rival, f.recurringMargin(fits))
-	}
-	return own - rival
-}
-
-// recurringMargin returns by how many cells a huge ship fits what was seen better than it does
-// whole words further along, where its long sides carry the same cells. Its front and rear count
-// where their keylines are in view: elsewhere mat and panel look like dark cells.
-func (f *rimFit) recurringMargin(fits func(code ShipCode, turn, s, shift int) int) int {
-	code := f.token.Code
-	own, rival := fits(code, 0, 1, 0)+fits(code, 0, 3, 0), 0
-	for s := 0; s < 4; s += 2 {
-		if 2*f.keys[s] >= Cells(f.token.Base, Side(s)) {
-			own += fits(code, 0, s, 0)
-		}
-	}
-	ahead := !f.corner[0] && !f.corner[3] // it may reach further ahead than it was taken to
-	behind := !f.corner[1] && !f.corner[2]
-	for words := WordBits; words < MaxCells; words += WordBits {
-		for off := -2; off <= 2; off++ {
-			if ahead {
-				rival = max(rival, fits(code, 0, 1, words+off)+fits(code, 0, 3, -words-off))
-			}
-			if behind {
-				rival = max(rival, fits(code, 0, 1, -words-off)+fits(code, 0, 3, words+off))
-			}
-		}
-	}
-	return own - rival
 }
 
 // How far beyond a side's ends, in mm, goesOn looks for its keyline: past the blur of the corner.

@@ -47,9 +47,11 @@ func readAs(print, as Token, at geom.Point, turn int, seen func(geom.Point) bool
 			switch {
 			case same >= points-1:
 				f.cells[s][i] = cellAgrees
+				f.shown[s][i] = shows{0.95, true}
 				good++
 			case same >= 0 && same <= 1:
 				f.cells[s][i] = cellDiffers
+				f.shown[s][i] = shows{-0.95, true}
 			}
 			if key == points {
 				f.keys[s]++
