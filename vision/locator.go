@@ -53,6 +53,7 @@ type finder struct {
 	roi      image.Rectangle
 	segments segmentFinder
 	profile  profile
+	line     sideLine // that profile was read along, if it is valid
 }
 
 // searchScale is the scale, in px/mm, above which a picture is reduced for the

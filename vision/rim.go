@@ -251,6 +251,17 @@ func (p *profile) readBeside(base engine.Base, s Side, center, from, to float64)
 	if i1-i0 < WordBits {
 		return reading{}, false
 	}
+	var ends [2]float64 // the dark corners, where they are in view
+	seen := [2]bool{center-half >= from-1, center+half <= to+1}
+	if seen[0] {
+		ends[0] = p.relative(center-half+1.6, first-0.6)
+	}
+	if seen[1] {
+		ends[1] = p.relative(center+half-float64(Corner)+0.6, center+half-1.6)
+	}
+	if ends[0] > lightCorner || ends[1] > lightCorner {
+		return reading{}, false
+	}
 	var value [MaxCells]float64
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for i := i0; i < i1; i++ {
@@ -262,13 +273,10 @@ func (p *profile) readBeside(base engine.Base, s Side, center, from, to float64)
 	if hi-lo < minReadContrast {
 		return reading{}, false
 	}
-	ends := [2]float64{lo, lo} // the dark corners, where they are in view
-	seen := [2]bool{center-half >= from-1, center+half <= to+1}
-	if seen[0] {
-		ends[0] = p.relative(center-half+1.6, first-0.6)
-	}
-	if seen[1] {
-		ends[1] = p.relative(center+half-float64(Corner)+0.6, center+half-1.6)
+	for k := range ends {
+		if !seen[k] {
+			ends[k] = lo
+		}
 	}
 	if light := lo + endMost*(hi-lo); ends[0] > light || ends[1] > light {
 		return reading{}, false
@@ -290,6 +298,8 @@ const (
 	leastSharp = 0.55
 	// endMost is how light the dark corners may seem between the darkest cell and the lightest.
 	endMost = 0.7
+	// lightCorner is how light a corner may seem beside the keyline: under a blur of 1.2 mm dark ones have up to 1.5.
+	lightCorner = 1.7
 )
 
 // decode finds the word that cells in a row show, the first of which is number i0 of its side. The light that
@@ -376,8 +386,9 @@ type sidePrint struct {
 
 // squarePrints are those of bases whose four sides are alike, frontPrints those of the fronts
 // and rears of huge bases, longPrints those along them.
+// The longest come first: what is read along a line for them serves the shorter too.
 var (
-	squarePrints = [...]sidePrint{{engine.Small, Front}, {engine.Medium, Front}, {engine.Large, Front}}
+	squarePrints = [...]sidePrint{{engine.Large, Front}, {engine.Medium, Front}, {engine.Small, Front}}
 	frontPrints  = [...]sidePrint{{engine.Huge195, Front}, {engine.Huge225, Front}}
 	longPrints   = [...]sidePrint{{engine.Huge195, RightSide}, {engine.Huge225, RightSide}}
 )
@@ -400,6 +411,7 @@ func (f *finder) candidates(g *image.Gray, s segment, out []candidate) []candida
 	}
 	dir := p1.Sub(p0).Mul(1 / length)
 	p0 = p0.Add(geom.Point{X: dir.Y, Y: -dir.X}.Mul(f.bloom(g, p0, dir, length)))
+	f.line = sideLine{}
 	for _, print := range squarePrints {
 		out = f.alongPiece(g, print, p0, dir, length, out)
 	}
@@ -451,22 +463,35 @@ func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, 
 		return out
 	}
 	lo, hi := length-side/2-edgeSlack, side/2+edgeSlack // of the side's middle
-	line := newSideLine(f.cam, p0, dir, lo-side/2-1, hi+side/2+1, f.z)
-	if !line.valid || !f.profile.read(g, &line) {
-		// Near the picture's rim the full range may not be visible; then only
-		// the piece itself can be the side.
-		return out
-	}
-	var best bestReadings
-	const step = 0.5
-	for c := lo; c <= hi; c += step {
-		r, ok := f.profile.readAt(print.base, print.side, c)
-		// Plain words are read only along an edge that is the whole side.
-		if ok && r.score >= minReadScore && print.carries(r.word) && (!weakWord(words[r.word]) || length > side-edgeSlack) {
-			best.take(r)
+	if !f.line.valid {
+		f.line = newSideLine(f.cam, p0, dir, lo-side/2-1, hi+side/2+1, f.z)
+		if !f.line.valid || !f.profile.read(g, &f.line) {
+			// Near the picture's rim the full range may not be visible; then only
+			// the piece itself can be the side.
+			f.line = sideLine{}
+			return out
 		}
 	}
-	out = best.candidates(print.base, &line, out)
+	line := &f.line
+	var best bestReadings
+	try := func(c float64) float64 {
+		r, ok := f.profile.readAt(print.base, print.side, c)
+		if !ok {
+			return 0
+		}
+		// Plain words are read only along an edge that is the whole side.
+		if r.score >= minReadScore && print.carries(r.word) && (!weakWord(words[r.word]) || length > side-edgeSlack) {
+			best.take(r)
+		}
+		return r.score
+	}
+	for c := lo; c <= hi; c += readStep {
+		if try(c) >= nearlyRead {
+			try(c - readStep/3)
+			try(c + readStep/3)
+		}
+	}
+	out = best.candidates(print.base, line, out)
 	if print.base != engine.Large || length < leastFront*side {
 		return out
 	}
@@ -481,12 +506,16 @@ func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, 
 				best.take(r)
 			}
 		}
-		out = best.candidates(front.base, &line, out)
+		out = best.candidates(front.base, line, out)
 	}
 	return out
 }
 
 const (
+	// readStep is the step in mm in which the places of a side along an edge are tried, and a third of it beside those
+	// that read by nearlyRead.
+	readStep   = 1.0
+	nearlyRead = 0.7
 	// hugeStep is the step in mm in which huge bases' sides are tried: the fit takes up what is left.
 	hugeStep = 0.8
 	// leastFront is the share of a huge base's front that is read.
