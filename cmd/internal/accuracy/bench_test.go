@@ -27,7 +27,7 @@ import (
 // What a picture costs, as a ratio to one call of the faster of the AprilTag library's
 // detector at full resolution and OpenCV's own ArUco detector, on the same picture, on one
 // core, in the same run: processor time, the least of the rounds, as the machine is
-// shared. Budget: 0.25 for a picture that shows nothing new, 1.5 for a search of the whole
+// shared. Budget: 0.08 for a picture that shows nothing new, 1.2 for a search of the whole
 // picture with the answers of all pairs, 0.05 for the light's gauges, once a second.
 //
 //	make bench BENCH_PKG=./cmd/internal/accuracy
