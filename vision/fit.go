@@ -186,8 +186,6 @@ type rimFit struct {
 	cov    geom.Cov3
 	cells  [4][MaxCells]cellState
 	shown  [4][MaxCells]shows
-	belied int        // cells beside a visible keyline that show the opposite of the print
-	upheld int        // cells beside a visible keyline that show the print
 	keys   [4]int     // cells of each side beside which the keyline is in view
 	corner [4]bool    // corner at the clockwise end of each side shows the print
 	shares [4]float64 // share of each side's pixels that agree with the print

@@ -91,7 +91,6 @@ func (f *rimFit) judge(trans *[4][]transition) {
 		flipped[side][cell] += other * other
 		count[side][cell]++
 	})
-	f.belied, f.upheld = 0, 0
 	var goodAll, allAll float64
 	for s := range 4 {
 		f.shares[s], f.keys[s] = 0, 0
@@ -117,12 +116,6 @@ func (f *rimFit) judge(trans *[4][]transition) {
 			}
 			if keyCount[s][c] > 0 && key[s][c] < 0.05*float64(keyCount[s][c]) {
 				f.keys[s]++
-				switch f.cells[s][c] {
-				case cellAgrees:
-					f.upheld++
-				case cellDiffers:
-					f.belied++
-				}
 			}
 		}
 	}

@@ -156,7 +156,7 @@ func (p *profile) mean(sum []float64, a, b float64) float64 {
 }
 
 // evenKeyline reports whether the keyline of a side centred at 0 is in view from
-// end to end: nowhere darker than half of its brightest stretch.
+// end to end: nowhere darker than a fifth of its brightest stretch, half of its grey level.
 func (p *profile) evenKeyline(base engine.Base, s Side) bool {
 	half := float64(SideLength(base, s)) / 2
 	lo, hi := math.Inf(1), 0.0
@@ -164,7 +164,7 @@ func (p *profile) evenKeyline(base engine.Base, s Side) bool {
 		v := p.mean(p.key, a, a+2.5)
 		lo, hi = math.Min(lo, v), math.Max(hi, v)
 	}
-	return lo > hi/2
+	return lo > hi/5
 }
 
 // nearestWord gives for every reading of twelve cells the index of the nearest
