@@ -1,6 +1,7 @@
 // Package regular opens the files that people name, and nothing that looks like a file
 // and is none: opening a named pipe waits for somebody to write to it, and reading a device
-// may never end.
+// may never end. A pipe that the program was started with (/dev/stdin, or /dev/fd/63 of a
+// shell's <(command)) has its writer already, and is read like a file.
 package regular
 
 import (
@@ -9,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 )
 
@@ -70,6 +72,8 @@ func check(path string, mode fs.FileMode) error {
 		return nil
 	case mode.IsDir():
 		is = "a directory"
+	case mode&fs.ModeNamedPipe != 0 && inherited(path):
+		return nil
 	case mode&fs.ModeNamedPipe != 0:
 		is = "a pipe"
 	case mode&fs.ModeSocket != 0:
@@ -78,6 +82,11 @@ func check(path string, mode fs.FileMode) error {
 		is = "a device"
 	}
 	return &fs.PathError{Op: "open", Path: path, Err: fmt.Errorf("is %s, %w", is, ErrKind)}
+}
+
+// inherited reports whether a path names a file that the program was started with.
+func inherited(path string) bool {
+	return path == "/dev/stdin" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/")
 }
 
 func open(path string, flag int, mode fs.FileMode) (*os.File, error) {

@@ -1,6 +1,7 @@
 package regular_test
 
 import (
+	"fmt"
 	"io/fs"
 	"net"
 	"os"
@@ -66,4 +67,16 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	assert.FileExists(t, at("made"))
 	_, err = regular.ReadAll(strings.NewReader(strings.Repeat("x", 2049)), "-", 2048)
 	require.ErrorContains(t, err, "read -: expected at most 2 kB")
+}
+
+func TestAPipeThatTheProgramWasStartedWithIsRead(t *testing.T) {
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer r.Close()
+	_, err = w.WriteString("four")
+	require.NoError(t, err)
+	require.NoError(t, w.Close())
+	content, err := regular.Read(fmt.Sprintf("/dev/fd/%d", r.Fd()), 10)
+	require.NoError(t, err)
+	assert.Equal(t, "four", string(content))
 }

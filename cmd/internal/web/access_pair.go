@@ -86,11 +86,11 @@ type trier struct {
 
 // trier says who tries with a request.
 func (s *Server) trier(r *http.Request) trier {
-	if s.here(r) {
-		return trier{here: true}
-	}
 	if id, ok := s.sessions.known(r, s.o.Now()); ok {
 		return trier{pairing: id}
+	}
+	if s.here(r) { // or behind a proxy on this machine that does not say so
+		return trier{here: true}
 	}
 	return trier{client: s.clientOf(r)}
 }

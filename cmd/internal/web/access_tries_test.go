@@ -119,6 +119,10 @@ func TestADeviceThatWasPairedHasTriesOfItsOwn(t *testing.T) {
 	assert.Equal(t, http.StatusTooManyRequests, judgeWith(s, rightSecret, network, player).Code, "it cannot guess either")
 	assert.Equal(t, http.StatusOK, judgeWith(s, rightSecret, network, judge).Code)
 
+	guess(t, s, loopback) // through a proxy that does not say that it is one
+	assert.Equal(t, http.StatusTooManyRequests, judgeWith(s, rightSecret, loopback, "").Code)
+	assert.Equal(t, http.StatusOK, judgeWith(s, rightSecret, loopback, judge).Code)
+
 	c.pass(91 * 24 * time.Hour)
 	guess(t, s, loopback, via...)
 	assert.Equal(t, http.StatusTooManyRequests, judgeWith(s, rightSecret, loopback, player, via...).Code, "and is forgotten in the end")
