@@ -268,7 +268,11 @@ func (g *gauge) distance(a, b *shape) meeting { return g.distanceWithin(a, b, ma
 // distanceWithin measures the distance of two shapes that are no further apart than most,
 // which saves looking at what is.
 func (g *gauge) distanceWithin(a, b *shape, most float64) meeting {
-	near := g.nearest(a, b, -1e-6, most)
+	loose := 0.0
+	if !g.exact {
+		loose = g.looseness(a, b)
+	}
+	near := g.nearest(a, b, -1e-6, most, loose)
 	best := math.Inf(1)
 	for i := range near {
 		best = min(best, near[i].d)
@@ -286,7 +290,7 @@ func (g *gauge) distanceWithin(a, b *shape, most float64) meeting {
 		return m
 	}
 	m.hi = math.Inf(1)
-	wander := sq(g.looseness(a, b) / (2 * g.k)) // no point does by a larger variance
+	wander := sq(loose / (2 * g.k)) // no point does by a larger variance
 	for i := range near {
 		c := &near[i]
 		var s span
@@ -423,13 +427,11 @@ func (g *gauge) looseness(a, b *shape) float64 {
 // nearest lists the pairs of points, a vertex of one shape and the point of the
 // other's outline that is closest to it, that are the nearest or may be. To a side
 // that is seen from behind, a vertex being less than behind in front of it, no
-// shortest line leads. The shapes are no further apart than most.
-func (g *gauge) nearest(a, b *shape, behind, most float64) []candidate {
+// shortest line leads. The shapes are no further apart than most, and a pair counts
+// that is no more than loose further apart than the nearest.
+func (g *gauge) nearest(a, b *shape, behind, most, loose float64) []candidate {
 	g.near = g.near[:0]
-	r := reach{loose: tie, best: math.Inf(1), behind: behind}
-	if !g.exact {
-		r.loose += g.looseness(a, b)
-	}
+	r := reach{loose: tie + loose, best: math.Inf(1), behind: behind}
 	r.lower(most)
 	g.addFeet(a, b, &r, false)
 	g.addFeet(b, a, &r, true)
@@ -484,8 +486,12 @@ func (g *gauge) addFeet(a, b *shape, r *reach, swapped bool) {
 	for j := range b.edges {
 		e := &b.edges[j]
 		at, out := e.at, e.out()
-		if h := a.round.centre.Sub(at).Dot(out); h+a.round.radius < behind || h-a.round.radius > r.most {
+		x, y := a.round.centre.X-at.X, a.round.centre.Y-at.Y
+		if h := x*out.X + y*out.Y; h+a.round.radius < behind || h-a.round.radius > r.most {
 			continue // all of it
+		}
+		if t := x*e.dir.X + y*e.dir.Y; t+a.round.radius < e.lo-tie || t-a.round.radius > e.hi+tie {
+			continue // all of it is past an end
 		}
 		for _, p := range a.v {
 			x, y := p.X-at.X, p.Y-at.Y
@@ -565,7 +571,7 @@ func (g *gauge) overlap(a, b *shape, sep span) meeting {
 	m.rival = m.lines
 	if sep.hi >= 0 && !g.exact {
 		lines := extremes{}
-		near := g.nearest(a, b, math.Inf(-1), math.Inf(1))
+		near := g.nearest(a, b, math.Inf(-1), math.Inf(1), g.looseness(a, b))
 		for i := range near {
 			_, near[i].w = g.leaf(near[i].d, near[i].u, a.body, b.body, near[i].p, near[i].q, near[i].d)
 			lines.add(Line{near[i].p, near[i].q})

@@ -56,6 +56,28 @@ func (s *lane) within(limit float64, centre geom.Point, radius float64) (float64
 	return d, d <= limit
 }
 
+// gap returns how far a rock is from the lane in mm, 0 when they meet. Of the lane's
+// sides those alone are looked at that the circle around the rock allows to be nearer
+// than the others.
+func (s *lane) gap(r *rock) float64 {
+	if len(s.Polygon) < 3 {
+		return geom.Gap(s.Polygon, r.outline)
+	}
+	if s.Contains(r.outline[0]) {
+		return 0
+	}
+	best, from := math.Inf(1), s.Polygon[len(s.Polygon)-1]
+	for _, p := range s.Polygon {
+		if t := trackOf(Line{from, p}); t.far(r.centre)-r.radius < best {
+			if best = min(best, r.outline.SegmentGap(from, p)); best == 0 {
+				return 0
+			}
+		}
+		from = p
+	}
+	return best
+}
+
 // sight is a set of measuring lines that was asked about, and the answer: most
 // arcs of a pair share their lines.
 type sight struct {
@@ -387,6 +409,9 @@ func (m *pairMeasure) lineObstruction(l Line) ObstructionVerdict {
 	must := false
 	first := len(m.mem.ids)
 	for _, r := range m.rocksNear(&p, 0, sd) {
+		if r.least > max(r.limit, closest.by) {
+			continue // another is nearer
+		}
 		enough := r.limit
 		if sharp {
 			enough = math.Inf(1)
@@ -447,7 +472,10 @@ func (m *pairMeasure) beamObstruction(b, choice beam, even bool) ObstructionVerd
 	all := m.rocksNear(&p, width, sd)
 	near := all[:0]
 	for _, r := range all {
-		gap := geom.Gap(m.lane.Polygon, r.outline)
+		if r.least > max(r.limit, closest.by) {
+			continue // another is nearer
+		}
+		gap := m.lane.gap(r.rock)
 		if gap < closest.by {
 			closest = passage{gap, r.slack}
 		}
@@ -571,9 +599,13 @@ func (m *pairMeasure) standingOn(b beam) (ships, devices []string) {
 	if b.a != b.b {
 		width = apart(b.a, b.b)
 	}
+	middle, half := b.a[0].Lerp(b.a[1], 0.5), 1e-6+p.length/2+width
 	first := len(m.mem.ids)
 	for i := range m.others {
 		o := &m.others[i]
+		if x, y := o.ship.Pose.X-middle.X, o.ship.Pose.Y-middle.Y; x*x+y*y > sq(half+o.radius) {
+			continue
+		}
 		if o.ship == m.from || o.ship == m.target || o.ship.Base.huge() {
 			continue
 		}
