@@ -281,7 +281,7 @@ func (m *pairMeasure) meet(start, part *shape) meeting {
 	if m.contact != No && m.separation(start, part).val <= 0 {
 		return m.gap(start, part)
 	}
-	return m.distance(start, part)
+	return m.distance(start, part, math.Inf(1))
 }
 
 // cornerDepth is how deep a corner of the target is in an arc, and how that

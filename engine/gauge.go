@@ -52,6 +52,7 @@ func (s span) most(o span) span {
 // gauge measures between two bodies whose places are uncertain.
 type gauge struct {
 	bodies [2]body
+	forms  [2]form // of their covariances
 	k      float64 // standard deviations that decide
 	scale  float64 // relative error of scale
 	exact  bool    // nothing is uncertain
@@ -69,8 +70,17 @@ func newGauge(from, to body, scale, k float64) gauge {
 // set makes the gauge one between two other bodies.
 func (g *gauge) set(from, to body, scale, k float64) {
 	g.bodies = [2]body{from, to}
+	g.forms = [2]form{formOf(&from.cov), formOf(&to.cov)}
 	g.k, g.scale = k, scale
 	g.exact = from.cov == geom.Cov3{} && to.cov == geom.Cov3{} && scale == 0
+}
+
+// form is the quadratic form of a covariance: what the squares of x, y and heading
+// and their products count in a variance.
+type form struct{ xx, yy, tt, xy, xt, yt float64 }
+
+func formOf(c *geom.Cov3) form {
+	return form{xx: c[0], yy: c[4], tt: c[8], xy: c[1] + c[3], xt: c[2] + c[6], yt: c[5] + c[7]}
 }
 
 // gradient is how a length changes with the two poses: per body by its x, its y
@@ -112,8 +122,8 @@ func (g *gauge) covariance(a, b *gradient) float64 {
 func (g *gauge) variance(w *gradient) float64 {
 	sum := 0.0
 	for i := range w {
-		c, x, y, t := &g.bodies[i].cov, w[i][0], w[i][1], w[i][2]
-		sum += x*(c[0]*x+(c[1]+c[3])*y+(c[2]+c[6])*t) + y*(c[4]*y+(c[5]+c[7])*t) + c[8]*t*t
+		f, x, y, t := &g.forms[i], w[i][0], w[i][1], w[i][2]
+		sum += x*(f.xx*x+f.xy*y+f.xt*t) + y*(f.yy*y+f.yt*t) + f.tt*t*t
 	}
 	return max(0, sum)
 }
@@ -262,12 +272,9 @@ type candidate struct {
 
 // distance measures the shortest distance between two shapes that do not
 // overlap. Only a vertex of one and a vertex or a side of the other can be
-// closest, and the distance is the least of all those pairs.
-func (g *gauge) distance(a, b *shape) meeting { return g.distanceWithin(a, b, math.Inf(1)) }
-
-// distanceWithin measures the distance of two shapes that are no further apart than most,
-// which saves looking at what is.
-func (g *gauge) distanceWithin(a, b *shape, most float64) meeting {
+// closest, and the distance is the least of all those pairs. That the shapes are no
+// further apart than most saves looking at what is.
+func (g *gauge) distance(a, b *shape, most float64) meeting {
 	loose := 0.0
 	if !g.exact {
 		loose = g.looseness(a, b)
@@ -355,7 +362,7 @@ func (g *gauge) farthest(a, b, corner *shape) meeting {
 		m := meeting{lines: [2]Line{{q, q}, {q, q}}}
 		if d[i] > 0 {
 			corner.set(b.body, b.lever, q)
-			m = g.distance(a, corner)
+			m = g.distance(a, corner, d[i])
 		}
 		all := out.most(m.span)
 		if m.val > out.val {
@@ -552,7 +559,7 @@ func (e *extremes) pair() ([2]Line, bool) { return e.l, e.gap > 1e-6 }
 func (g *gauge) gap(a, b *shape) meeting {
 	sep := g.separation(a, b)
 	if sep.val > -tie { // apart or touching
-		m := g.widened(g.distance(a, b), sep)
+		m := g.apart(a, b, sep)
 		if sep.val <= 0 {
 			m.span = sep
 		}
@@ -584,11 +591,10 @@ func (g *gauge) overlap(a, b *shape, sep span) meeting {
 	return m
 }
 
-// apart measures two convex shapes that do not meet; sep is their separation.
-func (g *gauge) apart(a, b *shape, sep span) meeting { return g.widened(g.distance(a, b), sep) }
-
-// widened makes a distance agree with the separation, which decides about contact.
-func (g *gauge) widened(m meeting, sep span) meeting {
+// apart measures two convex shapes that do not meet. Their separation, which decides
+// about contact, may widen the interval.
+func (g *gauge) apart(a, b *shape, sep span) meeting {
+	m := g.distance(a, b, math.Inf(1))
 	if g.exact {
 		return m
 	}

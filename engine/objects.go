@@ -32,7 +32,7 @@ func (g *gauge) gapToOutline(a *shape, r *rock) meeting {
 		if r.core == 0 { // the circle's middle may be outside the outline
 			far = a.far(r.outline[0])
 		}
-		m := g.distanceWithin(a, outline, far-r.core)
+		m := g.distance(a, outline, far-r.core)
 		m.hi = max(m.hi, m.val)
 		// Near contact a corner may slip round another, whichever way is the looser.
 		if m.val <= g.k*math.Sqrt(g.pointVariance(a)) {
