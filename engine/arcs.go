@@ -40,9 +40,6 @@ func arcsOf(r Rules, s *Ship, buf []Arc) []Arc {
 	return buf
 }
 
-// ArcsOf returns the arcs that [Measure] lists for a ship in an edition.
-func ArcsOf(r Rules, s *Ship) []Arc { return arcsOf(r, s, nil) }
-
 // set makes the area of one of a ship's arcs, which stands at the frame. All arcs but
 // the full ones and the bullseye are wedges between the token's crossed diagonals, whose apex is the base's centre
 // (rules/dimensions 1.5):

@@ -173,12 +173,6 @@ func (o *ObstructionVerdict) Explain(r Rules) string {
 	return fmt.Sprintf("%s (%s).", text, ObstructionRule(r))
 }
 
-// Explain says a check of a placement in one sentence.
-func (c *Check) Explain() string {
-	may := map[Outcome]string{Yes: "may stand there", No: "may not stand there", Indeterminate: "is too close to call"}[c.Legal]
-	return fmt.Sprintf("%s %s: %s, and it is %s from the %s (%s).", c.ID, may, c.Why, measuredWords(c.Distance, c.Sigma), c.Against, c.Rule)
-}
-
 // Explain says in one sentence what a ship may not do where it stands.
 func (b *Bar) Explain(ship string) string {
 	may := map[Outcome]string{Yes: "may not", Indeterminate: "perhaps may not (too close to call)", NoView: "perhaps may not (it cannot be seen)"}[b.Outcome]

@@ -61,12 +61,6 @@ type gauge struct {
 	near []candidate
 }
 
-func newGauge(from, to body, scale, k float64) gauge {
-	var g gauge
-	g.set(from, to, scale, k)
-	return g
-}
-
 // set makes the gauge one between two other bodies.
 func (g *gauge) set(from, to body, scale, k float64) {
 	g.bodies = [2]body{from, to}

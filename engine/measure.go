@@ -178,17 +178,17 @@ func (s *Scene) dimensions() (Profile, error) {
 // [Measurer] for measuring again and again.
 func Measure(s *Scene, o Options) (Result, error) {
 	var m Measurer
-	r, err := m.Measure(s, o)
-	if err != nil {
-		return Result{}, err
-	}
-	return *r, nil
+	return m.Measure(s, o)
 }
 
-// measure fills r, whose lists it uses again.
-func (t *table) measure(r *Result) {
-	s, standing := t.scene, r.Standing[:0]
-	*r = Result{Rules: s.Rules, Pairs: r.Pairs[:0], Objects: r.Objects[:0], Problems: r.Problems[:0]}
+// measure answers every question.
+func (t *table) measure() Result {
+	s, n := t.scene, len(t.scene.Ships)
+	r := Result{
+		Rules:   s.Rules,
+		Pairs:   slices.Grow([]PairVerdict(nil), n*max(0, n-1)),
+		Objects: slices.Grow([]ObjectVerdict(nil), n*len(t.rocks)),
+	}
 	for i := range s.Ships {
 		for j := range s.Ships {
 			if i != j {
@@ -201,8 +201,9 @@ func (t *table) measure(r *Result) {
 			r.Objects = append(r.Objects, t.object(&t.others[i], &t.rocks[j]))
 		}
 	}
-	r.Problems = t.problems(r.Problems)
-	r.Standing = t.standing(r, standing)
+	r.Problems = t.problems(nil)
+	r.Standing = t.standing(&r)
+	return r
 }
 
 // MeasurePair answers the questions about one ordered pair of ships.

@@ -8,28 +8,28 @@ import (
 	"sightline/engine/geom"
 )
 
-// Measurer measures scene after scene in the same memory: once it has seen a
-// scene as large as those to come, measuring a pair allocates nothing. The zero
-// value is ready to use. It is not for use by several goroutines at once.
-//
-// Measuring the same table again with some ships moved evaluates only what those
-// ships touch: their own pairs and objects, and the pairs between which they stood
-// or stand.
+// Measurer measures scene after scene. Measuring the same table again with some ships
+// moved evaluates only what those ships touch: their own pairs and objects, and the
+// pairs between which they stood or stand. The zero value is ready to use. It is not
+// for use by several goroutines at once; what it returns is the caller's to keep and
+// to share, but not to change.
 type Measurer struct {
 	table  table
 	result Result
 
-	// What the result is of: the ships, and a hash of everything else.
-	ships []Ship
-	rest  uint64
-	valid bool
-	full  int // how many arcs a whole measurement holds
+	// What the result is of.
+	ships   []Ship
+	profile Profile
+	rest    words // everything else
+	valid   bool
+
+	spare words
 	moved []bool
 }
 
 // memory holds what the verdicts' lists point into. Growing moves to a new array
 // and leaves the lists handed out before in the old one, so that none of them
-// changes under its owner before the next reset.
+// changes under its owner.
 type memory struct {
 	lines   []Line
 	bands   []int
@@ -38,10 +38,14 @@ type memory struct {
 	attacks []AttackVerdict
 }
 
-func (m *memory) reset() {
-	m.lines, m.bands, m.ids = m.lines[:0], m.bands[:0], m.ids[:0]
-	m.arcs, m.attacks = m.arcs[:0], m.attacks[:0]
+// renew leaves what the memory holds to the verdicts, and makes room for as much.
+func (m *memory) renew() {
+	m.lines, m.bands, m.ids = another(m.lines), another(m.bands), another(m.ids)
+	m.arcs, m.attacks = another(m.arcs), another(m.attacks)
 }
+
+// another returns an empty list with room for what one holds.
+func another[T any](s []T) []T { return make([]T, 0, len(s)) }
 
 // list returns the names appended since the memory held n of them; nil for none.
 func (m *memory) list(n int) []string {
@@ -52,31 +56,27 @@ func (m *memory) list(n int) []string {
 }
 
 // Measure answers every question about a scene, as the function [Measure] does.
-// The result and all it holds are valid until the next call.
-func (m *Measurer) Measure(s *Scene, o Options) (*Result, error) {
+func (m *Measurer) Measure(s *Scene, o Options) (Result, error) {
 	valid := m.valid
 	m.valid = false
 	if err := m.table.prepare(s, o); err != nil {
-		return nil, err
+		return Result{}, err
 	}
-	rest := m.table.restHash()
-	// What verdicts that are replaced held stays in the memory until the next whole
-	// measurement.
-	if valid && rest == m.rest && m.sameFleet(s) && len(m.table.mem.arcs) <= 4*m.full {
-		m.again(s)
+	m.table.mem.renew()
+	rest := m.table.rest(m.spare[:0])
+	if valid && m.profile == m.table.profile && slices.Equal(rest, m.rest) && m.sameFleet(s) {
+		m.result = m.again(s)
 	} else {
-		m.table.mem.reset()
-		m.table.measure(&m.result)
-		m.full = len(m.table.mem.arcs)
+		m.result = m.table.measure()
 	}
-	m.rest, m.valid = rest, true
+	m.valid, m.profile, m.rest, m.spare = true, m.table.profile, rest, m.rest
 	m.ships = grow(m.ships, len(s.Ships))
 	for i := range s.Ships {
 		arcs := append(m.ships[i].Arcs[:0], s.Ships[i].Arcs...)
 		m.ships[i] = s.Ships[i]
 		m.ships[i].Arcs = arcs
 	}
-	return &m.result, nil
+	return m.result, nil
 }
 
 // sameFleet reports whether the ships are those of the last result but for where
@@ -96,9 +96,10 @@ func (m *Measurer) sameFleet(s *Scene) bool {
 	return true
 }
 
-// again evaluates what the moved ships touch.
-func (m *Measurer) again(s *Scene) {
-	t, r, n := &m.table, &m.result, len(s.Ships)
+// again evaluates what the moved ships touch; the other verdicts stay.
+func (m *Measurer) again(s *Scene) Result {
+	t, n := &m.table, len(s.Ships)
+	r := Result{Rules: s.Rules, Pairs: slices.Clone(m.result.Pairs), Objects: slices.Clone(m.result.Objects)}
 	for i := range s.Ships {
 		for j := range s.Ships {
 			at := i*(n-1) + j
@@ -117,8 +118,9 @@ func (m *Measurer) again(s *Scene) {
 			r.Objects[i*len(t.rocks)+j] = t.object(&t.others[i], &t.rocks[j])
 		}
 	}
-	r.Problems = t.problems(r.Problems[:0])
-	r.Standing = t.standing(r, r.Standing[:0])
+	r.Problems = t.problems(nil)
+	r.Standing = t.standing(&r)
+	return r
 }
 
 // touched reports whether a pair has to be measured again: one of the two has
@@ -156,82 +158,76 @@ func (m *Measurer) touched(s *Scene, i, j int, p *PairVerdict) bool {
 	return false
 }
 
-// hash is FNV-1a over words.
-type hash uint64
+// words is what a result depends on, bit by bit: two scenes of which they are equal
+// are measured alike.
+type words []uint64
 
-func (h *hash) word(v uint64)      { *h = (*h ^ hash(v)) * 1099511628211 }
-func (h *hash) real(v float64)     { h.word(math.Float64bits(v)) }
-func (h *hash) point(p geom.Point) { h.real(p.X); h.real(p.Y) }
-func (h *hash) text(s string) {
-	h.word(uint64(len(s)))
+func (w *words) word(v uint64)      { *w = append(*w, v) }
+func (w *words) real(v float64)     { w.word(math.Float64bits(v)) }
+func (w *words) point(p geom.Point) { w.real(p.X); w.real(p.Y) }
+func (w *words) text(s string) {
+	w.word(uint64(len(s)))
 	for i := range len(s) {
-		h.word(uint64(s[i]))
+		w.word(uint64(s[i]))
+	}
+}
+func (w *words) yes(b bool) {
+	if b {
+		w.word(1)
+	} else {
+		w.word(0)
 	}
 }
 
-// restHash is a hash of all that a result depends on beside the ships.
-func (t *table) restHash() uint64 {
-	h := hash(14695981039346656037)
+// rest appends all that a result depends on except the ships and the profile.
+func (t *table) rest(w words) words {
 	s := t.scene
-	h.word(uint64(s.Rules))
-	h.real(t.k)
-	h.real(s.ScaleSigma)
-	h.real(float64(s.MatWidth))
-	h.real(float64(s.MatHeight))
-	for i := range profileKeys {
-		for n := range max(1, profileKeys[i].n) {
-			h.real(*profileKeys[i].at(&t.profile, n))
-		}
+	w.word(uint64(s.Rules))
+	w.real(t.k)
+	w.real(s.ScaleSigma)
+	w.real(float64(s.MatWidth))
+	w.real(float64(s.MatHeight))
+	w.yes(s.ObstaclesUnseen)
+	w.word(uint64(len(s.Unknown)))
+	for _, u := range s.Unknown {
+		w.outline(u)
 	}
-	for _, a := range t.profile.HalfAngle1e {
-		h.real(float64(a))
-	}
-	if t.profile.Guides {
-		h.word(1)
-	}
+	w.word(uint64(len(t.rocks)))
 	for i := range t.rocks {
 		r := &t.rocks[i]
-		h.text(r.id)
-		h.text(r.kind)
-		h.point(r.at)
-		h.real(r.sigma)
-		if r.device {
-			h.word(1)
-		}
-		if r.obstacle {
-			h.word(2)
-		}
-		for _, p := range r.outline {
-			h.point(p)
-		}
+		w.text(r.id)
+		w.text(r.kind)
+		w.point(r.at)
+		w.real(r.sigma)
+		w.yes(r.device)
+		w.yes(r.obstacle)
+		w.outline(r.outline)
 	}
-	for _, list := range [...][]Token{s.Devices, s.Markers} {
-		h.word(uint64(len(list)))
-		for i := range list { // of kinds that are not measured there is a problem to state
-			h.text(list[i].ID)
-		}
-	}
-	if t.relation != nil {
-		h.word(1)
-	}
+	w.yes(t.relation != nil)
 	for _, pairs := range [...]Touching{t.relation, t.known} {
-		h.word(uint64(len(pairs)))
+		w.word(uint64(len(pairs)))
 		for _, p := range pairs {
-			h.text(p[0])
-			h.text(p[1])
+			w.text(p[0])
+			w.text(p[1])
 		}
 	}
-	return uint64(h)
+	return w
+}
+
+func (w *words) outline(g geom.Polygon) {
+	w.word(uint64(len(g)))
+	for _, p := range g {
+		w.point(p)
+	}
 }
 
 // Pair answers the questions about one ordered pair of ships, like [MeasurePair].
-// What it returns is valid until the next call.
 func (m *Measurer) Pair(s *Scene, from, to string, o Options) (PairVerdict, error) {
 	m.valid = false
 	if err := m.table.prepare(s, o); err != nil {
 		return PairVerdict{}, err
 	}
-	m.table.mem.reset()
+	m.table.mem.renew()
 	a, b := s.indexOf(from), s.indexOf(to)
 	switch {
 	case a < 0:

@@ -32,13 +32,15 @@ func RangeFromInside(s *Scene, from, to string, o Options) (RangeVerdict, error)
 			return RangeVerdict{}, fmt.Errorf("engine: measure %q from inside: %w", [...]string{from, to}[i], ErrNoShip)
 		}
 	}
-	g := newGauge(body{a.Pose.Point, a.Covariance}, body{b.Pose.Point, b.Covariance}, s.ScaleSigma, t.k)
+	var g gauge
+	g.set(body{a.Pose.Point, a.Covariance}, body{b.Pose.Point, b.Covariance}, s.ScaleSigma, t.k)
 	var base, target, part, grown, shrunk shape
 	base.base(&t.profile, a, bodyFrom)
 	target.base(&t.profile, b, bodyTo)
 	var sd [4]float64
 	if !g.exact {
-		edge := newGauge(body{}, body{a.Pose.Point, a.Covariance}, s.ScaleSigma, t.k)
+		var edge gauge
+		edge.set(body{}, body{a.Pose.Point, a.Covariance}, s.ScaleSigma, t.k)
 		for e := range sd {
 			_, in := Edge(e).line(s)
 			for _, q := range base.v {

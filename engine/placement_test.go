@@ -24,7 +24,6 @@ func notPassed(t *testing.T, checks []engine.Check, err error) []string {
 	require.NoError(t, err)
 	out := []string{}
 	for _, c := range checks {
-		assert.NotEmpty(t, c.Explain())
 		if c.Legal != engine.Yes {
 			out = append(out, fmt.Sprintf("%s %s %s %s", c.ID, c.Against, c.Legal, c.Rule))
 		}

@@ -137,18 +137,11 @@ func StandingState(s *Scene, touching Touching, o Options) ([]Standing, error) {
 	return r.Standing, err
 }
 
-// standing lists the ships of which there is something to say, in the memory of
-// the list given.
-func (t *table) standing(r *Result, all []Standing) []Standing {
+// standing lists the ships of which there is something to say.
+func (t *table) standing(r *Result) (all []Standing) {
 	s, rocks := t.scene, len(t.rocks)
 	for i := range s.Ships {
-		if len(all) < cap(all) {
-			all = all[:len(all)+1]
-		} else {
-			all = append(all, Standing{})
-		}
-		st := &all[len(all)-1]
-		*st = Standing{ID: s.Ships[i].ID, Contacts: st.Contacts[:0], Overlaps: st.Overlaps[:0], Bars: st.Bars[:0]}
+		st := Standing{ID: s.Ships[i].ID}
 		for j := range s.Ships[1:] {
 			st.ship(r.Rules, &r.Pairs[i*(len(s.Ships)-1)+j], t.relation)
 		}
@@ -163,8 +156,8 @@ func (t *table) standing(r *Result, all []Standing) []Standing {
 				st.Overlaps = append(st.Overlaps, p.ID)
 			}
 		}
-		if len(st.Contacts)+len(st.Overlaps)+len(st.Bars) == 0 {
-			all = all[:len(all)-1]
+		if len(st.Contacts)+len(st.Overlaps)+len(st.Bars) > 0 {
+			all = append(all, st)
 		}
 	}
 	return all
@@ -245,14 +238,13 @@ func (s *Standing) ship(r Rules, p *PairVerdict, touching Touching) {
 	}
 }
 
-// Object measures one ship against one obstacle, device or marker by its id. What
-// it returns is valid until the next call.
+// Object measures one ship against one obstacle, device or marker by its id.
 func (m *Measurer) Object(s *Scene, from, to string, o Options) (ObjectVerdict, error) {
 	m.valid = false
 	if err := m.table.prepare(s, o); err != nil {
 		return ObjectVerdict{}, err
 	}
-	m.table.mem.reset()
+	m.table.mem.renew()
 	ship := s.indexOf(from)
 	if ship < 0 {
 		return ObjectVerdict{}, fmt.Errorf("engine: measure from %q: %w", from, ErrNoShip)

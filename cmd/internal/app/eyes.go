@@ -356,7 +356,7 @@ func (w *Watcher) measure(s *engine.Scene, rules Rules) (engine.Result, error) {
 	if w.o.Eye {
 		return engine.Result{}, nil
 	}
-	return engine.Measure(s, engine.Options{Sigmas: rules.Sigmas})
+	return w.measurer.Measure(s, engine.Options{Sigmas: rules.Sigmas})
 }
 
 // furtherCameras are the parts of the further cameras.

@@ -112,6 +112,7 @@ type Watcher struct {
 	measured  Rules          // that the last search was measured by
 	size      image.Point    // of the pictures
 	stood     engine.Scene   // that was measured last
+	measurer  engine.Measurer
 	eyesPast  map[string]pastObstacles
 	taken     takenPicture // the one that was searched last
 
