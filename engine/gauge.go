@@ -146,8 +146,9 @@ func (g *gauge) leaf(val float64, u geom.Point, a, b int, p, q geom.Point, scale
 	if g.exact {
 		return span{val, val, val}, w
 	}
-	g.push(&w, a, u.Mul(-1), p)
-	g.push(&w, b, u, q)
+	rp, rq := p.Sub(g.bodies[a].at), q.Sub(g.bodies[b].at)
+	w[a] = [3]float64{-u.X, -u.Y, -u.Cross(rp)}
+	w[b] = [3]float64{u.X, u.Y, u.Cross(rq)}
 	v := g.variance(&w)
 	var at [2]geom.Point
 	at[a], at[b] = p, q

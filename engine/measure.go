@@ -181,13 +181,13 @@ func Measure(s *Scene, o Options) (Result, error) {
 	return m.Measure(s, o)
 }
 
-// measure answers every question.
-func (t *table) measure() Result {
+// measure answers every question, in the lists of a result that nobody needs.
+func (t *table) measure(old Result) Result {
 	s, n := t.scene, len(t.scene.Ships)
 	r := Result{
 		Rules:   s.Rules,
-		Pairs:   slices.Grow([]PairVerdict(nil), n*max(0, n-1)),
-		Objects: slices.Grow([]ObjectVerdict(nil), n*len(t.rocks)),
+		Pairs:   slices.Grow(old.Pairs[:0], n*max(0, n-1)),
+		Objects: slices.Grow(old.Objects[:0], n*len(t.rocks)),
 	}
 	for i := range s.Ships {
 		for j := range s.Ships {

@@ -12,8 +12,12 @@ import (
 // moved evaluates only what those ships touch: their own pairs and objects, and the
 // pairs between which they stood or stand. The zero value is ready to use. It is not
 // for use by several goroutines at once; what it returns is the caller's to keep and
-// to share, but not to change.
+// to share, but not to change, unless Reuse is set.
 type Measurer struct {
+	// Reuse says that a result is needed until the next call only: the next measurement
+	// of a whole table then takes place in the same memory.
+	Reuse bool
+
 	table  table
 	result Result
 
@@ -44,6 +48,12 @@ func (m *memory) renew() {
 	m.arcs, m.attacks = another(m.arcs), another(m.attacks)
 }
 
+// reset takes the memory back from the verdicts.
+func (m *memory) reset() {
+	m.lines, m.bands, m.ids = m.lines[:0], m.bands[:0], m.ids[:0]
+	m.arcs, m.attacks = m.arcs[:0], m.attacks[:0]
+}
+
 // another returns an empty list with room for what one holds.
 func another[T any](s []T) []T { return make([]T, 0, len(s)) }
 
@@ -62,12 +72,17 @@ func (m *Measurer) Measure(s *Scene, o Options) (Result, error) {
 	if err := m.table.prepare(s, o); err != nil {
 		return Result{}, err
 	}
-	m.table.mem.renew()
 	rest := m.table.rest(m.spare[:0])
-	if valid && m.profile == m.table.profile && slices.Equal(rest, m.rest) && m.sameFleet(s) {
+	switch {
+	case valid && m.profile == m.table.profile && slices.Equal(rest, m.rest) && m.sameFleet(s):
+		m.table.mem.renew()
 		m.result = m.again(s)
-	} else {
-		m.result = m.table.measure()
+	case m.Reuse:
+		m.table.mem.reset()
+		m.result = m.table.measure(m.result)
+	default:
+		m.table.mem.renew()
+		m.result = m.table.measure(Result{})
 	}
 	m.valid, m.profile, m.rest, m.spare = true, m.table.profile, rest, m.rest
 	m.ships = grow(m.ships, len(s.Ships))

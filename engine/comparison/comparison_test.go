@@ -195,7 +195,7 @@ func BenchmarkOneShipMoves(b *testing.B) {
 }
 
 func byTurns(b *testing.B, tables ...*engine.Scene) {
-	var m engine.Measurer
+	m := engine.Measurer{Reuse: true}
 	turn := 0
 	loop(b, len(tables[0].Ships), func() error {
 		turn++
