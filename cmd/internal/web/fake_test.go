@@ -136,6 +136,7 @@ func (f *fakeTable) choose(c web.Choice) {
 
 func (f *fakeTable) server() *web.Server {
 	o := web.Options{Hub: f.hub, Choose: f.choose, SetMatch: f.setMatch, Agree: f.agree, Declare: f.declare, PlaceShip: f.placeShip}
+	o.Access.Names = []string{"table.local"} // as ask names it
 	if f.options != nil {
 		f.options(&o)
 	}

@@ -245,8 +245,11 @@ func TestOnlyADeviceOnTheTableDetonates(t *testing.T) {
 	var declared []string
 	f.declare = func(d *web.Declaration) { declared = append(declared, d.Words()) }
 	s := f.server()
-	for _, target := range []string{"bomb1", "rock1", "cache1", "nothing"} {
-		ask(s, "POST", "/api/declare", `{"doing":"blast","target":"`+target+`"}`, loopback, "")
+	for target, want := range map[string]int{
+		"bomb1": http.StatusNoContent, "rock1": http.StatusConflict, "cache1": http.StatusConflict, "nothing": http.StatusConflict,
+	} {
+		answer := ask(s, "POST", "/api/declare", `{"doing":"blast","target":"`+target+`"}`, loopback, "")
+		assert.Equal(t, want, answer.Code, "%s: %s", target, answer.Body)
 	}
 	assert.Equal(t, []string{"bomb1 detonates"}, declared)
 }
