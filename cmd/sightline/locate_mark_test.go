@@ -61,13 +61,14 @@ func TestAMarkedShipStandsWhereNothingSpeaksAgainstIt(t *testing.T) {
 		}
 		return markedShip{id, 1, vision.Mark{Base: base, Left: px[0], Right: px[1]}}
 	}
-	locate := func(m markedShip, also ...engine.Ship) (vision.Located, error, string) {
+	locate := func(m markedShip, also ...engine.Ship) (got vision.Located, warned string, missed error) {
 		var warn strings.Builder
-		got := vision.Located{Scene: engine.Scene{Rules: engine.Rules25, MatWidth: calibration.MatSide, MatHeight: calibration.MatSide, Ships: also}, Ships: make([]vision.ShipView, len(also))}
-		missed := locateMarked(l, vision.Frame{Name: "a.png"}, []markedShip{m}, &got, nil, &warn)
-		return got, missed, warn.String()
+		got.Scene = engine.Scene{Rules: engine.Rules25, MatWidth: calibration.MatSide, MatHeight: calibration.MatSide, Ships: also}
+		got.Ships = make([]vision.ShipView, len(also))
+		missed = locateMarked(l, vision.Frame{Name: "a.png"}, []markedShip{m}, &got, nil, &warn)
+		return got, warn.String(), missed
 	}
-	got, missed, _ := locate(mark("A1", engine.Small, at))
+	got, _, missed := locate(mark("A1", engine.Small, at))
 	require.NoError(t, missed)
 	require.Len(t, got.Ships, 1)
 	s := got.Scene.Ships[0]
@@ -93,7 +94,7 @@ func TestAMarkedShipStandsWhereNothingSpeaksAgainstIt(t *testing.T) {
 		"a.png: --mark of A1: its base would stand at (-10, 400), off the mat": {
 			mark("A1", engine.Small, geom.Pose{Point: geom.Point{X: -10, Y: 400}}), engine.Ship{}},
 	} {
-		got, missed, _ := locate(c.m, c.also)
+		got, _, missed := locate(c.m, c.also)
 		assert.EqualError(t, missed, says)
 		var u unanswered
 		assert.True(t, errors.As(missed, &u), "exit status 1")
@@ -101,10 +102,10 @@ func TestAMarkedShipStandsWhereNothingSpeaksAgainstIt(t *testing.T) {
 	}
 	short := mark("A1", engine.Small, at)
 	short.Base = engine.Large
-	_, missed, _ = locate(short)
+	_, _, missed = locate(short)
 	assert.ErrorContains(t, missed, "a.png: --mark of A1: the marked edge is 40.0 mm long: the front of a large base is 80 mm")
 
-	got, missed, warn := locate(mark("A1", engine.Small, at), engine.Ship{ID: "A1", Base: engine.Small, Pose: at, Seen: "both"})
+	got, warn, missed := locate(mark("A1", engine.Small, at), engine.Ship{ID: "A1", Base: engine.Small, Pose: at, Seen: "both"})
 	assert.NoError(t, missed)
 	assert.Equal(t, "both", got.Scene.Ships[0].Seen, "a code is surer")
 	assert.Len(t, got.Scene.Ships, 1)
