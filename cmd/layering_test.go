@@ -55,7 +55,8 @@ var outside = map[string][]string{
 
 // outsideTests says the same for tests, in addition.
 var outsideTests = map[string][]string{
-	"github.com/stretchr/testify":   {"cmd/...", "hardware/...", "vision/...", "calibration", "engine/...", "firmware-config", "calibration/regular"},
+	"github.com/stretchr/testify": {"cmd/...", "hardware/...", "vision/...", "calibration", "engine/...", "firmware-config",
+		"calibration/regular"},
 	"github.com/makiuchi-d/gozxing": {"hardware"}, // an independent reader of QR codes
 	"github.com/chromedp/chromedp":  {"cmd/..."},
 	"github.com/chromedp/cdproto":   {"cmd/..."},

@@ -163,7 +163,8 @@ func (o *ObstructionVerdict) Explain(r Rules) string {
 	case "must":
 		text = fmt.Sprintf("Obstructed by %s: every permitted line passes through, at least %s deep", by, measuredWords(o.Margin, o.Sigma))
 	case "may":
-		text = fmt.Sprintf("The attacker chooses: some permitted lines pass through %s and some do not; %s would change that", by, measuredWords(o.Margin, o.Sigma))
+		text = fmt.Sprintf("The attacker chooses: some permitted lines pass through %s and some do not; %s would change that", by,
+			measuredWords(o.Margin, o.Sigma))
 	default:
 		text = fmt.Sprintf("Too close to call whether the line passes through %s, within %.2f mm", by, o.Margin.Millimeters())
 	}
@@ -186,7 +187,8 @@ func (b *Bar) Explain(ship string) string {
 // Words says in a few words what may not be done and why: "no attack: at range 0 of an
 // asteroid, rock1 (2.5 G178)". What is not sure begins with "perhaps".
 func (b *Bar) Words() string {
-	no := map[Outcome]string{Yes: "no %s", Indeterminate: "perhaps no %s, too close to call", NoView: "perhaps no %s, it cannot be seen"}[b.Outcome]
+	no := map[Outcome]string{Yes: "no %s", Indeterminate: "perhaps no %s, too close to call",
+		NoView: "perhaps no %s, it cannot be seen"}[b.Outcome]
 	because := ""
 	if b.Because != b.Target {
 		because = ", " + b.Because

@@ -150,7 +150,8 @@ func newWireResult(r *Result) wireResult {
 		}
 	}
 	for i, o := range r.Objects {
-		w.Objects[i] = wireObject{o.From, o.To, o.Kind, newWireDistance(&o.Range), o.Range.Outcome.String(), o.Contact.String(), o.Overlap.String()}
+		w.Objects[i] = wireObject{o.From, o.To, o.Kind, newWireDistance(&o.Range), o.Range.Outcome.String(), o.Contact.String(),
+			o.Overlap.String()}
 	}
 	for _, s := range r.Standing {
 		ws := wireStanding{s.ID, listed(s.Contacts), listed(s.Overlaps), make([]wireBar, len(s.Bars))}

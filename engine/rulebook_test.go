@@ -104,7 +104,8 @@ func TestTheRuleBookOnMeasuringAgain(t *testing.T) {
 	for _, c := range []struct {
 		of, to string
 		want   engine.Outcome
-	}{{"A", "B", engine.Yes}, {"A", "C", engine.No}, {"B", "A", engine.Yes}, {"B", "C", engine.Yes}, {"C", "A", engine.No}, {"C", "B", engine.Yes}} {
+	}{{"A", "B", engine.Yes}, {"A", "C", engine.No}, {"B", "A", engine.Yes}, {"B", "C", engine.Yes}, {"C", "A", engine.No},
+		{"C", "B", engine.Yes}} {
 		v, err := engine.MeasurePair(&aura, c.of, c.to, engine.Options{})
 		require.NoError(t, err)
 		assert.Equal(t, c.want, v.At(1, 1), "G24 from %s to %s", c.of, c.to)

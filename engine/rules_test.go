@@ -152,7 +152,8 @@ func TestTheTableOfRulesIsTrue(t *testing.T) {
 		}
 		proved++
 		unused := slices.ContainsFunc(names, func(n []string) bool { return !used(n[1]) })
-		assert.Equal(t, unused, strings.HasPrefix(r.where, libraryOnly), "%s: says %q where the program does not use what is named", at, libraryOnly)
+		assert.Equal(t, unused, strings.HasPrefix(r.where, libraryOnly), "%s: says %q where the program does not use what is named", at,
+			libraryOnly)
 		assert.NotEmpty(t, names, "%s: expected the code that implements it, or a reason why none does", at)
 		assert.NotEmpty(t, tests, "%s: expected a test that names it", at)
 		mention := regexp.MustCompile(`\b` + r.rule + `\b`)

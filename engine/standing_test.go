@@ -118,7 +118,8 @@ func TestBarredIsAskedByActAndPair(t *testing.T) {
 	assert.Equal(t, []string{"A: no attack: at range 0 of an obstacle, g (2.5 G178)"}, words("attack", "A", "B"))
 	assert.Equal(t, words("attack", "A", "B"), words("attack", "A", "C"), "whomever it attacks")
 	assert.Equal(t, []string{"B: perhaps no attack, too close to call: at range 0 of an obstacle, h (2.5 G178)"}, words("attack", "B", "A"))
-	assert.Equal(t, []string{"A: no lock: at range 0 of a gas cloud, g (2.5 G179)", "B: perhaps no lock, too close to call: at range 0 of a gas cloud, h (2.5 G179)"}, words("lock", "B", "A"), "the sure one first")
+	assert.Equal(t, []string{"A: no lock: at range 0 of a gas cloud, g (2.5 G179)",
+		"B: perhaps no lock, too close to call: at range 0 of a gas cloud, h (2.5 G179)"}, words("lock", "B", "A"), "the sure one first")
 	assert.Equal(t, []string{"A: no lock: at range 0 of a gas cloud, g (2.5 G179)"}, words("lock", "C", "A"), "a lock on a ship in gas")
 	assert.Empty(t, words("attack", "C", "A"), "an attack on it is none of that")
 	assert.Empty(t, words("attack", "nobody", "A"))
@@ -126,5 +127,6 @@ func TestBarredIsAskedByActAndPair(t *testing.T) {
 	s = scene(t, "1e; A small 0 0 0; B small 0 40 0")
 	r, err = engine.Measure(&s, engine.Options{})
 	require.NoError(t, err)
-	assert.Equal(t, []string{"A: perhaps no attack, it cannot be seen: the two ships are in contact; they are touching if one overlapped the other (1e G95)"}, words("attack", "A", "B"))
+	assert.Equal(t, []string{"A: perhaps no attack, it cannot be seen: the two ships are in contact; they are touching if one overlapped " +
+		"the other (1e G95)"}, words("attack", "A", "B"))
 }

@@ -97,7 +97,8 @@ func TestBlindAreasSurviveTheWireForm(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, s.Blind, back[0].Blind)
 
-	for _, bad := range []string{`[{"outline_mm":[[0,0],[1,1]]}]`, `[{"outline_mm":[[0,0],[1,1],[1e12,0]]}]`, `[[[0,0],[1,1],[0,1]]]`, `[{"why":"glare"}]`,
+	for _, bad := range []string{`[{"outline_mm":[[0,0],[1,1]]}]`, `[{"outline_mm":[[0,0],[1,1],[1e12,0]]}]`, `[[[0,0],[1,1],[0,1]]]`,
+		`[{"why":"glare"}]`,
 		`[{"outline_mm":[[0,0],[1,1],[0,1]],"reason":"glare"}]`} {
 		_, _, err := engine.ParseScenes([]byte(`{"version":1,"rules":"2.5","ships":[],"blind_mm":` + bad + `}`))
 		assert.ErrorContains(t, err, "blind_mm[0]", bad)

@@ -58,9 +58,18 @@ func TestLamps(t *testing.T) {
 		"an attack that the rules forbid is none in the arc": {pair(func(s *hardware.State) {
 			s.InArc, s.NoAttack = engine.Yes, "no attack: at range 0 of an asteroid, rock1 (2.0 G177)"
 		}), ".#...#.."},
-		"perhaps it is forbidden":              {pair(func(s *hardware.State) { s.InArc, s.NoAttack, s.NoAttackOpen = engine.Yes, "perhaps no attack", true }), ".#.*.*#."},
-		"out of the arc and perhaps forbidden": {pair(func(s *hardware.State) { s.Contact, s.NoAttack, s.NoAttackOpen = engine.Yes, "perhaps no attack", true }), ".#...##."},
-		"no view: no answer, whatever stands":  {pair(func(s *hardware.State) { s.Range, s.InArc, s.Contact = engine.NoView, engine.Yes, engine.Yes }), ".......#"},
+		"perhaps it is forbidden": {pair(func(s *hardware.State) {
+			s.InArc, s.NoAttack, s.NoAttackOpen = engine.Yes,
+				"perhaps no attack", true
+		}), ".#.*.*#."},
+		"out of the arc and perhaps forbidden": {pair(func(s *hardware.State) {
+			s.Contact, s.NoAttack, s.NoAttackOpen = engine.Yes,
+				"perhaps no attack", true
+		}), ".#...##."},
+		"no view: no answer, whatever stands": {pair(func(s *hardware.State) {
+			s.Range, s.InArc, s.Contact = engine.NoView, engine.Yes,
+				engine.Yes
+		}), ".......#"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.Equal(t, c.want, lights(c.state), "Lights(%+v)", c.state)

@@ -327,7 +327,8 @@ func (m Menu) take(w World) (Menu, []Command) {
 // Screen returns what the display is to show at an instant.
 func (m Menu) Screen(w World, now time.Time) Screen {
 	m = m.at(now)
-	titles := map[menuPage]string{pageMenu: "Menu", pageAttacker: "Attacker?", pageTarget: "Target of " + m.attacker + "?", pageArc: "Which arc?", pageEdition: "Edition?", pageLetGo: "Judge called"}
+	titles := map[menuPage]string{pageMenu: "Menu", pageAttacker: "Attacker?", pageTarget: "Target of " + m.attacker + "?",
+		pageArc: "Which arc?", pageEdition: "Edition?", pageLetGo: "Judge called"}
 	switch m.page {
 	case pageAnswer:
 		return Screen{Page: m.answer}

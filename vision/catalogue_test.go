@@ -71,14 +71,15 @@ func TestNamesThatAreLikeAShipsAndAreNone(t *testing.T) {
 func TestABadCatalogueNamesTheEntryAndTheKey(t *testing.T) {
 	outline := `[[0,0],[40,0],[0,40]]`
 	for name, c := range map[string]struct{ text, want string }{
-		"not JSON":            {`rocks`, "not a catalogue"},
-		"another version":     {`{"version":2}`, "version: expected 1, got 2"},
-		"an unknown key":      {`{"version":1,"rocks":[]}`, `unknown field "rocks"`},
-		"something more":      {rockFile + rockFile, "something follows"},
-		"no name":             {`{"version":1,"outlines":[{"kind":"gas","outline_mm":` + outline + `}]}`, "outlines[0] (\"\"): name: expected a name"},
-		"a kind of its own":   {`{"version":1,"outlines":[{"name":"a","kind":"moon","outline_mm":` + outline + `}]}`, `kind: expected one of [asteroid debris gas], a device's such as bomb, mine or cargo, or one of [satellite mission_satellite supply_cache objective hyperspace_marker], got "moon"`},
-		"one name twice":      {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":` + outline + `},{"name":"a","kind":"gas","outline_mm":` + outline + `}]}`, `outlines[1]: name: "a" stands twice`},
-		"two points":          {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[1,1]]}]}`, "outline_mm: expected 3 to 2000 points, got 2"},
+		"not JSON":          {`rocks`, "not a catalogue"},
+		"another version":   {`{"version":2}`, "version: expected 1, got 2"},
+		"an unknown key":    {`{"version":1,"rocks":[]}`, `unknown field "rocks"`},
+		"something more":    {rockFile + rockFile, "something follows"},
+		"no name":           {`{"version":1,"outlines":[{"kind":"gas","outline_mm":` + outline + `}]}`, "outlines[0] (\"\"): name: expected a name"},
+		"a kind of its own": {`{"version":1,"outlines":[{"name":"a","kind":"moon","outline_mm":` + outline + `}]}`, `kind: expected one of [asteroid debris gas], a device's such as bomb, mine or cargo, or one of [satellite mission_satellite supply_cache objective hyperspace_marker], got "moon"`},
+		"one name twice":    {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":` + outline + `},{"name":"a","kind":"gas","outline_mm":` + outline + `}]}`, `outlines[1]: name: "a" stands twice`},
+		"two points": {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[1,1]]}]}`,
+			"outline_mm: expected 3 to 2000 points, got 2"},
 		"an outline in miles": {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[1e9,0],[0,4]]}]}`, "point 1: expected millimetres"},
 		"a bow tie":           {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[40,40],[40,0],[0,40]]}]}`, "does not cross itself"},
 		"a crumb":             {`{"version":1,"outlines":[{"name":"a","kind":"gas","outline_mm":[[0,0],[1,0],[0,1]]}]}`, "expected an area of 50 to 40000 mm²"},

@@ -208,7 +208,8 @@ func (e *Exposure) next(level float64) *ExposureChange {
 		if k.Linear && known && k.Value > 0 && value > 0 {
 			e.expected = math.Log(float64(value) / float64(k.Value))
 		}
-		e.to(ExposureAdjusting, "The markers' paper is at grey level %.0f of 255: the camera's %s goes from %d to %d.", level, k.Name, k.Value, value)
+		e.to(ExposureAdjusting, "The markers' paper is at grey level %.0f of 255: the camera's %s goes from %d to %d.", level, k.Name, k.Value,
+			value)
 		return &ExposureChange{n, value}
 	}
 	e.settled = true
@@ -225,13 +226,16 @@ func (e *Exposure) stop(level, factor float64) {
 	}
 	switch {
 	case !alive:
-		e.fail("The camera's exposure was changed %d times and the picture did not follow: its automatic works against it, or the driver ignores it. Switch the automatic off, or set the exposure at the camera.", deadChanges)
+		e.fail("The camera's exposure was changed %d times and the picture did not follow: its automatic works against it, or the driver "+
+			"ignores it. Switch the automatic off, or set the exposure at the camera.", deadChanges)
 	case near && level < leaveHigh && level > leaveLow:
-		e.to(ExposureHeld, "The markers' paper is at grey level %.0f, as near to %.0f as the camera's steps allow, and the exposure is held.", level, ExposureGoal)
+		e.to(ExposureHeld, "The markers' paper is at grey level %.0f, as near to %.0f as the camera's steps allow, and the exposure is held.",
+			level, ExposureGoal)
 	case factor > 1:
 		e.to(ExposureLimit, "The markers' paper is at grey level %.0f and the camera's exposure at its end: give more light.", level)
 	default:
-		e.to(ExposureLimit, "The markers' paper is at grey level %.0f and the camera's exposure at its end: dim the light, or put a grey filter before the lens.", level)
+		e.to(ExposureLimit, "The markers' paper is at grey level %.0f and the camera's exposure at its end: dim the light, or put a grey "+
+			"filter before the lens.", level)
 	}
 }
 

@@ -172,13 +172,15 @@ func TestWhatTheCameraDoesNotLetBeDoneIsSaid(t *testing.T) {
 		code   ExposureCode
 		says   string
 	}{
-		"no control":     {actedCamera{light: 3}, ExposureFailed, "no control"},
-		"read-only":      {actedCamera{light: 3, readOnly: true, controls: []ExposureControl{exposureTime(100), gainControl(9)}}, ExposureFailed, "only be read"},
-		"disobeyed":      {actedCamera{light: 0.1, dead: true, controls: []ExposureControl{exposureTime(100)}}, ExposureFailed, "did not follow"},
-		"automatic":      {actedCamera{light: 1.2, auto: true, controls: []ExposureControl{exposureTime(100)}}, ExposureFailed, "automatic"},
-		"a dark room":    {actedCamera{light: 0.001, controls: []ExposureControl{exposureTime(100)}}, ExposureLimit, "more light"},
-		"a searchlight":  {actedCamera{light: 500, controls: []ExposureControl{exposureTime(100)}}, ExposureLimit, "dim the light"},
-		"very few steps": {actedCamera{light: 0.45, step: 100, controls: []ExposureControl{{Name: "exposure", Min: 100, Max: 400, Step: 100, Value: 200, Linear: true}}}, ExposureHeld, ""},
+		"no control": {actedCamera{light: 3}, ExposureFailed, "no control"},
+		"read-only": {actedCamera{light: 3, readOnly: true, controls: []ExposureControl{exposureTime(100), gainControl(9)}}, ExposureFailed,
+			"only be read"},
+		"disobeyed":     {actedCamera{light: 0.1, dead: true, controls: []ExposureControl{exposureTime(100)}}, ExposureFailed, "did not follow"},
+		"automatic":     {actedCamera{light: 1.2, auto: true, controls: []ExposureControl{exposureTime(100)}}, ExposureFailed, "automatic"},
+		"a dark room":   {actedCamera{light: 0.001, controls: []ExposureControl{exposureTime(100)}}, ExposureLimit, "more light"},
+		"a searchlight": {actedCamera{light: 500, controls: []ExposureControl{exposureTime(100)}}, ExposureLimit, "dim the light"},
+		"very few steps": {actedCamera{light: 0.45, step: 100,
+			controls: []ExposureControl{{Name: "exposure", Min: 100, Max: 400, Step: 100, Value: 200, Linear: true}}}, ExposureHeld, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := NewExposure(c.camera.controls)

@@ -126,7 +126,8 @@ func blindToBoth(a, b []engine.BlindArea) (out []engine.BlindArea) {
 			x0, y0 := max(p[0].X, q[0].X), max(p[0].Y, q[0].Y)
 			x1, y1 := min(p[2].X, q[2].X), min(p[2].Y, q[2].Y)
 			if x0 < x1 && y0 < y1 {
-				out = append(out, engine.BlindArea{Outline: geom.Polygon{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}, Why: a[i].Why})
+				out = append(out, engine.BlindArea{Outline: geom.Polygon{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}},
+					Why: a[i].Why})
 			}
 		}
 	}

@@ -365,18 +365,21 @@ func TestObstaclesOfSeveralCameras(t *testing.T) {
 func TestWhatIsBlindToAllCamerasStaysBlind(t *testing.T) {
 	blindAt := func(x float64) Located {
 		l := watching(nil)
-		l.Obstacles.Blind = []engine.BlindArea{{Outline: geom.Polygon{{X: x, Y: 0}, {X: x + 20, Y: 0}, {X: x + 20, Y: 8}, {X: x, Y: 8}}, Why: blindGlare}}
+		l.Obstacles.Blind = []engine.BlindArea{{Outline: geom.Polygon{{X: x, Y: 0}, {X: x + 20, Y: 0}, {X: x + 20, Y: 8}, {X: x, Y: 8}},
+			Why: blindGlare}}
 		return l
 	}
 	for name, c := range map[string]struct {
 		views []Located
 		want  []engine.BlindArea
 	}{
-		"one camera":      {[]Located{blindAt(100)}, blindAt(100).Obstacles.Blind},
-		"another sees":    {[]Located{blindAt(100), watching(nil)}, nil},
-		"apart":           {[]Located{blindAt(100), blindAt(200)}, nil},
-		"both, a part":    {[]Located{blindAt(100), blindAt(112)}, []engine.BlindArea{{Outline: geom.Polygon{{X: 112, Y: 0}, {X: 120, Y: 0}, {X: 120, Y: 8}, {X: 112, Y: 8}}, Why: blindGlare}}},
-		"one of the past": {[]Located{blindAt(100), {Captured: fuseAt, Scene: engine.Scene{ObstaclesUnseen: true}, Obstacles: &ObstacleSight{Past: true}}}, blindAt(100).Obstacles.Blind},
+		"one camera":   {[]Located{blindAt(100)}, blindAt(100).Obstacles.Blind},
+		"another sees": {[]Located{blindAt(100), watching(nil)}, nil},
+		"apart":        {[]Located{blindAt(100), blindAt(200)}, nil},
+		"both, a part": {[]Located{blindAt(100), blindAt(112)},
+			[]engine.BlindArea{{Outline: geom.Polygon{{X: 112, Y: 0}, {X: 120, Y: 0}, {X: 120, Y: 8}, {X: 112, Y: 8}}, Why: blindGlare}}},
+		"one of the past": {[]Located{blindAt(100), {Captured: fuseAt, Scene: engine.Scene{ObstaclesUnseen: true},
+			Obstacles: &ObstacleSight{Past: true}}}, blindAt(100).Obstacles.Blind},
 	} {
 		got := FuseObstacles(c.views, nil, FuseOptions{})
 		assert.Equal(t, c.want, got.Scene.Blind, name)

@@ -222,10 +222,12 @@ func ExplainMarkers(err error, picture *image.Gray, seen []calibration.MarkerSig
 	}
 	var g Gauges
 	if l := g.Look(picture, seen, nil); l.Edges > 0 && l.Burnt >= burntShare {
-		return fmt.Errorf("the white of %.0f %% of the markers is burnt out, which moves their edges: shorten the exposure, by half to begin with, and try again (as they look now: %w)", 100*l.Burnt, err)
+		return fmt.Errorf("the white of %.0f %% of the markers is burnt out, which moves their edges: shorten the exposure, by half to begin "+
+			"with, and try again (as they look now: %w)", 100*l.Burnt, err)
 	}
 	if white := burntPart(picture); white > blankShare {
-		return fmt.Errorf("%.0f %% of the picture is burnt out: shorten the exposure, by half to begin with, and try again (as it looks now: %w)", 100*white, err)
+		return fmt.Errorf("%.0f %% of the picture is burnt out: shorten the exposure, by half to begin with, and try again (as it looks now: %w)",
+			100*white, err)
 	}
 	return err
 }
@@ -257,9 +259,11 @@ func (l *Light) Advice() (out []string) {
 		}
 		switch {
 		case l.Burnt >= burntShare:
-			say("the white of %.0f %% of the markers is burnt out, which moves their edges and the tokens', and ships are lost: shorten the exposure, by half to begin with", 100*l.Burnt)
+			say("the white of %.0f %% of the markers is burnt out, which moves their edges and the tokens', and ships are lost: shorten the "+
+				"exposure, by half to begin with", 100*l.Burnt)
 		case l.Paper >= brightPaper:
-			say("the markers' paper is nearly burnt out (grey level %.0f of 255), and tokens in more light are: shorten the exposure to %.0f %% of what it is",
+			say("the markers' paper is nearly burnt out (grey level %.0f of 255), and tokens in more light are: shorten the exposure to %.0f %% "+
+				"of what it is",
 				l.Paper, 100*linearOf(ExposureGoal)/linearOf(l.Paper))
 		}
 	}

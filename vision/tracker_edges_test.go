@@ -69,7 +69,8 @@ func TestATrackKnowsThatItsCodeWasRead(t *testing.T) {
 	e = newEdgeTable(t)
 	e.at = e.at.Add(time.Second)
 	placed := engine.Ship{ID: "A1", Base: engine.Small, Pose: e.pose, Covariance: edgeFit, Seen: "edges"}
-	e.tracker.See(vision.Located{Captured: e.at, Scene: engine.Scene{Ships: []engine.Ship{placed}}, Ships: []vision.ShipView{{ID: "A1", Fit: edgeFit}}}, nil)
+	e.tracker.See(vision.Located{Captured: e.at, Scene: engine.Scene{Ships: []engine.Ship{placed}},
+		Ships: []vision.ShipView{{ID: "A1", Fit: edgeFit}}}, nil)
 	assert.False(t, e.show(6, false, vision.PlaceUnchanged, true).Read)
 	assert.True(t, e.show(1, true, vision.PlaceUnchanged, true).Read, "it is read at last")
 }

@@ -230,7 +230,8 @@ func (f *ObstacleFinder) baseAt(g *image.Gray, c guess) (UnnamedBase, bool) {
 	l := Locator{table: f.table, errors: f.errors}
 	for _, start := range starts {
 		s, ok := l.fitEdges(g, base, start)
-		if !ok || !s.allRound() || !s.Ours && !s.foreign() || s.Pose.Distance(start.Point) > 3 || !f.guidesSeen(g, base, s.Pose) || !f.onTheMat(g, base, s.Pose) {
+		if !ok || !s.allRound() || !s.Ours && !s.foreign() || s.Pose.Distance(start.Point) > 3 || !f.guidesSeen(g, base, s.Pose) ||
+			!f.onTheMat(g, base, s.Pose) {
 			continue
 		}
 		return UnnamedBase{Base: base, Pose: s.Pose, Covariance: s.Covariance, Sight: s, Outline: l.outline(s.Pose, Token{Base: base})}, true

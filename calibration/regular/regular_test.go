@@ -33,7 +33,8 @@ func TestOnlyRegularFilesAreOpened(t *testing.T) {
 	for path, want := range map[string]string{
 		at("file"): "", at("link"): "", at("fifo"): "is a pipe, expected a file", at("link to fifo"): "is a pipe, expected a file",
 		at("socket"): "is a socket, expected a file", dir: "is a directory, expected a file", "/dev/zero": "is a device, expected a file",
-		"/dev/null": "is a device, expected a file", at("dangling"): "no such file", at("absent"): "no such file", at("file") + "/x": "not a directory",
+		"/dev/null": "is a device, expected a file", at("dangling"): "no such file", at("absent"): "no such file", at("file") +
+			"/x": "not a directory",
 		"": "no such file", "a\x00b": "invalid argument",
 	} {
 		for _, open := range []func(string) (*os.File, error){

@@ -33,12 +33,14 @@ var fileLines = map[string][]string{
 	"draw --out":      {"draw SCENE -o FIFO"},
 
 	"locate --calibration": {"locate --calibration FIFO PICTURE", "locate --fuse --calibration TABLE --calibration FIFO PICTURE PICTURE"},
-	"locate <image>":       {"locate --calibration TABLE FIFO", "locate --calibration TABLE FIFO.png", "locate --calibration TABLE PICTURE FIFO"},
-	"locate --catalogue":   {"locate --calibration TABLE --catalogue FIFO --empty-mat MAT PICTURE"},
-	"locate --empty-mat":   {"locate --calibration TABLE --catalogue CATALOGUE --empty-mat FIFO PICTURE"},
+	"locate <image>": {"locate --calibration TABLE FIFO", "locate --calibration TABLE FIFO.png",
+		"locate --calibration TABLE PICTURE FIFO"},
+	"locate --catalogue": {"locate --calibration TABLE --catalogue FIFO --empty-mat MAT PICTURE"},
+	"locate --empty-mat": {"locate --calibration TABLE --catalogue CATALOGUE --empty-mat FIFO PICTURE"},
 
-	"calibrate lens <image>":  {"calibrate lens --board chessboard:9x6:25mm -o OUT.json FIFO"},
-	"calibrate lens --source": {"calibrate lens --board chessboard:9x6:25mm -o OUT.json --source FIFO", "calibrate lens --board chessboard:9x6:25mm -o OUT.json --source FIFO.png"},
+	"calibrate lens <image>": {"calibrate lens --board chessboard:9x6:25mm -o OUT.json FIFO"},
+	"calibrate lens --source": {"calibrate lens --board chessboard:9x6:25mm -o OUT.json --source FIFO",
+		"calibrate lens --board chessboard:9x6:25mm -o OUT.json --source FIFO.png"},
 	"calibrate lens --output": {"calibrate lens --board chessboard:9x6:25mm -o FIFO PICTURE"},
 
 	"calibrate table <image>":    {"calibrate table --lens LENS -o OUT FIFO"},
@@ -95,9 +97,12 @@ var fileLines = map[string][]string{
 
 // noFiles are the names of the arguments that name none.
 var noFiles = []string{
-	"help", "listen", "rules", "from", "to", "arc", "arcs", "sigmas", "json", "ship", "maneuver", "action", "drop", "index", "at", "fuse", "board", "mat",
-	"marker-sigma", "distance", "force-distance", "mat-flatness", "card-length", "card-thickness", "base-top", "limit", "places", "study", "tolerance",
-	"name", "kind", "top", "alike", "format", "dpi", "paper", "printer-scale-x", "printer-scale-y", "ships", "single", "only", "yes", "entry", "head", "height", "frames", "key",
+	"help", "listen", "rules", "from", "to", "arc", "arcs", "sigmas", "json", "ship", "maneuver", "action", "drop", "index", "at", "fuse",
+	"board", "mat",
+	"marker-sigma", "distance", "force-distance", "mat-flatness", "card-length", "card-thickness", "base-top", "limit", "places", "study",
+	"tolerance",
+	"name", "kind", "top", "alike", "format", "dpi", "paper", "printer-scale-x", "printer-scale-y", "ships", "single", "only", "yes", "entry",
+	"head", "height", "frames", "key",
 }
 
 func TestEveryArgumentThatNamesAFileIsTried(t *testing.T) {
@@ -107,7 +112,8 @@ func TestEveryArgumentThatNamesAFileIsTried(t *testing.T) {
 	check := func(key, name string) {
 		seen[key] = true
 		_, known := fileLines[key]
-		assert.True(t, known != slices.Contains(noFiles, name) || key == "doctor wiring --board", "%s: does it name a file? fileLines or noFiles should say so", key)
+		assert.True(t, known != slices.Contains(noFiles, name) || key == "doctor wiring --board",
+			"%s: does it name a file? fileLines or noFiles should say so", key)
 	}
 	for _, leaf := range parser.Model.Leaves(false) {
 		path := strings.TrimPrefix(leaf.Path(), "sightline ")
@@ -149,12 +155,14 @@ func files(t *testing.T) *strings.Replacer {
 	code, _, stderr = called(t, "obstacles", "learn-mat", "--calibration", at("table.json"), "-o", at("mat.png"), picture)
 	require.Zero(t, code, stderr)
 	require.NoError(t, os.WriteFile(at("catalogue.json"), []byte(`{"version":1,"outlines":[]}`), 0o600))
-	require.NoError(t, os.WriteFile(at("scene.json"), []byte(`{"version":1,"rules":"2.5","ships":[{"id":"A1","player":1,"base":"small","x_mm":100,"y_mm":100,"heading_deg":0}]}`), 0o600))
+	require.NoError(t, os.WriteFile(at("scene.json"), []byte(`{"version":1,"rules":"2.5","ships":[{"id":"A1","player":1,"base":"small",`+
+		`"x_mm":100,"y_mm":100,"heading_deg":0}]}`), 0o600))
 	require.NoError(t, os.MkdirAll(at("rulings"), 0o700))
 	for _, fifo := range []string{"fifo", "fifo.png", "rulings/rulings.db"} {
 		require.NoError(t, syscall.Mkfifo(at(fifo), 0o600))
 	}
-	return strings.NewReplacer("FIFO", at("fifo"), "TABLE", at("table.json"), "LENS", lens, "PICTURE", picture, "SCENE", at("scene.json"), "CATALOGUE", at("catalogue.json"),
+	return strings.NewReplacer("FIFO", at("fifo"), "TABLE", at("table.json"), "LENS", lens, "PICTURE", picture, "SCENE", at("scene.json"),
+		"CATALOGUE", at("catalogue.json"),
 		"MAT", at("mat.png"), "RULINGS", at("rulings"), "OUT", at("out"))
 }
 

@@ -254,7 +254,8 @@ func locatorOptions(catalogue, mat string) (o vision.LocatorOptions, err error) 
 // the markers in the picture itself, as far as they can be seen; the calibration that
 // was used and how many markers were seen are returned too, and why a ship that a person
 // placed was not found.
-func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, o vision.LocatorOptions, by byHand, warn io.Writer) (got vision.Located, used calibration.Table, seen int, missed, err error) {
+func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, o vision.LocatorOptions, by byHand,
+	warn io.Writer) (got vision.Located, used calibration.Table, seen int, missed, err error) {
 	used, sightings, err := registered(table, markers, frame, warn)
 	seen = len(sightings)
 	if err != nil {
@@ -282,7 +283,8 @@ type byHand struct {
 
 // registered returns the calibration as it is for one picture: scaled to its size,
 // the camera's place from the markers in it. It returns the markers that were seen.
-func registered(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (calibration.Table, []calibration.MarkerSighting, error) {
+func registered(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (calibration.Table,
+	[]calibration.MarkerSighting, error) {
 	w, h := frame.Size()
 	if w != table.Intrinsics.Width || h != table.Intrinsics.Height {
 		scaled, err := table.Intrinsics.Scaled(w, h)
@@ -303,7 +305,8 @@ func registered(table calibration.Table, markers vision.MarkerDetector, frame vi
 			return table, nil, fmt.Errorf("%s: %w", frame.Name, err)
 		}
 		if mirrored {
-			return table, nil, unanswered{fmt.Errorf("%s: the picture is mirrored: the mat's markers can only be read with left and right exchanged", frame.Name)}
+			return table, nil, unanswered{fmt.Errorf("%s: the picture is mirrored: the mat's markers can only be read with left and right exchanged",
+				frame.Name)}
 		}
 	}
 	seen := vision.Sightings(found)

@@ -85,7 +85,8 @@ func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, go
 			continue
 		}
 		if !s.Ours {
-			fmt.Fprintf(warn, "%s: the card of %s is not known to be one of ours: its edges tell its place to %.1f mm\n", f.Name, p.ID, math.Sqrt(max(s.Covariance[0], s.Covariance[4])))
+			fmt.Fprintf(warn, "%s: the card of %s is not known to be one of ours: its edges tell its place to %.1f mm\n", f.Name, p.ID,
+				math.Sqrt(max(s.Covariance[0], s.Covariance[4])))
 		}
 		got.Scene.Ships = append(got.Scene.Ships, vision.EdgeShip(p.ID, p.Player, p.Base, s, !p.Headed))
 		got.Ships = append(got.Ships, l.EdgeView(p.ID, p.Base, s))

@@ -68,7 +68,8 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 				return false, false, unanswered{fmt.Errorf("%s: a sheet of white paper lies on the mat: take it away, and whatever lies on it", f.Name)}
 			}
 			if l := tellLight(progress, f, seen, &here); l.Glare > vision.GlareShare {
-				return false, false, unanswered{fmt.Errorf("%s: %.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. Turn the lamp or the camera, or lower the exposure", f.Name, 100*l.Glare, l.Where)}
+				return false, false, unanswered{fmt.Errorf("%s: %.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. Turn "+
+					"the lamp or the camera, or lower the exposure", f.Name, 100*l.Glare, l.Where)}
 			}
 			learner = vision.NewMatLearner(here)
 		}

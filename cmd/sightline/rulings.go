@@ -59,7 +59,8 @@ func (c *rulingsLog) open() (*rulings.Log, error) {
 	}
 	fmt.Fprintln(os.Stderr, "sightline: the rulings in", found.Dir)
 	if dir := where.Earlier(); dir == found.Dir {
-		fmt.Fprintf(os.Stderr, "sightline: an earlier version kept them there; sightline run keeps them in %s: move the folder there, or name it as rulings.dir\n",
+		fmt.Fprintf(os.Stderr, "sightline: an earlier version kept them there; sightline run keeps them in %s: move the folder there, or name "+
+			"it as rulings.dir\n",
 			where.Folder())
 	}
 	for _, dir := range found.Others {

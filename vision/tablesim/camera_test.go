@@ -93,7 +93,8 @@ func TestTheToneCurveHasAShoulder(t *testing.T) {
 		assert.Greater(t, got, last, "light %v", v)
 		last = got
 	}
-	assert.InDelta(t, 255*m.tone(1.3), first(moments(developed(t, CameraModel{Knee: 0.7, Headroom: 1.3}, 32, 32, 1, flat(3)), 8, 24)), 0.51, "saturated")
+	assert.InDelta(t, 255*m.tone(1.3), first(moments(developed(t, CameraModel{Knee: 0.7, Headroom: 1.3}, 32, 32, 1, flat(3)), 8, 24)), 0.51,
+		"saturated")
 	assert.Equal(t, 255.0, first(moments(developed(t, CameraModel{}, 32, 32, 1, flat(1)), 8, 24)), "without a knee it clips at full scale")
 }
 
@@ -117,7 +118,8 @@ func TestTheMosaicKeepsLevelsAndEdges(t *testing.T) {
 	assert.InDelta(t, 255*srgbEncode(0.3), got, 0.51)
 	assert.Zero(t, spread)
 	ramp := func(x, _ int) float64 { return 0.1 + 0.005*float64(x) }
-	assert.Equal(t, developed(t, CameraModel{}, 64, 64, 1, ramp).Gray.Pix[32*64+8:][:48], developed(t, m, 64, 64, 1, ramp).Gray.Pix[32*64+8:][:48])
+	assert.Equal(t, developed(t, CameraModel{}, 64, 64, 1, ramp).Gray.Pix[32*64+8:][:48],
+		developed(t, m, 64, 64, 1, ramp).Gray.Pix[32*64+8:][:48])
 
 	// Noise is no longer a pixel's own.
 	m.FullWell = 1000
@@ -155,7 +157,8 @@ func TestBloomSharpeningAndLocalTone(t *testing.T) {
 	half := edge(100, 0.02, 0.6)
 	before = developed(t, CameraModel{}, 200, 64, 1, half)
 	after = developed(t, CameraModel{LocalTone: 0.4, LocalWide: 20}, 200, 64, 1, half)
-	assert.Less(t, first(moments(after, 180, 192))-first(moments(after, 8, 20)), 0.8*(first(moments(before, 180, 192))-first(moments(before, 8, 20))))
+	assert.Less(t, first(moments(after, 180, 192))-first(moments(after, 8, 20)),
+		0.8*(first(moments(before, 180, 192))-first(moments(before, 8, 20))))
 }
 
 func TestBandsWander(t *testing.T) {

@@ -73,7 +73,9 @@ func ParseSpec(spec string) (Options, error) {
 	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS}
 	rest, ok := strings.CutPrefix(spec, "sim:")
 	if !ok {
-		return o, fmt.Errorf("source %q: expected sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,paper=SECONDS][,nudge=SECONDS:DEGREES][,tilt=X:Y][,huge=N][,camera=NAME[,gain=F]]", spec)
+		return o, fmt.Errorf("source %q: expected "+
+			"sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,paper=SECONDS][,nudge=SECONDS:DEGREES][,tilt=X:Y][,huge=N][,"+
+			"camera=NAME[,gain=F]]", spec)
 	}
 	for field := range strings.SplitSeq(rest, ",") {
 		if field == "" {
@@ -148,7 +150,8 @@ func (o *Options) set(field string) (err error) {
 		o.Width, err = strconv.Atoi(w)
 		o.Height, err2 = strconv.Atoi(h)
 		if err != nil || err2 != nil {
-			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES, tilt=X:Y, huge=N, camera=NAME or gain=F", field)
+			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES, tilt=X:Y, "+
+				"huge=N, camera=NAME or gain=F", field)
 		}
 	}
 	return nil

@@ -26,8 +26,10 @@ type edgeTally struct {
 }
 
 func (e *edgeTally) String() string {
-	return fmt.Sprintf("%d of %d found, %d of them known for ours; position %.3f mm rms (99 %% %.3f), heading %.3f° rms (99 %% %.3f), error over sigma %.2f rms (largest %.2f); %d more than 4 sigma off; %d decided ranges, %d false, %d arcs said",
-		e.found, e.asked, e.ours, rms(e.position), percentile(e.position, 0.99), rms(e.heading), percentile(e.heading, 0.99), rms(e.normalised), percentile(e.normalised, 1), e.wrong, e.decided, e.falseAnswers, e.arcs)
+	return fmt.Sprintf("%d of %d found, %d of them known for ours; position %.3f mm rms (99 %% %.3f), heading %.3f° rms (99 %% %.3f), "+
+		"error over sigma %.2f rms (largest %.2f); %d more than 4 sigma off; %d decided ranges, %d false, %d arcs said",
+		e.found, e.asked, e.ours, rms(e.position), percentile(e.position, 0.99), rms(e.heading), percentile(e.heading, 0.99), rms(e.normalised),
+		percentile(e.normalised, 1), e.wrong, e.decided, e.falseAnswers, e.arcs)
 }
 
 // TestEdgesWithoutACode fits the bases of simulated tables whose codes cannot be read by

@@ -153,8 +153,9 @@ func TestThePageAnswersToTheMachinesNamesAndTheConfiguredOnes(t *testing.T) {
 		"at an address":      {Web{Listen: "[fe80::1%eth0]:8080"}, "table", []string{"table", "table.local"}},
 		"at a name":          {Web{Listen: "table.lan:8080"}, "table", []string{"table", "table.local", "table.lan"}},
 		"with a domain":      {Web{}, "table.club.example", []string{"table", "table.local", "table.club.example"}},
-		"with further names": {Web{Names: []string{"Table.Fritz.Box.", "table.local"}}, "table", []string{"table", "table.local", "table.fritz.box"}},
-		"of no name":         {Web{}, "", nil},
+		"with further names": {Web{Names: []string{"Table.Fritz.Box.", "table.local"}}, "table",
+			[]string{"table", "table.local", "table.fritz.box"}},
+		"of no name": {Web{}, "", nil},
 	} {
 		assert.Equal(t, c.want, c.web.hostNames(here(c.machine)), name)
 	}

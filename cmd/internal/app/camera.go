@@ -65,7 +65,8 @@ func (h *cameraHolder) opened(c Camera, source vision.Source) {
 		return
 	}
 	if controls == nil {
-		h.say([]string{fmt.Sprintf("Exposure, gain, white balance and focus of %s cannot be set from here: only those of a device /dev/video… and of csi: can (docs/configuration.md).", c.Source)})
+		h.say([]string{fmt.Sprintf("Exposure, gain, white balance and focus of %s cannot be set from here: only those of a device /dev/video… "+
+			"and of csi: can (docs/configuration.md).", c.Source)})
 		return
 	}
 	h.mu.Lock()
@@ -123,7 +124,8 @@ func (h *cameraHolder) light(l vision.Light, busy bool) vision.ExposureState {
 	case h.controls == nil:
 		return vision.ExposureState{Code: vision.ExposureNone, Says: "The exposure of this source cannot be set from here."}
 	case !h.paper:
-		return vision.ExposureState{Code: vision.ExposureNone, Says: "The exposure is as the camera was set: camera.exposure = \"paper\" holds it by the markers' paper."}
+		return vision.ExposureState{Code: vision.ExposureNone,
+			Says: "The exposure is as the camera was set: camera.exposure = \"paper\" holds it by the markers' paper."}
 	case h.exposure == nil:
 		return vision.ExposureState{Code: vision.ExposureWaiting, Says: "The camera settles first."}
 	}

@@ -442,7 +442,8 @@ func (raw rawConfig) settings() (s vision.CameraSettings, problem *badValue) {
 		if k.key == "exposure" {
 			also = ", \"paper\""
 		}
-		return s, bad("camera."+k.key, "expected \"auto\", \"lock\"%s or a whole number without quotes in the camera's own unit, got %#v", also, k.value)
+		return s, bad("camera."+k.key, "expected \"auto\", \"lock\"%s or a whole number without quotes in the camera's own unit, got %#v", also,
+			k.value)
 	}
 	if s.Exposure.Kind == vision.SettingPaper && s.Gain.Kind == vision.SettingLeave {
 		s.Gain.Kind = vision.SettingPaper // an automatic gain would work against it

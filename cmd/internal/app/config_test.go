@@ -42,13 +42,14 @@ func TestBadConfigNamesTheKeyAndItsLine(t *testing.T) {
 		"a printer that shrinks all": {"[print]\nscale_x = 0.94\n", `line 2: print.scale_x: expected 0.975 to 1.025`},
 		"a bar instead of a scale":   {"[print]\nscale_y = 99.5\n", `line 2: print.scale_y: expected 0.975 to 1.025`},
 		"reading by invitation":      {"[web]\nread = \"closed\"\n", `line 2: web.read: expected "open" or "paired", got "closed"`},
-		"a name with its scheme":     {"[web]\nnames = [\"table.lan\", \"http://table\"]\n", `line 2: web.names: expected host names without scheme and port, such as "table.lan", got "http://table"`},
-		"every name at once":         {"[web]\nnames = [\"*.lan\"]\n", `line 2: web.names: expected host names`},
-		"a certificate without key":  {"[web]\ntls_certificate = \"c.pem\"\n", `line 2: web.tls_certificate: expected web.tls_key with it`},
-		"a key without certificate":  {"[web]\ntls_key = \"k.pem\"\n", `line 2: web.tls_key: expected web.tls_certificate with it`},
-		"port by name":               {"[web]\nlisten = \"localhost:web\"\n", `line 2: web.listen: expected host:port`},
-		"two markers are too few":    {"[[table.markers]]\nid = 1\n[[table.markers]]\nid = 2\n", `line 1: table.markers: markers: at least 3 are needed, got 2`},
-		"unknown key of a marker":    {"[[table.markers]]\nid = 1\nx = 3\n", `line 3: unknown key "table.markers.x"`},
+		"a name with its scheme": {"[web]\nnames = [\"table.lan\", \"http://table\"]\n",
+			`line 2: web.names: expected host names without scheme and port, such as "table.lan", got "http://table"`},
+		"every name at once":        {"[web]\nnames = [\"*.lan\"]\n", `line 2: web.names: expected host names`},
+		"a certificate without key": {"[web]\ntls_certificate = \"c.pem\"\n", `line 2: web.tls_certificate: expected web.tls_key with it`},
+		"a key without certificate": {"[web]\ntls_key = \"k.pem\"\n", `line 2: web.tls_key: expected web.tls_certificate with it`},
+		"port by name":              {"[web]\nlisten = \"localhost:web\"\n", `line 2: web.listen: expected host:port`},
+		"two markers are too few":   {"[[table.markers]]\nid = 1\n[[table.markers]]\nid = 2\n", `line 1: table.markers: markers: at least 3 are needed, got 2`},
+		"unknown key of a marker":   {"[[table.markers]]\nid = 1\nx = 3\n", `line 3: unknown key "table.markers.x"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse(c.text)

@@ -165,7 +165,8 @@ func (w *Watcher) fuseObstacles(out, own *vision.Tracked, others []vision.Locate
 	names := append([]string{"the main camera"}, by...)
 	fused := vision.FuseObstacles(views, out.Scene.Ships, vision.FuseOptions{Names: names, Camera: &w.located.Camera})
 	to, from := &out.Scene, &fused.Scene
-	to.Obstacles, to.Devices, to.Markers, to.Unknown, to.Blind, to.ObstaclesUnseen = from.Obstacles, from.Devices, from.Markers, from.Unknown, from.Blind, from.ObstaclesUnseen
+	to.Obstacles, to.Devices, to.Markers, to.Unknown, to.Blind, to.ObstaclesUnseen = from.Obstacles, from.Devices, from.Markers, from.Unknown,
+		from.Blind, from.ObstaclesUnseen
 	out.Obstacles = fused.Obstacles
 	all := vision.Fusion{Conflicts: fused.Fusion.Conflicts}
 	if out.Fusion != nil {

@@ -54,7 +54,8 @@ func TestWhatIsLetGoCanBeHeldAgainForAnHour(t *testing.T) {
 	assert.Nil(t, v.Hold)
 	assert.Contains(t, v.Notes[0].Text, "What was held for a judge was let go by Ada.")
 	require.Len(t, v.Released, 1)
-	assert.Equal(t, web.ReleasedView{Number: was.Hold.Number, At: was.Hold.At, Asked: "player 2", From: "A1", To: "B1", LetGo: v.At, By: "Ada"}, v.Released[0])
+	assert.Equal(t, web.ReleasedView{Number: was.Hold.Number, At: was.Hold.At, Asked: "player 2", From: "A1", To: "B1", LetGo: v.At,
+		By: "Ada"}, v.Released[0])
 
 	h.ships[1] = ship("B1", 300, 700)
 	h.picture(frameTime)

@@ -405,7 +405,8 @@ func TestTheLargestCatalogueIsAnsweredInTime(t *testing.T) {
 		assert.Less(t, took, 8*time.Second, "answers have ten")
 	}
 	for size, want := range map[[2]int]string{
-		{201, 10}: "outlines: expected at most 200, got 201", {11, 1900}: "expected at most 20000 points in all outlines together, got 20900", {1, 2001}: "expected 3 to 2000 points, got 2001",
+		{201, 10}: "outlines: expected at most 200, got 201", {11, 1900}: "expected at most 20000 points in all outlines together, got 20900",
+		{1, 2001}: "expected 3 to 2000 points, got 2001",
 	} {
 		_, err := vision.ParseCatalogue(strings.NewReader(list(size[0], size[1])))
 		require.ErrorContains(t, err, want)

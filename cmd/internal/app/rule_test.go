@@ -336,13 +336,15 @@ func TestWhatIsNoHindranceIsNotedAtTheStart(t *testing.T) {
 	here, err := filepath.Abs("rulings")
 	require.NoError(t, err)
 	assert.Contains(t, c.notes(), "An earlier version kept rulings in "+here+". They are kept in "+c.dir+" now.")
-	assert.Contains(t, c.notes(), "In "+c.dir+" rulings.db is missing, though files of its entries are there. The next ruling begins a new record there.")
+	assert.Contains(t, c.notes(), "In "+c.dir+" rulings.db is missing, though files of its entries are there. The next ruling begins a new "+
+		"record there.")
 	assert.Empty(t, c.hub.Newest().RulingsTrouble)
 
 	require.NoError(t, os.MkdirAll(filepath.Dir(c.judges.where.Key), 0o700))
 	require.NoError(t, os.WriteFile(c.judges.where.Key, nil, 0o644))
 	c.judges.check(t.Context())
-	assert.Contains(t, c.hub.Newest().RulingsTrouble, "No ruling could be recorded now: the key that signs rulings: "+c.judges.where.Key+": others may read it")
+	assert.Contains(t, c.hub.Newest().RulingsTrouble,
+		"No ruling could be recorded now: the key that signs rulings: "+c.judges.where.Key+": others may read it")
 }
 
 func TestEveryTroubleOfTheRecordHasItsWords(t *testing.T) {

@@ -29,7 +29,8 @@ func TestWhereRulingsAreKept(t *testing.T) {
 	var r app.Rulings
 	assert.Equal(t, filepath.Join(dir, ".local/share/sightline/rulings"), r.Folder(), "the user's, wherever the program was started")
 	t.Setenv("XDG_DATA_HOME", "share")
-	assert.Equal(t, filepath.Join(dir, ".local/share/sightline/rulings"), r.Folder(), "a relative one is to be ignored, says the specification")
+	assert.Equal(t, filepath.Join(dir, ".local/share/sightline/rulings"), r.Folder(),
+		"a relative one is to be ignored, says the specification")
 	t.Setenv("XDG_DATA_HOME", "/mnt/data")
 	assert.Equal(t, "/mnt/data/sightline/rulings", r.Folder())
 	t.Setenv("STATE_DIRECTORY", "/var/lib/one:/var/lib/two")

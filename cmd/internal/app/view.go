@@ -17,7 +17,8 @@ func (w *Watcher) view(now time.Time) web.View {
 	v := web.View{
 		At: now, Health: w.health(status, now), Notes: slices.Clone(w.notes), Source: status.Source,
 		Figures:  web.Figures{Frames: status.Frames, Dropped: status.Dropped, FPS: status.FPS, Locating: w.last.Elapsed},
-		Register: w.register(), Frame: shown.frame, Region: shown.region, Located: shown.last, Tracks: shown.tracks, Held: w.held != nil, Hold: shown.hold, Released: w.releasedViews(), Ruling: w.ruling, RulingsTrouble: w.rulingsTrouble,
+		Register: w.register(), Frame: shown.frame, Region: shown.region, Located: shown.last, Tracks: shown.tracks, Held: w.held != nil,
+		Hold: shown.hold, Released: w.releasedViews(), Ruling: w.ruling, RulingsTrouble: w.rulingsTrouble,
 		ObstaclesWatched: shown.last.Obstacles != nil && shown.last.Obstacles.Unseen == "",
 		Sigmas:           w.o.Rules.Sigmas, Choice: w.choice, Match: w.match, Result: shown.result, PanelName: w.o.PanelName(), LampLabels: w.o.Labels,
 		Cameras: slices.Clone(w.cameras),

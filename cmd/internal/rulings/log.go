@@ -396,7 +396,8 @@ func (l *Log) ownHead(ctx context.Context, tx *sql.Tx) (Head, error) {
 	if l.unsure && len(last) > 0 && last[0].Damage == "" && last[0].Key == PublicOf(l.o.Key) {
 		return head, nil
 	}
-	return head, fmt.Errorf("%w: its last entry is %d, which this program did not write: it wrote %d last "+remedy, ErrCorrupt, head.Number, l.head.Number)
+	return head, fmt.Errorf("%w: its last entry is %d, which this program did not write: it wrote %d last "+remedy, ErrCorrupt, head.Number,
+		l.head.Number)
 }
 
 // queryer is a database or a transaction.

@@ -405,7 +405,8 @@ func TestNoAcknowledgedRulingIsLostInAFolderThatSuffers(t *testing.T) {
 	r := &trial{t: t, dir: filepath.Join(t.TempDir(), "rulings"), acks: map[string]time.Time{}, away: map[string]bool{},
 		rng: rand.New(rand.NewPCG(uint64(os.Getpid()), 2))}
 	names := []string{
-		"kill", "kill", "kill", "rm -rf rulings", "mv rulings away", "mv rulings away", "rm rulings.db rulings.db-*", "rm rulings.db", "rm everything but files",
+		"kill", "kill", "kill", "rm -rf rulings", "mv rulings away", "mv rulings away", "rm rulings.db rulings.db-*", "rm rulings.db",
+		"rm everything but files",
 		"mv rulings.db rulings.db-* away", "mv rulings.db away", "rm rulings.db-wal", "rm rulings.db-shm", "rm rulings.lock",
 	}
 	r.start()

@@ -324,7 +324,8 @@ func (v *verifier) unsigned() {
 		r.Notes = append(r.Notes, "no entry is signed: a version before signing recorded them all, or somebody rewrote the whole log "+
 			"without signatures (--key shows that)")
 	case r.SignedFrom > 1:
-		r.Notes = append(r.Notes, fmt.Sprintf("entries before %d are not signed: a version before signing recorded them; entry %d covers their hashes",
+		r.Notes = append(r.Notes, fmt.Sprintf("entries before %d are not signed: a version before signing recorded them; entry %d covers "+
+			"their hashes",
 			r.SignedFrom, r.SignedFrom))
 	}
 }

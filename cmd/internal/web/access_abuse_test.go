@@ -202,7 +202,8 @@ func TestListenersAreLimitedInAllAndForEachPeer(t *testing.T) {
 	full := ask(s, http.MethodGet, "/api/events", "", peerNo(99), "")
 	assert.Equal(t, http.StatusServiceUnavailable, full.Code)
 	assert.Contains(t, full.Body.String(), "512 pages listen")
-	assert.Equal(t, http.StatusServiceUnavailable, ask(s, http.MethodGet, "/api/events", "", loopback, "", "X-Forwarded-For", "192.168.7.99").Code, "by way of a proxy")
+	assert.Equal(t, http.StatusServiceUnavailable, ask(s, http.MethodGet, "/api/events", "", loopback, "", "X-Forwarded-For",
+		"192.168.7.99").Code, "by way of a proxy")
 	assert.Equal(t, http.StatusOK, ask(s, http.MethodGet, "/api/events", "", loopback, "").Code, "this machine has its own")
 	stops[0]()
 	assert.Equal(t, http.StatusOK, ask(s, http.MethodGet, "/api/events", "", peerNo(0), "").Code, "who goes makes room")

@@ -166,7 +166,8 @@ func TestListenersLeaveRoomToAsk(t *testing.T) {
 	for i := range 50 {
 		assert.Equal(t, http.StatusOK, d.get(t, peerNo(i), "/healthz"), "a phone")
 	}
-	assert.Contains(t, ask(s, http.MethodGet, "/metrics", "", loopback, "").Body.String(), "\nsightline_sse_clients 512\n", "none of them was cut off")
+	assert.Contains(t, ask(s, http.MethodGet, "/metrics", "", loopback, "").Body.String(), "\nsightline_sse_clients 512\n",
+		"none of them was cut off")
 	assert.Equal(t, http.StatusServiceUnavailable, d.get(t, somePhone, "/api/events"))
 	assert.Equal(t, http.StatusOK, d.get(t, someMachine, "/api/events"), "the stream software")
 	require.NoError(t, s.Answers(t.Context()))

@@ -20,7 +20,8 @@ import (
 func (s *Server) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name, ok := hostName(r.Host); !ok || !s.answersTo(name) {
-			http.Error(w, fmt.Sprintf("This page is not served under the name %q; use the machine's address, localhost or %s, or list the name in web.names of the configuration.",
+			http.Error(w, fmt.Sprintf("This page is not served under the name %q; use the machine's address, localhost or %s, or list the name "+
+				"in web.names of the configuration.",
 				r.Host, s.ownNames()), http.StatusMisdirectedRequest)
 			return
 		}

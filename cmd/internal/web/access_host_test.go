@@ -21,20 +21,28 @@ var hosts = map[string]bool{
 	"127.0.0.1": true, "127.0.0.1:8080": true, "192.168.1.7:8080": true, "0.0.0.0": true, "[::1]": true, "[::1]:8080": true, "[fe80::1]": true,
 	"[fe80::1%eth0]:8080": true, "[::ffff:192.168.1.7]:80": true, "[FE80::1]": true,
 	"localhost": true, "localhost:8080": true, "LOCALHOST": true, "localhost.": true, "localhost:": false,
-	"table": true, "Table:8080": true, "table.": true, "table.local": true, "TABLE.LOCAL.:8080": true, "table.fritz.box": true, "table.fritz.box.:80": true,
+	"table": true, "Table:8080": true, "table.": true, "table.local": true,
+	"TABLE.LOCAL.:8080": true, "table.fritz.box": true, "table.fritz.box.:80": true,
 
 	// Names that somebody else may own, or another machine of the network.
-	"attacker.box": false, "fritz.box": false, "attacker.fritz.box": false, "x.home.arpa": false, "table.home.arpa": false, "7.1.168.192.in-addr.arpa": false,
-	"attacker.lan": false, "table.lan": false, "attacker.home": false, "attacker.internal": false, "attacker.localdomain": false, "attacker.localhost": false,
-	"attacker.local": false, "raspberrypi.local": false, "attacker.table.local": false, "table.local.attacker.example": false, "local": false, "box": false,
-	"attacker.box:8080": false, "attacker.box.": false, "ATTACKER.BOX": false, "evil.example": false, "127.0.0.1.evil.example": false, "localhost.evil.example": false,
+	"attacker.box": false, "fritz.box": false, "attacker.fritz.box": false,
+	"x.home.arpa": false, "table.home.arpa": false, "7.1.168.192.in-addr.arpa": false,
+	"attacker.lan": false, "table.lan": false, "attacker.home": false,
+	"attacker.internal": false, "attacker.localdomain": false, "attacker.localhost": false,
+	"attacker.local": false, "raspberrypi.local": false, "attacker.table.local": false,
+	"table.local.attacker.example": false, "local": false, "box": false,
+	"attacker.box:8080": false, "attacker.box.": false, "ATTACKER.BOX": false,
+	"evil.example": false, "127.0.0.1.evil.example": false, "localhost.evil.example": false,
 	"xn--tble-0qa.local": false, "xn--fiq228c": false, "xtable": false, "tabl": false, "table-2.local": false, "ai": false,
 
 	// What is no name at all.
 	"": false, ":8080": false, ".": false, "..": false, "table..": false, ".table": false, "table..local": false, "*": false, "*.local": false,
-	"table:http": false, "table:80:80": false, "table:-1": false, "table:65536": false, "table:80@attacker.box": false, "attacker.box@table": false,
-	"table/": false, "table attacker.box": false, "table,attacker.box": false, "table\x00": false, "ta\u212Ale": false, "täble.local": false, "ｌocalhost": false,
-	"::1": false, "fe80::1%eth0": false, "[::1": false, "[table]": false, "[127.0.0.1]": false, "[]": false, "127.1": false, "0x7f.0.0.1": false, "2130706433": false,
+	"table:http": false, "table:80:80": false, "table:-1": false,
+	"table:65536": false, "table:80@attacker.box": false, "attacker.box@table": false,
+	"table/": false, "table attacker.box": false, "table,attacker.box": false, "table\x00": false,
+	"ta\u212Ale": false, "täble.local": false, "ｌocalhost": false,
+	"::1": false, "fe80::1%eth0": false, "[::1": false, "[table]": false, "[127.0.0.1]": false,
+	"[]": false, "127.1": false, "0x7f.0.0.1": false, "2130706433": false,
 }
 
 func TestThePageAnswersToExactNamesOnly(t *testing.T) {

@@ -281,7 +281,8 @@ func (s *Server) takeStream(w http.ResponseWriter, r *http.Request) (release fun
 	case allGone:
 		s.counts.streamsRefused.Add(1)
 		w.Header().Set("Retry-After", "5")
-		http.Error(w, fmt.Sprintf("%d pages listen to this table, and that is as many as it serves; close some.", most), http.StatusServiceUnavailable)
+		http.Error(w, fmt.Sprintf("%d pages listen to this table, and that is as many as it serves; close some.", most),
+			http.StatusServiceUnavailable)
 	}
 	return release, no == granted
 }

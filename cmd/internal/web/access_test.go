@@ -35,7 +35,8 @@ func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Se
 		SetMatch:    f.setMatch,
 		Calibration: web.NewCalibrationHub(), Calibrate: func(setup.Intent) error { return nil },
 		Learning: &fakeLearning{state: taught()},
-		Access:   web.AccessOptions{Key: testKey, JudgeSecret: "correct horse battery", Names: []string{"table.local"}, Log: slog.New(slog.DiscardHandler)},
+		Access: web.AccessOptions{Key: testKey, JudgeSecret: "correct horse battery", Names: []string{"table.local"},
+			Log: slog.New(slog.DiscardHandler)},
 	}
 	newFakeJudges(f).options(&o)
 	for _, c := range change {

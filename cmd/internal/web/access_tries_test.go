@@ -44,7 +44,8 @@ func TestOneDeviceCannotUseUpTheTries(t *testing.T) {
 	s, c := timed(t)
 	for minute := range 240 {
 		for i := range 20 {
-			for _, peer := range []string{"192.168.7.66:1", fmt.Sprintf("[2001:db8::%x]:1", 99*minute+i), fmt.Sprintf("[fd00::%x]:1", 99*minute+i), fmt.Sprintf("[fe80::%x%%eth0]:1", 99*minute+i)} {
+			for _, peer := range []string{"192.168.7.66:1", fmt.Sprintf("[2001:db8::%x]:1", 99*minute+i), fmt.Sprintf("[fd00::%x]:1", 99*minute+i),
+				fmt.Sprintf("[fe80::%x%%eth0]:1", 99*minute+i)} {
 				pair(s, peer, wrongCode(s))
 				judgeWith(s, "guess", peer, "")
 			}
@@ -65,11 +66,12 @@ func TestOneDeviceCannotUseUpTheTries(t *testing.T) {
 func TestWrongSecretsDoNotLockTheJudgeOut(t *testing.T) {
 	through := func(client string) []string { return []string{"X-Forwarded-For", client} }
 	for name, proxy := range map[string]struct{ stranger, judge []string }{
-		"each named":            {through("192.168.7.66"), through("192.168.7.21")},
-		"with ports":            {through("192.168.7.66:4000"), through("192.168.7.21:4000")},
-		"of IPv6":               {through("2001:db8:0:1::66"), through("[2001:db8::21]:9")},
-		"claiming another":      {through("192.168.7.21, 192.168.7.66"), through("192.168.7.21")},
-		"by Forwarded":          {[]string{"Forwarded", `for=192.168.7.21, for="[2001:db8::66]:4711";proto=http`}, []string{"Forwarded", "proto=http;For=192.168.7.21"}},
+		"each named":       {through("192.168.7.66"), through("192.168.7.21")},
+		"with ports":       {through("192.168.7.66:4000"), through("192.168.7.21:4000")},
+		"of IPv6":          {through("2001:db8:0:1::66"), through("[2001:db8::21]:9")},
+		"claiming another": {through("192.168.7.21, 192.168.7.66"), through("192.168.7.21")},
+		"by Forwarded": {[]string{"Forwarded", `for=192.168.7.21, for="[2001:db8::66]:4711";proto=http`},
+			[]string{"Forwarded", "proto=http;For=192.168.7.21"}},
 		"by X-Real-IP":          {[]string{"X-Real-IP", "192.168.7.66"}, []string{"X-Real-IP", "192.168.7.21"}},
 		"claiming this machine": {through("127.0.0.1"), through("192.168.7.21")},
 		"claiming nonsense":     {through("attacker"), through("192.168.7.21")},
@@ -78,7 +80,8 @@ func TestWrongSecretsDoNotLockTheJudgeOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, _ := timed(t)
 			guess(t, s, loopback, proxy.stranger...)
-			assert.Equal(t, http.StatusTooManyRequests, judgeWith(s, rightSecret, loopback, "", proxy.stranger...).Code, "the stranger: else guessing went on")
+			assert.Equal(t, http.StatusTooManyRequests, judgeWith(s, rightSecret, loopback, "", proxy.stranger...).Code,
+				"the stranger: else guessing went on")
 			assert.Equal(t, http.StatusOK, judgeWith(s, rightSecret, loopback, "", proxy.judge...).Code)
 			assert.Equal(t, http.StatusOK, judgeWith(s, rightSecret, loopback, "").Code, "at the machine itself")
 		})
@@ -106,7 +109,8 @@ func TestADeviceThatWasPairedHasTriesOfItsOwn(t *testing.T) {
 	}
 	assert.Equal(t, http.StatusTooManyRequests, judgeWith(s, rightSecret, loopback, "", via...).Code, "a device that never was here")
 	assert.Equal(t, http.StatusTooManyRequests, judgeWith(s, rightSecret, peerNo(999), "").Code, "wherever it is")
-	assert.Equal(t, http.StatusTooManyRequests, judgeWith(s, rightSecret, loopback, judge[:len(judge)-2]+"AA", via...).Code, "a forged pairing")
+	assert.Equal(t, http.StatusTooManyRequests, judgeWith(s, rightSecret, loopback, judge[:len(judge)-2]+"AA", via...).Code,
+		"a forged pairing")
 	assert.Equal(t, http.StatusTooManyRequests, judgeWith(s, rightSecret, loopback, left, via...).Code, "one that was ended")
 	assert.Equal(t, http.StatusOK, judgeWith(s, rightSecret, loopback, judge, via...).Code)
 	assert.Equal(t, http.StatusOK, judgeWith(s, rightSecret, loopback, player, via...).Code)

@@ -37,7 +37,8 @@ func readJSON(body io.Reader, into any, example string) (problem string) {
 	if err := d.Decode(into); err != nil {
 		var kind *json.UnmarshalTypeError
 		if errors.As(err, &kind) && kind.Field != "" {
-			return fmt.Sprintf("%s must be %s, got a JSON %s. The request must be JSON such as %s.", kind.Field, kindWords(kind.Type.Kind()), kind.Value, example)
+			return fmt.Sprintf("%s must be %s, got a JSON %s. The request must be JSON such as %s.", kind.Field, kindWords(kind.Type.Kind()),
+				kind.Value, example)
 		}
 		return fmt.Sprintf("The request must be JSON such as %s: %s.", example, strings.TrimPrefix(err.Error(), "json: "))
 	}

@@ -19,33 +19,39 @@ import (
 // goodBodies holds for every route that changes something a body that it takes; "" for the
 // routes that take none.
 var goodBodies = map[string]string{
-	"POST /api/pair":                    `{"judge_secret":"correct horse battery","name":"Jo"}`,
-	"POST /api/unpair":                  "",
-	"POST /overlay/token":               "",
-	"PATCH /api/choice":                 `{"from":"A1","to":"B1","arc":"front"}`,
-	"PATCH /api/match":                  `{"title":"Cup","round":"3","sides":[{"name":"Ada","score":7},{}]}`,
-	"POST /api/try":                     `{"ship":"A1","maneuver":"straight 1"}`,
-	"POST /api/ships":                   `{"id":"A5","base":"small","x_mm":420,"y_mm":310,"heading_deg":90}`,
-	"POST /api/policy":                  `{"measuring":"judge"}`,
-	"POST /api/declare":                 `{"doing":"done"}`,
-	"POST /api/freeze":                  `{"hold":true}`,
-	"POST /api/ask-judge":               `{"by":"player 2"}`,
-	"POST /api/rulings":                 `{"held":1700000000001,"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`,
-	"POST /api/calibration":             `{"do":"start"}`,
-	"POST /api/obstacles":               `{"do":"trace","top_mm":2}`,
-	"PUT /api/obstacles/catalogue.json": `{"version":1,"outlines":[{"name":"rock1","kind":"asteroid","outline_mm":[[0,0],[20,0],[20,20],[0,20]]}]}`,
+	"POST /api/pair":        `{"judge_secret":"correct horse battery","name":"Jo"}`,
+	"POST /api/unpair":      "",
+	"POST /overlay/token":   "",
+	"PATCH /api/choice":     `{"from":"A1","to":"B1","arc":"front"}`,
+	"PATCH /api/match":      `{"title":"Cup","round":"3","sides":[{"name":"Ada","score":7},{}]}`,
+	"POST /api/try":         `{"ship":"A1","maneuver":"straight 1"}`,
+	"POST /api/ships":       `{"id":"A5","base":"small","x_mm":420,"y_mm":310,"heading_deg":90}`,
+	"POST /api/policy":      `{"measuring":"judge"}`,
+	"POST /api/declare":     `{"doing":"done"}`,
+	"POST /api/freeze":      `{"hold":true}`,
+	"POST /api/ask-judge":   `{"by":"player 2"}`,
+	"POST /api/rulings":     `{"held":1700000000001,"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`,
+	"POST /api/calibration": `{"do":"start"}`,
+	"POST /api/obstacles":   `{"do":"trace","top_mm":2}`,
+	"PUT /api/obstacles/catalogue.json": `{"version":1,"outlines":[{"name":"rock1","kind":"asteroid","outline_mm":[[0,0],[20,0],[20,20],[0,` +
+		`20]]}]}`,
 }
 
 // badBodies makes of a good body what none should be.
 func badBodies(t *testing.T, good string) map[string]string {
 	out := map[string]string{
-		"nothing": "", "null": "null", "a list": "[]", "an empty text": `""`, "a text": `"hold"`, "a number": "1", "true": "true", "an empty object": "{}",
-		"null in a list": "[null]", "an object in a list": "[" + good + "]", "half": good[:len(good)/2], "NaN": `{"do":NaN}`, "a comment": "/**/" + good,
-		"twice": good + good, "and something": good + "x", "and null": good + " null", "a byte order mark": "\ufeff" + good, "invalid UTF-8 behind it": good + "\xff",
-		"invalid UTF-8":  strings.Replace(good, `":"`, "\":\"\xff\xfe", 1) + strings.Repeat(" ", strings.Count(good, "\xff")),
-		"an unknown key": `{"nope":1,` + good[1:], "nested deep": `{"do":` + strings.Repeat("[", 30_000), "lists only": strings.Repeat("[", 30_000) + strings.Repeat("]", 30_000),
+		"nothing": "", "null": "null", "a list": "[]", "an empty text": `""`, "a text": `"hold"`, "a number": "1", "true": "true",
+		"an empty object": "{}",
+		"null in a list":  "[null]", "an object in a list": "[" + good + "]", "half": good[:len(good)/2], "NaN": `{"do":NaN}`,
+		"a comment": "/**/" + good,
+		"twice":     good + good, "and something": good + "x", "and null": good + " null", "a byte order mark": "\ufeff" + good,
+		"invalid UTF-8 behind it": good + "\xff",
+		"invalid UTF-8":           strings.Replace(good, `":"`, "\":\"\xff\xfe", 1) + strings.Repeat(" ", strings.Count(good, "\xff")),
+		"an unknown key":          `{"nope":1,` + good[1:], "nested deep": `{"do":` + strings.Repeat("[", 30_000),
+		"lists only":     strings.Repeat("[", 30_000) + strings.Repeat("]", 30_000),
 		"nested objects": strings.Repeat(`{"do":`, 5000) + "1" + strings.Repeat("}", 5000), "10 MB of blanks": strings.Repeat(" ", 10<<20) + good,
-		"10 MB of text": `{"do":"` + strings.Repeat("x", 10<<20) + `"}`, "a key of 100 kB": `{"` + strings.Repeat("k", 100<<10) + `":1}`, "UTF-16": "\xff\xfe{\x00}\x00", "zeros": "\x00\x00",
+		"10 MB of text": `{"do":"` + strings.Repeat("x", 10<<20) + `"}`, "a key of 100 kB": `{"` + strings.Repeat("k", 100<<10) + `":1}`,
+		"UTF-16": "\xff\xfe{\x00}\x00", "zeros": "\x00\x00",
 	}
 	var keys map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal([]byte(good), &keys))

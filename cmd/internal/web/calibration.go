@@ -82,7 +82,8 @@ func (s *Server) stopsAnswers(in setup.Intent) (why string, confirm bool) {
 	v := s.o.Hub.Newest()
 	switch {
 	case v.Hold != nil && v.Hold.Asked != "":
-		return fmt.Sprintf("%s asked for a judge, and the picture is held for the ruling: calibrate when it has been let go.", upperFirst(v.Hold.Asked)), false
+		return fmt.Sprintf("%s asked for a judge, and the picture is held for the ruling: calibrate when it has been let go.",
+			upperFirst(v.Hold.Asked)), false
 	case v.Held || v.Hold != nil:
 		return "Somebody holds the picture, and a judge may rule on it: calibrate when it has been let go.", false
 	case v.Health.Code != OK || len(v.Located.Scene.Ships) == 0:
@@ -98,7 +99,8 @@ func (s *Server) stopsAnswers(in setup.Intent) (why string, confirm bool) {
 	if d := v.Policy.Window; d != nil {
 		lost += fmt.Sprintf(", and what is declared (%s)", d.Words())
 	}
-	return "A game is on. Calibrating takes the camera from it, and everyone at the table loses " + lost + ", until the calibration ends.", true
+	return "A game is on. Calibrating takes the camera from it, and everyone at the table loses " + lost + ", until the calibration ends.",
+		true
 }
 
 // intentJSON is what somebody wants, as the page writes it.

@@ -29,7 +29,8 @@ func TestCalibratingInAGameTakesAConfirmationThatNamesWhatIsLost(t *testing.T) {
 		v.Policy.Measuring, v.Policy.Window = web.MeasuringEdition, &web.Window{Declaration: web.Declaration{Doing: web.DoAttack, Ship: "A1"}}
 	})
 	for who, from := range map[string]struct{ peer, cookie string }{
-		"a player": {network, s.Cookie(web.Player, "Anna", time.Now())}, "a judge": {network, s.Cookie(web.Judge, "Jo", time.Now())}, "the machine": {loopback, ""},
+		"a player": {network, s.Cookie(web.Player, "Anna", time.Now())}, "a judge": {network, s.Cookie(web.Judge, "Jo", time.Now())},
+		"the machine": {loopback, ""},
 	} {
 		do := func(body string) (int, string, string) {
 			answer := ask(s, http.MethodPost, "/api/calibration", body, from.peer, from.cookie)
@@ -70,6 +71,7 @@ func TestCalibratingInAGameTakesAConfirmationThatNamesWhatIsLost(t *testing.T) {
 	}
 	f.change(func(v *web.View) { v.Located.Scene.Ships = nil })
 	ask(s, http.MethodPost, "/api/calibration", `{"do":"start"}`, loopback, "")
-	assert.Equal(t, http.StatusNoContent, ask(s, http.MethodPost, "/api/calibration", `{"do":"go","step":"lens"}`, loopback, "").Code, "an empty table has nothing to lose")
+	assert.Equal(t, http.StatusNoContent, ask(s, http.MethodPost, "/api/calibration", `{"do":"go","step":"lens"}`, loopback, "").Code,
+		"an empty table has nothing to lose")
 	assert.True(t, busy())
 }

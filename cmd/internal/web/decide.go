@@ -37,21 +37,26 @@ func openQuestions(v *View) []openQuestion {
 	a, ok := v.ArcOf()
 	attack := ok && a.Attack != nil && a.InArc != engine.No
 	if r := &v.Pair.Range; len(rangeValues(r)) > 1 {
-		out = append(out, openQuestion{"range", "the range", lowerFirst(rangeTitle(*r)), rangeValues(r), "Measured by hand with the range ruler along the line drawn."})
+		out = append(out, openQuestion{"range", "the range", lowerFirst(rangeTitle(*r)), rangeValues(r),
+			"Measured by hand with the range ruler along the line drawn."})
 	} else if attack && len(rangeValues(&a.Attack.RangeVerdict)) > 1 {
 		r := &a.Attack.RangeVerdict
-		out = append(out, openQuestion{"range", "the attack range", lowerFirst(rangeTitle(*r)), rangeValues(r), "Measured by hand with the range ruler inside the arc."})
+		out = append(out, openQuestion{"range", "the attack range", lowerFirst(rangeTitle(*r)), rangeValues(r),
+			"Measured by hand with the range ruler inside the arc."})
 	}
 	if ok && (a.InArc == engine.Indeterminate || a.InArc == engine.NoView) {
-		out = append(out, openQuestion{"in_arc", "the " + arcName(a.Arc) + " arc", arcWords(v), []string{"yes", "no"}, "Sighted along the printed line of the arc."})
+		out = append(out, openQuestion{"in_arc", "the " + arcName(a.Arc) + " arc", arcWords(v), []string{"yes", "no"},
+			"Sighted along the printed line of the arc."})
 	}
 	if attack && v.ObstaclesWatched && !v.Located.Scene.ObstaclesUnseen {
 		if o := obstructionOutcome(a.Attack.Obstruction.Verdict); o == "too_close" || o == "not_watched" {
-			out = append(out, openQuestion{"obstructed", "the obstruction", obstructionWords(v), []string{"yes", "no", "choose"}, "A thread was stretched along the line drawn."})
+			out = append(out, openQuestion{"obstructed", "the obstruction", obstructionWords(v), []string{"yes", "no", "choose"},
+				"A thread was stretched along the line drawn."})
 		}
 	}
 	if no := v.restricted("attack"); no != nil && no.Outcome != engine.Yes.String() && (!ok || a.InArc != engine.No) && !followsRange(v, no) {
-		out = append(out, openQuestion{"may_attack", "whether it may attack", no.Text, []string{"yes", "no"}, "Looked at from the side, base by base."})
+		out = append(out, openQuestion{"may_attack", "whether it may attack", no.Text, []string{"yes", "no"},
+			"Looked at from the side, base by base."})
 	}
 	return out
 }
@@ -127,7 +132,8 @@ func checkDecided(open []openQuestion, r *Ruled) string {
 	return ""
 }
 
-var questionNames = map[string]string{"range": "the range", "in_arc": "the arc", "obstructed": "the obstruction", "may_attack": "whether it may attack"}
+var questionNames = map[string]string{"range": "the range", "in_arc": "the arc", "obstructed": "the obstruction",
+	"may_attack": "whether it may attack"}
 
 // suggestedReasons are reasons for a ruling on what is open, the usual one first. judge is
 // who rules; "" where nobody said.

@@ -24,17 +24,28 @@ func TestARulingDecides(t *testing.T) {
 		status int
 		says   string
 	}{
-		"as measured decides nothing":           {open + `"as_measured"}`, 400, "This ruling decides nothing: the range (range 2 or 3) is left open. Choose one of the possible results."},
-		"one of the possible results":           {open + `"decided","ruled":{"range":"2"},"judge":"Jo"}`, 201, `"title":"Range 2, in the front arc, obstacles are not watched"`},
-		"with the reason suggested":             {open + `"decided","ruled":{"range":"3"},"judge":"Jo"}`, 201, `"reason":"Too close to measure; ruled by Jo."`},
-		"or another one":                        {open + `"decided","ruled":{"range":"3"},"reason":"the ruler says so"}`, 201, `ruled where the measurement does not decide (range 2 or 3, in the front arc, obstacles are not watched) by Jo. Reason: the ruler says so"`},
-		"none of the possible results":          {open + `"decided","ruled":{"range":"1"}}`, 400, `The range was measured as range 2 or 3; "1" is none of it: that is to overrule.`},
-		"what is not open":                      {open + `"decided","ruled":{"range":"2","in_arc":"no"}}`, 400, `The arc is not open: to rule "no" against what was measured is to overrule.`},
-		"nothing chosen":                        {open + `"decided"}`, 400, "decides nothing"},
-		"overruled, and the range is left open": {open + `"overruled","ruled":{"in_arc":"no"},"reason":"it was bumped"}`, 400, "the range (range 2 or 3) is left open"},
-		"overruled, all of it":                  {open + `"overruled","ruled":{"range":"1"},"reason":"it was bumped"}`, 201, `"title":"Range 1, in the front arc`},
-		"where nothing is open":                 {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"decided","ruled":{"range":"2"}}`, 400, "The measurement leaves nothing open"},
-		"a word that is none":                   {open + `"overruled","ruled":{"range":"2","may_attack":"maybe"},"reason":"x"}`, 400, `Whether it may attack cannot be ruled to be "maybe"; expected yes or no.`},
+		"as measured decides nothing": {open + `"as_measured"}`, 400,
+			"This ruling decides nothing: the range (range 2 or 3) is left open. Choose one of the possible results."},
+		"one of the possible results": {open + `"decided","ruled":{"range":"2"},"judge":"Jo"}`, 201,
+			`"title":"Range 2, in the front arc, obstacles are not watched"`},
+		"with the reason suggested": {open + `"decided","ruled":{"range":"3"},"judge":"Jo"}`, 201,
+			`"reason":"Too close to measure; ruled by Jo."`},
+		"or another one": {open + `"decided","ruled":{"range":"3"},"reason":"the ruler says so"}`, 201,
+			`ruled where the measurement does not decide (range 2 or 3, in the front arc, obstacles are not watched) by Jo. Reason: the ruler ` +
+				`says so"`},
+		"none of the possible results": {open + `"decided","ruled":{"range":"1"}}`, 400,
+			`The range was measured as range 2 or 3; "1" is none of it: that is to overrule.`},
+		"what is not open": {open + `"decided","ruled":{"range":"2","in_arc":"no"}}`, 400,
+			`The arc is not open: to rule "no" against what was measured is to overrule.`},
+		"nothing chosen": {open + `"decided"}`, 400, "decides nothing"},
+		"overruled, and the range is left open": {open + `"overruled","ruled":{"in_arc":"no"},"reason":"it was bumped"}`, 400,
+			"the range (range 2 or 3) is left open"},
+		"overruled, all of it": {open + `"overruled","ruled":{"range":"1"},"reason":"it was bumped"}`, 201,
+			`"title":"Range 1, in the front arc`},
+		"where nothing is open": {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"decided","ruled":{"range":"2"}}`,
+			400, "The measurement leaves nothing open"},
+		"a word that is none": {open + `"overruled","ruled":{"range":"2","may_attack":"maybe"},"reason":"x"}`, 400,
+			`Whether it may attack cannot be ruled to be "maybe"; expected yes or no.`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCourtroom(t)
@@ -80,8 +91,10 @@ func TestWhatAMeasurementLeavesOpen(t *testing.T) {
 		{"the arc", atTheArc, "in_arc yes no", web.Ruled{InArc: "yes"}},
 		{"out of the arc nothing else matters", atTheArc, "in_arc yes no", web.Ruled{InArc: "no"}},
 		{"the obstruction", rockAtTheLine, "obstructed yes no choose", web.Ruled{Obstructed: "no"}},
-		{"contact in 2.0, with what follows from it", func(v *web.View) { v.Located.Scene.Rules = engine.Rules20; standAt(41.6, 1)(v) }, "range 0 1", web.Ruled{Range: "0"}},
-		{"contact in 1e, whose history nobody saw", func(v *web.View) { v.Located.Scene.Rules = engine.Rules1e; standAt(39, 0)(v) }, "may_attack yes no", web.Ruled{MayAttack: "no"}},
+		{"contact in 2.0, with what follows from it", func(v *web.View) { v.Located.Scene.Rules = engine.Rules20; standAt(41.6, 1)(v) },
+			"range 0 1", web.Ruled{Range: "0"}},
+		{"contact in 1e, whose history nobody saw", func(v *web.View) { v.Located.Scene.Rules = engine.Rules1e; standAt(39, 0)(v) },
+			"may_attack yes no", web.Ruled{MayAttack: "no"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			court := newCourtroom(t)
@@ -122,8 +135,10 @@ func TestWhatAMeasurementLeavesOpen(t *testing.T) {
 	court := newCourtroom(t)
 	court.change(func(v *web.View) { v.Located.Scene.Rules = engine.Rules20; standAt(41.6, 1)(v) })
 	court.freeze(t)
-	for ruled, title := range map[string]string{"0": "Contact (range 0), in the front arc, obstacles are not watched, no attack: the target is at range 0 (2.0 G73)", "1": "Range 1, in the front arc, obstacles are not watched"} {
-		r, err := web.NewRuling(court.hub.Newest().Hold, web.RuleRequest{Choice: web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}, Decision: web.Decided, Ruled: web.Ruled{Range: ruled}})
+	for ruled, title := range map[string]string{"0": "Contact (range 0), in the front arc, obstacles are not watched, no attack: the " +
+		"target is at range 0 (2.0 G73)", "1": "Range 1, in the front arc, obstacles are not watched"} {
+		r, err := web.NewRuling(court.hub.Newest().Hold, web.RuleRequest{Choice: web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront},
+			Decision: web.Decided, Ruled: web.Ruled{Range: ruled}})
 		require.NoError(t, err)
 		assert.Equal(t, title, r.Title)
 	}

@@ -44,13 +44,15 @@ func (r *HoldRequest) Refused(h *HeldView, last *RulingView) error {
 		return &RuleProblem{http.StatusConflict, "Something else is held by now: " + lowerFirst(h.waits()) + ". Nothing was let go."}
 	case r.Held == 0 && !r.Judge && h.Guarded(last):
 		return &RuleProblem{http.StatusConflict, fmt.Sprintf(
-			"%s, and nobody has ruled yet. A judge lets it go; a player must confirm it by naming it: {\"hold\":false,\"held\":%d}.", h.waits(), h.Number)}
+			"%s, and nobody has ruled yet. A judge lets it go; a player must confirm it by naming it: {\"hold\":false,\"held\":%d}.", h.waits(),
+			h.Number)}
 	}
 	return nil
 }
 
 // ErrNotKept is why what was let go cannot be held again.
-var ErrNotKept = &RuleProblem{http.StatusConflict, "This is no longer kept: what is let go can be held again for an hour, the last of it only."}
+var ErrNotKept = &RuleProblem{http.StatusConflict, "This is no longer kept: what is let go can be held again for an hour, the last of " +
+	"it only."}
 
 // ReleasedView is what was held and let go, while it can still be held again.
 type ReleasedView struct {

@@ -66,7 +66,8 @@ func askOnThePhone(t *testing.T, tab context.Context) {
 			chromedp.Evaluate(`document.getElementById("ask-judge").scrollIntoView({ block: "center" })`, nil),
 			shot("ask-before-"+theme),
 			chromedp.Click("#ask-judge"), chromedp.WaitVisible(`#status[data-code="held"]`),
-			chromedp.Evaluate(inView+`(document.getElementById("status"))`, &pill), chromedp.Evaluate(inView+`(document.getElementById("asked"))`, &note),
+			chromedp.Evaluate(inView+`(document.getElementById("status"))`, &pill),
+			chromedp.Evaluate(inView+`(document.getElementById("asked"))`, &note),
 			chromedp.Text("#status-text", &held), chromedp.Text("#ask-judge", &button), chromedp.Text("#asked", &said),
 			chromedp.Evaluate(tooWide, &wide), shot("ask-after-"+theme))
 		assert.Empty(t, wide, "wider than the screen")
@@ -79,7 +80,8 @@ func askOnThePhone(t *testing.T, tab context.Context) {
 		assert.Contains(t, said, "A judge is asked for. Picture and answers of ")
 		require.NotNil(t, c.hub.Newest().Hold)
 		var end bool
-		within(t, tab, "at the very end", chromedp.Evaluate(`scrollTo(0, document.body.scrollHeight)`, nil), chromedp.Evaluate(inView+`(document.getElementById("status"))`, &end))
+		within(t, tab, "at the very end", chromedp.Evaluate(`scrollTo(0, document.body.scrollHeight)`, nil),
+			chromedp.Evaluate(inView+`(document.getElementById("status"))`, &end))
 		assert.True(t, end)
 	}
 }
@@ -96,7 +98,8 @@ func letGoOnASecondWord(t *testing.T, tab context.Context) {
 	assert.Contains(t, says, "(A2 to B2), and nobody has ruled yet.")
 	assert.Equal(t, "let-go-stay", focused, "Enter keeps it")
 	require.NotNil(t, c.hub.Newest().Hold, "one Enter too many lets nothing go")
-	within(t, tab, "let go", chromedp.Click("#go-on"), chromedp.WaitVisible("#let-go-go"), chromedp.Click("#let-go-go"), chromedp.WaitNotVisible("#held"))
+	within(t, tab, "let go", chromedp.Click("#go-on"), chromedp.WaitVisible("#let-go-go"), chromedp.Click("#let-go-go"),
+		chromedp.WaitNotVisible("#held"))
 	require.Nil(t, c.hub.Newest().Hold)
 	assert.Len(t, c.hub.Newest().Released, 1)
 }
@@ -109,7 +112,8 @@ func forbiddenOnThePage(t *testing.T, tab context.Context) {
 	for _, theme := range []string{"dark", "light"} {
 		var ticks int
 		var row, fact, note string
-		within(t, tab, "the list", phone(theme), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#forbidden`), chromedp.WaitVisible(`#targets [data-id="B1"]`),
+		within(t, tab, "the list", phone(theme), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#forbidden`),
+			chromedp.WaitVisible(`#targets [data-id="B1"]`),
 			chromedp.Text(`#targets [data-id="B1"]`, &row), chromedp.Text("#fact-forbidden", &fact), chromedp.Text("#targets-note", &note),
 			chromedp.Evaluate(`document.querySelectorAll('#targets [data-outcome="yes"].sign, #facts [data-outcome="yes"]').length`, &ticks),
 			chromedp.Evaluate(`document.querySelector(".verdict").scrollIntoView()`, nil), shot("forbidden-"+theme),
@@ -137,7 +141,8 @@ func declareObjects(t *testing.T, tab context.Context) {
 	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	var tow, blast string
-	within(t, tab, "a tow", phone("light"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#declare [data-doing="tow"]`), shot("declare-light"),
+	within(t, tab, "a tow", phone("light"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#declare [data-doing="tow"]`),
+		shot("declare-light"),
 		chromedp.Click(`#declare [data-doing="tow"]`), chromedp.WaitVisible("#objects-list li"), chromedp.Text("#objects-list", &tow),
 		chromedp.Evaluate(`document.getElementById("objects").scrollIntoView({ block: "center" })`, nil), shot("tow-light"),
 		chromedp.Click("#declared-done"), chromedp.WaitNotVisible("#objects"),
@@ -160,14 +165,18 @@ func TestAJudgeKeepsWhatWasCalledFor(t *testing.T) {
 		chromedp.SendKeys("#secret-field", "correct horse battery"), chromedp.SendKeys("#secret-name", "Jo"),
 		chromedp.KeyEvent(kb.Enter), chromedp.WaitVisible(`.hold[data-held="true"]`),
 		chromedp.Poll(`document.activeElement.id === "hold-h"`, nil),
-		chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(" "), chromedp.Sleep(300*time.Millisecond), chromedp.Evaluate(`document.activeElement.id`, &focused))
+		chromedp.KeyEvent(kb.Enter), chromedp.KeyEvent(" "), chromedp.Sleep(300*time.Millisecond),
+		chromedp.Evaluate(`document.activeElement.id`, &focused))
 	require.NotNil(t, c.hub.Newest().Hold, "one Enter too many lets nothing go")
 	assert.Equal(t, "hold-h", focused)
 
 	require.NoError(t, c.judges.freeze(web.HoldRequest{Held: number, By: "Ada"}))
-	within(t, ctx, "the list", chromedp.WaitVisible("#released li"), chromedp.Text("#released", &released), screen(1920, "dark"), chromedp.Evaluate(`scrollTo(0, 0)`, nil), shot("released-desktop"), phone("light"), shot("released-phone"),
-		chromedp.Click("#released button"), chromedp.WaitVisible(`.hold[data-held="true"]`), chromedp.WaitNotVisible("#released-box"), chromedp.WaitVisible(`#verdicts [data-key="range"]`))
-	assert.Regexp(t, `^Held at .+, A1 to B1, a judge was asked for by player 2\. Let go at .+ by Ada\. Hold it again$`, strings.Join(strings.Fields(released), " "))
+	within(t, ctx, "the list", chromedp.WaitVisible("#released li"), chromedp.Text("#released", &released), screen(1920, "dark"),
+		chromedp.Evaluate(`scrollTo(0, 0)`, nil), shot("released-desktop"), phone("light"), shot("released-phone"),
+		chromedp.Click("#released button"), chromedp.WaitVisible(`.hold[data-held="true"]`), chromedp.WaitNotVisible("#released-box"),
+		chromedp.WaitVisible(`#verdicts [data-key="range"]`))
+	assert.Regexp(t, `^Held at .+, A1 to B1, a judge was asked for by player 2\. Let go at .+ by Ada\. Hold it again$`,
+		strings.Join(strings.Fields(released), " "))
 	assert.Equal(t, number, c.held())
 }
 
@@ -193,7 +202,8 @@ func TestAJudgeDecidesOnThePage(t *testing.T) {
 		assert.Equal(t, "decides nothing: the measurement leaves something open", confirm)
 		assert.Equal(t, "Choose what holds: the range.", needs)
 		assert.Equal(t, "Too close to measure; ruled by Jo.", reason)
-		within(t, ctx, "ruled", chooseOption("#open-range", "2"), chromedp.Click("#record"), chromedp.WaitVisible("#done"), chromedp.Text("#done", &done))
+		within(t, ctx, "ruled", chooseOption("#open-range", "2"), chromedp.Click("#record"), chromedp.WaitVisible("#done"),
+			chromedp.Text("#done", &done))
 		assert.Contains(t, done, "Range 2, in the front arc")
 		require.Len(t, court.judges.made, 1)
 		assert.Equal(t, web.Decided, court.judges.made[0].Decision)

@@ -134,8 +134,9 @@ func judgementOf(h *HeldView, c Choice) judgementJSON {
 		Picture: pictureJSON{h.Frame.Seq, width, height, [4]int{region.Min.X, region.Min.Y, region.Dx(), region.Dy()}},
 		Mat:     matJSON{round(float64(scene.MatWidth)), round(float64(scene.MatHeight))},
 		Watched: h.ObstaclesWatched, Obstacles: []string{}, Unknown: len(scene.Unknown),
-		Choice: choiceJSON{c.From, c.To, c.Arc.String()}, Arcs: arcsOf(&v), Measured: measuredTitle(&v), Reason: v.Reason, Open: openOf(&v), Reasons: suggestedReasons(openQuestions(&v), ""),
-		Ships: judgeShips(h), Verdicts: verdictsOf(&v),
+		Choice: choiceJSON{c.From, c.To, c.Arc.String()}, Arcs: arcsOf(&v), Measured: measuredTitle(&v), Reason: v.Reason, Open: openOf(&v),
+		Reasons: suggestedReasons(openQuestions(&v), ""),
+		Ships:   judgeShips(h), Verdicts: verdictsOf(&v),
 	}
 	if j.Profile == "" {
 		j.Profile = "nominal"

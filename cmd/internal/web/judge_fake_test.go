@@ -65,7 +65,8 @@ func (j *fakeJudges) freeze(r web.HoldRequest) error {
 		j.hold(r.Hold, "")
 		j.f.change(func(now *web.View) {
 			if now.Released = nil; j.released != nil {
-				now.Released = []web.ReleasedView{{Number: j.released.Number, At: j.released.At, Asked: j.released.Asked, From: "A1", To: "B1", LetGo: v.At, By: r.By}}
+				now.Released = []web.ReleasedView{{Number: j.released.Number, At: j.released.At, Asked: j.released.Asked, From: "A1", To: "B1",
+					LetGo: v.At, By: r.By}}
 			}
 		})
 		return nil

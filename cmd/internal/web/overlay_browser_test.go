@@ -294,7 +294,8 @@ func livePage(t *testing.T, ctx context.Context) {
 	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	facts("No attack: at range 0 of an asteroid, rock1 (2.0 G177)")
 	var ticked int
-	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(`document.querySelectorAll('#pair-facts [data-outcome="yes"], #pair-facts [data-outcome="clear"]').length`, &ticked)))
+	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(`document.querySelectorAll('#pair-facts [data-outcome="yes"], #pair-facts `+
+		`[data-outcome="clear"]').length`, &ticked)))
 	assert.Zero(t, ticked)
 
 	// Hundreds of states leave no more in the page than one.

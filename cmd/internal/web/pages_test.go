@@ -112,7 +112,8 @@ func TestEveryPage(t *testing.T) {
 func look(t *testing.T, tab context.Context, p pageCase, width int64, theme, axe, fonts string) {
 	var wide string
 	var shot []byte
-	within(t, tab, "the screen", screen(width, theme), chromedp.Evaluate(`scrollTo(0, 0)`, nil), chromedp.Evaluate(settled, nil, awaiting), chromedp.Evaluate(tooWide, &wide))
+	within(t, tab, "the screen", screen(width, theme), chromedp.Evaluate(`scrollTo(0, 0)`, nil), chromedp.Evaluate(settled, nil, awaiting),
+		chromedp.Evaluate(tooWide, &wide))
 	assert.Empty(t, wide, "wider than the screen")
 	within(t, tab, "the picture", chromedp.ActionFunc(func(ctx context.Context) (err error) {
 		shot, err = page.CaptureScreenshot().WithCaptureBeyondViewport(true).WithFromSurface(true).WithOptimizeForSpeed(true).Do(ctx)

@@ -244,9 +244,11 @@ func askForAJudge(t *testing.T, tab context.Context) {
 	assert.Contains(t, doubt, "mm from the edge between range 2 and 3; it would take more than 0.90 mm to be sure.")
 	assert.Contains(t, doubt, "move nothing")
 	assert.Contains(t, held, "A judge is asked for")
-	within(t, tab, "going on", chromedp.Click("#go-on"), chromedp.WaitVisible("#let-go-go"), chromedp.Click("#let-go-go"), chromedp.WaitNotVisible("#held"))
+	within(t, tab, "going on", chromedp.Click("#go-on"), chromedp.WaitVisible("#let-go-go"), chromedp.Click("#let-go-go"),
+		chromedp.WaitNotVisible("#held"))
 	f.change(func(v *web.View) {
-		v.Ruling = &web.RulingView{Number: 3, At: v.At, From: "A2", To: "B2", Title: "Range 2", Measured: "Range 2 or 3", Decision: web.Overruled, Reason: "measured with the ruler"}
+		v.Ruling = &web.RulingView{Number: 3, At: v.At, From: "A2", To: "B2", Title: "Range 2", Measured: "Range 2 or 3", Decision: web.Overruled,
+			Reason: "measured with the ruler"}
 	})
 	within(t, tab, "the ruling", chromedp.WaitVisible("#ruling"), chromedp.Text("#ruling", &held), chromedp.Click("#ruling-close"), chromedp.WaitNotVisible("#ruling"))
 	assert.Contains(t, held, "Ruling 3, A2 to B2: Range 2 Measured: Range 2 or 3. Overruled: measured with the ruler")

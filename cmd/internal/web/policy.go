@@ -110,7 +110,8 @@ func (d *Declaration) Check(r engine.Rules) (Declaration, error) {
 	case slices.Contains([]Doing{DoAttack, DoLock, DoAbility, DoTow, DoScramble}, out.Doing):
 		out.Target, out.Move = "", ""
 	default:
-		err = fmt.Errorf("expected one of attack, lock, ability, maneuver, action, drop, tow, scramble and blast, got %q", shorten(string(out.Doing)))
+		err = fmt.Errorf("expected one of attack, lock, ability, maneuver, action, drop, tow, scramble and blast, got %q",
+			shorten(string(out.Doing)))
 	}
 	return out, err
 }

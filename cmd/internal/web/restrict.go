@@ -161,7 +161,8 @@ func (v *View) objectOf(o *engine.ObjectVerdict) objectJSON {
 	may := o.Range.At(0, most)
 	j.May = may.String()
 	j.Text = map[engine.Outcome]string{
-		engine.Yes: "near enough to " + j.Act, engine.No: "too far to " + j.Act, engine.Indeterminate: "too close to call whether it is near enough to " + j.Act,
+		engine.Yes: "near enough to " + j.Act, engine.No: "too far to " + j.Act,
+		engine.Indeterminate: "too close to call whether it is near enough to " + j.Act,
 	}[may]
 	if j.Act == "lock" {
 		j.NoLock = restrictionOf(v.Result.Barred("lock", o.From, o.To))
@@ -216,7 +217,8 @@ func (b *blastJSON) add(v *View, ship *engine.Ship) {
 		return
 	}
 	r := &nearest.Range
-	b.Ships = append(b.Ships, blastShipJSON{ship.ID, ship.Player, r.Outcome.String(), rangeTitle(*r), round(float64(r.Distance)), round(float64(r.Sigma))})
+	b.Ships = append(b.Ships, blastShipJSON{ship.ID, ship.Player, r.Outcome.String(), rangeTitle(*r), round(float64(r.Distance)),
+		round(float64(r.Sigma))})
 }
 
 // tokenJSON is a device or a marker on the table.

@@ -74,13 +74,18 @@ func TestWhatIsForbiddenWhere(t *testing.T) {
 		attack, lock string
 		lamps        string // in arc, overlap, too close
 	}{
-		{"2.5, gas forbids attack and lock", engine.Rules25, onARock(engine.Rules25, "gas"), "no attack: at range 0 of an obstacle, rock1 (2.5 G178)", "no lock: at range 0 of a gas cloud, rock1 (2.5 G179)", "dark lit dark"},
-		{"2.5, debris the attack", engine.Rules25, onARock(engine.Rules25, "debris"), "no attack: at range 0 of an obstacle, rock1 (2.5 G178)", "", "dark lit dark"},
+		{"2.5, gas forbids attack and lock", engine.Rules25, onARock(engine.Rules25, "gas"),
+			"no attack: at range 0 of an obstacle, rock1 (2.5 G178)", "no lock: at range 0 of a gas cloud, rock1 (2.5 G179)", "dark lit dark"},
+		{"2.5, debris the attack", engine.Rules25, onARock(engine.Rules25, "debris"), "no attack: at range 0 of an obstacle, rock1 (2.5 G178)",
+			"", "dark lit dark"},
 		{"1e, debris nothing", engine.Rules1e, onARock(engine.Rules1e, "debris"), "", "", "lit dark dark"},
 		{"2.0, a target at range 0", engine.Rules20, standAt(39, 0), "no attack: the target is at range 0 (2.0 G73)", "", "dark lit dark"},
-		{"2.0, a target perhaps at range 0", engine.Rules20, standAt(41.6, 1), "perhaps no attack, too close to call: the target is at range 0 (2.0 G73)", "", "blinking blinking lit"},
+		{"2.0, a target perhaps at range 0", engine.Rules20, standAt(41.6, 1),
+			"perhaps no attack, too close to call: the target is at range 0 (2.0 G73)", "", "blinking blinking lit"},
 		{"2.5, range 0 may be attacked", engine.Rules25, standAt(39, 0), "", "", "lit lit dark"},
-		{"1e, contact whose history nobody saw", engine.Rules1e, standAt(39, 0), "perhaps no attack, it cannot be seen: the two ships are in contact; they are touching if one overlapped the other (1e G95)", "", "blinking lit lit"},
+		{"1e, contact whose history nobody saw", engine.Rules1e, standAt(39, 0),
+			"perhaps no attack, it cannot be seen: the two ships are in contact; they are touching if one overlapped the other (1e G95)", "",
+			"blinking lit lit"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFakeTable(t)
@@ -168,12 +173,14 @@ func TestWhatADeclarationOpensOfObjects(t *testing.T) {
 	}{
 		{"nothing is declared", engine.Rules25, nil, "", ""},
 		{"an attack measures to no object", engine.Rules25, &web.Declaration{Doing: web.DoAttack, Ship: "A1"}, "", ""},
-		{"G79: a lock of 2.5 may be on objects, not on scenario features (G219)", engine.Rules25, &web.Declaration{Doing: web.DoLock, Ship: "A1"}, "bomb1 lock yes; rock1 lock yes; mines1 lock yes; mines1.left lock yes; mines1.right lock yes", ""},
+		{"G79: a lock of 2.5 may be on objects, not on scenario features (G219)", engine.Rules25, &web.Declaration{Doing: web.DoLock, Ship: "A1"},
+			"bomb1 lock yes; rock1 lock yes; mines1 lock yes; mines1.left lock yes; mines1.right lock yes", ""},
 		{"a lock of 2.0 is on ships", engine.Rules20, &web.Declaration{Doing: web.DoLock, Ship: "A1"}, "", ""},
 		{"G228: a cache at range 0-1", engine.Rules25, &web.Declaration{Doing: web.DoTow, Ship: "A1"}, "cache1 tow yes", ""},
 		{"G232: a satellite at range 0-1", engine.Rules25, &web.Declaration{Doing: web.DoScramble, Ship: "A1"}, "sat1 scramble no", ""},
 		{"G191: the ships near a bomb", engine.Rules25, &web.Declaration{Doing: web.DoBlast, Target: "bomb1"}, "", "bomb1: A1 Range 1"},
-		{"G191: near mines, of their nearest card", engine.Rules1e, &web.Declaration{Doing: web.DoBlast, Target: "mines1"}, "", "mines1: A1 Range 1"},
+		{"G191: near mines, of their nearest card", engine.Rules1e, &web.Declaration{Doing: web.DoBlast, Target: "mines1"}, "",
+			"mines1: A1 Range 1"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			f := newFakeTable(t)

@@ -530,7 +530,8 @@ func ruledTitle(v *View, r Ruled) string {
 			parts[i] = ruledWords(v, key, value)
 		}
 	}
-	if v.Pair != nil && r.Range != "" && len(rangeValues(&v.Pair.Range)) == 1 && slices.ContainsFunc(openQuestions(v), func(q openQuestion) bool { return q.Key == "range" }) {
+	if v.Pair != nil && r.Range != "" && len(rangeValues(&v.Pair.Range)) == 1 &&
+		slices.ContainsFunc(openQuestions(v), func(q openQuestion) bool { return q.Key == "range" }) {
 		parts[0] = rangeTitle(v.Pair.Range) + " (attack: " + lowerFirst(ruledWords(v, "range", r.Range)) + ")"
 	}
 	if r.InArc == "no" && r.Obstructed == "" {

@@ -158,7 +158,7 @@ type answerJSON struct {
 	InArc       arcJSON          `json:"in_arc"`
 	Obstruction obstructionJSON  `json:"obstruction"`
 	Attack      *attackJSON      `json:"attack"`
-	NoAttack    *restrictionJSON `json:"no_attack"` // the rules forbid it, or perhaps, where the ships stand; null: nothing speaks against it, or it may not be told
+	NoAttack    *restrictionJSON `json:"no_attack"` // the rules forbid it there, or perhaps do; null: they do not, or it may not be told
 	NoLock      *restrictionJSON `json:"no_lock"`
 
 	Doubts []doubtJSON `json:"doubts"` // what is too close to call, and what would decide it

@@ -187,7 +187,8 @@ type thingSeen struct {
 }
 
 func thingsOf(v *View) thingsJSON {
-	j := thingsJSON{Watched: v.ObstaclesWatched, Unknown: [][][2]float64{}, Blind: []blindJSON{}, Seen: []thingSeen{}, Tokens: tokensOf(&v.Located.Scene)}
+	j := thingsJSON{Watched: v.ObstaclesWatched, Unknown: [][][2]float64{}, Blind: []blindJSON{}, Seen: []thingSeen{},
+		Tokens: tokensOf(&v.Located.Scene)}
 	sight := v.Located.Obstacles
 	switch {
 	case sight == nil:

@@ -158,7 +158,8 @@ func explainRange(v *View) string {
 			abs(float64(r.Margin)), need, v.Sigmas)
 	case engine.Indeterminate:
 		if len(r.Possible) > 0 && r.Possible[0] == 0 {
-			return fmt.Sprintf("Too close to call: the ships, guides counted, are only %.2f mm from touching or apart, and the camera is sure only beyond %.1f mm (%g standard deviations). Try a slip of paper between them.",
+			return fmt.Sprintf("Too close to call: the ships, guides counted, are only %.2f mm from touching or apart, and the camera is sure "+
+				"only beyond %.1f mm (%g standard deviations). Try a slip of paper between them.",
 				abs(float64(r.Margin)), need, v.Sigmas)
 		}
 		return fmt.Sprintf("Too close to call: the edge of the band is only %.2f mm away, and the camera is sure only beyond %.1f mm (%g standard deviations). Measure this one by hand.",
