@@ -108,7 +108,7 @@ func (s *solution) inspect(lens Intrinsics, layout Layout, used []correspondence
 		if !ok2 {
 			return inspection{}, false
 		}
-		if !ok1 { // three centres fix a pose and leave nothing over
+		if !ok1 { // nothing is left over
 			place = moved{}
 		}
 		m := MarkerResidual{
@@ -264,6 +264,9 @@ func (o *observations) weights(lens []float64) (q []float64, ok bool) {
 	v, ok := invertSPD(o.cov, rows)
 	if !ok {
 		return nil, false
+	}
+	if rows <= 6 { // as many unknowns: a pose explains them, and nothing is left over
+		return make([]float64, rows*rows), true
 	}
 	va := make([][6]float64, rows)
 	normal := make([]float64, 36)
