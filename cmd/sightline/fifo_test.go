@@ -97,7 +97,8 @@ var fileLines = map[string][]string{
 
 // noFiles are the names of the arguments that name none.
 var noFiles = []string{
-	"help", "listen", "rules", "from", "to", "arc", "arcs", "sigmas", "json", "ship", "maneuver", "action", "drop", "index", "at", "fuse",
+	"help", "average", "mark", "listen", "rules", "from", "to", "arc", "arcs", "sigmas", "json", "ship", "maneuver", "action", "drop", "index",
+	"at", "fuse",
 	"board", "mat",
 	"marker-sigma", "distance", "force-distance", "mat-flatness", "card-length", "card-thickness", "base-top", "limit", "places", "study",
 	"tolerance",
