@@ -34,6 +34,9 @@ const (
 	blankAfter = time.Second
 	levelStep  = 8 // px between the samples, in both directions
 
+	// Noise of a square's mean is a quarter of a pixel's; markers' paper is wider.
+	levelSquare = 4 // px
+
 	// Of a picture whose data broke off, decoders show the rest in one colour, or the last
 	// rows again and again: no camera's rows are alike, for they have noise. By so much
 	// of the picture more than usual (a camera may deliver black bars) it is broken.
@@ -91,15 +94,21 @@ func (c *pictureCheck) look(g *image.Gray, now time.Time) pictureState {
 	return pictureGood
 }
 
-// levels returns the grey levels below and above which a fiftieth of the picture lies.
+// levels returns the grey levels below and above which a fiftieth of the picture lies, as
+// means of small squares: single pixels of a dark picture are as bright as noise makes them.
 func levels(g *image.Gray) (lo, hi int) {
 	var count [256]int
 	total := 0
 	b := g.Bounds()
-	for y := b.Min.Y; y < b.Max.Y; y += levelStep {
-		row := g.Pix[g.PixOffset(b.Min.X, y):][:b.Dx()]
-		for x := 0; x < len(row); x += levelStep {
-			count[row[x]]++
+	for y := b.Min.Y; y+levelSquare <= b.Max.Y; y += levelStep {
+		for x := b.Min.X; x+levelSquare <= b.Max.X; x += levelStep {
+			sum := 0
+			for j := range levelSquare {
+				for _, v := range g.Pix[g.PixOffset(x, y+j):][:levelSquare] {
+					sum += int(v)
+				}
+			}
+			count[sum/(levelSquare*levelSquare)]++
 			total++
 		}
 	}

@@ -117,3 +117,32 @@ func TestATornPictureIsKnownByItsMarkers(t *testing.T) {
 	g.begin(calibration.Table{}, nil)
 	assert.Empty(t, see(marks(0, 0, 0, 7)), "what was never seen is not missing")
 }
+
+// A cheap camera's noise in the dark has pixels of grey level 40 and more; the light is off all
+// the same, and a dim picture that shows the markers' paper is no black one.
+func TestNoiseInTheDarkIsABlackPicture(t *testing.T) {
+	for name, c := range map[string]struct {
+		light float64 // of white paper, grey levels
+		want  pictureState
+	}{"off": {6, pictureDark}, "dim": {40, pictureGood}} {
+		t.Run(name, func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(1, 1))
+			check := pictureCheck{frozenAfter: frozenCamera}
+			now := time.Unix(1000, 0)
+			var got pictureState
+			for range 15 {
+				g := image.NewGray(image.Rect(0, 0, 600, 400))
+				for i := range g.Pix {
+					v := 0.1 * c.light
+					if x, y := i%600, i/600; x < 100 && y < 100 {
+						v = c.light
+					}
+					g.Pix[i] = uint8(max(v+14*rng.NormFloat64(), 0))
+				}
+				now = now.Add(tenth)
+				got = check.look(g, now)
+			}
+			assert.Equal(t, c.want, got)
+		})
+	}
+}
