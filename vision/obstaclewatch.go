@@ -66,6 +66,10 @@ type obstacleWatch struct {
 	looked bool // sight is of the picture that still remembers
 	turn   int  // of the obstacle that is looked at again next
 
+	// stirred says that a picture since the search differed: a token that a hand laid down
+	// meanwhile may be as light as the mat on the mean, and the picture is like the one before.
+	stirred bool
+
 	beside bool               // searches go on beside the one who asks
 	search chan ObstacleSight // gives what the search found that is going on; nil: none is
 	mean   Averager           // of the pictures since it rests, for a search with less noise
@@ -81,13 +85,14 @@ type obstacleWatch struct {
 const averaged = 10
 
 // see returns what a frame says of the obstacles. The first frame is searched at
-// once; after a change the search waits until two frames agree. A search beside is
+// once; after a change it is searched again as soon as two frames agree. A search beside is
 // waited for by nobody: until it ends nothing is said of the obstacles, and then what it
 // found holds if the table still looks as it did. Where noise hid a part of the mat from it,
 // the mean of the pictures that follow is searched too.
 func (w *obstacleWatch) see(f Frame, bases []geom.Polygon) ObstacleSight {
 	changed, resting := w.still.look(f.Gray)
 	w.gather(f, changed || !resting)
+	w.stirred = w.stirred || changed
 	if w.search != nil {
 		select {
 		case w.sight = <-w.search:
@@ -96,16 +101,16 @@ func (w *obstacleWatch) see(f Frame, bases []geom.Polygon) ObstacleSight {
 				w.still.minimum = minimumOf(w.finder.diff.noise)
 			}
 			w.search, w.looked, w.refine = nil, true, false
-			changed = w.still.differ(w.still.kept)
+			w.stirred = w.stirred || w.still.differ(w.still.kept)
 		default:
-			if w.refine && !changed {
+			if w.refine && !w.stirred {
 				return w.answer(f)
 			}
 			return ObstacleSight{Unseen: unseenLooking}
 		}
 	}
 	switch {
-	case w.looked && !changed && w.holds(f):
+	case w.looked && !w.stirred && w.holds(f):
 		if w.beside && !w.fine && w.mean.Len() >= averaged {
 			if mean, err := w.mean.Frame(); err == nil {
 				w.refine = true
@@ -117,6 +122,7 @@ func (w *obstacleWatch) see(f Frame, bases []geom.Polygon) ObstacleSight {
 		return ObstacleSight{Unseen: unseenChanging}
 	}
 	w.still.keep()
+	w.stirred = false
 	if w.beside {
 		w.looked = false
 		w.begin(f, bases)

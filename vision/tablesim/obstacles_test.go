@@ -273,6 +273,55 @@ func TestWhatTheCatalogueDoesNotKnowIsUnknown(t *testing.T) {
 	assert.True(t, got.Scene.Unknown[0].Contains(table.Scene.Obstacles[2].Pose.Point), "the third lies there: %v", got.Scene.Unknown)
 }
 
+// spotted is a picture with spots of 8 mm, 12 mm apart, from lo to hi on the mat. Half of each
+// is lighter by some grey levels, half darker: on the mean there is no difference.
+func spotted(table *tablesim.Table, f vision.Frame, lo, hi geom.Point, by int) vision.Frame {
+	g := image.NewGray(f.Gray.Rect)
+	copy(g.Pix, f.Gray.Pix)
+	for y := lo.Y; y < hi.Y; y += 0.2 {
+		for x := lo.X; x < hi.X; x += 0.2 {
+			px, ok := table.Camera.PixelOf(geom.Point{X: x, Y: y}, 0)
+			i, j := int((x-lo.X)/4), int((y-lo.Y)/4)
+			if !ok || i%3 == 2 || j%3 == 2 {
+				continue
+			}
+			at := g.PixOffset(int(math.Round(px.X)), int(math.Round(px.Y)))
+			g.Pix[at] = uint8(min(max(int(f.Gray.Pix[at])+by*(1-2*((i%3+j%3)%2)), 0), 255))
+		}
+	}
+	f.Gray = g
+	return f
+}
+
+// A hand lays down what is as light as the mat on the mean: the picture after it is like the one
+// before it, as far as blocks' means go, and must be searched all the same.
+func TestWhatAHandLeftIsSearchedForThoughThePictureLooksAsBefore(t *testing.T) {
+	table, catalogue := obstacleTable(t)
+	empty := render(t, bareOf(table))
+	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+	require.NoError(t, err)
+	see := func(f vision.Frame) vision.Located {
+		got, err := l.Locate(f)
+		require.NoError(t, err)
+		return got
+	}
+	lo, hi := geom.Point{X: 600, Y: 420}, geom.Point{X: 668, Y: 488}
+	after := spotted(table, empty, lo, hi, 14)
+	hand := spotted(table, empty, lo, hi, 14)
+	for y := 400; y < 600; y++ {
+		for x := 600; x < 900; x++ {
+			hand.Gray.Pix[hand.Gray.PixOffset(x, y)] = 150
+		}
+	}
+	require.Empty(t, see(noisy(empty, 2)).Scene.Unknown)
+	require.True(t, see(noisy(hand, 3)).Scene.ObstaclesUnseen, "something moves")
+	got := see(noisy(after, 4))
+	assert.True(t, got.Scene.ObstaclesUnseen || len(got.Scene.Unknown) > 0)
+	got = see(noisy(after, 5))
+	assert.False(t, got.Scene.ObstaclesUnseen, "it rests")
+	assert.NotEmpty(t, got.Scene.Unknown, "what the hand laid down")
+}
+
 func TestAnotherMatIsNotSearched(t *testing.T) {
 	table, catalogue := obstacleTable(t)
 	other := *table
