@@ -511,6 +511,10 @@ func (f *ObstacleFinder) unseen(blind []engine.BlindArea) string {
 // things returns what lies on the mat, is no known obstacle and belongs to no ship,
 // and is so wide that the catalogue's narrowest obstacle could be it or lie under it.
 // It leaves in f.diff.mask where they are.
+//
+// What differs from the mat little, or in parts, is noticed in large squares only, and only
+// those about its middle are beyond the limit: a thing reaches as far as those squares do, to
+// whatever small squares in them differ from the mat.
 func (f *ObstacleFinder) things(known []ObstacleView) []Thing {
 	w := f.diff.view.width
 	for _, v := range known {
@@ -527,26 +531,64 @@ func (f *ObstacleFinder) things(known []ObstacleView) []Thing {
 	for k := range mask {
 		mask[k] = mask[k] && (broad[k] || f.test.mean[k] > -shadowEdge)
 	}
-	var out []Thing
-	blobs := f.diff.blobs(half * half)
+	blobs := slices.DeleteFunc(f.diff.blobs(half*half), f.miniature)
 	clear(mask)
 	for _, b := range blobs {
-		if f.miniature(b) {
-			continue
-		}
-		var hull geom.Polygon
 		for _, c := range b.cells {
 			mask[c] = true
-			hull = append(hull, geom.Point{X: (float64(int(c)%w) + 0.5) * diffStep, Y: (float64(int(c)/w) + 0.5) * diffStep})
 		}
-		t := Thing{Outline: hull.Hull(nil), Area: float64(len(b.cells)) * diffStep * diffStep}
-		for _, p := range t.Outline {
-			px, _ := f.table.PixelOf(p, 0)
-			t.OutlinePx = append(t.OutlinePx, px)
+	}
+	reach := boxMask(mask, w, f.diff.view.height, half, true)
+	clear(mask)
+	limit := f.energyLimit()
+	var out []Thing
+	for _, b := range blobs {
+		cells := b.cells
+		box := b.box.Inset(-half).Intersect(image.Rect(0, 0, w, f.diff.view.height))
+		for j := box.Min.Y; j < box.Max.Y; j++ {
+			for k := j*w + box.Min.X; k < j*w+box.Max.X; k++ {
+				if reach[k] && f.test.energy[k] > limit {
+					cells = append(cells, int32(k))
+				}
+			}
 		}
-		out = append(out, t)
+		out = append(out, f.thing(cells))
 	}
 	return out
+}
+
+// energyLimit is the energy of a small square above which it is no bare mat. Set as the limit
+// of the large squares is, but the cap must be above it.
+func (f *ObstacleFinder) energyLimit() float32 {
+	var sample []float64
+	for k := 0; k < len(f.test.energy); k += 19 {
+		if f.test.seen[k] {
+			sample = append(sample, float64(f.test.energy[k]))
+		}
+	}
+	middle := quantile(sample, 0.5)
+	return float32(min(middle+matSigmas*(middle-quantile(sample, 0.159)), matCap-0.5))
+}
+
+// thing makes a thing of the cells that differ from the mat, and marks them in f.diff.mask.
+// Cells may be listed twice.
+func (f *ObstacleFinder) thing(cells []int32) Thing {
+	w := f.diff.view.width
+	var all geom.Polygon
+	n := 0
+	for _, c := range cells {
+		if !f.diff.mask[c] {
+			n++
+		}
+		f.diff.mask[c] = true
+		all = append(all, geom.Point{X: (float64(int(c)%w) + 0.5) * diffStep, Y: (float64(int(c)/w) + 0.5) * diffStep})
+	}
+	t := Thing{Outline: all.Hull(nil), Area: float64(n) * diffStep * diffStep}
+	for _, p := range t.Outline {
+		px, _ := f.table.PixelOf(p, 0)
+		t.OutlinePx = append(t.OutlinePx, px)
+	}
+	return t
 }
 
 // shadowEdge is by how many standard deviations, in the mean, the edge of a shadow is darker

@@ -293,6 +293,22 @@ func spotted(table *tablesim.Table, f vision.Frame, lo, hi geom.Point, by int) v
 	return f
 }
 
+// Of what differs from the mat little, large squares are beyond the limit about its middle only:
+// the outline of what was noticed was smaller than the thing (77 % of this one), and a line
+// across the rest had nothing on it.
+func TestAFaintThingIsUnknownAsFarAsItReaches(t *testing.T) {
+	table, catalogue := obstacleTable(t)
+	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+	require.NoError(t, err)
+	lo, hi := geom.Point{X: 600, Y: 420}, geom.Point{X: 668, Y: 488}
+	got, err := l.Locate(noisy(spotted(table, render(t, bareOf(table)), lo, hi, 3), 3))
+	require.NoError(t, err)
+	require.Len(t, got.Scene.Unknown, 1, "%s %v", got.Obstacles.Unseen, got.Scene.Obstacles)
+	area := math.Abs(geom.Polygon(got.Scene.Unknown[0]).Area()) / ((hi.X - lo.X) * (hi.Y - lo.Y))
+	assert.Greater(t, area, 0.95, "%v", got.Scene.Unknown)
+	assert.Less(t, area, 1.2, "and not much further: %v", got.Scene.Unknown)
+}
+
 // A hand lays down what is as light as the mat on the mean: the picture after it is like the one
 // before it, as far as blocks' means go, and must be searched all the same.
 func TestWhatAHandLeftIsSearchedForThoughThePictureLooksAsBefore(t *testing.T) {
