@@ -24,6 +24,9 @@ import (
 // and more.
 const leastPrint = 0.03
 
+// broadPrint is the same of the print's means over broad squares.
+const broadPrint = 0.022
+
 // paperLight is the linear light of white paper at a marker of the mat.
 type paperLight struct {
 	at    geom.Point
@@ -87,13 +90,16 @@ const (
 
 // blind returns where an obstacle of the catalogue would not have been noticed in the picture
 // that was weighed last, as rectangles, row by row. f.diff.mask holds where things were
-// noticed. Squares that would hide an obstacle of the narrowest kind are counted by their
+// noticed; known are the obstacles that were recognised. Squares that would hide an obstacle of the narrowest kind are counted by their
 // middles: where they are fewer than lie in half of the smallest obstacle, its other part is
 // noticed, unless they adjoin a thing that was, which may be that part.
-func (f *ObstacleFinder) blind(g *image.Gray) []engine.BlindArea {
+func (f *ObstacleFinder) blind(g *image.Gray, known []ObstacleView) []engine.BlindArea {
 	m := &f.test
 	half := f.thingHalf()
 	f.expectedEnergy(f.paperLights(g))
+	for i := range known {
+		f.eachInside(known[i].Outline, 0, func(k int) { m.a[k] = matCap })
+	}
 	sums := boxSums(m.a, m.w, m.h, half)
 	least := (m.limit + 2*m.spread) * float32((2*half+1)*(2*half+1))
 	middles := make([]bool, len(sums))
@@ -135,8 +141,10 @@ func (f *ObstacleFinder) expectedEnergy(lights []paperLight) {
 		case f.covered[k]: // what a ship hides is no line's
 			m.a[k] = matCap
 		case m.seen[k]:
-			c := float32(print) * levelsPerLight[uint8(v)] / m.sigma[k]
-			m.a[k] = min(1+c*c, matCap)
+			// By the light of the mat: what lies there and is lighter was noticed.
+			c := float32(print) * levelsPerLight[uint8(min(max(v-d.diff[k], 0), 255))] / m.sigma[k]
+			b := broadPrint / leastPrint * c / float32(m.coarse.at(cellAt(i, j)))
+			m.a[k] = min((1+max(c*c, b*b))/m.one, matCap)
 		case v == v && d.diff[k] > matWhiter: // something lies there and is seen
 			m.a[k] = matCap
 		default:

@@ -2,6 +2,8 @@ package vision
 
 import (
 	"math"
+
+	"sightline/engine/geom"
 )
 
 // matTest weighs, for every cell of the mat, the mat as it was learnt against anything else.
@@ -23,6 +25,10 @@ type matTest struct {
 	z     []float32 // rest / sigma
 
 	noise  [matLevels]float32 // of a cell, by the mat's grey level
+	local  gainMap            // standard deviation of z over bare mat, region by region
+	coarse gainMap            // the same of the means of z over broad squares
+	broad  []float32          // means of z over broad squares / their standard deviation
+	one    float32            // energy of bare mat before it is made 1
 	energy []float32          // of the small square about a cell; what is darker counts for its texture alone
 	mean   []float32          // of z in the small square
 	wide   []float32          // mean of the same, capped, over a square of the narrowest obstacle
@@ -45,6 +51,10 @@ const (
 	matBlock    = 3    // mm: the light is followed in steps of
 	matQuiet    = 0.5  // energy of bare mat in pictures with no noise to speak of
 	matSmall    = 2    // mm: half the small square
+	matBroad    = 1    // mm: half the broad square, over which cells are averaged
+	noiseRegion = 32   // mm: noise is measured in windows of three times as much
+	localLeast  = 0.8  // of the noise that the grey level has all over the mat
+	noisiest    = 5.0  // times the least
 	matCap      = 4.0  // of energy: what is small and bright must not stand for a whole obstacle
 
 	// A square in which half of the cells are far from the mat is half covered: that is the
@@ -61,7 +71,7 @@ func (m *matTest) find(d *matDiff, covered []bool, half int) {
 	if m.seen == nil {
 		m.w, m.h = d.view.width, d.view.height
 		m.seen = make([]bool, n)
-		for _, v := range [...]*[]float32{&m.rest, &m.sigma, &m.z, &m.energy, &m.mean, &m.wide, &m.a, &m.b} {
+		for _, v := range [...]*[]float32{&m.rest, &m.sigma, &m.z, &m.broad, &m.energy, &m.mean, &m.wide, &m.a, &m.b} {
 			*v = make([]float32, n)
 		}
 	}
@@ -78,6 +88,7 @@ func (m *matTest) find(d *matDiff, covered []bool, half int) {
 		m.measureNoise(d)
 	}
 	m.normalise(d)
+	m.broaden()
 	m.weigh(d, covered, half)
 }
 
@@ -131,6 +142,61 @@ func (m *matTest) normalise(d *matDiff) {
 		m.sigma[k] = float32(math.Sqrt(float64(s*s + matShift*matShift*slope*slope + matRounding*matRounding)))
 		m.z[k] = r / m.sigma[k]
 	}
+	m.measureRegions(m.z, &m.local, localLeast)
+	m.each(func(k, i, j int) {
+		s := float32(m.local.at(cellAt(i, j)))
+		m.sigma[k], m.z[k] = m.sigma[k]*s, m.z[k]/s
+	})
+}
+
+func cellAt(i, j int) geom.Point {
+	return geom.Point{X: (float64(i) + 0.5) * diffStep, Y: (float64(j) + 0.5) * diffStep}
+}
+
+// broaden takes the means of z over broad squares. Noise falls in them as the square root of
+// their cells, if it is the cells' own; compression, a colour mosaic and what the lens and the
+// reduction blur tie neighbours together, so that the spread of the means is measured.
+func (m *matTest) broaden() {
+	for k, z := range m.z {
+		m.b[k] = min(max(z, -matOutlier), matOutlier)
+		if !m.seen[k] {
+			m.b[k] = 0
+		}
+	}
+	const cells = (2*matBroad + 1) * (2*matBroad + 1)
+	for k, v := range boxSums(m.b, m.w, m.h, matBroad) {
+		m.broad[k] = v / cells
+	}
+	m.measureRegions(m.broad, &m.coarse, 1.0/(2*matBroad+1))
+	m.each(func(k, i, j int) {
+		m.broad[k] /= float32(m.coarse.at(cellAt(i, j)))
+	})
+}
+
+// measureRegions takes the standard deviation of v over the bare mat in the window round each
+// region. One that is more than half covered is taken for noisier than it is, and so for
+// blind at worst.
+func (m *matTest) measureRegions(v []float32, out *gainMap, least float64) {
+	out.cols, out.rows = (m.w+noiseRegion-1)/noiseRegion, (m.h+noiseRegion-1)/noiseRegion
+	out.size = noiseRegion * diffStep
+	out.ratio = out.ratio[:0]
+	for r := range out.rows {
+		for c := range out.cols {
+			m.sample = m.sample[:0]
+			for j := max((r-1)*noiseRegion, 0); j < min((r+2)*noiseRegion, m.h); j += 4 {
+				for i := max((c-1)*noiseRegion, 0); i < min((c+2)*noiseRegion, m.w); i += 4 {
+					if k := j*m.w + i; m.seen[k] {
+						m.sample = append(m.sample, math.Abs(float64(v[k])))
+					}
+				}
+			}
+			s := least
+			if len(m.sample) > matClass {
+				s = quantile(m.sample, 0.4) / 0.524
+			}
+			out.ratio = append(out.ratio, min(max(s, least), noisiest*least))
+		}
+	}
 }
 
 // followLight takes the mean residual of the mat around from each cell, by blocks of cells.
@@ -182,18 +248,25 @@ func (m *matTest) weigh(d *matDiff, covered []bool, half int) {
 	}
 	const cells = (2*matSmall + 1) * (2*matSmall + 1)
 	squares, means := boxSums(m.a, m.w, m.h, matSmall), boxSums(m.b, m.w, m.h, matSmall)
+	for k, u := range m.broad {
+		u = min(max(u, -matOutlier), matOutlier)
+		m.a[k], m.b[k] = u*u, u
+	}
+	broads, levels := boxSums(m.a, m.w, m.h, matSmall), boxSums(m.b, m.w, m.h, matSmall)
 	m.sample = m.sample[:0]
 	for k := range m.energy {
 		e, mean := squares[k]/cells, means[k]/cells
+		b, level := broads[k]/cells, levels[k]/cells
 		if mean < 0 { // as shadow is
 			e -= mean * mean
+			b -= level * level
 		}
-		m.energy[k], m.mean[k] = e, mean
+		m.energy[k], m.mean[k] = max(e, b), mean
 		if k%19 == 0 && m.seen[k] {
 			m.sample = append(m.sample, float64(e))
 		}
 	}
-	one := max(float32(quantile(m.sample, 0.5)), matQuiet)
+	m.one = max(float32(quantile(m.sample, 0.5)), matQuiet)
 	for k, v := range d.work {
 		expected := v - d.diff[k] // gain times empty
 		switch {
@@ -205,7 +278,7 @@ func (m *matTest) weigh(d *matDiff, covered []bool, half int) {
 		case !m.seen[k]:
 			m.energy[k] = 1
 		default:
-			m.energy[k] = min(m.energy[k]/one, matCap)
+			m.energy[k] = min(m.energy[k]/m.one, matCap)
 		}
 	}
 	m.widen(half)

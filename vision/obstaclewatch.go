@@ -432,7 +432,7 @@ func (f *ObstacleFinder) look(frame Frame, bases []geom.Polygon, known []Obstacl
 		}
 	}
 	things := f.things(out.Views)
-	out.Blind = f.blind(frame.Gray)
+	out.Blind = f.blind(frame.Gray, out.Views)
 	out.Unseen = f.unseen(out.Blind)
 	if out.Unseen == unseenOtherMat { // what was recognised there is chance
 		out.Views, out.Bases = nil, nil
@@ -626,6 +626,11 @@ func (f *ObstacleFinder) thingHalf() int { return max(int(thingShare*f.narrowest
 
 // erase makes bare mat of what the test saw inside an outline and up to margin mm round it.
 func (f *ObstacleFinder) erase(outline geom.Polygon, margin float64) {
+	f.eachInside(outline, margin, func(k int) { f.test.energy[k] = min(f.test.energy[k], 1) })
+}
+
+// eachInside calls do for every cell inside an outline and up to margin mm round it.
+func (f *ObstacleFinder) eachInside(outline geom.Polygon, margin float64, do func(k int)) {
 	w, h := f.diff.view.width, f.diff.view.height
 	lo, hi := outline[0], outline[0]
 	for _, p := range outline {
@@ -634,9 +639,8 @@ func (f *ObstacleFinder) erase(outline geom.Polygon, margin float64) {
 	}
 	for j := max(int(lo.Y-margin), 0); j <= min(int(hi.Y+margin), h-1); j++ {
 		for i := max(int(lo.X-margin), 0); i <= min(int(hi.X+margin), w-1); i++ {
-			p := geom.Point{X: float64(i) + 0.5, Y: float64(j) + 0.5}
-			if f.test.energy[j*w+i] > 1 && (outline.Contains(p) || outline.BoundaryDistance(p) < margin) {
-				f.test.energy[j*w+i] = 1
+			if p := cellAt(i, j); outline.Contains(p) || outline.BoundaryDistance(p) < margin {
+				do(j*w + i)
 			}
 		}
 	}
