@@ -24,8 +24,9 @@ import (
 // and more.
 const leastPrint = 0.03
 
-// broadPrint is the same of the print's means over broad squares.
-const broadPrint = 0.022
+// broadShare is the share of that which the print's means over broad squares keep: 0.79 to 1
+// on the same obstacles.
+const broadShare = 0.75
 
 // paperLight is the linear light of white paper at a marker of the mat.
 type paperLight struct {
@@ -96,7 +97,7 @@ const (
 func (f *ObstacleFinder) blind(g *image.Gray, known []ObstacleView) []engine.BlindArea {
 	m := &f.test
 	half := f.thingHalf()
-	f.expectedEnergy(f.paperLights(g))
+	f.expectedEnergy(f.paperLights(g), leastPrint)
 	for i := range known {
 		f.eachInside(known[i].Outline, 0, func(k int) { m.a[k] = matCap })
 	}
@@ -128,14 +129,15 @@ func (f *ObstacleFinder) blind(g *image.Gray, known []ObstacleView) []engine.Bli
 	return f.blindAreas(tiles, cols, rows)
 }
 
-// expectedEnergy sets m.a to the energy of a token's faintest print at every cell.
-func (f *ObstacleFinder) expectedEnergy(lights []paperLight) {
+// expectedEnergy sets m.a to the energy that a print of a contrast, as leastPrint, has at
+// every cell.
+func (f *ObstacleFinder) expectedEnergy(lights []paperLight, contrast float64) {
 	m, d := &f.test, f.diff
 	const coarse = 32 // cells: light changes slowly
 	var print float64
 	m.each(func(k, i, j int) {
 		if i%coarse == 0 {
-			print = leastPrint * lightOn(lights, geom.Point{X: (float64(i) + coarse/2) * diffStep, Y: (float64(j) + 0.5) * diffStep})
+			print = contrast * lightOn(lights, geom.Point{X: (float64(i) + coarse/2) * diffStep, Y: (float64(j) + 0.5) * diffStep})
 		}
 		switch v := d.work[k]; {
 		case f.covered[k]: // what a ship hides is no line's
@@ -143,7 +145,7 @@ func (f *ObstacleFinder) expectedEnergy(lights []paperLight) {
 		case m.seen[k]:
 			// By the light of the mat: what lies there and is lighter was noticed.
 			c := float32(print) * levelsPerLight[uint8(min(max(v-d.diff[k], 0), 255))] / m.sigma[k]
-			b := broadPrint / leastPrint * c / float32(m.coarse.at(cellAt(i, j)))
+			b := broadShare * c / float32(m.coarse.at(cellAt(i, j)))
 			m.a[k] = min((1+max(c*c, b*b))/m.one, matCap)
 		case v == v && d.diff[k] > matWhiter: // something lies there and is seen
 			m.a[k] = matCap

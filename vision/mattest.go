@@ -20,6 +20,7 @@ import (
 type matTest struct {
 	w, h  int
 	seen  []bool    // in the picture, not clipped, and no ship's
+	lies  []bool    // so far from the mat that it says nothing of the noise
 	rest  []float32 // picture less the mat in its light, grey levels
 	sigma []float32 // of rest on the bare mat
 	z     []float32 // rest / sigma
@@ -54,6 +55,7 @@ const (
 	matBroad    = 1    // mm: half the broad square, over which cells are averaged
 	noiseRegion = 32   // mm: noise is measured in windows of three times as much
 	localLeast  = 0.8  // of the noise that the grey level has all over the mat
+	matLies     = 4.0  // energy from which a cell says nothing of the noise
 	noisiest    = 5.0  // times the least
 	matCap      = 4.0  // of energy: what is small and bright must not stand for a whole obstacle
 
@@ -70,7 +72,7 @@ func (m *matTest) find(d *matDiff, covered []bool, half int) {
 	n := len(d.diff)
 	if m.seen == nil {
 		m.w, m.h = d.view.width, d.view.height
-		m.seen = make([]bool, n)
+		m.seen, m.lies = make([]bool, n), make([]bool, n)
 		for _, v := range [...]*[]float32{&m.rest, &m.sigma, &m.z, &m.broad, &m.energy, &m.mean, &m.wide, &m.a, &m.b} {
 			*v = make([]float32, n)
 		}
@@ -81,6 +83,7 @@ func (m *matTest) find(d *matDiff, covered []bool, half int) {
 			m.rest[k] = 0
 		}
 	}
+	clear(m.lies)
 	m.measureNoise(d)
 	for range 2 {
 		m.normalise(d)
@@ -146,7 +149,14 @@ func (m *matTest) normalise(d *matDiff) {
 	m.each(func(k, i, j int) {
 		s := float32(m.local.at(cellAt(i, j)))
 		m.sigma[k], m.z[k] = m.sigma[k]*s, m.z[k]/s
+		m.a[k] = 0
+		if m.seen[k] {
+			m.a[k] = min(m.z[k]*m.z[k], matOutlier*matOutlier)
+		}
 	})
+	for k, v := range boxSums(m.a, m.w, m.h, matSmall) {
+		m.lies[k] = v > matLies*(2*matSmall+1)*(2*matSmall+1)
+	}
 }
 
 func cellAt(i, j int) geom.Point {
@@ -185,7 +195,7 @@ func (m *matTest) measureRegions(v []float32, out *gainMap, least float64) {
 			m.sample = m.sample[:0]
 			for j := max((r-1)*noiseRegion, 0); j < min((r+2)*noiseRegion, m.h); j += 4 {
 				for i := max((c-1)*noiseRegion, 0); i < min((c+2)*noiseRegion, m.w); i += 4 {
-					if k := j*m.w + i; m.seen[k] {
+					if k := j*m.w + i; m.seen[k] && !m.lies[k] {
 						m.sample = append(m.sample, math.Abs(float64(v[k])))
 					}
 				}
