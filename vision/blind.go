@@ -26,7 +26,7 @@ const leastPrint = 0.03
 
 // broadShare is the share of that which the print's means over broad squares keep: 0.79 to 1
 // on the same obstacles.
-const broadShare = 0.75
+const broadShare = 0.5
 
 // paperLight is the linear light of white paper at a marker of the mat.
 type paperLight struct {
