@@ -24,10 +24,6 @@ import (
 // and more.
 const leastPrint = 0.03
 
-// broadShare is the share of that which the print's means over broad squares keep: 0.79 to 1
-// on the same obstacles.
-const broadShare = 0.5
-
 // paperLight is the linear light of white paper at a marker of the mat.
 type paperLight struct {
 	at    geom.Point
@@ -145,8 +141,7 @@ func (f *ObstacleFinder) expectedEnergy(lights []paperLight, contrast float64) {
 		case m.seen[k]:
 			// By the light of the mat: what lies there and is lighter was noticed.
 			c := float32(print) * levelsPerLight[uint8(min(max(v-d.diff[k], 0), 255))] / m.sigma[k]
-			b := broadShare * c / float32(m.coarse.at(cellAt(i, j)))
-			m.a[k] = min((1+max(c*c, b*b))/m.one, matCap)
+			m.a[k] = min(1+c*c, matCap)
 		case v == v && d.diff[k] > matWhiter: // something lies there and is seen
 			m.a[k] = matCap
 		default:

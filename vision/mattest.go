@@ -29,7 +29,6 @@ type matTest struct {
 	local  gainMap            // standard deviation of z over bare mat, region by region
 	coarse gainMap            // the same of the means of z over broad squares
 	broad  []float32          // means of z over broad squares / their standard deviation
-	one    float32            // energy of bare mat before it is made 1
 	energy []float32          // of the small square about a cell; what is darker counts for its texture alone
 	mean   []float32          // of z in the small square
 	wide   []float32          // mean of the same, capped, over a square of the narrowest obstacle
@@ -276,7 +275,7 @@ func (m *matTest) weigh(d *matDiff, covered []bool, half int) {
 			m.sample = append(m.sample, float64(e))
 		}
 	}
-	m.one = max(float32(quantile(m.sample, 0.5)), matQuiet)
+	one := max(float32(quantile(m.sample, 0.5)), matQuiet)
 	for k, v := range d.work {
 		expected := v - d.diff[k] // gain times empty
 		switch {
@@ -288,7 +287,7 @@ func (m *matTest) weigh(d *matDiff, covered []bool, half int) {
 		case !m.seen[k]:
 			m.energy[k] = 1
 		default:
-			m.energy[k] = min(m.energy[k]/m.one, matCap)
+			m.energy[k] = min(m.energy[k]/one, matCap)
 		}
 	}
 	m.widen(half)
