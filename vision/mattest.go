@@ -53,7 +53,7 @@ const (
 	matSmall    = 2    // mm: half the small square
 	matBroad    = 1    // mm: half the broad square, over which cells are averaged
 	noiseRegion = 32   // mm: noise is measured in windows of three times as much
-	localLeast  = 0.8  // of the noise that the grey level has all over the mat
+	localLeast  = 1.0  // of the noise that the grey level has all over the mat
 	matLies     = 4.0  // energy from which a cell says nothing of the noise
 	noisiest    = 5.0  // times the least
 	matCap      = 4.0  // of energy: what is small and bright must not stand for a whole obstacle
