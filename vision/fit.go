@@ -667,7 +667,7 @@ func (f *rimFit) contrast(side int8) float64 {
 
 // covarianceInflation is how much larger the pose's true scatter is than the normal matrix says, as a factor on the
 // variance, where the residuals of neighbouring pixels are independent: the model's own faults. Measured: see docs/accuracy.md.
-const covarianceInflation = 1.3
+const covarianceInflation = 1.5
 
 // inflation is that factor with what the residuals of neighbours have in common: JPEG blocks, sharpening, a response that
 // is not quite the camera's. Residuals that are alike by r from one pixel to the next, and by r² to the one after it, along rows and

@@ -169,7 +169,11 @@ func holdTo(t *testing.T, f figures, positionMM, headingDegrees float64) {
 	assert.GreaterOrEqual(t, float64(f.Located), 0.97*float64(f.Ships), "ships located")
 	assert.LessOrEqual(t, f.PositionRMS, positionMM, "position error, mm rms")
 	assert.LessOrEqual(t, f.HeadingRMS, headingDegrees, "heading error, degrees rms")
-	assert.InDelta(t, 1.0, f.Normalised, 0.3, "error over stated sigma, rms")
+	// More than 1 would be a promise that is broken, 0.05 above it is what few scenes scatter; much less than 1 refuses what could have been
+	// decided. The simulator's pictures are sharp and its response is known, so that they have less than soft and bright ones, which
+	// the same factor must hold.
+	assert.LessOrEqual(t, f.Normalised, 1.05, "error over stated sigma, rms")
+	assert.GreaterOrEqual(t, f.Normalised, 0.6, "error over stated sigma, rms")
 }
 
 func TestAccuracySimulated1080p(t *testing.T) {
