@@ -21,10 +21,14 @@ func filmed(t calibration.Table, s placed, blur, gain float64, shoulder bool, no
 	w, h := t.Intrinsics.Width, t.Intrinsics.Height
 	light := make([]float64, w*h)
 	for i := range light {
+		if v, ok := plain(t, []placed{s}, nil, i%w, i/w); ok {
+			light[i] = gain * v
+			continue
+		}
 		for k := range rays * rays {
 			px := geom.Pixel{X: float64(i%w) + (float64(k%rays)+0.5)/rays - 0.5, Y: float64(i/w) + (float64(k/rays)+0.5)/rays - 0.5}
 			p, _ := t.PointAt(px, BaseTop)
-			v := 0.02
+			v := matLight
 			if ink, on := s.At(s.pose.Inverse(p)); on {
 				v = 0.03 + 0.97*float64(linearLight[ink.G])
 			}
@@ -116,6 +120,28 @@ func TestTheLikelihoodOfAShip(t *testing.T) {
 	}
 	_, _, ok := f.identity()
 	assert.False(t, ok)
+}
+
+// A rim that fits best with much blur may be the texture of a rock: it must be likelier than one that fits sharply.
+func TestMoreIsAskedOfASoftFit(t *testing.T) {
+	a := Token{Code: 0, Base: engine.Small}
+	f := readAs(a, a, geom.Point{}, 0, func(geom.Point) bool { return true })
+	for s := range f.shown {
+		for i := range f.shown[s] {
+			if i%3 == 0 { // hidden: no side is whole
+				f.shown[s][i], f.cells[s][i] = shows{}, cellHidden
+			}
+		}
+	}
+	own, lead := f.likelihood(false)
+	require.Greater(t, own, float64(sureLog))
+	require.Less(t, own, softFactor*sureLog)
+	require.Greater(t, lead, float64(sureLead))
+	for blur, want := range map[float64]bool{0.7: true, softBlur - 0.01: true, softBlur + 0.01: false, mostBlur - 0.1: false} {
+		f.sigma = blur
+		_, _, ok := f.identity()
+		assert.Equal(t, want, ok, "blur %.2f px, %.1f against no ship, lead %.1f", blur, own, lead)
+	}
 }
 
 func TestTheLatticeIsThePlaceOfPixels(t *testing.T) {
