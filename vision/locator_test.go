@@ -53,6 +53,36 @@ type placed struct {
 // cover hides a part of the picture: it reports the light at a table point.
 type cover func(p geom.Point) (light float64, hides bool)
 
+// matLight is the light of the dark mat on which tokens are drawn.
+const matLight = 0.02
+
+// plain returns the light of a pixel in which nothing but the mat or one cover is in view, all at once: most are such.
+func plain(t calibration.Table, ships []placed, covers []cover, x, y int) (light float64, ok bool) {
+	middle, _ := t.PointAt(geom.Pixel{X: float64(x), Y: float64(y)}, BaseTop)
+	corner, _ := t.PointAt(geom.Pixel{X: float64(x) + 0.5, Y: float64(y) + 0.5}, BaseTop)
+	reach := middle.Distance(corner).Millimeters()
+	for _, s := range ships {
+		hx, hy := s.Half()
+		if s.pose.Distance(middle).Millimeters() < math.Hypot(hx, hy)+2*reach {
+			return 0, false
+		}
+	}
+	light = matLight
+	for _, c := range covers {
+		l, hides := c(middle)
+		for k := range 4 {
+			p, _ := t.PointAt(geom.Pixel{X: float64(x) + float64(k%2) - 0.5, Y: float64(y) + float64(k/2) - 0.5}, BaseTop)
+			if _, h := c(p); h != hides {
+				return 0, false
+			}
+		}
+		if hides {
+			light = l
+		}
+	}
+	return light, true
+}
+
 // shoot draws the tokens on a dark mat. Later tokens and covers lie on top.
 func shoot(t calibration.Table, ships []placed, noise float64, covers ...cover) *image.Gray {
 	const rays = 4
@@ -60,6 +90,10 @@ func shoot(t calibration.Table, ships []placed, noise float64, covers ...cover) 
 	lights := make([]float64, w*h)
 	for y := range h {
 		for x := range w {
+			if l, ok := plain(t, ships, covers, x, y); ok {
+				lights[y*w+x] = l
+				continue
+			}
 			var sum float64
 			for i := range rays * rays {
 				px := geom.Pixel{
@@ -67,7 +101,7 @@ func shoot(t calibration.Table, ships []placed, noise float64, covers ...cover) 
 					Y: float64(y) + (float64(i/rays)+0.5)/rays - 0.5,
 				}
 				p, _ := t.PointAt(px, BaseTop)
-				light := 0.02
+				light := matLight
 				for _, s := range ships {
 					if ink, on := s.At(s.pose.Inverse(p)); on {
 						light = 0.7 * float64(linearLight[ink.G])
