@@ -310,3 +310,27 @@ func pictureRange(t *testing.T, all int) (from, to int) {
 	require.NoError(t, err, "SIGHTLINE_VIEWS: expected FROM:TO")
 	return from, to
 }
+
+// TestShipsAreReadByEveryCamera does so with each of the simulator's camera models: shoulders, bloom, sharpening, colour mosaic, local
+// tone, bands and compression. A ship with a whole side in view is read in 95 % of the views.
+func TestShipsAreReadByEveryCamera(t *testing.T) {
+	for _, name := range tablesim.CameraNames() {
+		var sum identityTally
+		for seed := range scenes(t, 3, 40) {
+			table := tablesim.RandomTable(uint64(60000+seed), 1920, 1080)
+			model, err := tablesim.CameraNamed(name)
+			require.NoError(t, err)
+			table.Model = &model
+			f, truth, err := table.Render()
+			require.NoError(t, err)
+			l, err := vision.NewLocator(calibration.Table{Camera: table.Camera, Layout: table.Layout}, vision.LocatorOptions{})
+			require.NoError(t, err)
+			got, err := l.Locate(f)
+			require.NoError(t, err)
+			sum.add(t, seed, truth, got.Scene.Ships)
+		}
+		t.Logf("%-12s %d pictures, %d of %d found, %d of %d with a whole side, %d wrong", name, sum.pictures, sum.found, sum.views, sum.wholeFound, sum.whole, sum.wrong)
+		assert.Zero(t, sum.wrong, "%s: wrong identities", name)
+		assert.GreaterOrEqual(t, float64(sum.wholeFound), 0.95*float64(sum.whole), "%s: ships with a whole side in view", name)
+	}
+}

@@ -51,6 +51,7 @@ type rendered struct {
 		Heading float64       `json:"heading_deg"`
 		Visible float64       `json:"visible"`
 		Top     [4][2]float64 `json:"top_corners_px"`
+		TopMM   [4][3]float64 `json:"top_corners_mm"`
 	} `json:"ships"`
 	Obstacles []struct {
 		ID      string       `json:"id"`

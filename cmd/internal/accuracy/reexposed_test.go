@@ -1,0 +1,142 @@
+package accuracy
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// fitTally is what a set of re-exposed pictures showed: names, and the fits' errors over what the fit alone states.
+type fitTally struct {
+	ships, whole, found, wrong int
+	mm, raisedMM               []float64    // distances from the truth, and with each base at its true height
+	stated, fit                [3][]float64 // x, y and heading, over the stated sigma and over the fit's own
+	raised                     [2][]float64 // x and y over the fit's own, with each base at its true height
+}
+
+func (a *fitTally) String() string {
+	over := func(v [3][]float64) string {
+		return fmt.Sprintf("x %.2f, y %.2f, heading %.2f", rms(v[0]), rms(v[1]), rms(v[2]))
+	}
+	return fmt.Sprintf("%4d of %4d with a whole side, %d wrong, %.3f mm rms; error over stated sigma: %s; over the fit's: %s; "+
+		"with bases at their true heights %.3f mm, x %.2f, y %.2f of the fit's", a.found, a.whole, a.wrong, rms(a.mm), over(a.stated), over(a.fit),
+		rms(a.raisedMM), rms(a.raised[0]), rms(a.raised[1]))
+}
+
+// is reports whether a ship that was named is this one, where it stands.
+func (s sighting) is(g engine.Ship) bool {
+	return g.ID == s.id && float64(g.Pose.Distance(s.truth.Point)) < 3 && math.Abs(float64((g.Pose.Heading-s.truth.Heading).Signed())) < 2*deg
+}
+
+// add compares one picture with its truth, and returns what is missing or wrong.
+func (a *fitTally) add(r *rendered, camera *calibration.Camera, ships []sighting, got vision.Located) (says []string) {
+	for _, s := range ships {
+		a.ships++
+		k := slices.IndexFunc(got.Scene.Ships, s.is)
+		if s.wholeSide {
+			a.whole++
+		}
+		if k < 0 {
+			if s.wholeSide {
+				says = append(says, s.id+" is missing")
+			}
+			continue
+		}
+		if s.wholeSide {
+			a.found++
+		}
+		s.got = got.Scene.Ships[k]
+		fit := got.Ships[slices.IndexFunc(got.Ships, func(v vision.ShipView) bool { return v.ID == s.id })].Fit
+		d := s.offset()
+		a.mm = append(a.mm, d.Norm())
+		for i, e := range [...]float64{d.X, d.Y, s.turn()} {
+			a.stated[i] = append(a.stated[i], e/math.Sqrt(s.got.Covariance[4*i]))
+			a.fit[i] = append(a.fit[i], e/math.Sqrt(fit[4*i]))
+		}
+		px, _ := camera.PixelOf(s.got.Pose.Point, vision.BaseTop)
+		p, _ := camera.PointAt(px, r.topOf(s.id))
+		d = p.Sub(s.truth.Point)
+		a.raisedMM = append(a.raisedMM, d.Norm())
+		for i, e := range [...]float64{d.X, d.Y} {
+			a.raised[i] = append(a.raised[i], e/math.Sqrt(fit[4*i]))
+		}
+	}
+	for _, g := range got.Scene.Ships {
+		if !slices.ContainsFunc(ships, func(s sighting) bool { return s.is(g) }) {
+			a.wrong++
+			says = append(says, fmt.Sprintf("WRONG %s at (%.1f, %.1f)", g.ID, g.Pose.X, g.Pose.Y))
+		}
+	}
+	return says
+}
+
+// topOf is the mean height of a ship's token over the mat's plane, in mm.
+func (r *rendered) topOf(id string) geom.Length {
+	for _, s := range r.Ships {
+		if s.ID == id {
+			z := 0.0
+			for _, c := range s.TopMM {
+				z += c[2] / 4
+			}
+			return geom.Length(z)
+		}
+	}
+	return vision.BaseTop
+}
+
+// TestShipsReexposed measures names and places in photorealistic pictures that other cameras took, through the true camera.
+// SIGHTLINE_REEXPOSED names folders that hold pSEED/CAMERA, with sides.json in it (docs/accuracy.md); SIGHTLINE_ONLY names some
+// of them, as SEED/CAMERA with commas between.
+func TestShipsReexposed(t *testing.T) {
+	roots := os.Getenv("SIGHTLINE_REEXPOSED")
+	if roots == "" {
+		t.Skip("SIGHTLINE_REEXPOSED names no folder of rendered pictures: see docs/accuracy.md")
+	}
+	by := map[string]*fitTally{"all": {}}
+	for _, truth := range renderedTruths(t, roots) {
+		dir := filepath.Dir(truth)
+		seed, camera := strings.TrimPrefix(filepath.Base(filepath.Dir(dir)), "p"), filepath.Base(dir)
+		if only := os.Getenv("SIGHTLINE_ONLY"); only != "" && !strings.Contains(","+only+",", ","+seed+"/"+camera+",") {
+			continue
+		}
+		r, f := readRendered(t, dir)
+		ships, known := r.sightings(t, dir)
+		if !known {
+			t.Logf("%s/%s: which sides can be seen is not known: testdata/sides.py works it out", seed, camera)
+		}
+		table := calibration.Table{
+			Camera: calibration.Camera{Intrinsics: r.intrinsics(), Extrinsics: calibration.Extrinsics{R: r.Camera.R, T: r.Camera.T}},
+			Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
+		}
+		l, err := vision.NewLocator(table, drawnTokens())
+		require.NoError(t, err)
+		got, err := l.Locate(f)
+		require.NoError(t, err)
+		for i, name := range []string{"all", "seed " + seed, "camera " + camera} {
+			if by[name] == nil {
+				by[name] = &fitTally{}
+			}
+			if says := by[name].add(r, &table.Camera, ships, got); i == 0 && len(says) > 0 {
+				t.Logf("%s/%s: %s", seed, camera, strings.Join(says, ", "))
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(by)) {
+		t.Logf("%-20s %v", name, by[name])
+	}
+	assert.Zero(t, by["all"].wrong, "wrong identities")
+	assert.GreaterOrEqual(t, float64(by["all"].found), 0.95*float64(by["all"].whole), "ships with a whole side in view that were identified")
+}
