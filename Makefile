@@ -1,8 +1,8 @@
 # Sightline: everything a person or a machine does with this repository. Linux only.
 #
 # The build tags stand here and nowhere else. gocv compiles only the OpenCV modules
-# that are named; without OpenCV and without a C compiler, use the tag nocv.
-GOTAGS := gocv_specific_modules,gocv_calib3d,gocv_videoio
+# that are named. Without tags everything is pure Go and needs no C compiler.
+GOTAGS := opencv,gocv_specific_modules,gocv_calib3d,gocv_videoio
 
 STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 ACCURACY_PKG := ./cmd/internal/accuracy/... ./engine ./calibration ./vision/tablesim
@@ -20,7 +20,7 @@ RACE := $(if $(shell command -v gcc),-race)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-browser deps-axe build build-arm64 run test test-nocv test-cv test-mats test-hardware test-arm64 lint fmt tidy-check accuracy bench clean
+.PHONY: help deps deps-browser deps-axe build build-arm64 run test quick test-go test-cv test-mats test-hardware test-arm64 lint fmt tidy-check accuracy bench clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,12 +38,12 @@ build: deps ## build bin/sightline
 	go build -buildvcs=false -tags "$(GOTAGS)" -ldflags "$(LDFLAGS)" -o bin/sightline ./cmd/sightline
 
 build-arm64: ## build bin/sightline-arm64, without OpenCV
-	CGO_ENABLED=0 GOARCH=arm64 go build -buildvcs=false -tags nocv -ldflags "$(LDFLAGS)" -o bin/sightline-arm64 ./cmd/sightline
+	CGO_ENABLED=0 GOARCH=arm64 go build -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/sightline-arm64 ./cmd/sightline
 
 run: build ## start on the simulated table, with the page on http://localhost:8080
 	./bin/sightline run --source sim: $(ARGS)
 
-test: deps-browser test-cv test-mats test-nocv ## install what is missing and run every test
+test: deps-browser test-cv test-mats test-go ## install what is missing and run every test
 
 test-cv: ## vet and test with OpenCV
 	go vet -tags "$(GOTAGS)" ./...
@@ -54,9 +54,13 @@ test-mats: ## test that no OpenCV picture is left open
 
 # The long tests that do nothing side by side are cut short here, where everything is
 # ten times as slow: test-cv runs them whole.
-test-nocv: ## vet and test everything that needs no OpenCV, with the race detector
-	go vet -tags nocv ./...
-	go test $(RACE) -short -tags nocv -timeout 15m ./...
+test-go: ## vet and test everything that needs no OpenCV, with the race detector
+	go vet ./...
+	go test $(RACE) -short -timeout 15m ./...
+
+quick: ## vet and run the short tests in pure Go: the developer's loop
+	go vet ./...
+	go test -short ./...
 
 test-hardware: deps ## test lamps, display, controls and camera against a real kernel in a virtual machine
 	@GOTAGS="$(GOTAGS)" hardware/vm/test

@@ -13,7 +13,7 @@ import (
 // The fuzz targets of geometry. FuzzParseScenes, beside the wire form, is the one
 // of scene files. Run one of them without end with
 //
-//	go test -tags nocv ./engine -run '^$' -fuzz FuzzMeasure -parallel 1
+//	go test ./engine -run '^$' -fuzz FuzzMeasure -parallel 1
 //
 // They look for panics, for hangs (Go's fuzzing gives each input ten seconds), for
 // numbers that are none, and for answers that contradict each other.

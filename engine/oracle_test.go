@@ -224,7 +224,7 @@ var slowArcs = map[engine.Rules]map[engine.Arc]engine.Arc{
 
 // 100 000 scenes of each edition are looked at by
 //
-//	SIGHTLINE_SCENES=100000 go test -tags nocv -run SlowMethodAgreesOn -v -timeout 60m ./engine
+//	SIGHTLINE_SCENES=100000 go test -run SlowMethodAgreesOn -v -timeout 60m ./engine
 func TestTheSlowMethodAgreesOnThousandsOfScenes(t *testing.T) {
 	for _, rules := range []engine.Rules{engine.Rules1e, engine.Rules20, engine.Rules25} {
 		t.Run(rules.String(), func(t *testing.T) {

@@ -1,4 +1,4 @@
-//go:build !nocv
+//go:build opencv
 
 #include <opencv2/core/utils/logger.hpp>
 

@@ -1,4 +1,4 @@
-//go:build matprofile && !nocv
+//go:build matprofile && opencv
 
 package opencv
 

@@ -9,14 +9,14 @@
 // and to the left, so its corners are moved by (-0.5, -0.5) on the way in. Tests with
 // pictures of known geometry hold both.
 //
-// With the build tag nocv the package needs no C compiler: every function is still
+// Without the build tag opencv the package needs no C compiler: every function is still
 // there and returns ErrNoOpenCV.
 package opencv
 
 import "errors"
 
-// ErrNoOpenCV is what every function returns in a program built with the tag nocv.
-var ErrNoOpenCV = errors.New("opencv: this program was built without OpenCV (build tag nocv)")
+// ErrNoOpenCV is what every function returns in a program built without the tag opencv.
+var ErrNoOpenCV = errors.New("opencv: this program was built without OpenCV: make build builds it with")
 
 // MarkerOptions control a MarkerDetector; the zero value is the default.
 type MarkerOptions struct {

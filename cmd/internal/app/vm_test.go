@@ -1,4 +1,4 @@
-//go:build !nocv
+//go:build opencv
 
 package app_test
 
