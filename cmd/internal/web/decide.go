@@ -27,9 +27,11 @@ type openQuestion struct {
 	Reason   string // what may decide it, as a reason to suggest
 }
 
-// openQuestions lists what the measurement of the chosen pair leaves open. Where nobody
-// looks for obstacles there is no such question: nothing was measured that could be open.
-func openQuestions(v *View) []openQuestion {
+// openQuestions lists what is open of the chosen pair: what the measurement does not
+// decide, and what matters by what is ruled in its place. Out of the arc there is no attack
+// that could be obstructed or forbidden. Where nobody looks for obstacles there is no such
+// question: nothing was measured that could be open.
+func openQuestions(v *View, r Ruled) []openQuestion {
 	if v.Pair == nil {
 		return nil
 	}
@@ -48,23 +50,54 @@ func openQuestions(v *View) []openQuestion {
 		out = append(out, openQuestion{"in_arc", "the " + arcName(a.Arc) + " arc", arcWords(v), []string{"yes", "no"},
 			"Sighted along the printed line of the arc."})
 	}
-	if attack && v.ObstaclesWatched && !v.Located.Scene.ObstaclesUnseen {
-		if o := obstructionOutcome(a.Attack.Obstruction.Verdict); o == "too_close" || o == "not_watched" {
-			out = append(out, openQuestion{"obstructed", "the obstruction", obstructionWords(v), []string{"yes", "no", "choose"},
-				"A thread was stretched along the line drawn."})
-		}
+	if !mayAttackThrough(v, r) {
+		return out
 	}
-	if no := v.restricted("attack"); no != nil && no.Outcome != engine.Yes.String() && (!ok || a.InArc != engine.No) && !followsRange(v, no) {
+	if text := obstructionOpen(v, r); text != "" {
+		out = append(out, openQuestion{"obstructed", "the obstruction", text, []string{"yes", "no", "choose"},
+			"A thread was stretched along the line drawn."})
+	}
+	if no := v.restricted("attack"); no != nil && no.Outcome != engine.Yes.String() && !answeredByRange(v, no, r) {
 		out = append(out, openQuestion{"may_attack", "whether it may attack", no.Text, []string{"yes", "no"},
 			"Looked at from the side, base by base."})
 	}
 	return out
 }
 
-// followsRange reports whether a restriction is answered by the range: in 2.0 a target at
-// range 0 is none (G73).
-func followsRange(v *View, no *restrictionJSON) bool {
-	return v.Located.Scene.Rules == engine.Rules20 && !slices.ContainsFunc(no.Because, func(id string) bool { return id != v.Choice.To })
+// mayAttackThrough reports whether the target may be in the chosen arc, by what is ruled
+// and otherwise by what was measured.
+func mayAttackThrough(v *View, r Ruled) bool {
+	a, ok := v.ArcOf()
+	return r.InArc == "yes" || r.InArc != "no" && (!ok || a.InArc != engine.No)
+}
+
+// obstructionOpen says why it is open whether an attack is obstructed; "": it is not.
+func obstructionOpen(v *View, r Ruled) string {
+	s := &v.Located.Scene
+	a, ok := v.ArcOf()
+	switch {
+	case !ok || !v.ObstaclesWatched || s.ObstaclesUnseen:
+	case a.Attack == nil: // it was measured to be out of the arc, and is ruled to be in it
+		if r.InArc == "yes" && len(s.Obstacles)+len(s.Unknown)+len(s.Blind) > 0 {
+			return "no line was measured in this arc"
+		}
+	case a.InArc == engine.No:
+	default:
+		if o := obstructionOutcome(a.Attack.Obstruction.Verdict); o == "too_close" || o == "not_watched" {
+			return obstructionWords(v)
+		}
+	}
+	return ""
+}
+
+// answeredByRange reports whether the range answers a restriction: in 2.0 a target at
+// range 0 is none (G73), and in the first edition ships at range 2 are not in contact (G95).
+func answeredByRange(v *View, no *restrictionJSON, r Ruled) bool {
+	if slices.ContainsFunc(no.Because, func(id string) bool { return id != v.Choice.To }) {
+		return false
+	}
+	rules := v.Located.Scene.Rules
+	return rules == engine.Rules20 || rules == engine.Rules1e && r.Range != "" && r.Range != "1"
 }
 
 // rangeValues are the bands that fit, as Ruled.Range writes them.
@@ -86,20 +119,9 @@ func (r *Ruled) of(key string) string {
 	return map[string]string{"range": r.Range, "in_arc": r.InArc, "obstructed": r.Obstructed, "may_attack": r.MayAttack}[key]
 }
 
-// moot reports whether nobody needs to answer a question any more: what a judge rules to
-// be out of the arc is neither obstructed nor attacked.
-func (r *Ruled) moot(q *openQuestion) bool {
-	return r.InArc == "no" && (q.Key == "obstructed" || q.Key == "may_attack")
-}
-
 // left lists the open questions that a ruling does not answer.
-func left(open []openQuestion, r *Ruled) (out []openQuestion) {
-	for i := range open {
-		if r.of(open[i].Key) == "" && !r.moot(&open[i]) {
-			out = append(out, open[i])
-		}
-	}
-	return out
+func left(v *View, r Ruled) []openQuestion {
+	return slices.DeleteFunc(openQuestions(v, r), func(q openQuestion) bool { return r.of(q.Key) != "" })
 }
 
 // leftWords says what a ruling leaves open: "the range (range 2 or 3) and the front arc
@@ -112,24 +134,61 @@ func leftWords(open []openQuestion) string {
 	return strings.Join(out, " and ")
 }
 
+// questionKeys are the keys of Ruled.
+var questionKeys = []string{"range", "in_arc", "obstructed", "may_attack"}
+
 // checkDecided says what is wrong with a ruling on what the measurement leaves open; "":
 // nothing.
-func checkDecided(open []openQuestion, r *Ruled) string {
+func checkDecided(v *View, r *Ruled) string {
+	open := openQuestions(v, Ruled{})
 	if len(open) == 0 {
 		return "The measurement leaves nothing open: confirm it as measured, or overrule it."
 	}
-	for _, key := range []string{"range", "in_arc", "obstructed", "may_attack"} {
+	for _, key := range questionKeys {
 		value := r.of(key)
 		i := slices.IndexFunc(open, func(q openQuestion) bool { return q.Key == key })
 		switch {
-		case value == "":
+		case value == "" || slices.Contains(measuredValues(v, key), value):
 		case i < 0:
 			return fmt.Sprintf("%s is not open: to rule %q against what was measured is to overrule.", upperFirst(questionNames[key]), value)
-		case !slices.Contains(open[i].Possible, value):
+		default:
 			return fmt.Sprintf("%s was measured as %s; %q is none of it: that is to overrule.", upperFirst(open[i].Name), open[i].Text, value)
 		}
 	}
 	return ""
+}
+
+// measuredValues are the values of a question that the measurement allows, as Ruled writes
+// them: one where it decides; none where nothing was measured.
+func measuredValues(v *View, key string) []string {
+	open := openQuestions(v, Ruled{})
+	if i := slices.IndexFunc(open, func(q openQuestion) bool { return q.Key == key }); i >= 0 {
+		return open[i].Possible
+	}
+	a, ok := v.ArcOf()
+	switch {
+	case v.Pair == nil:
+	case key == "range" && attackDiffers(v) == "":
+		return rangeValues(&v.Pair.Range)
+	case key == "in_arc" && ok:
+		return []string{a.InArc.String()}
+	case key == "obstructed" && ok && a.Attack != nil && v.ObstaclesWatched:
+		return []string{map[string]string{"never": "no", "must": "yes", "may": "choose"}[a.Attack.Obstruction.Verdict]}
+	case key == "may_attack":
+		return mayAttackValues(v)
+	}
+	return nil
+}
+
+// mayAttackValues are those of whether the rules let the attacker attack.
+func mayAttackValues(v *View) []string {
+	switch no := v.restricted("attack"); {
+	case no == nil:
+		return []string{"yes"}
+	case no.Outcome == engine.Yes.String():
+		return []string{"no"}
+	}
+	return []string{"yes", "no"}
 }
 
 var questionNames = map[string]string{"range": "the range", "in_arc": "the arc", "obstructed": "the obstruction",
@@ -168,7 +227,7 @@ type choiceText struct {
 
 func openOf(v *View) []openJSON {
 	out := []openJSON{}
-	for _, q := range openQuestions(v) {
+	for _, q := range openQuestions(v, Ruled{}) {
 		j := openJSON{q.Key, upperFirst(q.Name), q.Text, []choiceText{}}
 		for _, value := range q.Possible {
 			j.Possible = append(j.Possible, choiceText{value, ruledWords(v, q.Key, value)})

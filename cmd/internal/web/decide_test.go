@@ -143,3 +143,65 @@ func TestWhatAMeasurementLeavesOpen(t *testing.T) {
 		assert.Equal(t, title, r.Title)
 	}
 }
+
+// Whether the rules forbid an attack is open by the arc that is ruled, not by the one that was
+// measured, and no ruling says perhaps.
+func TestNoRulingSaysPerhaps(t *testing.T) {
+	const open = `{"held":HELD,"from":"A1","to":"B1","arc":"front","reason":"x","decision":`
+	for name, line := range map[string]struct {
+		body   string
+		rock   bool
+		status int
+		says   string
+	}{
+		"out of the arc there is no attack":           {open + `"as_measured"}`, false, 201, `"title":"Range 1, not in the front arc, obstacles are not watched"`},
+		"ruled to be in the arc the attack is open":   {open + `"overruled","ruled":{"in_arc":"yes"}}`, false, 400, "whether it may attack (perhaps no attack"},
+		"and is ruled too":                            {open + `"overruled","ruled":{"in_arc":"yes","may_attack":"no"}}`, false, 201, `"title":"Range 1, in the front arc, obstacles are not watched, it may not attack"`},
+		"range 2 is no contact":                       {open + `"overruled","ruled":{"range":"2","in_arc":"yes"}}`, false, 201, `"title":"Range 2, in the front arc, obstacles are not watched"`},
+		"with obstacles the obstruction is open":      {open + `"overruled","ruled":{"in_arc":"yes","may_attack":"yes"}}`, true, 400, "the obstruction (no line was measured in this arc) is left open"},
+		"and with all of it something is decided":     {open + `"overruled","ruled":{"in_arc":"yes","may_attack":"yes","obstructed":"no"}}`, true, 201, `"title":"Range 1, in the front arc, not obstructed, it may attack"`},
+		"out of the arc may_attack is no question":    {open + `"decided","ruled":{"may_attack":"yes"}}`, false, 400, "The measurement leaves nothing open"},
+		"nor does it matter against another distance": {open + `"overruled","ruled":{"range":"2"}}`, false, 201, `"title":"Range 2, not in the front arc, obstacles are not watched"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newCourtroom(t)
+			c.change(func(v *web.View) {
+				v.Located.Scene.Rules = engine.Rules1e
+				standAt(0, 0)(v)
+				for i := range v.Located.Scene.Ships {
+					if v.Located.Scene.Ships[i].ID == "B1" {
+						v.Located.Scene.Ships[i].Pose = geom.Pose{Point: geom.Point{X: 340, Y: 290}} // in contact, beside A1
+					}
+				}
+				measured(v)
+				if line.rock {
+					withRock(v)
+				}
+			})
+			c.freeze(t)
+			answer := c.do("POST", "/api/rulings", c.sending(line.body))
+			assert.Equal(t, line.status, answer.Code, answer.Body)
+			assert.Contains(t, answer.Body.String(), line.says)
+			if answer.Code == http.StatusCreated {
+				var r struct{ Title, Text string }
+				require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &r))
+				assert.NotContains(t, r.Title+r.Text, "perhaps")
+			}
+		})
+	}
+}
+
+// What the measurement leaves possible is decided, and not recorded as if a judge had ruled
+// against it.
+func TestWhatIsPossibleIsDecidedNotOverruled(t *testing.T) {
+	c := newCourtroom(t)
+	c.freeze(t)
+	const open = `{"held":HELD,"from":"A2","to":"B2","arc":"front","reason":"by hand","decision":`
+	for _, ruled := range []string{`{"range":"2"}`, `{"range":"3","in_arc":"yes"}`} {
+		answer := c.do("POST", "/api/rulings", c.sending(open+`"overruled","ruled":`+ruled+`}`))
+		assert.Equal(t, http.StatusBadRequest, answer.Code, ruled)
+		assert.Contains(t, answer.Body.String(), "that is to decide what is open, not to overrule")
+	}
+	answer := c.do("POST", "/api/rulings", c.sending(open+`"decided","ruled":{"range":"3","in_arc":"yes"}}`))
+	assert.Equal(t, http.StatusCreated, answer.Code, answer.Body)
+}

@@ -135,7 +135,7 @@ func judgementOf(h *HeldView, c Choice) judgementJSON {
 		Mat:     matJSON{round(float64(scene.MatWidth)), round(float64(scene.MatHeight))},
 		Watched: h.ObstaclesWatched, Obstacles: []string{}, Unknown: len(scene.Unknown),
 		Choice: choiceJSON{c.From, c.To, c.Arc.String()}, Arcs: arcsOf(&v), Measured: measuredTitle(&v), Reason: v.Reason, Open: openOf(&v),
-		Reasons: suggestedReasons(openQuestions(&v), ""),
+		Reasons: suggestedReasons(openQuestions(&v, Ruled{}), ""),
 		Ships:   judgeShips(h), Verdicts: verdictsOf(&v),
 	}
 	if j.Profile == "" {

@@ -382,7 +382,7 @@ func NewRuling(h *HeldView, r RuleRequest) (RulingView, error) {
 		out.Title = ruledTitle(&v, r.Ruled)
 	}
 	if out.Decision == Decided && out.Reason == "" {
-		out.Reason = suggestedReasons(openQuestions(&v), r.Judge)[0]
+		out.Reason = suggestedReasons(openQuestions(&v, Ruled{}), r.Judge)[0]
 	}
 	out.Text = RulingText(&out)
 	return out, nil
@@ -428,9 +428,8 @@ func checkRule(h *HeldView, v *View, r *RuleRequest) error {
 	if _, ok := v.ArcOf(); !ok && v.Pair != nil {
 		return bad("%s has no %s arc.", r.From, strings.ReplaceAll(r.Arc.String(), "_", " "))
 	}
-	open := openQuestions(v)
 	if r.Decision == Decided && v.Pair != nil {
-		if problem := checkDecided(open, &r.Ruled); problem != "" {
+		if problem := checkDecided(v, &r.Ruled); problem != "" {
 			return bad("%s", problem)
 		}
 	}
@@ -445,7 +444,7 @@ func checkRule(h *HeldView, v *View, r *RuleRequest) error {
 	case (r.Decision == AsMeasured || r.Decision == "") && r.Ruled != (Ruled{}):
 		return bad("A ruling as measured rules nothing else.")
 	}
-	if left := left(open, &r.Ruled); len(left) > 0 {
+	if left := left(v, r.Ruled); len(left) > 0 {
 		return bad("This ruling decides nothing: %s is left open. Choose one of the possible results.", leftWords(left))
 	}
 	return nil
@@ -474,8 +473,11 @@ func checkOverruled(v *View, r *RuleRequest, bad func(string, ...any) error) err
 		return bad("Say what you rule: the range, the arc, the obstruction, or whether it may attack.")
 	case r.Reason == "":
 		return bad("A ruling against what was measured needs a reason.")
-	case v.Pair != nil && ruledTitle(v, r.Ruled) == measuredTitle(v):
+	case v.Pair == nil:
+	case ruledTitle(v, r.Ruled) == measuredTitle(v):
 		return bad("That is what was measured: confirm it instead.")
+	case checkDecided(v, &r.Ruled) == "":
+		return bad("The measurement leaves this possible, and nothing here is against it: that is to decide what is open, not to overrule.")
 	}
 	return nil
 }
@@ -496,18 +498,15 @@ func measuredTitle(v *View) string {
 	if v.Pair == nil {
 		return "No answer: " + v.Reason
 	}
-	return strings.Join(answerParts(v), ", ")
+	parts := append(answerParts(v), forbiddenBy(v, Ruled{}))
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }
 
 // answerParts are the answers to the chosen pair's questions in a few words: the range,
-// the arc, the obstruction, and what the rules forbid; "" where they forbid nothing.
+// the arc and the obstruction.
 func answerParts(v *View) []string {
 	w := words(v)
-	parts := []string{w.Title + attackDiffers(v), w.InArc, w.Obstruction}
-	if w.Forbidden != "" {
-		parts = append(parts, w.Forbidden)
-	}
-	return parts
+	return []string{w.Title + attackDiffers(v), w.InArc, w.Obstruction}
 }
 
 // attackDiffers names the attack range where it is not the range.
@@ -531,18 +530,24 @@ func ruledTitle(v *View, r Ruled) string {
 		}
 	}
 	if v.Pair != nil && r.Range != "" && len(rangeValues(&v.Pair.Range)) == 1 &&
-		slices.ContainsFunc(openQuestions(v), func(q openQuestion) bool { return q.Key == "range" }) {
+		slices.ContainsFunc(openQuestions(v, r), func(q openQuestion) bool { return q.Key == "range" }) {
 		parts[0] = rangeTitle(v.Pair.Range) + " (attack: " + lowerFirst(ruledWords(v, "range", r.Range)) + ")"
 	}
-	if r.InArc == "no" && r.Obstructed == "" {
+	a, ok := v.ArcOf()
+	switch {
+	case r.Obstructed != "":
+	case r.InArc == "no":
 		parts[2] = ""
+	case r.InArc == "yes" && ok && a.Attack == nil && v.ObstaclesWatched && !v.Located.Scene.ObstaclesUnseen:
+		parts[2] = "no obstacle on the line" // else it is an open question, and ruled
 	}
-	parts = append(parts[:3], forbiddenBy(v, r))
+	parts = append(parts, forbiddenBy(v, r))
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
 	return upperFirst(strings.Join(parts, ", "))
 }
 
-// forbiddenBy says what the rules forbid by a ruling; "": nothing.
+// forbiddenBy says what the rules forbid by a ruling, or perhaps forbid by what was measured
+// where nothing is ruled; "": nothing. What they perhaps forbid does not matter out of the arc.
 func forbiddenBy(v *View, r Ruled) string {
 	no := v.restricted("attack")
 	switch {
@@ -550,9 +555,11 @@ func forbiddenBy(v *View, r Ruled) string {
 		return ruledWords(v, "may_attack", r.MayAttack)
 	case r.InArc == "no":
 		return ""
-	case no != nil && followsRange(v, no) && r.Range == "0":
+	case r.Range == "0" && v.Located.Scene.Rules == engine.Rules20:
 		return "no attack: the target is at range 0 (2.0 G73)"
-	case no == nil, followsRange(v, no) && r.Range != "":
+	case no == nil, r.Range != "" && answeredByRange(v, no, r):
+		return ""
+	case no.Outcome != engine.Yes.String() && !mayAttackThrough(v, r):
 		return ""
 	}
 	return no.Text

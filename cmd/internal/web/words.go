@@ -18,7 +18,6 @@ type answerWords struct {
 	Explain     string // why it is so, with the figures
 	InArc       string // "in the front arc"
 	Obstruction string
-	Forbidden   string // "no attack: at range 0 of an asteroid, rock1 (2.5 G178)"; "" when nothing speaks against it
 	RestsOn     string // "A1 is covered: this is from 1.2 s ago"; "" when both ships are seen
 }
 
@@ -50,9 +49,6 @@ func words(v *View) answerWords {
 	for _, act := range []string{"attack", "lock"} {
 		if no := v.restricted(act); no != nil {
 			w.Live += " " + upperFirst(no.Text) + "."
-			if act == "attack" {
-				w.Forbidden = no.Text
-			}
 		}
 	}
 	if w.RestsOn = restsOn(v); w.RestsOn != "" {
