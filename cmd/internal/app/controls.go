@@ -194,20 +194,25 @@ func (w *Watcher) rules() Rules {
 }
 
 // AskJudge holds the answers and tells everybody that a judge is asked for.
-func (w *Watcher) AskJudge() { w.AskJudgeFor("the table") }
+func (w *Watcher) AskJudge() { w.AskJudgeFor("") }
 
-// AskJudgeFor does the same, and remembers who asked.
+// AskJudgeFor does the same, and remembers who asked; "": nobody said.
 func (w *Watcher) AskJudgeFor(who string) {
-	if err := w.Hold(web.HoldRequest{Hold: true}); err != nil {
+	if err := w.Hold(web.HoldRequest{Hold: true, AskJudge: true}); err != nil {
 		w.Tell(err.Error())
 	}
 	w.update(func() {
-		w.asked(who)
-		if w.choice.From == "" || w.choice.To == "" {
-			w.note("A judge is asked for at this table.")
+		if !w.asked(who) {
 			return
 		}
-		w.note(fmt.Sprintf("A judge is asked for: %s to %s.", w.choice.From, w.choice.To))
+		by, what := "", " at this table."
+		if who != "" {
+			by = " by " + who
+		}
+		if w.choice.From != "" && w.choice.To != "" {
+			what = fmt.Sprintf(": %s to %s.", w.choice.From, w.choice.To)
+		}
+		w.note("A judge is asked for" + by + what)
 	})
 }
 

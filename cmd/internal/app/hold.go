@@ -1,6 +1,8 @@
 package app
 
 import (
+	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -12,13 +14,18 @@ import (
 // judge was called for.
 const (
 	releasedFor  = time.Hour
-	releasedMost = 4 // a picture of 4K in grey and colour is 33 MB
+	releasedMost = 2 // of what nobody waits for; a picture of 4K in grey and colour is 33 MB
+	awaitedMost  = 4 // of what players let go though a judge was to look at it
 )
+
+// askersMost is how many names of who asked for a judge are remembered.
+const askersMost = 8
 
 // released is what was held and let go.
 type released struct {
-	shown *shown
-	view  web.ReleasedView
+	shown   *shown
+	view    web.ReleasedView
+	awaited bool // a judge was called for it, and has neither ruled on it nor let it go
 }
 
 // Hold holds the picture, the ships and the answers as they are, or lets them go. Only what
@@ -28,7 +35,10 @@ func (w *Watcher) Hold(r web.HoldRequest) (err error) {
 		switch {
 		case !r.Hold:
 			if err = r.Refused(w.holding(), w.ruling); err == nil {
-				w.letGo(r.By)
+				err = w.tooMuchAwaited(r)
+			}
+			if err == nil {
+				w.letGo(r)
 			}
 		case r.Held != 0:
 			err = w.takeUpAgain(r)
@@ -36,7 +46,11 @@ func (w *Watcher) Hold(r web.HoldRequest) (err error) {
 			w.held = w.shown()
 			w.held.hold = w.newHold("")
 			w.held.hold.Judge = r.Judge
-			w.note("The answers are held: they are those of this picture until somebody lets them go.")
+			who := "somebody lets"
+			if r.Judge || r.AskJudge {
+				who = "the judge lets"
+			}
+			w.note("The answers are held: they are those of this picture until " + who + " them go.")
 		}
 	})
 	return err
@@ -50,31 +64,65 @@ func (w *Watcher) holding() *web.HeldView {
 	return w.held.hold
 }
 
-// letGo goes on live, and keeps what was held for a judge who wants it after all. Of too
-// much, what no judge was called for goes first, then the oldest. The caller holds mu.
-func (w *Watcher) letGo(by string) {
+// tooMuchAwaited refuses a player who lets go what waits for a judge while so much of it is
+// kept already that some had to be dropped. The caller holds mu.
+func (w *Watcher) tooMuchAwaited(r web.HoldRequest) error {
+	if r.Judge || !w.holding().Guarded(w.ruling) {
+		return nil
+	}
+	n, until := 0, time.Time{}
+	for _, k := range w.released {
+		if k.awaited {
+			n++
+			until = k.view.LetGo.Add(releasedFor) // the oldest comes last
+		}
+	}
+	if n < awaitedMost {
+		return nil
+	}
+	return &web.RuleProblem{Status: http.StatusConflict, Text: fmt.Sprintf("%d held pictures were let go within the hour though a judge was to look at them, and no more can be kept. "+
+		"A judge lets this one go; a player can after %s.", n, until.Local().Format("15:04:05"))}
+}
+
+// letGo goes on live, and keeps what was held for a judge who wants it after all. The
+// caller holds mu.
+func (w *Watcher) letGo(r web.HoldRequest) {
 	h := w.holding()
 	if w.held == nil {
 		return
 	}
 	if h != nil {
-		view := web.ReleasedView{Number: h.Number, At: h.At, Asked: h.Asked, From: w.choice.From, To: w.choice.To, LetGo: w.o.Now(), By: by}
-		w.released = append([]released{{w.held, view}}, w.released...)
-		if h.Guarded(w.ruling) {
-			w.note("What was held for a judge was let go by " + by + ". The judge's page can hold it again for an hour.")
+		guarded := h.Guarded(w.ruling)
+		view := web.ReleasedView{Number: h.Number, At: h.At, Asked: h.Asked, From: w.choice.From, To: w.choice.To, LetGo: w.o.Now(), By: r.By}
+		// Who holds something else again has not let this go.
+		w.released = append([]released{{w.held, view, guarded && (!r.Judge || r.Hold)}}, w.released...)
+		if guarded {
+			w.note("What was held for a judge was let go by " + r.By + ". The judge's page can hold it again for an hour.")
 		}
 	}
 	w.held = nil
-	if len(w.released) > releasedMost {
-		gone := len(w.released) - 1
-		for i := gone; i > 0; i-- {
-			if !w.released[i].shown.hold.Guarded(w.ruling) {
-				gone = i
-				break
-			}
-		}
-		w.released = slices.Delete(w.released, gone, gone+1)
+	w.dropOldest(false, releasedMost)
+	// Only a judge who holds one thing again in place of another gets here.
+	if gone := w.dropOldest(true, awaitedMost); gone != nil {
+		w.note("What was held for a judge at " + gone.view.At.Local().Format("15:04:05") + " is no longer kept: there is no room for more.")
 	}
+}
+
+// dropOldest drops the oldest of what is kept, awaited or not, when there are more than
+// most, and returns it. The caller holds mu.
+func (w *Watcher) dropOldest(awaited bool, most int) *released {
+	n, oldest := 0, 0
+	for i := range w.released {
+		if w.released[i].awaited == awaited {
+			n, oldest = n+1, i
+		}
+	}
+	if n <= most {
+		return nil
+	}
+	gone := w.released[oldest]
+	w.released = slices.Delete(w.released, oldest, oldest+1)
+	return &gone
 }
 
 // takeUpAgain holds again what was let go, under its own number: nothing about it has
@@ -89,7 +137,7 @@ func (w *Watcher) takeUpAgain(r web.HoldRequest) error {
 	}
 	again := w.released[i]
 	w.released = slices.Delete(w.released, i, i+1)
-	w.letGo(r.By)
+	w.letGo(r)
 	w.held = again.shown
 	w.choice.From, w.choice.To, w.chosen = again.view.From, again.view.To, true
 	w.note("The judge holds again what was held at " + again.view.At.Local().Format("15:04:05") + ".")
@@ -136,13 +184,21 @@ func (w *Watcher) renamed(h *web.HeldView, now *shown) *web.HeldView {
 	return &next
 }
 
-// asked remembers who asked for a judge. The caller holds mu.
-func (w *Watcher) asked(who string) {
+// asked remembers who asked for a judge, the first before the others, and reports whether
+// that is news. "": nobody said. The caller holds mu.
+func (w *Watcher) asked(who string) bool {
 	if w.held == nil || w.held.hold == nil {
-		return
+		return true
 	}
 	held, hold := *w.held, *w.held.hold
-	hold.Asked = who
+	switch {
+	case slices.Contains(hold.Askers, who), who == "" && hold.Asked != "", len(hold.Askers) == askersMost:
+		return false
+	case who != "":
+		hold.Askers = append(slices.Clone(hold.Askers), who)
+	}
+	hold.Asked = web.AskedWords(hold.Askers)
 	held.hold = &hold
 	w.held = &held
+	return true
 }

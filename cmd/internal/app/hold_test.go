@@ -1,6 +1,8 @@
 package app
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -77,13 +79,13 @@ func TestWhatAJudgeWasCalledForIsKeptBeforeAnythingElse(t *testing.T) {
 	h := newHandsOn(t)
 	h.watcher.AskJudgeFor("player 2")
 	number := h.hub.Newest().Hold.Number
-	h.watcher.Freeze(false)
+	require.NoError(t, h.watcher.Hold(web.HoldRequest{Held: number, By: "a player"}))
 	for range 3 * releasedMost {
 		h.watcher.Freeze(true)
 		h.watcher.Freeze(false)
 	}
 	kept := h.hub.Newest().Released
-	require.Len(t, kept, releasedMost)
+	require.LessOrEqual(t, len(kept), 1+releasedMost)
 	assert.Equal(t, number, kept[len(kept)-1].Number)
 	// Another hold takes its place; it is kept in turn.
 	h.watcher.AskJudgeFor("player 1")
@@ -91,6 +93,73 @@ func TestWhatAJudgeWasCalledForIsKeptBeforeAnythingElse(t *testing.T) {
 	require.NoError(t, h.watcher.Hold(web.HoldRequest{Hold: true, Held: number, Judge: true}))
 	assert.Equal(t, number, h.hub.Newest().Hold.Number)
 	assert.Equal(t, other, h.hub.Newest().Released[0].Number)
+}
+
+// Whoever asks for a judge and lets go, again and again, does not destroy what was held first.
+func TestPlayersCannotPushOutWhatAJudgeWasCalledFor(t *testing.T) {
+	h := newHandsOn(t)
+	var numbers []uint64
+	for range awaitedMost {
+		h.watcher.AskJudgeFor("player 2")
+		numbers = append(numbers, h.hub.Newest().Hold.Number)
+		require.NoError(t, h.watcher.Hold(web.HoldRequest{Held: numbers[len(numbers)-1], By: "x"}))
+		h.picture(time.Second)
+	}
+	h.watcher.AskJudgeFor("player 2")
+	fifth := h.hub.Newest().Hold.Number
+	var problem *web.RuleProblem
+	for range 3 {
+		require.ErrorAs(t, h.watcher.Hold(web.HoldRequest{Held: fifth, By: "x"}), &problem)
+		assert.Equal(t, 409, problem.Status)
+		assert.Contains(t, problem.Text, "4 held pictures were let go within the hour though a judge was to look at them")
+	}
+	v := h.hub.Newest()
+	require.NotNil(t, v.Hold, "it stays held")
+	require.Len(t, v.Released, awaitedMost)
+	assert.Equal(t, numbers[0], v.Released[awaitedMost-1].Number, "the first is still kept")
+
+	// The judge holds the first again in place of the fifth, and lets it go: then there is room.
+	require.NoError(t, h.watcher.Hold(web.HoldRequest{Hold: true, Held: numbers[0], Judge: true, By: "Jo"}))
+	require.NoError(t, h.watcher.Hold(web.HoldRequest{Judge: true, By: "Jo"}))
+	v = h.hub.Newest()
+	require.Len(t, v.Released, awaitedMost+1, "what the judge let go can be held again too")
+	for n := range 2 * awaitedMost { // nor does a judge push out more than the oldest, and not in silence
+		h.watcher.AskJudgeFor("player 2")
+		again := h.hub.Newest().Released[1].Number
+		require.NoError(t, h.watcher.Hold(web.HoldRequest{Hold: true, Held: again, Judge: true, By: "Jo"}), n)
+		require.LessOrEqual(t, len(h.hub.Newest().Released), awaitedMost+releasedMost)
+		require.NoError(t, h.watcher.Hold(web.HoldRequest{Judge: true, By: "Jo"}))
+	}
+	h.wait(time.Hour)
+	h.picture(frameTime)
+	h.watcher.AskJudgeFor("player 2")
+	require.NoError(t, h.watcher.Hold(web.HoldRequest{Held: h.hub.Newest().Hold.Number, By: "x"}), "an hour later there is room")
+}
+
+// Who asked first stands first, and nobody takes the place of another.
+func TestAllWhoAskedForAJudgeAreRemembered(t *testing.T) {
+	h := newHandsOn(t)
+	notes := func() (out []string) {
+		for _, n := range h.hub.Newest().Notes {
+			out = append(out, n.Text)
+		}
+		return out
+	}
+	h.watcher.AskJudgeFor("Ada")
+	assert.Contains(t, notes(), "The answers are held: they are those of this picture until the judge lets them go.")
+	assert.Contains(t, notes(), "A judge is asked for by Ada: A1 to B1.")
+	h.watcher.AskJudgeFor("Ben")
+	h.watcher.AskJudgeFor("Ada")
+	h.watcher.AskJudge()
+	assert.Equal(t, "Ada, Ben", h.hub.Newest().Hold.Asked)
+	assert.Contains(t, notes(), "A judge is asked for by Ben: A1 to B1.")
+	for i := range 3 * askersMost {
+		h.watcher.AskJudgeFor(fmt.Sprintf("player number %d of the long table", i))
+	}
+	asked := h.hub.Newest().Hold.Asked
+	assert.True(t, strings.HasPrefix(asked, "Ada, Ben, player number 0"), asked)
+	assert.Contains(t, asked, " more")
+	assert.LessOrEqual(t, len(asked), 80, "it fits in a ruling's asked_by")
 }
 
 func TestAtTheBoxWhatWaitsForAJudgeIsLetGoOnASecondWord(t *testing.T) {

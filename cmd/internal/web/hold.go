@@ -3,7 +3,9 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // HoldRequest is what somebody wants of the held picture.
@@ -15,12 +17,34 @@ type HoldRequest struct {
 	Held  uint64
 	Judge bool   // a judge asks
 	By    string // who asks, for people
+
+	AskJudge bool // it is held for a judge who is asked for
 }
 
 // Guarded reports whether what is held waits for a judge: one was asked for, or froze it,
 // and no ruling on it has been recorded. last is the last ruling; nil: there is none.
 func (h *HeldView) Guarded(last *RulingView) bool {
 	return h != nil && (h.Asked != "" || h.Judge) && (last == nil || last.Held != h.Number)
+}
+
+// AskedWords says who asked for a judge: "Ada", "Ada, Ben and 2 more"; "the table" of nobody.
+// It is no longer than a name may be.
+func AskedWords(names []string) string {
+	if len(names) == 0 {
+		return "the table"
+	}
+	for n := len(names); ; n-- {
+		text, more := strings.Join(names[:n], ", "), len(names)-n
+		if more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		switch {
+		case utf8.RuneCountInString(text) <= whoMost:
+			return text
+		case n == 1:
+			return names[0]
+		}
+	}
 }
 
 // waits says for people what is held for a judge: "A judge was asked for by player 2 at

@@ -125,9 +125,6 @@ func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 	if who == "" {
 		who = s.session(r).Name
 	}
-	if who == "" {
-		who = "the table"
-	}
 	s.o.AskJudge(who)
 	s.answerHeld(w, true)
 }

@@ -18,7 +18,8 @@ type HeldView struct {
 	// while it is held give another one, also after the program was started again.
 	Number   uint64
 	At       time.Time         // when it was held
-	Asked    string            // who asked for a judge, "at the table" where nobody said; "": nobody asked
+	Asked    string            // who asked for a judge, in the words of AskedWords; "": nobody asked
+	Askers   []string          // their names, the first to ask first; empty where nobody said
 	Judge    bool              // a judge froze it
 	Register Register          // the calibration that the picture was measured with
 	Table    calibration.Table // the same, to project with
