@@ -95,7 +95,10 @@ func (v *RangeVerdict) words(contact Outcome) string {
 		b.WriteString(" and any line beside it up to the other end of the parallel sides")
 	}
 	fmt.Fprintf(&b, ", %.2f mm from another range", v.Margin.Millimeters())
-	if contact == Indeterminate && v.Distance > v.Margin+contactTie {
+	switch {
+	case contact == Indeterminate && v.Outcome == Yes: // of the first edition, where contact is range 1
+		b.WriteString("; whether they are in contact is too close to call")
+	case contact == Indeterminate && v.Distance > v.Margin+contactTie:
 		b.WriteString("; the guides may touch")
 	}
 	return b.String()

@@ -15,6 +15,7 @@ type table struct {
 	k       float64
 
 	relation Touching // the first edition's
+	overlaps Touching // of it, where nobody keeps all
 	known    Touching // ships that are known to be in contact
 
 	sharp  bool // no outline on the table is uncertain
@@ -29,7 +30,7 @@ type table struct {
 
 // prepare checks a scene and works out what all its measurements share.
 func (t *table) prepare(s *Scene, o Options) error {
-	t.scene, t.k, t.relation, t.known = s, o.Sigmas, o.Touching, o.InContact
+	t.scene, t.k, t.relation, t.overlaps, t.known = s, o.Sigmas, o.Touching, o.Overlapped, o.InContact
 	if t.k == 0 {
 		t.k = DefaultSigmas
 	}

@@ -219,7 +219,7 @@ func (t *table) rest(w words) words {
 		w.outline(r.outline)
 	}
 	w.yes(t.relation != nil)
-	for _, pairs := range [...]Touching{t.relation, t.known} {
+	for _, pairs := range [...]Touching{t.relation, t.overlaps, t.known} {
 		w.word(uint64(len(pairs)))
 		for _, p := range pairs {
 			w.text(p[0])

@@ -143,7 +143,7 @@ func (t *table) standing(r *Result) (all []Standing) {
 	for i := range s.Ships {
 		st := Standing{ID: s.Ships[i].ID}
 		for j := range s.Ships[1:] {
-			st.ship(r.Rules, &r.Pairs[i*(len(s.Ships)-1)+j], t.relation)
+			st.ship(r.Rules, &r.Pairs[i*(len(s.Ships)-1)+j], t.relation, t.overlaps)
 		}
 		for j := range rocks {
 			st.object(r.Rules, &r.Objects[i*rocks+j])
@@ -213,7 +213,7 @@ func unseen(o Outcome) Outcome {
 	return o
 }
 
-func (s *Standing) ship(r Rules, p *PairVerdict, touching Touching) {
+func (s *Standing) ship(r Rules, p *PairVerdict, touching, overlapped Touching) {
 	if p.Contact == Yes {
 		s.Contacts = append(s.Contacts, p.To)
 	}
@@ -221,15 +221,16 @@ func (s *Standing) ship(r Rules, p *PairVerdict, touching Touching) {
 	switch {
 	case r == Rules20:
 		bar.Why, bar.Rule = "the target is at range 0", "2.0 G73"
+	case r == Rules1e && (touching.Has(p.From, p.To) || overlapped.Has(p.From, p.To)):
+		bar.Outcome, bar.Why, bar.Rule = Yes, "the two ships are touching", "1e G102"
 	case r == Rules1e && touching != nil:
-		bar.Outcome = both(p.Contact, No)
-		if touching.Has(p.From, p.To) {
-			bar.Outcome = Yes
-		}
-		bar.Why, bar.Rule = "the two ships are touching", "1e G102"
+		return
 	case r == Rules1e:
 		bar.Outcome = unseen(p.Contact)
 		bar.Why, bar.Rule = "the two ships are in contact; they are touching if one overlapped the other", "1e G95"
+		if p.Contact == Indeterminate {
+			bar.Why = "the two ships may be in contact; they are touching if they are and one overlapped the other"
+		}
 	default:
 		return
 	}

@@ -130,3 +130,36 @@ func TestBarredIsAskedByActAndPair(t *testing.T) {
 	assert.Equal(t, []string{"A: perhaps no attack, it cannot be seen: the two ships are in contact; they are touching if one overlapped " +
 		"the other (1e G95)"}, words("attack", "A", "B"))
 }
+
+// In the first edition a maneuver that has just overlapped a ship makes the two touch, also
+// where nobody keeps the relation; of others contact alone does not say it.
+func TestAnOverlapIsKnownWithoutTheWholeRelation(t *testing.T) {
+	s := scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 0 -40 0")
+	for _, id := range []string{"A", "B"} {
+		other := map[string]string{"A": "B", "B": "A"}[id]
+		r, err := engine.Measure(&s, engine.Options{Overlapped: engine.Touching{{"A", "B"}}})
+		require.NoError(t, err)
+		all := r.Barred("attack", id, other)
+		require.Len(t, all, 1)
+		assert.Equal(t, "no attack: the two ships are touching (1e G102)", all[0].Words())
+	}
+	r, err := engine.Measure(&s, engine.Options{Overlapped: engine.Touching{{"A", "B"}}})
+	require.NoError(t, err)
+	all := r.Barred("attack", "A", "C")
+	require.Len(t, all, 1)
+	assert.Equal(t, engine.NoView, all[0].Outcome)
+}
+
+// Contact that is too close to call is not stated.
+func TestContactThatIsNotDecidedIsNotStated(t *testing.T) {
+	s := scene(t, "1e; A small 0 0 0; B small 0 43.3 0")
+	for i := range s.Ships {
+		s.Ships[i].Covariance = geom.Cov3{0: 0.0036, 4: 0.0036}
+	}
+	r, err := engine.Measure(&s, engine.Options{})
+	require.NoError(t, err)
+	require.Equal(t, engine.Indeterminate, r.Pairs[0].Contact)
+	assert.Equal(t, "perhaps no attack, too close to call: the two ships may be in contact; they are touching if they are and one overlapped the other (1e G95)",
+		r.Barred("attack", "A", "B")[0].Words())
+	assert.Contains(t, r.Pairs[0].Explain(engine.Rules1e), "whether they are in contact is too close to call")
+}

@@ -164,6 +164,10 @@ type Options struct {
 	// show; nil where nobody keeps it.
 	Touching Touching
 
+	// Overlapped lists pairs that are known to touch in the first edition, where nobody
+	// keeps the relation of all ships: one has just overlapped the other.
+	Overlapped Touching
+
 	// InContact lists ships that are known to be in contact, however unsure their
 	// poses are: the rules place a ship that backed up so that it touches.
 	InContact [][2]string

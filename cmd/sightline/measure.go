@@ -375,6 +375,8 @@ func distance(r *engine.RangeVerdict, contact engine.Outcome) []string {
 		band += ", " + engine.ContactWords(r.Distance)
 	case contact == engine.Yes:
 		band += ", contact"
+	case contact == engine.Indeterminate && r.Outcome == engine.Yes: // first edition: contact is range 1
+		band += ", perhaps in contact"
 	case r.Outcome != engine.Yes:
 		band += ", " + words(r.Outcome)
 	}

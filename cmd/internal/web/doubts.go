@@ -34,6 +34,9 @@ func doubtsOf(v *View) []doubtJSON {
 	if r := v.Pair.Range; r.Outcome == engine.Indeterminate {
 		say("The range", edgeName(r.Possible), float64(r.Margin), float64(r.Sigma))
 	}
+	if no := v.restricted("attack"); no != nil && no.Outcome != engine.Yes.String() && !answeredByRange(v, no, Ruled{}) {
+		out = append(out, doubtJSON{Question: "Whether it may attack", Text: upperFirst(no.Text) + "."})
+	}
 	a, ok := v.ArcOf()
 	if !ok {
 		return out

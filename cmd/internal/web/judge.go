@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 
 	"sightline/engine"
@@ -219,6 +220,9 @@ func forbiddenOf(act string, no *restrictionJSON) verdictJSON {
 		out.Decide = "What was measured cannot say it: ask what " + strings.Join(no.Because, ", ") + " is, or how the ships came to stand so."
 	default:
 		out.Decide = "Whether it touches " + strings.Join(no.Because, ", ") + " decides it: try a slip of paper between them."
+		if slices.Contains(no.Rules, "1e G95") {
+			out.Decide = "Try a slip of paper between them. Where they are in contact, it depends on whether one overlapped the other: ask how they came to stand so."
+		}
 	}
 	for _, rule := range no.Rules {
 		out.Rules = append(out.Rules, ruleTexts(rule)...)

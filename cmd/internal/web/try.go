@@ -155,12 +155,13 @@ func (t *Tried) measure(s *engine.Scene, sigmas float64) error {
 	ship.Covariance = carried(s, ship, t.Ends[t.Chosen].Pose, &t.Result)
 	ship.Pose = t.Ends[t.Chosen].Pose
 	var err error
-	t.After, err = engine.Measure(&t.Scene, engine.Options{Sigmas: sigmas, InContact: t.inContact()})
+	t.After, err = engine.Measure(&t.Scene, engine.Options{Sigmas: sigmas, InContact: t.inContact(), Overlapped: t.inContact()})
 	return err
 }
 
 // inContact lists the ships that the moved one surely touches at its end: it was backed
-// up until it touched them, whatever the camera can tell of it.
+// up until it touched them, whatever the camera can tell of it. In the first edition it
+// overlapped them: it lists no others.
 func (t *Tried) inContact() (pairs [][2]string) {
 	r := &t.Result
 	if len(r.Options) > 0 || r.InFull == engine.Indeterminate || touchDoubted(r) {

@@ -150,8 +150,12 @@ func explainRange(v *View) string {
 	need := v.Sigmas * float64(r.Sigma)
 	switch r.Outcome {
 	case engine.Yes:
-		return fmt.Sprintf("Decided: %.1f mm away from what would change the range, where %.1f mm is enough to be sure (%g standard deviations).",
+		text := fmt.Sprintf("Decided: %.1f mm away from what would change the range, where %.1f mm is enough to be sure (%g standard deviations).",
 			abs(float64(r.Margin)), need, v.Sigmas)
+		if v.Pair.Contact == engine.Indeterminate { // in the first edition, where contact is range 1
+			text += " Whether the ships are in contact is too close to call."
+		}
+		return text
 	case engine.Indeterminate:
 		if len(r.Possible) > 0 && r.Possible[0] == 0 {
 			return fmt.Sprintf("Too close to call: the ships, guides counted, are only %.2f mm from touching or apart, and the camera is sure "+

@@ -1,0 +1,59 @@
+package web_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+)
+
+// In the first edition the range is decided where contact is not: the answer, its doubts and
+// the judge's page say so.
+func TestContactThatIsNotDecidedIsADoubt(t *testing.T) {
+	c := newCourtroom(t)
+	c.change(func(v *web.View) { v.Located.Scene.Rules = engine.Rules1e; standAt(43.3, 0.1)(v) })
+	c.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	var state struct {
+		Answer struct {
+			Explain, Live string
+			Doubts        []struct{ Question, Text string }
+		}
+	}
+	answer := ask(c.server, "GET", "/api/state", "", network, "")
+	require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &state))
+	require.Contains(t, answer.Body.String(), `"contact":"too_close"`)
+	assert.Contains(t, state.Answer.Explain, "Whether the ships are in contact is too close to call.")
+	assert.NotContains(t, state.Answer.Live, "ships are in contact")
+	require.Len(t, state.Answer.Doubts, 1)
+	assert.Equal(t, "Whether it may attack", state.Answer.Doubts[0].Question)
+	assert.Contains(t, state.Answer.Doubts[0].Text, "may be in contact")
+	c.freeze(t)
+	held := c.do("GET", "/api/held?from=A1&to=B1&arc=front", "")
+	require.Equal(t, http.StatusOK, held.Code)
+	assert.Contains(t, held.Body.String(), "Where they are in contact, it depends on whether one overlapped the other")
+}
+
+// After a maneuver that overlaps a ship the two touch, and the preview says that there is no
+// attack, and not perhaps.
+func TestAFirstEditionOverlapIsPreviewedAsTouching(t *testing.T) {
+	f := newFakeTable(t)
+	f.change(func(v *web.View) { v.ObstaclesWatched = true; v.Located.Scene.Rules = engine.Rules1e })
+	status, got, text := try(t, serve(t, f).URL, `{"ship":"A1","maneuver":"straight 3"}`)
+	require.Equal(t, http.StatusOK, status, text)
+	require.Contains(t, texts(got), "no: It ends touching B1.")
+	seen := 0
+	for _, row := range append(at(got, "after", "targets", "list").([]any), at(got, "after", "incoming").([]any)...) {
+		if id, _ := row.(map[string]any)["id"].(string); id != "B1" && row.(map[string]any)["from"] != "B1" {
+			continue
+		}
+		seen++
+		assert.Equal(t, "yes", at(row, "no_attack", "outcome"))
+		assert.Equal(t, "no attack: the two ships are touching (1e G102)", at(row, "no_attack", "text"))
+	}
+	assert.Equal(t, 2, seen, text)
+}
