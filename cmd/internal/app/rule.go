@@ -83,8 +83,34 @@ func (j *judges) record() (*rulings.Log, error) {
 		return nil, j.problem(err)
 	}
 	j.open = l
+	j.noteOtherKey(l)
 	j.prune(l)
 	return l, nil
+}
+
+// recordToSign returns the log, with the key that signs it in its file.
+func (j *judges) recordToSign() (*rulings.Log, error) {
+	l, err := j.record()
+	if err != nil {
+		return nil, err
+	}
+	again, err := j.where.keepKey(l)
+	if err != nil {
+		return nil, j.problem(err)
+	}
+	if again {
+		j.tell("The file of the key that signs rulings was gone. It was written again, with the same key.")
+	}
+	return l, nil
+}
+
+// noteOtherKey tells that a log goes on with another key than its last entry's.
+func (j *judges) noteOtherKey(l *rulings.Log) {
+	last, err := l.Last(context.Background(), 1)
+	if err == nil && len(last) > 0 && last[0].Key != "" && last[0].Key != rulings.PublicOf(l.Key()) {
+		j.tell(fmt.Sprintf("The record in %s continues with another key from ruling %d on: the key that signed the last one, %s, is not on this machine. "+
+			"Verifying reports that until both keys are given.", j.dir, last[0].Number+1, last[0].Key))
+	}
 }
 
 // prune lets go of pictures that are older than the configuration keeps them.
@@ -212,7 +238,7 @@ func (j *judges) Rule(r web.RuleRequest) (web.RulingView, error) {
 	if err != nil {
 		return out, err
 	}
-	log, err := j.record()
+	log, err := j.recordToSign()
 	if err != nil {
 		return out, err
 	}

@@ -324,6 +324,43 @@ func TestARulingWhoseFolderIsMovedOrRemovedIsKeptAndSaid(t *testing.T) {
 	require.NoError(t, err, "nothing refuses at the next start")
 }
 
+// A key that is removed while the program runs is written again; one that was lost before the
+// start, and another one in its place, are told.
+func TestAKeyThatIsRemovedIsWrittenAgainOrTold(t *testing.T) {
+	c := newCourt(t, nil)
+	c.aPicture()
+	c.watcher.Freeze(true)
+	_, err := c.rule()
+	require.NoError(t, err)
+	path := c.judges.where.Key
+	was, err := os.ReadFile(path)
+	require.NoError(t, err)
+
+	require.NoError(t, os.Remove(path))
+	_, err = c.rule()
+	require.NoError(t, err)
+	now, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, was, now, "the same key")
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	assert.EqualValues(t, 0o600, info.Mode().Perm())
+	assert.Contains(t, c.notes(), "The file of the key that signs rulings was gone. It was written again, with the same key.")
+
+	require.NoError(t, os.WriteFile(path, newRulingsKey(), 0o600))
+	_, err = c.rule()
+	var problem *web.RuleProblem
+	require.ErrorAs(t, err, &problem, "it would not be signed by the key that stands there")
+	assert.Contains(t, problem.Text, "another one than this program signs with")
+
+	assert.NotContains(t, c.notes(), "continues with another key")
+	require.NoError(t, c.judges.Close())
+	require.NoError(t, os.Remove(path))
+	_, err = c.rule()
+	require.NoError(t, err)
+	assert.Contains(t, c.notes(), "continues with another key from ruling 3 on")
+}
+
 func TestWhatIsNoHindranceIsNotedAtTheStart(t *testing.T) {
 	c := newCourt(t, nil)
 	_, err := os.Stat("rulings")

@@ -148,6 +148,28 @@ func (r Rulings) Open(notice func(text string)) (*rulings.Log, error) {
 	return rulings.Open(r.Folder(), rulings.Options{Keep: r.Keep, Key: key, Notice: notice})
 }
 
+// keepKey writes the key that signs l again where its file was removed while the program
+// runs, so that the log does not continue with another key at the next start. It reports
+// whether it had to. Another key in its place is an error.
+func (r Rulings) keepKey(l *rulings.Log) (again bool, err error) {
+	path, err := r.keyFile()
+	if err != nil {
+		return false, err
+	}
+	raw, err := readOrMake(path, func() []byte {
+		again = true
+		return marshalKey(l.Key())
+	})
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", errKey, err)
+	}
+	key, err := parseKey(path, raw)
+	if err == nil && !key.Equal(l.Key()) {
+		err = fmt.Errorf("%w: %s: it is another one than this program signs with; put the earlier one back, or start the program again", errKey, path)
+	}
+	return again, err
+}
+
 // errKey is in every error about the key that signs rulings.
 var errKey = errors.New("the key that signs rulings")
 
@@ -168,6 +190,10 @@ func newRulingsKey() []byte {
 	if err != nil {
 		panic(err) // crypto/rand never fails
 	}
+	return marshalKey(key)
+}
+
+func marshalKey(key ed25519.PrivateKey) []byte {
 	raw, err := x509.MarshalPKCS8PrivateKey(key)
 	if err != nil {
 		panic(err) // it can marshal every Ed25519 key

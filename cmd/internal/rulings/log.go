@@ -115,6 +115,9 @@ func (l *Log) wasMoved(err error) bool {
 		l.lock != nil && l.lockMoved() || l.held[0] != nil && l.write != nil && l.moved() != nil
 }
 
+// Key returns the key that signs entries; nil of a log that is only read.
+func (l *Log) Key() ed25519.PrivateKey { return l.o.Key }
+
 // Dir returns the log's folder.
 func (l *Log) Dir() string { return l.dir }
 
