@@ -138,8 +138,18 @@ func (a *ArcVerdict) Explain(r Rules, p *PairVerdict) string {
 		if at.Band != at.BandArcStart {
 			text += fmt.Sprintf("; starting on the part of the base in the arc it would be %.2f mm and range %d", at.DistanceArcStart.Millimeters(), at.BandArcStart)
 		}
+		if at.ContactElsewhere(p) && r != Rules1e {
+			text += "; the two are in contact outside the arc, where the attack range is not measured"
+		}
 	}
 	return text + "."
+}
+
+// ContactElsewhere reports whether the two ships touch, though the attack is surely at
+// range 1 or more: where they touch is not in the arc. They are at range 0 of one another all
+// the same, and the attack range is measured to what of the target is in the arc (G4).
+func (v *AttackVerdict) ContactElsewhere(p *PairVerdict) bool {
+	return p.Contact == Yes && v.Possible[0] > 0
 }
 
 // contact returns what is known of contact inside the arc of an attack.

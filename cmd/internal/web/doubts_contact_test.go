@@ -3,6 +3,7 @@ package web_test
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -56,4 +57,36 @@ func TestAFirstEditionOverlapIsPreviewedAsTouching(t *testing.T) {
 		assert.Equal(t, "no attack: the two ships are touching (1e G102)", at(row, "no_attack", "text"))
 	}
 	assert.Equal(t, 2, seen, text)
+}
+
+// Ships that touch outside an arc are at range 0, and the attack range in the arc is another:
+// every place that says both says why.
+func TestContactOutsideTheArcIsExplained(t *testing.T) {
+	c := newCourtroom(t)
+	c.change(func(v *web.View) {
+		v.Located.Scene.Rules = engine.Rules20
+		standAt(41.6, 0)(v) // B1's guides touch A1's front
+		measured(v)
+	})
+	v := c.hub.Newest()
+	for i := range v.Result.Pairs {
+		p := &v.Result.Pairs[i]
+		if p.From != "A1" || p.To != "B1" {
+			continue
+		}
+		require.Equal(t, engine.Yes, p.Contact)
+		explained := 0
+		for k := range p.Arcs {
+			a := &p.Arcs[k]
+			says := a.Attack != nil && a.Attack.Possible[0] > 0
+			if says {
+				explained++
+			}
+			assert.Equal(t, says, strings.Contains(a.Explain(engine.Rules20, p), "in contact outside the arc"), a.Arc)
+			c.choose(web.Choice{From: "A1", To: "B1", Arc: a.Arc})
+			state := ask(c.server, "GET", "/api/state", "", network, "").Body.String()
+			assert.Equal(t, says, strings.Contains(state, "The ships are in contact outside the "), a.Arc)
+		}
+		assert.Positive(t, explained, "an arc in which they do not touch")
+	}
 }

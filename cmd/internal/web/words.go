@@ -45,6 +45,9 @@ func words(v *View) answerWords {
 	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", v.Choice.From, v.Choice.To, w.Title, upperFirst(w.InArc), upperFirst(w.Obstruction))
 	if v.Pair.Contact == engine.Yes {
 		w.Explain = upperFirst(engine.ContactWords(v.Pair.Range.Distance)) + ". " + w.Explain
+		if a, ok := v.ArcOf(); ok {
+			w.Explain += contactElsewhere(v, &a)
+		}
 	}
 	for _, act := range []string{"attack", "lock"} {
 		if no := v.restricted(act); no != nil {
