@@ -348,7 +348,8 @@ func TestAnAttackIsAtRange0WhereTheTouchIsInTheArc(t *testing.T) {
 	assert.Equal(t, 0, arcNamed(t, p, engine.ArcLeft).Attack.Band)
 	front = arcNamed(t, p, engine.ArcFront)
 	assert.Equal(t, 1, front.Attack.Band)
-	assert.NotContains(t, front.Explain(s.Rules, &p), "contact")
+	assert.Contains(t, front.Explain(s.Rules, &p), "range 1: 3.32 mm")
+	assert.Contains(t, front.Explain(s.Rules, &p), "the two are in contact outside the arc")
 	// Measured, contact is open and so is the attack's range; known to touch, neither is.
 	s = scene(t, "2.5; A small 0 0 0; B small 0 43.2 0")
 	s.Ships[0].Covariance = geom.Cov3{0: 0.04, 4: 0.04, 8: 1e-5}
