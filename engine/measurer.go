@@ -207,6 +207,10 @@ func (t *table) rest(w words) words {
 	for _, u := range s.Unknown {
 		w.outline(u)
 	}
+	w.word(uint64(len(s.Blind)))
+	for _, b := range s.Blind {
+		w.outline(b.Outline)
+	}
 	w.word(uint64(len(t.rocks)))
 	for i := range t.rocks {
 		r := &t.rocks[i]

@@ -244,7 +244,11 @@ func nearerAttack(a, b *AttackVerdict) *AttackVerdict {
 		o.Margin, o.Sigma = y.Margin, y.Sigma
 	}
 	o.By, o.Ships, o.Devices = union(x.By, y.By), union(x.Ships, y.Ships), union(x.Devices, y.Devices)
-	if x.Verdict != y.Verdict {
+	switch unseen := NoView.String(); {
+	case x.Verdict == y.Verdict:
+	case x.Verdict == unseen || y.Verdict == unseen:
+		o.Verdict, o.Margin, o.Sigma = unseen, 0, 0
+	default:
 		if o.Verdict = "may"; apart >= tie || x.Verdict == "too_close" || y.Verdict == "too_close" {
 			o.Verdict, o.Sigma = "too_close", max(o.Sigma, o.Margin)
 		}

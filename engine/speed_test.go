@@ -240,6 +240,13 @@ func changeTable(r *rand.Rand, s *engine.Scene, o *engine.Options) string {
 			s.Unknown = []geom.Polygon{{{X: x, Y: y}, {X: x + 60, Y: y}, {X: x, Y: y + 60}}}
 		}
 		return "something unknown"
+	case 22:
+		s.Blind = nil
+		if r.IntN(2) == 0 {
+			x, y := 900*r.Float64(), 900*r.Float64()
+			s.Blind = []engine.BlindArea{{Outline: geom.Polygon{{X: x, Y: y}, {X: x + 60, Y: y}, {X: x, Y: y + 60}}, Why: "glare"}}
+		}
+		return "a blind area"
 	case 9:
 		o.InContact = nil
 		if r.IntN(2) == 0 {

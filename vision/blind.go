@@ -141,8 +141,8 @@ func (f *ObstacleFinder) expectedEnergy(lights []paperLight, contrast float64) {
 		case m.seen[k]:
 			// By the light of the mat: what lies there and is lighter was noticed.
 			c := float32(print) * levelsPerLight[uint8(min(max(v-d.diff[k], 0), 255))] / m.sigma[k]
-			m.a[k] = min(1+c*c, matCap)
-		case v == v && d.diff[k] > matWhiter: // something lies there and is seen
+			m.a[k] = min(1+c*c/max(m.one, 1), matCap)
+		case v == v && d.diff[k] > matWhiter && d.mask[k]: // something lies there, and was listed
 			m.a[k] = matCap
 		default:
 			m.a[k] = 1

@@ -31,6 +31,7 @@ type matTest struct {
 	broad  []float32          // means of z over broad squares / their standard deviation
 	energy []float32          // of the small square about a cell; what is darker counts for its texture alone
 	mean   []float32          // of z in the small square
+	one    float32            // energy of bare mat, before it is divided out
 	wide   []float32          // mean of the same, capped, over a square of the narrowest obstacle
 	limit  float32            // of wide, above which something lies there
 	spread float32            // of wide on the bare mat
@@ -53,7 +54,7 @@ const (
 	matSmall    = 2    // mm: half the small square
 	matBroad    = 1    // mm: half the broad square, over which cells are averaged
 	noiseRegion = 32   // mm: noise is measured in windows of three times as much
-	localLeast  = 1.0  // of the noise that the grey level has all over the mat
+	localLeast  = 0.9  // of the noise that the grey level has all over the mat: a window of some 500 cells tells it to a tenth
 	matLies     = 4.0  // energy from which a cell says nothing of the noise
 	noisiest    = 5.0  // times the least
 	matCap      = 4.0  // of energy: what is small and bright must not stand for a whole obstacle
@@ -275,7 +276,7 @@ func (m *matTest) weigh(d *matDiff, covered []bool, half int) {
 			m.sample = append(m.sample, float64(e))
 		}
 	}
-	one := max(float32(quantile(m.sample, 0.5)), matQuiet)
+	m.one = max(float32(quantile(m.sample, 0.5)), matQuiet)
 	for k, v := range d.work {
 		expected := v - d.diff[k] // gain times empty
 		switch {
@@ -287,7 +288,7 @@ func (m *matTest) weigh(d *matDiff, covered []bool, half int) {
 		case !m.seen[k]:
 			m.energy[k] = 1
 		default:
-			m.energy[k] = min(m.energy[k]/one, matCap)
+			m.energy[k] = min(m.energy[k]/m.one, matCap)
 		}
 	}
 	m.widen(half)

@@ -122,7 +122,8 @@ func (w *obstacleWatch) see(f Frame, bases []geom.Polygon) ObstacleSight {
 		return ObstacleSight{Unseen: unseenChanging}
 	}
 	w.still.keep()
-	w.stirred = false
+	w.mean.Reset() // of what lay there before
+	w.fine, w.stirred = false, false
 	if w.beside {
 		w.looked = false
 		w.begin(f, bases)
@@ -426,6 +427,7 @@ func (f *ObstacleFinder) look(frame Frame, bases []geom.Polygon, known []Obstacl
 	f.name(out.Views)
 	for i := range out.Views {
 		v := &out.Views[i]
+		v.OutlinePx = nil // a known obstacle has those of its last picture
 		for _, p := range v.Outline {
 			px, _ := f.table.PixelOf(p, v.Entry.Top)
 			v.OutlinePx = append(v.OutlinePx, px)

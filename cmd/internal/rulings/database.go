@@ -215,8 +215,21 @@ func code(err error) int {
 	return 0
 }
 
-// create makes the database beside its place and renames it, so that there never is
-// one without its tables.
+// nameNew gives a file a name that no other file has: ErrMoved when one has it.
+func nameNew(fresh, path string) error {
+	switch err := os.Link(fresh, path); {
+	case err == nil:
+		return os.Remove(fresh)
+	case errors.Is(err, fs.ErrExist):
+		return fmt.Errorf("%w: %s is there again", ErrMoved, path)
+	default: // not every file system has links
+		return os.Rename(fresh, path)
+	}
+}
+
+// create makes the database under another name and then gives it its own, so that there
+// never is one without its tables. A database that somebody put there meanwhile stays:
+// ErrMoved.
 func create(dir string) error {
 	path := filepath.Join(dir, dbName)
 	if err := setAside(dir); err != nil {
@@ -228,7 +241,7 @@ func create(dir string) error {
 	}
 	err := fill(fresh)
 	if err == nil {
-		err = osDisk{}.Rename(fresh, path)
+		err = nameNew(fresh, path)
 	}
 	if err != nil {
 		os.Remove(fresh)

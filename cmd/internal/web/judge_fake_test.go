@@ -50,7 +50,9 @@ func straightDown() calibration.Camera {
 	}
 }
 
-func (j *fakeJudges) ask(who string) { j.hold(true, who) }
+func (j *fakeJudges) ask(who string) {
+	j.hold(true, web.AskedWords(slices.DeleteFunc([]string{who}, func(s string) bool { return s == "" })))
+}
 
 // freeze does what Options.Freeze does; what is let go is kept.
 func (j *fakeJudges) freeze(r web.HoldRequest) error {

@@ -33,7 +33,8 @@ function noteOf(state) {
   const { obstacles_watched: watched, why_not: why, unknown_mm: unknown } = state.things;
   if (!watched) return why ? `Obstacles are not watched: ${why}.` : "Obstacles are not watched.";
   const n = state.obstacles.length;
-  const found = n === 0 ? "No obstacle lies on the mat." : n === 1 ? "1 obstacle found." : `${n} obstacles found.`;
+  const none = unknown.length + state.things.blind_mm.length ? "No obstacle found." : "No obstacle lies on the mat.";
+  const found = n === 0 ? none : n === 1 ? "1 obstacle found." : `${n} obstacles found.`;
   const blind = blindNote(state.things.blind_mm);
   if (unknown.length === 0) return found + blind;
   return `${found}${blind} ${unknown.length === 1 ? "Something lies" : `${unknown.length} things lie`} there that nothing in the catalogue fits: a line across it is not called clear.`;
