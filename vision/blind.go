@@ -98,7 +98,7 @@ func (f *ObstacleFinder) blind(g *image.Gray, known []ObstacleView) []engine.Bli
 		f.eachInside(known[i].Outline, 0, func(k int) { m.a[k] = matCap })
 	}
 	sums := boxSums(m.a, m.w, m.h, half)
-	least := (m.limit + 2*m.spread) * float32((2*half+1)*(2*half+1))
+	least := m.limit * float32((2*half+1)*(2*half+1))
 	middles := make([]bool, len(sums))
 	found := false
 	for j := half; j < m.h-half; j++ { // an obstacle lies on the mat with all of its square
@@ -126,7 +126,8 @@ func (f *ObstacleFinder) blind(g *image.Gray, known []ObstacleView) []engine.Bli
 }
 
 // expectedEnergy sets m.a to the energy that a print of a contrast, as leastPrint, has at
-// every cell.
+// every cell, less what noise may take from it: twice the spread that squares of bare mat show.
+// Of energy far beyond the cap noise takes nothing.
 func (f *ObstacleFinder) expectedEnergy(lights []paperLight, contrast float64) {
 	m, d := &f.test, f.diff
 	const coarse = 32 // cells: light changes slowly
@@ -141,11 +142,12 @@ func (f *ObstacleFinder) expectedEnergy(lights []paperLight, contrast float64) {
 		case m.seen[k]:
 			// By the light of the mat: what lies there and is lighter was noticed.
 			c := float32(print) * levelsPerLight[uint8(min(max(v-d.diff[k], 0), 255))] / m.sigma[k]
-			m.a[k] = min(1+c*c/max(m.one, 1), matCap)
+			e := 1 + c*c/max(m.one, 1)
+			m.a[k] = min(e, matCap) - 2*m.spread*min(max(2-e/matCap, 0), 1)
 		case v == v && d.diff[k] > matWhiter && d.mask[k]: // something lies there, and was listed
 			m.a[k] = matCap
 		default:
-			m.a[k] = 1
+			m.a[k] = 1 - 2*m.spread
 		}
 	})
 }

@@ -66,7 +66,7 @@ func leastNoticed(f *ObstacleFinder, k int) float64 {
 	for contrast := 0.001; contrast < 1; contrast *= 1.05 {
 		f.expectedEnergy(nil, contrast)
 		n := float32((2*half + 1) * (2*half + 1))
-		if boxSums(f.test.a, f.test.w, f.test.h, half)[k] >= (f.test.limit+2*f.test.spread)*n {
+		if boxSums(f.test.a, f.test.w, f.test.h, half)[k] >= f.test.limit*n {
 			return contrast
 		}
 	}

@@ -29,7 +29,7 @@ func TestThePaperInTheSourcesName(t *testing.T) {
 
 // paperSource is a source at 1080p that shows tokens on paper, and its calibration.
 func paperSource(t *testing.T) (*tablesim.Source, calibration.Table) {
-	s, err := tablesim.Open(tablesim.Options{Width: 1920, Height: 1080, Paper: 2 * time.Second, FPS: 0})
+	s, err := tablesim.Open(tablesim.Options{Width: 1920, Height: 1080, Seed: 5, Paper: 2 * time.Second, FPS: 0})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s, calibration.Table{Camera: s.Camera(), Layout: s.Layout()}
@@ -86,4 +86,30 @@ func TestTheTokensOnThePaperAreTracedAndAreLikeNoOther(t *testing.T) {
 			assert.False(t, vision.Alike(k.Outline, other.Outline), "%s is like another", o.ID)
 		}
 	}
+}
+
+// A picture with hardly any noise shows all of the mat: what energy a print adds beyond the
+// cap is not taken away by the spread of bare mat.
+func TestTheMatOfAQuietCameraIsNotBlind(t *testing.T) {
+	s, table := paperSource(t)
+	learner := vision.NewMatLearner(table)
+	for range 6 {
+		require.NoError(t, learner.Add(next(t, s)))
+	}
+	mat, err := learner.Mat()
+	require.NoError(t, err)
+	catalogue := &vision.Catalogue{}
+	for _, o := range tablesim.PaperOutlines() {
+		e, err := vision.NewCatalogueEntry(o.ID, o.Kind, o.Outline)
+		require.NoError(t, err)
+		catalogue.Entries = append(catalogue.Entries, e)
+	}
+	s.ShowPaper(tablesim.PaperGame)
+	l, err := vision.NewLocator(table, vision.LocatorOptions{Catalogue: catalogue, EmptyMat: mat})
+	require.NoError(t, err)
+	got, err := l.Locate(next(t, s))
+	require.NoError(t, err)
+	assert.Empty(t, got.Obstacles.Unseen)
+	assert.Empty(t, got.Scene.Blind)
+	assert.Len(t, got.Obstacles.Views, len(catalogue.Entries))
 }
