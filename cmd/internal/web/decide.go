@@ -57,7 +57,7 @@ func openQuestions(v *View, r Ruled) []openQuestion {
 		out = append(out, openQuestion{"obstructed", "the obstruction", text, []string{"yes", "no", "choose"},
 			"A thread was stretched along the line drawn."})
 	}
-	if no := v.restricted("attack"); no != nil && no.Outcome != engine.Yes.String() && !answeredByRange(v, no, r) {
+	if no := v.restricted("attack"); no != nil && !no.sure() && !answeredByRange(v, no, r) {
 		out = append(out, openQuestion{"may_attack", "whether it may attack", no.Text, []string{"yes", "no"},
 			"Looked at from the side, base by base."})
 	}
@@ -92,7 +92,7 @@ func obstructionOpen(v *View, r Ruled) string {
 
 // answeredByRange reports whether the range answers a restriction: in 2.0 a target at
 // range 0 is none (G73), and in the first edition ships at range 2 are not in contact (G95).
-func answeredByRange(v *View, no *restrictionJSON, r Ruled) bool {
+func answeredByRange(v *View, no *Restriction, r Ruled) bool {
 	if slices.ContainsFunc(no.Because, func(id string) bool { return id != v.Choice.To }) {
 		return false
 	}
@@ -185,7 +185,7 @@ func mayAttackValues(v *View) []string {
 	switch no := v.restricted("attack"); {
 	case no == nil:
 		return []string{"yes"}
-	case no.Outcome == engine.Yes.String():
+	case no.sure():
 		return []string{"no"}
 	}
 	return []string{"yes", "no"}

@@ -208,15 +208,15 @@ func verdictsOf(v *View) []verdictJSON {
 }
 
 // forbiddenOf is what the rules forbid, or may forbid, where the ships stand.
-func forbiddenOf(act string, no *restrictionJSON) verdictJSON {
+func forbiddenOf(act string, no *Restriction) verdictJSON {
 	out := verdictJSON{
-		Key: "may_" + act, Name: "May it " + act, Outcome: no.Outcome, Title: "Perhaps not", Text: upperFirst(no.Text) + ".",
+		Key: "may_" + act, Name: "May it " + act, Outcome: no.Outcome.String(), Title: "Perhaps not", Text: upperFirst(no.Text) + ".",
 		By: no.Because, Ships: []string{}, LinesMM: [][2][2]float64{}, Rules: []ruleTextJSON{},
 	}
 	switch no.Outcome {
-	case engine.Yes.String():
+	case engine.Yes:
 		out.Outcome, out.Title = engine.No.String(), "No "+act
-	case engine.NoView.String():
+	case engine.NoView:
 		out.Decide = "What was measured cannot say it: ask what " + strings.Join(no.Because, ", ") + " is, or how the ships came to stand so."
 	default:
 		out.Decide = "Whether it touches " + strings.Join(no.Because, ", ") + " decides it: try a slip of paper between them."
@@ -245,7 +245,7 @@ func rangeVerdictOf(v *View, key, name, arc string, r *engine.RangeVerdict, text
 
 // decideRange says what would decide between two ranges.
 func decideRange(r *engine.RangeVerdict, need, sigmas float64) string {
-	why := fmt.Sprintf("The nearest limit is %.2f mm away and the camera is sure beyond %.2f mm (%g standard deviations).", abs(float64(r.Margin)), need, sigmas)
+	why := fmt.Sprintf("The nearest limit is %.2f mm away and the camera is sure beyond %.2f mm (%g standard deviations).", math.Abs(float64(r.Margin)), need, sigmas)
 	if len(r.Possible) > 0 && r.Possible[0] == 0 {
 		return why + " Whether the bases or their guides touch decides it: try a slip of paper between them at the line drawn."
 	}
@@ -276,7 +276,7 @@ func arcVerdictsOf(v *View, a *engine.ArcVerdict) []verdictJSON {
 		default:
 			in.Title = "Too close to call"
 			in.Decide = fmt.Sprintf("The target's nearest corner is %.2f mm from the arc's edge and the camera is sure beyond %.2f mm (%g standard deviations). Sight along the printed line of the arc, or lay a straight edge on it.",
-				abs(float64(a.Margin)), need, v.Sigmas)
+				math.Abs(float64(a.Margin)), need, v.Sigmas)
 		}
 		out = append(out, in)
 	}
@@ -296,7 +296,7 @@ func attackText(v *View, a *engine.ArcVerdict) string {
 	}
 	text := fmt.Sprintf("%s to %s in the %s arc: %s, %.2f ± %.2f mm, %.2f mm from another range, where %.2f mm is enough to be sure.",
 		v.Pair.From, v.Pair.To, strings.ReplaceAll(a.Arc.String(), "_", " "), lowerFirst(rangeTitle(at.RangeVerdict)),
-		float64(at.Distance), float64(at.Sigma), abs(float64(at.Margin)), need)
+		float64(at.Distance), float64(at.Sigma), math.Abs(float64(at.Margin)), need)
 	if at.Band != at.BandArcStart {
 		text += fmt.Sprintf(" Starting on the part of the base in the arc it would be %.2f mm and range %d.", float64(at.DistanceArcStart), at.BandArcStart)
 	}
@@ -332,7 +332,7 @@ func obstructionOf(v *View, key, words string, o *engine.ObstructionVerdict, lin
 		out.Outcome, out.Title = "choose", "The attacker chooses"
 	case "too_close":
 		out.Outcome, out.Title = "too_close", "Too close to call"
-		out.Decide = fmt.Sprintf("The line passes within %.2f mm of the edge of %s: stretch a thread along the line drawn.", abs(float64(o.Margin)), orWhat(o.By))
+		out.Decide = fmt.Sprintf("The line passes within %.2f mm of the edge of %s: stretch a thread along the line drawn.", math.Abs(float64(o.Margin)), orWhat(o.By))
 	default:
 		out.Outcome, out.Title, out.Text = "no_view", "No view", "The camera does not see enough along the line."
 		out.Decide = "Look along the line drawn for obstacles."
@@ -390,7 +390,7 @@ func shapesOf(h *HeldView, v *View) []outlineJSON {
 	for i := range scene.Ships {
 		out = append(out, p.ship(&scene.Ships[i], &profile, h.sidesOf(i))...)
 	}
-	if from := shipIn(scene, v.Choice.From); from != nil {
+	if from := shipOf(scene, v.Choice.From); from != nil {
 		out = append(out, p.arc(from, &profile, scene.Rules, v.Choice.Arc)...)
 	}
 	return append(out, p.lines(v)...)
@@ -400,15 +400,6 @@ func shapesOf(h *HeldView, v *View) []outlineJSON {
 func (h *HeldView) sidesOf(i int) []vision.Side {
 	if i < len(h.Located.Ships) {
 		return h.Located.Ships[i].Sides
-	}
-	return nil
-}
-
-func shipIn(s *engine.Scene, id string) *engine.Ship {
-	for i := range s.Ships {
-		if s.Ships[i].ID == id {
-			return &s.Ships[i]
-		}
 	}
 	return nil
 }

@@ -11,21 +11,40 @@ import (
 // What the rules forbid where ships stand. The engine works it out ([engine.Result.Barred]);
 // every output words it from here.
 
-// restrictionJSON is an act that the rules forbid, or may forbid, where the ships stand.
-type restrictionJSON struct {
-	Outcome string   `json:"outcome"` // yes: it is forbidden; too_close, no_view: perhaps
-	Text    string   `json:"text"`    // "no attack: at range 0 of an asteroid, rock1 (2.5 G178)"
-	Because []string `json:"because"` // ids of the objects and ships that are the reason
-	Rules   []string `json:"rules"`   // "2.5 G178"
+// Restriction is an act that the rules forbid, or may forbid, where the ships stand.
+type Restriction struct {
+	Outcome engine.Outcome // Yes: it is forbidden; Indeterminate, NoView: perhaps
+	Text    string         // "no attack: at range 0 of an asteroid, rock1 (2.5 G178)"
+	Because []string       // ids of the objects and ships that are the reason
+	Rules   []string       // "2.5 G178"
 }
 
-// restrictionOf words what speaks against an act; nil: nothing does. What is only perhaps
+// sure reports whether the rules forbid the act for certain.
+func (r *Restriction) sure() bool { return r.Outcome == engine.Yes }
+
+// restrictionJSON is a Restriction.
+type restrictionJSON struct {
+	Outcome string   `json:"outcome"` // yes: it is forbidden; too_close, no_view: perhaps
+	Text    string   `json:"text"`
+	Because []string `json:"because"`
+	Rules   []string `json:"rules"`
+}
+
+// restrictionOf returns the JSON of a restriction; nil of none.
+func restrictionOf(r *Restriction) *restrictionJSON {
+	if r == nil {
+		return nil
+	}
+	return &restrictionJSON{r.Outcome.String(), r.Text, r.Because, r.Rules}
+}
+
+// newRestriction words what speaks against an act; nil: nothing does. What is only perhaps
 // so is left out where something is sure.
-func restrictionOf(all []engine.Barred) *restrictionJSON {
+func newRestriction(all []engine.Barred) *Restriction {
 	if len(all) == 0 {
 		return nil
 	}
-	j := &restrictionJSON{Outcome: all[0].Outcome.String(), Because: []string{}, Rules: []string{}}
+	j := &Restriction{Outcome: all[0].Outcome, Because: []string{}, Rules: []string{}}
 	var texts []string
 	for i := range all {
 		if all[i].Outcome != all[0].Outcome {
@@ -41,15 +60,15 @@ func restrictionOf(all []engine.Barred) *restrictionJSON {
 
 // restricted says what keeps the chosen attacker from an act against the chosen target, as
 // far as it may be told; nil: nothing.
-func (v *View) restricted(act string) *restrictionJSON {
+func (v *View) restricted(act string) *Restriction {
 	if v.Pair == nil {
 		return nil
 	}
 	return v.restrictedFrom(act, v.Choice.From, v.Choice.To)
 }
 
-func (v *View) restrictedFrom(act, from, to string) *restrictionJSON {
-	return restrictionOf(v.Policy.Forbidden(&v.Located.Scene, &v.Result, act, from, to))
+func (v *View) restrictedFrom(act, from, to string) *Restriction {
+	return newRestriction(v.Policy.Forbidden(&v.Located.Scene, &v.Result, act, from, to))
 }
 
 // The groups of objects.
@@ -133,14 +152,14 @@ func objectsOf(v *View) []objectJSON {
 	for i := range v.Result.Objects {
 		o := &v.Result.Objects[i]
 		if o.From == v.Choice.From && v.stands(o.From) && v.Policy.Object(&v.Located.Scene, o.From, o.To) {
-			out = append(out, v.objectOf(o))
+			out = append(out, objectJSONOf(v, o))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b objectJSON) int { return cmp.Compare(a.DistanceMM, b.DistanceMM) })
 	return out
 }
 
-func (v *View) objectOf(o *engine.ObjectVerdict) objectJSON {
+func objectJSONOf(v *View, o *engine.ObjectVerdict) objectJSON {
 	s := &v.Located.Scene
 	j := objectJSON{ID: o.To, Outcome: o.Range.Outcome.String(), Title: rangeTitle(o.Range), Band: bandLarge(o.Range),
 		DistanceMM: round(float64(o.Range.Distance)), SigmaMM: round(float64(o.Range.Sigma))}
@@ -165,7 +184,7 @@ func (v *View) objectOf(o *engine.ObjectVerdict) objectJSON {
 		engine.Indeterminate: "too close to call whether it is near enough to " + j.Act,
 	}[may]
 	if j.Act == "lock" {
-		j.NoLock = restrictionOf(v.Result.Barred("lock", o.From, o.To))
+		j.NoLock = restrictionOf(newRestriction(v.Result.Barred("lock", o.From, o.To)))
 	}
 	if n := j.NoLock; n != nil && may != engine.No {
 		j.Text = n.Text

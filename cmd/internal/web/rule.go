@@ -556,7 +556,7 @@ func forbiddenBy(v *View, r Ruled) string {
 		return "no attack: the target is at range 0 (2.0 G73)"
 	case no == nil, r.Range != "" && answeredByRange(v, no, r):
 		return ""
-	case no.Outcome != engine.Yes.String() && !mayAttackThrough(v, r):
+	case !no.sure() && !mayAttackThrough(v, r):
 		return ""
 	}
 	return no.Text

@@ -204,87 +204,89 @@ func carried(s *engine.Scene, ship *engine.Ship, end geom.Pose, r *engine.MoveRe
 	return out
 }
 
-// tryLine is one sentence about a move with its outcome: "yes" is good news or a plain
-// fact, "no" bad news.
-type tryLine struct {
-	Outcome string `json:"outcome"` // yes, no, too_close, no_view
-	Text    string `json:"text"`
+// MoveLine is one sentence about a move with its outcome: Yes is good news or a plain
+// fact, No bad news.
+type MoveLine struct {
+	Outcome engine.Outcome
+	Text    string
 }
 
-// tryWords says what would come of a move.
-func tryWords(t *Tried) (out []tryLine) {
-	say := func(outcome, format string, a ...any) { out = append(out, tryLine{outcome, fmt.Sprintf(format, a...)}) }
+// Lines says what would come of a move.
+func (t *Tried) Lines() (out []MoveLine) {
+	say := func(outcome engine.Outcome, format string, a ...any) {
+		out = append(out, MoveLine{outcome, fmt.Sprintf(format, a...)})
+	}
 	r := &t.Result
 	and := func(ids []string) string { return strings.Join(ids, " and ") }
 	switch {
 	case r.Outside == "wholly":
-		say("no", "The device would lie outside the play area and have no effect.")
+		say(engine.No, "The device would lie outside the play area and have no effect.")
 	case r.Outside == "partly":
-		say("no", "Part of the device lies outside the play area; that part is ignored.")
+		say(engine.No, "Part of the device lies outside the play area; that part is ignored.")
 	case t.Doing == DoDrop && len(r.FirstOverlapped) > 0: // for sure: the engine lists no others under a device
-		say("no", "It lies under %s.", and(r.FirstOverlapped))
+		say(engine.No, "It lies under %s.", and(r.FirstOverlapped))
 	case t.Doing == DoDrop && len(t.InTheWay) > 0:
-		say("no_view", "Whether it lies free of ships is not seen: %s.", strings.Join(t.InTheWay, ", "))
+		say(engine.NoView, "Whether it lies free of ships is not seen: %s.", strings.Join(t.InTheWay, ", "))
 	case t.Doing == DoDrop && slices.ContainsFunc(r.Undecided, isUnder):
-		say("too_close", "Whether it lies free of ships is too close to call.")
+		say(engine.Indeterminate, "Whether it lies free of ships is too close to call.")
 	case t.Doing == DoDrop:
-		say("yes", "It lies free of ships.")
+		say(engine.Yes, "It lies free of ships.")
 	case r.Chosen || t.Doing == DoAction:
 		for _, e := range t.Ends {
-			say(legalOutcome(e.Legal), "%s: %s", upperFirst(e.Name), legalWords(&e))
+			say(e.Legal, "%s: %s", upperFirst(e.Name), legalWords(&e))
 		}
 	case r.InFull == engine.NoView:
-		say("no_view", "Whether it can be executed in full is not seen: %s.", strings.Join(t.InTheWay, ", "))
+		say(engine.NoView, "Whether it can be executed in full is not seen: %s.", strings.Join(t.InTheWay, ", "))
 	case r.InFull == engine.Yes && slices.Contains(r.Undecided, notLooked):
-		say("yes", "It can be executed in full (obstacles are not watched).")
+		say(engine.Yes, "It can be executed in full (obstacles are not watched).")
 	case r.InFull == engine.Yes:
-		say("yes", "It can be executed in full.")
+		say(engine.Yes, "It can be executed in full.")
 	case r.InFull == engine.Indeterminate:
-		say("too_close", "Whether it can be executed in full is too close to call.")
+		say(engine.Indeterminate, "Whether it can be executed in full is too close to call.")
 	default:
-		say("no", "It would overlap %s and moves back along the template.", and(r.FirstOverlapped))
+		say(engine.No, "It would overlap %s and moves back along the template.", and(r.FirstOverlapped))
 	}
 	switch touching := len(r.Touching) > 0 && t.Doing != DoDrop; {
 	case touching && (r.InFull == engine.Indeterminate || touchDoubted(r)) && len(r.Options) == 0:
-		say("too_close", "It may end touching %s.", and(r.Touching))
+		say(engine.Indeterminate, "It may end touching %s.", and(r.Touching))
 	case touching:
-		say("no", "It ends touching %s.", and(r.Touching))
+		say(engine.No, "It ends touching %s.", and(r.Touching))
 	}
 	for _, h := range append(slices.Clone(r.Obstacles), r.Devices...) {
 		say(hitWords(&h))
 	}
 	if len(r.MovedThrough) > 0 {
-		say("yes", "It moves through %s.", and(r.MovedThrough))
+		say(engine.Yes, "It moves through %s.", and(r.MovedThrough))
 	}
 	switch {
 	case r.Flees == engine.Yes && len(t.InTheWay) > 0 && t.Doing == DoManeuver:
-		say("no_view", "As far as is seen it leaves the play area over the %s edge.", and(r.Edges))
+		say(engine.NoView, "As far as is seen it leaves the play area over the %s edge.", and(r.Edges))
 	case r.Flees == engine.Yes:
-		say("no", "It leaves the play area over the %s edge: the ship flees.", and(r.Edges))
+		say(engine.No, "It leaves the play area over the %s edge: the ship flees.", and(r.Edges))
 	case r.Flees == engine.Indeterminate:
-		say("too_close", "Whether it leaves the play area is too close to call.")
+		say(engine.Indeterminate, "Whether it leaves the play area is too close to call.")
 	}
 	for _, act := range []string{"attack", "lock"} {
-		if no := restrictionOf(t.After.Barred(act, t.Ship, "")); no != nil {
+		if no := newRestriction(t.After.Barred(act, t.Ship, "")); no != nil {
 			outcome := no.Outcome
-			if outcome == engine.Yes.String() {
-				outcome = engine.No.String()
+			if no.sure() {
+				outcome = engine.No
 			}
 			say(outcome, "There: %s.", no.Text)
 		}
 	}
 	for _, u := range t.Uncounted {
 		if slices.Contains(t.InTheWay, u.Why) {
-			say("no_view", "%s: it may stand in the way.", upperFirst(u.Why))
+			say(engine.NoView, "%s: it may stand in the way.", upperFirst(u.Why))
 		} else if u.Ship.ID != t.Ship {
-			say("no_view", "%s: it is not counted.", upperFirst(u.Why))
+			say(engine.NoView, "%s: it is not counted.", upperFirst(u.Why))
 		}
 	}
 	for _, u := range r.Undecided {
 		if u == notLooked {
-			say("no_view", "Obstacles on the way are not watched.")
+			say(engine.NoView, "Obstacles on the way are not watched.")
 		} else if !r.Chosen && u != "fleeing" {
-			say("too_close", "Too close to call: %s.", u)
+			say(engine.Indeterminate, "Too close to call: %s.", u)
 		}
 	}
 	return out
@@ -294,13 +296,6 @@ func tryWords(t *Tried) (out []tryLine) {
 const notLooked = engine.NotLooked
 
 func isUnder(u string) bool { return strings.HasPrefix(u, "the device under ") }
-
-func legalOutcome(o engine.Outcome) string {
-	if o == engine.Indeterminate {
-		return "too_close"
-	}
-	return o.String()
-}
 
 func legalWords(e *End) string {
 	words := map[engine.Outcome]string{engine.Yes: "possible", engine.No: "not possible", engine.NoView: "not seen", engine.Indeterminate: "too close to call"}[e.Legal]
@@ -313,24 +308,24 @@ func legalWords(e *End) string {
 	return words
 }
 
-func hitWords(h *engine.Hit) (outcome, format string, id any) {
+func hitWords(h *engine.Hit) (outcome engine.Outcome, format string, id any) {
 	switch {
 	case h.Template == engine.Yes && h.Base == engine.Yes:
-		return "no", "%s lies under the template and under the base.", h.ID
+		return engine.No, "%s lies under the template and under the base.", h.ID
 	case h.Base == engine.Yes:
-		return "no", "%s lies under the base at its end.", h.ID
+		return engine.No, "%s lies under the base at its end.", h.ID
 	case h.Template == engine.Yes:
-		return "no", "%s lies under the template.", h.ID
+		return engine.No, "%s lies under the template.", h.ID
 	}
-	return "too_close", "Whether it meets %s is too close to call.", h.ID
+	return engine.Indeterminate, "Whether it meets %s is too close to call.", h.ID
 }
 
 // nearestWords says which question is nearest to its limit; "" when none is near.
 func nearestWords(r *engine.MoveResult, sigmas float64) string {
-	if r.Nearest == "" || !(abs(float64(r.Margin)) < 1e6) {
+	if r.Nearest == "" || !(math.Abs(float64(r.Margin)) < 1e6) {
 		return ""
 	}
-	return fmt.Sprintf("Nearest to changing: %s, by %.1f mm, where %.1f mm is enough to be sure.", r.Nearest, abs(r.Margin.Millimeters()), sigmas*r.Sigma.Millimeters())
+	return fmt.Sprintf("Nearest to changing: %s, by %.1f mm, where %.1f mm is enough to be sure.", r.Nearest, math.Abs(r.Margin.Millimeters()), sigmas*r.Sigma.Millimeters())
 }
 
 // tryJSON is the answer to a try.
@@ -339,7 +334,7 @@ type tryJSON struct {
 	Ship     string          `json:"ship"`
 	Doing    Doing           `json:"doing"`
 	Move     string          `json:"move"`
-	Lines    []tryLine       `json:"lines"`
+	Lines    []moveLineJSON  `json:"lines"`
 	Nearest  string          `json:"nearest"`
 	Ends     []endJSON       `json:"ends"`
 	Chosen   int             `json:"chosen"` // of ends; -1: none
@@ -348,6 +343,11 @@ type tryJSON struct {
 	After    *afterJSON      `json:"after"`     // null: why_nothing_after says why
 	WhyNot   string          `json:"why_nothing_after"`
 	Result   json.RawMessage `json:"move_result"` // as sightline move prints it
+}
+
+type moveLineJSON struct {
+	Outcome string `json:"outcome"` // yes, no, too_close, no_view
+	Text    string `json:"text"`
 }
 
 type endJSON struct {
@@ -377,14 +377,14 @@ type incomingJSON struct {
 func tryOf(t *Tried, watched bool, sigmas float64) (tryJSON, error) {
 	result, err := engine.MarshalMove(t.Result)
 	j := tryJSON{
-		Version: 1, Ship: t.Ship, Doing: t.Doing, Move: t.Move, Lines: tryWords(t), Nearest: nearestWords(&t.Result, sigmas), Ends: []endJSON{}, Chosen: t.Chosen,
+		Version: 1, Ship: t.Ship, Doing: t.Doing, Move: t.Move, Lines: moveLinesOf(t), Nearest: nearestWords(&t.Result, sigmas), Ends: []endJSON{}, Chosen: t.Chosen,
 		Template: pointsOf(t.Result.Template), Device: [][][2]float64{}, WhyNot: t.WhyNot, Result: result,
 	}
 	if t.Doing == DoDrop {
 		j.Device, j.Chosen = deviceAt(t), -1
 	} else {
 		for _, e := range t.Ends {
-			k := endJSON{Name: e.Name, Legal: legalOutcome(e.Legal), Why: e.Why, XMM: round(e.Pose.X), YMM: round(e.Pose.Y), HeadingDeg: round(e.Pose.Heading.Normalized().Degrees()), SlideMM: [][2]float64{}}
+			k := endJSON{Name: e.Name, Legal: e.Legal.String(), Why: e.Why, XMM: round(e.Pose.X), YMM: round(e.Pose.Y), HeadingDeg: round(e.Pose.Heading.Normalized().Degrees()), SlideMM: [][2]float64{}}
 			if e.Slide != nil {
 				k.SlideMM = [][2]float64{pointOf(e.Pose.Point), pointOf(e.Slide.Point)}
 			}
@@ -395,6 +395,14 @@ func tryOf(t *Tried, watched bool, sigmas float64) (tryJSON, error) {
 		j.After = afterOf(t, watched, sigmas)
 	}
 	return j, err
+}
+
+// moveLinesOf says what would come of a move; null where nothing is said.
+func moveLinesOf(t *Tried) (out []moveLineJSON) {
+	for _, l := range t.Lines() {
+		out = append(out, moveLineJSON{l.Outcome.String(), l.Text})
+	}
+	return out
 }
 
 // deviceAt is the outline of a dropped device, where it lies.
@@ -436,7 +444,7 @@ func afterOf(t *Tried, watched bool, sigmas float64) *afterJSON {
 		}
 		for i := range p.Arcs {
 			if arc := targetArcOf(&v, &p.Arcs[i]); arc.Outcome != engine.No.String() && weaponArc(p.Arcs[i].Arc) {
-				a.Incoming = append(a.Incoming, incomingJSON{p.From, arc, v.restrictedFrom("attack", p.From, p.To)})
+				a.Incoming = append(a.Incoming, incomingJSON{p.From, arc, restrictionOf(v.restrictedFrom("attack", p.From, p.To))})
 				break
 			}
 		}

@@ -164,6 +164,14 @@ type answerJSON struct {
 	Doubts []doubtJSON `json:"doubts"` // what is too close to call, and what would decide it
 }
 
+// doubtJSON is a Doubt.
+type doubtJSON struct {
+	Question string  `json:"question"` // "The range", "The front arc"
+	Text     string  `json:"text"`
+	MarginMM float64 `json:"margin_mm"` // from what would change the answer
+	NeedMM   float64 `json:"need_mm"`   // how far it must be to be sure; 0: not known
+}
+
 type arcJSON struct {
 	Outcome  string  `json:"outcome"`
 	Text     string  `json:"text"`
@@ -333,7 +341,7 @@ func answerOf(v *View, w answerWords) answerJSON {
 	a.Band, a.RestsOn = bandLarge(r), w.RestsOn
 	a.DistanceMM, a.SigmaMM, a.MarginMM = round(float64(r.Distance)), round(float64(r.Sigma)), round(float64(r.Margin))
 	a.LinesMM = linesOf(r.Lines)
-	a.NoAttack, a.NoLock = v.restricted("attack"), v.restricted("lock")
+	a.NoAttack, a.NoLock = restrictionOf(v.restricted("attack")), restrictionOf(v.restricted("lock"))
 	arc, ok := v.ArcOf()
 	if !ok {
 		return a
@@ -349,6 +357,14 @@ func answerOf(v *View, w answerWords) answerJSON {
 		}
 	}
 	return a
+}
+
+func doubtsOf(v *View) []doubtJSON {
+	out := []doubtJSON{}
+	for _, d := range v.Doubts() {
+		out = append(out, doubtJSON{d.Question, d.Text, round(float64(d.Margin)), round(float64(d.Need))})
+	}
+	return out
 }
 
 func obstructionOutcome(verdict string) string {

@@ -141,7 +141,7 @@ func targetOf(v *View, from, to *engine.Ship) targetJSON {
 	r := pair.Range
 	t.Outcome, t.Title, t.Band = r.Outcome.String(), rangeTitle(r), bandLarge(r)
 	t.DistanceMM, t.SigmaMM = round(float64(r.Distance)), round(float64(r.Sigma))
-	t.NoAttack, t.NoLock = v.restrictedFrom("attack", from.ID, to.ID), v.restrictedFrom("lock", from.ID, to.ID)
+	t.NoAttack, t.NoLock = restrictionOf(v.restrictedFrom("attack", from.ID, to.ID)), restrictionOf(v.restrictedFrom("lock", from.ID, to.ID))
 	for k := range pair.Arcs {
 		if a := targetArcOf(v, &pair.Arcs[k]); a.Outcome != engine.No.String() {
 			t.Arcs = append(t.Arcs, a)

@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -154,7 +155,7 @@ func explainRange(v *View) string {
 	switch r.Outcome {
 	case engine.Yes:
 		text := fmt.Sprintf("Decided: %.1f mm away from what would change the range, where %.1f mm is enough to be sure (%g standard deviations).",
-			abs(float64(r.Margin)), need, v.Sigmas)
+			math.Abs(float64(r.Margin)), need, v.Sigmas)
 		if v.Pair.Contact == engine.Indeterminate { // in the first edition, where contact is range 1
 			text += " Whether the ships are in contact is too close to call."
 		}
@@ -163,10 +164,10 @@ func explainRange(v *View) string {
 		if len(r.Possible) > 0 && r.Possible[0] == 0 {
 			return fmt.Sprintf("Too close to call: the ships, guides counted, are only %.2f mm from touching or apart, and the camera is sure "+
 				"only beyond %.1f mm (%g standard deviations). Try a slip of paper between them.",
-				abs(float64(r.Margin)), need, v.Sigmas)
+				math.Abs(float64(r.Margin)), need, v.Sigmas)
 		}
 		return fmt.Sprintf("Too close to call: the edge of the band is only %.2f mm away, and the camera is sure only beyond %.1f mm (%g standard deviations). Measure this one by hand.",
-			abs(float64(r.Margin)), need, v.Sigmas)
+			math.Abs(float64(r.Margin)), need, v.Sigmas)
 	}
 	return "The camera does not see enough of the two ships."
 }
@@ -246,7 +247,7 @@ func PanelState(v *View) hardware.State {
 	s.DistanceMM, s.SigmaMM, s.MarginMM = r.Distance.Millimeters(), r.Sigma.Millimeters(), r.Margin.Millimeters()
 	s.Contact = v.Pair.Contact
 	if no := v.restricted("attack"); no != nil {
-		s.NoAttack, s.NoAttackOpen = no.Text, no.Outcome != engine.Yes.String()
+		s.NoAttack, s.NoAttackOpen = no.Text, !no.sure()
 	}
 	a, ok := v.ArcOf()
 	if !ok {
@@ -292,5 +293,3 @@ func upperFirst(s string) string {
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
-
-func abs(x float64) float64 { return max(x, -x) }
