@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"time"
 
@@ -29,7 +28,7 @@ type released struct {
 }
 
 // Hold holds the picture, the ships and the answers as they are, or lets them go. Only what
-// can be answered can be held. What it refuses is a *web.RuleProblem.
+// can be answered can be held. What it refuses is a *web.Refusal.
 func (w *Watcher) Hold(r web.HoldRequest) (err error) {
 	w.update(func() {
 		switch {
@@ -80,7 +79,7 @@ func (w *Watcher) tooMuchAwaited(r web.HoldRequest) error {
 	if n < awaitedMost {
 		return nil
 	}
-	return &web.RuleProblem{Status: http.StatusConflict, Text: fmt.Sprintf("%d held pictures were let go within the hour though a judge was to look at them, and no more can be kept. "+
+	return &web.Refusal{Kind: web.ErrOvertaken, Text: fmt.Sprintf("%d held pictures were let go within the hour though a judge was to look at them, and no more can be kept. "+
 		"A judge lets this one go; a player can after %s.", n, until.Local().Format("15:04:05"))}
 }
 

@@ -107,10 +107,10 @@ func TestPlayersCannotPushOutWhatAJudgeWasCalledFor(t *testing.T) {
 	}
 	h.watcher.AskJudgeFor("player 2")
 	fifth := h.hub.Newest().Hold.Number
-	var problem *web.RuleProblem
+	var problem *web.Refusal
 	for range 3 {
 		require.ErrorAs(t, h.watcher.Hold(web.HoldRequest{Held: fifth, By: "x"}), &problem)
-		assert.Equal(t, 409, problem.Status)
+		assert.ErrorIs(t, problem, web.ErrOvertaken)
 		assert.Contains(t, problem.Text, "4 held pictures were let go within the hour though a judge was to look at them")
 	}
 	v := h.hub.Newest()

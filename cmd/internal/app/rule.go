@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"net/http"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -182,35 +181,35 @@ func (j *judges) Close() error {
 
 // problem says in words what is wrong with the record, and what to do about it.
 func (j *judges) problem(err error) error {
-	status, text := http.StatusInternalServerError, ""
+	kind, text := web.ErrUnwritten, ""
 	const kept = " What you wrote still stands in the form."
 	switch {
 	case errors.Is(err, rulings.ErrNoEntry), errors.Is(err, rulings.ErrPruned):
 		return fmt.Errorf("%w: %w", web.ErrNoRuling, err)
 	case errors.Is(err, rulings.ErrRuling):
-		status, text = http.StatusBadRequest, "This ruling cannot be recorded: "+err.Error()+"."
+		kind, text = web.ErrInvalid, "This ruling cannot be recorded: "+err.Error()+"."
 	case errors.Is(err, errKey):
-		status, text = http.StatusInsufficientStorage, "The ruling cannot be signed: nothing was recorded ("+err.Error()+")."+kept
+		text = "The ruling cannot be signed: nothing was recorded (" + err.Error() + ")." + kept
 	case errors.Is(err, rulings.ErrMoved):
-		status = http.StatusInsufficientStorage
 		text = "The rulings in " + j.dir + " were moved or removed while this one was written: it could not be kept. Record it again." + kept
 	case errors.Is(err, rulings.ErrFull):
-		status, text = http.StatusInsufficientStorage, "There is no room on the disk: nothing was recorded. Make room in "+j.dir+" and record it again."+kept
+		text = "There is no room on the disk: nothing was recorded. Make room in " + j.dir + " and record it again." + kept
 	case errors.Is(err, fs.ErrPermission):
-		status, text = http.StatusInsufficientStorage, "The folder of the rulings, "+j.dir+", may not be written: nothing was recorded."+kept
+		text = "The folder of the rulings, " + j.dir + ", may not be written: nothing was recorded." + kept
 	case errors.Is(err, rulings.ErrInUse):
-		status, text = http.StatusServiceUnavailable, "Another program writes the rulings in "+j.dir+": nothing was recorded. Stop it, then record again."+kept
+		kind, text = web.ErrInUse, "Another program writes the rulings in "+j.dir+": nothing was recorded. Stop it, then record again."+kept
 	case errors.Is(err, rulings.ErrCorrupt):
+		kind = web.ErrDamaged
 		text = "The record of rulings in " + j.dir + " is damaged: nothing was recorded. Run sightline rulings verify, and keep the folder as it is." + kept
 	default:
-		status, text = http.StatusInsufficientStorage, "The ruling could not be written to "+j.dir+": nothing was recorded ("+err.Error()+")."+kept
+		text = "The ruling could not be written to " + j.dir + ": nothing was recorded (" + err.Error() + ")." + kept
 	}
 	j.log.Warn("rulings", "err", err)
-	if status != http.StatusBadRequest { // of the record, not of this ruling: until one is recorded again
+	if kind != web.ErrInvalid { // of the record, not of this ruling: until one is recorded again
 		told := strings.TrimSuffix(text, kept)
 		j.watcher.update(func() { j.watcher.rulingsTrouble = told })
 	}
-	return &web.RuleProblem{Status: status, Text: text}
+	return &web.Refusal{Kind: kind, Text: text}
 }
 
 // held returns what is held, nil when nothing is, and the last ruling.

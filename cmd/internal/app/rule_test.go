@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"image"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,7 +57,7 @@ func TestADamagedRecordIsToldUntilARulingIsRecorded(t *testing.T) {
 	c.watcher.AskJudge()
 	require.NotNil(t, c.hub.Newest().Hold)
 	_, err := c.rule()
-	var problem *web.RuleProblem
+	var problem *web.Refusal
 	require.ErrorAs(t, err, &problem)
 	assert.Contains(t, problem.Text, "nothing was recorded. Run sightline rulings verify")
 	assert.Contains(t, problem.Text, "What you wrote still stands in the form.")
@@ -223,9 +222,9 @@ func TestARulingIsOnWhatIsHeldAndKnowsTheLastOne(t *testing.T) {
 	first, err := c.rule()
 	require.NoError(t, err)
 	_, err = c.rule(func(r *web.RuleRequest) { r.After = 0 })
-	var problem *web.RuleProblem
+	var problem *web.Refusal
 	require.ErrorAs(t, err, &problem)
-	assert.Equal(t, http.StatusConflict, problem.Status)
+	assert.ErrorIs(t, problem, web.ErrOvertaken)
 	assert.Contains(t, problem.Text, "number 1: A1 to B1")
 
 	c.watcher.SetEdition(engine.Rules1e)
@@ -265,7 +264,7 @@ func TestAFolderThatCannotBeWrittenIsSaidAndNothingIsLost(t *testing.T) {
 	c.watcher.Freeze(true)
 	require.NoError(t, os.WriteFile(c.dir, []byte("a file stands where the folder should be"), 0o600))
 	_, err := c.rule()
-	var problem *web.RuleProblem
+	var problem *web.Refusal
 	require.ErrorAs(t, err, &problem)
 	assert.Contains(t, problem.Text, c.dir)
 	assert.Contains(t, problem.Text, "nothing was recorded")
@@ -349,7 +348,7 @@ func TestAKeyThatIsRemovedIsWrittenAgainOrTold(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(path, newRulingsKey(), 0o600))
 	_, err = c.rule()
-	var problem *web.RuleProblem
+	var problem *web.Refusal
 	require.ErrorAs(t, err, &problem, "it would not be signed by the key that stands there")
 	assert.Contains(t, problem.Text, "another one than this program signs with")
 
@@ -387,22 +386,22 @@ func TestWhatIsNoHindranceIsNotedAtTheStart(t *testing.T) {
 func TestEveryTroubleOfTheRecordHasItsWords(t *testing.T) {
 	c := newCourt(t, nil)
 	for name, line := range map[string]struct {
-		err    error
-		status int
-		says   string
+		err  error
+		kind error
+		says string
 	}{
-		"full":       {fmt.Errorf("append: %w", rulings.ErrFull), http.StatusInsufficientStorage, "no room on the disk"},
-		"forbidden":  {fmt.Errorf("append: %w", os.ErrPermission), http.StatusInsufficientStorage, "may not be written"},
-		"in use":     {rulings.ErrInUse, http.StatusServiceUnavailable, "Another program"},
-		"damaged":    {rulings.ErrCorrupt, http.StatusInternalServerError, "damaged"},
-		"the ruling": {fmt.Errorf("%w: no scene", rulings.ErrRuling), http.StatusBadRequest, "no scene"},
-		"moved":      {fmt.Errorf("append: %w", rulings.ErrMoved), http.StatusInsufficientStorage, "it could not be kept. Record it again."},
-		"no key":     {fmt.Errorf("%w: %w", errKey, os.ErrPermission), http.StatusInsufficientStorage, "cannot be signed: nothing was recorded"},
-		"else":       {errors.New("input/output error"), http.StatusInsufficientStorage, "input/output error"},
+		"full":       {fmt.Errorf("append: %w", rulings.ErrFull), web.ErrUnwritten, "no room on the disk"},
+		"forbidden":  {fmt.Errorf("append: %w", os.ErrPermission), web.ErrUnwritten, "may not be written"},
+		"in use":     {rulings.ErrInUse, web.ErrInUse, "Another program"},
+		"damaged":    {rulings.ErrCorrupt, web.ErrDamaged, "damaged"},
+		"the ruling": {fmt.Errorf("%w: no scene", rulings.ErrRuling), web.ErrInvalid, "no scene"},
+		"moved":      {fmt.Errorf("append: %w", rulings.ErrMoved), web.ErrUnwritten, "it could not be kept. Record it again."},
+		"no key":     {fmt.Errorf("%w: %w", errKey, os.ErrPermission), web.ErrUnwritten, "cannot be signed: nothing was recorded"},
+		"else":       {errors.New("input/output error"), web.ErrUnwritten, "input/output error"},
 	} {
-		var problem *web.RuleProblem
+		var problem *web.Refusal
 		require.ErrorAs(t, c.judges.problem(line.err), &problem, name)
-		assert.Equal(t, line.status, problem.Status, name)
+		assert.ErrorIs(t, problem, line.kind, name)
 		assert.Contains(t, problem.Text, line.says, name)
 	}
 }

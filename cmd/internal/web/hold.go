@@ -27,6 +27,9 @@ func (h *HeldView) Guarded(last *RulingView) bool {
 	return h != nil && (h.Asked != "" || h.Judge) && (last == nil || last.Held != h.Number)
 }
 
+// whoMost is how many characters a name has at most.
+const whoMost = 80
+
 // AskedWords says who asked for a judge: "Ada", "Ada, Ben and 2 more"; "the table" of nobody.
 // It is no longer than a name may be.
 func AskedWords(names []string) string {
@@ -65,9 +68,9 @@ func (r *HoldRequest) Refused(h *HeldView, last *RulingView) error {
 	switch {
 	case h == nil || r.Hold:
 	case r.Held != 0 && r.Held != h.Number:
-		return &RuleProblem{http.StatusConflict, "Something else is held by now: " + lowerFirst(h.waits()) + ". Nothing was let go."}
+		return &Refusal{ErrOvertaken, "Something else is held by now: " + lowerFirst(h.waits()) + ". Nothing was let go."}
 	case r.Held == 0 && !r.Judge && h.Guarded(last):
-		return &RuleProblem{http.StatusConflict, fmt.Sprintf(
+		return &Refusal{ErrOvertaken, fmt.Sprintf(
 			"%s, and nobody has ruled yet. A judge lets it go; a player must confirm it by naming it: {\"hold\":false,\"held\":%d}.", h.waits(),
 			h.Number)}
 	}
@@ -75,7 +78,7 @@ func (r *HoldRequest) Refused(h *HeldView, last *RulingView) error {
 }
 
 // ErrNotKept is why what was let go cannot be held again.
-var ErrNotKept = &RuleProblem{http.StatusConflict, "This is no longer kept: what is let go can be held again for an hour, the last of " +
+var ErrNotKept = &Refusal{ErrOvertaken, "This is no longer kept: what is let go can be held again for an hour, the last of " +
 	"it only."}
 
 // ReleasedView is what was held and let go, while it can still be held again.

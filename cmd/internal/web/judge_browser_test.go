@@ -142,7 +142,7 @@ func TestAJudgeRulesOnThePage(t *testing.T) {
 	))
 
 	// Overruling needs a reason; a full disk is said; what was written stays.
-	c.judges.fail(&web.RuleProblem{Status: 507, Text: "There is no room on the disk: nothing was recorded."})
+	c.judges.fail(&web.Refusal{Kind: web.ErrUnwritten, Text: "There is no room on the disk: nothing was recorded."})
 	var needs, full, reason string
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.Click("#overrule"), chromedp.WaitVisible("#reason"),

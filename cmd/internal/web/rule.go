@@ -18,7 +18,7 @@ import (
 // Rulings is the judges' record.
 type Rulings interface {
 	// Rule records a ruling on what is held and makes it the last one. The errors that
-	// people can do something about are a *RuleProblem.
+	// people can do something about are a *Refusal.
 	Rule(RuleRequest) (RulingView, error)
 	// List returns at most limit rulings, newest first, with numbers below before (0: all).
 	List(before uint64, limit int) ([]RulingView, error)
@@ -31,18 +31,6 @@ type Rulings interface {
 	// ExportAll writes the whole log as a zip.
 	ExportAll(w io.Writer) error
 }
-
-// ErrNoRuling is in every error about an entry that is not there.
-var ErrNoRuling = errors.New("there is no such ruling")
-
-// RuleProblem is why a ruling was not made, for people.
-type RuleProblem struct {
-	Status int // of HTTP: 400 what makes no sense, 409 what is overtaken, 507 what could not be written
-	Text   string
-}
-
-// Error implements error.
-func (p *RuleProblem) Error() string { return p.Text }
 
 // Ruled is what a judge rules otherwise; "" leaves what was measured.
 type Ruled struct {
@@ -70,7 +58,6 @@ type RuleRequest struct {
 const (
 	ruleBodyMost = 16 << 10
 	textMost     = 2000 // characters of a reason or a question
-	whoMost      = 80   // characters of a name
 	listMost     = 200
 )
 
@@ -230,15 +217,31 @@ func (s *Server) rule(w http.ResponseWriter, r *http.Request) {
 
 // ruleError says what went wrong with the record.
 func ruleError(w http.ResponseWriter, err error) {
-	var problem *RuleProblem
+	var refusal *Refusal
 	switch {
-	case errors.As(err, &problem):
-		http.Error(w, problem.Text, problem.Status)
+	case errors.As(err, &refusal):
+		http.Error(w, refusal.Text, refusalStatus(refusal))
 	case errors.Is(err, ErrNoRuling):
 		http.Error(w, "There is no such ruling.", http.StatusNotFound)
 	default:
 		http.Error(w, "The record of rulings cannot be used: "+err.Error()+".", http.StatusInternalServerError)
 	}
+}
+
+// refusalStatus returns the HTTP status of a refusal.
+func refusalStatus(err error) int {
+	for _, known := range []struct {
+		kind   error
+		status int
+	}{
+		{ErrInvalid, http.StatusBadRequest}, {ErrOvertaken, http.StatusConflict}, {ErrInUse, http.StatusServiceUnavailable},
+		{ErrUnwritten, http.StatusInsufficientStorage},
+	} {
+		if errors.Is(err, known.kind) {
+			return known.status
+		}
+	}
+	return http.StatusInternalServerError
 }
 
 // rulings lists the rulings, newest first.
@@ -363,7 +366,7 @@ func (l *lateHeader) Write(p []byte) (int, error) {
 	return l.w.Write(p)
 }
 
-// NewRuling words a ruling on what is held, or says as a *RuleProblem why it is none.
+// NewRuling words a ruling on what is held, or says as a *Refusal why it is none.
 // Number, time and hashes are for whoever records it.
 func NewRuling(h *HeldView, r RuleRequest) (RulingView, error) {
 	v := h.view(r.Choice)
@@ -409,7 +412,7 @@ func RulingText(r *RulingView) string {
 // checkRule says what is wrong with a ruling; nil: nothing.
 func checkRule(h *HeldView, v *View, r *RuleRequest) error {
 	bad := func(format string, a ...any) error {
-		return &RuleProblem{http.StatusBadRequest, fmt.Sprintf(format, a...)}
+		return &Refusal{ErrInvalid, fmt.Sprintf(format, a...)}
 	}
 	for _, id := range []string{r.From, r.To} {
 		if id == "" {
@@ -570,9 +573,9 @@ func lowerFirst(s string) string {
 }
 
 // ErrHeldChanged is why nothing is ruled on what a judge no longer sees.
-var ErrHeldChanged = &RuleProblem{http.StatusConflict, "What you judged is no longer held: somebody let it go or froze another picture. Nothing was recorded. Look at what is held now and rule on that."}
+var ErrHeldChanged = &Refusal{ErrOvertaken, "What you judged is no longer held: somebody let it go or froze another picture. Nothing was recorded. Look at what is held now and rule on that."}
 
 // RuledMeanwhile is why nothing is ruled by a judge who does not know the last ruling.
-func RuledMeanwhile(last *RulingView) *RuleProblem {
-	return &RuleProblem{http.StatusConflict, fmt.Sprintf("There is a ruling that you had not seen, number %d: %s Nothing of yours was recorded. Rule again if you still must.", last.Number, last.Text)}
+func RuledMeanwhile(last *RulingView) *Refusal {
+	return &Refusal{ErrOvertaken, fmt.Sprintf("There is a ruling that you had not seen, number %d: %s Nothing of yours was recorded. Rule again if you still must.", last.Number, last.Text)}
 }

@@ -171,10 +171,18 @@ func TestNothingIsRuledOnWhatWasLetGo(t *testing.T) {
 func TestWhatTheRecordCannotTakeIsSaidInWords(t *testing.T) {
 	c := newCourtroom(t)
 	c.freeze(t)
-	c.judges.fail(&web.RuleProblem{Status: http.StatusInsufficientStorage, Text: "The disk is full: nothing was recorded."})
+	c.judges.fail(&web.Refusal{Kind: web.ErrUnwritten, Text: "The disk is full: nothing was recorded."})
 	answer := c.do("POST", "/api/rulings", c.sending(confirm))
 	assert.Equal(t, http.StatusInsufficientStorage, answer.Code)
 	assert.Contains(t, answer.Body.String(), "The disk is full")
+	for kind, status := range map[error]int{
+		web.ErrInvalid: 400, web.ErrOvertaken: 409, web.ErrInUse: 503, web.ErrUnwritten: 507, web.ErrDamaged: 500,
+	} {
+		c.judges.fail(fmt.Errorf("the record: %w", &web.Refusal{Kind: kind, Text: "No."}))
+		answer = c.do("POST", "/api/rulings", c.sending(confirm))
+		assert.Equal(t, status, answer.Code, kind)
+		assert.Equal(t, "No.\n", answer.Body.String(), kind)
+	}
 	c.judges.fail(errors.New("rulings: database disk image is malformed"))
 	answer = c.do("POST", "/api/rulings", c.sending(confirm))
 	assert.Equal(t, http.StatusInternalServerError, answer.Code)

@@ -55,7 +55,7 @@ type Options struct {
 	Access      AccessOptions
 	TLS         *tls.Config // nil: without
 	// Freeze holds the picture and the answers or lets them go, AskJudge calls a judge;
-	// nil: nobody can. What Freeze refuses is a *RuleProblem. Rulings is the judges'
+	// nil: nobody can. What Freeze refuses is a *Refusal. Rulings is the judges'
 	// record; nil: there is none.
 	Freeze   func(HoldRequest) error
 	AskJudge func(who string)

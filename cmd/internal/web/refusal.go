@@ -1,0 +1,28 @@
+package web
+
+import "errors"
+
+// Refusal is why something that somebody asked of the table was not done: a sentence for
+// people, and of which kind it is, for errors.Is.
+type Refusal struct {
+	Kind error // ErrInvalid, ErrOvertaken, ErrInUse, ErrUnwritten or ErrDamaged
+	Text string
+}
+
+// Error implements error.
+func (r *Refusal) Error() string { return r.Text }
+
+// Unwrap returns the kind.
+func (r *Refusal) Unwrap() error { return r.Kind }
+
+// The kinds of refusals.
+var (
+	ErrInvalid   = errors.New("this makes no sense")
+	ErrOvertaken = errors.New("this no longer fits the table")
+	ErrInUse     = errors.New("another program uses the record")
+	ErrUnwritten = errors.New("this could not be written")
+	ErrDamaged   = errors.New("the record is damaged")
+)
+
+// ErrNoRuling is in every error about an entry that is not there.
+var ErrNoRuling = errors.New("there is no such ruling")
