@@ -303,14 +303,6 @@ func attackText(v *View, a *engine.ArcVerdict) string {
 	return text + contactElsewhere(v, a)
 }
 
-// contactElsewhere explains an attack range that is not the range 0 of ships in contact.
-func contactElsewhere(v *View, a *engine.ArcVerdict) string {
-	if a.Attack == nil || v.Located.Scene.Rules == engine.Rules1e || !a.Attack.ContactElsewhere(v.Pair) {
-		return ""
-	}
-	return " The ships are in contact outside the " + arcName(a.Arc) + " arc: the attack range is measured to what of the target is in the arc."
-}
-
 func obstructionOf(v *View, key, words string, o *engine.ObstructionVerdict, lines []engine.Line) verdictJSON {
 	r := v.Located.Scene.Rules
 	out := verdictJSON{

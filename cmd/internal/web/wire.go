@@ -367,20 +367,6 @@ func doubtsOf(v *View) []doubtJSON {
 	return out
 }
 
-func obstructionOutcome(verdict string) string {
-	switch verdict {
-	case "never":
-		return "no"
-	case "must":
-		return "yes"
-	case "may":
-		return "choose"
-	case "too_close":
-		return "too_close"
-	}
-	return "not_watched"
-}
-
 // bandLarge is the range as it stands large on the page.
 func bandLarge(r engine.RangeVerdict) string {
 	if r.Outcome == engine.Yes {

@@ -1,17 +1,5 @@
 package web
 
-// CameraView says how one of the further cameras is.
-type CameraView struct {
-	Name   string
-	Source string // as the source names itself
-	Used   bool   // what it sees is in the answers
-	Why    string // why it is not, in a few words
-
-	// NoObstacles says in a few words why it does not see the obstacles, where the main
-	// camera watches them; "": it does, or nobody watches them.
-	NoObstacles string
-}
-
 type eyeJSON struct {
 	Name   string `json:"name"`
 	Source string `json:"source"`

@@ -6,13 +6,6 @@ import (
 	"sightline/vision"
 )
 
-// Light is how well the camera sees, and what to do about it.
-type Light struct {
-	vision.Light
-	Advice   []string // the worst first; none: nothing is wrong
-	Exposure vision.ExposureState
-}
-
 // lightJSON is camera.light: the gauges of vision.Light. Grey levels are 0 to 255.
 type lightJSON struct {
 	Advice  []string `json:"advice"`

@@ -115,12 +115,6 @@ func overlayOf(v *View, table *calibration.Table) *overlayJSON {
 	return o
 }
 
-// stands reports whether a ship's pose may be shown as where it stands now.
-func (v *View) stands(id string) bool {
-	k, known := v.track(id)
-	return !known || k.State.Stands()
-}
-
 // attacker adds the rings and the arc of the attacker.
 func (o *overlayJSON) attacker(p *projector, ship *engine.Ship, profile *engine.Profile, v *View) {
 	w, l := profile.Size(ship.Base)

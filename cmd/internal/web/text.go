@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"sightline/engine"
-	"sightline/hardware"
 	"sightline/vision"
 )
 
@@ -228,63 +227,28 @@ func obstructionText(o *engine.ObstructionVerdict) string {
 	return "no view of what lies on the line"
 }
 
-// PanelState returns what the panel shows of a view.
-func PanelState(v *View) hardware.State {
-	s := hardware.State{
-		From: v.Choice.From, To: v.Choice.To, Reason: v.Reason, Withheld: v.Withheld, Edition: v.Located.Scene.Rules.String(),
-		Range: engine.NoView, InArc: engine.NoView, Obstructed: engine.NoView, Contact: engine.NoView,
-		Frozen: v.Held || restsOn(v) != "", Blind: v.Health.Code != OK && v.Health.Code != "" && !v.Held, Pointers: pointers(v),
+// contactElsewhere explains an attack range that is not the range 0 of ships in contact.
+func contactElsewhere(v *View, a *engine.ArcVerdict) string {
+	if a.Attack == nil || v.Located.Scene.Rules == engine.Rules1e || !a.Attack.ContactElsewhere(v.Pair) {
+		return ""
 	}
-	if !s.Chosen() {
-		s.From, s.To = "", ""
-		return s
-	}
-	if v.Pair == nil {
-		return s
-	}
-	r := v.Pair.Range
-	s.Range, s.Band, s.Possible = r.Outcome, r.Band, r.Possible
-	s.DistanceMM, s.SigmaMM, s.MarginMM = r.Distance.Millimeters(), r.Sigma.Millimeters(), r.Margin.Millimeters()
-	s.Contact = v.Pair.Contact
-	if no := v.restricted("attack"); no != nil {
-		s.NoAttack, s.NoAttackOpen = no.Text, !no.sure()
-	}
-	a, ok := v.ArcOf()
-	if !ok {
-		return s
-	}
-	s.Arc, s.InArc, s.ArcMarginMM = v.Choice.Arc.String(), a.InArc, a.Margin.Millimeters()
-	if v.ObstaclesWatched && a.Attack != nil {
-		s.ObstructedBy = strings.Join(a.Attack.Obstruction.By, " ")
-		s.Obstructed, s.AttackerChooses = obstructed(a.Attack.Obstruction.Verdict)
-	}
-	return s
+	return " The ships are in contact outside the " + arcName(a.Arc) + " arc: the attack range is measured to what of the target is in the arc."
 }
 
-// pointers returns where the chosen ships stand, the attacker first.
-func pointers(v *View) (out []hardware.Pointer) {
-	for _, id := range []string{v.Choice.From, v.Choice.To} {
-		for _, ship := range v.Located.Scene.Ships {
-			if ship.ID == id && v.Pair != nil {
-				out = append(out, hardware.Pointer{XMM: ship.Pose.X, YMM: ship.Pose.Y, Target: id == v.Choice.To})
-			}
-		}
-	}
-	return out
-}
-
-func obstructed(verdict string) (o engine.Outcome, attackerChooses bool) {
+// obstructionOutcome says an obstruction's verdict as an answer: yes, no, choose, too_close or
+// not_watched.
+func obstructionOutcome(verdict string) string {
 	switch verdict {
 	case "never":
-		return engine.No, false
+		return "no"
 	case "must":
-		return engine.Yes, false
+		return "yes"
 	case "may":
-		return engine.Indeterminate, true
+		return "choose"
 	case "too_close":
-		return engine.Indeterminate, false
+		return "too_close"
 	}
-	return engine.NoView, false
+	return "not_watched"
 }
 
 func upperFirst(s string) string {

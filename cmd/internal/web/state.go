@@ -1,10 +1,3 @@
-// Package web is the page: what the camera sees, the table from above, the answer
-// for the chosen pair and the panel, live over server-sent events.
-//
-// Everything that is shown at one instant is one [View], made by package app and
-// handed over through a [Hub]. The JSON of the page is made here and only here,
-// with the unit in each key. The page itself is plain ES modules and one style
-// sheet, embedded, and asks nobody but this server for anything.
 package web
 
 import (
@@ -134,6 +127,25 @@ type Watch struct {
 	Blind           geom.Length
 }
 
+// Light is how well the camera sees, and what to do about it.
+type Light struct {
+	vision.Light
+	Advice   []string // the worst first; none: nothing is wrong
+	Exposure vision.ExposureState
+}
+
+// CameraView says how one of the further cameras is.
+type CameraView struct {
+	Name   string
+	Source string // as the source names itself
+	Used   bool   // what it sees is in the answers
+	Why    string // why it is not, in a few words
+
+	// NoObstacles says in a few words why it does not see the obstacles, where the main
+	// camera watches them; "": it does, or nobody watches them.
+	NoObstacles string
+}
+
 // Choice is the pair that everybody looks at: one for all screens and the panel.
 type Choice struct {
 	From, To string
@@ -156,6 +168,12 @@ func (v *View) ArcOf() (engine.ArcVerdict, bool) {
 func (v *View) track(id string) (vision.Track, bool) {
 	t := vision.Tracked{Tracks: v.Tracks}
 	return t.Track(id)
+}
+
+// stands reports whether a ship's pose may be shown as where it stands now.
+func (v *View) stands(id string) bool {
+	k, known := v.track(id)
+	return !known || k.State.Stands()
 }
 
 // standing returns the scene with the ships that are answered about.
