@@ -138,9 +138,9 @@ func TestTheVideoIsLiveOrMarkedOrEmpty(t *testing.T) {
 	require.Equal(t, http.StatusOK, answer.StatusCode)
 	next := aPicture(t, answer.Body)
 
-	live := next()
-	assert.Equal(t, image.Pt(320, 320), live.Bounds().Size())
-	red, _, _, _ := live.At(160, 160).RGBA()
+	first := next()
+	assert.Equal(t, image.Pt(320, 320), first.Bounds().Size())
+	red, _, _, _ := first.At(160, 160).RGBA()
 	assert.InDelta(t, shade(geom.Point{X: 457.2, Y: 457.2}), float64(red>>8), 8)
 
 	held := v
