@@ -119,7 +119,7 @@ func demoView(k demoScene) View {
 	v := View{
 		At: now, Health: Health{Code: OK}, Source: "demo", Sigmas: engine.DefaultSigmas, ObstaclesWatched: true,
 		Located: vision.Located{Scene: scene}, Choice: Choice{From: k.from, To: k.to, Arc: k.arc},
-		Match: Match{Title: "Demo Open", Round: "Round 3", Sides: [2]MatchSide{{"Ada Example", 7, 20}, {"Ben Example", 4, 20}}},
+		Match: Match{Title: "Demo Open", Round: "Round 3", Sides: [2]MatchSide{{Name: "Ada Example", Score: 7, Squad: 20}, {Name: "Ben Example", Score: 4, Squad: 20}}},
 	}
 	v.Located.Captured = now
 	pair, err := engine.MeasurePair(&scene, k.from, k.to, engine.Options{})
