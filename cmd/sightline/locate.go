@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -277,8 +277,8 @@ func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame v
 
 // byHand is what a person says of ships.
 type byHand struct {
-	placed []web.PlacedShip // about where they stand
-	marked []markedShip     // where their front edges are in the picture
+	placed []live.PlacedShip // about where they stand
+	marked []markedShip      // where their front edges are in the picture
 }
 
 // registered returns the calibration as it is for one picture: scaled to its size,

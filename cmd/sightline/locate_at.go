@@ -8,14 +8,14 @@ import (
 	"strconv"
 	"strings"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
 
 // readPlaced reads what --at says of ships whose codes cannot be read.
-func readPlaced(all []string) (out []web.PlacedShip, err error) {
+func readPlaced(all []string) (out []live.PlacedShip, err error) {
 	for _, text := range all {
 		part := strings.Split(text, ",")
 		if len(part) != 4 && len(part) != 5 {
@@ -29,11 +29,11 @@ func readPlaced(all []string) (out []web.PlacedShip, err error) {
 			}
 			number[i] = &v
 		}
-		s, err := web.ReadPlacedShip(strings.TrimSpace(part[0]), strings.TrimSpace(part[1]), number[0], number[1], number[2])
+		s, err := live.ReadPlacedShip(strings.TrimSpace(part[0]), strings.TrimSpace(part[1]), number[0], number[1], number[2])
 		if err != nil {
 			return nil, fmt.Errorf("--at %q: %w", text, err)
 		}
-		if slices.ContainsFunc(out, func(o web.PlacedShip) bool { return o.ID == s.ID }) {
+		if slices.ContainsFunc(out, func(o live.PlacedShip) bool { return o.ID == s.ID }) {
 			return nil, fmt.Errorf("--at %q: %s is placed twice", text, s.ID)
 		}
 		out = append(out, s)
@@ -43,7 +43,7 @@ func readPlaced(all []string) (out []web.PlacedShip, err error) {
 
 // locatePlaced finds the bases of ships that a person placed by their edges, and says
 // why it did not find the first one that it did not: then what else was located still stands.
-func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, got *vision.Located, warn io.Writer) (missed, err error) {
+func locatePlaced(l *vision.Locator, f vision.Frame, placed []live.PlacedShip, got *vision.Located, warn io.Writer) (missed, err error) {
 	miss := func(format string, args ...any) {
 		why := fmt.Errorf(format, args...)
 		if missed == nil { // told as the command ends
@@ -96,7 +96,7 @@ func locatePlaced(l *vision.Locator, f vision.Frame, placed []web.PlacedShip, go
 
 // contradicted says in what a ship whose code is read is not what a person says of it; "": in
 // nothing but a place that is less than a base's length away.
-func contradicted(s *engine.Ship, p web.PlacedShip) string {
+func contradicted(s *engine.Ship, p live.PlacedShip) string {
 	_, length := s.Base.Size()
 	away := s.Pose.Distance(p.Pose.Point)
 	var size, place string

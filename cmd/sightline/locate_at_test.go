@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -16,7 +16,7 @@ import (
 func TestShipsArePlacedOnTheCommandLine(t *testing.T) {
 	got, err := readPlaced([]string{"A1,small,420,310,90", "B2, large, 100.5, 200"})
 	require.NoError(t, err)
-	assert.Equal(t, []web.PlacedShip{
+	assert.Equal(t, []live.PlacedShip{
 		{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 420, Y: 310}, Heading: 90 * geom.Degree}, Headed: true},
 		{ID: "B2", Player: 2, Base: engine.Large, Pose: geom.Pose{Point: geom.Point{X: 100.5, Y: 200}}},
 	}, got)
@@ -40,10 +40,10 @@ func TestShipsArePlacedOnTheCommandLine(t *testing.T) {
 // Whoever says that a ship stands on another base, or elsewhere, has another ship in mind.
 func TestACodeThatIsReadAndContradictsAtIsTold(t *testing.T) {
 	read := engine.Ship{ID: "B1", Base: engine.Huge195, Pose: geom.Pose{Point: geom.Point{X: 500, Y: 600}}}
-	said := func(base engine.Base, x float64) web.PlacedShip {
-		return web.PlacedShip{ID: "B1", Player: 2, Base: base, Pose: geom.Pose{Point: geom.Point{X: x, Y: 600}}}
+	said := func(base engine.Base, x float64) live.PlacedShip {
+		return live.PlacedShip{ID: "B1", Player: 2, Base: base, Pose: geom.Pose{Point: geom.Point{X: x, Y: 600}}}
 	}
-	for why, p := range map[string]web.PlacedShip{
+	for why, p := range map[string]live.PlacedShip{
 		"":                                    said(engine.Huge195, 690),
 		"on a huge-195 base, not a small one": said(engine.Small, 520),
 		"at (500, 600), 200 mm from there":    said(engine.Huge195, 700),
@@ -52,7 +52,7 @@ func TestACodeThatIsReadAndContradictsAtIsTold(t *testing.T) {
 		assert.Equal(t, why, contradicted(&read, p))
 		var warn strings.Builder
 		got := vision.Located{Scene: engine.Scene{Ships: []engine.Ship{read}}}
-		missed, err := locatePlaced(nil, vision.Frame{Name: "a.png"}, []web.PlacedShip{p}, &got, &warn)
+		missed, err := locatePlaced(nil, vision.Frame{Name: "a.png"}, []live.PlacedShip{p}, &got, &warn)
 		require.NoError(t, err)
 		if why == "" {
 			assert.NoError(t, missed)

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision"
 )
@@ -21,7 +21,7 @@ type markedShip struct {
 }
 
 // readMarked reads what --mark says of ships. One may not be placed by --at too.
-func readMarked(all []string, placed []web.PlacedShip) (out []markedShip, err error) {
+func readMarked(all []string, placed []live.PlacedShip) (out []markedShip, err error) {
 	const want = "expected SHIP,BASE,X1,Y1,X2,Y2 or SHIP,BASE,X1,Y1,X2,Y2,SIGMA, such as A1,small,812,440.5,853,441"
 	for _, text := range all {
 		part := strings.Split(text, ",")
@@ -50,7 +50,7 @@ func readMarked(all []string, placed []web.PlacedShip) (out []markedShip, err er
 		if slices.ContainsFunc(out, func(o markedShip) bool { return o.id == m.id }) {
 			return nil, fmt.Errorf("--mark %q: %s is marked twice", text, m.id)
 		}
-		if slices.ContainsFunc(placed, func(o web.PlacedShip) bool { return o.ID == m.id }) {
+		if slices.ContainsFunc(placed, func(o live.PlacedShip) bool { return o.ID == m.id }) {
 			return nil, fmt.Errorf("--mark %q: --at says where %s stands: expected one of the two", text, m.id)
 		}
 		out = append(out, m)
@@ -83,7 +83,7 @@ func locateMarked(l *vision.Locator, f vision.Frame, marked []markedShip, got *v
 			continue
 		}
 		if i := slices.IndexFunc(got.Scene.Ships, func(o engine.Ship) bool { return o.ID == m.id }); i >= 0 {
-			if why := contradicted(&got.Scene.Ships[i], web.PlacedShip{Base: m.Base, Pose: s.Pose}); why != "" {
+			if why := contradicted(&got.Scene.Ships[i], live.PlacedShip{Base: m.Base, Pose: s.Pose}); why != "" {
 				miss("the code of %s is read %s: --mark is left out", m.id, why)
 				continue
 			}

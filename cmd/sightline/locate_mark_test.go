@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -36,7 +36,7 @@ func TestFrontEdgesAreMarkedOnTheCommandLine(t *testing.T) {
 		"X1,small,1,2,3,4":        "expected A1",
 		"B1,small,10,10,20,10,+1": "--at says where B1 stands",
 	} {
-		_, err := readMarked([]string{text}, []web.PlacedShip{{ID: "B1"}})
+		_, err := readMarked([]string{text}, []live.PlacedShip{{ID: "B1"}})
 		assert.ErrorContains(t, err, says, text)
 	}
 	_, err = readMarked([]string{"A1,small,1,2,3,4", "A1,small,1,2,3,5"}, nil)

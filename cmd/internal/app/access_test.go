@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/hardware"
 )
@@ -168,7 +169,7 @@ func TestThePageAnswersToTheMachinesNamesAndTheConfiguredOnes(t *testing.T) {
 
 func TestTheDisplayShowsThePairingCode(t *testing.T) {
 	task := controlsTask{address: "http://192.168.7.2:8080/", code: func() string { return "K4MWQX" }}
-	assert.Equal(t, "K4MWQX", task.world(&web.View{}).Code)
+	assert.Equal(t, "K4MWQX", task.world(&live.State{}).Code)
 	screen := hardware.State{Screen: hardware.Screen{Kind: hardware.ScreenAddress, Address: task.address, Code: "K4MWQX"}}
 	assert.NotEqual(t, hardware.Draw(hardware.State{Screen: hardware.Screen{Kind: hardware.ScreenAddress, Address: task.address}}).Pix, hardware.Draw(screen).Pix)
 }
@@ -208,7 +209,7 @@ func TestThePageIsServedOverTLSWithTheGivenCertificate(t *testing.T) {
 	assert.Equal(t, "https://table:8443/", c.PageURL("table:8443"))
 	l, err := net.Listen("tcp", "localhost:0")
 	require.NoError(t, err)
-	server := web.NewServer(web.Options{Hub: web.NewHub(web.View{}), TLS: encrypted, Access: web.AccessOptions{Log: slog.New(slog.DiscardHandler)}})
+	server := web.NewServer(web.Options{Hub: live.NewHub(live.State{}), TLS: encrypted, Access: web.AccessOptions{Log: slog.New(slog.DiscardHandler)}})
 	task := &webTask{server: server, listener: l}
 	done := make(chan error, 1)
 	ctx := t.Context()

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 )
 
 // agreementFile is the file of the agreement on measuring, in the data directory: a
@@ -18,20 +18,20 @@ const agreementFor = 12 * time.Hour
 
 // agreement is what the file holds.
 type agreement struct {
-	Measuring web.Measuring `json:"measuring"`
-	Instead   web.Measuring `json:"instead_of"` // what the configuration said: one that was changed since counts
-	At        time.Time     `json:"at"`
+	Measuring live.Measuring `json:"measuring"`
+	Instead   live.Measuring `json:"instead_of"` // what the configuration said: one that was changed since counts
+	At        time.Time      `json:"at"`
 }
 
 // loadAgreement returns what the players agreed on before the program was started anew,
 // or else what is configured.
-func loadAgreement(path string, configured web.Measuring, now time.Time) (web.Measuring, error) {
+func loadAgreement(path string, configured live.Measuring, now time.Time) (live.Measuring, error) {
 	var a agreement
 	found, err := readKept(path, "agreement", "measuring, instead_of and at", &a)
 	if err != nil || !found {
 		return configured, err
 	}
-	if _, err := web.ParseMeasuring(string(a.Measuring)); err != nil {
+	if _, err := live.ParseMeasuring(string(a.Measuring)); err != nil {
 		return configured, fmt.Errorf("agreement: %s: measuring: %w", path, err)
 	}
 	if a.Instead != configured || now.Sub(a.At) > agreementFor {
@@ -41,7 +41,7 @@ func loadAgreement(path string, configured web.Measuring, now time.Time) (web.Me
 }
 
 // keepAgreement writes down what holds from now on. The caller holds mu.
-func (w *Watcher) keepAgreement(to web.Measuring) {
+func (w *Watcher) keepAgreement(to live.Measuring) {
 	if w.o.AgreementFile == "" {
 		return
 	}
@@ -52,7 +52,7 @@ func (w *Watcher) keepAgreement(to web.Measuring) {
 }
 
 // takeUp puts an agreement of before in force when the program starts.
-func (w *Watcher) takeUp(m web.Measuring) {
+func (w *Watcher) takeUp(m live.Measuring) {
 	if m == w.policy.Measuring {
 		return
 	}

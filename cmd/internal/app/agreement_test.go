@@ -9,38 +9,38 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 )
 
 // A program that is started anew in the middle of a game measures no more than the players
 // agreed on. The next day, and where the configuration was changed, that counts.
 func TestAnAgreementOutlivesTheProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), agreementFile)
-	first := newBench(t, func(_ *bench, o *WatcherOptions) { o.Rules.Measuring, o.AgreementFile = web.MeasuringFree, path })
-	kept, err := loadAgreement(path, web.MeasuringFree, first.now)
+	first := newBench(t, func(_ *bench, o *WatcherOptions) { o.Rules.Measuring, o.AgreementFile = live.MeasuringFree, path })
+	kept, err := loadAgreement(path, live.MeasuringFree, first.now)
 	require.NoError(t, err)
-	assert.Equal(t, web.MeasuringFree, kept, "nothing was agreed on yet")
+	assert.Equal(t, live.MeasuringFree, kept, "nothing was agreed on yet")
 
-	first.watcher.Agree(web.MeasuringEdition, true)
-	kept, err = loadAgreement(path, web.MeasuringFree, first.now.Add(time.Minute))
+	first.watcher.Agree(live.MeasuringEdition, true)
+	kept, err = loadAgreement(path, live.MeasuringFree, first.now.Add(time.Minute))
 	require.NoError(t, err)
-	require.Equal(t, web.MeasuringEdition, kept)
+	require.Equal(t, live.MeasuringEdition, kept)
 
-	again := newBench(t, func(_ *bench, o *WatcherOptions) { o.Rules.Measuring, o.AgreementFile = web.MeasuringFree, path })
+	again := newBench(t, func(_ *bench, o *WatcherOptions) { o.Rules.Measuring, o.AgreementFile = live.MeasuringFree, path })
 	again.watcher.takeUp(kept)
 	v := again.hub.Newest()
-	assert.Equal(t, web.MeasuringEdition, v.Policy.Measuring)
+	assert.Equal(t, live.MeasuringEdition, v.Policy.Measuring)
 	assert.Nil(t, v.Policy.Window, "what was declared was about one moment")
 	assert.Contains(t, v.Notes[0].Text, "As agreed before the program was started anew: measuring is allowed when the rules open it.")
 
 	for rule, c := range map[string]struct {
-		configured web.Measuring
+		configured live.Measuring
 		after      time.Duration
-		want       web.Measuring
+		want       live.Measuring
 	}{
-		"the next day":                          {web.MeasuringFree, agreementFor + time.Second, web.MeasuringFree},
-		"another configuration":                 {web.MeasuringJudge, time.Minute, web.MeasuringJudge},
-		"a clock that was not set at the start": {web.MeasuringFree, -time.Hour, web.MeasuringEdition},
+		"the next day":                          {live.MeasuringFree, agreementFor + time.Second, live.MeasuringFree},
+		"another configuration":                 {live.MeasuringJudge, time.Minute, live.MeasuringJudge},
+		"a clock that was not set at the start": {live.MeasuringFree, -time.Hour, live.MeasuringEdition},
 	} {
 		got, err := loadAgreement(path, c.configured, first.now.Add(c.after))
 		require.NoError(t, err, rule)
@@ -48,18 +48,18 @@ func TestAnAgreementOutlivesTheProgram(t *testing.T) {
 	}
 	for _, bad := range []string{"", "{", `{"measuring":"everything","instead_of":"free","at":"2026-01-02T15:04:05Z"}`, `{"measured":"free"}`} {
 		require.NoError(t, os.WriteFile(path, []byte(bad), 0o600))
-		got, err := loadAgreement(path, web.MeasuringJudge, first.now)
+		got, err := loadAgreement(path, live.MeasuringJudge, first.now)
 		assert.ErrorContains(t, err, path, "%q", bad)
-		assert.Equal(t, web.MeasuringJudge, got)
+		assert.Equal(t, live.MeasuringJudge, got)
 	}
 }
 
 func TestAnAgreementThatCannotBeKeptIsTold(t *testing.T) {
 	b := newBench(t, func(_ *bench, o *WatcherOptions) {
-		o.Rules.Measuring, o.AgreementFile = web.MeasuringFree, filepath.Join(t.TempDir(), "nowhere", agreementFile)
+		o.Rules.Measuring, o.AgreementFile = live.MeasuringFree, filepath.Join(t.TempDir(), "nowhere", agreementFile)
 	})
-	b.watcher.Agree(web.MeasuringJudge, true)
+	b.watcher.Agree(live.MeasuringJudge, true)
 	v := b.hub.Newest()
-	assert.Equal(t, web.MeasuringJudge, v.Policy.Measuring, "it holds all the same")
+	assert.Equal(t, live.MeasuringJudge, v.Policy.Measuring, "it holds all the same")
 	assert.Contains(t, v.Notes[0].Text, "if the program is started anew, everybody may measure at any time")
 }

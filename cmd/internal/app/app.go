@@ -17,6 +17,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/regular"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	firmwareconfig "sightline/firmware-config"
 	"sightline/hardware"
@@ -83,7 +84,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if inputs == nil {
 		inputs = hardware.OpenControls(wired.Controls, o.Log)
 	}
-	hub := web.NewHub(web.View{Health: web.Health{Code: web.Starting, Title: "Starting"}})
+	hub := live.NewHub(live.State{Health: live.Health{Code: live.Starting, Title: "Starting"}})
 	showing := &panelTask{panel: panel, inputs: inputs, hub: hub, log: o.Log}
 	touching := &controlsTask{inputs: inputs, hub: hub, address: phoneAddress(c.Web.scheme(), listener.Addr()), now: time.Now}
 	searches := &vision.Searches{}
@@ -370,7 +371,7 @@ func (t *webTask) String() string                { return "page" }
 type panelTask struct {
 	panel  hardware.Panel
 	inputs Inputs
-	hub    *web.Hub
+	hub    *live.Hub
 	log    *slog.Logger
 	says   atomic.Pointer[string]
 	heart  heart

@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
-	"sightline/cmd/internal/web"
 	"sightline/vision"
 	"sightline/vision/opencv"
 )
@@ -34,7 +34,7 @@ type CalibratorOptions struct {
 	Markers   vision.MarkerDetector // of its own; nil: no markers can be seen
 	SolveLens func(board calibration.Board, views []calibration.BoardView, width, height int) (calibration.LensSolution, error)
 	Setup     setup.Options
-	Hub       *web.CalibrationHub
+	Hub       *live.CalibrationHub
 	// NewLens and NewTable are told of every file that was saved, and NewTable of every
 	// table that was verified, so that the program works with them from now on.
 	NewLens  func(lens calibration.Intrinsics, file string)
@@ -72,7 +72,7 @@ func (c *Calibrator) Busy() bool { return c.busy.Load() }
 func (c *Calibrator) publish() {
 	s := c.machine.State()
 	c.busy.Store(s.Busy())
-	c.o.Hub.Publish(web.CalibrationView{State: s, Frame: c.frame})
+	c.o.Hub.Publish(live.CalibrationState{State: s, Frame: c.frame})
 }
 
 // Do does what somebody at the page wants; its errors are sentences for people.
@@ -326,7 +326,7 @@ func newCalibrator(c Config, w *Watcher, frames Frames, known func() (calibratio
 			Layout: c.Table.Layout, LensPath: lensPath, TablePath: tablePath,
 			ScaleX: c.Print.ScaleX, ScaleY: c.Print.ScaleY, Lens: known, Guide: o.Guide,
 		},
-		Hub: web.NewCalibrationHub(),
+		Hub: live.NewCalibrationHub(),
 		NewLens: func(l calibration.Intrinsics, file string) {
 			lens.lens.Store(&l)
 			w.NewLens(file)

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
-	"sightline/cmd/internal/web"
 	"sightline/vision"
 	"sightline/vision/tablesim"
 )
@@ -108,7 +108,7 @@ func startCalibrating(t *testing.T, change func(*CalibratorOptions)) *calibratin
 			LensPath: filepath.Join(dir, "new", "lens.json"), TablePath: filepath.Join(dir, "new", "table.json"),
 			Guide: calibration.GuideOptions{MinViews: 4, MaxViews: 6},
 		},
-		Hub: web.NewCalibrationHub(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Hub: live.NewCalibrationHub(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		NewLens:  func(_ calibration.Intrinsics, file string) { c.adopted <- file },
 		NewTable: func(file string) { c.adopted <- file },
 	}
@@ -243,7 +243,7 @@ func TestNoAnswersWhileTheCameraIsCalibratedAndTheNewCalibrationAfterIt(t *testi
 	require.NotNil(t, b.picture(0).Pair)
 	busy = true
 	v := b.picture(frameTime)
-	assert.Equal(t, web.Calibrating, v.Health.Code)
+	assert.Equal(t, live.Calibrating, v.Health.Code)
 	assert.Nil(t, v.Pair)
 	assert.Equal(t, "calibrating", v.Reason)
 
@@ -260,7 +260,7 @@ func TestNoAnswersWhileTheCameraIsCalibratedAndTheNewCalibrationAfterIt(t *testi
 	for range 3 {
 		v = b.picture(frameTime)
 	}
-	assert.Equal(t, web.OK, v.Health.Code, "%+v", v.Health)
+	assert.Equal(t, live.OK, v.Health.Code, "%+v", v.Health)
 	assert.Equal(t, "table.json", v.Register.From)
 	require.NotNil(t, v.Register.Verified, "its verification goes with the answers")
 	assert.True(t, v.Register.Verified.Holds)

@@ -20,6 +20,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/regular"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sheet"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
@@ -69,7 +70,7 @@ type Rules struct {
 	Edition   engine.Rules
 	Profile   string
 	Sigmas    float64
-	Measuring web.Measuring // what the players agreed on, to begin with
+	Measuring live.Measuring // what the players agreed on, to begin with
 }
 
 // Web says where the page is and who may see it.
@@ -186,7 +187,7 @@ func defaultRaw() rawConfig {
 	raw.Rules.Edition = "2.5"
 	raw.Rules.Profile = "nominal"
 	raw.Rules.Sigmas = engine.DefaultSigmas
-	raw.Rules.Measuring = string(web.MeasuringFree)
+	raw.Rules.Measuring = string(live.MeasuringFree)
 	raw.Web.Listen = "localhost:8080"
 	raw.Web.Names, raw.Web.Read = []string{}, "open"
 	raw.Panel.Enabled = true
@@ -320,7 +321,7 @@ func (raw rawConfig) config() (Config, *badValue) {
 	}
 	c := Config{
 		Camera: raw.camera(),
-		Rules:  Rules{Edition: edition, Profile: raw.Rules.Profile, Sigmas: raw.Rules.Sigmas, Measuring: web.Measuring(raw.Rules.Measuring)},
+		Rules:  Rules{Edition: edition, Profile: raw.Rules.Profile, Sigmas: raw.Rules.Sigmas, Measuring: live.Measuring(raw.Rules.Measuring)},
 		Web:    Web(raw.Web),
 		Panel:  Panel(raw.Panel),
 		Print:  Print(raw.Print),
@@ -458,7 +459,7 @@ func (raw rawConfig) checkRules() *badValue {
 	if _, err := engine.ProfileNamed(raw.Rules.Profile); err != nil || raw.Rules.Profile == "" {
 		return bad("rules.profile", "expected \"nominal\" or \"measured\", got %q", raw.Rules.Profile)
 	}
-	if _, err := web.ParseMeasuring(raw.Rules.Measuring); err != nil {
+	if _, err := live.ParseMeasuring(raw.Rules.Measuring); err != nil {
 		return bad("rules.measuring", "expected \"free\", \"edition\" or \"judge\", got %q", raw.Rules.Measuring)
 	}
 	if !(raw.Rules.Sigmas > 0) || raw.Rules.Sigmas > 10 {

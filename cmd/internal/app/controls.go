@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/hardware"
 	"sightline/vision"
@@ -24,7 +24,7 @@ type Inputs interface {
 // controlsTask turns what people do at the panel into choices, by way of the menu.
 type controlsTask struct {
 	inputs  Inputs
-	hub     *web.Hub
+	hub     *live.Hub
 	watcher *Watcher
 	address string        // of the page
 	code    func() string // pairs a phone; nil: none does
@@ -53,18 +53,18 @@ func (t *controlsTask) did(d hardware.Did) {
 }
 
 // screen is what the menu shows of a view.
-func (t *controlsTask) screen(v *web.View) hardware.Screen {
+func (t *controlsTask) screen(v *live.State) hardware.Screen {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.menu.Screen(t.world(v), t.now())
 }
 
 // world is what the menu needs to know of a view.
-func (t *controlsTask) world(v *web.View) hardware.World {
+func (t *controlsTask) world(v *live.State) hardware.World {
 	w := hardware.World{
 		From: v.Choice.From, To: v.Choice.To, Arc: v.Choice.Arc.String(),
 		Edition: v.Located.Scene.Rules.String(), Editions: []string{"1e", "2.0", "2.5"}, CanEdition: true,
-		Frozen: v.Held, CanFreeze: v.Health.Code == web.OK, CanJudge: true, Address: t.address,
+		Frozen: v.Held, CanFreeze: v.Health.Code == live.OK, CanJudge: true, Address: t.address,
 	}
 	if v.Hold != nil {
 		w.Held, w.Guarded = v.Hold.Number, v.Hold.Guarded(v.Ruling)
@@ -101,15 +101,15 @@ func naturally(a, b string) int {
 func (t *controlsTask) obey(c hardware.Command) {
 	switch c.Kind {
 	case hardware.CommandChoose:
-		choice := web.Choice{From: c.From, To: c.To, Arc: engine.ArcFront}
+		choice := live.Choice{From: c.From, To: c.To, Arc: engine.ArcFront}
 		if arc, ok := arcNamed(c.Arc); ok {
 			choice.Arc = arc
 		}
 		t.watcher.Choose(choice)
 	case hardware.CommandFreeze:
-		t.hold(web.HoldRequest{Hold: true})
+		t.hold(live.HoldRequest{Hold: true})
 	case hardware.CommandGoOn:
-		t.hold(web.HoldRequest{Held: c.Held})
+		t.hold(live.HoldRequest{Held: c.Held})
 	case hardware.CommandJudge:
 		t.watcher.AskJudge()
 	case hardware.CommandEdition:
@@ -120,7 +120,7 @@ func (t *controlsTask) obey(c hardware.Command) {
 }
 
 // hold holds or lets go for who stands at the panel.
-func (t *controlsTask) hold(r web.HoldRequest) {
+func (t *controlsTask) hold(r live.HoldRequest) {
 	r.By = "who stands at the box"
 	if err := t.watcher.Hold(r); err != nil {
 		t.watcher.Tell(err.Error())
@@ -175,7 +175,7 @@ type shown struct {
 	last   vision.Located
 	result engine.Result
 	tracks []vision.Track
-	hold   *web.HeldView // nil: it is live
+	hold   *live.Held // nil: it is live
 }
 
 // shown returns what is shown now. The caller holds mu.
@@ -198,7 +198,7 @@ func (w *Watcher) AskJudge() { w.AskJudgeFor("") }
 
 // AskJudgeFor does the same, and remembers who asked; "": nobody said.
 func (w *Watcher) AskJudgeFor(who string) {
-	if err := w.Hold(web.HoldRequest{Hold: true, AskJudge: true}); err != nil {
+	if err := w.Hold(live.HoldRequest{Hold: true, AskJudge: true}); err != nil {
 		w.Tell(err.Error())
 	}
 	w.update(func() {
@@ -226,7 +226,7 @@ func (w *Watcher) SetEdition(r engine.Rules) {
 		if w.held != nil {
 			held := *w.held
 			held.last.Scene.Rules = r
-			standing := (&web.HeldView{Located: held.last, Tracks: held.tracks}).Scene()
+			standing := (&live.Held{Located: held.last, Tracks: held.tracks}).Scene()
 			if result, err := engine.Measure(&standing, engine.Options{Sigmas: w.o.Rules.Sigmas}); err == nil {
 				held.result = result
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/hardware"
 )
@@ -34,7 +34,7 @@ func newHandsOn(t *testing.T) *handsOn {
 }
 
 // does lets the person do things one after the other and returns what is then seen.
-func (h *handsOn) does(inputs ...hardware.Input) web.View {
+func (h *handsOn) does(inputs ...hardware.Input) live.State {
 	for _, in := range inputs {
 		h.task.did(hardware.Did{Input: in})
 	}
@@ -47,7 +47,7 @@ func TestAPairIsChosenAtThePanel(t *testing.T) {
 	assert.Equal(t, "Attacker?", v.Panel.Screen.Title)
 	assert.Equal(t, []string{"A1", "A2", "B1", "B2"}, v.Panel.Screen.Items)
 	v = h.does(hardware.TurnRight, hardware.PushChoose, hardware.TurnRight, hardware.PushKnob)
-	assert.Equal(t, web.Choice{From: "A2", To: "B2", Arc: engine.ArcFront}, v.Choice)
+	assert.Equal(t, live.Choice{From: "A2", To: "B2", Arc: engine.ArcFront}, v.Choice)
 	assert.Equal(t, "A2→B2", v.Panel.Pair())
 	assert.Equal(t, hardware.ScreenAnswer, v.Panel.Screen.Kind)
 	assert.Equal(t, engine.Yes, v.Panel.Range)
@@ -65,7 +65,7 @@ func TestAFrozenAnswerStaysWhileTheShipsMoveAndTheCameraGoes(t *testing.T) {
 	assert.Equal(t, before.Panel.DistanceMM, v.Panel.DistanceMM)
 	assert.True(t, v.Panel.Frozen)
 	v = h.wait(10 * staleAfter)
-	assert.Equal(t, web.Stale, v.Health.Code, "the camera's state is never hidden")
+	assert.Equal(t, live.Stale, v.Health.Code, "the camera's state is never hidden")
 	assert.Equal(t, before.Panel.DistanceMM, v.Panel.DistanceMM)
 
 	h.picture(frameTime)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -49,14 +49,14 @@ const (
 
 // placing is a ship that a person wants placed, and where to say what came of it.
 type placing struct {
-	ship web.PlacedShip
+	ship live.PlacedShip
 	done chan error
 }
 
 // PlaceShip looks in the next picture for a base where a person says that a ship stands
 // whose code cannot be read. It then has the place that its edges show, until its code is
 // read or its place shows the mat.
-func (w *Watcher) PlaceShip(p web.PlacedShip) error {
+func (w *Watcher) PlaceShip(p live.PlacedShip) error {
 	if w.o.Tracking.SettleFrames == 1 { // trackingOf: pictures of which each speaks for itself
 		return fmt.Errorf("%s is not placed: these are single pictures, each of which speaks for itself, and it would be gone with the next one; sightline locate --at places a ship in one picture", p.ID)
 	}
@@ -86,7 +86,7 @@ func (w *Watcher) place(f vision.Frame, located *vision.Located) {
 	asked.done <- w.placeNow(f, located, asked.ship)
 }
 
-func (w *Watcher) placeNow(f vision.Frame, located *vision.Located, p web.PlacedShip) error {
+func (w *Watcher) placeNow(f vision.Frame, located *vision.Located, p live.PlacedShip) error {
 	l, ok := w.locator.(edgeLocator)
 	if !ok {
 		return errors.New("bases are not looked for by their edges here")

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -34,7 +34,7 @@ func (l *edgyLocator) EdgeView(id string, _ engine.Base, s vision.EdgeSight) vis
 }
 
 func edgyWatcher(l Locator) *Watcher {
-	w := NewWatcher(WatcherOptions{Hub: web.NewHub(web.View{}), Now: time.Now, Log: slog.New(slog.DiscardHandler), Frames: noFrames{}, PanelName: func() string { return "" }})
+	w := NewWatcher(WatcherOptions{Hub: live.NewHub(live.State{}), Now: time.Now, Log: slog.New(slog.DiscardHandler), Frames: noFrames{}, PanelName: func() string { return "" }})
 	w.locator = l
 	return w
 }
@@ -44,7 +44,7 @@ type noFrames struct{ Frames }
 func (noFrames) Status() vision.FeedStatus { return vision.FeedStatus{} }
 
 // placed asks for a ship and shows the watcher a picture meanwhile.
-func placed(w *Watcher, p web.PlacedShip, also ...engine.Ship) (vision.Located, error) {
+func placed(w *Watcher, p live.PlacedShip, also ...engine.Ship) (vision.Located, error) {
 	answer := make(chan error, 1)
 	go func() { answer <- w.PlaceShip(p) }()
 	for w.placing.Load() == nil {
@@ -58,7 +58,7 @@ func placed(w *Watcher, p web.PlacedShip, also ...engine.Ship) (vision.Located, 
 func TestAPersonPlacesAShipWhoseCodeCannotBeRead(t *testing.T) {
 	l := &edgyLocator{at: geom.Pose{Point: geom.Point{X: 303, Y: 398}, Heading: 91 * geom.Degree}, seen: true}
 	w := edgyWatcher(l)
-	ask := web.PlacedShip{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 400}, Heading: 90 * geom.Degree}, Headed: true}
+	ask := live.PlacedShip{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 400}, Heading: 90 * geom.Degree}, Headed: true}
 	got, err := placed(w, ask)
 	require.NoError(t, err)
 	require.Len(t, got.Scene.Ships, 1)
@@ -96,7 +96,7 @@ func (blindLocator) Locate(vision.Frame) (vision.Located, error) { return vision
 // A base has one name: whoever named it wrongly takes it away, or names the ship that it is.
 func TestABaseThatWasNamedIsNoOtherShips(t *testing.T) {
 	l := &edgyLocator{at: geom.Pose{Point: geom.Point{X: 303, Y: 398}}, seen: true}
-	ask := web.PlacedShip{ID: "A3", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 400}}, Headed: true}
+	ask := live.PlacedShip{ID: "A3", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 400}}, Headed: true}
 	for state, refused := range map[vision.TrackState]bool{vision.Settling: true, vision.Still: true, vision.Unread: true, vision.Frozen: true, vision.Hidden: false, vision.Lifted: false} {
 		w := edgyWatcher(l)
 		w.tracks = []vision.Track{{Ship: engine.Ship{ID: "A2", Base: engine.Small, Pose: l.at}, State: state}}
@@ -118,7 +118,7 @@ func TestABaseThatWasNamedIsNoOtherShips(t *testing.T) {
 func TestNoShipIsPlacedInADirectoryOfPictures(t *testing.T) {
 	w := edgyWatcher(&edgyLocator{seen: true})
 	w.o.Tracking = trackingOf(t.TempDir())
-	err := w.PlaceShip(web.PlacedShip{ID: "A1", Player: 1, Base: engine.Small})
+	err := w.PlaceShip(live.PlacedShip{ID: "A1", Player: 1, Base: engine.Small})
 	assert.ErrorContains(t, err, "A1 is not placed: these are single pictures")
 	assert.Nil(t, w.placing.Load(), "nobody waits")
 }
@@ -129,12 +129,12 @@ func TestAPersonNamesABaseWithoutAName(t *testing.T) {
 	at := geom.Pose{Point: geom.Point{X: 303, Y: 398}, Heading: 1 * geom.Degree}
 	sight := &vision.ObstacleSight{Bases: []vision.UnnamedBase{{Base: engine.Small, Pose: at, Covariance: geom.Cov3{0: 0.1, 4: 0.1, 8: 1e-5}}}}
 	w := edgyWatcher(&edgyLocator{})
-	name := func(p web.PlacedShip) (vision.Located, error) {
+	name := func(p live.PlacedShip) (vision.Located, error) {
 		located := vision.Located{Obstacles: sight}
 		err := w.placeNow(vision.Frame{}, &located, p)
 		return located, err
 	}
-	ask := web.PlacedShip{ID: "B2", Player: 2, Base: engine.Small, Pose: geom.Pose{Point: at.Point, Heading: 91 * geom.Degree}, Headed: true}
+	ask := live.PlacedShip{ID: "B2", Player: 2, Base: engine.Small, Pose: geom.Pose{Point: at.Point, Heading: 91 * geom.Degree}, Headed: true}
 	got, err := name(ask)
 	require.NoError(t, err)
 	s := got.Scene.Ships[0]

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 )
 
 // ConfigKeys lists every key that the configuration file may hold.
@@ -30,4 +30,4 @@ func keysOf(t reflect.Type, prefix string) []string {
 }
 
 // Freeze holds what is seen or lets it go, whatever it is.
-func (w *Watcher) Freeze(hold bool) { _ = w.Hold(web.HoldRequest{Hold: hold, Judge: !hold}) }
+func (w *Watcher) Freeze(hold bool) { _ = w.Hold(live.HoldRequest{Hold: hold, Judge: !hold}) }

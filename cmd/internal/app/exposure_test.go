@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/vision"
 	"sightline/vision/tablesim"
 )
@@ -29,15 +29,15 @@ func TestTheExposureIsSetByTheMarkersPaper(t *testing.T) {
 	config.Camera.Source = "sim:"
 	h.opened(config.Camera, w.source)
 	w.watcher.o.Exposure = h.light
-	pass := func(seconds int) web.View {
-		var v web.View
+	pass := func(seconds int) live.State {
+		var v live.State
 		for range seconds * faultFPS {
 			v = w.next()
 		}
 		return v
 	}
 	v := pass(2)
-	require.Equal(t, web.OK, v.Health.Code)
+	require.Equal(t, live.OK, v.Health.Code)
 	w.watcher.Freeze(true)
 	v = pass(8)
 	assert.Equal(t, vision.ExposurePaused, v.Light.Exposure.Code, "%+v", v.Light)

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision"
 )
@@ -21,13 +21,13 @@ const eyesApart = 300 * time.Millisecond
 // fuses that with what it sees itself.
 type Eye struct {
 	Name string
-	View func() web.View // what its watcher published last
+	View func() live.State // what its watcher published last
 }
 
 // eyeSight is what one eye adds to a picture of the main camera.
 type eyeSight struct {
 	name   string
-	view   web.View
+	view   live.State
 	leftBy string // why it is left out, for people; "": it is not
 }
 
@@ -36,7 +36,7 @@ func (e *Eye) lookThrough(captured time.Time) eyeSight {
 	s := eyeSight{name: e.Name, view: e.View()}
 	s.view.Tracks = slices.DeleteFunc(slices.Clone(s.view.Tracks), func(k vision.Track) bool { return vision.Unnamed(k.Ship.ID) })
 	switch apart := captured.Sub(s.view.Located.Captured).Abs(); {
-	case s.view.Health.Code != web.OK:
+	case s.view.Health.Code != live.OK:
 		s.leftBy = strings.ToLower(s.view.Health.Title)
 	case s.view.Located.Captured.IsZero():
 		s.leftBy = "no picture of it was searched yet"
@@ -56,13 +56,13 @@ func (w *Watcher) withEyes(t vision.Tracked) vision.Tracked {
 		return t
 	}
 	var used []eyeSight
-	var cameras []web.CameraView
+	var cameras []live.Camera
 	var obstacles []vision.Located
 	var by []string // whose
 	for i := range w.o.Eyes {
 		s := w.o.Eyes[i].lookThrough(t.Captured)
 		sight, why := w.eyeObstacles(&s, &t)
-		cameras = append(cameras, web.CameraView{Name: s.name, Source: s.view.Source, Used: s.leftBy == "", Why: s.leftBy, NoObstacles: why})
+		cameras = append(cameras, live.Camera{Name: s.name, Source: s.view.Source, Used: s.leftBy == "", Why: s.leftBy, NoObstacles: why})
 		if s.leftBy == "" {
 			used = append(used, s)
 		}
@@ -269,21 +269,21 @@ func eyeTrack(eyes []eyeSight, fused *vision.Located, i int) (out vision.Track) 
 
 // tellEyes keeps how the further cameras are, and notes when one falls out or comes
 // back. One that is late for a picture is not worth a note.
-func (w *Watcher) tellEyes(cameras []web.CameraView) {
+func (w *Watcher) tellEyes(cameras []live.Camera) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for i, c := range cameras {
 		health := w.o.Eyes[i].View().Health
-		if was, known := w.eyesWere[c.Name]; health.Code != was && (known || health.Code != web.Starting) {
+		if was, known := w.eyesWere[c.Name]; health.Code != was && (known || health.Code != live.Starting) {
 			switch {
-			case health.Code != web.OK:
+			case health.Code != live.OK:
 				w.noteEye(c.Name, strings.ToLower(health.Title), health.Detail)
-			case known && was != web.Starting:
+			case known && was != live.Starting:
 				w.noteEye(c.Name, "", "")
 			}
 		}
 		if w.eyesWere == nil {
-			w.eyesWere = map[string]web.Code{}
+			w.eyesWere = map[string]live.Code{}
 		}
 		w.eyesWere[c.Name] = health.Code
 	}
@@ -302,7 +302,7 @@ type eyeFalls struct {
 // caller holds mu.
 func (w *Watcher) noteEye(name, why, detail string) {
 	out, in := name+" is left out", name+" is back"
-	of := func(n web.Note) bool { return strings.HasPrefix(n.Text, out) || strings.HasPrefix(n.Text, in) }
+	of := func(n live.Note) bool { return strings.HasPrefix(n.Text, out) || strings.HasPrefix(n.Text, in) }
 	f := w.eyesFell[name]
 	if !slices.ContainsFunc(w.notes, of) {
 		f = eyeFalls{since: w.o.Now()}
@@ -398,7 +398,7 @@ func openEyes(c Config, main *WatcherOptions, searches *vision.Searches, o Optio
 		}
 		log := o.Log.With("camera", further.Name)
 		feed := vision.NewFeed(source.open, vision.FeedOptions{Name: further.Source, OnChange: logCamera(log)})
-		hub := web.NewHub(web.View{Health: web.Health{Code: web.Starting, Title: "Starting"}})
+		hub := live.NewHub(live.State{Health: live.Health{Code: live.Starting, Title: "Starting"}})
 		options.Name, options.Eye, options.Frames, options.Hub, options.Log = further.Name, true, feed, hub, log
 		options.PanelName, options.StaleAfter, options.Markers = func() string { return "" }, main.StaleAfter, openMarkers(log)
 		if closer, ok := options.Markers.(interface{ Close() error }); ok {

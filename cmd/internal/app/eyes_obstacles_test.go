@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -44,13 +44,13 @@ func (s *sees) Locate(f vision.Frame) (vision.Located, error) {
 func newBenchWithObstacles(t *testing.T) (*twoEyedBench, *sees) {
 	b, s := &twoEyedBench{}, &sees{obstacles: &vision.ObstacleSight{}}
 	b.bench = newBench(t, func(b2 *bench, o *WatcherOptions) {
-		o.Eyes = []Eye{{Name: "left", View: func() web.View { return b.eye }}}
+		o.Eyes = []Eye{{Name: "left", View: func() live.State { return b.eye }}}
 		o.NewLocator = func(t calibration.Table) (Locator, error) {
 			b2.located, s.Locator = t, b2
 			return s, nil
 		}
 	})
-	b.eye.Health.Code = web.OK
+	b.eye.Health.Code = live.OK
 	return b, s
 }
 
@@ -107,12 +107,12 @@ func TestWhatTwoCamerasSayOfTheObstacles(t *testing.T) {
 	} {
 		b, s := newBenchWithObstacles(t)
 		s.obstacles = c.main
-		var v web.View
+		var v live.State
 		for range 4 {
 			b.watches(c.eye)
 			v = b.picture(tenth)
 		}
-		require.Equal(t, web.OK, v.Health.Code, c.name)
+		require.Equal(t, live.OK, v.Health.Code, c.name)
 		assert.Len(t, v.Located.Scene.Obstacles, c.rocks, c.name)
 		assert.Len(t, v.Located.Scene.Unknown, c.unknown, c.name)
 		assert.Equal(t, c.watched, v.ObstaclesWatched, c.name)
@@ -131,7 +131,7 @@ func TestAnObstacleThatACameraSawIsNotGoneBecauseItLooksAway(t *testing.T) {
 	}{
 		{"it is unplugged", func(b *twoEyedBench) {
 			b.watches(rocksAt(300, 500))
-			b.eye.Health = web.Health{Code: web.NoCamera, Title: "No camera"}
+			b.eye.Health = live.Health{Code: live.NoCamera, Title: "No camera"}
 		}},
 		{"it looks again", func(b *twoEyedBench) { b.watches(&vision.ObstacleSight{Unseen: "the picture is changing"}) }},
 	} {
@@ -148,7 +148,7 @@ func TestAnObstacleThatACameraSawIsNotGoneBecauseItLooksAway(t *testing.T) {
 			require.Len(t, v.Located.Scene.Unknown, 1, c.name)
 			assert.True(t, v.Located.Scene.Unknown[0].Contains(geom.Point{X: 500, Y: 600}), c.name)
 		}
-		b.eye.Health = web.Health{Code: web.OK}
+		b.eye.Health = live.Health{Code: live.OK}
 		b.watches(rocksAt(300, 500))
 		v = b.picture(tenth)
 		assert.Len(t, v.Located.Scene.Obstacles, 2, c.name)
@@ -164,7 +164,7 @@ func TestACameraThatIsGoneSoonContradictsNobody(t *testing.T) {
 	require.Empty(t, v.Located.Scene.Obstacles, "they contradict each other")
 	for range 120 {
 		b.watches(rocksAt(303))
-		b.eye.Health = web.Health{Code: web.NoCamera, Title: "No camera"}
+		b.eye.Health = live.Health{Code: live.NoCamera, Title: "No camera"}
 		v = b.picture(tenth)
 	}
 	assert.Len(t, v.Located.Scene.Obstacles, 1)
@@ -175,7 +175,7 @@ func TestObstaclesOfAnEyeAreMeasuredThoughTheMainPictureRests(t *testing.T) {
 	b, s := newBenchWithObstacles(t)
 	s.obstacles = rocksAt()
 	b.ships = []engine.Ship{ship("A1", 300, 500), ship("B1", 300, 700)}
-	obstruction := func(v web.View) string {
+	obstruction := func(v live.State) string {
 		for _, p := range v.Result.Pairs {
 			if i := slices.IndexFunc(p.Arcs, func(a engine.ArcVerdict) bool { return p.From == "A1" && a.Arc == engine.ArcFront }); i >= 0 {
 				return p.Arcs[i].Attack.Obstruction.Verdict
@@ -190,7 +190,7 @@ func TestObstaclesOfAnEyeAreMeasuredThoughTheMainPictureRests(t *testing.T) {
 	b.watcher.restWithEyes(rested, func(got vision.Tracked, result *engine.Result, err error) {
 		require.NoError(t, err)
 		require.NotNil(t, result, "an obstacle came that one camera sees")
-		assert.NotEqual(t, "never", obstruction(web.View{Result: *result}))
+		assert.NotEqual(t, "never", obstruction(live.State{Result: *result}))
 		assert.Len(t, got.Scene.Obstacles, 1)
 	})
 	b.watcher.restWithEyes(rested, func(_ vision.Tracked, result *engine.Result, _ error) {
@@ -234,7 +234,7 @@ func TestTwoSimulatedCamerasWatchTheObstacles(t *testing.T) {
 	truth, err := main.source.TruthAt(1)
 	require.NoError(t, err)
 	require.NotEmpty(t, truth.Scene.Obstacles)
-	both := func(n int) (v web.View) {
+	both := func(n int) (v live.State) {
 		for range n {
 			now = now.Add(200 * time.Millisecond)
 			eye.look(now)
@@ -242,7 +242,7 @@ func TestTwoSimulatedCamerasWatchTheObstacles(t *testing.T) {
 		}
 		return v
 	}
-	lies := func(v web.View) (ids []string) {
+	lies := func(v live.State) (ids []string) {
 		for _, o := range v.Located.Scene.Obstacles {
 			ids = append(ids, o.ID)
 			if o.ID == "slab" {
@@ -256,7 +256,7 @@ func TestTwoSimulatedCamerasWatchTheObstacles(t *testing.T) {
 		return ids
 	}
 	v := both(8)
-	require.Equal(t, web.OK, v.Health.Code, "%+v", v.Health)
+	require.Equal(t, live.OK, v.Health.Code, "%+v", v.Health)
 	require.True(t, v.ObstaclesWatched)
 	assert.Empty(t, v.Cameras[0].NoObstacles)
 	require.Len(t, lies(v), len(truth.Scene.Obstacles), "unknown: %d, %v", len(v.Located.Scene.Unknown), v.Notes)
@@ -300,6 +300,6 @@ var slab = [2]tablesim.Clutter{
 
 var slabOutline = geom.Polygon{{X: 295, Y: 196}, {X: 345, Y: 196}, {X: 345, Y: 214}, {X: 313, Y: 214}, {X: 313, Y: 248}, {X: 295, Y: 248}}
 
-func unknownAt(v web.View, p geom.Point) bool {
+func unknownAt(v live.State, p geom.Point) bool {
 	return slices.ContainsFunc(v.Located.Scene.Unknown, func(u geom.Polygon) bool { return u.Contains(p) })
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -23,15 +23,15 @@ import (
 // A twoEyedBench is a watcher whose further camera says what the test wants.
 type twoEyedBench struct {
 	*bench
-	eye web.View
+	eye live.State
 }
 
 func newTwoEyedBench(t *testing.T) *twoEyedBench {
 	b := &twoEyedBench{}
 	b.bench = newBench(t, func(_ *bench, o *WatcherOptions) {
-		o.Eyes = []Eye{{Name: "left", View: func() web.View { return b.eye }}}
+		o.Eyes = []Eye{{Name: "left", View: func() live.State { return b.eye }}}
 	})
-	b.eye.Health.Code = web.OK
+	b.eye.Health.Code = live.OK
 	return b
 }
 
@@ -43,7 +43,7 @@ func (b *twoEyedBench) sees(state vision.TrackState, ships ...engine.Ship) {
 	}
 }
 
-func stateOf(v web.View, id string) string {
+func stateOf(v live.State, id string) string {
 	if k, ok := (vision.Tracked{Tracks: v.Tracks}).Track(id); ok {
 		return k.State.String()
 	}
@@ -90,7 +90,7 @@ func TestWhenAShipStandsForTwoCameras(t *testing.T) {
 func TestContradictingCamerasAreToldOnce(t *testing.T) {
 	b := newTwoEyedBench(t)
 	b.ships = []engine.Ship{ship("A1", 300, 300), ship("B1", 300, 487)}
-	var v web.View
+	var v live.State
 	for range 8 {
 		b.sees(vision.Still, ship("A1", 300, 303))
 		v = b.picture(tenth)
@@ -114,17 +114,17 @@ func TestAnEyeThatIsNotWellIsLeftOutAndNamed(t *testing.T) {
 		why    string
 	}{
 		{"late", func() { b.eye.Located.Captured = b.now.Add(tenth - 301*time.Millisecond) }, "its pictures come too late"},
-		{"moved", func() { b.eye.Health = web.Health{Code: web.Moved, Title: "Camera moved"} }, "camera moved"},
-		{"unplugged", func() { b.eye.Health = web.Health{Code: web.NoCamera, Title: "No camera"} }, "no camera"},
+		{"moved", func() { b.eye.Health = live.Health{Code: live.Moved, Title: "Camera moved"} }, "camera moved"},
+		{"unplugged", func() { b.eye.Health = live.Health{Code: live.NoCamera, Title: "No camera"} }, "no camera"},
 		{"new", func() { b.eye.Located.Captured = time.Time{} }, "no picture of it was searched yet"},
 		{"doubtful", func() { b.eye.Located.Doubtful = true }, "its picture may not show the table as its calibration has it"},
 		{"of another mat", func() { b.eye.Located.Scene.MatWidth = 420 }, "expected views of one mat"},
 	} {
-		b.eye.Health = web.Health{Code: web.OK}
+		b.eye.Health = live.Health{Code: live.OK}
 		for range 8 {
 			b.sees(vision.Still, hidden)
 			v := b.picture(tenth)
-			require.Equal(t, []web.CameraView{{Name: "left", Used: true}}, v.Cameras, c.name)
+			require.Equal(t, []live.Camera{{Name: "left", Used: true}}, v.Cameras, c.name)
 			require.Equal(t, "still", stateOf(v, "B1"), c.name)
 		}
 		b.sees(vision.Still, hidden)
@@ -133,7 +133,7 @@ func TestAnEyeThatIsNotWellIsLeftOutAndNamed(t *testing.T) {
 		require.Len(t, v.Cameras, 1, c.name)
 		assert.False(t, v.Cameras[0].Used, c.name)
 		assert.Contains(t, v.Cameras[0].Why, c.why, c.name)
-		assert.Equal(t, web.OK, v.Health.Code, "%s: answers go on", c.name)
+		assert.Equal(t, live.OK, v.Health.Code, "%s: answers go on", c.name)
 		assert.Equal(t, "still", stateOf(v, "A1"), c.name)
 		assert.NotEqual(t, "still", stateOf(v, "B1"), c.name)
 	}
@@ -154,7 +154,7 @@ func TestTheOthersDoNotAnswerForALostMainCamera(t *testing.T) {
 	}
 	b.status.State, b.status.Err = vision.FeedOpening, "unplugged"
 	v := b.wait(3 * time.Second)
-	assert.Equal(t, web.NoCamera, v.Health.Code)
+	assert.Equal(t, live.NoCamera, v.Health.Code)
 	assert.Nil(t, v.Pair)
 }
 
@@ -190,7 +190,7 @@ func newSimulatedCamera(t *testing.T, tilt float64, now *time.Time, change func(
 }
 
 // look lets the next picture come.
-func (c *simulatedCamera) look(now time.Time) web.View {
+func (c *simulatedCamera) look(now time.Time) live.State {
 	c.now = now
 	f, err := c.source.Next(c.t.Context())
 	require.NoError(c.t, err)
@@ -210,8 +210,8 @@ func TestTwoSimulatedCamerasWatchOneTable(t *testing.T) {
 	}
 	eye := open(-35, func(o *WatcherOptions) { o.Eye = true })
 	main := open(35, func(o *WatcherOptions) { o.Eyes = []Eye{{Name: "far", View: eye.hub.Newest}} })
-	look := func(c *simulatedCamera) web.View { return c.look(now) }
-	both := func(n int) (v web.View) {
+	look := func(c *simulatedCamera) live.State { return c.look(now) }
+	both := func(n int) (v live.State) {
 		for range n {
 			now = now.Add(200 * time.Millisecond)
 			look(eye)
@@ -221,9 +221,9 @@ func TestTwoSimulatedCamerasWatchOneTable(t *testing.T) {
 	}
 	truth, err := main.source.TruthAt(1)
 	require.NoError(t, err)
-	right := func(v web.View, n int) {
+	right := func(v live.State, n int) {
 		t.Helper()
-		require.Equal(t, web.OK, v.Health.Code, "%+v", v.Health)
+		require.Equal(t, live.OK, v.Health.Code, "%+v", v.Health)
 		for _, k := range v.Tracks {
 			s, ok := truth.Ship(k.Ship.ID)
 			require.True(t, ok)
@@ -232,7 +232,7 @@ func TestTwoSimulatedCamerasWatchOneTable(t *testing.T) {
 		assert.Len(t, v.Result.Pairs, n*(n-1))
 	}
 	v := both(8)
-	require.Equal(t, []web.CameraView{{Name: "far", Source: v.Cameras[0].Source, Used: true}}, v.Cameras)
+	require.Equal(t, []live.Camera{{Name: "far", Source: v.Cameras[0].Source, Used: true}}, v.Cameras)
 	right(v, 4)
 
 	// Something large hides B1 from the main camera, for longer than it remembers.

@@ -8,13 +8,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 )
 
 // A further camera that comes and goes has one note, and the others stay.
 func TestACameraThatFlapsDrivesOutNoOtherNotes(t *testing.T) {
 	now := time.Date(2026, 11, 21, 14, 3, 0, 0, time.UTC)
-	w := NewWatcher(WatcherOptions{Hub: web.NewHub(web.View{}), Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler), Frames: noFrames{}, PanelName: func() string { return "" }})
+	w := NewWatcher(WatcherOptions{Hub: live.NewHub(live.State{}), Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler), Frames: noFrames{}, PanelName: func() string { return "" }})
 	texts := func() (out []string) {
 		for _, n := range w.notes {
 			out = append(out, n.Text)

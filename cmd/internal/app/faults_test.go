@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -33,7 +33,7 @@ type faultyTable struct {
 	*bench
 	source *tablesim.Faulty
 	tick   func()
-	view   web.View
+	view   live.State
 	truth  tablesim.Truth
 	right  engine.Result
 	last   time.Duration // what the last picture took the watcher
@@ -127,7 +127,7 @@ func newFaultyTable(t *testing.T, width, height int, seed uint64, obstacles bool
 }
 
 // next lets the next picture come.
-func (w *faultyTable) next() web.View {
+func (w *faultyTable) next() live.State {
 	w.tick()
 	f, err := w.source.Next(w.t.Context())
 	require.NoError(w.t, err)
@@ -168,7 +168,7 @@ const nearly = 0.05
 
 // judge compares all that is answered now with the truth of the table.
 func (w *faultyTable) judge() (a answersGiven) {
-	if w.view.Health.Code != web.OK {
+	if w.view.Health.Code != live.OK {
 		return a
 	}
 	seen := map[string]bool{}
@@ -233,16 +233,16 @@ func (w *faultyTable) standing() (n int) {
 // settled reports whether the program is as it should be before a table on which
 // nothing is wrong: every ship that nobody touches has a pose.
 func (w *faultyTable) settled(least int) bool {
-	return w.view.Health.Code == web.OK && w.standing() >= least
+	return w.view.Health.Code == live.OK && w.standing() >= least
 }
 
 // A faultRow says what is expected of a fault, and holds what came of it.
 type faultRow struct {
 	kind  tablesim.FaultKind
-	codes []web.Code // that must be seen while it lasts; none: answers may go on
-	soon  int        // pictures until the first of them is there
-	blind bool       // no answer may be given before that either
-	long  int        // pictures that the fault lasts
+	codes []live.Code // that must be seen while it lasts; none: answers may go on
+	soon  int         // pictures until the first of them is there
+	blind bool        // no answer may be given before that either
+	long  int         // pictures that the fault lasts
 
 	faulted, good      int // pictures
 	given, after       answersGiven
@@ -256,17 +256,17 @@ type faultRow struct {
 // make a second.
 func faultTable() []*faultRow {
 	var (
-		dark   = []web.Code{web.Dark}
-		bad    = []web.Code{web.Torn}
-		lost   = []web.Code{web.MarkersLost, web.Moved}
-		none   = []web.Code(nil)
-		wrong  = []web.Code{web.NoCalibration, web.Starting}
-		opaque = []web.Code{web.MarkersLost, web.Moved, web.LensChanged}
+		dark   = []live.Code{live.Dark}
+		bad    = []live.Code{live.Torn}
+		lost   = []live.Code{live.MarkersLost, live.Moved}
+		none   = []live.Code(nil)
+		wrong  = []live.Code{live.NoCalibration, live.Starting}
+		opaque = []live.Code{live.MarkersLost, live.Moved, live.LensChanged}
 	)
 	return []*faultRow{
 		{kind: tablesim.FaultBlack, codes: dark, soon: 6, blind: true, long: 15},
 		{kind: tablesim.FaultBlackExact, codes: dark, soon: 6, blind: true, long: 15},
-		{kind: tablesim.FaultFrozen, codes: []web.Code{web.Frozen}, soon: 4, long: 20},
+		{kind: tablesim.FaultFrozen, codes: []live.Code{live.Frozen}, soon: 4, long: 20},
 		{kind: tablesim.FaultTornTime, codes: none, long: 20},
 		{kind: tablesim.FaultPartFrozen, codes: bad, soon: 4, long: 20},
 		{kind: tablesim.FaultTornShift, codes: bad, soon: 1, blind: true, long: 20},

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
@@ -165,8 +165,8 @@ func withFound(tracked, found []calibration.MarkerSighting) []calibration.Marker
 }
 
 // watchView says for people how the registration is watched over.
-func watchView(v calibration.WatchVerdict, watched bool) web.Watch {
-	out := web.Watch{State: "unwatched", Seen: v.Seen, Of: v.Of, Missing: v.Missing, Strays: v.Strays}
+func watchView(v calibration.WatchVerdict, watched bool) live.Watch {
+	out := live.Watch{State: "unwatched", Seen: v.Seen, Of: v.Of, Missing: v.Missing, Strays: v.Strays}
 	if !watched {
 		out.Seen = 0
 		out.Text = "the mat's markers are not seen: should the camera move now, nobody would notice"
@@ -198,15 +198,15 @@ func listed(ids []int) string {
 // watchHealth says what the watch has found that stops the answers, and what to do
 // about it; its code is web.OK when nothing does. failed says why registering again
 // did not work.
-func watchHealth(v calibration.WatchVerdict, failed string) web.Health {
+func watchHealth(v calibration.WatchVerdict, failed string) live.Health {
 	switch v.State {
 	case calibration.WatchMoved:
-		return web.Health{
-			Code: web.Moved, Title: "Camera moved",
+		return live.Health{
+			Code: live.Moved, Title: "Camera moved",
 			Detail: fmt.Sprintf("The markers moved together%s: the camera or the table was nudged. It is registered again when nothing moves any more.", about(v)),
 		}
 	case calibration.WatchSettled:
-		h := web.Health{Code: web.Moved, Title: "Camera moved", Detail: fmt.Sprintf("The markers moved together%s and lie still: the camera's place is being found anew.", about(v))}
+		h := live.Health{Code: live.Moved, Title: "Camera moved", Detail: fmt.Sprintf("The markers moved together%s and lie still: the camera's place is being found anew.", about(v))}
 		if failed != "" {
 			h.Detail = fmt.Sprintf("The markers moved together%s. The camera's place cannot be found anew: %s.", about(v), failed)
 			h.Advice = "Uncover the mat's markers and lay them where they belong. It is tried again by itself."
@@ -217,14 +217,14 @@ func watchHealth(v calibration.WatchVerdict, failed string) web.Health {
 		if v.Grown < 0 {
 			verb = "shrank"
 		}
-		return web.Health{
-			Code: web.LensChanged, Title: "Lens changed",
+		return live.Health{
+			Code: live.LensChanged, Title: "Lens changed",
 			Detail: fmt.Sprintf("The picture %s by %.2f %% about its middle, and nothing else moved: the lens was refocused or zoomed, or the camera was raised or lowered.", verb, 100*max(v.Grown, -v.Grown)),
 			Advice: "Lock the focus and calibrate the lens anew (at /calibrate, or with sightline calibrate lens). If nobody touched the lens, start the program again: it registers itself at the new height.",
 		}
 	case calibration.WatchLost:
-		return web.Health{
-			Code: web.MarkersLost, Title: "Markers not seen",
+		return live.Health{
+			Code: live.MarkersLost, Title: "Markers not seen",
 			Detail: fmt.Sprintf("%d of %d markers are in place: whether the camera still stands where it did cannot be told.", v.Seen, v.Of),
 			Advice: "Take hands and things off the mat's markers. Any five of the eight are enough, three that lie apart mostly are. Answers come back by themselves.",
 		}
@@ -232,12 +232,12 @@ func watchHealth(v calibration.WatchVerdict, failed string) web.Health {
 	if v.Doubt {
 		return mayHaveMoved
 	}
-	return web.Health{Code: web.OK}
+	return live.Health{Code: live.OK}
 }
 
 // mayHaveMoved is said of a single picture that does not fit the calibration.
-var mayHaveMoved = web.Health{
-	Code: web.Moved, Title: "Camera moved?",
+var mayHaveMoved = live.Health{
+	Code: live.Moved, Title: "Camera moved?",
 	Detail: "In the last picture the mat's markers do not lie where the calibration puts them. The next pictures tell whether the camera moved.",
 }
 

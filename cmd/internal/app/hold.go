@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 )
 
 // What is let go is kept in memory for a while: one press too many must not destroy what a
@@ -23,13 +23,13 @@ const askersMost = 8
 // released is what was held and let go.
 type released struct {
 	shown   *shown
-	view    web.ReleasedView
+	view    live.Released
 	awaited bool // a judge was called for it, and has neither ruled on it nor let it go
 }
 
 // Hold holds the picture, the ships and the answers as they are, or lets them go. Only what
 // can be answered can be held. What it refuses is a *web.Refusal.
-func (w *Watcher) Hold(r web.HoldRequest) (err error) {
+func (w *Watcher) Hold(r live.HoldRequest) (err error) {
 	w.update(func() {
 		switch {
 		case !r.Hold:
@@ -41,7 +41,7 @@ func (w *Watcher) Hold(r web.HoldRequest) (err error) {
 			}
 		case r.Held != 0:
 			err = w.takeUpAgain(r)
-		case w.held == nil && w.view(w.o.Now()).Health.Code == web.OK:
+		case w.held == nil && w.view(w.o.Now()).Health.Code == live.OK:
 			w.held = w.shown()
 			w.held.hold = w.newHold("")
 			w.held.hold.Judge = r.Judge
@@ -56,7 +56,7 @@ func (w *Watcher) Hold(r web.HoldRequest) (err error) {
 }
 
 // holding returns what is held; nil: nothing. The caller holds mu.
-func (w *Watcher) holding() *web.HeldView {
+func (w *Watcher) holding() *live.Held {
 	if w.held == nil {
 		return nil
 	}
@@ -65,7 +65,7 @@ func (w *Watcher) holding() *web.HeldView {
 
 // tooMuchAwaited refuses a player who lets go what waits for a judge while so much of it is
 // kept already that some had to be dropped. The caller holds mu.
-func (w *Watcher) tooMuchAwaited(r web.HoldRequest) error {
+func (w *Watcher) tooMuchAwaited(r live.HoldRequest) error {
 	if r.Judge || !w.holding().Guarded(w.ruling) {
 		return nil
 	}
@@ -79,20 +79,20 @@ func (w *Watcher) tooMuchAwaited(r web.HoldRequest) error {
 	if n < awaitedMost {
 		return nil
 	}
-	return &web.Refusal{Kind: web.ErrOvertaken, Text: fmt.Sprintf("%d held pictures were let go within the hour though a judge was to look at them, and no more can be kept. "+
+	return &live.Refusal{Kind: live.ErrOvertaken, Text: fmt.Sprintf("%d held pictures were let go within the hour though a judge was to look at them, and no more can be kept. "+
 		"A judge lets this one go; a player can after %s.", n, until.Local().Format("15:04:05"))}
 }
 
 // letGo goes on live, and keeps what was held for a judge who wants it after all. The
 // caller holds mu.
-func (w *Watcher) letGo(r web.HoldRequest) {
+func (w *Watcher) letGo(r live.HoldRequest) {
 	h := w.holding()
 	if w.held == nil {
 		return
 	}
 	if h != nil {
 		guarded := h.Guarded(w.ruling)
-		view := web.ReleasedView{Number: h.Number, At: h.At, Asked: h.Asked, From: w.choice.From, To: w.choice.To, LetGo: w.o.Now(), By: r.By}
+		view := live.Released{Number: h.Number, At: h.At, Asked: h.Asked, From: w.choice.From, To: w.choice.To, LetGo: w.o.Now(), By: r.By}
 		// Who holds something else again has not let this go.
 		w.released = append([]released{{w.held, view, guarded && (!r.Judge || r.Hold)}}, w.released...)
 		if guarded {
@@ -126,13 +126,13 @@ func (w *Watcher) dropOldest(awaited bool, most int) *released {
 
 // takeUpAgain holds again what was let go, under its own number: nothing about it has
 // changed. The caller holds mu.
-func (w *Watcher) takeUpAgain(r web.HoldRequest) error {
+func (w *Watcher) takeUpAgain(r live.HoldRequest) error {
 	if h := w.holding(); h != nil && h.Number == r.Held {
 		return nil
 	}
 	i := slices.IndexFunc(w.released, func(k released) bool { return k.view.Number == r.Held })
 	if i < 0 {
-		return web.ErrNotKept
+		return live.ErrNotKept
 	}
 	again := w.released[i]
 	w.released = slices.Delete(w.released, i, i+1)
@@ -144,7 +144,7 @@ func (w *Watcher) takeUpAgain(r web.HoldRequest) error {
 }
 
 // releasedViews lists what can be held again. The caller holds mu.
-func (w *Watcher) releasedViews() (out []web.ReleasedView) {
+func (w *Watcher) releasedViews() (out []live.Released) {
 	for _, r := range w.released {
 		out = append(out, r.view)
 	}
@@ -154,11 +154,11 @@ func (w *Watcher) releasedViews() (out []web.ReleasedView) {
 // newHold names what is held from now on and remembers what it was seen through. The
 // numbers rise from one program to the next, so that a page that was open before a
 // restart cannot mean what is held now. The caller holds mu.
-func (w *Watcher) newHold(asked string) *web.HeldView {
+func (w *Watcher) newHold(asked string) *live.Held {
 	at := w.o.Now()
 	w.holds = max(w.holds+1, uint64(max(0, at.UnixMilli())))
 	now := w.shown()
-	h := &web.HeldView{
+	h := &live.Held{
 		Number: w.holds, At: at, Asked: asked, Register: w.register(), Source: w.o.Frames.Status().Source,
 		Frame: now.frame, Region: now.region, Located: now.last, Tracks: now.tracks, Sigmas: w.o.Rules.Sigmas, Result: now.result,
 		ObstaclesWatched: now.last.Obstacles != nil && now.last.Obstacles.Unseen == "",
@@ -173,7 +173,7 @@ func (w *Watcher) newHold(asked string) *web.HeldView {
 
 // renamed returns what is held under another number: something about it has changed, and
 // whoever looked at it before has not seen that. The caller holds mu.
-func (w *Watcher) renamed(h *web.HeldView, now *shown) *web.HeldView {
+func (w *Watcher) renamed(h *live.Held, now *shown) *live.Held {
 	if h == nil {
 		return nil
 	}
@@ -196,7 +196,7 @@ func (w *Watcher) asked(who string) bool {
 	case who != "":
 		hold.Askers = append(slices.Clone(hold.Askers), who)
 	}
-	hold.Asked = web.AskedWords(hold.Askers)
+	hold.Asked = live.AskedText(hold.Askers)
 	held.hold = &hold
 	w.held = &held
 	return true

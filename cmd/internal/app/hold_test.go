@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/hardware"
 )
@@ -49,20 +49,20 @@ func TestWhatIsLetGoCanBeHeldAgainForAnHour(t *testing.T) {
 	was := h.hub.Newest()
 	require.True(t, was.Hold.Guarded(was.Ruling))
 
-	refused := h.watcher.Hold(web.HoldRequest{By: "a player"})
+	refused := h.watcher.Hold(live.HoldRequest{By: "a player"})
 	require.ErrorContains(t, refused, "A judge was asked for by player 2 at ")
-	require.NoError(t, h.watcher.Hold(web.HoldRequest{Held: was.Hold.Number, By: "Ada"}))
+	require.NoError(t, h.watcher.Hold(live.HoldRequest{Held: was.Hold.Number, By: "Ada"}))
 	v := h.hub.Newest()
 	assert.Nil(t, v.Hold)
 	assert.Contains(t, v.Notes[0].Text, "What was held for a judge was let go by Ada.")
 	require.Len(t, v.Released, 1)
-	assert.Equal(t, web.ReleasedView{Number: was.Hold.Number, At: was.Hold.At, Asked: "player 2", From: "A1", To: "B1", LetGo: v.At,
+	assert.Equal(t, live.Released{Number: was.Hold.Number, At: was.Hold.At, Asked: "player 2", From: "A1", To: "B1", LetGo: v.At,
 		By: "Ada"}, v.Released[0])
 
 	h.ships[1] = ship("B1", 300, 700)
 	h.picture(frameTime)
 	h.wait(59 * time.Minute)
-	require.NoError(t, h.watcher.Hold(web.HoldRequest{Hold: true, Held: was.Hold.Number, Judge: true}))
+	require.NoError(t, h.watcher.Hold(live.HoldRequest{Hold: true, Held: was.Hold.Number, Judge: true}))
 	v = h.hub.Newest()
 	assert.Equal(t, was.Hold, v.Hold, "the picture, the ships and the answers of then")
 	assert.Equal(t, was.Panel.DistanceMM, v.Panel.DistanceMM)
@@ -71,7 +71,7 @@ func TestWhatIsLetGoCanBeHeldAgainForAnHour(t *testing.T) {
 	h.watcher.Freeze(false)
 	h.wait(61 * time.Minute)
 	assert.Empty(t, h.hub.Newest().Released)
-	assert.ErrorIs(t, h.watcher.Hold(web.HoldRequest{Hold: true, Held: was.Hold.Number, Judge: true}), web.ErrNotKept)
+	assert.ErrorIs(t, h.watcher.Hold(live.HoldRequest{Hold: true, Held: was.Hold.Number, Judge: true}), live.ErrNotKept)
 }
 
 // Freezing and letting go again and again does not push out what a judge was called for.
@@ -79,7 +79,7 @@ func TestWhatAJudgeWasCalledForIsKeptBeforeAnythingElse(t *testing.T) {
 	h := newHandsOn(t)
 	h.watcher.AskJudgeFor("player 2")
 	number := h.hub.Newest().Hold.Number
-	require.NoError(t, h.watcher.Hold(web.HoldRequest{Held: number, By: "a player"}))
+	require.NoError(t, h.watcher.Hold(live.HoldRequest{Held: number, By: "a player"}))
 	for range 3 * releasedMost {
 		h.watcher.Freeze(true)
 		h.watcher.Freeze(false)
@@ -90,7 +90,7 @@ func TestWhatAJudgeWasCalledForIsKeptBeforeAnythingElse(t *testing.T) {
 	// Another hold takes its place; it is kept in turn.
 	h.watcher.AskJudgeFor("player 1")
 	other := h.hub.Newest().Hold.Number
-	require.NoError(t, h.watcher.Hold(web.HoldRequest{Hold: true, Held: number, Judge: true}))
+	require.NoError(t, h.watcher.Hold(live.HoldRequest{Hold: true, Held: number, Judge: true}))
 	assert.Equal(t, number, h.hub.Newest().Hold.Number)
 	assert.Equal(t, other, h.hub.Newest().Released[0].Number)
 }
@@ -102,15 +102,15 @@ func TestPlayersCannotPushOutWhatAJudgeWasCalledFor(t *testing.T) {
 	for range awaitedMost {
 		h.watcher.AskJudgeFor("player 2")
 		numbers = append(numbers, h.hub.Newest().Hold.Number)
-		require.NoError(t, h.watcher.Hold(web.HoldRequest{Held: numbers[len(numbers)-1], By: "x"}))
+		require.NoError(t, h.watcher.Hold(live.HoldRequest{Held: numbers[len(numbers)-1], By: "x"}))
 		h.picture(time.Second)
 	}
 	h.watcher.AskJudgeFor("player 2")
 	fifth := h.hub.Newest().Hold.Number
-	var problem *web.Refusal
+	var problem *live.Refusal
 	for range 3 {
-		require.ErrorAs(t, h.watcher.Hold(web.HoldRequest{Held: fifth, By: "x"}), &problem)
-		assert.ErrorIs(t, problem, web.ErrOvertaken)
+		require.ErrorAs(t, h.watcher.Hold(live.HoldRequest{Held: fifth, By: "x"}), &problem)
+		assert.ErrorIs(t, problem, live.ErrOvertaken)
 		assert.Contains(t, problem.Text, "4 held pictures were let go within the hour though a judge was to look at them")
 	}
 	v := h.hub.Newest()
@@ -119,21 +119,21 @@ func TestPlayersCannotPushOutWhatAJudgeWasCalledFor(t *testing.T) {
 	assert.Equal(t, numbers[0], v.Released[awaitedMost-1].Number, "the first is still kept")
 
 	// The judge holds the first again in place of the fifth, and lets it go: then there is room.
-	require.NoError(t, h.watcher.Hold(web.HoldRequest{Hold: true, Held: numbers[0], Judge: true, By: "Jo"}))
-	require.NoError(t, h.watcher.Hold(web.HoldRequest{Judge: true, By: "Jo"}))
+	require.NoError(t, h.watcher.Hold(live.HoldRequest{Hold: true, Held: numbers[0], Judge: true, By: "Jo"}))
+	require.NoError(t, h.watcher.Hold(live.HoldRequest{Judge: true, By: "Jo"}))
 	v = h.hub.Newest()
 	require.Len(t, v.Released, awaitedMost+1, "what the judge let go can be held again too")
 	for n := range 2 * awaitedMost { // nor does a judge push out more than the oldest, and not in silence
 		h.watcher.AskJudgeFor("player 2")
 		again := h.hub.Newest().Released[1].Number
-		require.NoError(t, h.watcher.Hold(web.HoldRequest{Hold: true, Held: again, Judge: true, By: "Jo"}), n)
+		require.NoError(t, h.watcher.Hold(live.HoldRequest{Hold: true, Held: again, Judge: true, By: "Jo"}), n)
 		require.LessOrEqual(t, len(h.hub.Newest().Released), awaitedMost+releasedMost)
-		require.NoError(t, h.watcher.Hold(web.HoldRequest{Judge: true, By: "Jo"}))
+		require.NoError(t, h.watcher.Hold(live.HoldRequest{Judge: true, By: "Jo"}))
 	}
 	h.wait(time.Hour)
 	h.picture(frameTime)
 	h.watcher.AskJudgeFor("player 2")
-	require.NoError(t, h.watcher.Hold(web.HoldRequest{Held: h.hub.Newest().Hold.Number, By: "x"}), "an hour later there is room")
+	require.NoError(t, h.watcher.Hold(live.HoldRequest{Held: h.hub.Newest().Hold.Number, By: "x"}), "an hour later there is room")
 }
 
 // Who asked first stands first, and nobody takes the place of another.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -42,7 +43,7 @@ func (w *Watcher) takeLearnt() {
 // empty mat and traces the tokens that lie on white paper, and it keeps the catalogue.
 type Learner struct {
 	frames Frames
-	hub    *web.Hub
+	hub    *live.Hub
 	known  *learnt
 	told   func() // somebody uses what was learnt, from now on
 	log    *slog.Logger
@@ -62,7 +63,7 @@ type Learner struct {
 	stale  bool                // the catalogue has changed since it was compared
 	saved  map[int]string      // under which name each of its tokens was saved
 	twins  map[string][]string // entries of the catalogue that cannot be told from others
-	view   web.View            // that the trace was made from: frame, region
+	view   live.State          // that the trace was made from: frame, region
 }
 
 var _ web.Learning = (*Learner)(nil)
@@ -190,8 +191,8 @@ func (l *Learner) look(before *image.Gray) *image.Gray {
 }
 
 // inTheWay says what of a view keeps anything from being learnt.
-func inTheWay(v *web.View) (out []string) {
-	if v.Health.Code != web.OK {
+func inTheWay(v *live.State) (out []string) {
+	if v.Health.Code != live.OK {
 		text := v.Health.Title
 		if v.Health.Detail != "" {
 			text += ": " + v.Health.Detail
@@ -212,7 +213,7 @@ func inTheWay(v *web.View) (out []string) {
 
 // glareInTheWay says what of the light keeps the mat from being learnt. (White paper may
 // well look so: tokens are traced on it for all that, and their page says so.)
-func glareInTheWay(v *web.View) (out []string) {
+func glareInTheWay(v *live.State) (out []string) {
 	if g := v.Light.Glare; g > vision.GlareShare {
 		out = append(out, fmt.Sprintf("%.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. Turn the lamp or the camera, or lower the exposure.", 100*g, v.Light.Where))
 	}
@@ -225,7 +226,7 @@ func sameSize(f vision.Frame, t calibration.Table) bool {
 }
 
 // tableOf returns the calibration that a view was made with.
-func tableOf(v *web.View) (calibration.Table, error) {
+func tableOf(v *live.State) (calibration.Table, error) {
 	if len(v.Register.File) == 0 {
 		return calibration.Table{}, errors.New("there is no calibration yet")
 	}
@@ -236,7 +237,7 @@ func tableOf(v *web.View) (calibration.Table, error) {
 var errMoved = errors.New("something moved in the picture while it was looked at: take your hands away and begin again")
 
 // gather hands learnFrames pictures on, of a table on which nothing changes.
-func (l *Learner) gather(ctx context.Context, begin func(calibration.Table) error, each func(vision.Frame) error) (web.View, error) {
+func (l *Learner) gather(ctx context.Context, begin func(calibration.Table) error, each func(vision.Frame) error) (live.State, error) {
 	v := l.hub.Newest()
 	if way := inTheWay(&v); len(way) > 0 {
 		return v, errors.New(way[0])
@@ -263,7 +264,7 @@ func (l *Learner) gather(ctx context.Context, begin func(calibration.Table) erro
 		switch {
 		case !sameSize(f, table), now.Register.Hash != v.Register.Hash:
 			return v, errors.New("the camera or the table moved while it was looked at: begin again")
-		case now.Health.Code != web.OK:
+		case now.Health.Code != live.OK:
 			return v, fmt.Errorf("%s: %s", now.Health.Title, now.Health.Detail)
 		case first != nil && vision.Moved(first, f.Gray):
 			return v, errMoved
@@ -374,7 +375,7 @@ func (l *Learner) traceTokens(ctx context.Context, top geom.Length) (string, err
 	l.traces++
 	trace.Number, trace.At = l.traces, l.now()
 	l.trace, l.saved = trace, nil
-	l.view = web.View{Frame: last, Region: trace.Region}
+	l.view = live.State{Frame: last, Region: trace.Region}
 	l.view.Frame.Seq = l.traces // its own numbers: it is another picture than the live one
 	return fmt.Sprintf("%d of %d things on the paper are traced.", trace.Good(), len(found)), nil
 }

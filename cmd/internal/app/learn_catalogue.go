@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/vision"
 )
@@ -67,7 +68,7 @@ func (l *Learner) Learning() web.LearnState {
 }
 
 // Traced implements web.Learning.
-func (l *Learner) Traced() (web.View, bool) {
+func (l *Learner) Traced() (live.State, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.view, l.trace != nil
@@ -82,7 +83,7 @@ func (l *Learner) Learn(in web.LearnIntent) error {
 	case web.LearnForget:
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.trace, l.saved, l.view = nil, nil, web.View{}
+		l.trace, l.saved, l.view = nil, nil, live.State{}
 		return nil
 	}
 	l.saving.Lock()

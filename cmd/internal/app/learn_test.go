@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -34,7 +35,7 @@ type teaching struct {
 	source *tablesim.Source
 	dir    string
 	told   atomic.Int32
-	view   web.View
+	view   live.State
 }
 
 // Next gives the source's pictures, one more each time.
@@ -57,8 +58,8 @@ func newTeaching(t *testing.T) *teaching {
 	table := calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
 	file, hash, err := table.Sealed()
 	require.NoError(t, err)
-	s.view = web.View{Health: web.Health{Code: web.OK}, Register: web.Register{File: file, Hash: hash}}
-	hub := web.NewHub(s.view)
+	s.view = live.State{Health: live.Health{Code: live.OK}, Register: live.Register{File: file, Hash: hash}}
+	hub := live.NewHub(s.view)
 	w := NewWatcher(WatcherOptions{Frames: s, Hub: hub, Now: time.Now, Log: quiet, PanelName: func() string { return "" }})
 	w.o.Learnt = s.files()
 	s.Learner = newLearner(s, w, nil, quiet)
@@ -151,14 +152,14 @@ func TestAMatAndTokensAreLearntAndUsedAtOnce(t *testing.T) {
 func TestNothingIsLearntWhileSomethingIsInTheWay(t *testing.T) {
 	s := newTeaching(t)
 	for name, c := range map[string]struct {
-		change func(*web.View)
+		change func(*live.State)
 		says   string
 	}{
-		"no calibration": {func(v *web.View) { v.Health = web.Health{Code: web.NoCalibration, Title: "No calibration"} }, "No calibration"},
-		"a ship":         {func(v *web.View) { v.Located.Scene.Ships = []engine.Ship{{ID: "A1"}} }, "Ship A1 stands on the mat"},
-		"a held picture": {func(v *web.View) { v.Held = true }, "Somebody holds the picture"},
-		"a hand":         {func(v *web.View) { v.Register.Watch.Missing = []int{2, 3} }, "Something covers the markers 2, 3"},
-		"glare":          {func(v *web.View) { v.Light.Glare, v.Light.Where = 0.2, "left" }, "20 % of the mat is white with glare (left)"},
+		"no calibration": {func(v *live.State) { v.Health = live.Health{Code: live.NoCalibration, Title: "No calibration"} }, "No calibration"},
+		"a ship":         {func(v *live.State) { v.Located.Scene.Ships = []engine.Ship{{ID: "A1"}} }, "Ship A1 stands on the mat"},
+		"a held picture": {func(v *live.State) { v.Held = true }, "Somebody holds the picture"},
+		"a hand":         {func(v *live.State) { v.Register.Watch.Missing = []int{2, 3} }, "Something covers the markers 2, 3"},
+		"glare":          {func(v *live.State) { v.Light.Glare, v.Light.Where = 0.2, "left" }, "20 % of the mat is white with glare (left)"},
 	} {
 		v := s.view
 		c.change(&v)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/vision/tablesim"
 )
 
@@ -21,7 +21,7 @@ func TestTheLightIsMeasuredOnceASecondAndSaid(t *testing.T) {
 		w.next()
 	}
 	l := w.view.Light
-	require.Equal(t, web.OK, w.view.Health.Code)
+	require.Equal(t, live.OK, w.view.Health.Code)
 	assert.Equal(t, 32, l.Edges, "four of each of eight markers")
 	assert.Empty(t, l.Advice, "%+v", l)
 	assert.InDelta(t, 2, l.Noise, 1.5, "the simulated sensor's")

@@ -29,6 +29,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -150,7 +151,7 @@ func fetchPictures(ctx context.Context, address string, fresh <-chan struct{}, n
 type loadBench struct {
 	t       *testing.T
 	watcher *Watcher
-	hub     *web.Hub
+	hub     *live.Hub
 	frames  []vision.Frame
 	address string
 }
@@ -165,7 +166,7 @@ func newLoadBench(t *testing.T, width, height int) *loadBench {
 			Pose: geom.Pose{Point: geom.Point{X: k.x, Y: k.y}, Heading: geom.Angle(k.deg) * geom.Degree},
 		})
 	}
-	b := &loadBench{t: t, hub: web.NewHub(web.View{})}
+	b := &loadBench{t: t, hub: live.NewHub(live.State{})}
 	for i := range 3 {
 		sim.Seed = uint64(5 + i)
 		f, _, err := sim.Render()
@@ -262,7 +263,7 @@ func (b *loadBench) probe(stop <-chan struct{}) (delays []time.Duration) {
 	for i := 0; ; i++ {
 		from, to := []string{"A1", "A2", "A3"}[i%3], []string{"B1", "B2", "B3"}[(i/3)%3]
 		began := time.Now()
-		b.watcher.Choose(web.Choice{From: from, To: to, Arc: engine.ArcFront})
+		b.watcher.Choose(live.Choice{From: from, To: to, Arc: engine.ArcFront})
 		for {
 			select {
 			case <-stop:
@@ -388,7 +389,7 @@ func TestManyWhoLookOnCostLittle(t *testing.T) {
 	turn := time.Duration(seconds * float64(time.Second))
 	b := newLoadBench(t, 1920, 1080)
 	b.phase(500 * time.Millisecond)
-	require.Equal(t, web.OK, b.hub.Newest().Health.Code, "%+v", b.hub.Newest().Health)
+	require.Equal(t, live.OK, b.hub.Newest().Health.Code, "%+v", b.hub.Newest().Health)
 	require.Len(t, b.hub.Newest().Located.Scene.Ships, 6, "the pictures are really located")
 
 	var alone, crowded looks

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 )
 
 // matchFile is the file of the match line, in the data directory: a program that is
@@ -20,20 +20,20 @@ func (c Config) dataDir() string {
 }
 
 // loadMatch reads a match. A file that is not there is an empty match.
-func loadMatch(path string) (m web.Match, err error) {
+func loadMatch(path string) (m live.Match, err error) {
 	found, err := readKept(path, "match", "title, round and sides", &m)
 	if err != nil || !found {
-		return web.Match{}, err
+		return live.Match{}, err
 	}
 	if err := m.Validate(); err != nil {
-		return web.Match{}, fmt.Errorf("match: %s: %w", path, err)
+		return live.Match{}, fmt.Errorf("match: %s: %w", path, err)
 	}
 	return m, nil
 }
 
 // saveMatch writes a match so that after a failure either the old or the new one is
 // there, whole.
-func saveMatch(path string, m web.Match) error {
+func saveMatch(path string, m live.Match) error {
 	if err := writeKept(path, m); err != nil {
 		return fmt.Errorf("match: %w", err)
 	}
@@ -42,7 +42,7 @@ func saveMatch(path string, m web.Match) error {
 
 // SetMatch makes a match the present one and keeps it. When it cannot be kept, it
 // is not shown either, and the error says why.
-func (w *Watcher) SetMatch(m web.Match) error {
+func (w *Watcher) SetMatch(m live.Match) error {
 	if w.o.MatchFile != "" {
 		if err := saveMatch(w.o.MatchFile, m); err != nil {
 			return err

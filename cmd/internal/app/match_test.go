@@ -8,10 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 )
 
-var someMatch = web.Match{Title: "Store championship", Round: "Round 3", Sides: [2]web.MatchSide{{Name: "Ada", Score: 7, Squad: 20}, {Name: "Ben", Score: 4}}}
+var someMatch = live.Match{Title: "Store championship", Round: "Round 3", Sides: [2]live.MatchSide{{Name: "Ada", Score: 7, Squad: 20}, {Name: "Ben", Score: 4}}}
 
 func TestTheMatchIsKeptOverARestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), matchFile)

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/vision"
 )
 
@@ -88,7 +88,7 @@ func TestEveryoneIsGivenTheSourcesOwnPicture(t *testing.T) {
 	require.NoError(t, err)
 	assert.Same(t, last.Gray, files.Frame, "what is recorded")
 	assert.Same(t, last.Color, files.Color)
-	c.judges.alone(v.Hold, web.Choice{From: "A1", To: "B1"})
+	c.judges.alone(v.Hold, live.Choice{From: "A1", To: "B1"})
 
 	for _, who := range []string{"the marker detector", "the watch over the markers", "the search", "the search of the held picture"} {
 		assert.NotEmpty(t, given[who], "%s had no picture", who)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 )
 
@@ -16,16 +16,16 @@ const (
 	objectFor = 15 * time.Second // how long anybody may object to another agreement
 )
 
-var agreements = map[web.Measuring]string{
-	web.MeasuringFree:    "everybody may measure at any time",
-	web.MeasuringEdition: "measuring is allowed when the rules open it",
-	web.MeasuringJudge:   "only the judge measures",
+var agreements = map[live.Measuring]string{
+	live.MeasuringFree:    "everybody may measure at any time",
+	live.MeasuringEdition: "measuring is allowed when the rules open it",
+	live.MeasuringJudge:   "only the judge measures",
 }
 
 // Agree changes what the players agreed on about measuring. A judge's word holds at
 // once. Where no judge is to be had, players propose: it holds when nobody has objected
 // for a while. The empty agreement objects to what is proposed.
-func (w *Watcher) Agree(to web.Measuring, judge bool) {
+func (w *Watcher) Agree(to live.Measuring, judge bool) {
 	w.update(func() {
 		now := w.policy.Measuring
 		switch p := w.policy.Proposal; {
@@ -38,14 +38,14 @@ func (w *Watcher) Agree(to web.Measuring, judge bool) {
 		case judge:
 			w.agreed(to)
 		case p == nil || p.To != to:
-			w.policy.Proposal = &web.Proposal{To: to, Until: w.o.Now().Add(objectFor)}
+			w.policy.Proposal = &live.Proposal{To: to, Until: w.o.Now().Add(objectFor)}
 			w.note("It is proposed that " + agreements[to] + ". Anybody may object.")
 		}
 	})
 }
 
 // agreed puts an agreement in force. The caller holds mu.
-func (w *Watcher) agreed(to web.Measuring) {
+func (w *Watcher) agreed(to live.Measuring) {
 	w.policy.Measuring, w.policy.Window, w.policy.Proposal = to, nil, nil
 	w.note("From now on " + agreements[to] + ".")
 	w.keepAgreement(to)
@@ -53,25 +53,25 @@ func (w *Watcher) agreed(to web.Measuring) {
 
 // Declare opens a window for measuring, in place of the one that is open; nil closes it.
 // What it is about becomes the chosen pair's attacker, and target where it names one.
-func (w *Watcher) Declare(d *web.Declaration) {
+func (w *Watcher) Declare(d *live.Declaration) {
 	w.update(func() {
 		switch {
 		case d == nil && w.policy.Window == nil:
 		case d == nil:
-			w.note("Done: " + w.policy.Window.Words() + ".")
+			w.note("Done: " + w.policy.Window.Text() + ".")
 			w.policy.Window = nil
-		case w.policy.Measuring == web.MeasuringEdition:
+		case w.policy.Measuring == live.MeasuringEdition:
 			now := w.o.Now()
-			w.policy.Window = &web.Window{Declaration: *d, Opened: now, Until: now.Add(windowFor)}
-			w.note("Declared: " + d.Words() + ".")
+			w.policy.Window = &live.Window{Declaration: *d, Opened: now, Until: now.Add(windowFor)}
+			w.note("Declared: " + d.Text() + ".")
 			w.choosing(d)
 		}
 	})
 }
 
 // choosing makes a declaration's ships the chosen ones. The caller holds mu.
-func (w *Watcher) choosing(d *web.Declaration) {
-	if d.Doing == web.DoBlast { // which no ship does
+func (w *Watcher) choosing(d *live.Declaration) {
+	if d.Doing == live.DoBlast { // which no ship does
 		return
 	}
 	w.chosen = true
@@ -90,7 +90,7 @@ func (w *Watcher) settle(now time.Time) {
 	w.released = slices.DeleteFunc(w.released, func(r released) bool { return now.Sub(r.view.LetGo) >= releasedFor })
 	if o := w.policy.Window; o != nil && !now.Before(o.Until) {
 		w.policy.Window = nil
-		w.note(fmt.Sprintf("%s: %.0f s are over; declare again to go on.", o.Words(), windowFor.Seconds()))
+		w.note(fmt.Sprintf("%s: %.0f s are over; declare again to go on.", o.Text(), windowFor.Seconds()))
 	}
 	if p := w.policy.Proposal; p != nil && !now.Before(p.Until) {
 		w.agreed(p.To)

@@ -15,6 +15,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/regular"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
@@ -181,13 +182,13 @@ func (j *judges) Close() error {
 
 // problem says in words what is wrong with the record, and what to do about it.
 func (j *judges) problem(err error) error {
-	kind, text := web.ErrUnwritten, ""
+	kind, text := live.ErrUnwritten, ""
 	const kept = " What you wrote still stands in the form."
 	switch {
 	case errors.Is(err, rulings.ErrNoEntry), errors.Is(err, rulings.ErrPruned):
-		return fmt.Errorf("%w: %w", web.ErrNoRuling, err)
+		return fmt.Errorf("%w: %w", live.ErrNoRuling, err)
 	case errors.Is(err, rulings.ErrRuling):
-		kind, text = web.ErrInvalid, "This ruling cannot be recorded: "+err.Error()+"."
+		kind, text = live.ErrInvalid, "This ruling cannot be recorded: "+err.Error()+"."
 	case errors.Is(err, errKey):
 		text = "The ruling cannot be signed: nothing was recorded (" + err.Error() + ")." + kept
 	case errors.Is(err, rulings.ErrMoved):
@@ -197,23 +198,23 @@ func (j *judges) problem(err error) error {
 	case errors.Is(err, fs.ErrPermission):
 		text = "The folder of the rulings, " + j.dir + ", may not be written: nothing was recorded." + kept
 	case errors.Is(err, rulings.ErrInUse):
-		kind, text = web.ErrInUse, "Another program writes the rulings in "+j.dir+": nothing was recorded. Stop it, then record again."+kept
+		kind, text = live.ErrInUse, "Another program writes the rulings in "+j.dir+": nothing was recorded. Stop it, then record again."+kept
 	case errors.Is(err, rulings.ErrCorrupt):
-		kind = web.ErrDamaged
+		kind = live.ErrDamaged
 		text = "The record of rulings in " + j.dir + " is damaged: nothing was recorded. Run sightline rulings verify, and keep the folder as it is." + kept
 	default:
 		text = "The ruling could not be written to " + j.dir + ": nothing was recorded (" + err.Error() + ")." + kept
 	}
 	j.log.Warn("rulings", "err", err)
-	if kind != web.ErrInvalid { // of the record, not of this ruling: until one is recorded again
+	if kind != live.ErrInvalid { // of the record, not of this ruling: until one is recorded again
 		told := strings.TrimSuffix(text, kept)
 		j.watcher.update(func() { j.watcher.rulingsTrouble = told })
 	}
-	return &web.Refusal{Kind: kind, Text: text}
+	return &live.Refusal{Kind: kind, Text: text}
 }
 
 // held returns what is held, nil when nothing is, and the last ruling.
-func (w *Watcher) judged() (*web.HeldView, *web.RulingView) {
+func (w *Watcher) judged() (*live.Held, *live.Ruling) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.held == nil {
@@ -223,17 +224,17 @@ func (w *Watcher) judged() (*web.HeldView, *web.RulingView) {
 }
 
 // Rule implements web.Rulings: what is recorded is what is held, and nothing else.
-func (j *judges) Rule(r web.RuleRequest) (web.RulingView, error) {
+func (j *judges) Rule(r live.RuleRequest) (live.Ruling, error) {
 	j.ruling.Lock()
 	defer j.ruling.Unlock()
 	h, last := j.watcher.judged()
 	switch {
 	case h == nil || h.Number != r.Held:
-		return web.RulingView{}, web.ErrHeldChanged
+		return live.Ruling{}, live.ErrHeldChanged
 	case last != nil && last.Number != r.After:
-		return web.RulingView{}, web.RuledMeanwhile(last)
+		return live.Ruling{}, live.RuledMeanwhile(last)
 	}
-	out, err := web.NewRuling(h, r)
+	out, err := live.NewRuling(h, r)
 	if err != nil {
 		return out, err
 	}
@@ -261,7 +262,7 @@ func (j *judges) Rule(r web.RuleRequest) (web.RulingView, error) {
 }
 
 // entry is a ruling as the log takes it.
-func (j *judges) entry(h *web.HeldView, v *web.RulingView) rulings.Ruling {
+func (j *judges) entry(h *live.Held, v *live.Ruling) rulings.Ruling {
 	e := rulings.Ruling{
 		At: v.At, Captured: h.Located.Captured, Program: j.version, Source: h.Source, Scene: h.Scene(), Sigmas: h.Sigmas,
 		From: v.From, To: v.To, Arc: v.Arc, Verified: h.Register.Verified,
@@ -270,7 +271,7 @@ func (j *judges) entry(h *web.HeldView, v *web.RulingView) rulings.Ruling {
 	}
 	short := *v
 	short.Reason = "" // it stands by itself
-	e.Text = web.RulingText(&short)
+	e.Text = live.RulingText(&short)
 	if e.Sigmas == 0 {
 		e.Sigmas = engine.DefaultSigmas
 	}
@@ -281,7 +282,7 @@ func (j *judges) entry(h *web.HeldView, v *web.RulingView) rulings.Ruling {
 }
 
 // ruledOf is what is ruled otherwise, as the entry keeps it: the keys of the page.
-func ruledOf(r web.Ruled) map[string]string {
+func ruledOf(r live.Ruled) map[string]string {
 	out := map[string]string{}
 	for key, value := range map[string]string{"range": r.Range, "in_arc": r.InArc, "obstructed": r.Obstructed, "may_attack": r.MayAttack} {
 		if value != "" {
@@ -301,7 +302,7 @@ const (
 	aloneSame = "the same"
 )
 
-func aloneNote(v *web.RulingView) string {
+func aloneNote(v *live.Ruling) string {
 	if v.PictureGivesSame {
 		return aloneMark + aloneSame
 	}
@@ -310,7 +311,7 @@ func aloneNote(v *web.RulingView) string {
 
 // alone locates the held picture by itself and reports whether that gives the same
 // answers for the pair, and otherwise what it gives.
-func (j *judges) alone(h *web.HeldView, c web.Choice) (same bool, differs string) {
+func (j *judges) alone(h *live.Held, c live.Choice) (same bool, differs string) {
 	locator, err := j.newLocator(h.Table)
 	if err != nil {
 		return false, "it cannot be located: " + err.Error()
@@ -334,7 +335,7 @@ func (j *judges) alone(h *web.HeldView, c web.Choice) (same bool, differs string
 }
 
 // files are what a ruling rests on.
-func (j *judges) files(h *web.HeldView) (f rulings.Files, err error) {
+func (j *judges) files(h *live.Held) (f rulings.Files, err error) {
 	f = rulings.Files{Frame: h.Frame.Gray, Calibration: h.Register.File}
 	if len(f.Calibration) == 0 {
 		return f, fmt.Errorf("%w: the held picture has no calibration", rulings.ErrRuling)
@@ -353,9 +354,9 @@ func (j *judges) files(h *web.HeldView) (f rulings.Files, err error) {
 }
 
 // viewOf is an entry as the page lists it.
-func viewOf(e *rulings.Entry) web.RulingView {
-	v := web.RulingView{
-		Number: uint64(e.Number), At: e.At, From: e.From, To: e.To, Title: e.Title, Decision: web.Decision(e.Decision), Reason: e.Reason,
+func viewOf(e *rulings.Entry) live.Ruling {
+	v := live.Ruling{
+		Number: uint64(e.Number), At: e.At, From: e.From, To: e.To, Title: e.Title, Decision: live.Decision(e.Decision), Reason: e.Reason,
 		Question: e.Question, AskedBy: e.AskedBy, Judge: e.Judge, EntryHash: e.Hash, Program: e.Program,
 	}
 	v.Measured, v.PictureDifference, _ = strings.Cut(e.Answer, aloneMark)
@@ -368,12 +369,12 @@ func viewOf(e *rulings.Entry) web.RulingView {
 	if e.Damage != "" {
 		v.Title = "Cannot be trusted: " + e.Damage
 	}
-	v.Text = web.RulingText(&v)
+	v.Text = live.RulingText(&v)
 	return v
 }
 
 // List implements web.Rulings.
-func (j *judges) List(before uint64, limit int) ([]web.RulingView, error) {
+func (j *judges) List(before uint64, limit int) ([]live.Ruling, error) {
 	log, err := j.record()
 	if err != nil {
 		return nil, err
@@ -393,7 +394,7 @@ func (j *judges) List(before uint64, limit int) ([]web.RulingView, error) {
 	if err != nil {
 		return nil, j.problem(err)
 	}
-	var out []web.RulingView
+	var out []live.Ruling
 	for i := range entries {
 		out = append(out, viewOf(&entries[i]))
 	}
@@ -433,7 +434,7 @@ func (j *judges) Picture(n uint64) ([]byte, string, error) {
 		ref, ok = e.File(rulings.RoleFrame)
 	}
 	if !ok {
-		return nil, "", fmt.Errorf("%w: the entry has no picture", web.ErrNoRuling)
+		return nil, "", fmt.Errorf("%w: the entry has no picture", live.ErrNoRuling)
 	}
 	data, err := log.File(context.Background(), ref)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/rulings"
-	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -57,7 +57,7 @@ func TestADamagedRecordIsToldUntilARulingIsRecorded(t *testing.T) {
 	c.watcher.AskJudge()
 	require.NotNil(t, c.hub.Newest().Hold)
 	_, err := c.rule()
-	var problem *web.Refusal
+	var problem *live.Refusal
 	require.ErrorAs(t, err, &problem)
 	assert.Contains(t, problem.Text, "nothing was recorded. Run sightline rulings verify")
 	assert.Contains(t, problem.Text, "What you wrote still stands in the form.")
@@ -127,7 +127,7 @@ func simulatedCourt(t *testing.T) (*court, func()) {
 // From somebody asking for a judge to the entry worked out again from its own picture.
 func TestARulingOnTheSimulatedTableIsReplayedFromItsPicture(t *testing.T) {
 	c, next := simulatedCourt(t)
-	var v web.View
+	var v live.State
 	for range 12 {
 		next()
 		if v = c.hub.Newest(); len(v.Result.Pairs) > 2 && v.Pair != nil {
@@ -141,7 +141,7 @@ func TestARulingOnTheSimulatedTableIsReplayedFromItsPicture(t *testing.T) {
 	next() // the table goes on
 
 	choice := c.hub.Newest().Choice
-	ruling, err := c.judges.Rule(web.RuleRequest{Held: held.Number, Choice: choice, Question: "In range?", AskedBy: held.Asked, Judge: "Jo"})
+	ruling, err := c.judges.Rule(live.RuleRequest{Held: held.Number, Choice: choice, Question: "In range?", AskedBy: held.Asked, Judge: "Jo"})
 	require.NoError(t, err)
 	assert.Equal(t, uint64(1), ruling.Number)
 	assert.Equal(t, ruling.Number, c.hub.Newest().Ruling.Number, "everybody sees it")
@@ -197,9 +197,9 @@ func (c *court) aPicture() {
 	c.picture(frameTime)
 }
 
-func (c *court) rule(change ...func(*web.RuleRequest)) (web.RulingView, error) {
+func (c *court) rule(change ...func(*live.RuleRequest)) (live.Ruling, error) {
 	v := c.hub.Newest()
-	r := web.RuleRequest{Choice: web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}}
+	r := live.RuleRequest{Choice: live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}}
 	if v.Hold != nil {
 		r.Held = v.Hold.Number
 	}
@@ -216,22 +216,22 @@ func TestARulingIsOnWhatIsHeldAndKnowsTheLastOne(t *testing.T) {
 	c := newCourt(t, nil)
 	c.aPicture()
 	_, err := c.rule()
-	require.ErrorIs(t, err, web.ErrHeldChanged, "nothing is held")
+	require.ErrorIs(t, err, live.ErrHeldChanged, "nothing is held")
 	c.watcher.Freeze(true)
 	old := c.hub.Newest().Hold.Number
 	first, err := c.rule()
 	require.NoError(t, err)
-	_, err = c.rule(func(r *web.RuleRequest) { r.After = 0 })
-	var problem *web.Refusal
+	_, err = c.rule(func(r *live.RuleRequest) { r.After = 0 })
+	var problem *live.Refusal
 	require.ErrorAs(t, err, &problem)
-	assert.ErrorIs(t, problem, web.ErrOvertaken)
+	assert.ErrorIs(t, problem, live.ErrOvertaken)
 	assert.Contains(t, problem.Text, "number 1: A1 to B1")
 
 	c.watcher.SetEdition(engine.Rules1e)
-	_, err = c.rule(func(r *web.RuleRequest) { r.Held = old })
-	require.ErrorIs(t, err, web.ErrHeldChanged, "other rules are another question")
-	second, err := c.rule(func(r *web.RuleRequest) {
-		r.Decision, r.Ruled, r.Reason = web.Overruled, web.Ruled{Range: "3"}, "Measured with the players' own ruler."
+	_, err = c.rule(func(r *live.RuleRequest) { r.Held = old })
+	require.ErrorIs(t, err, live.ErrHeldChanged, "other rules are another question")
+	second, err := c.rule(func(r *live.RuleRequest) {
+		r.Decision, r.Ruled, r.Reason = live.Overruled, live.Ruled{Range: "3"}, "Measured with the players' own ruler."
 	})
 	require.NoError(t, err)
 	assert.Equal(t, first.Number+1, second.Number)
@@ -239,7 +239,7 @@ func TestARulingIsOnWhatIsHeldAndKnowsTheLastOne(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, list, 2)
 	assert.Equal(t, second.Text, list[0].Text, "newest first")
-	assert.Equal(t, web.Overruled, list[0].Decision)
+	assert.Equal(t, live.Overruled, list[0].Decision)
 	log, err := c.judges.record()
 	require.NoError(t, err)
 	e, err := log.Entry(t.Context(), 2)
@@ -253,9 +253,9 @@ func TestARulingIsOnWhatIsHeldAndKnowsTheLastOne(t *testing.T) {
 	require.Len(t, list, 1)
 	assert.Equal(t, uint64(1), list[0].Number)
 	_, err = c.judges.Entry(3)
-	require.ErrorIs(t, err, web.ErrNoRuling)
+	require.ErrorIs(t, err, live.ErrNoRuling)
 	_, _, err = c.judges.Picture(3)
-	require.ErrorIs(t, err, web.ErrNoRuling)
+	require.ErrorIs(t, err, live.ErrNoRuling)
 }
 
 func TestAFolderThatCannotBeWrittenIsSaidAndNothingIsLost(t *testing.T) {
@@ -264,7 +264,7 @@ func TestAFolderThatCannotBeWrittenIsSaidAndNothingIsLost(t *testing.T) {
 	c.watcher.Freeze(true)
 	require.NoError(t, os.WriteFile(c.dir, []byte("a file stands where the folder should be"), 0o600))
 	_, err := c.rule()
-	var problem *web.Refusal
+	var problem *live.Refusal
 	require.ErrorAs(t, err, &problem)
 	assert.Contains(t, problem.Text, c.dir)
 	assert.Contains(t, problem.Text, "nothing was recorded")
@@ -348,7 +348,7 @@ func TestAKeyThatIsRemovedIsWrittenAgainOrTold(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(path, newRulingsKey(), 0o600))
 	_, err = c.rule()
-	var problem *web.Refusal
+	var problem *live.Refusal
 	require.ErrorAs(t, err, &problem, "it would not be signed by the key that stands there")
 	assert.Contains(t, problem.Text, "another one than this program signs with")
 
@@ -390,16 +390,16 @@ func TestEveryTroubleOfTheRecordHasItsWords(t *testing.T) {
 		kind error
 		says string
 	}{
-		"full":       {fmt.Errorf("append: %w", rulings.ErrFull), web.ErrUnwritten, "no room on the disk"},
-		"forbidden":  {fmt.Errorf("append: %w", os.ErrPermission), web.ErrUnwritten, "may not be written"},
-		"in use":     {rulings.ErrInUse, web.ErrInUse, "Another program"},
-		"damaged":    {rulings.ErrCorrupt, web.ErrDamaged, "damaged"},
-		"the ruling": {fmt.Errorf("%w: no scene", rulings.ErrRuling), web.ErrInvalid, "no scene"},
-		"moved":      {fmt.Errorf("append: %w", rulings.ErrMoved), web.ErrUnwritten, "it could not be kept. Record it again."},
-		"no key":     {fmt.Errorf("%w: %w", errKey, os.ErrPermission), web.ErrUnwritten, "cannot be signed: nothing was recorded"},
-		"else":       {errors.New("input/output error"), web.ErrUnwritten, "input/output error"},
+		"full":       {fmt.Errorf("append: %w", rulings.ErrFull), live.ErrUnwritten, "no room on the disk"},
+		"forbidden":  {fmt.Errorf("append: %w", os.ErrPermission), live.ErrUnwritten, "may not be written"},
+		"in use":     {rulings.ErrInUse, live.ErrInUse, "Another program"},
+		"damaged":    {rulings.ErrCorrupt, live.ErrDamaged, "damaged"},
+		"the ruling": {fmt.Errorf("%w: no scene", rulings.ErrRuling), live.ErrInvalid, "no scene"},
+		"moved":      {fmt.Errorf("append: %w", rulings.ErrMoved), live.ErrUnwritten, "it could not be kept. Record it again."},
+		"no key":     {fmt.Errorf("%w: %w", errKey, os.ErrPermission), live.ErrUnwritten, "cannot be signed: nothing was recorded"},
+		"else":       {errors.New("input/output error"), live.ErrUnwritten, "input/output error"},
 	} {
-		var problem *web.Refusal
+		var problem *live.Refusal
 		require.ErrorAs(t, c.judges.problem(line.err), &problem, name)
 		assert.ErrorIs(t, problem, line.kind, name)
 		assert.Contains(t, problem.Text, line.says, name)
@@ -500,8 +500,8 @@ func TestARulingOnWhatWasOpenIsRecordedAsDecided(t *testing.T) {
 	_, err := c.rule()
 	require.ErrorContains(t, err, "This ruling decides nothing")
 	assert.Nil(t, c.hub.Newest().Ruling, "and nothing is announced")
-	made, err := c.rule(func(r *web.RuleRequest) {
-		r.Decision, r.Ruled = web.Decided, web.Ruled{Range: "2"}
+	made, err := c.rule(func(r *live.RuleRequest) {
+		r.Decision, r.Ruled = live.Decided, live.Ruled{Range: "2"}
 	})
 	require.NoError(t, err)
 	log, err := c.judges.record()
@@ -513,6 +513,6 @@ func TestARulingOnWhatWasOpenIsRecordedAsDecided(t *testing.T) {
 	assert.Contains(t, e.Reason, "Too close to measure")
 	list, err := c.judges.List(0, 1)
 	require.NoError(t, err)
-	assert.Equal(t, web.Decided, list[0].Decision)
+	assert.Equal(t, live.Decided, list[0].Decision)
 	assert.Equal(t, made.Text, list[0].Text)
 }

@@ -13,7 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 )
 
 // A service manager (systemd, sd_notify(3)) is told over a datagram socket that the
@@ -81,7 +81,7 @@ type serviceTask struct {
 	socket  notifySocket
 	hearts  map[string]*heart           // by the loop's name
 	answers func(context.Context) error // asks the page, by no connection: a crowd at the door is no hang
-	hub     *web.Hub
+	hub     *live.Hub
 	log     *slog.Logger
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 )
 
 // manager is a service manager that writes down what it is told.
@@ -101,7 +101,7 @@ func watched(t *testing.T, m *manager) (task *serviceTask, h *heart, broken *ato
 			}
 			return nil
 		},
-		hub: web.NewHub(web.View{Health: web.Health{Title: "No camera", Detail: "/dev/video0:\nunplugged"}}), log: slog.New(slog.DiscardHandler),
+		hub: live.NewHub(live.State{Health: live.Health{Title: "No camera", Detail: "/dev/video0:\nunplugged"}}), log: slog.New(slog.DiscardHandler),
 	}, h, broken
 }
 

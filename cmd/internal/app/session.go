@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision"
 )
@@ -95,7 +95,7 @@ func (w *Watcher) resume(s session) {
 			w.chosen = true
 			w.note("Choose the pair again: before the program was started anew it was one with a base that has no name.")
 		default:
-			w.choice, w.chosen = web.Choice{From: s.From, To: s.To, Arc: arc}, s.Chosen
+			w.choice, w.chosen = live.Choice{From: s.From, To: s.To, Arc: arc}, s.Chosen
 			w.note(fmt.Sprintf("The pair is %s to %s, as before the program was started anew.", cmp.Or(s.From, "nobody"), cmp.Or(s.To, "nobody")))
 		}
 		if !s.Held {

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision"
 )
@@ -42,7 +42,7 @@ func TestAChosenPairOutlivesTheProgram(t *testing.T) {
 	first := sessionBench(t, path, 0)
 	first.picture(time.Millisecond)
 	require.Equal(t, "B3", first.hub.Newest().Choice.To, "the nearest, as nobody has chosen")
-	pair := web.Choice{From: "A1", To: "B1", Arc: engine.ArcBullseye}
+	pair := live.Choice{From: "A1", To: "B1", Arc: engine.ArcBullseye}
 	first.watcher.Choose(pair)
 	first.watcher.keepSession()
 	info, err := os.Stat(path)
@@ -69,7 +69,7 @@ func TestAChosenPairOutlivesTheProgram(t *testing.T) {
 func TestAPairWithABaseWithoutANameIsChosenAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), sessionFile)
 	first := sessionBench(t, path, 0)
-	first.watcher.Choose(web.Choice{From: "A1", To: vision.UnnamedID(2)})
+	first.watcher.Choose(live.Choice{From: "A1", To: vision.UnnamedID(2)})
 	first.watcher.keepSession()
 	b := sessionBench(t, path, time.Minute)
 	b.picture(time.Millisecond)
@@ -108,7 +108,7 @@ func TestASessionThatCannotBeReadOrKeptIsTold(t *testing.T) {
 	}
 	b := newBench(t, func(_ *bench, o *WatcherOptions) { o.SessionFile = filepath.Join(t.TempDir(), "nowhere", sessionFile) })
 	for _, to := range []string{"B1", "B2"} {
-		b.watcher.Choose(web.Choice{From: "A1", To: to})
+		b.watcher.Choose(live.Choice{From: "A1", To: to})
 		b.watcher.keepSession()
 	}
 	assert.Equal(t, 1, strings.Count(notesOf(b), "could not be written down"))

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -95,7 +95,7 @@ func TestAPictureThatShowsNothingNewIsNotSearched(t *testing.T) {
 			searches++
 		}
 		v := r.hub.Newest()
-		require.Equal(t, web.OK, v.Health.Code, "%+v", v.Health)
+		require.Equal(t, live.OK, v.Health.Code, "%+v", v.Health)
 		require.Equal(t, r.now, v.Located.Captured, "what is known is of this picture")
 		require.Equal(t, uint64(r.n), v.Located.Seq)
 		require.Greater(t, len(v.Tracks), 5)
@@ -186,7 +186,7 @@ func TestANudgeOfARestingCameraIsNoticed(t *testing.T) {
 		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, vision.LocatorOptions{}) }
 		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	})
-	look := func() web.View {
+	look := func() live.State {
 		now = now.Add(tenth)
 		b.now = now
 		f, err := source.Next(t.Context())
@@ -196,7 +196,7 @@ func TestANudgeOfARestingCameraIsNoticed(t *testing.T) {
 	}
 	resting := 0
 	for range 40 {
-		require.Equal(t, web.OK, look().Health.Code)
+		require.Equal(t, live.OK, look().Health.Code)
 		if b.watcher.steady.SearchedAt() != now {
 			resting++
 		}
@@ -207,7 +207,7 @@ func TestANudgeOfARestingCameraIsNoticed(t *testing.T) {
 	look()
 	require.Equal(t, now, b.watcher.steady.SearchedAt(), "the first picture after the nudge is searched")
 	pictures := 1
-	for look().Health.Code != web.Moved {
+	for look().Health.Code != live.Moved {
 		pictures++
 		require.Less(t, pictures, 10, "a nudge of 0.02° in a second")
 	}

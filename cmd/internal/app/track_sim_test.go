@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision"
 	"sightline/vision/tablesim"
@@ -54,7 +54,7 @@ func TestAHandsMoveGivesNoFalseAnswer(t *testing.T) {
 			sum.same++
 		}
 		v := b.hub.Newest()
-		require.Equal(t, web.OK, v.Health.Code, "picture %d: %+v", n, v.Health)
+		require.Equal(t, live.OK, v.Health.Code, "picture %d: %+v", n, v.Health)
 		truth, err := source.TruthAt(f.Seq)
 		require.NoError(t, err)
 		exact := engine.Scene{Rules: v.Located.Scene.Rules, MatWidth: v.Located.Scene.MatWidth, MatHeight: v.Located.Scene.MatHeight}

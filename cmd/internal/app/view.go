@@ -6,17 +6,17 @@ import (
 	"strings"
 	"time"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision"
 )
 
 // view puts together what is known at an instant. The caller holds mu.
-func (w *Watcher) view(now time.Time) web.View {
+func (w *Watcher) view(now time.Time) live.State {
 	status, shown := w.o.Frames.Status(), w.shown()
-	v := web.View{
+	v := live.State{
 		At: now, Health: w.health(status, now), Notes: slices.Clone(w.notes), Source: status.Source,
-		Figures:  web.Figures{Frames: status.Frames, Dropped: status.Dropped, FPS: status.FPS, Locating: w.last.Elapsed},
+		Figures:  live.Figures{Frames: status.Frames, Dropped: status.Dropped, FPS: status.FPS, Locating: w.last.Elapsed},
 		Register: w.register(), Frame: shown.frame, Region: shown.region, Located: shown.last, Tracks: shown.tracks, Held: w.held != nil,
 		Hold: shown.hold, Released: w.releasedViews(), Ruling: w.ruling, RulingsTrouble: w.rulingsTrouble,
 		ObstaclesWatched: shown.last.Obstacles != nil && shown.last.Obstacles.Unseen == "",
@@ -31,10 +31,10 @@ func (w *Watcher) view(now time.Time) web.View {
 		v.Figures.Age = now.Sub(w.frameAt)
 	}
 	v.Policy = w.policy
-	v.Light = web.Light{Light: w.light, Advice: w.advice, Exposure: w.exposure}
+	v.Light = live.Light{Light: w.light, Advice: w.advice, Exposure: w.exposure}
 	v.Pair, v.Reason = w.answer(v.Health)
 	v.Withhold()
-	v.Panel = web.PanelState(&v)
+	v.Panel = live.PanelState(&v)
 	if w.o.Screen != nil {
 		v.Panel.Screen = w.o.Screen(&v)
 	}
@@ -43,10 +43,10 @@ func (w *Watcher) view(now time.Time) web.View {
 
 // answer returns the chosen pair's verdict, or in a few words why there is none.
 // The caller holds mu.
-func (w *Watcher) answer(health web.Health) (*engine.PairVerdict, string) {
+func (w *Watcher) answer(health live.Health) (*engine.PairVerdict, string) {
 	from, to, shown := w.choice.From, w.choice.To, w.shown()
 	switch {
-	case health.Code != web.OK && w.held == nil:
+	case health.Code != live.OK && w.held == nil:
 		return nil, strings.ToLower(health.Title)
 	case from == "" || to == "":
 		return nil, "click attacker, then target on the page"
@@ -56,7 +56,7 @@ func (w *Watcher) answer(health web.Health) (*engine.PairVerdict, string) {
 			if shown.seenTwice(id) {
 				return nil, id + " is seen twice"
 			}
-			return nil, web.TrackWords(&shown.tracks[i], shown.last.Captured)
+			return nil, live.TrackText(&shown.tracks[i], shown.last.Captured)
 		}
 	}
 	for i := range shown.result.Pairs {
@@ -76,26 +76,26 @@ func (w *Watcher) answer(health web.Health) (*engine.PairVerdict, string) {
 }
 
 // health says how the program is. The caller holds mu.
-func (w *Watcher) health(status vision.FeedStatus, now time.Time) web.Health {
+func (w *Watcher) health(status vision.FeedStatus, now time.Time) live.Health {
 	age := now.Sub(w.frameAt)
 	switch {
 	case w.ended:
-		return web.Health{Code: web.Ended, Title: "Recording over", Detail: status.Source + " has come to its end.", Advice: "Start the program again, or choose another source."}
+		return live.Health{Code: live.Ended, Title: "Recording over", Detail: status.Source + " has come to its end.", Advice: "Start the program again, or choose another source."}
 	case (w.frameAt.IsZero() || age > w.o.StaleAfter) && status.State != vision.FeedLive && status.Err != "":
-		return web.Health{
-			Code: web.NoCamera, Title: "No camera", Detail: status.Source + ": " + status.Err,
+		return live.Health{
+			Code: live.NoCamera, Title: "No camera", Detail: status.Source + ": " + status.Err,
 			Advice: "Check that it is there, plugged in or served, and that no other program uses it. It is tried again by itself.",
 		}
 	case w.frameAt.IsZero():
-		return web.Health{Code: web.Starting, Title: "Starting", Detail: "Waiting for the first picture of " + status.Source + "."}
+		return live.Health{Code: live.Starting, Title: "Starting", Detail: "Waiting for the first picture of " + status.Source + "."}
 	case age > w.o.StaleAfter:
-		return web.Health{
-			Code: web.Stale, Title: "Old picture", Detail: fmt.Sprintf("The last picture is %.0f s old.", age.Seconds()),
+		return live.Health{
+			Code: live.Stale, Title: "Old picture", Detail: fmt.Sprintf("The last picture is %.0f s old.", age.Seconds()),
 			Advice: "Answers come back with the next picture.",
 		}
 	case w.busy():
-		return web.Health{
-			Code: web.Calibrating, Title: "Calibrating", Detail: "Somebody is calibrating this camera; there are no answers meanwhile.",
+		return live.Health{
+			Code: live.Calibrating, Title: "Calibrating", Detail: "Somebody is calibrating this camera; there are no answers meanwhile.",
 			Advice: "They come back when the calibration is finished or cancelled on its page (/calibrate).",
 		}
 	case w.picture != pictureGood:
@@ -103,18 +103,18 @@ func (w *Watcher) health(status vision.FeedStatus, now time.Time) web.Health {
 	case w.registered.From == "":
 		return w.noCalibration()
 	case w.broken != "":
-		return web.Health{Code: web.Broken, Title: "Cannot measure", Detail: w.broken, Advice: "Start the program anew with a calibration that fits this camera."}
+		return live.Health{Code: live.Broken, Title: "Cannot measure", Detail: w.broken, Advice: "Start the program anew with a calibration that fits this camera."}
 	}
 	if w.doubtful {
 		return mayHaveMoved
 	}
 	if !w.watching {
-		return web.Health{Code: web.OK}
+		return live.Health{Code: live.OK}
 	}
 	h := watchHealth(w.watched, w.failed)
-	if h.Code == web.OK && len(w.torn) > 0 {
-		return web.Health{
-			Code: web.Torn, Title: "Broken picture",
+	if h.Code == live.OK && len(w.torn) > 0 {
+		return live.Health{
+			Code: live.Torn, Title: "Broken picture",
 			Detail: fmt.Sprintf("The markers %s left their places in one picture, and all others stayed: a part of the picture is missing, or shifted.", listed(w.torn)),
 			Advice: tornAdvice + " If something covers these markers, take it away.",
 		}
@@ -125,7 +125,7 @@ func (w *Watcher) health(status vision.FeedStatus, now time.Time) web.Health {
 const tornAdvice = "Try another port and a shorter cable, or ask for smaller pictures (camera.width, camera.height). Answers come back with the next whole picture."
 
 // register says how the camera's place is known and watched over. The caller holds mu.
-func (w *Watcher) register() web.Register {
+func (w *Watcher) register() live.Register {
 	r := w.registered
 	if r.From != "" {
 		r.Watch = watchView(w.watched, w.watching)
@@ -134,29 +134,29 @@ func (w *Watcher) register() web.Register {
 }
 
 // pictureHealth says what is wrong with pictures that show nothing.
-func pictureHealth(s pictureState, after time.Duration) web.Health {
+func pictureHealth(s pictureState, after time.Duration) live.Health {
 	switch s {
 	case pictureDark:
-		return web.Health{Code: web.Dark, Title: "Black picture", Detail: "The camera's pictures are black.", Advice: "Take the cap off the lens, put the light on."}
+		return live.Health{Code: live.Dark, Title: "Black picture", Detail: "The camera's pictures are black.", Advice: "Take the cap off the lens, put the light on."}
 	case pictureBlank:
-		return web.Health{Code: web.Dark, Title: "Blank picture", Detail: "The camera's pictures show one grey level and nothing else.", Advice: "See whether something lies before the lens, or a light shines into it."}
+		return live.Health{Code: live.Dark, Title: "Blank picture", Detail: "The camera's pictures show one grey level and nothing else.", Advice: "See whether something lies before the lens, or a light shines into it."}
 	}
 	if s == pictureTorn {
-		return web.Health{Code: web.Torn, Title: "Broken picture", Detail: "A part of the camera's picture is missing.", Advice: tornAdvice}
+		return live.Health{Code: live.Torn, Title: "Broken picture", Detail: "A part of the camera's picture is missing.", Advice: tornAdvice}
 	}
-	return web.Health{
-		Code: web.Frozen, Title: "Picture frozen",
+	return live.Health{
+		Code: live.Frozen, Title: "Picture frozen",
 		Detail: fmt.Sprintf("The camera has sent exactly the same picture for %.1f s or more, which no camera that works does.", after.Seconds()),
 		Advice: "Unplug the camera and plug it in again, or start its stream anew. Answers come back with the first new picture.",
 	}
 }
 
 // noCalibration says what is missing and what to do about it.
-func (w *Watcher) noCalibration() web.Health {
-	h := web.Health{Code: web.NoCalibration, Title: "No calibration", Detail: w.unready}
+func (w *Watcher) noCalibration() live.Health {
+	h := live.Health{Code: live.NoCalibration, Title: "No calibration", Detail: w.unready}
 	switch {
 	case w.unready == "":
-		h.Code, h.Title, h.Detail = web.Starting, "Starting", "Looking for the mat's markers."
+		h.Code, h.Title, h.Detail = live.Starting, "Starting", "Looking for the mat's markers."
 	case w.unready == errMirrored.Error():
 		h.Title, h.Detail = "Picture mirrored", "The mat's markers can only be read with left and right exchanged."
 		h.Advice = "Switch mirroring off in the camera's settings, or where its stream is made."

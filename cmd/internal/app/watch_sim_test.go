@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/vision"
 	"sightline/vision/tablesim"
 )
@@ -39,7 +39,7 @@ func newWatchedTable(t *testing.T, width, height int) *watchedTable {
 }
 
 // until lets pictures come until one has a state, and counts them.
-func (w *watchedTable) until(limit int, code web.Code) (v web.View, pictures int) {
+func (w *watchedTable) until(limit int, code live.Code) (v live.State, pictures int) {
 	w.t.Helper()
 	for pictures = 1; pictures <= limit; pictures++ {
 		if v = w.next(); v.Health.Code == code {
@@ -50,7 +50,7 @@ func (w *watchedTable) until(limit int, code web.Code) (v web.View, pictures int
 	return v, 0
 }
 
-func (w *watchedTable) next() web.View {
+func (w *watchedTable) next() live.State {
 	w.now = w.now.Add(tenth)
 	f, err := w.source.Next(w.t.Context())
 	require.NoError(w.t, err)
@@ -67,14 +67,14 @@ func TestTheSimulatedTableIsWatchedFromPictureToAnswer(t *testing.T) {
 		truth := w.source.Camera()
 		for i := range 60 { // a move is made meanwhile: a hand comes and goes
 			v := w.next()
-			require.Equal(t, web.OK, v.Health.Code, "picture %d: %+v", i, v.Health)
+			require.Equal(t, live.OK, v.Health.Code, "picture %d: %+v", i, v.Health)
 			require.Contains(t, []string{"ok", "covered"}, v.Register.Watch.State)
 		}
 
 		truth = tablesim.Turned(truth, 0.04, -0.03, 0)
 		w.source.Disturb(func(t *tablesim.Table) { t.Camera = truth })
-		_, n := w.until(10, web.Moved)
-		v, m := w.until(10, web.OK)
+		_, n := w.until(10, live.Moved)
+		v, m := w.until(10, live.OK)
 		shift := w.located.Shift(&calibration.Table{Camera: truth, Layout: w.source.Layout()}).Millimeters()
 		t.Logf("%v: a nudge of 0.05° was noticed after %d pictures and settled after %d more, %.3f mm off: %s", size, n, m, shift, v.Notes[0].Text)
 		assert.LessOrEqual(t, n, 3, "within a second")
@@ -83,25 +83,25 @@ func TestTheSimulatedTableIsWatchedFromPictureToAnswer(t *testing.T) {
 		refocused := truth
 		refocused.Fx, refocused.Fy = truth.Fx*1.003, truth.Fy*1.003
 		w.source.Disturb(func(t *tablesim.Table) { t.Camera = refocused })
-		v, n = w.until(10, web.LensChanged)
+		v, n = w.until(10, live.LensChanged)
 		t.Logf("%v: a refocused lens after %d pictures: %s", size, n, v.Health.Detail)
 		w.source.Disturb(func(t *tablesim.Table) { t.Camera = truth })
-		w.until(10, web.OK)
+		w.until(10, live.OK)
 
 		w.source.Disturb(func(t *tablesim.Table) {
 			t.Camera, t.Layout.Markers[2].Center.X = truth, t.Layout.Markers[2].Center.X-3
 		})
 		for range 5 {
 			v = w.next()
-			assert.Equal(t, web.OK, v.Health.Code)
+			assert.Equal(t, live.OK, v.Health.Code)
 		}
 		assert.Equal(t, []int{2}, v.Register.Watch.Strays, "a bumped marker is named")
 
 		w.source.Disturb(func(t *tablesim.Table) { t.Camera, t.Look.Light = truth, 0.002 })
-		_, n = w.until(15, web.Dark)
+		_, n = w.until(15, live.Dark)
 		t.Logf("%v: the light off after %d pictures", size, n)
 		w.source.Disturb(func(t *tablesim.Table) { t.Camera = truth })
-		w.until(5, web.OK)
+		w.until(5, live.OK)
 	}
 }
 

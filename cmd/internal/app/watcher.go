@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/hardware"
 	"sightline/vision"
@@ -65,15 +65,15 @@ type WatcherOptions struct {
 	Track      func(*image.Gray, []calibration.MarkerSighting) []calibration.MarkerSighting
 	Tracking   vision.TrackerOptions // how ships are followed; zero: the defaults
 	Rules      Rules
-	Match      web.Match // as it was kept
-	MatchFile  string    // where it is kept; "": nowhere
-	Judges     bool      // there is a judge's secret: only judges change the agreement on measuring
-	Hub        *web.Hub
+	Match      live.Match // as it was kept
+	MatchFile  string     // where it is kept; "": nowhere
+	Judges     bool       // there is a judge's secret: only judges change the agreement on measuring
+	Hub        *live.Hub
 	PanelName  func() string
-	Screen     func(*web.View) hardware.Screen // what the panel's menu shows; nil: the answer
-	Labels     [hardware.NumLamps]string       // beside the lamps
-	Busy       func() bool                     // a calibration needs the camera: no answers; nil: never
-	StaleAfter time.Duration                   // an older picture gives no answers; 0: staleAfter
+	Screen     func(*live.State) hardware.Screen // what the panel's menu shows; nil: the answer
+	Labels     [hardware.NumLamps]string         // beside the lamps
+	Busy       func() bool                       // a calibration needs the camera: no answers; nil: never
+	StaleAfter time.Duration                     // an older picture gives no answers; 0: staleAfter
 	Now        func() time.Time
 	Log        *slog.Logger
 	Learnt     *learnt // what NewLocator finds obstacles with; nil: it knows by itself
@@ -126,7 +126,7 @@ type Watcher struct {
 	frame      vision.Frame
 	frameAt    time.Time // when it came in; zero before the first one
 	ended      bool
-	registered web.Register
+	registered live.Register
 	region     image.Rectangle
 	unready    string // why there is no registration
 	broken     string // why locating failed
@@ -142,20 +142,20 @@ type Watcher struct {
 	last       vision.Located
 	tracks     []vision.Track // of last's ships, in their order
 	result     engine.Result
-	notes      []web.Note
-	held       *shown          // a person froze it; nil: live
-	released   []released      // what was let go, the newest first
-	holds      uint64          // the number of what was held last
-	ruling     *web.RulingView // the last ruling; nil: none yet
+	notes      []live.Note
+	held       *shown       // a person froze it; nil: live
+	released   []released   // what was let go, the newest first
+	holds      uint64       // the number of what was held last
+	ruling     *live.Ruling // the last ruling; nil: none yet
 
 	rulingsTrouble string // what stops rulings from being recorded; "": nothing is known
 
-	choice    web.Choice
-	match     web.Match
-	policy    web.Policy
+	choice    live.Choice
+	match     live.Match
+	policy    live.Policy
 	chosen    bool // by a person: the program no longer chooses by itself
-	cameras   []web.CameraView
-	eyesWere  map[string]web.Code  // the further cameras' states, by name
+	cameras   []live.Camera
+	eyesWere  map[string]live.Code // the further cameras' states, by name
 	conflicts map[string]bool      // ships about which the cameras contradict each other, as told
 	twins     map[string]time.Time // ships whose code was seen twice, and when last
 	eyesFell  map[string]eyeFalls  // by camera, while notes of it are shown
@@ -176,9 +176,9 @@ func NewWatcher(o WatcherOptions) *Watcher {
 		pictures:  pictureCheck{frozenAfter: o.FrozenAfter},
 		tracker:   vision.NewTracker(o.Tracking),
 		places:    vision.NewPlaces(),
-		choice:    web.Choice{Arc: engine.ArcFront},
+		choice:    live.Choice{Arc: engine.ArcFront},
 		match:     o.Match,
-		policy:    web.Policy{Measuring: o.Rules.Measuring, JudgesOnly: o.Judges},
+		policy:    live.Policy{Measuring: o.Rules.Measuring, JudgesOnly: o.Judges},
 	}
 	w.kept = w.session()
 	return w
@@ -243,7 +243,7 @@ func (w *Watcher) update(change func()) {
 // note remembers something that people should know. The caller holds mu.
 func (w *Watcher) note(text string) {
 	w.o.Log.Info(text)
-	w.notes = append([]web.Note{{At: w.o.Now(), Text: text}}, w.notes...)
+	w.notes = append([]live.Note{{At: w.o.Now(), Text: text}}, w.notes...)
 	w.notes = w.notes[:min(len(w.notes), notesToKeep)]
 }
 
@@ -520,7 +520,7 @@ func (w *Watcher) checkSize(f vision.Frame) {
 	w.locator, w.checkedAt, w.guard.watch = nil, time.Time{}, nil
 	w.forget()
 	w.update(func() {
-		w.registered, w.region, w.unready, w.broken = web.Register{Times: w.registered.Times}, image.Rectangle{}, "", ""
+		w.registered, w.region, w.unready, w.broken = live.Register{Times: w.registered.Times}, image.Rectangle{}, "", ""
 		w.watched, w.watching, w.failed, w.doubtful, w.torn = calibration.WatchVerdict{}, false, "", false, nil
 		w.last, w.result, w.tracks = vision.Located{}, engine.Result{}, nil
 		w.note(fmt.Sprintf("The picture's size changed from %d×%d to %d×%d.", before.X, before.Y, width, height))
@@ -532,7 +532,7 @@ func (w *Watcher) giveUp(why error) {
 	w.locator, w.guard.watch = nil, nil
 	w.forget()
 	w.update(func() {
-		w.registered, w.unready, w.doubtful = web.Register{Times: w.registered.Times}, why.Error(), false
+		w.registered, w.unready, w.doubtful = live.Register{Times: w.registered.Times}, why.Error(), false
 		w.last, w.result, w.tracks = vision.Located{}, engine.Result{}, nil
 	})
 }
@@ -567,7 +567,7 @@ func (w *Watcher) adopt(t calibration.Table, from, note string) bool {
 	w.forget()
 	w.watchForChange(t)
 	w.guard.begin(t, nil)
-	register := web.Register{
+	register := live.Register{
 		From: from, RMSPx: t.RMS, Markers: t.Used, At: w.o.Now(), Times: w.registered.Times + 1,
 		Hash: hash, BaseHash: w.registered.BaseHash, Lens: w.o.LensName, File: file,
 	}
@@ -708,7 +708,7 @@ func (w *Watcher) takeRecalibration() {
 	w.locator, w.checkedAt, w.guard.watch = nil, time.Time{}, nil
 	w.forget()
 	w.update(func() {
-		w.registered, w.unready, w.broken = web.Register{}, "", ""
+		w.registered, w.unready, w.broken = live.Register{}, "", ""
 		w.watched, w.watching, w.failed, w.doubtful, w.torn = calibration.WatchVerdict{}, false, "", false, nil
 		w.last, w.result, w.tracks = vision.Located{}, engine.Result{}, nil
 	})
@@ -718,7 +718,7 @@ func (w *Watcher) takeRecalibration() {
 func (w *Watcher) busy() bool { return w.o.Busy != nil && w.o.Busy() }
 
 // Choose makes a pair the chosen one.
-func (w *Watcher) Choose(c web.Choice) {
+func (w *Watcher) Choose(c live.Choice) {
 	w.update(func() { w.choice, w.chosen = c, true })
 }
 

@@ -17,7 +17,7 @@ import (
 	"context"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/hardware"
@@ -46,7 +46,7 @@ type bench struct {
 	seq      uint64
 	size     image.Point // of the pictures; zero: 1280×720
 
-	hub     *web.Hub
+	hub     *live.Hub
 	watcher *Watcher
 }
 
@@ -74,7 +74,7 @@ func newBench(t *testing.T, change func(*bench, *WatcherOptions)) *bench {
 		t: t, now: time.Unix(1700000000, 0), camera: overhead(0), lens: true,
 		status: vision.FeedStatus{State: vision.FeedLive, Source: "/dev/video0"},
 		ships:  []engine.Ship{ship("A1", 300, 300), ship("B1", 300, 487)},
-		hub:    web.NewHub(web.View{}),
+		hub:    live.NewHub(live.State{}),
 	}
 	o := WatcherOptions{
 		Frames: b, Markers: b, Track: b.track, Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
@@ -161,7 +161,7 @@ func (b *bench) gray() *image.Gray {
 }
 
 // picture lets a picture come in after a time, and returns what is then known.
-func (b *bench) picture(after time.Duration) web.View {
+func (b *bench) picture(after time.Duration) live.State {
 	b.now = b.now.Add(after)
 	b.seq++
 	b.watcher.look(vision.Frame{Gray: b.gray(), Seq: b.seq})
@@ -169,7 +169,7 @@ func (b *bench) picture(after time.Duration) web.View {
 }
 
 // wait lets time pass without a picture.
-func (b *bench) wait(d time.Duration) web.View {
+func (b *bench) wait(d time.Duration) live.State {
 	b.now = b.now.Add(d)
 	b.watcher.update(func() {})
 	return b.hub.Newest()
@@ -180,10 +180,10 @@ const frameTime = 200 * time.Millisecond
 func TestItRegistersItselfAndAnswers(t *testing.T) {
 	b := newBench(t, nil)
 	v := b.picture(0)
-	require.Equal(t, web.OK, v.Health.Code, "%+v", v.Health)
+	require.Equal(t, live.OK, v.Health.Code, "%+v", v.Health)
 	assert.Equal(t, "the mat's markers", v.Register.From)
 	assert.Len(t, v.Register.Markers, 8)
-	assert.Equal(t, web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}, v.Choice, "a first pair is chosen by itself")
+	assert.Equal(t, live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}, v.Choice, "a first pair is chosen by itself")
 	require.NotNil(t, v.Pair)
 	assert.InDelta(t, 147, v.Pair.Range.Distance.Millimeters(), 1e-9)
 	assert.Equal(t, 2, v.Panel.Band)
@@ -194,9 +194,9 @@ func TestItRegistersItselfAndAnswers(t *testing.T) {
 func TestAnOldPictureGivesNoAnswer(t *testing.T) {
 	b := newBench(t, nil)
 	b.picture(0)
-	assert.Equal(t, web.OK, b.wait(2*time.Second).Health.Code, "exactly two seconds are not yet old")
+	assert.Equal(t, live.OK, b.wait(2*time.Second).Health.Code, "exactly two seconds are not yet old")
 	v := b.wait(time.Second)
-	assert.Equal(t, web.Stale, v.Health.Code)
+	assert.Equal(t, live.Stale, v.Health.Code)
 	assert.Contains(t, v.Health.Detail, "3 s old")
 	assert.Nil(t, v.Pair)
 	assert.Equal(t, engine.NoView, v.Panel.Range)
@@ -209,52 +209,52 @@ func TestAnUnpluggedCameraIsSaidAndComesBack(t *testing.T) {
 	b.picture(0)
 	b.status.State, b.status.Err = vision.FeedOpening, "no such device"
 	v := b.wait(3 * time.Second)
-	assert.Equal(t, web.NoCamera, v.Health.Code)
+	assert.Equal(t, live.NoCamera, v.Health.Code)
 	assert.Equal(t, "/dev/video0: no such device", v.Health.Detail)
 	assert.NotEmpty(t, v.Health.Advice)
 	assert.Equal(t, "no camera", v.Panel.Reason)
 	b.status.State, b.status.Err = vision.FeedLive, ""
-	assert.Equal(t, web.OK, b.picture(time.Second).Health.Code)
+	assert.Equal(t, live.OK, b.picture(time.Second).Health.Code)
 }
 
 func TestBeforeTheFirstPicture(t *testing.T) {
 	b := newBench(t, nil)
 	b.status.State = vision.FeedOpening
-	assert.Equal(t, web.Starting, b.wait(0).Health.Code)
+	assert.Equal(t, live.Starting, b.wait(0).Health.Code)
 	b.status.Err = "no such file or directory"
-	assert.Equal(t, web.NoCamera, b.wait(0).Health.Code)
+	assert.Equal(t, live.NoCamera, b.wait(0).Health.Code)
 }
 
 func TestWithoutALensItSaysHowToGetOne(t *testing.T) {
 	b := newBench(t, func(b *bench, _ *WatcherOptions) { b.lens = false })
 	v := b.picture(0)
-	assert.Equal(t, web.NoCalibration, v.Health.Code)
+	assert.Equal(t, live.NoCalibration, v.Health.Code)
 	assert.Contains(t, v.Health.Detail, "lens")
 	assert.Contains(t, v.Health.Advice, "calibrate lens")
 	assert.Equal(t, uint64(1), v.Frame.Seq, "the picture is shown all the same")
 	assert.Empty(t, v.Located.Scene.Ships)
 	b.lens = true
-	assert.Equal(t, web.OK, b.picture(time.Second).Health.Code)
+	assert.Equal(t, live.OK, b.picture(time.Second).Health.Code)
 }
 
 func TestTooFewMarkersAreSaid(t *testing.T) {
 	b := newBench(t, func(b *bench, _ *WatcherOptions) { b.hidden = 6 })
 	v := b.picture(0)
-	assert.Equal(t, web.NoCalibration, v.Health.Code)
+	assert.Equal(t, live.NoCalibration, v.Health.Code)
 	assert.Contains(t, v.Health.Advice, "mat-markers")
 }
 
 func TestAProgramThatCannotSeeMarkersSaysSo(t *testing.T) {
 	b := newBench(t, func(_ *bench, o *WatcherOptions) { o.Markers = nil })
 	v := b.picture(0)
-	assert.Equal(t, web.NoCalibration, v.Health.Code)
+	assert.Equal(t, live.NoCalibration, v.Health.Code)
 	assert.Contains(t, v.Health.Detail, "OpenCV")
 }
 
 func TestALensForAnotherShapeOfPictureIsSaid(t *testing.T) {
 	b := newBench(t, func(b *bench, _ *WatcherOptions) { b.camera.Intrinsics.Height = 960 })
 	v := b.picture(0)
-	assert.Equal(t, web.NoCalibration, v.Health.Code)
+	assert.Equal(t, live.NoCalibration, v.Health.Code)
 	assert.Contains(t, v.Health.Detail, "1280×960")
 }
 
@@ -265,7 +265,7 @@ func TestACalibrationFileIsUsedAndFitsASmallerPicture(t *testing.T) {
 		o.Table, o.TableName, o.Markers = &calibration.Table{Camera: big, Layout: o.Layout}, "table.json", nil
 	})
 	v := b.picture(0)
-	require.Equal(t, web.OK, v.Health.Code, "%+v", v.Health)
+	require.Equal(t, live.OK, v.Health.Code, "%+v", v.Health)
 	assert.Equal(t, "table.json", v.Register.From)
 	assert.InDelta(t, 700, b.located.Fx, 1e-9)
 }
@@ -277,13 +277,13 @@ func TestACalibrationFileForAnotherCameraIsSaid(t *testing.T) {
 		o.Table, o.TableName, o.Markers = &calibration.Table{Camera: other, Layout: o.Layout}, "table.json", nil
 	})
 	v := b.picture(0)
-	assert.Equal(t, web.NoCalibration, v.Health.Code)
+	assert.Equal(t, live.NoCalibration, v.Health.Code)
 	assert.Contains(t, v.Health.Detail, "table.json: the lens was calibrated for 1280×960")
 	assert.Contains(t, v.Health.Advice, "calibrate table")
 }
 
 // until lets pictures come, ten a second, until one has a state; it fails after a while.
-func (b *bench) until(limit int, code web.Code) (v web.View, pictures int) {
+func (b *bench) until(limit int, code live.Code) (v live.State, pictures int) {
 	b.t.Helper()
 	for pictures = 1; pictures <= limit; pictures++ {
 		if v = b.picture(tenth); v.Health.Code == code {
@@ -295,7 +295,7 @@ func (b *bench) until(limit int, code web.Code) (v web.View, pictures int) {
 }
 
 // quiet lets n quiet pictures come, ten a second.
-func (b *bench) quiet(n int) (v web.View) {
+func (b *bench) quiet(n int) (v live.State) {
 	for range n {
 		v = b.picture(tenth)
 	}
@@ -308,16 +308,16 @@ func TestACameraThatMovedIsNoticedAndRegisteredAgain(t *testing.T) {
 	for _, shift := range []float64{0.5, 3, 40} { // mm: seen where it is expected, just not, and far off
 		b := newBench(t, nil)
 		first := b.quiet(20)
-		require.Equal(t, web.OK, first.Health.Code)
+		require.Equal(t, live.OK, first.Health.Code)
 		searches := b.searches
 		b.camera = overhead(shift)
-		v, n := b.until(3, web.Moved)
+		v, n := b.until(3, live.Moved)
 		assert.Equal(t, 1, n, "%v mm: not one answer from where it no longer stands", shift)
 		assert.Nil(t, v.Pair)
 		assert.Equal(t, engine.NoView, v.Panel.Range)
 		assert.Equal(t, "camera moved?", v.Panel.Reason)
 		assert.Equal(t, "camera moved", b.quiet(1).Panel.Reason)
-		v, n = b.until(5, web.OK)
+		v, n = b.until(5, live.OK)
 		t.Logf("%v mm: registered again after %d more pictures, %d searches", shift, n, b.searches-searches)
 		require.NotNil(t, v.Pair, "it is settled by itself")
 		assert.Contains(t, v.Notes[0].Text, fmt.Sprintf("moved by %.1f mm", shift))
@@ -325,7 +325,7 @@ func TestACameraThatMovedIsNoticedAndRegisteredAgain(t *testing.T) {
 		assert.Equal(t, 2, v.Register.Times)
 		assert.Equal(t, first.Register.Hash, v.Register.BaseHash)
 		assert.NotEqual(t, first.Register.Hash, v.Register.Hash, "each registration has its own hash")
-		assert.Equal(t, web.OK, b.quiet(50).Health.Code)
+		assert.Equal(t, live.OK, b.quiet(50).Health.Code)
 	}
 }
 
@@ -355,10 +355,10 @@ func TestHandsOverSomeMarkersWidenTheAnswers(t *testing.T) {
 	b := newBench(t, nil)
 	before := b.quiet(30)
 	b.hidden = 4
-	var v web.View
+	var v live.State
 	for range 50 {
 		v = b.picture(tenth)
-		require.Equal(t, web.OK, v.Health.Code)
+		require.Equal(t, live.OK, v.Health.Code)
 		require.NotNil(t, v.Pair)
 	}
 	assert.Equal(t, "covered", v.Register.Watch.State)
@@ -376,20 +376,20 @@ func TestHandsOverAllMarkersStopTheAnswersUntilTheyAreGone(t *testing.T) {
 	b := newBench(t, nil)
 	b.quiet(30)
 	b.hidden = 8
-	assert.Equal(t, web.OK, b.quiet(5).Health.Code, "a sleeve that passes")
-	v, n := b.until(10, web.MarkersLost)
+	assert.Equal(t, live.OK, b.quiet(5).Health.Code, "a sleeve that passes")
+	v, n := b.until(10, live.MarkersLost)
 	assert.LessOrEqual(t, n, 5, "within a second")
 	assert.Nil(t, v.Pair)
 	assert.Contains(t, v.Health.Detail, "0 of 8")
 	assert.NotEmpty(t, v.Health.Advice)
 	b.hidden = 0
-	_, n = b.until(5, web.OK)
+	_, n = b.until(5, live.OK)
 	assert.Equal(t, 1, n)
 	b.hidden = 8
 	b.quiet(20)
 	b.hidden, b.camera = 0, overhead(30)
-	_, _ = b.until(10, web.Moved)
-	v, _ = b.until(10, web.OK)
+	_, _ = b.until(10, live.Moved)
+	v, _ = b.until(10, live.OK)
 	assert.Contains(t, v.Notes[0].Text, "moved by 30.0 mm", "moved while nobody saw it")
 }
 
@@ -397,14 +397,14 @@ func TestAfterAMoveTooFewMarkersAreSaidAndTriedAgain(t *testing.T) {
 	b := newBench(t, nil)
 	b.quiet(30)
 	b.camera, b.hidden = overhead(1), 5
-	v, _ := b.until(10, web.Moved)
+	v, _ := b.until(10, live.Moved)
 	b.quiet(10)
 	v = b.hub.Newest()
-	assert.Equal(t, web.Moved, v.Health.Code)
+	assert.Equal(t, live.Moved, v.Health.Code)
 	assert.Contains(t, v.Health.Detail, "only 3 markers agree")
 	assert.NotEmpty(t, v.Health.Advice)
 	b.hidden = 0
-	v, _ = b.until(10, web.OK)
+	v, _ = b.until(10, live.OK)
 	assert.NotNil(t, v.Pair)
 }
 
@@ -412,7 +412,7 @@ func TestABumpedMarkerIsNamedAndLeftOut(t *testing.T) {
 	b := newBench(t, nil)
 	b.quiet(30)
 	b.bumped = map[int]geom.Point{6: {X: 1.5}, 2: {Y: 25}} // one tracked, one found only by a search
-	var v web.View
+	var v live.State
 	for range 30 {
 		v = b.picture(tenth)
 		require.NotNil(t, v.Pair, "%+v", v.Health)
@@ -425,16 +425,16 @@ func TestARefocusedLensAsksForACalibration(t *testing.T) {
 	b := newBench(t, nil)
 	b.quiet(30)
 	b.camera.Fx, b.camera.Fy = b.camera.Fx*1.004, b.camera.Fy*1.004
-	v, n := b.until(10, web.LensChanged)
+	v, n := b.until(10, live.LensChanged)
 	assert.LessOrEqual(t, n, 8)
 	assert.Contains(t, v.Health.Detail, "grew by 0.40 %")
 	assert.Contains(t, v.Health.Advice, "calibrate lens")
 	assert.Nil(t, v.Pair)
 	v = b.quiet(100)
-	assert.Equal(t, web.LensChanged, v.Health.Code, "it does not silently register again")
+	assert.Equal(t, live.LensChanged, v.Health.Code, "it does not silently register again")
 	assert.Equal(t, 1, v.Register.Times)
 	b.camera = overhead(0)
-	_, _ = b.until(5, web.OK)
+	_, _ = b.until(5, live.OK)
 }
 
 func TestMarkersThatFitWorseAfterAMoveCallTheLensInQuestion(t *testing.T) {
@@ -445,8 +445,8 @@ func TestMarkersThatFitWorseAfterAMoveCallTheLensInQuestion(t *testing.T) {
 		b.quiet(30)
 		b.camera = overhead(8)
 		b.camera.Distortion[0] = distortion // turned at the ring and pushed in one go
-		b.until(5, web.Moved)
-		v, _ := b.until(30, web.OK)
+		b.until(5, live.Moved)
+		v, _ := b.until(30, live.OK)
 		t.Logf("k1 %v: %s", distortion, v.Notes[0].Text)
 		assert.Equal(t, told, strings.Contains(v.Notes[0].Text, "was the lens refocused?"))
 	}
@@ -487,7 +487,7 @@ func TestEachRegistrationIsRecordedWhereTheConfigurationSays(t *testing.T) {
 	first := b.quiet(20)
 	b.camera = overhead(3)
 	b.quiet(2)
-	second, _ := b.until(10, web.OK)
+	second, _ := b.until(10, live.OK)
 	table, err := calibration.LoadTable(filepath.Join(dir, "registration.json"))
 	require.NoError(t, err)
 	assert.Equal(t, second.Register.Hash, table.Hash, "the file is found by the hash that the answers name")
@@ -539,7 +539,7 @@ func TestAMovingShipHasNoAnswer(t *testing.T) {
 
 func TestACoveredShipHasNoAnswerAndKeepsTheChoice(t *testing.T) {
 	b := followed(t)
-	b.watcher.Choose(web.Choice{From: "B1", To: "A1", Arc: engine.ArcFront})
+	b.watcher.Choose(live.Choice{From: "B1", To: "A1", Arc: engine.ArcFront})
 	assert.Equal(t, "B1", b.hub.Newest().Pair.From, "a choice shows at once")
 	all := b.ships
 	b.ships = b.ships[:1]
@@ -579,7 +579,7 @@ func TestWhatWasSeenThroughAnotherCalibrationIsForgotten(t *testing.T) {
 
 func TestNobodysChoiceIsOverruled(t *testing.T) {
 	b := newBench(t, nil)
-	b.watcher.Choose(web.Choice{Arc: engine.ArcRear})
+	b.watcher.Choose(live.Choice{Arc: engine.ArcRear})
 	v := b.picture(0)
 	assert.Empty(t, v.Choice.From)
 	assert.Contains(t, v.Reason, "click")
@@ -590,18 +590,18 @@ func TestWhatCannotBeLocatedIsSaid(t *testing.T) {
 	b.picture(0)
 	b.locate = errors.New("the picture is 1×1, the calibration is for 1280×720")
 	v := b.picture(frameTime)
-	assert.Equal(t, web.Broken, v.Health.Code)
+	assert.Equal(t, live.Broken, v.Health.Code)
 	assert.Contains(t, v.Health.Detail, "1×1")
 	assert.Nil(t, v.Pair)
 	b.locate = nil
-	assert.Equal(t, web.OK, b.picture(frameTime).Health.Code)
+	assert.Equal(t, live.OK, b.picture(frameTime).Health.Code)
 }
 
 func TestASceneThatCannotBeMeasuredIsSaid(t *testing.T) {
 	b := newBench(t, nil)
 	b.ships[0].Base = engine.BaseUnknown
 	v := b.picture(0)
-	assert.Equal(t, web.Broken, v.Health.Code, "a ship without a size: %+v", v.Health)
+	assert.Equal(t, live.Broken, v.Health.Code, "a ship without a size: %+v", v.Health)
 	assert.Nil(t, v.Pair)
 }
 
@@ -619,10 +619,10 @@ func TestPicturesOfAnotherSizeAreRegisteredAnew(t *testing.T) {
 					o.Table, o.TableName, o.Markers = &calibration.Table{Camera: overhead(0), Layout: o.Layout}, "table.json", nil
 				}
 			})
-			require.Equal(t, web.OK, b.picture(0).Health.Code)
+			require.Equal(t, live.OK, b.picture(0).Health.Code)
 			b.size = image.Pt(640, 480)
 			v := b.picture(frameTime)
-			assert.Equal(t, web.NoCalibration, v.Health.Code, "another shape")
+			assert.Equal(t, live.NoCalibration, v.Health.Code, "another shape")
 			assert.Nil(t, v.Pair)
 			assert.Empty(t, v.Located.Scene.Ships, "nothing of the other pictures is shown on this one")
 			assert.Contains(t, v.Notes[0].Text, "size changed from 1280×720 to 640×480")
@@ -630,7 +630,7 @@ func TestPicturesOfAnotherSizeAreRegisteredAnew(t *testing.T) {
 			b.camera.Fx, b.camera.Fy, b.camera.Cx, b.camera.Cy = 350, 350, 319.5, 179.5
 			b.camera.Width, b.camera.Height = 640, 360
 			v = b.picture(frameTime)
-			require.Equal(t, web.OK, v.Health.Code, "%+v", v.Health)
+			require.Equal(t, live.OK, v.Health.Code, "%+v", v.Health)
 			require.NotNil(t, v.Pair)
 			assert.Equal(t, 640, b.located.Width)
 		})
@@ -643,7 +643,7 @@ func TestAFrozenCameraGivesNoAnswers(t *testing.T) {
 	b.look = "frozen"
 	assert.NotNil(t, b.quiet(19).Pair, "for two seconds it may be chance")
 	v := b.quiet(2)
-	assert.Equal(t, web.Frozen, v.Health.Code)
+	assert.Equal(t, live.Frozen, v.Health.Code)
 	assert.Nil(t, v.Pair)
 	assert.Equal(t, "picture frozen", v.Panel.Reason)
 	b.look = ""
@@ -652,7 +652,7 @@ func TestAFrozenCameraGivesNoAnswers(t *testing.T) {
 	b = newBench(t, nil) // a directory with one picture
 	b.look = "frozen"
 	for range 60 {
-		assert.Equal(t, web.OK, b.picture(time.Second).Health.Code)
+		assert.Equal(t, live.OK, b.picture(time.Second).Health.Code)
 	}
 }
 
@@ -661,9 +661,9 @@ func TestABlackOrBlankPictureGivesNoAnswersAfterASecond(t *testing.T) {
 		b := newBench(t, nil)
 		b.quiet(30)
 		b.look, b.hidden = look, 8
-		assert.Equal(t, web.OK, b.quiet(7).Health.Code, look)
+		assert.Equal(t, live.OK, b.quiet(7).Health.Code, look)
 		v := b.quiet(5)
-		assert.Equal(t, web.Dark, v.Health.Code, look)
+		assert.Equal(t, live.Dark, v.Health.Code, look)
 		assert.Equal(t, title, v.Health.Title)
 		assert.Nil(t, v.Pair)
 		b.look, b.hidden = "", 0
@@ -671,7 +671,7 @@ func TestABlackOrBlankPictureGivesNoAnswersAfterASecond(t *testing.T) {
 	}
 	b := newBench(t, func(b *bench, _ *WatcherOptions) { b.look, b.hidden = "dark", 8 })
 	v := b.quiet(15)
-	assert.Equal(t, web.Dark, v.Health.Code, "said rather than that the markers are missing")
+	assert.Equal(t, live.Dark, v.Health.Code, "said rather than that the markers are missing")
 }
 
 func TestSourcesThatMayStandStill(t *testing.T) {
@@ -688,14 +688,14 @@ func TestSourcesThatMayStandStill(t *testing.T) {
 func TestThePicturesOfADirectoryCountThoughTheyAreNotNewer(t *testing.T) {
 	b := newBench(t, nil)
 	made := b.now
-	look := func(name string, captured time.Time, ships ...engine.Ship) web.View {
+	look := func(name string, captured time.Time, ships ...engine.Ship) live.State {
 		b.now = b.now.Add(time.Second)
 		b.seq++
 		b.ships = ships
 		b.watcher.look(vision.Frame{Gray: b.gray(), Name: name, Seq: b.seq, Captured: captured})
 		return b.hub.Newest()
 	}
-	ids := func(v web.View) (out []string) {
+	ids := func(v live.State) (out []string) {
 		for _, s := range v.Located.Scene.Ships {
 			out = append(out, s.ID)
 		}

@@ -202,7 +202,7 @@ func (s *Server) accessRoutes(mux *router) {
 	mux.Handle("GET /api/openapi.json", s.allow(Nobody, s.describe))
 	mux.Handle("GET /api/me", s.allow(Nobody, s.me))
 	mux.Handle("GET /api/pair", s.allow(Player, s.pairingCode))
-	mux.Handle("POST /api/pair", s.allow(Nobody, s.pair))
+	mux.Handle("POST /api/pair", s.allow(Nobody, s.Pair))
 	mux.Handle("POST /api/unpair", s.allow(Nobody, s.unpair))
 }
 

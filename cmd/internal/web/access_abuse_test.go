@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 )
 
@@ -158,7 +159,7 @@ func TestFiveHundredIdleListenersTakeLittleAndLeaveNothing(t *testing.T) {
 	}
 	assert.Contains(t, ask(s, http.MethodGet, "/metrics", "", loopback, "").Body.String(), "\nsightline_sse_clients 500\n")
 	for range 50 { // what they do not read is not kept for them
-		f.change(func(*web.View) {})
+		f.change(func(*live.State) {})
 	}
 	grown := int64(memory()) - int64(before)
 	t.Logf("500 idle listeners, their sockets' other ends included: %d kB of heap and stacks, %.1f kB each", grown>>10, float64(grown)/500/1024)
@@ -166,7 +167,7 @@ func TestFiveHundredIdleListenersTakeLittleAndLeaveNothing(t *testing.T) {
 	for _, c := range open {
 		c.Close()
 	}
-	require.Eventually(t, func() bool { f.change(func(*web.View) {}); return runtime.NumGoroutine() <= goroutines+4 }, 15*time.Second, 50*time.Millisecond,
+	require.Eventually(t, func() bool { f.change(func(*live.State) {}); return runtime.NumGoroutine() <= goroutines+4 }, 15*time.Second, 50*time.Millisecond,
 		"%d goroutines before, %d after", goroutines, runtime.NumGoroutine())
 	assert.Contains(t, ask(s, http.MethodGet, "/metrics", "", loopback, "").Body.String(), "\nsightline_sse_clients 0\n")
 }
@@ -216,7 +217,7 @@ func TestListenersAreLimitedInAllAndForEachPeer(t *testing.T) {
 func TestWhoComesBackGetsTheNewestStateFirst(t *testing.T) {
 	f, s := everything(t)
 	for range 5 {
-		f.change(func(*web.View) {})
+		f.change(func(*live.State) {})
 	}
 	for _, last := range []string{"", "3", "6", "999999", "-1", "nonsense", strings.Repeat("9", 5000)} {
 		answer := ask(s, http.MethodGet, "/api/events", "", network, "", "Last-Event-ID", last)
@@ -356,7 +357,7 @@ func TestNoPathLeadsOutOfThePages(t *testing.T) {
 
 func TestMetricsAreInPrometheusFormat(t *testing.T) {
 	f, s := everything(t)
-	f.change(func(v *web.View) { v.Health.Code = web.Moved })
+	f.change(func(v *live.State) { v.Health.Code = live.Moved })
 	pair(s, network, wrongCode(s))
 	answer := ask(s, http.MethodGet, "/metrics", "", network, "")
 	assert.Equal(t, "text/plain; version=0.0.4; charset=utf-8", answer.Header().Get("Content-Type"))
@@ -386,6 +387,6 @@ func TestMetricsAreInPrometheusFormat(t *testing.T) {
 	if runtime.GOOS == "linux" {
 		assert.Regexp(t, `\nprocess_resident_memory_bytes [1-9]`, text)
 	}
-	f.change(func(v *web.View) { *v = web.View{} })
+	f.change(func(v *live.State) { *v = live.State{} })
 	assert.NotContains(t, ask(s, http.MethodGet, "/metrics", "", network, "").Body.String(), "NaN")
 }

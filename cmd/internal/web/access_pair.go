@@ -254,7 +254,7 @@ func readPairing(body io.Reader) (in pairJSON, problem string) {
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
 // pair makes a player of who knows the code and a judge of who knows the secret.
-func (s *Server) pair(w http.ResponseWriter, r *http.Request) {
+func (s *Server) Pair(w http.ResponseWriter, r *http.Request) {
 	in, problem := readPairing(http.MaxBytesReader(w, r.Body, bodyMost))
 	if problem != "" {
 		http.Error(w, problem, http.StatusBadRequest)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/cmd/internal/web"
 	"sightline/hardware"
@@ -33,7 +34,7 @@ func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Se
 	o := web.Options{
 		Hub: f.hub, Choose: f.choose,
 		SetMatch:    f.setMatch,
-		Calibration: web.NewCalibrationHub(), Calibrate: func(setup.Intent) error { return nil },
+		Calibration: live.NewCalibrationHub(), Calibrate: func(setup.Intent) error { return nil },
 		Learning: &fakeLearning{state: taught()},
 		Access: web.AccessOptions{Key: testKey, JudgeSecret: "correct horse battery", Names: []string{"table.local"},
 			Log: slog.New(slog.DiscardHandler)},
@@ -264,7 +265,7 @@ func TestOnlyCookiesMadeHereThatHoldAreBelieved(t *testing.T) {
 func TestThePageShowsNoPairingCode(t *testing.T) {
 	f, s := everything(t)
 	show := func(code string) (string, string) {
-		f.change(func(v *web.View) {})
+		f.change(func(v *live.State) {})
 		v := f.hub.Newest()
 		v.Panel.Screen = hardware.Screen{Kind: hardware.ScreenAddress, Address: "http://192.168.7.2:8080/", Code: code}
 		f.hub.Publish(v)

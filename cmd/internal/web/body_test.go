@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/cmd/internal/web"
 )
@@ -78,13 +79,13 @@ func changeable(t *testing.T) (s *web.Server, changes func() uint64) {
 	var calls atomic.Uint64
 	learning := &fakeLearning{state: taught()}
 	f, s := everything(t, func(o *web.Options) {
-		o.Agree = func(web.Measuring, bool) { calls.Add(1) }
-		o.Declare = func(*web.Declaration) { calls.Add(1) }
-		o.PlaceShip = func(web.PlacedShip) error { calls.Add(1); return nil }
+		o.Agree = func(live.Measuring, bool) { calls.Add(1) }
+		o.Declare = func(*live.Declaration) { calls.Add(1) }
+		o.PlaceShip = func(live.PlacedShip) error { calls.Add(1); return nil }
 		o.Calibrate = func(setup.Intent) error { calls.Add(1); return nil }
 		o.Learning = learning
 	})
-	f.change(func(v *web.View) { v.Located.Scene.Ships = knownScene().Ships })
+	f.change(func(v *live.State) { v.Located.Scene.Ships = knownScene().Ships })
 	return s, func() uint64 {
 		learning.mu.Lock()
 		defer learning.mu.Unlock()

@@ -16,7 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 )
 
 // newBrowser starts a headless Chromium for a test that -short leaves out: make test
@@ -116,8 +116,8 @@ func TestThePageSaysPlainlyWhatIsWrong(t *testing.T) {
 	f := newFakeTable(t)
 	server := serve(t, f)
 	ctx := newBrowser(t, time.Minute)
-	f.change(func(v *web.View) {
-		v.Health = web.Health{Code: web.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Plug it in."}
+	f.change(func(v *live.State) {
+		v.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Plug it in."}
 	})
 	var text, lost string
 	require.NoError(t, chromedp.Run(ctx,

@@ -11,6 +11,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/draw"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/cmd/internal/sheet"
 	"sightline/engine/geom"
@@ -42,7 +43,7 @@ func (s *Server) calibration(w http.ResponseWriter, _ *http.Request) {
 
 // calibrationEvents streams the state of the calibration.
 func (s *Server) calibrationEvents(w http.ResponseWriter, r *http.Request) {
-	event := func(v CalibrationView) (string, error) { return stateEvent(v.Seq, calibrationStateOf(&v)) }
+	event := func(v live.CalibrationState) (string, error) { return stateEvent(v.Seq, calibrationStateOf(&v)) }
 	again := func() (string, error) { return event(s.o.Calibration.Newest()) }
 	stream(s, w, r, s.o.Calibration.Listen, event, calibrationEvery, again)
 }
@@ -83,10 +84,10 @@ func (s *Server) stopsAnswers(in setup.Intent) (why string, confirm bool) {
 	switch {
 	case v.Hold != nil && v.Hold.Asked != "":
 		return fmt.Sprintf("%s asked for a judge, and the picture is held for the ruling: calibrate when it has been let go.",
-			upperFirst(v.Hold.Asked)), false
+			live.UpperFirst(v.Hold.Asked)), false
 	case v.Held || v.Hold != nil:
 		return "Somebody holds the picture, and a judge may rule on it: calibrate when it has been let go.", false
-	case v.Health.Code != OK || len(v.Located.Scene.Ships) == 0:
+	case v.Health.Code != live.OK || len(v.Located.Scene.Ships) == 0:
 		return "", false
 	}
 	lost := fmt.Sprintf("the places of %d ships", len(v.Located.Scene.Ships))
@@ -97,7 +98,7 @@ func (s *Server) stopsAnswers(in setup.Intent) (why string, confirm bool) {
 		lost += fmt.Sprintf(", and the answer from %s to %s", c.From, c.To)
 	}
 	if d := v.Policy.Window; d != nil {
-		lost += fmt.Sprintf(", and what is declared (%s)", d.Words())
+		lost += fmt.Sprintf(", and what is declared (%s)", d.Text())
 	}
 	return "A game is on. Calibrating takes the camera from it, and everyone at the table loses " + lost + ", until the calibration ends.",
 		true
@@ -140,7 +141,7 @@ func readIntent(body io.Reader) (in setup.Intent, confirmed bool, problem string
 
 func (s *Server) calibrationPicture(w http.ResponseWriter, _ *http.Request) {
 	v := s.o.Calibration.Newest()
-	data, err := s.calibrationPictures.encode(&View{Frame: v.Frame})
+	data, err := s.calibrationPictures.encode(&live.State{Frame: v.Frame})
 	if err != nil || v.Frame.Gray == nil {
 		http.Error(w, "There is no picture of a calibration.", http.StatusNotFound)
 		return
@@ -158,7 +159,7 @@ func (s *Server) calibrationHeat(w http.ResponseWriter, _ *http.Request) {
 	}
 	var buf bytes.Buffer
 	if err := draw.HeatMap(&buf, calibration.NewBudget(*t, calibration.Uncertainty{}), draw.HeatOptions{}); err != nil {
-		http.Error(w, upperFirst(err.Error())+".", http.StatusInternalServerError)
+		http.Error(w, live.UpperFirst(err.Error())+".", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "image/svg+xml")
@@ -180,7 +181,7 @@ func (s *Server) calibrationSheet(w http.ResponseWriter, r *http.Request) {
 		paper.Printer, err = sheet.ParsePrinterScale(p.ScaleX, p.ScaleY)
 	}
 	if err != nil {
-		http.Error(w, upperFirst(err.Error())+".", http.StatusBadRequest)
+		http.Error(w, live.UpperFirst(err.Error())+".", http.StatusBadRequest)
 		return
 	}
 	pages, err := s.sheet(r.PathValue("file"), q.Get("board"), paper)
@@ -189,7 +190,7 @@ func (s *Server) calibrationSheet(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	case err != nil:
-		http.Error(w, upperFirst(err.Error())+".", http.StatusBadRequest)
+		http.Error(w, live.UpperFirst(err.Error())+".", http.StatusBadRequest)
 		return
 	}
 	var buf bytes.Buffer

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
@@ -14,19 +15,19 @@ import (
 
 func TestCalibratingInAGameTakesAConfirmationThatNamesWhatIsLost(t *testing.T) {
 	machine := setup.New(setup.Options{Lens: nil})
-	hub := web.NewCalibrationHub()
+	hub := live.NewCalibrationHub()
 	f, s := everything(t, func(o *web.Options) {
 		o.Calibration = hub
 		o.Calibrate = func(in setup.Intent) error {
 			_, err := machine.Do(in)
-			hub.Publish(web.CalibrationView{State: machine.State()})
+			hub.Publish(live.CalibrationState{State: machine.State()})
 			return err
 		}
 	})
 	busy := func() bool { now := machine.State(); return now.Busy() }
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
-	f.change(func(v *web.View) {
-		v.Policy.Measuring, v.Policy.Window = web.MeasuringEdition, &web.Window{Declaration: web.Declaration{Doing: web.DoAttack, Ship: "A1"}}
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.change(func(v *live.State) {
+		v.Policy.Measuring, v.Policy.Window = live.MeasuringEdition, &live.Window{Declaration: live.Declaration{Doing: live.DoAttack, Ship: "A1"}}
 	})
 	for who, from := range map[string]struct{ peer, cookie string }{
 		"a player": {network, s.Cookie(web.Player, "Anna", time.Now())}, "a judge": {network, s.Cookie(web.Judge, "Jo", time.Now())},
@@ -69,7 +70,7 @@ func TestCalibratingInAGameTakesAConfirmationThatNamesWhatIsLost(t *testing.T) {
 		assert.Equal(t, http.StatusNoContent, status, "%s: %s", who, text)
 		do(`{"do":"cancel"}`)
 	}
-	f.change(func(v *web.View) { v.Located.Scene.Ships = nil })
+	f.change(func(v *live.State) { v.Located.Scene.Ships = nil })
 	ask(s, http.MethodPost, "/api/calibration", `{"do":"start"}`, loopback, "")
 	assert.Equal(t, http.StatusNoContent, ask(s, http.MethodPost, "/api/calibration", `{"do":"go","step":"lens"}`, loopback, "").Code,
 		"an empty table has nothing to lose")

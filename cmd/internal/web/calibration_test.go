@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/cmd/internal/web"
 	"sightline/vision/tablesim"
@@ -21,7 +22,7 @@ import (
 
 // fakeCalibration is a state machine behind a hub, without a camera.
 type fakeCalibration struct {
-	hub *web.CalibrationHub
+	hub *live.CalibrationHub
 
 	mu      sync.Mutex // guards what follows
 	machine *setup.Machine
@@ -33,20 +34,20 @@ func (f *fakeCalibration) do(in setup.Intent) error {
 	defer f.mu.Unlock()
 	f.asked = append(f.asked, in)
 	_, err := f.machine.Do(in)
-	f.hub.Publish(web.CalibrationView{State: f.machine.State()})
+	f.hub.Publish(live.CalibrationState{State: f.machine.State()})
 	return err
 }
 
 func serveCalibration(t *testing.T) (*fakeCalibration, *httptest.Server) {
 	t.Helper()
 	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
-	f := &fakeCalibration{hub: web.NewCalibrationHub(), machine: setup.New(setup.Options{
+	f := &fakeCalibration{hub: live.NewCalibrationHub(), machine: setup.New(setup.Options{
 		Layout: layout, LensPath: "lens.json", TablePath: "table.json",
 		Lens: func() (calibration.Intrinsics, bool) { return tablesim.DefaultCamera(960, 540).Intrinsics, true },
 	})}
-	f.hub.Publish(web.CalibrationView{State: f.machine.State()})
+	f.hub.Publish(live.CalibrationState{State: f.machine.State()})
 	s := httptest.NewServer(web.NewServer(web.Options{
-		Hub: web.NewHub(web.View{}), Calibration: f.hub, Calibrate: f.do, Layout: layout,
+		Hub: live.NewHub(live.State{}), Calibration: f.hub, Calibrate: f.do, Layout: layout,
 	}))
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	return f, s

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -62,7 +62,7 @@ func TestARulingDecides(t *testing.T) {
 // Each kind of open question is offered with its possible results, and moot is what does not
 // matter any more.
 func TestWhatAMeasurementLeavesOpen(t *testing.T) {
-	atTheArc := func(v *web.View) { // B1 a hair from the edge of A1's front arc, at range 1
+	atTheArc := func(v *live.State) { // B1 a hair from the edge of A1's front arc, at range 1
 		s := &v.Located.Scene
 		s.Ships = append([]engine.Ship(nil), s.Ships...)
 		for i := range s.Ships {
@@ -74,7 +74,7 @@ func TestWhatAMeasurementLeavesOpen(t *testing.T) {
 		}
 		measured(v)
 	}
-	rockAtTheLine := func(v *web.View) {
+	rockAtTheLine := func(v *live.State) {
 		withRock(v)
 		p, err := engine.MeasurePair(&v.Located.Scene, "A1", "B1", engine.Options{})
 		require.NoError(t, err)
@@ -84,17 +84,17 @@ func TestWhatAMeasurementLeavesOpen(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name    string
-		change  func(*web.View)
+		change  func(*live.State)
 		open    string
-		decides web.Ruled
+		decides live.Ruled
 	}{
-		{"the arc", atTheArc, "in_arc yes no", web.Ruled{InArc: "yes"}},
-		{"out of the arc nothing else matters", atTheArc, "in_arc yes no", web.Ruled{InArc: "no"}},
-		{"the obstruction", rockAtTheLine, "obstructed yes no choose", web.Ruled{Obstructed: "no"}},
-		{"contact in 2.0, with what follows from it", func(v *web.View) { v.Located.Scene.Rules = engine.Rules20; standAt(41.6, 1)(v) },
-			"range 0 1", web.Ruled{Range: "0"}},
-		{"contact in 1e, whose history nobody saw", func(v *web.View) { v.Located.Scene.Rules = engine.Rules1e; standAt(39, 0)(v) },
-			"may_attack yes no", web.Ruled{MayAttack: "no"}},
+		{"the arc", atTheArc, "in_arc yes no", live.Ruled{InArc: "yes"}},
+		{"out of the arc nothing else matters", atTheArc, "in_arc yes no", live.Ruled{InArc: "no"}},
+		{"the obstruction", rockAtTheLine, "obstructed yes no choose", live.Ruled{Obstructed: "no"}},
+		{"contact in 2.0, with what follows from it", func(v *live.State) { v.Located.Scene.Rules = engine.Rules20; standAt(41.6, 1)(v) },
+			"range 0 1", live.Ruled{Range: "0"}},
+		{"contact in 1e, whose history nobody saw", func(v *live.State) { v.Located.Scene.Rules = engine.Rules1e; standAt(39, 0)(v) },
+			"may_attack yes no", live.Ruled{MayAttack: "no"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			court := newCourtroom(t)
@@ -122,10 +122,10 @@ func TestWhatAMeasurementLeavesOpen(t *testing.T) {
 			assert.Equal(t, "Too close to measure; ruled by the judge.", held.Reasons[0])
 
 			h := court.hub.Newest().Hold
-			choice := web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}
-			_, err := web.NewRuling(h, web.RuleRequest{Choice: choice, Decision: web.AsMeasured})
+			choice := live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}
+			_, err := live.NewRuling(h, live.RuleRequest{Choice: choice, Decision: live.AsMeasured})
 			require.ErrorContains(t, err, "This ruling decides nothing")
-			r, err := web.NewRuling(h, web.RuleRequest{Choice: choice, Decision: web.Decided, Ruled: c.decides})
+			r, err := live.NewRuling(h, live.RuleRequest{Choice: choice, Decision: live.Decided, Ruled: c.decides})
 			require.NoError(t, err)
 			for _, word := range []string{" or ", "too close", "perhaps"} {
 				assert.NotContains(t, r.Title, word)
@@ -133,12 +133,12 @@ func TestWhatAMeasurementLeavesOpen(t *testing.T) {
 		})
 	}
 	court := newCourtroom(t)
-	court.change(func(v *web.View) { v.Located.Scene.Rules = engine.Rules20; standAt(41.6, 1)(v) })
+	court.change(func(v *live.State) { v.Located.Scene.Rules = engine.Rules20; standAt(41.6, 1)(v) })
 	court.freeze(t)
 	for ruled, title := range map[string]string{"0": "Contact (range 0), in the front arc, obstacles are not watched, no attack: the " +
 		"target is at range 0 (2.0 G73)", "1": "Range 1, in the front arc, obstacles are not watched"} {
-		r, err := web.NewRuling(court.hub.Newest().Hold, web.RuleRequest{Choice: web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront},
-			Decision: web.Decided, Ruled: web.Ruled{Range: ruled}})
+		r, err := live.NewRuling(court.hub.Newest().Hold, live.RuleRequest{Choice: live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront},
+			Decision: live.Decided, Ruled: live.Ruled{Range: ruled}})
 		require.NoError(t, err)
 		assert.Equal(t, title, r.Title)
 	}
@@ -165,7 +165,7 @@ func TestNoRulingSaysPerhaps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCourtroom(t)
-			c.change(func(v *web.View) {
+			c.change(func(v *live.State) {
 				v.Located.Scene.Rules = engine.Rules1e
 				standAt(0, 0)(v)
 				for i := range v.Located.Scene.Ships {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 )
 
@@ -17,8 +17,8 @@ import (
 // the judge's page say so.
 func TestContactThatIsNotDecidedIsADoubt(t *testing.T) {
 	c := newCourtroom(t)
-	c.change(func(v *web.View) { v.Located.Scene.Rules = engine.Rules1e; standAt(43.3, 0.1)(v) })
-	c.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	c.change(func(v *live.State) { v.Located.Scene.Rules = engine.Rules1e; standAt(43.3, 0.1)(v) })
+	c.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	var state struct {
 		Answer struct {
 			Explain, Live string
@@ -43,7 +43,7 @@ func TestContactThatIsNotDecidedIsADoubt(t *testing.T) {
 // attack, and not perhaps.
 func TestAFirstEditionOverlapIsPreviewedAsTouching(t *testing.T) {
 	f := newFakeTable(t)
-	f.change(func(v *web.View) { v.ObstaclesWatched = true; v.Located.Scene.Rules = engine.Rules1e })
+	f.change(func(v *live.State) { v.ObstaclesWatched = true; v.Located.Scene.Rules = engine.Rules1e })
 	status, got, text := try(t, serve(t, f).URL, `{"ship":"A1","maneuver":"straight 3"}`)
 	require.Equal(t, http.StatusOK, status, text)
 	require.Contains(t, texts(got), "no: It ends touching B1.")
@@ -63,7 +63,7 @@ func TestAFirstEditionOverlapIsPreviewedAsTouching(t *testing.T) {
 // every place that says both says why.
 func TestContactOutsideTheArcIsExplained(t *testing.T) {
 	c := newCourtroom(t)
-	c.change(func(v *web.View) {
+	c.change(func(v *live.State) {
 		v.Located.Scene.Rules = engine.Rules20
 		standAt(41.6, 0)(v) // B1's guides touch A1's front
 		measured(v)
@@ -83,7 +83,7 @@ func TestContactOutsideTheArcIsExplained(t *testing.T) {
 				explained++
 			}
 			assert.Equal(t, says, strings.Contains(a.Explain(engine.Rules20, p), "in contact outside the arc"), a.Arc)
-			c.choose(web.Choice{From: "A1", To: "B1", Arc: a.Arc})
+			c.choose(live.Choice{From: "A1", To: "B1", Arc: a.Arc})
 			state := ask(c.server, "GET", "/api/state", "", network, "").Body.String()
 			assert.Equal(t, says, strings.Contains(state, "The ships are in contact outside the "), a.Arc)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -18,15 +19,15 @@ import (
 // fakeTable is a known scene behind a hub, with the choice as package app keeps it.
 type fakeTable struct {
 	t   testing.TB
-	hub *web.Hub
+	hub *live.Hub
 
 	mu   sync.Mutex
-	view web.View
+	view live.State
 
-	placed []web.PlacedShip
+	placed []live.PlacedShip
 
-	agree   func(web.Measuring, bool)
-	declare func(*web.Declaration)
+	agree   func(live.Measuring, bool)
+	declare func(*live.Declaration)
 	options func(*web.Options) // nil: nothing more than what follows
 }
 
@@ -92,33 +93,33 @@ var fakePicture = sync.OnceValue(func() vision.Frame {
 
 func newFakeTable(t testing.TB) *fakeTable {
 	scene := knownScene()
-	f := &fakeTable{t: t, view: web.View{
-		At: time.Unix(1700000000, 0), Health: web.Health{Code: web.OK}, Source: "fake camera", Sigmas: 3,
-		Figures:  web.Figures{Frames: 120, Dropped: 3, FPS: 14.6, Locating: 41 * time.Millisecond},
-		Register: web.Register{From: "the mat's markers", RMSPx: 0.04, Markers: []int{0, 1, 2, 3, 4, 5, 6, 7}},
+	f := &fakeTable{t: t, view: live.State{
+		At: time.Unix(1700000000, 0), Health: live.Health{Code: live.OK}, Source: "fake camera", Sigmas: 3,
+		Figures:  live.Figures{Frames: 120, Dropped: 3, FPS: 14.6, Locating: 41 * time.Millisecond},
+		Register: live.Register{From: "the mat's markers", RMSPx: 0.04, Markers: []int{0, 1, 2, 3, 4, 5, 6, 7}},
 		Located:  vision.Located{Scene: scene, Ships: outlinesOf(scene)}, Frame: fakePicture(),
-		Choice: web.Choice{Arc: engine.ArcFront}, PanelName: "no hardware", Reason: "click attacker, then target on the page",
+		Choice: live.Choice{Arc: engine.ArcFront}, PanelName: "no hardware", Reason: "click attacker, then target on the page",
 	}}
 	result, err := engine.Measure(&scene, engine.Options{})
 	require.NoError(t, err)
 	f.view.Result = result
-	f.view.Panel = web.PanelState(&f.view)
-	f.hub = web.NewHub(f.view)
+	f.view.Panel = live.PanelState(&f.view)
+	f.hub = live.NewHub(f.view)
 	return f
 }
 
 // change changes the view and publishes it.
-func (f *fakeTable) change(do func(*web.View)) {
+func (f *fakeTable) change(do func(*live.State)) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do(&f.view)
-	f.view.Panel = web.PanelState(&f.view)
+	f.view.Panel = live.PanelState(&f.view)
 	f.hub.Publish(f.view)
 }
 
 // choose does what package app does: measure the pair and publish.
-func (f *fakeTable) choose(c web.Choice) {
-	f.change(func(v *web.View) {
+func (f *fakeTable) choose(c live.Choice) {
+	f.change(func(v *live.State) {
 		v.Choice, v.Pair, v.Reason, v.Withheld = c, nil, "", false
 		if c.From == "" || c.To == "" {
 			v.Reason = "click attacker, then target on the page"
@@ -143,7 +144,7 @@ func (f *fakeTable) server() *web.Server {
 	return web.NewServer(o)
 }
 
-func (f *fakeTable) setMatch(m web.Match) error {
-	f.change(func(v *web.View) { v.Match = m })
+func (f *fakeTable) setMatch(m live.Match) error {
+	f.change(func(v *live.State) { v.Match = m })
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"sightline/cmd/internal/live"
 	"strings"
 	"sync"
 	"time"
@@ -66,10 +67,10 @@ const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 // feed hands the newest state to everyone who listens. While nobody does, it costs
 // nothing.
 type feed struct {
-	hub    *Hub
-	encode func(*View) stateJSON
+	hub    *live.Hub
+	encode func(*live.State) stateJSON
 
-	live, quiet broadcast[*event]
+	live, quiet live.Broadcast[*event]
 
 	mu      sync.Mutex // guards what follows
 	newest  *event
@@ -78,7 +79,7 @@ type feed struct {
 }
 
 // at returns a view as an event: each view is encoded once.
-func (f *feed) at(v *View) (*event, error) {
+func (f *feed) at(v *live.State) (*event, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.newest != nil && f.newest.seq == v.Seq {
@@ -191,7 +192,7 @@ func (f *feed) pump(stop <-chan struct{}) {
 	defer timer.Stop()
 	kinds := []struct {
 		pace pace
-		out  *broadcast[*event]
+		out  *live.Broadcast[*event]
 	}{{pace{every: liveEvery}, &f.live}, {pace{every: quietEvery, quiet: true}, &f.quiet}}
 	for {
 		select {
@@ -211,7 +212,7 @@ func (f *feed) pump(stop <-chan struct{}) {
 		for i := range kinds {
 			e, d := kinds[i].pace.due(now)
 			if e != nil {
-				kinds[i].out.publish(func(*event) *event { return e })
+				kinds[i].out.Publish(func(*event) *event { return e })
 			}
 			wait = min(wait, d)
 		}
@@ -273,7 +274,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		out = &s.feed.quiet
 	}
 	defer s.feed.join()()
-	states, stop := out.listen()
+	states, stop := out.Listen()
 	defer stop()
 	control := http.NewResponseController(w)
 	v := s.o.Hub.Newest()

@@ -19,28 +19,29 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
 
 // feedServer is a server over a hub that the test publishes to.
-func feedServer(t testing.TB) (*Hub, *Server) {
-	hub := NewHub(View{Health: Health{Code: OK}})
-	return hub, NewServer(Options{Hub: hub, Choose: func(Choice) {}})
+func feedServer(t testing.TB) (*live.Hub, *Server) {
+	hub := live.NewHub(live.State{Health: live.Health{Code: live.OK}})
+	return hub, NewServer(Options{Hub: hub, Choose: func(live.Choice) {}})
 }
 
 // shipAt is a view with one ship.
-func shipAt(x float64) View {
-	return View{
-		At: time.Unix(1700000000, 0), Health: Health{Code: OK},
+func shipAt(x float64) live.State {
+	return live.State{
+		At: time.Unix(1700000000, 0), Health: live.Health{Code: live.OK},
 		Located: vision.Located{Scene: engine.Scene{Rules: engine.Rules25, MatWidth: 914.4, MatHeight: 914.4, Ships: []engine.Ship{
 			{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: x, Y: 300}}},
 		}}},
 	}
 }
 
-func eventOf(t testing.TB, seq uint64, change func(*View)) *event {
+func eventOf(t testing.TB, seq uint64, change func(*live.State)) *event {
 	v := shipAt(300)
 	v.Seq = seq
 	if change != nil {
@@ -53,19 +54,19 @@ func eventOf(t testing.TB, seq uint64, change func(*View)) *event {
 
 func TestWhatIsUrgentGoesOutAtOnceAndTheRestNotTooOften(t *testing.T) {
 	plain := eventOf(t, 1, nil)
-	trembled := eventOf(t, 2, func(v *View) {
+	trembled := eventOf(t, 2, func(v *live.State) {
 		v.Located.Scene.Ships[0].Pose.X += 0.01
 		v.Figures.Frames++
 		v.At = v.At.Add(time.Second)
 	})
-	moved := eventOf(t, 3, func(v *View) { v.Located.Scene.Ships[0].Pose.X += 1 })
+	moved := eventOf(t, 3, func(v *live.State) { v.Located.Scene.Ships[0].Pose.X += 1 })
 	urgent := map[string]*event{
-		"the choice":   eventOf(t, 4, func(v *View) { v.Choice.From = "A1" }),
-		"the health":   eventOf(t, 4, func(v *View) { v.Health = Health{Code: Moved, Title: "Moved"} }),
-		"the match":    eventOf(t, 4, func(v *View) { v.Match.Sides[1].Score = 1 }),
-		"a ruling":     eventOf(t, 4, func(v *View) { v.Ruling = &RulingView{Number: 1} }),
-		"what is held": eventOf(t, 4, func(v *View) { v.Held, v.Hold = true, &HeldView{Number: 3} }),
-		"a note":       eventOf(t, 4, func(v *View) { v.Notes = []Note{{Text: "A1 was lifted."}} }),
+		"the choice":   eventOf(t, 4, func(v *live.State) { v.Choice.From = "A1" }),
+		"the health":   eventOf(t, 4, func(v *live.State) { v.Health = live.Health{Code: live.Moved, Title: "Moved"} }),
+		"the match":    eventOf(t, 4, func(v *live.State) { v.Match.Sides[1].Score = 1 }),
+		"a ruling":     eventOf(t, 4, func(v *live.State) { v.Ruling = &live.Ruling{Number: 1} }),
+		"what is held": eventOf(t, 4, func(v *live.State) { v.Held, v.Hold = true, &live.Held{Number: 3} }),
+		"a note":       eventOf(t, 4, func(v *live.State) { v.Notes = []live.Note{{Text: "A1 was lifted."}} }),
 	}
 	now := time.Unix(1700000000, 0)
 	for _, quiet := range []bool{false, true} {
@@ -183,7 +184,7 @@ func TestPackedAndPlainClientsHearTheSameWheneverTheyCome(t *testing.T) {
 	require.Eventually(t, func() bool {
 		missed := hub.Missed()
 		for range 100 {
-			hub.Publish(View{Health: Health{Code: OK}})
+			hub.Publish(live.State{Health: live.Health{Code: live.OK}})
 		}
 		return hub.Missed() == missed // whoever listened would miss some
 	}, 5*time.Second, 10*time.Millisecond, "the pump stops with the last client")
@@ -193,7 +194,7 @@ func TestEachStateIsEncodedOnceForAll(t *testing.T) {
 	hub, s := feedServer(t)
 	var encoded atomic.Int64
 	encode := s.feed.encode
-	s.feed.encode = func(v *View) stateJSON { encoded.Add(1); return encode(v) }
+	s.feed.encode = func(v *live.State) stateJSON { encoded.Add(1); return encode(v) }
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	var clients []<-chan uint64

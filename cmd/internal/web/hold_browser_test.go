@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 )
 
@@ -51,7 +51,7 @@ const inView = `((e) => { const r = e.getBoundingClientRect(); const at = docume
 // courtTable is a court whose players' page is open too.
 func courtTable(t *testing.T, from, to string) (*courtroom, string) {
 	c := newCourtroom(t)
-	c.choose(web.Choice{From: from, To: to, Arc: engine.ArcFront})
+	c.choose(live.Choice{From: from, To: to, Arc: engine.ArcFront})
 	return c, steadyCourt(t, c).URL
 }
 
@@ -107,7 +107,7 @@ func letGoOnASecondWord(t *testing.T, tab context.Context) {
 func forbiddenOnThePage(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
 	f.change(onARock(engine.Rules20, "asteroid"))
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	for _, theme := range []string{"dark", "light"} {
 		var ticks int
@@ -129,16 +129,16 @@ func forbiddenOnThePage(t *testing.T, tab context.Context) {
 func declareObjects(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
 	f.change(withTokens)
-	f.change(func(v *web.View) { v.Policy.Measuring = web.MeasuringEdition })
-	f.declare = func(d *web.Declaration) {
-		f.change(func(v *web.View) {
+	f.change(func(v *live.State) { v.Policy.Measuring = live.MeasuringEdition })
+	f.declare = func(d *live.Declaration) {
+		f.change(func(v *live.State) {
 			if v.Policy.Window = nil; d != nil {
-				v.Policy.Window = &web.Window{Declaration: *d, Until: v.At.Add(time.Minute)}
+				v.Policy.Window = &live.Window{Declaration: *d, Until: v.At.Add(time.Minute)}
 			}
 		})
 		f.choose(f.hub.Newest().Choice)
 	}
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	var tow, blast string
 	within(t, tab, "a tow", phone("light"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#declare [data-doing="tow"]`),
@@ -170,7 +170,7 @@ func TestAJudgeKeepsWhatWasCalledFor(t *testing.T) {
 	require.NotNil(t, c.hub.Newest().Hold, "one Enter too many lets nothing go")
 	assert.Equal(t, "hold-h", focused)
 
-	require.NoError(t, c.judges.freeze(web.HoldRequest{Held: number, By: "Ada"}))
+	require.NoError(t, c.judges.freeze(live.HoldRequest{Held: number, By: "Ada"}))
 	within(t, ctx, "the list", chromedp.WaitVisible("#released li"), chromedp.Text("#released", &released), screen(1920, "dark"),
 		chromedp.Evaluate(`scrollTo(0, 0)`, nil), shot("released-desktop"), phone("light"), shot("released-phone"),
 		chromedp.Click("#released button"), chromedp.WaitVisible(`.hold[data-held="true"]`), chromedp.WaitNotVisible("#released-box"),
@@ -206,6 +206,6 @@ func TestAJudgeDecidesOnThePage(t *testing.T) {
 			chromedp.Text("#done", &done))
 		assert.Contains(t, done, "Range 2, in the front arc")
 		require.Len(t, court.judges.made, 1)
-		assert.Equal(t, web.Decided, court.judges.made[0].Decision)
+		assert.Equal(t, live.Decided, court.judges.made[0].Decision)
 	}
 }

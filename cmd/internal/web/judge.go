@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -124,19 +125,19 @@ func (s *Server) held(w http.ResponseWriter, r *http.Request) {
 }
 
 // judgementOf says all that a judge sees of a pair in what is held.
-func judgementOf(h *HeldView, c Choice) judgementJSON {
-	v := h.view(c)
+func judgementOf(h *live.Held, c live.Choice) judgementJSON {
+	v := h.State(c)
 	scene := &h.Located.Scene
 	width, height := h.Frame.Size()
-	region := v.region()
+	region := v.Crop()
 	j := judgementJSON{
 		Version: 1, Held: h.Number, AtMS: h.At.UnixMilli(), Asked: h.Asked, Source: h.Source, Captured: h.Located.Captured.UnixMilli(),
 		Rules: scene.Rules.String(), Profile: scene.Profile, Sigmas: h.Sigmas, Calibration: calibrationOf(h.Register),
 		Picture: pictureJSON{h.Frame.Seq, width, height, [4]int{region.Min.X, region.Min.Y, region.Dx(), region.Dy()}},
 		Mat:     matJSON{round(float64(scene.MatWidth)), round(float64(scene.MatHeight))},
 		Watched: h.ObstaclesWatched, Obstacles: []string{}, Unknown: len(scene.Unknown),
-		Choice: choiceJSON{c.From, c.To, c.Arc.String()}, Arcs: arcsOf(&v), Measured: measuredTitle(&v), Reason: v.Reason, Open: openOf(&v),
-		Reasons: suggestedReasons(openQuestions(&v, Ruled{}), ""),
+		Choice: choiceJSON{c.From, c.To, c.Arc.String()}, Arcs: arcsOf(&v), Measured: live.MeasuredTitle(&v), Reason: v.Reason, Open: openOf(&v),
+		Reasons: live.SuggestedReasons(live.OpenQuestions(&v, live.Ruled{}), ""),
 		Ships:   judgeShips(h), Verdicts: verdictsOf(&v),
 	}
 	if j.Profile == "" {
@@ -149,11 +150,11 @@ func judgementOf(h *HeldView, c Choice) judgementJSON {
 	return j
 }
 
-func judgeShips(h *HeldView) []judgeShipJSON {
+func judgeShips(h *live.Held) []judgeShipJSON {
 	out := []judgeShipJSON{}
 	for i, ship := range h.Located.Scene.Ships {
-		v := View{Tracks: h.Tracks}
-		track, followed := v.track(ship.ID)
+		v := live.State{Tracks: h.Tracks}
+		track, followed := v.Track(ship.ID)
 		j := judgeShipJSON{
 			ID: ship.ID, Player: ship.Player, Base: ship.Base.String(),
 			XMM: round(ship.Pose.X), YMM: round(ship.Pose.Y), HeadingDeg: round(ship.Pose.Heading.Normalized().Degrees()),
@@ -162,7 +163,7 @@ func judgeShips(h *HeldView) []judgeShipJSON {
 			Visible:  round(ship.Visible), Seen: ship.Seen, State: vision.Still.String(), SidesRead: []string{}, Measured: true,
 		}
 		if followed {
-			j.State, j.StateText, j.Frames = track.State.String(), TrackWords(&track, h.Located.Captured), track.Frames
+			j.State, j.StateText, j.Frames = track.State.String(), live.TrackText(&track, h.Located.Captured), track.Frames
 			j.AgeMS, j.Measured = float64(track.Age(h.Located.Captured).Milliseconds()), track.State.Stands()
 		}
 		if i < len(h.Located.Ships) {
@@ -183,7 +184,7 @@ func worstSigma(c geom.Cov2) float64 {
 
 // verdictsOf lists what was measured of the chosen pair: the range, then each arc with
 // its attack range and obstruction, the chosen arc first.
-func verdictsOf(v *View) []verdictJSON {
+func verdictsOf(v *live.State) []verdictJSON {
 	out := []verdictJSON{}
 	p := v.Pair
 	if p == nil {
@@ -192,7 +193,7 @@ func verdictsOf(v *View) []verdictJSON {
 	r := v.Located.Scene.Rules
 	out = append(out, rangeVerdictOf(v, "range", "Range", "", &p.Range, p.Explain(r), engine.RangeRule(r, p.Contact)))
 	for _, act := range []string{"attack", "lock"} {
-		if no := v.restricted(act); no != nil {
+		if no := v.Restricted(act); no != nil {
 			out = append(out, forbiddenOf(act, no))
 		}
 	}
@@ -208,9 +209,9 @@ func verdictsOf(v *View) []verdictJSON {
 }
 
 // forbiddenOf is what the rules forbid, or may forbid, where the ships stand.
-func forbiddenOf(act string, no *Restriction) verdictJSON {
+func forbiddenOf(act string, no *live.Restriction) verdictJSON {
 	out := verdictJSON{
-		Key: "may_" + act, Name: "May it " + act, Outcome: no.Outcome.String(), Title: "Perhaps not", Text: upperFirst(no.Text) + ".",
+		Key: "may_" + act, Name: "May it " + act, Outcome: no.Outcome.String(), Title: "Perhaps not", Text: live.UpperFirst(no.Text) + ".",
 		By: no.Because, Ships: []string{}, LinesMM: [][2][2]float64{}, Rules: []ruleTextJSON{},
 	}
 	switch no.Outcome {
@@ -230,10 +231,10 @@ func forbiddenOf(act string, no *Restriction) verdictJSON {
 	return out
 }
 
-func rangeVerdictOf(v *View, key, name, arc string, r *engine.RangeVerdict, text, rule string) verdictJSON {
+func rangeVerdictOf(v *live.State, key, name, arc string, r *engine.RangeVerdict, text, rule string) verdictJSON {
 	need := v.Sigmas * float64(r.Sigma)
 	out := verdictJSON{
-		Key: key, Name: name, Arc: arc, Outcome: r.Outcome.String(), Title: rangeTitle(*r), Text: text,
+		Key: key, Name: name, Arc: arc, Outcome: r.Outcome.String(), Title: live.RangeTitle(*r), Text: text,
 		DistanceMM: number(float64(r.Distance)), SigmaMM: number(float64(r.Sigma)), MarginMM: fine(float64(r.Margin)), NeedMM: number(need),
 		By: []string{}, Ships: []string{}, LinesMM: linesOf(r.Lines), Rules: ruleTexts(rule),
 	}
@@ -253,7 +254,7 @@ func decideRange(r *engine.RangeVerdict, need, sigmas float64) string {
 	return fmt.Sprintf("%s Whether the nearest points are more than %.0f mm apart decides it: lay the range ruler along the line drawn.", why, limit)
 }
 
-func arcVerdictsOf(v *View, a *engine.ArcVerdict) []verdictJSON {
+func arcVerdictsOf(v *live.State, a *engine.ArcVerdict) []verdictJSON {
 	p, r := v.Pair, v.Located.Scene.Rules
 	key, words := a.Arc.String(), strings.ReplaceAll(a.Arc.String(), "_", " ")
 	out := []verdictJSON{}
@@ -289,21 +290,21 @@ func arcVerdictsOf(v *View, a *engine.ArcVerdict) []verdictJSON {
 }
 
 // attackText words the attack range as a pair's range is worded.
-func attackText(v *View, a *engine.ArcVerdict) string {
+func attackText(v *live.State, a *engine.ArcVerdict) string {
 	at, need := a.Attack, v.Sigmas*float64(a.Attack.Sigma)
 	if at.Band == 0 && at.Outcome == engine.Yes {
-		return fmt.Sprintf("%s to %s in the %s arc: range 0, %s.", v.Pair.From, v.Pair.To, arcName(a.Arc), engine.ContactWords(at.Distance))
+		return fmt.Sprintf("%s to %s in the %s arc: range 0, %s.", v.Pair.From, v.Pair.To, live.ArcName(a.Arc), engine.ContactWords(at.Distance))
 	}
 	text := fmt.Sprintf("%s to %s in the %s arc: %s, %.2f ± %.2f mm, %.2f mm from another range, where %.2f mm is enough to be sure.",
-		v.Pair.From, v.Pair.To, strings.ReplaceAll(a.Arc.String(), "_", " "), lowerFirst(rangeTitle(at.RangeVerdict)),
+		v.Pair.From, v.Pair.To, strings.ReplaceAll(a.Arc.String(), "_", " "), live.LowerFirst(live.RangeTitle(at.RangeVerdict)),
 		float64(at.Distance), float64(at.Sigma), math.Abs(float64(at.Margin)), need)
 	if at.Band != at.BandArcStart {
 		text += fmt.Sprintf(" Starting on the part of the base in the arc it would be %.2f mm and range %d.", float64(at.DistanceArcStart), at.BandArcStart)
 	}
-	return text + contactElsewhere(v, a)
+	return text + live.ContactElsewhere(v, a)
 }
 
-func obstructionOf(v *View, key, words string, o *engine.ObstructionVerdict, lines []engine.Line) verdictJSON {
+func obstructionOf(v *live.State, key, words string, o *engine.ObstructionVerdict, lines []engine.Line) verdictJSON {
 	r := v.Located.Scene.Rules
 	out := verdictJSON{
 		Key: key + "_obstruction", Name: "Obstruction in the " + words + " arc", Arc: key, MarginMM: fine(float64(o.Margin)),
@@ -355,7 +356,7 @@ func fine(x float64) float64 {
 }
 
 // shapesOf lists what is drawn over the picture and on the table from above.
-func shapesOf(h *HeldView, v *View) []outlineJSON {
+func shapesOf(h *live.Held, v *live.State) []outlineJSON {
 	p := heldProjector{h}
 	scene := &h.Located.Scene
 	profile := profileOf(scene)
@@ -380,18 +381,10 @@ func shapesOf(h *HeldView, v *View) []outlineJSON {
 		out = append(out, p.shape("unknown", "", true, u, 0))
 	}
 	for i := range scene.Ships {
-		out = append(out, p.ship(&scene.Ships[i], &profile, h.sidesOf(i))...)
+		out = append(out, p.ship(&scene.Ships[i], &profile, h.SidesOf(i))...)
 	}
-	if from := shipOf(scene, v.Choice.From); from != nil {
+	if from := live.ShipOf(scene, v.Choice.From); from != nil {
 		out = append(out, p.arc(from, &profile, scene.Rules, v.Choice.Arc)...)
 	}
 	return append(out, p.lines(v)...)
-}
-
-// sidesOf returns the sides of a ship that its place rests on.
-func (h *HeldView) sidesOf(i int) []vision.Side {
-	if i < len(h.Located.Ships) {
-		return h.Located.Ships[i].Sides
-	}
-	return nil
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 )
 
@@ -142,7 +142,7 @@ func TestAJudgeRulesOnThePage(t *testing.T) {
 	))
 
 	// Overruling needs a reason; a full disk is said; what was written stays.
-	c.judges.fail(&web.Refusal{Kind: web.ErrUnwritten, Text: "There is no room on the disk: nothing was recorded."})
+	c.judges.fail(&live.Refusal{Kind: live.ErrUnwritten, Text: "There is no room on the disk: nothing was recorded."})
 	var needs, full, reason string
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.Click("#overrule"), chromedp.WaitVisible("#reason"),
@@ -158,7 +158,7 @@ func TestAJudgeRulesOnThePage(t *testing.T) {
 	c.judges.fail(nil)
 
 	// Another judge was quicker: this one hears of it, and may rule then.
-	_, err = c.judges.Rule(web.RuleRequest{Held: c.held(), Choice: web.Choice{From: "A2", To: "B1", Arc: engine.ArcFront}, Judge: "Max"})
+	_, err = c.judges.Rule(live.RuleRequest{Held: c.held(), Choice: live.Choice{From: "A2", To: "B1", Arc: engine.ArcFront}, Judge: "Max"})
 	require.NoError(t, err)
 	var other, done, item, export, kept string
 	require.NoError(t, chromedp.Run(ctx,
@@ -181,7 +181,7 @@ func TestAJudgeRulesOnThePage(t *testing.T) {
 	assert.Equal(t, "Jo", ruling.Judge)
 
 	// What is held is let go under the judge: nothing more can be ruled.
-	require.NoError(t, c.judges.freeze(web.HoldRequest{Judge: true}))
+	require.NoError(t, c.judges.freeze(live.HoldRequest{Judge: true}))
 	var hold string
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.WaitVisible(`.hold[data-held="false"]`), chromedp.WaitVisible("#record:disabled"), chromedp.Text("#hold-h", &hold),

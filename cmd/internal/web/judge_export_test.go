@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/rulings"
-	"sightline/cmd/internal/web"
 	"sightline/engine"
 )
 
 // exported records a ruling in a real log and returns the page to keep of it.
-func exported(t *testing.T, h *web.HeldView, v web.RulingView) string {
+func exported(t *testing.T, h *live.Held, v live.Ruling) string {
 	t.Helper()
 	key := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize))
 	log, err := rulings.Open(filepath.Join(t.TempDir(), "rulings"), rulings.Options{Key: key})
@@ -57,7 +57,7 @@ func TestAnExportedRulingShowsWhatTheJudgeSaw(t *testing.T) {
 		chromedp.Text("#measured", &measured),
 	))
 	h := c.hub.Newest().Hold
-	v, err := web.NewRuling(h, web.RuleRequest{Choice: web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}, Judge: "Jo"})
+	v, err := live.NewRuling(h, live.RuleRequest{Choice: live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}, Judge: "Jo"})
 	require.NoError(t, err)
 	assert.Equal(t, measured, v.Title)
 	path := exported(t, h, v)

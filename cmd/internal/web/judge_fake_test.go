@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/vision"
@@ -22,11 +23,11 @@ type fakeJudges struct {
 	f *fakeTable
 
 	mu    sync.Mutex // guards what follows
-	made  []web.RulingView
+	made  []live.Ruling
 	fails error // what Rule answers
 	holds uint64
 
-	released *web.HeldView // what was let go last
+	released *live.Held // what was let go last
 }
 
 func newFakeJudges(f *fakeTable) *fakeJudges { return &fakeJudges{f: f, holds: 1700000000000} }
@@ -51,11 +52,11 @@ func straightDown() calibration.Camera {
 }
 
 func (j *fakeJudges) ask(who string) {
-	j.hold(true, web.AskedWords(slices.DeleteFunc([]string{who}, func(s string) bool { return s == "" })))
+	j.hold(true, live.AskedText(slices.DeleteFunc([]string{who}, func(s string) bool { return s == "" })))
 }
 
 // freeze does what Options.Freeze does; what is let go is kept.
-func (j *fakeJudges) freeze(r web.HoldRequest) error {
+func (j *fakeJudges) freeze(r live.HoldRequest) error {
 	v := j.f.hub.Newest()
 	if err := r.Refused(v.Hold, v.Ruling); err != nil {
 		return err
@@ -65,33 +66,33 @@ func (j *fakeJudges) freeze(r web.HoldRequest) error {
 			j.released = v.Hold
 		}
 		j.hold(r.Hold, "")
-		j.f.change(func(now *web.View) {
+		j.f.change(func(now *live.State) {
 			if now.Released = nil; j.released != nil {
-				now.Released = []web.ReleasedView{{Number: j.released.Number, At: j.released.At, Asked: j.released.Asked, From: "A1", To: "B1",
+				now.Released = []live.Released{{Number: j.released.Number, At: j.released.At, Asked: j.released.Asked, From: "A1", To: "B1",
 					LetGo: v.At, By: r.By}}
 			}
 		})
 		return nil
 	}
 	if j.released == nil || j.released.Number != r.Held {
-		return web.ErrNotKept
+		return live.ErrNotKept
 	}
-	j.f.change(func(v *web.View) { v.Held, v.Hold, v.Released = true, j.released, nil })
+	j.f.change(func(v *live.State) { v.Held, v.Hold, v.Released = true, j.released, nil })
 	return nil
 }
 
 func (j *fakeJudges) hold(hold bool, asked string) {
-	j.f.change(func(v *web.View) {
+	j.f.change(func(v *live.State) {
 		if !hold {
 			v.Held, v.Hold = false, nil
 			return
 		}
-		if v.Health.Code != web.OK {
+		if v.Health.Code != live.OK {
 			return
 		}
 		j.holds++
 		v.Held = true
-		v.Hold = &web.HeldView{
+		v.Hold = &live.Held{
 			Number: j.holds, At: v.At, Asked: asked, Register: v.Register, Table: calibration.Table{Camera: straightDown()},
 			Source: v.Source, Frame: v.Frame, Region: v.Region, Located: v.Located, Tracks: v.Tracks,
 			ObstaclesWatched: v.ObstaclesWatched, Sigmas: v.Sigmas, Result: v.Result,
@@ -105,43 +106,43 @@ func (j *fakeJudges) fail(err error) {
 	j.fails = err
 }
 
-func (j *fakeJudges) Rule(r web.RuleRequest) (web.RulingView, error) {
+func (j *fakeJudges) Rule(r live.RuleRequest) (live.Ruling, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	v := j.f.hub.Newest()
 	switch {
 	case j.fails != nil:
-		return web.RulingView{}, j.fails
+		return live.Ruling{}, j.fails
 	case v.Hold == nil || v.Hold.Number != r.Held:
-		return web.RulingView{}, web.ErrHeldChanged
+		return live.Ruling{}, live.ErrHeldChanged
 	case uint64(len(j.made)) != r.After:
-		return web.RulingView{}, web.RuledMeanwhile(&j.made[len(j.made)-1])
+		return live.Ruling{}, live.RuledMeanwhile(&j.made[len(j.made)-1])
 	}
-	ruling, err := web.NewRuling(v.Hold, r)
+	ruling, err := live.NewRuling(v.Hold, r)
 	if err != nil {
 		return ruling, err
 	}
 	ruling.Number, ruling.At = uint64(len(j.made)+1), time.Unix(1700000100, 0)
 	ruling.EntryHash, ruling.PictureGivesSame = fmt.Sprintf("%064x", ruling.Number), true
 	j.made = append(j.made, ruling)
-	j.f.change(func(v *web.View) { v.Ruling = &ruling })
+	j.f.change(func(v *live.State) { v.Ruling = &ruling })
 	return ruling, nil
 }
 
-func (j *fakeJudges) List(before uint64, limit int) ([]web.RulingView, error) {
+func (j *fakeJudges) List(before uint64, limit int) ([]live.Ruling, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	out := slices.Clone(j.made)
 	slices.Reverse(out)
-	out = slices.DeleteFunc(out, func(r web.RulingView) bool { return before > 0 && r.Number >= before })
+	out = slices.DeleteFunc(out, func(r live.Ruling) bool { return before > 0 && r.Number >= before })
 	return out[:min(limit, len(out))], nil
 }
 
-func (j *fakeJudges) find(n uint64) (web.RulingView, error) {
+func (j *fakeJudges) find(n uint64) (live.Ruling, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if n < 1 || n > uint64(len(j.made)) {
-		return web.RulingView{}, fmt.Errorf("fake: %w", web.ErrNoRuling)
+		return live.Ruling{}, fmt.Errorf("fake: %w", live.ErrNoRuling)
 	}
 	return j.made[n-1], nil
 }
@@ -177,7 +178,7 @@ func (j *fakeJudges) ExportAll(w io.Writer) error {
 }
 
 // withRock puts an asteroid on the line from A1 to B1, and measures anew.
-func withRock(v *web.View) {
+func withRock(v *live.State) {
 	v.Located.Scene.Obstacles = []engine.Obstacle{{ID: "rock1", Kind: "asteroid", Outline: square(305, 380, 25), Sigma: 0.2}}
 	v.ObstaclesWatched = true
 	result, err := engine.Measure(&v.Located.Scene, engine.Options{})
@@ -198,6 +199,6 @@ func serveCourtroom(t testing.TB, c *courtroom) *httptest.Server {
 // tells it.
 func steadyCourt(t testing.TB, c *courtroom) *httptest.Server {
 	s := serveCourtroom(t, c)
-	everySecond(t, func() { c.change(func(*web.View) {}) })
+	everySecond(t, func() { c.change(func(*live.State) {}) })
 	return s
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision"
 )
@@ -21,14 +21,14 @@ func judgePages() []pageCase {
 		{name: "judge", path: "/judge", ready: "#secret-form", open: func(t *testing.T) *httptest.Server {
 			c := newCourtroom(t)
 			c.change(withRock)
-			c.change(func(v *web.View) {
+			c.change(func(v *live.State) {
 				for i := range v.Located.Ships {
 					v.Located.Ships[i].Sides = []vision.Side{vision.Front, vision.RightSide, vision.Rear}
 				}
 				last := len(v.Located.Ships) - 1 // a miniature hides the code of one
 				v.Located.Ships[last].Sides, v.Located.Scene.Ships[last].Seen = nil, "edges"
 			})
-			c.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+			c.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 			return steadyCourt(t, c)
 		}, do: []chromedp.Action{
 			logIn("", "A1", "B1"),

@@ -6,6 +6,7 @@ import (
 	"image"
 	"image/png"
 	"net/http"
+	"sightline/cmd/internal/live"
 	"strconv"
 	"sync"
 )
@@ -54,9 +55,9 @@ func (s *Server) heldPicture(w http.ResponseWriter, r *http.Request) {
 }
 
 // readCrop reads which part of the picture is wanted; problem is a sentence for people.
-func readCrop(r *http.Request, h *HeldView) (part image.Rectangle, step int, problem string) {
+func readCrop(r *http.Request, h *live.Held) (part image.Rectangle, step int, problem string) {
 	width, height := h.Frame.Size()
-	region := h.region()
+	region := h.Crop()
 	values := map[string]int{"x": region.Min.X, "y": region.Min.Y, "w": region.Dx(), "h": region.Dy(), "step": 1}
 	for _, name := range []string{"x", "y", "w", "h", "step"} {
 		text := r.URL.Query().Get(name)
@@ -86,14 +87,8 @@ func readCrop(r *http.Request, h *HeldView) (part image.Rectangle, step int, pro
 	return part, step, ""
 }
 
-// region returns the part of the picture to show.
-func (h *HeldView) region() image.Rectangle {
-	v := View{Frame: h.Frame, Region: h.Region}
-	return v.region()
-}
-
 // crop cuts a part out of the held picture: in colour where there is colour.
-func crop(h *HeldView, part image.Rectangle, step int, gray bool) image.Image {
+func crop(h *live.Held, part image.Rectangle, step int, gray bool) image.Image {
 	c := h.Frame.Color
 	if !gray && c != nil && part.In(c.Bounds()) && len(c.Pix) >= 3*c.Width*c.Height {
 		return binned(c, part, step)

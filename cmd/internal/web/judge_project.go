@@ -3,6 +3,7 @@ package web
 import (
 	"math"
 
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -11,7 +12,7 @@ import (
 // heldProjector draws what lies on the table into the held picture, through the calibration
 // that the picture was measured with: a straight line on the table is bent by the lens,
 // so that long ones are projected in pieces.
-type heldProjector struct{ h *HeldView }
+type heldProjector struct{ h *live.Held }
 
 // pieceMost is the length of the pieces. The lens bends a piece of this length by less
 // than 0.02 px at the edge of a 4K picture of a mat.
@@ -152,7 +153,7 @@ func pointed(side string, opposite bool) engine.Arc {
 }
 
 // lines draws the measuring lines of each verdict, and the band between two of them.
-func (p heldProjector) lines(v *View) (out []outlineJSON) {
+func (p heldProjector) lines(v *live.State) (out []outlineJSON) {
 	if v.Pair == nil {
 		return nil
 	}

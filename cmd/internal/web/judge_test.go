@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/vision"
@@ -100,7 +101,7 @@ func TestTooCloseSaysWhatWouldDecideIt(t *testing.T) {
 func TestAJudgeSeesAnswersThatThePlayersAgreedToHide(t *testing.T) {
 	c := newCourtroom(t)
 	c.freeze(t)
-	c.change(func(v *web.View) { v.Pair, v.Reason, v.Result = nil, "only a judge may measure", engine.Result{} })
+	c.change(func(v *live.State) { v.Pair, v.Reason, v.Result = nil, "only a judge may measure", engine.Result{} })
 	assert.Contains(t, c.judgement(t, "?from=A1&to=B1").Measured, "Range 2")
 }
 
@@ -123,7 +124,7 @@ func TestShapesLieWhereTheLensPutsThem(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for range 20 {
 		camera := tablesim.RandomCamera(rng, 3840, 2160)
-		c.change(func(v *web.View) {
+		c.change(func(v *live.State) {
 			h := *v.Hold
 			h.Table = calibration.Table{Camera: camera}
 			v.Hold = &h
@@ -187,7 +188,7 @@ func distanceToPath(p [2]float64, path [][2]float64) float64 {
 
 func TestEveryBaseAndEveryReadSideIsDrawn(t *testing.T) {
 	c := newCourtroom(t)
-	c.change(func(v *web.View) { v.Located.Ships[0].Sides = []vision.Side{vision.Front, vision.LeftSide} })
+	c.change(func(v *live.State) { v.Located.Ships[0].Sides = []vision.Side{vision.Front, vision.LeftSide} })
 	c.freeze(t)
 	bases, read := 0, 0
 	for _, s := range c.judgement(t, "?from=A1&to=B1").Shapes {
@@ -223,7 +224,7 @@ func TestAPartOfTheHeldPictureComesWithoutLoss(t *testing.T) {
 			require.Equal(t, f.Gray.GrayAt(760+x, 660+y).Y, uint8(r>>8), "pixel %d, %d", x, y)
 		}
 	}
-	c.change(func(v *web.View) { v.Frame = vision.Frame{} })
+	c.change(func(v *live.State) { v.Frame = vision.Frame{} })
 	assert.Equal(t, 200, c.do("GET", "/api/held.png"+held+"&x=0&y=0&w=8&h=8", "").Code, "what is held does not go with the live picture")
 }
 
@@ -250,7 +251,7 @@ func TestPartsOfPicturesThatAreNotGivenOut(t *testing.T) {
 		answer := c.do("GET", "/api/held.png"+query, "")
 		assert.Equal(t, status, answer.Code, "%s: %.100s", query, answer.Body)
 	}
-	c.change(func(v *web.View) {
+	c.change(func(v *live.State) {
 		h := *v.Hold
 		h.Frame = vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 5000, 4000))}
 		v.Hold = &h

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision/tablesim"
@@ -72,7 +72,7 @@ const namesAndCards = `(() => {
 })()`
 
 // packed stands small bases in two rows that touch, each turned a little.
-func packed(v *web.View) {
+func packed(v *live.State) {
 	s := &v.Located.Scene
 	for i := range s.Ships {
 		s.Ships[i].Base = engine.Small
@@ -118,7 +118,7 @@ func overlayNames(t *testing.T, ctx context.Context) {
 	// others touching it: all where a name behind the stern would lie under the card.
 	edge, ok := table.PointAt(geom.Pixel{X: 600, Y: 790}, 4)
 	require.True(t, ok)
-	f.change(func(v *web.View) {
+	f.change(func(v *live.State) {
 		s := &v.Located.Scene
 		for i := range s.Ships {
 			s.Ships[i].Base = engine.Small
@@ -126,7 +126,7 @@ func overlayNames(t *testing.T, ctx context.Context) {
 		}
 		s.Ships[0].Pose.Point = geom.Point{X: edge.X - 50, Y: edge.Y + 5}
 	})
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := serve(t, f)
 	var got []float64
 	require.NoError(t, chromedp.Run(ctx, transparent(1920, 1080), chromedp.Navigate(server.URL+"/overlay/all?view=camera"), until("pair", shown), until("over", shown),

@@ -4,76 +4,8 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
-	"unicode"
-	"unicode/utf8"
+	"sightline/cmd/internal/live"
 )
-
-// Match is what a stream says of the game beside the table: who plays, and how it
-// stands. Nobody measures it; somebody at the table writes it (PATCH /api/match). It
-// is a plain value; the zero value is that nobody has written anything.
-type Match struct {
-	Title string       `json:"title"` // "Store championship"
-	Round string       `json:"round"` // "Round 3"
-	Sides [2]MatchSide `json:"sides"` // player 1, player 2
-}
-
-// MatchSide is one player of the match.
-type MatchSide struct {
-	Name  string `json:"name"`
-	Score int    `json:"score"`
-	Squad int    `json:"squad_points"` // of the squad; 0: not shown
-}
-
-// The longest texts (in characters) and the largest number of a match: what fits on
-// a stream's line.
-const (
-	matchTitleMost  = 60
-	matchRoundMost  = 24
-	matchNameMost   = 32
-	matchNumberMost = 999
-)
-
-// Validate says what is wrong with a match; nil: nothing.
-func (m *Match) Validate() error {
-	if err := matchText("the title", m.Title, matchTitleMost); err != nil {
-		return err
-	}
-	if err := matchText("the round", m.Round, matchRoundMost); err != nil {
-		return err
-	}
-	for i := range m.Sides {
-		side := &m.Sides[i]
-		player := fmt.Sprintf("player %d's ", i+1)
-		if err := matchText(player+"name", side.Name, matchNameMost); err != nil {
-			return err
-		}
-		if err := matchNumber(player+"score", side.Score); err != nil {
-			return err
-		}
-		if err := matchNumber(player+"squad points", side.Squad); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func matchText(what, text string, most int) error {
-	switch {
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return fmt.Errorf("%s must be printable text on one line", what)
-	case utf8.RuneCountInString(text) > most:
-		return fmt.Errorf("%s has at most %d characters, got %d", what, most, utf8.RuneCountInString(text))
-	}
-	return nil
-}
-
-func matchNumber(what string, n int) error {
-	if n < 0 || n > matchNumberMost {
-		return fmt.Errorf("%s must be 0 to %d, got %d", what, matchNumberMost, n)
-	}
-	return nil
-}
 
 // setMatch changes the match: what is left out of the JSON stays as it is.
 func (s *Server) setMatch(w http.ResponseWriter, r *http.Request) {
@@ -87,14 +19,14 @@ func (s *Server) setMatch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := s.o.SetMatch(m); err != nil {
-		http.Error(w, upperFirst(err.Error())+".", http.StatusInsufficientStorage)
+		http.Error(w, live.UpperFirst(err.Error())+".", http.StatusInsufficientStorage)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
 // readMatch reads a change of the match; problem is a sentence for people.
-func readMatch(body io.Reader, now Match) (m Match, problem string) {
+func readMatch(body io.Reader, now live.Match) (m live.Match, problem string) {
 	const example = `{"round":"Round 3","sides":[{"name":"Ada","score":7},{"name":"Ben","score":4}]}`
 	var in struct {
 		Title *string `json:"title"`
@@ -125,7 +57,7 @@ func readMatch(body io.Reader, now Match) (m Match, problem string) {
 		}
 	}
 	if err := m.Validate(); err != nil {
-		return now, upperFirst(err.Error()) + "."
+		return now, live.UpperFirst(err.Error()) + "."
 	}
 	return m, ""
 }

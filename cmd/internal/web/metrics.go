@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/metrics"
+	"sightline/cmd/internal/live"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -72,7 +73,7 @@ func metricHead(w io.Writer, name, kind, help string) {
 func figure(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // codes lists every state, so that a monitor sees those too that are not now.
-var codes = []Code{OK, Starting, NoCamera, NoCalibration, Stale, Ended, Broken, Calibrating, Moved, MarkersLost, LensChanged, Dark, Frozen}
+var codes = []live.Code{live.OK, live.Starting, live.NoCamera, live.NoCalibration, live.Stale, live.Ended, live.Broken, live.Calibrating, live.Moved, live.MarkersLost, live.LensChanged, live.Dark, live.Frozen}
 
 // metrics answers in Prometheus' text format 0.0.4.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
@@ -86,7 +87,7 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 }
 
 // tableMetrics is what is known of the camera and the table.
-func (s *Server) tableMetrics(w io.Writer, v *View) {
+func (s *Server) tableMetrics(w io.Writer, v *live.State) {
 	metric(w, "sightline_frames_total", "counter", "Pictures that the camera gave.", float64(v.Figures.Frames))
 	metric(w, "sightline_frames_dropped_total", "counter", "Pictures that came while another was looked at, and were left out.", float64(v.Figures.Dropped))
 	metric(w, "sightline_camera_frames_per_second", "gauge", "Rate of the camera's pictures.", v.Figures.FPS)

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"sightline/cmd/internal/live"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
@@ -60,7 +61,7 @@ type Learning interface {
 	Learn(LearnIntent) error
 	// Traced returns the picture that the newest trace was made from, as a view's frame
 	// and region.
-	Traced() (View, bool)
+	Traced() (live.State, bool)
 }
 
 // What Learn's errors wrap.
@@ -221,7 +222,7 @@ func (s *Server) doLearn(w http.ResponseWriter, in LearnIntent) {
 			status, text = known.status, strings.TrimPrefix(text, known.err.Error()+": ")
 		}
 	}
-	http.Error(w, upperFirst(strings.TrimSuffix(text, "."))+".", status)
+	http.Error(w, live.UpperFirst(strings.TrimSuffix(text, "."))+".", status)
 }
 
 // learnIntentJSON is what somebody wants, as the page writes it.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -36,10 +37,10 @@ func (f *fakeLearning) Learn(in web.LearnIntent) error {
 	return f.err
 }
 
-func (f *fakeLearning) Traced() (web.View, bool) {
+func (f *fakeLearning) Traced() (live.State, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return web.View{Frame: fakePicture()}, f.state.Trace != nil
+	return live.State{Frame: fakePicture()}, f.state.Trace != nil
 }
 
 // lump is an uneven outline about a place.
@@ -87,7 +88,7 @@ func taught() web.LearnState {
 }
 
 // recognised puts obstacles on a view's table.
-func recognised(v *web.View, l *web.LearnState) {
+func recognised(v *live.State, l *web.LearnState) {
 	v.ObstaclesWatched = true
 	sight := &vision.ObstacleSight{}
 	for i := range 2 {
@@ -109,7 +110,7 @@ func obstaclePages() []pageCase {
 			l := &fakeLearning{state: taught()}
 			change(&l.state)
 			f.options = func(o *web.Options) { o.Learning = l }
-			f.change(func(v *web.View) {
+			f.change(func(v *live.State) {
 				if len(l.state.Entries) > 0 {
 					recognised(v, &l.state)
 				}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/vision"
 )
@@ -134,29 +135,29 @@ func TestTheCatalogueGoesOutAndComesInAsAFile(t *testing.T) {
 
 func TestThePageIsToldWhyNothingIsWatched(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*web.View, *web.LearnState)
+		change func(*live.State, *web.LearnState)
 		want   string
 	}{
-		"no mat":         {func(_ *web.View, s *web.LearnState) { s.Mat = web.LearntFile{} }, "the empty mat has not been learnt"},
-		"no tokens":      {func(_ *web.View, s *web.LearnState) { s.Entries = nil }, "no token is in the catalogue"},
-		"damaged tokens": {func(_ *web.View, s *web.LearnState) { s.Entries, s.Catalogue.Problem = nil, "not a catalogue" }, "the catalogue cannot be read"},
-		"a damaged mat":  {func(_ *web.View, s *web.LearnState) { s.MatWidth, s.Mat.Problem = 0, "not a mat" }, "the learnt mat cannot be read"},
-		"a mat that was deleted a moment ago": {func(v *web.View, s *web.LearnState) {
+		"no mat":         {func(_ *live.State, s *web.LearnState) { s.Mat = web.LearntFile{} }, "the empty mat has not been learnt"},
+		"no tokens":      {func(_ *live.State, s *web.LearnState) { s.Entries = nil }, "no token is in the catalogue"},
+		"damaged tokens": {func(_ *live.State, s *web.LearnState) { s.Entries, s.Catalogue.Problem = nil, "not a catalogue" }, "the catalogue cannot be read"},
+		"a damaged mat":  {func(_ *live.State, s *web.LearnState) { s.MatWidth, s.Mat.Problem = 0, "not a mat" }, "the learnt mat cannot be read"},
+		"a mat that was deleted a moment ago": {func(v *live.State, s *web.LearnState) {
 			v.ObstaclesWatched, v.Located.Obstacles = true, &vision.ObstacleSight{}
 			s.Mat = web.LearntFile{}
 		}, "the empty mat has not been learnt"},
-		"another mat": {func(_ *web.View, s *web.LearnState) { s.Unusable = "learn it again" }, "learn it again"},
-		"still looking": {func(v *web.View, _ *web.LearnState) {
+		"another mat": {func(_ *live.State, s *web.LearnState) { s.Unusable = "learn it again" }, "learn it again"},
+		"still looking": {func(v *live.State, _ *web.LearnState) {
 			v.Located.Obstacles = &vision.ObstacleSight{Unseen: "the picture is changing"}
 		}, "the picture is changing"},
-		"no calibration": {func(v *web.View, _ *web.LearnState) {
-			v.Health = web.Health{Code: web.NoCalibration, Title: "No calibration"}
+		"no calibration": {func(v *live.State, _ *web.LearnState) {
+			v.Health = live.Health{Code: live.NoCalibration, Title: "No calibration"}
 		}, "No calibration"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &fakeLearning{state: taught()}
 			f, s := everything(t, func(o *web.Options) { o.Learning = l })
-			f.change(func(v *web.View) { c.change(v, &l.state) })
+			f.change(func(v *live.State) { c.change(v, &l.state) })
 			var got struct {
 				Now struct {
 					Watched bool   `json:"watched"`

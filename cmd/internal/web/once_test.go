@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/vision"
 )
 
 // However many look, a picture is encoded once, and what is grey is not copied for it.
 func TestAPictureIsEncodedOnceForAllWhoLook(t *testing.T) {
 	gray := image.NewGray(image.Rect(0, 0, 320, 180))
-	v := View{Frame: vision.Frame{Gray: gray, Seq: 7}}
+	v := live.State{Frame: vision.Frame{Gray: gray, Seq: 7}}
 	p := pictures{now: func() time.Time { return time.Unix(0, 0) }}
 	first, err := p.encode(&v)
 	require.NoError(t, err)

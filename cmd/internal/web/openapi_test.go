@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 )
@@ -196,11 +197,11 @@ func TestEveryReferenceOfTheDescriptionLeadsSomewhere(t *testing.T) {
 // Real answers, in several states of the table, say nothing that is not described.
 func TestAnswersAreAsDescribed(t *testing.T) {
 	states := map[string]func(*fakeTable){
-		"a pair is answered": func(f *fakeTable) { f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}) },
+		"a pair is answered": func(f *fakeTable) { f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}) },
 		"nothing is chosen":  func(*fakeTable) {},
-		"too close":          func(f *fakeTable) { f.choose(web.Choice{From: "A1", To: "A2", Arc: engine.ArcFront}) },
+		"too close":          func(f *fakeTable) { f.choose(live.Choice{From: "A1", To: "A2", Arc: engine.ArcFront}) },
 		"no camera": func(f *fakeTable) {
-			f.change(func(v *web.View) { *v = web.View{Health: web.Health{Code: web.NoCamera}} })
+			f.change(func(v *live.State) { *v = live.State{Health: live.Health{Code: live.NoCamera}} })
 		},
 	}
 	for name, make := range states {

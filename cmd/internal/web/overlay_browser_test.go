@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -34,7 +34,7 @@ func beat(t testing.TB, f *fakeTable) (stop func()) {
 	go func() {
 		defer close(ended)
 		for {
-			f.change(func(v *web.View) { v.At = time.Now() })
+			f.change(func(v *live.State) { v.At = time.Now() })
 			select {
 			case <-end:
 				return
@@ -233,8 +233,8 @@ func livePage(t *testing.T, ctx context.Context) {
 	f := newFakeTable(t)
 	table := calibrated(t, f, tablesim.DefaultCamera(1920, 1080))
 	stop := beat(t, f)
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
-	f.change(func(v *web.View) { v.Match.Round = "Round 3" })
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.change(func(v *live.State) { v.Match.Round = "Round 3" })
 	server := serve(t, f)
 	var title, who string
 	require.NoError(t, chromedp.Run(ctx,
@@ -249,14 +249,14 @@ func livePage(t *testing.T, ctx context.Context) {
 		assert.NoError(t, chromedp.Run(ctx, until(want, `document.getElementById("pair-facts").textContent.includes("%[1]s")`)), want)
 	}
 	scene := knownScene()
-	f.change(func(v *web.View) { v.ObstaclesWatched = false })
+	f.change(func(v *live.State) { v.ObstaclesWatched = false })
 	facts("Obstacles are not watched")
-	f.change(func(v *web.View) {
+	f.change(func(v *live.State) {
 		v.ObstaclesWatched = true
 		v.Pair = obstructionOf(t, v.Pair, engine.NoView.String())
 	})
 	facts("No view of what lies on the line")
-	f.change(func(v *web.View) { v.Pair = obstructionOf(t, v.Pair, "too_close", "o1") })
+	f.change(func(v *live.State) { v.Pair = obstructionOf(t, v.Pair, "too_close", "o1") })
 	facts("Too close to call whether o1 obstructs")
 
 	// On the screen, within a pixel of where vision projects it.
@@ -271,8 +271,8 @@ func livePage(t *testing.T, ctx context.Context) {
 	}
 
 	// A ruling comes, and goes by itself after its time, while the states go on.
-	f.change(func(v *web.View) {
-		v.Ruling = &web.RulingView{Number: 12, At: time.Now(), From: "A1", To: "B1", Title: "Range 2, in the front arc", Lines: v.Pair.Range.Lines}
+	f.change(func(v *live.State) {
+		v.Ruling = &live.Ruling{Number: 12, At: time.Now(), From: "A1", To: "B1", Title: "Range 2, in the front arc", Lines: v.Pair.Range.Lines}
 	})
 	require.NoError(t, chromedp.Run(ctx, until("ruling", shown), until("pair", gone), chromedp.Text("#ruling-title", &title)))
 	assert.Equal(t, "Range 2, in the front arc", title)
@@ -281,17 +281,17 @@ func livePage(t *testing.T, ctx context.Context) {
 	assert.Less(t, time.Since(began), 4*time.Second)
 
 	// What is withheld is not shown; what is held is marked.
-	f.change(func(v *web.View) { v.Pair, v.Reason = nil, "only the judge measures at this table" })
+	f.change(func(v *live.State) { v.Pair, v.Reason = nil, "only the judge measures at this table" })
 	require.NoError(t, chromedp.Run(ctx, until("pair", gone)))
-	f.change(func(v *web.View) { v.Held, v.Hold = true, &web.HeldView{Number: 1, Asked: "Ada"} })
+	f.change(func(v *live.State) { v.Held, v.Hold = true, &live.Held{Number: 1, Asked: "Ada"} })
 	require.NoError(t, chromedp.Run(ctx, until("held", shown), until("over", gone)))
-	f.change(func(v *web.View) { v.Held, v.Hold = false, nil })
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.change(func(v *live.State) { v.Held, v.Hold = false, nil })
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	require.NoError(t, chromedp.Run(ctx, until("pair", shown)))
 
 	// An attack that the rules forbid is said, and nothing of it is ticked.
 	f.change(onARock(engine.Rules20, "asteroid"))
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	facts("No attack: at range 0 of an asteroid, rock1 (2.0 G177)")
 	var ticked int
 	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(`document.querySelectorAll('#pair-facts [data-outcome="yes"], #pair-facts `+
@@ -304,10 +304,10 @@ func livePage(t *testing.T, ctx context.Context) {
 	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(count, &before)))
 	for i := range 600 {
 		to := []string{"B1", "B2", "B3"}[i%3]
-		f.choose(web.Choice{From: []string{"A1", "A2"}[i%2], To: to, Arc: engine.ArcFront})
+		f.choose(live.Choice{From: []string{"A1", "A2"}[i%2], To: to, Arc: engine.ArcFront})
 		time.Sleep(3 * time.Millisecond)
 	}
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	require.NoError(t, chromedp.Run(ctx, chromedp.Poll(`document.getElementById("pair-to").textContent === "B1" && document.getElementById("pair-from").textContent === "A1"`, nil), chromedp.Evaluate(count, &after)))
 	_ = seq
 	assert.InDelta(t, before, after, 40)
@@ -335,7 +335,7 @@ func restarted(t *testing.T, ctx context.Context) {
 	f := newFakeTable(t)
 	calibrated(t, f, tablesim.DefaultCamera(1920, 1080))
 	beat(t, f)
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	first := sameAddress(t, "127.0.0.1:0", f.server())
 	address := first.Listener.Addr().String()
 	obs := chromedp.ActionFunc(func(ctx context.Context) error {
@@ -353,7 +353,7 @@ func restarted(t *testing.T, ctx context.Context) {
 
 	g := newFakeTable(t) // another process: it counts its states from the beginning
 	beat(t, g)
-	g.choose(web.Choice{From: "A2", To: "B2", Arc: engine.ArcFront})
+	g.choose(live.Choice{From: "A2", To: "B2", Arc: engine.ArcFront})
 	sameAddress(t, address, g.server())
 	began := time.Now()
 	require.NoError(t, chromedp.Run(ctx, until("pair", shown)))
@@ -408,7 +408,7 @@ func setupPage(t *testing.T, ctx context.Context) {
 	assert.Equal(t, server.URL+"/overlay/pair?view=camera&theme=light&ttl=30&crop=420,0,1080,1080", address)
 	assert.Equal(t, "/overlay/bootstrap.html?view=camera&theme=light&ttl=30&crop=420,0,1080,1080&widget=pair", file)
 	assert.Equal(t, "It is shown.", said)
-	assert.Equal(t, web.Match{Round: "Round 3", Sides: [2]web.MatchSide{{Name: "Ada"}, {Score: 1}}}, f.hub.Newest().Match)
+	assert.Equal(t, live.Match{Round: "Round 3", Sides: [2]live.MatchSide{{Name: "Ada"}, {Score: 1}}}, f.hub.Newest().Match)
 	status, _ := get(t, server.URL+strings.TrimPrefix(address, server.URL))
 	assert.Empty(t, status.Header.Get("Sightline-Overlay-Problem"), "the page makes no bad addresses")
 	status, _ = get(t, server.URL+file)

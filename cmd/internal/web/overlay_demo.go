@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -32,14 +33,14 @@ type demoScene struct {
 	what     string
 	from, to string
 	arc      engine.Arc
-	change   func(*View)
+	change   func(*live.State)
 }
 
 var demoScenes = []demoScene{
 	{what: "a range in the arc", from: "A1", to: "B1", arc: engine.ArcFront},
 	{what: "too close to call", from: "A2", to: "B2", arc: engine.ArcFront},
 	{what: "obstructed", from: "A3", to: "B3", arc: engine.ArcFront},
-	{what: "no view: a hand covers the target, and nothing is shown of the pair", from: "A1", to: "B1", arc: engine.ArcFront, change: func(v *View) {
+	{what: "no view: a hand covers the target, and nothing is shown of the pair", from: "A1", to: "B1", arc: engine.ArcFront, change: func(v *live.State) {
 		v.Pair, v.Reason = nil, "B1 is not seen for 4 s"
 		for _, ship := range v.Located.Scene.Ships {
 			if ship.ID == "B1" {
@@ -48,19 +49,19 @@ var demoScenes = []demoScene{
 		}
 	}},
 	{what: "beyond the arc", from: "A1", to: "B4", arc: engine.ArcFront},
-	{what: "held for a judge", from: "A2", to: "B2", arc: engine.ArcFront, change: func(v *View) {
-		v.Held, v.Hold = true, &HeldView{Number: 1, Asked: "player 1"}
+	{what: "held for a judge", from: "A2", to: "B2", arc: engine.ArcFront, change: func(v *live.State) {
+		v.Held, v.Hold = true, &live.Held{Number: 1, Asked: "player 1"}
 	}},
-	{what: "a ruling", from: "A2", to: "B2", arc: engine.ArcFront, change: demoRuling(RulingView{
-		Number: 11, Title: "Range 2, in the front arc", Decision: Decided, Reason: "Too close to measure; ruled by the judge.",
+	{what: "a ruling", from: "A2", to: "B2", arc: engine.ArcFront, change: demoRuling(live.Ruling{
+		Number: 11, Title: "Range 2, in the front arc", Decision: live.Decided, Reason: "Too close to measure; ruled by the judge.",
 	})},
-	{what: "a ruling that overrules", from: "A2", to: "B2", arc: engine.ArcFront, change: demoRuling(RulingView{
-		Number: 12, Title: "Range 3, in the front arc", Decision: Overruled, Reason: "The base was pushed after the picture was held.",
+	{what: "a ruling that overrules", from: "A2", to: "B2", arc: engine.ArcFront, change: demoRuling(live.Ruling{
+		Number: 12, Title: "Range 3, in the front arc", Decision: live.Overruled, Reason: "The base was pushed after the picture was held.",
 	})},
 }
 
-func demoRuling(r RulingView) func(*View) {
-	return func(v *View) {
+func demoRuling(r live.Ruling) func(*live.State) {
+	return func(v *live.State) {
 		r.At, r.From, r.To, r.Arc = v.At, v.Choice.From, v.Choice.To, v.Choice.Arc
 		if v.Pair != nil {
 			r.Lines = v.Pair.Range.Lines
@@ -113,13 +114,13 @@ func makeDemo() demoJSON {
 	return demo
 }
 
-func demoView(k demoScene) View {
+func demoView(k demoScene) live.State {
 	scene := demoTable()
 	now := time.Unix(1700000000, 0)
-	v := View{
-		At: now, Health: Health{Code: OK}, Source: "demo", Sigmas: engine.DefaultSigmas, ObstaclesWatched: true,
-		Located: vision.Located{Scene: scene}, Choice: Choice{From: k.from, To: k.to, Arc: k.arc},
-		Match: Match{Title: "Demo Open", Round: "Round 3", Sides: [2]MatchSide{{Name: "Ada Example", Score: 7, Squad: 20}, {Name: "Ben Example", Score: 4, Squad: 20}}},
+	v := live.State{
+		At: now, Health: live.Health{Code: live.OK}, Source: "demo", Sigmas: engine.DefaultSigmas, ObstaclesWatched: true,
+		Located: vision.Located{Scene: scene}, Choice: live.Choice{From: k.from, To: k.to, Arc: k.arc},
+		Match: live.Match{Title: "Demo Open", Round: "Round 3", Sides: [2]live.MatchSide{{Name: "Ada Example", Score: 7, Squad: 20}, {Name: "Ben Example", Score: 4, Squad: 20}}},
 	}
 	v.Located.Captured = now
 	pair, err := engine.MeasurePair(&scene, k.from, k.to, engine.Options{})
@@ -131,6 +132,6 @@ func demoView(k demoScene) View {
 	if k.change != nil {
 		k.change(&v)
 	}
-	v.Panel = PanelState(&v)
+	v.Panel = live.PanelState(&v)
 	return v
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -247,7 +248,7 @@ func calibrated(t testing.TB, f *fakeTable, camera calibration.Camera) *calibrat
 	table := &calibration.Table{Camera: camera, Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)}
 	file, hash, err := table.Sealed()
 	require.NoError(t, err)
-	f.change(func(v *web.View) {
+	f.change(func(v *live.State) {
 		v.Register.File, v.Register.Hash = file, hash
 		v.Frame = vision.Frame{Gray: image.NewGray(image.Rect(0, 0, camera.Intrinsics.Width, camera.Intrinsics.Height)), Seq: v.Frame.Seq + 1}
 	})
@@ -280,7 +281,7 @@ func TestRingsAndArcsLieOnTheMatAtTheirDistance(t *testing.T) {
 	f := newFakeTable(t)
 	table := calibrated(t, f, tablesim.DefaultCamera(1920, 1080))
 	for _, arc := range []engine.Arc{engine.ArcFront, engine.ArcRear, engine.ArcLeft, engine.ArcRight, engine.ArcFullFront, engine.ArcFullRear, engine.ArcBullseye} {
-		f.choose(web.Choice{From: "A1", To: "B1", Arc: arc})
+		f.choose(live.Choice{From: "A1", To: "B1", Arc: arc})
 		o := overlayIn(t, f).Overlay
 		require.Len(t, o.Rings, 3)
 		scene := knownScene()
@@ -348,24 +349,24 @@ func TestNothingIsLaidOverAPictureThatItDoesNotBelongTo(t *testing.T) {
 	f := newFakeTable(t)
 	assert.Nil(t, overlayIn(t, f).Overlay, "without a calibration")
 	calibrated(t, f, tablesim.DefaultCamera(1920, 1080))
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	require.NotNil(t, overlayIn(t, f).Overlay)
 	assert.NotEmpty(t, overlayIn(t, f).Overlay.Lines)
-	f.change(func(v *web.View) { v.Held = true })
+	f.change(func(v *live.State) { v.Held = true })
 	held := overlayIn(t, f).Overlay
 	assert.Empty(t, held.Ships, "what is held may have moved")
 	assert.Empty(t, held.Lines)
 	assert.Empty(t, held.Rings)
-	f.change(func(v *web.View) {
+	f.change(func(v *live.State) {
 		v.Held = false
 		v.Frame = vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 640, 480)), Seq: 99}
 	})
 	assert.Nil(t, overlayIn(t, f).Overlay, "the picture has another size")
 	calibrated(t, f, tablesim.DefaultCamera(1920, 1080))
-	f.change(func(v *web.View) { v.Health = web.Health{Code: web.Moved, Title: "Moved"} })
+	f.change(func(v *live.State) { v.Health = live.Health{Code: live.Moved, Title: "Moved"} })
 	assert.Nil(t, overlayIn(t, f).Overlay, "the camera has moved")
-	f.change(func(v *web.View) {
-		v.Health = web.Health{Code: web.OK}
+	f.change(func(v *live.State) {
+		v.Health = live.Health{Code: live.OK}
 		v.Pair, v.Reason = nil, "only the judge measures at this table"
 	})
 	closed := overlayIn(t, f).Overlay
@@ -389,7 +390,7 @@ func TestTheDemoShowsWhatAStreamerMustLayOut(t *testing.T) {
 				}
 				Held   *struct{}
 				Ruling *struct{ Overruled bool }
-				Match  web.Match
+				Match  live.Match
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -15,11 +15,11 @@ import (
 
 // playerPages are the player's page in its states.
 func playerPages() []pageCase {
-	table := func(change func(*web.View), from, to string) func(*testing.T) *httptest.Server {
+	table := func(change func(*live.State), from, to string) func(*testing.T) *httptest.Server {
 		return func(t *testing.T) *httptest.Server {
 			f := newFakeTable(t)
 			f.change(change)
-			f.choose(web.Choice{From: from, To: to, Arc: engine.ArcFront})
+			f.choose(live.Choice{From: from, To: to, Arc: engine.ArcFront})
 			return steady(t, f)
 		}
 	}
@@ -29,15 +29,15 @@ func playerPages() []pageCase {
 			pictureThere,
 			chromedp.Click(`#try-grid [data-move="bank right 2"]`), chromedp.WaitVisible(`#try-answer`),
 		}},
-		{name: "player-close", path: "/", ready: "#doubts", open: table(func(v *web.View) {}, "A2", "B2"), brief: true, do: []chromedp.Action{
+		{name: "player-close", path: "/", ready: "#doubts", open: table(func(v *live.State) {}, "A2", "B2"), brief: true, do: []chromedp.Action{
 			pictureThere, chromedp.Click(`.switch [data-view="camera"]`), chromedp.Click("#sees"), chromedp.WaitVisible("#seen-rows tr"),
 		}},
-		{name: "player-rules", path: "/", ready: `#answer[data-outcome="no_view"]`, open: table(func(v *web.View) {
-			v.Policy = web.Policy{Measuring: web.MeasuringEdition}
-			v.Held, v.Hold = true, &web.HeldView{Number: 1, At: v.At, Asked: "player 2"}
+		{name: "player-rules", path: "/", ready: `#answer[data-outcome="no_view"]`, open: table(func(v *live.State) {
+			v.Policy = live.Policy{Measuring: live.MeasuringEdition}
+			v.Held, v.Hold = true, &live.Held{Number: 1, At: v.At, Asked: "player 2"}
 		}, "A1", "B1"), brief: true, do: []chromedp.Action{pictureThere, chromedp.Click("#agree summary")}},
-		{name: "player-empty", path: "/", ready: "#banner", brief: true, open: table(func(v *web.View) {
-			v.Health = web.Health{Code: web.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Check that it is there, plugged in or served, and that no other program uses it. It is tried again by itself."}
+		{name: "player-empty", path: "/", ready: "#banner", brief: true, open: table(func(v *live.State) {
+			v.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Check that it is there, plugged in or served, and that no other program uses it. It is tried again by itself."}
 			v.Located.Scene.Ships, v.Located.Ships, v.Result, v.Frame = nil, nil, engine.Result{}, vision.Frame{}
 		}, "", "")},
 		{name: "player-crowd", path: "/", ready: "#table .measure line", brief: true, open: table(crowd(), "A1", "B4"), do: []chromedp.Action{pictureThere}},
@@ -45,7 +45,7 @@ func playerPages() []pageCase {
 }
 
 // withObstacles puts one obstacle of each kind on the table, and something unknown.
-func withObstacles(v *web.View) {
+func withObstacles(v *live.State) {
 	square := func(r float64) []geom.Point {
 		return []geom.Point{{X: -r, Y: -0.7 * r}, {X: 0.2 * r, Y: -r}, {X: r, Y: -0.3 * r}, {X: 0.8 * r, Y: 0.8 * r}, {X: -0.5 * r, Y: r}}
 	}
@@ -72,8 +72,8 @@ func withObstacles(v *web.View) {
 }
 
 // crowd is a table of ten ships close together.
-func crowd() func(*web.View) {
-	return func(v *web.View) {
+func crowd() func(*live.State) {
+	return func(v *live.State) {
 		s := &v.Located.Scene
 		s.Ships = nil
 		for i := range 5 {
@@ -91,7 +91,7 @@ func crowd() func(*web.View) {
 }
 
 // measured measures a view's scene.
-func measured(v *web.View) {
+func measured(v *live.State) {
 	result, err := engine.Measure(&v.Located.Scene, engine.Options{})
 	if err == nil {
 		v.Result = result

@@ -30,7 +30,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 )
 
 // pageCase is a page in one state, as the harness looks at it.
@@ -422,7 +422,7 @@ func TestGoldenPicturesSeeWhatPeopleSee(t *testing.T) {
 // running program tells it.
 func steady(t *testing.T, f *fakeTable) *httptest.Server {
 	server := serve(t, f)
-	everySecond(t, func() { f.change(func(*web.View) {}) })
+	everySecond(t, func() { f.change(func(*live.State) {}) })
 	return server
 }
 

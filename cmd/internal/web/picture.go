@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"sightline/cmd/internal/live"
 	"sightline/vision"
 )
 
@@ -32,7 +33,7 @@ type pictures struct {
 
 // encode returns the view's region of its frame as a JPEG, or the last one made
 // when that is younger than pictureEvery.
-func (p *pictures) encode(v *View) ([]byte, error) {
+func (p *pictures) encode(v *live.State) ([]byte, error) {
 	f := v.Frame
 	if f.Gray == nil {
 		return nil, errNoPicture
@@ -44,7 +45,7 @@ func (p *pictures) encode(v *View) ([]byte, error) {
 		return p.jpeg, nil
 	}
 	var buf bytes.Buffer
-	if err := jpeg.Encode(&buf, small(f, v.region()), &jpeg.Options{Quality: pictureQuality}); err != nil {
+	if err := jpeg.Encode(&buf, small(f, v.Crop()), &jpeg.Options{Quality: pictureQuality}); err != nil {
 		return nil, err
 	}
 	p.seq, p.made, p.jpeg = f.Seq, now, buf.Bytes()

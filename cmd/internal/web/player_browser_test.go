@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -53,7 +54,7 @@ func TestThePlayersPage(t *testing.T) {
 
 func tryByKeys(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	var title, said, label string
 	within(t, tab, "the ghost", screen(820, "dark"), chromedp.Navigate(server.URL),
@@ -72,12 +73,12 @@ func tryByKeys(t *testing.T, tab context.Context) {
 	assert.Equal(t, "A1", f.hub.Newest().Choice.From, "arrows within the grid choose no ship")
 
 	// Another ship comes into its way, and is covered there: the answer follows both.
-	f.change(func(v *web.View) {
+	f.change(func(v *live.State) {
 		v.Located.Scene.Ships = append([]engine.Ship(nil), v.Located.Scene.Ships...)
 		v.Located.Scene.Ships[3].Pose.Point = geom.Point{X: 370, Y: 450}
 	})
 	within(t, tab, "a ship in the way", chromedp.Poll(`document.getElementById("try-lines").textContent.includes("It would overlap B1") && !document.getElementById("try-answer").dataset.stale`, nil))
-	f.change(func(v *web.View) {
+	f.change(func(v *live.State) {
 		for _, s := range v.Located.Scene.Ships {
 			k := vision.Track{Ship: s, State: vision.Still, Captured: v.At, Frames: 9}
 			if s.ID == "B1" {
@@ -89,7 +90,7 @@ func tryByKeys(t *testing.T, tab context.Context) {
 	})
 	within(t, tab, "a hand over it", chromedp.Poll(`document.getElementById("try-lines").textContent.includes("is not seen: B1 is covered") && !document.getElementById("try-lines").textContent.includes("It can be")`, nil))
 
-	f.change(func(v *web.View) {
+	f.change(func(v *live.State) {
 		v.Tracks = nil
 		v.Located.Scene.Ships = append([]engine.Ship(nil), v.Located.Scene.Ships...)
 		v.Located.Scene.Ships[0].Pose.X += 30
@@ -99,7 +100,7 @@ func tryByKeys(t *testing.T, tab context.Context) {
 
 func tryAHugeShip(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
-	f.change(func(v *web.View) {
+	f.change(func(v *live.State) {
 		v.Located.Scene.Ships = append([]engine.Ship(nil), v.Located.Scene.Ships...)
 		v.Located.Scene.Ships[0].Base = engine.Huge195
 	})
@@ -127,17 +128,17 @@ func tryAHugeShip(t *testing.T, tab context.Context) {
 
 func declareOnThePage(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
-	f.declare = func(d *web.Declaration) {
-		f.change(func(v *web.View) {
+	f.declare = func(d *live.Declaration) {
+		f.change(func(v *live.State) {
 			v.Policy.Window = nil
 			if d != nil {
-				v.Policy.Window = &web.Window{Declaration: *d, Until: v.At.Add(time.Minute)}
+				v.Policy.Window = &live.Window{Declaration: *d, Until: v.At.Add(time.Minute)}
 			}
 		})
 		f.choose(f.hub.Newest().Choice)
 	}
-	f.change(func(v *web.View) { v.Policy.Measuring = web.MeasuringEdition })
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.change(func(v *live.State) { v.Policy.Measuring = live.MeasuringEdition })
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	drawn := func() (rings, lines, rows int) {
 		within(t, tab, "counting",
@@ -162,7 +163,7 @@ func declareOnThePage(t *testing.T, tab context.Context) {
 	// A move is declared by trying it, before everybody.
 	var why string
 	within(t, tab, "a move", chromedp.Click(`#try-grid [data-move="straight 2"]`), chromedp.WaitVisible(`#table .ghost .chosen .base`), chromedp.Text("#try-why", &why))
-	assert.Equal(t, "A1: straight 2", f.hub.Newest().Policy.Window.Words())
+	assert.Equal(t, "A1: straight 2", f.hub.Newest().Policy.Window.Text())
 	assert.Contains(t, why, "the rules do not measure ranges after a move before it is made")
 	within(t, tab, "done", chromedp.Click(`#declared-done`), chromedp.WaitNotPresent(`#table .ghost .base`))
 }
@@ -170,14 +171,14 @@ func declareOnThePage(t *testing.T, tab context.Context) {
 // A proposal comes into force by itself: who has scrolled down on a phone sees it too.
 func proposalOnThePhone(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
-	objected := make(chan web.Measuring, 1)
-	f.agree = func(m web.Measuring, _ bool) { objected <- m }
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	objected := make(chan live.Measuring, 1)
+	f.agree = func(m live.Measuring, _ bool) { objected <- m }
 	server := steady(t, f)
 	within(t, tab, "scrolled", screen(360, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#targets li`),
 		chromedp.Evaluate(`scrollTo(0, document.body.scrollHeight)`, nil))
-	f.change(func(v *web.View) {
-		v.Policy.Proposal = &web.Proposal{To: web.MeasuringEdition, Until: v.At.Add(15 * time.Second)}
+	f.change(func(v *live.State) {
+		v.Policy.Proposal = &live.Proposal{To: live.MeasuringEdition, Until: v.At.Add(15 * time.Second)}
 	})
 	var seen bool
 	var role, said string
@@ -198,7 +199,7 @@ func proposalOnThePhone(t *testing.T, tab context.Context) {
 
 func chooseFromTheList(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	var label string
 	within(t, tab, "the list", screen(360, "light"), chromedp.Navigate(server.URL),
@@ -212,7 +213,7 @@ func chooseFromTheList(t *testing.T, tab context.Context) {
 
 func figuresOnDemand(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	var on, off string
 	within(t, tab, "the figures", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#distance`),
@@ -225,17 +226,17 @@ func figuresOnDemand(t *testing.T, tab context.Context) {
 
 func askForAJudge(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
-	f.choose(web.Choice{From: "A2", To: "B2", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A2", To: "B2", Arc: engine.ArcFront})
 	hold := func(on bool) {
-		f.change(func(v *web.View) {
+		f.change(func(v *live.State) {
 			v.Held, v.Hold = on, nil
 			if on {
-				v.Hold = &web.HeldView{Number: 5, At: v.At, Asked: "the table"}
+				v.Hold = &live.Held{Number: 5, At: v.At, Asked: "the table"}
 			}
 		})
 	}
 	f.options = func(o *web.Options) {
-		o.AskJudge, o.Freeze = func(string) { hold(true) }, func(r web.HoldRequest) error { hold(r.Hold); return nil }
+		o.AskJudge, o.Freeze = func(string) { hold(true) }, func(r live.HoldRequest) error { hold(r.Hold); return nil }
 	}
 	server := steady(t, f)
 	var doubt, held string
@@ -246,8 +247,8 @@ func askForAJudge(t *testing.T, tab context.Context) {
 	assert.Contains(t, held, "A judge is asked for")
 	within(t, tab, "going on", chromedp.Click("#go-on"), chromedp.WaitVisible("#let-go-go"), chromedp.Click("#let-go-go"),
 		chromedp.WaitNotVisible("#held"))
-	f.change(func(v *web.View) {
-		v.Ruling = &web.RulingView{Number: 3, At: v.At, From: "A2", To: "B2", Title: "Range 2", Measured: "Range 2 or 3", Decision: web.Overruled,
+	f.change(func(v *live.State) {
+		v.Ruling = &live.Ruling{Number: 3, At: v.At, From: "A2", To: "B2", Title: "Range 2", Measured: "Range 2 or 3", Decision: live.Overruled,
 			Reason: "measured with the ruler"}
 	})
 	within(t, tab, "the ruling", chromedp.WaitVisible("#ruling"), chromedp.Text("#ruling", &held), chromedp.Click("#ruling-close"), chromedp.WaitNotVisible("#ruling"))
@@ -256,14 +257,14 @@ func askForAJudge(t *testing.T, tab context.Context) {
 
 func staleOnThePage(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	within(t, tab, "live", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#answer[data-outcome="yes"]`))
-	for _, h := range []web.Health{
-		{Code: web.Stale, Title: "Old picture", Detail: "The last picture is 4 s old.", Advice: "Answers come back with the next picture."},
-		{Code: web.NoCamera, Title: "No camera", Detail: "/dev/video0: gone"},
+	for _, h := range []live.Health{
+		{Code: live.Stale, Title: "Old picture", Detail: "The last picture is 4 s old.", Advice: "Answers come back with the next picture."},
+		{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: gone"},
 	} {
-		f.change(func(v *web.View) { v.Health, v.Pair, v.Reason = h, nil, "old picture" })
+		f.change(func(v *live.State) { v.Health, v.Pair, v.Reason = h, nil, "old picture" })
 		var banner, status string
 		var lines, rows int
 		within(t, tab, "said", chromedp.WaitVisible(`#status[data-code="`+string(h.Code)+`"]`), chromedp.WaitVisible(`body.stale #banner`),
@@ -283,7 +284,7 @@ func reconnect(t *testing.T, tab context.Context) {
 		t.Skip("it takes the page five seconds to be sure that nobody answers")
 	}
 	f := newFakeTable(t)
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	address := l.Addr().String()
@@ -293,7 +294,7 @@ func reconnect(t *testing.T, tab context.Context) {
 		go func() { done <- f.server().Serve(ctx, l) }()
 		telling := time.AfterFunc(0, func() {
 			for ctx.Err() == nil {
-				f.change(func(*web.View) {})
+				f.change(func(*live.State) {})
 				time.Sleep(500 * time.Millisecond)
 			}
 		})
@@ -308,7 +309,7 @@ func reconnect(t *testing.T, tab context.Context) {
 	assert.Equal(t, "Connection lost", title)
 	l, err = net.Listen("tcp", address)
 	require.NoError(t, err)
-	f.choose(web.Choice{From: "A1", To: "B3", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B3", Arc: engine.ArcFront})
 	defer run(l)()
 	within(t, tab, "back", chromedp.WaitVisible(`#status[data-code="ok"]`), chromedp.WaitVisible(`#targets [data-id="B3"][aria-pressed="true"]`), chromedp.WaitNotVisible("#banner"))
 }

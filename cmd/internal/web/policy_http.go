@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 )
 
@@ -34,9 +35,9 @@ func (s *Server) agree(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	m, err := ParseMeasuring(in.Measuring)
+	m, err := live.ParseMeasuring(in.Measuring)
 	if err != nil {
-		http.Error(w, upperFirst(err.Error())+".", http.StatusBadRequest)
+		http.Error(w, live.UpperFirst(err.Error())+".", http.StatusBadRequest)
 		return
 	}
 	s.o.Agree(m, judge)
@@ -63,20 +64,20 @@ func (s *Server) declare(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	v := s.o.Hub.Newest()
-	d := Declaration{Doing: Doing(in.Doing), Ship: in.Ship, Target: in.Target, Move: in.Move}
+	d := live.Declaration{Doing: live.Doing(in.Doing), Ship: in.Ship, Target: in.Target, Move: in.Move}
 	checked, err := d.Check(v.Located.Scene.Rules)
 	if err != nil {
-		http.Error(w, upperFirst(err.Error())+".", http.StatusBadRequest)
+		http.Error(w, live.UpperFirst(err.Error())+".", http.StatusBadRequest)
 		return
 	}
 	for _, id := range []string{checked.Ship, checked.Target} {
-		group, _ := objectOf(&v.Located.Scene, id)
-		if id != "" && shipOf(&v.Located.Scene, id) == nil && (checked.Doing != DoBlast || group != groupDevice) {
-			http.Error(w, upperFirst(shorten(id))+" is not on the table.", http.StatusConflict)
+		group, _ := live.ObjectOf(&v.Located.Scene, id)
+		if id != "" && live.ShipOf(&v.Located.Scene, id) == nil && (checked.Doing != live.DoBlast || group != live.GroupDevice) {
+			http.Error(w, live.UpperFirst(live.Shorten(id))+" is not on the table.", http.StatusConflict)
 			return
 		}
 	}
-	if v.Policy.Measuring != MeasuringEdition {
+	if v.Policy.Measuring != live.MeasuringEdition {
 		http.Error(w, "Nothing needs to be declared here: measuring is "+string(v.Policy.Measuring)+".", http.StatusConflict)
 		return
 	}
@@ -89,7 +90,7 @@ func (s *Server) judges(r *http.Request) bool { return s.session(r).Role >= Judg
 
 // allowed returns of a view's result what the agreement lets a request have; ok is
 // false, with a sentence, when that is nothing.
-func (s *Server) allowed(r *http.Request, v *View) (result engine.Result, ok bool, why string) {
+func (s *Server) allowed(r *http.Request, v *live.State) (result engine.Result, ok bool, why string) {
 	if s.judges(r) {
 		return v.Result, true, ""
 	}
@@ -97,33 +98,8 @@ func (s *Server) allowed(r *http.Request, v *View) (result engine.Result, ok boo
 	switch {
 	case ok:
 		return result, true, ""
-	case v.Policy.Measuring == MeasuringJudge:
+	case v.Policy.Measuring == live.MeasuringJudge:
 		return result, false, "Only the judge measures at this table."
 	}
-	return result, false, "The players agreed to measure only when the rules allow it: " + v.unmeasured() + "."
-}
-
-// unmeasured says why what is declared measures nothing, as the state says it of a pair.
-func (v *View) unmeasured() string {
-	w := v.Policy.Window
-	if w == nil {
-		return "nothing is declared that would"
-	}
-	if w.moves() {
-		return w.Words() + " is declared: a movement measures no ranges"
-	}
-	scene := v.standing()
-	if w.Doing == DoBlast {
-		return w.Words() + ", and no ship is seen standing still"
-	}
-	if shipOf(&scene, w.Ship) == nil {
-		if k, known := v.track(w.Ship); known && !k.State.Stands() {
-			return w.Words() + ", and " + TrackWords(&k, v.Located.Captured)
-		}
-		return w.Words() + ", and " + w.Ship + " is not seen"
-	}
-	if v.Choice.From == w.Ship && v.Choice.To != "" && v.Pair == nil && v.Reason != "" {
-		return w.Words() + ": " + v.Reason
-	}
-	return w.Words() + ", and no ship that it measures to is seen standing still"
+	return result, false, "The players agreed to measure only when the rules allow it: " + v.Unmeasured() + "."
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -14,7 +15,7 @@ import (
 // drawn of it may point anywhere.
 func TestABaseThatIsKnownToQuarterTurnsPointsNowhere(t *testing.T) {
 	profile := engine.Nominal()
-	p := heldProjector{&HeldView{}}
+	p := heldProjector{&live.Held{}}
 	kinds := func(quarters bool) (out []string) {
 		s := engine.Ship{ID: "A1", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 200, Y: 200}}, Quarters: quarters}
 		for _, o := range p.ship(&s, &profile, nil) {
@@ -35,7 +36,7 @@ func TestABaseThatIsKnownToQuarterTurnsPointsNowhere(t *testing.T) {
 	}
 	assert.Contains(t, kinds(true), "base")
 
-	var v View
+	var v live.State
 	v.Located.Scene.Rules = engine.Rules25
 	v.Located.Scene.Ships = []engine.Ship{{ID: "A1", Base: engine.Small, Quarters: true}, {ID: "A2", Base: engine.Small}}
 	ships := shipsOf(&v)

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 )
 
@@ -19,11 +19,11 @@ func TestTheCalibrationInUseGoesWithEveryAnswer(t *testing.T) {
 	s := serve(t, f)
 	r, _ := get(t, s.URL+"/api/table.json")
 	assert.Equal(t, http.StatusNotFound, r.StatusCode, "there is none yet")
-	f.change(func(v *web.View) {
-		v.Register = web.Register{
+	f.change(func(v *live.State) {
+		v.Register = live.Register{
 			From: "table.json", Hash: "aa11", BaseHash: "bb22", Integrity: "changed by hand since it was made", Lens: "lens.json, 12345678, intact",
 			Times: 3, At: time.Unix(1700000000, 0), File: []byte("{\"version\": 1}\n"),
-			Watch:    web.Watch{State: "covered", Text: "6 of 8 markers in place", Seen: 6, Of: 8, Missing: []int{1}, Strays: []int{5}, Blind: 0.25},
+			Watch:    live.Watch{State: "covered", Text: "6 of 8 markers in place", Seen: 6, Of: 8, Missing: []int{1}, Strays: []int{5}, Blind: 0.25},
 			Verified: &calibration.VerifiedJSON{At: time.Unix(1700000000, 0).UTC(), Outcome: "pass", WorstError: 0.21, WorstSigmas: 1.3, Places: 5, Covered: 0.9, Holds: true},
 		}
 	})
@@ -51,8 +51,8 @@ func TestTheCalibrationInUseGoesWithEveryAnswer(t *testing.T) {
 func TestWhileTheCameraIsNotKnownToStandWhereItDidNothingIsGivenOut(t *testing.T) {
 	f := newFakeTable(t)
 	s := serve(t, f)
-	for _, code := range []web.Code{web.Moved, web.MarkersLost, web.LensChanged, web.Dark, web.Frozen} {
-		f.change(func(v *web.View) { v.Health = web.Health{Code: code, Title: "Title", Detail: "why"} })
+	for _, code := range []live.Code{live.Moved, live.MarkersLost, live.LensChanged, live.Dark, live.Frozen} {
+		f.change(func(v *live.State) { v.Health = live.Health{Code: code, Title: "Title", Detail: "why"} })
 		for _, path := range []string{"/api/scene", "/api/measure"} {
 			r, body := get(t, s.URL+path)
 			assert.Equal(t, http.StatusServiceUnavailable, r.StatusCode, "%s %s", code, path)

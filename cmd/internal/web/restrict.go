@@ -3,24 +3,13 @@ package web
 import (
 	"cmp"
 	"slices"
-	"strings"
 
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 )
 
 // What the rules forbid where ships stand. The engine works it out ([engine.Result.Barred]);
 // every output words it from here.
-
-// Restriction is an act that the rules forbid, or may forbid, where the ships stand.
-type Restriction struct {
-	Outcome engine.Outcome // Yes: it is forbidden; Indeterminate, NoView: perhaps
-	Text    string         // "no attack: at range 0 of an asteroid, rock1 (2.5 G178)"
-	Because []string       // ids of the objects and ships that are the reason
-	Rules   []string       // "2.5 G178"
-}
-
-// sure reports whether the rules forbid the act for certain.
-func (r *Restriction) sure() bool { return r.Outcome == engine.Yes }
 
 // restrictionJSON is a Restriction.
 type restrictionJSON struct {
@@ -31,81 +20,11 @@ type restrictionJSON struct {
 }
 
 // restrictionOf returns the JSON of a restriction; nil of none.
-func restrictionOf(r *Restriction) *restrictionJSON {
+func restrictionOf(r *live.Restriction) *restrictionJSON {
 	if r == nil {
 		return nil
 	}
 	return &restrictionJSON{r.Outcome.String(), r.Text, r.Because, r.Rules}
-}
-
-// newRestriction words what speaks against an act; nil: nothing does. What is only perhaps
-// so is left out where something is sure.
-func newRestriction(all []engine.Barred) *Restriction {
-	if len(all) == 0 {
-		return nil
-	}
-	j := &Restriction{Outcome: all[0].Outcome, Because: []string{}, Rules: []string{}}
-	var texts []string
-	for i := range all {
-		if all[i].Outcome != all[0].Outcome {
-			break
-		}
-		if text := all[i].Words(); !slices.Contains(texts, text) {
-			texts, j.Because, j.Rules = append(texts, text), append(j.Because, all[i].Because), append(j.Rules, all[i].Rule)
-		}
-	}
-	j.Text = strings.Join(texts, "; ")
-	return j
-}
-
-// restricted says what keeps the chosen attacker from an act against the chosen target, as
-// far as it may be told; nil: nothing.
-func (v *View) restricted(act string) *Restriction {
-	if v.Pair == nil {
-		return nil
-	}
-	return v.restrictedFrom(act, v.Choice.From, v.Choice.To)
-}
-
-func (v *View) restrictedFrom(act, from, to string) *Restriction {
-	return newRestriction(v.Policy.Forbidden(&v.Located.Scene, &v.Result, act, from, to))
-}
-
-// The groups of objects.
-const (
-	groupObstacle = "obstacle"
-	groupDevice   = "device"
-	groupMarker   = "marker"
-)
-
-const kindCache = "supply_cache"
-
-func isSatellite(kind string) bool { return kind == "satellite" || kind == "mission_satellite" }
-
-// partOf reports whether an object is a token, or one of the cards that a token is made
-// of: mine1.left of mine1.
-func partOf(object, token string) bool {
-	return object == token || strings.HasPrefix(object, token+".")
-}
-
-// objectOf returns the group and the kind of an object by its id; "" where there is none.
-func objectOf(s *engine.Scene, id string) (group, kind string) {
-	for i := range s.Obstacles {
-		if s.Obstacles[i].ID == id {
-			return groupObstacle, s.Obstacles[i].Kind
-		}
-	}
-	for i := range s.Devices {
-		if partOf(id, s.Devices[i].ID) {
-			return groupDevice, s.Devices[i].Kind
-		}
-	}
-	for i := range s.Markers {
-		if partOf(id, s.Markers[i].ID) {
-			return groupMarker, s.Markers[i].Kind
-		}
-	}
-	return "", ""
 }
 
 // objectJSON is an obstacle, a device or a marker, measured from the chosen attacker.
@@ -144,14 +63,14 @@ type blastShipJSON struct {
 
 // objectsOf lists what lies on the table as measured from the chosen attacker, the
 // nearest first, as far as the agreement allows it.
-func objectsOf(v *View) []objectJSON {
+func objectsOf(v *live.State) []objectJSON {
 	out := []objectJSON{}
-	if w := v.Policy.Window; w != nil && w.Doing == DoBlast { // which measures from the device
+	if w := v.Policy.Window; w != nil && w.Doing == live.DoBlast { // which measures from the device
 		return out
 	}
 	for i := range v.Result.Objects {
 		o := &v.Result.Objects[i]
-		if o.From == v.Choice.From && v.stands(o.From) && v.Policy.Object(&v.Located.Scene, o.From, o.To) {
+		if o.From == v.Choice.From && v.Stands(o.From) && v.Policy.Object(&v.Located.Scene, o.From, o.To) {
 			out = append(out, objectJSONOf(v, o))
 		}
 	}
@@ -159,19 +78,19 @@ func objectsOf(v *View) []objectJSON {
 	return out
 }
 
-func objectJSONOf(v *View, o *engine.ObjectVerdict) objectJSON {
+func objectJSONOf(v *live.State, o *engine.ObjectVerdict) objectJSON {
 	s := &v.Located.Scene
-	j := objectJSON{ID: o.To, Outcome: o.Range.Outcome.String(), Title: rangeTitle(o.Range), Band: bandLarge(o.Range),
+	j := objectJSON{ID: o.To, Outcome: o.Range.Outcome.String(), Title: live.RangeTitle(o.Range), Band: bandLarge(o.Range),
 		DistanceMM: round(float64(o.Range.Distance)), SigmaMM: round(float64(o.Range.Sigma))}
-	j.Group, j.Kind = objectOf(s, o.To)
+	j.Group, j.Kind = live.ObjectOf(s, o.To)
 	most := 1 // G228, G232
 	switch {
 	case s.Rules != engine.Rules25:
-	case j.Kind == kindCache:
+	case j.Kind == live.KindCache:
 		j.Act = "tow"
-	case isSatellite(j.Kind):
+	case live.IsSatellite(j.Kind):
 		j.Act = "scramble"
-	case j.Group != groupMarker:
+	case j.Group != live.GroupMarker:
 		j.Act, most = "lock", 3 // G77, G79
 	}
 	if j.Act == "" {
@@ -184,7 +103,7 @@ func objectJSONOf(v *View, o *engine.ObjectVerdict) objectJSON {
 		engine.Indeterminate: "too close to call whether it is near enough to " + j.Act,
 	}[may]
 	if j.Act == "lock" {
-		j.NoLock = restrictionOf(newRestriction(v.Result.Barred("lock", o.From, o.To)))
+		j.NoLock = restrictionOf(live.NewRestriction(v.Result.Barred("lock", o.From, o.To)))
 	}
 	if n := j.NoLock; n != nil && may != engine.No {
 		j.Text = n.Text
@@ -196,10 +115,10 @@ func objectJSONOf(v *View, o *engine.ObjectVerdict) objectJSON {
 }
 
 // blastsOf lists the devices with the ships near them, as far as the agreement allows it.
-func blastsOf(v *View) []blastJSON {
+func blastsOf(v *live.State) []blastJSON {
 	out := []blastJSON{}
 	s := &v.Located.Scene
-	if v.Health.Code != OK && !v.Held {
+	if v.Health.Code != live.OK && !v.Held {
 		return out
 	}
 	for i := range s.Devices {
@@ -208,11 +127,11 @@ func blastsOf(v *View) []blastJSON {
 			continue
 		}
 		b := blastJSON{ID: d.ID, Kind: d.Kind, Ships: []blastShipJSON{}, Uncounted: []string{}}
-		for _, u := range v.uncounted() {
+		for _, u := range v.Uncounted() {
 			b.Uncounted = append(b.Uncounted, u.Why)
 		}
 		for k := range s.Ships {
-			if ship := &s.Ships[k]; v.stands(ship.ID) {
+			if ship := &s.Ships[k]; v.Stands(ship.ID) {
 				b.add(v, ship)
 			}
 		}
@@ -224,11 +143,11 @@ func blastsOf(v *View) []blastJSON {
 
 // add lists a ship if it may be at range 0 to 3 of the device: of the card that is nearest
 // to it.
-func (b *blastJSON) add(v *View, ship *engine.Ship) {
+func (b *blastJSON) add(v *live.State, ship *engine.Ship) {
 	var nearest *engine.ObjectVerdict
 	for i := range v.Result.Objects {
 		o := &v.Result.Objects[i]
-		if o.From == ship.ID && partOf(o.To, b.ID) && (nearest == nil || o.Range.Distance < nearest.Range.Distance) {
+		if o.From == ship.ID && live.PartOf(o.To, b.ID) && (nearest == nil || o.Range.Distance < nearest.Range.Distance) {
 			nearest = o
 		}
 	}
@@ -236,7 +155,7 @@ func (b *blastJSON) add(v *View, ship *engine.Ship) {
 		return
 	}
 	r := &nearest.Range
-	b.Ships = append(b.Ships, blastShipJSON{ship.ID, ship.Player, r.Outcome.String(), rangeTitle(*r), round(float64(r.Distance)),
+	b.Ships = append(b.Ships, blastShipJSON{ship.ID, ship.Player, r.Outcome.String(), live.RangeTitle(*r), round(float64(r.Distance)),
 		round(float64(r.Sigma))})
 }
 
@@ -251,10 +170,10 @@ type tokenJSON struct {
 func tokensOf(s *engine.Scene) []tokenJSON {
 	out := []tokenJSON{}
 	for i := range s.Devices {
-		out = append(out, tokenJSON{s.Devices[i].ID, s.Devices[i].Kind, groupDevice})
+		out = append(out, tokenJSON{s.Devices[i].ID, s.Devices[i].Kind, live.GroupDevice})
 	}
 	for i := range s.Markers {
-		out = append(out, tokenJSON{s.Markers[i].ID, s.Markers[i].Kind, groupMarker})
+		out = append(out, tokenJSON{s.Markers[i].ID, s.Markers[i].Kind, live.GroupMarker})
 	}
 	return out
 }

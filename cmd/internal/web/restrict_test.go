@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/hardware"
 )
 
 // onARock stands A1 on an obstacle of a kind, under an edition.
-func onARock(edition engine.Rules, kind string) func(*web.View) {
-	return func(v *web.View) {
+func onARock(edition engine.Rules, kind string) func(*live.State) {
+	return func(v *live.State) {
 		s := &v.Located.Scene
 		s.Rules = edition
 		s.Obstacles = []engine.Obstacle{{ID: "rock1", Kind: kind, Outline: square(300, 275, 25), Sigma: 0.2}}
@@ -32,7 +32,7 @@ func onARock(edition engine.Rules, kind string) func(*web.View) {
 func TestAForbiddenAttackIsNoAttackAnywhere(t *testing.T) {
 	c := newCourtroom(t)
 	c.change(onARock(engine.Rules20, "asteroid"))
-	c.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	c.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := serve(t, c.fakeTable)
 	const text = "no attack: at range 0 of an asteroid, rock1 (2.0 G177)"
 	state := getJSON(t, server.URL+"/api/state")
@@ -58,9 +58,9 @@ func TestAForbiddenAttackIsNoAttackAnywhere(t *testing.T) {
 	require.Equal(t, http.StatusCreated, ruled.Code, ruled.Body)
 	assert.Contains(t, ruled.Body.String(), text, "the record")
 
-	c.change(func(v *web.View) { v.Held, v.Hold = false, nil })
+	c.change(func(v *live.State) { v.Held, v.Hold = false, nil })
 	c.change(onARock(engine.Rules20, "gas"))
-	c.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	c.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	state = getJSON(t, server.URL+"/api/state")
 	assert.Nil(t, at(state, "answer", "no_attack"), "gas forbids none in 2.0")
 	assert.Equal(t, "lit", at(state, "panel", "lamps", "in_arc"))
@@ -70,7 +70,7 @@ func TestWhatIsForbiddenWhere(t *testing.T) {
 	for _, c := range []struct {
 		name         string
 		edition      engine.Rules
-		change       func(*web.View)
+		change       func(*live.State)
 		attack, lock string
 		lamps        string // in arc, overlap, too close
 	}{
@@ -89,8 +89,8 @@ func TestWhatIsForbiddenWhere(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f := newFakeTable(t)
-			f.change(func(v *web.View) { v.Located.Scene.Rules = c.edition; c.change(v) })
-			f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+			f.change(func(v *live.State) { v.Located.Scene.Rules = c.edition; c.change(v) })
+			f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 			state := getJSON(t, serve(t, f).URL+"/api/state")
 			text := func(key string) string {
 				s, _ := at(state, "answer", key, "text").(string)
@@ -108,8 +108,8 @@ func TestWhatIsForbiddenWhere(t *testing.T) {
 }
 
 // standAt puts B1 straight before A1, its centre at a distance, with a standard deviation.
-func standAt(distance, sigma float64) func(*web.View) {
-	return func(v *web.View) {
+func standAt(distance, sigma float64) func(*live.State) {
+	return func(v *live.State) {
 		s := &v.Located.Scene
 		s.Ships = append([]engine.Ship(nil), s.Ships...)
 		for i := range s.Ships {
@@ -126,15 +126,15 @@ func standAt(distance, sigma float64) func(*web.View) {
 // was declared, and with nothing else.
 func TestWhatIsForbiddenIsToldWithItsDeclaration(t *testing.T) {
 	for _, c := range []struct {
-		doing        web.Doing
+		doing        live.Doing
 		attack, lock bool
-	}{{web.DoAttack, true, false}, {web.DoLock, false, true}, {web.DoAbility, false, false}} {
+	}{{live.DoAttack, true, false}, {live.DoLock, false, true}, {live.DoAbility, false, false}} {
 		f := newFakeTable(t)
 		f.change(onARock(engine.Rules25, "gas"))
-		f.change(func(v *web.View) {
-			v.Policy = *policyOf(web.MeasuringEdition, &web.Declaration{Doing: c.doing, Ship: "A1"})
+		f.change(func(v *live.State) {
+			v.Policy = *policyOf(live.MeasuringEdition, &live.Declaration{Doing: c.doing, Ship: "A1"})
 		})
-		f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+		f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 		server := serve(t, f)
 		state := getJSON(t, server.URL+"/api/state")
 		assert.Equal(t, c.attack, at(state, "answer", "no_attack") != nil, c.doing)
@@ -148,7 +148,7 @@ func TestWhatIsForbiddenIsToldWithItsDeclaration(t *testing.T) {
 }
 
 // withTokens puts a device and two markers on the table, on A1's right.
-func withTokens(v *web.View) {
+func withTokens(v *live.State) {
 	s := &v.Located.Scene
 	s.Rules = engine.Rules25
 	token := func(id, kind string, x, y float64) engine.Token {
@@ -167,30 +167,30 @@ func TestWhatADeclarationOpensOfObjects(t *testing.T) {
 	for _, c := range []struct {
 		rule    string
 		edition engine.Rules
-		d       *web.Declaration
+		d       *live.Declaration
 		objects string
 		blasts  string
 	}{
 		{"nothing is declared", engine.Rules25, nil, "", ""},
-		{"an attack measures to no object", engine.Rules25, &web.Declaration{Doing: web.DoAttack, Ship: "A1"}, "", ""},
-		{"G79: a lock of 2.5 may be on objects, not on scenario features (G219)", engine.Rules25, &web.Declaration{Doing: web.DoLock, Ship: "A1"},
+		{"an attack measures to no object", engine.Rules25, &live.Declaration{Doing: live.DoAttack, Ship: "A1"}, "", ""},
+		{"G79: a lock of 2.5 may be on objects, not on scenario features (G219)", engine.Rules25, &live.Declaration{Doing: live.DoLock, Ship: "A1"},
 			"bomb1 lock yes; rock1 lock yes; mines1 lock yes; mines1.left lock yes; mines1.right lock yes", ""},
-		{"a lock of 2.0 is on ships", engine.Rules20, &web.Declaration{Doing: web.DoLock, Ship: "A1"}, "", ""},
-		{"G228: a cache at range 0-1", engine.Rules25, &web.Declaration{Doing: web.DoTow, Ship: "A1"}, "cache1 tow yes", ""},
-		{"G232: a satellite at range 0-1", engine.Rules25, &web.Declaration{Doing: web.DoScramble, Ship: "A1"}, "sat1 scramble no", ""},
-		{"G191: the ships near a bomb", engine.Rules25, &web.Declaration{Doing: web.DoBlast, Target: "bomb1"}, "", "bomb1: A1 Range 1"},
-		{"G191: near mines, of their nearest card", engine.Rules1e, &web.Declaration{Doing: web.DoBlast, Target: "mines1"}, "",
+		{"a lock of 2.0 is on ships", engine.Rules20, &live.Declaration{Doing: live.DoLock, Ship: "A1"}, "", ""},
+		{"G228: a cache at range 0-1", engine.Rules25, &live.Declaration{Doing: live.DoTow, Ship: "A1"}, "cache1 tow yes", ""},
+		{"G232: a satellite at range 0-1", engine.Rules25, &live.Declaration{Doing: live.DoScramble, Ship: "A1"}, "sat1 scramble no", ""},
+		{"G191: the ships near a bomb", engine.Rules25, &live.Declaration{Doing: live.DoBlast, Target: "bomb1"}, "", "bomb1: A1 Range 1"},
+		{"G191: near mines, of their nearest card", engine.Rules1e, &live.Declaration{Doing: live.DoBlast, Target: "mines1"}, "",
 			"mines1: A1 Range 1"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			f := newFakeTable(t)
 			f.change(withTokens)
-			f.change(func(v *web.View) {
+			f.change(func(v *live.State) {
 				v.Located.Scene.Rules = c.edition
 				measured(v)
-				v.Policy = *policyOf(web.MeasuringEdition, c.d)
+				v.Policy = *policyOf(live.MeasuringEdition, c.d)
 			})
-			f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+			f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 			server := serve(t, f)
 			state := getJSON(t, server.URL+"/api/state")
 			want := map[string]bool{}
@@ -225,15 +225,15 @@ func TestWhatADeclarationOpensOfObjects(t *testing.T) {
 		})
 	}
 	for _, c := range []struct {
-		d       web.Declaration
+		d       live.Declaration
 		edition engine.Rules
 		words   string
 	}{
-		{web.Declaration{Doing: web.DoTow, Ship: "A1"}, engine.Rules25, "A1 takes a supply cache in tow"},
-		{web.Declaration{Doing: web.DoScramble, Ship: "A1", Target: "x"}, engine.Rules25, "A1 scrambles a satellite"},
-		{web.Declaration{Doing: web.DoTow, Ship: "A1"}, engine.Rules20, ""},
-		{web.Declaration{Doing: web.DoBlast, Target: "bomb1"}, engine.Rules1e, "bomb1 detonates"},
-		{web.Declaration{Doing: web.DoBlast}, engine.Rules1e, ""},
+		{live.Declaration{Doing: live.DoTow, Ship: "A1"}, engine.Rules25, "A1 takes a supply cache in tow"},
+		{live.Declaration{Doing: live.DoScramble, Ship: "A1", Target: "x"}, engine.Rules25, "A1 scrambles a satellite"},
+		{live.Declaration{Doing: live.DoTow, Ship: "A1"}, engine.Rules20, ""},
+		{live.Declaration{Doing: live.DoBlast, Target: "bomb1"}, engine.Rules1e, "bomb1 detonates"},
+		{live.Declaration{Doing: live.DoBlast}, engine.Rules1e, ""},
 	} {
 		got, err := c.d.Check(c.edition)
 		if c.words == "" {
@@ -241,16 +241,16 @@ func TestWhatADeclarationOpensOfObjects(t *testing.T) {
 			continue
 		}
 		require.NoError(t, err)
-		assert.Equal(t, c.words, got.Words())
+		assert.Equal(t, c.words, got.Text())
 	}
 }
 
 func TestOnlyADeviceOnTheTableDetonates(t *testing.T) {
 	f := newFakeTable(t)
 	f.change(withTokens)
-	f.change(func(v *web.View) { v.Policy.Measuring = web.MeasuringEdition })
+	f.change(func(v *live.State) { v.Policy.Measuring = live.MeasuringEdition })
 	var declared []string
-	f.declare = func(d *web.Declaration) { declared = append(declared, d.Words()) }
+	f.declare = func(d *live.Declaration) { declared = append(declared, d.Text()) }
 	s := f.server()
 	for target, want := range map[string]int{
 		"bomb1": http.StatusNoContent, "rock1": http.StatusConflict, "cache1": http.StatusConflict, "nothing": http.StatusConflict,
@@ -267,7 +267,7 @@ func TestATriedMoveSaysWhatIsForbiddenAtItsEnd(t *testing.T) {
 	scene.Rules = engine.Rules25
 	scene.Obstacles = []engine.Obstacle{{ID: "rock1", Kind: "asteroid", Outline: square(300, 395, 28), Sigma: 0.2}}
 	f := newFakeTable(t)
-	f.change(func(v *web.View) { v.Located.Scene, v.ObstaclesWatched = scene, true; measured(v) })
+	f.change(func(v *live.State) { v.Located.Scene, v.ObstaclesWatched = scene, true; measured(v) })
 	server := serve(t, f)
 	res, err := http.Post(server.URL+"/api/try", "application/json", strings.NewReader(`{"ship":"A1","maneuver":"straight 1"}`))
 	require.NoError(t, err)
@@ -283,7 +283,7 @@ func TestATriedMoveSaysWhatIsForbiddenAtItsEnd(t *testing.T) {
 func TestTheDisplaySaysThatThereIsNoAttack(t *testing.T) {
 	f := newFakeTable(t)
 	f.change(onARock(engine.Rules20, "asteroid"))
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	with := f.hub.Newest().Panel
 	without := with
 	without.NoAttack = ""

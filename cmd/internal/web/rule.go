@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 )
 
@@ -19,9 +19,9 @@ import (
 type Rulings interface {
 	// Rule records a ruling on what is held and makes it the last one. The errors that
 	// people can do something about are a *Refusal.
-	Rule(RuleRequest) (RulingView, error)
+	Rule(live.RuleRequest) (live.Ruling, error)
 	// List returns at most limit rulings, newest first, with numbers below before (0: all).
-	List(before uint64, limit int) ([]RulingView, error)
+	List(before uint64, limit int) ([]live.Ruling, error)
 	// Entry returns an entry as the log keeps it, JSON.
 	Entry(number uint64) ([]byte, error)
 	// Picture returns an entry's picture for people, and its media type.
@@ -30,27 +30,6 @@ type Rulings interface {
 	Export(w io.Writer, number uint64) error
 	// ExportAll writes the whole log as a zip.
 	ExportAll(w io.Writer) error
-}
-
-// Ruled is what a judge rules otherwise; "" leaves what was measured.
-type Ruled struct {
-	Range      string // "0", "1", "2", "3", "beyond"
-	InArc      string // "yes", "no"
-	Obstructed string // "yes", "no", "choose": the attacker may choose a clear line
-	MayAttack  string // "yes", "no": whether the rules forbid the attack where the ships stand
-}
-
-// RuleRequest is a judge's ruling as it comes in.
-type RuleRequest struct {
-	Held  uint64 // the number of the held view that the judge saw
-	After uint64 // the last ruling that the judge knew of; 0: none
-	Choice
-	Decision Decision
-	Ruled    Ruled  // with Decided, Overruled
-	Reason   string // needed with Overruled; with Decided one is suggested
-	Question string
-	AskedBy  string
-	Judge    string
 }
 
 // Sizes that keep one bad client from harming the others. The texts together are far
@@ -104,7 +83,7 @@ func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "by is missing: who asks for a judge; \"\" is the name that this device was paired with.", http.StatusBadRequest)
 		return
 	}
-	if problem := checkText("by", *in.By, whoMost); problem != "" {
+	if problem := checkText("by", *in.By, live.NameMost); problem != "" {
 		http.Error(w, problem, http.StatusBadRequest)
 		return
 	}
@@ -120,7 +99,7 @@ func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 func (s *Server) answerHeld(w http.ResponseWriter, wanted bool) {
 	v := s.o.Hub.Newest()
 	if wanted && v.Hold == nil {
-		http.Error(w, "Nothing can be held now: "+lowerFirst(v.Health.Title)+".", http.StatusConflict)
+		http.Error(w, "Nothing can be held now: "+live.LowerFirst(v.Health.Title)+".", http.StatusConflict)
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"held": heldOf(v.Hold, v.Ruling)})
@@ -147,7 +126,7 @@ type ruleJSON struct {
 }
 
 // readRule reads a ruling; problem is a sentence for people.
-func readRule(body io.Reader) (out RuleRequest, problem string) {
+func readRule(body io.Reader) (out live.RuleRequest, problem string) {
 	var in ruleJSON
 	if problem = readJSON(body, &in, `{"held":1,"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`); problem != "" {
 		return out, problem
@@ -158,20 +137,20 @@ func readRule(body io.Reader) (out RuleRequest, problem string) {
 		return out, "held is missing: the number of what was held when it was judged."
 	case err != nil:
 		return out, noArc(in.Arc)
-	case !slices.Contains([]Decision{AsMeasured, Decided, Overruled}, Decision(in.Decision)):
+	case !slices.Contains([]live.Decision{live.AsMeasured, live.Decided, live.Overruled}, live.Decision(in.Decision)):
 		return out, fmt.Sprintf("The decision must be as_measured, decided or overruled, got %q.", in.Decision)
 	}
 	for _, t := range []struct {
 		name, text string
 		most       int
-	}{{"reason", in.Reason, textMost}, {"question", in.Question, textMost}, {"asked_by", in.AskedBy, whoMost}, {"judge", in.Judge, whoMost}, {"from", in.From, whoMost}, {"to", in.To, whoMost}} {
+	}{{"reason", in.Reason, textMost}, {"question", in.Question, textMost}, {"asked_by", in.AskedBy, live.NameMost}, {"judge", in.Judge, live.NameMost}, {"from", in.From, live.NameMost}, {"to", in.To, live.NameMost}} {
 		if problem := checkText(t.name, t.text, t.most); problem != "" {
 			return out, problem
 		}
 	}
-	return RuleRequest{
-		Held: in.Held, After: in.After, Choice: Choice{From: in.From, To: in.To, Arc: arc}, Decision: Decision(in.Decision),
-		Ruled: Ruled(in.Ruled), Reason: strings.TrimSpace(in.Reason), Question: strings.TrimSpace(in.Question),
+	return live.RuleRequest{
+		Held: in.Held, After: in.After, Choice: live.Choice{From: in.From, To: in.To, Arc: arc}, Decision: live.Decision(in.Decision),
+		Ruled: live.Ruled(in.Ruled), Reason: strings.TrimSpace(in.Reason), Question: strings.TrimSpace(in.Question),
 		AskedBy: strings.TrimSpace(in.AskedBy), Judge: strings.TrimSpace(in.Judge),
 	}, ""
 }
@@ -217,11 +196,11 @@ func (s *Server) rule(w http.ResponseWriter, r *http.Request) {
 
 // ruleError says what went wrong with the record.
 func ruleError(w http.ResponseWriter, err error) {
-	var refusal *Refusal
+	var refusal *live.Refusal
 	switch {
 	case errors.As(err, &refusal):
 		http.Error(w, refusal.Text, refusalStatus(refusal))
-	case errors.Is(err, ErrNoRuling):
+	case errors.Is(err, live.ErrNoRuling):
 		http.Error(w, "There is no such ruling.", http.StatusNotFound)
 	default:
 		http.Error(w, "The record of rulings cannot be used: "+err.Error()+".", http.StatusInternalServerError)
@@ -234,8 +213,8 @@ func refusalStatus(err error) int {
 		kind   error
 		status int
 	}{
-		{ErrInvalid, http.StatusBadRequest}, {ErrOvertaken, http.StatusConflict}, {ErrInUse, http.StatusServiceUnavailable},
-		{ErrUnwritten, http.StatusInsufficientStorage},
+		{live.ErrInvalid, http.StatusBadRequest}, {live.ErrOvertaken, http.StatusConflict}, {live.ErrInUse, http.StatusServiceUnavailable},
+		{live.ErrUnwritten, http.StatusInsufficientStorage},
 	} {
 		if errors.Is(err, known.kind) {
 			return known.status
@@ -364,218 +343,4 @@ func (l *lateHeader) Write(p []byte) (int, error) {
 		}
 	}
 	return l.w.Write(p)
-}
-
-// NewRuling words a ruling on what is held, or says as a *Refusal why it is none.
-// Number, time and hashes are for whoever records it.
-func NewRuling(h *HeldView, r RuleRequest) (RulingView, error) {
-	v := h.view(r.Choice)
-	if err := checkRule(h, &v, &r); err != nil {
-		return RulingView{}, err
-	}
-	measured := measuredTitle(&v)
-	out := RulingView{
-		Held: h.Number, From: r.From, To: r.To, Arc: r.Arc, Title: measured, Measured: measured, Lines: rulingLines(&v),
-		Decision: cmp.Or(r.Decision, AsMeasured), Ruled: r.Ruled, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy, Judge: r.Judge,
-	}
-	if out.Decision != AsMeasured {
-		out.Title = ruledTitle(&v, r.Ruled)
-	}
-	if out.Decision == Decided && out.Reason == "" {
-		out.Reason = suggestedReasons(openQuestions(&v, Ruled{}), r.Judge)[0]
-	}
-	out.Text = RulingText(&out)
-	return out, nil
-}
-
-// RulingText says a ruling as a sentence: what holds, what was measured when that is
-// something else, who ruled and why.
-func RulingText(r *RulingView) string {
-	how := "as measured"
-	switch r.Decision {
-	case Overruled:
-		how = "against what was measured (" + lowerFirst(r.Measured) + ")"
-	case Decided:
-		how = "where the measurement does not decide (" + lowerFirst(r.Measured) + ")"
-	}
-	text := fmt.Sprintf("%s to %s: %s; ruled %s", r.From, r.To, lowerFirst(r.Title), how)
-	if r.Judge != "" {
-		text += " by " + r.Judge
-	}
-	text += "."
-	if r.Reason != "" {
-		text += " Reason: " + r.Reason
-	}
-	return text
-}
-
-// checkRule says what is wrong with a ruling; nil: nothing.
-func checkRule(h *HeldView, v *View, r *RuleRequest) error {
-	bad := func(format string, a ...any) error {
-		return &Refusal{ErrInvalid, fmt.Sprintf(format, a...)}
-	}
-	for _, id := range []string{r.From, r.To} {
-		if id == "" {
-			return bad("Choose an attacker and a target first.")
-		}
-		if !h.has(id) {
-			return bad("%s is not in the held picture.", id)
-		}
-	}
-	if r.From == r.To {
-		return bad("Attacker and target must be two ships, got %s twice.", r.From)
-	}
-	if _, ok := v.ArcOf(); !ok && v.Pair != nil {
-		return bad("%s has no %s arc.", r.From, strings.ReplaceAll(r.Arc.String(), "_", " "))
-	}
-	if r.Decision == Decided && v.Pair != nil {
-		if problem := checkDecided(v, &r.Ruled); problem != "" {
-			return bad("%s", problem)
-		}
-	}
-	if r.Decision == Overruled {
-		if err := checkOverruled(v, r, bad); err != nil {
-			return err
-		}
-	}
-	switch {
-	case r.Decision != Overruled && v.Pair == nil:
-		return bad("Nothing was measured that could be confirmed: %s. Say what you rule, and why.", v.Reason)
-	case (r.Decision == AsMeasured || r.Decision == "") && r.Ruled != (Ruled{}):
-		return bad("A ruling as measured rules nothing else.")
-	}
-	if left := left(v, r.Ruled); len(left) > 0 {
-		return bad("This ruling decides nothing: %s is left open. Choose one of the possible results.", leftWords(left))
-	}
-	return nil
-}
-
-// checkOverruled says what is wrong with a ruling against what was measured; nil: nothing.
-func checkOverruled(v *View, r *RuleRequest, bad func(string, ...any) error) error {
-	for _, f := range []struct {
-		name, value string
-		allowed     []string
-	}{
-		{"The range", r.Ruled.Range, []string{"", "0", "1", "2", "3", "beyond"}},
-		{"The arc", r.Ruled.InArc, []string{"", "yes", "no"}},
-		{"The obstruction", r.Ruled.Obstructed, []string{"", "yes", "no", "choose"}},
-		{"Whether it may attack", r.Ruled.MayAttack, []string{"", "yes", "no"}},
-	} {
-		if !slices.Contains(f.allowed, f.value) {
-			last := len(f.allowed) - 1
-			return bad("%s cannot be ruled to be %q; expected %s or %s.", f.name, f.value, strings.Join(f.allowed[1:last], ", "), f.allowed[last])
-		}
-	}
-	switch {
-	case r.Ruled.Range == "0" && v.Located.Scene.Rules == engine.Rules1e:
-		return bad("The first edition has no range 0: contact is range 1.")
-	case r.Ruled == (Ruled{}):
-		return bad("Say what you rule: the range, the arc, the obstruction, or whether it may attack.")
-	case r.Reason == "":
-		return bad("A ruling against what was measured needs a reason.")
-	case v.Pair == nil:
-	case ruledTitle(v, r.Ruled) == measuredTitle(v):
-		return bad("That is what was measured: confirm it instead.")
-	case checkDecided(v, &r.Ruled) == "":
-		return bad("The measurement leaves this possible, and nothing here is against it: that is to decide what is open, not to overrule.")
-	}
-	return nil
-}
-
-// rulingLines are the lines that a ruling rests on: of the attack, where there is one.
-func rulingLines(v *View) []engine.Line {
-	if v.Pair == nil {
-		return nil
-	}
-	if a, ok := v.ArcOf(); ok && a.Attack != nil {
-		return slices.Clone(a.Attack.Lines)
-	}
-	return slices.Clone(v.Pair.Range.Lines)
-}
-
-// measuredTitle says in a few words what was measured of the chosen pair.
-func measuredTitle(v *View) string {
-	if v.Pair == nil {
-		return "No answer: " + v.Reason
-	}
-	parts := append(answerParts(v), forbiddenBy(v, Ruled{}))
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
-}
-
-// answerParts are the answers to the chosen pair's questions in a few words: the range,
-// the arc and the obstruction.
-func answerParts(v *View) []string {
-	w := words(v)
-	return []string{w.Title + attackDiffers(v), w.InArc, w.Obstruction}
-}
-
-// attackDiffers names the attack range where it is not the range.
-func attackDiffers(v *View) string {
-	a, ok := v.ArcOf()
-	if !ok || a.Attack == nil || rangeTitle(a.Attack.RangeVerdict) == rangeTitle(v.Pair.Range) {
-		return ""
-	}
-	return " (attack: " + lowerFirst(rangeTitle(a.Attack.RangeVerdict)) + ")"
-}
-
-// ruledTitle says in a few words what holds by a ruling; what it leaves out is as measured.
-func ruledTitle(v *View, r Ruled) string {
-	parts := make([]string, 3)
-	if v.Pair != nil {
-		parts = answerParts(v)
-	}
-	for i, key := range []string{"range", "in_arc", "obstructed"} {
-		if value := r.of(key); value != "" {
-			parts[i] = ruledWords(v, key, value)
-		}
-	}
-	if v.Pair != nil && r.Range != "" && len(rangeValues(&v.Pair.Range)) == 1 &&
-		slices.ContainsFunc(openQuestions(v, r), func(q openQuestion) bool { return q.Key == "range" }) {
-		parts[0] = rangeTitle(v.Pair.Range) + " (attack: " + lowerFirst(ruledWords(v, "range", r.Range)) + ")"
-	}
-	a, ok := v.ArcOf()
-	switch {
-	case r.Obstructed != "":
-	case r.InArc == "no":
-		parts[2] = ""
-	case r.InArc == "yes" && ok && a.Attack == nil && v.ObstaclesWatched && !v.Located.Scene.ObstaclesUnseen:
-		parts[2] = "no obstacle on the line" // else it is an open question, and ruled
-	}
-	parts = append(parts, forbiddenBy(v, r))
-	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-	return upperFirst(strings.Join(parts, ", "))
-}
-
-// forbiddenBy says what the rules forbid by a ruling, or perhaps forbid by what was measured
-// where nothing is ruled; "": nothing. What they perhaps forbid does not matter out of the arc.
-func forbiddenBy(v *View, r Ruled) string {
-	no := v.restricted("attack")
-	switch {
-	case r.MayAttack != "":
-		return ruledWords(v, "may_attack", r.MayAttack)
-	case r.InArc == "no":
-		return ""
-	case r.Range == "0" && v.Located.Scene.Rules == engine.Rules20:
-		return "no attack: the target is at range 0 (2.0 G73)"
-	case no == nil, r.Range != "" && answeredByRange(v, no, r):
-		return ""
-	case !no.sure() && !mayAttackThrough(v, r):
-		return ""
-	}
-	return no.Text
-}
-
-func lowerFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToLower(s[:1]) + s[1:]
-}
-
-// ErrHeldChanged is why nothing is ruled on what a judge no longer sees.
-var ErrHeldChanged = &Refusal{ErrOvertaken, "What you judged is no longer held: somebody let it go or froze another picture. Nothing was recorded. Look at what is held now and rule on that."}
-
-// RuledMeanwhile is why nothing is ruled by a judge who does not know the last ruling.
-func RuledMeanwhile(last *RulingView) *Refusal {
-	return &Refusal{ErrOvertaken, fmt.Sprintf("There is a ruling that you had not seen, number %d: %s Nothing of yours was recorded. Rule again if you still must.", last.Number, last.Text)}
 }

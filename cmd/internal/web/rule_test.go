@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -171,14 +172,14 @@ func TestNothingIsRuledOnWhatWasLetGo(t *testing.T) {
 func TestWhatTheRecordCannotTakeIsSaidInWords(t *testing.T) {
 	c := newCourtroom(t)
 	c.freeze(t)
-	c.judges.fail(&web.Refusal{Kind: web.ErrUnwritten, Text: "The disk is full: nothing was recorded."})
+	c.judges.fail(&live.Refusal{Kind: live.ErrUnwritten, Text: "The disk is full: nothing was recorded."})
 	answer := c.do("POST", "/api/rulings", c.sending(confirm))
 	assert.Equal(t, http.StatusInsufficientStorage, answer.Code)
 	assert.Contains(t, answer.Body.String(), "The disk is full")
 	for kind, status := range map[error]int{
-		web.ErrInvalid: 400, web.ErrOvertaken: 409, web.ErrInUse: 503, web.ErrUnwritten: 507, web.ErrDamaged: 500,
+		live.ErrInvalid: 400, live.ErrOvertaken: 409, live.ErrInUse: 503, live.ErrUnwritten: 507, live.ErrDamaged: 500,
 	} {
-		c.judges.fail(fmt.Errorf("the record: %w", &web.Refusal{Kind: kind, Text: "No."}))
+		c.judges.fail(fmt.Errorf("the record: %w", &live.Refusal{Kind: kind, Text: "No."}))
 		answer = c.do("POST", "/api/rulings", c.sending(confirm))
 		assert.Equal(t, status, answer.Code, kind)
 		assert.Equal(t, "No.\n", answer.Body.String(), kind)
@@ -211,7 +212,7 @@ func TestFreezingAndAskingSayWhatIsHeld(t *testing.T) {
 		assert.Contains(t, answer.Body.String(), line[2], name)
 	}
 	require.Equal(t, 200, c.do("POST", "/api/freeze", `{"hold":false}`).Code)
-	c.change(func(v *web.View) { v.Health = web.Health{Code: web.NoCamera, Title: "No camera"} })
+	c.change(func(v *live.State) { v.Health = live.Health{Code: live.NoCamera, Title: "No camera"} })
 	answer = c.do("POST", "/api/freeze", `{"hold":true}`)
 	assert.Equal(t, http.StatusConflict, answer.Code)
 	assert.Equal(t, "Nothing can be held now: no camera.\n", answer.Body.String())
@@ -248,9 +249,9 @@ func TestARulingSaysBothWhatWasMeasuredAndWhatHolds(t *testing.T) {
 	c.change(withRock)
 	c.freeze(t)
 	h := c.hub.Newest().Hold
-	r, err := web.NewRuling(h, web.RuleRequest{
-		Choice: web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}, Decision: web.Overruled,
-		Ruled: web.Ruled{Range: "1", InArc: "no", Obstructed: "no"}, Reason: "The rock was nudged.", Judge: "Jo",
+	r, err := live.NewRuling(h, live.RuleRequest{
+		Choice: live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront}, Decision: live.Overruled,
+		Ruled: live.Ruled{Range: "1", InArc: "no", Obstructed: "no"}, Reason: "The rock was nudged.", Judge: "Jo",
 	})
 	require.NoError(t, err)
 	assert.Equal(t, "Range 1, not in the front arc, not obstructed", r.Title)
@@ -260,7 +261,7 @@ func TestARulingSaysBothWhatWasMeasuredAndWhatHolds(t *testing.T) {
 
 func TestOfAShipThatMovesOnlyAJudgeCanRule(t *testing.T) {
 	c := newCourtroom(t)
-	c.change(func(v *web.View) {
+	c.change(func(v *live.State) {
 		for i, s := range v.Located.Scene.Ships {
 			state := vision.Still
 			if s.ID == "B1" {
@@ -281,7 +282,7 @@ func TestOfAShipThatMovesOnlyAJudgeCanRule(t *testing.T) {
 
 func TestTheFirstEditionHasNoRange0(t *testing.T) {
 	c := newCourtroom(t)
-	c.change(func(v *web.View) { v.Located.Scene.Rules = engine.Rules1e })
+	c.change(func(v *live.State) { v.Located.Scene.Rules = engine.Rules1e })
 	c.freeze(t)
 	answer := c.do("POST", "/api/rulings", c.sending(`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"0"},"reason":"they touch"}`))
 	assert.Equal(t, 400, answer.Code)

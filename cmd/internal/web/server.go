@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/engine"
 	"sightline/hardware"
@@ -38,22 +39,22 @@ var static embed.FS
 
 // Options say where the server gets what it shows.
 type Options struct {
-	Hub *Hub
+	Hub *live.Hub
 	// Choose makes a pair the chosen one, for everybody.
-	Choose func(Choice)
+	Choose func(live.Choice)
 	// SetMatch makes a match the present one and keeps it; nil: there is none. Its
 	// errors say for people why it cannot be kept.
-	SetMatch func(Match) error
+	SetMatch func(live.Match) error
 	// Agree changes the agreement on measuring, or proposes to; "" objects to what is
 	// proposed. Declare opens a window for measuring; nil closes it.
-	Agree   func(to Measuring, judge bool)
-	Declare func(*Declaration)
+	Agree   func(to live.Measuring, judge bool)
+	Declare func(*live.Declaration)
 	// PlaceShip looks for a ship's base where a person says it stands; nil: nobody can. Its
 	// errors are sentences for people.
-	PlaceShip func(PlacedShip) error
+	PlaceShip func(live.PlacedShip) error
 	// Calibration and Calibrate are the guided calibration; nil: there is none. The
 	// errors of Calibrate are sentences for people.
-	Calibration *CalibrationHub
+	Calibration *live.CalibrationHub
 	Calibrate   func(setup.Intent) error
 	Layout      calibration.Layout // of the mat, for the sheets to print
 	Learning    Learning           // of this table's obstacles; nil: nobody can teach them
@@ -63,7 +64,7 @@ type Options struct {
 	// Freeze holds the picture and the answers or lets them go, AskJudge calls a judge;
 	// nil: nobody can. What Freeze refuses is a *Refusal. Rulings is the judges'
 	// record; nil: there is none.
-	Freeze   func(HoldRequest) error
+	Freeze   func(live.HoldRequest) error
 	AskJudge func(who string)
 	Rulings  Rulings
 }
@@ -254,7 +255,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	v := s.o.Hub.Newest()
 	status := http.StatusOK
-	if v.Health.Code != OK {
+	if v.Health.Code != live.OK {
 		status = http.StatusServiceUnavailable
 	}
 	writeJSON(w, status, map[string]any{"status": v.Health.Code, "detail": v.Health.Detail, "views": v.Seq, "rulings": v.RulingsTrouble})
@@ -272,7 +273,7 @@ func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
 }
 
 // stateJSON is stateOf with the display's address, which changes with its picture.
-func (s *Server) stateJSON(v *View) stateJSON {
+func (s *Server) stateJSON(v *live.State) stateJSON {
 	j := stateOf(v)
 	j.Overlay = overlayOf(v, s.tables.of(&v.Register))
 	hash := fnv.New32a()
@@ -333,7 +334,7 @@ func send(w io.Writer, control *http.ResponseController, now time.Time, text []b
 // scene answers with the contract's scene JSON, as sightline locate prints it.
 func (s *Server) scene(w http.ResponseWriter, _ *http.Request) {
 	v := s.o.Hub.Newest()
-	s.contract(w, &v, func() ([]byte, error) { return engine.MarshalScene(v.standing()) })
+	s.contract(w, &v, func() ([]byte, error) { return engine.MarshalScene(v.Standing()) })
 }
 
 // measure answers with the contract's result JSON, as sightline measure prints it, as
@@ -350,8 +351,8 @@ func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 
 // contract answers with a document of the contract, or says why there is none: an
 // old scene is never given out as the present one.
-func (s *Server) contract(w http.ResponseWriter, v *View, marshal func() ([]byte, error)) {
-	if v.Health.Code != OK {
+func (s *Server) contract(w http.ResponseWriter, v *live.State, marshal func() ([]byte, error)) {
+	if v.Health.Code != live.OK {
 		http.Error(w, v.Health.Title+": "+v.Health.Detail, http.StatusServiceUnavailable)
 		return
 	}
@@ -368,7 +369,7 @@ func (s *Server) contract(w http.ResponseWriter, v *View, marshal func() ([]byte
 	if v.Register.Integrity != "" {
 		w.Header().Set("Sightline-Calibration-Integrity", v.Register.Integrity)
 	}
-	if unseen := v.unseen(); len(unseen) > 0 {
+	if unseen := v.Unseen(); len(unseen) > 0 {
 		w.Header().Set("Sightline-Not-Seen", strings.Join(unseen, ", "))
 	}
 	_, _ = w.Write(append(data, '\n'))
@@ -421,7 +422,7 @@ func (s *Server) choose(w http.ResponseWriter, r *http.Request) {
 }
 
 // readChoice reads a change of the choice; problem is a sentence for people.
-func readChoice(body io.Reader, now Choice) (c Choice, problem string) {
+func readChoice(body io.Reader, now live.Choice) (c live.Choice, problem string) {
 	var in struct {
 		From *string `json:"from"`
 		To   *string `json:"to"`
@@ -442,7 +443,7 @@ func readChoice(body io.Reader, now Choice) (c Choice, problem string) {
 			return c, "A ship's name has at most 32 characters."
 		}
 		if _, err := vision.CodeOfID(*id.from); *id.from != "" && !vision.Unnamed(*id.from) && err != nil {
-			return c, upperFirst(err.Error()) + "."
+			return c, live.UpperFirst(err.Error()) + "."
 		}
 		*id.to = *id.from
 	}

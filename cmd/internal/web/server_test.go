@@ -22,7 +22,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/hardware"
 )
@@ -67,7 +67,7 @@ func send(t testing.TB, method, address, body string, header ...string) (int, st
 
 func TestStateSaysTheAnswerWithItsUnits(t *testing.T) {
 	f := newFakeTable(t)
-	f.change(func(v *web.View) { v.LampLabels[hardware.LampInArc] = "In arc!" })
+	f.change(func(v *live.State) { v.LampLabels[hardware.LampInArc] = "In arc!" })
 	s := serve(t, f)
 	status, text := patch(t, s.URL, `{"from":"A1","to":"B1"}`)
 	require.Equal(t, http.StatusNoContent, status, text)
@@ -110,8 +110,8 @@ func TestSceneAndMeasureAreTheContracts(t *testing.T) {
 
 func TestAnOldSceneIsNotGivenOut(t *testing.T) {
 	f := newFakeTable(t)
-	f.change(func(v *web.View) {
-		v.Health = web.Health{Code: web.Stale, Title: "Old picture", Detail: "the last one is 4 s old"}
+	f.change(func(v *live.State) {
+		v.Health = live.Health{Code: live.Stale, Title: "Old picture", Detail: "the last one is 4 s old"}
 	})
 	s := serve(t, f)
 	for _, path := range []string{"/api/scene", "/api/measure"} {
@@ -123,7 +123,7 @@ func TestAnOldSceneIsNotGivenOut(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, r.StatusCode, "a monitor hears that the table is not answered about")
 	assert.Contains(t, body, `"status":"stale"`)
 
-	f.change(func(v *web.View) { v.Health, v.RulingsTrouble = web.Health{Code: web.OK}, "The record is damaged." })
+	f.change(func(v *live.State) { v.Health, v.RulingsTrouble = live.Health{Code: live.OK}, "The record is damaged." })
 	r, body = get(t, s.URL+"/healthz")
 	assert.Equal(t, http.StatusOK, r.StatusCode, "the table is answered about; starting anew would mend no record")
 	assert.Contains(t, body, `"rulings":"The record is damaged."`)
@@ -194,14 +194,14 @@ func TestThePageNamesNoOtherServer(t *testing.T) {
 
 func TestPictures(t *testing.T) {
 	f := newFakeTable(t)
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	s := serve(t, f)
 	r, body := get(t, s.URL+"/api/picture.jpg")
 	require.Equal(t, "image/jpeg", r.Header.Get("Content-Type"))
 	picture, err := jpeg.Decode(strings.NewReader(body))
 	require.NoError(t, err)
 	assert.Equal(t, image.Rect(0, 0, 960, 540), picture.Bounds(), "1080p is halved")
-	f.change(func(v *web.View) { v.Frame.Seq++; v.Region = image.Rect(400, 100, 1500, 1100) })
+	f.change(func(v *live.State) { v.Frame.Seq++; v.Region = image.Rect(400, 100, 1500, 1100) })
 	time.Sleep(250 * time.Millisecond) // at most five pictures a second
 	_, body = get(t, s.URL+"/api/picture.jpg")
 	picture, err = jpeg.Decode(strings.NewReader(body))
@@ -216,7 +216,7 @@ func TestPictures(t *testing.T) {
 
 func TestNoPictureYet(t *testing.T) {
 	f := newFakeTable(t)
-	f.change(func(v *web.View) { v.Frame.Gray, v.Frame.Color = nil, nil })
+	f.change(func(v *live.State) { v.Frame.Gray, v.Frame.Color = nil, nil })
 	s := serve(t, f)
 	r, body := get(t, s.URL+"/api/picture.jpg")
 	assert.Equal(t, http.StatusNotFound, r.StatusCode)
@@ -246,7 +246,7 @@ func TestEventsBeginWithTheStateAndFollowChanges(t *testing.T) {
 	assert.Equal(t, "text/event-stream", r.Header.Get("Content-Type"))
 	stream := bufio.NewReader(r.Body)
 	assert.Contains(t, event(t, stream), `"outcome":"none"`, "the first event is the present state")
-	f.choose(web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	assert.Contains(t, event(t, stream), `"title":"Range 2"`)
 }
 
@@ -258,7 +258,7 @@ func TestASlowListenerGetsTheNewestAndHoldsNobodyUp(t *testing.T) {
 	go func() {
 		defer close(done)
 		for range 1000 {
-			f.hub.Publish(web.View{})
+			f.hub.Publish(live.State{})
 		}
 	}()
 	select {

@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
 
 // placeShip takes a placed ship; there is none at the mat's corner.
-func (f *fakeTable) placeShip(p web.PlacedShip) error {
+func (f *fakeTable) placeShip(p live.PlacedShip) error {
 	if p.Pose.X < 50 {
 		return errors.New("no base shows its edges there")
 	}
@@ -39,7 +39,7 @@ func TestAShipIsPlacedByHand(t *testing.T) {
 	require.Equal(t, http.StatusNoContent, code, text)
 	code, text = post(`{"id":"B2","base":"large","x_mm":420.5,"y_mm":310}`)
 	require.Equal(t, http.StatusNoContent, code, text)
-	want := []web.PlacedShip{
+	want := []live.PlacedShip{
 		{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 420, Y: 310}, Heading: 90 * geom.Degree}, Headed: true},
 		{ID: "B2", Player: 2, Base: engine.Large, Pose: geom.Pose{Point: geom.Point{X: 420.5, Y: 310}}},
 	}

@@ -11,19 +11,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/vision"
 )
 
 // followedView is a view of the known scene with A1 and B1 in a state since 1.2 s.
-func followedView(t *testing.T, states map[string]vision.TrackState) web.View {
+func followedView(t *testing.T, states map[string]vision.TrackState) live.State {
 	scene := knownScene()
 	now := time.Unix(1700000000, 0)
-	v := web.View{
-		Health: web.Health{Code: web.OK}, Sigmas: 3,
+	v := live.State{
+		Health: live.Health{Code: live.OK}, Sigmas: 3,
 		Located: vision.Located{Scene: scene, Ships: outlinesOf(scene), Captured: now},
-		Choice:  web.Choice{From: "A1", To: "B1", Arc: engine.ArcFront},
+		Choice:  live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront},
 	}
 	for i, s := range scene.Ships {
 		k := vision.Track{Ship: s, View: v.Located.Ships[i], State: vision.Still, Captured: now, Frames: 9}
@@ -43,8 +44,8 @@ func followedView(t *testing.T, states map[string]vision.TrackState) web.View {
 	return v
 }
 
-func fetch(t *testing.T, v web.View, path string) (*http.Response, []byte) {
-	server := httptest.NewServer(web.NewServer(web.Options{Hub: web.NewHub(v), Choose: func(web.Choice) {}}))
+func fetch(t *testing.T, v live.State, path string) (*http.Response, []byte) {
+	server := httptest.NewServer(web.NewServer(web.Options{Hub: live.NewHub(v), Choose: func(live.Choice) {}}))
 	defer server.Close()
 	r, err := http.Get(server.URL + path)
 	require.NoError(t, err)
@@ -78,14 +79,14 @@ func TestAnAnswerThatRestsOnACoveredShipSaysSo(t *testing.T) {
 	assert.Empty(t, s.Ships[1].Text)
 	assert.Equal(t, s.Ships[0].Text, s.Answer.RestsOn)
 	assert.Contains(t, s.Answer.Explain, s.Answer.RestsOn)
-	assert.True(t, web.PanelState(&v).Frozen, "the panel says it too")
+	assert.True(t, live.PanelState(&v).Frozen, "the panel says it too")
 
 	r, _ := fetch(t, v, "/api/measure")
 	assert.Equal(t, "A1 frozen 1200 ms", r.Header.Get("Sightline-Not-Seen"))
 	still := followedView(t, nil)
 	r, _ = fetch(t, still, "/api/measure")
 	assert.Empty(t, r.Header.Get("Sightline-Not-Seen"))
-	assert.False(t, web.PanelState(&still).Frozen)
+	assert.False(t, live.PanelState(&still).Frozen)
 }
 
 func TestThePageIsToldWhatWasSeen(t *testing.T) {
@@ -122,6 +123,6 @@ func TestEveryStateHasWords(t *testing.T) {
 	now := time.Unix(1700000000, 0)
 	for state := vision.Settling; state <= vision.Lifted; state++ {
 		k := vision.Track{Ship: engine.Ship{ID: "A1"}, State: state, Captured: now}
-		assert.Equal(t, state == vision.Still, web.TrackWords(&k, now) == "", "%v", state)
+		assert.Equal(t, state == vision.Still, live.TrackText(&k, now) == "", "%v", state)
 	}
 }

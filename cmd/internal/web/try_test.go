@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -108,7 +108,7 @@ func TestWhatATriedMoveMeetsIsSaidInWords(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			f := newFakeTable(t)
-			f.change(func(v *web.View) { v.ObstaclesWatched = true; c.scene(&v.Located.Scene) })
+			f.change(func(v *live.State) { v.ObstaclesWatched = true; c.scene(&v.Located.Scene) })
 			status, got, text := try(t, serve(t, f).URL, c.body)
 			require.Equal(t, http.StatusOK, status, text)
 			for _, want := range c.want {
@@ -125,7 +125,7 @@ func TestWhatATriedMoveMeetsIsSaidInWords(t *testing.T) {
 // arc beyond what attacks reach.
 func TestATriedMoveDoesNotContradictItself(t *testing.T) {
 	f := newFakeTable(t)
-	f.change(func(v *web.View) {
+	f.change(func(v *live.State) {
 		v.ObstaclesWatched = true
 		s := &v.Located.Scene
 		for i := range s.Ships {
@@ -203,7 +203,7 @@ func TestATriedMoveIsNotSureOfWhatAnUncountedShipMayChange(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			f := newFakeTable(t)
-			f.change(func(v *web.View) {
+			f.change(func(v *live.State) {
 				scene := v.Located.Scene
 				scene.Ships[1].Pose.Point = geom.Point{X: 300, Y: 200} // A2, behind A1
 				if strings.Contains(c.body, "boost") {
@@ -246,7 +246,7 @@ func TestAMoveIsNotTriedWhereItMayNotBe(t *testing.T) {
 	server := serve(t, f)
 	for _, c := range []struct {
 		rule, body string
-		change     func(*web.View)
+		change     func(*live.State)
 		status     int
 	}{
 		{"no such maneuver", `{"ship":"A1","maneuver":"bank left 4"}`, nil, http.StatusBadRequest},
@@ -256,16 +256,16 @@ func TestAMoveIsNotTriedWhereItMayNotBe(t *testing.T) {
 		{"two moves at once", `{"ship":"A1","maneuver":"bank left 1","drop":"straight 1"}`, nil, http.StatusBadRequest},
 		{"nothing", `{"ship":"A1"}`, nil, http.StatusBadRequest},
 		{"no such end", `{"ship":"A1","action":"barrel-roll left","option":"sideways"}`, nil, http.StatusBadRequest},
-		{"the judge measures", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *web.View) { v.Policy.Measuring = web.MeasuringJudge }, http.StatusForbidden},
-		{"it was not declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *web.View) { v.Policy.Measuring = web.MeasuringEdition }, http.StatusForbidden},
-		{"another was declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *web.View) {
-			v.Policy = *policyOf(web.MeasuringEdition, &web.Declaration{Doing: web.DoManeuver, Ship: "A1", Move: "bank right 1"})
+		{"the judge measures", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *live.State) { v.Policy.Measuring = live.MeasuringJudge }, http.StatusForbidden},
+		{"it was not declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *live.State) { v.Policy.Measuring = live.MeasuringEdition }, http.StatusForbidden},
+		{"another was declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *live.State) {
+			v.Policy = *policyOf(live.MeasuringEdition, &live.Declaration{Doing: live.DoManeuver, Ship: "A1", Move: "bank right 1"})
 		}, http.StatusForbidden},
-		{"it was declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *web.View) {
-			v.Policy = *policyOf(web.MeasuringEdition, &web.Declaration{Doing: web.DoManeuver, Ship: "A1", Move: "bank left 1"})
+		{"it was declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *live.State) {
+			v.Policy = *policyOf(live.MeasuringEdition, &live.Declaration{Doing: live.DoManeuver, Ship: "A1", Move: "bank left 1"})
 		}, http.StatusOK},
-		{"no camera", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *web.View) {
-			v.Policy, v.Health = web.Policy{}, web.Health{Code: web.NoCamera, Title: "No camera"}
+		{"no camera", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *live.State) {
+			v.Policy, v.Health = live.Policy{}, live.Health{Code: live.NoCamera, Title: "No camera"}
 		}, http.StatusServiceUnavailable},
 	} {
 		if c.change != nil {
@@ -282,11 +282,11 @@ func TestAMoveIsNotTriedWhereItMayNotBe(t *testing.T) {
 // Where the players keep the edition's rules, a declared move tells what is decided and
 // what is too close, and not by how much.
 func TestADeclaredMoveTellsNoMillimetresThatTheRulesDoNotMeasure(t *testing.T) {
-	for body, d := range map[string]web.Declaration{
-		`{"ship":"A1","maneuver":"straight 2"}`:     {Doing: web.DoManeuver, Ship: "A1", Move: "straight 2"},
-		`{"ship":"A1","action":"barrel-roll left"}`: {Doing: web.DoAction, Ship: "A1", Move: "barrel-roll left"},
-		`{"ship":"A1","action":"boost straight"}`:   {Doing: web.DoAction, Ship: "A1", Move: "boost straight"},
-		`{"ship":"A1","drop":"launch straight 5"}`:  {Doing: web.DoDrop, Ship: "A1", Move: "launch straight 5"},
+	for body, d := range map[string]live.Declaration{
+		`{"ship":"A1","maneuver":"straight 2"}`:     {Doing: live.DoManeuver, Ship: "A1", Move: "straight 2"},
+		`{"ship":"A1","action":"barrel-roll left"}`: {Doing: live.DoAction, Ship: "A1", Move: "barrel-roll left"},
+		`{"ship":"A1","action":"boost straight"}`:   {Doing: live.DoAction, Ship: "A1", Move: "boost straight"},
+		`{"ship":"A1","drop":"launch straight 5"}`:  {Doing: live.DoDrop, Ship: "A1", Move: "launch straight 5"},
 	} {
 		f := newFakeTable(t)
 		server := serve(t, f)
@@ -294,7 +294,7 @@ func TestADeclaredMoveTellsNoMillimetresThatTheRulesDoNotMeasure(t *testing.T) {
 		require.Regexp(t, `by [\d.]+ mm`, free["nearest"], "free tells it: %s", text)
 		require.NotNil(t, at(free, "move_result", "margin_mm"))
 
-		f.change(func(v *web.View) { v.Policy = *policyOf(web.MeasuringEdition, &d) })
+		f.change(func(v *live.State) { v.Policy = *policyOf(live.MeasuringEdition, &d) })
 		status, got, text := try(t, server.URL, body)
 		require.Equal(t, http.StatusOK, status, text)
 		assert.Equal(t, texts(free), texts(got), "what is decided is told")
@@ -312,7 +312,7 @@ func TestTheEndOfAMoveIsAsSureAsItsStart(t *testing.T) {
 	scene.Ships = scene.Ships[:1]
 	a := &scene.Ships[0]
 	a.Pose.Heading, a.Covariance = 40*geom.Degree, geom.Cov3{0.04, 0, 0, 0, 0.02, 0, 0, 0, 1e-4}
-	tried, err := web.TryMove(&scene, web.Try{Doing: web.DoManeuver, Ship: "A1", Move: "turn left 3"}, 3, true)
+	tried, err := live.PreviewMove(&scene, live.MoveRequest{Doing: live.DoManeuver, Ship: "A1", Move: "turn left 3"}, 3, true)
 	require.NoError(t, err)
 	got := tried.Scene.Ships[0].Covariance
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 )
 
 // The table from above as moving pictures, for small use: a monitor beside the stream,
@@ -41,7 +42,7 @@ type videos struct {
 
 // video is one size: its newest picture and who watches.
 type video struct {
-	pictures broadcast[[]byte]
+	pictures live.Broadcast[[]byte]
 	watchers int
 	stop     chan struct{}
 }
@@ -118,7 +119,7 @@ func (s *Server) watch(width int) (pictures <-chan []byte, leave func(), ok bool
 		go s.film(width, v)
 	}
 	v.watchers++
-	pictures, end := v.pictures.listen()
+	pictures, end := v.pictures.Listen()
 	return pictures, func() {
 		end()
 		vs.mu.Lock()
@@ -149,7 +150,7 @@ func (s *Server) film(width int, v *video) {
 			return
 		case view := <-views:
 			if data, fresh := c.shot(&view, s.tables.of(&view.Register)); fresh {
-				v.pictures.publish(func([]byte) []byte { return data })
+				v.pictures.Publish(func([]byte) []byte { return data })
 			}
 		}
 	}
@@ -165,12 +166,12 @@ type camera struct {
 }
 
 // shot returns the picture of a view, if it is another than the last.
-func (c *camera) shot(v *View, table *calibration.Table) (data []byte, fresh bool) {
+func (c *camera) shot(v *live.State, table *calibration.Table) (data []byte, fresh bool) {
 	hash := v.Register.Hash
 	if v.Hold != nil { // what it was seen through
 		hash, table = v.Hold.Register.Hash, &v.Hold.Table
 	}
-	if table == nil || v.Frame.Gray == nil || (v.Health.Code != OK && !v.Held) {
+	if table == nil || v.Frame.Gray == nil || (v.Health.Code != live.OK && !v.Held) {
 		return c.once("nothing", func() image.Image { return c.empty() })
 	}
 	if w, h := v.Frame.Size(); w != table.Intrinsics.Width || h != table.Intrinsics.Height {

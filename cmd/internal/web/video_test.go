@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/tablesim"
@@ -95,16 +96,16 @@ func TestARectifiedPictureShowsEachPlaceWhereItIs(t *testing.T) {
 }
 
 // filmed is a server with a picture and a calibration.
-func filmed(t testing.TB) (*Hub, *Server, View) {
+func filmed(t testing.TB) (*live.Hub, *Server, live.State) {
 	table := aTable(1280, 720)
 	file, hash, err := table.Sealed()
 	require.NoError(t, err)
-	v := View{
-		At: time.Unix(1700000000, 0), Health: Health{Code: OK}, Frame: shaded(table, true),
-		Register: Register{From: "test", Hash: hash, File: file},
+	v := live.State{
+		At: time.Unix(1700000000, 0), Health: live.Health{Code: live.OK}, Frame: shaded(table, true),
+		Register: live.Register{From: "test", Hash: hash, File: file},
 	}
-	hub := NewHub(v)
-	return hub, NewServer(Options{Hub: hub, Choose: func(Choice) {}}), v
+	hub := live.NewHub(v)
+	return hub, NewServer(Options{Hub: hub, Choose: func(live.Choice) {}}), v
 }
 
 // aPicture gives the pictures of a stream.
@@ -146,13 +147,13 @@ func TestTheVideoIsLiveOrMarkedOrEmpty(t *testing.T) {
 	held := v
 	table, err := calibration.ParseTableFile(v.Register.File)
 	require.NoError(t, err)
-	held.Held, held.Hold = true, &HeldView{Number: 1, Register: v.Register, Table: table}
+	held.Held, held.Hold = true, &live.Held{Number: 1, Register: v.Register, Table: table}
 	hub.Publish(held)
 	r, g, b, _ := next().At(3, 160).RGBA()
 	assert.True(t, r>>8 > 200 && g>>8 > 160 && b>>8 < 140, "a held picture has a mark round it: %d %d %d", r>>8, g>>8, b>>8)
 
 	stale := v
-	stale.Health = Health{Code: Stale, Title: "Old picture"}
+	stale.Health = live.Health{Code: live.Stale, Title: "Old picture"}
 	hub.Publish(stale)
 	r, g, b, _ = next().At(160, 160).RGBA()
 	assert.Zero(t, r>>8+g>>8+b>>8, "an old picture is not shown as the table now")

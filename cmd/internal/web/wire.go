@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/hardware"
@@ -36,7 +37,7 @@ type stateJSON struct {
 	Released    []releasedJSON  `json:"released"`        // what was let go and can be held again, the newest first
 	Ruling      *rulingJSON     `json:"ruling"`          // the last one; null: there is none
 	Trouble     string          `json:"rulings_trouble"` // why no ruling can be recorded now; "": nothing is known against it
-	Match       Match           `json:"match"`
+	Match       live.Match      `json:"match"`
 	Overlay     *overlayJSON    `json:"overlay"`
 	Policy      policyJSON      `json:"policy"`
 	Targets     targetsJSON     `json:"targets"`
@@ -45,10 +46,10 @@ type stateJSON struct {
 }
 
 type healthJSON struct {
-	Code   Code   `json:"code"`
-	Title  string `json:"title"`
-	Detail string `json:"detail"`
-	Advice string `json:"advice"`
+	Code   live.Code `json:"code"`
+	Title  string    `json:"title"`
+	Detail string    `json:"detail"`
+	Advice string    `json:"advice"`
 }
 
 type noteJSON struct {
@@ -202,8 +203,8 @@ type panelJSON struct {
 }
 
 // stateOf turns a view into the page's JSON.
-func stateOf(v *View) stateJSON {
-	w := words(v)
+func stateOf(v *live.State) stateJSON {
+	w := live.TextOf(v)
 	s := stateJSON{
 		Version: 1, Seq: v.Seq, AtMS: v.At.UnixMilli(),
 		Rules: v.Located.Scene.Rules.String(), Sigmas: v.Sigmas,
@@ -232,16 +233,16 @@ func stateOf(v *View) stateJSON {
 }
 
 // pictureOf says what a view's picture is; nil before the first one.
-func pictureOf(v *View) *pictureJSON {
+func pictureOf(v *live.State) *pictureJSON {
 	width, height := v.Frame.Size()
 	if width == 0 {
 		return nil
 	}
-	r := v.region()
+	r := v.Crop()
 	return &pictureJSON{Seq: v.Frame.Seq, WidthPx: width, HeightPx: height, Region: [4]int{r.Min.X, r.Min.Y, r.Dx(), r.Dy()}}
 }
 
-func calibrationOf(r Register) calibrationJSON {
+func calibrationOf(r live.Register) calibrationJSON {
 	c := calibrationJSON{
 		From: r.From, RMSPx: round(r.RMSPx), Markers: append([]int{}, r.Markers...), Times: r.Times,
 		Hash: r.Hash, BaseHash: r.BaseHash, Integrity: r.Integrity, Lens: r.Lens, Verified: r.Verified,
@@ -257,7 +258,7 @@ func calibrationOf(r Register) calibrationJSON {
 	return c
 }
 
-func shipsOf(v *View) []shipJSON {
+func shipsOf(v *live.State) []shipJSON {
 	ships := []shipJSON{}
 	profile, err := engine.ProfileNamed(v.Located.Scene.Profile)
 	if err != nil { // the configuration is checked; a name from elsewhere would only be drawn
@@ -269,7 +270,7 @@ func shipsOf(v *View) []shipJSON {
 	for i, ship := range v.Located.Scene.Ships {
 		w, l := profile.Size(ship.Base)
 		c := ship.Covariance.Position()
-		track, _ := v.track(ship.ID)
+		track, _ := v.Track(ship.ID)
 		s := shipJSON{
 			ID: ship.ID, Player: ship.Player, Base: ship.Base.String(), WidthMM: float64(w), LengthMM: float64(l),
 			XMM: round(ship.Pose.X), YMM: round(ship.Pose.Y), HeadingDeg: round(ship.Pose.Heading.Normalized().Degrees()),
@@ -282,7 +283,7 @@ func shipsOf(v *View) []shipJSON {
 		}
 		if track.Ship.ID != "" {
 			s.Moving = track.State == vision.Moving
-			s.State, s.StateText, s.Frames = track.State.String(), TrackWords(&track, v.Located.Captured), track.Frames
+			s.State, s.StateText, s.Frames = track.State.String(), live.TrackText(&track, v.Located.Captured), track.Frames
 			s.AgeMS = float64(track.Age(v.Located.Captured).Milliseconds())
 		}
 		if i < len(v.Located.Ships) {
@@ -299,7 +300,7 @@ func shipsOf(v *View) []shipJSON {
 	return ships
 }
 
-func obstaclesOf(v *View) []obstacleJSON {
+func obstaclesOf(v *live.State) []obstacleJSON {
 	out := []obstacleJSON{}
 	for _, o := range v.Located.Scene.Obstacles {
 		j := obstacleJSON{ID: o.ID, Kind: o.Kind, OutlineMM: [][2]float64{}}
@@ -312,7 +313,7 @@ func obstaclesOf(v *View) []obstacleJSON {
 }
 
 // arcsOf lists the arcs that the attacker has, to choose from.
-func arcsOf(v *View) []string {
+func arcsOf(v *live.State) []string {
 	arcs := []string{}
 	if v.Pair != nil {
 		for _, a := range v.Pair.Arcs {
@@ -322,7 +323,7 @@ func arcsOf(v *View) []string {
 	return arcs
 }
 
-func answerOf(v *View, w answerWords) answerJSON {
+func answerOf(v *live.State, w live.AnswerText) answerJSON {
 	a := answerJSON{
 		Outcome: "none", Title: w.Title, Live: w.Live, Explain: w.Explain, Reason: v.Reason,
 		LinesMM: [][2][2]float64{}, Doubts: doubtsOf(v),
@@ -341,7 +342,7 @@ func answerOf(v *View, w answerWords) answerJSON {
 	a.Band, a.RestsOn = bandLarge(r), w.RestsOn
 	a.DistanceMM, a.SigmaMM, a.MarginMM = round(float64(r.Distance)), round(float64(r.Sigma)), round(float64(r.Margin))
 	a.LinesMM = linesOf(r.Lines)
-	a.NoAttack, a.NoLock = restrictionOf(v.restricted("attack")), restrictionOf(v.restricted("lock"))
+	a.NoAttack, a.NoLock = restrictionOf(v.Restricted("attack")), restrictionOf(v.Restricted("lock"))
 	arc, ok := v.ArcOf()
 	if !ok {
 		return a
@@ -349,17 +350,17 @@ func answerOf(v *View, w answerWords) answerJSON {
 	a.InArc.Outcome, a.InArc.MarginMM, a.InArc.SigmaMM = arc.InArc.String(), round(float64(arc.Margin)), round(float64(arc.Sigma))
 	if at := arc.Attack; at != nil {
 		a.Attack = &attackJSON{
-			Outcome: at.Outcome.String(), Title: rangeTitle(at.RangeVerdict), DistanceMM: round(float64(at.Distance)), SigmaMM: round(float64(at.Sigma)),
-			LinesMM: linesOf(at.Lines), Differs: rangeTitle(at.RangeVerdict) != rangeTitle(r),
+			Outcome: at.Outcome.String(), Title: live.RangeTitle(at.RangeVerdict), DistanceMM: round(float64(at.Distance)), SigmaMM: round(float64(at.Sigma)),
+			LinesMM: linesOf(at.Lines), Differs: live.RangeTitle(at.RangeVerdict) != live.RangeTitle(r),
 		}
 		if v.ObstaclesWatched {
-			a.Obstruction.Outcome = obstructionOutcome(at.Obstruction.Verdict)
+			a.Obstruction.Outcome = live.ObstructionOutcome(at.Obstruction.Verdict)
 		}
 	}
 	return a
 }
 
-func doubtsOf(v *View) []doubtJSON {
+func doubtsOf(v *live.State) []doubtJSON {
 	out := []doubtJSON{}
 	for _, d := range v.Doubts() {
 		out = append(out, doubtJSON{d.Question, d.Text, round(float64(d.Margin)), round(float64(d.Need))})
@@ -382,7 +383,7 @@ func bandLarge(r engine.RangeVerdict) string {
 	return strings.Join(bands, "/")
 }
 
-func panelOf(v *View, w answerWords) panelJSON {
+func panelOf(v *live.State, w live.AnswerText) panelJSON {
 	p := panelJSON{Name: v.PanelName, Lamps: map[string]string{}, Labels: map[string]string{}, Alt: "The display says: " + w.Live}
 	for i, l := range hardware.Lights(v.Panel) {
 		p.Lamps[hardware.Lamp(i).String()] = l.String()

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/engine/geom"
 )
@@ -169,7 +170,7 @@ type verificationJSON struct {
 }
 
 // calibrationStateOf makes the page's JSON of a view.
-func calibrationStateOf(v *CalibrationView) calibrationStateJSON {
+func calibrationStateOf(v *live.CalibrationState) calibrationStateJSON {
 	s := &v.State
 	j := calibrationStateJSON{
 		Version: 1, Seq: v.Seq, Active: s.Active, Busy: s.Busy(), Step: s.Step,

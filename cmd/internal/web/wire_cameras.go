@@ -1,5 +1,7 @@
 package web
 
+import "sightline/cmd/internal/live"
+
 type eyeJSON struct {
 	Name   string `json:"name"`
 	Source string `json:"source"`
@@ -10,7 +12,7 @@ type eyeJSON struct {
 }
 
 // camerasOf lists the further cameras.
-func camerasOf(v *View) []eyeJSON {
+func camerasOf(v *live.State) []eyeJSON {
 	out := []eyeJSON{}
 	for _, c := range v.Cameras {
 		text := c.Name + " in use"

@@ -1,13 +1,14 @@
 package web
 
 import (
+	"sightline/cmd/internal/live"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 )
 
 func TestWhatThePageSaysOfFurtherCameras(t *testing.T) {
-	v := View{Cameras: []CameraView{
+	v := live.State{Cameras: []live.Camera{
 		{Name: "left", Used: true},
 		{Name: "far", Used: true, NoObstacles: "no picture of its empty mat is named"},
 		{Name: "top", Why: "camera moved", NoObstacles: "the picture is changing"},
@@ -20,5 +21,5 @@ func TestWhatThePageSaysOfFurtherCameras(t *testing.T) {
 		"left in use", "far in use, but not for obstacles: no picture of its empty mat is named", "top left out: camera moved",
 	}, texts)
 	assert.Equal(t, []string{"", "no picture of its empty mat is named", "the picture is changing"}, not)
-	assert.NotNil(t, camerasOf(&View{}), "a list of none, not null")
+	assert.NotNil(t, camerasOf(&live.State{}), "a list of none, not null")
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 
+	"sightline/cmd/internal/live"
 	"sightline/vision"
 )
 
@@ -32,7 +33,7 @@ type exposureJSON struct {
 	Change string `json:"last_change"` // "": none
 }
 
-func lightOf(l Light) lightJSON {
+func lightOf(l live.Light) lightJSON {
 	return lightJSON{
 		Advice: append([]string{}, l.Advice...), Edges: l.Edges, EdgePx: round(l.Edge), EdgeMM: round(l.EdgeMM), Smear: round(l.Smear),
 		White: round(l.White), Paper: round(l.Paper), Black: round(l.Black), Noise: round(l.Noise), Burnt: round(l.Burnt),

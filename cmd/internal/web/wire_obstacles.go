@@ -3,6 +3,7 @@ package web
 import (
 	"time"
 
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -110,7 +111,7 @@ type learnFoundJSON struct {
 	OutlinePx [][2]float64 `json:"outline_px"`
 }
 
-func learnStateOf(v *View, l *LearnState) learnStateJSON {
+func learnStateOf(v *live.State, l *LearnState) learnStateJSON {
 	j := learnStateJSON{
 		Version: 1, Seq: v.Seq, Picture: pictureOf(v), Way: append([]string{}, l.Way...), MatWay: append([]string{}, l.MatWay...), Paper: l.Paper,
 		Task: learnTaskJSON{l.Doing, l.Frames, l.Wanted, l.Last, l.Done, l.Problem},
@@ -189,11 +190,11 @@ func learnKinds() (out []learnKindJSON) {
 	return out
 }
 
-func learnNowOf(v *View, l *LearnState) learnNowJSON {
-	j := learnNowJSON{Watched: v.ObstaclesWatched && v.Health.Code == OK, Found: []learnFoundJSON{}, Unknown: [][][2]float64{}}
+func learnNowOf(v *live.State, l *LearnState) learnNowJSON {
+	j := learnNowJSON{Watched: v.ObstaclesWatched && v.Health.Code == live.OK, Found: []learnFoundJSON{}, Unknown: [][][2]float64{}}
 	sight := v.Located.Obstacles
 	switch {
-	case v.Health.Code != OK:
+	case v.Health.Code != live.OK:
 		j.Why = v.Health.Title
 	case l.Unusable != "":
 		j.Why = l.Unusable
@@ -211,7 +212,7 @@ func learnNowOf(v *View, l *LearnState) learnNowJSON {
 		j.Why = sight.Unseen
 	}
 	j.Watched = j.Watched && j.Why == "" // what was learnt may have changed since the picture was searched
-	if sight == nil || v.Health.Code != OK {
+	if sight == nil || v.Health.Code != live.OK {
 		return j
 	}
 	for i := range sight.Views {
@@ -235,7 +236,7 @@ func learnNowOf(v *View, l *LearnState) learnNowJSON {
 }
 
 // sigmaOf returns the standard deviation of an object's outline, as the scene states it, mm.
-func sigmaOf(v *View, id string) float64 {
+func sigmaOf(v *live.State, id string) float64 {
 	s := &v.Located.Scene
 	for _, o := range s.Obstacles {
 		if o.ID == id {

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -53,7 +54,7 @@ type tables struct {
 }
 
 // of returns the calibration of a register, or nil when it has none.
-func (t *tables) of(r *Register) *calibration.Table {
+func (t *tables) of(r *live.Register) *calibration.Table {
 	if r.Hash == "" || len(r.File) == 0 {
 		return nil
 	}
@@ -69,8 +70,8 @@ func (t *tables) of(r *Register) *calibration.Table {
 }
 
 // overlayOf projects a view; nil while nothing may be laid over a live picture.
-func overlayOf(v *View, table *calibration.Table) *overlayJSON {
-	if table == nil || v.Health.Code != OK {
+func overlayOf(v *live.State, table *calibration.Table) *overlayJSON {
+	if table == nil || v.Health.Code != live.OK {
 		return nil
 	}
 	if w, h := v.Frame.Size(); w > 0 && (w != table.Intrinsics.Width || h != table.Intrinsics.Height) {
@@ -90,7 +91,7 @@ func overlayOf(v *View, table *calibration.Table) *overlayJSON {
 	}
 	profile := profileOf(scene)
 	for i := range scene.Ships {
-		if ship := &scene.Ships[i]; v.stands(ship.ID) {
+		if ship := &scene.Ships[i]; v.Stands(ship.ID) {
 			outline, ok := p.points(inTable(ship.Pose, baseCorners(&profile, ship.Base)))
 			if ok {
 				o.Ships = append(o.Ships, overlayShip{ship.ID, outline})
@@ -116,7 +117,7 @@ func overlayOf(v *View, table *calibration.Table) *overlayJSON {
 }
 
 // attacker adds the rings and the arc of the attacker.
-func (o *overlayJSON) attacker(p *projector, ship *engine.Ship, profile *engine.Profile, v *View) {
+func (o *overlayJSON) attacker(p *projector, ship *engine.Ship, profile *engine.Profile, v *live.State) {
 	w, l := profile.Size(ship.Base)
 	for band := 1; band <= 3 && v.Policy.Reach(v.Located.Scene.Rules, ship.ID); band++ {
 		ring := inTable(ship.Pose, around(float64(w)/2, float64(l)/2, float64(band)*rangeBand))

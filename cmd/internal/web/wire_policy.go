@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -12,36 +13,36 @@ import (
 // policyJSON is the agreement on measuring. Times are what is left of them, for the
 // clocks of the table's phones differ.
 type policyJSON struct {
-	Measuring  Measuring     `json:"measuring"` // free, edition, judge
-	JudgesOnly bool          `json:"judges_only"`
-	Window     *windowJSON   `json:"window"`   // what is declared; null: nothing
-	Proposal   *proposalJSON `json:"proposal"` // null: none
-	Withheld   bool          `json:"withheld"` // there is an answer and the agreement forbids it
-	Reach      bool          `json:"reach"`    // the chosen attacker's range may be drawn round it
+	Measuring  live.Measuring `json:"measuring"` // free, edition, judge
+	JudgesOnly bool           `json:"judges_only"`
+	Window     *windowJSON    `json:"window"`   // what is declared; null: nothing
+	Proposal   *proposalJSON  `json:"proposal"` // null: none
+	Withheld   bool           `json:"withheld"` // there is an answer and the agreement forbids it
+	Reach      bool           `json:"reach"`    // the chosen attacker's range may be drawn round it
 }
 
 type windowJSON struct {
-	Doing  Doing  `json:"doing"`
-	Ship   string `json:"ship"`
-	Target string `json:"target"`
-	Move   string `json:"move"`
-	Text   string `json:"text"`
-	LeftMS int64  `json:"left_ms"`
+	Doing  live.Doing `json:"doing"`
+	Ship   string     `json:"ship"`
+	Target string     `json:"target"`
+	Move   string     `json:"move"`
+	Text   string     `json:"text"`
+	LeftMS int64      `json:"left_ms"`
 }
 
 type proposalJSON struct {
-	To     Measuring `json:"to"`
-	LeftMS int64     `json:"left_ms"`
+	To     live.Measuring `json:"to"`
+	LeftMS int64          `json:"left_ms"`
 }
 
-func policyOf(v *View) policyJSON {
+func policyOf(v *live.State) policyJSON {
 	p := &v.Policy
 	j := policyJSON{
-		Measuring: cmp.Or(p.Measuring, MeasuringFree), JudgesOnly: p.JudgesOnly, Withheld: v.Withheld,
+		Measuring: cmp.Or(p.Measuring, live.MeasuringFree), JudgesOnly: p.JudgesOnly, Withheld: v.Withheld,
 		Reach: p.Reach(v.Located.Scene.Rules, v.Choice.From),
 	}
 	if w := p.Window; w != nil {
-		j.Window = &windowJSON{w.Doing, w.Ship, w.Target, w.Move, w.Words(), max(0, w.Until.Sub(v.At).Milliseconds())}
+		j.Window = &windowJSON{w.Doing, w.Ship, w.Target, w.Move, w.Text(), max(0, w.Until.Sub(v.At).Milliseconds())}
 	}
 	if n := p.Proposal; n != nil {
 		j.Proposal = &proposalJSON{n.To, max(0, n.Until.Sub(v.At).Milliseconds())}
@@ -83,11 +84,11 @@ type targetArcJSON struct {
 
 // targetsOf lists what the chosen attacker could be measured to: enemies first, the
 // nearest first, as far as the agreement allows it.
-func targetsOf(v *View) targetsJSON {
+func targetsOf(v *live.State) targetsJSON {
 	j := targetsJSON{From: v.Choice.From, List: []targetJSON{}, Objects: []objectJSON{}, Blasts: blastsOf(v)}
 	s := &v.Located.Scene
-	from := shipOf(s, v.Choice.From)
-	if from == nil || v.Health.Code != OK && !v.Held {
+	from := live.ShipOf(s, v.Choice.From)
+	if from == nil || v.Health.Code != live.OK && !v.Held {
 		return j
 	}
 	j.Objects = objectsOf(v)
@@ -121,11 +122,11 @@ func unknownLast(t targetJSON) int {
 	return 0
 }
 
-func targetOf(v *View, from, to *engine.Ship) targetJSON {
+func targetOf(v *live.State, from, to *engine.Ship) targetJSON {
 	t := targetJSON{ID: to.ID, Player: to.Player, Outcome: engine.NoView.String(), Arcs: []targetArcJSON{}}
 	for _, id := range []string{from.ID, to.ID} {
-		if k, ok := v.track(id); ok && !k.State.Stands() {
-			t.Title = upperFirst(TrackWords(&k, v.Located.Captured))
+		if k, ok := v.Track(id); ok && !k.State.Stands() {
+			t.Title = live.UpperFirst(live.TrackText(&k, v.Located.Captured))
 			return t
 		}
 	}
@@ -134,14 +135,14 @@ func targetOf(v *View, from, to *engine.Ship) targetJSON {
 		t.Title = "Not measured"
 		return t
 	}
-	pair := v.Policy.pair(&v.Located.Scene, &v.Result.Pairs[i])
+	pair := v.Policy.Cut(&v.Located.Scene, &v.Result.Pairs[i])
 	if pair == nil {
 		return t
 	}
 	r := pair.Range
-	t.Outcome, t.Title, t.Band = r.Outcome.String(), rangeTitle(r), bandLarge(r)
+	t.Outcome, t.Title, t.Band = r.Outcome.String(), live.RangeTitle(r), bandLarge(r)
 	t.DistanceMM, t.SigmaMM = round(float64(r.Distance)), round(float64(r.Sigma))
-	t.NoAttack, t.NoLock = restrictionOf(v.restrictedFrom("attack", from.ID, to.ID)), restrictionOf(v.restrictedFrom("lock", from.ID, to.ID))
+	t.NoAttack, t.NoLock = restrictionOf(v.RestrictedFrom("attack", from.ID, to.ID)), restrictionOf(v.RestrictedFrom("lock", from.ID, to.ID))
 	for k := range pair.Arcs {
 		if a := targetArcOf(v, &pair.Arcs[k]); a.Outcome != engine.No.String() {
 			t.Arcs = append(t.Arcs, a)
@@ -150,13 +151,13 @@ func targetOf(v *View, from, to *engine.Ship) targetJSON {
 	return t
 }
 
-func targetArcOf(v *View, a *engine.ArcVerdict) targetArcJSON {
+func targetArcOf(v *live.State, a *engine.ArcVerdict) targetArcJSON {
 	j := targetArcJSON{Arc: a.Arc.String(), Outcome: a.InArc.String()}
 	if at := a.Attack; at != nil {
-		j.Attack, j.AttackClose = rangeTitle(at.RangeVerdict), at.Outcome == engine.Indeterminate
+		j.Attack, j.AttackClose = live.RangeTitle(at.RangeVerdict), at.Outcome == engine.Indeterminate
 		j.Obstruction = &obstructionJSON{Outcome: "not_watched", Text: "obstacles are not watched"}
 		if v.ObstaclesWatched {
-			j.Obstruction = &obstructionJSON{Outcome: obstructionOutcome(at.Obstruction.Verdict), Text: obstructionText(&at.Obstruction)}
+			j.Obstruction = &obstructionJSON{Outcome: live.ObstructionOutcome(at.Obstruction.Verdict), Text: live.ObstructionText(&at.Obstruction)}
 		}
 	}
 	return j
@@ -186,7 +187,7 @@ type thingSeen struct {
 	OutlinePx [][2]float64 `json:"outline_px"` // in the picture
 }
 
-func thingsOf(v *View) thingsJSON {
+func thingsOf(v *live.State) thingsJSON {
 	j := thingsJSON{Watched: v.ObstaclesWatched, Unknown: [][][2]float64{}, Blind: []blindJSON{}, Seen: []thingSeen{},
 		Tokens: tokensOf(&v.Located.Scene)}
 	sight := v.Located.Obstacles

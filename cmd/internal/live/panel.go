@@ -1,4 +1,4 @@
-package web
+package live
 
 import (
 	"strings"
@@ -8,7 +8,7 @@ import (
 )
 
 // PanelState returns what the panel shows of a view.
-func PanelState(v *View) hardware.State {
+func PanelState(v *State) hardware.State {
 	s := hardware.State{
 		From: v.Choice.From, To: v.Choice.To, Reason: v.Reason, Withheld: v.Withheld, Edition: v.Located.Scene.Rules.String(),
 		Range: engine.NoView, InArc: engine.NoView, Obstructed: engine.NoView, Contact: engine.NoView,
@@ -25,7 +25,7 @@ func PanelState(v *View) hardware.State {
 	s.Range, s.Band, s.Possible = r.Outcome, r.Band, r.Possible
 	s.DistanceMM, s.SigmaMM, s.MarginMM = r.Distance.Millimeters(), r.Sigma.Millimeters(), r.Margin.Millimeters()
 	s.Contact = v.Pair.Contact
-	if no := v.restricted("attack"); no != nil {
+	if no := v.Restricted("attack"); no != nil {
 		s.NoAttack, s.NoAttackOpen = no.Text, !no.sure()
 	}
 	a, ok := v.ArcOf()
@@ -41,7 +41,7 @@ func PanelState(v *View) hardware.State {
 }
 
 // pointers returns where the chosen ships stand, the attacker first.
-func pointers(v *View) (out []hardware.Pointer) {
+func pointers(v *State) (out []hardware.Pointer) {
 	for _, id := range []string{v.Choice.From, v.Choice.To} {
 		for _, ship := range v.Located.Scene.Ships {
 			if ship.ID == id && v.Pair != nil {

@@ -1,4 +1,4 @@
-package web
+package live
 
 import (
 	"math"
@@ -20,10 +20,10 @@ type Uncounted struct {
 const strayed = 50 * geom.Millimeter
 
 // uncounted lists the ships that the standing scene leaves out.
-func (v *View) uncounted() (out []Uncounted) {
+func (v *State) Uncounted() (out []Uncounted) {
 	for i := range v.Tracks {
 		if k := &v.Tracks[i]; !k.State.Stands() {
-			out = append(out, Uncounted{k.Ship, TrackWords(k, v.Located.Captured)})
+			out = append(out, Uncounted{k.Ship, TrackText(k, v.Located.Captured)})
 		}
 	}
 	return out
@@ -31,9 +31,9 @@ func (v *View) uncounted() (out []Uncounted) {
 
 // doubt takes back what a move's result says for sure where an uncounted ship may stand
 // in the way. What meets a ship or an obstacle that is seen stays met.
-func (t *Tried) doubt(s *engine.Scene) {
+func (t *MovePreview) doubt(s *engine.Scene) {
 	r := &t.Result
-	own := shipOf(s, t.Ship)
+	own := ShipOf(s, t.Ship)
 	if own == nil {
 		return
 	}
@@ -94,7 +94,7 @@ func best(options []engine.MoveOption) engine.Outcome {
 // reaches reports whether a ship that was seen last somewhere may meet a move: its
 // template, the base of the given kind at any of the ends or between them, or the base
 // anywhere along the template, where it is sent back to.
-func (t *Tried) reaches(size func(engine.Base) (w, l float64), u *engine.Ship, reach float64, base engine.Base, ends []geom.Pose) bool {
+func (t *MovePreview) reaches(size func(engine.Base) (w, l float64), u *engine.Ship, reach float64, base engine.Base, ends []geom.Pose) bool {
 	there := baseAt(size, u.Base, u.Pose)
 	far := float64(strayed)
 	if p := geom.Polygon(t.Result.Template); len(p) > 0 && geom.Gap(p, there) <= far+reach {
@@ -141,9 +141,9 @@ func baseAt(size func(engine.Base) (w, l float64), b engine.Base, at geom.Pose) 
 
 // uncountedEnemies says of which enemies of the ship nobody knows where they stand: an
 // arc that is empty of all others may hold them.
-func (t *Tried) uncountedEnemies(s *engine.Scene) []string {
+func (t *MovePreview) UncountedEnemies(s *engine.Scene) []string {
 	out := []string{}
-	own := shipOf(s, t.Ship)
+	own := ShipOf(s, t.Ship)
 	for _, u := range t.Uncounted {
 		if u.Ship.ID != t.Ship && (own == nil || own.Player == 0 || u.Ship.Player != own.Player) {
 			out = append(out, u.Why)

@@ -1,4 +1,4 @@
-package web
+package live
 
 import (
 	"sync"
@@ -9,7 +9,7 @@ import (
 
 // broadcast holds the newest value and hands it to everyone who listens. A listener
 // that is slow misses values; it never holds anybody up and always gets the newest one.
-type broadcast[T any] struct {
+type Broadcast[T any] struct {
 	mu        sync.Mutex // guards what follows
 	newest    T
 	listeners map[chan T]struct{}
@@ -17,7 +17,7 @@ type broadcast[T any] struct {
 }
 
 // publish makes of the newest value the next one.
-func (b *broadcast[T]) publish(next func(T) T) {
+func (b *Broadcast[T]) Publish(next func(T) T) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	v := next(b.newest)
@@ -32,7 +32,7 @@ func (b *broadcast[T]) publish(next func(T) T) {
 	}
 }
 
-func (b *broadcast[T]) get() T {
+func (b *Broadcast[T]) get() T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.newest
@@ -40,7 +40,7 @@ func (b *broadcast[T]) get() T {
 
 // listen returns a channel that gives the newest value at once and then each newer
 // one, and the function that ends it.
-func (b *broadcast[T]) listen() (values <-chan T, stop func()) {
+func (b *Broadcast[T]) Listen() (values <-chan T, stop func()) {
 	c := make(chan T, 1)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -58,25 +58,25 @@ func (b *broadcast[T]) listen() (values <-chan T, stop func()) {
 
 // Hub holds the newest view and hands it to everyone who listens. A listener that
 // is slow misses views; it never holds anybody up and always gets the newest one.
-type Hub struct{ b broadcast[View] }
+type Hub struct{ b Broadcast[State] }
 
 // NewHub returns a hub that holds the view.
-func NewHub(first View) *Hub { return &Hub{broadcast[View]{newest: first}} }
+func NewHub(first State) *Hub { return &Hub{Broadcast[State]{newest: first}} }
 
 // Publish makes a view the newest one.
-func (h *Hub) Publish(v View) {
-	h.b.publish(func(old View) View {
+func (h *Hub) Publish(v State) {
+	h.b.Publish(func(old State) State {
 		v.Seq = old.Seq + 1
 		return v
 	})
 }
 
 // Newest returns the newest view.
-func (h *Hub) Newest() View { return h.b.get() }
+func (h *Hub) Newest() State { return h.b.get() }
 
 // Listen returns a channel that gives the newest view at once and then each newer
 // one, and the function that ends it.
-func (h *Hub) Listen() (views <-chan View, stop func()) { return h.b.listen() }
+func (h *Hub) Listen() (views <-chan State, stop func()) { return h.b.Listen() }
 
 // Missed returns how many views slow listeners did not get.
 func (h *Hub) Missed() uint64 {
@@ -86,29 +86,29 @@ func (h *Hub) Missed() uint64 {
 }
 
 // CalibrationView is what is known of a guided calibration at one instant.
-type CalibrationView struct {
+type CalibrationState struct {
 	Seq   uint64 // counts the views from 1
 	State setup.State
 	Frame vision.Frame // the picture that the state speaks of; Gray is nil when there is none
 }
 
 // CalibrationHub is the same as a Hub, for the guided calibration.
-type CalibrationHub struct{ b broadcast[CalibrationView] }
+type CalibrationHub struct{ b Broadcast[CalibrationState] }
 
 // NewCalibrationHub returns a hub that holds the zero view.
 func NewCalibrationHub() *CalibrationHub { return &CalibrationHub{} }
 
 // Publish makes a view the newest one.
-func (h *CalibrationHub) Publish(v CalibrationView) {
-	h.b.publish(func(old CalibrationView) CalibrationView {
+func (h *CalibrationHub) Publish(v CalibrationState) {
+	h.b.Publish(func(old CalibrationState) CalibrationState {
 		v.Seq = old.Seq + 1
 		return v
 	})
 }
 
 // Newest returns the newest view.
-func (h *CalibrationHub) Newest() CalibrationView { return h.b.get() }
+func (h *CalibrationHub) Newest() CalibrationState { return h.b.get() }
 
 // Listen returns a channel that gives the newest view at once and then each newer
 // one, and the function that ends it.
-func (h *CalibrationHub) Listen() (views <-chan CalibrationView, stop func()) { return h.b.listen() }
+func (h *CalibrationHub) Listen() (views <-chan CalibrationState, stop func()) { return h.b.Listen() }

@@ -1,4 +1,4 @@
-package web
+package live
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 
 // View is everything that is known at one instant. It is a plain value: whoever
 // makes it does not change it afterwards.
-type View struct {
+type State struct {
 	Seq uint64    // counts the views from 1
 	At  time.Time // when it was made
 
@@ -25,7 +25,7 @@ type View struct {
 	Figures  Figures
 	Register Register
 
-	Cameras []CameraView // the further cameras; none: there is one only
+	Cameras []Camera // the further cameras; none: there is one only
 
 	Frame   vision.Frame    // the newest picture; Gray is nil before the first one
 	Region  image.Rectangle // the part of the picture that is worth showing; empty: all of it
@@ -33,12 +33,12 @@ type View struct {
 	Tracks  []vision.Track // of Located's ships, in their order; none: nobody follows them
 
 	ObstaclesWatched bool
-	Held             bool           // a person holds the picture and the answers: they are not live
-	Hold             *HeldView      // what is held; nil while everything is live
-	Released         []ReleasedView // what was let go and can be held again, the newest first
-	Ruling           *RulingView    // the last ruling; nil: there was none since the program started
-	RulingsTrouble   string         // why no ruling can be recorded now, a sentence; "" when nothing is known against it
-	Match            Match          // what a stream says of the game
+	Held             bool       // a person holds the picture and the answers: they are not live
+	Hold             *Held      // what is held; nil while everything is live
+	Released         []Released // what was let go and can be held again, the newest first
+	Ruling           *Ruling    // the last ruling; nil: there was none since the program started
+	RulingsTrouble   string     // why no ruling can be recorded now, a sentence; "" when nothing is known against it
+	Match            Match      // what a stream says of the game
 	Sigmas           float64
 	Choice           Choice
 	Pair             *engine.PairVerdict // of the chosen pair; nil: Reason says why
@@ -135,7 +135,7 @@ type Light struct {
 }
 
 // CameraView says how one of the further cameras is.
-type CameraView struct {
+type Camera struct {
 	Name   string
 	Source string // as the source names itself
 	Used   bool   // what it sees is in the answers
@@ -153,7 +153,7 @@ type Choice struct {
 }
 
 // ArcOf returns the verdict on the chosen arc.
-func (v *View) ArcOf() (engine.ArcVerdict, bool) {
+func (v *State) ArcOf() (engine.ArcVerdict, bool) {
 	if v.Pair != nil {
 		for _, a := range v.Pair.Arcs {
 			if a.Arc == v.Choice.Arc {
@@ -165,19 +165,19 @@ func (v *View) ArcOf() (engine.ArcVerdict, bool) {
 }
 
 // track returns a ship's track.
-func (v *View) track(id string) (vision.Track, bool) {
+func (v *State) Track(id string) (vision.Track, bool) {
 	t := vision.Tracked{Tracks: v.Tracks}
 	return t.Track(id)
 }
 
 // stands reports whether a ship's pose may be shown as where it stands now.
-func (v *View) stands(id string) bool {
-	k, known := v.track(id)
+func (v *State) Stands(id string) bool {
+	k, known := v.Track(id)
 	return !known || k.State.Stands()
 }
 
 // standing returns the scene with the ships that are answered about.
-func (v *View) standing() engine.Scene {
+func (v *State) Standing() engine.Scene {
 	if len(v.Tracks) == 0 {
 		return v.Located.Scene
 	}
@@ -187,7 +187,7 @@ func (v *View) standing() engine.Scene {
 
 // unseen lists the ships of the standing scene that the newest picture does not show,
 // with the age of their pose: "A1 frozen 1200 ms".
-func (v *View) unseen() (out []string) {
+func (v *State) Unseen() (out []string) {
 	for _, k := range v.Tracks {
 		if k.State.Stands() && k.State != vision.Still {
 			out = append(out, fmt.Sprintf("%s %v %d ms", k.Ship.ID, k.State, k.Age(v.Located.Captured).Milliseconds()))
@@ -197,7 +197,7 @@ func (v *View) unseen() (out []string) {
 }
 
 // region returns the part of the picture to show.
-func (v *View) region() image.Rectangle {
+func (v *State) Crop() image.Rectangle {
 	w, h := v.Frame.Size()
 	all := image.Rect(0, 0, w, h)
 	if r := v.Region.Intersect(all); !r.Empty() {

@@ -1,4 +1,4 @@
-package web
+package live
 
 import (
 	"fmt"
@@ -64,7 +64,7 @@ func (d *Declaration) toShips() bool {
 }
 
 // Words says a declaration: "A1 attacks", "A1 locks B2", "A1: bank left 1".
-func (d *Declaration) Words() string {
+func (d *Declaration) Text() string {
 	switch d.Doing {
 	case DoAttack:
 		return d.Ship + " attacks"
@@ -99,7 +99,7 @@ func (d *Declaration) Check(r engine.Rules) (Declaration, error) {
 	switch {
 	case out.moves():
 		out.Target = ""
-		out.Move, err = canonicalMove(out.Doing, out.Move)
+		out.Move, err = CanonicalMove(out.Doing, out.Move)
 	case out.Doing == DoLock && r == engine.Rules1e:
 		out.Move = ""
 		if out.Target == "" || out.Target == out.Ship {
@@ -111,13 +111,13 @@ func (d *Declaration) Check(r engine.Rules) (Declaration, error) {
 		out.Target, out.Move = "", ""
 	default:
 		err = fmt.Errorf("expected one of attack, lock, ability, maneuver, action, drop, tow, scramble and blast, got %q",
-			shorten(string(out.Doing)))
+			Shorten(string(out.Doing)))
 	}
 	return out, err
 }
 
 // canonicalMove returns a move as the engine writes it.
-func canonicalMove(doing Doing, move string) (string, error) {
+func CanonicalMove(doing Doing, move string) (string, error) {
 	switch doing {
 	case DoManeuver:
 		m, err := engine.ParseManeuver(move)
@@ -176,7 +176,7 @@ func (p *Policy) Pair(r engine.Rules, from, to *engine.Ship) Permit {
 	case w.moves():
 		return Permit{Why: "a movement is declared, which measures no ranges"}
 	case !w.toShips():
-		return Permit{Why: w.Words() + ": that measures no range between ships"}
+		return Permit{Why: w.Text() + ": that measures no range between ships"}
 	case from.ID != w.Ship:
 		return Permit{Why: "only " + w.Ship + " measures now"}
 	case w.Doing == DoAttack && from.Player == to.Player && from.Player != 0:
@@ -186,7 +186,7 @@ func (p *Policy) Pair(r engine.Rules, from, to *engine.Ship) Permit {
 	case w.Doing == DoAttack:
 		return everything
 	}
-	return Permit{Range: true, Why: w.Words() + ": that measures ranges, not arcs"}
+	return Permit{Range: true, Why: w.Text() + ": that measures ranges, not arcs"}
 }
 
 // Reach says which ranges may be drawn round a ship: "" when none may, else all of
@@ -228,16 +228,16 @@ func (p *Policy) Object(s *engine.Scene, ship, object string) bool {
 	if p.Measuring != MeasuringEdition || w == nil {
 		return false
 	}
-	group, kind := objectOf(s, object)
+	group, kind := ObjectOf(s, object)
 	switch w.Doing {
 	case DoLock: // on objects, which scenario features are not (G79, G218, G219)
-		return s.Rules == engine.Rules25 && w.Ship == ship && group != groupMarker
+		return s.Rules == engine.Rules25 && w.Ship == ship && group != GroupMarker
 	case DoTow:
-		return w.Ship == ship && kind == kindCache
+		return w.Ship == ship && kind == KindCache
 	case DoScramble:
-		return w.Ship == ship && isSatellite(kind)
+		return w.Ship == ship && IsSatellite(kind)
 	case DoBlast:
-		return partOf(object, w.Target)
+		return PartOf(object, w.Target)
 	}
 	return false
 }
@@ -245,7 +245,7 @@ func (p *Policy) Object(s *engine.Scene, ship, object string) bool {
 // Forbidden says what may be told of what keeps a ship from an act, "attack" or "lock",
 // against another: what the act's own declaration opens.
 func (p *Policy) Forbidden(s *engine.Scene, r *engine.Result, act, from, to string) []engine.Barred {
-	a, b := shipOf(s, from), shipOf(s, to)
+	a, b := ShipOf(s, from), ShipOf(s, to)
 	if a == nil || b == nil {
 		return nil
 	}
@@ -265,7 +265,7 @@ func (p *Policy) Apply(s *engine.Scene, r engine.Result) (engine.Result, bool) {
 	out := engine.Result{Rules: r.Rules, Problems: r.Problems}
 	told := map[string][]engine.Bar{}
 	for i := range r.Pairs {
-		pair := p.pair(s, &r.Pairs[i])
+		pair := p.Cut(s, &r.Pairs[i])
 		if pair == nil {
 			continue
 		}
@@ -292,8 +292,8 @@ func (p *Policy) Apply(s *engine.Scene, r engine.Result) (engine.Result, bool) {
 }
 
 // pair is what may be told of a pair; nil: nothing.
-func (p *Policy) pair(s *engine.Scene, v *engine.PairVerdict) *engine.PairVerdict {
-	from, to := shipOf(s, v.From), shipOf(s, v.To)
+func (p *Policy) Cut(s *engine.Scene, v *engine.PairVerdict) *engine.PairVerdict {
+	from, to := ShipOf(s, v.From), ShipOf(s, v.To)
 	if from == nil || to == nil {
 		return nil
 	}
@@ -310,7 +310,7 @@ func (p *Policy) pair(s *engine.Scene, v *engine.PairVerdict) *engine.PairVerdic
 }
 
 // shipOf returns a scene's ship; nil when it is not there.
-func shipOf(s *engine.Scene, id string) *engine.Ship {
+func ShipOf(s *engine.Scene, id string) *engine.Ship {
 	i := slices.IndexFunc(s.Ships, func(k engine.Ship) bool { return k.ID == id })
 	if i < 0 {
 		return nil
@@ -320,27 +320,27 @@ func shipOf(s *engine.Scene, id string) *engine.Ship {
 
 // Withhold cuts the view's pair down to what the agreement allows: with nothing left, Pair
 // is nil and Reason says why.
-func (v *View) Withhold() {
+func (v *State) Withhold() {
 	if v.Pair == nil {
 		return
 	}
 	s := &v.Located.Scene
-	from, to := shipOf(s, v.Choice.From), shipOf(s, v.Choice.To)
+	from, to := ShipOf(s, v.Choice.From), ShipOf(s, v.Choice.To)
 	if from == nil || to == nil {
 		return
 	}
 	permit := v.Policy.Pair(s.Rules, from, to)
-	v.Pair = v.Policy.pair(s, v.Pair)
+	v.Pair = v.Policy.Cut(s, v.Pair)
 	if v.Withheld = v.Pair == nil; v.Withheld {
 		v.Reason = permit.Why
 	}
 }
 
 // rangeOnly reports whether the agreement lets the pair's range be told, and not its arcs.
-func (v *View) rangeOnly() bool { return v.Pair != nil && len(v.Pair.Arcs) == 0 }
+func (v *State) rangeOnly() bool { return v.Pair != nil && len(v.Pair.Arcs) == 0 }
 
 // shorten keeps what a user wrote short enough for one line of error.
-func shorten(s string) string {
+func Shorten(s string) string {
 	if len(s) > 40 {
 		return strings.ToValidUTF8(s[:40], "") + "…"
 	}

@@ -1,4 +1,4 @@
-package web
+package live
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ type Doubt struct {
 }
 
 // Doubts lists what is too close to call in a view's answer.
-func (v *View) Doubts() (out []Doubt) {
+func (v *State) Doubts() (out []Doubt) {
 	if v.Pair == nil {
 		return out
 	}
@@ -33,14 +33,14 @@ func (v *View) Doubts() (out []Doubt) {
 	if r := v.Pair.Range; r.Outcome == engine.Indeterminate {
 		say("The range", edgeName(r.Possible), r.Margin, r.Sigma)
 	}
-	if no := v.restricted("attack"); no != nil && !no.sure() && !answeredByRange(v, no, Ruled{}) {
-		out = append(out, Doubt{Question: "Whether it may attack", Text: upperFirst(no.Text) + "."})
+	if no := v.Restricted("attack"); no != nil && !no.sure() && !answeredByRange(v, no, Ruled{}) {
+		out = append(out, Doubt{Question: "Whether it may attack", Text: UpperFirst(no.Text) + "."})
 	}
 	a, ok := v.ArcOf()
 	if !ok {
 		return out
 	}
-	arc := arcName(a.Arc)
+	arc := ArcName(a.Arc)
 	if a.InArc == engine.Indeterminate {
 		say("The "+arc+" arc", "the edge of the arc", a.Margin, a.Sigma)
 	}
@@ -51,10 +51,10 @@ func (v *View) Doubts() (out []Doubt) {
 		say("The attack range", edgeName(r.Possible), r.Margin, r.Sigma)
 	}
 	if o := &a.Attack.Obstruction; v.ObstaclesWatched && o.Verdict == "too_close" {
-		d := Doubt{Question: "The obstruction", Text: upperFirst(obstructionText(o)) + "."}
+		d := Doubt{Question: "The obstruction", Text: UpperFirst(ObstructionText(o)) + "."}
 		if m := math.Abs(float64(o.Margin)); !math.IsInf(m, 0) && !math.IsNaN(m) {
 			d.Margin = geom.Length(m)
-			d.Text = fmt.Sprintf("%s: %.2f mm decide it.", upperFirst(obstructionText(o)), m)
+			d.Text = fmt.Sprintf("%s: %.2f mm decide it.", UpperFirst(ObstructionText(o)), m)
 		}
 		out = append(out, d)
 	}

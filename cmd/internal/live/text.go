@@ -1,4 +1,4 @@
-package web
+package live
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 )
 
 // answerWords is the answer in words, for people and for screen readers.
-type answerWords struct {
+type AnswerText struct {
 	Title       string // "Range 2"
 	Live        string // all that matters, without figures that tremble
 	Explain     string // why it is so, with the figures
@@ -22,36 +22,36 @@ type answerWords struct {
 }
 
 // words says a view's answer. Everything on the page that words a verdict comes from here.
-func words(v *View) answerWords {
+func TextOf(v *State) AnswerText {
 	if v.Choice.From == "" || v.Choice.To == "" {
-		return answerWords{Title: "Choose a pair", Live: "Choose an attacker and a target."}
+		return AnswerText{Title: "Choose a pair", Live: "Choose an attacker and a target."}
 	}
 	if v.Pair == nil {
 		title := "No answer"
 		if v.Withheld {
 			title = "Not measured"
 		}
-		return answerWords{
+		return AnswerText{
 			Title: title,
 			Live:  fmt.Sprintf("No answer for %s to %s: %s.", v.Choice.From, v.Choice.To, v.Reason),
 		}
 	}
-	w := answerWords{
-		Title:       rangeTitle(v.Pair.Range),
+	w := AnswerText{
+		Title:       RangeTitle(v.Pair.Range),
 		Explain:     explainRange(v),
 		Obstruction: obstructionWords(v),
 	}
-	w.InArc = arcWords(v)
-	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", v.Choice.From, v.Choice.To, w.Title, upperFirst(w.InArc), upperFirst(w.Obstruction))
+	w.InArc = arcText(v)
+	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", v.Choice.From, v.Choice.To, w.Title, UpperFirst(w.InArc), UpperFirst(w.Obstruction))
 	if v.Pair.Contact == engine.Yes {
-		w.Explain = upperFirst(engine.ContactWords(v.Pair.Range.Distance)) + ". " + w.Explain
+		w.Explain = UpperFirst(engine.ContactWords(v.Pair.Range.Distance)) + ". " + w.Explain
 		if a, ok := v.ArcOf(); ok {
-			w.Explain += contactElsewhere(v, &a)
+			w.Explain += ContactElsewhere(v, &a)
 		}
 	}
 	for _, act := range []string{"attack", "lock"} {
-		if no := v.restricted(act); no != nil {
-			w.Live += " " + upperFirst(no.Text) + "."
+		if no := v.Restricted(act); no != nil {
+			w.Live += " " + UpperFirst(no.Text) + "."
 		}
 	}
 	if w.RestsOn = restsOn(v); w.RestsOn != "" {
@@ -61,11 +61,11 @@ func words(v *View) answerWords {
 }
 
 // restsOn says which of the pair's ships is not seen now, though its pose stands.
-func restsOn(v *View) string {
+func restsOn(v *State) string {
 	var out []string
 	for _, id := range []string{v.Choice.From, v.Choice.To} {
-		if k, ok := v.track(id); ok && (k.State == vision.Frozen || k.State == vision.Unread) {
-			out = append(out, TrackWords(&k, v.Located.Captured))
+		if k, ok := v.Track(id); ok && (k.State == vision.Frozen || k.State == vision.Unread) {
+			out = append(out, TrackText(&k, v.Located.Captured))
 		}
 	}
 	return strings.Join(out, ", and ")
@@ -73,7 +73,7 @@ func restsOn(v *View) string {
 
 // TrackWords says for people what is known of a ship that is not simply still; "" of
 // one that is. now is the time of the newest picture.
-func TrackWords(k *vision.Track, now time.Time) string {
+func TrackText(k *vision.Track, now time.Time) string {
 	id, age := k.Ship.ID, k.Age(now).Seconds()
 	switch k.State {
 	case vision.Settling:
@@ -102,7 +102,7 @@ func TrackWords(k *vision.Track, now time.Time) string {
 }
 
 // rangeTitle names the range: "Range 2", "Range 2 or 3", "Contact (range 0)".
-func rangeTitle(r engine.RangeVerdict) string {
+func RangeTitle(r engine.RangeVerdict) string {
 	if r.Outcome == engine.NoView {
 		return "No view"
 	}
@@ -148,7 +148,7 @@ func bandNames(bands []int) []string {
 }
 
 // explainRange says how sure the range is and why.
-func explainRange(v *View) string {
+func explainRange(v *State) string {
 	r := v.Pair.Range
 	need := v.Sigmas * float64(r.Sigma)
 	switch r.Outcome {
@@ -172,10 +172,10 @@ func explainRange(v *View) string {
 }
 
 // arcName is an arc's name for people: "full front".
-func arcName(a engine.Arc) string { return strings.ReplaceAll(a.String(), "_", " ") }
+func ArcName(a engine.Arc) string { return strings.ReplaceAll(a.String(), "_", " ") }
 
 // arcWords says whether the target is in the chosen arc.
-func arcWords(v *View) string {
+func arcText(v *State) string {
 	if v.rangeOnly() {
 		return "arcs are not measured now"
 	}
@@ -197,7 +197,7 @@ func arcWords(v *View) string {
 
 // obstructionWords says what is known of obstacles between the two. A line that
 // nobody watches is never called clear.
-func obstructionWords(v *View) string {
+func obstructionWords(v *State) string {
 	if !v.ObstaclesWatched || v.Located.Scene.ObstaclesUnseen {
 		return "obstacles are not watched"
 	}
@@ -205,11 +205,11 @@ func obstructionWords(v *View) string {
 	if !ok || a.Attack == nil {
 		return "no attack line to be obstructed"
 	}
-	return obstructionText(&a.Attack.Obstruction)
+	return ObstructionText(&a.Attack.Obstruction)
 }
 
 // obstructionText says what is known of obstacles on an attack's line.
-func obstructionText(o *engine.ObstructionVerdict) string {
+func ObstructionText(o *engine.ObstructionVerdict) string {
 	by := strings.Join(o.By, ", ")
 	switch o.Verdict {
 	case "never":
@@ -228,16 +228,16 @@ func obstructionText(o *engine.ObstructionVerdict) string {
 }
 
 // contactElsewhere explains an attack range that is not the range 0 of ships in contact.
-func contactElsewhere(v *View, a *engine.ArcVerdict) string {
+func ContactElsewhere(v *State, a *engine.ArcVerdict) string {
 	if a.Attack == nil || v.Located.Scene.Rules == engine.Rules1e || !a.Attack.ContactElsewhere(v.Pair) {
 		return ""
 	}
-	return " The ships are in contact outside the " + arcName(a.Arc) + " arc: the attack range is measured to what of the target is in the arc."
+	return " The ships are in contact outside the " + ArcName(a.Arc) + " arc: the attack range is measured to what of the target is in the arc."
 }
 
 // obstructionOutcome says an obstruction's verdict as an answer: yes, no, choose, too_close or
 // not_watched.
-func obstructionOutcome(verdict string) string {
+func ObstructionOutcome(verdict string) string {
 	switch verdict {
 	case "never":
 		return "no"
@@ -251,7 +251,7 @@ func obstructionOutcome(verdict string) string {
 	return "not_watched"
 }
 
-func upperFirst(s string) string {
+func UpperFirst(s string) string {
 	if s == "" {
 		return s
 	}

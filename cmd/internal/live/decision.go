@@ -1,0 +1,207 @@
+package live
+
+import (
+	"fmt"
+	"sightline/engine"
+	"slices"
+	"strings"
+)
+
+// Decision says what a judge makes of what was measured, in the words of the record.
+type Decision string
+
+// The decisions. A request without one confirms.
+const (
+	AsMeasured Decision = "as_measured" // the measurement decides, and holds
+	Decided    Decision = "decided"     // it leaves something open, and the judge chooses among what is possible
+	Overruled  Decision = "overruled"   // something else holds
+)
+
+// openQuestion is a question of a pair that the measurement does not decide.
+type openQuestion struct {
+	Key      string // of Ruled: range, in_arc, obstructed, may_attack
+	Name     string // "the range"
+	Text     string // what was measured: "range 2 or 3"
+	Possible []string
+	Reason   string // what may decide it, as a reason to suggest
+}
+
+// openQuestions lists what is open of the chosen pair: what the measurement does not
+// decide, and what matters by what is ruled in its place. Out of the arc there is no attack
+// that could be obstructed or forbidden. Where nobody looks for obstacles there is no such
+// question: nothing was measured that could be open.
+func OpenQuestions(v *State, r Ruled) []openQuestion {
+	if v.Pair == nil {
+		return nil
+	}
+	var out []openQuestion
+	a, ok := v.ArcOf()
+	attack := ok && a.Attack != nil && a.InArc != engine.No
+	if r := &v.Pair.Range; len(rangeValues(r)) > 1 {
+		out = append(out, openQuestion{"range", "the range", LowerFirst(RangeTitle(*r)), rangeValues(r),
+			"Measured by hand with the range ruler along the line drawn."})
+	} else if attack && len(rangeValues(&a.Attack.RangeVerdict)) > 1 {
+		r := &a.Attack.RangeVerdict
+		out = append(out, openQuestion{"range", "the attack range", LowerFirst(RangeTitle(*r)), rangeValues(r),
+			"Measured by hand with the range ruler inside the arc."})
+	}
+	if ok && (a.InArc == engine.Indeterminate || a.InArc == engine.NoView) {
+		out = append(out, openQuestion{"in_arc", "the " + ArcName(a.Arc) + " arc", arcText(v), []string{"yes", "no"},
+			"Sighted along the printed line of the arc."})
+	}
+	if !mayAttackThrough(v, r) {
+		return out
+	}
+	if text := obstructionOpen(v, r); text != "" {
+		out = append(out, openQuestion{"obstructed", "the obstruction", text, []string{"yes", "no", "choose"},
+			"A thread was stretched along the line drawn."})
+	}
+	if no := v.Restricted("attack"); no != nil && !no.sure() && !answeredByRange(v, no, r) {
+		out = append(out, openQuestion{"may_attack", "whether it may attack", no.Text, []string{"yes", "no"},
+			"Looked at from the side, base by base."})
+	}
+	return out
+}
+
+// mayAttackThrough reports whether the target may be in the chosen arc, by what is ruled
+// and otherwise by what was measured.
+func mayAttackThrough(v *State, r Ruled) bool {
+	a, ok := v.ArcOf()
+	return r.InArc == "yes" || r.InArc != "no" && (!ok || a.InArc != engine.No)
+}
+
+// obstructionOpen says why it is open whether an attack is obstructed; "": it is not.
+func obstructionOpen(v *State, r Ruled) string {
+	s := &v.Located.Scene
+	a, ok := v.ArcOf()
+	switch {
+	case !ok || !v.ObstaclesWatched || s.ObstaclesUnseen:
+	case a.Attack == nil: // it was measured to be out of the arc, and is ruled to be in it
+		if r.InArc == "yes" && len(s.Obstacles)+len(s.Unknown)+len(s.Blind) > 0 {
+			return "no line was measured in this arc"
+		}
+	case a.InArc == engine.No:
+	default:
+		if o := ObstructionOutcome(a.Attack.Obstruction.Verdict); o == "too_close" || o == "not_watched" {
+			return obstructionWords(v)
+		}
+	}
+	return ""
+}
+
+// answeredByRange reports whether the range answers a restriction: in 2.0 a target at
+// range 0 is none (G73), and in the first edition ships at range 2 are not in contact (G95).
+func answeredByRange(v *State, no *Restriction, r Ruled) bool {
+	if slices.ContainsFunc(no.Because, func(id string) bool { return id != v.Choice.To }) {
+		return false
+	}
+	rules := v.Located.Scene.Rules
+	return rules == engine.Rules20 || rules == engine.Rules1e && r.Range != "" && r.Range != "1"
+}
+
+// rangeValues are the bands that fit, as Ruled.Range writes them.
+func rangeValues(r *engine.RangeVerdict) (out []string) {
+	for _, b := range r.Possible {
+		value := fmt.Sprint(b)
+		if b > 3 {
+			value = "beyond"
+		}
+		if !slices.Contains(out, value) {
+			out = append(out, value)
+		}
+	}
+	return out
+}
+
+// left lists the open questions that a ruling does not answer.
+func left(v *State, r Ruled) []openQuestion {
+	return slices.DeleteFunc(OpenQuestions(v, r), func(q openQuestion) bool { return r.of(q.Key) != "" })
+}
+
+// leftWords says what a ruling leaves open: "the range (range 2 or 3) and the front arc
+// (too close …)".
+func leftText(open []openQuestion) string {
+	var out []string
+	for i := range open {
+		out = append(out, open[i].Name+" ("+open[i].Text+")")
+	}
+	return strings.Join(out, " and ")
+}
+
+// questionKeys are the keys of Ruled.
+var questionKeys = []string{"range", "in_arc", "obstructed", "may_attack"}
+
+// checkDecided says what is wrong with a ruling on what the measurement leaves open; "":
+// nothing.
+func checkDecided(v *State, r *Ruled) string {
+	open := OpenQuestions(v, Ruled{})
+	if len(open) == 0 {
+		return "The measurement leaves nothing open: confirm it as measured, or overrule it."
+	}
+	for _, key := range questionKeys {
+		value := r.of(key)
+		i := slices.IndexFunc(open, func(q openQuestion) bool { return q.Key == key })
+		switch {
+		case value == "" || slices.Contains(measuredValues(v, key), value):
+		case i < 0:
+			return fmt.Sprintf("%s is not open: to rule %q against what was measured is to overrule.", UpperFirst(questionNames[key]), value)
+		default:
+			return fmt.Sprintf("%s was measured as %s; %q is none of it: that is to overrule.", UpperFirst(open[i].Name), open[i].Text, value)
+		}
+	}
+	return ""
+}
+
+// measuredValues are the values of a question that the measurement allows, as Ruled writes
+// them: one where it decides; none where nothing was measured.
+func measuredValues(v *State, key string) []string {
+	open := OpenQuestions(v, Ruled{})
+	if i := slices.IndexFunc(open, func(q openQuestion) bool { return q.Key == key }); i >= 0 {
+		return open[i].Possible
+	}
+	a, ok := v.ArcOf()
+	switch {
+	case v.Pair == nil:
+	case key == "range" && attackDiffers(v) == "":
+		return rangeValues(&v.Pair.Range)
+	case key == "in_arc" && ok:
+		return []string{a.InArc.String()}
+	case key == "obstructed" && ok && a.Attack != nil && v.ObstaclesWatched:
+		return []string{map[string]string{"never": "no", "must": "yes", "may": "choose"}[a.Attack.Obstruction.Verdict]}
+	case key == "may_attack":
+		return mayAttackValues(v)
+	}
+	return nil
+}
+
+// mayAttackValues are those of whether the rules let the attacker attack.
+func mayAttackValues(v *State) []string {
+	switch no := v.Restricted("attack"); {
+	case no == nil:
+		return []string{"yes"}
+	case no.sure():
+		return []string{"no"}
+	}
+	return []string{"yes", "no"}
+}
+
+var questionNames = map[string]string{"range": "the range", "in_arc": "the arc", "obstructed": "the obstruction",
+	"may_attack": "whether it may attack"}
+
+// suggestedReasons are reasons for a ruling on what is open, the usual one first. judge is
+// who rules; "" where nobody said.
+func SuggestedReasons(open []openQuestion, judge string) []string {
+	out := []string{}
+	if len(open) == 0 {
+		return out
+	}
+	first := "Too close to measure; ruled by the judge."
+	if judge != "" {
+		first = "Too close to measure; ruled by " + judge + "."
+	}
+	out = append(out, first)
+	for i := range open {
+		out = append(out, open[i].Reason)
+	}
+	return out
+}

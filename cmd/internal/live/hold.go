@@ -1,0 +1,73 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// HoldRequest is what somebody wants of the held picture.
+type HoldRequest struct {
+	Hold bool // false: let go
+
+	// Held names what is let go, as who asks knows it; with Hold what was let go and is
+	// held again. 0 names nothing.
+	Held  uint64
+	Judge bool   // a judge asks
+	By    string // who asks, for people
+
+	AskJudge bool // it is held for a judge who is asked for
+}
+
+// whoMost is how many characters a name has at most.
+const NameMost = 80
+
+// AskedWords says who asked for a judge: "Ada", "Ada, Ben and 2 more"; "the table" of nobody.
+// It is no longer than a name may be.
+func AskedText(names []string) string {
+	if len(names) == 0 {
+		return "the table"
+	}
+	for n := len(names); ; n-- {
+		text, more := strings.Join(names[:n], ", "), len(names)-n
+		if more > 0 {
+			text += fmt.Sprintf(" and %d more", more)
+		}
+		switch {
+		case utf8.RuneCountInString(text) <= NameMost:
+			return text
+		case n == 1:
+			return names[0]
+		}
+	}
+}
+
+// Refused says why what is held is not let go; nil: it is. What a judge was called for is
+// let go by a judge, or by a player who names it: one that has not read what it is cannot.
+func (r *HoldRequest) Refused(h *Held, last *Ruling) error {
+	switch {
+	case h == nil || r.Hold:
+	case r.Held != 0 && r.Held != h.Number:
+		return &Refusal{ErrOvertaken, "Something else is held by now: " + LowerFirst(h.waits()) + ". Nothing was let go."}
+	case r.Held == 0 && !r.Judge && h.Guarded(last):
+		return &Refusal{ErrOvertaken, fmt.Sprintf(
+			"%s, and nobody has ruled yet. A judge lets it go; a player must confirm it by naming it: {\"hold\":false,\"held\":%d}.", h.waits(),
+			h.Number)}
+	}
+	return nil
+}
+
+// ErrNotKept is why what was let go cannot be held again.
+var ErrNotKept = &Refusal{ErrOvertaken, "This is no longer kept: what is let go can be held again for an hour, the last of " +
+	"it only."}
+
+// ReleasedView is what was held and let go, while it can still be held again.
+type Released struct {
+	Number   uint64
+	At       time.Time // when it was held
+	Asked    string
+	From, To string // the pair that was chosen when it was let go
+	LetGo    time.Time
+	By       string // who let it go
+}

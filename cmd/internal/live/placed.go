@@ -1,0 +1,51 @@
+package live
+
+import (
+	"fmt"
+	"math"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// PlacedShip is a ship that a person says stands somewhere, since its code cannot be
+// read: its base is looked for there by its edges.
+type PlacedShip struct {
+	ID     string
+	Player int
+	Base   engine.Base
+	Pose   geom.Pose
+	Headed bool // the person said which way its nose points; else the arcs are NoView
+}
+
+// ReadPlacedShip checks what a person said of a ship; a nil heading was not said.
+func ReadPlacedShip(id, base string, x, y, heading *float64) (PlacedShip, error) {
+	code, err := vision.CodeOfID(id)
+	if err != nil {
+		return PlacedShip{}, err
+	}
+	p := PlacedShip{ID: id, Player: code.Player(), Headed: heading != nil}
+	if p.Base, err = engine.ParseBase(base); err != nil {
+		return PlacedShip{}, err
+	}
+	if _, err := vision.NewToken(code, p.Base); err != nil {
+		return PlacedShip{}, err
+	}
+	for _, c := range []struct {
+		name string
+		v    *float64
+		to   *float64
+	}{{"x_mm", x, &p.Pose.X}, {"y_mm", y, &p.Pose.Y}} {
+		if c.v == nil || !(math.Abs(*c.v) <= 10000) {
+			return PlacedShip{}, fmt.Errorf("%s: expected a place on the mat in millimetres", c.name)
+		}
+		*c.to = *c.v
+	}
+	if heading != nil {
+		if !(math.Abs(*heading) <= 3600) {
+			return PlacedShip{}, fmt.Errorf("heading_deg: expected an angle in degrees, got %g", *heading)
+		}
+		p.Pose.Heading = (geom.Angle(*heading) * geom.Degree).Normalized()
+	}
+	return p, nil
+}

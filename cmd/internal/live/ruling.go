@@ -1,0 +1,173 @@
+package live
+
+import (
+	"cmp"
+	"fmt"
+	"sightline/engine"
+	"slices"
+	"strings"
+	"time"
+)
+
+// of returns what is ruled on a question, by its key.
+func (r *Ruled) of(key string) string {
+	return map[string]string{"range": r.Range, "in_arc": r.InArc, "obstructed": r.Obstructed, "may_attack": r.MayAttack}[key]
+}
+
+// Ruled is what a judge rules otherwise; "" leaves what was measured.
+type Ruled struct {
+	Range      string // "0", "1", "2", "3", "beyond"
+	InArc      string // "yes", "no"
+	Obstructed string // "yes", "no", "choose": the attacker may choose a clear line
+	MayAttack  string // "yes", "no": whether the rules forbid the attack where the ships stand
+}
+
+// RuleRequest is a judge's ruling as it comes in.
+type RuleRequest struct {
+	Held  uint64 // the number of the held view that the judge saw
+	After uint64 // the last ruling that the judge knew of; 0: none
+	Choice
+	Decision Decision
+	Ruled    Ruled  // with Decided, Overruled
+	Reason   string // needed with Overruled; with Decided one is suggested
+	Question string
+	AskedBy  string
+	Judge    string
+}
+
+// NewRuling words a ruling on what is held, or says as a *Refusal why it is none.
+// Number, time and hashes are for whoever records it.
+func NewRuling(h *Held, r RuleRequest) (Ruling, error) {
+	v := h.State(r.Choice)
+	if err := checkRule(h, &v, &r); err != nil {
+		return Ruling{}, err
+	}
+	measured := MeasuredTitle(&v)
+	out := Ruling{
+		Held: h.Number, From: r.From, To: r.To, Arc: r.Arc, Title: measured, Measured: measured, Lines: rulingLines(&v),
+		Decision: cmp.Or(r.Decision, AsMeasured), Ruled: r.Ruled, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy, Judge: r.Judge,
+	}
+	if out.Decision != AsMeasured {
+		out.Title = ruledTitle(&v, r.Ruled)
+	}
+	if out.Decision == Decided && out.Reason == "" {
+		out.Reason = SuggestedReasons(OpenQuestions(&v, Ruled{}), r.Judge)[0]
+	}
+	out.Text = RulingText(&out)
+	return out, nil
+}
+
+// checkRule says what is wrong with a ruling; nil: nothing.
+func checkRule(h *Held, v *State, r *RuleRequest) error {
+	bad := func(format string, a ...any) error {
+		return &Refusal{ErrInvalid, fmt.Sprintf(format, a...)}
+	}
+	for _, id := range []string{r.From, r.To} {
+		if id == "" {
+			return bad("Choose an attacker and a target first.")
+		}
+		if !h.has(id) {
+			return bad("%s is not in the held picture.", id)
+		}
+	}
+	if r.From == r.To {
+		return bad("Attacker and target must be two ships, got %s twice.", r.From)
+	}
+	if _, ok := v.ArcOf(); !ok && v.Pair != nil {
+		return bad("%s has no %s arc.", r.From, strings.ReplaceAll(r.Arc.String(), "_", " "))
+	}
+	if r.Decision == Decided && v.Pair != nil {
+		if problem := checkDecided(v, &r.Ruled); problem != "" {
+			return bad("%s", problem)
+		}
+	}
+	if r.Decision == Overruled {
+		if err := checkOverruled(v, r, bad); err != nil {
+			return err
+		}
+	}
+	switch {
+	case r.Decision != Overruled && v.Pair == nil:
+		return bad("Nothing was measured that could be confirmed: %s. Say what you rule, and why.", v.Reason)
+	case (r.Decision == AsMeasured || r.Decision == "") && r.Ruled != (Ruled{}):
+		return bad("A ruling as measured rules nothing else.")
+	}
+	if left := left(v, r.Ruled); len(left) > 0 {
+		return bad("This ruling decides nothing: %s is left open. Choose one of the possible results.", leftText(left))
+	}
+	return nil
+}
+
+// checkOverruled says what is wrong with a ruling against what was measured; nil: nothing.
+func checkOverruled(v *State, r *RuleRequest, bad func(string, ...any) error) error {
+	for _, f := range []struct {
+		name, value string
+		allowed     []string
+	}{
+		{"The range", r.Ruled.Range, []string{"", "0", "1", "2", "3", "beyond"}},
+		{"The arc", r.Ruled.InArc, []string{"", "yes", "no"}},
+		{"The obstruction", r.Ruled.Obstructed, []string{"", "yes", "no", "choose"}},
+		{"Whether it may attack", r.Ruled.MayAttack, []string{"", "yes", "no"}},
+	} {
+		if !slices.Contains(f.allowed, f.value) {
+			last := len(f.allowed) - 1
+			return bad("%s cannot be ruled to be %q; expected %s or %s.", f.name, f.value, strings.Join(f.allowed[1:last], ", "), f.allowed[last])
+		}
+	}
+	switch {
+	case r.Ruled.Range == "0" && v.Located.Scene.Rules == engine.Rules1e:
+		return bad("The first edition has no range 0: contact is range 1.")
+	case r.Ruled == (Ruled{}):
+		return bad("Say what you rule: the range, the arc, the obstruction, or whether it may attack.")
+	case r.Reason == "":
+		return bad("A ruling against what was measured needs a reason.")
+	case v.Pair == nil:
+	case ruledTitle(v, r.Ruled) == MeasuredTitle(v):
+		return bad("That is what was measured: confirm it instead.")
+	case checkDecided(v, &r.Ruled) == "":
+		return bad("The measurement leaves this possible, and nothing here is against it: that is to decide what is open, not to overrule.")
+	}
+	return nil
+}
+
+// rulingLines are the lines that a ruling rests on: of the attack, where there is one.
+func rulingLines(v *State) []engine.Line {
+	if v.Pair == nil {
+		return nil
+	}
+	if a, ok := v.ArcOf(); ok && a.Attack != nil {
+		return slices.Clone(a.Attack.Lines)
+	}
+	return slices.Clone(v.Pair.Range.Lines)
+}
+
+// ErrHeldChanged is why nothing is ruled on what a judge no longer sees.
+var ErrHeldChanged = &Refusal{ErrOvertaken, "What you judged is no longer held: somebody let it go or froze another picture. Nothing was recorded. Look at what is held now and rule on that."}
+
+// RuledMeanwhile is why nothing is ruled by a judge who does not know the last ruling.
+func RuledMeanwhile(last *Ruling) *Refusal {
+	return &Refusal{ErrOvertaken, fmt.Sprintf("There is a ruling that you had not seen, number %d: %s Nothing of yours was recorded. Rule again if you still must.", last.Number, last.Text)}
+}
+
+// RulingView is a ruling, as pages and overlays show it.
+type Ruling struct {
+	Number   uint64    // its entry in the log, from 1
+	At       time.Time // when it was ruled; who shows it lets it fade by this
+	Held     uint64    // the number of the held view that it was made on
+	From, To string
+	Arc      engine.Arc
+	Title    string        // what holds, in a few words: "Range 2, in the front arc"
+	Text     string        // the same as a sentence, with who ruled
+	Measured string        // what was measured, in the words of Title
+	Lines    []engine.Line // the measuring lines that it rests on
+	// Decision: whether the measurement holds, left something open or was overruled;
+	// Reason says why.
+	Decision           Decision
+	Ruled              Ruled // what is ruled in its place
+	Reason             string
+	Question, AskedBy  string // "" where nobody said
+	Judge              string // "" where nobody said
+	PictureGivesSame   bool   // the stored picture, measured alone, gives the same verdict
+	PictureDifference  string // what differs when it does not, in words
+	EntryHash, Program string
+}
