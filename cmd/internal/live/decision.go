@@ -2,9 +2,10 @@ package live
 
 import (
 	"fmt"
-	"sightline/engine"
 	"slices"
 	"strings"
+
+	"sightline/engine"
 )
 
 // Decision says what a judge makes of what was measured, in the words of the record.
@@ -26,7 +27,7 @@ type openQuestion struct {
 	Reason   string // what may decide it, as a reason to suggest
 }
 
-// openQuestions lists what is open of the chosen pair: what the measurement does not
+// OpenQuestions lists what is open of the chosen pair: what the measurement does not
 // decide, and what matters by what is ruled in its place. Out of the arc there is no attack
 // that could be obstructed or forbidden. Where nobody looks for obstacles there is no such
 // question: nothing was measured that could be open.
@@ -118,7 +119,7 @@ func left(v *State, r Ruled) []openQuestion {
 	return slices.DeleteFunc(OpenQuestions(v, r), func(q openQuestion) bool { return r.of(q.Key) != "" })
 }
 
-// leftWords says what a ruling leaves open: "the range (range 2 or 3) and the front arc
+// leftText says what a ruling leaves open: "the range (range 2 or 3) and the front arc
 // (too close …)".
 func leftText(open []openQuestion) string {
 	var out []string
@@ -188,7 +189,7 @@ func mayAttackValues(v *State) []string {
 var questionNames = map[string]string{"range": "the range", "in_arc": "the arc", "obstructed": "the obstruction",
 	"may_attack": "whether it may attack"}
 
-// suggestedReasons are reasons for a ruling on what is open, the usual one first. judge is
+// SuggestedReasons are reasons for a ruling on what is open, the usual one first. judge is
 // who rules; "" where nobody said.
 func SuggestedReasons(open []openQuestion, judge string) []string {
 	out := []string{}

@@ -2,53 +2,22 @@ package live
 
 import (
 	"image"
+	"slices"
+	"time"
+
 	"sightline/calibration"
 	"sightline/engine"
 	"sightline/vision"
-	"slices"
-	"time"
 )
 
-// Guarded reports whether what is held waits for a judge: one was asked for, or froze it,
-// and no ruling on it has been recorded. last is the last ruling; nil: there is none.
-func (h *Held) Guarded(last *Ruling) bool {
-	return h != nil && (h.Asked != "" || h.Judge) && (last == nil || last.Held != h.Number)
-}
-
-// waits says for people what is held for a judge: "A judge was asked for by player 2 at
-// 14:03".
-func (h *Held) waits() string {
-	who := "A judge froze this"
-	if h.Asked != "" {
-		who = "A judge was asked for by " + h.Asked
-	}
-	return who + " at " + clockOf(h.At)
-}
-
-func clockOf(t time.Time) string { return t.Local().Format("15:04:05") }
-
-// sidesOf returns the sides of a ship that its place rests on.
-func (h *Held) SidesOf(i int) []vision.Side {
-	if i < len(h.Located.Ships) {
-		return h.Located.Ships[i].Sides
-	}
-	return nil
-}
-
-// region returns the part of the picture to show.
-func (h *Held) Crop() image.Rectangle {
-	v := State{Frame: h.Frame, Region: h.Region}
-	return v.Crop()
-}
-
-// HeldView is what a judge rules on: the instant that somebody held, with all that it was
+// Held is what a judge rules on: the instant that somebody held, with all that it was
 // seen through. It is a plain value: whoever makes it does not change it afterwards.
 type Held struct {
 	// Number names what is held. Holding again and everything that changes what is shown
 	// while it is held give another one, also after the program was started again.
 	Number   uint64
 	At       time.Time         // when it was held
-	Asked    string            // who asked for a judge, in the words of AskedWords; "": nobody asked
+	Asked    string            // who asked for a judge, in the words of AskedText; "": nobody asked
 	Askers   []string          // their names, the first to ask first; empty where nobody said
 	Judge    bool              // a judge froze it
 	Register Register          // the calibration that the picture was measured with
@@ -64,7 +33,7 @@ type Held struct {
 	Result           engine.Result // all pairs of the ships that stood
 }
 
-// view returns what is held as a view with a pair chosen, whatever is agreed about
+// State returns what is held as a view with a pair chosen, whatever is agreed about
 // measuring: judges see it.
 func (h *Held) State(c Choice) State {
 	v := State{
@@ -103,6 +72,38 @@ func (h *Held) Pair(from, to string) (*engine.PairVerdict, string) {
 func (h *Held) Scene() engine.Scene {
 	v := State{Located: h.Located, Tracks: h.Tracks}
 	return v.Standing()
+}
+
+// Guarded reports whether what is held waits for a judge: one was asked for, or froze it,
+// and no ruling on it has been recorded. last is the last ruling; nil: there is none.
+func (h *Held) Guarded(last *Ruling) bool {
+	return h != nil && (h.Asked != "" || h.Judge) && (last == nil || last.Held != h.Number)
+}
+
+// waits says for people what is held for a judge: "A judge was asked for by player 2 at
+// 14:03".
+func (h *Held) waits() string {
+	who := "A judge froze this"
+	if h.Asked != "" {
+		who = "A judge was asked for by " + h.Asked
+	}
+	return who + " at " + clockOf(h.At)
+}
+
+func clockOf(t time.Time) string { return t.Local().Format("15:04:05") }
+
+// SidesOf returns the sides of a ship that its place rests on.
+func (h *Held) SidesOf(i int) []vision.Side {
+	if i < len(h.Located.Ships) {
+		return h.Located.Ships[i].Sides
+	}
+	return nil
+}
+
+// Crop returns the part of the picture to show.
+func (h *Held) Crop() image.Rectangle {
+	v := State{Frame: h.Frame, Region: h.Region}
+	return v.Crop()
 }
 
 // has reports whether a ship was seen.

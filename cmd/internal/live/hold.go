@@ -20,10 +20,10 @@ type HoldRequest struct {
 	AskJudge bool // it is held for a judge who is asked for
 }
 
-// whoMost is how many characters a name has at most.
+// NameMost is how many characters a name has at most.
 const NameMost = 80
 
-// AskedWords says who asked for a judge: "Ada", "Ada, Ben and 2 more"; "the table" of nobody.
+// AskedText says who asked for a judge: "Ada", "Ada, Ben and 2 more"; "the table" of nobody.
 // It is no longer than a name may be.
 func AskedText(names []string) string {
 	if len(names) == 0 {
@@ -62,7 +62,7 @@ func (r *HoldRequest) Refused(h *Held, last *Ruling) error {
 var ErrNotKept = &Refusal{ErrOvertaken, "This is no longer kept: what is let go can be held again for an hour, the last of " +
 	"it only."}
 
-// ReleasedView is what was held and let go, while it can still be held again.
+// Released is what was held and let go, while it can still be held again.
 type Released struct {
 	Number   uint64
 	At       time.Time // when it was held

@@ -7,7 +7,7 @@ import (
 	"sightline/vision"
 )
 
-// broadcast holds the newest value and hands it to everyone who listens. A listener
+// Broadcast holds the newest value and hands it to everyone who listens. A listener
 // that is slow misses values; it never holds anybody up and always gets the newest one.
 type Broadcast[T any] struct {
 	mu        sync.Mutex // guards what follows
@@ -16,7 +16,7 @@ type Broadcast[T any] struct {
 	missed    uint64
 }
 
-// publish makes of the newest value the next one.
+// Publish makes of the newest value the next one.
 func (b *Broadcast[T]) Publish(next func(T) T) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -38,7 +38,7 @@ func (b *Broadcast[T]) get() T {
 	return b.newest
 }
 
-// listen returns a channel that gives the newest value at once and then each newer
+// Listen returns a channel that gives the newest value at once and then each newer
 // one, and the function that ends it.
 func (b *Broadcast[T]) Listen() (values <-chan T, stop func()) {
 	c := make(chan T, 1)
@@ -85,7 +85,7 @@ func (h *Hub) Missed() uint64 {
 	return h.b.missed
 }
 
-// CalibrationView is what is known of a guided calibration at one instant.
+// CalibrationState is what is known of a guided calibration at one instant.
 type CalibrationState struct {
 	Seq   uint64 // counts the views from 1
 	State setup.State

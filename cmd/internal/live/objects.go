@@ -1,8 +1,9 @@
 package live
 
 import (
-	"sightline/engine"
 	"strings"
+
+	"sightline/engine"
 )
 
 // The groups of objects.
@@ -16,13 +17,13 @@ const KindCache = "supply_cache"
 
 func IsSatellite(kind string) bool { return kind == "satellite" || kind == "mission_satellite" }
 
-// partOf reports whether an object is a token, or one of the cards that a token is made
+// PartOf reports whether an object is a token, or one of the cards that a token is made
 // of: mine1.left of mine1.
 func PartOf(object, token string) bool {
 	return object == token || strings.HasPrefix(object, token+".")
 }
 
-// objectOf returns the group and the kind of an object by its id; "" where there is none.
+// ObjectOf returns the group and the kind of an object by its id; "" where there is none.
 func ObjectOf(s *engine.Scene, id string) (group, kind string) {
 	for i := range s.Obstacles {
 		if s.Obstacles[i].ID == id {

@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"math"
+
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"

@@ -63,7 +63,7 @@ func (d *Declaration) toShips() bool {
 	return d.Doing == DoAttack || d.Doing == DoLock || d.Doing == DoAbility
 }
 
-// Words says a declaration: "A1 attacks", "A1 locks B2", "A1: bank left 1".
+// Text says a declaration: "A1 attacks", "A1 locks B2", "A1: bank left 1".
 func (d *Declaration) Text() string {
 	switch d.Doing {
 	case DoAttack:
@@ -116,7 +116,7 @@ func (d *Declaration) Check(r engine.Rules) (Declaration, error) {
 	return out, err
 }
 
-// canonicalMove returns a move as the engine writes it.
+// CanonicalMove returns a move as the engine writes it.
 func CanonicalMove(doing Doing, move string) (string, error) {
 	switch doing {
 	case DoManeuver:
@@ -291,7 +291,7 @@ func (p *Policy) Apply(s *engine.Scene, r engine.Result) (engine.Result, bool) {
 	return out, len(out.Pairs)+len(out.Objects) > 0
 }
 
-// pair is what may be told of a pair; nil: nothing.
+// Cut is what may be told of a pair; nil: nothing.
 func (p *Policy) Cut(s *engine.Scene, v *engine.PairVerdict) *engine.PairVerdict {
 	from, to := ShipOf(s, v.From), ShipOf(s, v.To)
 	if from == nil || to == nil {
@@ -309,7 +309,7 @@ func (p *Policy) Cut(s *engine.Scene, v *engine.PairVerdict) *engine.PairVerdict
 	return &cut
 }
 
-// shipOf returns a scene's ship; nil when it is not there.
+// ShipOf returns a scene's ship; nil when it is not there.
 func ShipOf(s *engine.Scene, id string) *engine.Ship {
 	i := slices.IndexFunc(s.Ships, func(k engine.Ship) bool { return k.ID == id })
 	if i < 0 {
@@ -339,7 +339,7 @@ func (v *State) Withhold() {
 // rangeOnly reports whether the agreement lets the pair's range be told, and not its arcs.
 func (v *State) rangeOnly() bool { return v.Pair != nil && len(v.Pair.Arcs) == 0 }
 
-// shorten keeps what a user wrote short enough for one line of error.
+// Shorten keeps what a user wrote short enough for one line of error.
 func Shorten(s string) string {
 	if len(s) > 40 {
 		return strings.ToValidUTF8(s[:40], "") + "…"

@@ -3,13 +3,14 @@ package live
 import (
 	"fmt"
 	"math"
-	"sightline/engine"
-	"sightline/engine/geom"
 	"slices"
 	"strings"
+
+	"sightline/engine"
+	"sightline/engine/geom"
 )
 
-// Try is a move that somebody wants to see before it is made.
+// MoveRequest is a move that somebody wants to see before it is made.
 type MoveRequest struct {
 	Doing  Doing // maneuver, action or drop
 	Ship   string
@@ -19,7 +20,7 @@ type MoveRequest struct {
 	Uncounted []Uncounted // ships of the table that the scene leaves out
 }
 
-// Tried is what would come of a move.
+// MovePreview is what would come of a move.
 type MovePreview struct {
 	MoveRequest
 	Result engine.MoveResult
@@ -35,7 +36,7 @@ type MovePreview struct {
 	InTheWay []string // uncounted ships that the move may meet, in words: no end is sure
 }
 
-// End is a place where a move may end.
+// MoveEnd is a place where a move may end.
 type MoveEnd struct {
 	Name  string
 	Pose  geom.Pose
@@ -44,7 +45,7 @@ type MoveEnd struct {
 	Slide *geom.Pose // where the place is one end of a slide (first edition): the other end
 }
 
-// TryMove looks at a move on a scene: where it ends, what it meets, and what can be
+// PreviewMove looks at a move on a scene: where it ends, what it meets, and what can be
 // measured after it. It changes nothing. The errors are sentences' ends for people.
 func PreviewMove(s *engine.Scene, t MoveRequest, sigmas float64, after bool) (MovePreview, error) {
 	out := MovePreview{MoveRequest: t, Chosen: -1}
@@ -199,7 +200,7 @@ func carried(s *engine.Scene, ship *engine.Ship, end geom.Pose, r *engine.MoveRe
 	return out
 }
 
-// withholdFigures leaves what is decided and what is too close, and cuts out by how much:
+// WithholdFigures leaves what is decided and what is too close, and cuts out by how much:
 // where the edition measures nothing after a move, millimetres would.
 func (t *MovePreview) WithholdFigures() {
 	r := &t.Result

@@ -3,9 +3,10 @@ package live
 import (
 	"fmt"
 	"math"
-	"sightline/engine"
 	"slices"
 	"strings"
+
+	"sightline/engine"
 )
 
 // MoveLine is one sentence about a move with its outcome: Yes is good news or a plain
@@ -124,7 +125,7 @@ func hitText(h *engine.Hit) (outcome engine.Outcome, format string, id any) {
 	return engine.Indeterminate, "Whether it meets %s is too close to call.", h.ID
 }
 
-// nearestWords says which question is nearest to its limit; "" when none is near.
+// NearestText says which question is nearest to its limit; "" when none is near.
 func NearestText(r *engine.MoveResult, sigmas float64) string {
 	if r.Nearest == "" || !(math.Abs(float64(r.Margin)) < 1e6) {
 		return ""

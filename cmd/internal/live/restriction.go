@@ -1,9 +1,10 @@
 package live
 
 import (
-	"sightline/engine"
 	"slices"
 	"strings"
+
+	"sightline/engine"
 )
 
 // Restriction is an act that the rules forbid, or may forbid, where the ships stand.
@@ -17,7 +18,7 @@ type Restriction struct {
 // sure reports whether the rules forbid the act for certain.
 func (r *Restriction) sure() bool { return r.Outcome == engine.Yes }
 
-// newRestriction words what speaks against an act; nil: nothing does. What is only perhaps
+// NewRestriction words what speaks against an act; nil: nothing does. What is only perhaps
 // so is left out where something is sure.
 func NewRestriction(all []engine.Barred) *Restriction {
 	if len(all) == 0 {
@@ -37,7 +38,7 @@ func NewRestriction(all []engine.Barred) *Restriction {
 	return j
 }
 
-// restricted says what keeps the chosen attacker from an act against the chosen target, as
+// Restricted says what keeps the chosen attacker from an act against the chosen target, as
 // far as it may be told; nil: nothing.
 func (v *State) Restricted(act string) *Restriction {
 	if v.Pair == nil {

@@ -3,23 +3,34 @@ package live
 import (
 	"cmp"
 	"fmt"
-	"sightline/engine"
 	"slices"
 	"strings"
 	"time"
+
+	"sightline/engine"
 )
 
-// of returns what is ruled on a question, by its key.
-func (r *Ruled) of(key string) string {
-	return map[string]string{"range": r.Range, "in_arc": r.InArc, "obstructed": r.Obstructed, "may_attack": r.MayAttack}[key]
-}
-
-// Ruled is what a judge rules otherwise; "" leaves what was measured.
-type Ruled struct {
-	Range      string // "0", "1", "2", "3", "beyond"
-	InArc      string // "yes", "no"
-	Obstructed string // "yes", "no", "choose": the attacker may choose a clear line
-	MayAttack  string // "yes", "no": whether the rules forbid the attack where the ships stand
+// Ruling is a ruling, as pages and overlays show it.
+type Ruling struct {
+	Number   uint64    // its entry in the log, from 1
+	At       time.Time // when it was ruled; who shows it lets it fade by this
+	Held     uint64    // the number of the held view that it was made on
+	From, To string
+	Arc      engine.Arc
+	Title    string        // what holds, in a few words: "Range 2, in the front arc"
+	Text     string        // the same as a sentence, with who ruled
+	Measured string        // what was measured, in the words of Title
+	Lines    []engine.Line // the measuring lines that it rests on
+	// Decision: whether the measurement holds, left something open or was overruled;
+	// Reason says why.
+	Decision           Decision
+	Ruled              Ruled // what is ruled in its place
+	Reason             string
+	Question, AskedBy  string // "" where nobody said
+	Judge              string // "" where nobody said
+	PictureGivesSame   bool   // the stored picture, measured alone, gives the same verdict
+	PictureDifference  string // what differs when it does not, in words
+	EntryHash, Program string
 }
 
 // RuleRequest is a judge's ruling as it comes in.
@@ -33,6 +44,19 @@ type RuleRequest struct {
 	Question string
 	AskedBy  string
 	Judge    string
+}
+
+// Ruled is what a judge rules otherwise; "" leaves what was measured.
+type Ruled struct {
+	Range      string // "0", "1", "2", "3", "beyond"
+	InArc      string // "yes", "no"
+	Obstructed string // "yes", "no", "choose": the attacker may choose a clear line
+	MayAttack  string // "yes", "no": whether the rules forbid the attack where the ships stand
+}
+
+// of returns what is ruled on a question, by its key.
+func (r *Ruled) of(key string) string {
+	return map[string]string{"range": r.Range, "in_arc": r.InArc, "obstructed": r.Obstructed, "may_attack": r.MayAttack}[key]
 }
 
 // NewRuling words a ruling on what is held, or says as a *Refusal why it is none.
@@ -147,27 +171,4 @@ var ErrHeldChanged = &Refusal{ErrOvertaken, "What you judged is no longer held: 
 // RuledMeanwhile is why nothing is ruled by a judge who does not know the last ruling.
 func RuledMeanwhile(last *Ruling) *Refusal {
 	return &Refusal{ErrOvertaken, fmt.Sprintf("There is a ruling that you had not seen, number %d: %s Nothing of yours was recorded. Rule again if you still must.", last.Number, last.Text)}
-}
-
-// RulingView is a ruling, as pages and overlays show it.
-type Ruling struct {
-	Number   uint64    // its entry in the log, from 1
-	At       time.Time // when it was ruled; who shows it lets it fade by this
-	Held     uint64    // the number of the held view that it was made on
-	From, To string
-	Arc      engine.Arc
-	Title    string        // what holds, in a few words: "Range 2, in the front arc"
-	Text     string        // the same as a sentence, with who ruled
-	Measured string        // what was measured, in the words of Title
-	Lines    []engine.Line // the measuring lines that it rests on
-	// Decision: whether the measurement holds, left something open or was overruled;
-	// Reason says why.
-	Decision           Decision
-	Ruled              Ruled // what is ruled in its place
-	Reason             string
-	Question, AskedBy  string // "" where nobody said
-	Judge              string // "" where nobody said
-	PictureGivesSame   bool   // the stored picture, measured alone, gives the same verdict
-	PictureDifference  string // what differs when it does not, in words
-	EntryHash, Program string
 }

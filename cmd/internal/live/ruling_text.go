@@ -2,12 +2,43 @@ package live
 
 import (
 	"fmt"
-	"sightline/engine"
 	"slices"
 	"strings"
+
+	"sightline/engine"
 )
 
-// ruledWords says what is ruled on a question.
+// RulingText says a ruling as a sentence: what holds, what was measured when that is
+// something else, who ruled and why.
+func RulingText(r *Ruling) string {
+	how := "as measured"
+	switch r.Decision {
+	case Overruled:
+		how = "against what was measured (" + LowerFirst(r.Measured) + ")"
+	case Decided:
+		how = "where the measurement does not decide (" + LowerFirst(r.Measured) + ")"
+	}
+	text := fmt.Sprintf("%s to %s: %s; ruled %s", r.From, r.To, LowerFirst(r.Title), how)
+	if r.Judge != "" {
+		text += " by " + r.Judge
+	}
+	text += "."
+	if r.Reason != "" {
+		text += " Reason: " + r.Reason
+	}
+	return text
+}
+
+// MeasuredTitle says in a few words what was measured of the chosen pair.
+func MeasuredTitle(v *State) string {
+	if v.Pair == nil {
+		return "No answer: " + v.Reason
+	}
+	parts := append(answerParts(v), forbiddenBy(v, Ruled{}))
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+}
+
+// RuledText says what is ruled on a question.
 func RuledText(v *State, key, value string) string {
 	arc := ArcName(v.Choice.Arc)
 	switch key + " " + value {
@@ -31,36 +62,6 @@ func RuledText(v *State, key, value string) string {
 		return "it may not attack"
 	}
 	return "Range " + value
-}
-
-// RulingText says a ruling as a sentence: what holds, what was measured when that is
-// something else, who ruled and why.
-func RulingText(r *Ruling) string {
-	how := "as measured"
-	switch r.Decision {
-	case Overruled:
-		how = "against what was measured (" + LowerFirst(r.Measured) + ")"
-	case Decided:
-		how = "where the measurement does not decide (" + LowerFirst(r.Measured) + ")"
-	}
-	text := fmt.Sprintf("%s to %s: %s; ruled %s", r.From, r.To, LowerFirst(r.Title), how)
-	if r.Judge != "" {
-		text += " by " + r.Judge
-	}
-	text += "."
-	if r.Reason != "" {
-		text += " Reason: " + r.Reason
-	}
-	return text
-}
-
-// measuredTitle says in a few words what was measured of the chosen pair.
-func MeasuredTitle(v *State) string {
-	if v.Pair == nil {
-		return "No answer: " + v.Reason
-	}
-	parts := append(answerParts(v), forbiddenBy(v, Ruled{}))
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
 }
 
 // answerParts are the answers to the chosen pair's questions in a few words: the range,

@@ -12,7 +12,7 @@ import (
 	"sightline/vision"
 )
 
-// View is everything that is known at one instant. It is a plain value: whoever
+// State is everything that is known at one instant. It is a plain value: whoever
 // makes it does not change it afterwards.
 type State struct {
 	Seq uint64    // counts the views from 1
@@ -134,7 +134,7 @@ type Light struct {
 	Exposure vision.ExposureState
 }
 
-// CameraView says how one of the further cameras is.
+// Camera says how one of the further cameras is.
 type Camera struct {
 	Name   string
 	Source string // as the source names itself
@@ -164,19 +164,19 @@ func (v *State) ArcOf() (engine.ArcVerdict, bool) {
 	return engine.ArcVerdict{}, false
 }
 
-// track returns a ship's track.
+// Track returns a ship's track.
 func (v *State) Track(id string) (vision.Track, bool) {
 	t := vision.Tracked{Tracks: v.Tracks}
 	return t.Track(id)
 }
 
-// stands reports whether a ship's pose may be shown as where it stands now.
+// Stands reports whether a ship's pose may be shown as where it stands now.
 func (v *State) Stands(id string) bool {
 	k, known := v.Track(id)
 	return !known || k.State.Stands()
 }
 
-// standing returns the scene with the ships that are answered about.
+// Standing returns the scene with the ships that are answered about.
 func (v *State) Standing() engine.Scene {
 	if len(v.Tracks) == 0 {
 		return v.Located.Scene
@@ -185,7 +185,7 @@ func (v *State) Standing() engine.Scene {
 	return t.Standing()
 }
 
-// unseen lists the ships of the standing scene that the newest picture does not show,
+// Unseen lists the ships of the standing scene that the newest picture does not show,
 // with the age of their pose: "A1 frozen 1200 ms".
 func (v *State) Unseen() (out []string) {
 	for _, k := range v.Tracks {
@@ -196,7 +196,7 @@ func (v *State) Unseen() (out []string) {
 	return out
 }
 
-// region returns the part of the picture to show.
+// Crop returns the part of the picture to show.
 func (v *State) Crop() image.Rectangle {
 	w, h := v.Frame.Size()
 	all := image.Rect(0, 0, w, h)

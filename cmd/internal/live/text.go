@@ -11,7 +11,7 @@ import (
 	"sightline/vision"
 )
 
-// answerWords is the answer in words, for people and for screen readers.
+// AnswerText is the answer in words, for people and for screen readers.
 type AnswerText struct {
 	Title       string // "Range 2"
 	Live        string // all that matters, without figures that tremble
@@ -21,7 +21,7 @@ type AnswerText struct {
 	RestsOn     string // "A1 is covered: this is from 1.2 s ago"; "" when both ships are seen
 }
 
-// words says a view's answer. Everything on the page that words a verdict comes from here.
+// TextOf says a view's answer. Everything on the page that words a verdict comes from here.
 func TextOf(v *State) AnswerText {
 	if v.Choice.From == "" || v.Choice.To == "" {
 		return AnswerText{Title: "Choose a pair", Live: "Choose an attacker and a target."}
@@ -71,7 +71,7 @@ func restsOn(v *State) string {
 	return strings.Join(out, ", and ")
 }
 
-// TrackWords says for people what is known of a ship that is not simply still; "" of
+// TrackText says for people what is known of a ship that is not simply still; "" of
 // one that is. now is the time of the newest picture.
 func TrackText(k *vision.Track, now time.Time) string {
 	id, age := k.Ship.ID, k.Age(now).Seconds()
@@ -101,7 +101,7 @@ func TrackText(k *vision.Track, now time.Time) string {
 	return ""
 }
 
-// rangeTitle names the range: "Range 2", "Range 2 or 3", "Contact (range 0)".
+// RangeTitle names the range: "Range 2", "Range 2 or 3", "Contact (range 0)".
 func RangeTitle(r engine.RangeVerdict) string {
 	if r.Outcome == engine.NoView {
 		return "No view"
@@ -171,10 +171,10 @@ func explainRange(v *State) string {
 	return "The camera does not see enough of the two ships."
 }
 
-// arcName is an arc's name for people: "full front".
+// ArcName is an arc's name for people: "full front".
 func ArcName(a engine.Arc) string { return strings.ReplaceAll(a.String(), "_", " ") }
 
-// arcWords says whether the target is in the chosen arc.
+// arcText says whether the target is in the chosen arc.
 func arcText(v *State) string {
 	if v.rangeOnly() {
 		return "arcs are not measured now"
@@ -208,7 +208,7 @@ func obstructionWords(v *State) string {
 	return ObstructionText(&a.Attack.Obstruction)
 }
 
-// obstructionText says what is known of obstacles on an attack's line.
+// ObstructionText says what is known of obstacles on an attack's line.
 func ObstructionText(o *engine.ObstructionVerdict) string {
 	by := strings.Join(o.By, ", ")
 	switch o.Verdict {
@@ -227,7 +227,7 @@ func ObstructionText(o *engine.ObstructionVerdict) string {
 	return "no view of what lies on the line"
 }
 
-// contactElsewhere explains an attack range that is not the range 0 of ships in contact.
+// ContactElsewhere explains an attack range that is not the range 0 of ships in contact.
 func ContactElsewhere(v *State, a *engine.ArcVerdict) string {
 	if a.Attack == nil || v.Located.Scene.Rules == engine.Rules1e || !a.Attack.ContactElsewhere(v.Pair) {
 		return ""
@@ -235,7 +235,7 @@ func ContactElsewhere(v *State, a *engine.ArcVerdict) string {
 	return " The ships are in contact outside the " + ArcName(a.Arc) + " arc: the attack range is measured to what of the target is in the arc."
 }
 
-// obstructionOutcome says an obstruction's verdict as an answer: yes, no, choose, too_close or
+// ObstructionOutcome says an obstruction's verdict as an answer: yes, no, choose, too_close or
 // not_watched.
 func ObstructionOutcome(verdict string) string {
 	switch verdict {

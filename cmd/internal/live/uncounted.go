@@ -19,7 +19,7 @@ type Uncounted struct {
 // strayed is how far from where it was seen last a ship is still thought to be.
 const strayed = 50 * geom.Millimeter
 
-// uncounted lists the ships that the standing scene leaves out.
+// Uncounted lists the ships that the standing scene leaves out.
 func (v *State) Uncounted() (out []Uncounted) {
 	for i := range v.Tracks {
 		if k := &v.Tracks[i]; !k.State.Stands() {
@@ -139,7 +139,7 @@ func baseAt(size func(engine.Base) (w, l float64), b engine.Base, at geom.Pose) 
 	}
 }
 
-// uncountedEnemies says of which enemies of the ship nobody knows where they stand: an
+// UncountedEnemies says of which enemies of the ship nobody knows where they stand: an
 // arc that is empty of all others may hold them.
 func (t *MovePreview) UncountedEnemies(s *engine.Scene) []string {
 	out := []string{}

@@ -1,6 +1,6 @@
 package live
 
-// unmeasured says why what is declared measures nothing, as the state says it of a pair.
+// Unmeasured says why what is declared measures nothing, as the state says it of a pair.
 func (v *State) Unmeasured() string {
 	w := v.Policy.Window
 	if w == nil {
