@@ -17,7 +17,7 @@ type Doubt struct {
 	Need     geom.Length // how far it must be to be sure; 0: not known
 }
 
-// Doubts lists what is too close to call in a view's answer.
+// Doubts lists what is too close to call in a state's answer.
 func (v *State) Doubts() (out []Doubt) {
 	if v.Pair == nil {
 		return out

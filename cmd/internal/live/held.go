@@ -33,7 +33,7 @@ type Held struct {
 	Result           engine.Result // all pairs of the ships that stood
 }
 
-// State returns what is held as a view with a pair chosen, whatever is agreed about
+// State returns what is held as a state with a pair chosen, whatever is agreed about
 // measuring: judges see it.
 func (h *Held) State(c Choice) State {
 	v := State{

@@ -56,14 +56,14 @@ func (b *Broadcast[T]) Listen() (values <-chan T, stop func()) {
 	}
 }
 
-// Hub holds the newest view and hands it to everyone who listens. A listener that
-// is slow misses views; it never holds anybody up and always gets the newest one.
+// Hub holds the newest state and hands it to everyone who listens. A listener that
+// is slow misses states; it never holds anybody up and always gets the newest one.
 type Hub struct{ b Broadcast[State] }
 
-// NewHub returns a hub that holds the view.
+// NewHub returns a hub that holds the state.
 func NewHub(first State) *Hub { return &Hub{Broadcast[State]{newest: first}} }
 
-// Publish makes a view the newest one.
+// Publish makes a state the newest one.
 func (h *Hub) Publish(v State) {
 	h.b.Publish(func(old State) State {
 		v.Seq = old.Seq + 1
@@ -71,14 +71,14 @@ func (h *Hub) Publish(v State) {
 	})
 }
 
-// Newest returns the newest view.
+// Newest returns the newest state.
 func (h *Hub) Newest() State { return h.b.get() }
 
-// Listen returns a channel that gives the newest view at once and then each newer
+// Listen returns a channel that gives the newest state at once and then each newer
 // one, and the function that ends it.
-func (h *Hub) Listen() (views <-chan State, stop func()) { return h.b.Listen() }
+func (h *Hub) Listen() (states <-chan State, stop func()) { return h.b.Listen() }
 
-// Missed returns how many views slow listeners did not get.
+// Missed returns how many states slow listeners did not get.
 func (h *Hub) Missed() uint64 {
 	h.b.mu.Lock()
 	defer h.b.mu.Unlock()
@@ -87,7 +87,7 @@ func (h *Hub) Missed() uint64 {
 
 // CalibrationState is what is known of a guided calibration at one instant.
 type CalibrationState struct {
-	Seq   uint64 // counts the views from 1
+	Seq   uint64 // counts the states from 1
 	State setup.State
 	Frame vision.Frame // the picture that the state speaks of; Gray is nil when there is none
 }
@@ -95,10 +95,10 @@ type CalibrationState struct {
 // CalibrationHub is the same as a Hub, for the guided calibration.
 type CalibrationHub struct{ b Broadcast[CalibrationState] }
 
-// NewCalibrationHub returns a hub that holds the zero view.
+// NewCalibrationHub returns a hub that holds the zero state.
 func NewCalibrationHub() *CalibrationHub { return &CalibrationHub{} }
 
-// Publish makes a view the newest one.
+// Publish makes a state the newest one.
 func (h *CalibrationHub) Publish(v CalibrationState) {
 	h.b.Publish(func(old CalibrationState) CalibrationState {
 		v.Seq = old.Seq + 1
@@ -106,9 +106,9 @@ func (h *CalibrationHub) Publish(v CalibrationState) {
 	})
 }
 
-// Newest returns the newest view.
+// Newest returns the newest state.
 func (h *CalibrationHub) Newest() CalibrationState { return h.b.get() }
 
-// Listen returns a channel that gives the newest view at once and then each newer
+// Listen returns a channel that gives the newest state at once and then each newer
 // one, and the function that ends it.
-func (h *CalibrationHub) Listen() (views <-chan CalibrationState, stop func()) { return h.b.Listen() }
+func (h *CalibrationHub) Listen() (states <-chan CalibrationState, stop func()) { return h.b.Listen() }

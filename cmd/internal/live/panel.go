@@ -7,7 +7,7 @@ import (
 	"sightline/hardware"
 )
 
-// PanelState returns what the panel shows of a view.
+// PanelState returns what the panel shows of a state.
 func PanelState(v *State) hardware.State {
 	s := hardware.State{
 		From: v.Choice.From, To: v.Choice.To, Reason: v.Reason, Withheld: v.Withheld, Edition: v.Located.Scene.Rules.String(),

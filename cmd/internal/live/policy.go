@@ -318,7 +318,7 @@ func ShipOf(s *engine.Scene, id string) *engine.Ship {
 	return &s.Ships[i]
 }
 
-// Withhold cuts the view's pair down to what the agreement allows: with nothing left, Pair
+// Withhold cuts the state's pair down to what the agreement allows: with nothing left, Pair
 // is nil and Reason says why.
 func (v *State) Withhold() {
 	if v.Pair == nil {

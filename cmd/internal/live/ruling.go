@@ -14,7 +14,7 @@ import (
 type Ruling struct {
 	Number   uint64    // its entry in the log, from 1
 	At       time.Time // when it was ruled; who shows it lets it fade by this
-	Held     uint64    // the number of the held view that it was made on
+	Held     uint64    // the number of the held picture that it was made on
 	From, To string
 	Arc      engine.Arc
 	Title    string        // what holds, in a few words: "Range 2, in the front arc"
@@ -35,7 +35,7 @@ type Ruling struct {
 
 // RuleRequest is a judge's ruling as it comes in.
 type RuleRequest struct {
-	Held  uint64 // the number of the held view that the judge saw
+	Held  uint64 // the number of the held picture that the judge saw
 	After uint64 // the last ruling that the judge knew of; 0: none
 	Choice
 	Decision Decision

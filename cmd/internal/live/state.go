@@ -15,7 +15,7 @@ import (
 // State is everything that is known at one instant. It is a plain value: whoever
 // makes it does not change it afterwards.
 type State struct {
-	Seq uint64    // counts the views from 1
+	Seq uint64    // counts the states from 1
 	At  time.Time // when it was made
 
 	Health Health
@@ -98,7 +98,7 @@ type Figures struct {
 	Frames, Dropped uint64
 	FPS             float64       // of the camera
 	Locating        time.Duration // what the last frame took
-	Age             time.Duration // of the picture when the view was made
+	Age             time.Duration // of the picture when the state was made
 }
 
 // Register says how the camera's place over the table is known.
