@@ -9,6 +9,20 @@ import (
 // Vec3 is a point or vector in millimetres, in the table or the camera frame.
 type Vec3 [3]float64
 
+// Dot returns the scalar product a · b.
+func (a Vec3) Dot(b Vec3) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
+
+// Norm returns the length of a.
+func (a Vec3) Norm() float64 { return math.Sqrt(a.Dot(a)) }
+
+// Unit returns the unit vector in the direction of a.
+func (a Vec3) Unit() Vec3 { n := a.Norm(); return Vec3{a[0] / n, a[1] / n, a[2] / n} }
+
+// Cross returns the vector product a × b.
+func (a Vec3) Cross(b Vec3) Vec3 {
+	return Vec3{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
+}
+
 // Extrinsics is the camera's place over the table: x_camera = R x_table + T,
 // in millimetres, with OpenCV's camera axes (x right, y down, z forward).
 type Extrinsics struct {

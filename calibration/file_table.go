@@ -287,12 +287,12 @@ func isRotation(r [3][3]float64) bool {
 			if i == j {
 				want = 1
 			}
-			if d := dot(r[i], r[j]) - want; !(math.Abs(d) < 1e-6) {
+			if d := Vec3(r[i]).Dot(r[j]) - want; !(math.Abs(d) < 1e-6) {
 				return false
 			}
 		}
 	}
-	return dot(cross(r[0], r[1]), r[2]) > 0
+	return Vec3(r[0]).Cross(r[1]).Dot(r[2]) > 0
 }
 
 // ParseTableFile reads a table calibration from its file's content, as LoadTable does.

@@ -304,7 +304,7 @@ func (g *Guide) pose(v BoardView) (Extrinsics, bool) {
 	if !ok {
 		return Extrinsics{}, false
 	}
-	return m.pose()
+	return poseOf(&m)
 }
 
 // rests reports whether the board has been still for long enough.

@@ -45,20 +45,20 @@ func startFocal(maps []Homography) (float64, bool) {
 	return f, f > 0.2 && f < 20
 }
 
-// pose is the board's pose that a homography to pixels in units of the focal
+// poseOf is the board's pose that a homography to pixels in units of the focal
 // length means: the nearest rotation, and the distance from the mean length of its columns.
-func (h *Homography) pose() (Extrinsics, bool) {
+func poseOf(h *Homography) (Extrinsics, bool) {
 	r1, r2, t := Vec3{h[0], h[3], h[6]}, Vec3{h[1], h[4], h[7]}, Vec3{h[2], h[5], h[8]}
-	scale := 2 / (norm(r1) + norm(r2))
+	scale := 2 / (r1.Norm() + r2.Norm())
 	for i := range 3 {
 		r1[i], r2[i], t[i] = r1[i]*scale, r2[i]*scale, t[i]*scale
 	}
 	// Make r1 and r2 perpendicular, sharing the error.
-	d := dot(r1, r2) / 2
-	a := unit(Vec3{r1[0] - d*r2[0], r1[1] - d*r2[1], r1[2] - d*r2[2]})
-	b := unit(Vec3{r2[0] - d*r1[0], r2[1] - d*r1[1], r2[2] - d*r1[2]})
-	c := unit(cross(a, b))
-	b = cross(c, a)
+	d := r1.Dot(r2) / 2
+	a := Vec3{r1[0] - d*r2[0], r1[1] - d*r2[1], r1[2] - d*r2[2]}.Unit()
+	b := Vec3{r2[0] - d*r1[0], r2[1] - d*r1[1], r2[2] - d*r1[2]}.Unit()
+	c := a.Cross(b).Unit()
+	b = c.Cross(a)
 	e := Extrinsics{R: [3][3]float64{{a[0], b[0], c[0]}, {a[1], b[1], c[1]}, {a[2], b[2], c[2]}}, T: t}
 	ok := true
 	for i := range 3 {
@@ -94,7 +94,7 @@ func startLens(board Board, views []BoardView, width, height int) (Intrinsics, [
 		for k := range 6 {
 			maps[i][k] /= f
 		}
-		if poses[i], ok = maps[i].pose(); !ok {
+		if poses[i], ok = poseOf(&maps[i]); !ok {
 			return in, nil, fmt.Errorf("%s: its corners are not those of a flat board in front of the camera", views[i].Name)
 		}
 	}

@@ -290,15 +290,16 @@ func startPose(lens Intrinsics, used []correspondence) (Extrinsics, error) {
 	r1 := Vec3{h[0] / spread, h[3] / spread, h[6] / spread}
 	r2 := Vec3{h[1] / spread, h[4] / spread, h[7] / spread}
 	t := Vec3{h[2], h[5], h[8]}
-	scale := 2 / (norm(r1) + norm(r2))
+	scale := 2 / (r1.Norm() + r2.Norm())
 	for i := range 3 {
 		r1[i], r2[i], t[i] = r1[i]*scale, r2[i]*scale, t[i]*scale
 	}
 	// The nearest rotation: make r1 and r2 perpendicular, sharing the error.
-	d := dot(r1, r2) / 2
-	a, b := unit(Vec3{r1[0] - d*r2[0], r1[1] - d*r2[1], r1[2] - d*r2[2]}), unit(Vec3{r2[0] - d*r1[0], r2[1] - d*r1[1], r2[2] - d*r1[2]})
-	c := unit(cross(a, b))
-	b = cross(c, a)
+	d := r1.Dot(r2) / 2
+	a := Vec3{r1[0] - d*r2[0], r1[1] - d*r2[1], r1[2] - d*r2[2]}.Unit()
+	b := Vec3{r2[0] - d*r1[0], r2[1] - d*r1[1], r2[2] - d*r1[2]}.Unit()
+	c := a.Cross(b).Unit()
+	b = c.Cross(a)
 	e := Extrinsics{R: [3][3]float64{{a[0], b[0], c[0]}, {a[1], b[1], c[1]}, {a[2], b[2], c[2]}}}
 	// t belongs to the mean point at the markers' height.
 	off := e.Camera(Vec3{mean.X, mean.Y, z})
@@ -326,13 +327,6 @@ func LensJacobian(lens *Intrinsics, x, y float64) [9]geom.Pixel {
 		{X: fx * (r2 + 2*x*x), Y: fy * 2 * x * y},
 		{X: fx * x * r2 * r2 * r2, Y: fy * y * r2 * r2 * r2},
 	}
-}
-
-func dot(a, b Vec3) float64 { return a[0]*b[0] + a[1]*b[1] + a[2]*b[2] }
-func norm(a Vec3) float64   { return math.Sqrt(dot(a, a)) }
-func unit(a Vec3) Vec3      { n := norm(a); return Vec3{a[0] / n, a[1] / n, a[2] / n} }
-func cross(a, b Vec3) Vec3 {
-	return Vec3{a[1]*b[2] - a[2]*b[1], a[2]*b[0] - a[0]*b[2], a[0]*b[1] - a[1]*b[0]}
 }
 
 // Renew registers the table anew from what a later picture shows of its markers,

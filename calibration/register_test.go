@@ -91,7 +91,7 @@ func TestRotationVectorsGoThereAndBack(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 2000 {
 		v := Vec3{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
-		k := rng.Float64() * math.Pi / norm(v)
+		k := rng.Float64() * math.Pi / v.Norm()
 		v = Vec3{k * v[0], k * v[1], k * v[2]}
 		back := RotationVector(RotationFromVector(v))
 		for i := range 3 {
