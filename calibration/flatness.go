@@ -73,7 +73,7 @@ func FitSurface(t Table, setup CheckSetup, seen []CheckSighting) (FlatnessFit, e
 	for i := range s.Places {
 		s.Places[i].Z = geom.Length(z[i])
 		fit.Lowest, fit.Highest = min(fit.Lowest, s.Places[i].Z), max(fit.Highest, s.Places[i].Z)
-		fit.Before += geom.Length(square(float64(sigma)) / float64(n))
+		fit.Before += sigma * sigma / geom.Length(n)
 		fit.After += geom.Length(posterior[i*n+i] / float64(n))
 	}
 	fit.Before, fit.After = geom.Length(math.Sqrt(float64(fit.Before))), geom.Length(math.Sqrt(float64(fit.After)))

@@ -302,22 +302,6 @@ func (o *observations) weights(lens []float64) (q []float64, ok bool) {
 	return v, true
 }
 
-func dotSlice(a, b []float64) (s float64) {
-	for i, x := range a {
-		s += x * b[i]
-	}
-	return s
-}
-
-// quadratic returns aᵀ Q b.
-func quadratic(q, a, b []float64) (s float64) {
-	n := len(a)
-	for i, x := range a {
-		s += x * dotSlice(q[i*n:(i+1)*n], b)
-	}
-	return s
-}
-
 // moves are the derivatives of a marker's equations by its own motion.
 type moves [][placements]float64
 

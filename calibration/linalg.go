@@ -53,3 +53,45 @@ func invertSPD(a []float64, n int) ([]float64, bool) {
 	lapack64.Potrs(l, blas64.General{Rows: n, Cols: n, Stride: n, Data: inv})
 	return inv, true
 }
+
+// invertScaled inverts a symmetric matrix whose parameters differ by orders of
+// magnitude (focal length in px beside k3), by scaling its diagonal to one.
+func invertScaled(s []float64, n int) ([]float64, bool) {
+	scaled := make([]float64, n*n)
+	for i := range n {
+		for j := range n {
+			d := math.Sqrt(s[i*n+i] * s[j*n+j])
+			if !(d > 0) {
+				return nil, false
+			}
+			scaled[i*n+j] = s[i*n+j] / d
+		}
+	}
+	inv, ok := invertSPD(scaled, n)
+	if !ok {
+		return nil, false
+	}
+	for i := range n {
+		for j := range n {
+			inv[i*n+j] /= math.Sqrt(s[i*n+i] * s[j*n+j])
+		}
+	}
+	return inv, true
+}
+
+// dotSlice returns a · b.
+func dotSlice(a, b []float64) (s float64) {
+	for i, x := range a {
+		s += x * b[i]
+	}
+	return s
+}
+
+// quadratic returns aᵀ Q b.
+func quadratic(q, a, b []float64) (s float64) {
+	n := len(a)
+	for i, x := range a {
+		s += x * dotSlice(q[i*n:(i+1)*n], b)
+	}
+	return s
+}

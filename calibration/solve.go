@@ -372,31 +372,6 @@ func (m *lensNormal) reduced(lambda float64) (s, g []float64, inverses [][]float
 	return s, g, inverses, true
 }
 
-// invertScaled inverts a symmetric matrix whose parameters differ by orders of
-// magnitude (focal length in px beside k3), by scaling its diagonal to one.
-func invertScaled(s []float64, n int) ([]float64, bool) {
-	scaled := make([]float64, n*n)
-	for i := range n {
-		for j := range n {
-			d := math.Sqrt(s[i*n+i] * s[j*n+j])
-			if !(d > 0) {
-				return nil, false
-			}
-			scaled[i*n+j] = s[i*n+j] / d
-		}
-	}
-	inv, ok := invertSPD(scaled, n)
-	if !ok {
-		return nil, false
-	}
-	for i := range n {
-		for j := range n {
-			inv[i*n+j] /= math.Sqrt(s[i*n+i] * s[j*n+j])
-		}
-	}
-	return inv, true
-}
-
 // solve refines the lens and the poses in place.
 func (p *lensProblem) solve() error {
 	cost := p.cost(&p.lens, p.poses)
