@@ -33,35 +33,52 @@ func savedLens(t *testing.T, name string, in calibration.Intrinsics) []byte {
 	return raw
 }
 
+// tableFromAbove is a table under a camera 1250 mm above the mat's middle.
+func tableFromAbove() calibration.Table {
+	t := calibration.Table{Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), RMS: 0.07, ScaleSigma: 0.0003}
+	t.Intrinsics = calibratedLens()
+	t.Extrinsics = calibration.Extrinsics{R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}, T: calibration.Vec3{-457.2, 457.2, 1250}}
+	t.Used = []int{0, 1, 2, 4, 5, 6, 7}
+	return t
+}
+
+func tableFile(t *testing.T) []byte {
+	t.Helper()
+	table := tableFromAbove()
+	raw, err := calibration.MarshalTable(&table)
+	require.NoError(t, err)
+	return raw
+}
+
 func TestAFileThatWasChangedByHandIsNamed(t *testing.T) {
-	raw := fileOf(t, 70)
-	table, err := calibration.ParseTable(raw)
+	raw := tableFile(t)
+	table, err := calibration.ParseTableFile(raw)
 	require.NoError(t, err)
 	assert.Equal(t, calibration.Intact, table.Integrity)
 	assert.Contains(t, string(raw), table.Hash, "the file says the hash that the program names")
 
-	edited, err := calibration.ParseTable(changed(t, raw, `"scale_sigma": 0.0003`, `"scale_sigma": 0.0001`))
+	edited, err := calibration.ParseTableFile(replaced(t, raw, `"scale_sigma": 0.0003`, `"scale_sigma": 0.0001`))
 	require.NoError(t, err)
 	assert.Equal(t, calibration.Edited, edited.Integrity)
 	assert.NotEqual(t, table.Hash, edited.Hash, "and it is not taken for the measured one")
 	assert.Contains(t, edited.Integrity.String(), "changed by hand")
 
 	for _, name := range []string{"lens.json", "lens.yaml"} {
-		raw := savedLens(t, name, sampleLens())
+		raw := savedLens(t, name, calibratedLens())
 		_, info, err := lensOn(t, name, raw)
 		require.NoError(t, err)
 		assert.Equal(t, calibration.Intact, info.Integrity, name)
-		_, info, err = lensOn(t, name, changed(t, raw, "1225.5", "1225.6"))
+		_, info, err = lensOn(t, name, replaced(t, raw, "1225.5", "1225.6"))
 		require.NoError(t, err)
 		assert.Equal(t, calibration.Edited, info.Integrity, name)
 	}
 }
 
 func TestAnOlderFileWithoutAHashLoads(t *testing.T) {
-	raw := fileOf(t, 70)
-	table, err := calibration.ParseTable(raw)
+	raw := tableFile(t)
+	table, err := calibration.ParseTableFile(raw)
 	require.NoError(t, err)
-	older, err := calibration.ParseTable(changed(t, raw, fmt.Sprintf("  \"hash\": %q,\n", table.Hash), ""))
+	older, err := calibration.ParseTableFile(replaced(t, raw, fmt.Sprintf("  \"hash\": %q,\n", table.Hash), ""))
 	require.NoError(t, err)
 	assert.Equal(t, calibration.Unsealed, older.Integrity)
 	assert.Equal(t, table.Hash, older.Hash, "it says the same")
@@ -71,21 +88,21 @@ func TestAnOlderFileWithoutAHashLoads(t *testing.T) {
 }
 
 func TestHowAFileIsWrittenDoesNotChangeItsHash(t *testing.T) {
-	raw := fileOf(t, 70)
-	table, err := calibration.ParseTable(raw)
+	raw := tableFile(t)
+	table, err := calibration.ParseTableFile(raw)
 	require.NoError(t, err)
 	var content map[string]any
 	require.NoError(t, json.Unmarshal(raw, &content))
 	tight, err := json.Marshal(content) // other spaces, sorted keys
 	require.NoError(t, err)
-	again, err := calibration.ParseTable(tight)
+	again, err := calibration.ParseTableFile(tight)
 	require.NoError(t, err)
 	assert.Equal(t, calibration.Intact, again.Integrity)
 	assert.Equal(t, table.Hash, again.Hash)
 
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 15 { // JSON and YAML of one lens have one hash, whatever its figures
-		in := sampleLens()
+		in := calibratedLens()
 		in.Fx *= 1 + rng.Float64()
 		in.Distortion = [5]float64{rng.NormFloat64(), math.Copysign(0, -1), 1e-21 * rng.Float64(), 1, 0}
 		in.Distortion[0] *= 1e-3
@@ -122,14 +139,14 @@ func loaders(t *testing.T) map[string]struct {
 		}
 	}
 	return map[string]loader{
-		"table": {fileOf(t, 70), func(raw []byte) (string, calibration.Integrity, error) {
-			table, err := calibration.ParseTable(raw)
+		"table": {tableFile(t), func(raw []byte) (string, calibration.Integrity, error) {
+			table, err := calibration.ParseTableFile(raw)
 			i := table.Integrity
 			table.Integrity, table.Hash = 0, ""
 			return fmt.Sprint(table), i, err
 		}},
-		"lens.json": {savedLens(t, "lens.json", sampleLens()), lens("lens.json")},
-		"lens.yaml": {savedLens(t, "lens.yaml", sampleLens()), lens("lens.yaml")},
+		"lens.json": {savedLens(t, "lens.json", calibratedLens()), lens("lens.json")},
+		"lens.yaml": {savedLens(t, "lens.yaml", calibratedLens()), lens("lens.yaml")},
 	}
 }
 
@@ -183,12 +200,12 @@ func TestAFlippedByteIsNeverTakenForWhatWasMeasured(t *testing.T) {
 }
 
 func TestAForeignFileIsRefusedInOneLine(t *testing.T) {
-	table := fileOf(t, 1)
+	table := tableFile(t)
 	for name, raw := range map[string][]byte{
 		"a picture": {0xff, 0xd8, 0xff, 0xe0, 0, 16}, "zeros": make([]byte, 4096), "a list": []byte("[1, 2]"), "null": []byte("null"),
 		"a scene": []byte(`{"version":1,"rules":"2.5","ships":[]}`), "text": []byte("hello\n"), "a number": []byte("7"),
 	} {
-		_, err := calibration.ParseTable(raw)
+		_, err := calibration.ParseTableFile(raw)
 		if assert.Error(t, err, name) {
 			assert.NotContains(t, err.Error(), "\n", name)
 		}
@@ -201,19 +218,19 @@ func TestAForeignFileIsRefusedInOneLine(t *testing.T) {
 	}
 	_, _, err := lensOn(t, "lens.json", table)
 	assert.ErrorContains(t, err, "table calibration")
-	_, err = calibration.ParseTable(savedLens(t, "lens.json", sampleLens()))
+	_, err = calibration.ParseTableFile(savedLens(t, "lens.json", calibratedLens()))
 	assert.ErrorContains(t, err, "lens file")
 }
 
 // FuzzFlippedTable changes a table's file at will: what is still taken for intact says
 // what the file said.
 func FuzzFlippedTable(f *testing.F) {
-	table := numbered(70)
-	raw, err := calibration.FormatTable(&table)
+	table := tableFromAbove()
+	raw, err := calibration.MarshalTable(&table)
 	if err != nil {
 		f.Fatal(err)
 	}
-	says, err := calibration.ParseTable(raw)
+	says, err := calibration.ParseTableFile(raw)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -223,7 +240,7 @@ func FuzzFlippedTable(f *testing.F) {
 		changed := append([]byte(nil), raw...)
 		changed[int(a)%len(raw)] ^= x
 		changed[int(b)%len(raw)] ^= y
-		now, err := calibration.ParseTable(changed)
+		now, err := calibration.ParseTableFile(changed)
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") {
 				t.Errorf("more than one line: %v", err)

@@ -99,31 +99,6 @@ func TestTheSameFileAgainMakesNoNewVersion(t *testing.T) {
 	assert.Len(t, numbersIn(t, dir), 1)
 }
 
-func TestALensFileIsKeptTooWhateverItHeld(t *testing.T) {
-	for _, name := range []string{"lens.json", "lens.yaml"} {
-		dir := t.TempDir()
-		path := filepath.Join(dir, name)
-		require.NoError(t, os.WriteFile(path, []byte("my notes, by mistake"), 0o600))
-		kept, err := calibration.StoreLens(path, sampleLens())
-		require.NoError(t, err)
-		raw, err := os.ReadFile(kept)
-		require.NoError(t, err)
-		assert.Equal(t, "my notes, by mistake", string(raw))
-		assert.Equal(t, filepath.Ext(name), filepath.Ext(kept))
-		info, err := os.Stat(path)
-		require.NoError(t, err)
-		assert.Equal(t, fs.FileMode(0o600), info.Mode().Perm(), "the new file is as private as the old one")
-	}
-}
-
-func TestAnEmptyFileIsNotWorthKeeping(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "lens.json")
-	require.NoError(t, os.WriteFile(path, nil, 0o600))
-	kept, err := calibration.StoreLens(path, sampleLens())
-	require.NoError(t, err)
-	assert.Empty(t, kept)
-}
-
 func TestALinkStaysALink(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "real"), 0o700))
@@ -266,7 +241,7 @@ func (f *stepFile) Close() error {
 func fileOf(t *testing.T, n int) []byte {
 	t.Helper()
 	table := numbered(n)
-	raw, err := calibration.FormatTable(&table)
+	raw, err := calibration.MarshalTable(&table)
 	require.NoError(t, err)
 	return raw
 }
@@ -361,7 +336,7 @@ func saveAndDie() {
 		return nil
 	}}
 	table := numbered(2)
-	raw, err := calibration.FormatTable(&table)
+	raw, err := calibration.MarshalTable(&table)
 	if err == nil {
 		_, err = calibration.SaveOn(d, time.Now, os.Getenv("SAVE_PATH"), raw)
 	}
@@ -596,7 +571,7 @@ func TestAPowerCutAtAnyStepLosesNothing(t *testing.T) {
 		old, fresh := string(fileOf(t, 1)), string(fileOf(t, 2))
 		d := &powerDisk{content: [][]byte{[]byte(old)}, durable: []bool{true}, at: time.Unix(1700000000, 0).UTC()}
 		d.names, d.onDisk = map[string]int{path: 0}, map[string]int{path: 0}
-		table, err := calibration.ParseTable([]byte(old))
+		table, err := calibration.ParseTableFile([]byte(old))
 		require.NoError(t, err)
 		kept := "/cal/table." + d.at.Format("2006-01-02T15-04-05Z") + "." + table.Hash[:8] + ".json"
 		d.check = func(d *powerDisk) {

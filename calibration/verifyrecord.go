@@ -57,7 +57,7 @@ func SaveVerifyRecord(table string, r VerifyRecord) error {
 		_, err = parseVerifyRecord(raw) // what could not be read back must not be written
 	}
 	if err == nil {
-		_, err = realStore.save(path, raw)
+		_, err = saveFile(path, raw)
 	}
 	if err != nil {
 		return fmt.Errorf("calibration: save verification %s: %w", path, err)

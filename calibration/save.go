@@ -53,7 +53,15 @@ type store struct {
 	now  func() time.Time
 }
 
-var realStore = store{osDisk{}, time.Now}
+// saveFile saves a file on the real disk, see store.save.
+func saveFile(path string, raw []byte) (kept string, err error) {
+	return saveOn(osDisk{}, time.Now, path, raw)
+}
+
+// saveOn saves a file on any disk.
+func saveOn(d disk, now func() time.Time, path string, raw []byte) (kept string, err error) {
+	return store{d, now}.save(path, raw)
+}
 
 // staleAfter is the age at which a temporary file is the rest of a save that was cut
 // off: a save takes well under a second.
@@ -186,6 +194,16 @@ func (s store) removeStale(path string) {
 			_ = s.disk.Remove(name)
 		}
 	}
+}
+
+// maxFile is far more than any lens or table file holds. Without a limit, a device
+// or a wrong file would fill the memory.
+const maxFile = 4 << 20
+
+// readFile reads a file with an error that does not say the path twice.
+func readFile(path string) ([]byte, error) {
+	raw, err := regular.Read(path, maxFile)
+	return raw, plain(err)
 }
 
 // plain takes the path out of an error of package os: the caller says which file, and

@@ -1,0 +1,4 @@
+package calibration
+
+// ParseLens reads a lens without the file system, for the fuzz tests.
+var ParseLens = parseLens
