@@ -265,6 +265,23 @@ func lensGain(inverse []float64, m *normalEquations) (gain [54]float64) {
 	return gain
 }
 
+// PoseGain returns how the pose that Register finds moves with each of the lens's
+// parameters, 6×9 row by row: the derivative of the parameters of Extrinsics.Perturbed by
+// those of LensJacobian, for a camera at this pose that sees all markers of a layout that
+// are laid exactly. It reports false when the markers do not fix the pose.
+func PoseGain(lens Intrinsics, pose Extrinsics, layout Layout) (gain [54]float64, ok bool) {
+	used := make([]correspondence, 0, len(layout.Markers))
+	for _, m := range layout.Markers {
+		used = append(used, correspondence{marker: m})
+	}
+	m := poseNormal(lens, pose, used, noiseModel{corner: cornerSigma})
+	inverse, ok := invertSPD(m.normal[:], 6)
+	if !ok {
+		return gain, false
+	}
+	return lensGain(inverse, &m), true
+}
+
 // covariance is the pose's covariance with the lens's part.
 func (s *solution) covariance(lens Intrinsics) []float64 {
 	cov := append([]float64(nil), s.inverse...)

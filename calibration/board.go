@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"sightline/engine/geom"
 )
@@ -193,4 +194,21 @@ func (b Board) Markers() []BoardMarker {
 		}
 	}
 	return out
+}
+
+// A BoardSighting is what one picture shows of the board.
+type BoardSighting struct {
+	Name    string
+	At      time.Time    // when the picture was taken
+	Pixels  []geom.Pixel // of the points that are seen; none when the board is not found
+	Indices []int        // as in BoardView
+
+	// EdgeWidth is how many pixels the step from a black to a white square takes,
+	// and Contrast how many grey levels; 0 when unknown.
+	EdgeWidth float64
+	Contrast  float64
+
+	// Reason says why no board is found, where the detector knows.
+	Reason string
+	Larger bool // the picture shows a board with more corners than were asked for
 }

@@ -14,7 +14,11 @@ import (
 func TestAHomographyIsFoundFromPointsAndPixels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 50 {
-		e := boardPose(0.6*rng.NormFloat64(), 0.6*rng.NormFloat64(), rng.Float64()*6, 50, -30, 500)
+		tilt := calibration.RotationFromVector(calibration.Vec3{0.6 * rng.NormFloat64(), 0.6 * rng.NormFloat64(), 0})
+		turn := calibration.RotationFromVector(calibration.Vec3{0, 0, rng.Float64() * 6})
+		e := calibration.Extrinsics{R: calibration.MulMat3(tilt, turn)}
+		mid := e.Camera(calibration.Vec3{100, 62.5, 0})
+		e.T = calibration.Vec3{50 - mid[0], -30 - mid[1], 500 - mid[2]}
 		want := func(p geom.Point) geom.Pixel {
 			q := e.Camera(calibration.Vec3{p.X, p.Y, 0})
 			return geom.Pixel{X: 900*q[0]/q[2] + 640, Y: 910*q[1]/q[2] + 360}

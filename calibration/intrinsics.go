@@ -47,6 +47,13 @@ func (in Intrinsics) Validate() error {
 	return nil
 }
 
+// squareWithin is how much fx and fy may differ: cameras with square pixels, which are
+// nearly all, were calibrated to a tenth of it.
+const squareWithin = 0.01
+
+// Square reports whether fx and fy are those of square pixels, within 1 %.
+func (in *Intrinsics) Square() bool { return math.Abs(in.Fx/in.Fy-1) <= squareWithin }
+
 // distort applies the lens distortion to normalised coordinates.
 func (in *Intrinsics) distort(x, y float64) (float64, float64) {
 	k1, k2, p1, p2, k3 := in.Distortion[0], in.Distortion[1], in.Distortion[2], in.Distortion[3], in.Distortion[4]

@@ -43,27 +43,18 @@ type matView struct {
 	gain [54]float64 // how the pose moves with each lens parameter, 6×9
 }
 
-// matPose is where the camera of a matView hangs, and what it is registered on.
-func matPose(lens Intrinsics) (Extrinsics, []correspondence) {
+// matPose is where the camera of a matView hangs, and the markers it is registered on.
+func matPose(lens Intrinsics) (Extrinsics, Layout) {
 	const fill = 0.95 // of the picture's height
 	side := float64(MatSide)
 	height := lens.Fy * side / (fill * float64(lens.Height))
-	layout := DefaultLayout(MatSide, MatSide)
-	used := make([]correspondence, 0, len(layout.Markers))
-	for _, m := range layout.Markers {
-		used = append(used, correspondence{marker: m})
-	}
-	return Extrinsics{R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}, T: Vec3{-side / 2, side / 2, height}}, used
+	return Extrinsics{R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}, T: Vec3{-side / 2, side / 2, height}}, DefaultLayout(MatSide, MatSide)
 }
 
 func newMatView(lens Intrinsics) (matView, bool) {
-	pose, used := matPose(lens)
-	m := poseNormal(lens, pose, used, noiseModel{corner: cornerSigma})
-	inverse, ok := invertSPD(m.normal[:], 6)
-	if !ok {
-		return matView{}, false
-	}
-	return matView{lens: lens, pose: pose, side: float64(MatSide), gain: lensGain(inverse, &m)}, true
+	pose, layout := matPose(lens)
+	gain, ok := PoseGain(lens, pose, layout)
+	return matView{lens: lens, pose: pose, side: float64(MatSide), gain: gain}, ok
 }
 
 // variance is that of a mat point's place, mm², along x and y.

@@ -353,8 +353,7 @@ func (t *Table) Renew(seen []MarkerSighting) (Table, geom.Length, error) {
 // and the later one is right. Inside the mat they differ by less.
 func (t *Table) Shift(later *Table) geom.Length {
 	var most geom.Length
-	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
-	for _, corner := range [...]geom.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}} {
+	for _, corner := range t.Layout.corners() {
 		px, ok := t.PixelOf(corner, 0)
 		if !ok {
 			continue

@@ -56,7 +56,7 @@ type check struct {
 // newCheck measures every distance that the sightings show.
 func newCheck(t *Table, setup CheckSetup, seen []CheckSighting) *check {
 	c := &check{table: t, setup: setup}
-	c.moved = t.markersOff(seen)
+	c.moved = markersOff(t, seen)
 	for place, s := range seen {
 		count := map[int]int{}
 		for _, m := range s.Tags {
@@ -84,7 +84,7 @@ func newCheck(t *Table, setup CheckSetup, seen []CheckSighting) *check {
 // markersOff returns how far, in mm, the mat's markers lie from where the layout has
 // them: the median of all that were seen, so that a marker that was bumped does not
 // count; 0 when fewer than three were seen.
-func (t *Table) markersOff(seen []CheckSighting) float64 {
+func markersOff(t *Table, seen []CheckSighting) float64 {
 	at := map[int]Marker{}
 	for _, m := range t.Layout.Markers {
 		at[m.ID] = m
@@ -315,13 +315,13 @@ func (c *check) addPicture() {
 // than was thought.
 func (c *check) slope(k int) geom.Point {
 	p := c.points[k]
-	s, _ := c.table.slope(p.Point, p.z)
+	s, _ := risenBy1(c.table, p.Point, p.z)
 	return s
 }
 
-// slope returns how far the point at height z seems to move when it lies a
+// risenBy1 returns how far the point at height z seems to move when it lies a
 // millimetre higher.
-func (t *Table) slope(p geom.Point, z geom.Length) (geom.Point, bool) {
+func risenBy1(t *Table, p geom.Point, z geom.Length) (geom.Point, bool) {
 	px, ok := t.PixelOf(p, z+1)
 	if !ok {
 		return geom.Point{}, false

@@ -121,18 +121,17 @@ func (r VerifyRecord) Stale(file, now *Table) string {
 		then.Intrinsics = in
 	}
 	moved := then.Shift(now)
-	if allowed := file.cornerSigma(); moved > allowed {
+	if allowed := cornerSigmaOf(file); moved > allowed {
 		return fmt.Sprintf("the camera was registered anew since, %.1f mm off at the mat's corners", float64(moved))
 	}
 	return ""
 }
 
-// cornerSigma returns the largest standard deviation, in mm, with which the calibration
+// cornerSigmaOf returns the largest standard deviation, in mm, with which the calibration
 // knows where the mat's corners appear: that of pose and lens.
-func (t *Table) cornerSigma() (most geom.Length) {
+func cornerSigmaOf(t *Table) (most geom.Length) {
 	b := NewBudget(*t, Uncertainty{})
-	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
-	for _, p := range [...]geom.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}} {
+	for _, p := range t.Layout.corners() {
 		if terms, ok := b.At(p, 0); ok {
 			most = max(most, LargestSigma(terms.Named(TermPose).Add(terms.Named(TermLens))))
 		}

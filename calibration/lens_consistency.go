@@ -140,13 +140,6 @@ func (l *lensLook) change() string {
 	return fmt.Sprintf("about %.0f %% %s", 100*math.Abs(l.focal), longer)
 }
 
-// squareWithin is how much fx and fy may differ: cameras with square pixels, which are
-// nearly all, were calibrated to a tenth of it.
-const squareWithin = 0.01
-
-// Square reports whether fx and fy are those of square pixels, within 1 %.
-func (in *Intrinsics) Square() bool { return math.Abs(in.Fx/in.Fy-1) <= squareWithin }
-
 // unsquare puts before why a registration failed that the lens's pixels would not be
 // square, when that is so. What the markers then ask of a common change of both focal
 // lengths says nothing and is left out.
