@@ -26,8 +26,8 @@ type holder struct {
 	frame int
 }
 
-func newHolder(lens calibration.Intrinsics, seed uint64) *holder {
-	h := &holder{lens: lens, board: testBoard, rng: rand.New(rand.NewPCG(seed, 1)), noise: 0.1, at: time.Unix(1e9, 0)}
+func newHolder(intrinsics calibration.Intrinsics, seed uint64) *holder {
+	h := &holder{lens: intrinsics, board: testBoard, rng: rand.New(rand.NewPCG(seed, 1)), noise: 0.1, at: time.Unix(1e9, 0)}
 	h.pose = h.hold(calibration.GuideTarget{Col: -1, Row: -1})
 	return h
 }
@@ -123,9 +123,9 @@ func (h *holder) see(e calibration.Extrinsics) calibration.BoardSighting {
 	return s
 }
 
-func newGuide(t *testing.T, lens calibration.Intrinsics, o calibration.GuideOptions) *calibration.Guide {
+func newGuide(t *testing.T, intrinsics calibration.Intrinsics, o calibration.GuideOptions) *calibration.Guide {
 	t.Helper()
-	g, err := calibration.NewGuide(testBoard, lens.Width, lens.Height, o)
+	g, err := calibration.NewGuide(testBoard, intrinsics.Width, intrinsics.Height, o)
 	require.NoError(t, err)
 	return g
 }
@@ -164,9 +164,9 @@ func TestWhoeverDoesWhatTheGuideSaysGetsALens(t *testing.T) {
 	tele := trueLens()
 	tele.Width, tele.Height, tele.Fx, tele.Fy, tele.Cx, tele.Cy = 1920, 1440, 2900, 2890, 950, 730
 	tele.Distortion = [5]float64{0.05, -0.1, 0, 0, 0}
-	for name, lens := range map[string]calibration.Intrinsics{"usual": trueLens(), "wide": wide, "tele": tele} {
-		g := newGuide(t, lens, calibration.GuideOptions{})
-		frames := follow(t, g, newHolder(lens, 3), testing.Verbose())
+	for name, intrinsics := range map[string]calibration.Intrinsics{"usual": trueLens(), "wide": wide, "tele": tele} {
+		g := newGuide(t, intrinsics, calibration.GuideOptions{})
+		frames := follow(t, g, newHolder(intrinsics, 3), testing.Verbose())
 		s := g.State()
 		require.True(t, s.Enough, "%s: %s", name, s.Advice)
 		t.Logf("%s: %d views of %d frames, sigma %+v", name, s.Views, frames, s.Sigma)
@@ -193,8 +193,8 @@ func rest(g *calibration.Guide, h *holder, e calibration.Extrinsics, change func
 }
 
 func TestABoardMustRestBeforeItIsTaken(t *testing.T) {
-	lens := trueLens()
-	h, g := newHolder(lens, 1), newGuide(t, lens, calibration.GuideOptions{})
+	intrinsics := trueLens()
+	h, g := newHolder(intrinsics, 1), newGuide(t, intrinsics, calibration.GuideOptions{})
 	e := h.pose
 	for i := range 30 { // 3 px a frame, for three seconds
 		e.T[0] += 1.2 * float64(1-i%2*2) * 2
@@ -209,7 +209,7 @@ func TestABoardMustRestBeforeItIsTaken(t *testing.T) {
 	assert.InDelta(t, 5, h.frame-start, 1, "taken after 0.4 s")
 
 	// A source that gives one frame a second has a board at rest with the second one.
-	g = newGuide(t, lens, calibration.GuideOptions{})
+	g = newGuide(t, intrinsics, calibration.GuideOptions{})
 	h.at = h.at.Add(time.Second)
 	require.Equal(t, calibration.GuideMoving, g.Offer(h.see(e)).Outcome)
 	h.at = h.at.Add(time.Second)
@@ -217,7 +217,7 @@ func TestABoardMustRestBeforeItIsTaken(t *testing.T) {
 }
 
 func TestABadSightingIsTurnedDownWithItsReason(t *testing.T) {
-	lens := trueLens()
+	intrinsics := trueLens()
 	for _, c := range []struct {
 		name    string
 		change  func(*calibration.BoardSighting)
@@ -240,7 +240,7 @@ func TestABadSightingIsTurnedDownWithItsReason(t *testing.T) {
 		}, calibration.GuideInvalid, "too little"},
 		{"a corner that lies nowhere", func(s *calibration.BoardSighting) { s.Pixels[3].X = math.NaN() }, calibration.GuideInvalid, "nowhere"},
 	} {
-		h, g := newHolder(lens, 1), newGuide(t, lens, calibration.GuideOptions{})
+		h, g := newHolder(intrinsics, 1), newGuide(t, intrinsics, calibration.GuideOptions{})
 		step := rest(g, h, h.pose, c.change)
 		assert.Equal(t, c.outcome, step.Outcome, c.name)
 		assert.Contains(t, step.Reason, c.reason, c.name)
@@ -249,8 +249,8 @@ func TestABadSightingIsTurnedDownWithItsReason(t *testing.T) {
 }
 
 func TestTheSameViewIsTakenOnce(t *testing.T) {
-	lens := trueLens()
-	h, g := newHolder(lens, 1), newGuide(t, lens, calibration.GuideOptions{})
+	intrinsics := trueLens()
+	h, g := newHolder(intrinsics, 1), newGuide(t, intrinsics, calibration.GuideOptions{})
 	require.Equal(t, calibration.GuideTaken, rest(g, h, h.pose, nil).Outcome)
 	step := rest(g, h, h.pose, nil)
 	assert.Equal(t, calibration.GuideNothingNew, step.Outcome)
@@ -258,8 +258,8 @@ func TestTheSameViewIsTakenOnce(t *testing.T) {
 }
 
 func TestABentBoardDisagrees(t *testing.T) {
-	lens := trueLens()
-	h, g := newHolder(lens, 5), newGuide(t, lens, calibration.GuideOptions{MaxMatSigma: 0.001})
+	intrinsics := trueLens()
+	h, g := newHolder(intrinsics, 5), newGuide(t, intrinsics, calibration.GuideOptions{MaxMatSigma: 0.001})
 	for g.State().Views < 9 {
 		e := h.hold(g.State().Target)
 		rest(g, h, e, nil)
@@ -277,8 +277,8 @@ func TestABentBoardDisagrees(t *testing.T) {
 }
 
 func TestBoardsThatAreAllParallelAreNeverEnough(t *testing.T) {
-	lens := trueLens()
-	h, g := newHolder(lens, 1), newGuide(t, lens, calibration.GuideOptions{})
+	intrinsics := trueLens()
+	h, g := newHolder(intrinsics, 1), newGuide(t, intrinsics, calibration.GuideOptions{})
 	for r := range 6 {
 		for c := range 8 {
 			rest(g, h, h.hold(calibration.GuideTarget{Col: c, Row: r, Far: true}), nil)
@@ -293,8 +293,8 @@ func TestBoardsThatAreAllParallelAreNeverEnough(t *testing.T) {
 }
 
 func TestPicturesInOneCornerAreNeverEnough(t *testing.T) {
-	lens := trueLens()
-	h, g := newHolder(lens, 1), newGuide(t, lens, calibration.GuideOptions{})
+	intrinsics := trueLens()
+	h, g := newHolder(intrinsics, 1), newGuide(t, intrinsics, calibration.GuideOptions{})
 	for i := range 20 {
 		rest(g, h, h.hold(calibration.GuideTarget{Col: 0, Row: 0, Far: true, Tilted: true, Tilt: calibration.Side(i % 4)}), nil)
 	}
@@ -305,9 +305,9 @@ func TestPicturesInOneCornerAreNeverEnough(t *testing.T) {
 }
 
 func TestTheNamedSideIsTheOneNearerToTheCamera(t *testing.T) {
-	lens := trueLens()
+	intrinsics := trueLens()
 	for side := calibration.Left; side <= calibration.Bottom; side++ {
-		h, g := newHolder(lens, 1), newGuide(t, lens, calibration.GuideOptions{})
+		h, g := newHolder(intrinsics, 1), newGuide(t, intrinsics, calibration.GuideOptions{})
 		e := h.hold(calibration.GuideTarget{Col: -1, Tilted: true, Tilt: side})
 		require.Equal(t, calibration.GuideTaken, rest(g, h, e, nil).Outcome)
 		want := [4]bool{}
@@ -338,8 +338,8 @@ func TestTheSameSightingsGiveTheSameAnswers(t *testing.T) {
 }
 
 func TestAPartOfTheBoardIsAView(t *testing.T) {
-	lens := trueLens()
-	h, g := newHolder(lens, 1), newGuide(t, lens, calibration.GuideOptions{})
+	intrinsics := trueLens()
+	h, g := newHolder(intrinsics, 1), newGuide(t, intrinsics, calibration.GuideOptions{})
 	step := rest(g, h, h.pose, func(s *calibration.BoardSighting) {
 		if h.frame%2 == 0 { // see counts every second one from the other end
 			for i, j := 0, len(s.Pixels)-1; i < j; i, j = i+1, j-1 {
@@ -367,8 +367,8 @@ func TestAGuideWantsABoardAndAPicture(t *testing.T) {
 }
 
 func TestChosenPicturesAreAddedAtOnce(t *testing.T) {
-	lens := trueLens()
-	h, g := newHolder(lens, 1), newGuide(t, lens, calibration.GuideOptions{})
+	intrinsics := trueLens()
+	h, g := newHolder(intrinsics, 1), newGuide(t, intrinsics, calibration.GuideOptions{})
 	assert.Equal(t, calibration.GuideTaken, g.Add(h.see(h.pose)).Outcome)
 	assert.Equal(t, calibration.GuideTaken, g.Add(h.see(h.pose)).Outcome)
 	assert.Equal(t, 2, g.State().Views)
@@ -378,9 +378,9 @@ func TestChosenPicturesAreAddedAtOnce(t *testing.T) {
 // BenchmarkGuideOffer is one frame of a capture that has 15 views. Budget: 20 ms, a
 // fifth of a frame at 10 frames a second.
 func BenchmarkGuideOffer(b *testing.B) {
-	lens := trueLens()
-	h := newHolder(lens, 5)
-	g, err := calibration.NewGuide(testBoard, lens.Width, lens.Height, calibration.GuideOptions{MaxMatSigma: 0.001})
+	intrinsics := trueLens()
+	h := newHolder(intrinsics, 5)
+	g, err := calibration.NewGuide(testBoard, intrinsics.Width, intrinsics.Height, calibration.GuideOptions{MaxMatSigma: 0.001})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -538,7 +538,7 @@ func TestHowManyMarkersAreEnough(t *testing.T) {
 		b.noise = noise
 		b.register()
 		b.pictures(200)
-		watch := *b.watch
+		fresh := *b.watch
 		enough, all := [9]int{}, [9]int{}
 		for subset := range 256 {
 			b.hidden = nil
@@ -549,7 +549,7 @@ func TestHowManyMarkersAreEnough(t *testing.T) {
 			}
 			n := 8 - len(b.hidden)
 			all[n]++
-			if w := watch; w.See(time.Unix(1800000000, 0), b.sightings()).Blind <= calibration.MaxBlind {
+			if w := fresh; w.See(time.Unix(1800000000, 0), b.sightings()).Blind <= calibration.MaxBlind {
 				enough[n]++
 			}
 		}

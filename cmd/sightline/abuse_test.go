@@ -43,9 +43,9 @@ func claimedPNG(t *testing.T, width, height uint32) string {
 func TestBadInputIsOneLineAndNothingOnStandardOutput(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	picture, lens, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	picture, lensFile, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	table := at("table.json")
-	code, _, stderr := called(t, "calibrate", "table", "--lens", lens, "-o", table, picture)
+	code, _, stderr := called(t, "calibrate", "table", "--lens", lensFile, "-o", table, picture)
 	require.Zero(t, code, stderr)
 	raw, err := os.ReadFile(table)
 	require.NoError(t, err)
@@ -67,8 +67,8 @@ func TestBadInputIsOneLineAndNothingOnStandardOutput(t *testing.T) {
 		{[]string{"locate", "--json", "--calibration", at("dangling.json"), picture}, []string{"dangling.json", "no such file"}},
 		{[]string{"locate", "--json", "--calibration", dir, picture}, []string{dir, "directory"}},
 		{[]string{"locate", "--json", "--calibration", "/dev/zero", picture}, []string{"/dev/zero", "a device, expected a file"}},
-		{[]string{"locate", "--json", "--calibration", lens, picture}, []string{"lens.json", "table calibration"}},
-		{[]string{"calibrate", "table", "--json", "--lens", lens, "-o", "-", picture}, []string{`-o "-"`, "file"}},
+		{[]string{"locate", "--json", "--calibration", lensFile, picture}, []string{"lens.json", "table calibration"}},
+		{[]string{"calibrate", "table", "--json", "--lens", lensFile, "-o", "-", picture}, []string{`-o "-"`, "file"}},
 		{[]string{"calibrate", "table", "--json", "--lens", "/dev/zero", "-o", at("x.json"), picture}, []string{"/dev/zero", "expected"}},
 		{[]string{"measure", "--json", at("scene.json")}, []string{"scene.json", "fog", "unknown key"}},
 		{[]string{"measure", "--json", "--sigmas=NaN", at("scene.json")}, []string{"scene.json"}},
@@ -100,8 +100,8 @@ func TestBadInputIsOneLineAndNothingOnStandardOutput(t *testing.T) {
 // program must not settle on the three that fit it by chance.
 func TestALensThatIsNotThisCamerasGivesNoCalibration(t *testing.T) {
 	dir := t.TempDir()
-	picture, lens, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
-	in, err := calibration.LoadLens(lens)
+	picture, lensFile, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	in, err := calibration.LoadLens(lensFile)
 	require.NoError(t, err)
 	in.Distortion = [5]float64{0.4, 0.2}
 	wrong, out := filepath.Join(dir, "wrong.json"), filepath.Join(dir, "out.json")

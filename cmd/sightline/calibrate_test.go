@@ -202,7 +202,7 @@ func TestCalibrateLensOfTheRealSets(t *testing.T) {
 }
 
 // simulated renders an empty simulated table and writes its picture and lens.
-func simulated(t *testing.T, dir string, layout calibration.Layout) (picture, lens string, cam calibration.Camera) {
+func simulated(t *testing.T, dir string, layout calibration.Layout) (picture, lensFile string, cam calibration.Camera) {
 	t.Helper()
 	table := &tablesim.Table{
 		Camera: tablesim.DefaultCamera(1280, 720), Layout: layout,
@@ -210,10 +210,10 @@ func simulated(t *testing.T, dir string, layout calibration.Layout) (picture, le
 	}
 	f, _, err := table.Render()
 	require.NoError(t, err)
-	picture, lens = filepath.Join(dir, "table.png"), filepath.Join(dir, "lens.json")
+	picture, lensFile = filepath.Join(dir, "table.png"), filepath.Join(dir, "lens.json")
 	writePNG(t, picture, f.Gray)
-	require.NoError(t, calibration.SaveLens(lens, table.Camera.Intrinsics))
-	return picture, lens, table.Camera
+	require.NoError(t, calibration.SaveLens(lensFile, table.Camera.Intrinsics))
+	return picture, lensFile, table.Camera
 }
 
 // cornerError is the greatest distance, in mm on the mat, between where a
@@ -238,9 +238,9 @@ func TestCalibrateTableRefusesTheLensOfAnotherCamera(t *testing.T) {
 	for _, times := range []float64{1.39, 0.7} {
 		wrong, out := cam.Intrinsics, filepath.Join(dir, "table.json")
 		wrong.Fx, wrong.Fy = times*wrong.Fx, times*wrong.Fy
-		lens := filepath.Join(dir, "wrong.json")
-		require.NoError(t, calibration.SaveLens(lens, wrong))
-		code, _, stderr := called(t, "calibrate", "table", "--lens", lens, picture, "-o", out)
+		lensFile := filepath.Join(dir, "wrong.json")
+		require.NoError(t, calibration.SaveLens(lensFile, wrong))
+		code, _, stderr := called(t, "calibrate", "table", "--lens", lensFile, picture, "-o", out)
 		assert.Equal(t, 1, code)
 		assert.Contains(t, stderr, "the markers and the lens contradict each other", "%v times the focal length", times)
 		assert.NoFileExists(t, out)
@@ -249,9 +249,9 @@ func TestCalibrateTableRefusesTheLensOfAnotherCamera(t *testing.T) {
 
 func TestCalibrateTableFindsTheCamerasPlace(t *testing.T) {
 	dir := t.TempDir()
-	picture, lens, cam := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	picture, lensFile, cam := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	out := filepath.Join(dir, "table.json")
-	code, stdout, stderr := called(t, "calibrate", "table", "--lens", lens, picture, picture, "-o", out)
+	code, stdout, stderr := called(t, "calibrate", "table", "--lens", lensFile, picture, picture, "-o", out)
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "8 of 8 used")
 	table, err := calibration.LoadTable(out)
@@ -263,7 +263,7 @@ func TestCalibrateTableFindsTheCamerasPlace(t *testing.T) {
 
 	table.RMS++ // another one
 	require.NoError(t, calibration.SaveTable(out, &table))
-	code, stdout, stderr = called(t, "calibrate", "table", "--lens", lens, picture, "-o", out, "--json")
+	code, stdout, stderr = called(t, "calibrate", "table", "--lens", lensFile, picture, "-o", out, "--json")
 	require.Zero(t, code, stderr)
 	raw, err := os.ReadFile(out)
 	require.NoError(t, err)
@@ -283,11 +283,11 @@ func TestCalibrateTableFromTheSimulatedSource(t *testing.T) {
 	require.NoError(t, err)
 	src, err := tablesim.Open(o)
 	require.NoError(t, err)
-	lens, out := filepath.Join(dir, "lens.json"), filepath.Join(dir, "table.json")
-	require.NoError(t, calibration.SaveLens(lens, src.Lens()))
+	lensFile, out := filepath.Join(dir, "lens.json"), filepath.Join(dir, "table.json")
+	require.NoError(t, calibration.SaveLens(lensFile, src.Lens()))
 	cam := src.Camera()
 	require.NoError(t, src.Close())
-	code, _, stderr := called(t, "calibrate", "table", "--lens", lens, "--source", spec, "-o", out)
+	code, _, stderr := called(t, "calibrate", "table", "--lens", lensFile, "--source", spec, "-o", out)
 	require.Zero(t, code, stderr)
 	table, err := calibration.LoadTable(out)
 	require.NoError(t, err)
@@ -296,12 +296,12 @@ func TestCalibrateTableFromTheSimulatedSource(t *testing.T) {
 
 func TestCalibrateTableScalesTheLensOfAnotherResolution(t *testing.T) {
 	dir := t.TempDir()
-	picture, lens, cam := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	picture, lensFile, cam := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	big, err := cam.Scaled(2560, 1440)
 	require.NoError(t, err)
-	require.NoError(t, calibration.SaveLens(lens, big))
+	require.NoError(t, calibration.SaveLens(lensFile, big))
 	out := filepath.Join(dir, "table.json")
-	code, _, stderr := called(t, "calibrate", "table", "--lens", lens, picture, "-o", out)
+	code, _, stderr := called(t, "calibrate", "table", "--lens", lensFile, picture, "-o", out)
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stderr, "scaled to 1280×720")
 	table, err := calibration.LoadTable(out)
@@ -309,17 +309,17 @@ func TestCalibrateTableScalesTheLensOfAnotherResolution(t *testing.T) {
 	assert.Less(t, cornerError(t, table, cam), 0.3)
 
 	big.Height = 1920
-	require.NoError(t, calibration.SaveLens(lens, big))
-	code, _, stderr = called(t, "calibrate", "table", "--lens", lens, picture, "-o", out)
+	require.NoError(t, calibration.SaveLens(lensFile, big))
+	code, _, stderr = called(t, "calibrate", "table", "--lens", lensFile, picture, "-o", out)
 	assert.Equal(t, 2, code)
 	assert.Contains(t, lastLine(stderr), "another shape")
 }
 
 func TestCalibrateTableOfAnotherMat(t *testing.T) {
 	dir := t.TempDir()
-	picture, lens, cam := simulated(t, dir, calibration.DefaultLayout(800*geom.Millimeter, 700*geom.Millimeter))
+	picture, lensFile, cam := simulated(t, dir, calibration.DefaultLayout(800*geom.Millimeter, 700*geom.Millimeter))
 	out := filepath.Join(dir, "table.json")
-	code, _, stderr := called(t, "calibrate", "table", "--lens", lens, "--mat", "800x700", picture, "-o", out)
+	code, _, stderr := called(t, "calibrate", "table", "--lens", lensFile, "--mat", "800x700", picture, "-o", out)
 	require.Zero(t, code, stderr)
 	table, err := calibration.LoadTable(out)
 	require.NoError(t, err)
@@ -329,11 +329,11 @@ func TestCalibrateTableOfAnotherMat(t *testing.T) {
 
 func TestCalibrateTableSaysWhenItCannotKnow(t *testing.T) {
 	dir := t.TempDir()
-	picture, lens, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	picture, lensFile, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	out := filepath.Join(dir, "table.json")
 	blank := filepath.Join(dir, "blank.png")
 	writePNG(t, blank, image.NewGray(image.Rect(0, 0, 1280, 720)))
-	code, stdout, stderr := called(t, "calibrate", "table", "--lens", lens, blank, "-o", out)
+	code, stdout, stderr := called(t, "calibrate", "table", "--lens", lensFile, blank, "-o", out)
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
 	assert.Contains(t, lastLine(stderr), "0 of 8 markers")
@@ -353,7 +353,7 @@ func TestCalibrateTableSaysWhenItCannotKnow(t *testing.T) {
 	}
 	moved := filepath.Join(dir, "moved.png")
 	writePNG(t, moved, g)
-	code, _, stderr = called(t, "calibrate", "table", "--lens", lens, picture, moved, "-o", out)
+	code, _, stderr = called(t, "calibrate", "table", "--lens", lensFile, picture, moved, "-o", out)
 	assert.Equal(t, 1, code)
 	assert.Contains(t, lastLine(stderr), "3.0 px apart")
 	assert.NoFileExists(t, out)
@@ -371,9 +371,9 @@ func TestCalibrateTableOfTheRenderedTables(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, json.Unmarshal(raw, &truth))
 		dir := t.TempDir()
-		lens, out := filepath.Join(dir, "lens.json"), filepath.Join(dir, "table.json")
-		require.NoError(t, os.WriteFile(lens, truth.Lens, 0o600))
-		code, _, stderr := called(t, "calibrate", "table", "--lens", lens, filepath.Join(root, n, "image.jpg"), "-o", out)
+		lensFile, out := filepath.Join(dir, "lens.json"), filepath.Join(dir, "table.json")
+		require.NoError(t, os.WriteFile(lensFile, truth.Lens, 0o600))
+		code, _, stderr := called(t, "calibrate", "table", "--lens", lensFile, filepath.Join(root, n, "image.jpg"), "-o", out)
 		require.Zero(t, code, stderr)
 		table, err := calibration.LoadTable(out)
 		require.NoError(t, err)
@@ -396,8 +396,8 @@ func TestCalibrateUsedWronglySaysWhatItExpected(t *testing.T) {
 		require.NoError(t, os.WriteFile(p, raw, 0o600))
 		return p
 	}
-	lens := filepath.Join(dir, "good.json")
-	require.NoError(t, calibration.SaveLens(lens, boardLens))
+	lensFile := filepath.Join(dir, "good.json")
+	require.NoError(t, calibration.SaveLens(lensFile, boardLens))
 	small := filepath.Join(dir, "one.png")
 	writePNG(t, small, image.NewGray(image.Rect(0, 0, 1, 1)))
 	other := filepath.Join(dir, "other.png")
@@ -433,10 +433,10 @@ func TestCalibrateUsedWronglySaysWhatItExpected(t *testing.T) {
 		{"no output", []string{"lens", "--board", "chessboard:9x6:25mm", small}, 2, "--output"},
 		{"missing lens", []string{"table", "--lens", filepath.Join(dir, "no.json"), "-o", out, small}, 2, "no.json: no such file"},
 		{"unknown key in the lens", []string{"table", "--lens", unknown, "-o", out, small}, 2, `unknown key "fov"`},
-		{"lens of another shape", []string{"table", "--lens", lens, "-o", out, small}, 2, "another shape"},
-		{"a mat that is no size", []string{"table", "--lens", lens, "--mat", "large", "-o", out, small}, 2, "--mat"},
-		{"a mat and a config", []string{"table", "--lens", lens, "--mat", "900x900", "--config", "a.toml", "-o", out, small}, 2, "got both"},
-		{"missing config", []string{"table", "--lens", lens, "--config", filepath.Join(dir, "a.toml"), "-o", out, small}, 2, "a.toml"},
+		{"lens of another shape", []string{"table", "--lens", lensFile, "-o", out, small}, 2, "another shape"},
+		{"a mat that is no size", []string{"table", "--lens", lensFile, "--mat", "large", "-o", out, small}, 2, "--mat"},
+		{"a mat and a config", []string{"table", "--lens", lensFile, "--mat", "900x900", "--config", "a.toml", "-o", out, small}, 2, "got both"},
+		{"missing config", []string{"table", "--lens", lensFile, "--config", filepath.Join(dir, "a.toml"), "-o", out, small}, 2, "a.toml"},
 		{"verify without its calibration", []string{"verify", "--calibration", filepath.Join(dir, "a.json"), small}, 2, "a.json: no such file"},
 	} {
 		code, stdout, stderr := called(t, append([]string{"calibrate"}, c.args...)...)

@@ -24,21 +24,21 @@ import (
 
 // photographed writes a picture of a simulated table and the lens's file, and
 // returns their names with the truth.
-func photographed(t *testing.T, table *tablesim.Table, dir string) (picture, lens string, truth tablesim.Truth) {
+func photographed(t *testing.T, table *tablesim.Table, dir string) (picture, lensFile string, truth tablesim.Truth) {
 	t.Helper()
 	frame, truth, err := table.Render()
 	require.NoError(t, err)
-	picture, lens = filepath.Join(dir, "table.png"), filepath.Join(dir, "lens.json")
+	picture, lensFile = filepath.Join(dir, "table.png"), filepath.Join(dir, "lens.json")
 	writePNG(t, picture, frame.Gray)
-	require.NoError(t, calibration.SaveLens(lens, table.Camera.Intrinsics))
-	return picture, lens, truth
+	require.NoError(t, calibration.SaveLens(lensFile, table.Camera.Intrinsics))
+	return picture, lensFile, truth
 }
 
 func TestFromAPictureToAnAnswer(t *testing.T) {
 	dir := t.TempDir()
-	picture, lens, truth := photographed(t, tablesim.RandomTable(3, 1920, 1080), dir)
+	picture, lensFile, truth := photographed(t, tablesim.RandomTable(3, 1920, 1080), dir)
 	calibrated := filepath.Join(dir, "table.json")
-	require.Zero(t, run([]string{"calibrate", "table", "--lens", lens, picture, "-o", calibrated}))
+	require.Zero(t, run([]string{"calibrate", "table", "--lens", lensFile, picture, "-o", calibrated}))
 
 	var out, warn bytes.Buffer
 	c := locateCmd{Calibration: []string{calibrated}, Images: []string{picture}, Rules: "2.0", JSON: true}
@@ -90,9 +90,9 @@ func TestFromAPictureToAnAnswer(t *testing.T) {
 func TestACameraThatMovedIsRegisteredAnew(t *testing.T) {
 	dir := t.TempDir()
 	table := tablesim.RandomTable(4, 1920, 1080)
-	picture, lens, _ := photographed(t, table, dir)
+	picture, lensFile, _ := photographed(t, table, dir)
 	calibrated := filepath.Join(dir, "table.json")
-	require.Zero(t, run([]string{"calibrate", "table", "--lens", lens, picture, "-o", calibrated}))
+	require.Zero(t, run([]string{"calibrate", "table", "--lens", lensFile, picture, "-o", calibrated}))
 
 	table.Camera.Extrinsics = table.Camera.Extrinsics.Perturbed(calibration.Vec3{0.004, -0.003, 0.002}, calibration.Vec3{})
 	moved, _, truth := photographed(t, table, dir)
@@ -112,9 +112,9 @@ func TestACameraThatMovedIsRegisteredAnew(t *testing.T) {
 func TestPicturesOfATableAtRestAreAveraged(t *testing.T) {
 	dir := t.TempDir()
 	table := tablesim.RandomTable(3, 1920, 1080)
-	picture, lens, truth := photographed(t, table, dir)
+	picture, lensFile, truth := photographed(t, table, dir)
 	calibrated := filepath.Join(dir, "table.json")
-	require.Zero(t, run([]string{"calibrate", "table", "--lens", lens, picture, "-o", calibrated}))
+	require.Zero(t, run([]string{"calibrate", "table", "--lens", lensFile, picture, "-o", calibrated}))
 	var out, warn bytes.Buffer
 	c := locateCmd{Calibration: []string{calibrated}, Images: []string{picture, picture}, Rules: "2.5", JSON: true, Average: true}
 	require.NoError(t, c.locate(context.Background(), &out, &warn))
@@ -133,9 +133,9 @@ func TestPicturesOfATableAtRestAreAveraged(t *testing.T) {
 
 func TestAPictureThatShowsNothingCannotBeAnswered(t *testing.T) {
 	dir := t.TempDir()
-	picture, lens, _ := photographed(t, tablesim.RandomTable(5, 1920, 1080), dir)
+	picture, lensFile, _ := photographed(t, tablesim.RandomTable(5, 1920, 1080), dir)
 	calibrated := filepath.Join(dir, "table.json")
-	require.Zero(t, run([]string{"calibrate", "table", "--lens", lens, picture, "-o", calibrated}))
+	require.Zero(t, run([]string{"calibrate", "table", "--lens", lensFile, picture, "-o", calibrated}))
 	dark := filepath.Join(dir, "dark.png")
 	writePNG(t, dark, image.NewGray(image.Rect(0, 0, 1920, 1080)))
 
@@ -156,9 +156,9 @@ func TestAPlacedShipThatIsNotThereCannotBeAnswered(t *testing.T) {
 	dir := t.TempDir()
 	table := tablesim.RandomTable(3, 1280, 720)
 	table.Scene.Ships, table.Scene.Obstacles, table.Clutter = table.Scene.Ships[:1], nil, nil
-	picture, lens, _ := photographed(t, table, dir)
+	picture, lensFile, _ := photographed(t, table, dir)
 	calibrated := filepath.Join(dir, "table.json")
-	require.Zero(t, run([]string{"calibrate", "table", "--lens", lens, picture, "-o", calibrated}))
+	require.Zero(t, run([]string{"calibrate", "table", "--lens", lensFile, picture, "-o", calibrated}))
 	s := table.Scene.Ships[0]
 	empty := geom.Point{X: 200, Y: 200}
 	if s.Pose.Distance(empty) < 150 {
@@ -211,10 +211,10 @@ func TestPicturesOfSeveralCamerasAreOneScene(t *testing.T) {
 		var ok bool
 		table.Camera, ok = tablesim.ObliqueCamera(1920, 1080, tilt, 0)
 		require.True(t, ok)
-		var picture, lens string
-		picture, lens, truth = photographed(t, table, dir)
+		var picture, lensFile string
+		picture, lensFile, truth = photographed(t, table, dir)
 		calibrated := filepath.Join(dir, "table.json")
-		require.Zero(t, run([]string{"calibrate", "table", "--lens", lens, picture, "-o", calibrated}), "camera %d", i)
+		require.Zero(t, run([]string{"calibrate", "table", "--lens", lensFile, picture, "-o", calibrated}), "camera %d", i)
 		pictures, calibrations = append(pictures, picture), append(calibrations, calibrated)
 	}
 	var out, warn bytes.Buffer

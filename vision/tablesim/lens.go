@@ -7,12 +7,12 @@ import (
 	"sightline/calibration"
 )
 
-// lens is the simulator's own camera model. Forward, it is the plumb_bob formula.
+// cameraModel is the simulator's own camera model. Forward, it is the plumb_bob formula.
 // Backward, it inverts that formula by fixed-point iteration at the nodes of a
 // coarse grid, carries each node's ray down to the table, and interpolates the
 // table points in between by cubics; newLens checks the result by projecting it
 // forward again.
-type lens struct {
+type cameraModel struct {
 	w, h           int
 	fx, fy, cx, cy float64
 	k1, k2, k3     float64
@@ -40,12 +40,12 @@ const (
 // maxGridError is what the inverse may be off by, in pixels, after forward projection.
 const maxGridError = 1e-3
 
-func newLens(c calibration.Camera) (*lens, error) {
+func newLens(c calibration.Camera) (*cameraModel, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("tablesim: lens: %w", err)
 	}
 	d := c.Distortion
-	l := &lens{
+	l := &cameraModel{
 		w: c.Width, h: c.Height, fx: c.Fx, fy: c.Fy, cx: c.Cx, cy: c.Cy,
 		k1: d[0], k2: d[1], p1: d[2], p2: d[3], k3: d[4], r: c.R, t: c.T,
 	}
@@ -61,14 +61,14 @@ func newLens(c calibration.Camera) (*lens, error) {
 }
 
 // distort is the plumb_bob model on normalised coordinates.
-func (l *lens) distort(x, y float64) (float64, float64) {
+func (l *cameraModel) distort(x, y float64) (float64, float64) {
 	rr := x*x + y*y
 	g := ((l.k3*rr+l.k2)*rr+l.k1)*rr + 1
 	return g*x + l.p1*(2*x*y) + l.p2*(3*x*x+y*y), g*y + l.p1*(x*x+3*y*y) + l.p2*(2*x*y)
 }
 
 // project returns the pixel of a table point, and false behind the camera.
-func (l *lens) project(x, y, z float64) (u, v float64, ok bool) {
+func (l *cameraModel) project(x, y, z float64) (u, v float64, ok bool) {
 	q := [3]float64{}
 	for i := range 3 {
 		q[i] = l.r[i][0]*x + l.r[i][1]*y + l.r[i][2]*z + l.t[i]
@@ -82,7 +82,7 @@ func (l *lens) project(x, y, z float64) (u, v float64, ok bool) {
 
 // ground finds the table point (z = 0) that appears at a pixel, by fixed-point
 // iteration: x ← (x_d - tangential part) / radial part.
-func (l *lens) ground(u, v float64) ([2]float64, error) {
+func (l *cameraModel) ground(u, v float64) ([2]float64, error) {
 	xd, yd := (u-l.cx)/l.fx, (v-l.cy)/l.fy
 	x, y := xd, yd
 	for n := 0; ; n++ {
@@ -110,7 +110,7 @@ func (l *lens) ground(u, v float64) ([2]float64, error) {
 	return [2]float64{l.c[0] + s*d[0], l.c[1] + s*d[1]}, nil
 }
 
-func (l *lens) buildGrid() error {
+func (l *cameraModel) buildGrid() error {
 	l.step = wideStep
 	if min(l.w, l.h) < smallSides {
 		l.step = closeStep
@@ -132,7 +132,7 @@ func (l *lens) buildGrid() error {
 
 // checkGrid projects interpolated points forward again, in the middle of grid
 // cells, where the interpolation is worst.
-func (l *lens) checkGrid() error {
+func (l *cameraModel) checkGrid() error {
 	var p [][2]float64
 	for j := l.step / 2; j < l.h; j += 4 * l.step {
 		p = l.lattice(p, 0, j, l.w+1, 1)
@@ -163,7 +163,7 @@ func lagrange(n int) [][4]float64 {
 // lattice returns the table points (z = 0) under the pixels' corners: row by row,
 // n columns and m rows from column i0 and row j0, corner (i, j) being the pixel
 // place (i-0.5, j-0.5). Up to 2 px outside the picture are allowed. It reuses buf.
-func (l *lens) lattice(buf [][2]float64, i0, j0, n, m int) [][2]float64 {
+func (l *cameraModel) lattice(buf [][2]float64, i0, j0, n, m int) [][2]float64 {
 	if cap(buf) < n*m {
 		buf = make([][2]float64, n*m)
 	}
@@ -202,12 +202,12 @@ func (l *lens) lattice(buf [][2]float64, i0, j0, n, m int) [][2]float64 {
 type ray struct{ gx, gy, sx, sy float64 }
 
 // rayTo returns the line of sight through a table point at z = 0.
-func (l *lens) rayTo(gx, gy float64) ray {
+func (l *cameraModel) rayTo(gx, gy float64) ray {
 	return ray{gx, gy, (l.c[0] - gx) / l.c[2], (l.c[1] - gy) / l.c[2]}
 }
 
 // rayThrough returns the line of sight through a table point at height z.
-func (l *lens) rayThrough(x, y, z float64) ray {
+func (l *cameraModel) rayThrough(x, y, z float64) ray {
 	k := z / l.c[2]
 	return l.rayTo((x-k*l.c[0])/(1-k), (y-k*l.c[1])/(1-k))
 }

@@ -16,7 +16,7 @@ const tile = 16
 
 // renderer keeps the linear picture of one camera between frames.
 type renderer struct {
-	lens    *lens
+	lens    *cameraModel
 	ground  *ground
 	look    Look
 	layout  calibration.Layout

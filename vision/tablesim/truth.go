@@ -61,7 +61,7 @@ func (t Truth) Ship(id string) (ShipTruth, bool) {
 
 // witness knows what can be seen: a lens, and what stands before it.
 type witness struct {
-	lens   *lens
+	lens   *cameraModel
 	solids []solid
 }
 

@@ -317,7 +317,7 @@ func withSavedCalibration(c Config, log *slog.Logger) Config {
 }
 
 // newCalibrator builds the guided calibration of a program with this configuration.
-func newCalibrator(c Config, w *Watcher, frames Frames, known func() (calibration.Intrinsics, bool), lens *adopted, o Options) *Calibrator {
+func newCalibrator(c Config, w *Watcher, frames Frames, known func() (calibration.Intrinsics, bool), inUse *adopted, o Options) *Calibrator {
 	log := o.Log
 	lensPath, tablePath := calibrationPaths(c)
 	return NewCalibrator(CalibratorOptions{
@@ -328,7 +328,7 @@ func newCalibrator(c Config, w *Watcher, frames Frames, known func() (calibratio
 		},
 		Hub: live.NewCalibrationHub(),
 		NewLens: func(l calibration.Intrinsics, file string) {
-			lens.lens.Store(&l)
+			inUse.lens.Store(&l)
 			w.NewLens(file)
 		},
 		NewTable: func(file string) {

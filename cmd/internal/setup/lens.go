@@ -172,10 +172,10 @@ func (m *Machine) Solved(w SolveLens, s calibration.LensSolution, err error) {
 		l.Phase, l.Problem = Looking, solveProblem(err)
 		return
 	}
-	lens := s.Lens
-	m.lens = &lens
-	l.Phase, l.Result = Ready, &LensResult{Lens: lens, Dropped: s.Dropped}
-	if mat, ok := calibration.MatSigma(lens); ok {
+	intrinsics := s.Lens
+	m.lens = &intrinsics
+	l.Phase, l.Result = Ready, &LensResult{Lens: intrinsics, Dropped: s.Dropped}
+	if mat, ok := calibration.MatSigma(intrinsics); ok {
 		l.Result.Mat = mat
 	}
 	if m.table != nil { // it was made with another lens

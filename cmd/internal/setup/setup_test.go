@@ -130,13 +130,13 @@ next:
 
 // solution is a lens as a solver would give it.
 func (b *bench) solution() calibration.LensSolution {
-	lens := b.camera.Intrinsics
-	lens.Covariance = make([]float64, 81)
+	intrinsics := b.camera.Intrinsics
+	intrinsics.Covariance = make([]float64, 81)
 	for i, v := range []float64{0.1, 0.1, 0.2, 0.2, 1e-6, 1e-6, 1e-9, 1e-9, 1e-6} {
-		lens.Covariance[10*i] = v
+		intrinsics.Covariance[10*i] = v
 	}
-	lens.RMS, lens.Views = 0.05, 14
-	return calibration.LensSolution{Lens: lens, Dropped: []calibration.Rejection{{Name: "view 3", Reason: "it does not fit"}}}
+	intrinsics.RMS, intrinsics.Views = 0.05, 14
+	return calibration.LensSolution{Lens: intrinsics, Dropped: []calibration.Rejection{{Name: "view 3", Reason: "it does not fit"}}}
 }
 
 // stops are ways to hold the board.
