@@ -70,7 +70,7 @@ func TestTermsAreWhatDrawsOfTheirErrorsDo(t *testing.T) {
 	var lenses []misread // a wrong lens, and the table as it is registered through the calibrated one
 	for range lensDraws {
 		truth := table.Camera
-		truth.Intrinsics = movedLens(truth.Intrinsics, draw(lensFactor, 9))
+		truth.Intrinsics = truth.Intrinsics.Perturbed(draw(lensFactor, 9))
 		var seen []correspondence
 		for _, m := range layout.Markers {
 			c := correspondence{marker: m}

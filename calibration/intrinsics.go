@@ -47,6 +47,21 @@ func (in Intrinsics) Validate() error {
 	return nil
 }
 
+// Parameters returns the lens's parameters in the order of its covariance.
+func (in *Intrinsics) Parameters() [9]float64 {
+	d := in.Distortion
+	return [9]float64{in.Fx, in.Fy, in.Cx, in.Cy, d[0], d[1], d[2], d[3], d[4]}
+}
+
+// Perturbed returns the lens with a step added to its nine Parameters.
+func (in Intrinsics) Perturbed(step []float64) Intrinsics {
+	in.Fx, in.Fy, in.Cx, in.Cy = in.Fx+step[0], in.Fy+step[1], in.Cx+step[2], in.Cy+step[3]
+	for i := range in.Distortion {
+		in.Distortion[i] += step[4+i]
+	}
+	return in
+}
+
 // squareWithin is how much fx and fy may differ: cameras with square pixels, which are
 // nearly all, were calibrated to a tenth of it.
 const squareWithin = 0.01

@@ -213,7 +213,7 @@ func leftOut(model *triedModel, richest *lensProblem, cov []float64) float64 {
 	if n == 0 {
 		return 0
 	}
-	params := lensParams(&richest.lens)
+	params := richest.lens.Parameters()
 	sub, v := make([]float64, n*n), make([]float64, n)
 	for i, a := range which {
 		v[i] = params[a]

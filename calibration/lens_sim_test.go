@@ -61,7 +61,7 @@ func randomViews(rng *rand.Rand, lens Intrinsics, board Board, n int, noise floa
 func registeredThrough(t *testing.T, truth, lens Intrinsics) Camera {
 	t.Helper()
 	pose, layout := matPose(truth)
-	cam := Camera{truth, pose}
+	cam := Camera{Intrinsics: truth, Extrinsics: pose}
 	for range 20 {
 		normal, right := make([]float64, 36), make([]float64, 6)
 		for _, m := range layout.Markers {
@@ -83,7 +83,7 @@ func registeredThrough(t *testing.T, truth, lens Intrinsics) Camera {
 		require.True(t, ok)
 		pose = pose.Perturbed(Vec3{step[0], step[1], step[2]}, Vec3{step[3], step[4], step[5]})
 	}
-	return Camera{lens, pose}
+	return Camera{Intrinsics: lens, Extrinsics: pose}
 }
 
 // TestStatedIntervalsOfALensHoldTheTruth draws lenses and captures: 95 of 100 stated
@@ -114,12 +114,12 @@ func TestStatedIntervalsOfALensHoldTheTruth(t *testing.T) {
 		s, err := SolveLens(board, views, truth.Width, truth.Height)
 		require.NoError(t, err, "%+v", truth)
 		chosen[s.Model]++
-		got, want := lensParams(&s.Lens), lensParams(&truth)
+		got, want := s.Lens.Parameters(), truth.Parameters()
 		for k := range 4 {
 			count(names[k], got[k]-want[k], s.Lens.Covariance[10*k])
 		}
 		truePose, _ := matPose(truth)
-		real, cam := Camera{truth, truePose}, registeredThrough(t, truth, s.Lens)
+		real, cam := Camera{Intrinsics: truth, Extrinsics: truePose}, registeredThrough(t, truth, s.Lens)
 		view, ok := newMatView(s.Lens)
 		require.True(t, ok)
 		worst := 0.0

@@ -109,7 +109,7 @@ func SolveLens(board Board, views []BoardView, width, height int) (LensSolution,
 		if i < 0 {
 			break
 		}
-		s.Dropped = append(s.Dropped, Rejection{p.views[i].Name, reason})
+		s.Dropped = append(s.Dropped, Rejection{Name: p.views[i].Name, Reason: reason})
 		p = p.without(i)
 		if err := p.solve(); err != nil {
 			return s, err
@@ -257,21 +257,6 @@ type lensNormal struct {
 	b  [][54]float64 // per view: lens × pose
 	c  [][36]float64 // pose × pose
 	gc [][6]float64
-}
-
-// lensParams returns the lens's parameters in the covariance's order.
-func lensParams(in *Intrinsics) [9]float64 {
-	d := in.Distortion
-	return [9]float64{in.Fx, in.Fy, in.Cx, in.Cy, d[0], d[1], d[2], d[3], d[4]}
-}
-
-// movedLens returns the lens with its parameters moved by a step.
-func movedLens(in Intrinsics, step []float64) Intrinsics {
-	in.Fx, in.Fy, in.Cx, in.Cy = in.Fx+step[0], in.Fy+step[1], in.Cx+step[2], in.Cy+step[3]
-	for i := range in.Distortion {
-		in.Distortion[i] += step[4+i]
-	}
-	return in
 }
 
 // residuals calls f with every corner: the view, the place in the camera's frame
@@ -438,7 +423,7 @@ func (p *lensProblem) step(m *lensNormal, lambda float64) (Intrinsics, []Extrins
 		}
 		poses[i] = p.poses[i].Perturbed(Vec3{d[0], d[1], d[2]}, Vec3{d[3], d[4], d[5]})
 	}
-	return movedLens(p.lens, da), poses, true
+	return p.lens.Perturbed(da), poses, true
 }
 
 // without returns the problem without one view, starting where this one ended.
@@ -584,7 +569,7 @@ func (p *lensProblem) jackknife(inverse []float64, variance float64) float64 {
 		if rest.solve() != nil {
 			return 1
 		}
-		v := lensParams(&rest.lens)
+		v := rest.lens.Parameters()
 		all = append(all, v)
 		for k := range mean {
 			mean[k] += v[k] / float64(n)

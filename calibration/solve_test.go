@@ -54,17 +54,13 @@ func trueLens() calibration.Intrinsics {
 		Distortion: [5]float64{-0.11, 0.06, 0.0008, -0.0005, -0.01}}
 }
 
-func lensVector(in calibration.Intrinsics) [9]float64 {
-	d := in.Distortion
-	return [9]float64{in.Fx, in.Fy, in.Cx, in.Cy, d[0], d[1], d[2], d[3], d[4]}
-}
-
 func TestAnExactSetGivesTheLensBack(t *testing.T) {
 	poses := tilted(1)
 	views := seeBoards(trueLens(), poses, 0, rand.New(rand.NewPCG(1, 1)))
 	s, err := calibration.SolveLens(testBoard, views, 1280, 720)
 	require.NoError(t, err)
-	want, got := lensVector(trueLens()), lensVector(s.Lens)
+	truth := trueLens()
+	want, got := truth.Parameters(), s.Lens.Parameters()
 	for k := range want {
 		assert.InDelta(t, want[k], got[k], 1e-5, "parameter %d", k)
 	}
@@ -79,7 +75,8 @@ func TestTheStatedCovarianceOfALensIsHonest(t *testing.T) {
 	}
 	poses := tilted(1)
 	rng := rand.New(rand.NewPCG(7, 42))
-	want := lensVector(trueLens())
+	truth := trueLens()
+	want := truth.Parameters()
 	var sum [9]float64
 	const n = 40
 	for range n {
@@ -88,7 +85,7 @@ func TestTheStatedCovarianceOfALensIsHonest(t *testing.T) {
 		assert.InDelta(t, 0.15*math.Sqrt2, s.Lens.RMS, 0.02)
 		require.Len(t, s.Lens.Covariance, 81)
 		t.Log(s.Model)
-		for k, v := range lensVector(s.Lens) {
+		for k, v := range s.Lens.Parameters() {
 			sum[k] += (v - want[k]) * (v - want[k]) / s.Lens.Covariance[10*k]
 		}
 	}
