@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
@@ -28,7 +29,7 @@ import (
 const (
 	placements = 6
 	rigid      = 3
-	lensTerms  = 9
+	LensTerms  = 9
 )
 
 // correspondence is a marker with its four corners in the picture.
@@ -55,8 +56,8 @@ type markerEquations struct {
 	residual [8]float64             // seen - projected, px
 	pose     [8][6]float64          // derivative by the parameters of Extrinsics.Perturbed
 	place    [8][placements]float64 // by x, y (mm), turn (rad, clockwise), height (mm), relative width and length
-	lens     [8][lensTerms]float64  // by LensJacobian's parameters
-	weight   factor                 // Cholesky factor of R
+	lens     [8][LensTerms]float64  // by LensJacobian's parameters
+	weight   linalg.Factor          // Cholesky factor of R
 }
 
 // equations linearises one marker. It reports false when it lies behind the camera.
@@ -72,7 +73,7 @@ func linearised(lens *Intrinsics, pose *Extrinsics, c correspondence, n noiseMod
 		if q[2] < 1 {
 			return e, false
 		}
-		px, jac := projectionJacobian(lens, q, pose.T)
+		px, jac := ProjectionJacobian(lens, q, pose.T)
 		r := c.corners[k].Sub(px)
 		e.residual[2*k], e.residual[2*k+1] = r.X, r.Y
 		arm := p.Sub(c.marker.Center)
@@ -83,7 +84,7 @@ func linearised(lens *Intrinsics, pose *Extrinsics, c correspondence, n noiseMod
 			{1, 0, 0}, {0, 1, 0}, {arm.Y, -arm.X, 0}, {0, 0, 1},
 			{a * across.X, a * across.Y, 0}, {b * along.X, b * along.Y, 0},
 		}
-		var l [lensTerms]geom.Pixel
+		var l [LensTerms]geom.Pixel
 		if withLens {
 			l = LensJacobian(lens, q[0]/q[2], q[1]/q[2])
 		}
@@ -105,7 +106,7 @@ func linearised(lens *Intrinsics, pose *Extrinsics, c correspondence, n noiseMod
 		}
 	}
 	r := e.covariance(n)
-	e.weight, ok = cholesky(r[:], 8)
+	e.weight, ok = linalg.Cholesky(r[:], 8)
 	return e, ok
 }
 
@@ -172,7 +173,7 @@ func sumEquations(lens *Intrinsics, pose *Extrinsics, used []correspondence, n n
 		if !withLens {
 			continue
 		}
-		var l [lensTerms][8]float64
+		var l [LensTerms][8]float64
 		for j := range l {
 			for i := range 8 {
 				l[j][i] = e.lens[i][j]
@@ -181,7 +182,7 @@ func sumEquations(lens *Intrinsics, pose *Extrinsics, used []correspondence, n n
 		}
 		for i := range a {
 			for j := range l {
-				m.lens[lensTerms*i+j] += dot8(&a[i], &l[j])
+				m.lens[LensTerms*i+j] += dot8(&a[i], &l[j])
 			}
 		}
 	}
@@ -222,7 +223,7 @@ func solvePose(lens Intrinsics, used []correspondence, n noiseModel, start *Extr
 		for i := range 6 {
 			damped[7*i] *= 1 + lambda
 		}
-		step, ok := SolveSPD(damped, m.gradient[:])
+		step, ok := linalg.SolveSPD(damped, m.gradient[:])
 		if !ok {
 			return solution{}, errors.New(inRow)
 		}
@@ -242,7 +243,7 @@ func solvePose(lens Intrinsics, used []correspondence, n noiseModel, start *Extr
 	if math.IsNaN(s.rms) || math.IsInf(s.rms, 0) {
 		return solution{}, errors.New("the solution does not converge")
 	}
-	inverse, ok := invertSPD(m.normal[:], 6)
+	inverse, ok := linalg.InvertSPD(m.normal[:], 6)
 	if !ok {
 		return solution{}, errors.New(inRow)
 	}
@@ -256,9 +257,9 @@ func solvePose(lens Intrinsics, used []correspondence, n noiseModel, start *Extr
 // -(AᵀR⁻¹A)⁻¹ AᵀR⁻¹ L.
 func lensGain(inverse []float64, m *normalEquations) (gain [54]float64) {
 	for i := range 6 {
-		for k := range lensTerms {
+		for k := range LensTerms {
 			for j := range 6 {
-				gain[lensTerms*i+k] -= inverse[6*i+j] * m.lens[lensTerms*j+k]
+				gain[LensTerms*i+k] -= inverse[6*i+j] * m.lens[LensTerms*j+k]
 			}
 		}
 	}
@@ -275,7 +276,7 @@ func PoseGain(lens Intrinsics, pose Extrinsics, layout Layout) (gain [54]float64
 		used = append(used, correspondence{marker: m})
 	}
 	m := poseNormal(lens, pose, used, noiseModel{corner: cornerSigma})
-	inverse, ok := invertSPD(m.normal[:], 6)
+	inverse, ok := linalg.InvertSPD(m.normal[:], 6)
 	if !ok {
 		return gain, false
 	}
@@ -291,14 +292,14 @@ func (s *solution) covariance(lens Intrinsics) []float64 {
 
 // addLensPart adds factor · gain C gainᵀ to a pose's covariance.
 func addLensPart(cov []float64, gain [54]float64, lens []float64, factor float64) {
-	if len(lens) != lensTerms*lensTerms {
+	if len(lens) != LensTerms*LensTerms {
 		return
 	}
 	for i := range 6 {
 		for j := range 6 {
-			for a := range lensTerms {
-				for b := range lensTerms {
-					cov[6*i+j] += factor * gain[lensTerms*i+a] * lens[lensTerms*a+b] * gain[lensTerms*j+b]
+			for a := range LensTerms {
+				for b := range LensTerms {
+					cov[6*i+j] += factor * gain[LensTerms*i+a] * lens[LensTerms*a+b] * gain[LensTerms*j+b]
 				}
 			}
 		}

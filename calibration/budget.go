@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
@@ -120,10 +121,10 @@ func NewBudget(t Table, u Uncertainty) *Budget {
 	for i, c := range used {
 		b.anchor = b.anchor.Mul(float64(i) / float64(i+1)).Add(c.marker.Center.Mul(1 / float64(i+1)))
 	}
-	if len(t.Intrinsics.Covariance) == lensTerms*lensTerms {
+	if len(t.Intrinsics.Covariance) == LensTerms*LensTerms {
 		b.lens = t.Intrinsics.Covariance
 		m := poseNormal(t.Intrinsics, t.Extrinsics, used, t.noise())
-		if inverse, ok := invertSPD(m.normal[:], 6); ok {
+		if inverse, ok := linalg.InvertSPD(m.normal[:], 6); ok {
 			b.gain = lensGain(inverse, &m)
 		}
 	}
@@ -149,7 +150,7 @@ func (b *Budget) withoutLens() []float64 {
 	}
 	rest := append([]float64(nil), t.PoseCovariance...)
 	addLensPart(rest, b.gain, b.lens, -1)
-	if _, ok := cholesky(append([]float64(nil), rest...), 6); !ok {
+	if _, ok := linalg.Cholesky(append([]float64(nil), rest...), 6); !ok {
 		return t.PoseCovariance // on the safe side: the lens counts twice
 	}
 	return rest
@@ -180,7 +181,7 @@ func (b *Budget) usedMarkers() []correspondence {
 // what the calibration may have wrong: mm for each unit of a parameter, x and y.
 type sensitivity struct {
 	pose  [2][6]float64
-	lens  [2][lensTerms]float64 // with what the pose makes up for
+	lens  [2][LensTerms]float64 // with what the pose makes up for
 	z     [2]float64
 	pixel [2][2]float64 // mm for each pixel
 }
@@ -192,7 +193,7 @@ func (b *Budget) sensitivity(p geom.Point, z geom.Length) (s sensitivity, ok boo
 	if q[2] < 1 {
 		return s, false
 	}
-	_, jac := projectionJacobian(&cam.Intrinsics, q, cam.T)
+	_, jac := ProjectionJacobian(&cam.Intrinsics, q, cam.T)
 	var m [2][3]float64 // derivative of the pixel by the table point
 	for axis := range 2 {
 		for k := range 3 {
@@ -220,7 +221,7 @@ func (b *Budget) sensitivity(p geom.Point, z geom.Length) (s sensitivity, ok boo
 		s.lens[0][k], s.lens[1][k] = point(d.X, d.Y)
 		for axis := range 2 {
 			for j := range 6 {
-				s.lens[axis][k] += s.pose[axis][j] * b.gain[lensTerms*j+k]
+				s.lens[axis][k] += s.pose[axis][j] * b.gain[LensTerms*j+k]
 			}
 		}
 	}
@@ -269,11 +270,11 @@ func square(v float64) float64 { return v * v }
 // flatness returns the covariance, in mm², of the mat's height at two points.
 func (b *Budget) flatness(p, q geom.Point) float64 {
 	f := square(float64(b.limits.Flatness))
-	ripple := (1 - smoothShare) * f * likeness(p, q, rippleReach)
+	ripple := (1 - SmoothShare) * f * Correlation(p, q, RippleReach)
 	if b.table.Surface != nil {
 		return ripple + b.table.Surface.Cov(p, q)
 	}
-	return ripple + smoothShare*f*likeness(p, q, surfaceReach)
+	return ripple + SmoothShare*f*Correlation(p, q, surfaceReach)
 }
 
 // modelVariance is the variance, in mm² per axis, of what the lens model leaves.
@@ -330,7 +331,7 @@ func (b *Budget) Difference(p, q Spot) (Terms, bool) {
 	out := b.blank()
 	// What the model leaves is alike within modelReach/2.
 	mp, mq := b.modelVariance(&sp), b.modelVariance(&sq)
-	model := max(0, mp+mq-2*math.Sqrt(mp*mq)*likeness(p.Point, q.Point, modelReach/2))
+	model := max(0, mp+mq-2*math.Sqrt(mp*mq)*Correlation(p.Point, q.Point, modelReach/2))
 	one := p.Object != 0 && p.Object == q.Object
 	height := outer(sp.z[0], sp.z[1], square(float64(u.Height))).Add(outer(sq.z[0], sq.z[1], square(float64(u.Height))))
 	prints, insert := round(u.Print), round(u.Insert)
@@ -402,7 +403,7 @@ func (b *Budget) blank() Terms {
 	mm := func(l geom.Length) string { return fmt.Sprintf("%.2g mm", l.Millimeters()) }
 	return Terms{
 		{Name: TermPixel, Nature: Random, Input: fmt.Sprintf("%.2g px", u.Pixel), Source: "a fitted corner in one frame; a ship's fit states its own"},
-		{Name: TermLens, Nature: Shared, Input: fmt.Sprintf("%d parameters", lensTerms), Source: lens},
+		{Name: TermLens, Nature: Shared, Input: fmt.Sprintf("%d parameters", LensTerms), Source: lens},
 		{Name: TermPose, Nature: Shared, Input: fmt.Sprintf("%.2g px a corner", t.noise().corner), Source: pose},
 		{Name: TermModel, Nature: Shared, Input: fmt.Sprintf("%.2g px", u.Model), Source: "what the lens model leaves"},
 		{Name: TermHeight, Nature: Own, Input: mm(u.Height), Source: "callipers, of each object's top"},

@@ -9,7 +9,7 @@ import "math"
 // are near. Left out are the common scale, which is Table.ScaleSigma, pixel noise, and
 // print and insert play, which a card of known measures has none of. It reports false
 // where the camera does not see a spot.
-func (b *Budget) joint(spots []Spot) ([]float64, bool) {
+func (b *Budget) JointCovariance(spots []Spot) ([]float64, bool) {
 	n := len(spots)
 	at := make([]sensitivity, n)
 	for i, s := range spots {
@@ -39,7 +39,7 @@ func (b *Budget) between(p, q Spot, sp, sq *sensitivity) (c [2][2]float64) {
 	if p == q || p.Object != 0 && p.Object == q.Object {
 		height += square(float64(b.limits.Height))
 	}
-	model := math.Sqrt(b.modelVariance(sp)*b.modelVariance(sq)) * likeness(p.Point, q.Point, modelReach/2)
+	model := math.Sqrt(b.modelVariance(sp)*b.modelVariance(sq)) * Correlation(p.Point, q.Point, modelReach/2)
 	for k := range 2 {
 		for l := range 2 {
 			c[k][l] = crossed(sp.pose[k][:], sq.pose[l][:], b.registration) + crossed(sp.lens[k][:], sq.lens[l][:], b.lens) +

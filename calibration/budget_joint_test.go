@@ -38,7 +38,7 @@ func TestTheJointCovarianceGivesEveryDifferenceOfTheBudget(t *testing.T) {
 		{geom.Point{X: 100, Y: 100}, 0.2, 1}, {geom.Point{X: 300, Y: 120}, 0.2, 1}, {geom.Point{X: 200, Y: 160}, 0.2, 1},
 		{geom.Point{X: 700, Y: 800}, 4.2, 2}, {geom.Point{X: 790, Y: 620}, 4.2, 2},
 	}
-	joint, ok := b.joint(spots)
+	joint, ok := b.JointCovariance(spots)
 	require.True(t, ok)
 	n := 2 * len(spots)
 	for i := range spots {
@@ -58,6 +58,6 @@ func TestTheJointCovarianceGivesEveryDifferenceOfTheBudget(t *testing.T) {
 			assert.InDelta(t, want.XY, at(0, 1), 1e-6*math.Hypot(want.XX, want.YY), "spots %d, %d", i, j)
 		}
 	}
-	_, ok = b.joint([]Spot{{geom.Point{X: 0, Y: 0}, 5000, 0}})
+	_, ok = b.JointCovariance([]Spot{{geom.Point{X: 0, Y: 0}, 5000, 0}})
 	assert.False(t, ok, "behind the camera")
 }

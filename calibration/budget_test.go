@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
@@ -49,10 +50,10 @@ func TestTermsAreWhatDrawsOfTheirErrorsDo(t *testing.T) {
 	b := NewBudget(table, u)
 	rng := rand.New(rand.NewPCG(7, 7))
 	factor := append([]float64(nil), table.RegistrationCovariance...)
-	_, ok := cholesky(factor, 6)
+	_, ok := linalg.Cholesky(factor, 6)
 	require.True(t, ok)
 	lensFactor := append([]float64(nil), table.Intrinsics.Covariance...)
-	_, ok = cholesky(lensFactor, 9)
+	_, ok = linalg.Cholesky(lensFactor, 9)
 	require.True(t, ok)
 	draw := func(l []float64, n int) []float64 {
 		x, v := make([]float64, n), make([]float64, n)
@@ -141,7 +142,7 @@ func TestTheErrorModelIsTheBudget(t *testing.T) {
 			}
 		}
 		l := append([]float64(nil), cov[:]...)
-		_, ok = cholesky(l, 3)
+		_, ok = linalg.Cholesky(l, 3)
 		assert.True(t, ok, "positive definite")
 	}
 }

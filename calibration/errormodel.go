@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
@@ -61,8 +62,8 @@ func (m *ErrorModel) Parts(pose geom.Pose, z, radius geom.Length) (camera, table
 	}
 	addThrough(&table, [3][]float64{poseRows[0][:], poseRows[1][:], poseRows[2][:]}, b.registration)
 	if b.lens != nil {
-		var rows [3][lensTerms]float64
-		for k := range lensTerms {
+		var rows [3][LensTerms]float64
+		for k := range LensTerms {
 			rows[0][k], rows[1][k] = center.lens[0][k], center.lens[1][k]
 			rows[2][k] = turn(d.lens[0][k], d.lens[1][k])
 		}
@@ -100,7 +101,7 @@ func addThrough(cov *geom.Cov3, rows [3][]float64, c []float64) {
 	}
 	for j := range 3 {
 		for a := range n {
-			v := dotSlice(c[a*n:(a+1)*n], rows[j])
+			v := linalg.Dot(c[a*n:(a+1)*n], rows[j])
 			for i := range 3 {
 				cov[3*i+j] += rows[i][a] * v
 			}

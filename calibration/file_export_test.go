@@ -1,11 +1,13 @@
 package calibration
 
+import "sightline/calibration/internal/document"
+
 // A save's steps, for the tests that stop or fail them.
 type (
-	Disk     = disk
-	DiskFile = diskFile
-	OSDisk   = osDisk
+	Disk     = document.Disk
+	DiskFile = document.DiskFile
+	OSDisk   = document.OsDisk
 )
 
 // SaveOn saves a file on a disk, as StoreTable does on the real one.
-var SaveOn = saveOn
+var SaveOn = document.SaveOn

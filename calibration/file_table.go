@@ -6,6 +6,7 @@ import (
 	"math"
 	"time"
 
+	"sightline/calibration/internal/document"
 	"sightline/engine/geom"
 )
 
@@ -19,7 +20,7 @@ type tableFile struct {
 	Version int        `json:"version"`
 	Hash    string     `json:"hash,omitempty"` // of all else, see hashOfFile
 	Made    *time.Time `json:"made,omitempty"` // capture time of the picture
-	Lens    *lensFile  `json:"lens"`
+	Lens    *LensFile  `json:"lens"`
 	// LensIntegrity is "edited" when the lens file was changed by hand before the table
 	// was made with it, "intact" when not; left out when that is not known.
 	LensIntegrity string `json:"lens_integrity,omitempty"`
@@ -90,12 +91,12 @@ func SaveTable(path string, t *Table) error {
 func StoreTable(path string, t *Table) (kept string, err error) {
 	raw, err := formatTable(t)
 	if err == nil {
-		kept, err = saveFile(path, raw)
+		kept, err = document.Save(path, raw)
 	}
 	if err != nil {
 		return "", fmt.Errorf("calibration: save table %s: %w", path, err)
 	}
-	t.Integrity, t.Hash, _ = integrityOf(raw, false) // it was just read back
+	t.Integrity, t.Hash, _ = IntegrityOf(raw, false) // it was just read back
 	return kept, nil
 }
 
@@ -105,13 +106,13 @@ func (t Table) Sealed() (raw []byte, hash string, err error) {
 	if raw, err = formatTable(&t); err != nil {
 		return nil, "", fmt.Errorf("calibration: %w", err)
 	}
-	return raw, hashOfFile(raw, false), nil
+	return raw, document.Hash(raw, false), nil
 }
 
 // LoadTable reads a table calibration. An unknown key, another version and a
 // camera that cannot be are errors that name the key.
 func LoadTable(path string) (Table, error) {
-	raw, err := readFile(path)
+	raw, err := document.Read(path)
 	if err != nil {
 		return Table{}, fmt.Errorf("calibration: load table %s: %w", path, err)
 	}
@@ -127,7 +128,7 @@ func formatTable(t *Table) ([]byte, error) {
 	if !ok {
 		return nil, errors.New("camera: the mat lies behind it")
 	}
-	lens := newLensFile(t.Intrinsics)
+	lens := NewLensFile(t.Intrinsics)
 	center := t.Center()
 	f := tableFile{
 		Version: tableVersion, Lens: &lens, LensIntegrity: t.LensIntegrity.key(), PoseCovariance: t.PoseCovariance, RMS: t.RMS,
@@ -155,9 +156,9 @@ func formatTable(t *Table) ([]byte, error) {
 	for _, c := range corners {
 		f.MatCorners = append(f.MatCorners, []float64{c.X, c.Y})
 	}
-	raw, err := sealed(false, func(hash string) ([]byte, error) {
+	raw, err := document.Seal(false, func(hash string) ([]byte, error) {
 		f.Hash = hash
-		return marshalJSON(f)
+		return document.MarshalJSON(f)
 	})
 	if err != nil {
 		return nil, err
@@ -174,11 +175,11 @@ func parseTable(raw []byte) (Table, error) {
 	var v struct {
 		Version *int `json:"version"`
 	}
-	if err := decodeLoose(raw, &v); err != nil {
+	if err := document.DecodeLoose(raw, &v); err != nil {
 		return Table{}, err
 	}
 	switch {
-	case v.Version == nil && kindOf(raw) == "lens":
+	case v.Version == nil && document.Kind(raw) == "lens":
 		return Table{}, errors.New("it is a lens file, expected a table calibration: calibrate table makes one")
 	case v.Version == nil:
 		return Table{}, fmt.Errorf("version: missing, expected %d: is it a table calibration?", tableVersion)
@@ -186,14 +187,14 @@ func parseTable(raw []byte) (Table, error) {
 		return Table{}, fmt.Errorf("version: expected %d (or an older one), got %d", tableVersion, *v.Version)
 	}
 	var f tableFile
-	if err := decodeJSON(raw, &f); err != nil {
+	if err := document.DecodeJSON(raw, &f); err != nil {
 		return Table{}, err
 	}
 	t, err := f.table()
 	if err != nil {
 		return Table{}, err
 	}
-	t.Integrity, t.Hash, err = integrityOf(raw, false)
+	t.Integrity, t.Hash, err = IntegrityOf(raw, false)
 	return t, err
 }
 
@@ -215,7 +216,7 @@ func (f *tableFile) table() (t Table, err error) {
 	case !(f.ScaleSigma >= 0):
 		return t, fmt.Errorf("scale_sigma: expected a relative error, got %v", f.ScaleSigma)
 	}
-	if t.Intrinsics, err = f.Lens.lens(); err != nil {
+	if t.Intrinsics, err = f.Lens.Intrinsics(); err != nil {
 		return Table{}, fmt.Errorf("lens: %w", err)
 	}
 	if t.LensIntegrity, err = parseIntegrity(f.LensIntegrity); err != nil {

@@ -3,6 +3,7 @@ package calibration
 import (
 	"math"
 
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
@@ -48,7 +49,7 @@ func FitHomography(from []geom.Point, to []geom.Pixel) (Homography, bool) {
 		add([8]float64{o.X, o.Y, 1, 0, 0, 0, -o.X * p.X, -o.Y * p.X}, p.X)
 		add([8]float64{0, 0, 0, o.X, o.Y, 1, -o.X * p.Y, -o.Y * p.Y}, p.Y)
 	}
-	inv, ok := invertSPD(normal, 8)
+	inv, ok := linalg.InvertSPD(normal, 8)
 	if !ok {
 		return Homography{}, false
 	}

@@ -3,6 +3,7 @@ package calibration
 import (
 	"errors"
 	"fmt"
+	"sightline/calibration/internal/document"
 	"strings"
 )
 
@@ -73,15 +74,15 @@ func (t *Table) State() string {
 }
 
 // integrityOf compares the hash that a file states with its content.
-func integrityOf(raw []byte, isYAML bool) (Integrity, string, error) {
-	stated, actual, err := readHash(raw, isYAML)
+func IntegrityOf(raw []byte, isYAML bool) (Integrity, string, error) {
+	stated, actual, err := document.Hashes(raw, isYAML)
 	switch {
 	case err != nil:
 		return Unsealed, "", errors.New(strings.Join(strings.Fields(err.Error()), " "))
 	case stated == "":
 		return Unsealed, actual, nil
-	case isYAML && !isWholeYAML(raw):
-		return Unsealed, "", fmt.Errorf("the file is cut off: expected it to end with a line %q", yamlEnd)
+	case isYAML && !document.IsWholeYAML(raw):
+		return Unsealed, "", fmt.Errorf("the file is cut off: expected it to end with a line %q", document.YamlEnd)
 	case stated != actual:
 		return Edited, actual, nil
 	}

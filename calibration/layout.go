@@ -159,7 +159,7 @@ func (l Layout) Validate() error {
 }
 
 // corners returns the mat's corners.
-func (l *Layout) corners() [4]geom.Point {
+func (l *Layout) Corners() [4]geom.Point {
 	w, h := float64(l.Width), float64(l.Height)
 	return [4]geom.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}}
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
@@ -64,7 +65,7 @@ type inspection struct {
 	factor  float64 // by which the placement's variance differs from the stated one
 	markers []MarkerResidual
 	broken  []float64 // per marker: how far its corners lie from a square, px
-	lens    lensLook
+	lens    lensConsistency
 }
 
 // inspect looks at the residuals of a solved pose. It uses the full covariance of
@@ -73,7 +74,7 @@ type inspection struct {
 // V the inverse covariance. What a marker's move would do to the picture is E, so
 // that its move as the others see it is (EᵀQE)⁻¹ EᵀQ r with covariance (EᵀQE)⁻¹
 // (Baarda 1968: data snooping with the mean shift model).
-func (s *solution) inspect(lens Intrinsics, layout Layout, used []correspondence) (inspection, bool) {
+func (s *solution) leaveOneOut(lens Intrinsics, layout Layout, used []correspondence) (inspection, bool) {
 	all := make([]markerEquations, len(used))
 	for i, c := range used {
 		var ok bool
@@ -97,9 +98,9 @@ func (s *solution) inspect(lens Intrinsics, layout Layout, used []correspondence
 	}
 	// How far the markers lie from their places, against what was stated: by their
 	// centres alone, two for each, which no error of a print's shape moves.
-	chi, freedom := quadratic(qc, places.r, places.r), max(0, float64(2*len(all)-6))
+	chi, freedom := linalg.Quadratic(qc, places.r, places.r), max(0, float64(2*len(all)-6))
 	out.factor = (placementWeight + chi) / (placementWeight + freedom)
-	if out.lens, ok1 = s.lookAtLens(&lens, all, out.corner); !ok1 {
+	if out.lens, ok1 = s.lensConsistency(&lens, all, out.corner); !ok1 {
 		return inspection{}, false
 	}
 	for i, c := range used {
@@ -140,7 +141,7 @@ func (e *markerEquations) withinSquare() float64 {
 			}
 		}
 	}
-	x, ok := SolveSPD(normal, right)
+	x, ok := linalg.SolveSPD(normal, right)
 	if !ok {
 		return sum
 	}
@@ -170,7 +171,7 @@ func cornerNoise(within []float64) float64 {
 type observations struct {
 	r    []float64
 	pose [][6]float64
-	lens [][lensTerms]float64
+	lens [][LensTerms]float64
 	cov  []float64
 }
 
@@ -201,7 +202,7 @@ type centroid struct {
 	residual [2]float64
 	pose     [2][6]float64
 	place    [2][placements]float64
-	lens     [2][lensTerms]float64
+	lens     [2][LensTerms]float64
 }
 
 func (e *markerEquations) centroid() *centroid {
@@ -246,22 +247,22 @@ func newCentroids(all []markerEquations, n noiseModel) *observations {
 // weights returns Q, with the lens's covariance in it.
 func (o *observations) weights(lens []float64) (q []float64, ok bool) {
 	rows := len(o.r)
-	if len(lens) == lensTerms*lensTerms {
+	if len(lens) == LensTerms*LensTerms {
 		for i := range rows {
-			var lc [lensTerms]float64
-			for j := range lensTerms {
-				for k := range lensTerms {
-					lc[j] += o.lens[i][k] * lens[lensTerms*k+j]
+			var lc [LensTerms]float64
+			for j := range LensTerms {
+				for k := range LensTerms {
+					lc[j] += o.lens[i][k] * lens[LensTerms*k+j]
 				}
 			}
 			for j := range rows {
-				for k := range lensTerms {
+				for k := range LensTerms {
 					o.cov[i*rows+j] += lc[k] * o.lens[j][k]
 				}
 			}
 		}
 	}
-	v, ok := invertSPD(o.cov, rows)
+	v, ok := linalg.InvertSPD(o.cov, rows)
 	if !ok {
 		return nil, false
 	}
@@ -282,7 +283,7 @@ func (o *observations) weights(lens []float64) (q []float64, ok bool) {
 			}
 		}
 	}
-	inverse, ok := invertScaled(normal, 6)
+	inverse, ok := linalg.InvertScaled(normal, 6)
 	if !ok {
 		return nil, false
 	}
@@ -321,7 +322,7 @@ func (e moves) shift(n, at int, q, r []float64) (d moved, cov []float64, ok bool
 	g, s := make([]float64, n), make([]float64, n*n)
 	for i := range e {
 		row := q[(at+i)*rows : (at+i+1)*rows]
-		qr := dotSlice(row, r)
+		qr := linalg.Dot(row, r)
 		for a := range n {
 			g[a] += e[i][a] * qr
 			for j := range e {
@@ -331,7 +332,7 @@ func (e moves) shift(n, at int, q, r []float64) (d moved, cov []float64, ok bool
 			}
 		}
 	}
-	if cov, ok = invertScaled(s, n); !ok {
+	if cov, ok = linalg.InvertScaled(s, n); !ok {
 		return d, nil, false
 	}
 	for a := range n {

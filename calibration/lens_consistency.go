@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sightline/calibration/linalg"
 	"slices"
 )
 
@@ -22,7 +23,7 @@ const (
 // if the lens were another than its file says, beyond what its covariance allows, and how
 // much better that would fit. Like the mean shift model of a bumped marker (inspect), with
 // the derivatives by the lens's parameters in place of the marker's.
-type lensLook struct {
+type lensConsistency struct {
 	focal, sigma float64 // relative error of both focal lengths, positive: really longer; and what it is known to
 	focalSquare  float64 // what it explains, one degree of freedom
 	allSquare    float64 // what all parameters together explain, nine
@@ -33,22 +34,22 @@ type lensLook struct {
 // the focal length from the camera's height, there is nothing to say; false when the equations
 // cannot be solved. However exactly markers lie, light spreads over their white and ink over
 // their paper: their size says no more of the focal length than DefaultPlacement.Size.
-func (s *solution) lookAtLens(lens *Intrinsics, all []markerEquations, corner float64) (l lensLook, ok bool) {
+func (s *solution) lensConsistency(lens *Intrinsics, all []markerEquations, corner float64) (l lensConsistency, ok bool) {
 	n := noiseModel{corner, s.noise.placement}
 	n.placement.Size = max(n.placement.Size, DefaultPlacement.Size)
 	full, places := newObservations(all, n), newCentroids(all, n)
 	q, ok1 := full.weights(lens.Covariance)
 	qc, ok2 := places.weights(lens.Covariance)
 	if !ok1 || !ok2 {
-		return lensLook{}, false
+		return lensConsistency{}, false
 	}
-	focal := [lensTerms]float64{lens.Fx, lens.Fy}
+	focal := [LensTerms]float64{lens.Fx, lens.Fy}
 	by, square, cov, ok := full.explained(q, focal)
 	if l.sigma = math.Sqrt(cov); !ok || l.sigma > 1 {
-		return lensLook{}, true
+		return lensConsistency{}, true
 	}
 	l.focal = by
-	chi, freedom := quadratic(qc, places.r, places.r), max(0, float64(len(places.r)-6))
+	chi, freedom := linalg.Quadratic(qc, places.r, places.r), max(0, float64(len(places.r)-6))
 	_, ofChi, _, _ := places.explained(qc, focal)
 	scatter := max(1, (placementWeight+max(0, chi-ofChi))/(placementWeight+max(0, freedom-1)))
 	l.focalSquare = square / scatter
@@ -58,50 +59,50 @@ func (s *solution) lookAtLens(lens *Intrinsics, all []markerEquations, corner fl
 
 // explained returns by how much a direction of the lens's parameters is off, as the
 // observations see it, how much of their square that explains, and its variance.
-func (o *observations) explained(q []float64, direction [lensTerms]float64) (by, square, variance float64, ok bool) {
+func (o *observations) explained(q []float64, direction [LensTerms]float64) (by, square, variance float64, ok bool) {
 	column := o.lensColumn(direction)
-	s := quadratic(q, column, column)
+	s := linalg.Quadratic(q, column, column)
 	if !(s > 0) {
 		return 0, 0, 0, false
 	}
-	g := quadratic(q, column, o.r)
+	g := linalg.Quadratic(q, column, o.r)
 	return g / s, g * g / s, 1 / s, true
 }
 
 // explainedByAll returns how much of the square all the lens's parameters explain
 // together; 0 where the markers do not tell them apart.
 func (o *observations) explainedByAll(q []float64) float64 {
-	columns := make([][]float64, lensTerms)
-	s, g := make([]float64, lensTerms*lensTerms), make([]float64, lensTerms)
+	columns := make([][]float64, LensTerms)
+	s, g := make([]float64, LensTerms*LensTerms), make([]float64, LensTerms)
 	for a := range columns {
-		var unit [lensTerms]float64
+		var unit [LensTerms]float64
 		unit[a] = 1
 		columns[a] = o.lensColumn(unit)
-		g[a] = quadratic(q, columns[a], o.r)
+		g[a] = linalg.Quadratic(q, columns[a], o.r)
 		for b := range a + 1 {
-			v := quadratic(q, columns[a], columns[b])
-			s[lensTerms*a+b], s[lensTerms*b+a] = v, v
+			v := linalg.Quadratic(q, columns[a], columns[b])
+			s[LensTerms*a+b], s[LensTerms*b+a] = v, v
 		}
 	}
-	inverse, ok := invertScaled(s, lensTerms)
+	inverse, ok := linalg.InvertScaled(s, LensTerms)
 	if !ok {
 		return 0
 	}
-	return quadratic(inverse, g, g)
+	return linalg.Quadratic(inverse, g, g)
 }
 
 // lensColumn is the derivative of the observations by a direction of the lens's parameters.
-func (o *observations) lensColumn(direction [lensTerms]float64) []float64 {
+func (o *observations) lensColumn(direction [LensTerms]float64) []float64 {
 	column := make([]float64, len(o.lens))
 	for i, row := range o.lens {
-		column[i] = dotSlice(row[:], direction[:])
+		column[i] = linalg.Dot(row[:], direction[:])
 	}
 	return column
 }
 
 // contradicted says what the markers hold against the lens; nil when chance and its
 // stated covariance may do it.
-func (l *lensLook) contradicted() error {
+func (l *lensConsistency) contradicted() error {
 	switch {
 	case l.focalSquare > focalLimit:
 		return fmt.Errorf("%w: their places and sizes ask for a focal length %s than its file says (%.0f sigmas): is it the file of this lens, focus, zoom and picture size, and do the markers lie where the layout says?",
@@ -129,7 +130,7 @@ func undecided(err error, markers int, marker string) error {
 const linear = 0.2
 
 // change says by how much the markers would have the focal length changed.
-func (l *lensLook) change() string {
+func (l *lensConsistency) change() string {
 	longer := "longer"
 	if l.focal < 0 {
 		longer = "shorter"
@@ -156,7 +157,7 @@ func unsquare(lens *Intrinsics, err error) error {
 
 // suspicion returns the standard deviation, relative, that the focal length must have
 // for the markers' word to be no surprise; 0 when it is none.
-func (l *lensLook) suspicion() float64 {
+func (l *lensConsistency) suspicion() float64 {
 	if l.focalSquare <= 1 {
 		return 0
 	}
@@ -168,15 +169,15 @@ func doubted(lens Intrinsics, sigma float64) Intrinsics {
 	if sigma <= 0 {
 		return lens
 	}
-	if len(lens.Covariance) == lensTerms*lensTerms {
+	if len(lens.Covariance) == LensTerms*LensTerms {
 		lens.Covariance = slices.Clone(lens.Covariance)
 	} else {
-		lens.Covariance = make([]float64, lensTerms*lensTerms)
+		lens.Covariance = make([]float64, LensTerms*LensTerms)
 	}
 	f := [2]float64{sigma * lens.Fx, sigma * lens.Fy}
 	for i := range f {
 		for j := range f {
-			lens.Covariance[lensTerms*i+j] += f[i] * f[j]
+			lens.Covariance[LensTerms*i+j] += f[i] * f[j]
 		}
 	}
 	return lens

@@ -11,7 +11,7 @@ import (
 )
 
 // matrixFile is a matrix as ROS camera_info writes it, row by row.
-type matrixFile struct {
+type MatrixFile struct {
 	Rows int     `json:"rows" yaml:"rows"`
 	Cols int     `json:"cols" yaml:"cols"`
 	Data numbers `json:"data" yaml:"data,flow"`
@@ -48,7 +48,7 @@ func numbersOf(some []*float64) (n numbers) {
 }
 
 // check reports a matrix of another shape than expected, naming its key.
-func (m matrixFile) check(key string, rows, cols int) error {
+func (m MatrixFile) Check(key string, rows, cols int) error {
 	if m.Rows != rows || m.Cols != cols || len(m.Data) != rows*cols {
 		return fmt.Errorf("%s: expected %d rows, %d cols and %d numbers in data, got %d, %d and %d",
 			key, rows, cols, rows*cols, m.Rows, m.Cols, len(m.Data))
@@ -61,14 +61,14 @@ func (m matrixFile) check(key string, rows, cols int) error {
 
 // lensFile is a lens as the file holds it: the keys of ROS camera_info and four
 // of our own. Keys that camera_info has and a lens does not need are read over.
-type lensFile struct {
+type LensFile struct {
 	Hash                   string     `json:"hash,omitempty" yaml:"hash,omitempty"` // of all else, see hashOfFile
 	ImageWidth             int        `json:"image_width" yaml:"image_width"`
 	ImageHeight            int        `json:"image_height" yaml:"image_height"`
 	CameraName             any        `json:"camera_name,omitempty" yaml:"camera_name,omitempty"`
-	CameraMatrix           matrixFile `json:"camera_matrix" yaml:"camera_matrix"`
+	CameraMatrix           MatrixFile `json:"camera_matrix" yaml:"camera_matrix"`
 	DistortionModel        string     `json:"distortion_model" yaml:"distortion_model"`
-	DistortionCoefficients matrixFile `json:"distortion_coefficients" yaml:"distortion_coefficients"`
+	DistortionCoefficients MatrixFile `json:"distortion_coefficients" yaml:"distortion_coefficients"`
 	RectificationMatrix    any        `json:"rectification_matrix,omitempty" yaml:"rectification_matrix,omitempty"`
 	ProjectionMatrix       any        `json:"projection_matrix,omitempty" yaml:"projection_matrix,omitempty"`
 	BinningX               any        `json:"binning_x,omitempty" yaml:"binning_x,omitempty"`
@@ -82,14 +82,14 @@ type lensFile struct {
 }
 
 // newLensFile writes a lens into its file form.
-func newLensFile(in Intrinsics) lensFile {
-	f := lensFile{
+func NewLensFile(in Intrinsics) LensFile {
+	f := LensFile{
 		ImageWidth:  in.Width,
 		ImageHeight: in.Height,
-		CameraMatrix: matrixFile{Rows: 3, Cols: 3,
+		CameraMatrix: MatrixFile{Rows: 3, Cols: 3,
 			Data: []float64{in.Fx, 0, in.Cx, 0, in.Fy, in.Cy, 0, 0, 1}},
 		DistortionModel:        "plumb_bob",
-		DistortionCoefficients: matrixFile{Rows: 1, Cols: 5, Data: append([]float64(nil), in.Distortion[:]...)},
+		DistortionCoefficients: MatrixFile{Rows: 1, Cols: 5, Data: append([]float64(nil), in.Distortion[:]...)},
 		Covariance:             in.Covariance,
 	}
 	if in.Views > 0 {
@@ -99,11 +99,11 @@ func newLensFile(in Intrinsics) lensFile {
 }
 
 // lens checks the file form and turns it into a lens. Its errors name the key.
-func (f lensFile) lens() (Intrinsics, error) {
+func (f LensFile) Intrinsics() (Intrinsics, error) {
 	if f.DistortionModel != "plumb_bob" {
 		return Intrinsics{}, fmt.Errorf("distortion_model: expected plumb_bob, got %q", f.DistortionModel)
 	}
-	if err := f.CameraMatrix.check("camera_matrix", 3, 3); err != nil {
+	if err := f.CameraMatrix.Check("camera_matrix", 3, 3); err != nil {
 		return Intrinsics{}, err
 	}
 	k := f.CameraMatrix.Data
@@ -118,7 +118,7 @@ func (f lensFile) lens() (Intrinsics, error) {
 	if d.Cols == 1 { // OpenCV writes it as a column
 		d.Rows, d.Cols = d.Cols, d.Rows
 	}
-	if err := d.check("distortion_coefficients", 1, 5); err != nil {
+	if err := d.Check("distortion_coefficients", 1, 5); err != nil {
 		return Intrinsics{}, err
 	}
 	in := Intrinsics{Width: f.ImageWidth, Height: f.ImageHeight, Fx: k[0], Fy: k[4], Cx: k[2], Cy: k[5], Covariance: f.Covariance}

@@ -12,14 +12,14 @@ func (t *Table) PlaceSigma() geom.Length {
 	if len(t.PoseCovariance) != 36 {
 		return 0
 	}
-	return t.worst(t.PoseCovariance)
+	return t.WorstCorner(t.PoseCovariance)
 }
 
 // worst returns the standard deviation that a covariance of the camera's place gives
 // the worst corner of the mat, in its worst direction.
-func (t *Table) worst(cov []float64) (sigma geom.Length) {
-	for _, p := range t.Layout.corners() {
-		a, ok := t.effect(p, 0)
+func (t *Table) WorstCorner(cov []float64) (sigma geom.Length) {
+	for _, p := range t.Layout.Corners() {
+		a, ok := t.PoseJacobian(p, 0)
 		if !ok {
 			return geom.Length(math.Inf(1))
 		}
@@ -32,14 +32,14 @@ func (t *Table) worst(cov []float64) (sigma geom.Length) {
 
 // effect returns how far, in mm along x and y, a point of the table is misread for a
 // step of the camera.
-func (t *Table) effect(p geom.Point, z geom.Length) (a [2][6]float64, ok bool) {
+func (t *Table) PoseJacobian(p geom.Point, z geom.Length) (a [2][6]float64, ok bool) {
 	_, dx, dy, ok := t.PixelJacobian(p, z)
 	det := dx.X*dy.Y - dx.Y*dy.X
 	if !ok || math.Abs(det) < 1e-12 {
 		return a, false
 	}
 	q := t.Camera.Camera(Vec3{p.X, p.Y, float64(z)})
-	_, jac := projectionJacobian(&t.Intrinsics, q, t.T)
+	_, jac := ProjectionJacobian(&t.Intrinsics, q, t.T)
 	for k := range 6 {
 		a[0][k] = (dy.Y*jac[0][k] - dy.X*jac[1][k]) / det
 		a[1][k] = (dx.X*jac[1][k] - dx.Y*jac[0][k]) / det

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
@@ -104,11 +105,11 @@ func (t *Table) fit(used []correspondence) (in, out []correspondence, residuals 
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		look, ok := s.inspect(t.Intrinsics, t.Layout, used)
+		look, ok := s.leaveOneOut(t.Intrinsics, t.Layout, used)
 		if !ok {
 			return nil, nil, nil, errors.New("they stand in a row or too close together")
 		}
-		i, reason := look.worst()
+		i, reason := look.Worst()
 		if err := look.lens.contradicted(); err != nil {
 			// Either the lens is wrong or a marker was bumped: what explains more. Without one
 			// of four markers nothing would be left to tell the two apart by.
@@ -176,7 +177,7 @@ func (t *Table) withOthers(all []MarkerResidual, used, out []correspondence) []M
 	s := solution{pose: t.Extrinsics, noise: noiseModel{t.CornerSigma, t.Layout.placement()}}
 	for _, c := range out {
 		// Of a marker that joins the used ones, leaving one out is the used ones' word.
-		if look, ok := s.inspect(t.Intrinsics, t.Layout, append(slices.Clone(used), c)); ok {
+		if look, ok := s.leaveOneOut(t.Intrinsics, t.Layout, append(slices.Clone(used), c)); ok {
 			m := look.markers[len(used)]
 			m.Used = false
 			all = append(all, m)
@@ -191,7 +192,7 @@ const fromOthers = "from where the other markers put it"
 
 // worst returns the marker that contradicts the others most, and why; -1 when none
 // does.
-func (l *inspection) worst() (int, string) {
+func (l *inspection) Worst() (int, string) {
 	worst, far := -1, math.Sqrt(bumpLimit)
 	for i, m := range l.markers {
 		if l.broken[i] > max(brokenSquare, brokenRatio*l.corner) {
@@ -215,7 +216,7 @@ func (l *inspection) worst() (int, string) {
 // projectionJacobian returns the pixel of a camera-frame point q (mm) and its
 // derivative with respect to the six parameters of Extrinsics.Perturbed. The
 // rotation turns R only, so it moves q - T.
-func projectionJacobian(lens *Intrinsics, q, shift Vec3) (geom.Pixel, [2][6]float64) {
+func ProjectionJacobian(lens *Intrinsics, q, shift Vec3) (geom.Pixel, [2][6]float64) {
 	x, y := q[0]/q[2], q[1]/q[2]
 	const h = 1e-6
 	px := lens.Project(x, y)
@@ -281,7 +282,7 @@ func startPose(lens Intrinsics, used []correspondence) (Extrinsics, error) {
 			add([8]float64{0, 0, 0, u, v, 1, -u * y, -v * y}, y)
 		}
 	}
-	h, ok := SolveSPD(normal, right)
+	h, ok := linalg.SolveSPD(normal, right)
 	if !ok {
 		return Extrinsics{}, errors.New("they stand in a row or too close together")
 	}
@@ -353,7 +354,7 @@ func (t *Table) Renew(seen []MarkerSighting) (Table, geom.Length, error) {
 // and the later one is right. Inside the mat they differ by less.
 func (t *Table) Shift(later *Table) geom.Length {
 	var most geom.Length
-	for _, corner := range t.Layout.corners() {
+	for _, corner := range t.Layout.Corners() {
 		px, ok := t.PixelOf(corner, 0)
 		if !ok {
 			continue

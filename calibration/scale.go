@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
@@ -106,7 +107,7 @@ func (t *Table) MeasureScale(distances []ScaleDistance, centers map[int]geom.Pix
 	if err != nil {
 		return check, fmt.Errorf("calibration: scale: %w", err)
 	}
-	weights, ok := invertSPD(n, len(z))
+	weights, ok := linalg.InvertSPD(n, len(z))
 	if !ok {
 		return check, fmt.Errorf("calibration: scale: the distances' covariance cannot be inverted: were two of them measured from the same place?")
 	}
@@ -114,8 +115,8 @@ func (t *Table) MeasureScale(distances []ScaleDistance, centers map[int]geom.Pix
 	for i := range ones {
 		ones[i] = 1
 	}
-	precision := 1/prior + quadratic(weights, ones, ones)
-	s := quadratic(weights, ones, z) / precision
+	precision := 1/prior + linalg.Quadratic(weights, ones, ones)
+	s := linalg.Quadratic(weights, ones, z) / precision
 	variance := 1 / precision
 	for i := range z {
 		check.Sigmas = max(check.Sigmas, math.Abs(z[i])/math.Sqrt(prior+n[i*len(z)+i]))
@@ -141,11 +142,11 @@ func (t *Table) splitScale() (variance float64, rest []float64) {
 	// With every length of the table twice as long, its camera is twice as far.
 	g := []float64{0, 0, 0, t.T[0], t.T[1], t.T[2]}
 	rest = append([]float64(nil), t.RegistrationCovariance...)
-	inverse, ok := invertScaled(t.RegistrationCovariance, 6)
+	inverse, ok := linalg.InvertScaled(t.RegistrationCovariance, 6)
 	if !ok { // it was split before
 		return 0, rest
 	}
-	variance = 1 / quadratic(inverse, g, g)
+	variance = 1 / linalg.Quadratic(inverse, g, g)
 	for i := range 6 {
 		for j := range 6 {
 			rest[6*i+j] -= variance * g[i] * g[j]
@@ -180,7 +181,7 @@ func (c *ScaleCheck) observe(b *Budget, distances []ScaleDistance, centers map[i
 		for j := range 6 {
 			pose[i] = append(pose[i], (u.X*diff.pose[0][j]+u.Y*diff.pose[1][j])/seen)
 		}
-		for j := range lensTerms {
+		for j := range LensTerms {
 			lens[i] = append(lens[i], (u.X*diff.lens[0][j]+u.Y*diff.lens[1][j])/seen)
 		}
 		noise := pixelCov(&sp, b.limits.Pixel/2).Add(pixelCov(&sq, b.limits.Pixel/2)).Along(u) + b.modelVariance(&sp) + b.modelVariance(&sq)
@@ -190,9 +191,9 @@ func (c *ScaleCheck) observe(b *Budget, distances []ScaleDistance, centers map[i
 	}
 	for i := range k {
 		for j := range k {
-			n[i*k+j] += quadratic(b.registration, pose[i], pose[j])
+			n[i*k+j] += linalg.Quadratic(b.registration, pose[i], pose[j])
 			if b.lens != nil {
-				n[i*k+j] += quadratic(b.lens, lens[i], lens[j])
+				n[i*k+j] += linalg.Quadratic(b.lens, lens[i], lens[j])
 			}
 		}
 		c.Distances[i].Expected = c.Distances[i].Seen * geom.Length(math.Sqrt(n[i*k+i]+square(c.Before)))

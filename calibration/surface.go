@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
@@ -19,8 +20,8 @@ import (
 // mat's middle from its edges; this surface returns to its prior where no data are.
 const (
 	surfaceReach = 300  // mm, of the smooth part
-	rippleReach  = 40   // mm, of the rest
-	smoothShare  = 0.75 // of the variance of Uncertainty.Flatness: 0.26 and 0.15 of 0.3 mm
+	RippleReach  = 40   // mm, of the rest
+	SmoothShare  = 0.75 // of the variance of Uncertainty.Flatness: 0.26 and 0.15 of 0.3 mm
 )
 
 // SurfacePlace is a place at which the mat's height was measured.
@@ -47,15 +48,15 @@ type Surface struct {
 const nugget = 1e-4
 
 // maxPlaces bounds the work for each point that is asked for.
-const maxPlaces = 120
+const MaxSurfacePlaces = 120
 
 // NewSurface returns the surface with the places' heights as they are known:
 // their covariance may not exceed the prior's.
 func NewSurface(sigma geom.Length, places []SurfacePlace, covariance []float64) (*Surface, error) {
 	n := len(places)
 	switch {
-	case n == 0 || n > maxPlaces:
-		return nil, fmt.Errorf("calibration: surface: expected 1 to %d places, got %d", maxPlaces, n)
+	case n == 0 || n > MaxSurfacePlaces:
+		return nil, fmt.Errorf("calibration: surface: expected 1 to %d places, got %d", MaxSurfacePlaces, n)
 	case len(covariance) != n*n:
 		return nil, fmt.Errorf("calibration: surface: covariance: expected %d numbers (%d×%d), got %d", n*n, n, n, len(covariance))
 	case !(sigma > 0) || sigma > 20:
@@ -72,22 +73,22 @@ func NewSurface(sigma geom.Length, places []SurfacePlace, covariance []float64) 
 			return nil, fmt.Errorf("calibration: surface: place %d: a variance of %v mm² is more than if nothing had been measured", i, covariance[i*n+i])
 		}
 	}
-	inverse, ok := invertSPD(s.priors(), n)
+	inverse, ok := linalg.InvertSPD(s.Priors(), n)
 	if !ok {
 		return nil, errors.New("calibration: surface: its places lie too near each other")
 	}
 	s.weights, s.known = make([]float64, n), make([]float64, n*n)
 	for i := range n {
-		s.weights[i] = dotSlice(inverse[i*n:(i+1)*n], z)
+		s.weights[i] = linalg.Dot(inverse[i*n:(i+1)*n], z)
 		for j := range n {
-			s.known[i*n+j] = inverse[i*n+j] - quadratic(covariance, inverse[i*n:(i+1)*n], inverse[j*n:(j+1)*n])
+			s.known[i*n+j] = inverse[i*n+j] - linalg.Quadratic(covariance, inverse[i*n:(i+1)*n], inverse[j*n:(j+1)*n])
 		}
 	}
 	return s, nil
 }
 
 // priors returns the places' prior covariance.
-func (s *Surface) priors() []float64 {
+func (s *Surface) Priors() []float64 {
 	n := len(s.Places)
 	k := make([]float64, n*n)
 	for i, p := range s.Places {
@@ -105,11 +106,11 @@ func (s *Surface) prior(p, q geom.Point) float64 {
 }
 
 func smoothCovariance(sigma geom.Length, p, q geom.Point) float64 {
-	return float64(sigma) * float64(sigma) * likeness(p, q, surfaceReach)
+	return float64(sigma) * float64(sigma) * Correlation(p, q, surfaceReach)
 }
 
 // likeness is the correlation of a smooth field at two places.
-func likeness(p, q geom.Point, reach float64) float64 {
+func Correlation(p, q geom.Point, reach float64) float64 {
 	d := p.Sub(q)
 	return math.Exp(-(d.X*d.X + d.Y*d.Y) / (2 * reach * reach))
 }
@@ -134,7 +135,7 @@ func (s *Surface) Cov(p, q geom.Point) float64 {
 	for i, at := range s.Places {
 		kp[i], kq[i] = s.prior(p, at.Point), s.prior(q, at.Point)
 	}
-	return s.prior(p, q) - quadratic(s.known, kp, kq)
+	return s.prior(p, q) - linalg.Quadratic(s.known, kp, kq)
 }
 
 // PixelOf returns the pixel at which a point at height z over the mat's surface

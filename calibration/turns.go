@@ -3,6 +3,7 @@ package calibration
 import (
 	"math"
 
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
@@ -38,11 +39,11 @@ func TurnSightings(layout Layout, seen []MarkerSighting) []MarkerSighting {
 			}
 		}
 	}
-	if inv, ok := invertSPD(normal, 3); !ok || !(inv[0] < 1e4) || !(inv[4] < 1e4) {
+	if inv, ok := linalg.InvertSPD(normal, 3); !ok || !(inv[0] < 1e4) || !(inv[4] < 1e4) {
 		return seen
 	}
-	ax, ok1 := SolveSPD(normal, rightX[:])
-	ay, ok2 := SolveSPD(normal, rightY[:])
+	ax, ok1 := linalg.SolveSPD(normal, rightX[:])
+	ay, ok2 := linalg.SolveSPD(normal, rightY[:])
 	if !ok1 || !ok2 {
 		return seen
 	}

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"sightline/calibration"
+	"sightline/calibration/linalg"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -482,7 +482,7 @@ func (f *squareFit) solve(places []edgePlace, pose geom.Pose) bool {
 		info := sq2(max(f.rms, 0.04) / 0.5)
 		f.normal[15] += info
 		gradient[3] -= info * f.step[3]
-		d, ok := calibration.SolveSPD(slices.Clone(f.normal[:]), gradient[:])
+		d, ok := linalg.SolveSPD(slices.Clone(f.normal[:]), gradient[:])
 		if !ok {
 			return false
 		}
@@ -507,7 +507,7 @@ func (f *squareFit) covariance(t Token) geom.Cov3 {
 	for k := range 4 {
 		e := [4]float64{}
 		e[k] = 1
-		col, ok := calibration.SolveSPD(slices.Clone(f.normal[:]), e[:])
+		col, ok := linalg.SolveSPD(slices.Clone(f.normal[:]), e[:])
 		if !ok {
 			return geom.Cov3{0: math.Inf(1), 4: math.Inf(1), 8: math.Inf(1)}
 		}

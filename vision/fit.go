@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"sightline/calibration"
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
@@ -373,7 +374,7 @@ func (f *rimFit) solve() bool {
 		}
 		f.noise = max(math.Sqrt(sum/count), 1e-4)
 		f.addPriors(&normal, &gradient)
-		step, ok := calibration.SolveSPD(normal[:], gradient[:])
+		step, ok := linalg.SolveSPD(normal[:], gradient[:])
 		if !ok {
 			return false
 		}
@@ -698,7 +699,7 @@ func (f *rimFit) covariance(normal []float64) bool {
 	for j := range 3 {
 		var e [fitParams]float64
 		e[j] = 1
-		col, ok := calibration.SolveSPD(normal, e[:])
+		col, ok := linalg.SolveSPD(normal, e[:])
 		if !ok {
 			return false
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"sightline/calibration"
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
@@ -396,7 +397,7 @@ func (f *outlineFit) step(limit float64) ([]float64, bool) {
 	if used < 12 {
 		return nil, false
 	}
-	return calibration.SolveSPD(n[:], g[:])
+	return linalg.SolveSPD(n[:], g[:])
 }
 
 // An edge that lies misfitMost mm off counts as no edge at all; no edge counts a
@@ -449,7 +450,7 @@ func (f *outlineFit) covariance() bool {
 	for i := range 3 {
 		e := make([]float64, outlineUnknowns)
 		e[i] = 1
-		x, ok := calibration.SolveSPD(n[:], e)
+		x, ok := linalg.SolveSPD(n[:], e)
 		if !ok {
 			return false
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/linalg"
 	"sightline/engine/geom"
 )
 
@@ -559,7 +560,7 @@ func (p *patch) fit(g *image.Gray, usual *[levelBins]float32) {
 	for k := range p.solve {
 		var unit [patchParams]float64
 		unit[k] = 1
-		col, ok := calibration.SolveSPD(normal[:], unit[:])
+		col, ok := linalg.SolveSPD(normal[:], unit[:])
 		if !ok {
 			return
 		}

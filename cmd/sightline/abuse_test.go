@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 )
 
 // claimedPNG is a PNG file whose header claims a size and whose picture is missing.
@@ -101,11 +102,11 @@ func TestBadInputIsOneLineAndNothingOnStandardOutput(t *testing.T) {
 func TestALensThatIsNotThisCamerasGivesNoCalibration(t *testing.T) {
 	dir := t.TempDir()
 	picture, lensFile, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
-	in, err := calibration.LoadLens(lensFile)
+	in, err := lens.Load(lensFile)
 	require.NoError(t, err)
 	in.Distortion = [5]float64{0.4, 0.2}
 	wrong, out := filepath.Join(dir, "wrong.json"), filepath.Join(dir, "out.json")
-	require.NoError(t, calibration.SaveLens(wrong, in))
+	require.NoError(t, lens.Save(wrong, in))
 	code, stdout, stderr := called(t, "calibrate", "table", "--lens", wrong, "-o", out, "--json", picture)
 	assert.Equal(t, 1, code, stderr)
 	assert.Empty(t, stdout)

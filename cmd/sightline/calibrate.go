@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/vision"
 	"sightline/vision/opencv"
 	"sightline/vision/tablesim"
@@ -211,7 +212,7 @@ func loadTable(progress io.Writer, path string) (calibration.Table, error) {
 
 // loadLens is loadTable for a lens file, and returns its state.
 func loadLens(progress io.Writer, path string) (calibration.Intrinsics, calibration.Integrity, error) {
-	lens, file, err := calibration.LoadLensFile(path)
+	lens, file, err := lens.LoadFile(path)
 	if err == nil && file.Integrity == calibration.Edited {
 		tellDoubts(progress, path, []string{file.Integrity.String()})
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/opencv"
@@ -113,9 +114,9 @@ func TestTheCoverageIsThatOfTheViewsThatWereUsed(t *testing.T) {
 	shot, err := c.capture(t.Context(), board, io.Discard)
 	require.NoError(t, err)
 	require.Len(t, shot.taken, 7)
-	var s calibration.LensSolution
+	var s lens.Solution
 	for _, v := range shot.taken[1:] {
-		s.Views = append(s.Views, calibration.LensView{Name: v.Name})
+		s.Views = append(s.Views, lens.View{Name: v.Name})
 	}
 	state, err := shot.stateOf(board, s)
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/vision"
 	"sightline/vision/opencv"
 )
@@ -40,7 +41,7 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 	if err := c.check(); err != nil {
 		return err
 	}
-	if err := calibration.CheckLensPath(c.Out); err != nil {
+	if err := lens.CheckPath(c.Out); err != nil {
 		return err
 	}
 	if err := checkOutput(c.Out); err != nil {
@@ -53,18 +54,18 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 	if shot.larger > len(shot.taken) {
 		return unanswered{fmt.Errorf("--board %s: in %d pictures the board goes on beyond %d×%d inner corners: count them again, where four squares meet (one fewer than squares, each way)", c.Board, shot.larger, board.Cols, board.Rows)}
 	}
-	s, err := calibration.SolveLens(board, shot.views(), shot.size.w, shot.size.h)
+	s, err := lens.Solve(board, shot.views(), shot.size.w, shot.size.h)
 	for _, d := range s.Dropped {
 		fmt.Fprintf(progress, "%s: left out: %s\n", d.Name, d.Reason)
 	}
 	s.Dropped = append(shot.dropped, s.Dropped...)
 	switch {
-	case errors.Is(err, calibration.ErrLens):
+	case errors.Is(err, lens.ErrViews):
 		return unanswered{err}
 	case err != nil:
 		return err
 	}
-	kept, err := calibration.StoreLens(c.Out, s.Lens)
+	kept, err := lens.Store(c.Out, s.Lens)
 	if err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 
 // lensCapture is what was taken of the board.
 type lensCapture struct {
-	guide   *calibration.Guide // nil before the first picture
+	guide   *lens.Guide // nil before the first picture
 	size    sameSize
 	dropped []calibration.Rejection // pictures without the board
 	taken   []calibration.BoardSighting
@@ -91,7 +92,7 @@ type lensCapture struct {
 // stateOf returns what the views that the solution used cover: without those that it
 // left out, and without the guide's own estimate of the lens, which the solution's
 // takes the place of.
-func (l *lensCapture) stateOf(board calibration.Board, s calibration.LensSolution) (calibration.GuideState, error) {
+func (l *lensCapture) stateOf(board calibration.Board, s lens.Solution) (lens.GuideState, error) {
 	used := map[string]bool{}
 	for _, v := range s.Views {
 		used[v.Name] = true
@@ -99,8 +100,8 @@ func (l *lensCapture) stateOf(board calibration.Board, s calibration.LensSolutio
 	g := l.guide
 	if len(used) < len(l.taken) {
 		var err error
-		if g, err = calibration.NewGuide(board, l.size.w, l.size.h, calibration.GuideOptions{}); err != nil {
-			return calibration.GuideState{}, err
+		if g, err = lens.NewGuide(board, l.size.w, l.size.h, lens.GuideOptions{}); err != nil {
+			return lens.GuideState{}, err
 		}
 		for _, v := range l.taken {
 			if used[v.Name] {
@@ -137,7 +138,7 @@ func (c *calibrateLensCmd) capture(ctx context.Context, board calibration.Board,
 			return false, false, err
 		}
 		if l.guide == nil {
-			if l.guide, err = calibration.NewGuide(board, l.size.w, l.size.h, calibration.GuideOptions{}); err != nil {
+			if l.guide, err = lens.NewGuide(board, l.size.w, l.size.h, lens.GuideOptions{}); err != nil {
 				return false, false, fmt.Errorf("%s: %w", f.Name, err)
 			}
 		}
@@ -155,13 +156,13 @@ func (c *calibrateLensCmd) capture(ctx context.Context, board calibration.Board,
 		if c.live() {
 			step := l.guide.Offer(seen)
 			report.step(f.Name, step, l.guide.State())
-			if step.Outcome == calibration.GuideTaken {
+			if step.Outcome == lens.GuideTaken {
 				l.taken = append(l.taken, seen)
 			}
-			return step.Outcome == calibration.GuideTaken, l.guide.State().Enough, nil
+			return step.Outcome == lens.GuideTaken, l.guide.State().Enough, nil
 		}
 		step := l.guide.Add(seen)
-		if step.Outcome != calibration.GuideTaken {
+		if step.Outcome != lens.GuideTaken {
 			l.dropped = append(l.dropped, calibration.Rejection{Name: f.Name, Reason: step.Reason})
 			fmt.Fprintf(progress, "%s: left out: %s\n", f.Name, step.Reason)
 			return false, false, nil
@@ -174,7 +175,7 @@ func (c *calibrateLensCmd) capture(ctx context.Context, board calibration.Board,
 }
 
 // printLens prints a solved lens for people.
-func printLens(out io.Writer, s calibration.LensSolution, g calibration.GuideState, file string) error {
+func printLens(out io.Writer, s lens.Solution, g lens.GuideState, file string) error {
 	sx, sy := s.FocalSigma()
 	in := s.Lens
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -207,7 +208,7 @@ func printLens(out io.Writer, s calibration.LensSolution, g calibration.GuideSta
 }
 
 // modelLine is one row of the table of distortion models.
-func modelLine(m calibration.LensModel) string {
+func modelLine(m lens.Model) string {
 	line := fmt.Sprintf("%s: rms %.3f px, held out %.3f px", m.Name, m.RMS, m.HeldOut)
 	if m.Worse > 0 {
 		line += fmt.Sprintf(" (worse by %.2g ± %.2g px²)", m.Worse, m.StandardError)
@@ -222,7 +223,7 @@ func modelLine(m calibration.LensModel) string {
 }
 
 // lensAdvice is what would make the lens better known.
-func lensAdvice(s calibration.LensSolution, g calibration.GuideState) []string {
+func lensAdvice(s lens.Solution, g lens.GuideState) []string {
 	out := append([]string{}, s.Advice...)
 	if !g.Enough {
 		out = append(out, g.Advice)
@@ -232,7 +233,7 @@ func lensAdvice(s calibration.LensSolution, g calibration.GuideState) []string {
 
 // printLensJSON prints a solved lens for programs: the lens as its file holds it,
 // the views with their residuals, and what was left out.
-func printLensJSON(out io.Writer, s calibration.LensSolution, g calibration.GuideState) error {
+func printLensJSON(out io.Writer, s lens.Solution, g lens.GuideState) error {
 	type view struct {
 		Name string  `json:"name"`
 		RMS  float64 `json:"rms_px"`
@@ -252,7 +253,7 @@ func printLensJSON(out io.Writer, s calibration.LensSolution, g calibration.Guid
 		Name   string `json:"name"`
 		Reason string `json:"reason"`
 	}
-	lens, err := calibration.MarshalLens(s.Lens)
+	lens, err := lens.Marshal(s.Lens)
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,14 @@ import (
 	"text/tabwriter"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
 
 // printTable prints a table calibration for people: where the camera is, how the
 // markers lie, how sure it is, and what to do when that is bad.
-func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleCheck, flat calibration.FlatnessFit, file string) error {
+func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleCheck, flat verify.FlatnessFit, file string) error {
 	middle, corner, sure := sureness(calibration.NewBudget(*t, calibration.Uncertainty{}))
 	printWarnings(out, t, file, scale, corner) // first, so that nobody reads past them
 	center := t.Center()

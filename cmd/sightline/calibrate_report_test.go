@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/engine/geom"
 )
 
@@ -51,7 +52,7 @@ func handLaid(t *testing.T, change func(m []calibration.Marker)) (calibration.Ta
 func report(t *testing.T, table calibration.Table, scale calibration.ScaleCheck) string {
 	t.Helper()
 	var b bytes.Buffer
-	require.NoError(t, printTable(&b, &table, scale, calibration.FlatnessFit{}, "table.json"))
+	require.NoError(t, printTable(&b, &table, scale, verify.FlatnessFit{}, "table.json"))
 	return b.String()
 }
 

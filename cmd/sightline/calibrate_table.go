@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/cmd/internal/app"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -295,7 +296,7 @@ func (s *sightings) merged() (out []calibration.MarkerSighting, err error) {
 
 // measureFlatness lays a surface through what the check card shows, and returns what
 // it says; the zero value when nobody asked.
-func (c *calibrateTableCmd) measureFlatness(ctx context.Context, t *calibration.Table, progress io.Writer) (fit calibration.FlatnessFit, err error) {
+func (c *calibrateTableCmd) measureFlatness(ctx context.Context, t *calibration.Table, progress io.Writer) (fit verify.FlatnessFit, err error) {
 	if len(c.Flatness) == 0 {
 		return fit, nil
 	}
@@ -318,8 +319,8 @@ func (c *calibrateTableCmd) measureFlatness(ctx context.Context, t *calibration.
 	if err := card.watch(ctx, &w); err != nil {
 		return fit, fmt.Errorf("--flatness: %w", err)
 	}
-	fit, err = calibration.FitSurface(*t, setup, w.sightings())
-	if errors.Is(err, calibration.ErrNoCard) {
+	fit, err = verify.FitSurface(*t, setup, w.sightings())
+	if errors.Is(err, verify.ErrNoCard) {
 		return fit, unanswered{fmt.Errorf("--flatness: %w", err)}
 	}
 	t.Surface = fit.Surface

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision/tablesim"
@@ -115,7 +116,7 @@ func TestCalibrateLensWritesTheLensAndNamesWhatItLeftOut(t *testing.T) {
 	assert.Contains(t, stdout, "over 7 views")
 	assert.Contains(t, stdout, "chosen")
 	assert.Contains(t, stdout, "coverage")
-	in, err := calibration.LoadLens(out)
+	in, err := lens.Load(out)
 	require.NoError(t, err)
 	t.Logf("fx %.2f of 420, fy %.2f of 421.5, rms %.3f px", in.Fx, in.Fy, in.RMS)
 	assert.InEpsilon(t, 420, in.Fx, 0.005)
@@ -150,7 +151,7 @@ func TestCalibrateLensFromADirectoryAsASource(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "lens.json")
 	code, _, stderr := called(t, "calibrate", "lens", "--board", "chessboard:9x6:25mm", "--source", dir, "-o", out)
 	require.Zero(t, code, stderr)
-	in, err := calibration.LoadLens(out)
+	in, err := lens.Load(out)
 	require.NoError(t, err)
 	assert.InEpsilon(t, 420, in.Fx, 0.01)
 }
@@ -186,7 +187,7 @@ func TestCalibrateLensOfTheRealSets(t *testing.T) {
 	code, stdout, stderr := called(t, append([]string{"calibrate", "lens", "--board", "chessboard:9x6:25mm", "-o", out}, left...)...)
 	require.Zero(t, code, stderr)
 	assert.Equal(t, 13, strings.Count(stdout, "\nview "), "the board is found in every picture:\n%s", stdout)
-	in, err := calibration.LoadLens(out)
+	in, err := lens.Load(out)
 	require.NoError(t, err)
 	assert.InEpsilon(t, 535.9, in.Fx, 0.01)
 	assert.LessOrEqual(t, in.RMS, 0.30)
@@ -212,7 +213,7 @@ func simulated(t *testing.T, dir string, layout calibration.Layout) (picture, le
 	require.NoError(t, err)
 	picture, lensFile = filepath.Join(dir, "table.png"), filepath.Join(dir, "lens.json")
 	writePNG(t, picture, f.Gray)
-	require.NoError(t, calibration.SaveLens(lensFile, table.Camera.Intrinsics))
+	require.NoError(t, lens.Save(lensFile, table.Camera.Intrinsics))
 	return picture, lensFile, table.Camera
 }
 
@@ -239,7 +240,7 @@ func TestCalibrateTableRefusesTheLensOfAnotherCamera(t *testing.T) {
 		wrong, out := cam.Intrinsics, filepath.Join(dir, "table.json")
 		wrong.Fx, wrong.Fy = times*wrong.Fx, times*wrong.Fy
 		lensFile := filepath.Join(dir, "wrong.json")
-		require.NoError(t, calibration.SaveLens(lensFile, wrong))
+		require.NoError(t, lens.Save(lensFile, wrong))
 		code, _, stderr := called(t, "calibrate", "table", "--lens", lensFile, picture, "-o", out)
 		assert.Equal(t, 1, code)
 		assert.Contains(t, stderr, "the markers and the lens contradict each other", "%v times the focal length", times)
@@ -284,7 +285,7 @@ func TestCalibrateTableFromTheSimulatedSource(t *testing.T) {
 	src, err := tablesim.Open(o)
 	require.NoError(t, err)
 	lensFile, out := filepath.Join(dir, "lens.json"), filepath.Join(dir, "table.json")
-	require.NoError(t, calibration.SaveLens(lensFile, src.Lens()))
+	require.NoError(t, lens.Save(lensFile, src.Lens()))
 	cam := src.Camera()
 	require.NoError(t, src.Close())
 	code, _, stderr := called(t, "calibrate", "table", "--lens", lensFile, "--source", spec, "-o", out)
@@ -299,7 +300,7 @@ func TestCalibrateTableScalesTheLensOfAnotherResolution(t *testing.T) {
 	picture, lensFile, cam := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	big, err := cam.Scaled(2560, 1440)
 	require.NoError(t, err)
-	require.NoError(t, calibration.SaveLens(lensFile, big))
+	require.NoError(t, lens.Save(lensFile, big))
 	out := filepath.Join(dir, "table.json")
 	code, _, stderr := called(t, "calibrate", "table", "--lens", lensFile, picture, "-o", out)
 	require.Zero(t, code, stderr)
@@ -309,7 +310,7 @@ func TestCalibrateTableScalesTheLensOfAnotherResolution(t *testing.T) {
 	assert.Less(t, cornerError(t, table, cam), 0.3)
 
 	big.Height = 1920
-	require.NoError(t, calibration.SaveLens(lensFile, big))
+	require.NoError(t, lens.Save(lensFile, big))
 	code, _, stderr = called(t, "calibrate", "table", "--lens", lensFile, picture, "-o", out)
 	assert.Equal(t, 2, code)
 	assert.Contains(t, lastLine(stderr), "another shape")
@@ -397,7 +398,7 @@ func TestCalibrateUsedWronglySaysWhatItExpected(t *testing.T) {
 		return p
 	}
 	lensFile := filepath.Join(dir, "good.json")
-	require.NoError(t, calibration.SaveLens(lensFile, boardLens))
+	require.NoError(t, lens.Save(lensFile, boardLens))
 	small := filepath.Join(dir, "one.png")
 	writePNG(t, small, image.NewGray(image.Rect(0, 0, 1, 1)))
 	other := filepath.Join(dir, "other.png")

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/opencv"
@@ -57,9 +58,9 @@ func (c *calibrateVerifyCmd) run(ctx context.Context, out, progress io.Writer) e
 	if err := c.watch(ctx, &w); err != nil {
 		return err
 	}
-	v, err := calibration.Verify(table, setup, w.sightings())
+	v, err := verify.Run(table, setup, w.sightings())
 	switch {
-	case errors.Is(err, calibration.ErrNoCard):
+	case errors.Is(err, verify.ErrNoCard):
 		return unanswered{err}
 	case err != nil:
 		return err
@@ -74,7 +75,7 @@ func (c *calibrateVerifyCmd) run(ctx context.Context, out, progress io.Writer) e
 	if at.IsZero() {
 		at = time.Now()
 	}
-	if err := calibration.SaveVerifyRecord(c.Calibration, v.Record(at, table.Hash)); err != nil {
+	if err := verify.SaveRecord(c.Calibration, v.Record(at, table.Hash)); err != nil {
 		fmt.Fprintf(progress, "the verification is not kept: %v\n", err)
 	}
 	if c.JSON {
@@ -82,16 +83,16 @@ func (c *calibrateVerifyCmd) run(ctx context.Context, out, progress io.Writer) e
 	} else {
 		err = answer.write(out)
 	}
-	if err == nil && v.Outcome != calibration.CheckPass {
+	if err == nil && v.Outcome != verify.Pass {
 		err = unanswered{fmt.Errorf("%s: %s", v.Outcome, strings.Join(v.Reasons, "; "))}
 	}
 	return err
 }
 
 // setup returns how the card was made and laid.
-func (c *calibrateVerifyCmd) setup() (calibration.CheckSetup, error) {
-	s := calibration.CheckSetup{
-		Card: calibration.DefaultCheckCard(), Thickness: geom.Length(c.Thickness), BaseTop: geom.Length(c.BaseTop), Limit: geom.Length(c.Limit),
+func (c *calibrateVerifyCmd) setup() (verify.Setup, error) {
+	s := verify.Setup{
+		Card: verify.DefaultCard(), Thickness: geom.Length(c.Thickness), BaseTop: geom.Length(c.BaseTop), Limit: geom.Length(c.Limit),
 	}
 	if c.CardLength != "" {
 		for i, text := range strings.Split(c.CardLength, ",") {
@@ -148,7 +149,7 @@ const (
 // cardPlace is the card lying at one place, in one or more pictures.
 type cardPlace struct {
 	name     string // of the first picture
-	pictures []calibration.CheckSighting
+	pictures []verify.Sighting
 }
 
 // cardWatch sorts pictures into places.
@@ -175,7 +176,7 @@ func (w *cardWatch) add(f vision.Frame, seen []calibration.MarkerSighting) bool 
 		return false
 	}
 	w.last = f.Captured
-	s := calibration.CheckSighting{Name: f.Name, Tags: seen, Frames: 1}
+	s := verify.Sighting{Name: f.Name, Tags: seen, Frames: 1}
 	if n := len(w.places); n > 0 {
 		p := &w.places[n-1]
 		if sameCard(p.pictures[len(p.pictures)-1], s) {
@@ -195,7 +196,7 @@ func (w *cardWatch) add(f vision.Frame, seen []calibration.MarkerSighting) bool 
 			w.places = w.places[:n-1]
 		}
 	}
-	w.places = append(w.places, cardPlace{f.Name, []calibration.CheckSighting{s}})
+	w.places = append(w.places, cardPlace{f.Name, []verify.Sighting{s}})
 	if !w.live {
 		fmt.Fprintf(w.progress, "%s: %d of 6 markers of the check card (place %d)\n", f.Name, tags, len(w.places))
 	}
@@ -214,7 +215,7 @@ func (w *cardWatch) settled() (n int) {
 
 // sameCard reports whether the card's markers lie where they did; they must be the
 // same ones.
-func sameCard(a, b calibration.CheckSighting) bool {
+func sameCard(a, b verify.Sighting) bool {
 	at := map[int][4]geom.Pixel{}
 	for _, m := range a.Tags {
 		at[m.ID] = m.Corners
@@ -237,7 +238,7 @@ func sameCard(a, b calibration.CheckSighting) bool {
 
 // sightings returns each place with its corners averaged over the pictures. Live, a
 // place at which the card did not come to rest is left out.
-func (w *cardWatch) sightings() (out []calibration.CheckSighting) {
+func (w *cardWatch) sightings() (out []verify.Sighting) {
 	if w.live {
 		var settled []cardPlace
 		for _, p := range w.places {
@@ -255,8 +256,8 @@ func (w *cardWatch) sightings() (out []calibration.CheckSighting) {
 
 // mean averages the corners of the markers that every picture shows once; what a
 // picture shows twice, or not at all, is as the first picture has it.
-func (p cardPlace) mean() calibration.CheckSighting {
-	out := calibration.CheckSighting{Name: p.name, Frames: len(p.pictures)}
+func (p cardPlace) mean() verify.Sighting {
+	out := verify.Sighting{Name: p.name, Frames: len(p.pictures)}
 	for _, m := range p.pictures[0].Tags {
 		var sum [4]geom.Pixel
 		n := 0
@@ -285,18 +286,18 @@ func (p cardPlace) mean() calibration.CheckSighting {
 // cardStudy is the gauge study of one strip's long distance.
 type cardStudy struct {
 	strip int
-	calibration.GaugeStudy
+	verify.GaugeStudy
 }
 
 // studies works out the gauge studies: of each strip the distance from end to end.
-func (c *calibrateVerifyCmd) studies(t calibration.Table, setup calibration.CheckSetup, places []cardPlace) (out []cardStudy, err error) {
+func (c *calibrateVerifyCmd) studies(t calibration.Table, setup verify.Setup, places []cardPlace) (out []cardStudy, err error) {
 	for strip := range setup.Card.Strips {
 		var errorsAt [][]float64
 		for _, p := range places {
 			var at []float64
 			for _, s := range p.pictures {
-				v, err := calibration.Verify(t, setup, []calibration.CheckSighting{s})
-				if errors.Is(err, calibration.ErrNoCard) {
+				v, err := verify.Run(t, setup, []verify.Sighting{s})
+				if errors.Is(err, verify.ErrNoCard) {
 					continue
 				} else if err != nil {
 					return nil, err
@@ -314,7 +315,7 @@ func (c *calibrateVerifyCmd) studies(t calibration.Table, setup calibration.Chec
 		if len(errorsAt) == 0 {
 			continue
 		}
-		study, err := calibration.NewGaugeStudy(errorsAt, geom.Length(c.Tolerance))
+		study, err := verify.NewGaugeStudy(errorsAt, geom.Length(c.Tolerance))
 		if err != nil {
 			return nil, fmt.Errorf("--study: strip %s: %w", stripName(strip), err)
 		}
@@ -330,8 +331,8 @@ func stripName(strip int) string { return [2]string{"M", "B"}[strip] }
 
 // verifyAnswer is what the command says.
 type verifyAnswer struct {
-	verification calibration.Verification
-	setup        calibration.CheckSetup
+	verification verify.Result
+	setup        verify.Setup
 	places       []cardPlace
 	studies      []cardStudy
 	file, hash   string

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/tablesim"
@@ -40,7 +41,7 @@ func newVerifyRig(t *testing.T, places int) verifyRig {
 	at := []geom.Point{{X: 457, Y: 457}, {X: 170, Y: 200}, {X: 720, Y: 180}, {X: 730, Y: 720}, {X: 200, Y: 730}}
 	for i := range places {
 		scene := tablesim.Table{Camera: cam, Layout: layout, Look: tablesim.DefaultLook(), Seed: uint64(40 + i)}
-		scene.Strips = tablesim.LayCard(calibration.DefaultCheckCard(), geom.Pose{Point: at[i], Heading: geom.Angle(35*i) * geom.Degree}, [2]geom.Length{0.2, 4.2})
+		scene.Strips = tablesim.LayCard(verify.DefaultCard(), geom.Pose{Point: at[i], Heading: geom.Angle(35*i) * geom.Degree}, [2]geom.Length{0.2, 4.2})
 		f, _, err := scene.Render()
 		require.NoError(t, err)
 		name := filepath.Join(r.dir, fmt.Sprintf("place%d.png", i+1))
@@ -77,7 +78,7 @@ func TestCalibrateVerifyPassesARightCalibrationAndFailsAWrongOne(t *testing.T) {
 	assert.Greater(t, doc.Covered, 0.85)
 	before, err := os.ReadFile(r.table)
 	require.NoError(t, err)
-	record, ok, err := calibration.LoadVerifyRecord(r.table)
+	record, ok, err := verify.LoadRecord(r.table)
 	require.NoError(t, err)
 	require.True(t, ok)
 	table, err := calibration.LoadTable(r.table)
@@ -92,9 +93,9 @@ func TestCalibrateVerifyPassesARightCalibrationAndFailsAWrongOne(t *testing.T) {
 		assert.Contains(t, doc.Cause, "strip on the bases seems to lie at")
 		assert.Contains(t, doc.Cause, "--base-top")
 		assert.Equal(t, 1, strings.Count(lastLine(stderr), "calibrate verify: fail: "))
-		record, _, err := calibration.LoadVerifyRecord(r.table)
+		record, _, err := verify.LoadRecord(r.table)
 		require.NoError(t, err)
-		assert.Equal(t, calibration.CheckFail, record.Outcome, "the last one counts")
+		assert.Equal(t, verify.Fail, record.Outcome, "the last one counts")
 	})
 	t.Run("the bars were measured half a per cent longer: the calibration's scale is wrong", func(t *testing.T) {
 		code, doc, _ := r.verify(t, "--card-length", "221.1")
@@ -189,7 +190,7 @@ func TestCalibrateVerifySaysWhenItCannotKnow(t *testing.T) {
 		assert.Empty(t, stdout, c.name)
 		assert.Contains(t, lastLine(stderr), c.want, c.name)
 	}
-	assert.NoFileExists(t, calibration.VerifyRecordPath(r.table), "nothing was verified")
+	assert.NoFileExists(t, verify.RecordPath(r.table), "nothing was verified")
 	code, _, stderr := called(t, "calibrate", "verify", "--calibration", filepath.Join(r.dir, "none.json"), blank)
 	assert.Equal(t, 2, code)
 	assert.Contains(t, lastLine(stderr), "none.json")

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
@@ -68,7 +69,7 @@ func TestAPictureWithLessThanTwoMarkersOfTheCardIsLeftOut(t *testing.T) {
 }
 
 func TestAMarkerThatOnePictureMissesIsNotAveraged(t *testing.T) {
-	p := cardPlace{"a", []calibration.CheckSighting{{Tags: tagsAt(0)}, {Tags: tagsAt(0.4)[:2]}}}
+	p := cardPlace{"a", []verify.Sighting{{Tags: tagsAt(0)}, {Tags: tagsAt(0.4)[:2]}}}
 	m := p.mean()
 	assert.Equal(t, 1, m.Frames, "the sigma is that of the worst")
 	assert.InDelta(t, 0.2, m.Tags[0].Corners[0].X, 1e-9)

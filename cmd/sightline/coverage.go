@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"sightline/calibration"
+	"sightline/calibration/lens"
 )
 
 // coveragePicture draws how far a guided capture has come: the camera's picture with
@@ -15,11 +15,11 @@ import (
 //
 //	+----------------+  tilted    left yes, right yes, top no, bottom no
 //	|██████░░░░      |  distance  near no, far yes
-func coveragePicture(s calibration.GuideState) []string {
+func coveragePicture(s lens.GuideState) []string {
 	// A cell with a whole row of corners is well covered.
 	const well = 8
-	grid := make([]string, 0, calibration.GuideRows+2)
-	edge := "+" + strings.Repeat("-", 2*calibration.GuideCols) + "+"
+	grid := make([]string, 0, lens.GuideRows+2)
+	edge := "+" + strings.Repeat("-", 2*lens.GuideCols) + "+"
 	grid = append(grid, edge)
 	for _, row := range s.Counts {
 		var b strings.Builder
@@ -45,7 +45,7 @@ func coveragePicture(s calibration.GuideState) []string {
 	beside := []string{
 		fmt.Sprintf("views     %d", s.Views),
 		fmt.Sprintf("covered   %.0f %% of the picture", 100*s.Covered),
-		fmt.Sprintf("tilted    left %s, right %s, top %s, bottom %s", yes(s.Tilts[calibration.Left]), yes(s.Tilts[calibration.Right]), yes(s.Tilts[calibration.Top]), yes(s.Tilts[calibration.Bottom])),
+		fmt.Sprintf("tilted    left %s, right %s, top %s, bottom %s", yes(s.Tilts[lens.Left]), yes(s.Tilts[lens.Right]), yes(s.Tilts[lens.Top]), yes(s.Tilts[lens.Bottom])),
 		fmt.Sprintf("distance  near %s, far %s", yes(s.Near), yes(s.Far)),
 	}
 	if s.Sigma != nil {
@@ -79,9 +79,9 @@ func newCaptureReport(out io.Writer) *captureReport {
 }
 
 // step reports what became of a frame.
-func (r *captureReport) step(name string, step calibration.GuideStep, s calibration.GuideState) {
+func (r *captureReport) step(name string, step lens.GuideStep, s lens.GuideState) {
 	now := step.Reason
-	if step.Outcome == calibration.GuideTaken {
+	if step.Outcome == lens.GuideTaken {
 		now = fmt.Sprintf("view %d taken: it adds %s", s.Views, step.Added)
 	}
 	if r.place {
@@ -89,9 +89,9 @@ func (r *captureReport) step(name string, step calibration.GuideStep, s calibrat
 		return
 	}
 	switch {
-	case step.Outcome == calibration.GuideTaken:
+	case step.Outcome == lens.GuideTaken:
 		fmt.Fprintf(r.out, "%s: %s; next: %s\n", name, now, s.Advice)
-	case step.Outcome == calibration.GuideMoving, step.Outcome == calibration.GuideNothingNew, now == r.last:
+	case step.Outcome == lens.GuideMoving, step.Outcome == lens.GuideNothingNew, now == r.last:
 		return // between two views; the advice has been given
 	default:
 		fmt.Fprintf(r.out, "%s: %s\n", name, now)

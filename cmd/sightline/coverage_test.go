@@ -7,12 +7,12 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"sightline/calibration"
+	"sightline/calibration/lens"
 )
 
 func TestTheCoveragePictureShowsWhatIsCovered(t *testing.T) {
-	s := calibration.GuideState{Views: 3, Covered: 2.0 / 48, Tilts: [4]bool{true, false, true, false}, Far: true,
-		Advice: "tilt it", Sigma: &calibration.GuideSigma{Fx: 1.25, Fy: 1, Cx: 2, Cy: 3, Mat: 0.12, RMS: 0.2}}
+	s := lens.GuideState{Views: 3, Covered: 2.0 / 48, Tilts: [4]bool{true, false, true, false}, Far: true,
+		Advice: "tilt it", Sigma: &lens.GuideSigma{Fx: 1.25, Fy: 1, Cx: 2, Cy: 3, Mat: 0.12, RMS: 0.2}}
 	s.Counts[0][0], s.Counts[5][7] = 20, 2
 	assert.Equal(t, []string{
 		"+----------------+",
@@ -30,26 +30,26 @@ func TestTheCoveragePictureShowsWhatIsCovered(t *testing.T) {
 func TestWithoutATerminalOnlyNewsIsPrinted(t *testing.T) {
 	var out bytes.Buffer
 	r := newCaptureReport(&out)
-	s := calibration.GuideState{Views: 1, Advice: "tilt it"}
+	s := lens.GuideState{Views: 1, Advice: "tilt it"}
 	for range 3 {
-		r.step("frame 1", calibration.GuideStep{Outcome: calibration.GuideNotFound, Reason: "no board"}, s)
-		r.step("frame 2", calibration.GuideStep{Outcome: calibration.GuideMoving, Reason: "hold still"}, s)
+		r.step("frame 1", lens.GuideStep{Outcome: lens.GuideNotFound, Reason: "no board"}, s)
+		r.step("frame 2", lens.GuideStep{Outcome: lens.GuideMoving, Reason: "hold still"}, s)
 	}
-	r.step("frame 3", calibration.GuideStep{Outcome: calibration.GuideTaken, Added: "the first view"}, s)
-	r.step("frame 4", calibration.GuideStep{Outcome: calibration.GuideNotFound, Reason: "no board"}, s)
+	r.step("frame 3", lens.GuideStep{Outcome: lens.GuideTaken, Added: "the first view"}, s)
+	r.step("frame 4", lens.GuideStep{Outcome: lens.GuideNotFound, Reason: "no board"}, s)
 	assert.Equal(t, "frame 1: no board\nframe 3: view 1 taken: it adds the first view; next: tilt it\nframe 4: no board\n", out.String())
 }
 
 func TestOnATerminalThePictureIsDrawnInItsPlace(t *testing.T) {
 	var out bytes.Buffer
 	r := &captureReport{out: &out, place: true}
-	s := calibration.GuideState{Advice: strings.Repeat("a long advice ", 12)}
-	r.step("frame 1", calibration.GuideStep{Outcome: calibration.GuideNotFound, Reason: "no board"}, s)
+	s := lens.GuideState{Advice: strings.Repeat("a long advice ", 12)}
+	r.step("frame 1", lens.GuideStep{Outcome: lens.GuideNotFound, Reason: "no board"}, s)
 	first := out.String()
 	assert.NotContains(t, first, "A\x1b", "nothing stands there yet")
 	n := strings.Count(first, "\n")
 	out.Reset()
-	r.step("frame 2", calibration.GuideStep{Outcome: calibration.GuideNotFound, Reason: "no board"}, s)
+	r.step("frame 2", lens.GuideStep{Outcome: lens.GuideNotFound, Reason: "no board"}, s)
 	assert.True(t, strings.HasPrefix(out.String(), "\x1b["+string(rune('0'+n/10))+string(rune('0'+n%10))+"A"), "%q", out.String()[:8])
 	for _, line := range strings.Split(strings.ReplaceAll(first, "\x1b[2K", ""), "\n") {
 		assert.LessOrEqual(t, len([]rune(line)), 79, line)

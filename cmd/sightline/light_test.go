@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/engine/geom"
 	"sightline/vision/tablesim"
 )
@@ -27,7 +28,7 @@ func TestTheCommandsSayWhatIsWrongWithTheLight(t *testing.T) {
 		f, _, err := table.Render()
 		require.NoError(t, err)
 		writePNG(t, in(name), f.Gray)
-		require.NoError(t, calibration.SaveLens(in("lens.json"), table.Camera.Intrinsics))
+		require.NoError(t, lens.Save(in("lens.json"), table.Camera.Intrinsics))
 	}
 	said := func(args ...string) (int, string) {
 		code, out, warn := called(t, args...)

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -71,12 +72,12 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		return err
 	}
 	defer markers.Close()
-	verified, ok, err := calibration.LoadVerifyRecord(c.Calibration[0])
+	verified, ok, err := verify.LoadRecord(c.Calibration[0])
 	if err != nil {
 		fmt.Fprintln(warn, err)
 	}
 	ok = ok && !c.Fuse // a verification speaks of one camera's answers
-	var answer *calibration.VerifiedJSON
+	var answer *verify.AnswerJSON
 	if ok {
 		answer = verified.Answer(&tables[0], &tables[0])
 	}
@@ -145,7 +146,7 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 	if c.JSON {
 		doc, err := engine.MarshalScenes(scenes)
 		if err == nil {
-			doc, err = calibration.AddVerified(doc, answer)
+			doc, err = verify.AddTo(doc, answer)
 		}
 		if err != nil {
 			return err

@@ -17,6 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
+	"sightline/calibration/verify"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision/tablesim"
@@ -30,7 +32,7 @@ func photographed(t *testing.T, table *tablesim.Table, dir string) (picture, len
 	require.NoError(t, err)
 	picture, lensFile = filepath.Join(dir, "table.png"), filepath.Join(dir, "lens.json")
 	writePNG(t, picture, frame.Gray)
-	require.NoError(t, calibration.SaveLens(lensFile, table.Camera.Intrinsics))
+	require.NoError(t, lens.Save(lensFile, table.Camera.Intrinsics))
 	return picture, lensFile, truth
 }
 
@@ -69,8 +71,8 @@ func TestFromAPictureToAnAnswer(t *testing.T) {
 	assert.NotContains(t, answers.String(), "verified")
 	table, err := calibration.LoadTable(calibrated)
 	require.NoError(t, err)
-	require.NoError(t, calibration.SaveVerifyRecord(calibrated, calibration.VerifyRecord{
-		At: time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC), Outcome: calibration.CheckPass, WorstError: 0.21, WorstNormalised: 1.3, Places: 5, Covered: 0.9, Calibration: table.Hash,
+	require.NoError(t, verify.SaveRecord(calibrated, verify.Record{
+		At: time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC), Outcome: verify.Pass, WorstError: 0.21, WorstNormalised: 1.3, Places: 5, Covered: 0.9, Calibration: table.Hash,
 	}))
 	const verified = `"verified":{"at":"2026-11-21T10:30:00Z","outcome":"pass","worst_error_mm":0.21,"worst_sigmas":1.3,"places":5,"covered":0.9,"holds":true,"why":""}`
 	out.Reset()

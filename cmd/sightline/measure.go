@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"sightline/calibration"
 	"sightline/calibration/regular"
+	"sightline/calibration/verify"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -78,12 +78,12 @@ func (c *measureCmd) measure(stdin io.Reader, out io.Writer) error {
 // verified, when the scene says so.
 func withVerification(answer, scene []byte) ([]byte, error) {
 	var from struct {
-		Verified *calibration.VerifiedJSON `json:"verified"`
+		Verified *verify.AnswerJSON `json:"verified"`
 	}
 	if err := json.Unmarshal(scene, &from); err != nil || from.Verified == nil {
 		return answer, nil // the scene itself was read; what else stands there is not for us
 	}
-	return calibration.AddVerified(answer, from.Verified)
+	return verify.AddTo(answer, from.Verified)
 }
 
 func (c *measureCmd) read(stdin io.Reader) ([]byte, error) {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/sheet"
 	"sightline/engine"
@@ -247,7 +248,7 @@ func (c *printCheckCardCmd) Run() error {
 	paper, err := c.paper()
 	var page sheet.Page
 	if err == nil {
-		page, err = sheet.CheckCard(paper, calibration.DefaultCheckCard())
+		page, err = sheet.CheckCard(paper, verify.DefaultCard())
 	}
 	if err == nil {
 		err = c.write([]sheet.Page{page})

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
@@ -136,7 +137,7 @@ func boardViews(t *testing.T, b calibration.Board, pattern string) (views []cali
 	return views, w, h
 }
 
-func logSolution(t *testing.T, s calibration.LensSolution) {
+func logSolution(t *testing.T, s lens.Solution) {
 	t.Helper()
 	sx, sy := s.FocalSigma()
 	for _, m := range s.Models {
@@ -154,7 +155,7 @@ func TestTheLensOfOpenCVsSamples(t *testing.T) {
 	b := calibration.Board{Cols: 9, Rows: 6, Square: 25 * geom.Millimeter}
 	views, w, h := boardViews(t, b, filepath.Join(shared(t, "real", "opencv_chess_9x6"), "left*.jpg"))
 	assert.Len(t, views, 13, "every board is found")
-	s, err := calibration.SolveLens(b, views, w, h)
+	s, err := lens.Solve(b, views, w, h)
 	require.NoError(t, err)
 	logSolution(t, s)
 	for _, v := range s.Views {
@@ -177,16 +178,16 @@ func TestTheLensOfOpenCVsSamples(t *testing.T) {
 func TestAFrontalSetCannotFixTheFocalLength(t *testing.T) {
 	b := calibration.Board{Cols: 7, Rows: 7, Square: 25.4 * geom.Millimeter}
 	views, w, h := boardViews(t, b, filepath.Join(shared(t, "real", "photonvision_picam_chess_1080p"), "*.jpg"))
-	s, err := calibration.SolveLens(b, views, w, h)
+	s, err := lens.Solve(b, views, w, h)
 	logSolution(t, s)
-	require.ErrorIs(t, err, calibration.ErrLens)
+	require.ErrorIs(t, err, lens.ErrViews)
 	assert.ErrorContains(t, err, "focal length")
 }
 
 func TestTheLensOfTheRenderedBoards(t *testing.T) {
 	b := calibration.Board{Cols: 9, Rows: 6, Square: 25 * geom.Millimeter}
 	views, w, h := boardViews(t, b, filepath.Join(shared(t, "tables", "lens"), "*", "image.jpg"))
-	s, err := calibration.SolveLens(b, views, w, h)
+	s, err := lens.Solve(b, views, w, h)
 	require.NoError(t, err)
 	logSolution(t, s)
 	got, want := [4]float64{s.Lens.Fx, s.Lens.Fy, s.Lens.Cx, s.Lens.Cy}, [4]float64{1225, 1226.2, 968.8, 533.1}

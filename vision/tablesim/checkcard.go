@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/engine/geom"
 )
 
 // LaidStrip is a strip of the check card that lies on the table.
 type LaidStrip struct {
-	Strip calibration.CheckStrip
+	Strip verify.Strip
 	Pose  geom.Pose   // of its middle; the heading is the strip's up direction
 	Z     geom.Length // height of its print over the mat
 	Scale float64     // printed size over the designed one; 0: 1
@@ -20,7 +21,7 @@ type LaidStrip struct {
 
 // LayCard lays the check card's two strips beside each other about a place, the one
 // for the mat at its left: prints at the given heights over the mat.
-func LayCard(card calibration.CheckCard, at geom.Pose, heights [2]geom.Length) []LaidStrip {
+func LayCard(card verify.Card, at geom.Pose, heights [2]geom.Length) []LaidStrip {
 	const apart = 52.0 // from the place to each strip's middle, mm
 	var out []LaidStrip
 	for i, s := range card.Strips {
@@ -51,7 +52,7 @@ func cardAt(t time.Duration) []LaidStrip {
 	if t-turn*(CardStay+CardGone) >= CardStay {
 		return nil
 	}
-	return LayCard(calibration.DefaultCheckCard(), CardPlaces[int(turn)%len(CardPlaces)], CardHeights)
+	return LayCard(verify.DefaultCard(), CardPlaces[int(turn)%len(CardPlaces)], CardHeights)
 }
 
 // laidStrip is the solid: a thin sheet at its height.

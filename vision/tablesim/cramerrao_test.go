@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/linalg"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -126,7 +127,7 @@ func leastSigmas(t *testing.T, info [9]float64) (out [3]float64) {
 	for k := range 3 {
 		e := [3]float64{}
 		e[k] = 1
-		col, ok := calibration.SolveSPD(append([]float64(nil), info[:]...), e[:])
+		col, ok := linalg.SolveSPD(append([]float64(nil), info[:]...), e[:])
 		require.True(t, ok)
 		out[k] = math.Sqrt(col[k])
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -257,7 +257,7 @@ func TestTheCheckCardIsLaidAndTheGameGoesOnAfterIt(t *testing.T) {
 	s := open(t, o)
 	before, err := s.Next(t.Context())
 	require.NoError(t, err)
-	card := LayCard(calibration.DefaultCheckCard(), pose(450, 450, 20), [2]geom.Length{0.2, 4.2})
+	card := LayCard(verify.DefaultCard(), pose(450, 450, 20), [2]geom.Length{0.2, 4.2})
 	s.Lay(card...)
 	laid, err := s.Next(t.Context())
 	require.NoError(t, err)
@@ -292,7 +292,7 @@ func TestTheCheckCardGoesFromPlaceToPlace(t *testing.T) {
 				assert.Empty(t, table.Strips, "frame %d: it is being moved", seq)
 				continue
 			}
-			require.Equal(t, LayCard(calibration.DefaultCheckCard(), CardPlaces[i%len(CardPlaces)], CardHeights), table.Strips)
+			require.Equal(t, LayCard(verify.DefaultCard(), CardPlaces[i%len(CardPlaces)], CardHeights), table.Strips)
 		}
 	}
 	s.Lay()
@@ -301,7 +301,7 @@ func TestTheCheckCardGoesFromPlaceToPlace(t *testing.T) {
 	assert.Empty(t, table.Strips, "what Lay says counts more than the script")
 	layout := s.Layout()
 	for _, at := range CardPlaces { // every strip lies wholly on the mat
-		for _, strip := range LayCard(calibration.DefaultCheckCard(), at, CardHeights) {
+		for _, strip := range LayCard(verify.DefaultCard(), at, CardHeights) {
 			for _, x := range [2]float64{-0.5, 0.5} {
 				for _, y := range [2]float64{-0.5, 0.5} {
 					p := strip.Pose.Transform(geom.Point{X: x * float64(strip.Strip.Width), Y: y * float64(strip.Strip.Height)})

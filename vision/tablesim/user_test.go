@@ -7,11 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/engine/geom"
 )
 
 // near reports which side of a held board is nearest to the camera, by its corners.
-func near(t *testing.T, g Grip) calibration.Side {
+func near(t *testing.T, g Grip) lens.Side {
 	t.Helper()
 	b := board(t, "9x6:25mm")
 	h, err := g.Hold(DefaultCamera(960, 540).Intrinsics, b)
@@ -19,10 +20,10 @@ func near(t *testing.T, g Grip) calibration.Side {
 	// Straight beneath the camera's axis: the tilt alone counts.
 	at := func(x, y float64) float64 { return h.Pose.Camera(calibration.Vec3{x, y, 0})[2] }
 	depth := [4]float64{at(0, 62.5), at(200, 62.5), at(100, 0), at(100, 125)}
-	best := calibration.Left
+	best := lens.Left
 	for s := range depth {
 		if depth[s] < depth[best] {
-			best = calibration.Side(s)
+			best = lens.Side(s)
 		}
 	}
 	return best
@@ -32,10 +33,10 @@ func TestWhoeverObeysDoesWhatTheAdviceSays(t *testing.T) {
 	for n := range 12 {
 		for side, name := range []string{"left", "right", "top", "bottom"} {
 			g := Obey("tilt the board's "+name+" side towards the camera, by about 30 degrees", n)
-			assert.Equal(t, calibration.Side(side), near(t, g), "%s, attempt %d", name, n)
+			assert.Equal(t, lens.Side(side), near(t, g), "%s, attempt %d", name, n)
 		}
 		g := Obey("bring the board to the top left corner of the picture, its bottom side tilted towards the camera: a point there is known to 0.10 mm, wanted 0.06", n)
-		assert.Equal(t, calibration.Bottom, near(t, g))
+		assert.Equal(t, lens.Bottom, near(t, g))
 		assert.Less(t, g.U, 0.2)
 		assert.Less(t, g.V, 0.23)
 		g = Obey("bring the board to the right edge of the picture", n)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/watch"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -134,7 +135,7 @@ func onPictures(t *testing.T, pictures []*image.Gray) map[string]any {
 	answers := map[string]any{}
 	for i, g := range pictures {
 		_, table := openArch(t, i)
-		seen := vision.TrackMarkers(g, calibration.NewWatch(table, nil).Expected())
+		seen := vision.TrackMarkers(g, watch.NewMonitor(table, nil).Expected())
 		require.GreaterOrEqual(t, len(seen), 4)
 		registered, err := calibration.Register(table.Intrinsics, table.Layout, seen)
 		require.NoError(t, err)

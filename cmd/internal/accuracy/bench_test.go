@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/watch"
 	"sightline/engine"
 	"sightline/vision"
 	"sightline/vision/opencv"
@@ -48,7 +49,7 @@ func BenchmarkRatios(b *testing.B) {
 			quick := benchDetector(b, opencv.MarkerOptions{Decimate: 2})
 			still := newSteadyBench(b, l, calibrated, frame)
 			peer := arucoTime(b, frame)
-			markers := calibration.NewWatch(calibrated, nil).Expected()
+			markers := watch.NewMonitor(calibrated, nil).Expected()
 			var light vision.Gauges
 			april, register, full, steady, gauges := math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
 			for b.Loop() {

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/calibration/regular"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
@@ -38,7 +39,7 @@ type Options struct {
 	Input      Inputs                                           // nil: the controls of the configuration
 	Open       func(ctx context.Context) (vision.Source, error) // nil: the source of the configuration
 	Ready      func(address string)                             // told where the page is
-	Guide      calibration.GuideOptions                         // of the guided calibration; zero: its defaults
+	Guide      lens.GuideOptions                                // of the guided calibration; zero: its defaults
 	Log        *slog.Logger                                     // nil: slog.Default()
 	Version    string                                           // the program's, for the record
 	StaleAfter time.Duration                                    // for a machine slower than real; 0: as it should be
@@ -243,7 +244,7 @@ func watcherOptions(c Config, source *opener, turns vision.LocatorOptions) (Watc
 		looking.Beside, o.NewSteady = true, newSteady
 	}
 	if c.Camera.Lens != "" {
-		lens, file, err := calibration.LoadLensFile(c.Camera.Lens)
+		lens, file, err := lens.LoadFile(c.Camera.Lens)
 		if err != nil {
 			return o, fmt.Errorf("camera.lens: %w", err)
 		}

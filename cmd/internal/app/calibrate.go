@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
+	"sightline/calibration/verify"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/vision"
@@ -32,7 +34,7 @@ type CalibratorOptions struct {
 	Frames    Frames
 	FindBoard func(vision.Frame, calibration.Board) (calibration.BoardSighting, error)
 	Markers   vision.MarkerDetector // of its own; nil: no markers can be seen
-	SolveLens func(board calibration.Board, views []calibration.BoardView, width, height int) (calibration.LensSolution, error)
+	SolveLens func(board calibration.Board, views []calibration.BoardView, width, height int) (lens.Solution, error)
 	Setup     setup.Options
 	Hub       *live.CalibrationHub
 	// NewLens and NewTable are told of every file that was saved, and NewTable of every
@@ -101,7 +103,7 @@ func (c *Calibrator) work(w setup.Work) {
 	case setup.SolveLens:
 		c.solving.Go(func() { c.solve(w) })
 	case setup.SaveLens:
-		err := inItsDirectory(w.Path, func() error { return calibration.SaveLens(w.Path, w.Lens) })
+		err := inItsDirectory(w.Path, func() error { return lens.Save(w.Path, w.Lens) })
 		c.saved(w, w.Path, err)
 		if err == nil {
 			c.o.NewLens(w.Lens, w.Path)
@@ -114,8 +116,8 @@ func (c *Calibrator) work(w setup.Work) {
 			c.o.NewTable(w.Path)
 		}
 	case setup.SaveVerification:
-		err := calibration.SaveVerifyRecord(w.TablePath, w.Record)
-		c.saved(w, calibration.VerifyRecordPath(w.TablePath), err)
+		err := verify.SaveRecord(w.TablePath, w.Record)
+		c.saved(w, verify.RecordPath(w.TablePath), err)
 		if err == nil {
 			c.o.NewTable(w.TablePath)
 		}
@@ -321,7 +323,7 @@ func newCalibrator(c Config, w *Watcher, frames Frames, known func() (calibratio
 	log := o.Log
 	lensPath, tablePath := calibrationPaths(c)
 	return NewCalibrator(CalibratorOptions{
-		Frames: frames, FindBoard: findBoard, Markers: openMarkers(log), SolveLens: calibration.SolveLens,
+		Frames: frames, FindBoard: findBoard, Markers: openMarkers(log), SolveLens: lens.Solve,
 		Setup: setup.Options{
 			Layout: c.Table.Layout, LensPath: lensPath, TablePath: tablePath,
 			ScaleX: c.Print.ScaleX, ScaleY: c.Print.ScaleY, Lens: known, Guide: o.Guide,

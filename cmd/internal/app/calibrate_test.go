@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
+	"sightline/calibration/verify"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/vision"
@@ -99,14 +101,14 @@ func startCalibrating(t *testing.T, change func(*CalibratorOptions)) *calibratin
 	dir := t.TempDir()
 	o := CalibratorOptions{
 		Frames: c.eyes, FindBoard: c.eyes.findBoard, Markers: c.eyes,
-		SolveLens: func(calibration.Board, []calibration.BoardView, int, int) (s calibration.LensSolution, err error) {
+		SolveLens: func(calibration.Board, []calibration.BoardView, int, int) (s lens.Solution, err error) {
 			s.Lens = c.eyes.camera.Intrinsics
 			return s, nil
 		},
 		Setup: setup.Options{
 			Layout:   calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
 			LensPath: filepath.Join(dir, "new", "lens.json"), TablePath: filepath.Join(dir, "new", "table.json"),
-			Guide: calibration.GuideOptions{MinViews: 4, MaxViews: 6},
+			Guide: lens.GuideOptions{MinViews: 4, MaxViews: 6},
 		},
 		Hub: live.NewCalibrationHub(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		NewLens:  func(_ calibration.Intrinsics, file string) { c.adopted <- file },
@@ -167,7 +169,7 @@ func TestACalibrationIsSavedAndTakenIntoUse(t *testing.T) {
 	assert.Positive(t, c.o.Hub.Newest().Frame.Seq)
 	c.wants(setup.Intent{Do: setup.Save})
 	assert.Equal(t, c.o.Setup.LensPath, <-c.adopted)
-	lens, err := calibration.LoadLens(c.o.Setup.LensPath)
+	lens, err := lens.Load(c.o.Setup.LensPath)
 	require.NoError(t, err, "its directory was made")
 	assert.Equal(t, c.eyes.camera.Fx, lens.Fx)
 
@@ -216,7 +218,7 @@ func TestAFileThatCannotBeWrittenIsAProblemInWords(t *testing.T) {
 
 func TestASolverThatFailsLeavesTheViews(t *testing.T) {
 	c := startCalibrating(t, func(o *CalibratorOptions) {
-		o.SolveLens = func(calibration.Board, []calibration.BoardView, int, int) (s calibration.LensSolution, err error) {
+		o.SolveLens = func(calibration.Board, []calibration.BoardView, int, int) (s lens.Solution, err error) {
 			return s, errors.New("out of paper")
 		}
 	})
@@ -254,7 +256,7 @@ func TestNoAnswersWhileTheCameraIsCalibratedAndTheNewCalibrationAfterIt(t *testi
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "table.json")
 	require.NoError(t, calibration.SaveTable(path, &table))
-	require.NoError(t, calibration.SaveVerifyRecord(path, calibration.Verification{Outcome: calibration.CheckPass, Places: 5}.Record(time.Unix(1700000000, 0), table.Hash)))
+	require.NoError(t, verify.SaveRecord(path, verify.Result{Outcome: verify.Pass, Places: 5}.Record(time.Unix(1700000000, 0), table.Hash)))
 	b.watcher.Recalibrate(&table, path)
 	busy = false
 	for range 3 {
@@ -267,11 +269,11 @@ func TestNoAnswersWhileTheCameraIsCalibratedAndTheNewCalibrationAfterIt(t *testi
 	require.NotNil(t, v.Pair)
 
 	// Somebody verifies it while the program runs, and it fails.
-	require.NoError(t, calibration.SaveVerifyRecord(path, calibration.Verification{Outcome: calibration.CheckFail, Places: 5}.Record(time.Unix(1700000100, 0), table.Hash)))
+	require.NoError(t, verify.SaveRecord(path, verify.Result{Outcome: verify.Fail, Places: 5}.Record(time.Unix(1700000100, 0), table.Hash)))
 	v = b.picture(2 * recordEvery)
 	require.NotNil(t, v.Register.Verified)
 	assert.Equal(t, "fail", v.Register.Verified.Outcome)
-	require.NoError(t, os.Remove(calibration.VerifyRecordPath(path)))
+	require.NoError(t, os.Remove(verify.RecordPath(path)))
 	assert.Nil(t, b.picture(2*recordEvery).Register.Verified, "nobody verified it, as far as can be seen")
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/watch"
 	"sightline/cmd/internal/live"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -21,8 +22,8 @@ type guard struct {
 	detector vision.MarkerDetector // nil: markers that moved far are not found again
 	track    func(*image.Gray, []calibration.MarkerSighting) []calibration.MarkerSighting
 
-	watch    *calibration.Watch // nil: no marker of this registration was seen yet
-	verdict  calibration.WatchVerdict
+	watch    *watch.Monitor // nil: no marker of this registration was seen yet
+	verdict  watch.Verdict
 	searched time.Time     // when the detector looked last
 	patience time.Duration // how long it waits when some markers stay away
 
@@ -40,15 +41,15 @@ const (
 
 // begin starts to watch over a registration, from a picture that it fits.
 func (g *guard) begin(t calibration.Table, seen []calibration.MarkerSighting) {
-	g.watch, g.verdict, g.patience = nil, calibration.WatchVerdict{Of: len(t.Layout.Markers)}, 0
+	g.watch, g.verdict, g.patience = nil, watch.Verdict{Of: len(t.Layout.Markers)}, 0
 	g.home, g.away, g.torn = map[int][4]geom.Pixel{}, nil, nil
 	if len(seen) > 0 {
-		g.watch = calibration.NewWatch(t, seen)
+		g.watch = watch.NewMonitor(t, seen)
 	}
 }
 
 // look looks at the markers in a picture and returns the verdict on the registration.
-func (g *guard) look(gray *image.Gray, now time.Time) (calibration.WatchVerdict, error) {
+func (g *guard) look(gray *image.Gray, now time.Time) (watch.Verdict, error) {
 	if g.watch == nil {
 		return g.verdict, nil
 	}
@@ -63,7 +64,7 @@ func (g *guard) look(gray *image.Gray, now time.Time) (calibration.WatchVerdict,
 			seen = withFound(seen, vision.Sightings(found))
 		}
 	}
-	g.verdict = g.watch.See(now, seen)
+	g.verdict = g.watch.Update(now, seen)
 	return g.verdict, err
 }
 
@@ -126,8 +127,8 @@ func (g *guard) trusted() bool {
 		return true // nothing is known against it
 	}
 	v := g.verdict
-	return len(g.torn) == 0 && !v.Doubt && v.Blind <= calibration.MaxBlind &&
-		(v.State == calibration.WatchOK || v.State == calibration.WatchCovered)
+	return len(g.torn) == 0 && !v.Doubt && v.Blind <= watch.MaxBlind &&
+		(v.State == watch.OK || v.State == watch.Covered)
 }
 
 // worthSearching reports whether so few of the markers were found where they are
@@ -141,11 +142,11 @@ func (g *guard) worthSearching(tracked int, now time.Time) bool {
 		return false
 	}
 	// Most of those that were seen before are gone: the camera may have jumped.
-	jumped := 2*tracked < g.verdict.Seen || g.verdict.State == calibration.WatchMoved && 2*tracked < g.verdict.Of
+	jumped := 2*tracked < g.verdict.Seen || g.verdict.State == watch.Moved && 2*tracked < g.verdict.Of
 	if !jumped && now.Sub(g.searched) < g.patience {
 		return false
 	}
-	if g.verdict.State == calibration.WatchLost {
+	if g.verdict.State == watch.Lost {
 		g.patience = searchFirst // nothing else is to be done
 	} else {
 		g.patience = min(max(2*g.patience, searchFirst), searchMost)
@@ -165,7 +166,7 @@ func withFound(tracked, found []calibration.MarkerSighting) []calibration.Marker
 }
 
 // watchView says for people how the registration is watched over.
-func watchView(v calibration.WatchVerdict, watched bool) live.Watch {
+func watchView(v watch.Verdict, watched bool) live.Watch {
 	out := live.Watch{State: "unwatched", Seen: v.Seen, Of: v.Of, Missing: v.Missing, Strays: v.Strays}
 	if !watched {
 		out.Seen = 0
@@ -173,7 +174,7 @@ func watchView(v calibration.WatchVerdict, watched bool) live.Watch {
 		return out
 	}
 	out.State, out.Blind = v.State.String(), v.Blind
-	if v.State != calibration.WatchOK && v.State != calibration.WatchCovered {
+	if v.State != watch.OK && v.State != watch.Covered {
 		return out // the health says it
 	}
 	out.Text = fmt.Sprintf("%d of %d markers in place", v.Seen, v.Of)
@@ -198,21 +199,21 @@ func listed(ids []int) string {
 // watchHealth says what the watch has found that stops the answers, and what to do
 // about it; its code is web.OK when nothing does. failed says why registering again
 // did not work.
-func watchHealth(v calibration.WatchVerdict, failed string) live.Health {
+func watchHealth(v watch.Verdict, failed string) live.Health {
 	switch v.State {
-	case calibration.WatchMoved:
+	case watch.Moved:
 		return live.Health{
 			Code: live.Moved, Title: "Camera moved",
 			Detail: fmt.Sprintf("The markers moved together%s: the camera or the table was nudged. It is registered again when nothing moves any more.", about(v)),
 		}
-	case calibration.WatchSettled:
+	case watch.Settled:
 		h := live.Health{Code: live.Moved, Title: "Camera moved", Detail: fmt.Sprintf("The markers moved together%s and lie still: the camera's place is being found anew.", about(v))}
 		if failed != "" {
 			h.Detail = fmt.Sprintf("The markers moved together%s. The camera's place cannot be found anew: %s.", about(v), failed)
 			h.Advice = "Uncover the mat's markers and lay them where they belong. It is tried again by itself."
 		}
 		return h
-	case calibration.WatchLens:
+	case watch.LensChanged:
 		verb := "grew"
 		if v.Grown < 0 {
 			verb = "shrank"
@@ -222,7 +223,7 @@ func watchHealth(v calibration.WatchVerdict, failed string) live.Health {
 			Detail: fmt.Sprintf("The picture %s by %.2f %% about its middle, and nothing else moved: the lens was refocused or zoomed, or the camera was raised or lowered.", verb, 100*max(v.Grown, -v.Grown)),
 			Advice: "Lock the focus and calibrate the lens anew (at /calibrate, or with sightline calibrate lens). If nobody touched the lens, start the program again: it registers itself at the new height.",
 		}
-	case calibration.WatchLost:
+	case watch.Lost:
 		return live.Health{
 			Code: live.MarkersLost, Title: "Markers not seen",
 			Detail: fmt.Sprintf("%d of %d markers are in place: whether the camera still stands where it did cannot be told.", v.Seen, v.Of),
@@ -242,7 +243,7 @@ var mayHaveMoved = live.Health{
 }
 
 // about says how far, when that is known.
-func about(v calibration.WatchVerdict) string {
+func about(v watch.Verdict) string {
 	if v.Shift <= 0 {
 		return ""
 	}

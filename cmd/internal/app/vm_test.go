@@ -27,6 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/cmd/internal/app"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -216,7 +217,7 @@ func TestVMOneTurnFromFrameToLamp(t *testing.T) {
 	c := app.DefaultConfig()
 	c.Camera.Source, c.Web.Listen = "/dev/video0", "localhost:0"
 	c.Camera.Lens = filepath.Join(t.TempDir(), "lens.json")
-	require.NoError(t, calibration.SaveLens(c.Camera.Lens, table.Camera.Intrinsics))
+	require.NoError(t, lens.Save(c.Camera.Lens, table.Camera.Intrinsics))
 	camera := openLoopback(t, "/dev/video0", width, height)
 	camera.show(pictures[0])
 	ctx, stop := context.WithCancel(t.Context())

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
+	"sightline/calibration/watch"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/hardware"
@@ -130,7 +132,7 @@ type Watcher struct {
 	region     image.Rectangle
 	unready    string // why there is no registration
 	broken     string // why locating failed
-	watched    calibration.WatchVerdict
+	watched    watch.Verdict
 	watching   bool         // watched says something: markers of this registration were seen
 	failed     string       // why registering again after a move failed
 	doubtful   bool         // the markers contradicted the calibration file, once
@@ -414,7 +416,7 @@ func (w *Watcher) find(f vision.Frame, now time.Time) {
 // starts to watch over it, or registers anew when they contradict it twice in a row.
 func (w *Watcher) confirm(f vision.Frame, now time.Time) {
 	if w.o.Markers == nil { // without a detector, markers can be seen where the file puts them
-		if seen := w.o.Track(f.Gray, calibration.NewWatch(w.located, nil).Expected()); len(seen) >= markersToTrust {
+		if seen := w.o.Track(f.Gray, watch.NewMonitor(w.located, nil).Expected()); len(seen) >= markersToTrust {
 			w.guard.begin(w.located, seen)
 		}
 		return
@@ -458,7 +460,7 @@ func (w *Watcher) watchOver(f vision.Frame, now time.Time) {
 	if err != nil {
 		w.o.Log.Warn("the mat's markers cannot be looked for", "err", err)
 	}
-	if v.State == calibration.WatchSettled && now.Sub(w.checkedAt) >= againEvery && w.o.Markers != nil {
+	if v.State == watch.Settled && now.Sub(w.checkedAt) >= againEvery && w.o.Markers != nil {
 		w.checkedAt = now
 		if w.registerAgain(f) {
 			return
@@ -469,7 +471,7 @@ func (w *Watcher) watchOver(f vision.Frame, now time.Time) {
 			w.o.Log.Info("markers", "state", v.State.String(), "in_place", v.Seen, "of", v.Of)
 		}
 		w.watched, w.watching, w.torn = v, true, slices.Clone(w.guard.torn)
-		if v.State != calibration.WatchSettled {
+		if v.State != watch.Settled {
 			w.failed = ""
 		}
 	})
@@ -521,7 +523,7 @@ func (w *Watcher) checkSize(f vision.Frame) {
 	w.forget()
 	w.update(func() {
 		w.registered, w.region, w.unready, w.broken = live.Register{Times: w.registered.Times}, image.Rectangle{}, "", ""
-		w.watched, w.watching, w.failed, w.doubtful, w.torn = calibration.WatchVerdict{}, false, "", false, nil
+		w.watched, w.watching, w.failed, w.doubtful, w.torn = watch.Verdict{}, false, "", false, nil
 		w.last, w.result, w.tracks = vision.Located{}, engine.Result{}, nil
 		w.note(fmt.Sprintf("The picture's size changed from %d×%d to %d×%d.", before.X, before.Y, width, height))
 	})
@@ -585,7 +587,7 @@ func (w *Watcher) adopt(t calibration.Table, from, note string) bool {
 	failed := w.record(&t)
 	w.update(func() {
 		w.unready, w.failed = "", ""
-		w.watched, w.watching, w.torn = calibration.WatchVerdict{Of: len(t.Layout.Markers), Seen: len(t.Used)}, !fromFile, nil
+		w.watched, w.watching, w.torn = watch.Verdict{Of: len(t.Layout.Markers), Seen: len(t.Used)}, !fromFile, nil
 		w.registered = register
 		w.region = regionOf(&t)
 		w.last, w.tracks, w.result = vision.Located{}, nil, engine.Result{} // the old places are those of another registration
@@ -607,7 +609,7 @@ func (w *Watcher) recordStamp() fileStamp {
 	if w.o.Table == nil || w.o.TableFile == "" {
 		return fileStamp{}
 	}
-	info, err := os.Stat(calibration.VerifyRecordPath(w.o.TableFile))
+	info, err := os.Stat(verify.RecordPath(w.o.TableFile))
 	if err != nil {
 		return fileStamp{}
 	}
@@ -639,11 +641,11 @@ func (w *Watcher) renewVerified() {
 
 // verified returns what the last verification of the table's file says of the
 // calibration in use. It is read when a calibration is adopted and when its file changes.
-func (w *Watcher) verified(now *calibration.Table) *calibration.VerifiedJSON {
+func (w *Watcher) verified(now *calibration.Table) *verify.AnswerJSON {
 	if w.o.Table == nil || w.o.TableFile == "" {
 		return nil
 	}
-	r, ok, err := calibration.LoadVerifyRecord(w.o.TableFile)
+	r, ok, err := verify.LoadRecord(w.o.TableFile)
 	if err != nil {
 		w.o.Log.Warn("the verification is left out", "err", err)
 	}
@@ -709,7 +711,7 @@ func (w *Watcher) takeRecalibration() {
 	w.forget()
 	w.update(func() {
 		w.registered, w.unready, w.broken = live.Register{}, "", ""
-		w.watched, w.watching, w.failed, w.doubtful, w.torn = calibration.WatchVerdict{}, false, "", false, nil
+		w.watched, w.watching, w.failed, w.doubtful, w.torn = watch.Verdict{}, false, "", false, nil
 		w.last, w.result, w.tracks = vision.Located{}, engine.Result{}, nil
 	})
 }

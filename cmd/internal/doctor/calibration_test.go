@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
+	"sightline/calibration/verify"
 	"sightline/cmd/internal/doctor"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -42,7 +44,7 @@ func newSimulatedCamera(t *testing.T) simulatedCamera {
 	for i := range 6 { // rad², mm²
 		c.table.PoseCovariance[7*i] = []float64{1e-9, 1e-9, 1e-9, 1e-3, 1e-3, 1e-3}[i]
 	}
-	require.NoError(t, calibration.SaveLens(c.lens, c.table.Intrinsics))
+	require.NoError(t, lens.Save(c.lens, c.table.Intrinsics))
 	require.NoError(t, calibration.SaveTable(c.file, &c.table))
 	for _, m := range layout.Markers {
 		d := vision.Detection{ID: m.ID}
@@ -77,8 +79,8 @@ func TestACalibrationThatHoldsIsWell(t *testing.T) {
 	c.on(w)
 	loaded, err := calibration.LoadTable(c.file)
 	require.NoError(t, err)
-	record := calibration.VerifyRecord{At: w.now, Outcome: calibration.CheckPass, WorstError: 0.2, WorstNormalised: 1, Places: 5, Covered: 0.9, Calibration: loaded.Hash}
-	require.NoError(t, calibration.SaveVerifyRecord(c.file, record))
+	record := verify.Record{At: w.now, Outcome: verify.Pass, WorstError: 0.2, WorstNormalised: 1, Places: 5, Covered: 0.9, Calibration: loaded.Hash}
+	require.NoError(t, verify.SaveRecord(c.file, record))
 	got := w.examine(t, "camera", "calibration")
 	assert.Equal(t, []doctor.State{doctor.OK}, states(got["lens"]), "%+v", got["lens"])
 	assert.Equal(t, []doctor.State{doctor.OK, doctor.OK}, states(got["table"]), "%+v", got["table"])
@@ -86,13 +88,13 @@ func TestACalibrationThatHoldsIsWell(t *testing.T) {
 	assert.Equal(t, []doctor.State{doctor.OK}, states(got["verification"]), "%+v", got["verification"])
 	assert.Contains(t, got["verification"][0].Says, "largest error 0.20 mm")
 
-	record.Outcome = calibration.CheckFail
-	require.NoError(t, calibration.SaveVerifyRecord(c.file, record))
+	record.Outcome = verify.Fail
+	require.NoError(t, verify.SaveRecord(c.file, record))
 	assert.Equal(t, doctor.Wrong, w.examine(t, "calibration")["verification"][0].State)
-	record.Outcome, record.Calibration = calibration.CheckPass, "another"
-	require.NoError(t, calibration.SaveVerifyRecord(c.file, record))
+	record.Outcome, record.Calibration = verify.Pass, "another"
+	require.NoError(t, verify.SaveRecord(c.file, record))
 	assert.Contains(t, w.examine(t, "calibration")["verification"][0].Says, "no longer holds")
-	require.NoError(t, os.WriteFile(calibration.VerifyRecordPath(c.file), []byte("{"), 0o600))
+	require.NoError(t, os.WriteFile(verify.RecordPath(c.file), []byte("{"), 0o600))
 	assert.Contains(t, w.examine(t, "calibration")["verification"][0].Says, "cannot be read")
 }
 

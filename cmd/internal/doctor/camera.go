@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
+	"sightline/calibration/verify"
 	"sightline/vision"
 )
 
@@ -256,7 +258,7 @@ func (e *examination) lens() {
 		}
 		return
 	}
-	in, file, err := calibration.LoadLensFile(e.setup.Lens)
+	in, file, err := lens.LoadFile(e.setup.Lens)
 	switch {
 	case err != nil:
 		e.add("lens", Wrong, fmt.Sprintf("The lens file cannot be used: %v.", err), "make it again: sightline calibrate lens (docs/lens.md)")
@@ -349,7 +351,7 @@ func (e *examination) placed(t *calibration.Table) {
 // verified says what the last verification with the check card found.
 func (e *examination) verified(path string, t *calibration.Table) {
 	const do = "verify it with the check card: sightline calibrate verify (docs/verification.md)"
-	r, ok, err := calibration.LoadVerifyRecord(path)
+	r, ok, err := verify.LoadRecord(path)
 	switch {
 	case err != nil && !errors.Is(err, os.ErrNotExist):
 		e.add("verification", Warning, fmt.Sprintf("The record of the last verification cannot be read: %v.", err), do)
@@ -358,9 +360,9 @@ func (e *examination) verified(path string, t *calibration.Table) {
 	default:
 		answer := r.Answer(t, t)
 		switch says := strings.ToUpper(answer.String()[:1]) + answer.String()[1:] + "."; {
-		case r.Outcome == calibration.CheckFail:
+		case r.Outcome == verify.Fail:
 			e.add("verification", Wrong, says, "calibrate the table again, then verify")
-		case !answer.Holds || r.Outcome != calibration.CheckPass:
+		case !answer.Holds || r.Outcome != verify.Pass:
 			e.add("verification", Warning, says, do)
 		default:
 			e.add("verification", OK, says, "")

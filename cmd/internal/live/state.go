@@ -5,7 +5,7 @@ import (
 	"image"
 	"time"
 
-	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/hardware"
@@ -115,7 +115,7 @@ type Register struct {
 	Lens      string // the lens file and its integrity; "" when none was named
 	File      []byte // the calibration in use, as `calibrate table` would write it
 	Watch     Watch
-	Verified  *calibration.VerifiedJSON // the last verification of the file; nil: there was none
+	Verified  *verify.AnswerJSON // the last verification of the file; nil: there was none
 }
 
 // Watch says whether the calibration in use still holds.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/cmd/internal/draw"
 	"sightline/cmd/internal/rulebook"
 	"sightline/engine"
@@ -175,7 +176,7 @@ func (d *document) camera(t *calibration.Table) {
 	add("Calibrated", "%s, from %d markers, %.2f px rms", made, len(t.Used), t.RMS)
 	add("Its file", "%s", t.State())
 	if len(d.Verified) > 0 {
-		var v calibration.VerifiedJSON
+		var v verify.AnswerJSON
 		if err := json.Unmarshal(d.Verified, &v); err == nil {
 			add("Verified", "%s", strings.TrimPrefix(v.String(), "verified "))
 		}

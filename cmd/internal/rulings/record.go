@@ -12,7 +12,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/engine"
 )
 
@@ -44,8 +44,8 @@ type Ruling struct {
 	Arc      engine.Arc          // that was chosen; 0 for none
 	Pair     *engine.PairVerdict // nil when the program had no answer: Unanswered says why
 
-	Unanswered string                    // why there is no Pair, in a few words
-	Verified   *calibration.VerifiedJSON // the calibration's last verification; nil: there was none
+	Unanswered string             // why there is no Pair, in a few words
+	Verified   *verify.AnswerJSON // the calibration's last verification; nil: there was none
 
 	Question string // what was asked, in words: "Is B1 at range 2 of A1?"
 	AskedBy  string // who asked: a name, or "player 1", "the box"

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/cmd/internal/rulings"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -128,7 +129,7 @@ func simulatedRuling(t testing.TB) (rulings.Ruling, rulings.Files) {
 	r.Question = "Is B1 at range 2 of A1, and does the asteroid obstruct the attack?"
 	r.Answer = "Range 3, in the front arc, obstructed"
 	r.Text = "B1 is at range 3 in the front arc. The attack is obstructed by the asteroid."
-	r.Verified = &calibration.VerifiedJSON{At: noon.Add(-3 * time.Hour), Outcome: "pass", WorstError: 0.21, WorstSigmas: 1.3, Places: 5, Covered: 0.9, Holds: true}
+	r.Verified = &verify.AnswerJSON{At: noon.Add(-3 * time.Hour), Outcome: "pass", WorstError: 0.21, WorstSigmas: 1.3, Places: 5, Covered: 0.9, Holds: true}
 	return r, p.files
 }
 

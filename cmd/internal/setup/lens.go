@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/engine/geom"
 )
 
@@ -16,10 +17,10 @@ type LensState struct {
 	Board string // as calibration.ParseBoard reads it; "": none was chosen
 
 	Corners []geom.Pixel // of the board in the last picture; none: it was not found
-	Outcome calibration.GuideOutcome
+	Outcome lens.GuideOutcome
 	Now     string // what became of the last picture, in words
 
-	Guide   calibration.GuideState
+	Guide   lens.GuideState
 	Views   []View
 	Refused []Refused
 
@@ -36,7 +37,7 @@ type View struct {
 
 // Refused is a reason why pictures were not taken, and how often in a row it came up.
 type Refused struct {
-	Outcome calibration.GuideOutcome
+	Outcome lens.GuideOutcome
 	Reason  string
 	Times   int
 }
@@ -87,12 +88,12 @@ func (m *Machine) offerBoard(s Sighting) Work {
 	l.Corners = slices.Clone(s.Board.Pixels)
 	m.noteMissing(s, step)
 	switch step.Outcome {
-	case calibration.GuideTaken:
+	case lens.GuideTaken:
 		l.Now = "Taken: " + step.Added + "."
 		l.Views = append(slices.Clip(l.Views), View{s.Board.Name, step.Added})
-	case calibration.GuideBlurred, calibration.GuideDim, calibration.GuideDisagrees, calibration.GuideInvalid:
+	case lens.GuideBlurred, lens.GuideDim, lens.GuideDisagrees, lens.GuideInvalid:
 		m.refuse(step)
-	case calibration.GuideNothingNew:
+	case lens.GuideNothingNew:
 		l.Now = "Such a view has been taken." // the advice stands beside it
 	}
 	if l.Guide.Enough && !m.solved {
@@ -105,7 +106,7 @@ func (m *Machine) offerBoard(s Sighting) Work {
 func (m *Machine) newGuide(s Sighting) bool {
 	b, err := calibration.ParseBoard(m.state.Lens.Board)
 	if err == nil {
-		m.guide, err = calibration.NewGuide(b, s.Width, s.Height, m.o.Guide)
+		m.guide, err = lens.NewGuide(b, s.Width, s.Height, m.o.Guide)
 	}
 	if err != nil {
 		m.guide = nil
@@ -117,8 +118,8 @@ func (m *Machine) newGuide(s Sighting) bool {
 }
 
 // noteMissing doubts the board when it has not been found for a while.
-func (m *Machine) noteMissing(s Sighting, step calibration.GuideStep) {
-	if step.Outcome != calibration.GuideNotFound || m.missing.IsZero() || s.At.Before(m.missing) {
+func (m *Machine) noteMissing(s Sighting, step lens.GuideStep) {
+	if step.Outcome != lens.GuideNotFound || m.missing.IsZero() || s.At.Before(m.missing) {
 		m.missing = s.At
 	}
 	if s.At.Sub(m.missing) >= missingFor {
@@ -129,7 +130,7 @@ func (m *Machine) noteMissing(s Sighting, step calibration.GuideStep) {
 }
 
 // refuse remembers why a picture was not taken. The same reason again counts up.
-func (m *Machine) refuse(step calibration.GuideStep) {
+func (m *Machine) refuse(step lens.GuideStep) {
 	l := &m.state.Lens
 	if n := len(l.Refused); n > 0 && l.Refused[n-1].Outcome == step.Outcome {
 		l.Refused = slices.Clone(l.Refused)
@@ -147,8 +148,8 @@ func (m *Machine) solve() (Work, error) {
 	switch {
 	case m.state.Step != Lens || m.state.Lens.Phase != Looking:
 		return nil, notNow("No views are being taken.")
-	case len(m.state.Lens.Views) < calibration.MinLensViews:
-		return nil, notNow("%d views are too few, at least %d are needed: %s.", len(m.state.Lens.Views), calibration.MinLensViews, m.state.Lens.Guide.Advice)
+	case len(m.state.Lens.Views) < lens.MinViews:
+		return nil, notNow("%d views are too few, at least %d are needed: %s.", len(m.state.Lens.Views), lens.MinViews, m.state.Lens.Guide.Advice)
 	}
 	return m.beginSolve(), nil
 }
@@ -162,7 +163,7 @@ func (m *Machine) beginSolve() Work {
 
 // Solved tells the machine how a SolveLens ended. The answer to a capture that was
 // given up meanwhile is dropped.
-func (m *Machine) Solved(w SolveLens, s calibration.LensSolution, err error) {
+func (m *Machine) Solved(w SolveLens, s lens.Solution, err error) {
 	l := &m.state.Lens
 	if w.run != m.run || l.Phase != Solving {
 		return
@@ -175,7 +176,7 @@ func (m *Machine) Solved(w SolveLens, s calibration.LensSolution, err error) {
 	intrinsics := s.Lens
 	m.lens = &intrinsics
 	l.Phase, l.Result = Ready, &LensResult{Lens: intrinsics, Dropped: s.Dropped}
-	if mat, ok := calibration.MatSigma(intrinsics); ok {
+	if mat, ok := lens.MatSigma(intrinsics); ok {
 		l.Result.Mat = mat
 	}
 	if m.table != nil { // it was made with another lens
@@ -187,7 +188,7 @@ func (m *Machine) Solved(w SolveLens, s calibration.LensSolution, err error) {
 
 // solveProblem words why there is no lens.
 func solveProblem(err error) string {
-	if errors.Is(err, calibration.ErrLens) {
+	if errors.Is(err, lens.ErrViews) {
 		return "No lens yet: " + err.Error() + ". The views stay; go on taking more."
 	}
 	return "The lens could not be worked out: " + err.Error() + "."

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
+	"sightline/calibration/verify"
 	"sightline/engine/geom"
 )
 
@@ -73,7 +75,7 @@ type Options struct {
 	Lens func() (calibration.Intrinsics, bool)
 
 	// Guide sets the limits of the guided capture.
-	Guide calibration.GuideOptions
+	Guide lens.GuideOptions
 }
 
 // State is everything that people see of a calibration. It is a plain value; the
@@ -160,7 +162,7 @@ type SaveTable struct {
 // Machine.Saved takes the answer.
 type SaveVerification struct {
 	TablePath string
-	Record    calibration.VerifyRecord
+	Record    verify.Record
 }
 
 // Action names what people can want.
@@ -195,16 +197,16 @@ type Machine struct {
 	o     Options
 	state State
 
-	guide   *calibration.Guide
+	guide   *lens.Guide
 	run     int  // counts the captures: answers to an older one are dropped
 	solved  bool // the guide had enough once, and a solution was asked for
 	missing time.Time
 	lens    *calibration.Intrinsics // solved here, saved or not
 	seen    []Sighting              // of the table, newest last
 	table   *calibration.Table
-	laidAt  time.Time                   // when the last place was measured
-	laid    []Sighting                  // of the check card at the present place, newest last
-	places  []calibration.CheckSighting // that were measured
+	laidAt  time.Time         // when the last place was measured
+	laid    []Sighting        // of the check card at the present place, newest last
+	places  []verify.Sighting // that were measured
 }
 
 // New returns a machine in which nothing goes on.
@@ -374,7 +376,7 @@ func (m *Machine) Saved(w Work, err error) {
 			v.Problem = "The verification could not be saved: " + err.Error() + "."
 			return
 		}
-		v.Problem, v.Phase, v.SavedAs = "", Saved, calibration.VerifyRecordPath(w.TablePath)
+		v.Problem, v.Phase, v.SavedAs = "", Saved, verify.RecordPath(w.TablePath)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
+	"sightline/calibration/verify"
 	"sightline/cmd/internal/setup"
 	"sightline/engine/geom"
 	"sightline/vision/tablesim"
@@ -129,14 +131,14 @@ next:
 }
 
 // solution is a lens as a solver would give it.
-func (b *bench) solution() calibration.LensSolution {
+func (b *bench) solution() lens.Solution {
 	intrinsics := b.camera.Intrinsics
 	intrinsics.Covariance = make([]float64, 81)
 	for i, v := range []float64{0.1, 0.1, 0.2, 0.2, 1e-6, 1e-6, 1e-9, 1e-9, 1e-6} {
 		intrinsics.Covariance[10*i] = v
 	}
 	intrinsics.RMS, intrinsics.Views = 0.05, 14
-	return calibration.LensSolution{Lens: intrinsics, Dropped: []calibration.Rejection{{Name: "view 3", Reason: "it does not fit"}}}
+	return lens.Solution{Lens: intrinsics, Dropped: []calibration.Rejection{{Name: "view 3", Reason: "it does not fit"}}}
 }
 
 // stops are ways to hold the board.
@@ -291,7 +293,7 @@ func TestABoardThatIsNeverTiltedGivesNoLens(t *testing.T) {
 		}
 	}
 	s := b.m.State()
-	require.GreaterOrEqual(t, len(s.Lens.Views), calibration.MinLensViews)
+	require.GreaterOrEqual(t, len(s.Lens.Views), lens.MinViews)
 	assert.False(t, s.Lens.Guide.Enough)
 	assert.Equal(t, setup.Looking, s.Lens.Phase)
 	assert.Contains(t, s.Lens.Guide.Advice, "tilt the board")
@@ -300,9 +302,9 @@ func TestABoardThatIsNeverTiltedGivesNoLens(t *testing.T) {
 	// Whoever asks all the same is told by the solver, and goes on where they were.
 	b.do(setup.Intent{Do: setup.Solve})
 	w := b.pending.(setup.SolveLens)
-	_, err := calibration.SolveLens(w.Board, w.Views[:3], w.Width, w.Height)
+	_, err := lens.Solve(w.Board, w.Views[:3], w.Width, w.Height)
 	require.Error(t, err)
-	b.m.Solved(w, calibration.LensSolution{}, errLens())
+	b.m.Solved(w, lens.Solution{}, errLens())
 	s = b.m.State()
 	assert.Equal(t, setup.Looking, s.Lens.Phase)
 	assert.Contains(t, s.Lens.Problem, "all nearly parallel")
@@ -312,7 +314,7 @@ func TestABoardThatIsNeverTiltedGivesNoLens(t *testing.T) {
 }
 
 func errLens() error {
-	return errors.Join(calibration.ErrLens, errors.New("the boards are all nearly parallel"))
+	return errors.Join(lens.ErrViews, errors.New("the boards are all nearly parallel"))
 }
 
 func TestABoardThatIsNotSeenIsDoubtedAfterAWhile(t *testing.T) {
@@ -509,7 +511,7 @@ func TestANewLensMakesTheTableOld(t *testing.T) {
 func (b *bench) cardAt(x, y, deg, scale float64) setup.Sighting {
 	var s setup.Sighting
 	at := geom.Pose{Point: geom.Point{X: x, Y: y}, Heading: geom.Angle(deg) * geom.Degree}
-	for _, l := range tablesim.LayCard(calibration.DefaultCheckCard(), at, [2]geom.Length{0.2, 4.2}) {
+	for _, l := range tablesim.LayCard(verify.DefaultCard(), at, [2]geom.Length{0.2, 4.2}) {
 		middle := geom.Point{X: float64(l.Strip.Width) / 2, Y: float64(l.Strip.Height) / 2}
 		for _, tag := range l.Strip.Tags {
 			k := calibration.MarkerSighting{ID: tag.ID}
@@ -568,7 +570,7 @@ func TestTheCheckCardIsMeasuredHereAndThere(t *testing.T) {
 		assert.Less(t, p.WorstError.Millimeters(), 0.4)
 	}
 	require.NotNil(t, v.Result)
-	assert.Equal(t, calibration.CheckPass, v.Result.Outcome, v.Result.Reasons)
+	assert.Equal(t, verify.Pass, v.Result.Outcome, v.Result.Reasons)
 	assert.Contains(t, v.Now, "That is enough")
 
 	b.do(setup.Intent{Do: setup.Save})
@@ -587,7 +589,7 @@ func TestACardPrintedTooLargeIsNoPass(t *testing.T) {
 	b.layAround(1.006)
 	v := b.m.State().Verify
 	require.NotNil(t, v.Result)
-	assert.Equal(t, calibration.CheckFail, v.Result.Outcome)
+	assert.Equal(t, verify.Fail, v.Result.Outcome)
 	assert.NotEmpty(t, v.Result.Reasons)
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/engine/geom"
 )
 
@@ -20,7 +21,7 @@ type VerifyState struct {
 	Places  []Place
 	Wanted  int // as many places are a good verification
 
-	Result  *calibration.Verification // of all places; nil: none yet
+	Result  *verify.Result // of all places; nil: none yet
 	SavedAs string
 	Problem string
 }
@@ -70,10 +71,10 @@ func (m *Machine) card(c CardMeasures) error {
 	return nil
 }
 
-func checkSetup(c CardMeasures) calibration.CheckSetup {
-	return calibration.CheckSetup{
-		Card: calibration.DefaultCheckCard(), Thickness: c.Thickness, BaseTop: c.BaseTop,
-		Bars: [2]geom.Length{c.Bar, c.Bar}, Limit: calibration.DefaultCheckLimit,
+func checkSetup(c CardMeasures) verify.Setup {
+	return verify.Setup{
+		Card: verify.DefaultCard(), Thickness: c.Thickness, BaseTop: c.BaseTop,
+		Bars: [2]geom.Length{c.Bar, c.Bar}, Limit: verify.DefaultLimit,
 	}
 }
 
@@ -132,13 +133,13 @@ func ofCard(seen []calibration.MarkerSighting) (out []calibration.MarkerSighting
 // measurePlace measures the card where it lies, and all places together anew.
 func (m *Machine) measurePlace() {
 	v := &m.state.Verify
-	places := append(slices.Clone(m.places), calibration.CheckSighting{
+	places := append(slices.Clone(m.places), verify.Sighting{
 		Name: fmt.Sprintf("place %d", len(m.places)+1), Tags: meanSightings(m.laid), Frames: len(m.laid),
 	})
-	result, err := calibration.Verify(*m.table, checkSetup(v.Card), places)
+	result, err := verify.Run(*m.table, checkSetup(v.Card), places)
 	if err != nil {
 		v.Problem = "This place cannot be measured: " + strings.TrimPrefix(err.Error(), "calibration: verify: ") + "."
-		if errors.Is(err, calibration.ErrNoCard) {
+		if errors.Is(err, verify.ErrNoCard) {
 			v.Problem = "Two markers of one strip must be in plain view; lay the card anew."
 		}
 		return
@@ -163,7 +164,7 @@ func (m *Machine) whereNext() string {
 }
 
 // placesOf sums a verification up by places.
-func placesOf(v *calibration.Verification, n int) []Place {
+func placesOf(v *verify.Result, n int) []Place {
 	out := make([]Place, n)
 	for _, d := range v.Deviations {
 		p := &out[d.Place]

@@ -1,12 +1,12 @@
 package sheet
 
 import (
-	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/engine/geom"
 )
 
 // CheckCard draws the card's two strips on one sheet, to cut out.
-func CheckCard(paper Paper, card calibration.CheckCard) (Page, error) {
+func CheckCard(paper Paper, card verify.Card) (Page, error) {
 	const marks, gap = 3.0, 6.0
 	page := paper.newPage("Check card · matt paper, glue on stiff card, cut from mark to mark")
 	area := paper.content()
@@ -23,7 +23,7 @@ func CheckCard(paper Paper, card calibration.CheckCard) (Page, error) {
 }
 
 // checkStrip draws one strip, its lower left corner at the given place.
-func (p *Page) checkStrip(at geom.Point, s calibration.CheckStrip) error {
+func (p *Page) checkStrip(at geom.Point, s verify.Strip) error {
 	w, h := float64(s.Width), float64(s.Height)
 	to := func(q geom.Point) geom.Point { return geom.Point{X: at.X + q.X, Y: at.Y - q.Y} }
 	p.cutMarks(at.X, at.Y-h, at.X+w, at.Y)

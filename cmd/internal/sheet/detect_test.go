@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/opencv"
@@ -136,7 +137,7 @@ func TestMatMarkersComeOutTrue(t *testing.T) {
 func TestTheCheckCardComesOutTrue(t *testing.T) {
 	closedLoop(t, func(t *testing.T, printer PrinterScale) {
 		for _, name := range []string{"a4", "letter"} {
-			card := calibration.DefaultCheckCard()
+			card := verify.DefaultCard()
 			page, err := CheckCard(paperFor(t, name, printer), card)
 			require.NoError(t, err)
 			pic := printedPDF(t, page)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -40,7 +41,7 @@ func TestCompensatedSheetsStayOnThePaper(t *testing.T) {
 			pages := pagesOf(t, paper, starter(t))
 			markers, err := MatMarkers(paper, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 			require.NoError(t, err)
-			card, err := CheckCard(paper, calibration.DefaultCheckCard())
+			card, err := CheckCard(paper, verify.DefaultCard())
 			require.NoError(t, err)
 			lens, err := LensBoard(paper, charuco)
 			require.NoError(t, err)

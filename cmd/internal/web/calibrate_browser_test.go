@@ -21,6 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
+	"sightline/calibration/verify"
 	"sightline/cmd/internal/app"
 	"sightline/engine/geom"
 	"sightline/hardware/hardwaretest"
@@ -50,7 +52,7 @@ func newNewcomer(t *testing.T, o tablesim.Options) *newcomer {
 	t.Chdir(t.TempDir())
 	u.table, err = tablesim.Open(o)
 	require.NoError(t, err)
-	u.start(app.DefaultConfig(), app.Options{Guide: calibration.GuideOptions{MaxViews: 16}}) // 30 are for a patient user
+	u.start(app.DefaultConfig(), app.Options{Guide: lens.GuideOptions{MaxViews: 16}}) // 30 are for a patient user
 	return u
 }
 
@@ -247,7 +249,7 @@ func (u *newcomer) verify() {
 	for i, at := range []geom.Pose{
 		pose(170, 170, 0), pose(740, 180, 60), pose(730, 730, 90), pose(180, 720, 150), pose(450, 460, 20),
 	} {
-		u.table.Lay(tablesim.LayCard(calibration.DefaultCheckCard(), at, [2]geom.Length{0.2, 4.2})...)
+		u.table.Lay(tablesim.LayCard(verify.DefaultCard(), at, [2]geom.Length{0.2, 4.2})...)
 		u.do(chromedp.Poll(fmt.Sprintf(`document.querySelectorAll("#places tbody tr").length === %d`, i+1), nil))
 	}
 	u.do(chromedp.WaitVisible(`#outcome`))
@@ -256,10 +258,10 @@ func (u *newcomer) verify() {
 	t.Logf("verification: %s %s", u.read("outcome-title"), u.read("outcome-figures"))
 	u.do(chromedp.WaitVisible(`#outcome[data-outcome="pass"]`),
 		chromedp.Click("#verify-save"), chromedp.WaitVisible("#verify-saved"))
-	r, ok, err := calibration.LoadVerifyRecord(filepath.FromSlash(app.DefaultTablePath))
+	r, ok, err := verify.LoadRecord(filepath.FromSlash(app.DefaultTablePath))
 	require.NoError(t, err)
 	require.True(t, ok)
-	assert.Equal(t, calibration.CheckPass, r.Outcome)
+	assert.Equal(t, verify.Pass, r.Outcome)
 	assert.Equal(t, 5, r.Places)
 }
 
@@ -271,7 +273,7 @@ func pose(x, y, deg float64) geom.Pose {
 func (u *newcomer) compareLens() {
 	t := u.t
 	t.Helper()
-	got, err := calibration.LoadLens(filepath.FromSlash(app.DefaultLensPath))
+	got, err := lens.Load(filepath.FromSlash(app.DefaultLensPath))
 	require.NoError(t, err)
 	want := u.table.Lens()
 	require.Len(t, got.Covariance, 81)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/cmd/internal/draw"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
@@ -218,7 +219,7 @@ func (s *Server) sheet(file, board string, paper sheet.Paper) ([]sheet.Page, err
 	case "mat-markers.pdf":
 		return sheet.MatMarkers(paper, s.o.Layout)
 	case "check-card.pdf":
-		page, err = sheet.CheckCard(paper, calibration.DefaultCheckCard())
+		page, err = sheet.CheckCard(paper, verify.DefaultCard())
 	default:
 		return nil, errNoSheet
 	}

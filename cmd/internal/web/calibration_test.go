@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/cmd/internal/web"
@@ -142,7 +143,7 @@ func TestTheCalibrationsMeasuresArriveInMillimetres(t *testing.T) {
 	assert.False(t, state.Busy)
 	assert.Equal(t, "saved", state.Print.Phase)
 	assert.Equal(t, 100.1, state.Print.BarX)
-	assert.Len(t, state.Lens.Guide.Counts, calibration.GuideRows)
+	assert.Len(t, state.Lens.Guide.Counts, lens.GuideRows)
 }
 
 func TestASecondBrowserSeesTheSameCalibration(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/cmd/internal/app"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -37,7 +37,7 @@ func newTeacher(t *testing.T) *newcomer {
 	t.Chdir(t.TempDir())
 	u.table, err = tablesim.Open(tablesim.Options{Width: 1920, Height: 1080, Seed: 5, FPS: 4, Paper: time.Hour})
 	require.NoError(t, err)
-	require.NoError(t, calibration.SaveLens("lens.json", u.table.Lens()))
+	require.NoError(t, lens.Save("lens.json", u.table.Lens()))
 	c := app.DefaultConfig()
 	c.Camera.Source, c.Camera.Lens = "sim:paper", "lens.json"
 	u.start(c, app.Options{StaleAfter: 20 * time.Second}) // a busy machine draws a picture in seconds

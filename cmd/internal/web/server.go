@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/engine"
@@ -358,7 +359,7 @@ func (s *Server) contract(w http.ResponseWriter, v *live.State, marshal func() (
 	}
 	data, err := marshal()
 	if err == nil {
-		data, err = calibration.AddVerified(data, v.Register.Verified)
+		data, err = verify.AddTo(data, v.Register.Verified)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)

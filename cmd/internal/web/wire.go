@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"sightline/calibration"
+	"sightline/calibration/verify"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -80,7 +80,7 @@ type calibrationJSON struct {
 	Lens      string    `json:"lens"`
 	Watch     watchJSON `json:"watch"`
 
-	Verified *calibration.VerifiedJSON `json:"verified"` // null: never
+	Verified *verify.AnswerJSON `json:"verified"` // null: never
 }
 
 type watchJSON struct {

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/engine/geom"
@@ -204,7 +205,7 @@ func lensStepOf(l *setup.LensState) lensStepJSON {
 	return j
 }
 
-func lensGuideOf(g *calibration.GuideState) lensGuideJSON {
+func lensGuideOf(g *lens.GuideState) lensGuideJSON {
 	j := lensGuideJSON{
 		Covered: g.Covered, Tilts: map[string]bool{}, Near: g.Near, Far: g.Far, Enough: g.Enough, Advice: g.Advice,
 	}
@@ -212,7 +213,7 @@ func lensGuideOf(g *calibration.GuideState) lensGuideJSON {
 		j.Counts = append(j.Counts, append([]int(nil), row[:]...))
 	}
 	for side, tilted := range g.Tilts {
-		j.Tilts[calibration.Side(side).String()] = tilted
+		j.Tilts[lens.Side(side).String()] = tilted
 	}
 	if g.Target.Col >= 0 && g.Target.Row >= 0 && g.Advice != "" && g.Views > 0 {
 		j.Target = &[2]int{g.Target.Col, g.Target.Row}

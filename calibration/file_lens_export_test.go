@@ -1,4 +1,0 @@
-package calibration
-
-// ParseLens reads a lens without the file system, for the fuzz tests.
-var ParseLens = parseLens

@@ -1,0 +1,286 @@
+package document
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"sightline/calibration/regular"
+)
+
+// A calibration file is never overwritten: what stood under its name is kept under
+// another one, made of its time and its hash, before the new file takes the name.
+//
+// The order of the steps is what keeps the files whole when the power fails between
+// any two of them: the new content is written to a temporary file and forced to the
+// disk, the old file gets its second name, the directory is forced to the disk, and
+// only then does the new file take the old one's name, in one step.
+
+// disk is what a save does to the file system, so that a test can stop it after any
+// of its steps, or let any of them fail.
+type Disk interface {
+	// Lock keeps other programs from saving into the directory meanwhile.
+	Lock(dir string) (unlock func(), err error)
+	// Read returns a regular file's content, the time of its last change and its mode.
+	Read(path string) ([]byte, fs.FileInfo, error)
+	Create(dir, pattern string, mode fs.FileMode) (DiskFile, error)
+	Link(old, new string) error
+	Rename(old, new string) error
+	Remove(path string) error
+	SyncDir(dir string) error
+	// List lists the files of a directory whose names begin so.
+	List(dir, prefix string) []string
+}
+
+// diskFile is a new file that is being written.
+type DiskFile interface {
+	io.Writer
+	Name() string
+	Sync() error
+	Close() error
+}
+
+// store saves files on a disk.
+type store struct {
+	disk Disk
+	now  func() time.Time
+}
+
+// saveFile saves a file on the real disk, see store.save.
+func Save(path string, raw []byte) (kept string, err error) {
+	return SaveOn(OsDisk{}, time.Now, path, raw)
+}
+
+// saveOn saves a file on any disk.
+func SaveOn(d Disk, now func() time.Time, path string, raw []byte) (kept string, err error) {
+	return store{d, now}.save(path, raw)
+}
+
+// staleAfter is the age at which a temporary file is the rest of a save that was cut
+// off: a save takes well under a second.
+const staleAfter = 10 * time.Minute
+
+// save makes raw the content of the file, and returns the name under which the
+// content that stood there before is kept: "" when there was none, or the same. When
+// it fails, the old file is untouched and no temporary file is left behind; those of
+// an earlier save that was cut off are removed.
+func (s store) save(path string, raw []byte) (kept string, err error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // a link stays one, and what it points to gets the new content
+	}
+	dir := filepath.Dir(path)
+	unlock, err := s.disk.Lock(dir)
+	if err != nil {
+		return "", plain(err)
+	}
+	defer unlock()
+	s.removeStale(path)
+	old, info, err := s.disk.Read(path)
+	mode := fs.FileMode(0o644)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "", fmt.Errorf("the file that is there: %w", plain(err))
+	case bytes.Equal(old, raw):
+		return "", plain(s.disk.SyncDir(dir))
+	default:
+		mode = info.Mode().Perm()
+	}
+	fresh, err := s.write(path, raw, mode)
+	if err != nil {
+		return "", plain(err)
+	}
+	defer func() {
+		if err != nil {
+			_ = s.disk.Remove(fresh)
+		}
+	}()
+	if len(old) > 0 {
+		if kept, err = s.keep(path, old, info); err != nil {
+			return "", fmt.Errorf("keep the file that is there: %w", plain(err))
+		}
+		if err = s.disk.SyncDir(dir); err != nil {
+			return "", plain(err)
+		}
+	}
+	if err = s.disk.Rename(fresh, path); err != nil {
+		return "", plain(err)
+	}
+	// The new file is in place. Should the directory not reach the disk, the old one
+	// comes back after a power cut, whole.
+	if err := s.disk.SyncDir(dir); err != nil {
+		return kept, plain(err)
+	}
+	return kept, nil
+}
+
+// temporary is how the names of the file's temporary ones begin.
+func temporary(path string) string { return "." + filepath.Base(path) + ".tmp-" }
+
+// write writes a temporary file whole, forces it to the disk and returns its name.
+func (s store) write(path string, raw []byte, mode fs.FileMode) (name string, err error) {
+	f, err := s.disk.Create(filepath.Dir(path), temporary(path)+"*", mode)
+	if err != nil {
+		return "", err
+	}
+	defer func() {
+		if err != nil {
+			_ = f.Close()
+			_ = s.disk.Remove(f.Name())
+		}
+	}()
+	if _, err = f.Write(raw); err != nil {
+		return "", err
+	}
+	if err = f.Sync(); err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
+}
+
+// keep gives the file that is there a second name, made of its time and its hash.
+func (s store) keep(path string, old []byte, info fs.FileInfo) (string, error) {
+	for n := 1; ; n++ {
+		name := keptName(path, old, info.ModTime(), n)
+		there, _, err := s.disk.Read(name)
+		switch {
+		case err == nil && bytes.Equal(there, old):
+			return name, nil // kept by a save that was cut off
+		case err == nil && n < 100:
+			continue // of the same second and with the same hash, and still another one
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", fmt.Errorf("%s: %w", name, err)
+		}
+		if err := s.disk.Link(path, name); err == nil {
+			return name, nil
+		}
+		// A file system without second names (FAT, some networks): a copy does as well.
+		fresh, err := s.write(path, old, info.Mode().Perm())
+		if err != nil {
+			return "", err
+		}
+		if err := s.disk.Rename(fresh, name); err != nil {
+			_ = s.disk.Remove(fresh)
+			return "", err
+		}
+		return name, nil
+	}
+}
+
+// keptName is the name under which a file's content is kept when another takes its
+// place: table.json becomes table.2026-11-21T10-15-00Z.1a2b3c4d.json. The hash's
+// eight digits are the first of what the file itself says, see hashOfFile.
+func keptName(path string, raw []byte, at time.Time, n int) string {
+	ext := filepath.Ext(path)
+	count := ""
+	if n > 1 {
+		count = fmt.Sprintf("-%d", n)
+	}
+	return fmt.Sprintf("%s.%s.%s%s%s", strings.TrimSuffix(path, ext),
+		at.UTC().Format("2006-01-02T15-04-05Z"), Hash(raw, IsYAML(path))[:8], count, ext)
+}
+
+// removeStale removes what saves of this file left behind that were cut off.
+func (s store) removeStale(path string) {
+	for _, name := range s.disk.List(filepath.Dir(path), temporary(path)) {
+		if _, info, err := s.disk.Read(name); err == nil && s.now().Sub(info.ModTime()) > staleAfter {
+			_ = s.disk.Remove(name)
+		}
+	}
+}
+
+// maxFile is far more than any lens or table file holds. Without a limit, a device
+// or a wrong file would fill the memory.
+const maxFile = 4 << 20
+
+// readFile reads a file with an error that does not say the path twice.
+func Read(path string) ([]byte, error) {
+	raw, err := regular.Read(path, maxFile)
+	return raw, plain(err)
+}
+
+// plain takes the path out of an error of package os: the caller says which file, and
+// a temporary one's name helps nobody.
+func plain(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
+}
+
+// osDisk is the real disk.
+type OsDisk struct{}
+
+func (OsDisk) Lock(dir string) (func(), error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	// A file system that cannot lock is used without; the lock ends with the file.
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+	return func() { _ = f.Close() }, nil
+}
+
+func (OsDisk) Read(path string) ([]byte, fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	raw, err := regular.Read(path, maxFile)
+	return raw, info, err
+}
+
+func (OsDisk) Create(dir, pattern string, mode fs.FileMode) (DiskFile, error) {
+	f, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(mode); err != nil {
+		_ = f.Close()
+		_ = os.Remove(f.Name())
+		return nil, err
+	}
+	return f, nil
+}
+
+func (OsDisk) Link(old, new string) error   { return os.Link(old, new) }
+func (OsDisk) Rename(old, new string) error { return os.Rename(old, new) }
+func (OsDisk) Remove(path string) error     { return os.Remove(path) }
+
+func (OsDisk) SyncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: this file system has no such thing
+		return err
+	}
+	return nil
+}
+
+func (OsDisk) List(dir, prefix string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out
+}

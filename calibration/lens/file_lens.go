@@ -1,0 +1,132 @@
+package lens
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sightline/calibration"
+	"sightline/calibration/internal/document"
+	"strings"
+)
+
+// FileInfo says what a loaded file is.
+type FileInfo struct {
+	Hash      string // of what it says, in hex; see docs/configuration.md
+	Integrity calibration.Integrity
+}
+
+// LoadLens reads a lens file, JSON or YAML by its ending (.json, .yaml, .yml). An
+// unknown key is an error that names it.
+func Load(path string) (calibration.Intrinsics, error) {
+	in, _, err := LoadFile(path)
+	return in, err
+}
+
+// LoadLensFile is LoadLens, and says whether the file is as the program wrote it.
+func LoadFile(path string) (in calibration.Intrinsics, info FileInfo, err error) {
+	isYAML, err := lensFormat(path)
+	var raw []byte
+	if err == nil {
+		raw, err = document.Read(path)
+	}
+	if err == nil {
+		in, err = parse(raw, isYAML)
+	}
+	if err == nil {
+		// OpenCV's files hold no hash; theirs is that of the same lens in a file of ours.
+		sealed, sealedYAML := raw, isYAML
+		if isYAML && isOpenCVFile(raw) {
+			sealedYAML = false
+			sealed, err = Marshal(in)
+		}
+		if err == nil {
+			info.Integrity, info.Hash, err = calibration.IntegrityOf(sealed, sealedYAML)
+		}
+		if isYAML && isOpenCVFile(raw) {
+			info.Integrity = calibration.Unsealed
+		}
+	}
+	if err != nil {
+		return calibration.Intrinsics{}, FileInfo{}, fmt.Errorf("calibration: load lens %s: %w", path, err)
+	}
+	return in, info, nil
+}
+
+// SaveLens writes a lens file, JSON or YAML by its ending: StoreLens for those who do
+// not ask under which name an older file is kept.
+func Save(path string, in calibration.Intrinsics) error {
+	_, err := Store(path, in)
+	return err
+}
+
+// StoreLens writes a lens file, JSON or YAML by its ending, whole or not at all. What
+// the file held before is kept in the same directory; StoreLens returns its new name,
+// or "" when there was nothing to keep.
+func Store(path string, in calibration.Intrinsics) (kept string, err error) {
+	raw, err := formatLens(path, in)
+	if err == nil {
+		kept, err = document.Save(path, raw)
+	}
+	if err != nil {
+		return "", fmt.Errorf("calibration: save lens %s: %w", path, err)
+	}
+	return kept, nil
+}
+
+func formatLens(path string, in calibration.Intrinsics) ([]byte, error) {
+	isYAML, err := lensFormat(path)
+	if err != nil {
+		return nil, err
+	}
+	f := calibration.NewLensFile(in)
+	if _, err := f.Intrinsics(); err != nil {
+		return nil, err
+	}
+	marshal := document.MarshalJSON
+	if isYAML {
+		marshal = document.MarshalYAML
+	}
+	return document.Seal(isYAML, func(hash string) ([]byte, error) {
+		f.Hash = hash
+		return marshal(f)
+	})
+}
+
+// CheckLensPath reports a path that SaveLens could not write to because of its
+// ending, so that a command can say so before it works for a minute.
+func CheckPath(path string) error {
+	if _, err := lensFormat(path); err != nil {
+		return fmt.Errorf("calibration: lens file %s: %w", path, err)
+	}
+	return nil
+}
+
+// lensFormat tells YAML from JSON by the file's ending.
+func lensFormat(path string) (isYAML bool, err error) {
+	ext := strings.ToLower(filepath.Ext(path))
+	if ext == ".json" || document.IsYAML(path) {
+		return document.IsYAML(path), nil
+	}
+	return false, fmt.Errorf("file ending %q: expected .json, .yaml or .yml", ext)
+}
+
+func parse(raw []byte, isYAML bool) (calibration.Intrinsics, error) {
+	if isYAML && isOpenCVFile(raw) {
+		return parseOpenCVLens(raw)
+	}
+	var f calibration.LensFile
+	decode := document.DecodeJSON
+	if isYAML {
+		decode = document.DecodeYAML
+	}
+	if err := decode(raw, &f); err != nil {
+		if !isYAML && document.Kind(raw) == "table" {
+			err = errors.New("it is a table calibration, expected a lens file")
+		}
+		return calibration.Intrinsics{}, err
+	}
+	return f.Intrinsics()
+}
+
+// MarshalLens returns the lens as its JSON file would hold it.
+func Marshal(in calibration.Intrinsics) ([]byte, error) { return formatLens("lens.json", in) }

@@ -1,0 +1,172 @@
+package lens
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"sightline/calibration"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// isOpenCVFile reports whether a YAML file is one of OpenCV's cv::FileStorage: its
+// first line is a directive that YAML does not know, and its matrices have a tag of
+// their own.
+func isOpenCVFile(raw []byte) bool {
+	return bytes.HasPrefix(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), []byte("%YAML:1.0")) || bytes.Contains(raw, []byte("!!opencv-matrix"))
+}
+
+// The names under which OpenCV's samples and tools write the same things.
+var (
+	openCVMatrix     = []string{"camera_matrix", "Camera_Matrix", "cameraMatrix", "camera_Matrix", "K", "M"}
+	openCVDistortion = []string{"distortion_coefficients", "Distortion_Coefficients", "distCoeffs", "dist_coeffs", "D"}
+	openCVWidth      = []string{"image_width", "image_Width", "imageWidth", "width"}
+	openCVHeight     = []string{"image_height", "image_Height", "imageHeight", "height"}
+	openCVError      = []string{"avg_reprojection_error", "Avg_Reprojection_Error", "rms"}
+	openCVViews      = []string{"nframes", "nr_of_frames", "nrOfFrames"}
+	openCVFisheye    = []string{"fisheye_model", "fisheye"}
+)
+
+// parseOpenCVLens reads a lens as OpenCV's calibration sample writes it with
+// cv::FileStorage (docs.opencv.org, "Camera calibration with OpenCV"): keys that a lens
+// does not need are left alone. A model other than plumb_bob is an error.
+func parseOpenCVLens(raw []byte) (calibration.Intrinsics, error) {
+	keys, err := openCVKeys(raw)
+	if err != nil {
+		return calibration.Intrinsics{}, err
+	}
+	find := func(names []string) (string, *yaml.Node) {
+		for _, name := range names {
+			if n, ok := keys[name]; ok {
+				return name, n
+			}
+		}
+		return names[0], nil
+	}
+	number := func(names []string) (v float64, ok bool, err error) {
+		key, n := find(names)
+		if n == nil {
+			return 0, false, nil
+		}
+		if err := n.Decode(&v); err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return 0, false, fmt.Errorf("%s: expected a number, got %.40q", key, n.Value)
+		}
+		return v, true, nil
+	}
+	matrix := func(names []string) (key string, m calibration.MatrixFile, err error) {
+		key, n := find(names)
+		if n == nil {
+			return key, m, fmt.Errorf("%s: is not there", key)
+		}
+		if n.Kind != yaml.MappingNode {
+			return key, m, fmt.Errorf("%s: expected a matrix (rows, cols, dt, data)", key)
+		}
+		if err := n.Decode(&m); err != nil {
+			return key, m, fmt.Errorf("%s: expected a matrix (rows, cols, dt, data)", key)
+		}
+		return key, m, nil
+	}
+
+	var in calibration.Intrinsics
+	for _, side := range []struct {
+		names []string
+		to    *int
+	}{{openCVWidth, &in.Width}, {openCVHeight, &in.Height}} {
+		v, ok, err := number(side.names)
+		if err != nil {
+			return in, err
+		}
+		if !ok || v != math.Trunc(v) || v < 1 || v > 1e6 {
+			return in, fmt.Errorf("%s: expected the picture's size in pixels, which this OpenCV file must say: add image_width and image_height", side.names[0])
+		}
+		*side.to = int(v)
+	}
+	if v, ok, err := number(openCVFisheye); err != nil {
+		return in, err
+	} else if ok && v != 0 {
+		return in, errors.New("fisheye_model: a fisheye lens is not supported: calibrate with `sightline calibrate lens`, which uses plumb_bob")
+	}
+	key, k, err := matrix(openCVMatrix)
+	if err == nil {
+		err = k.Check(key, 3, 3)
+	}
+	if err != nil {
+		return in, err
+	}
+	if d := k.Data; d[1] != 0 || d[3] != 0 || d[6] != 0 || d[7] != 0 || d[8] != 1 {
+		return in, fmt.Errorf("%s: expected [fx 0 cx, 0 fy cy, 0 0 1]", key)
+	}
+	in.Fx, in.Fy, in.Cx, in.Cy = k.Data[0], k.Data[4], k.Data[2], k.Data[5]
+	key, d, err := matrix(openCVDistortion)
+	if err != nil {
+		return in, err
+	}
+	if min(d.Rows, d.Cols) != 1 || max(d.Rows, d.Cols) != len(d.Data) {
+		return in, fmt.Errorf("%s: expected one row or column, got %d×%d with %d numbers", key, d.Rows, d.Cols, len(d.Data))
+	}
+	switch len(d.Data) {
+	case 4, 5, 8, 12, 14:
+	default:
+		return in, fmt.Errorf("%s: expected 4, 5, 8, 12 or 14 numbers, got %d", key, len(d.Data))
+	}
+	for i, v := range d.Data {
+		if i >= len(in.Distortion) {
+			if v != 0 {
+				return in, fmt.Errorf("%s: number %d is %g: the rational, thin prism and tilted models are not supported, only plumb_bob (k1 k2 p1 p2 k3)", key, i+1, v)
+			}
+			continue
+		}
+		in.Distortion[i] = v
+	}
+	views, ok, err := number(openCVViews)
+	if err != nil {
+		return in, err
+	}
+	rms, ok2, err := number(openCVError)
+	if err != nil {
+		return in, err
+	}
+	if ok && ok2 && views >= 1 && views == math.Trunc(views) && views < 1e6 && rms >= 0 {
+		in.Views, in.RMS = int(views), rms
+	}
+	return in, in.Validate()
+}
+
+// openCVKeys returns the file's top-level keys.
+func openCVKeys(raw []byte) (map[string]*yaml.Node, error) {
+	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
+	if bytes.HasPrefix(raw, []byte("%YAML")) {
+		_, raw, _ = bytes.Cut(raw, []byte("\n"))
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(raw, &doc); err != nil {
+		return nil, fmt.Errorf("not a file of OpenCV's: %s", strings.Join(strings.Fields(err.Error()), " "))
+	}
+	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
+		return nil, errors.New("the file is empty, expected a lens as OpenCV writes it (camera_matrix, distortion_coefficients, image_width, image_height)")
+	}
+	keys := map[string]*yaml.Node{}
+	content := doc.Content[0].Content
+	for i := 0; i+1 < len(content); i += 2 {
+		n := content[i+1]
+		if strings.HasSuffix(n.Tag, "opencv-matrix") {
+			n = openCVMatrixNode(n)
+		}
+		keys[content[i].Value] = n
+	}
+	return keys, nil
+}
+
+// openCVMatrixNode returns a matrix without its tag and with the keys that are read.
+func openCVMatrixNode(n *yaml.Node) *yaml.Node {
+	out := &yaml.Node{Kind: n.Kind, Tag: "!!map", Line: n.Line}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		switch n.Content[i].Value {
+		case "rows", "cols", "data":
+			out.Content = append(out.Content, n.Content[i], n.Content[i+1])
+		}
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package lens
+
+import (
+	"fmt"
+	"math"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+)
+
+// viewHomography fits a homography to a view, its pixels counted from a point in
+// units of so many.
+func viewHomography(object []geom.Point, v calibration.BoardView, center geom.Pixel, unit float64) (calibration.Homography, bool) {
+	from, to := make([]geom.Point, len(v.Pixels)), make([]geom.Pixel, len(v.Pixels))
+	for k, px := range v.Pixels {
+		from[k], to[k] = object[v.Index(k)], px.Sub(center).Mul(1/unit)
+	}
+	return calibration.FitHomography(from, to)
+}
+
+// startFocal is a first focal length in units of the homographies' pixel unit: the
+// columns r1, r2 of every board's rotation are perpendicular and equally long (Zhang
+// 2000, section 3.1), with square pixels and the principal point in the middle. It
+// reports false where no board is tilted enough to tell.
+func startFocal(maps []calibration.Homography) (float64, bool) {
+	var ab, aa float64
+	for _, h := range maps {
+		// s a + b = 0 with s = 1/f², on the scale of h's own size.
+		n := math.Sqrt(h[0]*h[0] + h[3]*h[3] + h[1]*h[1] + h[4]*h[4])
+		if !(n > 0) {
+			continue
+		}
+		for _, e := range [2][2]float64{
+			{h[0]*h[1] + h[3]*h[4], h[6] * h[7]},
+			{h[0]*h[0] + h[3]*h[3] - h[1]*h[1] - h[4]*h[4], h[6]*h[6] - h[7]*h[7]},
+		} {
+			a, b := e[0]/(n*n), e[1]/(n*n)
+			aa, ab = aa+a*a, ab+a*b
+		}
+	}
+	s := -ab / aa
+	if !(s > 0) || math.IsInf(s, 0) {
+		return 0, false
+	}
+	f := 1 / math.Sqrt(s)
+	return f, f > 0.2 && f < 20
+}
+
+// poseOf is the board's pose that a homography to pixels in units of the focal
+// length means: the nearest rotation, and the distance from the mean length of its columns.
+func poseOf(h *calibration.Homography) (calibration.Extrinsics, bool) {
+	r1, r2, t := calibration.Vec3{h[0], h[3], h[6]}, calibration.Vec3{h[1], h[4], h[7]}, calibration.Vec3{h[2], h[5], h[8]}
+	scale := 2 / (r1.Norm() + r2.Norm())
+	for i := range 3 {
+		r1[i], r2[i], t[i] = r1[i]*scale, r2[i]*scale, t[i]*scale
+	}
+	// Make r1 and r2 perpendicular, sharing the error.
+	d := r1.Dot(r2) / 2
+	a := calibration.Vec3{r1[0] - d*r2[0], r1[1] - d*r2[1], r1[2] - d*r2[2]}.Unit()
+	b := calibration.Vec3{r2[0] - d*r1[0], r2[1] - d*r1[1], r2[2] - d*r1[2]}.Unit()
+	c := a.Cross(b).Unit()
+	b = c.Cross(a)
+	e := calibration.Extrinsics{R: [3][3]float64{{a[0], b[0], c[0]}, {a[1], b[1], c[1]}, {a[2], b[2], c[2]}}, T: t}
+	ok := true
+	for i := range 3 {
+		ok = ok && !math.IsNaN(e.T[i]) && !math.IsNaN(c[i])
+	}
+	return e, ok
+}
+
+// defaultFocal is the focal length assumed where the views do not tell, as a
+// multiple of the picture's width: a horizontal field of 58 degrees.
+const defaultFocal = 0.9
+
+// startLens gives first values of the lens and of every board's pose in closed
+// form. It fails when a view's points stand in a row.
+func startLens(board calibration.Board, views []calibration.BoardView, width, height int) (calibration.Intrinsics, []calibration.Extrinsics, error) {
+	in := calibration.Intrinsics{Width: width, Height: height, Cx: float64(width-1) / 2, Cy: float64(height-1) / 2}
+	object := board.Points()
+	unit := float64(width)
+	maps := make([]calibration.Homography, len(views))
+	for i, v := range views {
+		var ok bool
+		if maps[i], ok = viewHomography(object, v, geom.Pixel{X: in.Cx, Y: in.Cy}, unit); !ok {
+			return in, nil, fmt.Errorf("%s: its corners stand in a row", v.Name)
+		}
+	}
+	f, ok := startFocal(maps)
+	if !ok {
+		f = defaultFocal
+	}
+	in.Fx, in.Fy = f*unit, f*unit
+	poses := make([]calibration.Extrinsics, len(views))
+	for i := range maps {
+		for k := range 6 {
+			maps[i][k] /= f
+		}
+		if poses[i], ok = poseOf(&maps[i]); !ok {
+			return in, nil, fmt.Errorf("%s: its corners are not those of a flat board in front of the camera", views[i].Name)
+		}
+	}
+	return in, poses, nil
+}

@@ -1,0 +1,242 @@
+package verify
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+)
+
+// CheckSetup says how the check card was made and laid.
+type Setup struct {
+	Card Card
+	// Thickness of a strip with the card that it is glued on: its print lies that
+	// much over what it lies on.
+	Thickness geom.Length
+	BaseTop   geom.Length             // of the bases under the strip for the bases, over the mat
+	Bars      [2]geom.Length          // the strips' bars of CheckBar as measured; 0: not measured
+	Limit     geom.Length             // error of a distance on the card that is too large to be of use
+	Limits    calibration.Uncertainty // of the calibration; zero: DefaultUncertainty
+}
+
+// DefaultCheckLimit is the error at which a calibration is of no use, however
+// honestly stated: games turn on a millimetre.
+const DefaultLimit = 1 * geom.Millimeter
+
+// barRange is how far off a bar may be as measured: beyond that the page was scaled.
+const barRange = 0.01
+
+// Validate reports what cannot be.
+func (s Setup) Validate() error {
+	switch {
+	case !(s.Thickness >= 0) || s.Thickness > 20:
+		return fmt.Errorf("card-thickness: expected 0 to 20 mm, got %v", float64(s.Thickness))
+	case !(s.BaseTop >= 0) || s.BaseTop > 50:
+		return fmt.Errorf("base-top: expected 0 to 50 mm, got %v", float64(s.BaseTop))
+	case !(s.Limit > 0) || s.Limit > 20:
+		return fmt.Errorf("limit: expected more than 0 and at most 20 mm, got %v", float64(s.Limit))
+	}
+	for _, b := range s.Bars {
+		if b != 0 && !(math.Abs(float64(b/Bar)-1) <= barRange) {
+			return fmt.Errorf("card-length: expected %.1f to %.1f mm (the bar of %.0f mm as measured), got %v: beyond that something scales the page, print at 100 %%",
+				float64(Bar)*(1-barRange), float64(Bar)*(1+barRange), float64(Bar), float64(b))
+		}
+	}
+	return nil
+}
+
+// height returns the height of a strip's print over the mat.
+func (s Setup) height(strip int) geom.Length {
+	if strip == 0 {
+		return s.Thickness
+	}
+	return s.BaseTop + s.Thickness
+}
+
+// CheckSighting is what one picture shows of the check card, lying at one place.
+type Sighting struct {
+	Name   string                       // of the picture
+	Tags   []calibration.MarkerSighting // markers of other sheets are left out
+	Frames int                          // averaged; 0 is one
+}
+
+// ErrNoCard is returned by Verify when no picture shows two markers of one strip.
+var ErrNoCard = errors.New("no check card is seen")
+
+// Deviation is one known distance on the card as the calibration measures it.
+type Deviation struct {
+	Place      int           // index of the sighting
+	Strip      int           // 0: on the mat, 1: on bases
+	From, To   int           // ids of the markers, from centre to centre
+	At         [2]geom.Point // where they lie on the table
+	True       geom.Length   // by the card
+	Measured   geom.Length   // by the calibration
+	Stated     geom.Length   // sigma that the calibration gives for it
+	Reference  geom.Length   // sigma of the card and of this one measurement
+	Normalised float64       // error over the sigma of both
+}
+
+// Error returns measured less true.
+func (d Deviation) Error() geom.Length { return d.Measured - d.True }
+
+// Sigma returns what the error may be: the calibration's own and the card's.
+func (d Deviation) Sigma() geom.Length {
+	return geom.Length(math.Hypot(float64(d.Stated), float64(d.Reference)))
+}
+
+// CheckOutcome is what a verification finds.
+type Outcome string
+
+const (
+	Pass      Outcome = "pass"
+	Fail      Outcome = "fail"
+	Undecided Outcome = "undecided" // the card is not known well enough to tell
+)
+
+// Verification is how a calibration measured the check card.
+type Result struct {
+	Outcome    Outcome
+	Reasons    []string // why it is not a pass
+	Cause      string   // what is likely wrong when it fails; may be empty
+	Notes      []string // what a reader should know as well
+	Deviations []Deviation
+
+	Places          int
+	WorstError      geom.Length // the largest, without its sign
+	WorstNormalised float64     // the largest, without its sign
+	Allowed         float64     // what the largest may be, for as many as there are
+	ChiSquare       float64     // of all deviations together
+	Freedom         int
+	Probability     float64     // of a larger chi-square if the stated sigma is true
+	Stated          geom.Length // the largest sigma that the calibration gives
+	Reference       geom.Length // the largest of the card
+	Covered         float64     // share of the mat within checkReach of a marker of the card
+}
+
+const (
+	// checkLevel is the probability with which a true calibration may fail by
+	// chi-square: that of three sigmas.
+	checkLevel = 0.0027
+	// checkReach is how far round the card a verification speaks for the mat.
+	checkReach = 250.0
+	// movedLimit is how far, in mm, the mat's markers may lie from where the calibration
+	// has them: three times what a hand with a steel rule leaves.
+	movedLimit = 1.0
+	// usefulCover of the mat should have been visited.
+	usefulCover = 0.5
+)
+
+// Verify measures all known distances of the check card, at every place, with the
+// table's calibration, and compares the errors with the sigma that its error model
+// states together with that of the card.
+//
+// It passes when the errors are what the sigmas allow: none larger than the largest
+// of as many normal deviations (99.73 %), and chi-square over all of them, with
+// everything that they share in its covariance, below its 99.73 % bound, and none of
+// the faults that move many distances alike (scale, width, depth, the height of a strip)
+// seen at more than its share of three sigmas. It fails also when the mat's markers
+// show that camera or mat was moved, and when an error exceeds the
+// limit by more than the card's own doubt, even when the calibration said so itself.
+// When the card is not known well enough to find such an error it is undecided.
+//
+// It fails with ErrNoCard when there is nothing to measure.
+func Run(t calibration.Table, setup Setup, seen []Sighting) (Result, error) {
+	if err := setup.Validate(); err != nil {
+		return Result{}, fmt.Errorf("calibration: verify: %w", err)
+	}
+	c := newCheck(&t, setup, seen)
+	if len(c.lines) == 0 {
+		return Result{}, fmt.Errorf("calibration: verify: %w: expected two markers of a strip (ids %d…%d) in one picture",
+			ErrNoCard, calibration.CheckCardIDs, calibration.CheckCardIDs+5)
+	}
+	if err := c.weigh(); err != nil {
+		return Result{}, fmt.Errorf("calibration: verify: %w", err)
+	}
+	v := c.verification()
+	c.judge(&v)
+	return v, nil
+}
+
+// verification fills in the figures.
+func (c *check) verification() Result {
+	v := Result{Notes: c.notes, Freedom: len(c.lines), Allowed: largestOf(len(c.lines)), Covered: c.covered()}
+	places := map[int]bool{}
+	n := len(c.lines)
+	for i, l := range c.lines {
+		d := l.deviation
+		stated, reference := c.stated[i*n+i], c.reference[i*n+i]
+		d.Stated, d.Reference = geom.Length(math.Sqrt(stated)), geom.Length(math.Sqrt(reference))
+		d.Normalised = float64(d.Error()) / math.Sqrt(stated+reference)
+		v.Deviations = append(v.Deviations, d)
+		places[d.Place] = true
+		v.WorstError = max(v.WorstError, geom.Length(math.Abs(float64(d.Error()))))
+		v.WorstNormalised = math.Max(v.WorstNormalised, math.Abs(d.Normalised))
+		v.Stated, v.Reference = max(v.Stated, d.Stated), max(v.Reference, d.Reference)
+	}
+	v.Places = len(places)
+	v.ChiSquare = c.chiSquare(c.errors)
+	v.Probability = chiSquareTail(v.ChiSquare, v.Freedom)
+	return v
+}
+
+// judge decides.
+func (c *check) judge(v *Result) {
+	v.Outcome = Pass
+	fail := func(format string, a ...any) {
+		v.Outcome = Fail
+		v.Reasons = append(v.Reasons, fmt.Sprintf(format, a...))
+	}
+	if v.WorstNormalised > v.Allowed {
+		fail("an error is %.1f times its sigma, expected at most %.1f among %d distances", v.WorstNormalised, v.Allowed, v.Freedom)
+	}
+	if v.Probability < checkLevel {
+		fail("all errors together are larger than stated: chi-square %.0f for %d distances, which chance gives in %s of cases", v.ChiSquare, v.Freedom, share(v.Probability))
+	}
+	all := c.findings()
+	if worst, ok := largest(all); ok && worst.sigmas > largestOf(len(all)) {
+		fail("the errors have a common cause, seen at %.1f sigma, expected at most %.1f among the %d that are looked for", worst.sigmas, largestOf(len(all)), len(all))
+	}
+	for _, d := range v.Deviations {
+		if e := geom.Length(math.Abs(float64(d.Error()))); e > c.setup.Limit+3*d.Reference {
+			fail("a distance of %.1f mm is measured %.2f mm off, more than the limit of %s mm", float64(d.True), float64(e), trimmed(float64(c.setup.Limit)))
+			break
+		}
+	}
+	if v.Outcome == Fail {
+		v.Cause = c.cause()
+	}
+	if c.moved > movedLimit {
+		fail("the mat's markers lie %.1f mm from where the calibration has them, expected at most %s mm", c.moved, trimmed(movedLimit))
+		also := v.Cause
+		v.Cause = "the camera or the mat was moved after the calibration, or its file is not this camera's: calibrate the table again"
+		if also != "" {
+			v.Cause += "; of the distances themselves: " + also
+		}
+	}
+	switch {
+	case v.Outcome == Fail:
+	case 3*v.Reference > c.setup.Limit:
+		v.Outcome = Undecided
+		v.Reasons = append(v.Reasons, fmt.Sprintf("the card itself is known to ±%.2f mm only, too little to find an error of %s mm: measure its bars with a steel rule and give --card-length",
+			3*float64(v.Reference), trimmed(float64(c.setup.Limit))))
+	}
+	if 3*v.Stated > c.setup.Limit {
+		v.Notes = append(v.Notes, fmt.Sprintf("the calibration itself states ±%.2f mm for the card's distances: near questions will be too close to call", 3*float64(v.Stated)))
+	}
+	if v.Covered < usefulCover {
+		v.Notes = append(v.Notes, fmt.Sprintf("the card was near %.0f %% of the mat only: lay it at more places, the corners above all", 100*v.Covered))
+	}
+}
+
+// share says a small probability.
+func share(p float64) string {
+	if p < 1e-6 {
+		return "less than one in a million"
+	}
+	return fmt.Sprintf("%.2g %%", 100*p)
+}
+
+// trimmed prints a number without needless zeros.
+func trimmed(v float64) string { return fmt.Sprintf("%.4g", v) }

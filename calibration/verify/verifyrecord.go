@@ -1,0 +1,189 @@
+package verify
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"time"
+
+	"sightline/calibration"
+	"sightline/calibration/internal/document"
+	"sightline/engine/geom"
+)
+
+// VerifyRecord is what is kept of a calibration's last verification. It stands in a
+// file of its own beside the table's, so that the calibration and its hash stay as
+// they are.
+type Record struct {
+	At              time.Time // of the last picture, or of the verification when pictures carry no time
+	Outcome         Outcome
+	WorstError      geom.Length
+	WorstNormalised float64
+	Places          int
+	Covered         float64 // share of the mat
+	Calibration     string  // hash of the table file that was verified
+}
+
+// Record returns what is kept of a verification.
+func (v Result) Record(at time.Time, hash string) Record {
+	return Record{At: at, Outcome: v.Outcome, WorstError: v.WorstError, WorstNormalised: v.WorstNormalised,
+		Places: v.Places, Covered: v.Covered, Calibration: hash}
+}
+
+// verifyRecordFile is the record as the file holds it.
+type verifyRecordFile struct {
+	Version     *int      `json:"version"`
+	At          time.Time `json:"at"`
+	Outcome     string    `json:"outcome"`
+	WorstError  float64   `json:"worst_error_mm"`
+	WorstSigmas float64   `json:"worst_sigmas"`
+	Places      int       `json:"places"`
+	Covered     float64   `json:"covered"`
+	Calibration string    `json:"calibration"`
+}
+
+// VerifyRecordPath returns the name of the record of a table file: table.json.verify.json.
+func RecordPath(table string) string { return table + ".verify.json" }
+
+// SaveVerifyRecord writes the record beside the table file. An older one is kept under
+// another name, as calibrations are.
+func SaveRecord(table string, r Record) error {
+	path := RecordPath(table)
+	version := 1
+	micro := func(v float64) float64 { return math.Round(v*1e6) / 1e6 }
+	raw, err := document.MarshalJSON(verifyRecordFile{&version, r.At.UTC().Truncate(time.Second), string(r.Outcome), micro(float64(r.WorstError)), micro(r.WorstNormalised), r.Places, micro(r.Covered), r.Calibration})
+	if err == nil {
+		_, err = parseVerifyRecord(raw) // what could not be read back must not be written
+	}
+	if err == nil {
+		_, err = document.Save(path, raw)
+	}
+	if err != nil {
+		return fmt.Errorf("calibration: save verification %s: %w", path, err)
+	}
+	return nil
+}
+
+// LoadVerifyRecord reads the record of a table file. It reports false when there is
+// none: the calibration was never verified.
+func LoadRecord(table string) (Record, bool, error) {
+	path := RecordPath(table)
+	raw, err := document.Read(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Record{}, false, nil
+	}
+	var r Record
+	if err == nil {
+		r, err = parseVerifyRecord(raw)
+	}
+	if err != nil {
+		return Record{}, false, fmt.Errorf("calibration: load verification %s: %w", path, err)
+	}
+	return r, true, nil
+}
+
+func parseVerifyRecord(raw []byte) (Record, error) {
+	var f verifyRecordFile
+	if err := document.DecodeJSON(raw, &f); err != nil {
+		return Record{}, err
+	}
+	sane := func(v float64) bool { return v >= 0 && v <= 1e6 }
+	switch {
+	case f.Version == nil || *f.Version != 1:
+		return Record{}, errors.New("version: expected 1: is it a verification?")
+	case f.At.IsZero():
+		return Record{}, errors.New("at: missing")
+	case f.At.UTC().Year() < 1970 || f.At.UTC().Year() > 9000:
+		return Record{}, fmt.Errorf("at: expected a date, got the year %d", f.At.UTC().Year())
+	case f.Outcome != string(Pass) && f.Outcome != string(Fail) && f.Outcome != string(Undecided):
+		return Record{}, fmt.Errorf("outcome: expected pass, fail or undecided, got %q", f.Outcome)
+	case !sane(f.WorstError) || !sane(f.WorstSigmas):
+		return Record{}, errors.New("worst_error_mm, worst_sigmas: expected numbers from 0 to a million")
+	case f.Places < 1 || !(f.Covered >= 0) || f.Covered > 1:
+		return Record{}, errors.New("places, covered: expected at least 1, and 0 to 1")
+	case f.Calibration == "":
+		return Record{}, errors.New("calibration: missing, expected the hash of the table file")
+	}
+	return Record{At: f.At, Outcome: Outcome(f.Outcome), WorstError: geom.Length(f.WorstError), WorstNormalised: f.WorstSigmas,
+		Places: f.Places, Covered: f.Covered, Calibration: f.Calibration}, nil
+}
+
+// Stale says why a verification no longer speaks for a calibration; "" when it does.
+// file is the table as its file has it, now is the one in use, which may have been
+// registered anew since.
+func (r Record) Stale(file, now *calibration.Table) string {
+	if r.Calibration != file.Hash {
+		return "it was made with another calibration file"
+	}
+	then := *file
+	if in, err := then.Intrinsics.Scaled(now.Width, now.Height); err == nil { // pictures of another size
+		then.Intrinsics = in
+	}
+	moved := then.Shift(now)
+	if allowed := cornerSigmaOf(file); moved > allowed {
+		return fmt.Sprintf("the camera was registered anew since, %.1f mm off at the mat's corners", float64(moved))
+	}
+	return ""
+}
+
+// cornerSigmaOf returns the largest standard deviation, in mm, with which the calibration
+// knows where the mat's corners appear: that of pose and lens.
+func cornerSigmaOf(t *calibration.Table) (most geom.Length) {
+	b := calibration.NewBudget(*t, calibration.Uncertainty{})
+	for _, p := range t.Layout.Corners() {
+		if terms, ok := b.At(p, 0); ok {
+			most = max(most, calibration.LargestSigma(terms.Named(calibration.TermPose).Add(terms.Named(calibration.TermLens))))
+		}
+	}
+	return most
+}
+
+// VerifiedJSON is how a verification goes with answers: what a machine reads beside a
+// scene. See docs/scene.md.
+type AnswerJSON struct {
+	At          time.Time `json:"at"`
+	Outcome     string    `json:"outcome"`
+	WorstError  float64   `json:"worst_error_mm"`
+	WorstSigmas float64   `json:"worst_sigmas"`
+	Places      int       `json:"places"`
+	Covered     float64   `json:"covered"`
+	Holds       bool      `json:"holds"` // it speaks for the calibration in use
+	Why         string    `json:"why"`   // why it does not hold; "" when it does
+}
+
+// String says it in a line for people.
+func (v *AnswerJSON) String() string {
+	if v == nil {
+		return "this calibration was never verified"
+	}
+	s := fmt.Sprintf("verified %s: %s, largest error %.2f mm (%.1f of its sigma) at %d places", v.At.Format("2006-01-02 15:04 UTC"), v.Outcome, v.WorstError, v.WorstSigmas, v.Places)
+	if !v.Holds {
+		s += "; it no longer holds: " + v.Why
+	}
+	return s
+}
+
+// Answer returns the record as it goes with answers made by a calibration.
+func (r Record) Answer(file, now *calibration.Table) *AnswerJSON {
+	round := func(v float64) float64 { return math.Round(v*1000) / 1000 }
+	why := r.Stale(file, now)
+	return &AnswerJSON{r.At.UTC(), string(r.Outcome), round(float64(r.WorstError)), round(r.WorstNormalised), r.Places, round(r.Covered), why == "", why}
+}
+
+// AddVerified returns a JSON object with the key "verified" added to its end: the
+// verification, or null.
+func AddTo(doc []byte, v *AnswerJSON) ([]byte, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	doc = bytes.TrimRight(doc, " \n")
+	if len(doc) < 3 || doc[len(doc)-1] != '}' { // what we wrote ourselves, with a version at least
+		return nil, errors.New("calibration: add verification: expected a JSON object")
+	}
+	out := append([]byte(nil), doc[:len(doc)-1]...)
+	return append(append(append(out, `,"verified":`...), raw...), '}'), nil
+}
