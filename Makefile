@@ -5,7 +5,7 @@
 GOTAGS := opencv,gocv_specific_modules,gocv_calib3d,gocv_videoio
 
 STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.7.0
-ACCURACY_PKG := ./cmd/internal/accuracy/... ./engine ./calibration ./vision/tablesim
+ACCURACY_PKG := ./cmd/internal/accuracy/... ./engine ./calibration/... ./vision/tablesim
 BENCH_PKG    := ./...
 
 VERSION := $(shell git -c safe.directory='*' describe --tags --always --dirty 2>/dev/null || echo unknown)

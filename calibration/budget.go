@@ -139,7 +139,7 @@ func (b *Budget) Limits() Uncertainty { return b.limits }
 func (b *Budget) Table() *Table { return &b.table }
 
 // withoutLens returns the pose's covariance without the part that the lens causes.
-// Older files hold the sum only, of which it is what remains.
+// Older files hold the sum only: it is what remains of that.
 func (b *Budget) withoutLens() []float64 {
 	t := &b.table
 	if len(t.RegistrationCovariance) == 36 {

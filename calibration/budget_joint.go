@@ -2,7 +2,7 @@ package calibration
 
 import "math"
 
-// joint returns the covariance, in mm², that the calibration's own errors give to all
+// JointCovariance returns the covariance, in mm², that the calibration's own errors give to all
 // the spots together: 2n×2n in the order x, y, x, y … It is the budget's
 // Difference for many spots at once. The pose and the lens move all spots; an object's
 // height, the mat's flatness and what the lens model leaves are alike only where spots

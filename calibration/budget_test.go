@@ -210,7 +210,7 @@ func TestOnlyNoiseShrinksWithFrames(t *testing.T) {
 }
 
 // The budget's answers are asked for once a ship and frame: at most a few
-// microseconds, so that 20 ships cost nothing beside the fit's milliseconds.
+// microseconds, so that 20 ships cost nothing compared with the fit's milliseconds.
 func BenchmarkSystematic(b *testing.B) {
 	c := overMat()
 	c.Intrinsics = correlatedLens(c.Intrinsics)

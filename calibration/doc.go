@@ -10,5 +10,9 @@
 // that plane (PointAt). At 1.2 m a base top, 4 mm up, seems to lie 2 mm further
 // out at the mat's corner than the mat under it.
 //
+// [Register] makes a table from the mat's markers; a [Budget] says how sure its points
+// are. The packages below calibrate the lens (lens), check a table against a printed card
+// (verify) and tell whether it still holds (watch).
+//
 // Pixels follow the convention of package geom: centres at integers.
 package calibration

@@ -53,7 +53,7 @@ func (m *ErrorModel) Parts(pose geom.Pose, z, radius geom.Length) (camera, table
 	}
 	// A turn, clockwise, is what ahead moves more to the right than behind does.
 	d := ahead.minus(&behind)
-	span := 1 / (2 * max(r, 1)) // of less than a millimetre nobody measures a heading
+	span := 1 / (2 * max(r, 1)) // no heading is measured over less than a millimetre
 	turn := func(x, y float64) float64 { return (x*right.X + y*right.Y) * span }
 	var poseRows [3][6]float64
 	for k := range 6 {

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/internal/document"
 )
 
 // numbered is a table that can be told from others: number n.
@@ -154,7 +155,7 @@ func TestRestsOfASaveThatWasCutOffAreRemoved(t *testing.T) {
 
 // A stepDisk is a disk that counts a save's steps and does something before each.
 type stepDisk struct {
-	calibration.Disk
+	document.Disk
 	before  func(step int, name string) error
 	noLinks bool // like FAT
 	steps   []string
@@ -168,7 +169,7 @@ func (d *stepDisk) step(name string) error {
 	return d.before(len(d.steps)-1, name)
 }
 
-func (d *stepDisk) Create(dir, pattern string, mode fs.FileMode) (calibration.DiskFile, error) {
+func (d *stepDisk) Create(dir, pattern string, mode fs.FileMode) (document.DiskFile, error) {
 	if err := d.step("create"); err != nil {
 		return nil, err
 	}
@@ -204,7 +205,7 @@ func (d *stepDisk) SyncDir(dir string) error {
 }
 
 type stepFile struct {
-	calibration.DiskFile
+	document.DiskFile
 	d *stepDisk
 }
 
@@ -253,14 +254,14 @@ func TestWhatFailsLosesNothingAndLeavesNothing(t *testing.T) {
 			path := filepath.Join(dir, "table.json")
 			require.NoError(t, os.WriteFile(path, fileOf(t, 1), 0o600))
 			failed := ""
-			d := &stepDisk{Disk: calibration.OSDisk{}, noLinks: noLinks, before: func(step int, name string) error {
+			d := &stepDisk{Disk: document.OSDisk{}, noLinks: noLinks, before: func(step int, name string) error {
 				if step != at {
 					return nil
 				}
 				failed = name
 				return &fs.PathError{Op: "write", Path: "/somewhere/.tmp", Err: syscall.ENOSPC}
 			}}
-			_, err := calibration.SaveOn(d, time.Now, path, fileOf(t, 2))
+			_, err := document.SaveOn(d, time.Now, path, fileOf(t, 2))
 			if failed == "" {
 				require.NoError(t, err)
 				assert.Greater(t, at, 5, "all steps were tried")
@@ -328,7 +329,7 @@ func TestMain(m *testing.M) {
 // saveAndDie saves table 2 and kills itself before the step that it was told.
 func saveAndDie() {
 	at, _ := strconv.Atoi(os.Getenv("SAVE_STEP"))
-	d := &stepDisk{Disk: calibration.OSDisk{}, noLinks: os.Getenv("SAVE_LINKS") == "no", before: func(step int, _ string) error {
+	d := &stepDisk{Disk: document.OSDisk{}, noLinks: os.Getenv("SAVE_LINKS") == "no", before: func(step int, _ string) error {
 		if step == at {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			time.Sleep(time.Hour)
@@ -338,7 +339,7 @@ func saveAndDie() {
 	table := numbered(2)
 	raw, err := calibration.MarshalTable(&table)
 	if err == nil {
-		_, err = calibration.SaveOn(d, time.Now, os.Getenv("SAVE_PATH"), raw)
+		_, err = document.SaveOn(d, time.Now, os.Getenv("SAVE_PATH"), raw)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -481,7 +482,7 @@ func (d *powerDisk) change(f func(map[string]int)) {
 	d.check(d)
 }
 
-func (d *powerDisk) Create(dir, pattern string, _ fs.FileMode) (calibration.DiskFile, error) {
+func (d *powerDisk) Create(dir, pattern string, _ fs.FileMode) (document.DiskFile, error) {
 	i := len(d.content)
 	d.content, d.durable = append(d.content, nil), append(d.durable, false)
 	f := &powerFile{d, i, filepath.Join(dir, fmt.Sprint(pattern, i))}
@@ -586,11 +587,11 @@ func TestAPowerCutAtAnyStepLosesNothing(t *testing.T) {
 				}
 			})
 		}
-		var disk calibration.Disk = d
+		var disk document.Disk = d
 		if noLinks {
 			disk = &stepDisk{Disk: d, noLinks: true}
 		}
-		name, err := calibration.SaveOn(disk, time.Now, path, []byte(fresh))
+		name, err := document.SaveOn(disk, time.Now, path, []byte(fresh))
 		require.NoError(t, err)
 		assert.Equal(t, kept, name)
 		d.check = func(*powerDisk) {}

@@ -101,7 +101,7 @@ func StoreTable(path string, t *Table) (kept string, err error) {
 }
 
 // Sealed returns the table as its file would hold it, with its hash: what a
-// registration is known by that nobody has saved.
+// registration is known by that was never saved.
 func (t Table) Sealed() (raw []byte, hash string, err error) {
 	if raw, err = formatTable(&t); err != nil {
 		return nil, "", fmt.Errorf("calibration: %w", err)

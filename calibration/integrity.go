@@ -73,7 +73,7 @@ func (t *Table) State() string {
 	return t.Integrity.String()
 }
 
-// integrityOf compares the hash that a file states with its content.
+// IntegrityOf compares the hash that a file states with its content.
 func IntegrityOf(raw []byte, isYAML bool) (Integrity, string, error) {
 	stated, actual, err := document.Hashes(raw, isYAML)
 	switch {
@@ -82,7 +82,7 @@ func IntegrityOf(raw []byte, isYAML bool) (Integrity, string, error) {
 	case stated == "":
 		return Unsealed, actual, nil
 	case isYAML && !document.IsWholeYAML(raw):
-		return Unsealed, "", fmt.Errorf("the file is cut off: expected it to end with a line %q", document.YamlEnd)
+		return Unsealed, "", fmt.Errorf("the file is cut off: expected it to end with a line %q", document.YAMLEnd)
 	case stated != actual:
 		return Edited, actual, nil
 	}

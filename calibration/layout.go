@@ -12,7 +12,7 @@ import (
 // that the camera sees can reveal it.
 const DefaultScaleSigma = 0.0003
 
-// Marker is one printed AprilTag (family 36h11) of known place beside the mat.
+// Marker is one printed AprilTag (family 36h11) in a known place next to the mat.
 type Marker struct {
 	ID      int
 	Center  geom.Point  // of the black square, mm in the table frame
@@ -158,7 +158,7 @@ func (l Layout) Validate() error {
 	return l.Placement.validate()
 }
 
-// corners returns the mat's corners.
+// Corners returns the mat's corners.
 func (l *Layout) Corners() [4]geom.Point {
 	w, h := float64(l.Width), float64(l.Height)
 	return [4]geom.Point{{}, {X: w}, {X: w, Y: h}, {Y: h}}

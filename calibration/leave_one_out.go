@@ -25,7 +25,7 @@ const (
 	placementWeight = 10
 
 	// maxScatter is the scatter, in multiples of the placement's sigma or of 0.3 mm if
-	// that is more, at which nobody can say any more which markers are right.
+	// that is more, at which it is no longer clear which markers are right.
 	maxScatter = 4
 
 	// brokenSquare in px is how far a marker's corners may lie from a square, as a root
@@ -40,7 +40,7 @@ type MarkerResidual struct {
 	ID   int
 	Used bool // false: it was left out
 
-	// Along the mat's edge beside which it lies (towards +x or +y) and across it
+	// Along the mat's edge next to which it lies (towards +x or +y) and across it
 	// (away from the mat), with the standard deviations that the stated placement,
 	// noise and lens predict for them.
 	Along, Across           geom.Length
@@ -59,8 +59,8 @@ func (r MarkerResidual) Offset() geom.Length {
 
 func (r *MarkerResidual) square() float64 { return r.Distance * r.Distance }
 
-// inspection is what the residuals of an adjustment say.
-type inspection struct {
+// residualAnalysis is what the residuals of an adjustment say.
+type residualAnalysis struct {
 	corner  float64 // sigma of a corner, px, from within the markers
 	factor  float64 // by which the placement's variance differs from the stated one
 	markers []MarkerResidual
@@ -68,21 +68,21 @@ type inspection struct {
 	lens    lensConsistency
 }
 
-// inspect looks at the residuals of a solved pose. It uses the full covariance of
+// leaveOneOut looks at the residuals of a solved pose. It uses the full covariance of
 // all corners (placement, noise, and the lens's error, which they share), and the
 // residuals' part that no pose can explain: v = Q r with Q = V - V A (AᵀVA)⁻¹ AᵀV,
 // V the inverse covariance. What a marker's move would do to the picture is E, so
 // that its move as the others see it is (EᵀQE)⁻¹ EᵀQ r with covariance (EᵀQE)⁻¹
 // (Baarda 1968: data snooping with the mean shift model).
-func (s *solution) leaveOneOut(lens Intrinsics, layout Layout, used []correspondence) (inspection, bool) {
+func (s *solution) leaveOneOut(lens Intrinsics, layout Layout, used []correspondence) (residualAnalysis, bool) {
 	all := make([]markerEquations, len(used))
 	for i, c := range used {
 		var ok bool
 		if all[i], ok = equations(&lens, &s.pose, c, s.noise); !ok {
-			return inspection{}, false
+			return residualAnalysis{}, false
 		}
 	}
-	out := inspection{factor: 1}
+	out := residualAnalysis{factor: 1}
 	within := make([]float64, len(all))
 	for i := range all {
 		within[i] = all[i].withinSquare()
@@ -94,20 +94,20 @@ func (s *solution) leaveOneOut(lens Intrinsics, layout Layout, used []correspond
 	q, ok1 := full.weights(lens.Covariance)
 	qc, ok2 := places.weights(lens.Covariance)
 	if !ok1 || !ok2 {
-		return inspection{}, false
+		return residualAnalysis{}, false
 	}
 	// How far the markers lie from their places, against what was stated: by their
 	// centres alone, two for each, which no error of a print's shape moves.
 	chi, freedom := linalg.Quadratic(qc, places.r, places.r), max(0, float64(2*len(all)-6))
 	out.factor = (placementWeight + chi) / (placementWeight + freedom)
 	if out.lens, ok1 = s.lensConsistency(&lens, all, out.corner); !ok1 {
-		return inspection{}, false
+		return residualAnalysis{}, false
 	}
 	for i, c := range used {
 		place, _, ok1 := all[i].centroid().shiftRows().shift(2, 2*i, qc, places.r)
 		d, cov, ok2 := all[i].shiftRows().shift(rigid, 8*i, q, full.r)
 		if !ok2 {
-			return inspection{}, false
+			return residualAnalysis{}, false
 		}
 		if !ok1 { // nothing is left over
 			place = moved{}
@@ -344,7 +344,7 @@ func (e moves) shift(n, at int, q, r []float64) (d moved, cov []float64, ok bool
 	return d, cov, true
 }
 
-// alongEdge turns a shift in x (in Across) and y (in Along) to the mat's edge beside
+// alongEdge turns a shift in x (in Across) and y (in Along) to the mat's edge next to
 // which the marker lies.
 func (m *MarkerResidual) alongEdge(l Layout, at geom.Point) {
 	w, h := float64(l.Width), float64(l.Height)

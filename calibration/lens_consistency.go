@@ -19,9 +19,9 @@ const (
 	lensLimit  = 40.0
 )
 
-// lensLook is what the residuals of a registration say of its lens: what they would be
+// lensConsistency is what the residuals of a registration say of its lens: what they would be
 // if the lens were another than its file says, beyond what its covariance allows, and how
-// much better that would fit. Like the mean shift model of a bumped marker (inspect), with
+// much better that would fit. Like the mean shift model of a bumped marker (leaveOneOut), with
 // the derivatives by the lens's parameters in place of the marker's.
 type lensConsistency struct {
 	focal, sigma float64 // relative error of both focal lengths, positive: really longer; and what it is known to
@@ -29,7 +29,7 @@ type lensConsistency struct {
 	allSquare    float64 // what all parameters together explain, nine
 }
 
-// lookAtLens weighs the lens against the markers' equations and, for the scatter of the
+// testLens weighs the lens against the markers' equations and, for the scatter of the
 // placement that neither chance nor the lens explains, their centres'. Where they do not tell
 // the focal length from the camera's height, there is nothing to say; false when the equations
 // cannot be solved. However exactly markers lie, light spreads over their white and ink over
@@ -164,8 +164,8 @@ func (l *lensConsistency) suspicion() float64 {
 	return math.Abs(l.focal) * math.Sqrt(1-1/l.focalSquare)
 }
 
-// doubted returns a lens whose focal length is known worse than its file says.
-func doubted(lens Intrinsics, sigma float64) Intrinsics {
+// withFocalDoubt returns a lens whose focal length is known worse than its file says.
+func withFocalDoubt(lens Intrinsics, sigma float64) Intrinsics {
 	if sigma <= 0 {
 		return lens
 	}

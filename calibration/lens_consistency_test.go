@@ -257,7 +257,7 @@ func TestFromStraightAboveAFocalLengthContradictsNothing(t *testing.T) {
 }
 
 // What the markers suspect is kept with the table, and is not added again when the table
-// is registered anew.
+// is registered again.
 func TestASuspicionIsKeptAndNotAddedTwice(t *testing.T) {
 	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
 	rng := rand.New(rand.NewPCG(4, 4))

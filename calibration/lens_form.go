@@ -10,7 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// matrixFile is a matrix as ROS camera_info writes it, row by row.
+// MatrixFile is a matrix as ROS camera_info writes it, row by row.
 type MatrixFile struct {
 	Rows int     `json:"rows" yaml:"rows"`
 	Cols int     `json:"cols" yaml:"cols"`
@@ -47,7 +47,7 @@ func numbersOf(some []*float64) (n numbers) {
 	return n
 }
 
-// check reports a matrix of another shape than expected, naming its key.
+// Check reports a matrix of another shape than expected, naming its key.
 func (m MatrixFile) Check(key string, rows, cols int) error {
 	if m.Rows != rows || m.Cols != cols || len(m.Data) != rows*cols {
 		return fmt.Errorf("%s: expected %d rows, %d cols and %d numbers in data, got %d, %d and %d",
@@ -59,7 +59,7 @@ func (m MatrixFile) Check(key string, rows, cols int) error {
 	return nil
 }
 
-// lensFile is a lens as the file holds it: the keys of ROS camera_info and four
+// LensFile is a lens as the file holds it: the keys of ROS camera_info and four
 // of our own. Keys that camera_info has and a lens does not need are read over.
 type LensFile struct {
 	Hash                   string     `json:"hash,omitempty" yaml:"hash,omitempty"` // of all else, see hashOfFile
@@ -81,7 +81,7 @@ type LensFile struct {
 	Covariance []float64 `json:"covariance,omitempty" yaml:"covariance,omitempty,flow"` // row-major 9×9, see Intrinsics
 }
 
-// newLensFile writes a lens into its file form.
+// NewLensFile writes a lens into its file form.
 func NewLensFile(in Intrinsics) LensFile {
 	f := LensFile{
 		ImageWidth:  in.Width,
@@ -98,7 +98,7 @@ func NewLensFile(in Intrinsics) LensFile {
 	return f
 }
 
-// lens checks the file form and turns it into a lens. Its errors name the key.
+// Intrinsics checks the file form and turns it into a lens. Its errors name the key.
 func (f LensFile) Intrinsics() (Intrinsics, error) {
 	if f.DistortionModel != "plumb_bob" {
 		return Intrinsics{}, fmt.Errorf("distortion_model: expected plumb_bob, got %q", f.DistortionModel)

@@ -105,15 +105,15 @@ func (t *Table) fit(used []correspondence) (in, out []correspondence, residuals 
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		look, ok := s.leaveOneOut(t.Intrinsics, t.Layout, used)
+		analysis, ok := s.leaveOneOut(t.Intrinsics, t.Layout, used)
 		if !ok {
 			return nil, nil, nil, errors.New("they stand in a row or too close together")
 		}
-		i, reason := look.Worst()
-		if err := look.lens.contradicted(); err != nil {
+		i, reason := analysis.worst()
+		if err := analysis.lens.contradicted(); err != nil {
 			// Either the lens is wrong or a marker was bumped: what explains more. Without one
 			// of four markers nothing would be left to tell the two apart by.
-			if i < 0 || len(used) <= minMarkers+1 || look.lens.focalSquare > look.markers[i].square() {
+			if i < 0 || len(used) <= minMarkers+1 || analysis.lens.focalSquare > analysis.markers[i].square() {
 				marker := ""
 				if i >= 0 {
 					marker = markerName(used[i].marker.ID) + ": " + reason
@@ -132,10 +132,10 @@ func (t *Table) fit(used []correspondence) (in, out []correspondence, residuals 
 		if len(out) >= len(used) {
 			return nil, nil, nil, contradiction(len(out), len(out)+len(used))
 		}
-		if limit := maxScatter * max(float64(noise.placement.XY), float64(DefaultPlacement.XY)); math.Sqrt(look.factor)*float64(noise.placement.XY) > limit {
+		if limit := maxScatter * max(float64(noise.placement.XY), float64(DefaultPlacement.XY)); math.Sqrt(analysis.factor)*float64(noise.placement.XY) > limit {
 			return nil, nil, nil, contradiction(len(used), len(used))
 		}
-		return used, out, look.markers, t.settle(used, s, look)
+		return used, out, analysis.markers, t.settle(used, s, analysis)
 	}
 }
 
@@ -147,10 +147,10 @@ func contradiction(off, all int) error {
 }
 
 // settle solves once more with the noise that the residuals show, and sets the table.
-func (t *Table) settle(used []correspondence, s solution, look inspection) error {
-	t.CornerSigma, t.PlacementFactor = look.corner, look.factor
-	t.FocalDoubt, t.FocalSigmas = look.lens.suspicion(), math.Sqrt(look.lens.focalSquare)
-	t.Intrinsics = doubted(t.Intrinsics, t.FocalDoubt)
+func (t *Table) settle(used []correspondence, s solution, analysis residualAnalysis) error {
+	t.CornerSigma, t.PlacementFactor = analysis.corner, analysis.factor
+	t.FocalDoubt, t.FocalSigmas = analysis.lens.suspicion(), math.Sqrt(analysis.lens.focalSquare)
+	t.Intrinsics = withFocalDoubt(t.Intrinsics, t.FocalDoubt)
 	s, err := solvePose(t.Intrinsics, used, t.noise(), &s.pose)
 	if err != nil {
 		return err
@@ -177,8 +177,8 @@ func (t *Table) withOthers(all []MarkerResidual, used, out []correspondence) []M
 	s := solution{pose: t.Extrinsics, noise: noiseModel{t.CornerSigma, t.Layout.placement()}}
 	for _, c := range out {
 		// Of a marker that joins the used ones, leaving one out is the used ones' word.
-		if look, ok := s.leaveOneOut(t.Intrinsics, t.Layout, append(slices.Clone(used), c)); ok {
-			m := look.markers[len(used)]
+		if analysis, ok := s.leaveOneOut(t.Intrinsics, t.Layout, append(slices.Clone(used), c)); ok {
+			m := analysis.markers[len(used)]
 			m.Used = false
 			all = append(all, m)
 		}
@@ -192,7 +192,7 @@ const fromOthers = "from where the other markers put it"
 
 // worst returns the marker that contradicts the others most, and why; -1 when none
 // does.
-func (l *inspection) Worst() (int, string) {
+func (l *residualAnalysis) worst() (int, string) {
 	worst, far := -1, math.Sqrt(bumpLimit)
 	for i, m := range l.markers {
 		if l.broken[i] > max(brokenSquare, brokenRatio*l.corner) {
@@ -213,7 +213,7 @@ func (l *inspection) Worst() (int, string) {
 	return worst, fmt.Sprintf("it lies %.1f mm (%.0f sigmas) %s", m.Offset().Millimeters(), far, fromOthers)
 }
 
-// projectionJacobian returns the pixel of a camera-frame point q (mm) and its
+// ProjectionJacobian returns the pixel of a camera-frame point q (mm) and its
 // derivative with respect to the six parameters of Extrinsics.Perturbed. The
 // rotation turns R only, so it moves q - T.
 func ProjectionJacobian(lens *Intrinsics, q, shift Vec3) (geom.Pixel, [2][6]float64) {
@@ -330,7 +330,7 @@ func LensJacobian(lens *Intrinsics, x, y float64) [9]geom.Pixel {
 	}
 }
 
-// Renew registers the table anew from what a later picture shows of its markers,
+// Renew registers the table again from what a later picture shows of its markers,
 // with the same lens and layout, and says by how much the two calibrations differ:
 // the largest distance, over the mat, between where the old and the new one put
 // the same pixel.

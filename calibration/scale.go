@@ -68,7 +68,7 @@ func (c ScaleCheck) Contradicts() bool { return c.Sigmas > contradicts }
 // contradicts is what chance exceeds once in 2000 distances.
 const contradicts = 3.5
 
-// ScaleResidual is one measured distance beside what the table said of it.
+// ScaleResidual compares one measured distance with what the table said of it.
 type ScaleResidual struct {
 	ScaleDistance
 	Seen       geom.Length // between the markers' centres as the camera sees them, before

@@ -47,7 +47,7 @@ type Surface struct {
 // that places near each other do not make its covariance singular.
 const nugget = 1e-4
 
-// maxPlaces bounds the work for each point that is asked for.
+// MaxSurfacePlaces bounds the work for each point that is asked for.
 const MaxSurfacePlaces = 120
 
 // NewSurface returns the surface with the places' heights as they are known:
@@ -87,7 +87,7 @@ func NewSurface(sigma geom.Length, places []SurfacePlace, covariance []float64) 
 	return s, nil
 }
 
-// priors returns the places' prior covariance.
+// Priors returns the places' prior covariance.
 func (s *Surface) Priors() []float64 {
 	n := len(s.Places)
 	k := make([]float64, n*n)
@@ -109,7 +109,7 @@ func smoothCovariance(sigma geom.Length, p, q geom.Point) float64 {
 	return float64(sigma) * float64(sigma) * Correlation(p, q, surfaceReach)
 }
 
-// likeness is the correlation of a smooth field at two places.
+// Correlation is the correlation of a smooth field at two places.
 func Correlation(p, q geom.Point, reach float64) float64 {
 	d := p.Sub(q)
 	return math.Exp(-(d.X*d.X + d.Y*d.Y) / (2 * reach * reach))

@@ -39,8 +39,8 @@ type Table struct {
 
 	Integrity Integrity // of the file; Intact once saved
 
-	// LensIntegrity is that of the file which the lens came from; Unsealed when nobody
-	// knows. It is kept in the table's file, so that a table cannot hide its lens.
+	// LensIntegrity is that of the file which the lens came from; Unsealed when that
+	// is unknown. It is kept in the table's file, so that a table cannot hide its lens.
 	LensIntegrity Integrity
 
 	// Contradiction says which keys of the file contradict each other; "": none. Of
@@ -59,7 +59,7 @@ type Rejection struct {
 // docs/accuracy.md, with where they come from.
 type Uncertainty struct {
 	Height   geom.Length // of an object's top over the mat under it, of each object on its own
-	Flatness geom.Length // of the mat's surface, where nobody measured it
+	Flatness geom.Length // of the mat's surface, where it was not measured
 	Model    float64     // what lens and pose model leave, in px
 	Pixel    float64     // of a fitted corner or edge in one frame, in px; a ship's fit states its own
 	Print    geom.Length // how far a token's pattern lies off its cut edges

@@ -22,25 +22,33 @@ const module = "sightline"
 // package that is in none of the keys is an error. Tests keep to the same directions,
 // but for testsMayImport.
 var mayImport = map[string][]string{
-	"cmd/internal/live": {"cmd/internal/setup", "hardware", "vision", "calibration", "engine", "engine/geom"},
+	"cmd/internal/live": {"cmd/internal/setup", "hardware", "vision", "calibration", "calibration/verify", "engine", "engine/geom"},
 	"cmd/internal/web": {"cmd/internal/live", "cmd/internal/setup", "cmd/internal/draw", "cmd/internal/sheet", "cmd/internal/rulebook",
-		"hardware", "vision", "vision/tablesim", "calibration", "engine", "engine/geom"},
-	"cmd/...":             {"cmd/...", "hardware/...", "vision/...", "calibration", "engine/...", "firmware-config", "calibration/regular"},
-	"hardware/...":        {"hardware/...", "engine"},
-	"vision":              {"engine", "engine/geom", "calibration", "calibration/regular"},
-	"vision/opencv":       {"vision", "calibration", "engine/geom", "calibration/regular"},
-	"vision/tablesim":     {"vision", "calibration", "engine", "engine/geom"},
-	"calibration":         {"engine/geom", "calibration/regular"},
-	"calibration/regular": {},
-	"engine":              {"engine/geom"},
-	"engine/geom":         {},
-	"firmware-config":     {},
+		"hardware", "vision", "vision/tablesim", "calibration", "calibration/lens", "calibration/verify", "engine", "engine/geom"},
+	"cmd/...": {"cmd/...", "hardware/...", "vision/...", "engine/...", "firmware-config",
+		"calibration", "calibration/lens", "calibration/verify", "calibration/watch", "calibration/regular"},
+	"hardware/...":                  {"hardware/...", "engine"},
+	"vision":                        {"engine", "engine/geom", "calibration", "calibration/linalg", "calibration/regular"},
+	"vision/opencv":                 {"vision", "calibration", "engine/geom", "calibration/regular"},
+	"vision/tablesim":               {"vision", "calibration", "calibration/verify", "engine", "engine/geom"},
+	"calibration/lens":              {"calibration", "calibration/linalg", "calibration/internal/document", "engine/geom"},
+	"calibration/verify":            {"calibration", "calibration/linalg", "calibration/internal/document", "engine/geom"},
+	"calibration/watch":             {"calibration", "calibration/linalg", "engine/geom"},
+	"calibration":                   {"calibration/linalg", "calibration/internal/document", "engine/geom"},
+	"calibration/linalg":            {},
+	"calibration/internal/document": {"calibration/regular"},
+	"calibration/regular":           {},
+	"engine":                        {"engine/geom"},
+	"engine/geom":                   {},
+	"firmware-config":               {},
 }
 
 // testsMayImport says what tests may import in addition: those of the page run the
-// whole program behind it.
+// whole program behind it, those of OpenCV and of the simulator calibrate lenses.
 var testsMayImport = map[string][]string{
 	"cmd/internal/web": {"cmd/internal/app", "cmd/internal/rulings", "hardware/hardwaretest", "vision/opencv"},
+	"vision/opencv":    {"calibration/lens"},
+	"vision/tablesim":  {"calibration/lens", "calibration/linalg"},
 }
 
 // outside says which packages may import what does not come with Go, by the beginning
@@ -50,13 +58,13 @@ var outside = map[string][]string{
 	"gocv.io/x/gocv":             {"vision/opencv"},
 	"periph.io/x":                {"hardware"},
 	"github.com/warthog618":      {"hardware"}, // GPIO lines; x/sys: the clock that dates their edges
-	"gonum.org/v1/gonum":         {"calibration"},
+	"gonum.org/v1/gonum":         {"calibration", "calibration/linalg", "calibration/verify"},
 	"golang.org/x/sys":           {"hardware"},
 	"rsc.io/qr":                  {"hardware"},
 	"golang.org/x/image":         {"hardware", "cmd/internal/sheet"},
 	"golang.org/x/sync":          {"cmd/internal/app"},
 	"golang.org/x/time":          {"cmd/internal/web"},
-	"gopkg.in/yaml.v3":           {"calibration"},
+	"gopkg.in/yaml.v3":           {"calibration", "calibration/lens", "calibration/internal/document"},
 	"github.com/BurntSushi/toml": {"cmd/internal/app", "firmware-config"},
 	"github.com/alecthomas/kong": {"cmd/sightline"},
 	"modernc.org/sqlite":         {"cmd/internal/rulings"},
@@ -65,8 +73,7 @@ var outside = map[string][]string{
 
 // outsideTests says the same for tests, in addition.
 var outsideTests = map[string][]string{
-	"github.com/stretchr/testify": {"cmd/...", "hardware/...", "vision/...", "calibration", "engine/...", "firmware-config",
-		"calibration/regular"},
+	"github.com/stretchr/testify":   {"cmd/...", "hardware/...", "vision/...", "calibration/...", "engine/...", "firmware-config"},
 	"github.com/makiuchi-d/gozxing": {"hardware"}, // an independent reader of QR codes
 	"github.com/chromedp/chromedp":  {"cmd/..."},
 	"github.com/chromedp/cdproto":   {"cmd/..."},
@@ -283,6 +290,10 @@ func TestTheRulesRefuseWhatTheyShould(t *testing.T) {
 		{"engine/geom", false, "math/rand/v2", false},
 		{"engine/geom", false, "math", true},
 		{"calibration", false, "sightline/vision", false},
+		{"calibration", false, "sightline/calibration/lens", false},
+		{"calibration/lens", false, "sightline/calibration", true},
+		{"calibration/lens", false, "sightline/calibration/verify", false},
+		{"calibration/watch", false, "sightline/calibration/verify", false},
 		{"calibration", true, "sightline/calibration", true},
 		{"vision", false, "sightline/vision/opencv", false},
 		{"vision", true, "sightline/vision/opencv", false},

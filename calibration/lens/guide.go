@@ -168,7 +168,7 @@ type GuideState struct {
 }
 
 // A Guide leads somebody who holds a board before a camera through a lens
-// calibration: it is offered what every frame shows of the board, takes by itself the
+// calibration: it is offered what every frame shows of the board, takes the
 // views that add something, and says what is missing. It does no I/O and has no
 // clock: the same sightings always give the same answers. It belongs to one goroutine.
 type Guide struct {
@@ -493,7 +493,7 @@ func (g *Guide) agrees(v calibration.BoardView, pose calibration.Extrinsics) (Gu
 	return GuideStep{}, true
 }
 
-// take adds a view and works out the state anew.
+// take adds a view and works out the state again.
 func (g *Guide) take(v calibration.BoardView, pose calibration.Extrinsics) {
 	v.Pixels = append([]geom.Pixel(nil), v.Pixels...)
 	if v.Indices != nil {
@@ -575,7 +575,7 @@ func (g *Guide) sigmaOf(lens calibration.Intrinsics, inv []float64, noise, rms f
 	return GuideSigma{Fx: sd(0), Fy: sd(1), Cx: sd(2), Cy: sd(3), Mat: mat, RMS: rms}
 }
 
-// count works out the coverage, tilts and distances anew from all views: the lens
+// count works out the coverage, tilts and distances again from all views: the lens
 // is known better now than when each was taken.
 func (g *Guide) count() {
 	s := &g.state

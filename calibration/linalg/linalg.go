@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 )
 
-// factor is the lower Cholesky factor of a symmetric positive definite matrix.
+// Factor is the lower Cholesky factor of a symmetric positive definite matrix.
 type Factor = blas64.Triangular
 
-// cholesky replaces the lower triangle of the symmetric positive definite n×n
+// Cholesky replaces the lower triangle of the symmetric positive definite n×n
 // matrix a (row-major) by its Cholesky factor. It reports false when a is not
 // positive definite to working precision.
 func Cholesky(a []float64, n int) (Factor, bool) {
@@ -22,7 +22,7 @@ func Cholesky(a []float64, n int) (Factor, bool) {
 	return l, ok
 }
 
-// choleskySolve solves L Lᵀ x = b in place.
+// CholeskySolve solves L Lᵀ x = b in place.
 func CholeskySolve(l Factor, b []float64) {
 	lapack64.Potrs(l, blas64.General{Rows: l.N, Cols: 1, Stride: 1, Data: b})
 }
@@ -40,7 +40,7 @@ func SolveSPD(a, b []float64) ([]float64, bool) {
 	return x, true
 }
 
-// invertSPD returns the inverse of a symmetric positive definite n×n matrix.
+// InvertSPD returns the inverse of a symmetric positive definite n×n matrix.
 func InvertSPD(a []float64, n int) ([]float64, bool) {
 	l, ok := Cholesky(append([]float64(nil), a...), n)
 	if !ok {
@@ -54,8 +54,8 @@ func InvertSPD(a []float64, n int) ([]float64, bool) {
 	return inv, true
 }
 
-// invertScaled inverts a symmetric matrix whose parameters differ by orders of
-// magnitude (focal length in px beside k3), by scaling its diagonal to one.
+// InvertScaled inverts a symmetric matrix whose parameters differ by orders of
+// magnitude (focal length in px and k3), by scaling its diagonal to one.
 func InvertScaled(s []float64, n int) ([]float64, bool) {
 	scaled := make([]float64, n*n)
 	for i := range n {
@@ -79,7 +79,7 @@ func InvertScaled(s []float64, n int) ([]float64, bool) {
 	return inv, true
 }
 
-// dotSlice returns a · b.
+// Dot returns a · b.
 func Dot(a, b []float64) (s float64) {
 	for i, x := range a {
 		s += x * b[i]
@@ -87,7 +87,7 @@ func Dot(a, b []float64) (s float64) {
 	return s
 }
 
-// quadratic returns aᵀ Q b.
+// Quadratic returns aᵀ Q b.
 func Quadratic(q, a, b []float64) (s float64) {
 	n := len(a)
 	for i, x := range a {

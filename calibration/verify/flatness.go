@@ -27,7 +27,7 @@ type FlatnessFit struct {
 // FitSurface measures how flat the mat is: a strip of the check card that lies higher
 // looks longer, by 1 in 1250 for each mm under a camera 1.25 m above. The known
 // distances of all places are linear in the mat's heights under their markers, which
-// have the prior of a mat that nobody measured; what else makes distances look wrong
+// have the prior of a mat that was not measured; what else makes distances look wrong
 // (scale, pose, lens, the card) is in their covariance, as calibrate verify states it.
 //
 // What edge markers and a card can say is little: a height of 1 mm changes 200 mm by

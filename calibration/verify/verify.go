@@ -9,19 +9,19 @@ import (
 	"sightline/engine/geom"
 )
 
-// CheckSetup says how the check card was made and laid.
+// Setup says how the check card was made and laid.
 type Setup struct {
 	Card Card
 	// Thickness of a strip with the card that it is glued on: its print lies that
 	// much over what it lies on.
 	Thickness geom.Length
 	BaseTop   geom.Length             // of the bases under the strip for the bases, over the mat
-	Bars      [2]geom.Length          // the strips' bars of CheckBar as measured; 0: not measured
+	Bars      [2]geom.Length          // the strips' bars of Bar as measured; 0: not measured
 	Limit     geom.Length             // error of a distance on the card that is too large to be of use
 	Limits    calibration.Uncertainty // of the calibration; zero: DefaultUncertainty
 }
 
-// DefaultCheckLimit is the error at which a calibration is of no use, however
+// DefaultLimit is the error at which a calibration is of no use, however
 // honestly stated: games turn on a millimetre.
 const DefaultLimit = 1 * geom.Millimeter
 
@@ -55,14 +55,14 @@ func (s Setup) height(strip int) geom.Length {
 	return s.BaseTop + s.Thickness
 }
 
-// CheckSighting is what one picture shows of the check card, lying at one place.
+// Sighting is what one picture shows of the check card, lying at one place.
 type Sighting struct {
 	Name   string                       // of the picture
 	Tags   []calibration.MarkerSighting // markers of other sheets are left out
 	Frames int                          // averaged; 0 is one
 }
 
-// ErrNoCard is returned by Verify when no picture shows two markers of one strip.
+// ErrNoCard is returned by Run when no picture shows two markers of one strip.
 var ErrNoCard = errors.New("no check card is seen")
 
 // Deviation is one known distance on the card as the calibration measures it.
@@ -86,7 +86,7 @@ func (d Deviation) Sigma() geom.Length {
 	return geom.Length(math.Hypot(float64(d.Stated), float64(d.Reference)))
 }
 
-// CheckOutcome is what a verification finds.
+// Outcome is what a verification finds.
 type Outcome string
 
 const (
@@ -95,7 +95,7 @@ const (
 	Undecided Outcome = "undecided" // the card is not known well enough to tell
 )
 
-// Verification is how a calibration measured the check card.
+// Result is how a calibration measured the check card.
 type Result struct {
 	Outcome    Outcome
 	Reasons    []string // why it is not a pass
@@ -128,7 +128,7 @@ const (
 	usefulCover = 0.5
 )
 
-// Verify measures all known distances of the check card, at every place, with the
+// Run measures all known distances of the check card, at every place, with the
 // table's calibration, and compares the errors with the sigma that its error model
 // states together with that of the card.
 //

@@ -9,6 +9,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
@@ -40,7 +41,7 @@ func TestEveryMatIsClosed(t *testing.T) {
 	}
 	_, _, err := FindChessboard(vision.Frame{Gray: render(330, 250, func(x, y float64) float64 { return x })}, 9, 6)
 	require.NoError(t, err)
-	_, err = calibration.SolveLens(board, views, 330, 250)
-	require.ErrorIs(t, err, calibration.ErrLens, "four times the same view")
+	_, err = lens.Solve(board, views, 330, 250)
+	require.ErrorIs(t, err, lens.ErrViews, "four times the same view")
 	require.Equal(t, before, openMats(), "after finding boards and calibrating")
 }

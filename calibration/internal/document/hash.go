@@ -15,7 +15,7 @@ import (
 // hashKey is the key that holds the hash of everything else in the file.
 const hashKey = "hash"
 
-// hashOfFile returns the hash of what a calibration file says: SHA-256, in hex, of
+// Hash returns the hash of what a calibration file says: SHA-256, in hex, of
 // its content as compact JSON with sorted keys, without the hash itself. Spaces, the
 // order of keys and the choice of JSON or YAML do not change it; every figure does.
 // A file that says nothing (a foreign one) has the hash of its bytes.
@@ -27,7 +27,7 @@ func Hash(raw []byte, isYAML bool) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// readHash returns the hash that the file states, "" for none, and the one that its
+// Hashes returns the hash that the file states, "" for none, and the one that its
 // content has.
 func Hashes(raw []byte, isYAML bool) (stated, actual string, err error) {
 	var content map[string]any
@@ -78,22 +78,22 @@ func evened(v any) any {
 	return v
 }
 
-// yamlEnd ends a YAML document.
-const YamlEnd = "..."
+// YAMLEnd ends a YAML document.
+const YAMLEnd = "..."
 
-// isWholeYAML reports whether a YAML document ends as marshalYAML ends it. YAML has no
+// IsWholeYAML reports whether a YAML document ends as marshalYAML ends it. YAML has no
 // closing bracket: this line is how a whole file is told from one that lost its last
 // keys.
 func IsWholeYAML(raw []byte) bool {
-	return bytes.HasSuffix(bytes.TrimRight(raw, "\r\n"), []byte(YamlEnd))
+	return bytes.HasSuffix(bytes.TrimRight(raw, "\r\n"), []byte(YAMLEnd))
 }
 
-// isYAMLName tells YAML from anything else by the file's ending.
+// IsYAML tells YAML from anything else by the file's ending.
 func IsYAML(path string) bool {
 	return slices.Contains([]string{".yaml", ".yml"}, strings.ToLower(filepath.Ext(path)))
 }
 
-// sealed returns a file that holds the hash of its own content. write writes it with
+// Seal returns a file that holds the hash of its own content. write writes it with
 // a hash, or without one when that is "".
 func Seal(isYAML bool, write func(hash string) ([]byte, error)) ([]byte, error) {
 	raw, err := write("")

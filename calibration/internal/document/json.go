@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// decodeJSON decodes exactly one JSON document without unknown keys.
+// DecodeJSON decodes exactly one JSON document without unknown keys.
 func DecodeJSON(raw []byte, to any) error { return decodeJSONDocument(raw, to, true) }
 
-// decodeLoose decodes exactly one JSON document and leaves out unknown keys.
+// DecodeLoose decodes exactly one JSON document and leaves out unknown keys.
 func DecodeLoose(raw []byte, to any) error { return decodeJSONDocument(raw, to, false) }
 
 func decodeJSONDocument(raw []byte, to any, strict bool) error {
@@ -68,7 +68,7 @@ func lineOf(raw []byte, offset int64) int {
 	return 1 + bytes.Count(raw[:min(max(offset, 0), int64(len(raw)))], []byte("\n"))
 }
 
-// marshalJSON writes a value for people and programs: indented, lists of numbers
+// MarshalJSON writes a value for people and programs: indented, lists of numbers
 // on one line, a line end at the end.
 func MarshalJSON(v any) ([]byte, error) {
 	raw, err := json.MarshalIndent(v, "", "  ")
@@ -83,7 +83,7 @@ func MarshalJSON(v any) ([]byte, error) {
 // numberList is an indented JSON list of nothing but numbers.
 var numberList = regexp.MustCompile(`\[\s+[-+0-9.eE]+(,\s+[-+0-9.eE]+)*\s+\]`)
 
-// kindOf tells a table calibration and a lens file apart by the keys that only one
+// Kind tells a table calibration and a lens file apart by the keys that only one
 // of them has, for an error that says what a foreign file is.
 func Kind(raw []byte) string {
 	var keys struct {

@@ -4,15 +4,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
-
-	"sightline/calibration/regular"
 )
 
 // A calibration file is never overwritten: what stood under its name is kept under
@@ -23,42 +18,18 @@ import (
 // disk, the old file gets its second name, the directory is forced to the disk, and
 // only then does the new file take the old one's name, in one step.
 
-// disk is what a save does to the file system, so that a test can stop it after any
-// of its steps, or let any of them fail.
-type Disk interface {
-	// Lock keeps other programs from saving into the directory meanwhile.
-	Lock(dir string) (unlock func(), err error)
-	// Read returns a regular file's content, the time of its last change and its mode.
-	Read(path string) ([]byte, fs.FileInfo, error)
-	Create(dir, pattern string, mode fs.FileMode) (DiskFile, error)
-	Link(old, new string) error
-	Rename(old, new string) error
-	Remove(path string) error
-	SyncDir(dir string) error
-	// List lists the files of a directory whose names begin so.
-	List(dir, prefix string) []string
-}
-
-// diskFile is a new file that is being written.
-type DiskFile interface {
-	io.Writer
-	Name() string
-	Sync() error
-	Close() error
-}
-
 // store saves files on a disk.
 type store struct {
 	disk Disk
 	now  func() time.Time
 }
 
-// saveFile saves a file on the real disk, see store.save.
+// Save saves a file on the real disk, see store.save.
 func Save(path string, raw []byte) (kept string, err error) {
-	return SaveOn(OsDisk{}, time.Now, path, raw)
+	return SaveOn(OSDisk{}, time.Now, path, raw)
 }
 
-// saveOn saves a file on any disk.
+// SaveOn saves a file on any disk.
 func SaveOn(d Disk, now func() time.Time, path string, raw []byte) (kept string, err error) {
 	return store{d, now}.save(path, raw)
 }
@@ -194,93 +165,4 @@ func (s store) removeStale(path string) {
 			_ = s.disk.Remove(name)
 		}
 	}
-}
-
-// maxFile is far more than any lens or table file holds. Without a limit, a device
-// or a wrong file would fill the memory.
-const maxFile = 4 << 20
-
-// readFile reads a file with an error that does not say the path twice.
-func Read(path string) ([]byte, error) {
-	raw, err := regular.Read(path, maxFile)
-	return raw, plain(err)
-}
-
-// plain takes the path out of an error of package os: the caller says which file, and
-// a temporary one's name helps nobody.
-func plain(err error) error {
-	var path *fs.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &path):
-		return path.Err
-	case errors.As(err, &link):
-		return link.Err
-	}
-	return err
-}
-
-// osDisk is the real disk.
-type OsDisk struct{}
-
-func (OsDisk) Lock(dir string) (func(), error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	// A file system that cannot lock is used without; the lock ends with the file.
-	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
-	return func() { _ = f.Close() }, nil
-}
-
-func (OsDisk) Read(path string) ([]byte, fs.FileInfo, error) {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	raw, err := regular.Read(path, maxFile)
-	return raw, info, err
-}
-
-func (OsDisk) Create(dir, pattern string, mode fs.FileMode) (DiskFile, error) {
-	f, err := os.CreateTemp(dir, pattern)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Chmod(mode); err != nil {
-		_ = f.Close()
-		_ = os.Remove(f.Name())
-		return nil, err
-	}
-	return f, nil
-}
-
-func (OsDisk) Link(old, new string) error   { return os.Link(old, new) }
-func (OsDisk) Rename(old, new string) error { return os.Rename(old, new) }
-func (OsDisk) Remove(path string) error     { return os.Remove(path) }
-
-func (OsDisk) SyncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: this file system has no such thing
-		return err
-	}
-	return nil
-}
-
-func (OsDisk) List(dir, prefix string) []string {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), prefix) {
-			out = append(out, filepath.Join(dir, e.Name()))
-		}
-	}
-	return out
 }

@@ -13,7 +13,7 @@ import (
 
 var yamlUnknown = regexp.MustCompile(`line (\d+): field (.*) not found in type`)
 
-// decodeYAML decodes exactly one YAML document without unknown keys.
+// DecodeYAML decodes exactly one YAML document without unknown keys.
 func DecodeYAML(raw []byte, to any) error {
 	d := yaml.NewDecoder(bytes.NewReader(raw))
 	d.KnownFields(true)
@@ -33,8 +33,8 @@ func DecodeYAML(raw []byte, to any) error {
 	return nil
 }
 
-// marshalYAML writes one YAML document with a line that ends it.
+// MarshalYAML writes one YAML document with a line that ends it.
 func MarshalYAML(v any) ([]byte, error) {
 	raw, err := yaml.Marshal(v)
-	return append(raw, YamlEnd+"\n"...), err
+	return append(raw, YAMLEnd+"\n"...), err
 }

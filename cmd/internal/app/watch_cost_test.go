@@ -39,7 +39,7 @@ func detectorFor(tb testing.TB) *opencv.MarkerDetector {
 // What the watch costs in every picture: finding all eight markers where they are
 // expected. Budget: a tenth of the detector's search of the same picture, measured
 // in the same run ("share"). On the machine of docs/accuracy.md it is 0.05 at 1080p
-// and 0.01 at 4K (10 ms in both); the watch's own arithmetic is 0.03 ms (calibration.BenchmarkWatch).
+// and 0.01 at 4K (10 ms in both); the watch's own arithmetic is 0.03 ms (BenchmarkMonitor of calibration/watch).
 func BenchmarkTrackMarkers(b *testing.B) {
 	for _, size := range [][2]int{{1920, 1080}, {3840, 2160}} {
 		b.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(b *testing.B) {

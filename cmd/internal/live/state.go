@@ -120,7 +120,7 @@ type Register struct {
 
 // Watch says whether the calibration in use still holds.
 type Watch struct {
-	State           string // as calibration.WatchState, or "unwatched"
+	State           string // as watch.State, or "unwatched"
 	Text            string // for people; "" when the health says it
 	Seen, Of        int    // markers that are where they were
 	Missing, Strays []int  // ids that are not seen, and that lie elsewhere

@@ -5,12 +5,12 @@ import (
 	"sightline/engine/geom"
 )
 
-// CheckCard is the printed card that verifies a calibration: two strips of one
+// Card is the printed card that verifies a calibration: two strips of one
 // sheet with markers a known distance apart. One lies on the mat, the other on
 // ships' bases, so that both heights at which the program measures are checked.
 type Card struct{ Strips [2]Strip }
 
-// CheckStrip is one strip of the check card, in a frame of its own: mm from its
+// Strip is one strip of the check card, in a frame of its own: mm from its
 // lower left corner, x to the right and y up as it is read.
 //
 //	┌───────────┐
@@ -27,7 +27,7 @@ type Strip struct {
 	Bar           [2]geom.Point
 }
 
-// The check card's measures. Both strips fit beside each other on A4 and on US
+// The check card's measures. Both strips fit side by side on A4 and on US
 // Letter. A marker of 30 mm has cells of 3.75 mm, more than three pixels where a
 // camera of 1280×720 sees a whole mat.
 const (
@@ -41,7 +41,7 @@ const (
 	checkBarX     = 42 * geom.Millimeter
 )
 
-// DefaultCheckCard returns the card that print check-card draws: ids 16, 17, 18
+// DefaultCard returns the card that print check-card draws: ids 16, 17, 18
 // on the strip for the mat and 19, 20, 21 on the one for the bases.
 func DefaultCard() (card Card) {
 	const from, to, mid = checkTagsFrom, checkTagsFrom + Length, checkTagsFrom + Length/2

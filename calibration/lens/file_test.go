@@ -100,7 +100,7 @@ func TestACameraInfoFileFromElsewhereLoads(t *testing.T) {
 
 func TestTheRenderedTablesLensLoadsWhenItIsSavedAlone(t *testing.T) {
 	_, file, _, _ := runtime.Caller(0)
-	raw, err := os.ReadFile(filepath.Join(filepath.Dir(file), "..", "..", "shared", "tables", "01", "truth.json"))
+	raw, err := os.ReadFile(filepath.Join(filepath.Dir(file), "..", "..", "..", "shared", "tables", "01", "truth.json"))
 	if err != nil {
 		t.Skipf("the shared material is not here: %v", err)
 	}
@@ -229,14 +229,14 @@ func FuzzLoadLens(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte, isYAML bool) {
 		in, err := lens.Parse(raw, isYAML)
 		if err == nil && in.Validate() != nil {
-			t.Errorf("ParseLens gave a lens that cannot be: %v", in.Validate())
+			t.Errorf("Parse gave a lens that cannot be: %v", in.Validate())
 		}
 	})
 }
 
 // The example of docs/lens.md is a lens file.
 func TestTheExampleLensIsOne(t *testing.T) {
-	raw, err := os.ReadFile("../docs/lens.md")
+	raw, err := os.ReadFile("../../docs/lens.md")
 	require.NoError(t, err)
 	_, rest, ok := strings.Cut(string(raw), "```json\n")
 	require.True(t, ok)

@@ -15,7 +15,7 @@ func (t *Table) PlaceSigma() geom.Length {
 	return t.WorstCorner(t.PoseCovariance)
 }
 
-// worst returns the standard deviation that a covariance of the camera's place gives
+// WorstCorner returns the standard deviation that a covariance of the camera's place gives
 // the worst corner of the mat, in its worst direction.
 func (t *Table) WorstCorner(cov []float64) (sigma geom.Length) {
 	for _, p := range t.Layout.Corners() {
@@ -30,7 +30,7 @@ func (t *Table) WorstCorner(cov []float64) (sigma geom.Length) {
 	return sigma
 }
 
-// effect returns how far, in mm along x and y, a point of the table is misread for a
+// PoseJacobian returns how far, in mm along x and y, a point of the table is misread for a
 // step of the camera.
 func (t *Table) PoseJacobian(p geom.Point, z geom.Length) (a [2][6]float64, ok bool) {
 	_, dx, dy, ok := t.PixelJacobian(p, z)

@@ -99,7 +99,7 @@ func TestALensOfOpenCVThatCannotBeUsedSaysWhy(t *testing.T) {
 }
 
 func TestOpenCVsOwnCalibrationIsRead(t *testing.T) {
-	path := filepath.Join("..", "..", "shared", "real", "opencv_chess_9x6", "left_intrinsics.yml")
+	path := filepath.Join("..", "..", "..", "shared", "real", "opencv_chess_9x6", "left_intrinsics.yml")
 	if _, err := os.Stat(path); err != nil {
 		t.Skipf("the shared material is not here: %v", err)
 	}
@@ -117,7 +117,7 @@ func FuzzParseOpenCVLens(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		in, err := lens.Parse(append([]byte("%YAML:1.0\n"), raw...), true)
 		if err == nil && in.Validate() != nil {
-			t.Errorf("ParseLens gave a lens that cannot be: %v", in.Validate())
+			t.Errorf("Parse gave a lens that cannot be: %v", in.Validate())
 		}
 	})
 }

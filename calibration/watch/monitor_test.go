@@ -67,7 +67,7 @@ func newWatchBench(t *testing.T, seed uint64) *watchBench {
 	return b
 }
 
-// register registers anew from what the camera shows now.
+// register registers again from what the camera shows now.
 func (b *watchBench) register() {
 	var err error
 	seen := b.sightings()
@@ -524,8 +524,8 @@ func TestNothingThatIsShownMakesAWatchFail(t *testing.T) {
 	}
 }
 
-// The watch itself costs next to nothing beside finding the markers: budget 0.3 ms.
-func BenchmarkWatch(b *testing.B) {
+// The watch costs next to nothing compared with finding the markers: budget 0.3 ms.
+func BenchmarkMonitor(b *testing.B) {
 	w := newWatchBench(&testing.T{}, 1)
 	seen := w.sightings()
 	for i := range b.N {

@@ -15,14 +15,14 @@ type FileInfo struct {
 	Integrity calibration.Integrity
 }
 
-// LoadLens reads a lens file, JSON or YAML by its ending (.json, .yaml, .yml). An
+// Load reads a lens file, JSON or YAML by its ending (.json, .yaml, .yml). An
 // unknown key is an error that names it.
 func Load(path string) (calibration.Intrinsics, error) {
 	in, _, err := LoadFile(path)
 	return in, err
 }
 
-// LoadLensFile is LoadLens, and says whether the file is as the program wrote it.
+// LoadFile is Load, and says whether the file is as the program wrote it.
 func LoadFile(path string) (in calibration.Intrinsics, info FileInfo, err error) {
 	isYAML, err := lensFormat(path)
 	var raw []byte
@@ -52,15 +52,15 @@ func LoadFile(path string) (in calibration.Intrinsics, info FileInfo, err error)
 	return in, info, nil
 }
 
-// SaveLens writes a lens file, JSON or YAML by its ending: StoreLens for those who do
+// Save writes a lens file, JSON or YAML by its ending: Store for those who do
 // not ask under which name an older file is kept.
 func Save(path string, in calibration.Intrinsics) error {
 	_, err := Store(path, in)
 	return err
 }
 
-// StoreLens writes a lens file, JSON or YAML by its ending, whole or not at all. What
-// the file held before is kept in the same directory; StoreLens returns its new name,
+// Store writes a lens file, JSON or YAML by its ending, whole or not at all. What
+// the file held before is kept in the same directory; Store returns its new name,
 // or "" when there was nothing to keep.
 func Store(path string, in calibration.Intrinsics) (kept string, err error) {
 	raw, err := formatLens(path, in)
@@ -92,7 +92,7 @@ func formatLens(path string, in calibration.Intrinsics) ([]byte, error) {
 	})
 }
 
-// CheckLensPath reports a path that SaveLens could not write to because of its
+// CheckPath reports a path that Save could not write to because of its
 // ending, so that a command can say so before it works for a minute.
 func CheckPath(path string) error {
 	if _, err := lensFormat(path); err != nil {
@@ -128,5 +128,5 @@ func parse(raw []byte, isYAML bool) (calibration.Intrinsics, error) {
 	return f.Intrinsics()
 }
 
-// MarshalLens returns the lens as its JSON file would hold it.
+// Marshal returns the lens as its JSON file would hold it.
 func Marshal(in calibration.Intrinsics) ([]byte, error) { return formatLens("lens.json", in) }

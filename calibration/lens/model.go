@@ -7,7 +7,7 @@ import (
 	"sightline/calibration/linalg"
 )
 
-// LensModel is one distortion model that SolveLens tried, with how well it does on
+// Model is one distortion model that Solve tried, with how well it does on
 // views that it has not seen: every view is left out in turn (or in up to eight groups),
 // the lens is fitted to the others, the left-out board's pose to one half of its
 // corners, and the error taken on the other half. A model that is too simple does badly
@@ -28,7 +28,7 @@ type Model struct {
 	Chosen               bool
 }
 
-// lensModels are the distortion models, the simplest first: all are plumb_bob with
+// models are the distortion models, the simplest first: all are plumb_bob with
 // some of its parameters zero.
 var models = []struct {
 	name string

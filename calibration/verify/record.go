@@ -14,8 +14,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// VerifyRecord is what is kept of a calibration's last verification. It stands in a
-// file of its own beside the table's, so that the calibration and its hash stay as
+// Record is what is kept of a calibration's last verification. It stands in a
+// file of its own next to the table's, so that the calibration and its hash stay as
 // they are.
 type Record struct {
 	At              time.Time // of the last picture, or of the verification when pictures carry no time
@@ -33,8 +33,8 @@ func (v Result) Record(at time.Time, hash string) Record {
 		Places: v.Places, Covered: v.Covered, Calibration: hash}
 }
 
-// verifyRecordFile is the record as the file holds it.
-type verifyRecordFile struct {
+// recordFile is the record as the file holds it.
+type recordFile struct {
 	Version     *int      `json:"version"`
 	At          time.Time `json:"at"`
 	Outcome     string    `json:"outcome"`
@@ -45,18 +45,18 @@ type verifyRecordFile struct {
 	Calibration string    `json:"calibration"`
 }
 
-// VerifyRecordPath returns the name of the record of a table file: table.json.verify.json.
+// RecordPath returns the name of the record of a table file: table.json.verify.json.
 func RecordPath(table string) string { return table + ".verify.json" }
 
-// SaveVerifyRecord writes the record beside the table file. An older one is kept under
+// SaveRecord writes the record next to the table file. An older one is kept under
 // another name, as calibrations are.
 func SaveRecord(table string, r Record) error {
 	path := RecordPath(table)
 	version := 1
 	micro := func(v float64) float64 { return math.Round(v*1e6) / 1e6 }
-	raw, err := document.MarshalJSON(verifyRecordFile{&version, r.At.UTC().Truncate(time.Second), string(r.Outcome), micro(float64(r.WorstError)), micro(r.WorstNormalised), r.Places, micro(r.Covered), r.Calibration})
+	raw, err := document.MarshalJSON(recordFile{&version, r.At.UTC().Truncate(time.Second), string(r.Outcome), micro(float64(r.WorstError)), micro(r.WorstNormalised), r.Places, micro(r.Covered), r.Calibration})
 	if err == nil {
-		_, err = parseVerifyRecord(raw) // what could not be read back must not be written
+		_, err = parseRecord(raw) // what could not be read back must not be written
 	}
 	if err == nil {
 		_, err = document.Save(path, raw)
@@ -67,7 +67,7 @@ func SaveRecord(table string, r Record) error {
 	return nil
 }
 
-// LoadVerifyRecord reads the record of a table file. It reports false when there is
+// LoadRecord reads the record of a table file. It reports false when there is
 // none: the calibration was never verified.
 func LoadRecord(table string) (Record, bool, error) {
 	path := RecordPath(table)
@@ -77,7 +77,7 @@ func LoadRecord(table string) (Record, bool, error) {
 	}
 	var r Record
 	if err == nil {
-		r, err = parseVerifyRecord(raw)
+		r, err = parseRecord(raw)
 	}
 	if err != nil {
 		return Record{}, false, fmt.Errorf("calibration: load verification %s: %w", path, err)
@@ -85,8 +85,8 @@ func LoadRecord(table string) (Record, bool, error) {
 	return r, true, nil
 }
 
-func parseVerifyRecord(raw []byte) (Record, error) {
-	var f verifyRecordFile
+func parseRecord(raw []byte) (Record, error) {
+	var f recordFile
 	if err := document.DecodeJSON(raw, &f); err != nil {
 		return Record{}, err
 	}
@@ -113,7 +113,7 @@ func parseVerifyRecord(raw []byte) (Record, error) {
 
 // Stale says why a verification no longer speaks for a calibration; "" when it does.
 // file is the table as its file has it, now is the one in use, which may have been
-// registered anew since.
+// registered again since.
 func (r Record) Stale(file, now *calibration.Table) string {
 	if r.Calibration != file.Hash {
 		return "it was made with another calibration file"
@@ -141,7 +141,7 @@ func cornerSigmaOf(t *calibration.Table) (most geom.Length) {
 	return most
 }
 
-// VerifiedJSON is how a verification goes with answers: what a machine reads beside a
+// AnswerJSON is how a verification goes with answers: what a machine reads with a
 // scene. See docs/scene.md.
 type AnswerJSON struct {
 	At          time.Time `json:"at"`
@@ -173,7 +173,7 @@ func (r Record) Answer(file, now *calibration.Table) *AnswerJSON {
 	return &AnswerJSON{r.At.UTC(), string(r.Outcome), round(float64(r.WorstError)), round(r.WorstNormalised), r.Places, round(r.Covered), why == "", why}
 }
 
-// AddVerified returns a JSON object with the key "verified" added to its end: the
+// AddTo returns a JSON object with the key "verified" added to its end: the
 // verification, or null.
 func AddTo(doc []byte, v *AnswerJSON) ([]byte, error) {
 	raw, err := json.Marshal(v)

@@ -16,7 +16,7 @@ import (
 const (
 	ruleSigma    = 0.05  // mm, a steel rule of 300 mm (DIN 866 class B allows 0.14 mm at the ends)
 	readSigma    = 0.1   // mm, reading it at both ends: ±0.2 mm
-	printSigma   = 0.003 // relative, of a print that nobody measured
+	printSigma   = 0.003 // relative, of a print that was not measured
 	inkSigma     = 0.05  // mm per axis, of each marker on the paper: one dot of 600 dpi
 	lieSigma     = 0.1   // mm, of the height of each marker: a strip is not flat
 	cornerRandom = 0.08  // px per axis, of a marker's corner in one picture (docs/accuracy.md: 0.06-0.11 on photographs)

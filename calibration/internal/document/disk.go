@@ -1,0 +1,128 @@
+package document
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"sightline/calibration/regular"
+)
+
+// Disk is what a save does to the file system, so that a test can stop it after any
+// of its steps, or let any of them fail.
+type Disk interface {
+	// Lock keeps other programs from saving into the directory meanwhile.
+	Lock(dir string) (unlock func(), err error)
+	// Read returns a regular file's content, the time of its last change and its mode.
+	Read(path string) ([]byte, fs.FileInfo, error)
+	Create(dir, pattern string, mode fs.FileMode) (DiskFile, error)
+	Link(old, new string) error
+	Rename(old, new string) error
+	Remove(path string) error
+	SyncDir(dir string) error
+	// List lists the files of a directory whose names begin so.
+	List(dir, prefix string) []string
+}
+
+// DiskFile is a new file that is being written.
+type DiskFile interface {
+	io.Writer
+	Name() string
+	Sync() error
+	Close() error
+}
+
+// maxFile is far more than any lens or table file holds. Without a limit, a device
+// or a wrong file would fill the memory.
+const maxFile = 4 << 20
+
+// Read reads a file with an error that does not say the path twice.
+func Read(path string) ([]byte, error) {
+	raw, err := regular.Read(path, maxFile)
+	return raw, plain(err)
+}
+
+// plain takes the path out of an error of package os: the caller says which file, and
+// a temporary file's name is of no use.
+func plain(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
+}
+
+// OSDisk is the real disk.
+type OSDisk struct{}
+
+func (OSDisk) Lock(dir string) (func(), error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	// A file system that cannot lock is used without; the lock ends with the file.
+	_ = syscall.Flock(int(f.Fd()), syscall.LOCK_EX)
+	return func() { _ = f.Close() }, nil
+}
+
+func (OSDisk) Read(path string) ([]byte, fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	raw, err := regular.Read(path, maxFile)
+	return raw, info, err
+}
+
+func (OSDisk) Create(dir, pattern string, mode fs.FileMode) (DiskFile, error) {
+	f, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(mode); err != nil {
+		_ = f.Close()
+		_ = os.Remove(f.Name())
+		return nil, err
+	}
+	return f, nil
+}
+
+func (OSDisk) Link(old, new string) error { return os.Link(old, new) }
+
+func (OSDisk) Rename(old, new string) error { return os.Rename(old, new) }
+
+func (OSDisk) Remove(path string) error { return os.Remove(path) }
+
+func (OSDisk) SyncDir(dir string) error {
+	f, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: this file system has no such thing
+		return err
+	}
+	return nil
+}
+
+func (OSDisk) List(dir, prefix string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), prefix) {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out
+}

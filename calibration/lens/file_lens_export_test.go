@@ -1,4 +1,0 @@
-package lens
-
-// ParseLens reads a lens without the file system, for the fuzz tests.
-var Parse = parse
