@@ -47,7 +47,8 @@ type Board struct {
 	Marker     geom.Length // side of a marker's black square; 0 for a chessboard
 }
 
-const boardForm = "expected chessboard:COLSxROWS:SQUARE or charuco:COLSxROWS:SQUARE:MARKER, such as chessboard:9x6:25mm or charuco:9x6:25mm:18mm"
+const boardForm = "expected chessboard:COLSxROWS:SQUARE or charuco:COLSxROWS:SQUARE:MARKER, such as chessboard:9x6:25mm or " +
+	"charuco:9x6:25mm:18mm"
 
 // ParseBoard reads a board's description: chessboard:9x6:25mm has 9 by 6 inner
 // corners and squares of 25 mm, charuco:9x6:25mm:18mm also markers of 18 mm.

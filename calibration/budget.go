@@ -402,7 +402,8 @@ func (b *Budget) blank() Terms {
 	}
 	mm := func(l geom.Length) string { return fmt.Sprintf("%.2g mm", l.Millimeters()) }
 	return Terms{
-		{Name: TermPixel, Nature: Random, Input: fmt.Sprintf("%.2g px", u.Pixel), Source: "a fitted corner in one frame; a ship's fit states its own"},
+		{Name: TermPixel, Nature: Random, Input: fmt.Sprintf("%.2g px", u.Pixel), Source: "a fitted corner in one frame; a ship's fit states " +
+			"its own"},
 		{Name: TermLens, Nature: Shared, Input: fmt.Sprintf("%d parameters", LensTerms), Source: lens},
 		{Name: TermPose, Nature: Shared, Input: fmt.Sprintf("%.2g px a corner", t.noise().corner), Source: pose},
 		{Name: TermModel, Nature: Shared, Input: fmt.Sprintf("%.2g px", u.Model), Source: "what the lens model leaves"},

@@ -13,7 +13,8 @@ import (
 // The covariance of many spots at once must say of every pair what the budget says of
 // the two alone.
 func TestTheJointCovarianceGivesEveryDifferenceOfTheBudget(t *testing.T) {
-	lens := Intrinsics{Width: 1920, Height: 1080, Fx: 1150, Fy: 1152, Cx: 955, Cy: 545, Distortion: [5]float64{-0.1, 0.04, 0.001, -0.0005, -0.01}}
+	lens := Intrinsics{Width: 1920, Height: 1080, Fx: 1150, Fy: 1152, Cx: 955, Cy: 545,
+		Distortion: [5]float64{-0.1, 0.04, 0.001, -0.0005, -0.01}}
 	lens.Covariance = make([]float64, 81)
 	for i, v := range [9]float64{1.5, 1.5, 1, 1, 1e-3, 2e-3, 1e-4, 1e-4, 1e-3} {
 		lens.Covariance[10*i] = v * v

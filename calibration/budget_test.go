@@ -168,7 +168,8 @@ func TestWhatTwoPointsShareCancels(t *testing.T) {
 	near, _ := b.Difference(Spot{Point: p, Z: 4}, Spot{Point: p.Add(geom.Point{X: 1}), Z: 4})
 	for _, name := range []string{TermPose, TermLens, TermFlatness, TermModel, TermScale} {
 		alone, _ := b.At(p, 4)
-		assert.Less(t, float64(LargestSigma(near.Named(name))), 0.06*float64(LargestSigma(alone.Named(name)))+1e-9, "%s of two points a millimetre apart", name)
+		assert.Less(t, float64(LargestSigma(near.Named(name))), 0.06*float64(LargestSigma(alone.Named(name)))+1e-9,
+			"%s of two points a millimetre apart", name)
 	}
 	// What belongs to each object does not, unless it is one object.
 	alone, _ := b.At(p, 4)

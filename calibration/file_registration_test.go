@@ -30,7 +30,8 @@ func registered(t *testing.T) Table {
 	require.NoError(t, err)
 	table.Layout.Placement = DefaultPlacement
 	table.Distances = []ScaleDistance{{0, 7, 970.6, 0.3}}
-	table.Surface, err = NewSurface(0.26, []SurfacePlace{{geom.Point{X: 200, Y: 300}, 0.4}, {geom.Point{X: 700, Y: 300}, -0.1}}, []float64{0.04, 0.01, 0.01, 0.04})
+	table.Surface, err = NewSurface(0.26, []SurfacePlace{{geom.Point{X: 200, Y: 300}, 0.4}, {geom.Point{X: 700, Y: 300}, -0.1}},
+		[]float64{0.04, 0.01, 0.01, 0.04})
 	require.NoError(t, err)
 	return table
 }

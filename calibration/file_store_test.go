@@ -139,7 +139,8 @@ func TestTwoThatSaveAtOnceLoseNothing(t *testing.T) {
 func TestRestsOfASaveThatWasCutOffAreRemoved(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "table[1].json") // a name that a pattern would stumble over
-	old, young, other := filepath.Join(dir, ".table[1].json.tmp-1"), filepath.Join(dir, ".table[1].json.tmp-2"), filepath.Join(dir, ".lens.json.tmp-1")
+	old, young := filepath.Join(dir, ".table[1].json.tmp-1"), filepath.Join(dir, ".table[1].json.tmp-2")
+	other := filepath.Join(dir, ".lens.json.tmp-1")
 	for _, p := range []string{old, young, other} {
 		require.NoError(t, os.WriteFile(p, []byte("half"), 0o600))
 	}

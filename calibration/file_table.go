@@ -274,7 +274,8 @@ func (f *tableFile) contradiction(e *Extrinsics) string {
 	for i, v := range f.Camera.Center {
 		if !(math.Abs(v-c[i]) <= centerTolerance) {
 			s := f.Camera.Center
-			return fmt.Sprintf("camera.center_mm says %.1f, %.1f, %.1f, but camera.rotation and translation_mm, which count, put the camera at %.1f, %.1f, %.1f", s[0], s[1], s[2], c[0], c[1], c[2])
+			return fmt.Sprintf("camera.center_mm says %.1f, %.1f, %.1f, but camera.rotation and translation_mm, which count, put the camera at "+
+				"%.1f, %.1f, %.1f", s[0], s[1], s[2], c[0], c[1], c[2])
 		}
 	}
 	return ""

@@ -85,7 +85,8 @@ func (p Placement) validate() error {
 		v    float64
 		most float64
 	}{
-		{"xy (mm)", p.XY.Millimeters(), 20}, {"turn (degrees)", p.Turn.Degrees(), 20}, {"z (mm)", p.Z.Millimeters(), 20}, {"size (relative)", p.Size, 0.1},
+		{"xy (mm)", p.XY.Millimeters(), 20}, {"turn (degrees)", p.Turn.Degrees(), 20},
+		{"z (mm)", p.Z.Millimeters(), 20}, {"size (relative)", p.Size, 0.1},
 	} {
 		if !(s.v >= 0) || s.v > s.most {
 			return fmt.Errorf("markers: placement: %s: expected a standard deviation of 0 to %g, got %g", s.name, s.most, s.v)

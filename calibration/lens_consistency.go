@@ -105,10 +105,12 @@ func (o *observations) lensColumn(direction [LensTerms]float64) []float64 {
 func (l *lensConsistency) contradicted() error {
 	switch {
 	case l.focalSquare > focalLimit:
-		return fmt.Errorf("%w: their places and sizes ask for a focal length %s than its file says (%.0f sigmas): is it the file of this lens, focus, zoom and picture size, and do the markers lie where the layout says?",
+		return fmt.Errorf("%w: their places and sizes ask for a focal length %s than its file says (%.0f sigmas): is it the file of this "+
+			"lens, focus, zoom and picture size, and do the markers lie where the layout says?",
 			ErrWrongLens, l.change(), math.Sqrt(l.focalSquare))
 	case l.allSquare > lensLimit:
-		return fmt.Errorf("%w: another lens would fit them better by a chi-square of %.1f, where chance gives 9 and stays below %.0f: is it the file of this lens, focus, zoom and picture size, and do the markers lie where the layout says?",
+		return fmt.Errorf("%w: another lens would fit them better by a chi-square of %.1f, where chance gives 9 and stays below %.0f: is it "+
+			"the file of this lens, focus, zoom and picture size, and do the markers lie where the layout says?",
 			ErrWrongLens, l.allSquare, lensLimit)
 	}
 	return nil
@@ -123,7 +125,8 @@ func undecided(err error, markers int, marker string) error {
 	if marker != "" {
 		marker = " (" + marker + ")"
 	}
-	return fmt.Errorf("%w With %d markers nothing tells a wrong lens from markers that lie off%s: measure where they lie, and show more of them", err, markers, marker)
+	return fmt.Errorf("%w With %d markers nothing tells a wrong lens from markers that lie off%s: measure where they lie, "+
+		"and show more of them", err, markers, marker)
 }
 
 // linear is how far, relative, the derivatives by the focal length may be followed.
@@ -148,7 +151,8 @@ func unsquare(lens *Intrinsics, err error) error {
 	if lens.Square() {
 		return err
 	}
-	why := fmt.Sprintf("fx and fy of the lens file (%.1f and %.1f px) differ by %.1f %%, as if the camera's pixels were not square: is one of them a mistake?", lens.Fx, lens.Fy, 100*math.Abs(lens.Fx/lens.Fy-1))
+	why := fmt.Sprintf("fx and fy of the lens file (%.1f and %.1f px) differ by %.1f %%, as if the camera's pixels were not square: is one "+
+		"of them a mistake?", lens.Fx, lens.Fy, 100*math.Abs(lens.Fx/lens.Fy-1))
 	if errors.Is(err, ErrWrongLens) {
 		return fmt.Errorf("%w: %s", ErrWrongLens, why)
 	}

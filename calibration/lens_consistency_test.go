@@ -25,7 +25,8 @@ type wrongLens struct {
 	sigma                                float64 // sum of the stated ones, mm
 }
 
-func (c *wrongLens) try(t *testing.T, rng *rand.Rand, r *rig, lens calibration.Intrinsics, layout calibration.Layout, off float64, bump int) {
+func (c *wrongLens) try(t *testing.T, rng *rand.Rand, r *rig, lens calibration.Intrinsics, layout calibration.Layout, off float64,
+	bump int) {
 	seen := r.photograph(rng, layout, bump)
 	lens.Fx, lens.Fy = lens.Fx*(1+off), lens.Fy*(1+off)
 	c.tables++
@@ -67,7 +68,8 @@ func (c *wrongLens) try(t *testing.T, rng *rand.Rand, r *rig, lens calibration.I
 func (c *wrongLens) String() string {
 	s := fmt.Sprintf("%3.0f %% refused", 100*float64(c.refused)/float64(c.tables))
 	if c.points > 0 {
-		s += fmt.Sprintf(", of the others %.1f %% inside their 95 %% region, sigma %.2f mm", 100*float64(c.inside)/float64(c.points), c.sigma/float64(c.points))
+		s += fmt.Sprintf(", of the others %.1f %% inside their 95 %% region, sigma %.2f mm",
+			100*float64(c.inside)/float64(c.points), c.sigma/float64(c.points))
 	}
 	return s
 }
@@ -145,7 +147,8 @@ func TestHowWellTheMarkersKnowTheFocalLength(t *testing.T) {
 				for range n {
 					r := &rig{lens: stated, scale: 1, bow: func(x, y float64) float64 { return 0 }}
 					r.look(height, tilt*math.Pi/180, 2*math.Pi*rng.Float64(), 0, 0, 0)
-					in := calibration.Intrinsics{Width: stated.w, Height: stated.h, Fx: stated.v[0], Fy: stated.v[1], Cx: stated.v[2], Cy: stated.v[3], Covariance: cov}
+					in := calibration.Intrinsics{Width: stated.w, Height: stated.h, Fx: stated.v[0], Fy: stated.v[1], Cx: stated.v[2],
+						Cy: stated.v[3], Covariance: cov}
 					copy(in.Distortion[:], stated.v[4:])
 					c.try(t, rng, r, in, layout, off, -1)
 				}
@@ -181,7 +184,8 @@ func TestAGoodLensIsSeldomCalledAWrongOne(t *testing.T) {
 	}{
 		{rough: 1}, {rough: 2, most: 0.01}, {rough: 3, most: 0.01}, {rough: 4, most: 0.02},
 		{rough: 1, bumped: true, most: 0.01}, {rough: 3, bumped: true, most: 0.02},
-		{rough: 1, four: true, most: 0.01}, {rough: 2, four: true, most: 1}, {rough: 3, four: true, most: 1}, {rough: 1, four: true, bumped: true, most: 1},
+		{rough: 1, four: true, most: 0.01}, {rough: 2, four: true, most: 1}, {rough: 3, four: true, most: 1},
+		{rough: 1, four: true, bumped: true, most: 1},
 	} {
 		t.Run(fmt.Sprintf("rough %g, bumped %v, four %v", c.rough, c.bumped, c.four), func(t *testing.T) {
 			tables, refused, lens := goodLenses(t, layout, n, c.rough, c.bumped, c.four)
@@ -251,7 +255,8 @@ func TestFromStraightAboveAFocalLengthContradictsNothing(t *testing.T) {
 			}
 			seen = append(seen, s)
 		}
-		_, err := calibration.Register(calibration.Intrinsics{Width: 3840, Height: 2160, Fx: 2400 * (1 + off), Fy: 2400 * (1 + off), Cx: 1919.5, Cy: 1079.5}, layout, seen)
+		_, err := calibration.Register(calibration.Intrinsics{Width: 3840, Height: 2160, Fx: 2400 * (1 + off), Fy: 2400 * (1 + off),
+			Cx: 1919.5, Cy: 1079.5}, layout, seen)
 		assert.NoError(t, err, "%v", off)
 	}
 }
@@ -286,7 +291,8 @@ func TestASuspicionIsKeptAndNotAddedTwice(t *testing.T) {
 	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
 	bad := filepath.Join(t.TempDir(), "bad.json")
-	require.NoError(t, os.WriteFile(bad, regexp.MustCompile(`"focal_doubt_relative": [0-9.e-]+`).ReplaceAll(raw, []byte(`"focal_doubt_relative": -1`)), 0o600))
+	negative := regexp.MustCompile(`"focal_doubt_relative": [0-9.e-]+`).ReplaceAll(raw, []byte(`"focal_doubt_relative": -1`))
+	require.NoError(t, os.WriteFile(bad, negative, 0o600))
 	_, err = calibration.LoadTable(bad)
 	assert.ErrorContains(t, err, "focal_doubt_relative")
 }

@@ -132,7 +132,8 @@ func (t *Table) fit(used []correspondence) (in, out []correspondence, residuals 
 		if len(out) >= len(used) {
 			return nil, nil, nil, contradiction(len(out), len(out)+len(used))
 		}
-		if limit := maxScatter * max(float64(noise.placement.XY), float64(DefaultPlacement.XY)); math.Sqrt(analysis.factor)*float64(noise.placement.XY) > limit {
+		limit := maxScatter * float64(max(noise.placement.XY, DefaultPlacement.XY))
+		if math.Sqrt(analysis.factor)*float64(noise.placement.XY) > limit {
 			return nil, nil, nil, contradiction(len(used), len(used))
 		}
 		return used, out, analysis.markers, t.settle(used, s, analysis)
@@ -141,9 +142,11 @@ func (t *Table) fit(used []correspondence) (in, out []correspondence, residuals 
 
 func contradiction(off, all int) error {
 	if off == all {
-		return fmt.Errorf("no place of the camera fits the %d markers that were seen: is it the lens of this camera, and do the markers lie where the layout says?", all)
+		return fmt.Errorf("no place of the camera fits the %d markers that were seen: is it the lens of this camera, and do the markers lie "+
+			"where the layout says?", all)
 	}
-	return fmt.Errorf("%d of the %d markers that were seen contradict the others: is it the lens of this camera, and do the markers lie where the layout says?", off, all)
+	return fmt.Errorf("%d of the %d markers that were seen contradict the others: is it the lens of this camera, and do the markers lie "+
+		"where the layout says?", off, all)
 }
 
 // settle solves once more with the noise that the residuals show, and sets the table.

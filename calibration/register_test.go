@@ -16,7 +16,8 @@ import (
 func overMat() Camera {
 	r := MulMat3(RotationFromVector(Vec3{0.04, -0.02, 0.03}), [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}})
 	c := Camera{
-		Intrinsics: Intrinsics{Width: 1920, Height: 1080, Fx: 1010, Fy: 1012, Cx: 965, Cy: 536, Distortion: [5]float64{-0.085, 0.03, 0.0006, -0.0004, -0.004}},
+		Intrinsics: Intrinsics{Width: 1920, Height: 1080, Fx: 1010, Fy: 1012, Cx: 965, Cy: 536,
+			Distortion: [5]float64{-0.085, 0.03, 0.0006, -0.0004, -0.004}},
 		Extrinsics: Extrinsics{R: r},
 	}
 	at := Vec3{440, 470, 1250}

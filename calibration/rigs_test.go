@@ -301,7 +301,8 @@ func drawRig(rng *rand.Rand, layout calibration.Layout, covs map[[2]int][]float6
 		tilt := 15 * math.Pi / 180 * rng.Float64()
 		roll := math.Pi/2*float64(rng.IntN(4)) + 0.05*rng.NormFloat64()
 		r.look(900+1100*rng.Float64(), tilt, 2*math.Pi*rng.Float64(), roll, 40*rng.NormFloat64(), 40*rng.NormFloat64())
-		in := calibration.Intrinsics{Width: stated.w, Height: stated.h, Fx: stated.v[0], Fy: stated.v[1], Cx: stated.v[2], Cy: stated.v[3], Views: 12, Covariance: covs[key]}
+		in := calibration.Intrinsics{Width: stated.w, Height: stated.h, Fx: stated.v[0], Fy: stated.v[1], Cx: stated.v[2],
+			Cy: stated.v[3], Views: 12, Covariance: covs[key]}
 		copy(in.Distortion[:], stated.v[4:])
 		sees := func(x, y float64) bool {
 			u, v := r.pixel(x, y, 0)
@@ -408,7 +409,8 @@ func (c *rigs) choose(rng *rand.Rand, r *rig, layout calibration.Layout) int {
 	}
 }
 
-func (c *rigs) measure(t *testing.T, rng *rand.Rand, r *rig, lens calibration.Intrinsics, layout calibration.Layout, class string, bump int) {
+func (c *rigs) measure(t *testing.T, rng *rand.Rand, r *rig, lens calibration.Intrinsics, layout calibration.Layout, class string,
+	bump int) {
 	table, err := calibration.Register(lens, layout, r.photograph(rng, layout, bump))
 	if err != nil {
 		c.refused++
@@ -476,6 +478,7 @@ func (c *rigs) report(t *testing.T) {
 	for _, k := range []string{"all", "flat", "bowed", "bumped", "not bumped", "1920 px", "3840 px"} {
 		t.Logf("%-10s: %.1f %% of %d points inside their 95 %% region", k, 100*float64(c.inside[k])/float64(c.points[k]), c.points[k])
 	}
-	t.Logf("bumped by 3 mm: %d of %d named; %d of %d others named wrongly, in %d rigs; %d rigs refused", c.named, c.bumped, c.false_, c.seen-c.bumped, c.falseRigs, c.refused)
+	t.Logf("bumped by 3 mm: %d of %d named; %d of %d others named wrongly, in %d rigs; %d rigs refused",
+		c.named, c.bumped, c.false_, c.seen-c.bumped, c.falseRigs, c.refused)
 	t.Logf("mean sigma (longest axis) %.3f mm, worst error %.2f mm", c.sumSigma/float64(c.points["all"]), c.worst)
 }

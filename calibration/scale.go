@@ -109,7 +109,8 @@ func (t *Table) MeasureScale(distances []ScaleDistance, centers map[int]geom.Pix
 	}
 	weights, ok := linalg.InvertSPD(n, len(z))
 	if !ok {
-		return check, fmt.Errorf("calibration: scale: the distances' covariance cannot be inverted: were two of them measured from the same place?")
+		return check, fmt.Errorf("calibration: scale: the distances' covariance cannot be inverted: were two of them measured from the same " +
+			"place?")
 	}
 	ones := make([]float64, len(z))
 	for i := range ones {

@@ -18,7 +18,8 @@ func TestADistanceIsReadAsItIsWritten(t *testing.T) {
 	d, err = ParseScaleDistance("2:5:970.6:0.15")
 	require.NoError(t, err)
 	assert.Equal(t, ScaleDistance{2, 5, 970.6, 0.15}, d)
-	for _, bad := range []string{"", "0:7", "0:0:5", "0:7:x", "0:7:-3", "0:7:NaN", "0:7:970:0", "0:7:970:Inf", "a:7:970", "0:7:970:1:1", "0:7:1e9"} {
+	for _, bad := range []string{"", "0:7", "0:0:5", "0:7:x", "0:7:-3", "0:7:NaN", "0:7:970:0", "0:7:970:Inf", "a:7:970",
+		"0:7:970:1:1", "0:7:1e9"} {
 		_, err := ParseScaleDistance(bad)
 		assert.ErrorContains(t, err, "0:7:970.6", bad)
 	}

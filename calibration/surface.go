@@ -66,11 +66,13 @@ func NewSurface(sigma geom.Length, places []SurfacePlace, covariance []float64) 
 	z := make([]float64, n)
 	for i, p := range places {
 		if v := math.Abs(p.X) + math.Abs(p.Y); !(v <= 10*float64(maxSide)) || !(math.Abs(float64(p.Z)) <= 50) {
-			return nil, fmt.Errorf("calibration: surface: place %d: expected a height of at most 50 mm on the mat, got %v at %v, %v", i, float64(p.Z), p.X, p.Y)
+			return nil, fmt.Errorf("calibration: surface: place %d: expected a height of at most 50 mm on the mat, got %v at %v, %v",
+				i, float64(p.Z), p.X, p.Y)
 		}
 		z[i] = float64(p.Z)
 		if !(covariance[i*n+i] <= 1.001*square(float64(sigma))*(1+nugget)) {
-			return nil, fmt.Errorf("calibration: surface: place %d: a variance of %v mm² is more than if nothing had been measured", i, covariance[i*n+i])
+			return nil, fmt.Errorf("calibration: surface: place %d: a variance of %v mm² is more than if nothing had been measured",
+				i, covariance[i*n+i])
 		}
 	}
 	inverse, ok := linalg.InvertSPD(s.Priors(), n)

@@ -21,12 +21,16 @@ type Table struct {
 	RegistrationCovariance []float64
 	CornerSigma            float64 // of a marker's corner, px; 0 in older files
 	PlacementFactor        float64 // variance of the placement over the layout's, from the residuals
-	FocalDoubt             float64 // relative: by how much worse the focal length is known than the lens file said, because the markers suspect it
-	FocalSigmas            float64 // how many standard deviations the markers' word on the focal length is from the lens file's: up to 2 is chance; 0 in a table read from a file
-	RMS                    float64 // of the markers' corners in the picture, px
-	Used                   []int   // ids of the markers that fixed the pose
-	Rejected               []Rejection
-	Residuals              []MarkerResidual // of the markers that were used or contradict those, by id
+	// FocalDoubt is by how much worse, relative, the focal length is known than the lens
+	// file said, because the markers suspect it.
+	FocalDoubt float64
+	// FocalSigmas is how many standard deviations the focal length that the markers ask for
+	// is from the lens file's: up to 2 is chance; 0 in a table read from a file.
+	FocalSigmas float64
+	RMS         float64 // of the markers' corners in the picture, px
+	Used        []int   // ids of the markers that fixed the pose
+	Rejected    []Rejection
+	Residuals   []MarkerResidual // of the markers that were used or contradict those, by id
 
 	// Surface is the measured height of the mat; nil: flat, as far as anyone knows.
 	Surface *Surface

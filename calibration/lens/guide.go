@@ -338,17 +338,20 @@ func viewDistance(a, b calibration.BoardView) float64 {
 // sharp judges the picture's sharpness and light.
 func (g *Guide) sharp(s calibration.BoardSighting) (GuideStep, bool) {
 	if s.Contrast > 0 && s.Contrast < g.o.MinContrast {
-		return GuideStep{Outcome: GuideDim, Reason: fmt.Sprintf("the board's black and white differ by %.0f grey levels only, %.0f are needed: more light", s.Contrast, g.o.MinContrast)}, false
+		return GuideStep{Outcome: GuideDim, Reason: fmt.Sprintf("the board's black and white differ by %.0f grey levels only, %.0f are "+
+			"needed: more light", s.Contrast, g.o.MinContrast)}, false
 	}
 	if s.EdgeWidth <= 0 {
 		return GuideStep{}, true
 	}
 	if limit := max(3, g.o.MaxEdge*float64(g.width)); s.EdgeWidth > limit {
-		return GuideStep{Outcome: GuideBlurred, Reason: fmt.Sprintf("the picture is blurred: an edge is %.1f px wide, at most %.1f is sharp enough: hold still, or set the focus", s.EdgeWidth, limit)}, false
+		return GuideStep{Outcome: GuideBlurred, Reason: fmt.Sprintf("the picture is blurred: an edge is %.1f px wide, at most %.1f is sharp "+
+			"enough: hold still, or set the focus", s.EdgeWidth, limit)}, false
 	}
 	// Half as sharp again as the best view: motion, or a camera that refocused.
 	if g.best > 0 && s.EdgeWidth > max(3, 1.75*g.best) {
-		return GuideStep{Outcome: GuideBlurred, Reason: fmt.Sprintf("the picture is less sharp than others were (an edge is %.1f px wide, the best was %.1f): hold still, and lock the focus", s.EdgeWidth, g.best)}, false
+		return GuideStep{Outcome: GuideBlurred, Reason: fmt.Sprintf("the picture is less sharp than others were (an edge is %.1f px wide, the "+
+			"best was %.1f): hold still, and lock the focus", s.EdgeWidth, g.best)}, false
 	}
 	if g.best == 0 || s.EdgeWidth < g.best {
 		g.best = s.EdgeWidth
@@ -488,7 +491,8 @@ func (g *Guide) agrees(v calibration.BoardView, pose calibration.Extrinsics) (Gu
 	p := g.problem()
 	rms, limit := p.foreignRMS(v, pose), 1+5*g.noise
 	if !(rms <= limit) {
-		return GuideStep{Outcome: GuideDisagrees, Reason: fmt.Sprintf("the corners lie %.1f px (rms) from where the views so far put them: is the board flat, stiff and still?", rms)}, false
+		return GuideStep{Outcome: GuideDisagrees, Reason: fmt.Sprintf("the corners lie %.1f px (rms) from where the views so far put them: is "+
+			"the board flat, stiff and still?", rms)}, false
 	}
 	return GuideStep{}, true
 }

@@ -37,7 +37,8 @@ func (g *Guide) advise() {
 		todo = g.improve()
 		if s.Views >= g.o.MaxViews && s.Sigma != nil && max(s.Sigma.Fx/g.lens.Fx, s.Sigma.Fy/g.lens.Fy) <= maxFocalSigma {
 			s.Enough, s.Target = true, GuideTarget{Col: -1, Row: -1}
-			s.Advice = fmt.Sprintf("enough: %d views are taken, more would help little: a mat point is known to %.2f mm", s.Views, float64(s.Sigma.Mat))
+			s.Advice = fmt.Sprintf("enough: %d views are taken, more would help little: a mat point is known to %.2f mm",
+				s.Views, float64(s.Sigma.Mat))
 			return
 		}
 	}
@@ -45,7 +46,11 @@ func (g *Guide) advise() {
 		s.Enough, s.Advice = true, fmt.Sprintf("enough: %d views", s.Views)
 		return
 	}
-	s.Advice = strings.Replace(strings.Join(todo, ", and "), "bring it", "bring "+map[bool]string{true: "it", false: "the board"}[len(todo) > 1], 1)
+	what := "the board"
+	if len(todo) > 1 {
+		what = "it"
+	}
+	s.Advice = strings.Replace(strings.Join(todo, ", and "), "bring it", "bring "+what, 1)
 }
 
 // missingTilt returns the first side that was never nearer to the camera.
@@ -130,13 +135,15 @@ func (g *Guide) improve() []string {
 	if focal := max(s.Fx/g.lens.Fx, s.Fy/g.lens.Fy); focal > o.MaxFocalSigma {
 		side := g.weakestTilt()
 		target.Tilt, target.Tilted = side, true
-		return []string{fmt.Sprintf("tilt the board's %s side towards the camera, by %d to 45 degrees: the focal length is known to %.2f percent, wanted %.2f", side, wantedTilt, 100*focal, 100*o.MaxFocalSigma)}
+		return []string{fmt.Sprintf("tilt the board's %s side towards the camera, by %d to 45 degrees: the focal length is known to %.2f "+
+			"percent, wanted %.2f", side, wantedTilt, 100*focal, 100*o.MaxFocalSigma)}
 	}
 	if s.Mat > o.MaxMatSigma {
 		col, row := g.thinnestCorner()
 		target.Col, target.Row = col, row
 		target.Tilt, target.Tilted = g.weakestTilt(), true
-		return []string{fmt.Sprintf("bring the board to the %s of the picture, its %s side tilted towards the camera: a point there is known to %.2f mm, wanted %.2f", placeName(col, row), target.Tilt, float64(s.Mat), float64(o.MaxMatSigma))}
+		return []string{fmt.Sprintf("bring the board to the %s of the picture, its %s side tilted towards the camera: a point there is known "+
+			"to %.2f mm, wanted %.2f", placeName(col, row), target.Tilt, float64(s.Mat), float64(o.MaxMatSigma))}
 	}
 	if n := len(g.views); n < o.MinViews {
 		target.Turn = true

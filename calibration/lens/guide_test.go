@@ -226,7 +226,8 @@ func TestABadSightingIsTurnedDownWithItsReason(t *testing.T) {
 		reason  string
 	}{
 		{"no board", func(s *calibration.BoardSighting) { s.Pixels = nil }, lens.GuideNotFound, "not in the picture"},
-		{"no board, and the detector knows why", func(s *calibration.BoardSighting) { s.Pixels, s.Reason = nil, "it is upside down" }, lens.GuideNotFound, "it is upside down"},
+		{"no board, and the detector knows why", func(s *calibration.BoardSighting) { s.Pixels, s.Reason = nil, "it is upside down" },
+			lens.GuideNotFound, "it is upside down"},
 		{"out of focus", func(s *calibration.BoardSighting) { s.EdgeWidth = 9 }, lens.GuideBlurred, "9.0 px wide"},
 		{"dark", func(s *calibration.BoardSighting) { s.Contrast = 12 }, lens.GuideDim, "12 grey levels"},
 		{"another board", func(s *calibration.BoardSighting) { s.Pixels = s.Pixels[:50] }, lens.GuideInvalid, "50 corners, the board has 54"},

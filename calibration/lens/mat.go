@@ -49,7 +49,9 @@ func matPose(lens calibration.Intrinsics) (calibration.Extrinsics, calibration.L
 	const fill = 0.95 // of the picture's height
 	side := float64(calibration.MatSide)
 	height := lens.Fy * side / (fill * float64(lens.Height))
-	return calibration.Extrinsics{R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}, T: calibration.Vec3{-side / 2, side / 2, height}}, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
+	down := [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}
+	pose := calibration.Extrinsics{R: down, T: calibration.Vec3{-side / 2, side / 2, height}}
+	return pose, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
 }
 
 func newMatView(lens calibration.Intrinsics) (matView, bool) {

@@ -81,7 +81,8 @@ func (p *problem) choose() (chosen *triedModel, tried []*triedModel, cov []float
 		tried = append(tried, t)
 	}
 	if len(tried) == 0 {
-		return nil, nil, nil, fmt.Errorf("calibration: solve lens: %w: without one of its views it cannot be solved: add pictures with the board tilted and in the picture's corners", ErrViews)
+		return nil, nil, nil, fmt.Errorf("calibration: solve lens: %w: without one of its views it cannot be solved: add pictures with the "+
+			"board tilted and in the picture's corners", ErrViews)
 	}
 	best := tried[0]
 	for _, t := range tried {

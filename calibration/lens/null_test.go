@@ -20,7 +20,8 @@ camera_matrix: {rows: 3, cols: 3, data: [600, 0, FIRST, 0, 600, 240, 0, 0, 1]}
 distortion_model: plumb_bob
 distortion_coefficients: {rows: 1, cols: 5, data: [0, SECOND, 0, 0, 0]}
 `
-	const json = `{"image_width": 640, "image_height": 480, "camera_matrix": {"rows": 3, "cols": 3, "data": [600, 0, FIRST, 0, 600, 240, 0, 0, 1]},
+	const json = `{"image_width": 640, "image_height": 480,
+		"camera_matrix": {"rows": 3, "cols": 3, "data": [600, 0, FIRST, 0, 600, 240, 0, 0, 1]},
 		"distortion_model": "plumb_bob", "distortion_coefficients": {"rows": 1, "cols": 5, "data": [0, SECOND, 0, 0, 0]}}`
 	for name, text := range map[string]string{"lens.yaml": yaml, "lens.json": json} {
 		for _, c := range []struct{ first, second, want string }{

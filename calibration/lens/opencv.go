@@ -15,7 +15,8 @@ import (
 // first line is a directive that YAML does not know, and its matrices have a tag of
 // their own.
 func isOpenCVFile(raw []byte) bool {
-	return bytes.HasPrefix(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), []byte("%YAML:1.0")) || bytes.Contains(raw, []byte("!!opencv-matrix"))
+	directive := bytes.HasPrefix(bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf")), []byte("%YAML:1.0"))
+	return directive || bytes.Contains(raw, []byte("!!opencv-matrix"))
 }
 
 // The names under which OpenCV's samples and tools write the same things.
@@ -79,7 +80,8 @@ func parseOpenCVLens(raw []byte) (calibration.Intrinsics, error) {
 			return in, err
 		}
 		if !ok || v != math.Trunc(v) || v < 1 || v > 1e6 {
-			return in, fmt.Errorf("%s: expected the picture's size in pixels, which this OpenCV file must say: add image_width and image_height", side.names[0])
+			return in, fmt.Errorf("%s: expected the picture's size in pixels, which this OpenCV file must say: add image_width and image_height",
+				side.names[0])
 		}
 		*side.to = int(v)
 	}
@@ -114,7 +116,8 @@ func parseOpenCVLens(raw []byte) (calibration.Intrinsics, error) {
 	for i, v := range d.Data {
 		if i >= len(in.Distortion) {
 			if v != 0 {
-				return in, fmt.Errorf("%s: number %d is %g: the rational, thin prism and tilted models are not supported, only plumb_bob (k1 k2 p1 p2 k3)", key, i+1, v)
+				return in, fmt.Errorf("%s: number %d is %g: the rational, thin prism and tilted models are not supported, only plumb_bob (k1 k2 p1 "+
+					"p2 k3)", key, i+1, v)
 			}
 			continue
 		}
@@ -145,7 +148,8 @@ func openCVKeys(raw []byte) (map[string]*yaml.Node, error) {
 		return nil, fmt.Errorf("not a file of OpenCV's: %s", strings.Join(strings.Fields(err.Error()), " "))
 	}
 	if len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
-		return nil, errors.New("the file is empty, expected a lens as OpenCV writes it (camera_matrix, distortion_coefficients, image_width, image_height)")
+		return nil, errors.New("the file is empty, expected a lens as OpenCV writes it (camera_matrix, distortion_coefficients, image_width, " +
+			"image_height)")
 	}
 	keys := map[string]*yaml.Node{}
 	content := doc.Content[0].Content

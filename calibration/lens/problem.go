@@ -36,7 +36,8 @@ type normalMatrix struct {
 
 // residuals calls f with every corner: the view, the place in the camera's frame
 // and seen minus projected. It reports false when a corner lies behind the camera.
-func (p *problem) residuals(lens *calibration.Intrinsics, poses []calibration.Extrinsics, f func(view int, q calibration.Vec3, r geom.Pixel)) bool {
+func (p *problem) residuals(lens *calibration.Intrinsics, poses []calibration.Extrinsics,
+	f func(view int, q calibration.Vec3, r geom.Pixel)) bool {
 	for i, v := range p.views {
 		for k, px := range v.Pixels {
 			o := p.object[v.Index(k)]
@@ -290,7 +291,8 @@ func (p *problem) outlier() (int, string) {
 	if rest.solve() != nil || rest.rms() >= p.rms() {
 		return -1, ""
 	}
-	return worst, fmt.Sprintf("its corners lie %.2f px (rms) from where the lens that fits the other views puts them, whose typical rms is %.2f px",
+	return worst, fmt.Sprintf("its corners lie %.2f px (rms) from where the lens that fits the other views puts them, whose typical rms is "+
+		"%.2f px",
 		rest.foreignRMS(p.views[worst], p.poses[worst]), typical)
 }
 
@@ -318,7 +320,8 @@ func (p *problem) tilt() geom.Angle {
 func (p *problem) covariance() ([]float64, error) {
 	inv, ok := p.inverse()
 	if !ok {
-		return nil, fmt.Errorf("calibration: solve lens: %w: some of its parameters have no effect on these pictures: add pictures with the board tilted and in the picture's corners", ErrViews)
+		return nil, fmt.Errorf("calibration: solve lens: %w: some of its parameters have no effect on these pictures: add pictures with the "+
+			"board tilted and in the picture's corners", ErrViews)
 	}
 	freedom := p.freedom()
 	variance := p.cost(&p.lens, p.poses) / float64(freedom)

@@ -26,17 +26,21 @@ func randomLens(rng *rand.Rand) calibration.Intrinsics {
 	k1 := -0.3*rng.Float64()*half + 0.05*rng.NormFloat64()
 	return calibration.Intrinsics{Width: s[0], Height: s[1],
 		Fx: f, Fy: f * (1 + 0.001*rng.NormFloat64()), Cx: w/2 + 0.01*w*rng.NormFloat64(), Cy: h/2 + 0.01*h*rng.NormFloat64(),
-		Distortion: [5]float64{k1, -0.3*k1 + 0.03*rng.NormFloat64(), 0.0005 * rng.NormFloat64(), 0.0005 * rng.NormFloat64(), 0.02 * rng.NormFloat64()}}
+		Distortion: [5]float64{k1, -0.3*k1 + 0.03*rng.NormFloat64(),
+			0.0005 * rng.NormFloat64(), 0.0005 * rng.NormFloat64(), 0.02 * rng.NormFloat64()}}
 }
 
 // randomViews draws boards held anywhere in the picture and tilted any way, as far as
 // they are wholly seen.
-func randomViews(rng *rand.Rand, lens calibration.Intrinsics, board calibration.Board, n int, noise float64) (views []calibration.BoardView) {
+func randomViews(rng *rand.Rand, lens calibration.Intrinsics, board calibration.Board, n int, noise float64,
+) (views []calibration.BoardView) {
 	object := board.Points()
 	w, h := float64(board.Cols-1)*float64(board.Square), float64(board.Rows-1)*float64(board.Square)
 	for len(views) < n {
 		tilt, way := 0.7*math.Sqrt(rng.Float64()), 2*math.Pi*rng.Float64()
-		e := calibration.Extrinsics{R: calibration.MulMat3(calibration.RotationFromVector(calibration.Vec3{tilt * math.Cos(way), tilt * math.Sin(way), 0}), calibration.RotationFromVector(calibration.Vec3{0, 0, 0.6 * rng.NormFloat64()}))}
+		tilted := calibration.RotationFromVector(calibration.Vec3{tilt * math.Cos(way), tilt * math.Sin(way), 0})
+		turned := calibration.RotationFromVector(calibration.Vec3{0, 0, 0.6 * rng.NormFloat64()})
+		e := calibration.Extrinsics{R: calibration.MulMat3(tilted, turned)}
 		z := lens.Fx * w / (float64(lens.Width) * (0.3 + 0.5*rng.Float64()))
 		mid := e.Camera(calibration.Vec3{w / 2, h / 2, 0})
 		at := geom.Pixel{X: float64(lens.Width) * rng.Float64(), Y: float64(lens.Height) * rng.Float64()}

@@ -149,7 +149,8 @@ func Solve(board calibration.Board, views []calibration.BoardView, width, height
 
 func checkViewCount(n int) error {
 	if n < MinViews {
-		return fmt.Errorf("calibration: solve lens: %w: %d usable views, at least %d are needed: take 10 to 15 pictures of the whole board, tilted by 20 to 40 degrees in different directions and spread over the picture", ErrViews, n, MinViews)
+		return fmt.Errorf("calibration: solve lens: %w: %d usable views, at least %d are needed: take 10 to 15 pictures of the whole board, "+
+			"tilted by 20 to 40 degrees in different directions and spread over the picture", ErrViews, n, MinViews)
 	}
 	return nil
 }
@@ -181,7 +182,8 @@ func checkSpread(views []calibration.BoardView, width, height int) error {
 			sides = append(sides, side)
 		}
 	}
-	return fmt.Errorf("calibration: solve lens: %w: the boards cover %.0f percent of the picture's width and %.0f of its height, at least %.0f are needed: add pictures with the board, tilted, at the %s of the picture",
+	return fmt.Errorf("calibration: solve lens: %w: the boards cover %.0f percent of the picture's width and %.0f of its height, at least "+
+		"%.0f are needed: add pictures with the board, tilted, at the %s of the picture",
 		ErrViews, 100*x, 100*y, 100*minSpread, strings.Join(sides, " and at the "))
 }
 
@@ -199,7 +201,8 @@ func advice(views []calibration.BoardView, width, height int) (out []string) {
 	for r, down := range [...]string{"top", "bottom"} {
 		for c, across := range [...]string{"left", "right"} {
 			if !seen[r][c] {
-				out = append(out, fmt.Sprintf("no board was seen in the %s %s corner of the picture: what the lens does there is concluded from the rest", down, across))
+				out = append(out, fmt.Sprintf("no board was seen in the %s %s corner of the picture: what the lens does there is "+
+					"concluded from the rest", down, across))
 			}
 		}
 	}
@@ -211,7 +214,8 @@ const tiltAdvice = "add pictures with the board tilted by 20 to 40 degrees to th
 // checkTilt refuses boards that are all nearly parallel.
 func (s *Solution) checkTilt() error {
 	if s.Tilt < minTilt {
-		return fmt.Errorf("calibration: solve lens: %w: the focal length cannot be told from the distance, because the boards are all nearly parallel (within %.1f degrees): %s",
+		return fmt.Errorf("calibration: solve lens: %w: the focal length cannot be told from the distance, because the boards are all nearly "+
+			"parallel (within %.1f degrees): %s",
 			ErrViews, s.Tilt.Degrees(), tiltAdvice)
 	}
 	return nil
@@ -221,7 +225,8 @@ func (s *Solution) checkTilt() error {
 func (s *Solution) check() error {
 	sx, sy := s.FocalSigma()
 	if worst := max(sx/s.Lens.Fx, sy/s.Lens.Fy); !(worst <= maxFocalSigma) {
-		return fmt.Errorf("calibration: solve lens: %w: the focal length is known to %.1f percent only (fx %.0f ± %.0f, fy %.0f ± %.0f px), at most %.1f is acceptable: %s",
+		return fmt.Errorf("calibration: solve lens: %w: the focal length is known to %.1f percent only (fx %.0f ± %.0f, fy %.0f ± %.0f px), "+
+			"at most %.1f is acceptable: %s",
 			ErrViews, 100*worst, s.Lens.Fx, sx, s.Lens.Fy, sy, 100*maxFocalSigma, tiltAdvice)
 	}
 	return nil

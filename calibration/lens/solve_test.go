@@ -19,7 +19,8 @@ var testBoard = calibration.Board{Cols: 9, Rows: 6, Square: 25 * geom.Millimeter
 // boardPose is a board 500 mm away, its middle near the axis, turned about x, y
 // (tilt) and z.
 func boardPose(rx, ry, rz, x, y, z float64) calibration.Extrinsics {
-	r := calibration.MulMat3(calibration.RotationFromVector(calibration.Vec3{rx, ry, 0}), calibration.RotationFromVector(calibration.Vec3{0, 0, rz}))
+	r := calibration.MulMat3(calibration.RotationFromVector(calibration.Vec3{rx, ry, 0}),
+		calibration.RotationFromVector(calibration.Vec3{0, 0, rz}))
 	e := calibration.Extrinsics{R: r}
 	mid := e.Camera(calibration.Vec3{100, 62.5, 0})
 	e.T = calibration.Vec3{x - mid[0], y - mid[1], z - mid[2]}
@@ -129,7 +130,8 @@ func TestASetThatCannotFixTheLensIsRefused(t *testing.T) {
 		{"all boards parallel", tilted(0), "parallel"},
 		{"nearly parallel", tilted(0.15), "parallel"},
 		{"tilted about one direction only, and little", []calibration.Extrinsics{
-			boardPose(0.15, 0, 0, 0, 0, 900), boardPose(-0.15, 0, 0, 10, 5, 900), boardPose(0.1, 0, 0, -10, 8, 900), boardPose(-0.1, 0, 0, 5, 5, 900),
+			boardPose(0.15, 0, 0, 0, 0, 900), boardPose(-0.15, 0, 0, 10, 5, 900),
+			boardPose(0.1, 0, 0, -10, 8, 900), boardPose(-0.1, 0, 0, 5, 5, 900),
 		}, "percent"},
 	} {
 		_, err := lens.Solve(testBoard, seeBoards(trueLens(), c.poses, 0.15, rng), 1280, 720)

@@ -74,7 +74,8 @@ const defaultFocal = 0.9
 
 // startLens gives first values of the lens and of every board's pose in closed
 // form. It fails when a view's points stand in a row.
-func startLens(board calibration.Board, views []calibration.BoardView, width, height int) (calibration.Intrinsics, []calibration.Extrinsics, error) {
+func startLens(board calibration.Board, views []calibration.BoardView, width, height int,
+) (calibration.Intrinsics, []calibration.Extrinsics, error) {
 	in := calibration.Intrinsics{Width: width, Height: height, Cx: float64(width-1) / 2, Cy: float64(height-1) / 2}
 	object := board.Points()
 	unit := float64(width)

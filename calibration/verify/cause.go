@@ -76,14 +76,18 @@ func (c *check) hypotheses() []hypothesis {
 	length := func(l checkLine) float64 { return float64(l.deviation.True) }
 	out := []hypothesis{
 		{on(length), func(a float64) string {
-			return fmt.Sprintf("every distance is %s by %.2f %% at both heights, as if the camera stood %.1f mm %s or the mat's markers lay %.1f mm %s on %.0f mm: measure the bars again, then the mat and where its markers lie, and calibrate the table again",
-				longShort(a), 100*math.Abs(a), math.Abs(a)*camera, higherLower(-a), math.Abs(a)*float64(c.table.Layout.Width), closerWider(a), float64(c.table.Layout.Width))
+			return fmt.Sprintf("every distance is %s by %.2f %% at both heights, as if the camera stood %.1f mm %s or the mat's markers lay %.1f "+
+				"mm %s on %.0f mm: measure the bars again, then the mat and where its markers lie, and calibrate the table again",
+				longShort(a), 100*math.Abs(a), math.Abs(a)*camera, higherLower(-a),
+				math.Abs(a)*float64(c.table.Layout.Width), closerWider(a), float64(c.table.Layout.Width))
 		}},
 		{on(func(l checkLine) float64 { return length(l) * l.along.X * l.along.X }), func(a float64) string {
-			return fmt.Sprintf("distances along the mat's width are %s by %.2f %%: check the mat's width and the markers at its left and right edges", longShort(a), 100*math.Abs(a))
+			return fmt.Sprintf("distances along the mat's width are %s by %.2f %%: check the mat's width and the markers at its "+
+				"left and right edges", longShort(a), 100*math.Abs(a))
 		}},
 		{on(func(l checkLine) float64 { return length(l) * l.along.Y * l.along.Y }), func(a float64) string {
-			return fmt.Sprintf("distances along the mat's depth are %s by %.2f %%: check the mat's depth and the markers along it", longShort(a), 100*math.Abs(a))
+			return fmt.Sprintf("distances along the mat's depth are %s by %.2f %%: check the mat's depth and the markers along it",
+				longShort(a), 100*math.Abs(a))
 		}},
 	}
 	for strip := range c.setup.Card.Strips {
@@ -97,9 +101,11 @@ func (c *check) hypotheses() []hypothesis {
 			func(a float64) string {
 				z := float64(c.setup.height(strip))
 				if strip == 0 {
-					return fmt.Sprintf("the strip on the mat seems to lie at %.1f mm, not at %.1f mm: lay it flat on the mat, give --card-thickness, and take care that the strips are not swapped", z+a, z)
+					return fmt.Sprintf("the strip on the mat seems to lie at %.1f mm, not at %.1f mm: lay it flat on the mat, give --card-thickness, "+
+						"and take care that the strips are not swapped", z+a, z)
 				}
-				return fmt.Sprintf("the strip on the bases seems to lie at %.1f mm, not at %.1f mm: measure the bases' height with callipers and give --base-top, and take care that the strips are not swapped", z+a, z)
+				return fmt.Sprintf("the strip on the bases seems to lie at %.1f mm, not at %.1f mm: measure the bases' height with callipers and "+
+					"give --base-top, and take care that the strips are not swapped", z+a, z)
 			},
 		})
 	}

@@ -54,7 +54,8 @@ func FitSurface(t calibration.Table, setup Setup, seen []Sighting) (FlatnessFit,
 		return FlatnessFit{}, fmt.Errorf("calibration: flatness: %w", ErrNoCard)
 	}
 	if len(c.points) > calibration.MaxSurfacePlaces {
-		return FlatnessFit{}, fmt.Errorf("calibration: flatness: expected the card at no more than %d places, got %d", calibration.MaxSurfacePlaces/6, len(seen))
+		return FlatnessFit{}, fmt.Errorf("calibration: flatness: expected the card at no more than %d places, got %d",
+			calibration.MaxSurfacePlaces/6, len(seen))
 	}
 	if err := c.weigh(); err != nil {
 		return FlatnessFit{}, fmt.Errorf("calibration: flatness: %w", err)

@@ -74,7 +74,8 @@ func TestTheCardMeasuresHowFlatTheMatIs(t *testing.T) {
 // do not speak for the middle.
 func TestASurfaceIsSureOnlyWhereItWasMeasured(t *testing.T) {
 	edge := []calibration.SurfacePlace{
-		{Point: geom.Point{X: 0, Y: 0}}, {Point: geom.Point{X: 914, Y: 0}}, {Point: geom.Point{X: 914, Y: 914}}, {Point: geom.Point{X: 0, Y: 914}},
+		{Point: geom.Point{X: 0, Y: 0}}, {Point: geom.Point{X: 914, Y: 0}}, {Point: geom.Point{X: 914, Y: 914}},
+		{Point: geom.Point{X: 0, Y: 914}},
 	}
 	cov := make([]float64, 16)
 	for i := range 4 {

@@ -56,7 +56,8 @@ func NewGaugeStudy(places [][]float64, tolerance geom.Length) (GaugeStudy, error
 	}
 	freedom := s.Pictures - s.Places
 	if freedom < 1 {
-		return s, fmt.Errorf("calibration: gauge study: expected at least two pictures of the card lying still at one place, got %d of %d places", s.Pictures, s.Places)
+		return s, fmt.Errorf("calibration: gauge study: expected at least two pictures of the card lying still at one place, got %d of %d places",
+			s.Pictures, s.Places)
 	}
 	n := float64(s.Pictures)
 	bias := sum / n

@@ -54,7 +54,11 @@ func SaveRecord(table string, r Record) error {
 	path := RecordPath(table)
 	version := 1
 	micro := func(v float64) float64 { return math.Round(v*1e6) / 1e6 }
-	raw, err := document.MarshalJSON(recordFile{&version, r.At.UTC().Truncate(time.Second), string(r.Outcome), micro(float64(r.WorstError)), micro(r.WorstNormalised), r.Places, micro(r.Covered), r.Calibration})
+	raw, err := document.MarshalJSON(recordFile{
+		Version: &version, At: r.At.UTC().Truncate(time.Second), Outcome: string(r.Outcome),
+		WorstError: micro(float64(r.WorstError)), WorstSigmas: micro(r.WorstNormalised),
+		Places: r.Places, Covered: micro(r.Covered), Calibration: r.Calibration,
+	})
 	if err == nil {
 		_, err = parseRecord(raw) // what could not be read back must not be written
 	}
@@ -159,7 +163,8 @@ func (v *AnswerJSON) String() string {
 	if v == nil {
 		return "this calibration was never verified"
 	}
-	s := fmt.Sprintf("verified %s: %s, largest error %.2f mm (%.1f of its sigma) at %d places", v.At.Format("2006-01-02 15:04 UTC"), v.Outcome, v.WorstError, v.WorstSigmas, v.Places)
+	s := fmt.Sprintf("verified %s: %s, largest error %.2f mm (%.1f of its sigma) at %d places",
+		v.At.Format("2006-01-02 15:04 UTC"), v.Outcome, v.WorstError, v.WorstSigmas, v.Places)
 	if !v.Holds {
 		s += "; it no longer holds: " + v.Why
 	}
@@ -170,7 +175,10 @@ func (v *AnswerJSON) String() string {
 func (r Record) Answer(file, now *calibration.Table) *AnswerJSON {
 	round := func(v float64) float64 { return math.Round(v*1000) / 1000 }
 	why := r.Stale(file, now)
-	return &AnswerJSON{r.At.UTC(), string(r.Outcome), round(float64(r.WorstError)), round(r.WorstNormalised), r.Places, round(r.Covered), why == "", why}
+	return &AnswerJSON{
+		At: r.At.UTC(), Outcome: string(r.Outcome), WorstError: round(float64(r.WorstError)), WorstSigmas: round(r.WorstNormalised),
+		Places: r.Places, Covered: round(r.Covered), Holds: why == "", Why: why,
+	}
 }
 
 // AddTo returns a JSON object with the key "verified" added to its end: the

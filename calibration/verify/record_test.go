@@ -105,11 +105,13 @@ func TestAnAnswerCarriesItsVerification(t *testing.T) {
 	assert.Equal(t, "this calibration was never verified", (*verify.AnswerJSON)(nil).String())
 	other := file
 	other.Hash = "def"
-	assert.Contains(t, aRecord().Answer(&other, &other).String(), "pass, largest error 0.21 mm (1.3 of its sigma) at 5 places; it no longer holds")
+	assert.Contains(t, aRecord().Answer(&other, &other).String(), "pass, largest error 0.21 mm (1.3 of its sigma) at 5 places; it no "+
+		"longer holds")
 }
 
 func FuzzLoadVerifyRecord(f *testing.F) {
-	f.Add([]byte(`{"version":1,"at":"2026-11-21T10:00:00Z","outcome":"pass","worst_error_mm":0.2,"worst_sigmas":1,"places":3,"covered":0.5,"calibration":"abc"}`))
+	f.Add([]byte(`{"version":1,"at":"2026-11-21T10:00:00Z","outcome":"pass","worst_error_mm":0.2,"worst_sigmas":1,
+		"places":3,"covered":0.5,"calibration":"abc"}`))
 	f.Add([]byte(`{"version":1}`))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		table := filepath.Join(t.TempDir(), "t")

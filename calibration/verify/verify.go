@@ -40,7 +40,8 @@ func (s Setup) Validate() error {
 	}
 	for _, b := range s.Bars {
 		if b != 0 && !(math.Abs(float64(b/Bar)-1) <= barRange) {
-			return fmt.Errorf("card-length: expected %.1f to %.1f mm (the bar of %.0f mm as measured), got %v: beyond that something scales the page, print at 100 %%",
+			return fmt.Errorf("card-length: expected %.1f to %.1f mm (the bar of %.0f mm as measured), got %v: beyond that something scales the "+
+				"page, print at 100 %%",
 				float64(Bar)*(1-barRange), float64(Bar)*(1+barRange), float64(Bar), float64(b))
 		}
 	}
@@ -192,15 +193,18 @@ func (c *check) judge(v *Result) {
 		fail("an error is %.1f times its sigma, expected at most %.1f among %d distances", v.WorstNormalised, v.Allowed, v.Freedom)
 	}
 	if v.Probability < checkLevel {
-		fail("all errors together are larger than stated: chi-square %.0f for %d distances, which chance gives in %s of cases", v.ChiSquare, v.Freedom, share(v.Probability))
+		fail("all errors together are larger than stated: chi-square %.0f for %d distances, which chance gives in %s of cases",
+			v.ChiSquare, v.Freedom, share(v.Probability))
 	}
 	all := c.findings()
 	if worst, ok := largest(all); ok && worst.sigmas > largestOf(len(all)) {
-		fail("the errors have a common cause, seen at %.1f sigma, expected at most %.1f among the %d that are looked for", worst.sigmas, largestOf(len(all)), len(all))
+		fail("the errors have a common cause, seen at %.1f sigma, expected at most %.1f among the %d that are looked for",
+			worst.sigmas, largestOf(len(all)), len(all))
 	}
 	for _, d := range v.Deviations {
 		if e := geom.Length(math.Abs(float64(d.Error()))); e > c.setup.Limit+3*d.Reference {
-			fail("a distance of %.1f mm is measured %.2f mm off, more than the limit of %s mm", float64(d.True), float64(e), trimmed(float64(c.setup.Limit)))
+			fail("a distance of %.1f mm is measured %.2f mm off, more than the limit of %s mm",
+				float64(d.True), float64(e), trimmed(float64(c.setup.Limit)))
 			break
 		}
 	}
@@ -219,14 +223,17 @@ func (c *check) judge(v *Result) {
 	case v.Outcome == Fail:
 	case 3*v.Reference > c.setup.Limit:
 		v.Outcome = Undecided
-		v.Reasons = append(v.Reasons, fmt.Sprintf("the card itself is known to ±%.2f mm only, too little to find an error of %s mm: measure its bars with a steel rule and give --card-length",
+		v.Reasons = append(v.Reasons, fmt.Sprintf("the card itself is known to ±%.2f mm only, too little to find an error of %s mm: measure "+
+			"its bars with a steel rule and give --card-length",
 			3*float64(v.Reference), trimmed(float64(c.setup.Limit))))
 	}
 	if 3*v.Stated > c.setup.Limit {
-		v.Notes = append(v.Notes, fmt.Sprintf("the calibration itself states ±%.2f mm for the card's distances: near questions will be too close to call", 3*float64(v.Stated)))
+		v.Notes = append(v.Notes, fmt.Sprintf("the calibration itself states ±%.2f mm for the card's distances: near questions will be too "+
+			"close to call", 3*float64(v.Stated)))
 	}
 	if v.Covered < usefulCover {
-		v.Notes = append(v.Notes, fmt.Sprintf("the card was near %.0f %% of the mat only: lay it at more places, the corners above all", 100*v.Covered))
+		v.Notes = append(v.Notes, fmt.Sprintf("the card was near %.0f %% of the mat only: lay it at more places, the corners above all",
+			100*v.Covered))
 	}
 }
 

@@ -80,7 +80,8 @@ func (r checkRig) sightings(t *testing.T, rng *rand.Rand, scale float64, heights
 			pose := laid(place, i)
 			for _, tag := range strip.Tags {
 				local := tag.Center.Sub(geom.Point{X: float64(strip.Width) / 2, Y: float64(strip.Height) / 2}).Mul(scale)
-				m := calibration.Marker{ID: tag.ID, Center: pose.Transform(local), Heading: pose.Heading, Size: tag.Size * geom.Length(scale), Z: geom.Length(heights[i] + lie*rng.NormFloat64())}
+				m := calibration.Marker{ID: tag.ID, Center: pose.Transform(local), Heading: pose.Heading, Size: tag.Size * geom.Length(scale),
+					Z: geom.Length(heights[i] + lie*rng.NormFloat64())}
 				s.Tags = append(s.Tags, calibration.MarkerSighting{ID: m.ID, Corners: cornersOf(t, &r.truth, m, 0.08, rng)})
 			}
 		}
@@ -96,7 +97,8 @@ func verified(t *testing.T, r checkRig, seen []verify.Sighting) verify.Result {
 	v, err := verify.Run(r.table, r.setup, seen)
 	require.NoError(t, err)
 	t.Logf("%s: worst %.2f mm, %.1f sigma, chi-square %.1f/%d (p %.2g), stated %.3f, reference %.3f mm: %v %q",
-		v.Outcome, float64(v.WorstError), v.WorstNormalised, v.ChiSquare, v.Freedom, v.Probability, float64(v.Stated), float64(v.Reference), v.Reasons, v.Cause)
+		v.Outcome, float64(v.WorstError), v.WorstNormalised, v.ChiSquare, v.Freedom, v.Probability,
+		float64(v.Stated), float64(v.Reference), v.Reasons, v.Cause)
 	return v
 }
 

@@ -309,7 +309,8 @@ func TestHandsOverMarkersWidenTheAnswersButDoNotStopThem(t *testing.T) {
 }
 
 func TestWhatCannotBeSeenIsLost(t *testing.T) {
-	for name, hidden := range map[string][]int{"all": {0, 1, 2, 3, 4, 5, 6, 7}, "all but one": {0, 1, 2, 3, 4, 5, 6}, "all but two side by side": {0, 1, 2, 5, 6, 7}} {
+	for name, hidden := range map[string][]int{"all": {0, 1, 2, 3, 4, 5, 6, 7}, "all but one": {0, 1, 2, 3, 4, 5, 6},
+		"all but two side by side": {0, 1, 2, 5, 6, 7}} {
 		b := newWatchBench(t, 6)
 		b.pictures(60)
 		b.hidden = hidden
@@ -614,7 +615,9 @@ func TestAMotionTooSmallToRegisterForIsInTheSigma(t *testing.T) {
 	require.Equal(t, watch.OK, v.State)
 	require.False(t, v.Doubt)
 	after := b.watch.Unnoticed(pose, 0, 20)
-	t.Logf("%.3f mm wrong, sigma was %.3f and is %.3f mm; a shift of %.3f mm is suspected", wrong.Distance(pose.Point).Millimeters(), math.Sqrt(before[0]+before[4]), math.Sqrt(after[0]+after[4]), v.Shift.Millimeters())
+	t.Logf("%.3f mm wrong, sigma was %.3f and is %.3f mm; a shift of %.3f mm is suspected",
+		wrong.Distance(pose.Point).Millimeters(),
+		math.Sqrt(before[0]+before[4]), math.Sqrt(after[0]+after[4]), v.Shift.Millimeters())
 	assert.Greater(t, math.Sqrt(after[0]+after[4]), 0.8*float64(wrong.Distance(pose.Point)))
 	assert.Less(t, math.Sqrt(before[0]+before[4]), 0.5*float64(wrong.Distance(pose.Point)))
 }
