@@ -117,6 +117,22 @@ func (e *Extrinsics) Perturbed(w, d Vec3) Extrinsics {
 	}
 }
 
+// PoseOfColumns returns the pose whose R has nearly the columns r1 and r2, up to a scale
+// that the translation t shares (Zhang 2000, section 3.1). The scale is that of the mean
+// length of the two, and what they lack of a right angle is shared between them.
+func PoseOfColumns(r1, r2, t Vec3) Extrinsics {
+	scale := 2 / (r1.Norm() + r2.Norm())
+	for i := range 3 {
+		r1[i], r2[i], t[i] = r1[i]*scale, r2[i]*scale, t[i]*scale
+	}
+	d := r1.Dot(r2) / 2
+	a := Vec3{r1[0] - d*r2[0], r1[1] - d*r2[1], r1[2] - d*r2[2]}.Unit()
+	b := Vec3{r2[0] - d*r1[0], r2[1] - d*r1[1], r2[2] - d*r1[2]}.Unit()
+	c := a.Cross(b).Unit()
+	b = c.Cross(a)
+	return Extrinsics{R: [3][3]float64{{a[0], b[0], c[0]}, {a[1], b[1], c[1]}, {a[2], b[2], c[2]}}, T: t}
+}
+
 // A Camera is a lens at a place over the table.
 type Camera struct {
 	Intrinsics

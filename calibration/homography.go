@@ -11,6 +11,31 @@ import (
 // which is such that points in front of the camera have a positive third coordinate.
 type Homography [9]float64
 
+// homographyEquations are the normal equations of a homography's eight numbers: h33 = 1,
+// since the points' middle is in front of the camera.
+type homographyEquations struct {
+	normal [64]float64
+	right  [8]float64
+}
+
+// add adds the two equations of a point (u, v) of the plane that is seen at (x, y).
+func (e *homographyEquations) add(u, v, x, y float64) {
+	for _, q := range [2]struct {
+		row [8]float64
+		b   float64
+	}{
+		{[8]float64{u, v, 1, 0, 0, 0, -u * x, -v * x}, x},
+		{[8]float64{0, 0, 0, u, v, 1, -u * y, -v * y}, y},
+	} {
+		for i := range 8 {
+			e.right[i] += q.row[i] * q.b
+			for j := range 8 {
+				e.normal[8*i+j] += q.row[i] * q.row[j]
+			}
+		}
+	}
+}
+
 // FitHomography fits a homography to points of a plane and the pixels where they
 // are seen, by least squares of the linear equations after normalising both sides
 // (Hartley and Zisserman, section 4.4). It reports false when the points do not fix
@@ -33,23 +58,13 @@ func FitHomography(from []geom.Point, to []geom.Pixel) (Homography, bool) {
 	if !(fromSize > 0) || !(toSize > 0) {
 		return Homography{}, false
 	}
-	normal, right := make([]float64, 64), make([]float64, 8)
-	add := func(row [8]float64, b float64) {
-		for i := range 8 {
-			right[i] += row[i] * b
-			for j := range 8 {
-				normal[8*i+j] += row[i] * row[j]
-			}
-		}
-	}
+	var e homographyEquations
 	for k := range from {
 		o := from[k].Sub(fromMean).Mul(1 / fromSize)
 		p := to[k].Sub(toMean).Mul(1 / toSize)
-		// h33 = 1: the points' middle is in front of the camera.
-		add([8]float64{o.X, o.Y, 1, 0, 0, 0, -o.X * p.X, -o.Y * p.X}, p.X)
-		add([8]float64{0, 0, 0, o.X, o.Y, 1, -o.X * p.Y, -o.Y * p.Y}, p.Y)
+		e.add(o.X, o.Y, p.X, p.Y)
 	}
-	inv, ok := linalg.InvertSPD(normal, 8)
+	inv, ok := linalg.InvertSPD(e.normal[:], 8)
 	if !ok {
 		return Homography{}, false
 	}
@@ -60,7 +75,7 @@ func FitHomography(from []geom.Point, to []geom.Pixel) (Homography, bool) {
 			return Homography{}, false
 		}
 		for j := range 8 {
-			s[i] += inv[8*i+j] * right[j]
+			s[i] += inv[8*i+j] * e.right[j]
 		}
 	}
 	// Undo the normalising: picture × s × plane.

@@ -263,29 +263,17 @@ func startPose(lens Intrinsics, used []correspondence) (Extrinsics, error) {
 	if spread < 1e-6 {
 		return Extrinsics{}, errors.New("they all stand in one place")
 	}
-	// Eight unknowns, h33 = 1 (the mat's middle is in front of the camera), by the
-	// normal equations of 2 rows a corner.
-	normal, right := make([]float64, 64), make([]float64, 8)
-	add := func(row [8]float64, b float64) {
-		for i := range 8 {
-			right[i] += row[i] * b
-			for j := range 8 {
-				normal[8*i+j] += row[i] * row[j]
-			}
-		}
-	}
+	var system homographyEquations
 	for _, c := range used {
 		for k, p := range c.marker.Corners() {
 			x, y, ok := lens.Undistort(c.corners[k])
 			if !ok {
 				return Extrinsics{}, fmt.Errorf("marker %d lies where the lens model cannot be inverted: is it the right lens?", c.marker.ID)
 			}
-			u, v := (p.X-mean.X)/spread, (p.Y-mean.Y)/spread
-			add([8]float64{u, v, 1, 0, 0, 0, -u * x, -v * x}, x)
-			add([8]float64{0, 0, 0, u, v, 1, -u * y, -v * y}, y)
+			system.add((p.X-mean.X)/spread, (p.Y-mean.Y)/spread, x, y)
 		}
 	}
-	h, ok := linalg.SolveSPD(normal, right)
+	h, ok := linalg.SolveSPD(system.normal[:], system.right[:])
 	if !ok {
 		return Extrinsics{}, errors.New("they stand in a row or too close together")
 	}
@@ -294,23 +282,14 @@ func startPose(lens Intrinsics, used []correspondence) (Extrinsics, error) {
 	r1 := Vec3{h[0] / spread, h[3] / spread, h[6] / spread}
 	r2 := Vec3{h[1] / spread, h[4] / spread, h[7] / spread}
 	t := Vec3{h[2], h[5], h[8]}
-	scale := 2 / (r1.Norm() + r2.Norm())
-	for i := range 3 {
-		r1[i], r2[i], t[i] = r1[i]*scale, r2[i]*scale, t[i]*scale
-	}
-	// The nearest rotation: make r1 and r2 perpendicular, sharing the error.
-	d := r1.Dot(r2) / 2
-	a := Vec3{r1[0] - d*r2[0], r1[1] - d*r2[1], r1[2] - d*r2[2]}.Unit()
-	b := Vec3{r2[0] - d*r1[0], r2[1] - d*r1[1], r2[2] - d*r1[2]}.Unit()
-	c := a.Cross(b).Unit()
-	b = c.Cross(a)
-	e := Extrinsics{R: [3][3]float64{{a[0], b[0], c[0]}, {a[1], b[1], c[1]}, {a[2], b[2], c[2]}}}
+	e := PoseOfColumns(r1, r2, t)
+	t, e.T = e.T, Vec3{}
 	// t belongs to the mean point at the markers' height.
 	off := e.Camera(Vec3{mean.X, mean.Y, z})
 	for i := range 3 {
 		e.T[i] = t[i] - off[i]
 	}
-	if q := e.Camera(Vec3{mean.X, mean.Y, z}); q[2] < 1 || c[2] > 0 {
+	if q := e.Camera(Vec3{mean.X, mean.Y, z}); q[2] < 1 || e.R[2][2] > 0 {
 		// +z of the table must point towards the camera.
 		return e, errors.New("they are seen from below or in mirror image: are the ids in their places?")
 	}

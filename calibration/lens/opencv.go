@@ -30,115 +30,145 @@ var (
 	openCVFisheye    = []string{"fisheye_model", "fisheye"}
 )
 
+// openCVFile is a file of OpenCV's: its top-level keys.
+type openCVFile map[string]*yaml.Node
+
+// find returns the first of the names that the file has, and its node; nil for none.
+func (f openCVFile) find(names []string) (string, *yaml.Node) {
+	for _, name := range names {
+		if n, ok := f[name]; ok {
+			return name, n
+		}
+	}
+	return names[0], nil
+}
+
+// number returns a finite number; false when the file has none.
+func (f openCVFile) number(names []string) (v float64, ok bool, err error) {
+	key, n := f.find(names)
+	if n == nil {
+		return 0, false, nil
+	}
+	if err := n.Decode(&v); err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0, false, fmt.Errorf("%s: expected a number, got %.40q", key, n.Value)
+	}
+	return v, true, nil
+}
+
+// matrix returns a matrix, which the file must have.
+func (f openCVFile) matrix(names []string) (key string, m calibration.MatrixFile, err error) {
+	key, n := f.find(names)
+	if n == nil {
+		return key, m, fmt.Errorf("%s: is not there", key)
+	}
+	if n.Kind != yaml.MappingNode {
+		return key, m, fmt.Errorf("%s: expected a matrix (rows, cols, dt, data)", key)
+	}
+	if err := n.Decode(&m); err != nil {
+		return key, m, fmt.Errorf("%s: expected a matrix (rows, cols, dt, data)", key)
+	}
+	return key, m, nil
+}
+
 // parseOpenCVLens reads a lens as OpenCV's calibration sample writes it with
 // cv::FileStorage (docs.opencv.org, "Camera calibration with OpenCV"): keys that a lens
 // does not need are left alone. A model other than plumb_bob is an error.
-func parseOpenCVLens(raw []byte) (calibration.Intrinsics, error) {
-	keys, err := openCVKeys(raw)
+func parseOpenCVLens(raw []byte) (in calibration.Intrinsics, err error) {
+	f, err := openCVKeys(raw)
 	if err != nil {
-		return calibration.Intrinsics{}, err
+		return in, err
 	}
-	find := func(names []string) (string, *yaml.Node) {
-		for _, name := range names {
-			if n, ok := keys[name]; ok {
-				return name, n
-			}
-		}
-		return names[0], nil
-	}
-	number := func(names []string) (v float64, ok bool, err error) {
-		key, n := find(names)
-		if n == nil {
-			return 0, false, nil
-		}
-		if err := n.Decode(&v); err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
-			return 0, false, fmt.Errorf("%s: expected a number, got %.40q", key, n.Value)
-		}
-		return v, true, nil
-	}
-	matrix := func(names []string) (key string, m calibration.MatrixFile, err error) {
-		key, n := find(names)
-		if n == nil {
-			return key, m, fmt.Errorf("%s: is not there", key)
-		}
-		if n.Kind != yaml.MappingNode {
-			return key, m, fmt.Errorf("%s: expected a matrix (rows, cols, dt, data)", key)
-		}
-		if err := n.Decode(&m); err != nil {
-			return key, m, fmt.Errorf("%s: expected a matrix (rows, cols, dt, data)", key)
-		}
-		return key, m, nil
-	}
-
-	var in calibration.Intrinsics
-	for _, side := range []struct {
-		names []string
-		to    *int
-	}{{openCVWidth, &in.Width}, {openCVHeight, &in.Height}} {
-		v, ok, err := number(side.names)
-		if err != nil {
+	for _, read := range []func(*calibration.Intrinsics) error{f.size, f.pinhole, f.distortion, f.quality} {
+		if err := read(&in); err != nil {
 			return in, err
 		}
-		if !ok || v != math.Trunc(v) || v < 1 || v > 1e6 {
-			return in, fmt.Errorf("%s: expected the picture's size in pixels, which this OpenCV file must say: add image_width and image_height",
-				side.names[0])
-		}
-		*side.to = int(v)
-	}
-	if v, ok, err := number(openCVFisheye); err != nil {
-		return in, err
-	} else if ok && v != 0 {
-		return in, errors.New("fisheye_model: a fisheye lens is not supported: calibrate with `sightline calibrate lens`, which uses plumb_bob")
-	}
-	key, k, err := matrix(openCVMatrix)
-	if err == nil {
-		err = k.Check(key, 3, 3)
-	}
-	if err != nil {
-		return in, err
-	}
-	if d := k.Data; d[1] != 0 || d[3] != 0 || d[6] != 0 || d[7] != 0 || d[8] != 1 {
-		return in, fmt.Errorf("%s: expected [fx 0 cx, 0 fy cy, 0 0 1]", key)
-	}
-	in.Fx, in.Fy, in.Cx, in.Cy = k.Data[0], k.Data[4], k.Data[2], k.Data[5]
-	key, d, err := matrix(openCVDistortion)
-	if err != nil {
-		return in, err
-	}
-	if min(d.Rows, d.Cols) != 1 || max(d.Rows, d.Cols) != len(d.Data) {
-		return in, fmt.Errorf("%s: expected one row or column, got %d×%d with %d numbers", key, d.Rows, d.Cols, len(d.Data))
-	}
-	switch len(d.Data) {
-	case 4, 5, 8, 12, 14:
-	default:
-		return in, fmt.Errorf("%s: expected 4, 5, 8, 12 or 14 numbers, got %d", key, len(d.Data))
-	}
-	for i, v := range d.Data {
-		if i >= len(in.Distortion) {
-			if v != 0 {
-				return in, fmt.Errorf("%s: number %d is %g: the rational, thin prism and tilted models are not supported, only plumb_bob (k1 k2 p1 "+
-					"p2 k3)", key, i+1, v)
-			}
-			continue
-		}
-		in.Distortion[i] = v
-	}
-	views, ok, err := number(openCVViews)
-	if err != nil {
-		return in, err
-	}
-	rms, ok2, err := number(openCVError)
-	if err != nil {
-		return in, err
-	}
-	if ok && ok2 && views >= 1 && views == math.Trunc(views) && views < 1e6 && rms >= 0 {
-		in.Views, in.RMS = int(views), rms
 	}
 	return in, in.Validate()
 }
 
+// size reads the picture's size.
+func (f openCVFile) size(in *calibration.Intrinsics) error {
+	for _, side := range []struct {
+		names []string
+		to    *int
+	}{{openCVWidth, &in.Width}, {openCVHeight, &in.Height}} {
+		v, ok, err := f.number(side.names)
+		if err != nil {
+			return err
+		}
+		if !ok || v != math.Trunc(v) || v < 1 || v > 1e6 {
+			return fmt.Errorf("%s: expected the picture's size in pixels, which this OpenCV file must say: add image_width and image_height",
+				side.names[0])
+		}
+		*side.to = int(v)
+	}
+	return nil
+}
+
+// pinhole reads the camera matrix.
+func (f openCVFile) pinhole(in *calibration.Intrinsics) error {
+	if v, ok, err := f.number(openCVFisheye); err != nil {
+		return err
+	} else if ok && v != 0 {
+		return errors.New("fisheye_model: a fisheye lens is not supported: calibrate with `sightline calibrate lens`, which uses plumb_bob")
+	}
+	key, k, err := f.matrix(openCVMatrix)
+	if err == nil {
+		err = k.Check(key, 3, 3)
+	}
+	if err != nil {
+		return err
+	}
+	if d := k.Data; d[1] != 0 || d[3] != 0 || d[6] != 0 || d[7] != 0 || d[8] != 1 {
+		return fmt.Errorf("%s: expected [fx 0 cx, 0 fy cy, 0 0 1]", key)
+	}
+	in.Fx, in.Fy, in.Cx, in.Cy = k.Data[0], k.Data[4], k.Data[2], k.Data[5]
+	return nil
+}
+
+// distortion reads the distortion coefficients.
+func (f openCVFile) distortion(in *calibration.Intrinsics) error {
+	key, d, err := f.matrix(openCVDistortion)
+	if err != nil {
+		return err
+	}
+	if min(d.Rows, d.Cols) != 1 || max(d.Rows, d.Cols) != len(d.Data) {
+		return fmt.Errorf("%s: expected one row or column, got %d×%d with %d numbers", key, d.Rows, d.Cols, len(d.Data))
+	}
+	switch len(d.Data) {
+	case 4, 5, 8, 12, 14:
+	default:
+		return fmt.Errorf("%s: expected 4, 5, 8, 12 or 14 numbers, got %d", key, len(d.Data))
+	}
+	n := copy(in.Distortion[:], d.Data)
+	for i, v := range d.Data[n:] {
+		if v != 0 {
+			return fmt.Errorf("%s: number %d is %g: the rational, thin prism and tilted models are not supported, "+
+				"only plumb_bob (k1 k2 p1 p2 k3)", key, n+i+1, v)
+		}
+	}
+	return nil
+}
+
+// quality reads how many views the lens was estimated from and how well they fit, where
+// the file says both.
+func (f openCVFile) quality(in *calibration.Intrinsics) error {
+	views, ok, err := f.number(openCVViews)
+	if err != nil {
+		return err
+	}
+	rms, ok2, err := f.number(openCVError)
+	if err != nil {
+		return err
+	}
+	if ok && ok2 && views >= 1 && views == math.Trunc(views) && views < 1e6 && rms >= 0 {
+		in.Views, in.RMS = int(views), rms
+	}
+	return nil
+}
+
 // openCVKeys returns the file's top-level keys.
-func openCVKeys(raw []byte) (map[string]*yaml.Node, error) {
+func openCVKeys(raw []byte) (openCVFile, error) {
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	if bytes.HasPrefix(raw, []byte("%YAML")) {
 		_, raw, _ = bytes.Cut(raw, []byte("\n"))
@@ -151,7 +181,7 @@ func openCVKeys(raw []byte) (map[string]*yaml.Node, error) {
 		return nil, errors.New("the file is empty, expected a lens as OpenCV writes it (camera_matrix, distortion_coefficients, image_width, " +
 			"image_height)")
 	}
-	keys := map[string]*yaml.Node{}
+	keys := openCVFile{}
 	content := doc.Content[0].Content
 	for i := 0; i+1 < len(content); i += 2 {
 		n := content[i+1]

@@ -104,16 +104,8 @@ func Solve(board calibration.Board, views []calibration.BoardView, width, height
 			return s, err
 		}
 	}
-	for {
-		i, reason := p.outlier()
-		if i < 0 {
-			break
-		}
-		s.Dropped = append(s.Dropped, calibration.Rejection{Name: p.views[i].Name, Reason: reason})
-		p = p.without(i)
-		if err := p.solve(); err != nil {
-			return s, err
-		}
+	if p, err = s.dropOutliers(p); err != nil {
+		return s, err
 	}
 	s.Tilt = p.tilt()
 	chosen, tried, cov, err := p.choose()
@@ -145,6 +137,22 @@ func Solve(board calibration.Board, views []calibration.BoardView, width, height
 	s.MatSigma, _ = MatSigma(s.Lens)
 	s.Advice = advice(p.views, width, height)
 	return s, nil
+}
+
+// dropOutliers leaves out, one after the other, the views that do not fit the others, and
+// names them.
+func (s *Solution) dropOutliers(p *problem) (*problem, error) {
+	for {
+		i, reason := p.outlier()
+		if i < 0 {
+			return p, nil
+		}
+		s.Dropped = append(s.Dropped, calibration.Rejection{Name: p.views[i].Name, Reason: reason})
+		p = p.without(i)
+		if err := p.solve(); err != nil {
+			return p, err
+		}
+	}
 }
 
 func checkViewCount(n int) error {

@@ -49,21 +49,10 @@ func startFocal(maps []calibration.Homography) (float64, bool) {
 // poseOf is the board's pose that a homography to pixels in units of the focal
 // length means: the nearest rotation, and the distance from the mean length of its columns.
 func poseOf(h *calibration.Homography) (calibration.Extrinsics, bool) {
-	r1, r2, t := calibration.Vec3{h[0], h[3], h[6]}, calibration.Vec3{h[1], h[4], h[7]}, calibration.Vec3{h[2], h[5], h[8]}
-	scale := 2 / (r1.Norm() + r2.Norm())
-	for i := range 3 {
-		r1[i], r2[i], t[i] = r1[i]*scale, r2[i]*scale, t[i]*scale
-	}
-	// Make r1 and r2 perpendicular, sharing the error.
-	d := r1.Dot(r2) / 2
-	a := calibration.Vec3{r1[0] - d*r2[0], r1[1] - d*r2[1], r1[2] - d*r2[2]}.Unit()
-	b := calibration.Vec3{r2[0] - d*r1[0], r2[1] - d*r1[1], r2[2] - d*r1[2]}.Unit()
-	c := a.Cross(b).Unit()
-	b = c.Cross(a)
-	e := calibration.Extrinsics{R: [3][3]float64{{a[0], b[0], c[0]}, {a[1], b[1], c[1]}, {a[2], b[2], c[2]}}, T: t}
+	e := calibration.PoseOfColumns(calibration.Vec3{h[0], h[3], h[6]}, calibration.Vec3{h[1], h[4], h[7]}, calibration.Vec3{h[2], h[5], h[8]})
 	ok := true
 	for i := range 3 {
-		ok = ok && !math.IsNaN(e.T[i]) && !math.IsNaN(c[i])
+		ok = ok && !math.IsNaN(e.T[i]) && !math.IsNaN(e.R[i][2])
 	}
 	return e, ok
 }
