@@ -5,7 +5,7 @@ go 1.26
 require (
 	codeberg.org/go-pdf/fpdf v0.12.0
 	github.com/BurntSushi/toml v1.6.0
-	github.com/alecthomas/kong v1.10.0
+	github.com/alecthomas/kong v1.17.0
 	github.com/chromedp/cdproto v0.0.0-20250724212937-08a3db8b4327
 	github.com/chromedp/chromedp v0.14.1
 	github.com/makiuchi-d/gozxing v0.1.1
