@@ -11,13 +11,13 @@ require (
 	github.com/makiuchi-d/gozxing v0.1.1
 	github.com/stretchr/testify v1.11.1
 	github.com/warthog618/go-gpiocdev v0.9.1
+	go.yaml.in/yaml/v3 v3.0.6
 	gocv.io/x/gocv v0.43.0
 	golang.org/x/image v0.40.0
 	golang.org/x/sync v0.20.0
 	golang.org/x/sys v0.34.0
 	golang.org/x/time v0.15.0
 	gonum.org/v1/gonum v0.16.0
-	gopkg.in/yaml.v3 v3.0.1
 	modernc.org/sqlite v1.37.0
 	periph.io/x/conn/v3 v3.7.2
 	periph.io/x/devices/v3 v3.7.4
@@ -41,6 +41,7 @@ require (
 	golang.org/x/exp v0.0.0-20250305212735-054e65f0b394 // indirect
 	golang.org/x/text v0.37.0 // indirect
 	golang.org/x/xerrors v0.0.0-20200804184101-5ec99f83aff1 // indirect
+	gopkg.in/yaml.v3 v3.0.1 // indirect
 	modernc.org/libc v1.62.1 // indirect
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.9.1 // indirect

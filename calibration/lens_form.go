@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // MatrixFile is a matrix as ROS camera_info writes it, row by row.

@@ -64,7 +64,7 @@ var outside = map[string][]string{
 	"golang.org/x/image":         {"hardware", "cmd/internal/sheet"},
 	"golang.org/x/sync":          {"cmd/internal/app"},
 	"golang.org/x/time":          {"cmd/internal/web"},
-	"gopkg.in/yaml.v3":           {"calibration", "calibration/lens", "calibration/internal/document"},
+	"go.yaml.in/yaml/v3":         {"calibration", "calibration/lens", "calibration/internal/document"},
 	"github.com/BurntSushi/toml": {"cmd/internal/app", "firmware-config"},
 	"github.com/alecthomas/kong": {"cmd/sightline"},
 	"modernc.org/sqlite":         {"cmd/internal/rulings"},

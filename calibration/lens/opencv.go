@@ -8,7 +8,7 @@ import (
 	"sightline/calibration"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // isOpenCVFile reports whether a YAML file is one of OpenCV's cv::FileStorage: its

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 var yamlUnknown = regexp.MustCompile(`line (\d+): field (.*) not found in type`)
