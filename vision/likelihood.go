@@ -130,8 +130,8 @@ func (f *rimFit) sideSum(e *evidence, code ShipCode, turn, s, shift int) (sum fl
 }
 
 // recurringLead is the lead of a huge ship over itself whole words further along, where its long sides carry the same
-// cells. Its front and rear count where their keylines are in view: elsewhere mat and panel look like dark cells. A corner that is seen
-// to turn is one that it does not reach beyond.
+// cells. Its front and rear count where their keylines are in view: elsewhere mat and panel look like dark cells. It does not reach
+// beyond an end of which both corners are seen to turn: one corner alone a miniature's edge may feign.
 func (f *rimFit) recurringLead(e *evidence) float64 {
 	code := f.token.Code
 	along := func(shift int) float64 {
@@ -143,8 +143,8 @@ func (f *rimFit) recurringLead(e *evidence) float64 {
 			own += sideLog(f.sideSum(e, code, 0, s, 0))
 		}
 	}
-	ahead := !f.corner[0] && !f.corner[3]
-	behind := !f.corner[1] && !f.corner[2]
+	ahead := !(f.corner[0] && f.corner[3])
+	behind := !(f.corner[1] && f.corner[2])
 	for words := WordBits; words < MaxCells; words += WordBits {
 		for off := -2; off <= 2; off++ {
 			if ahead {

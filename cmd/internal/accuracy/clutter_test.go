@@ -244,13 +244,24 @@ func TestShipViewsAreNeverMisread(t *testing.T) {
 	assert.GreaterOrEqual(t, float64(all.found), 0.8*float64(all.views))
 }
 
+// slidHuge is a picture in which a huge ship was placed two words of cells, 65 mm, too far ahead: one corner alone, which its
+// miniature feigned, passed for its end (2026-11-22).
+const slidHuge = 278
+
 // TestHugeShipsAreNeverMisread is the same for tables with two huge ships, one of each size, under
 // the same conditions.
 func TestHugeShipsAreNeverMisread(t *testing.T) {
 	notShort(t)
 	from, to := pictureRange(t, scenes(t, len(disturbances), 80))
 	var all, huge identityTally
+	var seeds []int
 	for seed := from; seed < to; seed++ {
+		seeds = append(seeds, seed)
+	}
+	if to <= slidHuge {
+		seeds = append(seeds, slidHuge)
+	}
+	for _, seed := range seeds {
 		k := seed % len(disturbances)
 		table := tablesim.RandomTableWithHuge(uint64(40000+seed), 1920, 1080, 2)
 		disturbances[k].change(rand.New(rand.NewPCG(uint64(seed), 0x68756765)), table)
