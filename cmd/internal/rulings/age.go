@@ -1,6 +1,7 @@
 package rulings
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
@@ -64,40 +65,78 @@ type look struct {
 	passed time.Duration
 }
 
-// look returns the look that is now, and what is wrong with the clock since the last one.
-func (l *Log) look(ctx context.Context, q queryer, entry int64, now time.Time) (n look, last *look, fault error) {
+// look returns the look that is now, the last one, nil when there is none, and what is
+// wrong with the clock since then.
+func (l *Log) look(ctx context.Context, q queryer, entry int64, now time.Time) (n look, last *look, fault error, err error) {
 	n = look{entry: entry, at: now, up: l.uptime()}
-	last, err := lastLook(ctx, q)
+	last, err = lastLook(ctx, q)
 	if err != nil || last == nil {
-		return n, nil, err
+		return n, nil, nil, err
 	}
 	n.passed = last.passed
-	gone, clock := n.up.up-last.up.up, now.Sub(last.at)
+	if gone := n.up.up - last.up.up; n.up.boot == last.up.boot && gone > 0 {
+		n.passed += gone
+	}
+	return n, last, n.faultSince(last), nil
+}
+
+// faultSince returns what is wrong with the clock between two looks: nil for nothing, or
+// an ErrClock.
+func (n *look) faultSince(last *look) error {
+	gone, clock := n.up.up-last.up.up, n.at.Sub(last.at)
 	if n.up.boot != last.up.boot || gone < 0 {
 		if clock < -leapMost {
-			fault = fmt.Errorf("%w: it is %s now, and was %s at the last look", ErrClock, stamp(now), stamp(last.at))
+			return fmt.Errorf("%w: it is %s now, and was %s at the last look", ErrClock, stamp(n.at), stamp(last.at))
 		}
-		return n, last, fault
+		return nil
 	}
-	n.passed += gone
 	if d := clock - gone; d > leapMost || d < -leapMost {
-		fault = fmt.Errorf("%w: from %s it went to %s while %s passed", ErrClock, stamp(last.at), stamp(now), gone.Round(time.Second))
+		return fmt.Errorf("%w: from %s it went to %s while %s passed", ErrClock, stamp(last.at), stamp(n.at), gone.Round(time.Second))
 	}
-	return n, last, fault
+	return nil
 }
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // lastLook returns the newest look; nil when there is none.
 func lastLook(ctx context.Context, q queryer) (*look, error) {
-	var n look
-	var at string
-	var up, passed int64
-	err := q.QueryRowContext(ctx, "SELECT entry, at, boot, up, passed FROM looks ORDER BY look DESC LIMIT 1").
-		Scan(&n.entry, &at, &n.up.boot, &up, &passed)
+	n, err := scanLook(q.QueryRowContext(ctx, "SELECT entry, at, boot, up, passed FROM looks ORDER BY look DESC LIMIT 1"))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
+	return n, err
+}
+
+// lastFault returns what was last wrong with the clock between two looks, of which the
+// later one was taken after so much time had passed; nil: nothing. The looks tell it, so
+// that a restart of the program does not forget it.
+func lastFault(ctx context.Context, q queryer, after time.Duration) (fault, err error) {
+	rows, err := q.QueryContext(ctx, `SELECT entry, at, boot, up, passed FROM looks
+		WHERE look >= (SELECT coalesce(max(look), 0) FROM looks WHERE passed <= ?) ORDER BY look`, int64(after/time.Second))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var last *look
+	for rows.Next() {
+		n, err := scanLook(rows)
+		if err != nil {
+			return nil, err
+		}
+		if last != nil {
+			fault = cmp.Or(n.faultSince(last), fault)
+		}
+		last = n
+	}
+	return fault, rows.Err()
+}
+
+// scanLook reads a row of the table looks.
+func scanLook(row interface{ Scan(...any) error }) (*look, error) {
+	var n look
+	var at string
+	var up, passed int64
+	err := row.Scan(&n.entry, &at, &n.up.boot, &up, &passed)
 	if err != nil {
 		return nil, err
 	}
@@ -115,43 +154,36 @@ func (n *look) write(ctx context.Context, tx *sql.Tx) error {
 
 // noteAge writes down when an entry came into the log.
 func (l *Log) noteAge(ctx context.Context, tx *sql.Tx, e *Entry) error {
-	n, _, fault := l.look(ctx, tx, e.Number, e.At)
-	if fault != nil && !errors.Is(fault, ErrClock) {
-		return fault
+	n, _, _, err := l.look(ctx, tx, e.Number, e.At)
+	if err != nil {
+		return err
 	}
-	l.noteFault(fault, n.passed)
 	return n.write(ctx, tx)
 }
 
-func (l *Log) noteFault(fault error, passed time.Duration) {
-	if fault != nil {
-		l.leapt, l.leaptAt = fault, passed
-	}
-}
-
-// lookAgain writes a look down, unless the last one is young. It returns what is wrong
-// with the clock since the last one, and how much time passed until now.
-func (l *Log) lookAgain(ctx context.Context, now time.Time) (passed time.Duration, fault error, err error) {
+// lookAgain writes a look down, unless the last one is young and the clock is right since.
+// It returns how much time passed until now.
+func (l *Log) lookAgain(ctx context.Context, now time.Time) (passed time.Duration, err error) {
 	tx, err := l.write.BeginTx(ctx, nil)
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
 	defer tx.Rollback()
 	head, err := headOf(ctx, tx)
 	if err != nil {
-		return 0, nil, err
+		return 0, err
 	}
-	n, last, fault := l.look(ctx, tx, head.Number, now)
-	if fault != nil && !errors.Is(fault, ErrClock) {
-		return 0, nil, fault
+	n, last, fault, err := l.look(ctx, tx, head.Number, now)
+	if err != nil {
+		return 0, err
 	}
 	if last != nil && last.up.boot == n.up.boot && n.passed-last.passed < lookEach && fault == nil {
-		return n.passed, nil, nil
+		return n.passed, nil
 	}
 	if err := n.write(ctx, tx); err != nil {
-		return 0, nil, err
+		return 0, err
 	}
-	return n.passed, fault, tx.Commit()
+	return n.passed, tx.Commit()
 }
 
 // lastAged returns the last entry that was in the log before so much time had passed.

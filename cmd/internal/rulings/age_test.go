@@ -119,6 +119,33 @@ func TestAClockThatLeapsRemovesNoPicture(t *testing.T) {
 	}
 }
 
+func TestARestartDoesNotForgetThatTheClockLeapt(t *testing.T) {
+	for name, boot := range map[string]string{"of the program": "first", "of the machine": "second"} {
+		t.Run(name, func(t *testing.T) {
+			c := newClocked(t)
+			c.rule(0)
+			c.pass(31 * day)
+			c.now = c.now.Add(365 * day)
+			_, err := c.Prune(ctx, c.now)
+			require.ErrorIs(t, err, rulings.ErrClock)
+			require.NoError(t, c.Close())
+			c.pass(time.Hour)
+			if boot != c.boot {
+				c.boot, c.up = boot, time.Minute
+			}
+			c.open()
+			n, err := c.Prune(ctx, c.now)
+			require.ErrorIs(t, err, rulings.ErrClock, "an hour later")
+			assert.Zero(t, n)
+			c.rule(1)
+			_, err = c.Prune(ctx, c.now)
+			require.ErrorIs(t, err, rulings.ErrClock)
+			c.pass(day)
+			c.pruned(2, "a day later it is trusted again")
+		})
+	}
+}
+
 func TestAClockThatIsBehindTheRecordRemovesNoPicture(t *testing.T) {
 	c := newClocked(t)
 	c.now = noon.AddDate(10, 0, 0)

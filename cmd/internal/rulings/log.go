@@ -70,9 +70,6 @@ type Log struct {
 	head   Head  // that this program wrote or found
 	unsure bool  // whether the last commit, which failed, came into the log
 	left   error // why the log was left that was open before; nil: it is that, or told
-
-	leapt   error         // what was last wrong with the clock; nil: nothing
-	leaptAt time.Duration // the look's passed then
 }
 
 // Open opens the log in a folder. With nothing there, the folder is made at the first

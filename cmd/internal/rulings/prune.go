@@ -35,13 +35,16 @@ func (l *Log) prunable(ctx context.Context, now time.Time) (int64, error) {
 	if v, err := versionOf(ctx, l.write); err != nil || v < schemaVersion {
 		return 0, err // there is no evidence yet of how old it is
 	}
-	passed, fault, err := l.lookAgain(ctx, now)
+	passed, err := l.lookAgain(ctx, now)
 	if err != nil {
 		return 0, err
 	}
-	l.noteFault(fault, passed)
-	if l.leapt != nil && passed-l.leaptAt < trustAfter {
-		return 0, l.leapt
+	fault, err := lastFault(ctx, l.write, passed-trustAfter)
+	if err != nil {
+		return 0, err
+	}
+	if fault != nil {
+		return 0, fault
 	}
 	last, err := newest(ctx, l.write, 1)
 	if err == nil && len(last) > 0 && now.Before(last[0].At.Add(-leapMost)) {
