@@ -38,6 +38,9 @@ func Sign(key ed25519.PrivateKey, hash string) string { return sign(key, hash) }
 // Canonical writes a record as it is hashed.
 func Canonical(r *Record) ([]byte, error) { return canonical(r) }
 
+// Declared returns the version of a database's schema and what it declares.
+var Declared = declared
+
 // Limit makes the database full at a number of pages of 4096 bytes.
 func (l *Log) Limit(pages int) error {
 	_, err := l.write.Exec("PRAGMA max_page_count = " + strconv.Itoa(pages))

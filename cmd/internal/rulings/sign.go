@@ -44,6 +44,9 @@ func signatureFault(key PublicKey, hash, signature string, after bool) string {
 	}
 	public, err := hex.DecodeString(string(key))
 	raw, err2 := hex.DecodeString(signature)
+	if err2 == nil && hex.EncodeToString(raw) != signature {
+		return "its signature is not in lower-case hex, as the program writes it"
+	}
 	if err != nil || err2 != nil || len(public) != ed25519.PublicKeySize || !ed25519.Verify(public, []byte(hash), raw) {
 		return "its signature is not by the key that its record names"
 	}

@@ -1,6 +1,7 @@
 package rulings_test
 
 import (
+	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"database/sql"
@@ -103,6 +104,7 @@ func TestAStrippedSignatureIsFound(t *testing.T) {
 		"of the last":             {"DELETE FROM signatures WHERE number = 3"},
 		"of all":                  {"DELETE FROM signatures"},
 		"another's":               {"UPDATE signatures SET signature = (SELECT signature FROM signatures WHERE number = 1) WHERE number = 2"},
+		"in upper case":           {"UPDATE signatures SET signature = upper(signature) WHERE number = 2"},
 		"with the key's name":     {`UPDATE entries SET record = replace(record, '"key":', '"kez":') WHERE number = 3`},
 		"as if it were version 1": {"DROP TABLE signatures; DROP TABLE looks; PRAGMA user_version = 1"},
 	} {
@@ -210,6 +212,46 @@ func TestALogOfTheVersionBeforeGoesOnAndIsSignedFromThen(t *testing.T) {
 	r, _ = verified(t, dir)
 	require.Len(t, r.Findings, 1)
 	assert.EqualValues(t, 5, r.Findings[0].Entry)
+}
+
+func TestALogThatBeginsToSignWhileItIsVerifiedIsWhole(t *testing.T) {
+	dir := oldLog(t)
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "rulings.db"))
+	require.NoError(t, err)
+	defer db.Close()
+	version, objects, err := rulings.Declared(ctx, &between{db, 0, func() {
+		l, err := rulings.Open(dir, rulings.Options{Key: key})
+		require.NoError(t, err)
+		_, err = l.Append(ctx, ruling(t, 3), files(3))
+		require.NoError(t, err)
+		require.NoError(t, l.Close())
+	}})
+	require.NoError(t, err)
+	_, signs := objects["table signatures"]
+	assert.Equal(t, version == 2, signs, "version %d: %v", version, objects)
+}
+
+// between is a database to which something happens after the first statement.
+type between struct {
+	*sql.DB
+	statements int
+	happen     func()
+}
+
+func (b *between) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	b.next()
+	return b.DB.QueryContext(ctx, query, args...)
+}
+
+func (b *between) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	b.next()
+	return b.DB.QueryRowContext(ctx, query, args...)
+}
+
+func (b *between) next() {
+	if b.statements++; b.statements == 2 {
+		b.happen()
+	}
 }
 
 func TestASignatureIsCheckedByAnyProgram(t *testing.T) {

@@ -159,25 +159,21 @@ func (v *verifier) database(ctx context.Context) error {
 
 // schema compares what the database declares with what a new one would.
 func (v *verifier) schema(ctx context.Context) error {
+	version, got, err := declared(ctx, v.db)
+	if err != nil {
+		v.report.add(0, "database, schema", "readable", err.Error())
+	}
 	fresh, err := openDB(":memory:", "memory", 1)
 	if err != nil {
 		return err
 	}
 	defer fresh.Close()
-	version, err := versionOf(ctx, v.db)
-	if err != nil {
-		v.report.add(0, "database, version", "readable", err.Error())
-	}
 	if _, err := fresh.ExecContext(ctx, strings.Join(schemas[:min(max(version, 1), len(schemas))], "")); err != nil {
 		return err
 	}
-	want, err := declared(ctx, fresh)
+	_, want, err := declared(ctx, fresh)
 	if err != nil {
 		return err
-	}
-	got, err := declared(ctx, v.db)
-	if err != nil {
-		v.report.add(0, "database, schema", "readable", err.Error())
 	}
 	for name, text := range want {
 		if got[name] != text {
@@ -213,21 +209,27 @@ func words(text, otherwise string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-func declared(ctx context.Context, db *sql.DB) (map[string]string, error) {
-	rows, err := db.QueryContext(ctx, "SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_schema WHERE sql IS NOT NULL")
+// declared returns the version of a database's schema and what it declares, by kind and
+// name. One statement reads both: a writer may bring the schema to a newer version between
+// two.
+func declared(ctx context.Context, q queryer) (version int, objects map[string]string, err error) {
+	rows, err := q.QueryContext(ctx, `SELECT user_version, coalesce(type || ' ' || name, ''), coalesce(sql, '')
+		FROM pragma_user_version LEFT JOIN sqlite_schema ON sql IS NOT NULL`)
 	if err != nil {
-		return nil, err
+		return 0, nil, err
 	}
 	defer rows.Close()
-	out := map[string]string{}
+	objects = map[string]string{}
 	for rows.Next() {
 		var name, text string
-		if err := rows.Scan(&name, &text); err != nil {
-			return out, err
+		if err := rows.Scan(&version, &name, &text); err != nil {
+			return version, objects, err
 		}
-		out[name] = text
+		if name != "" {
+			objects[name] = text
+		}
 	}
-	return out, rows.Err()
+	return version, objects, rows.Err()
 }
 
 func (v *verifier) readPruned(ctx context.Context) error {
