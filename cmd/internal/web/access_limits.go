@@ -132,9 +132,11 @@ func (s *Server) clientOf(r *http.Request) netip.Addr {
 	return netip.Addr{}
 }
 
-// forwardedFor reads for whom a proxy asks: the last one named, since a proxy adds its own
-// client behind what that client claims. The zero Addr is nobody.
-func forwardedFor(h http.Header) netip.Addr {
+// forwardedFor returns for whom a proxy asks: in each header the last one named, since a
+// proxy adds its own client behind what that client claims. A proxy passes on what its
+// client sends in a header that it does not set, so where headers disagree one of them is
+// forged, and the zero Addr is returned: nobody.
+func forwardedFor(h http.Header) (client netip.Addr) {
 	for _, name := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"} {
 		lines := h[name]
 		if len(lines) == 0 {
@@ -145,13 +147,22 @@ func forwardedFor(h http.Header) netip.Addr {
 		if name == "Forwarded" {
 			last = forParameter(last)
 		}
-		if a, err := netip.ParseAddrPort(last); err == nil {
-			return a.Addr().Unmap()
+		a := parseClient(last)
+		if !a.IsValid() || client.IsValid() && a != client {
+			return netip.Addr{}
 		}
-		a, _ := netip.ParseAddr(strings.Trim(last, "[]")) // the zero Addr when it is none
-		return a.Unmap()
+		client = a
 	}
-	return netip.Addr{}
+	return client
+}
+
+// parseClient parses an address with or without a port; the zero Addr is none.
+func parseClient(text string) netip.Addr {
+	if a, err := netip.ParseAddrPort(text); err == nil {
+		return a.Addr().Unmap()
+	}
+	a, _ := netip.ParseAddr(strings.Trim(text, "[]"))
+	return a.Unmap()
 }
 
 // forParameter reads "for" of an element of the header Forwarded (RFC 7239).

@@ -73,6 +73,7 @@ func TestWrongSecretsDoNotLockTheJudgeOut(t *testing.T) {
 		"by Forwarded": {[]string{"Forwarded", `for=192.168.7.21, for="[2001:db8::66]:4711";proto=http`},
 			[]string{"Forwarded", "proto=http;For=192.168.7.21"}},
 		"by X-Real-IP":          {[]string{"X-Real-IP", "192.168.7.66"}, []string{"X-Real-IP", "192.168.7.21"}},
+		"by both":               {append(through("192.168.7.66"), "X-Real-IP", "192.168.7.66"), append(through("192.168.7.21"), "X-Real-IP", "192.168.7.21")},
 		"claiming this machine": {through("127.0.0.1"), through("192.168.7.21")},
 		"claiming nonsense":     {through("attacker"), through("192.168.7.21")},
 		"unnamed":               {[]string{"Via", "1.1 proxy"}, through("192.168.7.21")},
@@ -84,6 +85,40 @@ func TestWrongSecretsDoNotLockTheJudgeOut(t *testing.T) {
 				"the stranger: else guessing went on")
 			assert.Equal(t, http.StatusOK, judgeWith(s, rightSecret, loopback, "", proxy.judge...).Code)
 			assert.Equal(t, http.StatusOK, judgeWith(s, rightSecret, loopback, "").Code, "at the machine itself")
+		})
+	}
+}
+
+// A proxy that sets one header passes on what its client sends in another. Who sends a
+// new address each time must not get new tries each time, nor use up those of another.
+func TestAHeaderThatTheProxyDoesNotSetIsNotBelieved(t *testing.T) {
+	for name, header := range map[string]func(sets, claims string) []string{
+		"X-Real-IP set, X-Forwarded-For claimed": func(sets, claims string) []string {
+			return []string{"X-Real-IP", sets, "X-Forwarded-For", claims}
+		},
+		"X-Real-IP set, Forwarded claimed": func(sets, claims string) []string {
+			return []string{"X-Real-IP", sets, "Forwarded", "for=" + claims}
+		},
+		"X-Forwarded-For set, X-Real-IP claimed": func(sets, claims string) []string {
+			return []string{"X-Forwarded-For", sets, "X-Real-IP", claims}
+		},
+		"Forwarded set, X-Forwarded-For claimed": func(sets, claims string) []string {
+			return []string{"Forwarded", "for=" + sets, "X-Forwarded-For", claims}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := timed(t)
+			for i := range 5 {
+				guess := judgeWith(s, "guess", loopback, "", header("192.168.7.66", fmt.Sprintf("10.1.%d.1", i))...)
+				require.Equal(t, http.StatusForbidden, guess.Code)
+			}
+			assert.Equal(t, http.StatusTooManyRequests, judgeWith(s, rightSecret, loopback, "", header("192.168.7.66", "10.9.9.9")...).Code,
+				"another claim gives no new tries")
+			for range 5 {
+				judgeWith(s, "guess", loopback, "", header("192.168.7.66", "192.168.7.21")...)
+			}
+			only := header("192.168.7.21", "")[:2]
+			assert.Equal(t, http.StatusOK, judgeWith(s, rightSecret, loopback, "", only...).Code, "nor are another's used up")
 		})
 	}
 }
