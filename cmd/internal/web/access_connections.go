@@ -138,6 +138,15 @@ func streams(r *http.Request) (done func()) {
 	return func() { c.stream(-1) }
 }
 
+// keepsConnection marks the connection of a request that takes long to answer, or that must
+// be answered, as streaming until it is: a full house does not close it to make room.
+func keepsConnection(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		defer streams(r)()
+		next(w, r)
+	}
+}
+
 type connKey struct{}
 
 // withConn puts a connection of a fewListener into its requests' context.

@@ -78,8 +78,8 @@ func (d *door) get(t *testing.T, from, path string) int {
 }
 
 // atDoor serves a table at a door.
-func atDoor(t *testing.T) (*web.Server, *door) {
-	_, s := everything(t)
+func atDoor(t *testing.T, change ...func(*web.Options)) (*web.Server, *door) {
+	_, s := everything(t, change...)
 	d := &door{conns: make(chan net.Conn), done: make(chan struct{})}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -171,6 +171,62 @@ func TestListenersLeaveRoomToAsk(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, d.get(t, somePhone, "/api/events"))
 	assert.Equal(t, http.StatusOK, d.get(t, someMachine, "/api/events"), "the stream software")
 	require.NoError(t, s.Answers(t.Context()))
+}
+
+// slowRulings answer when the test lets them.
+type slowRulings struct {
+	web.Rulings
+	begun, end chan struct{}
+}
+
+func (r slowRulings) Rule(request web.RuleRequest) (web.RulingView, error) {
+	close(r.begun)
+	<-r.end
+	return web.RulingView{Number: 7}, nil
+}
+
+func (r slowRulings) ExportAll(w io.Writer) error {
+	close(r.begun)
+	<-r.end
+	_, err := io.WriteString(w, "zip")
+	return err
+}
+
+// A ruling that is being recorded, and a record that is being packed, are answered
+// however full the house gets meanwhile.
+func TestARulingIsAnsweredInAFullHouse(t *testing.T) {
+	body := `{"held":1,"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`
+	for name, begin := range map[string]string{
+		"record": fmt.Sprintf("POST /api/rulings HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", len(body)),
+		"pack":   "GET /api/rulings.zip HTTP/1.1\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			slow := slowRulings{begun: make(chan struct{}), end: make(chan struct{})}
+			s, d := atDoor(t, func(o *web.Options) { o.Rulings = slow })
+			cookie := s.Cookie(web.Judge, "Zoe", time.Now())
+			text := begin + "Host: localhost\r\nCookie: sightline=" + cookie + "\r\n\r\n"
+			if name == "record" {
+				text += body
+			}
+			judge := d.dial(t, somePhone, text)
+			select {
+			case <-slow.begun:
+			case <-time.After(5 * time.Second):
+				t.Fatal("the request is not handled")
+			}
+			for range 900 {
+				d.dial(t, somePhone, "")
+			}
+			for i := range 900 {
+				d.dial(t, fmt.Sprintf("10.%d.%d.1:50000", i/200, i%200), "")
+			}
+			close(slow.end)
+			_ = judge.SetReadDeadline(time.Now().Add(5 * time.Second))
+			answer, err := http.ReadResponse(bufio.NewReader(judge), nil)
+			require.NoError(t, err)
+			assert.Less(t, answer.StatusCode, 300)
+		})
+	}
 }
 
 func TestAServerThatHangsDoesNotAnswer(t *testing.T) {

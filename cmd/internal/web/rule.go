@@ -53,12 +53,12 @@ func (s *Server) ruleRoutes(mux *router) {
 	if s.o.Rulings == nil {
 		return
 	}
-	mux.Handle("POST /api/rulings", s.allow(Judge, s.rule))
+	mux.Handle("POST /api/rulings", s.allow(Judge, keepsConnection(s.rule)))
 	mux.Handle("GET /api/rulings", s.allow(Player, s.rulings))
 	mux.Handle("GET /api/rulings/{n}", s.allow(Player, s.rulingEntry))
 	mux.Handle("GET /api/rulings/{n}/picture", s.allow(Player, s.rulingPicture))
 	mux.Handle("GET /api/rulings/{n}/export.html", s.allow(Player, s.rulingExport))
-	mux.Handle("GET /api/rulings.zip", s.allow(Judge, s.rulingsZip))
+	mux.Handle("GET /api/rulings.zip", s.allow(Judge, keepsConnection(s.rulingsZip)))
 }
 
 func (s *Server) judgePage(w http.ResponseWriter, r *http.Request) {
