@@ -194,7 +194,10 @@ func TestTheKeyIsPrintedAndChecked(t *testing.T) {
 	assert.Equal(t, 2, code)
 	code, _ = answered(t, "rulings", "verify", "--rulings", dir, "--key", "machine")
 	assert.Equal(t, 2, code, "it has none yet")
-	l, err := app.Rulings{Dir: t.TempDir()}.Open(nil)
+	machine := app.Rulings{Dir: t.TempDir()}
+	l, err := machine.Open(nil)
+	require.NoError(t, err)
+	_, err = machine.Sign(l)
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 	code, out = answered(t, "rulings", "verify", "--rulings", dir, "--key", "machine")

@@ -71,7 +71,7 @@ func alonesLocator(c Config, w *Watcher) func(calibration.Table) (Locator, error
 	}
 }
 
-// record returns the log.
+// record returns the log. Reading it needs no key.
 func (j *judges) record() (*rulings.Log, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -83,7 +83,6 @@ func (j *judges) record() (*rulings.Log, error) {
 		return nil, j.problem(err)
 	}
 	j.open = l
-	j.noteOtherKey(l)
 	j.prune(l)
 	return l, nil
 }
@@ -94,9 +93,13 @@ func (j *judges) recordToSign() (*rulings.Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	again, err := j.where.keepKey(l)
+	first := l.Key() == nil
+	again, err := j.where.Sign(l)
 	if err != nil {
 		return nil, j.problem(err)
+	}
+	if first {
+		j.noteOtherKey(l)
 	}
 	if again {
 		j.tell("The file of the key that signs rulings was gone. It was written again, with the same key.")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -358,6 +359,43 @@ func TestAKeyThatIsRemovedIsWrittenAgainOrTold(t *testing.T) {
 	_, err = c.rule()
 	require.NoError(t, err)
 	assert.Contains(t, c.notes(), "continues with another key from ruling 3 on")
+}
+
+// Rulings that are there are read whatever became of the key, and reading makes none.
+func TestRulingsAreReadWithoutAKey(t *testing.T) {
+	c := newCourt(t, nil)
+	c.aPicture()
+	c.watcher.Freeze(true)
+	_, err := c.rule()
+	require.NoError(t, err)
+	path := c.judges.where.Key
+	for name, spoil := range map[string]func() error{
+		"damaged": func() error { return os.WriteFile(path, []byte("no key"), 0o600) },
+		"open":    func() error { return os.Chmod(path, 0o644) },
+		"gone":    func() error { return os.Remove(path) },
+	} {
+		require.NoError(t, c.judges.Close()) // the program starts again
+		good, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, spoil())
+		list, err := c.judges.List(0, 10)
+		require.NoError(t, err, name)
+		assert.Len(t, list, 1, name)
+		_, err = c.judges.Entry(1)
+		require.NoError(t, err, name)
+		require.NoError(t, c.judges.Export(io.Discard, 1), name)
+		require.NoError(t, c.judges.ExportAll(io.Discard), name)
+		if name == "gone" {
+			assert.NoFileExists(t, path, "reading makes no key")
+		} else {
+			_, err = c.rule()
+			require.ErrorContains(t, err, "cannot be signed: nothing was recorded", name)
+		}
+		_ = os.Remove(path)
+		require.NoError(t, os.WriteFile(path, good, 0o600))
+	}
+	_, err = c.rule()
+	require.NoError(t, err)
 }
 
 func TestWhatIsNoHindranceIsNotedAtTheStart(t *testing.T) {

@@ -129,42 +129,39 @@ func absolute(path string) string {
 	return path
 }
 
-// Open opens the log to write to, and makes the key that signs it where there is none.
-// With nothing there, the folder is made at the first ruling. notice is told when the
-// log was moved away while it was open.
+// Open opens the log to read it, and to write to it once Sign has given it a key. With
+// nothing there, the folder is made at the first ruling. notice is told when the log was
+// moved away while it was open.
 func (r Rulings) Open(notice func(text string)) (*rulings.Log, error) {
-	path, err := r.keyFile()
-	if err != nil {
-		return nil, err
-	}
-	raw, err := readOrMake(path, newRulingsKey)
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", errKey, err)
-	}
-	key, err := parseKey(path, raw)
-	if err != nil {
-		return nil, err
-	}
-	return rulings.Open(r.Folder(), rulings.Options{Keep: r.Keep, Key: key, Notice: notice})
+	return rulings.Open(r.Folder(), rulings.Options{Keep: r.Keep, Notice: notice})
 }
 
-// keepKey writes the key that signs l again where its file was removed while the program
-// runs, so that the log does not continue with another key at the next start. It reports
-// whether it had to. Another key in its place is an error.
-func (r Rulings) keepKey(l *rulings.Log) (again bool, err error) {
+// Sign gives l the key that signs entries, and makes the key where there is none. A key
+// whose file was removed while the program runs is written again, so that the log does not
+// continue with another key at the next start: Sign reports whether it had to. Another key
+// in its place is an error.
+func (r Rulings) Sign(l *rulings.Log) (again bool, err error) {
 	path, err := r.keyFile()
 	if err != nil {
 		return false, err
 	}
+	has := l.Key()
 	raw, err := readOrMake(path, func() []byte {
+		if has == nil {
+			return newRulingsKey()
+		}
 		again = true
-		return marshalKey(l.Key())
+		return marshalKey(has)
 	})
 	if err != nil {
 		return false, fmt.Errorf("%w: %w", errKey, err)
 	}
 	key, err := parseKey(path, raw)
-	if err == nil && !key.Equal(l.Key()) {
+	switch {
+	case err != nil:
+	case has == nil:
+		l.SignWith(key)
+	case !key.Equal(has):
 		err = fmt.Errorf("%w: %s: it is another one than this program signs with; put the earlier one back, or start the program again", errKey, path)
 	}
 	return again, err

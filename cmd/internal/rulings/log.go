@@ -24,7 +24,8 @@ type Options struct {
 	// Keep is how long pictures are kept after their ruling; 0: for ever. Entries, and
 	// the calibrations and other files that they rest on, are always kept.
 	Keep time.Duration
-	// Key is the machine's, and signs each entry. Who writes must have one.
+	// Key is the machine's, and signs each entry; nil: SignWith gives it before the first
+	// ruling.
 	Key ed25519.PrivateKey
 	// Notice is told for people when the log was moved or removed while it was open, and
 	// the next ruling is recorded all the same; nil: it is not told. It must not use the log.
@@ -82,9 +83,6 @@ type Log struct {
 func Open(dir string, o Options) (*Log, error) { return open(dir, o, osDisk{}) }
 
 func open(dir string, o Options, d disk) (*Log, error) {
-	if !o.ReadOnly && len(o.Key) != ed25519.PrivateKeySize {
-		return nil, fmt.Errorf("rulings: open %s: expected a key to sign entries with", dir)
-	}
 	l := &Log{dir: dir, o: o, disk: d}
 	for try := 1; ; try++ {
 		err := l.open(context.Background())
@@ -112,8 +110,19 @@ func (l *Log) wasMoved(err error) bool {
 		l.lock != nil && l.lockMoved() || l.held[0] != nil && l.write != nil && l.moved() != nil
 }
 
-// Key returns the key that signs entries; nil of a log that is only read.
-func (l *Log) Key() ed25519.PrivateKey { return l.o.Key }
+// Key returns the key that signs entries; nil until there is one.
+func (l *Log) Key() ed25519.PrivateKey {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.o.Key
+}
+
+// SignWith sets the key that signs entries from now on.
+func (l *Log) SignWith(key ed25519.PrivateKey) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.o.Key = key
+}
 
 // Dir returns the log's folder.
 func (l *Log) Dir() string { return l.dir }
@@ -278,6 +287,8 @@ func (l *Log) append(ctx context.Context, r Record, files []content) (Entry, err
 		return Entry{}, errClosed
 	case l.o.ReadOnly:
 		return Entry{}, errors.New("the log was opened to be read only")
+	case len(l.o.Key) != ed25519.PrivateKeySize:
+		return Entry{}, errors.New("expected a key to sign the entry with")
 	}
 	// When the folder is moved or removed while the ruling is written, it is written once
 	// more, to what is there then.

@@ -278,9 +278,21 @@ func TestASignatureIsCheckedByAnyProgram(t *testing.T) {
 	assert.Equal(t, 2, n)
 }
 
-func TestALogIsNotWrittenWithoutAKey(t *testing.T) {
-	_, err := rulings.Open(t.TempDir(), rulings.Options{})
-	assert.ErrorContains(t, err, "expected a key to sign entries with")
+func TestALogIsReadButNotWrittenWithoutAKey(t *testing.T) {
+	made, dir := newLog(t, 1)
+	require.NoError(t, made.Close())
+	l, err := rulings.Open(dir, rulings.Options{})
+	require.NoError(t, err)
+	defer l.Close()
+	last, err := l.Last(ctx, 1)
+	require.NoError(t, err)
+	require.Len(t, last, 1)
+	_, err = l.Append(ctx, ruling(t, 1), files(1))
+	assert.ErrorContains(t, err, "expected a key to sign the entry with")
+	l.SignWith(key)
+	e, err := l.Append(ctx, ruling(t, 1), files(1))
+	require.NoError(t, err)
+	assert.Equal(t, rulings.PublicOf(key), e.Key)
 	for _, bad := range []string{"", "beef", strings.Repeat("A", 64)} {
 		_, err := rulings.ParsePublicKey(bad)
 		assert.ErrorContains(t, err, "64 hex digits")
