@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"modernc.org/sqlite" // the driver, and its errors
 
@@ -125,16 +124,10 @@ func upgrade(ctx context.Context, tx *sql.Tx) error {
 }
 
 // checkpoint brings what was committed into the database file, which then holds all of
-// the log without its WAL. While somebody reads, some of it may have to stay: it lasts
-// there too.
+// the log, and empties the WAL. While somebody reads, some of it may have to stay: it
+// lasts there too.
 func checkpoint(ctx context.Context, db *sql.DB) {
-	for range 10 {
-		var busy, frames, done int
-		if db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)").Scan(&busy, &frames, &done) != nil || busy == 0 && frames == done {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	_, _ = db.ExecContext(ctx, "PRAGMA busy_timeout = 100; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = 5000")
 }
 
 // dsn names a database to the driver, with pragmas for each connection.
@@ -169,9 +162,9 @@ func openDB(path, mode string, connections int, pragmas ...string) (*sql.DB, err
 }
 
 // openWriter opens the one connection that writes. synchronous=FULL makes a commit
-// last through a power cut in WAL mode too.
+// last through a power cut in WAL mode too. Only checkpoint writes to the database file.
 func openWriter(path string) (*sql.DB, error) {
-	return openDB(path, "rw", 1, "journal_mode(WAL)", "synchronous(FULL)", "recursive_triggers(ON)")
+	return openDB(path, "rw", 1, "journal_mode(WAL)", "synchronous(FULL)", "recursive_triggers(ON)", "wal_autocheckpoint(0)")
 }
 
 // openReader opens a database for reading. In a folder that cannot be written, such as

@@ -67,10 +67,14 @@ type Log struct {
 	lock   *os.File
 	write  *sql.DB // nil when read-only, and until there is a log
 	read   *sql.DB
-	held   held  // the files that write has open
-	head   Head  // that this program wrote or found
-	unsure bool  // whether the last commit, which failed, came into the log
-	left   error // why the log was left that was open before; nil: it is that, or told
+	held   held     // the files that write has open
+	head   Head     // that this program wrote or found
+	sum    chainSum // of the entries up to head
+	acked  chainSum // of those that were found when the log was opened, or acknowledged since
+	unsure bool     // whether the last commit, which failed, came into the log
+	left   error    // why the log was left that was open before; nil: it is that, or told
+
+	overwritten fs.FileInfo // the database, which must hold acked before a ruling is recorded; nil: it was not overwritten
 }
 
 // Open opens the log in a folder. With nothing there, the folder is made at the first
@@ -89,7 +93,7 @@ func open(dir string, o Options, d disk) (*Log, error) {
 		if err == nil {
 			return l, nil
 		}
-		again := !o.ReadOnly && try < tries && (l.wasMoved(err) || vanished(err))
+		again := !o.ReadOnly && try < tries && (l.whyMoved(err) != nil || vanished(err))
 		l.shut()
 		if !again {
 			return nil, fmt.Errorf("rulings: open %s: %w", dir, err)
@@ -103,12 +107,6 @@ const tries = 5
 
 // pause lets rm -rf take its time.
 func pause(try int) { time.Sleep(time.Duration(try) * 10 * time.Millisecond) }
-
-// wasMoved reports whether an error came of the folder's being moved or removed.
-func (l *Log) wasMoved(err error) bool {
-	return errors.Is(err, ErrMoved) || errors.Is(err, fs.ErrNotExist) ||
-		l.lock != nil && l.lockMoved() || l.held[0] != nil && l.write != nil && l.moved() != nil
-}
 
 // Key returns the key that signs entries; nil until there is one.
 func (l *Log) Key() ed25519.PrivateKey {
@@ -204,11 +202,17 @@ func (l *Log) openToWrite(ctx context.Context, path string) (err error) {
 	if rest, err := cutOff(ctx, l.write); err != nil || rest != "" {
 		return cmp.Or(broken(err), fmt.Errorf("%w: %s", ErrCorrupt, rest))
 	}
+	if l.sum, err = sumOf(ctx, l.write); err != nil {
+		return broken(err)
+	}
 	if l.held, err = holding(l.dir); err != nil {
 		return err
 	}
 	if !os.SameFile(before, l.held[0]) || l.lockMoved() {
 		return fmt.Errorf("%w: %s was replaced while it was opened", ErrMoved, l.dir)
+	}
+	if l.overwritten == nil {
+		l.acked = l.sum
 	}
 	(&store{l.dir, l.disk}).removeTemporary()
 	return nil
@@ -224,15 +228,25 @@ func broken(err error) error {
 	return full(err)
 }
 
-// begin makes sure that there is a log to write to, in its place.
-func (l *Log) begin(ctx context.Context) (err error) {
+// begin makes sure that there is a log to write to, in its place, that has every ruling
+// that was acknowledged.
+func (l *Log) begin(ctx context.Context) error {
 	if l.write != nil {
-		err := l.moved()
-		if err == nil {
-			return nil
+		if err := l.moved(); err != nil {
+			l.leave(err)
 		}
-		l.leave(err)
 	}
+	if l.write == nil {
+		if err := l.openOrCreate(ctx); err != nil {
+			l.shutDBs()
+			return err
+		}
+	}
+	return l.checkOverwritten(ctx)
+}
+
+// openOrCreate opens the log in the folder to write to, and makes it where there is none.
+func (l *Log) openOrCreate(ctx context.Context) (err error) {
 	if err := l.makeFolder(); err != nil {
 		return err
 	}
@@ -241,13 +255,19 @@ func (l *Log) begin(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if _, err := os.Stat(filepath.Join(l.dir, dbName)); errors.Is(err, fs.ErrNotExist) {
+	info, err := os.Stat(filepath.Join(l.dir, dbName))
+	if errors.Is(err, fs.ErrNotExist) {
 		if err := create(l.dir); err != nil {
 			return err
 		}
 	}
+	if l.overwritten != nil && !os.SameFile(info, l.overwritten) {
+		l.overwritten, l.left = nil, fmt.Errorf("%w: %s is another file than the one that was opened", ErrMoved, dbName)
+	}
 	if err := l.open(ctx); err != nil {
-		l.shutDBs()
+		if l.overwritten != nil {
+			return fmt.Errorf("%w: %w", ErrOverwritten, err)
+		}
 		return err
 	}
 	if l.write == nil {
@@ -301,12 +321,12 @@ func (l *Log) append(ctx context.Context, r Record, files []content) (Entry, err
 		if err == nil {
 			return e, nil
 		}
-		moved := l.wasMoved(err)
-		if !moved && (l.write != nil || !vanished(err)) {
+		why := l.whyMoved(err)
+		switch {
+		case why != nil:
+			err = why
+		case l.write != nil || !vanished(err):
 			return e, err
-		}
-		if moved && !errors.Is(err, ErrMoved) {
-			err = fmt.Errorf("%w: %w", ErrMoved, err)
 		}
 		l.leave(err)
 		if try == tries {
@@ -342,11 +362,18 @@ func (l *Log) appendOnce(ctx context.Context, r Record, files []content, made En
 			return e, err
 		}
 	}
-	checkpoint(context.WithoutCancel(ctx), l.write)
+	if err := l.moved(); err != nil { // else a checkpoint would write into what it was overwritten with
+		return e, err
+	}
+	err := l.settle(context.WithoutCancel(ctx))
 	if l.o.checking != nil {
 		l.o.checking()
 	}
-	return e, cmp.Or(l.hasFiles(files), l.moved())
+	if err := cmp.Or(l.hasFiles(files), l.moved(), err); err != nil {
+		return e, err
+	}
+	l.acked = l.sum
+	return e, nil
 }
 
 // insert writes the entry in one transaction.
@@ -362,6 +389,12 @@ func (l *Log) insert(ctx context.Context, r Record) (Entry, error) {
 	head, err := l.ownHead(ctx, tx)
 	if err != nil {
 		return Entry{}, err
+	}
+	sum := l.sum
+	if head != l.head {
+		if sum, err = sumOf(ctx, tx); err != nil {
+			return Entry{}, err
+		}
 	}
 	r.Number, r.Previous, r.Key = head.Number+1, head.Hash, PublicOf(l.o.Key)
 	if head.Number == 0 {
@@ -389,7 +422,7 @@ func (l *Log) insert(ctx context.Context, r Record) (Entry, error) {
 		l.unsure = true
 		return e, err
 	}
-	l.head, l.unsure = Head{e.Number, e.Hash}, false
+	l.head, l.sum, l.unsure = Head{e.Number, e.Hash}, sum.with(e.Number, raw, e.Hash), false
 	return e, nil
 }
 
@@ -619,5 +652,6 @@ func (l *Log) shutDBs() (err error) {
 			*db = nil
 		}
 	}
+	l.held = held{}
 	return err
 }

@@ -47,7 +47,26 @@ func (l *Log) moved() error {
 			return fmt.Errorf("%w: %w", ErrMoved, err)
 		case !os.SameFile(now, l.held[i]):
 			return fmt.Errorf("%w: %s is another file than the one that was opened", ErrMoved, name)
+		case name == dbName && (now.Size() != l.held[i].Size() || !now.ModTime().Equal(l.held[i].ModTime())):
+			return errChanged
 		}
+	}
+	return nil
+}
+
+// whyMoved returns why an error came of the files' being moved, removed or overwritten; nil
+// when it did not.
+func (l *Log) whyMoved(err error) error {
+	if errors.Is(err, ErrMoved) || errors.Is(err, errChanged) {
+		return err
+	}
+	if l.held[0] != nil && l.write != nil {
+		if why := l.moved(); why != nil {
+			return fmt.Errorf("%w: %w", why, err)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) || l.lock != nil && l.lockMoved() {
+		return fmt.Errorf("%w: %w", ErrMoved, err)
 	}
 	return nil
 }
@@ -70,8 +89,8 @@ func (l *Log) hasFiles(files []content) error {
 	return nil
 }
 
-// leave lets go of a log that was moved, and of its lock. Closing its database must
-// remove no WAL: the one of that name may be another log's.
+// leave lets go of a log that was moved or overwritten, and of its lock. Closing its
+// database must remove no WAL: the one of that name may be another log's.
 func (l *Log) leave(why error) {
 	if l.left == nil {
 		l.left = why
@@ -84,6 +103,9 @@ func (l *Log) leave(why error) {
 			})
 			_ = conn.Close()
 		}
+	}
+	if l.write != nil && errors.Is(why, errChanged) {
+		l.leaveOverwritten()
 	}
 	l.shut()
 }

@@ -1,6 +1,7 @@
 package rulings
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,10 +21,16 @@ func (l *Log) Prune(ctx context.Context, now time.Time) (int, error) {
 	switch {
 	case l.closed:
 		return 0, errClosed
-	case l.o.Keep <= 0 || l.write == nil || l.moved() != nil:
+	case l.o.Keep <= 0 || l.write == nil || l.overwritten != nil || l.moved() != nil:
 		return 0, nil
 	}
 	n, err := l.prune(ctx, now)
+	if l.moved() == nil {
+		if changed := l.settle(context.WithoutCancel(ctx)); changed != nil {
+			l.leave(changed)
+			err = cmp.Or(err, changed)
+		}
+	}
 	if err != nil {
 		return n, fmt.Errorf("rulings: prune %s: %w", l.dir, full(err))
 	}
