@@ -194,6 +194,10 @@ func (j *judges) problem(err error) error {
 		kind, text = live.ErrInvalid, "This ruling cannot be recorded: "+err.Error()+"."
 	case errors.Is(err, errKey):
 		text = "The ruling cannot be signed: nothing was recorded (" + err.Error() + ")." + kept
+	case errors.Is(err, rulings.ErrOverwritten):
+		kind = live.ErrDamaged
+		text = "Another file was copied over rulings.db in " + j.dir + " while the program ran, and rulings that were recorded are not in it: " +
+			"nothing was recorded. To begin a new record, move the folder away and record it again; to continue the copy, start the program again." + kept
 	case errors.Is(err, rulings.ErrMoved):
 		text = "The rulings in " + j.dir + " were moved or removed while this one was written: it could not be kept. Record it again." + kept
 	case errors.Is(err, rulings.ErrFull):

@@ -434,8 +434,10 @@ func TestEveryTroubleOfTheRecordHasItsWords(t *testing.T) {
 		"damaged":    {rulings.ErrCorrupt, live.ErrDamaged, "damaged"},
 		"the ruling": {fmt.Errorf("%w: no scene", rulings.ErrRuling), live.ErrInvalid, "no scene"},
 		"moved":      {fmt.Errorf("append: %w", rulings.ErrMoved), live.ErrUnwritten, "it could not be kept. Record it again."},
-		"no key":     {fmt.Errorf("%w: %w", errKey, os.ErrPermission), live.ErrUnwritten, "cannot be signed: nothing was recorded"},
-		"else":       {errors.New("input/output error"), live.ErrUnwritten, "input/output error"},
+		"overwritten": {fmt.Errorf("append: %w: %w", rulings.ErrOverwritten, rulings.ErrCorrupt), live.ErrDamaged,
+			"Another file was copied over rulings.db"},
+		"no key": {fmt.Errorf("%w: %w", errKey, os.ErrPermission), live.ErrUnwritten, "cannot be signed: nothing was recorded"},
+		"else":   {errors.New("input/output error"), live.ErrUnwritten, "input/output error"},
 	} {
 		var problem *live.Refusal
 		require.ErrorAs(t, c.judges.problem(line.err), &problem, name)

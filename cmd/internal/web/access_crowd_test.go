@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 )
 
@@ -179,10 +180,10 @@ type slowRulings struct {
 	begun, end chan struct{}
 }
 
-func (r slowRulings) Rule(request web.RuleRequest) (web.RulingView, error) {
+func (r slowRulings) Rule(request live.RuleRequest) (live.Ruling, error) {
 	close(r.begun)
 	<-r.end
-	return web.RulingView{Number: 7}, nil
+	return live.Ruling{Number: 7}, nil
 }
 
 func (r slowRulings) ExportAll(w io.Writer) error {
