@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"sightline/calibration/atomicfile"
 	"sightline/calibration/regular"
 	"sightline/cmd/internal/web"
 )
@@ -67,22 +68,11 @@ func readOrMake(path string, text func() []byte) ([]byte, error) {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return data, err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+	if err := atomicfile.MkdirAll(atomicfile.OS{}, filepath.Dir(path), 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".tmp-*") // of mode 0600
-	if err != nil {
+	if err := atomicfile.WriteNew(path, text(), 0o600); err != nil && !errors.Is(err, fs.ErrExist) {
 		return nil, err
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(text())
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
-		if err := os.Rename(f.Name(), path); err != nil { // a file system without links
-			return nil, fmt.Errorf("%s: %w", path, err)
-		}
 	}
 	return readPrivate(path)
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
+	"sightline/calibration/atomicfile"
 	"sightline/calibration/regular"
 )
 
@@ -39,23 +39,5 @@ func writeKept(path string, v any) error {
 	if err != nil {
 		return err
 	}
-	return writeWhole(path, data)
-}
-
-// writeWhole writes a small file so that after a failure either the old or the new one
-// is there, whole.
-func writeWhole(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(append(data, '\n'))
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
+	return atomicfile.Write(path, append(data, '\n'), 0o600)
 }

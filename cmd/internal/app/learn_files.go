@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/atomicfile"
 	"sightline/calibration/regular"
 	"sightline/vision"
 )
@@ -182,15 +183,23 @@ func (k *learnt) locator(t calibration.Table, o vision.LocatorOptions) (Locator,
 // canReplace says why a file could not be written by replaceFile, as far as that is known
 // beforehand.
 func canReplace(path string) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("%s: the folder cannot be made: %w", path, bare(err))
+	p, err := prepare(path, nil)
+	if err == nil {
+		p.Discard()
 	}
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	return err
+}
+
+// prepare writes what a file is to hold, and makes the folder that it belongs in.
+func prepare(path string, content []byte) (*atomicfile.Pending, error) {
+	if err := atomicfile.MkdirAll(atomicfile.OS{}, filepath.Dir(path), 0o777); err != nil {
+		return nil, fmt.Errorf("%s: the folder cannot be made: %w", path, bare(err))
+	}
+	p, err := atomicfile.Prepare(atomicfile.OS{}, path, content, 0o644)
 	if err != nil {
-		return fmt.Errorf("%s: the folder cannot be written: %w", path, bare(err))
+		return nil, fmt.Errorf("%s: the folder cannot be written: %w", path, bare(err))
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return p, nil
 }
 
 // replaceFile writes a file as a whole or not at all, and keeps what it held before as
@@ -199,28 +208,17 @@ func replaceFile(path string, content []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return fmt.Errorf("%s: expected a file", path)
 	}
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return fmt.Errorf("%s: the folder cannot be made: %w", path, bare(err))
-	}
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	p, err := prepare(path, content)
 	if err != nil {
-		return fmt.Errorf("%s: the folder cannot be written: %w", path, bare(err))
+		return err
 	}
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Chmod(0o644), f.Sync(), f.Close()); err == nil {
-		err = keepFormer(path)
-	}
-	if err == nil {
-		err = os.Rename(f.Name(), path)
+	if err = keepFormer(path); err == nil {
+		err = p.Commit()
+	} else {
+		p.Discard()
 	}
 	if err != nil {
-		_ = os.Remove(f.Name())
 		return fmt.Errorf("%s: not saved: %w", path, bare(err))
-	}
-	if d, err := os.Open(dir); err == nil { // so that the name outlives a power cut; not every disk can
-		_ = d.Sync()
-		_ = d.Close()
 	}
 	return nil
 }

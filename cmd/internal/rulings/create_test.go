@@ -11,15 +11,15 @@ import (
 
 func TestALogThatIsPutBackIsNotOverwritten(t *testing.T) {
 	dir := t.TempDir()
-	fresh, path := filepath.Join(dir, "fresh"), filepath.Join(dir, "rulings.db")
-	require.NoError(t, os.WriteFile(fresh, []byte("new"), 0o600))
+	path := filepath.Join(dir, dbName)
 	require.NoError(t, os.WriteFile(path, []byte("put back"), 0o600))
-	require.ErrorIs(t, nameNew(fresh, path), ErrMoved)
+	require.ErrorIs(t, create(dir), ErrMoved)
 	content, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, "put back", string(content))
+	assert.NoFileExists(t, path+".new")
 	require.NoError(t, os.Remove(path))
-	require.NoError(t, nameNew(fresh, path))
-	assert.NoFileExists(t, fresh)
+	require.NoError(t, create(dir))
 	assert.FileExists(t, path)
+	assert.NoFileExists(t, path+".new")
 }

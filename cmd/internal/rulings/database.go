@@ -17,6 +17,7 @@ import (
 
 	"modernc.org/sqlite" // the driver, and its errors
 
+	"sightline/calibration/atomicfile"
 	"sightline/calibration/regular"
 )
 
@@ -208,18 +209,6 @@ func code(err error) int {
 	return 0
 }
 
-// nameNew gives a file a name that no other file has: ErrMoved when one has it.
-func nameNew(fresh, path string) error {
-	switch err := os.Link(fresh, path); {
-	case err == nil:
-		return os.Remove(fresh)
-	case errors.Is(err, fs.ErrExist):
-		return fmt.Errorf("%w: %s is there again", ErrMoved, path)
-	default: // not every file system has links
-		return os.Rename(fresh, path)
-	}
-}
-
 // create makes the database under another name and then gives it its own, so that there
 // never is one without its tables. A database that somebody put there meanwhile stays:
 // ErrMoved.
@@ -234,14 +223,17 @@ func create(dir string) error {
 	}
 	err := fill(fresh)
 	if err == nil {
-		err = nameNew(fresh, path)
+		err = atomicfile.NameNew(atomicfile.OS{}, fresh, path)
+	}
+	if errors.Is(err, fs.ErrExist) {
+		err = fmt.Errorf("%w: %s is there again", ErrMoved, path)
 	}
 	if err != nil {
 		os.Remove(fresh)
 		os.Remove(fresh + "-journal")
 		return err
 	}
-	return osDisk{}.SyncDir(dir)
+	return atomicfile.OS{}.SyncDir(dir)
 }
 
 func fill(path string) error {
@@ -257,7 +249,7 @@ func fill(path string) error {
 	if err != nil {
 		return err
 	}
-	return osDisk{}.SyncDir(path) // a file is synced as a folder is
+	return atomicfile.OS{}.SyncDir(path) // a file is synced as a folder is
 }
 
 // checkHeader reads the beginning of the database file: whatever SQLite would make of

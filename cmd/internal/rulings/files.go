@@ -2,7 +2,6 @@ package rulings
 
 import (
 	"bytes"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"image"
@@ -10,11 +9,10 @@ import (
 	"image/png"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"sightline/calibration/atomicfile"
 	"sightline/calibration/regular"
 )
 
@@ -82,9 +80,8 @@ func (f FileRef) validate() error {
 }
 
 const (
-	filesDir   = "files"
-	tempPrefix = ".tmp-"
-	maxFile    = 256 << 20
+	filesDir = "files"
+	maxFile  = 256 << 20
 	// jpegQuality is for people: measured answers come from the lossless picture.
 	jpegQuality = 88
 )
@@ -161,33 +158,15 @@ func sniff(raw []byte) string {
 	return ""
 }
 
-// disk is what the store needs of a file system; tests put a failing one in its place.
-type disk interface {
-	Mkdir(path string) error // which may be there, in a folder that is
-	CreateTemp(dir string) (tempFile, error)
-	Rename(from, to string) error
-	Remove(path string) error
-	SyncDir(path string) error
-}
-
-// tempFile is a file being written.
-type tempFile interface {
-	io.Writer
-	Name() string
-	Sync() error
-	Close() error
-}
-
 // store keeps files under the hash of their content.
 type store struct {
 	dir  string // the log's
-	disk disk
+	disk atomicfile.Disk
 }
 
-// put writes a file so that after a power cut it is there whole or not at all: written
-// beside its place, synced, renamed, and the folders synced up to the log's. A file
-// that is already there is left, when it is whole; one that is not is set aside under
-// another name, as evidence.
+// put writes a file so that after a power cut it is there whole or not at all, and syncs
+// the folders up to the log's. A file that is already there is left, when it is whole; one
+// that is not is set aside under another name, as evidence.
 func (s *store) put(c content) error {
 	path := s.path(c.ref)
 	switch raw, err := regular.Read(path, maxFile); {
@@ -202,26 +181,15 @@ func (s *store) put(c content) error {
 	}
 	dir := filepath.Dir(path)
 	for _, d := range []string{filepath.Dir(dir), dir} { // the log's own is there, or was moved away
-		if err := s.disk.Mkdir(d); err != nil {
+		if err := s.disk.Mkdir(d, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return err
 		}
 	}
-	f, err := s.disk.CreateTemp(dir)
+	p, err := atomicfile.Prepare(s.disk, path, c.raw, 0o644)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(c.raw)
-	if err == nil {
-		err = f.Sync()
-	}
-	if e := f.Close(); err == nil {
-		err = e
-	}
-	if err == nil {
-		err = s.disk.Rename(f.Name(), path)
-	}
-	if err != nil {
-		s.disk.Remove(f.Name()) // what room there is, is wanted
+	if err := p.Commit(); err != nil {
 		return err
 	}
 	return s.syncUp(path)
@@ -259,35 +227,9 @@ func (s *store) get(f FileRef) (raw []byte, found string, err error) {
 // removeTemporary removes what a write that was cut off left. Only the writer may.
 func (s *store) removeTemporary() {
 	filepath.WalkDir(filepath.Join(s.dir, filesDir), func(path string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() && strings.HasPrefix(d.Name(), tempPrefix) {
+		if err == nil && !d.IsDir() && atomicfile.IsTemporary(d.Name()) {
 			s.disk.Remove(path)
 		}
 		return nil
 	})
-}
-
-// osDisk is the real file system.
-type osDisk struct{}
-
-func (osDisk) Mkdir(path string) error {
-	if err := os.Mkdir(path, 0o755); !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	return nil
-}
-func (osDisk) CreateTemp(dir string) (tempFile, error) {
-	return os.OpenFile(filepath.Join(dir, tempPrefix+rand.Text()), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-}
-func (osDisk) Rename(from, to string) error { return os.Rename(from, to) }
-func (osDisk) Remove(path string) error     { return os.Remove(path) }
-func (osDisk) SyncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	err = d.Sync()
-	if e := d.Close(); err == nil {
-		err = e
-	}
-	return err
 }

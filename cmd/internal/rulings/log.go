@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"sightline/calibration/atomicfile"
 )
 
 // Options control a log.
@@ -60,7 +62,7 @@ func ParseHead(text string) (Head, error) {
 type Log struct {
 	dir  string
 	o    Options
-	disk disk
+	disk atomicfile.Disk
 
 	mu     sync.Mutex // one ruling at a time; guards what follows
 	closed bool
@@ -84,9 +86,9 @@ type Log struct {
 //
 // The folder or its files may be moved or removed while a log is open: then the next
 // ruling is recorded in what is there now, a log of its own where nothing is.
-func Open(dir string, o Options) (*Log, error) { return open(dir, o, osDisk{}) }
+func Open(dir string, o Options) (*Log, error) { return open(dir, o, atomicfile.OS{}) }
 
-func open(dir string, o Options, d disk) (*Log, error) {
+func open(dir string, o Options, d atomicfile.Disk) (*Log, error) {
 	l := &Log{dir: dir, o: o, disk: d}
 	for try := 1; ; try++ {
 		err := l.open(context.Background())
@@ -247,7 +249,7 @@ func (l *Log) begin(ctx context.Context) error {
 
 // openOrCreate opens the log in the folder to write to, and makes it where there is none.
 func (l *Log) openOrCreate(ctx context.Context) (err error) {
-	if err := l.makeFolder(); err != nil {
+	if err := atomicfile.MkdirAll(l.disk, l.dir, 0o755); err != nil {
 		return err
 	}
 	if l.lock == nil {

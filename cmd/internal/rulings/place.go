@@ -128,26 +128,6 @@ func (l *Log) arrived(e *Entry) {
 	}
 }
 
-// makeFolder makes the log's folder and those above it, so that they outlast a power cut.
-func (l *Log) makeFolder() error {
-	var above []string
-	for dir := filepath.Clean(l.dir); ; dir = filepath.Dir(dir) {
-		above = append(above, filepath.Dir(dir))
-		if _, err := os.Stat(filepath.Dir(dir)); err == nil || dir == filepath.Dir(dir) {
-			break
-		}
-	}
-	if err := os.MkdirAll(l.dir, 0o755); err != nil {
-		return err
-	}
-	for _, dir := range above {
-		if err := l.disk.SyncDir(dir); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // setAside renames what a database that is gone left of itself: SQLite would take an old
 // WAL for the new database's.
 func setAside(dir string) error {

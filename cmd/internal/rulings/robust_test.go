@@ -18,6 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/calibration/atomicfile"
+	"sightline/calibration/atomicfile/faultdisk"
 	"sightline/cmd/internal/rulings"
 )
 
@@ -92,7 +94,7 @@ func TestAWriterThatIsKilledAtAnyMomentLosesNothing(t *testing.T) {
 		rulingsBefore = int(r.Entries)
 		require.NoError(t, l.Close())
 	}
-	temporary, err := filepath.Glob(filepath.Join(dir, "files", "*", ".tmp-*"))
+	temporary, err := filepath.Glob(filepath.Join(dir, "files", "*", ".*"))
 	require.NoError(t, err)
 	assert.Empty(t, temporary, "what was cut off is tidied up when the log is opened")
 	t.Logf("%d kills, %d of them before the first ruling of their program: %d rulings acknowledged, %d recorded, all whole", kills(), empty, len(acknowledged), rulingsBefore)
@@ -129,87 +131,28 @@ func killWriter(t *testing.T, dir string, after time.Duration, acknowledged map[
 	return n
 }
 
-// fullDisk has no room from one step on, as disks do: a file is begun, and cut off.
-type fullDisk struct {
-	rulings.OSDisk
-	step string // that fails; "": none
-}
-
-var errFull = fmt.Errorf("test: %w", syscall.ENOSPC)
-
-func (d *fullDisk) CreateTemp(dir string) (rulings.TempFile, error) {
-	if d.step == "create" {
-		return nil, errFull
-	}
-	f, err := d.OSDisk.CreateTemp(dir)
-	return &fullFile{f, d}, err
-}
-
-func (d *fullDisk) Mkdir(path string) error {
-	if d.step == "mkdir" {
-		return errFull
-	}
-	return d.OSDisk.Mkdir(path)
-}
-
-func (d *fullDisk) Rename(from, to string) error {
-	if d.step == "rename" {
-		return errFull
-	}
-	return d.OSDisk.Rename(from, to)
-}
-
-func (d *fullDisk) SyncDir(path string) error {
-	if d.step == "sync folder" {
-		return errFull
-	}
-	return d.OSDisk.SyncDir(path)
-}
-
-type fullFile struct {
-	rulings.TempFile
-	d *fullDisk
-}
-
-func (f *fullFile) Write(raw []byte) (int, error) {
-	if f.d.step == "write" {
-		n, _ := f.TempFile.Write(raw[:len(raw)/2])
-		return n, errFull
-	}
-	return f.TempFile.Write(raw)
-}
-
-func (f *fullFile) Sync() error {
-	if f.d.step == "sync" {
-		return errFull
-	}
-	return f.TempFile.Sync()
-}
-
-func (f *fullFile) Close() error {
-	err := f.TempFile.Close()
-	if f.d.step == "close" {
-		return errFull
-	}
-	return err
-}
-
 func TestAFullDiskLosesNothingAndGoesOnWithRoom(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rulings")
-	d := &fullDisk{}
+	full := "" // the step for which there is no room
+	d := &faultdisk.Disk{Disk: atomicfile.OS{}, Before: func(step string) error {
+		if step == full {
+			return fmt.Errorf("test: %w", syscall.ENOSPC)
+		}
+		return nil
+	}}
 	l, err := rulings.OpenOn(dir, rulings.Options{Key: key}, d)
 	require.NoError(t, err)
 	defer l.Close()
 	_, err = l.Append(ctx, ruling(t, 0), files(0))
 	require.NoError(t, err)
 	want := int64(1)
-	for i, step := range []string{"mkdir", "create", "write", "sync", "close", "rename", "sync folder"} {
-		d.step = step
+	for i, step := range []string{"mkdir", "create", "write", "write half", "sync", "close", "rename", "sync folder"} {
+		full = step
 		_, err := l.Append(ctx, ruling(t, 1+i), files(1+i))
 		require.ErrorIs(t, err, rulings.ErrFull, step)
 		assert.NotErrorIs(t, err, rulings.ErrRuling)
 		assert.Contains(t, err.Error(), "there is no room on the disk")
-		d.step = ""
+		full = ""
 		head, err := l.Head(ctx)
 		require.NoError(t, err)
 		assert.Equal(t, want, head.Number, "%s: nothing was recorded", step)
@@ -220,7 +163,7 @@ func TestAFullDiskLosesNothingAndGoesOnWithRoom(t *testing.T) {
 	r, err := l.Verify(ctx)
 	require.NoError(t, err)
 	assert.True(t, r.OK(), "%v", r.Findings)
-	assert.EqualValues(t, 8, r.Entries)
+	assert.EqualValues(t, 9, r.Entries)
 	assert.Empty(t, r.Notes, "nothing is left of what failed")
 }
 

@@ -4,18 +4,14 @@ import (
 	"crypto/ed25519"
 	"strconv"
 	"time"
+
+	"sightline/calibration/atomicfile"
 )
 
-// For tests: a log on a disk that fails, the seams of the disk, and the canonical form.
-
-type (
-	Disk     = disk
-	TempFile = tempFile
-	OSDisk   = osDisk
-)
+// For tests: a log on a disk that fails, and the canonical form.
 
 // OpenOn is Open on another disk.
-func OpenOn(dir string, o Options, d Disk) (*Log, error) { return open(dir, o, d) }
+func OpenOn(dir string, o Options, d atomicfile.Disk) (*Log, error) { return open(dir, o, d) }
 
 // OpenChecked is Open with a hook before it is checked that a ruling is in its place.
 func OpenChecked(dir string, o Options, checking func()) (*Log, error) {

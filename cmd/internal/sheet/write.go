@@ -1,6 +1,7 @@
 package sheet
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -8,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"sightline/calibration/atomicfile"
 )
 
 // Format is a form in which sheets are written.
@@ -95,24 +98,18 @@ func WriteTo(w io.Writer, f Format, dpi int, pages []Page) error {
 	return writePage(w, f, dpi, pages[0])
 }
 
-// Create writes a file as a whole or not at all: into a temporary one beside it,
-// which then takes its name. What is there and is no file (/dev/stdout, a pipe) is
-// written to directly.
+// Create writes a file as a whole or not at all. What is there and is no file
+// (/dev/stdout, a pipe) is written to directly.
 func Create(name string, write func(io.Writer) error) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return createDirectly(name, write)
 	}
-	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
-	if err != nil {
-		return fmt.Errorf("%s: expected a file that can be written: %w", name, withoutPath(err))
-	}
-	err = errors.Join(write(f), f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		os.Remove(f.Name())
+	var b bytes.Buffer
+	if err := write(&b); err != nil {
 		return fmt.Errorf("write %s: %w", name, withoutPath(err))
+	}
+	if err := atomicfile.Write(name, b.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("%s: expected a file that can be written: %w", name, withoutPath(err))
 	}
 	return nil
 }

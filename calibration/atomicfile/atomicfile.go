@@ -1,0 +1,220 @@
+// Package atomicfile writes files so that after a failure, a kill or a power cut the old
+// content or the new one is there, whole: into a temporary file in the same folder, which
+// is synced, renamed, and its folder synced.
+//
+// Errors are of type *fs.PathError, name the file that was to be written, never the
+// temporary one, and wrap what the system said.
+package atomicfile
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Disk is what writing a file does to the file system, step by step.
+type Disk interface {
+	// Create makes a new file of a mode in a folder, with a name as os.CreateTemp makes it.
+	Create(dir, pattern string, mode fs.FileMode) (File, error)
+	Link(from, to string) error
+	Rename(from, to string) error
+	Remove(path string) error
+	Mkdir(path string, mode fs.FileMode) error
+	// SyncDir makes the names in a folder outlast a power cut.
+	SyncDir(path string) error
+}
+
+// File is a new file that is being written.
+type File interface {
+	io.Writer
+	Name() string
+	Sync() error
+	Close() error
+}
+
+// Write makes content what the file of a path holds. A symbolic link stays one: what it
+// leads to is written.
+func Write(path string, content []byte, mode fs.FileMode) error {
+	p, err := Prepare(OS{}, path, content, mode)
+	if err != nil {
+		return err
+	}
+	return p.Commit()
+}
+
+// WriteNew writes a file that is not there yet: an fs.ErrExist when it is. Of several
+// programs that write it at once, one succeeds; on a file system without links, the last.
+func WriteNew(path string, content []byte, mode fs.FileMode) error {
+	return WriteNewOn(OS{}, path, content, mode)
+}
+
+// WriteNewOn is WriteNew on any disk.
+func WriteNewOn(d Disk, path string, content []byte, mode fs.FileMode) error {
+	p, err := Prepare(d, path, content, mode)
+	if err != nil {
+		return err
+	}
+	err = NameNew(d, p.temporary, path)
+	if err == nil {
+		err = d.SyncDir(filepath.Dir(path))
+	} else {
+		_ = d.Remove(p.temporary)
+	}
+	return failed(path, err)
+}
+
+// NameNew renames a file to a path that no file has: an fs.ErrExist when one has it.
+func NameNew(d Disk, from, to string) error {
+	switch err := d.Link(from, to); {
+	case err == nil:
+		return d.Remove(from)
+	case errors.Is(err, fs.ErrExist):
+		return err
+	default: // not every file system has links
+		return d.Rename(from, to)
+	}
+}
+
+// Pending is a file whose new content is on the disk, under a temporary name.
+type Pending struct {
+	disk            Disk
+	path, temporary string
+}
+
+// Prepare writes what a file is to hold, for what must be done before it takes its name.
+// Commit or Discard ends it. When it fails nothing is left behind.
+func Prepare(d Disk, path string, content []byte, mode fs.FileMode) (*Pending, error) {
+	at := path
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		at = real
+	}
+	f, err := d.Create(filepath.Dir(at), Temporary(at)+"*", mode)
+	if err != nil {
+		return nil, failed(path, err)
+	}
+	if _, err = f.Write(content); err == nil {
+		err = f.Sync()
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		_ = d.Remove(f.Name())
+		return nil, failed(path, err)
+	}
+	return &Pending{d, at, f.Name()}, nil
+}
+
+// Commit gives the file its name. An error after that is one of making the name last: the
+// new content is there, and a power cut may bring the old one back.
+func (p *Pending) Commit() error {
+	if err := p.disk.Rename(p.temporary, p.path); err != nil {
+		p.Discard()
+		return failed(p.path, err)
+	}
+	return failed(p.path, p.disk.SyncDir(filepath.Dir(p.path)))
+}
+
+// Discard removes what was written.
+func (p *Pending) Discard() { _ = p.disk.Remove(p.temporary) }
+
+// MkdirAll makes a folder and those above it, as os.MkdirAll does, and their names last.
+func MkdirAll(d Disk, path string, mode fs.FileMode) error {
+	path = filepath.Clean(path)
+	above := filepath.Dir(path)
+	if _, err := os.Stat(above); errors.Is(err, fs.ErrNotExist) && above != path {
+		if err := MkdirAll(d, above, mode); err != nil {
+			return err
+		}
+	}
+	made := d.Mkdir(path, mode)
+	if made != nil {
+		info, err := os.Stat(path)
+		if err != nil || !info.IsDir() {
+			if err == nil {
+				made = syscall.ENOTDIR
+			}
+			return &fs.PathError{Op: "mkdir", Path: path, Err: cause(made)}
+		}
+	}
+	err := d.SyncDir(above)
+	if err != nil && (made == nil || !errors.Is(err, fs.ErrPermission)) { // one that is there may lie in one that others may not read
+		return &fs.PathError{Op: "mkdir", Path: path, Err: cause(err)}
+	}
+	return nil
+}
+
+// Temporary returns how the names of a file's temporary ones begin.
+func Temporary(path string) string { return "." + filepath.Base(path) + ".tmp-" }
+
+// IsTemporary reports whether a name in a folder is that of some file's temporary one.
+func IsTemporary(name string) bool {
+	return strings.HasPrefix(name, ".") && strings.Contains(name, ".tmp-")
+}
+
+// failed names the file in an error.
+func failed(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &fs.PathError{Op: "write", Path: path, Err: cause(err)}
+}
+
+// cause takes the path out of an error of package os.
+func cause(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
+}
+
+// OS is the disk of the operating system.
+type OS struct{}
+
+// Create implements Disk.
+func (OS) Create(dir, pattern string, mode fs.FileMode) (File, error) {
+	f, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.Chmod(mode); err != nil {
+		_ = f.Close()
+		_ = os.Remove(f.Name())
+		return nil, err
+	}
+	return f, nil
+}
+
+// Link implements Disk.
+func (OS) Link(from, to string) error { return os.Link(from, to) }
+
+// Rename implements Disk.
+func (OS) Rename(from, to string) error { return os.Rename(from, to) }
+
+// Remove implements Disk.
+func (OS) Remove(path string) error { return os.Remove(path) }
+
+// Mkdir implements Disk.
+func (OS) Mkdir(path string, mode fs.FileMode) error { return os.Mkdir(path, mode) }
+
+// SyncDir implements Disk.
+func (OS) SyncDir(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: this file system has no such thing
+		return err
+	}
+	return nil
+}
