@@ -182,6 +182,7 @@ func kept(t *testing.T, u upset, l *rulings.Log, dir string, before []string, e 
 func TestARulingIsKeptWhateverHappenedToTheFolder(t *testing.T) {
 	for name, u := range upsets {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l, dir, notices := upsetLog(t, nil)
 			before := found(t, dir, false)
 			require.Len(t, before, 2)
@@ -204,6 +205,7 @@ func TestARulingIsKeptWhateverHappenedToTheFolder(t *testing.T) {
 func TestARulingIsKeptWhateverHappensWhileItIsWritten(t *testing.T) {
 	for name, u := range upsets {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			var do func()
 			l, dir, _ := upsetLog(t, func() {
 				if do != nil {
@@ -411,7 +413,7 @@ func TestNoAcknowledgedRulingIsLostInAFolderThatSuffers(t *testing.T) {
 	}
 	r.start()
 	for range max(30, kills()) {
-		time.Sleep(time.Duration(r.rng.IntN(250_000)) * time.Microsecond)
+		time.Sleep(time.Duration(r.rng.IntN(150_000)) * time.Microsecond)
 		r.suffer(names)
 	}
 	time.Sleep(300 * time.Millisecond)

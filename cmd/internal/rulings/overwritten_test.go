@@ -58,6 +58,7 @@ func TestADatabaseThatIsOverwrittenTakesNoRuling(t *testing.T) {
 		"a text":        func(string) []byte { return []byte(strings.Repeat("my notes\n", 10000)) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l, dir, notices := upsetLog(t, nil)
 			path := filepath.Join(dir, dbFile)
 			good, bad := read(t, path), content(dir)
@@ -131,6 +132,7 @@ func TestADatabaseThatIsOverwrittenWithItsLikeGoesOn(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			l, dir, notices := upsetLog(t, nil)
 			path := filepath.Join(dir, dbFile)
 			overwrite(t, path, content(l, path))

@@ -75,7 +75,7 @@ func TestAWriterThatIsKilledAtAnyMomentLosesNothing(t *testing.T) {
 	rulingsBefore, empty := 0, 0
 	for kill := range kills() {
 		// From before the log is there, through its making, to the middle of later writes.
-		n := killWriter(t, dir, time.Duration(rng.IntN(250_000))*time.Microsecond, acknowledged)
+		n := killWriter(t, dir, time.Duration(rng.IntN(150_000))*time.Microsecond, acknowledged)
 		if n == 0 {
 			empty++
 		}

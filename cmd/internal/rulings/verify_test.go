@@ -107,6 +107,7 @@ func TestEveryTamperingWithTheDatabaseIsFound(t *testing.T) {
 	require.NoError(t, l.Close())
 	for name, change := range changes {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			require.NoError(t, os.CopyFS(dir, os.DirFS(whole)))
 			tamper(t, dir, change)
