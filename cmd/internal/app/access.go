@@ -123,7 +123,9 @@ func accessOf(c Web, stateDir, address string, log *slog.Logger) (web.AccessOpti
 		o.Key, err = readOrMake(filepath.Join(stateDir, keyFile), newKey)
 	}
 	if err == nil && len(o.Key) != keyLength {
-		o.Key, err = nil, fmt.Errorf("%s: expected %d bytes, got %d; remove it and the program makes a new one", filepath.Join(stateDir, keyFile), keyLength, len(o.Key))
+		err = fmt.Errorf("%s: expected %d bytes, got %d; remove it and the program makes a new one",
+			filepath.Join(stateDir, keyFile), keyLength, len(o.Key))
+		o.Key = nil
 	}
 	if err != nil {
 		log.Warn("pairings are forgotten when the program ends: their key cannot be kept", "err", err)
@@ -215,6 +217,6 @@ func tellPairing(log *slog.Logger, address, code string) {
 	if address == "" {
 		return
 	}
-	log.Info("phones pair at this address with this code, good once and for five minutes; a newer one stands on the box's display and, in a browser on this machine, at /pair",
-		"address", address+"pair", "code", code)
+	log.Info("phones pair at this address with this code, good once and for five minutes; "+
+		"a newer one is on the box's display and, in a browser on this machine, at /pair", "address", address+"pair", "code", code)
 }

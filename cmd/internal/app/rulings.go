@@ -162,7 +162,8 @@ func (r Rulings) Sign(l *rulings.Log) (again bool, err error) {
 	case has == nil:
 		l.SignWith(key)
 	case !key.Equal(has):
-		err = fmt.Errorf("%w: %s: it is another one than this program signs with; put the earlier one back, or start the program again", errKey, path)
+		err = fmt.Errorf("%w: %s: it is another one than this program signs with; put the earlier one back, or start the program again",
+			errKey, path)
 	}
 	return again, err
 }

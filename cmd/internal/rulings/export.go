@@ -214,9 +214,10 @@ func (d *document) numbers(scene *engine.Scene) {
 			continue
 		}
 		name := upper(plain(a.Arc)) + " arc"
-		r := row{Question: "In the " + strings.ToLower(name), Answer: plain(a.InArc), Margin: mm(a.Margin), Note: sigmas(a.Margin, a.Sigma), Chosen: a.Arc == d.Arc}
-		r.Value = "by " + plusMinus(a.Margin, a.Sigma)
-		r.Margin = mm(abs(a.Margin))
+		r := row{
+			Question: "In the " + strings.ToLower(name), Answer: plain(a.InArc), Value: "by " + plusMinus(a.Margin, a.Sigma),
+			Margin: mm(abs(a.Margin)), Note: sigmas(a.Margin, a.Sigma), Chosen: a.Arc == d.Arc,
+		}
 		add(r, arc.Rule(scene.Rules))
 		if a.Attack == nil {
 			continue
@@ -243,7 +244,10 @@ func (d *document) numbers(scene *engine.Scene) {
 }
 
 func (d *document) rangeRow(question string, r *rangeVerdict) row {
-	return row{Question: question, Answer: r.words(), Value: plusMinus(r.Distance, r.Sigma), Margin: mm(r.Margin), Note: sigmas(r.Margin, r.Sigma), Chosen: d.Arc == ""}
+	return row{
+		Question: question, Answer: r.words(), Value: plusMinus(r.Distance, r.Sigma), Margin: mm(r.Margin),
+		Note: sigmas(r.Margin, r.Sigma), Chosen: d.Arc == "",
+	}
 }
 
 func mm(v float64) string { return fmt.Sprintf("%.2f mm", v) }

@@ -132,7 +132,8 @@ func (s *sketch) draw(d *document, scene *engine.Scene) {
 		w, h := ship.Base.Size()
 		x, y := float64(w)/2, float64(h)/2
 		s.outline(name, ship.ID, place(ship.Pose, []geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}}), vision.BaseTop, pair)
-		s.path(name+" nose", place(ship.Pose, []geom.Point{{X: -x / 3, Y: y * 0.55}, {Y: y * 0.9}, {X: x / 3, Y: y * 0.55}}), vision.BaseTop, false)
+		nose := []geom.Point{{X: -x / 3, Y: y * 0.55}, {Y: y * 0.9}, {X: x / 3, Y: y * 0.55}}
+		s.path(name+" nose", place(ship.Pose, nose), vision.BaseTop, false)
 	}
 	s.lines(lines, class)
 	if s.close != (box{}) {

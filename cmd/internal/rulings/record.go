@@ -217,7 +217,8 @@ func (r *Record) validate() error {
 		return fmt.Errorf("scene: %w", err)
 	}
 	if scene.Rules != r.Edition || profileName(scene.Profile) != r.Profile {
-		return fmt.Errorf("edition, profile: %s %s stands in the record and %s %s in its scene", r.Edition, r.Profile, scene.Rules, profileName(scene.Profile))
+		return fmt.Errorf("edition, profile: the record has %s %s and its scene %s %s",
+			r.Edition, r.Profile, scene.Rules, profileName(scene.Profile))
 	}
 	if r.hasVerdict() == (r.Unanswered != "") {
 		return errors.New("verdict, unanswered: expected exactly one of them")
@@ -284,7 +285,8 @@ func (r *Ruling) record() (Record, error) {
 	out := Record{
 		Version: recordVersion, At: r.At.UTC().Round(0), Program: r.Program, Source: r.Source,
 		Edition: r.Scene.Rules.String(), Sigmas: r.Sigmas, From: r.From, To: r.To,
-		Question: r.Question, AskedBy: r.AskedBy, Answer: r.Answer, Decision: r.Decision, Title: r.title(), Ruled: r.Ruled, Text: r.Text, Reason: r.Reason, Judge: r.Judge,
+		Question: r.Question, AskedBy: r.AskedBy, Answer: r.Answer, Decision: r.Decision, Title: r.title(),
+		Ruled: r.Ruled, Text: r.Text, Reason: r.Reason, Judge: r.Judge,
 		Verdict: json.RawMessage("null"), Unanswered: r.Unanswered,
 	}
 	if !r.Captured.IsZero() {
@@ -387,7 +389,8 @@ func (r *Ruling) check() error {
 		}
 	}
 	for _, t := range []struct{ name, text string }{
-		{"title", r.Title}, {"program", r.Program}, {"source", r.Source}, {"from", r.From}, {"to", r.To}, {"unanswered", r.Unanswered}, {"question", r.Question},
+		{"title", r.Title}, {"program", r.Program}, {"source", r.Source}, {"from", r.From}, {"to", r.To}, {"unanswered", r.Unanswered},
+		{"question", r.Question},
 		{"asked by", r.AskedBy}, {"answer", r.Answer}, {"ruling", r.Text}, {"reason", r.Reason}, {"judge", r.Judge},
 	} {
 		if err := checkText(t.name, t.text); err != nil {

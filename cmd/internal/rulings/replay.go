@@ -384,7 +384,8 @@ func (r *Relook) answers(e *Entry) error {
 	r.State = Alike
 	if len(r.Answers) > 0 {
 		r.State = Differs
-		r.Why = fmt.Sprintf("nothing lies more than %.1f sigmas from where it was recorded, as one picture beside the mean of many may", r.Worst())
+		r.Why = fmt.Sprintf("nothing lies more than %.1f sigmas from where it was recorded, as one picture may against the mean of many",
+			r.Worst())
 		if r.Worst() > cmp.Or(e.Sigmas, engine.DefaultSigmas) {
 			r.Why = fmt.Sprintf("something lies %.1f sigmas from where it was recorded", r.Worst())
 		}

@@ -281,7 +281,8 @@ func (s *Server) Pair(w http.ResponseWriter, r *http.Request) {
 func (s *Server) isHere(w http.ResponseWriter, r *http.Request, typed string) bool {
 	code, ok := tidyCode(typed)
 	if !ok {
-		http.Error(w, fmt.Sprintf("That is no pairing code: it has %d of these letters and digits: %s.", codeLength, codeLetters), http.StatusBadRequest)
+		text := fmt.Sprintf("That is no pairing code: it has %d of these letters and digits: %s.", codeLength, codeLetters)
+		http.Error(w, text, http.StatusBadRequest)
 		return false
 	}
 	now := s.o.Now()
