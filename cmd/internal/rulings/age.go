@@ -14,28 +14,28 @@ import (
 )
 
 // ErrClock is in the error for pictures that were not pruned because the clock went back
-// or leapt.
+// or jumped.
 var ErrClock = errors.New("the clock went back or leapt")
 
-// leapMost is by how much the clock may gain or lose against the time since the machine
-// was started, and pictures still be pruned: more than NTP's slewing and a leap second
-// ever take between two rulings, and far less than what would age a picture.
+// leapMost is how far the clock may drift from the machine's uptime before pruning stops:
+// more than NTP's slewing and a leap second between two rulings, and far less than what
+// would age a picture.
 const leapMost = time.Hour
 
-// trustAfter is how long nothing is pruned after the clock went back or leapt.
+// trustAfter is how long nothing is pruned after the clock went back or jumped.
 const trustAfter = 24 * time.Hour
 
-// lookEach is how often a look is written that no ruling asks for.
-const lookEach = time.Hour
+// readEvery is the least time between two readings that no ruling causes.
+const readEvery = time.Hour
 
-// uptime is the time since the machine was started, suspended or not, which no clock
-// that somebody sets can change, and the name of that start.
+// uptime is the time since the machine started, suspended or not, which cannot be set, and
+// the name of that start.
 type uptime struct {
 	boot string
 	up   time.Duration
 }
 
-// start stands in for the machine's where the system tells neither.
+// The program's own start, where the system tells neither.
 var (
 	startName = "program-" + rand.Text()
 	startTime = time.Now()
@@ -54,22 +54,22 @@ func systemUptime() uptime {
 	return uptime{strings.TrimSpace(string(boot)), time.Duration(up * float64(time.Second))}
 }
 
-// look is a row of the table looks: at that time on the clock, so long after a start of
-// the machine, the log had so many entries. passed is the time for which there is
-// evidence since the log's first look: the time between looks of one start. While the
-// machine was off, nothing tells.
-type look struct {
+// clockReading is a row of the table looks: the clock's time, the machine's uptime and the
+// last entry at one moment. passed is the time since the log's first reading for which
+// there is evidence: the sum of the uptime between readings of one start. Time during
+// which the machine was off does not count.
+type clockReading struct {
 	entry  int64
 	at     time.Time
 	up     uptime
 	passed time.Duration
 }
 
-// look returns the look that is now, the last one, nil when there is none, and what is
-// wrong with the clock since then.
-func (l *Log) look(ctx context.Context, q queryer, entry int64, now time.Time) (n look, last *look, fault error, err error) {
-	n = look{entry: entry, at: now, up: l.uptime()}
-	last, err = lastLook(ctx, q)
+// readClock returns a reading of now, the last one (nil: there is none) and what is wrong
+// with the clock since then.
+func (l *Log) readClock(ctx context.Context, q queryer, entry int64, now time.Time) (n clockReading, last *clockReading, fault error, err error) {
+	n = clockReading{entry: entry, at: now, up: l.uptime()}
+	last, err = lastReading(ctx, q)
 	if err != nil || last == nil {
 		return n, nil, nil, err
 	}
@@ -80,13 +80,13 @@ func (l *Log) look(ctx context.Context, q queryer, entry int64, now time.Time) (
 	return n, last, n.faultSince(last), nil
 }
 
-// faultSince returns what is wrong with the clock between two looks: nil for nothing, or
-// an ErrClock.
-func (n *look) faultSince(last *look) error {
+// faultSince returns what is wrong with the clock since an earlier reading: an ErrClock, or
+// nil.
+func (n *clockReading) faultSince(last *clockReading) error {
 	gone, clock := n.up.up-last.up.up, n.at.Sub(last.at)
 	if n.up.boot != last.up.boot || gone < 0 {
 		if clock < -leapMost {
-			return fmt.Errorf("%w: it is %s now, and was %s at the last look", ErrClock, stamp(n.at), stamp(last.at))
+			return fmt.Errorf("%w: it is %s now, and was %s at the last reading", ErrClock, stamp(n.at), stamp(last.at))
 		}
 		return nil
 	}
@@ -98,18 +98,18 @@ func (n *look) faultSince(last *look) error {
 
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// lastLook returns the newest look; nil when there is none.
-func lastLook(ctx context.Context, q queryer) (*look, error) {
-	n, err := scanLook(q.QueryRowContext(ctx, "SELECT entry, at, boot, up, passed FROM looks ORDER BY look DESC LIMIT 1"))
+// lastReading returns the newest reading; nil when there is none.
+func lastReading(ctx context.Context, q queryer) (*clockReading, error) {
+	n, err := scanReading(q.QueryRowContext(ctx, "SELECT entry, at, boot, up, passed FROM looks ORDER BY look DESC LIMIT 1"))
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}
 	return n, err
 }
 
-// lastFault returns what was last wrong with the clock between two looks, of which the
-// later one was taken after so much time had passed; nil: nothing. The looks tell it, so
-// that a restart of the program does not forget it.
+// lastFault returns the newest fault of the clock that a reading shows for which more time
+// had passed than after; nil: none. The faults are computed from the table, so a restart
+// does not forget them.
 func lastFault(ctx context.Context, q queryer, after time.Duration) (fault, err error) {
 	rows, err := q.QueryContext(ctx, `SELECT entry, at, boot, up, passed FROM looks
 		WHERE look >= (SELECT coalesce(max(look), 0) FROM looks WHERE passed <= ?) ORDER BY look`, int64(after/time.Second))
@@ -117,9 +117,9 @@ func lastFault(ctx context.Context, q queryer, after time.Duration) (fault, err 
 		return nil, err
 	}
 	defer rows.Close()
-	var last *look
+	var last *clockReading
 	for rows.Next() {
-		n, err := scanLook(rows)
+		n, err := scanReading(rows)
 		if err != nil {
 			return nil, err
 		}
@@ -131,9 +131,9 @@ func lastFault(ctx context.Context, q queryer, after time.Duration) (fault, err 
 	return fault, rows.Err()
 }
 
-// scanLook reads a row of the table looks.
-func scanLook(row interface{ Scan(...any) error }) (*look, error) {
-	var n look
+// scanReading reads a row of the table looks.
+func scanReading(row interface{ Scan(...any) error }) (*clockReading, error) {
+	var n clockReading
 	var at string
 	var up, passed int64
 	err := row.Scan(&n.entry, &at, &n.up.boot, &up, &passed)
@@ -145,25 +145,25 @@ func scanLook(row interface{ Scan(...any) error }) (*look, error) {
 	return &n, err
 }
 
-// write adds a look to the log.
-func (n *look) write(ctx context.Context, tx *sql.Tx) error {
+// write adds a reading to the log.
+func (n *clockReading) write(ctx context.Context, tx *sql.Tx) error {
 	_, err := tx.ExecContext(ctx, "INSERT INTO looks (entry, at, boot, up, passed) VALUES (?, ?, ?, ?, ?)",
 		n.entry, stamp(n.at), n.up.boot, int64(n.up.up/time.Second), int64(n.passed/time.Second))
 	return err
 }
 
-// noteAge writes down when an entry came into the log.
-func (l *Log) noteAge(ctx context.Context, tx *sql.Tx, e *Entry) error {
-	n, _, _, err := l.look(ctx, tx, e.Number, e.At)
+// noteEntryAge records when an entry came into the log.
+func (l *Log) noteEntryAge(ctx context.Context, tx *sql.Tx, e *Entry) error {
+	n, _, _, err := l.readClock(ctx, tx, e.Number, e.At)
 	if err != nil {
 		return err
 	}
 	return n.write(ctx, tx)
 }
 
-// lookAgain writes a look down, unless the last one is young and the clock is right since.
-// It returns how much time passed until now.
-func (l *Log) lookAgain(ctx context.Context, now time.Time) (passed time.Duration, err error) {
+// noteClock records a reading, unless the last one is recent and the clock is right since.
+// It returns how much time has passed until now.
+func (l *Log) noteClock(ctx context.Context, now time.Time) (passed time.Duration, err error) {
 	tx, err := l.write.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, err
@@ -173,11 +173,11 @@ func (l *Log) lookAgain(ctx context.Context, now time.Time) (passed time.Duratio
 	if err != nil {
 		return 0, err
 	}
-	n, last, fault, err := l.look(ctx, tx, head.Number, now)
+	n, last, fault, err := l.readClock(ctx, tx, head.Number, now)
 	if err != nil {
 		return 0, err
 	}
-	if last != nil && last.up.boot == n.up.boot && n.passed-last.passed < lookEach && fault == nil {
+	if last != nil && last.up.boot == n.up.boot && n.passed-last.passed < readEvery && fault == nil {
 		return n.passed, nil
 	}
 	if err := n.write(ctx, tx); err != nil {
@@ -186,8 +186,8 @@ func (l *Log) lookAgain(ctx context.Context, now time.Time) (passed time.Duratio
 	return n.passed, tx.Commit()
 }
 
-// lastAged returns the last entry that was in the log before so much time had passed.
-func lastAged(ctx context.Context, q queryer, before time.Duration) (n int64, err error) {
+// lastEntryBefore returns the last entry that was in the log before so much time had passed.
+func lastEntryBefore(ctx context.Context, q queryer, before time.Duration) (n int64, err error) {
 	err = q.QueryRowContext(ctx, "SELECT coalesce(max(entry), 0) FROM looks WHERE passed <= ?", int64(before/time.Second)).Scan(&n)
 	return n, err
 }

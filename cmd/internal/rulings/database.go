@@ -38,7 +38,7 @@ var ErrInUse = errors.New("another program writes this log")
 var ErrCorrupt = errors.New("the log is damaged")
 
 // ErrFull is in the error when there is no room for a ruling. Nothing was recorded, and
-// what was recorded before is whole; with room again, the log goes on.
+// what was recorded before is whole; with room again, the log continues.
 var ErrFull = errors.New("there is no room on the disk")
 
 // schemas are what each version of the schema declares in addition to the one before.
@@ -125,8 +125,8 @@ func upgrade(ctx context.Context, tx *sql.Tx) error {
 }
 
 // checkpoint brings what was committed into the database file, which then holds all of
-// the log, and empties the WAL. While somebody reads, some of it may have to stay: it
-// lasts there too.
+// the log, and empties the WAL. While another connection reads, some of it may have to
+// stay in the WAL, where it is as durable.
 func checkpoint(ctx context.Context, db *sql.DB) {
 	_, _ = db.ExecContext(ctx, "PRAGMA busy_timeout = 100; PRAGMA wal_checkpoint(TRUNCATE); PRAGMA busy_timeout = 5000")
 }
@@ -197,7 +197,7 @@ const (
 
 // vanished reports whether SQLite says of a database that is being opened what it also
 // says when files go meanwhile.
-func vanished(err error) bool {
+func isVanished(err error) bool {
 	return slices.Contains([]int{sqliteReadOnly, sqliteIOErr, sqliteCantOpen}, code(err))
 }
 
@@ -210,7 +210,7 @@ func code(err error) int {
 }
 
 // create makes the database under another name and then gives it its own, so that there
-// never is one without its tables. A database that somebody put there meanwhile stays:
+// never is one without its tables. A database that was put there meanwhile stays:
 // ErrMoved.
 func create(dir string) error {
 	path := filepath.Join(dir, dbName)
@@ -255,8 +255,8 @@ func fill(path string) error {
 // checkHeader reads the beginning of the database file: whatever SQLite would make of
 // it, only a log of rulings may be opened as one.
 func checkHeader(path string) error {
-	for _, beside := range []string{"-wal", "-shm", "-journal"} { // SQLite opens them too
-		if err := regular.Check(path + beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, suffix := range []string{"-wal", "-shm", "-journal"} { // SQLite opens them too
+		if err := regular.Check(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

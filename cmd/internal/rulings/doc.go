@@ -16,7 +16,7 @@
 // database that repeat parts of a record are computed from it by SQLite.
 //
 // What a chain cannot show is that entries are missing at its end: who may write to the
-// folder may cut it off, or write the whole of it anew. A head (number and hash) that
+// folder may cut it off, or rewrite all of it. A head (number and hash) that
 // was written down elsewhere shows that; see [Head] and [Log.Verify].
 //
 // Lengths are millimetres, and the frame is that of package geom. The package keeps no

@@ -28,16 +28,16 @@ type Options struct {
 	// Key is the machine's, and signs each entry; nil: SignWith gives it before the first
 	// ruling.
 	Key ed25519.PrivateKey
-	// Notice is told for people when the log was moved or removed while it was open, and
-	// the next ruling is recorded all the same; nil: it is not told. It must not use the log.
+	// Notice is called with a text for people when the log was moved or removed while it was
+	// open, and the next ruling is recorded all the same; may be nil. It must not use the log.
 	Notice func(text string)
 
-	uptime   func() uptime // nil: the system's
-	checking func()        // called before it is checked that a ruling is in its place; nil: nothing
+	uptime      func() uptime // nil: the system's
+	beforeCheck func()        // called before Append checks that the ruling is in place; nil: nothing
 }
 
 // Head is the last entry's number and hash. Written down elsewhere (on a sheet, in an
-// exported ruling), it shows later whether entries up to it are gone or were made anew.
+// exported ruling), it shows later whether entries up to it are gone or were rewritten.
 // The zero value is the head of an empty log.
 type Head struct {
 	Number int64  `json:"number"`
@@ -63,17 +63,17 @@ type Log struct {
 	o    Options
 	disk atomicfile.Disk
 
-	mu     sync.Mutex // one ruling at a time; guards what follows
-	closed bool
-	lock   *os.File
-	write  *sql.DB // nil when read-only, and until there is a log
-	read   *sql.DB
-	held   held     // the files that write has open
-	head   Head     // that this program wrote or found
-	sum    chainSum // of the entries up to head
-	acked  chainSum // of those that were found when the log was opened, or acknowledged since
-	unsure bool     // whether the last commit, which failed, came into the log
-	left   error    // why the log was left that was open before; nil: it is that, or told
+	mu           sync.Mutex // one ruling at a time; guards what follows
+	closed       bool
+	lock         *os.File
+	write        *sql.DB // nil when read-only, and until there is a log
+	read         *sql.DB
+	files        openFiles // the files that write has open
+	head         Head      // that this program wrote or found
+	sum          chainSum  // of the entries up to head
+	acknowledged chainSum  // of those that were found when the log was opened, or acknowledged since
+	commitUnsure bool      // whether the last commit, which failed, came into the log
+	abandoned    error     // why the log was left that was open before; nil: it is that, or told
 
 	overwritten fs.FileInfo // the database, which must hold acked before a ruling is recorded; nil: it was not overwritten
 }
@@ -94,8 +94,8 @@ func open(dir string, o Options, d atomicfile.Disk) (*Log, error) {
 		if err == nil {
 			return l, nil
 		}
-		again := !o.ReadOnly && try < tries && (l.whyMoved(err) != nil || vanished(err))
-		l.shut()
+		again := !o.ReadOnly && try < tries && (l.whyMoved(err) != nil || isVanished(err))
+		l.closeAll()
 		if !again {
 			return nil, fmt.Errorf("rulings: open %s: %w", dir, err)
 		}
@@ -103,10 +103,10 @@ func open(dir string, o Options, d atomicfile.Disk) (*Log, error) {
 	}
 }
 
-// A log that is moved or removed while it is opened or written is tried so often.
+// tries is how often a log that is moved or removed meanwhile is opened or written.
 const tries = 5
 
-// pause lets rm -rf take its time.
+// pause gives rm -rf time to finish.
 func pause(try int) { time.Sleep(time.Duration(try) * 10 * time.Millisecond) }
 
 // Key returns the key that signs entries; nil until there is one.
@@ -137,7 +137,7 @@ func (l *Log) uptime() uptime {
 // next ruling begins a new log there.
 var ErrGone = errors.New(dbName + " is missing, though files of its entries are there")
 
-// open opens what is there. A log that is not there yet is none, without an error.
+// open opens what is there. A log that does not exist yet is no error, except read-only.
 func (l *Log) open(ctx context.Context) error {
 	path := filepath.Join(l.dir, dbName)
 	switch _, err := os.Stat(path); {
@@ -167,8 +167,8 @@ func (l *Log) open(ctx context.Context) error {
 
 const remedy = "(sightline rulings verify says more; to begin a new log, move this folder away)"
 
-// openToWrite takes the lock, opens the writing connection and checks that the log can
-// be gone on with.
+// openToWrite takes the lock, opens the writing connection and checks that the log can be
+// continued.
 func (l *Log) openToWrite(ctx context.Context, path string) (err error) {
 	if l.lock == nil {
 		if l.lock, err = lock(l.dir); err != nil {
@@ -193,27 +193,27 @@ func (l *Log) openToWrite(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return broken(err)
 	}
-	l.head, l.unsure = Head{}, false
+	l.head, l.commitUnsure = Head{}, false
 	if len(last) > 0 {
 		if last[0].Damage != "" {
 			return fmt.Errorf("%w: entry %d: %s "+remedy, ErrCorrupt, last[0].Number, last[0].Damage)
 		}
 		l.head = Head{last[0].Number, last[0].Hash}
 	}
-	if rest, err := cutOff(ctx, l.write); err != nil || rest != "" {
+	if rest, err := missingTail(ctx, l.write); err != nil || rest != "" {
 		return cmp.Or(broken(err), fmt.Errorf("%w: %s", ErrCorrupt, rest))
 	}
 	if l.sum, err = sumOf(ctx, l.write); err != nil {
 		return broken(err)
 	}
-	if l.held, err = holding(l.dir); err != nil {
+	if l.files, err = statOpenFiles(l.dir); err != nil {
 		return err
 	}
-	if !os.SameFile(before, l.held[0]) || l.lockMoved() {
+	if !os.SameFile(before, l.files[0]) || l.lockMoved() {
 		return fmt.Errorf("%w: %s was replaced while it was opened", ErrMoved, l.dir)
 	}
 	if l.overwritten == nil {
-		l.acked = l.sum
+		l.acknowledged = l.sum
 	}
 	(&store{l.dir, l.disk}).removeTemporary()
 	return nil
@@ -229,17 +229,17 @@ func broken(err error) error {
 	return full(err)
 }
 
-// begin makes sure that there is a log to write to, in its place, that has every ruling
+// ensureOpen makes sure that a log is open to write to, in its place, with every ruling
 // that was acknowledged.
-func (l *Log) begin(ctx context.Context) error {
+func (l *Log) ensureOpen(ctx context.Context) error {
 	if l.write != nil {
 		if err := l.moved(); err != nil {
-			l.leave(err)
+			l.abandon(err)
 		}
 	}
 	if l.write == nil {
 		if err := l.openOrCreate(ctx); err != nil {
-			l.shutDBs()
+			l.closeDatabases()
 			return err
 		}
 	}
@@ -263,7 +263,7 @@ func (l *Log) openOrCreate(ctx context.Context) (err error) {
 		}
 	}
 	if l.overwritten != nil && !os.SameFile(info, l.overwritten) {
-		l.overwritten, l.left = nil, fmt.Errorf("%w: %s is another file than the one that was opened", ErrMoved, dbName)
+		l.overwritten, l.abandoned = nil, fmt.Errorf("%w: %s is another file than the one that was opened", ErrMoved, dbName)
 	}
 	if err := l.open(ctx); err != nil {
 		if l.overwritten != nil {
@@ -298,7 +298,7 @@ func (l *Log) Append(ctx context.Context, r Ruling, f Files) (Entry, error) {
 	if err != nil {
 		return Entry{}, fmt.Errorf("rulings: append to %s: %w", l.dir, full(err))
 	}
-	l.arrived(&e)
+	l.announceMoved(&e)
 	return e, nil
 }
 
@@ -311,14 +311,14 @@ func (l *Log) append(ctx context.Context, r Record, files []content) (Entry, err
 	case len(l.o.Key) != ed25519.PrivateKeySize:
 		return Entry{}, errors.New("expected a key to sign the entry with")
 	}
-	// When the folder is moved or removed while the ruling is written, it is written once
-	// more, to what is there then.
+	// When the folder is moved or removed while the ruling is written, the ruling is written
+	// again, to what is there then.
 	var made Entry // that was committed to a log that was moved
 	for try := 1; ; try++ {
 		if err := ctx.Err(); err != nil {
 			return Entry{}, err
 		}
-		e, err := l.appendOnce(ctx, r, files, made)
+		e, err := l.tryAppend(ctx, r, files, made)
 		if err == nil {
 			return e, nil
 		}
@@ -326,10 +326,10 @@ func (l *Log) append(ctx context.Context, r Record, files []content) (Entry, err
 		switch {
 		case why != nil:
 			err = why
-		case l.write != nil || !vanished(err):
+		case l.write != nil || !isVanished(err):
 			return e, err
 		}
-		l.leave(err)
+		l.abandon(err)
 		if try == tries {
 			return Entry{}, err
 		}
@@ -338,10 +338,10 @@ func (l *Log) append(ctx context.Context, r Record, files []content) (Entry, err
 	}
 }
 
-// appendOnce records a ruling. With an ErrMoved, the entry that it returns may have been
+// tryAppend records a ruling. With an ErrMoved, the entry that it returns may have been
 // committed. made is one that was: where it is the newest, it stands.
-func (l *Log) appendOnce(ctx context.Context, r Record, files []content, made Entry) (Entry, error) {
-	if err := l.begin(ctx); err != nil {
+func (l *Log) tryAppend(ctx context.Context, r Record, files []content, made Entry) (Entry, error) {
+	if err := l.ensureOpen(ctx); err != nil {
 		return made, err
 	}
 	// The files first: an entry must not name one that is not there.
@@ -367,13 +367,13 @@ func (l *Log) appendOnce(ctx context.Context, r Record, files []content, made En
 		return e, err
 	}
 	err := l.settle(context.WithoutCancel(ctx))
-	if l.o.checking != nil {
-		l.o.checking()
+	if l.o.beforeCheck != nil {
+		l.o.beforeCheck()
 	}
 	if err := cmp.Or(l.hasFiles(files), l.moved(), err); err != nil {
 		return e, err
 	}
-	l.acked = l.sum
+	l.acknowledged = l.sum
 	return e, nil
 }
 
@@ -387,7 +387,7 @@ func (l *Log) insert(ctx context.Context, r Record) (Entry, error) {
 	if err := upgrade(ctx, tx); err != nil {
 		return Entry{}, err
 	}
-	head, err := l.ownHead(ctx, tx)
+	head, err := l.verifyHead(ctx, tx)
 	if err != nil {
 		return Entry{}, err
 	}
@@ -418,20 +418,20 @@ func (l *Log) insert(ctx context.Context, r Record) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	if err := l.noteAge(ctx, tx, &e); err != nil {
+	if err := l.noteEntryAge(ctx, tx, &e); err != nil {
 		return Entry{}, err
 	}
 	if err := tx.Commit(); err != nil {
-		l.unsure = true
+		l.commitUnsure = true
 		return e, err
 	}
-	l.head, l.sum, l.unsure = Head{e.Number, e.Hash}, sum.with(e.Number, raw, e.Hash), false
+	l.head, l.sum, l.commitUnsure = Head{e.Number, e.Hash}, sum.with(e.Number, raw, e.Hash), false
 	return e, nil
 }
 
-// ownHead returns the head, which must be what this program wrote or found when it
+// verifyHead returns the head, which must be what this program wrote or found when it
 // opened the log.
-func (l *Log) ownHead(ctx context.Context, tx *sql.Tx) (Head, error) {
+func (l *Log) verifyHead(ctx context.Context, tx *sql.Tx) (Head, error) {
 	head, err := headOf(ctx, tx)
 	if err != nil || head == l.head {
 		return head, err
@@ -440,7 +440,7 @@ func (l *Log) ownHead(ctx context.Context, tx *sql.Tx) (Head, error) {
 	if err != nil {
 		return head, err
 	}
-	if l.unsure && len(last) > 0 && last[0].Damage == "" && last[0].Key == PublicOf(l.o.Key) {
+	if l.commitUnsure && len(last) > 0 && last[0].Damage == "" && last[0].Key == PublicOf(l.o.Key) {
 		return head, nil
 	}
 	return head, fmt.Errorf("%w: its last entry is %d, which this program did not write: it wrote %d last "+remedy, ErrCorrupt, head.Number,
@@ -457,18 +457,18 @@ func (l *Log) Close() error {
 	l.closed = true
 	if l.write != nil {
 		if err := l.moved(); err != nil { // what has its name is another's
-			l.leave(err)
+			l.abandon(err)
 			return nil
 		}
 	}
-	if err := l.shut(); err != nil {
+	if err := l.closeAll(); err != nil {
 		return fmt.Errorf("rulings: close %s: %w", l.dir, err)
 	}
 	return nil
 }
 
-func (l *Log) shut() error {
-	err := l.shutDBs()
+func (l *Log) closeAll() error {
+	err := l.closeDatabases()
 	if l.lock != nil {
 		l.lock.Close() // which gives up the lock
 		l.lock = nil
@@ -477,7 +477,7 @@ func (l *Log) shut() error {
 }
 
 // shutDBs closes the databases, the writing one last: it tidies the WAL up.
-func (l *Log) shutDBs() (err error) {
+func (l *Log) closeDatabases() (err error) {
 	for _, db := range []**sql.DB{&l.read, &l.write} {
 		if *db != nil {
 			if e := (*db).Close(); err == nil {
@@ -486,6 +486,6 @@ func (l *Log) shutDBs() (err error) {
 			*db = nil
 		}
 	}
-	l.held = held{}
+	l.files = openFiles{}
 	return err
 }

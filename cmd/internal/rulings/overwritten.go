@@ -12,31 +12,30 @@ import (
 )
 
 // A file that is copied over rulings.db while it is open (cp, rsync --inplace) keeps its
-// inode: SQLite does not notice, takes the pages that it remembers for the file's, and
-// writes its own between those of the copy. Only this program writes to the database, at
-// its checkpoints, so its size and time of change tell; and what a new connection reads
-// tells whether all entries are there.
+// inode. SQLite does not notice: it trusts its page cache, and writes its pages between
+// those of the copy. Only this program writes to the database file, at its checkpoints, so
+// another size or modification time shows the copy, and what a new connection reads shows
+// whether all entries are there.
 
 // ErrOverwritten is in the error for a ruling that was not recorded because another file
 // was copied over the database while it was open, and rulings that were acknowledged are
 // not in it.
 var ErrOverwritten = errors.New(dbName + " was overwritten while it was open")
 
-// errChanged is in the errors by which this is noticed. What is in the file then decides.
+// errChanged is in the errors that detect this. What the file holds then decides.
 var errChanged = fmt.Errorf("%w: it is not as this program wrote it", ErrOverwritten)
 
-// timeGrain is how finely file systems tell times of change apart, at worst: Linux dates
-// a change by its last clock tick.
+// timeGrain is the resolution of modification times: Linux dates a change by its last
+// clock tick, 10 ms at most.
 const timeGrain = 10 * time.Millisecond
 
-// chainSum tells the entries of a log from others, byte for byte: it is a digest of all of
-// them as they stand, whole or damaged.
+// chainSum is a digest of a log's entries as the database has them, whole or damaged.
 type chainSum struct {
 	entries int64
 	digest  [sha256.Size]byte
 }
 
-// with returns the sum of the entries that follow on with one more.
+// with returns the sum of the entries and one more.
 func (s chainSum) with(number int64, record []byte, hash string) chainSum {
 	h := sha256.New()
 	h.Write(s.digest[:])
@@ -72,16 +71,16 @@ func sumTo(ctx context.Context, q queryer, most int64) (s chainSum, err error) {
 	return s, rows.Err()
 }
 
-// settle brings what was committed into the database file, remembers the file's state, and
-// reads back that it holds every entry: an errChanged when it does not.
+// settle brings what was committed into the database file, remembers the file's size and
+// time, and reads back every entry: an errChanged when one is not as it was written.
 func (l *Log) settle(ctx context.Context) error {
 	checkpoint(ctx, l.write)
 	path := filepath.Join(l.dir, dbName)
 	now, err := os.Stat(path)
-	if err != nil || !os.SameFile(now, l.held[0]) {
+	if err != nil || !os.SameFile(now, l.files[0]) {
 		return l.moved()
 	}
-	l.held[0] = now
+	l.files[0] = now
 	time.Sleep(min(timeGrain, time.Until(now.ModTime().Add(timeGrain)))) // what changes it from now on changes its time
 	fresh, err := openDB(path, "ro", 1, "query_only(ON)")
 	if err != nil {
@@ -108,26 +107,25 @@ func (l *Log) settle(ctx context.Context) error {
 	return nil
 }
 
-// leaveOverwritten closes the database without writing to what it was overwritten with, and
-// sets its WAL aside, which belongs to what stood there before.
-func (l *Log) leaveOverwritten() {
-	l.overwritten = l.held[0]
-	// While the reading connections are open, SQLite does not take the writing one for the
-	// last one, which would bring the WAL into the file.
+// closeOverwritten closes the database without writing to the copy, and sets aside the WAL,
+// which belongs to what was there before.
+func (l *Log) closeOverwritten() {
+	l.overwritten = l.files[0]
+	// The last connection that closes brings the WAL into the file. The reading ones cannot.
 	l.write.Close()
 	l.write = nil
-	l.shutDBs()
+	l.closeDatabases()
 	_ = setAside(l.dir)
 }
 
-// checkOverwritten makes sure that a database that was overwritten has every entry that was
-// acknowledged, and at most one more: of this program, which was not acknowledged. Where it
-// has not, going on with it would give numbers that were given already to other rulings.
+// checkOverwritten returns an ErrOverwritten unless a database that was overwritten has
+// every entry that was acknowledged, and at most one more, which this program wrote and did
+// not acknowledge. Continuing another one would give a number to two rulings.
 func (l *Log) checkOverwritten(ctx context.Context) error {
 	if l.overwritten == nil {
 		return nil
 	}
-	kept, err := sumTo(ctx, l.write, l.acked.entries)
+	kept, err := sumTo(ctx, l.write, l.acknowledged.entries)
 	if err != nil {
 		return broken(err)
 	}
@@ -137,10 +135,10 @@ func (l *Log) checkOverwritten(ctx context.Context) error {
 	}
 	own := l.sum.entries == kept.entries ||
 		l.sum.entries == kept.entries+1 && len(last) > 0 && last[0].Key == PublicOf(l.o.Key)
-	if l.acked.entries > 0 && (kept != l.acked || !own) {
+	if l.acknowledged.entries > 0 && (kept != l.acknowledged || !own) {
 		return fmt.Errorf("%w: it has %d entries, and not the %d that this program left there (to begin a new log, move this folder away; "+
-			"to continue this one, start the program again)", ErrOverwritten, l.sum.entries, l.acked.entries)
+			"to continue this one, start the program again)", ErrOverwritten, l.sum.entries, l.acknowledged.entries)
 	}
-	l.overwritten, l.acked = nil, l.sum
+	l.overwritten, l.acknowledged = nil, l.sum
 	return nil
 }

@@ -79,7 +79,7 @@ func bandWords(b int) string {
 	return fmt.Sprintf("range %d", b)
 }
 
-// words says what stands on the permitted lines; unseen: nobody looked for obstacles.
+// words says what stands on the permitted lines; unseen: obstacles were not looked for.
 func (o *obstruction) words(unseen bool) string {
 	by := ""
 	if len(o.By) > 0 {

@@ -18,16 +18,16 @@ import (
 // or a file of it was moved, removed or replaced while the ruling was written.
 var ErrMoved = errors.New("the log was moved or removed meanwhile")
 
-// placed are the files that must stay where they are while a log is written: SQLite
-// holds them open, and what it writes goes to them wherever they are.
-var placed = [...]string{dbName, dbName + "-wal", dbName + "-shm", lockName}
+// openNames are the files that must stay in place while a log is written: SQLite keeps
+// them open and writes to them wherever they are moved.
+var openNames = [...]string{dbName, dbName + "-wal", dbName + "-shm", lockName}
 
-// held remembers the files that are open, by device and inode.
-type held [len(placed)]fs.FileInfo
+// openFiles identify the open files by device and inode.
+type openFiles [len(openNames)]fs.FileInfo
 
-// holding looks at the files that lie in a folder.
-func holding(dir string) (h held, err error) {
-	for i, name := range placed {
+// statOpenFiles stats the files of these names in a folder.
+func statOpenFiles(dir string) (h openFiles, err error) {
+	for i, name := range openNames {
 		if h[i], err = os.Stat(filepath.Join(dir, name)); err != nil {
 			return h, err
 		}
@@ -38,29 +38,29 @@ func holding(dir string) (h held, err error) {
 // moved returns nil while the folder's names lead to the files that are open, or an
 // ErrMoved that says which one does not.
 func (l *Log) moved() error {
-	for i, name := range placed {
+	for i, name := range openNames {
 		now, err := os.Stat(filepath.Join(l.dir, name))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("%w: %s is no longer in %s", ErrMoved, name, l.dir)
 		case err != nil:
 			return fmt.Errorf("%w: %w", ErrMoved, err)
-		case !os.SameFile(now, l.held[i]):
+		case !os.SameFile(now, l.files[i]):
 			return fmt.Errorf("%w: %s is another file than the one that was opened", ErrMoved, name)
-		case name == dbName && (now.Size() != l.held[i].Size() || !now.ModTime().Equal(l.held[i].ModTime())):
+		case name == dbName && (now.Size() != l.files[i].Size() || !now.ModTime().Equal(l.files[i].ModTime())):
 			return errChanged
 		}
 	}
 	return nil
 }
 
-// whyMoved returns why an error came of the files' being moved, removed or overwritten; nil
-// when it did not.
+// whyMoved wraps an error that moving, removing or overwriting the files caused; nil for
+// any other error.
 func (l *Log) whyMoved(err error) error {
 	if errors.Is(err, ErrMoved) || errors.Is(err, errChanged) {
 		return err
 	}
-	if l.held[0] != nil && l.write != nil {
+	if l.files[0] != nil && l.write != nil {
 		if why := l.moved(); why != nil {
 			return fmt.Errorf("%w: %w", why, err)
 		}
@@ -89,11 +89,11 @@ func (l *Log) hasFiles(files []content) error {
 	return nil
 }
 
-// leave lets go of a log that was moved or overwritten, and of its lock. Closing its
-// database must remove no WAL: the one of that name may be another log's.
-func (l *Log) leave(why error) {
-	if l.left == nil {
-		l.left = why
+// abandon closes a log that was moved or overwritten, and gives up its lock. Closing the
+// database must not remove the WAL: the one of that name may be another log's.
+func (l *Log) abandon(why error) {
+	if l.abandoned == nil {
+		l.abandoned = why
 	}
 	if l.write != nil {
 		if conn, err := l.write.Conn(context.Background()); err == nil {
@@ -105,15 +105,15 @@ func (l *Log) leave(why error) {
 		}
 	}
 	if l.write != nil && errors.Is(why, errChanged) {
-		l.leaveOverwritten()
+		l.closeOverwritten()
 	}
-	l.shut()
+	l.closeAll()
 }
 
-// arrived tells that a log was left, once the next ruling is recorded.
-func (l *Log) arrived(e *Entry) {
-	left := l.left
-	l.left = nil
+// announceMoved reports that a log was abandoned, once the next ruling is recorded.
+func (l *Log) announceMoved(e *Entry) {
+	left := l.abandoned
+	l.abandoned = nil
 	if !errors.Is(left, ErrMoved) {
 		return
 	}
@@ -128,8 +128,8 @@ func (l *Log) arrived(e *Entry) {
 	}
 }
 
-// setAside renames what a database that is gone left of itself: SQLite would take an old
-// WAL for the new database's.
+// setAside renames what is left of a database that is gone: SQLite would take its WAL for
+// the new database's.
 func setAside(dir string) error {
 	for _, end := range []string{"-wal", "-journal"} {
 		path := filepath.Join(dir, dbName+end)

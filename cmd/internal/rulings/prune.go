@@ -27,7 +27,7 @@ func (l *Log) Prune(ctx context.Context, now time.Time) (int, error) {
 	n, err := l.prune(ctx, now)
 	if l.moved() == nil {
 		if changed := l.settle(context.WithoutCancel(ctx)); changed != nil {
-			l.leave(changed)
+			l.abandon(changed)
 			err = cmp.Or(err, changed)
 		}
 	}
@@ -42,7 +42,7 @@ func (l *Log) prunable(ctx context.Context, now time.Time) (int64, error) {
 	if v, err := versionOf(ctx, l.write); err != nil || v < schemaVersion {
 		return 0, err // there is no evidence yet of how old it is
 	}
-	passed, err := l.lookAgain(ctx, now)
+	passed, err := l.noteClock(ctx, now)
 	if err != nil {
 		return 0, err
 	}
@@ -60,11 +60,11 @@ func (l *Log) prunable(ctx context.Context, now time.Time) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	return lastAged(ctx, l.write, passed-l.o.Keep)
+	return lastEntryBefore(ctx, l.write, passed-l.o.Keep)
 }
 
-// prune notes first and removes then: a picture that is gone without a note would look
-// like one that somebody took.
+// prune records what it removes before it removes it: a picture that is gone without a
+// note would look stolen.
 func (l *Log) prune(ctx context.Context, now time.Time) (int, error) {
 	aged, err := l.prunable(ctx, now)
 	if err != nil || aged == 0 {

@@ -86,12 +86,12 @@ func (l *Log) reader() (*sql.DB, error) {
 	}
 	if l.write != nil {
 		if err := l.moved(); err != nil {
-			l.leave(err)
+			l.abandon(err)
 		}
 	}
-	if l.write == nil && l.left != nil {
+	if l.write == nil && l.abandoned != nil {
 		if err := l.open(context.Background()); err != nil {
-			l.shut()
+			l.closeAll()
 			return nil, fmt.Errorf("rulings: open %s: %w", l.dir, err)
 		}
 	}

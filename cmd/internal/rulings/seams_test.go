@@ -15,7 +15,7 @@ func OpenOn(dir string, o Options, d atomicfile.Disk) (*Log, error) { return ope
 
 // OpenChecked is Open with a hook before it is checked that a ruling is in its place.
 func OpenChecked(dir string, o Options, checking func()) (*Log, error) {
-	o.checking = checking
+	o.beforeCheck = checking
 	return Open(dir, o)
 }
 

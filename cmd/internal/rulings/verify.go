@@ -122,12 +122,12 @@ func (v *verifier) verify(ctx context.Context) error {
 		v.report.Head = last
 	}
 	v.unsigned()
-	if rest, err := cutOff(ctx, v.db); err != nil {
+	if rest, err := missingTail(ctx, v.db); err != nil {
 		v.report.add(0, "database, tables signatures and looks", "readable", err.Error())
 	} else if rest != "" {
 		v.report.add(0, "the last entries", "there", rest)
 	}
-	v.strays()
+	v.unreferenced()
 	return nil
 }
 
@@ -188,8 +188,8 @@ func (v *verifier) schema(ctx context.Context) error {
 	return nil
 }
 
-// cutOff says what is left of entries that were cut off at the end; "": nothing.
-func cutOff(ctx context.Context, q queryer) (string, error) {
+// missingTail says what shows that entries are missing at the end; "": nothing.
+func missingTail(ctx context.Context, q queryer) (string, error) {
 	if !hasSignatures(ctx, q) {
 		return "", nil
 	}
@@ -323,7 +323,7 @@ func (v *verifier) unsigned() {
 	case r.SignedFrom == 0 && len(v.keys) > 0:
 		r.add(0, "signatures", "entries signed with "+string(v.keys[0]), "none is signed")
 	case r.SignedFrom == 0:
-		r.Notes = append(r.Notes, "no entry is signed: a version before signing recorded them all, or somebody rewrote the whole log "+
+		r.Notes = append(r.Notes, "no entry is signed: a version before signing recorded them all, or the whole log was rewritten "+
 			"without signatures (--key shows that)")
 	case r.SignedFrom > 1:
 		r.Notes = append(r.Notes, fmt.Sprintf("entries before %d are not signed: a version before signing recorded them; entry %d covers "+
@@ -365,8 +365,8 @@ func (v *verifier) read(f FileRef) (found string) {
 	return ""
 }
 
-// strays notes the files that no entry names.
-func (v *verifier) strays() {
+// unreferenced notes the files that no entry names.
+func (v *verifier) unreferenced() {
 	root := filepath.Join(v.log.dir, filesDir)
 	const most = 20
 	var names []string
