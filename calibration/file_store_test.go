@@ -21,6 +21,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/atomicfile"
+	"sightline/calibration/atomicfile/faultdisk"
 	"sightline/calibration/internal/document"
 )
 
@@ -157,88 +159,25 @@ func TestRestsOfASaveThatWasCutOffAreRemoved(t *testing.T) {
 // A stepDisk is a disk that counts a save's steps and does something before each.
 type stepDisk struct {
 	document.Disk
-	before  func(step int, name string) error
-	noLinks bool // like FAT
-	steps   []string
+	faults faultdisk.Disk
+	steps  int
 }
 
-func (d *stepDisk) step(name string) error {
-	d.steps = append(d.steps, name)
-	if d.before == nil {
-		return nil
-	}
-	return d.before(len(d.steps)-1, name)
+func newStepDisk(d document.Disk, noLinks bool, before func(step int, name string) error) *stepDisk {
+	s := &stepDisk{Disk: d}
+	s.faults = faultdisk.Disk{Disk: d, NoLinks: noLinks, Before: func(name string) error {
+		s.steps++
+		return before(s.steps-1, name)
+	}}
+	return s
 }
 
-func (d *stepDisk) Create(dir, pattern string, mode fs.FileMode) (document.DiskFile, error) {
-	if err := d.step("create"); err != nil {
-		return nil, err
-	}
-	f, err := d.Disk.Create(dir, pattern, mode)
-	if err != nil {
-		return nil, err
-	}
-	return &stepFile{f, d}, nil
+func (d *stepDisk) Create(dir, pattern string, mode fs.FileMode) (atomicfile.File, error) {
+	return d.faults.Create(dir, pattern, mode)
 }
-
-func (d *stepDisk) Link(old, new string) error {
-	if d.noLinks {
-		return &os.LinkError{Op: "link", Old: old, New: new, Err: syscall.EPERM}
-	}
-	if err := d.step("link"); err != nil {
-		return err
-	}
-	return d.Disk.Link(old, new)
-}
-
-func (d *stepDisk) Rename(old, new string) error {
-	if err := d.step("rename"); err != nil {
-		return err
-	}
-	return d.Disk.Rename(old, new)
-}
-
-func (d *stepDisk) SyncDir(dir string) error {
-	if err := d.step("sync directory"); err != nil {
-		return err
-	}
-	return d.Disk.SyncDir(dir)
-}
-
-type stepFile struct {
-	document.DiskFile
-	d *stepDisk
-}
-
-func (f *stepFile) Write(raw []byte) (int, error) {
-	if err := f.d.step("write nothing"); err != nil {
-		return 0, err
-	}
-	n, err := f.DiskFile.Write(raw[:len(raw)/2])
-	if err != nil {
-		return n, err
-	}
-	if err := f.d.step("write half"); err != nil {
-		return n, err
-	}
-	m, err := f.DiskFile.Write(raw[n:])
-	return n + m, err
-}
-
-func (f *stepFile) Sync() error {
-	if err := f.d.step("sync"); err != nil {
-		return err
-	}
-	return f.DiskFile.Sync()
-}
-
-func (f *stepFile) Close() error {
-	if err := f.d.step("close"); err != nil {
-		_ = f.DiskFile.Close()
-		return err
-	}
-	return f.DiskFile.Close()
-}
+func (d *stepDisk) Link(from, to string) error   { return d.faults.Link(from, to) }
+func (d *stepDisk) Rename(from, to string) error { return d.faults.Rename(from, to) }
+func (d *stepDisk) SyncDir(dir string) error     { return d.faults.SyncDir(dir) }
 
 func fileOf(t *testing.T, n int) []byte {
 	t.Helper()
@@ -255,13 +194,13 @@ func TestWhatFailsLosesNothingAndLeavesNothing(t *testing.T) {
 			path := filepath.Join(dir, "table.json")
 			require.NoError(t, os.WriteFile(path, fileOf(t, 1), 0o600))
 			failed := ""
-			d := &stepDisk{Disk: document.OSDisk{}, noLinks: noLinks, before: func(step int, name string) error {
+			d := newStepDisk(document.OSDisk{}, noLinks, func(step int, name string) error {
 				if step != at {
 					return nil
 				}
 				failed = name
 				return &fs.PathError{Op: "write", Path: "/somewhere/.tmp", Err: syscall.ENOSPC}
-			}}
+			})
 			_, err := document.SaveOn(d, time.Now, path, fileOf(t, 2))
 			if failed == "" {
 				require.NoError(t, err)
@@ -330,13 +269,13 @@ func TestMain(m *testing.M) {
 // saveAndDie saves table 2 and kills itself before the step that it was told.
 func saveAndDie() {
 	at, _ := strconv.Atoi(os.Getenv("SAVE_STEP"))
-	d := &stepDisk{Disk: document.OSDisk{}, noLinks: os.Getenv("SAVE_LINKS") == "no", before: func(step int, _ string) error {
+	d := newStepDisk(document.OSDisk{}, os.Getenv("SAVE_LINKS") == "no", func(step int, _ string) error {
 		if step == at {
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			time.Sleep(time.Hour)
 		}
 		return nil
-	}}
+	})
 	table := numbered(2)
 	raw, err := calibration.MarshalTable(&table)
 	if err == nil {
@@ -483,7 +422,7 @@ func (d *powerDisk) change(f func(map[string]int)) {
 	d.check(d)
 }
 
-func (d *powerDisk) Create(dir, pattern string, _ fs.FileMode) (document.DiskFile, error) {
+func (d *powerDisk) Create(dir, pattern string, _ fs.FileMode) (atomicfile.File, error) {
 	i := len(d.content)
 	d.content, d.durable = append(d.content, nil), append(d.durable, false)
 	f := &powerFile{d, i, filepath.Join(dir, fmt.Sprint(pattern, i))}
@@ -510,6 +449,8 @@ func (d *powerDisk) Remove(path string) error {
 	d.change(func(names map[string]int) { delete(names, path) })
 	return nil
 }
+
+func (d *powerDisk) Mkdir(string, fs.FileMode) error { return nil }
 
 func (d *powerDisk) SyncDir(string) error {
 	for _, f := range d.pending {
@@ -590,7 +531,7 @@ func TestAPowerCutAtAnyStepLosesNothing(t *testing.T) {
 		}
 		var disk document.Disk = d
 		if noLinks {
-			disk = &stepDisk{Disk: d, noLinks: true}
+			disk = newStepDisk(d, true, func(int, string) error { return nil })
 		}
 		name, err := document.SaveOn(disk, time.Now, path, []byte(fresh))
 		require.NoError(t, err)

@@ -38,7 +38,7 @@ var mayImport = map[string][]string{
 	"calibration/atomicfile":           {"calibration/atomicfile/faultdisk"},
 	"calibration/atomicfile/faultdisk": {"calibration/atomicfile"},
 	"calibration/linalg":               {},
-	"calibration/internal/document":    {"calibration/regular"},
+	"calibration/internal/document":    {"calibration/regular", "calibration/atomicfile"},
 	"calibration/regular":              {},
 	"engine":                           {"engine/geom"},
 	"engine/geom":                      {},
@@ -48,6 +48,7 @@ var mayImport = map[string][]string{
 // testsMayImport says what tests may import in addition: those of the page run the
 // whole program behind it, those of OpenCV and of the simulator calibrate lenses.
 var testsMayImport = map[string][]string{
+	"calibration":      {"calibration/atomicfile", "calibration/atomicfile/faultdisk"},
 	"cmd/internal/web": {"cmd/internal/app", "cmd/internal/rulings", "hardware/hardwaretest", "vision/opencv"},
 	"vision/opencv":    {"calibration/lens"},
 	"vision/tablesim":  {"calibration/lens", "calibration/linalg"},

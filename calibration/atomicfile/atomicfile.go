@@ -111,12 +111,15 @@ func Prepare(d Disk, path string, content []byte, mode fs.FileMode) (*Pending, e
 
 // Commit gives the file its name. An error after that is one of making the name last: the
 // new content is there, and a power cut may bring the old one back.
-func (p *Pending) Commit() error {
-	if err := p.disk.Rename(p.temporary, p.path); err != nil {
+func (p *Pending) Commit() error { return p.CommitAs(p.path) }
+
+// CommitAs gives the file another name in the same folder.
+func (p *Pending) CommitAs(path string) error {
+	if err := p.disk.Rename(p.temporary, path); err != nil {
 		p.Discard()
-		return failed(p.path, err)
+		return failed(path, err)
 	}
-	return failed(p.path, p.disk.SyncDir(filepath.Dir(p.path)))
+	return failed(path, p.disk.SyncDir(filepath.Dir(path)))
 }
 
 // Discard removes what was written.

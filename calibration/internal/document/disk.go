@@ -2,38 +2,26 @@ package document
 
 import (
 	"errors"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 
+	"sightline/calibration/atomicfile"
 	"sightline/calibration/regular"
 )
 
 // Disk is what a save does to the file system, so that a test can stop it after any
 // of its steps, or let any of them fail.
 type Disk interface {
+	atomicfile.Disk
 	// Lock keeps other programs from saving into the directory meanwhile.
 	Lock(dir string) (unlock func(), err error)
 	// Read returns a regular file's content, the time of its last change and its mode.
 	Read(path string) ([]byte, fs.FileInfo, error)
-	Create(dir, pattern string, mode fs.FileMode) (DiskFile, error)
-	Link(old, new string) error
-	Rename(old, new string) error
-	Remove(path string) error
-	SyncDir(dir string) error
 	// List lists the files of a directory whose names begin so.
 	List(dir, prefix string) []string
-}
-
-// DiskFile is a new file that is being written.
-type DiskFile interface {
-	io.Writer
-	Name() string
-	Sync() error
-	Close() error
 }
 
 // maxFile is far more than any lens or table file holds. Without a limit, a device
@@ -61,7 +49,7 @@ func plain(err error) error {
 }
 
 // OSDisk is the real disk.
-type OSDisk struct{}
+type OSDisk struct{ atomicfile.OS }
 
 func (OSDisk) Lock(dir string) (func(), error) {
 	f, err := os.Open(dir)
@@ -80,37 +68,6 @@ func (OSDisk) Read(path string) ([]byte, fs.FileInfo, error) {
 	}
 	raw, err := regular.Read(path, maxFile)
 	return raw, info, err
-}
-
-func (OSDisk) Create(dir, pattern string, mode fs.FileMode) (DiskFile, error) {
-	f, err := os.CreateTemp(dir, pattern)
-	if err != nil {
-		return nil, err
-	}
-	if err := f.Chmod(mode); err != nil {
-		_ = f.Close()
-		_ = os.Remove(f.Name())
-		return nil, err
-	}
-	return f, nil
-}
-
-func (OSDisk) Link(old, new string) error { return os.Link(old, new) }
-
-func (OSDisk) Rename(old, new string) error { return os.Rename(old, new) }
-
-func (OSDisk) Remove(path string) error { return os.Remove(path) }
-
-func (OSDisk) SyncDir(dir string) error {
-	f, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	if err := f.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // EINVAL: this file system has no such thing
-		return err
-	}
-	return nil
 }
 
 func (OSDisk) List(dir, prefix string) []string {

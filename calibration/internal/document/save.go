@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"sightline/calibration/atomicfile"
 )
 
 // A calibration file is never overwritten: what stood under its name is kept under
@@ -64,56 +66,20 @@ func (s store) save(path string, raw []byte) (kept string, err error) {
 	default:
 		mode = info.Mode().Perm()
 	}
-	fresh, err := s.write(path, raw, mode)
+	fresh, err := atomicfile.Prepare(s.disk, path, raw, mode)
 	if err != nil {
 		return "", plain(err)
 	}
-	defer func() {
-		if err != nil {
-			_ = s.disk.Remove(fresh)
-		}
-	}()
 	if len(old) > 0 {
-		if kept, err = s.keep(path, old, info); err != nil {
+		if kept, err = s.keep(path, old, info); err == nil {
+			err = s.disk.SyncDir(dir)
+		}
+		if err != nil {
+			fresh.Discard()
 			return "", fmt.Errorf("keep the file that is there: %w", plain(err))
 		}
-		if err = s.disk.SyncDir(dir); err != nil {
-			return "", plain(err)
-		}
 	}
-	if err = s.disk.Rename(fresh, path); err != nil {
-		return "", plain(err)
-	}
-	// The new file is in place. Should the directory not reach the disk, the old one
-	// comes back after a power cut, whole.
-	if err := s.disk.SyncDir(dir); err != nil {
-		return kept, plain(err)
-	}
-	return kept, nil
-}
-
-// temporary is how the names of the file's temporary ones begin.
-func temporary(path string) string { return "." + filepath.Base(path) + ".tmp-" }
-
-// write writes a temporary file whole, forces it to the disk and returns its name.
-func (s store) write(path string, raw []byte, mode fs.FileMode) (name string, err error) {
-	f, err := s.disk.Create(filepath.Dir(path), temporary(path)+"*", mode)
-	if err != nil {
-		return "", err
-	}
-	defer func() {
-		if err != nil {
-			_ = f.Close()
-			_ = s.disk.Remove(f.Name())
-		}
-	}()
-	if _, err = f.Write(raw); err != nil {
-		return "", err
-	}
-	if err = f.Sync(); err != nil {
-		return "", err
-	}
-	return f.Name(), f.Close()
+	return kept, plain(fresh.Commit())
 }
 
 // keep gives the file that is there a second name, made of its time and its hash.
@@ -133,15 +99,11 @@ func (s store) keep(path string, old []byte, info fs.FileInfo) (string, error) {
 			return name, nil
 		}
 		// A file system without second names (FAT, some networks): a copy does as well.
-		fresh, err := s.write(path, old, info.Mode().Perm())
+		copied, err := atomicfile.Prepare(s.disk, path, old, info.Mode().Perm())
 		if err != nil {
 			return "", err
 		}
-		if err := s.disk.Rename(fresh, name); err != nil {
-			_ = s.disk.Remove(fresh)
-			return "", err
-		}
-		return name, nil
+		return name, copied.CommitAs(name)
 	}
 }
 
@@ -160,7 +122,7 @@ func keptName(path string, raw []byte, at time.Time, n int) string {
 
 // removeStale removes what saves of this file left behind that were cut off.
 func (s store) removeStale(path string) {
-	for _, name := range s.disk.List(filepath.Dir(path), temporary(path)) {
+	for _, name := range s.disk.List(filepath.Dir(path), atomicfile.Temporary(path)) {
 		if _, info, err := s.disk.Read(name); err == nil && s.now().Sub(info.ModTime()) > staleAfter {
 			_ = s.disk.Remove(name)
 		}
