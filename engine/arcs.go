@@ -115,11 +115,11 @@ func opposite(a Arc) Arc {
 
 // inArc decides whether any part of the target's base is in the closed arc, from
 // the signed gap between the two.
-func inArc(s span) Outcome {
+func inArc(s geom.Interval) Outcome {
 	switch {
-	case s.lo == s.hi && s.val <= tie, s.hi < 0:
+	case s.Lo == s.Hi && s.Val <= tie, s.Hi < 0:
 		return Yes
-	case s.lo == s.hi, s.lo > 0:
+	case s.Lo == s.Hi, s.Lo > 0:
 		return No
 	}
 	return Indeterminate
@@ -134,17 +134,17 @@ func (m *pairMeasure) measureArc(arc Arc, r *region) ArcVerdict {
 		return ArcVerdict{Arc: arc, InArc: NoView}
 	}
 	r.area.lever = m.reach
-	gap := meeting{span: m.separation(&r.area, m.to)}
-	if gap.val > 0 { // else some part is in the arc, and nobody asks where
-		gap = m.apart(&r.area, m.to, gap.span)
+	gap := meeting{Interval: m.separation(&r.area, m.to)}
+	if gap.Val > 0 { // else some part is in the arc, and nobody asks where
+		gap = m.apart(&r.area, m.to, gap.Interval)
 	}
-	in := gap.span.neg()
+	in := gap.Interval.Neg()
 	v := ArcVerdict{
 		Arc:    arc,
-		InArc:  inArc(gap.span),
-		Margin: geom.Length(in.val),
+		InArc:  inArc(gap.Interval),
+		Margin: geom.Length(in.Val),
 	}
-	v.Sigma = geom.Length(in.sigma(m.k, in.val, v.InArc != Indeterminate))
+	v.Sigma = geom.Length(in.Sigma(m.k, in.Val, v.InArc != Indeterminate))
 	if v.InArc != No {
 		v.Attack = m.attack(r, &gap)
 	}
@@ -157,7 +157,7 @@ func (m *pairMeasure) measureArc(arc Arc, r *region) ArcVerdict {
 func (m *pairMeasure) allRound(arc Arc) ArcVerdict {
 	m.mem.attacks = append(m.mem.attacks, AttackVerdict{
 		RangeVerdict:     m.mem.rangeVerdict(m.rules, &m.direct, m.touch, m.contact, m.k),
-		DistanceArcStart: geom.Length(max(0, m.direct.val)),
+		DistanceArcStart: geom.Length(max(0, m.direct.Val)),
 	})
 	v := &m.mem.attacks[len(m.mem.attacks)-1]
 	v.BandArcStart = v.Band

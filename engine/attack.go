@@ -56,14 +56,14 @@ func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
 	if m.rules == Rules1e {
 		measured = &inArc
 	}
-	touch, contact := m.attackContact(measured.span)
+	touch, contact := m.attackContact(measured.Interval)
 	m.mem.attacks = append(m.mem.attacks, AttackVerdict{
 		RangeVerdict:     m.mem.rangeVerdict(m.rules, measured, touch, contact, m.k),
-		DistanceArcStart: geom.Length(max(0, inArc.val)),
+		DistanceArcStart: geom.Length(max(0, inArc.Val)),
 	})
 	v := &m.mem.attacks[len(m.mem.attacks)-1]
 	if v.BandArcStart = v.Band; v.Band > 0 {
-		v.BandArcStart = max(1, Band(m.rules, geom.Length(inArc.val)))
+		v.BandArcStart = max(1, Band(m.rules, geom.Length(inArc.Val)))
 	}
 	v.Obstruction = m.obstruction(measured)
 	return v
@@ -103,16 +103,16 @@ func (m *pairMeasure) inArcDistance(start *shape) meeting {
 	}
 	grown := m.cutDistance(start, -m.k)
 	shrunk := m.cutDistance(start, m.k)
-	inside := m.aim.gap.hi < 0 // whatever the truth, some part is in the arc
-	if inside && math.Abs(grown.val-base.val) <= tie && math.Abs(shrunk.val-base.val) <= tie {
+	inside := m.aim.gap.Hi < 0 // whatever the truth, some part is in the arc
+	if inside && math.Abs(grown.Val-base.Val) <= tie && math.Abs(shrunk.Val-base.Val) <= tie {
 		return base
 	}
 	if out, ok := m.alongEdge(&base, &grown, &shrunk); ok && inside {
 		return out
 	}
 	out := base
-	m.widen(&out, m.newCuts(start, base.span, grown.span, -m.k), -1)
-	m.widen(&out, m.newCuts(start, base.span, shrunk.span, m.k), 1)
+	m.widen(&out, m.newCuts(start, base.Interval, grown.Interval, -m.k), -1)
+	m.widen(&out, m.newCuts(start, base.Interval, shrunk.Interval, m.k), 1)
 	// Whichever of these cuts is the true one gives the measuring line.
 	e := extremes{}
 	add := func(c *meeting) { e.add(c.rival[0]); e.add(c.rival[1]) }
@@ -129,7 +129,7 @@ func (m *pairMeasure) inArcDistance(start *shape) meeting {
 			}
 			m.part.set(bodyTo, m.to.lever, c.at)
 			d := m.meet(start, &m.part)
-			out.lo, out.hi = min(out.lo, d.lo), max(out.hi, d.hi)
+			out.Lo, out.Hi = min(out.Lo, d.Lo), max(out.Hi, d.Hi)
 			add(&d)
 		}
 	}
@@ -152,10 +152,10 @@ func (m *pairMeasure) widen(out *meeting, c cuts, side float64) {
 	for i := 1; i < len(steps); i++ {
 		at := c.at(steps[i])
 		if side < 0 || m.aim.strip() {
-			out.lo = min(out.lo, at.val-(at.val-at.lo)*slackWithin(steps[i-1], steps[i], -side*rho))
+			out.Lo = min(out.Lo, at.Val-(at.Val-at.Lo)*slackWithin(steps[i-1], steps[i], -side*rho))
 		}
 		if side > 0 || m.aim.strip() {
-			out.hi = max(out.hi, at.val+(at.hi-at.val)*slackWithin(steps[i-1], steps[i], side*rho))
+			out.Hi = max(out.Hi, at.Val+(at.Hi-at.Val)*slackWithin(steps[i-1], steps[i], side*rho))
 		}
 	}
 }
@@ -170,34 +170,34 @@ type cuts struct {
 	m             *pairMeasure
 	start         *shape
 	k             float64 // the whole way, in standard deviations
-	from, mid, to span
+	from, mid, to geom.Interval
 	straight      bool
 }
 
 // straight is how much of an interval may bend and still count as straight.
 const straight = 0.01
 
-func (m *pairMeasure) newCuts(start *shape, from, to span, k float64) cuts {
+func (m *pairMeasure) newCuts(start *shape, from, to geom.Interval, k float64) cuts {
 	c := cuts{m: m, start: start, k: k, from: from, to: to}
-	if c.straight = math.Abs(to.val-from.val) <= tie; !c.straight {
-		c.mid = m.cutDistance(start, k/2).span
-		c.straight = math.Abs(from.val+to.val-2*c.mid.val) <= straight*(from.hi-from.lo)
+	if c.straight = math.Abs(to.Val-from.Val) <= tie; !c.straight {
+		c.mid = m.cutDistance(start, k/2).Interval
+		c.straight = math.Abs(from.Val+to.Val-2*c.mid.Val) <= straight*(from.Hi-from.Lo)
 	}
 	return c
 }
 
 // at returns the distance at the fraction f of the way, one of those that are asked for.
-func (c *cuts) at(f float64) span {
+func (c *cuts) at(f float64) geom.Interval {
 	switch {
 	case f == 1:
 		return c.to
 	case c.straight:
 		mix := func(a, b float64) float64 { return a + f*(b-a) }
-		return span{mix(c.from.lo, c.to.lo), mix(c.from.val, c.to.val), mix(c.from.hi, c.to.hi)}
+		return geom.Interval{Lo: mix(c.from.Lo, c.to.Lo), Val: mix(c.from.Val, c.to.Val), Hi: mix(c.from.Hi, c.to.Hi)}
 	case f == 0.5:
 		return c.mid
 	}
-	return c.m.cutDistance(c.start, f*c.k).span
+	return c.m.cutDistance(c.start, f*c.k).Interval
 }
 
 // alongEdge is the plain case of an arc's edge that crosses the target: the closest
@@ -208,8 +208,8 @@ func (m *pairMeasure) alongEdge(base, grown, shrunk *meeting) (meeting, bool) {
 	if base.rivalled || grown.rivalled || shrunk.rivalled {
 		return meeting{}, false
 	}
-	width, lower := base.hi-base.lo, base.val-base.lo
-	if math.Abs(grown.val+shrunk.val-2*base.val) > straight*width || math.Abs(width-2*lower) > straight*width {
+	width, lower := base.Hi-base.Lo, base.Val-base.Lo
+	if math.Abs(grown.Val+shrunk.Val-2*base.Val) > straight*width || math.Abs(width-2*lower) > straight*width {
 		return meeting{}, false
 	}
 	edge, q := -1, base.lines[0][1]
@@ -226,23 +226,17 @@ func (m *pairMeasure) alongEdge(base, grown, shrunk *meeting) (meeting, bool) {
 		return meeting{}, false
 	}
 	n := m.aim.planes[edge].n
-	var shift, slope gradient // of the edge inward, at the point
-	m.push(&shift, bodyFrom, n, q)
-	m.push(&shift, bodyTo, n.Mul(-1), q)
-	rate := (shrunk.val - grown.val) / (2 * m.k * m.aim.sd[edge])
+	shift := m.slipGradient(n, q) // of the edge inward, at the point
+	rate := (shrunk.Val - grown.Val) / (2 * m.k * m.aim.sd[edge])
 	if m.aim.strip() {
 		rate *= m.aim.move[edge]
 	}
-	for i := range slope {
-		for j := range slope[i] {
-			slope[i][j] = base.slope[i][j] + rate*shift[i][j]
-		}
-	}
-	scale := sq(m.scale * base.val)
+	slope := base.slope.plus(&shift, rate)
+	scale := sq(m.scale * base.Val)
 	bend := max(0, lower-m.k*math.Sqrt(m.variance(&base.slope)+scale))
 	half := m.k*math.Sqrt(m.variance(&slope)+scale) + bend + straight*lower
 	out := *base
-	out.lo, out.hi, out.slope = base.val-half, base.val+half, slope
+	out.Lo, out.Hi, out.slope = base.Val-half, base.Val+half, slope
 	e := extremes{}
 	e.add(base.lines[0])
 	e.add(grown.lines[0])
@@ -268,7 +262,7 @@ func (m *pairMeasure) cutBy(start *shape, shrink [maxPlanes]float64) meeting {
 	part.clip(m.to, m.aim.planes, &shrink)
 	if len(part.v) == 0 {
 		at := m.aim.gap.lines[0][1]
-		if m.aim.gap.val <= 0 {
+		if m.aim.gap.Val <= 0 {
 			at = m.deepest().at
 		}
 		part.set(bodyTo, m.to.lever, at)
@@ -278,7 +272,7 @@ func (m *pairMeasure) cutBy(start *shape, shrink [maxPlanes]float64) meeting {
 
 // meet measures the signed distance from a start to a part of the target.
 func (m *pairMeasure) meet(start, part *shape) meeting {
-	if m.contact != No && m.separation(start, part).val <= 0 {
+	if m.contact != No && m.separation(start, part).Val <= 0 {
 		return m.gap(start, part)
 	}
 	return m.distance(start, part, math.Inf(1))
@@ -302,8 +296,7 @@ func (m *pairMeasure) cornerDepths() [4]cornerDepth {
 				c.depth, n = d, h.n
 			}
 		}
-		m.push(&c.slope, bodyFrom, n.Mul(-1), c.at)
-		m.push(&c.slope, bodyTo, n, c.at)
+		c.slope = m.slipGradient(n.Mul(-1), c.at)
 		all[i] = c
 	}
 	return all
@@ -324,12 +317,7 @@ func (m *pairMeasure) deepest() cornerDepth {
 
 // mayBeDeepest reports whether c may truly be deeper than the one that seems so.
 func (m *pairMeasure) mayBeDeepest(c, seems *cornerDepth) bool {
-	var w gradient
-	for i := range w {
-		for j := range w[i] {
-			w[i][j] = c.slope[i][j] - seems.slope[i][j]
-		}
-	}
+	w := c.slope.plus(&seems.slope, -1)
 	return seems.depth-c.depth <= m.k*math.Sqrt(m.variance(&w))
 }
 
@@ -339,12 +327,8 @@ func (m *pairMeasure) edgeBound() (sd [maxPlanes]float64) {
 	if m.exact {
 		return sd
 	}
-	a, b := &m.bodies[bodyFrom].cov, &m.bodies[bodyTo].cov
-	v := 2 * (a[0] + a[4] + sq(m.reach)*a[8] + b[0] + b[4] + sq(m.to.lever)*b[8]) // (x+y)² ≤ 2(x²+y²)
-	for i := range sd {
-		sd[i] = math.Sqrt(v)
-	}
-	return sd
+	bound := math.Sqrt(m.varianceBound(m.reach, m.to.lever))
+	return [maxPlanes]float64{bound, bound, bound}
 }
 
 // edgeSigma returns the largest standard deviation of the place of an arc's edge
@@ -352,9 +336,7 @@ func (m *pairMeasure) edgeBound() (sd [maxPlanes]float64) {
 func (m *pairMeasure) edgeSigma(h halfPlane) float64 {
 	v := 0.0
 	for _, p := range m.to.v {
-		var w gradient
-		m.push(&w, bodyFrom, h.n, p)
-		m.push(&w, bodyTo, h.n.Mul(-1), p)
+		w := m.slipGradient(h.n, p)
 		v = max(v, m.variance(&w))
 	}
 	return math.Sqrt(v)
@@ -373,9 +355,7 @@ func (m *pairMeasure) edgeCorrelation(d *meeting) float64 {
 		case !m.aim.strip() && math.Abs(h.n.Dot(q)-h.c) > 2*m.k*m.aim.sd[i]+tie:
 			continue
 		}
-		var w gradient
-		m.push(&w, bodyFrom, h.n, q)
-		m.push(&w, bodyTo, h.n.Mul(-1), q)
+		w := m.slipGradient(h.n, q)
 		if n := math.Sqrt(v * m.variance(&w)); n > 0 {
 			rho = max(rho, m.covariance(&w, &d.slope)/n)
 		}

@@ -28,17 +28,17 @@ func Band(r Rules, distance geom.Length) int {
 // rangeVerdict turns the signed distance of two bases into a range. touch is the signed
 // gap between the outlines, guides included, and contact what it says: whether the
 // range is 0 in 2.0 and 2.5.
-func (mem *memory) rangeVerdict(r Rules, m *meeting, touch span, contact Outcome, k float64) RangeVerdict {
-	s := m.span
-	v := RangeVerdict{Distance: geom.Length(max(0, s.val)), Band: max(1, Band(r, geom.Length(s.val)))}
-	lo, hi := max(1, Band(r, geom.Length(s.lo))), max(1, Band(r, geom.Length(s.hi)))
+func (mem *memory) rangeVerdict(r Rules, m *meeting, touch geom.Interval, contact Outcome, k float64) RangeVerdict {
+	s := m.Interval
+	v := RangeVerdict{Distance: geom.Length(max(0, s.Val)), Band: max(1, Band(r, geom.Length(s.Val)))}
+	lo, hi := max(1, Band(r, geom.Length(s.Lo))), max(1, Band(r, geom.Length(s.Hi)))
 	if r != Rules1e {
 		switch {
 		case contact == Yes:
 			v.Band, lo, hi = 0, 0, 0
 		case contact == Indeterminate:
 			lo = 0
-			if touch.val <= contactTie {
+			if touch.Val <= contactTie {
 				v.Band = 0
 			}
 		}
@@ -67,21 +67,21 @@ func (mem *memory) rangeVerdict(r Rules, m *meeting, touch span, contact Outcome
 // standard deviation of that: contact, for which the gap between the outlines counts,
 // or the edge of the band, for which the distance of the bases does. Where one of the
 // two leaves the band undecided, it is that one.
-func (v *RangeVerdict) limit(r Rules, bases, touch span, k float64) (margin, sigma geom.Length) {
+func (v *RangeVerdict) limit(r Rules, bases, touch geom.Interval, k float64) (margin, sigma geom.Length) {
 	decided := v.Outcome == Yes
 	if r != Rules1e && v.Band <= 1 {
-		touches := max(0, touch.val)
+		touches := max(0, touch.Val)
 		if v.Band == 0 {
-			touches = max(0, -touch.val)
+			touches = max(0, -touch.Val)
 		}
-		edge := float64(bandWidth) - bases.val
+		edge := float64(bandWidth) - bases.Val
 		if v.Band == 0 || v.Possible[0] == 0 || decided && touches <= edge {
-			return geom.Length(touches), geom.Length(touch.sigma(k, touches, decided))
+			return geom.Length(touches), geom.Length(touch.Sigma(k, touches, decided))
 		}
 	}
-	margin = max(0, geom.Length(v.Band)*bandWidth-geom.Length(bases.val))
+	margin = max(0, geom.Length(v.Band)*bandWidth-geom.Length(bases.Val))
 	if v.Band > 1 {
-		margin = max(0, min(margin, geom.Length(bases.val)-geom.Length(v.Band-1)*bandWidth))
+		margin = max(0, min(margin, geom.Length(bases.Val)-geom.Length(v.Band-1)*bandWidth))
 	}
-	return margin, geom.Length(bases.sigma(k, float64(margin), decided))
+	return margin, geom.Length(bases.Sigma(k, float64(margin), decided))
 }

@@ -17,7 +17,7 @@ import (
 // between which a template lies (rules/dimensions 1.1).
 const (
 	guideInner = 10.1 * geom.Millimeter // half the gap between the two of a pair
-	guideOuter = 13.6 * geom.Millimeter // half the outer span of a pair
+	guideOuter = 13.6 * geom.Millimeter // half the outer geom.Interval of a pair
 )
 
 // contactTie is how far apart, in mm, two exactly known outlines may be and still
@@ -68,11 +68,11 @@ func (p *Profile) guides(b Base) (g [4]rect, n int) {
 
 // contactOutcome decides whether two outlines meet, from their signed gap. Where
 // nothing is uncertain touching counts as meeting.
-func contactOutcome(s span) Outcome {
+func contactOutcome(s geom.Interval) Outcome {
 	switch {
-	case s.lo > contactTie:
+	case s.Lo > contactTie:
 		return No
-	case s.lo == s.hi, s.hi < 0:
+	case s.Lo == s.Hi, s.Hi < 0:
 		return Yes
 	}
 	return Indeterminate
@@ -80,9 +80,9 @@ func contactOutcome(s span) Outcome {
 
 // overlapOutcome decides whether the interiors of two outlines meet: touching alone
 // is not an overlap.
-func overlapOutcome(s span) Outcome {
-	if s.lo == s.hi {
-		if s.val < -contactTie {
+func overlapOutcome(s geom.Interval) Outcome {
+	if s.Lo == s.Hi {
+		if s.Val < -contactTie {
 			return Yes
 		}
 		return No
@@ -101,16 +101,16 @@ func ContactWords(distance geom.Length) string {
 }
 
 // touching measures the signed gap between two ships' outlines with guides, of which
-// the bases' is given: the least gap of any two of their parts. The gauge is set for
+// the bases' is given: the least gap of any two of their parts. The propagator is set for
 // the two. Where no guide can matter it may be less than the gap, by what the guides
 // stand out at most.
-func (t *table) touching(a, b *stander, bases span) span {
+func (t *table) touching(a, b *stander, bases geom.Interval) geom.Interval {
 	reach := t.profile.reach(a.ship.Base) + t.profile.reach(b.ship.Base)
 	if s, ok := t.withoutGuides(bases, reach); ok {
 		return s
 	}
-	return eachTurn(a.ship, func(ta geom.Angle) span {
-		return eachTurn(b.ship, func(tb geom.Angle) span {
+	return eachTurn(a.ship, func(ta geom.Angle) geom.Interval {
+		return eachTurn(b.ship, func(tb geom.Angle) geom.Interval {
 			x, y := t.parts(0, a, &a.from, ta), t.parts(1, b, &b.to, tb)
 			return t.pm.partsGap(&x, &y, reach, bases)
 		})
@@ -119,21 +119,21 @@ func (t *table) touching(a, b *stander, bases span) span {
 
 // touchingRock measures the signed gap between a ship's outline with guides and the
 // outline of something else, of which the base's is given; as touching does.
-func (t *table) touchingRock(o *stander, r *rock, base span) span {
+func (t *table) touchingRock(o *stander, r *rock, base geom.Interval) geom.Interval {
 	reach := t.profile.reach(o.ship.Base)
 	if s, ok := t.withoutGuides(base, reach); ok {
 		return s
 	}
-	g := &t.pm.gauge
-	return eachTurn(o.ship, func(turn geom.Angle) span {
+	g := &t.pm.propagator
+	return eachTurn(o.ship, func(turn geom.Angle) geom.Interval {
 		out, loose := base, tie
 		p := t.parts(0, o, &o.from, turn)
 		if !g.exact {
-			loose = p.stretch() * g.slack(p.base, &r.shape)
+			loose = p.stretch() * g.intervalBound(p.base, &r.shape)
 		}
 		for i := range p.n {
-			if p.centre[i].Sub(r.centre).Norm()-p.radius-r.radius <= out.val+loose {
-				out = out.least(g.gapToOutline(p.guide(i), r).span)
+			if p.centre[i].Sub(r.centre).Norm()-p.radius-r.radius <= out.Val+loose {
+				out = out.Min(g.gapToOutline(p.guide(i), r).Interval)
 			}
 		}
 		return out
@@ -144,24 +144,24 @@ func (t *table) touchingRock(o *stander, r *rock, base span) span {
 // all, from the gap of their bases, where the guides decide nothing: there are none,
 // the bases overlap for sure, or they are surely too far apart and another band is
 // nearer than contact.
-func (t *table) withoutGuides(bases span, reach float64) (span, bool) {
+func (t *table) withoutGuides(bases geom.Interval, reach float64) (geom.Interval, bool) {
 	switch {
 	case reach == 0 || overlapOutcome(bases) == Yes:
 		return bases, true
-	case bases.lo > reach+contactTie && (t.scene.Rules == Rules1e || 2*bases.val > float64(bandWidth)+reach):
-		return span{bases.lo - reach, bases.val - reach, bases.hi}, true
+	case bases.Lo > reach+contactTie && (t.scene.Rules == Rules1e || 2*bases.Val > float64(bandWidth)+reach):
+		return geom.Interval{Lo: bases.Lo - reach, Val: bases.Val - reach, Hi: bases.Hi}, true
 	}
-	return span{}, false
+	return geom.Interval{}, false
 }
 
 // eachTurn asks about a ship's guides for each way in which they may stand: of a
 // square base of which nobody knows which way its nose points, on either pair of
 // sides. What is decided must be so both ways.
-func eachTurn(s *Ship, ask func(geom.Angle) span) span {
+func eachTurn(s *Ship, ask func(geom.Angle) geom.Interval) geom.Interval {
 	out := ask(0)
 	if s.Quarters && !s.Base.huge() {
 		turned := ask(math.Pi / 2)
-		out.lo, out.hi = min(out.lo, turned.lo), max(out.hi, turned.hi)
+		out.Lo, out.Hi = min(out.Lo, turned.Lo), max(out.Hi, turned.Hi)
 	}
 	return out
 }
@@ -231,23 +231,23 @@ func holds(piece []geom.Point, g rect) bool {
 // partsGap measures the least gap between two outlines whose guides stand out by reach
 // in all; bases is the gap of their bases. Parts that are too far apart to be the
 // nearest are passed over.
-func (g *gauge) partsGap(a, b *parts, reach float64, bases span) span {
+func (g *propagator) partsGap(a, b *parts, reach float64, bases geom.Interval) geom.Interval {
 	out, loose := bases, tie
-	if bases.lo <= reach+contactTie { // else they do not touch, and the nearest two parts are enough
+	if bases.Lo <= reach+contactTie { // else they do not touch, and the nearest two parts are enough
 		loose = g.partsSlack(a, b)
 	}
-	near := func(least float64) bool { return least <= out.val+loose }
-	eachNear(a, b, near, func(x, y *shape) { out = out.least(g.gap(x, y).span) })
+	near := func(least float64) bool { return least <= out.Val+loose }
+	eachNear(a, b, near, func(x, y *shape) { out = out.Min(g.gap(x, y).Interval) })
 	return out
 }
 
 // partsSlack bounds the width of the interval of the gap between any part of one
 // outline and any of the other, as slack does.
-func (g *gauge) partsSlack(a, b *parts) float64 {
+func (g *propagator) partsSlack(a, b *parts) float64 {
 	if g.exact {
 		return tie
 	}
-	return max(a.stretch(), b.stretch()) * g.slack(a.base, b.base)
+	return max(a.stretch(), b.stretch()) * g.intervalBound(a.base, b.base)
 }
 
 // eachNear calls visit with each part of one outline and each of the other of which
@@ -273,28 +273,28 @@ func eachNear(a, b *parts, near func(least float64) bool, visit func(x, y *shape
 
 // attackContact decides whether an attack in the arc is one at range 0: whether the
 // attacker touches what of the target is in the arc. d is what was measured between
-// their bases, which alone decide what is in an arc. The span is the gap, or less than
+// their bases, which alone decide what is in an arc. The interval is the gap, or less than
 // it where the two surely do not touch there.
-func (m *pairMeasure) attackContact(d span) (span, Outcome) {
+func (m *pairMeasure) attackContact(d geom.Interval) (geom.Interval, Outcome) {
 	reach := m.profile.reach(m.from.Base) + m.profile.reach(m.target.Base)
 	switch {
 	case m.rules == Rules1e || contactOutcome(d) == Yes: // no range 0 in that edition; or the bases alone tell
 		return d, contactOutcome(d)
-	case m.contact == No && d.val <= m.direct.val+tie:
+	case m.contact == No && d.Val <= m.direct.Val+tie:
 		return m.touch, No
 	case m.contact == No:
-		return span{max(m.touch.lo, d.lo-reach), max(m.touch.val, d.val-reach), d.hi}, No
-	case d.lo > reach+contactTie:
-		return span{d.lo - reach, d.val - reach, d.hi}, No
+		return geom.Interval{Lo: max(m.touch.Lo, d.Lo-reach), Val: max(m.touch.Val, d.Val-reach), Hi: d.Hi}, No
+	case d.Lo > reach+contactTie:
+		return geom.Interval{Lo: d.Lo - reach, Val: d.Val - reach, Hi: d.Hi}, No
 	}
 	out := m.cutTouch(d, 0)
 	grown, shrunk := out, out
 	if !m.exact {
 		grown, shrunk = m.cutTouch(d, -m.k), m.cutTouch(d, m.k)
-		out.lo, out.hi = min(out.lo, grown.lo), max(out.hi, shrunk.hi)
+		out.Lo, out.Hi = min(out.Lo, grown.Lo), max(out.Hi, shrunk.Hi)
 	}
-	if m.known && contactOutcome(out) != No && shrunk.val <= m.touch.val+contactTie {
-		return span{}, Yes // they touch, and where they do is in the arc
+	if m.known && contactOutcome(out) != No && shrunk.Val <= m.touch.Val+contactTie {
+		return geom.Interval{}, Yes // they touch, and where they do is in the arc
 	}
 	return out, contactOutcome(out)
 }
@@ -302,7 +302,7 @@ func (m *pairMeasure) attackContact(d span) (span, Outcome) {
 // cutTouch measures the gap between the attacker and the target cut by the arc, whose
 // edges are moved inward by f of their standard deviations, both with guides; it is d
 // where nothing is left of the target.
-func (m *pairMeasure) cutTouch(d span, f float64) span {
+func (m *pairMeasure) cutTouch(d geom.Interval, f float64) geom.Interval {
 	a, b := m.parts(0, m.attacker, m.base, 0), m.parts(1, m.aimedAt, m.to, 0)
 	var shrink [maxPlanes]float64
 	for i := range shrink {
@@ -314,13 +314,13 @@ func (m *pairMeasure) cutTouch(d span, f float64) span {
 		if m.part.clip(y, m.aim.planes, &shrink); len(m.part.v) == 0 {
 			return
 		}
-		gap := m.gap(x, &m.part).span
+		gap := m.gap(x, &m.part).Interval
 		if !some {
 			out, some = gap, true
 		}
-		out = out.least(gap)
+		out = out.Min(gap)
 	}
 	add(a.base, b.base)
-	eachNear(&a, &b, func(least float64) bool { return !some || least <= out.val+loose }, add)
+	eachNear(&a, &b, func(least float64) bool { return !some || least <= out.Val+loose }, add)
 	return out
 }

@@ -145,8 +145,8 @@ func (t *table) setHulks() {
 		x, y := float64(w/2), float64(l/2)
 		outline := [...]geom.Point{{X: x, Y: y}, {X: -x, Y: y}, {X: -x, Y: -y}, {X: x, Y: -y}}
 		h.set(ship.ID, ship.Base.String(), ship.Pose, outline[:], 0)
-		loose := loosen(&ship.Covariance, ship.Pose.Point, t.k, h.outline...)
-		h.sigma = math.Sqrt(loose.variance) + loose.bend/t.k
+		loose := (&body{ship.Pose.Point, ship.Covariance}).worstPoint(t.k, h.outline...)
+		h.sigma = math.Sqrt(loose.variance) + loose.secondOrder/t.k
 		h.obstacle, h.ship = true, ship
 		t.sharp = t.sharp && h.sigma == 0
 	}
@@ -227,7 +227,7 @@ func (s *Scene) indexOf(id string) int {
 
 // pairMeasure is one ordered pair of ships being measured.
 type pairMeasure struct {
-	gauge
+	propagator
 	*table
 	k            float64
 	rules        Rules
@@ -235,10 +235,10 @@ type pairMeasure struct {
 	base, to     *shape // their bases
 	start, part  shape  // what of them is in an arc
 	reach        float64
-	direct       meeting // from base to base
-	touch        span    // from outline to outline, guides included
-	contact      Outcome // what that says
-	known        bool    // they are known to touch
+	direct       meeting       // from base to base
+	touch        geom.Interval // from outline to outline, guides included
+	contact      Outcome       // what that says
+	known        bool          // they are known to touch
 
 	attacker, aimedAt *stander
 
@@ -259,7 +259,7 @@ func (t *table) pair(i, j int) PairVerdict {
 	}
 	from, to := a.ship, b.ship
 	m := &t.pm
-	m.gauge.set(body{from.Pose.Point, from.Covariance}, body{to.Pose.Point, to.Covariance}, t.scene.ScaleSigma, t.k)
+	m.propagator.set(body{from.Pose.Point, from.Covariance}, body{to.Pose.Point, to.Covariance}, t.scene.ScaleSigma, t.k)
 	m.table, m.k, m.rules, m.from, m.target = t, t.k, t.scene.Rules, from, to
 	m.ones[0], m.sights = &m.one, m.sights[:0]
 	m.base, m.to = &a.from, &b.to
@@ -267,7 +267,7 @@ func (t *table) pair(i, j int) PairVerdict {
 
 	m.attacker, m.aimedAt = a, b
 	m.direct = m.gap(m.base, m.to)
-	m.touch = t.touching(a, b, m.direct.span)
+	m.touch = t.touching(a, b, m.direct.Interval)
 	m.contact = contactOutcome(m.touch)
 	if m.known = t.known.Has(from.ID, to.ID); m.known {
 		m.contact = Yes
@@ -276,7 +276,7 @@ func (t *table) pair(i, j int) PairVerdict {
 	v := PairVerdict{
 		From: from.ID, To: to.ID,
 		Range:    t.mem.rangeVerdict(m.rules, &m.direct, m.touch, m.contact, m.k),
-		Farthest: t.mem.rangeVerdict(m.rules, &farthest, farthest.span, No, m.k),
+		Farthest: t.mem.rangeVerdict(m.rules, &farthest, farthest.Interval, No, m.k),
 		Contact:  m.contact,
 	}
 	first := len(t.mem.arcs)
@@ -342,22 +342,22 @@ func (t *table) outside(s *Ship) (Problem, bool) {
 	if w <= 0 || h <= 0 {
 		return Problem{}, false
 	}
-	g := &t.pm.gauge
+	g := &t.pm.propagator
 	g.set(body{s.Pose.Point, s.Covariance}, body{}, t.scene.ScaleSigma, t.k)
 	b, mat := &t.room[0], &t.room[1]
 	b.base(&t.profile, s, bodyFrom)
 	mat.rectangle(geom.Pose{}, bodyTo, 0, w, 0, h)
-	out := span{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
+	out := geom.Exactly(math.Inf(-1))
 	for i, p := range mat.v {
 		e := mat.next(i).Sub(p)
 		n := geom.Point{X: e.Y, Y: -e.X}.Mul(1 / e.Norm())
 		for _, q := range b.v {
 			d := n.Dot(q.Sub(p))
-			leaf, _ := g.leaf(d, n, bodyTo, bodyFrom, q, q, d)
-			out = out.most(leaf)
+			leaf, _ := g.distanceInterval(d, n, bodyTo, bodyFrom, q, q, d)
+			out = out.Max(leaf)
 		}
 	}
-	return Problem{ID: s.ID, Problem: "outside the play area", Margin: geom.Length(out.val)}, out.lo > tie
+	return Problem{ID: s.ID, Problem: "outside the play area", Margin: geom.Length(out.Val)}, out.Lo > tie
 }
 
 // overlaps begins the problem of a ship that lies on another.
@@ -370,12 +370,12 @@ func (t *table) overlapping(x, y *stander) (Problem, bool) {
 	if d := a.Pose.Point.Sub(b.Pose.Point); d.Dot(d) > sq(x.radius+y.radius+reach) {
 		return Problem{}, false // however they are turned
 	}
-	g := &t.pm.gauge
+	g := &t.pm.propagator
 	g.set(body{a.Pose.Point, a.Covariance}, body{b.Pose.Point, b.Covariance}, t.scene.ScaleSigma, t.k)
 	s := g.separation(&x.from, &y.to)
-	if s.lo > reach {
+	if s.Lo > reach {
 		return Problem{}, false
 	}
 	s = t.touching(x, y, s)
-	return Problem{ID: a.ID, Problem: overlaps + b.ID, Margin: geom.Length(-s.val)}, overlapOutcome(s) == Yes
+	return Problem{ID: a.ID, Problem: overlaps + b.ID, Margin: geom.Length(-s.Val)}, overlapOutcome(s) == Yes
 }

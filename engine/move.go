@@ -191,8 +191,8 @@ type neighbour struct {
 	player int
 	radius float64 // of the circle around it, guides included
 	shape  footprint
-	loose  looseness // in any direction
-	carrier
+	loose  pointError // in any direction
+	body
 }
 
 // thing is an obstacle or a device on the table.
@@ -203,38 +203,7 @@ type thing struct {
 	at       geom.Point
 	outlines []geom.Polygon
 	start    float64 // distance from the moving ship at the start
-	loose    looseness
-}
-
-// looseness is how far the points of something may be from where they seem, in
-// any direction: a variance in mm² and, beyond first order, what turning adds.
-type looseness struct{ variance, bend float64 }
-
-func (l looseness) and(m looseness) looseness {
-	return looseness{l.variance + m.variance, l.bend + m.bend}
-}
-
-// loosen returns how loose the points are that a body carries: the largest
-// variance in any direction of any of them.
-//
-// Taking the largest direction and not the one in which a gap is measured makes a
-// move's sigma a little too large where a covariance is lopsided, and never too
-// small: near contact the corner that decides may change, and with it the
-// direction.
-func loosen(cov *geom.Cov3, at geom.Point, k float64, points ...geom.Point) looseness {
-	var l looseness
-	if *cov == (geom.Cov3{}) {
-		return l
-	}
-	for _, p := range points {
-		d := p.Sub(at)
-		xx := cov[0] + 2*d.Y*cov[2] + d.Y*d.Y*cov[8]
-		yy := cov[4] - 2*d.X*cov[5] + d.X*d.X*cov[8]
-		xy := cov[1] - d.X*cov[2] + d.Y*cov[5] - d.X*d.Y*cov[8]
-		l.variance = max(l.variance, (xx+yy)/2+math.Hypot((xx-yy)/2, xy))
-		l.bend = max(l.bend, d.Norm()*k*k*cov[8]/2)
-	}
-	return l
+	loose    pointError
 }
 
 // mover is one ship about to move.
@@ -323,8 +292,8 @@ func (m *mover) neighbour(o *Ship) neighbour {
 		covariance[4] += sq(guidesOut / m.k)
 		m.loose = true
 	}
-	n := neighbour{id: o.ID, player: o.Player, carrier: carrier{o.Pose.Point, covariance}, shape: newFootprint(&m.profile, o.Base, o.Pose, true)}
-	n.loose = loosen(&covariance, o.Pose.Point, m.k, n.shape.parts[0][:]...)
+	n := neighbour{id: o.ID, player: o.Player, body: body{o.Pose.Point, covariance}, shape: newFootprint(&m.profile, o.Base, o.Pose, true)}
+	n.loose = n.worstPoint(m.k, n.shape.parts[0][:]...)
 	for i := range n.shape.n {
 		for _, p := range n.shape.parts[i] {
 			n.radius = max(n.radius, p.Sub(n.at).Norm())
@@ -336,7 +305,7 @@ func (m *mover) neighbour(o *Ship) neighbour {
 // add appends something that lies on the table. Dropped cargo is an obstacle (G43).
 func (m *mover) add(id string, obstacle bool, at geom.Pose, sigma geom.Length, parts []tokenPart) {
 	const widest = 61 * geom.Millimeter // no known device reaches further from its centre
-	t := thing{id: id, obstacle: obstacle, at: at.Point, start: math.Inf(1), loose: looseness{variance: float64(sigma * sigma)}}
+	t := thing{id: id, obstacle: obstacle, at: at.Point, start: math.Inf(1), loose: pointError{variance: float64(sigma * sigma)}}
 	if t.unknown = len(parts) == 0; t.unknown {
 		r := float64(widest)
 		parts = []tokenPart{{outline: []geom.Point{{X: r, Y: r}, {X: -r, Y: r}, {X: -r, Y: -r}, {X: r, Y: -r}}}}
@@ -356,10 +325,11 @@ func (m *mover) add(id string, obstacle bool, at geom.Pose, sigma geom.Length, p
 // something else may be off at the asked number of standard deviations. The
 // moving ship carries the error of its pose before the move: what is placed by a
 // template is as wrong as the base that the template was laid to.
-func (m *mover) slack(other looseness, at geom.Point, points ...geom.Point) float64 {
-	l := other.and(loosen(&m.ship.Covariance, m.ship.Pose.Point, m.k, points...))
+func (m *mover) slack(other pointError, at geom.Point, points ...geom.Point) float64 {
+	own := m.own()
+	l := other.and(own.worstPoint(m.k, points...))
 	scaled := m.scene.ScaleSigma * at.Sub(m.ship.Pose.Point).Norm()
-	return m.k*math.Sqrt(l.variance+scaled*scaled) + l.bend
+	return m.k*math.Sqrt(l.variance+scaled*scaled) + l.secondOrder
 }
 
 // overlapping decides from a signed gap whether interiors meet: contact is not an
@@ -726,7 +696,7 @@ func (m *mover) throughShip(a *trail, o *neighbour) margin {
 		gap = min(gap, a.gap(o.shape.parts[j][:]))
 	}
 	return judged(gap, m.slack(o.loose, o.at, a.corners()...), func() margin {
-		d := m.drift(m.own(), o.carrier, 0)
+		d := m.errorAgainst(m.own(), o.body, 0)
 		over, free := margin{}, farAway
 		for j := range o.shape.n {
 			part := geom.Polygon(o.shape.parts[j][:])
@@ -907,8 +877,8 @@ var edgeNames = [4]string{"left", "right", "near", "far"}
 
 // beyond returns the margins of a base to the mat's four edges, negative where it
 // reaches beyond one, guides left out.
-func (m *mover) beyond(p geom.Pose, own carrier) [4]margin {
-	d := drift{k: m.k, own: own, that: carrier{}}
+func (m *mover) beyond(p geom.Pose, own body) [4]margin {
+	d := relativeError{k: m.k, bodies: [2]body{own}}
 	return d.edges(m.baseAt(p), float64(m.scene.MatWidth), float64(m.scene.MatHeight))
 }
 
@@ -961,7 +931,7 @@ func (m *mover) outside(at geom.Pose, parts [][]geom.Point) {
 		return
 	}
 	mat := geom.Polygon{{}, {X: w}, {X: w, Y: h}, {Y: h}}
-	d := drift{k: m.k, own: m.own(), that: carrier{}}
+	d := relativeError{k: m.k, bodies: [2]body{m.own()}}
 	var all geom.Polygon
 	in, out := margin{}, farAway // of the parts that reach into the play area the firmest, of the others the loosest
 	for _, p := range parts {
@@ -1031,7 +1001,7 @@ func (m *mover) under(g geom.Polygon) {
 	for i := range m.others {
 		o := &m.others[i]
 		under := judged(o.shape.outlineGap(g), m.slack(o.loose, o.at, g...), func() margin {
-			d := m.drift(m.own(), o.carrier, 0)
+			d := m.errorAgainst(m.own(), o.body, 0)
 			return d.footprint(&o.shape, g)
 		})
 		hit := under.outcome()
@@ -1048,7 +1018,7 @@ func (m *mover) under(g geom.Polygon) {
 		on := m.ofParts(t, func(outline geom.Polygon) margin {
 			gap := convexGap(g, outline)
 			return judged(gap, m.slack(t.loose, t.at, g...), func() margin {
-				d := m.drift(m.own(), carrier{at: t.at}, t.loose.variance)
+				d := m.errorAgainst(m.own(), body{at: t.at}, t.loose.variance)
 				return d.convex(g, outline, gap)
 			})
 		})

@@ -42,47 +42,10 @@ func firmer(a, b margin) margin {
 
 var farAway = margin{gap: math.Inf(1)}
 
-// carrier is something that carries points and whose pose is uncertain.
-type carrier struct {
-	at  geom.Point
-	cov geom.Cov3
-}
-
-// drift is how two things may be off against one another.
-type drift struct {
-	k         float64
-	own, that carrier
-	free      float64    // variance of an outline, alike in all directions
-	pull      geom.Point // by which a standard deviation of the shared scale moves them apart
-}
-
-// at returns the covariance of the distance between two points that lie at p, one
-// on each thing, and what turning adds beyond first order.
-func (d *drift) at(p geom.Point) (c geom.Cov2, bend float64) {
-	c = geom.Cov2{XX: d.free + d.pull.X*d.pull.X, XY: d.pull.X * d.pull.Y, YY: d.free + d.pull.Y*d.pull.Y}
-	for _, b := range [2]*carrier{&d.own, &d.that} {
-		if b.cov == (geom.Cov3{}) {
-			continue
-		}
-		r, v := p.Sub(b.at), &b.cov
-		c.XX += v[0] + 2*r.Y*v[2] + r.Y*r.Y*v[8]
-		c.YY += v[4] - 2*r.X*v[5] + r.X*r.X*v[8]
-		c.XY += v[1] - r.X*v[2] + r.Y*v[5] - r.X*r.Y*v[8]
-		bend += r.Norm() * d.k * d.k * v[8] / 2
-	}
-	return c, bend
-}
-
-// along returns how far a point at p may be off in the direction u.
-func (d *drift) along(u, p geom.Point) float64 {
-	c, bend := d.at(p)
-	return d.k*math.Sqrt(max(0, u.X*u.X*c.XX+2*u.X*u.Y*c.XY+u.Y*u.Y*c.YY)) + bend
-}
-
 // reach returns how far the point p is from the segment ab, in the direction in
 // which it would come there most easily: the one of the smallest distance counted
 // in standard deviations.
-func (d *drift) reach(p, a, b geom.Point) margin {
+func (d *relativeError) reach(p, a, b geom.Point) margin {
 	c, bend := d.at(p)
 	det := c.XX*c.YY - c.XY*c.XY
 	u, e := a.Sub(p), b.Sub(a)
@@ -112,7 +75,7 @@ func (d *drift) reach(p, a, b geom.Point) margin {
 
 // apart returns the margin of two outlines that do not overlap: the pair of a point
 // and an edge that would meet most easily.
-func (d *drift) apart(a, g geom.Polygon) margin {
+func (d *relativeError) apart(a, g geom.Polygon) margin {
 	best := farAway
 	for range 2 {
 		for _, p := range a {
@@ -127,7 +90,7 @@ func (d *drift) apart(a, g geom.Polygon) margin {
 
 // overlapped returns the margin of two rectangles that overlap: they come apart
 // when all corners of the one get past one side of the other.
-func (d *drift) overlapped(q, r *quad) margin {
+func (d *relativeError) overlapped(q, r *quad) margin {
 	best := margin{math.Inf(-1), 0}
 	for range 2 {
 		for i := range q {
@@ -152,7 +115,7 @@ func (d *drift) overlapped(q, r *quad) margin {
 }
 
 // footprints returns the margin of two bases.
-func (d *drift) footprints(f, g *footprint) margin {
+func (d *relativeError) footprints(f, g *footprint) margin {
 	over, free := margin{}, farAway
 	for i := range f.n {
 		for j := range g.n {
@@ -174,7 +137,7 @@ func (d *drift) footprints(f, g *footprint) margin {
 }
 
 // depth returns how firmly a point that is inside a convex polygon stays inside it.
-func (d *drift) depth(a geom.Polygon, p geom.Point) margin {
+func (d *relativeError) depth(a geom.Polygon, p geom.Point) margin {
 	best := margin{math.Inf(-1), 0}
 	for i, q := range a {
 		e := a[(i+1)%len(a)].Sub(q)
@@ -187,7 +150,7 @@ func (d *drift) depth(a geom.Polygon, p geom.Point) margin {
 
 // swallowed returns how firmly a point stays inside a simple polygon; a margin that
 // decides nothing when it is outside.
-func (d *drift) swallowed(g geom.Polygon, p geom.Point) margin {
+func (d *relativeError) swallowed(g geom.Polygon, p geom.Point) margin {
 	if !g.Contains(p) {
 		return margin{0, math.Inf(1)}
 	}
@@ -205,7 +168,7 @@ const chordPoints = 16
 
 // convex returns the margin of a convex polygon and a simple one, whose nominal
 // signed distance is gap.
-func (d *drift) convex(a, g geom.Polygon, gap float64) margin {
+func (d *relativeError) convex(a, g geom.Polygon, gap float64) margin {
 	if gap >= 0 {
 		return d.apart(a, g)
 	}
@@ -242,7 +205,7 @@ func chord(a geom.Polygon, p, q geom.Point) (t0, t1 float64, ok bool) {
 }
 
 // footprint returns the margin of a base and an outline.
-func (d *drift) footprint(f *footprint, g geom.Polygon) margin {
+func (d *relativeError) footprint(f *footprint, g geom.Polygon) margin {
 	over, free := margin{}, farAway
 	for i := range f.n {
 		a := geom.Polygon(f.parts[i][:])
@@ -270,7 +233,7 @@ const (
 
 // trail returns the margin of a template's area and an outline, whose nominal signed
 // distance is gap.
-func (d *drift) trail(a *trail, g geom.Polygon, gap float64) margin {
+func (d *relativeError) trail(a *trail, g geom.Polygon, gap float64) margin {
 	switch {
 	case math.IsInf(gap, 1):
 		return farAway
@@ -303,7 +266,7 @@ func (d *drift) trail(a *trail, g geom.Polygon, gap float64) margin {
 
 // trailDepth returns how firmly a point of the table that is inside a bent
 // template's area stays inside it.
-func (d *drift) trailDepth(a *trail, p geom.Point) margin {
+func (d *relativeError) trailDepth(a *trail, p geom.Point) margin {
 	q := a.local(p)
 	c := geom.Point{X: a.path.radius}
 	out := q.Sub(c)
@@ -320,7 +283,7 @@ func (d *drift) trailDepth(a *trail, p geom.Point) margin {
 // edges returns how far points reach beyond the edges of the mat, each with its
 // slack: for "beyond" the point that does so most surely, for "not beyond" the one
 // that most likely does.
-func (d *drift) edges(points []geom.Point, w, h float64) (out [4]margin) {
+func (d *relativeError) edges(points []geom.Point, w, h float64) (out [4]margin) {
 	for e, n := range [4]geom.Point{{X: -1}, {X: 1}, {Y: -1}, {Y: 1}} {
 		limit := [4]float64{0, w, 0, h}[e]
 		sure, maybe := margin{math.Inf(-1), 0}, margin{math.Inf(-1), 0}
@@ -352,25 +315,25 @@ func judged(gap, bound float64, refine func() margin) margin {
 
 // own returns how a base may be off that ended there by the template: as the base
 // that the template was laid to.
-func (m *mover) own() carrier { return carrier{m.ship.Pose.Point, m.ship.Covariance} }
+func (m *mover) own() body { return body{m.ship.Pose.Point, m.ship.Covariance} }
 
-// drift returns how something at a place on the table may be off against the moving
+// errorAgainst returns how something at a place on the table may be off against the moving
 // ship, whose own error is own.
-func (m *mover) drift(own, that carrier, free float64) drift {
-	return drift{k: m.k, own: own, that: that, free: free, pull: that.at.Sub(m.ship.Pose.Point).Mul(m.scene.ScaleSigma)}
+func (m *mover) errorAgainst(own, that body, free float64) relativeError {
+	return relativeError{k: m.k, bodies: [2]body{own, that}, outline: free, scale: that.at.Sub(m.ship.Pose.Point).Mul(m.scene.ScaleSigma)}
 }
 
 // against returns the margin of a base and another ship.
 func (m *mover) against(base *footprint, o *neighbour) margin {
 	return judged(base.gap(&o.shape), m.slack(o.loose, o.at, base.parts[0][:]...), func() margin {
-		d := m.drift(m.own(), o.carrier, 0)
+		d := m.errorAgainst(m.own(), o.body, 0)
 		return d.footprints(base, &o.shape)
 	})
 }
 
 // onThing returns the margin of a base, which may be off as own says, and an outline
 // of something on the table.
-func (m *mover) onThing(base *footprint, own carrier, bend float64, t *thing, g geom.Polygon) margin {
+func (m *mover) onThing(base *footprint, own body, bend float64, t *thing, g geom.Polygon) margin {
 	bound := math.Inf(1)
 	if m.exact(t) {
 		bound = 0
@@ -378,7 +341,7 @@ func (m *mover) onThing(base *footprint, own carrier, bend float64, t *thing, g 
 		bound = m.slack(t.loose, t.at, base.parts[0][:]...)
 	}
 	return judged(base.outlineGap(g), bound, func() margin {
-		d := m.drift(own, carrier{at: t.at}, t.loose.variance)
+		d := m.errorAgainst(own, body{at: t.at}, t.loose.variance)
 		r := d.footprint(base, g)
 		r.slack += bend
 		return r
@@ -387,14 +350,14 @@ func (m *mover) onThing(base *footprint, own carrier, bend float64, t *thing, g 
 
 // exact reports whether nothing is uncertain between the ship and a thing.
 func (m *mover) exact(t *thing) bool {
-	return m.ship.Covariance == (geom.Cov3{}) && t.loose == (looseness{}) && m.scene.ScaleSigma == 0
+	return m.ship.Covariance == (geom.Cov3{}) && t.loose == (pointError{}) && m.scene.ScaleSigma == 0
 }
 
 // underThing returns the margin of a template and an outline.
 func (m *mover) underThing(a *trail, t *thing, g geom.Polygon) margin {
 	gap := a.gap(g)
 	return judged(gap, m.slack(t.loose, t.at, a.corners()...), func() margin {
-		d := m.drift(m.own(), carrier{at: t.at}, t.loose.variance)
+		d := m.errorAgainst(m.own(), body{at: t.at}, t.loose.variance)
 		return d.trail(a, g, gap)
 	})
 }
@@ -404,7 +367,7 @@ func (m *mover) underThing(a *trail, t *thing, g geom.Polygon) margin {
 // carried along the way to first order.
 type settled struct {
 	ok   bool
-	own  carrier
+	own  body
 	bend float64 // beyond first order
 }
 
@@ -433,16 +396,12 @@ func (m *mover) settle(c *course, s, near, far float64) settled {
 		return settled{}
 	}
 	// How the pair's distance changes with the two poses and the scale.
-	lever := func(c carrier) [3]float64 {
-		r := touch.at.Sub(c.at)
-		return [3]float64{touch.n.X, touch.n.Y, touch.n.X*r.Y - touch.n.Y*r.X}
-	}
 	own := m.own()
-	wa, wb := lever(own), lever(o.carrier)
-	d := m.drift(own, o.carrier, 0)
-	pull := touch.n.Dot(d.pull)
-	others := quadratic(&o.cov, wb) + pull*pull
-	reach := m.k * math.Sqrt(quadratic(&own.cov, wa)+others) / slope
+	wa, wb := geom.PointJacobian(touch.n, touch.at.Sub(own.at)), geom.PointJacobian(touch.n, touch.at.Sub(o.at))
+	d := m.errorAgainst(own, o.body, 0)
+	pull := touch.n.Dot(d.scale)
+	others := o.cov.Variance(&wb) + pull*pull
+	reach := m.k * math.Sqrt(own.cov.Variance(&wa)+others) / slope
 	if math.Abs(far-s-reach) > 0.25*reach+1e-3 || math.Abs(s-near-reach) > 0.25*reach+1e-3 {
 		return settled{}
 	}
@@ -453,38 +412,19 @@ func (m *mover) settle(c *course, s, near, far float64) settled {
 	r := own.at.Sub(c.pose(s).Point)
 	way := [3]float64{v.X + r.Y*turn, v.Y - r.X*turn, turn}
 	// final = (1 - way·wa/slope)·own + way/slope·others
-	var f [3][3]float64
+	var f [3]geom.Jacobian
 	for i := range 3 {
 		f[i][i] = 1
-		for j := range 3 {
-			f[i][j] -= way[i] * wa[j] / slope
-		}
+		f[i].Add(wa, -way[i]/slope)
 	}
-	var cov geom.Cov3
+	cov := own.cov.Propagated(&f)
 	for i := range 3 {
 		for j := range 3 {
-			sum := way[i] * way[j] * others / (slope * slope)
-			for a := range 3 {
-				for b := range 3 {
-					sum += f[i][a] * own.cov[3*a+b] * f[j][b]
-				}
-			}
-			cov[3*i+j] = sum
+			cov[3*i+j] += way[i] * way[j] * others / (slope * slope)
 		}
 	}
 	speed, rate := c.path.rates(c.l)
-	return settled{ok: true, own: carrier{own.at, cov}, bend: reach * reach * speed * rate / 2}
-}
-
-// quadratic returns wᵀ·c·w.
-func quadratic(c *geom.Cov3, w [3]float64) float64 {
-	sum := 0.0
-	for i := range 3 {
-		for j := range 3 {
-			sum += w[i] * c[3*i+j] * w[j]
-		}
-	}
-	return max(0, sum)
+	return settled{ok: true, own: body{own.at, cov}, bend: reach * reach * speed * rate / 2}
 }
 
 // contact is where two bases meet or nearly do: the direction from the first to the

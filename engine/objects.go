@@ -11,11 +11,11 @@ import (
 // device's guides are part of its outline (G183).
 func (t *table) object(o *stander, r *rock) ObjectVerdict {
 	s, v2 := o.ship, sq(r.sigma)
-	g := &t.pm.gauge
+	g := &t.pm.propagator
 	g.set(body{s.Pose.Point, s.Covariance}, body{r.at, geom.Cov3{0: v2, 4: v2}}, t.scene.ScaleSigma, t.k)
 
 	d := g.gapToOutline(&o.from, r)
-	touch := t.touchingRock(o, r, d.span)
+	touch := t.touchingRock(o, r, d.Interval)
 	contact := contactOutcome(touch)
 	return ObjectVerdict{
 		From: s.ID, To: r.id, Kind: r.kind,
@@ -26,17 +26,17 @@ func (t *table) object(o *stander, r *rock) ObjectVerdict {
 
 // gapToOutline measures the signed gap between a convex shape and any simple
 // polygon.
-func (g *gauge) gapToOutline(a *shape, r *rock) meeting {
+func (g *propagator) gapToOutline(a *shape, r *rock) meeting {
 	outline, poly := &r.shape, r.outline
 	if far := a.far(r.centre); far > r.radius || r.keepsOff(a) || geom.Gap(a.v, poly) > 0 {
 		if r.core == 0 { // the circle's middle may be outside the outline
 			far = a.far(r.outline[0])
 		}
 		m := g.distance(a, outline, far-r.core)
-		m.hi = max(m.hi, m.val)
+		m.Hi = max(m.Hi, m.Val)
 		// Near contact a corner may slip round another, whichever way is the looser.
-		if m.val <= g.k*math.Sqrt(g.pointVariance(a)) {
-			m.lo = min(m.lo, 0)
+		if m.Val <= g.k*math.Sqrt(g.pointVariance(a)) {
+			m.Lo = min(m.Lo, 0)
 		}
 		return m
 	}
@@ -62,26 +62,21 @@ func (g *gauge) gapToOutline(a *shape, r *rock) meeting {
 	depth = max(0, depth)
 	sd := g.k * math.Sqrt(g.pointVariance(a))
 	return meeting{
-		span:  span{-depth - sd, -depth, -depth + sd},
-		lines: [2]Line{{at, at}, {at, at}},
+		Interval: geom.Interval{Lo: -depth - sd, Val: -depth, Hi: -depth + sd},
+		lines:    [2]Line{{at, at}, {at, at}},
 	}
 }
 
 // pointVariance returns the largest variance of the distance between corners of
 // a and the other body, over all directions.
-func (g *gauge) pointVariance(a *shape) float64 {
+func (g *propagator) pointVariance(a *shape) float64 {
 	if g.exact {
 		return 0
 	}
 	v := 0.0
 	for _, p := range a.v {
-		var x, y gradient
-		for i, s := range [2]float64{1, -1} {
-			g.push(&x, i, geom.Point{X: s}, p)
-			g.push(&y, i, geom.Point{Y: s}, p)
-		}
-		xx, yy, xy := g.variance(&x), g.variance(&y), g.covariance(&x, &y)
-		v = max(v, (xx+yy)/2+math.Hypot((xx-yy)/2, xy))
+		c, _ := g.at(p)
+		v = max(v, c.Largest())
 	}
 	return v
 }

@@ -133,10 +133,10 @@ func (m *pairMeasure) obstruction(d *meeting) ObstructionVerdict {
 
 // sigma returns the standard deviation to state beside the margin: of how far off the
 // line and the obstacle of the margin may be against each other. It is held to the
-// verdict, as [span.sigma] does.
+// verdict, as [geom.Interval.Sigma] does.
 func (o *ObstructionVerdict) sigma(k float64) geom.Length {
 	w, margin := o.slack, float64(o.Margin)
-	return geom.Length(span{0, 0, w}.sigma(k, margin, o.Verdict != "too_close"))
+	return geom.Length(geom.Interval{Lo: 0, Val: 0, Hi: w}.Sigma(k, margin, o.Verdict != "too_close"))
 }
 
 // unknownReach in mm is how far from a line something unknown counts as on it: its
@@ -564,11 +564,9 @@ func (m *pairMeasure) lineSigma(l Line) float64 {
 	var own [2]float64
 	most := 0.0
 	for i, p := range l {
-		var along, across gradient
-		m.push(&along, i, u, p)
-		m.push(&across, i, n, p)
-		own[i] = m.variance(&across)
-		most = max(most, m.variance(&along))
+		c := m.bodies[i].cov.At(p.Sub(m.bodies[i].at))
+		own[i] = c.Along(n)
+		most = max(most, c.Along(u))
 	}
 	for i, s := range [...]*shape{m.base, m.to} {
 		v := own[i]

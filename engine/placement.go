@@ -84,9 +84,9 @@ func EdgeRanges(s *Scene, id string, o Options) ([4]EdgeRange, error) {
 		}
 		out[e] = EdgeRange{
 			Edge:     Edge(e),
-			Nearest:  t.mem.rangeVerdict(s.Rules, &near, near.span, No, t.k),
-			Farthest: t.mem.rangeVerdict(s.Rules, &far, far.span, No, t.k),
-			Past:     overlapOutcome(near.span),
+			Nearest:  t.mem.rangeVerdict(s.Rules, &near, near.Interval, No, t.k),
+			Farthest: t.mem.rangeVerdict(s.Rules, &far, far.Interval, No, t.k),
+			Past:     overlapOutcome(near.Interval),
 		}
 	}
 	return out, nil
@@ -107,7 +107,7 @@ func (t *table) prepareMat(s *Scene, o Options) error {
 func (t *table) edgeSpans(id string, e Edge) (near, far meeting, err error) {
 	s := t.scene
 	at, in := e.line(s)
-	var g gauge
+	var g propagator
 	var corners []geom.Point
 	var sigma float64
 	if ship := s.ship(id); ship != nil {
@@ -121,19 +121,19 @@ func (t *table) edgeSpans(id string, e Edge) (near, far meeting, err error) {
 	} else {
 		return near, far, fmt.Errorf("engine: measure %q against an edge: no such thing in the scene, or one of a kind whose size is not known", id)
 	}
-	near.span = span{math.Inf(1), math.Inf(1), math.Inf(1)}
-	far.span = span{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
+	near.Interval = geom.Exactly(math.Inf(1))
+	far.Interval = geom.Exactly(math.Inf(-1))
 	for _, q := range corners {
 		d := in.Dot(q.Sub(at))
-		l, _ := g.leaf(d, in, bodyFrom, bodyTo, q, q, d)
+		l, _ := g.distanceInterval(d, in, bodyFrom, bodyTo, q, q, d)
 		line := Line{q, q.Sub(in.Mul(d))}
-		if d < near.val {
+		if d < near.Val {
 			near.lines = [2]Line{line, line}
 		}
-		if d > far.val {
+		if d > far.Val {
 			far.lines = [2]Line{line, line}
 		}
-		near.span, far.span = near.least(l), far.most(l)
+		near.Interval, far.Interval = near.Min(l), far.Max(l)
 	}
 	return near, far, nil
 }
@@ -149,21 +149,21 @@ func (t *table) rock(id string) *rock {
 
 // decide makes the check of a measured value against limits: legal when it is
 // above lo (beyond), or on it where closed says so, and at most hi.
-func decide(c Check, s span, k, lo, hi float64, closed bool) Check {
-	c.Distance = geom.Length(max(0, s.val))
-	c.Margin = geom.Length(min(s.val-lo, hi-s.val))
+func decide(c Check, s geom.Interval, k, lo, hi float64, closed bool) Check {
+	c.Distance = geom.Length(max(0, s.Val))
+	c.Margin = geom.Length(min(s.Val-lo, hi-s.Val))
 	switch {
-	case s.lo == s.hi:
+	case s.Lo == s.Hi:
 		c.Legal = No
-		if above := s.val > lo+tie || closed && s.val >= lo-tie; above && s.val <= hi+tie {
+		if above := s.Val > lo+tie || closed && s.Val >= lo-tie; above && s.Val <= hi+tie {
 			c.Legal = Yes
 		}
-	case s.lo > lo && s.hi < hi:
+	case s.Lo > lo && s.Hi < hi:
 		c.Legal = Yes
-	case s.hi < lo || s.lo > hi:
+	case s.Hi < lo || s.Lo > hi:
 		c.Legal = No
 	}
-	c.Sigma = geom.Length(s.sigma(k, float64(c.Margin), c.Legal != Indeterminate))
+	c.Sigma = geom.Length(s.Sigma(k, float64(c.Margin), c.Legal != Indeterminate))
 	return c
 }
 
@@ -186,7 +186,7 @@ func CheckObstacles(s *Scene, o Options) ([]Check, error) {
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, decide(Check{ID: a.id, Against: e.String(), Why: "beyond range 2 of each edge", Rule: rule}, near.span, t.k, 200, endless, false))
+			all = append(all, decide(Check{ID: a.id, Against: e.String(), Why: "beyond range 2 of each edge", Rule: rule}, near.Interval, t.k, 200, endless, false))
 		}
 		for j := range i {
 			b := &t.rocks[j]
@@ -225,13 +225,13 @@ func CheckDeployment(s *Scene, o Options) ([]Check, error) {
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, decide(Check{ID: ship.ID, Against: e.String(), Why: "in the play area", Rule: rulesOf(s.Rules, "G209", "G200")}, near.span, t.k, 0, endless, true))
+			all = append(all, decide(Check{ID: ship.ID, Against: e.String(), Why: "in the play area", Rule: rulesOf(s.Rules, "G209", "G200")}, near.Interval, t.k, 0, endless, true))
 			if e != PlayerEdge(ship.Player) {
 				continue
 			}
-			c := decide(Check{ID: ship.ID, Against: e.String(), Why: "within range 1 of its player's edge", Rule: rulesOf(s.Rules, "G206", "G207")}, far.span, t.k, math.Inf(-1), 100, true)
+			c := decide(Check{ID: ship.ID, Against: e.String(), Why: "within range 1 of its player's edge", Rule: rulesOf(s.Rules, "G206", "G207")}, far.Interval, t.k, math.Inf(-1), 100, true)
 			if s.Rules == Rules1e && ship.Base == Large && c.Legal != Yes {
-				c = largeShip(c, near.span)
+				c = largeShip(c, near.Interval)
 			}
 			all = append(all, c)
 		}
@@ -241,11 +241,11 @@ func CheckDeployment(s *Scene, o Options) ([]Check, error) {
 
 // largeShip applies the exception for large ships that stick out of the strip: one
 // that fills it has a corner or a side on the edge of the play area.
-func largeShip(c Check, near span) Check {
+func largeShip(c Check, near geom.Interval) Check {
 	switch fills := near; {
-	case fills.lo == fills.hi && math.Abs(fills.val) <= tie:
+	case fills.Lo == fills.Hi && math.Abs(fills.Val) <= tie:
 		c.Legal = Yes
-	case fills.lo < fills.hi && fills.lo <= 0 && fills.hi >= 0:
+	case fills.Lo < fills.Hi && fills.Lo <= 0 && fills.Hi >= 0:
 		c.Legal = Indeterminate
 	default:
 		return c
@@ -274,7 +274,7 @@ func CheckHyperspaceMarkers(s *Scene, o Options) ([]Check, error) {
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, decide(Check{ID: a.id, Against: e.String(), Why: "beyond range 1 of the edges", Rule: "2.0 G214"}, near.span, t.k, 100, endless, false))
+			all = append(all, decide(Check{ID: a.id, Against: e.String(), Why: "beyond range 1 of the edges", Rule: "2.0 G214"}, near.Interval, t.k, 100, endless, false))
 		}
 		for j := range s.Obstacles {
 			b := &t.rocks[j]

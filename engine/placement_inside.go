@@ -32,20 +32,20 @@ func RangeFromInside(s *Scene, from, to string, o Options) (RangeVerdict, error)
 			return RangeVerdict{}, fmt.Errorf("engine: measure %q from inside: %w", [...]string{from, to}[i], ErrNoShip)
 		}
 	}
-	var g gauge
+	var g propagator
 	g.set(body{a.Pose.Point, a.Covariance}, body{b.Pose.Point, b.Covariance}, s.ScaleSigma, t.k)
 	var base, target, part, grown, shrunk shape
 	base.base(&t.profile, a, bodyFrom)
 	target.base(&t.profile, b, bodyTo)
 	var sd [4]float64
 	if !g.exact {
-		var edge gauge
+		var edge propagator
 		edge.set(body{}, body{a.Pose.Point, a.Covariance}, s.ScaleSigma, t.k)
 		for e := range sd {
 			_, in := Edge(e).line(s)
 			for _, q := range base.v {
-				l, _ := edge.leaf(0, in, bodyFrom, bodyTo, q, q, 0)
-				sd[e] = max(sd[e], l.hi)
+				l, _ := edge.distanceInterval(0, in, bodyFrom, bodyTo, q, q, 0)
+				sd[e] = max(sd[e], l.Hi)
 			}
 		}
 	}
@@ -59,11 +59,11 @@ func RangeFromInside(s *Scene, from, to string, o Options) (RangeVerdict, error)
 		part.set(bodyFrom, grown.lever, grown.v...)
 	}
 	m, lo := g.gap(&part, &target), g.gap(&grown, &target)
-	m.lo, m.hi = min(m.lo, lo.lo), max(m.hi, lo.hi)
+	m.Lo, m.Hi = min(m.Lo, lo.Lo), max(m.Hi, lo.Hi)
 	if len(shrunk.v) > 0 {
-		m.hi = max(m.hi, g.gap(&shrunk, &target).hi)
+		m.Hi = max(m.Hi, g.gap(&shrunk, &target).Hi)
 	}
-	v := t.mem.rangeVerdict(s.Rules, &m, m.span, contactOutcome(m.span), t.k)
+	v := t.mem.rangeVerdict(s.Rules, &m, m.Interval, contactOutcome(m.Interval), t.k)
 	if len(shrunk.v) == 0 && !g.exact {
 		v.Outcome = Indeterminate
 	}

@@ -430,8 +430,8 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	base := newFootprint(&m.profile, m.ship.Base, p0, true)
 	far := append(m.baseAt(r.turnedAt(reach.lo)), m.baseAt(r.turnedAt(reach.hi))...)
 	var all []blockedRun
-	add := func(why string, that carrier, free float64, outlines ...geom.Polygon) {
-		dx, dy := m.growth(m.drift(m.own(), that, free), p0, far)
+	add := func(why string, that body, free float64, outlines ...geom.Polygon) {
+		dx, dy := m.growth(m.errorAgainst(m.own(), that, free), p0, far)
 		for i := range base.n {
 			if q, ok := base.parts[i].grown(grow*dx-r.shrink, grow*dy-r.shrink); ok {
 				for _, g := range outlines {
@@ -445,7 +445,7 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	for i := range m.others {
 		o := &m.others[i]
 		for j := range o.shape.n {
-			add("overlaps "+o.id, o.carrier, 0, o.shape.parts[j][:])
+			add("overlaps "+o.id, o.body, 0, o.shape.parts[j][:])
 		}
 	}
 	if !r.reposition {
@@ -453,7 +453,7 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 	}
 	for i := range m.things {
 		if t := &m.things[i]; t.obstacle && !m.pulled {
-			add("overlaps "+t.id, carrier{at: t.at}, t.loose.variance, t.outlines...)
+			add("overlaps "+t.id, body{at: t.at}, t.loose.variance, t.outlines...)
 		}
 	}
 	all = append(all, m.offMat(r, dir, far, grow)...)
@@ -465,7 +465,7 @@ func (m *mover) blocked(r *roll, reach interval, grow float64) []blockedRun {
 
 // growth returns how far the points of a base may be off along its two sides, the
 // largest of all of them.
-func (m *mover) growth(d drift, p geom.Pose, points []geom.Point) (dx, dy float64) {
+func (m *mover) growth(d relativeError, p geom.Pose, points []geom.Point) (dx, dy float64) {
 	for _, q := range points {
 		dx = math.Max(dx, d.along(p.Right(), q))
 		dy = math.Max(dy, d.along(p.Forward(), q))
@@ -479,10 +479,10 @@ func (m *mover) offMat(r *roll, dir geom.Point, far []geom.Point, grow float64) 
 	if m.scene.MatWidth <= 0 || m.scene.MatHeight <= 0 {
 		return nil
 	}
-	loose := drift{k: m.k, own: m.own()}
+	loose := relativeError{k: m.k, bodies: [2]body{m.own()}}
 	dx, dy := m.growth(loose, geom.Pose{}, far)
 	var all []blockedRun
-	exact := drift{k: m.k}
+	exact := relativeError{k: m.k}
 	out := exact.edges(m.baseAt(r.turnedAt(0)), float64(m.scene.MatWidth), float64(m.scene.MatHeight))
 	for e, rate := range [4]float64{-dir.X, dir.X, -dir.Y, dir.Y} {
 		d := grow*[4]float64{dx, dx, dy, dy}[e] - r.shrink - out[e].gap
@@ -511,7 +511,7 @@ func (m *mover) noTemplate(r *roll, reach interval, dir geom.Point, grow float64
 			continue
 		}
 		a, b := r.template(-half), r.template(half)
-		dx, dy := m.growth(m.drift(m.own(), carrier{at: t.at}, t.loose.variance), m.ship.Pose, append(a[:], b[:]...))
+		dx, dy := m.growth(m.errorAgainst(m.own(), body{at: t.at}, t.loose.variance), m.ship.Pose, append(a[:], b[:]...))
 		grown, ok := q.grown(grow*dx, grow*dy)
 		if !ok {
 			continue

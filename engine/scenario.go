@@ -140,7 +140,7 @@ func (t *table) byEdge(f *rock) (Edge, Check, error) {
 		if err != nil {
 			return 0, Check{}, err
 		}
-		c := decide(Check{ID: f.id, Against: e.String(), Why: "at range 2-4 of a player's edge", Rule: "2.5 G222 G223"}, near.span, t.k, 100, 400, false)
+		c := decide(Check{ID: f.id, Against: e.String(), Why: "at range 2-4 of a player's edge", Rule: "2.5 G222 G223"}, near.Interval, t.k, 100, 400, false)
 		if e == EdgeNear || c.Margin > best.Margin {
 			best, edge = c, e
 		}
@@ -152,7 +152,7 @@ func (t *table) byEdge(f *rock) (Edge, Check, error) {
 func (t *table) keepsOff(rock, f *rock) Check {
 	c := Check{ID: rock.id, Against: f.id, Why: "no obstacle overlaps a scenario feature", Rule: "2.5 G224"}
 	s := t.gapSpan(rock, f)
-	if s.val == 0 {
+	if s.Val == 0 {
 		depth := 0.0
 		for _, o := range [2]struct{ a, b geom.Polygon }{{rock.outline, f.outline}, {f.outline, rock.outline}} {
 			for i, p := range o.a {
@@ -160,8 +160,8 @@ func (t *table) keepsOff(rock, f *rock) Check {
 				depth = max(depth, d)
 			}
 		}
-		w := s.hi - s.val
-		s = span{-depth - w, -depth, -depth + w}
+		w := s.Hi - s.Val
+		s = geom.Interval{Lo: -depth - w, Val: -depth, Hi: -depth + w}
 	}
 	return decide(c, s, t.k, 0, endless, true)
 }

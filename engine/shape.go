@@ -17,12 +17,6 @@ const (
 	bodyTo
 )
 
-// body is a rigid thing on the table whose place is known up to a covariance.
-type body struct {
-	at  geom.Point
-	cov geom.Cov3
-}
-
 // shape is a polygon that belongs to a body and moves with it: a base, the part
 // of a base inside an arc, an arc's area or an obstacle. It runs counter-clockwise
 // and, except for obstacles, is convex. One or two vertices make a point or a

@@ -262,12 +262,12 @@ func (m *Measurer) Object(s *Scene, from, to string, o Options) (ObjectVerdict, 
 // Each outline's sigma moves it as a whole, so that first order along the shortest
 // line is exact but for the line's turning, which only ever makes the distance
 // larger: the far end of the interval gets that added.
-func (t *table) gapSpan(a, b *rock) span {
+func (t *table) gapSpan(a, b *rock) geom.Interval {
 	d := geom.Gap(a.outline, b.outline)
 	v := sq(a.sigma) + sq(b.sigma)
 	if v == 0 && t.scene.ScaleSigma == 0 {
-		return span{d, d, d}
+		return geom.Exactly(d)
 	}
 	sd := math.Sqrt(v + sq(t.scene.ScaleSigma*d))
-	return span{d - t.k*sd, d, d + t.k*sd + sq(t.k)*v/(2*max(d, sd))}
+	return geom.Interval{Lo: d - t.k*sd, Val: d, Hi: d + t.k*sd + sq(t.k)*v/(2*max(d, sd))}
 }

@@ -80,24 +80,3 @@ func (p Pose) Inverse(table Point) Point {
 	d := table.Sub(p.Point)
 	return Point{c*d.X - s*d.Y, s*d.X + c*d.Y}
 }
-
-// Cov2 is the covariance of a point in mm²: [xx, xy, yy].
-type Cov2 struct{ XX, XY, YY float64 }
-
-// Along returns the variance in the direction of the unit vector u, in mm².
-func (c Cov2) Along(u Point) float64 {
-	return c.XX*u.X*u.X + 2*c.XY*u.X*u.Y + c.YY*u.Y*u.Y
-}
-
-// Add returns the sum of two independent covariances.
-func (c Cov2) Add(d Cov2) Cov2 { return Cov2{c.XX + d.XX, c.XY + d.XY, c.YY + d.YY} }
-
-// Cov3 is the covariance of a pose, row-major over (x mm, y mm, heading rad).
-// The zero value means an exactly known pose.
-type Cov3 [9]float64
-
-// Position returns the covariance of the position alone.
-func (c Cov3) Position() Cov2 { return Cov2{c[0], c[1], c[4]} }
-
-// HeadingVariance returns the variance of the heading in rad².
-func (c Cov3) HeadingVariance() float64 { return c[8] }

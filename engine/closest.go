@@ -6,154 +6,38 @@ import (
 	"sightline/engine/geom"
 )
 
-// span is a measured value and the interval that holds the truth at the asked
-// number of standard deviations. An exactly known value has lo = val = hi.
-type span struct{ lo, val, hi float64 }
-
-// neg returns the span of the value with its sign changed.
-func (s span) neg() span { return span{-s.hi, -s.val, -s.lo} }
-
-// sigma returns the standard deviation to state beside a margin: the larger side
-// of the interval, over k. Where the sides differ (a closest point that can jump
-// one way only) the decision rests on the side that the margin looks to, and the
-// stated sigma is held to it, so that a margin exceeds k sigmas exactly when the
-// question is decided.
-func (s span) sigma(k, margin float64, decided bool) float64 {
-	w := max(s.hi-s.val, s.val-s.lo)
-	margin = math.Abs(margin)
-	switch {
-	case w <= 0:
-		return 0
-	case decided:
-		w = min(w, margin*(1-1e-6))
-	default:
-		w = max(w, margin*(1+1e-6))
-	}
-	return w / k
-}
-
-// least and most combine the spans of several things of which the smallest
-// (largest) counts. A minimum is below a limit as soon as one of its members is,
-// and so its interval begins where the first member's does and ends where the
-// first one ends.
-//
-// This is what makes parallel edges honest. Their two ends are two candidates
-// for the closest point; a hair of rotation makes one or the other the nearest,
-// and the first-order sigma of the one that happens to be nearest would be that
-// of this end alone.
-func (s span) least(o span) span {
-	return span{min(s.lo, o.lo), min(s.val, o.val), min(s.hi, o.hi)}
-}
-
-func (s span) most(o span) span {
-	return span{max(s.lo, o.lo), max(s.val, o.val), max(s.hi, o.hi)}
-}
-
-// gauge measures between two bodies whose places are uncertain.
-type gauge struct {
-	bodies [2]body
-	forms  [2]form // of their covariances
-	k      float64 // standard deviations that decide
-	scale  float64 // relative error of scale
-	exact  bool    // nothing is uncertain
+// propagator measures between two bodies whose places are uncertain, and carries their
+// uncertainty to what it measures.
+type propagator struct {
+	relativeError
+	scale float64 // relative error of scale
+	exact bool    // nothing is uncertain
 
 	gaps []edgeGap // room for measuring
 	near []candidate
 }
 
-// set makes the gauge one between two other bodies.
-func (g *gauge) set(from, to body, scale, k float64) {
-	g.bodies = [2]body{from, to}
-	g.forms = [2]form{formOf(&from.cov), formOf(&to.cov)}
-	g.k, g.scale = k, scale
+// set makes the propagator one between two other bodies.
+func (g *propagator) set(from, to body, scale, k float64) {
+	g.relativeError = relativeError{k: k, bodies: [2]body{from, to}}
+	g.scale = scale
 	g.exact = from.cov == geom.Cov3{} && to.cov == geom.Cov3{} && scale == 0
 }
 
-// form is the quadratic form of a covariance: what the squares of x, y and heading
-// and their products count in a variance.
-type form struct{ xx, yy, tt, xy, xt, yt float64 }
-
-func formOf(c *geom.Cov3) form {
-	return form{xx: c[0], yy: c[4], tt: c[8], xy: c[1] + c[3], xt: c[2] + c[6], yt: c[5] + c[7]}
-}
-
-// gradient is how a length changes with the two poses: per body by its x, its y
-// and its heading.
-type gradient [2][3]float64
-
-// minus returns the difference of two gradients.
-func (w *gradient) minus(o *gradient) (d gradient) {
-	for i := range w {
-		for j := range w[i] {
-			d[i][j] = w[i][j] - o[i][j]
-		}
-	}
-	return d
-}
-
-// push adds the effect of a length growing with the movement, along u, of the
-// body's material point at p. A heading grows clockwise, and so moves a point
-// off from the centre by (off.Y, -off.X) per radian.
-func (g *gauge) push(w *gradient, body int, u, p geom.Point) {
-	w[body][0] += u.X
-	w[body][1] += u.Y
-	w[body][2] += u.Cross(p.Sub(g.bodies[body].at))
-}
-
-// covariance returns aᵀΣb for two gradients.
-func (g *gauge) covariance(a, b *gradient) float64 {
-	sum := 0.0
-	for i := range a {
-		c := &g.bodies[i].cov
-		for r := range 3 {
-			sum += a[i][r] * (c[3*r]*b[i][0] + c[3*r+1]*b[i][1] + c[3*r+2]*b[i][2])
-		}
-	}
-	return sum
-}
-
-// variance returns wᵀΣw, written out because nearly all time is spent here.
-func (g *gauge) variance(w *gradient) float64 {
-	sum := 0.0
-	for i := range w {
-		f, x, y, t := &g.forms[i], w[i][0], w[i][1], w[i][2]
-		sum += x*(f.xx*x+f.xy*y+f.xt*t) + y*(f.yy*y+f.yt*t) + f.tt*t*t
-	}
-	return max(0, sum)
-}
-
-// bend bounds what first order leaves out for a length along u whose ends are
-// carried by the bodies at p (from) and q (to): turning a lever of component l
-// along u by θ shortens it by l·θ²/2, at the turn θ that belongs to the worst
-// case k sigmas away.
-func (g *gauge) bend(w *gradient, u geom.Point, at [2]geom.Point, sd float64) float64 {
-	if sd == 0 {
-		return 0
-	}
-	sum := 0.0
-	for i := range at {
-		c := &g.bodies[i].cov
-		theta := g.k * (c[6]*w[i][0] + c[7]*w[i][1] + c[8]*w[i][2]) / sd
-		sum += math.Abs(u.Dot(at[i].Sub(g.bodies[i].at))) * theta * theta / 2
-	}
-	return sum
-}
-
-// leaf makes the span of a length along u between p on the body a and q on b.
-// scaled is the length that the error of scale stretches.
-func (g *gauge) leaf(val float64, u geom.Point, a, b int, p, q geom.Point, scaled float64) (span, gradient) {
+// distanceInterval returns the interval of a length along u between p on the body a and
+// q on b. scaled is the length that the error of scale stretches.
+func (g *propagator) distanceInterval(val float64, u geom.Point, a, b int, p, q geom.Point, scaled float64) (geom.Interval, gradient) {
 	var w gradient
 	if g.exact {
-		return span{val, val, val}, w
+		return geom.Exactly(val), w
 	}
-	rp, rq := p.Sub(g.bodies[a].at), q.Sub(g.bodies[b].at)
-	w[a] = [3]float64{-u.X, -u.Y, -u.Cross(rp)}
-	w[b] = [3]float64{u.X, u.Y, u.Cross(rq)}
+	w[a] = geom.PointJacobian(geom.Point{X: -u.X, Y: -u.Y}, p.Sub(g.bodies[a].at))
+	w[b] = geom.PointJacobian(u, q.Sub(g.bodies[b].at))
 	v := g.variance(&w)
 	var at [2]geom.Point
 	at[a], at[b] = p, q
-	d := g.k*math.Sqrt(v+sq(g.scale*scaled)) + g.bend(&w, u, at, math.Sqrt(v))
-	return span{val - d, val, val + d}, w
+	d := g.k*math.Sqrt(v+sq(g.scale*scaled)) + g.secondOrderBound(&w, u, at, math.Sqrt(v))
+	return geom.Interval{Lo: val - d, Val: val, Hi: val + d}, w
 }
 
 func sq(x float64) float64 { return x * x }
@@ -164,7 +48,7 @@ func sq(x float64) float64 { return x * x }
 // way they are pulled apart. The shapes meet exactly when it is not positive;
 // apart, it never exceeds the distance. Each gap is linear in the positions, so
 // that this is the measure on which contact is decided.
-func (g *gauge) separation(a, b *shape) span {
+func (g *propagator) separation(a, b *shape) geom.Interval {
 	g.gaps = g.gaps[:0]
 	best := math.Inf(-1)
 	for side := range 2 {
@@ -185,18 +69,18 @@ func (g *gauge) separation(a, b *shape) span {
 		a, b = b, a
 	}
 	if g.exact {
-		return span{best, best, best}
+		return geom.Exactly(best)
 	}
 	// What differs by more than two intervals can have cannot count.
-	loose := g.slack(a, b)
-	s := span{math.Inf(-1), math.Inf(-1), math.Inf(-1)}
+	loose := g.intervalBound(a, b)
+	s := geom.Exactly(math.Inf(-1))
 	for i := range g.gaps {
 		switch f := &g.gaps[i]; {
 		case f.least < best-loose:
 		case f.side == 0:
-			s = s.most(g.gapBefore(a, b, f, loose))
+			s = s.Max(g.gapBefore(a, b, f, loose))
 		default:
-			s = s.most(g.gapBefore(b, a, f, loose))
+			s = s.Max(g.gapBefore(b, a, f, loose))
 		}
 	}
 	return s
@@ -210,38 +94,37 @@ type edgeGap struct {
 }
 
 // gapBefore measures the gap between an edge of a and what of b may be nearest to it.
-func (g *gauge) gapBefore(a, b *shape, f *edgeGap, loose float64) span {
-	best := span{math.Inf(1), math.Inf(1), math.Inf(1)}
+func (g *propagator) gapBefore(a, b *shape, f *edgeGap, loose float64) geom.Interval {
+	best := geom.Exactly(math.Inf(1))
 	p, out := a.edges[f.edge].at, a.edges[f.edge].out()
 	scaled := out.Dot(g.bodies[b.body].at.Sub(g.bodies[a.body].at))
 	for _, q := range b.v {
 		if gap := out.Dot(q.Sub(p)); gap <= f.least+loose {
-			s, _ := g.leaf(gap, out, a.body, b.body, q, q, scaled)
-			best = best.least(s)
+			s, _ := g.distanceInterval(gap, out, a.body, b.body, q, q, scaled)
+			best = best.Min(s)
 		}
 	}
 	return best
 }
 
-// slack bounds the width of the interval of any gap between the two shapes: twice
-// k standard deviations and the bend, at the longest lever that either body has to
-// a corner of either.
-func (g *gauge) slack(a, b *shape) float64 {
-	apart := g.bodies[0].at.Sub(g.bodies[1].at)
-	far := math.Sqrt(apart.Dot(apart))
-	v, bend := 0.0, 0.0
-	for _, s := range [2][2]*shape{{a, b}, {b, a}} {
-		lever := max(s[0].lever, far+s[1].lever)
-		c := &g.bodies[s[0].body].cov
-		v += 2 * (c[0] + c[4] + lever*lever*c[8]) // (x+y)² ≤ 2(x²+y²)
-		bend += lever * c[8]
+// intervalBound bounds the width of the interval of any gap between the two shapes: twice
+// k standard deviations and the second order, at the longest lever that either body has
+// to a corner of either.
+func (g *propagator) intervalBound(a, b *shape) float64 {
+	between := g.bodies[0].at.Sub(g.bodies[1].at)
+	far := math.Sqrt(between.Dot(between))
+	var levers [2]float64
+	levers[a.body], levers[b.body] = max(a.lever, far+b.lever), max(b.lever, far+a.lever)
+	secondOrder := 0.0
+	for i := range levers {
+		secondOrder += 2 * g.bodies[i].cov.SecondOrderBound(levers[i], g.k)
 	}
-	return 1.001*(2*g.k*(math.Sqrt(v)+g.scale*far)+sq(g.k)*bend) + tie
+	return 1.001*(2*g.k*(math.Sqrt(g.varianceBound(levers[0], levers[1]))+g.scale*far)+secondOrder) + tie
 }
 
 // meeting is a distance with the lines that realise it.
 type meeting struct {
-	span
+	geom.Interval
 	lines    [2]Line // the two extreme closest lines; equal when there is one only
 	band     bool    // several lines are equally short
 	slope    gradient
@@ -269,17 +152,17 @@ type candidate struct {
 // overlap. Only a vertex of one and a vertex or a side of the other can be
 // closest, and the distance is the least of all those pairs. That the shapes are no
 // further apart than most saves looking at what is.
-func (g *gauge) distance(a, b *shape, most float64) meeting {
+func (g *propagator) distance(a, b *shape, most float64) meeting {
 	loose := 0.0
 	if !g.exact {
-		loose = g.looseness(a, b)
+		loose = g.relevance(a, b)
 	}
 	near := g.nearest(a, b, -1e-6, most, loose)
 	best := math.Inf(1)
 	for i := range near {
 		best = min(best, near[i].d)
 	}
-	m := meeting{span: span{best, best, best}}
+	m := meeting{Interval: geom.Exactly(best)}
 	lines := extremes{}
 	if g.exact {
 		for i := range near {
@@ -291,14 +174,14 @@ func (g *gauge) distance(a, b *shape, most float64) meeting {
 		m.rival, m.rivalled = m.lines, m.band
 		return m
 	}
-	m.hi = math.Inf(1)
+	m.Hi = math.Inf(1)
 	wander := sq(loose / (2 * g.k)) // no point does by a larger variance
 	for i := range near {
 		c := &near[i]
-		var s span
-		s, c.w = g.leaf(c.d, c.u, a.body, b.body, c.p, c.q, c.d)
-		s.hi = max(s.hi, g.sideways(c, a.body, b.body, wander))
-		m.lo, m.hi = min(m.lo, s.lo), min(m.hi, s.hi)
+		var s geom.Interval
+		s, c.w = g.distanceInterval(c.d, c.u, a.body, b.body, c.p, c.q, c.d)
+		s.Hi = max(s.Hi, g.sideways(c, a.body, b.body, wander))
+		m.Lo, m.Hi = min(m.Lo, s.Lo), min(m.Hi, s.Hi)
 		if c.d <= best+tie {
 			lines.add(Line{c.p, c.q})
 			m.slope = c.w
@@ -310,7 +193,7 @@ func (g *gauge) distance(a, b *shape, most float64) meeting {
 }
 
 // addRivals finds the lines that may truly be the shortest.
-func (g *gauge) addRivals(m *meeting, near []candidate) {
+func (g *propagator) addRivals(m *meeting, near []candidate) {
 	if len(near) == 1 {
 		m.rival = m.lines
 		return
@@ -319,9 +202,9 @@ func (g *gauge) addRivals(m *meeting, near []candidate) {
 	most := 0.0
 	for i := range near {
 		c := &near[i]
-		w := c.w.minus(&m.slope)
+		w := c.w.plus(&m.slope, -1)
 		v := g.variance(&w)
-		if c.d-m.val <= tie+g.k*math.Sqrt(v) {
+		if c.d-m.Val <= tie+g.k*math.Sqrt(v) {
 			rivals.add(Line{c.p, c.q})
 			if c.foot { // as all lines between two parallel sides are
 				square.add(Line{c.p, c.q})
@@ -338,7 +221,7 @@ func (g *gauge) addRivals(m *meeting, near []candidate) {
 // "within" a range asks. The distance from a convex shape is convex, so that the
 // furthest point is a corner; the most of the corners' distances decides, each
 // with its own interval. corner is room for one of them.
-func (g *gauge) farthest(a, b, corner *shape) meeting {
+func (g *propagator) farthest(a, b, corner *shape) meeting {
 	var d [12]float64
 	most := 0.0
 	for i, q := range b.v {
@@ -347,9 +230,9 @@ func (g *gauge) farthest(a, b, corner *shape) meeting {
 	}
 	loose := tie
 	if !g.exact {
-		loose += g.looseness(a, b)
+		loose += g.relevance(a, b)
 	}
-	out := meeting{span: span{math.Inf(-1), math.Inf(-1), math.Inf(-1)}}
+	out := meeting{Interval: geom.Exactly(math.Inf(-1))}
 	for i, q := range b.v {
 		if d[i] < most-loose {
 			continue
@@ -359,12 +242,12 @@ func (g *gauge) farthest(a, b, corner *shape) meeting {
 			corner.set(b.body, b.lever, q)
 			m = g.distance(a, corner, d[i])
 		}
-		all := out.most(m.span)
-		if m.val > out.val {
+		all := out.Max(m.Interval)
+		if m.Val > out.Val {
 			out = m
 			out.lines[1], out.band = out.lines[0], false
 		}
-		out.span = all
+		out.Interval = all
 	}
 	return out
 }
@@ -394,16 +277,16 @@ func (s *shape) far(q geom.Point) float64 {
 // standard deviations away: near contact a pair slips past each other and parts
 // sideways, which first order along u does not see. most is an upper bound of both
 // variances.
-func (g *gauge) sideways(c *candidate, a, b int, most float64) float64 {
+func (g *propagator) sideways(c *candidate, a, b int, most float64) float64 {
 	along2 := g.variance(&c.w)
 	along := math.Sqrt(along2)
 	if c.d*along >= g.k*(most-along2) {
 		return 0
 	}
-	var across gradient
 	n := geom.Point{X: -c.u.Y, Y: c.u.X}
-	g.push(&across, a, n.Mul(-1), c.p)
-	g.push(&across, b, n, c.q)
+	var across gradient
+	across[a] = geom.PointJacobian(n.Mul(-1), c.p.Sub(g.bodies[a].at))
+	across[b] = geom.PointJacobian(n, c.q.Sub(g.bodies[b].at))
 	across2 := g.variance(&across)
 	if across2 <= along2 {
 		return 0
@@ -415,15 +298,12 @@ func (g *gauge) sideways(c *candidate, a, b int, most float64) float64 {
 	return math.Sqrt(sq(c.d+x*along) + across2*(sq(g.k)-sq(x)))
 }
 
-// looseness bounds how much further than the nearest a pair may be and still
-// widen the interval: twice k times the largest standard deviation of any point.
-func (g *gauge) looseness(a, b *shape) float64 {
-	v := 0.0
-	for _, s := range [2]*shape{a, b} {
-		c := &g.bodies[s.body].cov
-		v += 2 * (c[0] + c[4] + sq(s.lever)*c[8]) // (x+y)² ≤ 2(x²+y²)
-	}
-	return 2.01 * g.k * math.Sqrt(v)
+// relevance bounds how much further than the nearest a pair may be and still widen the
+// interval: twice k times the largest standard deviation of any point.
+func (g *propagator) relevance(a, b *shape) float64 {
+	var levers [2]float64
+	levers[a.body], levers[b.body] = a.lever, b.lever
+	return 2.01 * g.k * math.Sqrt(g.varianceBound(levers[0], levers[1]))
 }
 
 // nearest lists the pairs of points, a vertex of one shape and the point of the
@@ -431,7 +311,7 @@ func (g *gauge) looseness(a, b *shape) float64 {
 // that is seen from behind, a vertex being less than behind in front of it, no
 // shortest line leads. The shapes are no further apart than most, and a pair counts
 // that is no more than loose further apart than the nearest.
-func (g *gauge) nearest(a, b *shape, behind, most, loose float64) []candidate {
+func (g *propagator) nearest(a, b *shape, behind, most, loose float64) []candidate {
 	g.near = g.near[:0]
 	r := reach{loose: tie + loose, best: math.Inf(1), behind: behind}
 	r.lower(most)
@@ -480,7 +360,7 @@ func (r *reach) lower(d float64) float64 {
 
 // addFeet lists the vertices of a with the feet of their perpendiculars on the sides
 // of b.
-func (g *gauge) addFeet(a, b *shape, r *reach, swapped bool) {
+func (g *propagator) addFeet(a, b *shape, r *reach, swapped bool) {
 	behind := r.behind
 	if len(b.v) < 3 && b.rays == nil {
 		behind = math.Inf(-1)
@@ -551,12 +431,12 @@ func (e *extremes) pair() ([2]Line, bool) { return e.l, e.gap > 1e-6 }
 
 // gap measures the signed distance between two convex shapes: positive apart,
 // negative by the depth of the overlap.
-func (g *gauge) gap(a, b *shape) meeting {
+func (g *propagator) gap(a, b *shape) meeting {
 	sep := g.separation(a, b)
-	if sep.val > -tie { // apart or touching
+	if sep.Val > -tie { // apart or touching
 		m := g.apart(a, b, sep)
-		if sep.val <= 0 {
-			m.span = sep
+		if sep.Val <= 0 {
+			m.Interval = sep
 		}
 		return m
 	}
@@ -566,16 +446,16 @@ func (g *gauge) gap(a, b *shape) meeting {
 // overlap makes the meeting of two convex shapes that overlap: any common point is
 // the measuring line. Where they are perhaps apart after all, that line is anywhere
 // along what of the two may be their nearest sides.
-func (g *gauge) overlap(a, b *shape, sep span) meeting {
-	m := meeting{span: sep}
+func (g *propagator) overlap(a, b *shape, sep geom.Interval) meeting {
+	m := meeting{Interval: sep}
 	c := commonPoint(a, b)
 	m.lines = [2]Line{{c, c}, {c, c}}
 	m.rival = m.lines
-	if sep.hi >= 0 && !g.exact {
+	if sep.Hi >= 0 && !g.exact {
 		lines := extremes{}
-		near := g.nearest(a, b, math.Inf(-1), math.Inf(1), g.looseness(a, b))
+		near := g.nearest(a, b, math.Inf(-1), math.Inf(1), g.relevance(a, b))
 		for i := range near {
-			_, near[i].w = g.leaf(near[i].d, near[i].u, a.body, b.body, near[i].p, near[i].q, near[i].d)
+			_, near[i].w = g.distanceInterval(near[i].d, near[i].u, a.body, b.body, near[i].p, near[i].q, near[i].d)
 			lines.add(Line{near[i].p, near[i].q})
 		}
 		if len(near) > 0 {
@@ -588,17 +468,17 @@ func (g *gauge) overlap(a, b *shape, sep span) meeting {
 
 // apart measures two convex shapes that do not meet. Their separation, which decides
 // about contact, may widen the interval.
-func (g *gauge) apart(a, b *shape, sep span) meeting {
+func (g *propagator) apart(a, b *shape, sep geom.Interval) meeting {
 	m := g.distance(a, b, math.Inf(1))
 	if g.exact {
 		return m
 	}
-	if sep.lo > 0 {
-		m.lo = min(m.val, max(m.lo, sep.lo))
+	if sep.Lo > 0 {
+		m.Lo = min(m.Val, max(m.Lo, sep.Lo))
 	} else {
-		m.lo = min(m.lo, sep.lo)
+		m.Lo = min(m.Lo, sep.Lo)
 	}
-	m.hi = max(m.hi, m.val)
+	m.Hi = max(m.Hi, m.Val)
 	return m
 }
 
