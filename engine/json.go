@@ -271,9 +271,9 @@ func readProfile(raw json.RawMessage, at string, s *Scene) error {
 		"name":   text(&s.Profile),
 		"guides": readInto(&p.Guides, "true or false"),
 	}
-	for i := range profileKeys {
-		k := &profileKeys[i]
-		readers[k.name] = func(raw json.RawMessage, at string) error { return k.read(raw, at, &p) }
+	for i := range Dimensions {
+		d := &Dimensions[i]
+		readers[d.Name] = func(raw json.RawMessage, at string) error { return readDimension(raw, at, d, &p) }
 	}
 	if err := f.each(readers); err != nil {
 		return err
@@ -285,23 +285,21 @@ func readProfile(raw json.RawMessage, at string, s *Scene) error {
 	return nil
 }
 
-func (k *profileKey) read(raw json.RawMessage, at string, p *Profile) error {
+func readDimension(raw json.RawMessage, at string, d *Dimension, p *Profile) error {
 	vs := make([]float64, 1)
 	var err error
-	if k.n > 0 {
-		err = readInto(&vs, fmt.Sprintf("%d numbers", k.n))(raw, at)
+	if d.Count > 0 {
+		err = readInto(&vs, fmt.Sprintf("%d numbers", d.Count))(raw, at)
 	} else {
 		err = number(&vs[0])(raw, at)
 	}
 	if err != nil {
 		return err
 	}
-	if len(vs) != max(1, k.n) {
-		return fmt.Errorf("%s: expected %d numbers, got %d", at, k.n, len(vs))
+	if len(vs) != max(1, d.Count) {
+		return fmt.Errorf("%s: expected %d numbers, got %d", at, d.Count, len(vs))
 	}
-	for i, v := range vs {
-		k.set(p, i, v*k.unit)
-	}
+	d.Set(p, vs)
 	return nil
 }
 
@@ -682,13 +680,13 @@ func wireProfile(s *Scene) (any, error) {
 	if s.Dimensions.Guides != named.Guides {
 		w["guides"] = s.Dimensions.Guides
 	}
-	for i := range profileKeys {
-		k := &profileKeys[i]
-		if v := k.values(s.Dimensions); !slices.Equal(v, k.values(&named)) {
-			if k.n == 0 {
-				w[k.name] = v[0]
+	for i := range Dimensions {
+		d := &Dimensions[i]
+		if v := d.Values(s.Dimensions); !slices.Equal(v, d.Values(&named)) {
+			if d.Count == 0 {
+				w[d.Name] = v[0]
 			} else {
-				w[k.name] = v
+				w[d.Name] = v
 			}
 		}
 	}

@@ -196,7 +196,11 @@ func TestAResultHasTheContractsKeys(t *testing.T) {
                      "obstruction":{"verdict":"never","by":["rock1"],"ships":[],"margin_mm":1,"sigma_mm":1}}}]}],
  "objects":[{"from":"A1","to":"rock1","kind":"asteroid","distance_mm":1,"sigma_mm":1,"band":1,"possible_bands":[1],"margin_mm":1,"outcome":"yes","contact":"no","overlap":"no"}],
  "problems":[{"id":"A2","problem":"outside the play area","margin_mm":1}]}`
-	s := tableScene(t, "testdata/two.json")
+	two, err := os.ReadFile("testdata/two.json")
+	require.NoError(t, err)
+	scenes, _, err := engine.ParseScenes(two)
+	require.NoError(t, err)
+	s := scenes[0]
 	s.Ships[0].Pose.X = 0
 	r, err := engine.Measure(&s, engine.Options{})
 	require.NoError(t, err)

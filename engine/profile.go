@@ -104,9 +104,10 @@ func (p *Profile) HalfAngle(r Rules, b Base) geom.Angle {
 
 // Validate says which dimension is not one that geometry can be done with.
 func (p *Profile) Validate() error {
-	for _, k := range profileKeys {
-		for _, v := range k.values(p) {
-			if err := k.check(v); err != nil {
+	for i := range Dimensions {
+		d := &Dimensions[i]
+		for _, v := range d.Values(p) {
+			if err := d.check(v); err != nil {
 				return err
 			}
 		}
@@ -114,62 +115,69 @@ func (p *Profile) Validate() error {
 	return nil
 }
 
-// profileKey is one dimension of a profile and its key on the wire.
-type profileKey struct {
-	name   string
-	unit   float64 // inner units in one unit of the wire
-	lo, hi float64 // on the wire
-	n      int     // how many numbers; 0: one number and not an array
+// Dimension is one dimension of a profile, or several of a kind.
+type Dimension struct {
+	Name  string // its key in a scene file, with the unit
+	Count int    // how many numbers; 0: one number and not a list
+
+	unit   float64 // inner units in one of the name's
+	lo, hi float64 // in the name's unit
 	at     func(*Profile, int) *float64
 }
 
-func (k *profileKey) values(p *Profile) []float64 {
-	vs := make([]float64, max(1, k.n))
+// Values returns the dimension's values in a profile, in the unit of its name.
+func (d *Dimension) Values(p *Profile) []float64 {
+	vs := make([]float64, max(1, d.Count))
 	for i := range vs {
-		vs[i] = *k.at(p, i) / k.unit
+		vs[i] = *d.at(p, i) / d.unit
 	}
 	return vs
 }
 
-// set changes a dimension. The front arc's angle is the token's, and a scene is
-// played in one edition, so that it is set for both.
-func (k *profileKey) set(p *Profile, i int, v float64) {
-	*k.at(p, i) = v
-	for b := range p.HalfAngle2e {
-		if k.at(p, i) == (*float64)(&p.HalfAngle2e[b]) {
-			p.HalfAngle1e[b] = geom.Angle(v)
+// Set changes the dimension's values in a profile: as many as Values returns, in the
+// unit of its name. The front arc's angle is the token's, and a scene is played in one
+// edition, so that it is set for both.
+func (d *Dimension) Set(p *Profile, values []float64) {
+	for i, v := range values {
+		at := d.at(p, i)
+		*at = v * d.unit
+		for b := range p.HalfAngle2e {
+			if at == (*float64)(&p.HalfAngle2e[b]) {
+				p.HalfAngle1e[b] = p.HalfAngle2e[b]
+			}
 		}
 	}
 }
 
-func (k *profileKey) check(v float64) error {
-	if math.IsNaN(v) || v < k.lo || v > k.hi {
-		return fmt.Errorf("profile: %s: expected %g to %g, got %g", k.name, k.lo, k.hi, v)
+func (d *Dimension) check(v float64) error {
+	if math.IsNaN(v) || v < d.lo || v > d.hi {
+		return fmt.Errorf("profile: %s: expected %g to %g, got %g", d.Name, d.lo, d.hi, v)
 	}
 	return nil
 }
 
-func lengthKey(name string, at func(*Profile) *geom.Length) profileKey {
-	return profileKey{name: name, unit: 1, lo: 1, hi: 1000, at: func(p *Profile, _ int) *float64 { return (*float64)(at(p)) }}
+func lengthOf(name string, at func(*Profile) *geom.Length) Dimension {
+	return Dimension{Name: name, unit: 1, lo: 1, hi: 1000, at: func(p *Profile, _ int) *float64 { return (*float64)(at(p)) }}
 }
 
-func angleKey(name string, base int) profileKey {
-	return profileKey{name: name, unit: float64(geom.Degree), lo: 1, hi: 89, at: func(p *Profile, _ int) *float64 { return (*float64)(&p.HalfAngle2e[base]) }}
+func angleOf(name string, base int) Dimension {
+	return Dimension{Name: name, unit: float64(geom.Degree), lo: 1, hi: 89, at: func(p *Profile, _ int) *float64 { return (*float64)(&p.HalfAngle2e[base]) }}
 }
 
-var profileKeys = []profileKey{
-	lengthKey("small_mm", func(p *Profile) *geom.Length { return &p.Small }),
-	lengthKey("medium_mm", func(p *Profile) *geom.Length { return &p.Medium }),
-	lengthKey("large_mm", func(p *Profile) *geom.Length { return &p.Large }),
-	lengthKey("huge_width_mm", func(p *Profile) *geom.Length { return &p.HugeWidth }),
-	lengthKey("huge_195_mm", func(p *Profile) *geom.Length { return &p.Huge195 }),
-	lengthKey("huge_225_mm", func(p *Profile) *geom.Length { return &p.Huge225 }),
-	lengthKey("huge_plastic_mm", func(p *Profile) *geom.Length { return &p.HugePlastic }),
-	lengthKey("bullseye_mm", func(p *Profile) *geom.Length { return &p.Bullseye }),
-	angleKey("arc_small_deg", 0),
-	angleKey("arc_medium_deg", 1),
-	angleKey("arc_large_deg", 2),
-	angleKey("arc_huge_deg", 3),
-	{name: "bank_mm", unit: 1, lo: 1, hi: 1000, n: 3, at: func(p *Profile, i int) *float64 { return (*float64)(&p.Bank[i]) }},
-	{name: "turn_mm", unit: 1, lo: 1, hi: 1000, n: 3, at: func(p *Profile, i int) *float64 { return (*float64)(&p.Turn[i]) }},
+// Dimensions lists the dimensions of a profile that a scene file may set.
+var Dimensions = []Dimension{
+	lengthOf("small_mm", func(p *Profile) *geom.Length { return &p.Small }),
+	lengthOf("medium_mm", func(p *Profile) *geom.Length { return &p.Medium }),
+	lengthOf("large_mm", func(p *Profile) *geom.Length { return &p.Large }),
+	lengthOf("huge_width_mm", func(p *Profile) *geom.Length { return &p.HugeWidth }),
+	lengthOf("huge_195_mm", func(p *Profile) *geom.Length { return &p.Huge195 }),
+	lengthOf("huge_225_mm", func(p *Profile) *geom.Length { return &p.Huge225 }),
+	lengthOf("huge_plastic_mm", func(p *Profile) *geom.Length { return &p.HugePlastic }),
+	lengthOf("bullseye_mm", func(p *Profile) *geom.Length { return &p.Bullseye }),
+	angleOf("arc_small_deg", 0),
+	angleOf("arc_medium_deg", 1),
+	angleOf("arc_large_deg", 2),
+	angleOf("arc_huge_deg", 3),
+	{Name: "bank_mm", unit: 1, lo: 1, hi: 1000, Count: 3, at: func(p *Profile, i int) *float64 { return (*float64)(&p.Bank[i]) }},
+	{Name: "turn_mm", unit: 1, lo: 1, hi: 1000, Count: 3, at: func(p *Profile, i int) *float64 { return (*float64)(&p.Turn[i]) }},
 }
