@@ -37,7 +37,7 @@ func ExampleBand() {
 	// Output: 1 2 0 1
 }
 
-func ExampleParseScenes() {
+func Example_sceneFile() {
 	_, _, err := engine.ParseScenes([]byte(`{"version":1,"rules":"2.5","ships":[{"id":"A1","base":"small","x_mm":1,"y_mm":2,"heading":3}]}`))
 	fmt.Println(err)
 	// Output: ships[0] (A1): heading: unknown key

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"encoding/json"
 	"math"
+	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
@@ -287,4 +288,48 @@ func TestASceneMayCarryHowItsCalibrationWasVerified(t *testing.T) {
 	}
 	_, _, err := engine.ParseScenes([]byte(`{"version":1,"rules":"2.5","verified":"yes","ships":[]}`))
 	assert.ErrorContains(t, err, "verified: expected an object or null")
+}
+
+// A scene that was written to a file and read again differs by rounding in the last
+// place: no answer may differ by more than that.
+func TestRoundingInTheSceneChangesNoAnswer(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	cov := geom.Cov3{0.06, 0, 0, 0, 0.06, 0, 0, 0, 1e-5}
+	compared := 0
+	for range 1000 {
+		s := engine.Scene{Rules: engine.Rules25, Profile: "nominal", MatWidth: 914.4, MatHeight: 914.4, ScaleSigma: 0.0003,
+			Ships: []engine.Ship{
+				{ID: "A1", Player: 1, Base: engine.Small, Covariance: cov},
+				{ID: "B1", Player: 2, Base: engine.Medium, Covariance: cov},
+			},
+			Obstacles: []engine.Obstacle{{ID: "rock1", Kind: "asteroid", Pose: geom.Pose{Point: geom.Point{X: 410, Y: 300}, Heading: 0.4},
+				Outline: []geom.Point{{X: -20, Y: -20}, {X: 20, Y: -15}, {X: 0, Y: 25}}, Sigma: 0.2}},
+		}
+		for i := range s.Ships {
+			s.Ships[i].Pose = geom.Pose{
+				Point:   geom.Point{X: 350 + 150*rng.Float64(), Y: 200 + 200*float64(i) + 60*rng.Float64()},
+				Heading: geom.Angle(2*math.Pi*rng.Float64() - math.Pi),
+			}
+		}
+		raw, err := engine.MarshalScene(s)
+		require.NoError(t, err)
+		again, _, err := engine.ParseScenes(raw)
+		require.NoError(t, err)
+		p, err := engine.MeasurePair(&s, "A1", "B1", engine.Options{})
+		require.NoError(t, err)
+		q, err := engine.MeasurePair(&again[0], "A1", "B1", engine.Options{})
+		require.NoError(t, err)
+		for i := range p.Arcs {
+			a, b := p.Arcs[i].Attack, q.Arcs[i].Attack
+			if a == nil || b == nil {
+				require.Equal(t, a == nil, b == nil, "%s: %v", p.Arcs[i].Arc, s.Ships)
+				continue
+			}
+			compared++
+			assert.Equal(t, a.Obstruction.Verdict, b.Obstruction.Verdict, "%s: %v", p.Arcs[i].Arc, s.Ships)
+			assert.InDelta(t, float64(a.Obstruction.Margin), float64(b.Obstruction.Margin), 1e-6, "%s: %v", p.Arcs[i].Arc, s.Ships)
+			assert.InDelta(t, float64(a.Distance), float64(b.Distance), 1e-9, "%s: %v", p.Arcs[i].Arc, s.Ships)
+		}
+	}
+	assert.Greater(t, compared, 2000)
 }
