@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"sightline/engine"
+	"sightline/engine/scenefile"
 )
 
 func tableScene(b testing.TB, name string) engine.Scene {
@@ -13,7 +14,7 @@ func tableScene(b testing.TB, name string) engine.Scene {
 	if err != nil {
 		b.Fatal(err)
 	}
-	scenes, _, err := engine.ParseScenes(data)
+	scenes, _, err := scenefile.Parse(data)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 )
 
 // randomBump makes a ship that runs into others: any size against any size, huge ones
@@ -63,7 +64,7 @@ func TestAPoseThatMoveCallsTouchingIsNeverCalledApart(t *testing.T) {
 		got, err := engine.Move(&s, "A", m, engine.Options{})
 		require.NoError(t, err)
 		bumps++
-		wire, err := engine.MarshalMove(got)
+		wire, err := scenefile.MarshalMove(got)
 		require.NoError(t, err)
 		var read struct {
 			Final struct {
@@ -383,9 +384,9 @@ func TestASceneOfTooManyShipsIsRefused(t *testing.T) {
 	assert.ErrorContains(t, err, want)
 	_, err = engine.Move(&s, "S0", engine.Maneuver{Bearing: engine.Straight, Speed: 1}, engine.Options{})
 	assert.ErrorContains(t, err, want)
-	raw, err := engine.MarshalScenes([]engine.Scene{s})
+	raw, err := scenefile.MarshalList([]engine.Scene{s})
 	require.NoError(t, err)
-	_, _, err = engine.ParseScenes(raw)
+	_, _, err = scenefile.Parse(raw)
 	assert.ErrorContains(t, err, want)
 	s.Ships = s.Ships[:engine.MaxShips]
 	assert.NoError(t, s.Validate())
@@ -400,7 +401,7 @@ func TestObjectsAndObstructionCarryWhatTheyRestOn(t *testing.T) {
 	s.Ships[0].Covariance = geom.Cov3{0: 0.04, 4: 0.04}
 	s.Obstacles[0].Sigma = 0.2
 	r = measured(t, s)
-	raw, err := engine.MarshalResult(r)
+	raw, err := scenefile.MarshalResult(r)
 	require.NoError(t, err)
 	var wire struct {
 		Pairs []struct {

@@ -4,10 +4,11 @@ import (
 	"fmt"
 
 	"sightline/engine"
+	"sightline/engine/scenefile"
 )
 
 func ExampleMeasurePair() {
-	scenes, _, err := engine.ParseScenes([]byte(`{"version":1,"rules":"2.5","ships":[
+	scenes, _, err := scenefile.Parse([]byte(`{"version":1,"rules":"2.5","ships":[
 		{"id":"A1","base":"small","x_mm":400,"y_mm":200,"heading_deg":0,"covariance":[0.06,0,0,0,0.06,0,0,0,0.03]},
 		{"id":"B1","base":"large","x_mm":450,"y_mm":460,"heading_deg":160}]}`))
 	if err != nil {
@@ -38,7 +39,7 @@ func ExampleBand() {
 }
 
 func Example_sceneFile() {
-	_, _, err := engine.ParseScenes([]byte(`{"version":1,"rules":"2.5","ships":[{"id":"A1","base":"small","x_mm":1,"y_mm":2,"heading":3}]}`))
+	_, _, err := scenefile.Parse([]byte(`{"version":1,"rules":"2.5","ships":[{"id":"A1","base":"small","x_mm":1,"y_mm":2,"heading":3}]}`))
 	fmt.Println(err)
 	// Output: ships[0] (A1): heading: unknown key
 }

@@ -8,6 +8,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 )
 
 // The fuzz targets of geometry. FuzzParseScenes, beside the wire form, is the one
@@ -137,7 +138,7 @@ func FuzzMeasure(f *testing.F) {
 				t.Errorf("%+v: overlaps what it does not meet", o)
 			}
 		}
-		if _, err := engine.MarshalResult(r); err != nil {
+		if _, err := scenefile.MarshalResult(r); err != nil {
 			t.Errorf("a result that cannot be written: %v", err)
 		}
 	})
@@ -256,7 +257,7 @@ func FuzzNumbers(f *testing.F) {
 			}
 		}
 		checkPairs(t, &s, r.Pairs)
-		if _, err := engine.MarshalResult(r); err != nil {
+		if _, err := scenefile.MarshalResult(r); err != nil {
 			t.Errorf("a result that cannot be written: %v", err)
 		}
 	})
@@ -392,7 +393,7 @@ func FuzzMovesOfAnyKind(f *testing.F) {
 		if math.IsNaN(float64(r.Margin)) || !finite(float64(r.Sigma)) || r.Sigma < 0 {
 			t.Errorf("margin %v, sigma %v", float64(r.Margin), float64(r.Sigma))
 		}
-		if _, err := engine.MarshalMove(r); err != nil {
+		if _, err := scenefile.MarshalMove(r); err != nil {
 			t.Errorf("a move that cannot be written: %v", err)
 		}
 		again, err := move(&s)

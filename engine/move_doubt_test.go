@@ -12,6 +12,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 )
 
 // carried takes a scene to another place of the table.
@@ -257,7 +258,7 @@ func TestDecidedAnswersAboutMovesAreRight(t *testing.T) {
 func TestNoMoveOfAStrangeSceneIsStrange(t *testing.T) {
 	check := func(r engine.MoveResult, err error) {
 		require.NoError(t, err)
-		doc, err := engine.MarshalMove(r)
+		doc, err := scenefile.MarshalMove(r)
 		require.NoError(t, err, "nothing that is not a number")
 		require.True(t, json.Valid(doc))
 	}
@@ -300,7 +301,7 @@ func TestNoMoveOfAStrangeSceneIsStrange(t *testing.T) {
 // that is too close to call it is neither true that it is nor that it is not.
 func TestFullyExecutedClaimsNoMoreThanIsKnown(t *testing.T) {
 	wire := func(r engine.MoveResult) (full bool, inFull string) {
-		doc, err := engine.MarshalMove(r)
+		doc, err := scenefile.MarshalMove(r)
 		require.NoError(t, err)
 		var got struct {
 			Full   bool   `json:"fully_executed"`

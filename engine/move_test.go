@@ -11,6 +11,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 )
 
 // moved executes a maneuver in a scene of the tests' one-line form.
@@ -457,7 +458,7 @@ func TestHugeShipsHaveNoManeuversHere(t *testing.T) {
 func TestAMoveHasTheContractsKeys(t *testing.T) {
 	s := scene(t, "2.5; A small 0 0 0; B small 0 100 0; rock square 0 60 0 10")
 	s.MatWidth, s.MatHeight = 914.4, 914.4
-	doc, err := engine.MarshalMove(moved(t, s, "A", "straight 2"))
+	doc, err := scenefile.MarshalMove(moved(t, s, "A", "straight 2"))
 	require.NoError(t, err)
 	var got map[string]any
 	require.NoError(t, json.Unmarshal(doc, &got))
@@ -468,7 +469,7 @@ func TestAMoveHasTheContractsKeys(t *testing.T) {
 	assert.Equal(t, []any{}, got["devices"])
 	assert.Equal(t, map[string]any{"id": "rock", "template": "no", "base": "yes"}, got["obstacles"].([]any)[0])
 
-	doc, err = engine.MarshalMove(repositioned(t, s, "A", "barrel-roll left"))
+	doc, err = scenefile.MarshalMove(repositioned(t, s, "A", "barrel-roll left"))
 	require.NoError(t, err)
 	got = nil
 	require.NoError(t, json.Unmarshal(doc, &got))
@@ -478,7 +479,7 @@ func TestAMoveHasTheContractsKeys(t *testing.T) {
 		assert.Contains(t, o, k)
 	}
 	s.Rules = engine.Rules1e
-	doc, err = engine.MarshalMove(repositioned(t, s, "A", "barrel-roll left"))
+	doc, err = scenefile.MarshalMove(repositioned(t, s, "A", "barrel-roll left"))
 	require.NoError(t, err)
 	assert.Contains(t, string(doc), `"from_mm":-20,"to_mm":20`)
 }

@@ -10,6 +10,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 )
 
 // A ship whose base was found by its edges alone may be turned by quarter turns: what
@@ -126,16 +127,16 @@ func TestAMovePastAShipOfUnknownNoseReckonsWithItsGuides(t *testing.T) {
 
 func TestQuartersOnTheWire(t *testing.T) {
 	doc := `{"version":1,"rules":"2.5","ships":[{"id":"A1","base":"%s","x_mm":100,"y_mm":100,"heading_deg":0,"heading_quarters":%s}]}`
-	read, _, err := engine.ParseScenes([]byte(fmt.Sprintf(doc, "small", "true")))
+	read, _, err := scenefile.Parse([]byte(fmt.Sprintf(doc, "small", "true")))
 	require.NoError(t, err)
 	require.True(t, read[0].Ships[0].Quarters)
-	out, err := engine.MarshalScene(read[0])
+	out, err := scenefile.Marshal(read[0])
 	require.NoError(t, err)
 	assert.Contains(t, strings.ReplaceAll(string(out), " ", ""), `"heading_quarters":true`)
 
-	_, _, err = engine.ParseScenes([]byte(fmt.Sprintf(doc, "small", `"yes"`)))
+	_, _, err = scenefile.Parse([]byte(fmt.Sprintf(doc, "small", `"yes"`)))
 	assert.ErrorContains(t, err, "heading_quarters")
-	read, _, err = engine.ParseScenes([]byte(fmt.Sprintf(doc, "huge-195", "true")))
+	read, _, err = scenefile.Parse([]byte(fmt.Sprintf(doc, "huge-195", "true")))
 	require.NoError(t, err, "its two ends look alike")
 	assert.True(t, read[0].Ships[0].Quarters)
 }

@@ -10,6 +10,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 )
 
 // crowd is a crowded table: ships of all sizes on the standard mat, which grows with
@@ -141,11 +142,11 @@ func TestAMeasurerForgetsWhatItMeasuredBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := engine.MarshalResult(got)
+		a, err := scenefile.MarshalResult(got)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := engine.MarshalResult(want)
+		b, err := scenefile.MarshalResult(want)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -191,7 +192,7 @@ func TestMeasuringAfterAMoveGivesWhatMeasuringEverythingGives(t *testing.T) {
 // wordsOf says all that a result holds.
 func wordsOf(t *testing.T, r engine.Result) string {
 	t.Helper()
-	j, err := engine.MarshalResult(r)
+	j, err := scenefile.MarshalResult(r)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 )
 
 // unknownScene has A1 facing B1 200 mm ahead, and something unknown round a place.
@@ -59,14 +60,14 @@ func TestAMovePastSomethingUnknownIsNotCalledClear(t *testing.T) {
 
 func TestUnknownThingsSurviveTheWireForm(t *testing.T) {
 	s := unknownScene(400, 300)
-	doc, err := engine.MarshalScene(s)
+	doc, err := scenefile.Marshal(s)
 	require.NoError(t, err)
-	back, _, err := engine.ParseScenes(doc)
+	back, _, err := scenefile.Parse(doc)
 	require.NoError(t, err)
 	assert.Equal(t, s.Unknown, back[0].Unknown)
 
 	for _, bad := range []string{`[[[0,0],[1,1]]]`, `[[[0,0],[1,1],[1e12,0]]]`, `[1]`, `[[[0]]]`} {
-		_, _, err := engine.ParseScenes([]byte(`{"version":1,"rules":"2.5","ships":[],"unknown_mm":` + bad + `}`))
+		_, _, err := scenefile.Parse([]byte(`{"version":1,"rules":"2.5","ships":[],"unknown_mm":` + bad + `}`))
 		assert.ErrorContains(t, err, "unknown_mm[0]", bad)
 	}
 }
@@ -90,17 +91,17 @@ func TestALineAcrossABlindAreaIsNotCalledClear(t *testing.T) {
 
 func TestBlindAreasSurviveTheWireForm(t *testing.T) {
 	s := blindScene(400, 300)
-	doc, err := engine.MarshalScene(s)
+	doc, err := scenefile.Marshal(s)
 	require.NoError(t, err)
 	assert.Contains(t, string(doc), `"blind_mm":[{"outline_mm":[[390,290],[410,290],[400,310]],"why":"glare"}]`)
-	back, _, err := engine.ParseScenes(doc)
+	back, _, err := scenefile.Parse(doc)
 	require.NoError(t, err)
 	assert.Equal(t, s.Blind, back[0].Blind)
 
 	for _, bad := range []string{`[{"outline_mm":[[0,0],[1,1]]}]`, `[{"outline_mm":[[0,0],[1,1],[1e12,0]]}]`, `[[[0,0],[1,1],[0,1]]]`,
 		`[{"why":"glare"}]`,
 		`[{"outline_mm":[[0,0],[1,1],[0,1]],"reason":"glare"}]`} {
-		_, _, err := engine.ParseScenes([]byte(`{"version":1,"rules":"2.5","ships":[],"blind_mm":` + bad + `}`))
+		_, _, err := scenefile.Parse([]byte(`{"version":1,"rules":"2.5","ships":[],"blind_mm":` + bad + `}`))
 		assert.ErrorContains(t, err, "blind_mm[0]", bad)
 	}
 }

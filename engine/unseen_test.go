@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/engine"
+	"sightline/engine/scenefile"
 )
 
 // TestWhatNobodyLookedForIsNotSaidToBeAbsent: a scene from a camera that lists no
@@ -15,11 +16,11 @@ import (
 func TestWhatNobodyLookedForIsNotSaidToBeAbsent(t *testing.T) {
 	const ships = `"ships":[{"id":"A1","base":"small","x_mm":400,"y_mm":100,"heading_deg":0%s},{"id":"B1","base":"small","x_mm":400,"y_mm":300,"heading_deg":180}]`
 	verdict := func(doc string) string {
-		scenes, _, err := engine.ParseScenes([]byte(doc))
+		scenes, _, err := scenefile.Parse([]byte(doc))
 		require.NoError(t, err, doc)
-		again, err := engine.MarshalScene(scenes[0])
+		again, err := scenefile.Marshal(scenes[0])
 		require.NoError(t, err)
-		back, _, err := engine.ParseScenes(again)
+		back, _, err := scenefile.Parse(again)
 		require.NoError(t, err, string(again))
 		assert.Equal(t, scenes[0].ObstaclesUnseen, back[0].ObstaclesUnseen, "there and back: %s", again)
 		p, err := engine.MeasurePair(&back[0], "A1", "B1", engine.Options{})

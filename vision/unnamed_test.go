@@ -9,6 +9,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 )
 
 // bareBase is a base whose code is not read.
@@ -99,10 +100,10 @@ func TestAnUnnamedBaseIsMeasuredAndBlocksMoves(t *testing.T) {
 	require.Len(t, l.Ships, 2)
 	assert.Equal(t, "?1", l.Scene.Ships[1].ID)
 
-	doc, err := engine.MarshalScenes([]engine.Scene{l.Scene})
+	doc, err := scenefile.MarshalList([]engine.Scene{l.Scene})
 	require.NoError(t, err)
 	assert.Contains(t, string(doc), `"heading_quarters":true`)
-	scenes, _, err := engine.ParseScenes(doc)
+	scenes, _, err := scenefile.Parse(doc)
 	require.NoError(t, err, "what is written can be read")
 
 	r, err := engine.Measure(&scenes[0], engine.Options{})

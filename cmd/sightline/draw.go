@@ -10,6 +10,7 @@ import (
 	"sightline/cmd/internal/draw"
 	"sightline/cmd/internal/sheet"
 	"sightline/engine"
+	"sightline/engine/scenefile"
 )
 
 // drawCmd draws a scene from above.
@@ -74,7 +75,7 @@ func (c *drawCmd) draw(stdin io.Reader, out io.Writer) error {
 
 // scene returns the scene that is to be drawn.
 func (c *drawCmd) scene(data []byte) (*engine.Scene, error) {
-	scenes, _, err := engine.ParseScenes(data)
+	scenes, _, err := scenefile.Parse(data)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 	"sightline/vision"
 	"sightline/vision/opencv"
 )
@@ -144,7 +145,7 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		names, scenes, sights = []string{"all cameras"}, []engine.Scene{fused.Scene}, []*vision.ObstacleSight{fused.Obstacles}
 	}
 	if c.JSON {
-		doc, err := engine.MarshalScenes(scenes)
+		doc, err := scenefile.MarshalList(scenes)
 		if err == nil {
 			doc, err = verify.AddTo(doc, answer)
 		}

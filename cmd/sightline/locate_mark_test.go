@@ -12,6 +12,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 	"sightline/vision"
 	"sightline/vision/tablesim"
 )
@@ -76,9 +77,9 @@ func TestAMarkedShipStandsWhereNothingSpeaksAgainstIt(t *testing.T) {
 	assert.False(t, s.Quarters)
 	assert.Less(t, float64(s.Pose.Distance(at.Point)), 0.01)
 	assert.InDelta(t, 30, s.Pose.Heading.Degrees(), 0.01)
-	doc, err := engine.MarshalScenes([]engine.Scene{got.Scene})
+	doc, err := scenefile.MarshalList([]engine.Scene{got.Scene})
 	require.NoError(t, err)
-	again, _, err := engine.ParseScenes(doc)
+	again, _, err := scenefile.Parse(doc)
 	require.NoError(t, err)
 	assert.Equal(t, "mark", again[0].Ships[0].Seen)
 	assert.InEpsilon(t, s.Covariance[0], again[0].Ships[0].Covariance[0], 0.01)

@@ -21,6 +21,7 @@ import (
 	"sightline/calibration/verify"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 	"sightline/vision/tablesim"
 )
 
@@ -46,7 +47,7 @@ func TestFromAPictureToAnAnswer(t *testing.T) {
 	c := locateCmd{Calibration: []string{calibrated}, Images: []string{picture}, Rules: "2.0", JSON: true}
 	require.NoError(t, c.locate(context.Background(), &out, &warn))
 	assert.Empty(t, warn.String())
-	scenes, list, err := engine.ParseScenes(out.Bytes())
+	scenes, list, err := scenefile.Parse(out.Bytes())
 	require.NoError(t, err)
 	require.True(t, list)
 	require.Len(t, scenes, 1)
@@ -102,7 +103,7 @@ func TestACameraThatMovedIsRegisteredAnew(t *testing.T) {
 	c := locateCmd{Calibration: []string{calibrated}, Images: []string{moved}, Rules: "2.5", JSON: true}
 	require.NoError(t, c.locate(context.Background(), &out, &warn))
 	assert.Contains(t, warn.String(), "registered anew")
-	scenes, _, err := engine.ParseScenes(out.Bytes())
+	scenes, _, err := scenefile.Parse(out.Bytes())
 	require.NoError(t, err)
 	for _, s := range scenes[0].Ships {
 		want, ok := truth.Ship(s.ID)
@@ -120,7 +121,7 @@ func TestPicturesOfATableAtRestAreAveraged(t *testing.T) {
 	var out, warn bytes.Buffer
 	c := locateCmd{Calibration: []string{calibrated}, Images: []string{picture, picture}, Rules: "2.5", JSON: true, Average: true}
 	require.NoError(t, c.locate(context.Background(), &out, &warn))
-	scenes, _, err := engine.ParseScenes(out.Bytes())
+	scenes, _, err := scenefile.Parse(out.Bytes())
 	require.NoError(t, err)
 	require.Len(t, scenes, 1, "of all pictures")
 	assert.GreaterOrEqual(t, len(scenes[0].Ships), len(truth.Ships)-1)
@@ -182,7 +183,7 @@ func TestAPlacedShipThatIsNotThereCannotBeAnswered(t *testing.T) {
 			assert.ErrorContains(t, err, c.says)
 			assert.ErrorAs(t, err, &unanswered{}, "exit status 1")
 		}
-		scenes, _, err := engine.ParseScenes(out.Bytes())
+		scenes, _, err := scenefile.Parse(out.Bytes())
 		require.NoError(t, err, "the rest is answered")
 		assert.Len(t, scenes[0].Ships, 1)
 	}
@@ -222,7 +223,7 @@ func TestPicturesOfSeveralCamerasAreOneScene(t *testing.T) {
 	var out, warn bytes.Buffer
 	c := locateCmd{Calibration: calibrations, Images: pictures, Rules: "2.5", JSON: true, Fuse: true}
 	require.NoError(t, c.locate(context.Background(), &out, &warn))
-	scenes, _, err := engine.ParseScenes(out.Bytes())
+	scenes, _, err := scenefile.Parse(out.Bytes())
 	require.NoError(t, err)
 	require.Len(t, scenes, 1)
 	assert.Len(t, scenes[0].Ships, len(truth.Ships))

@@ -15,6 +15,7 @@ import (
 	"sightline/calibration/verify"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 )
 
 type measureCmd struct {
@@ -44,7 +45,7 @@ func (c *measureCmd) measure(stdin io.Reader, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("measure: %w", err)
 	}
-	scenes, list, err := engine.ParseScenes(data)
+	scenes, list, err := scenefile.Parse(data)
 	if err != nil {
 		return fmt.Errorf("measure: %s: %w", name, err)
 	}
@@ -60,9 +61,9 @@ func (c *measureCmd) measure(stdin io.Reader, out io.Writer) error {
 	}
 	var doc []byte
 	if list {
-		doc, err = engine.MarshalResults(results)
+		doc, err = scenefile.MarshalResults(results)
 	} else {
-		doc, err = engine.MarshalResult(results[0])
+		doc, err = scenefile.MarshalResult(results[0])
 	}
 	if err == nil {
 		doc, err = withVerification(doc, data)

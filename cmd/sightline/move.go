@@ -11,6 +11,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 )
 
 type moveCmd struct {
@@ -36,7 +37,7 @@ func (c *moveCmd) move(stdin io.Reader, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("move: %w", err)
 	}
-	scenes, _, err := engine.ParseScenes(data)
+	scenes, _, err := scenefile.Parse(data)
 	if err != nil {
 		return fmt.Errorf("move: %s: %w", name, err)
 	}
@@ -56,7 +57,7 @@ func (c *moveCmd) move(stdin io.Reader, out io.Writer) error {
 	if !c.JSON {
 		return printMove(out, &r)
 	}
-	doc, err := engine.MarshalMove(r)
+	doc, err := scenefile.MarshalMove(r)
 	if err != nil {
 		return fmt.Errorf("move: %w", err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 	"sightline/vision/tablesim"
 )
 
@@ -75,7 +76,7 @@ func TestObstructionIsAnsweredFromPictures(t *testing.T) {
 	var out, warn bytes.Buffer
 	c := locateCmd{Calibration: []string{calibrated}, Images: []string{played}, Rules: "2.5", JSON: true, Catalogue: catalogue, EmptyMat: mat}
 	require.NoError(t, c.locate(context.Background(), &out, &warn))
-	scenes, _, err := engine.ParseScenes(out.Bytes())
+	scenes, _, err := scenefile.Parse(out.Bytes())
 	require.NoError(t, err)
 	assert.False(t, scenes[0].ObstaclesUnseen, warn.String())
 	require.Len(t, scenes[0].Obstacles, 1)

@@ -18,6 +18,7 @@ import (
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/rulings"
 	"sightline/engine"
+	"sightline/engine/scenefile"
 )
 
 // ruled makes a log of rulings on a scene of the rules' pictures, and returns its folder.
@@ -25,7 +26,7 @@ func ruled(t *testing.T, count int) string {
 	t.Helper()
 	raw, err := os.ReadFile("../../docs/rules/obstruction.json")
 	require.NoError(t, err)
-	scenes, _, err := engine.ParseScenes(raw)
+	scenes, _, err := scenefile.Parse(raw)
 	require.NoError(t, err)
 	scene := scenes[0]
 	from, to := scene.Ships[0].ID, scene.Ships[1].ID

@@ -8,6 +8,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 	"sightline/vision"
 )
 
@@ -59,9 +60,9 @@ func TestDevicesAndMarkersAreFoundByTheirOutlines(t *testing.T) {
 		assert.Equal(t, want.Objects[i].Kind, o.Kind)
 		assert.InDelta(t, float64(want.Objects[i].Range.Distance), float64(o.Range.Distance), 3*float64(o.Range.Sigma)+0.3, "%s to %s", o.From, o.To)
 	}
-	doc, err := engine.MarshalScene(*s)
+	doc, err := scenefile.Marshal(*s)
 	require.NoError(t, err)
-	again, _, err := engine.ParseScenes(doc)
+	again, _, err := scenefile.Parse(doc)
 	require.NoError(t, err)
 	assert.Len(t, again[0].Devices, 1)
 	assert.Len(t, again[0].Markers, 1)

@@ -21,6 +21,7 @@ import (
 	"sightline/calibration/watch"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 	"sightline/vision"
 	"sightline/vision/tablesim"
 )
@@ -89,19 +90,19 @@ func onScenes(t *testing.T) map[string]any {
 	for _, f := range files {
 		raw, err := os.ReadFile(f)
 		require.NoError(t, err)
-		more, _, err := engine.ParseScenes(raw)
+		more, _, err := scenefile.Parse(raw)
 		require.NoError(t, err)
 		scenes = append(scenes, more...)
 	}
 	for i := range scenes {
-		raw, err := engine.MarshalScene(scenes[i]) // as a file would have it
+		raw, err := scenefile.Marshal(scenes[i]) // as a file would have it
 		require.NoError(t, err)
-		read, _, err := engine.ParseScenes(raw)
+		read, _, err := scenefile.Parse(raw)
 		require.NoError(t, err)
 		s := &read[0]
 		result, err := engine.Measure(s, engine.Options{})
 		require.NoError(t, err)
-		doc, err := engine.MarshalResult(result)
+		doc, err := scenefile.MarshalResult(result)
 		answers[fmt.Sprintf("measure %d", i)] = plain(t, doc, err)
 		for _, text := range []string{"bank left 2", "turn right 3", "straight 4"} {
 			m, err := engine.ParseManeuver(text)
@@ -111,7 +112,7 @@ func onScenes(t *testing.T) map[string]any {
 				answers[fmt.Sprintf("move %d %s", i, text)] = err.Error()
 				continue
 			}
-			doc, err := engine.MarshalMove(moved)
+			doc, err := scenefile.MarshalMove(moved)
 			answers[fmt.Sprintf("move %d %s", i, text)] = plain(t, doc, err)
 		}
 	}
@@ -151,7 +152,7 @@ func onPictures(t *testing.T, pictures []*image.Gray) map[string]any {
 		located, err := locator.Locate(vision.Frame{Gray: g})
 		require.NoError(t, err)
 		require.NotEmpty(t, located.Scene.Ships)
-		doc, err := engine.MarshalScene(located.Scene)
+		doc, err := scenefile.Marshal(located.Scene)
 		answers[fmt.Sprintf("located %d", i)] = plain(t, doc, err)
 	}
 	return answers

@@ -20,6 +20,7 @@ import (
 	"sightline/cmd/internal/rulings"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 	"sightline/vision"
 	"sightline/vision/tablesim"
 )
@@ -158,9 +159,9 @@ func TestARulingOnTheSimulatedTableIsReplayedFromItsPicture(t *testing.T) {
 	assert.Equal(t, ruling.Title+"; the stored picture alone: the same", e.Answer)
 	scene, err := e.SceneOf()
 	require.NoError(t, err)
-	wire, err := engine.MarshalScene(held.Scene())
+	wire, err := scenefile.Marshal(held.Scene())
 	require.NoError(t, err)
-	want, _, err := engine.ParseScenes(wire) // degrees and back round the last digit
+	want, _, err := scenefile.Parse(wire) // degrees and back round the last digit
 	require.NoError(t, err)
 	assert.Equal(t, want[0], scene, "the recorded scene is the one that was held, not the newest")
 	frame, ok := e.File(rulings.RoleFrame)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"sightline/engine"
+	"sightline/engine/scenefile"
 )
 
 // noise is how far two computations of the same may lie apart: other processors round
@@ -31,7 +32,7 @@ func figure(key string) bool {
 
 // pairJSON returns a pair's verdict as the contract writes it.
 func pairJSON(p engine.PairVerdict) (json.RawMessage, error) {
-	doc, err := engine.MarshalResult(engine.Result{Pairs: []engine.PairVerdict{p}})
+	doc, err := scenefile.MarshalResult(engine.Result{Pairs: []engine.PairVerdict{p}})
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"sightline/calibration/verify"
 	"sightline/engine"
+	"sightline/engine/scenefile"
 )
 
 // Decision says what the judge made of the measured answer.
@@ -112,7 +113,7 @@ func (e *Entry) Canonical() []byte { return bytes.Clone(e.raw) }
 
 // SceneOf returns the entry's scene.
 func (e *Entry) SceneOf() (engine.Scene, error) {
-	scenes, list, err := engine.ParseScenes(e.Scene)
+	scenes, list, err := scenefile.Parse(e.Scene)
 	if err == nil && list {
 		err = errors.New("expected one scene, got a list")
 	}
@@ -296,7 +297,7 @@ func (r *Ruling) record() (Record, error) {
 		out.Arc = r.Arc.String()
 	}
 	var err error
-	if out.Scene, err = engine.MarshalScene(r.Scene); err != nil {
+	if out.Scene, err = scenefile.Marshal(r.Scene); err != nil {
 		return out, refuse("scene: %v", err)
 	}
 	var scene struct {

@@ -11,7 +11,7 @@ import (
 
 	"sightline/calibration/verify"
 	"sightline/cmd/internal/live"
-	"sightline/engine"
+	"sightline/engine/scenefile"
 )
 
 func TestTheCalibrationInUseGoesWithEveryAnswer(t *testing.T) {
@@ -66,7 +66,7 @@ func TestASceneOfTheServerIsASceneFileWithItsVerification(t *testing.T) {
 	s := serve(t, f)
 	_, body := get(t, s.URL+"/api/scene")
 	assert.Contains(t, body, `"verified":null`)
-	_, list, err := engine.ParseScenes([]byte(body))
+	_, list, err := scenefile.Parse([]byte(body))
 	require.NoError(t, err)
 	assert.False(t, list)
 }

@@ -31,6 +31,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/engine"
+	"sightline/engine/scenefile"
 	"sightline/hardware"
 	"sightline/vision"
 )
@@ -335,7 +336,7 @@ func send(w io.Writer, control *http.ResponseController, now time.Time, text []b
 // scene answers with the contract's scene JSON, as sightline locate prints it.
 func (s *Server) scene(w http.ResponseWriter, _ *http.Request) {
 	v := s.o.Hub.Newest()
-	s.contract(w, &v, func() ([]byte, error) { return engine.MarshalScene(v.Standing()) })
+	s.contract(w, &v, func() ([]byte, error) { return scenefile.Marshal(v.Standing()) })
 }
 
 // measure answers with the contract's result JSON, as sightline measure prints it, as
@@ -347,7 +348,7 @@ func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, why, http.StatusForbidden)
 		return
 	}
-	s.contract(w, &v, func() ([]byte, error) { return engine.MarshalResult(result) })
+	s.contract(w, &v, func() ([]byte, error) { return scenefile.MarshalResult(result) })
 }
 
 // contract answers with a document of the contract, or says why there is none: an

@@ -24,6 +24,7 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/engine"
+	"sightline/engine/scenefile"
 	"sightline/hardware"
 )
 
@@ -100,7 +101,7 @@ func TestStateSaysTheAnswerWithItsUnits(t *testing.T) {
 func TestSceneAndMeasureAreTheContracts(t *testing.T) {
 	s := serve(t, newFakeTable(t))
 	_, scene := get(t, s.URL+"/api/scene")
-	scenes, _, err := engine.ParseScenes([]byte(scene))
+	scenes, _, err := scenefile.Parse([]byte(scene))
 	require.NoError(t, err, "measure reads what /api/scene says")
 	require.Len(t, scenes[0].Ships, 6)
 	_, result := get(t, s.URL+"/api/measure")

@@ -10,6 +10,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 	"sightline/vision"
 )
 
@@ -60,7 +61,7 @@ type incomingJSON struct {
 }
 
 func tryOf(t *live.MovePreview, watched bool, sigmas float64) (tryJSON, error) {
-	result, err := engine.MarshalMove(t.Result)
+	result, err := scenefile.MarshalMove(t.Result)
 	j := tryJSON{
 		Version: 1, Ship: t.Ship, Doing: t.Doing, Move: t.Move, Lines: moveLinesOf(t), Nearest: live.NearestText(&t.Result, sigmas), Ends: []endJSON{}, Chosen: t.Chosen,
 		Template: pointsOf(t.Result.Template), Device: [][][2]float64{}, WhyNot: t.WhyNot, Result: result,

@@ -1,6 +1,9 @@
-package engine
+package scenefile
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"sightline/engine"
+)
 
 // The wire form of results. Every list is written as one, never as null.
 
@@ -107,10 +110,10 @@ type wireProblem struct {
 }
 
 // MarshalResult writes a result in the wire form, on one line.
-func MarshalResult(r Result) ([]byte, error) { return json.Marshal(newWireResult(&r)) }
+func MarshalResult(r engine.Result) ([]byte, error) { return json.Marshal(newWireResult(&r)) }
 
 // MarshalResults writes the results of a list of scenes, in order.
-func MarshalResults(rs []Result) ([]byte, error) {
+func MarshalResults(rs []engine.Result) ([]byte, error) {
 	w := struct {
 		Version int          `json:"version"`
 		Results []wireResult `json:"results"`
@@ -121,7 +124,7 @@ func MarshalResults(rs []Result) ([]byte, error) {
 	return json.Marshal(w)
 }
 
-func newWireResult(r *Result) wireResult {
+func newWireResult(r *engine.Result) wireResult {
 	w := wireResult{
 		Version: wireVersion, Rules: r.Rules.String(),
 		Pairs:    make([]wirePair, len(r.Pairs)),
@@ -166,7 +169,7 @@ func newWireResult(r *Result) wireResult {
 	return w
 }
 
-func newWireArc(a *ArcVerdict) wireArc {
+func newWireArc(a *engine.ArcVerdict) wireArc {
 	w := wireArc{Arc: a.Arc.String(), InArc: a.InArc.String(), Margin: float64(a.Margin), Sigma: float64(a.Sigma)}
 	if at := a.Attack; at != nil {
 		o := &at.Obstruction
@@ -181,11 +184,11 @@ func newWireArc(a *ArcVerdict) wireArc {
 	return w
 }
 
-func newWireDistance(r *RangeVerdict) wireDistance {
+func newWireDistance(r *engine.RangeVerdict) wireDistance {
 	return wireDistance{float64(r.Distance), float64(r.Sigma), r.Band, listed(r.Possible), float64(r.Margin)}
 }
 
-func wireLines(lines []Line) [][2][2]float64 {
+func wireLines(lines []engine.Line) [][2][2]float64 {
 	w := make([][2][2]float64, len(lines))
 	for i, l := range lines {
 		w[i] = [2][2]float64{{l[0].X, l[0].Y}, {l[1].X, l[1].Y}}

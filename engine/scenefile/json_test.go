@@ -1,4 +1,4 @@
-package engine_test
+package scenefile_test
 
 import (
 	"encoding/json"
@@ -13,6 +13,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 )
 
 // full is a scene with every key of the wire form.
@@ -29,16 +30,16 @@ func TestNothingMayFollowAScene(t *testing.T) {
 	const whole = `{"version":1,"rules":"2.5","ships":[]}`
 	for _, rest := range []string{"garbage", "{}", "]", "}", ",", "\x00", "#", whole} {
 		for _, doc := range []string{whole, `{"version":1,"scenes":[` + whole + `]}`} {
-			_, _, err := engine.ParseScenes([]byte(doc + rest))
+			_, _, err := scenefile.Parse([]byte(doc + rest))
 			assert.ErrorContains(t, err, "expected nothing after the object", "%q", rest)
 		}
 	}
-	_, _, err := engine.ParseScenes([]byte(whole + " \n\t"))
+	_, _, err := scenefile.Parse([]byte(whole + " \n\t"))
 	assert.NoError(t, err)
 }
 
 func TestEveryKeyOfASceneIsRead(t *testing.T) {
-	scenes, list, err := engine.ParseScenes([]byte(full))
+	scenes, list, err := scenefile.Parse([]byte(full))
 	require.NoError(t, err)
 	assert.False(t, list)
 	require.Len(t, scenes, 1)
@@ -64,11 +65,11 @@ func TestEveryKeyOfASceneIsRead(t *testing.T) {
 }
 
 func TestASceneSurvivesWritingAndReading(t *testing.T) {
-	scenes, _, err := engine.ParseScenes([]byte(full))
+	scenes, _, err := scenefile.Parse([]byte(full))
 	require.NoError(t, err)
-	doc, err := engine.MarshalScene(scenes[0])
+	doc, err := scenefile.Marshal(scenes[0])
 	require.NoError(t, err)
-	again, list, err := engine.ParseScenes(doc)
+	again, list, err := scenefile.Parse(doc)
 	require.NoError(t, err, "%s", doc)
 	assert.False(t, list)
 	for i := range scenes[0].Ships[0].Covariance {
@@ -85,9 +86,9 @@ func TestASceneSurvivesWritingAndReading(t *testing.T) {
 	again[0].Obstacles[0].Pose = scenes[0].Obstacles[0].Pose
 	assert.Equal(t, scenes, again)
 
-	both, err := engine.MarshalScenes([]engine.Scene{scenes[0], {Rules: engine.Rules1e}})
+	both, err := scenefile.MarshalList([]engine.Scene{scenes[0], {Rules: engine.Rules1e}})
 	require.NoError(t, err)
-	again, list, err = engine.ParseScenes(both)
+	again, list, err = scenefile.Parse(both)
 	require.NoError(t, err)
 	assert.True(t, list)
 	assert.Len(t, again, 2)
@@ -101,11 +102,11 @@ func TestWhatMayBeLeftOut(t *testing.T) {
 		`{"version":1,"rules":"2.0","profile":{}}`,
 		`{"version":1,"rules":"2.0","obstacles":[{"outline_mm":[[0,0],[1,0],[0,1]]}],"devices":[{},{}],"markers":[{}]}`,
 	} {
-		_, list, err := engine.ParseScenes([]byte(doc))
+		_, list, err := scenefile.Parse([]byte(doc))
 		assert.NoError(t, err, doc)
 		assert.False(t, list)
 	}
-	scenes, list, err := engine.ParseScenes([]byte(`{"version":1,"scenes":[]}`))
+	scenes, list, err := scenefile.Parse([]byte(`{"version":1,"scenes":[]}`))
 	require.NoError(t, err)
 	assert.True(t, list)
 	assert.Empty(t, scenes)
@@ -162,7 +163,7 @@ func TestErrorsNameTheKeyAndWhereItStands(t *testing.T) {
 		{`{"image_width":3,"camera_matrix":{}}`, "it is a lens file, expected a scene"},
 		{`{"scenes":[]}`, "version: missing"},
 	} {
-		_, _, err := engine.ParseScenes([]byte(c.doc))
+		_, _, err := scenefile.Parse([]byte(c.doc))
 		if assert.Error(t, err, c.doc) {
 			assert.Contains(t, err.Error(), c.want)
 			assert.NotContains(t, err.Error(), "\n")
@@ -199,13 +200,13 @@ func TestAResultHasTheContractsKeys(t *testing.T) {
  "problems":[{"id":"A2","problem":"outside the play area","margin_mm":1}]}`
 	two, err := os.ReadFile("testdata/two.json")
 	require.NoError(t, err)
-	scenes, _, err := engine.ParseScenes(two)
+	scenes, _, err := scenefile.Parse(two)
 	require.NoError(t, err)
 	s := scenes[0]
 	s.Ships[0].Pose.X = 0
 	r, err := engine.Measure(&s, engine.Options{})
 	require.NoError(t, err)
-	doc, err := engine.MarshalResult(r)
+	doc, err := scenefile.MarshalResult(r)
 	require.NoError(t, err)
 	want, got := map[string]bool{}, map[string]bool{}
 	for text, into := range map[string]map[string]bool{contract: want, string(doc): got} {
@@ -221,7 +222,7 @@ func TestAResultHasTheContractsKeys(t *testing.T) {
 }
 
 func TestEmptyListsAreListsAndNotNull(t *testing.T) {
-	doc, err := engine.MarshalResults([]engine.Result{{Rules: engine.Rules1e}, {Rules: engine.Rules25}})
+	doc, err := scenefile.MarshalResults([]engine.Result{{Rules: engine.Rules1e}, {Rules: engine.Rules25}})
 	require.NoError(t, err)
 	assert.JSONEq(t, `{"version":1,"results":[
 		{"version":1,"rules":"1e","pairs":[],"objects":[],"problems":[]},
@@ -238,7 +239,7 @@ func FuzzParseScenes(f *testing.F) {
 	f.Add([]byte(`{"version":1,"scenes":[` + string(two) + `]}`))
 	f.Add([]byte(`{"version":1,"rules":"1e","ships":[{"id":"A","base":"huge-195","x_mm":0,"y_mm":0,"heading_deg":1e6,"covariance":[1e6,0,0,0,1e6,0,0,0,1e5],"turret":"left","arcs":["mobile"]},{"id":"B","base":"small","x_mm":0,"y_mm":0,"heading_deg":-0.0}],"obstacles":[{"outline_mm":[[0,0],[1e-300,0],[0,1e6]]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		scenes, _, err := engine.ParseScenes(data)
+		scenes, _, err := scenefile.Parse(data)
 		if err != nil {
 			if strings.Contains(err.Error(), "\n") && !strings.Contains(string(data), "\n") && !strings.Contains(string(data), `\n`) {
 				t.Fatalf("an error of more than one line: %q", err)
@@ -253,14 +254,14 @@ func FuzzParseScenes(f *testing.F) {
 			if err != nil {
 				t.Fatalf("a scene that was accepted cannot be measured: %v", err)
 			}
-			if _, err := engine.MarshalResult(r); err != nil { // also finds NaN and Inf
+			if _, err := scenefile.MarshalResult(r); err != nil { // also finds NaN and Inf
 				t.Fatal(err)
 			}
-			doc, err := engine.MarshalScene(s)
+			doc, err := scenefile.Marshal(s)
 			if err != nil {
 				t.Fatal(err)
 			}
-			again, _, err := engine.ParseScenes(doc)
+			again, _, err := scenefile.Parse(doc)
 			if err != nil {
 				t.Fatalf("what was written cannot be read: %v\n%s", err, doc)
 			}
@@ -281,12 +282,12 @@ func TestASceneMayCarryHowItsCalibrationWasVerified(t *testing.T) {
 	for _, verified := range []string{`{"at":"2026-11-21T10:30:00Z","outcome":"pass"}`, "null"} {
 		one := `{"version":1,"rules":"2.5","verified":` + verified + `,"ships":[` + ship + `]}`
 		for _, doc := range []string{one, `{"version":1,"scenes":[` + one + `],"verified":` + verified + `}`} {
-			scenes, _, err := engine.ParseScenes([]byte(doc))
+			scenes, _, err := scenefile.Parse([]byte(doc))
 			require.NoError(t, err, doc)
 			assert.Len(t, scenes[0].Ships, 1)
 		}
 	}
-	_, _, err := engine.ParseScenes([]byte(`{"version":1,"rules":"2.5","verified":"yes","ships":[]}`))
+	_, _, err := scenefile.Parse([]byte(`{"version":1,"rules":"2.5","verified":"yes","ships":[]}`))
 	assert.ErrorContains(t, err, "verified: expected an object or null")
 }
 
@@ -311,9 +312,9 @@ func TestRoundingInTheSceneChangesNoAnswer(t *testing.T) {
 				Heading: geom.Angle(2*math.Pi*rng.Float64() - math.Pi),
 			}
 		}
-		raw, err := engine.MarshalScene(s)
+		raw, err := scenefile.Marshal(s)
 		require.NoError(t, err)
-		again, _, err := engine.ParseScenes(raw)
+		again, _, err := scenefile.Parse(raw)
 		require.NoError(t, err)
 		p, err := engine.MeasurePair(&s, "A1", "B1", engine.Options{})
 		require.NoError(t, err)

@@ -1,4 +1,4 @@
-package engine
+package scenefile
 
 import (
 	"bytes"
@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 
+	"sightline/engine"
 	"sightline/engine/geom"
 )
 
@@ -23,7 +24,7 @@ const wireVersion = 1
 // says which of the two it was. It is strict: an unknown or repeated key, a
 // wrong type, a missing key that is needed and a value that cannot be measured
 // are errors that name the key and where it stands.
-func ParseScenes(data []byte) (scenes []Scene, list bool, err error) {
+func Parse(data []byte) (scenes []engine.Scene, list bool, err error) {
 	fields, err := readObject(data, "")
 	if err != nil {
 		return nil, false, err
@@ -36,7 +37,7 @@ func ParseScenes(data []byte) (scenes []Scene, list bool, err error) {
 		if err != nil {
 			return nil, false, err
 		}
-		return []Scene{s}, false, nil
+		return []engine.Scene{s}, false, nil
 	}
 	err = fields.each(map[string]reader{
 		"version":  readVersion,
@@ -83,8 +84,8 @@ func foreign(f *fields) error {
 	return nil
 }
 
-func parseScene(f fields) (Scene, error) {
-	var s Scene
+func parseScene(f fields) (engine.Scene, error) {
+	var s engine.Scene
 	err := f.each(map[string]reader{
 		"version":  readVersion,
 		"verified": readPast,
@@ -93,7 +94,7 @@ func parseScene(f fields) (Scene, error) {
 			if err := readInto(&name, "an edition's name")(raw, at); err != nil {
 				return err
 			}
-			r, err := ParseRules(name)
+			r, err := engine.ParseRules(name)
 			s.Rules = r
 			return err // names its key itself
 		},
@@ -131,18 +132,18 @@ func parseScene(f fields) (Scene, error) {
 		"markers": tokens(&s.Markers, "marker"),
 	}, "version", "rules")
 	// A camera that states its ships but no list of obstacles has not looked for any.
-	s.ObstaclesUnseen = !slices.Contains(f.keys, "obstacles") && slices.ContainsFunc(s.Ships, func(s Ship) bool { return s.Seen != "" })
+	s.ObstaclesUnseen = !slices.Contains(f.keys, "obstacles") && slices.ContainsFunc(s.Ships, func(s engine.Ship) bool { return s.Seen != "" })
 	if err == nil {
 		err = s.Validate()
 	}
 	if err != nil {
-		return Scene{}, f.under(err)
+		return engine.Scene{}, f.under(err)
 	}
 	return s, nil
 }
 
-func parseShip(raw json.RawMessage, at string) (Ship, error) {
-	var s Ship
+func parseShip(raw json.RawMessage, at string) (engine.Ship, error) {
+	var s engine.Ship
 	var base string
 	f, err := readObject(raw, at)
 	if err != nil {
@@ -164,7 +165,7 @@ func parseShip(raw json.RawMessage, at string) (Ship, error) {
 		"heading_quarters": readInto(&s.Quarters, "true or false"),
 	}, "id", "base", "x_mm", "y_mm", "heading_deg")
 	if err == nil {
-		s.Base, err = ParseBase(base)
+		s.Base, err = engine.ParseBase(base)
 	}
 	if err != nil {
 		return s, named(f, s.ID, err)
@@ -172,8 +173,8 @@ func parseShip(raw json.RawMessage, at string) (Ship, error) {
 	return s, nil
 }
 
-func parseObstacle(raw json.RawMessage, at string) (Obstacle, error) {
-	var o Obstacle
+func parseObstacle(raw json.RawMessage, at string) (engine.Obstacle, error) {
+	var o engine.Obstacle
 	f, err := readObject(raw, at)
 	if err != nil {
 		return o, err
@@ -193,8 +194,8 @@ func parseObstacle(raw json.RawMessage, at string) (Obstacle, error) {
 	return o, nil
 }
 
-func parseBlind(raw json.RawMessage, at string) (BlindArea, error) {
-	var b BlindArea
+func parseBlind(raw json.RawMessage, at string) (engine.BlindArea, error) {
+	var b engine.BlindArea
 	f, err := readObject(raw, at)
 	if err == nil {
 		err = f.each(map[string]reader{
@@ -219,9 +220,9 @@ func outline(dst *[]geom.Point) reader {
 	})
 }
 
-func tokens(dst *[]Token, what string) reader {
+func tokens(dst *[]engine.Token, what string) reader {
 	return eachOf(func(raw json.RawMessage, at string) error {
-		t := Token{ID: fmt.Sprintf("%s%d", what, len(*dst)+1)}
+		t := engine.Token{ID: fmt.Sprintf("%s%d", what, len(*dst)+1)}
 		f, err := readObject(raw, at)
 		if err != nil {
 			return err
@@ -246,12 +247,12 @@ func tokens(dst *[]Token, what string) reader {
 
 // readProfile reads a profile's name, or an object of a name and the dimensions
 // that differ from it.
-func readProfile(raw json.RawMessage, at string, s *Scene) error {
+func readProfile(raw json.RawMessage, at string, s *engine.Scene) error {
 	if len(raw) > 0 && raw[0] == '"' {
 		if err := text(&s.Profile)(raw, at); err != nil {
 			return err
 		}
-		_, err := ProfileNamed(s.Profile)
+		_, err := engine.ProfileNamed(s.Profile)
 		return err
 	}
 	f, err := readObject(raw, at)
@@ -263,7 +264,7 @@ func readProfile(raw json.RawMessage, at string, s *Scene) error {
 			return err
 		}
 	}
-	p, err := ProfileNamed(s.Profile)
+	p, err := engine.ProfileNamed(s.Profile)
 	if err != nil {
 		return err
 	}
@@ -271,8 +272,8 @@ func readProfile(raw json.RawMessage, at string, s *Scene) error {
 		"name":   text(&s.Profile),
 		"guides": readInto(&p.Guides, "true or false"),
 	}
-	for i := range Dimensions {
-		d := &Dimensions[i]
+	for i := range engine.Dimensions {
+		d := &engine.Dimensions[i]
 		readers[d.Name] = func(raw json.RawMessage, at string) error { return readDimension(raw, at, d, &p) }
 	}
 	if err := f.each(readers); err != nil {
@@ -285,7 +286,7 @@ func readProfile(raw json.RawMessage, at string, s *Scene) error {
 	return nil
 }
 
-func readDimension(raw json.RawMessage, at string, d *Dimension, p *Profile) error {
+func readDimension(raw json.RawMessage, at string, d *engine.Dimension, p *engine.Profile) error {
 	vs := make([]float64, 1)
 	var err error
 	if d.Count > 0 {
@@ -595,7 +596,7 @@ type wireToken struct {
 }
 
 // MarshalScene writes a scene in the wire form, on one line.
-func MarshalScene(s Scene) ([]byte, error) {
+func Marshal(s engine.Scene) ([]byte, error) {
 	w, err := newWireScene(&s)
 	if err != nil {
 		return nil, err
@@ -604,7 +605,7 @@ func MarshalScene(s Scene) ([]byte, error) {
 }
 
 // MarshalScenes writes a list of scenes, as locate does.
-func MarshalScenes(scenes []Scene) ([]byte, error) {
+func MarshalList(scenes []engine.Scene) ([]byte, error) {
 	w := struct {
 		Version int          `json:"version"`
 		Scenes  []*wireScene `json:"scenes"`
@@ -618,7 +619,7 @@ func MarshalScenes(scenes []Scene) ([]byte, error) {
 	return json.Marshal(w)
 }
 
-func newWireScene(s *Scene) (*wireScene, error) {
+func newWireScene(s *engine.Scene) (*wireScene, error) {
 	w := &wireScene{Version: wireVersion, Rules: s.Rules.String(), ScaleSigma: s.ScaleSigma, Ships: make([]wireShip, len(s.Ships))}
 	if s.MatWidth > 0 || s.MatHeight > 0 {
 		w.Mat = &wireMat{float64(s.MatWidth), float64(s.MatHeight)}
@@ -630,7 +631,7 @@ func newWireScene(s *Scene) (*wireScene, error) {
 	for i := range s.Ships {
 		w.Ships[i] = newWireShip(&s.Ships[i])
 	}
-	if !s.ObstaclesUnseen && (len(s.Obstacles) > 0 || slices.ContainsFunc(s.Ships, func(s Ship) bool { return s.Seen != "" })) {
+	if !s.ObstaclesUnseen && (len(s.Obstacles) > 0 || slices.ContainsFunc(s.Ships, func(s engine.Ship) bool { return s.Seen != "" })) {
 		w.Obstacles = []wireObstacle{} // an empty list says that there are none
 	}
 	for i := range s.Obstacles {
@@ -648,7 +649,7 @@ func newWireScene(s *Scene) (*wireScene, error) {
 	return w, nil
 }
 
-func wireTokens(ts []Token) []wireToken {
+func wireTokens(ts []engine.Token) []wireToken {
 	var w []wireToken
 	for _, t := range ts {
 		w = append(w, wireToken{t.ID, t.Kind, t.Player, t.Pose.X, t.Pose.Y, wireDegrees(t.Pose.Heading), wireOutline(t.Outline), float64(t.Sigma)})
@@ -665,14 +666,14 @@ func wireOutline(outline []geom.Point) [][2]float64 {
 }
 
 // wireProfile returns nil, the profile's name, or the object of what differs.
-func wireProfile(s *Scene) (any, error) {
+func wireProfile(s *engine.Scene) (any, error) {
 	if s.Dimensions == nil {
 		if s.Profile == "" {
 			return nil, nil
 		}
 		return s.Profile, nil
 	}
-	named, err := ProfileNamed(s.Dimensions.Name)
+	named, err := engine.ProfileNamed(s.Dimensions.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -680,8 +681,8 @@ func wireProfile(s *Scene) (any, error) {
 	if s.Dimensions.Guides != named.Guides {
 		w["guides"] = s.Dimensions.Guides
 	}
-	for i := range Dimensions {
-		d := &Dimensions[i]
+	for i := range engine.Dimensions {
+		d := &engine.Dimensions[i]
 		if v := d.Values(s.Dimensions); !slices.Equal(v, d.Values(&named)) {
 			if d.Count == 0 {
 				w[d.Name] = v[0]
@@ -693,7 +694,7 @@ func wireProfile(s *Scene) (any, error) {
 	return w, nil
 }
 
-func newWireShip(s *Ship) wireShip {
+func newWireShip(s *engine.Ship) wireShip {
 	w := wireShip{
 		ID: s.ID, Player: s.Player, Base: s.Base.String(),
 		X: s.Pose.X, Y: s.Pose.Y, Heading: wireDegrees(s.Pose.Heading),

@@ -1,9 +1,10 @@
-package engine
+package scenefile
 
 import (
 	"encoding/json"
 	"math"
 
+	"sightline/engine"
 	"sightline/engine/geom"
 )
 
@@ -64,10 +65,10 @@ type wireMove struct {
 // out where the player chooses among the options, and margin_mm where nothing is
 // there to be met. fully_executed claims no more than in_full knows: it is true where that
 // is yes, and false where it is no, too_close or no_view.
-func MarshalMove(r MoveResult) ([]byte, error) {
+func MarshalMove(r engine.MoveResult) ([]byte, error) {
 	w := wireMove{
 		Version: wireVersion, Ship: r.Ship, Maneuver: r.Maneuver, Full: newWirePose(r.Full),
-		FullyExecuted: r.InFull == Yes, InFull: r.InFull.String(), Outcome: r.Outcome.String(),
+		FullyExecuted: r.InFull == engine.Yes, InFull: r.InFull.String(), Outcome: r.Outcome.String(),
 		FirstOverlapped: listed(r.FirstOverlapped), Touching: listed(r.Touching), Overlapped: listed(r.Overlapped),
 		Obstacles: wireHits(r.Obstacles), Devices: wireHits(r.Devices), MovedThrough: listed(r.MovedThrough),
 		Flees: r.Flees.String(), Edges: listed(r.Edges), Outside: r.Outside, Nearest: r.Nearest, Sigma: float64(r.Sigma), Undecided: listed(r.Undecided),
@@ -88,7 +89,7 @@ func MarshalMove(r MoveResult) ([]byte, error) {
 	return json.Marshal(w)
 }
 
-func newWireOption(o *MoveOption) wireOption {
+func newWireOption(o *engine.MoveOption) wireOption {
 	w := wireOption{Name: o.Name, Final: newWirePose(o.Final), Legal: o.Legal.String(), Why: o.Why}
 	if o.Range {
 		to, x0, x1 := newWirePose(o.FinalTo), float64(o.From), float64(o.To)
@@ -101,7 +102,7 @@ func newWireOption(o *MoveOption) wireOption {
 
 func newWirePose(p geom.Pose) wirePose { return wirePose{p.X, p.Y, wireDegrees(p.Heading)} }
 
-func wireHits(hs []Hit) []wireHit {
+func wireHits(hs []engine.Hit) []wireHit {
 	w := make([]wireHit, len(hs))
 	for i, h := range hs {
 		w[i] = wireHit{h.ID, h.Template.String(), h.Base.String()}
