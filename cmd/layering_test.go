@@ -24,7 +24,8 @@ const module = "sightline"
 var mayImport = map[string][]string{
 	"cmd/internal/live": {"cmd/internal/setup", "hardware", "vision", "calibration", "calibration/verify", "engine", "engine/geom"},
 	"cmd/internal/web": {"cmd/internal/live", "cmd/internal/setup", "cmd/internal/draw", "cmd/internal/sheet", "cmd/internal/rulebook",
-		"hardware", "vision", "vision/tablesim", "calibration", "calibration/lens", "calibration/verify", "engine", "engine/geom"},
+		"hardware", "vision", "vision/tablesim", "calibration", "calibration/lens", "calibration/verify",
+		"engine", "engine/geom", "engine/scenefile"},
 	"cmd/...": {"cmd/...", "hardware/...", "vision/...", "engine/...", "firmware-config",
 		"calibration", "calibration/lens", "calibration/verify", "calibration/watch", "calibration/regular", "calibration/atomicfile/..."},
 	"hardware/...":                     {"hardware/...", "engine"},
@@ -41,17 +42,21 @@ var mayImport = map[string][]string{
 	"calibration/internal/document":    {"calibration/regular", "calibration/atomicfile"},
 	"calibration/regular":              {},
 	"engine":                           {"engine/geom"},
+	"engine/scenefile":                 {"engine", "engine/geom"},
 	"engine/geom":                      {},
 	"firmware-config":                  {},
 }
 
 // testsMayImport says what tests may import in addition: those of the page run the
-// whole program behind it, those of OpenCV and of the simulator calibrate lenses.
+// whole program behind it, those of OpenCV and of the simulator calibrate lenses,
+// and tables are written as scene files.
 var testsMayImport = map[string][]string{
+	"engine":           {"engine/scenefile"},
+	"vision":           {"engine/scenefile"},
 	"calibration":      {"calibration/atomicfile", "calibration/atomicfile/faultdisk"},
 	"cmd/internal/web": {"cmd/internal/app", "cmd/internal/rulings", "hardware/hardwaretest", "vision/opencv"},
 	"vision/opencv":    {"calibration/lens"},
-	"vision/tablesim":  {"calibration/lens", "calibration/linalg"},
+	"vision/tablesim":  {"calibration/lens", "calibration/linalg", "engine/scenefile"},
 }
 
 // outside says which packages may import what does not come with Go, by the beginning

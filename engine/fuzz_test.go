@@ -11,8 +11,8 @@ import (
 	"sightline/engine/scenefile"
 )
 
-// The fuzz targets of geometry. FuzzParseScenes, beside the wire form, is the one
-// of scene files. Run one of them without end with
+// The fuzz targets of geometry. That of scene files is FuzzParseScenes in
+// engine/scenefile. Run one of them without end with
 //
 //	go test ./engine -run '^$' -fuzz FuzzMeasure -parallel 1
 //

@@ -198,7 +198,7 @@ func TestAResultHasTheContractsKeys(t *testing.T) {
                      "obstruction":{"verdict":"never","by":["rock1"],"ships":[],"margin_mm":1,"sigma_mm":1}}}]}],
  "objects":[{"from":"A1","to":"rock1","kind":"asteroid","distance_mm":1,"sigma_mm":1,"band":1,"possible_bands":[1],"margin_mm":1,"outcome":"yes","contact":"no","overlap":"no"}],
  "problems":[{"id":"A2","problem":"outside the play area","margin_mm":1}]}`
-	two, err := os.ReadFile("testdata/two.json")
+	two, err := os.ReadFile("../testdata/two.json")
 	require.NoError(t, err)
 	scenes, _, err := scenefile.Parse(two)
 	require.NoError(t, err)
@@ -231,7 +231,7 @@ func TestEmptyListsAreListsAndNotNull(t *testing.T) {
 
 func FuzzParseScenes(f *testing.F) {
 	f.Add([]byte(full))
-	two, err := os.ReadFile("testdata/two.json")
+	two, err := os.ReadFile("../testdata/two.json")
 	if err != nil {
 		f.Fatal(err)
 	}
