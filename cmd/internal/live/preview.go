@@ -177,26 +177,17 @@ func touchDoubted(r *engine.MoveResult) bool {
 // carried is the covariance of a ship's pose after a move: a turned start swings the
 // end round, and a ship that was stopped by others stands as surely as those do.
 func carried(s *engine.Scene, ship *engine.Ship, end geom.Pose, r *engine.MoveResult) geom.Cov3 {
-	d := end.Sub(ship.Pose.Point)
-	// The end is start + R(heading)·v; heading runs clockwise, so that its derivative is
-	// d turned by a right angle to the right: (dy, -dx).
-	jx, jy := d.Y, -d.X
-	c := ship.Covariance
-	out := c
-	out[0] = c[0] + 2*jx*c[2] + jx*jx*c[8]
-	out[4] = c[4] + 2*jy*c[5] + jy*jy*c[8]
-	out[1] = c[1] + jy*c[2] + jx*c[5] + jx*jy*c[8]
-	out[2], out[5] = c[2]+jx*c[8], c[5]+jy*c[8]
-	if !r.FullyExecuted {
-		for _, id := range r.FirstOverlapped {
-			if by := ShipOf(s, id); by != nil {
-				out[0] += by.Covariance[0]
-				out[1] += by.Covariance[1]
-				out[4] += by.Covariance[4]
+	out := ship.Covariance.Transported(end.Sub(ship.Pose.Point))
+	if r.FullyExecuted {
+		return out
+	}
+	for _, id := range r.FirstOverlapped {
+		if by := ShipOf(s, id); by != nil {
+			for _, i := range [...]int{0, 1, 3, 4} {
+				out[i] += by.Covariance[i]
 			}
 		}
 	}
-	out[3], out[6], out[7] = out[1], out[2], out[5]
 	return out
 }
 
