@@ -14,9 +14,10 @@ type table struct {
 	profile Profile
 	k       float64
 
-	relation Touching // the first edition's
-	overlaps Touching // of it, where nobody keeps all
-	known    Touching // ships that are known to be in contact
+	relation  Touching // the first edition's
+	overlaps  Touching // of it, where nobody keeps all
+	untouched string   // a ship that touches none in that edition
+	known     Touching // ships that are known to be in contact
 
 	sharp  bool // no outline on the table is uncertain
 	rocks  []rock
@@ -30,7 +31,8 @@ type table struct {
 
 // prepare checks a scene and works out what all its measurements share.
 func (t *table) prepare(s *Scene, o Options) error {
-	t.scene, t.k, t.relation, t.overlaps, t.known = s, o.Sigmas, o.Touching, o.Overlapped, o.InContact
+	t.scene, t.k = s, o.Sigmas
+	t.relation, t.overlaps, t.untouched, t.known = o.Touching, o.Overlapped, o.Untouched, o.InContact
 	if t.k == 0 {
 		t.k = DefaultSigmas
 	}

@@ -222,6 +222,7 @@ func (t *table) rest(w words) words {
 		w.yes(r.obstacle)
 		w.outline(r.outline)
 	}
+	w.text(t.untouched)
 	w.yes(t.relation != nil)
 	for _, pairs := range [...]Touching{t.relation, t.overlaps, t.known} {
 		w.word(uint64(len(pairs)))

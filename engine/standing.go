@@ -143,10 +143,13 @@ func (t *table) standing(r *Result) (all []Standing) {
 	for i := range s.Ships {
 		st := Standing{ID: s.Ships[i].ID}
 		for j := range s.Ships[1:] {
-			st.ship(r.Rules, &r.Pairs[i*(len(s.Ships)-1)+j], t.relation, t.overlaps)
+			st.ship(t, &r.Pairs[i*(len(s.Ships)-1)+j])
 		}
 		for j := range rocks {
 			st.object(r.Rules, &r.Objects[i*rocks+j])
+		}
+		if what := t.unseenAt(i); what != "" {
+			st.object(r.Rules, &ObjectVerdict{To: what, Contact: NoView, Overlap: NoView, obstacle: true})
 		}
 		for j := range r.Problems {
 			p := &r.Problems[j]
@@ -161,6 +164,28 @@ func (t *table) standing(r *Result) (all []Standing) {
 		}
 	}
 	return all
+}
+
+// unseenAt names what lies so near to a ship that it may be an obstacle at range 0:
+// something unknown, or a place where nobody would have noticed one; "" for nothing.
+func (t *table) unseenAt(i int) string {
+	s, o := t.scene, &t.others[i]
+	if len(s.Unknown)+len(s.Blind) == 0 {
+		return ""
+	}
+	doubt := (&body{o.ship.Pose.Point, o.ship.Covariance}).worstPoint(t.k, o.from.v...)
+	reach := unknownReach + t.profile.reach(o.ship.Base) + t.k*math.Sqrt(doubt.variance) + doubt.secondOrder
+	near := func(u geom.Polygon) bool {
+		centre := o.ship.Pose.Point
+		return (u.Contains(centre) || u.BoundaryDistance(centre) <= o.radius+reach) && geom.Gap(o.from.v, u) <= reach
+	}
+	switch {
+	case slices.ContainsFunc(s.Unknown, near):
+		return "something unknown"
+	case slices.ContainsFunc(s.Blind, func(b BlindArea) bool { return near(b.Outline) }):
+		return "a place that is not seen"
+	}
+	return ""
 }
 
 func (s *Standing) object(r Rules, o *ObjectVerdict) {
@@ -213,17 +238,18 @@ func unseen(o Outcome) Outcome {
 	return o
 }
 
-func (s *Standing) ship(r Rules, p *PairVerdict, touching, overlapped Touching) {
+func (s *Standing) ship(t *table, p *PairVerdict) {
 	if p.Contact == Yes {
 		s.Contacts = append(s.Contacts, p.To)
 	}
+	r := t.scene.Rules
 	bar := Bar{Act: "attack", Target: p.To, Because: p.To, Outcome: p.Contact}
 	switch {
 	case r == Rules20:
 		bar.Why, bar.Rule = "the target is at range 0", "2.0 G73"
-	case r == Rules1e && (touching.Has(p.From, p.To) || overlapped.Has(p.From, p.To)):
+	case r == Rules1e && (t.relation.Has(p.From, p.To) || t.overlaps.Has(p.From, p.To)):
 		bar.Outcome, bar.Why, bar.Rule = Yes, "the two ships are touching", "1e G102"
-	case r == Rules1e && touching != nil:
+	case r == Rules1e && (t.relation != nil || t.untouched == p.From || t.untouched == p.To):
 		return
 	case r == Rules1e:
 		bar.Outcome = unseen(p.Contact)

@@ -150,6 +150,23 @@ func TestAnOverlapIsKnownWithoutTheWholeRelation(t *testing.T) {
 	assert.Equal(t, engine.NoView, all[0].Outcome)
 }
 
+// G97, G98: a ship that has just boosted, rolled or moved in full overlapped nobody, and
+// so touches none that it is in contact with. Others may touch all the same.
+func TestAShipThatMovedWithoutAnOverlapTouchesNone(t *testing.T) {
+	s := scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 0 -40 0")
+	var m engine.Measurer
+	for range 2 { // asked again, the answer stays
+		r, err := m.Measure(&s, engine.Options{Untouched: "B"})
+		require.NoError(t, err)
+		assert.Empty(t, r.Barred("attack", "A", "B"))
+		assert.Empty(t, r.Barred("attack", "B", "A"))
+		assert.Len(t, r.Barred("attack", "A", "C"), 1)
+	}
+	r, err := m.Measure(&s, engine.Options{})
+	require.NoError(t, err)
+	assert.Len(t, r.Barred("attack", "B", "A"), 1, "nothing is known of B any more")
+}
+
 // Contact that is too close to call is not stated.
 func TestContactThatIsNotDecidedIsNotStated(t *testing.T) {
 	s := scene(t, "1e; A small 0 0 0; B small 0 43.3 0")

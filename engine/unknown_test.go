@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -103,5 +104,39 @@ func TestBlindAreasSurviveTheWireForm(t *testing.T) {
 		`[{"outline_mm":[[0,0],[1,1],[0,1]],"reason":"glare"}]`} {
 		_, _, err := scenefile.Parse([]byte(`{"version":1,"rules":"2.5","ships":[],"blind_mm":` + bad + `}`))
 		assert.ErrorContains(t, err, "blind_mm[0]", bad)
+	}
+}
+
+// What nobody can tell from an obstacle, or would have noticed as one, may keep a ship
+// that stands against it from attacking: G175, G177, G178; and from locks: G179.
+func TestWhatMayBeAnObstacleAgainstABaseIsNotPassedOver(t *testing.T) {
+	for _, c := range []struct {
+		rules engine.Rules
+		x     float64 // of the place, whose left end is 10 mm further left; A1's right side is at 420
+		want  []string
+	}{
+		{engine.Rules25, 431, []string{"perhaps no attack, it cannot be seen: at range 0 of an obstacle, %s (2.5 G178)",
+			"perhaps no lock, it cannot be seen: at range 0 of an obstacle that may be a gas cloud, %s (2.5 G179)"}},
+		{engine.Rules25, 440, nil},
+		{engine.Rules20, 431, []string{"perhaps no attack, it cannot be seen: at range 0 of an obstacle that may be an asteroid, %s (2.0 G177)"}},
+		{engine.Rules1e, 425, []string{"perhaps no attack, it cannot be seen: overlaps an obstacle that may be an asteroid, %s (1e G175)"}},
+	} {
+		for what, s := range map[string]engine.Scene{
+			"something unknown": unknownScene(c.x, 200), "a place that is not seen": blindScene(c.x, 200),
+		} {
+			s.Rules = c.rules
+			r, err := engine.Measure(&s, engine.Options{})
+			require.NoError(t, err)
+			var want, got []string
+			for _, w := range c.want {
+				want = append(want, fmt.Sprintf(w, what))
+			}
+			for _, act := range []string{"attack", "lock"} {
+				for _, b := range r.Barred(act, "A1", "B1") {
+					got = append(got, b.Words())
+				}
+			}
+			assert.Equal(t, want, got, "%s at %g in %s", what, c.x, c.rules)
+		}
 	}
 }

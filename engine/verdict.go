@@ -168,6 +168,10 @@ type Options struct {
 	// keeps the relation of all ships: one has just overlapped the other.
 	Overlapped Touching
 
+	// Untouched is a ship that touches none in the first edition, whatever it is in
+	// contact with: it has just moved without overlapping another (G97, G98). "" for none.
+	Untouched string
+
 	// InContact lists ships that are known to be in contact, however unsure their
 	// poses are: the rules place a ship that backed up so that it touches.
 	InContact [][2]string

@@ -150,9 +150,22 @@ func (t *MovePreview) measure(s *engine.Scene, sigmas float64) error {
 	ship := ShipOf(&t.Scene, t.Ship)
 	ship.Covariance = carried(s, ship, t.Ends[t.Chosen].Pose, &t.Result)
 	ship.Pose = t.Ends[t.Chosen].Pose
+	o := engine.Options{Sigmas: sigmas, InContact: t.inContact(), Overlapped: t.inContact()}
+	if t.overlapsNone() {
+		o.Untouched = t.Ship
+	}
 	var err error
-	t.After, err = engine.Measure(&t.Scene, engine.Options{Sigmas: sigmas, InContact: t.inContact(), Overlapped: t.inContact()})
+	t.After, err = engine.Measure(&t.Scene, o)
 	return err
+}
+
+// overlapsNone reports whether the ship reaches the chosen end by a move that overlapped
+// no ship: an action, or a maneuver that is surely executed in full. Standing still
+// keeps the touch that was there (G99).
+func (t *MovePreview) overlapsNone() bool {
+	r := &t.Result
+	stationary := r.Maneuver == engine.Maneuver{Bearing: engine.Stationary}.String()
+	return t.Doing == DoAction || r.InFull == engine.Yes && t.Ends[t.Chosen].Legal == engine.Yes && !stationary
 }
 
 // inContact lists the ships that the moved one surely touches at its end: it was backed

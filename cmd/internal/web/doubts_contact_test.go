@@ -11,6 +11,7 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/engine"
+	"sightline/engine/geom"
 )
 
 // In the first edition the range is decided where contact is not: the answer, its doubts and
@@ -57,6 +58,30 @@ func TestAFirstEditionOverlapIsPreviewedAsTouching(t *testing.T) {
 		assert.Equal(t, "no attack: the two ships are touching (1e G102)", at(row, "no_attack", "text"))
 	}
 	assert.Equal(t, 2, seen, text)
+}
+
+// G98: a boost ends in an overlap with no ship, so that it makes no ships touch in the first
+// edition, however near they stand to each other then.
+func TestAFirstEditionBoostIntoContactIsNoTouch(t *testing.T) {
+	f := newFakeTable(t)
+	f.change(func(v *live.State) {
+		v.ObstaclesWatched = true
+		s := &v.Located.Scene
+		s.Rules = engine.Rules1e
+		live.ShipOf(s, "A1").Pose = geom.Pose{Point: geom.Point{X: 300, Y: 300}}
+		live.ShipOf(s, "B1").Pose = geom.Pose{Point: geom.Point{X: 300, Y: 423.3}} // 0.1 mm between the guides at its end
+	})
+	status, got, text := try(t, serve(t, f).URL, `{"ship":"A1","action":"boost straight"}`)
+	require.Equal(t, http.StatusOK, status, text)
+	require.NotNil(t, at(got, "after"), text)
+	seen := 0
+	for _, row := range at(got, "after", "targets", "list").([]any) {
+		if at(row, "id") == "B1" {
+			seen++
+			assert.Nil(t, at(row, "no_attack"), text)
+		}
+	}
+	assert.Equal(t, 1, seen, text)
 }
 
 // Ships that touch outside an arc are at range 0, and the attack range in the arc is another:
