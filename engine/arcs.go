@@ -134,8 +134,8 @@ func (m *pairMeasure) measureArc(arc Arc, r *region) ArcVerdict {
 		return ArcVerdict{Arc: arc, InArc: NoView}
 	}
 	r.area.lever = m.reach
-	gap := meeting{Interval: m.separation(&r.area, m.to)}
-	if gap.Val > 0 { // else some part is in the arc, and nobody asks where
+	gap := closestPair{Interval: m.separation(&r.area, m.to)}
+	if gap.Val > 0 { // else some part is in the arc, wherever it is
 		gap = m.apart(&r.area, m.to, gap.Interval)
 	}
 	in := gap.Interval.Neg()

@@ -9,7 +9,7 @@ import (
 // aim is an arc with which an attack is measured.
 type aim struct {
 	*region
-	gap  meeting            // the signed gap between the arc and the target
+	gap  closestPair        // the signed gap between the arc and the target
 	sd   [maxPlanes]float64 // of where its edges are, against the target
 	move [maxPlanes]float64 // which way they move together: 1 inward, -1 outward
 }
@@ -22,7 +22,7 @@ func (a *aim) strip() bool { return len(a.planes) == maxPlanes }
 // of the target's base that is in the arc (rules texts of 2.0 and 2.5, "Attack
 // Range"; the first edition also begins in the arc). gap is the signed gap
 // between the arc and the target.
-func (m *pairMeasure) attack(r *region, gap *meeting) *AttackVerdict {
+func (m *pairMeasure) attack(r *region, gap *closestPair) *AttackVerdict {
 	m.aim = aim{region: r, gap: *gap, move: [maxPlanes]float64{1, 1, 1}}
 	if m.aim.strip() {
 		m.aim.move = [maxPlanes]float64{0, 1, -1}
@@ -77,7 +77,7 @@ func (m *pairMeasure) directInArc(sd [maxPlanes]float64) (ends, starts bool) {
 		return false, false
 	}
 	ends, starts = true, true
-	for _, l := range m.direct.rival {
+	for _, l := range m.direct.alternatives {
 		for i, h := range m.aim.planes {
 			starts = starts && h.n.Dot(l[0])-h.c > tie
 			ends = ends && h.n.Dot(l[1])-h.c > tie+m.k*sd[i]
@@ -96,7 +96,7 @@ func (m *pairMeasure) directInArc(sd [maxPlanes]float64) (ends, starts bool) {
 // strip moved to the one side and to the other, in a few steps up to k standard
 // deviations of the edge's place, and each step is combined with as much error along
 // the line as still lies within k standard deviations of both together.
-func (m *pairMeasure) inArcDistance(start *shape) meeting {
+func (m *pairMeasure) inArcDistance(start *shape) closestPair {
 	base := m.cutDistance(start, 0)
 	if m.exact {
 		return base
@@ -115,7 +115,7 @@ func (m *pairMeasure) inArcDistance(start *shape) meeting {
 	m.widen(&out, m.newCuts(start, base.Interval, shrunk.Interval, m.k), 1)
 	// Whichever of these cuts is the true one gives the measuring line.
 	e := extremes{}
-	add := func(c *meeting) { e.add(c.rival[0]); e.add(c.rival[1]) }
+	add := func(c *closestPair) { e.add(c.alternatives[0]); e.add(c.alternatives[1]) }
 	add(&base)
 	add(&grown)
 	add(&shrunk)
@@ -133,7 +133,7 @@ func (m *pairMeasure) inArcDistance(start *shape) meeting {
 			add(&d)
 		}
 	}
-	out.rival, out.rivalled = e.pair()
+	out.alternatives, out.hasAlternatives = e.pair()
 	if out.even = inside && base.even; out.even {
 		sure := shrunk // surely in the arc is what is in the smallest cut
 		if m.aim.strip() {
@@ -146,7 +146,7 @@ func (m *pairMeasure) inArcDistance(start *shape) meeting {
 
 // widen makes an interval hold what the cuts to one side leave possible: side is -1 for
 // the arc growing, 1 for it shrinking.
-func (m *pairMeasure) widen(out *meeting, c cuts, side float64) {
+func (m *pairMeasure) widen(out *closestPair, c cuts, side float64) {
 	rho := m.edgeCorrelation(out)
 	steps := [...]float64{0, 0.3, 0.5, 0.7, 0.85, 1} // of k
 	for i := 1; i < len(steps); i++ {
@@ -174,7 +174,7 @@ type cuts struct {
 	straight      bool
 }
 
-// straight is how much of an interval may bend and still count as straight.
+// straight is how much of an interval may curve and still count as straight.
 const straight = 0.01
 
 func (m *pairMeasure) newCuts(start *shape, from, to geom.Interval, k float64) cuts {
@@ -204,26 +204,26 @@ func (c *cuts) at(f float64) geom.Interval {
 // point is where the two lines cross, and runs along the target's side as steadily as
 // the edge moves. Then first order holds: the distance changes as that to a fixed point
 // of the target does, and by the way that the edge shifts this point.
-func (m *pairMeasure) alongEdge(base, grown, shrunk *meeting) (meeting, bool) {
-	if base.rivalled || grown.rivalled || shrunk.rivalled {
-		return meeting{}, false
+func (m *pairMeasure) alongEdge(base, grown, shrunk *closestPair) (closestPair, bool) {
+	if base.hasAlternatives || grown.hasAlternatives || shrunk.hasAlternatives {
+		return closestPair{}, false
 	}
 	width, lower := base.Hi-base.Lo, base.Val-base.Lo
 	if math.Abs(grown.Val+shrunk.Val-2*base.Val) > straight*width || math.Abs(width-2*lower) > straight*width {
-		return meeting{}, false
+		return closestPair{}, false
 	}
 	edge, q := -1, base.lines[0][1]
 	for i, h := range m.aim.planes {
 		switch d := h.n.Dot(q) - h.c; {
 		case d > 3*m.k*m.aim.sd[i]+tie: // far from this one
 		case d > 1e-6 || edge >= 0:
-			return meeting{}, false
+			return closestPair{}, false
 		default:
 			edge = i
 		}
 	}
 	if edge < 0 {
-		return meeting{}, false
+		return closestPair{}, false
 	}
 	n := m.aim.planes[edge].n
 	shift := m.slipGradient(n, q) // of the edge inward, at the point
@@ -241,7 +241,7 @@ func (m *pairMeasure) alongEdge(base, grown, shrunk *meeting) (meeting, bool) {
 	e.add(base.lines[0])
 	e.add(grown.lines[0])
 	e.add(shrunk.lines[0])
-	out.rival, out.rivalled = e.pair()
+	out.alternatives, out.hasAlternatives = e.pair()
 	return out, true
 }
 
@@ -249,7 +249,7 @@ func (m *pairMeasure) alongEdge(base, grown, shrunk *meeting) (meeting, bool) {
 // moved inward by f of their standard deviations. Where nothing of the target is
 // left, the point of it that would be the last (or first) in the arc stands for
 // it: the answer is what holds if it is in the arc at all.
-func (m *pairMeasure) cutDistance(start *shape, f float64) meeting {
+func (m *pairMeasure) cutDistance(start *shape, f float64) closestPair {
 	var shrink [maxPlanes]float64
 	for i := range shrink {
 		shrink[i] = f * m.aim.move[i] * m.aim.sd[i]
@@ -257,7 +257,7 @@ func (m *pairMeasure) cutDistance(start *shape, f float64) meeting {
 	return m.cutBy(start, shrink)
 }
 
-func (m *pairMeasure) cutBy(start *shape, shrink [maxPlanes]float64) meeting {
+func (m *pairMeasure) cutBy(start *shape, shrink [maxPlanes]float64) closestPair {
 	part := &m.part
 	part.clip(m.to, m.aim.planes, &shrink)
 	if len(part.v) == 0 {
@@ -271,7 +271,7 @@ func (m *pairMeasure) cutBy(start *shape, shrink [maxPlanes]float64) meeting {
 }
 
 // meet measures the signed distance from a start to a part of the target.
-func (m *pairMeasure) meet(start, part *shape) meeting {
+func (m *pairMeasure) meet(start, part *shape) closestPair {
 	if m.contact != No && m.separation(start, part).Val <= 0 {
 		return m.gap(start, part)
 	}
@@ -345,7 +345,7 @@ func (m *pairMeasure) edgeSigma(h halfPlane) float64 {
 // edgeCorrelation returns the largest correlation between an arc's edge moving
 // inward and the distance growing, over the edges near the closest point; of a strip
 // that of its moving as a whole.
-func (m *pairMeasure) edgeCorrelation(d *meeting) float64 {
+func (m *pairMeasure) edgeCorrelation(d *closestPair) float64 {
 	v := m.variance(&d.slope)
 	q, rho := d.lines[0][1], -1.0
 	for i, h := range m.aim.planes {

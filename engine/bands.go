@@ -28,7 +28,7 @@ func Band(r Rules, distance geom.Length) int {
 // rangeVerdict turns the signed distance of two bases into a range. touch is the signed
 // gap between the outlines, guides included, and contact what it says: whether the
 // range is 0 in 2.0 and 2.5.
-func (mem *memory) rangeVerdict(r Rules, m *meeting, touch geom.Interval, contact Outcome, k float64) RangeVerdict {
+func (mem *memory) rangeVerdict(r Rules, m *closestPair, touch geom.Interval, contact Outcome, k float64) RangeVerdict {
 	s := m.Interval
 	v := RangeVerdict{Distance: geom.Length(max(0, s.Val)), Band: max(1, Band(r, geom.Length(s.Val)))}
 	lo, hi := max(1, Band(r, geom.Length(s.Lo))), max(1, Band(r, geom.Length(s.Hi)))

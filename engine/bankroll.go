@@ -57,7 +57,7 @@ func (m *mover) bankRoll(a Action) {
 // bankRoll is a bank template laid to the side of a ship.
 type bankRoll struct {
 	m    *mover
-	path path
+	line centreLine
 	side float64 // 1: to the right
 	half float64 // 1e: how far the template's ends slide from the middle of the ship's sides
 }
@@ -74,7 +74,7 @@ func newBankRoll(m *mover, a Action) bankRoll {
 	// Seen along the template, the ship's front is to the left of one that leads to
 	// the right.
 	t := Template{Kind: TemplateBank, Speed: speed, Left: (a.To == ToRight) == (a.Bend == BendForward)}
-	b.path = t.path(&m.profile)
+	b.line = t.line(&m.profile)
 	return b
 }
 
@@ -87,8 +87,8 @@ func (b *bankRoll) frame(a float64) geom.Pose {
 // roll returns the choice of ends with the template at the slide a.
 func (b *bankRoll) roll(a float64) *roll {
 	f := b.frame(a)
-	area := newTrail(b.path, f, b.path.length, b.m.l)
-	end, h := b.path.at(b.path.length)
+	area := newSweptArea(b.line, f, b.line.length, b.m.l)
+	end, h := b.line.at(b.line.length)
 	h += float64(f.Heading)
 	sin, cos := math.Sincos(h)
 	at := geom.Pose{
@@ -101,7 +101,7 @@ func (b *bankRoll) roll(a float64) *roll {
 }
 
 // outline returns the template's outline on the table.
-func (b *bankRoll) outline(a float64) []geom.Point { return templateOutline(b.path, b.frame(a)) }
+func (b *bankRoll) outline(a float64) []geom.Point { return templateOutline(b.line, b.frame(a)) }
 
 // bankSlides lists the legal slides of a first-edition roll for some places of the
 // template. When none of these has one, it looks at places a tenth of a millimetre

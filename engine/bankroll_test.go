@@ -135,7 +135,8 @@ func TestABankRollIsLookedForOverTheWholeArea(t *testing.T) {
 			b.Pose.Point = a.Pose.Transform(end.Point.Add(geom.Point{X: 170 * (r.Float64() - 0.5), Y: 170 * (r.Float64() - 0.5)}))
 			s.Ships = append(s.Ships, b)
 		}
-		s.Obstacles = []engine.Obstacle{{ID: "rock", Outline: star(r, 7, 12), Pose: geom.Pose{Point: a.Pose.Transform(geom.Point{X: 60, Y: 40*r.Float64() - 25})}}}
+		s.Obstacles = []engine.Obstacle{{ID: "rock", Outline: star(r, 7, 12), Pose: geom.Pose{Point: a.Pose.Transform(geom.Point{X: 60,
+			Y: 40*r.Float64() - 25})}}}
 		got := repositioned(t, s, "A", "barrel-roll right bank forward")
 		rock := make([]geom.Point, 7)
 		for j, p := range s.Obstacles[0].Outline {

@@ -122,20 +122,20 @@ func (g *propagator) intervalBound(a, b *shape) float64 {
 	return 1.001*(2*g.k*(math.Sqrt(g.varianceBound(levers[0], levers[1]))+g.scale*far)+secondOrder) + tie
 }
 
-// meeting is a distance with the lines that realise it.
-type meeting struct {
+// closestPair is a distance with the lines that realise it.
+type closestPair struct {
 	geom.Interval
-	lines    [2]Line // the two extreme closest lines; equal when there is one only
-	band     bool    // several lines are equally short
-	slope    gradient
-	rival    [2]Line // the extremes of the lines that may be the closest, within the uncertainty
-	rivalled bool
-	choice   [2]Line // the extremes of those between which the attacker surely has the choice
-	even     bool    // there are such: nobody could tell by their length which is the shortest
+	lines           [2]Line // the two extreme closest lines; equal when there is one only
+	band            bool    // several lines are equally short
+	slope           gradient
+	alternatives    [2]Line // the extremes of the lines that may be the closest, within the uncertainty
+	hasAlternatives bool
+	choice          [2]Line // the extremes of those between which the attacker surely has the choice
+	even            bool    // there are such: their lengths do not tell which is the shortest
 }
 
 // perceptible is the difference of two lengths, one standard deviation of it, below
-// which nobody at the table could say which is the shorter: half the width of a
+// which no player can tell which is the shorter: half the width of a
 // ruler's line and of the hand that lays it.
 const perceptible = 0.5
 
@@ -152,7 +152,7 @@ type candidate struct {
 // overlap. Only a vertex of one and a vertex or a side of the other can be
 // closest, and the distance is the least of all those pairs. That the shapes are no
 // further apart than most saves looking at what is.
-func (g *propagator) distance(a, b *shape, most float64) meeting {
+func (g *propagator) distance(a, b *shape, most float64) closestPair {
 	loose := 0.0
 	if !g.exact {
 		loose = g.relevance(a, b)
@@ -162,7 +162,7 @@ func (g *propagator) distance(a, b *shape, most float64) meeting {
 	for i := range near {
 		best = min(best, near[i].d)
 	}
-	m := meeting{Interval: geom.Exactly(best)}
+	m := closestPair{Interval: geom.Exactly(best)}
 	lines := extremes{}
 	if g.exact {
 		for i := range near {
@@ -171,7 +171,7 @@ func (g *propagator) distance(a, b *shape, most float64) meeting {
 			}
 		}
 		m.lines, m.band = lines.pair()
-		m.rival, m.rivalled = m.lines, m.band
+		m.alternatives, m.hasAlternatives = m.lines, m.band
 		return m
 	}
 	m.Hi = math.Inf(1)
@@ -188,14 +188,14 @@ func (g *propagator) distance(a, b *shape, most float64) meeting {
 		}
 	}
 	m.lines, m.band = lines.pair()
-	g.addRivals(&m, near)
+	g.addAlternatives(&m, near)
 	return m
 }
 
 // addRivals finds the lines that may truly be the shortest.
-func (g *propagator) addRivals(m *meeting, near []candidate) {
+func (g *propagator) addAlternatives(m *closestPair, near []candidate) {
 	if len(near) == 1 {
-		m.rival = m.lines
+		m.alternatives = m.lines
 		return
 	}
 	rivals, square := extremes{}, extremes{}
@@ -212,7 +212,7 @@ func (g *propagator) addRivals(m *meeting, near []candidate) {
 			}
 		}
 	}
-	m.rival, m.rivalled = rivals.pair()
+	m.alternatives, m.hasAlternatives = rivals.pair()
 	m.choice, m.even = square.pair()
 	m.even = m.even && most <= sq(perceptible)
 }
@@ -221,7 +221,7 @@ func (g *propagator) addRivals(m *meeting, near []candidate) {
 // "within" a range asks. The distance from a convex shape is convex, so that the
 // furthest point is a corner; the most of the corners' distances decides, each
 // with its own interval. corner is room for one of them.
-func (g *propagator) farthest(a, b, corner *shape) meeting {
+func (g *propagator) farthest(a, b, corner *shape) closestPair {
 	var d [12]float64
 	most := 0.0
 	for i, q := range b.v {
@@ -232,12 +232,12 @@ func (g *propagator) farthest(a, b, corner *shape) meeting {
 	if !g.exact {
 		loose += g.relevance(a, b)
 	}
-	out := meeting{Interval: geom.Exactly(math.Inf(-1))}
+	out := closestPair{Interval: geom.Exactly(math.Inf(-1))}
 	for i, q := range b.v {
 		if d[i] < most-loose {
 			continue
 		}
-		m := meeting{lines: [2]Line{{q, q}, {q, q}}}
+		m := closestPair{lines: [2]Line{{q, q}, {q, q}}}
 		if d[i] > 0 {
 			corner.set(b.body, b.lever, q)
 			m = g.distance(a, corner, d[i])
@@ -310,7 +310,7 @@ func (g *propagator) relevance(a, b *shape) float64 {
 // other's outline that is closest to it, that are the nearest or may be. To a side
 // that is seen from behind, a vertex being less than behind in front of it, no
 // shortest line leads. The shapes are no further apart than most, and a pair counts
-// that is no more than loose further apart than the nearest.
+// that is at most loose further apart than the nearest.
 func (g *propagator) nearest(a, b *shape, behind, most, loose float64) []candidate {
 	g.near = g.near[:0]
 	r := reach{loose: tie + loose, best: math.Inf(1), behind: behind}
@@ -431,7 +431,7 @@ func (e *extremes) pair() ([2]Line, bool) { return e.l, e.gap > 1e-6 }
 
 // gap measures the signed distance between two convex shapes: positive apart,
 // negative by the depth of the overlap.
-func (g *propagator) gap(a, b *shape) meeting {
+func (g *propagator) gap(a, b *shape) closestPair {
 	sep := g.separation(a, b)
 	if sep.Val > -tie { // apart or touching
 		m := g.apart(a, b, sep)
@@ -443,14 +443,14 @@ func (g *propagator) gap(a, b *shape) meeting {
 	return g.overlap(a, b, sep)
 }
 
-// overlap makes the meeting of two convex shapes that overlap: any common point is
+// overlap measures two convex shapes that overlap: any common point is
 // the measuring line. Where they are perhaps apart after all, that line is anywhere
 // along what of the two may be their nearest sides.
-func (g *propagator) overlap(a, b *shape, sep geom.Interval) meeting {
-	m := meeting{Interval: sep}
+func (g *propagator) overlap(a, b *shape, sep geom.Interval) closestPair {
+	m := closestPair{Interval: sep}
 	c := commonPoint(a, b)
 	m.lines = [2]Line{{c, c}, {c, c}}
-	m.rival = m.lines
+	m.alternatives = m.lines
 	if sep.Hi >= 0 && !g.exact {
 		lines := extremes{}
 		near := g.nearest(a, b, math.Inf(-1), math.Inf(1), g.relevance(a, b))
@@ -460,7 +460,7 @@ func (g *propagator) overlap(a, b *shape, sep geom.Interval) meeting {
 		}
 		if len(near) > 0 {
 			m.slope = near[0].w
-			m.rival, m.rivalled = lines.pair()
+			m.alternatives, m.hasAlternatives = lines.pair()
 		}
 	}
 	return m
@@ -468,7 +468,7 @@ func (g *propagator) overlap(a, b *shape, sep geom.Interval) meeting {
 
 // apart measures two convex shapes that do not meet. Their separation, which decides
 // about contact, may widen the interval.
-func (g *propagator) apart(a, b *shape, sep geom.Interval) meeting {
+func (g *propagator) apart(a, b *shape, sep geom.Interval) closestPair {
 	m := g.distance(a, b, math.Inf(1))
 	if g.exact {
 		return m

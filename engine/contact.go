@@ -104,7 +104,7 @@ func ContactWords(distance geom.Length) string {
 // the bases' is given: the least gap of any two of their parts. The propagator is set for
 // the two. Where no guide can matter it may be less than the gap, by what the guides
 // stand out at most.
-func (t *table) touching(a, b *stander, bases geom.Interval) geom.Interval {
+func (t *table) touching(a, b *measuredShip, bases geom.Interval) geom.Interval {
 	reach := t.profile.reach(a.ship.Base) + t.profile.reach(b.ship.Base)
 	if s, ok := t.withoutGuides(bases, reach); ok {
 		return s
@@ -119,7 +119,7 @@ func (t *table) touching(a, b *stander, bases geom.Interval) geom.Interval {
 
 // touchingRock measures the signed gap between a ship's outline with guides and the
 // outline of something else, of which the base's is given; as touching does.
-func (t *table) touchingRock(o *stander, r *rock, base geom.Interval) geom.Interval {
+func (t *table) touchingOutline(o *measuredShip, r *obstacleOutline, base geom.Interval) geom.Interval {
 	reach := t.profile.reach(o.ship.Base)
 	if s, ok := t.withoutGuides(base, reach); ok {
 		return s
@@ -155,7 +155,7 @@ func (t *table) withoutGuides(bases geom.Interval, reach float64) (geom.Interval
 }
 
 // eachTurn asks about a ship's guides for each way in which they may stand: of a
-// square base of which nobody knows which way its nose points, on either pair of
+// square base whose heading is known to a quarter turn only, on either pair of
 // sides. What is decided must be so both ways.
 func eachTurn(s *Ship, ask func(geom.Angle) geom.Interval) geom.Interval {
 	out := ask(0)
@@ -181,7 +181,7 @@ type parts struct {
 
 // parts places a ship's guides, turned from where its nose points; of a section of a
 // huge ship those at its own end. The room, 0 or 1, is where their shapes are kept.
-func (t *table) parts(room int, o *stander, base *shape, turn geom.Angle) parts {
+func (t *table) parts(room int, o *measuredShip, base *shape, turn geom.Angle) parts {
 	pose := o.ship.Pose
 	pose.Heading += turn
 	p := parts{base: base, shapes: &t.guides[room], frame: frameOf(pose)}

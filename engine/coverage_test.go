@@ -157,7 +157,8 @@ func TestTooCloseIsSaidHardlyMoreOftenThanAnIdealRuleWould(t *testing.T) {
 	sort.Strings(names)
 	for _, name := range names {
 		c := all[name]
-		t.Logf("%-8s asked %6d: too close %5d, ideal %5d, ratio %.3f", name, c.asked, c.ours, c.ideal, float64(c.ours)/math.Max(1, float64(c.ideal)))
+		t.Logf("%-8s asked %6d: too close %5d, ideal %5d, ratio %.3f", name, c.asked, c.ours, c.ideal, float64(c.ours)/math.Max(1,
+			float64(c.ideal)))
 		sum.ours += c.ours
 		sum.ideal += c.ideal
 	}

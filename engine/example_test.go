@@ -34,7 +34,8 @@ func ExampleMeasurePair() {
 }
 
 func ExampleBand() {
-	fmt.Println(engine.Band(engine.Rules25, 100), engine.Band(engine.Rules25, 100.1), engine.Band(engine.Rules25, 0), engine.Band(engine.Rules1e, 0))
+	fmt.Println(engine.Band(engine.Rules25, 100), engine.Band(engine.Rules25, 100.1), engine.Band(engine.Rules25, 0),
+		engine.Band(engine.Rules1e, 0))
 	// Output: 1 2 0 1
 }
 

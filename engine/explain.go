@@ -119,7 +119,8 @@ func (a *ArcVerdict) Explain(r Rules, p *PairVerdict) string {
 		return fmt.Sprintf("%s may be aimed at whether or not it is in an arc; %s (%s).", p.To, a.Attack.words(p.Contact), AttackRule(r, a.Arc))
 	}
 	if a.InArc == NoView {
-		return fmt.Sprintf("whether %s is in the %s arc of %s cannot be seen: %s shows its edges, which are the same on all sides, and not its nose (%s).", p.To, name, p.From, p.From, a.Arc.Rule(r))
+		return fmt.Sprintf("whether %s is in the %s arc of %s cannot be seen: %s shows its edges, which are the same on all sides, and "+
+			"not its nose (%s).", p.To, name, p.From, p.From, a.Arc.Rule(r))
 	}
 	in := "is in"
 	switch a.InArc {
@@ -136,7 +137,8 @@ func (a *ArcVerdict) Explain(r Rules, p *PairVerdict) string {
 	if at := a.Attack; at != nil {
 		text += fmt.Sprintf("; attack %s (%s)", at.words(at.contact(p)), AttackRule(r, a.Arc))
 		if at.Band != at.BandArcStart {
-			text += fmt.Sprintf("; starting on the part of the base in the arc it would be %.2f mm and range %d", at.DistanceArcStart.Millimeters(), at.BandArcStart)
+			text += fmt.Sprintf("; starting on the part of the base in the arc it would be %.2f mm and range %d",
+				at.DistanceArcStart.Millimeters(), at.BandArcStart)
 		}
 		if at.ContactElsewhere(p) && r != Rules1e {
 			text += "; the two are in contact outside the arc, where the attack range is not measured"
@@ -189,7 +191,8 @@ func (o *ObstructionVerdict) Explain(r Rules) string {
 
 // Explain says in one sentence what a ship may not do where it stands.
 func (b *Bar) Explain(ship string) string {
-	may := map[Outcome]string{Yes: "may not", Indeterminate: "perhaps may not (too close to call)", NoView: "perhaps may not (it cannot be seen)"}[b.Outcome]
+	may := map[Outcome]string{Yes: "may not", Indeterminate: "perhaps may not (too close to call)",
+		NoView: "perhaps may not (it cannot be seen)"}[b.Outcome]
 	target := ""
 	if b.Target != "" {
 		target = " " + b.Target

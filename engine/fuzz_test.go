@@ -225,9 +225,11 @@ func FuzzNumbers(f *testing.F) {
 		}
 		return raw
 	}
-	f.Add(uint16(0), floats(914.4, 914.4, 3e-4, 400, 120, 0, 430, 320, 3, .1, 0, 0, 0, .1, 0, 0, 0, 1e-5, .2, 420, 200, 1, 0, 0, 20, 0, 12, 15))
+	f.Add(uint16(0), floats(914.4, 914.4, 3e-4, 400, 120, 0, 430, 320, 3, .1, 0, 0, 0, .1, 0, 0, 0, 1e-5, .2, 420, 200, 1, 0, 0, 20,
+		0, 12, 15))
 	f.Add(uint16(7), floats(math.NaN(), math.Inf(1), 1e308, -1e308, 5e-324, math.MaxFloat64))
-	f.Add(uint16(258), floats(0, 0, 0, 1e6, -1e6, 1e5, 1e6, -1e6, 1e5, 1e6, 0, 0, 0, 1e6, 0, 0, 0, 39, 1000, 0, 0, 0, 1e6, 1e6, -1e6, 1e6, 0, -1e6))
+	f.Add(uint16(258), floats(0, 0, 0, 1e6, -1e6, 1e5, 1e6, -1e6, 1e5, 1e6, 0, 0, 0, 1e6, 0, 0, 0, 39, 1000, 0, 0, 0, 1e6, 1e6, -1e6,
+		1e6, 0, -1e6))
 	f.Fuzz(func(t *testing.T, head uint16, data []byte) {
 		b := bits(data)
 		length := func() geom.Length { return geom.Length(b.float()) }
@@ -374,9 +376,11 @@ func FuzzMovesOfAnyKind(f *testing.F) {
 			case n < 45:
 				return engine.Move(s, "A", engine.Maneuver{Bearing: engine.Bearing(n % 9), Speed: n / 9, Left: what >= 120}, engine.Options{})
 			case n < 54:
-				return engine.Reposition(s, "A", engine.Action{Kind: engine.ActionKind(pick % 4), To: engine.Direction(pick / 4 % 3), Bend: engine.Bend(pick / 12 % 5)}, engine.Options{})
+				return engine.Reposition(s, "A", engine.Action{Kind: engine.ActionKind(pick % 4), To: engine.Direction(pick / 4 % 3),
+					Bend: engine.Bend(pick / 12 % 5)}, engine.Options{})
 			}
-			return engine.LayDrop(s, "A", engine.Drop{Template: engine.Template{Kind: engine.TemplateKind(n % 3), Speed: 1 + n%2, Left: what >= 120}, Launch: pick%2 == 1}, engine.Options{})
+			return engine.LayDrop(s, "A", engine.Drop{Template: engine.Template{Kind: engine.TemplateKind(n % 3), Speed: 1 + n%2,
+				Left: what >= 120}, Launch: pick%2 == 1}, engine.Options{})
 		}
 		r, err := move(&s)
 		if err != nil {
@@ -386,7 +390,8 @@ func FuzzMovesOfAnyKind(f *testing.F) {
 			return
 		}
 		for _, p := range append([]engine.MoveOption{{Final: r.Full}, {Final: r.Final}}, r.Options...) {
-			if !finite(p.Final.X) || !finite(p.Final.Y) || !finite(float64(p.Final.Heading)) || !finite(float64(p.FinalTo.X)) || !finite(float64(p.From)) || !finite(float64(p.To)) {
+			if !finite(p.Final.X) || !finite(p.Final.Y) || !finite(float64(p.Final.Heading)) || !finite(float64(p.FinalTo.X)) ||
+				!finite(float64(p.From)) || !finite(float64(p.To)) {
 				t.Fatalf("ends at %+v", p)
 			}
 		}

@@ -208,7 +208,8 @@ func report(t *testing.T, counts map[string]*tally) tally {
 	var total tally
 	for _, name := range names {
 		c := counts[name]
-		t.Logf("%-18s near %6d, decided %6d, wrong %4d (%.3f %% of near), wrong beyond %d", name, c.near, c.decided, c.wrong, 100*float64(c.wrong)/math.Max(1, float64(c.near)), c.farWrong)
+		t.Logf("%-18s near %6d, decided %6d, wrong %4d (%.3f %% of near), wrong beyond %d", name, c.near, c.decided, c.wrong,
+			100*float64(c.wrong)/math.Max(1, float64(c.near)), c.farWrong)
 		total.near += c.near
 		total.wrong += c.wrong
 		total.farWrong += c.farWrong
@@ -343,7 +344,8 @@ func TestDecidedObstructionIsRight(t *testing.T) {
 			}
 		}
 		t.Logf("wrong: %v", kinds)
-		t.Logf("%v sigmas: asked %d, decided %d, wrong %d (%.3f %%), said %v", c.k, asked, decided, wrong, 100*float64(wrong)/float64(asked), said)
+		t.Logf("%v sigmas: asked %d, decided %d, wrong %d (%.3f %%), said %v", c.k, asked, decided, wrong,
+			100*float64(wrong)/float64(asked), said)
 		require.Greater(t, decided, asked/2)
 		require.LessOrEqual(t, float64(wrong), c.atMost*float64(asked))
 	}

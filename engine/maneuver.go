@@ -110,7 +110,8 @@ func (m Maneuver) Validate() error {
 	return nil
 }
 
-const maneuverForms = "straight N, bank|turn|segnor left|right N, koiogran N, tallon left|right N [left|middle|right], stationary, reverse straight N or reverse bank left|right N"
+const maneuverForms = "straight N, bank|turn|segnor left|right N, koiogran N, tallon left|right N [left|middle|right], " +
+	"stationary, reverse straight N or reverse bank left|right N"
 
 // spoken returns the words of a maneuver or an action in small letters, and for what
 // players also call them the name here: a K-turn is a koiogran, a Tallon roll a tallon.
@@ -296,7 +297,8 @@ func (a Action) String() string {
 func ParseAction(s string) (Action, error) {
 	asked := strings.Join(spoken(s), " ")
 	if strings.HasPrefix(asked, "slam") {
-		return Action{}, fmt.Errorf("action %q: a SLAM executes a maneuver of the speed that the ship has executed: ask for that maneuver", shortName(s))
+		return Action{}, fmt.Errorf("action %q: a SLAM executes a maneuver of the speed that the ship has executed: ask for that "+
+			"maneuver", shortName(s))
 	}
 	for k := BarrelRoll; k <= Tractor; k++ {
 		for to := ToLeft; to <= Forward; to++ {

@@ -22,7 +22,8 @@ func TestManeuversAreReadAndWrittenAlike(t *testing.T) {
 	assert.Equal(t, engine.Maneuver{}, m)
 	for _, s := range []string{
 		"", "straight", "straight 0", "straight 6", "straight 1 1", "bank 1", "bank left", "bank left 4", "turn up 1", "koiogran left 1",
-		"tallon right 3 centre", "straight 2 left", "reverse", "reverse turn left 1", "reverse bank 1", "stationary 1", "Straight 1.5", "straight +1", "straight 01", "barrel-roll left",
+		"tallon right 3 centre", "straight 2 left", "reverse", "reverse turn left 1", "reverse bank 1", "stationary 1", "Straight 1.5",
+		"straight +1", "straight 01", "barrel-roll left",
 	} {
 		_, err := engine.ParseManeuver(s)
 		assert.Error(t, err, s)
@@ -48,7 +49,8 @@ func TestManeuversAreReadAndWrittenAlike(t *testing.T) {
 }
 
 func FuzzManeuver(f *testing.F) {
-	for _, s := range []string{"straight 2", "tallon right 3 left", "reverse bank left 1", "stationary", "straight 1 conner net", "boost left", "\xff \x00 9"} {
+	for _, s := range []string{"straight 2", "tallon right 3 left", "reverse bank left 1", "stationary", "straight 1 conner net",
+		"boost left", "\xff \x00 9"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

@@ -15,18 +15,18 @@ type table struct {
 	k       float64
 
 	relation  Touching // the first edition's
-	overlaps  Touching // of it, where nobody keeps all
+	overlaps  Touching // of it, where not all of it is kept
 	untouched string   // a ship that touches none in that edition
 	known     Touching // ships that are known to be in contact
 
-	sharp  bool // no outline on the table is uncertain
-	rocks  []rock
-	hulks  []hulk
-	others []stander
-	mem    memory
-	pm     pairMeasure
-	room   [2]shape    // for what is measured once
-	guides [2][4]shape // for those of two ships
+	sharp           bool // no outline on the table is uncertain
+	outlines        []obstacleOutline
+	hugeObstructors []hugeObstructor
+	ships           []measuredShip
+	mem             memory
+	pm              pairMeasure
+	room            [2]shape    // for what is measured once
+	guides          [2][4]shape // for those of two ships
 }
 
 // prepare checks a scene and works out what all its measurements share.
@@ -46,29 +46,29 @@ func (t *table) prepare(s *Scene, o Options) error {
 	if t.profile, err = s.dimensions(); err != nil {
 		return fmt.Errorf("engine: %w", err)
 	}
-	t.setRocks()
-	t.setStanders()
-	t.setHulks()
+	t.setOutlines()
+	t.setShips()
+	t.setHugeObstructors()
 	return nil
 }
 
-// stander is a ship ready to be measured: its base, and the areas of its arcs.
-type stander struct {
+// measuredShip is a ship ready to be measured: its base, and the areas of its arcs.
+type measuredShip struct {
 	ship     *Ship
 	from, to shape // its base, as the body measured from and as the one measured to
 	radius   float64
 
-	ready   bool // the arcs, which are made when somebody asks
+	ready   bool // the arcs, which are made when they are first asked for
 	arcs    []Arc
 	regions []region
 }
 
 // setStanders places all ships on the table.
-func (t *table) setStanders() {
+func (t *table) setShips() {
 	s := t.scene
-	t.others = grow(t.others, len(s.Ships))
+	t.ships = grow(t.ships, len(s.Ships))
 	for i := range s.Ships {
-		o := &t.others[i]
+		o := &t.ships[i]
 		o.ship, o.ready = &s.Ships[i], false
 		o.from.base(&t.profile, o.ship, bodyFrom)
 		o.to.set(bodyTo, o.from.lever, o.from.v...)
@@ -77,7 +77,7 @@ func (t *table) setStanders() {
 }
 
 // setArcs makes the areas of a ship's arcs.
-func (t *table) setArcs(o *stander) {
+func (t *table) setArcs(o *measuredShip) {
 	o.arcs = arcsOf(t.scene.Rules, o.ship, o.arcs[:0])
 	o.regions = grow(o.regions, len(o.arcs))
 	at := frameOf(o.ship.Pose)
@@ -90,12 +90,12 @@ func (t *table) setArcs(o *stander) {
 }
 
 // setRocks places all outlines on the table: obstacles, devices, markers.
-func (t *table) setRocks() {
+func (t *table) setOutlines() {
 	s, n := t.scene, 0
 	t.sharp = true
-	add := func(id, kind string, pose geom.Pose, outline []geom.Point, sigma geom.Length) *rock {
-		t.rocks = grow(t.rocks, n+1)
-		r := &t.rocks[n]
+	add := func(id, kind string, pose geom.Pose, outline []geom.Point, sigma geom.Length) *obstacleOutline {
+		t.outlines = grow(t.outlines, n+1)
+		r := &t.outlines[n]
 		n++
 		r.set(id, kind, pose, outline, sigma)
 		return r
@@ -122,26 +122,26 @@ func (t *table) setRocks() {
 			}
 		}
 	}
-	t.rocks = t.rocks[:n]
+	t.outlines = t.outlines[:n]
 }
 
-// hulk is the base of a huge ship as something that obstructs attacks.
-type hulk struct {
-	rock
+// hugeObstructor is the base of a huge ship as something that obstructs attacks.
+type hugeObstructor struct {
+	obstacleOutline
 	ship *Ship
 }
 
 // setHulks places the bases of huge ships on the table, guides left out, each as
 // uncertain as its loosest corner.
-func (t *table) setHulks() {
+func (t *table) setHugeObstructors() {
 	s, n := t.scene, 0
 	for i := range s.Ships {
 		ship := &s.Ships[i]
 		if !ship.Base.huge() {
 			continue
 		}
-		t.hulks = grow(t.hulks, n+1)
-		h := &t.hulks[n]
+		t.hugeObstructors = grow(t.hugeObstructors, n+1)
+		h := &t.hugeObstructors[n]
 		n++
 		w, l := t.profile.Size(ship.Base)
 		x, y := float64(w/2), float64(l/2)
@@ -152,7 +152,7 @@ func (t *table) setHulks() {
 		h.obstacle, h.ship = true, ship
 		t.sharp = t.sharp && h.sigma == 0
 	}
-	t.hulks = t.hulks[:n]
+	t.hugeObstructors = t.hugeObstructors[:n]
 }
 
 // grow returns the slice with n elements, in the same memory where it has the
@@ -184,13 +184,13 @@ func Measure(s *Scene, o Options) (Result, error) {
 	return m.Measure(s, o)
 }
 
-// measure answers every question, in the lists of a result that nobody needs.
-func (t *table) measure(old Result) Result {
+// measure answers every question.
+func (t *table) measure() Result {
 	s, n := t.scene, len(t.scene.Ships)
 	r := Result{
 		Rules:   s.Rules,
-		Pairs:   slices.Grow(old.Pairs[:0], n*max(0, n-1)),
-		Objects: slices.Grow(old.Objects[:0], n*len(t.rocks)),
+		Pairs:   slices.Grow([]PairVerdict(nil), n*max(0, n-1)),
+		Objects: slices.Grow([]ObjectVerdict(nil), n*len(t.outlines)),
 	}
 	for i := range s.Ships {
 		for j := range s.Ships {
@@ -200,8 +200,8 @@ func (t *table) measure(old Result) Result {
 		}
 	}
 	for i := range s.Ships {
-		for j := range t.rocks {
-			r.Objects = append(r.Objects, t.object(&t.others[i], &t.rocks[j]))
+		for j := range t.outlines {
+			r.Objects = append(r.Objects, t.object(&t.ships[i], &t.outlines[j]))
 		}
 	}
 	r.Problems = t.problems(nil)
@@ -237,25 +237,25 @@ type pairMeasure struct {
 	base, to     *shape // their bases
 	start, part  shape  // what of them is in an arc
 	reach        float64
-	direct       meeting       // from base to base
+	direct       closestPair   // from base to base
 	touch        geom.Interval // from outline to outline, guides included
 	contact      Outcome       // what that says
 	known        bool          // they are known to touch
 
-	attacker, aimedAt *stander
+	attacker, aimedAt *measuredShip
 
-	aim       aim
-	lane      lane
-	look      look
-	sights    []sight // what was answered about obstruction
-	nearRocks []nearRock
-	one       rock
-	ones      [1]*rock
+	aim          aim
+	corridor     corridor
+	search       lineSearch
+	sights       []sight // what was answered about obstruction
+	nearOutlines []nearOutline
+	one          obstacleOutline
+	ones         [1]*obstacleOutline
 }
 
 // pair measures from the i-th ship to the j-th.
 func (t *table) pair(i, j int) PairVerdict {
-	a, b := &t.others[i], &t.others[j]
+	a, b := &t.ships[i], &t.ships[j]
 	if !a.ready {
 		t.setArcs(a)
 	}
@@ -299,7 +299,7 @@ func (t *table) problems(ps []Problem) []Problem {
 	}
 	for i := range t.scene.Ships {
 		for j := range i {
-			if p, ok := t.overlapping(&t.others[i], &t.others[j]); ok {
+			if p, ok := t.overlapping(&t.ships[i], &t.ships[j]); ok {
 				ps = append(ps, p)
 			}
 		}
@@ -312,7 +312,8 @@ func (t *table) problems(ps []Problem) []Problem {
 			case k.Kind == "":
 				ps = append(ps, Problem{ID: k.ID, Problem: what + " not measured: neither kind nor outline_mm is given"})
 			default:
-				ps = append(ps, Problem{ID: k.ID, Problem: fmt.Sprintf("%s not measured: no size is known of the kind %q, and no outline_mm is given", what, shortName(k.Kind))})
+				ps = append(ps, Problem{ID: k.ID, Problem: fmt.Sprintf("%s not measured: no size is known of the kind %q, and no outline_mm "+
+					"is given", what, shortName(k.Kind))})
 			}
 		}
 	}
@@ -366,7 +367,7 @@ func (t *table) outside(s *Ship) (Problem, bool) {
 const overlaps = "overlaps "
 
 // overlapping reports two ships that lie on each other, guides counted, which cannot be.
-func (t *table) overlapping(x, y *stander) (Problem, bool) {
+func (t *table) overlapping(x, y *measuredShip) (Problem, bool) {
 	a, b := x.ship, y.ship
 	reach := t.profile.reach(a.Base) + t.profile.reach(b.Base)
 	if d := a.Pose.Point.Sub(b.Pose.Point); d.Dot(d) > sq(x.radius+y.radius+reach) {

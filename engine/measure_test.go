@@ -123,12 +123,17 @@ func TestArcs(t *testing.T) {
 		in          engine.Outcome
 		margin      float64
 	}{
-		{"straight ahead is in the front arc", "2.5; A small 0 0 0; B small 0 100 0", engine.ArcFront, engine.Yes, 20*math.Cos(40.62*math.Pi/180) + 120*sin},
+		{"straight ahead is in the front arc", "2.5; A small 0 0 0; B small 0 100 0", engine.ArcFront, engine.Yes,
+			20*math.Cos(40.62*math.Pi/180) + 120*sin},
 		{"straight ahead is not in the rear arc", "2.5; A small 0 0 0; B small 0 100 0", engine.ArcRear, engine.No, -80},
-		{"a corner on the arc's line is in the arc", fmt.Sprintf("2.5; A small 0 0 0; B small %.17g 100 0", 120*tan+20), engine.ArcFront, engine.Yes, 0},
-		{"and in the neighbouring arc too", fmt.Sprintf("2.5; A small 0 0 0; B small %.17g 100 0", 120*tan+20), engine.ArcRight, engine.Yes, 40*math.Sin(49.38*math.Pi/180) + 40*math.Cos(49.38*math.Pi/180)},
-		{"a corner just beyond the line is not", fmt.Sprintf("2.5; A small 0 0 0; B small %.17g 100 0", 120*tan+20+1e-6), engine.ArcFront, engine.No, -1e-6 * math.Cos(40.62*math.Pi/180)},
-		{"beside is in the left arc", "2.5; A small 0 0 0; B small -100 0 0", engine.ArcLeft, engine.Yes, 20*math.Cos(49.38*math.Pi/180) + 120*math.Sin(49.38*math.Pi/180)},
+		{"a corner on the arc's line is in the arc", fmt.Sprintf("2.5; A small 0 0 0; B small %.17g 100 0", 120*tan+20),
+			engine.ArcFront, engine.Yes, 0},
+		{"and in the neighbouring arc too", fmt.Sprintf("2.5; A small 0 0 0; B small %.17g 100 0", 120*tan+20), engine.ArcRight,
+			engine.Yes, 40*math.Sin(49.38*math.Pi/180) + 40*math.Cos(49.38*math.Pi/180)},
+		{"a corner just beyond the line is not", fmt.Sprintf("2.5; A small 0 0 0; B small %.17g 100 0", 120*tan+20+1e-6),
+			engine.ArcFront, engine.No, -1e-6 * math.Cos(40.62*math.Pi/180)},
+		{"beside is in the left arc", "2.5; A small 0 0 0; B small -100 0 0", engine.ArcLeft, engine.Yes,
+			20*math.Cos(49.38*math.Pi/180) + 120*math.Sin(49.38*math.Pi/180)},
 		{"level with the hashmarks is in the full front arc", "2.5; A small 0 0 0; B small 100 -20 0", engine.ArcFullFront, engine.Yes, 0},
 		{"and in the full rear arc", "2.5; A small 0 0 0; B small 100 -20 0", engine.ArcFullRear, engine.Yes, 40},
 		{"behind the hashmarks is not in the full front arc", "2.5; A small 0 0 0; B small 100 -25 0", engine.ArcFullFront, engine.No, -5},
@@ -136,11 +141,15 @@ func TestArcs(t *testing.T) {
 		{"the bullseye passes a corner", "2.5; A small 0 0 0; B small 28 200 0", engine.ArcBullseye, engine.No, -0.5},
 		{"no bullseye to the rear", "2.5; A small 0 0 0; B small 0 -100 0", engine.ArcBullseye, engine.No, -80},
 		{"the bullseye is rectangular: as wide far away as near", "2.5; A small 0 0 90; B small 340 27.5 0", engine.ArcBullseye, engine.Yes, 0},
-		{"a turret to the left", "2.5; A small 0 0 0 left; B small -100 0 0", engine.ArcTurret, engine.Yes, 20*math.Cos(49.38*math.Pi/180) + 120*math.Sin(49.38*math.Pi/180)},
+		{"a turret to the left", "2.5; A small 0 0 0 left; B small -100 0 0", engine.ArcTurret, engine.Yes,
+			20*math.Cos(49.38*math.Pi/180) + 120*math.Sin(49.38*math.Pi/180)},
 		{"a turret to the rear", "2.5; A small 0 0 0 rear; B small 0 100 0", engine.ArcTurret, engine.No, -80},
-		{"the half angle of a large base", fmt.Sprintf("2.0; A large 0 0 0; B small %.17g 100 0", 120*math.Tan(41.76*math.Pi/180)+20), engine.ArcFront, engine.Yes, 0},
-		{"the half angle of the first edition", fmt.Sprintf("1e; A small 0 0 0; B small %.17g 100 0", 120*math.Tan(40.45*math.Pi/180)+20), engine.ArcFront, engine.Yes, 0},
-		{"wider than the first edition's small arc", fmt.Sprintf("1e; A small 0 0 0; B small %.17g 100 0", 120*tan+20), engine.ArcFront, engine.No, -120 * math.Sin((40.62-40.45)*math.Pi/180) / math.Cos(40.62*math.Pi/180)},
+		{"the half angle of a large base", fmt.Sprintf("2.0; A large 0 0 0; B small %.17g 100 0", 120*math.Tan(41.76*math.Pi/180)+20),
+			engine.ArcFront, engine.Yes, 0},
+		{"the half angle of the first edition", fmt.Sprintf("1e; A small 0 0 0; B small %.17g 100 0",
+			120*math.Tan(40.45*math.Pi/180)+20), engine.ArcFront, engine.Yes, 0},
+		{"wider than the first edition's small arc", fmt.Sprintf("1e; A small 0 0 0; B small %.17g 100 0", 120*tan+20), engine.ArcFront,
+			engine.No, -120 * math.Sin((40.62-40.45)*math.Pi/180) / math.Cos(40.62*math.Pi/180)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := scene(t, c.scene)
@@ -220,9 +229,11 @@ func TestObstruction(t *testing.T) {
 		{"a band with a rock in it: the attacker chooses", "2.5; A small 0 0 0; B small 0 200 0; r square 0 100 0 20", "may", "r", 10},
 		{"a band wholly behind a rock", "2.5; A small 0 0 0; B small 0 200 0; r square 0 100 0 60", "must", "r", 10},
 		{"a rock exactly as wide as the band: its edges graze", "2.5; A small 0 0 0; B small 0 200 0; r square 0 100 0 40", "may", "r", 0},
-		{"two rocks that together fill the band", "2.5; A small 0 0 0; B small 0 200 0; r square -13 100 0 30; q square 13 130 0 30", "must", "q r", 2},
+		{"two rocks that together fill the band", "2.5; A small 0 0 0; B small 0 200 0; r square -13 100 0 30; q square 13 130 0 30",
+			"must", "q r", 2},
 		{"two rocks that leave a gap", "2.5; A small 0 0 0; B small 0 200 0; r square -17 100 0 30; q square 17 130 0 30", "may", "q r", 2},
-		{"two rocks that meet on one line leave that line", "2.5; A small 0 0 0; B small 0 200 0; r square -15 100 0 30; q square 15 130 0 30", "may", "q r", 0},
+		{"two rocks that meet on one line leave that line", "2.5; A small 0 0 0; B small 0 200 0; r square -15 100 0 30; q square 15 " +
+			"130 0 30", "may", "q r", 0},
 		{"a rock beside the band", "2.5; A small 0 0 0; B small 0 200 0; r square 40 100 0 20", "never", "", 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {

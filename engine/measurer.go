@@ -12,22 +12,18 @@ import (
 // moved evaluates only what those ships touch: their own pairs and objects, and the
 // pairs between which they stood or stand. The zero value is ready to use. It is not
 // for use by several goroutines at once; what it returns is the caller's to keep and
-// to share, but not to change, unless Reuse is set.
+// to share, but not to change.
 type Measurer struct {
-	// Reuse says that a result is needed until the next call only: the next measurement
-	// of a whole table then takes place in the same memory.
-	Reuse bool
-
 	table  table
 	result Result
 
 	// What the result is of.
 	ships   []Ship
 	profile Profile
-	rest    words // everything else
+	rest    fingerprint // everything else
 	valid   bool
 
-	spare words
+	spare fingerprint
 	moved []bool
 }
 
@@ -46,12 +42,6 @@ type memory struct {
 func (m *memory) renew() {
 	m.lines, m.bands, m.ids = another(m.lines), another(m.bands), another(m.ids)
 	m.arcs, m.attacks = another(m.arcs), another(m.attacks)
-}
-
-// reset takes the memory back from the verdicts.
-func (m *memory) reset() {
-	m.lines, m.bands, m.ids = m.lines[:0], m.bands[:0], m.ids[:0]
-	m.arcs, m.attacks = m.arcs[:0], m.attacks[:0]
 }
 
 // another returns an empty list with room for what one holds.
@@ -73,16 +63,11 @@ func (m *Measurer) Measure(s *Scene, o Options) (Result, error) {
 		return Result{}, err
 	}
 	rest := m.table.rest(m.spare[:0])
-	switch {
-	case valid && m.profile == m.table.profile && slices.Equal(rest, m.rest) && m.sameFleet(s):
-		m.table.mem.renew()
+	m.table.mem.renew()
+	if valid && m.profile == m.table.profile && slices.Equal(rest, m.rest) && m.sameFleet(s) {
 		m.result = m.again(s)
-	case m.Reuse:
-		m.table.mem.reset()
-		m.result = m.table.measure(m.result)
-	default:
-		m.table.mem.renew()
-		m.result = m.table.measure(Result{})
+	} else {
+		m.result = m.table.measure()
 	}
 	m.valid, m.profile, m.rest, m.spare = true, m.table.profile, rest, m.rest
 	m.ships = grow(m.ships, len(s.Ships))
@@ -129,8 +114,8 @@ func (m *Measurer) again(s *Scene) Result {
 		if !m.moved[i] {
 			continue
 		}
-		for j := range t.rocks {
-			r.Objects[i*len(t.rocks)+j] = t.object(&t.others[i], &t.rocks[j])
+		for j := range t.outlines {
+			r.Objects[i*len(t.outlines)+j] = t.object(&t.ships[i], &t.outlines[j])
 		}
 	}
 	r.Problems = t.problems(nil)
@@ -155,8 +140,8 @@ func (m *Measurer) touched(s *Scene, i, j int, p *PairVerdict) bool {
 		if at == nil {
 			continue
 		}
-		lines := beam{at.Lines[0], at.Lines[len(at.Lines)-1]}
-		pm.lane.set(lines)
+		lines := lineFamily{at.Lines[0], at.Lines[len(at.Lines)-1]}
+		pm.corridor.set(lines)
 		for k := range s.Ships {
 			if !m.moved[k] {
 				continue
@@ -164,8 +149,8 @@ func (m *Measurer) touched(s *Scene, i, j int, p *PairVerdict) bool {
 			if slices.Contains(at.Obstruction.Ships, s.Ships[k].ID) {
 				return true
 			}
-			o := &m.table.others[k]
-			if _, ok := pm.lane.within(0, o.ship.Pose.Point, o.radius); ok && pm.through(lines, o.from.v) {
+			o := &m.table.ships[k]
+			if _, ok := pm.corridor.within(0, o.ship.Pose.Point, o.radius); ok && pm.through(lines, o.from.v) {
 				return true
 			}
 		}
@@ -173,20 +158,20 @@ func (m *Measurer) touched(s *Scene, i, j int, p *PairVerdict) bool {
 	return false
 }
 
-// words is what a result depends on, bit by bit: two scenes of which they are equal
+// fingerprint is what a result depends on, bit by bit: two scenes of which they are equal
 // are measured alike.
-type words []uint64
+type fingerprint []uint64
 
-func (w *words) word(v uint64)      { *w = append(*w, v) }
-func (w *words) real(v float64)     { w.word(math.Float64bits(v)) }
-func (w *words) point(p geom.Point) { w.real(p.X); w.real(p.Y) }
-func (w *words) text(s string) {
+func (w *fingerprint) word(v uint64)      { *w = append(*w, v) }
+func (w *fingerprint) real(v float64)     { w.word(math.Float64bits(v)) }
+func (w *fingerprint) point(p geom.Point) { w.real(p.X); w.real(p.Y) }
+func (w *fingerprint) text(s string) {
 	w.word(uint64(len(s)))
 	for i := range len(s) {
 		w.word(uint64(s[i]))
 	}
 }
-func (w *words) yes(b bool) {
+func (w *fingerprint) yes(b bool) {
 	if b {
 		w.word(1)
 	} else {
@@ -195,7 +180,7 @@ func (w *words) yes(b bool) {
 }
 
 // rest appends all that a result depends on except the ships and the profile.
-func (t *table) rest(w words) words {
+func (t *table) rest(w fingerprint) fingerprint {
 	s := t.scene
 	w.word(uint64(s.Rules))
 	w.real(t.k)
@@ -211,9 +196,9 @@ func (t *table) rest(w words) words {
 	for _, b := range s.Blind {
 		w.outline(b.Outline)
 	}
-	w.word(uint64(len(t.rocks)))
-	for i := range t.rocks {
-		r := &t.rocks[i]
+	w.word(uint64(len(t.outlines)))
+	for i := range t.outlines {
+		r := &t.outlines[i]
 		w.text(r.id)
 		w.text(r.kind)
 		w.point(r.at)
@@ -234,7 +219,7 @@ func (t *table) rest(w words) words {
 	return w
 }
 
-func (w *words) outline(g geom.Polygon) {
+func (w *fingerprint) outline(g geom.Polygon) {
 	w.word(uint64(len(g)))
 	for _, p := range g {
 		w.point(p)

@@ -15,7 +15,8 @@ import (
 // sheets of its own, and no source gives the lengths and angles of the huge maneuver
 // template of the first edition or of the second's maneuver tool. Standing still is
 // known, and so are drops.
-var ErrHugeMove = errors.New("huge ships move by templates of their own, whose dimensions no source gives: only stationary and drops are known")
+var ErrHugeMove = errors.New("huge ships move by templates of their own, whose dimensions no source gives: only stationary and " +
+	"drops are known")
 
 // MoveResult says where a maneuver, an action or a drop ends and what it meets.
 type MoveResult struct {
@@ -366,10 +367,10 @@ func (m *mover) doubt(what string) {
 	}
 }
 
-// course is how a move goes: a template laid to the base and what is done at its
+// path is how a move goes: a template laid to the base and what is done at its
 // end.
-type course struct {
-	path    path
+type path struct {
+	line    centreLine
 	frame   geom.Pose  // the template's start on the table, along the way travelled
 	reverse bool       // the base follows backward
 	l       float64    // the base's length
@@ -379,20 +380,20 @@ type course struct {
 
 // newCourse lays a template to the moving ship's front edge, or its rear one
 // (G122, G140).
-func (m *mover) newCourse(t Template, reverse bool) course {
-	c := course{path: t.path(&m.profile), reverse: reverse, l: m.l}
+func (m *mover) newPath(t Template, reverse bool) path {
+	c := path{line: t.line(&m.profile), reverse: reverse, l: m.l}
 	p := m.ship.Pose
 	c.frame = geom.Pose{Point: p.Transform(geom.Point{Y: m.l / 2}), Heading: p.Heading}
 	if reverse {
 		c.frame = geom.Pose{Point: p.Transform(geom.Point{Y: -m.l / 2}), Heading: p.Heading + math.Pi}
 	}
-	m.result.Template = templateOutline(c.path, c.frame)
+	m.result.Template = templateOutline(c.line, c.frame)
 	return c
 }
 
 // pose returns the base's pose on the table when its following mark is at s.
-func (c *course) pose(s float64) geom.Pose {
-	p := c.path.pose(s, c.l)
+func (c *path) pose(s float64) geom.Pose {
+	p := c.line.pose(s, c.l)
 	h := c.frame.Heading + p.Heading
 	if c.reverse {
 		h -= math.Pi
@@ -401,15 +402,15 @@ func (c *course) pose(s float64) geom.Pose {
 }
 
 // full returns the pose at the end of the whole maneuver (G123, G128, G130).
-func (c *course) full() geom.Pose {
-	p := c.pose(c.path.length)
+func (c *path) full() geom.Pose {
+	p := c.pose(c.line.length)
 	p.Point = p.Transform(geom.Point{X: c.slide})
 	p.Heading = (p.Heading + c.flip).Normalized()
 	return p
 }
 
-// trail returns the template's area up to the base at s.
-func (c *course) trail(s float64) trail { return newTrail(c.path, c.frame, s, c.l) }
+// swept returns the template's area up to the base at s.
+func (c *path) swept(s float64) sweptArea { return newSweptArea(c.line, c.frame, s, c.l) }
 
 // stop is a place where a move may end.
 type stop struct {
@@ -444,7 +445,7 @@ func Move(s *Scene, ship string, a Maneuver, o Options) (MoveResult, error) {
 
 func (m *mover) huge() bool { return m.ship.Base.huge() }
 
-// done hands the result out. Where nobody looked for obstacles, none being met
+// done hands the result out. Where obstacles were not looked for, none being met
 // says nothing.
 func (m *mover) done() MoveResult {
 	r := m.result
@@ -457,7 +458,7 @@ func (m *mover) done() MoveResult {
 	return r
 }
 
-// unknownNear reports whether something of which nobody can say whether it is an
+// unknownNear reports whether something that may or may not be an
 // obstacle lies near the way to one of the places: nearer than the base's half diagonal
 // and what a turn's arc stands out from its chord (26 mm at most). A zero pose is no place.
 func (m *mover) unknownNear(to ...geom.Pose) bool {
@@ -470,7 +471,7 @@ func (m *mover) unknownNear(to ...geom.Pose) bool {
 	})
 }
 
-// NotLooked stands among MoveResult.Undecided where nobody looked for obstacles: nothing
+// NotLooked stands among MoveResult.Undecided where obstacles were not looked for: nothing
 // was too close then, there was no view.
 const NotLooked = "obstacles were not looked for"
 
@@ -479,13 +480,13 @@ func (m *mover) stand() {
 	p.Heading = p.Heading.Normalized()
 	m.result.Full, m.result.Final, m.result.FullyExecuted = p, p, true
 	m.result.InFull = Yes
-	c := course{path: path{side: 1}, frame: p, l: m.l}
+	c := path{line: centreLine{side: 1}, frame: p, l: m.l}
 	m.end(&c, []stop{{p, 0}}, settled{}, false)
 }
 
 // execute moves along a template and back where another ship is in the way.
 func (m *mover) execute(a Maneuver) {
-	c := m.newCourse(a.template(), a.Bearing == ReverseStraight || a.Bearing == ReverseBank)
+	c := m.newPath(a.template(), a.Bearing == ReverseStraight || a.Bearing == ReverseBank)
 	if a.Bearing == Koiogran || a.Bearing == Segnor {
 		c.flip = math.Pi
 	}
@@ -493,8 +494,8 @@ func (m *mover) execute(a Maneuver) {
 }
 
 // run puts the ship at the full pose or as far back as it must go.
-func (m *mover) run(c *course) {
-	full := stop{c.full(), c.path.length}
+func (m *mover) run(c *path) {
+	full := stop{c.full(), c.line.length}
 	hit := m.overlapsAt(full.pose, true)
 	m.result.Full = full.pose
 	m.finish(c, full, hit)
@@ -546,7 +547,7 @@ func unless(o Outcome) Outcome {
 
 // finish decides where a move ends, of which the full pose overlaps other ships
 // or not (G103 to G111), and looks at what lies there.
-func (m *mover) finish(c *course, full stop, hit Outcome) {
+func (m *mover) finish(c *path, full stop, hit Outcome) {
 	m.result.FullyExecuted, m.result.InFull = len(m.result.FirstOverlapped) == 0, unless(hit)
 	var stops []stop
 	var end settled
@@ -586,8 +587,8 @@ func (m *mover) baseAt(p geom.Pose) []geom.Point {
 // takes the fastest point of the base to get out of the deepest overlap. Only
 // where that is below a tenth of a micrometre a step is longer, so that sliding
 // along an edge comes to an end.
-func (m *mover) retreat(c *course, sure float64) float64 {
-	speed, turn := c.path.rates(c.l)
+func (m *mover) retreat(c *path, sure float64) float64 {
+	speed, turn := c.line.rates(c.l)
 	reach := math.Hypot(m.w, m.l)/2 + float64(guideReach(m.ship.Base))
 	widest := 0.0
 	for i := range m.others {
@@ -597,7 +598,7 @@ func (m *mover) retreat(c *course, sure float64) float64 {
 	free := func(s float64) float64 { return m.clearance(c, s, sure) }
 
 	floor := 1e-4
-	s := c.path.length
+	s := c.line.length
 	prev := s
 	for i := 1; ; i++ {
 		f := free(s)
@@ -640,7 +641,7 @@ func (m *mover) retreat(c *course, sure float64) float64 {
 // clearance returns the separation from the other ships with the following mark
 // at s: exact where it is negative, and a lower bound where it is positive. sure
 // asks for what it is at least (1) or at most (-1).
-func (m *mover) clearance(c *course, s, sure float64) float64 {
+func (m *mover) clearance(c *path, s, sure float64) float64 {
 	p := c.pose(s)
 	base := newFootprint(&m.profile, m.ship.Base, p, true)
 	reach := math.Hypot(m.w, m.l)/2 + float64(guideReach(m.ship.Base))
@@ -669,10 +670,10 @@ func (m *mover) clearance(c *course, s, sure float64) float64 {
 // end looks at everything around the place where the move ends. The first of the
 // stops is the likeliest; where there are more, an answer is decided only when it
 // is the same at all of them, or at the first as far as end says how that is off.
-func (m *mover) end(c *course, stops []stop, end settled, partial bool) {
-	trails := make([]trail, len(stops))
+func (m *mover) end(c *path, stops []stop, end settled, partial bool) {
+	trails := make([]sweptArea, len(stops))
 	for i, s := range stops {
-		trails[i] = c.trail(s.at)
+		trails[i] = c.swept(s.at)
 	}
 	m.touch(stops, partial)
 	for i := range m.others {
@@ -690,7 +691,7 @@ func (m *mover) end(c *course, stops []stop, end settled, partial bool) {
 }
 
 // throughShip returns the margin of a template and another ship.
-func (m *mover) throughShip(a *trail, o *neighbour) margin {
+func (m *mover) throughShip(a *sweptArea, o *neighbour) margin {
 	gap := math.Inf(1)
 	for j := range o.shape.n {
 		gap = min(gap, a.gap(o.shape.parts[j][:]))
@@ -700,7 +701,7 @@ func (m *mover) throughShip(a *trail, o *neighbour) margin {
 		over, free := margin{}, farAway
 		for j := range o.shape.n {
 			part := geom.Polygon(o.shape.parts[j][:])
-			v := d.trail(a, part, a.gap(part))
+			v := d.swept(a, part, a.gap(part))
 			switch {
 			case v.gap < 0 && (over == (margin{}) || v.firm() > over.firm()):
 				over = v
@@ -741,7 +742,7 @@ func (m *mover) each(n int, what string, ask func(int) margin) Outcome {
 
 // hit asks whether something lies under the template or under the base at its
 // end (G162 to G167, G171, G188).
-func (m *mover) hit(t *thing, trails []trail, stops []stop, end settled) Hit {
+func (m *mover) hit(t *thing, trails []sweptArea, stops []stop, end settled) Hit {
 	h := Hit{ID: t.id}
 	h.Template = m.ask(t, len(trails), "the template over "+t.id, func(i int) margin {
 		return m.ofParts(t, func(g geom.Polygon) margin { return m.underThing(&trails[i], t, g) })
@@ -904,7 +905,7 @@ func LayDrop(s *Scene, ship string, d Drop, o Options) (MoveResult, error) {
 	}
 	t := d.Template
 	t.Left = t.Left == d.Launch // the ship's left is to the right of who looks back
-	c := m.newCourse(t, !d.Launch)
+	c := m.newPath(t, !d.Launch)
 	at := devicePose(&c, parts[0])
 	m.result.Maneuver, m.result.Full, m.result.Final, m.result.FullyExecuted = d.String(), at, at, true
 	m.result.InFull = Yes // nothing stops a device
@@ -980,17 +981,17 @@ func (m *mover) outside(at geom.Pose, parts [][]geom.Point) {
 }
 
 // deviceGuide is how far a device's guides stand out of its card: what the bombs'
-// cards are longer than they are wide. No source gives it by itself.
+// cards are longer than they are wide. No source states it.
 const deviceGuide = 1.8 * geom.Millimeter
 
 // devicePose returns the pose of a device at the end of a template: its card's
 // edge flush with the end, its guides beside it, facing the ship.
-func devicePose(c *course, outline []geom.Point) geom.Pose {
+func devicePose(c *path, outline []geom.Point) geom.Pose {
 	front := math.Inf(-1)
 	for _, p := range outline {
 		front = max(front, p.Y)
 	}
-	end, h := c.path.at(c.path.length)
+	end, h := c.line.at(c.line.length)
 	p := geom.Pose{Point: c.frame.Transform(end), Heading: (c.frame.Heading + geom.Angle(h) + math.Pi).Normalized()}
 	p.Point = p.Transform(geom.Point{Y: float64(deviceGuide) - front})
 	return p

@@ -232,7 +232,8 @@ func reportMoves(t *testing.T, all map[string]*moveTally) moveTally {
 	var sum moveTally
 	for _, name := range names {
 		c := all[name]
-		t.Logf("%-18s asked %6d: too close %5d, ideal %5d, ratio %.3f; wrong %.4f %% of %d, at worst %.2f %%, overconfident %d", name, c.asked, c.ours, c.ideal,
+		t.Logf("%-18s asked %6d: too close %5d, ideal %5d, ratio %.3f; wrong %.4f %% of %d, at worst %.2f %%, overconfident %d", name,
+			c.asked, c.ours, c.ideal,
 			float64(c.ours)/math.Max(1, float64(c.ideal)), 100*float64(c.wrong)/math.Max(1, float64(c.drawn)), c.drawn, 100*c.worst, c.overconfident)
 		sum.asked += c.asked
 		sum.ours += c.ours

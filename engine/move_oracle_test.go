@@ -302,7 +302,8 @@ func compareMoves(t *testing.T, rules engine.Rules, n int) {
 		}
 		// Steps can pass over a narrow place that is free. Then the engine stops
 		// sooner, and the place it stops at must be free and the next must not.
-		require.True(t, ok && at > stop, "scene %d: %v %+v: stopped at %v (%g), slowly at %v (%g)", i, m, s.Ships, got.Final, at, v.pose(stop), stop)
+		require.True(t, ok && at > stop, "scene %d: %v %+v: stopped at %v (%g), slowly at %v (%g)", i, m, s.Ships, got.Final, at,
+			v.pose(stop), stop)
 		require.False(t, slowOverlap(s.Ships[0], v.pose(at-1e-8), s.Ships[1:]), "scene %d: overlaps where it stops", i)
 		require.True(t, slowOverlap(s.Ships[0], v.pose(at+1e-7), s.Ships[1:]), "scene %d: stopped before the first free place", i)
 		missed++

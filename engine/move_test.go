@@ -57,7 +57,8 @@ func TestTheFullPoseOfEveryManeuver(t *testing.T) {
 		{"G129 a Segnor's loop turns by 225°", "segnor right 3", 180 - 180*r45 + 20*r45, 20 + 180*r45 + 20*r45, 225},
 		{"G139 stationary counts and moves nothing", "stationary", 0, 0, 0},
 		{"G140 reverse straight", "reverse straight 1", 0, -80, 0},
-		{"G140 a reverse left bank backs toward the left rear and the nose turns right", "reverse bank left 1", -(80 - 80*r45 + 20*r45), -(20 + 80*r45 + 20*r45), 45},
+		{"G140 a reverse left bank backs toward the left rear and the nose turns right", "reverse bank left 1", -(80 - 80*r45 + 20*r45),
+			-(20 + 80*r45 + 20*r45), 45},
 		{"G140 reverse bank right", "reverse bank right 1", 80 - 80*r45 + 20*r45, -(20 + 80*r45 + 20*r45), 315},
 		{"G130 G132 a Tallon roll in the middle", "tallon right 1 middle", 55, 55, 180},
 		{"G132 at the left of the template's end", "tallon right 1 left", 55, 65, 180},
@@ -287,7 +288,8 @@ func TestObstaclesAndDevicesOnTheWay(t *testing.T) {
 	})
 	t.Run("a device of a size that is not known", func(t *testing.T) {
 		s := scene(t, "2.5; A small 0 0 0")
-		s.Devices = []engine.Token{{ID: "near", Kind: "wibble", Pose: geom.Pose{Point: geom.Point{Y: 60}}}, {ID: "far", Kind: "wibble", Pose: geom.Pose{Point: geom.Point{Y: 400}}}}
+		s.Devices = []engine.Token{{ID: "near", Kind: "wibble", Pose: geom.Pose{Point: geom.Point{Y: 60}}}, {ID: "far", Kind: "wibble",
+			Pose: geom.Pose{Point: geom.Point{Y: 400}}}}
 		assert.Equal(t, []engine.Hit{hit("near", engine.NoView, engine.No)}, moved(t, s, "A", "straight 3").Devices)
 	})
 }
@@ -351,7 +353,8 @@ func TestDrops(t *testing.T) {
 		// Where the card is nearest to A it is off the near edge.
 		for _, rules := range []string{"1e", "2.5"} {
 			s := scene(t, rules+"; A small 60 22 0")
-			s.Devices = []engine.Token{{ID: "bomb", Kind: "mine", Outline: []geom.Point{{X: -30}, {Y: -30}, {X: 30}, {Y: 30}}, Pose: geom.Pose{Point: geom.Point{X: 0, Y: -20}}}}
+			s.Devices = []engine.Token{{ID: "bomb", Kind: "mine", Outline: []geom.Point{{X: -30}, {Y: -30}, {X: 30}, {Y: 30}},
+				Pose: geom.Pose{Point: geom.Point{X: 0, Y: -20}}}}
 			r, err := engine.Measure(&s, engine.Options{})
 			require.NoError(t, err)
 			whole := r.Objects[0].Range.Distance
@@ -433,7 +436,8 @@ func TestMovesAreNamedAsPlayersNameThem(t *testing.T) {
 		require.NoError(t, err, words)
 		assert.Equal(t, want, m.String())
 	}
-	for words, want := range map[string]string{"Barrel roll left": "barrel-roll left", "barrel_roll right": "barrel-roll right", "Boost Straight": "boost straight"} {
+	for words, want := range map[string]string{"Barrel roll left": "barrel-roll left", "barrel_roll right": "barrel-roll right",
+		"Boost Straight": "boost straight"} {
 		a, err := engine.ParseAction(words)
 		require.NoError(t, err, words)
 		assert.Equal(t, want, a.String())
@@ -462,7 +466,8 @@ func TestAMoveHasTheContractsKeys(t *testing.T) {
 	require.NoError(t, err)
 	var got map[string]any
 	require.NoError(t, json.Unmarshal(doc, &got))
-	for _, k := range []string{"version", "ship", "maneuver", "full", "final", "fully_executed", "first_overlapped", "touching", "obstacles", "devices", "moved_through", "flees", "margin_mm"} {
+	for _, k := range []string{"version", "ship", "maneuver", "full", "final", "fully_executed", "first_overlapped", "touching",
+		"obstacles", "devices", "moved_through", "flees", "margin_mm"} {
 		assert.Contains(t, got, k)
 	}
 	assert.NotContains(t, got, "options")

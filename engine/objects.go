@@ -9,13 +9,13 @@ import (
 // object measures a ship against an obstacle, a device or a marker (G15, G16, G21).
 // Range leaves the ship's guides out; contact and overlaps count them (G117, G118). A
 // device's guides are part of its outline (G183).
-func (t *table) object(o *stander, r *rock) ObjectVerdict {
+func (t *table) object(o *measuredShip, r *obstacleOutline) ObjectVerdict {
 	s, v2 := o.ship, sq(r.sigma)
 	g := &t.pm.propagator
 	g.set(body{s.Pose.Point, s.Covariance}, body{r.at, geom.Cov3{0: v2, 4: v2}}, t.scene.ScaleSigma, t.k)
 
 	d := g.gapToOutline(&o.from, r)
-	touch := t.touchingRock(o, r, d.Interval)
+	touch := t.touchingOutline(o, r, d.Interval)
 	contact := contactOutcome(touch)
 	return ObjectVerdict{
 		From: s.ID, To: r.id, Kind: r.kind,
@@ -26,7 +26,7 @@ func (t *table) object(o *stander, r *rock) ObjectVerdict {
 
 // gapToOutline measures the signed gap between a convex shape and any simple
 // polygon.
-func (g *propagator) gapToOutline(a *shape, r *rock) meeting {
+func (g *propagator) gapToOutline(a *shape, r *obstacleOutline) closestPair {
 	outline, poly := &r.shape, r.outline
 	if far := a.far(r.centre); far > r.radius || r.keepsOff(a) || geom.Gap(a.v, poly) > 0 {
 		if r.core == 0 { // the circle's middle may be outside the outline
@@ -61,7 +61,7 @@ func (g *propagator) gapToOutline(a *shape, r *rock) meeting {
 	}
 	depth = max(0, depth)
 	sd := g.k * math.Sqrt(g.pointVariance(a))
-	return meeting{
+	return closestPair{
 		Interval: geom.Interval{Lo: -depth - sd, Val: -depth, Hi: -depth + sd},
 		lines:    [2]Line{{at, at}, {at, at}},
 	}

@@ -12,23 +12,23 @@ import (
 // any attack reaches.
 const maxObstructionMargin = 1000 * geom.Millimeter
 
-// beam is the set of measuring lines between which the truth, or the attacker,
+// lineFamily is the set of measuring lines between which the truth, or the attacker,
 // may choose: all lines from a to b.
-type beam struct{ a, b Line }
+type lineFamily struct{ a, b Line }
 
-func (m beam) at(t float64) Line {
+func (m lineFamily) at(t float64) Line {
 	return Line{m.a[0].Lerp(m.b[0], t), m.a[1].Lerp(m.b[1], t)}
 }
 
-// lane is a beam's area on the table, with the box around it for telling quickly what is far
+// corridor is a family's area on the table, with the box around it for telling quickly what is far
 // from it.
-type lane struct {
+type corridor struct {
 	geom.Polygon
 	lo, hi geom.Point
 	room   [4]geom.Point
 }
 
-func (s *lane) set(b beam) {
+func (s *corridor) set(b lineFamily) {
 	s.room = [4]geom.Point{b.a[0], b.a[1], b.b[1], b.b[0]}
 	s.Polygon = s.room[:]
 	if b.a == b.b {
@@ -41,9 +41,9 @@ func (s *lane) set(b beam) {
 	}
 }
 
-// within returns whether anything of a circle may be within limit of the lane,
+// within returns whether anything of a circle may be within limit of the corridor,
 // and a lower bound of its distance.
-func (s *lane) within(limit float64, centre geom.Point, radius float64) (float64, bool) {
+func (s *corridor) within(limit float64, centre geom.Point, radius float64) (float64, bool) {
 	dx := max(0, max(s.lo.X-centre.X, centre.X-s.hi.X))
 	dy := max(0, max(s.lo.Y-centre.Y, centre.Y-s.hi.Y))
 	if far := limit + radius; dx > far || dy > far || dx*dx+dy*dy > far*far {
@@ -56,10 +56,10 @@ func (s *lane) within(limit float64, centre geom.Point, radius float64) (float64
 	return d, d <= limit
 }
 
-// gap returns how far a rock is from the lane in mm, 0 when they meet. Of the lane's
-// sides those alone are looked at that the circle around the rock allows to be nearer
+// gap returns how far an outline is from the corridor in mm, 0 when they meet. Of the corridor's
+// sides those alone are looked at that the circle around the outline allows to be nearer
 // than the others.
-func (s *lane) gap(r *rock) float64 {
+func (s *corridor) gap(r *obstacleOutline) float64 {
 	if len(s.Polygon) < 3 {
 		return geom.Gap(s.Polygon, r.outline)
 	}
@@ -81,7 +81,7 @@ func (s *lane) gap(r *rock) float64 {
 // sight is a set of measuring lines that was asked about, and the answer: most
 // arcs of a pair share their lines.
 type sight struct {
-	permitted, possible, choice beam
+	permitted, possible, choice lineFamily
 	verdict                     ObstructionVerdict
 }
 
@@ -90,18 +90,18 @@ type sight struct {
 // many there are makes no difference (G38). Huge ships other than the two obstruct
 // like obstacles; smaller ones do not, and neither do devices and scenario features
 // (G39–G42), but those on the line are named.
-func (m *pairMeasure) obstruction(d *meeting) ObstructionVerdict {
-	permitted := beam{d.lines[0], d.lines[0]}
+func (m *pairMeasure) obstruction(d *closestPair) ObstructionVerdict {
+	permitted := lineFamily{d.lines[0], d.lines[0]}
 	if d.band {
 		permitted.b = d.lines[1]
 	}
 	possible := permitted
-	if d.rivalled {
-		possible = beam{d.rival[0], d.rival[1]}
+	if d.hasAlternatives {
+		possible = lineFamily{d.alternatives[0], d.alternatives[1]}
 	}
 	choice := possible
 	if d.even {
-		choice = beam{d.choice[0], d.choice[1]}
+		choice = lineFamily{d.choice[0], d.choice[1]}
 	}
 	for i := range m.sights {
 		if s := &m.sights[i]; s.permitted == permitted && s.possible == possible && s.choice == choice {
@@ -115,7 +115,7 @@ func (m *pairMeasure) obstruction(d *meeting) ObstructionVerdict {
 	case sharp || possible.a == possible.b:
 		v = m.lineObstruction(possible.a)
 	default:
-		v = m.beamObstruction(possible, choice, d.even)
+		v = m.familyObstruction(possible, choice, d.even)
 	}
 	v.Margin = min(v.Margin, maxObstructionMargin)
 	v.Sigma = v.sigma(m.k)
@@ -131,7 +131,7 @@ func (m *pairMeasure) obstruction(d *meeting) ObstructionVerdict {
 	return v
 }
 
-// sigma returns the standard deviation to state beside the margin: of how far off the
+// sigma returns the standard deviation to state with the margin: of how far off the
 // line and the obstacle of the margin may be against each other. It is held to the
 // verdict, as [geom.Interval.Sigma] does.
 func (o *ObstructionVerdict) sigma(k float64) geom.Length {
@@ -143,18 +143,18 @@ func (o *ObstructionVerdict) sigma(k float64) geom.Length {
 // outline is as rough as the picture's cells.
 const unknownReach = 3
 
-// unknownOn reports whether something unknown lies on any of the beam's lines, or a part
-// of the table where nobody would have noticed an obstacle.
-func (s *Scene) unknownOn(b beam) bool {
+// unknownOn reports whether something unknown lies on any of the family's lines, or a part
+// of the table where an obstacle would not have been noticed.
+func (s *Scene) unknownOn(b lineFamily) bool {
 	if len(s.Unknown)+len(s.Blind) == 0 {
 		return false
 	}
-	var l lane
+	var l corridor
 	l.set(b)
 	return s.notKnown(func(u geom.Polygon) bool { return geom.Gap(l.Polygon, u) <= unknownReach })
 }
 
-// notKnown reports whether any area of which nobody can say whether an obstacle lies there
+// notKnown reports whether any area in which an obstacle may or may not lie
 // meets a condition.
 func (s *Scene) notKnown(meets func(geom.Polygon) bool) bool {
 	return slices.ContainsFunc(s.Unknown, meets) ||
@@ -162,7 +162,7 @@ func (s *Scene) notKnown(meets func(geom.Polygon) bool) bool {
 }
 
 // blockers returns how many things there are that may obstruct the pair's attacks.
-func (m *pairMeasure) blockers() int { return len(m.rocks) + len(m.hulks) }
+func (m *pairMeasure) blockers() int { return len(m.outlines) + len(m.hugeObstructors) }
 
 // blocker returns the i-th of them; nil for one that does not: a device, a marker,
 // the attacker itself and its target.
@@ -171,43 +171,43 @@ func (m *pairMeasure) blockers() int { return len(m.rocks) + len(m.hulks) }
 // their own: G39 excepts small and large ships only, an upgrade of the first edition
 // (EM Emitter) speaks of the one die that a huge ship's obstruction gives, and the
 // second edition's huge-ship rules give the defender one die more.
-func (m *pairMeasure) blocker(i int) *rock {
-	if i < len(m.rocks) {
-		if r := &m.rocks[i]; r.obstacle {
+func (m *pairMeasure) blocker(i int) *obstacleOutline {
+	if i < len(m.outlines) {
+		if r := &m.outlines[i]; r.obstacle {
 			return r
 		}
 		return nil
 	}
-	h := &m.hulks[i-len(m.rocks)]
+	h := &m.hugeObstructors[i-len(m.outlines)]
 	if h.ship == m.from || h.ship == m.target {
 		return nil
 	}
-	return &h.rock
+	return &h.obstacleOutline
 }
 
-// exactObstruction decides a beam of parallel lines exactly. Which obstacles a
+// exactObstruction decides a family of parallel lines exactly. Which obstacles a
 // line meets can change only where the line passes a corner of an outline, or a
-// crossing of the outline with either end of the beam; so it is enough to look at
+// crossing of the outline with either end of the family; so it is enough to look at
 // those lines and at one line between each two of them.
-func (m *pairMeasure) exactObstruction(b beam) ObstructionVerdict {
+func (m *pairMeasure) exactObstruction(b lineFamily) ObstructionVerdict {
 	v := ObstructionVerdict{Verdict: "never"}
-	m.lane.set(b)
-	l := &m.look
-	*l = look{beam: b, near: l.near[:0], on: l.on[:0], ts: l.ts[:0], fs: l.fs[:0]}
+	m.corridor.set(b)
+	l := &m.search
+	*l = lineSearch{family: b, near: l.near[:0], on: l.on[:0], ts: l.ts[:0], fs: l.fs[:0]}
 	clearance := float64(maxObstructionMargin)
 	for i := range m.blockers() {
 		r := m.blocker(i)
 		if r == nil {
 			continue
 		}
-		d, ok := m.lane.within(clearance, r.centre, r.radius)
+		d, ok := m.corridor.within(clearance, r.centre, r.radius)
 		if !ok {
 			continue
 		}
 		if d == 0 {
 			l.near, l.on = append(l.near, r), append(l.on, false)
 		}
-		clearance = min(clearance, geom.Gap(m.lane.Polygon, r.outline))
+		clearance = min(clearance, geom.Gap(m.corridor.Polygon, r.outline))
 	}
 	l.ts = b.changes(l.ts, l.near)
 	blocked := 0
@@ -237,10 +237,10 @@ func (m *pairMeasure) exactObstruction(b beam) ObstructionVerdict {
 	return v
 }
 
-// look examines the lines of a beam against the rocks near it.
-type look struct {
-	beam   beam
-	near   []*rock
+// lineSearch examines the lines of a family against the outlines near it.
+type lineSearch struct {
+	family lineFamily
+	near   []*obstacleOutline
 	on     []bool    // which of them some line has met
 	ts, fs []float64 // the places of the lines to look at, and what was found there
 	what   goal
@@ -248,18 +248,18 @@ type look struct {
 	budget int
 }
 
-// goal is what a look seeks the least of.
+// goal is what a search seeks the least of.
 type goal int
 
 const (
-	shallowest     goal = iota // how deep a line passes through rocks
+	shallowest     goal = iota // how deep a line passes through outlines
 	deepestPassage             // the same with its sign changed
 	widestGap                  // how free a line is, with its sign changed
 )
 
-// depth returns how deep the line at t passes through a rock, 0 when it meets none.
-func (l *look) depth(t float64) float64 {
-	line, most := l.beam.at(t), 0.0
+// depth returns how deep the line at t passes through an outline, 0 when it meets none.
+func (l *lineSearch) depth(t float64) float64 {
+	line, most := l.family.at(t), 0.0
 	for i, r := range l.near {
 		if _, d := r.outline.Deepest(line[0], line[1], 1e-6); d > tie {
 			most, l.on[i] = max(most, d), true
@@ -268,14 +268,14 @@ func (l *look) depth(t float64) float64 {
 	return most
 }
 
-func (l *look) value(t float64) float64 {
+func (l *lineSearch) value(t float64) float64 {
 	switch l.what {
 	case shallowest:
 		return l.depth(t)
 	case deepestPassage:
 		return -l.depth(t)
 	}
-	line, free := l.beam.at(t), math.Inf(1)
+	line, free := l.family.at(t), math.Inf(1)
 	ends := [2]geom.Point{line[0], line[1]}
 	for _, r := range l.near {
 		if _, d := r.outline.Deepest(line[0], line[1], 1e-6); d > tie {
@@ -286,10 +286,10 @@ func (l *look) value(t float64) float64 {
 	return -free
 }
 
-// least returns the least value over the beam, to a twentieth of a millimetre.
+// least returns the least value over the family, to a twentieth of a millimetre.
 // The value changes by no more than the way gone, and so between two lines it
 // cannot fall below what their distance allows.
-func (l *look) least(what goal) float64 {
+func (l *lineSearch) least(what goal) float64 {
 	l.what, l.best, l.budget = what, math.Inf(1), 500
 	slices.Sort(l.ts)
 	l.fs = l.fs[:0]
@@ -304,10 +304,10 @@ func (l *look) least(what goal) float64 {
 	return l.best
 }
 
-func (l *look) between(t0, f0, t1, f1 float64) {
+func (l *lineSearch) between(t0, f0, t1, f1 float64) {
 	const tol = 0.05
 	l.budget--
-	if l.budget < 0 || (f0+f1-(t1-t0)*apart(l.beam.a, l.beam.b))/2 > l.best-tol {
+	if l.budget < 0 || (f0+f1-(t1-t0)*apart(l.family.a, l.family.b))/2 > l.best-tol {
 		return
 	}
 	t := (t0 + t1) / 2
@@ -317,8 +317,8 @@ func (l *look) between(t0, f0, t1, f1 float64) {
 	l.between(t, f, t1, f1)
 }
 
-// changes appends the places t in [0, 1] of the beam's lines at which to look.
-func (m beam) changes(ts []float64, rocks []*rock) []float64 {
+// changes appends the places t in [0, 1] of the family's lines at which to look.
+func (m lineFamily) changes(ts []float64, rocks []*obstacleOutline) []float64 {
 	across := m.b[0].Sub(m.a[0])
 	w2 := across.Dot(across)
 	if w2 == 0 {
@@ -343,7 +343,7 @@ func (m beam) changes(ts []float64, rocks []*rock) []float64 {
 	return ts
 }
 
-func (m beam) addChange(ts []float64, p, across geom.Point, w2 float64) []float64 {
+func (m lineFamily) addChange(ts []float64, p, across geom.Point, w2 float64) []float64 {
 	if t := p.Sub(m.a[0]).Dot(across) / w2; t > 0 && t < 1 {
 		return append(ts, t)
 	}
@@ -362,8 +362,8 @@ func crossing(a, b, c, d geom.Point) (geom.Point, bool) {
 }
 
 // nearRock is an obstacle that may be on a line or decide how clear that is.
-type nearRock struct {
-	*rock
+type nearOutline struct {
+	*obstacleOutline
 	least float64 // no line that is looked at is nearer to it
 	slack float64 // by how much the passing of a line may be off
 	limit float64 // how far off, or deep, is sure
@@ -372,8 +372,8 @@ type nearRock struct {
 // rocksNear lists the obstacles that may be on one of the lines no further than width
 // from the given one, or that may be the nearest to it. sd is the standard deviation of
 // where the lines are.
-func (m *pairMeasure) rocksNear(p *track, width, sd float64) []nearRock {
-	near := m.nearRocks[:0]
+func (m *pairMeasure) outlinesNear(p *track, width, sd float64) []nearOutline {
+	near := m.nearOutlines[:0]
 	closest := float64(maxObstructionMargin) // an upper bound of the distance of the nearest
 	for i := range m.blockers() {
 		r := m.blocker(i)
@@ -387,9 +387,9 @@ func (m *pairMeasure) rocksNear(p *track, width, sd float64) []nearRock {
 		}
 		closest = min(closest, bound)
 		slack := m.k * math.Sqrt(sq(sd)+sq(r.sigma))
-		near = append(near, nearRock{r, d - width - r.radius, slack, max(tie, slack)})
+		near = append(near, nearOutline{r, d - width - r.radius, slack, max(tie, slack)})
 	}
-	m.nearRocks = near
+	m.nearOutlines = near
 	kept := near[:0]
 	for i := range near {
 		if n := &near[i]; n.least <= max(n.limit, closest) {
@@ -408,7 +408,7 @@ func (m *pairMeasure) lineObstruction(l Line) ObstructionVerdict {
 	closest, deepest := farthestOff(m.k*sd), passage{}
 	must := false
 	first := len(m.mem.ids)
-	for _, r := range m.rocksNear(&p, 0, sd) {
+	for _, r := range m.outlinesNear(&p, 0, sd) {
 		if r.least > max(r.limit, closest.by) {
 			continue // another is nearer
 		}
@@ -458,24 +458,24 @@ func verdictOf(by []string, must bool, closest, deepest passage) ObstructionVerd
 // of them passes deep enough through one.
 //
 // No measurement can say that two sides are exactly parallel. But where the lines
-// between them are even, as nobody could tell which is the shorter, the attacker has the
+// between them are even, as no one can tell which is the shorter, the attacker has the
 // choice among them (G33), and the verdict is may when one of them is surely clear and
 // one surely obstructed. Where a player could tell which is the shorter and only the
 // measurement cannot, that is too close to call.
-func (m *pairMeasure) beamObstruction(b, choice beam, even bool) ObstructionVerdict {
+func (m *pairMeasure) familyObstruction(b, choice lineFamily, even bool) ObstructionVerdict {
 	sd := max(m.lineSigma(b.a), m.lineSigma(b.b))
 	width := apart(b.a, b.b)
 	p := trackOf(b.a)
-	m.lane.set(b)
+	m.corridor.set(b)
 	closest, loosest := farthestOff(m.k*sd), 0.0
 	first := len(m.mem.ids)
-	all := m.rocksNear(&p, width, sd)
+	all := m.outlinesNear(&p, width, sd)
 	near := all[:0]
 	for _, r := range all {
 		if r.least > max(r.limit, closest.by) {
 			continue // another is nearer
 		}
-		gap := m.lane.gap(r.rock)
+		gap := m.corridor.gap(r.obstacleOutline)
 		if gap < closest.by {
 			closest = passage{gap, r.slack}
 		}
@@ -500,18 +500,18 @@ func (m *pairMeasure) beamObstruction(b, choice beam, even bool) ObstructionVerd
 	return verdictOf(by, false, closest, passage{})
 }
 
-// walked is what was found among the lines of a beam.
+// walked is what was found among the lines of a family.
 type walked struct {
-	obstructed float64 // how deep every line surely passes through rocks; 0 when some may not
+	obstructed float64 // how deep every line surely passes through outlines; 0 when some may not
 	deepest    float64 // how deep the most obstructed line does, if surely
 	widest     float64 // how far off the freest line keeps, if surely
 }
 
-// walk looks at lines of a beam side by side, from both ends inwards: where a line
+// walk looks at lines of a family side by side, from both ends inwards: where a line
 // keeps out it is mostly one of those, and that is the end of it unless all is asked.
 // A line between two of them is no further from either than half their distance, and
 // neither is how it passes.
-func walk(b beam, near []nearRock, all bool) walked {
+func walk(b lineFamily, near []nearOutline, all bool) walked {
 	const most = 16
 	width := apart(b.a, b.b)
 	steps := max(1, min(most, math.Ceil(2*width)))
@@ -591,7 +591,7 @@ func isCorner(p geom.Point, s *shape) bool {
 // the devices (G42). In 2.0 and 2.5 a ship on the line has no effect of its own (G40),
 // and small and large ships never obstruct in the first edition (G39). Huge ships
 // obstruct and are not among them.
-func (m *pairMeasure) standingOn(b beam) (ships, devices []string) {
+func (m *pairMeasure) standingOn(b lineFamily) (ships, devices []string) {
 	p := trackOf(b.a)
 	width := 0.0
 	if b.a != b.b {
@@ -599,8 +599,8 @@ func (m *pairMeasure) standingOn(b beam) (ships, devices []string) {
 	}
 	middle, half := b.a[0].Lerp(b.a[1], 0.5), 1e-6+p.length/2+width
 	first := len(m.mem.ids)
-	for i := range m.others {
-		o := &m.others[i]
+	for i := range m.ships {
+		o := &m.ships[i]
 		if x, y := o.ship.Pose.X-middle.X, o.ship.Pose.Y-middle.Y; x*x+y*y > sq(half+o.radius) {
 			continue
 		}
@@ -613,8 +613,8 @@ func (m *pairMeasure) standingOn(b beam) (ships, devices []string) {
 	}
 	ships = m.mem.list(first)
 	first = len(m.mem.ids)
-	for i := range m.rocks {
-		r := &m.rocks[i]
+	for i := range m.outlines {
+		r := &m.outlines[i]
 		if !r.device {
 			continue
 		}
@@ -625,9 +625,9 @@ func (m *pairMeasure) standingOn(b beam) (ships, devices []string) {
 	return ships, m.mem.list(first)
 }
 
-// throughBase reports whether some line of a beam passes through the interior of a
+// throughBase reports whether some line of a family passes through the interior of a
 // ship's base.
-func (m *pairMeasure) throughBase(b beam, base *shape) bool {
+func (m *pairMeasure) throughBase(b lineFamily, base *shape) bool {
 	if b.a != b.b {
 		return m.through(b, base.v)
 	}
@@ -649,15 +649,15 @@ func (m *pairMeasure) throughBase(b beam, base *shape) bool {
 	return from < to
 }
 
-// through reports whether some line of a beam passes through the interior of an
+// through reports whether some line of a family passes through the interior of an
 // outline.
-func (m *pairMeasure) through(b beam, outline geom.Polygon) bool {
+func (m *pairMeasure) through(b lineFamily, outline geom.Polygon) bool {
 	if b.a == b.b {
 		return outline.MeetsInterior(b.a[0], b.a[1], tie)
 	}
 	m.one.outline = outline
-	m.look.ts = b.changes(m.look.ts[:0], m.ones[:])
-	for _, t := range m.look.ts {
+	m.search.ts = b.changes(m.search.ts[:0], m.ones[:])
+	for _, t := range m.search.ts {
 		if l := b.at(t); outline.MeetsInterior(l[0], l[1], tie) {
 			return true
 		}

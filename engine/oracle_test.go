@@ -217,9 +217,12 @@ func arcNamed(t testing.TB, p engine.PairVerdict, arc engine.Arc) engine.ArcVerd
 // slowArcs are the arcs of a ship that prints all it can, by the bearings that the slow
 // method knows.
 var slowArcs = map[engine.Rules]map[engine.Arc]engine.Arc{
-	engine.Rules1e: {engine.ArcFront: engine.ArcFront, engine.ArcRearAux: engine.ArcRear, engine.ArcFullFront180: engine.ArcFullFront, engine.ArcMobile: engine.ArcLeft},
-	engine.Rules20: {engine.ArcFront: engine.ArcFront, engine.ArcRear: engine.ArcRear, engine.ArcLeft: engine.ArcLeft, engine.ArcRight: engine.ArcRight,
-		engine.ArcFullFront: engine.ArcFullFront, engine.ArcFullRear: engine.ArcFullRear, engine.ArcBullseye: engine.ArcBullseye, engine.ArcTurret: engine.ArcLeft},
+	engine.Rules1e: {engine.ArcFront: engine.ArcFront, engine.ArcRearAux: engine.ArcRear,
+		engine.ArcFullFront180: engine.ArcFullFront, engine.ArcMobile: engine.ArcLeft},
+	engine.Rules20: {engine.ArcFront: engine.ArcFront, engine.ArcRear: engine.ArcRear, engine.ArcLeft: engine.ArcLeft,
+		engine.ArcRight:     engine.ArcRight,
+		engine.ArcFullFront: engine.ArcFullFront, engine.ArcFullRear: engine.ArcFullRear, engine.ArcBullseye: engine.ArcBullseye,
+		engine.ArcTurret: engine.ArcLeft},
 }
 
 // 100 000 scenes of each edition are looked at by

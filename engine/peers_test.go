@@ -220,11 +220,13 @@ func TestPeersDisagreeBetweenTheirOwnViews(t *testing.T) {
 func TestPeersGiveNoMarginAndNoWitness(t *testing.T) {
 	s := scene(t, "2.5; A small 0 0 0; B small 0 245 45; r square 5 100 0 20")
 	p := measurePair(t, &s, 3)
-	assert.Equal(t, fmt.Sprintf("A to B: range 2: %.2f mm from (0.0, 20.0) to (0.0, 216.7), %.2f mm from another range (2.5 G16).", 225-20*math.Sqrt2, 20*math.Sqrt2-25), p.Explain(s.Rules))
+	assert.Equal(t, fmt.Sprintf("A to B: range 2: %.2f mm from (0.0, 20.0) to (0.0, 216.7), %.2f mm from another range (2.5 G16).",
+		225-20*math.Sqrt2, 20*math.Sqrt2-25), p.Explain(s.Rules))
 	front := arcNamed(t, p, engine.ArcFront)
 	assert.Contains(t, front.Explain(s.Rules, &p), "B is in the front arc of A, by ")
 	assert.Contains(t, front.Explain(s.Rules, &p), "(2.5 G59); attack range 2: ")
-	assert.Equal(t, "Obstructed by r: every permitted line passes through, at least 5.00 mm deep (2.5 G37).", front.Attack.Obstruction.Explain(s.Rules))
+	assert.Equal(t, "Obstructed by r: every permitted line passes through, at least 5.00 mm deep (2.5 G37).",
+		front.Attack.Obstruction.Explain(s.Rules))
 	rear := arcNamed(t, p, engine.ArcRear)
 	assert.Contains(t, rear.Explain(s.Rules, &p), "B is not in the rear arc of A, by ")
 	o := measured(t, s).Objects[0]

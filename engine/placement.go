@@ -104,7 +104,7 @@ func (t *table) prepareMat(s *Scene, o Options) error {
 
 // edgeSpans measures the nearest and the furthest point of something from an edge.
 // Both are a least or a most over corners, each with its own interval.
-func (t *table) edgeSpans(id string, e Edge) (near, far meeting, err error) {
+func (t *table) edgeSpans(id string, e Edge) (near, far closestPair, err error) {
 	s := t.scene
 	at, in := e.line(s)
 	var g propagator
@@ -114,12 +114,13 @@ func (t *table) edgeSpans(id string, e Edge) (near, far meeting, err error) {
 		g.set(body{}, body{ship.Pose.Point, ship.Covariance}, s.ScaleSigma, t.k)
 		t.room[0].base(&t.profile, ship, bodyTo)
 		corners = t.room[0].v
-	} else if r := t.rock(id); r != nil {
+	} else if r := t.outline(id); r != nil {
 		sigma = r.sigma
 		g.set(body{}, body{r.at, geom.Cov3{0: sq(sigma), 4: sq(sigma)}}, s.ScaleSigma, t.k)
 		corners = r.outline
 	} else {
-		return near, far, fmt.Errorf("engine: measure %q against an edge: no such thing in the scene, or one of a kind whose size is not known", id)
+		return near, far, fmt.Errorf("engine: measure %q against an edge: no such thing in the scene, or one of a kind whose size is "+
+			"not known", id)
 	}
 	near.Interval = geom.Exactly(math.Inf(1))
 	far.Interval = geom.Exactly(math.Inf(-1))
@@ -138,10 +139,10 @@ func (t *table) edgeSpans(id string, e Edge) (near, far meeting, err error) {
 	return near, far, nil
 }
 
-func (t *table) rock(id string) *rock {
-	for i := range t.rocks {
-		if t.rocks[i].id == id {
-			return &t.rocks[i]
+func (t *table) outline(id string) *obstacleOutline {
+	for i := range t.outlines {
+		if t.outlines[i].id == id {
+			return &t.outlines[i]
 		}
 	}
 	return nil
@@ -180,17 +181,19 @@ func CheckObstacles(s *Scene, o Options) ([]Check, error) {
 	rule := rulesOf(s.Rules, "G204", "G205")
 	var all []Check
 	for i := range s.Obstacles {
-		a := &t.rocks[i]
+		a := &t.outlines[i]
 		for e := EdgeNear; e <= EdgeLeft; e++ {
 			near, _, err := t.edgeSpans(a.id, e)
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, decide(Check{ID: a.id, Against: e.String(), Why: "beyond range 2 of each edge", Rule: rule}, near.Interval, t.k, 200, endless, false))
+			all = append(all, decide(Check{ID: a.id, Against: e.String(), Why: "beyond range 2 of each edge", Rule: rule}, near.Interval,
+				t.k, 200, endless, false))
 		}
 		for j := range i {
-			b := &t.rocks[j]
-			all = append(all, decide(Check{ID: a.id, Against: b.id, Why: "beyond range 1 of each other obstacle", Rule: rule}, t.gapSpan(a, b), t.k, 100, endless, false))
+			b := &t.outlines[j]
+			all = append(all, decide(Check{ID: a.id, Against: b.id, Why: "beyond range 1 of each other obstacle", Rule: rule}, t.gapSpan(a,
+				b), t.k, 100, endless, false))
 		}
 	}
 	return all, nil
@@ -225,11 +228,13 @@ func CheckDeployment(s *Scene, o Options) ([]Check, error) {
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, decide(Check{ID: ship.ID, Against: e.String(), Why: "in the play area", Rule: rulesOf(s.Rules, "G209", "G200")}, near.Interval, t.k, 0, endless, true))
+			all = append(all, decide(Check{ID: ship.ID, Against: e.String(), Why: "in the play area", Rule: rulesOf(s.Rules, "G209",
+				"G200")}, near.Interval, t.k, 0, endless, true))
 			if e != PlayerEdge(ship.Player) {
 				continue
 			}
-			c := decide(Check{ID: ship.ID, Against: e.String(), Why: "within range 1 of its player's edge", Rule: rulesOf(s.Rules, "G206", "G207")}, far.Interval, t.k, math.Inf(-1), 100, true)
+			c := decide(Check{ID: ship.ID, Against: e.String(), Why: "within range 1 of its player's edge", Rule: rulesOf(s.Rules, "G206",
+				"G207")}, far.Interval, t.k, math.Inf(-1), 100, true)
 			if s.Rules == Rules1e && ship.Base == Large && c.Legal != Yes {
 				c = largeShip(c, near.Interval)
 			}
@@ -263,9 +268,9 @@ func CheckHyperspaceMarkers(s *Scene, o Options) ([]Check, error) {
 		return nil, err
 	}
 	var all []Check
-	var first *rock
-	for i := range t.rocks {
-		a := &t.rocks[i]
+	var first *obstacleOutline
+	for i := range t.outlines {
+		a := &t.outlines[i]
 		if tokenKind(a.kind) != "hyperspace_marker" {
 			continue
 		}
@@ -274,14 +279,17 @@ func CheckHyperspaceMarkers(s *Scene, o Options) ([]Check, error) {
 			if err != nil {
 				return nil, err
 			}
-			all = append(all, decide(Check{ID: a.id, Against: e.String(), Why: "beyond range 1 of the edges", Rule: "2.0 G214"}, near.Interval, t.k, 100, endless, false))
+			all = append(all, decide(Check{ID: a.id, Against: e.String(), Why: "beyond range 1 of the edges", Rule: "2.0 G214"},
+				near.Interval, t.k, 100, endless, false))
 		}
 		for j := range s.Obstacles {
-			b := &t.rocks[j]
-			all = append(all, decide(Check{ID: a.id, Against: b.id, Why: "beyond range 0 of all obstacles", Rule: "2.0 G214"}, t.gapSpan(a, b), t.k, 0, endless, false))
+			b := &t.outlines[j]
+			all = append(all, decide(Check{ID: a.id, Against: b.id, Why: "beyond range 0 of all obstacles", Rule: "2.0 G214"}, t.gapSpan(a,
+				b), t.k, 0, endless, false))
 		}
 		if first != nil {
-			all = append(all, decide(Check{ID: a.id, Against: first.id, Why: "beyond range 3 of the first marker", Rule: "2.0 G215"}, t.gapSpan(a, first), t.k, 300, endless, false))
+			all = append(all, decide(Check{ID: a.id, Against: first.id, Why: "beyond range 3 of the first marker", Rule: "2.0 G215"},
+				t.gapSpan(a, first), t.k, 300, endless, false))
 		} else {
 			first = a
 		}

@@ -163,12 +163,18 @@ func TestWhereScenarioFeaturesMayBePlaced(t *testing.T) {
 		{"G220 G221 G222 G223 an assault set up well", engine.AssaultAtTheSatelliteArray, "satellite", four, "", []string{}},
 		{"the same with supply caches", engine.SalvageMission, "supply_cache", four, "", []string{}},
 		{"G220 off the centre", engine.ChanceEngagement, "satellite", []geom.Point{{X: 458.2, Y: 457.2}}, "", []string{"f0 centre no 2.5 G220"}},
-		{"G223 scramble: one by each player's edge", engine.ScrambleTheTransmissions, "satellite", []geom.Point{mid, {X: 457, Y: 180}, {X: 457, Y: 734}}, "", []string{}},
-		{"G223 scramble: both by the same edge", engine.ScrambleTheTransmissions, "satellite", []geom.Point{mid, {X: 200, Y: 300}, {X: 714, Y: 300}}, "", []string{"satellite edges no 2.5 G222 G223"}},
-		{"G221 at range 2 of the centre", engine.AssaultAtTheSatelliteArray, "satellite", moved(1, geom.Point{X: 230, Y: 457.2}), "", []string{"f1 f0 no 2.5 G221", "f1 near edge no 2.5 G222 G223", "f3 f1 no 2.5 G221"}},
-		{"G221 two at range 2 of each other", engine.ScrambleTheTransmissions, "satellite", []geom.Point{mid, {X: 200, Y: 350}, {X: 200, Y: 560}}, "", []string{"f2 f1 no 2.5 G221"}},
-		{"G224 an obstacle may touch a satellite", engine.ChanceEngagement, "satellite", []geom.Point{mid}, "; r square 485.1 457.2 0 20", []string{}},
-		{"G224 and not overlap it", engine.ChanceEngagement, "satellite", []geom.Point{mid}, "; r square 485.09 457.2 0 20", []string{"r f0 no 2.5 G224"}},
+		{"G223 scramble: one by each player's edge", engine.ScrambleTheTransmissions, "satellite", []geom.Point{mid, {X: 457, Y: 180},
+			{X: 457, Y: 734}}, "", []string{}},
+		{"G223 scramble: both by the same edge", engine.ScrambleTheTransmissions, "satellite", []geom.Point{mid, {X: 200, Y: 300},
+			{X: 714, Y: 300}}, "", []string{"satellite edges no 2.5 G222 G223"}},
+		{"G221 at range 2 of the centre", engine.AssaultAtTheSatelliteArray, "satellite", moved(1, geom.Point{X: 230, Y: 457.2}), "",
+			[]string{"f1 f0 no 2.5 G221", "f1 near edge no 2.5 G222 G223", "f3 f1 no 2.5 G221"}},
+		{"G221 two at range 2 of each other", engine.ScrambleTheTransmissions, "satellite", []geom.Point{mid, {X: 200, Y: 350}, {X: 200,
+			Y: 560}}, "", []string{"f2 f1 no 2.5 G221"}},
+		{"G224 an obstacle may touch a satellite", engine.ChanceEngagement, "satellite", []geom.Point{mid},
+			"; r square 485.1 457.2 0 20", []string{}},
+		{"G224 and not overlap it", engine.ChanceEngagement, "satellite", []geom.Point{mid}, "; r square 485.09 457.2 0 20",
+			[]string{"r f0 no 2.5 G224"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := features(onMat(scene(t, "2.5"+c.rock)), c.kind, c.at...)
@@ -195,12 +201,15 @@ func TestWhoControlsAndContests(t *testing.T) {
 	}{
 		{"G225 one ship against none", "2.5; A1 small 457.2 560 0", engine.AssaultAtTheSatelliteArray, 1, [2]int{1, 0}},
 		{"G225 as many each is nobody's", "2.5; A1 small 457.2 560 0; B1 small 457.2 350 0", engine.AssaultAtTheSatelliteArray, 0, [2]int{1, 1}},
-		{"G226 a medium ship counts as two", "2.5; A1 small 457.2 560 0; B1 medium 457.2 350 0", engine.AssaultAtTheSatelliteArray, 2, [2]int{1, 2}},
-		{"G226 and a large ship as two, not more", "2.5; A1 small 457.2 560 0; A2 small 560 457.2 0; B1 large 457.2 350 0", engine.AssaultAtTheSatelliteArray, 0, [2]int{2, 2}},
+		{"G226 a medium ship counts as two", "2.5; A1 small 457.2 560 0; B1 medium 457.2 350 0", engine.AssaultAtTheSatelliteArray, 2,
+			[2]int{1, 2}},
+		{"G226 and a large ship as two, not more", "2.5; A1 small 457.2 560 0; A2 small 560 457.2 0; B1 large 457.2 350 0",
+			engine.AssaultAtTheSatelliteArray, 0, [2]int{2, 2}},
 		{"G225 range 2 does not count", "2.5; A1 small 457.2 600 0", engine.AssaultAtTheSatelliteArray, 0, [2]int{0, 0}},
 		{"G225 contact does", "2.5; A1 small 457.2 480 0", engine.AssaultAtTheSatelliteArray, 1, [2]int{1, 0}},
 		{"G227 contested at range 2 by one alone", "2.5; A1 small 457.2 650 0; A2 small 600 457.2 0", engine.ChanceEngagement, 1, [2]int{2, 0}},
-		{"G227 contested by both", "2.5; A1 small 457.2 650 0; A2 small 600 457.2 0; B1 small 457.2 350 0", engine.ChanceEngagement, 0, [2]int{2, 1}},
+		{"G227 contested by both", "2.5; A1 small 457.2 650 0; A2 small 600 457.2 0; B1 small 457.2 350 0", engine.ChanceEngagement, 0,
+			[2]int{2, 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := features(scene(t, c.scene), "satellite", mid)
@@ -263,7 +272,8 @@ func TestWhereACacheMayBeJettisoned(t *testing.T) {
 }
 
 func TestScenarioNames(t *testing.T) {
-	for _, c := range []engine.Scenario{engine.AssaultAtTheSatelliteArray, engine.ChanceEngagement, engine.SalvageMission, engine.ScrambleTheTransmissions} {
+	for _, c := range []engine.Scenario{engine.AssaultAtTheSatelliteArray, engine.ChanceEngagement, engine.SalvageMission,
+		engine.ScrambleTheTransmissions} {
 		got, err := engine.ParseScenario(c.String())
 		require.NoError(t, err)
 		assert.Equal(t, c, got)

@@ -161,7 +161,10 @@ func lengthOf(name string, at func(*Profile) *geom.Length) Dimension {
 }
 
 func angleOf(name string, base int) Dimension {
-	return Dimension{Name: name, unit: float64(geom.Degree), lo: 1, hi: 89, at: func(p *Profile, _ int) *float64 { return (*float64)(&p.HalfAngle2e[base]) }}
+	return Dimension{Name: name, unit: float64(geom.Degree), lo: 1, hi: 89, at: func(p *Profile,
+		_ int) *float64 {
+		return (*float64)(&p.HalfAngle2e[base])
+	}}
 }
 
 // Dimensions lists the dimensions of a profile that a scene file may set.

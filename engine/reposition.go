@@ -21,8 +21,8 @@ const slideStep = templateHalf
 // by its side, turned 90° more the same way (G130). Where none of the places that
 // the player may choose is free, the ship does not turn the 90° (G133, G136).
 func (m *mover) tallon(a Maneuver) {
-	c := m.newCourse(a.template(), false)
-	c.flip = geom.Angle(c.path.side) * math.Pi / 2
+	c := m.newPath(a.template(), false)
+	c.flip = geom.Angle(c.line.side) * math.Pi / 2
 	turned := func(x float64) geom.Pose {
 		d := c
 		d.slide = x
@@ -42,7 +42,7 @@ func (m *mover) tallon(a Maneuver) {
 		return
 	}
 	r := &roll{turnedAt: turned}
-	area := c.trail(c.path.length)
+	area := c.swept(c.line.length)
 	best := No
 	if m.scene.Rules == Rules1e {
 		r.half = half
@@ -57,7 +57,7 @@ func (m *mover) tallon(a Maneuver) {
 		if best == Indeterminate {
 			m.doubt("whether any place is free")
 		}
-		m.end(&c, []stop{{m.result.Full, c.path.length}}, settled{}, false)
+		m.end(&c, []stop{{m.result.Full, c.line.length}}, settled{}, false)
 		return
 	}
 	// No place is free: the overlap at the middle one is what the ship meets.
@@ -67,8 +67,8 @@ func (m *mover) tallon(a Maneuver) {
 
 // settleTallon ends a Tallon roll at the place that was chosen, or, overlapping
 // there, as a turn that was not fully executed.
-func (m *mover) settleTallon(c *course, hit Outcome) {
-	full := stop{c.full(), c.path.length}
+func (m *mover) settleTallon(c *path, hit Outcome) {
+	full := stop{c.full(), c.line.length}
 	m.finish(c, full, hit)
 }
 
@@ -78,7 +78,7 @@ type roll struct {
 	half     float64                   // 1e: x from -half to half; for a roll, half of it on each side of the template
 
 	template   func(a float64) quad // the template at the slide a along the base; nil where it lies still
-	area       *trail               // where it lies still; nil for a Tallon roll
+	area       *sweptArea           // where it lies still; nil for a Tallon roll
 	reposition bool                 // obstacles and the mat's edge forbid it
 	shrink     float64              // how much smaller than it is everything is taken that forbids an end
 }
@@ -127,10 +127,10 @@ func (m *mover) boost(a Action) {
 	case a.Kind == Decloak:
 		t.Speed = m.decloakSpeed()
 	}
-	c := m.newCourse(t, false)
-	full := stop{c.full(), c.path.length}
+	c := m.newPath(t, false)
+	full := stop{c.full(), c.line.length}
 	m.result.Full, m.result.Final = full.pose, full.pose
-	area := c.trail(c.path.length)
+	area := c.swept(c.line.length)
 	name := strings.Fields(a.String())[1]
 	legal := m.option(name, full.pose, &area, true)
 	m.result.FullyExecuted, m.result.InFull = legal == Yes, legal
@@ -176,7 +176,7 @@ func (m *mover) barrelRoll(a Action) {
 			return quadAt(p, math.Min(x0, x1), math.Max(x0, x1), x-along/2, x+along/2)
 		},
 	}
-	area := quadTrail(p, r.template(0))
+	area := quadArea(p, r.template(0))
 	m.result.Full, m.result.Chosen = r.turnedAt(0), true
 	q := r.template(0)
 	m.result.Template = q[:]
@@ -194,8 +194,8 @@ func (m *mover) barrelRoll(a Action) {
 }
 
 // quadTrail makes the area of a template that lies as the rectangle q.
-func quadTrail(p geom.Pose, q quad) trail {
-	a := trail{path: path{side: 1}, frame: p, cut: 1}
+func quadArea(p geom.Pose, q quad) sweptArea {
+	a := sweptArea{line: centreLine{side: 1}, frame: p, cut: 1}
 	for i := range q {
 		a.rect[i] = p.Inverse(q[i])
 	}
@@ -204,10 +204,10 @@ func quadTrail(p geom.Pose, q quad) trail {
 
 // rollMeets says what the middle end pose and its template meet; every option
 // says it for itself.
-func (m *mover) rollMeets(area *trail, middle geom.Pose) {
+func (m *mover) rollMeets(area *sweptArea, middle geom.Pose) {
 	for i := range m.things {
 		t := &m.things[i]
-		m.meet(t, m.hit(t, []trail{*area}, []stop{{pose: middle}}, settled{}))
+		m.meet(t, m.hit(t, []sweptArea{*area}, []stop{{pose: middle}}, settled{}))
 	}
 	m.flee([]stop{{pose: middle}}, settled{})
 }
@@ -257,7 +257,7 @@ func (r *reasons) legal() Outcome {
 // and for a reposition obstacles under the base or the template and the mat's
 // edge (G152 to G155, G157); a template over a ship does not. area is the
 // template's.
-func (m *mover) option(name string, p geom.Pose, area *trail, reposition bool) Outcome {
+func (m *mover) option(name string, p geom.Pose, area *sweptArea, reposition bool) Outcome {
 	r := reasons{all: No}
 	v := MoveOption{Name: name, Final: p}
 	base := newFootprint(&m.profile, m.ship.Base, p, true)
@@ -270,7 +270,7 @@ func (m *mover) option(name string, p geom.Pose, area *trail, reposition bool) O
 	}
 	for i := range m.things {
 		t := &m.things[i]
-		h := m.hit(t, []trail{*area}, []stop{{pose: p}}, settled{})
+		h := m.hit(t, []sweptArea{*area}, []stop{{pose: p}}, settled{})
 		if h.Template == No && h.Base == No {
 			continue
 		}
@@ -307,7 +307,7 @@ func (m *mover) option(name string, p geom.Pose, area *trail, reposition bool) O
 	return v.Legal
 }
 
-// unseenMayForbid takes back that an end is legal where nobody looked for the
+// unseenMayForbid takes back that an end is legal where no one looked for the
 // obstacles that could forbid it.
 func (m *mover) unseenMayForbid(o *MoveOption) {
 	if (m.scene.ObstaclesUnseen || m.unknownNear(o.Final, o.FinalTo)) && !m.pulled && o.Legal == Yes {

@@ -55,7 +55,8 @@ func TestWhatForbidsAReposition(t *testing.T) {
 	for _, c := range []struct{ rule, scene, action, why string }{
 		{"G152 G154 another ship under the base", "2.5; A small 0 0 0; B small 100 0 0", "barrel-roll right", "overlaps B"},
 		{"G152 G154 an obstacle under the base", "2.5; A small 0 0 0; rock square 95 0 0 10", "barrel-roll right", "overlaps rock"},
-		{"G152 G154 an obstacle under the template", "2.0; A small 0 0 0; rock square 40 0 0 10", "barrel-roll right", "has the template over rock"},
+		{"G152 G154 an obstacle under the template", "2.0; A small 0 0 0; rock square 40 0 0 10", "barrel-roll right",
+			"has the template over rock"},
 		{"G155 an obstacle under a boost's template", "1e; A small 0 0 0; rock square 3 40 0 6", "boost straight", "has the template over rock"},
 		{"G155 a ship under the base of a boost", "1e; A small 0 0 0; B small 0 90 0", "boost straight", "overlaps B"},
 		{"G157 a ship under the base of decloaking", "1e; A small 0 0 0; B small 0 130 0", "decloak forward", "overlaps B"},

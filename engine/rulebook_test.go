@@ -44,7 +44,8 @@ func TestTheRuleBookOnRange(t *testing.T) {
 		{"G19", "in the first edition contact is range 1", "1e; A small 0 0 0; B small 40 10 0", 0, 1},
 		{"G20", "from the plastic base: 40 mm wide, whatever stands on it", "2.5; A small 0 0 0; B small 0 139 0", 99, 1},
 		{"G119", "no miniature takes part", "1e; A small 0 0 0; B small 0 139 0", 99, 1},
-		{"G22", "a line has no width: one that passes a corner by a hair is as long as it is", "1e; A small 0 0 0; B small 140.001 0 0", 100.001, 2},
+		{"G22", "a line has no width: one that passes a corner by a hair is as long as it is", "1e; A small 0 0 0; B small 140.001 0 0",
+			100.001, 2},
 		{"G117", "guides do not count for range: they would make this contact", "1e; A small 0 0 0; B small 0 43 0", 3, 1},
 		{"G210", "a large base is 80 mm long", "1e; A small 0 0 0; B large 0 160 0", 100, 1},
 		{"G211", "a small base is 40 mm long", "1e; A small 0 0 0; B small 0 140 90", 100, 1},
@@ -125,14 +126,19 @@ func TestTheRuleBookOnObstruction(t *testing.T) {
 		verdict           string
 		by                []string
 	}{
-		{"G32", "between parallel edges the attacker may choose a clear line", "2.5; A small 0 0 0; B small 0 200 0; rock square 20 100 0 20", "may", []string{"rock"}},
+		{"G32", "between parallel edges the attacker may choose a clear line",
+			"2.5; A small 0 0 0; B small 0 200 0; rock square 20 100 0 20", "may", []string{"rock"}},
 		{"G34", "and so in the first edition", "1e; A small 0 0 0; B small 0 200 0; rock square 20 100 0 20", "may", []string{"rock"}},
-		{"G35", "but no longer line: a rock across all of the closest ones obstructs", "1e; A small 0 0 0; B small 0 200 0; rock square 0 100 0 50", "must", []string{"rock"}},
-		{"G35", "also where a longer line would pass it", "1e; A small 0 0 0; B small 0 200 2; rock square 20 100 0 20", "must", []string{"rock"}},
+		{"G35", "but no longer line: a rock across all of the closest ones obstructs",
+			"1e; A small 0 0 0; B small 0 200 0; rock square 0 100 0 50", "must", []string{"rock"}},
+		{"G35", "also where a longer line would pass it", "1e; A small 0 0 0; B small 0 200 2; rock square 20 100 0 20", "must",
+			[]string{"rock"}},
 		{"G36", "through an obstacle", "1e; A small 0 0 0; B small 60 200 0; rock square 30 100 0 30", "must", []string{"rock"}},
 		{"G37", "through an obstacle, 2.0", "2.0; A small 0 0 0; B small 60 200 0; rock square 30 100 0 30", "must", []string{"rock"}},
-		{"G38", "two obstruct as one does", "1e; A small 0 0 0; B small 0 250 0; rock square 0 80 0 50; stone square 0 160 0 50", "must", []string{"rock", "stone"}},
-		{"G23", "a line that grazes is not through: it has no width", "1e; A small 0 0 0; B small 0 200 0; rock square 40 100 0 40", "never", nil},
+		{"G38", "two obstruct as one does", "1e; A small 0 0 0; B small 0 250 0; rock square 0 80 0 50; stone square 0 160 0 50",
+			"must", []string{"rock", "stone"}},
+		{"G23", "a line that grazes is not through: it has no width", "1e; A small 0 0 0; B small 0 200 0; rock square 40 100 0 40",
+			"never", nil},
 		{"G39", "a ship between does not obstruct", "1e; A small 0 0 0; B small 0 200 0; C large 0 100 0", "never", nil},
 		{"G40", "nor in 2.5, where it is named", "2.5; A small 0 0 0; B small 0 200 0; C small 0 100 0", "never", nil},
 	} {
@@ -201,21 +207,25 @@ func TestTheRuleBookOnArcs(t *testing.T) {
 		arc               engine.Arc
 		in                engine.Outcome
 	}{
-		{"G45", "any part of the base: no corner is inside, a side crosses the arc", "2.5; A small 0 0 0; B huge-195 0 150 90", engine.ArcBullseye, engine.Yes},
+		{"G45", "any part of the base: no corner is inside, a side crosses the arc", "2.5; A small 0 0 0; B huge-195 0 150 90",
+			engine.ArcBullseye, engine.Yes},
 		{"G45", "and no part of it", "1e; A small 0 0 0; B small 150 100 0", engine.ArcFront, engine.No},
 		{"G46", "an arc crosses the whole play area", "1e; A small 0 0 0; B small 0 800 0", engine.ArcFront, engine.Yes},
 		{"G56", "a target must be in the arc: beside it is not", "2.5; A small 0 0 0; B small 150 100 0", engine.ArcFront, engine.No},
-		{"G59", "the diagonals cross in the base's centre: the left arc begins there", "2.5; A small 0 0 0; B small -40 0 0", engine.ArcLeft, engine.Yes},
+		{"G59", "the diagonals cross in the base's centre: the left arc begins there", "2.5; A small 0 0 0; B small -40 0 0",
+			engine.ArcLeft, engine.Yes},
 		{"G59", "and a base on the corner is in both", "2.5; A small 0 0 0; B small 40 40 0", engine.ArcFront, engine.Yes},
 		{"G59", "in both", "2.5; A small 0 0 0; B small 40 40 0", engine.ArcRight, engine.Yes},
 		{"G60", "the full arcs divide at the middle of the sides", "2.5; A small 0 0 0; B small 100 19 0", engine.ArcFullRear, engine.Yes},
-		{"G60", "a base in front of that line is in the full front arc only", "2.5; A small 0 0 0; B small 100 20.001 0", engine.ArcFullRear, engine.No},
+		{"G60", "a base in front of that line is in the full front arc only", "2.5; A small 0 0 0; B small 100 20.001 0",
+			engine.ArcFullRear, engine.No},
 		{"G61", "a turret fires where it points", "2.5; A small 0 0 0 left; B small -100 0 0", engine.ArcTurret, engine.Yes},
 		{"G61", "and nowhere else", "2.5; A small 0 0 0 left; B small 100 0 0", engine.ArcTurret, engine.No},
 		{"G63", "the bullseye lies inside the front arc", "2.5; A small 0 0 0; B small 0 150 0", engine.ArcBullseye, engine.Yes},
 		{"G64", "it is a strip: 7.5 mm to each side, near", "2.5; A small 0 0 0; B small 27.499 60 0", engine.ArcBullseye, engine.Yes},
 		{"G64", "and far", "2.5; A small 0 0 0; B small 27.501 300 0", engine.ArcBullseye, engine.No},
-		{"G118", "guides do not count for arcs: a base turned with them towards the strip", "2.5; A small 0 0 0; B small " + num(7.5+20*s2+0.1) + " 150 45", engine.ArcBullseye, engine.No},
+		{"G118", "guides do not count for arcs: a base turned with them towards the strip", "2.5; A small 0 0 0; B small " +
+			num(7.5+20*s2+0.1) + " 150 45", engine.ArcBullseye, engine.No},
 		{"G120", "nor does a miniature that hangs over", "1e; A small 0 0 0; B small 150 100 0", engine.ArcFront, engine.No},
 	} {
 		t.Run(c.rule+" "+c.name, func(t *testing.T) {
@@ -237,7 +247,8 @@ func TestTheRuleBookOnPrintedArcs(t *testing.T) {
 		}
 		return arcs
 	}
-	assert.Equal(t, []string{"front"}, names(scene(t, "1e; A small 0 0 0; B small 0 100 0")), "G50, G51: a turret's ship too has its front arc")
+	assert.Equal(t, []string{"front"}, names(scene(t, "1e; A small 0 0 0; B small 0 100 0")),
+		"G50, G51: a turret's ship too has its front arc")
 	aux := scene(t, "1e; A small 0 0 0; B small 0 -100 0")
 	aux.Ships[0].Arcs = []string{"rear_aux"}
 	assert.Equal(t, []string{"front", "rear_aux"}, names(aux), "G47")
@@ -277,7 +288,8 @@ func TestTheRuleBookOnObjects(t *testing.T) {
 // at 1–3, G74 jams at 1, G75 coordinates at 1–2, G78 locks at 1–3 in the first edition
 // and G77 at 0–3 later, G58 attacks at 0–3.
 func TestTheRuleBookOnBandsThatAreAskedFor(t *testing.T) {
-	touching, near, far, beyond := "A small 0 0 0; B small 0 40 0", "A small 0 0 0; B small 0 90 0", "A small 0 0 0; B small 0 290 0", "A small 0 0 0; B small 0 341 0"
+	touching, near, far, beyond := "A small 0 0 0; B small 0 40 0", "A small 0 0 0; B small 0 90 0",
+		"A small 0 0 0; B small 0 290 0", "A small 0 0 0; B small 0 341 0"
 	byGuides := "A small 0 0 0; B small 0 43.2 0"
 	for _, c := range []struct {
 		rule, rules, ships string

@@ -77,9 +77,11 @@ func CheckFeatures(s *Scene, c Scenario, o Options) ([]Check, error) {
 	all := []Check{t.centred(features[0])}
 	edges := map[Edge]int{}
 	for i, f := range features[1:] {
-		all = append(all, decide(Check{ID: f.id, Against: features[0].id, Why: "at range 3 of the one in the centre", Rule: "2.5 G221"}, t.gapSpan(f, features[0]), t.k, 200, 300, false))
+		all = append(all, decide(Check{ID: f.id, Against: features[0].id, Why: "at range 3 of the one in the centre", Rule: "2.5 G221"},
+			t.gapSpan(f, features[0]), t.k, 200, 300, false))
 		for _, other := range features[1 : i+1] {
-			all = append(all, decide(Check{ID: f.id, Against: other.id, Why: "beyond range 2 of each other", Rule: "2.5 G221"}, t.gapSpan(f, other), t.k, 200, endless, false))
+			all = append(all, decide(Check{ID: f.id, Against: other.id, Why: "beyond range 2 of each other", Rule: "2.5 G221"},
+				t.gapSpan(f, other), t.k, 200, endless, false))
 		}
 		e, check, err := t.byEdge(f)
 		if err != nil {
@@ -89,11 +91,12 @@ func CheckFeatures(s *Scene, c Scenario, o Options) ([]Check, error) {
 		all = append(all, check)
 	}
 	if edges[EdgeNear] != edges[EdgeFar] {
-		all = append(all, Check{ID: kind, Against: "edges", Legal: No, Why: "as many by one player's edge as by the other's", Rule: "2.5 G222 G223"})
+		all = append(all, Check{ID: kind, Against: "edges", Legal: No, Why: "as many by one player's edge as by the other's",
+			Rule: "2.5 G222 G223"})
 	}
 	for i := range s.Obstacles {
 		for _, f := range features {
-			all = append(all, t.keepsOff(&t.rocks[i], f))
+			all = append(all, t.keepsOff(&t.outlines[i], f))
 		}
 	}
 	return all, nil
@@ -101,11 +104,11 @@ func CheckFeatures(s *Scene, c Scenario, o Options) ([]Check, error) {
 
 // features returns a scenario's features, the one nearest to the centre of the
 // play area first.
-func (t *table) features(kind string) []*rock {
+func (t *table) features(kind string) []*obstacleOutline {
 	mid := geom.Point{X: float64(t.scene.MatWidth) / 2, Y: float64(t.scene.MatHeight) / 2}
-	var fs []*rock
-	for i := len(t.scene.Obstacles); i < len(t.rocks); i++ {
-		if r := &t.rocks[i]; tokenKind(r.kind) == kind {
+	var fs []*obstacleOutline
+	for i := len(t.scene.Obstacles); i < len(t.outlines); i++ {
+		if r := &t.outlines[i]; tokenKind(r.kind) == kind {
 			fs = append(fs, r)
 			if last := len(fs) - 1; r.at.Sub(mid).Norm() < fs[0].at.Sub(mid).Norm() {
 				fs[0], fs[last] = fs[last], fs[0]
@@ -117,11 +120,12 @@ func (t *table) features(kind string) []*rock {
 
 // centred checks that a feature's centre is the play area's. Nothing placed by hand
 // is, exactly; a measured one is too close to call as long as it may be.
-func (t *table) centred(f *rock) Check {
+func (t *table) centred(f *obstacleOutline) Check {
 	mid := geom.Point{X: float64(t.scene.MatWidth) / 2, Y: float64(t.scene.MatHeight) / 2}
 	d := f.at.Sub(mid).Norm()
 	sd := f.sigma + t.scene.ScaleSigma*mid.Norm()
-	c := Check{ID: f.id, Against: "centre", Distance: geom.Length(d), Sigma: geom.Length(sd), Margin: geom.Length(-d), Why: "centred in the play area", Rule: "2.5 G220"}
+	c := Check{ID: f.id, Against: "centre", Distance: geom.Length(d), Sigma: geom.Length(sd), Margin: geom.Length(-d),
+		Why: "centred in the play area", Rule: "2.5 G220"}
 	switch {
 	case sd == 0 && d <= tie:
 		c.Legal = Yes
@@ -133,14 +137,15 @@ func (t *table) centred(f *rock) Check {
 
 // byEdge checks that a feature is at range 2–4 of one of the players' edges; it
 // cannot be of both on any mat of some size.
-func (t *table) byEdge(f *rock) (Edge, Check, error) {
+func (t *table) byEdge(f *obstacleOutline) (Edge, Check, error) {
 	best, edge := Check{}, EdgeNear
 	for _, e := range [...]Edge{EdgeNear, EdgeFar} {
 		near, _, err := t.edgeSpans(f.id, e)
 		if err != nil {
 			return 0, Check{}, err
 		}
-		c := decide(Check{ID: f.id, Against: e.String(), Why: "at range 2-4 of a player's edge", Rule: "2.5 G222 G223"}, near.Interval, t.k, 100, 400, false)
+		c := decide(Check{ID: f.id, Against: e.String(), Why: "at range 2-4 of a player's edge", Rule: "2.5 G222 G223"}, near.Interval,
+			t.k, 100, 400, false)
 		if e == EdgeNear || c.Margin > best.Margin {
 			best, edge = c, e
 		}
@@ -149,7 +154,7 @@ func (t *table) byEdge(f *rock) (Edge, Check, error) {
 }
 
 // keepsOff checks that an obstacle does not overlap a feature.
-func (t *table) keepsOff(rock, f *rock) Check {
+func (t *table) keepsOff(rock, f *obstacleOutline) Check {
 	c := Check{ID: rock.id, Against: f.id, Why: "no obstacle overlaps a scenario feature", Rule: "2.5 G224"}
 	s := t.gapSpan(rock, f)
 	if s.Val == 0 {
@@ -172,7 +177,7 @@ type Count struct {
 	ID       string // the feature
 	Least    [2]int // of players 1 and 2: those that are surely in range
 	Most     [2]int // those that may be
-	Player   int    // who controls it or, in Chance Engagement, contests it alone; 0 for nobody, or both
+	Player   int    // who controls it or, in Chance Engagement, contests it alone; 0 for neither, or both
 	Outcome  Outcome
 	Rule     string
 	InRange  []string // ships that are or may be in range
@@ -206,7 +211,8 @@ func Counts(s *Scene, c Scenario, o Options) ([]Count, error) {
 	if n == 0 {
 		return nil, fmt.Errorf("engine: %v: unknown scenario", c)
 	}
-	reach, rule := 1, [...]string{AssaultAtTheSatelliteArray: "2.5 G225 G226", ChanceEngagement: "2.5 G227", SalvageMission: "2.5 G228", ScrambleTheTransmissions: "2.5 G232"}[c]
+	reach, rule := 1, [...]string{AssaultAtTheSatelliteArray: "2.5 G225 G226", ChanceEngagement: "2.5 G227",
+		SalvageMission: "2.5 G228", ScrambleTheTransmissions: "2.5 G232"}[c]
 	if c == ChanceEngagement {
 		reach = 2
 	}
@@ -217,11 +223,11 @@ func Counts(s *Scene, c Scenario, o Options) ([]Count, error) {
 	return all, nil
 }
 
-func (t *table) count(f *rock, c Scenario, reach int, rule string) Count {
+func (t *table) count(f *obstacleOutline, c Scenario, reach int, rule string) Count {
 	n := Count{ID: f.id, Rule: rule, Outcome: Yes}
 	for i := range t.scene.Ships {
 		ship := &t.scene.Ships[i]
-		v := t.object(&t.others[i], f)
+		v := t.object(&t.ships[i], f)
 		in := v.Range.At(0, reach)
 		if in == No {
 			continue

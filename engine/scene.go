@@ -113,12 +113,12 @@ type Scene struct {
 	Ships     []Ship
 	Obstacles []Obstacle
 
-	// ObstaclesUnseen says that nobody looked for obstacles, so that none being
+	// ObstaclesUnseen says that obstacles were not looked for, so that none being
 	// listed means nothing: obstruction is then NoView. It is so in a scene from a
 	// camera that states no list of obstacles.
 	ObstaclesUnseen bool
 
-	// Unknown is where something lies of which nobody can say whether it is an
+	// Unknown is where something lies that may or may not be an
 	// obstacle, on the table: a line across it is not called clear.
 	Unknown []geom.Polygon
 
@@ -144,7 +144,7 @@ type Ship struct {
 	part []geom.Point // what of the base is measured, in its own frame; nil: all of it (G54)
 
 	// Quarters says that the nose points where Pose says or any number of quarter turns
-	// away from there, and nobody saw which: its base was found by its edges alone, which
+	// away from there, and it was not seen which: its base was found by its edges alone, which
 	// look the same all round. Of a huge base, whose two ends look alike, it is two quarter
 	// turns or none. Ranges hold all the same; its arcs are NoView, so are its sections, and it
 	// is not moved.
@@ -154,7 +154,7 @@ type Ship struct {
 	Visible float64 // visible share of its outline, 0…1; 0 when not from a camera
 }
 
-// BlindArea is a part of the table of which nobody can say whether an obstacle lies there.
+// BlindArea is a part of the table where it is not known whether an obstacle lies.
 type BlindArea struct {
 	Outline geom.Polygon // on the table, mm
 	Why     string       // in a few words, "glare"; "" when not known
@@ -173,7 +173,7 @@ type Obstacle struct {
 type Token struct {
 	ID     string
 	Kind   string // bomb, satellite …
-	Player int    // 1 or 2; 0 when not known or nobody's
+	Player int    // 1 or 2; 0 when not known or neither player's
 	Pose   geom.Pose
 
 	Outline []geom.Point // as an obstacle's, guides included; none: that of its kind

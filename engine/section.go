@@ -55,7 +55,7 @@ type SectionVerdict struct {
 
 // HasSections reports whether a ship is divided into sections in an edition.
 func HasSections(r Rules, s *Ship) bool {
-	return r == Rules1e && s.Base.huge() && !s.Quarters // else nobody knows which is fore
+	return r == Rules1e && s.Base.huge() && !s.Quarters // else it is not known which is fore
 }
 
 // SectionOutlines returns the convex pieces that a section of a huge ship is made

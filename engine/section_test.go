@@ -35,7 +35,8 @@ func TestAHugeShipIsDividedByItsArc(t *testing.T) {
 		{"abeam of the front base", "1e; H huge-195 0 0 0; A small 160 60 0", 100, math.Hypot(100, 22.5)},
 		{"abeam of the rear base", "1e; H huge-195 0 0 0; A small 160 -60 0", math.Hypot(100, 57.5), 100},
 		{"abeam of the bridge: the side of the token is aft, for it is out of the arc", "1e; H huge-195 0 0 0; A small 160 0 0", 100, 100},
-		{"a token that prints a half circle is divided in the middle", "1e; H huge-195 0 0 0 full_front_180; A small 160 -60 0", math.Hypot(100, 40), 100},
+		{"a token that prints a half circle is divided in the middle", "1e; H huge-195 0 0 0 full_front_180; A small 160 -60 0",
+			math.Hypot(100, 40), 100},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := hugeScene(t, c.scene)
@@ -129,7 +130,8 @@ func TestSectionsOfAMeasuredTable(t *testing.T) {
 	for range shorter(400, 60) {
 		s := scene(t, "1e; A small 0 0 0; H huge-195 0 0 0")
 		s.Ships[0].Pose.Heading = geom.Angle(7 * r.Float64())
-		s.Ships[1].Pose = geom.Pose{Point: geom.Point{X: 500 * (r.Float64() - 0.5), Y: 200 + 150*r.Float64()}, Heading: geom.Angle(7 * r.Float64())}
+		s.Ships[1].Pose = geom.Pose{Point: geom.Point{X: 500 * (r.Float64() - 0.5), Y: 200 + 150*r.Float64()},
+			Heading: geom.Angle(7 * r.Float64())}
 		uncertain(r, &s.Ships[0], 2)
 		uncertain(r, &s.Ships[1], 2)
 		truth := drawScene(r, &s)

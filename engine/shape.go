@@ -23,7 +23,7 @@ const (
 // segment. What measuring asks again and again is worked out once, when it is made.
 //
 // An arc's area has no end: its outer sides have only one vertex, or none, and rays
-// are the directions in which it goes on for ever.
+// are the directions in which it has no end.
 type shape struct {
 	v     []geom.Point
 	edges []edge
@@ -108,7 +108,7 @@ func (s *shape) setOpen(v []geom.Point, edges []edge, rays ...geom.Point) {
 	s.rays = append(s.rayBuf[:0], rays...)
 }
 
-// endless reports whether a shape goes on for ever in front of a side with the outward
+// endless reports whether a shape has no end in front of a side with the outward
 // normal out.
 func (s *shape) endless(out geom.Point) bool {
 	for _, r := range s.rays {

@@ -31,7 +31,8 @@ func crowd(ships, obstacles int) engine.Scene {
 		s.Ships = append(s.Ships, ship)
 	}
 	for i := range obstacles {
-		s.Obstacles = append(s.Obstacles, engine.Obstacle{ID: fmt.Sprintf("rock%d", i), Kind: "asteroid", Pose: place(), Outline: star(r, 50, 35), Sigma: 0.2})
+		s.Obstacles = append(s.Obstacles, engine.Obstacle{ID: fmt.Sprintf("rock%d", i), Kind: "asteroid", Pose: place(),
+			Outline: star(r, 50, 35), Sigma: 0.2})
 	}
 	return s
 }
@@ -53,7 +54,7 @@ func BenchmarkTable(b *testing.B) {
 		b.Run(fmt.Sprintf("%d ships %d obstacles", c.ships, c.obstacles), func(b *testing.B) {
 			s := crowd(c.ships, c.obstacles)
 			b.ReportAllocs()
-			m := engine.Measurer{Reuse: true}
+			var m engine.Measurer
 			start := cpuTime(b)
 			for b.Loop() {
 				s.ScaleSigma = 0.0006 - s.ScaleSigma // all of it changes
@@ -111,7 +112,7 @@ func TestMeasuringAgainAllocatesNothingPerPair(t *testing.T) {
 				s.Obstacles[i].Sigma = 0
 			}
 		}
-		m := engine.Measurer{Reuse: true}
+		var m engine.Measurer
 		measure := func() {
 			s.MatWidth++ // all of it is measured again
 			if _, err := m.Measure(&s, engine.Options{}); err != nil {
@@ -131,7 +132,7 @@ func TestMeasuringAgainAllocatesNothingPerPair(t *testing.T) {
 // A result of a Measurer is the one that Measure gives, whatever was measured
 // before in the same memory.
 func TestAMeasurerForgetsWhatItMeasuredBefore(t *testing.T) {
-	m := engine.Measurer{Reuse: true}
+	var m engine.Measurer
 	for _, n := range []int{9, 3, 12, 2, 7} {
 		s := crowd(n, n)
 		got, err := m.Measure(&s, engine.Options{})
@@ -223,7 +224,8 @@ func changeTable(r *rand.Rand, s *engine.Scene, o *engine.Options) string {
 		return "another covariance"
 	case 5:
 		id := fmt.Sprintf("N%d", r.IntN(1e9))
-		s.Ships = append(s.Ships, engine.Ship{ID: id, Base: engine.Large, Pose: geom.Pose{Point: geom.Point{X: 300 * r.Float64(), Y: 300 * r.Float64()}}})
+		s.Ships = append(s.Ships, engine.Ship{ID: id, Base: engine.Large, Pose: geom.Pose{Point: geom.Point{X: 300 * r.Float64(),
+			Y: 300 * r.Float64()}}})
 		return "a ship comes"
 	case 6:
 		if len(s.Ships) > 4 {
@@ -264,7 +266,8 @@ func changeTable(r *rand.Rand, s *engine.Scene, o *engine.Options) string {
 		ship.Quarters = !ship.Quarters
 		return "a nose that nobody saw"
 	case 13:
-		s.Devices = append(s.Devices[:0:0], engine.Token{ID: "bomb", Kind: "bomb", Pose: geom.Pose{Point: geom.Point{X: 900 * r.Float64(), Y: 450}}})
+		s.Devices = append(s.Devices[:0:0], engine.Token{ID: "bomb", Kind: "bomb",
+			Pose: geom.Pose{Point: geom.Point{X: 900 * r.Float64(), Y: 450}}})
 		return "a bomb"
 	case 14:
 		rock.Sigma = geom.Length(r.Float64())

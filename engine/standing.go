@@ -29,8 +29,8 @@ func (t Touching) Has(a, b string) bool {
 // After returns the relation after a ship has moved. s is the table afterwards
 // and touched the ships that the maneuver left it in contact with after an
 // overlap: several when it backed into several at once (G100, G101), and none
-// after a boost, a barrel roll or a move that overlapped nobody, even if the bases
-// meet (G97, G98). What touched before goes on as long as the bases are in contact
+// after a boost, a barrel roll or a move that overlapped no ship, even if the bases
+// meet (G97, G98). What touched before lasts as long as the bases are in contact
 // (G96, G99), or may be as far as the measurement can tell.
 func (t Touching) After(s *Scene, moved string, touched []string, o Options) (Touching, error) {
 	var after Touching
@@ -58,7 +58,7 @@ func (t Touching) After(s *Scene, moved string, touched []string, o Options) (To
 	return after, nil
 }
 
-// Standing is what a ship's place on the table does to it before anybody acts.
+// Standing is what a ship's place on the table does to it before it acts.
 type Standing struct {
 	ID       string
 	Contacts []string // ships and objects that its base is surely in contact with or overlaps
@@ -130,7 +130,7 @@ func sureness(o Outcome) int {
 //   - 2.5: no attack at range 0 of an asteroid, debris or gas (G178), no lock by or
 //     on a ship at range 0 of gas (G179); ships at range 0 may be attacked (G58).
 //
-// touching is the first edition's relation; nil where nobody keeps it.
+// touching is the first edition's relation; nil where it is not kept.
 func StandingState(s *Scene, touching Touching, o Options) ([]Standing, error) {
 	o.Touching = touching
 	r, err := Measure(s, o)
@@ -139,7 +139,7 @@ func StandingState(s *Scene, touching Touching, o Options) ([]Standing, error) {
 
 // standing lists the ships of which there is something to say.
 func (t *table) standing(r *Result) (all []Standing) {
-	s, rocks := t.scene, len(t.rocks)
+	s, rocks := t.scene, len(t.outlines)
 	for i := range s.Ships {
 		st := Standing{ID: s.Ships[i].ID}
 		for j := range s.Ships[1:] {
@@ -167,9 +167,9 @@ func (t *table) standing(r *Result) (all []Standing) {
 }
 
 // unseenAt names what lies so near to a ship that it may be an obstacle at range 0:
-// something unknown, or a place where nobody would have noticed one; "" for nothing.
+// something unknown, or a place where one would not have been noticed; "" for nothing.
 func (t *table) unseenAt(i int) string {
-	s, o := t.scene, &t.others[i]
+	s, o := t.scene, &t.ships[i]
 	if len(s.Unknown)+len(s.Blind) == 0 {
 		return ""
 	}
@@ -202,7 +202,7 @@ func (s *Standing) object(r Rules, o *ObjectVerdict) {
 	}
 	kind := obstacleKind(o.Kind)
 	if kind == "" && o.obstacle {
-		kind = "?" // an obstacle of which nobody said what it is
+		kind = "?" // an obstacle whose kind is not known
 	}
 	switch {
 	case kind == "":
@@ -230,7 +230,7 @@ func (s *Standing) object(r Rules, o *ObjectVerdict) {
 	}
 }
 
-// unseen turns a yes that rests on something nobody can see into no view.
+// unseen turns a yes that rests on something unseen into no view.
 func unseen(o Outcome) Outcome {
 	if o == Yes {
 		return NoView
@@ -276,9 +276,9 @@ func (m *Measurer) Object(s *Scene, from, to string, o Options) (ObjectVerdict, 
 	if ship < 0 {
 		return ObjectVerdict{}, fmt.Errorf("engine: measure from %q: %w", from, ErrNoShip)
 	}
-	for i := range m.table.rocks {
-		if r := &m.table.rocks[i]; r.id == to {
-			return m.table.object(&m.table.others[ship], r), nil
+	for i := range m.table.outlines {
+		if r := &m.table.outlines[i]; r.id == to {
+			return m.table.object(&m.table.ships[ship], r), nil
 		}
 	}
 	return ObjectVerdict{}, fmt.Errorf("engine: measure to %q: no such object in the scene, or one of a kind whose size is not known", to)
@@ -288,7 +288,7 @@ func (m *Measurer) Object(s *Scene, from, to string, o Options) (ObjectVerdict, 
 // Each outline's sigma moves it as a whole, so that first order along the shortest
 // line is exact but for the line's turning, which only ever makes the distance
 // larger: the far end of the interval gets that added.
-func (t *table) gapSpan(a, b *rock) geom.Interval {
+func (t *table) gapSpan(a, b *obstacleOutline) geom.Interval {
 	d := geom.Gap(a.outline, b.outline)
 	v := sq(a.sigma) + sq(b.sigma)
 	if v == 0 && t.scene.ScaleSigma == 0 {

@@ -39,16 +39,19 @@ func TestWhoMayNotAttack(t *testing.T) {
 		{"G177 range 1 of it is not", "2.0; A small 0 0 0; r square 30.001 0 0 20", "asteroid", nil, ""},
 		{"2.0 debris and gas do not", "2.0; A small 0 0 0; r square 28 0 0 20", "gas", nil, ""},
 		{"G178 debris forbids attacks in 2.5", "2.5; A small 0 0 0; r square 30 0 0 20", "debris", nil, "A attack yes 2.5 G178"},
-		{"G178 G179 gas forbids attacks and locks in 2.5", "2.5; A small 0 0 0; r square 30 0 0 20", "gas", nil, "A attack yes 2.5 G178; A lock yes 2.5 G179"},
+		{"G178 G179 gas forbids attacks and locks in 2.5", "2.5; A small 0 0 0; r square 30 0 0 20", "gas", nil,
+			"A attack yes 2.5 G178; A lock yes 2.5 G179"},
 		{"an obstacle of an unknown kind may be an asteroid", "2.0; A small 0 0 0; r square 30 0 0 20", "", nil, "A attack no_view 2.0 G177"},
 		{"G73 no attack at range 0 in 2.0", "2.0; A small 0 0 0; B small 0 40 0", "", nil, "A attack B yes 2.0 G73; B attack A yes 2.0 G73"},
 		{"G73 nor where guides touch", "2.0; A small 0 0 0; B small 0 43.2 0", "", nil, "A attack B yes 2.0 G73; B attack A yes 2.0 G73"},
 		{"G73 a hair apart it may", "2.0; A small 0 0 0; B small 0 43.201 0", "", nil, ""},
 		{"G177 a guide on an asteroid is range 0", "2.0; A small 0 0 0; r square 12 31 0 20", "asteroid", nil, "A attack yes 2.0 G177"},
 		{"G58 range 0 may be attacked in 2.5", "2.5; A small 0 0 0; B small 0 40 0", "", nil, ""},
-		{"G95 contact in the first edition may be touching", "1e; A small 0 0 0; B small 0 40 0", "", nil, "A attack B no_view 1e G95; B attack A no_view 1e G95"},
+		{"G95 contact in the first edition may be touching", "1e; A small 0 0 0; B small 0 40 0", "", nil,
+			"A attack B no_view 1e G95; B attack A no_view 1e G95"},
 		{"G97 contact is not touching without an overlap", "1e; A small 0 0 0; B small 0 40 0", "", engine.Touching{}, ""},
-		{"G102 no attack on a ship that it touches", "1e; A small 0 0 0; B small 0 40 0", "", engine.Touching{{"B", "A"}}, "A attack B yes 1e G102; B attack A yes 1e G102"},
+		{"G102 no attack on a ship that it touches", "1e; A small 0 0 0; B small 0 40 0", "", engine.Touching{{"B", "A"}},
+			"A attack B yes 1e G102; B attack A yes 1e G102"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := scene(t, c.scene)
@@ -176,7 +179,8 @@ func TestContactThatIsNotDecidedIsNotStated(t *testing.T) {
 	r, err := engine.Measure(&s, engine.Options{})
 	require.NoError(t, err)
 	require.Equal(t, engine.Indeterminate, r.Pairs[0].Contact)
-	assert.Equal(t, "perhaps no attack, too close to call: the two ships may be in contact; they are touching if they are and one overlapped the other (1e G95)",
+	assert.Equal(t, "perhaps no attack, too close to call: the two ships may be in contact; they are touching if they are and one "+
+		"overlapped the other (1e G95)",
 		r.Barred("attack", "A", "B")[0].Words())
 	assert.Contains(t, r.Pairs[0].Explain(engine.Rules1e), "whether they are in contact is too close to call")
 }

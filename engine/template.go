@@ -32,7 +32,7 @@ const (
 )
 
 // Path returns the template's centre line in the given profile.
-func (t Template) path(p *Profile) path {
+func (t Template) line(p *Profile) centreLine {
 	side := 1.0
 	if t.Left {
 		side = -1
@@ -40,12 +40,12 @@ func (t Template) path(p *Profile) path {
 	switch t.Kind {
 	case TemplateBank:
 		r := float64(p.Bank[t.Speed-1])
-		return path{length: r * math.Pi / 4, radius: r, side: side}
+		return centreLine{length: r * math.Pi / 4, radius: r, side: side}
 	case TemplateTurn:
 		r := float64(p.Turn[t.Speed-1])
-		return path{length: r * math.Pi / 2, radius: r, side: side}
+		return centreLine{length: r * math.Pi / 2, radius: r, side: side}
 	}
-	return path{length: float64(straightUnit) * float64(t.Speed), side: side}
+	return centreLine{length: float64(straightUnit) * float64(t.Speed), side: side}
 }
 
 // Validate says what is wrong with a template that does not exist.
@@ -61,7 +61,7 @@ func (t Template) Validate() error {
 }
 
 // path is the line down the middle of a template, in the template's own frame:
-// it begins at the origin along +y and goes on straight past both ends, as if a
+// it begins at the origin along +y and continues straight past both ends, as if a
 // straight template lay at each (G107, G108):
 //
 //	           ____ exit straight
@@ -72,14 +72,14 @@ func (t Template) Validate() error {
 //	        | entry straight
 //
 // Places on it are counted by s, the millimetres from the template's start.
-type path struct {
+type centreLine struct {
 	length float64
 	radius float64 // 0: straight
 	side   float64 // 1 right, -1 left
 }
 
 // at returns the point at s and the heading of the line there (clockwise from +y).
-func (p path) at(s float64) (geom.Point, float64) {
+func (p centreLine) at(s float64) (geom.Point, float64) {
 	if p.radius == 0 || s <= 0 {
 		return geom.Point{Y: s}, 0
 	}
@@ -98,7 +98,7 @@ const templateChords = 24
 
 // templateOutline returns the outline of a template that lies at a frame, for
 // drawing: its round edges are made of chords, which nothing is decided by.
-func templateOutline(p path, frame geom.Pose) []geom.Point {
+func templateOutline(p centreLine, frame geom.Pose) []geom.Point {
 	n := 1
 	if p.radius > 0 {
 		n = templateChords
@@ -122,7 +122,7 @@ func templateOutline(p path, frame geom.Pose) []geom.Point {
 // straight distance l from the place s: where a base's front mark is when its
 // rear mark is at s (G105, G106). The line turns by no more than a quarter, so
 // that the distance from a place only grows along it, and there is one answer.
-func (p path) ahead(s, l float64) float64 {
+func (p centreLine) ahead(s, l float64) float64 {
 	if p.radius == 0 || s >= p.length || s+l <= 0 {
 		return s + l
 	}
@@ -146,7 +146,7 @@ func (p path) ahead(s, l float64) float64 {
 
 // pose returns the pose of a base of length l whose rear mark is at s and whose
 // front mark is on the line too, in the template's frame (G105 to G108).
-func (p path) pose(s, l float64) geom.Pose {
+func (p centreLine) pose(s, l float64) geom.Pose {
 	rear, _ := p.at(s)
 	front, _ := p.at(p.ahead(s, l))
 	d := front.Sub(rear)
@@ -157,7 +157,7 @@ func (p path) pose(s, l float64) geom.Pose {
 // rear mark along the line: mm/mm of its centre and rad/mm. With α and β the
 // angles between base and line at the rear and the front mark, the front mark
 // moves cosα/cosβ as fast as the rear one.
-func (p path) rates(l float64) (speed, turn float64) {
+func (p centreLine) rates(l float64) (speed, turn float64) {
 	if p.radius == 0 {
 		return 1, 0
 	}
@@ -175,10 +175,10 @@ func (p path) rates(l float64) (speed, turn float64) {
 	return 1.25 * speed, 1.25 * turn // 1.25: between the samples
 }
 
-// trail is the area that a template covers from its start up to a base that
+// sweptArea is the area that a template covers from its start up to a base that
 // stands on it (G164, G165): cut off at the base's rear edge.
-type trail struct {
-	path  path
+type sweptArea struct {
+	line  centreLine
 	frame geom.Pose  // the template's start on the table
 	cut   float64    // place of the rear mark; nothing is covered when it is not positive
 	rear  geom.Point // the rear mark in the template's frame, mirrored to the right
@@ -188,12 +188,12 @@ type trail struct {
 }
 
 // newTrail makes the area of a template up to the base of length l at s.
-func newTrail(p path, frame geom.Pose, s, l float64) trail {
+func newSweptArea(p centreLine, frame geom.Pose, s, l float64) sweptArea {
 	w := float64(templateHalf)
 	right := p
 	right.side = 1
 	s = math.Min(s, p.length)
-	a := trail{path: right, frame: frame, cut: s}
+	a := sweptArea{line: right, frame: frame, cut: s}
 	a.rear, _ = right.at(s)
 	sin, cos := math.Sincos(float64(right.pose(s, l).Heading))
 	a.ahead = geom.Point{X: sin, Y: cos}
@@ -214,13 +214,13 @@ func newTrail(p path, frame geom.Pose, s, l float64) trail {
 			a.ends[2] = a.ends[0]
 		}
 	}
-	a.path.side = p.side // at the end: everything above is mirrored to the right
+	a.line.side = p.side // at the end: everything above is mirrored to the right
 	return a
 }
 
 // onCut returns where the circle of radius r around c meets the rear edge's line,
 // on the template's side.
-func (a *trail) onCut(c geom.Point, r float64) geom.Point {
+func (a *sweptArea) onCut(c geom.Point, r float64) geom.Point {
 	t := geom.Point{X: -a.ahead.Y, Y: a.ahead.X} // along the edge, to the left: away from c
 	d := a.rear.Sub(c)
 	b := d.Dot(t)
@@ -229,9 +229,9 @@ func (a *trail) onCut(c geom.Point, r float64) geom.Point {
 
 // local takes a point of the table to the template's frame, mirrored so that the
 // template bends to the right.
-func (a *trail) local(p geom.Point) geom.Point {
+func (a *sweptArea) local(p geom.Point) geom.Point {
 	q := a.frame.Inverse(p)
-	q.X *= a.path.side
+	q.X *= a.line.side
 	return q
 }
 
@@ -239,7 +239,7 @@ func (a *trail) local(p geom.Point) geom.Point {
 // positive apart; negative, and then a lower bound of the depth, when they
 // overlap. Nothing is infinitely far. The arcs are exact: they are not made of
 // chords.
-func (a *trail) gap(outline geom.Polygon) float64 {
+func (a *sweptArea) gap(outline geom.Polygon) float64 {
 	if a.cut <= 0 || len(outline) == 0 {
 		return math.Inf(1)
 	}
@@ -247,7 +247,7 @@ func (a *trail) gap(outline geom.Polygon) float64 {
 	for i, p := range outline {
 		local[i] = a.local(p)
 	}
-	if a.path.radius == 0 {
+	if a.line.radius == 0 {
 		return convexGap(a.rect[:], local)
 	}
 	return a.bentGap(local)
@@ -257,13 +257,13 @@ func (a *trail) gap(outline geom.Polygon) float64 {
 // lines, and the closest points of it and a polygon are a corner of the one and
 // an edge of the other, or the foot of the ring's centre on an edge: its inner
 // side is hollow and touches corners only.
-func (a *trail) bentGap(g geom.Polygon) float64 {
+func (a *sweptArea) bentGap(g geom.Polygon) float64 {
 	depth, dist := math.Inf(-1), math.Inf(1)
 	for i, p := range g {
 		q := g[(i+1)%len(g)]
 		depth = math.Max(depth, a.edgeDepth(p, q))
 		dist = math.Min(dist, a.pointDistance(p))
-		foot, _ := geom.ClosestOnSegment(geom.Point{X: a.path.radius}, p, q)
+		foot, _ := geom.ClosestOnSegment(geom.Point{X: a.line.radius}, p, q)
 		dist = math.Min(dist, a.pointDistance(foot))
 		for _, e := range a.ends {
 			on, _ := geom.ClosestOnSegment(e, p, q)
@@ -271,7 +271,7 @@ func (a *trail) bentGap(g geom.Polygon) float64 {
 		}
 	}
 	// Or the polygon swallows the area.
-	middle, _ := path{a.path.length, a.path.radius, 1}.at(a.cut / 2)
+	middle, _ := centreLine{a.line.length, a.line.radius, 1}.at(a.cut / 2)
 	for _, p := range append([]geom.Point{middle}, a.ends[:]...) {
 		depth = math.Max(depth, g.Depth(p))
 	}
@@ -283,16 +283,16 @@ func (a *trail) bentGap(g geom.Polygon) float64 {
 
 // depth returns how deep a point of the mirrored frame lies inside the area;
 // negative outside.
-func (a *trail) depth(p geom.Point) float64 {
-	r := p.Sub(geom.Point{X: a.path.radius}).Norm()
-	d := float64(templateHalf) - math.Abs(r-a.path.radius)
+func (a *sweptArea) depth(p geom.Point) float64 {
+	r := p.Sub(geom.Point{X: a.line.radius}).Norm()
+	d := float64(templateHalf) - math.Abs(r-a.line.radius)
 	return math.Min(d, math.Min(p.Y, a.rear.Sub(p).Dot(a.ahead)))
 }
 
 // edgeDepth returns a lower bound, of the right sign, of how deep a segment
 // reaches into the area: the parts of the segment between the two lines and
 // between the two circles are worked out exactly.
-func (a *trail) edgeDepth(p, q geom.Point) float64 {
+func (a *sweptArea) edgeDepth(p, q geom.Point) float64 {
 	best := math.Inf(-1)
 	for _, t := range a.inside(p, q) {
 		for i := 1; i < 8 && t[0] < t[1]; i++ {
@@ -305,7 +305,7 @@ func (a *trail) edgeDepth(p, q geom.Point) float64 {
 // inside returns the parts of a segment of the mirrored frame, in fractions of it,
 // that lie in the area of a bent template. A part whose end is not behind its start
 // is none.
-func (a *trail) inside(p, q geom.Point) [2][2]float64 {
+func (a *sweptArea) inside(p, q geom.Point) [2][2]float64 {
 	none := [2][2]float64{{1, 0}, {1, 0}}
 	t0, t1 := 0.0, 1.0
 	for _, d := range [2][2]float64{{p.Y, q.Y}, {a.rear.Sub(p).Dot(a.ahead), a.rear.Sub(q).Dot(a.ahead)}} {
@@ -318,14 +318,14 @@ func (a *trail) inside(p, q geom.Point) [2][2]float64 {
 			t1 = math.Min(t1, d[0]/(d[0]-d[1]))
 		}
 	}
-	c := geom.Point{X: a.path.radius}
-	out0, out1, ok := insideCircle(p, q, c, a.path.radius+float64(templateHalf))
+	c := geom.Point{X: a.line.radius}
+	out0, out1, ok := insideCircle(p, q, c, a.line.radius+float64(templateHalf))
 	t0, t1 = math.Max(t0, out0), math.Min(t1, out1)
 	if !ok || t0 >= t1 {
 		return none
 	}
 	parts := [2][2]float64{{t0, t1}, {1, 0}}
-	if in0, in1, ok := insideCircle(p, q, c, a.path.radius-float64(templateHalf)); ok {
+	if in0, in1, ok := insideCircle(p, q, c, a.line.radius-float64(templateHalf)); ok {
 		parts = [2][2]float64{{t0, math.Min(t1, in0)}, {math.Max(t0, in1), t1}}
 	}
 	return parts
@@ -351,7 +351,7 @@ func insideCircle(p, q, c geom.Point, r float64) (t0, t1 float64, ok bool) {
 
 // pointDistance returns the distance of a point of the mirrored frame from the
 // area, 0 inside.
-func (a *trail) pointDistance(p geom.Point) float64 {
+func (a *sweptArea) pointDistance(p geom.Point) float64 {
 	if a.depth(p) >= 0 {
 		return 0
 	}
@@ -360,14 +360,14 @@ func (a *trail) pointDistance(p geom.Point) float64 {
 		q, _ := geom.ClosestOnSegment(p, a.ends[i], a.ends[i+1])
 		best = math.Min(best, q.Sub(p).Norm())
 	}
-	c := geom.Point{X: a.path.radius}
+	c := geom.Point{X: a.line.radius}
 	d := p.Sub(c)
 	r := d.Norm()
 	if r == 0 {
-		return math.Min(best, math.Max(0, a.path.radius-float64(templateHalf)))
+		return math.Min(best, math.Max(0, a.line.radius-float64(templateHalf)))
 	}
 	for _, w := range [2]float64{-1, 1} {
-		on := math.Max(0, a.path.radius+w*float64(templateHalf))
+		on := math.Max(0, a.line.radius+w*float64(templateHalf))
 		q := c.Add(d.Mul(on / r))
 		if q.Y >= 0 && a.rear.Sub(q).Dot(a.ahead) >= 0 {
 			best = math.Min(best, math.Abs(r-on))
@@ -447,15 +447,15 @@ func chordDepth(a geom.Polygon, p, q geom.Point) float64 {
 }
 
 // table takes a point of the mirrored frame to the table.
-func (a *trail) table(p geom.Point) geom.Point {
-	p.X *= a.path.side
+func (a *sweptArea) table(p geom.Point) geom.Point {
+	p.X *= a.line.side
 	return a.frame.Transform(p)
 }
 
 // chords returns the outline of a bent template's area on the table, its round
 // edges made of n chords each.
-func (a *trail) chords(n int) geom.Polygon {
-	c := geom.Point{X: a.path.radius}
+func (a *sweptArea) chords(n int) geom.Polygon {
+	c := geom.Point{X: a.line.radius}
 	turn := func(p geom.Point) float64 { d := p.Sub(c); return math.Atan2(d.Y, -d.X) } // from the start on
 	var g geom.Polygon
 	arc := func(from, to geom.Point) {
@@ -476,14 +476,14 @@ func (a *trail) chords(n int) geom.Polygon {
 }
 
 // corners returns points of the table that hold the area between them.
-func (a *trail) corners() []geom.Point {
+func (a *sweptArea) corners() []geom.Point {
 	local := a.ends
-	if a.path.radius == 0 {
+	if a.line.radius == 0 {
 		local = a.rect
 	}
 	out := make([]geom.Point, len(local))
 	for i, p := range local {
-		p.X *= a.path.side
+		p.X *= a.line.side
 		out[i] = a.frame.Transform(p)
 	}
 	return out

@@ -29,7 +29,8 @@ func init() {
 			tokenParts[k] = []tokenPart{{"", box(0, w, l)}}
 		}
 	}
-	one(30.8, 32.6, "bomb", "seismic_charge", "proton_bomb", "ion_bomb", "thermal_detonator", "bomblet", "concussion_bomb", "electro_proton_bomb")
+	one(30.8, 32.6, "bomb", "seismic_charge", "proton_bomb", "ion_bomb", "thermal_detonator", "bomblet", "concussion_bomb",
+		"electro_proton_bomb")
 	one(68.0, 69.4, "mine", "proximity_mine")
 	one(43.9, 81.4, "conner_net")
 	one(39.6, 39.6, "cluster_mine")

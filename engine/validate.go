@@ -58,6 +58,12 @@ func (s *Scene) Validate() error {
 			return fmt.Errorf("blind_mm[%d]: outline_mm: %w", i, err)
 		}
 	}
+	return s.validateThings()
+}
+
+// validateThings reports the first ship, obstacle, device or marker that cannot be
+// measured or whose id is not its own.
+func (s *Scene) validateThings() error {
 	ids := make(map[string]bool, len(s.Ships)+len(s.Obstacles)+len(s.Devices)+len(s.Markers))
 	check := func(list string, i int, id string, err error) error {
 		switch {
@@ -174,7 +180,8 @@ func validCovariance(c *geom.Cov3) error {
 	for i := range sd {
 		v := c[4*i]
 		if !within(v, 0, [...]float64{maxVariance, maxVariance, maxTurn}[i]) {
-			return fmt.Errorf("covariance: expected variances on the diagonal, from 0 to %g mm² and %g rad², got %g", maxVariance, float64(maxTurn), v)
+			return fmt.Errorf("covariance: expected variances on the diagonal, from 0 to %g mm² and %g rad², got %g", maxVariance,
+				float64(maxTurn), v)
 		}
 		sd[i] = math.Sqrt(v)
 	}

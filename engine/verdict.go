@@ -70,7 +70,8 @@ const (
 	ArcFront136
 )
 
-var arcNames = [...]string{"", "front", "rear", "left", "right", "full_front", "full_rear", "bullseye", "turret", "rear_aux", "full_front_180", "mobile",
+var arcNames = [...]string{"", "front", "rear", "left", "right", "full_front", "full_rear", "bullseye", "turret", "rear_aux",
+	"full_front_180", "mobile",
 	"double_turret", "primary_turret", "front_90", "front_106", "front_136"}
 
 // String returns the arc's name in the contract.
@@ -100,7 +101,7 @@ type AttackVerdict struct {
 
 // ObstructionVerdict says whether obstacles stand on the measuring line.
 type ObstructionVerdict struct {
-	Verdict string      // never, may, must, too_close; no_view when nobody looked for obstacles
+	Verdict string      // never, may, must, too_close; no_view when obstacles were not looked for
 	By      []string    // obstacles on any permitted line, huge ships among them
 	Ships   []string    // smaller ships on any permitted line; they do not obstruct
 	Devices []string    // devices on any permitted line; they do not obstruct
@@ -161,7 +162,7 @@ type Options struct {
 	Sigmas float64 // 0 means DefaultSigmas
 
 	// Touching is the first edition's relation between ships, which no scene can
-	// show; nil where nobody keeps it.
+	// show; nil where it is not kept.
 	Touching Touching
 
 	// Overlapped lists pairs that are known to touch in the first edition, where nobody

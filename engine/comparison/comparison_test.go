@@ -195,7 +195,7 @@ func BenchmarkOneShipMoves(b *testing.B) {
 }
 
 func byTurns(b *testing.B, tables ...*engine.Scene) {
-	m := engine.Measurer{Reuse: true}
+	var m engine.Measurer
 	turn := 0
 	loop(b, len(tables[0].Ships), func() error {
 		turn++

@@ -65,7 +65,8 @@ func TestGap(t *testing.T) {
 	assert.Zero(t, geom.Gap(geom.Polygon{pt(-5, 5), pt(15, 5)}, square), "a segment across")
 	assert.InDelta(t, 2, geom.Gap(cup, geom.Polygon{pt(12, 12), pt(18, 12), pt(18, 20), pt(12, 20)}), 1e-12, "within the mouth of the cup")
 	assert.True(t, math.IsInf(geom.Gap(square, nil), 1))
-	assert.Zero(t, geom.Gap(geom.Polygon{pt(160, 160), pt(240, 240), pt(240, 240)}, geom.Polygon{pt(160, 160), pt(241, 243)}), "from a vertex on, exactly")
+	assert.Zero(t, geom.Gap(geom.Polygon{pt(160, 160), pt(240, 240), pt(240, 240)}, geom.Polygon{pt(160, 160), pt(241, 243)}),
+		"from a vertex on, exactly")
 }
 
 func TestASegmentGrazesOrPassesThrough(t *testing.T) {

@@ -71,7 +71,8 @@ func MarshalMove(r engine.MoveResult) ([]byte, error) {
 		FullyExecuted: r.InFull == engine.Yes, InFull: r.InFull.String(), Outcome: r.Outcome.String(),
 		FirstOverlapped: listed(r.FirstOverlapped), Touching: listed(r.Touching), Overlapped: listed(r.Overlapped),
 		Obstacles: wireHits(r.Obstacles), Devices: wireHits(r.Devices), MovedThrough: listed(r.MovedThrough),
-		Flees: r.Flees.String(), Edges: listed(r.Edges), Outside: r.Outside, Nearest: r.Nearest, Sigma: float64(r.Sigma), Undecided: listed(r.Undecided),
+		Flees: r.Flees.String(), Edges: listed(r.Edges), Outside: r.Outside, Nearest: r.Nearest, Sigma: float64(r.Sigma),
+		Undecided: listed(r.Undecided),
 	}
 	if !r.Chosen {
 		p := newWirePose(r.Final)

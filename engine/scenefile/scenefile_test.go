@@ -17,7 +17,8 @@ import (
 )
 
 // full is a scene with every key of the wire form.
-const full = `{"version":1, "rules":"2.5", "profile":{"name":"measured","bullseye_mm":16,"guides":false,"arc_small_deg":40,"bank_mm":[81,131,181]},
+const full = `{"version":1, "rules":"2.5", "profile":{"name":"measured","bullseye_mm":16,"guides":false,"arc_small_deg":40,
+ "bank_mm":[81,131,181]},
  "mat":{"width_mm":914.4,"height_mm":900}, "scale_sigma":0.0003,
  "ships":[{"id":"A1","player":1,"base":"small","x_mm":457.2,"y_mm":120.0,"heading_deg":90,
            "arcs":["front","bullseye"],"turret":"left","seen":"both","visible":0.75,
@@ -152,10 +153,12 @@ func TestErrorsNameTheKeyAndWhereItStands(t *testing.T) {
 		{change(t, `"id":"rock1"`, `"id":"A1"`), `obstacles[0]: id: "A1" is there twice`},
 		{change(t, `"kind":"asteroid"`, `"kind":"moon"`), "obstacles[0] (rock1): kind: expected asteroid"},
 		{change(t, `[[0,0],[20,0],[12,15]]`, `[[0,0],[20,0]]`), "obstacles[0] (rock1): outline_mm: expected 3"},
-		{change(t, `[[0,0],[20,0],[12,15]]`, `[[0,0],[20,20],[20,0],[0,20]]`), "outline_mm: expected a simple polygon, but the edge from vertex 0 meets the edge from vertex 2"},
+		{change(t, `[[0,0],[20,0],[12,15]]`, `[[0,0],[20,20],[20,0],[0,20]]`),
+			"outline_mm: expected a simple polygon, but the edge from vertex 0 meets the edge from vertex 2"},
 		{change(t, `[[0,0],[20,0],[12,15]]`, `[[0,0],[20,0],[12]]`), "obstacles[0] (rock1): outline_mm[2]: expected [x, y], got 1 numbers"},
 		{change(t, `"devices":[{"id":"b1"`, `"devices":[{"id":"b1","size":3`), "devices[0] (b1): size: unknown key"},
-		{`{"version":1,"scenes":[{"version":1,"rules":"1e"},{"version":1,"rules":"1e","ships":[{"id":"Z","base":"small","x_mm":0,"y_mm":0}]}]}`, "scenes[1].ships[0] (Z): heading_deg: missing"},
+		{`{"version":1,"scenes":[{"version":1,"rules":"1e"},{"version":1,"rules":"1e","ships":[{"id":"Z","base":"small","x_mm":0,
+ "y_mm":0}]}]}`, "scenes[1].ships[0] (Z): heading_deg: missing"},
 		{`{"version":1,"scenes":[{"version":1,"rules":"1e","scale_sigma":7}]}`, "scenes[0]: scale_sigma: expected 0 to 1"},
 		{`{"version":1,"scenes":[],"more":1}`, "more: unknown key"},
 		{`{"version":1,"scenes":[],"rules":"1e"}`, "rules: unknown key beside scenes: it belongs inside each of them"},
@@ -196,7 +199,8 @@ func TestAResultHasTheContractsKeys(t *testing.T) {
            "attack":{"distance_mm":1,"sigma_mm":1,"band":3,"possible_bands":[3],"margin_mm":1,
                      "distance_arc_start_mm":1,"band_arc_start":3,"lines_mm":[[[0,0],[1,1]]],
                      "obstruction":{"verdict":"never","by":["rock1"],"ships":[],"margin_mm":1,"sigma_mm":1}}}]}],
- "objects":[{"from":"A1","to":"rock1","kind":"asteroid","distance_mm":1,"sigma_mm":1,"band":1,"possible_bands":[1],"margin_mm":1,"outcome":"yes","contact":"no","overlap":"no"}],
+ "objects":[{"from":"A1","to":"rock1","kind":"asteroid","distance_mm":1,"sigma_mm":1,"band":1,"possible_bands":[1],
+ "margin_mm":1,"outcome":"yes","contact":"no","overlap":"no"}],
  "problems":[{"id":"A2","problem":"outside the play area","margin_mm":1}]}`
 	two, err := os.ReadFile("../testdata/two.json")
 	require.NoError(t, err)
@@ -214,7 +218,8 @@ func TestAResultHasTheContractsKeys(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(text), &v))
 		keys(v, "", into)
 	}
-	for _, k := range []string{"farthest", "farthest.band", "farthest.distance_mm", "farthest.margin_mm", "farthest.possible_bands", "farthest.sigma_mm", "side"} {
+	for _, k := range []string{"farthest", "farthest.band", "farthest.distance_mm", "farthest.margin_mm", "farthest.possible_bands",
+		"farthest.sigma_mm", "side"} {
 		require.Contains(t, got, ".pairs."+k, "what stands there beside the contract's keys")
 		delete(got, ".pairs."+k)
 	}
@@ -237,7 +242,9 @@ func FuzzParseScenes(f *testing.F) {
 	}
 	f.Add(two)
 	f.Add([]byte(`{"version":1,"scenes":[` + string(two) + `]}`))
-	f.Add([]byte(`{"version":1,"rules":"1e","ships":[{"id":"A","base":"huge-195","x_mm":0,"y_mm":0,"heading_deg":1e6,"covariance":[1e6,0,0,0,1e6,0,0,0,1e5],"turret":"left","arcs":["mobile"]},{"id":"B","base":"small","x_mm":0,"y_mm":0,"heading_deg":-0.0}],"obstacles":[{"outline_mm":[[0,0],[1e-300,0],[0,1e6]]}]}`))
+	f.Add([]byte(`{"version":1,"rules":"1e","ships":[{"id":"A","base":"huge-195","x_mm":0,"y_mm":0,"heading_deg":1e6,
+ "covariance":[1e6,0,0,0,1e6,0,0,0,1e5],"turret":"left","arcs":["mobile"]},{"id":"B","base":"small","x_mm":0,"y_mm":0,
+ "heading_deg":-0.0}],"obstacles":[{"outline_mm":[[0,0],[1e-300,0],[0,1e6]]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		scenes, _, err := scenefile.Parse(data)
 		if err != nil {

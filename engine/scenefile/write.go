@@ -128,7 +128,8 @@ func newWireScene(s *engine.Scene) (*wireScene, error) {
 func wireTokens(ts []engine.Token) []wireToken {
 	var w []wireToken
 	for _, t := range ts {
-		w = append(w, wireToken{t.ID, t.Kind, t.Player, t.Pose.X, t.Pose.Y, wireDegrees(t.Pose.Heading), wireOutline(t.Outline), float64(t.Sigma)})
+		w = append(w, wireToken{t.ID, t.Kind, t.Player, t.Pose.X, t.Pose.Y, wireDegrees(t.Pose.Heading), wireOutline(t.Outline),
+			float64(t.Sigma)})
 	}
 	return w
 }

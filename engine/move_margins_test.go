@@ -74,7 +74,8 @@ func TestMovesMirrorTranslateAndRotate(t *testing.T) {
 			}
 			got, err := engine.Move(&moved, "A", c.m, engine.Options{})
 			require.NoError(t, err)
-			require.True(t, want.Margin < 1e-6 || samePlace(c.place(want.Final), got.Final), "scene %d %s %v: %v, want %v", i, c.name, m, got.Final, c.place(want.Final))
+			require.True(t, want.Margin < 1e-6 || samePlace(c.place(want.Final), got.Final), "scene %d %s %v: %v, want %v", i, c.name, m,
+				got.Final, c.place(want.Final))
 			if want.Margin < 1e-6 {
 				continue
 			}
@@ -122,7 +123,8 @@ func TestMovesOfAMeasuredTable(t *testing.T) {
 
 	t.Run("the error of the heading grows along the way", func(t *testing.T) {
 		s := loose(scene(t, "2.5; A small 0 0 0; rock square 35 240 0 10"), 0.01, 1)
-		assert.Equal(t, engine.Indeterminate, hitOf(moved(t, s, "A", "straight 5"), "rock").Base, "20 + 10 mm beside, a degree over 260 mm is 4.5")
+		assert.Equal(t, engine.Indeterminate, hitOf(moved(t, s, "A", "straight 5"), "rock").Base,
+			"20 + 10 mm beside, a degree over 260 mm is 4.5")
 		s = loose(scene(t, "2.5; A small 0 0 0; rock square 35 80 0 10"), 0.01, 1)
 		assert.Equal(t, engine.No, hitOf(moved(t, s, "A", "straight 1"), "rock").Base)
 	})
@@ -182,7 +184,8 @@ func hitOf(r engine.MoveResult, id string) engine.Hit {
 
 // answersOf lists a move's questions and their outcomes.
 func answersOf(r engine.MoveResult) map[string]engine.Outcome {
-	a := map[string]engine.Outcome{"flees": r.Flees, "rock template": hitOf(r, "rock").Template, "rock base": hitOf(r, "rock").Base, "full": engine.No}
+	a := map[string]engine.Outcome{"flees": r.Flees, "rock template": hitOf(r, "rock").Template, "rock base": hitOf(r, "rock").Base,
+		"full": engine.No}
 	if r.FullyExecuted {
 		a["full"] = engine.Yes
 	}
@@ -263,7 +266,8 @@ func TestNoMoveOfAStrangeSceneIsStrange(t *testing.T) {
 		require.True(t, json.Valid(doc))
 	}
 	everything := func(s engine.Scene) {
-		for _, m := range []string{"straight 5", "turn left 1", "bank right 3", "tallon left 1", "tallon right 3 left", "reverse bank left 1", "stationary", "koiogran 2"} {
+		for _, m := range []string{"straight 5", "turn left 1", "bank right 3", "tallon left 1", "tallon right 3 left",
+			"reverse bank left 1", "stationary", "koiogran 2"} {
 			p, err := engine.ParseManeuver(m)
 			require.NoError(t, err)
 			check(engine.Move(&s, "A", p, engine.Options{}))

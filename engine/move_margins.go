@@ -227,29 +227,29 @@ func (d *relativeError) footprint(f *footprint, g geom.Polygon) margin {
 // is asked how surely something is clear of it. The chords of the widest template
 // leave its edge by less than trailSagitta, which is added to the slack.
 const (
-	trailChords  = 48
-	trailSagitta = 0.014 // (150 + 10) mm or less on a turn of 90°/48; 190 mm on 45°/48
+	sweptChords  = 48
+	sweptSagitta = 0.014 // (150 + 10) mm or less on a turn of 90°/48; 190 mm on 45°/48
 )
 
-// trail returns the margin of a template's area and an outline, whose nominal signed
+// swept returns the margin of a template's area and an outline, whose nominal signed
 // distance is gap.
-func (d *relativeError) trail(a *trail, g geom.Polygon, gap float64) margin {
+func (d *relativeError) swept(a *sweptArea, g geom.Polygon, gap float64) margin {
 	switch {
 	case math.IsInf(gap, 1):
 		return farAway
-	case a.path.radius == 0:
+	case a.line.radius == 0:
 		rect := make(geom.Polygon, 4)
 		for i, p := range a.rect {
 			rect[i] = a.frame.Transform(p)
 		}
 		return d.convex(rect, g, gap)
 	case gap >= 0:
-		m := d.apart(a.chords(trailChords), g)
-		m.slack += trailSagitta
+		m := d.apart(a.chords(sweptChords), g)
+		m.slack += sweptSagitta
 		return m
 	}
 	best := margin{0, math.Inf(1)}
-	middle, _ := path{a.path.length, a.path.radius, 1}.at(a.cut / 2)
+	middle, _ := centreLine{a.line.length, a.line.radius, 1}.at(a.cut / 2)
 	for _, p := range append([]geom.Point{middle}, a.ends[:]...) {
 		best = firmer(best, d.swallowed(g, a.table(p)))
 	}
@@ -257,7 +257,7 @@ func (d *relativeError) trail(a *trail, g geom.Polygon, gap float64) margin {
 		q := g[(i+1)%len(g)]
 		for _, t := range a.inside(a.local(p), a.local(q)) {
 			for j := 0; j <= chordPoints && t[0] < t[1]; j++ {
-				best = firmer(best, d.trailDepth(a, p.Lerp(q, t[0]+(t[1]-t[0])*float64(j)/chordPoints)))
+				best = firmer(best, d.sweptDepth(a, p.Lerp(q, t[0]+(t[1]-t[0])*float64(j)/chordPoints)))
 			}
 		}
 	}
@@ -266,16 +266,16 @@ func (d *relativeError) trail(a *trail, g geom.Polygon, gap float64) margin {
 
 // trailDepth returns how firmly a point of the table that is inside a bent
 // template's area stays inside it.
-func (d *relativeError) trailDepth(a *trail, p geom.Point) margin {
+func (d *relativeError) sweptDepth(a *sweptArea, p geom.Point) margin {
 	q := a.local(p)
-	c := geom.Point{X: a.path.radius}
+	c := geom.Point{X: a.line.radius}
 	out := q.Sub(c)
 	r := out.Norm()
 	if r == 0 {
 		return margin{0, math.Inf(1)}
 	}
 	dir := func(v geom.Point) geom.Point { return a.table(v).Sub(a.table(geom.Point{})) }
-	best := margin{-(float64(templateHalf) - math.Abs(r-a.path.radius)), d.along(dir(out.Mul(1/r)), p)}
+	best := margin{-(float64(templateHalf) - math.Abs(r-a.line.radius)), d.along(dir(out.Mul(1/r)), p)}
 	best = looser(best, margin{-q.Y, d.along(dir(geom.Point{Y: 1}), p)})
 	return looser(best, margin{-a.rear.Sub(q).Dot(a.ahead), d.along(dir(a.ahead), p)})
 }
@@ -354,11 +354,11 @@ func (m *mover) exact(t *thing) bool {
 }
 
 // underThing returns the margin of a template and an outline.
-func (m *mover) underThing(a *trail, t *thing, g geom.Polygon) margin {
+func (m *mover) underThing(a *sweptArea, t *thing, g geom.Polygon) margin {
 	gap := a.gap(g)
 	return judged(gap, m.slack(t.loose, t.at, a.corners()...), func() margin {
 		d := m.errorAgainst(m.own(), body{at: t.at}, t.loose.variance)
-		return d.trail(a, g, gap)
+		return d.swept(a, g, gap)
 	})
 }
 
@@ -374,7 +374,7 @@ type settled struct {
 // settle works out how the place s on the way, where the base at it meets another
 // ship, may be off; near and far are the ends of where it may be. It is not ok where
 // first order does not hold: where several ships, or several corners, may stop it.
-func (m *mover) settle(c *course, s, near, far float64) settled {
+func (m *mover) settle(c *path, s, near, far float64) settled {
 	const h = 1e-4 // mm along the way, for slopes
 	base := newFootprint(&m.profile, m.ship.Base, c.pose(s), true)
 	var o *neighbour
@@ -423,7 +423,7 @@ func (m *mover) settle(c *course, s, near, far float64) settled {
 			cov[3*i+j] += way[i] * way[j] * others / (slope * slope)
 		}
 	}
-	speed, rate := c.path.rates(c.l)
+	speed, rate := c.line.rates(c.l)
 	return settled{ok: true, own: body{own.at, cov}, bend: reach * reach * speed * rate / 2}
 }
 

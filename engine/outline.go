@@ -7,8 +7,8 @@ import (
 	"sightline/engine/geom"
 )
 
-// rock is an outline on the table: an obstacle, a device or a marker.
-type rock struct {
+// obstacleOutline is an outline on the table: an obstacle, a device or a marker.
+type obstacleOutline struct {
 	id, kind string
 	obstacle bool // it obstructs attacks
 	device   bool // it does not, but is named when it is on the line
@@ -21,9 +21,9 @@ type rock struct {
 	sigma    float64
 }
 
-// set places an outline on the table, in the memory that the rock had before.
-func (r *rock) set(id, kind string, pose geom.Pose, outline []geom.Point, sigma geom.Length) {
-	*r = rock{id: id, kind: kind, at: pose.Point, outline: r.outline[:0], hull: r.hull, shape: r.shape, sigma: float64(sigma)}
+// set places an outline on the table, in the memory that the outline had before.
+func (r *obstacleOutline) set(id, kind string, pose geom.Pose, outline []geom.Point, sigma geom.Length) {
+	*r = obstacleOutline{id: id, kind: kind, at: pose.Point, outline: r.outline[:0], hull: r.hull, shape: r.shape, sigma: float64(sigma)}
 	f := frameOf(pose)
 	for _, p := range outline {
 		r.outline = append(r.outline, f.table(p))
@@ -44,7 +44,7 @@ func (r *rock) set(id, kind string, pose geom.Pose, outline []geom.Point, sigma 
 
 // keepsOff reports whether a side of a convex shape has the whole outline in front
 // of it, so that the two surely do not meet.
-func (r *rock) keepsOff(a *shape) bool {
+func (r *obstacleOutline) keepsOff(a *shape) bool {
 	for i := range a.edges {
 		p, out, least := a.v[i], a.edges[i].out(), math.Inf(1)
 		for _, q := range r.hull {
@@ -86,7 +86,7 @@ func (p *track) far(q geom.Point) float64 {
 	return math.Abs(p.u.Cross(d))
 }
 
-// spread is what a rock covers in a line's own frame: along it and to its left.
+// spread is what an outline covers in a line's own frame: along it and to its left.
 type spread struct{ begin, end, right, left float64 }
 
 func (p *track) spread(hull geom.Polygon) spread {
@@ -110,16 +110,16 @@ func (p *track) spread(hull geom.Polygon) spread {
 	return e
 }
 
-// pass returns how a line passes a rock: how far off it keeps, or how far either end
+// pass returns how a line passes an outline: how far off it keeps, or how far either end
 // would have to be moved, at least, for the line to keep out. One of the two is 0.
 //
-// Of a rock that lies wholly between the line's ends, the line keeps clear exactly
-// when all of it is on one side, and what the rock reaches over on its lesser side is
+// Of an outline that lies wholly between the line's ends, the line keeps clear exactly
+// when all of it is on one side, and what the outline reaches over on its lesser side is
 // what the line would have to give way. So much is exact, as long as no end is so near
-// to the rock that it could come to lie beyond it. Else the depth of a point of the
-// line is a lower bound, because the rock holds a circle of this radius about it: that
+// to the outline that it could come to lie beyond it. Else the depth of a point of the
+// line is a lower bound, because the outline holds a circle of this radius about it: that
 // of the first one that is deeper than enough, or of the deepest.
-func (r *rock) pass(p *track, enough float64) (clear, deep float64) {
+func (r *obstacleOutline) pass(p *track, enough float64) (clear, deep float64) {
 	e := p.spread(r.hull)
 	room := min(e.begin, p.length-e.end)
 	if room < 0 {
@@ -145,11 +145,11 @@ func (r *rock) pass(p *track, enough float64) (clear, deep float64) {
 	return 0, max(min(room, give), r.depth(p, enough))
 }
 
-// depth returns how deep inside the rock a line comes, or a depth that is more than
+// depth returns how deep inside the outline a line comes, or a depth that is more than
 // enough; 0 when it only touches it. Where nothing is enough it is the deepest point's,
 // to a twentieth of a millimetre; where anything is, the one's that is nearest to the
-// rock's middle.
-func (r *rock) depth(p *track, enough float64) float64 {
+// outline's middle.
+func (r *obstacleOutline) depth(p *track, enough float64) float64 {
 	a, b := p.line[0], p.line[1]
 	along := min(max(0, r.centre.Sub(a).Dot(p.u)), p.length)
 	d := r.outline.Depth(a.Add(p.u.Mul(along)))
