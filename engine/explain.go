@@ -190,7 +190,7 @@ func (o *ObstructionVerdict) Explain(r Rules) string {
 }
 
 // Explain says in one sentence what a ship may not do where it stands.
-func (b *Bar) Explain(ship string) string {
+func (b *Restriction) Explain(ship string) string {
 	may := map[Outcome]string{Yes: "may not", Indeterminate: "perhaps may not (too close to call)",
 		NoView: "perhaps may not (it cannot be seen)"}[b.Outcome]
 	target := ""
@@ -202,7 +202,7 @@ func (b *Bar) Explain(ship string) string {
 
 // Words says in a few words what may not be done and why: "no attack: at range 0 of an
 // asteroid, rock1 (2.5 G178)". What is not sure begins with "perhaps".
-func (b *Bar) Words() string {
+func (b *Restriction) Words() string {
 	no := map[Outcome]string{Yes: "no %s", Indeterminate: "perhaps no %s, too close to call",
 		NoView: "perhaps no %s, it cannot be seen"}[b.Outcome]
 	because := ""

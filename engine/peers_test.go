@@ -240,7 +240,7 @@ func TestPeersGiveNoMarginAndNoWitness(t *testing.T) {
 	turret := arcNamed(t, p, engine.ArcPrimaryTurret)
 	assert.Contains(t, turret.Explain(s.Rules, &p), "whether or not it is in an arc; range 2: 196.72 ± ")
 	assert.Contains(t, turret.Attack.Obstruction.Explain(s.Rules), "Too close to call whether the line passes through r")
-	st := engine.Bar{Act: "attack", Target: "B", Because: "B", Outcome: engine.Yes, Why: "the target is at range 0", Rule: "2.0 G73"}
+	st := engine.Restriction{Act: "attack", Target: "B", Because: "B", Outcome: engine.Yes, Why: "the target is at range 0", Rule: "2.0 G73"}
 	assert.Equal(t, "A may not attack B: the target is at range 0 (B; 2.0 G73).", st.Explain("A"))
 	problem := engine.Problem{ID: "A", Problem: "outside the play area"}
 	assert.Equal(t, "1e G197", problem.Rule(engine.Rules1e))

@@ -60,14 +60,14 @@ func (t Touching) After(s *Scene, moved string, touched []string, o Options) (To
 
 // Standing is what a ship's place on the table does to it before it acts.
 type Standing struct {
-	ID       string
-	Contacts []string // ships and objects that its base is surely in contact with or overlaps
-	Overlaps []string // objects, and ships by mistake, that it surely overlaps, guides counted
-	Bars     []Bar    // what it may not do, or perhaps not
+	ID           string
+	Contacts     []string      // ships and objects that its base is surely in contact with or overlaps
+	Overlaps     []string      // objects, and ships by mistake, that it surely overlaps, guides counted
+	Restrictions []Restriction // what it may not do, or perhaps not
 }
 
-// Bar is something that a ship may not do where it stands.
-type Bar struct {
+// Restriction is something that a ship may not do where it stands.
+type Restriction struct {
 	Act     string  // "attack" or "lock"
 	Target  string  // the ship that it may not attack; "" for every ship
 	Because string  // the object or ship that is the reason
@@ -80,37 +80,37 @@ type Bar struct {
 // goes; arcs and range are measured elsewhere.
 func (s *Standing) MayAttack(target string) Outcome {
 	may := Yes
-	for i := range s.Bars {
-		if b := &s.Bars[i]; b.Act == "attack" && (b.Target == "" || b.Target == target) {
+	for i := range s.Restrictions {
+		if b := &s.Restrictions[i]; b.Act == "attack" && (b.Target == "" || b.Target == target) {
 			may = both(may, not(b.Outcome))
 		}
 	}
 	return may
 }
 
-// Barred is what may keep a ship from an act, and the ship whose place is the reason.
-type Barred struct {
+// ShipRestriction is what may keep a ship from an act, and the ship whose place is the reason.
+type ShipRestriction struct {
 	ID string
-	Bar
+	Restriction
 }
 
-// Barred returns what may keep a ship from an act, "attack" or "lock", against another
+// Restrictions returns what may keep a ship from an act, "attack" or "lock", against another
 // ship where the two stand: the surest first, nil when nothing does. A lock is barred by
 // where either of them stands (G179); to may be "" or an object's id.
-func (r *Result) Barred(act, from, to string) []Barred {
-	var all []Barred
+func (r *Result) Restrictions(act, from, to string) []ShipRestriction {
+	var all []ShipRestriction
 	for i := range r.Standing {
 		s := &r.Standing[i]
 		if s.ID != from && (act != "lock" || s.ID != to) {
 			continue
 		}
-		for _, b := range s.Bars {
+		for _, b := range s.Restrictions {
 			if b.Act == act && (b.Target == "" || b.Target == to) {
-				all = append(all, Barred{s.ID, b})
+				all = append(all, ShipRestriction{s.ID, b})
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b Barred) int { return sureness(a.Outcome) - sureness(b.Outcome) })
+	slices.SortStableFunc(all, func(a, b ShipRestriction) int { return sureness(a.Outcome) - sureness(b.Outcome) })
 	return all
 }
 
@@ -159,7 +159,7 @@ func (t *table) standing(r *Result) (all []Standing) {
 				st.Overlaps = append(st.Overlaps, p.ID)
 			}
 		}
-		if len(st.Contacts)+len(st.Overlaps)+len(st.Bars) > 0 {
+		if len(st.Contacts)+len(st.Overlaps)+len(st.Restrictions) > 0 {
 			all = append(all, st)
 		}
 	}
@@ -197,7 +197,7 @@ func (s *Standing) object(r Rules, o *ObjectVerdict) {
 	}
 	bar := func(act string, is Outcome, why, rule string) {
 		if is != No {
-			s.Bars = append(s.Bars, Bar{Act: act, Because: o.To, Outcome: is, Why: why, Rule: rule})
+			s.Restrictions = append(s.Restrictions, Restriction{Act: act, Because: o.To, Outcome: is, Why: why, Rule: rule})
 		}
 	}
 	kind := obstacleKind(o.Kind)
@@ -243,7 +243,7 @@ func (s *Standing) ship(t *table, p *PairVerdict) {
 		s.Contacts = append(s.Contacts, p.To)
 	}
 	r := t.scene.Rules
-	bar := Bar{Act: "attack", Target: p.To, Because: p.To, Outcome: p.Contact}
+	bar := Restriction{Act: "attack", Target: p.To, Because: p.To, Outcome: p.Contact}
 	switch {
 	case r == Rules20:
 		bar.Why, bar.Rule = "the target is at range 0", "2.0 G73"
@@ -261,7 +261,7 @@ func (s *Standing) ship(t *table, p *PairVerdict) {
 		return
 	}
 	if bar.Outcome != No {
-		s.Bars = append(s.Bars, bar)
+		s.Restrictions = append(s.Restrictions, bar)
 	}
 }
 

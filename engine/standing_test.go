@@ -19,7 +19,7 @@ func barred(t *testing.T, s engine.Scene, touching engine.Touching) string {
 	require.NoError(t, err)
 	var out []string
 	for _, st := range all {
-		for _, b := range st.Bars {
+		for _, b := range st.Restrictions {
 			out = append(out, strings.Join(strings.Fields(fmt.Sprint(st.ID, " ", b.Act, " ", b.Target, " ", b.Outcome, " ", b.Rule)), " "))
 		}
 	}
@@ -113,7 +113,7 @@ func TestBarredIsAskedByActAndPair(t *testing.T) {
 	r, err := engine.Measure(&s, engine.Options{})
 	require.NoError(t, err)
 	words := func(act, from, to string) (out []string) {
-		for _, b := range r.Barred(act, from, to) {
+		for _, b := range r.Restrictions(act, from, to) {
 			out = append(out, b.ID+": "+b.Words())
 		}
 		return out
@@ -142,13 +142,13 @@ func TestAnOverlapIsKnownWithoutTheWholeRelation(t *testing.T) {
 		other := map[string]string{"A": "B", "B": "A"}[id]
 		r, err := engine.Measure(&s, engine.Options{Overlapped: engine.Touching{{"A", "B"}}})
 		require.NoError(t, err)
-		all := r.Barred("attack", id, other)
+		all := r.Restrictions("attack", id, other)
 		require.Len(t, all, 1)
 		assert.Equal(t, "no attack: the two ships are touching (1e G102)", all[0].Words())
 	}
 	r, err := engine.Measure(&s, engine.Options{Overlapped: engine.Touching{{"A", "B"}}})
 	require.NoError(t, err)
-	all := r.Barred("attack", "A", "C")
+	all := r.Restrictions("attack", "A", "C")
 	require.Len(t, all, 1)
 	assert.Equal(t, engine.NoView, all[0].Outcome)
 }
@@ -161,13 +161,13 @@ func TestAShipThatMovedWithoutAnOverlapTouchesNone(t *testing.T) {
 	for range 2 { // asked again, the answer stays
 		r, err := m.Measure(&s, engine.Options{Untouched: "B"})
 		require.NoError(t, err)
-		assert.Empty(t, r.Barred("attack", "A", "B"))
-		assert.Empty(t, r.Barred("attack", "B", "A"))
-		assert.Len(t, r.Barred("attack", "A", "C"), 1)
+		assert.Empty(t, r.Restrictions("attack", "A", "B"))
+		assert.Empty(t, r.Restrictions("attack", "B", "A"))
+		assert.Len(t, r.Restrictions("attack", "A", "C"), 1)
 	}
 	r, err := m.Measure(&s, engine.Options{})
 	require.NoError(t, err)
-	assert.Len(t, r.Barred("attack", "B", "A"), 1, "nothing is known of B any more")
+	assert.Len(t, r.Restrictions("attack", "B", "A"), 1, "nothing is known of B any more")
 }
 
 // Contact that is too close to call is not stated.
@@ -181,6 +181,6 @@ func TestContactThatIsNotDecidedIsNotStated(t *testing.T) {
 	require.Equal(t, engine.Indeterminate, r.Pairs[0].Contact)
 	assert.Equal(t, "perhaps no attack, too close to call: the two ships may be in contact; they are touching if they are and one "+
 		"overlapped the other (1e G95)",
-		r.Barred("attack", "A", "B")[0].Words())
+		r.Restrictions("attack", "A", "B")[0].Words())
 	assert.Contains(t, r.Pairs[0].Explain(engine.Rules1e), "whether they are in contact is too close to call")
 }

@@ -132,7 +132,7 @@ func TestWhatMayBeAnObstacleAgainstABaseIsNotPassedOver(t *testing.T) {
 				want = append(want, fmt.Sprintf(w, what))
 			}
 			for _, act := range []string{"attack", "lock"} {
-				for _, b := range r.Barred(act, "A1", "B1") {
+				for _, b := range r.Restrictions(act, "A1", "B1") {
 					got = append(got, b.Words())
 				}
 			}

@@ -319,7 +319,7 @@ MARGIN: how far the distance is from another band, or the guides from touching.
 func printStanding(w io.Writer, all []engine.Standing) {
 	var g grid
 	for _, s := range all {
-		for _, b := range s.Bars {
+		for _, b := range s.Restrictions {
 			if len(g.rows) == 0 {
 				fmt.Fprintln(w)
 				g.add("SHIP", "MAY NOT", "BECAUSE", "ANSWER", "RULE")

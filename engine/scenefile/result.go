@@ -18,13 +18,13 @@ type wireResult struct {
 }
 
 type wireStanding struct {
-	ID       string    `json:"id"`
-	Contacts []string  `json:"contacts"`
-	Overlaps []string  `json:"overlaps"`
-	Bars     []wireBar `json:"may_not"`
+	ID           string            `json:"id"`
+	Contacts     []string          `json:"contacts"`
+	Overlaps     []string          `json:"overlaps"`
+	Restrictions []wireRestriction `json:"may_not"`
 }
 
-type wireBar struct {
+type wireRestriction struct {
 	Act     string `json:"act"`
 	Target  string `json:"target,omitempty"`
 	Because string `json:"because"`
@@ -157,9 +157,9 @@ func newWireResult(r *engine.Result) wireResult {
 			o.Overlap.String()}
 	}
 	for _, s := range r.Standing {
-		ws := wireStanding{s.ID, listed(s.Contacts), listed(s.Overlaps), make([]wireBar, len(s.Bars))}
-		for i, b := range s.Bars {
-			ws.Bars[i] = wireBar{b.Act, b.Target, b.Because, b.Outcome.String(), b.Why, b.Rule}
+		ws := wireStanding{s.ID, listed(s.Contacts), listed(s.Overlaps), make([]wireRestriction, len(s.Restrictions))}
+		for i, b := range s.Restrictions {
+			ws.Restrictions[i] = wireRestriction{b.Act, b.Target, b.Because, b.Outcome.String(), b.Why, b.Rule}
 		}
 		w.Standing = append(w.Standing, ws)
 	}

@@ -244,7 +244,7 @@ func (p *Policy) Object(s *engine.Scene, ship, object string) bool {
 
 // Forbidden says what may be told of what keeps a ship from an act, "attack" or "lock",
 // against another: what the act's own declaration opens.
-func (p *Policy) Forbidden(s *engine.Scene, r *engine.Result, act, from, to string) []engine.Barred {
+func (p *Policy) Forbidden(s *engine.Scene, r *engine.Result, act, from, to string) []engine.ShipRestriction {
 	a, b := ShipOf(s, from), ShipOf(s, to)
 	if a == nil || b == nil {
 		return nil
@@ -253,7 +253,7 @@ func (p *Policy) Forbidden(s *engine.Scene, r *engine.Result, act, from, to stri
 	if !permit.Range || act == "attack" && !permit.Arcs || act == "lock" && p.Measuring == MeasuringEdition && p.Window.Doing != DoLock {
 		return nil
 	}
-	return r.Barred(act, from, to)
+	return r.Restrictions(act, from, to)
 }
 
 // Apply cuts out of a measurement what may not be told, and reports whether anything of
@@ -263,7 +263,7 @@ func (p *Policy) Apply(s *engine.Scene, r engine.Result) (engine.Result, bool) {
 		return r, true
 	}
 	out := engine.Result{Rules: r.Rules, Problems: r.Problems}
-	told := map[string][]engine.Bar{}
+	told := map[string][]engine.Restriction{}
 	for i := range r.Pairs {
 		pair := p.Cut(s, &r.Pairs[i])
 		if pair == nil {
@@ -272,15 +272,15 @@ func (p *Policy) Apply(s *engine.Scene, r engine.Result) (engine.Result, bool) {
 		out.Pairs = append(out.Pairs, *pair)
 		for _, act := range []string{"attack", "lock"} {
 			for _, b := range p.Forbidden(s, &r, act, pair.From, pair.To) {
-				if !slices.Contains(told[b.ID], b.Bar) {
-					told[b.ID] = append(told[b.ID], b.Bar)
+				if !slices.Contains(told[b.ID], b.Restriction) {
+					told[b.ID] = append(told[b.ID], b.Restriction)
 				}
 			}
 		}
 	}
 	for i := range r.Standing {
 		if id := r.Standing[i].ID; len(told[id]) > 0 {
-			out.Standing = append(out.Standing, engine.Standing{ID: id, Bars: told[id]})
+			out.Standing = append(out.Standing, engine.Standing{ID: id, Restrictions: told[id]})
 		}
 	}
 	for i := range r.Objects {

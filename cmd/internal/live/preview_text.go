@@ -72,7 +72,7 @@ func (t *MovePreview) Lines() (out []MoveLine) {
 		say(engine.Indeterminate, "Whether it leaves the play area is too close to call.")
 	}
 	for _, act := range []string{"attack", "lock"} {
-		if no := NewRestriction(t.After.Barred(act, t.Ship, "")); no != nil {
+		if no := NewRestriction(t.After.Restrictions(act, t.Ship, "")); no != nil {
 			outcome := no.Outcome
 			if no.sure() {
 				outcome = engine.No

@@ -20,7 +20,7 @@ func (r *Restriction) sure() bool { return r.Outcome == engine.Yes }
 
 // NewRestriction words what speaks against an act; nil: nothing does. What is only perhaps
 // so is left out where something is sure.
-func NewRestriction(all []engine.Barred) *Restriction {
+func NewRestriction(all []engine.ShipRestriction) *Restriction {
 	if len(all) == 0 {
 		return nil
 	}

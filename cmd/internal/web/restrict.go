@@ -8,7 +8,7 @@ import (
 	"sightline/engine"
 )
 
-// What the rules forbid where ships stand. The engine works it out ([engine.Result.Barred]);
+// What the rules forbid where ships stand. The engine works it out ([engine.Result.Restrictions]);
 // every output words it from here.
 
 // restrictionJSON is a Restriction.
@@ -103,7 +103,7 @@ func objectJSONOf(v *live.State, o *engine.ObjectVerdict) objectJSON {
 		engine.Indeterminate: "too close to call whether it is near enough to " + j.Act,
 	}[may]
 	if j.Act == "lock" {
-		j.NoLock = restrictionOf(live.NewRestriction(v.Result.Barred("lock", o.From, o.To)))
+		j.NoLock = restrictionOf(live.NewRestriction(v.Result.Restrictions("lock", o.From, o.To)))
 	}
 	if n := j.NoLock; n != nil && may != engine.No {
 		j.Text = n.Text
