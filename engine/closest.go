@@ -27,17 +27,11 @@ func (g *propagator) set(from, to body, scale, k float64) {
 // distanceInterval returns the interval of a length along u between p on the body a and
 // q on b. scaled is the length that the error of scale stretches.
 func (g *propagator) distanceInterval(val float64, u geom.Point, a, b int, p, q geom.Point, scaled float64) (geom.Interval, gradient) {
-	var w gradient
 	if g.exact {
-		return geom.Exactly(val), w
+		return geom.Exactly(val), gradient{}
 	}
-	w[a] = geom.PointJacobian(geom.Point{X: -u.X, Y: -u.Y}, p.Sub(g.bodies[a].at))
-	w[b] = geom.PointJacobian(u, q.Sub(g.bodies[b].at))
-	v := g.variance(&w)
-	var at [2]geom.Point
-	at[a], at[b] = p, q
-	d := g.k*math.Sqrt(v+sq(g.scale*scaled)) + g.secondOrderBound(&w, u, at, math.Sqrt(v))
-	return geom.Interval{Lo: val - d, Val: val, Hi: val + d}, w
+	e := g.lengthError(u, a, b, p, q)
+	return e.interval(g.k, val, g.scale*scaled), e.gradient
 }
 
 func sq(x float64) float64 { return x * x }
@@ -178,9 +172,10 @@ func (g *propagator) distance(a, b *shape, most float64) closestPair {
 	wander := sq(loose / (2 * g.k)) // no point does by a larger variance
 	for i := range near {
 		c := &near[i]
-		var s geom.Interval
-		s, c.w = g.distanceInterval(c.d, c.u, a.body, b.body, c.p, c.q, c.d)
-		s.Hi = max(s.Hi, g.sideways(c, a.body, b.body, wander))
+		e := g.lengthError(c.u, a.body, b.body, c.p, c.q)
+		s := e.interval(g.k, c.d, g.scale*c.d)
+		c.w = e.gradient
+		s.Hi = max(s.Hi, g.sideways(c, a.body, b.body, e.variance, wander))
 		m.Lo, m.Hi = min(m.Lo, s.Lo), min(m.Hi, s.Hi)
 		if c.d <= best+tie {
 			lines.add(Line{c.p, c.q})
@@ -192,27 +187,27 @@ func (g *propagator) distance(a, b *shape, most float64) closestPair {
 	return m
 }
 
-// addRivals finds the lines that may truly be the shortest.
+// addAlternatives finds the lines that may truly be the shortest.
 func (g *propagator) addAlternatives(m *closestPair, near []candidate) {
 	if len(near) == 1 {
 		m.alternatives = m.lines
 		return
 	}
-	rivals, square := extremes{}, extremes{}
+	others, square := extremes{}, extremes{}
 	most := 0.0
 	for i := range near {
 		c := &near[i]
 		w := c.w.plus(&m.slope, -1)
 		v := g.variance(&w)
 		if c.d-m.Val <= tie+g.k*math.Sqrt(v) {
-			rivals.add(Line{c.p, c.q})
+			others.add(Line{c.p, c.q})
 			if c.foot { // as all lines between two parallel sides are
 				square.add(Line{c.p, c.q})
 				most = max(most, v)
 			}
 		}
 	}
-	m.alternatives, m.hasAlternatives = rivals.pair()
+	m.alternatives, m.hasAlternatives = others.pair()
 	m.choice, m.even = square.pair()
 	m.even = m.even && most <= sq(perceptible)
 }
@@ -275,10 +270,9 @@ func (s *shape) far(q geom.Point) float64 {
 
 // sideways returns the largest distance between two points that both wander, k
 // standard deviations away: near contact a pair slips past each other and parts
-// sideways, which first order along u does not see. most is an upper bound of both
-// variances.
-func (g *propagator) sideways(c *candidate, a, b int, most float64) float64 {
-	along2 := g.variance(&c.w)
+// sideways, which first order along u does not see. along2 is the variance along u, and
+// most an upper bound of the variances both ways.
+func (g *propagator) sideways(c *candidate, a, b int, along2, most float64) float64 {
 	along := math.Sqrt(along2)
 	if c.d*along >= g.k*(most-along2) {
 		return 0

@@ -104,19 +104,31 @@ func (e *relativeError) varianceBound(lever0, lever1 float64) float64 {
 	return e.bodies[0].cov.VarianceBound(lever0) + e.bodies[1].cov.VarianceBound(lever1)
 }
 
-// secondOrderBound bounds what first order leaves out for a length along u that ends
-// at a point of each body: turning a lever of component l along u by θ shortens it by
-// l·θ²/2, at the turn θ that belongs to the worst case k sigmas away. sd is the length's
-// standard deviation.
-func (e *relativeError) secondOrderBound(w *gradient, u geom.Point, at [2]geom.Point, sd float64) float64 {
-	if sd == 0 {
-		return 0
+// lengthError is how a length may be off.
+type lengthError struct {
+	gradient    gradient
+	variance    float64 // to first order, in mm²
+	secondOrder float64 // a bound of what that leaves out, in mm
+}
+
+// lengthError returns the error of a length along u between p on the body a and q on b.
+//
+// Beyond first order, turning a lever of component l along u by θ shortens it by l·θ²/2,
+// at the turn θ that belongs to the worst case k sigmas away.
+func (e *relativeError) lengthError(u geom.Point, a, b int, p, q geom.Point) (l lengthError) {
+	rp, rq := p.Sub(e.bodies[a].at), q.Sub(e.bodies[b].at)
+	l.gradient[a], l.gradient[b] = geom.PointJacobian(geom.Point{X: -u.X, Y: -u.Y}, rp), geom.PointJacobian(u, rq)
+	va, ta := e.bodies[a].cov.VarianceAndTurn(&l.gradient[a])
+	vb, tb := e.bodies[b].cov.VarianceAndTurn(&l.gradient[b])
+	if l.variance = max(0, va+vb); l.variance > 0 {
+		l.secondOrder = sq(e.k) * (math.Abs(u.Dot(rp))*ta*ta + math.Abs(u.Dot(rq))*tb*tb) / (2 * l.variance)
 	}
-	sum := 0.0
-	for i := range at {
-		b := &e.bodies[i]
-		theta := e.k * (b.cov[6]*w[i][0] + b.cov[7]*w[i][1] + b.cov[8]*w[i][2]) / sd
-		sum += math.Abs(u.Dot(at[i].Sub(b.at))) * theta * theta / 2
-	}
-	return sum
+	return l
+}
+
+// interval returns the interval of the length at k standard deviations, of which scale
+// is that of the error of scale.
+func (l *lengthError) interval(k, val, scale float64) geom.Interval {
+	d := k*math.Sqrt(l.variance+sq(scale)) + l.secondOrder
+	return geom.Interval{Lo: val - d, Val: val, Hi: val + d}
 }

@@ -71,6 +71,14 @@ func (c *Cov3) Variance(j *Jacobian) float64 {
 	return max(0, x*(c[0]*x+2*c[1]*y+2*c[2]*t)+y*(c[4]*y+2*c[5]*t)+c[8]*t*t)
 }
 
+// VarianceAndTurn returns the variance of a length that grows with the pose as j says, in
+// mm², and the covariance of the length with the heading, in mm·rad.
+func (c *Cov3) VarianceAndTurn(j *Jacobian) (variance, turn float64) {
+	x, y, t := j[0], j[1], j[2]
+	turn = c[6]*x + c[7]*y + c[8]*t
+	return x*(c[0]*x+2*c[1]*y+c[2]*t) + y*(c[4]*y+c[5]*t) + t*turn, turn
+}
+
 // Covariance returns the covariance of two lengths that grow with the pose as a and b
 // say, in mm².
 func (c *Cov3) Covariance(a, b *Jacobian) float64 {
