@@ -22,14 +22,19 @@ const lastRule = 237
 
 // ruleRow is one line of a table in docs/rules.md.
 type ruleRow struct {
-	line            int
-	rule            string // "G12"
-	where, provedBy string // the third and the fourth cell
+	line  int
+	rule  string   // "G12"
+	where string   // the fourth cell
+	tests []string // the tests that the page's list names for it, as "engine.TestFleeing"
 }
 
 var (
 	ruleLine = regexp.MustCompile(`^\| (G\d+) \|`)
-	inCode   = regexp.MustCompile("`([^`]+)`")
+	// The page's list of tests: a line for the package, an item for each test.
+	testPackage = regexp.MustCompile(`(?m)^Package (\w+):$`)
+	testItem    = regexp.MustCompile("(?m)^- `(\\w+)`:((?:\\s+G\\d+,?)+)$")
+	ruleNumber  = regexp.MustCompile(`G\d+`)
+	inCode      = regexp.MustCompile("`([^`]+)`")
 	// reasons begin the cell of a rule that no code is named for.
 	reasons = regexp.MustCompile(`^(Cards|Dice|Timing|Players|Locating)(:|\.)`)
 )
@@ -41,29 +46,69 @@ func readRules(t *testing.T) []ruleRow {
 	t.Helper()
 	data, err := os.ReadFile("../docs/rules.md")
 	require.NoError(t, err)
+	tables, list, found := strings.Cut(string(data), "\n## The tests\n")
+	require.True(t, found, "docs/rules.md: expected a section \"The tests\"")
+	tests := readTestList(t, list)
 	var rows []ruleRow
-	for i, line := range strings.Split(string(data), "\n") {
+	for i, line := range strings.Split(tables, "\n") {
 		m := ruleLine.FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}
 		cells := strings.Split(strings.Trim(line, "|"), "|")
-		require.Len(t, cells, 5, "docs/rules.md:%d: expected five cells", i+1)
-		rows = append(rows, ruleRow{i + 1, m[1], strings.TrimSpace(cells[3]), strings.TrimSpace(cells[4])})
+		require.Len(t, cells, 4, "docs/rules.md:%d: expected four cells", i+1)
+		rows = append(rows, ruleRow{i + 1, m[1], strings.TrimSpace(cells[3]), tests[m[1]]})
+		delete(tests, m[1])
 	}
+	assert.Empty(t, tests, "docs/rules.md: tests are listed for rules that no table has")
 	return rows
+}
+
+// readTestList returns the tests that a section of docs/rules.md lists for each rule. Every
+// line of the section's lists must be understood.
+func readTestList(t *testing.T, section string) map[string][]string {
+	t.Helper()
+	section, _, _ = strings.Cut(section, "\n## ")
+	tests := map[string][]string{}
+	items := 0
+	heads := testPackage.FindAllStringSubmatchIndex(section, -1)
+	for i, h := range heads {
+		end := len(section)
+		if i+1 < len(heads) {
+			end = heads[i+1][0]
+		}
+		for _, m := range testItem.FindAllStringSubmatch(section[h[1]:end], -1) {
+			items++
+			for _, rule := range ruleNumber.FindAllString(m[2], -1) {
+				tests[rule] = append(tests[rule], section[h[2]:h[3]]+"."+m[1])
+			}
+		}
+	}
+	require.Equal(t, strings.Count(section, "\n- "), items, "docs/rules.md: expected every item as \"- `TestName`: G1, G2\"")
+	require.NotEmpty(t, tests, "docs/rules.md: no tests are listed")
+	return tests
 }
 
 // declared holds what the repository's Go files declare: names as "engine.Band" and
 // "engine.Profile.Size", and of each test its source.
 type declared struct {
-	names map[string]bool
-	tests map[string]string
+	names    map[string]bool
+	tests    map[string]string
+	packages map[string]bool
+}
+
+// qualified returns a name as the page gives it with its package, which is engine unless
+// the name begins with another.
+func (d declared) qualified(name string) string {
+	if pkg, _, _ := strings.Cut(name, "."); d.packages[pkg] {
+		return name
+	}
+	return "engine." + name
 }
 
 func readSources(t *testing.T, dirs ...string) declared {
 	t.Helper()
-	d := declared{map[string]bool{}, map[string]string{}}
+	d := declared{map[string]bool{}, map[string]string{}, map[string]bool{}}
 	for _, dir := range dirs {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		require.NoError(t, err)
@@ -74,6 +119,7 @@ func readSources(t *testing.T, dirs ...string) declared {
 			f, err := parser.ParseFile(fset, file, src, parser.ParseComments)
 			require.NoError(t, err)
 			pkg := strings.TrimSuffix(f.Name.Name, "_test")
+			d.packages[pkg] = true
 			for _, decl := range f.Decls {
 				d.add(pkg, decl, func(from, to token.Pos) string {
 					return string(src[fset.Position(from).Offset:fset.Position(to).Offset])
@@ -141,26 +187,28 @@ func TestTheTableOfRulesIsTrue(t *testing.T) {
 			t.Errorf("%s stands in line %d already", at, first)
 		}
 		seen[r.rule] = r.line
-		names, tests := inCode.FindAllStringSubmatch(r.where, -1), inCode.FindAllStringSubmatch(r.provedBy, -1)
-		for _, n := range names {
-			assert.True(t, code.names[n[1]], "%s: %s is not declared in the sources", at, n[1])
+		var names []string
+		for _, m := range inCode.FindAllStringSubmatch(r.where, -1) {
+			name := code.qualified(m[1])
+			assert.True(t, code.names[name], "%s: %s is not declared in the sources", at, name)
+			names = append(names, name)
 		}
 		if reasons.MatchString(r.where) {
 			told++
-			assert.Equal(t, "–", r.provedBy, "%s: no test is expected beside a reason", at)
+			assert.Empty(t, r.tests, "%s: no test is expected beside a reason", at)
 			continue
 		}
 		proved++
-		unused := slices.ContainsFunc(names, func(n []string) bool { return !used(n[1]) })
+		unused := slices.ContainsFunc(names, func(name string) bool { return !used(name) })
 		assert.Equal(t, unused, strings.HasPrefix(r.where, libraryOnly), "%s: says %q where the program does not use what is named", at,
 			libraryOnly)
 		assert.NotEmpty(t, names, "%s: expected the code that implements it, or a reason why none does", at)
-		assert.NotEmpty(t, tests, "%s: expected a test that names it", at)
+		assert.NotEmpty(t, r.tests, "%s: expected a test that names it", at)
 		mention := regexp.MustCompile(`\b` + r.rule + `\b`)
-		for _, n := range tests {
-			source, ok := code.tests[n[1]]
-			assert.True(t, ok, "%s: there is no test %s", at, n[1])
-			assert.True(t, !ok || mention.MatchString(source), "%s: %s does not name the rule", at, n[1])
+		for _, test := range r.tests {
+			source, ok := code.tests[test]
+			assert.True(t, ok, "%s: there is no test %s", at, test)
+			assert.True(t, !ok || mention.MatchString(source), "%s: %s does not name the rule", at, test)
 		}
 	}
 	for i := 1; i <= lastRule; i++ {
