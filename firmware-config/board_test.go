@@ -49,7 +49,8 @@ func TestWhatTheShippedFileOffersInCommentsIsValid(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, firmwareconfig.Strip{Kind: "ws2812", Port: "SPI0.0", Lights: 55, Sides: []string{"near"}, Brightness: 0.2}, b.Strip)
 
-	onSPI := strings.Replace(strings.Replace(string(text), `bus = "I2C1" `, `bus = "SPI0.0" # `, 1), "address = 0x3c", `data_command = "GPIO12"`, 1)
+	onSPI := strings.Replace(strings.Replace(string(text), `bus = "I2C1" `, `bus = "SPI0.0" # `, 1), "address = 0x3c",
+		`data_command = "GPIO12"`, 1)
 	b, err = firmwareconfig.Parse(strings.NewReader(onSPI))
 	require.NoError(t, err)
 	assert.Equal(t, "GPIO12", b.Display.DataCommand)
@@ -68,26 +69,32 @@ func TestABoardMayHaveFewerLampsAndNoDisplay(t *testing.T) {
 
 func TestABadBoardFileIsRefusedWithTheLineOrTheKey(t *testing.T) {
 	for name, c := range map[string]struct{ file, want string }{
-		"unknown key in a lamp":     {"\n[lamps.in_arc]\npin = \"GPIO4\"\nactive_hi = true\n", `line 4: unknown key "lamps.in_arc.active_hi"`},
-		"unknown key in display":    {"[display]\nkind=\"ssd1306\"\nbus=\"I2C1\"\naddress=0x3c\nrotate=1", `line 5: unknown key "display.rotate"`},
-		"unknown table":             {"# board\n[knobs]\nnext = \"GPIO1\"\n", `unknown key "knobs"`},
-		"unknown button":            {"[buttons.next]\npin = \"GPIO1\"\n", "buttons.next: expected one of knob, choose, freeze"},
-		"button without a pin":      {"[buttons.knob]\n", "buttons.knob.pin"},
-		"button on a lamp's pin":    {"[lamps.range1]\npin=\"GPIO4\"\n[buttons.knob]\npin=\"GPIO4\"\n", "buttons.knob.pin: GPIO4 already belongs to lamps.range1"},
-		"encoder with one pin":      {"[encoder]\na=\"GPIO4\"\n", `encoder.b: got ""`},
-		"encoder on one pin":        {"[encoder]\na=\"GPIO4\"\nb=\"GPIO4\"\n", "encoder.b: GPIO4 already belongs to encoder"},
-		"label that is too long":    {"[lamps.range1]\npin=\"GPIO4\"\nlabel=\"" + strings.Repeat("x", 30) + "\"\n", "lamps.range1.label"},
-		"SPI display without D/C":   {"[display]\nkind=\"ssd1306\"\nbus=\"SPI0.0\"\n", `display.data_command: got ""`},
-		"SPI display with address":  {"[display]\nkind=\"ssd1306\"\nbus=\"SPI0.0\"\naddress=0x3c\n", "display.address"},
-		"I2C display with D/C":      {"[display]\nkind=\"ssd1306\"\nbus=\"I2C1\"\naddress=0x3c\ndata_command=\"GPIO4\"\n", "display.data_command"},
-		"contrast out of range":     {"[display]\nkind=\"ssd1306\"\nbus=\"I2C1\"\naddress=0x3c\ncontrast=256\n", "out of range"},
-		"strip of another kind":     {"[strip]\nkind=\"neon\"\n", `strip.kind: got "neon"`},
-		"strip without a port":      {"[strip]\nkind=\"apa102\"\nlights=5\nsides=[\"near\"]\n", "strip.port"},
-		"strip without lights":      {"[strip]\nkind=\"apa102\"\nport=\"SPI0.0\"\nsides=[\"near\"]\n", "strip.lights: got 0"},
-		"strip without sides":       {"[strip]\nkind=\"apa102\"\nport=\"SPI0.0\"\nlights=5\n", "strip.sides"},
-		"strip twice along a side":  {"[strip]\nkind=\"apa102\"\nport=\"SPI0.0\"\nlights=5\nsides=[\"near\",\"near\"]\n", "each of near, right, far, left once"},
-		"strip too bright":          {"[strip]\nkind=\"apa102\"\nport=\"SPI0.0\"\nlights=5\nsides=[\"near\"]\nbrightness=1.5\n", "strip.brightness: got 1.5"},
-		"strip on the display's":    {"[display]\nkind=\"ssd1306\"\nbus=\"SPI0.0\"\ndata_command=\"GPIO4\"\n[strip]\nkind=\"apa102\"\nport=\"SPI0.0\"\nlights=5\nsides=[\"near\"]\n", "SPI0.0 already belongs to display"},
+		"unknown key in a lamp": {"\n[lamps.in_arc]\npin = \"GPIO4\"\nactive_hi = true\n", `line 4: unknown key "lamps.in_arc.active_hi"`},
+		"unknown key in display": {"[display]\nkind=\"ssd1306\"\nbus=\"I2C1\"\naddress=0x3c\nrotate=1",
+			`line 5: unknown key "display.rotate"`},
+		"unknown table":        {"# board\n[knobs]\nnext = \"GPIO1\"\n", `unknown key "knobs"`},
+		"unknown button":       {"[buttons.next]\npin = \"GPIO1\"\n", "buttons.next: expected one of knob, choose, freeze"},
+		"button without a pin": {"[buttons.knob]\n", "buttons.knob.pin"},
+		"button on a lamp's pin": {"[lamps.range1]\npin=\"GPIO4\"\n[buttons.knob]\npin=\"GPIO4\"\n",
+			"buttons.knob.pin: GPIO4 already belongs to lamps.range1"},
+		"encoder with one pin":     {"[encoder]\na=\"GPIO4\"\n", `encoder.b: got ""`},
+		"encoder on one pin":       {"[encoder]\na=\"GPIO4\"\nb=\"GPIO4\"\n", "encoder.b: GPIO4 already belongs to encoder"},
+		"label that is too long":   {"[lamps.range1]\npin=\"GPIO4\"\nlabel=\"" + strings.Repeat("x", 30) + "\"\n", "lamps.range1.label"},
+		"SPI display without D/C":  {"[display]\nkind=\"ssd1306\"\nbus=\"SPI0.0\"\n", `display.data_command: got ""`},
+		"SPI display with address": {"[display]\nkind=\"ssd1306\"\nbus=\"SPI0.0\"\naddress=0x3c\n", "display.address"},
+		"I2C display with D/C": {"[display]\nkind=\"ssd1306\"\nbus=\"I2C1\"\naddress=0x3c\ndata_command=\"GPIO4\"\n",
+			"display.data_command"},
+		"contrast out of range": {"[display]\nkind=\"ssd1306\"\nbus=\"I2C1\"\naddress=0x3c\ncontrast=256\n", "out of range"},
+		"strip of another kind": {"[strip]\nkind=\"neon\"\n", `strip.kind: got "neon"`},
+		"strip without a port":  {"[strip]\nkind=\"apa102\"\nlights=5\nsides=[\"near\"]\n", "strip.port"},
+		"strip without lights":  {"[strip]\nkind=\"apa102\"\nport=\"SPI0.0\"\nsides=[\"near\"]\n", "strip.lights: got 0"},
+		"strip without sides":   {"[strip]\nkind=\"apa102\"\nport=\"SPI0.0\"\nlights=5\n", "strip.sides"},
+		"strip twice along a side": {"[strip]\nkind=\"apa102\"\nport=\"SPI0.0\"\nlights=5\nsides=[\"near\",\"near\"]\n",
+			"each of near, right, far, left once"},
+		"strip too bright": {"[strip]\nkind=\"apa102\"\nport=\"SPI0.0\"\nlights=5\nsides=[\"near\"]\nbrightness=1.5\n",
+			"strip.brightness: got 1.5"},
+		"strip on the display's": {"[display]\nkind=\"ssd1306\"\nbus=\"SPI0.0\"\ndata_command=\"GPIO4\"\n[strip]\nkind=\"apa102\"\n" +
+			"port=\"SPI0.0\"\nlights=5\nsides=[\"near\"]\n", "SPI0.0 already belongs to display"},
 		"unknown lamp":              {"[lamps.range4]\npin = \"GPIO4\"\n", "lamps.range4: expected one of range1"},
 		"lamp without a pin":        {"[lamps.range1]\n", "lamps.range1.pin"},
 		"two lamps on one pin":      {"[lamps.range1]\npin=\"GPIO4\"\n[lamps.range2]\npin=\"GPIO4\"\n", "GPIO4 already belongs to lamps.range1"},

@@ -75,7 +75,8 @@ func TestTheServiceIsWatchedBoundedAndWithoutRoot(t *testing.T) {
 	require.NoError(t, err)
 	assert.Greater(t, stop, 8, "longer than the program's own stopWithin")
 	assert.NotEmpty(t, u["Service.MemoryMax"])
-	assert.Equal(t, []string{"-/usr/local/bin/sightline doctor dark --config /etc/sightline/sightline.toml"}, u["Service.ExecStopPost"], "a kill leaves no lamp lying")
+	assert.Equal(t, []string{"-/usr/local/bin/sightline doctor dark --config /etc/sightline/sightline.toml"}, u["Service.ExecStopPost"],
+		"a kill leaves no lamp lying")
 	assert.Contains(t, u["Service.ExecStart"][0], "--config /etc/sightline/sightline.toml")
 	for _, device := range []string{"char-gpiochip rw", "char-i2c rw", "char-spi rw", "char-video4linux rw"} {
 		assert.Contains(t, u["Service.DeviceAllow"], device)
@@ -177,7 +178,8 @@ func TestTheInstallationIsWholeAndKeepsWhatTheUserChanged(t *testing.T) {
 		return string(out)
 	}
 	lay()
-	for _, f := range []string{"usr/local/bin/sightline", "etc/systemd/system/sightline.service", "etc/sightline/sightline.toml", "etc/sightline/board.toml", "etc/udev/rules.d/70-sightline.rules"} {
+	for _, f := range []string{"usr/local/bin/sightline", "etc/systemd/system/sightline.service", "etc/sightline/sightline.toml",
+		"etc/sightline/board.toml", "etc/udev/rules.d/70-sightline.rules"} {
 		assert.FileExists(t, filepath.Join(root, f))
 	}
 	config := filepath.Join(root, "etc/sightline/sightline.toml")

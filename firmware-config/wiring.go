@@ -190,7 +190,8 @@ func rowOf(pin int) (y float64, left bool) {
 }
 
 func (d *drawing) header(used map[int]use) {
-	fmt.Fprintf(d, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"6\" fill=\"#e8efe8\" stroke=\"#111\"/>\n", headerLeft, wiringTop, headerRight-headerLeft, 20*wiringRow)
+	fmt.Fprintf(d, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" rx=\"6\" fill=\"#e8efe8\" stroke=\"#111\"/>\n", headerLeft, wiringTop,
+		headerRight-headerLeft, 20*wiringRow)
 	for i, name := range headerPins {
 		pin := i + 1
 		y, left := rowOf(pin)
@@ -240,14 +241,16 @@ func (d *drawing) part(u use) {
 		return
 	case symbolLamp, symbolLampLow:
 		d.line(at(0), y, at(25), y)
-		fmt.Fprintf(d, "<rect x=\"%g\" y=\"%g\" width=\"40\" height=\"11\" fill=\"none\" stroke=\"#111\" stroke-width=\"1.6\"/>\n", min(at(25), at(65)), y-5.5)
+		fmt.Fprintf(d, "<rect x=\"%g\" y=\"%g\" width=\"40\" height=\"11\" fill=\"none\" stroke=\"#111\" stroke-width=\"1.6\"/>\n",
+			min(at(25), at(65)), y-5.5)
 		d.line(at(65), y, at(84), y)
 		d.lamp(at, y, u.symbol == symbolLampLow)
 		d.line(at(104), y, at(140), y)
 	case symbolSwitch, symbolSwitchTop:
 		d.line(at(0), y, at(60), y)
 		d.line(at(62), y, at(98), y-10)
-		fmt.Fprintf(d, "<circle cx=\"%g\" cy=\"%g\" r=\"2.5\" class=\"f\"/><circle cx=\"%g\" cy=\"%g\" r=\"2.5\" class=\"f\"/>\n", at(61), y, at(100), y)
+		fmt.Fprintf(d, "<circle cx=\"%g\" cy=\"%g\" r=\"2.5\" class=\"f\"/><circle cx=\"%g\" cy=\"%g\" r=\"2.5\" class=\"f\"/>\n", at(61), y,
+			at(100), y)
 		d.line(at(100), y, at(140), y)
 	}
 	if u.symbol == symbolLampLow || u.symbol == symbolSwitchTop {
@@ -278,12 +281,15 @@ func (d *drawing) lamp(at func(float64) float64, y float64, low bool) {
 func (d *drawing) notes(b Board, elsewhere []use) {
 	notes := []string{}
 	if len(b.Lamps) > 0 {
-		notes = append(notes, "Each lamp: pin, resistor of 1 kΩ, the lamp's long leg, its short leg to ground (one to 3.3 V: the other way round).")
+		notes = append(notes, "Each lamp: pin, resistor of 1 kΩ, the lamp's long leg, its short leg to ground (one to 3.3 V: the other way "+
+			"round).")
 	}
-	notes = append(notes, "Every ground sign is any of the black pins: 6, 9, 14, 20, 25, 30, 34, 39. Never join 5 V to a GPIO pin: it destroys the board.")
+	notes = append(notes, "Every ground sign is any of the black pins: 6, 9, 14, 20, 25, 30, 34, 39. Never join 5 V to a GPIO pin: it "+
+		"destroys the board.")
 	switch {
 	case b.Display.Kind != "" && b.Display.DataCommand == "":
-		notes = append(notes, fmt.Sprintf("Display: %s, 128×64, I²C address %#x. Its VCC is 3.3 V, not 5 V.", strings.ToUpper(b.Display.Kind), b.Display.Address))
+		notes = append(notes, fmt.Sprintf("Display: %s, 128×64, I²C address %#x. Its VCC is 3.3 V, not 5 V.", strings.ToUpper(b.Display.Kind),
+			b.Display.Address))
 	case b.Display.Kind != "":
 		notes = append(notes, fmt.Sprintf("Display: %s, 128×64, on SPI. Its VCC is 3.3 V, not 5 V.", strings.ToUpper(b.Display.Kind)))
 	}
@@ -291,7 +297,8 @@ func (d *drawing) notes(b Board, elsewhere []use) {
 		notes = append(notes, "Encoder: the middle one of its three pins is the common ground of A and B. The board's own pull-ups do the rest.")
 	}
 	if b.Strip.Kind != "" {
-		notes = append(notes, fmt.Sprintf("Strip: %s, %d lights, from its own supply of 5 V; join its ground with the board's. Many need a level shifter for the data.", strings.ToUpper(b.Strip.Kind), b.Strip.Lights))
+		notes = append(notes, fmt.Sprintf("Strip: %s, %d lights, from its own supply of 5 V; join its ground with the board's. Many need a "+
+			"level shifter for the data.", strings.ToUpper(b.Strip.Kind), b.Strip.Lights))
 	}
 	for _, u := range elsewhere {
 		notes = append(notes, fmt.Sprintf("Not on this header: %s on %s.", u.label, u.line))

@@ -19,13 +19,16 @@ func TestTheWiringPictureIsThatOfTheShippedBoard(t *testing.T) {
 	require.NoError(t, err)
 	want, err := os.ReadFile("../docs/wiring.svg")
 	require.NoError(t, err)
-	assert.True(t, bytes.Equal(want, got), "docs/wiring.svg is not what the program draws now; run: sightline doctor wiring -o docs/wiring.svg")
+	assert.True(t, bytes.Equal(want, got), "docs/wiring.svg is not what the program draws now; run: sightline doctor wiring -o "+
+		"docs/wiring.svg")
 }
 
 // Numbers of the header that stand in board.toml's comments, written by hand.
 func TestPinsHaveTheirPlacesOnTheHeader(t *testing.T) {
-	for name, want := range map[string]int{"GPIO2": 3, "GPIO3": 5, "GPIO17": 11, "GPIO27": 13, "GPIO22": 15, "GPIO23": 16, "GPIO24": 18, "GPIO10": 19, "GPIO25": 22,
-		"GPIO11": 23, "GPIO8": 24, "GPIO7": 26, "GPIO5": 29, "GPIO6": 31, "GPIO12": 32, "GPIO13": 33, "GPIO19": 35, "GPIO16": 36, "GPIO26": 37, "GPIO20": 38, "GPIO21": 40} {
+	for name, want := range map[string]int{"GPIO2": 3, "GPIO3": 5, "GPIO17": 11, "GPIO27": 13, "GPIO22": 15, "GPIO23": 16, "GPIO24": 18,
+		"GPIO10": 19, "GPIO25": 22,
+		"GPIO11": 23, "GPIO8": 24, "GPIO7": 26, "GPIO5": 29, "GPIO6": 31, "GPIO12": 32, "GPIO13": 33, "GPIO19": 35, "GPIO16": 36, "GPIO26": 37,
+		"GPIO20": 38, "GPIO21": 40} {
 		pin, ok := firmwareconfig.HeaderPin(name)
 		assert.True(t, ok, name)
 		assert.Equal(t, want, pin, name)
@@ -61,7 +64,8 @@ func TestTheWiringPictureShowsWhatIsWiredAndNothingElse(t *testing.T) {
 	for _, s := range []string{"Display D/C", "Display CS", "on SPI"} {
 		assert.Contains(t, spi, s)
 	}
-	both := drawn(t, "[display]\nkind=\"ssd1306\"\nbus=\"I2C1\"\naddress=0x3d\n[strip]\nkind=\"apa102\"\nport=\"SPI0.0\"\nlights=9\nsides=[\"near\"]")
+	both := drawn(t, "[display]\nkind=\"ssd1306\"\nbus=\"I2C1\"\naddress=0x3d\n[strip]\nkind=\"apa102\"\nport=\"SPI0.0\"\nlights=9\n"+
+		"sides=[\"near\"]")
 	for _, s := range []string{"0x3d", "Strip clock", "APA102, 9 lights"} {
 		assert.Contains(t, both, s)
 	}
@@ -70,9 +74,10 @@ func TestTheWiringPictureShowsWhatIsWiredAndNothingElse(t *testing.T) {
 
 func TestAPinThatTwoPartsNeedIsNotDrawn(t *testing.T) {
 	for board, want := range map[string]string{
-		"[lamps.range1]\npin=\"GPIO3\"\n[display]\nkind=\"ssd1306\"\nbus=\"I2C1\"\naddress=0x3c":                                                      "Range1 and Display SCL",
-		"[buttons.knob]\npin=\"GPIO10\"\n[strip]\nkind=\"ws2812\"\nport=\"SPI0.0\"\nlights=9\nsides=[\"near\"]":                                       "Encoder push and Strip data",
-		"[display]\nkind=\"ssd1306\"\nbus=\"SPI0.1\"\ndata_command=\"GPIO12\"\n[strip]\nkind=\"ws2812\"\nport=\"SPI0.0\"\nlights=9\nsides=[\"near\"]": "Display data (MOSI) and Strip data",
+		"[lamps.range1]\npin=\"GPIO3\"\n[display]\nkind=\"ssd1306\"\nbus=\"I2C1\"\naddress=0x3c":                "Range1 and Display SCL",
+		"[buttons.knob]\npin=\"GPIO10\"\n[strip]\nkind=\"ws2812\"\nport=\"SPI0.0\"\nlights=9\nsides=[\"near\"]": "Encoder push and Strip data",
+		"[display]\nkind=\"ssd1306\"\nbus=\"SPI0.1\"\ndata_command=\"GPIO12\"\n[strip]\nkind=\"ws2812\"\nport=\"SPI0.0\"\nlights=9\n" +
+			"sides=[\"near\"]": "Display data (MOSI) and Strip data",
 	} {
 		b, err := firmwareconfig.Parse(strings.NewReader(board))
 		require.NoError(t, err)

@@ -177,7 +177,8 @@ const (
 	HoldFreeze
 )
 
-var inputNames = [...]string{"none", "turn right", "turn left", "push knob", "hold knob", "push choose", "hold choose", "push freeze", "hold freeze"}
+var inputNames = [...]string{"none", "turn right", "turn left", "push knob", "hold knob", "push choose", "hold choose", "push freeze",
+	"hold freeze"}
 
 // String names the input for people: "turn right".
 func (i Input) String() string {

@@ -51,10 +51,11 @@ func TestLamps(t *testing.T) {
 		"arc too close blinks, band stays":       {pair(func(s *hardware.State) { s.InArc = engine.Indeterminate }), ".#.*..#."},
 		"obstruction too close blinks":           {pair(func(s *hardware.State) { s.Obstructed = engine.Indeterminate }), ".#..*.#."},
 		"the attacker may choose: not too close": {pair(func(s *hardware.State) { s.AttackerChooses = true }), ".#..*..."},
-		"two bands blink and too_close is lit":   {pair(func(s *hardware.State) { s.Range, s.Possible = engine.Indeterminate, []int{2, 3} }), ".**...#."},
-		"range 3 or beyond":                      {pair(func(s *hardware.State) { s.Range, s.Possible = engine.Indeterminate, []int{3, 4} }), "..*...#."},
-		"the arc is not seen":                    {pair(func(s *hardware.State) { s.InArc = engine.NoView }), ".#.....*"},
-		"a frozen answer is not live":            {pair(func(s *hardware.State) { s.Frozen = true }), ".#.....!"},
+		"two bands blink and too_close is lit": {pair(func(s *hardware.State) { s.Range, s.Possible = engine.Indeterminate, []int{2, 3} }),
+			".**...#."},
+		"range 3 or beyond":           {pair(func(s *hardware.State) { s.Range, s.Possible = engine.Indeterminate, []int{3, 4} }), "..*...#."},
+		"the arc is not seen":         {pair(func(s *hardware.State) { s.InArc = engine.NoView }), ".#.....*"},
+		"a frozen answer is not live": {pair(func(s *hardware.State) { s.Frozen = true }), ".#.....!"},
 		"an attack that the rules forbid is none in the arc": {pair(func(s *hardware.State) {
 			s.InArc, s.NoAttack = engine.Yes, "no attack: at range 0 of an asteroid, rock1 (2.0 G177)"
 		}), ".#...#.."},

@@ -365,7 +365,8 @@ func entryText(p menuPage, entry string, w World) string {
 	if p != pageMenu {
 		return entry
 	}
-	now := map[string]string{entryAttacker: w.From, entryTarget: w.To, entryArc: strings.ReplaceAll(w.Arc, "_", " "), entryEdition: w.Edition}[entry]
+	now := map[string]string{entryAttacker: w.From, entryTarget: w.To, entryArc: strings.ReplaceAll(w.Arc, "_", " "),
+		entryEdition: w.Edition}[entry]
 	if now == "" {
 		return entry
 	}

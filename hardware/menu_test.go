@@ -64,38 +64,39 @@ func TestMenu(t *testing.T) {
 		seen     string
 		commands []hardware.Command
 	}{
-		"untouched: the answer":                  {"", nil, "answer 1", nil},
-		"turning pages through the answer":       {"r", nil, "answer 2", nil},
-		"and round":                              {"rr", nil, "answer 1", nil},
-		"the other way too":                      {"l", nil, "answer 2", nil},
-		"choose: the attacker, as it is":         {"c", nil, "Attacker? A1", nil},
-		"choose: another attacker":               {"cr", nil, "Attacker? A2", nil},
-		"choose: then its target":                {"crc", nil, "Target of A2? B1", nil},
-		"choose: the pair":                       {"crcrc", nil, "answer 1", choose("A2", "B2", "front")},
-		"own ships may be targets too, last":     {"cprrrrr", nil, "Target of A1? A2", nil},
-		"the knob takes as choose does":          {"cpp", nil, "answer 1", choose("A1", "B1", "front")},
-		"freeze goes back a step":                {"ccf", nil, "Attacker? A1", nil},
-		"and out":                                {"ccff", nil, "answer 1", nil},
-		"freeze holds the answer":                {"f", nil, "answer 1", []hardware.Command{{Kind: hardware.CommandFreeze}}},
-		"freeze lets it go":                      {"f", frozen, "answer 1", []hardware.Command{{Kind: hardware.CommandGoOn}}},
-		"what waits for a judge: a question":     {"f", guarded, "Judge called stay held", nil},
-		"and freeze again keeps it":              {"ff", guarded, "answer 1", nil},
-		"a push keeps it":                        {"fp", guarded, "answer 1", nil},
-		"only a second word lets it go":          {"frp", guarded, "answer 1", []hardware.Command{{Kind: hardware.CommandGoOn, Held: 7}}},
-		"from the menu too":                      {"prrrprp", guarded, "answer 1", []hardware.Command{{Kind: hardware.CommandGoOn, Held: 7}}},
-		"nothing to freeze":                      {"f", func(w *hardware.World) { w.CanFreeze = false }, "answer 1", nil},
-		"holding freeze asks a judge":            {"F", nil, "Judge asked", []hardware.Command{{Kind: hardware.CommandJudge}}},
-		"from within a list too":                 {"ccF", nil, "Judge asked", []hardware.Command{{Kind: hardware.CommandJudge}}},
-		"no judge, no question":                  {"F", func(w *hardware.World) { w.CanJudge = false }, "answer 1", nil},
-		"a push shows the answer again":          {"Fp", nil, "answer 1", []hardware.Command{{Kind: hardware.CommandJudge}}},
-		"the knob opens the menu":                {"p", nil, "Menu attacker A1", nil},
-		"menu: target":                           {"prp", nil, "Target of A1? B1", nil},
-		"menu: a target needs an attacker":       {"prp", func(w *hardware.World) { w.From = "" }, "Attacker? A1", nil},
-		"menu: arc":                              {"prrprp", nil, "answer 1", choose("A1", "B1", "bullseye")},
-		"menu: freeze":                           {"prrrp", nil, "answer 1", []hardware.Command{{Kind: hardware.CommandFreeze}}},
-		"menu: go on":                            {"prrr", frozen, "Menu go on", nil},
-		"menu: judge":                            {"prrrrp", nil, "Judge asked", []hardware.Command{{Kind: hardware.CommandJudge}}},
-		"menu: edition":                          {"prrrrrplp", nil, "answer 1", []hardware.Command{{Kind: hardware.CommandEdition, Edition: "2.0"}}},
+		"untouched: the answer":              {"", nil, "answer 1", nil},
+		"turning pages through the answer":   {"r", nil, "answer 2", nil},
+		"and round":                          {"rr", nil, "answer 1", nil},
+		"the other way too":                  {"l", nil, "answer 2", nil},
+		"choose: the attacker, as it is":     {"c", nil, "Attacker? A1", nil},
+		"choose: another attacker":           {"cr", nil, "Attacker? A2", nil},
+		"choose: then its target":            {"crc", nil, "Target of A2? B1", nil},
+		"choose: the pair":                   {"crcrc", nil, "answer 1", choose("A2", "B2", "front")},
+		"own ships may be targets too, last": {"cprrrrr", nil, "Target of A1? A2", nil},
+		"the knob takes as choose does":      {"cpp", nil, "answer 1", choose("A1", "B1", "front")},
+		"freeze goes back a step":            {"ccf", nil, "Attacker? A1", nil},
+		"and out":                            {"ccff", nil, "answer 1", nil},
+		"freeze holds the answer":            {"f", nil, "answer 1", []hardware.Command{{Kind: hardware.CommandFreeze}}},
+		"freeze lets it go":                  {"f", frozen, "answer 1", []hardware.Command{{Kind: hardware.CommandGoOn}}},
+		"what waits for a judge: a question": {"f", guarded, "Judge called stay held", nil},
+		"and freeze again keeps it":          {"ff", guarded, "answer 1", nil},
+		"a push keeps it":                    {"fp", guarded, "answer 1", nil},
+		"only a second word lets it go":      {"frp", guarded, "answer 1", []hardware.Command{{Kind: hardware.CommandGoOn, Held: 7}}},
+		"from the menu too":                  {"prrrprp", guarded, "answer 1", []hardware.Command{{Kind: hardware.CommandGoOn, Held: 7}}},
+		"nothing to freeze":                  {"f", func(w *hardware.World) { w.CanFreeze = false }, "answer 1", nil},
+		"holding freeze asks a judge":        {"F", nil, "Judge asked", []hardware.Command{{Kind: hardware.CommandJudge}}},
+		"from within a list too":             {"ccF", nil, "Judge asked", []hardware.Command{{Kind: hardware.CommandJudge}}},
+		"no judge, no question":              {"F", func(w *hardware.World) { w.CanJudge = false }, "answer 1", nil},
+		"a push shows the answer again":      {"Fp", nil, "answer 1", []hardware.Command{{Kind: hardware.CommandJudge}}},
+		"the knob opens the menu":            {"p", nil, "Menu attacker A1", nil},
+		"menu: target":                       {"prp", nil, "Target of A1? B1", nil},
+		"menu: a target needs an attacker":   {"prp", func(w *hardware.World) { w.From = "" }, "Attacker? A1", nil},
+		"menu: arc":                          {"prrprp", nil, "answer 1", choose("A1", "B1", "bullseye")},
+		"menu: freeze":                       {"prrrp", nil, "answer 1", []hardware.Command{{Kind: hardware.CommandFreeze}}},
+		"menu: go on":                        {"prrr", frozen, "Menu go on", nil},
+		"menu: judge":                        {"prrrrp", nil, "Judge asked", []hardware.Command{{Kind: hardware.CommandJudge}}},
+		"menu: edition": {"prrrrrplp", nil, "answer 1", []hardware.Command{{Kind: hardware.CommandEdition,
+			Edition: "2.0"}}},
 		"menu: address":                          {"prrrrrrp", nil, "http://192.168.178.25:8080/", nil},
 		"menu: back":                             {"prrrrrrrp", nil, "answer 1", nil},
 		"a list ends":                            {"plll", nil, "Menu attacker A1", nil},
@@ -122,7 +123,8 @@ func TestTheMenuIsLeftAlone(t *testing.T) {
 	assert.Equal(t, hardware.ScreenAnswer, m.Screen(w, start.Add(hardware.MenuIdle)).Kind)
 	after, commands := m.Handle(hardware.PushKnob, w, start.Add(time.Hour))
 	assert.Empty(t, commands, "a push an hour later opens the menu; it does not take what was selected then")
-	assert.Equal(t, "Attacker", strings.ToUpper(after.Screen(w, start.Add(time.Hour)).Items[0][:1])+after.Screen(w, start.Add(time.Hour)).Items[0][1:8])
+	assert.Equal(t, "Attacker", strings.ToUpper(after.Screen(w, start.Add(time.Hour)).Items[0][:1])+after.Screen(w,
+		start.Add(time.Hour)).Items[0][1:8])
 }
 
 // A ship that goes out of sight while it is selected is never mistaken for the one
@@ -168,7 +170,8 @@ func TestAnythingMayBePressed(t *testing.T) {
 			switch c.Kind {
 			case hardware.CommandChoose:
 				chosen++
-				require.Contains(t, before.Items, strings.ReplaceAll(map[bool]string{true: c.To, false: c.Arc}[strings.HasPrefix(before.Title, "Target")], "_", " "), "%v is what was selected", c)
+				require.Contains(t, before.Items, strings.ReplaceAll(map[bool]string{true: c.To, false: c.Arc}[strings.HasPrefix(before.Title,
+					"Target")], "_", " "), "%v is what was selected", c)
 				if c.From != "" {
 					require.NotEqual(t, c.From, c.To)
 				}

@@ -30,7 +30,8 @@ func TestTheTestPictureLightsTheEdgesAndHalfOfTheSquares(t *testing.T) {
 }
 
 func TestBusesHaveTheKernelsNames(t *testing.T) {
-	for name, want := range map[string]string{"I2C1": "/dev/i2c-1", "10": "/dev/i2c-10", "/dev/i2c-3": "/dev/i2c-3", "SPI0.1": "/dev/spidev0.1", "/dev/spidev1.0": "/dev/spidev1.0"} {
+	for name, want := range map[string]string{"I2C1": "/dev/i2c-1", "10": "/dev/i2c-10", "/dev/i2c-3": "/dev/i2c-3",
+		"SPI0.1": "/dev/spidev0.1", "/dev/spidev1.0": "/dev/spidev1.0"} {
 		assert.Equal(t, want, hardware.BusDevice(name), name)
 	}
 }

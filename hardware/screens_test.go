@@ -186,7 +186,8 @@ func TestAPhoneReadsTheAddressFromThePanelsPicture(t *testing.T) {
 }
 
 func TestAnAddressThatIsTooLongForACodeStandsThereAsText(t *testing.T) {
-	long := hardware.Screen{Kind: hardware.ScreenAddress, Address: "http://a-very-long-name-of-a-machine.example.org:8080/And/A/Path/In/Small/letters"}
+	long := hardware.Screen{Kind: hardware.ScreenAddress,
+		Address: "http://a-very-long-name-of-a-machine.example.org:8080/And/A/Path/In/Small/letters"}
 	img := hardware.Draw(hardware.State{Screen: long})
 	_, err := readQR(photo(img, 4, 0, 0, 0.3, rand.New(rand.NewPCG(1, 1))))
 	assert.Error(t, err)

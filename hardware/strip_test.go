@@ -28,11 +28,12 @@ func TestLightsPointAtPlaces(t *testing.T) {
 		x, y   float64
 		want   []int
 	}{
-		"the middle of the near edge":        {near, 450, 100, []int{43, 44, 45, 46}},
-		"the left end":                       {near, 0, 500, []int{0, 1}},
-		"the right end":                      {near, 900, 500, []int{88, 89}},
-		"beyond the mat: the end":            {near, 2000, 500, []int{88, 89}},
-		"the cable at the other end":         {hardware.StripLayout{Lights: 90, Sides: near.Sides, Reversed: true, WidthMM: 900, HeightMM: 900}, 0, 0, []int{88, 89}},
+		"the middle of the near edge": {near, 450, 100, []int{43, 44, 45, 46}},
+		"the left end":                {near, 0, 500, []int{0, 1}},
+		"the right end":               {near, 900, 500, []int{88, 89}},
+		"beyond the mat: the end":     {near, 2000, 500, []int{88, 89}},
+		"the cable at the other end": {hardware.StripLayout{Lights: 90, Sides: near.Sides, Reversed: true, WidthMM: 900, HeightMM: 900},
+			0, 0, []int{88, 89}},
 		"lights far apart: the nearest":      {strip(3, hardware.Near), 440, 0, []int{1}},
 		"the far side runs to the left":      {strip(90, hardware.Far), 100, 0, []int{78, 79, 80, 81}},
 		"all round: on every side":           {round, 100, 200, []int{8, 9, 10, 11, 108, 109, 110, 111, 258, 259, 260, 261, 338, 339, 340, 341}},

@@ -639,7 +639,8 @@ func TestVMControlsComeBackWithTheirChip(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	f := newFingers(t, nil)
 	plug(t, false)
-	require.Eventually(t, func() bool { return strings.HasPrefix(f.c.String(), "0 of 4 controls") }, 5*time.Second, 10*time.Millisecond, f.c.String())
+	require.Eventually(t, func() bool { return strings.HasPrefix(f.c.String(), "0 of 4 controls") }, 5*time.Second, 10*time.Millisecond,
+		f.c.String())
 	plug(t, true)
 	f.rest()
 	require.Eventually(t, func() bool { return f.c.String() == "4 of 4 controls" }, 5*time.Second, 10*time.Millisecond, f.c.String())

@@ -113,7 +113,8 @@ func TestAKnownPictureFixesTheMarkerConvention(t *testing.T) {
 				require.Equal(t, i, found[0].ID)
 				for k, want := range s.corners() {
 					got := found[0].Corners[k]
-					require.InDelta(t, 0, got.Sub(want).Norm(), 0.5, "tag %d turned by %v°: corner %d at %v, want %v: wrong order?", i, angle, k, got, want)
+					require.InDelta(t, 0, got.Sub(want).Norm(), 0.5, "tag %d turned by %v°: corner %d at %v, want %v: wrong order?", i, angle, k, got,
+						want)
 					e.add(got, want)
 				}
 			}

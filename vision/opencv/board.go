@@ -54,7 +54,8 @@ func (b *BoardFinder) Find(f vision.Frame) (calibration.BoardSighting, error) {
 	return b.find(f, FindChessboard)
 }
 
-func (b *BoardFinder) find(f vision.Frame, chessboard func(vision.Frame, int, int) ([]geom.Pixel, bool, error)) (calibration.BoardSighting, error) {
+func (b *BoardFinder) find(f vision.Frame, chessboard func(vision.Frame, int, int) ([]geom.Pixel, bool, error)) (calibration.BoardSighting,
+	error) {
 	s := calibration.BoardSighting{Name: f.Name, At: f.Captured}
 	if w, h := f.Size(); w == 0 || h == 0 {
 		return s, errors.New("opencv: find board: no picture")

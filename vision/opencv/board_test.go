@@ -23,7 +23,8 @@ import (
 	"sightline/vision"
 )
 
-var charucoBoard = calibration.Board{Kind: calibration.ChArUco, Cols: 9, Rows: 6, Square: 25 * geom.Millimeter, Marker: 18 * geom.Millimeter}
+var charucoBoard = calibration.Board{Kind: calibration.ChArUco, Cols: 9, Rows: 6, Square: 25 * geom.Millimeter,
+	Marker: 18 * geom.Millimeter}
 
 // boardShot is a printed board before a camera.
 type boardShot struct {
@@ -99,14 +100,16 @@ func (s boardShot) corner(i int) geom.Pixel {
 
 // shotPose is a board at a distance, turned, with its middle at the picture's.
 func shotPose(b calibration.Board, rx, ry, rz, x, y, z float64) calibration.Extrinsics {
-	e := calibration.Extrinsics{R: calibration.MulMat3(calibration.RotationFromVector(calibration.Vec3{rx, ry, 0}), calibration.RotationFromVector(calibration.Vec3{0, 0, rz}))}
+	e := calibration.Extrinsics{R: calibration.MulMat3(calibration.RotationFromVector(calibration.Vec3{rx, ry, 0}),
+		calibration.RotationFromVector(calibration.Vec3{0, 0, rz}))}
 	mid := e.Camera(calibration.Vec3{float64(b.Square) * float64(b.Cols-1) / 2, float64(b.Square) * float64(b.Rows-1) / 2, 0})
 	e.T = calibration.Vec3{x - mid[0], y - mid[1], z - mid[2]}
 	return e
 }
 
 func shotLens() calibration.Intrinsics {
-	return calibration.Intrinsics{Width: 720, Height: 540, Fx: 690, Fy: 692, Cx: 366, Cy: 261, Distortion: [5]float64{-0.2, 0.06, 0.0008, -0.0005, 0}}
+	return calibration.Intrinsics{Width: 720, Height: 540, Fx: 690, Fy: 692, Cx: 366, Cy: 261, Distortion: [5]float64{-0.2, 0.06, 0.0008,
+		-0.0005, 0}}
 }
 
 func newFinder(t *testing.T, b calibration.Board) *BoardFinder {
@@ -145,7 +148,8 @@ func TestAKnownPictureFixesTheCharucoConvention(t *testing.T) {
 			all.add(px, s.corner(got.Indices[k]))
 		}
 		n := float64(e.n)
-		t.Logf("shot %d: %d corners, mean (%.4f, %.4f), rms per axis %.4f, worst %.4f px; edge %.2f px, contrast %.0f; %v (rendered in %v)", i, e.n, e.x/n, e.y/n, math.Sqrt((e.xx+e.yy)/(2*n)), e.worst, got.EdgeWidth, got.Contrast, took, rendered)
+		t.Logf("shot %d: %d corners, mean (%.4f, %.4f), rms per axis %.4f, worst %.4f px; edge %.2f px, contrast %.0f; %v (rendered in %v)", i,
+			e.n, e.x/n, e.y/n, math.Sqrt((e.xx+e.yy)/(2*n)), e.worst, got.EdgeWidth, got.Contrast, took, rendered)
 		assert.GreaterOrEqual(t, e.n, 50, "shot %d", i)
 		assert.InDelta(t, 180, got.Contrast, 12)
 		assert.InDelta(t, 2.5, got.EdgeWidth, 1)
@@ -196,10 +200,12 @@ func TestABoardThatIsNotTheRightOneIsToldApart(t *testing.T) {
 	}{
 		{"fewer columns", other(func(b *calibration.Board) { b.Cols = 7 }), charucoBoard, false, "is it another board?"},
 		{"more rows", other(func(b *calibration.Board) { b.Cols, b.Rows = 8, 8 }), charucoBoard, false, "is it another board?"},
-		{"smaller markers", other(func(b *calibration.Board) { b.Marker = 14 }), charucoBoard, false, "0.56 of a square wide, those of this board 0.72"},
+		{"smaller markers", other(func(b *calibration.Board) { b.Marker = 14 }), charucoBoard, false,
+			"0.56 of a square wide, those of this board 0.72"},
 		{"in the mirror", charucoBoard, charucoBoard, true, "mirror image"},
 		{"a chessboard", calibration.Board{Cols: 9, Rows: 6, Square: 25}, charucoBoard, false, "not in the picture"},
-		{"a chessboard of another size", calibration.Board{Cols: 9, Rows: 7, Square: 25}, calibration.Board{Cols: 8, Rows: 6, Square: 25}, false, "no chessboard with 8×6 inner corners"},
+		{"a chessboard of another size", calibration.Board{Cols: 9, Rows: 7, Square: 25}, calibration.Board{Cols: 8, Rows: 6, Square: 25}, false,
+			"no chessboard with 8×6 inner corners"},
 	} {
 		f := newFinder(t, c.read)
 		g := boardShot{board: c.printed, lens: shotLens(), pose: upright}.picture()
@@ -216,7 +222,8 @@ func TestABoardThatIsNotTheRightOneIsToldApart(t *testing.T) {
 
 func TestAMirroredChessboardIsAChessboard(t *testing.T) {
 	b := calibration.Board{Cols: 9, Rows: 6, Square: 25}
-	got, err := newFinder(t, b).Find(vision.Frame{Gray: mirrored(boardShot{board: b, lens: shotLens(), pose: shotPose(b, 0.2, 0.2, 0.1, 0, 0, 380)}.picture())})
+	got, err := newFinder(t, b).Find(vision.Frame{Gray: mirrored(boardShot{board: b, lens: shotLens(), pose: shotPose(b, 0.2, 0.2, 0.1, 0, 0,
+		380)}.picture())})
 	require.NoError(t, err)
 	assert.Len(t, got.Pixels, 54, "a mirror image is what another camera would see")
 	assert.Nil(t, got.Indices)

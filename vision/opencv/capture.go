@@ -155,7 +155,8 @@ func (c capture) refused(o OpenOptions) string {
 	case device:
 		return "is not a camera that gives pictures, or another program is using it"
 	case gstreamer:
-		return fmt.Sprintf("no picture came from this GStreamer pipeline in %v; are all its elements installed (gst-inspect-1.0 ELEMENT)?", o.OpenTimeout)
+		return fmt.Sprintf("no picture came from this GStreamer pipeline in %v; are all its elements installed (gst-inspect-1.0 ELEMENT)?",
+			o.OpenTimeout)
 	case stream:
 		return fmt.Sprintf("no video came from this address in %v", o.OpenTimeout)
 	}

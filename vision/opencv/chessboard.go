@@ -74,7 +74,8 @@ func findChessboard(f vision.Frame, cols, rows int, flags gocv.CalibCBFlag) ([]g
 
 func classicChessboard(f vision.Frame, cols, rows int) ([]geom.Pixel, bool, error) {
 	return lookForChessboard(f, cols, rows, func(m gocv.Mat, corners *gocv.Mat) bool {
-		return gocv.FindChessboardCorners(m, image.Pt(cols, rows), corners, gocv.CalibCBAdaptiveThresh|gocv.CalibCBNormalizeImage|gocv.CalibCBFastCheck)
+		return gocv.FindChessboardCorners(m, image.Pt(cols, rows), corners,
+			gocv.CalibCBAdaptiveThresh|gocv.CalibCBNormalizeImage|gocv.CalibCBFastCheck)
 	})
 }
 

@@ -46,7 +46,8 @@ func (s boardScene) at(x, y float64) float64 {
 func TestAKnownPictureFixesTheChessboardConvention(t *testing.T) {
 	var e errorStats
 	for i := range 6 {
-		s := boardScene{first: geom.Pixel{X: 70.31 + 0.13*float64(i), Y: 66.78 - 0.19*float64(i)}, side: 22.4 + 0.3*float64(i), angle: 0.03*float64(i) - 0.05}
+		s := boardScene{first: geom.Pixel{X: 70.31 + 0.13*float64(i), Y: 66.78 - 0.19*float64(i)}, side: 22.4 + 0.3*float64(i),
+			angle: 0.03*float64(i) - 0.05}
 		got, found, err := FindChessboard(vision.Frame{Gray: render(330, 250, s.at)}, 9, 6)
 		require.NoError(t, err)
 		require.True(t, found)
@@ -79,7 +80,8 @@ func TestAPictureWithoutABoardHasNone(t *testing.T) {
 }
 
 func TestTheQuickSearchFindsTheSameCorners(t *testing.T) {
-	for name, pattern := range map[string]string{"rendered 1080p": shared(t, "tables", "lens") + "/*/image.jpg", "photographs": shared(t, "real", "opencv_chess_9x6") + "/left*.jpg"} {
+	for name, pattern := range map[string]string{"rendered 1080p": shared(t, "tables", "lens") + "/*/image.jpg", "photographs": shared(t,
+		"real", "opencv_chess_9x6") + "/left*.jpg"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		var e errorStats
@@ -112,7 +114,8 @@ func TestTheQuickSearchFindsTheSameCorners(t *testing.T) {
 			}
 		}
 		n := float64(e.n)
-		t.Logf("%s: %d found, %d the slow way, %v each; mean (%.4f, %.4f) px, rms per axis %.4f, worst %.4f", name, quick, found, spent/6, e.x/n, e.y/n, math.Sqrt((e.xx+e.yy)/(2*n)), e.worst)
+		t.Logf("%s: %d found, %d the slow way, %v each; mean (%.4f, %.4f) px, rms per axis %.4f, worst %.4f", name, quick, found, spent/6, e.x/n,
+			e.y/n, math.Sqrt((e.xx+e.yy)/(2*n)), e.worst)
 		assert.GreaterOrEqual(t, 3*quick, 2*found, "%s: a live picture in three may be missed, the next one comes at once", name)
 		assert.Less(t, math.Sqrt((e.xx+e.yy)/(2*n)), 0.2, name)
 	}
@@ -141,7 +144,8 @@ func logSolution(t *testing.T, s lens.Solution) {
 	t.Helper()
 	sx, sy := s.FocalSigma()
 	for _, m := range s.Models {
-		t.Logf("model %-16s rms %.4f held out %.4f, worse by %.5f ± %.5f px², left out %.1f %v", m.Name, m.RMS, m.HeldOut, m.Worse, m.StandardError, m.LeftOut, m.Chosen)
+		t.Logf("model %-16s rms %.4f held out %.4f, worse by %.5f ± %.5f px², left out %.1f %v", m.Name, m.RMS, m.HeldOut, m.Worse,
+			m.StandardError, m.LeftOut, m.Chosen)
 	}
 	if s.Lens.Covariance != nil {
 		c := s.Lens.Covariance

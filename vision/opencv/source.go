@@ -64,7 +64,8 @@ func Open(ctx context.Context, spec string, o OpenOptions) (vision.Source, error
 	_, rest, _ := strings.Cut(spec, ":")
 	switch {
 	case spec == "":
-		return nil, errors.New("opencv: source: no name, expected a device, a file, a directory, a URL, or gst:, csi: or sim: and what belongs to it")
+		return nil, errors.New("opencv: source: no name, expected a device, a file, a directory, a URL, or gst:, csi: or sim: and what belongs " +
+			"to it")
 	case strings.HasPrefix(spec, "sim:"):
 		return nil, fmt.Errorf("opencv: source %q: the simulated table is no camera; package tablesim opens it", spec)
 	case strings.HasPrefix(spec, "gst:"):

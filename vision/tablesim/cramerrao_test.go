@@ -182,8 +182,10 @@ func TestTheFitIsNearTheCramerRaoBound(t *testing.T) {
 		for i := range 3 {
 			scatter[i], total[i] = math.Sqrt(scatter[i]/float64(n)), math.Sqrt(total[i]/float64(n))
 		}
-		t.Logf("full well %5.0f: bound %.4f mm, %.4f mm, %.4f°; scatter over bound %.2f, %.2f, %.2f; with the fit's own bias %.2f, %.2f, %.2f; the rim's bound is %.2f, %.2f, %.2f times that of all pixels",
-			fullWell, limit[0], limit[1], limit[2]/deg, scatter[0], scatter[1], scatter[2], total[0], total[1], total[2], ratio[0], ratio[1], ratio[2])
+		t.Logf("full well %5.0f: bound %.4f mm, %.4f mm, %.4f°; scatter over bound %.2f, %.2f, %.2f; with the fit's own bias %.2f, %.2f, %.2f; "+
+			"the rim's bound is %.2f, %.2f, %.2f times that of all pixels",
+			fullWell, limit[0], limit[1], limit[2]/deg, scatter[0], scatter[1], scatter[2], total[0], total[1], total[2], ratio[0], ratio[1],
+			ratio[2])
 		both := math.Sqrt((scatter[0]*scatter[0] + scatter[1]*scatter[1] + scatter[2]*scatter[2]) / 3)
 		assert.Greater(t, both, 0.7, "less than the bound: the bound is wrong")
 		assert.LessOrEqual(t, both, 1.5, "full well %g: scatter over the Cramér-Rao bound", fullWell)

@@ -58,7 +58,8 @@ func TestDevicesAndMarkersAreFoundByTheirOutlines(t *testing.T) {
 	require.NoError(t, err)
 	for i, o := range r.Objects {
 		assert.Equal(t, want.Objects[i].Kind, o.Kind)
-		assert.InDelta(t, float64(want.Objects[i].Range.Distance), float64(o.Range.Distance), 3*float64(o.Range.Sigma)+0.3, "%s to %s", o.From, o.To)
+		assert.InDelta(t, float64(want.Objects[i].Range.Distance), float64(o.Range.Distance), 3*float64(o.Range.Sigma)+0.3, "%s to %s", o.From,
+			o.To)
 	}
 	doc, err := scenefile.Marshal(*s)
 	require.NoError(t, err)

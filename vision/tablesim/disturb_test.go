@@ -16,7 +16,8 @@ func TestANudgeInTheSourcesName(t *testing.T) {
 	o, err := ParseSpec("sim:640x360,nudge=20:-0.05")
 	require.NoError(t, err)
 	assert.Equal(t, &Nudge{20 * time.Second, -0.05}, o.Nudge)
-	for _, bad := range []string{"nudge", "nudge=", "nudge=3", "nudge=3:", "nudge=-1:1", "nudge=1:90", "nudge=NaN:1", "nudge=1:NaN", "nudge=1e300:1"} {
+	for _, bad := range []string{"nudge", "nudge=", "nudge=3", "nudge=3:", "nudge=-1:1", "nudge=1:90", "nudge=NaN:1", "nudge=1:NaN",
+		"nudge=1e300:1"} {
 		_, err := ParseSpec("sim:" + bad)
 		assert.ErrorContains(t, err, "SECONDS:DEGREES", bad)
 	}

@@ -53,7 +53,8 @@ const (
 )
 
 var faultNames = [faultKinds]string{
-	"none", "black", "black, exactly", "frozen", "torn in time", "frozen in part", "torn and shifted", "half, the lower part missing", "half, the upper part missing",
+	"none", "black", "black, exactly", "frozen", "torn in time", "frozen in part", "torn and shifted", "half, the lower part missing",
+	"half, the upper part missing",
 	"rotated by 90°", "rotated by 180°", "another size", "lights off and on", "lights fading", "half the light", "three times the light",
 	"out of focus", "motion blur", "dead pixels", "wrong pixels",
 	"another view", "another lens", "another table", "one marker covered", "four markers covered", "all markers covered",
@@ -199,7 +200,8 @@ func (f *Faulty) Next(ctx context.Context) (vision.Frame, error) {
 			for _, i := range covered {
 				m := t.Layout.Markers[i]
 				t.Clutter = append(t.Clutter[:len(t.Clutter):len(t.Clutter)], Clutter{
-					Pose: geom.Pose{Point: m.Center}, Width: 1.4 * m.Size, Length: 1.4 * m.Size, Height: 1 * geom.Millimeter, Color: color.RGBA{90, 60, 40, 255},
+					Pose: geom.Pose{Point: m.Center}, Width: 1.4 * m.Size, Length: 1.4 * m.Size, Height: 1 * geom.Millimeter, Color: color.RGBA{90, 60, 40,
+						255},
 				})
 			}
 		})

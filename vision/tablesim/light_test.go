@@ -99,7 +99,8 @@ func TestWhatBadLightDoes(t *testing.T) {
 			got := gauge(t, c.change, nil)
 			advice := fmt.Sprint(got.light.Advice())
 			t.Logf("%-12s edge %.2f px %.2f mm smear %.2f, white %.0f, black %.0f, burnt %.2f: %d of %d ships, worst %.1f sigma; %s", c.name,
-				got.light.Edge, got.light.EdgeMM, got.light.Smear, got.light.White, got.light.Black, got.light.Burnt, got.found, got.ships, got.worst, advice)
+				got.light.Edge, got.light.EdgeMM, got.light.Smear, got.light.White, got.light.Black, got.light.Burnt, got.found, got.ships, got.worst,
+				advice)
 			if c.says == "" {
 				assert.Equal(t, "[]", advice)
 			} else {

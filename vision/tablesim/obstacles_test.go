@@ -38,7 +38,8 @@ func obstacleTable(t testing.TB) (*tablesim.Table, *vision.Catalogue) {
 	table.Scene.Obstacles = nil
 	for i, kind := range []string{"asteroid", "debris", "gas"} {
 		name := "token-" + kind
-		c.Entries = append(c.Entries, vision.CatalogueEntry{Name: name, Kind: kind, Outline: centred(shapes[i]), Sigma: 0.1, Top: vision.TokenTop})
+		c.Entries = append(c.Entries, vision.CatalogueEntry{Name: name, Kind: kind, Outline: centred(shapes[i]), Sigma: 0.1,
+			Top: vision.TokenTop})
 		table.Scene.Obstacles = append(table.Scene.Obstacles, engine.Obstacle{
 			ID: name, Kind: kind, Outline: c.Entries[i].Outline,
 			Pose: geom.Pose{Point: geom.Point{X: 250 + 210*float64(i), Y: 300 + 130*float64(i%2)}, Heading: geom.Angle(0.7 + 2.1*float64(i))},
@@ -164,11 +165,13 @@ func TestInACoarsePictureTheRightFaceIsFoundOrNone(t *testing.T) {
 		table.Clutter, table.Hands, table.Heights, table.Minis = nil, nil, nil, nil
 		table.Scene.Ships, table.Scene.Obstacles = nil, nil
 		mat := learn(t, table)
-		rock, err := vision.NewCatalogueEntry("rock", "asteroid", []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5}, {X: 10, Y: 30}, {X: -25, Y: 18}})
+		rock, err := vision.NewCatalogueEntry("rock", "asteroid", []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5}, {X: 10, Y: 30},
+			{X: -25, Y: 18}})
 		require.NoError(t, err)
 		truth := geom.Pose{Point: geom.Point{X: 452, Y: 380}, Heading: geom.Angle(0.7 + float64(seed))}
 		table.Scene.Obstacles = []engine.Obstacle{{ID: "rock", Kind: "asteroid", Outline: rock.Outline, Pose: truth}}
-		l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: &vision.Catalogue{Entries: []vision.CatalogueEntry{rock}}, EmptyMat: mat})
+		l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: &vision.Catalogue{Entries: []vision.CatalogueEntry{rock}},
+			EmptyMat: mat})
 		require.NoError(t, err)
 		got, err := l.Locate(render(t, table))
 		require.NoError(t, err)
@@ -251,7 +254,8 @@ func TestAnObstacleThatAShipCoversIsRemembered(t *testing.T) {
 	before, err := l.Locate(render(t, table))
 	require.NoError(t, err)
 	require.Len(t, before.Scene.Obstacles, 3)
-	table.Scene.Ships = append(table.Scene.Ships, engine.Ship{ID: "A2", Player: 1, Base: engine.Large, Pose: geom.Pose{Point: table.Scene.Obstacles[0].Pose.Point}})
+	table.Scene.Ships = append(table.Scene.Ships, engine.Ship{ID: "A2", Player: 1, Base: engine.Large,
+		Pose: geom.Pose{Point: table.Scene.Obstacles[0].Pose.Point}})
 	covered := render(t, table)
 	_, err = l.Locate(covered)
 	require.NoError(t, err)

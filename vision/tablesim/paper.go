@@ -31,10 +31,14 @@ var paperSheets = []geom.Pose{pose(250, 470, 2), pose(650, 450, -3)}
 // paperTokens are tokens of the three kinds and a device, as they lie on the paper:
 // on both sheets from left to right. None is like another, or like itself turned about.
 var paperTokens = []engine.Obstacle{
-	{ID: "rock1", Kind: "asteroid", Pose: pose(212, 540, 30), Outline: []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5}, {X: 10, Y: 30}, {X: -25, Y: 18}}},
-	{ID: "debris1", Kind: "debris", Pose: pose(258, 400, 100), Outline: []geom.Point{{X: -20, Y: -30}, {X: 20, Y: -28}, {X: 12, Y: 2}, {X: 30, Y: 30}, {X: -28, Y: 26}}},
-	{ID: "gas1", Kind: "gas", Pose: pose(640, 530, 200), Outline: []geom.Point{{X: -35, Y: -12}, {X: 0, Y: -20}, {X: 38, Y: -10}, {X: 34, Y: 14}, {X: -5, Y: 9}, {X: -30, Y: 17}}},
-	{ID: "charge1", Kind: "seismic_charge", Pose: pose(662, 390, 310), Outline: []geom.Point{{X: -16, Y: -18}, {X: 14, Y: -20}, {X: 21, Y: 2}, {X: 6, Y: 22}, {X: -17, Y: 14}}},
+	{ID: "rock1", Kind: "asteroid", Pose: pose(212, 540, 30), Outline: []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5},
+		{X: 10, Y: 30}, {X: -25, Y: 18}}},
+	{ID: "debris1", Kind: "debris", Pose: pose(258, 400, 100), Outline: []geom.Point{{X: -20, Y: -30}, {X: 20, Y: -28}, {X: 12, Y: 2},
+		{X: 30, Y: 30}, {X: -28, Y: 26}}},
+	{ID: "gas1", Kind: "gas", Pose: pose(640, 530, 200), Outline: []geom.Point{{X: -35, Y: -12}, {X: 0, Y: -20}, {X: 38, Y: -10},
+		{X: 34, Y: 14}, {X: -5, Y: 9}, {X: -30, Y: 17}}},
+	{ID: "charge1", Kind: "seismic_charge", Pose: pose(662, 390, 310), Outline: []geom.Point{{X: -16, Y: -18}, {X: 14, Y: -20}, {X: 21, Y: 2},
+		{X: 6, Y: 22}, {X: -17, Y: 14}}},
 }
 
 // paperGame is where the tokens lie in the last stage; the second has its other face up.

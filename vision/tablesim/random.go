@@ -401,7 +401,8 @@ func randomClutter(rng *rand.Rand, s engine.Scene) []Clutter {
 		if rng.IntN(2) == 0 {
 			x = w - x
 		}
-		c := Clutter{Pose: geom.Pose{Point: geom.Point{X: x, Y: h * rng.Float64()}, Heading: turn()}, Width: 63, Length: 88, Height: 0.5, Color: ink()}
+		c := Clutter{Pose: geom.Pose{Point: geom.Point{X: x, Y: h * rng.Float64()}, Heading: turn()}, Width: 63, Length: 88, Height: 0.5,
+			Color: ink()}
 		if rng.IntN(3) == 0 {
 			c.Width, c.Length, c.Height = 12, 12, 12
 		}

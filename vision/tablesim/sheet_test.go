@@ -28,7 +28,8 @@ func disc(r float64) (out []geom.Point) {
 func sheetTable(tokens ...engine.Obstacle) *tablesim.Table {
 	table := tablesim.RandomTable(3, 1280, 720)
 	table.Minis, table.Hands, table.Scene.Ships = nil, nil, nil
-	table.Clutter = []tablesim.Clutter{{Pose: geom.Pose{Point: geom.Point{X: 457, Y: 457}, Heading: 0.1}, Width: 260, Length: 260, Height: 0.1, Color: color.RGBA{240, 240, 240, 255}}}
+	table.Clutter = []tablesim.Clutter{{Pose: geom.Pose{Point: geom.Point{X: 457, Y: 457}, Heading: 0.1}, Width: 260, Length: 260, Height: 0.1,
+		Color: color.RGBA{240, 240, 240, 255}}}
 	table.Scene.Obstacles = tokens
 	return table
 }
@@ -47,7 +48,8 @@ func TestWhatCannotBeTracedIsToldWithTheReason(t *testing.T) {
 		"over the paper's edge": {[]engine.Obstacle{tokenAt(457, 592, lump)}, "reaches over the paper's edge", ""},
 		"a crumb":               {[]engine.Obstacle{tokenAt(457, 457, disc(3.8))}, "smaller than any token", ""},
 		"a whole one":           {[]engine.Obstacle{tokenAt(457, 457, lump)}, "", ""},
-		"a narrow one":          {[]engine.Obstacle{tokenAt(457, 457, []geom.Point{{X: -40, Y: -6}, {X: 40, Y: -9}, {X: 42, Y: 7}, {X: -38, Y: 5}})}, "", ""},
+		"a narrow one": {[]engine.Obstacle{tokenAt(457, 457, []geom.Point{{X: -40, Y: -6}, {X: 40, Y: -9}, {X: 42, Y: 7},
+			{X: -38, Y: 5}})}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := sheetTable(c.tokens...)
@@ -106,7 +108,8 @@ func TestTokensThatTheSearchWouldConfuseAreNamed(t *testing.T) {
 	for i := range tokens {
 		for j := range i {
 			assert.False(t, vision.Alike(tokens[i].Outline, tokens[j].Outline), "%s and %s", tokens[i].ID, tokens[j].ID)
-			assert.InDelta(t, vision.Likeness(tokens[i].Outline, tokens[j].Outline, false), vision.Likeness(tokens[j].Outline, tokens[i].Outline, false), 0.12, "nearly the same the other way round")
+			assert.InDelta(t, vision.Likeness(tokens[i].Outline, tokens[j].Outline, false), vision.Likeness(tokens[j].Outline, tokens[i].Outline,
+				false), 0.12, "nearly the same the other way round")
 		}
 	}
 }

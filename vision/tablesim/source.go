@@ -172,7 +172,8 @@ func (o Options) validate() error {
 	if o.Tilt != nil {
 		mat := calibration.DefaultLayout(o.game().side, o.game().side)
 		if _, ok := oblique(o.overhead().Intrinsics, mat, o.Tilt[0], o.Tilt[1]); !ok {
-			return fmt.Errorf("source sim: tilt: no place from there shows the whole mat, got %.0f° and %.0f°", o.Tilt[0].Degrees(), o.Tilt[1].Degrees())
+			return fmt.Errorf("source sim: tilt: no place from there shows the whole mat, got %.0f° and %.0f°", o.Tilt[0].Degrees(),
+				o.Tilt[1].Degrees())
 		}
 	}
 	return nil

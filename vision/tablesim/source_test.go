@@ -49,12 +49,13 @@ func TestSpecs(t *testing.T) {
 		"sim:card=yes":    "card: expected 1 or 0",
 		"sim:1x1":         "size: expected 16x16",
 		"sim:99999x99999": "size: expected",
-		"sim:colour=red":  "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES, tilt=X:Y, huge=N, camera=NAME or gain=F",
-		"sim:huge=0":      "huge: expected 1 to 4 ships",
-		"sim:huge=5":      "huge: expected 1 to 4 ships",
-		"sim:huge=two":    "huge: expected 1 to 4 ships",
-		"sim:tilt=35":     "tilt: expected two numbers",
-		"sim:tilt=89:0":   "tilt: no place from there shows the whole mat",
+		"sim:colour=red": "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES, tilt=X:Y, huge=N, " +
+			"camera=NAME or gain=F",
+		"sim:huge=0":    "huge: expected 1 to 4 ships",
+		"sim:huge=5":    "huge: expected 1 to 4 ships",
+		"sim:huge=two":  "huge: expected 1 to 4 ships",
+		"sim:tilt=35":   "tilt: expected two numbers",
+		"sim:tilt=89:0": "tilt: no place from there shows the whole mat",
 	} {
 		_, err := ParseSpec(spec)
 		assert.ErrorContains(t, err, want, spec)

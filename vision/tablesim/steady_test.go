@@ -279,7 +279,8 @@ func TestHandsRocksAndAMovedCameraAreNoticed(t *testing.T) {
 		}},
 		{"a ship was taken away", func(t *Table) { t.Scene.Ships = t.Scene.Ships[1:] }},
 		{"a card of 10 mm, grey on black", func(t *Table) {
-			t.Clutter = append(t.Clutter[:len(t.Clutter):len(t.Clutter)], Clutter{Pose: geom.Pose{Point: geom.Point{X: 450, Y: 30}}, Width: 10, Length: 10, Height: 1})
+			t.Clutter = append(t.Clutter[:len(t.Clutter):len(t.Clutter)], Clutter{Pose: geom.Pose{Point: geom.Point{X: 450, Y: 30}}, Width: 10,
+				Length: 10, Height: 1})
 		}},
 		{"the camera turned by 0.01°", func(t *Table) { t.Camera = Turned(t.Camera, 0.008, 0.006, 0) }},
 		{"the lamp dimmed by 15 %", func(t *Table) { t.Look.Light *= 0.85 }},

@@ -35,7 +35,8 @@ func TestWhoeverObeysDoesWhatTheAdviceSays(t *testing.T) {
 			g := Obey("tilt the board's "+name+" side towards the camera, by about 30 degrees", n)
 			assert.Equal(t, lens.Side(side), near(t, g), "%s, attempt %d", name, n)
 		}
-		g := Obey("bring the board to the top left corner of the picture, its bottom side tilted towards the camera: a point there is known to 0.10 mm, wanted 0.06", n)
+		g := Obey("bring the board to the top left corner of the picture, its bottom side tilted towards the camera: a point there is known to "+
+			"0.10 mm, wanted 0.06", n)
 		assert.Equal(t, lens.Bottom, near(t, g))
 		assert.Less(t, g.U, 0.2)
 		assert.Less(t, g.V, 0.23)

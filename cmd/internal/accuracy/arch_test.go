@@ -49,7 +49,8 @@ func archScenes(n int) []engine.Scene {
 		s := engine.Scene{Rules: []engine.Rules{engine.Rules1e, engine.Rules20, engine.Rules25}[i%3], ScaleSigma: 0.0003}
 		for k, id := range []string{"A1", "B1", "B2"} {
 			ship := engine.Ship{ID: id, Player: 1 + min(k, 1), Base: engine.Base(1 + r.IntN(3))}
-			ship.Pose = geom.Pose{Point: geom.Point{X: 200 + 400*r.Float64(), Y: 200 + 400*r.Float64()}, Heading: geom.Angle(2 * math.Pi * r.Float64())}
+			ship.Pose = geom.Pose{Point: geom.Point{X: 200 + 400*r.Float64(), Y: 200 + 400*r.Float64()},
+				Heading: geom.Angle(2 * math.Pi * r.Float64())}
 			if i%9 < 3 {
 				ship.Pose.Heading = geom.Angle(r.IntN(4)) * math.Pi / 2
 				ship.Pose.X, ship.Pose.Y = math.Round(ship.Pose.X), math.Round(ship.Pose.Y)
@@ -59,7 +60,8 @@ func archScenes(n int) []engine.Scene {
 			}
 			s.Ships = append(s.Ships, ship)
 		}
-		rock := engine.Obstacle{ID: "rock1", Kind: "asteroid", Pose: geom.Pose{Point: geom.Point{X: 250 + 300*r.Float64(), Y: 250 + 300*r.Float64()}, Heading: geom.Angle(6 * r.Float64())}}
+		rock := engine.Obstacle{ID: "rock1", Kind: "asteroid", Pose: geom.Pose{Point: geom.Point{X: 250 + 300*r.Float64(),
+			Y: 250 + 300*r.Float64()}, Heading: geom.Angle(6 * r.Float64())}}
 		for k := range 7 {
 			turn := 2 * math.Pi * float64(k) / 7
 			radius := 25 + 20*r.Float64()
@@ -128,7 +130,8 @@ func openArch(t *testing.T, i int) (*tablesim.Source, calibration.Table) {
 	s, err := tablesim.Open(o)
 	require.NoError(t, err)
 	t.Cleanup(func() { s.Close() })
-	return s, calibration.Table{Camera: s.Camera(), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), ScaleSigma: 0.0003, PoseCovariance: make([]float64, 36)}
+	return s, calibration.Table{Camera: s.Camera(), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
+		ScaleSigma: 0.0003, PoseCovariance: make([]float64, 36)}
 }
 
 // onPictures tracks the markers, registers the camera from them, and locates the ships.

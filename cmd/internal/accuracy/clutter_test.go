@@ -54,7 +54,8 @@ func clutterTable(seed uint64) *tablesim.Table {
 		t.Clutter = append(t.Clutter, c)
 	}
 	if rng.IntN(3) == 0 {
-		t.Hands = []tablesim.Hand{{Player: 1 + rng.IntN(2), Tip: geom.Point{X: side * (0.2 + 0.6*rng.Float64()), Y: side * (0.2 + 0.6*rng.Float64())}, Z: 40}}
+		t.Hands = []tablesim.Hand{{Player: 1 + rng.IntN(2), Tip: geom.Point{X: side * (0.2 + 0.6*rng.Float64()),
+			Y: side * (0.2 + 0.6*rng.Float64())}, Z: 40}}
 	}
 	return t
 }
@@ -85,7 +86,8 @@ func (n *invented) add(t *testing.T, name string, got vision.Located) {
 }
 
 func (n *invented) report(t *testing.T, what string) {
-	t.Logf("%s: %d pictures: %d ships, %d bases without a code and %d obstacles invented, %d unknown things, %d pictures not watched for obstacles", what, n.pictures, n.ships, n.bases, n.obstacles, n.things, n.blind)
+	t.Logf("%s: %d pictures: %d ships, %d bases without a code and %d obstacles invented, %d unknown things, %d pictures not watched for "+
+		"obstacles", what, n.pictures, n.ships, n.bases, n.obstacles, n.things, n.blind)
 	assert.Positive(t, n.pictures)
 }
 
@@ -186,7 +188,8 @@ var disturbances = []struct {
 	}},
 	{"hands", func(r *rand.Rand, t *tablesim.Table) {
 		for p := range 2 {
-			t.Hands = append(t.Hands, tablesim.Hand{Player: p + 1, Tip: geom.Point{X: 150 + 600*r.Float64(), Y: 250 + 400*r.Float64()}, Z: geom.Length(30 + 30*r.Float64())})
+			t.Hands = append(t.Hands, tablesim.Hand{Player: p + 1, Tip: geom.Point{X: 150 + 600*r.Float64(), Y: 250 + 400*r.Float64()},
+				Z: geom.Length(30 + 30*r.Float64())})
 		}
 	}},
 	{"large miniatures", func(r *rand.Rand, t *tablesim.Table) {
@@ -236,8 +239,10 @@ func TestShipViewsAreNeverMisread(t *testing.T) {
 	}
 	var all identityTally
 	for k, s := range sum {
-		t.Logf("%-22s %3d pictures, %4d ship-views: %4d found (%.1f %%), %d of %d with a whole side, %d wrong", disturbances[k].name, s.pictures, s.views, s.found, 100*float64(s.found)/float64(max(s.views, 1)), s.wholeFound, s.whole, s.wrong)
-		all.pictures, all.views, all.found, all.whole, all.wholeFound, all.wrong = all.pictures+s.pictures, all.views+s.views, all.found+s.found, all.whole+s.whole, all.wholeFound+s.wholeFound, all.wrong+s.wrong
+		t.Logf("%-22s %3d pictures, %4d ship-views: %4d found (%.1f %%), %d of %d with a whole side, %d wrong", disturbances[k].name, s.pictures,
+			s.views, s.found, 100*float64(s.found)/float64(max(s.views, 1)), s.wholeFound, s.whole, s.wrong)
+		all.pictures, all.views, all.found, all.whole, all.wholeFound, all.wrong = all.pictures+s.pictures, all.views+s.views, all.found+s.found,
+			all.whole+s.whole, all.wholeFound+s.wholeFound, all.wrong+s.wrong
 	}
 	t.Logf("all: %+v", all)
 	assert.Zero(t, all.wrong, "wrong identities")
@@ -286,13 +291,15 @@ func (s *identityTally) add(t *testing.T, seed int, truth tablesim.Truth, got []
 	s.pictures++
 	right := map[string]bool{}
 	for _, g := range got {
-		if w, ok := truth.Ship(g.ID); ok && w.Base == g.Base && w.Pose.Distance(g.Pose.Point) < 3 && math.Abs(float64((w.Pose.Heading-g.Pose.Heading).Signed())) < 2*deg {
+		if w, ok := truth.Ship(g.ID); ok && w.Base == g.Base && w.Pose.Distance(g.Pose.Point) < 3 &&
+			math.Abs(float64((w.Pose.Heading-g.Pose.Heading).Signed())) < 2*deg {
 			right[g.ID] = true
 			continue
 		}
 		s.wrong++
 		w, _ := truth.Ship(g.ID)
-		t.Errorf("picture %d: %s %v at (%.2f, %.2f) heading %.2f°, visible %.2f, is not there: it is %v at (%.2f, %.2f) heading %.2f°", seed, g.ID, g.Base, g.Pose.X, g.Pose.Y, g.Pose.Heading/deg, g.Visible, w.Base, w.Pose.X, w.Pose.Y, w.Pose.Heading/deg)
+		t.Errorf("picture %d: %s %v at (%.2f, %.2f) heading %.2f°, visible %.2f, is not there: it is %v at (%.2f, %.2f) heading %.2f°", seed,
+			g.ID, g.Base, g.Pose.X, g.Pose.Y, g.Pose.Heading/deg, g.Visible, w.Base, w.Pose.X, w.Pose.Y, w.Pose.Heading/deg)
 	}
 	for _, w := range truth.Ships {
 		s.views++
@@ -340,7 +347,8 @@ func TestShipsAreReadByEveryCamera(t *testing.T) {
 			require.NoError(t, err)
 			sum.add(t, seed, truth, got.Scene.Ships)
 		}
-		t.Logf("%-12s %d pictures, %d of %d found, %d of %d with a whole side, %d wrong", name, sum.pictures, sum.found, sum.views, sum.wholeFound, sum.whole, sum.wrong)
+		t.Logf("%-12s %d pictures, %d of %d found, %d of %d with a whole side, %d wrong", name, sum.pictures, sum.found, sum.views,
+			sum.wholeFound, sum.whole, sum.wrong)
 		assert.Zero(t, sum.wrong, "%s: wrong identities", name)
 		assert.GreaterOrEqual(t, float64(sum.wholeFound), 0.95*float64(sum.whole), "%s: ships with a whole side in view", name)
 	}

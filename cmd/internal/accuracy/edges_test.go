@@ -105,7 +105,8 @@ func (e *edgeTally) table(t *testing.T, seed uint64, wear tablesim.Wear, hint vi
 		}
 		if worst > 4 {
 			e.wrong++
-			e.lost = append(e.lost, fmt.Sprintf("table %d %s %v: off by (%.2f, %.2f) mm, %.2f°, %.1f sigma; sides %.2f, inset %.2f, rms %.3f", seed, s.ID, s.Base, d.X, d.Y, turned/deg, worst, got.Sides, got.Inset.Millimeters(), got.Residual.Millimeters()))
+			e.lost = append(e.lost, fmt.Sprintf("table %d %s %v: off by (%.2f, %.2f) mm, %.2f°, %.1f sigma; sides %.2f, inset %.2f, rms %.3f", seed,
+				s.ID, s.Base, d.X, d.Y, turned/deg, worst, got.Sides, got.Inset.Millimeters(), got.Residual.Millimeters()))
 		}
 		scene.Ships = append(scene.Ships, vision.EdgeShip(s.ID, 1, s.Base, got, true))
 	}

@@ -91,7 +91,8 @@ func (a *obstacleTally) add(truth []trueObstacle, got vision.Located) {
 	for i, u := range used {
 		if !u {
 			a.invented++
-			a.lost = append(a.lost, fmt.Sprintf("%s was invented at (%.0f, %.0f)", got.Scene.Obstacles[i].ID, got.Scene.Obstacles[i].Pose.X, got.Scene.Obstacles[i].Pose.Y))
+			a.lost = append(a.lost, fmt.Sprintf("%s was invented at (%.0f, %.0f)", got.Scene.Obstacles[i].ID, got.Scene.Obstacles[i].Pose.X,
+				got.Scene.Obstacles[i].Pose.Y))
 		}
 	}
 }
@@ -110,8 +111,10 @@ func (a *obstacleTally) String() string {
 		worst, normalised = max(worst, a.worsts[i]), max(normalised, a.normalised[i])
 		square += a.normalised[i] * a.normalised[i]
 	}
-	return fmt.Sprintf("%s: %d of %d right, %d wrong entry, %d unknown as said, %d not mentioned, %d invented; outline error %.2f mm mean, %.2f mm worst; worst ÷ sigma %.2f rms, %.2f at most; %d unknown things; %d of %d pictures not watched",
-		a.name, a.right, a.all, a.wrong, a.told, a.silent, a.invented, a.mean(), worst, math.Sqrt(square/max(1, float64(len(a.worsts)))), normalised, a.unknown, a.blind, a.pictures)
+	return fmt.Sprintf("%s: %d of %d right, %d wrong entry, %d unknown as said, %d not mentioned, %d invented; outline error %.2f mm mean, "+
+		"%.2f mm worst; worst ÷ sigma %.2f rms, %.2f at most; %d unknown things; %d of %d pictures not watched",
+		a.name, a.right, a.all, a.wrong, a.told, a.silent, a.invented, a.mean(), worst, math.Sqrt(square/max(1, float64(len(a.worsts)))),
+		normalised, a.unknown, a.blind, a.pictures)
 }
 
 func (a *obstacleTally) join(o *obstacleTally) {

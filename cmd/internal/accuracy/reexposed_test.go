@@ -32,7 +32,8 @@ func (a *fitTally) String() string {
 		return fmt.Sprintf("x %.2f, y %.2f, heading %.2f", rms(v[0]), rms(v[1]), rms(v[2]))
 	}
 	return fmt.Sprintf("%4d of %4d with a whole side, %d wrong, %.3f mm rms; error over stated sigma: %s; over the fit's: %s; "+
-		"with bases at their true heights %.3f mm, x %.2f, y %.2f of the fit's", a.found, a.whole, a.wrong, rms(a.mm), over(a.stated), over(a.fit),
+		"with bases at their true heights %.3f mm, x %.2f, y %.2f of the fit's", a.found, a.whole, a.wrong, rms(a.mm), over(a.stated),
+		over(a.fit),
 		rms(a.raisedMM), rms(a.raised[0]), rms(a.raised[1]))
 }
 

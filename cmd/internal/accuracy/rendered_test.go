@@ -159,7 +159,8 @@ func TestRegistrationOfRenderedTables(t *testing.T) {
 		byHand, err := calibration.Register(r.intrinsics(), layout, vision.Sightings(found))
 		require.NoError(t, err)
 		exact, laid := r.worstPoint(&got), r.worstPoint(&byHand)
-		t.Logf("tables/%s: %d markers, rms %.3f px, mat corners within %.3f mm; points at 0 and 4 mm within %.3f mm, %.3f with markers taken for laid by hand",
+		t.Logf("tables/%s: %d markers, rms %.3f px, mat corners within %.3f mm; points at 0 and 4 mm within %.3f mm, %.3f with markers taken "+
+			"for laid by hand",
 			filepath.Base(dir), len(got.Used), got.RMS, worst, exact, laid)
 		assert.LessOrEqual(t, max(exact, laid), 0.15, "%s: worst point of the mat, mm", dir)
 		assert.LessOrEqual(t, worst, 0.3, "%s: worst mat corner, mm", dir)
@@ -287,7 +288,8 @@ func TestAccuracyRendered(t *testing.T) {
 	for a, limit := range map[*tally][2]float64{hd: {0.30, 0.20}, uhd: {0.20, 0.10}} {
 		g := a.figures()
 		t.Log(a)
-		assert.GreaterOrEqual(t, float64(g.WholeLocated), 0.99*float64(g.Whole), "%s: ships with a whole side in view that were identified", a.name)
+		assert.GreaterOrEqual(t, float64(g.WholeLocated), 0.99*float64(g.Whole), "%s: ships with a whole side in view that were identified",
+			a.name)
 		assert.LessOrEqual(t, g.PositionRMS, limit[0], "%s: position error, mm rms", a.name)
 		assert.LessOrEqual(t, g.HeadingRMS, limit[1], "%s: heading error, degrees rms", a.name)
 	}
@@ -303,11 +305,13 @@ func worstFirst(t *testing.T, pictures []*tally) {
 	t.Helper()
 	slices.SortFunc(pictures, func(a, b *tally) int {
 		f, g := a.figures(), b.figures()
-		return cmp.Or(cmp.Compare(g.Whole-g.WholeLocated, f.Whole-f.WholeLocated), cmp.Compare(g.Ships-g.Located, f.Ships-f.Located), cmp.Compare(g.PositionRMS, f.PositionRMS))
+		return cmp.Or(cmp.Compare(g.Whole-g.WholeLocated, f.Whole-f.WholeLocated), cmp.Compare(g.Ships-g.Located, f.Ships-f.Located),
+			cmp.Compare(g.PositionRMS, f.PositionRMS))
 	})
 	for _, p := range pictures {
 		g := p.figures()
-		t.Logf("| %s | %d of %d | %d of %d | %.3f mm (%.3f) | %.3f° (%.3f) | %.2f |", strings.TrimPrefix(p.name, "p"), g.Located, g.Ships, g.WholeLocated, g.Whole,
+		t.Logf("| %s | %d of %d | %d of %d | %.3f mm (%.3f) | %.3f° (%.3f) | %.2f |", strings.TrimPrefix(p.name, "p"), g.Located, g.Ships,
+			g.WholeLocated, g.Whole,
 			g.PositionRMS, g.Position99, g.HeadingRMS, g.Heading99, g.Normalised)
 		for _, s := range p.ships {
 			if !s.located {

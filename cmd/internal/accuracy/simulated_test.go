@@ -48,7 +48,8 @@ func notShort(t *testing.T) {
 }
 
 // register finds the camera's place from the markers in the frame, as the program does.
-func register(t *testing.T, d vision.MarkerDetector, lens calibration.Intrinsics, layout calibration.Layout, f vision.Frame) calibration.Table {
+func register(t *testing.T, d vision.MarkerDetector, lens calibration.Intrinsics, layout calibration.Layout,
+	f vision.Frame) calibration.Table {
 	t.Helper()
 	found, err := d.DetectMarkers(f.Gray)
 	require.NoError(t, err)
@@ -154,7 +155,8 @@ func simulate(t *testing.T, name string, n, width, height int) *tally {
 		if testing.Verbose() {
 			for _, s := range a.ships[len(a.ships)-len(ships):] {
 				if !s.located {
-					t.Logf("seed %d: %s at (%.0f, %.0f) was not located: visible %.2f, whole side %v", seed+1, s.id, s.truth.X, s.truth.Y, s.visible, s.wholeSide)
+					t.Logf("seed %d: %s at (%.0f, %.0f) was not located: visible %.2f, whole side %v", seed+1, s.id, s.truth.X, s.truth.Y, s.visible,
+						s.wholeSide)
 				}
 			}
 		}

@@ -125,7 +125,8 @@ func (a *tally) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d pictures, %d ships\n", a.name, f.Pictures, f.Ships)
 	fmt.Fprintf(&b, "  located            %6.2f %%  (%d of %d)\n", 100*float64(f.Located)/float64(max(f.Ships, 1)), f.Located, f.Ships)
-	fmt.Fprintf(&b, "  with a whole side  %6.2f %%  (%d of %d)\n", 100*float64(f.WholeLocated)/float64(max(f.Whole, 1)), f.WholeLocated, f.Whole)
+	fmt.Fprintf(&b, "  with a whole side  %6.2f %%  (%d of %d)\n", 100*float64(f.WholeLocated)/float64(max(f.Whole, 1)), f.WholeLocated,
+		f.Whole)
 	fmt.Fprintf(&b, "  wrong identities   %6d\n", f.Wrong)
 	fmt.Fprintf(&b, "  position error     %6.3f mm rms, %.3f mm at the 99th percentile\n", f.PositionRMS, f.Position99)
 	fmt.Fprintf(&b, "  heading error      %6.3f° rms, %.3f° at the 99th percentile\n", f.HeadingRMS, f.Heading99)
@@ -156,11 +157,14 @@ func (a *tally) errorMap() string {
 	const side = 914.4
 	const enlarge = 200
 	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-30 -70 %.0f %.0f" width="720" font-family="sans-serif">`+"\n", side+60, side+100)
-	fmt.Fprintf(&b, `<rect x="-30" y="-70" width="%.0f" height="%.0f" fill="#fff"/><rect width="%g" height="%g" fill="#f3f4f6" stroke="#9aa0a6"/>`+"\n", side+60, side+100, side, side)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-30 -70 %.0f %.0f" width="720" font-family="sans-serif">`+"\n", side+60,
+		side+100)
+	fmt.Fprintf(&b, `<rect x="-30" y="-70" width="%.0f" height="%.0f" fill="#fff"/>`+
+		`<rect width="%g" height="%g" fill="#f3f4f6" stroke="#9aa0a6"/>`+"\n", side+60, side+100, side, side)
 	f := a.figures()
 	fmt.Fprintf(&b, `<text x="0" y="-42" font-size="26">%s: position errors, %d times enlarged</text>`+"\n", a.name, enlarge)
-	fmt.Fprintf(&b, `<text x="0" y="-12" font-size="20" fill="#555">%d ships, rms %.3f mm, %.3f°; open circles were not located; the bar is 0.3 mm</text>`+"\n", f.Ships, f.PositionRMS, f.HeadingRMS)
+	fmt.Fprintf(&b, `<text x="0" y="-12" font-size="20" fill="#555">`+
+		`%d ships, rms %.3f mm, %.3f°; open circles were not located; the bar is 0.3 mm</text>`+"\n", f.Ships, f.PositionRMS, f.HeadingRMS)
 	fmt.Fprintf(&b, `<path d="M%g -20h%g" stroke="#c0392b" stroke-width="5"/>`+"\n", side-0.3*enlarge, 0.3*enlarge)
 	for _, s := range a.ships {
 		x, y := s.truth.X, side-s.truth.Y
@@ -169,7 +173,8 @@ func (a *tally) errorMap() string {
 			continue
 		}
 		d := s.offset()
-		fmt.Fprintf(&b, `<path d="M%.1f %.1fl%.1f %.1f" stroke="#1f5fbf" stroke-width="1.6"/><circle cx="%.1f" cy="%.1f" r="2" fill="#1f5fbf"/>`+"\n",
+		fmt.Fprintf(&b, `<path d="M%.1f %.1fl%.1f %.1f" stroke="#1f5fbf" stroke-width="1.6"/><circle cx="%.1f" cy="%.1f" r="2" fill="#1f5fbf"/>`+
+			"\n",
 			x, y, enlarge*d.X, -enlarge*d.Y, x, y)
 	}
 	b.WriteString("</svg>\n")

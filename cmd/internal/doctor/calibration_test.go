@@ -40,7 +40,8 @@ func newSimulatedCamera(t *testing.T) simulatedCamera {
 	dir := t.TempDir()
 	c := simulatedCamera{lens: filepath.Join(dir, "lens.json"), file: filepath.Join(dir, "table.json"), pictureSize: image.Pt(1920, 1080)}
 	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
-	c.table = calibration.Table{Camera: s.Camera(), Layout: layout, ScaleSigma: 0.0003, PoseCovariance: make([]float64, 36), Made: newBox().now.Add(-time.Hour)}
+	c.table = calibration.Table{Camera: s.Camera(), Layout: layout, ScaleSigma: 0.0003, PoseCovariance: make([]float64, 36),
+		Made: newBox().now.Add(-time.Hour)}
 	for i := range 6 { // rad², mm²
 		c.table.PoseCovariance[7*i] = []float64{1e-9, 1e-9, 1e-9, 1e-3, 1e-3, 1e-3}[i]
 	}
@@ -79,7 +80,8 @@ func TestACalibrationThatHoldsIsWell(t *testing.T) {
 	c.on(w)
 	loaded, err := calibration.LoadTable(c.file)
 	require.NoError(t, err)
-	record := verify.Record{At: w.now, Outcome: verify.Pass, WorstError: 0.2, WorstNormalised: 1, Places: 5, Covered: 0.9, Calibration: loaded.Hash}
+	record := verify.Record{At: w.now, Outcome: verify.Pass, WorstError: 0.2, WorstNormalised: 1, Places: 5, Covered: 0.9,
+		Calibration: loaded.Hash}
 	require.NoError(t, verify.SaveRecord(c.file, record))
 	got := w.examine(t, "camera", "calibration")
 	assert.Equal(t, []doctor.State{doctor.OK}, states(got["lens"]), "%+v", got["lens"])
@@ -115,8 +117,10 @@ func TestACalibrationThatDoesNotHoldIsToldWhy(t *testing.T) {
 		"table file edited": {func(t *testing.T, c *simulatedCamera, _ *whole) {
 			replace(t, c.file, `"scale_sigma": 0.0003`, `"scale_sigma": 0.0001`)
 		}, "table", doctor.Wrong, "was changed"},
-		"made long ago": {func(_ *testing.T, _ *simulatedCamera, w *whole) { w.now = w.now.Add(90 * 24 * time.Hour) }, "table", doctor.Warning, "90 days ago"},
-		"made tomorrow": {func(_ *testing.T, _ *simulatedCamera, w *whole) { w.now = w.now.Add(-48 * time.Hour) }, "table", doctor.Warning, "in the future"},
+		"made long ago": {func(_ *testing.T, _ *simulatedCamera, w *whole) { w.now = w.now.Add(90 * 24 * time.Hour) }, "table", doctor.Warning,
+			"90 days ago"},
+		"made tomorrow": {func(_ *testing.T, _ *simulatedCamera, w *whole) { w.now = w.now.Add(-48 * time.Hour) }, "table", doctor.Warning,
+			"in the future"},
 		"camera was pushed": {func(_ *testing.T, c *simulatedCamera, w *whole) {
 			var moved markers
 			for _, d := range c.seen {

@@ -38,13 +38,15 @@ func (e *examination) camera(ctx context.Context) {
 	defer cancel()
 	s, err := e.box.Camera(ctx)
 	if err != nil {
-		e.add("camera", Wrong, fmt.Sprintf("It cannot be opened: %v.", err), adviceFor(err, "check that it is plugged in and that camera.source names it (docs/configuration.md, Sources)"))
+		e.add("camera", Wrong, fmt.Sprintf("It cannot be opened: %v.", err),
+			adviceFor(err, "check that it is plugged in and that camera.source names it (docs/configuration.md, Sources)"))
 		return
 	}
 	defer s.Close()
 	times, err := e.take(ctx, s)
 	if e.frame == nil {
-		e.add("camera", Wrong, fmt.Sprintf("%v gives no picture: %v.", s, err), "unplug it and plug it in again; try another port and a shorter cable")
+		e.add("camera", Wrong, fmt.Sprintf("%v gives no picture: %v.", s, err),
+			"unplug it and plug it in again; try another port and a shorter cable")
 		return
 	}
 	w, h := e.frame.Size()
@@ -158,7 +160,8 @@ func (e *examination) exposure(g *image.Gray) {
 	case burntShare > 0.9:
 		e.add("exposure", Wrong, "The picture is white.", "shorten the exposure: v4l2-ctl --set-ctrl=auto_exposure=1,exposure_time_absolute=100")
 	case burntShare > 0.05:
-		e.add("exposure", Warning, fmt.Sprintf("%.0f %% of the picture are burnt out.", 100*burntShare), "shorten the exposure, and keep lamps from mirroring in the mat")
+		e.add("exposure", Warning, fmt.Sprintf("%.0f %% of the picture are burnt out.", 100*burntShare),
+			"shorten the exposure, and keep lamps from mirroring in the mat")
 	default:
 		e.add("exposure", OK, fmt.Sprintf("%.1f %% of the picture are burnt out.", 100*burntShare), "")
 	}
@@ -187,7 +190,8 @@ func (e *examination) look(g *image.Gray) {
 	says := fmt.Sprintf("%d of the mat's %d markers are seen.", len(e.seen), len(known))
 	switch {
 	case len(e.seen) == 0:
-		e.add("markers", Wrong, "None of the mat's markers is seen.", "point the camera at the whole mat; lay the markers of sightline print mat-markers; focus")
+		e.add("markers", Wrong, "None of the mat's markers is seen.", "point the camera at the whole mat; lay the markers of sightline print "+
+			"mat-markers; focus")
 		return
 	case len(e.seen) < 4 && len(e.seen) < len(known):
 		e.add("markers", Warning, says, "uncover the others, and see to it that the camera sees the whole mat")
@@ -219,7 +223,8 @@ func (e *examination) sharpness(g *image.Gray) {
 	case contrast < dimWhite:
 		e.add("sharpness", Warning, "The picture is flat. "+says, "give more light, or lengthen the exposure")
 	case width > softEdge:
-		e.add("sharpness", Wrong, "The picture is not sharp. "+says, "focus on the mat and fix the focus; clean the lens; calibrate the lens again after turning its ring")
+		e.add("sharpness", Wrong, "The picture is not sharp. "+says, "focus on the mat and fix the focus; clean the lens; calibrate the lens "+
+			"again after turning its ring")
 	default:
 		e.add("sharpness", OK, says, "")
 	}
@@ -278,9 +283,11 @@ func (e *examination) fits(name string, in calibration.Intrinsics) {
 	}
 	w, h := e.frame.Size()
 	if _, err := in.Scaled(w, h); err != nil {
-		e.add(name, Wrong, fmt.Sprintf("It does not fit the camera's pictures: %v.", err), fmt.Sprintf("set camera.width = %d and camera.height = %d, or calibrate the lens at %d×%d", in.Width, in.Height, w, h))
+		e.add(name, Wrong, fmt.Sprintf("It does not fit the camera's pictures: %v.", err),
+			fmt.Sprintf("set camera.width = %d and camera.height = %d, or calibrate the lens at %d×%d", in.Width, in.Height, w, h))
 	} else if w != in.Width || h != in.Height {
-		e.add(name, Warning, fmt.Sprintf("It was made at %d×%d; the pictures are %d×%d and it is scaled to them, which not every camera's modes allow.", in.Width, in.Height, w, h), "calibrate at the size that is used")
+		e.add(name, Warning, fmt.Sprintf("It was made at %d×%d; the pictures are %d×%d and it is scaled to them, which not every camera's "+
+			"modes allow.", in.Width, in.Height, w, h), "calibrate at the size that is used")
 	}
 }
 
@@ -293,7 +300,8 @@ func (e *examination) table(context.Context) {
 	t, err := calibration.LoadTable(path)
 	switch {
 	case err != nil:
-		e.add("table", Wrong, fmt.Sprintf("The table file cannot be used: %v.", err), "make it again: sightline calibrate table (docs/calibration.md)")
+		e.add("table", Wrong, fmt.Sprintf("The table file cannot be used: %v.", err),
+			"make it again: sightline calibrate table (docs/calibration.md)")
 		return
 	case t.Integrity == calibration.Edited:
 		e.add("table", Wrong, path+" was changed after it was made.", "make it again, or put the kept copy beside it back")
@@ -342,7 +350,8 @@ func (e *examination) placed(t *calibration.Table) {
 	}
 	moved := t.Shift(&now).Millimeters()
 	if limit := max(movedWrong, movedSigmas*now.PlaceSigma().Millimeters()); moved > limit {
-		e.add("table", Wrong, fmt.Sprintf("The camera is not where the file puts it: %.1f mm off at the mat's corners (%d markers seen).", moved, len(now.Used)), "calibrate the table again: sightline calibrate table")
+		e.add("table", Wrong, fmt.Sprintf("The camera is not where the file puts it: %.1f mm off at the mat's corners (%d markers seen).", moved,
+			len(now.Used)), "calibrate the table again: sightline calibrate table")
 		return
 	}
 	e.add("table", OK, fmt.Sprintf("The camera stands where the file puts it, within %.2f mm (%d markers seen).", moved, len(now.Used)), "")

@@ -100,7 +100,8 @@ func checks() []check {
 		{"board", (*examination).board}, {"user", (*examination).user}, {"interfaces", (*examination).interfaces},
 		{"disk", (*examination).disk}, {"clock", (*examination).clock}, {"temperature", (*examination).temperature},
 		{"power", (*examination).power}, {"memory", (*examination).memory}, {"service", (*examination).service},
-		{"lamps", (*examination).lamps}, {"display", (*examination).display}, {"strip", (*examination).strip}, {"controls", (*examination).controls},
+		{"lamps", (*examination).lamps}, {"display", (*examination).display}, {"strip", (*examination).strip},
+		{"controls", (*examination).controls},
 		{"camera", (*examination).camera}, {"calibration", (*examination).calibration},
 	}
 }

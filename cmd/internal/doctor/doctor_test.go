@@ -85,9 +85,10 @@ func newBox() *whole {
 		"sys/devices/platform/soc/soc:firmware/get_throttled": file("0\n"),
 	}
 	w.runs = map[string]string{
-		"systemctl is-active sightline.service":                                                 "inactive\n",
-		"systemctl show sightline.service -p LoadState,ActiveState,NRestarts,StatusText,Result": "LoadState=loaded\nActiveState=inactive\nNRestarts=0\n",
-		"timedatectl show -p NTPSynchronized --value":                                           "yes\n",
+		"systemctl is-active sightline.service": "inactive\n",
+		"systemctl show sightline.service -p LoadState,ActiveState,NRestarts,StatusText,Result": "LoadState=loaded\nActiveState=inactive\n" +
+			"NRestarts=0\n",
+		"timedatectl show -p NTPSynchronized --value": "yes\n",
 	}
 	w.cam = &camera{picture: table(nil, 200, 30), clock: &w.now, every: time.Second / 30, frames: 1000, err: io.EOF}
 	off := func() (func() error, error) { return func() error { return nil }, nil }
@@ -131,7 +132,8 @@ func newBox() *whole {
 	for i, c := range []hardware.Control{hardware.ControlKnob, hardware.ControlChoose, hardware.ControlFreeze} {
 		wiring.Controls[c].Names = []string{[]string{"GPIO25", "GPIO16", "GPIO20"}[i]}
 	}
-	w.setup = doctor.Setup{Panel: true, Wiring: wiring, Source: "/dev/video0", Lens: "", Table: "testdata-none", Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), DataDir: "/var/lib/sightline"}
+	w.setup = doctor.Setup{Panel: true, Wiring: wiring, Source: "/dev/video0", Lens: "", Table: "testdata-none",
+		Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), DataDir: "/var/lib/sightline"}
 	return w
 }
 
@@ -235,7 +237,8 @@ func TestABrokenBoxIsToldHowItIsBroken(t *testing.T) {
 		says   string
 		advice string
 	}{
-		"an old Pi":     {set("proc/device-tree/model", "Raspberry Pi 2 Model B"), "board", "board", doctor.Warning, "not made for this model", "Zero 2 W"},
+		"an old Pi": {set("proc/device-tree/model", "Raspberry Pi 2 Model B"), "board", "board", doctor.Warning, "not made for this model",
+			"Zero 2 W"},
 		"another board": {set("proc/device-tree/model", "Radxa ROCK"), "board", "board", doctor.OK, "Radxa", ""},
 		"a laptop":      {remove("proc/device-tree/model"), "board", "board", doctor.OK, "no board model", ""},
 		"not in gpio": {func(w *whole) {
@@ -249,12 +252,14 @@ func TestABrokenBoxIsToldHowItIsBroken(t *testing.T) {
 		"nobody": {func(w *whole) {
 			w.box.User = func() (doctor.Account, error) { return doctor.Account{}, errors.New("no entry") }
 		}, "user", "user", doctor.Wrong, "no entry", "log in"},
-		"no gpiochip on a Pi":       {remove("dev/gpiochip0"), "interfaces", "interfaces", doctor.Wrong, "/dev/gpiochip*", "upgrade"},
-		"I2C is off":                {remove("dev/i2c-1"), "interfaces", "interfaces", doctor.Wrong, "switched off", "i2c_arm=on"},
-		"SPI is off":                {remove("dev/spidev0.0"), "interfaces", "interfaces", doctor.Wrong, "strip", "spi=on"},
-		"camera unplugged":          {remove("dev/video0"), "interfaces", "interfaces", doctor.Wrong, "/dev/video0 is not there", "plug"},
-		"camera has another number": {func(w *whole) { remove("dev/video0")(w); set("dev/video2", "")(w) }, "interfaces", "interfaces", doctor.Wrong, "not there", "/dev/video2"},
-		"devices are root's":        {func(w *whole) { w.box.Openable = func(string) error { return syscall.EACCES } }, "interfaces", "interfaces", doctor.Wrong, "permission denied", "70-sightline.rules"},
+		"no gpiochip on a Pi": {remove("dev/gpiochip0"), "interfaces", "interfaces", doctor.Wrong, "/dev/gpiochip*", "upgrade"},
+		"I2C is off":          {remove("dev/i2c-1"), "interfaces", "interfaces", doctor.Wrong, "switched off", "i2c_arm=on"},
+		"SPI is off":          {remove("dev/spidev0.0"), "interfaces", "interfaces", doctor.Wrong, "strip", "spi=on"},
+		"camera unplugged":    {remove("dev/video0"), "interfaces", "interfaces", doctor.Wrong, "/dev/video0 is not there", "plug"},
+		"camera has another number": {func(w *whole) { remove("dev/video0")(w); set("dev/video2", "")(w) }, "interfaces", "interfaces",
+			doctor.Wrong, "not there", "/dev/video2"},
+		"devices are root's": {func(w *whole) { w.box.Openable = func(string) error { return syscall.EACCES } }, "interfaces", "interfaces",
+			doctor.Wrong, "permission denied", "70-sightline.rules"},
 		"disk full": {func(w *whole) {
 			w.box.Space = func(string) (doctor.Space, error) { return doctor.Space{Free: 1 << 20, Total: 8 << 30}, nil }
 		}, "disk", "disk", doctor.Wrong, "full", "remove"},
@@ -267,15 +272,19 @@ func TestABrokenBoxIsToldHowItIsBroken(t *testing.T) {
 		"data directory missing": {func(w *whole) {
 			w.box.Space = func(string) (doctor.Space, error) { return doctor.Space{}, syscall.ENOENT }
 		}, "disk", "disk", doctor.Wrong, "no such file", "tmpfiles"},
-		"data directory another's": {func(w *whole) { w.box.Writable = func(string) error { return syscall.EACCES } }, "disk", "disk", doctor.Wrong, "may not write", "chown"},
-		"rulings damaged":          {func(w *whole) { w.setup.RulingsTrouble = "the record is damaged." }, "disk", "disk", doctor.Wrong, "No judge's ruling can be recorded: the record is damaged.", "docs/rulings.md"},
+		"data directory another's": {func(w *whole) { w.box.Writable = func(string) error { return syscall.EACCES } }, "disk", "disk",
+			doctor.Wrong, "may not write", "chown"},
+		"rulings damaged": {func(w *whole) { w.setup.RulingsTrouble = "the record is damaged." }, "disk", "disk", doctor.Wrong,
+			"No judge's ruling can be recorded: the record is damaged.", "docs/rulings.md"},
 		"rulings another user's": {func(w *whole) {
 			w.setup.RulingsTrouble, w.setup.RulingsDenied = "the folder may not be written.", true
 		}, "disk", "disk", doctor.Warning, "by this user: the folder may not be written.", "run doctor as the service's user"},
-		"data in memory": {set("proc/mounts", "overlay / overlay rw 0 0\n"), "disk", "disk", doctor.Warning, "lost when the power goes", "partition"},
-		"root writable":  {set("proc/mounts", "/dev/root / ext4 rw 0 0\n"), "disk", "disk", doctor.OK, "writable", ""},
-		"clock of 1970":  {func(w *whole) { w.now = time.Unix(30, 0) }, "clock", "clock", doctor.Wrong, "1970-01-01", "date -s"},
-		"clock of 2200":  {func(w *whole) { w.now = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC) }, "clock", "clock", doctor.Wrong, "2200", "network"},
+		"data in memory": {set("proc/mounts", "overlay / overlay rw 0 0\n"), "disk", "disk", doctor.Warning, "lost when the power goes",
+			"partition"},
+		"root writable": {set("proc/mounts", "/dev/root / ext4 rw 0 0\n"), "disk", "disk", doctor.OK, "writable", ""},
+		"clock of 1970": {func(w *whole) { w.now = time.Unix(30, 0) }, "clock", "clock", doctor.Wrong, "1970-01-01", "date -s"},
+		"clock of 2200": {func(w *whole) { w.now = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC) }, "clock", "clock", doctor.Wrong, "2200",
+			"network"},
 		"clock not set": {func(w *whole) {
 			remove("run/systemd/timesync/synchronized")(w)
 			w.runs["timedatectl show -p NTPSynchronized --value"] = "no\n"
@@ -285,48 +294,68 @@ func TestABrokenBoxIsToldHowItIsBroken(t *testing.T) {
 			set("dev/rtc0", "")(w)
 			w.runs["timedatectl show -p NTPSynchronized --value"] = "no\n"
 		}, "clock", "clock", doctor.OK, "clock chip", ""},
-		"too hot":                {set("sys/class/thermal/thermal_zone1/temp", "84100"), "temperature", "temperature", doctor.Wrong, "84 °C", "heat sink"},
-		"warm":                   {set("sys/class/thermal/thermal_zone0/temp", "72000"), "temperature", "temperature", doctor.Warning, "72 °C", "heat sink"},
-		"a thermometer gone mad": {set("sys/class/thermal/thermal_zone0/temp", "-274000"), "temperature", "temperature", doctor.Skipped, "does not say", ""},
-		"under-voltage now":      {throttled("0x50005"), "power", "power", doctor.Wrong, "voltage is too low", "power supply"},
-		"throttled before":       {throttled("40000"), "power", "power", doctor.Warning, "Since the start", "air"},
+		"too hot": {set("sys/class/thermal/thermal_zone1/temp", "84100"), "temperature", "temperature", doctor.Wrong, "84 °C",
+			"heat sink"},
+		"warm": {set("sys/class/thermal/thermal_zone0/temp", "72000"), "temperature", "temperature", doctor.Warning, "72 °C",
+			"heat sink"},
+		"a thermometer gone mad": {set("sys/class/thermal/thermal_zone0/temp", "-274000"), "temperature", "temperature", doctor.Skipped,
+			"does not say", ""},
+		"under-voltage now": {throttled("0x50005"), "power", "power", doctor.Wrong, "voltage is too low", "power supply"},
+		"throttled before":  {throttled("40000"), "power", "power", doctor.Warning, "Since the start", "air"},
 		"throttled by vcgencmd": {func(w *whole) {
 			remove("sys/devices/platform/soc/soc:firmware/get_throttled")(w)
 			w.runs["vcgencmd get_throttled"] = "throttled=0x8\n"
 		}, "power", "power", doctor.Wrong, "limit of temperature", "air"},
-		"throttling not told":         {throttled("what?"), "power", "power", doctor.Warning, "does not say", "vcgencmd"},
-		"no memory":                   {set("proc/meminfo", "MemAvailable: 40000 kB\n"), "memory", "memory", doctor.Wrong, "39 MB", "desktop"},
-		"little memory":               {set("proc/meminfo", "MemAvailable: 100000 kB\n"), "memory", "memory", doctor.Warning, "97 MB", "desktop"},
-		"memory not told":             {remove("proc/meminfo"), "memory", "memory", doctor.Skipped, "does not say", ""},
-		"service in a loop":           {show("LoadState=loaded\nActiveState=active\nNRestarts=7\n"), "service", "service", doctor.Warning, "7 times", "journalctl"},
-		"service failed":              {show("LoadState=loaded\nActiveState=failed\nResult=watchdog\n"), "service", "service", doctor.Wrong, "failed (watchdog)", "journalctl"},
-		"service not installed":       {show("LoadState=not-found\nActiveState=inactive\n"), "service", "service", doctor.Skipped, "not installed", ""},
-		"lamp does not light":         {func(w *whole) { w.box.Ask = func(q string) bool { return !strings.Contains(q, "no_view") } }, "lamps", "lamp no_view", doctor.Wrong, "did not light", "GPIO26"},
-		"lamp held by another":        {func(w *whole) { w.box.Lamp = func(string, bool) (hardware.Output, error) { return nil, syscall.EBUSY } }, "lamps", "lamp range1", doctor.Wrong, "busy", "systemctl stop"},
-		"lamp's pin not on this chip": {func(w *whole) { w.box.Lamp = func(string, bool) (hardware.Output, error) { return nil, errAbsent } }, "lamps", "lamp range1", doctor.Wrong, "no such line", "gpioinfo"},
-		"lamp's chip unplugged":       {func(w *whole) { w.lamps["GPIO17"] = &lamp{err: syscall.ENODEV} }, "lamps", "lamp range1", doctor.Wrong, "no such device", "dmesg"},
+		"throttling not told": {throttled("what?"), "power", "power", doctor.Warning, "does not say", "vcgencmd"},
+		"no memory":           {set("proc/meminfo", "MemAvailable: 40000 kB\n"), "memory", "memory", doctor.Wrong, "39 MB", "desktop"},
+		"little memory":       {set("proc/meminfo", "MemAvailable: 100000 kB\n"), "memory", "memory", doctor.Warning, "97 MB", "desktop"},
+		"memory not told":     {remove("proc/meminfo"), "memory", "memory", doctor.Skipped, "does not say", ""},
+		"service in a loop": {show("LoadState=loaded\nActiveState=active\nNRestarts=7\n"), "service", "service", doctor.Warning,
+			"7 times", "journalctl"},
+		"service failed": {show("LoadState=loaded\nActiveState=failed\nResult=watchdog\n"), "service", "service", doctor.Wrong,
+			"failed (watchdog)", "journalctl"},
+		"service not installed": {show("LoadState=not-found\nActiveState=inactive\n"), "service", "service", doctor.Skipped,
+			"not installed", ""},
+		"lamp does not light": {func(w *whole) { w.box.Ask = func(q string) bool { return !strings.Contains(q, "no_view") } }, "lamps",
+			"lamp no_view", doctor.Wrong, "did not light", "GPIO26"},
+		"lamp held by another": {func(w *whole) { w.box.Lamp = func(string, bool) (hardware.Output, error) { return nil, syscall.EBUSY } },
+			"lamps", "lamp range1", doctor.Wrong, "busy", "systemctl stop"},
+		"lamp's pin not on this chip": {func(w *whole) { w.box.Lamp = func(string, bool) (hardware.Output, error) { return nil, errAbsent } },
+			"lamps", "lamp range1", doctor.Wrong, "no such line", "gpioinfo"},
+		"lamp's chip unplugged": {func(w *whole) { w.lamps["GPIO17"] = &lamp{err: syscall.ENODEV} }, "lamps", "lamp range1", doctor.Wrong,
+			"no such device", "dmesg"},
 		"no panel on a laptop": {func(w *whole) {
 			remove("proc/device-tree/model")(w)
 			w.box.Lamp = func(string, bool) (hardware.Output, error) { return nil, errAbsent }
 		}, "lamps", "lamps", doctor.Skipped, "No panel: the page's is used", ""},
-		"panel off":             {func(w *whole) { w.setup.Panel = false }, "lamps", "lamps", doctor.Skipped, "switched off", ""},
-		"service has the panel": {func(w *whole) { w.runs["systemctl is-active sightline.service"] = "active\n" }, "lamps", "lamps", doctor.Skipped, "service has it", "systemctl stop"},
-		"display unplugged":     {func(w *whole) { w.box.Display = func() (func() error, error) { return nil, syscall.ENXIO } }, "display", "display", doctor.Wrong, "does not answer", "0x3c"},
-		"display upside down":   {func(w *whole) { w.box.Ask = func(string) bool { return false } }, "display", "display", doctor.Wrong, "does not show", "rotated"},
+		"panel off": {func(w *whole) { w.setup.Panel = false }, "lamps", "lamps", doctor.Skipped, "switched off", ""},
+		"service has the panel": {func(w *whole) { w.runs["systemctl is-active sightline.service"] = "active\n" }, "lamps", "lamps",
+			doctor.Skipped, "service has it", "systemctl stop"},
+		"display unplugged": {func(w *whole) { w.box.Display = func() (func() error, error) { return nil, syscall.ENXIO } }, "display",
+			"display", doctor.Wrong, "does not answer", "0x3c"},
+		"display upside down": {func(w *whole) { w.box.Ask = func(string) bool { return false } }, "display", "display", doctor.Wrong,
+			"does not show", "rotated"},
 		"display falls off": {func(w *whole) {
 			w.box.Display = func() (func() error, error) { return func() error { return syscall.EREMOTEIO }, nil }
 		}, "display", "display", doctor.Wrong, "then failed", "SDA"},
-		"strip dark":      {func(w *whole) { w.box.Ask = func(string) bool { return false } }, "strip", "strip", doctor.Wrong, "does not show", "strip.kind"},
+		"strip dark": {func(w *whole) { w.box.Ask = func(string) bool { return false } }, "strip", "strip", doctor.Wrong, "does not show",
+			"strip.kind"},
 		"nobody to press": {func(w *whole) { w.box.Tell = nil }, "controls", "controls", doctor.Skipped, "Nobody is there", "terminal"},
 		"camera busy": {func(w *whole) {
 			w.box.Camera = func(context.Context) (vision.Source, error) { return nil, syscall.EBUSY }
 		}, "camera", "camera", doctor.Wrong, "busy", "systemctl stop"},
-		"camera without pictures": {func(w *whole) { w.cam.frames, w.cam.err = 0, errors.New("timed out") }, "camera", "camera", doctor.Wrong, "no picture: timed out", "cable"},
-		"camera slow":             {func(w *whole) { w.cam.every = time.Second / 2 }, "camera", "camera", doctor.Warning, "2.0 pictures a second", "light"},
-		"a folder of pictures":    {func(w *whole) { w.setup.Source, w.cam.every = t.TempDir(), time.Second/2 }, "camera", "camera", doctor.OK, "2.0 pictures a second", ""},
-		"a slow stream":           {func(w *whole) { w.setup.Source, w.cam.every = "http://camera.example/", time.Second/2 }, "camera", "camera", doctor.Warning, "slow", "network"},
-		"camera small":            {func(w *whole) { w.cam.picture = image.NewGray(image.Rect(0, 0, 640, 480)) }, "camera", "camera", doctor.Warning, "640×480", "1920"},
-		"lens cap":                {func(w *whole) { w.cam.picture = image.NewGray(image.Rect(0, 0, 1920, 1080)) }, "camera", "exposure", doctor.Wrong, "black", "lens cap"},
+		"camera without pictures": {func(w *whole) { w.cam.frames, w.cam.err = 0, errors.New("timed out") }, "camera", "camera", doctor.Wrong,
+			"no picture: timed out", "cable"},
+		"camera slow": {func(w *whole) { w.cam.every = time.Second / 2 }, "camera", "camera", doctor.Warning, "2.0 pictures a second",
+			"light"},
+		"a folder of pictures": {func(w *whole) { w.setup.Source, w.cam.every = t.TempDir(), time.Second/2 }, "camera", "camera", doctor.OK,
+			"2.0 pictures a second", ""},
+		"a slow stream": {func(w *whole) { w.setup.Source, w.cam.every = "http://camera.example/", time.Second/2 }, "camera", "camera",
+			doctor.Warning, "slow", "network"},
+		"camera small": {func(w *whole) { w.cam.picture = image.NewGray(image.Rect(0, 0, 640, 480)) }, "camera", "camera", doctor.Warning,
+			"640×480", "1920"},
+		"lens cap": {func(w *whole) { w.cam.picture = image.NewGray(image.Rect(0, 0, 1920, 1080)) }, "camera", "exposure", doctor.Wrong, "black",
+			"lens cap"},
 		"blinded": {func(w *whole) {
 			w.cam.picture = table(nil, 255, 255)
 			for i := range w.cam.picture.Pix {
@@ -343,13 +372,18 @@ func TestABrokenBoxIsToldHowItIsBroken(t *testing.T) {
 		"markers out of view": {func(w *whole) { w.box.Markers = found(0) }, "camera", "markers", doctor.Wrong, "None", "whole mat"},
 		"markers covered":     {func(w *whole) { w.box.Markers = found(2) }, "camera", "markers", doctor.Warning, "2 of the mat's 8", "uncover"},
 		"no OpenCV":           {func(w *whole) { w.box.Markers = nil }, "camera", "markers", doctor.Skipped, "without OpenCV", ""},
-		"out of focus":        {func(w *whole) { w.cam.picture = table([]int{9}, 200, 30) }, "camera", "sharpness", doctor.Wrong, "not sharp", "focus"},
-		"flat picture":        {func(w *whole) { w.cam.picture = table(nil, 120, 80) }, "camera", "sharpness", doctor.Warning, "flat", "light"},
-		"markers burnt out":   {func(w *whole) { w.cam.picture = table(nil, 255, 30) }, "camera", "sharpness", doctor.Warning, "burnt out", "exposure"},
-		"no lens":             {func(w *whole) { w.setup.Table = "" }, "calibration", "lens", doctor.Wrong, "No lens file", "calibrate lens"},
-		"lens file missing":   {func(w *whole) { w.setup.Lens = "/nowhere/lens.json" }, "calibration", "lens", doctor.Wrong, "cannot be used", "calibrate lens"},
-		"table file missing":  {func(w *whole) { w.setup.Table = "/nowhere/table.json" }, "calibration", "table", doctor.Wrong, "cannot be used", "calibrate table"},
-		"simulated table":     {func(w *whole) { w.setup.Source, w.setup.Table = "sim:", "" }, "calibration", "calibration", doctor.Skipped, "simulated", ""},
+		"out of focus": {func(w *whole) { w.cam.picture = table([]int{9}, 200, 30) }, "camera", "sharpness", doctor.Wrong, "not sharp",
+			"focus"},
+		"flat picture": {func(w *whole) { w.cam.picture = table(nil, 120, 80) }, "camera", "sharpness", doctor.Warning, "flat", "light"},
+		"markers burnt out": {func(w *whole) { w.cam.picture = table(nil, 255, 30) }, "camera", "sharpness", doctor.Warning, "burnt out",
+			"exposure"},
+		"no lens": {func(w *whole) { w.setup.Table = "" }, "calibration", "lens", doctor.Wrong, "No lens file", "calibrate lens"},
+		"lens file missing": {func(w *whole) { w.setup.Lens = "/nowhere/lens.json" }, "calibration", "lens", doctor.Wrong, "cannot be used",
+			"calibrate lens"},
+		"table file missing": {func(w *whole) { w.setup.Table = "/nowhere/table.json" }, "calibration", "table", doctor.Wrong, "cannot be used",
+			"calibrate table"},
+		"simulated table": {func(w *whole) { w.setup.Source, w.setup.Table = "sim:", "" }, "calibration", "calibration", doctor.Skipped,
+			"simulated", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -418,7 +452,8 @@ func TestThisMachineCanBeExamined(t *testing.T) {
 	box.Camera, box.Markers, box.Pause = w.box.Camera, w.box.Markers, w.box.Pause
 	dir := t.TempDir()
 	setup := doctor.Setup{Source: "sim:", DataDir: dir}
-	for _, f := range doctor.Examine(t.Context(), box, setup, []string{"board", "user", "disk", "clock", "temperature", "power", "memory", "service"}, nil) {
+	for _, f := range doctor.Examine(t.Context(), box, setup, []string{"board", "user", "disk", "clock", "temperature", "power", "memory",
+		"service"}, nil) {
 		assert.NotEmpty(t, f.Says)
 	}
 	require.NoError(t, box.Writable(dir))

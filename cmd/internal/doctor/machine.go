@@ -85,7 +85,8 @@ func (e *examination) user(context.Context) {
 		return
 	}
 	if a.Root {
-		e.add("user", Warning, "This runs as root, which the program does not need: what works now may not work for the service.", "run it as the service does: sudo -u sightline sightline doctor --config /etc/sightline/sightline.toml")
+		e.add("user", Warning, "This runs as root, which the program does not need: what works now may not work for the service.",
+			"run it as the service does: sudo -u sightline sightline doctor --config /etc/sightline/sightline.toml")
 	} else if missing := e.groupsMissing(a.Groups); len(missing) > 0 {
 		e.add("user", Wrong, fmt.Sprintf("The user %s is not in the group %s.", a.Name, strings.Join(missing, ", ")),
 			fmt.Sprintf("sudo usermod -aG %s %s, then log in again", strings.Join(missing, ","), a.Name))
@@ -130,7 +131,8 @@ func (e *examination) interfaces(context.Context) {
 		switch {
 		case !wiresLines(w):
 		case len(chips) == 0 && e.pi():
-			e.add("interfaces", Wrong, "There is no /dev/gpiochip*: the kernel gives no GPIO.", "update the system: sudo apt full-upgrade, then reboot")
+			e.add("interfaces", Wrong, "There is no /dev/gpiochip*: the kernel gives no GPIO.",
+				"update the system: sudo apt full-upgrade, then reboot")
 		case len(chips) == 0:
 			e.add("interfaces", Skipped, "This machine has no GPIO. No panel: the page's is used.", "")
 		default:
@@ -166,7 +168,8 @@ func (e *examination) bus(name, part string) {
 		e.openable(device, group)
 	case e.pi():
 		e.add("interfaces", Wrong, fmt.Sprintf("The bus of the %s, %s, is not there: it is switched off.", part, device),
-			fmt.Sprintf("put dtparam=%s=on into /boot/firmware/config.txt and reboot (firmware-config/boot has the lines); for I²C also: sudo modprobe i2c-dev", param))
+			fmt.Sprintf("put dtparam=%s=on into /boot/firmware/config.txt and reboot (firmware-config/boot has the lines); for I²C also: sudo "+
+				"modprobe i2c-dev", param))
 	default:
 		e.add("interfaces", Skipped, fmt.Sprintf("This machine has no %s for the %s. The page's panel is used.", device, part), "")
 	}
@@ -190,22 +193,26 @@ const (
 func (e *examination) disk(context.Context) {
 	switch {
 	case e.setup.RulingsTrouble != "" && e.setup.RulingsDenied:
-		e.add("disk", Warning, "No judge's ruling could be recorded by this user: "+e.setup.RulingsTrouble, "run doctor as the service's user, or see docs/rulings.md")
+		e.add("disk", Warning, "No judge's ruling could be recorded by this user: "+e.setup.RulingsTrouble,
+			"run doctor as the service's user, or see docs/rulings.md")
 	case e.setup.RulingsTrouble != "": // whoever asks
 		e.add("disk", Wrong, "No judge's ruling can be recorded: "+e.setup.RulingsTrouble, "see docs/rulings.md")
 	}
 	dir := e.setup.DataDir
 	s, err := e.box.Space(dir)
 	if err != nil {
-		e.add("disk", Wrong, fmt.Sprintf("The data directory %s cannot be looked at: %v.", dir, err), "make it: sudo systemd-tmpfiles --create, or mkdir -p "+dir)
+		e.add("disk", Wrong, fmt.Sprintf("The data directory %s cannot be looked at: %v.", dir, err),
+			"make it: sudo systemd-tmpfiles --create, or mkdir -p "+dir)
 		return
 	}
 	says := fmt.Sprintf("%s free of %s in %s.", size(s.Free), size(s.Total), dir)
 	switch {
 	case s.ReadOnly:
-		e.add("disk", Wrong, dir+" is on a file system that is read-only: nothing can be kept.", "mount a writable one there (docs/box.md, read-only root)")
+		e.add("disk", Wrong, dir+" is on a file system that is read-only: nothing can be kept.",
+			"mount a writable one there (docs/box.md, read-only root)")
 	case e.box.Writable(dir) != nil:
-		e.add("disk", Wrong, fmt.Sprintf("This user may not write to %s: %v.", dir, e.box.Writable(dir)), "sudo chown -R sightline: "+dir+", or run as the service's user")
+		e.add("disk", Wrong, fmt.Sprintf("This user may not write to %s: %v.", dir, e.box.Writable(dir)), "sudo chown -R sightline: "+dir+
+			", or run as the service's user")
 	case s.Free < diskWrong:
 		e.add("disk", Wrong, "The disk is full: "+says, "remove old recordings, or use a larger card")
 	case s.Free < diskWarn:
@@ -224,7 +231,8 @@ func (e *examination) root(dir string) {
 	switch {
 	case kind == "":
 	case dataKind == "overlay" || dataKind == "tmpfs":
-		e.add("disk", Warning, fmt.Sprintf("What is kept in %s is lost when the power goes: it lies in memory (%s).", dir, dataKind), "mount a writable partition there (docs/box.md, read-only root)")
+		e.add("disk", Warning, fmt.Sprintf("What is kept in %s is lost when the power goes: it lies in memory (%s).", dir, dataKind),
+			"mount a writable partition there (docs/box.md, read-only root)")
 	case readOnly:
 		e.add("disk", OK, "The root is read-only: a power cut cannot harm it.", "")
 	case e.pi():
@@ -262,7 +270,8 @@ const firstYear = 2026
 func (e *examination) clock(ctx context.Context) {
 	now := e.box.Now()
 	if y := now.UTC().Year(); y < firstYear || y > firstYear+50 {
-		e.add("clock", Wrong, fmt.Sprintf("The clock says %s, which cannot be: recordings and verifications would carry that date.", now.UTC().Format("2006-01-02 15:04 UTC")),
+		e.add("clock", Wrong, fmt.Sprintf("The clock says %s, which cannot be: recordings and verifications would carry that date.",
+			now.UTC().Format("2006-01-02 15:04 UTC")),
 			"connect the box to a network for a minute, or: sudo date -s '2026-11-21 18:00'")
 		return
 	}
@@ -276,7 +285,8 @@ func (e *examination) clock(ctx context.Context) {
 	case len(e.glob("/dev/rtc*")) > 0:
 		e.add("clock", OK, says+", from the clock chip; not set by the network.", "")
 	default:
-		e.add("clock", Warning, says+", but no network set it and the board has no clock of its own: it stands still while the power is off.", "connect the box to a network for a minute before the event")
+		e.add("clock", Warning, says+", but no network set it and the board has no clock of its own: it stands still while the power is off.",
+			"connect the box to a network for a minute before the event")
 	}
 }
 
@@ -298,7 +308,8 @@ func (e *examination) temperature(context.Context) {
 	case math.IsInf(hottest, -1):
 		e.add("temperature", Skipped, "This machine does not say how warm it is.", "")
 	case hottest >= hot:
-		e.add("temperature", Wrong, "The processor is too hot: "+says+" It slows down.", "give it air: a heat sink or a fan, and holes in the case")
+		e.add("temperature", Wrong, "The processor is too hot: "+says+" It slows down.",
+			"give it air: a heat sink or a fan, and holes in the case")
 	case hottest >= warmed:
 		e.add("temperature", Warning, "The processor is warm: "+says, "give it air: a heat sink or a fan, and holes in the case")
 	default:
@@ -398,13 +409,15 @@ func (e *examination) service(ctx context.Context) {
 	case err != nil, values["LoadState"] != "loaded":
 		e.add("service", Skipped, "The service is not installed here: the program is started by hand.", "")
 	case values["ActiveState"] == "active" && restarts > 0:
-		e.add("service", Warning, fmt.Sprintf("The service runs, but was started again %d times.", restarts), "see why: journalctl -u sightline -p warning")
+		e.add("service", Warning, fmt.Sprintf("The service runs, but was started again %d times.", restarts),
+			"see why: journalctl -u sightline -p warning")
 	case values["ActiveState"] == "active":
 		e.add("service", OK, strings.TrimSpace("The service runs. "+values["StatusText"]), "")
 	case values["ActiveState"] == "inactive":
 		e.add("service", OK, "The service is installed and stopped.", "")
 	default:
-		e.add("service", Wrong, fmt.Sprintf("The service is %s (%s).", values["ActiveState"], values["Result"]), "see why: journalctl -u sightline -n 20")
+		e.add("service", Wrong, fmt.Sprintf("The service is %s (%s).", values["ActiveState"], values["Result"]),
+			"see why: journalctl -u sightline -n 20")
 	}
 }
 

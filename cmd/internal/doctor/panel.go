@@ -79,7 +79,8 @@ func (e *examination) lamp(which hardware.Lamp, line string, activeLow bool) {
 	name := "lamp " + which.String()
 	out, err := e.box.Lamp(line, activeLow)
 	if err != nil {
-		e.add(name, Wrong, fmt.Sprintf("It cannot be switched: %v.", err), adviceFor(err, "check panel.board: the name of the pin must be one that gpioinfo lists"))
+		e.add(name, Wrong, fmt.Sprintf("It cannot be switched: %v.", err),
+			adviceFor(err, "check panel.board: the name of the pin must be one that gpioinfo lists"))
 		return
 	}
 	err = out.Set(true)
@@ -96,7 +97,8 @@ func (e *examination) lamp(which hardware.Lamp, line string, activeLow bool) {
 	case err != nil:
 		e.add(name, Wrong, fmt.Sprintf("It cannot be switched: %v.", err), "look at the log of the kernel: dmesg | tail")
 	case !lit:
-		do := fmt.Sprintf("look at the wiring of %s (sightline doctor wiring draws it): the lamp's long leg towards the pin, its resistor, ground", line)
+		do := fmt.Sprintf("look at the wiring of %s (sightline doctor wiring draws it): the lamp's long leg towards the pin, its resistor, "+
+			"ground", line)
 		if activeLow {
 			do = fmt.Sprintf("look at the wiring of %s: the board file says active_low, so the lamp's long leg goes to 3.3 V", line)
 		}
@@ -114,7 +116,8 @@ func adviceFor(err error, otherwise string) string {
 	case strings.Contains(text, "permission denied"):
 		return "join the groups gpio, i2c, spi and video (sightline doctor --only user says which is missing)"
 	case strings.Contains(text, "busy"):
-		return "end the other program that has it: perhaps sudo systemctl stop sightline, or a dtoverlay in /boot/firmware/config.txt uses the pin"
+		return "end the other program that has it: perhaps sudo systemctl stop sightline, or a dtoverlay in /boot/firmware/config.txt uses " +
+			"the pin"
 	}
 	return otherwise
 }
@@ -132,7 +135,8 @@ func (e *examination) display(ctx context.Context) {
 	do := "look at its four wires: SDA on pin 3, SCL on pin 5, 3.3 V, ground"
 	if strings.HasPrefix(hardware.BusDevice(bus), "/dev/i2c-") {
 		n := strings.TrimPrefix(hardware.BusDevice(bus), "/dev/i2c-")
-		do = fmt.Sprintf("look at its four wires (SDA on pin 3, SCL on pin 5, 3.3 V, ground); i2cdetect -y %s shows who answers: if that is not %#x, set display.address in the board file", n, address)
+		do = fmt.Sprintf("look at its four wires (SDA on pin 3, SCL on pin 5, 3.3 V, ground); i2cdetect -y %s shows who answers: if that is "+
+			"not %#x, set display.address in the board file", n, address)
 	}
 	e.picture("display", "Does the display show the test picture: a frame, squares, and words that are upright?", do,
 		"set display.rotated in the board file if it is upside down; if rows or columns are missing, the display is broken", e.box.Display)
@@ -147,8 +151,10 @@ func (e *examination) strip(ctx context.Context) {
 		e.add("strip", Skipped, "No panel: the page's is used.", "")
 		return
 	}
-	e.picture("strip", "Does the strip light in the middle of the mat's near and far half?", "look at its wires, and at dtparam=spi=on in /boot/firmware/config.txt",
-		"look at its supply and its data wire (the arrows point away from the cable); check strip.kind, strip.lights and strip.sides in the board file", e.box.Strip)
+	e.picture("strip", "Does the strip light in the middle of the mat's near and far half?",
+		"look at its wires, and at dtparam=spi=on in /boot/firmware/config.txt",
+		"look at its supply and its data wire (the arrows point away from the cable); check strip.kind, strip.lights and strip.sides in the "+
+			"board file", e.box.Strip)
 }
 
 // picture shows something and asks whether it is seen.
@@ -183,8 +189,10 @@ var wanted = []struct {
 	says    string
 	do      string
 }{
-	{hardware.ControlTurn, hardware.TurnRight, "turn the knob to the right", "look at the wires of the encoder's A, B and ground; if it counts left, exchange a and b in the board file"},
-	{hardware.ControlTurn, hardware.TurnLeft, "turn the knob to the left", "look at the wires of the encoder's A, B and ground; if it counts right, exchange a and b in the board file"},
+	{hardware.ControlTurn, hardware.TurnRight, "turn the knob to the right",
+		"look at the wires of the encoder's A, B and ground; if it counts left, exchange a and b in the board file"},
+	{hardware.ControlTurn, hardware.TurnLeft, "turn the knob to the left",
+		"look at the wires of the encoder's A, B and ground; if it counts right, exchange a and b in the board file"},
 	{hardware.ControlKnob, hardware.PushKnob, "push the knob", "look at the wires of the knob's switch: pin and ground"},
 	{hardware.ControlChoose, hardware.PushChoose, "push the button choose", "look at the button's wires: pin and ground"},
 	{hardware.ControlFreeze, hardware.PushFreeze, "push the button freeze", "look at the button's wires: pin and ground"},

@@ -56,7 +56,8 @@ func (c *canvas) text(class string, size float64, p geom.Point, words string) {
 // turned opens a group in the frame of a pose: x to the right of the nose, y back.
 func (c *canvas) turned(p geom.Pose, class string) {
 	x, y := c.at(p.Point)
-	c.printf(`<g class="%s" transform="translate(%s %s) rotate(%s)">`+"\n", class, number(x), number(y), number(p.Heading.Normalized().Degrees()))
+	c.printf(`<g class="%s" transform="translate(%s %s) rotate(%s)">`+"\n", class, number(x), number(y),
+		number(p.Heading.Normalized().Degrees()))
 }
 
 func (c *canvas) close() { c.printf("</g>\n") }

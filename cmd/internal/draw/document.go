@@ -89,9 +89,12 @@ func (d *drawing) document() []byte {
 		number(d.view.x0), number(w), number(h+foot), number(pixels(w, w, h)), number(pixels(h+foot, w, h)))
 	fmt.Fprintf(&b, "<title>%s</title>\n", escaped(title))
 	fmt.Fprintf(&b, "<desc>%s</desc>\n", escaped(strings.Join(d.notes(), ". ")))
-	fmt.Fprintf(&b, "<style>"+style+"</style>\n", number(0.18*d.unit), number(0.1*d.unit), number(0.6*d.unit), number(0.5*d.unit), number(0.26*d.unit))
-	fmt.Fprintf(&b, `<defs><pattern id="debris" width="%[1]s" height="%[1]s" patternUnits="userSpaceOnUse" patternTransform="rotate(45)"><rect width="%[1]s" height="%[1]s" fill="#e6e6e6"/><rect width="%[2]s" height="%[1]s" fill="#a9a9a9"/></pattern>`+
-		`<pattern id="gas" width="%[1]s" height="%[1]s" patternUnits="userSpaceOnUse"><rect width="%[1]s" height="%[1]s" fill="#e9f3df"/><circle cx="%[2]s" cy="%[2]s" r="%[3]s" fill="#9dbf7c"/></pattern>`+
+	fmt.Fprintf(&b, "<style>"+style+"</style>\n", number(0.18*d.unit), number(0.1*d.unit), number(0.6*d.unit), number(0.5*d.unit),
+		number(0.26*d.unit))
+	fmt.Fprintf(&b, `<defs><pattern id="debris" width="%[1]s" height="%[1]s" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">`+
+		`<rect width="%[1]s" height="%[1]s" fill="#e6e6e6"/><rect width="%[2]s" height="%[1]s" fill="#a9a9a9"/></pattern>`+
+		`<pattern id="gas" width="%[1]s" height="%[1]s" patternUnits="userSpaceOnUse"><rect width="%[1]s" height="%[1]s" fill="#e9f3df"/>`+
+		`<circle cx="%[2]s" cy="%[2]s" r="%[3]s" fill="#9dbf7c"/></pattern>`+
 		`<clipPath id="picture"><rect x="%[4]s" y="0" width="%[5]s" height="%[6]s"/></clipPath></defs>`+"\n",
 		number(1.6*d.unit), number(0.8*d.unit), number(0.35*d.unit), number(d.view.x0), number(w), number(h))
 	if d.hasMat() {
@@ -137,7 +140,8 @@ func pixels(v, w, h float64) float64 { return v * 900 / max(w, h) }
 
 // clipToMat defines the mat as a clipping path.
 func (d *drawing) clipToMat(b *strings.Builder) {
-	fmt.Fprintf(b, `<defs><clipPath id="mat"><path d="%s"/></clipPath></defs>`+"\n", d.rectangle(box{0, 0, float64(d.scene.MatWidth), float64(d.scene.MatHeight)}))
+	fmt.Fprintf(b, `<defs><clipPath id="mat"><path d="%s"/></clipPath></defs>`+"\n", d.rectangle(box{0, 0, float64(d.scene.MatWidth),
+		float64(d.scene.MatHeight)}))
 }
 
 func (d *drawing) title() string {

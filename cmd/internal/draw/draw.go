@@ -381,7 +381,8 @@ func (d *drawing) ship(s *engine.Ship) {
 	d.printf(`<path class="nose" d="M0 %sl%s %sh%sz"/>`+"\n", number(-l+1.5), number(0.22*w), number(0.3*w), number(-0.44*w))
 	if s.Turret != "" {
 		turn := map[string]int{"front": 0, "right": 90, "rear": 180, "left": 270}[s.Turret]
-		d.printf(`<path class="turret" transform="rotate(%d)" d="M0 %sl%s %sh%sz"/>`+"\n", turn, number(-0.82*w), number(0.2*w), number(0.2*w), number(-0.4*w))
+		d.printf(`<path class="turret" transform="rotate(%d)" d="M0 %sl%s %sh%sz"/>`+"\n", turn, number(-0.82*w), number(0.2*w), number(0.2*w),
+			number(-0.4*w))
 		d.printf(`<circle class="turretring" r="%s"/>`+"\n", number(0.62*w))
 	}
 	d.close()
@@ -411,7 +412,8 @@ func (d *drawing) base(b engine.Base, class string) {
 		guides := ""
 		for _, y := range [...]float64{-l - reach, l} {
 			for _, x := range [...]float64{-guideOuter, guideInner} {
-				guides += fmt.Sprintf("M%s %sh%sv%sh%sz", number(x), number(y), number(guideOuter-guideInner), number(reach), number(guideInner-guideOuter))
+				guides += fmt.Sprintf("M%s %sh%sv%sh%sz", number(x), number(y), number(guideOuter-guideInner), number(reach),
+					number(guideInner-guideOuter))
 			}
 		}
 		d.printf(`<path class="guide" d="%s"/>`+"\n", guides)

@@ -75,10 +75,12 @@ func TestADrawingShowsEverythingOnTheTableAndIsAlwaysTheSame(t *testing.T) {
 
 	elements, text := wellFormed(t, svg)
 	assert.Equal(t, 1, elements["ellipse"], "one ship is measured")
-	for _, want := range []string{"A1", "B1", "rock1", "bomb", "sat", "player 1", "200.0 mm · range 2", "front arc: yes", "obstructed: too close (rock1)", "obstructed: must (rock1)", "turret arc: no"} {
+	for _, want := range []string{"A1", "B1", "rock1", "bomb", "sat", "player 1", "200.0 mm · range 2", "front arc: yes",
+		"obstructed: too close (rock1)", "obstructed: must (rock1)", "turret arc: no"} {
 		assert.Contains(t, text, want)
 	}
-	for _, class := range []string{`class="rock gas"`, `class="guide"`, `class="nose"`, `class="turret"`, `class="band band3"`, `class="span attack`} {
+	for _, class := range []string{`class="rock gas"`, `class="guide"`, `class="nose"`, `class="turret"`, `class="band band3"`,
+		`class="span attack`} {
 		assert.Contains(t, string(svg), class)
 	}
 }
@@ -111,7 +113,8 @@ func TestNamesAreTextAndNothingElse(t *testing.T) {
 	s := table()
 	evil := `</text><script>alert("x")</script>&` + "\x00\x1b" + strings.Repeat("long", 500)
 	s.Ships[0].ID, s.Obstacles[0].ID, s.Devices[0].ID, s.Markers[0].ID = evil, evil+"1", evil+"2", evil+"3"
-	for _, o := range []draw.Options{{}, {From: evil, To: "B1", Title: evil, Arcs: []engine.Arc{engine.ArcFront}}, {From: evil, To: evil + "1"}} {
+	for _, o := range []draw.Options{{}, {From: evil, To: "B1", Title: evil, Arcs: []engine.Arc{engine.ArcFront}},
+		{From: evil, To: evil + "1"}} {
 		svg, err := draw.SVG(&s, o)
 		require.NoError(t, err)
 		elements, _ := wellFormed(t, svg)
@@ -151,7 +154,8 @@ func TestEmptyAndFarTablesAreDrawnToo(t *testing.T) {
 	for name, s := range map[string]engine.Scene{
 		"empty":         {Rules: engine.Rules1e},
 		"without a mat": {Rules: engine.Rules1e, Ships: []engine.Ship{{ID: "A", Base: engine.Huge195}}},
-		"a kilometre off": {Rules: engine.Rules20, Ships: []engine.Ship{{ID: "A", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 1e6, Y: -1e6}}},
+		"a kilometre off": {Rules: engine.Rules20, Ships: []engine.Ship{{ID: "A", Base: engine.Small,
+			Pose: geom.Pose{Point: geom.Point{X: 1e6, Y: -1e6}}},
 			{ID: "B", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: -1e6, Y: 1e6}}}}},
 	} {
 		o := draw.Options{}
@@ -174,13 +178,20 @@ func TestMovesAreDrawnWhereTheyEnd(t *testing.T) {
 		move draw.Moved
 		want []string
 	}{
-		{"a maneuver that is blocked", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.Straight, Speed: 4}}, []string{`class="template"`, `class="ghost"`, `class="final"`, "A1: straight 4, not fully executed; overlaps B1; ends touching B1", "rock1: template yes"}},
-		{"a maneuver", draw.Moved{Ship: "A1", Maneuver: &straight}, []string{`class="template"`, `class="final" transform="translate(400 `, "A1: straight 1"}},
-		{"a reverse bank", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.ReverseBank, Speed: 1, Left: true}}, []string{`class="template"`, "A1: reverse bank left 1"}},
+		{"a maneuver that is blocked", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.Straight, Speed: 4}},
+			[]string{`class="template"`, `class="ghost"`, `class="final"`, "A1: straight 4, not fully executed; overlaps B1; ends touching B1",
+				"rock1: template yes"}},
+		{"a maneuver", draw.Moved{Ship: "A1", Maneuver: &straight}, []string{`class="template"`, `class="final" transform="translate(400 `,
+			"A1: straight 1"}},
+		{"a reverse bank", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.ReverseBank, Speed: 1, Left: true}},
+			[]string{`class="template"`, "A1: reverse bank left 1"}},
 		{"a stationary maneuver", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{}}, []string{"A1: stationary"}},
-		{"a choice of places", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.Tallon, Speed: 1}}, []string{`class="option"`, "middle: legal"}},
-		{"a roll", draw.Moved{Ship: "A1", Action: &engine.Action{Kind: engine.BarrelRoll, To: engine.ToLeft}}, []string{`class="option"`, "A1: barrel-roll left"}},
-		{"a boost", draw.Moved{Ship: "A1", Action: &engine.Action{Kind: engine.Boost, To: engine.ToLeft}}, []string{`class="template"`, "A1: boost left"}},
+		{"a choice of places", draw.Moved{Ship: "A1", Maneuver: &engine.Maneuver{Bearing: engine.Tallon, Speed: 1}}, []string{`class="option"`,
+			"middle: legal"}},
+		{"a roll", draw.Moved{Ship: "A1", Action: &engine.Action{Kind: engine.BarrelRoll, To: engine.ToLeft}}, []string{`class="option"`,
+			"A1: barrel-roll left"}},
+		{"a boost", draw.Moved{Ship: "A1", Action: &engine.Action{Kind: engine.Boost, To: engine.ToLeft}}, []string{`class="template"`,
+			"A1: boost left"}},
 		{"a drop", draw.Moved{Ship: "A1", Drop: &engine.Drop{Template: engine.Template{Speed: 1}}}, []string{`class="template"`, ">bomb<"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -153,10 +153,12 @@ func (h *heat) document() []byte {
 	texts := h.b.String()
 	var b strings.Builder
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="%s %s %s %s" width="%s" height="%s" role="img">`+"\n",
-		number(x0), number(-head), number(width), number(height+head+foot), number(pixels(width, width, height)), number(pixels(height+head+foot, width, height)))
+		number(x0), number(-head), number(width), number(height+head+foot), number(pixels(width, width, height)),
+		number(pixels(height+head+foot, width, height)))
 	fmt.Fprintf(&b, "<title>%s</title>\n<desc>%s</desc>\n", escaped(title), escaped(strings.Join(notes, ". ")))
 	fmt.Fprintf(&b, "<style>"+heatStyle+"</style>\n", number(0.25*h.unit), number(0.18*h.unit))
-	fmt.Fprintf(&b, `<rect class="paper" x="%s" y="%s" width="%s" height="%s"/>`+"\n", number(x0), number(-head), number(width), number(height+head+foot))
+	fmt.Fprintf(&b, `<rect class="paper" x="%s" y="%s" width="%s" height="%s"/>`+"\n", number(x0), number(-head), number(width),
+		number(height+head+foot))
 	b.WriteString(body + texts + "</svg>\n")
 	return []byte(b.String())
 }
@@ -174,8 +176,10 @@ func (h *heat) words() (string, []string) {
 	}
 	least, most := slices.Min(h.sigma), slices.Max(h.sigma)
 	return title, []string{
-		fmt.Sprintf("%.2f to %.2f mm for %s; ellipses: one sigma, %s times its size; cross: below the camera", least, most, frames, number(h.magnified())),
-		fmt.Sprintf("markers: %d used, %d left out (red); noise, lens, pose, heights, flatness, scale, print and insert play", len(t.Used), len(t.Layout.Markers)-len(t.Used)),
+		fmt.Sprintf("%.2f to %.2f mm for %s; ellipses: one sigma, %s times its size; cross: below the camera", least, most, frames,
+			number(h.magnified())),
+		fmt.Sprintf("markers: %d used, %d left out (red); noise, lens, pose, heights, flatness, scale, print and insert play", len(t.Used),
+			len(t.Layout.Markers)-len(t.Used)),
 	}
 }
 
@@ -192,7 +196,8 @@ func (h *heat) bandsOf() {
 		y, tall := h.h*(1-(float64(row)+1)/float64(h.ny*fine))+h.margin, h.h/float64(h.ny*fine)
 		emit := func(band int, from, to float64) {
 			if to > from {
-				fmt.Fprintf(&paths[min(max(band, 0), h.bands-1)], "M%s %sh%sv%sh%sz", number(from), number(y), number(to-from), number(tall), number(from-to))
+				fmt.Fprintf(&paths[min(max(band, 0), h.bands-1)], "M%s %sh%sv%sh%sz", number(from), number(y), number(to-from), number(tall),
+					number(from-to))
 			}
 		}
 		start, band := 0.0, h.band(value(0))

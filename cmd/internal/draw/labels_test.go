@@ -41,7 +41,8 @@ func TestALabelGoesWhereItHidesNothing(t *testing.T) {
 // class that says whether it is legal.
 func TestEveryOptionIsDrawnByItsLegality(t *testing.T) {
 	for _, rules := range []engine.Rules{engine.Rules1e, engine.Rules20, engine.Rules25} {
-		for _, words := range []string{"barrel-roll left", "barrel-roll right bank forward", "decloak left bank backward", "decloak forward bank left", "boost right", "tractor left"} {
+		for _, words := range []string{"barrel-roll left", "barrel-roll right bank forward", "decloak left bank backward",
+			"decloak forward bank left", "boost right", "tractor left"} {
 			s := engine.Scene{Rules: rules, Ships: []engine.Ship{
 				{ID: "A", Base: engine.Small}, {ID: "B", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: -82, Y: 47}}},
 				{ID: "C", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 120, Y: 40}}},

@@ -35,7 +35,8 @@ func (d *drawing) measure() (*engine.PairVerdict, error) {
 		return nil, fmt.Errorf("to %q: ship or object %w", d.o.To, ErrNotThere)
 	}
 	v := &r.Objects[i]
-	d.lines = append(d.lines, fmt.Sprintf("%s → %s: contact %s, overlap %s", name(v.From), name(v.To), words(v.Contact.String()), words(v.Overlap.String())))
+	d.lines = append(d.lines, fmt.Sprintf("%s → %s: contact %s, overlap %s", name(v.From), name(v.To), words(v.Contact.String()),
+		words(v.Overlap.String())))
 	return &engine.PairVerdict{From: v.From, To: v.To, Range: v.Range, Contact: v.Contact}, nil
 }
 
@@ -135,7 +136,8 @@ func (d *drawing) figure(class, before string, r *engine.RangeVerdict) {
 }
 
 func sentence(r *engine.RangeVerdict) string {
-	return fmt.Sprintf("range %s, %.2f ± %.2f mm (margin %.2f mm)", bandWords(r.Possible), float64(r.Distance), float64(r.Sigma), float64(r.Margin))
+	return fmt.Sprintf("range %s, %.2f ± %.2f mm (margin %.2f mm)", bandWords(r.Possible), float64(r.Distance), float64(r.Sigma),
+		float64(r.Margin))
 }
 
 // bandWords writes the bands that a range may be: "2", "2 or 3".

@@ -124,7 +124,8 @@ func (m *Machine) noteMissing(s Sighting, step lens.GuideStep) {
 	}
 	if s.At.Sub(m.missing) >= missingFor {
 		if b, err := calibration.ParseBoard(m.state.Lens.Board); err == nil {
-			m.state.Lens.Now = fmt.Sprintf("No board with %d × %d inner corners is seen. Is it this board? Is all of it in the picture, without a thumb on a square, and in even light?", b.Cols, b.Rows)
+			m.state.Lens.Now = fmt.Sprintf("No board with %d × %d inner corners is seen. Is it this board? Is all of it in the picture, without a "+
+				"thumb on a square, and in even light?", b.Cols, b.Rows)
 		}
 	}
 }

@@ -41,12 +41,14 @@ func (m *Machine) bars(x, y geom.Length) error {
 	p := &m.state.Print
 	off := func(l geom.Length) geom.Length { return geom.Length(math.Abs(float64(l - Bar))) }
 	if worst := max(off(x), off(y)); !(worst <= barMost+1e-9) {
-		return wrong("A bar of 100 mm cannot come out %.1f × %.1f mm at true scale: print at 100 %% (actual size, not “fit to page”) and measure from outer end to outer end.",
+		return wrong("A bar of 100 mm cannot come out %.1f × %.1f mm at true scale: print at 100 %% (actual size, not “fit to page”) and "+
+			"measure from outer end to outer end.",
 			x.Millimeters(), y.Millimeters())
 	}
 	sx, sy := p.ScaleX*float64(x/Bar), p.ScaleY*float64(y/Bar)
 	if most := float64(barMost / Bar); math.Abs(sx-1) > most || math.Abs(sy-1) > most {
-		return wrong("That makes this printer's scale %.3f × %.3f, more than a printer is off by itself: was it the newest sheet that you measured?", sx, sy)
+		return wrong("That makes this printer's scale %.3f × %.3f, more than a printer is off by itself: was it the newest sheet that you "+
+			"measured?", sx, sy)
 	}
 	p.BarX, p.BarY = x, y
 	if off(x) <= barGood && off(y) <= barGood {
@@ -55,7 +57,8 @@ func (m *Machine) bars(x, y geom.Length) error {
 	}
 	p.Phase = Waiting
 	p.ScaleX, p.ScaleY = sx, sy
-	p.Verdict = fmt.Sprintf("This printer makes 100 mm %.2f mm across and %.2f mm along. The sheets below are now drawn so that they come out true: print them again and measure again.",
+	p.Verdict = fmt.Sprintf("This printer makes 100 mm %.2f mm across and %.2f mm along. The sheets below are now drawn so that they come "+
+		"out true: print them again and measure again.",
 		100*p.ScaleX, 100*p.ScaleY)
 	return nil
 }

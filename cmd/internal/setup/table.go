@@ -180,10 +180,12 @@ func (m *Machine) markerAdvice(seen []calibration.MarkerSighting, t *calibration
 	}
 	var out []string
 	if len(missing) > 0 {
-		out = append(out, fmt.Sprintf("Not seen: %s %s. Is it covered, out of the picture, or in a lamp's reflection?", plural(len(missing), "marker", "markers"), strings.Join(missing, ", ")))
+		out = append(out, fmt.Sprintf("Not seen: %s %s. Is it covered, out of the picture, or in a lamp's reflection?",
+			plural(len(missing), "marker", "markers"), strings.Join(missing, ", ")))
 	}
 	if len(off) > 0 {
-		out = append(out, "Left out: "+strings.Join(off, "; ")+". Lay it flush against the mat's edge where its card says, and do the step again.")
+		out = append(out, "Left out: "+strings.Join(off, "; ")+". Lay it flush against the mat's edge where its card says, and do the step "+
+			"again.")
 	}
 	return strings.Join(out, " ")
 }

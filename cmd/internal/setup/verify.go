@@ -89,7 +89,8 @@ const (
 func (m *Machine) offerCard(s Sighting) {
 	v := &m.state.Verify
 	if s.Width != m.table.Width || s.Height != m.table.Height {
-		v.Problem = fmt.Sprintf("The pictures are now %d×%d, the table was made for %d×%d: do the table again.", s.Width, s.Height, m.table.Width, m.table.Height)
+		v.Problem = fmt.Sprintf("The pictures are now %d×%d, the table was made for %d×%d: do the table again.", s.Width, s.Height, m.table.Width,
+			m.table.Height)
 		return
 	}
 	tags := ofCard(s.Markers)

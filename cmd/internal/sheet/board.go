@@ -27,7 +27,8 @@ func LensBoard(paper Paper, b calibration.Board) (Page, error) {
 	w, h := columns*square, rows*square
 	if w > area.width()+1e-9 || h > area.height()+1e-9 {
 		most := math.Floor(10*min(area.width()/columns, area.height()/rows)) / 10
-		return Page{}, fmt.Errorf("a board of %d×%d squares of %s mm needs %s × %s mm, %s has %s × %s mm: expected squares of at most %s mm, or fewer of them",
+		return Page{}, fmt.Errorf("a board of %d×%d squares of %s mm needs %s × %s mm, %s has %s × %s mm: expected squares of at most %s mm, "+
+			"or fewer of them",
 			b.Cols+1, b.Rows+1, number(square), number(w), number(h),
 			paper.Name, number(area.width()), number(area.height()), number(most))
 	}

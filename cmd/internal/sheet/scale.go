@@ -22,7 +22,8 @@ const ScaleRange = 0.025
 func ParsePrinterScale(x, y float64) (PrinterScale, error) {
 	for axis, v := range map[string]float64{"x": x, "y": y} {
 		if v != 0 && !(math.Abs(v-1) <= ScaleRange+1e-9) {
-			return PrinterScale{}, fmt.Errorf("scale %s: expected %.3f…%.3f (measured length of the 100 mm bar ÷ 100), got %v: beyond that something scales the page, print at 100 %%",
+			return PrinterScale{}, fmt.Errorf("scale %s: expected %.3f…%.3f (measured length of the 100 mm bar ÷ 100), got %v: beyond that "+
+				"something scales the page, print at 100 %%",
 				axis, 1-ScaleRange, 1+ScaleRange, v)
 		}
 	}

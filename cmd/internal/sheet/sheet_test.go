@@ -120,7 +120,8 @@ func assertToken(t *testing.T, pic picture, p placedToken) {
 				q := turn.Transform(geom.Point{X: along, Y: out - depth})
 				want, ok := p.token.At(q)
 				require.True(t, ok)
-				if !assert.Equal(t, want == vision.InkWhite, white(q), "%s %v: side %v, cell %d, depth %.1f", id, p.token.Base, vision.Side(s), i, depth) {
+				if !assert.Equal(t, want == vision.InkWhite, white(q), "%s %v: side %v, cell %d, depth %.1f", id, p.token.Base, vision.Side(s), i,
+					depth) {
 					return
 				}
 			}
@@ -263,7 +264,8 @@ func TestSheetsHoldEveryTokenOnceWithoutOverlap(t *testing.T) {
 				hx, hy := p.token.Half()
 				assert.False(t, seen[p.token.Code])
 				seen[p.token.Code] = true
-				assert.True(t, p.x >= area.x0 && p.y >= area.y0 && p.x+2*hx <= area.x1 && p.y+2*hy <= area.y1, "%s: %s at (%.1f, %.1f)", name, p.token.Code.ID(), p.x, p.y)
+				assert.True(t, p.x >= area.x0 && p.y >= area.y0 && p.x+2*hx <= area.x1 && p.y+2*hy <= area.y1, "%s: %s at (%.1f, %.1f)", name,
+					p.token.Code.ID(), p.x, p.y)
 				for _, q := range page[:i] {
 					ox, oy := q.token.Half()
 					apart := p.x-q.x-2*ox >= 5 || q.x-p.x-2*hx >= 5 || p.y-q.y-2*oy >= 5 || q.y-p.y-2*hy >= 5

@@ -15,7 +15,8 @@ func WriteSVG(w io.Writer, p Page) error {
 	p = p.drawn()
 	out := bufio.NewWriter(w)
 	width, height := number(float64(p.Width)), number(float64(p.Height))
-	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%smm" height="%smm" viewBox="0 0 %s %s">`+"\n", width, height, width, height)
+	fmt.Fprintf(out, `<svg xmlns="http://www.w3.org/2000/svg" width="%smm" height="%smm" viewBox="0 0 %s %s">`+"\n", width, height, width,
+		height)
 	fmt.Fprintf(out, "<title>%s</title>\n", escaped(p.Title))
 	fmt.Fprintf(out, `<rect width="%s" height="%s" fill="#ffffff"/>`+"\n", width, height)
 	for _, s := range p.Shapes {
