@@ -1,0 +1,245 @@
+package cmd_test
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+const (
+	// columns is the longest line of a page or a Go file, in characters; a tab is one.
+	columns = 140
+	// longLines is how many longer ones may stand in Go files outside of wrapped. It falls; it must not grow.
+	longLines = 701
+)
+
+// wrapped are the folders whose Go files have no long line.
+var wrapped = []string{"cmd", "cmd/internal/accuracy", "cmd/internal/doctor", "cmd/internal/draw", "cmd/internal/rulebook",
+	"cmd/internal/setup", "cmd/internal/sheet", "firmware-config", "hardware/...", "vision/opencv", "vision/tablesim"}
+
+// page is a Markdown file of the repository.
+type page struct {
+	path  string // from the repository's root, with slashes
+	text  string
+	prose string // without blocks of code
+}
+
+var (
+	codeBlock  = regexp.MustCompile("(?ms)^ *```.*?^ *```$|^    .*?$")
+	pageLink   = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading    = regexp.MustCompile(`(?m)^#+ (.*)$`)
+	notInAName = regexp.MustCompile(`[^\pL\pN_\- ]`)
+)
+
+// pages reads every Markdown file of the repository.
+func pages(t *testing.T) []page {
+	t.Helper()
+	var out []page
+	err := filepath.WalkDir("..", func(file string, d os.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if name := d.Name(); d.IsDir() && (name == ".git" || name == "out" || name == "node_modules") {
+			return filepath.SkipDir
+		}
+		if path.Ext(file) != ".md" {
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		name := strings.TrimPrefix(filepath.ToSlash(file), "../")
+		out = append(out, page{name, string(text), codeBlock.ReplaceAllString(string(text), "")})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) < 20 {
+		t.Fatalf("found %d pages, expected README.md, docs/*.md and others", len(out))
+	}
+	return out
+}
+
+func TestNoLineOfAPageIsLong(t *testing.T) {
+	for _, p := range pages(t) {
+		for i, line := range strings.Split(p.text, "\n") {
+			if n := utf8.RuneCountInString(line); n > columns {
+				t.Errorf("%s:%d has %d columns, expected at most %d", p.path, i+1, n, columns)
+			}
+		}
+	}
+}
+
+// bodies parses the Go files of the repository with what stands in their functions.
+func bodies(t *testing.T) []source {
+	t.Helper()
+	all := sources(t)
+	for i, s := range all {
+		f, err := parser.ParseFile(s.fset, filepath.Join("..", s.path), nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[i].file = f
+	}
+	return all
+}
+
+// A line that begins within a raw string is data (a style sheet, a text): it may be long.
+func TestNoLineOfCodeIsLong(t *testing.T) {
+	others := 0
+	for _, s := range bodies(t) {
+		src, err := os.ReadFile(filepath.Join("..", s.path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := map[int]bool{}
+		ast.Inspect(s.file, func(n ast.Node) bool {
+			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+				for i := s.fset.Position(l.Pos()).Line + 1; i <= s.fset.Position(l.End()).Line; i++ {
+					data[i] = true
+				}
+			}
+			return true
+		})
+		for i, line := range bytes.Split(src, []byte("\n")) {
+			n := utf8.RuneCount(line)
+			if n <= columns || data[i+1] {
+				continue
+			}
+			if !slices.ContainsFunc(wrapped, func(pattern string) bool { return matches(pattern, s.dir()) }) {
+				others++
+				continue
+			}
+			t.Errorf("%s:%d has %d columns, expected at most %d", s.path, i+1, n, columns)
+		}
+	}
+	if others > longLines {
+		t.Errorf("%d lines of Go files outside of %v have more than %d columns, expected at most the %d that there were: wrap the new ones",
+			others, wrapped, columns, longLines)
+	}
+	t.Logf("%d long lines outside of %v", others, wrapped)
+}
+
+// anchors returns what a link may name of a page behind #, as GitHub makes it of the headings.
+func anchors(p page) map[string]bool {
+	out := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(p.prose, -1) {
+		name := pageLink.ReplaceAllString(strings.ToLower(m[1]), "]")
+		out[strings.ReplaceAll(notInAName.ReplaceAllString(name, ""), " ", "-")] = true
+	}
+	return out
+}
+
+func TestNoLinkOfAPageIsDead(t *testing.T) {
+	all := map[string]page{}
+	for _, p := range pages(t) {
+		all[p.path] = p
+	}
+	links := 0
+	for _, p := range all {
+		for _, m := range pageLink.FindAllStringSubmatch(p.text, -1) {
+			target, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			links++
+			file := p.path
+			if target != "" {
+				file = path.Join(path.Dir(p.path), target)
+			}
+			if _, err := os.Stat(filepath.Join("..", file)); err != nil {
+				t.Errorf("%s links to %s, which is not there", p.path, m[1])
+			} else if to, ok := all[file]; ok && anchor != "" && !anchors(to)[anchor] {
+				t.Errorf("%s links to %s: %s has no such heading", p.path, m[1], file)
+			}
+		}
+	}
+	if links < 100 {
+		t.Errorf("found %d links, expected more", links)
+	}
+}
+
+var (
+	namedTest    = regexp.MustCompile("`((?:Test|Fuzz|Example|Benchmark)[A-Z]\\w+)`")
+	namedPackage = regexp.MustCompile(`go test [^#\n]*?(\./[\w./-]+)`)
+	runPattern   = regexp.MustCompile(`-(?:run|bench|fuzz) '?([\w|]+)'?`)
+	makeTarget   = regexp.MustCompile("(?:^    |`|&& )make ([a-z0-9-]+)")
+	ruleOfMake   = regexp.MustCompile(`(?m)^([a-z0-9-]+):`)
+)
+
+// What a page names of the sources exists: tests, packages, targets of make.
+func TestThePagesNameWhatExists(t *testing.T) {
+	tests := map[string]bool{}
+	for _, s := range bodies(t) {
+		if !s.test() {
+			continue
+		}
+		for _, d := range s.file.Decls {
+			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
+				tests[f.Name.Name] = true
+			}
+		}
+	}
+	makefile, err := os.ReadFile("../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	targets := map[string]bool{}
+	for _, m := range ruleOfMake.FindAllStringSubmatch(string(makefile), -1) {
+		targets[m[1]] = true
+	}
+	named := 0
+	for _, p := range pages(t) {
+		for _, m := range namedTest.FindAllStringSubmatch(p.text, -1) {
+			named++
+			if !tests[m[1]] {
+				t.Errorf("%s names %s: there is no such test", p.path, m[1])
+			}
+		}
+		for _, m := range runPattern.FindAllStringSubmatch(p.text, -1) {
+			for _, part := range strings.Split(m[1], "|") {
+				named++
+				if part != "xxx" && part != "TARGET" && !anyContains(tests, part) {
+					t.Errorf("%s: no test, benchmark or fuzz target matches %q", p.path, part)
+				}
+			}
+		}
+		for _, m := range namedPackage.FindAllStringSubmatch(p.text, -1) {
+			named++
+			if _, err := os.Stat(filepath.Join("..", strings.TrimSuffix(m[1], "/..."))); err != nil {
+				t.Errorf("%s names the package %s, which is not there", p.path, m[1])
+			}
+		}
+		for _, line := range strings.Split(p.text, "\n") {
+			for _, m := range makeTarget.FindAllStringSubmatch(line, -1) {
+				named++
+				if !targets[m[1]] {
+					t.Errorf("%s names make %s: the Makefile has no such target", p.path, m[1])
+				}
+			}
+		}
+	}
+	if named < 150 {
+		t.Errorf("the pages name %d tests, packages and targets, expected more", named)
+	}
+}
+
+func anyContains(names map[string]bool, part string) bool {
+	for name := range names {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
