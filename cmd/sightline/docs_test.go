@@ -24,15 +24,8 @@ func TestThePicturesOfTheRulesAreWhatTheProgramDraws(t *testing.T) {
 	require.NoError(t, err)
 	made := map[string]bool{}
 	for _, m := range drawn.FindAllStringSubmatch(string(page), -1) {
-		var args []string
-		for _, w := range shellWord.FindAllString(m[1], -1) {
-			args = append(args, strings.Trim(w, `"`))
-		}
 		var c cli
-		parser, err := kong.New(&c)
-		require.NoError(t, err)
-		_, err = parser.Parse(args)
-		require.NoError(t, err, m[1])
+		require.NoError(t, parsed(&c, m[1]), m[1])
 		picture := c.Draw.Out
 		scene, err := os.ReadFile("../../" + c.Draw.Scene)
 		require.NoError(t, err)
@@ -52,4 +45,66 @@ func TestThePicturesOfTheRulesAreWhatTheProgramDraws(t *testing.T) {
 	for _, f := range files {
 		assert.True(t, made[filepath.Base(f)], "%s: no command in docs/rules.md makes it", f)
 	}
+}
+
+var (
+	// pageCode finds the blocks of code of a page, fenced or indented, and code within a line.
+	pageCode   = regexp.MustCompile("(?ms)^ *```\\w*\\n(.*?)^ *```|((?:^(?:    |       )[^\\n]*\\n)+)")
+	inlineCode = regexp.MustCompile("`((?:bin/)?sightline [^`]+)`")
+	// aCommand finds the program's commands in a line of shell; the user of that name has no command behind it.
+	aCommand = regexp.MustCompile(`(?:^|[\s/(&])sightline ((?:[a-z][a-z-]+)(?:[^|&;#\n)]*))`)
+)
+
+// Every command that a page shows is one that the program has. Within a sentence it may leave out
+// what it needs, not name what does not exist.
+func TestEveryCommandOfThePagesExists(t *testing.T) {
+	pages := []string{"../../README.md", "../../CONTRIBUTING.md"}
+	for _, pattern := range []string{"../../docs/*.md", "../../docs/*/*.md"} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		pages = append(pages, files...)
+	}
+	require.Greater(t, len(pages), 20)
+	understood := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		require.NoError(t, err)
+		for _, block := range pageCode.FindAllString(string(text), -1) {
+			for _, line := range strings.Split(strings.ReplaceAll(block, "\\\n", " "), "\n") {
+				line, _, _ = strings.Cut(line, "# ")
+				for _, m := range aCommand.FindAllStringSubmatch(line, -1) {
+					understood++
+					assert.NoError(t, parsed(&cli{}, m[1]), "%s: sightline %s", page, m[1])
+				}
+			}
+		}
+		for _, m := range inlineCode.FindAllStringSubmatch(pageCode.ReplaceAllString(string(text), ""), -1) {
+			for _, c := range aCommand.FindAllStringSubmatch(strings.ReplaceAll(m[1], "\n", " "), -1) {
+				understood++
+				if err := parsed(&cli{}, c[1]); err != nil && !unfinished.MatchString(err.Error()) {
+					t.Errorf("%s: %s: %v", page, m[1], err)
+				}
+			}
+		}
+	}
+	assert.Greater(t, understood, 80, "commands that the pages show")
+	t.Logf("%d commands", understood)
+}
+
+// unfinished is the error of a command that needs more than it was given.
+var unfinished = regexp.MustCompile(`^(missing flags|expected ("<|one of "))`)
+
+// parsed reads a command line into c as the program does, and runs nothing.
+func parsed(c *cli, line string) error {
+	line = strings.TrimPrefix(line, "sightline ") // behind sudo -u
+	var args []string
+	for _, w := range shellWord.FindAllString(strings.NewReplacer("[", "", "]", "").Replace(line), -1) {
+		args = append(args, strings.Trim(w, `"`))
+	}
+	parser, err := kong.New(c)
+	if err != nil {
+		return err
+	}
+	_, err = parser.Parse(args)
+	return err
 }
