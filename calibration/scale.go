@@ -95,7 +95,7 @@ func (t *Table) MeasureScale(distances []ScaleDistance, centers map[int]geom.Pix
 		return check, nil
 	}
 	if len(t.RegistrationCovariance) != 36 {
-		return check, fmt.Errorf("calibration: scale: the table's registration is not known well enough: register it anew")
+		return check, fmt.Errorf("calibration: scale: the table's registration is not known well enough: register it again")
 	}
 	own, rest := t.splitScale()
 	prior := t.ScaleSigma*t.ScaleSigma + own

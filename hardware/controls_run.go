@@ -106,7 +106,7 @@ func (c *Controls) failed(which Control, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.failure[which] == nil {
-		c.log.Warn("hardware: the panel goes on without a control", "control", which.String(), "err", err)
+		c.log.Warn("hardware: the panel continues without a control", "control", which.String(), "err", err)
 	}
 	c.failure[which] = err
 }

@@ -87,13 +87,13 @@ const (
 	entryTarget   = "target"
 	entryArc      = "arc"
 	entryFreeze   = "freeze"
-	entryGoOn     = "go on"
+	entryGoOn     = "release"
 	entryJudge    = "ask a judge"
 	entryEdition  = "edition"
 	entryAddress  = "page address"
 	entryBack     = "back"
 	entryStay     = "stay held"
-	entryLetGo    = "let it go"
+	entryLetGo    = "release it"
 )
 
 // Handle takes one input and returns the menu after it and what the program is to do.
@@ -102,7 +102,7 @@ const (
 // At the answer: turning pages through it, the knob opens the menu, choose chooses a
 // pair (attacker, then target), freeze holds the answer or lets it go. In a list:
 // turning moves, the knob or choose takes, freeze goes back. What waits for a judge is
-// let go only where "let it go" is taken from a list.
+// let go only where "release it" is taken from a list.
 func (m Menu) Handle(in Input, w World, now time.Time) (Menu, []Command) {
 	m = m.at(now)
 	m.touched = now

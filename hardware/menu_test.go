@@ -93,7 +93,7 @@ func TestMenu(t *testing.T) {
 		"menu: a target needs an attacker":   {"prp", func(w *hardware.World) { w.From = "" }, "Attacker? A1", nil},
 		"menu: arc":                          {"prrprp", nil, "answer 1", choose("A1", "B1", "bullseye")},
 		"menu: freeze":                       {"prrrp", nil, "answer 1", []hardware.Command{{Kind: hardware.CommandFreeze}}},
-		"menu: go on":                        {"prrr", frozen, "Menu go on", nil},
+		"menu: go on":                        {"prrr", frozen, "Menu release", nil},
 		"menu: judge":                        {"prrrrp", nil, "Judge asked", []hardware.Command{{Kind: hardware.CommandJudge}}},
 		"menu: edition": {"prrrrrplp", nil, "answer 1", []hardware.Command{{Kind: hardware.CommandEdition,
 			Edition: "2.0"}}},

@@ -159,7 +159,7 @@ func (p *controlPair) apply(d ControlDevice, want *Setting, settled bool) string
 		return ""
 	}
 	if errors.Is(err, ErrNoControl) {
-		return fmt.Sprintf("The camera's driver lets nobody set its %s: it may change while you play.", p.name)
+		return fmt.Sprintf("The camera's driver does not let its %s be set: it may change while you play.", p.name)
 	}
 	return fmt.Sprintf("The camera's %s cannot be set: %v.", p.name, err)
 }

@@ -76,7 +76,7 @@ func TestACameraIsLockedWhereItSettled(t *testing.T) {
 	locked, says := ApplySettings(d, allLocked, true)
 	assert.Equal(t, []string{
 		"The camera's exposure is locked at 312 (100 µs).", "The camera's gain is locked at 16.", "The camera's white balance is locked at 4210 K.",
-		"The camera's driver lets nobody set its focus: it may change while you play.",
+		"The camera's driver does not let its focus be set: it may change while you play.",
 	}, says)
 	assert.Equal(t, int32(exposeManual), d.values[ctrlExposeAuto])
 	assert.Equal(t, int32(0), d.values[ctrlAutoWhite])
@@ -102,7 +102,7 @@ func TestWhatACameraDoesNotTakeIsSaid(t *testing.T) {
 		"a control that is deaf":   {func(f *fakeControls) { f.deaf[ctrlGain] = true }, CameraSettings{Gain: Setting{SettingFixed, 99}}, "The camera's gain cannot be set: Gain: it was set to 99 and is 16."},
 		"a driver that is busy":    {func(f *fakeControls) { f.busy[ctrlWhite] = errors.New("device or resource busy") }, CameraSettings{WhiteBalance: Setting{SettingFixed, 5000}}, "The camera's white balance cannot be set: White Balance Temperature = 5000: device or resource busy."},
 		"one that can be read":     {func(f *fakeControls) { f.have[ctrlGain] = ControlRange{Name: "Gain", Max: 9, Flags: controlReadOnly} }, CameraSettings{Gain: Setting{SettingFixed, 5}}, "The camera's gain cannot be set: Gain can only be read."},
-		"one that is switched off": {func(f *fakeControls) { f.have[ctrlGain] = ControlRange{Flags: controlDisabled} }, CameraSettings{Gain: Setting{SettingFixed, 5}}, "The camera's driver lets nobody set its gain: it may change while you play."},
+		"one that is switched off": {func(f *fakeControls) { f.have[ctrlGain] = ControlRange{Flags: controlDisabled} }, CameraSettings{Gain: Setting{SettingFixed, 5}}, "The camera's driver does not let its gain be set: it may change while you play."},
 		"no powerline frequency":   {func(f *fakeControls) { delete(f.have, ctrlPowerline) }, CameraSettings{Powerline: 60}, "The camera's powerline frequency cannot be set to 60 Hz: the camera has no such control."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -128,7 +128,7 @@ func (r Record) Stale(file, now *calibration.Table) string {
 	}
 	moved := then.Shift(now)
 	if allowed := cornerSigmaOf(file); moved > allowed {
-		return fmt.Sprintf("the camera was registered anew since, %.1f mm off at the mat's corners", float64(moved))
+		return fmt.Sprintf("the camera was registered again since, %.1f mm off at the mat's corners", float64(moved))
 	}
 	return ""
 }

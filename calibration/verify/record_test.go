@@ -84,7 +84,7 @@ func TestAVerificationHoldsForTheCalibrationThatItWasMadeWith(t *testing.T) {
 	anew.Extrinsics = anew.Extrinsics.Perturbed(calibration.Vec3{}, calibration.Vec3{0.02, 0, 0})
 	assert.Empty(t, r.Stale(&file, &anew))
 	anew.Extrinsics = file.Extrinsics.Perturbed(calibration.Vec3{}, calibration.Vec3{3, 0, 0})
-	assert.Contains(t, r.Stale(&file, &anew), "registered anew since, 3.0 mm off")
+	assert.Contains(t, r.Stale(&file, &anew), "registered again since, 3.0 mm off")
 }
 
 func TestAnAnswerCarriesItsVerification(t *testing.T) {

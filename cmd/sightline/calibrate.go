@@ -21,7 +21,7 @@ type calibrateCmd struct {
 	Lens   calibrateLensCmd   `cmd:"" help:"Find the lens from pictures of a chessboard."`
 	Table  calibrateTableCmd  `cmd:"" help:"Find the camera's place over the mat from the mat's printed markers."`
 	Verify calibrateVerifyCmd `cmd:"" help:"Measure the printed check card and say how far off the calibration is."`
-	Budget calibrateBudgetCmd `cmd:"" help:"Say how sure a table calibration is, term by term, and draw it over the mat."`
+	Budget calibrateBudgetCmd `cmd:"" help:"Print the error budget of a table calibration, term by term, and draw it over the mat."`
 }
 
 // pictureInput is where a calibration's pictures come from: files, or a source.

@@ -100,7 +100,7 @@ func TestABoardThatIsLargerThanSaidIsRefused(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "lens.json")
 	code, _, stderr := called(t, append([]string{"calibrate", "lens", "--board", "8x6:25mm", "-o", out}, names...)...)
 	assert.Equal(t, 1, code)
-	assert.Contains(t, stderr, "left02.jpg: left out: its chessboard goes on beyond 8×6 inner corners")
+	assert.Contains(t, stderr, "left02.jpg: left out: its chessboard continues beyond 8×6 inner corners")
 	assert.Contains(t, lastLine(stderr), "--board 8x6:25mm: in ")
 	assert.NoFileExists(t, out)
 }

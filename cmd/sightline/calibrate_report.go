@@ -126,7 +126,7 @@ const (
 func advise(t *calibration.Table, scale calibration.ScaleCheck, corner calibration.Terms) (out []string) {
 	for _, m := range t.Residuals {
 		if !m.Used {
-			out = append(out, fmt.Sprintf("Marker %d lies %.1f mm from its place (%+.1f mm along the edge, %+.1f mm away from the mat). Lay it anew and run this again; the rest of the table holds without it.",
+			out = append(out, fmt.Sprintf("Marker %d lies %.1f mm from its place (%+.1f mm along the edge, %+.1f mm away from the mat). Lay it again and repeat this; the rest of the table holds without it.",
 				m.ID, m.Offset().Millimeters(), m.Along.Millimeters(), m.Across.Millimeters()))
 		}
 	}

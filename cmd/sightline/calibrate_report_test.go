@@ -74,7 +74,7 @@ func TestTheReportSaysWhatToDo(t *testing.T) {
 	bumped, _ := handLaid(t, func(m []calibration.Marker) { m[6].Center.X += 3 })
 	text := advice(bumped, calibration.ScaleCheck{})
 	assert.Contains(t, text, "left out: it was moved")
-	assert.Regexp(t, `Marker 6 lies \d\.\d mm from its place .*Lay it anew`, text)
+	assert.Regexp(t, `Marker 6 lies \d\.\d mm from its place .*Lay it again`, text)
 
 	few, seen := handLaid(t, nil)
 	few, err := calibration.Register(few.Intrinsics, few.Layout, seen[:5])

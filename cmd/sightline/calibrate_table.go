@@ -25,7 +25,7 @@ type calibrateTableCmd struct {
 	Mat         string   `placeholder:"WxH" help:"The mat's width and height in mm, with the markers as print mat-markers lays them. Default: 914.4x914.4."`
 	Config      string   `placeholder:"FILE" help:"Take the mat and its markers from this configuration file instead."`
 	MarkerSigma float64  `placeholder:"MM" help:"How exactly the markers were laid, as a standard deviation. Default: the configuration's, or 0.3 mm for cards laid by hand with a steel rule."`
-	Distance    []string `placeholder:"A:B:MM" help:"A distance measured with a steel rule between the centres of markers A and B (or between the same corner of both), to set the scale by; A:B:MM:SIGMA where you read it better or worse than to 0.3 mm. May be given again."`
+	Distance    []string `placeholder:"A:B:MM" help:"A distance measured with a steel rule between the centres of markers A and B (or between the same corner of both), to set the scale by; A:B:MM:SIGMA where you read it better or worse than to 0.3 mm. May be repeated."`
 
 	ForceDistance bool `help:"Take a measured distance even if it cannot be true of these markers as they were laid (beyond 6 sigmas)."`
 

@@ -25,7 +25,7 @@ import (
 // doctorCmd examines the box, puts its lights out, or draws its wiring.
 type doctorCmd struct {
 	Check  doctorCheckCmd  `cmd:"" default:"withargs" help:"Test lamps, display, controls, camera, calibration and the board, and say what to do."`
-	Dark   doctorDarkCmd   `cmd:"" help:"Put out lamps, display and strip: what a killed program left lit."`
+	Dark   doctorDarkCmd   `cmd:"" help:"Put out lamps, display and strip after a program was killed."`
 	Wiring doctorWiringCmd `cmd:"" help:"Draw what is wired to which pin, as SVG."`
 }
 
@@ -34,7 +34,7 @@ type doctorCheckCmd struct {
 	Config string   `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
 	Source string   `help:"Examine this source in place of the configuration's." placeholder:"SOURCE"`
 	Only   []string `help:"Only these checks: board, user, interfaces, disk, clock, temperature, power, memory, service, lamps, display, strip, controls, camera, calibration." placeholder:"CHECK"`
-	Yes    bool     `help:"Ask nobody: for scripts. Lamps and display are switched all the same; controls are left out."`
+	Yes    bool     `help:"Ask no questions, for scripts. Lamps and display are still switched; controls are left out."`
 	JSON   bool     `name:"json" help:"Print one JSON document."`
 }
 
@@ -186,7 +186,7 @@ func putOut(dark func() error, within time.Duration) error {
 // doctorWiringCmd draws the wiring.
 type doctorWiringCmd struct {
 	Board string `help:"Board file; without it, the shipped one." placeholder:"FILE"`
-	Out   string `short:"o" default:"-" help:"Where the SVG goes; - is standard output." placeholder:"FILE"`
+	Out   string `short:"o" default:"-" help:"SVG file to write; - is standard output." placeholder:"FILE"`
 }
 
 // Run implements the command.

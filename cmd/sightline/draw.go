@@ -18,7 +18,7 @@ type drawCmd struct {
 	Scene  string   `arg:"" help:"The scene file; - is standard input."`
 	Out    string   `short:"o" required:"" placeholder:"OUT" help:"SVG file to write, - for standard output."`
 	Rules  string   `help:"Draw by this edition instead of the scene's: 1e, 2.0 or 2.5."`
-	From   string   `help:"Show the range bands about this ship." placeholder:"ID"`
+	From   string   `help:"Show the range bands around this ship." placeholder:"ID"`
 	To     string   `help:"Measure to this ship or obstacle." placeholder:"ID"`
 	Arcs   []string `help:"Arcs of --from to show, with the attack range in each: front, bullseye …" placeholder:"ARC"`
 	Sigmas float64  `default:"3" help:"How many standard deviations a margin must exceed to decide."`

@@ -21,13 +21,13 @@ import (
 )
 
 type locateCmd struct {
-	Calibration []string `required:"" sep:"none" placeholder:"FILE" help:"The table's calibration, from calibrate table; with --fuse, one for each picture."`
+	Calibration []string `required:"" sep:"none" placeholder:"FILE" help:"The table calibration, from calibrate table; with --fuse, one for each picture."`
 	Images      []string `arg:"" name:"image" help:"Pictures of the table; - is one on standard input."`
 	Rules       string   `help:"The edition that the scenes are for: 1e, 2.0 or 2.5." default:"2.5"`
 	Catalogue   string   `placeholder:"FILE" help:"The obstacles that may lie there, from obstacles learn; with --empty-mat, they are found too."`
 	EmptyMat    string   `placeholder:"FILE" help:"The empty mat, from obstacles learn-mat."`
-	At          []string `placeholder:"SHIP,BASE,X,Y[,HEADING]" sep:"none" help:"A ship whose code cannot be read and about where it stands, in mm and degrees: A1,small,420,310,90. Its base is found by its edges; without the heading its arcs are not told. May be given more than once."`
-	Mark        []string `placeholder:"SHIP,BASE,X1,Y1,X2,Y2[,SIGMA]" sep:"none" help:"A ship on any base, and the pixels of its front edge's two upper corners, left and right as seen from the ship, exact to SIGMA pixels (0.7): A1,small,812,440.5,853,441. For one picture. May be given more than once."`
+	At          []string `placeholder:"SHIP,BASE,X,Y[,HEADING]" sep:"none" help:"A ship whose code cannot be read and about where it stands, in mm and degrees: A1,small,420,310,90. Its base is found by its edges; without the heading its arcs are not answered. May be repeated."`
+	Mark        []string `placeholder:"SHIP,BASE,X1,Y1,X2,Y2[,SIGMA]" sep:"none" help:"A ship on any base, and the pixels of its front edge's two upper corners, left and right as seen from the ship, exact to SIGMA pixels (0.7): A1,small,812,440.5,853,441. For one picture. May be repeated."`
 	Average     bool     `help:"The pictures are of one table at rest, from one camera: their mean is located, which has less noise, and gives one scene."`
 	Fuse        bool     `help:"The pictures are of one moment, each from another camera with its own --calibration, in the same order: one scene."`
 	JSON        bool     `name:"json" help:"Print one JSON document, a scene for each picture: what measure - reads."`
@@ -317,7 +317,7 @@ func registered(table calibration.Table, markers vision.MarkerDetector, frame vi
 	case err != nil:
 		fmt.Fprintf(warn, "%s: the camera's place is taken from the calibration as it stands: %v\n", frame.Name, err)
 	case moved > nudge:
-		fmt.Fprintf(warn, "%s: the camera or the mat has moved by %.1f mm since the calibration; registered anew from %d markers\n",
+		fmt.Fprintf(warn, "%s: the camera or the mat has moved by %.1f mm since the calibration; registered again from %d markers\n",
 			frame.Name, float64(moved), len(fresh.Used))
 		table = fresh
 	default:

@@ -28,10 +28,10 @@ type cli struct {
 	Obstacles obstaclesCmd `cmd:"" help:"Learn the empty mat and your obstacles, so that the camera finds them."`
 	Print     printCmd     `cmd:"" help:"Make the sheets to print: ship tokens, mat markers, boards for the lens, check card."`
 	Doctor    doctorCmd    `cmd:"" help:"Test the box: panel, camera, calibration, board; put its lights out; draw its wiring."`
-	Secret    secretCmd    `cmd:"" name:"judge-secret" help:"Say the secret that makes a judge of whoever types it at the page."`
-	Replay    replayCmd    `cmd:"" help:"Work a ruling out again, from its scene and from its picture, and say whether it would differ today."`
+	Secret    secretCmd    `cmd:"" name:"judge-secret" help:"Print the judge's secret, to type on the page."`
+	Replay    replayCmd    `cmd:"" help:"Compute a ruling again, from its scene and its picture, and say whether it would differ today."`
 	Rulings   rulingsCmd   `cmd:"" help:"List, check and export the judges' rulings."`
-	Version   versionCmd   `cmd:"" help:"Say which version this is."`
+	Version   versionCmd   `cmd:"" help:"Print the version."`
 }
 
 // unanswered is a question asked rightly that could not be answered: exit 1.

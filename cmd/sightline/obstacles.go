@@ -22,7 +22,7 @@ type obstaclesCmd struct {
 type learnMatCmd struct {
 	pictureInput `embed:""`
 
-	Calibration string `required:"" placeholder:"FILE" help:"The table's calibration, from calibrate table."`
+	Calibration string `required:"" placeholder:"FILE" help:"The table calibration, from calibrate table."`
 	Out         string `name:"output" short:"o" required:"" placeholder:"FILE" help:"The learnt mat to write, a PNG picture."`
 }
 

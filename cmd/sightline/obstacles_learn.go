@@ -20,12 +20,12 @@ import (
 type learnTokensCmd struct {
 	pictureInput `embed:""`
 
-	Calibration string   `required:"" placeholder:"FILE" help:"The table's calibration, from calibrate table."`
+	Calibration string   `required:"" placeholder:"FILE" help:"The table calibration, from calibrate table."`
 	Name        []string `required:"" placeholder:"NAME" help:"The tokens' names, from left to right as player 1 sees them: --name rock1,rock2."`
 	Kind        string   `required:"" placeholder:"KIND" help:"Their kind: asteroid, debris or gas, or a device's or a marker's as listed above."`
 	Top         float64  `default:"2" placeholder:"MM" help:"How high their upper face lies over the mat, the paper included. Default: ${default}."`
 	Out         string   `name:"output" short:"o" required:"" placeholder:"FILE" help:"The catalogue to add them to; it is made if it is not there."`
-	Alike       bool     `help:"Save a token though it looks like one that the catalogue holds, or like another one on the paper. Neither is recognised then: it is called unknown, as one cannot be told from the other."`
+	Alike       bool     `help:"Save a token although it looks like a catalogue entry or another one on the paper. Neither is recognised then: both are unknown."`
 }
 
 // Help lists the kinds.
@@ -114,7 +114,7 @@ func (c *learnTokensCmd) checkAlike(e *vision.CatalogueEntry, catalogue *vision.
 	}
 	for i := range catalogue.Entries {
 		if known := &catalogue.Entries[i]; vision.Alike(e.Outline, known.Outline) {
-			return unanswered{fmt.Errorf("%s looks like %s: neither would be recognised beside the other. Leave it out if it is the same token; --alike saves it all the same", e.Name, known.Name)}
+			return unanswered{fmt.Errorf("%s looks like %s: neither would be recognised. Leave it out if it is the same token; --alike saves it all the same", e.Name, known.Name)}
 		}
 	}
 	return nil

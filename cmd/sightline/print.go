@@ -21,17 +21,17 @@ import (
 // printCmd makes the sheets that people print, at true scale.
 type printCmd struct {
 	Tokens     printTokensCmd     `cmd:"" help:"Ship tokens, to cut out and lay into the bases."`
-	MatMarkers printMatMarkersCmd `cmd:"" help:"The eight markers that lie round the mat, and where they lie."`
-	Chessboard printChessboardCmd `cmd:"" help:"A chessboard to calibrate a lens by."`
-	Charuco    printCharucoCmd    `cmd:"" help:"A ChArUco board to calibrate a lens by: the board may be seen in part."`
-	CheckCard  printCheckCardCmd  `cmd:"" help:"The check card, to verify a calibration by."`
+	MatMarkers printMatMarkersCmd `cmd:"" help:"The eight markers around the mat, and where they lie."`
+	Chessboard printChessboardCmd `cmd:"" help:"A chessboard to calibrate a lens."`
+	Charuco    printCharucoCmd    `cmd:"" help:"A ChArUco board to calibrate a lens: it may be seen in part."`
+	CheckCard  printCheckCardCmd  `cmd:"" help:"The check card, to verify a calibration."`
 }
 
 // printOutput is where sheets go and in which form.
 type printOutput struct {
-	Format string `placeholder:"pdf|png|svg" help:"pdf, png or svg. Without it, as OUT's ending says."`
+	Format string `placeholder:"pdf|png|svg" help:"pdf, png or svg. Default: by OUT's extension."`
 	DPI    int    `name:"dpi" default:"600" help:"Resolution of a png in dots per inch, 72 to 1200."`
-	Out    string `short:"o" required:"" placeholder:"OUT" help:"File to write, - for standard output. Several pages of png or svg get -1, -2 … before the ending."`
+	Out    string `short:"o" required:"" placeholder:"OUT" help:"File to write, - for standard output. Several pages of png or svg get -1, -2 … before the extension."`
 }
 
 // printPaper is the paper that sheets are laid out for, and the printer it goes into.

@@ -279,7 +279,7 @@ func printReport(out io.Writer, dir string, r *rulings.Report) error {
 	if r.Head.Number > 0 {
 		fmt.Fprintf(w, "head %d:%s\n", r.Head.Number, r.Head.Hash)
 		if r.OK() {
-			fmt.Fprintln(w, "write the head down elsewhere: without it nobody can tell whether entries were cut off at the end (--head checks it)")
+			fmt.Fprintln(w, "write the head down elsewhere: without it, entries that were cut off at the end are not missed (--head checks it)")
 		}
 	}
 	return w.Flush()

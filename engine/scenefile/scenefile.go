@@ -77,7 +77,7 @@ func foreign(f *fields) error {
 	for _, k := range f.keys {
 		switch k {
 		case "rules", "profile", "mat", "scale_sigma", "ships", "obstacles", "devices", "markers":
-			return fmt.Errorf("%s: unknown key beside scenes: it belongs inside each of them", k)
+			return fmt.Errorf("%s: unknown key next to scenes: it belongs inside each of them", k)
 		}
 	}
 	return nil

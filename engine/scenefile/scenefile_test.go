@@ -161,7 +161,7 @@ func TestErrorsNameTheKeyAndWhereItStands(t *testing.T) {
  "y_mm":0}]}]}`, "scenes[1].ships[0] (Z): heading_deg: missing"},
 		{`{"version":1,"scenes":[{"version":1,"rules":"1e","scale_sigma":7}]}`, "scenes[0]: scale_sigma: expected 0 to 1"},
 		{`{"version":1,"scenes":[],"more":1}`, "more: unknown key"},
-		{`{"version":1,"scenes":[],"rules":"1e"}`, "rules: unknown key beside scenes: it belongs inside each of them"},
+		{`{"version":1,"scenes":[],"rules":"1e"}`, "rules: unknown key next to scenes: it belongs inside each of them"},
 		{`{"version":2,"lens":{},"camera":{}}`, "it is a table calibration, expected a scene"},
 		{`{"image_width":3,"camera_matrix":{}}`, "it is a lens file, expected a scene"},
 		{`{"scenes":[]}`, "version: missing"},

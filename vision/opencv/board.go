@@ -85,7 +85,7 @@ func (b *BoardFinder) find(f vision.Frame, chessboard func(vision.Frame, int, in
 			s.Reason = fmt.Sprintf("no chessboard with %d×%d inner corners was found in it, whole", b.board.Cols, b.board.Rows)
 		} else if vision.ChessboardGoesOn(f.Gray, px, b.board.Cols, b.board.Rows) {
 			s.Pixels, s.Larger = nil, true
-			s.Reason = fmt.Sprintf("its chessboard goes on beyond %d×%d inner corners: it is a larger board", b.board.Cols, b.board.Rows)
+			s.Reason = fmt.Sprintf("its chessboard continues beyond %d×%d inner corners: it is a larger board", b.board.Cols, b.board.Rows)
 		}
 	}
 	if len(s.Pixels) > 0 {

@@ -141,7 +141,7 @@ func accessOf(c Web, stateDir, address string, log *slog.Logger) (web.AccessOpti
 		o.JudgeSecret, err = readSecret(path, func(path string) ([]byte, error) { return readOrMake(path, newSecret) })
 	}
 	if err != nil && o.JudgeSecret == "" {
-		log.Warn("nobody can be the judge: the judge's secret cannot be kept; name a file of yours in web.judge_secret_file", "err", err)
+		log.Warn("no one can be the judge: the judge's secret cannot be kept; name a file of yours in web.judge_secret_file", "err", err)
 		return o, nil
 	}
 	log.Info("the judge's secret is kept; sightline judge-secret says it", "file", path)

@@ -132,7 +132,7 @@ func TestWithoutAPlaceToKeepSecretsTheProgramGoesOnAndSaysSo(t *testing.T) {
 	assert.Empty(t, o.Key, "package web makes one that is forgotten")
 	assert.Empty(t, o.JudgeSecret)
 	assert.Contains(t, log, "pairings are forgotten")
-	assert.Contains(t, log, "nobody can be the judge")
+	assert.Contains(t, log, "no one can be the judge")
 
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "session.key"), []byte("short"), 0o600))

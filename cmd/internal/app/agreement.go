@@ -23,7 +23,7 @@ type agreement struct {
 	At        time.Time      `json:"at"`
 }
 
-// loadAgreement returns what the players agreed on before the program was started anew,
+// loadAgreement returns what the players agreed on before the program restarted,
 // or else what is configured.
 func loadAgreement(path string, configured live.Measuring, now time.Time) (live.Measuring, error) {
 	var a agreement
@@ -47,7 +47,7 @@ func (w *Watcher) keepAgreement(to live.Measuring) {
 	}
 	if err := writeKept(w.o.AgreementFile, agreement{to, w.o.Rules.Measuring, w.o.Now()}); err != nil {
 		w.o.Log.Warn("the agreement on measuring is not kept", "err", err)
-		w.note("This agreement could not be written down: if the program is started anew, " + agreements[w.o.Rules.Measuring] + ".")
+		w.note("This agreement could not be written down: if the program restarts, " + agreements[w.o.Rules.Measuring] + ".")
 	}
 }
 
@@ -58,6 +58,6 @@ func (w *Watcher) takeUp(m live.Measuring) {
 	}
 	w.update(func() {
 		w.policy.Measuring = m
-		w.note("As agreed before the program was started anew: " + agreements[m] + ".")
+		w.note("As agreed before the program restarted: " + agreements[m] + ".")
 	})
 }

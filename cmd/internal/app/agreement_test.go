@@ -31,7 +31,7 @@ func TestAnAgreementOutlivesTheProgram(t *testing.T) {
 	v := again.hub.Newest()
 	assert.Equal(t, live.MeasuringEdition, v.Policy.Measuring)
 	assert.Nil(t, v.Policy.Window, "what was declared was about one moment")
-	assert.Contains(t, v.Notes[0].Text, "As agreed before the program was started anew: measuring is allowed when the rules open it.")
+	assert.Contains(t, v.Notes[0].Text, "As agreed before the program restarted: measuring is allowed when the rules open it.")
 
 	for rule, c := range map[string]struct {
 		configured live.Measuring
@@ -61,5 +61,5 @@ func TestAnAgreementThatCannotBeKeptIsTold(t *testing.T) {
 	b.watcher.Agree(live.MeasuringJudge, true)
 	v := b.hub.Newest()
 	assert.Equal(t, live.MeasuringJudge, v.Policy.Measuring, "it holds all the same")
-	assert.Contains(t, v.Notes[0].Text, "if the program is started anew, everybody may measure at any time")
+	assert.Contains(t, v.Notes[0].Text, "if the program restarts, everyone may measure at any time")
 }

@@ -102,7 +102,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	watching.Lens = adopted.over(watching.Lens)
 	watching.MatchFile = filepath.Join(c.dataDir(), matchFile)
 	if watching.Match, err = loadMatch(watching.MatchFile); err != nil {
-		o.Log.Warn("the match begins anew", "err", err)
+		o.Log.Warn("the match starts over", "err", err)
 	}
 	watching.AgreementFile, watching.SessionFile = filepath.Join(c.dataDir(), agreementFile), filepath.Join(c.dataDir(), sessionFile)
 	watching.Judges = c.Web.JudgeSecretFile != "" // whoever names one has a judge
@@ -115,12 +115,12 @@ func Run(ctx context.Context, c Config, o Options) error {
 	watcher := NewWatcher(watching)
 	agreed, err := loadAgreement(watching.AgreementFile, c.Rules.Measuring, watcher.o.Now())
 	if err != nil {
-		o.Log.Warn("measuring is agreed on anew", "err", err)
+		o.Log.Warn("the agreement on measuring starts over", "err", err)
 	}
 	watcher.takeUp(agreed)
 	before, err := loadSession(watching.SessionFile, watcher.o.Now())
 	if err != nil {
-		o.Log.Warn("the pair is chosen anew", "err", err)
+		o.Log.Warn("the pair must be chosen again", "err", err)
 	}
 	watcher.resume(before)
 	touching.watcher = watcher
@@ -408,7 +408,7 @@ func (t *panelTask) Run(ctx context.Context) error {
 		case <-ticker.C:
 		}
 		if err := t.panel.Show(state); err != nil {
-			t.log.Warn("the panel goes on without a part", "err", err)
+			t.log.Warn("the panel continues without a part", "err", err)
 		}
 		said := t.panel.String()
 		if controls := t.inputs.String(); controls != "" {

@@ -42,7 +42,7 @@ func TestACameraIsHeldAgainAfterItWasAway(t *testing.T) {
 	later[0]()
 	assert.Equal(t, before, asked, "what was begun before it went away is void")
 	later[1]()
-	assert.Equal(t, []string{"The camera's driver lets nobody set its focus: it may change while you play."}, said)
+	assert.Equal(t, []string{"The camera's driver does not let its focus be set: it may change while you play."}, said)
 	h.opened(c, nil)
 	assert.Len(t, later, 2, "what was locked is set at once")
 	assert.Len(t, said, 1, "and nothing is said twice")

@@ -58,7 +58,7 @@ type placing struct {
 // read or its place shows the mat.
 func (w *Watcher) PlaceShip(p live.PlacedShip) error {
 	if w.o.Tracking.SettleFrames == 1 { // trackingOf: pictures of which each speaks for itself
-		return fmt.Errorf("%s is not placed: these are single pictures, each of which speaks for itself, and it would be gone with the next one; sightline locate --at places a ship in one picture", p.ID)
+		return fmt.Errorf("%s is not placed: these are single pictures, each taken alone, and it would be gone with the next one; sightline locate --at places a ship in one picture", p.ID)
 	}
 	asked := &placing{ship: p, done: make(chan error, 1)}
 	if !w.placing.CompareAndSwap(nil, asked) {

@@ -170,7 +170,7 @@ func watchView(v watch.Verdict, watched bool) live.Watch {
 	out := live.Watch{State: "unwatched", Seen: v.Seen, Of: v.Of, Missing: v.Missing, Strays: v.Strays}
 	if !watched {
 		out.Seen = 0
-		out.Text = "the mat's markers are not seen: should the camera move now, nobody would notice"
+		out.Text = "the mat's markers are not seen: if the camera moved now, it would go unnoticed"
 		return out
 	}
 	out.State, out.Blind = v.State.String(), v.Blind
@@ -207,10 +207,10 @@ func watchHealth(v watch.Verdict, failed string) live.Health {
 			Detail: fmt.Sprintf("The markers moved together%s: the camera or the table was nudged. It is registered again when nothing moves any more.", about(v)),
 		}
 	case watch.Settled:
-		h := live.Health{Code: live.Moved, Title: "Camera moved", Detail: fmt.Sprintf("The markers moved together%s and lie still: the camera's place is being found anew.", about(v))}
+		h := live.Health{Code: live.Moved, Title: "Camera moved", Detail: fmt.Sprintf("The markers moved together%s and lie still: the camera's place is being found again.", about(v))}
 		if failed != "" {
-			h.Detail = fmt.Sprintf("The markers moved together%s. The camera's place cannot be found anew: %s.", about(v), failed)
-			h.Advice = "Uncover the mat's markers and lay them where they belong. It is tried again by itself."
+			h.Detail = fmt.Sprintf("The markers moved together%s. The camera's place cannot be found again: %s.", about(v), failed)
+			h.Advice = "Uncover the mat's markers and lay them where they belong. Retrying automatically."
 		}
 		return h
 	case watch.LensChanged:
@@ -221,7 +221,7 @@ func watchHealth(v watch.Verdict, failed string) live.Health {
 		return live.Health{
 			Code: live.LensChanged, Title: "Lens changed",
 			Detail: fmt.Sprintf("The picture %s by %.2f %% about its middle, and nothing else moved: the lens was refocused or zoomed, or the camera was raised or lowered.", verb, 100*max(v.Grown, -v.Grown)),
-			Advice: "Lock the focus and calibrate the lens anew (at /calibrate, or with sightline calibrate lens). If nobody touched the lens, start the program again: it registers itself at the new height.",
+			Advice: "Lock the focus and calibrate the lens again (at /calibrate, or with sightline calibrate lens). If the lens was not touched, restart the program: it registers the camera at the new height.",
 		}
 	case watch.Lost:
 		return live.Health{

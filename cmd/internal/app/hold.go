@@ -45,11 +45,11 @@ func (w *Watcher) Hold(r live.HoldRequest) (err error) {
 			w.held = w.shown()
 			w.held.hold = w.newHold("")
 			w.held.hold.Judge = r.Judge
-			who := "somebody lets"
+			who := "someone releases"
 			if r.Judge || r.AskJudge {
-				who = "the judge lets"
+				who = "the judge releases"
 			}
-			w.note("The answers are held: they are those of this picture until " + who + " them go.")
+			w.note("The answers are held: they are those of this picture until " + who + " them.")
 		}
 	})
 	return err
@@ -79,7 +79,7 @@ func (w *Watcher) tooMuchAwaited(r live.HoldRequest) error {
 	if n < awaitedMost {
 		return nil
 	}
-	return &live.Refusal{Kind: live.ErrOvertaken, Text: fmt.Sprintf("%d held pictures were let go within the hour though a judge was to look at them, and no more can be kept. "+
+	return &live.Refusal{Kind: live.ErrOvertaken, Text: fmt.Sprintf("%d held pictures were released within the hour though a judge was to look at them, and no more can be kept. "+
 		"A judge lets this one go; a player can after %s.", n, until.Local().Format("15:04:05"))}
 }
 
@@ -96,7 +96,7 @@ func (w *Watcher) letGo(r live.HoldRequest) {
 		// Who holds something else again has not let this go.
 		w.released = append([]released{{w.held, view, guarded && (!r.Judge || r.Hold)}}, w.released...)
 		if guarded {
-			w.note("What was held for a judge was let go by " + r.By + ". The judge's page can hold it again for an hour.")
+			w.note("What was held for a judge was released by " + r.By + ". The judge's page can hold it again for an hour.")
 		}
 	}
 	w.held = nil

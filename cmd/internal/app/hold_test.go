@@ -54,7 +54,7 @@ func TestWhatIsLetGoCanBeHeldAgainForAnHour(t *testing.T) {
 	require.NoError(t, h.watcher.Hold(live.HoldRequest{Held: was.Hold.Number, By: "Ada"}))
 	v := h.hub.Newest()
 	assert.Nil(t, v.Hold)
-	assert.Contains(t, v.Notes[0].Text, "What was held for a judge was let go by Ada.")
+	assert.Contains(t, v.Notes[0].Text, "What was held for a judge was released by Ada.")
 	require.Len(t, v.Released, 1)
 	assert.Equal(t, live.Released{Number: was.Hold.Number, At: was.Hold.At, Asked: "player 2", From: "A1", To: "B1", LetGo: v.At,
 		By: "Ada"}, v.Released[0])
@@ -111,7 +111,7 @@ func TestPlayersCannotPushOutWhatAJudgeWasCalledFor(t *testing.T) {
 	for range 3 {
 		require.ErrorAs(t, h.watcher.Hold(live.HoldRequest{Held: fifth, By: "x"}), &problem)
 		assert.ErrorIs(t, problem, live.ErrOvertaken)
-		assert.Contains(t, problem.Text, "4 held pictures were let go within the hour though a judge was to look at them")
+		assert.Contains(t, problem.Text, "4 held pictures were released within the hour though a judge was to look at them")
 	}
 	v := h.hub.Newest()
 	require.NotNil(t, v.Hold, "it stays held")
@@ -146,7 +146,7 @@ func TestAllWhoAskedForAJudgeAreRemembered(t *testing.T) {
 		return out
 	}
 	h.watcher.AskJudgeFor("Ada")
-	assert.Contains(t, notes(), "The answers are held: they are those of this picture until the judge lets them go.")
+	assert.Contains(t, notes(), "The answers are held: they are those of this picture until the judge releases them.")
 	assert.Contains(t, notes(), "A judge is asked for by Ada: A1 to B1.")
 	h.watcher.AskJudgeFor("Ben")
 	h.watcher.AskJudgeFor("Ada")
@@ -168,7 +168,7 @@ func TestAtTheBoxWhatWaitsForAJudgeIsLetGoOnASecondWord(t *testing.T) {
 	v := h.does(hardware.PushFreeze)
 	require.True(t, v.Held)
 	assert.Equal(t, "Judge called", v.Panel.Screen.Title)
-	assert.Equal(t, []string{"stay held", "let it go"}, v.Panel.Screen.Items)
+	assert.Equal(t, []string{"stay held", "release it"}, v.Panel.Screen.Items)
 	v = h.does(hardware.PushKnob)
 	require.True(t, v.Held, "the first entry keeps it")
 	v = h.does(hardware.PushFreeze, hardware.TurnRight, hardware.PushChoose)

@@ -118,7 +118,7 @@ func (l *Learner) Run(ctx context.Context) error {
 		case <-l.wake:
 		}
 		if l.known.renew() {
-			l.log.Info("obstacles: learnt anew from the files")
+			l.log.Info("obstacles: learnt again from the files")
 			l.told()
 			l.compareSoon()
 		}
@@ -200,7 +200,7 @@ func inTheWay(v *live.State) (out []string) {
 		return []string{text}
 	}
 	if v.Held {
-		out = append(out, "Somebody holds the picture, and a judge may rule on it: let it go on live first.")
+		out = append(out, "The picture is held, and a judge may rule on it: release it first.")
 	}
 	for _, s := range v.Located.Scene.Ships {
 		out = append(out, fmt.Sprintf("Ship %s stands on the mat.", s.ID))

@@ -94,7 +94,7 @@ func (l *Learner) Learn(in web.LearnIntent) error {
 	}
 	now := l.Learning()
 	if in.Version != now.Catalogue.Version {
-		return fmt.Errorf("%w: somebody has changed the catalogue since you looked at it. It is shown as it is now: look again, and repeat what you wanted", web.ErrLearnConflict)
+		return fmt.Errorf("%w: someone has changed the catalogue since you looked at it. It is shown as it is now: look again, and repeat what you wanted", web.ErrLearnConflict)
 	}
 	if now.Catalogue.Problem != "" && !(in.Do == web.LearnImport && in.Whole) {
 		return fmt.Errorf("%w: the catalogue's file is damaged (%s). Import a catalogue in place of all, or put the file right", web.ErrLearnConflict, now.Catalogue.Problem)
@@ -130,7 +130,7 @@ func (l *Learner) want(in web.LearnIntent) error {
 	way := inTheWay(&v)
 	if in.Do == web.LearnMat {
 		if in.Version != now.Mat.Version {
-			return fmt.Errorf("%w: somebody has learnt the mat since you looked", web.ErrLearnConflict)
+			return fmt.Errorf("%w: someone has learnt the mat since you looked", web.ErrLearnConflict)
 		}
 		way = append(way, glareInTheWay(&v)...)
 		if err := canReplace(l.known.matFile); err != nil { // said before ten pictures are looked at
@@ -180,7 +180,7 @@ func (l *Learner) saveTokens(in web.LearnIntent, c *vision.Catalogue) error {
 	l.mu.Unlock()
 	switch {
 	case trace == nil || trace.Number != in.Trace:
-		return fmt.Errorf("%w: the tokens were traced anew since you looked: look at them again", web.ErrLearnConflict)
+		return fmt.Errorf("%w: the tokens were traced again since you looked: look at them again", web.ErrLearnConflict)
 	case len(in.Tokens) == 0:
 		return fmt.Errorf("tick at least one token to save")
 	}

@@ -157,7 +157,7 @@ func TestNothingIsLearntWhileSomethingIsInTheWay(t *testing.T) {
 	}{
 		"no calibration": {func(v *live.State) { v.Health = live.Health{Code: live.NoCalibration, Title: "No calibration"} }, "No calibration"},
 		"a ship":         {func(v *live.State) { v.Located.Scene.Ships = []engine.Ship{{ID: "A1"}} }, "Ship A1 stands on the mat"},
-		"a held picture": {func(v *live.State) { v.Held = true }, "Somebody holds the picture"},
+		"a held picture": {func(v *live.State) { v.Held = true }, "The picture is held"},
 		"a hand":         {func(v *live.State) { v.Register.Watch.Missing = []int{2, 3} }, "Something covers the markers 2, 3"},
 		"glare":          {func(v *live.State) { v.Light.Glare, v.Light.Where = 0.2, "left" }, "20 % of the mat is white with glare (left)"},
 	} {
@@ -236,7 +236,7 @@ func TestNobodyOverwritesWhatAnotherHasChanged(t *testing.T) {
 	// Somebody learns by the command meanwhile.
 	saw = s.Learning().Catalogue.Version
 	require.NoError(t, os.WriteFile(s.table().Catalogue, rocks("c", "d", "e"), 0o644))
-	assert.ErrorContains(t, s.Learn(web.LearnIntent{Do: web.LearnDelete, Version: saw, Name: "b"}), "somebody has changed the catalogue")
+	assert.ErrorContains(t, s.Learn(web.LearnIntent{Do: web.LearnDelete, Version: saw, Name: "b"}), "someone has changed the catalogue")
 	now := s.Learning()
 	require.Len(t, now.Entries, 3)
 	saw = now.Catalogue.Version
@@ -247,7 +247,7 @@ func TestNobodyOverwritesWhatAnotherHasChanged(t *testing.T) {
 		{Do: web.LearnChange, Name: "c", To: "A1"}:                          `"A1" is what a ship is called`,
 		{Do: web.LearnChange, Name: "c", Kind: "moon"}:                      "kind: expected one of",
 		{Do: web.LearnImport, Catalogue: parse("f", "d")}:                   "holds d already",
-		{Do: web.LearnSave, Trace: 1, Tokens: []web.LearnName{{Name: "z"}}}: "traced anew",
+		{Do: web.LearnSave, Trace: 1, Tokens: []web.LearnName{{Name: "z"}}}: "traced again",
 		{Do: "sing"}: `no "sing"`,
 	} {
 		in.Version = saw

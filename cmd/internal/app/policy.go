@@ -17,7 +17,7 @@ const (
 )
 
 var agreements = map[live.Measuring]string{
-	live.MeasuringFree:    "everybody may measure at any time",
+	live.MeasuringFree:    "everyone may measure at any time",
 	live.MeasuringEdition: "measuring is allowed when the rules open it",
 	live.MeasuringJudge:   "only the judge measures",
 }
@@ -32,7 +32,7 @@ func (w *Watcher) Agree(to live.Measuring, judge bool) {
 		case !judge && w.policy.JudgesOnly: // the page said so already
 		case to == "" && p != nil:
 			w.policy.Proposal = nil
-			w.note("Somebody objects: " + agreements[now] + ", as before.")
+			w.note("Someone objects: " + agreements[now] + ", as before.")
 		case to == "" || to == now:
 			w.policy.Proposal = nil
 		case judge:

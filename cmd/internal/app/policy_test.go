@@ -26,7 +26,7 @@ func TestADeclarationOpensMeasuringForAMinute(t *testing.T) {
 	require.Equal(t, live.OK, v.Health.Code)
 	assert.Nil(t, v.Pair)
 	assert.True(t, v.Withheld)
-	assert.Equal(t, "nobody has declared what to measure for", v.Reason)
+	assert.Equal(t, "no one has declared what to measure for", v.Reason)
 	assert.NotEmpty(t, v.Result.Pairs, "the program knows, and says nothing")
 
 	b.watcher.Declare(&live.Declaration{Doing: live.DoAttack, Ship: "A1"})

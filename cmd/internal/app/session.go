@@ -27,7 +27,7 @@ type session struct {
 	At     time.Time `json:"at"`    // when it was written
 }
 
-// loadSession returns what the table was busy with before the program was started anew;
+// loadSession returns what the table was busy with before the program restarted;
 // the zero session: nothing that still counts.
 func loadSession(path string, now time.Time) (session, error) {
 	var s session
@@ -77,7 +77,7 @@ func (w *Watcher) keepSession() {
 	err := writeKept(w.o.SessionFile, s)
 	if err != nil && !w.unkept {
 		w.o.Log.Warn("the chosen pair is not kept", "err", err)
-		w.Tell("The chosen pair could not be written down: if the program is started anew, choose it again.")
+		w.Tell("The chosen pair could not be written down: if the program restarts, choose it again.")
 	}
 	w.unkept = err != nil
 }
@@ -93,10 +93,10 @@ func (w *Watcher) resume(s session) {
 		case s.From == "" && s.To == "":
 		case vision.Unnamed(s.From) || vision.Unnamed(s.To): // such names may be other bases' now
 			w.chosen = true
-			w.note("Choose the pair again: before the program was started anew it was one with a base that has no name.")
+			w.note("Choose the pair again: before the program restarted it was one with a base that has no name.")
 		default:
 			w.choice, w.chosen = live.Choice{From: s.From, To: s.To, Arc: arc}, s.Chosen
-			w.note(fmt.Sprintf("The pair is %s to %s, as before the program was started anew.", cmp.Or(s.From, "nobody"), cmp.Or(s.To, "nobody")))
+			w.note(fmt.Sprintf("The pair is %s to %s, as before the program restarted.", cmp.Or(s.From, "nobody"), cmp.Or(s.To, "nobody")))
 		}
 		if !s.Held {
 			return

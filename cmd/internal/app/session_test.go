@@ -53,7 +53,7 @@ func TestAChosenPairOutlivesTheProgram(t *testing.T) {
 	assert.True(t, os.SameFile(info, again), "written only when it has changed")
 
 	b := sessionBench(t, path, time.Hour)
-	assert.Contains(t, notesOf(b), "The pair is A1 to B1, as before the program was started anew.")
+	assert.Contains(t, notesOf(b), "The pair is A1 to B1, as before the program restarted.")
 	b.picture(time.Millisecond)
 	assert.Equal(t, pair, b.hub.Newest().Choice)
 	require.NotNil(t, b.hub.Newest().Pair)

@@ -84,7 +84,7 @@ func (w *Watcher) health(status vision.FeedStatus, now time.Time) live.Health {
 	case (w.frameAt.IsZero() || age > w.o.StaleAfter) && status.State != vision.FeedLive && status.Err != "":
 		return live.Health{
 			Code: live.NoCamera, Title: "No camera", Detail: status.Source + ": " + status.Err,
-			Advice: "Check that it is there, plugged in or served, and that no other program uses it. It is tried again by itself.",
+			Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically.",
 		}
 	case w.frameAt.IsZero():
 		return live.Health{Code: live.Starting, Title: "Starting", Detail: "Waiting for the first picture of " + status.Source + "."}
@@ -95,7 +95,7 @@ func (w *Watcher) health(status vision.FeedStatus, now time.Time) live.Health {
 		}
 	case w.busy():
 		return live.Health{
-			Code: live.Calibrating, Title: "Calibrating", Detail: "Somebody is calibrating this camera; there are no answers meanwhile.",
+			Code: live.Calibrating, Title: "Calibrating", Detail: "This camera is being calibrated; there are no answers meanwhile.",
 			Advice: "They come back when the calibration is finished or cancelled on its page (/calibrate).",
 		}
 	case w.picture != pictureGood:
@@ -103,7 +103,7 @@ func (w *Watcher) health(status vision.FeedStatus, now time.Time) live.Health {
 	case w.registered.From == "":
 		return w.noCalibration()
 	case w.broken != "":
-		return live.Health{Code: live.Broken, Title: "Cannot measure", Detail: w.broken, Advice: "Start the program anew with a calibration that fits this camera."}
+		return live.Health{Code: live.Broken, Title: "Cannot measure", Detail: w.broken, Advice: "Restart the program with a calibration that fits this camera."}
 	}
 	if w.doubtful {
 		return mayHaveMoved
@@ -147,7 +147,7 @@ func pictureHealth(s pictureState, after time.Duration) live.Health {
 	return live.Health{
 		Code: live.Frozen, Title: "Picture frozen",
 		Detail: fmt.Sprintf("The camera has sent exactly the same picture for %.1f s or more, which no camera that works does.", after.Seconds()),
-		Advice: "Unplug the camera and plug it in again, or start its stream anew. Answers come back with the first new picture.",
+		Advice: "Unplug the camera and plug it in again, or restart its stream. Answers come back with the first new picture.",
 	}
 }
 
@@ -164,7 +164,7 @@ func (w *Watcher) noCalibration() live.Health {
 		h.Detail = "The program does not know this camera's lens."
 		h.Advice = "Calibrate on the page /calibrate; or make a lens file with sightline calibrate lens (see the README) and name it with --lens or camera.lens."
 	case w.o.Table != nil:
-		h.Advice = "Make the calibration anew with this camera and picture size: sightline calibrate table."
+		h.Advice = "Calibrate again with this camera and picture size: sightline calibrate table."
 	case w.o.Markers == nil:
 		h.Advice = "Use a calibration file (--calibration), or a program with OpenCV."
 	default:

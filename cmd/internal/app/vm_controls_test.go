@@ -112,7 +112,7 @@ func TestVMCameraControls(t *testing.T) {
 		fixed := func(v int32) vision.Setting { return vision.Setting{Kind: vision.SettingFixed, Value: v} }
 		_, says := vision.ApplySettings(d, vision.CameraSettings{Exposure: fixed(100), Gain: fixed(5000), WhiteBalance: fixed(4000), Focus: fixed(1), Powerline: 50}, false)
 		require.Len(t, says, 5)
-		for i, what := range []string{"nobody set its exposure", "expected 0 to 255, got 5000", "nobody set its white balance", "nobody set its focus", "powerline frequency cannot be set to 50 Hz"} {
+		for i, what := range []string{"let its exposure be set", "expected 0 to 255, got 5000", "let its white balance be set", "let its focus be set", "powerline frequency cannot be set to 50 Hz"} {
 			assert.Contains(t, says[i], what)
 		}
 	})

@@ -462,7 +462,7 @@ func TestACalibrationFileIsWatchedAsSoonAsItsMarkersAreSeen(t *testing.T) {
 	v := b.quiet(20)
 	require.NotNil(t, v.Pair, "a file is believed")
 	assert.Equal(t, "unwatched", v.Register.Watch.State)
-	assert.Contains(t, v.Register.Watch.Text, "nobody would notice")
+	assert.Contains(t, v.Register.Watch.Text, "it would go unnoticed")
 	assert.Equal(t, "00112233", v.Register.BaseHash)
 	assert.Contains(t, v.Register.Integrity, "changed by hand")
 	b.hidden = 0

@@ -269,7 +269,7 @@ func (e *examination) lens() {
 		e.add("lens", Wrong, fmt.Sprintf("The lens file cannot be used: %v.", err), "make it again: sightline calibrate lens (docs/lens.md)")
 		return
 	case file.Integrity == calibration.Edited:
-		e.add("lens", Wrong, fmt.Sprintf("%s was changed after it was made.", e.setup.Lens), "make it again, or put the kept copy beside it back")
+		e.add("lens", Wrong, fmt.Sprintf("%s was changed after it was made.", e.setup.Lens), "make it again, or restore the kept copy next to it")
 		return
 	}
 	e.add("lens", OK, fmt.Sprintf("%s is %v, hash %.8s.", e.setup.Lens, file.Integrity, file.Hash), "")
@@ -304,10 +304,10 @@ func (e *examination) table(context.Context) {
 			"make it again: sightline calibrate table (docs/calibration.md)")
 		return
 	case t.Integrity == calibration.Edited:
-		e.add("table", Wrong, path+" was changed after it was made.", "make it again, or put the kept copy beside it back")
+		e.add("table", Wrong, path+" was changed after it was made.", "make it again, or restore the kept copy next to it")
 		return
 	case len(t.Doubts()) > 0:
-		e.add("table", Wrong, fmt.Sprintf("%s cannot be trusted: %s.", path, t.State()), "make it again, or put the kept copy beside it back")
+		e.add("table", Wrong, fmt.Sprintf("%s cannot be trusted: %s.", path, t.State()), "make it again, or restore the kept copy next to it")
 		return
 	}
 	says := fmt.Sprintf("%s is %v, hash %.8s, made %s.", path, t.Integrity, t.Hash, made(t.Made))

@@ -340,7 +340,7 @@ func TestABrokenBoxIsToldHowItIsBroken(t *testing.T) {
 		}, "display", "display", doctor.Wrong, "then failed", "SDA"},
 		"strip dark": {func(w *whole) { w.box.Ask = func(string) bool { return false } }, "strip", "strip", doctor.Wrong, "does not show",
 			"strip.kind"},
-		"nobody to press": {func(w *whole) { w.box.Tell = nil }, "controls", "controls", doctor.Skipped, "Nobody is there", "terminal"},
+		"nobody to press": {func(w *whole) { w.box.Tell = nil }, "controls", "controls", doctor.Skipped, "No one is there", "terminal"},
 		"camera busy": {func(w *whole) {
 			w.box.Camera = func(context.Context) (vision.Source, error) { return nil, syscall.EBUSY }
 		}, "camera", "camera", doctor.Wrong, "busy", "systemctl stop"},
@@ -435,8 +435,8 @@ func TestWithoutAPersonLampsAreSwitchedAndThatIsSaid(t *testing.T) {
 	w.box.Ask, w.box.Tell = nil, nil
 	got := w.examine(t)
 	assert.Equal(t, doctor.OK, got["lamp range1"][0].State)
-	assert.Contains(t, got["lamp range1"][0].Says, "nobody was asked")
-	assert.Contains(t, got["display"][0].Says, "nobody was asked")
+	assert.Contains(t, got["lamp range1"][0].Says, "no one was asked")
+	assert.Contains(t, got["display"][0].Says, "no one was asked")
 	assert.Equal(t, []bool{true, false}, w.lamps["GPIO17"].levels)
 }
 

@@ -81,7 +81,7 @@ func cameraDevice(source string) bool {
 func (e *examination) user(context.Context) {
 	a, err := e.box.User()
 	if err != nil {
-		e.add("user", Wrong, fmt.Sprintf("Nobody knows who runs this: %v.", err), "log in as a user of this machine")
+		e.add("user", Wrong, fmt.Sprintf("The user is not known: %v.", err), "log in as a user of this machine")
 		return
 	}
 	if a.Root {

@@ -104,7 +104,7 @@ func (e *examination) lamp(which hardware.Lamp, line string, activeLow bool) {
 		}
 		e.add(name, Wrong, "It did not light.", do)
 	case e.box.Ask == nil:
-		e.add(name, OK, line+" was switched on and off; nobody was asked whether it was seen.", "")
+		e.add(name, OK, line+" was switched on and off; no one was asked whether it was seen.", "")
 	default:
 		e.add(name, OK, "It lights.", "")
 	}
@@ -176,7 +176,7 @@ func (e *examination) picture(name, question, dead, wrong string, try func() (fu
 	case !seen:
 		e.add(name, Wrong, "It answers, but does not show what it should.", wrong)
 	case e.box.Ask == nil:
-		e.add(name, OK, "It answers; nobody was asked whether it shows the test.", "")
+		e.add(name, OK, "It answers; no one was asked whether it shows the test.", "")
 	default:
 		e.add(name, OK, "It shows the test.", "")
 	}
@@ -212,7 +212,7 @@ func (e *examination) controls(ctx context.Context) {
 		return
 	}
 	if e.box.Tell == nil {
-		e.add("controls", Skipped, "Nobody is there to press them.", "run sightline doctor in a terminal, without --yes")
+		e.add("controls", Skipped, "No one is there to press them.", "run sightline doctor in a terminal, without --yes")
 		return
 	}
 	ctx, stop := context.WithCancel(ctx)

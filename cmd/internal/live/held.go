@@ -83,7 +83,7 @@ func (h *Held) Guarded(last *Ruling) bool {
 // waits says for people what is held for a judge: "A judge was asked for by player 2 at
 // 14:03".
 func (h *Held) waits() string {
-	who := "A judge froze this"
+	who := "A judge held this"
 	if h.Asked != "" {
 		who = "A judge was asked for by " + h.Asked
 	}

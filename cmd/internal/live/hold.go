@@ -49,17 +49,17 @@ func (r *HoldRequest) Refused(h *Held, last *Ruling) error {
 	switch {
 	case h == nil || r.Hold:
 	case r.Held != 0 && r.Held != h.Number:
-		return &Refusal{ErrOvertaken, "Something else is held by now: " + LowerFirst(h.waits()) + ". Nothing was let go."}
+		return &Refusal{ErrOvertaken, "Something else is held now: " + LowerFirst(h.waits()) + ". Nothing was released."}
 	case r.Held == 0 && !r.Judge && h.Guarded(last):
 		return &Refusal{ErrOvertaken, fmt.Sprintf(
-			"%s, and nobody has ruled yet. A judge lets it go; a player must confirm it by naming it: {\"hold\":false,\"held\":%d}.", h.waits(),
+			"%s, and there is no ruling yet. A judge releases it; a player must confirm by naming it: {\"hold\":false,\"held\":%d}.", h.waits(),
 			h.Number)}
 	}
 	return nil
 }
 
 // ErrNotKept is why what was let go cannot be held again.
-var ErrNotKept = &Refusal{ErrOvertaken, "This is no longer kept: what is let go can be held again for an hour, the last of " +
+var ErrNotKept = &Refusal{ErrOvertaken, "This is no longer kept: what is released can be held again for an hour, the last of " +
 	"it only."}
 
 // Released is what was held and let go, while it can still be held again.

@@ -172,7 +172,7 @@ func (p *Policy) Pair(r engine.Rules, from, to *engine.Ship) Permit {
 	w := p.Window
 	switch {
 	case w == nil:
-		return Permit{Why: "nobody has declared what to measure for"}
+		return Permit{Why: "no one has declared what to measure for"}
 	case w.moves():
 		return Permit{Why: "a movement is declared, which measures no ranges"}
 	case !w.toShips():

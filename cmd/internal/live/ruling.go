@@ -166,7 +166,7 @@ func rulingLines(v *State) []engine.Line {
 }
 
 // ErrHeldChanged is why nothing is ruled on what a judge no longer sees.
-var ErrHeldChanged = &Refusal{ErrOvertaken, "What you judged is no longer held: somebody let it go or froze another picture. Nothing was recorded. Look at what is held now and rule on that."}
+var ErrHeldChanged = &Refusal{ErrOvertaken, "What you judged is no longer held: someone released it or holds another picture. Nothing was recorded. Look at what is held now and rule on that."}
 
 // RuledMeanwhile is why nothing is ruled by a judge who does not know the last ruling.
 func RuledMeanwhile(last *Ruling) *Refusal {

@@ -142,7 +142,7 @@ type Camera struct {
 	Why    string // why it is not, in a few words
 
 	// NoObstacles says in a few words why it does not see the obstacles, where the main
-	// camera watches them; "": it does, or nobody watches them.
+	// camera watches them; "": it does, or they are not watched.
 	NoObstacles string
 }
 

@@ -93,7 +93,7 @@ func TrackText(k *vision.Track, now time.Time) string {
 		return id + " is not in its place any more"
 	}
 	if vision.Unnamed(id) {
-		return id + " is a base whose code is not read: which ship it is and which way its nose points nobody has said"
+		return id + " is a base whose code is not read: no one has said which ship it is and which way its nose points"
 	}
 	if k.Ship.Quarters {
 		return id + " shows its edges and not its code: which way its nose points is not seen"

@@ -47,7 +47,7 @@ func (m *Machine) bars(x, y geom.Length) error {
 	}
 	sx, sy := p.ScaleX*float64(x/Bar), p.ScaleY*float64(y/Bar)
 	if most := float64(barMost / Bar); math.Abs(sx-1) > most || math.Abs(sy-1) > most {
-		return wrong("That makes this printer's scale %.3f × %.3f, more than a printer is off by itself: was it the newest sheet that you "+
+		return wrong("That makes this printer's scale %.3f × %.3f, more than a printer alone is off: was it the newest sheet that you "+
 			"measured?", sx, sy)
 	}
 	p.BarX, p.BarY = x, y

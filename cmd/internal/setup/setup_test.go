@@ -274,7 +274,7 @@ func TestBarsSetTheScaleOfTheSheets(t *testing.T) {
 	assert.InDelta(t, 0.986, p.ScaleY, 1e-12)
 	assert.Contains(t, p.Verdict, "98.60 mm along")
 	_, err := b.m.Do(setup.Intent{Do: setup.Bars, BarX: 100, BarY: 98})
-	assert.ErrorContains(t, err, "more than a printer is off by itself")
+	assert.ErrorContains(t, err, "more than a printer alone is off")
 	b.do(setup.Intent{Do: setup.Bars, BarX: 99.9, BarY: 100.3})
 	p = b.m.State().Print
 	assert.Equal(t, setup.Saved, p.Phase)

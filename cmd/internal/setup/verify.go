@@ -141,7 +141,7 @@ func (m *Machine) measurePlace() {
 	if err != nil {
 		v.Problem = "This place cannot be measured: " + strings.TrimPrefix(err.Error(), "calibration: verify: ") + "."
 		if errors.Is(err, verify.ErrNoCard) {
-			v.Problem = "Two markers of one strip must be in plain view; lay the card anew."
+			v.Problem = "Two markers of one strip must be in plain view; lay the card again."
 		}
 		return
 	}

@@ -84,10 +84,10 @@ func (s *Server) stopsAnswers(in setup.Intent) (why string, confirm bool) {
 	v := s.o.Hub.Newest()
 	switch {
 	case v.Hold != nil && v.Hold.Asked != "":
-		return fmt.Sprintf("%s asked for a judge, and the picture is held for the ruling: calibrate when it has been let go.",
+		return fmt.Sprintf("%s asked for a judge, and the picture is held for the ruling: calibrate when it is released.",
 			live.UpperFirst(v.Hold.Asked)), false
 	case v.Held || v.Hold != nil:
-		return "Somebody holds the picture, and a judge may rule on it: calibrate when it has been let go.", false
+		return "The picture is held, and a judge may rule on it: calibrate when it is released.", false
 	case v.Health.Code != live.OK || len(v.Located.Scene.Ships) == 0:
 		return "", false
 	}

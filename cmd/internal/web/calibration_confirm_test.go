@@ -60,7 +60,7 @@ func TestCalibratingInAGameTakesAConfirmationThatNamesWhatIsLost(t *testing.T) {
 		ask(s, http.MethodPost, "/api/freeze", `{"hold":true}`, loopback, "")
 		status, text, _ = do(`{"do":"go","step":"lens","confirm":true}`)
 		assert.Equal(t, http.StatusConflict, status, who)
-		assert.Contains(t, text, "holds the picture", who)
+		assert.Contains(t, text, "picture is held", who)
 		ask(s, http.MethodPost, "/api/freeze", `{"hold":false}`, loopback, "")
 
 		status, text, _ = do(`{"do":"go","step":"lens","confirm":true}`)

@@ -42,7 +42,7 @@ func (s *Server) freeze(w http.ResponseWriter, r *http.Request) {
 	judge := s.judges(r)
 	if *in.Hold && in.Held != 0 && !judge {
 		w.Header().Set("Sightline-Needs", Judge.String())
-		http.Error(w, "Only a judge holds again what was let go.", http.StatusForbidden)
+		http.Error(w, "Only a judge holds again what was released.", http.StatusForbidden)
 		return
 	}
 	by := "a player"

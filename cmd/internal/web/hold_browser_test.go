@@ -95,7 +95,7 @@ func letGoOnASecondWord(t *testing.T, tab context.Context) {
 		chromedp.Evaluate(`document.activeElement.id`, &focused), shot("let-go-dark"),
 		chromedp.KeyEvent(kb.Enter), chromedp.WaitNotVisible("#let-go-text"))
 	assert.Contains(t, says, "A judge was asked for by player 2 at ")
-	assert.Contains(t, says, "(A2 to B2), and nobody has ruled yet.")
+	assert.Contains(t, says, "(A2 to B2), and there is no ruling yet.")
 	assert.Equal(t, "let-go-stay", focused, "Enter keeps it")
 	require.NotNil(t, c.hub.Newest().Hold, "one Enter too many lets nothing go")
 	within(t, tab, "let go", chromedp.Click("#go-on"), chromedp.WaitVisible("#let-go-go"), chromedp.Click("#let-go-go"),

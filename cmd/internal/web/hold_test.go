@@ -29,7 +29,7 @@ func TestWhoLetsGoWhatWaitsForAJudge(t *testing.T) {
 	require.NotNil(t, c.hub.Newest().Hold, "it is held still")
 	status, text = asPlayer(`{"hold":false,"held":1}`)
 	assert.Equal(t, http.StatusConflict, status)
-	assert.Contains(t, text, "Something else is held by now")
+	assert.Contains(t, text, "Something else is held now")
 	status, _ = asPlayer(fmt.Sprintf(`{"hold":false,"held":%d}`, number))
 	assert.Equal(t, http.StatusOK, status)
 	require.Nil(t, c.hub.Newest().Hold)

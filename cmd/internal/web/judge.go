@@ -106,7 +106,7 @@ type outlineJSON struct {
 func (s *Server) held(w http.ResponseWriter, r *http.Request) {
 	v := s.o.Hub.Newest()
 	if v.Hold == nil {
-		http.Error(w, "Nothing is held. Freeze the picture first.", http.StatusNotFound)
+		http.Error(w, "Nothing is held. Hold the picture first.", http.StatusNotFound)
 		return
 	}
 	q, c := r.URL.Query(), v.Choice
@@ -311,7 +311,7 @@ func obstructionOf(v *live.State, key, words string, o *engine.ObstructionVerdic
 		By: append([]string{}, o.By...), Ships: append([]string{}, o.Ships...), LinesMM: linesOf(lines), Rules: ruleTexts(engine.ObstructionRule(r)),
 	}
 	if !v.ObstaclesWatched || v.Located.Scene.ObstaclesUnseen && o.Verdict == engine.NoView.String() {
-		out.Outcome, out.Title, out.Text = "no_view", "Not watched", "Nobody looked for obstacles: this line is not called clear."
+		out.Outcome, out.Title, out.Text = "no_view", "Not watched", "Obstacles were not searched: this line is not called clear."
 		out.Decide = "Look along the line drawn for obstacles."
 		return out
 	}

@@ -169,7 +169,7 @@ func TestAJudgeRulesOnThePage(t *testing.T) {
 		chromedp.AttributeValue("#done a", "href", &export, nil),
 		chromedp.Value("#reason", &kept),
 	))
-	assert.Contains(t, other, "Ruling 1 was made by somebody else.")
+	assert.Contains(t, other, "Ruling 1 was made by someone else.")
 	assert.Contains(t, other, "by Max.")
 	assert.Contains(t, done, "Ruling 2 is recorded: Range 2, in the front arc, not obstructed.")
 	assert.Contains(t, item, "Overruled. Measured: Range 2, in the front arc, obstructed by rock1. Reason: The rock was nudged.")

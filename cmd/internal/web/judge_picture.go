@@ -27,7 +27,7 @@ var cropping sync.Mutex
 func (s *Server) heldPicture(w http.ResponseWriter, r *http.Request) {
 	v := s.o.Hub.Newest()
 	if v.Hold == nil || v.Hold.Frame.Gray == nil {
-		http.Error(w, "Nothing is held. Freeze the picture first.", http.StatusNotFound)
+		http.Error(w, "Nothing is held. Hold the picture first.", http.StatusNotFound)
 		return
 	}
 	h := v.Hold

@@ -129,7 +129,7 @@ func gateTable(t *testing.T, ctx context.Context) {
 		{"clocks that differ a little", in(state(set("at_unix_ms", now+500))), "table places pair match", ""},
 		{"the camera has moved", in(state(set("health", m{"code": "moved", "title": "Moved"}))), "match", "Moved"},
 		{"no camera, and a ruling a moment ago", in(state(set("health", m{"code": "no_camera", "title": "No camera"}), ruled(3000))), "ruling match", "No camera"},
-		{"held", in(state(set("held", m{"asked": ""}))), "match held", "somebody holds"},
+		{"held", in(state(set("held", m{"asked": ""}))), "match held", "the picture is held"},
 		{"held, with a ruling", in(state(set("held", m{"asked": ""}), ruled(1000))), "ruling match held", ""},
 		{"a ruling of this moment", in(state(ruled(0))), "table places pair ruling match", ""},
 		{"a ruling just before its end", in(state(ruled(11900))), "table places pair ruling match", ""},
@@ -142,7 +142,7 @@ func gateTable(t *testing.T, ctx context.Context) {
 		{"measuring is not agreed", in(state(set("answer", m{"outcome": "no_view", "reason": "only the judge measures at this table"}))), "table places match", "only the judge"},
 		{"nothing is chosen", in(state(set("answer", m{"outcome": "none", "reason": ""}))), "table places match", "nothing is chosen"},
 		{"where things are in the picture is not known", in(state(set("overlay", nil))), "table pair match", "camera:"},
-		{"no match is written", in(state(set("match", m{"title": "", "round": "", "sides": []m{{"name": ""}, {"name": ""}}}))), "table places pair", "nobody has written"},
+		{"no match is written", in(state(set("match", m{"title": "", "round": "", "sides": []m{{"name": ""}, {"name": ""}}}))), "table places pair", "none was written"},
 	}
 	inputs := []m{}
 	for _, c := range cases {

@@ -37,7 +37,7 @@ func playerPages() []pageCase {
 			v.Held, v.Hold = true, &live.Held{Number: 1, At: v.At, Asked: "player 2"}
 		}, "A1", "B1"), brief: true, do: []chromedp.Action{pictureThere, chromedp.Click("#agree summary")}},
 		{name: "player-empty", path: "/", ready: "#banner", brief: true, open: table(func(v *live.State) {
-			v.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Check that it is there, plugged in or served, and that no other program uses it. It is tried again by itself."}
+			v.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically."}
 			v.Located.Scene.Ships, v.Located.Ships, v.Result, v.Frame = nil, nil, engine.Result{}, vision.Frame{}
 		}, "", "")},
 		{name: "player-crowd", path: "/", ready: "#table .measure line", brief: true, open: table(crowd(), "A1", "B4"), do: []chromedp.Action{pictureThere}},

@@ -187,7 +187,7 @@ func proposalOnThePhone(t *testing.T, tab context.Context) {
 		chromedp.AttributeValue("#proposal-text", "role", &role, nil), chromedp.Text("#proposal", &said))
 	assert.True(t, seen, "the button to object stands in the upper half of the screen with nothing over it")
 	assert.Equal(t, "alert", role)
-	assert.Contains(t, said, "It holds unless somebody objects. 15 s left")
+	assert.Contains(t, said, "It holds unless someone objects. 15 s left")
 	within(t, tab, "objecting", chromedp.Evaluate(`document.getElementById("object").click()`, nil))
 	select {
 	case m := <-objected:

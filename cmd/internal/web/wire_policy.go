@@ -193,7 +193,7 @@ func thingsOf(v *live.State) thingsJSON {
 	sight := v.Located.Obstacles
 	switch {
 	case sight == nil:
-		j.Why = "nobody has taught the program this table's obstacles"
+		j.Why = "the program has not learnt this table's obstacles"
 	case sight.Unseen != "":
 		j.Why = sight.Unseen
 	}

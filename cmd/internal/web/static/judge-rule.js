@@ -128,7 +128,7 @@ export function showForm(judgement) {
   showOpen(open);
   if (judgement?.asked && !byId("asked-by").value) byId("asked-by").value = judgement.asked;
   for (const option of byId("rule-range").options) if (option.value === "0") option.disabled = judgement?.rules === "1e";
-  setText(byId("asked-text"), judgement?.asked ? `asked for by ${judgement.asked}` : "if you like");
+  setText(byId("asked-text"), judgement?.asked ? `asked for by ${judgement.asked}` : "optional");
   showOtherwise();
 }
 
@@ -232,7 +232,7 @@ export async function showLog(state) {
     byId("log").replaceChildren(...rulings.map(logItem));
     trouble.hidden = rulings.length > 0;
     trouble.className = "hint";
-    setText(trouble, "Nothing was ruled yet.");
+    setText(trouble, "No rulings yet.");
   } catch (error) {
     listed = null;
     trouble.hidden = false;

@@ -27,9 +27,9 @@ function calibrationTerms(j) {
     term("Last verification", verified, doubt),
     term("Calibration", `${c.hash.slice(0, 16)}… from ${c.from || "nowhere"}, ${c.rms_px.toFixed(2)} px rms, registered ${new Date(c.at_unix_ms).toLocaleTimeString()}`),
     term("Integrity", c.integrity || "from the markers, no file", changed),
-    term("Markers", c.watch.text || c.watch.state || "nobody watches them", c.watch.state !== "ok"),
+    term("Markers", c.watch.text || c.watch.state || "not watched", c.watch.state !== "ok"),
     term("Picture", `${j.picture.width_px}×${j.picture.height_px} px, number ${j.picture.seq}, ${new Date(j.captured_unix_ms).toLocaleTimeString()} · ${j.source}`),
-    term("Obstacles", j.obstacles_watched ? `${j.obstacles.length} watched${j.unknown_things ? `, ${j.unknown_things} unknown things lie there` : ""}` : "nobody watches them", !j.obstacles_watched || j.unknown_things > 0),
+    term("Obstacles", j.obstacles_watched ? `${j.obstacles.length} watched${j.unknown_things ? `, ${j.unknown_things} unknown things lie there` : ""}` : "not watched", !j.obstacles_watched || j.unknown_things > 0),
     term("Rules", `${j.rules}, profile ${j.profile}, decided beyond ${j.sigmas} standard deviations`),
   ];
 }

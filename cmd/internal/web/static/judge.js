@@ -38,7 +38,7 @@ async function start() {
   if (!may) {
     const asks = me.judges !== false;
     byId("secret-form").hidden = !asks;
-    setText(byId("secret-text"), asks ? "Ruling needs the judge's secret." : "This table has no judge's secret, so nobody can rule.");
+    setText(byId("secret-text"), asks ? "Ruling needs the judge's secret." : "This table has no judge's secret, so no one can rule.");
     return;
   }
   if (!byId("judge").value) byId("judge").value = me.name ?? "";
@@ -141,7 +141,7 @@ async function hold() {
     await ask("/api/freeze", "POST", { hold: !state.held });
     banner("");
   } catch (error) {
-    if (error.status !== 403) banner(state.held ? "It was not let go" : "Nothing was frozen", error.message);
+    if (error.status !== 403) banner(state.held ? "It was not released" : "Nothing was held", error.message);
   } finally {
     button.disabled = false;
   }
@@ -151,11 +151,11 @@ function showHold() {
   const held = state.held;
   const at = held ? new Date(held.at_unix_ms).toLocaleTimeString() : "";
   setText(byId("hold-h"), held ? `Held since ${at}` : "Everything is live");
-  let text = "Freeze the picture to judge it.";
-  if (held) text = held.asked ? `A judge was asked for by ${held.asked}.` : held.guarded ? "A judge froze the picture." : "Nobody asked for a judge: somebody froze the picture.";
+  let text = "Hold the picture to judge it.";
+  if (held) text = held.asked ? `A judge was asked for by ${held.asked}.` : held.guarded ? "A judge holds the picture." : "The picture is held; no one asked for a judge.";
   else if (state.health.code !== "ok") text = `${state.health.title}: there is nothing to judge now.`;
   setText(byId("hold-text"), text);
-  setText(byId("hold"), held ? "Let go" : "Freeze");
+  setText(byId("hold"), held ? "Release" : "Hold");
   set(byId("hold"), { class: held ? "" : "primary" });
   byId("hold").closest(".card").dataset.held = held !== null;
   showReleased();
@@ -176,7 +176,7 @@ function showReleased() {
       const pair = r.from && r.to ? `, ${r.from} to ${r.to}` : "";
       const asked = r.asked ? `, a judge was asked for by ${r.asked}` : "";
       const text = document.createElement("span");
-      text.textContent = `Held at ${clock(r.at_unix_ms)}${pair}${asked}. Let go at ${clock(r.let_go_unix_ms)} by ${r.by}.`;
+      text.textContent = `Held at ${clock(r.at_unix_ms)}${pair}${asked}. Released at ${clock(r.let_go_unix_ms)} by ${r.by}.`;
       const button = document.createElement("button");
       button.type = "button";
       button.textContent = "Hold it again";
@@ -210,7 +210,7 @@ function showStatus() {
 // tellOfRuling says that another judge has ruled while this one was at it.
 function tellOfRuling() {
   const number = state.ruling?.number ?? 0;
-  if (toldOf !== null && number !== toldOf && number > 0 && !isOwn(number)) banner(`Ruling ${number} was made by somebody else.`, state.ruling.text);
+  if (toldOf !== null && number !== toldOf && number > 0 && !isOwn(number)) banner(`Ruling ${number} was made by someone else.`, state.ruling.text);
   toldOf = number;
 }
 
@@ -218,7 +218,7 @@ function show() {
   if (!state) return;
   tellOfRuling();
   showStatus();
-  if (lost) banner("Connection lost", "What you see is what this page last knew. What stands in the form stays there.");
+  if (lost) banner("Connection lost", "What you see is what this page last knew. What you typed stays in the form.");
   else if (byId("banner-title").textContent === "Connection lost") banner("");
   if (me?.role !== "judge") return;
   const trouble = state.rulings_trouble;
@@ -236,7 +236,7 @@ function show() {
     showVerdicts(null, redraw);
     showSure(null);
     showForm(null);
-    setText(byId("measured"), "Freeze the picture, then choose a pair.");
+    setText(byId("measured"), "Hold the picture, then choose a pair.");
   }
   showChoice();
   showLive(state);

@@ -44,7 +44,7 @@ function showHealth() {
   if (lost) {
     set(byId("status"), { "data-code": "lost" });
     setText(byId("status-text"), "connection lost");
-    banner("Connection lost", "What you see is what this page last knew; it may be out of date.", "It comes back by itself when the program runs and the network is there.");
+    banner("Connection lost", "What you see is what this page last knew; it may be out of date.", "It reconnects when the program runs and the network is back.");
     return;
   }
   const { code, title, detail, advice } = state.health;
@@ -95,7 +95,7 @@ function showHeld() {
   const at = heldAt();
   const by = state.held.asked;
   setText(byId("held-title"), by ? "A judge is asked for" : "Held");
-  setText(byId("held-text"), `${by && by !== "the table" ? `by ${by}. ` : ""}Picture and answers are those of ${at}, until somebody lets them go.`);
+  setText(byId("held-text"), `${by && by !== "the table" ? `by ${by}. ` : ""}Picture and answers are those of ${at}, until someone releases them.`);
 }
 
 let closed = 0; // when the ruling was made that was read on this device: a new record counts from 1
@@ -138,9 +138,9 @@ function show() {
 function goOn() {
   const held = state.held;
   if (!held?.guarded) return post("/api/freeze", { hold: false });
-  const who = held.asked ? `A judge was asked for by ${held.asked} at ${heldAt()}` : `A judge froze this at ${heldAt()}`;
+  const who = held.asked ? `A judge was asked for by ${held.asked} at ${heldAt()}` : `A judge held this at ${heldAt()}`;
   const pair = state.choice.from && state.choice.to ? ` (${state.choice.from} to ${state.choice.to})` : "";
-  setText(byId("let-go-text"), `${who}${pair}, and nobody has ruled yet. Going on live takes the picture and the answers away from everybody; the judge's page keeps them for an hour.`);
+  setText(byId("let-go-text"), `${who}${pair}, and there is no ruling yet. Releasing takes the picture and the answers from everyone; the judge's page keeps them for an hour.`);
   byId("let-go").dataset.held = held.number;
   byId("let-go").showModal();
 }

@@ -27,7 +27,7 @@ function names() {
 function noses(ship) {
   const ways = ["player 2's edge", "the right", "player 1's edge", "the left"];
   const turns = [0, 1, 2, 3].map((k) => (ship.heading_deg + 90 * k) % 360);
-  return [["", "nobody says"], ...turns.map((deg) => [String(deg), `towards ${ways[Math.round(deg / 90) % 4]}`])];
+  return [["", "not known"], ...turns.map((deg) => [String(deg), `towards ${ways[Math.round(deg / 90) % 4]}`])];
 }
 
 // showNaming shows the form while a base without a name stands on the table.

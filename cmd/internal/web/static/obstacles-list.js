@@ -61,7 +61,7 @@ function entry(e, version) {
   const differs = () => (keep.hidden = !row.dirty());
   name.addEventListener("input", differs);
   kind.addEventListener("input", differs);
-  keep.addEventListener("click", () => change(row, { do: "change", name: e.name, to: name.value, kind: kind.value }, `${name.value.trim()} is kept so.`));
+  keep.addEventListener("click", () => change(row, { do: "change", name: e.name, to: name.value, kind: kind.value }, `${name.value.trim()} is saved.`));
   remove.addEventListener("click", () => {
     if (!remove.classList.contains("sure")) {
       remove.classList.add("sure");
@@ -74,7 +74,7 @@ function entry(e, version) {
       }, 6000);
       return;
     }
-    change(row, { do: "delete", name: e.name }, `${e.name} is deleted; the file as it was is kept beside it.`);
+    change(row, { do: "delete", name: e.name }, `${e.name} is deleted; the previous file is kept.`);
   });
   buttons.append(keep, remove);
   row.item = item;
@@ -94,13 +94,13 @@ function showEntries(c) {
     if (row && keyOf(row.e) === keyOf(e)) row.version = c.version;
     else if (row?.dirty() && !row.asked) {
       row.now = e;
-      say(row.other, `Somebody else has changed this entry: it is now ${told(e)}. What you typed is kept.`);
+      say(row.other, `Someone else has changed this entry: it is now ${told(e)}. What you typed is kept.`);
     } else row = entry(e, c.version);
     say(row.alike, e.alike.length ? `It looks like ${e.alike.join(", ")}: neither can be told from the other, and neither is recognised. Delete the one that is not there.` : "");
     next.set(e.name, row);
   }
   for (const [name, row] of rows) {
-    if (!next.has(name) && row.dirty() && !row.asked) say(byId("catalogue-problem"), `Somebody else has deleted or renamed ${name}, which you were changing.`);
+    if (!next.has(name) && row.dirty() && !row.asked) say(byId("catalogue-problem"), `Someone else has deleted or renamed ${name}, which you were changing.`);
   }
   rows = next;
   const list = byId("entries");
@@ -116,7 +116,7 @@ export function showCatalogue(now) {
   state = now;
   const c = state.catalogue;
   setText(byId("catalogue-note"), c.file);
-  say(byId("catalogue-broken"), c.problem ? `The catalogue cannot be read: ${c.problem}. Nothing is saved over it but a file that you take in place of all; then the damaged one is kept beside it.` : "");
+  say(byId("catalogue-broken"), c.problem ? `The catalogue cannot be read: ${c.problem}. Only a file that replaces everything is saved over it; the damaged one is kept.` : "");
   byId("catalogue-empty").hidden = c.entries.length > 0 || c.problem !== "";
   byId("download").hidden = c.version === "" || c.problem !== "";
   const drawn = JSON.stringify([c.version, c.entries.map((e) => e.alike)]);

@@ -84,9 +84,9 @@ function showMat() {
   const m = state.mat;
   const learnt = m.version !== "";
   setText(byId("mat-now"), m.problem ? `The learnt mat cannot be read: ${m.problem}` : learnt ? `Learnt on ${when(m.at_unix_ms)}, ${mm(m.width_mm)} × ${mm(m.height_mm)}, kept in ${m.file}.` : `No mat has been learnt yet. It will be kept in ${m.file}.`);
-  showWay("mat", [...state.in_the_way, ...state.in_the_way_of_the_mat], "Nothing that the program knows is in the way.");
+  showWay("mat", [...state.in_the_way, ...state.in_the_way_of_the_mat], "Nothing known is in the way.");
   byId("learn-mat").disabled = lost || state.task.doing !== "" || state.in_the_way.length > 0 || state.in_the_way_of_the_mat.length > 0;
-  if (!byId("learn-mat").classList.contains("sure")) setText(byId("learn-mat"), learnt ? "Learn the mat anew" : "Learn the empty mat");
+  if (!byId("learn-mat").classList.contains("sure")) setText(byId("learn-mat"), learnt ? "Learn the mat again" : "Learn the empty mat");
 }
 
 function showTokens() {

@@ -14,7 +14,7 @@ export function decide(input) {
   const { state, now, lost, ttl } = input;
   const show = { table: false, places: false, pair: false, ruling: false, match: false, held: false, why: [] };
   const no = (reason) => (show.why.push(reason), show);
-  if (lost) return no("the box is not heard");
+  if (lost) return no("the box does not answer");
   if (!state) return no("no state has come yet");
   if (now === null) return no("the box's clock is not known yet");
   const age = now - state.at_unix_ms;
@@ -23,7 +23,7 @@ export function decide(input) {
 
   const { match, ruling } = state;
   show.match = !!match && (match.title !== "" || match.round !== "" || match.sides.some((side) => side.name !== ""));
-  if (!show.match) show.why.push("match: nobody has written one");
+  if (!show.match) show.why.push("match: none was written");
 
   const since = ruling ? now - ruling.at_unix_ms : null;
   show.ruling = ruling !== null && ruling !== undefined && since > -ahead && since < 1000 * ttl;
@@ -31,7 +31,7 @@ export function decide(input) {
 
   if (state.held) {
     show.held = true;
-    show.why.push("table, pair: somebody holds the picture");
+    show.why.push("table, pair: the picture is held");
     return show;
   }
   if (state.health.code !== "ok") {

@@ -3,7 +3,7 @@
 import { ask } from "./ask.js";
 import { byId, set, setText } from "./dom.js";
 
-const names = { free: "is free, at any time.", edition: "goes by the rules: who acts says so first.", judge: "is the judge's alone." };
+const names = { free: "is free, at any time.", edition: "follows the rules: the acting player declares it first.", judge: "is the judge's alone." };
 let state = null;
 
 async function post(path, body) {
@@ -34,7 +34,7 @@ export function showPolicy(now) {
   byId("declared-done").hidden = open === null;
   byId("proposal").hidden = p.proposal === null;
   // What counts down stands outside the alert, which would be read out each second.
-  setText(byId("proposal-text"), p.proposal ? `Proposed: measuring ${names[p.proposal.to]} It holds unless somebody objects.` : "");
+  setText(byId("proposal-text"), p.proposal ? `Proposed: measuring ${names[p.proposal.to]} It holds unless someone objects.` : "");
   setText(byId("proposal-left"), p.proposal ? `${seconds(p.proposal.left_ms)} left` : "");
   byId("agree").hidden = false;
   for (const button of byId("agree").querySelectorAll("button")) set(button, { "aria-pressed": button.dataset.measuring === p.measuring });

@@ -3,7 +3,7 @@
 import { byId, fill, mm, set, setText } from "./dom.js";
 
 const outcomes = {
-  pass: ["Passed", "The errors on the card are what this calibration says they may be."],
+  pass: ["Passed", "The errors on the card are within what this calibration states."],
   fail: ["Failed", "Do not trust this calibration."],
   undecided: ["Not decided", "The card is not known well enough to tell."],
 };
@@ -48,7 +48,7 @@ export function showVerify(v, step) {
     setText(byId("outcome-meaning"), meaning);
     setText(
       byId("outcome-figures"),
-      `Largest error ${mm(r.worst_error_mm, 2)} over ${r.distances} distances, ${r.worst_sigmas.toFixed(1)} times what it may be (up to ${r.allowed_sigmas.toFixed(1)} is chance); near ${Math.round(100 * r.covered)} % of the mat.`,
+      `Largest error ${mm(r.worst_error_mm, 2)} over ${r.distances} distances, ${r.worst_sigmas.toFixed(1)} times what is stated (up to ${r.allowed_sigmas.toFixed(1)} is chance); near ${Math.round(100 * r.covered)} % of the mat.`,
     );
     const reasons = [...r.reasons, ...(r.cause ? [`Likely: ${r.cause}`] : []), ...r.notes];
     byId("outcome-reasons").hidden = reasons.length === 0;
