@@ -120,7 +120,7 @@ func gateTable(t *testing.T, ctx context.Context) {
 	}{
 		{"all is well", in(state()), "table places pair match", ""},
 		{"nothing has come yet", in(nil), "", "no state"},
-		{"the connection is lost", in(state(), "lost", true), "", "not heard"},
+		{"the connection is lost", in(state(), "lost", true), "", "does not answer"},
 		{"the box's clock is not known", in(state(), "now", nil), "", "clock is not known"},
 		{"the state is 2.9 s old", in(state(set("at_unix_ms", now-2900))), "table places pair match", ""},
 		{"the state is 3.1 s old", in(state(set("at_unix_ms", now-3100))), "", "3.1 s old"},
