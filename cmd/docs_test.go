@@ -176,6 +176,8 @@ var (
 	namedPackage = regexp.MustCompile(`go test [^#\n]*?(\./[\w./-]+)`)
 	runPattern   = regexp.MustCompile(`-(?:run|bench|fuzz) '?([\w|]+)'?`)
 	namedPath    = regexp.MustCompile("`((?:\\.ci|calibration|cmd|docs|engine|firmware-config|hardware|vision)/[\\w./-]*)`")
+	testCommand  = regexp.MustCompile("(go test [^#`\n]*)")
+	aPackage     = regexp.MustCompile(`\./[\w./-]+`)
 	makeTarget   = regexp.MustCompile("(?:^    |`|&& )make ([a-z0-9-]+)")
 	ruleOfMake   = regexp.MustCompile(`(?m)^([a-z0-9-]+):`)
 )
@@ -183,6 +185,7 @@ var (
 // What a page names of the sources exists: tests, packages, files, targets of make.
 func TestThePagesNameWhatExists(t *testing.T) {
 	tests := map[string]bool{}
+	within := map[string][]string{} // the folders of a test
 	for _, s := range bodies(t) {
 		if !s.test() {
 			continue
@@ -190,6 +193,7 @@ func TestThePagesNameWhatExists(t *testing.T) {
 		for _, d := range s.file.Decls {
 			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil {
 				tests[f.Name.Name] = true
+				within[f.Name.Name] = append(within[f.Name.Name], s.dir())
 			}
 		}
 	}
@@ -232,6 +236,9 @@ func TestThePagesNameWhatExists(t *testing.T) {
 				t.Errorf("%s names %s, which is not there", p.path, m[1])
 			}
 		}
+		for _, m := range testCommand.FindAllStringSubmatch(p.text, -1) {
+			checkTestCommand(t, p.path, m[1], within)
+		}
 		for _, line := range strings.Split(p.text, "\n") {
 			for _, m := range makeTarget.FindAllStringSubmatch(line, -1) {
 				named++
@@ -243,6 +250,27 @@ func TestThePagesNameWhatExists(t *testing.T) {
 	}
 	if named < 150 {
 		t.Errorf("the pages name %d tests, packages and targets, expected more", named)
+	}
+}
+
+// checkTestCommand reports what a command that names packages runs in none of them.
+func checkTestCommand(t *testing.T, page, command string, within map[string][]string) {
+	packages := aPackage.FindAllString(command, -1)
+	run := runPattern.FindStringSubmatch(command)
+	if run == nil || len(packages) == 0 {
+		return
+	}
+	for _, part := range strings.Split(run[1], "|") {
+		found := part == "xxx" || part == "TARGET" // none, or one of those that the page lists
+		for name, dirs := range within {
+			for _, p := range packages {
+				in := func(dir string) bool { return matches(strings.TrimPrefix(p, "./"), dir) }
+				found = found || strings.Contains(name, part) && slices.ContainsFunc(dirs, in)
+			}
+		}
+		if !found {
+			t.Errorf("%s: %s: %q matches nothing in %v", page, command, part, packages)
+		}
 	}
 }
 
