@@ -175,7 +175,7 @@ func TestAJudgeKeepsWhatWasCalledFor(t *testing.T) {
 		chromedp.Evaluate(`scrollTo(0, 0)`, nil), shot("released-desktop"), phone("light"), shot("released-phone"),
 		chromedp.Click("#released button"), chromedp.WaitVisible(`.hold[data-held="true"]`), chromedp.WaitNotVisible("#released-box"),
 		chromedp.WaitVisible(`#verdicts [data-key="range"]`))
-	assert.Regexp(t, `^Held at .+, A1 to B1, a judge was asked for by player 2\. Let go at .+ by Ada\. Hold it again$`,
+	assert.Regexp(t, `^Held at .+, A1 to B1, a judge was asked for by player 2\. Released at .+ by Ada\. Hold it again$`,
 		strings.Join(strings.Fields(released), " "))
 	assert.Equal(t, number, c.held())
 }

@@ -150,7 +150,7 @@ func declareOnThePage(t *testing.T, tab context.Context) {
 	var reason, policy string
 	within(t, tab, "no answer", screen(820, "dark"), chromedp.Navigate(server.URL),
 		chromedp.WaitVisible(`#answer[data-outcome="no_view"]`), chromedp.WaitVisible(`#declare`), chromedp.Text("#margin", &reason))
-	assert.Equal(t, "Nobody has declared what to measure for", reason)
+	assert.Equal(t, "No one has declared what to measure for", reason)
 	rings, lines, rows := drawn()
 	assert.Equal(t, [3]int{0, 0, 0}, [3]int{rings, lines, rows}, "nothing that one could measure with")
 
