@@ -27,6 +27,7 @@ type cli struct {
 	Calibrate calibrateCmd `cmd:"" help:"Calibrate the lens or the camera's place over the mat."`
 	Obstacles obstaclesCmd `cmd:"" help:"Learn the empty mat and your obstacles, so that the camera finds them."`
 	Print     printCmd     `cmd:"" help:"Make the sheets to print: ship tokens, mat markers, boards for the lens, check card."`
+	Squads    squadsCmd    `cmd:"" help:"Read squads as squad builders export them."`
 	Doctor    doctorCmd    `cmd:"" help:"Test the box: panel, camera, calibration, board; put its lights out; draw its wiring."`
 	Secret    secretCmd    `cmd:"" name:"judge-secret" help:"Print the judge's secret, to type on the page."`
 	Replay    replayCmd    `cmd:"" help:"Compute a ruling again, from its scene and its picture, and say whether it would differ today."`

@@ -1,0 +1,154 @@
+package squads
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Report is what is known of a squad's ships, in its written form.
+type Report struct {
+	Version int        `json:"version"`
+	Edition string     `json:"edition"` // first or second
+	Faction string     `json:"faction"`
+	Name    string     `json:"name,omitempty"`
+	Ships   []ShipLine `json:"ships"`
+	Unknown []string   `json:"unknown"` // ids of which the data know nothing
+	Notes   []string   `json:"notes"`   // what does not fit together
+}
+
+// ShipLine is what is known of one ship of a squad. Of a pilot whom the data do not know,
+// but whose ship they do, there is no initiative.
+type ShipLine struct {
+	ID         string              `json:"id"`
+	Pilot      string              `json:"pilot"` // the name; the id where it is not known
+	Ship       string              `json:"ship"`
+	ShipID     string              `json:"ship_id"`
+	Base       string              `json:"base"`
+	Initiative *int                `json:"initiative,omitempty"` // pilot skill in the first edition
+	Dial       []string            `json:"dial"`
+	Arcs       []string            `json:"arcs"`
+	Actions    []string            `json:"actions"`
+	Upgrades   map[string][]string `json:"upgrades,omitempty"`
+}
+
+// factions are the factions of the second edition; of the first, what each is called in XWS.
+var factions = map[string][]string{
+	"rebelalliance": {"rebel", "rebels", "resistance"}, "galacticempire": {"imperial", "imperials", "empire", "firstorder"},
+	"scumandvillainy": {"scum"}, "resistance": nil, "firstorder": nil, "galacticrepublic": nil, "separatistalliance": nil,
+}
+
+// factionOf returns an id's faction, "" where it is not known.
+func factionOf(id string) string {
+	id = canonical(id)
+	if _, ok := factions[id]; ok {
+		return id
+	}
+	for name, other := range factions {
+		if slices.Contains(other, id) {
+			return name
+		}
+	}
+	return ""
+}
+
+// fliesFor reports whether a pilot of a faction may be in a squad of another: in the first
+// edition the Resistance fights with the Rebel Alliance, and the First Order with the Empire.
+func fliesFor(e Edition, pilot, squad string) bool {
+	return pilot == squad || e == First && (slices.Contains(factions[squad], pilot) || slices.Contains(factions[pilot], squad))
+}
+
+// Check looks the ships of a squad up and names what the data do not know.
+func (d Data) Check(s *Squad) Report {
+	t := d.Second
+	if s.Edition == First {
+		t = d.First
+	}
+	r := Report{Version: 1, Edition: s.Edition.String(), Faction: factionOf(s.Faction), Name: s.Name, Ships: []ShipLine{},
+		Unknown: []string{}, Notes: []string{}}
+	if r.Faction == "" {
+		r.Faction = s.Faction
+		r.missing(s.Faction)
+	}
+	for i := range s.Pilots {
+		p := &s.Pilots[i]
+		found := t.pilots(p.ID)
+		if len(found) == 0 {
+			r.missing(p.ID)
+			r.shipOnly(t, p)
+			continue
+		}
+		r.add(p, r.choose(s, p, found))
+	}
+	return r
+}
+
+func (r *Report) missing(id string) {
+	if !slices.Contains(r.Unknown, id) {
+		r.Unknown = append(r.Unknown, id)
+	}
+}
+
+func (r *Report) note(format string, args ...any) {
+	r.Notes = append(r.Notes, fmt.Sprintf(format, args...))
+}
+
+// choose returns the entry of a pilot that fits the squad best, and notes what does not fit.
+func (r *Report) choose(s *Squad, p *SquadPilot, found []entry) entry {
+	fit := func(e entry) (n int) {
+		if p.Ship == e.ship.ID {
+			n += 2
+		}
+		if fliesFor(s.Edition, e.pilot.Faction, r.Faction) {
+			n++
+		}
+		return n
+	}
+	best := slices.MaxFunc(found, func(a, b entry) int { return fit(a) - fit(b) })
+	if !fliesFor(s.Edition, best.pilot.Faction, r.Faction) && factionOf(s.Faction) != "" {
+		r.note("%s flies for %s, the squad is of %s", p.ID, best.pilot.Faction, r.Faction)
+	}
+	switch {
+	case p.Ship == "" && len(found) > 1:
+		var ids []string
+		for _, e := range found {
+			ids = append(ids, e.ship.ID)
+		}
+		r.note("%s flies several ships (%s) and the squad does not say which", p.ID, strings.Join(ids, ", "))
+	case p.Ship != "" && p.Ship != best.ship.ID:
+		r.note("%s flies %s, the squad says %s", p.ID, best.ship.ID, p.Ship)
+	}
+	return best
+}
+
+// shipOnly says of an unknown pilot what is known of the ship.
+func (r *Report) shipOnly(t *Table, p *SquadPilot) {
+	if p.Ship == "" {
+		return
+	}
+	ships := t.ship(p.Ship)
+	if len(ships) == 0 {
+		r.missing(p.Ship)
+		return
+	}
+	i := max(0, slices.IndexFunc(ships, func(s *Ship) bool { return s.Faction == r.Faction }))
+	r.add(p, entry{ships[i], &Pilot{ID: p.ID, Name: p.ID}})
+}
+
+func (r *Report) add(p *SquadPilot, e entry) {
+	r.Ships = append(r.Ships, ShipLine{
+		ID: p.ID, Pilot: e.pilot.Name, Ship: e.ship.Name, ShipID: e.ship.ID, Base: e.ship.Base.String(), Initiative: e.pilot.Initiative,
+		Dial: listed(e.ship.Dial), Arcs: listed(e.ship.Arcs), Actions: listed(e.ship.Actions), Upgrades: p.Upgrades,
+	})
+	if len(e.ship.Dial) == 0 {
+		r.note("the data have no dial of %s", e.ship.ID)
+	}
+}
+
+// listed returns a list that is written as [] where it is empty.
+func listed(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}

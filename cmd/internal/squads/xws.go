@@ -1,0 +1,163 @@
+package squads
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxFile is the largest squad that is read, in bytes: a hundred times a large one.
+const MaxFile = 2 << 20
+
+// MaxPilots is how many pilots a squad may have: as many ships as a scene.
+const MaxPilots = 200
+
+// Squad is a squad as its file says it: ids that nobody has looked up yet.
+type Squad struct {
+	Edition     Edition
+	Version     string // of XWS; "" where the file does not say
+	Faction     string
+	Name        string // what its player calls it; "" without
+	Description string
+	Obstacles   []string
+	Pilots      []SquadPilot
+}
+
+// SquadPilot is one entry of a squad.
+type SquadPilot struct {
+	ID       string
+	Ship     string              // "" where the file does not say
+	Upgrades map[string][]string // ids by slot
+}
+
+// Parse reads a squad in the XWS format, 2.0 or the first edition's. It is strict about
+// the keys that the format defines: each must have its kind of value, and none may stand
+// there twice. All other keys are ignored, vendors' among them, and so are points, as the
+// format asks.
+func Parse(data []byte) (*Squad, error) {
+	data = bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))
+	if len(data) > MaxFile {
+		return nil, fmt.Errorf("expected at most %d MB", MaxFile>>20)
+	}
+	if !utf8.Valid(data) {
+		return nil, fmt.Errorf("expected text in UTF-8")
+	}
+	if err := wellFormed(data); err != nil {
+		return nil, err
+	}
+	o, err := readObject("", data)
+	if err != nil {
+		return nil, err
+	}
+	if o.keys["container"] != nil && o.keys["pilots"] == nil {
+		return nil, fmt.Errorf("container: the file holds several squads (XWC); expected one squad (XWS)")
+	}
+	s := &Squad{}
+	if s.Faction, err = o.id("faction"); err != nil {
+		return nil, err
+	}
+	for _, t := range []struct {
+		key  string
+		into *string
+	}{{"version", &s.Version}, {"name", &s.Name}, {"description", &s.Description}} {
+		if *t.into, err = o.text(t.key); err != nil {
+			return nil, err
+		}
+	}
+	if s.Obstacles, err = o.ids("obstacles"); err != nil {
+		return nil, err
+	}
+	entries, err := o.list("pilots")
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case o.keys["pilots"] == nil:
+		return nil, fmt.Errorf("pilots: is missing")
+	case len(entries) == 0:
+		return nil, fmt.Errorf("pilots: expected at least one")
+	case len(entries) > MaxPilots:
+		return nil, fmt.Errorf("pilots: expected at most %d, got %d", MaxPilots, len(entries))
+	}
+	return s, s.readPilots(entries)
+}
+
+// readPilots reads the pilots and finds out which edition they are of: the second's have
+// an id, and often a name too, the first's a name only.
+func (s *Squad) readPilots(entries []json.RawMessage) error {
+	major, err := s.major()
+	if err != nil {
+		return err
+	}
+	all := make([]object, len(entries))
+	s.Edition = First
+	for i, raw := range entries {
+		if all[i], err = readObject(fmt.Sprintf("pilots[%d]", i), raw); err != nil {
+			return err
+		}
+		if all[i].keys["id"] != nil {
+			s.Edition = Second
+		}
+	}
+	key := "id"
+	switch {
+	case major >= 2:
+		s.Edition = Second
+	case s.Edition == First:
+		key = "name"
+	}
+	for _, o := range all {
+		p, err := readPilot(o, key)
+		if err != nil {
+			return err
+		}
+		s.Pilots = append(s.Pilots, p)
+	}
+	return nil
+}
+
+// major returns the first number of the version, -1 where there is none.
+func (s *Squad) major() (int, error) {
+	if s.Version == "" {
+		return -1, nil
+	}
+	first, _, _ := strings.Cut(s.Version, ".")
+	n, err := strconv.Atoi(first)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("version: expected one like 2.0.0, got %q", short(s.Version))
+	}
+	return n, nil
+}
+
+func readPilot(o object, key string) (SquadPilot, error) {
+	var p SquadPilot
+	var err error
+	if p.ID, err = o.id(key); err != nil {
+		return p, err
+	}
+	if o.keys["ship"] != nil && !isNull(o.keys["ship"]) {
+		if p.Ship, err = o.id("ship"); err != nil {
+			return p, err
+		}
+	}
+	raw := o.keys["upgrades"]
+	if raw == nil || isNull(raw) || isKind(raw, '[') && len(bytes.Trim(raw, "[] \t\r\n")) == 0 {
+		return p, nil // an empty list is what some builders write for none
+	}
+	slots, err := readObject(o.path("upgrades"), raw)
+	if err != nil {
+		return p, err
+	}
+	p.Upgrades = map[string][]string{}
+	for slot := range slots.keys {
+		ids, err := slots.ids(slot)
+		if err != nil {
+			return p, err
+		}
+		p.Upgrades[slot] = ids
+	}
+	return p, nil
+}

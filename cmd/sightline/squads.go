@@ -1,0 +1,112 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"sightline/calibration/regular"
+	"sightline/cmd/internal/squads"
+)
+
+type squadsCmd struct {
+	Check  squadsCheckCmd  `cmd:"" help:"Say which ships a squad has, and name what the data do not know."`
+	Notice squadsNoticeCmd `cmd:"" help:"Print the licence of the ship data."`
+}
+
+type squadsNoticeCmd struct{}
+
+func (c *squadsNoticeCmd) Run() error {
+	_, err := io.WriteString(os.Stdout, squads.Notice)
+	return err
+}
+
+type squadsCheckCmd struct {
+	Squad string `arg:"" help:"The squad, an XWS file as squad builders export it; - is standard input."`
+	Data  string `help:"Your own newer ship data: a clone of xwing-data2." placeholder:"DIR"`
+	JSON  bool   `name:"json" help:"Print one JSON document."`
+}
+
+func (c *squadsCheckCmd) Run() error { return c.check(os.Stdin, os.Stdout) }
+
+// check reads the squad, from stdin for "-", and prints what is known of it to out.
+func (c *squadsCheckCmd) check(stdin io.Reader, out io.Writer) error {
+	name, in := c.Squad, stdin
+	if name == "-" {
+		name = "standard input"
+	} else {
+		f, err := regular.Open(name)
+		if err != nil {
+			return fmt.Errorf("squads check: %w", err)
+		}
+		defer f.Close()
+		in = f
+	}
+	raw, err := regular.ReadAll(in, name, squads.MaxFile)
+	if err != nil {
+		return fmt.Errorf("squads check: %w", err)
+	}
+	squad, err := squads.Parse(raw)
+	if err != nil {
+		return fmt.Errorf("squads check: %s: %w", name, err)
+	}
+	data := squads.Builtin()
+	if c.Data != "" {
+		if data, err = squads.Load(c.Data); err != nil {
+			return fmt.Errorf("squads check: --data: %w", err)
+		}
+	}
+	report := data.Check(squad)
+	if !c.JSON {
+		printSquad(out, &report)
+		return nil
+	}
+	doc, err := json.Marshal(report)
+	if err != nil {
+		return fmt.Errorf("squads check: %w", err)
+	}
+	_, err = out.Write(append(doc, '\n'))
+	return err
+}
+
+// printSquad prints a table for people.
+func printSquad(out io.Writer, r *squads.Report) {
+	title := r.Faction + ", " + r.Edition + " edition"
+	if r.Name != "" {
+		title = r.Name + ": " + title
+	}
+	fmt.Fprintf(out, "%s\n", plain(title))
+	acts := "INITIATIVE"
+	if r.Edition == squads.First.String() {
+		acts = "SKILL"
+	}
+	if len(r.Ships) > 0 {
+		fmt.Fprintln(out)
+		var g grid
+		g.add("PILOT", "SHIP", "BASE", acts, "ARCS", "DIAL")
+		for i := range r.Ships {
+			s := &r.Ships[i]
+			number := "–"
+			if s.Initiative != nil {
+				number = strconv.Itoa(*s.Initiative)
+			}
+			g.add(plain(s.Pilot), plain(s.Ship), s.Base, number, strings.Join(s.Arcs, ", "), strings.Join(s.Dial, " "))
+		}
+		g.print(out)
+	}
+	if len(r.Unknown)+len(r.Notes) > 0 {
+		fmt.Fprintln(out)
+	}
+	for _, id := range r.Unknown {
+		fmt.Fprintf(out, "unknown: %s\n", plain(id))
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(out, "note: %s\n", plain(n))
+	}
+}
+
+// plain keeps what a file says from writing control characters to the terminal.
+func plain(s string) string { return oneLine(fmt.Errorf("%s", s)) }
