@@ -29,6 +29,9 @@ var fileLines = map[string][]string{
 
 	"measure <scene>": {"measure FIFO"},
 	"move <scene>":    {"move FIFO --ship A1 --maneuver straight.1"},
+	"flown <before>":  {"flown FIFO SCENE --ship A1"},
+	"flown <after>":   {"flown SCENE FIFO --ship A1"},
+	"check <scene>":   {"check FIFO --setup"},
 	"draw <scene>":    {"draw FIFO -o OUT"},
 	"draw --out":      {"draw SCENE -o FIFO"},
 
@@ -65,6 +68,9 @@ var fileLines = map[string][]string{
 	"obstacles learn --source":          {"obstacles learn --calibration TABLE --name rock1 --kind asteroid -o OUT --source FIFO"},
 	"obstacles learn --calibration":     {"obstacles learn --calibration FIFO --name rock1 --kind asteroid -o OUT PICTURE"},
 	"obstacles learn --output":          {"obstacles learn --calibration TABLE --name rock1 --kind asteroid -o FIFO PICTURE"},
+
+	"squads check <squad>": {"squads check FIFO"},
+	"squads check --data":  {"squads check SQUAD --data FIFO"},
 
 	"print tokens --out":         {"print tokens --format pdf -o FIFO", "print tokens --format svg --single -o FIFO"},
 	"print tokens --config":      {"print tokens --config FIFO -o OUT.pdf"},
@@ -103,7 +109,7 @@ var noFiles = []string{
 	"marker-sigma", "distance", "force-distance", "mat-flatness", "card-length", "card-thickness", "base-top", "limit", "places", "study",
 	"tolerance",
 	"name", "kind", "top", "alike", "format", "dpi", "paper", "printer-scale-x", "printer-scale-y", "ships", "single", "only", "yes", "entry",
-	"head", "height", "frames", "key",
+	"head", "height", "frames", "key", "dial", "slop-mm", "slop-deg", "setup", "scenario",
 }
 
 func TestEveryArgumentThatNamesAFileIsTried(t *testing.T) {
@@ -158,11 +164,12 @@ func files(t *testing.T) *strings.Replacer {
 	require.NoError(t, os.WriteFile(at("catalogue.json"), []byte(`{"version":1,"outlines":[]}`), 0o600))
 	require.NoError(t, os.WriteFile(at("scene.json"), []byte(`{"version":1,"rules":"2.5","ships":[{"id":"A1","player":1,"base":"small",`+
 		`"x_mm":100,"y_mm":100,"heading_deg":0}]}`), 0o600))
+	require.NoError(t, os.WriteFile(at("squad.xws"), []byte(`{"faction":"scum","pilots":[{"id":"bobafett"}]}`), 0o600))
 	require.NoError(t, os.MkdirAll(at("rulings"), 0o700))
 	for _, fifo := range []string{"fifo", "fifo.png", "rulings/rulings.db"} {
 		require.NoError(t, syscall.Mkfifo(at(fifo), 0o600))
 	}
-	return strings.NewReplacer("FIFO", at("fifo"), "TABLE", at("table.json"), "LENS", lens, "PICTURE", picture, "SCENE", at("scene.json"),
+	return strings.NewReplacer("FIFO", at("fifo"), "TABLE", at("table.json"), "LENS", lens, "PICTURE", picture, "SCENE", at("scene.json"), "SQUAD", at("squad.xws"),
 		"CATALOGUE", at("catalogue.json"),
 		"MAT", at("mat.png"), "RULINGS", at("rulings"), "OUT", at("out"))
 }

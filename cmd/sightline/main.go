@@ -22,6 +22,8 @@ type cli struct {
 	Run       runCmd       `cmd:"" help:"Watch the table: camera in, page, lamps and display out."`
 	Measure   measureCmd   `cmd:"" help:"Measure ranges and arcs in a scene file."`
 	Move      moveCmd      `cmd:"" help:"Say where a maneuver, an action or a drop ends, and what it meets."`
+	Flown     flownCmd     `cmd:"" help:"Say what a ship has flown between two scenes."`
+	Check     checkCmd     `cmd:"" help:"Say whether the table is set up legally, and who controls a scenario's objectives."`
 	Draw      drawCmd      `cmd:"" help:"Draw a scene from above, as SVG."`
 	Locate    locateCmd    `cmd:"" help:"Find the ships, and the obstacles if you name a catalogue, in pictures."`
 	Calibrate calibrateCmd `cmd:"" help:"Calibrate the lens or the camera's place over the mat."`

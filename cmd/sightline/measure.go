@@ -37,10 +37,7 @@ func (c *measureCmd) Run() error { return c.measure(os.Stdin, os.Stdout) }
 
 // measure reads the scene, from stdin for "-", and prints what it says to out.
 func (c *measureCmd) measure(stdin io.Reader, out io.Writer) error {
-	name := c.Scene
-	if name == "-" {
-		name = "standard input"
-	}
+	name := sceneName(c.Scene)
 	data, err := c.read(stdin)
 	if err != nil {
 		return fmt.Errorf("measure: %w", err)

@@ -29,28 +29,18 @@ func (c *moveCmd) Run() error { return c.move(os.Stdin, os.Stdout) }
 
 // move reads the scene, from stdin for "-", and prints where the ship ends to out.
 func (c *moveCmd) move(stdin io.Reader, out io.Writer) error {
-	name := c.Scene
-	if name == "-" {
-		name = "standard input"
-	}
-	data, err := (&measureCmd{Scene: c.Scene}).read(stdin)
+	scene, err := oneScene("move", c.Scene, stdin)
 	if err != nil {
-		return fmt.Errorf("move: %w", err)
+		return err
 	}
-	scenes, _, err := scenefile.Parse(data)
+	r, err := c.result(scene)
 	if err != nil {
-		return fmt.Errorf("move: %s: %w", name, err)
-	}
-	if len(scenes) != 1 {
-		return fmt.Errorf("move: %s: scenes: expected one scene, got %d", name, len(scenes))
-	}
-	r, err := c.result(&scenes[0])
-	if err != nil {
+		name := sceneName(c.Scene)
 		if errors.Is(err, engine.ErrNoShip) || errors.Is(err, engine.ErrHugeMove) || errors.Is(err, engine.ErrBankRoll) {
 			err = unanswered{err}
 		}
 		if errors.Is(err, engine.ErrNoShip) {
-			return fmt.Errorf("move: %s: %w%s", name, err, meant(scenes, c.Ship))
+			return fmt.Errorf("move: %s: %w%s", name, err, meant([]engine.Scene{*scene}, c.Ship))
 		}
 		return fmt.Errorf("move: %s: %w", name, err)
 	}

@@ -74,6 +74,9 @@ type Verdict struct {
 	Outcome engine.Outcome // Yes: Best; Indeterminate: Best or one of Others; No: nothing fits
 	Best    Fit            // the likeliest; zero where nothing fits
 	Others  []Fit          // what cannot be told from Best; where nothing fits, the nearest ones
+
+	Moved  geom.Length // from where it stood
+	Turned geom.Angle  // unsigned
 }
 
 // nearest is how many candidates are named where none fits.
@@ -101,7 +104,10 @@ func Flown(before, after *engine.Scene, ship string, c Candidates, slop Slop) (V
 			found = append(found, f)
 		}
 	}
-	return decide(ship, found), nil
+	v := decide(found)
+	d := difference(to.Pose, from.Pose)
+	v.Ship, v.Moved, v.Turned = ship, geom.Length(math.Hypot(d[0], d[1])), geom.Angle(math.Abs(d[2]))
+	return v, nil
 }
 
 // ends finds the ship in both scenes.
@@ -130,8 +136,8 @@ func ends(before, after *engine.Scene, id string) (from, to *engine.Ship, err er
 }
 
 // decide compares the candidates.
-func decide(ship string, found []Fit) Verdict {
-	v := Verdict{Ship: ship, Outcome: engine.No}
+func decide(found []Fit) Verdict {
+	v := Verdict{Outcome: engine.No}
 	slices.SortStableFunc(found, func(a, b Fit) int { return compare(a.score, b.score) })
 	best := slices.IndexFunc(found, func(f Fit) bool { return f.squared <= fits })
 	if best < 0 {

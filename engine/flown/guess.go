@@ -16,6 +16,7 @@ type guess struct {
 	place    string
 	partial  bool
 	touching []string
+	way      geom.Angle // of the way along which it came there, against the heading
 }
 
 // candidate is a maneuver or an action and all the places where it may end.
@@ -25,6 +26,23 @@ type candidate struct {
 	also   []string
 	full   geom.Pose
 	ends   []guess
+}
+
+// ways returns the way along which a maneuver comes to its end, against the ship's heading
+// there: executed in full, and backed up.
+func ways(m engine.Maneuver) (full, partial geom.Angle) {
+	switch m.Bearing {
+	case engine.ReverseStraight, engine.ReverseBank:
+		return math.Pi, math.Pi
+	case engine.Koiogran, engine.Segnor:
+		return math.Pi, 0
+	case engine.Tallon:
+		if m.Left {
+			return math.Pi / 2, 0
+		}
+		return -math.Pi / 2, 0
+	}
+	return 0, 0
 }
 
 // guesses executes all candidates from the old pose.
@@ -117,25 +135,29 @@ func (g *guesser) maneuver(m engine.Maneuver) (candidate, error) {
 		return c, err
 	}
 	c.full = r.Full
+	inFull, partial := ways(m)
 	if r.FullyExecuted {
-		c.ends = fullEnds(&r)
+		c.ends = fullEnds(&r, inFull)
 		if m.Bearing == engine.Stationary || !g.crowded(r.Full) {
 			return c, nil
 		}
 	} else {
-		c.ends = []guess{{a: r.Final, b: r.Final, partial: true, touching: r.Touching}}
+		c.ends = []guess{{a: r.Final, b: r.Final, partial: true, touching: r.Touching, way: partial}}
 		may, err := g.mayBeFull(m, r.Full)
 		if err != nil {
 			return c, err
 		}
 		if may {
-			c.ends = append(c.ends, fullEnds(&r)...)
+			c.ends = append(c.ends, fullEnds(&r, inFull)...)
 		}
 	}
 	if !g.onTheWay(m, r.Full) {
 		return c, nil
 	}
 	bumps, err := g.bumps(m)
+	for i := range bumps {
+		bumps[i].way = partial
+	}
 	c.ends = append(c.ends, bumps...)
 	return c, err
 }
@@ -195,13 +217,13 @@ func (g *guesser) onTheWay(m engine.Maneuver, full geom.Pose) bool {
 
 // fullEnds returns where a move ends that is executed in full: at one place, or where the
 // player chooses.
-func fullEnds(r *engine.MoveResult) []guess {
+func fullEnds(r *engine.MoveResult, way geom.Angle) []guess {
 	if !r.Chosen {
-		return []guess{{a: r.Full, b: r.Full}}
+		return []guess{{a: r.Full, b: r.Full, way: way}}
 	}
 	var all []guess
 	for _, o := range r.Options {
-		e := guess{a: o.Final, b: o.Final}
+		e := guess{a: o.Final, b: o.Final, way: way}
 		if o.Range {
 			e.b = o.FinalTo
 		} else {
@@ -271,6 +293,13 @@ func (g *guesser) action(a engine.Action) (candidate, error) {
 	if err != nil {
 		return c, err
 	}
-	c.full, c.ends = r.Full, fullEnds(&r)
+	way := geom.Angle(0)
+	switch {
+	case a.To == engine.ToLeft && a.Kind != engine.Boost:
+		way = -math.Pi / 2
+	case a.To == engine.ToRight && a.Kind != engine.Boost:
+		way = math.Pi / 2
+	}
+	c.full, c.ends = r.Full, fullEnds(&r, way)
 	return c, nil
 }

@@ -29,7 +29,7 @@ func (s *scorer) best(c *candidate) (f Fit, ok bool) {
 			continue
 		}
 		f = Fit{Name: c.name, Action: c.action, Also: c.also, Place: e.place, Partial: e.partial, Touching: e.touching, squared: squared, score: score}
-		s.residual(&f, at)
+		s.residual(&f, e, at)
 		ok = true
 	}
 	return f, ok
@@ -119,13 +119,11 @@ func (m *matrix) form(a, b vec) (sum float64) {
 }
 
 // residual says how the ship stands from an end.
-func (s *scorer) residual(f *Fit, at geom.Pose) {
+func (s *scorer) residual(f *Fit, e *guess, at geom.Pose) {
 	d := difference(s.to.Pose, at)
 	p := geom.Point{X: d[0], Y: d[1]}
 	f.Distance, f.Clockwise = geom.Length(p.Norm()), geom.Angle(d[2])
 	f.Turn = geom.Angle(math.Abs(d[2]))
-	if way := at.Sub(s.from.Pose.Point); way.Norm() > 1e-6 {
-		way = way.Mul(1 / way.Norm())
-		f.Ahead, f.Aside = geom.Length(p.Dot(way)), geom.Length(p.Dot(geom.Point{X: way.Y, Y: -way.X}))
-	}
+	way := geom.Pose{Heading: at.Heading + e.way}
+	f.Ahead, f.Aside = geom.Length(p.Dot(way.Forward())), geom.Length(p.Dot(way.Right()))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"sightline/engine"
+	"sightline/engine/geom"
 )
 
 // This file is the written form of a verdict, for people and for programs.
@@ -32,9 +33,6 @@ func (f *Fit) String() string {
 
 // misses says in which direction the ship stands from a candidate's end.
 func (f *Fit) misses() string {
-	if f.Name == (engine.Maneuver{}).String() {
-		return fmt.Sprintf("stands %.1f mm and %.1f° from where it stood", f.Distance.Millimeters(), f.Turn.Degrees())
-	}
 	var parts []string
 	add := func(value, least float64, unit, below, above string) {
 		if math.Abs(value) >= least {
@@ -53,6 +51,10 @@ func (f *Fit) misses() string {
 	}
 	return "ends " + strings.ReplaceAll(strings.Join(parts, ", "), " °", "°")
 }
+
+// nudged is less than any move is long but for those that another ship stops: a ship nearer to
+// where it stood was perhaps only pushed.
+const nudged = 30 * geom.Millimeter
 
 // String says what a ship has flown: "bank left 2, 1.3 mm and 0.8° off", several names where
 // it is too close to call, or "fits none; nearest bank left 2, ends 6.0 mm short".
@@ -74,7 +76,11 @@ func (v *Verdict) String() string {
 	if n.Partial {
 		name += " (backed up)"
 	}
-	return "fits none; nearest " + name + ", " + n.misses()
+	s := "fits none; nearest " + name + ", " + n.misses()
+	if v.Moved < nudged {
+		s += fmt.Sprintf("; it stands %.1f mm and %.1f° from where it stood", v.Moved.Millimeters(), v.Turned.Degrees())
+	}
+	return s
 }
 
 type wireFit struct {
@@ -94,6 +100,8 @@ type wireVerdict struct {
 	Outcome string `json:"outcome"`
 	*wireFit
 	Alternatives []wireFit `json:"alternatives"`
+	Moved        float64   `json:"moved_mm"`
+	Turned       float64   `json:"turned_deg"`
 	Text         string    `json:"text"`
 }
 
@@ -111,7 +119,8 @@ func newWireFit(f *Fit) wireFit {
 // Marshal writes a verdict in the wire form, on one line. Where nothing fits, it names no
 // maneuver, and the nearest stands first among the alternatives.
 func Marshal(v Verdict) ([]byte, error) {
-	w := wireVerdict{Version: 1, Ship: v.Ship, Outcome: v.Outcome.String(), Alternatives: []wireFit{}, Text: v.String()}
+	w := wireVerdict{Version: 1, Ship: v.Ship, Outcome: v.Outcome.String(), Alternatives: []wireFit{}, Moved: v.Moved.Millimeters(),
+		Turned: v.Turned.Degrees(), Text: v.String()}
 	if v.Outcome != engine.No {
 		best := newWireFit(&v.Best)
 		w.wireFit = &best

@@ -110,6 +110,9 @@ func (s *Squad) readPilots(entries []json.RawMessage) error {
 		key = "name"
 	}
 	for _, o := range all {
+		if o.keys["id"] == nil && o.keys["name"] == nil {
+			return fmt.Errorf("%s: expected an id, or in the first edition a name", o.at)
+		}
 		p, err := readPilot(o, key)
 		if err != nil {
 			return err

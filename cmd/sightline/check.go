@@ -1,0 +1,129 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"sightline/engine"
+	"sightline/engine/tablecheck"
+)
+
+type checkCmd struct {
+	Scene    string  `arg:"" help:"The scene file; - is standard input."`
+	Setup    bool    `help:"Whether obstacles, ships, satellites or caches and hyperspace markers were placed legally."`
+	Scenario string  `placeholder:"NAME" help:"assault, chance, salvage or scramble: which ships count at its markers, and who controls them."`
+	Rules    string  `help:"Check by this edition instead of the scene's: 1e, 2.0 or 2.5."`
+	Sigmas   float64 `default:"3" help:"How many standard deviations a margin must exceed to decide."`
+	JSON     bool    `name:"json" help:"Print one JSON document."`
+}
+
+func (c *checkCmd) Run() error { return c.check(os.Stdin, os.Stdout) }
+
+// check reads the scene, from stdin for "-", and prints what the rules say of it to out.
+func (c *checkCmd) check(stdin io.Reader, out io.Writer) error {
+	scenario, err := c.asked()
+	if err != nil {
+		return fmt.Errorf("check: %w", err)
+	}
+	s, err := oneScene("check", c.Scene, stdin)
+	if err != nil {
+		return err
+	}
+	if c.Rules != "" {
+		if s.Rules, err = engine.ParseRules(c.Rules); err != nil {
+			return fmt.Errorf("check: --%w", err)
+		}
+	}
+	report, err := c.report(s, scenario)
+	if errors.Is(err, tablecheck.ErrNoMat) || errors.Is(err, tablecheck.ErrNoFeatures) {
+		err = unanswered{err}
+	}
+	if err != nil {
+		return fmt.Errorf("check: %s: %w", sceneName(c.Scene), err)
+	}
+	if !c.JSON {
+		return printCheck(out, &report, c.Setup)
+	}
+	doc, err := tablecheck.Marshal(report)
+	if err != nil {
+		return fmt.Errorf("check: %w", err)
+	}
+	_, err = out.Write(append(doc, '\n'))
+	return err
+}
+
+// asked reads what was asked for.
+func (c *checkCmd) asked() (engine.Scenario, error) {
+	switch {
+	case !(c.Sigmas > 0):
+		return 0, fmt.Errorf("--sigmas: expected more than 0, got %g", c.Sigmas)
+	case c.Setup && c.Scenario == "":
+		return 0, nil
+	case c.Scenario == "":
+		return 0, errors.New("expected --setup or --scenario")
+	}
+	scenario, err := engine.ParseScenario(c.Scenario)
+	if err != nil {
+		return 0, fmt.Errorf("--%w", err)
+	}
+	return scenario, nil
+}
+
+// report checks the setup, the scenario.
+func (c *checkCmd) report(s *engine.Scene, scenario engine.Scenario) (tablecheck.Report, error) {
+	o := engine.Options{Sigmas: c.Sigmas}
+	if !c.Setup {
+		return tablecheck.Scenario(s, scenario, o)
+	}
+	return tablecheck.Setup(s, scenario, o)
+}
+
+// printCheck prints a table for people. During a game, what was placed legally is not
+// repeated.
+func printCheck(out io.Writer, r *tablecheck.Report, setup bool) error {
+	var g grid
+	g.add("RULE", "ANSWER", "")
+	for i := range r.Lines {
+		if l := &r.Lines[i]; setup || !l.Placed || l.Outcome != engine.Yes {
+			g.add(l.Rule, words(l.Outcome), l.Text)
+		}
+	}
+	if len(g.rows) > 1 {
+		g.print(out)
+	}
+	for _, c := range r.Control {
+		if _, err := fmt.Fprintf(out, "%s: %s\n", c.Objective, controller(&c)); err != nil {
+			return err
+		}
+	}
+	for _, n := range r.Notes {
+		if _, err := fmt.Fprintf(out, "note: %s\n", n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// controller says who controls an objective.
+func controller(c *tablecheck.Control) string {
+	who := func(player int) string {
+		if player == 0 {
+			return "nobody"
+		}
+		return fmt.Sprintf("player %d", player)
+	}
+	if c.Outcome == engine.Yes {
+		return who(c.Player)
+	}
+	var may []string
+	for _, p := range c.Possible {
+		may = append(may, who(p))
+	}
+	if len(may) == 0 {
+		may = []string{who(c.Player), "not"}
+	}
+	return "too close to call: " + strings.Join(may, " or ")
+}
