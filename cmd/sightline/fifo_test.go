@@ -169,7 +169,8 @@ func files(t *testing.T) *strings.Replacer {
 	for _, fifo := range []string{"fifo", "fifo.png", "rulings/rulings.db"} {
 		require.NoError(t, syscall.Mkfifo(at(fifo), 0o600))
 	}
-	return strings.NewReplacer("FIFO", at("fifo"), "TABLE", at("table.json"), "LENS", lens, "PICTURE", picture, "SCENE", at("scene.json"), "SQUAD", at("squad.xws"),
+	return strings.NewReplacer("FIFO", at("fifo"), "TABLE", at("table.json"), "LENS", lens, "PICTURE", picture, "SCENE", at("scene.json"),
+		"SQUAD", at("squad.xws"),
 		"CATALOGUE", at("catalogue.json"),
 		"MAT", at("mat.png"), "RULINGS", at("rulings"), "OUT", at("out"))
 }

@@ -157,7 +157,8 @@ func TestSquadsCheck(t *testing.T) {
 	assert.Contains(t, out, "Red Flight: rebelalliance, second edition\n")
 	assert.Regexp(t, `(?m)^Wedge Antilles +T-65 X-wing +small +6 +front +1BB 1FB`, out)
 
-	squad := gameFile(t, "squad.xws", `{"version":"2.0.0","faction":"scumandvillainy","name":"a\u001b[31m","pilots":[{"id":"bobafett"},{"id":"nosuchpilot"}]}`)
+	squad := gameFile(t, "squad.xws",
+		`{"version":"2.0.0","faction":"scumandvillainy","name":"a\u001b[31m","pilots":[{"id":"bobafett"},{"id":"nosuchpilot"}]}`)
 	code, out, _ = called(t, "squads", "check", squad)
 	assert.Zero(t, code)
 	assert.Contains(t, out, "unknown: nosuchpilot\n")
@@ -177,7 +178,8 @@ func TestSquadsCheck(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &doc))
 	assert.Equal(t, []string{"nosuchpilot"}, doc.Unknown)
 	require.Len(t, doc.Ships, 1)
-	assert.Equal(t, []any{"bobafett", "Boba Fett", "medium", 5}, []any{doc.Ships[0].ID, doc.Ships[0].Pilot, doc.Ships[0].Base, doc.Ships[0].Initiative})
+	assert.Equal(t, []any{"bobafett", "Boba Fett", "medium", 5}, []any{doc.Ships[0].ID, doc.Ships[0].Pilot, doc.Ships[0].Base,
+		doc.Ships[0].Initiative})
 	assert.Equal(t, []string{"front", "rear"}, doc.Ships[0].Arcs)
 
 	code, out, _ = called(t, "squads", "notice")

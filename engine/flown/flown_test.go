@@ -22,7 +22,8 @@ func at(x, y, degrees float64) geom.Pose {
 
 // alone is a table with A1 in its middle.
 func alone(rules engine.Rules, base engine.Base) engine.Scene {
-	return engine.Scene{Rules: rules, MatWidth: 914.4, MatHeight: 914.4, Ships: []engine.Ship{{ID: "A1", Player: 1, Base: base, Pose: at(450, 450, 20)}}}
+	return engine.Scene{Rules: rules, MatWidth: 914.4, MatHeight: 914.4, Ships: []engine.Ship{{ID: "A1", Player: 1, Base: base,
+		Pose: at(450, 450, 20)}}}
 }
 
 // with returns a table on which A1 stands at a pose.
@@ -235,7 +236,8 @@ func TestParseDial(t *testing.T) {
 	for _, m := range dial {
 		names = append(names, m.String())
 	}
-	assert.Equal(t, strings.Split("stationary, bank left 1, straight 2, turn left 3, turn right 3, koiogran 4, segnor left 2, segnor right 2, "+
+	assert.Equal(t, strings.Split("stationary, bank left 1, straight 2, turn left 3, turn right 3, koiogran 4, segnor left 2, segnor "+
+		"right 2, "+
 		"tallon left 3, tallon right 3, reverse straight 1, reverse bank left 1, reverse bank right 1, bank right 2", ", "), names)
 	for _, bad := range []string{"", " , ", "1", "B1", "1Q", "1BX", "9F", "4B", "1BBB", "0B", "2O"} {
 		_, err := flown.ParseDial(bad)
@@ -253,8 +255,10 @@ func TestTheWireForm(t *testing.T) {
 		return m
 	}
 	still := doc(s.Ships[0].Pose, flown.Every())
-	assert.Equal(t, map[string]any{"version": 1.0, "ship": "A1", "outcome": "yes", "maneuver": "stationary", "residual_mm": 0.0, "residual_deg": 0.0,
-		"partial": false, "touching": []any{}, "alternatives": []any{}, "moved_mm": 0.0, "turned_deg": 0.0, "text": "stationary, 0.0 mm and 0.0° off"}, still)
+	assert.Equal(t, map[string]any{"version": 1.0, "ship": "A1", "outcome": "yes", "maneuver": "stationary", "residual_mm": 0.0,
+		"residual_deg": 0.0,
+		"partial":      false, "touching": []any{}, "alternatives": []any{}, "moved_mm": 0.0, "turned_deg": 0.0,
+		"text": "stationary, 0.0 mm and 0.0° off"}, still)
 	boost := doc(s.Ships[0].Pose, flown.Candidates{Actions: flown.Every().Actions})
 	assert.Equal(t, "no", boost["outcome"])
 	assert.NotContains(t, boost, "maneuver")

@@ -1,7 +1,6 @@
 package flown
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -162,59 +161,6 @@ func (g *guesser) maneuver(m engine.Maneuver) (candidate, error) {
 	return c, err
 }
 
-// mayBeFull reports whether a ship that seems to be in the way may not have been, and the
-// ship stands near where the maneuver ends in full.
-func (g *guesser) mayBeFull(m engine.Maneuver, full geom.Pose) (bool, error) {
-	if g.to.Pose.Sub(full.Point).Norm() > g.near(full)+30 { // a Tallon roll's slide
-		return false, nil
-	}
-	r, err := engine.Move(&g.loose, g.loose.Ships[g.ship].ID, m, engine.Options{Sigmas: surely})
-	return r.InFull != engine.No, err
-}
-
-// near returns how far the ship may stand from a place where it ended.
-func (g *guesser) near(end geom.Pose) float64 {
-	seen := max(g.to.Covariance[0], g.to.Covariance[4])
-	return wide * (math.Sqrt(g.place*g.place+seen) + end.Sub(g.start.Point).Norm()*g.turn)
-}
-
-// crowded reports whether another ship may be in the way of a pose: whether the circles
-// about the two meet. A Tallon roll may end 30 mm to either side.
-func (g *guesser) crowded(p geom.Pose) bool {
-	reach := func(b engine.Base) float64 {
-		w, l := b.Size()
-		return math.Hypot(float64(w), float64(l))/2 + 3 // guides, and profiles of other sizes
-	}
-	own := &g.exact.Ships[g.ship]
-	far := reach(own.Base) + surely*(g.place+reach(own.Base)*g.turn+p.Sub(g.start.Point).Norm()*g.turn) + 30
-	return slices.ContainsFunc(g.exact.Ships, func(s engine.Ship) bool {
-		return s.ID != own.ID && s.Pose.Sub(p.Point).Norm() < far+reach(s.Base)
-	})
-}
-
-// onTheWay reports whether the ship stands anywhere near the way of a maneuver, so that
-// it may have been bumped there: turned no further than the template bends, and no further from
-// the line between the two ends than the template's arc.
-func (g *guesser) onTheWay(m engine.Maneuver, full geom.Pose) bool {
-	bend, bulge := 0.0, 0.0
-	switch m.Bearing {
-	case engine.BankTurn, engine.Segnor, engine.ReverseBank:
-		bend, bulge = math.Pi/4, math.Tan(math.Pi/8)/2
-	case engine.TightTurn, engine.Tallon:
-		bend, bulge = math.Pi/2, 0.5
-	}
-	if m.Left != (m.Bearing == engine.ReverseBank) { // backing to the left turns the nose to the right
-		bend = -bend
-	}
-	turn := wide * math.Sqrt(g.turn*g.turn+g.to.Covariance[8])
-	if d := float64((g.to.Pose.Heading - g.start.Heading).Signed()); d < min(0, bend)-turn || d > max(0, bend)+turn {
-		return false
-	}
-	chord := full.Sub(g.start.Point).Norm()
-	q, _ := geom.ClosestOnSegment(g.to.Pose.Point, g.start.Point, full.Point)
-	return g.to.Pose.Sub(q).Norm() <= bulge*chord+g.near(full)+30 // a Tallon roll's slide
-}
-
 // fullEnds returns where a move ends that is executed in full: at one place, or where the
 // player chooses.
 func fullEnds(r *engine.MoveResult, way geom.Angle) []guess {
@@ -232,57 +178,6 @@ func fullEnds(r *engine.MoveResult, way geom.Angle) []guess {
 		all = append(all, e)
 	}
 	return all
-}
-
-// laid are the places where a template may have been laid: ahead, aside and turned, in standard
-// deviations. What lies between them is covered by what lies between the ends.
-var laid = [...][3]float64{
-	{0, 0, 0}, {-2, 0, 0}, {2, 0, 0}, {0, -2, 0}, {0, 2, 0}, {0, 0, -2}, {0, 0, 2},
-	{0, -1.5, -1.5}, {0, -1.5, 1.5}, {0, 1.5, -1.5}, {0, 1.5, 1.5},
-}
-
-// bump is where a ship stops that cannot execute a maneuver in full.
-type bump struct {
-	guess
-	back float64 // from the full pose, mm
-}
-
-// bumps returns where a ship stops that cannot execute a maneuver in full. How far it
-// backs up depends on how the template is laid, sometimes in leaps: past a corner or against
-// it. So it is laid in many places around the right one. Each end is taken back to the right
-// start, which leaves how far along the template it is; all between two such ends is a
-// place where it may stop.
-func (g *guesser) bumps(m engine.Maneuver) ([]guess, error) {
-	ship := &g.exact.Ships[g.ship]
-	defer func() { ship.Pose = g.start }()
-	var ends []bump
-	for _, at := range laid {
-		turned := geom.Angle(at[2] * g.turn)
-		ship.Pose.Point = g.start.Transform(geom.Point{X: at[1] * g.place, Y: at[0] * g.place})
-		ship.Pose.Heading = g.start.Heading + turned
-		r, err := engine.Move(&g.exact, ship.ID, m, engine.Options{})
-		if err != nil {
-			return nil, err
-		}
-		if r.FullyExecuted {
-			continue
-		}
-		final := ship.Pose.Inverse(r.Final.Point)
-		p := geom.Pose{Point: g.start.Transform(final), Heading: (r.Final.Heading - turned).Normalized()}
-		ends = append(ends, bump{guess{a: p, b: p, partial: true, touching: r.Touching}, ship.Pose.Inverse(r.Full.Point).Sub(final).Norm()})
-	}
-	slices.SortStableFunc(ends, func(a, b bump) int { return cmp.Compare(a.back, b.back) })
-	var all []guess
-	for i, e := range ends {
-		if i > 0 {
-			e.a = ends[i-1].b
-			if near(e.a, e.b) {
-				continue
-			}
-		}
-		all = append(all, e.guess)
-	}
-	return all, nil
 }
 
 // action performs an action. What forbids its ends is left out of account: the rules may

@@ -28,7 +28,8 @@ func (s *scorer) best(c *candidate) (f Fit, ok bool) {
 		if ok && score >= f.score {
 			continue
 		}
-		f = Fit{Name: c.name, Action: c.action, Also: c.also, Place: e.place, Partial: e.partial, Touching: e.touching, squared: squared, score: score}
+		f = Fit{Name: c.name, Action: c.action, Also: c.also, Place: e.place, Partial: e.partial, Touching: e.touching, squared: squared,
+			score: score}
 		s.residual(&f, e, at)
 		ok = true
 	}

@@ -39,7 +39,8 @@ func table(rng *rand.Rand, rules engine.Rules) simulated {
 	}
 	for n := 2 + rng.IntN(5); len(s.truth.Ships) < n; {
 		ship := engine.Ship{ID: fmt.Sprintf("S%d", len(s.truth.Ships)+1), Player: 1 + len(s.truth.Ships)%2, Base: bases[rng.IntN(len(bases))],
-			Pose: geom.Pose{Point: geom.Point{X: 250 + 400*rng.Float64(), Y: 250 + 400*rng.Float64()}, Heading: geom.Angle(2 * math.Pi * rng.Float64())}}
+			Pose: geom.Pose{Point: geom.Point{X: 250 + 400*rng.Float64(), Y: 250 + 400*rng.Float64()},
+				Heading: geom.Angle(2 * math.Pi * rng.Float64())}}
 		w, _ := ship.Base.Size()
 		clear := !slices.ContainsFunc(s.truth.Ships, func(o engine.Ship) bool {
 			ow, _ := o.Base.Size()

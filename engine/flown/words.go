@@ -106,7 +106,8 @@ type wireVerdict struct {
 }
 
 func newWireFit(f *Fit) wireFit {
-	w := wireFit{Also: f.Also, Place: f.Place, Distance: f.Distance.Millimeters(), Turn: f.Turn.Degrees(), Partial: f.Partial, Touching: f.Touching}
+	w := wireFit{Also: f.Also, Place: f.Place, Distance: f.Distance.Millimeters(), Turn: f.Turn.Degrees(), Partial: f.Partial,
+		Touching: f.Touching}
 	if w.Maneuver = f.Name; f.Action {
 		w.Maneuver, w.Action = "", f.Name
 	}

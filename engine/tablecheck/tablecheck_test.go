@@ -26,7 +26,8 @@ func ship(id string, player int, base engine.Base, p geom.Pose) engine.Ship {
 }
 
 func rock(id string, x, y float64) engine.Obstacle {
-	return engine.Obstacle{ID: id, Kind: "asteroid", Pose: at(x, y, 0), Outline: []geom.Point{{X: -20, Y: -20}, {X: 20, Y: -20}, {X: 20, Y: 20}, {X: -20, Y: 20}}}
+	return engine.Obstacle{ID: id, Kind: "asteroid", Pose: at(x, y, 0), Outline: []geom.Point{{X: -20, Y: -20}, {X: 20, Y: -20},
+		{X: 20, Y: 20}, {X: -20, Y: 20}}}
 }
 
 // line returns the line of a rule and of things.
@@ -44,9 +45,11 @@ func line(t *testing.T, r tablecheck.Report, rule string, of ...string) tableche
 
 func TestSetup(t *testing.T) {
 	s := scene(engine.Rules20)
-	s.Ships = []engine.Ship{ship("A1", 1, engine.Small, at(300, 50, 0)), ship("B1", 2, engine.Large, at(300, 800, 180)), ship("C1", 0, engine.Small, at(500, 500, 0))}
+	s.Ships = []engine.Ship{ship("A1", 1, engine.Small, at(300, 50, 0)), ship("B1", 2, engine.Large, at(300, 800, 180)),
+		ship("C1", 0, engine.Small, at(500, 500, 0))}
 	s.Obstacles = []engine.Obstacle{rock("rock1", 300, 400), rock("rock2", 430, 400), rock("rock3", 600, 235)}
-	s.Markers = []engine.Token{{ID: "h1", Kind: "hyperspace_marker", Pose: at(450, 600, 0)}, {ID: "h2", Kind: "hyperspace_marker", Pose: at(450, 200, 0)}}
+	s.Markers = []engine.Token{{ID: "h1", Kind: "hyperspace_marker", Pose: at(450, 600, 0)}, {ID: "h2", Kind: "hyperspace_marker",
+		Pose: at(450, 200, 0)}}
 	r, err := tablecheck.Setup(&s, 0, engine.Options{})
 	require.NoError(t, err)
 
@@ -93,7 +96,8 @@ func TestSetupOfTheFirstEdition(t *testing.T) {
 func array() engine.Scene {
 	s := scene(engine.Rules25)
 	mid := 457.2
-	for i, p := range []geom.Pose{at(mid, mid, 0), at(mid-220, mid-150, 0), at(mid+220, mid-150, 0), at(mid-220, mid+150, 0), at(mid+220, mid+150, 0)} {
+	for i, p := range []geom.Pose{at(mid, mid, 0), at(mid-220, mid-150, 0), at(mid+220, mid-150, 0), at(mid-220, mid+150, 0),
+		at(mid+220, mid+150, 0)} {
 		s.Markers = append(s.Markers, engine.Token{ID: "sat" + string(rune('1'+i)), Kind: "satellite", Pose: p})
 	}
 	return s
@@ -129,7 +133,8 @@ func TestSetupFindsTheScenario(t *testing.T) {
 func TestWhoControlsSatellites(t *testing.T) {
 	s := array()
 	s.Ships = []engine.Ship{
-		ship("A1", 1, engine.Small, at(457.2-220, 457.2-150+90, 0)), ship("B1", 2, engine.Medium, at(457.2-220, 457.2-150-100, 0)), // sat2: 1 to 2
+		// sat2: 1 to 2
+		ship("A1", 1, engine.Small, at(457.2-220, 457.2-150+90, 0)), ship("B1", 2, engine.Medium, at(457.2-220, 457.2-150-100, 0)),
 		ship("A2", 1, engine.Small, at(457.2+220, 457.2-150+90, 0)), ship("B2", 2, engine.Small, at(457.2+220, 457.2-150-90, 0)), // sat3: 1 to 1
 		ship("A3", 1, engine.Small, at(457.2-220, 457.2+150+90, 0)), ship("C1", 0, engine.Small, at(457.2+220, 457.2+150+90, 0)),
 	}

@@ -145,8 +145,10 @@ func TestMalformedSquadsSayWhereAndWhatIsExpected(t *testing.T) {
 		{`{"faction":"scum","pilots":[{"id":"a","id":"b"}]}`, "pilots[0].id: stands there twice"},
 		{`{"faction":"scum","pilots":[{"id":"a","ship":{}}]}`, "pilots[0].ship: expected a text, got an object"},
 		{`{"faction":"scum","pilots":[{"id":"a","upgrades":"r2d2"}]}`, "pilots[0].upgrades: expected an object in braces, got a text"},
-		{`{"faction":"scum","pilots":[{"id":"a","upgrades":{"crew":"r2d2"}}]}`, "pilots[0].upgrades.crew: expected a list in brackets, got a text"},
-		{`{"faction":"scum","pilots":[{"id":"a","upgrades":{"crew":[1]}}]}`, "pilots[0].upgrades.crew[0]: expected an id in quotes, got the number 1"},
+		{`{"faction":"scum","pilots":[{"id":"a","upgrades":{"crew":"r2d2"}}]}`,
+			"pilots[0].upgrades.crew: expected a list in brackets, got a text"},
+		{`{"faction":"scum","pilots":[{"id":"a","upgrades":{"crew":[1]}}]}`,
+			"pilots[0].upgrades.crew[0]: expected an id in quotes, got the number 1"},
 		{`{"faction":"scum","obstacles":"rock","pilots":[` + ok + `]}`, "obstacles: expected a list in brackets, got a text"},
 		{`{"container":[{"faction":"scum"}]}`, "container: the file holds several squads"},
 		{`{"faction":"scum","pilots":[` + strings.Repeat(ok+",", 200) + ok + `]}`, "pilots: expected at most 200, got 201"},
@@ -163,7 +165,8 @@ func TestMalformedSquadsSayWhereAndWhatIsExpected(t *testing.T) {
 
 // What other programs write into the places that the format leaves to them.
 func TestForeignKeysAreIgnored(t *testing.T) {
-	r := checked(t, "\xEF\xBB\xBF"+`{"version":"2.0.0","faction":"rebelalliance","points":"many","vendor":[1,2],"favourite":true,"obstacles":null,
+	r := checked(t, "\xEF\xBB\xBF"+
+		`{"version":"2.0.0","faction":"rebelalliance","points":"many","vendor":[1,2],"favourite":true,"obstacles":null,
 		"description":null,"pilots":[{"id":"wedgeantilles","name":"wedgeantilles","ship":"t65xwing","points":{},"multisection_id":0,"upgrades":[]},
 		{"id":"lukeskywalker","ship":null,"upgrades":{"force-power":[],"talent":null},"vendor":null}]}`)
 	assert.Len(t, r.Ships, 2)
