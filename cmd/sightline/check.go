@@ -111,7 +111,7 @@ func printCheck(out io.Writer, r *tablecheck.Report, setup bool) error {
 func controller(c *tablecheck.Control) string {
 	who := func(player int) string {
 		if player == 0 {
-			return "nobody"
+			return "no player"
 		}
 		return fmt.Sprintf("player %d", player)
 	}

@@ -121,7 +121,7 @@ func TestCheckSaysHowTheTableWasSetUp(t *testing.T) {
 	code, out, _ = called(t, "check", "../../docs/rules/scenarios.json", "--scenario", "assault")
 	assert.Zero(t, code)
 	assert.Contains(t, out, "sat1: player 2\n")
-	assert.Contains(t, out, "sat3: nobody\n")
+	assert.Contains(t, out, "sat3: no player\n")
 	assert.NotContains(t, out, "G221", "what was placed legally is not repeated")
 	code, out, _ = called(t, "check", "../../docs/rules/scenarios.json", "--setup", "--scenario", "assault")
 	assert.Zero(t, code)

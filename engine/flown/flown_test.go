@@ -63,7 +63,7 @@ func TestEveryManeuverIsToldFromAllOthers(t *testing.T) {
 	}
 }
 
-// Actions are found, with what ends at the same place named beside them.
+// Actions are found, and actions that end at the same place are named too.
 func TestActionsAreFound(t *testing.T) {
 	for _, c := range []struct {
 		action, maneuver string // what is named first where maneuvers count too
@@ -122,7 +122,7 @@ func TestABumpIsFound(t *testing.T) {
 	assert.Equal(t, []string{"B1"}, v.Best.Touching)
 	assert.Equal(t, "bank left 2, backed up to touch B1, 0.0 mm and 0.0° off", v.String())
 
-	// Two maneuvers along the same line are stopped at the same place: nobody can tell.
+	// Two maneuvers along the same line are stopped at the same place and cannot be told apart.
 	ahead := alone(engine.Rules25, engine.Small)
 	ahead.Ships[0].Pose = at(450, 300, 0)
 	ahead.Ships = append(ahead.Ships, engine.Ship{ID: "B1", Player: 2, Base: engine.Large, Pose: at(450, 430, 0)})
@@ -139,12 +139,12 @@ func TestABumpIsFound(t *testing.T) {
 	assert.ElementsMatch(t, []string{"straight 1", "straight 2", "straight 3"}, names)
 }
 
-// A bump that nobody can exclude counts: a ship that could have passed the corner of another,
+// A bump that cannot be excluded counts: a ship that could have passed the corner of another,
 // had the template been laid half a millimetre further, is found wherever it stopped.
 func TestABumpThatHangsOnAHairIsFoundEitherWay(t *testing.T) {
 	s := alone(engine.Rules20, engine.Small)
 	s.Ships[0].Pose = at(450, 300, 0)
-	s.Ships = append(s.Ships, engine.Ship{ID: "B1", Player: 2, Base: engine.Small, Pose: at(490.2, 450, 0)}) // beside the end, 0.2 mm off
+	s.Ships = append(s.Ships, engine.Ship{ID: "B1", Player: 2, Base: engine.Small, Pose: at(490.2, 450, 0)}) // 0.2 mm to the right of the end
 	passes := flown.Candidates{Maneuvers: []engine.Maneuver{{Bearing: engine.Straight, Speed: 3}, {Bearing: engine.BankTurn, Speed: 3}}}
 	v := asked(t, s, with(s, at(450, 460, 0)), passes)
 	assert.Equal(t, "straight 3", v.Best.Name)

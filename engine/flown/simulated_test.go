@@ -132,7 +132,7 @@ func dial(rng *rand.Rand, every flown.Candidates) flown.Candidates {
 	return c
 }
 
-// simulate moves ships, of which half have a dial; all counts both, dials those.
+// simulate moves ships. Half of them have a dial: all counts all ships, dials those.
 func simulate(t *testing.T, rules engine.Rules, moves int, slop flown.Slop, askew float64, seed uint64) (all, dials tally) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, uint64(rules)))

@@ -138,7 +138,7 @@ func (r *Report) control(s *engine.Scene, c engine.Scenario, n, likeliest *engin
 	}
 }
 
-// possible returns the players, 0 for nobody, who may have more ships at a feature.
+// possible returns the players, 0 for neither, who may have more ships at a feature.
 func possible(s *engine.Scene, c engine.Scenario, n *engine.Count) []int {
 	sums := [2]map[int]bool{{n.Least[0]: true}, {n.Least[1]: true}}
 	for i := range s.Ships {

@@ -14,7 +14,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// The errors about scenes of which nothing can be said.
+// The errors about scenes that answer nothing.
 var (
 	ErrNoMat      = errors.New("the scene has no mat: nothing can be said of its edges")
 	ErrNoFeatures = errors.New("the scenario's markers are not on the table")
@@ -35,9 +35,9 @@ type Line struct {
 // Control says who controls an objective.
 type Control struct {
 	Objective string
-	Player    int            // the likeliest; 0 for nobody
+	Player    int            // the likeliest; 0 for neither
 	Outcome   engine.Outcome // Yes, or Indeterminate
-	Possible  []int          // where it is too close: all whom it may be
+	Possible  []int          // where it is too close: all that it may be
 }
 
 // Report is what was found.
@@ -65,7 +65,7 @@ func Setup(s *engine.Scene, c engine.Scenario, o engine.Options) (Report, error)
 		}
 	}
 	if s.ObstaclesUnseen {
-		r.note("nobody looked for obstacles")
+		r.note("obstacles were not looked for")
 	}
 	checks := []func(*engine.Scene, engine.Options) ([]engine.Check, error){engine.CheckObstacles, engine.CheckDeployment}
 	if s.Rules == engine.Rules20 {

@@ -89,7 +89,7 @@ func TestSetupOfTheFirstEdition(t *testing.T) {
 	assert.Equal(t, engine.No, line(t, r, "G204", "rock1").Outcome)
 	assert.Equal(t, engine.Yes, line(t, r, "G206", "A1").Outcome)
 	assert.Equal(t, engine.Yes, line(t, r, "G209", "A1").Outcome)
-	assert.Equal(t, []string{"nobody looked for obstacles"}, r.Notes)
+	assert.Equal(t, []string{"obstacles were not looked for"}, r.Notes)
 }
 
 // array is the table of Assault at the Satellite Array with the satellites where they belong.
@@ -157,7 +157,7 @@ func TestWhoControlsSatellites(t *testing.T) {
 	assert.Equal(t, engine.Indeterminate, doubt.Outcome)
 	assert.Contains(t, doubt.Text, "B1 is too close to call at sat2: range 1 or beyond (0.1 ± 0.2 mm from 100)")
 
-	// With two ships of player 1 there, whom B1 at most equals, it is player 1's or nobody's.
+	// With two ships of player 1 there, B1 can only draw: it is player 1's or neither's.
 	s.Ships[2].Pose = at(457.2-220+60, 457.2-150+60, 0)
 	r, err = tablecheck.Scenario(&s, engine.AssaultAtTheSatelliteArray, engine.Options{})
 	require.NoError(t, err)

@@ -13,12 +13,12 @@ type Report struct {
 	Faction string     `json:"faction"`
 	Name    string     `json:"name,omitempty"`
 	Ships   []ShipLine `json:"ships"`
-	Unknown []string   `json:"unknown"` // ids of which the data know nothing
+	Unknown []string   `json:"unknown"` // ids that the data do not know
 	Notes   []string   `json:"notes"`   // what does not fit together
 }
 
-// ShipLine is what is known of one ship of a squad. Of a pilot whom the data do not know,
-// but whose ship they do, there is no initiative.
+// ShipLine is what is known of one ship of a squad. Where the data know the ship but not
+// the pilot, there is no initiative.
 type ShipLine struct {
 	ID         string              `json:"id"`
 	Pilot      string              `json:"pilot"` // the name; the id where it is not known

@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// object is a JSON object of which nothing below the first level is read yet. at is where it
-// stands: "pilots[2]", or "" for the whole file.
+// object is a JSON object whose values are not read yet. at is where it stands: "pilots[2]", or "" for the whole file.
 type object struct {
 	at   string
 	keys map[string]json.RawMessage

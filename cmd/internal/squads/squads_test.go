@@ -64,7 +64,7 @@ func TestWhatASquadSays(t *testing.T) {
 }
 
 // The data of the first edition have the same pilot on several ships and for several
-// factions, in some of which a skill, and a pilot without one.
+// factions, and a pilot without a skill.
 func TestTheFirstEditionsPilots(t *testing.T) {
 	for _, c := range []struct {
 		faction, name, ship string
@@ -167,7 +167,7 @@ func TestMalformedSquadsSayWhereAndWhatIsExpected(t *testing.T) {
 func TestForeignKeysAreIgnored(t *testing.T) {
 	r := checked(t, "\xEF\xBB\xBF"+
 		`{"version":"2.0.0","faction":"rebelalliance","points":"many","vendor":[1,2],"favourite":true,"obstacles":null,
-		"description":null,"pilots":[{"id":"wedgeantilles","name":"wedgeantilles","ship":"t65xwing","points":{},"multisection_id":0,"upgrades":[]},
+		"description":null,"pilots":[{"id":"wedgeantilles","name":"wedgeantilles","ship":"t65xwing","points":{},"multi":0,"upgrades":[]},
 		{"id":"lukeskywalker","ship":null,"upgrades":{"force-power":[],"talent":null},"vendor":null}]}`)
 	assert.Len(t, r.Ships, 2)
 	assert.Empty(t, r.Unknown)

@@ -49,7 +49,7 @@ func (n *names) UnmarshalJSON(data []byte) error {
 
 func (n names) MarshalJSON() ([]byte, error) { return json.Marshal(strings.Join(n, " ")) }
 
-// arcNames is a list of names of arcs, or of statistics, of which those of attacks have one.
+// arcNames is a list of names of arcs, or of statistics, where those of attacks name an arc.
 type arcNames []string
 
 func (a *arcNames) UnmarshalJSON(data []byte) error {

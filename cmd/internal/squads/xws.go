@@ -15,7 +15,7 @@ const MaxFile = 2 << 20
 // MaxPilots is how many pilots a squad may have: as many ships as a scene.
 const MaxPilots = 200
 
-// Squad is a squad as its file says it: ids that nobody has looked up yet.
+// Squad is a squad as its file says it: ids that are not looked up yet.
 type Squad struct {
 	Edition     Edition
 	Version     string // of XWS; "" where the file does not say
