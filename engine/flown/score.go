@@ -68,19 +68,14 @@ const laidAskew = 0.1
 // is. The old pose carries the end with it: turned by a small angle, the end swings about it.
 func (s *scorer) covariance(end geom.Pose) matrix {
 	r := end.Sub(s.from.Pose.Point)
-	j := matrix{{1, 0, r.Y}, {0, 1, -r.X}, {0, 0, 1}}
 	place, turn := float64(s.slop.Place), float64(s.slop.Turn)
 	old := s.from.Covariance
 	old[8] += laidAskew * turn * turn
+	carried := old.Transported(r)
 	var m matrix
 	for i := range 3 {
 		for k := range 3 {
-			m[i][k] = s.to.Covariance[3*i+k]
-			for a := range 3 {
-				for b := range 3 {
-					m[i][k] += j[i][a] * old[3*a+b] * j[k][b]
-				}
-			}
+			m[i][k] = carried[3*i+k] + s.to.Covariance[3*i+k]
 		}
 	}
 	m[0][0] += place*place + s.scale*s.scale*r.X*r.X
