@@ -22,6 +22,10 @@ const module = "sightline"
 // package that is in none of the keys is an error. Tests keep to the same directions,
 // but for testsMayImport.
 var mayImport = map[string][]string{
+	"cmd/internal/pipeline": {"cmd/internal/game", "cmd/internal/live", "vision", "calibration", "calibration/verify", "calibration/watch",
+		"engine", "engine/geom"},
+	"cmd/internal/game": {"cmd/internal/live", "hardware", "vision", "calibration", "calibration/atomicfile", "calibration/regular",
+		"engine", "engine/geom"},
 	"cmd/internal/live": {"cmd/internal/setup", "hardware", "vision", "calibration", "calibration/verify", "engine", "engine/geom"},
 	"cmd/internal/web": {"cmd/internal/live", "cmd/internal/setup", "cmd/internal/draw", "cmd/internal/sheet", "cmd/internal/rulebook",
 		"hardware", "vision", "vision/tablesim", "calibration", "calibration/lens", "calibration/verify",
@@ -54,12 +58,13 @@ var mayImport = map[string][]string{
 // whole program behind it, those of OpenCV and of the simulator calibrate lenses,
 // and tables are written as scene files.
 var testsMayImport = map[string][]string{
-	"engine":           {"engine/scenefile"},
-	"vision":           {"engine/scenefile"},
-	"calibration":      {"calibration/atomicfile", "calibration/atomicfile/faultdisk"},
-	"cmd/internal/web": {"cmd/internal/app", "cmd/internal/rulings", "hardware/hardwaretest", "vision/opencv"},
-	"vision/opencv":    {"calibration/lens"},
-	"vision/tablesim":  {"calibration/lens", "calibration/linalg", "engine/scenefile"},
+	"engine":                {"engine/scenefile"},
+	"vision":                {"engine/scenefile"},
+	"calibration":           {"calibration/atomicfile", "calibration/atomicfile/faultdisk"},
+	"cmd/internal/web":      {"cmd/internal/app", "cmd/internal/rulings", "hardware/hardwaretest", "vision/opencv"},
+	"vision/opencv":         {"calibration/lens"},
+	"vision/tablesim":       {"calibration/lens", "calibration/linalg", "engine/scenefile"},
+	"cmd/internal/pipeline": {"hardware", "vision/opencv", "vision/tablesim"},
 }
 
 // outside says which packages may import what does not come with Go, by the beginning
@@ -327,6 +332,12 @@ func TestTheRulesRefuseWhatTheyShould(t *testing.T) {
 		{"cmd/internal/live", false, "sightline/cmd/internal/app", false},
 		{"cmd/internal/live", false, "net/http", false},
 		{"cmd/internal/live", false, "os", false},
+		{"cmd/internal/game", false, "sightline/cmd/internal/live", true},
+		{"cmd/internal/game", false, "sightline/cmd/internal/pipeline", false},
+		{"cmd/internal/pipeline", false, "sightline/cmd/internal/game", true},
+		{"cmd/internal/pipeline", false, "sightline/cmd/internal/app", false},
+		{"cmd/internal/pipeline", false, "sightline/vision/opencv", false},
+		{"cmd/internal/pipeline", true, "sightline/vision/tablesim", true},
 		{"cmd/internal/web", false, "sightline/cmd/internal/live", true},
 		{"cmd/internal/web", false, "sightline/cmd/internal/app", false},
 		{"cmd/internal/web", true, "sightline/cmd/internal/app", true},

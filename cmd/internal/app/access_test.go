@@ -168,10 +168,10 @@ func TestThePageAnswersToTheMachinesNamesAndTheConfiguredOnes(t *testing.T) {
 }
 
 func TestTheDisplayShowsThePairingCode(t *testing.T) {
-	task := controlsTask{address: "http://192.168.7.2:8080/", code: func() string { return "K4MWQX" }}
-	assert.Equal(t, "K4MWQX", task.world(&live.State{}).Code)
-	screen := hardware.State{Screen: hardware.Screen{Kind: hardware.ScreenAddress, Address: task.address, Code: "K4MWQX"}}
-	assert.NotEqual(t, hardware.Draw(hardware.State{Screen: hardware.Screen{Kind: hardware.ScreenAddress, Address: task.address}}).Pix, hardware.Draw(screen).Pix)
+	menu := panelMenu{address: "http://192.168.7.2:8080/", code: func() string { return "K4MWQX" }}
+	assert.Equal(t, "K4MWQX", menu.world(&live.State{}).Code)
+	screen := hardware.State{Screen: hardware.Screen{Kind: hardware.ScreenAddress, Address: menu.address, Code: "K4MWQX"}}
+	assert.NotEqual(t, hardware.Draw(hardware.State{Screen: hardware.Screen{Kind: hardware.ScreenAddress, Address: menu.address}}).Pix, hardware.Draw(screen).Pix)
 }
 
 func TestTheLogTellsTheCodeOnlyWherePhonesReachThePage(t *testing.T) {
@@ -209,7 +209,8 @@ func TestThePageIsServedOverTLSWithTheGivenCertificate(t *testing.T) {
 	assert.Equal(t, "https://table:8443/", c.PageURL("table:8443"))
 	l, err := net.Listen("tcp", "localhost:0")
 	require.NoError(t, err)
-	server := web.NewServer(web.Options{Hub: live.NewHub(live.State{}), TLS: encrypted, Access: web.AccessOptions{Log: slog.New(slog.DiscardHandler)}})
+	var pairing web.Pairing
+	server := web.NewServer(web.Options{Hub: live.NewHub(live.State{}), TLS: encrypted, Pairing: &pairing, Access: web.AccessOptions{Log: slog.New(slog.DiscardHandler)}})
 	task := &webTask{server: server, listener: l}
 	done := make(chan error, 1)
 	ctx := t.Context()
@@ -232,7 +233,7 @@ func TestThePageIsServedOverTLSWithTheGivenCertificate(t *testing.T) {
 		}
 	}
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots}}}
-	answer, err := client.Post(url+"/api/pair", "application/json", strings.NewReader(`{"code":"`+server.PairingCode()+`"}`))
+	answer, err := client.Post(url+"/api/pair", "application/json", strings.NewReader(`{"code":"`+pairing.Code(time.Now())+`"}`))
 	require.NoError(t, err)
 	defer answer.Body.Close()
 	body, _ := io.ReadAll(answer.Body)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -38,7 +37,6 @@ func run(t *testing.T, c app.Config, o app.Options) *running {
 	r := &running{panel: &hardwaretest.Panel{}, done: make(chan error, 1)}
 	ready := make(chan string, 1)
 	o.Panel, o.Ready = r.panel, func(address string) { ready <- address }
-	o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
 	c.Web.Listen = "localhost:0"
 	if o.StateDir == "" {
 		o.StateDir = t.TempDir()

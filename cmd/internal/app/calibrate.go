@@ -17,6 +17,7 @@ import (
 	"sightline/calibration/lens"
 	"sightline/calibration/verify"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/setup"
 	"sightline/vision"
 	"sightline/vision/opencv"
@@ -31,7 +32,7 @@ const (
 
 // CalibratorOptions are the parts of the guided calibration.
 type CalibratorOptions struct {
-	Frames    Frames
+	Frames    pipeline.Frames
 	FindBoard func(vision.Frame, calibration.Board) (calibration.BoardSighting, error)
 	Markers   vision.MarkerDetector // of its own; nil: no markers can be seen
 	SolveLens func(board calibration.Board, views []calibration.BoardView, width, height int) (lens.Solution, error)
@@ -270,21 +271,6 @@ func findBoard(f vision.Frame, b calibration.Board) (calibration.BoardSighting, 
 	return finder.FindQuick(f)
 }
 
-// adopted is what the guided calibration has saved since the program began.
-type adopted struct {
-	lens atomic.Pointer[calibration.Intrinsics]
-}
-
-// over returns a lens that stands before the one that was known: the adopted one.
-func (a *adopted) over(known func() (calibration.Intrinsics, bool)) func() (calibration.Intrinsics, bool) {
-	return func() (calibration.Intrinsics, bool) {
-		if l := a.lens.Load(); l != nil {
-			return *l, true
-		}
-		return known()
-	}
-}
-
 // calibrationPaths returns where lens and table are saved.
 func calibrationPaths(c Config) (lens, table string) {
 	lens, table = c.Camera.Lens, c.Table.Calibration
@@ -318,29 +304,28 @@ func withSavedCalibration(c Config, log *slog.Logger) Config {
 	return c
 }
 
-// newCalibrator builds the guided calibration of a program with this configuration.
-func newCalibrator(c Config, w *Watcher, frames Frames, known func() (calibration.Intrinsics, bool), inUse *adopted, o Options) *Calibrator {
+// calibratorOptions returns the parts of a program's guided calibration but the marker
+// detector. known is the lens that is known; what is saved goes to adopted.
+func calibratorOptions(c Config, frames pipeline.Frames, known func() (calibration.Intrinsics, bool), adopted *pipeline.Adopted,
+	o Options) CalibratorOptions {
 	log := o.Log
 	lensPath, tablePath := calibrationPaths(c)
-	return NewCalibrator(CalibratorOptions{
-		Frames: frames, FindBoard: findBoard, Markers: openMarkers(log), SolveLens: lens.Solve,
+	return CalibratorOptions{
+		Frames: frames, FindBoard: findBoard, SolveLens: lens.Solve,
 		Setup: setup.Options{
 			Layout: c.Table.Layout, LensPath: lensPath, TablePath: tablePath,
 			ScaleX: c.Print.ScaleX, ScaleY: c.Print.ScaleY, Lens: known, Guide: o.Guide,
 		},
-		Hub: live.NewCalibrationHub(),
-		NewLens: func(l calibration.Intrinsics, file string) {
-			inUse.lens.Store(&l)
-			w.NewLens(file)
-		},
+		Hub:     live.NewCalibrationHub(),
+		NewLens: adopted.SetLens,
 		NewTable: func(file string) {
 			t, err := calibration.LoadTable(file) // with its hash and its seal
 			if err != nil {
 				log.Warn("calibration: the table that was saved cannot be read", "err", err)
 				return
 			}
-			w.Recalibrate(&t, file)
+			adopted.SetTable(&t, file)
 		},
 		Log: log,
-	})
+	}
 }

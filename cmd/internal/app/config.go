@@ -20,6 +20,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/regular"
+	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sheet"
 	"sightline/cmd/internal/web"
@@ -36,7 +37,7 @@ const DefaultConfigPath = "sightline.toml"
 type Config struct {
 	Camera Camera
 	Table  Table
-	Rules  Rules
+	Rules  game.Rules
 	Web    Web
 	Panel  Panel
 	Print  Print
@@ -63,14 +64,6 @@ type Table struct {
 	EmptyMat    string // picture of the empty mat; goes with Catalogue
 	Adopted     bool   // nobody named these two: they are where the page keeps them
 	Layout      calibration.Layout
-}
-
-// Rules says how answers are made.
-type Rules struct {
-	Edition   engine.Rules
-	Profile   string
-	Sigmas    float64
-	Measuring live.Measuring // what the players agreed on, to begin with
 }
 
 // Web says where the page is and who may see it.
@@ -321,7 +314,7 @@ func (raw rawConfig) config() (Config, *badValue) {
 	}
 	c := Config{
 		Camera: raw.camera(),
-		Rules:  Rules{Edition: edition, Profile: raw.Rules.Profile, Sigmas: raw.Rules.Sigmas, Measuring: live.Measuring(raw.Rules.Measuring)},
+		Rules:  game.Rules{Edition: edition, Profile: raw.Rules.Profile, Sigmas: raw.Rules.Sigmas, Measuring: live.Measuring(raw.Rules.Measuring)},
 		Web:    Web(raw.Web),
 		Panel:  Panel(raw.Panel),
 		Print:  Print(raw.Print),
@@ -572,4 +565,12 @@ func (c Config) With(o Overrides) (Config, error) {
 		c.Rules.Edition = edition
 	}
 	return c, nil
+}
+
+// dataDir is where the program keeps what it writes by itself.
+func (c Config) dataDir() string {
+	if c.Table.Record != "" {
+		return filepath.Dir(c.Table.Record)
+	}
+	return "."
 }

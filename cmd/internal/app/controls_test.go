@@ -5,10 +5,12 @@ import (
 	"net"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/hardware"
@@ -16,20 +18,20 @@ import (
 
 // handsOn is a bench with a person at the panel's controls.
 type handsOn struct {
-	*bench
+	*desk
 	task *controlsTask
 }
 
 func newHandsOn(t *testing.T) *handsOn {
-	h := &handsOn{task: &controlsTask{address: "http://10.0.0.7:8080/"}}
-	h.bench = newBench(t, func(b *bench, o *WatcherOptions) {
-		h.task.hub, h.task.now = b.hub, o.Now
-		o.Screen = h.task.screen
-		b.ships = append(b.ships, ship("A2", 500, 300), ship("B2", 500, 487))
+	h := &handsOn{task: &controlsTask{menu: &panelMenu{address: "http://10.0.0.7:8080/"}}}
+	h.desk = newDesk(t, func(b *desk, o *deskParts) {
+		h.task.hub, h.task.menu.now = b.hub, func() time.Time { return b.now }
+		o.Screen = h.task.menu.screen
+		b.ships = append(b.ships, shipAt("A2", 500, 300), shipAt("B2", 500, 487))
 	})
-	h.task.watcher = h.watcher
+	h.task.game = h.game
 	h.picture(0)
-	h.picture(frameTime)
+	h.picture(deskFrame)
 	return h
 }
 
@@ -59,17 +61,17 @@ func TestAFrozenAnswerStaysWhileTheShipsMoveAndTheCameraGoes(t *testing.T) {
 	h := newHandsOn(t)
 	before := h.does(hardware.PushFreeze)
 	require.True(t, before.Held)
-	h.ships[1] = ship("B1", 300, 700)
-	h.picture(frameTime)
-	v := h.picture(frameTime)
+	h.ships[1] = shipAt("B1", 300, 700)
+	h.picture(deskFrame)
+	v := h.picture(deskFrame)
 	assert.Equal(t, before.Panel.DistanceMM, v.Panel.DistanceMM)
 	assert.True(t, v.Panel.Frozen)
-	v = h.wait(10 * staleAfter)
+	v = h.wait(10 * game.StaleAfter)
 	assert.Equal(t, live.Stale, v.Health.Code, "the camera's state is never hidden")
 	assert.Equal(t, before.Panel.DistanceMM, v.Panel.DistanceMM)
 
-	h.picture(frameTime)
-	h.picture(frameTime)
+	h.picture(deskFrame)
+	h.picture(deskFrame)
 	v = h.does(hardware.PushFreeze)
 	assert.False(t, v.Held)
 	assert.NotEqual(t, before.Panel.DistanceMM, v.Panel.DistanceMM)
@@ -77,9 +79,9 @@ func TestAFrozenAnswerStaysWhileTheShipsMoveAndTheCameraGoes(t *testing.T) {
 
 func TestWhatCannotBeAnsweredCannotBeFrozen(t *testing.T) {
 	h := newHandsOn(t)
-	h.wait(10 * staleAfter)
+	h.wait(10 * game.StaleAfter)
 	assert.False(t, h.does(hardware.PushFreeze).Held)
-	h.watcher.Freeze(true)
+	h.freeze(true)
 	assert.False(t, h.hub.Newest().Held)
 }
 
@@ -108,7 +110,7 @@ func TestTheEditionIsChangedAtThePanel(t *testing.T) {
 	assert.Equal(t, "1e", v.Panel.Edition)
 	assert.Equal(t, engine.Rules1e, v.Result.Rules)
 	h.does(hardware.PushFreeze)
-	v = h.picture(frameTime)
+	v = h.picture(deskFrame)
 	assert.Equal(t, engine.Rules1e, v.Result.Rules)
 }
 
@@ -130,9 +132,23 @@ func TestThePhonesAddressIsOneThatAPhoneCanReach(t *testing.T) {
 
 func TestEveryArcHasItsName(t *testing.T) {
 	for a := engine.ArcFront; a <= engine.ArcFront136; a++ {
-		got, ok := arcNamed(a.String())
+		got, ok := live.ArcNamed(a.String())
 		assert.True(t, ok && got == a, a.String())
 	}
-	_, ok := arcNamed("sideways")
+	_, ok := live.ArcNamed("sideways")
 	assert.False(t, ok)
+}
+
+func TestAtTheBoxWhatWaitsForAJudgeIsLetGoOnASecondWord(t *testing.T) {
+	h := newHandsOn(t)
+	h.does(hardware.HoldFreeze, hardware.PushKnob)
+	v := h.does(hardware.PushFreeze)
+	require.True(t, v.Held)
+	assert.Equal(t, "Judge called", v.Panel.Screen.Title)
+	assert.Equal(t, []string{"stay held", "release it"}, v.Panel.Screen.Items)
+	v = h.does(hardware.PushKnob)
+	require.True(t, v.Held, "the first entry keeps it")
+	v = h.does(hardware.PushFreeze, hardware.TurnRight, hardware.PushChoose)
+	assert.False(t, v.Held)
+	assert.Equal(t, "who stands at the box", v.Released[0].By)
 }

@@ -3,8 +3,6 @@ package app
 import (
 	"reflect"
 	"slices"
-
-	"sightline/cmd/internal/live"
 )
 
 // ConfigKeys lists every key that the configuration file may hold.
@@ -28,6 +26,3 @@ func keysOf(t reflect.Type, prefix string) []string {
 	slices.Sort(keys)
 	return keys
 }
-
-// Freeze holds what is seen or lets it go, whatever it is.
-func (w *Watcher) Freeze(hold bool) { _ = w.Hold(live.HoldRequest{Hold: hold, Judge: !hold}) }

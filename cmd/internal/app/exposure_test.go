@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -8,7 +9,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/calibration"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/pipeline"
 	"sightline/vision"
 	"sightline/vision/tablesim"
 )
@@ -22,46 +25,67 @@ func TestTheExposureIsSetByTheMarkersPaper(t *testing.T) {
 	m, err := tablesim.CameraNamed("good-webcam")
 	require.NoError(t, err)
 	m.Gain = 3
-	w := newFaultyTable(t, 688, 640, 3, false, func(o *tablesim.Options) { o.Model = &m })
+	now := time.Unix(1700000000, 0)
+	source, err := tablesim.NewFaulty(tablesim.Options{
+		Width: 688, Height: 640, FPS: 5, Seed: 3, Small: true, Model: &m, Now: func() time.Time { return now },
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() },
+	}, 3)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = source.Close() })
 	h := &cameraHolder{after: func(_ time.Duration, do func()) { do() }}
 	config, err := ParseConfig(strings.NewReader("[camera]\nexposure = \"paper\"\n"))
 	require.NoError(t, err)
 	config.Camera.Source = "sim:"
-	h.opened(config.Camera, w.source)
-	w.watcher.o.Exposure = h.light
+	h.opened(config.Camera, source)
+	table := calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
+	w := newDesk(t, func(b *desk, o *deskParts) {
+		o.Layout, o.File = source.Layout(), pipeline.CalibrationFile{Table: &table, Name: "truth"}
+		o.Lens = func() (calibration.Intrinsics, bool) { return source.Lens(), true }
+		o.Markers, o.Track, o.Exposure, o.Tracking = nil, vision.TrackMarkers, h.light, vision.TrackerOptions{}
+		o.NewLocator = func(t calibration.Table) (pipeline.Locator, error) { return openLocator(t, vision.LocatorOptions{}) }
+	})
 	pass := func(seconds int) live.State {
-		var v live.State
-		for range seconds * faultFPS {
-			v = w.next()
+		for range seconds * 5 {
+			now = now.Add(time.Second / 5)
+			w.now = now
+			f, err := source.Next(t.Context())
+			require.NoError(t, err)
+			w.pipeline.Update(f)
 		}
-		return v
+		return w.hub.Newest()
 	}
 	v := pass(2)
 	require.Equal(t, live.OK, v.Health.Code)
-	w.watcher.Freeze(true)
+	w.freeze(true)
 	v = pass(8)
 	assert.Equal(t, vision.ExposurePaused, v.Light.Exposure.Code, "%+v", v.Light)
 	assert.Greater(t, v.Light.Paper, 240.0)
-	value, err := w.source.Controls().Get(0x009a0902)
+	value, err := source.Controls().Get(0x009a0902)
 	require.NoError(t, err)
 	assert.EqualValues(t, 100, value)
 
-	w.watcher.Freeze(false)
+	w.freeze(false)
 	v = pass(40)
 	assert.Equal(t, vision.ExposureHeld, v.Light.Exposure.Code, "%+v", v.Light)
 	assert.InDelta(t, vision.ExposureGoal, v.Light.Paper, 22)
 	assert.Empty(t, v.Light.Advice)
 	assert.Contains(t, v.Light.Exposure.Change, "exposure ")
-	value, err = w.source.Controls().Get(0x009a0902)
+	value, err = source.Controls().Get(0x009a0902)
 	require.NoError(t, err)
 	assert.Less(t, value, int32(60))
-	assert.GreaterOrEqual(t, w.standing(), 3)
+	standing := 0
+	for _, k := range v.Tracks {
+		if k.State.Stands() {
+			standing++
+		}
+	}
+	assert.GreaterOrEqual(t, standing, 3)
 
 	// The camera was away: it comes back as it was held.
 	before := value
-	require.NoError(t, w.source.Controls().Set(0x009a0902, 100))
-	h.opened(config.Camera, w.source)
-	value, err = w.source.Controls().Get(0x009a0902)
+	require.NoError(t, source.Controls().Set(0x009a0902, 100))
+	h.opened(config.Camera, source)
+	value, err = source.Controls().Get(0x009a0902)
 	require.NoError(t, err)
 	assert.Equal(t, before, value)
 }

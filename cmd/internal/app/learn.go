@@ -14,35 +14,16 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/web"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
 
-// Relearn makes the watcher look for obstacles with what has been learnt by now. It is
-// safe to call while Run runs.
-func (w *Watcher) Relearn() { w.relearnt.Store(true) }
-
-// takeLearnt takes over what was learnt: the obstacles are looked for anew. The ships
-// stand where they stood: the camera is where it was.
-func (w *Watcher) takeLearnt() {
-	if !w.relearnt.Swap(false) || w.locator == nil {
-		return
-	}
-	locator, err := w.o.NewLocator(w.located)
-	if err != nil { // no answer may rest on what was learnt before
-		w.Tell("What was learnt cannot be used: " + err.Error())
-		w.giveUp(err)
-		return
-	}
-	w.locator = locator
-	w.watchForChange(w.located) // or a picture at rest would not be searched again
-}
-
 // Learner teaches the program this table's obstacles: from the live pictures it learns the
 // empty mat and traces the tokens that lie on white paper, and it keeps the catalogue.
 type Learner struct {
-	frames Frames
+	frames pipeline.Frames
 	hub    *live.Hub
 	known  *learnt
 	told   func() // somebody uses what was learnt, from now on
@@ -78,19 +59,10 @@ type learnTask struct {
 	done, problem string          // how it ended
 }
 
-// newLearner returns the learner of a program. Further cameras among its tasks look for
-// the same tokens: they are told too.
-func newLearner(frames Frames, w *Watcher, tasks []Task, log *slog.Logger) *Learner {
-	told := func() {
-		w.Relearn()
-		for _, t := range tasks {
-			if eye, ok := t.(*Watcher); ok {
-				eye.o.Learnt.renew()
-				eye.Relearn()
-			}
-		}
-	}
-	return &Learner{frames: frames, hub: w.o.Hub, known: w.o.Learnt, told: told, log: log, now: w.o.Now, wake: make(chan struct{}, 1)}
+// newLearner returns the learner of a program. told is called when somebody may use what
+// was learnt.
+func newLearner(frames pipeline.Frames, hub *live.Hub, known *learnt, told func(), now func() time.Time, log *slog.Logger) *Learner {
+	return &Learner{frames: frames, hub: hub, known: known, told: told, log: log, now: now, wake: make(chan struct{}, 1)}
 }
 
 // String names the task.
@@ -206,7 +178,7 @@ func inTheWay(v *live.State) (out []string) {
 		out = append(out, fmt.Sprintf("Ship %s stands on the mat.", s.ID))
 	}
 	if watch := &v.Register.Watch; len(watch.Missing) > 0 {
-		out = append(out, fmt.Sprintf("Something covers the markers %s: a hand?", listed(watch.Missing)))
+		out = append(out, fmt.Sprintf("Something covers the markers %s: a hand?", pipeline.IDList(watch.Missing)))
 	}
 	return out
 }

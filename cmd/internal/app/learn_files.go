@@ -18,6 +18,7 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/atomicfile"
 	"sightline/calibration/regular"
+	"sightline/cmd/internal/pipeline"
 	"sightline/vision"
 )
 
@@ -47,7 +48,7 @@ func withObstacleFiles(c Config) Config {
 }
 
 // learnt is what obstacles are found with: the empty mat and the catalogue, as their
-// files hold them. The watcher finds obstacles with it, the page changes it. A file that
+// files hold them. The pipeline finds obstacles with it, the page changes it. A file that
 // is not there yet has not been learnt; one that cannot be read any more leaves what was
 // read before in use, and says so.
 type learnt struct {
@@ -67,6 +68,12 @@ type learntFile[T any] struct {
 	at      time.Time
 	problem string    // why the file cannot be read; "": it can
 	stamp   fileStamp // of what was read
+}
+
+// fileStamp is what changes when a file is written.
+type fileStamp struct {
+	at   time.Time
+	size int64
 }
 
 // newLearnt reads both files, those that are there. Its error names a file that somebody
@@ -159,14 +166,14 @@ func (k *learnt) options() (o vision.LocatorOptions) {
 
 // locator makes a locator that finds obstacles too, as far as they were learnt. A mat of
 // another size than the table's stops no answers: obstacles are then not watched.
-func (k *learnt) locator(t calibration.Table, o vision.LocatorOptions) (Locator, error) {
+func (k *learnt) locator(t calibration.Table, o vision.LocatorOptions) (pipeline.Locator, error) {
 	known := k.options()
 	o.Catalogue, o.EmptyMat = known.Catalogue, known.EmptyMat
-	l, err := newLocator(t, o)
+	l, err := openLocator(t, o)
 	why := ""
 	if err != nil && o.Catalogue != nil {
 		o.Catalogue, o.EmptyMat = nil, nil
-		without, errWithout := newLocator(t, o)
+		without, errWithout := openLocator(t, o)
 		if errWithout != nil {
 			return nil, err
 		}

@@ -60,10 +60,7 @@ func newTeaching(t *testing.T) *teaching {
 	require.NoError(t, err)
 	s.view = live.State{Health: live.Health{Code: live.OK}, Register: live.Register{File: file, Hash: hash}}
 	hub := live.NewHub(s.view)
-	w := NewWatcher(WatcherOptions{Frames: s, Hub: hub, Now: time.Now, Log: quiet, PanelName: func() string { return "" }})
-	w.o.Learnt = s.files()
-	s.Learner = newLearner(s, w, nil, quiet)
-	s.Learner.told = func() { s.told.Add(1) }
+	s.Learner = newLearner(s, hub, s.files(), func() { s.told.Add(1) }, time.Now, quiet)
 	return s
 }
 
@@ -100,7 +97,7 @@ func TestAMatAndTokensAreLearntAndUsedAtOnce(t *testing.T) {
 	require.Empty(t, got.Problem)
 	assert.Contains(t, got.Done, "from 10 pictures")
 	require.NotEmpty(t, got.Mat.Version)
-	assert.EqualValues(t, 1, s.told.Load(), "the watcher begins anew with it")
+	assert.EqualValues(t, 1, s.told.Load(), "the pipeline begins anew with it")
 	assert.Nil(t, s.known.options().Catalogue, "a mat alone finds nothing")
 
 	s.source.ShowPaper(tablesim.PaperTokens)

@@ -29,7 +29,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -147,13 +149,14 @@ func fetchPictures(ctx context.Context, address string, fresh <-chan struct{}, n
 	}
 }
 
-// loadBench is the watcher over real pictures of the simulated table, with its page.
+// loadBench is the pipeline over real pictures of the simulated table, with its page.
 type loadBench struct {
-	t       *testing.T
-	watcher *Watcher
-	hub     *live.Hub
-	frames  []vision.Frame
-	address string
+	t        *testing.T
+	game     *game.Game
+	pipeline *pipeline.Pipeline
+	hub      *live.Hub
+	frames   []vision.Frame
+	address  string
 }
 
 func newLoadBench(t *testing.T, width, height int) *loadBench {
@@ -174,17 +177,24 @@ func newLoadBench(t *testing.T, width, height int) *loadBench {
 		b.frames = append(b.frames, f)
 	}
 	table := calibration.Table{Camera: sim.Camera, Layout: layout}
-	b.watcher = NewWatcher(WatcherOptions{
-		Frames: stillFrames{}, Table: &table, TableName: "simulated", Layout: layout, Rules: Rules{Edition: engine.Rules25, Profile: "nominal", Sigmas: 3},
-		Lens: func() (calibration.Intrinsics, bool) { return table.Intrinsics, true }, Hub: b.hub, PanelName: func() string { return "none" }, Now: time.Now,
-		NewLocator: func(t calibration.Table) (Locator, error) { return newLocator(t, vision.LocatorOptions{}) },
-		Log:        slog.New(slog.NewTextHandler(io.Discard, nil)),
+	log := slog.New(slog.NewTextHandler(io.Discard, nil))
+	b.game = game.New(game.Options{
+		Camera: stillFrames{}.Status, Mat: layout, Rules: game.Rules{Edition: engine.Rules25, Profile: "nominal", Sigmas: 3}, Hub: b.hub,
+		PanelName: func() string { return "none" }, Now: time.Now, Log: log,
+	})
+	b.pipeline = pipeline.New(pipeline.Options{
+		Frames: stillFrames{}, Game: b.game, Now: time.Now,
+		RegistrationOptions: pipeline.RegistrationOptions{
+			File: pipeline.CalibrationFile{Table: &table, Name: "simulated"}, Layout: layout, Log: log,
+			Lens: func() (calibration.Intrinsics, bool) { return table.Intrinsics, true },
+		},
+		NewLocator: func(t calibration.Table) (pipeline.Locator, error) { return openLocator(t, vision.LocatorOptions{}) },
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
-	serving.Go(func() { _ = web.NewServer(web.Options{Hub: b.hub, Choose: b.watcher.Choose}).Serve(ctx, l) })
+	serving.Go(func() { _ = web.NewServer(web.Options{Hub: b.hub, Choose: b.game.Choose}).Serve(ctx, l) })
 	t.Cleanup(func() { cancel(); serving.Wait() })
 	b.address = l.Addr().String()
 	return b
@@ -219,7 +229,7 @@ func (b *loadBench) phase(d time.Duration) (l looks) {
 		b.frames[i%len(b.frames)].Seq += uint64(len(b.frames))
 		began, own := time.Now(), cpuTime(b.t, syscall.RUSAGE_THREAD)
 		f.Captured = began
-		b.watcher.look(f)
+		b.pipeline.Update(f)
 		l.wall, l.own = append(l.wall, time.Since(began)), append(l.own, cpuTime(b.t, syscall.RUSAGE_THREAD)-own)
 		time.Sleep(time.Until(began.Add(100 * time.Millisecond)))
 	}
@@ -263,7 +273,7 @@ func (b *loadBench) probe(stop <-chan struct{}) (delays []time.Duration) {
 	for i := 0; ; i++ {
 		from, to := []string{"A1", "A2", "A3"}[i%3], []string{"B1", "B2", "B3"}[(i/3)%3]
 		began := time.Now()
-		b.watcher.Choose(live.Choice{From: from, To: to, Arc: engine.ArcFront})
+		b.game.Choose(live.Choice{From: from, To: to, Arc: engine.ArcFront})
 		for {
 			select {
 			case <-stop:

@@ -3,12 +3,14 @@ package app
 import (
 	"image"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/pipeline"
 	"sightline/vision"
 )
 
@@ -33,7 +35,7 @@ func (m notingMarkers) DetectMarkers(g *image.Gray) ([]vision.Detection, error) 
 }
 
 type notingLocator struct {
-	Locator
+	pipeline.Locator
 	given givenTo
 	who   string
 }
@@ -47,39 +49,39 @@ func (l notingLocator) Locate(f vision.Frame) (vision.Located, error) {
 // shows it, holds it and records it has the very picture that the source made, in memory once.
 func TestEveryoneIsGivenTheSourcesOwnPicture(t *testing.T) {
 	given := givenTo{}
-	c := newCourt(t, func(b *bench, o *WatcherOptions) {
+	c := newCourt(t, func(b *desk, o *deskParts) {
 		o.Markers = notingMarkers{b, given}
 		o.Track = func(g *image.Gray, at []calibration.MarkerSighting) []calibration.MarkerSighting {
 			given.note("the watch over the markers", g)
 			return b.track(g, at)
 		}
 		locator := o.NewLocator
-		o.NewLocator = func(t calibration.Table) (Locator, error) {
+		o.NewLocator = func(t calibration.Table) (pipeline.Locator, error) {
 			l, err := locator(t)
 			return notingLocator{l, given, "the search"}, err
 		}
 	})
 	alone := c.judges.newLocator
-	c.judges.newLocator = func(t calibration.Table) (Locator, error) {
+	c.judges.newLocator = func(t calibration.Table) (pipeline.Locator, error) {
 		l, err := alone(t)
 		return notingLocator{l, given, "the search of the held picture"}, err
 	}
 	made := map[*image.Gray]*vision.BGR{}
 	var last vision.Frame
 	for range 12 {
-		c.now = c.now.Add(tenth)
+		c.now = c.now.Add(100 * time.Millisecond)
 		c.seq++
 		f := vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 1280, 720)), Color: &vision.BGR{Pix: make([]byte, 3*1280*720), Width: 1280, Height: 720}, Seq: c.seq, Captured: c.now}
 		for i := range f.Gray.Pix {
 			f.Gray.Pix[i] = uint8(64 + (i*int(c.seq))%97)
 		}
 		made[f.Gray], last = f.Color, f
-		c.watcher.look(f)
+		c.pipeline.Update(f)
 		v := c.hub.Newest()
 		require.Same(t, f.Gray, v.Frame.Gray, "what the page shows")
 		require.Same(t, f.Color, v.Frame.Color)
 	}
-	c.watcher.AskJudgeFor("player 1")
+	c.game.AskJudgeFor("player 1")
 	v := c.hub.Newest()
 	require.NotNil(t, v.Hold, "%+v", v.Health)
 	assert.Same(t, last.Gray, v.Hold.Frame.Gray, "what is held")

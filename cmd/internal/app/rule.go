@@ -15,7 +15,9 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/regular"
+	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
@@ -25,7 +27,7 @@ import (
 // log. It opens the log when it is first wanted, and again after that failed, so that a
 // folder that comes back needs no new start.
 type judges struct {
-	watcher *Watcher
+	game    *game.Game
 	where   Rulings
 	dir     string // of the log, for people
 	version string // the program's
@@ -33,9 +35,10 @@ type judges struct {
 	// Files that obstacles were found with; "": none.
 	catalogue, emptyMat string
 	// newLocator makes what locates one picture by itself, obstacles and all: the
-	// watcher's own looks for obstacles beside the pictures.
-	newLocator func(calibration.Table) (Locator, error)
+	// pipeline's own looks for obstacles in the background.
+	newLocator func(calibration.Table) (pipeline.Locator, error)
 	log        *slog.Logger
+	now        func() time.Time
 
 	ruling sync.Mutex // held while a ruling is made: one judge after the other
 
@@ -45,29 +48,29 @@ type judges struct {
 
 var _ web.Rulings = (*judges)(nil)
 
-// newJudges returns the record of a program.
-func newJudges(c Config, w *Watcher, o Options) *judges {
+// newJudges returns the record of a program. newLocator makes the locators of its pipeline.
+func newJudges(c Config, g *game.Game, newLocator func(calibration.Table) (pipeline.Locator, error), o Options) *judges {
 	where := c.Rulings
 	if where.Key == "" && o.StateDir != "" {
 		where.Key = filepath.Join(o.StateDir, rulingsKey)
 	}
 	return &judges{
-		watcher: w, where: where, dir: absolute(where.Folder()), version: o.Version,
-		catalogue: c.Table.Catalogue, emptyMat: c.Table.EmptyMat, newLocator: alonesLocator(c, w), log: o.Log,
+		game: g, where: where, dir: absolute(where.Folder()), version: o.Version,
+		catalogue: c.Table.Catalogue, emptyMat: c.Table.EmptyMat, newLocator: singleLocator(c, newLocator), log: o.Log, now: time.Now,
 	}
 }
 
-// alonesLocator returns what makes a locator of single pictures.
-func alonesLocator(c Config, w *Watcher) func(calibration.Table) (Locator, error) {
+// singleLocator returns what makes a locator of single pictures.
+func singleLocator(c Config, newLocator func(calibration.Table) (pipeline.Locator, error)) func(calibration.Table) (pipeline.Locator, error) {
 	if c.Table.Catalogue == "" {
-		return w.o.NewLocator
+		return newLocator
 	}
-	return func(t calibration.Table) (Locator, error) {
+	return func(t calibration.Table) (pipeline.Locator, error) {
 		o, err := locatorOptions(c, "table.empty_mat")
 		if err != nil {
 			return nil, err
 		}
-		return newLocator(t, o)
+		return openLocator(t, o)
 	}
 }
 
@@ -118,7 +121,7 @@ func (j *judges) noteOtherKey(l *rulings.Log) {
 
 // prune lets go of pictures that are older than the configuration keeps them.
 func (j *judges) prune(l *rulings.Log) {
-	switch n, err := l.Prune(context.Background(), j.watcher.o.Now()); {
+	switch n, err := l.Prune(context.Background(), j.now()); {
 	case err != nil:
 		j.log.Warn("old pictures of rulings are still there", "err", err)
 	case n > 0:
@@ -129,7 +132,7 @@ func (j *judges) prune(l *rulings.Log) {
 // tell says on the page and in the log what happened to the record.
 func (j *judges) tell(text string) {
 	j.log.Warn(text)
-	j.watcher.update(func() { j.watcher.note(text) })
+	j.game.Note(text)
 }
 
 // check tells at the start what would stop the first ruling, and not only when a judge
@@ -151,10 +154,9 @@ func (j *judges) check(ctx context.Context) {
 		return
 	}
 	j.log.Warn("no ruling could be recorded now", "dir", j.dir, "err", err)
-	j.watcher.update(func() { // whether or not a judge's secret is configured: one is made where there is none
-		j.watcher.rulingsTrouble = "No ruling could be recorded now: " + rulingsTrouble(err, j.dir)
-		j.watcher.note(j.watcher.rulingsTrouble)
-	})
+	// Whether or not a judge's secret is configured: one is made where there is none.
+	trouble := "No ruling could be recorded now: " + rulingsTrouble(err, j.dir)
+	j.game.SetRulingsTrouble(trouble, trouble)
 }
 
 // rulingsTrouble says for people what stops rulings.
@@ -214,27 +216,16 @@ func (j *judges) problem(err error) error {
 	}
 	j.log.Warn("rulings", "err", err)
 	if kind != live.ErrInvalid { // of the record, not of this ruling: until one is recorded again
-		told := strings.TrimSuffix(text, kept)
-		j.watcher.update(func() { j.watcher.rulingsTrouble = told })
+		j.game.SetRulingsTrouble(strings.TrimSuffix(text, kept))
 	}
 	return &live.Refusal{Kind: kind, Text: text}
-}
-
-// held returns what is held, nil when nothing is, and the last ruling.
-func (w *Watcher) judged() (*live.Held, *live.Ruling) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.held == nil {
-		return nil, w.ruling
-	}
-	return w.held.hold, w.ruling
 }
 
 // Rule implements web.Rulings: what is recorded is what is held, and nothing else.
 func (j *judges) Rule(r live.RuleRequest) (live.Ruling, error) {
 	j.ruling.Lock()
 	defer j.ruling.Unlock()
-	h, last := j.watcher.judged()
+	h, last := j.game.Judged()
 	switch {
 	case h == nil || h.Number != r.Held:
 		return live.Ruling{}, live.ErrHeldChanged
@@ -249,7 +240,7 @@ func (j *judges) Rule(r live.RuleRequest) (live.Ruling, error) {
 	if err != nil {
 		return out, err
 	}
-	out.At, out.Program = j.watcher.o.Now(), j.version
+	out.At, out.Program = j.now(), j.version
 	out.PictureGivesSame, out.PictureDifference = j.alone(h, r.Choice)
 	files, err := j.files(h)
 	if err != nil {
@@ -261,10 +252,7 @@ func (j *judges) Rule(r live.RuleRequest) (live.Ruling, error) {
 	}
 	j.prune(log)
 	out.Number, out.EntryHash = uint64(e.Number), e.Hash
-	j.watcher.update(func() {
-		j.watcher.ruling, j.watcher.rulingsTrouble = &out, ""
-		j.watcher.note(fmt.Sprintf("Ruling %d: %s", out.Number, out.Text))
-	})
+	j.game.SetRuling(&out)
 	return out, nil
 }
 
@@ -370,7 +358,7 @@ func viewOf(e *rulings.Entry) live.Ruling {
 	if v.PictureDifference == aloneSame {
 		v.PictureGivesSame, v.PictureDifference = true, ""
 	}
-	if arc, ok := arcNamed(e.Arc); ok {
+	if arc, ok := live.ArcNamed(e.Arc); ok {
 		v.Arc = arc
 	}
 	if e.Damage != "" {

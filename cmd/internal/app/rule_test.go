@@ -2,10 +2,12 @@ package app
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"image"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +19,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/rulings"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -27,28 +30,29 @@ import (
 
 // court is a bench with judges and their log.
 type court struct {
-	*bench
+	*desk
 	judges *judges
 	dir    string
 }
 
-func newCourt(t *testing.T, change func(*bench, *WatcherOptions)) *court {
+func newCourt(t *testing.T, change func(*desk, *deskParts)) *court {
 	c := &court{dir: filepath.Join(t.TempDir(), "rulings")}
-	c.bench = newBench(t, change)
-	c.judges = newJudges(Config{Rulings: Rulings{Dir: c.dir}}, c.watcher, c.options())
+	c.desk = newDesk(t, change)
+	c.judges = newJudges(Config{Rulings: Rulings{Dir: c.dir}}, c.game, c.locators, c.options())
+	c.judges.now = func() time.Time { return c.now }
 	t.Cleanup(func() { assert.NoError(t, c.judges.Close()) })
 	return c
 }
 
 // options are a program's.
 func (c *court) options() Options {
-	return Options{Log: c.watcher.o.Log, Version: "v-test", StateDir: filepath.Join(filepath.Dir(c.dir), "state")}
+	return Options{Log: slog.New(slog.DiscardHandler), Version: "v-test", StateDir: filepath.Join(filepath.Dir(c.dir), "state")}
 }
 
 // A record that is damaged is told to monitors and to the judge before they rule; a ruling
 // made all the same is refused with a sentence, and none is lost.
 func TestADamagedRecordIsToldUntilARulingIsRecorded(t *testing.T) {
-	c := newCourt(t, func(_ *bench, o *WatcherOptions) { o.Judges = true })
+	c := newCourt(t, func(_ *desk, o *deskParts) { o.Judges = true })
 	file := filepath.Join(c.dir, "rulings.db")
 	require.NoError(t, os.MkdirAll(c.dir, 0o755))
 	require.NoError(t, os.WriteFile(file, []byte("another program's"), 0o644))
@@ -56,7 +60,7 @@ func TestADamagedRecordIsToldUntilARulingIsRecorded(t *testing.T) {
 	assert.Contains(t, c.hub.Newest().RulingsTrouble, "damaged or another program's. Run sightline rulings verify")
 
 	c.aPicture()
-	c.watcher.AskJudge()
+	c.game.AskJudge()
 	require.NotNil(t, c.hub.Newest().Hold)
 	_, err := c.rule()
 	var problem *live.Refusal
@@ -76,10 +80,10 @@ func TestADamagedRecordIsToldUntilARulingIsRecorded(t *testing.T) {
 
 func TestWhatStopsTheFirstRulingIsToldAtTheStart(t *testing.T) {
 	notes := func(prepare func(dir string), judges bool) (out string) {
-		c := newCourt(t, func(_ *bench, o *WatcherOptions) { o.Judges = judges })
+		c := newCourt(t, func(_ *desk, o *deskParts) { o.Judges = judges })
 		prepare(c.dir)
 		c.judges.check(t.Context())
-		for _, n := range c.watcher.notes {
+		for _, n := range c.hub.Newest().Notes {
 			out += n.Text
 		}
 		return out
@@ -106,15 +110,15 @@ func TestWhatStopsTheFirstRulingIsToldAtTheStart(t *testing.T) {
 func simulatedCourt(t *testing.T) (*court, func()) {
 	const fps = 5
 	var now time.Time
-	source, err := tablesim.Open(tablesim.Options{Width: 1280, Height: 720, FPS: fps, Now: func() time.Time { return now }, Sleep: noSleep})
+	source, err := tablesim.Open(tablesim.Options{Width: 1280, Height: 720, FPS: fps, Now: func() time.Time { return now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = source.Close() })
 	table := calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
-	c := newCourt(t, func(b *bench, o *WatcherOptions) {
-		o.Layout, o.Table, o.TableName = source.Layout(), &table, "truth"
+	c := newCourt(t, func(b *desk, o *deskParts) {
+		o.Layout, o.File = source.Layout(), pipeline.CalibrationFile{Table: &table, Name: "truth"}
 		o.Markers, o.Track = nil, vision.TrackMarkers
 		o.Tracking = vision.TrackerOptions{}
-		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, vision.LocatorOptions{}) }
+		o.NewLocator = func(t calibration.Table) (pipeline.Locator, error) { return openLocator(t, vision.LocatorOptions{}) }
 	})
 	now = c.now
 	return c, func() {
@@ -122,7 +126,7 @@ func simulatedCourt(t *testing.T) (*court, func()) {
 		c.now = now
 		f, err := source.Next(t.Context())
 		require.NoError(t, err)
-		c.watcher.look(f)
+		c.pipeline.Update(f)
 	}
 }
 
@@ -137,7 +141,7 @@ func TestARulingOnTheSimulatedTableIsReplayedFromItsPicture(t *testing.T) {
 		}
 	}
 	require.NotNil(t, v.Pair, "%+v: %s", v.Health, v.Reason)
-	c.watcher.AskJudgeFor("player 2")
+	c.game.AskJudgeFor("player 2")
 	held := c.hub.Newest().Hold
 	require.NotNil(t, held)
 	next() // the table goes on
@@ -196,7 +200,7 @@ func TestARulingOnTheSimulatedTableIsReplayedFromItsPicture(t *testing.T) {
 // aPicture gives the bench pictures until its ships stand.
 func (c *court) aPicture() {
 	c.picture(0)
-	c.picture(frameTime)
+	c.picture(deskFrame)
 }
 
 func (c *court) rule(change ...func(*live.RuleRequest)) (live.Ruling, error) {
@@ -219,7 +223,7 @@ func TestARulingIsOnWhatIsHeldAndKnowsTheLastOne(t *testing.T) {
 	c.aPicture()
 	_, err := c.rule()
 	require.ErrorIs(t, err, live.ErrHeldChanged, "nothing is held")
-	c.watcher.Freeze(true)
+	c.freeze(true)
 	old := c.hub.Newest().Hold.Number
 	first, err := c.rule()
 	require.NoError(t, err)
@@ -229,7 +233,7 @@ func TestARulingIsOnWhatIsHeldAndKnowsTheLastOne(t *testing.T) {
 	assert.ErrorIs(t, problem, live.ErrOvertaken)
 	assert.Contains(t, problem.Text, "number 1: A1 to B1")
 
-	c.watcher.SetEdition(engine.Rules1e)
+	c.game.SetEdition(engine.Rules1e)
 	_, err = c.rule(func(r *live.RuleRequest) { r.Held = old })
 	require.ErrorIs(t, err, live.ErrHeldChanged, "other rules are another question")
 	second, err := c.rule(func(r *live.RuleRequest) {
@@ -263,7 +267,7 @@ func TestARulingIsOnWhatIsHeldAndKnowsTheLastOne(t *testing.T) {
 func TestAFolderThatCannotBeWrittenIsSaidAndNothingIsLost(t *testing.T) {
 	c := newCourt(t, nil)
 	c.aPicture()
-	c.watcher.Freeze(true)
+	c.freeze(true)
 	require.NoError(t, os.WriteFile(c.dir, []byte("a file stands where the folder should be"), 0o600))
 	_, err := c.rule()
 	var problem *live.Refusal
@@ -280,7 +284,7 @@ func TestAFolderThatCannotBeWrittenIsSaidAndNothingIsLost(t *testing.T) {
 
 // notes are the page's notes, in one text.
 func (c *court) notes() (all string) {
-	for _, n := range c.watcher.notes {
+	for _, n := range c.hub.Newest().Notes {
 		all += n.Text + "\n"
 	}
 	return all
@@ -289,7 +293,7 @@ func (c *court) notes() (all string) {
 func TestARulingWhoseFolderIsMovedOrRemovedIsKeptAndSaid(t *testing.T) {
 	c := newCourt(t, nil)
 	c.aPicture()
-	c.watcher.Freeze(true)
+	c.freeze(true)
 	for n, upset := range []func() error{
 		func() error { return os.RemoveAll(c.dir) },
 		func() error { return os.Rename(c.dir, c.dir+".away") },
@@ -330,7 +334,7 @@ func TestARulingWhoseFolderIsMovedOrRemovedIsKeptAndSaid(t *testing.T) {
 func TestAKeyThatIsRemovedIsWrittenAgainOrTold(t *testing.T) {
 	c := newCourt(t, nil)
 	c.aPicture()
-	c.watcher.Freeze(true)
+	c.freeze(true)
 	_, err := c.rule()
 	require.NoError(t, err)
 	path := c.judges.where.Key
@@ -366,7 +370,7 @@ func TestAKeyThatIsRemovedIsWrittenAgainOrTold(t *testing.T) {
 func TestRulingsAreReadWithoutAKey(t *testing.T) {
 	c := newCourt(t, nil)
 	c.aPicture()
-	c.watcher.Freeze(true)
+	c.freeze(true)
 	_, err := c.rule()
 	require.NoError(t, err)
 	path := c.judges.where.Key
@@ -450,8 +454,8 @@ func TestEveryTroubleOfTheRecordHasItsWords(t *testing.T) {
 func TestAPictureThatAloneSaysSomethingElseIsNamed(t *testing.T) {
 	c := newCourt(t, nil)
 	c.aPicture()
-	c.watcher.Freeze(true)
-	c.ships = []engine.Ship{ship("A1", 300, 300), ship("B1", 300, 587)} // what the one picture gives
+	c.freeze(true)
+	c.ships = []engine.Ship{shipAt("A1", 300, 300), shipAt("B1", 300, 587)} // what the one picture gives
 	r, err := c.rule()
 	require.NoError(t, err)
 	assert.False(t, r.PictureGivesSame)
@@ -505,19 +509,19 @@ func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
 	looking, err := locatorOptions(config, "table.empty_mat")
 	require.NoError(t, err)
 
-	c := newCourt(t, func(_ *bench, o *WatcherOptions) {
-		o.Layout, o.Table, o.TableName = table.Layout, &camera, "truth"
+	c := newCourt(t, func(_ *desk, o *deskParts) {
+		o.Layout, o.File = table.Layout, pipeline.CalibrationFile{Table: &camera, Name: "truth"}
 		o.Markers, o.Track = nil, vision.TrackMarkers
-		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, looking) }
+		o.NewLocator = func(t calibration.Table) (pipeline.Locator, error) { return openLocator(t, looking) }
 	})
 	config.Rulings.Dir = c.dir
-	c.judges = newJudges(config, c.watcher, c.options())
+	c.judges = newJudges(config, c.game, c.locators, c.options())
 	for n := range 2 {
-		c.now = c.now.Add(frameTime)
+		c.now = c.now.Add(deskFrame)
 		frame.Seq, frame.Captured = uint64(n+1), c.now
-		c.watcher.look(frame)
+		c.pipeline.Update(frame)
 	}
-	c.watcher.AskJudge()
+	c.game.AskJudge()
 	held := c.hub.Newest().Hold
 	require.NotNil(t, held, "%+v", c.hub.Newest().Health)
 	require.True(t, held.ObstaclesWatched)
@@ -535,9 +539,9 @@ func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
 
 // A ruling on what the measurement left open is kept as one, and found again as one.
 func TestARulingOnWhatWasOpenIsRecordedAsDecided(t *testing.T) {
-	c := newCourt(t, func(b *bench, _ *WatcherOptions) { b.ships[1] = ship("B1", b.ships[0].Pose.X, b.ships[0].Pose.Y+140) })
+	c := newCourt(t, func(b *desk, _ *deskParts) { b.ships[1] = shipAt("B1", b.ships[0].Pose.X, b.ships[0].Pose.Y+140) })
 	c.aPicture()
-	c.watcher.Freeze(true)
+	c.freeze(true)
 	_, err := c.rule()
 	require.ErrorContains(t, err, "This ruling decides nothing")
 	assert.Nil(t, c.hub.Newest().Ruling, "and nothing is announced")

@@ -10,33 +10,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
+	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/web"
 )
 
 // A service manager (systemd, sd_notify(3)) is told over a datagram socket that the
 // program answers, that it still lives, and that it stops. Without one, nothing is said.
-
-// heart is one loop's sign of life. Beat says that the loop came round; Rest that it
-// waits for something that need never come. The zero value has not beaten.
-type heart struct{ at atomic.Pointer[time.Time] }
-
-// Beat says that the loop came round just now.
-func (h *heart) Beat() {
-	now := time.Now() // with the monotonic reading: a clock that is set harms nobody
-	h.at.Store(&now)
-}
-
-// Rest says that the loop waits, for however long.
-func (h *heart) Rest() { h.at.Store(&time.Time{}) }
-
-// alive reports whether the loop rests or came round no longer than within ago.
-func (h *heart) alive(now time.Time, within time.Duration) bool {
-	at := h.at.Load()
-	return at != nil && (at.IsZero() || now.Sub(*at) <= within)
-}
 
 // notifySocket is where the service manager listens; the zero value is nowhere.
 type notifySocket struct {
@@ -79,10 +61,15 @@ func (s notifySocket) tell(message string) error {
 // serviceTask speaks with the service manager.
 type serviceTask struct {
 	socket  notifySocket
-	hearts  map[string]*heart           // by the loop's name
+	loops   map[string]*game.Liveness   // by the loop's name
 	answers func(context.Context) error // asks the page, by no connection: a crowd at the door is no hang
 	hub     *live.Hub
 	log     *slog.Logger
+}
+
+// newServiceTask speaks with the service manager that started this program, if one did.
+func newServiceTask(hub *live.Hub, page *web.Server, log *slog.Logger, loops map[string]*game.Liveness) *serviceTask {
+	return &serviceTask{socket: serviceManager(os.Getenv, os.Getpid()), hub: hub, log: log, answers: page.Answers, loops: loops}
 }
 
 func (t *serviceTask) String() string { return "service manager" }
@@ -146,8 +133,8 @@ func (t *serviceTask) dead(ctx context.Context) string {
 		within = t.socket.watch / 2
 	}
 	now := time.Now()
-	for _, name := range slices.Sorted(maps.Keys(t.hearts)) {
-		if !t.hearts[name].alive(now, within) {
+	for _, name := range slices.Sorted(maps.Keys(t.loops)) {
+		if !t.loops[name].Alive(now, within) {
 			return name
 		}
 	}
@@ -171,6 +158,3 @@ func (t *serviceTask) send(message string) {
 		t.log.Warn("the service manager cannot be told", "err", err)
 	}
 }
-
-// serviceManagerHere is the service manager that started this program, if one did.
-func serviceManagerHere() notifySocket { return serviceManager(os.Getenv, os.Getpid()) }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
 )
 
@@ -80,21 +81,21 @@ func TestTheServiceManagerIsReadFromTheEnvironment(t *testing.T) {
 }
 
 func TestAHeartIsAliveWhileItBeatsOrRests(t *testing.T) {
-	var h heart
+	var h game.Liveness
 	now := time.Now()
-	assert.False(t, h.alive(now, time.Hour), "a loop that never came round")
+	assert.False(t, h.Alive(now, time.Hour), "a loop that never came round")
 	h.Beat()
-	assert.True(t, h.alive(time.Now(), time.Second))
-	assert.False(t, h.alive(time.Now().Add(time.Minute), time.Second), "it hangs")
+	assert.True(t, h.Alive(time.Now(), time.Second))
+	assert.False(t, h.Alive(time.Now().Add(time.Minute), time.Second), "it hangs")
 	h.Rest()
-	assert.True(t, h.alive(time.Now().Add(time.Hour), time.Second), "a camera that is not there is waited for")
+	assert.True(t, h.Alive(time.Now().Add(time.Hour), time.Second), "a camera that is not there is waited for")
 }
 
 // watched is a service task whose only loop and page a test controls.
-func watched(t *testing.T, m *manager) (task *serviceTask, h *heart, broken *atomic.Bool) {
-	h, broken = &heart{}, &atomic.Bool{}
+func watched(t *testing.T, m *manager) (task *serviceTask, h *game.Liveness, broken *atomic.Bool) {
+	h, broken = &game.Liveness{}, &atomic.Bool{}
 	return &serviceTask{
-		socket: notifySocket{m.path, 400 * time.Millisecond}, hearts: map[string]*heart{"watcher": h},
+		socket: notifySocket{m.path, 400 * time.Millisecond}, loops: map[string]*game.Liveness{"pipeline": h},
 		answers: func(context.Context) error {
 			if broken.Load() {
 				return errors.New("no answer")
@@ -118,10 +119,10 @@ func TestReadyComesOnceTheLoopsLiveAndSignsOfLifeOnlyWhileTheyDo(t *testing.T) {
 	m.until("WATCHDOG=1", 5*time.Second)
 
 	old := time.Now().Add(-time.Minute)
-	h.at.Store(&old)
-	assert.Equal(t, "STATUS=Hangs: watcher", m.until("STATUS=", 5*time.Second))
+	h.At.Store(&old)
+	assert.Equal(t, "STATUS=Hangs: pipeline", m.until("STATUS=", 5*time.Second))
 	for range 3 {
-		assert.Equal(t, "STATUS=Hangs: watcher", m.next(5*time.Second), "no sign of life while a loop hangs")
+		assert.Equal(t, "STATUS=Hangs: pipeline", m.next(5*time.Second), "no sign of life while a loop hangs")
 	}
 	h.Rest()
 	m.until("WATCHDOG=1", 5*time.Second)

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -27,6 +28,11 @@ type opener struct {
 	skipped func(path string, err error) // told of pictures that cannot be read; may be nil
 
 	holding cameraHolder
+}
+
+// newOpener returns what opens a camera. tell is told what people should know; nil: nobody.
+func newOpener(c Camera, log *slog.Logger, tell func(text string)) *opener {
+	return &opener{camera: c, skipped: logSkipped(log), holding: cameraHolder{tell: tell}}
 }
 
 // open is what the feed calls, again after each failure.

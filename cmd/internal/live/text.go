@@ -257,3 +257,13 @@ func UpperFirst(s string) string {
 	}
 	return strings.ToUpper(s[:1]) + s[1:]
 }
+
+// arcNamed is the inverse of engine.Arc.String.
+func ArcNamed(name string) (engine.Arc, bool) {
+	for a := engine.ArcFront; a <= engine.ArcFront136; a++ {
+		if a.String() == name {
+			return a, true
+		}
+	}
+	return 0, false
+}

@@ -131,8 +131,8 @@ func (t *tries) take(who trier, now time.Time) (back func(), wait time.Duration,
 	return func() { own(); shared() }, 0, true
 }
 
-// pairing holds the code that pairs a device.
-type pairing struct {
+// Pairing holds the code that pairs a device. The zero value has none yet.
+type Pairing struct {
 	mu     sync.Mutex // guards what follows
 	code   string
 	made   time.Time
@@ -141,8 +141,14 @@ type pairing struct {
 	used   []string  // the last ones that paired somebody, newest first
 }
 
+// Code returns the code that pairs a device now: for the box's display.
+func (p *Pairing) Code(now time.Time) string {
+	code, _ := p.current(now)
+	return code
+}
+
 // current returns the code and until when it is shown.
-func (p *pairing) current(now time.Time) (code string, until time.Time) {
+func (p *Pairing) current(now time.Time) (code string, until time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.renew(now)
@@ -150,7 +156,7 @@ func (p *pairing) current(now time.Time) (code string, until time.Time) {
 }
 
 // renew makes a fresh code when the one there is is too old. The caller holds mu.
-func (p *pairing) renew(now time.Time) {
+func (p *Pairing) renew(now time.Time) {
 	age := now.Sub(p.made)
 	if p.code != "" && age < codeLife && age >= 0 {
 		return
@@ -169,7 +175,7 @@ const (
 )
 
 // use tries a code. The right one is good once.
-func (p *pairing) use(typed string, now time.Time) verdict {
+func (p *Pairing) use(typed string, now time.Time) verdict {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.renew(now)
@@ -213,12 +219,6 @@ func tidyCode(typed string) (code string, ok bool) {
 		return "", false
 	}
 	return code, true
-}
-
-// PairingCode returns the code that pairs a device now: for the box's display.
-func (s *Server) PairingCode() string {
-	code, _ := s.pairing.current(s.o.Now())
-	return code
 }
 
 // pairJSON is what somebody pairs with.

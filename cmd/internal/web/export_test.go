@@ -43,3 +43,6 @@ func (b Buckets) Peers() int { return len(b.b.of) }
 
 // ReadLearnIntent reads what somebody wants who teaches obstacles.
 var ReadLearnIntent = readLearnIntent
+
+// PairingCode returns the code that pairs a device now.
+func (s *Server) PairingCode() string { return s.pairing.Code(s.o.Now()) }

@@ -62,6 +62,7 @@ type Options struct {
 	Learning    Learning           // of this table's obstacles; nil: nobody can teach them
 	Now         func() time.Time   // nil: time.Now
 	Access      AccessOptions
+	Pairing     *Pairing    // nil: one of its own
 	TLS         *tls.Config // nil: without
 	// Freeze holds the picture and the answers or lets them go, AskJudge calls a judge;
 	// nil: nobody can. What Freeze refuses is a *Refusal. Rulings is the judges'
@@ -86,7 +87,7 @@ type Server struct {
 	handler  http.Handler
 	router   *router
 	sessions *sessions
-	pairing  pairing
+	pairing  *Pairing
 
 	codeTries, judgeTries *tries
 	requests              *buckets[netip.Addr] // of clients on the network
@@ -112,7 +113,10 @@ func NewServer(o Options) *Server {
 	if o.Access.Log == nil {
 		o.Access.Log = slog.Default()
 	}
-	s := &Server{o: o, pictures: pictures{now: o.Now}, calibrationPictures: pictures{now: o.Now}, tracedPictures: pictures{now: o.Now}}
+	if o.Pairing == nil {
+		o.Pairing = &Pairing{}
+	}
+	s := &Server{o: o, pairing: o.Pairing, pictures: pictures{now: o.Now}, calibrationPictures: pictures{now: o.Now}, tracedPictures: pictures{now: o.Now}}
 	s.sessions = newSessions(o.Access.Key, o.Access.JudgeSecret)
 	s.feed.hub, s.feed.encode = o.Hub, s.stateJSON
 	s.codeTries, s.judgeTries, s.requests = newTries(), newTries(), newBuckets[netip.Addr](requestRate)

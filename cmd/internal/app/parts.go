@@ -1,0 +1,130 @@
+package app
+
+import (
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"sightline/calibration"
+	"sightline/calibration/lens"
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/pipeline"
+	"sightline/vision"
+	"sightline/vision/opencv"
+)
+
+// newHub returns a hub before the first picture.
+func newHub() *live.Hub {
+	return live.NewHub(live.State{Health: live.Health{Code: live.Starting, Title: "Starting"}})
+}
+
+// logCamera writes the camera's ups and downs to the log.
+func logCamera(log *slog.Logger) func(vision.FeedStatus) {
+	return func(s vision.FeedStatus) {
+		if s.Err != "" {
+			log.Warn("camera", "source", s.Source, "state", string(s.State), "err", s.Err)
+			return
+		}
+		log.Info("camera", "source", s.Source, "state", string(s.State))
+	}
+}
+
+// logSkipped writes each picture that cannot be read to the log, once.
+func logSkipped(log *slog.Logger) func(string, error) {
+	var told sync.Map
+	return func(path string, err error) {
+		if _, known := told.LoadOrStore(path, true); !known {
+			log.Warn("a picture is left out", "err", err)
+		}
+	}
+}
+
+// pipelineParts reads the files that the configuration names, and returns also what
+// obstacles are found with. turns says when searches for obstacles have their turn.
+func pipelineParts(c Config, source *opener, turns vision.LocatorOptions) (pipeline.Options, *learnt, error) {
+	o := pipeline.Options{
+		RegistrationOptions: pipeline.RegistrationOptions{Layout: c.Table.Layout, Lens: source.knownLens, Record: c.Table.Record},
+		FrozenAfter:         frozenAfter(c.Camera.Source), Tracking: trackingOf(c.Camera.Source), Secondary: turns.Further, Now: time.Now,
+	}
+	matKey := "table.empty_mat"
+	if turns.Further {
+		matKey = "empty_mat"
+		if _, err := os.Stat(c.Table.EmptyMat); c.Table.EmptyMat != "" && err != nil {
+			return o, nil, fmt.Errorf("%s: %w", matKey, err) // the page learns the main camera's alone
+		}
+	}
+	known, err := newLearnt(c.Table, matKey, slog.Default())
+	if err != nil {
+		return o, nil, err
+	}
+	if o.Tracking.SettleFrames != 1 { // the pictures of a directory speak each for itself
+		turns.Beside, o.NewChange = true, pipeline.NewChangeDetector
+	}
+	o.NewLocator = func(t calibration.Table) (pipeline.Locator, error) { return known.locator(t, turns) }
+	err = loadCalibration(&o, c)
+	return o, known, err
+}
+
+// loadCalibration loads the files of the lens and the table.
+func loadCalibration(o *pipeline.Options, c Config) error {
+	if c.Camera.Lens != "" {
+		lens, file, err := lens.LoadFile(c.Camera.Lens)
+		if err != nil {
+			return fmt.Errorf("camera.lens: %w", err)
+		}
+		o.LensName = fmt.Sprintf("%s, %s, %v", filepath.Base(c.Camera.Lens), file.Hash[:8], file.Integrity)
+		o.Lens = func() (calibration.Intrinsics, bool) { return lens, true }
+	}
+	if c.Table.Calibration == "" {
+		return nil
+	}
+	table, err := calibration.LoadTable(c.Table.Calibration)
+	if err != nil {
+		return fmt.Errorf("table.calibration: %w", err)
+	}
+	o.File = pipeline.CalibrationFile{Table: &table, Name: filepath.Base(c.Table.Calibration), Path: c.Table.Calibration}
+	o.Layout = table.Layout
+	if c.Camera.Lens == "" {
+		o.Lens = func() (calibration.Intrinsics, bool) { return table.Intrinsics, true }
+	}
+	return nil
+}
+
+// locatorOptions loads what is needed to find obstacles, as far as it was learnt, the
+// picture of the empty mat under the given key.
+func locatorOptions(c Config, matKey string) (o vision.LocatorOptions, err error) {
+	if c.Table.Catalogue == "" {
+		return o, nil
+	}
+	known, err := newLearnt(c.Table, matKey, slog.Default())
+	return known.options(), err
+}
+
+// knownLens returns the lens that the source brought, once it is open.
+func (o *opener) knownLens() (calibration.Intrinsics, bool) {
+	if lens := o.lens.Load(); lens != nil {
+		return *lens, true
+	}
+	return calibration.Intrinsics{}, false
+}
+
+func openLocator(t calibration.Table, o vision.LocatorOptions) (pipeline.Locator, error) {
+	l, err := vision.NewLocator(t, o)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// openMarkers returns the marker detector, or nil in a program without OpenCV.
+func openMarkers(log *slog.Logger) vision.MarkerDetector {
+	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
+	if err != nil {
+		log.Warn("the mat's markers cannot be seen", "err", err)
+		return nil
+	}
+	return d
+}

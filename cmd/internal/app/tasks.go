@@ -1,0 +1,120 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"sightline/cmd/internal/game"
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/web"
+	"sightline/hardware"
+	"sightline/vision"
+)
+
+// listen takes the page's address.
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("web.listen: %s is in use by another program (perhaps another sightline); choose another with --listen", address)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("web.listen: %s: %w", address, err)
+	}
+	return l, nil
+}
+
+// shownAddress is the address for people: the host as they wrote it, the port as it is.
+func shownAddress(wanted string, l net.Listener) string {
+	host, _, _ := net.SplitHostPort(wanted)
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return l.Addr().String()
+	}
+	if host == "" {
+		host = "localhost"
+	}
+	return net.JoinHostPort(host, port)
+}
+
+// feedTask keeps the camera running.
+type feedTask struct{ *vision.Feed }
+
+func (feedTask) String() string { return "camera" }
+
+// webTask serves the page.
+type webTask struct {
+	server   *web.Server
+	listener net.Listener
+}
+
+func (t *webTask) Run(ctx context.Context) error { return t.server.Serve(ctx, t.listener) }
+func (t *webTask) String() string                { return "page" }
+
+// panelTask shows the newest view on the panel and puts it dark at the end.
+type panelTask struct {
+	panel  hardware.Panel
+	inputs Inputs
+	hub    *live.Hub
+	log    *slog.Logger
+	says   atomic.Pointer[string]
+	loop   game.Liveness
+}
+
+// newPanelTask opens the panel that is wired, but what a test puts in its place.
+func newPanelTask(wired hardware.Wiring, hub *live.Hub, o Options) *panelTask {
+	t := &panelTask{panel: o.Panel, inputs: o.Input, hub: hub, log: o.Log}
+	if t.panel == nil {
+		t.panel = hardware.Open(wired, o.Log)
+	}
+	if t.inputs == nil {
+		t.inputs = hardware.OpenControls(wired.Controls, o.Log)
+	}
+	return t
+}
+
+// panelEvery is how often the panel is shown its state: often enough for blinking.
+const panelEvery = 50 * time.Millisecond
+
+func (t *panelTask) String() string { return "panel" }
+
+// name returns what the panel last said of itself.
+func (t *panelTask) name() string {
+	if s := t.says.Load(); s != nil {
+		return *s
+	}
+	return ""
+}
+
+// Run shows every view, and the newest one again and again for blinking and for a
+// display that comes back.
+func (t *panelTask) Run(ctx context.Context) error {
+	views, stop := t.hub.Listen()
+	defer stop()
+	ticker := time.NewTicker(panelEvery)
+	defer ticker.Stop()
+	var state hardware.State
+	for {
+		select {
+		case <-ctx.Done():
+			return t.panel.Halt()
+		case v := <-views:
+			state = v.Panel
+		case <-ticker.C:
+		}
+		if err := t.panel.Show(state); err != nil {
+			t.log.Warn("the panel continues without a part", "err", err)
+		}
+		said := t.panel.String()
+		if controls := t.inputs.String(); controls != "" {
+			said += "; " + controls
+		}
+		t.says.Store(&said)
+		t.loop.Beat()
+	}
+}

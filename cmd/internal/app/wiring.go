@@ -1,0 +1,64 @@
+package app
+
+import (
+	"fmt"
+	"path/filepath"
+
+	"sightline/calibration"
+	"sightline/calibration/regular"
+	firmwareconfig "sightline/firmware-config"
+	"sightline/hardware"
+)
+
+// wiringOf returns what the board file says is wired, as package hardware wants it.
+func wiringOf(c Config) (hardware.Wiring, error) {
+	if !c.Panel.Enabled {
+		return hardware.Wiring{Name: "panel off"}, nil
+	}
+	board, name := firmwareconfig.Default(), "board.toml"
+	if c.Panel.Board != "" {
+		f, err := regular.Open(c.Panel.Board)
+		if err != nil {
+			return hardware.Wiring{}, fmt.Errorf("panel.board: %w", err)
+		}
+		defer f.Close()
+		if board, err = firmwareconfig.Parse(f); err != nil {
+			return hardware.Wiring{}, fmt.Errorf("panel.board: %s: %w", c.Panel.Board, err)
+		}
+		name = filepath.Base(c.Panel.Board)
+	}
+	return wiring(board, name, c.Table.Layout)
+}
+
+// wiring turns a board file into what package hardware wants.
+func wiring(b firmwareconfig.Board, name string, mat calibration.Layout) (hardware.Wiring, error) {
+	w := hardware.Wiring{
+		Name: name, Bus: b.Display.Bus, DataCommand: b.Display.DataCommand,
+		Display:   hardware.DisplayOptions{Address: b.Display.Address, Contrast: b.Display.Contrast, Rotated: b.Display.Rotated},
+		StripPort: b.Strip.Port, StripKind: b.Strip.Kind, StripBrightness: b.Strip.Brightness,
+		Strip: hardware.StripLayout{
+			Lights: b.Strip.Lights, Reversed: b.Strip.Reversed,
+			WidthMM: mat.Width.Millimeters(), HeightMM: mat.Height.Millimeters(),
+		},
+	}
+	for _, name := range b.Strip.Sides {
+		side, err := hardware.ParseSide(name)
+		if err != nil {
+			return w, err
+		}
+		w.Strip.Sides = append(w.Strip.Sides, side)
+	}
+	for i := range hardware.NumLamps {
+		lamp := b.Lamps[hardware.Lamp(i).String()]
+		w.Lines[i], w.ActiveLow[i], w.Labels[i] = lamp.Pin, lamp.ActiveLow, lamp.Label
+	}
+	if b.Encoder.A != "" {
+		w.Controls[hardware.ControlTurn].Names = []string{b.Encoder.A, b.Encoder.B}
+	}
+	for i := range hardware.NumControls {
+		if button, ok := b.Buttons[hardware.Control(i).String()]; ok {
+			w.Controls[i] = hardware.ControlLines{Names: []string{button.Pin}, ActiveHigh: button.ActiveHigh}
+		}
+	}
+	return w, nil
+}

@@ -1,0 +1,64 @@
+package game
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/live"
+)
+
+// A program that is started anew in the middle of a game measures no more than the players
+// agreed on. The next day, and where the configuration was changed, that counts.
+func TestAnAgreementOutlivesTheProgram(t *testing.T) {
+	path := filepath.Join(t.TempDir(), agreementFile)
+	first := newGameBench(t, func(_ *gameBench, o *Options) { o.Rules.Measuring, o.Dir = live.MeasuringFree, filepath.Dir(path) })
+	kept, err := loadAgreement(path, live.MeasuringFree, first.now)
+	require.NoError(t, err)
+	assert.Equal(t, live.MeasuringFree, kept, "nothing was agreed on yet")
+
+	first.game.Agree(live.MeasuringEdition, true)
+	kept, err = loadAgreement(path, live.MeasuringFree, first.now.Add(time.Minute))
+	require.NoError(t, err)
+	require.Equal(t, live.MeasuringEdition, kept)
+
+	again := newGameBench(t, func(_ *gameBench, o *Options) { o.Rules.Measuring, o.Dir = live.MeasuringFree, filepath.Dir(path) })
+	v := again.hub.Newest()
+	assert.Equal(t, live.MeasuringEdition, v.Policy.Measuring)
+	assert.Nil(t, v.Policy.Window, "what was declared was about one moment")
+	assert.Contains(t, v.Notes[0].Text, "As agreed before the program restarted: measuring is allowed when the rules open it.")
+
+	for rule, c := range map[string]struct {
+		configured live.Measuring
+		after      time.Duration
+		want       live.Measuring
+	}{
+		"the next day":                          {live.MeasuringFree, agreementFor + time.Second, live.MeasuringFree},
+		"another configuration":                 {live.MeasuringJudge, time.Minute, live.MeasuringJudge},
+		"a clock that was not set at the start": {live.MeasuringFree, -time.Hour, live.MeasuringEdition},
+	} {
+		got, err := loadAgreement(path, c.configured, first.now.Add(c.after))
+		require.NoError(t, err, rule)
+		assert.Equal(t, c.want, got, rule)
+	}
+	for _, bad := range []string{"", "{", `{"measuring":"everything","instead_of":"free","at":"2026-01-02T15:04:05Z"}`, `{"measured":"free"}`} {
+		require.NoError(t, os.WriteFile(path, []byte(bad), 0o600))
+		got, err := loadAgreement(path, live.MeasuringJudge, first.now)
+		assert.ErrorContains(t, err, path, "%q", bad)
+		assert.Equal(t, live.MeasuringJudge, got)
+	}
+}
+
+func TestAnAgreementThatCannotBeKeptIsTold(t *testing.T) {
+	b := newGameBench(t, func(_ *gameBench, o *Options) {
+		o.Rules.Measuring, o.Dir = live.MeasuringFree, filepath.Join(t.TempDir(), "nowhere")
+	})
+	b.game.Agree(live.MeasuringJudge, true)
+	v := b.hub.Newest()
+	assert.Equal(t, live.MeasuringJudge, v.Policy.Measuring, "it holds all the same")
+	assert.Contains(t, v.Notes[0].Text, "if the program restarts, everyone may measure at any time")
+}

@@ -1,0 +1,70 @@
+package game
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"sightline/cmd/internal/live"
+)
+
+// notesToKeep is how many notes are shown.
+const notesToKeep = 4
+
+// notebook holds what people should know that stops no answers, the newest first.
+type notebook struct {
+	now   func() time.Time
+	log   *slog.Logger
+	notes []live.Note
+	falls map[string]cameraFalls // by secondary camera, while notes of it are shown
+}
+
+// add notes something.
+func (n *notebook) add(text string) {
+	n.log.Info(text)
+	n.notes = append([]live.Note{{At: n.now(), Text: text}}, n.notes...)
+	n.notes = n.notes[:min(len(n.notes), notesToKeep)]
+}
+
+// cameraFalls counts how often a secondary camera fell out while notes of it were shown.
+type cameraFalls struct {
+	count int
+	since time.Time
+	why   string // of the last time
+}
+
+// CameraChange is a secondary camera that fell out or came back.
+type CameraChange struct {
+	Name   string
+	Why    string // it fell out; "": it came back
+	Detail string
+}
+
+// camera notes a change of a secondary camera. One that falls out again while that is
+// still shown has one note, with a count, so that it drives out no others.
+func (n *notebook) camera(c CameraChange) {
+	out, in := c.Name+" is left out", c.Name+" is back"
+	of := func(note live.Note) bool {
+		return strings.HasPrefix(note.Text, out) || strings.HasPrefix(note.Text, in)
+	}
+	f := n.falls[c.Name]
+	if !slices.ContainsFunc(n.notes, of) {
+		f = cameraFalls{since: n.now()}
+	}
+	text, last := in+".", ", last: "+f.why
+	if c.Why != "" {
+		f.count, f.why = f.count+1, c.Why
+		text, last = out+": "+c.Why+". "+c.Detail, ""
+	}
+	if f.count > 1 {
+		n.notes = slices.DeleteFunc(slices.Clone(n.notes), of)
+		text += fmt.Sprintf(" It was left out %d times since %s%s.", f.count, f.since.Format("15:04"), last)
+	}
+	if n.falls == nil {
+		n.falls = map[string]cameraFalls{}
+	}
+	n.falls[c.Name] = f
+	n.add(text)
+}

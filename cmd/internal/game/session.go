@@ -1,0 +1,110 @@
+package game
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"sightline/cmd/internal/live"
+	"sightline/engine"
+	"sightline/vision"
+)
+
+// sessionFile is the file of what the table is busy with, in the data directory: a program
+// that is started again in the middle of a game must not answer about a pair that nobody
+// chose, nor lose what was held without a word. It lasts as long as an agreement does.
+const sessionFile = "session.json"
+
+// session is what the file holds.
+type session struct {
+	From   string    `json:"from"`
+	To     string    `json:"to"`
+	Arc    string    `json:"arc"`
+	Chosen bool      `json:"chosen"` // by a person
+	Held   bool      `json:"held"`
+	HeldAt time.Time `json:"held_at"`
+	Asked  string    `json:"asked"` // who asked for a judge; "": nobody
+	At     time.Time `json:"at"`    // when it was written
+}
+
+// loadSession returns what the table was busy with before the program restarted;
+// the zero session: nothing that still counts.
+func loadSession(path string, now time.Time) (session, error) {
+	var s session
+	found, err := readKept(path, "session", "from, to, arc, chosen, held, held_at, asked and at", &s)
+	if err != nil || !found {
+		return session{}, err
+	}
+	for _, id := range []string{s.From, s.To} {
+		if _, err := vision.CodeOfID(id); id != "" && !vision.Unnamed(id) && err != nil {
+			return session{}, fmt.Errorf("session: %s: %w", path, err)
+		}
+	}
+	s.Arc = cmp.Or(s.Arc, engine.ArcFront.String())
+	if _, ok := live.ArcNamed(s.Arc); !ok {
+		return session{}, fmt.Errorf("session: %s: arc: expected one such as front, got %q", path, s.Arc)
+	}
+	if now.Sub(s.At) > agreementFor {
+		return session{}, nil
+	}
+	return s, nil
+}
+
+// session returns what the table is busy with, without a time. The caller holds mu.
+func (g *Game) session() session {
+	s := session{From: g.choice.From, To: g.choice.To, Arc: g.choice.Arc.String(), Chosen: g.chosen, Held: g.held != nil}
+	if g.held != nil && g.held.hold != nil {
+		s.HeldAt, s.Asked = g.held.hold.At, g.held.hold.Asked
+	}
+	return s
+}
+
+// storeSession writes down what the table is busy with when that has changed. It belongs to
+// the goroutine of Run: nobody who chooses waits for the disk.
+func (g *Game) storeSession() {
+	if g.o.Dir == "" {
+		return
+	}
+	g.mu.Lock()
+	s := g.session()
+	g.mu.Unlock()
+	nothing := g.stored == (session{}) && !s.Chosen && !s.Held // nobody has done anything yet: leave no file
+	if s == g.stored || nothing {
+		return
+	}
+	g.stored = s
+	s.At = g.o.Now()
+	err := writeKept(g.file(sessionFile), s)
+	if err != nil && !g.failed {
+		g.o.Log.Warn("the chosen pair is not kept", "err", err)
+		g.Note("The chosen pair could not be written down: if the program restarts, choose it again.")
+	}
+	g.failed = err != nil
+}
+
+// resume goes on with what the table was busy with when the program starts.
+func (g *Game) resume(s session) {
+	if s == (session{}) {
+		return
+	}
+	g.stored = s // what is told here is told once: the file is written anew without it
+	g.update(func() {
+		switch arc, _ := live.ArcNamed(s.Arc); {
+		case s.From == "" && s.To == "":
+		case vision.Unnamed(s.From) || vision.Unnamed(s.To): // such names may be other bases' now
+			g.chosen = true
+			g.note("Choose the pair again: before the program restarted it was one with a base that has no name.")
+		default:
+			g.choice, g.chosen = live.Choice{From: s.From, To: s.To, Arc: arc}, s.Chosen
+			g.note(fmt.Sprintf("The pair is %s to %s, as before the program restarted.", cmp.Or(s.From, "nobody"), cmp.Or(s.To, "nobody")))
+		}
+		if !s.Held {
+			return
+		}
+		text := "What was held before the restart is gone: it was held at " + s.HeldAt.Local().Format("15:04")
+		if s.Asked != "" {
+			text += ", when a judge was asked for by " + s.Asked
+		}
+		g.note(text + ". The answers are those of the table as it stands now.")
+	})
+}

@@ -1,0 +1,105 @@
+package game
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"sightline/cmd/internal/live"
+	"sightline/engine"
+	"sightline/vision"
+)
+
+// view puts together what is known at an instant. The caller holds mu.
+func (g *Game) view(now time.Time) live.State {
+	status, shown := g.o.Camera(), g.shown()
+	v := live.State{
+		At: now, Health: g.health(status, now), Notes: slices.Clone(g.notebook.notes), Source: status.Source,
+		Figures:  live.Figures{Frames: status.Frames, Dropped: status.Dropped, FPS: status.FPS, Locating: g.seen.Located.Elapsed},
+		Register: g.seen.Register, Frame: shown.Frame, Region: shown.Region, Located: shown.Located, Tracks: shown.Tracks, Held: g.held != nil,
+		Hold: shown.hold, Released: g.releasedViews(), Ruling: g.ruling, RulingsTrouble: g.rulingsTrouble,
+		ObstaclesWatched: shown.Located.Obstacles != nil && shown.Located.Obstacles.Unseen == "",
+		Sigmas:           g.o.Rules.Sigmas, Choice: g.choice, Match: g.match, Policy: g.policy, Result: shown.Result,
+		Light: g.seen.Light, Cameras: slices.Clone(g.seen.Cameras), PanelName: g.o.PanelName(), LampLabels: g.o.Labels,
+	}
+	if v.Located.Scene.Rules == engine.RulesUnknown { // nothing was located yet: an empty mat
+		mat := g.seen.Mat
+		v.Located.Scene.Rules = g.o.Rules.Edition
+		v.Located.Scene.MatWidth, v.Located.Scene.MatHeight = mat.Width, mat.Height
+	}
+	if !g.seen.FrameAt.IsZero() {
+		v.Figures.Age = now.Sub(g.seen.FrameAt)
+	}
+	v.Pair, v.Reason = g.answer(v.Health)
+	v.Withhold()
+	v.Panel = live.PanelState(&v)
+	if g.o.Screen != nil {
+		v.Panel.Screen = g.o.Screen(&v)
+	}
+	return v
+}
+
+// answer returns the chosen pair's verdict, or in a few words why there is none.
+// The caller holds mu.
+func (g *Game) answer(health live.Health) (*engine.PairVerdict, string) {
+	from, to, shown := g.choice.From, g.choice.To, g.shown()
+	switch {
+	case health.Code != live.OK && g.held == nil:
+		return nil, strings.ToLower(health.Title)
+	case from == "" || to == "":
+		return nil, "click attacker, then target on the page"
+	}
+	for _, id := range []string{from, to} {
+		if i := slices.IndexFunc(shown.Tracks, func(k vision.Track) bool { return k.Ship.ID == id }); i >= 0 && !shown.Tracks[i].State.Stands() {
+			if shown.seenTwice(id) {
+				return nil, id + " is seen twice"
+			}
+			return nil, live.TrackText(&shown.Tracks[i], shown.Located.Captured)
+		}
+	}
+	for i := range shown.Result.Pairs {
+		if p := &shown.Result.Pairs[i]; p.From == from && p.To == to {
+			return p, ""
+		}
+	}
+	for _, id := range []string{from, to} {
+		if !slices.ContainsFunc(shown.Located.Scene.Ships, func(s engine.Ship) bool { return s.ID == id }) {
+			if shown.seenTwice(id) {
+				return nil, id + " is seen twice"
+			}
+			return nil, id + " is not seen"
+		}
+	}
+	return nil, "not measured"
+}
+
+// health says how the program is. The caller holds mu.
+func (g *Game) health(status vision.FeedStatus, now time.Time) live.Health {
+	age := now.Sub(g.seen.FrameAt)
+	switch {
+	case g.seen.Ended:
+		return live.Health{
+			Code: live.Ended, Title: "Recording over", Detail: status.Source + " has come to its end.",
+			Advice: "Start the program again, or choose another source.",
+		}
+	case (g.seen.FrameAt.IsZero() || age > g.o.StaleAfter) && status.State != vision.FeedLive && status.Err != "":
+		return live.Health{
+			Code: live.NoCamera, Title: "No camera", Detail: status.Source + ": " + status.Err,
+			Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically.",
+		}
+	case g.seen.FrameAt.IsZero():
+		return live.Health{Code: live.Starting, Title: "Starting", Detail: "Waiting for the first picture of " + status.Source + "."}
+	case age > g.o.StaleAfter:
+		return live.Health{
+			Code: live.Stale, Title: "Old picture", Detail: fmt.Sprintf("The last picture is %.0f s old.", age.Seconds()),
+			Advice: "Answers come back with the next picture.",
+		}
+	case g.Busy():
+		return live.Health{
+			Code: live.Calibrating, Title: "Calibrating", Detail: "This camera is being calibrated; there are no answers meanwhile.",
+			Advice: "They come back when the calibration is finished or cancelled on its page (/calibrate).",
+		}
+	}
+	return g.seen.Health
+}

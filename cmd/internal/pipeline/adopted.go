@@ -1,0 +1,52 @@
+package pipeline
+
+import (
+	"path/filepath"
+	"sync/atomic"
+
+	"sightline/calibration"
+)
+
+// Adopted is what the guided calibration has saved since the program began. Its methods
+// are safe for concurrent use.
+type Adopted struct {
+	lens  atomic.Pointer[calibration.Intrinsics]
+	fresh atomic.Pointer[adoption]
+}
+
+// adoption is a calibration that a pipeline has not taken yet.
+type adoption struct {
+	file     CalibrationFile // without a table: only the lens is new
+	lensName string          // "": the lens is as before
+}
+
+// SetTable makes the pipeline begin again with a table that was just made or verified, and
+// the file that it was read from.
+func (a *Adopted) SetTable(t *calibration.Table, path string) {
+	a.fresh.Store(&adoption{file: CalibrationFile{Table: t, Name: filepath.Base(path), Path: path}})
+}
+
+// SetLens makes the pipeline begin again with a lens that was saved in a file.
+func (a *Adopted) SetLens(lens calibration.Intrinsics, path string) {
+	a.lens.Store(&lens)
+	a.fresh.Store(&adoption{lensName: filepath.Base(path)})
+}
+
+// Lens returns the lens that was saved, or else the one that known returns.
+func (a *Adopted) Lens(known func() (calibration.Intrinsics, bool)) func() (calibration.Intrinsics, bool) {
+	return func() (calibration.Intrinsics, bool) {
+		if l := a.lens.Load(); l != nil {
+			return *l, true
+		}
+		return known()
+	}
+}
+
+// take returns what came since it was taken last.
+func (a *Adopted) take() (file CalibrationFile, lensName string, ok bool) {
+	f := a.fresh.Swap(nil)
+	if f == nil {
+		return CalibrationFile{}, "", false
+	}
+	return f.file, f.lensName, true
+}

@@ -1,0 +1,249 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/live"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// Locator finds the ships in a picture: a vision.Locator.
+type Locator interface {
+	Locate(vision.Frame) (vision.Located, error)
+}
+
+// edgeLocator is a locator that can find a base by its edges: vision.Locator.
+type edgeLocator interface {
+	Edges(vision.Frame, vision.EdgeHint) (vision.EdgeSight, bool, error)
+	EdgeView(id string, base engine.Base, s vision.EdgeSight) vision.ShipView
+}
+
+// Locate is the stage that finds ships and obstacles in one picture.
+type Locate struct {
+	newLocator func(calibration.Table) (Locator, error)
+
+	locator Locator // nil: there is no registration
+	problem string  // why the last picture could not be searched; "": it could
+}
+
+// install makes the locator for a table.
+func (l *Locate) install(t calibration.Table) error {
+	locator, err := l.newLocator(t)
+	if err != nil {
+		return err
+	}
+	l.locator = locator
+	return nil
+}
+
+// Update searches a picture.
+func (l *Locate) Update(f vision.Frame) (vision.Located, error) {
+	located, err := l.locator.Locate(f)
+	l.problem = ""
+	if err != nil {
+		l.problem = err.Error()
+	}
+	return located, err
+}
+
+// How far a ship that is not read may be from where it was last to be taken for the same:
+// less than any other base could stand from it.
+const (
+	edgesReach = 3 * geom.Millimeter
+	edgesTurn  = 8 * geom.Degree
+)
+
+// How far from where a person says a ship stands its base is looked for.
+const (
+	standsOn    = 2 * geom.Millimeter // by which bases that were found may seem to overlap
+	PlacedReach = 12 * geom.Millimeter
+	placedTurn  = 20 * geom.Degree
+)
+
+// An EdgeSearch finds, in one picture, bases whose codes were not read by their edges.
+type EdgeSearch struct {
+	Locator edgeLocator // nil: bases cannot be found by their edges
+	Frame   vision.Frame
+	Located *vision.Located     // what was found in the picture by codes
+	Widen   func(*engine.Scene) // adds what the registration leaves open; nil: nothing
+}
+
+// edgeSearch returns the search in a picture that was located.
+func (l *Locate) edgeSearch(f vision.Frame, located *vision.Located, widen func(*engine.Scene)) *EdgeSearch {
+	locator, _ := l.locator.(edgeLocator)
+	return &EdgeSearch{locator, f, located, widen}
+}
+
+// finder finds the ships of the pictures before; nil where that cannot be done.
+func (e *EdgeSearch) finder() vision.EdgeFinder {
+	if e.Locator == nil {
+		return nil
+	}
+	return func(k vision.Track) (engine.Ship, vision.ShipView, bool) {
+		hint := vision.EdgeHint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Read: k.Read}
+		ship, sight, err := e.find(k.Ship, hint)
+		if err != nil {
+			return engine.Ship{}, vision.ShipView{}, false
+		}
+		return ship, e.Locator.EdgeView(ship.ID, ship.Base, sight), true
+	}
+}
+
+// Errors of placing a ship.
+var (
+	ErrNoEdges  = errors.New("no base of this size shows its edges there")
+	errCodeRead = errors.New("its code is read in this picture")
+)
+
+// An OccupiedError says which ship stands where another is to be placed.
+type OccupiedError struct{ By string }
+
+func (e *OccupiedError) Error() string { return e.By + " stands there" }
+
+// Place adds the ship that a person wants placed to what was located. others are the ships
+// of the pictures before. The error is ErrNoEdges or an *OccupiedError when it does not
+// stand there.
+func (e *EdgeSearch) Place(p live.PlacedShip, others []vision.Track) (vision.EdgeSight, error) {
+	if e.Locator == nil {
+		return vision.EdgeSight{}, errors.New("bases are not looked for by their edges here")
+	}
+	if slices.ContainsFunc(e.Located.Scene.Ships, func(s engine.Ship) bool { return s.ID == p.ID }) {
+		return vision.EdgeSight{}, errCodeRead
+	}
+	hint := vision.EdgeHint{Base: p.Base, Pose: p.Pose, Reach: PlacedReach, Turn: placedTurn}
+	if !p.Headed {
+		hint.Turn = vision.AnyTurn(p.Base)
+	}
+	ship, sight, err := e.find(engine.Ship{ID: p.ID, Player: p.Player, Base: p.Base}, hint)
+	if err != nil {
+		return sight, err
+	}
+	if other := namedBaseAt(ship, others); other != "" {
+		return sight, fmt.Errorf("%w: if that is another ship's base, take it off the table first", &OccupiedError{other})
+	}
+	ship.Quarters = !p.Headed
+	e.Located.Scene.Ships = append(e.Located.Scene.Ships, ship)
+	e.Located.Ships = append(e.Located.Ships, e.Locator.EdgeView(p.ID, p.Base, sight))
+	return sight, nil
+}
+
+// ShipAt returns which ship stands where another is to be placed; "": none.
+func ShipAt(ships []engine.Ship, id string, base engine.Base, at geom.Pose) string {
+	for _, o := range ships {
+		if o.ID != id && vision.BasesOverlap(o.Base, o.Pose, base, at, standsOn) {
+			return o.ID
+		}
+	}
+	return ""
+}
+
+// namedBaseAt is ShipAt for the pictures before. Such a ship was named by its code or by a
+// person.
+func namedBaseAt(s engine.Ship, others []vision.Track) string {
+	var named []engine.Ship
+	for _, k := range others {
+		if !vision.Unnamed(k.Ship.ID) && k.State != vision.Hidden && k.State != vision.Lifted {
+			named = append(named, k.Ship)
+		}
+	}
+	return ShipAt(named, s.ID, s.Base, s.Pose)
+}
+
+// find finds one ship where no other stands.
+func (e *EdgeSearch) find(like engine.Ship, hint vision.EdgeHint) (engine.Ship, vision.EdgeSight, error) {
+	s, ok, err := e.Locator.Edges(e.Frame, hint)
+	if err != nil {
+		return engine.Ship{}, s, err
+	}
+	var unnamed vision.UnnamedBase
+	if !ok { // or by what differs there from the empty mat
+		if unnamed, ok = e.Located.Obstacles.Unnamed(like.Base, hint.Pose, hint.Reach, hint.Turn); !ok {
+			return engine.Ship{}, s, ErrNoEdges
+		}
+		s = unnamed.Sight
+		s.Pose, s.Covariance = unnamed.Pose, unnamed.Covariance
+	}
+	if other := ShipAt(e.Located.Scene.Ships, like.ID, like.Base, s.Pose); other != "" {
+		return engine.Ship{}, s, &OccupiedError{other}
+	}
+	ship := vision.EdgeShip(like.ID, like.Player, like.Base, s, false)
+	ship.Arcs, ship.Turret = like.Arcs, like.Turret
+	if e.Widen == nil || unnamed.Base != engine.BaseUnknown { // a base without a name was widened already
+		return ship, s, nil
+	}
+	one := engine.Scene{Ships: []engine.Ship{ship}}
+	e.Widen(&one)
+	return one.Ships[0], s, nil
+}
+
+// widenUnnamed widens the bases whose code is not read.
+func widenUnnamed(l *vision.Located, widen func(*engine.Scene)) {
+	if l.Obstacles == nil || len(l.Obstacles.Bases) == 0 {
+		return
+	}
+	sight := *l.Obstacles // the locator keeps its own
+	sight.Bases = slices.Clone(sight.Bases)
+	var s engine.Scene
+	for i := range sight.Bases {
+		s.Ships = append(s.Ships, sight.Bases[i].Ship(vision.UnnamedID(i+1)))
+	}
+	widen(&s)
+	for i := range sight.Bases {
+		sight.Bases[i].Covariance = s.Ships[i].Covariance
+	}
+	l.Obstacles = &sight
+}
+
+// placeWithin is how long somebody waits for a ship to be placed.
+const placeWithin = 5 * time.Second
+
+// placing is a ship that a person wants placed, and where to say what came of it.
+type placing struct {
+	ship live.PlacedShip
+	done chan error
+}
+
+// PlaceShip looks in the next picture for a base where a person says that a ship stands
+// whose code cannot be read. It then has the place that its edges show, until its code is
+// read or its place shows the mat. It is safe for concurrent use.
+func (p *Pipeline) PlaceShip(s live.PlacedShip) error {
+	if p.track.single {
+		return fmt.Errorf("%s is not placed: these are single pictures, each taken alone, and it would be gone with "+
+			"the next one; "+
+			"sightline locate --at places a ship in one picture", s.ID)
+	}
+	asked := &placing{ship: s, done: make(chan error, 1)}
+	if !p.placing.CompareAndSwap(nil, asked) {
+		return errors.New("another ship is being placed: try again in a moment")
+	}
+	select {
+	case err := <-asked.done:
+		if err != nil {
+			return fmt.Errorf("%s is not placed: %w", s.ID, err)
+		}
+		p.o.Game.Note(s.ID + " was placed by hand.")
+		return nil
+	case <-time.After(placeWithin):
+		p.placing.CompareAndSwap(asked, nil)
+		return fmt.Errorf("%s is not placed: no picture was searched in time", s.ID)
+	}
+}
+
+// place adds the ship that a person wants placed to those that a picture shows.
+func (p *Pipeline) place(edges *EdgeSearch) {
+	asked := p.placing.Swap(nil)
+	if asked == nil {
+		return
+	}
+	_, err := edges.Place(asked.ship, p.o.Game.Tracks())
+	if err == nil {
+		p.track.tracker.Forget(asked.ship.ID) // a person knows better than where it stood
+	}
+	asked.done <- err
+}

@@ -1,0 +1,83 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"image"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// movedBy is how far a corner of the mat may lie from where a calibration file puts
+// it for the file to be used. Two registrations of the same camera differ by a tenth
+// of that.
+const movedBy = 0.5 * geom.Millimeter
+
+// markersToTrust is how many markers a registration needs to contradict an older
+// one: with a hand over the others, three say little about the far corner.
+const markersToTrust = 4
+
+// errNoLens is what a registration lacks when nobody said what the lens is.
+var errNoLens = errors.New("the lens is not known")
+
+// ErrMirrored is what is wrong with a picture whose markers can be read in a mirror.
+var ErrMirrored = errors.New("the picture is mirrored: left and right are exchanged")
+
+// FindMarkers returns the mat's markers in a picture. Its error is ErrMirrored when they
+// can only be read with left and right exchanged.
+func FindMarkers(d vision.MarkerDetector, g *image.Gray) ([]calibration.MarkerSighting, error) {
+	found, err := d.DetectMarkers(g)
+	if err != nil {
+		return nil, fmt.Errorf("look for markers: %w", err)
+	}
+	if len(found) == 0 {
+		if mirrored, err := vision.Mirrored(d, g); err == nil && mirrored {
+			return nil, ErrMirrored
+		}
+	}
+	return vision.Sightings(found), nil
+}
+
+// register returns the camera's place by the markers in one picture, and those markers.
+func (r *Registration) register(g *image.Gray) (calibration.Table, []calibration.MarkerSighting, error) {
+	lens, ok := r.o.Lens()
+	if !ok {
+		return calibration.Table{}, nil, errNoLens
+	}
+	lens, err := lens.Scaled(g.Bounds().Dx(), g.Bounds().Dy())
+	if err != nil {
+		return calibration.Table{}, nil, err
+	}
+	seen, err := FindMarkers(r.o.Markers, g)
+	if err != nil {
+		return calibration.Table{}, nil, err
+	}
+	t, err := calibration.Register(lens, r.o.Layout, seen)
+	return t, seen, vision.ExplainMarkers(err, g, seen)
+}
+
+// regionOf returns the part of the picture that holds the mat and its markers, with
+// a little room: what is worth showing.
+func regionOf(t *calibration.Table) image.Rectangle {
+	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
+	points := []geom.Point{}
+	const steps = 8 // a bent lens bends the mat's edges
+	for i := range steps + 1 {
+		k := float64(i) / steps
+		points = append(points, geom.Point{X: k * w}, geom.Point{X: k * w, Y: h}, geom.Point{Y: k * h}, geom.Point{X: w, Y: k * h})
+	}
+	for _, m := range t.Layout.Markers {
+		c := m.Corners()
+		points = append(points, c[:]...)
+	}
+	var box image.Rectangle
+	for _, p := range points {
+		if px, ok := t.PixelOf(p, 0); ok {
+			x, y := int(px.X), int(px.Y)
+			box = box.Union(image.Rect(x, y, x+1, y+1))
+		}
+	}
+	return box.Inset(-max(box.Dx(), box.Dy()) / 25).Intersect(image.Rect(0, 0, t.Intrinsics.Width, t.Intrinsics.Height))
+}

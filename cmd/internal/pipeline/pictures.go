@@ -1,0 +1,200 @@
+package pipeline
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"slices"
+	"time"
+
+	"sightline/cmd/internal/game"
+	"sightline/cmd/internal/live"
+)
+
+// pictureCheck tells pictures that show nothing: black or blank ones, the same one
+// again and again, and those of which a part never came. It belongs to the pipeline's
+// goroutine.
+type pictureCheck struct {
+	frozenAfter time.Duration // how long the same picture may come; 0: for ever
+
+	pixels []byte    // of the picture before
+	same   time.Time // since when the pictures are exactly the same
+	copies int       // of the first of them that came
+	blank  time.Time // since when they show nothing; zero: they do not
+	seen   time.Time // when the last picture came
+	plain  float64   // least share of rows that repeat each other that a picture had
+	before *image.Gray
+	stuck  []time.Time // since when each row, levelStep apart, is exactly the same
+	copied []int       // in how many pictures more than the first
+	size   int         // bytes of the picture before
+	empty  bool        // the last picture showed nothing, for however short a time
+}
+
+// What a picture must show, in grey levels. A mat in a dark room still has its
+// markers' white paper; a covered camera has one level with noise.
+const (
+	darkLevel  = 24 // the brightest fiftieth of a black picture is darker
+	flatRange  = 12 // from the darkest fiftieth to the brightest of a blank one
+	blankAfter = time.Second
+	levelStep  = 8 // px between the samples, in both directions
+
+	// Noise of a square's mean is a quarter of a pixel's; markers' paper is wider.
+	levelSquare = 4 // px
+
+	// Of a picture whose data broke off, decoders show the rest in one colour, or the last
+	// rows again and again: no camera's rows are alike, for they have noise. By so much
+	// of the picture more than usual (a camera may deliver black bars) it is broken.
+	brokenShare  = 0.1
+	repeatsLevel = 2 // grey levels by which all samples of two rows may differ
+	copiesLeast  = 2 // copies of one picture before it is called frozen
+)
+
+// pictureState says what is wrong with the pictures.
+type pictureState int
+
+const (
+	pictureGood pictureState = iota
+	pictureDark
+	pictureBlank  // one level all over: covered, or blinded by light
+	pictureFrozen // the same again and again
+	pictureTorn   // a part of it never came
+)
+
+// look takes a picture and says what is wrong with the last ones, if anything.
+func (c *pictureCheck) look(g *image.Gray, now time.Time) pictureState {
+	gap := now.Sub(c.seen) > game.StaleAfter // what was before says nothing
+	c.seen = now
+	if c.frozenAfter > 0 {
+		if gap || !bytes.Equal(c.pixels, g.Pix) {
+			c.pixels, c.same, c.copies = g.Pix, now, -1
+		}
+		c.copies++
+	}
+	lo, hi := levels(g)
+	if gap || (hi >= darkLevel && hi-lo >= flatRange) {
+		c.blank = time.Time{}
+	}
+	if (hi < darkLevel || hi-lo < flatRange) && c.blank.IsZero() {
+		c.blank = now
+	}
+	c.empty = !c.blank.IsZero()
+	repeats := repeated(g)
+	if c.size != len(g.Pix) || gap {
+		c.size, c.plain = len(g.Pix), repeats
+	}
+	broken := (repeats > c.plain+brokenShare || c.partStuck(g, now, gap) > brokenShare) && !c.empty
+	c.plain = min(c.plain, repeats)
+	frozen := c.frozenAfter > 0 && c.copies >= copiesLeast && now.Sub(c.same) >= c.frozenAfter
+	switch {
+	case broken && !frozen:
+		return pictureTorn
+	case !c.blank.IsZero() && now.Sub(c.blank) >= blankAfter && hi < darkLevel:
+		return pictureDark
+	case !c.blank.IsZero() && now.Sub(c.blank) >= blankAfter:
+		return pictureBlank
+	case frozen:
+		return pictureFrozen
+	}
+	return pictureGood
+}
+
+// levels returns the grey levels below and above which a fiftieth of the picture lies, as
+// means of small squares: single pixels of a dark picture are as bright as noise makes them.
+func levels(g *image.Gray) (lo, hi int) {
+	var count [256]int
+	total := 0
+	b := g.Bounds()
+	for y := b.Min.Y; y+levelSquare <= b.Max.Y; y += levelStep {
+		for x := b.Min.X; x+levelSquare <= b.Max.X; x += levelStep {
+			sum := 0
+			for j := range levelSquare {
+				for _, v := range g.Pix[g.PixOffset(x, y+j):][:levelSquare] {
+					sum += int(v)
+				}
+			}
+			count[sum/(levelSquare*levelSquare)]++
+			total++
+		}
+	}
+	below := 0
+	for v, n := range count {
+		below += n
+		if below <= total/50 {
+			lo = v + 1
+		}
+		if below < total-total/50 {
+			hi = v + 1
+		}
+	}
+	return min(lo, 255), min(hi, 255)
+}
+
+// partStuck returns the share of the picture's rows that have been exactly the same for as
+// long as a whole picture must be to be called frozen; rows of one level, a black bar's,
+// say nothing.
+func (c *pictureCheck) partStuck(g *image.Gray, now time.Time, gap bool) float64 {
+	before := c.before
+	c.before = g
+	n := g.Rect.Dy() / levelStep
+	if c.frozenAfter <= 0 || n == 0 {
+		return 0
+	}
+	if gap || before == nil || before.Rect != g.Rect || len(c.stuck) != n {
+		c.stuck, c.copied = make([]time.Time, n), make([]int, n)
+		before = nil
+	}
+	stuck := 0
+	for i := range n {
+		row := g.Pix[i*levelStep*g.Stride:][:g.Rect.Dx()]
+		if before == nil || !bytes.Equal(row, before.Pix[i*levelStep*before.Stride:][:len(row)]) {
+			c.stuck[i], c.copied[i] = now, 0
+			continue
+		}
+		c.copied[i]++
+		if c.copied[i] >= copiesLeast && now.Sub(c.stuck[i]) >= c.frozenAfter && slices.Max(row)-slices.Min(row) > repeatsLevel {
+			stuck++
+		}
+	}
+	return float64(stuck) / float64(n)
+}
+
+// repeated returns the share of the picture's rows that are like the row before.
+func repeated(g *image.Gray) float64 {
+	b := g.Bounds()
+	alike, n := 0, 0
+	for y := b.Min.Y + levelStep; y < b.Max.Y; y += levelStep {
+		row, before := g.Pix[g.PixOffset(b.Min.X, y):][:b.Dx()], g.Pix[g.PixOffset(b.Min.X, y-levelStep):][:b.Dx()]
+		n++
+		alike++
+		for x := 0; x < len(row); x += levelStep {
+			if d := int(row[x]) - int(before[x]); d > repeatsLevel || d < -repeatsLevel {
+				alike--
+				break
+			}
+		}
+	}
+	return float64(alike) / float64(max(n, 1))
+}
+
+const tornAdvice = "Try another port and a shorter cable, or ask for smaller pictures (camera.width, camera.height). Answers " +
+	"come back with the next whole picture."
+
+// pictureHealth says what is wrong with pictures that show nothing.
+func pictureHealth(s pictureState, after time.Duration) live.Health {
+	switch s {
+	case pictureDark:
+		return live.Health{Code: live.Dark, Title: "Black picture", Detail: "The camera's pictures are black.", Advice: "Take the cap " +
+			"off the lens, put the light on."}
+	case pictureBlank:
+		return live.Health{Code: live.Dark, Title: "Blank picture", Detail: "The camera's pictures show one grey level and nothing " +
+			"else.", Advice: "See whether something lies before the lens, or a light shines into it."}
+	}
+	if s == pictureTorn {
+		return live.Health{Code: live.Torn, Title: "Broken picture", Detail: "A part of the camera's picture is missing.", Advice: tornAdvice}
+	}
+	return live.Health{
+		Code: live.Frozen, Title: "Picture frozen",
+		Detail: fmt.Sprintf("The camera has sent exactly the same picture for %.1f s or more, which no camera that works does.", after.Seconds()),
+		Advice: "Unplug the camera and plug it in again, or restart its stream. Answers come back with the first new picture.",
+	}
+}

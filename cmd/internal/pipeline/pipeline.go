@@ -1,0 +1,345 @@
+// Package pipeline takes each picture through the stages, from the registration of the
+// camera to the measured table, and hands what they saw to the game:
+//
+//	picture -> Registration -> Locate -> Track -> Fuse -> Measure -> game.Seen
+//
+// Each stage is a small type with its own state, which no other stage changes. A pipeline
+// and its stages belong to one goroutine.
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"sync/atomic"
+	"time"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/game"
+	"sightline/cmd/internal/live"
+	"sightline/vision"
+)
+
+// Frames is where a pipeline gets its pictures: a vision.Feed.
+type Frames interface {
+	Next(ctx context.Context, after uint64) (vision.Frame, error)
+	Status() vision.FeedStatus
+}
+
+// Options are the parts of a Pipeline.
+type Options struct {
+	Name   string // of the task; "": "pipeline"
+	Frames Frames
+
+	RegistrationOptions
+	Adopted *Adopted // calibrations that are made while the program runs; nil: none are
+
+	NewLocator func(calibration.Table) (Locator, error)
+	// NewChange returns what tells that a picture need not be searched as it shows what the
+	// one before showed; nil: every picture is searched.
+	NewChange func(calibration.Table) (*vision.Steady, error)
+	Tracking  vision.TrackerOptions // how ships are followed; zero: the defaults
+	// FrozenAfter is how long a camera may send exactly the same picture; 0: for ever.
+	FrozenAfter time.Duration
+	// Exposure is shown the light once a second, and whether something is held that a change of
+	// the exposure would spoil; it returns how the exposure stands. nil: nothing sets it.
+	Exposure func(l vision.Light, busy bool) vision.ExposureState
+
+	Cameras   []SecondaryCamera // whose views are fused with this one's
+	Secondary bool              // this is such a camera: what it sees is measured by another
+	Game      *game.Game
+	Now       func() time.Time
+}
+
+// Pipeline takes each picture through the stages, from registration to measuring, and
+// hands what they saw to the game. It belongs to the goroutine of Run, but for the methods
+// that say otherwise.
+type Pipeline struct {
+	o        Options
+	Loop     game.Liveness // of Run
+	placing  atomic.Pointer[placing]
+	relearnt atomic.Bool
+
+	pictures     pictureCheck
+	light        lightGauge
+	registration *Registration
+	locate       Locate
+	track        *Track
+	fuse         Fuse
+	measure      Measure
+
+	size    image.Point // of the pictures
+	picture pictureState
+	told    told
+	notes   []string // for people, with what is published next
+	dropped bool     // what was seen is of another registration
+}
+
+// New returns a pipeline that waits for its first picture.
+func New(o Options) *Pipeline {
+	if o.Adopted == nil {
+		o.Adopted = &Adopted{}
+	}
+	p := &Pipeline{
+		o:        o,
+		pictures: pictureCheck{frozenAfter: o.FrozenAfter},
+		light:    lightGauge{exposure: o.Exposure},
+		locate:   Locate{newLocator: o.NewLocator},
+		track:    newTrack(o.Tracking, o.NewChange, o.Log),
+		fuse:     Fuse{cameras: o.Cameras},
+		measure:  Measure{off: o.Secondary},
+	}
+	p.registration = NewRegistration(o.RegistrationOptions, p)
+	return p
+}
+
+// String names the task.
+func (p *Pipeline) String() string { return cmp.Or(p.o.Name, "pipeline") }
+
+// Run works until ctx is cancelled.
+func (p *Pipeline) Run(ctx context.Context) error {
+	var seq uint64
+	for {
+		p.Loop.Rest()
+		f, err := p.o.Frames.Next(ctx, seq)
+		p.Loop.Beat()
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, io.EOF):
+			p.o.Game.Update(func(s *game.Seen) { s.Ended = true })
+			p.Loop.Rest()
+			<-ctx.Done()
+			return nil
+		case err != nil:
+			return fmt.Errorf("app: next picture: %w", err)
+		}
+		seq = f.Seq
+		p.Update(f)
+	}
+}
+
+// Update takes one picture all the way.
+func (p *Pipeline) Update(f vision.Frame) {
+	now := p.o.Now()
+	if p.o.Game.Busy() {
+		p.publishFrame(f, now)
+		return
+	}
+	p.receive(f)
+	p.examine(f, now)
+	if p.rest(f, now) {
+		return
+	}
+	p.registration.Update(f, now)
+	if p.registration.State() == Unknown {
+		p.publishFrame(f, now)
+		return
+	}
+	p.publish(func(*game.Seen) {}) // that the camera moved is told before the search
+	p.search(f, now)
+}
+
+// receive takes what came since the last picture: another picture size, calibration or
+// catalogue.
+func (p *Pipeline) receive(f vision.Frame) {
+	before := p.size
+	p.size.X, p.size.Y = f.Size()
+	if before != p.size && before != (image.Point{}) {
+		p.registration.Invalidate(nil)
+		p.note(fmt.Sprintf("The picture's size changed from %d×%d to %d×%d.", before.X, before.Y, p.size.X, p.size.Y))
+	}
+	if file, lensName, ok := p.o.Adopted.take(); ok {
+		p.registration.Replace(file, lensName)
+	}
+	if p.relearnt.Swap(false) && p.registration.State() != Unknown {
+		p.relearn()
+	}
+}
+
+// relearn searches for obstacles with what has been learnt by now. The ships stand where
+// they stood: the camera is where it was.
+func (p *Pipeline) relearn() {
+	table := *p.registration.Table()
+	if err := p.locate.install(table); err != nil { // no answer may rest on what was learnt before
+		p.note("What was learnt cannot be used: " + err.Error())
+		p.registration.Invalidate(err)
+		return
+	}
+	p.track.detectChange(table) // or a picture at rest would not be searched again
+}
+
+// examine looks at the picture itself, and at the light.
+func (p *Pipeline) examine(f vision.Frame, now time.Time) {
+	changed := p.registration.RenewVerification(now)
+	if state := p.pictures.look(f.Gray, now); state != p.picture {
+		p.picture, changed = state, true
+	}
+	note, measured := p.light.update(f, now, p.registration, p.o.Game.Held)
+	if note != "" {
+		p.note(note)
+	}
+	if changed || measured {
+		p.publish(func(*game.Seen) {})
+	}
+}
+
+// install prepares the later stages for a registration.
+func (p *Pipeline) install(t calibration.Table) error {
+	if err := p.locate.install(t); err != nil {
+		return err
+	}
+	p.drop()
+	p.track.detectChange(t)
+	return nil
+}
+
+// drop forgets what was seen through a registration that is no longer in use.
+func (p *Pipeline) drop() {
+	p.track.reset()
+	p.dropped = true
+}
+
+// search searches a picture and measures what stands in it.
+func (p *Pipeline) search(f vision.Frame, now time.Time) {
+	located, err := p.locate.Update(f)
+	if err != nil {
+		p.publishFrame(f, now)
+		return
+	}
+	if located.Captured.IsZero() {
+		located.Captured = now
+	}
+	p.track.lookAgain(f.Name, located.Captured)
+	widen := p.registration.drift.widen
+	widen(&located.Scene)
+	widenUnnamed(&located, widen)
+	rules := p.o.Game.Rules()
+	located.Scene.Rules, located.Scene.Profile = rules.Edition, rules.Profile
+	located.Doubtful = p.doubtful()
+	edges := p.locate.edgeSearch(f, &located, widen)
+	p.place(edges)
+	tracked := p.track.Update(f, located, edges.finder())
+	p.track.searched(f.Gray, now, &tracked, rules)
+	for _, e := range tracked.Events {
+		p.note(e.String() + ".")
+	}
+	fused := p.join(tracked)
+	p.notes = append(p.notes, p.told.newDuplicates(located.Twins, p.o.Now())...)
+	p.publishMeasured(f, now, fused, rules)
+}
+
+// join adds what the secondary cameras see.
+func (p *Pipeline) join(t vision.Tracked) Fused {
+	fused := p.fuse.Update(t, &p.registration.Table().Camera)
+	for _, c := range fused.Changes {
+		p.o.Game.NoteCamera(c)
+	}
+	p.notes = append(p.notes, p.told.newConflicts(fused.Fusion)...)
+	return fused
+}
+
+// Relearn makes the pipeline search for obstacles with what has been learnt by now. It is
+// safe for concurrent use.
+func (p *Pipeline) Relearn() { p.relearnt.Store(true) }
+
+// rest takes a picture that shows what the last one showed that was searched. It reports
+// false when the picture must be searched.
+func (p *Pipeline) rest(f vision.Frame, now time.Time) bool {
+	began := time.Now()
+	unchanged := p.track.unchanged(f.Gray, now) // asked of every picture
+	if !unchanged || !p.calm() {
+		return false
+	}
+	p.stand(f, now, began)
+	return true
+}
+
+// stand takes what was found before for what a picture shows. It is measured again when
+// other cameras see more or less than before.
+func (p *Pipeline) stand(f vision.Frame, now, began time.Time) {
+	fused := p.join(p.track.rest(capturedAt(f, now), f.Seq))
+	fused.Elapsed = time.Since(began)
+	if len(p.fuse.cameras) > 0 {
+		if scene := fused.Standing(); !p.measure.measured(&scene) {
+			p.publishMeasured(f, now, fused, p.track.rules)
+			return
+		}
+	}
+	p.publishSeen(f, now, fused)
+}
+
+// calm reports whether nothing but the picture asks for a search: the markers lie where
+// they were, nothing failed, and the rules are those that were measured by.
+func (p *Pipeline) calm() bool {
+	return p.placing.Load() == nil && !p.doubtful() && p.locate.problem == "" && p.measure.problem == "" && p.track.rules == p.o.Game.Rules()
+}
+
+// doubtful reports whether the picture may not show the table as the registration has it.
+func (p *Pipeline) doubtful() bool {
+	return p.picture != pictureGood || p.pictures.empty || !p.registration.Trusted()
+}
+
+// capturedAt returns when a picture was taken, or else when it came in.
+func capturedAt(f vision.Frame, now time.Time) time.Time {
+	if f.Captured.IsZero() {
+		return now
+	}
+	return f.Captured
+}
+
+// note tells people something with what is published next.
+func (p *Pipeline) note(text string) { p.notes = append(p.notes, text) }
+
+// publish hands what the stages know to the game.
+func (p *Pipeline) publish(change func(*game.Seen)) {
+	health, dropped, notes := p.health(), p.dropped, p.notes
+	p.dropped, p.notes = false, nil
+	p.o.Game.Update(func(s *game.Seen) {
+		if dropped {
+			s.Forget()
+		}
+		s.Health, s.Register, s.Region, s.Mat = health, p.registration.View(), p.registration.Region(), p.registration.Layout()
+		s.Light = p.light.view
+		change(s)
+	}, notes...)
+}
+
+// publishFrame publishes a picture in which nothing was searched.
+func (p *Pipeline) publishFrame(f vision.Frame, now time.Time) {
+	p.publish(func(s *game.Seen) { s.Frame, s.FrameAt = f, now })
+}
+
+// publishSeen publishes a picture whose ships stand as they were measured.
+func (p *Pipeline) publishSeen(f vision.Frame, now time.Time, seen Fused) {
+	p.publish(func(s *game.Seen) {
+		s.Frame, s.FrameAt, s.Located, s.Tracks, s.Cameras = f, now, seen.Located, seen.Tracks, seen.Cameras
+	})
+}
+
+// publishMeasured measures what stands and publishes it.
+func (p *Pipeline) publishMeasured(f vision.Frame, now time.Time, seen Fused, rules game.Rules) {
+	scene := seen.Standing()
+	result := p.measure.Update(&scene, rules.Sigmas)
+	p.publish(func(s *game.Seen) {
+		s.Frame, s.FrameAt, s.Located, s.Tracks, s.Cameras, s.Result = f, now, seen.Located, seen.Tracks, seen.Cameras, result
+	})
+}
+
+// health says what of the stages stops the answers.
+func (p *Pipeline) health() live.Health {
+	problem := cmp.Or(p.locate.problem, p.measure.problem)
+	switch {
+	case p.picture != pictureGood:
+		return pictureHealth(p.picture, p.pictures.frozenAfter)
+	case problem != "" && p.registration.State() != Unknown:
+		return live.Health{
+			Code: live.Broken, Title: "Cannot measure", Detail: problem,
+			Advice: "Restart the program with a calibration that fits this camera.",
+		}
+	}
+	return p.registration.Health()
+}

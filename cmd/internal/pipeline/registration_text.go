@@ -1,0 +1,156 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"sightline/calibration/watch"
+	"sightline/cmd/internal/live"
+)
+
+// Health says what of the registration stops the answers, and what to do about it; its
+// code is web.OK when nothing does.
+func (r *Registration) Health() live.Health {
+	switch r.state {
+	case Unknown:
+		return r.noCalibration()
+	case Contradicted:
+		return mayHaveMoved
+	case Confirming:
+		return live.Health{Code: live.OK}
+	}
+	h := r.driftHealth()
+	if torn := r.drift.torn; h.Code == live.OK && len(torn) > 0 {
+		return live.Health{
+			Code: live.Torn, Title: "Broken picture",
+			Detail: fmt.Sprintf("The markers %s left their places in one picture, and all others stayed: a part of the picture is "+
+				"missing, or shifted.",
+				IDList(torn)),
+			Advice: tornAdvice + " If something covers these markers, take it away.",
+		}
+	}
+	return h
+}
+
+// noCalibration says what is missing and what to do about it.
+func (r *Registration) noCalibration() live.Health {
+	h := live.Health{Code: live.NoCalibration, Title: "No calibration"}
+	switch {
+	case r.problem == nil:
+		h.Code, h.Title, h.Detail = live.Starting, "Starting", "Looking for the mat's markers."
+		return h
+	case errors.Is(r.problem, ErrMirrored):
+		h.Title, h.Detail = "Picture mirrored", "The mat's markers can only be read with left and right exchanged."
+		h.Advice = "Switch mirroring off in the camera's settings, or where its stream is made."
+		return h
+	case errors.Is(r.problem, errNoLens):
+		h.Detail = "The program does not know this camera's lens."
+		h.Advice = "Calibrate on the page /calibrate; or make a lens file with sightline calibrate lens (see the README) and name it with " +
+			"--lens or camera.lens."
+		return h
+	}
+	h.Detail = reason(r.problem)
+	switch {
+	case r.file.Table != nil:
+		h.Advice = "Calibrate again with this camera and picture size: sightline calibrate table."
+	case r.o.Markers == nil:
+		h.Advice = "Use a calibration file (--calibration), or a program with OpenCV."
+	default:
+		h.Detail = "The mat's markers: " + h.Detail + "."
+		h.Advice = "Lay the printed markers (sightline print mat-markers) round the mat, flat and uncovered, and see to it that the " +
+			"camera sees " +
+			"all eight. If they lie well, the lens file may be another camera's."
+	}
+	return h
+}
+
+// watchView says for people how the registration is watched over.
+func watchView(v watch.Verdict, watched bool) live.Watch {
+	out := live.Watch{State: "unwatched", Seen: v.Seen, Of: v.Of, Missing: v.Missing, Strays: v.Strays}
+	if !watched {
+		out.Seen = 0
+		out.Text = "the mat's markers are not seen: if the camera moved now, it would go unnoticed"
+		return out
+	}
+	out.State, out.Blind = v.State.String(), v.Blind
+	if v.State != watch.OK && v.State != watch.Covered {
+		return out // the health says it
+	}
+	out.Text = fmt.Sprintf("%d of %d markers in place", v.Seen, v.Of)
+	var not []string
+	if len(v.Missing) > 0 {
+		not = append(not, IDList(v.Missing)+" not seen")
+	}
+	if len(v.Strays) > 0 {
+		not = append(not, IDList(v.Strays)+" moved")
+	}
+	if len(not) > 0 {
+		out.Text += fmt.Sprintf(" (%s), which adds up to %.2f mm to sigma", strings.Join(not, "; "), v.Blind.Millimeters())
+	}
+	return out
+}
+
+// listed is "3, 5".
+func IDList(ids []int) string {
+	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(ids)), ", "), "[]")
+}
+
+// driftHealth says what the drift monitor found.
+func (r *Registration) driftHealth() live.Health {
+	v := &r.verdict
+	switch r.state {
+	case Moved:
+		return live.Health{
+			Code: live.Moved, Title: "Camera moved",
+			Detail: fmt.Sprintf("The markers moved together%s: the camera or the table was nudged. It is registered again when nothing "+
+				"moves any more.", about(v)),
+		}
+	case Settled:
+		h := live.Health{Code: live.Moved, Title: "Camera moved", Detail: fmt.Sprintf("The markers moved together%s and lie still: "+
+			"the camera's place is being found again.", about(v))}
+		if r.failed != "" {
+			h.Detail = fmt.Sprintf("The markers moved together%s. The camera's place cannot be found again: %s.", about(v), r.failed)
+			h.Advice = "Uncover the mat's markers and lay them where they belong. Retrying automatically."
+		}
+		return h
+	case Refocused:
+		verb := "grew"
+		if v.Grown < 0 {
+			verb = "shrank"
+		}
+		return live.Health{
+			Code: live.LensChanged, Title: "Lens changed",
+			Detail: fmt.Sprintf("The picture %s by %.2f %% about its middle, and nothing else moved: the lens was refocused or zoomed, "+
+				"or the camera was raised or lowered.", verb, 100*max(v.Grown, -v.Grown)),
+			Advice: "Lock the focus and calibrate the lens again (at /calibrate, or with sightline calibrate lens). If the lens was not " +
+				"touched, restart the program: it registers the camera at the new height.",
+		}
+	case Lost:
+		return live.Health{
+			Code: live.MarkersLost, Title: "Markers not seen",
+			Detail: fmt.Sprintf("%d of %d markers are in place: whether the camera still stands where it did cannot be told.", v.Seen, v.Of),
+			Advice: "Take hands and things off the mat's markers. Any five of the eight are enough, three that lie apart mostly are. " +
+				"Answers come back by themselves.",
+		}
+	}
+	if v.Doubt {
+		return mayHaveMoved
+	}
+	return live.Health{Code: live.OK}
+}
+
+// mayHaveMoved is said of a single picture that does not fit the calibration.
+var mayHaveMoved = live.Health{
+	Code: live.Moved, Title: "Camera moved?",
+	Detail: "In the last picture the mat's markers do not lie where the calibration puts them. The next pictures tell whether the " +
+		"camera moved.",
+}
+
+// about says how far, when that is known.
+func about(v *watch.Verdict) string {
+	if v.Shift <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" by about %.1f mm", v.Shift.Millimeters())
+}

@@ -1,0 +1,50 @@
+package pipeline
+
+import (
+	"strings"
+	"time"
+
+	"sightline/vision"
+)
+
+// told remembers which troubles of pictures people were told of, so that each is noted
+// once and not with every picture.
+type told struct {
+	conflicts  map[string]bool      // ships about which the cameras contradict each other
+	duplicates map[string]time.Time // ships whose code was seen twice, and when last
+}
+
+// duplicateAgain is how long a code must not have been seen twice before it is noted
+// again: one that is read now and then is one trouble.
+const duplicateAgain = 10 * time.Second
+
+// newDuplicates returns the notes on codes that a picture shows in several places: people
+// would wonder why the ship is missing.
+func (t *told) newDuplicates(twins []vision.Twin, now time.Time) (notes []string) {
+	for _, twin := range twins {
+		if last, known := t.duplicates[twin.ID]; !known || now.Sub(last) > duplicateAgain {
+			notes = append(notes, twin.String()+".")
+		}
+		if t.duplicates == nil {
+			t.duplicates = map[string]time.Time{}
+		}
+		t.duplicates[twin.ID] = now
+	}
+	return notes
+}
+
+// newConflicts returns the notes on what the cameras contradict each other in.
+func (t *told) newConflicts(f *vision.Fusion) (notes []string) {
+	now := map[string]bool{}
+	if f != nil {
+		for _, c := range f.Conflicts {
+			key := strings.Join(c.IDs, " ")
+			if !t.conflicts[key] {
+				notes = append(notes, "The cameras contradict each other. "+c.String()+".")
+			}
+			now[key] = true
+		}
+	}
+	t.conflicts = now
+	return notes
+}

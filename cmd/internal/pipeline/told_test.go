@@ -1,0 +1,49 @@
+package pipeline
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"sightline/cmd/internal/live"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// A ship whose code is seen twice is missing, and everybody is told why, once.
+func TestACodeSeenTwiceIsTold(t *testing.T) {
+	b := newBench(t, func(b *bench, _ *benchParts) {
+		b.ships = []engine.Ship{ship("B1", 300, 487), ship("A2", 100, 100)}
+		b.twins = []vision.Twin{{ID: "A1", At: []geom.Point{{X: 300, Y: 300}, {X: 650, Y: 300}}}}
+	})
+	b.game.Choose(live.Choice{From: "A1", To: "B1"})
+	told := func() (n int) {
+		for _, note := range b.hub.Newest().Notes {
+			if strings.HasPrefix(note.Text, "A1 is seen twice: at (300, 300) and (650, 300) mm, and neither counts") {
+				n++
+			}
+		}
+		return n
+	}
+	b.picture(time.Millisecond)
+	v := b.hub.Newest()
+	assert.Nil(t, v.Pair)
+	assert.Equal(t, "A1 is seen twice", v.Reason)
+	assert.Equal(t, 1, told())
+
+	b.now = b.now.Add(time.Second)
+	b.picture(time.Millisecond)
+	assert.Equal(t, 1, told(), "it is one trouble")
+
+	b.twins = nil
+	b.now = b.now.Add(duplicateAgain)
+	b.picture(time.Millisecond)
+	assert.Equal(t, "A1 is not seen", b.hub.Newest().Reason)
+	b.twins = []vision.Twin{{ID: "A1", At: []geom.Point{{X: 300, Y: 300}, {X: 650, Y: 300}}}}
+	b.now = b.now.Add(time.Second)
+	b.picture(time.Millisecond)
+	assert.Equal(t, 2, told(), "and this is another")
+}
