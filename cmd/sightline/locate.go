@@ -1,21 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
-	"text/tabwriter"
 
 	"sightline/calibration"
 	"sightline/calibration/verify"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
-	"sightline/engine/geom"
-	"sightline/engine/scenefile"
 	"sightline/vision"
 	"sightline/vision/opencv"
 )
@@ -42,29 +39,7 @@ func (c *locateCmd) Run(ctx context.Context) error {
 }
 
 func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
-	rules, err := engine.ParseRules(c.Rules)
-	if err != nil {
-		return err
-	}
-	if err := checkImages(c.Images); err != nil {
-		return err
-	}
-	placed, err := readPlaced(c.At)
-	if err != nil {
-		return err
-	}
-	marked, err := readMarked(c.Mark, placed)
-	if err != nil {
-		return err
-	}
-	if len(marked) > 0 && len(c.Images) != 1 {
-		return fmt.Errorf("--mark: expected one picture, whose pixels it says, got %d", len(c.Images))
-	}
-	tables, err := c.tables(warn)
-	if err != nil {
-		return err
-	}
-	options, err := locatorOptions(c.Catalogue, c.EmptyMat)
+	l, err := c.prepare(warn)
 	if err != nil {
 		return err
 	}
@@ -73,100 +48,203 @@ func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {
 		return err
 	}
 	defer markers.Close()
-	verified, ok, err := verify.LoadRecord(c.Calibration[0])
+	l.markers = markers
+	pictures, err := c.pictures(ctx, l)
 	if err != nil {
-		fmt.Fprintln(warn, err)
+		return err
 	}
-	ok = ok && !c.Fuse // a verification speaks of one camera's answers
+	var scenes []scene
+	var missed error
+	if c.Fuse {
+		scenes, missed, err = c.fuse(pictures, l)
+	} else {
+		scenes, missed = l.scenes(pictures)
+	}
+	if err != nil {
+		return err
+	}
 	var answer *verify.AnswerJSON
-	if ok {
-		answer = verified.Answer(&tables[0], &tables[0])
+	if !c.Fuse { // a verification speaks of one camera's answers
+		answer = c.verified(pictures, l)
 	}
-	var views []vision.Located
-	var scenes []engine.Scene
-	var sights []*vision.ObstacleSight
-	var blind error
-	seenAny := 0 // markers in all pictures
+	if err := c.print(out, scenes, answer, warn); err != nil {
+		return err
+	}
+	return missed
+}
+
+// locating is what pictures are located with.
+type locating struct {
+	rules   engine.Rules
+	placed  []live.PlacedShip // ships that a person says stand about there
+	marked  []markedShip      // ships whose front edges a person marked
+	tables  []calibration.Table
+	options vision.LocatorOptions
+	markers vision.MarkerDetector
+	warn    io.Writer
+}
+
+// prepare reads what the command line says and the files that it names.
+func (c *locateCmd) prepare(warn io.Writer) (l *locating, err error) {
+	l = &locating{warn: warn}
+	if l.rules, err = engine.ParseRules(c.Rules); err != nil {
+		return nil, err
+	}
+	if err := checkImages(c.Images); err != nil {
+		return nil, err
+	}
+	if l.placed, err = readPlaced(c.At); err != nil {
+		return nil, err
+	}
+	if l.marked, err = readMarked(c.Mark, l.placed); err != nil {
+		return nil, err
+	}
+	if len(l.marked) > 0 && len(c.Images) != 1 {
+		return nil, fmt.Errorf("--mark: expected one picture, whose pixels it says, got %d", len(c.Images))
+	}
+	if l.tables, err = c.tables(warn); err != nil {
+		return nil, err
+	}
+	l.options, err = locatorOptions(c.Catalogue, c.EmptyMat)
+	return l, err
+}
+
+// pictures locates every picture, or with Average their mean.
+func (c *locateCmd) pictures(ctx context.Context, l *locating) (all []*picture, err error) {
 	names := c.Images
 	if c.Average {
 		names = names[:1]
 	}
 	for i, name := range names {
 		if err := ctx.Err(); err != nil {
-			return fmt.Errorf("interrupted before %s", name)
+			return nil, fmt.Errorf("interrupted before %s", name)
 		}
 		frame, err := c.picture(i)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		table := tables[min(i, len(tables)-1)]
-		got, used, seen, missed, err := locateFrame(table, markers, frame, options, byHand{placed, marked}, warn)
+		p, err := l.locate(name, frame, l.tables[min(i, len(l.tables)-1)])
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, t := range got.Twins {
-			fmt.Fprintf(warn, "%s: %v\n", name, t)
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// picture is what one picture shows.
+type picture struct {
+	vision.Located
+	name    string
+	table   calibration.Table // as it is for this picture
+	markers int               // that were seen
+	missed  error             // why the first ship that a person placed was not found
+	warn    io.Writer
+}
+
+// miss says why a ship that a person placed was not found; what else was located stands.
+func (p *picture) miss(format string, args ...any) {
+	why := fmt.Errorf("%s: "+format, append([]any{p.name}, args...)...)
+	if p.missed == nil { // told as the command ends
+		p.missed = unanswered{why}
+		return
+	}
+	fmt.Fprintln(p.warn, why)
+}
+
+// locate takes one picture through the stages: the camera's place from the markers in the
+// picture itself, as far as they are seen, then the ships, then those that a person placed.
+func (l *locating) locate(name string, frame vision.Frame, table calibration.Table) (*picture, error) {
+	used, seen, err := registered(table, l.markers, frame, l.warn)
+	if err != nil {
+		return nil, err
+	}
+	tellLight(l.warn, frame, seen, &used)
+	locator, err := vision.NewLocator(used, l.options)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", frame.Name, err)
+	}
+	p := &picture{name: frame.Name, table: used, markers: len(seen), warn: l.warn}
+	if p.Located, err = locator.Locate(frame); err != nil {
+		return nil, err
+	}
+	if err := p.placeAll(locator, frame, l.placed); err != nil {
+		return nil, err
+	}
+	p.markAll(locator, l.marked)
+	p.name = name
+	for _, t := range p.Twins {
+		fmt.Fprintf(l.warn, "%s: %v\n", name, t)
+	}
+	if s := p.Obstacles; s != nil && s.Unseen != "" {
+		fmt.Fprintf(l.warn, "%s: no obstruction is told: %s\n", name, s.Unseen)
+	}
+	p.Scene.Rules = l.rules
+	return p, nil
+}
+
+// scene is what is printed: a scene, and how its obstacles were seen.
+type scene struct {
+	engine.Scene
+	name  string
+	sight *vision.ObstacleSight
+}
+
+// scenes returns a scene for each picture, and the first reason why one has no answer.
+func (l *locating) scenes(pictures []*picture) (all []scene, missed error) {
+	for _, p := range pictures {
+		p.AddUnnamed()
+		if missed == nil && p.markers == 0 && len(p.Scene.Ships) == 0 {
+			missed = unanswered{fmt.Errorf("%s: neither the mat's markers nor a ship can be seen", p.name)}
 		}
-		if !c.Fuse { // cameras are put together by the ships' names
-			got.AddUnnamed()
-		}
-		scene := got.Scene
-		seenAny += seen
-		if answer != nil && answer.Holds { // until one picture says otherwise
-			answer = verified.Answer(&table, &used)
-		}
-		if seen == 0 && len(scene.Ships) == 0 && blind == nil && !c.Fuse {
-			blind = unanswered{fmt.Errorf("%s: neither the mat's markers nor a ship can be seen", name)}
-		}
-		if blind == nil && !c.Fuse {
-			blind = missed
-		}
-		scene.Rules = rules
-		got.Scene = scene
-		views = append(views, got)
-		scenes, sights = append(scenes, scene), append(sights, got.Obstacles)
-		if s := got.Obstacles; s != nil && s.Unseen != "" {
-			fmt.Fprintf(warn, "%s: no obstruction is told: %s\n", name, s.Unseen)
+		missed = cmp.Or(missed, p.missed)
+		all = append(all, scene{p.Scene, p.name, p.Obstacles})
+	}
+	return all, missed
+}
+
+// fuse makes one scene of the pictures, which the user says are of one moment.
+func (c *locateCmd) fuse(pictures []*picture, l *locating) (all []scene, missed, err error) {
+	var views []vision.Located
+	markers := 0
+	for _, p := range pictures {
+		views, markers = append(views, p.Located), markers+p.markers
+	}
+	fused, err := vision.Fuse(views, vision.FuseOptions{Names: c.Images, Apart: -1})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, note := range fused.Fusion.Notes() {
+		fmt.Fprintln(l.warn, note)
+	}
+	if len(fused.Scene.Ships) == 0 && markers == 0 {
+		missed = unanswered{errors.New("neither the mat's markers nor a ship can be seen in any picture")}
+	}
+	for _, s := range l.placed {
+		if missed == nil && !slices.ContainsFunc(fused.Scene.Ships, func(o engine.Ship) bool { return o.ID == s.ID }) {
+			missed = unanswered{fmt.Errorf("--at: no picture shows the base of %s there", s.ID)}
 		}
 	}
-	if c.Fuse {
-		fused, err := c.fuse(views, warn)
-		if err != nil {
-			return err
-		}
-		if len(fused.Scene.Ships) == 0 && seenAny == 0 {
-			blind = unanswered{errors.New("neither the mat's markers nor a ship can be seen in any picture")}
-		}
-		for _, p := range placed {
-			if blind == nil && !slices.ContainsFunc(fused.Scene.Ships, func(s engine.Ship) bool { return s.ID == p.ID }) {
-				blind = unanswered{fmt.Errorf("--at: no picture shows the base of %s there", p.ID)}
-			}
-		}
-		names, scenes, sights = []string{"all cameras"}, []engine.Scene{fused.Scene}, []*vision.ObstacleSight{fused.Obstacles}
+	return []scene{{fused.Scene, "all cameras", fused.Obstacles}}, missed, nil
+}
+
+// verified returns what the calibration's last verification says of the pictures' answers:
+// the first that it does not hold for, or else the last. nil: nobody verified it.
+func (c *locateCmd) verified(pictures []*picture, l *locating) *verify.AnswerJSON {
+	record, ok, err := verify.LoadRecord(c.Calibration[0])
+	if err != nil {
+		fmt.Fprintln(l.warn, err)
 	}
-	if c.JSON {
-		doc, err := scenefile.MarshalList(scenes)
-		if err == nil {
-			doc, err = verify.AddTo(doc, answer)
-		}
-		if err != nil {
-			return err
-		}
-		if _, err = out.Write(append(doc, '\n')); err != nil {
-			return err
-		}
-		return blind
+	if !ok {
+		return nil
 	}
-	if err := printScenes(out, names, scenes, sights); err != nil {
-		return err
-	}
-	if !c.Fuse {
-		if _, err := fmt.Fprintln(out, answer); err != nil {
-			return err
+	answer := record.Answer(&l.tables[0], &l.tables[0])
+	for _, p := range pictures {
+		if answer.Holds {
+			answer = record.Answer(&l.tables[0], &p.table)
 		}
 	}
-	tellTokens(warn, scenes)
-	return blind
+	return answer
 }
 
 // picture reads a picture, or with Average the mean of all.
@@ -193,7 +271,8 @@ func (c *locateCmd) tables(warn io.Writer) (out []calibration.Table, err error) 
 	case c.Average && (c.Fuse || images < 2):
 		return nil, errors.New("--average: expected two pictures or more of one camera, and no --fuse")
 	case c.Fuse && (n != images || n < 2):
-		return nil, fmt.Errorf("--fuse: expected two pictures or more and a --calibration for each, in the same order, got %d calibrations and %d pictures", n, images)
+		return nil, fmt.Errorf("--fuse: expected two pictures or more and a --calibration for each, in the same order, got %d "+
+			"calibrations and %d pictures", n, images)
 	case !c.Fuse && n != 1:
 		return nil, fmt.Errorf("--calibration: expected it once, or --fuse with pictures of several cameras, got it %d times", n)
 	}
@@ -206,32 +285,6 @@ func (c *locateCmd) tables(warn io.Writer) (out []calibration.Table, err error) 
 	}
 	return out, nil
 }
-
-// fuse makes one view of the pictures, which the user says are of one moment.
-func (c *locateCmd) fuse(views []vision.Located, warn io.Writer) (vision.Located, error) {
-	fused, err := vision.Fuse(views, vision.FuseOptions{Names: c.Images, Apart: -1})
-	if err != nil {
-		return fused, err
-	}
-	for _, note := range fused.Fusion.Notes() {
-		fmt.Fprintln(warn, note)
-	}
-	return fused, nil
-}
-
-// tellTokens says what makes a ship visible when no picture shows any.
-func tellTokens(warn io.Writer, scenes []engine.Scene) {
-	for _, s := range scenes {
-		if slices.ContainsFunc(s.Ships, func(p engine.Ship) bool { return !vision.Unnamed(p.ID) }) {
-			return
-		}
-	}
-	fmt.Fprintln(warn, "hint: a ship is found by the printed token with a code in its base: sightline print tokens makes them (docs/printing.md)")
-}
-
-// nudge is how far a camera may seem to move, in mm on the mat, before a person
-// is told: three times what registering the same picture twice differs by.
-const nudge = 0.5 * geom.Millimeter
 
 // locatorOptions loads the catalogue and the learnt mat, which go together.
 func locatorOptions(catalogue, mat string) (o vision.LocatorOptions, err error) {
@@ -250,165 +303,4 @@ func locatorOptions(catalogue, mat string) (o vision.LocatorOptions, err error) 
 		return o, fmt.Errorf("--empty-mat: %w", err)
 	}
 	return o, nil
-}
-
-// locateFrame finds the ships in one picture. The camera's place is taken from
-// the markers in the picture itself, as far as they can be seen; the calibration that
-// was used and how many markers were seen are returned too, and why a ship that a person
-// placed was not found.
-func locateFrame(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, o vision.LocatorOptions, by byHand,
-	warn io.Writer) (got vision.Located, used calibration.Table, seen int, missed, err error) {
-	used, sightings, err := registered(table, markers, frame, warn)
-	seen = len(sightings)
-	if err != nil {
-		return vision.Located{}, used, seen, nil, err
-	}
-	tellLight(warn, frame, sightings, &used)
-	l, err := vision.NewLocator(used, o)
-	if err != nil {
-		return vision.Located{}, used, seen, nil, fmt.Errorf("%s: %w", frame.Name, err)
-	}
-	got, err = l.Locate(frame)
-	if err == nil {
-		if missed, err = locatePlaced(l, frame, by.placed, &got, warn); err == nil {
-			missed = locateMarked(l, frame, by.marked, &got, missed, warn)
-		}
-	}
-	return got, used, seen, missed, err
-}
-
-// byHand is what a person says of ships.
-type byHand struct {
-	placed []live.PlacedShip // about where they stand
-	marked []markedShip      // where their front edges are in the picture
-}
-
-// registered returns the calibration as it is for one picture: scaled to its size,
-// the camera's place from the markers in it. It returns the markers that were seen.
-func registered(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (calibration.Table,
-	[]calibration.MarkerSighting, error) {
-	w, h := frame.Size()
-	if w != table.Intrinsics.Width || h != table.Intrinsics.Height {
-		scaled, err := table.Intrinsics.Scaled(w, h)
-		if err != nil {
-			return table, nil, fmt.Errorf("%s: %w", frame.Name, err)
-		}
-		fmt.Fprintf(warn, "%s: the calibration is for %d×%d pictures, scaled to %d×%d\n",
-			frame.Name, table.Intrinsics.Width, table.Intrinsics.Height, w, h)
-		table.Intrinsics = scaled
-	}
-	found, err := markers.DetectMarkers(frame.Gray)
-	if err != nil {
-		return table, nil, fmt.Errorf("%s: %w", frame.Name, err)
-	}
-	if len(found) == 0 {
-		mirrored, err := vision.Mirrored(markers, frame.Gray)
-		if err != nil {
-			return table, nil, fmt.Errorf("%s: %w", frame.Name, err)
-		}
-		if mirrored {
-			return table, nil, unanswered{fmt.Errorf("%s: the picture is mirrored: the mat's markers can only be read with left and right exchanged",
-				frame.Name)}
-		}
-	}
-	seen := vision.Sightings(found)
-	fresh, moved, err := table.Renew(seen)
-	switch {
-	case err != nil:
-		fmt.Fprintf(warn, "%s: the camera's place is taken from the calibration as it stands: %v\n", frame.Name, err)
-	case moved > nudge:
-		fmt.Fprintf(warn, "%s: the camera or the mat has moved by %.1f mm since the calibration; registered again from %d markers\n",
-			frame.Name, float64(moved), len(fresh.Used))
-		table = fresh
-	default:
-		table = fresh
-	}
-	return table, seen, nil
-}
-
-// printScenes prints a table for people, one for each picture.
-func printScenes(out io.Writer, names []string, scenes []engine.Scene, sights []*vision.ObstacleSight) error {
-	for i, s := range scenes {
-		if i > 0 {
-			fmt.Fprintln(out)
-		}
-		unnamed := 0
-		for _, p := range s.Ships {
-			if vision.Unnamed(p.ID) {
-				unnamed++
-			}
-		}
-		fmt.Fprintf(out, "%s: %d ships", names[i], len(s.Ships)-unnamed)
-		if unnamed > 0 {
-			fmt.Fprintf(out, ", and %s whose code is not read: --at says which ship it is, and which way it points", counted(unnamed, "base"))
-		}
-		fmt.Fprintln(out)
-		if err := printShips(out, s.Ships); err != nil {
-			return err
-		}
-		if sight := sights[i]; sight != nil {
-			if err := printObstacles(out, s.Obstacles, sight); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// printObstacles prints what was found of obstacles, and whether that is all.
-func printObstacles(out io.Writer, obstacles []engine.Obstacle, sight *vision.ObstacleSight) error {
-	if sight.Unseen != "" {
-		_, err := fmt.Fprintf(out, "obstacles are not watched: %s\n", sight.Unseen)
-		return err
-	}
-	fmt.Fprint(out, counted(len(obstacles), "obstacle"))
-	if n := len(sight.Things); n > 0 {
-		fmt.Fprintf(out, "; %s that may be one", counted(n, "unknown thing"))
-	}
-	if b := vision.DescribeBlind(sight.Blind); b != "" {
-		fmt.Fprintf(out, "; %s", b)
-	}
-	fmt.Fprintln(out)
-	if len(obstacles) == 0 {
-		return nil
-	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "obstacle\tkind\tx mm\ty mm\theading\t± mm\tvisible\tedges in place\tface\t")
-	for i, o := range obstacles {
-		v, face := sight.Views[i], "traced"
-		if v.Flipped {
-			face = "other"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%.2f°\t%.2f\t%.0f %%\t%.0f %%\t%s\t\n", o.ID, o.Kind,
-			o.Pose.X, o.Pose.Y, o.Pose.Heading.Degrees(), float64(o.Sigma), 100*v.Visible, 100*v.Support, face)
-	}
-	return w.Flush()
-}
-
-// counted is a number of things in words: "1 base", "2 bases".
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// printShips prints the ships of one scene.
-func printShips(out io.Writer, ships []engine.Ship) error {
-	if len(ships) == 0 {
-		return nil
-	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(w, "ship\tbase\tx mm\ty mm\theading\t± mm\t± °\tvisible\tseen\t")
-	for _, p := range ships {
-		c := p.Covariance
-		sigma := max(c[0], c[4])
-		heading := fmt.Sprintf("%.2f°", p.Pose.Heading.Degrees())
-		if p.Quarters {
-			heading += " or a quarter turn from it"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%s\t%.2f\t%.2f\t%.0f %%\t%s\t\n", p.ID, p.Base,
-			p.Pose.X, p.Pose.Y, heading, math.Sqrt(sigma), geom.Angle(math.Sqrt(c[8])).Degrees(), 100*p.Visible, p.Seen)
-	}
-	return w.Flush()
 }

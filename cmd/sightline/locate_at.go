@@ -1,14 +1,15 @@
 package main
 
 import (
+	"errors"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/pipeline"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -41,57 +42,55 @@ func readPlaced(all []string) (out []live.PlacedShip, err error) {
 	return out, nil
 }
 
-// locatePlaced finds the bases of ships that a person placed by their edges, and says
-// why it did not find the first one that it did not: then what else was located still stands.
-func locatePlaced(l *vision.Locator, f vision.Frame, placed []live.PlacedShip, got *vision.Located, warn io.Writer) (missed, err error) {
-	miss := func(format string, args ...any) {
-		why := fmt.Errorf(format, args...)
-		if missed == nil { // told as the command ends
-			missed = unanswered{why}
-			return
+// placeAll finds the bases of ships that a person placed by their edges.
+func (p *picture) placeAll(l *vision.Locator, f vision.Frame, placed []live.PlacedShip) error {
+	search := pipeline.EdgeSearch{Locator: l, Frame: f, Located: &p.Located}
+	for _, s := range placed {
+		if p.read(s.ID, s, "--at") {
+			continue
 		}
-		fmt.Fprintln(warn, why)
+		if !onMat(l, s.Pose) {
+			mat := l.Table().Layout
+			return fmt.Errorf("--at: (%.0f, %.0f) of %s is off the mat: expected a place on its %.0f × %.0f mm", s.Pose.X, s.Pose.Y, s.ID,
+				float64(mat.Width), float64(mat.Height))
+		}
+		sight, err := search.Place(s, nil)
+		var occupied *pipeline.OccupiedError
+		switch {
+		case errors.Is(err, pipeline.ErrNoEdges):
+			p.miss("no %v base shows its edges within %.0f mm of (%.0f, %.0f): %s is not located", s.Base, float64(pipeline.PlacedReach), s.Pose.X,
+				s.Pose.Y, s.ID)
+		case errors.As(err, &occupied):
+			p.miss("%s stands where --at puts %s: it is not located", occupied.By, s.ID)
+		case err != nil:
+			return fmt.Errorf("%s: %s: %w", f.Name, s.ID, err)
+		case !sight.Ours:
+			fmt.Fprintf(p.warn, "%s: the card of %s is not known to be one of ours: its edges tell its place to %.1f mm\n", f.Name, s.ID,
+				math.Sqrt(max(sight.Covariance[0], sight.Covariance[4])))
+		}
 	}
-	for _, p := range placed {
-		if i := slices.IndexFunc(got.Scene.Ships, func(s engine.Ship) bool { return s.ID == p.ID }); i >= 0 {
-			if why := contradicted(&got.Scene.Ships[i], p); why != "" {
-				miss("%s: the code of %s is read %s: --at is left out", f.Name, p.ID, why)
-				continue
-			}
-			fmt.Fprintf(warn, "%s: the code of %s is read; --at is not needed\n", f.Name, p.ID)
-			continue
-		}
-		if mat := l.Table().Layout; !(p.Pose.X >= 0 && p.Pose.X <= float64(mat.Width) && p.Pose.Y >= 0 && p.Pose.Y <= float64(mat.Height)) {
-			return nil, fmt.Errorf("--at: (%.0f, %.0f) of %s is off the mat: expected a place on its %.0f × %.0f mm", p.Pose.X, p.Pose.Y, p.ID, float64(mat.Width), float64(mat.Height))
-		}
-		hint := vision.EdgeHint{Base: p.Base, Pose: p.Pose, Reach: 12 * geom.Millimeter, Turn: 20 * geom.Degree}
-		if !p.Headed {
-			hint.Turn = vision.AnyTurn(p.Base)
-		}
-		s, ok, err := l.Edges(f, hint)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", f.Name, p.ID, err)
-		}
-		if u, found := got.Obstacles.Unnamed(p.Base, hint.Pose, hint.Reach, hint.Turn); !ok && found {
-			s, ok = u.Sight, true
-			s.Pose, s.Covariance = u.Pose, u.Covariance
-		}
-		if !ok {
-			miss("%s: no %v base shows its edges within 12 mm of (%.0f, %.0f): %s is not located", f.Name, p.Base, p.Pose.X, p.Pose.Y, p.ID)
-			continue
-		}
-		if other := standsOn(got, p.Base, s.Pose); other != "" {
-			miss("%s: %s stands where --at puts %s: it is not located", f.Name, other, p.ID)
-			continue
-		}
-		if !s.Ours {
-			fmt.Fprintf(warn, "%s: the card of %s is not known to be one of ours: its edges tell its place to %.1f mm\n", f.Name, p.ID,
-				math.Sqrt(max(s.Covariance[0], s.Covariance[4])))
-		}
-		got.Scene.Ships = append(got.Scene.Ships, vision.EdgeShip(p.ID, p.Player, p.Base, s, !p.Headed))
-		got.Ships = append(got.Ships, l.EdgeView(p.ID, p.Base, s))
+	return nil
+}
+
+// read reports whether the code of a ship that a person placed is read, and says so: a code
+// is surer.
+func (p *picture) read(id string, said live.PlacedShip, by string) bool {
+	i := slices.IndexFunc(p.Scene.Ships, func(s engine.Ship) bool { return s.ID == id })
+	if i < 0 {
+		return false
 	}
-	return missed, nil
+	if why := contradicted(&p.Scene.Ships[i], said); why != "" {
+		p.miss("the code of %s is read %s: %s is left out", id, why, by)
+	} else {
+		fmt.Fprintf(p.warn, "%s: the code of %s is read; %s is not needed\n", p.name, id, by)
+	}
+	return true
+}
+
+// onMat reports whether a place is on the mat.
+func onMat(l *vision.Locator, at geom.Pose) bool {
+	mat := l.Table().Layout
+	return at.X >= 0 && at.X <= float64(mat.Width) && at.Y >= 0 && at.Y <= float64(mat.Height)
 }
 
 // contradicted says in what a ship whose code is read is not what a person says of it; "": in
@@ -110,14 +109,4 @@ func contradicted(s *engine.Ship, p live.PlacedShip) string {
 		return size + ", and " + place
 	}
 	return size + place
-}
-
-// standsOn returns which ship stands where another is to be placed; "": none.
-func standsOn(got *vision.Located, base engine.Base, at geom.Pose) string {
-	for _, o := range got.Scene.Ships {
-		if vision.BasesOverlap(o.Base, o.Pose, base, at, 2*geom.Millimeter) {
-			return o.ID
-		}
-	}
-	return ""
 }

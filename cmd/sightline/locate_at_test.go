@@ -51,15 +51,14 @@ func TestACodeThatIsReadAndContradictsAtIsTold(t *testing.T) {
 	} {
 		assert.Equal(t, why, contradicted(&read, p))
 		var warn strings.Builder
-		got := vision.Located{Scene: engine.Scene{Ships: []engine.Ship{read}}}
-		missed, err := locatePlaced(nil, vision.Frame{Name: "a.png"}, []live.PlacedShip{p}, &got, &warn)
-		require.NoError(t, err)
+		got := picture{Located: vision.Located{Scene: engine.Scene{Ships: []engine.Ship{read}}}, name: "a.png", warn: &warn}
+		require.NoError(t, got.placeAll(nil, vision.Frame{Name: "a.png"}, []live.PlacedShip{p}))
 		if why == "" {
-			assert.NoError(t, missed)
+			assert.NoError(t, got.missed)
 			assert.Contains(t, warn.String(), "--at is not needed")
 			continue
 		}
-		assert.EqualError(t, missed, "a.png: the code of B1 is read "+why+": --at is left out")
+		assert.EqualError(t, got.missed, "a.png: the code of B1 is read "+why+": --at is left out")
 		assert.Len(t, got.Scene.Ships, 1, "what is read stands")
 	}
 }

@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/pipeline"
 	"sightline/engine"
 	"sightline/vision"
 )
@@ -61,41 +61,26 @@ func readMarked(all []string, placed []live.PlacedShip) (out []markedShip, err e
 // markSigmaMost, in px, is more than anyone is off who sees the corner.
 const markSigmaMost = 20
 
-// locateMarked puts the ships that a person marked into what was located. A code that is read in the picture is surer
-// than a mark, and stands. It returns missed, what was not found before, or where that is nil why it did not place the first one.
-func locateMarked(l *vision.Locator, f vision.Frame, marked []markedShip, got *vision.Located, missed error, warn io.Writer) error {
-	miss := func(format string, args ...any) {
-		why := fmt.Errorf(f.Name+": "+format, args...)
-		if missed == nil { // told as the command ends
-			missed = unanswered{why}
-			return
-		}
-		fmt.Fprintln(warn, why)
-	}
+// markAll adds the ships that a person marked to what was located.
+func (p *picture) markAll(l *vision.Locator, marked []markedShip) {
 	for _, m := range marked {
 		s, err := l.Mark(m.Mark)
 		if err != nil {
-			miss("--mark of %s: %w", m.id, err)
+			p.miss("--mark of %s: %w", m.id, err)
 			continue
 		}
-		if mat := l.Table().Layout; !(s.Pose.X >= 0 && s.Pose.X <= float64(mat.Width) && s.Pose.Y >= 0 && s.Pose.Y <= float64(mat.Height)) {
-			miss("--mark of %s: its base would stand at (%.0f, %.0f), off the mat", m.id, s.Pose.X, s.Pose.Y)
+		if !onMat(l, s.Pose) {
+			p.miss("--mark of %s: its base would stand at (%.0f, %.0f), off the mat", m.id, s.Pose.X, s.Pose.Y)
 			continue
 		}
-		if i := slices.IndexFunc(got.Scene.Ships, func(o engine.Ship) bool { return o.ID == m.id }); i >= 0 {
-			if why := contradicted(&got.Scene.Ships[i], live.PlacedShip{Base: m.Base, Pose: s.Pose}); why != "" {
-				miss("the code of %s is read %s: --mark is left out", m.id, why)
-				continue
-			}
-			fmt.Fprintf(warn, "%s: the code of %s is read; --mark is not needed\n", f.Name, m.id)
+		if p.read(m.id, live.PlacedShip{Base: m.Base, Pose: s.Pose}, "--mark") {
 			continue
 		}
-		if other := standsOn(got, m.Base, s.Pose); other != "" {
-			miss("%s stands where --mark puts %s: it is not located", other, m.id)
+		if other := pipeline.ShipAt(p.Scene.Ships, m.id, m.Base, s.Pose); other != "" {
+			p.miss("%s stands where --mark puts %s: it is not located", other, m.id)
 			continue
 		}
-		got.Scene.Ships = append(got.Scene.Ships, vision.MarkShip(m.id, m.player, m.Base, s))
-		got.Ships = append(got.Ships, l.MarkView(m.id, m.Base, s))
+		p.Scene.Ships = append(p.Scene.Ships, vision.MarkShip(m.id, m.player, m.Base, s))
+		p.Located.Ships = append(p.Located.Ships, l.MarkView(m.id, m.Base, s))
 	}
-	return missed
 }

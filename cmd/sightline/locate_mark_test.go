@@ -62,12 +62,13 @@ func TestAMarkedShipStandsWhereNothingSpeaksAgainstIt(t *testing.T) {
 		}
 		return markedShip{id, 1, vision.Mark{Base: base, Left: px[0], Right: px[1]}}
 	}
-	locate := func(m markedShip, also ...engine.Ship) (got vision.Located, warned string, missed error) {
+	locate := func(m markedShip, also ...engine.Ship) (got picture, warned string, missed error) {
 		var warn strings.Builder
+		got.name, got.warn = "a.png", &warn
 		got.Scene = engine.Scene{Rules: engine.Rules25, MatWidth: calibration.MatSide, MatHeight: calibration.MatSide, Ships: also}
-		got.Ships = make([]vision.ShipView, len(also))
-		missed = locateMarked(l, vision.Frame{Name: "a.png"}, []markedShip{m}, &got, nil, &warn)
-		return got, warn.String(), missed
+		got.Located.Ships = make([]vision.ShipView, len(also))
+		got.markAll(l, []markedShip{m})
+		return got, warn.String(), got.missed
 	}
 	got, _, missed := locate(mark("A1", engine.Small, at))
 	require.NoError(t, missed)

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"text/tabwriter"
+
+	"sightline/calibration/verify"
+	"sightline/engine"
+	"sightline/engine/scenefile"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// print prints the scenes, and how the calibration was verified.
+func (c *locateCmd) print(out io.Writer, scenes []scene, answer *verify.AnswerJSON, warn io.Writer) error {
+	if c.JSON {
+		var plain []engine.Scene
+		for i := range scenes {
+			plain = append(plain, scenes[i].Scene)
+		}
+		doc, err := scenefile.MarshalList(plain)
+		if err == nil {
+			doc, err = verify.AddTo(doc, answer)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(append(doc, '\n'))
+		return err
+	}
+	if err := printScenes(out, scenes); err != nil {
+		return err
+	}
+	if !c.Fuse {
+		if _, err := fmt.Fprintln(out, answer); err != nil {
+			return err
+		}
+	}
+	tellTokens(warn, scenes)
+	return nil
+}
+
+// tellTokens says what makes a ship visible when no picture shows any.
+func tellTokens(warn io.Writer, scenes []scene) {
+	for _, s := range scenes {
+		if slices.ContainsFunc(s.Ships, func(p engine.Ship) bool { return !vision.Unnamed(p.ID) }) {
+			return
+		}
+	}
+	fmt.Fprintln(warn, "hint: a ship is found by the printed token with a code in its base: sightline print tokens makes them "+
+		"(docs/printing.md)")
+}
+
+// printScenes prints a table for people, one for each picture.
+func printScenes(out io.Writer, scenes []scene) error {
+	for i, s := range scenes {
+		if i > 0 {
+			fmt.Fprintln(out)
+		}
+		unnamed := 0
+		for _, p := range s.Ships {
+			if vision.Unnamed(p.ID) {
+				unnamed++
+			}
+		}
+		fmt.Fprintf(out, "%s: %d ships", s.name, len(s.Ships)-unnamed)
+		if unnamed > 0 {
+			fmt.Fprintf(out, ", and %s whose code is not read: --at says which ship it is, and which way it points", counted(unnamed, "base"))
+		}
+		fmt.Fprintln(out)
+		if err := printShips(out, s.Ships); err != nil {
+			return err
+		}
+		if s.sight != nil {
+			if err := printObstacles(out, s.Obstacles, s.sight); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// printObstacles prints what was found of obstacles, and whether that is all.
+func printObstacles(out io.Writer, obstacles []engine.Obstacle, sight *vision.ObstacleSight) error {
+	if sight.Unseen != "" {
+		_, err := fmt.Fprintf(out, "obstacles are not watched: %s\n", sight.Unseen)
+		return err
+	}
+	fmt.Fprint(out, counted(len(obstacles), "obstacle"))
+	if n := len(sight.Things); n > 0 {
+		fmt.Fprintf(out, "; %s that may be one", counted(n, "unknown thing"))
+	}
+	if b := vision.DescribeBlind(sight.Blind); b != "" {
+		fmt.Fprintf(out, "; %s", b)
+	}
+	fmt.Fprintln(out)
+	if len(obstacles) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "obstacle\tkind\tx mm\ty mm\theading\t± mm\tvisible\tedges in place\tface\t")
+	for i, o := range obstacles {
+		v, face := sight.Views[i], "traced"
+		if v.Flipped {
+			face = "other"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%.2f°\t%.2f\t%.0f %%\t%.0f %%\t%s\t\n", o.ID, o.Kind,
+			o.Pose.X, o.Pose.Y, o.Pose.Heading.Degrees(), float64(o.Sigma), 100*v.Visible, 100*v.Support, face)
+	}
+	return w.Flush()
+}
+
+// counted is a number of things in words: "1 base", "2 bases".
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// printShips prints the ships of one scene.
+func printShips(out io.Writer, ships []engine.Ship) error {
+	if len(ships) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "ship\tbase\tx mm\ty mm\theading\t± mm\t± °\tvisible\tseen\t")
+	for _, p := range ships {
+		c := p.Covariance
+		sigma := max(c[0], c[4])
+		heading := fmt.Sprintf("%.2f°", p.Pose.Heading.Degrees())
+		if p.Quarters {
+			heading += " or a quarter turn from it"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%.2f\t%.2f\t%s\t%.2f\t%.2f\t%.0f %%\t%s\t\n", p.ID, p.Base,
+			p.Pose.X, p.Pose.Y, heading, math.Sqrt(sigma), geom.Angle(math.Sqrt(c[8])).Degrees(), 100*p.Visible, p.Seen)
+	}
+	return w.Flush()
+}
