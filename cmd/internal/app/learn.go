@@ -40,7 +40,7 @@ type Learner struct {
 	paper  bool       // a sheet of white paper lies on the mat
 	task   learnTask
 	traces uint64
-	trace  *web.TokenTrace
+	trace  *live.TokenTrace
 	stale  bool                // the catalogue has changed since it was compared
 	saved  map[int]string      // under which name each of its tokens was saved
 	twins  map[string][]string // entries of the catalogue that cannot be told from others
@@ -51,12 +51,12 @@ var _ web.Learning = (*Learner)(nil)
 
 // learnTask is what goes on, and how the last one ended.
 type learnTask struct {
-	do            web.LearnAction // "": nothing goes on
-	wanted        bool            // it has not begun
+	do            live.LearnAction // "": nothing goes on
+	wanted        bool             // it has not begun
 	top           geom.Length
 	frames        int
-	last          web.LearnAction // that ended last
-	done, problem string          // how it ended
+	last          live.LearnAction // that ended last
+	done, problem string           // how it ended
 }
 
 // newLearner returns the learner of a program. told is called when somebody may use what
@@ -129,7 +129,7 @@ func (l *Learner) end(done string, err error) {
 func (l *Learner) work(ctx context.Context, task learnTask) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, learnMost)
 	defer cancel()
-	if task.do == web.LearnMat {
+	if task.do == live.LearnMat {
 		return l.learnMat(ctx)
 	}
 	return l.traceTokens(ctx, task.top)
@@ -402,7 +402,7 @@ func (l *Learner) compareAgain() {
 	l.mu.Unlock()
 	known := l.known.entries()
 	twins := twinsOf(known)
-	var next web.TokenTrace // readers may have the old one
+	var next live.TokenTrace // readers may have the old one
 	if trace != nil {
 		next = *trace
 		next.Tokens = slices.Clone(next.Tokens)
@@ -418,7 +418,7 @@ func (l *Learner) compareAgain() {
 
 // compare says of a trace's tokens which entries look the same, and as which one each was
 // saved.
-func compare(trace *web.TokenTrace, known []vision.CatalogueEntry, saved map[int]string) {
+func compare(trace *live.TokenTrace, known []vision.CatalogueEntry, saved map[int]string) {
 	for i := range trace.Tokens {
 		t := &trace.Tokens[i]
 		t.Alike, t.Saved = nil, ""
@@ -456,10 +456,10 @@ func twinsOf(entries []vision.CatalogueEntry) map[string][]string {
 }
 
 // doubts adds to the traced tokens what would make the search refuse them later.
-func doubts(found []vision.TracedToken) *web.TokenTrace {
-	trace := &web.TokenTrace{}
+func doubts(found []vision.TracedToken) *live.TokenTrace {
+	trace := &live.TokenTrace{}
 	for i, k := range found {
-		t := web.LearnToken{TracedToken: k}
+		t := live.LearnToken{TracedToken: k}
 		if k.Problem == "" {
 			turned, flipped := vision.LikeItself(k.Outline)
 			if turned {

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"sightline/cmd/internal/live"
-	"sightline/cmd/internal/web"
 	"sightline/vision"
 )
 
@@ -36,8 +35,8 @@ func (k *learnt) saveMat(mat *vision.EmptyMat) error {
 	return nil
 }
 
-// Learning implements web.Learning.
-func (l *Learner) Learning() web.LearnState {
+// Learning implements live.Learning.
+func (l *Learner) Learning() live.LearnState {
 	l.mu.Lock()
 	long := l.now().Sub(l.asked) >= learnWatch
 	l.asked = l.now()
@@ -46,7 +45,7 @@ func (l *Learner) Learning() web.LearnState {
 		l.look(nil)
 	}
 	l.mu.Lock()
-	s := web.LearnState{
+	s := live.LearnState{
 		Way: slices.Clone(l.way), MatWay: slices.Clone(l.matWay), Paper: l.paper,
 		Doing: l.task.do, Frames: l.task.frames, Wanted: learnFrames,
 		Last: l.task.last, Done: l.task.done, Problem: l.task.problem, Trace: l.trace, Twins: l.twins,
@@ -55,11 +54,11 @@ func (l *Learner) Learning() web.LearnState {
 	k := l.known
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	s.Mat = web.LearntFile{File: k.matFile, Version: k.mat.version, At: k.mat.at, Problem: k.mat.problem}
+	s.Mat = live.LearntFile{File: k.matFile, Version: k.mat.version, At: k.mat.at, Problem: k.mat.problem}
 	if k.mat.value != nil {
 		s.MatWidth, s.MatHeight = k.mat.value.Size()
 	}
-	s.Catalogue = web.LearntFile{File: k.catalogueFile, Version: k.catalogue.version, At: k.catalogue.at, Problem: k.catalogue.problem}
+	s.Catalogue = live.LearntFile{File: k.catalogueFile, Version: k.catalogue.version, At: k.catalogue.at, Problem: k.catalogue.problem}
 	if k.catalogue.value != nil {
 		s.Entries = k.catalogue.value.Entries
 	}
@@ -67,20 +66,20 @@ func (l *Learner) Learning() web.LearnState {
 	return s
 }
 
-// Traced implements web.Learning.
+// Traced implements live.Learning.
 func (l *Learner) Traced() (live.State, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.view, l.trace != nil
 }
 
-// Learn implements web.Learning: what takes long begins, everything else is done when it
+// Learn implements live.Learning: what takes long begins, everything else is done when it
 // returns.
-func (l *Learner) Learn(in web.LearnIntent) error {
+func (l *Learner) Learn(in live.LearnIntent) error {
 	switch in.Do {
-	case web.LearnMat, web.LearnTrace:
+	case live.LearnMat, live.LearnTrace:
 		return l.want(in)
-	case web.LearnForget:
+	case live.LearnForget:
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.trace, l.saved, l.view = nil, nil, live.State{}
@@ -94,10 +93,10 @@ func (l *Learner) Learn(in web.LearnIntent) error {
 	}
 	now := l.Learning()
 	if in.Version != now.Catalogue.Version {
-		return fmt.Errorf("%w: someone has changed the catalogue since you looked at it. It is shown as it is now: look again, and repeat what you wanted", web.ErrLearnConflict)
+		return fmt.Errorf("%w: someone has changed the catalogue since you looked at it. It is shown as it is now: look again, and repeat what you wanted", live.ErrLearnConflict)
 	}
-	if now.Catalogue.Problem != "" && !(in.Do == web.LearnImport && in.Whole) {
-		return fmt.Errorf("%w: the catalogue's file is damaged (%s). Import a catalogue in place of all, or put the file right", web.ErrLearnConflict, now.Catalogue.Problem)
+	if now.Catalogue.Problem != "" && !(in.Do == live.LearnImport && in.Whole) {
+		return fmt.Errorf("%w: the catalogue's file is damaged (%s). Import a catalogue in place of all, or put the file right", live.ErrLearnConflict, now.Catalogue.Problem)
 	}
 	next, err := l.changed(in, now.Entries)
 	if err != nil {
@@ -113,7 +112,7 @@ func (l *Learner) Learn(in web.LearnIntent) error {
 	}
 	if err := replaceFile(l.known.catalogueFile, append(doc, '\n')); err != nil {
 		l.log.Warn("obstacles: not saved", "err", err)
-		return fmt.Errorf("%w: %w", web.ErrLearnFile, err)
+		return fmt.Errorf("%w: %w", live.ErrLearnFile, err)
 	}
 	l.known.renew()
 	l.told()
@@ -124,26 +123,26 @@ func (l *Learner) Learn(in web.LearnIntent) error {
 }
 
 // want begins what takes long.
-func (l *Learner) want(in web.LearnIntent) error {
+func (l *Learner) want(in live.LearnIntent) error {
 	now := l.Learning()
 	v := l.hub.Newest()
 	way := inTheWay(&v)
-	if in.Do == web.LearnMat {
+	if in.Do == live.LearnMat {
 		if in.Version != now.Mat.Version {
-			return fmt.Errorf("%w: someone has learnt the mat since you looked", web.ErrLearnConflict)
+			return fmt.Errorf("%w: someone has learnt the mat since you looked", live.ErrLearnConflict)
 		}
 		way = append(way, glareInTheWay(&v)...)
 		if err := canReplace(l.known.matFile); err != nil { // said before ten pictures are looked at
-			return fmt.Errorf("%w: %w", web.ErrLearnFile, err)
+			return fmt.Errorf("%w: %w", live.ErrLearnFile, err)
 		}
 	}
 	if len(way) > 0 {
-		return fmt.Errorf("%w: %s", web.ErrLearnConflict, way[0])
+		return fmt.Errorf("%w: %s", live.ErrLearnConflict, way[0])
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.task.do != "" {
-		return fmt.Errorf("%w: pictures are being looked at already", web.ErrLearnConflict)
+		return fmt.Errorf("%w: pictures are being looked at already", live.ErrLearnConflict)
 	}
 	l.task = learnTask{do: in.Do, wanted: true, top: in.Top}
 	select {
@@ -154,33 +153,33 @@ func (l *Learner) want(in web.LearnIntent) error {
 }
 
 // changed returns the catalogue after a change.
-func (l *Learner) changed(in web.LearnIntent, entries []vision.CatalogueEntry) (*vision.Catalogue, error) {
+func (l *Learner) changed(in live.LearnIntent, entries []vision.CatalogueEntry) (*vision.Catalogue, error) {
 	c := &vision.Catalogue{Entries: slices.Clone(entries)}
 	switch in.Do {
-	case web.LearnSave:
+	case live.LearnSave:
 		return c, l.saveTokens(in, c)
-	case web.LearnChange:
+	case live.LearnChange:
 		return c, changeEntry(in, c)
-	case web.LearnDelete:
+	case live.LearnDelete:
 		if c.Entry(in.Name) == nil {
 			return nil, fmt.Errorf("the catalogue holds no %q", in.Name)
 		}
 		c.Entries = slices.DeleteFunc(c.Entries, func(e vision.CatalogueEntry) bool { return e.Name == in.Name })
 		return c, nil
-	case web.LearnImport:
+	case live.LearnImport:
 		return c, importEntries(in, c)
 	}
 	return nil, fmt.Errorf("there is no %q", in.Do)
 }
 
 // saveTokens puts tokens of the trace into a catalogue.
-func (l *Learner) saveTokens(in web.LearnIntent, c *vision.Catalogue) error {
+func (l *Learner) saveTokens(in live.LearnIntent, c *vision.Catalogue) error {
 	l.mu.Lock()
 	trace := l.trace
 	l.mu.Unlock()
 	switch {
 	case trace == nil || trace.Number != in.Trace:
-		return fmt.Errorf("%w: the tokens were traced again since you looked: look at them again", web.ErrLearnConflict)
+		return fmt.Errorf("%w: the tokens were traced again since you looked: look at them again", live.ErrLearnConflict)
 	case len(in.Tokens) == 0:
 		return fmt.Errorf("tick at least one token to save")
 	}
@@ -206,10 +205,10 @@ func (l *Learner) saveTokens(in web.LearnIntent, c *vision.Catalogue) error {
 }
 
 // remember keeps under which names the trace's tokens were saved.
-func (l *Learner) remember(in web.LearnIntent) {
+func (l *Learner) remember(in live.LearnIntent) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if in.Do != web.LearnSave || l.trace == nil || l.trace.Number != in.Trace {
+	if in.Do != live.LearnSave || l.trace == nil || l.trace.Number != in.Trace {
 		return
 	}
 	if l.saved == nil {
@@ -227,7 +226,7 @@ func put(c *vision.Catalogue, e vision.CatalogueEntry, replace bool) error {
 	case there == nil:
 		c.Entries = append(c.Entries, e)
 	case !replace:
-		return fmt.Errorf("%w: the catalogue holds %q already: take another name, or say that it is to be replaced", web.ErrLearnConflict, e.Name)
+		return fmt.Errorf("%w: the catalogue holds %q already: take another name, or say that it is to be replaced", live.ErrLearnConflict, e.Name)
 	default:
 		*there = e
 	}
@@ -235,14 +234,14 @@ func put(c *vision.Catalogue, e vision.CatalogueEntry, replace bool) error {
 }
 
 // changeEntry gives an entry another name or kind.
-func changeEntry(in web.LearnIntent, c *vision.Catalogue) error {
+func changeEntry(in live.LearnIntent, c *vision.Catalogue) error {
 	e := c.Entry(in.Name)
 	if e == nil {
 		return fmt.Errorf("the catalogue holds no %q", in.Name)
 	}
 	to := cmp.Or(in.To, in.Name)
 	if to != in.Name && c.Entry(to) != nil {
-		return fmt.Errorf("%w: the catalogue holds %q already: take another name", web.ErrLearnConflict, to)
+		return fmt.Errorf("%w: the catalogue holds %q already: take another name", live.ErrLearnConflict, to)
 	}
 	checked, err := vision.NewCatalogueEntry(to, cmp.Or(in.Kind, e.Kind), e.Outline)
 	if err != nil {
@@ -254,7 +253,7 @@ func changeEntry(in web.LearnIntent, c *vision.Catalogue) error {
 
 // importEntries puts the entries of another catalogue in, or takes it in place of this
 // one. Names that are taken are refused unless they are to be replaced.
-func importEntries(in web.LearnIntent, c *vision.Catalogue) error {
+func importEntries(in live.LearnIntent, c *vision.Catalogue) error {
 	if len(in.Catalogue.Entries) == 0 {
 		return fmt.Errorf("the file holds no outline: nothing is taken from it")
 	}
@@ -273,7 +272,7 @@ func importEntries(in web.LearnIntent, c *vision.Catalogue) error {
 		}
 	}
 	if len(same) > 0 {
-		return fmt.Errorf("%w: the catalogue holds %s already: replace them, or take the file in place of all", web.ErrLearnConflict, strings.Join(same[:min(len(same), 8)], ", "))
+		return fmt.Errorf("%w: the catalogue holds %s already: replace them, or take the file in place of all", live.ErrLearnConflict, strings.Join(same[:min(len(same), 8)], ", "))
 	}
 	return nil
 }

@@ -19,7 +19,6 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/live"
-	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -75,14 +74,14 @@ func (s *teaching) files() *learnt {
 }
 
 // Learn does what is wanted, and then what Run does.
-func (s *teaching) Learn(in web.LearnIntent) error {
+func (s *teaching) Learn(in live.LearnIntent) error {
 	err := s.Learner.Learn(in)
 	s.compareIfStale()
 	return err
 }
 
 // do does what takes long, as Run would.
-func (s *teaching) do(in web.LearnIntent) web.LearnState {
+func (s *teaching) do(in live.LearnIntent) live.LearnState {
 	s.t.Helper()
 	require.NoError(s.t, s.Learn(in))
 	task, ok := s.begin()
@@ -93,7 +92,7 @@ func (s *teaching) do(in web.LearnIntent) web.LearnState {
 
 func TestAMatAndTokensAreLearntAndUsedAtOnce(t *testing.T) {
 	s := newTeaching(t)
-	got := s.do(web.LearnIntent{Do: web.LearnMat})
+	got := s.do(live.LearnIntent{Do: live.LearnMat})
 	require.Empty(t, got.Problem)
 	assert.Contains(t, got.Done, "from 10 pictures")
 	require.NotEmpty(t, got.Mat.Version)
@@ -101,16 +100,16 @@ func TestAMatAndTokensAreLearntAndUsedAtOnce(t *testing.T) {
 	assert.Nil(t, s.known.options().Catalogue, "a mat alone finds nothing")
 
 	s.source.ShowPaper(tablesim.PaperTokens)
-	got = s.do(web.LearnIntent{Do: web.LearnTrace, Top: 2})
+	got = s.do(live.LearnIntent{Do: live.LearnTrace, Top: 2})
 	require.Empty(t, got.Problem)
 	require.NotNil(t, got.Trace)
 	require.Equal(t, 4, got.Trace.Good())
 	_, there := s.Traced()
 	assert.True(t, there)
 
-	save := web.LearnIntent{Do: web.LearnSave, Trace: got.Trace.Number}
+	save := live.LearnIntent{Do: live.LearnSave, Trace: got.Trace.Number}
 	for i, o := range tablesim.PaperOutlines() {
-		save.Tokens = append(save.Tokens, web.LearnName{Number: i + 1, Name: o.ID, Kind: o.Kind})
+		save.Tokens = append(save.Tokens, live.LearnName{Number: i + 1, Name: o.ID, Kind: o.Kind})
 	}
 	require.NoError(t, s.Learn(save))
 	assert.Len(t, s.known.options().Catalogue.Entries, 4)
@@ -126,20 +125,20 @@ func TestAMatAndTokensAreLearntAndUsedAtOnce(t *testing.T) {
 	}
 	assert.Empty(t, got.Trace.Tokens[0].Saved, "what somebody reads is not changed")
 	assert.Empty(t, s.Learning().Twins)
-	twice := web.LearnIntent{Do: web.LearnSave, Trace: got.Trace.Number, Version: s.Learning().Catalogue.Version, Tokens: []web.LearnName{{Number: 1, Name: "again", Kind: "asteroid"}}}
+	twice := live.LearnIntent{Do: live.LearnSave, Trace: got.Trace.Number, Version: s.Learning().Catalogue.Version, Tokens: []live.LearnName{{Number: 1, Name: "again", Kind: "asteroid"}}}
 	require.NoError(t, s.Learn(twice))
 	assert.Equal(t, map[string][]string{"again": {"rock1"}, "rock1": {"again"}}, s.Learning().Twins, "neither can be recognised")
-	require.NoError(t, s.Learn(web.LearnIntent{Do: web.LearnDelete, Version: s.Learning().Catalogue.Version, Name: "again"}))
+	require.NoError(t, s.Learn(live.LearnIntent{Do: live.LearnDelete, Version: s.Learning().Catalogue.Version, Name: "again"}))
 	assert.Empty(t, s.Learning().Twins)
 	again := s.files().options() // as after a new start
 	require.NotNil(t, again.Catalogue)
 	assert.Len(t, again.Catalogue.Entries, 4)
 
 	// Traced again, a token is known for what it is, and replaced only when that is said.
-	got = s.do(web.LearnIntent{Do: web.LearnTrace, Top: 2})
+	got = s.do(live.LearnIntent{Do: live.LearnTrace, Top: 2})
 	assert.Equal(t, []string{"rock1"}, got.Trace.Tokens[0].Alike)
-	save = web.LearnIntent{Do: web.LearnSave, Trace: got.Trace.Number, Version: got.Catalogue.Version, Tokens: []web.LearnName{{Number: 1, Name: "rock1", Kind: "gas"}}}
-	require.ErrorIs(t, s.Learn(save), web.ErrLearnConflict)
+	save = live.LearnIntent{Do: live.LearnSave, Trace: got.Trace.Number, Version: got.Catalogue.Version, Tokens: []live.LearnName{{Number: 1, Name: "rock1", Kind: "gas"}}}
+	require.ErrorIs(t, s.Learn(save), live.ErrLearnConflict)
 	save.Tokens[0].Replace = true
 	require.NoError(t, s.Learn(save))
 	assert.Equal(t, "gas", s.Learning().Entries[0].Kind)
@@ -161,22 +160,22 @@ func TestNothingIsLearntWhileSomethingIsInTheWay(t *testing.T) {
 		v := s.view
 		c.change(&v)
 		s.hub.Publish(v)
-		err := s.Learn(web.LearnIntent{Do: web.LearnMat})
-		require.ErrorIs(t, err, web.ErrLearnConflict, name)
+		err := s.Learn(live.LearnIntent{Do: live.LearnMat})
+		require.ErrorIs(t, err, live.ErrLearnConflict, name)
 		assert.ErrorContains(t, err, c.says, name)
 	}
 	s.hub.Publish(s.view)
 	s.source.ShowPaper(tablesim.PaperTokens)
-	assert.Contains(t, s.do(web.LearnIntent{Do: web.LearnMat}).Problem, "A sheet of white paper lies on the mat")
+	assert.Contains(t, s.do(live.LearnIntent{Do: live.LearnMat}).Problem, "A sheet of white paper lies on the mat")
 	s.source.ShowPaper(tablesim.PaperEmpty)
-	assert.Contains(t, s.do(web.LearnIntent{Do: web.LearnTrace, Top: 2}).Problem, "No dark-edged token on white paper is seen")
+	assert.Contains(t, s.do(live.LearnIntent{Do: live.LearnTrace, Top: 2}).Problem, "No dark-edged token on white paper is seen")
 	assert.NoFileExists(t, s.table().EmptyMat)
 	assert.Zero(t, s.told.Load())
 }
 
 func TestSomethingThatMovesWhileThePicturesAreTakenIsNotAveragedIn(t *testing.T) {
 	s := newTeaching(t)
-	require.NoError(t, s.Learn(web.LearnIntent{Do: web.LearnMat}))
+	require.NoError(t, s.Learn(live.LearnIntent{Do: live.LearnMat}))
 	task, _ := s.begin()
 	n := 0
 	_, err := s.gather(t.Context(), func(calibration.Table) error { return nil }, func(vision.Frame) error {
@@ -186,7 +185,7 @@ func TestSomethingThatMovesWhileThePicturesAreTakenIsNotAveragedIn(t *testing.T)
 		return nil
 	})
 	s.end("", err)
-	assert.Equal(t, web.LearnMat, task.do)
+	assert.Equal(t, live.LearnMat, task.do)
 	assert.Contains(t, s.Learning().Problem, "Something moved in the picture")
 }
 
@@ -210,7 +209,7 @@ func TestNobodyOverwritesWhatAnotherHasChanged(t *testing.T) {
 		require.NoError(t, err)
 		return c
 	}
-	require.NoError(t, s.Learn(web.LearnIntent{Do: web.LearnImport, Catalogue: parse("a", "b")}))
+	require.NoError(t, s.Learn(live.LearnIntent{Do: live.LearnImport, Catalogue: parse("a", "b")}))
 	saw := s.Learning().Catalogue.Version
 
 	// Many at once who saw the same: one of them changes the file, the others are told.
@@ -218,10 +217,10 @@ func TestNobodyOverwritesWhatAnotherHasChanged(t *testing.T) {
 	var all sync.WaitGroup
 	for i := range 8 {
 		all.Go(func() {
-			switch err := s.Learn(web.LearnIntent{Do: web.LearnChange, Version: saw, Name: "a", To: fmt.Sprint("mine", i)}); {
+			switch err := s.Learn(live.LearnIntent{Do: live.LearnChange, Version: saw, Name: "a", To: fmt.Sprint("mine", i)}); {
 			case err == nil:
 				done.Add(1)
-			case assert.ErrorIs(t, err, web.ErrLearnConflict):
+			case assert.ErrorIs(t, err, live.ErrLearnConflict):
 				refused.Add(1)
 			}
 		})
@@ -233,25 +232,25 @@ func TestNobodyOverwritesWhatAnotherHasChanged(t *testing.T) {
 	// Somebody learns by the command meanwhile.
 	saw = s.Learning().Catalogue.Version
 	require.NoError(t, os.WriteFile(s.table().Catalogue, rocks("c", "d", "e"), 0o644))
-	assert.ErrorContains(t, s.Learn(web.LearnIntent{Do: web.LearnDelete, Version: saw, Name: "b"}), "someone has changed the catalogue")
+	assert.ErrorContains(t, s.Learn(live.LearnIntent{Do: live.LearnDelete, Version: saw, Name: "b"}), "someone has changed the catalogue")
 	now := s.Learning()
 	require.Len(t, now.Entries, 3)
 	saw = now.Catalogue.Version
-	for in, says := range map[*web.LearnIntent]string{
-		{Do: web.LearnDelete, Name: "x"}:                                    `holds no "x"`,
-		{Do: web.LearnChange, Name: "x", To: "y"}:                           `holds no "x"`,
-		{Do: web.LearnChange, Name: "c", To: "d"}:                           `holds "d" already`,
-		{Do: web.LearnChange, Name: "c", To: "A1"}:                          `"A1" is what a ship is called`,
-		{Do: web.LearnChange, Name: "c", Kind: "moon"}:                      "kind: expected one of",
-		{Do: web.LearnImport, Catalogue: parse("f", "d")}:                   "holds d already",
-		{Do: web.LearnSave, Trace: 1, Tokens: []web.LearnName{{Name: "z"}}}: "traced again",
+	for in, says := range map[*live.LearnIntent]string{
+		{Do: live.LearnDelete, Name: "x"}:                                    `holds no "x"`,
+		{Do: live.LearnChange, Name: "x", To: "y"}:                           `holds no "x"`,
+		{Do: live.LearnChange, Name: "c", To: "d"}:                           `holds "d" already`,
+		{Do: live.LearnChange, Name: "c", To: "A1"}:                          `"A1" is what a ship is called`,
+		{Do: live.LearnChange, Name: "c", Kind: "moon"}:                      "kind: expected one of",
+		{Do: live.LearnImport, Catalogue: parse("f", "d")}:                   "holds d already",
+		{Do: live.LearnSave, Trace: 1, Tokens: []live.LearnName{{Name: "z"}}}: "traced again",
 		{Do: "sing"}: `no "sing"`,
 	} {
 		in.Version = saw
 		assert.ErrorContains(t, s.Learn(*in), says)
 	}
 	require.Len(t, s.Learning().Entries, 3, "nothing of a refused change stands in the file")
-	require.NoError(t, s.Learn(web.LearnIntent{Do: web.LearnImport, Version: saw, Catalogue: parse("f", "d"), Replace: true}))
+	require.NoError(t, s.Learn(live.LearnIntent{Do: live.LearnImport, Version: saw, Catalogue: parse("f", "d"), Replace: true}))
 	require.Len(t, s.Learning().Entries, 4)
 	kept, err := os.ReadFile(s.table().Catalogue + ".bak")
 	require.NoError(t, err)
@@ -270,7 +269,7 @@ func TestADamagedFileIsToldAndNotBuiltUpon(t *testing.T) {
 	now := s.Learning()
 	assert.Contains(t, now.Catalogue.Problem, "not a catalogue")
 	assert.Len(t, now.Entries, 1, "what was read before stays in use")
-	err := s.Learn(web.LearnIntent{Do: web.LearnDelete, Version: now.Catalogue.Version, Name: "a"})
+	err := s.Learn(live.LearnIntent{Do: live.LearnDelete, Version: now.Catalogue.Version, Name: "a"})
 	assert.ErrorContains(t, err, "the catalogue's file is damaged")
 
 	// At a start: what somebody named is an error, what the page left there is told.
@@ -286,13 +285,13 @@ func TestADamagedFileIsToldAndNotBuiltUpon(t *testing.T) {
 	c, err := vision.ParseCatalogue(strings.NewReader(string(rocks("n"))))
 	require.NoError(t, err)
 	for _, replace := range []bool{false, true} {
-		err = s.Learn(web.LearnIntent{Do: web.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Replace: replace})
+		err = s.Learn(live.LearnIntent{Do: live.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Replace: replace})
 		assert.ErrorContains(t, err, "the catalogue's file is damaged", "entries are not added to what cannot be read")
 	}
 	assert.NoFileExists(t, table.Catalogue+".bak")
-	err = s.Learn(web.LearnIntent{Do: web.LearnImport, Version: now.Catalogue.Version, Catalogue: &vision.Catalogue{}, Whole: true})
+	err = s.Learn(live.LearnIntent{Do: live.LearnImport, Version: now.Catalogue.Version, Catalogue: &vision.Catalogue{}, Whole: true})
 	assert.ErrorContains(t, err, "holds no outline")
-	require.NoError(t, s.Learn(web.LearnIntent{Do: web.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Whole: true}))
+	require.NoError(t, s.Learn(live.LearnIntent{Do: live.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Whole: true}))
 	assert.Empty(t, s.Learning().Catalogue.Problem)
 	assert.FileExists(t, table.Catalogue+".bak")
 }
@@ -310,7 +309,7 @@ func TestWhatIsInTheWayIsToldAsItIsNow(t *testing.T) {
 func TestAFolderThatCannotBeWrittenIsToldBeforeAnyPicture(t *testing.T) {
 	s := newTeaching(t)
 	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "sub"), nil, 0o644)) // where the folder is to be
-	require.ErrorIs(t, s.Learn(web.LearnIntent{Do: web.LearnMat}), web.ErrLearnFile)
+	require.ErrorIs(t, s.Learn(live.LearnIntent{Do: live.LearnMat}), live.ErrLearnFile)
 	_, began := s.begin()
 	assert.False(t, began)
 	dir := t.TempDir()
@@ -396,7 +395,7 @@ func TestTheLargestCatalogueIsAnsweredInTime(t *testing.T) {
 		c, err := vision.ParseCatalogue(strings.NewReader(list(size.entries, size.points)))
 		require.NoError(t, err)
 		now := s.Learning()
-		require.NoError(t, s.Learner.Learn(web.LearnIntent{Do: web.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Whole: true}))
+		require.NoError(t, s.Learner.Learn(live.LearnIntent{Do: live.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Whole: true}))
 		assert.Len(t, s.Learning().Entries, size.entries)
 		took := time.Since(began)
 		t.Logf("%d outlines of %d points: %v", size.entries, size.points, took)

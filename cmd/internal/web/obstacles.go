@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"image"
 	"io"
 	"net/http"
 	"slices"
@@ -18,113 +17,14 @@ import (
 	"sightline/vision"
 )
 
-// LearnAction is what somebody wants who teaches the program this table's obstacles.
-type LearnAction string
-
-// The actions. The first two take long: they begin, and LearnState tells how they end.
-const (
-	LearnMat    LearnAction = "mat"    // learn the mat with nothing on it
-	LearnTrace  LearnAction = "trace"  // trace the tokens that lie on white paper
-	LearnForget LearnAction = "forget" // what was traced
-	LearnSave   LearnAction = "save"   // traced tokens into the catalogue
-	LearnChange LearnAction = "change" // an entry's name or kind
-	LearnDelete LearnAction = "delete" // an entry
-	LearnImport LearnAction = "import" // a catalogue's file
-)
-
-// LearnIntent is what somebody wants, with what belongs to it.
-type LearnIntent struct {
-	Do      LearnAction
-	Version string      // of the file that it changes, as they saw it
-	Top     geom.Length // LearnTrace: of the tokens' upper face over the mat
-	Trace   uint64      // LearnSave: its number
-	Tokens  []LearnName // LearnSave
-
-	Name, To, Kind string // LearnChange, LearnDelete: the entry, and what it is to be
-
-	Catalogue *vision.Catalogue // LearnImport
-	Replace   bool              // LearnImport: entries of the same name
-	Whole     bool              // LearnImport: take it in place of all there is
-}
-
-// LearnName names a traced token.
-type LearnName struct {
-	Number     int // from 1, in the trace's order
-	Name, Kind string
-	Replace    bool // the entry of that name
-}
-
 // Learning teaches the program this table's obstacles. The errors of Learn are sentences
 // for people; those that wrap ErrLearnConflict do not fit what is there by now.
 type Learning interface {
-	Learning() LearnState
-	Learn(LearnIntent) error
+	Learning() live.LearnState
+	Learn(live.LearnIntent) error
 	// Traced returns the picture that the newest trace was made from, as a view's frame
 	// and region.
 	Traced() (live.State, bool)
-}
-
-// What Learn's errors wrap.
-var (
-	ErrLearnConflict = errors.New("not now")
-	ErrLearnFile     = errors.New("the file cannot be saved")
-)
-
-// LearnState is what has been learnt, and what goes on. Nobody changes what it refers to.
-type LearnState struct {
-	Way    []string // what is in the way of learning, in sentences
-	MatWay []string // what else is in the way of learning the mat
-	Paper  bool     // a sheet of white paper lies on the mat
-
-	Doing          LearnAction // LearnMat or LearnTrace; "": nothing goes on
-	Frames, Wanted int         // pictures that were looked at, and how many it takes
-	Last           LearnAction // that ended last
-	Done, Problem  string      // how it ended, in a sentence: one of the two
-
-	Trace *TokenTrace // nil: there is none
-
-	Mat                 LearntFile
-	MatWidth, MatHeight geom.Length // 0: none was learnt
-	Catalogue           LearntFile
-	Entries             []vision.CatalogueEntry
-	Twins               map[string][]string // entries that cannot be told from others, and which those are
-	Unusable            string              // why nothing is found with the two on this table; "": they are used, or are not both there
-}
-
-// LearntFile is a file in which something learnt is kept.
-type LearntFile struct {
-	File    string
-	Version string    // of its content; "": there is none
-	At      time.Time // when it was written
-	Problem string    // why it cannot be read; "": it can
-}
-
-// TokenTrace is what lay on white paper.
-type TokenTrace struct {
-	Number  uint64 // counts from 1
-	At      time.Time
-	Top     geom.Length
-	Clipped bool            // the paper is whiter than the camera measures
-	Region  image.Rectangle // of the picture, that is worth showing
-	Tokens  []LearnToken
-}
-
-// Good returns how many tokens were traced.
-func (t *TokenTrace) Good() (n int) {
-	for _, k := range t.Tokens {
-		if k.Problem == "" {
-			n++
-		}
-	}
-	return n
-}
-
-// LearnToken is one thing on the paper.
-type LearnToken struct {
-	vision.TracedToken
-	Doubts []string // what would make the search refuse it later, in sentences
-	Alike  []string // entries of the catalogue that look the same: itself, learnt before, or another
-	Saved  string   // the entry as which it was saved; "": it was not
 }
 
 // learnEvery is how often the state is told: a person watches.
@@ -207,7 +107,7 @@ func (s *Server) learn(w http.ResponseWriter, r *http.Request) {
 	s.doLearn(w, in)
 }
 
-func (s *Server) doLearn(w http.ResponseWriter, in LearnIntent) {
+func (s *Server) doLearn(w http.ResponseWriter, in live.LearnIntent) {
 	err := s.o.Learning.Learn(in)
 	if err == nil {
 		w.WriteHeader(http.StatusNoContent)
@@ -217,7 +117,7 @@ func (s *Server) doLearn(w http.ResponseWriter, in LearnIntent) {
 	for _, known := range []struct {
 		err    error
 		status int
-	}{{ErrLearnConflict, http.StatusConflict}, {ErrLearnFile, http.StatusInsufficientStorage}} {
+	}{{live.ErrLearnConflict, http.StatusConflict}, {live.ErrLearnFile, http.StatusInsufficientStorage}} {
 		if errors.Is(err, known.err) {
 			status, text = known.status, strings.TrimPrefix(text, known.err.Error()+": ")
 		}
@@ -227,14 +127,14 @@ func (s *Server) doLearn(w http.ResponseWriter, in LearnIntent) {
 
 // learnIntentJSON is what somebody wants, as the page writes it.
 type learnIntentJSON struct {
-	Do      LearnAction     `json:"do"`
-	Version string          `json:"version"`
-	TopMM   *float64        `json:"top_mm"`
-	Trace   uint64          `json:"trace"`
-	Tokens  []learnNameJSON `json:"tokens"`
-	Name    string          `json:"name"`
-	To      string          `json:"to"`
-	Kind    string          `json:"kind"`
+	Do      live.LearnAction `json:"do"`
+	Version string           `json:"version"`
+	TopMM   *float64         `json:"top_mm"`
+	Trace   uint64           `json:"trace"`
+	Tokens  []learnNameJSON  `json:"tokens"`
+	Name    string           `json:"name"`
+	To      string           `json:"to"`
+	Kind    string           `json:"kind"`
 }
 
 type learnNameJSON struct {
@@ -245,7 +145,7 @@ type learnNameJSON struct {
 }
 
 // learnActions are what POST takes; a file is put to its own address.
-var learnActions = []LearnAction{LearnMat, LearnTrace, LearnForget, LearnSave, LearnChange, LearnDelete}
+var learnActions = []live.LearnAction{live.LearnMat, live.LearnTrace, live.LearnForget, live.LearnSave, live.LearnChange, live.LearnDelete}
 
 // Of a token's upper face over the mat, mm.
 const (
@@ -254,7 +154,7 @@ const (
 )
 
 // readLearnIntent reads what somebody wants; problem is a sentence for people.
-func readLearnIntent(body io.Reader) (in LearnIntent, problem string) {
+func readLearnIntent(body io.Reader) (in live.LearnIntent, problem string) {
 	var raw learnIntentJSON
 	if problem = readJSON(body, &raw, `{"do":"trace","top_mm":2}`); problem != "" {
 		return in, problem
@@ -262,7 +162,7 @@ func readLearnIntent(body io.Reader) (in LearnIntent, problem string) {
 	if !slices.Contains(learnActions, raw.Do) {
 		return in, fmt.Sprintf("There is no %q; expected one of %v.", raw.Do, learnActions)
 	}
-	in = LearnIntent{Do: raw.Do, Version: raw.Version, Top: vision.TokenTop, Trace: raw.Trace, Name: raw.Name, To: strings.TrimSpace(raw.To), Kind: raw.Kind}
+	in = live.LearnIntent{Do: raw.Do, Version: raw.Version, Top: vision.TokenTop, Trace: raw.Trace, Name: raw.Name, To: strings.TrimSpace(raw.To), Kind: raw.Kind}
 	if raw.TopMM != nil {
 		if !(*raw.TopMM >= topLeast && *raw.TopMM <= topMost) {
 			return in, fmt.Sprintf("The height of the tokens' upper face over the mat: expected %v to %v mm, got %v.", topLeast, topMost, *raw.TopMM)
@@ -277,7 +177,7 @@ func readLearnIntent(body io.Reader) (in LearnIntent, problem string) {
 		if problem := badName(t.Name); problem != "" {
 			return in, fmt.Sprintf("Number %d: %s", t.Number, problem)
 		}
-		in.Tokens = append(in.Tokens, LearnName(t))
+		in.Tokens = append(in.Tokens, live.LearnName(t))
 	}
 	return in, ""
 }
@@ -321,7 +221,7 @@ func (s *Server) catalogueFile(w http.ResponseWriter, _ *http.Request) {
 // replace (they are replaced) or all (in place of what is there), with the version that
 // it changes in If-Match.
 func (s *Server) importCatalogue(w http.ResponseWriter, r *http.Request) {
-	in := LearnIntent{Do: LearnImport}
+	in := live.LearnIntent{Do: live.LearnImport}
 	switch mode := r.URL.Query().Get("mode"); mode {
 	case "", "add":
 	case "replace":

@@ -19,18 +19,18 @@ import (
 // fakeLearning is what somebody has taught, without a camera.
 type fakeLearning struct {
 	mu     sync.Mutex // guards what follows
-	state  web.LearnState
-	wanted []web.LearnIntent
+	state  live.LearnState
+	wanted []live.LearnIntent
 	err    error
 }
 
-func (f *fakeLearning) Learning() web.LearnState {
+func (f *fakeLearning) Learning() live.LearnState {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.state
 }
 
-func (f *fakeLearning) Learn(in web.LearnIntent) error {
+func (f *fakeLearning) Learn(in live.LearnIntent) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.wanted = append(f.wanted, in)
@@ -61,13 +61,13 @@ func lumpPx(outline []geom.Point) (out []geom.Pixel) {
 }
 
 // taught is a state in which everything stands that the page shows.
-func taught() web.LearnState {
+func taught() live.LearnState {
 	made := time.Unix(1700000000, 0)
-	s := web.LearnState{
-		Wanted: 10, Last: web.LearnTrace, Done: "2 of 3 things on the paper are traced.", Paper: true,
-		Mat: web.LearntFile{File: "calibration/mat.png", Version: "5319fae3526c6e72", At: made}, MatWidth: 914.5, MatHeight: 914.5,
-		Catalogue: web.LearntFile{File: "calibration/obstacles.json", Version: "90ab", At: made},
-		Trace:     &web.TokenTrace{Number: 3, At: made, Top: 2, Region: image.Rect(0, 0, 1920, 1080)},
+	s := live.LearnState{
+		Wanted: 10, Last: live.LearnTrace, Done: "2 of 3 things on the paper are traced.", Paper: true,
+		Mat: live.LearntFile{File: "calibration/mat.png", Version: "5319fae3526c6e72", At: made}, MatWidth: 914.5, MatHeight: 914.5,
+		Catalogue: live.LearntFile{File: "calibration/obstacles.json", Version: "90ab", At: made},
+		Trace:     &live.TokenTrace{Number: 3, At: made, Top: 2, Region: image.Rect(0, 0, 1920, 1080)},
 	}
 	for i, kind := range []string{"asteroid", "debris", "gas", "seismic_charge"} {
 		s.Entries = append(s.Entries, vision.CatalogueEntry{Name: fmt.Sprint(kind, 1), Kind: kind, Sigma: 0.2, Top: 2, Outline: lump(geom.Point{}, 20+4*float64(i), 2+i)})
@@ -75,7 +75,7 @@ func taught() web.LearnState {
 	for i := range 3 {
 		k := vision.TracedToken{Outline: lump(geom.Point{X: 150 + 250*float64(i), Y: 600}, 30, 3+i), Seen: 0.99, Scatter: 0.07, Area: 2800, Long: 64, Short: 55}
 		k.OutlinePx = lumpPx(k.Outline)
-		t := web.LearnToken{TracedToken: k}
+		t := live.LearnToken{TracedToken: k}
 		switch i {
 		case 1:
 			t.Doubts, t.Alike = []string{"Both its faces look about the same: it may be called unknown rather than guessed."}, []string{"debris1"}
@@ -88,7 +88,7 @@ func taught() web.LearnState {
 }
 
 // recognised puts obstacles on a view's table.
-func recognised(v *live.State, l *web.LearnState) {
+func recognised(v *live.State, l *live.LearnState) {
 	v.ObstaclesWatched = true
 	sight := &vision.ObstacleSight{}
 	for i := range 2 {
@@ -104,7 +104,7 @@ func recognised(v *live.State, l *web.LearnState) {
 
 // obstaclePages are the states of the page that learns obstacles.
 func obstaclePages() []pageCase {
-	serve := func(change func(*web.LearnState)) func(t *testing.T) *httptest.Server {
+	serve := func(change func(*live.LearnState)) func(t *testing.T) *httptest.Server {
 		return func(t *testing.T) *httptest.Server {
 			f := newFakeTable(t)
 			l := &fakeLearning{state: taught()}
@@ -118,15 +118,15 @@ func obstaclePages() []pageCase {
 			return steady(t, f)
 		}
 	}
-	nothing := func(s *web.LearnState) {
-		*s = web.LearnState{
+	nothing := func(s *live.LearnState) {
+		*s = live.LearnState{
 			Wanted: 10, MatWay: []string{"A sheet of white paper lies on the mat."}, Way: []string{"Ship A1 stands on the mat."},
-			Mat: web.LearntFile{File: "calibration/mat.png"}, Catalogue: web.LearntFile{File: "calibration/obstacles.json"},
+			Mat: live.LearntFile{File: "calibration/mat.png"}, Catalogue: live.LearntFile{File: "calibration/obstacles.json"},
 		}
 	}
 	return []pageCase{
 		{name: "obstacles-mat", path: "/obstacles", ready: "#step-mat .way li", brief: true, open: serve(nothing)},
-		{name: "obstacles-tokens", path: "/obstacles#tokens", ready: "#shapes polygon", open: serve(func(*web.LearnState) {})},
-		{name: "obstacles-try", path: "/obstacles#try", ready: "#found tbody tr", brief: true, open: serve(func(s *web.LearnState) { s.Trace = nil })},
+		{name: "obstacles-tokens", path: "/obstacles#tokens", ready: "#shapes polygon", open: serve(func(*live.LearnState) {})},
+		{name: "obstacles-try", path: "/obstacles#try", ready: "#found tbody tr", brief: true, open: serve(func(s *live.LearnState) { s.Trace = nil })},
 	}
 }

@@ -25,20 +25,20 @@ func learning(t *testing.T) (*fakeLearning, *web.Server) {
 
 func TestWhatIsTaughtIsUnderstood(t *testing.T) {
 	l, s := learning(t)
-	for body, want := range map[string]web.LearnIntent{
-		`{"do":"mat","version":"a"}`:                                  {Do: web.LearnMat, Version: "a", Top: 2},
-		`{"do":"trace"}`:                                              {Do: web.LearnTrace, Top: 2},
-		`{"do":"trace","top_mm":2.5}`:                                 {Do: web.LearnTrace, Top: 2.5},
-		`{"do":"delete","name":" rock"}`:                              {Do: web.LearnDelete, Top: 2, Name: " rock"},
-		`{"do":"change","name":"rock","to":" my rock ","kind":"gas"}`: {Do: web.LearnChange, Top: 2, Name: "rock", To: "my rock", Kind: "gas"},
+	for body, want := range map[string]live.LearnIntent{
+		`{"do":"mat","version":"a"}`:                                  {Do: live.LearnMat, Version: "a", Top: 2},
+		`{"do":"trace"}`:                                              {Do: live.LearnTrace, Top: 2},
+		`{"do":"trace","top_mm":2.5}`:                                 {Do: live.LearnTrace, Top: 2.5},
+		`{"do":"delete","name":" rock"}`:                              {Do: live.LearnDelete, Top: 2, Name: " rock"},
+		`{"do":"change","name":"rock","to":" my rock ","kind":"gas"}`: {Do: live.LearnChange, Top: 2, Name: "rock", To: "my rock", Kind: "gas"},
 		`{"do":"save","trace":3,"version":"b","tokens":[{"number":1,"name":" r1 ","kind":"gas","replace":true}]}`: {
-			Do: web.LearnSave, Trace: 3, Version: "b", Top: 2, Tokens: []web.LearnName{{Number: 1, Name: "r1", Kind: "gas", Replace: true}},
+			Do: live.LearnSave, Trace: 3, Version: "b", Top: 2, Tokens: []live.LearnName{{Number: 1, Name: "r1", Kind: "gas", Replace: true}},
 		},
 	} {
 		l.wanted = nil
 		answer := ask(s, http.MethodPost, "/api/obstacles", body, loopback, "")
 		require.Equal(t, http.StatusNoContent, answer.Code, "%s: %s", body, answer.Body)
-		assert.Equal(t, []web.LearnIntent{want}, l.wanted, body)
+		assert.Equal(t, []live.LearnIntent{want}, l.wanted, body)
 	}
 }
 
@@ -73,8 +73,8 @@ func TestTheStatusSaysWhyItWasNotDone(t *testing.T) {
 		status int
 		says   string
 	}{
-		{fmt.Errorf("%w: somebody was quicker", web.ErrLearnConflict), http.StatusConflict, "Somebody was quicker."},
-		{fmt.Errorf("%w: mat.png: no space left on device", web.ErrLearnFile), http.StatusInsufficientStorage, "Mat.png: no space left on device."},
+		{fmt.Errorf("%w: somebody was quicker", live.ErrLearnConflict), http.StatusConflict, "Somebody was quicker."},
+		{fmt.Errorf("%w: mat.png: no space left on device", live.ErrLearnFile), http.StatusInsufficientStorage, "Mat.png: no space left on device."},
 		{fmt.Errorf("the catalogue holds no %q", "x"), http.StatusBadRequest, `The catalogue holds no "x".`},
 	} {
 		l.err = c.err
@@ -135,22 +135,22 @@ func TestTheCatalogueGoesOutAndComesInAsAFile(t *testing.T) {
 
 func TestThePageIsToldWhyNothingIsWatched(t *testing.T) {
 	for name, c := range map[string]struct {
-		change func(*live.State, *web.LearnState)
+		change func(*live.State, *live.LearnState)
 		want   string
 	}{
-		"no mat":         {func(_ *live.State, s *web.LearnState) { s.Mat = web.LearntFile{} }, "the empty mat has not been learnt"},
-		"no tokens":      {func(_ *live.State, s *web.LearnState) { s.Entries = nil }, "no token is in the catalogue"},
-		"damaged tokens": {func(_ *live.State, s *web.LearnState) { s.Entries, s.Catalogue.Problem = nil, "not a catalogue" }, "the catalogue cannot be read"},
-		"a damaged mat":  {func(_ *live.State, s *web.LearnState) { s.MatWidth, s.Mat.Problem = 0, "not a mat" }, "the learnt mat cannot be read"},
-		"a mat that was deleted a moment ago": {func(v *live.State, s *web.LearnState) {
+		"no mat":         {func(_ *live.State, s *live.LearnState) { s.Mat = live.LearntFile{} }, "the empty mat has not been learnt"},
+		"no tokens":      {func(_ *live.State, s *live.LearnState) { s.Entries = nil }, "no token is in the catalogue"},
+		"damaged tokens": {func(_ *live.State, s *live.LearnState) { s.Entries, s.Catalogue.Problem = nil, "not a catalogue" }, "the catalogue cannot be read"},
+		"a damaged mat":  {func(_ *live.State, s *live.LearnState) { s.MatWidth, s.Mat.Problem = 0, "not a mat" }, "the learnt mat cannot be read"},
+		"a mat that was deleted a moment ago": {func(v *live.State, s *live.LearnState) {
 			v.ObstaclesWatched, v.Located.Obstacles = true, &vision.ObstacleSight{}
-			s.Mat = web.LearntFile{}
+			s.Mat = live.LearntFile{}
 		}, "the empty mat has not been learnt"},
-		"another mat": {func(_ *live.State, s *web.LearnState) { s.Unusable = "learn it again" }, "learn it again"},
-		"still looking": {func(v *live.State, _ *web.LearnState) {
+		"another mat": {func(_ *live.State, s *live.LearnState) { s.Unusable = "learn it again" }, "learn it again"},
+		"still looking": {func(v *live.State, _ *live.LearnState) {
 			v.Located.Obstacles = &vision.ObstacleSight{Unseen: "the picture is changing"}
 		}, "the picture is changing"},
-		"no calibration": {func(v *live.State, _ *web.LearnState) {
+		"no calibration": {func(v *live.State, _ *live.LearnState) {
 			v.Health = live.Health{Code: live.NoCalibration, Title: "No calibration"}
 		}, "No calibration"},
 	} {

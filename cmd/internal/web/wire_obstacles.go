@@ -27,12 +27,12 @@ type learnStateJSON struct {
 }
 
 type learnTaskJSON struct {
-	Doing   LearnAction `json:"doing"` // "": nothing goes on
-	Frames  int         `json:"frames"`
-	Wanted  int         `json:"frames_wanted"`
-	Last    LearnAction `json:"last"` // that ended last
-	Done    string      `json:"done"`
-	Problem string      `json:"problem"`
+	Doing   live.LearnAction `json:"doing"` // "": nothing goes on
+	Frames  int              `json:"frames"`
+	Wanted  int              `json:"frames_wanted"`
+	Last    live.LearnAction `json:"last"` // that ended last
+	Done    string           `json:"done"`
+	Problem string           `json:"problem"`
 }
 
 type learntMatJSON struct {
@@ -111,7 +111,7 @@ type learnFoundJSON struct {
 	OutlinePx [][2]float64 `json:"outline_px"`
 }
 
-func learnStateOf(v *live.State, l *LearnState) learnStateJSON {
+func learnStateOf(v *live.State, l *live.LearnState) learnStateJSON {
 	j := learnStateJSON{
 		Version: 1, Seq: v.Seq, Picture: pictureOf(v), Way: append([]string{}, l.Way...), MatWay: append([]string{}, l.MatWay...), Paper: l.Paper,
 		Task: learnTaskJSON{l.Doing, l.Frames, l.Wanted, l.Last, l.Done, l.Problem},
@@ -140,7 +140,7 @@ func unixMS(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-func learnTraceOf(t *TokenTrace) *learnTraceJSON {
+func learnTraceOf(t *live.TokenTrace) *learnTraceJSON {
 	if t == nil {
 		return nil
 	}
@@ -190,7 +190,7 @@ func learnKinds() (out []learnKindJSON) {
 	return out
 }
 
-func learnNowOf(v *live.State, l *LearnState) learnNowJSON {
+func learnNowOf(v *live.State, l *live.LearnState) learnNowJSON {
 	j := learnNowJSON{Watched: v.ObstaclesWatched && v.Health.Code == live.OK, Found: []learnFoundJSON{}, Unknown: [][][2]float64{}}
 	sight := v.Located.Obstacles
 	switch {
