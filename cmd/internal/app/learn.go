@@ -119,7 +119,7 @@ func (l *Learner) end(done string, err error) {
 	defer l.mu.Unlock()
 	l.task = learnTask{last: l.task.do, done: done}
 	if err != nil {
-		l.task.done, l.task.problem = "", sentence(err)
+		l.task.done, l.task.problem = "", sentenceOf(err)
 		l.log.Warn("obstacles: not learnt", "what", l.task.last, "err", err)
 		return
 	}

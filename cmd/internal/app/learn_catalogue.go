@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 	"sightline/vision"
 )
 
@@ -277,14 +279,8 @@ func importEntries(in live.LearnIntent, c *vision.Catalogue) error {
 	return nil
 }
 
-// sentence makes a sentence for people of an error.
-func sentence(err error) string {
-	text := err.Error()
-	for _, prefix := range []string{"vision: trace: ", "vision: learn the mat: "} {
-		text = strings.TrimPrefix(text, prefix)
-	}
-	if text != "" {
-		text = strings.ToUpper(text[:1]) + text[1:]
-	}
-	return strings.TrimSuffix(text, ".") + "."
+// sentenceOf makes a sentence for people of an error.
+func sentenceOf(err error) string {
+	text := strings.TrimPrefix(err.Error(), "vision: trace: ")
+	return sentence.Of(errors.New(strings.TrimPrefix(text, "vision: learn the mat: ")))
 }

@@ -237,12 +237,12 @@ func TestNobodyOverwritesWhatAnotherHasChanged(t *testing.T) {
 	require.Len(t, now.Entries, 3)
 	saw = now.Catalogue.Version
 	for in, says := range map[*live.LearnIntent]string{
-		{Do: live.LearnDelete, Name: "x"}:                                    `holds no "x"`,
-		{Do: live.LearnChange, Name: "x", To: "y"}:                           `holds no "x"`,
-		{Do: live.LearnChange, Name: "c", To: "d"}:                           `holds "d" already`,
-		{Do: live.LearnChange, Name: "c", To: "A1"}:                          `"A1" is what a ship is called`,
-		{Do: live.LearnChange, Name: "c", Kind: "moon"}:                      "kind: expected one of",
-		{Do: live.LearnImport, Catalogue: parse("f", "d")}:                   "holds d already",
+		{Do: live.LearnDelete, Name: "x"}:                                     `holds no "x"`,
+		{Do: live.LearnChange, Name: "x", To: "y"}:                            `holds no "x"`,
+		{Do: live.LearnChange, Name: "c", To: "d"}:                            `holds "d" already`,
+		{Do: live.LearnChange, Name: "c", To: "A1"}:                           `"A1" is what a ship is called`,
+		{Do: live.LearnChange, Name: "c", Kind: "moon"}:                       "kind: expected one of",
+		{Do: live.LearnImport, Catalogue: parse("f", "d")}:                    "holds d already",
 		{Do: live.LearnSave, Trace: 1, Tokens: []live.LearnName{{Name: "z"}}}: "traced again",
 		{Do: "sing"}: `no "sing"`,
 	} {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 )
 
@@ -39,11 +40,11 @@ func OpenQuestions(v *State, r Ruled) []openQuestion {
 	a, ok := v.ArcOf()
 	attack := ok && a.Attack != nil && a.InArc != engine.No
 	if r := &v.Pair.Range; len(rangeValues(r)) > 1 {
-		out = append(out, openQuestion{"range", "the range", LowerFirst(RangeTitle(*r)), rangeValues(r),
+		out = append(out, openQuestion{"range", "the range", sentence.Lower(RangeTitle(*r)), rangeValues(r),
 			"Measured by hand with the range ruler along the line drawn."})
 	} else if attack && len(rangeValues(&a.Attack.RangeVerdict)) > 1 {
 		r := &a.Attack.RangeVerdict
-		out = append(out, openQuestion{"range", "the attack range", LowerFirst(RangeTitle(*r)), rangeValues(r),
+		out = append(out, openQuestion{"range", "the attack range", sentence.Lower(RangeTitle(*r)), rangeValues(r),
 			"Measured by hand with the range ruler inside the arc."})
 	}
 	if ok && (a.InArc == engine.Indeterminate || a.InArc == engine.NoView) {
@@ -145,9 +146,9 @@ func checkDecided(v *State, r *Ruled) string {
 		switch {
 		case value == "" || slices.Contains(measuredValues(v, key), value):
 		case i < 0:
-			return fmt.Sprintf("%s is not open: to rule %q against what was measured is to overrule.", UpperFirst(questionNames[key]), value)
+			return fmt.Sprintf("%s is not open: to rule %q against what was measured is to overrule.", sentence.Upper(questionNames[key]), value)
 		default:
-			return fmt.Sprintf("%s was measured as %s; %q is none of it: that is to overrule.", UpperFirst(open[i].Name), open[i].Text, value)
+			return fmt.Sprintf("%s was measured as %s; %q is none of it: that is to overrule.", sentence.Upper(open[i].Name), open[i].Text, value)
 		}
 	}
 	return ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -34,7 +35,7 @@ func (v *State) Doubts() (out []Doubt) {
 		say("The range", edgeName(r.Possible), r.Margin, r.Sigma)
 	}
 	if no := v.Restricted("attack"); no != nil && !no.sure() && !answeredByRange(v, no, Ruled{}) {
-		out = append(out, Doubt{Question: "Whether it may attack", Text: UpperFirst(no.Text) + "."})
+		out = append(out, Doubt{Question: "Whether it may attack", Text: sentence.Upper(no.Text) + "."})
 	}
 	a, ok := v.ArcOf()
 	if !ok {
@@ -51,10 +52,10 @@ func (v *State) Doubts() (out []Doubt) {
 		say("The attack range", edgeName(r.Possible), r.Margin, r.Sigma)
 	}
 	if o := &a.Attack.Obstruction; v.ObstaclesWatched && o.Verdict == "too_close" {
-		d := Doubt{Question: "The obstruction", Text: UpperFirst(ObstructionText(o)) + "."}
+		d := Doubt{Question: "The obstruction", Text: sentence.Upper(ObstructionText(o)) + "."}
 		if m := math.Abs(float64(o.Margin)); !math.IsInf(m, 0) && !math.IsNaN(m) {
 			d.Margin = geom.Length(m)
-			d.Text = fmt.Sprintf("%s: %.2f mm decide it.", UpperFirst(ObstructionText(o)), m)
+			d.Text = fmt.Sprintf("%s: %.2f mm decide it.", sentence.Upper(ObstructionText(o)), m)
 		}
 		out = append(out, d)
 	}

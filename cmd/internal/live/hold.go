@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"sightline/cmd/internal/sentence"
 )
 
 // HoldRequest is what somebody wants of the held picture.
@@ -49,7 +51,7 @@ func (r *HoldRequest) Refused(h *Held, last *Ruling) error {
 	switch {
 	case h == nil || r.Hold:
 	case r.Held != 0 && r.Held != h.Number:
-		return &Refusal{ErrOvertaken, "Something else is held now: " + LowerFirst(h.waits()) + ". Nothing was released."}
+		return &Refusal{ErrOvertaken, "Something else is held now: " + sentence.Lower(h.waits()) + ". Nothing was released."}
 	case r.Held == 0 && !r.Judge && h.Guarded(last):
 		return &Refusal{ErrOvertaken, fmt.Sprintf(
 			"%s, and there is no ruling yet. A judge releases it; a player must confirm by naming it: {\"hold\":false,\"held\":%d}.", h.waits(),

@@ -3,9 +3,10 @@ package live
 import (
 	"errors"
 	"image"
+	"time"
+
 	"sightline/engine/geom"
 	"sightline/vision"
-	"time"
 )
 
 // LearnAction is what somebody wants who teaches the program this table's obstacles.

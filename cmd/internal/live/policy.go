@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 )
 
@@ -111,7 +112,7 @@ func (d *Declaration) Check(r engine.Rules) (Declaration, error) {
 		out.Target, out.Move = "", ""
 	default:
 		err = fmt.Errorf("expected one of attack, lock, ability, maneuver, action, drop, tow, scramble and blast, got %q",
-			Shorten(string(out.Doing)))
+			sentence.Shorten(string(out.Doing)))
 	}
 	return out, err
 }
@@ -338,11 +339,3 @@ func (v *State) Withhold() {
 
 // rangeOnly reports whether the agreement lets the pair's range be told, and not its arcs.
 func (v *State) rangeOnly() bool { return v.Pair != nil && len(v.Pair.Arcs) == 0 }
-
-// Shorten keeps what a user wrote short enough for one line of error.
-func Shorten(s string) string {
-	if len(s) > 40 {
-		return strings.ToValidUTF8(s[:40], "") + "…"
-	}
-	return s
-}

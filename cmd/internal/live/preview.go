@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -59,7 +60,7 @@ func PreviewMove(s *engine.Scene, t MoveRequest, sigmas float64, after bool) (Mo
 		return t.Option == "" && e.Legal != engine.No || t.Option != "" && e.Name == t.Option
 	})
 	if t.Option != "" && out.Chosen < 0 {
-		return out, fmt.Errorf("%s has no end %q", out.Move, Shorten(t.Option))
+		return out, fmt.Errorf("%s has no end %q", out.Move, sentence.Shorten(t.Option))
 	}
 	if out.WhyNot = whyNothingAfter(s, &out, after); out.WhyNot != "" {
 		return out, nil
@@ -90,7 +91,7 @@ func moved(s *engine.Scene, t MoveRequest, o engine.Options) (engine.MoveResult,
 		}
 		return engine.LayDrop(s, t.Ship, d, o)
 	}
-	return engine.MoveResult{}, fmt.Errorf("expected a maneuver, an action or a drop, got %q", Shorten(string(t.Doing)))
+	return engine.MoveResult{}, fmt.Errorf("expected a maneuver, an action or a drop, got %q", sentence.Shorten(string(t.Doing)))
 }
 
 // endsOf lists where a move may end.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 )
 
@@ -38,7 +39,7 @@ func (t *MovePreview) Lines() (out []MoveLine) {
 		say(engine.Yes, "It lies free of ships.")
 	case r.Chosen || t.Doing == DoAction:
 		for _, e := range t.Ends {
-			say(e.Legal, "%s: %s", UpperFirst(e.Name), legalText(&e))
+			say(e.Legal, "%s: %s", sentence.Upper(e.Name), legalText(&e))
 		}
 	case r.InFull == engine.NoView:
 		say(engine.NoView, "Whether it can be executed in full is not seen: %s.", strings.Join(t.InTheWay, ", "))
@@ -82,9 +83,9 @@ func (t *MovePreview) Lines() (out []MoveLine) {
 	}
 	for _, u := range t.Uncounted {
 		if slices.Contains(t.InTheWay, u.Why) {
-			say(engine.NoView, "%s: it may stand in the way.", UpperFirst(u.Why))
+			say(engine.NoView, "%s: it may stand in the way.", sentence.Upper(u.Why))
 		} else if u.Ship.ID != t.Ship {
-			say(engine.NoView, "%s: it is not counted.", UpperFirst(u.Why))
+			say(engine.NoView, "%s: it is not counted.", sentence.Upper(u.Why))
 		}
 	}
 	for _, u := range r.Undecided {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 )
 
@@ -14,11 +15,11 @@ func RulingText(r *Ruling) string {
 	how := "as measured"
 	switch r.Decision {
 	case Overruled:
-		how = "against what was measured (" + LowerFirst(r.Measured) + ")"
+		how = "against what was measured (" + sentence.Lower(r.Measured) + ")"
 	case Decided:
-		how = "where the measurement does not decide (" + LowerFirst(r.Measured) + ")"
+		how = "where the measurement does not decide (" + sentence.Lower(r.Measured) + ")"
 	}
-	text := fmt.Sprintf("%s to %s: %s; ruled %s", r.From, r.To, LowerFirst(r.Title), how)
+	text := fmt.Sprintf("%s to %s: %s; ruled %s", r.From, r.To, sentence.Lower(r.Title), how)
 	if r.Judge != "" {
 		text += " by " + r.Judge
 	}
@@ -77,7 +78,7 @@ func attackDiffers(v *State) string {
 	if !ok || a.Attack == nil || RangeTitle(a.Attack.RangeVerdict) == RangeTitle(v.Pair.Range) {
 		return ""
 	}
-	return " (attack: " + LowerFirst(RangeTitle(a.Attack.RangeVerdict)) + ")"
+	return " (attack: " + sentence.Lower(RangeTitle(a.Attack.RangeVerdict)) + ")"
 }
 
 // ruledTitle says in a few words what holds by a ruling; what it leaves out is as measured.
@@ -93,7 +94,7 @@ func ruledTitle(v *State, r Ruled) string {
 	}
 	if v.Pair != nil && r.Range != "" && len(rangeValues(&v.Pair.Range)) == 1 &&
 		slices.ContainsFunc(OpenQuestions(v, r), func(q openQuestion) bool { return q.Key == "range" }) {
-		parts[0] = RangeTitle(v.Pair.Range) + " (attack: " + LowerFirst(RuledText(v, "range", r.Range)) + ")"
+		parts[0] = RangeTitle(v.Pair.Range) + " (attack: " + sentence.Lower(RuledText(v, "range", r.Range)) + ")"
 	}
 	a, ok := v.ArcOf()
 	switch {
@@ -105,7 +106,7 @@ func ruledTitle(v *State, r Ruled) string {
 	}
 	parts = append(parts, forbiddenBy(v, r))
 	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
-	return UpperFirst(strings.Join(parts, ", "))
+	return sentence.Upper(strings.Join(parts, ", "))
 }
 
 // forbiddenBy says what the rules forbid by a ruling, or perhaps forbid by what was measured
@@ -125,11 +126,4 @@ func forbiddenBy(v *State, r Ruled) string {
 		return ""
 	}
 	return no.Text
-}
-
-func LowerFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToLower(s[:1]) + s[1:]
 }

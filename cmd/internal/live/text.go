@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/vision"
 )
@@ -42,16 +43,16 @@ func TextOf(v *State) AnswerText {
 		Obstruction: obstructionWords(v),
 	}
 	w.InArc = arcText(v)
-	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", v.Choice.From, v.Choice.To, w.Title, UpperFirst(w.InArc), UpperFirst(w.Obstruction))
+	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", v.Choice.From, v.Choice.To, w.Title, sentence.Upper(w.InArc), sentence.Upper(w.Obstruction))
 	if v.Pair.Contact == engine.Yes {
-		w.Explain = UpperFirst(engine.ContactWords(v.Pair.Range.Distance)) + ". " + w.Explain
+		w.Explain = sentence.Upper(engine.ContactWords(v.Pair.Range.Distance)) + ". " + w.Explain
 		if a, ok := v.ArcOf(); ok {
 			w.Explain += ContactElsewhere(v, &a)
 		}
 	}
 	for _, act := range []string{"attack", "lock"} {
 		if no := v.Restricted(act); no != nil {
-			w.Live += " " + UpperFirst(no.Text) + "."
+			w.Live += " " + sentence.Upper(no.Text) + "."
 		}
 	}
 	if w.RestsOn = restsOn(v); w.RestsOn != "" {
@@ -251,14 +252,7 @@ func ObstructionOutcome(verdict string) string {
 	return "not_watched"
 }
 
-func UpperFirst(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
-
-// arcNamed is the inverse of engine.Arc.String.
+// ArcNamed is the inverse of engine.Arc.String.
 func ArcNamed(name string) (engine.Arc, bool) {
 	for a := engine.ArcFront; a <= engine.ArcFront136; a++ {
 		if a.String() == name {

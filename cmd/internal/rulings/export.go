@@ -17,6 +17,7 @@ import (
 	"sightline/calibration/verify"
 	"sightline/cmd/internal/draw"
 	"sightline/cmd/internal/rulebook"
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 )
 
@@ -213,7 +214,7 @@ func (d *document) numbers(scene *engine.Scene) {
 		if err != nil || a.InArc == "no" && a.Arc != d.Arc {
 			continue
 		}
-		name := upper(plain(a.Arc)) + " arc"
+		name := sentence.Upper(plain(a.Arc)) + " arc"
 		r := row{
 			Question: "In the " + strings.ToLower(name), Answer: plain(a.InArc), Value: "by " + plusMinus(a.Margin, a.Sigma),
 			Margin: mm(abs(a.Margin)), Note: sigmas(a.Margin, a.Sigma), Chosen: a.Arc == d.Arc,
@@ -272,13 +273,6 @@ func sigmas(margin, sigma float64) string {
 }
 
 func abs(v float64) float64 { return max(v, -v) }
-
-func upper(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
-}
 
 // above draws the table from above. It goes into the page as a picture, so that its
 // style stays its own.

@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"sightline/calibration/verify"
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/engine/scenefile"
 )
@@ -408,15 +408,8 @@ func checkText(name, text string) error {
 	case !utf8.ValidString(text):
 		return refuse("%s: expected UTF-8", name)
 	}
-	if strings.ContainsFunc(text, invisible) {
+	if strings.ContainsFunc(text, sentence.Invisible) {
 		return refuse("%s: expected text without control characters and others that cannot be seen", name)
 	}
 	return nil
-}
-
-// invisible reports whether a character is one that people do not see: a control
-// character other than a new line and a tab, or one of format (Unicode's Cf), such as
-// those by which "abc 2" is shown as "2 cba".
-func invisible(r rune) bool {
-	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf)
 }

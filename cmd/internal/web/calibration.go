@@ -13,6 +13,7 @@ import (
 	"sightline/calibration/verify"
 	"sightline/cmd/internal/draw"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 	"sightline/cmd/internal/setup"
 	"sightline/cmd/internal/sheet"
 	"sightline/engine/geom"
@@ -85,7 +86,7 @@ func (s *Server) stopsAnswers(in setup.Intent) (why string, confirm bool) {
 	switch {
 	case v.Hold != nil && v.Hold.Asked != "":
 		return fmt.Sprintf("%s asked for a judge, and the picture is held for the ruling: calibrate when it is released.",
-			live.UpperFirst(v.Hold.Asked)), false
+			sentence.Upper(v.Hold.Asked)), false
 	case v.Held || v.Hold != nil:
 		return "The picture is held, and a judge may rule on it: calibrate when it is released.", false
 	case v.Health.Code != live.OK || len(v.Located.Scene.Ships) == 0:
@@ -160,7 +161,7 @@ func (s *Server) calibrationHeat(w http.ResponseWriter, _ *http.Request) {
 	}
 	var buf bytes.Buffer
 	if err := draw.HeatMap(&buf, calibration.NewBudget(*t, calibration.Uncertainty{}), draw.HeatOptions{}); err != nil {
-		http.Error(w, live.UpperFirst(err.Error())+".", http.StatusInternalServerError)
+		http.Error(w, sentence.Of(err), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "image/svg+xml")
@@ -182,7 +183,7 @@ func (s *Server) calibrationSheet(w http.ResponseWriter, r *http.Request) {
 		paper.Printer, err = sheet.ParsePrinterScale(p.ScaleX, p.ScaleY)
 	}
 	if err != nil {
-		http.Error(w, live.UpperFirst(err.Error())+".", http.StatusBadRequest)
+		http.Error(w, sentence.Of(err), http.StatusBadRequest)
 		return
 	}
 	pages, err := s.sheet(r.PathValue("file"), q.Get("board"), paper)
@@ -191,7 +192,7 @@ func (s *Server) calibrationSheet(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	case err != nil:
-		http.Error(w, live.UpperFirst(err.Error())+".", http.StatusBadRequest)
+		http.Error(w, sentence.Of(err), http.StatusBadRequest)
 		return
 	}
 	var buf bytes.Buffer

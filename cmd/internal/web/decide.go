@@ -2,6 +2,7 @@ package web
 
 import (
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 )
 
 // openJSON is a question that the measurement does not decide, with what may be chosen.
@@ -20,7 +21,7 @@ type choiceText struct {
 func openOf(v *live.State) []openJSON {
 	out := []openJSON{}
 	for _, q := range live.OpenQuestions(v, live.Ruled{}) {
-		j := openJSON{q.Key, live.UpperFirst(q.Name), q.Text, []choiceText{}}
+		j := openJSON{q.Key, sentence.Upper(q.Name), q.Text, []choiceText{}}
 		for _, value := range q.Possible {
 			j.Possible = append(j.Possible, choiceText{value, live.RuledText(v, q.Key, value)})
 		}

@@ -8,10 +8,11 @@ import (
 	"io"
 	"math"
 	"net/http"
-	"sightline/cmd/internal/live"
 	"strings"
 	"sync"
 	"time"
+
+	"sightline/cmd/internal/live"
 )
 
 // The state goes to many at once: phones at the table and a stream's overlays. It is

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+
 	"sightline/cmd/internal/live"
 )
 

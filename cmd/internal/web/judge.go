@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -211,7 +212,7 @@ func verdictsOf(v *live.State) []verdictJSON {
 // forbiddenOf is what the rules forbid, or may forbid, where the ships stand.
 func forbiddenOf(act string, no *live.Restriction) verdictJSON {
 	out := verdictJSON{
-		Key: "may_" + act, Name: "May it " + act, Outcome: no.Outcome.String(), Title: "Perhaps not", Text: live.UpperFirst(no.Text) + ".",
+		Key: "may_" + act, Name: "May it " + act, Outcome: no.Outcome.String(), Title: "Perhaps not", Text: sentence.Upper(no.Text) + ".",
 		By: no.Because, Ships: []string{}, LinesMM: [][2][2]float64{}, Rules: []ruleTextJSON{},
 	}
 	switch no.Outcome {
@@ -296,7 +297,7 @@ func attackText(v *live.State, a *engine.ArcVerdict) string {
 		return fmt.Sprintf("%s to %s in the %s arc: range 0, %s.", v.Pair.From, v.Pair.To, live.ArcName(a.Arc), engine.ContactWords(at.Distance))
 	}
 	text := fmt.Sprintf("%s to %s in the %s arc: %s, %.2f ± %.2f mm, %.2f mm from another range, where %.2f mm is enough to be sure.",
-		v.Pair.From, v.Pair.To, strings.ReplaceAll(a.Arc.String(), "_", " "), live.LowerFirst(live.RangeTitle(at.RangeVerdict)),
+		v.Pair.From, v.Pair.To, strings.ReplaceAll(a.Arc.String(), "_", " "), sentence.Lower(live.RangeTitle(at.RangeVerdict)),
 		float64(at.Distance), float64(at.Sigma), math.Abs(float64(at.Margin)), need)
 	if at.Band != at.BandArcStart {
 		text += fmt.Sprintf(" Starting on the part of the base in the arc it would be %.2f mm and range %d.", float64(at.DistanceArcStart), at.BandArcStart)

@@ -6,9 +6,10 @@ import (
 	"image"
 	"image/png"
 	"net/http"
-	"sightline/cmd/internal/live"
 	"strconv"
 	"sync"
+
+	"sightline/cmd/internal/live"
 )
 
 // cropMost is how many pixels a part of the held picture may have: about what a large

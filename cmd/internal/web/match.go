@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 )
 
 // setMatch changes the match: what is left out of the JSON stays as it is.
@@ -19,7 +21,7 @@ func (s *Server) setMatch(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := s.o.SetMatch(m); err != nil {
-		http.Error(w, live.UpperFirst(err.Error())+".", http.StatusInsufficientStorage)
+		http.Error(w, sentence.Of(err), http.StatusInsufficientStorage)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -57,7 +59,7 @@ func readMatch(body io.Reader, now live.Match) (m live.Match, problem string) {
 		}
 	}
 	if err := m.Validate(); err != nil {
-		return now, live.UpperFirst(err.Error()) + "."
+		return now, sentence.Of(err)
 	}
 	return m, ""
 }

@@ -8,11 +8,12 @@ import (
 	"os"
 	"runtime"
 	"runtime/metrics"
-	"sightline/cmd/internal/live"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"sightline/cmd/internal/live"
 )
 
 // counts is what the server counts from its start.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
@@ -122,7 +123,7 @@ func (s *Server) doLearn(w http.ResponseWriter, in live.LearnIntent) {
 			status, text = known.status, strings.TrimPrefix(text, known.err.Error()+": ")
 		}
 	}
-	http.Error(w, live.UpperFirst(strings.TrimSuffix(text, "."))+".", status)
+	http.Error(w, sentence.Upper(strings.TrimSuffix(text, "."))+".", status)
 }
 
 // learnIntentJSON is what somebody wants, as the page writes it.

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"sightline/cmd/internal/sentence"
 )
 
 //go:embed overlay
@@ -150,12 +152,7 @@ func oneOrNone(to *bool, key, value string) string {
 }
 
 // quoted keeps what a user wrote short and on one line.
-func quoted(value string) string {
-	if len(value) > 40 {
-		value = strings.ToValidUTF8(value[:40], "") + "…"
-	}
-	return strconv.Quote(value)
-}
+func quoted(value string) string { return strconv.Quote(sentence.Shorten(value)) }
 
 // parseCrop reads left,top,width,height in pixels.
 func parseCrop(value string) (crop [4]int, ok bool) {

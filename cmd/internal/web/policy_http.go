@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 )
 
@@ -37,7 +38,7 @@ func (s *Server) agree(w http.ResponseWriter, r *http.Request) {
 	}
 	m, err := live.ParseMeasuring(in.Measuring)
 	if err != nil {
-		http.Error(w, live.UpperFirst(err.Error())+".", http.StatusBadRequest)
+		http.Error(w, sentence.Of(err), http.StatusBadRequest)
 		return
 	}
 	s.o.Agree(m, judge)
@@ -67,13 +68,13 @@ func (s *Server) declare(w http.ResponseWriter, r *http.Request) {
 	d := live.Declaration{Doing: live.Doing(in.Doing), Ship: in.Ship, Target: in.Target, Move: in.Move}
 	checked, err := d.Check(v.Located.Scene.Rules)
 	if err != nil {
-		http.Error(w, live.UpperFirst(err.Error())+".", http.StatusBadRequest)
+		http.Error(w, sentence.Of(err), http.StatusBadRequest)
 		return
 	}
 	for _, id := range []string{checked.Ship, checked.Target} {
 		group, _ := live.ObjectOf(&v.Located.Scene, id)
 		if id != "" && live.ShipOf(&v.Located.Scene, id) == nil && (checked.Doing != live.DoBlast || group != live.GroupDevice) {
-			http.Error(w, live.UpperFirst(live.Shorten(id))+" is not on the table.", http.StatusConflict)
+			http.Error(w, sentence.Upper(sentence.Shorten(id))+" is not on the table.", http.StatusConflict)
 			return
 		}
 	}

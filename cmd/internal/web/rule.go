@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 )
 
@@ -99,7 +99,7 @@ func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 func (s *Server) answerHeld(w http.ResponseWriter, wanted bool) {
 	v := s.o.Hub.Newest()
 	if wanted && v.Hold == nil {
-		http.Error(w, "Nothing can be held now: "+live.LowerFirst(v.Health.Title)+".", http.StatusConflict)
+		http.Error(w, "Nothing can be held now: "+sentence.Lower(v.Health.Title)+".", http.StatusConflict)
 		return
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"held": heldOf(v.Hold, v.Ruling)})
@@ -155,13 +155,6 @@ func readRule(body io.Reader) (out live.RuleRequest, problem string) {
 	}, ""
 }
 
-// invisible reports whether a character is one that people do not see: a control
-// character other than a new line and a tab, or one of format (Unicode's Cf), such as
-// those by which "abc 2" is shown as "2 cba". The log refuses them too.
-func invisible(r rune) bool {
-	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf)
-}
-
 // checkText refuses a text that no record should hold; the answer is a sentence.
 func checkText(name, text string, most int) string {
 	switch {
@@ -169,7 +162,7 @@ func checkText(name, text string, most int) string {
 		return fmt.Sprintf("%s is not UTF-8.", name)
 	case utf8.RuneCountInString(text) > most:
 		return fmt.Sprintf("%s has %d characters; at most %d fit.", name, utf8.RuneCountInString(text), most)
-	case strings.ContainsFunc(text, invisible):
+	case strings.ContainsFunc(text, sentence.Invisible):
 		return fmt.Sprintf("%s must not hold control characters or others that cannot be seen: they can make a text read otherwise than it is.", name)
 	}
 	return ""

@@ -29,6 +29,7 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/verify"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 	"sightline/cmd/internal/setup"
 	"sightline/engine"
 	"sightline/engine/scenefile"
@@ -449,7 +450,7 @@ func readChoice(body io.Reader, now live.Choice) (c live.Choice, problem string)
 			return c, "A ship's name has at most 32 characters."
 		}
 		if _, err := vision.CodeOfID(*id.from); *id.from != "" && !vision.Unnamed(*id.from) && err != nil {
-			return c, live.UpperFirst(err.Error()) + "."
+			return c, sentence.Of(err)
 		}
 		*id.to = *id.from
 	}

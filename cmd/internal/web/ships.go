@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 )
 
 // shipsRoutes adds the address at which a person places a ship.
@@ -32,11 +33,11 @@ func (s *Server) placeShip(w http.ResponseWriter, r *http.Request) {
 	}
 	p, err := live.ReadPlacedShip(in.ID, in.Base, in.X, in.Y, in.Heading)
 	if err != nil {
-		http.Error(w, live.UpperFirst(err.Error())+".", http.StatusBadRequest)
+		http.Error(w, sentence.Of(err), http.StatusBadRequest)
 		return
 	}
 	if err := s.o.PlaceShip(p); err != nil {
-		http.Error(w, live.UpperFirst(err.Error())+".", http.StatusConflict)
+		http.Error(w, sentence.Of(err), http.StatusConflict)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)

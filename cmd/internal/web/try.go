@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
@@ -165,7 +166,7 @@ func (s *Server) try(w http.ResponseWriter, r *http.Request) {
 		ok, after = true, true
 	}
 	if !ok {
-		http.Error(w, live.UpperFirst(why)+".", http.StatusForbidden)
+		http.Error(w, sentence.Upper(why)+".", http.StatusForbidden)
 		return
 	}
 	scene := v.Standing()
@@ -175,13 +176,13 @@ func (s *Server) try(w http.ResponseWriter, r *http.Request) {
 		if k, known := v.Track(t.Ship); known {
 			text = live.TrackText(&k, v.Located.Captured)
 		}
-		http.Error(w, live.UpperFirst(text)+".", http.StatusConflict)
+		http.Error(w, sentence.Upper(text)+".", http.StatusConflict)
 		return
 	}
 	t.Uncounted = v.Uncounted()
 	tried, err := live.PreviewMove(&scene, t, v.Sigmas, after)
 	if err != nil {
-		http.Error(w, live.UpperFirst(strings.TrimPrefix(err.Error(), "engine: "))+".", http.StatusBadRequest)
+		http.Error(w, sentence.Upper(strings.TrimPrefix(err.Error(), "engine: "))+".", http.StatusBadRequest)
 		return
 	}
 	if !after {
@@ -218,14 +219,14 @@ func readTry(body io.Reader) (t live.MoveRequest, problem string) {
 		t.Doing = doing
 		var err error
 		if t.Move, err = live.CanonicalMove(doing, move); err != nil {
-			return t, live.UpperFirst(err.Error()) + "."
+			return t, sentence.Of(err)
 		}
 	}
 	if t.Doing == "" || t.Ship == "" {
 		return t, "Expected a ship and one of maneuver, action and drop."
 	}
 	if _, err := vision.CodeOfID(t.Ship); !vision.Unnamed(t.Ship) && err != nil {
-		return t, live.UpperFirst(err.Error()) + "."
+		return t, sentence.Of(err)
 	}
 	return t, ""
 }

@@ -1,8 +1,9 @@
 package web
 
 import (
-	"sightline/cmd/internal/live"
 	"testing"
+
+	"sightline/cmd/internal/live"
 
 	"github.com/stretchr/testify/assert"
 )

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -126,7 +127,7 @@ func targetOf(v *live.State, from, to *engine.Ship) targetJSON {
 	t := targetJSON{ID: to.ID, Player: to.Player, Outcome: engine.NoView.String(), Arcs: []targetArcJSON{}}
 	for _, id := range []string{from.ID, to.ID} {
 		if k, ok := v.Track(id); ok && !k.State.Stands() {
-			t.Title = live.UpperFirst(live.TrackText(&k, v.Located.Captured))
+			t.Title = sentence.Upper(live.TrackText(&k, v.Located.Captured))
 			return t
 		}
 	}

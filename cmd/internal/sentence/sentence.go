@@ -1,0 +1,43 @@
+// Package sentence holds what several packages do to the texts that people read and
+// write.
+package sentence
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Upper returns s with its first letter in upper case. It serves English: s begins with
+// an ASCII letter.
+func Upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// Lower returns s with its first letter in lower case, as [Upper].
+func Lower(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToLower(s[:1]) + s[1:]
+}
+
+// Of returns an error as a sentence: "Measuring: expected …, got …."
+func Of(err error) string { return Upper(strings.TrimSuffix(err.Error(), ".")) + "." }
+
+// Invisible reports whether people do not see a character: a control character other
+// than a new line and a tab, or one of format (Unicode's Cf), such as those by which
+// "abc 2" is shown as "2 cba".
+func Invisible(r rune) bool {
+	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf)
+}
+
+// Shorten keeps what a user wrote short enough for one line of error.
+func Shorten(s string) string {
+	if len(s) > 40 {
+		return strings.ToValidUTF8(s[:40], "") + "…"
+	}
+	return s
+}

@@ -1,0 +1,29 @@
+package sentence
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestSentences(t *testing.T) {
+	assert.Equal(t, "Range 2", Upper("range 2"))
+	assert.Equal(t, "range 2", Lower("Range 2"))
+	assert.Empty(t, Upper("")+Lower(""))
+	assert.Equal(t, "The file is gone.", Of(errors.New("the file is gone")))
+	assert.Equal(t, "The file is gone.", Of(errors.New("The file is gone.")))
+}
+
+func TestInvisibleCharacters(t *testing.T) {
+	for r, want := range map[rune]bool{'a': false, '\n': false, '\t': false, 'é': false, 0: true, '\r': true, 0x202e: true, 0x200b: true} {
+		assert.Equal(t, want, Invisible(r), "%U", r)
+	}
+}
+
+func TestLongTextsAreShortenedAtACharacter(t *testing.T) {
+	assert.Equal(t, "short", Shorten("short"))
+	assert.Equal(t, strings.Repeat("é", 20)+"…", Shorten(strings.Repeat("é", 30)))
+	assert.Equal(t, "a"+strings.Repeat("é", 19)+"…", Shorten("a"+strings.Repeat("é", 30)))
+}
