@@ -72,6 +72,29 @@ type LearnState struct {
 	Unusable            string              // why nothing is found with the two on this table; "": they are used, or are not both there
 }
 
+// Unused says why what was taught is not used on the table now, in a few words; "": it
+// is.
+func (l *LearnState) Unused(v *State) string {
+	sight := v.Located.Obstacles
+	switch {
+	case v.Health.Code != OK:
+		return v.Health.Title
+	case l.Unusable != "":
+		return l.Unusable
+	case l.Mat.Version == "":
+		return "the empty mat has not been learnt"
+	case l.Mat.Problem != "" && l.MatWidth == 0:
+		return "the learnt mat cannot be read"
+	case l.Catalogue.Problem != "" && len(l.Entries) == 0:
+		return "the catalogue cannot be read"
+	case len(l.Entries) == 0:
+		return "no token is in the catalogue"
+	case sight == nil:
+		return "the program has not looked for them yet"
+	}
+	return sight.Unseen
+}
+
 // LearntFile is a file in which something learnt is kept.
 type LearntFile struct {
 	File    string

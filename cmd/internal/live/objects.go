@@ -1,6 +1,8 @@
 package live
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"sightline/engine"
@@ -13,13 +15,13 @@ const (
 	GroupMarker   = "marker"
 )
 
-const KindCache = "supply_cache"
+const kindCache = "supply_cache"
 
-func IsSatellite(kind string) bool { return kind == "satellite" || kind == "mission_satellite" }
+func isSatellite(kind string) bool { return kind == "satellite" || kind == "mission_satellite" }
 
-// PartOf reports whether an object is a token, or one of the cards that a token is made
+// partOf reports whether an object is a token, or one of the cards that a token is made
 // of: mine1.left of mine1.
-func PartOf(object, token string) bool {
+func partOf(object, token string) bool {
 	return object == token || strings.HasPrefix(object, token+".")
 }
 
@@ -31,14 +33,133 @@ func ObjectOf(s *engine.Scene, id string) (group, kind string) {
 		}
 	}
 	for i := range s.Devices {
-		if PartOf(id, s.Devices[i].ID) {
+		if partOf(id, s.Devices[i].ID) {
 			return GroupDevice, s.Devices[i].Kind
 		}
 	}
 	for i := range s.Markers {
-		if PartOf(id, s.Markers[i].ID) {
+		if partOf(id, s.Markers[i].ID) {
 			return GroupMarker, s.Markers[i].Kind
 		}
 	}
 	return "", ""
+}
+
+// Object is an obstacle, a device or a marker, measured from the chosen attacker.
+type Object struct {
+	ID, Kind string
+	Group    string // obstacle, device, marker
+	Range    engine.RangeVerdict
+	Act      string         // what the ship may do to it: lock, tow, scramble; "": nothing is known
+	May      engine.Outcome // whether it may, by range and where it stands; of no meaning without an act
+	Text     string
+	NoLock   *Restriction // nil: the rules allow it
+}
+
+// objects lists what lies on the table as measured from the chosen attacker, the nearest
+// first, as far as the agreement allows it.
+func (v *State) objects() (out []Object) {
+	if w := v.Policy.Window; w != nil && w.Doing == DoBlast { // which measures from the device
+		return nil
+	}
+	for i := range v.Result.Objects {
+		o := &v.Result.Objects[i]
+		if o.From == v.Choice.From && v.Stands(o.From) && v.Policy.Object(&v.Located.Scene, o.From, o.To) {
+			out = append(out, v.object(o))
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Object) int { return cmp.Compare(a.Range.Distance, b.Range.Distance) })
+	return out
+}
+
+func (v *State) object(o *engine.ObjectVerdict) Object {
+	scene := &v.Located.Scene
+	out := Object{ID: o.To, Range: o.Range}
+	out.Group, out.Kind = ObjectOf(scene, o.To)
+	most := 1 // G228, G232
+	switch {
+	case scene.Rules != engine.Rules25:
+	case out.Kind == kindCache:
+		out.Act = "tow"
+	case isSatellite(out.Kind):
+		out.Act = "scramble"
+	case out.Group != GroupMarker:
+		out.Act, most = "lock", 3 // G77, G79
+	}
+	if out.Act == "" {
+		return out
+	}
+	switch out.May = o.Range.At(0, most); out.May {
+	case engine.Yes:
+		out.Text = "near enough to " + out.Act
+	case engine.No:
+		out.Text = "too far to " + out.Act
+	case engine.Indeterminate:
+		out.Text = "too close to call whether it is near enough to " + out.Act
+	}
+	if out.Act == "lock" {
+		out.NoLock = NewRestriction(v.Result.Restrictions("lock", o.From, o.To))
+	}
+	if no := out.NoLock; no != nil && out.May != engine.No {
+		out.May, out.Text = no.Outcome, no.Text
+		if no.sure() {
+			out.May = engine.No
+		}
+	}
+	return out
+}
+
+// Blast is a device and the ships near it.
+type Blast struct {
+	ID, Kind  string
+	Ships     []BlastShip // up to range 3, the nearest first
+	Uncounted []string    // ships that stand nowhere for sure, in words
+}
+
+// BlastShip is a ship near a device.
+type BlastShip struct {
+	ID     string
+	Player int
+	Range  engine.RangeVerdict
+}
+
+// blasts lists the devices with the ships near them, as far as the agreement allows it.
+func (v *State) blasts() (out []Blast) {
+	scene := &v.Located.Scene
+	if !v.answers() {
+		return nil
+	}
+	for i := range scene.Devices {
+		d := &scene.Devices[i]
+		if !v.Policy.Object(scene, "", d.ID) {
+			continue
+		}
+		b := Blast{ID: d.ID, Kind: d.Kind}
+		for _, u := range v.Uncounted() {
+			b.Uncounted = append(b.Uncounted, u.Why)
+		}
+		for k := range scene.Ships {
+			if ship := &scene.Ships[k]; v.Stands(ship.ID) {
+				b.add(v, ship)
+			}
+		}
+		slices.SortStableFunc(b.Ships, func(a, b BlastShip) int { return cmp.Compare(a.Range.Distance, b.Range.Distance) })
+		out = append(out, b)
+	}
+	return out
+}
+
+// add lists a ship if it may be at range 0 to 3 of the device: of the card that is nearest
+// to it.
+func (b *Blast) add(v *State, ship *engine.Ship) {
+	var nearest *engine.ObjectVerdict
+	for i := range v.Result.Objects {
+		o := &v.Result.Objects[i]
+		if o.From == ship.ID && partOf(o.To, b.ID) && (nearest == nil || o.Range.Distance < nearest.Range.Distance) {
+			nearest = o
+		}
+	}
+	if nearest != nil && nearest.Range.At(0, 3) != engine.No {
+		b.Ships = append(b.Ships, BlastShip{ship.ID, ship.Player, nearest.Range})
+	}
 }

@@ -117,6 +117,25 @@ func (d *Declaration) Check(r engine.Rules) (Declaration, error) {
 	return out, err
 }
 
+// CheckDeclaration normalises a declaration for the table, or says as a *Refusal why it
+// opens nothing.
+func (v *State) CheckDeclaration(d Declaration) (Declaration, error) {
+	out, err := d.Check(v.Located.Scene.Rules)
+	if err != nil {
+		return out, &Refusal{ErrInvalid, sentence.Of(err)}
+	}
+	for _, id := range []string{out.Ship, out.Target} {
+		group, _ := ObjectOf(&v.Located.Scene, id)
+		if id != "" && ShipOf(&v.Located.Scene, id) == nil && (out.Doing != DoBlast || group != GroupDevice) {
+			return out, &Refusal{ErrOvertaken, sentence.Upper(sentence.Shorten(id)) + " is not on the table."}
+		}
+	}
+	if v.Policy.Measuring != MeasuringEdition {
+		return out, &Refusal{ErrOvertaken, "Nothing needs to be declared here: measuring is " + string(v.Policy.Measuring) + "."}
+	}
+	return out, nil
+}
+
 // CanonicalMove returns a move as the engine writes it.
 func CanonicalMove(doing Doing, move string) (string, error) {
 	switch doing {
@@ -234,11 +253,11 @@ func (p *Policy) Object(s *engine.Scene, ship, object string) bool {
 	case DoLock: // on objects, which scenario features are not (G79, G218, G219)
 		return s.Rules == engine.Rules25 && w.Ship == ship && group != GroupMarker
 	case DoTow:
-		return w.Ship == ship && kind == KindCache
+		return w.Ship == ship && kind == kindCache
 	case DoScramble:
-		return w.Ship == ship && IsSatellite(kind)
+		return w.Ship == ship && isSatellite(kind)
 	case DoBlast:
-		return PartOf(object, w.Target)
+		return partOf(object, w.Target)
 	}
 	return false
 }

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/vision"
 )
 
 // MoveRequest is a move that somebody wants to see before it is made.
@@ -28,10 +30,7 @@ type MovePreview struct {
 	Ends   []MoveEnd
 	Chosen int // of Ends: the one that After rests on; -1: none
 
-	// After is the scene's ranges and arcs with the ship at its end: from the ship and
-	// to it. Empty when WhyNot says why.
-	After  engine.Result
-	Scene  engine.Scene // with the ship there
+	After  *AfterMove // nil: WhyNot says why
 	WhyNot string
 
 	InTheWay []string // uncounted ships that the move may meet, in words: no end is sure
@@ -46,12 +45,71 @@ type MoveEnd struct {
 	Slide *geom.Pose // where the place is one end of a slide (first edition): the other end
 }
 
-// PreviewMove looks at a move on a scene: where it ends, what it meets, and what can be
-// measured after it. It changes nothing. The errors are sentences' ends for people.
-func PreviewMove(s *engine.Scene, t MoveRequest, sigmas float64, after bool) (MovePreview, error) {
+// Preview looks at a move on the table: where it ends, what it meets, and what can be
+// measured after it. It changes nothing. A judge is bound by no agreement. The errors are
+// a *Refusal.
+func (v *State) Preview(t MoveRequest, judge bool) (MovePreview, error) {
+	var none MovePreview
+	if err := t.check(); err != nil {
+		return none, &Refusal{ErrInvalid, sentence.Of(err)}
+	}
+	if !v.answers() {
+		return none, &Refusal{ErrNoAnswers, v.Health.Title + ": " + v.Health.Detail}
+	}
+	ok, after, why := v.Policy.Move(t.Doing, t.Ship, t.Move)
+	if judge {
+		ok, after = true, true
+	}
+	if !ok {
+		return none, &Refusal{ErrForbidden, sentence.Upper(why) + "."}
+	}
+	scene := v.Standing()
+	scene.ObstaclesUnseen = scene.ObstaclesUnseen || !v.ObstaclesWatched
+	if ShipOf(&scene, t.Ship) == nil {
+		text := t.Ship + " is not seen"
+		if k, known := v.Track(t.Ship); known {
+			text = TrackText(&k, v.Located.Captured)
+		}
+		return none, &Refusal{ErrOvertaken, sentence.Upper(text) + "."}
+	}
+	t.Uncounted = v.Uncounted()
+	out, err := v.preview(&scene, t, after)
+	if err != nil {
+		return none, &Refusal{ErrInvalid, sentence.Upper(strings.TrimPrefix(err.Error(), "engine: ")) + "."}
+	}
+	if !after {
+		out.withholdFigures()
+	}
+	return out, nil
+}
+
+// check writes a request's move as the engine does, or says what is wrong with the
+// request.
+func (t *MoveRequest) check() (err error) {
+	if t.Doing == "" || t.Ship == "" {
+		return errors.New("expected a ship and one of maneuver, action and drop")
+	}
+	if err := checkShip(t.Ship); err != nil {
+		return err
+	}
+	t.Move, err = CanonicalMove(t.Doing, t.Move)
+	return err
+}
+
+// checkShip says what is wrong with a ship's name.
+func checkShip(id string) error {
+	if vision.Unnamed(id) {
+		return nil
+	}
+	_, err := vision.CodeOfID(id)
+	return err
+}
+
+// preview looks at a move on a scene of the ships that stand.
+func (v *State) preview(s *engine.Scene, t MoveRequest, after bool) (MovePreview, error) {
 	out := MovePreview{MoveRequest: t, Chosen: -1}
 	var err error
-	if out.Result, err = moved(s, t, engine.Options{Sigmas: sigmas}); err != nil {
+	if out.Result, err = moved(s, t, engine.Options{Sigmas: v.Sigmas}); err != nil {
 		return out, err
 	}
 	out.doubt(s)
@@ -62,10 +120,9 @@ func PreviewMove(s *engine.Scene, t MoveRequest, sigmas float64, after bool) (Mo
 	if t.Option != "" && out.Chosen < 0 {
 		return out, fmt.Errorf("%s has no end %q", out.Move, sentence.Shorten(t.Option))
 	}
-	if out.WhyNot = whyNothingAfter(s, &out, after); out.WhyNot != "" {
-		return out, nil
+	if out.WhyNot = whyNothingAfter(s, &out, after); out.WhyNot == "" {
+		out.After, err = v.afterMove(s, &out)
 	}
-	err = out.measure(s, sigmas)
 	return out, err
 }
 
@@ -144,70 +201,9 @@ func whyNothingAfter(s *engine.Scene, t *MovePreview, after bool) string {
 	return ""
 }
 
-// measure puts the ship to the chosen end and measures from it and to it.
-func (t *MovePreview) measure(s *engine.Scene, sigmas float64) error {
-	t.Scene = *s
-	t.Scene.Ships = slices.Clone(s.Ships)
-	ship := ShipOf(&t.Scene, t.Ship)
-	ship.Covariance = carried(s, ship, t.Ends[t.Chosen].Pose, &t.Result)
-	ship.Pose = t.Ends[t.Chosen].Pose
-	o := engine.Options{Sigmas: sigmas, InContact: t.inContact(), Overlapped: t.inContact()}
-	if t.overlapsNone() {
-		o.Untouched = t.Ship
-	}
-	var err error
-	t.After, err = engine.Measure(&t.Scene, o)
-	return err
-}
-
-// overlapsNone reports whether the ship reaches the chosen end by a move that overlapped
-// no ship: an action, or a maneuver that is surely executed in full. Standing still
-// keeps the touch that was there (G99).
-func (t *MovePreview) overlapsNone() bool {
-	r := &t.Result
-	stationary := r.Maneuver == engine.Maneuver{Bearing: engine.Stationary}.String()
-	return t.Doing == DoAction || r.InFull == engine.Yes && t.Ends[t.Chosen].Legal == engine.Yes && !stationary
-}
-
-// inContact lists the ships that the moved one surely touches at its end: it was backed
-// up until it touched them, whatever the camera can tell of it. In the first edition it
-// overlapped them: it lists no others.
-func (t *MovePreview) inContact() (pairs [][2]string) {
-	r := &t.Result
-	if len(r.Options) > 0 || r.InFull == engine.Indeterminate || touchDoubted(r) {
-		return nil
-	}
-	for _, id := range r.Touching {
-		pairs = append(pairs, [2]string{t.Ship, id})
-	}
-	return pairs
-}
-
-// touchDoubted reports whether it is too close to call which ships a move ends touching.
-func touchDoubted(r *engine.MoveResult) bool {
-	return slices.ContainsFunc(r.Undecided, func(u string) bool { return strings.HasPrefix(u, "touching ") })
-}
-
-// carried is the covariance of a ship's pose after a move: a turned start swings the
-// end round, and a ship that was stopped by others stands as surely as those do.
-func carried(s *engine.Scene, ship *engine.Ship, end geom.Pose, r *engine.MoveResult) geom.Cov3 {
-	out := ship.Covariance.Transported(end.Sub(ship.Pose.Point))
-	if r.FullyExecuted {
-		return out
-	}
-	for _, id := range r.FirstOverlapped {
-		if by := ShipOf(s, id); by != nil {
-			for _, i := range [...]int{0, 1, 3, 4} {
-				out[i] += by.Covariance[i]
-			}
-		}
-	}
-	return out
-}
-
-// WithholdFigures leaves what is decided and what is too close, and cuts out by how much:
+// withholdFigures leaves what is decided and what is too close, and cuts out by how much:
 // where the edition measures nothing after a move, millimetres would.
-func (t *MovePreview) WithholdFigures() {
+func (t *MovePreview) withholdFigures() {
 	r := &t.Result
 	r.Margin, r.Sigma, r.Nearest = geom.Length(math.Inf(1)), 0, ""
 }

@@ -73,7 +73,7 @@ func (t *MovePreview) Lines() (out []MoveLine) {
 		say(engine.Indeterminate, "Whether it leaves the play area is too close to call.")
 	}
 	for _, act := range []string{"attack", "lock"} {
-		if no := NewRestriction(t.After.Restrictions(act, t.Ship, "")); no != nil {
+		if no := t.restricted(act); no != nil {
 			outcome := no.Outcome
 			if no.sure() {
 				outcome = engine.No
@@ -96,6 +96,14 @@ func (t *MovePreview) Lines() (out []MoveLine) {
 		}
 	}
 	return out
+}
+
+// restricted says what keeps the ship from an act at its end, whatever the target.
+func (t *MovePreview) restricted(act string) *Restriction {
+	if t.After == nil {
+		return nil
+	}
+	return NewRestriction(t.After.Result.Restrictions(act, t.Ship, ""))
 }
 
 // notLooked is the engine's word for obstacles that nobody watches.

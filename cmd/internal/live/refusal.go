@@ -5,7 +5,7 @@ import "errors"
 // Refusal is why something that somebody asked of the table was not done: a sentence for
 // people, and of which kind it is, for errors.Is.
 type Refusal struct {
-	Kind error // ErrInvalid, ErrOvertaken, ErrInUse, ErrUnwritten or ErrDamaged
+	Kind error // one of those below
 	Text string
 }
 
@@ -18,6 +18,8 @@ func (r *Refusal) Unwrap() error { return r.Kind }
 // The kinds of refusals.
 var (
 	ErrInvalid   = errors.New("this makes no sense")
+	ErrForbidden = errors.New("the agreement on measuring forbids this")
+	ErrNoAnswers = errors.New("the table is not answered about")
 	ErrOvertaken = errors.New("this no longer fits the table")
 	ErrInUse     = errors.New("another program uses the record")
 	ErrUnwritten = errors.New("this could not be written")

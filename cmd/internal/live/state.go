@@ -146,12 +146,6 @@ type Camera struct {
 	NoObstacles string
 }
 
-// Choice is the pair that everybody looks at: one for all screens and the panel.
-type Choice struct {
-	From, To string
-	Arc      engine.Arc
-}
-
 // ArcOf returns the verdict on the chosen arc.
 func (v *State) ArcOf() (engine.ArcVerdict, bool) {
 	if v.Pair != nil {

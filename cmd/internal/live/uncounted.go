@@ -138,16 +138,3 @@ func baseAt(size func(engine.Base) (w, l float64), b engine.Base, at geom.Pose) 
 		at.Transform(geom.Point{X: -w / 2, Y: -l / 2}), at.Transform(geom.Point{X: w / 2, Y: -l / 2}),
 	}
 }
-
-// UncountedEnemies says of which enemies of the ship nobody knows where they stand: an
-// arc that is empty of all others may hold them.
-func (t *MovePreview) UncountedEnemies(s *engine.Scene) []string {
-	out := []string{}
-	own := ShipOf(s, t.Ship)
-	for _, u := range t.Uncounted {
-		if u.Ship.ID != t.Ship && (own == nil || own.Player == 0 || u.Ship.Player != own.Player) {
-			out = append(out, u.Why)
-		}
-	}
-	return out
-}

@@ -1,7 +1,25 @@
 package live
 
-// Unmeasured says why what is declared measures nothing, as the state says it of a pair.
-func (v *State) Unmeasured() string {
+import "sightline/engine"
+
+// Told returns what the agreement lets be told of the measurement, all of it to a judge,
+// or says as a *Refusal why that is nothing.
+func (v *State) Told(judge bool) (engine.Result, error) {
+	if judge {
+		return v.Result, nil
+	}
+	result, ok := v.Policy.Apply(&v.Located.Scene, v.Result)
+	switch {
+	case ok:
+		return result, nil
+	case v.Policy.Measuring == MeasuringJudge:
+		return result, &Refusal{ErrForbidden, "Only the judge measures at this table."}
+	}
+	return result, &Refusal{ErrForbidden, "The players agreed to measure only when the rules allow it: " + v.unmeasured() + "."}
+}
+
+// unmeasured says why what is declared measures nothing, as the state says it of a pair.
+func (v *State) unmeasured() string {
 	w := v.Policy.Window
 	if w == nil {
 		return "nothing is declared that would"

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"sightline/cmd/internal/live"
 	"sightline/vision"
 )
 
@@ -49,6 +50,37 @@ func readJSON(body io.Reader, into any, example string) (problem string) {
 		return fmt.Sprintf("The key %q stands twice in one place: expected once.", key)
 	}
 	return ""
+}
+
+// readBody reads a request's small JSON object, or answers what is wrong with it and
+// reports false.
+func readBody(w http.ResponseWriter, r *http.Request, into any, example string) bool {
+	problem := readJSON(http.MaxBytesReader(w, r.Body, bodyMost), into, example)
+	if problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
+	}
+	return problem == ""
+}
+
+// refusalStatus are the statuses of what the table refuses.
+var refusalStatus = []struct {
+	kind   error
+	status int
+}{
+	{live.ErrInvalid, http.StatusBadRequest}, {live.ErrForbidden, http.StatusForbidden}, {live.ErrOvertaken, http.StatusConflict},
+	{live.ErrNoAnswers, http.StatusServiceUnavailable}, {live.ErrInUse, http.StatusServiceUnavailable},
+	{live.ErrUnwritten, http.StatusInsufficientStorage},
+}
+
+// refuse answers with a refusal's sentence and the status of its kind.
+func refuse(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	for _, known := range refusalStatus {
+		if errors.Is(err, known.kind) {
+			status = known.status
+		}
+	}
+	http.Error(w, err.Error(), status)
 }
 
 // readNothing reports whether a request has no body, as one must that says all by its

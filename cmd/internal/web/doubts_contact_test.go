@@ -45,7 +45,7 @@ func TestContactThatIsNotDecidedIsADoubt(t *testing.T) {
 func TestAFirstEditionOverlapIsPreviewedAsTouching(t *testing.T) {
 	f := newFakeTable(t)
 	f.change(func(v *live.State) { v.ObstaclesWatched = true; v.Located.Scene.Rules = engine.Rules1e })
-	status, got, text := try(t, serve(t, f).URL, `{"ship":"A1","maneuver":"straight 3"}`)
+	status, got, text := preview(t, serve(t, f).URL, `{"ship":"A1","maneuver":"straight 3"}`)
 	require.Equal(t, http.StatusOK, status, text)
 	require.Contains(t, texts(got), "no: It ends touching B1.")
 	seen := 0
@@ -71,7 +71,7 @@ func TestAFirstEditionBoostIntoContactIsNoTouch(t *testing.T) {
 		live.ShipOf(s, "A1").Pose = geom.Pose{Point: geom.Point{X: 300, Y: 300}}
 		live.ShipOf(s, "B1").Pose = geom.Pose{Point: geom.Point{X: 300, Y: 423.3}} // 0.1 mm between the guides at its end
 	})
-	status, got, text := try(t, serve(t, f).URL, `{"ship":"A1","action":"boost straight"}`)
+	status, got, text := preview(t, serve(t, f).URL, `{"ship":"A1","action":"boost straight"}`)
 	require.Equal(t, http.StatusOK, status, text)
 	require.NotNil(t, at(got, "after"), text)
 	seen := 0

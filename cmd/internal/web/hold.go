@@ -32,8 +32,7 @@ func (s *Server) freeze(w http.ResponseWriter, r *http.Request) {
 		Hold *bool  `json:"hold"`
 		Held uint64 `json:"held"`
 	}
-	if problem := readJSON(http.MaxBytesReader(w, r.Body, bodyMost), &in, `{"hold":true}`); problem != "" {
-		http.Error(w, problem, http.StatusBadRequest)
+	if !readBody(w, r, &in, `{"hold":true}`) {
 		return
 	}
 	if in.Hold == nil {

@@ -1,15 +1,10 @@
 package web
 
 import (
-	"fmt"
 	"math"
 	"net/http"
-	"slices"
-	"strings"
 
 	"sightline/cmd/internal/live"
-	"sightline/cmd/internal/sentence"
-	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
@@ -115,9 +110,9 @@ func (s *Server) held(w http.ResponseWriter, r *http.Request) {
 		c.From, c.To = q.Get("from"), q.Get("to")
 	}
 	if q.Has("arc") {
-		arc, err := engine.ParseArc(q.Get("arc"))
+		arc, err := live.ParseArc(q.Get("arc"))
 		if err != nil {
-			http.Error(w, noArc(q.Get("arc")), http.StatusBadRequest)
+			refuse(w, err)
 			return
 		}
 		c.Arc = arc
@@ -183,167 +178,29 @@ func worstSigma(c geom.Cov2) float64 {
 	return math.Sqrt(max(0, mean+math.Hypot(half, c.XY)))
 }
 
-// verdictsOf lists what was measured of the chosen pair: the range, then each arc with
-// its attack range and obstruction, the chosen arc first.
+// verdictsOf lists what was measured of the chosen pair.
 func verdictsOf(v *live.State) []verdictJSON {
 	out := []verdictJSON{}
-	p := v.Pair
-	if p == nil {
-		return out
-	}
-	r := v.Located.Scene.Rules
-	out = append(out, rangeVerdictOf(v, "range", "Range", "", &p.Range, p.Explain(r), engine.RangeRule(r, p.Contact)))
-	for _, act := range []string{"attack", "lock"} {
-		if no := v.Restricted(act); no != nil {
-			out = append(out, forbiddenOf(act, no))
+	for _, d := range v.Verdicts() {
+		j := verdictJSON{
+			Key: d.Key, Name: d.Name, Arc: d.Arc, Outcome: d.Outcome, Title: d.Title, Text: d.Text, Decide: d.Decide,
+			DistanceMM: known(d.Distance), SigmaMM: known(d.Sigma), MarginMM: fine(float64(d.Margin)), NeedMM: known(d.Need),
+			By: append([]string{}, d.By...), Ships: append([]string{}, d.Ships...), LinesMM: linesOf(d.Lines), Rules: []ruleTextJSON{},
 		}
-	}
-	chosen, rest := []verdictJSON{}, []verdictJSON{}
-	for i := range p.Arcs {
-		if a := &p.Arcs[i]; a.Arc == v.Choice.Arc {
-			chosen = arcVerdictsOf(v, a)
-		} else {
-			rest = append(rest, arcVerdictsOf(v, a)...)
+		for _, rule := range d.Rules {
+			j.Rules = append(j.Rules, ruleTexts(rule)...)
 		}
-	}
-	return append(append(out, chosen...), rest...)
-}
-
-// forbiddenOf is what the rules forbid, or may forbid, where the ships stand.
-func forbiddenOf(act string, no *live.Restriction) verdictJSON {
-	out := verdictJSON{
-		Key: "may_" + act, Name: "May it " + act, Outcome: no.Outcome.String(), Title: "Perhaps not", Text: sentence.Upper(no.Text) + ".",
-		By: no.Because, Ships: []string{}, LinesMM: [][2][2]float64{}, Rules: []ruleTextJSON{},
-	}
-	switch no.Outcome {
-	case engine.Yes:
-		out.Outcome, out.Title = engine.No.String(), "No "+act
-	case engine.NoView:
-		out.Decide = "What was measured cannot say it: ask what " + strings.Join(no.Because, ", ") + " is, or how the ships came to stand so."
-	default:
-		out.Decide = "Whether it touches " + strings.Join(no.Because, ", ") + " decides it: try a slip of paper between them."
-		if slices.Contains(no.Rules, "1e G95") {
-			out.Decide = "Try a slip of paper between them. Where they are in contact, it depends on whether one overlapped the other: ask how they came to stand so."
-		}
-	}
-	for _, rule := range no.Rules {
-		out.Rules = append(out.Rules, ruleTexts(rule)...)
+		out = append(out, j)
 	}
 	return out
 }
 
-func rangeVerdictOf(v *live.State, key, name, arc string, r *engine.RangeVerdict, text, rule string) verdictJSON {
-	need := v.Sigmas * float64(r.Sigma)
-	out := verdictJSON{
-		Key: key, Name: name, Arc: arc, Outcome: r.Outcome.String(), Title: live.RangeTitle(*r), Text: text,
-		DistanceMM: number(float64(r.Distance)), SigmaMM: number(float64(r.Sigma)), MarginMM: fine(float64(r.Margin)), NeedMM: number(need),
-		By: []string{}, Ships: []string{}, LinesMM: linesOf(r.Lines), Rules: ruleTexts(rule),
+// known is a length that is known; nil where it is not.
+func known(l *geom.Length) *float64 {
+	if l == nil {
+		return nil
 	}
-	if r.Outcome == engine.Indeterminate {
-		out.Decide = decideRange(r, need, v.Sigmas)
-	}
-	return out
-}
-
-// decideRange says what would decide between two ranges.
-func decideRange(r *engine.RangeVerdict, need, sigmas float64) string {
-	why := fmt.Sprintf("The nearest limit is %.2f mm away and the camera is sure beyond %.2f mm (%g standard deviations).", math.Abs(float64(r.Margin)), need, sigmas)
-	if len(r.Possible) > 0 && r.Possible[0] == 0 {
-		return why + " Whether the bases or their guides touch decides it: try a slip of paper between them at the line drawn."
-	}
-	limit := 100 * math.Round(float64(r.Distance)/100)
-	return fmt.Sprintf("%s Whether the nearest points are more than %.0f mm apart decides it: lay the range ruler along the line drawn.", why, limit)
-}
-
-func arcVerdictsOf(v *live.State, a *engine.ArcVerdict) []verdictJSON {
-	p, r := v.Pair, v.Located.Scene.Rules
-	key, words := a.Arc.String(), strings.ReplaceAll(a.Arc.String(), "_", " ")
-	out := []verdictJSON{}
-	if a.Arc != engine.ArcPrimaryTurret { // no arc limits that one
-		need := v.Sigmas * float64(a.Sigma)
-		alone := *a
-		alone.Attack = nil // it has a line of its own
-		in := verdictJSON{
-			Key: key, Name: "In the " + words + " arc", Arc: key, Outcome: a.InArc.String(), Text: alone.Explain(r, p),
-			SigmaMM: number(float64(a.Sigma)), MarginMM: fine(float64(a.Margin)), NeedMM: number(need),
-			By: []string{}, Ships: []string{}, LinesMM: [][2][2]float64{}, Rules: ruleTexts(a.Arc.Rule(r)),
-		}
-		switch a.InArc {
-		case engine.Yes:
-			in.Title = "In arc"
-		case engine.No:
-			in.Title = "Not in arc"
-		case engine.NoView:
-			in.Title = "No view"
-		default:
-			in.Title = "Too close to call"
-			in.Decide = fmt.Sprintf("The target's nearest corner is %.2f mm from the arc's edge and the camera is sure beyond %.2f mm (%g standard deviations). Sight along the printed line of the arc, or lay a straight edge on it.",
-				math.Abs(float64(a.Margin)), need, v.Sigmas)
-		}
-		out = append(out, in)
-	}
-	if a.Attack == nil {
-		return out
-	}
-	at := a.Attack
-	attack := rangeVerdictOf(v, key+"_attack", "Attack range in the "+words+" arc", key, &at.RangeVerdict, attackText(v, a), engine.AttackRule(r, a.Arc))
-	return append(out, attack, obstructionOf(v, key, words, &at.Obstruction, at.Lines))
-}
-
-// attackText words the attack range as a pair's range is worded.
-func attackText(v *live.State, a *engine.ArcVerdict) string {
-	at, need := a.Attack, v.Sigmas*float64(a.Attack.Sigma)
-	if at.Band == 0 && at.Outcome == engine.Yes {
-		return fmt.Sprintf("%s to %s in the %s arc: range 0, %s.", v.Pair.From, v.Pair.To, live.ArcName(a.Arc), engine.ContactWords(at.Distance))
-	}
-	text := fmt.Sprintf("%s to %s in the %s arc: %s, %.2f ± %.2f mm, %.2f mm from another range, where %.2f mm is enough to be sure.",
-		v.Pair.From, v.Pair.To, strings.ReplaceAll(a.Arc.String(), "_", " "), sentence.Lower(live.RangeTitle(at.RangeVerdict)),
-		float64(at.Distance), float64(at.Sigma), math.Abs(float64(at.Margin)), need)
-	if at.Band != at.BandArcStart {
-		text += fmt.Sprintf(" Starting on the part of the base in the arc it would be %.2f mm and range %d.", float64(at.DistanceArcStart), at.BandArcStart)
-	}
-	return text + live.ContactElsewhere(v, a)
-}
-
-func obstructionOf(v *live.State, key, words string, o *engine.ObstructionVerdict, lines []engine.Line) verdictJSON {
-	r := v.Located.Scene.Rules
-	out := verdictJSON{
-		Key: key + "_obstruction", Name: "Obstruction in the " + words + " arc", Arc: key, MarginMM: fine(float64(o.Margin)),
-		By: append([]string{}, o.By...), Ships: append([]string{}, o.Ships...), LinesMM: linesOf(lines), Rules: ruleTexts(engine.ObstructionRule(r)),
-	}
-	if !v.ObstaclesWatched || v.Located.Scene.ObstaclesUnseen && o.Verdict == engine.NoView.String() {
-		out.Outcome, out.Title, out.Text = "no_view", "Not watched", "Obstacles were not searched: this line is not called clear."
-		out.Decide = "Look along the line drawn for obstacles."
-		return out
-	}
-	out.Text = o.Explain(r)
-	switch o.Verdict {
-	case "never":
-		out.Outcome, out.Title = "no", "Not obstructed"
-	case "must":
-		out.Outcome, out.Title = "yes", "Obstructed"
-	case "may":
-		out.Outcome, out.Title = "choose", "The attacker chooses"
-	case "too_close":
-		out.Outcome, out.Title = "too_close", "Too close to call"
-		out.Decide = fmt.Sprintf("The line passes within %.2f mm of the edge of %s: stretch a thread along the line drawn.", math.Abs(float64(o.Margin)), orWhat(o.By))
-	default:
-		out.Outcome, out.Title, out.Text = "no_view", "No view", "The camera does not see enough along the line."
-		out.Decide = "Look along the line drawn for obstacles."
-	}
-	return out
-}
-
-func orWhat(by []string) string {
-	if len(by) == 0 {
-		return "something that lies there"
-	}
-	return strings.Join(by, ", ")
-}
-
-// number is a figure that is known.
-func number(x float64) *float64 {
-	x = fine(x)
+	x := fine(float64(*l))
 	return &x
 }
 

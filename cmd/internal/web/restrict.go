@@ -1,9 +1,6 @@
 package web
 
 import (
-	"cmp"
-	"slices"
-
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 )
@@ -61,102 +58,33 @@ type blastShipJSON struct {
 	SigmaMM    float64 `json:"sigma_mm"`
 }
 
-// objectsOf lists what lies on the table as measured from the chosen attacker, the
-// nearest first, as far as the agreement allows it.
-func objectsOf(v *live.State) []objectJSON {
+func objectsOf(all []live.Object) []objectJSON {
 	out := []objectJSON{}
-	if w := v.Policy.Window; w != nil && w.Doing == live.DoBlast { // which measures from the device
-		return out
-	}
-	for i := range v.Result.Objects {
-		o := &v.Result.Objects[i]
-		if o.From == v.Choice.From && v.Stands(o.From) && v.Policy.Object(&v.Located.Scene, o.From, o.To) {
-			out = append(out, objectJSONOf(v, o))
+	for _, o := range all {
+		j := objectJSON{
+			ID: o.ID, Kind: o.Kind, Group: o.Group, Outcome: o.Range.Outcome.String(), Title: live.RangeTitle(o.Range), Band: bandLarge(o.Range),
+			DistanceMM: round(float64(o.Range.Distance)), SigmaMM: round(float64(o.Range.Sigma)), Act: o.Act, Text: o.Text,
+			NoLock: restrictionOf(o.NoLock),
 		}
+		if o.Act != "" {
+			j.May = o.May.String()
+		}
+		out = append(out, j)
 	}
-	slices.SortStableFunc(out, func(a, b objectJSON) int { return cmp.Compare(a.DistanceMM, b.DistanceMM) })
 	return out
 }
 
-func objectJSONOf(v *live.State, o *engine.ObjectVerdict) objectJSON {
-	s := &v.Located.Scene
-	j := objectJSON{ID: o.To, Outcome: o.Range.Outcome.String(), Title: live.RangeTitle(o.Range), Band: bandLarge(o.Range),
-		DistanceMM: round(float64(o.Range.Distance)), SigmaMM: round(float64(o.Range.Sigma))}
-	j.Group, j.Kind = live.ObjectOf(s, o.To)
-	most := 1 // G228, G232
-	switch {
-	case s.Rules != engine.Rules25:
-	case j.Kind == live.KindCache:
-		j.Act = "tow"
-	case live.IsSatellite(j.Kind):
-		j.Act = "scramble"
-	case j.Group != live.GroupMarker:
-		j.Act, most = "lock", 3 // G77, G79
-	}
-	if j.Act == "" {
-		return j
-	}
-	may := o.Range.At(0, most)
-	j.May = may.String()
-	j.Text = map[engine.Outcome]string{
-		engine.Yes: "near enough to " + j.Act, engine.No: "too far to " + j.Act,
-		engine.Indeterminate: "too close to call whether it is near enough to " + j.Act,
-	}[may]
-	if j.Act == "lock" {
-		j.NoLock = restrictionOf(live.NewRestriction(v.Result.Restrictions("lock", o.From, o.To)))
-	}
-	if n := j.NoLock; n != nil && may != engine.No {
-		j.Text = n.Text
-		if j.May = n.Outcome; n.Outcome == engine.Yes.String() {
-			j.May = engine.No.String()
-		}
-	}
-	return j
-}
-
-// blastsOf lists the devices with the ships near them, as far as the agreement allows it.
-func blastsOf(v *live.State) []blastJSON {
+func blastsOf(all []live.Blast) []blastJSON {
 	out := []blastJSON{}
-	s := &v.Located.Scene
-	if v.Health.Code != live.OK && !v.Held {
-		return out
-	}
-	for i := range s.Devices {
-		d := &s.Devices[i]
-		if !v.Policy.Object(s, "", d.ID) {
-			continue
+	for _, b := range all {
+		j := blastJSON{ID: b.ID, Kind: b.Kind, Ships: []blastShipJSON{}, Uncounted: append([]string{}, b.Uncounted...)}
+		for _, k := range b.Ships {
+			j.Ships = append(j.Ships, blastShipJSON{k.ID, k.Player, k.Range.Outcome.String(), live.RangeTitle(k.Range),
+				round(float64(k.Range.Distance)), round(float64(k.Range.Sigma))})
 		}
-		b := blastJSON{ID: d.ID, Kind: d.Kind, Ships: []blastShipJSON{}, Uncounted: []string{}}
-		for _, u := range v.Uncounted() {
-			b.Uncounted = append(b.Uncounted, u.Why)
-		}
-		for k := range s.Ships {
-			if ship := &s.Ships[k]; v.Stands(ship.ID) {
-				b.add(v, ship)
-			}
-		}
-		slices.SortStableFunc(b.Ships, func(a, b blastShipJSON) int { return cmp.Compare(a.DistanceMM, b.DistanceMM) })
-		out = append(out, b)
+		out = append(out, j)
 	}
 	return out
-}
-
-// add lists a ship if it may be at range 0 to 3 of the device: of the card that is nearest
-// to it.
-func (b *blastJSON) add(v *live.State, ship *engine.Ship) {
-	var nearest *engine.ObjectVerdict
-	for i := range v.Result.Objects {
-		o := &v.Result.Objects[i]
-		if o.From == ship.ID && live.PartOf(o.To, b.ID) && (nearest == nil || o.Range.Distance < nearest.Range.Distance) {
-			nearest = o
-		}
-	}
-	if nearest == nil || nearest.Range.At(0, 3) == engine.No {
-		return
-	}
-	r := &nearest.Range
-	b.Ships = append(b.Ships, blastShipJSON{ship.ID, ship.Player, r.Outcome.String(), live.RangeTitle(*r), round(float64(r.Distance)),
-		round(float64(r.Sigma))})
 }
 
 // tokenJSON is a device or a marker on the table.

@@ -12,7 +12,6 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sentence"
-	"sightline/engine"
 )
 
 // Rulings is the judges' record.
@@ -65,18 +64,12 @@ func (s *Server) judgePage(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, static, "static/judge.html")
 }
 
-// noArc says that there is no such arc, and which there are.
-func noArc(name string) string {
-	return fmt.Sprintf("There is no arc %q; expected front, rear, left, right, full_front, full_rear, bullseye or turret.", name)
-}
-
 // askJudge holds what is seen and calls a judge: {"by":"player 2"}.
 func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		By *string `json:"by"`
 	}
-	if problem := readJSON(http.MaxBytesReader(w, r.Body, bodyMost), &in, `{"by":"player 2"}`); problem != "" {
-		http.Error(w, problem, http.StatusBadRequest)
+	if !readBody(w, r, &in, `{"by":"player 2"}`) {
 		return
 	}
 	if in.By == nil {
@@ -131,12 +124,12 @@ func readRule(body io.Reader) (out live.RuleRequest, problem string) {
 	if problem = readJSON(body, &in, `{"held":1,"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`); problem != "" {
 		return out, problem
 	}
-	arc, err := engine.ParseArc(in.Arc)
+	arc, err := live.ParseArc(in.Arc)
 	switch {
 	case in.Held == 0:
 		return out, "held is missing: the number of what was held when it was judged."
 	case err != nil:
-		return out, noArc(in.Arc)
+		return out, err.Error()
 	case !slices.Contains([]live.Decision{live.AsMeasured, live.Decided, live.Overruled}, live.Decision(in.Decision)):
 		return out, fmt.Sprintf("The decision must be as_measured, decided or overruled, got %q.", in.Decision)
 	}
@@ -192,28 +185,12 @@ func ruleError(w http.ResponseWriter, err error) {
 	var refusal *live.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		http.Error(w, refusal.Text, refusalStatus(refusal))
+		refuse(w, refusal)
 	case errors.Is(err, live.ErrNoRuling):
 		http.Error(w, "There is no such ruling.", http.StatusNotFound)
 	default:
 		http.Error(w, "The record of rulings cannot be used: "+err.Error()+".", http.StatusInternalServerError)
 	}
-}
-
-// refusalStatus returns the HTTP status of a refusal.
-func refusalStatus(err error) int {
-	for _, known := range []struct {
-		kind   error
-		status int
-	}{
-		{live.ErrInvalid, http.StatusBadRequest}, {live.ErrOvertaken, http.StatusConflict}, {live.ErrInUse, http.StatusServiceUnavailable},
-		{live.ErrUnwritten, http.StatusInsufficientStorage},
-	} {
-		if errors.Is(err, known.kind) {
-			return known.status
-		}
-	}
-	return http.StatusInternalServerError
 }
 
 // rulings lists the rulings, newest first.

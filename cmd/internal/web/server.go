@@ -29,12 +29,9 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/verify"
 	"sightline/cmd/internal/live"
-	"sightline/cmd/internal/sentence"
 	"sightline/cmd/internal/setup"
-	"sightline/engine"
 	"sightline/engine/scenefile"
 	"sightline/hardware"
-	"sightline/vision"
 )
 
 //go:embed static
@@ -348,9 +345,9 @@ func (s *Server) scene(w http.ResponseWriter, _ *http.Request) {
 // far as the agreement on measuring lets it.
 func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 	v := s.o.Hub.Newest()
-	result, ok, why := s.allowed(r, &v)
-	if !ok {
-		http.Error(w, why, http.StatusForbidden)
+	result, err := v.Told(s.judges(r))
+	if err != nil {
+		refuse(w, err)
 		return
 	}
 	s.contract(w, &v, func() ([]byte, error) { return scenefile.MarshalResult(result) })
@@ -419,52 +416,21 @@ func (s *Server) display(w http.ResponseWriter, _ *http.Request) {
 // choose changes the chosen pair: {"from":"A1","to":"B1","arc":"front"}. What is
 // left out stays.
 func (s *Server) choose(w http.ResponseWriter, r *http.Request) {
-	choice, problem := readChoice(http.MaxBytesReader(w, r.Body, bodyMost), s.o.Hub.Newest().Choice)
-	if problem != "" {
-		http.Error(w, problem, http.StatusBadRequest)
-		return
-	}
-	s.o.Choose(choice)
-	w.WriteHeader(http.StatusNoContent)
-}
-
-// readChoice reads a change of the choice; problem is a sentence for people.
-func readChoice(body io.Reader, now live.Choice) (c live.Choice, problem string) {
 	var in struct {
 		From *string `json:"from"`
 		To   *string `json:"to"`
 		Arc  *string `json:"arc"`
 	}
-	if problem = readJSON(body, &in, `{"from":"A1","to":"B1","arc":"front"}`); problem != "" {
-		return c, problem
+	if !readBody(w, r, &in, `{"from":"A1","to":"B1","arc":"front"}`) {
+		return
 	}
-	if in.From == nil && in.To == nil && in.Arc == nil {
-		return c, "Nothing is chosen: expected from, to or arc."
+	choice, err := s.o.Hub.Newest().Choice.With(in.From, in.To, in.Arc)
+	if err != nil {
+		refuse(w, err)
+		return
 	}
-	c = now
-	for _, id := range []struct{ to, from *string }{{&c.From, in.From}, {&c.To, in.To}} {
-		if id.from == nil {
-			continue
-		}
-		if len(*id.from) > 32 || strings.ContainsFunc(*id.from, func(r rune) bool { return r < ' ' }) {
-			return c, "A ship's name has at most 32 characters."
-		}
-		if _, err := vision.CodeOfID(*id.from); *id.from != "" && !vision.Unnamed(*id.from) && err != nil {
-			return c, sentence.Of(err)
-		}
-		*id.to = *id.from
-	}
-	if c.From != "" && c.From == c.To {
-		return c, fmt.Sprintf("Attacker and target must be two ships, got %s twice.", c.From)
-	}
-	if in.Arc != nil {
-		arc, err := engine.ParseArc(*in.Arc)
-		if err != nil {
-			return c, noArc(*in.Arc)
-		}
-		c.Arc = arc
-	}
-	return c, ""
+	s.o.Choose(choice)
+	w.WriteHeader(http.StatusNoContent)
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {

@@ -26,9 +26,7 @@ func (s *Server) placeShip(w http.ResponseWriter, r *http.Request) {
 		Y       *float64 `json:"y_mm"`
 		Heading *float64 `json:"heading_deg"`
 	}
-	if problem := readJSON(http.MaxBytesReader(w, r.Body, bodyMost), &in,
-		`{"id":"A1","base":"small","x_mm":420,"y_mm":310,"heading_deg":90}`); problem != "" {
-		http.Error(w, problem, http.StatusBadRequest)
+	if !readBody(w, r, &in, `{"id":"A1","base":"small","x_mm":420,"y_mm":310,"heading_deg":90}`) {
 		return
 	}
 	p, err := live.ReadPlacedShip(in.ID, in.Base, in.X, in.Y, in.Heading)

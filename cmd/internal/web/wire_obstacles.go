@@ -191,27 +191,9 @@ func learnKinds() (out []learnKindJSON) {
 }
 
 func learnNowOf(v *live.State, l *live.LearnState) learnNowJSON {
-	j := learnNowJSON{Watched: v.ObstaclesWatched && v.Health.Code == live.OK, Found: []learnFoundJSON{}, Unknown: [][][2]float64{}}
+	j := learnNowJSON{Why: l.Unused(v), Found: []learnFoundJSON{}, Unknown: [][][2]float64{}}
+	j.Watched = v.ObstaclesWatched && v.Health.Code == live.OK && j.Why == "" // what was learnt may have changed since the picture was searched
 	sight := v.Located.Obstacles
-	switch {
-	case v.Health.Code != live.OK:
-		j.Why = v.Health.Title
-	case l.Unusable != "":
-		j.Why = l.Unusable
-	case l.Mat.Version == "":
-		j.Why = "the empty mat has not been learnt"
-	case l.Mat.Problem != "" && l.MatWidth == 0:
-		j.Why = "the learnt mat cannot be read"
-	case l.Catalogue.Problem != "" && len(l.Entries) == 0:
-		j.Why = "the catalogue cannot be read"
-	case len(l.Entries) == 0:
-		j.Why = "no token is in the catalogue"
-	case sight == nil:
-		j.Why = "the program has not looked for them yet"
-	case sight.Unseen != "":
-		j.Why = sight.Unseen
-	}
-	j.Watched = j.Watched && j.Why == "" // what was learnt may have changed since the picture was searched
 	if sight == nil || v.Health.Code != live.OK {
 		return j
 	}

@@ -2,10 +2,8 @@ package web
 
 import (
 	"cmp"
-	"slices"
 
 	"sightline/cmd/internal/live"
-	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -83,73 +81,30 @@ type targetArcJSON struct {
 	Obstruction *obstructionJSON `json:"obstruction"`
 }
 
-// targetsOf lists what the chosen attacker could be measured to: enemies first, the
-// nearest first, as far as the agreement allows it.
+// targetsOf lists what the chosen attacker could be measured to.
 func targetsOf(v *live.State) targetsJSON {
-	j := targetsJSON{From: v.Choice.From, List: []targetJSON{}, Objects: []objectJSON{}, Blasts: blastsOf(v)}
-	s := &v.Located.Scene
-	from := live.ShipOf(s, v.Choice.From)
-	if from == nil || v.Health.Code != live.OK && !v.Held {
-		return j
+	all := v.Targets()
+	j := targetsJSON{From: v.Choice.From, Reason: all.Reason, List: []targetJSON{}, Objects: objectsOf(all.Objects), Blasts: blastsOf(all.Blasts)}
+	for i := range all.Ships {
+		j.List = append(j.List, targetOf(v, &all.Ships[i]))
 	}
-	j.Objects = objectsOf(v)
-	for i := range s.Ships {
-		to := &s.Ships[i]
-		if to.ID == from.ID {
-			continue
-		}
-		if permit := v.Policy.Pair(s.Rules, from, to); !permit.Range {
-			j.Reason = permit.Why
-			continue
-		}
-		j.List = append(j.List, targetOf(v, from, to))
-	}
-	slices.SortStableFunc(j.List, func(a, b targetJSON) int {
-		friend := func(t targetJSON) int {
-			if t.Player == from.Player && from.Player != 0 {
-				return 1
-			}
-			return 0
-		}
-		return cmp.Or(cmp.Compare(friend(a), friend(b)), cmp.Compare(unknownLast(a), unknownLast(b)), cmp.Compare(a.DistanceMM, b.DistanceMM))
-	})
 	return j
 }
 
-func unknownLast(t targetJSON) int {
-	if t.Outcome == engine.NoView.String() {
-		return 1
+func targetOf(v *live.State, t *live.Target) targetJSON {
+	j := targetJSON{
+		ID: t.ID, Player: t.Player, Outcome: engine.NoView.String(), Title: t.Title, Arcs: []targetArcJSON{},
+		NoAttack: restrictionOf(t.NoAttack), NoLock: restrictionOf(t.NoLock),
 	}
-	return 0
-}
-
-func targetOf(v *live.State, from, to *engine.Ship) targetJSON {
-	t := targetJSON{ID: to.ID, Player: to.Player, Outcome: engine.NoView.String(), Arcs: []targetArcJSON{}}
-	for _, id := range []string{from.ID, to.ID} {
-		if k, ok := v.Track(id); ok && !k.State.Stands() {
-			t.Title = sentence.Upper(live.TrackText(&k, v.Located.Captured))
-			return t
-		}
+	if t.Pair == nil {
+		return j
 	}
-	i := slices.IndexFunc(v.Result.Pairs, func(p engine.PairVerdict) bool { return p.From == from.ID && p.To == to.ID })
-	if i < 0 {
-		t.Title = "Not measured"
-		return t
+	r := t.Pair.Range
+	j.Outcome, j.Band, j.DistanceMM, j.SigmaMM = r.Outcome.String(), bandLarge(r), round(float64(r.Distance)), round(float64(r.Sigma))
+	for i := range t.Arcs {
+		j.Arcs = append(j.Arcs, targetArcOf(v, &t.Arcs[i]))
 	}
-	pair := v.Policy.Cut(&v.Located.Scene, &v.Result.Pairs[i])
-	if pair == nil {
-		return t
-	}
-	r := pair.Range
-	t.Outcome, t.Title, t.Band = r.Outcome.String(), live.RangeTitle(r), bandLarge(r)
-	t.DistanceMM, t.SigmaMM = round(float64(r.Distance)), round(float64(r.Sigma))
-	t.NoAttack, t.NoLock = restrictionOf(v.RestrictedFrom("attack", from.ID, to.ID)), restrictionOf(v.RestrictedFrom("lock", from.ID, to.ID))
-	for k := range pair.Arcs {
-		if a := targetArcOf(v, &pair.Arcs[k]); a.Outcome != engine.No.String() {
-			t.Arcs = append(t.Arcs, a)
-		}
-	}
-	return t
+	return j
 }
 
 func targetArcOf(v *live.State, a *engine.ArcVerdict) targetArcJSON {

@@ -1,0 +1,125 @@
+package live
+
+import (
+	"slices"
+	"strings"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// AfterMove is what can be measured after a move.
+type AfterMove struct {
+	// State is the table with the ship at its end and chosen as the attacker. It has no
+	// arcs in which a target is beyond what attacks reach.
+	State
+
+	Incoming  []Incoming // enemies that have it in an arc, or may have
+	Uncounted []string   // enemies that stand nowhere for sure: neither list is whole while there is one
+}
+
+// Incoming is an enemy that has a ship in an arc, or may have.
+type Incoming struct {
+	From     string
+	Arc      engine.ArcVerdict
+	NoAttack *Restriction // of the enemy on the ship; nil: the rules allow it
+}
+
+// afterMove puts the ship to the chosen end and measures from it and to it.
+func (v *State) afterMove(s *engine.Scene, t *MovePreview) (*AfterMove, error) {
+	scene := *s
+	scene.Ships = slices.Clone(s.Ships)
+	ship := ShipOf(&scene, t.Ship)
+	ship.Covariance = carried(s, ship, t.Ends[t.Chosen].Pose, &t.Result)
+	ship.Pose = t.Ends[t.Chosen].Pose
+	o := engine.Options{Sigmas: v.Sigmas, InContact: t.inContact(), Overlapped: t.inContact()}
+	if t.overlapsNone() {
+		o.Untouched = t.Ship
+	}
+	result, err := engine.Measure(&scene, o)
+	if err != nil {
+		return nil, err
+	}
+	for i := range result.Pairs { // no weapon reaches beyond range 3
+		arcs := &result.Pairs[i].Arcs
+		*arcs = slices.DeleteFunc(*arcs, func(a engine.ArcVerdict) bool { return a.Attack != nil && a.Attack.At(0, 3) == engine.No })
+	}
+	out := &AfterMove{
+		State: State{Health: Health{Code: OK}, ObstaclesWatched: v.ObstaclesWatched, Sigmas: v.Sigmas, Result: result, Choice: Choice{From: t.Ship}},
+	}
+	out.Located.Scene = scene
+	for _, u := range t.Uncounted {
+		if u.Ship.ID != t.Ship && enemies(&u.Ship, ship) {
+			out.Uncounted = append(out.Uncounted, u.Why)
+		}
+	}
+	for i := range result.Pairs {
+		p := &result.Pairs[i]
+		if from := ShipOf(&scene, p.From); p.To == t.Ship && from != nil && enemies(from, ship) {
+			out.incoming(p)
+		}
+	}
+	return out, nil
+}
+
+// incoming lists the first arc of a pair's attacker in which the target may be.
+func (a *AfterMove) incoming(p *engine.PairVerdict) {
+	i := slices.IndexFunc(p.Arcs, func(v engine.ArcVerdict) bool { return v.InArc != engine.No && weaponArc(v.Arc) })
+	if i >= 0 {
+		a.Incoming = append(a.Incoming, Incoming{p.From, p.Arcs[i], a.RestrictedFrom("attack", p.From, p.To)})
+	}
+}
+
+// enemies reports whether two ships may be of different players.
+func enemies(a, b *engine.Ship) bool { return a.Player != b.Player || b.Player == 0 }
+
+// weaponArc reports whether an arc is one that every ship of an edition, or this ship,
+// shoots with: the front arc, or a turret's.
+func weaponArc(a engine.Arc) bool {
+	return a == engine.ArcFront || strings.Contains(a.String(), "turret") || strings.Contains(a.String(), "mobile")
+}
+
+// overlapsNone reports whether the ship reaches the chosen end by a move that overlapped
+// no ship: an action, or a maneuver that is surely executed in full. Standing still
+// keeps the touch that was there (G99).
+func (t *MovePreview) overlapsNone() bool {
+	r := &t.Result
+	stationary := r.Maneuver == engine.Maneuver{Bearing: engine.Stationary}.String()
+	return t.Doing == DoAction || r.InFull == engine.Yes && t.Ends[t.Chosen].Legal == engine.Yes && !stationary
+}
+
+// inContact lists the ships that the moved one surely touches at its end: it was backed
+// up until it touched them, whatever the camera can tell of it. In the first edition it
+// overlapped them: it lists no others.
+func (t *MovePreview) inContact() (pairs [][2]string) {
+	r := &t.Result
+	if len(r.Options) > 0 || r.InFull == engine.Indeterminate || touchDoubted(r) {
+		return nil
+	}
+	for _, id := range r.Touching {
+		pairs = append(pairs, [2]string{t.Ship, id})
+	}
+	return pairs
+}
+
+// touchDoubted reports whether it is too close to call which ships a move ends touching.
+func touchDoubted(r *engine.MoveResult) bool {
+	return slices.ContainsFunc(r.Undecided, func(u string) bool { return strings.HasPrefix(u, "touching ") })
+}
+
+// carried is the covariance of a ship's pose after a move: a turned start swings the
+// end round, and a ship that was stopped by others stands as surely as those do.
+func carried(s *engine.Scene, ship *engine.Ship, end geom.Pose, r *engine.MoveResult) geom.Cov3 {
+	out := ship.Covariance.Transported(end.Sub(ship.Pose.Point))
+	if r.FullyExecuted {
+		return out
+	}
+	for _, id := range r.FirstOverlapped {
+		if by := ShipOf(s, id); by != nil {
+			for _, i := range [...]int{0, 1, 3, 4} {
+				out[i] += by.Covariance[i]
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package live
+
+import (
+	"cmp"
+	"slices"
+
+	"sightline/cmd/internal/sentence"
+	"sightline/engine"
+)
+
+// Targets is everything that the chosen attacker could be measured to, as far as the
+// agreement allows it.
+type Targets struct {
+	Ships   []Target // enemies first, the nearest first
+	Reason  string   // why ships are missing; "" when none is
+	Objects []Object // obstacles, devices and markers, the nearest first
+	Blasts  []Blast  // devices, from no ship
+}
+
+// Target is a ship that the chosen attacker could be measured to.
+type Target struct {
+	ID     string
+	Player int
+	Pair   *engine.PairVerdict // what may be told of the pair; nil: Title says why nothing is
+	Title  string              // "Range 2"
+	Arcs   []engine.ArcVerdict // those that it is in, or may be in
+
+	NoAttack, NoLock *Restriction // nil: the rules allow it
+}
+
+// Targets lists what the chosen attacker could be measured to. It lists no ships while
+// the table is not answered about.
+func (v *State) Targets() Targets {
+	out := Targets{Blasts: v.blasts()}
+	scene := &v.Located.Scene
+	from := ShipOf(scene, v.Choice.From)
+	if from == nil || !v.answers() {
+		return out
+	}
+	out.Objects = v.objects()
+	for i := range scene.Ships {
+		to := &scene.Ships[i]
+		if to.ID == from.ID {
+			continue
+		}
+		if permit := v.Policy.Pair(scene.Rules, from, to); !permit.Range {
+			out.Reason = permit.Why
+			continue
+		}
+		out.Ships = append(out.Ships, v.target(from, to))
+	}
+	slices.SortStableFunc(out.Ships, func(a, b Target) int {
+		return cmp.Or(cmp.Compare(a.rank(from), b.rank(from)), cmp.Compare(a.distance(), b.distance()))
+	})
+	return out
+}
+
+// answers reports whether the table is answered about, as it is now or as it is held.
+func (v *State) answers() bool { return v.Health.Code == OK || v.Held }
+
+// rank puts enemies before friends, and of each those first whose range is known.
+func (t *Target) rank(from *engine.Ship) (n int) {
+	if t.Player == from.Player && from.Player != 0 {
+		n = 2
+	}
+	if t.Pair == nil || t.Pair.Range.Outcome == engine.NoView {
+		n++
+	}
+	return n
+}
+
+func (t *Target) distance() float64 {
+	if t.Pair == nil {
+		return 0
+	}
+	return float64(t.Pair.Range.Distance)
+}
+
+func (v *State) target(from, to *engine.Ship) Target {
+	t := Target{ID: to.ID, Player: to.Player}
+	for _, id := range []string{from.ID, to.ID} {
+		if k, ok := v.Track(id); ok && !k.State.Stands() {
+			t.Title = sentence.Upper(TrackText(&k, v.Located.Captured))
+			return t
+		}
+	}
+	i := slices.IndexFunc(v.Result.Pairs, func(p engine.PairVerdict) bool { return p.From == from.ID && p.To == to.ID })
+	if i < 0 {
+		t.Title = "Not measured"
+		return t
+	}
+	if t.Pair = v.Policy.Cut(&v.Located.Scene, &v.Result.Pairs[i]); t.Pair == nil {
+		return t
+	}
+	t.Title = RangeTitle(t.Pair.Range)
+	t.NoAttack, t.NoLock = v.RestrictedFrom("attack", from.ID, to.ID), v.RestrictedFrom("lock", from.ID, to.ID)
+	for _, a := range t.Pair.Arcs {
+		if a.InArc != engine.No {
+			t.Arcs = append(t.Arcs, a)
+		}
+	}
+	return t
+}

@@ -1,0 +1,188 @@
+package live
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"sightline/cmd/internal/sentence"
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// Verdict is one question about a pair and its answer, with its figures.
+type Verdict struct {
+	Key     string // range, may_attack, front, front_attack, front_obstruction …
+	Name    string // "Range", "In the front arc"
+	Arc     string // "" of the range
+	Outcome string // yes, no, too_close, no_view; choose of an obstruction
+	Title   string
+	Text    string // the whole sentence, with its figures
+	Decide  string // what would decide it; "" when it is decided
+
+	// Nil: it has none. Need is the margin that would be enough to be sure.
+	Distance, Sigma, Need *geom.Length
+	Margin                geom.Length
+
+	By, Ships []string // obstacles and ships that it is because of
+	Lines     []engine.Line
+	Rules     []string // "2.5 G178"
+}
+
+// Verdicts lists what was measured of the chosen pair: the range, then each arc with
+// its attack range and obstruction, the chosen arc first.
+func (v *State) Verdicts() (out []Verdict) {
+	p := v.Pair
+	if p == nil {
+		return nil
+	}
+	r := v.Located.Scene.Rules
+	out = append(out, v.rangeVerdict("range", "Range", "", &p.Range, p.Explain(r), engine.RangeRule(r, p.Contact)))
+	for _, act := range []string{"attack", "lock"} {
+		if no := v.Restricted(act); no != nil {
+			out = append(out, no.verdict(act))
+		}
+	}
+	var rest []Verdict
+	for i := range p.Arcs {
+		if a := &p.Arcs[i]; a.Arc == v.Choice.Arc {
+			out = append(out, v.arcVerdicts(a)...)
+		} else {
+			rest = append(rest, v.arcVerdicts(a)...)
+		}
+	}
+	return append(out, rest...)
+}
+
+// verdict says what the rules forbid, or may forbid, where the ships stand.
+func (r *Restriction) verdict(act string) Verdict {
+	out := Verdict{
+		Key: "may_" + act, Name: "May it " + act, Outcome: r.Outcome.String(), Title: "Perhaps not", Text: sentence.Upper(r.Text) + ".",
+		By: r.Because, Rules: r.Rules,
+	}
+	switch {
+	case r.sure():
+		out.Outcome, out.Title = engine.No.String(), "No "+act
+	case r.Outcome == engine.NoView:
+		out.Decide = "What was measured cannot say it: ask what " + strings.Join(r.Because, ", ") + " is, or how the ships came to stand so."
+	case slices.Contains(r.Rules, "1e G95"):
+		out.Decide = "Try a slip of paper between them. Where they are in contact, it depends on whether one overlapped the other: " +
+			"ask how they came to stand so."
+	default:
+		out.Decide = "Whether it touches " + strings.Join(r.Because, ", ") + " decides it: try a slip of paper between them."
+	}
+	return out
+}
+
+// need is the margin that would be enough to be sure.
+func (v *State) need(sigma geom.Length) geom.Length { return geom.Length(v.Sigmas * float64(sigma)) }
+
+func (v *State) rangeVerdict(key, name, arc string, r *engine.RangeVerdict, text, rule string) Verdict {
+	need := v.need(r.Sigma)
+	out := Verdict{
+		Key: key, Name: name, Arc: arc, Outcome: r.Outcome.String(), Title: RangeTitle(*r), Text: text,
+		Distance: &r.Distance, Sigma: &r.Sigma, Need: &need, Margin: r.Margin, Lines: r.Lines, Rules: []string{rule},
+	}
+	if r.Outcome != engine.Indeterminate {
+		return out
+	}
+	why := fmt.Sprintf("The nearest limit is %.2f mm away and the camera is sure beyond %.2f mm (%g standard deviations).",
+		math.Abs(float64(r.Margin)), need, v.Sigmas)
+	if len(r.Possible) > 0 && r.Possible[0] == 0 {
+		out.Decide = why + " Whether the bases or their guides touch decides it: try a slip of paper between them at the line drawn."
+		return out
+	}
+	limit := 100 * math.Round(float64(r.Distance)/100)
+	out.Decide = fmt.Sprintf("%s Whether the nearest points are more than %.0f mm apart decides it: lay the range ruler along the line drawn.",
+		why, limit)
+	return out
+}
+
+// arcVerdicts are of one arc: whether the target is in it, and the attack through it.
+func (v *State) arcVerdicts(a *engine.ArcVerdict) (out []Verdict) {
+	if a.Arc != engine.ArcPrimaryTurret { // no arc limits that one
+		out = append(out, v.inArcVerdict(a))
+	}
+	if a.Attack == nil {
+		return out
+	}
+	key, rules := a.Arc.String(), v.Located.Scene.Rules
+	attack := v.rangeVerdict(key+"_attack", "Attack range in the "+ArcName(a.Arc)+" arc", key, &a.Attack.RangeVerdict, v.attackText(a),
+		engine.AttackRule(rules, a.Arc))
+	return append(out, attack, v.obstructionVerdict(a))
+}
+
+func (v *State) inArcVerdict(a *engine.ArcVerdict) Verdict {
+	rules, need := v.Located.Scene.Rules, v.need(a.Sigma)
+	alone := *a
+	alone.Attack = nil // it has a verdict of its own
+	out := Verdict{
+		Key: a.Arc.String(), Name: "In the " + ArcName(a.Arc) + " arc", Arc: a.Arc.String(), Outcome: a.InArc.String(),
+		Text: alone.Explain(rules, v.Pair), Sigma: &a.Sigma, Need: &need, Margin: a.Margin, Rules: []string{a.Arc.Rule(rules)},
+	}
+	switch a.InArc {
+	case engine.Yes:
+		out.Title = "In arc"
+	case engine.No:
+		out.Title = "Not in arc"
+	case engine.NoView:
+		out.Title = "No view"
+	default:
+		out.Title = "Too close to call"
+		out.Decide = fmt.Sprintf("The target's nearest corner is %.2f mm from the arc's edge and the camera is sure beyond %.2f mm "+
+			"(%g standard deviations). Sight along the printed line of the arc, or lay a straight edge on it.",
+			math.Abs(float64(a.Margin)), need, v.Sigmas)
+	}
+	return out
+}
+
+// attackText words the attack range as a pair's range is worded.
+func (v *State) attackText(a *engine.ArcVerdict) string {
+	at := a.Attack
+	where := fmt.Sprintf("%s to %s in the %s arc", v.Pair.From, v.Pair.To, ArcName(a.Arc))
+	if at.Band == 0 && at.Outcome == engine.Yes {
+		return fmt.Sprintf("%s: range 0, %s.", where, engine.ContactWords(at.Distance))
+	}
+	text := fmt.Sprintf("%s: %s, %.2f ± %.2f mm, %.2f mm from another range, where %.2f mm is enough to be sure.",
+		where, sentence.Lower(RangeTitle(at.RangeVerdict)), float64(at.Distance), float64(at.Sigma), math.Abs(float64(at.Margin)), v.need(at.Sigma))
+	if at.Band != at.BandArcStart {
+		text += fmt.Sprintf(" Starting on the part of the base in the arc it would be %.2f mm and range %d.",
+			float64(at.DistanceArcStart), at.BandArcStart)
+	}
+	return text + ContactElsewhere(v, a)
+}
+
+func (v *State) obstructionVerdict(a *engine.ArcVerdict) Verdict {
+	const look = "Look along the line drawn for obstacles."
+	key, scene, o := a.Arc.String(), &v.Located.Scene, &a.Attack.Obstruction
+	out := Verdict{
+		Key: key + "_obstruction", Name: "Obstruction in the " + ArcName(a.Arc) + " arc", Arc: key, Margin: o.Margin,
+		By: o.By, Ships: o.Ships, Lines: a.Attack.Lines, Rules: []string{engine.ObstructionRule(scene.Rules)}, Text: o.Explain(scene.Rules),
+	}
+	if !v.ObstaclesWatched || scene.ObstaclesUnseen && o.Verdict == engine.NoView.String() {
+		out.Outcome, out.Title, out.Decide = "no_view", "Not watched", look
+		out.Text = "Obstacles were not searched: this line is not called clear."
+		return out
+	}
+	switch o.Verdict {
+	case "never":
+		out.Outcome, out.Title = "no", "Not obstructed"
+	case "must":
+		out.Outcome, out.Title = "yes", "Obstructed"
+	case "may":
+		out.Outcome, out.Title = "choose", "The attacker chooses"
+	case "too_close":
+		by := "something that lies there"
+		if len(o.By) > 0 {
+			by = strings.Join(o.By, ", ")
+		}
+		out.Outcome, out.Title = "too_close", "Too close to call"
+		out.Decide = fmt.Sprintf("The line passes within %.2f mm of the edge of %s: stretch a thread along the line drawn.",
+			math.Abs(float64(o.Margin)), by)
+	default:
+		out.Outcome, out.Title, out.Decide = "no_view", "No view", look
+		out.Text = "The camera does not see enough along the line."
+	}
+	return out
+}
