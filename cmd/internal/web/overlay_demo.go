@@ -8,7 +8,6 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
-	"sightline/vision/tablesim"
 )
 
 // The demo: a scripted game that a streamer lays a scene out with. The table is made
@@ -101,12 +100,27 @@ func demoTable() engine.Scene {
 	return s
 }
 
+// demoCamera hangs 1.25 m over the mat, a little askew, with the lens of a usual webcam.
+var demoCamera = calibration.Camera{
+	Intrinsics: calibration.Intrinsics{
+		Width: 1920, Height: 1080, Fx: 1225, Fy: 1226.2, Cx: 968.8, Cy: 533.1, Distortion: [5]float64{-0.085, 0.03, 0.0006, -0.0004, -0.004},
+	},
+	Extrinsics: calibration.Extrinsics{
+		R: [3][3]float64{
+			{0.999799569798, 0.017440685293, -0.009830703380},
+			{0.017067782947, -0.999176191224, -0.036818876633},
+			{-0.010464751201, 0.036643708707, -0.999273599969},
+		},
+		T: calibration.Vec3{-466.326213791, 462.991363158, 1237.528433458},
+	},
+}
+
 // makeDemo measures and projects every scene.
 func makeDemo() demoJSON {
-	table := &calibration.Table{Camera: tablesim.DefaultCamera(1920, 1080), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)}
+	table := &calibration.Table{Camera: demoCamera, Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)}
 	demo := demoJSON{LengthMS: demoEach.Milliseconds() * int64(len(demoScenes))}
 	for i, k := range demoScenes {
-		v := demoView(k)
+		v := demoState(k)
 		state := stateOf(&v)
 		state.Overlay = overlayOf(&v, table)
 		demo.Scenes = append(demo.Scenes, demoSceneJSON{demoEach.Milliseconds() * int64(i), k.what, state})
@@ -114,7 +128,7 @@ func makeDemo() demoJSON {
 	return demo
 }
 
-func demoView(k demoScene) live.State {
+func demoState(k demoScene) live.State {
 	scene := demoTable()
 	now := time.Unix(1700000000, 0)
 	v := live.State{
