@@ -16,8 +16,11 @@ type Broadcast[T any] struct {
 	missed    uint64
 }
 
-// Publish makes of the newest value the next one.
-func (b *Broadcast[T]) Publish(next func(T) T) {
+// Publish makes a value the newest one.
+func (b *Broadcast[T]) Publish(v T) { b.Update(func(T) T { return v }) }
+
+// Update makes of the newest value the next one.
+func (b *Broadcast[T]) Update(next func(T) T) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	v := next(b.newest)
@@ -28,14 +31,22 @@ func (b *Broadcast[T]) Publish(next func(T) T) {
 			b.missed++
 		default:
 		}
-		c <- v // there is room: only publish sends, and it holds the lock
+		c <- v // there is room: only Update sends, and it holds the lock
 	}
 }
 
-func (b *Broadcast[T]) get() T {
+// Newest returns the newest value.
+func (b *Broadcast[T]) Newest() T {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.newest
+}
+
+// Missed returns how many values slow listeners did not get.
+func (b *Broadcast[T]) Missed() uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.missed
 }
 
 // Listen returns a channel that gives the newest value at once and then each newer
@@ -56,33 +67,18 @@ func (b *Broadcast[T]) Listen() (values <-chan T, stop func()) {
 	}
 }
 
-// Hub holds the newest state and hands it to everyone who listens. A listener that
-// is slow misses states; it never holds anybody up and always gets the newest one.
-type Hub struct{ b Broadcast[State] }
+// Hub broadcasts the states of the table, and numbers them.
+type Hub struct{ Broadcast[State] }
 
 // NewHub returns a hub that holds the state.
 func NewHub(first State) *Hub { return &Hub{Broadcast[State]{newest: first}} }
 
 // Publish makes a state the newest one.
 func (h *Hub) Publish(v State) {
-	h.b.Publish(func(old State) State {
+	h.Update(func(old State) State {
 		v.Seq = old.Seq + 1
 		return v
 	})
-}
-
-// Newest returns the newest state.
-func (h *Hub) Newest() State { return h.b.get() }
-
-// Listen returns a channel that gives the newest state at once and then each newer
-// one, and the function that ends it.
-func (h *Hub) Listen() (states <-chan State, stop func()) { return h.b.Listen() }
-
-// Missed returns how many states slow listeners did not get.
-func (h *Hub) Missed() uint64 {
-	h.b.mu.Lock()
-	defer h.b.mu.Unlock()
-	return h.b.missed
 }
 
 // CalibrationState is what is known of a guided calibration at one instant.
@@ -92,23 +88,16 @@ type CalibrationState struct {
 	Frame vision.Frame // the picture that the state speaks of; Gray is nil when there is none
 }
 
-// CalibrationHub is the same as a Hub, for the guided calibration.
-type CalibrationHub struct{ b Broadcast[CalibrationState] }
+// CalibrationHub broadcasts the states of a guided calibration, and numbers them.
+type CalibrationHub struct{ Broadcast[CalibrationState] }
 
 // NewCalibrationHub returns a hub that holds the zero state.
 func NewCalibrationHub() *CalibrationHub { return &CalibrationHub{} }
 
 // Publish makes a state the newest one.
 func (h *CalibrationHub) Publish(v CalibrationState) {
-	h.b.Publish(func(old CalibrationState) CalibrationState {
+	h.Update(func(old CalibrationState) CalibrationState {
 		v.Seq = old.Seq + 1
 		return v
 	})
 }
-
-// Newest returns the newest state.
-func (h *CalibrationHub) Newest() CalibrationState { return h.b.get() }
-
-// Listen returns a channel that gives the newest state at once and then each newer
-// one, and the function that ends it.
-func (h *CalibrationHub) Listen() (states <-chan CalibrationState, stop func()) { return h.b.Listen() }

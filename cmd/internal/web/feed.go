@@ -213,7 +213,7 @@ func (f *feed) pump(stop <-chan struct{}) {
 		for i := range kinds {
 			e, d := kinds[i].pace.due(now)
 			if e != nil {
-				kinds[i].out.Publish(func(*event) *event { return e })
+				kinds[i].out.Publish(e)
 			}
 			wait = min(wait, d)
 		}

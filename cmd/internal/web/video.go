@@ -150,7 +150,7 @@ func (s *Server) film(width int, v *video) {
 			return
 		case view := <-views:
 			if data, fresh := c.shot(&view, s.tables.of(&view.Register)); fresh {
-				v.pictures.Publish(func([]byte) []byte { return data })
+				v.pictures.Publish(data)
 			}
 		}
 	}
