@@ -130,9 +130,6 @@ func leftText(open []openQuestion) string {
 	return strings.Join(out, " and ")
 }
 
-// questionKeys are the keys of Ruled.
-var questionKeys = []string{"range", "in_arc", "obstructed", "may_attack"}
-
 // checkDecided says what is wrong with a ruling on what the measurement leaves open; "":
 // nothing.
 func checkDecided(v *State, r *Ruled) string {
@@ -140,13 +137,13 @@ func checkDecided(v *State, r *Ruled) string {
 	if len(open) == 0 {
 		return "The measurement leaves nothing open: confirm it as measured, or overrule it."
 	}
-	for _, key := range questionKeys {
-		value := r.of(key)
+	for _, known := range questions {
+		key, value := known.key, r.of(known.key)
 		i := slices.IndexFunc(open, func(q openQuestion) bool { return q.Key == key })
 		switch {
 		case value == "" || slices.Contains(measuredValues(v, key), value):
 		case i < 0:
-			return fmt.Sprintf("%s is not open: to rule %q against what was measured is to overrule.", sentence.Upper(questionNames[key]), value)
+			return fmt.Sprintf("%s is not open: to rule %q against what was measured is to overrule.", sentence.Upper(known.name), value)
 		default:
 			return fmt.Sprintf("%s was measured as %s; %q is none of it: that is to overrule.", sentence.Upper(open[i].Name), open[i].Text, value)
 		}
@@ -186,9 +183,6 @@ func mayAttackValues(v *State) []string {
 	}
 	return []string{"yes", "no"}
 }
-
-var questionNames = map[string]string{"range": "the range", "in_arc": "the arc", "obstructed": "the obstruction",
-	"may_attack": "whether it may attack"}
 
 // SuggestedReasons are reasons for a ruling on what is open, the usual one first. judge is
 // who rules; "" where nobody said.

@@ -6,7 +6,7 @@
 // ([Policy]), what is held ([Held]), the last [Ruling], the match and the health of the
 // program. The package also decides what of an answer may be told (Policy), what a
 // judge may rule ([NewRuling]), where a move would end ([PreviewMove]) and when a held
-// picture is released ([HoldRequest.Refused]), and it words the answers ([TextOf]) for
+// picture is released ([HoldRequest.Refused]), and it words the answers ([State.Text]) for
 // every output. What it refuses is a [Refusal].
 //
 // Package app makes each State and publishes it to a [Hub]. Nothing changes a State

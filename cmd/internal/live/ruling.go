@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 )
 
@@ -54,9 +55,27 @@ type Ruled struct {
 	MayAttack  string // "yes", "no": whether the rules forbid the attack where the ships stand
 }
 
+// questions are those that a ruling may answer: the values that it takes, and where it
+// keeps the one that is ruled.
+var questions = []struct {
+	key, name string
+	values    []string
+	ruled     func(*Ruled) string
+}{
+	{"range", "the range", []string{"0", "1", "2", "3", "beyond"}, func(r *Ruled) string { return r.Range }},
+	{"in_arc", "the arc", []string{"yes", "no"}, func(r *Ruled) string { return r.InArc }},
+	{"obstructed", "the obstruction", []string{"yes", "no", "choose"}, func(r *Ruled) string { return r.Obstructed }},
+	{"may_attack", "whether it may attack", []string{"yes", "no"}, func(r *Ruled) string { return r.MayAttack }},
+}
+
 // of returns what is ruled on a question, by its key.
 func (r *Ruled) of(key string) string {
-	return map[string]string{"range": r.Range, "in_arc": r.InArc, "obstructed": r.Obstructed, "may_attack": r.MayAttack}[key]
+	for i := range questions {
+		if questions[i].key == key {
+			return questions[i].ruled(r)
+		}
+	}
+	return ""
 }
 
 // NewRuling words a ruling on what is held, or says as a *Refusal why it is none.
@@ -124,18 +143,11 @@ func checkRule(h *Held, v *State, r *RuleRequest) error {
 
 // checkOverruled says what is wrong with a ruling against what was measured; nil: nothing.
 func checkOverruled(v *State, r *RuleRequest, bad func(string, ...any) error) error {
-	for _, f := range []struct {
-		name, value string
-		allowed     []string
-	}{
-		{"The range", r.Ruled.Range, []string{"", "0", "1", "2", "3", "beyond"}},
-		{"The arc", r.Ruled.InArc, []string{"", "yes", "no"}},
-		{"The obstruction", r.Ruled.Obstructed, []string{"", "yes", "no", "choose"}},
-		{"Whether it may attack", r.Ruled.MayAttack, []string{"", "yes", "no"}},
-	} {
-		if !slices.Contains(f.allowed, f.value) {
-			last := len(f.allowed) - 1
-			return bad("%s cannot be ruled to be %q; expected %s or %s.", f.name, f.value, strings.Join(f.allowed[1:last], ", "), f.allowed[last])
+	for _, q := range questions {
+		if value := r.Ruled.of(q.key); value != "" && !slices.Contains(q.values, value) {
+			last := len(q.values) - 1
+			return bad("%s cannot be ruled to be %q; expected %s or %s.", sentence.Upper(q.name), value, strings.Join(q.values[:last], ", "),
+				q.values[last])
 		}
 	}
 	switch {

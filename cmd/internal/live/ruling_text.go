@@ -68,7 +68,7 @@ func RuledText(v *State, key, value string) string {
 // answerParts are the answers to the chosen pair's questions in a few words: the range,
 // the arc and the obstruction.
 func answerParts(v *State) []string {
-	w := TextOf(v)
+	w := v.Text()
 	return []string{w.Title + attackDiffers(v), w.InArc, w.Obstruction}
 }
 
@@ -87,9 +87,9 @@ func ruledTitle(v *State, r Ruled) string {
 	if v.Pair != nil {
 		parts = answerParts(v)
 	}
-	for i, key := range []string{"range", "in_arc", "obstructed"} {
-		if value := r.of(key); value != "" {
-			parts[i] = RuledText(v, key, value)
+	for i := range parts {
+		if key := questions[i].key; r.of(key) != "" {
+			parts[i] = RuledText(v, key, r.of(key))
 		}
 	}
 	if v.Pair != nil && r.Range != "" && len(rangeValues(&v.Pair.Range)) == 1 &&

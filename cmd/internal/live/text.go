@@ -22,8 +22,8 @@ type AnswerText struct {
 	RestsOn     string // "A1 is covered: this is from 1.2 s ago"; "" when both ships are seen
 }
 
-// TextOf says a state's answer. Everything on the page that words a verdict comes from here.
-func TextOf(v *State) AnswerText {
+// Text says the state's answer. Everything on the page that words a verdict comes from here.
+func (v *State) Text() AnswerText {
 	if v.Choice.From == "" || v.Choice.To == "" {
 		return AnswerText{Title: "Choose a pair", Live: "Choose an attacker and a target."}
 	}

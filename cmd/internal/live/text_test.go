@@ -34,7 +34,7 @@ func TestRangeTitles(t *testing.T) {
 
 func TestTooCloseIsExplainedWithItsFigures(t *testing.T) {
 	v := pairView(engine.RangeVerdict{Outcome: engine.Indeterminate, Possible: []int{2, 3}, Distance: 200.1, Sigma: 0.25, Margin: 0.1}, engine.ArcVerdict{})
-	text := TextOf(v).Explain
+	text := v.Text().Explain
 	assert.Contains(t, text, "0.10 mm")
 	assert.Contains(t, text, "0.8 mm (3 standard deviations)")
 	assert.Contains(t, text, "by hand")
@@ -43,10 +43,10 @@ func TestTooCloseIsExplainedWithItsFigures(t *testing.T) {
 func TestObstaclesThatNobodyWatchesAreNeverClear(t *testing.T) {
 	arc := engine.ArcVerdict{Arc: engine.ArcFront, InArc: engine.Yes, Attack: &engine.AttackVerdict{Obstruction: engine.ObstructionVerdict{Verdict: "never"}}}
 	v := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, arc)
-	assert.Equal(t, "obstacles are not watched", TextOf(v).Obstruction)
+	assert.Equal(t, "obstacles are not watched", v.Text().Obstruction)
 	assert.Equal(t, engine.NoView, PanelState(v).Obstructed)
 	v.ObstaclesWatched = true
-	assert.Equal(t, "no obstacle on the line", TextOf(v).Obstruction)
+	assert.Equal(t, "no obstacle on the line", v.Text().Obstruction)
 	assert.Equal(t, engine.No, PanelState(v).Obstructed)
 }
 
@@ -65,7 +65,7 @@ func TestObstructionVerdicts(t *testing.T) {
 		v := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, arc)
 		v.ObstaclesWatched = true
 		s := PanelState(v)
-		assert.Equal(t, want.text, TextOf(v).Obstruction, verdict)
+		assert.Equal(t, want.text, v.Text().Obstruction, verdict)
 		assert.Equal(t, want.outcome, s.Obstructed, verdict)
 		assert.Equal(t, want.chooses, s.AttackerChooses, verdict)
 	}
@@ -73,13 +73,13 @@ func TestObstructionVerdicts(t *testing.T) {
 
 func TestNoAnswerSaysWhyAndLightsOnlyNoView(t *testing.T) {
 	v := &State{Choice: Choice{From: "A1", To: "B1"}, Reason: "no camera"}
-	assert.Equal(t, "No answer for A1 to B1: no camera.", TextOf(v).Live)
+	assert.Equal(t, "No answer for A1 to B1: no camera.", v.Text().Live)
 	assert.Equal(t, onlyNoView, hardware.Lights(PanelState(v)))
 }
 
 func TestAnArcThatTheShipDoesNotHave(t *testing.T) {
 	v := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, engine.ArcVerdict{Arc: engine.ArcRear})
-	assert.Equal(t, "A1 has no front arc", TextOf(v).InArc)
+	assert.Equal(t, "A1 has no front arc", v.Text().InArc)
 	assert.Equal(t, engine.NoView, PanelState(v).InArc)
 }
 

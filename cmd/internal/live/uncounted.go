@@ -37,11 +37,10 @@ func (t *MovePreview) doubt(s *engine.Scene) {
 	if own == nil {
 		return
 	}
-	size := sizes(s)
-	reach := radius(size, own.Base)
+	profile := ProfileOf(s)
 	near := func(ends ...geom.Pose) (out []string) {
 		for _, u := range t.Uncounted {
-			if u.Ship.ID != t.Ship && t.reaches(size, &u.Ship, reach, own.Base, ends) {
+			if u.Ship.ID != t.Ship && t.reaches(&profile, &u.Ship, own.Base, ends) {
 				out = append(out, u.Why)
 			}
 		}
@@ -94,14 +93,15 @@ func best(options []engine.MoveOption) engine.Outcome {
 // reaches reports whether a ship that was seen last somewhere may meet a move: its
 // template, the base of the given kind at any of the ends or between them, or the base
 // anywhere along the template, where it is sent back to.
-func (t *MovePreview) reaches(size func(engine.Base) (w, l float64), u *engine.Ship, reach float64, base engine.Base, ends []geom.Pose) bool {
-	there := baseAt(size, u.Base, u.Pose)
-	far := float64(strayed)
+func (t *MovePreview) reaches(profile *engine.Profile, u *engine.Ship, base engine.Base, ends []geom.Pose) bool {
+	there := geom.Polygon(BaseOutline(profile, u.Base, u.Pose))
+	w, l := profile.Size(base)
+	far, reach := float64(strayed), math.Hypot(float64(w), float64(l))/2
 	if p := geom.Polygon(t.Result.Template); len(p) > 0 && geom.Gap(p, there) <= far+reach {
 		return true
 	}
 	for i, e := range ends {
-		if geom.Gap(baseAt(size, base, e), there) <= far {
+		if geom.Gap(BaseOutline(profile, base, e), there) <= far {
 			return true
 		}
 		if i > 0 && geom.Gap(geom.Polygon{ends[i-1].Point, e.Point}, there) <= far+reach {
@@ -109,32 +109,4 @@ func (t *MovePreview) reaches(size func(engine.Base) (w, l float64), u *engine.S
 		}
 	}
 	return false
-}
-
-// sizes returns the bases' sizes in mm in a scene's profile.
-func sizes(s *engine.Scene) func(engine.Base) (w, l float64) {
-	profile, err := engine.ProfileNamed(s.Profile)
-	if err != nil { // the configuration is checked
-		profile = engine.Nominal()
-	}
-	if s.Dimensions != nil {
-		profile = *s.Dimensions
-	}
-	return func(b engine.Base) (float64, float64) {
-		w, l := profile.Size(b)
-		return float64(w), float64(l)
-	}
-}
-
-func radius(size func(engine.Base) (w, l float64), b engine.Base) float64 {
-	w, l := size(b)
-	return math.Hypot(w, l) / 2
-}
-
-func baseAt(size func(engine.Base) (w, l float64), b engine.Base, at geom.Pose) geom.Polygon {
-	w, l := size(b)
-	return geom.Polygon{
-		at.Transform(geom.Point{X: w / 2, Y: l / 2}), at.Transform(geom.Point{X: -w / 2, Y: l / 2}),
-		at.Transform(geom.Point{X: -w / 2, Y: -l / 2}), at.Transform(geom.Point{X: w / 2, Y: -l / 2}),
-	}
 }

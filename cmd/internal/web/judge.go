@@ -217,15 +217,11 @@ func fine(x float64) float64 {
 func shapesOf(h *live.Held, v *live.State) []outlineJSON {
 	p := heldProjector{h}
 	scene := &h.Located.Scene
-	profile := profileOf(scene)
+	profile := live.ProfileOf(scene)
 	mw, mh := float64(scene.MatWidth), float64(scene.MatHeight)
 	out := []outlineJSON{p.shape("mat", "", true, []geom.Point{{}, {X: mw}, {X: mw, Y: mh}, {Y: mh}}, 0)}
 	for i, o := range scene.Obstacles {
-		var at []geom.Point
-		for _, q := range o.Outline {
-			at = append(at, o.Pose.Transform(q))
-		}
-		s := p.shape("obstacle", o.ID, true, at, 0)
+		s := p.shape("obstacle", o.ID, true, live.InTable(o.Pose, o.Outline), 0)
 		if sight := h.Located.Obstacles; sight != nil && i < len(sight.Views) && len(sight.Views[i].OutlinePx) > 2 {
 			s.Px = pixelsOf(sight.Views[i].OutlinePx) // of its upper edge, as it was seen
 		}

@@ -71,18 +71,13 @@ func (p heldProjector) shape(kind, id string, closed bool, points []geom.Point, 
 
 // ship draws a base's outline, its nose and each of its sides, at the height of its top.
 func (p heldProjector) ship(s *engine.Ship, profile *engine.Profile, read []vision.Side) []outlineJSON {
-	w, l := profile.Size(s.Base)
-	x, y := float64(w)/2, float64(l)/2
-	var c [4]geom.Point // front left, front right, rear right, rear left
-	for i, q := range [4]geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}} {
-		c[i] = s.Pose.Transform(q)
-	}
-	base := p.shape("base", s.ID, true, c[:], vision.BaseTop)
+	c := live.BaseOutline(profile, s.Base, s.Pose)
+	base := p.shape("base", s.ID, true, c, vision.BaseTop)
 	base.Player = s.Player
 	out := []outlineJSON{base}
-	nose := p.shape("nose", s.ID, true, []geom.Point{
-		s.Pose.Transform(geom.Point{Y: y - 2}), s.Pose.Transform(geom.Point{X: 5, Y: y - 9}), s.Pose.Transform(geom.Point{X: -5, Y: y - 9}),
-	}, vision.BaseTop)
+	_, l := profile.Size(s.Base)
+	y := float64(l) / 2
+	nose := p.shape("nose", s.ID, true, live.InTable(s.Pose, []geom.Point{{Y: y - 2}, {X: 5, Y: y - 9}, {X: -5, Y: y - 9}}), vision.BaseTop)
 	nose.Player = s.Player
 	if !s.Quarters {
 		out = append(out, nose)

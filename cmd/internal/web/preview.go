@@ -6,7 +6,6 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/engine"
-	"sightline/engine/geom"
 	"sightline/engine/scenefile"
 )
 
@@ -98,11 +97,7 @@ func deviceAt(t *live.MovePreview) (out [][][2]float64) {
 		kind = "bomb"
 	}
 	for _, part := range engine.TokenOutlines(kind) {
-		var p []geom.Point
-		for _, q := range part {
-			p = append(p, t.Result.Final.Transform(q))
-		}
-		out = append(out, pointsOf(p))
+		out = append(out, pointsOf(live.InTable(t.Result.Final, part)))
 	}
 	return out
 }

@@ -204,7 +204,7 @@ type panelJSON struct {
 
 // stateOf turns a view into the page's JSON.
 func stateOf(v *live.State) stateJSON {
-	w := live.TextOf(v)
+	w := v.Text()
 	s := stateJSON{
 		Version: 1, Seq: v.Seq, AtMS: v.At.UnixMilli(),
 		Rules: v.Located.Scene.Rules.String(), Sigmas: v.Sigmas,
@@ -260,13 +260,7 @@ func calibrationOf(r live.Register) calibrationJSON {
 
 func shipsOf(v *live.State) []shipJSON {
 	ships := []shipJSON{}
-	profile, err := engine.ProfileNamed(v.Located.Scene.Profile)
-	if err != nil { // the configuration is checked; a name from elsewhere would only be drawn
-		profile = engine.Nominal()
-	}
-	if v.Located.Scene.Dimensions != nil {
-		profile = *v.Located.Scene.Dimensions
-	}
+	profile := live.ProfileOf(&v.Located.Scene)
 	for i, ship := range v.Located.Scene.Ships {
 		w, l := profile.Size(ship.Base)
 		c := ship.Covariance.Position()
@@ -303,11 +297,7 @@ func shipsOf(v *live.State) []shipJSON {
 func obstaclesOf(v *live.State) []obstacleJSON {
 	out := []obstacleJSON{}
 	for _, o := range v.Located.Scene.Obstacles {
-		j := obstacleJSON{ID: o.ID, Kind: o.Kind, OutlineMM: [][2]float64{}}
-		for _, p := range o.Outline {
-			j.OutlineMM = append(j.OutlineMM, pointOf(o.Pose.Transform(p)))
-		}
-		out = append(out, j)
+		out = append(out, obstacleJSON{o.ID, o.Kind, pointsOf(live.InTable(o.Pose, o.Outline))})
 	}
 	return out
 }

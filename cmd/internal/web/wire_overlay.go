@@ -89,10 +89,10 @@ func overlayOf(v *live.State, table *calibration.Table) *overlayJSON {
 	if v.Held { // the table may look otherwise by now
 		return o
 	}
-	profile := profileOf(scene)
+	profile := live.ProfileOf(scene)
 	for i := range scene.Ships {
 		if ship := &scene.Ships[i]; v.Stands(ship.ID) {
-			outline, ok := p.points(inTable(ship.Pose, baseCorners(&profile, ship.Base)))
+			outline, ok := p.points(live.BaseOutline(&profile, ship.Base, ship.Pose))
 			if ok {
 				o.Ships = append(o.Ships, overlayShip{ship.ID, outline})
 			}
@@ -100,7 +100,7 @@ func overlayOf(v *live.State, table *calibration.Table) *overlayJSON {
 	}
 	for i := range scene.Obstacles {
 		rock := &scene.Obstacles[i]
-		if outline, ok := p.points(inTable(rock.Pose, rock.Outline)); ok {
+		if outline, ok := p.points(live.InTable(rock.Pose, rock.Outline)); ok {
 			o.Obstacles = append(o.Obstacles, outline)
 		}
 	}
@@ -120,14 +120,14 @@ func overlayOf(v *live.State, table *calibration.Table) *overlayJSON {
 func (o *overlayJSON) attacker(p *projector, ship *engine.Ship, profile *engine.Profile, v *live.State) {
 	w, l := profile.Size(ship.Base)
 	for band := 1; band <= 3 && v.Policy.Reach(v.Located.Scene.Rules, ship.ID); band++ {
-		ring := inTable(ship.Pose, around(float64(w)/2, float64(l)/2, float64(band)*rangeBand))
+		ring := live.InTable(ship.Pose, around(float64(w)/2, float64(l)/2, float64(band)*rangeBand))
 		o.Rings = append(o.Rings, ringJSON{band, p.onMat(append(ring, ring[0]))})
 	}
 	if _, told := v.ArcOf(); !told {
 		return
 	}
 	arc := arcOutline(profile, v.Located.Scene.Rules, ship, v.Choice.Arc)
-	onMat := clipped(inTable(ship.Pose, arc), p.sides())
+	onMat := clipped(live.InTable(ship.Pose, arc), p.sides())
 	o.Arc = p.closed(onMat)
 	for _, q := range onMat {
 		o.ArcMM = append(o.ArcMM, pointOf(q))
@@ -135,34 +135,6 @@ func (o *overlayJSON) attacker(p *projector, ship *engine.Ship, profile *engine.
 }
 
 const rangeBand = 100.0 // mm
-
-// profileOf is what the scene's bases measure.
-func profileOf(s *engine.Scene) engine.Profile {
-	if s.Dimensions != nil {
-		return *s.Dimensions
-	}
-	profile, err := engine.ProfileNamed(s.Profile)
-	if err != nil { // the configuration is checked; a name from elsewhere would only be drawn
-		return engine.Nominal()
-	}
-	return profile
-}
-
-// baseCorners are a base's corners in its own frame: front left, front right, rear
-// right, rear left.
-func baseCorners(profile *engine.Profile, b engine.Base) []geom.Point {
-	w, l := profile.Size(b)
-	x, y := float64(w)/2, float64(l)/2
-	return []geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}}
-}
-
-func inTable(pose geom.Pose, own []geom.Point) []geom.Point {
-	out := make([]geom.Point, len(own))
-	for i, q := range own {
-		out[i] = pose.Transform(q)
-	}
-	return out
-}
 
 // around returns the points at distance r from a rectangle of half sides x and y: a
 // convex polygon, close enough to the curve that nobody sees the difference.

@@ -1,0 +1,35 @@
+package live
+
+import (
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// ProfileOf returns what the bases of a scene measure.
+func ProfileOf(s *engine.Scene) engine.Profile {
+	if s.Dimensions != nil {
+		return *s.Dimensions
+	}
+	profile, err := engine.ProfileNamed(s.Profile)
+	if err != nil { // the configuration is checked; a name from elsewhere would only be drawn
+		return engine.Nominal()
+	}
+	return profile
+}
+
+// BaseOutline returns the corners of a base on the table: front left, front right, rear
+// right, rear left.
+func BaseOutline(profile *engine.Profile, b engine.Base, at geom.Pose) []geom.Point {
+	w, l := profile.Size(b)
+	x, y := float64(w)/2, float64(l)/2
+	return InTable(at, []geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}})
+}
+
+// InTable returns on the table the points that a pose carries.
+func InTable(at geom.Pose, own []geom.Point) []geom.Point {
+	out := make([]geom.Point, len(own))
+	for i, q := range own {
+		out[i] = at.Transform(q)
+	}
+	return out
+}
