@@ -32,14 +32,14 @@ type openQuestion struct {
 // decide, and what matters by what is ruled in its place. Out of the arc there is no attack
 // that could be obstructed or forbidden. Where nobody looks for obstacles there is no such
 // question: nothing was measured that could be open.
-func OpenQuestions(v *State, r Ruled) []openQuestion {
-	if v.Pair == nil {
+func OpenQuestions(s *State, r Ruled) []openQuestion {
+	if s.Pair == nil {
 		return nil
 	}
 	var out []openQuestion
-	a, ok := v.ArcOf()
+	a, ok := s.ArcOf()
 	attack := ok && a.Attack != nil && a.InArc != engine.No
-	if r := &v.Pair.Range; len(rangeValues(r)) > 1 {
+	if r := &s.Pair.Range; len(rangeValues(r)) > 1 {
 		out = append(out, openQuestion{"range", "the range", sentence.Lower(RangeTitle(*r)), rangeValues(r),
 			"Measured by hand with the range ruler along the line drawn."})
 	} else if attack && len(rangeValues(&a.Attack.RangeVerdict)) > 1 {
@@ -48,17 +48,17 @@ func OpenQuestions(v *State, r Ruled) []openQuestion {
 			"Measured by hand with the range ruler inside the arc."})
 	}
 	if ok && (a.InArc == engine.Indeterminate || a.InArc == engine.NoView) {
-		out = append(out, openQuestion{"in_arc", "the " + ArcName(a.Arc) + " arc", arcText(v), []string{"yes", "no"},
+		out = append(out, openQuestion{"in_arc", "the " + ArcName(a.Arc) + " arc", arcText(s), []string{"yes", "no"},
 			"Sighted along the printed line of the arc."})
 	}
-	if !mayAttackThrough(v, r) {
+	if !mayAttackThrough(s, r) {
 		return out
 	}
-	if text := obstructionOpen(v, r); text != "" {
+	if text := obstructionOpen(s, r); text != "" {
 		out = append(out, openQuestion{"obstructed", "the obstruction", text, []string{"yes", "no", "choose"},
 			"A thread was stretched along the line drawn."})
 	}
-	if no := v.Restricted("attack"); no != nil && !no.sure() && !answeredByRange(v, no, r) {
+	if no := s.Restricted("attack"); no != nil && !no.sure() && !answeredByRange(s, no, r) {
 		out = append(out, openQuestion{"may_attack", "whether it may attack", no.Text, []string{"yes", "no"},
 			"Looked at from the side, base by base."})
 	}
@@ -67,25 +67,25 @@ func OpenQuestions(v *State, r Ruled) []openQuestion {
 
 // mayAttackThrough reports whether the target may be in the chosen arc, by what is ruled
 // and otherwise by what was measured.
-func mayAttackThrough(v *State, r Ruled) bool {
-	a, ok := v.ArcOf()
+func mayAttackThrough(s *State, r Ruled) bool {
+	a, ok := s.ArcOf()
 	return r.InArc == "yes" || r.InArc != "no" && (!ok || a.InArc != engine.No)
 }
 
 // obstructionOpen says why it is open whether an attack is obstructed; "": it is not.
-func obstructionOpen(v *State, r Ruled) string {
-	s := &v.Located.Scene
-	a, ok := v.ArcOf()
+func obstructionOpen(s *State, r Ruled) string {
+	scene := &s.Located.Scene
+	a, ok := s.ArcOf()
 	switch {
-	case !ok || !v.ObstaclesWatched || s.ObstaclesUnseen:
+	case !ok || !s.ObstaclesWatched || scene.ObstaclesUnseen:
 	case a.Attack == nil: // it was measured to be out of the arc, and is ruled to be in it
-		if r.InArc == "yes" && len(s.Obstacles)+len(s.Unknown)+len(s.Blind) > 0 {
+		if r.InArc == "yes" && len(scene.Obstacles)+len(scene.Unknown)+len(scene.Blind) > 0 {
 			return "no line was measured in this arc"
 		}
 	case a.InArc == engine.No:
 	default:
 		if o := ObstructionOutcome(a.Attack.Obstruction.Verdict); o == "too_close" || o == "not_watched" {
-			return obstructionWords(v)
+			return obstructionWords(s)
 		}
 	}
 	return ""
@@ -93,11 +93,11 @@ func obstructionOpen(v *State, r Ruled) string {
 
 // answeredByRange reports whether the range answers a restriction: in 2.0 a target at
 // range 0 is none (G73), and in the first edition ships at range 2 are not in contact (G95).
-func answeredByRange(v *State, no *Restriction, r Ruled) bool {
-	if slices.ContainsFunc(no.Because, func(id string) bool { return id != v.Choice.To }) {
+func answeredByRange(s *State, no *Restriction, r Ruled) bool {
+	if slices.ContainsFunc(no.Because, func(id string) bool { return id != s.Choice.To }) {
 		return false
 	}
-	rules := v.Located.Scene.Rules
+	rules := s.Located.Scene.Rules
 	return rules == engine.Rules20 || rules == engine.Rules1e && r.Range != "" && r.Range != "1"
 }
 
@@ -116,8 +116,8 @@ func rangeValues(r *engine.RangeVerdict) (out []string) {
 }
 
 // left lists the open questions that a ruling does not answer.
-func left(v *State, r Ruled) []openQuestion {
-	return slices.DeleteFunc(OpenQuestions(v, r), func(q openQuestion) bool { return r.of(q.Key) != "" })
+func left(s *State, r Ruled) []openQuestion {
+	return slices.DeleteFunc(OpenQuestions(s, r), func(q openQuestion) bool { return r.of(q.Key) != "" })
 }
 
 // leftText says what a ruling leaves open: "the range (range 2 or 3) and the front arc
@@ -132,8 +132,8 @@ func leftText(open []openQuestion) string {
 
 // checkDecided says what is wrong with a ruling on what the measurement leaves open; "":
 // nothing.
-func checkDecided(v *State, r *Ruled) string {
-	open := OpenQuestions(v, Ruled{})
+func checkDecided(s *State, r *Ruled) string {
+	open := OpenQuestions(s, Ruled{})
 	if len(open) == 0 {
 		return "The measurement leaves nothing open: confirm it as measured, or overrule it."
 	}
@@ -141,7 +141,7 @@ func checkDecided(v *State, r *Ruled) string {
 		key, value := known.key, r.of(known.key)
 		i := slices.IndexFunc(open, func(q openQuestion) bool { return q.Key == key })
 		switch {
-		case value == "" || slices.Contains(measuredValues(v, key), value):
+		case value == "" || slices.Contains(measuredValues(s, key), value):
 		case i < 0:
 			return fmt.Sprintf("%s is not open: to rule %q against what was measured is to overrule.", sentence.Upper(known.name), value)
 		default:
@@ -153,29 +153,29 @@ func checkDecided(v *State, r *Ruled) string {
 
 // measuredValues are the values of a question that the measurement allows, as Ruled writes
 // them: one where it decides; none where nothing was measured.
-func measuredValues(v *State, key string) []string {
-	open := OpenQuestions(v, Ruled{})
+func measuredValues(s *State, key string) []string {
+	open := OpenQuestions(s, Ruled{})
 	if i := slices.IndexFunc(open, func(q openQuestion) bool { return q.Key == key }); i >= 0 {
 		return open[i].Possible
 	}
-	a, ok := v.ArcOf()
+	a, ok := s.ArcOf()
 	switch {
-	case v.Pair == nil:
-	case key == "range" && attackDiffers(v) == "":
-		return rangeValues(&v.Pair.Range)
+	case s.Pair == nil:
+	case key == "range" && attackDiffers(s) == "":
+		return rangeValues(&s.Pair.Range)
 	case key == "in_arc" && ok:
 		return []string{a.InArc.String()}
-	case key == "obstructed" && ok && a.Attack != nil && v.ObstaclesWatched:
+	case key == "obstructed" && ok && a.Attack != nil && s.ObstaclesWatched:
 		return []string{map[string]string{"never": "no", "must": "yes", "may": "choose"}[a.Attack.Obstruction.Verdict]}
 	case key == "may_attack":
-		return mayAttackValues(v)
+		return mayAttackValues(s)
 	}
 	return nil
 }
 
 // mayAttackValues are those of whether the rules let the attacker attack.
-func mayAttackValues(v *State) []string {
-	switch no := v.Restricted("attack"); {
+func mayAttackValues(s *State) []string {
+	switch no := s.Restricted("attack"); {
 	case no == nil:
 		return []string{"yes"}
 	case no.sure():

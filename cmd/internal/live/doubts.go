@@ -19,25 +19,25 @@ type Doubt struct {
 }
 
 // Doubts lists what is too close to call in a state's answer.
-func (v *State) Doubts() (out []Doubt) {
-	if v.Pair == nil {
+func (s *State) Doubts() (out []Doubt) {
+	if s.Pair == nil {
 		return out
 	}
 	say := func(question, of string, margin, sigma geom.Length) {
-		d := Doubt{Question: question, Margin: max(margin, -margin), Need: geom.Length(v.Sigmas) * sigma}
+		d := Doubt{Question: question, Margin: max(margin, -margin), Need: geom.Length(s.Sigmas) * sigma}
 		d.Text = fmt.Sprintf("%.2f mm from %s; it would take more than %.2f mm to be sure.", d.Margin.Millimeters(), of, d.Need.Millimeters())
 		if d.Need == 0 {
 			d.Text = fmt.Sprintf("%.2f mm from %s.", d.Margin.Millimeters(), of)
 		}
 		out = append(out, d)
 	}
-	if r := v.Pair.Range; r.Outcome == engine.Indeterminate {
+	if r := s.Pair.Range; r.Outcome == engine.Indeterminate {
 		say("The range", edgeName(r.Possible), r.Margin, r.Sigma)
 	}
-	if no := v.Restricted("attack"); no != nil && !no.sure() && !answeredByRange(v, no, Ruled{}) {
+	if no := s.Restricted("attack"); no != nil && !no.sure() && !answeredByRange(s, no, Ruled{}) {
 		out = append(out, Doubt{Question: "Whether it may attack", Text: sentence.Upper(no.Text) + "."})
 	}
-	a, ok := v.ArcOf()
+	a, ok := s.ArcOf()
 	if !ok {
 		return out
 	}
@@ -48,10 +48,10 @@ func (v *State) Doubts() (out []Doubt) {
 	if a.Attack == nil {
 		return out
 	}
-	if r := a.Attack.RangeVerdict; r.Outcome == engine.Indeterminate && v.Pair.Range.Outcome != engine.Indeterminate {
+	if r := a.Attack.RangeVerdict; r.Outcome == engine.Indeterminate && s.Pair.Range.Outcome != engine.Indeterminate {
 		say("The attack range", edgeName(r.Possible), r.Margin, r.Sigma)
 	}
-	if o := &a.Attack.Obstruction; v.ObstaclesWatched && o.Verdict == "too_close" {
+	if o := &a.Attack.Obstruction; s.ObstaclesWatched && o.Verdict == "too_close" {
 		d := Doubt{Question: "The obstruction", Text: sentence.Upper(ObstructionText(o)) + "."}
 		if m := math.Abs(float64(o.Margin)); !math.IsInf(m, 0) && !math.IsNaN(m) {
 			d.Margin = geom.Length(m)

@@ -36,18 +36,18 @@ type Held struct {
 // State returns what is held as a state with a pair chosen, whatever is agreed about
 // measuring: judges see it.
 func (h *Held) State(c Choice) State {
-	v := State{
+	s := State{
 		At: h.At, Health: Health{Code: OK}, Source: h.Source, Register: h.Register, Frame: h.Frame, Region: h.Region, Located: h.Located, Tracks: h.Tracks,
 		Held: true, ObstaclesWatched: h.ObstaclesWatched, Sigmas: h.Sigmas, Result: h.Result, Choice: c,
 	}
-	v.Pair, v.Reason = h.Pair(c.From, c.To)
-	return v
+	s.Pair, s.Reason = h.Pair(c.From, c.To)
+	return s
 }
 
 // Measured says in a few words what was measured of a pair: what a judge confirms.
 func (h *Held) Measured(c Choice) string {
-	v := h.State(c)
-	return MeasuredTitle(&v)
+	s := h.State(c)
+	return MeasuredTitle(&s)
 }
 
 // Pair returns what was measured of a pair, or in a few words why nothing was.
@@ -70,8 +70,8 @@ func (h *Held) Pair(from, to string) (*engine.PairVerdict, string) {
 
 // Scene returns the scene that was measured: the ships that stood.
 func (h *Held) Scene() engine.Scene {
-	v := State{Located: h.Located, Tracks: h.Tracks}
-	return v.Standing()
+	s := State{Located: h.Located, Tracks: h.Tracks}
+	return s.Standing()
 }
 
 // Guarded reports whether what is held waits for a judge: one was asked for, or froze it,
@@ -102,8 +102,8 @@ func (h *Held) SidesOf(i int) []vision.Side {
 
 // Crop returns the part of the picture to show.
 func (h *Held) Crop() image.Rectangle {
-	v := State{Frame: h.Frame, Region: h.Region}
-	return v.Crop()
+	s := State{Frame: h.Frame, Region: h.Region}
+	return s.Crop()
 }
 
 // has reports whether a ship was seen.

@@ -74,10 +74,10 @@ type Hub struct{ Broadcast[State] }
 func NewHub(first State) *Hub { return &Hub{Broadcast[State]{newest: first}} }
 
 // Publish makes a state the newest one.
-func (h *Hub) Publish(v State) {
+func (h *Hub) Publish(s State) {
 	h.Update(func(old State) State {
-		v.Seq = old.Seq + 1
-		return v
+		s.Seq = old.Seq + 1
+		return s
 	})
 }
 

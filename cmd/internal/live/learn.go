@@ -74,11 +74,11 @@ type LearnState struct {
 
 // Unused says why what was taught is not used on the table now, in a few words; "": it
 // is.
-func (l *LearnState) Unused(v *State) string {
-	sight := v.Located.Obstacles
+func (l *LearnState) Unused(s *State) string {
+	sight := s.Located.Obstacles
 	switch {
-	case v.Health.Code != OK:
-		return v.Health.Title
+	case s.Health.Code != OK:
+		return s.Health.Title
 	case l.Unusable != "":
 		return l.Unusable
 	case l.Mat.Version == "":

@@ -58,22 +58,22 @@ type Object struct {
 
 // objects lists what lies on the table as measured from the chosen attacker, the nearest
 // first, as far as the agreement allows it.
-func (v *State) objects() (out []Object) {
-	if w := v.Policy.Window; w != nil && w.Doing == DoBlast { // which measures from the device
+func (s *State) objects() (out []Object) {
+	if w := s.Policy.Window; w != nil && w.Doing == DoBlast { // which measures from the device
 		return nil
 	}
-	for i := range v.Result.Objects {
-		o := &v.Result.Objects[i]
-		if o.From == v.Choice.From && v.Stands(o.From) && v.Policy.Object(&v.Located.Scene, o.From, o.To) {
-			out = append(out, v.object(o))
+	for i := range s.Result.Objects {
+		o := &s.Result.Objects[i]
+		if o.From == s.Choice.From && s.Stands(o.From) && s.Policy.Object(&s.Located.Scene, o.From, o.To) {
+			out = append(out, s.object(o))
 		}
 	}
 	slices.SortStableFunc(out, func(a, b Object) int { return cmp.Compare(a.Range.Distance, b.Range.Distance) })
 	return out
 }
 
-func (v *State) object(o *engine.ObjectVerdict) Object {
-	scene := &v.Located.Scene
+func (s *State) object(o *engine.ObjectVerdict) Object {
+	scene := &s.Located.Scene
 	out := Object{ID: o.To, Range: o.Range}
 	out.Group, out.Kind = ObjectOf(scene, o.To)
 	most := 1 // G228, G232
@@ -98,7 +98,7 @@ func (v *State) object(o *engine.ObjectVerdict) Object {
 		out.Text = "too close to call whether it is near enough to " + out.Act
 	}
 	if out.Act == "lock" {
-		out.NoLock = NewRestriction(v.Result.Restrictions("lock", o.From, o.To))
+		out.NoLock = NewRestriction(s.Result.Restrictions("lock", o.From, o.To))
 	}
 	if no := out.NoLock; no != nil && out.May != engine.No {
 		out.May, out.Text = no.Outcome, no.Text
@@ -124,23 +124,23 @@ type BlastShip struct {
 }
 
 // blasts lists the devices with the ships near them, as far as the agreement allows it.
-func (v *State) blasts() (out []Blast) {
-	scene := &v.Located.Scene
-	if !v.answers() {
+func (s *State) blasts() (out []Blast) {
+	scene := &s.Located.Scene
+	if !s.answers() {
 		return nil
 	}
 	for i := range scene.Devices {
 		d := &scene.Devices[i]
-		if !v.Policy.Object(scene, "", d.ID) {
+		if !s.Policy.Object(scene, "", d.ID) {
 			continue
 		}
 		b := Blast{ID: d.ID, Kind: d.Kind}
-		for _, u := range v.Uncounted() {
+		for _, u := range s.Uncounted() {
 			b.Uncounted = append(b.Uncounted, u.Why)
 		}
 		for k := range scene.Ships {
-			if ship := &scene.Ships[k]; v.Stands(ship.ID) {
-				b.add(v, ship)
+			if ship := &scene.Ships[k]; s.Stands(ship.ID) {
+				b.add(s, ship)
 			}
 		}
 		slices.SortStableFunc(b.Ships, func(a, b BlastShip) int { return cmp.Compare(a.Range.Distance, b.Range.Distance) })
@@ -151,10 +151,10 @@ func (v *State) blasts() (out []Blast) {
 
 // add lists a ship if it may be at range 0 to 3 of the device: of the card that is nearest
 // to it.
-func (b *Blast) add(v *State, ship *engine.Ship) {
+func (b *Blast) add(s *State, ship *engine.Ship) {
 	var nearest *engine.ObjectVerdict
-	for i := range v.Result.Objects {
-		o := &v.Result.Objects[i]
+	for i := range s.Result.Objects {
+		o := &s.Result.Objects[i]
 		if o.From == ship.ID && partOf(o.To, b.ID) && (nearest == nil || o.Range.Distance < nearest.Range.Distance) {
 			nearest = o
 		}

@@ -8,44 +8,44 @@ import (
 )
 
 // PanelState returns what the panel shows of a state.
-func PanelState(v *State) hardware.State {
-	s := hardware.State{
-		From: v.Choice.From, To: v.Choice.To, Reason: v.Reason, Withheld: v.Withheld, Edition: v.Located.Scene.Rules.String(),
+func PanelState(s *State) hardware.State {
+	panel := hardware.State{
+		From: s.Choice.From, To: s.Choice.To, Reason: s.Reason, Withheld: s.Withheld, Edition: s.Located.Scene.Rules.String(),
 		Range: engine.NoView, InArc: engine.NoView, Obstructed: engine.NoView, Contact: engine.NoView,
-		Frozen: v.Held || restsOn(v) != "", Blind: v.Health.Code != OK && v.Health.Code != "" && !v.Held, Pointers: pointers(v),
+		Frozen: s.Held || restsOn(s) != "", Blind: s.Health.Code != OK && s.Health.Code != "" && !s.Held, Pointers: pointers(s),
 	}
-	if !s.Chosen() {
-		s.From, s.To = "", ""
-		return s
+	if !panel.Chosen() {
+		panel.From, panel.To = "", ""
+		return panel
 	}
-	if v.Pair == nil {
-		return s
+	if s.Pair == nil {
+		return panel
 	}
-	r := v.Pair.Range
-	s.Range, s.Band, s.Possible = r.Outcome, r.Band, r.Possible
-	s.DistanceMM, s.SigmaMM, s.MarginMM = r.Distance.Millimeters(), r.Sigma.Millimeters(), r.Margin.Millimeters()
-	s.Contact = v.Pair.Contact
-	if no := v.Restricted("attack"); no != nil {
-		s.NoAttack, s.NoAttackOpen = no.Text, !no.sure()
+	r := s.Pair.Range
+	panel.Range, panel.Band, panel.Possible = r.Outcome, r.Band, r.Possible
+	panel.DistanceMM, panel.SigmaMM, panel.MarginMM = r.Distance.Millimeters(), r.Sigma.Millimeters(), r.Margin.Millimeters()
+	panel.Contact = s.Pair.Contact
+	if no := s.Restricted("attack"); no != nil {
+		panel.NoAttack, panel.NoAttackOpen = no.Text, !no.sure()
 	}
-	a, ok := v.ArcOf()
+	a, ok := s.ArcOf()
 	if !ok {
-		return s
+		return panel
 	}
-	s.Arc, s.InArc, s.ArcMarginMM = v.Choice.Arc.String(), a.InArc, a.Margin.Millimeters()
-	if v.ObstaclesWatched && a.Attack != nil {
-		s.ObstructedBy = strings.Join(a.Attack.Obstruction.By, " ")
-		s.Obstructed, s.AttackerChooses = obstructed(a.Attack.Obstruction.Verdict)
+	panel.Arc, panel.InArc, panel.ArcMarginMM = s.Choice.Arc.String(), a.InArc, a.Margin.Millimeters()
+	if s.ObstaclesWatched && a.Attack != nil {
+		panel.ObstructedBy = strings.Join(a.Attack.Obstruction.By, " ")
+		panel.Obstructed, panel.AttackerChooses = obstructed(a.Attack.Obstruction.Verdict)
 	}
-	return s
+	return panel
 }
 
 // pointers returns where the chosen ships stand, the attacker first.
-func pointers(v *State) (out []hardware.Pointer) {
-	for _, id := range []string{v.Choice.From, v.Choice.To} {
-		for _, ship := range v.Located.Scene.Ships {
-			if ship.ID == id && v.Pair != nil {
-				out = append(out, hardware.Pointer{XMM: ship.Pose.X, YMM: ship.Pose.Y, Target: id == v.Choice.To})
+func pointers(s *State) (out []hardware.Pointer) {
+	for _, id := range []string{s.Choice.From, s.Choice.To} {
+		for _, ship := range s.Located.Scene.Ships {
+			if ship.ID == id && s.Pair != nil {
+				out = append(out, hardware.Pointer{XMM: ship.Pose.X, YMM: ship.Pose.Y, Target: id == s.Choice.To})
 			}
 		}
 	}

@@ -33,14 +33,13 @@ func ReadPlacedShip(id, base string, x, y, heading *float64) (PlacedShip, error)
 		return PlacedShip{}, err
 	}
 	for _, c := range []struct {
-		name string
-		v    *float64
-		to   *float64
+		name     string
+		from, to *float64
 	}{{"x_mm", x, &p.Pose.X}, {"y_mm", y, &p.Pose.Y}} {
-		if c.v == nil || !(math.Abs(*c.v) <= 10000) {
+		if c.from == nil || !(math.Abs(*c.from) <= 10000) {
 			return PlacedShip{}, fmt.Errorf("%s: expected a place on the mat in millimetres", c.name)
 		}
-		*c.to = *c.v
+		*c.to = *c.from
 	}
 	if heading != nil {
 		if !(math.Abs(*heading) <= 3600) {

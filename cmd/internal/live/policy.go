@@ -119,19 +119,19 @@ func (d *Declaration) Check(r engine.Rules) (Declaration, error) {
 
 // CheckDeclaration normalises a declaration for the table, or says as a *Refusal why it
 // opens nothing.
-func (v *State) CheckDeclaration(d Declaration) (Declaration, error) {
-	out, err := d.Check(v.Located.Scene.Rules)
+func (s *State) CheckDeclaration(d Declaration) (Declaration, error) {
+	out, err := d.Check(s.Located.Scene.Rules)
 	if err != nil {
 		return out, &Refusal{ErrInvalid, sentence.Of(err)}
 	}
 	for _, id := range []string{out.Ship, out.Target} {
-		group, _ := ObjectOf(&v.Located.Scene, id)
-		if id != "" && ShipOf(&v.Located.Scene, id) == nil && (out.Doing != DoBlast || group != GroupDevice) {
+		group, _ := ObjectOf(&s.Located.Scene, id)
+		if id != "" && ShipOf(&s.Located.Scene, id) == nil && (out.Doing != DoBlast || group != GroupDevice) {
 			return out, &Refusal{ErrOvertaken, sentence.Upper(sentence.Shorten(id)) + " is not on the table."}
 		}
 	}
-	if v.Policy.Measuring != MeasuringEdition {
-		return out, &Refusal{ErrOvertaken, "Nothing needs to be declared here: measuring is " + string(v.Policy.Measuring) + "."}
+	if s.Policy.Measuring != MeasuringEdition {
+		return out, &Refusal{ErrOvertaken, "Nothing needs to be declared here: measuring is " + string(s.Policy.Measuring) + "."}
 	}
 	return out, nil
 }
@@ -312,8 +312,8 @@ func (p *Policy) Apply(s *engine.Scene, r engine.Result) (engine.Result, bool) {
 }
 
 // Cut is what may be told of a pair; nil: nothing.
-func (p *Policy) Cut(s *engine.Scene, v *engine.PairVerdict) *engine.PairVerdict {
-	from, to := ShipOf(s, v.From), ShipOf(s, v.To)
+func (p *Policy) Cut(s *engine.Scene, pair *engine.PairVerdict) *engine.PairVerdict {
+	from, to := ShipOf(s, pair.From), ShipOf(s, pair.To)
 	if from == nil || to == nil {
 		return nil
 	}
@@ -322,9 +322,9 @@ func (p *Policy) Cut(s *engine.Scene, v *engine.PairVerdict) *engine.PairVerdict
 	case !permit.Range:
 		return nil
 	case permit.Arcs:
-		return v
+		return pair
 	}
-	cut := *v
+	cut := *pair
 	cut.Arcs = nil
 	return &cut
 }
@@ -340,21 +340,21 @@ func ShipOf(s *engine.Scene, id string) *engine.Ship {
 
 // Withhold cuts the state's pair down to what the agreement allows: with nothing left, Pair
 // is nil and Reason says why.
-func (v *State) Withhold() {
-	if v.Pair == nil {
+func (s *State) Withhold() {
+	if s.Pair == nil {
 		return
 	}
-	s := &v.Located.Scene
-	from, to := ShipOf(s, v.Choice.From), ShipOf(s, v.Choice.To)
+	scene := &s.Located.Scene
+	from, to := ShipOf(scene, s.Choice.From), ShipOf(scene, s.Choice.To)
 	if from == nil || to == nil {
 		return
 	}
-	permit := v.Policy.Pair(s.Rules, from, to)
-	v.Pair = v.Policy.Cut(s, v.Pair)
-	if v.Withheld = v.Pair == nil; v.Withheld {
-		v.Reason = permit.Why
+	permit := s.Policy.Pair(scene.Rules, from, to)
+	s.Pair = s.Policy.Cut(scene, s.Pair)
+	if s.Withheld = s.Pair == nil; s.Withheld {
+		s.Reason = permit.Why
 	}
 }
 
 // rangeOnly reports whether the agreement lets the pair's range be told, and not its arcs.
-func (v *State) rangeOnly() bool { return v.Pair != nil && len(v.Pair.Arcs) == 0 }
+func (s *State) rangeOnly() bool { return s.Pair != nil && len(s.Pair.Arcs) == 0 }

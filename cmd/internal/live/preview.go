@@ -48,32 +48,32 @@ type MoveEnd struct {
 // Preview looks at a move on the table: where it ends, what it meets, and what can be
 // measured after it. It changes nothing. A judge is bound by no agreement. The errors are
 // a *Refusal.
-func (v *State) Preview(t MoveRequest, judge bool) (MovePreview, error) {
+func (s *State) Preview(t MoveRequest, judge bool) (MovePreview, error) {
 	var none MovePreview
 	if err := t.check(); err != nil {
 		return none, &Refusal{ErrInvalid, sentence.Of(err)}
 	}
-	if !v.answers() {
-		return none, &Refusal{ErrNoAnswers, v.Health.Title + ": " + v.Health.Detail}
+	if !s.answers() {
+		return none, &Refusal{ErrNoAnswers, s.Health.Title + ": " + s.Health.Detail}
 	}
-	ok, after, why := v.Policy.Move(t.Doing, t.Ship, t.Move)
+	ok, after, why := s.Policy.Move(t.Doing, t.Ship, t.Move)
 	if judge {
 		ok, after = true, true
 	}
 	if !ok {
 		return none, &Refusal{ErrForbidden, sentence.Upper(why) + "."}
 	}
-	scene := v.Standing()
-	scene.ObstaclesUnseen = scene.ObstaclesUnseen || !v.ObstaclesWatched
+	scene := s.Standing()
+	scene.ObstaclesUnseen = scene.ObstaclesUnseen || !s.ObstaclesWatched
 	if ShipOf(&scene, t.Ship) == nil {
 		text := t.Ship + " is not seen"
-		if k, known := v.Track(t.Ship); known {
-			text = TrackText(&k, v.Located.Captured)
+		if k, known := s.Track(t.Ship); known {
+			text = TrackText(&k, s.Located.Captured)
 		}
 		return none, &Refusal{ErrOvertaken, sentence.Upper(text) + "."}
 	}
-	t.Uncounted = v.Uncounted()
-	out, err := v.preview(&scene, t, after)
+	t.Uncounted = s.Uncounted()
+	out, err := s.preview(&scene, t, after)
 	if err != nil {
 		return none, &Refusal{ErrInvalid, sentence.Upper(strings.TrimPrefix(err.Error(), "engine: ")) + "."}
 	}
@@ -106,13 +106,13 @@ func checkShip(id string) error {
 }
 
 // preview looks at a move on a scene of the ships that stand.
-func (v *State) preview(s *engine.Scene, t MoveRequest, after bool) (MovePreview, error) {
+func (s *State) preview(scene *engine.Scene, t MoveRequest, after bool) (MovePreview, error) {
 	out := MovePreview{MoveRequest: t, Chosen: -1}
 	var err error
-	if out.Result, err = moved(s, t, engine.Options{Sigmas: v.Sigmas}); err != nil {
+	if out.Result, err = moved(scene, t, engine.Options{Sigmas: s.Sigmas}); err != nil {
 		return out, err
 	}
-	out.doubt(s)
+	out.doubt(scene)
 	out.Ends = endsOf(&out.Result)
 	out.Chosen = slices.IndexFunc(out.Ends, func(e MoveEnd) bool {
 		return t.Option == "" && e.Legal != engine.No || t.Option != "" && e.Name == t.Option
@@ -120,8 +120,8 @@ func (v *State) preview(s *engine.Scene, t MoveRequest, after bool) (MovePreview
 	if t.Option != "" && out.Chosen < 0 {
 		return out, fmt.Errorf("%s has no end %q", out.Move, sentence.Shorten(t.Option))
 	}
-	if out.WhyNot = whyNothingAfter(s, &out, after); out.WhyNot == "" {
-		out.After, err = v.afterMove(s, &out)
+	if out.WhyNot = whyNothingAfter(scene, &out, after); out.WhyNot == "" {
+		out.After, err = s.afterMove(scene, &out)
 	}
 	return out, err
 }

@@ -26,13 +26,13 @@ type Incoming struct {
 }
 
 // afterMove puts the ship to the chosen end and measures from it and to it.
-func (v *State) afterMove(s *engine.Scene, t *MovePreview) (*AfterMove, error) {
-	scene := *s
-	scene.Ships = slices.Clone(s.Ships)
+func (s *State) afterMove(standing *engine.Scene, t *MovePreview) (*AfterMove, error) {
+	scene := *standing
+	scene.Ships = slices.Clone(standing.Ships)
 	ship := ShipOf(&scene, t.Ship)
-	ship.Covariance = carried(s, ship, t.Ends[t.Chosen].Pose, &t.Result)
+	ship.Covariance = carried(standing, ship, t.Ends[t.Chosen].Pose, &t.Result)
 	ship.Pose = t.Ends[t.Chosen].Pose
-	o := engine.Options{Sigmas: v.Sigmas, InContact: t.inContact(), Overlapped: t.inContact()}
+	o := engine.Options{Sigmas: s.Sigmas, InContact: t.inContact(), Overlapped: t.inContact()}
 	if t.overlapsNone() {
 		o.Untouched = t.Ship
 	}
@@ -45,7 +45,7 @@ func (v *State) afterMove(s *engine.Scene, t *MovePreview) (*AfterMove, error) {
 		*arcs = slices.DeleteFunc(*arcs, func(a engine.ArcVerdict) bool { return a.Attack != nil && a.Attack.At(0, 3) == engine.No })
 	}
 	out := &AfterMove{
-		State: State{Health: Health{Code: OK}, ObstaclesWatched: v.ObstaclesWatched, Sigmas: v.Sigmas, Result: result, Choice: Choice{From: t.Ship}},
+		State: State{Health: Health{Code: OK}, ObstaclesWatched: s.ObstaclesWatched, Sigmas: s.Sigmas, Result: result, Choice: Choice{From: t.Ship}},
 	}
 	out.Located.Scene = scene
 	for _, u := range t.Uncounted {
@@ -64,7 +64,7 @@ func (v *State) afterMove(s *engine.Scene, t *MovePreview) (*AfterMove, error) {
 
 // incoming lists the first arc of a pair's attacker in which the target may be.
 func (a *AfterMove) incoming(p *engine.PairVerdict) {
-	i := slices.IndexFunc(p.Arcs, func(v engine.ArcVerdict) bool { return v.InArc != engine.No && weaponArc(v.Arc) })
+	i := slices.IndexFunc(p.Arcs, func(a engine.ArcVerdict) bool { return a.InArc != engine.No && weaponArc(a.Arc) })
 	if i >= 0 {
 		a.Incoming = append(a.Incoming, Incoming{p.From, p.Arcs[i], a.RestrictedFrom("attack", p.From, p.To)})
 	}

@@ -17,86 +17,126 @@ type MoveLine struct {
 	Text    string
 }
 
+// moveLines collects the sentences about a move.
+type moveLines []MoveLine
+
+func (l *moveLines) say(outcome engine.Outcome, format string, a ...any) {
+	*l = append(*l, MoveLine{outcome, fmt.Sprintf(format, a...)})
+}
+
 // Lines says what would come of a move.
-func (t *MovePreview) Lines() (out []MoveLine) {
-	say := func(outcome engine.Outcome, format string, a ...any) {
-		out = append(out, MoveLine{outcome, fmt.Sprintf(format, a...)})
-	}
-	r := &t.Result
-	and := func(ids []string) string { return strings.Join(ids, " and ") }
+func (t *MovePreview) Lines() []MoveLine {
+	var out moveLines
 	switch {
-	case r.Outside == "wholly":
-		say(engine.No, "The device would lie outside the play area and have no effect.")
-	case r.Outside == "partly":
-		say(engine.No, "Part of the device lies outside the play area; that part is ignored.")
-	case t.Doing == DoDrop && len(r.FirstOverlapped) > 0: // for sure: the engine lists no others under a device
-		say(engine.No, "It lies under %s.", and(r.FirstOverlapped))
-	case t.Doing == DoDrop && len(t.InTheWay) > 0:
-		say(engine.NoView, "Whether it lies free of ships is not seen: %s.", strings.Join(t.InTheWay, ", "))
-	case t.Doing == DoDrop && slices.ContainsFunc(r.Undecided, isUnder):
-		say(engine.Indeterminate, "Whether it lies free of ships is too close to call.")
 	case t.Doing == DoDrop:
-		say(engine.Yes, "It lies free of ships.")
-	case r.Chosen || t.Doing == DoAction:
+		out.device(t)
+	case t.Result.Chosen || t.Doing == DoAction:
 		for _, e := range t.Ends {
-			say(e.Legal, "%s: %s", sentence.Upper(e.Name), legalText(&e))
+			out.say(e.Legal, "%s: %s", sentence.Upper(e.Name), legalText(&e))
 		}
-	case r.InFull == engine.NoView:
-		say(engine.NoView, "Whether it can be executed in full is not seen: %s.", strings.Join(t.InTheWay, ", "))
-	case r.InFull == engine.Yes && slices.Contains(r.Undecided, notLooked):
-		say(engine.Yes, "It can be executed in full (obstacles are not watched).")
-	case r.InFull == engine.Yes:
-		say(engine.Yes, "It can be executed in full.")
-	case r.InFull == engine.Indeterminate:
-		say(engine.Indeterminate, "Whether it can be executed in full is too close to call.")
 	default:
-		say(engine.No, "It would overlap %s and moves back along the template.", and(r.FirstOverlapped))
+		out.execution(t)
 	}
-	switch touching := len(r.Touching) > 0 && t.Doing != DoDrop; {
-	case touching && (r.InFull == engine.Indeterminate || touchDoubted(r)) && len(r.Options) == 0:
-		say(engine.Indeterminate, "It may end touching %s.", and(r.Touching))
-	case touching:
-		say(engine.No, "It ends touching %s.", and(r.Touching))
-	}
-	for _, h := range append(slices.Clone(r.Obstacles), r.Devices...) {
-		say(hitText(&h))
-	}
-	if len(r.MovedThrough) > 0 {
-		say(engine.Yes, "It moves through %s.", and(r.MovedThrough))
-	}
-	switch {
-	case r.Flees == engine.Yes && len(t.InTheWay) > 0 && t.Doing == DoManeuver:
-		say(engine.NoView, "As far as is seen it leaves the play area over the %s edge.", and(r.Edges))
-	case r.Flees == engine.Yes:
-		say(engine.No, "It leaves the play area over the %s edge: the ship flees.", and(r.Edges))
-	case r.Flees == engine.Indeterminate:
-		say(engine.Indeterminate, "Whether it leaves the play area is too close to call.")
-	}
+	out.meetings(t)
+	out.edges(t)
 	for _, act := range []string{"attack", "lock"} {
 		if no := t.restricted(act); no != nil {
 			outcome := no.Outcome
 			if no.sure() {
 				outcome = engine.No
 			}
-			say(outcome, "There: %s.", no.Text)
+			out.say(outcome, "There: %s.", no.Text)
 		}
 	}
-	for _, u := range t.Uncounted {
-		if slices.Contains(t.InTheWay, u.Why) {
-			say(engine.NoView, "%s: it may stand in the way.", sentence.Upper(u.Why))
-		} else if u.Ship.ID != t.Ship {
-			say(engine.NoView, "%s: it is not counted.", sentence.Upper(u.Why))
-		}
-	}
-	for _, u := range r.Undecided {
-		if u == notLooked {
-			say(engine.NoView, "Obstacles on the way are not watched.")
-		} else if !r.Chosen && u != "fleeing" {
-			say(engine.Indeterminate, "Too close to call: %s.", u)
-		}
-	}
+	out.doubts(t)
 	return out
 }
+
+// device says where a device would lie.
+func (l *moveLines) device(t *MovePreview) {
+	r := &t.Result
+	switch {
+	case r.Outside == "wholly":
+		l.say(engine.No, "The device would lie outside the play area and have no effect.")
+	case r.Outside == "partly":
+		l.say(engine.No, "Part of the device lies outside the play area; that part is ignored.")
+	case len(r.FirstOverlapped) > 0: // for sure: the engine lists no others under a device
+		l.say(engine.No, "It lies under %s.", and(r.FirstOverlapped))
+	case len(t.InTheWay) > 0:
+		l.say(engine.NoView, "Whether it lies free of ships is not seen: %s.", strings.Join(t.InTheWay, ", "))
+	case slices.ContainsFunc(r.Undecided, isUnder):
+		l.say(engine.Indeterminate, "Whether it lies free of ships is too close to call.")
+	default:
+		l.say(engine.Yes, "It lies free of ships.")
+	}
+}
+
+// execution says whether a maneuver can be executed in full.
+func (l *moveLines) execution(t *MovePreview) {
+	r := &t.Result
+	switch {
+	case r.InFull == engine.NoView:
+		l.say(engine.NoView, "Whether it can be executed in full is not seen: %s.", strings.Join(t.InTheWay, ", "))
+	case r.InFull == engine.Yes && slices.Contains(r.Undecided, notLooked):
+		l.say(engine.Yes, "It can be executed in full (obstacles are not watched).")
+	case r.InFull == engine.Yes:
+		l.say(engine.Yes, "It can be executed in full.")
+	case r.InFull == engine.Indeterminate:
+		l.say(engine.Indeterminate, "Whether it can be executed in full is too close to call.")
+	default:
+		l.say(engine.No, "It would overlap %s and moves back along the template.", and(r.FirstOverlapped))
+	}
+}
+
+// meetings says what the ship touches, meets and passes.
+func (l *moveLines) meetings(t *MovePreview) {
+	r := &t.Result
+	switch touching := len(r.Touching) > 0 && t.Doing != DoDrop; {
+	case touching && (r.InFull == engine.Indeterminate || touchDoubted(r)) && len(r.Options) == 0:
+		l.say(engine.Indeterminate, "It may end touching %s.", and(r.Touching))
+	case touching:
+		l.say(engine.No, "It ends touching %s.", and(r.Touching))
+	}
+	for _, h := range append(slices.Clone(r.Obstacles), r.Devices...) {
+		l.say(hitText(&h))
+	}
+	if len(r.MovedThrough) > 0 {
+		l.say(engine.Yes, "It moves through %s.", and(r.MovedThrough))
+	}
+}
+
+// edges says whether the ship leaves the play area.
+func (l *moveLines) edges(t *MovePreview) {
+	r := &t.Result
+	switch {
+	case r.Flees == engine.Yes && len(t.InTheWay) > 0 && t.Doing == DoManeuver:
+		l.say(engine.NoView, "As far as is seen it leaves the play area over the %s edge.", and(r.Edges))
+	case r.Flees == engine.Yes:
+		l.say(engine.No, "It leaves the play area over the %s edge: the ship flees.", and(r.Edges))
+	case r.Flees == engine.Indeterminate:
+		l.say(engine.Indeterminate, "Whether it leaves the play area is too close to call.")
+	}
+}
+
+// doubts says which ships are not counted, and what is too close to call.
+func (l *moveLines) doubts(t *MovePreview) {
+	for _, u := range t.Uncounted {
+		if slices.Contains(t.InTheWay, u.Why) {
+			l.say(engine.NoView, "%s: it may stand in the way.", sentence.Upper(u.Why))
+		} else if u.Ship.ID != t.Ship {
+			l.say(engine.NoView, "%s: it is not counted.", sentence.Upper(u.Why))
+		}
+	}
+	for _, u := range t.Result.Undecided {
+		if u == notLooked {
+			l.say(engine.NoView, "Obstacles on the way are not watched.")
+		} else if !t.Result.Chosen && u != "fleeing" {
+			l.say(engine.Indeterminate, "Too close to call: %s.", u)
+		}
+	}
+}
+
+func and(ids []string) string { return strings.Join(ids, " and ") }
 
 // restricted says what keeps the ship from an act at its end, whatever the target.
 func (t *MovePreview) restricted(act string) *Restriction {

@@ -40,13 +40,13 @@ func NewRestriction(all []engine.ShipRestriction) *Restriction {
 
 // Restricted says what keeps the chosen attacker from an act against the chosen target, as
 // far as it may be told; nil: nothing.
-func (v *State) Restricted(act string) *Restriction {
-	if v.Pair == nil {
+func (s *State) Restricted(act string) *Restriction {
+	if s.Pair == nil {
 		return nil
 	}
-	return v.RestrictedFrom(act, v.Choice.From, v.Choice.To)
+	return s.RestrictedFrom(act, s.Choice.From, s.Choice.To)
 }
 
-func (v *State) RestrictedFrom(act, from, to string) *Restriction {
-	return NewRestriction(v.Policy.Forbidden(&v.Located.Scene, &v.Result, act, from, to))
+func (s *State) RestrictedFrom(act, from, to string) *Restriction {
+	return NewRestriction(s.Policy.Forbidden(&s.Located.Scene, &s.Result, act, from, to))
 }

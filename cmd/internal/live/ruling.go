@@ -81,27 +81,27 @@ func (r *Ruled) of(key string) string {
 // NewRuling words a ruling on what is held, or says as a *Refusal why it is none.
 // Number, time and hashes are for whoever records it.
 func NewRuling(h *Held, r RuleRequest) (Ruling, error) {
-	v := h.State(r.Choice)
-	if err := checkRule(h, &v, &r); err != nil {
+	s := h.State(r.Choice)
+	if err := checkRule(h, &s, &r); err != nil {
 		return Ruling{}, err
 	}
-	measured := MeasuredTitle(&v)
+	measured := MeasuredTitle(&s)
 	out := Ruling{
-		Held: h.Number, From: r.From, To: r.To, Arc: r.Arc, Title: measured, Measured: measured, Lines: rulingLines(&v),
+		Held: h.Number, From: r.From, To: r.To, Arc: r.Arc, Title: measured, Measured: measured, Lines: rulingLines(&s),
 		Decision: cmp.Or(r.Decision, AsMeasured), Ruled: r.Ruled, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy, Judge: r.Judge,
 	}
 	if out.Decision != AsMeasured {
-		out.Title = ruledTitle(&v, r.Ruled)
+		out.Title = ruledTitle(&s, r.Ruled)
 	}
 	if out.Decision == Decided && out.Reason == "" {
-		out.Reason = SuggestedReasons(OpenQuestions(&v, Ruled{}), r.Judge)[0]
+		out.Reason = SuggestedReasons(OpenQuestions(&s, Ruled{}), r.Judge)[0]
 	}
 	out.Text = RulingText(&out)
 	return out, nil
 }
 
 // checkRule says what is wrong with a ruling; nil: nothing.
-func checkRule(h *Held, v *State, r *RuleRequest) error {
+func checkRule(h *Held, s *State, r *RuleRequest) error {
 	bad := func(format string, a ...any) error {
 		return &Refusal{ErrInvalid, fmt.Sprintf(format, a...)}
 	}
@@ -116,33 +116,33 @@ func checkRule(h *Held, v *State, r *RuleRequest) error {
 	if r.From == r.To {
 		return bad("Attacker and target must be two ships, got %s twice.", r.From)
 	}
-	if _, ok := v.ArcOf(); !ok && v.Pair != nil {
+	if _, ok := s.ArcOf(); !ok && s.Pair != nil {
 		return bad("%s has no %s arc.", r.From, strings.ReplaceAll(r.Arc.String(), "_", " "))
 	}
-	if r.Decision == Decided && v.Pair != nil {
-		if problem := checkDecided(v, &r.Ruled); problem != "" {
+	if r.Decision == Decided && s.Pair != nil {
+		if problem := checkDecided(s, &r.Ruled); problem != "" {
 			return bad("%s", problem)
 		}
 	}
 	if r.Decision == Overruled {
-		if err := checkOverruled(v, r, bad); err != nil {
+		if err := checkOverruled(s, r, bad); err != nil {
 			return err
 		}
 	}
 	switch {
-	case r.Decision != Overruled && v.Pair == nil:
-		return bad("Nothing was measured that could be confirmed: %s. Say what you rule, and why.", v.Reason)
+	case r.Decision != Overruled && s.Pair == nil:
+		return bad("Nothing was measured that could be confirmed: %s. Say what you rule, and why.", s.Reason)
 	case (r.Decision == AsMeasured || r.Decision == "") && r.Ruled != (Ruled{}):
 		return bad("A ruling as measured rules nothing else.")
 	}
-	if left := left(v, r.Ruled); len(left) > 0 {
+	if left := left(s, r.Ruled); len(left) > 0 {
 		return bad("This ruling decides nothing: %s is left open. Choose one of the possible results.", leftText(left))
 	}
 	return nil
 }
 
 // checkOverruled says what is wrong with a ruling against what was measured; nil: nothing.
-func checkOverruled(v *State, r *RuleRequest, bad func(string, ...any) error) error {
+func checkOverruled(s *State, r *RuleRequest, bad func(string, ...any) error) error {
 	for _, q := range questions {
 		if value := r.Ruled.of(q.key); value != "" && !slices.Contains(q.values, value) {
 			last := len(q.values) - 1
@@ -151,30 +151,30 @@ func checkOverruled(v *State, r *RuleRequest, bad func(string, ...any) error) er
 		}
 	}
 	switch {
-	case r.Ruled.Range == "0" && v.Located.Scene.Rules == engine.Rules1e:
+	case r.Ruled.Range == "0" && s.Located.Scene.Rules == engine.Rules1e:
 		return bad("The first edition has no range 0: contact is range 1.")
 	case r.Ruled == (Ruled{}):
 		return bad("Say what you rule: the range, the arc, the obstruction, or whether it may attack.")
 	case r.Reason == "":
 		return bad("A ruling against what was measured needs a reason.")
-	case v.Pair == nil:
-	case ruledTitle(v, r.Ruled) == MeasuredTitle(v):
+	case s.Pair == nil:
+	case ruledTitle(s, r.Ruled) == MeasuredTitle(s):
 		return bad("That is what was measured: confirm it instead.")
-	case checkDecided(v, &r.Ruled) == "":
+	case checkDecided(s, &r.Ruled) == "":
 		return bad("The measurement leaves this possible, and nothing here is against it: that is to decide what is open, not to overrule.")
 	}
 	return nil
 }
 
 // rulingLines are the lines that a ruling rests on: of the attack, where there is one.
-func rulingLines(v *State) []engine.Line {
-	if v.Pair == nil {
+func rulingLines(s *State) []engine.Line {
+	if s.Pair == nil {
 		return nil
 	}
-	if a, ok := v.ArcOf(); ok && a.Attack != nil {
+	if a, ok := s.ArcOf(); ok && a.Attack != nil {
 		return slices.Clone(a.Attack.Lines)
 	}
-	return slices.Clone(v.Pair.Range.Lines)
+	return slices.Clone(s.Pair.Range.Lines)
 }
 
 // ErrHeldChanged is why nothing is ruled on what a judge no longer sees.

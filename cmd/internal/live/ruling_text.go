@@ -31,17 +31,17 @@ func RulingText(r *Ruling) string {
 }
 
 // MeasuredTitle says in a few words what was measured of the chosen pair.
-func MeasuredTitle(v *State) string {
-	if v.Pair == nil {
-		return "No answer: " + v.Reason
+func MeasuredTitle(s *State) string {
+	if s.Pair == nil {
+		return "No answer: " + s.Reason
 	}
-	parts := append(answerParts(v), forbiddenBy(v, Ruled{}))
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
+	parts := append(answerParts(s), forbiddenBy(s, Ruled{}))
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ", ")
 }
 
 // RuledText says what is ruled on a question.
-func RuledText(v *State, key, value string) string {
-	arc := ArcName(v.Choice.Arc)
+func RuledText(s *State, key, value string) string {
+	arc := ArcName(s.Choice.Arc)
 	switch key + " " + value {
 	case "range 0":
 		return "Contact (range 0)"
@@ -67,62 +67,62 @@ func RuledText(v *State, key, value string) string {
 
 // answerParts are the answers to the chosen pair's questions in a few words: the range,
 // the arc and the obstruction.
-func answerParts(v *State) []string {
-	w := v.Text()
-	return []string{w.Title + attackDiffers(v), w.InArc, w.Obstruction}
+func answerParts(s *State) []string {
+	w := s.Text()
+	return []string{w.Title + attackDiffers(s), w.InArc, w.Obstruction}
 }
 
 // attackDiffers names the attack range where it is not the range.
-func attackDiffers(v *State) string {
-	a, ok := v.ArcOf()
-	if !ok || a.Attack == nil || RangeTitle(a.Attack.RangeVerdict) == RangeTitle(v.Pair.Range) {
+func attackDiffers(s *State) string {
+	a, ok := s.ArcOf()
+	if !ok || a.Attack == nil || RangeTitle(a.Attack.RangeVerdict) == RangeTitle(s.Pair.Range) {
 		return ""
 	}
 	return " (attack: " + sentence.Lower(RangeTitle(a.Attack.RangeVerdict)) + ")"
 }
 
 // ruledTitle says in a few words what holds by a ruling; what it leaves out is as measured.
-func ruledTitle(v *State, r Ruled) string {
+func ruledTitle(s *State, r Ruled) string {
 	parts := make([]string, 3)
-	if v.Pair != nil {
-		parts = answerParts(v)
+	if s.Pair != nil {
+		parts = answerParts(s)
 	}
 	for i := range parts {
 		if key := questions[i].key; r.of(key) != "" {
-			parts[i] = RuledText(v, key, r.of(key))
+			parts[i] = RuledText(s, key, r.of(key))
 		}
 	}
-	if v.Pair != nil && r.Range != "" && len(rangeValues(&v.Pair.Range)) == 1 &&
-		slices.ContainsFunc(OpenQuestions(v, r), func(q openQuestion) bool { return q.Key == "range" }) {
-		parts[0] = RangeTitle(v.Pair.Range) + " (attack: " + sentence.Lower(RuledText(v, "range", r.Range)) + ")"
+	if s.Pair != nil && r.Range != "" && len(rangeValues(&s.Pair.Range)) == 1 &&
+		slices.ContainsFunc(OpenQuestions(s, r), func(q openQuestion) bool { return q.Key == "range" }) {
+		parts[0] = RangeTitle(s.Pair.Range) + " (attack: " + sentence.Lower(RuledText(s, "range", r.Range)) + ")"
 	}
-	a, ok := v.ArcOf()
+	a, ok := s.ArcOf()
 	switch {
 	case r.Obstructed != "":
 	case r.InArc == "no":
 		parts[2] = ""
-	case r.InArc == "yes" && ok && a.Attack == nil && v.ObstaclesWatched && !v.Located.Scene.ObstaclesUnseen:
+	case r.InArc == "yes" && ok && a.Attack == nil && s.ObstaclesWatched && !s.Located.Scene.ObstaclesUnseen:
 		parts[2] = "no obstacle on the line" // else it is an open question, and ruled
 	}
-	parts = append(parts, forbiddenBy(v, r))
-	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	parts = append(parts, forbiddenBy(s, r))
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	return sentence.Upper(strings.Join(parts, ", "))
 }
 
 // forbiddenBy says what the rules forbid by a ruling, or perhaps forbid by what was measured
 // where nothing is ruled; "": nothing. What they perhaps forbid does not matter out of the arc.
-func forbiddenBy(v *State, r Ruled) string {
-	no := v.Restricted("attack")
+func forbiddenBy(s *State, r Ruled) string {
+	no := s.Restricted("attack")
 	switch {
 	case r.MayAttack != "":
-		return RuledText(v, "may_attack", r.MayAttack)
+		return RuledText(s, "may_attack", r.MayAttack)
 	case r.InArc == "no":
 		return ""
-	case r.Range == "0" && v.Located.Scene.Rules == engine.Rules20:
+	case r.Range == "0" && s.Located.Scene.Rules == engine.Rules20:
 		return "no attack: the target is at range 0 (2.0 G73)"
-	case no == nil, r.Range != "" && answeredByRange(v, no, r):
+	case no == nil, r.Range != "" && answeredByRange(s, no, r):
 		return ""
-	case !no.sure() && !mayAttackThrough(v, r):
+	case !no.sure() && !mayAttackThrough(s, r):
 		return ""
 	}
 	return no.Text

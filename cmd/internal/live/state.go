@@ -147,10 +147,10 @@ type Camera struct {
 }
 
 // ArcOf returns the verdict on the chosen arc.
-func (v *State) ArcOf() (engine.ArcVerdict, bool) {
-	if v.Pair != nil {
-		for _, a := range v.Pair.Arcs {
-			if a.Arc == v.Choice.Arc {
+func (s *State) ArcOf() (engine.ArcVerdict, bool) {
+	if s.Pair != nil {
+		for _, a := range s.Pair.Arcs {
+			if a.Arc == s.Choice.Arc {
 				return a, true
 			}
 		}
@@ -159,42 +159,42 @@ func (v *State) ArcOf() (engine.ArcVerdict, bool) {
 }
 
 // Track returns a ship's track.
-func (v *State) Track(id string) (vision.Track, bool) {
-	t := vision.Tracked{Tracks: v.Tracks}
+func (s *State) Track(id string) (vision.Track, bool) {
+	t := vision.Tracked{Tracks: s.Tracks}
 	return t.Track(id)
 }
 
 // Stands reports whether a ship's pose may be shown as where it stands now.
-func (v *State) Stands(id string) bool {
-	k, known := v.Track(id)
+func (s *State) Stands(id string) bool {
+	k, known := s.Track(id)
 	return !known || k.State.Stands()
 }
 
 // Standing returns the scene with the ships that are answered about.
-func (v *State) Standing() engine.Scene {
-	if len(v.Tracks) == 0 {
-		return v.Located.Scene
+func (s *State) Standing() engine.Scene {
+	if len(s.Tracks) == 0 {
+		return s.Located.Scene
 	}
-	t := vision.Tracked{Located: v.Located, Tracks: v.Tracks}
+	t := vision.Tracked{Located: s.Located, Tracks: s.Tracks}
 	return t.Standing()
 }
 
 // Unseen lists the ships of the standing scene that the newest picture does not show,
 // with the age of their pose: "A1 frozen 1200 ms".
-func (v *State) Unseen() (out []string) {
-	for _, k := range v.Tracks {
+func (s *State) Unseen() (out []string) {
+	for _, k := range s.Tracks {
 		if k.State.Stands() && k.State != vision.Still {
-			out = append(out, fmt.Sprintf("%s %v %d ms", k.Ship.ID, k.State, k.Age(v.Located.Captured).Milliseconds()))
+			out = append(out, fmt.Sprintf("%s %v %d ms", k.Ship.ID, k.State, k.Age(s.Located.Captured).Milliseconds()))
 		}
 	}
 	return out
 }
 
 // Crop returns the part of the picture to show.
-func (v *State) Crop() image.Rectangle {
-	w, h := v.Frame.Size()
+func (s *State) Crop() image.Rectangle {
+	w, h := s.Frame.Size()
 	all := image.Rect(0, 0, w, h)
-	if r := v.Region.Intersect(all); !r.Empty() {
+	if r := s.Region.Intersect(all); !r.Empty() {
 		return r
 	}
 	return all

@@ -30,24 +30,24 @@ type Target struct {
 
 // Targets lists what the chosen attacker could be measured to. It lists no ships while
 // the table is not answered about.
-func (v *State) Targets() Targets {
-	out := Targets{Blasts: v.blasts()}
-	scene := &v.Located.Scene
-	from := ShipOf(scene, v.Choice.From)
-	if from == nil || !v.answers() {
+func (s *State) Targets() Targets {
+	out := Targets{Blasts: s.blasts()}
+	scene := &s.Located.Scene
+	from := ShipOf(scene, s.Choice.From)
+	if from == nil || !s.answers() {
 		return out
 	}
-	out.Objects = v.objects()
+	out.Objects = s.objects()
 	for i := range scene.Ships {
 		to := &scene.Ships[i]
 		if to.ID == from.ID {
 			continue
 		}
-		if permit := v.Policy.Pair(scene.Rules, from, to); !permit.Range {
+		if permit := s.Policy.Pair(scene.Rules, from, to); !permit.Range {
 			out.Reason = permit.Why
 			continue
 		}
-		out.Ships = append(out.Ships, v.target(from, to))
+		out.Ships = append(out.Ships, s.target(from, to))
 	}
 	slices.SortStableFunc(out.Ships, func(a, b Target) int {
 		return cmp.Or(cmp.Compare(a.rank(from), b.rank(from)), cmp.Compare(a.distance(), b.distance()))
@@ -56,7 +56,7 @@ func (v *State) Targets() Targets {
 }
 
 // answers reports whether the table is answered about, as it is now or as it is held.
-func (v *State) answers() bool { return v.Health.Code == OK || v.Held }
+func (s *State) answers() bool { return s.Health.Code == OK || s.Held }
 
 // rank puts enemies before friends, and of each those first whose range is known.
 func (t *Target) rank(from *engine.Ship) (n int) {
@@ -76,24 +76,24 @@ func (t *Target) distance() float64 {
 	return float64(t.Pair.Range.Distance)
 }
 
-func (v *State) target(from, to *engine.Ship) Target {
+func (s *State) target(from, to *engine.Ship) Target {
 	t := Target{ID: to.ID, Player: to.Player}
 	for _, id := range []string{from.ID, to.ID} {
-		if k, ok := v.Track(id); ok && !k.State.Stands() {
-			t.Title = sentence.Upper(TrackText(&k, v.Located.Captured))
+		if k, ok := s.Track(id); ok && !k.State.Stands() {
+			t.Title = sentence.Upper(TrackText(&k, s.Located.Captured))
 			return t
 		}
 	}
-	i := slices.IndexFunc(v.Result.Pairs, func(p engine.PairVerdict) bool { return p.From == from.ID && p.To == to.ID })
+	i := slices.IndexFunc(s.Result.Pairs, func(p engine.PairVerdict) bool { return p.From == from.ID && p.To == to.ID })
 	if i < 0 {
 		t.Title = "Not measured"
 		return t
 	}
-	if t.Pair = v.Policy.Cut(&v.Located.Scene, &v.Result.Pairs[i]); t.Pair == nil {
+	if t.Pair = s.Policy.Cut(&s.Located.Scene, &s.Result.Pairs[i]); t.Pair == nil {
 		return t
 	}
 	t.Title = RangeTitle(t.Pair.Range)
-	t.NoAttack, t.NoLock = v.RestrictedFrom("attack", from.ID, to.ID), v.RestrictedFrom("lock", from.ID, to.ID)
+	t.NoAttack, t.NoLock = s.RestrictedFrom("attack", from.ID, to.ID), s.RestrictedFrom("lock", from.ID, to.ID)
 	for _, a := range t.Pair.Arcs {
 		if a.InArc != engine.No {
 			t.Arcs = append(t.Arcs, a)

@@ -23,50 +23,50 @@ type AnswerText struct {
 }
 
 // Text says the state's answer. Everything on the page that words a verdict comes from here.
-func (v *State) Text() AnswerText {
-	if v.Choice.From == "" || v.Choice.To == "" {
+func (s *State) Text() AnswerText {
+	if s.Choice.From == "" || s.Choice.To == "" {
 		return AnswerText{Title: "Choose a pair", Live: "Choose an attacker and a target."}
 	}
-	if v.Pair == nil {
+	if s.Pair == nil {
 		title := "No answer"
-		if v.Withheld {
+		if s.Withheld {
 			title = "Not measured"
 		}
 		return AnswerText{
 			Title: title,
-			Live:  fmt.Sprintf("No answer for %s to %s: %s.", v.Choice.From, v.Choice.To, v.Reason),
+			Live:  fmt.Sprintf("No answer for %s to %s: %s.", s.Choice.From, s.Choice.To, s.Reason),
 		}
 	}
 	w := AnswerText{
-		Title:       RangeTitle(v.Pair.Range),
-		Explain:     explainRange(v),
-		Obstruction: obstructionWords(v),
+		Title:       RangeTitle(s.Pair.Range),
+		Explain:     explainRange(s),
+		Obstruction: obstructionWords(s),
 	}
-	w.InArc = arcText(v)
-	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", v.Choice.From, v.Choice.To, w.Title, sentence.Upper(w.InArc), sentence.Upper(w.Obstruction))
-	if v.Pair.Contact == engine.Yes {
-		w.Explain = sentence.Upper(engine.ContactWords(v.Pair.Range.Distance)) + ". " + w.Explain
-		if a, ok := v.ArcOf(); ok {
-			w.Explain += ContactElsewhere(v, &a)
+	w.InArc = arcText(s)
+	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", s.Choice.From, s.Choice.To, w.Title, sentence.Upper(w.InArc), sentence.Upper(w.Obstruction))
+	if s.Pair.Contact == engine.Yes {
+		w.Explain = sentence.Upper(engine.ContactWords(s.Pair.Range.Distance)) + ". " + w.Explain
+		if a, ok := s.ArcOf(); ok {
+			w.Explain += ContactElsewhere(s, &a)
 		}
 	}
 	for _, act := range []string{"attack", "lock"} {
-		if no := v.Restricted(act); no != nil {
+		if no := s.Restricted(act); no != nil {
 			w.Live += " " + sentence.Upper(no.Text) + "."
 		}
 	}
-	if w.RestsOn = restsOn(v); w.RestsOn != "" {
+	if w.RestsOn = restsOn(s); w.RestsOn != "" {
 		w.Explain = w.RestsOn + ". " + w.Explain
 	}
 	return w
 }
 
 // restsOn says which of the pair's ships is not seen now, though its pose stands.
-func restsOn(v *State) string {
+func restsOn(s *State) string {
 	var out []string
-	for _, id := range []string{v.Choice.From, v.Choice.To} {
-		if k, ok := v.Track(id); ok && (k.State == vision.Frozen || k.State == vision.Unread) {
-			out = append(out, TrackText(&k, v.Located.Captured))
+	for _, id := range []string{s.Choice.From, s.Choice.To} {
+		if k, ok := s.Track(id); ok && (k.State == vision.Frozen || k.State == vision.Unread) {
+			out = append(out, TrackText(&k, s.Located.Captured))
 		}
 	}
 	return strings.Join(out, ", and ")
@@ -149,14 +149,14 @@ func bandNames(bands []int) []string {
 }
 
 // explainRange says how sure the range is and why.
-func explainRange(v *State) string {
-	r := v.Pair.Range
-	need := v.Sigmas * float64(r.Sigma)
+func explainRange(s *State) string {
+	r := s.Pair.Range
+	need := s.Sigmas * float64(r.Sigma)
 	switch r.Outcome {
 	case engine.Yes:
 		text := fmt.Sprintf("Decided: %.1f mm away from what would change the range, where %.1f mm is enough to be sure (%g standard deviations).",
-			math.Abs(float64(r.Margin)), need, v.Sigmas)
-		if v.Pair.Contact == engine.Indeterminate { // in the first edition, where contact is range 1
+			math.Abs(float64(r.Margin)), need, s.Sigmas)
+		if s.Pair.Contact == engine.Indeterminate { // in the first edition, where contact is range 1
 			text += " Whether the ships are in contact is too close to call."
 		}
 		return text
@@ -164,10 +164,10 @@ func explainRange(v *State) string {
 		if len(r.Possible) > 0 && r.Possible[0] == 0 {
 			return fmt.Sprintf("Too close to call: the ships, guides counted, are only %.2f mm from touching or apart, and the camera is sure "+
 				"only beyond %.1f mm (%g standard deviations). Try a slip of paper between them.",
-				math.Abs(float64(r.Margin)), need, v.Sigmas)
+				math.Abs(float64(r.Margin)), need, s.Sigmas)
 		}
 		return fmt.Sprintf("Too close to call: the edge of the band is only %.2f mm away, and the camera is sure only beyond %.1f mm (%g standard deviations). Measure this one by hand.",
-			math.Abs(float64(r.Margin)), need, v.Sigmas)
+			math.Abs(float64(r.Margin)), need, s.Sigmas)
 	}
 	return "The camera does not see enough of the two ships."
 }
@@ -176,14 +176,14 @@ func explainRange(v *State) string {
 func ArcName(a engine.Arc) string { return strings.ReplaceAll(a.String(), "_", " ") }
 
 // arcText says whether the target is in the chosen arc.
-func arcText(v *State) string {
-	if v.rangeOnly() {
+func arcText(s *State) string {
+	if s.rangeOnly() {
 		return "arcs are not measured now"
 	}
-	a, ok := v.ArcOf()
-	arc := strings.ReplaceAll(v.Choice.Arc.String(), "_", " ")
+	a, ok := s.ArcOf()
+	arc := strings.ReplaceAll(s.Choice.Arc.String(), "_", " ")
 	if !ok {
-		return fmt.Sprintf("%s has no %s arc", v.Choice.From, arc)
+		return fmt.Sprintf("%s has no %s arc", s.Choice.From, arc)
 	}
 	switch a.InArc {
 	case engine.Yes:
@@ -198,11 +198,11 @@ func arcText(v *State) string {
 
 // obstructionWords says what is known of obstacles between the two. A line that
 // nobody watches is never called clear.
-func obstructionWords(v *State) string {
-	if !v.ObstaclesWatched || v.Located.Scene.ObstaclesUnseen {
+func obstructionWords(s *State) string {
+	if !s.ObstaclesWatched || s.Located.Scene.ObstaclesUnseen {
 		return "obstacles are not watched"
 	}
-	a, ok := v.ArcOf()
+	a, ok := s.ArcOf()
 	if !ok || a.Attack == nil {
 		return "no attack line to be obstructed"
 	}
@@ -229,8 +229,8 @@ func ObstructionText(o *engine.ObstructionVerdict) string {
 }
 
 // ContactElsewhere explains an attack range that is not the range 0 of ships in contact.
-func ContactElsewhere(v *State, a *engine.ArcVerdict) string {
-	if a.Attack == nil || v.Located.Scene.Rules == engine.Rules1e || !a.Attack.ContactElsewhere(v.Pair) {
+func ContactElsewhere(s *State, a *engine.ArcVerdict) string {
+	if a.Attack == nil || s.Located.Scene.Rules == engine.Rules1e || !a.Attack.ContactElsewhere(s.Pair) {
 		return ""
 	}
 	return " The ships are in contact outside the " + ArcName(a.Arc) + " arc: the attack range is measured to what of the target is in the arc."

@@ -33,8 +33,8 @@ func TestRangeTitles(t *testing.T) {
 }
 
 func TestTooCloseIsExplainedWithItsFigures(t *testing.T) {
-	v := pairView(engine.RangeVerdict{Outcome: engine.Indeterminate, Possible: []int{2, 3}, Distance: 200.1, Sigma: 0.25, Margin: 0.1}, engine.ArcVerdict{})
-	text := v.Text().Explain
+	s := pairView(engine.RangeVerdict{Outcome: engine.Indeterminate, Possible: []int{2, 3}, Distance: 200.1, Sigma: 0.25, Margin: 0.1}, engine.ArcVerdict{})
+	text := s.Text().Explain
 	assert.Contains(t, text, "0.10 mm")
 	assert.Contains(t, text, "0.8 mm (3 standard deviations)")
 	assert.Contains(t, text, "by hand")
@@ -42,12 +42,12 @@ func TestTooCloseIsExplainedWithItsFigures(t *testing.T) {
 
 func TestObstaclesThatNobodyWatchesAreNeverClear(t *testing.T) {
 	arc := engine.ArcVerdict{Arc: engine.ArcFront, InArc: engine.Yes, Attack: &engine.AttackVerdict{Obstruction: engine.ObstructionVerdict{Verdict: "never"}}}
-	v := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, arc)
-	assert.Equal(t, "obstacles are not watched", v.Text().Obstruction)
-	assert.Equal(t, engine.NoView, PanelState(v).Obstructed)
-	v.ObstaclesWatched = true
-	assert.Equal(t, "no obstacle on the line", v.Text().Obstruction)
-	assert.Equal(t, engine.No, PanelState(v).Obstructed)
+	s := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, arc)
+	assert.Equal(t, "obstacles are not watched", s.Text().Obstruction)
+	assert.Equal(t, engine.NoView, PanelState(s).Obstructed)
+	s.ObstaclesWatched = true
+	assert.Equal(t, "no obstacle on the line", s.Text().Obstruction)
+	assert.Equal(t, engine.No, PanelState(s).Obstructed)
 }
 
 func TestObstructionVerdicts(t *testing.T) {
@@ -62,25 +62,25 @@ func TestObstructionVerdicts(t *testing.T) {
 		"strange":   {"no view of what lies on the line", engine.NoView, false},
 	} {
 		arc := engine.ArcVerdict{Arc: engine.ArcFront, InArc: engine.Yes, Attack: &engine.AttackVerdict{Obstruction: engine.ObstructionVerdict{Verdict: verdict, By: []string{"rock1"}}}}
-		v := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, arc)
-		v.ObstaclesWatched = true
-		s := PanelState(v)
-		assert.Equal(t, want.text, v.Text().Obstruction, verdict)
+		state := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, arc)
+		state.ObstaclesWatched = true
+		s := PanelState(state)
+		assert.Equal(t, want.text, state.Text().Obstruction, verdict)
 		assert.Equal(t, want.outcome, s.Obstructed, verdict)
 		assert.Equal(t, want.chooses, s.AttackerChooses, verdict)
 	}
 }
 
 func TestNoAnswerSaysWhyAndLightsOnlyNoView(t *testing.T) {
-	v := &State{Choice: Choice{From: "A1", To: "B1"}, Reason: "no camera"}
-	assert.Equal(t, "No answer for A1 to B1: no camera.", v.Text().Live)
-	assert.Equal(t, onlyNoView, hardware.Lights(PanelState(v)))
+	s := &State{Choice: Choice{From: "A1", To: "B1"}, Reason: "no camera"}
+	assert.Equal(t, "No answer for A1 to B1: no camera.", s.Text().Live)
+	assert.Equal(t, onlyNoView, hardware.Lights(PanelState(s)))
 }
 
 func TestAnArcThatTheShipDoesNotHave(t *testing.T) {
-	v := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, engine.ArcVerdict{Arc: engine.ArcRear})
-	assert.Equal(t, "A1 has no front arc", v.Text().InArc)
-	assert.Equal(t, engine.NoView, PanelState(v).InArc)
+	s := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, engine.ArcVerdict{Arc: engine.ArcRear})
+	assert.Equal(t, "A1 has no front arc", s.Text().InArc)
+	assert.Equal(t, engine.NoView, PanelState(s).InArc)
 }
 
 // onlyNoView is the panel without an answer.

@@ -20,10 +20,10 @@ type Uncounted struct {
 const strayed = 50 * geom.Millimeter
 
 // Uncounted lists the ships that the standing scene leaves out.
-func (v *State) Uncounted() (out []Uncounted) {
-	for i := range v.Tracks {
-		if k := &v.Tracks[i]; !k.State.Stands() {
-			out = append(out, Uncounted{k.Ship, TrackText(k, v.Located.Captured)})
+func (s *State) Uncounted() (out []Uncounted) {
+	for i := range s.Tracks {
+		if k := &s.Tracks[i]; !k.State.Stands() {
+			out = append(out, Uncounted{k.Ship, TrackText(k, s.Located.Captured)})
 		}
 	}
 	return out

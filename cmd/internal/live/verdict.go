@@ -32,24 +32,24 @@ type Verdict struct {
 
 // Verdicts lists what was measured of the chosen pair: the range, then each arc with
 // its attack range and obstruction, the chosen arc first.
-func (v *State) Verdicts() (out []Verdict) {
-	p := v.Pair
+func (s *State) Verdicts() (out []Verdict) {
+	p := s.Pair
 	if p == nil {
 		return nil
 	}
-	r := v.Located.Scene.Rules
-	out = append(out, v.rangeVerdict("range", "Range", "", &p.Range, p.Explain(r), engine.RangeRule(r, p.Contact)))
+	r := s.Located.Scene.Rules
+	out = append(out, s.rangeVerdict("range", "Range", "", &p.Range, p.Explain(r), engine.RangeRule(r, p.Contact)))
 	for _, act := range []string{"attack", "lock"} {
-		if no := v.Restricted(act); no != nil {
+		if no := s.Restricted(act); no != nil {
 			out = append(out, no.verdict(act))
 		}
 	}
 	var rest []Verdict
 	for i := range p.Arcs {
-		if a := &p.Arcs[i]; a.Arc == v.Choice.Arc {
-			out = append(out, v.arcVerdicts(a)...)
+		if a := &p.Arcs[i]; a.Arc == s.Choice.Arc {
+			out = append(out, s.arcVerdicts(a)...)
 		} else {
-			rest = append(rest, v.arcVerdicts(a)...)
+			rest = append(rest, s.arcVerdicts(a)...)
 		}
 	}
 	return append(out, rest...)
@@ -76,10 +76,10 @@ func (r *Restriction) verdict(act string) Verdict {
 }
 
 // need is the margin that would be enough to be sure.
-func (v *State) need(sigma geom.Length) geom.Length { return geom.Length(v.Sigmas * float64(sigma)) }
+func (s *State) need(sigma geom.Length) geom.Length { return geom.Length(s.Sigmas * float64(sigma)) }
 
-func (v *State) rangeVerdict(key, name, arc string, r *engine.RangeVerdict, text, rule string) Verdict {
-	need := v.need(r.Sigma)
+func (s *State) rangeVerdict(key, name, arc string, r *engine.RangeVerdict, text, rule string) Verdict {
+	need := s.need(r.Sigma)
 	out := Verdict{
 		Key: key, Name: name, Arc: arc, Outcome: r.Outcome.String(), Title: RangeTitle(*r), Text: text,
 		Distance: &r.Distance, Sigma: &r.Sigma, Need: &need, Margin: r.Margin, Lines: r.Lines, Rules: []string{rule},
@@ -88,7 +88,7 @@ func (v *State) rangeVerdict(key, name, arc string, r *engine.RangeVerdict, text
 		return out
 	}
 	why := fmt.Sprintf("The nearest limit is %.2f mm away and the camera is sure beyond %.2f mm (%g standard deviations).",
-		math.Abs(float64(r.Margin)), need, v.Sigmas)
+		math.Abs(float64(r.Margin)), need, s.Sigmas)
 	if len(r.Possible) > 0 && r.Possible[0] == 0 {
 		out.Decide = why + " Whether the bases or their guides touch decides it: try a slip of paper between them at the line drawn."
 		return out
@@ -100,26 +100,26 @@ func (v *State) rangeVerdict(key, name, arc string, r *engine.RangeVerdict, text
 }
 
 // arcVerdicts are of one arc: whether the target is in it, and the attack through it.
-func (v *State) arcVerdicts(a *engine.ArcVerdict) (out []Verdict) {
+func (s *State) arcVerdicts(a *engine.ArcVerdict) (out []Verdict) {
 	if a.Arc != engine.ArcPrimaryTurret { // no arc limits that one
-		out = append(out, v.inArcVerdict(a))
+		out = append(out, s.inArcVerdict(a))
 	}
 	if a.Attack == nil {
 		return out
 	}
-	key, rules := a.Arc.String(), v.Located.Scene.Rules
-	attack := v.rangeVerdict(key+"_attack", "Attack range in the "+ArcName(a.Arc)+" arc", key, &a.Attack.RangeVerdict, v.attackText(a),
+	key, rules := a.Arc.String(), s.Located.Scene.Rules
+	attack := s.rangeVerdict(key+"_attack", "Attack range in the "+ArcName(a.Arc)+" arc", key, &a.Attack.RangeVerdict, s.attackText(a),
 		engine.AttackRule(rules, a.Arc))
-	return append(out, attack, v.obstructionVerdict(a))
+	return append(out, attack, s.obstructionVerdict(a))
 }
 
-func (v *State) inArcVerdict(a *engine.ArcVerdict) Verdict {
-	rules, need := v.Located.Scene.Rules, v.need(a.Sigma)
+func (s *State) inArcVerdict(a *engine.ArcVerdict) Verdict {
+	rules, need := s.Located.Scene.Rules, s.need(a.Sigma)
 	alone := *a
 	alone.Attack = nil // it has a verdict of its own
 	out := Verdict{
 		Key: a.Arc.String(), Name: "In the " + ArcName(a.Arc) + " arc", Arc: a.Arc.String(), Outcome: a.InArc.String(),
-		Text: alone.Explain(rules, v.Pair), Sigma: &a.Sigma, Need: &need, Margin: a.Margin, Rules: []string{a.Arc.Rule(rules)},
+		Text: alone.Explain(rules, s.Pair), Sigma: &a.Sigma, Need: &need, Margin: a.Margin, Rules: []string{a.Arc.Rule(rules)},
 	}
 	switch a.InArc {
 	case engine.Yes:
@@ -132,35 +132,35 @@ func (v *State) inArcVerdict(a *engine.ArcVerdict) Verdict {
 		out.Title = "Too close to call"
 		out.Decide = fmt.Sprintf("The target's nearest corner is %.2f mm from the arc's edge and the camera is sure beyond %.2f mm "+
 			"(%g standard deviations). Sight along the printed line of the arc, or lay a straight edge on it.",
-			math.Abs(float64(a.Margin)), need, v.Sigmas)
+			math.Abs(float64(a.Margin)), need, s.Sigmas)
 	}
 	return out
 }
 
 // attackText words the attack range as a pair's range is worded.
-func (v *State) attackText(a *engine.ArcVerdict) string {
+func (s *State) attackText(a *engine.ArcVerdict) string {
 	at := a.Attack
-	where := fmt.Sprintf("%s to %s in the %s arc", v.Pair.From, v.Pair.To, ArcName(a.Arc))
+	where := fmt.Sprintf("%s to %s in the %s arc", s.Pair.From, s.Pair.To, ArcName(a.Arc))
 	if at.Band == 0 && at.Outcome == engine.Yes {
 		return fmt.Sprintf("%s: range 0, %s.", where, engine.ContactWords(at.Distance))
 	}
 	text := fmt.Sprintf("%s: %s, %.2f ± %.2f mm, %.2f mm from another range, where %.2f mm is enough to be sure.",
-		where, sentence.Lower(RangeTitle(at.RangeVerdict)), float64(at.Distance), float64(at.Sigma), math.Abs(float64(at.Margin)), v.need(at.Sigma))
+		where, sentence.Lower(RangeTitle(at.RangeVerdict)), float64(at.Distance), float64(at.Sigma), math.Abs(float64(at.Margin)), s.need(at.Sigma))
 	if at.Band != at.BandArcStart {
 		text += fmt.Sprintf(" Starting on the part of the base in the arc it would be %.2f mm and range %d.",
 			float64(at.DistanceArcStart), at.BandArcStart)
 	}
-	return text + ContactElsewhere(v, a)
+	return text + ContactElsewhere(s, a)
 }
 
-func (v *State) obstructionVerdict(a *engine.ArcVerdict) Verdict {
+func (s *State) obstructionVerdict(a *engine.ArcVerdict) Verdict {
 	const look = "Look along the line drawn for obstacles."
-	key, scene, o := a.Arc.String(), &v.Located.Scene, &a.Attack.Obstruction
+	key, scene, o := a.Arc.String(), &s.Located.Scene, &a.Attack.Obstruction
 	out := Verdict{
 		Key: key + "_obstruction", Name: "Obstruction in the " + ArcName(a.Arc) + " arc", Arc: key, Margin: o.Margin,
 		By: o.By, Ships: o.Ships, Lines: a.Attack.Lines, Rules: []string{engine.ObstructionRule(scene.Rules)}, Text: o.Explain(scene.Rules),
 	}
-	if !v.ObstaclesWatched || scene.ObstaclesUnseen && o.Verdict == engine.NoView.String() {
+	if !s.ObstaclesWatched || scene.ObstaclesUnseen && o.Verdict == engine.NoView.String() {
 		out.Outcome, out.Title, out.Decide = "no_view", "Not watched", look
 		out.Text = "Obstacles were not searched: this line is not called clear."
 		return out

@@ -85,7 +85,7 @@ func changeable(t *testing.T) (s *web.Server, changes func() uint64) {
 		o.Calibrate = func(setup.Intent) error { calls.Add(1); return nil }
 		o.Learning = learning
 	})
-	f.change(func(v *live.State) { v.Located.Scene.Ships = knownScene().Ships })
+	f.change(func(state *live.State) { state.Located.Scene.Ships = knownScene().Ships })
 	return s, func() uint64 {
 		learning.mu.Lock()
 		defer learning.mu.Unlock()

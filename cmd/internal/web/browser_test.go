@@ -116,8 +116,8 @@ func TestThePageSaysPlainlyWhatIsWrong(t *testing.T) {
 	f := newFakeTable(t)
 	server := serve(t, f)
 	ctx := newBrowser(t, time.Minute)
-	f.change(func(v *live.State) {
-		v.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Plug it in."}
+	f.change(func(state *live.State) {
+		state.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Plug it in."}
 	})
 	var text, lost string
 	require.NoError(t, chromedp.Run(ctx,

@@ -82,24 +82,24 @@ func (s *Server) stopsAnswers(in setup.Intent) (why string, confirm bool) {
 	if now := s.o.Calibration.Newest().State; now.Busy() || !now.Active || in.Do != setup.Go || in.Step == setup.Print {
 		return "", false
 	}
-	v := s.o.Hub.Newest()
+	state := s.o.Hub.Newest()
 	switch {
-	case v.Hold != nil && v.Hold.Asked != "":
+	case state.Hold != nil && state.Hold.Asked != "":
 		return fmt.Sprintf("%s asked for a judge, and the picture is held for the ruling: calibrate when it is released.",
-			sentence.Upper(v.Hold.Asked)), false
-	case v.Held || v.Hold != nil:
+			sentence.Upper(state.Hold.Asked)), false
+	case state.Held || state.Hold != nil:
 		return "The picture is held, and a judge may rule on it: calibrate when it is released.", false
-	case v.Health.Code != live.OK || len(v.Located.Scene.Ships) == 0:
+	case state.Health.Code != live.OK || len(state.Located.Scene.Ships) == 0:
 		return "", false
 	}
-	lost := fmt.Sprintf("the places of %d ships", len(v.Located.Scene.Ships))
-	if len(v.Located.Scene.Ships) == 1 {
-		lost = "the place of " + v.Located.Scene.Ships[0].ID
+	lost := fmt.Sprintf("the places of %d ships", len(state.Located.Scene.Ships))
+	if len(state.Located.Scene.Ships) == 1 {
+		lost = "the place of " + state.Located.Scene.Ships[0].ID
 	}
-	if c := v.Choice; c.From != "" && c.To != "" {
+	if c := state.Choice; c.From != "" && c.To != "" {
 		lost += fmt.Sprintf(", and the answer from %s to %s", c.From, c.To)
 	}
-	if d := v.Policy.Window; d != nil {
+	if d := state.Policy.Window; d != nil {
 		lost += fmt.Sprintf(", and what is declared (%s)", d.Text())
 	}
 	return "A game is on. Calibrating takes the camera from it, and everyone at the table loses " + lost + ", until the calibration ends.",

@@ -26,8 +26,8 @@ func TestCalibratingInAGameTakesAConfirmationThatNamesWhatIsLost(t *testing.T) {
 	})
 	busy := func() bool { now := machine.State(); return now.Busy() }
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
-	f.change(func(v *live.State) {
-		v.Policy.Measuring, v.Policy.Window = live.MeasuringEdition, &live.Window{Declaration: live.Declaration{Doing: live.DoAttack, Ship: "A1"}}
+	f.change(func(state *live.State) {
+		state.Policy.Measuring, state.Policy.Window = live.MeasuringEdition, &live.Window{Declaration: live.Declaration{Doing: live.DoAttack, Ship: "A1"}}
 	})
 	for who, from := range map[string]struct{ peer, cookie string }{
 		"a player": {network, s.Cookie(web.Player, "Anna", time.Now())}, "a judge": {network, s.Cookie(web.Judge, "Jo", time.Now())},
@@ -70,7 +70,7 @@ func TestCalibratingInAGameTakesAConfirmationThatNamesWhatIsLost(t *testing.T) {
 		assert.Equal(t, http.StatusNoContent, status, "%s: %s", who, text)
 		do(`{"do":"cancel"}`)
 	}
-	f.change(func(v *live.State) { v.Located.Scene.Ships = nil })
+	f.change(func(state *live.State) { state.Located.Scene.Ships = nil })
 	ask(s, http.MethodPost, "/api/calibration", `{"do":"start"}`, loopback, "")
 	assert.Equal(t, http.StatusNoContent, ask(s, http.MethodPost, "/api/calibration", `{"do":"go","step":"lens"}`, loopback, "").Code,
 		"an empty table has nothing to lose")

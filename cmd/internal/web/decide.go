@@ -18,12 +18,12 @@ type choiceText struct {
 	Text  string `json:"text"`
 }
 
-func openOf(v *live.State) []openJSON {
+func openOf(state *live.State) []openJSON {
 	out := []openJSON{}
-	for _, q := range live.OpenQuestions(v, live.Ruled{}) {
+	for _, q := range live.OpenQuestions(state, live.Ruled{}) {
 		j := openJSON{q.Key, sentence.Upper(q.Name), q.Text, []choiceText{}}
 		for _, value := range q.Possible {
-			j.Possible = append(j.Possible, choiceText{value, live.RuledText(v, q.Key, value)})
+			j.Possible = append(j.Possible, choiceText{value, live.RuledText(state, q.Key, value)})
 		}
 		out = append(out, j)
 	}

@@ -62,8 +62,8 @@ func TestARulingDecides(t *testing.T) {
 // Each kind of open question is offered with its possible results, and moot is what does not
 // matter any more.
 func TestWhatAMeasurementLeavesOpen(t *testing.T) {
-	atTheArc := func(v *live.State) { // B1 a hair from the edge of A1's front arc, at range 1
-		s := &v.Located.Scene
+	atTheArc := func(state *live.State) { // B1 a hair from the edge of A1's front arc, at range 1
+		s := &state.Located.Scene
 		s.Ships = append([]engine.Ship(nil), s.Ships...)
 		for i := range s.Ships {
 			if s.Ships[i].ID == "B1" {
@@ -72,15 +72,15 @@ func TestWhatAMeasurementLeavesOpen(t *testing.T) {
 				s.Ships[i].Pose = geom.Pose{Point: geom.Point{X: 300 + edge + 20, Y: 300 + 90 - 20}}
 			}
 		}
-		measured(v)
+		measured(state)
 	}
-	rockAtTheLine := func(v *live.State) {
-		withRock(v)
-		p, err := engine.MeasurePair(&v.Located.Scene, "A1", "B1", engine.Options{})
+	rockAtTheLine := func(state *live.State) {
+		withRock(state)
+		p, err := engine.MeasurePair(&state.Located.Scene, "A1", "B1", engine.Options{})
 		require.NoError(t, err)
 		middle := p.Arc(engine.ArcFront).Attack.Lines[0][0].Lerp(p.Arc(engine.ArcFront).Attack.Lines[0][1], 0.5)
-		v.Located.Scene.Obstacles[0].Outline = []geom.Point{middle, middle.Add(geom.Point{X: 40, Y: -20}), middle.Add(geom.Point{X: 40, Y: 20})}
-		measured(v)
+		state.Located.Scene.Obstacles[0].Outline = []geom.Point{middle, middle.Add(geom.Point{X: 40, Y: -20}), middle.Add(geom.Point{X: 40, Y: 20})}
+		measured(state)
 	}
 	for _, c := range []struct {
 		name    string
@@ -91,9 +91,9 @@ func TestWhatAMeasurementLeavesOpen(t *testing.T) {
 		{"the arc", atTheArc, "in_arc yes no", live.Ruled{InArc: "yes"}},
 		{"out of the arc nothing else matters", atTheArc, "in_arc yes no", live.Ruled{InArc: "no"}},
 		{"the obstruction", rockAtTheLine, "obstructed yes no choose", live.Ruled{Obstructed: "no"}},
-		{"contact in 2.0, with what follows from it", func(v *live.State) { v.Located.Scene.Rules = engine.Rules20; standAt(41.6, 1)(v) },
+		{"contact in 2.0, with what follows from it", func(state *live.State) { state.Located.Scene.Rules = engine.Rules20; standAt(41.6, 1)(state) },
 			"range 0 1", live.Ruled{Range: "0"}},
-		{"contact in 1e, whose history nobody saw", func(v *live.State) { v.Located.Scene.Rules = engine.Rules1e; standAt(39, 0)(v) },
+		{"contact in 1e, whose history nobody saw", func(state *live.State) { state.Located.Scene.Rules = engine.Rules1e; standAt(39, 0)(state) },
 			"may_attack yes no", live.Ruled{MayAttack: "no"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -133,7 +133,7 @@ func TestWhatAMeasurementLeavesOpen(t *testing.T) {
 		})
 	}
 	court := newCourtroom(t)
-	court.change(func(v *live.State) { v.Located.Scene.Rules = engine.Rules20; standAt(41.6, 1)(v) })
+	court.change(func(state *live.State) { state.Located.Scene.Rules = engine.Rules20; standAt(41.6, 1)(state) })
 	court.freeze(t)
 	for ruled, title := range map[string]string{"0": "Contact (range 0), in the front arc, obstacles are not watched, no attack: the " +
 		"target is at range 0 (2.0 G73)", "1": "Range 1, in the front arc, obstacles are not watched"} {
@@ -165,17 +165,17 @@ func TestNoRulingSaysPerhaps(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCourtroom(t)
-			c.change(func(v *live.State) {
-				v.Located.Scene.Rules = engine.Rules1e
-				standAt(0, 0)(v)
-				for i := range v.Located.Scene.Ships {
-					if v.Located.Scene.Ships[i].ID == "B1" {
-						v.Located.Scene.Ships[i].Pose = geom.Pose{Point: geom.Point{X: 340, Y: 290}} // in contact, beside A1
+			c.change(func(state *live.State) {
+				state.Located.Scene.Rules = engine.Rules1e
+				standAt(0, 0)(state)
+				for i := range state.Located.Scene.Ships {
+					if state.Located.Scene.Ships[i].ID == "B1" {
+						state.Located.Scene.Ships[i].Pose = geom.Pose{Point: geom.Point{X: 340, Y: 290}} // in contact, beside A1
 					}
 				}
-				measured(v)
+				measured(state)
 				if line.rock {
-					withRock(v)
+					withRock(state)
 				}
 			})
 			c.freeze(t)

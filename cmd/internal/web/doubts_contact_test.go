@@ -44,7 +44,7 @@ func TestContactThatIsNotDecidedIsADoubt(t *testing.T) {
 // attack, and not perhaps.
 func TestAFirstEditionOverlapIsPreviewedAsTouching(t *testing.T) {
 	f := newFakeTable(t)
-	f.change(func(v *live.State) { v.ObstaclesWatched = true; v.Located.Scene.Rules = engine.Rules1e })
+	f.change(func(state *live.State) { state.ObstaclesWatched = true; state.Located.Scene.Rules = engine.Rules1e })
 	status, got, text := preview(t, serve(t, f).URL, `{"ship":"A1","maneuver":"straight 3"}`)
 	require.Equal(t, http.StatusOK, status, text)
 	require.Contains(t, texts(got), "no: It ends touching B1.")

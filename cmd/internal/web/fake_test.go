@@ -119,19 +119,19 @@ func (f *fakeTable) change(do func(*live.State)) {
 
 // choose does what package app does: measure the pair and publish.
 func (f *fakeTable) choose(c live.Choice) {
-	f.change(func(v *live.State) {
-		v.Choice, v.Pair, v.Reason, v.Withheld = c, nil, "", false
+	f.change(func(state *live.State) {
+		state.Choice, state.Pair, state.Reason, state.Withheld = c, nil, "", false
 		if c.From == "" || c.To == "" {
-			v.Reason = "click attacker, then target on the page"
+			state.Reason = "click attacker, then target on the page"
 			return
 		}
-		pair, err := engine.MeasurePair(&v.Located.Scene, c.From, c.To, engine.Options{})
+		pair, err := engine.MeasurePair(&state.Located.Scene, c.From, c.To, engine.Options{})
 		if err != nil {
-			v.Reason = err.Error()
+			state.Reason = err.Error()
 			return
 		}
-		v.Pair = &pair
-		v.Withhold()
+		state.Pair = &pair
+		state.Withhold()
 	})
 }
 
@@ -145,6 +145,6 @@ func (f *fakeTable) server() *web.Server {
 }
 
 func (f *fakeTable) setMatch(m live.Match) error {
-	f.change(func(v *live.State) { v.Match = m })
+	f.change(func(state *live.State) { state.Match = m })
 	return nil
 }

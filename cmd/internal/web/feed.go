@@ -80,13 +80,13 @@ type feed struct {
 }
 
 // at returns a view as an event: each view is encoded once.
-func (f *feed) at(v *live.State) (*event, error) {
+func (f *feed) at(state *live.State) (*event, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.newest != nil && f.newest.seq == v.Seq {
+	if f.newest != nil && f.newest.seq == state.Seq {
 		return f.newest, nil
 	}
-	e, err := newEvent(f.encode(v))
+	e, err := newEvent(f.encode(state))
 	if err != nil {
 		return nil, err
 	}
@@ -199,8 +199,8 @@ func (f *feed) pump(stop <-chan struct{}) {
 		select {
 		case <-stop:
 			return
-		case v := <-views:
-			e, err := f.at(&v)
+		case state := <-views:
+			e, err := f.at(&state)
 			if err != nil { // the next view may do better; the clients' watchdogs speak meanwhile
 				continue
 			}
@@ -278,8 +278,8 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	states, stop := out.Listen()
 	defer stop()
 	control := http.NewResponseController(w)
-	v := s.o.Hub.Newest()
-	newest, err := s.feed.at(&v)
+	state := s.o.Hub.Newest()
+	newest, err := s.feed.at(&state)
 	if err != nil || send(w, control, s.o.Now(), first) != nil || send(w, control, s.o.Now(), form(newest)) != nil {
 		return
 	}

@@ -42,31 +42,31 @@ func shipAt(x float64) live.State {
 }
 
 func eventOf(t testing.TB, seq uint64, change func(*live.State)) *event {
-	v := shipAt(300)
-	v.Seq = seq
+	state := shipAt(300)
+	state.Seq = seq
 	if change != nil {
-		change(&v)
+		change(&state)
 	}
-	e, err := newEvent(stateOf(&v))
+	e, err := newEvent(stateOf(&state))
 	require.NoError(t, err)
 	return e
 }
 
 func TestWhatIsUrgentGoesOutAtOnceAndTheRestNotTooOften(t *testing.T) {
 	plain := eventOf(t, 1, nil)
-	trembled := eventOf(t, 2, func(v *live.State) {
-		v.Located.Scene.Ships[0].Pose.X += 0.01
-		v.Figures.Frames++
-		v.At = v.At.Add(time.Second)
+	trembled := eventOf(t, 2, func(state *live.State) {
+		state.Located.Scene.Ships[0].Pose.X += 0.01
+		state.Figures.Frames++
+		state.At = state.At.Add(time.Second)
 	})
-	moved := eventOf(t, 3, func(v *live.State) { v.Located.Scene.Ships[0].Pose.X += 1 })
+	moved := eventOf(t, 3, func(state *live.State) { state.Located.Scene.Ships[0].Pose.X += 1 })
 	urgent := map[string]*event{
-		"the choice":   eventOf(t, 4, func(v *live.State) { v.Choice.From = "A1" }),
-		"the health":   eventOf(t, 4, func(v *live.State) { v.Health = live.Health{Code: live.Moved, Title: "Moved"} }),
-		"the match":    eventOf(t, 4, func(v *live.State) { v.Match.Sides[1].Score = 1 }),
-		"a ruling":     eventOf(t, 4, func(v *live.State) { v.Ruling = &live.Ruling{Number: 1} }),
-		"what is held": eventOf(t, 4, func(v *live.State) { v.Held, v.Hold = true, &live.Held{Number: 3} }),
-		"a note":       eventOf(t, 4, func(v *live.State) { v.Notes = []live.Note{{Text: "A1 was lifted."}} }),
+		"the choice":   eventOf(t, 4, func(state *live.State) { state.Choice.From = "A1" }),
+		"the health":   eventOf(t, 4, func(state *live.State) { state.Health = live.Health{Code: live.Moved, Title: "Moved"} }),
+		"the match":    eventOf(t, 4, func(state *live.State) { state.Match.Sides[1].Score = 1 }),
+		"a ruling":     eventOf(t, 4, func(state *live.State) { state.Ruling = &live.Ruling{Number: 1} }),
+		"what is held": eventOf(t, 4, func(state *live.State) { state.Held, state.Hold = true, &live.Held{Number: 3} }),
+		"a note":       eventOf(t, 4, func(state *live.State) { state.Notes = []live.Note{{Text: "A1 was lifted."}} }),
 	}
 	now := time.Unix(1700000000, 0)
 	for _, quiet := range []bool{false, true} {
@@ -161,9 +161,9 @@ func TestPackedAndPlainClientsHearTheSameWheneverTheyCome(t *testing.T) {
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	var clients []<-chan uint64
 	for i := range 6 {
-		v := shipAt(300)
-		v.Choice.From = fmt.Sprintf("A%d", i+1) // urgent
-		hub.Publish(v)
+		state := shipAt(300)
+		state.Choice.From = fmt.Sprintf("A%d", i+1) // urgent
+		hub.Publish(state)
 		want := hub.Newest().Seq
 		encoding := []string{"Accept-Encoding", "gzip, deflate, br"}
 		if i%3 == 2 {
@@ -194,7 +194,7 @@ func TestEachStateIsEncodedOnceForAll(t *testing.T) {
 	hub, s := feedServer(t)
 	var encoded atomic.Int64
 	encode := s.feed.encode
-	s.feed.encode = func(v *live.State) stateJSON { encoded.Add(1); return encode(v) }
+	s.feed.encode = func(state *live.State) stateJSON { encoded.Add(1); return encode(state) }
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	var clients []<-chan uint64
@@ -203,9 +203,9 @@ func TestEachStateIsEncodedOnceForAll(t *testing.T) {
 	}
 	const states = 10
 	for i := range states {
-		v := shipAt(300)
-		v.Choice.From = fmt.Sprintf("A%d", i+1)
-		hub.Publish(v)
+		state := shipAt(300)
+		state.Choice.From = fmt.Sprintf("A%d", i+1)
+		hub.Publish(state)
 		for _, c := range clients {
 			hear(t, c, hub.Newest().Seq)
 		}
@@ -220,9 +220,9 @@ func TestQuietClientsHearOnceASecondThatNothingMoves(t *testing.T) {
 	quiet, live := listenTo(t, server.URL+"/api/events?quiet=1"), listenTo(t, server.URL+"/api/events")
 	began := time.Now()
 	for i := 0; time.Since(began) < 2200*time.Millisecond; i++ {
-		v := shipAt(300)
-		v.Figures.Frames = uint64(i)
-		hub.Publish(v)
+		state := shipAt(300)
+		state.Figures.Frames = uint64(i)
+		hub.Publish(state)
 		time.Sleep(20 * time.Millisecond)
 	}
 	q, l := len(quiet), len(live)
@@ -287,16 +287,16 @@ func TestGzipIsForThoseWhoSayThatTheyUnpackIt(t *testing.T) {
 // What one state costs for all clients together: writing it as JSON, its two sums, and
 // packing it. Budget: 2 ms, at most eleven times a second.
 func BenchmarkEvent(b *testing.B) {
-	v := shipAt(300)
+	state := shipAt(300)
 	for i := range 15 {
-		ship := v.Located.Scene.Ships[0]
+		ship := state.Located.Scene.Ships[0]
 		ship.ID, ship.Pose.X = fmt.Sprintf("B%d", i+1), 300+37.123*float64(i)
-		v.Located.Scene.Ships = append(v.Located.Scene.Ships, ship)
+		state.Located.Scene.Ships = append(state.Located.Scene.Ships, ship)
 	}
 	var e *event
 	for b.Loop() {
 		var err error
-		if e, err = newEvent(stateOf(&v)); err != nil {
+		if e, err = newEvent(stateOf(&state)); err != nil {
 			b.Fatal(err)
 		}
 		e.pack()

@@ -129,11 +129,11 @@ func forbiddenOnThePage(t *testing.T, tab context.Context) {
 func declareObjects(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
 	f.change(withTokens)
-	f.change(func(v *live.State) { v.Policy.Measuring = live.MeasuringEdition })
+	f.change(func(state *live.State) { state.Policy.Measuring = live.MeasuringEdition })
 	f.declare = func(d *live.Declaration) {
-		f.change(func(v *live.State) {
-			if v.Policy.Window = nil; d != nil {
-				v.Policy.Window = &live.Window{Declaration: *d, Until: v.At.Add(time.Minute)}
+		f.change(func(state *live.State) {
+			if state.Policy.Window = nil; d != nil {
+				state.Policy.Window = &live.Window{Declaration: *d, Until: state.At.Add(time.Minute)}
 			}
 		})
 		f.choose(f.hub.Newest().Choice)

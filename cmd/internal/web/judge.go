@@ -100,12 +100,12 @@ type outlineJSON struct {
 // players have agreed about measuring: judges see it. ?from=A1&to=B1&arc=front; what is
 // left out is the chosen pair's.
 func (s *Server) held(w http.ResponseWriter, r *http.Request) {
-	v := s.o.Hub.Newest()
-	if v.Hold == nil {
+	state := s.o.Hub.Newest()
+	if state.Hold == nil {
 		http.Error(w, "Nothing is held. Hold the picture first.", http.StatusNotFound)
 		return
 	}
-	q, c := r.URL.Query(), v.Choice
+	q, c := r.URL.Query(), state.Choice
 	if q.Has("from") || q.Has("to") {
 		c.From, c.To = q.Get("from"), q.Get("to")
 	}
@@ -117,24 +117,24 @@ func (s *Server) held(w http.ResponseWriter, r *http.Request) {
 		}
 		c.Arc = arc
 	}
-	writeJSON(w, http.StatusOK, judgementOf(v.Hold, c))
+	writeJSON(w, http.StatusOK, judgementOf(state.Hold, c))
 }
 
 // judgementOf says all that a judge sees of a pair in what is held.
 func judgementOf(h *live.Held, c live.Choice) judgementJSON {
-	v := h.State(c)
+	state := h.State(c)
 	scene := &h.Located.Scene
 	width, height := h.Frame.Size()
-	region := v.Crop()
+	region := state.Crop()
 	j := judgementJSON{
 		Version: 1, Held: h.Number, AtMS: h.At.UnixMilli(), Asked: h.Asked, Source: h.Source, Captured: h.Located.Captured.UnixMilli(),
 		Rules: scene.Rules.String(), Profile: scene.Profile, Sigmas: h.Sigmas, Calibration: calibrationOf(h.Register),
 		Picture: pictureJSON{h.Frame.Seq, width, height, [4]int{region.Min.X, region.Min.Y, region.Dx(), region.Dy()}},
 		Mat:     matJSON{round(float64(scene.MatWidth)), round(float64(scene.MatHeight))},
 		Watched: h.ObstaclesWatched, Obstacles: []string{}, Unknown: len(scene.Unknown),
-		Choice: choiceJSON{c.From, c.To, c.Arc.String()}, Arcs: arcsOf(&v), Measured: live.MeasuredTitle(&v), Reason: v.Reason, Open: openOf(&v),
-		Reasons: live.SuggestedReasons(live.OpenQuestions(&v, live.Ruled{}), ""),
-		Ships:   judgeShips(h), Verdicts: verdictsOf(&v),
+		Choice: choiceJSON{c.From, c.To, c.Arc.String()}, Arcs: arcsOf(&state), Measured: live.MeasuredTitle(&state), Reason: state.Reason, Open: openOf(&state),
+		Reasons: live.SuggestedReasons(live.OpenQuestions(&state, live.Ruled{}), ""),
+		Ships:   judgeShips(h), Verdicts: verdictsOf(&state),
 	}
 	if j.Profile == "" {
 		j.Profile = "nominal"
@@ -142,15 +142,15 @@ func judgementOf(h *live.Held, c live.Choice) judgementJSON {
 	for _, o := range scene.Obstacles {
 		j.Obstacles = append(j.Obstacles, o.ID)
 	}
-	j.Shapes = shapesOf(h, &v)
+	j.Shapes = shapesOf(h, &state)
 	return j
 }
 
 func judgeShips(h *live.Held) []judgeShipJSON {
 	out := []judgeShipJSON{}
 	for i, ship := range h.Located.Scene.Ships {
-		v := live.State{Tracks: h.Tracks}
-		track, followed := v.Track(ship.ID)
+		state := live.State{Tracks: h.Tracks}
+		track, followed := state.Track(ship.ID)
 		j := judgeShipJSON{
 			ID: ship.ID, Player: ship.Player, Base: ship.Base.String(),
 			XMM: round(ship.Pose.X), YMM: round(ship.Pose.Y), HeadingDeg: round(ship.Pose.Heading.Normalized().Degrees()),
@@ -179,9 +179,9 @@ func worstSigma(c geom.Cov2) float64 {
 }
 
 // verdictsOf lists what was measured of the chosen pair.
-func verdictsOf(v *live.State) []verdictJSON {
+func verdictsOf(state *live.State) []verdictJSON {
 	out := []verdictJSON{}
-	for _, d := range v.Verdicts() {
+	for _, d := range state.Verdicts() {
 		j := verdictJSON{
 			Key: d.Key, Name: d.Name, Arc: d.Arc, Outcome: d.Outcome, Title: d.Title, Text: d.Text, Decide: d.Decide,
 			DistanceMM: known(d.Distance), SigmaMM: known(d.Sigma), MarginMM: fine(float64(d.Margin)), NeedMM: known(d.Need),
@@ -214,7 +214,7 @@ func fine(x float64) float64 {
 }
 
 // shapesOf lists what is drawn over the picture and on the table from above.
-func shapesOf(h *live.Held, v *live.State) []outlineJSON {
+func shapesOf(h *live.Held, state *live.State) []outlineJSON {
 	p := heldProjector{h}
 	scene := &h.Located.Scene
 	profile := live.ProfileOf(scene)
@@ -237,8 +237,8 @@ func shapesOf(h *live.Held, v *live.State) []outlineJSON {
 	for i := range scene.Ships {
 		out = append(out, p.ship(&scene.Ships[i], &profile, h.SidesOf(i))...)
 	}
-	if from := live.ShipOf(scene, v.Choice.From); from != nil {
-		out = append(out, p.arc(from, &profile, scene.Rules, v.Choice.Arc)...)
+	if from := live.ShipOf(scene, state.Choice.From); from != nil {
+		out = append(out, p.arc(from, &profile, scene.Rules, state.Choice.Arc)...)
 	}
-	return append(out, p.lines(v)...)
+	return append(out, p.lines(state)...)
 }

@@ -57,19 +57,19 @@ func (j *fakeJudges) ask(who string) {
 
 // freeze does what Options.Freeze does; what is let go is kept.
 func (j *fakeJudges) freeze(r live.HoldRequest) error {
-	v := j.f.hub.Newest()
-	if err := r.Refused(v.Hold, v.Ruling); err != nil {
+	state := j.f.hub.Newest()
+	if err := r.Refused(state.Hold, state.Ruling); err != nil {
 		return err
 	}
 	if r.Held == 0 || !r.Hold {
-		if !r.Hold && v.Hold != nil {
-			j.released = v.Hold
+		if !r.Hold && state.Hold != nil {
+			j.released = state.Hold
 		}
 		j.hold(r.Hold, "")
 		j.f.change(func(now *live.State) {
 			if now.Released = nil; j.released != nil {
 				now.Released = []live.Released{{Number: j.released.Number, At: j.released.At, Asked: j.released.Asked, From: "A1", To: "B1",
-					LetGo: v.At, By: r.By}}
+					LetGo: state.At, By: r.By}}
 			}
 		})
 		return nil
@@ -77,25 +77,25 @@ func (j *fakeJudges) freeze(r live.HoldRequest) error {
 	if j.released == nil || j.released.Number != r.Held {
 		return live.ErrNotKept
 	}
-	j.f.change(func(v *live.State) { v.Held, v.Hold, v.Released = true, j.released, nil })
+	j.f.change(func(state *live.State) { state.Held, state.Hold, state.Released = true, j.released, nil })
 	return nil
 }
 
 func (j *fakeJudges) hold(hold bool, asked string) {
-	j.f.change(func(v *live.State) {
+	j.f.change(func(state *live.State) {
 		if !hold {
-			v.Held, v.Hold = false, nil
+			state.Held, state.Hold = false, nil
 			return
 		}
-		if v.Health.Code != live.OK {
+		if state.Health.Code != live.OK {
 			return
 		}
 		j.holds++
-		v.Held = true
-		v.Hold = &live.Held{
-			Number: j.holds, At: v.At, Asked: asked, Register: v.Register, Table: calibration.Table{Camera: straightDown()},
-			Source: v.Source, Frame: v.Frame, Region: v.Region, Located: v.Located, Tracks: v.Tracks,
-			ObstaclesWatched: v.ObstaclesWatched, Sigmas: v.Sigmas, Result: v.Result,
+		state.Held = true
+		state.Hold = &live.Held{
+			Number: j.holds, At: state.At, Asked: asked, Register: state.Register, Table: calibration.Table{Camera: straightDown()},
+			Source: state.Source, Frame: state.Frame, Region: state.Region, Located: state.Located, Tracks: state.Tracks,
+			ObstaclesWatched: state.ObstaclesWatched, Sigmas: state.Sigmas, Result: state.Result,
 		}
 	})
 }
@@ -109,23 +109,23 @@ func (j *fakeJudges) fail(err error) {
 func (j *fakeJudges) Rule(r live.RuleRequest) (live.Ruling, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	v := j.f.hub.Newest()
+	state := j.f.hub.Newest()
 	switch {
 	case j.fails != nil:
 		return live.Ruling{}, j.fails
-	case v.Hold == nil || v.Hold.Number != r.Held:
+	case state.Hold == nil || state.Hold.Number != r.Held:
 		return live.Ruling{}, live.ErrHeldChanged
 	case uint64(len(j.made)) != r.After:
 		return live.Ruling{}, live.RuledMeanwhile(&j.made[len(j.made)-1])
 	}
-	ruling, err := live.NewRuling(v.Hold, r)
+	ruling, err := live.NewRuling(state.Hold, r)
 	if err != nil {
 		return ruling, err
 	}
 	ruling.Number, ruling.At = uint64(len(j.made)+1), time.Unix(1700000100, 0)
 	ruling.EntryHash, ruling.PictureGivesSame = fmt.Sprintf("%064x", ruling.Number), true
 	j.made = append(j.made, ruling)
-	j.f.change(func(v *live.State) { v.Ruling = &ruling })
+	j.f.change(func(state *live.State) { state.Ruling = &ruling })
 	return ruling, nil
 }
 
@@ -178,14 +178,14 @@ func (j *fakeJudges) ExportAll(w io.Writer) error {
 }
 
 // withRock puts an asteroid on the line from A1 to B1, and measures anew.
-func withRock(v *live.State) {
-	v.Located.Scene.Obstacles = []engine.Obstacle{{ID: "rock1", Kind: "asteroid", Outline: square(305, 380, 25), Sigma: 0.2}}
-	v.ObstaclesWatched = true
-	result, err := engine.Measure(&v.Located.Scene, engine.Options{})
+func withRock(state *live.State) {
+	state.Located.Scene.Obstacles = []engine.Obstacle{{ID: "rock1", Kind: "asteroid", Outline: square(305, 380, 25), Sigma: 0.2}}
+	state.ObstaclesWatched = true
+	result, err := engine.Measure(&state.Located.Scene, engine.Options{})
 	if err != nil {
 		panic(err)
 	}
-	v.Result = result
+	state.Result = result
 }
 
 // serveCourtroom serves a courtroom to browsers.

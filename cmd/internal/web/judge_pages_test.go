@@ -21,12 +21,12 @@ func judgePages() []pageCase {
 		{name: "judge", path: "/judge", ready: "#secret-form", open: func(t *testing.T) *httptest.Server {
 			c := newCourtroom(t)
 			c.change(withRock)
-			c.change(func(v *live.State) {
-				for i := range v.Located.Ships {
-					v.Located.Ships[i].Sides = []vision.Side{vision.Front, vision.RightSide, vision.Rear}
+			c.change(func(state *live.State) {
+				for i := range state.Located.Ships {
+					state.Located.Ships[i].Sides = []vision.Side{vision.Front, vision.RightSide, vision.Rear}
 				}
-				last := len(v.Located.Ships) - 1 // a miniature hides the code of one
-				v.Located.Ships[last].Sides, v.Located.Scene.Ships[last].Seen = nil, "edges"
+				last := len(state.Located.Ships) - 1 // a miniature hides the code of one
+				state.Located.Ships[last].Sides, state.Located.Scene.Ships[last].Seen = nil, "edges"
 			})
 			c.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 			return steadyCourt(t, c)

@@ -26,12 +26,12 @@ var cropping sync.Mutex
 // another one in colour. held is the number of what is held; a part of another picture is
 // never given out for it.
 func (s *Server) heldPicture(w http.ResponseWriter, r *http.Request) {
-	v := s.o.Hub.Newest()
-	if v.Hold == nil || v.Hold.Frame.Gray == nil {
+	state := s.o.Hub.Newest()
+	if state.Hold == nil || state.Hold.Frame.Gray == nil {
 		http.Error(w, "Nothing is held. Hold the picture first.", http.StatusNotFound)
 		return
 	}
-	h := v.Hold
+	h := state.Hold
 	if text := r.URL.Query().Get("held"); text != "" && text != strconv.FormatUint(h.Number, 10) {
 		http.Error(w, "Another picture is held by now.", http.StatusConflict)
 		return

@@ -148,8 +148,8 @@ func pointed(side string, opposite bool) engine.Arc {
 }
 
 // lines draws the measuring lines of each verdict, and the band between two of them.
-func (p heldProjector) lines(v *live.State) (out []outlineJSON) {
-	if v.Pair == nil {
+func (p heldProjector) lines(state *live.State) (out []outlineJSON) {
+	if state.Pair == nil {
 		return nil
 	}
 	draw := func(key string, lines []engine.Line) {
@@ -161,10 +161,10 @@ func (p heldProjector) lines(v *live.State) (out []outlineJSON) {
 			out = append(out, p.shape("line", key, false, l[:], vision.BaseTop))
 		}
 	}
-	draw("range", v.Pair.Range.Lines)
-	for i := range v.Pair.Arcs {
-		if at := v.Pair.Arcs[i].Attack; at != nil {
-			draw(v.Pair.Arcs[i].Arc.String()+"_attack", at.Lines)
+	draw("range", state.Pair.Range.Lines)
+	for i := range state.Pair.Arcs {
+		if at := state.Pair.Arcs[i].Attack; at != nil {
+			draw(state.Pair.Arcs[i].Arc.String()+"_attack", at.Lines)
 		}
 	}
 	return out

@@ -101,7 +101,9 @@ func TestTooCloseSaysWhatWouldDecideIt(t *testing.T) {
 func TestAJudgeSeesAnswersThatThePlayersAgreedToHide(t *testing.T) {
 	c := newCourtroom(t)
 	c.freeze(t)
-	c.change(func(v *live.State) { v.Pair, v.Reason, v.Result = nil, "only a judge may measure", engine.Result{} })
+	c.change(func(state *live.State) {
+		state.Pair, state.Reason, state.Result = nil, "only a judge may measure", engine.Result{}
+	})
 	assert.Contains(t, c.judgement(t, "?from=A1&to=B1").Measured, "Range 2")
 }
 
@@ -124,10 +126,10 @@ func TestShapesLieWhereTheLensPutsThem(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	for range 20 {
 		camera := tablesim.RandomCamera(rng, 3840, 2160)
-		c.change(func(v *live.State) {
-			h := *v.Hold
+		c.change(func(state *live.State) {
+			h := *state.Hold
 			h.Table = calibration.Table{Camera: camera}
-			v.Hold = &h
+			state.Hold = &h
 		})
 		points := 0
 		for _, s := range c.judgement(t, "?from=A1&to=B1&arc=bullseye").Shapes {
@@ -188,7 +190,7 @@ func distanceToPath(p [2]float64, path [][2]float64) float64 {
 
 func TestEveryBaseAndEveryReadSideIsDrawn(t *testing.T) {
 	c := newCourtroom(t)
-	c.change(func(v *live.State) { v.Located.Ships[0].Sides = []vision.Side{vision.Front, vision.LeftSide} })
+	c.change(func(state *live.State) { state.Located.Ships[0].Sides = []vision.Side{vision.Front, vision.LeftSide} })
 	c.freeze(t)
 	bases, read := 0, 0
 	for _, s := range c.judgement(t, "?from=A1&to=B1").Shapes {
@@ -224,7 +226,7 @@ func TestAPartOfTheHeldPictureComesWithoutLoss(t *testing.T) {
 			require.Equal(t, f.Gray.GrayAt(760+x, 660+y).Y, uint8(r>>8), "pixel %d, %d", x, y)
 		}
 	}
-	c.change(func(v *live.State) { v.Frame = vision.Frame{} })
+	c.change(func(state *live.State) { state.Frame = vision.Frame{} })
 	assert.Equal(t, 200, c.do("GET", "/api/held.png"+held+"&x=0&y=0&w=8&h=8", "").Code, "what is held does not go with the live picture")
 }
 
@@ -251,10 +253,10 @@ func TestPartsOfPicturesThatAreNotGivenOut(t *testing.T) {
 		answer := c.do("GET", "/api/held.png"+query, "")
 		assert.Equal(t, status, answer.Code, "%s: %.100s", query, answer.Body)
 	}
-	c.change(func(v *live.State) {
-		h := *v.Hold
+	c.change(func(state *live.State) {
+		h := *state.Hold
 		h.Frame = vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 5000, 4000))}
-		v.Hold = &h
+		state.Hold = &h
 	})
 	answer := c.do("GET", "/api/held.png", "")
 	assert.Equal(t, 400, answer.Code)

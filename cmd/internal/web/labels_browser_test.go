@@ -72,13 +72,13 @@ const namesAndCards = `(() => {
 })()`
 
 // packed stands small bases in two rows that touch, each turned a little.
-func packed(v *live.State) {
-	s := &v.Located.Scene
+func packed(state *live.State) {
+	s := &state.Located.Scene
 	for i := range s.Ships {
 		s.Ships[i].Base = engine.Small
 		s.Ships[i].Pose = geom.Pose{Point: geom.Point{X: 280 + 40.3*float64(i%3), Y: 300 + 40.3*float64(i/3)}}
 	}
-	v.Located.Ships = outlinesOf(*s)
+	state.Located.Ships = outlinesOf(*s)
 }
 
 func judgeNames(t *testing.T, ctx context.Context) {
@@ -118,8 +118,8 @@ func overlayNames(t *testing.T, ctx context.Context) {
 	// others touching it: all where a name behind the stern would lie under the card.
 	edge, ok := table.PointAt(geom.Pixel{X: 600, Y: 790}, 4)
 	require.True(t, ok)
-	f.change(func(v *live.State) {
-		s := &v.Located.Scene
+	f.change(func(state *live.State) {
+		s := &state.Located.Scene
 		for i := range s.Ships {
 			s.Ships[i].Base = engine.Small
 			s.Ships[i].Pose = geom.Pose{Point: geom.Point{X: edge.X + 40.3*float64(i%3), Y: edge.Y + 60 + 40.3*float64(i/3)}}

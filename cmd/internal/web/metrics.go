@@ -78,9 +78,9 @@ var codes = []live.Code{live.OK, live.Starting, live.NoCamera, live.NoCalibratio
 
 // metrics answers in Prometheus' text format 0.0.4.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
-	v := s.o.Hub.Newest()
+	state := s.o.Hub.Newest()
 	var b bytes.Buffer
-	s.tableMetrics(&b, &v)
+	s.tableMetrics(&b, &state)
 	s.pageMetrics(&b)
 	processMetrics(&b)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
@@ -88,20 +88,20 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 }
 
 // tableMetrics is what is known of the camera and the table.
-func (s *Server) tableMetrics(w io.Writer, v *live.State) {
-	metric(w, "sightline_frames_total", "counter", "Pictures that the camera gave.", float64(v.Figures.Frames))
-	metric(w, "sightline_frames_dropped_total", "counter", "Pictures that came while another was looked at, and were left out.", float64(v.Figures.Dropped))
-	metric(w, "sightline_camera_frames_per_second", "gauge", "Rate of the camera's pictures.", v.Figures.FPS)
-	metric(w, "sightline_locating_seconds", "gauge", "Time that the last picture took to locate the ships.", v.Figures.Locating.Seconds())
-	metric(w, "sightline_picture_age_seconds", "gauge", "Age of the newest picture when the view was made.", v.Figures.Age.Seconds())
-	metric(w, "sightline_view_age_seconds", "gauge", "Age of the view that everyone is shown.", max(0, s.o.Now().Sub(v.At).Seconds()))
-	metric(w, "sightline_ships", "gauge", "Ships on the table.", float64(len(v.Located.Scene.Ships)))
-	metric(w, "sightline_registered_total", "counter", "Times that the camera registered itself.", float64(v.Register.Times))
-	metric(w, "sightline_markers_in_place", "gauge", "Markers of the mat that are where they were.", float64(v.Register.Watch.Seen))
+func (s *Server) tableMetrics(w io.Writer, state *live.State) {
+	metric(w, "sightline_frames_total", "counter", "Pictures that the camera gave.", float64(state.Figures.Frames))
+	metric(w, "sightline_frames_dropped_total", "counter", "Pictures that came while another was looked at, and were left out.", float64(state.Figures.Dropped))
+	metric(w, "sightline_camera_frames_per_second", "gauge", "Rate of the camera's pictures.", state.Figures.FPS)
+	metric(w, "sightline_locating_seconds", "gauge", "Time that the last picture took to locate the ships.", state.Figures.Locating.Seconds())
+	metric(w, "sightline_picture_age_seconds", "gauge", "Age of the newest picture when the view was made.", state.Figures.Age.Seconds())
+	metric(w, "sightline_view_age_seconds", "gauge", "Age of the view that everyone is shown.", max(0, s.o.Now().Sub(state.At).Seconds()))
+	metric(w, "sightline_ships", "gauge", "Ships on the table.", float64(len(state.Located.Scene.Ships)))
+	metric(w, "sightline_registered_total", "counter", "Times that the camera registered itself.", float64(state.Register.Times))
+	metric(w, "sightline_markers_in_place", "gauge", "Markers of the mat that are where they were.", float64(state.Register.Watch.Seen))
 	metricHead(w, "sightline_health", "gauge", "1 for the state that the table is in, 0 for the others.")
 	for _, c := range codes {
 		is := 0
-		if v.Health.Code == c {
+		if state.Health.Code == c {
 			is = 1
 		}
 		fmt.Fprintf(w, "sightline_health{code=%q} %d\n", string(c), is)

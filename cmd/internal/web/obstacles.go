@@ -63,8 +63,8 @@ func (s *Server) obstaclesPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) learnState() learnStateJSON {
-	v, l := s.o.Hub.Newest(), s.o.Learning.Learning()
-	return learnStateOf(&v, &l)
+	state, l := s.o.Hub.Newest(), s.o.Learning.Learning()
+	return learnStateOf(&state, &l)
 }
 
 func (s *Server) obstacles(w http.ResponseWriter, _ *http.Request) {
@@ -82,12 +82,12 @@ func (s *Server) obstacleEvents(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) tracedPicture(w http.ResponseWriter, _ *http.Request) {
-	v, ok := s.o.Learning.Traced()
+	state, ok := s.o.Learning.Traced()
 	if !ok {
 		http.Error(w, "Nothing was traced yet.", http.StatusNotFound)
 		return
 	}
-	data, err := s.tracedPictures.encode(&v)
+	data, err := s.tracedPictures.encode(&state)
 	if err != nil {
 		http.Error(w, "There is no picture of what was traced.", http.StatusNotFound)
 		return

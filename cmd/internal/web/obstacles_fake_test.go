@@ -88,18 +88,18 @@ func taught() live.LearnState {
 }
 
 // recognised puts obstacles on a view's table.
-func recognised(v *live.State, l *live.LearnState) {
-	v.ObstaclesWatched = true
+func recognised(state *live.State, l *live.LearnState) {
+	state.ObstaclesWatched = true
 	sight := &vision.ObstacleSight{}
 	for i := range 2 {
 		o := lump(geom.Point{X: 250 + 300*float64(i), Y: 620}, 30, 3+i)
 		e := &l.Entries[i]
 		sight.Views = append(sight.Views, vision.ObstacleView{ID: e.Name, Entry: e, Flipped: i == 1, Visible: 1, Misfit: 0.1, Outline: o, OutlinePx: lumpPx(o)})
-		v.Located.Scene.Obstacles = append(v.Located.Scene.Obstacles, engine.Obstacle{ID: e.Name, Kind: e.Kind, Sigma: 0.34, Outline: e.Outline})
+		state.Located.Scene.Obstacles = append(state.Located.Scene.Obstacles, engine.Obstacle{ID: e.Name, Kind: e.Kind, Sigma: 0.34, Outline: e.Outline})
 	}
 	o := lump(geom.Point{X: 800, Y: 640}, 25, 2)
 	sight.Things = []vision.Thing{{Outline: o, OutlinePx: lumpPx(o)}}
-	v.Located.Obstacles = sight
+	state.Located.Obstacles = sight
 }
 
 // obstaclePages are the states of the page that learns obstacles.
@@ -110,9 +110,9 @@ func obstaclePages() []pageCase {
 			l := &fakeLearning{state: taught()}
 			change(&l.state)
 			f.options = func(o *web.Options) { o.Learning = l }
-			f.change(func(v *live.State) {
+			f.change(func(state *live.State) {
 				if len(l.state.Entries) > 0 {
-					recognised(v, &l.state)
+					recognised(state, &l.state)
 				}
 			})
 			return steady(t, f)

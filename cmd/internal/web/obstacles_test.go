@@ -142,22 +142,22 @@ func TestThePageIsToldWhyNothingIsWatched(t *testing.T) {
 		"no tokens":      {func(_ *live.State, s *live.LearnState) { s.Entries = nil }, "no token is in the catalogue"},
 		"damaged tokens": {func(_ *live.State, s *live.LearnState) { s.Entries, s.Catalogue.Problem = nil, "not a catalogue" }, "the catalogue cannot be read"},
 		"a damaged mat":  {func(_ *live.State, s *live.LearnState) { s.MatWidth, s.Mat.Problem = 0, "not a mat" }, "the learnt mat cannot be read"},
-		"a mat that was deleted a moment ago": {func(v *live.State, s *live.LearnState) {
-			v.ObstaclesWatched, v.Located.Obstacles = true, &vision.ObstacleSight{}
+		"a mat that was deleted a moment ago": {func(state *live.State, s *live.LearnState) {
+			state.ObstaclesWatched, state.Located.Obstacles = true, &vision.ObstacleSight{}
 			s.Mat = live.LearntFile{}
 		}, "the empty mat has not been learnt"},
 		"another mat": {func(_ *live.State, s *live.LearnState) { s.Unusable = "learn it again" }, "learn it again"},
-		"still looking": {func(v *live.State, _ *live.LearnState) {
-			v.Located.Obstacles = &vision.ObstacleSight{Unseen: "the picture is changing"}
+		"still looking": {func(state *live.State, _ *live.LearnState) {
+			state.Located.Obstacles = &vision.ObstacleSight{Unseen: "the picture is changing"}
 		}, "the picture is changing"},
-		"no calibration": {func(v *live.State, _ *live.LearnState) {
-			v.Health = live.Health{Code: live.NoCalibration, Title: "No calibration"}
+		"no calibration": {func(state *live.State, _ *live.LearnState) {
+			state.Health = live.Health{Code: live.NoCalibration, Title: "No calibration"}
 		}, "No calibration"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := &fakeLearning{state: taught()}
 			f, s := everything(t, func(o *web.Options) { o.Learning = l })
-			f.change(func(v *live.State) { c.change(v, &l.state) })
+			f.change(func(state *live.State) { c.change(state, &l.state) })
 			var got struct {
 				Now struct {
 					Watched bool   `json:"watched"`

@@ -16,20 +16,20 @@ import (
 // However many look, a picture is encoded once, and what is grey is not copied for it.
 func TestAPictureIsEncodedOnceForAllWhoLook(t *testing.T) {
 	gray := image.NewGray(image.Rect(0, 0, 320, 180))
-	v := live.State{Frame: vision.Frame{Gray: gray, Seq: 7}}
+	state := live.State{Frame: vision.Frame{Gray: gray, Seq: 7}}
 	p := pictures{now: func() time.Time { return time.Unix(0, 0) }}
-	first, err := p.encode(&v)
+	first, err := p.encode(&state)
 	require.NoError(t, err)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			again, err := p.encode(&v)
+			again, err := p.encode(&state)
 			assert.NoError(t, err)
 			assert.Same(t, &first[0], &again[0], "it was encoded again")
 		})
 	}
 	all.Wait()
-	part := small(v.Frame, image.Rect(20, 10, 300, 170)).(*image.Gray)
+	part := small(state.Frame, image.Rect(20, 10, 300, 170)).(*image.Gray)
 	assert.Same(t, &gray.Pix[gray.PixOffset(20, 10)], &part.Pix[0], "a part of the picture is the picture's own memory")
 
 	var c camera

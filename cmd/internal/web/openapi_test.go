@@ -201,7 +201,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		"nothing is chosen":  func(*fakeTable) {},
 		"too close":          func(f *fakeTable) { f.choose(live.Choice{From: "A1", To: "A2", Arc: engine.ArcFront}) },
 		"no camera": func(f *fakeTable) {
-			f.change(func(v *live.State) { *v = live.State{Health: live.Health{Code: live.NoCamera}} })
+			f.change(func(state *live.State) { *state = live.State{Health: live.Health{Code: live.NoCamera}} })
 		},
 	}
 	for name, make := range states {

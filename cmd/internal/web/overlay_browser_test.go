@@ -34,7 +34,7 @@ func beat(t testing.TB, f *fakeTable) (stop func()) {
 	go func() {
 		defer close(ended)
 		for {
-			f.change(func(v *live.State) { v.At = time.Now() })
+			f.change(func(state *live.State) { state.At = time.Now() })
 			select {
 			case <-end:
 				return
@@ -234,7 +234,7 @@ func livePage(t *testing.T, ctx context.Context) {
 	table := calibrated(t, f, tablesim.DefaultCamera(1920, 1080))
 	stop := beat(t, f)
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
-	f.change(func(v *live.State) { v.Match.Round = "Round 3" })
+	f.change(func(state *live.State) { state.Match.Round = "Round 3" })
 	server := serve(t, f)
 	var title, who string
 	require.NoError(t, chromedp.Run(ctx,
@@ -249,14 +249,14 @@ func livePage(t *testing.T, ctx context.Context) {
 		assert.NoError(t, chromedp.Run(ctx, until(want, `document.getElementById("pair-facts").textContent.includes("%[1]s")`)), want)
 	}
 	scene := knownScene()
-	f.change(func(v *live.State) { v.ObstaclesWatched = false })
+	f.change(func(state *live.State) { state.ObstaclesWatched = false })
 	facts("Obstacles are not watched")
-	f.change(func(v *live.State) {
-		v.ObstaclesWatched = true
-		v.Pair = obstructionOf(t, v.Pair, engine.NoView.String())
+	f.change(func(state *live.State) {
+		state.ObstaclesWatched = true
+		state.Pair = obstructionOf(t, state.Pair, engine.NoView.String())
 	})
 	facts("No view of what lies on the line")
-	f.change(func(v *live.State) { v.Pair = obstructionOf(t, v.Pair, "too_close", "o1") })
+	f.change(func(state *live.State) { state.Pair = obstructionOf(t, state.Pair, "too_close", "o1") })
 	facts("Too close to call whether o1 obstructs")
 
 	// On the screen, within a pixel of where vision projects it.
@@ -271,8 +271,8 @@ func livePage(t *testing.T, ctx context.Context) {
 	}
 
 	// A ruling comes, and goes by itself after its time, while the states go on.
-	f.change(func(v *live.State) {
-		v.Ruling = &live.Ruling{Number: 12, At: time.Now(), From: "A1", To: "B1", Title: "Range 2, in the front arc", Lines: v.Pair.Range.Lines}
+	f.change(func(state *live.State) {
+		state.Ruling = &live.Ruling{Number: 12, At: time.Now(), From: "A1", To: "B1", Title: "Range 2, in the front arc", Lines: state.Pair.Range.Lines}
 	})
 	require.NoError(t, chromedp.Run(ctx, until("ruling", shown), until("pair", gone), chromedp.Text("#ruling-title", &title)))
 	assert.Equal(t, "Range 2, in the front arc", title)
@@ -281,11 +281,11 @@ func livePage(t *testing.T, ctx context.Context) {
 	assert.Less(t, time.Since(began), 4*time.Second)
 
 	// What is withheld is not shown; what is held is marked.
-	f.change(func(v *live.State) { v.Pair, v.Reason = nil, "only the judge measures at this table" })
+	f.change(func(state *live.State) { state.Pair, state.Reason = nil, "only the judge measures at this table" })
 	require.NoError(t, chromedp.Run(ctx, until("pair", gone)))
-	f.change(func(v *live.State) { v.Held, v.Hold = true, &live.Held{Number: 1, Asked: "Ada"} })
+	f.change(func(state *live.State) { state.Held, state.Hold = true, &live.Held{Number: 1, Asked: "Ada"} })
 	require.NoError(t, chromedp.Run(ctx, until("held", shown), until("over", gone)))
-	f.change(func(v *live.State) { v.Held, v.Hold = false, nil })
+	f.change(func(state *live.State) { state.Held, state.Hold = false, nil })
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	require.NoError(t, chromedp.Run(ctx, until("pair", shown)))
 

@@ -39,17 +39,17 @@ var demoScenes = []demoScene{
 	{what: "a range in the arc", from: "A1", to: "B1", arc: engine.ArcFront},
 	{what: "too close to call", from: "A2", to: "B2", arc: engine.ArcFront},
 	{what: "obstructed", from: "A3", to: "B3", arc: engine.ArcFront},
-	{what: "no view: a hand covers the target, and nothing is shown of the pair", from: "A1", to: "B1", arc: engine.ArcFront, change: func(v *live.State) {
-		v.Pair, v.Reason = nil, "B1 is not seen for 4 s"
-		for _, ship := range v.Located.Scene.Ships {
+	{what: "no view: a hand covers the target, and nothing is shown of the pair", from: "A1", to: "B1", arc: engine.ArcFront, change: func(state *live.State) {
+		state.Pair, state.Reason = nil, "B1 is not seen for 4 s"
+		for _, ship := range state.Located.Scene.Ships {
 			if ship.ID == "B1" {
-				v.Tracks = append(v.Tracks, vision.Track{Ship: ship, State: vision.Hidden, Captured: v.Located.Captured.Add(-4 * time.Second)})
+				state.Tracks = append(state.Tracks, vision.Track{Ship: ship, State: vision.Hidden, Captured: state.Located.Captured.Add(-4 * time.Second)})
 			}
 		}
 	}},
 	{what: "beyond the arc", from: "A1", to: "B4", arc: engine.ArcFront},
-	{what: "held for a judge", from: "A2", to: "B2", arc: engine.ArcFront, change: func(v *live.State) {
-		v.Held, v.Hold = true, &live.Held{Number: 1, Asked: "player 1"}
+	{what: "held for a judge", from: "A2", to: "B2", arc: engine.ArcFront, change: func(state *live.State) {
+		state.Held, state.Hold = true, &live.Held{Number: 1, Asked: "player 1"}
 	}},
 	{what: "a ruling", from: "A2", to: "B2", arc: engine.ArcFront, change: demoRuling(live.Ruling{
 		Number: 11, Title: "Range 2, in the front arc", Decision: live.Decided, Reason: "Too close to measure; ruled by the judge.",
@@ -60,12 +60,12 @@ var demoScenes = []demoScene{
 }
 
 func demoRuling(r live.Ruling) func(*live.State) {
-	return func(v *live.State) {
-		r.At, r.From, r.To, r.Arc = v.At, v.Choice.From, v.Choice.To, v.Choice.Arc
-		if v.Pair != nil {
-			r.Lines = v.Pair.Range.Lines
+	return func(state *live.State) {
+		r.At, r.From, r.To, r.Arc = state.At, state.Choice.From, state.Choice.To, state.Choice.Arc
+		if state.Pair != nil {
+			r.Lines = state.Pair.Range.Lines
 		}
-		v.Ruling = &r
+		state.Ruling = &r
 	}
 }
 
@@ -131,21 +131,21 @@ func makeDemo() demoJSON {
 func demoState(k demoScene) live.State {
 	scene := demoTable()
 	now := time.Unix(1700000000, 0)
-	v := live.State{
+	state := live.State{
 		At: now, Health: live.Health{Code: live.OK}, Source: "demo", Sigmas: engine.DefaultSigmas, ObstaclesWatched: true,
 		Located: vision.Located{Scene: scene}, Choice: live.Choice{From: k.from, To: k.to, Arc: k.arc},
 		Match: live.Match{Title: "Demo Open", Round: "Round 3", Sides: [2]live.MatchSide{{Name: "Ada Example", Score: 7, Squad: 20}, {Name: "Ben Example", Score: 4, Squad: 20}}},
 	}
-	v.Located.Captured = now
+	state.Located.Captured = now
 	pair, err := engine.MeasurePair(&scene, k.from, k.to, engine.Options{})
 	if err != nil {
-		v.Reason = err.Error()
+		state.Reason = err.Error()
 	} else {
-		v.Pair = &pair
+		state.Pair = &pair
 	}
 	if k.change != nil {
-		k.change(&v)
+		k.change(&state)
 	}
-	v.Panel = live.PanelState(&v)
-	return v
+	state.Panel = live.PanelState(&state)
+	return state
 }

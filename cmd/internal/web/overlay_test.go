@@ -248,9 +248,9 @@ func calibrated(t testing.TB, f *fakeTable, camera calibration.Camera) *calibrat
 	table := &calibration.Table{Camera: camera, Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)}
 	file, hash, err := table.Sealed()
 	require.NoError(t, err)
-	f.change(func(v *live.State) {
-		v.Register.File, v.Register.Hash = file, hash
-		v.Frame = vision.Frame{Gray: image.NewGray(image.Rect(0, 0, camera.Intrinsics.Width, camera.Intrinsics.Height)), Seq: v.Frame.Seq + 1}
+	f.change(func(state *live.State) {
+		state.Register.File, state.Register.Hash = file, hash
+		state.Frame = vision.Frame{Gray: image.NewGray(image.Rect(0, 0, camera.Intrinsics.Width, camera.Intrinsics.Height)), Seq: state.Frame.Seq + 1}
 	})
 	return table
 }
@@ -352,22 +352,22 @@ func TestNothingIsLaidOverAPictureThatItDoesNotBelongTo(t *testing.T) {
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	require.NotNil(t, overlayIn(t, f).Overlay)
 	assert.NotEmpty(t, overlayIn(t, f).Overlay.Lines)
-	f.change(func(v *live.State) { v.Held = true })
+	f.change(func(state *live.State) { state.Held = true })
 	held := overlayIn(t, f).Overlay
 	assert.Empty(t, held.Ships, "what is held may have moved")
 	assert.Empty(t, held.Lines)
 	assert.Empty(t, held.Rings)
-	f.change(func(v *live.State) {
-		v.Held = false
-		v.Frame = vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 640, 480)), Seq: 99}
+	f.change(func(state *live.State) {
+		state.Held = false
+		state.Frame = vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 640, 480)), Seq: 99}
 	})
 	assert.Nil(t, overlayIn(t, f).Overlay, "the picture has another size")
 	calibrated(t, f, tablesim.DefaultCamera(1920, 1080))
-	f.change(func(v *live.State) { v.Health = live.Health{Code: live.Moved, Title: "Moved"} })
+	f.change(func(state *live.State) { state.Health = live.Health{Code: live.Moved, Title: "Moved"} })
 	assert.Nil(t, overlayIn(t, f).Overlay, "the camera has moved")
-	f.change(func(v *live.State) {
-		v.Health = live.Health{Code: live.OK}
-		v.Pair, v.Reason = nil, "only the judge measures at this table"
+	f.change(func(state *live.State) {
+		state.Health = live.Health{Code: live.OK}
+		state.Pair, state.Reason = nil, "only the judge measures at this table"
 	})
 	closed := overlayIn(t, f).Overlay
 	assert.NotEmpty(t, closed.Ships)

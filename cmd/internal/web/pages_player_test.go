@@ -29,27 +29,27 @@ func playerPages() []pageCase {
 			pictureThere,
 			chromedp.Click(`#try-grid [data-move="bank right 2"]`), chromedp.WaitVisible(`#try-answer`),
 		}},
-		{name: "player-close", path: "/", ready: "#doubts", open: table(func(v *live.State) {}, "A2", "B2"), brief: true, do: []chromedp.Action{
+		{name: "player-close", path: "/", ready: "#doubts", open: table(func(state *live.State) {}, "A2", "B2"), brief: true, do: []chromedp.Action{
 			pictureThere, chromedp.Click(`.switch [data-view="camera"]`), chromedp.Click("#sees"), chromedp.WaitVisible("#seen-rows tr"),
 		}},
-		{name: "player-rules", path: "/", ready: `#answer[data-outcome="no_view"]`, open: table(func(v *live.State) {
-			v.Policy = live.Policy{Measuring: live.MeasuringEdition}
-			v.Held, v.Hold = true, &live.Held{Number: 1, At: v.At, Asked: "player 2"}
+		{name: "player-rules", path: "/", ready: `#answer[data-outcome="no_view"]`, open: table(func(state *live.State) {
+			state.Policy = live.Policy{Measuring: live.MeasuringEdition}
+			state.Held, state.Hold = true, &live.Held{Number: 1, At: state.At, Asked: "player 2"}
 		}, "A1", "B1"), brief: true, do: []chromedp.Action{pictureThere, chromedp.Click("#agree summary")}},
-		{name: "player-empty", path: "/", ready: "#banner", brief: true, open: table(func(v *live.State) {
-			v.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically."}
-			v.Located.Scene.Ships, v.Located.Ships, v.Result, v.Frame = nil, nil, engine.Result{}, vision.Frame{}
+		{name: "player-empty", path: "/", ready: "#banner", brief: true, open: table(func(state *live.State) {
+			state.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically."}
+			state.Located.Scene.Ships, state.Located.Ships, state.Result, state.Frame = nil, nil, engine.Result{}, vision.Frame{}
 		}, "", "")},
 		{name: "player-crowd", path: "/", ready: "#table .measure line", brief: true, open: table(crowd(), "A1", "B4"), do: []chromedp.Action{pictureThere}},
 	}
 }
 
 // withObstacles puts one obstacle of each kind on the table, and something unknown.
-func withObstacles(v *live.State) {
+func withObstacles(state *live.State) {
 	square := func(r float64) []geom.Point {
 		return []geom.Point{{X: -r, Y: -0.7 * r}, {X: 0.2 * r, Y: -r}, {X: r, Y: -0.3 * r}, {X: 0.8 * r, Y: 0.8 * r}, {X: -0.5 * r, Y: r}}
 	}
-	s := &v.Located.Scene
+	s := &state.Located.Scene
 	at := func(x, y float64) geom.Pose { return geom.Pose{Point: geom.Point{X: x, Y: y}} }
 	s.Obstacles = []engine.Obstacle{
 		{ID: "asteroid-3", Kind: "asteroid", Pose: at(420, 400), Outline: square(42), Sigma: 0.2},
@@ -67,14 +67,14 @@ func withObstacles(v *live.State) {
 		}
 		sight.Views = append(sight.Views, vision.ObstacleView{ID: o.ID, Visible: 0.97, Misfit: 0.12, OutlinePx: px})
 	}
-	v.Located.Obstacles, v.ObstaclesWatched = sight, true
-	measured(v)
+	state.Located.Obstacles, state.ObstaclesWatched = sight, true
+	measured(state)
 }
 
 // crowd is a table of ten ships close together.
 func crowd() func(*live.State) {
-	return func(v *live.State) {
-		s := &v.Located.Scene
+	return func(state *live.State) {
+		s := &state.Located.Scene
 		s.Ships = nil
 		for i := range 5 {
 			for player := 1; player <= 2; player++ {
@@ -85,16 +85,16 @@ func crowd() func(*live.State) {
 				})
 			}
 		}
-		v.Located.Ships = outlinesOf(*s)
-		measured(v)
+		state.Located.Ships = outlinesOf(*s)
+		measured(state)
 	}
 }
 
 // measured measures a view's scene.
-func measured(v *live.State) {
-	result, err := engine.Measure(&v.Located.Scene, engine.Options{})
+func measured(state *live.State) {
+	result, err := engine.Measure(&state.Located.Scene, engine.Options{})
 	if err == nil {
-		v.Result = result
+		state.Result = result
 	}
 }
 

@@ -33,8 +33,8 @@ type pictures struct {
 
 // encode returns the view's region of its frame as a JPEG, or the last one made
 // when that is younger than pictureEvery.
-func (p *pictures) encode(v *live.State) ([]byte, error) {
-	f := v.Frame
+func (p *pictures) encode(state *live.State) ([]byte, error) {
+	f := state.Frame
 	if f.Gray == nil {
 		return nil, errNoPicture
 	}
@@ -45,7 +45,7 @@ func (p *pictures) encode(v *live.State) ([]byte, error) {
 		return p.jpeg, nil
 	}
 	var buf bytes.Buffer
-	if err := jpeg.Encode(&buf, small(f, v.Crop()), &jpeg.Options{Quality: pictureQuality}); err != nil {
+	if err := jpeg.Encode(&buf, small(f, state.Crop()), &jpeg.Options{Quality: pictureQuality}); err != nil {
 		return nil, err
 	}
 	p.seq, p.made, p.jpeg = f.Seq, now, buf.Bytes()

@@ -73,36 +73,36 @@ func tryByKeys(t *testing.T, tab context.Context) {
 	assert.Equal(t, "A1", f.hub.Newest().Choice.From, "arrows within the grid choose no ship")
 
 	// Another ship comes into its way, and is covered there: the answer follows both.
-	f.change(func(v *live.State) {
-		v.Located.Scene.Ships = append([]engine.Ship(nil), v.Located.Scene.Ships...)
-		v.Located.Scene.Ships[3].Pose.Point = geom.Point{X: 370, Y: 450}
+	f.change(func(state *live.State) {
+		state.Located.Scene.Ships = append([]engine.Ship(nil), state.Located.Scene.Ships...)
+		state.Located.Scene.Ships[3].Pose.Point = geom.Point{X: 370, Y: 450}
 	})
 	within(t, tab, "a ship in the way", chromedp.Poll(`document.getElementById("try-lines").textContent.includes("It would overlap B1") && !document.getElementById("try-answer").dataset.stale`, nil))
-	f.change(func(v *live.State) {
-		for _, s := range v.Located.Scene.Ships {
-			k := vision.Track{Ship: s, State: vision.Still, Captured: v.At, Frames: 9}
+	f.change(func(state *live.State) {
+		for _, s := range state.Located.Scene.Ships {
+			k := vision.Track{Ship: s, State: vision.Still, Captured: state.At, Frames: 9}
 			if s.ID == "B1" {
 				k.State = vision.Hidden
 			}
-			v.Tracks = append(v.Tracks, k)
+			state.Tracks = append(state.Tracks, k)
 		}
-		v.Located.Captured = v.At
+		state.Located.Captured = state.At
 	})
 	within(t, tab, "a hand over it", chromedp.Poll(`document.getElementById("try-lines").textContent.includes("is not seen: B1 is covered") && !document.getElementById("try-lines").textContent.includes("It can be")`, nil))
 
-	f.change(func(v *live.State) {
-		v.Tracks = nil
-		v.Located.Scene.Ships = append([]engine.Ship(nil), v.Located.Scene.Ships...)
-		v.Located.Scene.Ships[0].Pose.X += 30
+	f.change(func(state *live.State) {
+		state.Tracks = nil
+		state.Located.Scene.Ships = append([]engine.Ship(nil), state.Located.Scene.Ships...)
+		state.Located.Scene.Ships[0].Pose.X += 30
 	})
 	within(t, tab, "the ghost goes", chromedp.WaitNotPresent(`#table .ghost .base`))
 }
 
 func tryAHugeShip(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
-	f.change(func(v *live.State) {
-		v.Located.Scene.Ships = append([]engine.Ship(nil), v.Located.Scene.Ships...)
-		v.Located.Scene.Ships[0].Base = engine.Huge195
+	f.change(func(state *live.State) {
+		state.Located.Scene.Ships = append([]engine.Ship(nil), state.Located.Scene.Ships...)
+		state.Located.Scene.Ships[0].Base = engine.Huge195
 	})
 	const enabled = `[...document.querySelectorAll("#try-grid button:enabled")].map((b) => b.dataset.move).join()`
 	var dial, stop, loops, drops, other, says string
@@ -129,15 +129,15 @@ func tryAHugeShip(t *testing.T, tab context.Context) {
 func declareOnThePage(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
 	f.declare = func(d *live.Declaration) {
-		f.change(func(v *live.State) {
-			v.Policy.Window = nil
+		f.change(func(state *live.State) {
+			state.Policy.Window = nil
 			if d != nil {
-				v.Policy.Window = &live.Window{Declaration: *d, Until: v.At.Add(time.Minute)}
+				state.Policy.Window = &live.Window{Declaration: *d, Until: state.At.Add(time.Minute)}
 			}
 		})
 		f.choose(f.hub.Newest().Choice)
 	}
-	f.change(func(v *live.State) { v.Policy.Measuring = live.MeasuringEdition })
+	f.change(func(state *live.State) { state.Policy.Measuring = live.MeasuringEdition })
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	drawn := func() (rings, lines, rows int) {
@@ -177,8 +177,8 @@ func proposalOnThePhone(t *testing.T, tab context.Context) {
 	server := steady(t, f)
 	within(t, tab, "scrolled", screen(360, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#targets li`),
 		chromedp.Evaluate(`scrollTo(0, document.body.scrollHeight)`, nil))
-	f.change(func(v *live.State) {
-		v.Policy.Proposal = &live.Proposal{To: live.MeasuringEdition, Until: v.At.Add(15 * time.Second)}
+	f.change(func(state *live.State) {
+		state.Policy.Proposal = &live.Proposal{To: live.MeasuringEdition, Until: state.At.Add(15 * time.Second)}
 	})
 	var seen bool
 	var role, said string
@@ -228,10 +228,10 @@ func askForAJudge(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
 	f.choose(live.Choice{From: "A2", To: "B2", Arc: engine.ArcFront})
 	hold := func(on bool) {
-		f.change(func(v *live.State) {
-			v.Held, v.Hold = on, nil
+		f.change(func(state *live.State) {
+			state.Held, state.Hold = on, nil
 			if on {
-				v.Hold = &live.Held{Number: 5, At: v.At, Asked: "the table"}
+				state.Hold = &live.Held{Number: 5, At: state.At, Asked: "the table"}
 			}
 		})
 	}
@@ -247,8 +247,8 @@ func askForAJudge(t *testing.T, tab context.Context) {
 	assert.Contains(t, held, "A judge is asked for")
 	within(t, tab, "going on", chromedp.Click("#go-on"), chromedp.WaitVisible("#let-go-go"), chromedp.Click("#let-go-go"),
 		chromedp.WaitNotVisible("#held"))
-	f.change(func(v *live.State) {
-		v.Ruling = &live.Ruling{Number: 3, At: v.At, From: "A2", To: "B2", Title: "Range 2", Measured: "Range 2 or 3", Decision: live.Overruled,
+	f.change(func(state *live.State) {
+		state.Ruling = &live.Ruling{Number: 3, At: state.At, From: "A2", To: "B2", Title: "Range 2", Measured: "Range 2 or 3", Decision: live.Overruled,
 			Reason: "measured with the ruler"}
 	})
 	within(t, tab, "the ruling", chromedp.WaitVisible("#ruling"), chromedp.Text("#ruling", &held), chromedp.Click("#ruling-close"), chromedp.WaitNotVisible("#ruling"))
@@ -264,7 +264,7 @@ func staleOnThePage(t *testing.T, tab context.Context) {
 		{Code: live.Stale, Title: "Old picture", Detail: "The last picture is 4 s old.", Advice: "Answers come back with the next picture."},
 		{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: gone"},
 	} {
-		f.change(func(v *live.State) { v.Health, v.Pair, v.Reason = h, nil, "old picture" })
+		f.change(func(state *live.State) { state.Health, state.Pair, state.Reason = h, nil, "old picture" })
 		var banner, status string
 		var lines, rows int
 		within(t, tab, "said", chromedp.WaitVisible(`#status[data-code="`+string(h.Code)+`"]`), chromedp.WaitVisible(`body.stale #banner`),

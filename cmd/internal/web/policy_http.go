@@ -61,8 +61,8 @@ func (s *Server) declare(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	v := s.o.Hub.Newest()
-	d, err := v.CheckDeclaration(live.Declaration{Doing: live.Doing(in.Doing), Ship: in.Ship, Target: in.Target, Move: in.Move})
+	state := s.o.Hub.Newest()
+	d, err := state.CheckDeclaration(live.Declaration{Doing: live.Doing(in.Doing), Ship: in.Ship, Target: in.Target, Move: in.Move})
 	if err != nil {
 		refuse(w, err)
 		return

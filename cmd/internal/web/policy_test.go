@@ -232,12 +232,12 @@ func TestMeasureSaysWhyADeclarationMeasuresNothing(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			f := newFakeTable(t)
-			f.change(func(v *live.State) {
-				*v = followedView(t, map[string]vision.TrackState{c.hide: vision.Hidden})
-				v.Policy = *policyOf(live.MeasuringEdition, c.d)
+			f.change(func(state *live.State) {
+				*state = followedView(t, map[string]vision.TrackState{c.hide: vision.Hidden})
+				state.Policy = *policyOf(live.MeasuringEdition, c.d)
 			})
 			f.choose(live.Choice{From: "A1", To: c.to, Arc: engine.ArcFront})
-			f.change(func(v *live.State) { v.Result = engine.Result{Rules: v.Result.Rules} }) // nothing stands to be measured
+			f.change(func(state *live.State) { state.Result = engine.Result{Rules: state.Result.Rules} }) // nothing stands to be measured
 			status, body := get(t, serve(t, f).URL+"/api/measure")
 			assert.Equal(t, http.StatusForbidden, status.StatusCode)
 			assert.Contains(t, body, "The players agreed to measure only when the rules allow it: "+c.want+".")
@@ -269,7 +269,7 @@ func TestWhoMayChangeTheAgreement(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, status("/api/policy", `{"measuring":`))
 
 	assert.Equal(t, http.StatusConflict, status("/api/declare", `{"doing":"attack","ship":"A1"}`), "nothing needs declaring where measuring is free")
-	f.change(func(v *live.State) { v.Policy.Measuring, v.Policy.JudgesOnly = live.MeasuringEdition, true })
+	f.change(func(state *live.State) { state.Policy.Measuring, state.Policy.JudgesOnly = live.MeasuringEdition, true })
 	assert.Equal(t, http.StatusForbidden, status("/api/policy", `{"measuring":"free"}`), "a player, where there is a judge")
 	assert.Equal(t, http.StatusNoContent, status("/api/declare", `{"doing":"attack","ship":"A1"}`))
 	assert.Equal(t, http.StatusNoContent, status("/api/declare", `{"doing":"maneuver","ship":"A1","move":"bank left 1"}`))

@@ -136,13 +136,13 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request) {
 		}
 		t.Doing, t.Move = doing, move
 	}
-	v := s.o.Hub.Newest()
-	preview, err := v.Preview(t, s.judges(r))
+	state := s.o.Hub.Newest()
+	preview, err := state.Preview(t, s.judges(r))
 	if err != nil {
 		refuse(w, err)
 		return
 	}
-	j, err := previewOf(&preview, v.Sigmas)
+	j, err := previewOf(&preview, state.Sigmas)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

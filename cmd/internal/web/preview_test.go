@@ -107,7 +107,7 @@ func TestWhatATriedMoveMeetsIsSaidInWords(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			f := newFakeTable(t)
-			f.change(func(v *live.State) { v.ObstaclesWatched = true; c.scene(&v.Located.Scene) })
+			f.change(func(state *live.State) { state.ObstaclesWatched = true; c.scene(&state.Located.Scene) })
 			status, got, text := preview(t, serve(t, f).URL, c.body)
 			require.Equal(t, http.StatusOK, status, text)
 			for _, want := range c.want {
@@ -124,9 +124,9 @@ func TestWhatATriedMoveMeetsIsSaidInWords(t *testing.T) {
 // arc beyond what attacks reach.
 func TestATriedMoveDoesNotContradictItself(t *testing.T) {
 	f := newFakeTable(t)
-	f.change(func(v *live.State) {
-		v.ObstaclesWatched = true
-		s := &v.Located.Scene
+	f.change(func(state *live.State) {
+		state.ObstaclesWatched = true
+		s := &state.Located.Scene
 		for i := range s.Ships {
 			switch s.Ships[i].ID {
 			case "A1":
@@ -202,16 +202,16 @@ func TestATriedMoveIsNotSureOfWhatAnUncountedShipMayChange(t *testing.T) {
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			f := newFakeTable(t)
-			f.change(func(v *live.State) {
-				scene := v.Located.Scene
+			f.change(func(state *live.State) {
+				scene := state.Located.Scene
 				scene.Ships[1].Pose.Point = geom.Point{X: 300, Y: 200} // A2, behind A1
 				if strings.Contains(c.body, "boost") {
 					scene.Ships[3].Pose.Y = 440 // B1, 20 mm ahead of the end
 				}
-				*v = followedView(t, map[string]vision.TrackState{c.ship: c.state})
-				v.Located.Scene, v.ObstaclesWatched = scene, true
-				for i := range v.Tracks {
-					v.Tracks[i].Ship = scene.Ships[i]
+				*state = followedView(t, map[string]vision.TrackState{c.ship: c.state})
+				state.Located.Scene, state.ObstaclesWatched = scene, true
+				for i := range state.Tracks {
+					state.Tracks[i].Ship = scene.Ships[i]
 				}
 			})
 			status, got, text := preview(t, serve(t, f).URL, c.body)
@@ -255,16 +255,16 @@ func TestAMoveIsNotTriedWhereItMayNotBe(t *testing.T) {
 		{"two moves at once", `{"ship":"A1","maneuver":"bank left 1","drop":"straight 1"}`, nil, http.StatusBadRequest},
 		{"nothing", `{"ship":"A1"}`, nil, http.StatusBadRequest},
 		{"no such end", `{"ship":"A1","action":"barrel-roll left","option":"sideways"}`, nil, http.StatusBadRequest},
-		{"the judge measures", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *live.State) { v.Policy.Measuring = live.MeasuringJudge }, http.StatusForbidden},
-		{"it was not declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *live.State) { v.Policy.Measuring = live.MeasuringEdition }, http.StatusForbidden},
-		{"another was declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *live.State) {
-			v.Policy = *policyOf(live.MeasuringEdition, &live.Declaration{Doing: live.DoManeuver, Ship: "A1", Move: "bank right 1"})
+		{"the judge measures", `{"ship":"A1","maneuver":"bank left 1"}`, func(state *live.State) { state.Policy.Measuring = live.MeasuringJudge }, http.StatusForbidden},
+		{"it was not declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(state *live.State) { state.Policy.Measuring = live.MeasuringEdition }, http.StatusForbidden},
+		{"another was declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(state *live.State) {
+			state.Policy = *policyOf(live.MeasuringEdition, &live.Declaration{Doing: live.DoManeuver, Ship: "A1", Move: "bank right 1"})
 		}, http.StatusForbidden},
-		{"it was declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *live.State) {
-			v.Policy = *policyOf(live.MeasuringEdition, &live.Declaration{Doing: live.DoManeuver, Ship: "A1", Move: "bank left 1"})
+		{"it was declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(state *live.State) {
+			state.Policy = *policyOf(live.MeasuringEdition, &live.Declaration{Doing: live.DoManeuver, Ship: "A1", Move: "bank left 1"})
 		}, http.StatusOK},
-		{"no camera", `{"ship":"A1","maneuver":"bank left 1"}`, func(v *live.State) {
-			v.Policy, v.Health = live.Policy{}, live.Health{Code: live.NoCamera, Title: "No camera"}
+		{"no camera", `{"ship":"A1","maneuver":"bank left 1"}`, func(state *live.State) {
+			state.Policy, state.Health = live.Policy{}, live.Health{Code: live.NoCamera, Title: "No camera"}
 		}, http.StatusServiceUnavailable},
 	} {
 		if c.change != nil {
@@ -293,7 +293,7 @@ func TestADeclaredMoveTellsNoMillimetresThatTheRulesDoNotMeasure(t *testing.T) {
 		require.Regexp(t, `by [\d.]+ mm`, free["nearest"], "free tells it: %s", text)
 		require.NotNil(t, at(free, "move_result", "margin_mm"))
 
-		f.change(func(v *live.State) { v.Policy = *policyOf(live.MeasuringEdition, &d) })
+		f.change(func(state *live.State) { state.Policy = *policyOf(live.MeasuringEdition, &d) })
 		status, got, text := preview(t, server.URL, body)
 		require.Equal(t, http.StatusOK, status, text)
 		assert.Equal(t, texts(free), texts(got), "what is decided is told")

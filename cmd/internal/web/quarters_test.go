@@ -36,10 +36,10 @@ func TestABaseThatIsKnownToQuarterTurnsPointsNowhere(t *testing.T) {
 	}
 	assert.Contains(t, kinds(true), "base")
 
-	var v live.State
-	v.Located.Scene.Rules = engine.Rules25
-	v.Located.Scene.Ships = []engine.Ship{{ID: "A1", Base: engine.Small, Quarters: true}, {ID: "A2", Base: engine.Small}}
-	ships := shipsOf(&v)
+	var state live.State
+	state.Located.Scene.Rules = engine.Rules25
+	state.Located.Scene.Ships = []engine.Ship{{ID: "A1", Base: engine.Small, Quarters: true}, {ID: "A2", Base: engine.Small}}
+	ships := shipsOf(&state)
 	assert.True(t, ships[0].Quarters)
 	assert.False(t, ships[1].Quarters)
 }

@@ -52,7 +52,7 @@ func TestWhileTheCameraIsNotKnownToStandWhereItDidNothingIsGivenOut(t *testing.T
 	f := newFakeTable(t)
 	s := serve(t, f)
 	for _, code := range []live.Code{live.Moved, live.MarkersLost, live.LensChanged, live.Dark, live.Frozen} {
-		f.change(func(v *live.State) { v.Health = live.Health{Code: code, Title: "Title", Detail: "why"} })
+		f.change(func(state *live.State) { state.Health = live.Health{Code: code, Title: "Title", Detail: "why"} })
 		for _, path := range []string{"/api/scene", "/api/measure"} {
 			r, body := get(t, s.URL+path)
 			assert.Equal(t, http.StatusServiceUnavailable, r.StatusCode, "%s %s", code, path)

@@ -18,12 +18,12 @@ import (
 
 // onARock stands A1 on an obstacle of a kind, under an edition.
 func onARock(edition engine.Rules, kind string) func(*live.State) {
-	return func(v *live.State) {
-		s := &v.Located.Scene
+	return func(state *live.State) {
+		s := &state.Located.Scene
 		s.Rules = edition
 		s.Obstacles = []engine.Obstacle{{ID: "rock1", Kind: kind, Outline: square(300, 275, 25), Sigma: 0.2}}
-		v.ObstaclesWatched = true
-		measured(v)
+		state.ObstaclesWatched = true
+		measured(state)
 	}
 }
 
@@ -109,8 +109,8 @@ func TestWhatIsForbiddenWhere(t *testing.T) {
 
 // standAt puts B1 straight before A1, its centre at a distance, with a standard deviation.
 func standAt(distance, sigma float64) func(*live.State) {
-	return func(v *live.State) {
-		s := &v.Located.Scene
+	return func(state *live.State) {
+		s := &state.Located.Scene
 		s.Ships = append([]engine.Ship(nil), s.Ships...)
 		for i := range s.Ships {
 			s.Ships[i].Covariance = geom.Cov3{0: sigma * sigma, 4: sigma * sigma}
@@ -118,7 +118,7 @@ func standAt(distance, sigma float64) func(*live.State) {
 				s.Ships[i].Pose = geom.Pose{Point: geom.Point{X: 300, Y: 300 + distance}, Heading: math.Pi}
 			}
 		}
-		measured(v)
+		measured(state)
 	}
 }
 
@@ -148,8 +148,8 @@ func TestWhatIsForbiddenIsToldWithItsDeclaration(t *testing.T) {
 }
 
 // withTokens puts a device and two markers on the table, on A1's right.
-func withTokens(v *live.State) {
-	s := &v.Located.Scene
+func withTokens(state *live.State) {
+	s := &state.Located.Scene
 	s.Rules = engine.Rules25
 	token := func(id, kind string, x, y float64) engine.Token {
 		return engine.Token{ID: id, Kind: kind, Pose: geom.Pose{Point: geom.Point{X: x, Y: y}}, Sigma: 0.2}
@@ -157,8 +157,8 @@ func withTokens(v *live.State) {
 	s.Devices = []engine.Token{token("bomb1", "proton_bomb", 400, 300), token("mines1", "cluster_mines", 300, 200)}
 	s.Markers = []engine.Token{token("cache1", "supply_cache", 300, 380), token("sat1", "satellite", 480, 300)}
 	s.Obstacles = []engine.Obstacle{{ID: "rock1", Kind: "asteroid", Outline: square(180, 300, 25), Sigma: 0.2}}
-	v.ObstaclesWatched = true
-	measured(v)
+	state.ObstaclesWatched = true
+	measured(state)
 }
 
 // Under the agreement "edition" locks on objects, tow, scramble and the blast of a bomb can
@@ -248,7 +248,7 @@ func TestWhatADeclarationOpensOfObjects(t *testing.T) {
 func TestOnlyADeviceOnTheTableDetonates(t *testing.T) {
 	f := newFakeTable(t)
 	f.change(withTokens)
-	f.change(func(v *live.State) { v.Policy.Measuring = live.MeasuringEdition })
+	f.change(func(state *live.State) { state.Policy.Measuring = live.MeasuringEdition })
 	var declared []string
 	f.declare = func(d *live.Declaration) { declared = append(declared, d.Text()) }
 	s := f.server()
@@ -267,7 +267,7 @@ func TestATriedMoveSaysWhatIsForbiddenAtItsEnd(t *testing.T) {
 	scene.Rules = engine.Rules25
 	scene.Obstacles = []engine.Obstacle{{ID: "rock1", Kind: "asteroid", Outline: square(300, 395, 28), Sigma: 0.2}}
 	f := newFakeTable(t)
-	f.change(func(v *live.State) { v.Located.Scene, v.ObstaclesWatched = scene, true; measured(v) })
+	f.change(func(state *live.State) { state.Located.Scene, state.ObstaclesWatched = scene, true; measured(state) })
 	server := serve(t, f)
 	res, err := http.Post(server.URL+"/api/try", "application/json", strings.NewReader(`{"ship":"A1","maneuver":"straight 1"}`))
 	require.NoError(t, err)

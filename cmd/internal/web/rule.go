@@ -90,12 +90,12 @@ func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 
 // answerHeld answers with what is held now, or says why nothing is though it was wanted.
 func (s *Server) answerHeld(w http.ResponseWriter, wanted bool) {
-	v := s.o.Hub.Newest()
-	if wanted && v.Hold == nil {
-		http.Error(w, "Nothing can be held now: "+sentence.Lower(v.Health.Title)+".", http.StatusConflict)
+	state := s.o.Hub.Newest()
+	if wanted && state.Hold == nil {
+		http.Error(w, "Nothing can be held now: "+sentence.Lower(state.Health.Title)+".", http.StatusConflict)
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"held": heldOf(v.Hold, v.Ruling)})
+	writeJSON(w, http.StatusOK, map[string]any{"held": heldOf(state.Hold, state.Ruling)})
 }
 
 // ruleJSON is a ruling as the page sends it.

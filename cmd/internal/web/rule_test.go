@@ -212,7 +212,7 @@ func TestFreezingAndAskingSayWhatIsHeld(t *testing.T) {
 		assert.Contains(t, answer.Body.String(), line[2], name)
 	}
 	require.Equal(t, 200, c.do("POST", "/api/freeze", `{"hold":false}`).Code)
-	c.change(func(v *live.State) { v.Health = live.Health{Code: live.NoCamera, Title: "No camera"} })
+	c.change(func(state *live.State) { state.Health = live.Health{Code: live.NoCamera, Title: "No camera"} })
 	answer = c.do("POST", "/api/freeze", `{"hold":true}`)
 	assert.Equal(t, http.StatusConflict, answer.Code)
 	assert.Equal(t, "Nothing can be held now: no camera.\n", answer.Body.String())
@@ -282,7 +282,7 @@ func TestOfAShipThatMovesOnlyAJudgeCanRule(t *testing.T) {
 
 func TestTheFirstEditionHasNoRange0(t *testing.T) {
 	c := newCourtroom(t)
-	c.change(func(v *live.State) { v.Located.Scene.Rules = engine.Rules1e })
+	c.change(func(state *live.State) { state.Located.Scene.Rules = engine.Rules1e })
 	c.freeze(t)
 	answer := c.do("POST", "/api/rulings", c.sending(`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"0"},"reason":"they touch"}`))
 	assert.Equal(t, 400, answer.Code)

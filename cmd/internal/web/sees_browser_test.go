@@ -16,9 +16,9 @@ func TestASwitchShowsWhatTheProgramSees(t *testing.T) {
 	f := newFakeTable(t)
 	server := serve(t, f)
 	ctx := newBrowser(t, time.Minute)
-	f.change(func(v *live.State) {
-		v.Located.Ships = append([]vision.ShipView(nil), v.Located.Ships...)
-		v.Located.Ships[0].Sides = []vision.Side{vision.Front, vision.LeftSide}
+	f.change(func(state *live.State) {
+		state.Located.Ships = append([]vision.ShipView(nil), state.Located.Ships...)
+		state.Located.Ships[0].Sides = []vision.Side{vision.Front, vision.LeftSide}
 	})
 	var before, sides, read int
 	var text string
@@ -29,7 +29,7 @@ func TestASwitchShowsWhatTheProgramSees(t *testing.T) {
 		chromedp.Click(`.switch [data-view="camera"]`), // a screen of this width shows one of the two
 		chromedp.Click("#sees"),
 	))
-	f.change(func(v *live.State) {}) // the next state is drawn
+	f.change(func(state *live.State) {}) // the next state is drawn
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.Poll(`document.querySelectorAll("#outlines line.side").length > 0`, nil),
 		chromedp.Evaluate(`document.querySelectorAll("#outlines line.side").length`, &sides),

@@ -257,17 +257,17 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // while it is not. "rulings" says what stops rulings from being recorded, "" nothing: the
 // table is answered about all the same, and starting anew would mend nothing. Any answer at all says that the program lives.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
-	v := s.o.Hub.Newest()
+	state := s.o.Hub.Newest()
 	status := http.StatusOK
-	if v.Health.Code != live.OK {
+	if state.Health.Code != live.OK {
 		status = http.StatusServiceUnavailable
 	}
-	writeJSON(w, status, map[string]any{"status": v.Health.Code, "detail": v.Health.Detail, "views": v.Seq, "rulings": v.RulingsTrouble})
+	writeJSON(w, status, map[string]any{"status": state.Health.Code, "detail": state.Health.Detail, "views": state.Seq, "rulings": state.RulingsTrouble})
 }
 
 func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
-	v := s.o.Hub.Newest()
-	e, err := s.feed.at(&v)
+	state := s.o.Hub.Newest()
+	e, err := s.feed.at(&state)
 	if err != nil {
 		http.Error(w, "The state cannot be written as JSON.", http.StatusInternalServerError)
 		return
@@ -277,11 +277,11 @@ func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
 }
 
 // stateJSON is stateOf with the display's address, which changes with its picture.
-func (s *Server) stateJSON(v *live.State) stateJSON {
-	j := stateOf(v)
-	j.Overlay = overlayOf(v, s.tables.of(&v.Register))
+func (s *Server) stateJSON(state *live.State) stateJSON {
+	j := stateOf(state)
+	j.Overlay = overlayOf(state, s.tables.of(&state.Register))
 	hash := fnv.New32a()
-	_, _ = hash.Write(hardware.Draw(withoutCode(v.Panel)).Pix)
+	_, _ = hash.Write(hardware.Draw(withoutCode(state.Panel)).Pix)
 	j.Panel.Display = fmt.Sprintf("/api/display.png?v=%08x", hash.Sum32())
 	return j
 }
@@ -337,43 +337,43 @@ func send(w io.Writer, control *http.ResponseController, now time.Time, text []b
 
 // scene answers with the contract's scene JSON, as sightline locate prints it.
 func (s *Server) scene(w http.ResponseWriter, _ *http.Request) {
-	v := s.o.Hub.Newest()
-	s.contract(w, &v, func() ([]byte, error) { return scenefile.Marshal(v.Standing()) })
+	state := s.o.Hub.Newest()
+	s.contract(w, &state, func() ([]byte, error) { return scenefile.Marshal(state.Standing()) })
 }
 
 // measure answers with the contract's result JSON, as sightline measure prints it, as
 // far as the agreement on measuring lets it.
 func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
-	v := s.o.Hub.Newest()
-	result, err := v.Told(s.judges(r))
+	state := s.o.Hub.Newest()
+	result, err := state.Told(s.judges(r))
 	if err != nil {
 		refuse(w, err)
 		return
 	}
-	s.contract(w, &v, func() ([]byte, error) { return scenefile.MarshalResult(result) })
+	s.contract(w, &state, func() ([]byte, error) { return scenefile.MarshalResult(result) })
 }
 
 // contract answers with a document of the contract, or says why there is none: an
 // old scene is never given out as the present one.
-func (s *Server) contract(w http.ResponseWriter, v *live.State, marshal func() ([]byte, error)) {
-	if v.Health.Code != live.OK {
-		http.Error(w, v.Health.Title+": "+v.Health.Detail, http.StatusServiceUnavailable)
+func (s *Server) contract(w http.ResponseWriter, state *live.State, marshal func() ([]byte, error)) {
+	if state.Health.Code != live.OK {
+		http.Error(w, state.Health.Title+": "+state.Health.Detail, http.StatusServiceUnavailable)
 		return
 	}
 	data, err := marshal()
 	if err == nil {
-		data, err = verify.AddTo(data, v.Register.Verified)
+		data, err = verify.AddTo(data, state.Register.Verified)
 	}
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.Header().Set("Sightline-Calibration", v.Register.Hash)
-	if v.Register.Integrity != "" {
-		w.Header().Set("Sightline-Calibration-Integrity", v.Register.Integrity)
+	w.Header().Set("Sightline-Calibration", state.Register.Hash)
+	if state.Register.Integrity != "" {
+		w.Header().Set("Sightline-Calibration-Integrity", state.Register.Integrity)
 	}
-	if unseen := v.Unseen(); len(unseen) > 0 {
+	if unseen := state.Unseen(); len(unseen) > 0 {
 		w.Header().Set("Sightline-Not-Seen", strings.Join(unseen, ", "))
 	}
 	_, _ = w.Write(append(data, '\n'))
@@ -382,18 +382,18 @@ func (s *Server) contract(w http.ResponseWriter, v *live.State, marshal func() (
 // tableFile answers with the calibration in use, as calibrate table would write
 // it: a judge keeps it beside the answers that name its hash.
 func (s *Server) tableFile(w http.ResponseWriter, _ *http.Request) {
-	v := s.o.Hub.Newest()
-	if len(v.Register.File) == 0 {
+	state := s.o.Hub.Newest()
+	if len(state.Register.File) == 0 {
 		http.Error(w, "There is no calibration yet.", http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_, _ = w.Write(v.Register.File)
+	_, _ = w.Write(state.Register.File)
 }
 
 func (s *Server) picture(w http.ResponseWriter, _ *http.Request) {
-	v := s.o.Hub.Newest()
-	data, err := s.pictures.encode(&v)
+	state := s.o.Hub.Newest()
+	data, err := s.pictures.encode(&state)
 	if err != nil {
 		http.Error(w, "There is no picture yet.", http.StatusNotFound)
 		return
@@ -403,9 +403,9 @@ func (s *Server) picture(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Server) display(w http.ResponseWriter, _ *http.Request) {
-	v := s.o.Hub.Newest()
+	state := s.o.Hub.Newest()
 	var buf bytes.Buffer
-	if err := png.Encode(&buf, hardware.Draw(withoutCode(v.Panel))); err != nil {
+	if err := png.Encode(&buf, hardware.Draw(withoutCode(state.Panel))); err != nil {
 		http.Error(w, "The display's picture cannot be encoded.", http.StatusInternalServerError)
 		return
 	}

@@ -111,8 +111,8 @@ func TestSceneAndMeasureAreTheContracts(t *testing.T) {
 
 func TestAnOldSceneIsNotGivenOut(t *testing.T) {
 	f := newFakeTable(t)
-	f.change(func(v *live.State) {
-		v.Health = live.Health{Code: live.Stale, Title: "Old picture", Detail: "the last one is 4 s old"}
+	f.change(func(state *live.State) {
+		state.Health = live.Health{Code: live.Stale, Title: "Old picture", Detail: "the last one is 4 s old"}
 	})
 	s := serve(t, f)
 	for _, path := range []string{"/api/scene", "/api/measure"} {
@@ -124,7 +124,9 @@ func TestAnOldSceneIsNotGivenOut(t *testing.T) {
 	assert.Equal(t, http.StatusServiceUnavailable, r.StatusCode, "a monitor hears that the table is not answered about")
 	assert.Contains(t, body, `"status":"stale"`)
 
-	f.change(func(v *live.State) { v.Health, v.RulingsTrouble = live.Health{Code: live.OK}, "The record is damaged." })
+	f.change(func(state *live.State) {
+		state.Health, state.RulingsTrouble = live.Health{Code: live.OK}, "The record is damaged."
+	})
 	r, body = get(t, s.URL+"/healthz")
 	assert.Equal(t, http.StatusOK, r.StatusCode, "the table is answered about; starting anew would mend no record")
 	assert.Contains(t, body, `"rulings":"The record is damaged."`)
@@ -202,7 +204,7 @@ func TestPictures(t *testing.T) {
 	picture, err := jpeg.Decode(strings.NewReader(body))
 	require.NoError(t, err)
 	assert.Equal(t, image.Rect(0, 0, 960, 540), picture.Bounds(), "1080p is halved")
-	f.change(func(v *live.State) { v.Frame.Seq++; v.Region = image.Rect(400, 100, 1500, 1100) })
+	f.change(func(state *live.State) { state.Frame.Seq++; state.Region = image.Rect(400, 100, 1500, 1100) })
 	time.Sleep(250 * time.Millisecond) // at most five pictures a second
 	_, body = get(t, s.URL+"/api/picture.jpg")
 	picture, err = jpeg.Decode(strings.NewReader(body))
@@ -267,8 +269,8 @@ func TestASlowListenerGetsTheNewestAndHoldsNobodyUp(t *testing.T) {
 	case <-time.After(5 * time.Second):
 		t.Fatal("Publish waits for a listener that does not listen")
 	}
-	v := <-views
-	assert.Equal(t, f.hub.Newest().Seq, v.Seq)
+	state := <-views
+	assert.Equal(t, f.hub.Newest().Seq, state.Seq)
 	assert.Equal(t, uint64(1000), f.hub.Missed())
 }
 

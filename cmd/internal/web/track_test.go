@@ -44,8 +44,8 @@ func followedView(t *testing.T, states map[string]vision.TrackState) live.State 
 	return v
 }
 
-func fetch(t *testing.T, v live.State, path string) (*http.Response, []byte) {
-	server := httptest.NewServer(web.NewServer(web.Options{Hub: live.NewHub(v), Choose: func(live.Choice) {}}))
+func fetch(t *testing.T, state live.State, path string) (*http.Response, []byte) {
+	server := httptest.NewServer(web.NewServer(web.Options{Hub: live.NewHub(state), Choose: func(live.Choice) {}}))
 	defer server.Close()
 	r, err := http.Get(server.URL + path)
 	require.NoError(t, err)
@@ -56,8 +56,8 @@ func fetch(t *testing.T, v live.State, path string) (*http.Response, []byte) {
 }
 
 func TestAnAnswerThatRestsOnACoveredShipSaysSo(t *testing.T) {
-	v := followedView(t, map[string]vision.TrackState{"A1": vision.Frozen})
-	_, body := fetch(t, v, "/api/state")
+	state := followedView(t, map[string]vision.TrackState{"A1": vision.Frozen})
+	_, body := fetch(t, state, "/api/state")
 	var s struct {
 		Ships []struct {
 			ID, State string
@@ -79,9 +79,9 @@ func TestAnAnswerThatRestsOnACoveredShipSaysSo(t *testing.T) {
 	assert.Empty(t, s.Ships[1].Text)
 	assert.Equal(t, s.Ships[0].Text, s.Answer.RestsOn)
 	assert.Contains(t, s.Answer.Explain, s.Answer.RestsOn)
-	assert.True(t, live.PanelState(&v).Frozen, "the panel says it too")
+	assert.True(t, live.PanelState(&state).Frozen, "the panel says it too")
 
-	r, _ := fetch(t, v, "/api/measure")
+	r, _ := fetch(t, state, "/api/measure")
 	assert.Equal(t, "A1 frozen 1200 ms", r.Header.Get("Sightline-Not-Seen"))
 	still := followedView(t, nil)
 	r, _ = fetch(t, still, "/api/measure")
@@ -90,10 +90,10 @@ func TestAnAnswerThatRestsOnACoveredShipSaysSo(t *testing.T) {
 }
 
 func TestThePageIsToldWhatWasSeen(t *testing.T) {
-	v := followedView(t, nil)
-	v.Located.Ships[0].Sides = []vision.Side{vision.Front, vision.LeftSide}
-	v.Located.Ships[0].Residual = 0.052
-	_, body := fetch(t, v, "/api/state")
+	state := followedView(t, nil)
+	state.Located.Ships[0].Sides = []vision.Side{vision.Front, vision.LeftSide}
+	state.Located.Ships[0].Residual = 0.052
+	_, body := fetch(t, state, "/api/state")
 	var s struct {
 		Ships []struct {
 			Sides    []string `json:"sides_read"`

@@ -59,9 +59,9 @@ func (s *Server) videoMJPEG(w http.ResponseWriter, r *http.Request) {
 		}
 		width = n
 	}
-	v := s.o.Hub.Newest()
-	if s.tables.of(&v.Register) == nil || v.Frame.Gray == nil {
-		http.Error(w, "There is no picture from above: "+v.Health.Title+" "+v.Health.Detail, http.StatusServiceUnavailable)
+	state := s.o.Hub.Newest()
+	if s.tables.of(&state.Register) == nil || state.Frame.Gray == nil {
+		http.Error(w, "There is no picture from above: "+state.Health.Title+" "+state.Health.Detail, http.StatusServiceUnavailable)
 		return
 	}
 	pictures, leave, ok := s.watch(width)
@@ -148,8 +148,8 @@ func (s *Server) film(width int, v *video) {
 		select {
 		case <-v.stop:
 			return
-		case view := <-views:
-			if data, fresh := c.shot(&view, s.tables.of(&view.Register)); fresh {
+		case state := <-views:
+			if data, fresh := c.shot(&state, s.tables.of(&state.Register)); fresh {
 				v.pictures.Publish(data)
 			}
 		}
@@ -166,24 +166,24 @@ type camera struct {
 }
 
 // shot returns the picture of a view, if it is another than the last.
-func (c *camera) shot(v *live.State, table *calibration.Table) (data []byte, fresh bool) {
-	hash := v.Register.Hash
-	if v.Hold != nil { // what it was seen through
-		hash, table = v.Hold.Register.Hash, &v.Hold.Table
+func (c *camera) shot(state *live.State, table *calibration.Table) (data []byte, fresh bool) {
+	hash := state.Register.Hash
+	if state.Hold != nil { // what it was seen through
+		hash, table = state.Hold.Register.Hash, &state.Hold.Table
 	}
-	if table == nil || v.Frame.Gray == nil || (v.Health.Code != live.OK && !v.Held) {
+	if table == nil || state.Frame.Gray == nil || (state.Health.Code != live.OK && !state.Held) {
 		return c.once("nothing", func() image.Image { return c.empty() })
 	}
-	if w, h := v.Frame.Size(); w != table.Intrinsics.Width || h != table.Intrinsics.Height {
+	if w, h := state.Frame.Size(); w != table.Intrinsics.Width || h != table.Intrinsics.Height {
 		return c.once("nothing", func() image.Image { return c.empty() })
 	}
 	if c.rectifier == nil || c.hash != hash {
 		mat := [2]float64{float64(table.Layout.Width), float64(table.Layout.Height)}
 		c.hash, c.rectifier = hash, newRectifier(table, mat, c.width)
 	}
-	return c.once(fmt.Sprint(c.hash, v.Frame.Seq, v.Held), func() image.Image {
-		picture := c.rectifier.picture(&v.Frame)
-		if v.Held {
+	return c.once(fmt.Sprint(c.hash, state.Frame.Seq, state.Held), func() image.Image {
+		picture := c.rectifier.picture(&state.Frame)
+		if state.Held {
 			mark(picture)
 		}
 		return picture

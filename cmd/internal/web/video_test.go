@@ -100,12 +100,12 @@ func filmed(t testing.TB) (*live.Hub, *Server, live.State) {
 	table := aTable(1280, 720)
 	file, hash, err := table.Sealed()
 	require.NoError(t, err)
-	v := live.State{
+	state := live.State{
 		At: time.Unix(1700000000, 0), Health: live.Health{Code: live.OK}, Frame: shaded(table, true),
 		Register: live.Register{From: "test", Hash: hash, File: file},
 	}
-	hub := live.NewHub(v)
-	return hub, NewServer(Options{Hub: hub, Choose: func(live.Choice) {}}), v
+	hub := live.NewHub(state)
+	return hub, NewServer(Options{Hub: hub, Choose: func(live.Choice) {}}), state
 }
 
 // aPicture gives the pictures of a stream.
@@ -132,7 +132,7 @@ func watchVideo(t testing.TB, url string) *http.Response {
 }
 
 func TestTheVideoIsLiveOrMarkedOrEmpty(t *testing.T) {
-	hub, s, v := filmed(t)
+	hub, s, state := filmed(t)
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	answer := watchVideo(t, server.URL+"/api/video.mjpg?width=320")
@@ -144,15 +144,15 @@ func TestTheVideoIsLiveOrMarkedOrEmpty(t *testing.T) {
 	red, _, _, _ := first.At(160, 160).RGBA()
 	assert.InDelta(t, shade(geom.Point{X: 457.2, Y: 457.2}), float64(red>>8), 8)
 
-	held := v
-	table, err := calibration.ParseTableFile(v.Register.File)
+	held := state
+	table, err := calibration.ParseTableFile(state.Register.File)
 	require.NoError(t, err)
-	held.Held, held.Hold = true, &live.Held{Number: 1, Register: v.Register, Table: table}
+	held.Held, held.Hold = true, &live.Held{Number: 1, Register: state.Register, Table: table}
 	hub.Publish(held)
 	r, g, b, _ := next().At(3, 160).RGBA()
 	assert.True(t, r>>8 > 200 && g>>8 > 160 && b>>8 < 140, "a held picture has a mark round it: %d %d %d", r>>8, g>>8, b>>8)
 
-	stale := v
+	stale := state
 	stale.Health = live.Health{Code: live.Stale, Title: "Old picture"}
 	hub.Publish(stale)
 	r, g, b, _ = next().At(160, 160).RGBA()
@@ -189,7 +189,7 @@ func TestTheVideoIsForFewAndOfFewSizes(t *testing.T) {
 }
 
 func TestWhoReadsNoVideoHoldsUpNobody(t *testing.T) {
-	hub, s, v := filmed(t)
+	hub, s, state := filmed(t)
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	conn, err := net.Dial("tcp", server.Listener.Addr().String())
@@ -199,9 +199,9 @@ func TestWhoReadsNoVideoHoldsUpNobody(t *testing.T) {
 	require.NoError(t, err)
 	next := aPicture(t, bufio.NewReader(watchVideo(t, server.URL+"/api/video.mjpg?width=320").Body))
 	for i := range 10 {
-		v.Frame.Seq = uint64(i + 2)
+		state.Frame.Seq = uint64(i + 2)
 		start := time.Now()
-		hub.Publish(v)
+		hub.Publish(state)
 		assert.Less(t, time.Since(start), time.Second, "publishing waits for nobody")
 		next()
 	}

@@ -203,43 +203,43 @@ type panelJSON struct {
 }
 
 // stateOf turns a view into the page's JSON.
-func stateOf(v *live.State) stateJSON {
-	w := v.Text()
+func stateOf(state *live.State) stateJSON {
+	w := state.Text()
 	s := stateJSON{
-		Version: 1, Seq: v.Seq, AtMS: v.At.UnixMilli(),
-		Rules: v.Located.Scene.Rules.String(), Sigmas: v.Sigmas,
-		Health: healthJSON(v.Health), Notes: []noteJSON{},
+		Version: 1, Seq: state.Seq, AtMS: state.At.UnixMilli(),
+		Rules: state.Located.Scene.Rules.String(), Sigmas: state.Sigmas,
+		Health: healthJSON(state.Health), Notes: []noteJSON{},
 		Camera: cameraJSON{
-			Source: v.Source, FPS: round(v.Figures.FPS), Frames: v.Figures.Frames, Dropped: v.Figures.Dropped,
-			LocatingMS: float64(v.Figures.Locating.Milliseconds()), AgeMS: float64(v.Figures.Age.Milliseconds()),
-			Light: lightOf(v.Light),
+			Source: state.Source, FPS: round(state.Figures.FPS), Frames: state.Figures.Frames, Dropped: state.Figures.Dropped,
+			LocatingMS: float64(state.Figures.Locating.Milliseconds()), AgeMS: float64(state.Figures.Age.Milliseconds()),
+			Light: lightOf(state.Light),
 		},
-		Calibration: calibrationOf(v.Register),
-		Mat:         matJSON{round(float64(v.Located.Scene.MatWidth)), round(float64(v.Located.Scene.MatHeight))},
-		Ships:       shipsOf(v), Obstacles: obstaclesOf(v),
-		Choice: choiceJSON{From: v.Choice.From, To: v.Choice.To, Arc: v.Choice.Arc.String()},
-		Arcs:   arcsOf(v),
-		Answer: answerOf(v, w),
-		Panel:  panelOf(v, w),
-		Held:   heldOf(v.Hold, v.Ruling), Released: releasedOf(v.Released), Ruling: rulingOf(v.Ruling), Trouble: v.RulingsTrouble,
-		Match:  v.Match,
-		Policy: policyOf(v), Targets: targetsOf(v), Things: thingsOf(v), Cameras: camerasOf(v),
+		Calibration: calibrationOf(state.Register),
+		Mat:         matJSON{round(float64(state.Located.Scene.MatWidth)), round(float64(state.Located.Scene.MatHeight))},
+		Ships:       shipsOf(state), Obstacles: obstaclesOf(state),
+		Choice: choiceJSON{From: state.Choice.From, To: state.Choice.To, Arc: state.Choice.Arc.String()},
+		Arcs:   arcsOf(state),
+		Answer: answerOf(state, w),
+		Panel:  panelOf(state, w),
+		Held:   heldOf(state.Hold, state.Ruling), Released: releasedOf(state.Released), Ruling: rulingOf(state.Ruling), Trouble: state.RulingsTrouble,
+		Match:  state.Match,
+		Policy: policyOf(state), Targets: targetsOf(state), Things: thingsOf(state), Cameras: camerasOf(state),
 	}
-	for _, n := range v.Notes {
+	for _, n := range state.Notes {
 		s.Notes = append(s.Notes, noteJSON{n.At.UnixMilli(), n.Text})
 	}
-	s.Picture = pictureOf(v)
+	s.Picture = pictureOf(state)
 	return s
 }
 
 // pictureOf says what a view's picture is; nil before the first one.
-func pictureOf(v *live.State) *pictureJSON {
-	width, height := v.Frame.Size()
+func pictureOf(state *live.State) *pictureJSON {
+	width, height := state.Frame.Size()
 	if width == 0 {
 		return nil
 	}
-	r := v.Crop()
-	return &pictureJSON{Seq: v.Frame.Seq, WidthPx: width, HeightPx: height, Region: [4]int{r.Min.X, r.Min.Y, r.Dx(), r.Dy()}}
+	r := state.Crop()
+	return &pictureJSON{Seq: state.Frame.Seq, WidthPx: width, HeightPx: height, Region: [4]int{r.Min.X, r.Min.Y, r.Dx(), r.Dy()}}
 }
 
 func calibrationOf(r live.Register) calibrationJSON {
@@ -258,34 +258,34 @@ func calibrationOf(r live.Register) calibrationJSON {
 	return c
 }
 
-func shipsOf(v *live.State) []shipJSON {
+func shipsOf(state *live.State) []shipJSON {
 	ships := []shipJSON{}
-	profile := live.ProfileOf(&v.Located.Scene)
-	for i, ship := range v.Located.Scene.Ships {
+	profile := live.ProfileOf(&state.Located.Scene)
+	for i, ship := range state.Located.Scene.Ships {
 		w, l := profile.Size(ship.Base)
 		c := ship.Covariance.Position()
-		track, _ := v.Track(ship.ID)
+		track, _ := state.Track(ship.ID)
 		s := shipJSON{
 			ID: ship.ID, Player: ship.Player, Base: ship.Base.String(), WidthMM: float64(w), LengthMM: float64(l),
 			XMM: round(ship.Pose.X), YMM: round(ship.Pose.Y), HeadingDeg: round(ship.Pose.Heading.Normalized().Degrees()),
 			Quarters:   ship.Quarters,
 			SigmaMM:    round(math.Sqrt((c.XX + c.YY) / 2)),
-			HalfArcDeg: round(profile.HalfAngle(v.Located.Scene.Rules, ship.Base).Degrees()),
+			HalfArcDeg: round(profile.HalfAngle(state.Located.Scene.Rules, ship.Base).Degrees()),
 			BullseyeMM: round(float64(profile.Bullseye)),
 			Seen:       ship.Seen, Visible: round(ship.Visible), MovedMM: round(float64(track.Moved)), State: vision.Still.String(),
 			OutlinePx: [][2]float64{}, SidesRead: []string{},
 		}
 		if track.Ship.ID != "" {
 			s.Moving = track.State == vision.Moving
-			s.State, s.StateText, s.Frames = track.State.String(), live.TrackText(&track, v.Located.Captured), track.Frames
-			s.AgeMS = float64(track.Age(v.Located.Captured).Milliseconds())
+			s.State, s.StateText, s.Frames = track.State.String(), live.TrackText(&track, state.Located.Captured), track.Frames
+			s.AgeMS = float64(track.Age(state.Located.Captured).Milliseconds())
 		}
-		if i < len(v.Located.Ships) {
-			s.Residual = round(v.Located.Ships[i].Residual)
-			for _, side := range v.Located.Ships[i].Sides {
+		if i < len(state.Located.Ships) {
+			s.Residual = round(state.Located.Ships[i].Residual)
+			for _, side := range state.Located.Ships[i].Sides {
 				s.SidesRead = append(s.SidesRead, side.String())
 			}
-			for _, p := range v.Located.Ships[i].Outline {
+			for _, p := range state.Located.Ships[i].Outline {
 				s.OutlinePx = append(s.OutlinePx, [2]float64{round(p.X), round(p.Y)})
 			}
 		}
@@ -294,46 +294,46 @@ func shipsOf(v *live.State) []shipJSON {
 	return ships
 }
 
-func obstaclesOf(v *live.State) []obstacleJSON {
+func obstaclesOf(state *live.State) []obstacleJSON {
 	out := []obstacleJSON{}
-	for _, o := range v.Located.Scene.Obstacles {
+	for _, o := range state.Located.Scene.Obstacles {
 		out = append(out, obstacleJSON{o.ID, o.Kind, pointsOf(live.InTable(o.Pose, o.Outline))})
 	}
 	return out
 }
 
 // arcsOf lists the arcs that the attacker has, to choose from.
-func arcsOf(v *live.State) []string {
+func arcsOf(state *live.State) []string {
 	arcs := []string{}
-	if v.Pair != nil {
-		for _, a := range v.Pair.Arcs {
+	if state.Pair != nil {
+		for _, a := range state.Pair.Arcs {
 			arcs = append(arcs, a.Arc.String())
 		}
 	}
 	return arcs
 }
 
-func answerOf(v *live.State, w live.AnswerText) answerJSON {
+func answerOf(state *live.State, w live.AnswerText) answerJSON {
 	a := answerJSON{
-		Outcome: "none", Title: w.Title, Live: w.Live, Explain: w.Explain, Reason: v.Reason,
-		LinesMM: [][2][2]float64{}, Doubts: doubtsOf(v),
+		Outcome: "none", Title: w.Title, Live: w.Live, Explain: w.Explain, Reason: state.Reason,
+		LinesMM: [][2][2]float64{}, Doubts: doubtsOf(state),
 		InArc:       arcJSON{Outcome: engine.NoView.String(), Text: w.InArc},
 		Obstruction: obstructionJSON{Outcome: "not_watched", Text: w.Obstruction},
 	}
-	if v.Choice.From == "" || v.Choice.To == "" {
+	if state.Choice.From == "" || state.Choice.To == "" {
 		return a
 	}
 	a.Outcome = engine.NoView.String()
-	if v.Pair == nil {
+	if state.Pair == nil {
 		return a
 	}
-	r := v.Pair.Range
-	a.Outcome, a.Contact = r.Outcome.String(), v.Pair.Contact.String()
+	r := state.Pair.Range
+	a.Outcome, a.Contact = r.Outcome.String(), state.Pair.Contact.String()
 	a.Band, a.RestsOn = bandLarge(r), w.RestsOn
 	a.DistanceMM, a.SigmaMM, a.MarginMM = round(float64(r.Distance)), round(float64(r.Sigma)), round(float64(r.Margin))
 	a.LinesMM = linesOf(r.Lines)
-	a.NoAttack, a.NoLock = restrictionOf(v.Restricted("attack")), restrictionOf(v.Restricted("lock"))
-	arc, ok := v.ArcOf()
+	a.NoAttack, a.NoLock = restrictionOf(state.Restricted("attack")), restrictionOf(state.Restricted("lock"))
+	arc, ok := state.ArcOf()
 	if !ok {
 		return a
 	}
@@ -343,16 +343,16 @@ func answerOf(v *live.State, w live.AnswerText) answerJSON {
 			Outcome: at.Outcome.String(), Title: live.RangeTitle(at.RangeVerdict), DistanceMM: round(float64(at.Distance)), SigmaMM: round(float64(at.Sigma)),
 			LinesMM: linesOf(at.Lines), Differs: live.RangeTitle(at.RangeVerdict) != live.RangeTitle(r),
 		}
-		if v.ObstaclesWatched {
+		if state.ObstaclesWatched {
 			a.Obstruction.Outcome = live.ObstructionOutcome(at.Obstruction.Verdict)
 		}
 	}
 	return a
 }
 
-func doubtsOf(v *live.State) []doubtJSON {
+func doubtsOf(state *live.State) []doubtJSON {
 	out := []doubtJSON{}
-	for _, d := range v.Doubts() {
+	for _, d := range state.Doubts() {
 		out = append(out, doubtJSON{d.Question, d.Text, round(float64(d.Margin)), round(float64(d.Need))})
 	}
 	return out
@@ -373,11 +373,11 @@ func bandLarge(r engine.RangeVerdict) string {
 	return strings.Join(bands, "/")
 }
 
-func panelOf(v *live.State, w live.AnswerText) panelJSON {
-	p := panelJSON{Name: v.PanelName, Lamps: map[string]string{}, Labels: map[string]string{}, Alt: "The display says: " + w.Live}
-	for i, l := range hardware.Lights(v.Panel) {
+func panelOf(state *live.State, w live.AnswerText) panelJSON {
+	p := panelJSON{Name: state.PanelName, Lamps: map[string]string{}, Labels: map[string]string{}, Alt: "The display says: " + w.Live}
+	for i, l := range hardware.Lights(state.Panel) {
 		p.Lamps[hardware.Lamp(i).String()] = l.String()
-		if label := v.LampLabels[i]; label != "" {
+		if label := state.LampLabels[i]; label != "" {
 			p.Labels[hardware.Lamp(i).String()] = label
 		}
 	}

@@ -12,9 +12,9 @@ type eyeJSON struct {
 }
 
 // camerasOf lists the further cameras.
-func camerasOf(v *live.State) []eyeJSON {
+func camerasOf(state *live.State) []eyeJSON {
 	out := []eyeJSON{}
-	for _, c := range v.Cameras {
+	for _, c := range state.Cameras {
 		text := c.Name + " in use"
 		if !c.Used {
 			text = c.Name + " left out: " + c.Why

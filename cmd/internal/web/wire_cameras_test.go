@@ -9,13 +9,13 @@ import (
 )
 
 func TestWhatThePageSaysOfFurtherCameras(t *testing.T) {
-	v := live.State{Cameras: []live.Camera{
+	state := live.State{Cameras: []live.Camera{
 		{Name: "left", Used: true},
 		{Name: "far", Used: true, NoObstacles: "no picture of its empty mat is named"},
 		{Name: "top", Why: "camera moved", NoObstacles: "the picture is changing"},
 	}}
 	var texts, not []string
-	for _, c := range camerasOf(&v) {
+	for _, c := range camerasOf(&state) {
 		texts, not = append(texts, c.Text), append(not, c.NoObstacles)
 	}
 	assert.Equal(t, []string{

@@ -111,9 +111,9 @@ type learnFoundJSON struct {
 	OutlinePx [][2]float64 `json:"outline_px"`
 }
 
-func learnStateOf(v *live.State, l *live.LearnState) learnStateJSON {
+func learnStateOf(state *live.State, l *live.LearnState) learnStateJSON {
 	j := learnStateJSON{
-		Version: 1, Seq: v.Seq, Picture: pictureOf(v), Way: append([]string{}, l.Way...), MatWay: append([]string{}, l.MatWay...), Paper: l.Paper,
+		Version: 1, Seq: state.Seq, Picture: pictureOf(state), Way: append([]string{}, l.Way...), MatWay: append([]string{}, l.MatWay...), Paper: l.Paper,
 		Task: learnTaskJSON{l.Doing, l.Frames, l.Wanted, l.Last, l.Done, l.Problem},
 		Mat: learntMatJSON{
 			File: l.Mat.File, Version: l.Mat.Version, AtMS: unixMS(l.Mat.At), Problem: l.Mat.Problem,
@@ -123,7 +123,7 @@ func learnStateOf(v *live.State, l *live.LearnState) learnStateJSON {
 		Catalogue: learntListJSON{
 			File: l.Catalogue.File, Version: l.Catalogue.Version, AtMS: unixMS(l.Catalogue.At), Problem: l.Catalogue.Problem, Entries: []learnEntryJSON{},
 		},
-		Kinds: learnKinds(), Now: learnNowOf(v, l),
+		Kinds: learnKinds(), Now: learnNowOf(state, l),
 	}
 	for _, e := range l.Entries {
 		j.Catalogue.Entries = append(j.Catalogue.Entries, learnEntryJSON{
@@ -190,11 +190,11 @@ func learnKinds() (out []learnKindJSON) {
 	return out
 }
 
-func learnNowOf(v *live.State, l *live.LearnState) learnNowJSON {
-	j := learnNowJSON{Why: l.Unused(v), Found: []learnFoundJSON{}, Unknown: [][][2]float64{}}
-	j.Watched = v.ObstaclesWatched && v.Health.Code == live.OK && j.Why == "" // what was learnt may have changed since the picture was searched
-	sight := v.Located.Obstacles
-	if sight == nil || v.Health.Code != live.OK {
+func learnNowOf(state *live.State, l *live.LearnState) learnNowJSON {
+	j := learnNowJSON{Why: l.Unused(state), Found: []learnFoundJSON{}, Unknown: [][][2]float64{}}
+	j.Watched = state.ObstaclesWatched && state.Health.Code == live.OK && j.Why == "" // what was learnt may have changed since the picture was searched
+	sight := state.Located.Obstacles
+	if sight == nil || state.Health.Code != live.OK {
 		return j
 	}
 	for i := range sight.Views {
@@ -203,7 +203,7 @@ func learnNowOf(v *live.State, l *live.LearnState) learnNowJSON {
 			continue
 		}
 		j.Found = append(j.Found, learnFoundJSON{
-			ID: o.ID, Entry: o.Entry.Name, Kind: o.Entry.Kind, Flipped: o.Flipped, SigmaMM: round(sigmaOf(v, o.ID)),
+			ID: o.ID, Entry: o.Entry.Name, Kind: o.Entry.Kind, Flipped: o.Flipped, SigmaMM: round(sigmaOf(state, o.ID)),
 			Visible: round(o.Visible), Misfit: round(o.Misfit), OutlinePx: outlinePx(o),
 		})
 	}
@@ -218,8 +218,8 @@ func learnNowOf(v *live.State, l *live.LearnState) learnNowJSON {
 }
 
 // sigmaOf returns the standard deviation of an object's outline, as the scene states it, mm.
-func sigmaOf(v *live.State, id string) float64 {
-	s := &v.Located.Scene
+func sigmaOf(state *live.State, id string) float64 {
+	s := &state.Located.Scene
 	for _, o := range s.Obstacles {
 		if o.ID == id {
 			return float64(o.Sigma)

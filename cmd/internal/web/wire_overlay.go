@@ -70,28 +70,28 @@ func (t *tables) of(r *live.Register) *calibration.Table {
 }
 
 // overlayOf projects a view; nil while nothing may be laid over a live picture.
-func overlayOf(v *live.State, table *calibration.Table) *overlayJSON {
-	if table == nil || v.Health.Code != live.OK {
+func overlayOf(state *live.State, table *calibration.Table) *overlayJSON {
+	if table == nil || state.Health.Code != live.OK {
 		return nil
 	}
-	if w, h := v.Frame.Size(); w > 0 && (w != table.Intrinsics.Width || h != table.Intrinsics.Height) {
+	if w, h := state.Frame.Size(); w > 0 && (w != table.Intrinsics.Width || h != table.Intrinsics.Height) {
 		return nil // the picture changed its size a moment ago
 	}
-	scene := &v.Located.Scene
+	scene := &state.Located.Scene
 	p := projector{table, float64(scene.MatWidth), float64(scene.MatHeight)}
 	o := &overlayJSON{
 		WidthPx: table.Intrinsics.Width, HeightPx: table.Intrinsics.Height,
 		Mat: p.closed(p.mat()), Ships: []overlayShip{}, Obstacles: []polyline{}, Rings: []ringJSON{}, Arc: polyline{}, ArcMM: polyline{}, Lines: []polyline{}, Ruling: []polyline{},
 	}
-	if v.Ruling != nil {
-		o.Ruling = p.lines(v.Ruling.Lines)
+	if state.Ruling != nil {
+		o.Ruling = p.lines(state.Ruling.Lines)
 	}
-	if v.Held { // the table may look otherwise by now
+	if state.Held { // the table may look otherwise by now
 		return o
 	}
 	profile := live.ProfileOf(scene)
 	for i := range scene.Ships {
-		if ship := &scene.Ships[i]; v.Stands(ship.ID) {
+		if ship := &scene.Ships[i]; state.Stands(ship.ID) {
 			outline, ok := p.points(live.BaseOutline(&profile, ship.Base, ship.Pose))
 			if ok {
 				o.Ships = append(o.Ships, overlayShip{ship.ID, outline})
@@ -104,29 +104,29 @@ func overlayOf(v *live.State, table *calibration.Table) *overlayJSON {
 			o.Obstacles = append(o.Obstacles, outline)
 		}
 	}
-	if v.Pair == nil { // there is no answer, or none that may be shown
+	if state.Pair == nil { // there is no answer, or none that may be shown
 		return o
 	}
-	o.Lines = p.lines(v.Pair.Range.Lines)
+	o.Lines = p.lines(state.Pair.Range.Lines)
 	for i := range scene.Ships {
-		if ship := &scene.Ships[i]; ship.ID == v.Choice.From && v.Policy.Reach(scene.Rules, ship.ID) {
-			o.attacker(&p, ship, &profile, v)
+		if ship := &scene.Ships[i]; ship.ID == state.Choice.From && state.Policy.Reach(scene.Rules, ship.ID) {
+			o.attacker(&p, ship, &profile, state)
 		}
 	}
 	return o
 }
 
 // attacker adds the rings and the arc of the attacker.
-func (o *overlayJSON) attacker(p *projector, ship *engine.Ship, profile *engine.Profile, v *live.State) {
+func (o *overlayJSON) attacker(p *projector, ship *engine.Ship, profile *engine.Profile, state *live.State) {
 	w, l := profile.Size(ship.Base)
-	for band := 1; band <= 3 && v.Policy.Reach(v.Located.Scene.Rules, ship.ID); band++ {
+	for band := 1; band <= 3 && state.Policy.Reach(state.Located.Scene.Rules, ship.ID); band++ {
 		ring := live.InTable(ship.Pose, around(float64(w)/2, float64(l)/2, float64(band)*rangeBand))
 		o.Rings = append(o.Rings, ringJSON{band, p.onMat(append(ring, ring[0]))})
 	}
-	if _, told := v.ArcOf(); !told {
+	if _, told := state.ArcOf(); !told {
 		return
 	}
-	arc := arcOutline(profile, v.Located.Scene.Rules, ship, v.Choice.Arc)
+	arc := arcOutline(profile, state.Located.Scene.Rules, ship, state.Choice.Arc)
 	onMat := clipped(live.InTable(ship.Pose, arc), p.sides())
 	o.Arc = p.closed(onMat)
 	for _, q := range onMat {

@@ -34,17 +34,17 @@ type proposalJSON struct {
 	LeftMS int64          `json:"left_ms"`
 }
 
-func policyOf(v *live.State) policyJSON {
-	p := &v.Policy
+func policyOf(state *live.State) policyJSON {
+	p := &state.Policy
 	j := policyJSON{
-		Measuring: cmp.Or(p.Measuring, live.MeasuringFree), JudgesOnly: p.JudgesOnly, Withheld: v.Withheld,
-		Reach: p.Reach(v.Located.Scene.Rules, v.Choice.From),
+		Measuring: cmp.Or(p.Measuring, live.MeasuringFree), JudgesOnly: p.JudgesOnly, Withheld: state.Withheld,
+		Reach: p.Reach(state.Located.Scene.Rules, state.Choice.From),
 	}
 	if w := p.Window; w != nil {
-		j.Window = &windowJSON{w.Doing, w.Ship, w.Target, w.Move, w.Text(), max(0, w.Until.Sub(v.At).Milliseconds())}
+		j.Window = &windowJSON{w.Doing, w.Ship, w.Target, w.Move, w.Text(), max(0, w.Until.Sub(state.At).Milliseconds())}
 	}
 	if n := p.Proposal; n != nil {
-		j.Proposal = &proposalJSON{n.To, max(0, n.Until.Sub(v.At).Milliseconds())}
+		j.Proposal = &proposalJSON{n.To, max(0, n.Until.Sub(state.At).Milliseconds())}
 	}
 	return j
 }
@@ -82,16 +82,16 @@ type targetArcJSON struct {
 }
 
 // targetsOf lists what the chosen attacker could be measured to.
-func targetsOf(v *live.State) targetsJSON {
-	all := v.Targets()
-	j := targetsJSON{From: v.Choice.From, Reason: all.Reason, List: []targetJSON{}, Objects: objectsOf(all.Objects), Blasts: blastsOf(all.Blasts)}
+func targetsOf(state *live.State) targetsJSON {
+	all := state.Targets()
+	j := targetsJSON{From: state.Choice.From, Reason: all.Reason, List: []targetJSON{}, Objects: objectsOf(all.Objects), Blasts: blastsOf(all.Blasts)}
 	for i := range all.Ships {
-		j.List = append(j.List, targetOf(v, &all.Ships[i]))
+		j.List = append(j.List, targetOf(state, &all.Ships[i]))
 	}
 	return j
 }
 
-func targetOf(v *live.State, t *live.Target) targetJSON {
+func targetOf(state *live.State, t *live.Target) targetJSON {
 	j := targetJSON{
 		ID: t.ID, Player: t.Player, Outcome: engine.NoView.String(), Title: t.Title, Arcs: []targetArcJSON{},
 		NoAttack: restrictionOf(t.NoAttack), NoLock: restrictionOf(t.NoLock),
@@ -102,17 +102,17 @@ func targetOf(v *live.State, t *live.Target) targetJSON {
 	r := t.Pair.Range
 	j.Outcome, j.Band, j.DistanceMM, j.SigmaMM = r.Outcome.String(), bandLarge(r), round(float64(r.Distance)), round(float64(r.Sigma))
 	for i := range t.Arcs {
-		j.Arcs = append(j.Arcs, targetArcOf(v, &t.Arcs[i]))
+		j.Arcs = append(j.Arcs, targetArcOf(state, &t.Arcs[i]))
 	}
 	return j
 }
 
-func targetArcOf(v *live.State, a *engine.ArcVerdict) targetArcJSON {
+func targetArcOf(state *live.State, a *engine.ArcVerdict) targetArcJSON {
 	j := targetArcJSON{Arc: a.Arc.String(), Outcome: a.InArc.String()}
 	if at := a.Attack; at != nil {
 		j.Attack, j.AttackClose = live.RangeTitle(at.RangeVerdict), at.Outcome == engine.Indeterminate
 		j.Obstruction = &obstructionJSON{Outcome: "not_watched", Text: "obstacles are not watched"}
-		if v.ObstaclesWatched {
+		if state.ObstaclesWatched {
 			j.Obstruction = &obstructionJSON{Outcome: live.ObstructionOutcome(at.Obstruction.Verdict), Text: live.ObstructionText(&at.Obstruction)}
 		}
 	}
@@ -143,23 +143,23 @@ type thingSeen struct {
 	OutlinePx [][2]float64 `json:"outline_px"` // in the picture
 }
 
-func thingsOf(v *live.State) thingsJSON {
-	j := thingsJSON{Watched: v.ObstaclesWatched, Unknown: [][][2]float64{}, Blind: []blindJSON{}, Seen: []thingSeen{},
-		Tokens: tokensOf(&v.Located.Scene)}
-	sight := v.Located.Obstacles
+func thingsOf(state *live.State) thingsJSON {
+	j := thingsJSON{Watched: state.ObstaclesWatched, Unknown: [][][2]float64{}, Blind: []blindJSON{}, Seen: []thingSeen{},
+		Tokens: tokensOf(&state.Located.Scene)}
+	sight := state.Located.Obstacles
 	switch {
 	case sight == nil:
 		j.Why = "the program has not learnt this table's obstacles"
 	case sight.Unseen != "":
 		j.Why = sight.Unseen
 	}
-	for _, u := range v.Located.Scene.Unknown {
+	for _, u := range state.Located.Scene.Unknown {
 		j.Unknown = append(j.Unknown, pointsOf(u))
 	}
-	for _, b := range v.Located.Scene.Blind {
+	for _, b := range state.Located.Scene.Blind {
 		j.Blind = append(j.Blind, blindJSON{pointsOf(b.Outline), b.Why})
 	}
-	for i, o := range v.Located.Scene.Obstacles {
+	for i, o := range state.Located.Scene.Obstacles {
 		t := thingSeen{SigmaMM: round(float64(o.Sigma)), OutlinePx: [][2]float64{}}
 		if sight != nil && i < len(sight.Views) {
 			t.Visible, t.Misfit = round(sight.Views[i].Visible), round(sight.Views[i].Misfit)
