@@ -30,7 +30,7 @@ type openQuestion struct {
 
 // OpenQuestions lists what is open of the chosen pair: what the measurement does not
 // decide, and what matters by what is ruled in its place. Out of the arc there is no attack
-// that could be obstructed or forbidden. Where nobody looks for obstacles there is no such
+// that could be obstructed or forbidden. Where obstacles are not watched there is no such
 // question: nothing was measured that could be open.
 func OpenQuestions(s *State, r Ruled) []openQuestion {
 	if s.Pair == nil {
@@ -185,7 +185,7 @@ func mayAttackValues(s *State) []string {
 }
 
 // SuggestedReasons are reasons for a ruling on what is open, the usual one first. judge is
-// who rules; "" where nobody said.
+// who rules; "" where it was not said.
 func SuggestedReasons(open []openQuestion, judge string) []string {
 	out := []string{}
 	if len(open) == 0 {

@@ -10,16 +10,16 @@ import (
 	"sightline/vision"
 )
 
-// Held is what a judge rules on: the instant that somebody held, with all that it was
+// Held is what a judge rules on: the instant that is held, with all that it was
 // seen through. It is a plain value: whoever makes it does not change it afterwards.
 type Held struct {
 	// Number names what is held. Holding again and everything that changes what is shown
 	// while it is held give another one, also after the program was started again.
 	Number   uint64
 	At       time.Time         // when it was held
-	Asked    string            // who asked for a judge, in the words of AskedText; "": nobody asked
-	Askers   []string          // their names, the first to ask first; empty where nobody said
-	Judge    bool              // a judge froze it
+	Asked    string            // who asked for a judge, as AskedText says it; "": no judge was asked for
+	Askers   []string          // their names, the first to ask first; empty where no names were given
+	Judge    bool              // a judge holds it
 	Register Register          // the calibration that the picture was measured with
 	Table    calibration.Table // the same, to project with
 
@@ -37,8 +37,9 @@ type Held struct {
 // measuring: judges see it.
 func (h *Held) State(c Choice) State {
 	s := State{
-		At: h.At, Health: Health{Code: OK}, Source: h.Source, Register: h.Register, Frame: h.Frame, Region: h.Region, Located: h.Located, Tracks: h.Tracks,
-		Held: true, ObstaclesWatched: h.ObstaclesWatched, Sigmas: h.Sigmas, Result: h.Result, Choice: c,
+		At: h.At, Health: Health{Code: OK}, Source: h.Source, Register: h.Register, Frame: h.Frame, Region: h.Region, Located: h.Located,
+		Tracks: h.Tracks,
+		Held:   true, ObstaclesWatched: h.ObstaclesWatched, Sigmas: h.Sigmas, Result: h.Result, Choice: c,
 	}
 	s.Pair, s.Reason = h.Pair(c.From, c.To)
 	return s
@@ -74,7 +75,7 @@ func (h *Held) Scene() engine.Scene {
 	return s.Standing()
 }
 
-// Guarded reports whether what is held waits for a judge: one was asked for, or froze it,
+// Guarded reports whether what is held waits for a judge: one was asked for, or holds it,
 // and no ruling on it has been recorded. last is the last ruling; nil: there is none.
 func (h *Held) Guarded(last *Ruling) bool {
 	return h != nil && (h.Asked != "" || h.Judge) && (last == nil || last.Held != h.Number)

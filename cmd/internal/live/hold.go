@@ -9,11 +9,11 @@ import (
 	"sightline/cmd/internal/sentence"
 )
 
-// HoldRequest is what somebody wants of the held picture.
+// HoldRequest asks to hold the picture, or to release it.
 type HoldRequest struct {
-	Hold bool // false: let go
+	Hold bool // false: release
 
-	// Held names what is let go, as who asks knows it; with Hold what was let go and is
+	// Held names what is released, as who asks knows it; with Hold what was released and is
 	// held again. 0 names nothing.
 	Held  uint64
 	Judge bool   // a judge asks
@@ -25,7 +25,7 @@ type HoldRequest struct {
 // NameMost is how many characters a name has at most.
 const NameMost = 80
 
-// AskedText says who asked for a judge: "Ada", "Ada, Ben and 2 more"; "the table" of nobody.
+// AskedText says who asked for a judge: "Ada", "Ada, Ben and 2 more"; "the table" without names.
 // It is no longer than a name may be.
 func AskedText(names []string) string {
 	if len(names) == 0 {
@@ -45,8 +45,8 @@ func AskedText(names []string) string {
 	}
 }
 
-// Refused says why what is held is not let go; nil: it is. What a judge was called for is
-// let go by a judge, or by a player who names it: one that has not read what it is cannot.
+// Refused says why what is held is not released; nil: it is. What a judge was called for is
+// released by a judge, or by a player who names it: one that has not read what it is cannot.
 func (r *HoldRequest) Refused(h *Held, last *Ruling) error {
 	switch {
 	case h == nil || r.Hold:
@@ -60,16 +60,16 @@ func (r *HoldRequest) Refused(h *Held, last *Ruling) error {
 	return nil
 }
 
-// ErrNotKept is why what was let go cannot be held again.
+// ErrNotKept is why what was released cannot be held again.
 var ErrNotKept = &Refusal{ErrOvertaken, "This is no longer kept: what is released can be held again for an hour, the last of " +
 	"it only."}
 
-// Released is what was held and let go, while it can still be held again.
+// Released is what was held and released, while it can still be held again.
 type Released struct {
 	Number   uint64
 	At       time.Time // when it was held
 	Asked    string
-	From, To string // the pair that was chosen when it was let go
+	From, To string // the pair that was chosen when it was released
 	LetGo    time.Time
-	By       string // who let it go
+	By       string // who released it
 }

@@ -51,13 +51,13 @@ var (
 	ErrLearnFile     = errors.New("the file cannot be saved")
 )
 
-// LearnState is what has been learnt, and what goes on. Nobody changes what it refers to.
+// LearnState is what has been learnt, and what is under way. What it refers to does not change.
 type LearnState struct {
 	Way    []string // what is in the way of learning, in sentences
 	MatWay []string // what else is in the way of learning the mat
 	Paper  bool     // a sheet of white paper lies on the mat
 
-	Doing          LearnAction // LearnMat or LearnTrace; "": nothing goes on
+	Doing          LearnAction // LearnMat or LearnTrace; "": nothing
 	Frames, Wanted int         // pictures that were looked at, and how many it takes
 	Last           LearnAction // that ended last
 	Done, Problem  string      // how it ended, in a sentence: one of the two

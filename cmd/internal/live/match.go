@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// Match is what a stream says of the game beside the table: who plays, and how it
-// stands. Nobody measures it; somebody at the table writes it (PATCH /api/match). It
-// is a plain value; the zero value is that nobody has written anything.
+// Match is what a stream says of the game: who plays, and the score. It is written at the
+// table (PATCH /api/match), not measured. It is a plain value; the zero value is a match
+// of which nothing was written.
 type Match struct {
 	Title string       `json:"title"` // "Store championship"
 	Round string       `json:"round"` // "Round 3"

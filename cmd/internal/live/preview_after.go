@@ -45,7 +45,8 @@ func (s *State) afterMove(standing *engine.Scene, t *MovePreview) (*AfterMove, e
 		*arcs = slices.DeleteFunc(*arcs, func(a engine.ArcVerdict) bool { return a.Attack != nil && a.Attack.At(0, 3) == engine.No })
 	}
 	out := &AfterMove{
-		State: State{Health: Health{Code: OK}, ObstaclesWatched: s.ObstaclesWatched, Sigmas: s.Sigmas, Result: result, Choice: Choice{From: t.Ship}},
+		State: State{Health: Health{Code: OK}, ObstaclesWatched: s.ObstaclesWatched, Sigmas: s.Sigmas, Result: result,
+			Choice: Choice{From: t.Ship}},
 	}
 	out.Located.Scene = scene
 	for _, u := range t.Uncounted {

@@ -146,13 +146,14 @@ func (t *MovePreview) restricted(act string) *Restriction {
 	return NewRestriction(t.After.Result.Restrictions(act, t.Ship, ""))
 }
 
-// notLooked is the engine's word for obstacles that nobody watches.
+// notLooked is the engine's word for obstacles that are not watched.
 const notLooked = engine.NotLooked
 
 func isUnder(u string) bool { return strings.HasPrefix(u, "the device under ") }
 
 func legalText(e *MoveEnd) string {
-	words := map[engine.Outcome]string{engine.Yes: "possible", engine.No: "not possible", engine.NoView: "not seen", engine.Indeterminate: "too close to call"}[e.Legal]
+	words := map[engine.Outcome]string{engine.Yes: "possible", engine.No: "not possible", engine.NoView: "not seen",
+		engine.Indeterminate: "too close to call"}[e.Legal]
 	if e.Slide != nil && e.Legal == engine.Yes {
 		words = "possible anywhere between the two ends"
 	}
@@ -179,5 +180,6 @@ func NearestText(r *engine.MoveResult, sigmas float64) string {
 	if r.Nearest == "" || !(math.Abs(float64(r.Margin)) < 1e6) {
 		return ""
 	}
-	return fmt.Sprintf("Nearest to changing: %s, by %.1f mm, where %.1f mm is enough to be sure.", r.Nearest, math.Abs(r.Margin.Millimeters()), sigmas*r.Sigma.Millimeters())
+	return fmt.Sprintf("Nearest to changing: %s, by %.1f mm, where %.1f mm is enough to be sure.", r.Nearest, math.Abs(r.Margin.Millimeters()),
+		sigmas*r.Sigma.Millimeters())
 }

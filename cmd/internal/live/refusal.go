@@ -3,7 +3,7 @@ package live
 import "errors"
 
 // Refusal is why something that somebody asked of the table was not done: a sentence for
-// people, and of which kind it is, for errors.Is.
+// people, and its kind, for errors.Is.
 type Refusal struct {
 	Kind error // one of those below
 	Text string

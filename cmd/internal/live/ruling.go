@@ -27,8 +27,8 @@ type Ruling struct {
 	Decision           Decision
 	Ruled              Ruled // what is ruled in its place
 	Reason             string
-	Question, AskedBy  string // "" where nobody said
-	Judge              string // "" where nobody said
+	Question, AskedBy  string // "" where it was not said
+	Judge              string // "" where it was not said
 	PictureGivesSame   bool   // the stored picture, measured alone, gives the same verdict
 	PictureDifference  string // what differs when it does not, in words
 	EntryHash, Program string
@@ -178,9 +178,11 @@ func rulingLines(s *State) []engine.Line {
 }
 
 // ErrHeldChanged is why nothing is ruled on what a judge no longer sees.
-var ErrHeldChanged = &Refusal{ErrOvertaken, "What you judged is no longer held: someone released it or holds another picture. Nothing was recorded. Look at what is held now and rule on that."}
+var ErrHeldChanged = &Refusal{ErrOvertaken, "What you judged is no longer held: someone released it or holds another picture. Nothing " +
+	"was recorded. Look at what is held now and rule on that."}
 
 // RuledMeanwhile is why nothing is ruled by a judge who does not know the last ruling.
 func RuledMeanwhile(last *Ruling) *Refusal {
-	return &Refusal{ErrOvertaken, fmt.Sprintf("There is a ruling that you had not seen, number %d: %s Nothing of yours was recorded. Rule again if you still must.", last.Number, last.Text)}
+	return &Refusal{ErrOvertaken, fmt.Sprintf("There is a ruling that you had not seen, number %d: %s Nothing of yours was recorded. Rule "+
+		"again if you still must.", last.Number, last.Text)}
 }

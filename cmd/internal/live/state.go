@@ -30,12 +30,12 @@ type State struct {
 	Frame   vision.Frame    // the newest picture; Gray is nil before the first one
 	Region  image.Rectangle // the part of the picture that is worth showing; empty: all of it
 	Located vision.Located
-	Tracks  []vision.Track // of Located's ships, in their order; none: nobody follows them
+	Tracks  []vision.Track // of Located's ships, in their order; none: they are not followed
 
 	ObstaclesWatched bool
 	Held             bool       // a person holds the picture and the answers: they are not live
 	Hold             *Held      // what is held; nil while everything is live
-	Released         []Released // what was let go and can be held again, the newest first
+	Released         []Released // what was released and can be held again, the newest first
 	Ruling           *Ruling    // the last ruling; nil: there was none since the program started
 	RulingsTrouble   string     // why no ruling can be recorded now, a sentence; "" when nothing is known against it
 	Match            Match      // what a stream says of the game
@@ -55,7 +55,7 @@ type State struct {
 	Panel     hardware.State
 	PanelName string // what the panel says of itself
 
-	LampLabels [hardware.NumLamps]string // what stands beside the lamps; "": their names
+	LampLabels [hardware.NumLamps]string // what is printed next to the lamps; "": their names
 }
 
 // Code names a state of the whole program.
@@ -71,7 +71,7 @@ const (
 	Ended         Code = "ended"
 	Broken        Code = "broken" // locating failed
 	Calibrating   Code = "calibrating"
-	Moved         Code = "moved" // the camera or the table; it is registered again by itself
+	Moved         Code = "moved" // the camera or the table; it is registered again automatically
 	MarkersLost   Code = "markers_lost"
 	LensChanged   Code = "lens_changed"
 	Dark          Code = "dark"   // the pictures show nothing

@@ -154,7 +154,8 @@ func explainRange(s *State) string {
 	need := s.Sigmas * float64(r.Sigma)
 	switch r.Outcome {
 	case engine.Yes:
-		text := fmt.Sprintf("Decided: %.1f mm away from what would change the range, where %.1f mm is enough to be sure (%g standard deviations).",
+		text := fmt.Sprintf("Decided: %.1f mm away from what would change the range, where %.1f mm is enough to be sure (%g standard "+
+			"deviations).",
 			math.Abs(float64(r.Margin)), need, s.Sigmas)
 		if s.Pair.Contact == engine.Indeterminate { // in the first edition, where contact is range 1
 			text += " Whether the ships are in contact is too close to call."
@@ -166,7 +167,8 @@ func explainRange(s *State) string {
 				"only beyond %.1f mm (%g standard deviations). Try a slip of paper between them.",
 				math.Abs(float64(r.Margin)), need, s.Sigmas)
 		}
-		return fmt.Sprintf("Too close to call: the edge of the band is only %.2f mm away, and the camera is sure only beyond %.1f mm (%g standard deviations). Measure this one by hand.",
+		return fmt.Sprintf("Too close to call: the edge of the band is only %.2f mm away, and the camera is sure only beyond %.1f mm (%g "+
+			"standard deviations). Measure this one by hand.",
 			math.Abs(float64(r.Margin)), need, s.Sigmas)
 	}
 	return "The camera does not see enough of the two ships."
@@ -197,7 +199,7 @@ func arcText(s *State) string {
 }
 
 // obstructionWords says what is known of obstacles between the two. A line that
-// nobody watches is never called clear.
+// is not watched is never called clear.
 func obstructionWords(s *State) string {
 	if !s.ObstaclesWatched || s.Located.Scene.ObstaclesUnseen {
 		return "obstacles are not watched"
@@ -233,7 +235,8 @@ func ContactElsewhere(s *State, a *engine.ArcVerdict) string {
 	if a.Attack == nil || s.Located.Scene.Rules == engine.Rules1e || !a.Attack.ContactElsewhere(s.Pair) {
 		return ""
 	}
-	return " The ships are in contact outside the " + ArcName(a.Arc) + " arc: the attack range is measured to what of the target is in the arc."
+	return " The ships are in contact outside the " + ArcName(a.Arc) + " arc: the attack range is measured to what of the target is in " +
+		"the arc."
 }
 
 // ObstructionOutcome says an obstruction's verdict as an answer: yes, no, choose, too_close or

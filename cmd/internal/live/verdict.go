@@ -145,7 +145,8 @@ func (s *State) attackText(a *engine.ArcVerdict) string {
 		return fmt.Sprintf("%s: range 0, %s.", where, engine.ContactWords(at.Distance))
 	}
 	text := fmt.Sprintf("%s: %s, %.2f ± %.2f mm, %.2f mm from another range, where %.2f mm is enough to be sure.",
-		where, sentence.Lower(RangeTitle(at.RangeVerdict)), float64(at.Distance), float64(at.Sigma), math.Abs(float64(at.Margin)), s.need(at.Sigma))
+		where, sentence.Lower(RangeTitle(at.RangeVerdict)), float64(at.Distance), float64(at.Sigma), math.Abs(float64(at.Margin)),
+		s.need(at.Sigma))
 	if at.Band != at.BandArcStart {
 		text += fmt.Sprintf(" Starting on the part of the base in the arc it would be %.2f mm and range %d.",
 			float64(at.DistanceArcStart), at.BandArcStart)

@@ -136,7 +136,8 @@ func readIntent(body io.Reader) (in setup.Intent, confirmed bool, problem string
 		Do: raw.Do, Step: raw.Step, Board: raw.Board,
 		BarX: geom.Length(raw.BarX) * geom.Millimeter, BarY: geom.Length(raw.BarY) * geom.Millimeter,
 		Card: setup.CardMeasures{
-			Bar: geom.Length(raw.CardBar) * geom.Millimeter, Thickness: geom.Length(raw.Thickness) * geom.Millimeter, BaseTop: geom.Length(raw.BaseTop) * geom.Millimeter,
+			Bar: geom.Length(raw.CardBar) * geom.Millimeter, Thickness: geom.Length(raw.Thickness) * geom.Millimeter,
+			BaseTop: geom.Length(raw.BaseTop) * geom.Millimeter,
 		},
 	}, raw.Sure, ""
 }

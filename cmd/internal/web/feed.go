@@ -18,9 +18,9 @@ import (
 // The state goes to many at once: phones at the table and a stream's overlays. It is
 // written as JSON and packed once for all of them, and not sent more often than helps.
 const (
-	liveEvery   = 90 * time.Millisecond  // between two states of which only figures and places differ
+	liveEvery   = 90 * time.Millisecond  // between two states that differ in figures and places only
 	quietEvery  = 200 * time.Millisecond // the same to those who asked for quiet
-	urgentEvery = 40 * time.Millisecond  // between states with something that nobody should wait for
+	urgentEvery = 40 * time.Millisecond  // between states with urgent news
 	heardEvery  = 900 * time.Millisecond // a state that says nothing new: whoever listens knows that we live
 )
 
@@ -29,7 +29,7 @@ type event struct {
 	seq    uint64
 	json   []byte
 	text   []byte // as a server-sent event
-	urgent uint64 // differs when something is new that nobody should wait for
+	urgent uint64 // differs when there is urgent news
 	moved  uint64 // differs when anything is new that can be seen on a stream
 
 	once   sync.Once
@@ -65,7 +65,7 @@ func packed(text []byte) []byte {
 // gzipHeader begins a gzip stream of unknown name, time and system (RFC 1952, 2.3).
 const gzipHeader = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
-// feed hands the newest state to everyone who listens. While nobody does, it costs
+// feed hands the newest state to everyone who listens. Without listeners it costs
 // nothing.
 type feed struct {
 	hub    *live.Hub
@@ -79,7 +79,7 @@ type feed struct {
 	stop    chan struct{} // ends the pump; nil: there is none
 }
 
-// at returns a view as an event: each view is encoded once.
+// at returns a state as an event: each state is encoded once.
 func (f *feed) at(state *live.State) (*event, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -184,10 +184,10 @@ func (p *pace) due(now time.Time) (*event, time.Duration) {
 	return p.last, time.Hour
 }
 
-// pump takes the views as they come and sends of them what each kind of client should
+// pump takes the states as they come and sends of them what each kind of client should
 // have, until told to stop.
 func (f *feed) pump(stop <-chan struct{}) {
-	views, end := f.hub.Listen()
+	states, end := f.hub.Listen()
 	defer end()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -199,9 +199,9 @@ func (f *feed) pump(stop <-chan struct{}) {
 		select {
 		case <-stop:
 			return
-		case state := <-views:
+		case state := <-states:
 			e, err := f.at(&state)
-			if err != nil { // the next view may do better; the clients' watchdogs speak meanwhile
+			if err != nil { // the next state may do better; the clients' watchdogs speak meanwhile
 				continue
 			}
 			for i := range kinds {

@@ -24,10 +24,10 @@ func releasedOf(all []live.Released) []releasedJSON {
 	return out
 }
 
-// freeze holds the picture and the answers, or lets them go: {"hold":true},
-// {"hold":false}, {"hold":false,"held":1700000000001}. A judge holds again what was let
-// go: {"hold":true,"held":1700000000001}.
-func (s *Server) freeze(w http.ResponseWriter, r *http.Request) {
+// hold holds the picture and the answers, or releases them: {"hold":true},
+// {"hold":false}, {"hold":false,"held":1700000000001}. A judge holds again what was
+// released: {"hold":true,"held":1700000000001}.
+func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Hold *bool  `json:"hold"`
 		Held uint64 `json:"held"`
@@ -36,7 +36,7 @@ func (s *Server) freeze(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if in.Hold == nil {
-		http.Error(w, "hold is missing: true holds the picture and the answers, false lets them go.", http.StatusBadRequest)
+		http.Error(w, "hold is missing: true holds the picture and the answers, false releases them.", http.StatusBadRequest)
 		return
 	}
 	judge := s.judges(r)

@@ -98,7 +98,7 @@ func letGoOnASecondWord(t *testing.T, tab context.Context) {
 	assert.Contains(t, says, "(A2 to B2), and there is no ruling yet.")
 	assert.Equal(t, "let-go-stay", focused, "Enter keeps it")
 	require.NotNil(t, c.hub.Newest().Hold, "one Enter too many lets nothing go")
-	within(t, tab, "let go", chromedp.Click("#go-on"), chromedp.WaitVisible("#let-go-go"), chromedp.Click("#let-go-go"),
+	within(t, tab, "release", chromedp.Click("#go-on"), chromedp.WaitVisible("#let-go-go"), chromedp.Click("#let-go-go"),
 		chromedp.WaitNotVisible("#held"))
 	require.Nil(t, c.hub.Newest().Hold)
 	assert.Len(t, c.hub.Newest().Released, 1)

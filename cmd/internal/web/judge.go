@@ -11,7 +11,7 @@ import (
 
 // judgementJSON is all that a judge sees of what is held: every permitted line of a pair
 // with its figures, and each shape both on the table (mm) and in the picture (px, whole
-// numbers are pixels' centres), so that no page projects anything by itself.
+// numbers are pixels' centres), so that no page projects anything.
 type judgementJSON struct {
 	Version  int    `json:"version"`
 	Held     uint64 `json:"held"`
@@ -132,7 +132,8 @@ func judgementOf(h *live.Held, c live.Choice) judgementJSON {
 		Picture: pictureJSON{h.Frame.Seq, width, height, [4]int{region.Min.X, region.Min.Y, region.Dx(), region.Dy()}},
 		Mat:     matJSON{round(float64(scene.MatWidth)), round(float64(scene.MatHeight))},
 		Watched: h.ObstaclesWatched, Obstacles: []string{}, Unknown: len(scene.Unknown),
-		Choice: choiceJSON{c.From, c.To, c.Arc.String()}, Arcs: arcsOf(&state), Measured: live.MeasuredTitle(&state), Reason: state.Reason, Open: openOf(&state),
+		Choice: choiceJSON{c.From, c.To, c.Arc.String()}, Arcs: arcsOf(&state), Measured: live.MeasuredTitle(&state), Reason: state.Reason,
+		Open:    openOf(&state),
 		Reasons: live.SuggestedReasons(live.OpenQuestions(&state, live.Ruled{}), ""),
 		Ships:   judgeShips(h), Verdicts: verdictsOf(&state),
 	}
@@ -205,7 +206,7 @@ func known(l *geom.Length) *float64 {
 }
 
 // fine keeps more decimals than a page shows, so that what it rounds is what the
-// sentences beside it round.
+// sentences next to it round.
 func fine(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0

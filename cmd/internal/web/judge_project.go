@@ -101,7 +101,7 @@ const arcReach = 350.0
 
 // arc draws the edges of an arc of a ship, from its apex.
 func (p heldProjector) arc(s *engine.Ship, profile *engine.Profile, rules engine.Rules, a engine.Arc) []outlineJSON {
-	if s.Quarters { // nobody knows which way it looks
+	if s.Quarters { // its heading is not known
 		return nil
 	}
 	half := float64(profile.HalfAngle(rules, s.Base))

@@ -74,7 +74,8 @@ func metricHead(w io.Writer, name, kind, help string) {
 func figure(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // codes lists every state, so that a monitor sees those too that are not now.
-var codes = []live.Code{live.OK, live.Starting, live.NoCamera, live.NoCalibration, live.Stale, live.Ended, live.Broken, live.Calibrating, live.Moved, live.MarkersLost, live.LensChanged, live.Dark, live.Frozen}
+var codes = []live.Code{live.OK, live.Starting, live.NoCamera, live.NoCalibration, live.Stale, live.Ended, live.Broken, live.Calibrating,
+	live.Moved, live.MarkersLost, live.LensChanged, live.Dark, live.Frozen}
 
 // metrics answers in Prometheus' text format 0.0.4.
 func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
@@ -90,11 +91,12 @@ func (s *Server) metrics(w http.ResponseWriter, _ *http.Request) {
 // tableMetrics is what is known of the camera and the table.
 func (s *Server) tableMetrics(w io.Writer, state *live.State) {
 	metric(w, "sightline_frames_total", "counter", "Pictures that the camera gave.", float64(state.Figures.Frames))
-	metric(w, "sightline_frames_dropped_total", "counter", "Pictures that came while another was looked at, and were left out.", float64(state.Figures.Dropped))
+	metric(w, "sightline_frames_dropped_total", "counter", "Pictures that came while another was looked at, and were left out.",
+		float64(state.Figures.Dropped))
 	metric(w, "sightline_camera_frames_per_second", "gauge", "Rate of the camera's pictures.", state.Figures.FPS)
 	metric(w, "sightline_locating_seconds", "gauge", "Time that the last picture took to locate the ships.", state.Figures.Locating.Seconds())
-	metric(w, "sightline_picture_age_seconds", "gauge", "Age of the newest picture when the view was made.", state.Figures.Age.Seconds())
-	metric(w, "sightline_view_age_seconds", "gauge", "Age of the view that everyone is shown.", max(0, s.o.Now().Sub(state.At).Seconds()))
+	metric(w, "sightline_picture_age_seconds", "gauge", "Age of the newest picture when the state was made.", state.Figures.Age.Seconds())
+	metric(w, "sightline_view_age_seconds", "gauge", "Age of the state that everyone is shown.", max(0, s.o.Now().Sub(state.At).Seconds()))
 	metric(w, "sightline_ships", "gauge", "Ships on the table.", float64(len(state.Located.Scene.Ships)))
 	metric(w, "sightline_registered_total", "counter", "Times that the camera registered itself.", float64(state.Register.Times))
 	metric(w, "sightline_markers_in_place", "gauge", "Markers of the mat that are where they were.", float64(state.Register.Watch.Seen))
@@ -114,13 +116,18 @@ func (s *Server) pageMetrics(w io.Writer) {
 	for class := 1; class < len(s.counts.requests); class++ {
 		fmt.Fprintf(w, "sightline_http_requests_total{status=\"%dxx\"} %d\n", class, s.counts.requests[class].Load())
 	}
-	metric(w, "sightline_http_rate_limited_total", "counter", "Requests and tries to pair that were refused for their number.", float64(s.counts.limited.Load()))
-	metric(w, "sightline_http_connections_refused_total", "counter", "Connections closed because there were too many.", float64(s.counts.connectionsRefused.Load()))
+	metric(w, "sightline_http_rate_limited_total", "counter", "Requests and tries to pair that were refused for their number.",
+		float64(s.counts.limited.Load()))
+	metric(w, "sightline_http_connections_refused_total", "counter", "Connections closed because there were too many.",
+		float64(s.counts.connectionsRefused.Load()))
 	metric(w, "sightline_pairing_wrong_total", "counter", "Wrong pairing codes and judge's secrets.", float64(s.counts.wrongCodes.Load()))
 	metric(w, "sightline_sse_clients", "gauge", "Clients that listen to events.", float64(s.streams.held()+s.ownStreams.held()))
-	metric(w, "sightline_sse_refused_total", "counter", "Clients that were refused a stream of events.", float64(s.counts.streamsRefused.Load()))
-	metric(w, "sightline_sse_resumed_total", "counter", "Clients that came back to a stream of events.", float64(s.counts.streamsResumed.Load()))
-	metric(w, "sightline_views_missed_total", "counter", "Views that slow clients did not get, because a newer one was there.", float64(s.o.Hub.Missed()))
+	metric(w, "sightline_sse_refused_total", "counter", "Clients that were refused a stream of events.",
+		float64(s.counts.streamsRefused.Load()))
+	metric(w, "sightline_sse_resumed_total", "counter", "Clients that came back to a stream of events.",
+		float64(s.counts.streamsResumed.Load()))
+	metric(w, "sightline_views_missed_total", "counter", "States that slow clients did not get, because a newer one was there.",
+		float64(s.o.Hub.Missed()))
 }
 
 // processMetrics is what the program takes of the machine.

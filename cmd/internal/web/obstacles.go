@@ -23,7 +23,7 @@ import (
 type Learning interface {
 	Learning() live.LearnState
 	Learn(live.LearnIntent) error
-	// Traced returns the picture that the newest trace was made from, as a view's frame
+	// Traced returns the picture that the newest trace was made from, as a state's frame
 	// and region.
 	Traced() (live.State, bool)
 }
@@ -163,7 +163,8 @@ func readLearnIntent(body io.Reader) (in live.LearnIntent, problem string) {
 	if !slices.Contains(learnActions, raw.Do) {
 		return in, fmt.Sprintf("There is no %q; expected one of %v.", raw.Do, learnActions)
 	}
-	in = live.LearnIntent{Do: raw.Do, Version: raw.Version, Top: vision.TokenTop, Trace: raw.Trace, Name: raw.Name, To: strings.TrimSpace(raw.To), Kind: raw.Kind}
+	in = live.LearnIntent{Do: raw.Do, Version: raw.Version, Top: vision.TokenTop, Trace: raw.Trace, Name: raw.Name,
+		To: strings.TrimSpace(raw.To), Kind: raw.Kind}
 	if raw.TopMM != nil {
 		if !(*raw.TopMM >= topLeast && *raw.TopMM <= topMost) {
 			return in, fmt.Sprintf("The height of the tokens' upper face over the mat: expected %v to %v mm, got %v.", topLeast, topMost, *raw.TopMM)

@@ -10,7 +10,7 @@ import (
 )
 
 // openAPIFiles are the parts of the OpenAPI 3.1 document: one for each part of the
-// server, so that who adds an address describes it beside their own.
+// server, so that who adds an address describes it in the same part.
 //
 //go:embed openapi
 var openAPIFiles embed.FS

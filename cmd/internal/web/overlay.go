@@ -54,8 +54,9 @@ var overlayWidgets = map[string][]string{
 	"all":    {"table", "pair", "ruling", "match"},
 }
 
-// overlayDefaults differ by widget: a match stands above, a table beside.
-var overlayDefaults = map[string]string{"table": "top-right", "ruling": "bottom", "pair": "bottom-left", "match": "top", "all": "bottom-left"}
+// overlayDefaults differ by widget: a match stands at the top, a table at the side.
+var overlayDefaults = map[string]string{"table": "top-right", "ruling": "bottom", "pair": "bottom-left", "match": "top",
+	"all": "bottom-left"}
 
 var (
 	overlayPlaces = []string{"top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"}
@@ -112,7 +113,8 @@ func (o *overlayOptions) set(key, value string) (problem string) {
 	case "crop":
 		crop, ok := parseCrop(value)
 		if !ok {
-			return fmt.Sprintf("crop: expected left,top,width,height in pixels of the camera's picture such as 420,0,1080,1080, got %s", quoted(value))
+			return fmt.Sprintf("crop: expected left,top,width,height in pixels of the camera's picture such as 420,0,1080,1080, got %s",
+				quoted(value))
 		}
 		o.Crop = &crop
 	case "token":
@@ -121,7 +123,8 @@ func (o *overlayOptions) set(key, value string) (problem string) {
 		}
 		o.Token = value
 	default:
-		return fmt.Sprintf("%s: there is no such option; expected pos, theme, scale, opacity, ttl, view, crop, region, demo, debug or token", quoted(key))
+		return fmt.Sprintf("%s: there is no such option; expected pos, theme, scale, opacity, ttl, view, crop, region, demo, debug or token",
+			quoted(key))
 	}
 	return ""
 }
@@ -199,9 +202,10 @@ func (s *Server) overlayPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // allowFraming lets other pages embed this one: a local file in OBS does (see
-// bootstrap.html). There is nothing to press on these pages, so nobody can be made to.
+// bootstrap.html). There is nothing to press on these pages, so nobody can be tricked into it.
 func allowFraming(w http.ResponseWriter) {
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
+		"base-uri 'none'; form-action 'none'")
 }
 
 // overlayTemplate writes a page, or says that it cannot.
@@ -255,7 +259,8 @@ func (s *Server) overlayBootstrap(w http.ResponseWriter, r *http.Request) {
 
 // overlaySetup is the page on which a streamer chooses, sees and copies.
 func (s *Server) overlaySetup(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Security-Policy", strings.Replace(w.Header().Get("Content-Security-Policy"), "default-src 'none'", "default-src 'none'; frame-src 'self'", 1))
+	w.Header().Set("Content-Security-Policy", strings.Replace(w.Header().Get("Content-Security-Policy"), "default-src 'none'",
+		"default-src 'none'; frame-src 'self'", 1))
 	overlayTemplate(w, "setup.html", nil)
 }
 

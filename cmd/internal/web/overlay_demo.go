@@ -39,14 +39,16 @@ var demoScenes = []demoScene{
 	{what: "a range in the arc", from: "A1", to: "B1", arc: engine.ArcFront},
 	{what: "too close to call", from: "A2", to: "B2", arc: engine.ArcFront},
 	{what: "obstructed", from: "A3", to: "B3", arc: engine.ArcFront},
-	{what: "no view: a hand covers the target, and nothing is shown of the pair", from: "A1", to: "B1", arc: engine.ArcFront, change: func(state *live.State) {
-		state.Pair, state.Reason = nil, "B1 is not seen for 4 s"
-		for _, ship := range state.Located.Scene.Ships {
-			if ship.ID == "B1" {
-				state.Tracks = append(state.Tracks, vision.Track{Ship: ship, State: vision.Hidden, Captured: state.Located.Captured.Add(-4 * time.Second)})
+	{what: "no view: a hand covers the target, and nothing is shown of the pair", from: "A1", to: "B1", arc: engine.ArcFront,
+		change: func(state *live.State) {
+			state.Pair, state.Reason = nil, "B1 is not seen for 4 s"
+			for _, ship := range state.Located.Scene.Ships {
+				if ship.ID == "B1" {
+					state.Tracks = append(state.Tracks, vision.Track{Ship: ship, State: vision.Hidden, Captured: state.Located.Captured.Add(
+						-4 * time.Second)})
+				}
 			}
-		}
-	}},
+		}},
 	{what: "beyond the arc", from: "A1", to: "B4", arc: engine.ArcFront},
 	{what: "held for a judge", from: "A2", to: "B2", arc: engine.ArcFront, change: func(state *live.State) {
 		state.Held, state.Hold = true, &live.Held{Number: 1, Asked: "player 1"}
@@ -81,7 +83,8 @@ func demoTable() engine.Scene {
 		player    int
 	}{
 		{"A1", engine.Small, 268, 214, 12, 1}, {"A2", engine.Medium, 566, 242, 352, 1}, {"A3", engine.Large, 762, 268, 338, 1},
-		{"B1", engine.Small, 318, 396, 196, 2}, {"B2", engine.Small, 548, 493.2, 176, 2}, {"B3", engine.Large, 655, 600, 160, 2}, {"B4", engine.Small, 96, 170, 90, 2},
+		{"B1", engine.Small, 318, 396, 196, 2}, {"B2", engine.Small, 548, 493.2, 176, 2}, {"B3", engine.Large, 655, 600, 160, 2},
+		{"B4", engine.Small, 96, 170, 90, 2},
 	} {
 		s.Ships = append(s.Ships, engine.Ship{
 			ID: k.id, Player: k.player, Base: k.base, Covariance: cov, Seen: "token", Visible: 0.96,
@@ -94,9 +97,12 @@ func demoTable() engine.Scene {
 			Pose: geom.Pose{Point: geom.Point{X: x, Y: y}, Heading: geom.Angle(deg) * geom.Degree},
 		})
 	}
-	rock("rock1", "asteroid", 690, 470, 20, geom.Point{X: -42, Y: -20}, geom.Point{X: -12, Y: -38}, geom.Point{X: 34, Y: -28}, geom.Point{X: 48, Y: 6}, geom.Point{X: 18, Y: 36}, geom.Point{X: -30, Y: 26})
-	rock("rock2", "asteroid", 214, 610, 75, geom.Point{X: -34, Y: -26}, geom.Point{X: 8, Y: -36}, geom.Point{X: 40, Y: -8}, geom.Point{X: 26, Y: 30}, geom.Point{X: -22, Y: 34})
-	rock("cloud1", "gas", 448, 690, 0, geom.Point{X: -52, Y: -14}, geom.Point{X: -6, Y: -40}, geom.Point{X: 46, Y: -20}, geom.Point{X: 40, Y: 24}, geom.Point{X: -16, Y: 40})
+	rock("rock1", "asteroid", 690, 470, 20, geom.Point{X: -42, Y: -20}, geom.Point{X: -12, Y: -38}, geom.Point{X: 34, Y: -28},
+		geom.Point{X: 48, Y: 6}, geom.Point{X: 18, Y: 36}, geom.Point{X: -30, Y: 26})
+	rock("rock2", "asteroid", 214, 610, 75, geom.Point{X: -34, Y: -26}, geom.Point{X: 8, Y: -36}, geom.Point{X: 40, Y: -8},
+		geom.Point{X: 26, Y: 30}, geom.Point{X: -22, Y: 34})
+	rock("cloud1", "gas", 448, 690, 0, geom.Point{X: -52, Y: -14}, geom.Point{X: -6, Y: -40}, geom.Point{X: 46, Y: -20},
+		geom.Point{X: 40, Y: 24}, geom.Point{X: -16, Y: 40})
 	return s
 }
 
@@ -134,7 +140,8 @@ func demoState(k demoScene) live.State {
 	state := live.State{
 		At: now, Health: live.Health{Code: live.OK}, Source: "demo", Sigmas: engine.DefaultSigmas, ObstaclesWatched: true,
 		Located: vision.Located{Scene: scene}, Choice: live.Choice{From: k.from, To: k.to, Arc: k.arc},
-		Match: live.Match{Title: "Demo Open", Round: "Round 3", Sides: [2]live.MatchSide{{Name: "Ada Example", Score: 7, Squad: 20}, {Name: "Ben Example", Score: 4, Squad: 20}}},
+		Match: live.Match{Title: "Demo Open", Round: "Round 3", Sides: [2]live.MatchSide{{Name: "Ada Example", Score: 7, Squad: 20},
+			{Name: "Ben Example", Score: 4, Squad: 20}}},
 	}
 	state.Located.Captured = now
 	pair, err := engine.MeasurePair(&scene, k.from, k.to, engine.Options{})

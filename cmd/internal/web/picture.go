@@ -31,7 +31,7 @@ type pictures struct {
 	jpeg []byte
 }
 
-// encode returns the view's region of its frame as a JPEG, or the last one made
+// encode returns the state's region of its frame as a JPEG, or the last one made
 // when that is younger than pictureEvery.
 func (p *pictures) encode(state *live.State) ([]byte, error) {
 	f := state.Frame

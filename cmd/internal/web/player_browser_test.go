@@ -35,7 +35,7 @@ func TestThePlayersPage(t *testing.T) {
 		{"a tap in the list chooses the target", chooseFromTheList},
 		{"millimetres are shown on demand", figuresOnDemand},
 		{"a judge is asked for, and what is held is said", askForAJudge},
-		{"what a judge was called for is let go after a question that names it", letGoOnASecondWord},
+		{"what a judge was called for is released after a question that names it", letGoOnASecondWord},
 		{"on a phone that is scrolled, asking for a judge is seen", askOnThePhone},
 		{"an attack that the rules forbid is ticked nowhere", forbiddenOnThePage},
 		{"what can be done with devices and markers is declared", declareObjects},

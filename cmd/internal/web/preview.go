@@ -58,14 +58,16 @@ type incomingJSON struct {
 func previewOf(t *live.MovePreview, sigmas float64) (previewJSON, error) {
 	result, err := scenefile.MarshalMove(t.Result)
 	j := previewJSON{
-		Version: 1, Ship: t.Ship, Doing: t.Doing, Move: t.Move, Lines: moveLinesOf(t), Nearest: live.NearestText(&t.Result, sigmas), Ends: []endJSON{}, Chosen: t.Chosen,
+		Version: 1, Ship: t.Ship, Doing: t.Doing, Move: t.Move, Lines: moveLinesOf(t), Nearest: live.NearestText(&t.Result, sigmas),
+		Ends: []endJSON{}, Chosen: t.Chosen,
 		Template: pointsOf(t.Result.Template), Device: [][][2]float64{}, WhyNot: t.WhyNot, Result: result,
 	}
 	if t.Doing == live.DoDrop {
 		j.Device, j.Chosen = deviceAt(t), -1
 	} else {
 		for _, e := range t.Ends {
-			k := endJSON{Name: e.Name, Legal: e.Legal.String(), Why: e.Why, XMM: round(e.Pose.X), YMM: round(e.Pose.Y), HeadingDeg: round(e.Pose.Heading.Normalized().Degrees()), SlideMM: [][2]float64{}}
+			k := endJSON{Name: e.Name, Legal: e.Legal.String(), Why: e.Why, XMM: round(e.Pose.X), YMM: round(e.Pose.Y),
+				HeadingDeg: round(e.Pose.Heading.Normalized().Degrees()), SlideMM: [][2]float64{}}
 			if e.Slide != nil {
 				k.SlideMM = [][2]float64{pointOf(e.Pose.Point), pointOf(e.Slide.Point)}
 			}

@@ -30,7 +30,8 @@ type sample struct {
 // comes from in the camera's picture.
 func newRectifier(table *calibration.Table, mat [2]float64, width int) *rectifier {
 	height := max(1, int(float64(width)*mat[1]/mat[0]+0.5))
-	r := &rectifier{width: width, height: height, srcW: table.Intrinsics.Width, srcH: table.Intrinsics.Height, at: make([]sample, width*height)}
+	r := &rectifier{width: width, height: height, srcW: table.Intrinsics.Width, srcH: table.Intrinsics.Height,
+		at: make([]sample, width*height)}
 	r.step = r.coverage(table, mat)
 	for row := range height {
 		for col := range width {
@@ -110,7 +111,8 @@ func (p *plane) mix(o []byte, s sample) {
 	fx, fy := uint32(s.fx), uint32(s.fy)
 	w00, w10, w01, w11 := (256-fx)*(256-fy), fx*(256-fy), (256-fx)*fy, fx*fy
 	at := func(k int) byte {
-		return byte((uint32(p.pix[i+k])*w00 + uint32(p.pix[i+k+p.bytes])*w10 + uint32(p.pix[i+k+p.stride])*w01 + uint32(p.pix[i+k+p.stride+p.bytes])*w11) >> 16)
+		return byte((uint32(p.pix[i+k])*w00 + uint32(p.pix[i+k+p.bytes])*w10 + uint32(p.pix[i+k+p.stride])*w01 + uint32(
+			p.pix[i+k+p.stride+p.bytes])*w11) >> 16)
 	}
 	if p.bytes == 1 {
 		v := at(0)

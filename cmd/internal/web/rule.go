@@ -47,7 +47,7 @@ func (s *Server) ruleRoutes(mux *router) {
 	if s.o.Freeze == nil || s.o.AskJudge == nil {
 		return
 	}
-	mux.Handle("POST /api/freeze", s.allow(Player, s.freeze))
+	mux.Handle("POST /api/freeze", s.allow(Player, s.hold))
 	mux.Handle("POST /api/ask-judge", s.allow(Player, s.askJudge))
 	if s.o.Rulings == nil {
 		return
@@ -136,7 +136,8 @@ func readRule(body io.Reader) (out live.RuleRequest, problem string) {
 	for _, t := range []struct {
 		name, text string
 		most       int
-	}{{"reason", in.Reason, textMost}, {"question", in.Question, textMost}, {"asked_by", in.AskedBy, live.NameMost}, {"judge", in.Judge, live.NameMost}, {"from", in.From, live.NameMost}, {"to", in.To, live.NameMost}} {
+	}{{"reason", in.Reason, textMost}, {"question", in.Question, textMost}, {"asked_by", in.AskedBy, live.NameMost},
+		{"judge", in.Judge, live.NameMost}, {"from", in.From, live.NameMost}, {"to", in.To, live.NameMost}} {
 		if problem := checkText(t.name, t.text, t.most); problem != "" {
 			return out, problem
 		}
@@ -156,7 +157,8 @@ func checkText(name, text string, most int) string {
 	case utf8.RuneCountInString(text) > most:
 		return fmt.Sprintf("%s has %d characters; at most %d fit.", name, utf8.RuneCountInString(text), most)
 	case strings.ContainsFunc(text, sentence.Invisible):
-		return fmt.Sprintf("%s must not hold control characters or others that cannot be seen: they can make a text read otherwise than it is.", name)
+		return fmt.Sprintf("%s must not hold control characters or others that cannot be seen: they can make a text read otherwise than it is.",
+			name)
 	}
 	return ""
 }
@@ -275,7 +277,7 @@ func (s *Server) rulingExport(w http.ResponseWriter, r *http.Request) {
 	if err := s.o.Rulings.Export(begun, n); err != nil && !begun.started {
 		ruleError(w, err)
 	} else if err != nil {
-		panic(http.ErrAbortHandler) // so that nobody keeps half a file for a whole one
+		panic(http.ErrAbortHandler) // so that half a file is not kept for a whole one
 	}
 }
 

@@ -47,7 +47,8 @@ func rulingOf(r *live.Ruling) *rulingJSON {
 	return &rulingJSON{
 		Number: r.Number, AtMS: r.At.UnixMilli(), Held: r.Held, From: r.From, To: r.To, Arc: r.Arc.String(),
 		Title: r.Title, Text: r.Text, Measured: r.Measured, LinesMM: linesOf(r.Lines),
-		Decision: cmp.Or(r.Decision, live.AsMeasured), Overruled: r.Decision == live.Overruled, Reason: r.Reason, Question: r.Question, AskedBy: r.AskedBy,
+		Decision: cmp.Or(r.Decision, live.AsMeasured), Overruled: r.Decision == live.Overruled, Reason: r.Reason, Question: r.Question,
+		AskedBy:     r.AskedBy,
 		Judge:       r.Judge,
 		PictureSame: r.PictureGivesSame, PictureDifference: r.PictureDifference,
 		EntryHash: r.EntryHash,

@@ -3,7 +3,7 @@
 //
 // What it shows at one instant is one state of the table. The JSON of the page is made
 // here and only here, with the unit in each key. The page itself is plain ES modules and
-// one style sheet, embedded, and asks nobody but this server for anything.
+// one style sheet, embedded, and asks only this server.
 package web
 
 import (
@@ -49,7 +49,7 @@ type Options struct {
 	// proposed. Declare opens a window for measuring; nil closes it.
 	Agree   func(to live.Measuring, judge bool)
 	Declare func(*live.Declaration)
-	// PlaceShip looks for a ship's base where a person says it stands; nil: nobody can. Its
+	// PlaceShip looks for a ship's base where a person says it stands; nil: it cannot. Its
 	// errors are sentences for people.
 	PlaceShip func(live.PlacedShip) error
 	// Calibration and Calibrate are the guided calibration; nil: there is none. The
@@ -57,13 +57,13 @@ type Options struct {
 	Calibration *live.CalibrationHub
 	Calibrate   func(setup.Intent) error
 	Layout      calibration.Layout // of the mat, for the sheets to print
-	Learning    Learning           // of this table's obstacles; nil: nobody can teach them
+	Learning    Learning           // of this table's obstacles; nil: they cannot be taught
 	Now         func() time.Time   // nil: time.Now
 	Access      AccessOptions
 	Pairing     *Pairing    // nil: one of its own
 	TLS         *tls.Config // nil: without
-	// Freeze holds the picture and the answers or lets them go, AskJudge calls a judge;
-	// nil: nobody can. What Freeze refuses is a *Refusal. Rulings is the judges'
+	// Freeze holds the picture and the answers or releases them, AskJudge calls a judge;
+	// nil: there is neither. What Freeze refuses is a *Refusal. Rulings is the judges'
 	// record; nil: there is none.
 	Freeze   func(live.HoldRequest) error
 	AskJudge func(who string)
@@ -208,7 +208,8 @@ func (discarded) Write(p []byte) (int, error) { return len(p), nil }
 func secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
+			"base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-store")
@@ -255,14 +256,16 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 // healthz is for monitors: 200 while the table is answered about, 503 with the reason
 // while it is not. "rulings" says what stops rulings from being recorded, "" nothing: the
-// table is answered about all the same, and starting anew would mend nothing. Any answer at all says that the program lives.
+// table is answered about all the same, and a restart would mend nothing. Any answer at all
+// says that the program lives.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	state := s.o.Hub.Newest()
 	status := http.StatusOK
 	if state.Health.Code != live.OK {
 		status = http.StatusServiceUnavailable
 	}
-	writeJSON(w, status, map[string]any{"status": state.Health.Code, "detail": state.Health.Detail, "views": state.Seq, "rulings": state.RulingsTrouble})
+	writeJSON(w, status, map[string]any{"status": state.Health.Code, "detail": state.Health.Detail, "views": state.Seq,
+		"rulings": state.RulingsTrouble})
 }
 
 func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
@@ -380,7 +383,7 @@ func (s *Server) contract(w http.ResponseWriter, state *live.State, marshal func
 }
 
 // tableFile answers with the calibration in use, as calibrate table would write
-// it: a judge keeps it beside the answers that name its hash.
+// it: a judge keeps it with the answers that name its hash.
 func (s *Server) tableFile(w http.ResponseWriter, _ *http.Request) {
 	state := s.o.Hub.Newest()
 	if len(state.Register.File) == 0 {

@@ -13,7 +13,7 @@ func (s *Server) shipsRoutes(mux *router) {
 }
 
 // placeShip takes {"id":"A1","base":"small","x_mm":420,"y_mm":310,"heading_deg":90}; without
-// heading_deg nobody knows which way the nose points.
+// heading_deg it is not known which way the nose points.
 func (s *Server) placeShip(w http.ResponseWriter, r *http.Request) {
 	if s.o.PlaceShip == nil {
 		http.Error(w, "Ships cannot be placed by hand here.", http.StatusNotFound)

@@ -17,7 +17,7 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// The table from above as moving pictures, for small use: a monitor beside the stream,
+// The table from above as moving pictures, for small use: a monitor next to the stream,
 // a commentator's laptop. It is no source for a broadcast (docs/streaming.md).
 
 const (
@@ -67,7 +67,8 @@ func (s *Server) videoMJPEG(w http.ResponseWriter, r *http.Request) {
 	pictures, leave, ok := s.watch(width)
 	if !ok {
 		w.Header().Set("Retry-After", "30")
-		http.Error(w, fmt.Sprintf("Already %d watch; this video is for small use. docs/streaming.md says what is not.", videoClients), http.StatusServiceUnavailable)
+		http.Error(w, fmt.Sprintf("Already %d watch; this video is for small use. docs/streaming.md says what is not.", videoClients),
+			http.StatusServiceUnavailable)
 		return
 	}
 	defer leave()
@@ -80,7 +81,7 @@ func (s *Server) videoMJPEG(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case data := <-pictures:
-			if data == nil { // nobody has made one yet
+			if data == nil { // none was made yet
 				continue
 			}
 			head := fmt.Sprintf("--picture\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n", len(data))
@@ -132,9 +133,9 @@ func (s *Server) watch(width int) (pictures <-chan []byte, leave func(), ok bool
 	}, true
 }
 
-// film makes the pictures of one size until nobody watches.
+// film makes the pictures of one size until its last watcher leaves.
 func (s *Server) film(width int, v *video) {
-	views, end := s.o.Hub.Listen()
+	states, end := s.o.Hub.Listen()
 	defer end()
 	c := camera{width: width}
 	ticker := time.NewTicker(videoEvery)
@@ -148,7 +149,7 @@ func (s *Server) film(width int, v *video) {
 		select {
 		case <-v.stop:
 			return
-		case state := <-views:
+		case state := <-states:
 			if data, fresh := c.shot(&state, s.tables.of(&state.Register)); fresh {
 				v.pictures.Publish(data)
 			}
@@ -165,7 +166,7 @@ type camera struct {
 	shown     string // what the last picture shows
 }
 
-// shot returns the picture of a view, if it is another than the last.
+// shot returns the picture of a state, if it differs from the last.
 func (c *camera) shot(state *live.State, table *calibration.Table) (data []byte, fresh bool) {
 	hash := state.Register.Hash
 	if state.Hold != nil { // what it was seen through

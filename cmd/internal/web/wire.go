@@ -34,7 +34,7 @@ type stateJSON struct {
 	Answer      answerJSON      `json:"answer"`
 	Panel       panelJSON       `json:"panel"`
 	Held        *heldJSON       `json:"held"`            // null: everything is live
-	Released    []releasedJSON  `json:"released"`        // what was let go and can be held again, the newest first
+	Released    []releasedJSON  `json:"released"`        // what was released and can be held again, the newest first
 	Ruling      *rulingJSON     `json:"ruling"`          // the last one; null: there is none
 	Trouble     string          `json:"rulings_trouble"` // why no ruling can be recorded now; "": nothing is known against it
 	Match       live.Match      `json:"match"`
@@ -106,15 +106,16 @@ type matJSON struct {
 }
 
 type shipJSON struct {
-	ID         string       `json:"id"`
-	Player     int          `json:"player"`
-	Base       string       `json:"base"`
-	WidthMM    float64      `json:"width_mm"`
-	LengthMM   float64      `json:"length_mm"`
-	XMM        float64      `json:"x_mm"`
-	YMM        float64      `json:"y_mm"`
-	HeadingDeg float64      `json:"heading_deg"`
-	Quarters   bool         `json:"heading_quarters"` // heading_deg is known only to quarter turns, a huge base's to a half turn: its nose is not seen
+	ID         string  `json:"id"`
+	Player     int     `json:"player"`
+	Base       string  `json:"base"`
+	WidthMM    float64 `json:"width_mm"`
+	LengthMM   float64 `json:"length_mm"`
+	XMM        float64 `json:"x_mm"`
+	YMM        float64 `json:"y_mm"`
+	HeadingDeg float64 `json:"heading_deg"`
+	// heading_deg is known only to quarter turns, a huge base's to a half turn: its nose is not seen
+	Quarters   bool         `json:"heading_quarters"`
 	SigmaMM    float64      `json:"sigma_mm"`
 	HalfArcDeg float64      `json:"front_half_angle_deg"`
 	BullseyeMM float64      `json:"bullseye_mm"`
@@ -202,7 +203,7 @@ type panelJSON struct {
 	Alt     string            `json:"alt"`
 }
 
-// stateOf turns a view into the page's JSON.
+// stateOf turns a state into the page's JSON.
 func stateOf(state *live.State) stateJSON {
 	w := state.Text()
 	s := stateJSON{
@@ -221,9 +222,10 @@ func stateOf(state *live.State) stateJSON {
 		Arcs:   arcsOf(state),
 		Answer: answerOf(state, w),
 		Panel:  panelOf(state, w),
-		Held:   heldOf(state.Hold, state.Ruling), Released: releasedOf(state.Released), Ruling: rulingOf(state.Ruling), Trouble: state.RulingsTrouble,
-		Match:  state.Match,
-		Policy: policyOf(state), Targets: targetsOf(state), Things: thingsOf(state), Cameras: camerasOf(state),
+		Held:   heldOf(state.Hold, state.Ruling), Released: releasedOf(state.Released), Ruling: rulingOf(state.Ruling),
+		Trouble: state.RulingsTrouble,
+		Match:   state.Match,
+		Policy:  policyOf(state), Targets: targetsOf(state), Things: thingsOf(state), Cameras: camerasOf(state),
 	}
 	for _, n := range state.Notes {
 		s.Notes = append(s.Notes, noteJSON{n.At.UnixMilli(), n.Text})
@@ -232,7 +234,7 @@ func stateOf(state *live.State) stateJSON {
 	return s
 }
 
-// pictureOf says what a view's picture is; nil before the first one.
+// pictureOf says what a state's picture is; nil before the first one.
 func pictureOf(state *live.State) *pictureJSON {
 	width, height := state.Frame.Size()
 	if width == 0 {
@@ -340,7 +342,8 @@ func answerOf(state *live.State, w live.AnswerText) answerJSON {
 	a.InArc.Outcome, a.InArc.MarginMM, a.InArc.SigmaMM = arc.InArc.String(), round(float64(arc.Margin)), round(float64(arc.Sigma))
 	if at := arc.Attack; at != nil {
 		a.Attack = &attackJSON{
-			Outcome: at.Outcome.String(), Title: live.RangeTitle(at.RangeVerdict), DistanceMM: round(float64(at.Distance)), SigmaMM: round(float64(at.Sigma)),
+			Outcome: at.Outcome.String(), Title: live.RangeTitle(at.RangeVerdict), DistanceMM: round(float64(at.Distance)),
+			SigmaMM: round(float64(at.Sigma)),
 			LinesMM: linesOf(at.Lines), Differs: live.RangeTitle(at.RangeVerdict) != live.RangeTitle(r),
 		}
 		if state.ObstaclesWatched {
@@ -395,7 +398,7 @@ func linesOf(lines []engine.Line) [][2][2]float64 {
 func pointOf(p geom.Point) [2]float64 { return [2]float64{round(p.X), round(p.Y)} }
 
 // round keeps three decimals. JSON has no word for a number that is not finite;
-// such a one is 0, and the outcome beside it says that nothing is known.
+// such a one is 0, and the outcome next to it says that nothing is known.
 func round(x float64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return 0

@@ -170,14 +170,15 @@ type verificationJSON struct {
 	Notes       []string `json:"notes"`
 }
 
-// calibrationStateOf makes the page's JSON of a view.
+// calibrationStateOf makes the page's JSON of a state.
 func calibrationStateOf(v *live.CalibrationState) calibrationStateJSON {
 	s := &v.State
 	j := calibrationStateJSON{
 		Version: 1, Seq: v.Seq, Active: s.Active, Busy: s.Busy(), Step: s.Step,
 		Camera: calibrationCameraJSON{s.Camera.Lost, s.Camera.Width, s.Camera.Height, v.Frame.Seq},
-		Print:  printStepJSON{s.Print.Phase, s.Print.ScaleX, s.Print.ScaleY, s.Print.BarX.Millimeters(), s.Print.BarY.Millimeters(), s.Print.Verdict},
-		Lens:   lensStepOf(&s.Lens), Table: tableStepOf(&s.Table), Verify: verifyStepOf(&s.Verify),
+		Print: printStepJSON{s.Print.Phase, s.Print.ScaleX, s.Print.ScaleY, s.Print.BarX.Millimeters(), s.Print.BarY.Millimeters(),
+			s.Print.Verdict},
+		Lens: lensStepOf(&s.Lens), Table: tableStepOf(&s.Table), Verify: verifyStepOf(&s.Verify),
 	}
 	for _, step := range setup.Steps {
 		j.Steps = append(j.Steps, calibrationStepJSON{step, s.Phase(step)})
@@ -233,7 +234,8 @@ func lensResultOf(r *setup.LensResult) *lensResultJSON {
 		return finite(math.Sqrt(in.Covariance[10*k]))
 	}
 	j := &lensResultJSON{
-		FxPx: lensFigure{in.Fx, sigma(0)}, FyPx: lensFigure{in.Fy, sigma(1)}, CxPx: lensFigure{in.Cx, sigma(2)}, CyPx: lensFigure{in.Cy, sigma(3)},
+		FxPx: lensFigure{in.Fx, sigma(0)}, FyPx: lensFigure{in.Fy, sigma(1)}, CxPx: lensFigure{in.Cx, sigma(2)}, CyPx: lensFigure{in.Cy,
+			sigma(3)},
 		Distortion: in.Distortion, RMSPx: in.RMS, Views: in.Views, MatMM: finite(r.Mat.Millimeters()), Dropped: rejectionsOf(r.Dropped),
 	}
 	return j

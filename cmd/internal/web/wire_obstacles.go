@@ -13,7 +13,7 @@ import (
 
 type learnStateJSON struct {
 	Version   int             `json:"version"`
-	Seq       uint64          `json:"seq"` // of the view that the rest was made with
+	Seq       uint64          `json:"seq"` // of the state that the rest was made with
 	Picture   *pictureJSON    `json:"picture"`
 	Way       []string        `json:"in_the_way"`
 	MatWay    []string        `json:"in_the_way_of_the_mat"`
@@ -27,7 +27,7 @@ type learnStateJSON struct {
 }
 
 type learnTaskJSON struct {
-	Doing   live.LearnAction `json:"doing"` // "": nothing goes on
+	Doing   live.LearnAction `json:"doing"` // "": nothing
 	Frames  int              `json:"frames"`
 	Wanted  int              `json:"frames_wanted"`
 	Last    live.LearnAction `json:"last"` // that ended last
@@ -113,21 +113,24 @@ type learnFoundJSON struct {
 
 func learnStateOf(state *live.State, l *live.LearnState) learnStateJSON {
 	j := learnStateJSON{
-		Version: 1, Seq: state.Seq, Picture: pictureOf(state), Way: append([]string{}, l.Way...), MatWay: append([]string{}, l.MatWay...), Paper: l.Paper,
-		Task: learnTaskJSON{l.Doing, l.Frames, l.Wanted, l.Last, l.Done, l.Problem},
+		Version: 1, Seq: state.Seq, Picture: pictureOf(state), Way: append([]string{}, l.Way...), MatWay: append([]string{}, l.MatWay...),
+		Paper: l.Paper,
+		Task:  learnTaskJSON{l.Doing, l.Frames, l.Wanted, l.Last, l.Done, l.Problem},
 		Mat: learntMatJSON{
 			File: l.Mat.File, Version: l.Mat.Version, AtMS: unixMS(l.Mat.At), Problem: l.Mat.Problem,
 			WidthMM: round(l.MatWidth.Millimeters()), HeightMM: round(l.MatHeight.Millimeters()),
 		},
 		Trace: learnTraceOf(l.Trace),
 		Catalogue: learntListJSON{
-			File: l.Catalogue.File, Version: l.Catalogue.Version, AtMS: unixMS(l.Catalogue.At), Problem: l.Catalogue.Problem, Entries: []learnEntryJSON{},
+			File: l.Catalogue.File, Version: l.Catalogue.Version, AtMS: unixMS(l.Catalogue.At), Problem: l.Catalogue.Problem,
+			Entries: []learnEntryJSON{},
 		},
 		Kinds: learnKinds(), Now: learnNowOf(state, l),
 	}
 	for _, e := range l.Entries {
 		j.Catalogue.Entries = append(j.Catalogue.Entries, learnEntryJSON{
-			Name: e.Name, Kind: e.Kind, Shape: shapeOf(e.Outline, geom.Point{}), AreaMM2: round(geom.Polygon(e.Outline).Area()), SigmaMM: round(float64(e.Sigma)), TopMM: round(float64(e.Top)), Alike: append([]string{}, l.Twins[e.Name]...),
+			Name: e.Name, Kind: e.Kind, Shape: shapeOf(e.Outline, geom.Point{}), AreaMM2: round(geom.Polygon(e.Outline).Area()),
+			SigmaMM: round(float64(e.Sigma)), TopMM: round(float64(e.Top)), Alike: append([]string{}, l.Twins[e.Name]...),
 		})
 	}
 	return j
@@ -144,7 +147,8 @@ func learnTraceOf(t *live.TokenTrace) *learnTraceJSON {
 	if t == nil {
 		return nil
 	}
-	j := &learnTraceJSON{Number: t.Number, AtMS: t.At.UnixMilli(), TopMM: t.Top.Millimeters(), Clipped: t.Clipped, Region: [4]int{t.Region.Min.X, t.Region.Min.Y, t.Region.Dx(), t.Region.Dy()}, Tokens: []learnTokenJSON{}}
+	j := &learnTraceJSON{Number: t.Number, AtMS: t.At.UnixMilli(), TopMM: t.Top.Millimeters(), Clipped: t.Clipped,
+		Region: [4]int{t.Region.Min.X, t.Region.Min.Y, t.Region.Dx(), t.Region.Dy()}, Tokens: []learnTokenJSON{}}
 	for i, k := range t.Tokens {
 		middle := geom.Point{}
 		for _, p := range k.Outline {
@@ -192,7 +196,8 @@ func learnKinds() (out []learnKindJSON) {
 
 func learnNowOf(state *live.State, l *live.LearnState) learnNowJSON {
 	j := learnNowJSON{Why: l.Unused(state), Found: []learnFoundJSON{}, Unknown: [][][2]float64{}}
-	j.Watched = state.ObstaclesWatched && state.Health.Code == live.OK && j.Why == "" // what was learnt may have changed since the picture was searched
+	// what was learnt may have changed since the picture was searched
+	j.Watched = state.ObstaclesWatched && state.Health.Code == live.OK && j.Why == ""
 	sight := state.Located.Obstacles
 	if sight == nil || state.Health.Code != live.OK {
 		return j

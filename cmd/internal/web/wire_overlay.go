@@ -46,7 +46,7 @@ type ringJSON struct {
 // lens bends a line by less than a tenth of a pixel.
 const sampleStep = 20.0 // mm
 
-// tables remembers the calibration that a view names.
+// tables remembers the calibration that a state names.
 type tables struct {
 	mu    sync.Mutex // guards what follows
 	hash  string
@@ -69,7 +69,7 @@ func (t *tables) of(r *live.Register) *calibration.Table {
 	return t.table
 }
 
-// overlayOf projects a view; nil while nothing may be laid over a live picture.
+// overlayOf projects a state; nil while nothing may be laid over a live picture.
 func overlayOf(state *live.State, table *calibration.Table) *overlayJSON {
 	if table == nil || state.Health.Code != live.OK {
 		return nil
@@ -81,7 +81,8 @@ func overlayOf(state *live.State, table *calibration.Table) *overlayJSON {
 	p := projector{table, float64(scene.MatWidth), float64(scene.MatHeight)}
 	o := &overlayJSON{
 		WidthPx: table.Intrinsics.Width, HeightPx: table.Intrinsics.Height,
-		Mat: p.closed(p.mat()), Ships: []overlayShip{}, Obstacles: []polyline{}, Rings: []ringJSON{}, Arc: polyline{}, ArcMM: polyline{}, Lines: []polyline{}, Ruling: []polyline{},
+		Mat: p.closed(p.mat()), Ships: []overlayShip{}, Obstacles: []polyline{}, Rings: []ringJSON{}, Arc: polyline{}, ArcMM: polyline{},
+		Lines: []polyline{}, Ruling: []polyline{},
 	}
 	if state.Ruling != nil {
 		o.Ruling = p.lines(state.Ruling.Lines)
@@ -137,7 +138,7 @@ func (o *overlayJSON) attacker(p *projector, ship *engine.Ship, profile *engine.
 const rangeBand = 100.0 // mm
 
 // around returns the points at distance r from a rectangle of half sides x and y: a
-// convex polygon, close enough to the curve that nobody sees the difference.
+// convex polygon, as close to the curve as can be seen.
 func around(x, y, r float64) (out []geom.Point) {
 	const perCorner = 24 // at range 3 a chord is 0.16 mm off
 	for corner, c := range []geom.Point{{X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}, {X: -x, Y: y}} {
@@ -184,11 +185,12 @@ func arcOutline(profile *engine.Profile, rules engine.Rules, ship *engine.Ship, 
 		return nil // a huge ship's arcs begin elsewhere
 	}
 	if ship.Quarters {
-		return nil // nobody knows which way it looks
+		return nil // its heading is not known
 	}
 	half := float64(profile.HalfAngle(rules, ship.Base))
 	if arc == engine.ArcTurret || arc == engine.ArcMobile {
-		arc = map[string]engine.Arc{"rear": engine.ArcRear, "left": engine.ArcLeft, "right": engine.ArcRight, "front": engine.ArcFront}[ship.Turret]
+		arc = map[string]engine.Arc{"rear": engine.ArcRear, "left": engine.ArcLeft, "right": engine.ArcRight,
+			"front": engine.ArcFront}[ship.Turret]
 	}
 	w, l := profile.Size(ship.Base)
 	ring := around(float64(w)/2, float64(l)/2, 3*rangeBand)

@@ -84,7 +84,8 @@ type targetArcJSON struct {
 // targetsOf lists what the chosen attacker could be measured to.
 func targetsOf(state *live.State) targetsJSON {
 	all := state.Targets()
-	j := targetsJSON{From: state.Choice.From, Reason: all.Reason, List: []targetJSON{}, Objects: objectsOf(all.Objects), Blasts: blastsOf(all.Blasts)}
+	j := targetsJSON{From: state.Choice.From, Reason: all.Reason, List: []targetJSON{}, Objects: objectsOf(all.Objects),
+		Blasts: blastsOf(all.Blasts)}
 	for i := range all.Ships {
 		j.List = append(j.List, targetOf(state, &all.Ships[i]))
 	}
@@ -119,7 +120,7 @@ func targetArcOf(state *live.State, a *engine.ArcVerdict) targetArcJSON {
 	return j
 }
 
-// thingsJSON is what lies on the mat beside ships.
+// thingsJSON is what lies on the mat apart from ships.
 type thingsJSON struct {
 	Watched bool           `json:"obstacles_watched"`
 	Why     string         `json:"why_not"` // why they are not watched; "" when they are
