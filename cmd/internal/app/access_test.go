@@ -43,7 +43,7 @@ func TestTheStateDirectoryIsTheServicesOrTheUsers(t *testing.T) {
 }
 
 // access is accessOf with what it logs.
-func access(t *testing.T, c Web, dir string) (web.AccessOptions, string) {
+func accessWith(t *testing.T, c Web, dir string) (web.AccessOptions, string) {
 	t.Helper()
 	var log bytes.Buffer
 	o, err := accessOf(c, dir, "", slog.New(slog.NewTextHandler(&log, nil)))
@@ -53,7 +53,7 @@ func access(t *testing.T, c Web, dir string) (web.AccessOptions, string) {
 
 func TestSecretsAreMadeOnceAndKeptForTheOwnerAlone(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
-	first, log := access(t, Web{}, dir)
+	first, log := accessWith(t, Web{}, dir)
 	assert.Len(t, first.Key, 32)
 	assert.Regexp(t, `^([bcdfghjkmpqrtvwxy2346789]{5}-){3}[bcdfghjkmpqrtvwxy2346789]{5}$`, first.JudgeSecret)
 	assert.Contains(t, log, filepath.Join(dir, "judge.secret"), "its place is told")
@@ -67,7 +67,7 @@ func TestSecretsAreMadeOnceAndKeptForTheOwnerAlone(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, entries, 2, "nothing half made is left")
 
-	again, _ := access(t, Web{}, dir)
+	again, _ := accessWith(t, Web{}, dir)
 	assert.Equal(t, first.Key, again.Key, "a restart unpairs nobody")
 	assert.Equal(t, first.JudgeSecret, again.JudgeSecret)
 
@@ -120,7 +120,7 @@ func TestASecretThatOthersReadIsNone(t *testing.T) {
 			require.ErrorContains(t, err, c.want)
 		})
 	}
-	o, _ := access(t, Web{JudgeSecretFile: at(" correct horse battery \r\n", 0o600), Read: "paired"}, t.TempDir())
+	o, _ := accessWith(t, Web{JudgeSecretFile: at(" correct horse battery \r\n", 0o600), Read: "paired"}, t.TempDir())
 	assert.Equal(t, "correct horse battery", o.JudgeSecret)
 	assert.True(t, o.PairToRead)
 }
@@ -128,7 +128,7 @@ func TestASecretThatOthersReadIsNone(t *testing.T) {
 func TestWithoutAPlaceToKeepSecretsTheProgramGoesOnAndSaysSo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	o, log := access(t, Web{}, filepath.Join(file, "state"))
+	o, log := accessWith(t, Web{}, filepath.Join(file, "state"))
 	assert.Empty(t, o.Key, "package web makes one that is forgotten")
 	assert.Empty(t, o.JudgeSecret)
 	assert.Contains(t, log, "pairings are forgotten")
@@ -136,7 +136,7 @@ func TestWithoutAPlaceToKeepSecretsTheProgramGoesOnAndSaysSo(t *testing.T) {
 
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "session.key"), []byte("short"), 0o600))
-	o, log = access(t, Web{}, dir)
+	o, log = accessWith(t, Web{}, dir)
 	assert.Empty(t, o.Key, "a key that was cut off signs nothing")
 	assert.Contains(t, log, "expected 32 bytes, got 5")
 	assert.NotEmpty(t, o.JudgeSecret, "which is no reason to be without a judge")
@@ -160,7 +160,7 @@ func TestThePageAnswersToTheMachinesNamesAndTheConfiguredOnes(t *testing.T) {
 	} {
 		assert.Equal(t, c.want, c.web.hostNames(here(c.machine)), name)
 	}
-	o, _ := access(t, Web{Names: []string{"table.lan"}}, t.TempDir())
+	o, _ := accessWith(t, Web{Names: []string{"table.lan"}}, t.TempDir())
 	machine, err := os.Hostname()
 	require.NoError(t, err)
 	short, _, _ := strings.Cut(strings.ToLower(machine), ".")

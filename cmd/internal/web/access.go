@@ -5,9 +5,8 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
-
-	"sightline/hardware"
 )
 
 // Role is what somebody may do. A higher one may do everything that a lower one may.
@@ -51,6 +50,7 @@ type AccessOptions struct {
 	Here    func(netip.Addr) bool
 	Address string       // of the page for a phone; "": others do not reach it
 	Log     *slog.Logger // nil: slog.Default()
+	Pairing *Pairing     // nil: one of its own
 }
 
 // Session is who asks: what they may do, and as whom.
@@ -83,6 +83,66 @@ func forwarded(r *http.Request) bool {
 	return false
 }
 
+// Guard keeps a server to those who may ask it, and each of them to what it can serve: it
+// knows the paired devices, pairs others and counts what each client takes.
+type Guard struct {
+	o        AccessOptions
+	now      func() time.Time
+	sessions *sessions
+	pairing  *Pairing
+
+	codeTries, judgeTries *tries
+	requests              *buckets[netip.Addr] // of clients on the network
+	streams, ownStreams   shares               // of events: the network's and this machine's
+
+	counts guardCounts
+}
+
+// guardCounts is what a guard counts from its start.
+type guardCounts struct {
+	limited            atomic.Uint64 // requests and tries refused for their number
+	wrongCodes         atomic.Uint64 // codes and secrets
+	streamsRefused     atomic.Uint64
+	streamsResumed     atomic.Uint64 // clients that came back and said what they had last
+	connectionsRefused atomic.Uint64
+}
+
+// Figures are what a guard has counted.
+type Figures struct {
+	Limited            uint64 // requests and tries refused for their number
+	WrongCodes         uint64 // codes and secrets
+	Streams            int    // that go out now
+	StreamsRefused     uint64
+	StreamsResumed     uint64 // of clients that came back
+	ConnectionsRefused uint64
+}
+
+// figures returns what was counted.
+func (g *Guard) figures() Figures {
+	return Figures{
+		Limited: g.counts.limited.Load(), WrongCodes: g.counts.wrongCodes.Load(), Streams: g.streams.held() + g.ownStreams.held(),
+		StreamsRefused: g.counts.streamsRefused.Load(), StreamsResumed: g.counts.streamsResumed.Load(),
+		ConnectionsRefused: g.counts.connectionsRefused.Load(),
+	}
+}
+
+// newGuard returns a guard.
+func newGuard(o AccessOptions, now func() time.Time) *Guard {
+	if o.Here == nil {
+		o.Here = netip.Addr.IsLoopback
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Pairing == nil {
+		o.Pairing = &Pairing{}
+	}
+	return &Guard{
+		o: o, now: now, sessions: newSessions(o.Key, o.JudgeSecret), pairing: o.Pairing,
+		codeTries: newTries(), judgeTries: newTries(), requests: newBuckets[netip.Addr](requestRate),
+	}
+}
+
 // peerOf is the address at the other end of the connection, whatever the headers say;
 // the zero Addr when there is none.
 func peerOf(r *http.Request) netip.Addr { return addressOf(r.RemoteAddr) }
@@ -97,24 +157,24 @@ func addressOf(text string) netip.Addr {
 }
 
 // here reports whether a request comes from this very machine, by no way round.
-func (s *Server) here(r *http.Request) bool {
+func (g *Guard) here(r *http.Request) bool {
 	peer := peerOf(r)
-	return peer.IsValid() && s.o.Access.Here(peer) && !forwarded(r)
+	return peer.IsValid() && g.o.Here(peer) && !forwarded(r)
 }
 
 // session says who asks. It never fails: what is no valid pairing is none.
-func (s *Server) session(r *http.Request) Session {
-	who := Session{Role: Reader, Here: s.here(r)}
-	if s.o.Access.PairToRead {
+func (g *Guard) session(r *http.Request) Session {
+	who := Session{Role: Reader, Here: g.here(r)}
+	if g.o.PairToRead {
 		who.Role = Nobody
 	}
-	if who.Role == Nobody && s.sessions.maySee(r.URL.Query().Get("token"), s.o.Now()) {
+	if who.Role == Nobody && g.sessions.maySee(r.URL.Query().Get("token"), g.now()) {
 		who.Role = Reader
 	}
 	if who.Here {
 		who.Role = Player
 	}
-	if paired, ok := s.sessions.read(r, s.o.Now()); ok {
+	if paired, ok := g.sessions.read(r, g.now()); ok {
 		who.Role, who.Name, who.Expires = max(who.Role, paired.Role), paired.Name, paired.Expires
 	}
 	return who
@@ -123,17 +183,20 @@ func (s *Server) session(r *http.Request) Session {
 // guarded is a handler behind the role that it takes.
 type guarded struct {
 	role Role
-	s    *Server
+	by   *Guard
 	next http.HandlerFunc
 }
 
 // allow lets a handler be asked by those who have the role, and answers the others
 // with 403, a sentence and the role in the header Sightline-Needs.
-func (s *Server) allow(role Role, next http.HandlerFunc) *guarded { return &guarded{role, s, next} }
+func (g *Guard) allow(role Role, next http.HandlerFunc) *guarded { return &guarded{role, g, next} }
+
+// needs is the role that the handler takes.
+func (g *guarded) needs() Role { return g.role }
 
 // ServeHTTP implements http.Handler.
 func (g *guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if g.role > Nobody && g.s.session(r).Role < g.role {
+	if g.role > Nobody && g.by.session(r).Role < g.role {
 		w.Header().Set("Sightline-Needs", g.role.String())
 		http.Error(w, refusals[g.role], http.StatusForbidden)
 		return
@@ -146,69 +209,4 @@ var refusals = [...]string{
 	Reader: "This table is shown to paired devices only. Open /pair and type the code that the box's display shows under \"page address\".",
 	Player: "This needs a paired device. Open /pair and type the code that the box's display shows under \"page address\".",
 	Judge:  "This needs a judge. Open /pair and type the judge's secret.",
-}
-
-// router is a ServeMux that knows its patterns, and takes no handler that does not
-// say who may ask it.
-type router struct {
-	mux    *http.ServeMux
-	routes []route
-}
-
-// route is one address and who may ask for it.
-type route struct {
-	Pattern string // "GET /api/state"
-	Role    Role
-}
-
-// Handle adds a route.
-func (t *router) Handle(pattern string, h *guarded) {
-	t.mux.Handle(pattern, h)
-	t.routes = append(t.routes, route{pattern, h.role})
-}
-
-// meJSON is who asks, as the page is told.
-type meJSON struct {
-	Role      string `json:"role"`
-	Name      string `json:"name"`
-	Here      bool   `json:"here"`
-	Paired    bool   `json:"paired"`
-	ExpiresMS int64  `json:"expires_unix_ms"` // of the pairing; 0: there is none
-	Judges    bool   `json:"judges"`          // there is a judge's secret
-	Open      bool   `json:"reading_open"`    // reading needs no pairing
-}
-
-// me answers with who asks and what they may do.
-func (s *Server) me(w http.ResponseWriter, r *http.Request) {
-	writeJSON(w, http.StatusOK, s.meOf(s.session(r)))
-}
-
-func (s *Server) meOf(who Session) meJSON {
-	j := meJSON{
-		Role: who.Role.String(), Name: who.Name, Here: who.Here, Paired: who.Paired(),
-		Judges: s.o.Access.JudgeSecret != "", Open: !s.o.Access.PairToRead,
-	}
-	if who.Paired() {
-		j.ExpiresMS = who.Expires.UnixMilli()
-	}
-	return j
-}
-
-// accessRoutes adds the addresses of pairing.
-func (s *Server) accessRoutes(mux *router) {
-	mux.Handle("GET /pair", s.allow(Nobody, s.pairPage))
-	mux.Handle("GET /pair/{code}", s.allow(Nobody, s.pairPage))
-	mux.Handle("GET /PAIR/{code}", s.allow(Nobody, s.pairPage)) // as the display's QR code writes it
-	mux.Handle("GET /api/openapi.json", s.allow(Nobody, s.describe))
-	mux.Handle("GET /api/me", s.allow(Nobody, s.me))
-	mux.Handle("GET /api/pair", s.allow(Player, s.pairingCode))
-	mux.Handle("POST /api/pair", s.allow(Nobody, s.Pair))
-	mux.Handle("POST /api/unpair", s.allow(Nobody, s.unpair))
-}
-
-// withoutCode is the panel's state as the page may show it: who reads the page has not
-// thereby seen the box, and the pairing code is for those who stand before it.
-func withoutCode(p hardware.State) hardware.State {
-	p.Screen.Code = ""
-	return p
 }

@@ -266,22 +266,6 @@ func TestAPeerThatAsksTooMuchWaitsAndTheOthersDoNot(t *testing.T) {
 	assert.Equal(t, 400/21, ok, "what takes long is dearer")
 }
 
-func TestAnyNumberOfPeersTakesBoundedMemory(t *testing.T) {
-	b := web.NewBuckets(10, 5)
-	now := time.Unix(1_800_000_000, 0)
-	address := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}) }
-	granted := 0
-	for i := range 50_000 {
-		if b.Take(address(i), now) {
-			granted++
-		}
-	}
-	assert.Equal(t, 4096, b.Peers())
-	assert.Equal(t, 4096+5, granted, "those beyond share one bucket")
-	assert.True(t, b.Take(address(49_999), now.Add(time.Minute)), "and have their own again when the others rest")
-	assert.LessOrEqual(t, b.Peers(), 2)
-}
-
 func TestAPeerHoldsSoManyConnectionsAndNoMore(t *testing.T) {
 	_, s, address := served(t, stranger)
 	var open []net.Conn

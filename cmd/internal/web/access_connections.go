@@ -38,6 +38,11 @@ func newFewListener(l net.Listener, here func(netip.Addr) bool, refuse func()) *
 	return &fewListener{Listener: l, here: here, refuse: refuse, machine: map[*fewConn]struct{}{}, net: map[*fewConn]struct{}{}}
 }
 
+// listener returns a listener that takes at most so many connections as can be served.
+func (g *Guard) listener(l net.Listener) net.Listener {
+	return newFewListener(l, g.o.Here, func() { g.counts.connectionsRefused.Add(1) })
+}
+
 // Accept implements net.Listener.
 func (l *fewListener) Accept() (net.Conn, error) {
 	for {

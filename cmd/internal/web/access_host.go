@@ -17,12 +17,12 @@ import (
 // .lan is whatever the network's name server says.
 
 // known refuses requests for a host that is none of this machine's names.
-func (s *Server) known(next http.Handler) http.Handler {
+func (g *Guard) known(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if name, ok := hostName(r.Host); !ok || !s.answersTo(name) {
+		if name, ok := hostName(r.Host); !ok || !g.answersTo(name) {
 			http.Error(w, fmt.Sprintf("This page is not served under the name %q; use the machine's address, localhost or %s, or list the name "+
 				"in web.names of the configuration.",
-				r.Host, s.ownNames()), http.StatusMisdirectedRequest)
+				r.Host, g.ownNames()), http.StatusMisdirectedRequest)
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -30,19 +30,19 @@ func (s *Server) known(next http.Handler) http.Handler {
 }
 
 // ownNames lists the machine's names for people.
-func (s *Server) ownNames() string {
-	if len(s.o.Access.Names) == 0 {
+func (g *Guard) ownNames() string {
+	if len(g.o.Names) == 0 {
 		return "its own name"
 	}
-	return strings.Join(s.o.Access.Names, ", ")
+	return strings.Join(g.o.Names, ", ")
 }
 
 // answersTo reports whether a host, as hostName returns it, is this machine.
-func (s *Server) answersTo(name string) bool {
+func (g *Guard) answersTo(name string) bool {
 	if _, err := netip.ParseAddr(name); err == nil { // with a zone too: no name server is asked for it
 		return true
 	}
-	return name == "localhost" || slices.Contains(s.o.Access.Names, name)
+	return name == "localhost" || slices.Contains(g.o.Names, name)
 }
 
 // hostName returns the host of a Host header in lower case, without port, brackets and

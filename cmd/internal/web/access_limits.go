@@ -34,7 +34,6 @@ const (
 	connectionsOfPeer    = 128 // of one peer
 	connectionsOfMachine = 896 // of this machine, and of a proxy on it, whose clients' streams count as the network's
 
-	bodyAtMost = 64 << 10 // of any request; most handlers take less
 )
 
 // allowance is how much somebody may do at once, and how much a second from then on.
@@ -121,9 +120,9 @@ func peerKey(a netip.Addr) netip.Addr {
 // clientOf is whom the limits count for a request: the peer, or behind a proxy on this
 // machine the one for whom it asks. The zero Addr stands for all of whom the proxy does
 // not say who they are.
-func (s *Server) clientOf(r *http.Request) netip.Addr {
+func (g *Guard) clientOf(r *http.Request) netip.Addr {
 	peer := peerOf(r)
-	if !s.o.Access.Here(peer) || !forwarded(r) {
+	if !g.o.Here(peer) || !forwarded(r) {
 		return peerKey(peer)
 	}
 	if a := forwardedFor(r.Header); a.IsValid() && !a.IsLoopback() {
@@ -176,28 +175,27 @@ func forParameter(element string) string {
 	return ""
 }
 
-// limited keeps a peer on the network to requestRate and every body to bodyAtMost. This
+// limited keeps a peer on the network to requestRate. This
 // machine itself is not counted: whoever runs programs on it needs no page to keep it busy.
-func (s *Server) limited(next http.Handler) http.Handler {
+func (g *Guard) limited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !s.here(r) {
-			if _, wait, ok := s.requests.take(s.clientOf(r), 1, s.o.Now()); !ok {
-				s.counts.limited.Add(1)
+		if !g.here(r) {
+			if _, wait, ok := g.requests.take(g.clientOf(r), 1, g.now()); !ok {
+				g.counts.limited.Add(1)
 				tooMany(w, wait, "This device asks for too much at once; wait a moment.")
 				return
 			}
 		}
-		r.Body = http.MaxBytesReader(w, r.Body, bodyLimit(r))
 		next.ServeHTTP(w, r)
 	})
 }
 
 // costly keeps a peer on the network from asking often for what takes long to make.
-func (s *Server) costly(next http.HandlerFunc) http.HandlerFunc {
+func (g *Guard) costly(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if !s.here(r) {
-			if _, wait, ok := s.requests.take(s.clientOf(r), costlyTakes, s.o.Now()); !ok {
-				s.counts.limited.Add(1)
+		if !g.here(r) {
+			if _, wait, ok := g.requests.take(g.clientOf(r), costlyTakes, g.now()); !ok {
+				g.counts.limited.Add(1)
 				tooMany(w, wait, "This takes the program long to make; wait a moment.")
 				return
 			}
@@ -262,16 +260,16 @@ func (c *shares) held() int {
 
 // streaming keeps what goes on for long (events, video) to as many clients as the program
 // can serve.
-func (s *Server) streaming(next http.HandlerFunc) http.HandlerFunc {
+func (g *Guard) streaming(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		release, ok := s.takeStream(w, r)
+		release, ok := g.takeStream(w, r)
 		if !ok {
 			return
 		}
 		defer release()
 		defer streams(r)()
 		if r.Header.Get("Last-Event-ID") != "" {
-			s.counts.streamsResumed.Add(1) // it gets the newest state at once, as everyone does
+			g.counts.streamsResumed.Add(1) // it gets the newest state at once, as everyone does
 		}
 		next(w, r)
 	}
@@ -279,18 +277,18 @@ func (s *Server) streaming(next http.HandlerFunc) http.HandlerFunc {
 
 // takeStream lets a client have a stream of events, or answers why not: 503 when there
 // are too many in all, 429 when this client holds enough.
-func (s *Server) takeStream(w http.ResponseWriter, r *http.Request) (release func(), ok bool) {
-	held, most, ofPeer := &s.streams, streamsOfNetwork, streamsOfPeer
-	if s.here(r) {
-		held, most, ofPeer = &s.ownStreams, streamsOfMachine, streamsOfMachine
+func (g *Guard) takeStream(w http.ResponseWriter, r *http.Request) (release func(), ok bool) {
+	held, most, ofPeer := &g.streams, streamsOfNetwork, streamsOfPeer
+	if g.here(r) {
+		held, most, ofPeer = &g.ownStreams, streamsOfMachine, streamsOfMachine
 	}
-	release, no := held.take(s.clientOf(r), most, ofPeer)
+	release, no := held.take(g.clientOf(r), most, ofPeer)
 	switch no {
 	case peerHeld:
-		s.counts.streamsRefused.Add(1)
+		g.counts.streamsRefused.Add(1)
 		tooMany(w, 5*time.Second, fmt.Sprintf("This device listens to the table in %d places; close some of its pages.", ofPeer))
 	case allGone:
-		s.counts.streamsRefused.Add(1)
+		g.counts.streamsRefused.Add(1)
 		w.Header().Set("Retry-After", "5")
 		http.Error(w, fmt.Sprintf("%d pages listen to this table, and that is as many as it serves; close some.", most),
 			http.StatusServiceUnavailable)

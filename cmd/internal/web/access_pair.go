@@ -5,14 +5,12 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
-	"io"
 	"net/http"
 	"net/netip"
 	"strings"
 	"sync"
 	"time"
 	"unicode"
-	"unicode/utf8"
 
 	"golang.org/x/time/rate"
 )
@@ -85,14 +83,14 @@ type trier struct {
 }
 
 // trier says who tries with a request.
-func (s *Server) trier(r *http.Request) trier {
-	if id, ok := s.sessions.known(r, s.o.Now()); ok {
+func (g *Guard) trier(r *http.Request) trier {
+	if id, ok := g.sessions.known(r, g.now()); ok {
 		return trier{pairing: id}
 	}
-	if s.here(r) { // or behind a proxy on this machine that does not say so
+	if g.here(r) { // or behind a proxy on this machine that does not say so
 		return trier{here: true}
 	}
-	return trier{client: s.clientOf(r)}
+	return trier{client: g.clientOf(r)}
 }
 
 // tellEvery is how often the log hears of too many wrong tries.
@@ -221,77 +219,50 @@ func tidyCode(typed string) (code string, ok bool) {
 	return code, true
 }
 
-// pairJSON is what somebody pairs with.
-type pairJSON struct {
-	Code   string `json:"code"`
-	Secret string `json:"judge_secret"`
-	Name   string `json:"name"`
-}
-
-// The longest of what people type.
-const (
-	nameMost   = 32  // characters
-	secretMost = 256 // bytes
-)
-
-// readPairing reads what somebody pairs with; problem is a sentence for people.
-func readPairing(body io.Reader) (in pairJSON, problem string) {
-	if problem = readJSON(body, &in, `{"code":"K4MWQX","name":"Anna"}`); problem != "" {
-		return pairJSON{}, problem
-	}
-	in.Name, in.Secret = strings.TrimSpace(in.Name), strings.TrimSpace(in.Secret)
-	switch {
-	case utf8.RuneCountInString(in.Name) > nameMost || strings.ContainsFunc(in.Name, unprintable):
-		return pairJSON{}, fmt.Sprintf("A name has at most %d characters, all of them printable.", nameMost)
-	case (in.Code == "") == (in.Secret == ""):
-		return pairJSON{}, "Type the code that the box's display shows, or the judge's secret."
-	case len(in.Secret) > secretMost:
-		return pairJSON{}, fmt.Sprintf("A judge's secret has at most %d bytes.", secretMost)
-	}
-	return in, ""
-}
-
-func unprintable(r rune) bool { return !unicode.IsPrint(r) }
-
-// pair makes a player of who knows the code and a judge of who knows the secret.
-func (s *Server) Pair(w http.ResponseWriter, r *http.Request) {
-	in, problem := readPairing(http.MaxBytesReader(w, r.Body, bodyMost))
-	if problem != "" {
-		http.Error(w, problem, http.StatusBadRequest)
-		return
-	}
-	role, ok := Player, false
-	if in.Secret != "" {
-		role, ok = Judge, s.isJudge(w, r, in.Secret)
+// pair makes a player of who knows the code, and a judge of who knows the secret, and gives
+// them the cookie. What is wrong is answered, with ok false.
+func (g *Guard) pair(w http.ResponseWriter, r *http.Request, code, secret, name string) (who Session, ok bool) {
+	role := Player
+	if secret != "" {
+		role, ok = Judge, g.isJudge(w, r, secret)
 	} else {
-		ok = s.isHere(w, r, in.Code)
+		ok = g.isHere(w, r, code)
 	}
 	if !ok {
-		return
+		return who, false
 	}
-	s.sessions.end(r, s.o.Now()) // the cookie it replaces
-	who, value := s.sessions.make(role, in.Name, s.o.Now())
-	who.Here = s.here(r)
+	g.sessions.end(r, g.now()) // the cookie it replaces
+	who, value := g.sessions.make(role, name, g.now())
+	who.Here = g.here(r)
 	give(w, r, value, who.Expires)
-	s.o.Access.Log.Info("paired", "role", role.String(), "name", in.Name, "peer", peerOf(r).String())
-	writeJSON(w, http.StatusOK, s.meOf(who))
+	g.o.Log.Info("paired", "role", role.String(), "name", name, "peer", peerOf(r).String())
+	return who, true
+}
+
+// code returns the code that pairs a device, and until when it is shown.
+func (g *Guard) code() (code string, until time.Time) { return g.pairing.current(g.now()) }
+
+// unpair ends the pairing of who asks.
+func (g *Guard) unpair(w http.ResponseWriter, r *http.Request) {
+	g.sessions.end(r, g.now())
+	give(w, r, "", time.Time{})
 }
 
 // isHere checks a code: who knows it stands before the box. What is wrong is answered.
-func (s *Server) isHere(w http.ResponseWriter, r *http.Request, typed string) bool {
+func (g *Guard) isHere(w http.ResponseWriter, r *http.Request, typed string) bool {
 	code, ok := tidyCode(typed)
 	if !ok {
 		text := fmt.Sprintf("That is no pairing code: it has %d of these letters and digits: %s.", codeLength, codeLetters)
 		http.Error(w, text, http.StatusBadRequest)
 		return false
 	}
-	now := s.o.Now()
-	back, wait, ok := s.codeTries.take(s.trier(r), now)
+	now := g.now()
+	back, wait, ok := g.codeTries.take(g.trier(r), now)
 	if !ok {
-		s.tooOften(w, r, s.codeTries, wait)
+		g.tooOften(w, r, g.codeTries, wait)
 		return false
 	}
-	switch s.pairing.use(code, now) {
+	switch g.pairing.use(code, now) {
 	case codeIsRight:
 		back()
 		return true
@@ -299,25 +270,25 @@ func (s *Server) isHere(w http.ResponseWriter, r *http.Request, typed string) bo
 		back()
 		http.Error(w, "This code has been used. The display shows a new one for each device.", http.StatusConflict)
 	default:
-		s.counts.wrongCodes.Add(1)
+		g.counts.wrongCodes.Add(1)
 		http.Error(w, "This is not the code, or no longer. The display shows a new one every five minutes.", http.StatusForbidden)
 	}
 	return false
 }
 
 // isJudge checks the judge's secret; what is wrong is answered.
-func (s *Server) isJudge(w http.ResponseWriter, r *http.Request, secret string) bool {
-	if s.o.Access.JudgeSecret == "" {
+func (g *Guard) isJudge(w http.ResponseWriter, r *http.Request, secret string) bool {
+	if g.o.JudgeSecret == "" {
 		http.Error(w, "This table has no judge's secret; its log says why.", http.StatusForbidden)
 		return false
 	}
-	back, wait, ok := s.judgeTries.take(s.trier(r), s.o.Now())
+	back, wait, ok := g.judgeTries.take(g.trier(r), g.now())
 	if !ok {
-		s.tooOften(w, r, s.judgeTries, wait)
+		g.tooOften(w, r, g.judgeTries, wait)
 		return false
 	}
-	if !same(secret, s.o.Access.JudgeSecret) {
-		s.counts.wrongCodes.Add(1)
+	if !same(secret, g.o.JudgeSecret) {
+		g.counts.wrongCodes.Add(1)
 		http.Error(w, "This is not the judge's secret. On the box, \"sightline judge-secret\" says it.", http.StatusForbidden)
 		return false
 	}
@@ -326,43 +297,10 @@ func (s *Server) isJudge(w http.ResponseWriter, r *http.Request, secret string) 
 }
 
 // tooOften answers who was wrong too often, or comes while others were.
-func (s *Server) tooOften(w http.ResponseWriter, r *http.Request, t *tries, wait time.Duration) {
-	s.counts.limited.Add(1)
-	if t.tell(s.o.Now()) {
-		s.o.Access.Log.Warn("too many wrong tries to pair", "peer", peerOf(r).String())
+func (g *Guard) tooOften(w http.ResponseWriter, r *http.Request, t *tries, wait time.Duration) {
+	g.counts.limited.Add(1)
+	if t.tell(g.now()) {
+		g.o.Log.Warn("too many wrong tries to pair", "peer", peerOf(r).String())
 	}
 	tooMany(w, wait, fmt.Sprintf("Too many wrong tries. Try again in %.0f s.", max(1, wait.Seconds())))
-}
-
-// unpair ends the pairing of who asks.
-func (s *Server) unpair(w http.ResponseWriter, r *http.Request) {
-	if !readNothing(w, r) {
-		return
-	}
-	s.sessions.end(r, s.o.Now())
-	give(w, r, "", time.Time{})
-	w.WriteHeader(http.StatusNoContent)
-}
-
-// codeJSON is the code, for those who may hand it on.
-type codeJSON struct {
-	Code      string `json:"code"`
-	ExpiresMS int64  `json:"expires_unix_ms"`
-	Address   string `json:"address"` // of the page for a phone; "": the page is served to this machine only
-}
-
-// pairingCode says the code to the machine itself, which may have no display, and to
-// judges. A paired phone alone does not pair others.
-func (s *Server) pairingCode(w http.ResponseWriter, r *http.Request) {
-	if who := s.session(r); !who.Here && who.Role < Judge {
-		w.Header().Set("Sightline-Needs", Judge.String())
-		http.Error(w, "The code is shown by the box's display, to the machine itself and to judges.", http.StatusForbidden)
-		return
-	}
-	code, until := s.pairing.current(s.o.Now())
-	writeJSON(w, http.StatusOK, codeJSON{Code: code, ExpiresMS: until.UnixMilli(), Address: s.o.Access.Address})
-}
-
-func (s *Server) pairPage(w http.ResponseWriter, r *http.Request) {
-	http.ServeFileFS(w, r, static, "static/pair.html")
 }

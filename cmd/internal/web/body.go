@@ -52,6 +52,21 @@ func readJSON(body io.Reader, into any, example string) (problem string) {
 	return ""
 }
 
+// bodyAtMost is how large a request's body may be; most handlers take less.
+const bodyAtMost = 64 << 10
+
+// shortened keeps every body but a catalogue's file to bodyAtMost.
+func shortened(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		most := int64(bodyAtMost)
+		if r.Method == http.MethodPut && r.URL.Path == learnPath {
+			most = catalogueMost
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, most)
+		next.ServeHTTP(w, r)
+	})
+}
+
 // readBody reads a request's small JSON object, or answers what is wrong with it and
 // reports false.
 func readBody(w http.ResponseWriter, r *http.Request, into any, example string) bool {

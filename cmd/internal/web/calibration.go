@@ -27,11 +27,11 @@ const calibrationEvery = time.Second
 func (s *Server) calibrationRoutes(mux *router) {
 	mux.Handle("GET /calibrate", s.allow(Nobody, s.calibratePage))
 	mux.Handle("GET /api/calibration", s.allow(Reader, s.calibration))
-	mux.Handle("GET /api/calibration/events", s.allow(Reader, s.streaming(s.calibrationEvents)))
+	mux.Handle("GET /api/calibration/events", s.allow(Reader, s.guard.streaming(s.calibrationEvents)))
 	mux.Handle("POST /api/calibration", s.allow(Player, s.calibrate))
 	mux.Handle("GET /api/calibration/picture.jpg", s.allow(Reader, s.calibrationPicture))
-	mux.Handle("GET /api/calibration/heat.svg", s.allow(Reader, s.costly(s.calibrationHeat)))
-	mux.Handle("GET /api/calibration/sheet/{file}", s.allow(Reader, s.costly(s.calibrationSheet)))
+	mux.Handle("GET /api/calibration/heat.svg", s.allow(Reader, s.guard.costly(s.calibrationHeat)))
+	mux.Handle("GET /api/calibration/sheet/{file}", s.allow(Reader, s.guard.costly(s.calibrationSheet)))
 }
 
 func (s *Server) calibratePage(w http.ResponseWriter, r *http.Request) {

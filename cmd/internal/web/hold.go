@@ -49,7 +49,7 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	if judge {
 		by = "a judge"
 	}
-	if name := s.session(r).Name; name != "" {
+	if name := s.guard.session(r).Name; name != "" {
 		by = name
 	}
 	if err := s.o.Freeze(live.HoldRequest{Hold: *in.Hold, Held: in.Held, Judge: judge, By: by}); err != nil {

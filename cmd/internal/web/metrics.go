@@ -10,21 +10,10 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"sightline/cmd/internal/live"
 )
-
-// counts is what the server counts from its start.
-type counts struct {
-	requests           [6]atomic.Uint64 // by the status' first digit
-	limited            atomic.Uint64    // requests and tries refused for their number
-	wrongCodes         atomic.Uint64    // codes and secrets
-	streamsRefused     atomic.Uint64
-	streamsResumed     atomic.Uint64 // clients that came back and said what they had last
-	connectionsRefused atomic.Uint64
-}
 
 // counted counts every request by its status.
 func (s *Server) counted(next http.Handler) http.Handler {
@@ -35,8 +24,8 @@ func (s *Server) counted(next http.Handler) http.Handler {
 			if status == 0 {
 				status = http.StatusOK
 			}
-			if class := status / 100; class < len(s.counts.requests) {
-				s.counts.requests[class].Add(1)
+			if class := status / 100; class < len(s.requests) {
+				s.requests[class].Add(1)
 			}
 		}()
 		next.ServeHTTP(c, r)
@@ -112,20 +101,21 @@ func (s *Server) tableMetrics(w io.Writer, state *live.State) {
 
 // pageMetrics is what the server counts.
 func (s *Server) pageMetrics(w io.Writer) {
+	n := s.guard.figures()
 	metricHead(w, "sightline_http_requests_total", "counter", "Requests answered, by the class of their status.")
-	for class := 1; class < len(s.counts.requests); class++ {
-		fmt.Fprintf(w, "sightline_http_requests_total{status=\"%dxx\"} %d\n", class, s.counts.requests[class].Load())
+	for class := 1; class < len(s.requests); class++ {
+		fmt.Fprintf(w, "sightline_http_requests_total{status=\"%dxx\"} %d\n", class, s.requests[class].Load())
 	}
 	metric(w, "sightline_http_rate_limited_total", "counter", "Requests and tries to pair that were refused for their number.",
-		float64(s.counts.limited.Load()))
+		float64(n.Limited))
 	metric(w, "sightline_http_connections_refused_total", "counter", "Connections closed because there were too many.",
-		float64(s.counts.connectionsRefused.Load()))
-	metric(w, "sightline_pairing_wrong_total", "counter", "Wrong pairing codes and judge's secrets.", float64(s.counts.wrongCodes.Load()))
-	metric(w, "sightline_sse_clients", "gauge", "Clients that listen to events.", float64(s.streams.held()+s.ownStreams.held()))
+		float64(n.ConnectionsRefused))
+	metric(w, "sightline_pairing_wrong_total", "counter", "Wrong pairing codes and judge's secrets.", float64(n.WrongCodes))
+	metric(w, "sightline_sse_clients", "gauge", "Clients that listen to events.", float64(n.Streams))
 	metric(w, "sightline_sse_refused_total", "counter", "Clients that were refused a stream of events.",
-		float64(s.counts.streamsRefused.Load()))
+		float64(n.StreamsRefused))
 	metric(w, "sightline_sse_resumed_total", "counter", "Clients that came back to a stream of events.",
-		float64(s.counts.streamsResumed.Load()))
+		float64(n.StreamsResumed))
 	metric(w, "sightline_views_missed_total", "counter", "States that slow clients did not get, because a newer one was there.",
 		float64(s.o.Hub.Missed()))
 }

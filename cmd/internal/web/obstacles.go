@@ -39,19 +39,11 @@ const (
 	errorMost     = 500 // bytes of what is said to be wrong with it
 )
 
-// bodyLimit is how large a request's body may be.
-func bodyLimit(r *http.Request) int64 {
-	if r.Method == http.MethodPut && r.URL.Path == learnPath {
-		return catalogueMost
-	}
-	return bodyAtMost
-}
-
 // obstacleRoutes adds the addresses of the page that learns obstacles.
 func (s *Server) obstacleRoutes(mux *router) {
 	mux.Handle("GET /obstacles", s.allow(Nobody, s.obstaclesPage))
 	mux.Handle("GET /api/obstacles", s.allow(Reader, s.obstacles))
-	mux.Handle("GET /api/obstacles/events", s.allow(Reader, s.streaming(s.obstacleEvents)))
+	mux.Handle("GET /api/obstacles/events", s.allow(Reader, s.guard.streaming(s.obstacleEvents)))
 	mux.Handle("GET /api/obstacles/picture.jpg", s.allow(Reader, s.tracedPicture))
 	mux.Handle("POST /api/obstacles", s.allow(Player, s.learn))
 	mux.Handle("GET "+learnPath, s.allow(Reader, s.catalogueFile))

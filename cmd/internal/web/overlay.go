@@ -304,3 +304,12 @@ func (s *Server) overlayRoutes(mux *router) {
 	mux.Handle("GET /api/video.mjpg", s.allow(Reader, s.videoMJPEG))
 	mux.Handle("PATCH /api/match", s.allow(Player, s.setMatch))
 }
+
+// overlayToken gives a player the token to put into an overlay's address.
+func (s *Server) overlayToken(w http.ResponseWriter, r *http.Request) {
+	if !readNothing(w, r) {
+		return
+	}
+	token, until := s.guard.readToken()
+	writeJSON(w, http.StatusOK, map[string]any{"token": token, "needed": s.o.Access.PairToRead, "expires_unix_ms": until.UnixMilli()})
+}

@@ -72,4 +72,4 @@ func (s *Server) declare(w http.ResponseWriter, r *http.Request) {
 }
 
 // judges reports whether a request comes from a judge, who is bound by no agreement.
-func (s *Server) judges(r *http.Request) bool { return s.session(r).Role >= Judge }
+func (s *Server) judges(r *http.Request) bool { return s.guard.session(r).Role >= Judge }

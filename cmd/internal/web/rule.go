@@ -82,7 +82,7 @@ func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 	}
 	who := strings.TrimSpace(*in.By)
 	if who == "" {
-		who = s.session(r).Name
+		who = s.guard.session(r).Name
 	}
 	s.o.AskJudge(who)
 	s.answerHeld(w, true)
@@ -171,7 +171,7 @@ func (s *Server) rule(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if request.Judge == "" {
-		request.Judge = s.session(r).Name
+		request.Judge = s.guard.session(r).Name
 	}
 	ruling, err := s.o.Rulings.Rule(request)
 	if err != nil {

@@ -21,7 +21,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -60,7 +59,6 @@ type Options struct {
 	Learning    Learning           // of this table's obstacles; nil: they cannot be taught
 	Now         func() time.Time   // nil: time.Now
 	Access      AccessOptions
-	Pairing     *Pairing    // nil: one of its own
 	TLS         *tls.Config // nil: without
 	// Freeze holds the picture and the answers or releases them, AskJudge calls a judge;
 	// nil: there is neither. What Freeze refuses is a *Refusal. Rulings is the judges'
@@ -84,14 +82,9 @@ type Server struct {
 	pictures pictures
 	handler  http.Handler
 	router   *router
-	sessions *sessions
-	pairing  *Pairing
-
-	codeTries, judgeTries *tries
-	requests              *buckets[netip.Addr] // of clients on the network
-	streams, ownStreams   shares               // of events: the network's and this machine's
-	counts                counts
-	asking                atomic.Bool // a question of Answers is being answered
+	guard    *Guard
+	requests [6]atomic.Uint64 // by the first digit of the status
+	asking   atomic.Bool      // a question of Answers is being answered
 
 	calibrationPictures pictures
 	tracedPictures      pictures
@@ -105,19 +98,12 @@ func NewServer(o Options) *Server {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	if o.Access.Here == nil {
-		o.Access.Here = netip.Addr.IsLoopback
+	s := &Server{o: o, pictures: pictures{now: o.Now}, calibrationPictures: pictures{now: o.Now}, tracedPictures: pictures{now: o.Now}}
+	if s.o.Access.Log == nil {
+		s.o.Access.Log = slog.Default()
 	}
-	if o.Access.Log == nil {
-		o.Access.Log = slog.Default()
-	}
-	if o.Pairing == nil {
-		o.Pairing = &Pairing{}
-	}
-	s := &Server{o: o, pairing: o.Pairing, pictures: pictures{now: o.Now}, calibrationPictures: pictures{now: o.Now}, tracedPictures: pictures{now: o.Now}}
-	s.sessions = newSessions(o.Access.Key, o.Access.JudgeSecret)
+	s.guard = newGuard(s.o.Access, o.Now)
 	s.feed.hub, s.feed.encode = o.Hub, s.stateJSON
-	s.codeTries, s.judgeTries, s.requests = newTries(), newTries(), newBuckets[netip.Addr](requestRate)
 	s.handler = s.routes()
 	return s
 }
@@ -134,7 +120,7 @@ func (s *Server) routes() http.Handler {
 	mux.Handle("GET /healthz", s.allow(Nobody, s.healthz))
 	mux.Handle("GET /metrics", s.allow(Reader, s.metrics))
 	mux.Handle("GET /api/state", s.allow(Reader, s.state))
-	mux.Handle("GET /api/events", s.allow(Reader, s.streaming(s.events)))
+	mux.Handle("GET /api/events", s.allow(Reader, s.guard.streaming(s.events)))
 	mux.Handle("GET /api/scene", s.allow(Reader, s.scene))
 	mux.Handle("GET /api/measure", s.allow(Reader, s.measure))
 	mux.Handle("GET /api/table.json", s.allow(Reader, s.tableFile))
@@ -154,8 +140,11 @@ func (s *Server) routes() http.Handler {
 	}
 	// Whoever changes something must come from this page: browsers say where a
 	// request comes from, and other sites are refused.
-	return noted(secured(s.counted(s.known(s.limited(http.NewCrossOriginProtection().Handler(mux.mux))))))
+	return noted(secured(s.counted(s.guard.known(s.guard.limited(shortened(http.NewCrossOriginProtection().Handler(mux.mux)))))))
 }
+
+// allow lets a handler be asked by those who have the role.
+func (s *Server) allow(role Role, next http.HandlerFunc) *guarded { return s.guard.allow(role, next) }
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
@@ -232,7 +221,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		TLSConfig:         s.o.TLS,
 		ErrorLog:          slog.NewLogLogger(s.o.Access.Log.Handler(), slog.LevelDebug), // what clients do wrong
 	}
-	few := newFewListener(l, s.o.Access.Here, func() { s.counts.connectionsRefused.Add(1) })
+	few := s.guard.listener(l)
 	done := make(chan error, 1)
 	go func() {
 		if s.o.TLS != nil {

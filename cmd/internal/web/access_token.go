@@ -3,7 +3,6 @@ package web
 import (
 	"crypto/hmac"
 	"encoding/base64"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +22,12 @@ func (s *sessions) readToken(now time.Time) string {
 	return until + "." + base64.RawURLEncoding.EncodeToString(s.mac("overlay", []byte(until)))
 }
 
+// readToken returns a token that lets its bearer read, and until when.
+func (g *Guard) readToken() (token string, until time.Time) {
+	now := g.now()
+	return g.sessions.readToken(now), now.Add(readTokenFor)
+}
+
 // maySee reports whether a token was made here and holds.
 func (s *sessions) maySee(token string, now time.Time) bool {
 	if token == "" || len(token) > 128 {
@@ -38,15 +43,4 @@ func (s *sessions) maySee(token string, now time.Time) bool {
 	}
 	unix, err := strconv.ParseInt(until, 36, 64)
 	return err == nil && now.Unix() < unix
-}
-
-// overlayToken gives a player the token to put into an overlay's address.
-func (s *Server) overlayToken(w http.ResponseWriter, r *http.Request) {
-	if !readNothing(w, r) {
-		return
-	}
-	now := s.o.Now()
-	writeJSON(w, http.StatusOK, map[string]any{
-		"token": s.sessions.readToken(now), "needed": s.o.Access.PairToRead, "expires_unix_ms": now.Add(readTokenFor).UnixMilli(),
-	})
 }

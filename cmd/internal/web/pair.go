@@ -1,0 +1,159 @@
+package web
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"sightline/hardware"
+)
+
+// router is a ServeMux that knows its patterns, and takes no handler that does not
+// say who may ask it.
+type router struct {
+	mux    *http.ServeMux
+	routes []route
+}
+
+// route is one address and who may ask for it.
+type route struct {
+	Pattern string // "GET /api/state"
+	Role    Role
+}
+
+// Handle adds a route.
+func (t *router) Handle(pattern string, h *guarded) {
+	t.mux.Handle(pattern, h)
+	t.routes = append(t.routes, route{pattern, h.needs()})
+}
+
+// meJSON is who asks, as the page is told.
+type meJSON struct {
+	Role      string `json:"role"`
+	Name      string `json:"name"`
+	Here      bool   `json:"here"`
+	Paired    bool   `json:"paired"`
+	ExpiresMS int64  `json:"expires_unix_ms"` // of the pairing; 0: there is none
+	Judges    bool   `json:"judges"`          // there is a judge's secret
+	Open      bool   `json:"reading_open"`    // reading needs no pairing
+}
+
+// me answers with who asks and what they may do.
+func (s *Server) me(w http.ResponseWriter, r *http.Request) {
+	writeJSON(w, http.StatusOK, s.meOf(s.guard.session(r)))
+}
+
+func (s *Server) meOf(who Session) meJSON {
+	j := meJSON{
+		Role: who.Role.String(), Name: who.Name, Here: who.Here, Paired: who.Paired(),
+		Judges: s.o.Access.JudgeSecret != "", Open: !s.o.Access.PairToRead,
+	}
+	if who.Paired() {
+		j.ExpiresMS = who.Expires.UnixMilli()
+	}
+	return j
+}
+
+// accessRoutes adds the addresses of pairing.
+func (s *Server) accessRoutes(mux *router) {
+	mux.Handle("GET /pair", s.allow(Nobody, s.pairPage))
+	mux.Handle("GET /pair/{code}", s.allow(Nobody, s.pairPage))
+	mux.Handle("GET /PAIR/{code}", s.allow(Nobody, s.pairPage)) // as the display's QR code writes it
+	mux.Handle("GET /api/openapi.json", s.allow(Nobody, s.describe))
+	mux.Handle("GET /api/me", s.allow(Nobody, s.me))
+	mux.Handle("GET /api/pair", s.allow(Player, s.pairingCode))
+	mux.Handle("POST /api/pair", s.allow(Nobody, s.Pair))
+	mux.Handle("POST /api/unpair", s.allow(Nobody, s.unpair))
+}
+
+// withoutCode is the panel's state as the page may show it: who reads the page has not
+// thereby seen the box, and the pairing code is for those who stand before it.
+func withoutCode(p hardware.State) hardware.State {
+	p.Screen.Code = ""
+	return p
+}
+
+// PairingCode returns the code that pairs a device now: for the box's display.
+func (s *Server) PairingCode() string {
+	code, _ := s.guard.code()
+	return code
+}
+
+// pairJSON is what somebody pairs with.
+type pairJSON struct {
+	Code   string `json:"code"`
+	Secret string `json:"judge_secret"`
+	Name   string `json:"name"`
+}
+
+// The longest of what people type.
+const (
+	nameMost   = 32  // characters
+	secretMost = 256 // bytes
+)
+
+// readPairing reads what somebody pairs with; problem is a sentence for people.
+func readPairing(body io.Reader) (in pairJSON, problem string) {
+	if problem = readJSON(body, &in, `{"code":"K4MWQX","name":"Anna"}`); problem != "" {
+		return pairJSON{}, problem
+	}
+	in.Name, in.Secret = strings.TrimSpace(in.Name), strings.TrimSpace(in.Secret)
+	switch {
+	case utf8.RuneCountInString(in.Name) > nameMost || strings.ContainsFunc(in.Name, unprintable):
+		return pairJSON{}, fmt.Sprintf("A name has at most %d characters, all of them printable.", nameMost)
+	case (in.Code == "") == (in.Secret == ""):
+		return pairJSON{}, "Type the code that the box's display shows, or the judge's secret."
+	case len(in.Secret) > secretMost:
+		return pairJSON{}, fmt.Sprintf("A judge's secret has at most %d bytes.", secretMost)
+	}
+	return in, ""
+}
+
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// pair makes a player of who knows the code and a judge of who knows the secret.
+func (s *Server) Pair(w http.ResponseWriter, r *http.Request) {
+	in, problem := readPairing(http.MaxBytesReader(w, r.Body, bodyMost))
+	if problem != "" {
+		http.Error(w, problem, http.StatusBadRequest)
+		return
+	}
+	if who, ok := s.guard.pair(w, r, in.Code, in.Secret, in.Name); ok {
+		writeJSON(w, http.StatusOK, s.meOf(who))
+	}
+}
+
+// unpair ends the pairing of who asks.
+func (s *Server) unpair(w http.ResponseWriter, r *http.Request) {
+	if !readNothing(w, r) {
+		return
+	}
+	s.guard.unpair(w, r)
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// codeJSON is the code, for those who may hand it on.
+type codeJSON struct {
+	Code      string `json:"code"`
+	ExpiresMS int64  `json:"expires_unix_ms"`
+	Address   string `json:"address"` // of the page for a phone; "": the page is served to this machine only
+}
+
+// pairingCode says the code to the machine itself, which may have no display, and to
+// judges. A paired phone alone does not pair others.
+func (s *Server) pairingCode(w http.ResponseWriter, r *http.Request) {
+	if who := s.guard.session(r); !who.Here && who.Role < Judge {
+		w.Header().Set("Sightline-Needs", Judge.String())
+		http.Error(w, "The code is shown by the box's display, to the machine itself and to judges.", http.StatusForbidden)
+		return
+	}
+	code, until := s.guard.code()
+	writeJSON(w, http.StatusOK, codeJSON{Code: code, ExpiresMS: until.UnixMilli(), Address: s.o.Access.Address})
+}
+
+func (s *Server) pairPage(w http.ResponseWriter, r *http.Request) {
+	http.ServeFileFS(w, r, static, "static/pair.html")
+}
