@@ -15,7 +15,7 @@ import (
 
 	"sightline/calibration/atomicfile"
 	"sightline/calibration/regular"
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/access"
 )
 
 // The files of the program's state directory, and what a secret must have.
@@ -113,8 +113,8 @@ func JudgeSecret(c Web) (secret, path string, err error) {
 // accessOf reads the secrets that say who may do what. What the configuration names must
 // be there; what the program keeps for itself and cannot keep is told to the log, and
 // the program goes on without.
-func accessOf(c Web, stateDir, address string, log *slog.Logger) (web.AccessOptions, error) {
-	o := web.AccessOptions{PairToRead: c.Read == "paired", Address: address, Names: c.hostNames(os.Hostname), Log: log}
+func accessOf(c Web, stateDir, address string, log *slog.Logger) (access.Options, error) {
+	o := access.Options{PairToRead: c.Read == "paired", Address: address, Names: c.hostNames(os.Hostname), Log: log}
 	var err error
 	if stateDir == "" {
 		stateDir, err = StateDir()
@@ -153,7 +153,7 @@ func accessOf(c Web, stateDir, address string, log *slog.Logger) (web.AccessOpti
 // network's own domain (table.lan) only its owner knows.
 func (w Web) hostNames(machine func() (string, error)) (names []string) {
 	add := func(name string) {
-		if name, ok := web.CanonicalName(name); ok && !slices.Contains(names, name) {
+		if name, ok := access.CanonicalName(name); ok && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -178,7 +178,7 @@ func newKey() []byte {
 	return key
 }
 
-func newSecret() []byte { return []byte(web.NewSecret() + "\n") }
+func newSecret() []byte { return []byte(access.NewSecret() + "\n") }
 
 // tlsOf loads the certificate that the configuration names; nil: the page goes without.
 func tlsOf(c Web) (*tls.Config, error) {

@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/hardware"
@@ -43,7 +44,7 @@ func TestTheStateDirectoryIsTheServicesOrTheUsers(t *testing.T) {
 }
 
 // access is accessOf with what it logs.
-func accessWith(t *testing.T, c Web, dir string) (web.AccessOptions, string) {
+func accessWith(t *testing.T, c Web, dir string) (access.Options, string) {
 	t.Helper()
 	var log bytes.Buffer
 	o, err := accessOf(c, dir, "", slog.New(slog.NewTextHandler(&log, nil)))
@@ -209,8 +210,8 @@ func TestThePageIsServedOverTLSWithTheGivenCertificate(t *testing.T) {
 	assert.Equal(t, "https://table:8443/", c.PageURL("table:8443"))
 	l, err := net.Listen("tcp", "localhost:0")
 	require.NoError(t, err)
-	var pairing web.Pairing
-	server := web.NewServer(web.Options{Hub: live.NewHub(live.State{}), TLS: encrypted, Pairing: &pairing, Access: web.AccessOptions{Log: slog.New(slog.DiscardHandler)}})
+	var pairing access.Pairing
+	server := web.NewServer(web.Options{Hub: live.NewHub(live.State{}), TLS: encrypted, Pairing: &pairing, Access: access.Options{Log: slog.New(slog.DiscardHandler)}})
 	task := &webTask{server: server, listener: l}
 	done := make(chan error, 1)
 	ctx := t.Context()

@@ -20,10 +20,10 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/regular"
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sheet"
-	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -475,7 +475,7 @@ func checkListen(address string) *badValue {
 // checkWeb checks what says who may see the page.
 func (raw rawConfig) checkWeb() *badValue {
 	for _, name := range raw.Web.Names {
-		if _, ok := web.CanonicalName(name); !ok {
+		if _, ok := access.CanonicalName(name); !ok {
 			return bad("web.names", "expected host names without scheme and port, such as \"table.lan\", got %q", name)
 		}
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 )
@@ -100,7 +101,7 @@ func TestNoBodyIsTooLargeToBeRefused(t *testing.T) {
 		request, err := http.NewRequest(method, "http://"+address+strings.NewReplacer("{n}", "1").Replace(path), body)
 		require.NoError(t, err)
 		request.ContentLength = size
-		request.Header.Set("Cookie", "sightline="+s.Cookie(web.Judge, "Jo", time.Now()))
+		request.Header.Set("Cookie", "sightline="+s.Cookie(access.Judge, "Jo", time.Now()))
 		answer, err := http.DefaultClient.Do(request)
 		if err == nil { // else it was cut off while it still sent
 			answer.Body.Close()
@@ -302,7 +303,7 @@ func TestOtherSitesGetNothingDone(t *testing.T) {
 			path = line.path
 		}
 		path = strings.TrimSuffix(path, "{$}")
-		cookie := s.Cookie(web.Judge, "Jo", time.Now())
+		cookie := s.Cookie(access.Judge, "Jo", time.Now())
 		if method != http.MethodGet {
 			for _, header := range [][]string{
 				{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "http://evil.example"}, {"Origin", "null"}, {"Origin", "http://table.local:81"},

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 )
@@ -204,7 +205,7 @@ func TestARulingIsAnsweredInAFullHouse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			slow := slowRulings{begun: make(chan struct{}), end: make(chan struct{})}
 			s, d := atDoor(t, func(o *web.Options) { o.Rulings = slow })
-			cookie := s.Cookie(web.Judge, "Zoe", time.Now())
+			cookie := s.Cookie(access.Judge, "Zoe", time.Now())
 			text := begin + "Host: localhost\r\nCookie: sightline=" + cookie + "\r\n\r\n"
 			if name == "record" {
 				text += body

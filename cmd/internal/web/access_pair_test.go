@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/web"
 )
 
@@ -106,7 +107,7 @@ func TestACodeIsReplacedAndStaysGoodForAMinute(t *testing.T) {
 
 func TestPairingEndsForEveryCopyOfItsCookie(t *testing.T) {
 	_, s := everything(t)
-	cookie := s.Cookie(web.Player, "Anna", time.Now())
+	cookie := s.Cookie(access.Player, "Anna", time.Now())
 	answer := ask(s, http.MethodPost, "/api/unpair", "", network, cookie)
 	assert.Equal(t, http.StatusNoContent, answer.Code)
 	assert.Equal(t, -1, answer.Result().Cookies()[0].MaxAge)
@@ -227,7 +228,7 @@ func TestTheCodeIsToldToTheMachineAndToJudges(t *testing.T) {
 	require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &told))
 	assert.Equal(t, s.PairingCode(), told.Code)
 	assert.Equal(t, "http://192.168.7.2:8080/", told.Address)
-	assert.NotRegexp(t, regexp.MustCompile(`[BCDFGHJKMPQRTVWXY2346789]{6}`), ask(s, http.MethodGet, "/api/pair", "", network, s.Cookie(web.Player, "", time.Now())).Body.String())
+	assert.NotRegexp(t, regexp.MustCompile(`[BCDFGHJKMPQRTVWXY2346789]{6}`), ask(s, http.MethodGet, "/api/pair", "", network, s.Cookie(access.Player, "", time.Now())).Body.String())
 	assert.Equal(t, http.StatusForbidden, ask(s, http.MethodGet, "/api/pair", "", loopback, "", "X-Forwarded-For", "192.168.7.21").Code)
 }
 
@@ -286,7 +287,7 @@ func FuzzRequests(f *testing.F) {
 		for _, pattern := range changing {
 			method, path, _ := strings.Cut(pattern, " ")
 			path = strings.NewReplacer("{", "", "}", "").Replace(path)
-			answer := ask(s, method, path, body, loopback, s.Cookie(web.Judge, "Jo", time.Now()))
+			answer := ask(s, method, path, body, loopback, s.Cookie(access.Judge, "Jo", time.Now()))
 			if answer.Code >= 500 && answer.Code != http.StatusServiceUnavailable {
 				t.Fatalf("%s %q: %d %s", pattern, body, answer.Code, answer.Body)
 			}

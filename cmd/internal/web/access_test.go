@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/cmd/internal/web"
@@ -36,7 +37,7 @@ func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Se
 		SetMatch:    f.setMatch,
 		Calibration: live.NewCalibrationHub(), Calibrate: func(setup.Intent) error { return nil },
 		Learning: &fakeLearning{state: taught()},
-		Access: web.AccessOptions{Key: testKey, JudgeSecret: "correct horse battery", Names: []string{"table.local"},
+		Access: access.Options{Key: testKey, JudgeSecret: "correct horse battery", Names: []string{"table.local"},
 			Log: slog.New(slog.DiscardHandler)},
 	}
 	newFakeJudges(f).options(&o)
@@ -65,7 +66,7 @@ func ask(s http.Handler, method, path, body, peer, cookie string, header ...stri
 
 // routeLine says of a route what to ask and who gets past the door: with which status.
 type routeLine struct {
-	least  web.Role
+	least  access.Role
 	path   string // "" : as the pattern
 	body   string
 	status int  // for who may; 0: 200
@@ -74,69 +75,69 @@ type routeLine struct {
 
 // routeLines holds a line for every route: whoever adds a route says here who may ask.
 var routeLines = map[string]routeLine{
-	"GET /":                             {least: web.Nobody},
-	"GET /healthz":                      {least: web.Nobody},
-	"GET /metrics":                      {least: web.Reader},
-	"GET /pair":                         {least: web.Nobody},
-	"GET /pair/{code}":                  {least: web.Nobody, path: "/pair/K4MWQX"},
-	"GET /PAIR/{code}":                  {least: web.Nobody, path: "/PAIR/K4MWQX"},
-	"GET /api/pair":                     {least: web.Player, here: true},
-	"POST /api/pair":                    {least: web.Nobody, body: `{}`, status: 400},
-	"POST /api/unpair":                  {least: web.Nobody, status: 204},
-	"GET /api/me":                       {least: web.Nobody},
-	"GET /api/openapi.json":             {least: web.Nobody},
-	"GET /api/state":                    {least: web.Reader},
-	"GET /api/events":                   {least: web.Reader},
-	"GET /api/scene":                    {least: web.Reader},
-	"GET /api/measure":                  {least: web.Reader},
-	"GET /api/table.json":               {least: web.Reader, status: 404},
-	"GET /api/picture.jpg":              {least: web.Reader},
-	"GET /api/display.png":              {least: web.Reader},
-	"PATCH /api/choice":                 {least: web.Player, body: `{"from":"A1"}`, status: 204},
-	"PATCH /api/match":                  {least: web.Player, body: `{"round":"3"}`, status: 204},
-	"POST /api/try":                     {least: web.Player, body: `{"ship":"A1","maneuver":"straight 1"}`},
-	"POST /api/ships":                   {least: web.Player, body: `{"id":"A1"}`, status: 404},
-	"POST /api/policy":                  {least: web.Player, body: `{"measuring":"never"}`, status: 400},
-	"POST /api/declare":                 {least: web.Player, body: `{"doing":"attack","ship":"A1"}`, status: 409},
-	"GET /judge":                        {least: web.Nobody},
-	"GET /api/held":                     {least: web.Judge, status: 404},
-	"GET /api/held.png":                 {least: web.Judge, status: 404},
-	"POST /api/freeze":                  {least: web.Player, body: `{"hold":false}`},
-	"POST /api/ask-judge":               {least: web.Player, body: `[]`, status: 400}, // asked rightly it would hold the picture for the others
-	"POST /api/rulings":                 {least: web.Judge, body: `{}`, status: 400},
-	"GET /api/rulings":                  {least: web.Player},
-	"GET /api/rulings/{n}":              {least: web.Player, path: "/api/rulings/1", status: 404},
-	"GET /api/rulings/{n}/picture":      {least: web.Player, path: "/api/rulings/1/picture", status: 404},
-	"GET /api/rulings/{n}/export.html":  {least: web.Player, path: "/api/rulings/1/export.html", status: 404},
-	"GET /api/rulings.zip":              {least: web.Judge, status: 500},
-	"GET /calibrate":                    {least: web.Nobody},
-	"GET /api/calibration":              {least: web.Reader},
-	"GET /api/calibration/events":       {least: web.Reader},
-	"POST /api/calibration":             {least: web.Player, body: `{"do":"start"}`, status: 204},
-	"GET /api/calibration/picture.jpg":  {least: web.Reader, status: 404},
-	"GET /api/calibration/heat.svg":     {least: web.Reader, status: 404},
-	"GET /api/calibration/sheet/{file}": {least: web.Reader, path: "/api/calibration/sheet/nothing.pdf", status: 404},
-	"GET /obstacles":                    {least: web.Nobody},
-	"GET /api/obstacles":                {least: web.Reader},
-	"GET /api/obstacles/events":         {least: web.Reader},
-	"GET /api/obstacles/picture.jpg":    {least: web.Reader},
-	"POST /api/obstacles":               {least: web.Player, body: `{"do":"forget"}`, status: 204},
-	"GET /api/obstacles/catalogue.json": {least: web.Reader},
-	"PUT /api/obstacles/catalogue.json": {least: web.Player, body: `{"version":1,"outlines":[]}`, status: 204},
+	"GET /":                             {least: access.Nobody},
+	"GET /healthz":                      {least: access.Nobody},
+	"GET /metrics":                      {least: access.Reader},
+	"GET /pair":                         {least: access.Nobody},
+	"GET /pair/{code}":                  {least: access.Nobody, path: "/pair/K4MWQX"},
+	"GET /PAIR/{code}":                  {least: access.Nobody, path: "/PAIR/K4MWQX"},
+	"GET /api/pair":                     {least: access.Player, here: true},
+	"POST /api/pair":                    {least: access.Nobody, body: `{}`, status: 400},
+	"POST /api/unpair":                  {least: access.Nobody, status: 204},
+	"GET /api/me":                       {least: access.Nobody},
+	"GET /api/openapi.json":             {least: access.Nobody},
+	"GET /api/state":                    {least: access.Reader},
+	"GET /api/events":                   {least: access.Reader},
+	"GET /api/scene":                    {least: access.Reader},
+	"GET /api/measure":                  {least: access.Reader},
+	"GET /api/table.json":               {least: access.Reader, status: 404},
+	"GET /api/picture.jpg":              {least: access.Reader},
+	"GET /api/display.png":              {least: access.Reader},
+	"PATCH /api/choice":                 {least: access.Player, body: `{"from":"A1"}`, status: 204},
+	"PATCH /api/match":                  {least: access.Player, body: `{"round":"3"}`, status: 204},
+	"POST /api/try":                     {least: access.Player, body: `{"ship":"A1","maneuver":"straight 1"}`},
+	"POST /api/ships":                   {least: access.Player, body: `{"id":"A1"}`, status: 404},
+	"POST /api/policy":                  {least: access.Player, body: `{"measuring":"never"}`, status: 400},
+	"POST /api/declare":                 {least: access.Player, body: `{"doing":"attack","ship":"A1"}`, status: 409},
+	"GET /judge":                        {least: access.Nobody},
+	"GET /api/held":                     {least: access.Judge, status: 404},
+	"GET /api/held.png":                 {least: access.Judge, status: 404},
+	"POST /api/freeze":                  {least: access.Player, body: `{"hold":false}`},
+	"POST /api/ask-judge":               {least: access.Player, body: `[]`, status: 400}, // asked rightly it would hold the picture for the others
+	"POST /api/rulings":                 {least: access.Judge, body: `{}`, status: 400},
+	"GET /api/rulings":                  {least: access.Player},
+	"GET /api/rulings/{n}":              {least: access.Player, path: "/api/rulings/1", status: 404},
+	"GET /api/rulings/{n}/picture":      {least: access.Player, path: "/api/rulings/1/picture", status: 404},
+	"GET /api/rulings/{n}/export.html":  {least: access.Player, path: "/api/rulings/1/export.html", status: 404},
+	"GET /api/rulings.zip":              {least: access.Judge, status: 500},
+	"GET /calibrate":                    {least: access.Nobody},
+	"GET /api/calibration":              {least: access.Reader},
+	"GET /api/calibration/events":       {least: access.Reader},
+	"POST /api/calibration":             {least: access.Player, body: `{"do":"start"}`, status: 204},
+	"GET /api/calibration/picture.jpg":  {least: access.Reader, status: 404},
+	"GET /api/calibration/heat.svg":     {least: access.Reader, status: 404},
+	"GET /api/calibration/sheet/{file}": {least: access.Reader, path: "/api/calibration/sheet/nothing.pdf", status: 404},
+	"GET /obstacles":                    {least: access.Nobody},
+	"GET /api/obstacles":                {least: access.Reader},
+	"GET /api/obstacles/events":         {least: access.Reader},
+	"GET /api/obstacles/picture.jpg":    {least: access.Reader},
+	"POST /api/obstacles":               {least: access.Player, body: `{"do":"forget"}`, status: 204},
+	"GET /api/obstacles/catalogue.json": {least: access.Reader},
+	"PUT /api/obstacles/catalogue.json": {least: access.Player, body: `{"version":1,"outlines":[]}`, status: 204},
 }
 
 func TestEveryRouteIsOpenToItsRoleAndClosedBelow(t *testing.T) {
 	for _, paired := range []bool{false, true} {
 		_, s := everything(t, func(o *web.Options) { o.Access.PairToRead = paired })
 		callers := []struct {
-			role   web.Role
+			role   access.Role
 			peer   string
 			cookie bool
 		}{
-			{web.Reader, network, false}, {web.Player, network, true}, {web.Judge, network, true}, {web.Player, loopback, false},
+			{access.Reader, network, false}, {access.Player, network, true}, {access.Judge, network, true}, {access.Player, loopback, false},
 		}
 		if paired {
-			callers[0].role = web.Nobody
+			callers[0].role = access.Nobody
 		}
 		seen := map[string]bool{}
 		for _, route := range s.Routes() {
@@ -158,7 +159,7 @@ func TestEveryRouteIsOpenToItsRoleAndClosedBelow(t *testing.T) {
 				if c.role < line.least {
 					want = http.StatusForbidden
 				}
-				if line.here && c.peer == network && c.role < web.Judge {
+				if line.here && c.peer == network && c.role < access.Judge {
 					want = http.StatusForbidden
 				}
 				cookie := ""
@@ -183,23 +184,23 @@ func TestTheMachineItselfIsAPlayerUnlessItAsksForSomebodyElse(t *testing.T) {
 	for name, c := range map[string]struct {
 		peer   string
 		header []string
-		want   web.Role
+		want   access.Role
 	}{
-		"loopback":             {"127.0.0.1:1", nil, web.Player},
-		"all of 127/8":         {"127.8.9.1:1", nil, web.Player},
-		"loopback of IPv6":     {"[::1]:1", nil, web.Player},
-		"IPv4 in IPv6":         {"[::ffff:127.0.0.1]:1", nil, web.Player},
-		"a phone":              {network, nil, web.Reader},
-		"a phone by IPv6":      {"[fe80::1%eth0]:1", nil, web.Reader},
-		"no address":           {"", nil, web.Reader},
-		"a name":               {"localhost:1", nil, web.Reader},
-		"a proxy, Forwarded":   {"127.0.0.1:1", []string{"Forwarded", "for=192.0.2.1"}, web.Reader},
-		"a proxy, Via":         {"127.0.0.1:1", []string{"Via", "1.1 proxy"}, web.Reader},
-		"a proxy, X-Forwarded": {"127.0.0.1:1", []string{"X-Forwarded-For", "127.0.0.1"}, web.Reader},
-		"a proxy, empty":       {"127.0.0.1:1", []string{"X-Forwarded-For", ""}, web.Reader},
-		"a proxy, Server":      {"127.0.0.1:1", []string{"X-Forwarded-Server", "x"}, web.Reader},
-		"a proxy, Real-IP":     {"127.0.0.1:1", []string{"X-Real-IP", "127.0.0.1"}, web.Reader},
-		"a liar on the net":    {network, []string{"X-Forwarded-For", "127.0.0.1"}, web.Reader},
+		"loopback":             {"127.0.0.1:1", nil, access.Player},
+		"all of 127/8":         {"127.8.9.1:1", nil, access.Player},
+		"loopback of IPv6":     {"[::1]:1", nil, access.Player},
+		"IPv4 in IPv6":         {"[::ffff:127.0.0.1]:1", nil, access.Player},
+		"a phone":              {network, nil, access.Reader},
+		"a phone by IPv6":      {"[fe80::1%eth0]:1", nil, access.Reader},
+		"no address":           {"", nil, access.Reader},
+		"a name":               {"localhost:1", nil, access.Reader},
+		"a proxy, Forwarded":   {"127.0.0.1:1", []string{"Forwarded", "for=192.0.2.1"}, access.Reader},
+		"a proxy, Via":         {"127.0.0.1:1", []string{"Via", "1.1 proxy"}, access.Reader},
+		"a proxy, X-Forwarded": {"127.0.0.1:1", []string{"X-Forwarded-For", "127.0.0.1"}, access.Reader},
+		"a proxy, empty":       {"127.0.0.1:1", []string{"X-Forwarded-For", ""}, access.Reader},
+		"a proxy, Server":      {"127.0.0.1:1", []string{"X-Forwarded-Server", "x"}, access.Reader},
+		"a proxy, Real-IP":     {"127.0.0.1:1", []string{"X-Real-IP", "127.0.0.1"}, access.Reader},
+		"a liar on the net":    {network, []string{"X-Forwarded-For", "127.0.0.1"}, access.Reader},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := ask(s, http.MethodGet, "/api/me", "", c.peer, "", c.header...)
@@ -220,34 +221,34 @@ func TestOnlyCookiesMadeHereThatHoldAreBelieved(t *testing.T) {
 	_, s := everything(t)
 	now := time.Now()
 	later := fmt.Sprint(now.Add(time.Hour).Unix())
-	player := s.Cookie(web.Player, "Anna", now)
+	player := s.Cookie(access.Player, "Anna", now)
 	_, other := everything(t, func(o *web.Options) { o.Access.Key = []byte("another key, just as long as that") })
 	_, renewed := everything(t, func(o *web.Options) { o.Access.JudgeSecret = "another secret" })
 	_, forgetful := everything(t, func(o *web.Options) { o.Access.Key = nil })
 	text, signature, _ := strings.Cut(player, ".")
 	for name, c := range map[string]struct {
 		cookie string
-		want   web.Role
+		want   access.Role
 	}{
-		"a player's":                 {player, web.Player},
-		"a judge's":                  {s.Cookie(web.Judge, "Jo", now), web.Judge},
-		"signed as it should be":     {sign(testKey, "session", `{"i":"x","r":2,"e":`+later+`}`), web.Player},
-		"with another key":           {other.Cookie(web.Judge, "", now), web.Reader},
-		"with a forgotten key":       {forgetful.Cookie(web.Player, "", now), web.Reader},
-		"for another purpose":        {sign(testKey, "judge's secret", `{"i":"x","r":2,"e":`+later+`}`), web.Reader},
-		"a judge's without a secret": {sign(testKey, "session", `{"i":"x","r":3,"e":`+later+`}`), web.Reader},
-		"a judge's, older secret":    {renewed.Cookie(web.Judge, "", now), web.Reader},
-		"a player's, older secret":   {renewed.Cookie(web.Player, "", now), web.Player},
-		"a role that is none":        {sign(testKey, "session", `{"i":"x","r":9,"e":`+later+`}`), web.Reader},
-		"expired, player":            {s.Cookie(web.Player, "", now.Add(-8*24*time.Hour)), web.Reader},
-		"expired, judge":             {s.Cookie(web.Judge, "", now.Add(-13*time.Hour)), web.Reader},
-		"without its signature":      {text, web.Reader},
-		"with an empty signature":    {text + ".", web.Reader},
-		"with half its signature":    {text + "." + signature[:20], web.Reader},
-		"with another text":          {base64.RawURLEncoding.EncodeToString([]byte(`{"i":"x","r":3,"e":99999999999}`)) + "." + signature, web.Reader},
-		"no base64":                  {"!!!.???", web.Reader},
-		"far too long":               {strings.Repeat("A", 9000), web.Reader},
-		"dots":                       {"...", web.Reader},
+		"a player's":                 {player, access.Player},
+		"a judge's":                  {s.Cookie(access.Judge, "Jo", now), access.Judge},
+		"signed as it should be":     {sign(testKey, "session", `{"i":"x","r":2,"e":`+later+`}`), access.Player},
+		"with another key":           {other.Cookie(access.Judge, "", now), access.Reader},
+		"with a forgotten key":       {forgetful.Cookie(access.Player, "", now), access.Reader},
+		"for another purpose":        {sign(testKey, "judge's secret", `{"i":"x","r":2,"e":`+later+`}`), access.Reader},
+		"a judge's without a secret": {sign(testKey, "session", `{"i":"x","r":3,"e":`+later+`}`), access.Reader},
+		"a judge's, older secret":    {renewed.Cookie(access.Judge, "", now), access.Reader},
+		"a player's, older secret":   {renewed.Cookie(access.Player, "", now), access.Player},
+		"a role that is none":        {sign(testKey, "session", `{"i":"x","r":9,"e":`+later+`}`), access.Reader},
+		"expired, player":            {s.Cookie(access.Player, "", now.Add(-8*24*time.Hour)), access.Reader},
+		"expired, judge":             {s.Cookie(access.Judge, "", now.Add(-13*time.Hour)), access.Reader},
+		"without its signature":      {text, access.Reader},
+		"with an empty signature":    {text + ".", access.Reader},
+		"with half its signature":    {text + "." + signature[:20], access.Reader},
+		"with another text":          {base64.RawURLEncoding.EncodeToString([]byte(`{"i":"x","r":3,"e":99999999999}`)) + "." + signature, access.Reader},
+		"no base64":                  {"!!!.???", access.Reader},
+		"far too long":               {strings.Repeat("A", 9000), access.Reader},
+		"dots":                       {"...", access.Reader},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := ask(s, http.MethodGet, "/api/me", "", network, c.cookie)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/cmd/internal/web"
@@ -112,7 +113,7 @@ func TestABadBodyIsRefusedAndChangesNothing(t *testing.T) {
 		before := changes()
 		for name, body := range bad {
 			began := time.Now()
-			answer := ask(s, method, path, body, loopback, s.Cookie(web.Judge, "Jo", time.Now()))
+			answer := ask(s, method, path, body, loopback, s.Cookie(access.Judge, "Jo", time.Now()))
 			assert.GreaterOrEqual(t, answer.Code, 400, "%s with %s", r.Pattern, name)
 			assert.Less(t, answer.Code, 500, "%s with %s", r.Pattern, name)
 			assert.Empty(t, answer.Header().Get("Set-Cookie"), "%s with %s", r.Pattern, name)
@@ -127,7 +128,7 @@ func TestABadBodyIsRefusedAndChangesNothing(t *testing.T) {
 		ask(s, http.MethodPost, "/api/freeze", `{"hold":true}`, loopback, "")
 		method, path, _ := strings.Cut(pattern, " ")
 		before := changes()
-		answer := ask(s, method, path, good, loopback, s.Cookie(web.Judge, "Jo", time.Now()))
+		answer := ask(s, method, path, good, loopback, s.Cookie(access.Judge, "Jo", time.Now()))
 		assert.Less(t, answer.Code, 300, "%s: %s", pattern, answer.Body)
 		if good != "" && pattern != "POST /api/pair" && pattern != "POST /api/try" {
 			assert.NotEqual(t, before, changes(), "%s: the test counts what it changes", pattern)

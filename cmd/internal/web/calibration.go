@@ -11,6 +11,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/verify"
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/draw"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sentence"
@@ -25,13 +26,13 @@ const calibrationEvery = time.Second
 
 // calibrationRoutes adds the addresses of the guided calibration.
 func (s *Server) calibrationRoutes(mux *router) {
-	mux.Handle("GET /calibrate", s.allow(Nobody, s.calibratePage))
-	mux.Handle("GET /api/calibration", s.allow(Reader, s.calibration))
-	mux.Handle("GET /api/calibration/events", s.allow(Reader, s.guard.streaming(s.calibrationEvents)))
-	mux.Handle("POST /api/calibration", s.allow(Player, s.calibrate))
-	mux.Handle("GET /api/calibration/picture.jpg", s.allow(Reader, s.calibrationPicture))
-	mux.Handle("GET /api/calibration/heat.svg", s.allow(Reader, s.guard.costly(s.calibrationHeat)))
-	mux.Handle("GET /api/calibration/sheet/{file}", s.allow(Reader, s.guard.costly(s.calibrationSheet)))
+	mux.Handle("GET /calibrate", s.Allow(access.Nobody, s.calibratePage))
+	mux.Handle("GET /api/calibration", s.Allow(access.Reader, s.calibration))
+	mux.Handle("GET /api/calibration/events", s.Allow(access.Reader, s.guard.Streaming(s.calibrationEvents)))
+	mux.Handle("POST /api/calibration", s.Allow(access.Player, s.calibrate))
+	mux.Handle("GET /api/calibration/picture.jpg", s.Allow(access.Reader, s.calibrationPicture))
+	mux.Handle("GET /api/calibration/heat.svg", s.Allow(access.Reader, s.guard.Costly(s.calibrationHeat)))
+	mux.Handle("GET /api/calibration/sheet/{file}", s.Allow(access.Reader, s.guard.Costly(s.calibrationSheet)))
 }
 
 func (s *Server) calibratePage(w http.ResponseWriter, r *http.Request) {

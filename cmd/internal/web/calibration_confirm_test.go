@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/cmd/internal/web"
@@ -30,7 +31,7 @@ func TestCalibratingInAGameTakesAConfirmationThatNamesWhatIsLost(t *testing.T) {
 		state.Policy.Measuring, state.Policy.Window = live.MeasuringEdition, &live.Window{Declaration: live.Declaration{Doing: live.DoAttack, Ship: "A1"}}
 	})
 	for who, from := range map[string]struct{ peer, cookie string }{
-		"a player": {network, s.Cookie(web.Player, "Anna", time.Now())}, "a judge": {network, s.Cookie(web.Judge, "Jo", time.Now())},
+		"a player": {network, s.Cookie(access.Player, "Anna", time.Now())}, "a judge": {network, s.Cookie(access.Judge, "Jo", time.Now())},
 		"the machine": {loopback, ""},
 	} {
 		do := func(body string) (int, string, string) {

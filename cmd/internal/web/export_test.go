@@ -3,6 +3,7 @@ package web
 import (
 	"time"
 
+	"sightline/cmd/internal/access"
 	"sightline/engine"
 )
 
@@ -10,8 +11,8 @@ import (
 func (s *Server) Routes() []route { return s.router.routes }
 
 // Cookie makes a pairing's cookie, as pairing does.
-func (s *Server) Cookie(role Role, name string, now time.Time) string {
-	_, value := s.guard.sessions.make(role, name, now)
+func (s *Server) Cookie(role access.Role, name string, now time.Time) string {
+	_, value := s.guard.Sessions.Make(role, name, now)
 	return value
 }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 )
 
@@ -41,7 +42,7 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	}
 	judge := s.judges(r)
 	if *in.Hold && in.Held != 0 && !judge {
-		w.Header().Set("Sightline-Needs", Judge.String())
+		w.Header().Set("Sightline-Needs", access.Judge.String())
 		http.Error(w, "Only a judge holds again what was released.", http.StatusForbidden)
 		return
 	}
@@ -49,7 +50,7 @@ func (s *Server) hold(w http.ResponseWriter, r *http.Request) {
 	if judge {
 		by = "a judge"
 	}
-	if name := s.guard.session(r).Name; name != "" {
+	if name := s.guard.Session(r).Name; name != "" {
 		by = name
 	}
 	if err := s.o.Freeze(live.HoldRequest{Hold: *in.Hold, Held: in.Held, Judge: judge, By: by}); err != nil {

@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/cmd/internal/web"
+	"sightline/cmd/internal/access"
 )
 
 // What a judge was called for is let go by a judge, or by a player who names it.
 func TestWhoLetsGoWhatWaitsForAJudge(t *testing.T) {
 	c := newCourtroom(t)
-	player := c.server.Cookie(web.Player, "Ada", c.hub.Newest().At)
+	player := c.server.Cookie(access.Player, "Ada", c.hub.Newest().At)
 	asPlayer := func(body string) (int, string) {
 		a := ask(c.server, "POST", "/api/freeze", body, loopback, player)
 		return a.Code, a.Body.String()

@@ -101,7 +101,7 @@ func (s *Server) tableMetrics(w io.Writer, state *live.State) {
 
 // pageMetrics is what the server counts.
 func (s *Server) pageMetrics(w io.Writer) {
-	n := s.guard.figures()
+	n := s.guard.Figures()
 	metricHead(w, "sightline_http_requests_total", "counter", "Requests answered, by the class of their status.")
 	for class := 1; class < len(s.requests); class++ {
 		fmt.Fprintf(w, "sightline_http_requests_total{status=\"%dxx\"} %d\n", class, s.requests[class].Load())

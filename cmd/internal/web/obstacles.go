@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sentence"
 	"sightline/engine/geom"
@@ -41,13 +42,13 @@ const (
 
 // obstacleRoutes adds the addresses of the page that learns obstacles.
 func (s *Server) obstacleRoutes(mux *router) {
-	mux.Handle("GET /obstacles", s.allow(Nobody, s.obstaclesPage))
-	mux.Handle("GET /api/obstacles", s.allow(Reader, s.obstacles))
-	mux.Handle("GET /api/obstacles/events", s.allow(Reader, s.guard.streaming(s.obstacleEvents)))
-	mux.Handle("GET /api/obstacles/picture.jpg", s.allow(Reader, s.tracedPicture))
-	mux.Handle("POST /api/obstacles", s.allow(Player, s.learn))
-	mux.Handle("GET "+learnPath, s.allow(Reader, s.catalogueFile))
-	mux.Handle("PUT "+learnPath, s.allow(Player, s.importCatalogue))
+	mux.Handle("GET /obstacles", s.Allow(access.Nobody, s.obstaclesPage))
+	mux.Handle("GET /api/obstacles", s.Allow(access.Reader, s.obstacles))
+	mux.Handle("GET /api/obstacles/events", s.Allow(access.Reader, s.guard.Streaming(s.obstacleEvents)))
+	mux.Handle("GET /api/obstacles/picture.jpg", s.Allow(access.Reader, s.tracedPicture))
+	mux.Handle("POST /api/obstacles", s.Allow(access.Player, s.learn))
+	mux.Handle("GET "+learnPath, s.Allow(access.Reader, s.catalogueFile))
+	mux.Handle("PUT "+learnPath, s.Allow(access.Player, s.importCatalogue))
 }
 
 func (s *Server) obstaclesPage(w http.ResponseWriter, r *http.Request) {

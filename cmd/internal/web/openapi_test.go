@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
-	"sightline/cmd/internal/web"
 	"sightline/engine"
 )
 
@@ -217,7 +217,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 				if line.path != "" {
 					asked = line.path
 				}
-				answer := ask(s, strings.ToUpper(method), asked, line.body, loopback, s.Cookie(web.Judge, "Jo", time.Now()))
+				answer := ask(s, strings.ToUpper(method), asked, line.body, loopback, s.Cookie(access.Judge, "Jo", time.Now()))
 				response := d.follow(d.at("paths", path, method, "responses", fmt.Sprint(answer.Code)))
 				if answer.Code >= 500 && answer.Code != http.StatusServiceUnavailable {
 					continue // a part that the test's table does not have

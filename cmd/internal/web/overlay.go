@@ -15,6 +15,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/sentence"
 )
 
@@ -295,14 +296,14 @@ var demoPacked = sync.OnceValue(func() []byte {
 
 // overlayRoutes adds the overlay's addresses.
 func (s *Server) overlayRoutes(mux *router) {
-	mux.Handle("GET /overlay/{widget}", s.allow(Nobody, s.overlayPage))
-	mux.Handle("GET /overlay/clock", s.allow(Nobody, s.overlayClock))
-	mux.Handle("GET /overlay/demo.json", s.allow(Nobody, s.overlayDemo))
-	mux.Handle("GET /overlay/bootstrap.html", s.allow(Nobody, s.overlayBootstrap))
-	mux.Handle("POST /overlay/token", s.allow(Player, s.overlayToken))
-	mux.Handle("GET /overlay/{$}", s.allow(Nobody, s.overlaySetup))
-	mux.Handle("GET /api/video.mjpg", s.allow(Reader, s.videoMJPEG))
-	mux.Handle("PATCH /api/match", s.allow(Player, s.setMatch))
+	mux.Handle("GET /overlay/{widget}", s.Allow(access.Nobody, s.overlayPage))
+	mux.Handle("GET /overlay/clock", s.Allow(access.Nobody, s.overlayClock))
+	mux.Handle("GET /overlay/demo.json", s.Allow(access.Nobody, s.overlayDemo))
+	mux.Handle("GET /overlay/bootstrap.html", s.Allow(access.Nobody, s.overlayBootstrap))
+	mux.Handle("POST /overlay/token", s.Allow(access.Player, s.overlayToken))
+	mux.Handle("GET /overlay/{$}", s.Allow(access.Nobody, s.overlaySetup))
+	mux.Handle("GET /api/video.mjpg", s.Allow(access.Reader, s.videoMJPEG))
+	mux.Handle("PATCH /api/match", s.Allow(access.Player, s.setMatch))
 }
 
 // overlayToken gives a player the token to put into an overlay's address.
@@ -310,6 +311,6 @@ func (s *Server) overlayToken(w http.ResponseWriter, r *http.Request) {
 	if !readNothing(w, r) {
 		return
 	}
-	token, until := s.guard.readToken()
+	token, until := s.guard.ReadToken()
 	writeJSON(w, http.StatusOK, map[string]any{"token": token, "needed": s.o.Access.PairToRead, "expires_unix_ms": until.UnixMilli()})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
@@ -26,13 +27,13 @@ import (
 
 func init() {
 	for pattern, line := range map[string]routeLine{
-		"GET /overlay/{widget}":       {least: web.Nobody, path: "/overlay/all"},
-		"GET /overlay/{$}":            {least: web.Nobody, path: "/overlay/"},
-		"POST /overlay/token":         {least: web.Player},
-		"GET /api/video.mjpg":         {least: web.Reader, status: 503},
-		"GET /overlay/clock":          {least: web.Nobody},
-		"GET /overlay/demo.json":      {least: web.Nobody},
-		"GET /overlay/bootstrap.html": {least: web.Nobody},
+		"GET /overlay/{widget}":       {least: access.Nobody, path: "/overlay/all"},
+		"GET /overlay/{$}":            {least: access.Nobody, path: "/overlay/"},
+		"POST /overlay/token":         {least: access.Player},
+		"GET /api/video.mjpg":         {least: access.Reader, status: 503},
+		"GET /overlay/clock":          {least: access.Nobody},
+		"GET /overlay/demo.json":      {least: access.Nobody},
+		"GET /overlay/bootstrap.html": {least: access.Nobody},
 	} {
 		routeLines[pattern] = line
 	}
@@ -194,7 +195,7 @@ func TestAnAddressWithATokenReadsAndDoesNothingElse(t *testing.T) {
 		Token  string
 		Needed bool
 	}
-	answer := ask(s, http.MethodPost, "/overlay/token", "", network, s.Cookie(web.Player, "Anna", now))
+	answer := ask(s, http.MethodPost, "/overlay/token", "", network, s.Cookie(access.Player, "Anna", now))
 	require.Equal(t, http.StatusOK, answer.Code)
 	require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &given))
 	assert.True(t, given.Needed)

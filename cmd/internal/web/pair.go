@@ -8,6 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"sightline/cmd/internal/access"
 	"sightline/hardware"
 )
 
@@ -21,13 +22,13 @@ type router struct {
 // route is one address and who may ask for it.
 type route struct {
 	Pattern string // "GET /api/state"
-	Role    Role
+	Role    access.Role
 }
 
 // Handle adds a route.
-func (t *router) Handle(pattern string, h *guarded) {
+func (t *router) Handle(pattern string, h *access.Guarded) {
 	t.mux.Handle(pattern, h)
-	t.routes = append(t.routes, route{pattern, h.needs()})
+	t.routes = append(t.routes, route{pattern, h.Needs()})
 }
 
 // meJSON is who asks, as the page is told.
@@ -43,10 +44,10 @@ type meJSON struct {
 
 // me answers with who asks and what they may do.
 func (s *Server) me(w http.ResponseWriter, r *http.Request) {
-	writeJSON(w, http.StatusOK, s.meOf(s.guard.session(r)))
+	writeJSON(w, http.StatusOK, s.meOf(s.guard.Session(r)))
 }
 
-func (s *Server) meOf(who Session) meJSON {
+func (s *Server) meOf(who access.Session) meJSON {
 	j := meJSON{
 		Role: who.Role.String(), Name: who.Name, Here: who.Here, Paired: who.Paired(),
 		Judges: s.o.Access.JudgeSecret != "", Open: !s.o.Access.PairToRead,
@@ -59,14 +60,14 @@ func (s *Server) meOf(who Session) meJSON {
 
 // accessRoutes adds the addresses of pairing.
 func (s *Server) accessRoutes(mux *router) {
-	mux.Handle("GET /pair", s.allow(Nobody, s.pairPage))
-	mux.Handle("GET /pair/{code}", s.allow(Nobody, s.pairPage))
-	mux.Handle("GET /PAIR/{code}", s.allow(Nobody, s.pairPage)) // as the display's QR code writes it
-	mux.Handle("GET /api/openapi.json", s.allow(Nobody, s.describe))
-	mux.Handle("GET /api/me", s.allow(Nobody, s.me))
-	mux.Handle("GET /api/pair", s.allow(Player, s.pairingCode))
-	mux.Handle("POST /api/pair", s.allow(Nobody, s.Pair))
-	mux.Handle("POST /api/unpair", s.allow(Nobody, s.unpair))
+	mux.Handle("GET /pair", s.Allow(access.Nobody, s.pairPage))
+	mux.Handle("GET /pair/{code}", s.Allow(access.Nobody, s.pairPage))
+	mux.Handle("GET /PAIR/{code}", s.Allow(access.Nobody, s.pairPage)) // as the display's QR code writes it
+	mux.Handle("GET /api/openapi.json", s.Allow(access.Nobody, s.describe))
+	mux.Handle("GET /api/me", s.Allow(access.Nobody, s.me))
+	mux.Handle("GET /api/pair", s.Allow(access.Player, s.pairingCode))
+	mux.Handle("POST /api/pair", s.Allow(access.Nobody, s.Pair))
+	mux.Handle("POST /api/unpair", s.Allow(access.Nobody, s.Unpair))
 }
 
 // withoutCode is the panel's state as the page may show it: who reads the page has not
@@ -78,7 +79,7 @@ func withoutCode(p hardware.State) hardware.State {
 
 // PairingCode returns the code that pairs a device now: for the box's display.
 func (s *Server) PairingCode() string {
-	code, _ := s.guard.code()
+	code, _ := s.guard.Code()
 	return code
 }
 
@@ -121,17 +122,17 @@ func (s *Server) Pair(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, problem, http.StatusBadRequest)
 		return
 	}
-	if who, ok := s.guard.pair(w, r, in.Code, in.Secret, in.Name); ok {
+	if who, ok := s.guard.Pair(w, r, in.Code, in.Secret, in.Name); ok {
 		writeJSON(w, http.StatusOK, s.meOf(who))
 	}
 }
 
 // unpair ends the pairing of who asks.
-func (s *Server) unpair(w http.ResponseWriter, r *http.Request) {
+func (s *Server) Unpair(w http.ResponseWriter, r *http.Request) {
 	if !readNothing(w, r) {
 		return
 	}
-	s.guard.unpair(w, r)
+	s.guard.Unpair(w, r)
 	w.WriteHeader(http.StatusNoContent)
 }
 
@@ -145,12 +146,12 @@ type codeJSON struct {
 // pairingCode says the code to the machine itself, which may have no display, and to
 // judges. A paired phone alone does not pair others.
 func (s *Server) pairingCode(w http.ResponseWriter, r *http.Request) {
-	if who := s.guard.session(r); !who.Here && who.Role < Judge {
-		w.Header().Set("Sightline-Needs", Judge.String())
+	if who := s.guard.Session(r); !who.Here && who.Role < access.Judge {
+		w.Header().Set("Sightline-Needs", access.Judge.String())
 		http.Error(w, "The code is shown by the box's display, to the machine itself and to judges.", http.StatusForbidden)
 		return
 	}
-	code, until := s.guard.code()
+	code, until := s.guard.Code()
 	writeJSON(w, http.StatusOK, codeJSON{Code: code, ExpiresMS: until.UnixMilli(), Address: s.o.Access.Address})
 }
 

@@ -3,15 +3,16 @@ package web
 import (
 	"net/http"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sentence"
 )
 
 // policyRoutes adds the addresses of the agreement on measuring.
 func (s *Server) policyRoutes(mux *router) {
-	mux.Handle("POST /api/try", s.allow(Player, s.preview))
-	mux.Handle("POST /api/policy", s.allow(Player, s.agree))
-	mux.Handle("POST /api/declare", s.allow(Player, s.declare))
+	mux.Handle("POST /api/try", s.Allow(access.Player, s.preview))
+	mux.Handle("POST /api/policy", s.Allow(access.Player, s.agree))
+	mux.Handle("POST /api/declare", s.Allow(access.Player, s.declare))
 }
 
 // agree changes the agreement, proposes another or objects to what is proposed:
@@ -72,4 +73,4 @@ func (s *Server) declare(w http.ResponseWriter, r *http.Request) {
 }
 
 // judges reports whether a request comes from a judge, who is bound by no agreement.
-func (s *Server) judges(r *http.Request) bool { return s.guard.session(r).Role >= Judge }
+func (s *Server) judges(r *http.Request) bool { return s.guard.Session(r).Role >= access.Judge }

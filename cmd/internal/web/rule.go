@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sentence"
 )
@@ -41,23 +42,23 @@ const (
 
 // ruleRoutes adds the addresses of the judges' record.
 func (s *Server) ruleRoutes(mux *router) {
-	mux.Handle("GET /judge", s.allow(Nobody, s.judgePage))
-	mux.Handle("GET /api/held", s.allow(Judge, s.held))
-	mux.Handle("GET /api/held.png", s.allow(Judge, s.heldPicture))
+	mux.Handle("GET /judge", s.Allow(access.Nobody, s.judgePage))
+	mux.Handle("GET /api/held", s.Allow(access.Judge, s.held))
+	mux.Handle("GET /api/held.png", s.Allow(access.Judge, s.heldPicture))
 	if s.o.Freeze == nil || s.o.AskJudge == nil {
 		return
 	}
-	mux.Handle("POST /api/freeze", s.allow(Player, s.hold))
-	mux.Handle("POST /api/ask-judge", s.allow(Player, s.askJudge))
+	mux.Handle("POST /api/freeze", s.Allow(access.Player, s.hold))
+	mux.Handle("POST /api/ask-judge", s.Allow(access.Player, s.askJudge))
 	if s.o.Rulings == nil {
 		return
 	}
-	mux.Handle("POST /api/rulings", s.allow(Judge, keepsConnection(s.rule)))
-	mux.Handle("GET /api/rulings", s.allow(Player, s.rulings))
-	mux.Handle("GET /api/rulings/{n}", s.allow(Player, s.rulingEntry))
-	mux.Handle("GET /api/rulings/{n}/picture", s.allow(Player, s.rulingPicture))
-	mux.Handle("GET /api/rulings/{n}/export.html", s.allow(Player, s.rulingExport))
-	mux.Handle("GET /api/rulings.zip", s.allow(Judge, keepsConnection(s.rulingsZip)))
+	mux.Handle("POST /api/rulings", s.Allow(access.Judge, access.KeepsConnection(s.rule)))
+	mux.Handle("GET /api/rulings", s.Allow(access.Player, s.rulings))
+	mux.Handle("GET /api/rulings/{n}", s.Allow(access.Player, s.rulingEntry))
+	mux.Handle("GET /api/rulings/{n}/picture", s.Allow(access.Player, s.rulingPicture))
+	mux.Handle("GET /api/rulings/{n}/export.html", s.Allow(access.Player, s.rulingExport))
+	mux.Handle("GET /api/rulings.zip", s.Allow(access.Judge, access.KeepsConnection(s.rulingsZip)))
 }
 
 func (s *Server) judgePage(w http.ResponseWriter, r *http.Request) {
@@ -82,7 +83,7 @@ func (s *Server) askJudge(w http.ResponseWriter, r *http.Request) {
 	}
 	who := strings.TrimSpace(*in.By)
 	if who == "" {
-		who = s.guard.session(r).Name
+		who = s.guard.Session(r).Name
 	}
 	s.o.AskJudge(who)
 	s.answerHeld(w, true)
@@ -171,7 +172,7 @@ func (s *Server) rule(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if request.Judge == "" {
-		request.Judge = s.guard.session(r).Name
+		request.Judge = s.guard.Session(r).Name
 	}
 	ruling, err := s.o.Rulings.Rule(request)
 	if err != nil {

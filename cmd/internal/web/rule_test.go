@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
@@ -37,10 +38,10 @@ func newCourtroom(t testing.TB) *courtroom {
 	var c courtroom
 	c.fakeTable, c.server = everything(t, func(o *web.Options) {})
 	c.judges = newFakeJudges(c.fakeTable)
-	o := web.Options{Hub: c.hub, Choose: c.choose, Access: web.AccessOptions{Names: []string{"table.local"}}}
+	o := web.Options{Hub: c.hub, Choose: c.choose, Access: access.Options{Names: []string{"table.local"}}}
 	c.judges.options(&o)
 	c.server = web.NewServer(o)
-	c.cookie = c.server.Cookie(web.Judge, "Jo", time.Now())
+	c.cookie = c.server.Cookie(access.Judge, "Jo", time.Now())
 	return &c
 }
 

@@ -27,6 +27,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/verify"
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/engine/scenefile"
@@ -58,7 +59,7 @@ type Options struct {
 	Layout      calibration.Layout // of the mat, for the sheets to print
 	Learning    Learning           // of this table's obstacles; nil: they cannot be taught
 	Now         func() time.Time   // nil: time.Now
-	Access      AccessOptions
+	Access      access.Options
 	TLS         *tls.Config // nil: without
 	// Freeze holds the picture and the answers or releases them, AskJudge calls a judge;
 	// nil: there is neither. What Freeze refuses is a *Refusal. Rulings is the judges'
@@ -82,7 +83,7 @@ type Server struct {
 	pictures pictures
 	handler  http.Handler
 	router   *router
-	guard    *Guard
+	guard    *access.Guard
 	requests [6]atomic.Uint64 // by the first digit of the status
 	asking   atomic.Bool      // a question of Answers is being answered
 
@@ -102,7 +103,7 @@ func NewServer(o Options) *Server {
 	if s.o.Access.Log == nil {
 		s.o.Access.Log = slog.Default()
 	}
-	s.guard = newGuard(s.o.Access, o.Now)
+	s.guard = access.NewGuard(s.o.Access, o.Now)
 	s.feed.hub, s.feed.encode = o.Hub, s.stateJSON
 	s.handler = s.routes()
 	return s
@@ -116,17 +117,17 @@ func (s *Server) routes() http.Handler {
 	}
 	mux := &router{mux: http.NewServeMux()}
 	s.router = mux
-	mux.Handle("GET /", s.allow(Nobody, http.FileServerFS(files).ServeHTTP))
-	mux.Handle("GET /healthz", s.allow(Nobody, s.healthz))
-	mux.Handle("GET /metrics", s.allow(Reader, s.metrics))
-	mux.Handle("GET /api/state", s.allow(Reader, s.state))
-	mux.Handle("GET /api/events", s.allow(Reader, s.guard.streaming(s.events)))
-	mux.Handle("GET /api/scene", s.allow(Reader, s.scene))
-	mux.Handle("GET /api/measure", s.allow(Reader, s.measure))
-	mux.Handle("GET /api/table.json", s.allow(Reader, s.tableFile))
-	mux.Handle("GET /api/picture.jpg", s.allow(Reader, s.picture))
-	mux.Handle("GET /api/display.png", s.allow(Reader, s.display))
-	mux.Handle("PATCH /api/choice", s.allow(Player, s.choose))
+	mux.Handle("GET /", s.Allow(access.Nobody, http.FileServerFS(files).ServeHTTP))
+	mux.Handle("GET /healthz", s.Allow(access.Nobody, s.healthz))
+	mux.Handle("GET /metrics", s.Allow(access.Reader, s.metrics))
+	mux.Handle("GET /api/state", s.Allow(access.Reader, s.state))
+	mux.Handle("GET /api/events", s.Allow(access.Reader, s.guard.Streaming(s.events)))
+	mux.Handle("GET /api/scene", s.Allow(access.Reader, s.scene))
+	mux.Handle("GET /api/measure", s.Allow(access.Reader, s.measure))
+	mux.Handle("GET /api/table.json", s.Allow(access.Reader, s.tableFile))
+	mux.Handle("GET /api/picture.jpg", s.Allow(access.Reader, s.picture))
+	mux.Handle("GET /api/display.png", s.Allow(access.Reader, s.display))
+	mux.Handle("PATCH /api/choice", s.Allow(access.Player, s.choose))
 	s.overlayRoutes(mux)
 	s.accessRoutes(mux)
 	s.policyRoutes(mux)
@@ -140,11 +141,13 @@ func (s *Server) routes() http.Handler {
 	}
 	// Whoever changes something must come from this page: browsers say where a
 	// request comes from, and other sites are refused.
-	return noted(secured(s.counted(s.guard.known(s.guard.limited(shortened(http.NewCrossOriginProtection().Handler(mux.mux)))))))
+	return access.Noted(secured(s.counted(s.guard.OwnHosts(s.guard.Limited(shortened(http.NewCrossOriginProtection().Handler(mux.mux)))))))
 }
 
 // allow lets a handler be asked by those who have the role.
-func (s *Server) allow(role Role, next http.HandlerFunc) *guarded { return s.guard.allow(role, next) }
+func (s *Server) Allow(role access.Role, next http.HandlerFunc) *access.Guarded {
+	return s.guard.Allow(role, next)
+}
 
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
@@ -217,11 +220,11 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		IdleTimeout:       60 * time.Second,
 		MaxHeaderBytes:    16 << 10,
 		BaseContext:       func(net.Listener) context.Context { return ctx },
-		ConnContext:       withConn,
+		ConnContext:       access.WithConn,
 		TLSConfig:         s.o.TLS,
 		ErrorLog:          slog.NewLogLogger(s.o.Access.Log.Handler(), slog.LevelDebug), // what clients do wrong
 	}
-	few := s.guard.listener(l)
+	few := s.guard.Listener(l)
 	done := make(chan error, 1)
 	go func() {
 		if s.o.TLS != nil {

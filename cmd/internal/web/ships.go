@@ -3,13 +3,14 @@ package web
 import (
 	"net/http"
 
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sentence"
 )
 
 // shipsRoutes adds the address at which a person places a ship.
 func (s *Server) shipsRoutes(mux *router) {
-	mux.Handle("POST /api/ships", s.allow(Player, s.placeShip))
+	mux.Handle("POST /api/ships", s.Allow(access.Player, s.placeShip))
 }
 
 // placeShip takes {"id":"A1","base":"small","x_mm":420,"y_mm":310,"heading_deg":90}; without

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 )
 
@@ -72,7 +73,7 @@ func (s *Server) videoMJPEG(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
-	defer streams(r)()
+	defer access.Streams(r)()
 	w.Header().Set("Content-Type", "multipart/x-mixed-replace; boundary=picture")
 	w.Header().Set("X-Accel-Buffering", "no")
 	control := http.NewResponseController(w)

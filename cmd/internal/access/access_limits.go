@@ -1,4 +1,4 @@
-package web
+package access
 
 import (
 	"fmt"
@@ -177,7 +177,7 @@ func forParameter(element string) string {
 
 // limited keeps a peer on the network to requestRate. This
 // machine itself is not counted: whoever runs programs on it needs no page to keep it busy.
-func (g *Guard) limited(next http.Handler) http.Handler {
+func (g *Guard) Limited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !g.here(r) {
 			if _, wait, ok := g.requests.take(g.clientOf(r), 1, g.now()); !ok {
@@ -191,7 +191,7 @@ func (g *Guard) limited(next http.Handler) http.Handler {
 }
 
 // costly keeps a peer on the network from asking often for what takes long to make.
-func (g *Guard) costly(next http.HandlerFunc) http.HandlerFunc {
+func (g *Guard) Costly(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !g.here(r) {
 			if _, wait, ok := g.requests.take(g.clientOf(r), costlyTakes, g.now()); !ok {
@@ -260,14 +260,14 @@ func (c *shares) held() int {
 
 // streaming keeps what goes on for long (events, video) to as many clients as the program
 // can serve.
-func (g *Guard) streaming(next http.HandlerFunc) http.HandlerFunc {
+func (g *Guard) Streaming(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		release, ok := g.takeStream(w, r)
 		if !ok {
 			return
 		}
 		defer release()
-		defer streams(r)()
+		defer Streams(r)()
 		if r.Header.Get("Last-Event-ID") != "" {
 			g.counts.streamsResumed.Add(1) // it gets the newest state at once, as everyone does
 		}

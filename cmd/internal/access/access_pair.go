@@ -1,4 +1,4 @@
-package web
+package access
 
 import (
 	"crypto/rand"
@@ -84,7 +84,7 @@ type trier struct {
 
 // trier says who tries with a request.
 func (g *Guard) trier(r *http.Request) trier {
-	if id, ok := g.sessions.known(r, g.now()); ok {
+	if id, ok := g.Sessions.Known(r, g.now()); ok {
 		return trier{pairing: id}
 	}
 	if g.here(r) { // or behind a proxy on this machine that does not say so
@@ -221,7 +221,7 @@ func tidyCode(typed string) (code string, ok bool) {
 
 // pair makes a player of who knows the code, and a judge of who knows the secret, and gives
 // them the cookie. What is wrong is answered, with ok false.
-func (g *Guard) pair(w http.ResponseWriter, r *http.Request, code, secret, name string) (who Session, ok bool) {
+func (g *Guard) Pair(w http.ResponseWriter, r *http.Request, code, secret, name string) (who Session, ok bool) {
 	role := Player
 	if secret != "" {
 		role, ok = Judge, g.isJudge(w, r, secret)
@@ -231,8 +231,8 @@ func (g *Guard) pair(w http.ResponseWriter, r *http.Request, code, secret, name 
 	if !ok {
 		return who, false
 	}
-	g.sessions.end(r, g.now()) // the cookie it replaces
-	who, value := g.sessions.make(role, name, g.now())
+	g.Sessions.end(r, g.now()) // the cookie it replaces
+	who, value := g.Sessions.Make(role, name, g.now())
 	who.Here = g.here(r)
 	give(w, r, value, who.Expires)
 	g.o.Log.Info("paired", "role", role.String(), "name", name, "peer", peerOf(r).String())
@@ -240,11 +240,11 @@ func (g *Guard) pair(w http.ResponseWriter, r *http.Request, code, secret, name 
 }
 
 // code returns the code that pairs a device, and until when it is shown.
-func (g *Guard) code() (code string, until time.Time) { return g.pairing.current(g.now()) }
+func (g *Guard) Code() (code string, until time.Time) { return g.pairing.current(g.now()) }
 
 // unpair ends the pairing of who asks.
-func (g *Guard) unpair(w http.ResponseWriter, r *http.Request) {
-	g.sessions.end(r, g.now())
+func (g *Guard) Unpair(w http.ResponseWriter, r *http.Request) {
+	g.Sessions.end(r, g.now())
 	give(w, r, "", time.Time{})
 }
 

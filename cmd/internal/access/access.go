@@ -1,4 +1,4 @@
-package web
+package access
 
 import (
 	"log/slog"
@@ -35,7 +35,7 @@ func (r Role) String() string {
 
 // AccessOptions say who may do what. The zero value: reading is open, pairings are
 // forgotten when the program ends, and nobody can be a judge.
-type AccessOptions struct {
+type Options struct {
 	// PairToRead closes the table to those who are not paired.
 	PairToRead bool
 	// Key signs the sessions: whoever knows it can be anybody. nil: a random one that is
@@ -86,9 +86,9 @@ func forwarded(r *http.Request) bool {
 // Guard keeps a server to those who may ask it, and each of them to what it can serve: it
 // knows the paired devices, pairs others and counts what each client takes.
 type Guard struct {
-	o        AccessOptions
+	o        Options
 	now      func() time.Time
-	sessions *sessions
+	Sessions *sessions
 	pairing  *Pairing
 
 	codeTries, judgeTries *tries
@@ -118,7 +118,7 @@ type Figures struct {
 }
 
 // figures returns what was counted.
-func (g *Guard) figures() Figures {
+func (g *Guard) Figures() Figures {
 	return Figures{
 		Limited: g.counts.limited.Load(), WrongCodes: g.counts.wrongCodes.Load(), Streams: g.streams.held() + g.ownStreams.held(),
 		StreamsRefused: g.counts.streamsRefused.Load(), StreamsResumed: g.counts.streamsResumed.Load(),
@@ -127,7 +127,7 @@ func (g *Guard) figures() Figures {
 }
 
 // newGuard returns a guard.
-func newGuard(o AccessOptions, now func() time.Time) *Guard {
+func NewGuard(o Options, now func() time.Time) *Guard {
 	if o.Here == nil {
 		o.Here = netip.Addr.IsLoopback
 	}
@@ -138,7 +138,7 @@ func newGuard(o AccessOptions, now func() time.Time) *Guard {
 		o.Pairing = &Pairing{}
 	}
 	return &Guard{
-		o: o, now: now, sessions: newSessions(o.Key, o.JudgeSecret), pairing: o.Pairing,
+		o: o, now: now, Sessions: newSessions(o.Key, o.JudgeSecret), pairing: o.Pairing,
 		codeTries: newTries(), judgeTries: newTries(), requests: newBuckets[netip.Addr](requestRate),
 	}
 }
@@ -163,25 +163,25 @@ func (g *Guard) here(r *http.Request) bool {
 }
 
 // session says who asks. It never fails: what is no valid pairing is none.
-func (g *Guard) session(r *http.Request) Session {
+func (g *Guard) Session(r *http.Request) Session {
 	who := Session{Role: Reader, Here: g.here(r)}
 	if g.o.PairToRead {
 		who.Role = Nobody
 	}
-	if who.Role == Nobody && g.sessions.maySee(r.URL.Query().Get("token"), g.now()) {
+	if who.Role == Nobody && g.Sessions.maySee(r.URL.Query().Get("token"), g.now()) {
 		who.Role = Reader
 	}
 	if who.Here {
 		who.Role = Player
 	}
-	if paired, ok := g.sessions.read(r, g.now()); ok {
+	if paired, ok := g.Sessions.read(r, g.now()); ok {
 		who.Role, who.Name, who.Expires = max(who.Role, paired.Role), paired.Name, paired.Expires
 	}
 	return who
 }
 
 // guarded is a handler behind the role that it takes.
-type guarded struct {
+type Guarded struct {
 	role Role
 	by   *Guard
 	next http.HandlerFunc
@@ -189,14 +189,14 @@ type guarded struct {
 
 // allow lets a handler be asked by those who have the role, and answers the others
 // with 403, a sentence and the role in the header Sightline-Needs.
-func (g *Guard) allow(role Role, next http.HandlerFunc) *guarded { return &guarded{role, g, next} }
+func (g *Guard) Allow(role Role, next http.HandlerFunc) *Guarded { return &Guarded{role, g, next} }
 
 // needs is the role that the handler takes.
-func (g *guarded) needs() Role { return g.role }
+func (g *Guarded) Needs() Role { return g.role }
 
 // ServeHTTP implements http.Handler.
-func (g *guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if g.role > Nobody && g.by.session(r).Role < g.role {
+func (g *Guarded) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if g.role > Nobody && g.by.Session(r).Role < g.role {
 		w.Header().Set("Sightline-Needs", g.role.String())
 		http.Error(w, refusals[g.role], http.StatusForbidden)
 		return

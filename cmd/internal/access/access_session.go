@@ -1,4 +1,4 @@
-package web
+package access
 
 import (
 	"crypto/hmac"
@@ -64,7 +64,7 @@ func (s *sessions) mac(purpose string, data []byte) []byte {
 }
 
 // make returns a new pairing and its cookie's value.
-func (s *sessions) make(role Role, name string, now time.Time) (Session, string) {
+func (s *sessions) Make(role Role, name string, now time.Time) (Session, string) {
 	c := cookieJSON{ID: rand.Text(), Role: role, Name: name, Expires: now.Add(playerFor).Unix()}
 	if role == Judge {
 		c.Expires, c.Judge = now.Add(judgeFor).Unix(), s.judge
@@ -115,7 +115,7 @@ func (s *sessions) verify(value string) (c cookieJSON, ok bool) {
 
 // known returns the number of the pairing that a request carries, whether it holds still
 // or ended within knownFor: its device was paired once, and is no stranger.
-func (s *sessions) known(r *http.Request, now time.Time) (id string, ok bool) {
+func (s *sessions) Known(r *http.Request, now time.Time) (id string, ok bool) {
 	cookie, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return "", false

@@ -1,4 +1,4 @@
-package web
+package access
 
 import (
 	"context"
@@ -39,7 +39,7 @@ func newFewListener(l net.Listener, here func(netip.Addr) bool, refuse func()) *
 }
 
 // listener returns a listener that takes at most so many connections as can be served.
-func (g *Guard) listener(l net.Listener) net.Listener {
+func (g *Guard) Listener(l net.Listener) net.Listener {
 	return newFewListener(l, g.o.Here, func() { g.counts.connectionsRefused.Add(1) })
 }
 
@@ -134,7 +134,7 @@ func (c *fewConn) stream(n int) {
 
 // streams says that the answer to a request streams, until done is called: its connection
 // makes no room for another.
-func streams(r *http.Request) (done func()) {
+func Streams(r *http.Request) (done func()) {
 	c := connOf(r)
 	if c == nil {
 		return func() {}
@@ -145,9 +145,9 @@ func streams(r *http.Request) (done func()) {
 
 // keepsConnection marks the connection of a request that takes long to answer, or that must
 // be answered, as streaming until it is: a full house does not close it to make room.
-func keepsConnection(next http.HandlerFunc) http.HandlerFunc {
+func KeepsConnection(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		defer streams(r)()
+		defer Streams(r)()
 		next(w, r)
 	}
 }
@@ -155,7 +155,7 @@ func keepsConnection(next http.HandlerFunc) http.HandlerFunc {
 type connKey struct{}
 
 // withConn puts a connection of a fewListener into its requests' context.
-func withConn(ctx context.Context, c net.Conn) context.Context {
+func WithConn(ctx context.Context, c net.Conn) context.Context {
 	if encrypted, ok := c.(*tls.Conn); ok {
 		c = encrypted.NetConn()
 	}
@@ -169,7 +169,7 @@ func connOf(r *http.Request) *fewConn {
 }
 
 // noted notes on a request's connection that it came.
-func noted(next http.Handler) http.Handler {
+func Noted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := connOf(r); c != nil {
 			c.asked()

@@ -1,4 +1,4 @@
-package web
+package access
 
 import (
 	"crypto/hmac"
@@ -17,15 +17,15 @@ import (
 const readTokenFor = 90 * 24 * time.Hour
 
 // readToken returns a token that lets its bearer read.
-func (s *sessions) readToken(now time.Time) string {
+func (s *sessions) ReadToken(now time.Time) string {
 	until := strconv.FormatInt(now.Add(readTokenFor).Unix(), 36)
 	return until + "." + base64.RawURLEncoding.EncodeToString(s.mac("overlay", []byte(until)))
 }
 
 // readToken returns a token that lets its bearer read, and until when.
-func (g *Guard) readToken() (token string, until time.Time) {
+func (g *Guard) ReadToken() (token string, until time.Time) {
 	now := g.now()
-	return g.sessions.readToken(now), now.Add(readTokenFor)
+	return g.Sessions.ReadToken(now), now.Add(readTokenFor)
 }
 
 // maySee reports whether a token was made here and holds.

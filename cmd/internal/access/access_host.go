@@ -1,4 +1,4 @@
-package web
+package access
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 // .lan is whatever the network's name server says.
 
 // known refuses requests for a host that is none of this machine's names.
-func (g *Guard) known(next http.Handler) http.Handler {
+func (g *Guard) OwnHosts(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name, ok := hostName(r.Host); !ok || !g.answersTo(name) {
 			http.Error(w, fmt.Sprintf("This page is not served under the name %q; use the machine's address, localhost or %s, or list the name "+
