@@ -12,7 +12,7 @@ func (s *Server) Routes() []route { return s.router.routes }
 
 // Cookie makes a pairing's cookie, as pairing does.
 func (s *Server) Cookie(role access.Role, name string, now time.Time) string {
-	_, value := s.guard.Sessions.Make(role, name, now)
+	_, value := s.guard.NewSession(role, name, now)
 	return value
 }
 

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A pairing code is six of 24 letters and digits that nobody takes for one another, and
+// A pairing code is six of 24 letters and digits that are not easily mistaken for one another, and
 // without vowels, so that it spells no word: 24^6 = 191 102 976 codes. At any time at
 // most two of them are good. A client has 5 wrong tries and then 20 an hour, all together
 // 24 and then 120 an hour. Over twelve hours that is a chance of 1 in 390 000 for one
@@ -84,7 +84,7 @@ type trier struct {
 
 // trier says who tries with a request.
 func (g *Guard) trier(r *http.Request) trier {
-	if id, ok := g.Sessions.Known(r, g.now()); ok {
+	if id, ok := g.sessions.known(r, g.now()); ok {
 		return trier{pairing: id}
 	}
 	if g.here(r) { // or behind a proxy on this machine that does not say so
@@ -231,8 +231,8 @@ func (g *Guard) Pair(w http.ResponseWriter, r *http.Request, code, secret, name 
 	if !ok {
 		return who, false
 	}
-	g.Sessions.end(r, g.now()) // the cookie it replaces
-	who, value := g.Sessions.Make(role, name, g.now())
+	g.sessions.end(r, g.now()) // the cookie it replaces
+	who, value := g.NewSession(role, name, g.now())
 	who.Here = g.here(r)
 	give(w, r, value, who.Expires)
 	g.o.Log.Info("paired", "role", role.String(), "name", name, "peer", peerOf(r).String())
@@ -244,7 +244,7 @@ func (g *Guard) Code() (code string, until time.Time) { return g.pairing.current
 
 // unpair ends the pairing of who asks.
 func (g *Guard) Unpair(w http.ResponseWriter, r *http.Request) {
-	g.Sessions.end(r, g.now())
+	g.sessions.end(r, g.now())
 	give(w, r, "", time.Time{})
 }
 

@@ -64,14 +64,14 @@ func (s *sessions) mac(purpose string, data []byte) []byte {
 }
 
 // make returns a new pairing and its cookie's value.
-func (s *sessions) Make(role Role, name string, now time.Time) (Session, string) {
+func (s *sessions) make(role Role, name string, now time.Time) (Session, string) {
 	c := cookieJSON{ID: rand.Text(), Role: role, Name: name, Expires: now.Add(playerFor).Unix()}
 	if role == Judge {
 		c.Expires, c.Judge = now.Add(judgeFor).Unix(), s.judge
 	}
 	data, err := json.Marshal(c)
 	if err != nil {
-		panic("web: a session cannot be written: " + err.Error())
+		panic("access: a session cannot be written: " + err.Error())
 	}
 	value := base64.RawURLEncoding.EncodeToString(data) + "." + base64.RawURLEncoding.EncodeToString(s.mac("session", data))
 	return Session{Role: role, Name: name, Expires: time.Unix(c.Expires, 0)}, value
@@ -115,7 +115,7 @@ func (s *sessions) verify(value string) (c cookieJSON, ok bool) {
 
 // known returns the number of the pairing that a request carries, whether it holds still
 // or ended within knownFor: its device was paired once, and is no stranger.
-func (s *sessions) Known(r *http.Request, now time.Time) (id string, ok bool) {
+func (s *sessions) known(r *http.Request, now time.Time) (id string, ok bool) {
 	cookie, err := r.Cookie(cookieName(r))
 	if err != nil {
 		return "", false
@@ -127,8 +127,8 @@ func (s *sessions) Known(r *http.Request, now time.Time) (id string, ok bool) {
 	return c.ID, true
 }
 
-// cookieName is the cookie's name. Under TLS the browser itself sees to it that nobody
-// but this host, and over TLS, could have set it.
+// cookieName is the cookie's name. Under TLS the browser makes sure that only
+// this host, and over TLS, could have set it.
 func cookieName(r *http.Request) string {
 	if r.TLS != nil {
 		return "__Host-sightline"
@@ -147,6 +147,11 @@ func (s *sessions) read(r *http.Request, now time.Time) (Session, bool) {
 		return Session{}, false
 	}
 	return Session{Role: c.Role, Name: c.Name, Expires: time.Unix(c.Expires, 0)}, true
+}
+
+// NewSession returns a new pairing and its cookie's value.
+func (g *Guard) NewSession(role Role, name string, now time.Time) (Session, string) {
+	return g.sessions.make(role, name, now)
 }
 
 // give sets the cookie of a pairing that holds until then; an empty value takes it away.

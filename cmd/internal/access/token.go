@@ -17,7 +17,7 @@ import (
 const readTokenFor = 90 * 24 * time.Hour
 
 // readToken returns a token that lets its bearer read.
-func (s *sessions) ReadToken(now time.Time) string {
+func (s *sessions) readToken(now time.Time) string {
 	until := strconv.FormatInt(now.Add(readTokenFor).Unix(), 36)
 	return until + "." + base64.RawURLEncoding.EncodeToString(s.mac("overlay", []byte(until)))
 }
@@ -25,7 +25,7 @@ func (s *sessions) ReadToken(now time.Time) string {
 // readToken returns a token that lets its bearer read, and until when.
 func (g *Guard) ReadToken() (token string, until time.Time) {
 	now := g.now()
-	return g.Sessions.ReadToken(now), now.Add(readTokenFor)
+	return g.sessions.readToken(now), now.Add(readTokenFor)
 }
 
 // maySee reports whether a token was made here and holds.

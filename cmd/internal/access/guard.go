@@ -1,3 +1,9 @@
+// Package access keeps the server of the page to those who may ask it, and each of them to
+// what it can serve: which hosts it answers to, who is paired ([Session]), how a device pairs
+// ([Guard.Pair]), and how many requests, streams and connections a client has.
+//
+// A [Guard] does all of it. It knows nothing of the table, and what it answers itself is
+// why it refuses.
 package access
 
 import (
@@ -16,7 +22,7 @@ type Role int
 const (
 	Nobody Role = iota // sees the pages and may pair; nothing of the table where reading needs pairing
 	Reader             // sees everything
-	Player             // chooses, freezes, asks for a judge, calibrates
+	Player             // chooses, holds, asks for a judge, calibrates
 	Judge              // rules
 )
 
@@ -33,8 +39,8 @@ func (r Role) String() string {
 	return "nobody"
 }
 
-// AccessOptions say who may do what. The zero value: reading is open, pairings are
-// forgotten when the program ends, and nobody can be a judge.
+// Options say who may do what. The zero value: reading is open, pairings are
+// forgotten when the program ends, and there is no judge.
 type Options struct {
 	// PairToRead closes the table to those who are not paired.
 	PairToRead bool
@@ -88,7 +94,7 @@ func forwarded(r *http.Request) bool {
 type Guard struct {
 	o        Options
 	now      func() time.Time
-	Sessions *sessions
+	sessions *sessions
 	pairing  *Pairing
 
 	codeTries, judgeTries *tries
@@ -138,7 +144,7 @@ func NewGuard(o Options, now func() time.Time) *Guard {
 		o.Pairing = &Pairing{}
 	}
 	return &Guard{
-		o: o, now: now, Sessions: newSessions(o.Key, o.JudgeSecret), pairing: o.Pairing,
+		o: o, now: now, sessions: newSessions(o.Key, o.JudgeSecret), pairing: o.Pairing,
 		codeTries: newTries(), judgeTries: newTries(), requests: newBuckets[netip.Addr](requestRate),
 	}
 }
@@ -168,13 +174,13 @@ func (g *Guard) Session(r *http.Request) Session {
 	if g.o.PairToRead {
 		who.Role = Nobody
 	}
-	if who.Role == Nobody && g.Sessions.maySee(r.URL.Query().Get("token"), g.now()) {
+	if who.Role == Nobody && g.sessions.maySee(r.URL.Query().Get("token"), g.now()) {
 		who.Role = Reader
 	}
 	if who.Here {
 		who.Role = Player
 	}
-	if paired, ok := g.Sessions.read(r, g.now()); ok {
+	if paired, ok := g.sessions.read(r, g.now()); ok {
 		who.Role, who.Name, who.Expires = max(who.Role, paired.Role), paired.Name, paired.Expires
 	}
 	return who

@@ -101,8 +101,8 @@ const sweepEvery = time.Second
 // linkLocal is what stands for every link-local address of an interface.
 var linkLocal = netip.MustParseAddr("fe80::")
 
-// peerKey is what a peer is told apart by: its address; in IPv6 its network, of which one
-// machine may use any address. All link-local addresses of an interface are one network.
+// peerKey is what a peer is told apart by: its address; in IPv6 its network, whose
+// addresses one machine may all use. All link-local addresses of an interface are one network.
 func peerKey(a netip.Addr) netip.Addr {
 	switch {
 	case !a.Is6() || a.IsLoopback():
@@ -112,7 +112,7 @@ func peerKey(a netip.Addr) netip.Addr {
 	}
 	p, err := a.WithZone("").Prefix(64)
 	if err != nil {
-		panic("web: the network of " + a.String() + ": " + err.Error()) // 64 bits fit
+		panic("access: the network of " + a.String() + ": " + err.Error()) // 64 bits fit
 	}
 	return p.Addr()
 }
@@ -134,7 +134,7 @@ func (g *Guard) clientOf(r *http.Request) netip.Addr {
 // forwardedFor returns for whom a proxy asks: in each header the last one named, since a
 // proxy adds its own client behind what that client claims. A proxy passes on what its
 // client sends in a header that it does not set, so where headers disagree one of them is
-// forged, and the zero Addr is returned: nobody.
+// forged, and the zero Addr is returned.
 func forwardedFor(h http.Header) (client netip.Addr) {
 	for _, name := range []string{"X-Forwarded-For", "Forwarded", "X-Real-Ip"} {
 		lines := h[name]
@@ -222,7 +222,7 @@ type why int
 
 const (
 	granted  why = iota
-	allGone      // nobody gets one
+	allGone      // none is left
 	peerHeld     // this peer holds enough
 )
 
