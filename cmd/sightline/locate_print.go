@@ -9,8 +9,8 @@ import (
 
 	"sightline/calibration/verify"
 	"sightline/engine"
-	"sightline/engine/scenefile"
 	"sightline/engine/geom"
+	"sightline/engine/scenefile"
 	"sightline/vision"
 )
 

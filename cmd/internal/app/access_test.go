@@ -211,7 +211,7 @@ func TestThePageIsServedOverTLSWithTheGivenCertificate(t *testing.T) {
 	l, err := net.Listen("tcp", "localhost:0")
 	require.NoError(t, err)
 	var pairing access.Pairing
-	server := web.NewServer(web.Options{Hub: live.NewHub(live.State{}), TLS: encrypted, Pairing: &pairing, Access: access.Options{Log: slog.New(slog.DiscardHandler)}})
+	server := web.NewServer(web.Options{Hub: live.NewHub(live.State{}), TLS: encrypted, Access: access.Options{Pairing: &pairing, Log: slog.New(slog.DiscardHandler)}})
 	task := &webTask{server: server, listener: l}
 	done := make(chan error, 1)
 	ctx := t.Context()

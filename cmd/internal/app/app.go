@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"sightline/calibration/lens"
+	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/web"
@@ -112,7 +113,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		o.Open = source.open
 	}
 	feed := vision.NewFeed(o.Open, vision.FeedOptions{Name: c.Camera.Source, OnChange: logCamera(o.Log)})
-	hub, pairing := newHub(), &web.Pairing{}
+	hub, pairing := newHub(), &access.Pairing{}
 	address := phoneAddress(c.Web.scheme(), listener.Addr())
 	menu := &panelMenu{address: address, code: func() string { return pairing.Code(time.Now()) }, now: time.Now}
 	wired, err := wiringOf(c)
@@ -148,14 +149,15 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	ruling := newJudges(c, g, main.NewLocator, o)
 	p.closers = append(p.closers, ruling.Close)
 	ruling.check(ctx)
-	access, err := accessOf(c.Web, o.StateDir, address, o.Log)
+	mayAsk, err := accessOf(c.Web, o.StateDir, address, o.Log)
 	if err != nil {
 		return err
 	}
+	mayAsk.Pairing = pairing
 	page := &webTask{listener: listener, server: web.NewServer(web.Options{
 		Hub: hub, Choose: g.Choose, SetMatch: g.SetMatch, Agree: g.Agree, Declare: g.Declare, PlaceShip: frames.PlaceShip,
 		Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout, Learning: learner,
-		Freeze: g.Hold, AskJudge: g.AskJudgeFor, Rulings: ruling, Access: access, Pairing: pairing, TLS: encrypted,
+		Freeze: g.Hold, AskJudge: g.AskJudgeFor, Rulings: ruling, Access: mayAsk, TLS: encrypted,
 	})}
 	tellPairing(o.Log, address, pairing.Code(time.Now()))
 	service := newServiceTask(hub, page.server, o.Log,

@@ -77,11 +77,6 @@ func withoutCode(p hardware.State) hardware.State {
 	return p
 }
 
-// PairingCode returns the code that pairs a device now: for the box's display.
-func (s *Server) PairingCode() string {
-	code, _ := s.guard.Code()
-	return code
-}
 
 // pairJSON is what somebody pairs with.
 type pairJSON struct {
