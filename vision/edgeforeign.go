@@ -53,7 +53,7 @@ func (s *EdgeSight) foreign() bool {
 
 // keylined reports whether the edges that were found are those of our print: a line as white as the markers' paper
 // runs along three sides at least.
-func (l *Locator) keylined(g *image.Gray, t Token, pose geom.Pose, inset float64, places []edgePlace) bool {
+func (l *ShipLocator) keylined(g *image.Gray, t Token, pose geom.Pose, inset float64, places []edgePlace) bool {
 	white, ok := l.paper(g)
 	if !ok || inset > keylineIn || inset < -keylineOut {
 		return false
@@ -84,7 +84,7 @@ func (l *Locator) keylined(g *image.Gray, t Token, pose geom.Pose, inset float64
 
 // paper returns the light, in linear light, of the white paper round the markers' black squares. It reports false where
 // the picture shows none.
-func (l *Locator) paper(g *image.Gray) (float64, bool) {
+func (l *ShipLocator) paper(g *image.Gray) (float64, bool) {
 	var light []float64
 	for _, m := range l.table.Layout.Markers {
 		out := float64(m.Size) * (0.5 + 0.5*float64(calibration.MarkerMargin/calibration.MarkerSize))

@@ -80,7 +80,7 @@ const (
 // Edges finds a base by its edges near a hint. It reports false when fewer than three
 // sides are found and a piece of the fourth, when they do not make a square of the base's size, or when two
 // places fit alike. The error says what is wrong with the hint or the picture.
-func (l *Locator) Edges(f Frame, h EdgeHint) (EdgeSight, bool, error) {
+func (l *ShipLocator) Edges(f Frame, h EdgeHint) (EdgeSight, bool, error) {
 	if _, err := NewToken(0, h.Base); err != nil {
 		return EdgeSight{}, false, fmt.Errorf("vision: edges: %w", err)
 	}
@@ -144,7 +144,7 @@ func alikeTurn(b engine.Base, a geom.Angle) float64 {
 
 // edgeStarts returns the poses near a hint at which the picture brightens most along a square's
 // outline, the best few that differ.
-func (l *Locator) edgeStarts(g *image.Gray, h EdgeHint) []geom.Pose {
+func (l *ShipLocator) edgeStarts(g *image.Gray, h EdgeHint) []geom.Pose {
 	const step, keep = 1.5, 6
 	turn := 3 * geom.Degree
 	if !Square(h.Base) {
@@ -187,7 +187,7 @@ func (l *Locator) edgeStarts(g *image.Gray, h EdgeHint) []geom.Pose {
 
 // brightening sums over an outline how much brighter it is inside than outside, each
 // place cut off so that none outweighs the others.
-func (l *Locator) brightening(g *image.Gray, b engine.Base, pose geom.Pose) (sum float64) {
+func (l *ShipLocator) brightening(g *image.Gray, b engine.Base, pose geom.Pose) (sum float64) {
 	t := Token{Base: b}
 	for s := Front; s <= LeftSide; s++ {
 		line := sideOf(&l.table.Camera, t, pose, s, l.top(pose.Point))
@@ -217,7 +217,7 @@ type edgePlace struct {
 }
 
 // fitEdges lays a square through the edges near a pose.
-func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (EdgeSight, bool) {
+func (l *ShipLocator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (EdgeSight, bool) {
 	t := Token{Base: b}
 	_, longest := t.Half()
 	var places []edgePlace
@@ -282,7 +282,7 @@ func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (EdgeSi
 
 // rimBeyond reports whether the edge that was taken for one of the sides has another beyond
 // it, as strong and as straight: then it is the panel's, whose rim lies round it.
-func (l *Locator) rimBeyond(g *image.Gray, t Token, pose geom.Pose, inset float64) bool {
+func (l *ShipLocator) rimBeyond(g *image.Gray, t Token, pose geom.Pose, inset float64) bool {
 	const middle, window = -float64(RimDeep), 0.9 // mm from the side: where a rim's outer edge would be
 	for s := Front; s <= LeftSide; s++ {
 		line := sideOf(&l.table.Camera, t, pose, s, l.top(pose.Point))
@@ -554,7 +554,7 @@ func EdgeShip(id string, player int, base engine.Base, s EdgeSight, quarters boo
 }
 
 // EdgeView says how a base that was found by its edges was seen.
-func (l *Locator) EdgeView(id string, base engine.Base, s EdgeSight) ShipView {
+func (l *ShipLocator) EdgeView(id string, base engine.Base, s EdgeSight) ShipView {
 	v := ShipView{ID: id, Residual: float64(s.Residual), Score: s.Visible(), Fit: s.Fit}
 	v.Outline = l.outline(s.Pose, Token{Base: base})
 	return v

@@ -330,7 +330,7 @@ const (
 // pixel there to see it by. Another base that touches this one with its side in line looks the same,
 // so that it is asked only of a ship that a single side names. On a mat as light as the keyline
 // nothing can be said, and nothing is.
-func (l *Locator) goesOn(g *image.Gray, s Side) bool {
+func (l *ShipLocator) goesOn(g *image.Gray, s Side) bool {
 	f := &l.fit
 	half, _ := f.token.halfAlong(s)
 	line := sideBeyond(&l.table.Camera, f.token, f.pose, s, beyondTo, l.top(f.pose.Point))
@@ -380,7 +380,7 @@ const certainReadScore = 0.92
 // contradicted reads the four sides afresh at the fitted pose, without knowing
 // what should stand there, and reports whether any of them whose keyline is in
 // view says a different ship or a different side.
-func (l *Locator) contradicted(g *image.Gray) bool {
+func (l *ShipLocator) contradicted(g *image.Gray) bool {
 	f := &l.fit
 	for s := Front; s <= LeftSide; s++ {
 		line := sideOf(&l.table.Camera, f.token, f.pose, s, l.top(f.pose.Point))

@@ -13,28 +13,10 @@ import (
 	"sightline/engine/geom"
 )
 
-// LocatorOptions control a Locator; the zero value is the default.
-type LocatorOptions struct {
-	Uncertainty calibration.Uncertainty // zero: calibration.DefaultUncertainty
-
-	// Catalogue and EmptyMat, both or neither, make the locator look for obstacles too.
-	Catalogue *Catalogue
-	EmptyMat  *EmptyMat
-
-	// Beside makes the search for obstacles, which takes longer than a picture lasts, go on
-	// beside Locate, which says until it ends that obstacles are not seen.
-	Beside bool
-
-	// Searches are those of all cameras over this table, for searches beside; nil: there is
-	// one camera. Further says that this is not the main one, which goes first.
-	Searches *Searches
-	Further  bool
-}
-
-// Locator finds ships in frames of one calibrated camera: straight edges, the
+// ShipLocator finds ships in frames of one calibrated camera: straight edges, the
 // rims that can be read along them, and a fit of the printed rim for each. It
 // keeps its buffers from frame to frame and belongs to one goroutine.
-type Locator struct {
+type ShipLocator struct {
 	table  calibration.Table
 	errors *calibration.ErrorModel
 
@@ -42,8 +24,6 @@ type Locator struct {
 	small  image.Gray
 	finder finder
 	fit    rimFit
-
-	obstacles *obstacleWatch // nil: nobody looks for obstacles
 }
 
 // finder searches a picture of moderate scale (1 to 1.7 px/mm) for candidates.
@@ -60,8 +40,8 @@ type finder struct {
 // search. The cells of 2.67 mm need 2.5 px each, and more only costs time.
 const searchScale = 1.75
 
-// NewLocator returns a locator for the calibrated table.
-func NewLocator(t calibration.Table, o LocatorOptions) (*Locator, error) {
+// NewShipLocator returns a locator for the calibrated table. u is zero for calibration.DefaultUncertainty.
+func NewShipLocator(t calibration.Table, u calibration.Uncertainty) (*ShipLocator, error) {
 	if err := t.Intrinsics.Validate(); err != nil {
 		return nil, fmt.Errorf("vision: locator: lens: %w", err)
 	}
@@ -70,7 +50,7 @@ func NewLocator(t calibration.Table, o LocatorOptions) (*Locator, error) {
 	if !ok {
 		return nil, fmt.Errorf("vision: locator: the middle of the %v × %v mat lies behind the camera", t.Layout.Width, t.Layout.Height)
 	}
-	l := &Locator{table: t, errors: calibration.NewErrorModel(t, o.Uncertainty), reduce: 1}
+	l := &ShipLocator{table: t, errors: calibration.NewErrorModel(t, u), reduce: 1}
 	scale := math.Sqrt(math.Abs(dx.X*dy.Y - dx.Y*dy.X))
 	for scale/float64(l.reduce) > searchScale {
 		l.reduce++
@@ -81,18 +61,11 @@ func NewLocator(t calibration.Table, o LocatorOptions) (*Locator, error) {
 	if l.finder.roi.Empty() {
 		return nil, fmt.Errorf("vision: locator: the mat lies outside the %d×%d picture", t.Intrinsics.Width, t.Intrinsics.Height)
 	}
-	if o.Catalogue != nil && o.EmptyMat != nil {
-		f, err := NewObstacleFinder(t, o.Catalogue, o.EmptyMat, o.Uncertainty)
-		if err != nil {
-			return nil, err
-		}
-		l.obstacles = &obstacleWatch{finder: f, still: newStillness(&l.table.Camera, t.Layout.Width, t.Layout.Height), beside: o.Beside, searches: o.Searches, further: o.Further}
-	}
 	return l, nil
 }
 
 // Table returns the calibration that the locator works with.
-func (l *Locator) Table() calibration.Table { return l.table }
+func (l *ShipLocator) Table() calibration.Table { return l.table }
 
 // reduced returns the lens of a picture whose pixels are means of k×k pixels.
 func reduced(in calibration.Intrinsics, k int) calibration.Intrinsics {
@@ -125,7 +98,7 @@ func matRegion(cam *calibration.Camera, layout calibration.Layout) image.Rectang
 // Locate finds the ships in a frame. The scene's poses carry their covariance,
 // systematic part included. It fails when the frame is not of the size that the
 // lens was calibrated for.
-func (l *Locator) Locate(f Frame) (Located, error) {
+func (l *ShipLocator) Locate(f Frame) (Located, error) {
 	began := time.Now()
 	w, h := f.Size()
 	if w != l.table.Intrinsics.Width || h != l.table.Intrinsics.Height {
@@ -143,84 +116,8 @@ func (l *Locator) Locate(f Frame) (Located, error) {
 		out.Scene.Ships = append(out.Scene.Ships, l.ship(s))
 		out.Ships = append(out.Ships, l.view(s))
 	}
-	if l.obstacles != nil {
-		l.locateObstacles(f, found, &out)
-	}
 	out.Elapsed = time.Since(began)
 	return out, nil
-}
-
-// locateObstacles adds the obstacles to what was located.
-func (l *Locator) locateObstacles(f Frame, ships []found, out *Located) {
-	var bases []geom.Polygon
-	for _, s := range ships {
-		var base geom.Polygon
-		for _, p := range s.token.corners() {
-			base = append(base, s.pose.Transform(p))
-		}
-		bases = append(bases, hiddenBy(base, BaseTop, l.table.Center()))
-	}
-	sight := l.obstacles.see(f, bases)
-	out.Obstacles = &sight
-	if sight.Unseen != "" { // a list that may not be whole says more than is known
-		return
-	}
-	out.Scene.ObstaclesUnseen = false
-	l.offTheMat(&sight)
-	sight.into(&out.Scene)
-}
-
-// into puts what was recognised into a scene, and what was not.
-func (sight *ObstacleSight) into(scene *engine.Scene) {
-	// Obstacles come first, so that each view stands where its obstacle does.
-	slices.SortStableFunc(sight.Views, func(a, b ObstacleView) int { return cmp.Compare(roleOf(a.Entry.Kind), roleOf(b.Entry.Kind)) })
-	for i := range sight.Views {
-		o := sight.Views[i].obstacle()
-		token := engine.Token{ID: o.ID, Kind: o.Kind, Pose: o.Pose, Outline: o.Outline, Sigma: o.Sigma}
-		switch roleOf(o.Kind) {
-		case roleDevice:
-			scene.Devices = append(scene.Devices, token)
-		case roleMarker:
-			scene.Markers = append(scene.Markers, token)
-		default:
-			scene.Obstacles = append(scene.Obstacles, o)
-		}
-	}
-	for _, t := range sight.Things {
-		scene.Unknown = append(scene.Unknown, t.Outline)
-	}
-	scene.Blind = append(scene.Blind, sight.Blind...)
-}
-
-// overMat is how far what lies on the mat may seem to stand out over its edge: its outline's
-// own uncertainty, and the mat's.
-const overMat = 3 * geom.Millimeter
-
-// offTheMat takes what would stand out over the mat's edge for a thing that is not known:
-// of such a match a part was never compared with the mat, and any card that hangs over the
-// edge may give one.
-func (l *Locator) offTheMat(sight *ObstacleSight) {
-	w, h := float64(l.table.Layout.Width), float64(l.table.Layout.Height)
-	var on []ObstacleView // the list is the finder's own: it is not changed
-	things := slices.Clone(sight.Things)
-	for i := range sight.Views {
-		o := sight.Views[i].obstacle()
-		t := Thing{OutlinePx: sight.Views[i].OutlinePx}
-		out := false
-		for _, p := range o.Outline {
-			q := o.Pose.Transform(p)
-			t.Outline = append(t.Outline, q)
-			out = out || q.X < -float64(overMat) || q.Y < -float64(overMat) || q.X > w+float64(overMat) || q.Y > h+float64(overMat)
-		}
-		if !out {
-			on = append(on, sight.Views[i])
-			continue
-		}
-		t.Outline = geom.Polygon(t.Outline).Hull(nil)
-		t.Area = geom.Polygon(t.Outline).Area()
-		things = append(things, t)
-	}
-	sight.Views, sight.Things = on, things
 }
 
 // found is an accepted ship: the fit's results, copied out of its buffers.
@@ -238,7 +135,7 @@ type found struct {
 }
 
 // ships runs the search and the fits, best candidates first.
-func (l *Locator) ships(g *image.Gray) (out []found, twins []Twin) {
+func (l *ShipLocator) ships(g *image.Gray) (out []found, twins []Twin) {
 	search := g
 	if l.reduce > 1 {
 		search = shrink(g, l.reduce, &l.small)
@@ -275,9 +172,9 @@ func (l *Locator) ships(g *image.Gray) (out []found, twins []Twin) {
 
 // top returns how high a base's top lies over the plane of the mat's markers: where
 // the mat's height was measured it stands on that.
-func (l *Locator) top(p geom.Point) geom.Length { return BaseTop + l.table.Surface.Height(p) }
+func (l *ShipLocator) top(p geom.Point) geom.Length { return BaseTop + l.table.Surface.Height(p) }
 
-func (l *Locator) searchPixelsPerMM() float64 {
+func (l *ShipLocator) searchPixelsPerMM() float64 {
 	c := l.table.Extrinsics.Center()
 	return l.table.Fx / float64(l.reduce) / math.Max(c[2], 1)
 }
@@ -452,7 +349,7 @@ func (s *found) share() float64 {
 }
 
 // try fits a candidate and decides whether it is the ship that it seems to be.
-func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
+func (l *ShipLocator) try(g *image.Gray, c candidate) (found, bool) {
 	f := &l.fit
 	if !f.collect(g, &l.table.Camera, l.top(c.pose.Point), c.token, c.pose) || !f.solve() {
 		return found{}, false
@@ -484,7 +381,7 @@ func (f *rimFit) outlineStandsOut() bool {
 	return n >= 2
 }
 
-func (l *Locator) ship(s found) engine.Ship {
+func (l *ShipLocator) ship(s found) engine.Ship {
 	seen := "token"
 	if s.edges {
 		seen = "both"
@@ -495,7 +392,7 @@ func (l *Locator) ship(s found) engine.Ship {
 	}
 }
 
-func (l *Locator) view(s found) ShipView {
+func (l *ShipLocator) view(s found) ShipView {
 	v := ShipView{ID: s.token.Code.ID(), Sides: s.sides, Residual: s.rms, Score: s.agree, Fit: s.random, Shared: s.shared}
 	v.Outline = l.outline(s.pose, s.token)
 	return v
@@ -503,7 +400,7 @@ func (l *Locator) view(s found) ShipView {
 
 // outline returns where the picture shows the corners of a base's top: front left, front
 // right, rear right, rear left.
-func (l *Locator) outline(at geom.Pose, t Token) (px [4]geom.Pixel) {
+func (l *ShipLocator) outline(at geom.Pose, t Token) (px [4]geom.Pixel) {
 	for i, p := range t.corners() {
 		px[i], _ = l.table.PixelOf(at.Transform(p), BaseTop)
 	}

@@ -32,7 +32,7 @@ type MarkSight struct {
 
 // Mark returns the pose of a marked base. The error says what is wrong with the mark: an edge of another length is not
 // that base's.
-func (l *Locator) Mark(m Mark) (MarkSight, error) {
+func (l *ShipLocator) Mark(m Mark) (MarkSight, error) {
 	if _, err := NewToken(0, m.Base); err != nil {
 		return MarkSight{}, fmt.Errorf("vision: mark: %w", err)
 	}
@@ -93,7 +93,7 @@ func (l *Locator) Mark(m Mark) (MarkSight, error) {
 }
 
 // marked returns where on the table, at the height of a base's top, a marked pixel lies, and its covariance in mm².
-func (l *Locator) marked(px geom.Pixel, sigma float64) (geom.Point, [4]float64, error) {
+func (l *ShipLocator) marked(px geom.Pixel, sigma float64) (geom.Point, [4]float64, error) {
 	w, h := l.table.Intrinsics.Width, l.table.Intrinsics.Height
 	if !(px.X >= -0.5 && px.X <= float64(w)-0.5 && px.Y >= -0.5 && px.Y <= float64(h)-0.5) {
 		return geom.Point{}, [4]float64{}, fmt.Errorf("(%g, %g) is not in the picture: expected pixels of %d×%d", px.X, px.Y, w, h)
@@ -120,6 +120,6 @@ func MarkShip(id string, player int, base engine.Base, s MarkSight) engine.Ship 
 }
 
 // MarkView says how a base that a person marked was seen.
-func (l *Locator) MarkView(id string, base engine.Base, s MarkSight) ShipView {
+func (l *ShipLocator) MarkView(id string, base engine.Base, s MarkSight) ShipView {
 	return ShipView{ID: id, Fit: s.Fit, Outline: l.outline(s.Pose, Token{Base: base})}
 }

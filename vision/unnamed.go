@@ -227,7 +227,7 @@ func (f *ObstacleFinder) baseAt(g *image.Gray, c guess) (UnnamedBase, bool) {
 	if v, ok := f.refine(g, c, f.hidden); ok {
 		starts = []geom.Pose{v.Pose, c.pose}
 	}
-	l := Locator{table: f.table, errors: f.errors}
+	l := ShipLocator{table: f.table, errors: f.errors}
 	for _, start := range starts {
 		s, ok := l.fitEdges(g, base, start)
 		if !ok || !s.allRound() || !s.Ours && !s.foreign() || s.Pose.Distance(start.Point) > 3 || !f.guidesSeen(g, base, s.Pose) ||
