@@ -39,15 +39,15 @@ const (
 )
 
 // foreign states what is known of a base whose card is not ours, and reports whether that is anything.
-func (s *EdgeSight) foreign() bool {
+func foreign(s *EdgeSight) bool {
 	if slices.Min(s.Sides[:]) < foreignSeen {
 		return false
 	}
 	w, _ := s.Base.Size()
-	place := sq(foreignSigma) + sq(float64(s.Inset))
+	place := square(foreignSigma) + square(float64(s.Inset))
 	s.Covariance[0] += place
 	s.Covariance[4] += place
-	s.Covariance[8] += sq(foreignTurn / (float64(w) / 2))
+	s.Covariance[8] += square(foreignTurn / (float64(w) / 2))
 	return true
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"sightline/calibration/linalg"
+	"sightline/calibration"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -23,39 +24,8 @@ import (
 // the keyline's width shift all sides inwards or outwards alike: that common inset is
 // an unknown of the fit, so that it does not move the centre.
 
-// EdgeHint says which base to look for and about where.
-type EdgeHint struct {
-	Base  engine.Base // any that tokens are made for
-	Pose  geom.Pose
-	Reach geom.Length // how far its centre may be from there
-	Turn  geom.Angle  // how far it may be turned from there; from Base's AnyTurn on, any way
-	Read  bool        // the code of our print was read on this base before
-}
-
-// EdgeSight is a base found by its edges.
-type EdgeSight struct {
-	Base       engine.Base
-	Pose       geom.Pose   // of the four headings, or the two of a huge base, the one nearest to the hint's
-	Covariance geom.Cov3   // systematic part included
-	Fit        geom.Cov3   // the fit's part of it
-	Sides      [4]float64  // share of each side on which its edge was found, clockwise from the front
-	Inset      geom.Length // of the edges that were found, from the base's nominal size
-	Residual   geom.Length // rms of the edge places from the square
-	Ours       bool        // it carries our print; else the covariance holds what another card's edges may do
-}
-
-// Visible is the share of the outline that was found.
-func (s EdgeSight) Visible() float64 {
-	w, l := s.Base.Size()
-	across := 0.25 // the front's share of the outline
-	if w+l > 0 {
-		across = float64(w / (2 * (w + l)))
-	}
-	return min((s.Sides[0]+s.Sides[2])*across+(s.Sides[1]+s.Sides[3])*(0.5-across), 1)
-}
-
 // allRound reports whether enough of every side was found that none may be another edge.
-func (s EdgeSight) allRound() bool {
+func allRound(s *EdgeSight) bool {
 	return slices.Min(s.Sides[:]) >= edgeSideSeen && s.Visible() >= edgeMost
 }
 
@@ -109,7 +79,7 @@ func (l *ShipLocator) Edges(f Frame, h EdgeHint) (EdgeSight, bool, error) {
 	if best.Visible() == 0 || second.Visible() > 0.85*best.Visible() {
 		return EdgeSight{}, false, nil
 	}
-	if best.Ours = best.Ours || h.Read; !best.Ours && !best.foreign() {
+	if best.Ours = best.Ours || h.Read; !best.Ours && !foreign(&best) {
 		return EdgeSight{}, false, nil
 	}
 	off := alikeTurn(h.Base, best.Pose.Heading-h.Pose.Heading)
@@ -124,22 +94,6 @@ func (l *ShipLocator) Edges(f Frame, h EdgeHint) (EdgeSight, bool, error) {
 	}
 	best.Sides = sides
 	return best, true, nil
-}
-
-// AnyTurn is the turn from which a base's edges look as they did: 45° of a square one, 90° of a
-// huge one, either way.
-func AnyTurn(b engine.Base) geom.Angle {
-	if Square(b) {
-		return 45 * geom.Degree
-	}
-	return 90 * geom.Degree
-}
-
-// alikeTurn returns an angle less the nearest turn after which a base's edges look the same, a
-// number of quarter turns, or of half turns for a huge one, in radians.
-func alikeTurn(b engine.Base, a geom.Angle) float64 {
-	v, alike := float64(a.Signed()), 2*float64(AnyTurn(b))
-	return v - alike*math.Round(v/alike)
 }
 
 // edgeStarts returns the poses near a hint at which the picture brightens most along a square's
@@ -262,7 +216,7 @@ func (l *ShipLocator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (Ed
 		weakest = min(weakest, out.Sides[s])
 	}
 	misfit := edgeMisfit
-	if out.allRound() {
+	if allRound(&out) {
 		misfit = edgeCoarse
 	}
 	if seen < 3 || weakest < edgeWeakest || out.Visible() < edgeAllSeen || fit.rms > misfit || math.Abs(fit.step[3]) > edgeInset {
@@ -479,7 +433,7 @@ func (f *squareFit) solve(places []edgePlace, pose geom.Pose) bool {
 		}
 		f.rms = math.Sqrt(sum / count)
 		// The inset is about nothing, give or take half a millimetre.
-		info := sq2(max(f.rms, 0.04) / 0.5)
+		info := square(max(f.rms, 0.04) / 0.5)
 		f.normal[15] += info
 		gradient[3] -= info * f.step[3]
 		d, ok := linalg.SolveSPD(slices.Clone(f.normal[:]), gradient[:])
@@ -493,7 +447,7 @@ func (f *squareFit) solve(places []edgePlace, pose geom.Pose) bool {
 	return true
 }
 
-func sq2(v float64) float64 { return v * v }
+func square(v float64) float64 { return v * v }
 
 // moved returns the pose that the fit moves another to.
 func (f *squareFit) moved(p geom.Pose) geom.Pose {
@@ -547,15 +501,20 @@ func (f *squareFit) covariance(t Token) geom.Cov3 {
 	return out
 }
 
-// EdgeShip makes a ship of a base that was found by its edges. quarters says that nobody
-// knows which way its nose points: of the four, or of the two of a huge base.
-func EdgeShip(id string, player int, base engine.Base, s EdgeSight, quarters bool) engine.Ship {
-	return engine.Ship{ID: id, Player: player, Base: base, Pose: s.Pose, Covariance: s.Covariance, Seen: "edges", Visible: s.Visible(), Quarters: quarters}
-}
-
 // EdgeView says how a base that was found by its edges was seen.
 func (l *ShipLocator) EdgeView(id string, base engine.Base, s EdgeSight) ShipView {
 	v := ShipView{ID: id, Residual: float64(s.Residual), Score: s.Visible(), Fit: s.Fit}
 	v.Outline = l.outline(s.Pose, Token{Base: base})
 	return v
+}
+
+// FitBase lays a base's outline through the edges near a pose, where nothing says which ship
+// it may be: more of the outline must be seen than where something does.
+func FitBase(g *image.Gray, t *calibration.Table, errors *calibration.ErrorModel, base engine.Base, start geom.Pose) (UnnamedBase, bool) {
+	l := ShipLocator{table: *t, errors: errors}
+	s, ok := l.fitEdges(g, base, start)
+	if !ok || !allRound(&s) || !s.Ours && !foreign(&s) {
+		return UnnamedBase{}, false
+	}
+	return UnnamedBase{Base: base, Pose: s.Pose, Covariance: s.Covariance, Sight: s, Outline: l.outline(s.Pose, Token{Base: base})}, true
 }

@@ -305,7 +305,7 @@ func (l *lattice) at(x, y int) (geom.Point, bool) {
 type transition struct{ at, step float64 }
 
 // transitions lists where the cells of a side change, from a = -∞ (dark) on.
-func (t Token) transitions(s Side, out []transition) []transition {
+func transitions(t Token, s Side, out []transition) []transition {
 	w := float64(CellWidth(t.Base, s))
 	half, _ := t.halfAlong(s)
 	first := -half + float64(Corner)
@@ -350,7 +350,7 @@ func blurredCells(tr []transition, a, sigma float64) (c, da, ds float64) {
 func (f *rimFit) solve() bool {
 	var trans [4][]transition
 	for s := range trans {
-		trans[s] = f.token.transitions(Side(s), nil)
+		trans[s] = transitions(f.token, Side(s), nil)
 	}
 	f.sigma = 0.75 / f.scale
 	for s := range f.gains {

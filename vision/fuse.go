@@ -382,7 +382,7 @@ func (f *Fusion) twoInOnePlace(ships []sightOf) (out []sightOf) {
 	bad := make([]bool, len(ships))
 	for i, a := range ships {
 		for k, b := range ships[:i] {
-			if !basesOverlap(asFound(a), asFound(b)) {
+			if !BasesOverlap(a.ship.Base, a.ship.Pose, b.ship.Base, b.ship.Pose, basesLap) {
 				continue
 			}
 			bad[i], bad[k] = true, true
@@ -400,8 +400,6 @@ func (f *Fusion) twoInOnePlace(ships []sightOf) (out []sightOf) {
 	}
 	return out
 }
-
-func asFound(s sightOf) found { return found{token: Token{Base: s.ship.Base}, pose: s.ship.Pose} }
 
 // outlineIn returns where a ship's base appears in a camera's picture.
 func outlineIn(c *calibration.Camera, s engine.Ship) (out [4]geom.Pixel) {

@@ -112,7 +112,7 @@ func (f *Fusion) obstacles(views []fuseView, out *Located, o FuseOptions) {
 	}
 	nameObstacles(sight.Views)
 	if o.Camera != nil {
-		sight.drawIn(o)
+		drawIn(&sight, o)
 	}
 	out.Obstacles = &sight
 	sight.into(&out.Scene)
@@ -309,7 +309,7 @@ func nameObstacles(views []ObstacleView) {
 }
 
 // drawIn draws all outlines in one camera's picture.
-func (s *ObstacleSight) drawIn(o FuseOptions) {
+func drawIn(s *ObstacleSight, o FuseOptions) {
 	pixels := func(outline []geom.Point, z geom.Length) (out []geom.Pixel) {
 		for _, p := range outline {
 			px, _ := o.Camera.PixelOf(p, z)

@@ -311,7 +311,7 @@ func (f *rimFit) corners() (n int) {
 }
 
 // turns is the quarter turns between two headings in which a token lies on the same outline.
-func (t Token) turns() int {
+func turns(t Token) int {
 	if Square(t.Base) {
 		return 1
 	}

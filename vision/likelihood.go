@@ -78,7 +78,7 @@ func (f *rimFit) likelihood(whole bool) (own, lead float64) {
 	}
 	rival := max(0, f.otherBaseLog(&e))
 	for code := range ShipCode(Ships) {
-		for turn := 0; turn < 4; turn += f.token.turns() {
+		for turn := 0; turn < 4; turn += turns(f.token) {
 			if code != f.token.Code || turn != 0 {
 				rival = max(rival, f.wordLog(&e, code, turn))
 			}

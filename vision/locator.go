@@ -253,7 +253,7 @@ func covered(ships []found, c candidate) bool {
 		if math.Abs(p.X) < hx-3 && math.Abs(p.Y) < hy-3 {
 			return true
 		}
-		if !Square(c.token.Base) && overlapBy(part, s.token, s.pose, c.token, c.pose) {
+		if !Square(c.token.Base) && BasesOverlap(s.token.Base, s.pose, c.token.Base, c.pose, part) {
 			return true
 		}
 	}
@@ -274,37 +274,11 @@ func repeats(tried []candidate, c candidate) bool {
 // found before it: plastic does not.
 func clashes(ships []found, s found) bool {
 	for _, o := range ships {
-		if basesOverlap(o, s) {
+		if BasesOverlap(o.token.Base, o.pose, s.token.Base, s.pose, basesLap) {
 			return true
 		}
 	}
 	return false
-}
-
-// basesOverlap reports whether two bases overlap by more than a millimetre and a
-// half.
-func basesOverlap(a, b found) bool { return overlapBy(1.5, a.token, a.pose, b.token, b.pose) }
-
-// BasesOverlap reports whether two bases at poses overlap by more than a depth.
-func BasesOverlap(a engine.Base, at geom.Pose, b engine.Base, bt geom.Pose, depth geom.Length) bool {
-	return overlapBy(float64(depth), Token{Base: a}, at, Token{Base: b}, bt)
-}
-
-// overlapBy reports whether two tokens overlap by more than a depth in mm, by the separating axes
-// of two rectangles.
-func overlapBy(depth float64, a Token, at geom.Pose, b Token, bt geom.Pose) bool {
-	d := bt.Sub(at.Point)
-	ax, ay := a.Half()
-	bx, by := b.Half()
-	reach := func(p geom.Pose, x, y float64, axis geom.Point) float64 {
-		return x*math.Abs(p.Right().Dot(axis)) + y*math.Abs(p.Forward().Dot(axis))
-	}
-	for _, axis := range [...]geom.Point{at.Forward(), at.Right(), bt.Forward(), bt.Right()} {
-		if math.Abs(d.Dot(axis)) > reach(at, ax, ay, axis)+reach(bt, bx, by, axis)-depth {
-			return false
-		}
-	}
-	return true
 }
 
 // dropTwins removes ships whose code was read in two places: one of them is wrong, and

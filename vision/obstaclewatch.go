@@ -676,7 +676,8 @@ const misfitSigma = 8.0
 
 // obstacle returns what stands in the scene.
 func (v *ObstacleView) obstacle() engine.Obstacle {
-	variance := max(v.Cov[0], v.Cov[4]) + v.Cov[8]*v.radius*v.radius + float64(v.Entry.Sigma*v.Entry.Sigma) + sq(misfitSigma*v.Misfit*v.Misfit)
+	misfit := misfitSigma * v.Misfit * v.Misfit
+	variance := max(v.Cov[0], v.Cov[4]) + v.Cov[8]*v.radius*v.radius + float64(v.Entry.Sigma*v.Entry.Sigma) + misfit*misfit
 	return engine.Obstacle{
 		ID: v.ID, Kind: v.Entry.Kind, Pose: v.Pose, Outline: v.Entry.Face(v.Flipped),
 		Sigma: geom.Length(math.Sqrt(variance)),
