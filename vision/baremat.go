@@ -2,7 +2,6 @@ package vision
 
 import (
 	"math"
-	"sync"
 
 	"sightline/engine/geom"
 )
@@ -23,23 +22,6 @@ const (
 	cellBare
 	cellCovered // it differs from the empty mat
 )
-
-// bare returns where the picture that was compared last shows the empty mat. It uses the
-// difference's mask.
-func (f *ObstacleFinder) bare() *bareMat {
-	f.diff.threshold(0)
-	b := &bareMat{width: f.diff.view.width, height: f.diff.view.height, cells: make([]cellSight, len(f.diff.work))}
-	for k, v := range f.diff.work {
-		switch {
-		case v != v || v >= 254 || f.covered[k]:
-		case f.diff.mask[k]:
-			b.cells[k] = cellCovered
-		default:
-			b.cells[k] = cellBare
-		}
-	}
-	return b
-}
 
 // at returns what is seen of a point on the mat; nothing off the mat.
 func (b *bareMat) at(p geom.Point) cellSight {
@@ -110,44 +92,4 @@ func (b *bareMat) clears(outline geom.Polygon) bool {
 		}
 	})
 	return 10*bare > 9*all
-}
-
-// Searches lets the searches for obstacles of several cameras go on one after the other:
-// the main camera's begin at once, a further camera's wait until neither one of the main camera's
-// nor another one goes on. So that however many cameras there are, no more than two
-// searches take a processor from the pictures. Its zero value is ready; nil stands for one
-// camera alone.
-type Searches struct {
-	mu    sync.Mutex
-	freed sync.Cond
-	first int  // searches of the main camera that go on
-	later bool // one of a further camera's goes on
-}
-
-// begin waits for a search's turn; the caller calls what it returns when the search ends.
-func (s *Searches) begin(further bool) (end func()) {
-	if s == nil {
-		return func() {}
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.freed.L = &s.mu
-	if !further {
-		s.first++
-	} else {
-		for s.first > 0 || s.later {
-			s.freed.Wait()
-		}
-		s.later = true
-	}
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if further {
-			s.later = false
-		} else {
-			s.first--
-		}
-		s.freed.Broadcast()
-	}
 }

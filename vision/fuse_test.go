@@ -54,6 +54,8 @@ func fuse(t *testing.T, o FuseOptions, views ...Located) Located {
 	return got
 }
 
+func squared(x float64) float64 { return x * x }
+
 // atLeast reports whether a is no smaller than b whatever direction one looks in.
 func atLeast(a, b geom.Cov3) bool {
 	for i := range a {
@@ -118,8 +120,8 @@ func TestTheFusedSigmaHoldsHoweverAlikeTheSharedErrorsAre(t *testing.T) {
 						common = alike*z[axis] + (1-math.Abs(alike))*rng.NormFloat64()
 					}
 					e[axis] = shared[k][axis]*common + own[k][axis]*rng.NormFloat64()
-					s[4*axis] = square64(shared[k][axis])
-					c[4*axis] = s[4*axis] + square64(own[k][axis])
+					s[4*axis] = squared(shared[k][axis])
+					c[4*axis] = s[4*axis] + squared(own[k][axis])
 				}
 				p.X, p.Y = p.X+e[0], p.Y+e[1]
 				s[8], c[8] = 1e-6, 2e-6
@@ -131,7 +133,7 @@ func TestTheFusedSigmaHoldsHoweverAlikeTheSharedErrorsAre(t *testing.T) {
 			if len(got) == 0 {
 				continue
 			}
-			sum += square64(got[0].Pose.X-100)/got[0].Covariance[0] + square64(got[0].Pose.Y-100)/got[0].Covariance[4]
+			sum += squared(got[0].Pose.X-100)/got[0].Covariance[0] + squared(got[0].Pose.Y-100)/got[0].Covariance[4]
 			n += 2
 		}
 		t.Logf("%s: normalised error %.2f", name, math.Sqrt(sum/n))

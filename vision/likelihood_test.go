@@ -66,7 +66,7 @@ func filmed(t calibration.Table, s placed, blur, gain float64, shoulder bool, no
 // A ship is read where its paper is clipped and where the lens is soft, and its place is within what is stated.
 func TestAShipIsReadThroughBlurAndClipping(t *testing.T) {
 	table := testTable(testScale)
-	l, err := NewLocator(table, LocatorOptions{Uncertainty: calibration.Uncertainty{Height: 1e-9}})
+	l, err := NewShipLocator(table, calibration.Uncertainty{Height: 1e-9})
 	require.NoError(t, err)
 	for _, c := range []struct {
 		blur, gain float64
@@ -74,7 +74,7 @@ func TestAShipIsReadThroughBlurAndClipping(t *testing.T) {
 	}{{0.6, 2, true}, {0.6, 3, true}, {0.8, 2, true}, {0.8, 2, false}, {1.0, 1.5, true}, {1.2, 1, true}, {1.2, 1, false}, {1.2, 1.25, true}} {
 		for i, id := range []string{"A3", "A15", "B8"} {
 			pose := at(98.3+float64(i), 101.7, 17+31*float64(i))
-			got, err := l.Locate(Frame{Gray: filmed(table, placed{token(t, id, engine.Small), pose}, c.blur, c.gain, c.shoulder, 0.004)})
+			got, err := l.Locate(Frame{Gray: filmed(table, placed{Token: mustToken(t, id, engine.Small), pose: pose}, c.blur, c.gain, c.shoulder, 0.004)})
 			require.NoError(t, err)
 			if !assert.Len(t, got.Scene.Ships, 1, "%s, %+v", id, c) {
 				continue

@@ -150,16 +150,16 @@ func encode(v float64) uint8 {
 	return uint8(255*v + 0.5)
 }
 
-func locate(t *testing.T, table calibration.Table, g *image.Gray) Located {
+func located(t *testing.T, table calibration.Table, g *image.Gray) Located {
 	t.Helper()
-	l, err := NewLocator(table, LocatorOptions{})
+	l, err := NewShipLocator(table, calibration.Uncertainty{})
 	require.NoError(t, err)
 	got, err := l.Locate(Frame{Gray: g, Captured: time.Unix(1, 0), Seq: 5})
 	require.NoError(t, err)
 	return got
 }
 
-func token(t *testing.T, id string, base engine.Base) Token {
+func mustToken(t *testing.T, id string, base engine.Base) Token {
 	t.Helper()
 	code, err := CodeOfID(id)
 	require.NoError(t, err)
@@ -187,8 +187,8 @@ func TestAShipIsFoundWhereItStands(t *testing.T) {
 				continue
 			}
 			pose := at(97.3+float64(i), 103.8, heading)
-			g := shoot(table, []placed{{token(t, "A7", base), pose}}, 0.004)
-			got := locate(t, table, g)
+			g := shoot(table, []placed{{Token: mustToken(t, "A7", base), pose: pose}}, 0.004)
+			got := located(t, table, g)
 			require.Len(t, got.Scene.Ships, 1, "%v base, heading %v", base, heading)
 			s := got.Scene.Ships[0]
 			assert.Equal(t, "A7", s.ID)
@@ -222,7 +222,7 @@ func TestEveryTokenIsReadAsItself(t *testing.T) {
 		base := []engine.Base{engine.Small, engine.Medium, engine.Large}[int(code)%3]
 		tok, err := NewToken(code, base)
 		require.NoError(t, err)
-		got := locate(t, table, shoot(table, []placed{{tok, at(100, 100, 10*float64(code))}}, 0.004))
+		got := located(t, table, shoot(table, []placed{{Token: tok, pose: at(100, 100, 10*float64(code))}}, 0.004))
 		require.Len(t, got.Scene.Ships, 1, "%s on a %v base", code.ID(), base)
 		assert.Equal(t, code.ID(), got.Scene.Ships[0].ID)
 	}
@@ -236,11 +236,11 @@ func TestOneWholeSideIsEnough(t *testing.T) {
 				continue
 			}
 			pose := at(100, 100, 28)
-			tok := token(t, "B3", engine.Small)
+			tok := mustToken(t, "B3", engine.Small)
 			// Everything but the outer 4.5 mm of one side is under something.
 			away := 90*float64(side) + 180
-			g := shoot(table, []placed{{tok, pose}}, 0.004, hidePlane(pose, away, -15.5, light))
-			got := locate(t, table, g)
+			g := shoot(table, []placed{{Token: tok, pose: pose}}, 0.004, hidePlane(pose, away, -15.5, light))
+			got := located(t, table, g)
 			require.Len(t, got.Scene.Ships, 1, "only the %v side is in view, beside light %v", side, light)
 			s := got.Scene.Ships[0]
 			assert.Equal(t, "B3", s.ID)
@@ -254,10 +254,10 @@ func TestOneWholeSideIsEnough(t *testing.T) {
 func TestLessThanASideNamesNobody(t *testing.T) {
 	table := testTable(testScale)
 	pose := at(100, 100, 28)
-	tok := token(t, "B3", engine.Small)
+	tok := mustToken(t, "B3", engine.Small)
 	// Half of the front side and nothing else.
-	g := shoot(table, []placed{{tok, pose}}, 0.004, hidePlane(pose, 180, -15.5, 0.1), hidePlane(pose, 90, 0, 0.1))
-	assert.Empty(t, locate(t, table, g).Scene.Ships)
+	g := shoot(table, []placed{{Token: tok, pose: pose}}, 0.004, hidePlane(pose, 180, -15.5, 0.1), hidePlane(pose, 90, 0, 0.1))
+	assert.Empty(t, located(t, table, g).Scene.Ships)
 }
 
 func TestSidesThatDisagreeNameNobody(t *testing.T) {
@@ -265,25 +265,25 @@ func TestSidesThatDisagreeNameNobody(t *testing.T) {
 	// the rear and the left side of another.
 	table := testTable(testScale)
 	pose := at(100, 100, 0)
-	a, b := token(t, "A1", engine.Small), token(t, "B9", engine.Small)
+	a, b := mustToken(t, "A1", engine.Small), mustToken(t, "B9", engine.Small)
 	paste := func(p geom.Point) (float64, bool) {
 		l := pose.Inverse(p)
 		ink, on := b.At(l)
 		return 0.7 * float64(linearLight[ink.G]), on && l.X+l.Y < 0
 	}
-	got := locate(t, table, shoot(table, []placed{{a, pose}}, 0.004, paste))
+	got := located(t, table, shoot(table, []placed{{Token: a, pose: pose}}, 0.004, paste))
 	assert.Empty(t, got.Scene.Ships, "half A1, half B9")
 }
 
 func TestTheSameCodeTwiceNamesNobody(t *testing.T) {
 	table := testTable(testScale)
-	tok := token(t, "A2", engine.Small)
-	got := locate(t, table, shoot(table, []placed{{tok, at(50, 100, 10)}, {tok, at(150, 100, 200)}}, 0.004))
+	tok := mustToken(t, "A2", engine.Small)
+	got := located(t, table, shoot(table, []placed{{Token: tok, pose: at(50, 100, 10)}, {Token: tok, pose: at(150, 100, 200)}}, 0.004))
 	assert.Empty(t, got.Scene.Ships)
 	require.Len(t, got.Twins, 1, "nobody would know why it is missing")
 	assert.Regexp(t, `^A2 is seen twice: at \((50|150), 100\) and \((50|150), 100\) mm, and neither counts`, got.Twins[0].String())
 
-	alone := locate(t, table, shoot(table, []placed{{tok, at(50, 100, 10)}}, 0.004))
+	alone := located(t, table, shoot(table, []placed{{Token: tok, pose: at(50, 100, 10)}}, 0.004))
 	assert.Empty(t, alone.Twins)
 }
 
@@ -291,7 +291,7 @@ func TestTheSameCodeTwiceNamesNobody(t *testing.T) {
 func TestTheSameCodeOnBasesOfTwoSizesNamesNobody(t *testing.T) {
 	table := testTableOf(testScale, 300)
 	for _, small := range []engine.Base{engine.Small, engine.Large} {
-		got := locate(t, table, shoot(table, []placed{{token(t, "A1", engine.Huge225), at(80, 150, 0)}, {token(t, "A1", small), at(220, 150, 20)}}, 0.004))
+		got := located(t, table, shoot(table, []placed{{Token: mustToken(t, "A1", engine.Huge225), pose: at(80, 150, 0)}, {Token: mustToken(t, "A1", small), pose: at(220, 150, 20)}}, 0.004))
 		assert.Empty(t, got.Scene.Ships, "%v", small)
 		require.Len(t, got.Twins, 1, "%v", small)
 		assert.Len(t, got.Twins[0].At, 2)
@@ -301,7 +301,7 @@ func TestTheSameCodeOnBasesOfTwoSizesNamesNobody(t *testing.T) {
 
 func TestTheTwinThatShowsTwiceAsMuchOfItsBaseCounts(t *testing.T) {
 	of := func(base engine.Base, x float64, agreed int) found {
-		return found{token: token(t, "A1", base), pose: at(x, 0, 0), agreed: agreed}
+		return found{token: mustToken(t, "A1", base), pose: at(x, 0, 0), agreed: agreed}
 	}
 	cells := func(base engine.Base) int { return 2 * (Cells(base, Front) + Cells(base, RightSide)) }
 	all := cells(engine.Huge225)
@@ -325,20 +325,20 @@ func TestTheTwinThatShowsTwiceAsMuchOfItsBaseCounts(t *testing.T) {
 
 func TestAMirroredTokenNamesNobody(t *testing.T) {
 	table := testTable(testScale)
-	g := shoot(table, []placed{{token(t, "A4", engine.Small), at(100, 100, 20)}}, 0.004)
+	g := shoot(table, []placed{{Token: mustToken(t, "A4", engine.Small), pose: at(100, 100, 20)}}, 0.004)
 	m := image.NewGray(g.Rect)
 	for y := range g.Rect.Dy() {
 		for x := range g.Rect.Dx() {
 			m.Pix[y*m.Stride+x] = g.Pix[y*g.Stride+g.Rect.Dx()-1-x]
 		}
 	}
-	assert.Empty(t, locate(t, table, m).Scene.Ships)
+	assert.Empty(t, located(t, table, m).Scene.Ships)
 }
 
 func TestNeighboursInContactAreBothFound(t *testing.T) {
 	table := testTable(testScale)
 	a, b := at(80, 100, 90), at(120, 100, 90)
-	got := locate(t, table, shoot(table, []placed{{token(t, "A1", engine.Small), a}, {token(t, "B1", engine.Small), b}}, 0.004))
+	got := located(t, table, shoot(table, []placed{{Token: mustToken(t, "A1", engine.Small), pose: a}, {Token: mustToken(t, "B1", engine.Small), pose: b}}, 0.004))
 	require.Len(t, got.Scene.Ships, 2)
 	for i, want := range []geom.Pose{a, b} {
 		assert.InDelta(t, 0, float64(got.Scene.Ships[i].Pose.Distance(want.Point)), 0.1)
@@ -351,13 +351,13 @@ func TestAShadowAcrossASideChangesLittle(t *testing.T) {
 	}
 	table := testTable(testScale)
 	pose := at(100, 100, 40)
-	tok := token(t, "A9", engine.Large)
-	g := shoot(table, []placed{{tok, pose}}, 0.003)
-	lit := shoot(table, []placed{{tok, pose}}, 0.003, func(p geom.Point) (float64, bool) {
+	tok := mustToken(t, "A9", engine.Large)
+	g := shoot(table, []placed{{Token: tok, pose: pose}}, 0.003)
+	lit := shoot(table, []placed{{Token: tok, pose: pose}}, 0.003, func(p geom.Point) (float64, bool) {
 		ink, on := tok.At(pose.Inverse(p))
 		return 0.25 * 0.7 * float64(linearLight[ink.G]), on && p.X+0.3*p.Y > 150
 	})
-	a, b := locate(t, table, g), locate(t, table, lit)
+	a, b := located(t, table, g), located(t, table, lit)
 	require.Len(t, a.Scene.Ships, 1)
 	require.Len(t, b.Scene.Ships, 1)
 	assert.InDelta(t, 0, float64(a.Scene.Ships[0].Pose.Distance(b.Scene.Ships[0].Pose.Point)), 0.15)
@@ -376,7 +376,7 @@ func TestNoiseNamesNobody(t *testing.T) {
 				g.Pix[y*g.Stride+x] = uint8(255 * v * rng.Float64())
 			}
 		}
-		assert.Empty(t, locate(t, table, g).Scene.Ships, "blocks of %d px", k)
+		assert.Empty(t, located(t, table, g).Scene.Ships, "blocks of %d px", k)
 	}
 }
 
@@ -387,12 +387,12 @@ func TestTheStatedSigmaIsTheScatter(t *testing.T) {
 	// The noise part alone: an exact camera, exact heights.
 	table := testTable(testScale)
 	rng := rand.New(rand.NewPCG(4, 4))
-	l, err := NewLocator(table, LocatorOptions{Uncertainty: calibration.Uncertainty{Height: 1e-9}})
+	l, err := NewShipLocator(table, calibration.Uncertainty{Height: 1e-9})
 	require.NoError(t, err)
 	var sum, n float64
 	for range 25 {
 		pose := at(100+rng.Float64(), 100+rng.Float64(), 360*rng.Float64())
-		g := shoot(table, []placed{{token(t, "A5", engine.Small), pose}}, 0)
+		g := shoot(table, []placed{{Token: mustToken(t, "A5", engine.Small), pose: pose}}, 0)
 		for i := range g.Pix {
 			g.Pix[i] = uint8(min(max(float64(g.Pix[i])+3*rng.NormFloat64(), 0), 255))
 		}
@@ -414,11 +414,11 @@ func TestTheStatedSigmaIsTheScatter(t *testing.T) {
 
 func TestLargePicturesAreSearchedSmaller(t *testing.T) {
 	table := testTable(2.3)
-	l, err := NewLocator(table, LocatorOptions{})
+	l, err := NewShipLocator(table, calibration.Uncertainty{})
 	require.NoError(t, err)
 	assert.Equal(t, 2, l.reduce)
 	pose := at(100, 100, 123)
-	got, err := l.Locate(Frame{Gray: shoot(table, []placed{{token(t, "B18", engine.Small), pose}}, 0.004)})
+	got, err := l.Locate(Frame{Gray: shoot(table, []placed{{Token: mustToken(t, "B18", engine.Small), pose: pose}}, 0.004)})
 	require.NoError(t, err)
 	require.Len(t, got.Scene.Ships, 1)
 	assert.InDelta(t, 0, float64(got.Scene.Ships[0].Pose.Distance(pose.Point)), 0.03)
@@ -426,7 +426,7 @@ func TestLargePicturesAreSearchedSmaller(t *testing.T) {
 
 func TestFramesThatDoNotFitAreRefused(t *testing.T) {
 	table := testTable(testScale)
-	l, err := NewLocator(table, LocatorOptions{})
+	l, err := NewShipLocator(table, calibration.Uncertainty{})
 	require.NoError(t, err)
 	for _, f := range []Frame{
 		{Name: "one.png", Gray: image.NewGray(image.Rect(0, 0, 1, 1))},
@@ -441,26 +441,26 @@ func TestFramesThatDoNotFitAreRefused(t *testing.T) {
 }
 
 func TestUnusableCalibrationsAreRefused(t *testing.T) {
-	_, err := NewLocator(calibration.Table{}, LocatorOptions{})
+	_, err := NewShipLocator(calibration.Table{}, calibration.Uncertainty{})
 	assert.ErrorContains(t, err, "image_width")
 
 	behind := testTable(testScale)
 	behind.T[2] = -100
-	_, err = NewLocator(behind, LocatorOptions{})
+	_, err = NewShipLocator(behind, calibration.Uncertainty{})
 	assert.ErrorContains(t, err, "behind the camera")
 
 	aside := testTable(testScale)
 	aside.T[0] = 5000
-	_, err = NewLocator(aside, LocatorOptions{})
+	_, err = NewShipLocator(aside, calibration.Uncertainty{})
 	assert.ErrorContains(t, err, "outside")
 }
 
 func TestPosesCarryTheSystematicPart(t *testing.T) {
 	table := testTable(testScale)
-	g := shoot(table, []placed{{token(t, "A5", engine.Small), at(150, 150, 0)}}, 0.002)
-	plain, err := NewLocator(table, LocatorOptions{Uncertainty: calibration.Uncertainty{Height: 1e-9}})
+	g := shoot(table, []placed{{Token: mustToken(t, "A5", engine.Small), pose: at(150, 150, 0)}}, 0.002)
+	plain, err := NewShipLocator(table, calibration.Uncertainty{Height: 1e-9})
 	require.NoError(t, err)
-	doubting, err := NewLocator(table, LocatorOptions{Uncertainty: calibration.Uncertainty{Height: 2 * geom.Millimeter}})
+	doubting, err := NewShipLocator(table, calibration.Uncertainty{Height: 2 * geom.Millimeter})
 	require.NoError(t, err)
 	a, err := plain.Locate(Frame{Gray: g})
 	require.NoError(t, err)
@@ -475,8 +475,8 @@ func BenchmarkLocateSmallMat(b *testing.B) {
 	table := testTable(testScale)
 	code, _ := CodeOfID("A5")
 	tok, _ := NewToken(code, engine.Small)
-	g := shoot(table, []placed{{tok, at(100, 100, 30)}}, 0.004)
-	l, err := NewLocator(table, LocatorOptions{})
+	g := shoot(table, []placed{{Token: tok, pose: at(100, 100, 30)}}, 0.004)
+	l, err := NewShipLocator(table, calibration.Uncertainty{})
 	require.NoError(b, err)
 	for b.Loop() {
 		if _, err := l.Locate(Frame{Gray: g}); err != nil {

@@ -22,7 +22,7 @@ func shifted(c [4]geom.Pixel, dx, dy float64) [4]geom.Pixel {
 	return c
 }
 
-func track(g *image.Gray, id int, corners [4]geom.Pixel) (calibration.MarkerSighting, bool) {
+func tracked(g *image.Gray, id int, corners [4]geom.Pixel) (calibration.MarkerSighting, bool) {
 	seen := TrackMarkers(g, []calibration.MarkerSighting{{ID: id, Corners: corners}})
 	if len(seen) == 0 {
 		return calibration.MarkerSighting{}, false
@@ -35,14 +35,14 @@ func TestATrackedMarkerIsFoundWithinTwoPixels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 30 {
 		angle, far := 2*math.Pi*rng.Float64(), 1.8*rng.Float64()
-		s, ok := track(g, 3, shifted(trackedCorners, far*math.Cos(angle), far*math.Sin(angle)))
+		s, ok := tracked(g, 3, shifted(trackedCorners, far*math.Cos(angle), far*math.Sin(angle)))
 		if assert.True(t, ok, "%.2f px off", far) {
 			for i := range s.Corners {
 				assert.InDelta(t, 0, s.Corners[i].Sub(trackedCorners[i]).Norm(), 0.1, "%.2f px off", far)
 			}
 		}
 	}
-	_, ok := track(g, 3, shifted(trackedCorners, 12, 0))
+	_, ok := tracked(g, 3, shifted(trackedCorners, 12, 0))
 	assert.False(t, ok, "it is not where it is expected")
 }
 
@@ -50,11 +50,11 @@ func TestAnotherMarkerInItsPlaceIsNotSeen(t *testing.T) {
 	for _, id := range []int{0, 6} {
 		g := drawTag(t, id, 110, 110, trackedCorners, func(v float64) float64 { return v })
 		for other := range 8 {
-			_, ok := track(g, other, trackedCorners)
+			_, ok := tracked(g, other, trackedCorners)
 			assert.Equal(t, id == other, ok, "%d in the place of %d", id, other)
 		}
 		turned := [4]geom.Pixel{trackedCorners[1], trackedCorners[2], trackedCorners[3], trackedCorners[0]}
-		_, ok := track(g, id, turned)
+		_, ok := tracked(g, id, turned)
 		assert.False(t, ok, "%d was turned round", id)
 	}
 }
@@ -70,7 +70,7 @@ func TestACoveredMarkerIsNotSeenAndACrumbDoesNoHarm(t *testing.T) {
 					}
 				}
 			}
-			s, ok := track(g, 5, trackedCorners)
+			s, ok := tracked(g, 5, trackedCorners)
 			assert.Equal(t, want, ok, "%.0f %% under a hand of level %d", 100*share, level)
 			if ok {
 				for i := range s.Corners {
@@ -87,7 +87,7 @@ func TestTrackingSurvivesAnyExpectation(t *testing.T) {
 		{}, shifted(trackedCorners, math.NaN(), 0), shifted(trackedCorners, math.Inf(1), 0), shifted(trackedCorners, 1e9, -1e9),
 		{trackedCorners[0], trackedCorners[0], trackedCorners[2], trackedCorners[3]}, shifted(trackedCorners, -40, 0),
 	} {
-		_, ok := track(g, 3, c)
+		_, ok := tracked(g, 3, c)
 		assert.False(t, ok, "%v", c)
 	}
 	assert.Empty(t, TrackMarkers(g, []calibration.MarkerSighting{{ID: -1, Corners: trackedCorners}, {ID: 100000, Corners: trackedCorners}}))

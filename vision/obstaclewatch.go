@@ -445,6 +445,23 @@ func (f *ObstacleFinder) look(frame Frame, bases []geom.Polygon, known []Obstacl
 	return out
 }
 
+// bare returns where the picture that was compared last shows the empty mat. It uses the
+// difference's mask.
+func (f *ObstacleFinder) bare() *bareMat {
+	f.diff.threshold(0)
+	b := &bareMat{width: f.diff.view.width, height: f.diff.view.height, cells: make([]cellSight, len(f.diff.work))}
+	for k, v := range f.diff.work {
+		switch {
+		case v != v || v >= 254 || f.covered[k]:
+		case f.diff.mask[k]:
+			b.cells[k] = cellCovered
+		default:
+			b.cells[k] = cellBare
+		}
+	}
+	return b
+}
+
 // name gives each obstacle the name of its entry, and where an entry lies there
 // twice, numbers from player 1's edge.
 func (f *ObstacleFinder) name(views []ObstacleView) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/calibration"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -23,10 +24,10 @@ func lit(g *image.Gray, gain float64) *image.Gray {
 
 func TestWhatAPlaceShows(t *testing.T) {
 	table := testTable(testScale)
-	l, err := NewLocator(table, LocatorOptions{})
+	l, err := NewShipLocator(table, calibration.Uncertainty{})
 	require.NoError(t, err)
-	tok := token(t, "A1", engine.Small)
-	there := []placed{{tok, at(100, 100, 20)}}
+	tok := mustToken(t, "A1", engine.Small)
+	there := []placed{{Token: tok, pose: at(100, 100, 20)}}
 	full := shoot(table, there, 0.004)
 	empty := shoot(table, nil, 0.004)
 	found, err := l.Locate(Frame{Gray: full})
@@ -50,7 +51,7 @@ func TestWhatAPlaceShows(t *testing.T) {
 		"a hand over half of the ship": {shoot(table, there, 0.004, hand), PlacePartly},
 		"a hand over all of it":        {shoot(table, there, 0.004, all), PlaceCovered},
 		"a hand where the ship was":    {shoot(table, nil, 0.004, hand), PlaceCovered},
-		"another ship in its place":    {shoot(table, []placed{{token(t, "B2", engine.Small), at(100, 100, 200)}}, 0.004), PlaceCovered},
+		"another ship in its place":    {shoot(table, []placed{{Token: mustToken(t, "B2", engine.Small), pose: at(100, 100, 200)}}, 0.004), PlaceCovered},
 		"no picture":                   {nil, PlaceCovered},
 		"a picture of another size":    {image.NewGray(image.Rect(0, 0, 8, 8)), PlaceCovered},
 	} {
@@ -64,27 +65,27 @@ func TestWhatAPlaceShows(t *testing.T) {
 // by more than unnoticed allows for at two sigmas.
 func TestACornerTellsThatAShipIsThere(t *testing.T) {
 	table := testTable(testScale)
-	l, err := NewLocator(table, LocatorOptions{})
+	l, err := NewShipLocator(table, calibration.Uncertainty{})
 	require.NoError(t, err)
-	tok := token(t, "A1", engine.Small)
+	tok := mustToken(t, "A1", engine.Small)
 	hand := func(p geom.Point) (float64, bool) { return 0.55, p.X > 98 && p.Y > 40 && p.Y < 150 }
 	farthest, missed := 0.0, 0
 	for turn := range 3 {
 		pose := at(100, 100, 34*float64(turn))
 		p := NewPlaces()
-		full := shoot(table, []placed{{tok, pose}}, 0.004)
+		full := shoot(table, []placed{{Token: tok, pose: pose}}, 0.004)
 		found, err := l.Locate(Frame{Gray: full})
 		require.NoError(t, err)
 		require.Len(t, found.Ships, 1)
 		p.Remember(full, found.Ships)
-		if p.Look(shoot(table, []placed{{tok, pose}}, 0.008, hand), "A1") != PlacePartly {
+		if p.Look(shoot(table, []placed{{Token: tok, pose: pose}}, 0.008, hand), "A1") != PlacePartly {
 			missed++
 		}
 		for dir := range 4 {
 			for _, d := range []float64{0.3, 0.4, 0.5, 0.7, 1, 2.67, 5.33} {
 				moved := pose
 				moved.Point = pose.Add(geom.Point{X: math.Cos(float64(dir)*math.Pi/2 + 0.3), Y: math.Sin(float64(dir)*math.Pi/2 + 0.3)}.Mul(d))
-				if p.Look(shoot(table, []placed{{tok, moved}}, 0.004, hand), "A1") == PlacePartly {
+				if p.Look(shoot(table, []placed{{Token: tok, pose: moved}}, 0.004, hand), "A1") == PlacePartly {
 					farthest = max(farthest, d)
 				}
 			}
