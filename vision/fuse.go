@@ -62,6 +62,9 @@ func (c Conflict) String() string {
 	return fmt.Sprintf("%s: %s %s", strings.Join(c.IDs, " and "), strings.Join(c.Cameras, " and "), c.Why)
 }
 
+// fuser puts views together, and notes what they contradict each other in.
+type fuser struct{ *Fusion }
+
 // fuseView is a view with its name.
 type fuseView struct {
 	*Located
@@ -115,10 +118,10 @@ func Fuse(views []Located, o FuseOptions) (Located, error) {
 		return views[0], nil
 	}
 	o = o.withDefaults()
-	fusion := &Fusion{}
+	fusion := fuser{&Fusion{}}
 	used := fusion.choose(views, o)
 	out := *used[0].Located
-	out.Fusion, out.Scene.Ships, out.Ships = fusion, nil, nil
+	out.Fusion, out.Scene.Ships, out.Ships = fusion.Fusion, nil, nil
 	for _, v := range used {
 		out.Scene.ScaleSigma = max(out.Scene.ScaleSigma, v.Scene.ScaleSigma)
 		out.Elapsed = max(out.Elapsed, v.Elapsed)
@@ -137,7 +140,7 @@ func Fuse(views []Located, o FuseOptions) (Located, error) {
 }
 
 // choose returns the views that are used, the newest first.
-func (f *Fusion) choose(views []Located, o FuseOptions) (used []fuseView) {
+func (f fuser) choose(views []Located, o FuseOptions) (used []fuseView) {
 	doubtful := !slices.ContainsFunc(views, func(l Located) bool { return !l.Doubtful })
 	for i := range views {
 		v := o.named(views, i)
@@ -168,7 +171,7 @@ func (f *Fusion) choose(views []Located, o FuseOptions) (used []fuseView) {
 }
 
 // ships fuses the ships, in the order of their names.
-func (f *Fusion) ships(views []fuseView, o FuseOptions) (out []sightOf) {
+func (f fuser) ships(views []fuseView, o FuseOptions) (out []sightOf) {
 	sights := map[string][]sightOf{}
 	for _, v := range views {
 		for i, s := range v.Scene.Ships {
@@ -378,7 +381,7 @@ func information(s sightOf, share float64) (geom.Cov3, bool) {
 
 // twoInOnePlace takes out ships whose bases lie in each other: plastic does not, so that
 // one camera read one of them wrong.
-func (f *Fusion) twoInOnePlace(ships []sightOf) (out []sightOf) {
+func (f fuser) twoInOnePlace(ships []sightOf) (out []sightOf) {
 	bad := make([]bool, len(ships))
 	for i, a := range ships {
 		for k, b := range ships[:i] {

@@ -33,7 +33,7 @@ func FuseObstacles(views []Located, ships []engine.Ship, o FuseOptions) Located 
 		named = append(named, o.named(views, i))
 	}
 	out := Located{Fusion: &Fusion{}, Scene: engine.Scene{Ships: ships}}
-	out.Fusion.obstacles(named, &out, o.withDefaults())
+	fuser{out.Fusion}.obstacles(named, &out, o.withDefaults())
 	return out
 }
 
@@ -60,7 +60,7 @@ func (v *ObstacleView) asThing() Thing {
 // that one sees stays one, though another sees the empty mat there: it may stand up and hide
 // another place from each. What a camera saw before and does not see now is a thing unless
 // one that looks knows it, or sees the empty mat there.
-func (f *Fusion) obstacles(views []fuseView, out *Located, o FuseOptions) {
+func (f fuser) obstacles(views []fuseView, out *Located, o FuseOptions) {
 	out.Scene.Obstacles, out.Scene.Devices, out.Scene.Markers, out.Scene.Unknown, out.Scene.Blind = nil, nil, nil, nil, nil
 	out.Scene.ObstaclesUnseen, out.Obstacles = true, nil
 	var sight ObstacleSight
@@ -143,7 +143,7 @@ func older(a, b time.Time) time.Time {
 
 // agreed returns one sight for each obstacle, the surest, and as things what the views
 // do not agree about.
-func (f *Fusion) agreed(seen []seenObstacle, views []fuseView, sigmas float64) (known []seenObstacle, doubtful []Thing) {
+func (f fuser) agreed(seen []seenObstacle, views []fuseView, sigmas float64) (known []seenObstacle, doubtful []Thing) {
 	slices.SortFunc(seen, func(a, b seenObstacle) int {
 		return cmp.Or(comparePast(a, b), cmp.Compare(det3(a.Cov), det3(b.Cov)), cmp.Compare(a.name, b.name), cmp.Compare(a.Pose.X, b.Pose.X), cmp.Compare(a.Pose.Y, b.Pose.Y))
 	})
@@ -194,7 +194,7 @@ func comparePast(a, b seenObstacle) int {
 
 // bareFor marks as contradicted the obstacles where another camera sees the empty mat, and
 // returns those of the past that are gone.
-func (f *Fusion) bareFor(seen []seenObstacle, views []fuseView, contradicted []bool) (gone []bool) {
+func (f fuser) bareFor(seen []seenObstacle, views []fuseView, contradicted []bool) (gone []bool) {
 	gone = make([]bool, len(seen))
 	for i := range seen {
 		s := &seen[i]

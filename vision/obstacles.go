@@ -208,7 +208,7 @@ func (f *ObstacleFinder) find(frame Frame, bases []geom.Polygon, known []Obstacl
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b ObstacleView) int { return a.before(&b) })
+	slices.SortStableFunc(all, func(a, b ObstacleView) int { return compareViews(&a, &b) })
 	var out []ObstacleView
 	for _, v := range all {
 		if !slices.ContainsFunc(out, func(o ObstacleView) bool {
@@ -422,7 +422,7 @@ func (f *ObstacleFinder) match(g *image.Gray, b blob, hidden func(geom.Point) bo
 		return best, ok
 	}
 	better := func(other ObstacleView, found bool) {
-		if found && (!ok || other.before(&best) < 0) {
+		if found && (!ok || compareViews(&other, &best) < 0) {
 			best, ok = other, true
 		}
 	}
@@ -528,7 +528,7 @@ func (f *ObstacleFinder) fitBest(g *image.Gray, guesses []guess, most int, hidde
 	if len(fits) == 0 {
 		return best, false
 	}
-	if best = leading(fits, (*ObstacleView).cost); f.sureOf(&best) {
+	if best = leading(fits, costOf); f.sureOf(&best) {
 		best.sure = true
 		return best, true
 	}
@@ -540,7 +540,7 @@ func leading(fits []ObstacleView, cost func(*ObstacleView) float64) ObstacleView
 	slices.SortStableFunc(fits, func(a, b ObstacleView) int { return cmp.Compare(cost(&a), cost(&b)) })
 	best := fits[0]
 	for i := range fits[1:] {
-		if v := &fits[i+1]; !v.same(&best) {
+		if v := &fits[i+1]; !samePlace(v, &best) {
 			best.Second, best.Margin = v.Entry.Name, cost(v)-cost(&best)
 			break
 		}
@@ -548,37 +548,37 @@ func leading(fits []ObstacleView, cost func(*ObstacleView) float64) ObstacleView
 	return best
 }
 
-// same reports whether two fits put the same face of an entry into about the same place.
-func (v *ObstacleView) same(o *ObstacleView) bool {
+// samePlace reports whether two fits put the same face of an entry into about the same place.
+func samePlace(v, o *ObstacleView) bool {
 	turned := math.Abs(float64((v.Pose.Heading - o.Pose.Heading).Signed()))
 	return v.Entry == o.Entry && v.Flipped == o.Flipped && v.Pose.Distance(o.Pose.Point) < 3 && turned < 0.18
 }
 
-// before reports which of two matches is believed rather than the other: what is sure, and
+// compareViews orders matches by which is believed rather than the other: what is sure, and
 // then what fits better.
-func (v *ObstacleView) before(o *ObstacleView) int {
+func compareViews(v, o *ObstacleView) int {
 	switch {
 	case v.sure != o.sure && v.sure:
 		return -1
 	case v.sure != o.sure:
 		return 1
 	case v.sure:
-		return cmp.Compare(v.cost(), o.cost())
+		return cmp.Compare(costOf(v), costOf(o))
 	}
-	return cmp.Compare(v.rank(), o.rank())
+	return cmp.Compare(rankOf(v), rankOf(o))
 }
 
-// rank is the misfit; of what the area decided, the edges may count for little.
-func (v *ObstacleView) rank() float64 {
+// rankOf is the misfit; of what the area decided, the edges may count for little.
+func rankOf(v *ObstacleView) float64 {
 	if v.Area > 0 {
 		return min(v.Misfit, goodMisfit)
 	}
 	return v.Misfit
 }
 
-// cost is how badly a fit explains the picture, by its edges and by what lies inside and
+// costOf is how badly a fit explains the picture, by its edges and by what lies inside and
 // outside.
-func (v *ObstacleView) cost() float64 { return v.Misfit + regionWeight*v.Region }
+func costOf(v *ObstacleView) float64 { return v.Misfit + regionWeight*v.Region }
 
 // cost is the mean distance, in mm, of an outline from the mask's border, and more
 // where its inside is empty or its outside is not.

@@ -400,7 +400,7 @@ const (
 // sureOf reports whether a match, with its margin in cost, is beyond doubt by what lies
 // inside and outside of it. In a coarse picture none is.
 func (f *ObstacleFinder) sureOf(v *ObstacleView) bool {
-	return f.believed >= acceptMisfit && v.cost() < sureCost && v.Misfit < sureMisfit && v.Lit > sureLit &&
+	return f.believed >= acceptMisfit && costOf(v) < sureCost && v.Misfit < sureMisfit && v.Lit > sureLit &&
 		v.Visible >= acceptVisible && (v.Second == "" || v.Margin > sureMargin)
 }
 

@@ -205,11 +205,11 @@ func TestASureMatchGoesBeforeOneThatFitsBetterByItsEdges(t *testing.T) {
 	a := ObstacleView{Misfit: 0.45, Region: 0.02, sure: true}
 	b := ObstacleView{Misfit: 0.30, Region: 0.30}
 	c := ObstacleView{Misfit: 0.40, Region: 0.10, sure: true}
-	assert.Negative(t, a.before(&b), "sure before not sure")
-	assert.Positive(t, b.before(&a))
-	assert.Negative(t, a.before(&c), "of two that are sure the one that costs less")
-	assert.Negative(t, b.before(&ObstacleView{Misfit: 0.35}), "of two that are not the one that fits better")
-	assert.Zero(t, a.before(&a))
+	assert.Negative(t, compareViews(&a, &b), "sure before not sure")
+	assert.Positive(t, compareViews(&b, &a))
+	assert.Negative(t, compareViews(&a, &c), "of two that are sure the one that costs less")
+	assert.Negative(t, compareViews(&b, &ObstacleView{Misfit: 0.35}), "of two that are not the one that fits better")
+	assert.Zero(t, compareViews(&a, &a))
 }
 
 func TestAMatchIsSureOnlyBeyondItsRivalsAndWithPrintThatIsNoShadow(t *testing.T) {

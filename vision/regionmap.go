@@ -575,13 +575,13 @@ func (f *ObstacleFinder) byArea(g *image.Gray, b blob, hidden func(geom.Point) b
 		return ObstacleView{}, false
 	}
 	v.Area, v.Second, v.Margin = best.cost, second, margin
-	v.between(best.pose)
+	moveBetween(&v, best.pose)
 	return v, true
 }
 
-// between moves a view halfway to another pose that is as likely, and widens its covariance by
+// moveBetween moves a view halfway to another pose that is as likely, and widens its covariance by
 // what they differ.
-func (v *ObstacleView) between(o geom.Pose) {
+func moveBetween(v *ObstacleView, o geom.Pose) {
 	turn := float64((o.Heading - v.Pose.Heading).Signed())
 	d := o.Point.Sub(v.Pose.Point)
 	move := geom.Pose{Point: v.Pose.Point.Lerp(o.Point, 0.5), Heading: (v.Pose.Heading + geom.Angle(turn/2)).Normalized()}

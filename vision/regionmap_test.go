@@ -214,7 +214,7 @@ func TestAViewBetweenTwoPosesIsAsUnsureAsTheyDiffer(t *testing.T) {
 	e, err := NewCatalogueEntry("hook", "asteroid", hook)
 	require.NoError(t, err)
 	v := ObstacleView{Entry: &e, Pose: geom.Pose{Point: geom.Point{X: 10, Y: 20}, Heading: 6.2}, Outline: make([]geom.Point, len(e.Outline))}
-	v.between(geom.Pose{Point: geom.Point{X: 14, Y: 20}, Heading: 0.1})
+	moveBetween(&v, geom.Pose{Point: geom.Point{X: 14, Y: 20}, Heading: 0.1})
 	assert.InDelta(t, 12, v.Pose.X, 1e-9)
 	assert.InDelta(t, 0, float64(v.Pose.Heading.Signed()), 0.02, "the short way round")
 	assert.InDelta(t, areaSigma*areaSigma+4, v.Cov[0], 1e-9)

@@ -287,16 +287,16 @@ func (c *locateCmd) tables(warn io.Writer) (out []calibration.Table, err error) 
 }
 
 // locatorOptions loads the catalogue and the learnt mat, which go together.
-func locatorOptions(catalogue, mat string) (o vision.LocatorOptions, err error) {
+func locatorOptions(list, mat string) (o vision.LocatorOptions, err error) {
 	switch {
-	case catalogue == "" && mat == "":
+	case list == "" && mat == "":
 		return o, nil
-	case catalogue == "":
+	case list == "":
 		return o, errors.New("--catalogue: expected a file of obstacles with --empty-mat, got none")
 	case mat == "":
 		return o, errors.New("--empty-mat: expected a file of obstacles learn-mat with --catalogue, got none")
 	}
-	if o.Catalogue, err = vision.LoadCatalogue(catalogue); err != nil {
+	if o.Catalogue, err = vision.LoadCatalogue(list); err != nil {
 		return o, fmt.Errorf("--catalogue: %w", err)
 	}
 	if o.EmptyMat, err = vision.LoadEmptyMat(mat); err != nil {

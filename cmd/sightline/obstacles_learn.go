@@ -52,7 +52,7 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 	if err := checkOutput(c.Out); err != nil {
 		return err
 	}
-	catalogue, err := c.catalogue()
+	known, err := c.catalogue()
 	if err != nil {
 		return err
 	}
@@ -93,13 +93,13 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 			return fmt.Errorf("%s: %w", c.Name[i], err)
 		}
 		e.Top = geom.Length(c.Top)
-		if err := c.checkAlike(&e, catalogue); err != nil {
+		if err := c.checkAlike(&e, known); err != nil {
 			return err
 		}
-		catalogue.Entries = append(catalogue.Entries, e)
+		known.Entries = append(known.Entries, e)
 		fmt.Fprintf(progress, "%s: %s, %.0f mm², %d points\n", e.Name, e.Kind, geom.Polygon(e.Outline).Area(), len(e.Outline))
 	}
-	doc, err := json.Marshal(catalogue)
+	doc, err := json.Marshal(known)
 	if err != nil {
 		return err
 	}
@@ -108,12 +108,12 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 
 // checkAlike refuses a token that looks like one that is in the catalogue already, traced
 // a second time perhaps: the search could tell neither from the other.
-func (c *learnTokensCmd) checkAlike(e *vision.CatalogueEntry, catalogue *vision.Catalogue) error {
+func (c *learnTokensCmd) checkAlike(e *vision.CatalogueEntry, all *vision.Catalogue) error {
 	if c.Alike {
 		return nil
 	}
-	for i := range catalogue.Entries {
-		if known := &catalogue.Entries[i]; vision.Alike(e.Outline, known.Outline) {
+	for i := range all.Entries {
+		if known := &all.Entries[i]; vision.Alike(e.Outline, known.Outline) {
 			return unanswered{fmt.Errorf("%s looks like %s: neither would be recognised. Leave it out if it is the same token; --alike saves it all the same", e.Name, known.Name)}
 		}
 	}

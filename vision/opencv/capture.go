@@ -58,7 +58,7 @@ const maxHanging = 2
 // openCapture opens a source through OpenCV's VideoCapture. OpenCV cannot be
 // interrupted while it opens; when it takes longer than OpenTimeout and a second, or
 // ctx is cancelled, it is left to itself and what it opens in the end is closed.
-func openCapture(ctx context.Context, c capture, o OpenOptions) (vision.Source, error) {
+func openCapture(ctx context.Context, c captureSpec, o OpenOptions) (vision.Source, error) {
 	if hanging.Load() >= maxHanging {
 		return nil, fmt.Errorf("opencv: source %s: earlier attempts to open a source hang in OpenCV; start the program again", c.name)
 	}
@@ -100,7 +100,7 @@ func openCapture(ctx context.Context, c capture, o OpenOptions) (vision.Source, 
 }
 
 // newCaptureSource opens a source, however long that takes.
-func newCaptureSource(c capture, o OpenOptions) (*captureSource, error) {
+func newCaptureSource(c captureSpec, o OpenOptions) (*captureSource, error) {
 	vc, err := c.open(o)
 	if err != nil || !vc.IsOpened() {
 		if vc != nil {
@@ -108,14 +108,14 @@ func newCaptureSource(c capture, o OpenOptions) (*captureSource, error) {
 		}
 		return nil, fmt.Errorf("opencv: source %s: %s", c.name, c.refused(o))
 	}
-	s := &captureSource{capture: c, gray: o.GrayOnly, vc: vc, mat: gocv.NewMat()}
+	s := &captureSource{captureSpec: c, gray: o.GrayOnly, vc: vc, mat: gocv.NewMat()}
 	if c.kind == file && !o.Unpaced {
 		s.pace.FPS = filePace(vc.Get(gocv.VideoCaptureFPS))
 	}
 	return s, nil
 }
 
-func (c capture) open(o OpenOptions) (*gocv.VideoCapture, error) {
+func (c captureSpec) open(o OpenOptions) (*gocv.VideoCapture, error) {
 	switch c.kind {
 	case device:
 		vc, err := gocv.VideoCaptureFileWithAPI(c.target, gocv.VideoCaptureV4L)
@@ -150,7 +150,7 @@ func setUp(vc *gocv.VideoCapture, o OpenOptions) {
 }
 
 // refused says what a failed opening may mean; OpenCV itself does not say.
-func (c capture) refused(o OpenOptions) string {
+func (c captureSpec) refused(o OpenOptions) string {
 	switch c.kind {
 	case device:
 		return "is not a camera that gives pictures, or another program is using it"
@@ -173,7 +173,7 @@ func filePace(fps float64) float64 {
 
 // captureSource reads from an open VideoCapture.
 type captureSource struct {
-	capture
+	captureSpec
 	gray bool
 	pace vision.Pacer
 	seq  uint64

@@ -139,7 +139,7 @@ func openDevice(ctx context.Context, path string, o OpenOptions) (vision.Source,
 	if len(o.FourCC) != 4 {
 		return nil, fmt.Errorf("opencv: source %s: pixel format %q: expected four characters such as MJPG or YUYV", path, o.FourCC)
 	}
-	return openCapture(ctx, capture{name: path, kind: device, target: path}, o)
+	return openCapture(ctx, captureSpec{name: path, kind: device, target: path}, o)
 }
 
 func openFile(ctx context.Context, path string, o OpenOptions) (vision.Source, error) {
@@ -147,7 +147,7 @@ func openFile(ctx context.Context, path string, o OpenOptions) (vision.Source, e
 	if err != nil {
 		return nil, fmt.Errorf("opencv: source %s: %w", path, err)
 	}
-	return openCapture(ctx, capture{name: path, kind: file, target: full}, o)
+	return openCapture(ctx, captureSpec{name: path, kind: file, target: full}, o)
 }
 
 // openStream looks whether anybody answers at the address before it asks FFmpeg.
@@ -170,7 +170,7 @@ func openStream(ctx context.Context, spec string, o OpenOptions) (vision.Source,
 		return nil, fmt.Errorf("opencv: source %s: %w", name, err)
 	}
 	conn.Close()
-	return openCapture(ctx, capture{name: name, kind: stream, target: spec}, o)
+	return openCapture(ctx, captureSpec{name: name, kind: stream, target: spec}, o)
 }
 
 // openGStreamer adds what OpenCV needs at a pipeline's end if it is not there: BGR
@@ -182,7 +182,7 @@ func openGStreamer(ctx context.Context, spec, pipeline string, o OpenOptions) (v
 	if !strings.Contains(pipeline, "appsink") {
 		pipeline += " ! videoconvert ! video/x-raw,format=BGR ! appsink drop=true max-buffers=1"
 	}
-	return openCapture(ctx, capture{name: spec, kind: gstreamer, target: pipeline}, o)
+	return openCapture(ctx, captureSpec{name: spec, kind: gstreamer, target: pipeline}, o)
 }
 
 func openCSI(spec string, o OpenOptions) (vision.Source, error) {
@@ -206,8 +206,8 @@ const (
 	gstreamer             // GStreamer
 )
 
-// capture says what to open: the name for people, and what OpenCV is given.
-type capture struct {
+// captureSpec says what to open: the name for people, and what OpenCV is given.
+type captureSpec struct {
 	name   string
 	kind   kind
 	target string

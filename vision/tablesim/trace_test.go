@@ -14,18 +14,18 @@ import (
 
 // paperTable is obstacleTable with its tokens on sheets of white paper.
 func paperTable(t testing.TB) (*tablesim.Table, *vision.Catalogue) {
-	table, catalogue := obstacleTable(t)
+	table, known := obstacleTable(t)
 	table.Scene.Ships = nil
 	for _, o := range table.Scene.Obstacles {
 		table.Clutter = append(table.Clutter, tablesim.Clutter{
 			Pose: geom.Pose{Point: o.Pose.Point}, Width: 130, Length: 130, Height: 0.1, Color: color.RGBA{240, 240, 240, 255},
 		})
 	}
-	return table, catalogue
+	return table, known
 }
 
 func TestTokensAreTracedOnWhitePaper(t *testing.T) {
-	table, catalogue := paperTable(t)
+	table, known := paperTable(t)
 	found, err := vision.TraceTokens(render(t, table), tableOf(table), vision.TokenTop)
 	require.NoError(t, err)
 	require.Len(t, found, 3, "from left to right")
@@ -45,7 +45,7 @@ func TestTokensAreTracedOnWhitePaper(t *testing.T) {
 		assert.Less(t, worst, 1.2, "%s: worst distance, at a corner, mm", o.ID)
 		e, err := vision.NewCatalogueEntry(o.ID, o.Kind, outline)
 		require.NoError(t, err)
-		want := geom.Polygon(catalogue.Entries[i].Outline).Area()
+		want := geom.Polygon(known.Entries[i].Outline).Area()
 		assert.InEpsilon(t, want, geom.Polygon(e.Outline).Area(), 0.02, "%s: area", o.ID)
 	}
 }

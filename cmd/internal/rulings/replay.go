@@ -240,17 +240,17 @@ func (l *Log) calibrationOf(ctx context.Context, r *Record) (calibration.Table, 
 }
 
 func (l *Log) locatorOptions(ctx context.Context, r *Record) (o vision.LocatorOptions, err error) {
-	catalogue, ok := r.File(RoleCatalogue)
+	kept, ok := r.File(RoleCatalogue)
 	mat, ok2 := r.File(RoleEmptyMat)
 	if !ok || !ok2 {
 		return o, nil
 	}
-	raw, err := l.File(ctx, catalogue)
+	raw, err := l.File(ctx, kept)
 	if err != nil {
 		return o, err
 	}
 	if o.Catalogue, err = vision.ParseCatalogue(bytes.NewReader(raw)); err != nil {
-		return o, fmt.Errorf("rulings: %s: %w", catalogue.Path(), err)
+		return o, fmt.Errorf("rulings: %s: %w", kept.Path(), err)
 	}
 	if raw, err = l.File(ctx, mat); err != nil {
 		return o, err

@@ -158,23 +158,23 @@ func TestEverySingleTokenIsTheTokenThatTheCameraReads(t *testing.T) {
 			bases = vision.Bases[:]
 		}
 		for _, base := range bases {
-			token, err := vision.NewToken(code, base)
+			tok, err := vision.NewToken(code, base)
 			require.NoError(t, err)
-			pic := pictureOfPNG(t, Single(token, PrinterScale{}), dpi)
-			hx, hy := token.Half()
+			pic := pictureOfPNG(t, Single(tok, PrinterScale{}), dpi)
+			hx, hy := tok.Half()
 			n, high := int(math.Round(2*hx/25.4*dpi)), int(math.Round(2*hy/25.4*dpi))
-			require.Equal(t, image.Rect(0, 0, n, high), pic.Bounds(), "%s %v", token.Code.ID(), base)
+			require.Equal(t, image.Rect(0, 0, n, high), pic.Bounds(), "%s %v", tok.Code.ID(), base)
 			pic.perMM = float64(n) / (2 * hx) // the picture fills the token
 			checked := 0
 			for y := 0.25 - hy; y < hy; y += 0.5 {
 				for x := 0.25 - hx; x < hx; x += 0.5 {
-					want, sure := plainInk(token, geom.Point{X: x, Y: y})
-					if !sure || forPeople(token, x, y) {
+					want, sure := plainInk(tok, geom.Point{X: x, Y: y})
+					if !sure || forPeople(tok, x, y) {
 						continue
 					}
 					checked++
 					if got := pic.ink(x+hx, hy-y); !alike(got, want) {
-						t.Fatalf("%s %v: ink at (%.2f, %.2f) mm = %v, want %v", token.Code.ID(), base, x, y, got, want)
+						t.Fatalf("%s %v: ink at (%.2f, %.2f) mm = %v, want %v", tok.Code.ID(), base, x, y, got, want)
 					}
 				}
 			}
@@ -211,14 +211,14 @@ func forPeople(k vision.Token, x, y float64) bool {
 func TestLettersAndChevronKeepClearOfRimAndArcLines(t *testing.T) {
 	for code := range vision.ShipCode(vision.Ships) {
 		for _, base := range vision.Bases {
-			token, err := vision.NewToken(code, base)
+			tok, err := vision.NewToken(code, base)
 			require.NoError(t, err)
-			panel := panelOf(token)
+			panel := panelOf(tok)
 			sin, cos := math.Sincos(float64(vision.FrontArcHalfAngle(base)))
-			for _, s := range append([]Shape{chevron(token, panel)}, letters(token, panel)...) {
+			for _, s := range append([]Shape{chevron(tok, panel)}, letters(tok, panel)...) {
 				for _, ring := range s.Rings {
 					for _, q := range ring {
-						name := fmt.Sprintf("%s %v: (%.2f, %.2f)", token.Code.ID(), base, q.X, q.Y)
+						name := fmt.Sprintf("%s %v: (%.2f, %.2f)", tok.Code.ID(), base, q.X, q.Y)
 						require.GreaterOrEqual(t, min(panel.X-math.Abs(q.X), panel.Y-math.Abs(q.Y)), 2.0, name)
 						require.Greater(t, math.Abs(q.Y)*sin-math.Abs(q.X)*cos, 0.3, name+" from the arc line")
 					}
@@ -229,12 +229,12 @@ func TestLettersAndChevronKeepClearOfRimAndArcLines(t *testing.T) {
 }
 
 func TestTheChevronPointsToTheFrontAndTheIDStandsAtTheRear(t *testing.T) {
-	token := tokenOf(t, "A1", engine.Small)
-	lo, hi := chevron(token, panelOf(token)).bounds()
+	tok := tokenOf(t, "A1", engine.Small)
+	lo, hi := chevron(tok, panelOf(tok)).bounds()
 	assert.Positive(t, lo.Y)
 	assert.InDelta(t, 0, lo.X+hi.X, 1e-9)
 	words := 0
-	for _, s := range letters(token, panelOf(token)) {
+	for _, s := range letters(tok, panelOf(tok)) {
 		lo, hi := s.bounds()
 		assert.Negative(t, hi.Y)
 		assert.Less(t, lo.Y, hi.Y)

@@ -82,9 +82,9 @@ func b2i(b bool) int {
 
 func TestSVGIsInMillimetresAndShowsTheToken(t *testing.T) {
 	for _, base := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
-		token := tokenOf(t, "B5", base)
-		f := readSVG(t, Single(token, PrinterScale{}))
-		hx, hy := token.Half()
+		tok := tokenOf(t, "B5", base)
+		f := readSVG(t, Single(tok, PrinterScale{}))
+		hx, hy := tok.Half()
 		width, height := strconv.FormatFloat(2*hx, 'g', -1, 64), strconv.FormatFloat(2*hy, 'g', -1, 64)
 		assert.Equal(t, width+"mm", f.Width)
 		assert.Equal(t, height+"mm", f.Height)
@@ -97,7 +97,7 @@ func TestSVGIsInMillimetresAndShowsTheToken(t *testing.T) {
 			turn := geom.Pose{Heading: geom.Angle(s) * 90 * geom.Degree}
 			for i := range vision.Cells(base, vision.Side(s)) {
 				q := turn.Transform(geom.Point{X: -h + float64(vision.Corner) + (float64(i)+0.5)*cell, Y: out - 2.35})
-				want, _ := token.At(q)
+				want, _ := tok.At(q)
 				require.Equal(t, hex(want), f.ink(t, geom.Point{X: hx + q.X, Y: hy - q.Y}), "%v: side %d, cell %d", base, s, i)
 			}
 		}
