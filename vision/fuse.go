@@ -193,7 +193,7 @@ func (f fuser) ships(views []fuseView, o FuseOptions) (out []sightOf) {
 		}
 		out = append(out, together(of))
 	}
-	slices.SortFunc(out, func(a, b sightOf) int { return compareIDs(a.ship.ID, b.ship.ID) })
+	slices.SortFunc(out, func(a, b sightOf) int { return CompareIDs(a.ship.ID, b.ship.ID) })
 	out = f.twoInOnePlace(out)
 	slices.SortFunc(f.Conflicts, func(a, b Conflict) int { return slices.Compare(a.IDs, b.IDs) })
 	return out

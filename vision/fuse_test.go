@@ -155,7 +155,7 @@ func TestTheOrderOfTheViewsDoesNotMatter(t *testing.T) {
 	names := []string{"left", "middle", "right"}
 	want := fuse(t, FuseOptions{Names: names}, views...)
 	assert.Len(t, want.Scene.Ships, 4)
-	assert.True(t, slices.IsSortedFunc(want.Scene.Ships, func(a, b engine.Ship) int { return compareIDs(a.ID, b.ID) }))
+	assert.True(t, slices.IsSortedFunc(want.Scene.Ships, func(a, b engine.Ship) int { return CompareIDs(a.ID, b.ID) }))
 	for _, order := range [][3]int{{0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 		var v []Located
 		var n []string

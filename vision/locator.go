@@ -308,7 +308,7 @@ func dropTwins(ships []found) (kept []found, twins []Twin) {
 			twins[i].Believed = &at
 		}
 	}
-	slices.SortFunc(twins, func(a, b Twin) int { return compareIDs(a.ID, b.ID) })
+	slices.SortFunc(twins, func(a, b Twin) int { return CompareIDs(a.ID, b.ID) })
 	return kept, twins
 }
 

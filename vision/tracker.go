@@ -321,8 +321,8 @@ func (t *Tracker) publish(out *Tracked) {
 		}
 	}
 	t.addUnnamed(out)
-	slices.SortFunc(out.Tracks, func(a, b Track) int { return compareIDs(a.Ship.ID, b.Ship.ID) })
-	slices.SortFunc(out.Events, func(a, b TrackEvent) int { return compareIDs(a.ID, b.ID) })
+	slices.SortFunc(out.Tracks, func(a, b Track) int { return CompareIDs(a.Ship.ID, b.Ship.ID) })
+	slices.SortFunc(out.Events, func(a, b TrackEvent) int { return CompareIDs(a.ID, b.ID) })
 	out.Scene.Ships, out.Ships = nil, nil
 	for _, k := range out.Tracks {
 		out.Scene.Ships = append(out.Scene.Ships, k.Ship)
@@ -336,10 +336,7 @@ func finite(p geom.Pose) bool {
 }
 
 // CompareIDs orders ships' names for people: A2 before A10.
-func CompareIDs(a, b string) int { return compareIDs(a, b) }
-
-// compareIDs puts A2 before A10.
-func compareIDs(a, b string) int {
+func CompareIDs(a, b string) int {
 	if a != "" && b != "" && a[0] != b[0] {
 		return cmp.Compare(a[0], b[0])
 	}

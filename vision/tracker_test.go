@@ -360,7 +360,7 @@ func TestTheOrderOfTheShipsDoesNotMatter(t *testing.T) {
 		place := func(id string) Place { return Place(int(id[1]) % 3) }
 		x, y := a.See(l, place), b.See(turned, place)
 		require.Equal(t, x, y)
-		require.True(t, slices.IsSortedFunc(x.Tracks, func(p, q Track) int { return compareIDs(p.Ship.ID, q.Ship.ID) }))
+		require.True(t, slices.IsSortedFunc(x.Tracks, func(p, q Track) int { return CompareIDs(p.Ship.ID, q.Ship.ID) }))
 	}
 }
 

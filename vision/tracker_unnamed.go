@@ -88,7 +88,7 @@ func (t *Tracked) GiveUnnamed(unnamed []Track) {
 			all = append(all, k)
 		}
 	}
-	slices.SortFunc(all, func(a, b Track) int { return compareIDs(a.Ship.ID, b.Ship.ID) })
+	slices.SortFunc(all, func(a, b Track) int { return CompareIDs(a.Ship.ID, b.Ship.ID) })
 	t.list(all)
 }
 
