@@ -145,7 +145,7 @@ func (f fuser) choose(views []Located, o FuseOptions) (used []fuseView) {
 	for i := range views {
 		v := o.named(views, i)
 		if v.Doubtful && !doubtful {
-			f.LeftOut = append(f.LeftOut, LeftOutView{v.name, "its picture does not show the table as its calibration has it"})
+			f.LeftOut = append(f.LeftOut, LeftOutView{Name: v.name, Why: "its picture does not show the table as its calibration has it"})
 			continue
 		}
 		used = append(used, v)
@@ -159,7 +159,7 @@ func (f fuser) choose(views []Located, o FuseOptions) (used []fuseView) {
 		if o.Apart < 0 || age <= o.Apart {
 			return false
 		}
-		f.LeftOut = append(f.LeftOut, LeftOutView{v.name, "its picture is older than the newest by " + age.Round(time.Millisecond).String()})
+		f.LeftOut = append(f.LeftOut, LeftOutView{Name: v.name, Why: "its picture is older than the newest by " + age.Round(time.Millisecond).String()})
 		return true
 	})
 	for _, v := range used {

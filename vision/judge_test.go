@@ -84,7 +84,7 @@ func TestNoBaseIsBelievedWhereAnotherLies(t *testing.T) {
 				if lies == taken {
 					continue
 				}
-				print, as := Token{code, lies}, Token{code, taken}
+				print, as := Token{Code: code, Base: lies}, Token{Code: code, Base: taken}
 				for _, at := range sharedPlaces(print, as) {
 					for _, seen := range []func(geom.Point) bool{everything, func(p geom.Point) bool { return p.Y > 0 }, func(p geom.Point) bool { return p.Y < 0 }, func(p geom.Point) bool { return p.X > 0 }, func(p geom.Point) bool { return p.X < 0 }, func(p geom.Point) bool { return p.X+p.Y > 0 }, func(p geom.Point) bool { return p.X < p.Y }} {
 						f := readAs(print, as, at, 0, seen)
@@ -120,7 +120,7 @@ func TestAHugeShipIsNotBelievedWordsFurtherAlong(t *testing.T) {
 			continue
 		}
 		for _, base := range []engine.Base{engine.Huge195, engine.Huge225} {
-			k := Token{code, base}
+			k := Token{Code: code, Base: base}
 			w := float64(WordBits) * float64(CellWidth(base, RightSide))
 			for _, words := range []float64{-5, -4, -3, -2, -1, 1, 2, 3, 4, 5} {
 				for _, half := range []float64{0, 1, -1} {
@@ -142,7 +142,7 @@ func TestEveryShipIsBelievedByWhatIsSeenOfIt(t *testing.T) {
 	}
 	for code := range ShipCode(Ships) {
 		for _, base := range Bases {
-			k := Token{code, base}
+			k := Token{Code: code, Base: base}
 			for name, seen := range views {
 				f := readAs(k, k, geom.Point{}, 0, seen)
 				_, _, ok := f.identity()
