@@ -98,18 +98,18 @@ func TestTheMatOfAQuietCameraIsNotBlind(t *testing.T) {
 	}
 	mat, err := learner.Mat()
 	require.NoError(t, err)
-	catalogue := &vision.Catalogue{}
+	only := &vision.Catalogue{}
 	for _, o := range tablesim.PaperOutlines() {
 		e, err := vision.NewCatalogueEntry(o.ID, o.Kind, o.Outline)
 		require.NoError(t, err)
-		catalogue.Entries = append(catalogue.Entries, e)
+		only.Entries = append(only.Entries, e)
 	}
 	s.ShowPaper(tablesim.PaperGame)
-	l, err := vision.NewLocator(table, vision.LocatorOptions{Catalogue: catalogue, EmptyMat: mat})
+	l, err := vision.NewLocator(table, vision.LocatorOptions{Catalogue: only, EmptyMat: mat})
 	require.NoError(t, err)
 	got, err := l.Locate(next(t, s))
 	require.NoError(t, err)
 	assert.Empty(t, got.Obstacles.Unseen)
 	assert.Empty(t, got.Scene.Blind)
-	assert.Len(t, got.Obstacles.Views, len(catalogue.Entries))
+	assert.Len(t, got.Obstacles.Views, len(only.Entries))
 }
