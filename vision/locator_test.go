@@ -26,8 +26,11 @@ const (
 	testScale = 1.1   // px/mm at the height of a base's top
 )
 
+// testTable is a camera that looks straight down on a mat of testMat, scale px to the
+// millimetre at the height of a base's top.
 func testTable(scale float64) calibration.Table { return testTableOf(scale, testMat) }
 
+// testTableOf is testTable with a square mat of another size, in mm.
 func testTableOf(scale, mat float64) calibration.Table {
 	const height = 1200.0
 	side := int(mat*scale) + 20
@@ -159,15 +162,21 @@ func located(t *testing.T, table calibration.Table, g *image.Gray) Located {
 	return got
 }
 
+// mustToken returns a ship's token.
 func mustToken(t *testing.T, id string, base engine.Base) Token {
 	t.Helper()
 	code, err := CodeOfID(id)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	tok, err := NewToken(code, base)
-	require.NoError(t, err)
+	if err != nil {
+		t.Fatal(err)
+	}
 	return tok
 }
 
+// at is a pose: mm, mm and degrees.
 func at(x, y, degrees float64) geom.Pose {
 	return geom.Pose{Point: geom.Point{X: x, Y: y}, Heading: geom.Angle(degrees) * geom.Degree}
 }
