@@ -6,30 +6,30 @@ import (
 	"sightline/engine/geom"
 )
 
-// bareMat is where a picture shows the mat as it was learnt, with nothing on it, in
+// Coverage is where a picture shows the mat as it was learnt, with nothing on it, in
 // cells of diffStep. Where a ship hides the mat, where glare is, and outside the picture
 // it says nothing.
-type bareMat struct {
-	width, height int
-	cells         []cellSight
+type Coverage struct {
+	Width, Height int
+	Cells         []Cell
 }
 
-// cellSight is what a picture shows of a cell of the mat.
-type cellSight uint8
+// Cell is what a picture shows of a cell of the mat.
+type Cell uint8
 
 const (
-	cellUnseen cellSight = iota
-	cellBare
-	cellCovered // it differs from the empty mat
+	CellUnseen Cell = iota
+	CellBare
+	CellCovered // it differs from the empty mat
 )
 
-// at returns what is seen of a point on the mat; nothing off the mat.
-func (b *bareMat) at(p geom.Point) cellSight {
-	x, y := int(math.Floor(p.X/diffStep)), int(math.Floor(p.Y/diffStep))
-	if b == nil || x < 0 || y < 0 || x >= b.width || y >= b.height {
-		return cellUnseen
+// At returns what is seen of a point on the mat; nothing off the mat.
+func (b *Coverage) At(p geom.Point) Cell {
+	x, y := int(math.Floor(p.X/DiffStep)), int(math.Floor(p.Y/DiffStep))
+	if b == nil || x < 0 || y < 0 || x >= b.Width || y >= b.Height {
+		return CellUnseen
 	}
-	return b.cells[y*b.width+x]
+	return b.Cells[y*b.Width+x]
 }
 
 // bareStep is how far apart, in mm, an outline's inside is asked whether it is bare.
@@ -54,42 +54,46 @@ func inside(outline geom.Polygon, do func(geom.Point)) {
 	}
 }
 
-// contradicts reports whether a sight of the mat says that an obstacle does not lie where
+// Contradicts reports whether a sight of the mat says that an obstacle does not lie where
 // another camera's sight has it: of what differs from the mat for that one, it sees more
 // than half, and more than half of what it sees is the empty mat. Prints are dark like many a
 // mat in part, so that what looks bare to both speaks against nobody.
-func (b *bareMat) contradicts(outline geom.Polygon, other *bareMat) bool {
+func (b *Coverage) Contradicts(outline geom.Polygon, other *Coverage) bool {
 	if b == nil || other == nil {
 		return false
 	}
 	lies, seen, bare := 0, 0, 0
 	inside(outline, func(p geom.Point) {
-		if other.at(p) != cellCovered {
+		if other.At(p) != CellCovered {
 			return
 		}
 		lies++
-		switch b.at(p) {
-		case cellBare:
+		switch b.At(p) {
+		case CellBare:
 			seen++
 			bare++
-		case cellCovered:
+		case CellCovered:
 			seen++
 		}
 	})
 	return lies > 0 && 2*seen > lies && 2*bare > seen
 }
 
-// clears reports whether a sight of the mat shows that nothing lies in an outline any more.
-func (b *bareMat) clears(outline geom.Polygon) bool {
+// Clears reports whether a sight of the mat shows that nothing lies in an outline any more.
+func (b *Coverage) Clears(outline geom.Polygon) bool {
 	if b == nil {
 		return false
 	}
 	all, bare := 0, 0
 	inside(outline, func(p geom.Point) {
 		all++
-		if b.at(p) == cellBare {
+		if b.At(p) == CellBare {
 			bare++
 		}
 	})
 	return 10*bare > 9*all
 }
+
+// DiffStep is the spacing, in mm, of the cells in which a picture is compared with
+// the empty mat.
+const DiffStep = 1.0

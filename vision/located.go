@@ -7,6 +7,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/vision/token"
 )
 
 // Located is what one frame says about the table.
@@ -21,7 +22,7 @@ type Located struct {
 	// Tracker believes then what stands where it stood, and nothing new.
 	Doubtful bool
 
-	Twins []Twin // codes that were read in several places; in the order of their names
+	Duplicates []DuplicateID // codes that were read in several places; in the order of their names
 
 	Fusion *Fusion // how several cameras' views became this one; nil: it is one camera's
 
@@ -30,15 +31,15 @@ type Located struct {
 	Elapsed  time.Duration // what locating took
 }
 
-// Twin is a ship's code that one picture shows in several places, and so names nobody.
-type Twin struct {
+// DuplicateID is a ship's code that one picture shows in several places, and so names nobody.
+type DuplicateID struct {
 	ID       string
 	At       []geom.Point // the bases' middles
 	Believed *geom.Point  // the one that shows so much more of its code that it is the ship; nil: none
 }
 
 // String says it for people: "A1 is seen twice: at (300, 300) and (650, 300) mm: ...".
-func (t Twin) String() string {
+func (t DuplicateID) String() string {
 	places := make([]string, len(t.At))
 	for i, p := range t.At {
 		places[i] = fmt.Sprintf("(%.0f, %.0f)", p.X, p.Y)
@@ -59,7 +60,7 @@ func (t Twin) String() string {
 type ShipView struct {
 	ID       string
 	Outline  [4]geom.Pixel // of the base's top: front left, front right, rear right, rear left
-	Sides    []Side        // sides whose code was read and agrees
+	Sides    []token.Side  // sides whose code was read and agrees
 	Residual float64       // rms of the fit, grey levels over contrast
 	Score    float64       // 0…1: how well the picture agrees with the printed rim
 	Fit      geom.Cov3     // the fit's part of the ship's covariance; the rest is the calibration's and the object's own

@@ -13,52 +13,52 @@ import (
 )
 
 // baseAt is a base whose code is not read.
-func baseAt(base engine.Base, x, y float64, heading geom.Angle, visible float64) vision.UnnamedBase {
-	return vision.UnnamedBase{
+func baseAt(base engine.Base, x, y float64, heading geom.Angle, visible float64) vision.UnidentifiedBase {
+	return vision.UnidentifiedBase{
 		Base: base, Pose: geom.Pose{Point: geom.Point{X: x, Y: y}, Heading: heading}, Covariance: geom.Cov3{0: 0.08, 4: 0.08, 8: 1e-5},
 		Sight: vision.EdgeSight{Sides: [4]float64{visible, visible, visible, visible}, Fit: geom.Cov3{0: 0.01, 4: 0.01, 8: 1e-6}},
 	}
 }
 
 func TestAnUnnamedBaseIsAShipOnlyOfItsSizeAndPlace(t *testing.T) {
-	sight := &vision.ObstacleSight{Bases: []vision.UnnamedBase{baseAt(engine.Small, 300, 300, 10*geom.Degree, 0.9)}}
+	sight := &vision.ObstacleSight{Bases: []vision.UnidentifiedBase{baseAt(engine.Small, 300, 300, 10*geom.Degree, 0.9)}}
 	at := func(x float64, heading geom.Angle) geom.Pose {
 		return geom.Pose{Point: geom.Point{X: x, Y: 300}, Heading: heading}
 	}
-	u, ok := sight.Unnamed(engine.Small, at(302, 184*geom.Degree), 3, 8*geom.Degree)
+	u, ok := sight.Unidentified(engine.Small, at(302, 184*geom.Degree), 3, 8*geom.Degree)
 	require.True(t, ok)
 	assert.InDelta(t, 190, u.Pose.Heading.Degrees(), 1e-9, "of its four headings the nearest")
-	for name, again := range map[string]func() (vision.UnnamedBase, bool){
-		"another size": func() (vision.UnnamedBase, bool) {
-			return sight.Unnamed(engine.Medium, at(300, 10*geom.Degree), 3, 8*geom.Degree)
+	for name, again := range map[string]func() (vision.UnidentifiedBase, bool){
+		"another size": func() (vision.UnidentifiedBase, bool) {
+			return sight.Unidentified(engine.Medium, at(300, 10*geom.Degree), 3, 8*geom.Degree)
 		},
-		"too far off": func() (vision.UnnamedBase, bool) {
-			return sight.Unnamed(engine.Small, at(304, 10*geom.Degree), 3, 8*geom.Degree)
+		"too far off": func() (vision.UnidentifiedBase, bool) {
+			return sight.Unidentified(engine.Small, at(304, 10*geom.Degree), 3, 8*geom.Degree)
 		},
-		"turned": func() (vision.UnnamedBase, bool) {
-			return sight.Unnamed(engine.Small, at(300, 30*geom.Degree), 3, 8*geom.Degree)
+		"turned": func() (vision.UnidentifiedBase, bool) {
+			return sight.Unidentified(engine.Small, at(300, 30*geom.Degree), 3, 8*geom.Degree)
 		},
-		"nobody looked": func() (vision.UnnamedBase, bool) {
-			return (*vision.ObstacleSight)(nil).Unnamed(engine.Small, at(300, 0), 3, 8*geom.Degree)
+		"nobody looked": func() (vision.UnidentifiedBase, bool) {
+			return (*vision.ObstacleSight)(nil).Unidentified(engine.Small, at(300, 0), 3, 8*geom.Degree)
 		},
 	} {
 		_, ok := again()
 		assert.False(t, ok, name)
 	}
-	two := &vision.ObstacleSight{Bases: []vision.UnnamedBase{baseAt(engine.Small, 290, 300, 0, 0.9), baseAt(engine.Small, 331, 300, 0, 0.9)}}
-	_, ok = two.Unnamed(engine.Small, at(310, 0), 30, 8*geom.Degree)
+	two := &vision.ObstacleSight{Bases: []vision.UnidentifiedBase{baseAt(engine.Small, 290, 300, 0, 0.9), baseAt(engine.Small, 331, 300, 0, 0.9)}}
+	_, ok = two.Unidentified(engine.Small, at(310, 0), 30, 8*geom.Degree)
 	assert.False(t, ok, "of two nobody knows which")
 }
 
 // A base without a name stands in the scene: it is measured and blocks moves, and has no arcs.
 func TestAnUnnamedBaseIsMeasuredAndBlocksMoves(t *testing.T) {
-	l := vision.Located{Scene: engine.Scene{Rules: engine.Rules25}, Obstacles: &vision.ObstacleSight{Bases: []vision.UnnamedBase{
+	l := vision.Located{Scene: engine.Scene{Rules: engine.Rules25}, Obstacles: &vision.ObstacleSight{Bases: []vision.UnidentifiedBase{
 		baseAt(engine.Small, 300, 380, 5*geom.Degree, 0.9),
 		baseAt(engine.Small, 304, 300, 0, 0.9), // where A1 stands: it is A1
 	}}}
 	l.Scene.Ships = []engine.Ship{{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 300}}}}
 	l.Ships = []vision.ShipView{{ID: "A1"}}
-	l.AddUnnamed()
+	l.AddUnidentified()
 	require.Len(t, l.Scene.Ships, 2)
 	require.Len(t, l.Ships, 2)
 	assert.Equal(t, "?1", l.Scene.Ships[1].ID)

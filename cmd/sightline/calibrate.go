@@ -13,6 +13,7 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/lens"
 	"sightline/vision"
+	"sightline/vision/capture"
 	"sightline/vision/opencv"
 	"sightline/vision/tablesim"
 )
@@ -71,7 +72,7 @@ func (p pictureInput) images() ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if !e.IsDir() && vision.IsImageName(e.Name()) {
+		if !e.IsDir() && capture.IsImageName(e.Name()) {
 			names = append(names, filepath.Join(p.Source, e.Name()))
 		}
 	}
@@ -148,7 +149,7 @@ func readPicture(name string) (vision.Frame, error) {
 	if name != "-" {
 		return opencv.ReadImage(name)
 	}
-	raw, err := io.ReadAll(io.LimitReader(os.Stdin, vision.MaxPictureFile+1))
+	raw, err := io.ReadAll(io.LimitReader(os.Stdin, capture.MaxPictureFile+1))
 	if err != nil {
 		return vision.Frame{}, fmt.Errorf("standard input: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/verify"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // printTable prints a table calibration for people: where the camera is, how the
@@ -80,10 +80,10 @@ func printScale(w io.Writer, t *calibration.Table, scale calibration.ScaleCheck)
 func sureness(b *calibration.Budget) (middle, corner calibration.Terms, ok bool) {
 	l := b.Table().Layout
 	w, h := float64(l.Width), float64(l.Height)
-	middle, ok = b.At(geom.Point{X: w / 2, Y: h / 2}, vision.BaseTop)
+	middle, ok = b.At(geom.Point{X: w / 2, Y: h / 2}, token.BaseTop)
 	const in = 20 // half a small base
 	for _, p := range [...]geom.Point{{X: in, Y: in}, {X: w - in, Y: in}, {X: w - in, Y: h - in}, {X: in, Y: h - in}} {
-		terms, seen := b.At(p, vision.BaseTop)
+		terms, seen := b.At(p, token.BaseTop)
 		ok = ok && seen
 		if corner == nil || calibration.LargestSigma(terms.Total(1)) > calibration.LargestSigma(corner.Total(1)) {
 			corner = terms

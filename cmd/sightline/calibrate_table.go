@@ -14,6 +14,7 @@ import (
 	"sightline/cmd/internal/app"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/exposure"
 	"sightline/vision/opencv"
 )
 
@@ -93,7 +94,7 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 		if integrity == calibration.Edited {
 			tellDoubts(progress, c.Lens, []string{integrity.String()})
 		}
-		return unanswered{fmt.Errorf("%s: %w", seen.size.name, vision.ExplainMarkers(err, seen.first.Gray, merged))}
+		return unanswered{fmt.Errorf("%s: %w", seen.size.name, exposure.ExplainMarkers(err, seen.first.Gray, merged))}
 	case err != nil:
 		return err
 	}

@@ -17,8 +17,8 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/verify"
 	"sightline/engine/geom"
-	"sightline/vision"
 	"sightline/vision/tablesim"
+	"sightline/vision/token"
 )
 
 // verifyRig is a simulated table with the check card laid at several places, and its
@@ -161,7 +161,7 @@ func TestCalibrateVerifyPassesARightCalibrationAndFailsAWrongOne(t *testing.T) {
 
 func TestCalibrateVerifySaysWhenItCannotKnow(t *testing.T) {
 	r := newVerifyRig(t, 0)
-	assert.Equal(t, 4*geom.Millimeter, vision.BaseTop, "the default of --base-top")
+	assert.Equal(t, 4*geom.Millimeter, token.BaseTop, "the default of --base-top")
 	blank := filepath.Join(r.dir, "blank.png")
 	writePNG(t, blank, image.NewGray(image.Rect(0, 0, 1280, 720)))
 	small := filepath.Join(r.dir, "small.png")

@@ -14,6 +14,11 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/exposure"
+	"sightline/vision/fusion"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 	"sightline/vision/opencv"
 )
 
@@ -79,7 +84,7 @@ type locating struct {
 	placed  []live.PlacedShip // ships that a person says stand about there
 	marked  []markedShip      // ships whose front edges a person marked
 	tables  []calibration.Table
-	options vision.LocatorOptions
+	options locate.Options
 	markers vision.MarkerDetector
 	warn    io.Writer
 }
@@ -160,7 +165,7 @@ func (l *locating) locate(name string, frame vision.Frame, table calibration.Tab
 		return nil, err
 	}
 	tellLight(l.warn, frame, seen, &used)
-	locator, err := vision.NewLocator(used, l.options)
+	locator, err := locate.New(used, l.options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", frame.Name, err)
 	}
@@ -173,7 +178,7 @@ func (l *locating) locate(name string, frame vision.Frame, table calibration.Tab
 	}
 	p.markAll(locator, l.marked)
 	p.name = name
-	for _, t := range p.Twins {
+	for _, t := range p.Duplicates {
 		fmt.Fprintf(l.warn, "%s: %v\n", name, t)
 	}
 	if s := p.Obstacles; s != nil && s.Unseen != "" {
@@ -193,7 +198,7 @@ type scene struct {
 // scenes returns a scene for each picture, and the first reason why one has no answer.
 func (l *locating) scenes(pictures []*picture) (all []scene, missed error) {
 	for _, p := range pictures {
-		p.AddUnnamed()
+		p.AddUnidentified()
 		if missed == nil && p.markers == 0 && len(p.Scene.Ships) == 0 {
 			missed = unanswered{fmt.Errorf("%s: neither the mat's markers nor a ship can be seen", p.name)}
 		}
@@ -210,7 +215,7 @@ func (c *locateCmd) fuse(pictures []*picture, l *locating) (all []scene, missed,
 	for _, p := range pictures {
 		views, markers = append(views, p.Located), markers+p.markers
 	}
-	fused, err := vision.Fuse(views, vision.FuseOptions{Names: c.Images, Apart: -1})
+	fused, err := fusion.Fuse(views, fusion.Options{Names: c.Images, Apart: -1})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -252,7 +257,7 @@ func (c *locateCmd) picture(i int) (vision.Frame, error) {
 	if !c.Average {
 		return readPicture(c.Images[i])
 	}
-	var mean vision.Averager
+	var mean exposure.Averager
 	for _, name := range c.Images {
 		f, err := readPicture(name)
 		if err != nil {
@@ -287,7 +292,7 @@ func (c *locateCmd) tables(warn io.Writer) (out []calibration.Table, err error) 
 }
 
 // locatorOptions loads the catalogue and the learnt mat, which go together.
-func locatorOptions(list, mat string) (o vision.LocatorOptions, err error) {
+func locatorOptions(list, mat string) (o locate.Options, err error) {
 	switch {
 	case list == "" && mat == "":
 		return o, nil
@@ -296,10 +301,10 @@ func locatorOptions(list, mat string) (o vision.LocatorOptions, err error) {
 	case mat == "":
 		return o, errors.New("--empty-mat: expected a file of obstacles learn-mat with --catalogue, got none")
 	}
-	if o.Catalogue, err = vision.LoadCatalogue(list); err != nil {
+	if o.Catalogue, err = catalogue.Load(list); err != nil {
 		return o, fmt.Errorf("--catalogue: %w", err)
 	}
-	if o.EmptyMat, err = vision.LoadEmptyMat(mat); err != nil {
+	if o.Background, err = obstacle.LoadBackground(mat); err != nil {
 		return o, fmt.Errorf("--empty-mat: %w", err)
 	}
 	return o, nil

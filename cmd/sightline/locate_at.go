@@ -13,6 +13,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/locate"
 )
 
 // readPlaced reads what --at says of ships whose codes cannot be read.
@@ -43,7 +44,7 @@ func readPlaced(all []string) (out []live.PlacedShip, err error) {
 }
 
 // placeAll finds the bases of ships that a person placed by their edges.
-func (p *picture) placeAll(l *vision.Locator, f vision.Frame, placed []live.PlacedShip) error {
+func (p *picture) placeAll(l *locate.Locator, f vision.Frame, placed []live.PlacedShip) error {
 	search := pipeline.EdgeSearch{Locator: l, Frame: f, Located: &p.Located}
 	for _, s := range placed {
 		if p.read(s.ID, s, "--at") {
@@ -88,7 +89,7 @@ func (p *picture) read(id string, said live.PlacedShip, by string) bool {
 }
 
 // onMat reports whether a place is on the mat.
-func onMat(l *vision.Locator, at geom.Pose) bool {
+func onMat(l *locate.Locator, at geom.Pose) bool {
 	mat := l.Table().Layout
 	return at.X >= 0 && at.X <= float64(mat.Width) && at.Y >= 0 && at.Y <= float64(mat.Height)
 }

@@ -10,14 +10,16 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/pipeline"
 	"sightline/engine"
-	"sightline/vision"
+	"sightline/vision/locate"
+	"sightline/vision/ship"
+	"sightline/vision/token"
 )
 
 // markedShip is a ship whose front edge a person marked in the picture.
 type markedShip struct {
 	id     string
 	player int
-	vision.Mark
+	ship.Mark
 }
 
 // readMarked reads what --mark says of ships. One may not be placed by --at too.
@@ -29,7 +31,7 @@ func readMarked(all []string, placed []live.PlacedShip) (out []markedShip, err e
 			return nil, fmt.Errorf("--mark %q: %s", text, want)
 		}
 		m := markedShip{id: strings.TrimSpace(part[0])}
-		code, err := vision.CodeOfID(m.id)
+		code, err := token.CodeOfID(m.id)
 		if err != nil {
 			return nil, fmt.Errorf("--mark %q: %w", text, err)
 		}
@@ -62,7 +64,7 @@ func readMarked(all []string, placed []live.PlacedShip) (out []markedShip, err e
 const markSigmaMost = 20
 
 // markAll adds the ships that a person marked to what was located.
-func (p *picture) markAll(l *vision.Locator, marked []markedShip) {
+func (p *picture) markAll(l *locate.Locator, marked []markedShip) {
 	for _, m := range marked {
 		s, err := l.Mark(m.Mark)
 		if err != nil {
@@ -80,7 +82,7 @@ func (p *picture) markAll(l *vision.Locator, marked []markedShip) {
 			p.miss("%s stands where --mark puts %s: it is not located", other, m.id)
 			continue
 		}
-		p.Scene.Ships = append(p.Scene.Ships, vision.MarkShip(m.id, m.player, m.Base, s))
+		p.Scene.Ships = append(p.Scene.Ships, ship.MarkShip(m.id, m.player, m.Base, s))
 		p.Located.Ships = append(p.Located.Ships, l.MarkView(m.id, m.Base, s))
 	}
 }

@@ -14,15 +14,18 @@ import (
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
 	"sightline/vision"
+	"sightline/vision/locate"
+	"sightline/vision/ship"
 	"sightline/vision/tablesim"
+	"sightline/vision/token"
 )
 
 func TestFrontEdgesAreMarkedOnTheCommandLine(t *testing.T) {
 	got, err := readMarked([]string{"A1,small,812,440.5,853,441", "B2, large, 1,2, 3,4, 0.3"}, nil)
 	require.NoError(t, err)
 	assert.Equal(t, []markedShip{
-		{"A1", 1, vision.Mark{Base: engine.Small, Left: geom.Pixel{X: 812, Y: 440.5}, Right: geom.Pixel{X: 853, Y: 441}}},
-		{"B2", 2, vision.Mark{Base: engine.Large, Left: geom.Pixel{X: 1, Y: 2}, Right: geom.Pixel{X: 3, Y: 4}, Sigma: 0.3}},
+		{"A1", 1, ship.Mark{Base: engine.Small, Left: geom.Pixel{X: 812, Y: 440.5}, Right: geom.Pixel{X: 853, Y: 441}}},
+		{"B2", 2, ship.Mark{Base: engine.Large, Left: geom.Pixel{X: 1, Y: 2}, Right: geom.Pixel{X: 3, Y: 4}, Sigma: 0.3}},
 	}, got)
 	for text, says := range map[string]string{
 		"A1":                      "expected SHIP,BASE,X1,Y1,X2,Y2",
@@ -51,16 +54,16 @@ func TestFrontEdgesAreMarkedOnTheCommandLine(t *testing.T) {
 func TestAMarkedShipStandsWhereNothingSpeaksAgainstIt(t *testing.T) {
 	cam := tablesim.DefaultCamera(1920, 1080)
 	table := calibration.Table{Camera: cam, Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)}
-	l, err := vision.NewLocator(table, vision.LocatorOptions{})
+	l, err := locate.New(table, locate.Options{})
 	require.NoError(t, err)
 	at := geom.Pose{Point: geom.Point{X: 300, Y: 400}, Heading: 30 * geom.Degree}
 	mark := func(id string, base engine.Base, pose geom.Pose) markedShip {
 		w, h := base.Size()
 		var px [2]geom.Pixel
 		for i, x := range [2]geom.Length{-w / 2, w / 2} {
-			px[i], _ = cam.PixelOf(pose.Transform(geom.Point{X: float64(x), Y: float64(h) / 2}), vision.BaseTop)
+			px[i], _ = cam.PixelOf(pose.Transform(geom.Point{X: float64(x), Y: float64(h) / 2}), token.BaseTop)
 		}
-		return markedShip{id, 1, vision.Mark{Base: base, Left: px[0], Right: px[1]}}
+		return markedShip{id, 1, ship.Mark{Base: base, Left: px[0], Right: px[1]}}
 	}
 	locate := func(m markedShip, also ...engine.Ship) (got picture, warned string, missed error) {
 		var warn strings.Builder

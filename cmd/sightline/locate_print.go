@@ -12,6 +12,8 @@ import (
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
 	"sightline/vision"
+	"sightline/vision/obstacle"
+	"sightline/vision/token"
 )
 
 // print prints the scenes, and how the calibration was verified.
@@ -46,7 +48,7 @@ func (c *locateCmd) print(out io.Writer, scenes []scene, answer *verify.AnswerJS
 // tellTokens says what makes a ship visible when no picture shows any.
 func tellTokens(warn io.Writer, scenes []scene) {
 	for _, s := range scenes {
-		if slices.ContainsFunc(s.Ships, func(p engine.Ship) bool { return !vision.Unnamed(p.ID) }) {
+		if slices.ContainsFunc(s.Ships, func(p engine.Ship) bool { return !token.Unidentified(p.ID) }) {
 			return
 		}
 	}
@@ -62,7 +64,7 @@ func printScenes(out io.Writer, scenes []scene) error {
 		}
 		unnamed := 0
 		for _, p := range s.Ships {
-			if vision.Unnamed(p.ID) {
+			if token.Unidentified(p.ID) {
 				unnamed++
 			}
 		}
@@ -90,10 +92,10 @@ func printObstacles(out io.Writer, obstacles []engine.Obstacle, sight *vision.Ob
 		return err
 	}
 	fmt.Fprint(out, counted(len(obstacles), "obstacle"))
-	if n := len(sight.Things); n > 0 {
+	if n := len(sight.Unknown); n > 0 {
 		fmt.Fprintf(out, "; %s that may be one", counted(n, "unknown thing"))
 	}
-	if b := vision.DescribeBlind(sight.Blind); b != "" {
+	if b := obstacle.DescribeBlind(sight.Blind); b != "" {
 		fmt.Fprintf(out, "; %s", b)
 	}
 	fmt.Fprintln(out)

@@ -9,6 +9,9 @@ import (
 	"sightline/calibration"
 	"sightline/cmd/internal/sheet"
 	"sightline/vision"
+	"sightline/vision/exposure"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 	"sightline/vision/opencv"
 )
 
@@ -50,7 +53,7 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 		return err
 	}
 	defer markers.Close()
-	var learner *vision.MatLearner
+	var learner *obstacle.BackgroundLearner
 	var size sameSize
 	err = c.each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
 		if err := size.check(f); err != nil {
@@ -64,14 +67,14 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 			if err := checkEmpty(here, f, len(seen)); err != nil {
 				return false, false, err
 			}
-			if vision.HasPaper(f, here) {
+			if obstacle.HasPaper(f, here) {
 				return false, false, unanswered{fmt.Errorf("%s: a sheet of white paper lies on the mat: take it away, and whatever lies on it", f.Name)}
 			}
-			if l := tellLight(progress, f, seen, &here); l.Glare > vision.GlareShare {
+			if l := tellLight(progress, f, seen, &here); l.Glare > exposure.GlareShare {
 				return false, false, unanswered{fmt.Errorf("%s: %.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. Turn "+
 					"the lamp or the camera, or lower the exposure", f.Name, 100*l.Glare, l.Where)}
 			}
-			learner = vision.NewMatLearner(here)
+			learner = obstacle.NewBackgroundLearner(here)
 		}
 		if err := learner.Add(f); err != nil {
 			return false, false, err
@@ -84,7 +87,7 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 	if learner == nil {
 		return unanswered{fmt.Errorf("source %s: no picture came", c.Source)}
 	}
-	mat, err := learner.Mat()
+	mat, err := learner.Background()
 	if err != nil {
 		return unanswered{err}
 	}
@@ -99,7 +102,7 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 // checkEmpty refuses a picture that does not show the mat, or shows ships on it, whose
 // print would be learnt or traced.
 func checkEmpty(table calibration.Table, f vision.Frame, markers int) error {
-	l, err := vision.NewLocator(table, vision.LocatorOptions{})
+	l, err := locate.New(table, locate.Options{})
 	if err != nil {
 		return fmt.Errorf("%s: %w", f.Name, err)
 	}
@@ -115,7 +118,7 @@ func checkEmpty(table calibration.Table, f vision.Frame, markers int) error {
 	return nil
 }
 
-func writeMat(path string, mat *vision.EmptyMat) error {
+func writeMat(path string, mat *obstacle.Background) error {
 	if err := sheet.Create(path, mat.WritePNG); err != nil {
 		return fmt.Errorf("-o: %w", err)
 	}

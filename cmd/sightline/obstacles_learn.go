@@ -13,6 +13,8 @@ import (
 	"sightline/calibration"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/obstacle"
 	"sightline/vision/opencv"
 )
 
@@ -30,7 +32,7 @@ type learnTokensCmd struct {
 
 // Help lists the kinds.
 func (*learnTokensCmd) Help() string {
-	obstacles, devices, markers := vision.Kinds()
+	obstacles, devices, markers := catalogue.Kinds()
 	return fmt.Sprintf("Kinds of obstacles: %s. Of devices: %s. Of a scenario's markers: %s.", strings.Join(obstacles, ", "), strings.Join(devices, ", "), strings.Join(markers, ", "))
 }
 
@@ -77,10 +79,10 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 		return err
 	}
 	on := "on the paper"
-	if !vision.HasPaper(frame, table) {
+	if !obstacle.HasPaper(frame, table) {
 		on = "though no sheet of white paper is seen"
 	}
-	found, err := vision.TraceTokens(frame, table, geom.Length(c.Top))
+	found, err := obstacle.TraceTokens(frame, table, geom.Length(c.Top))
 	if err != nil {
 		return unanswered{fmt.Errorf("%s: %w", frame.Name, err)}
 	}
@@ -88,7 +90,7 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 		return unanswered{fmt.Errorf("%s: expected the %s that --name names, got %d that can be traced, %s", frame.Name, counted(len(c.Name), "token"), len(found), on)}
 	}
 	for i, outline := range found {
-		e, err := vision.NewCatalogueEntry(c.Name[i], c.Kind, outline)
+		e, err := catalogue.NewEntry(c.Name[i], c.Kind, outline)
 		if err != nil {
 			return fmt.Errorf("%s: %w", c.Name[i], err)
 		}
@@ -108,12 +110,12 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 
 // checkAlike refuses a token that looks like one that is in the catalogue already, traced
 // a second time perhaps: the search could tell neither from the other.
-func (c *learnTokensCmd) checkAlike(e *vision.CatalogueEntry, all *vision.Catalogue) error {
+func (c *learnTokensCmd) checkAlike(e *catalogue.Entry, all *catalogue.Catalogue) error {
 	if c.Alike {
 		return nil
 	}
 	for i := range all.Entries {
-		if known := &all.Entries[i]; vision.Alike(e.Outline, known.Outline) {
+		if known := &all.Entries[i]; obstacle.Alike(e.Outline, known.Outline) {
 			return unanswered{fmt.Errorf("%s looks like %s: neither would be recognised. Leave it out if it is the same token; --alike saves it all the same", e.Name, known.Name)}
 		}
 	}
@@ -121,10 +123,10 @@ func (c *learnTokensCmd) checkAlike(e *vision.CatalogueEntry, all *vision.Catalo
 }
 
 // catalogue returns what is in the file already.
-func (c *learnTokensCmd) catalogue() (*vision.Catalogue, error) {
-	known, err := vision.LoadCatalogue(c.Out)
+func (c *learnTokensCmd) catalogue() (*catalogue.Catalogue, error) {
+	known, err := catalogue.Load(c.Out)
 	if errors.Is(err, os.ErrNotExist) {
-		known, err = &vision.Catalogue{}, nil
+		known, err = &catalogue.Catalogue{}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -133,7 +135,7 @@ func (c *learnTokensCmd) catalogue() (*vision.Catalogue, error) {
 	for i, n := range c.Name {
 		c.Name[i] = strings.TrimSpace(n)
 		n = c.Name[i]
-		err := vision.CheckEntry(n, c.Kind)
+		err := catalogue.CheckEntry(n, c.Kind)
 		switch {
 		case n == "":
 			err = fmt.Errorf("--name: expected a name for each token, got none for number %d", i+1)

@@ -15,7 +15,7 @@ import (
 	"sightline/cmd/internal/sheet"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // printCmd makes the sheets that people print, at true scale.
@@ -131,7 +131,7 @@ func (c *printTokensCmd) Run() error {
 }
 
 // writeSingle writes one file per token into the directory OUT: A1.png, B3.svg.
-func (c *printTokensCmd) writeSingle(tokens []vision.Token) error {
+func (c *printTokensCmd) writeSingle(tokens []token.Token) error {
 	if c.Format == "" {
 		return fmt.Errorf("--single: expected --format pdf, png or svg")
 	}
@@ -287,9 +287,9 @@ var shipEntry = regexp.MustCompile(`^([^:-]+)(?:-([^:-]+))?(?::([^:]*))?$`) // a
 
 // parseShips reads "A1,B2:medium,A3-A8:large". A ship may stand there once: its
 // code is its identity.
-func parseShips(list string) ([]vision.Token, error) {
-	var out []vision.Token
-	seen := map[vision.ShipCode]bool{}
+func parseShips(list string) ([]token.Token, error) {
+	var out []token.Token
+	seen := map[token.ShipCode]bool{}
 	for _, entry := range strings.Split(list, ",") {
 		codes, base, err := parseShipEntry(strings.TrimSpace(entry))
 		if err != nil {
@@ -300,7 +300,7 @@ func parseShips(list string) ([]vision.Token, error) {
 				return nil, fmt.Errorf("%s stands there twice: expected each ship once", c.ID())
 			}
 			seen[c] = true
-			t, err := vision.NewToken(c, base)
+			t, err := token.NewToken(c, base)
 			if err != nil {
 				return nil, fmt.Errorf("%q: %w", entry, err)
 			}
@@ -311,18 +311,18 @@ func parseShips(list string) ([]vision.Token, error) {
 }
 
 // parseShipEntry reads one entry of --ships: a ship or a range, and the base.
-func parseShipEntry(entry string) ([]vision.ShipCode, engine.Base, error) {
+func parseShipEntry(entry string) ([]token.ShipCode, engine.Base, error) {
 	m := shipEntry.FindStringSubmatch(entry)
 	if m == nil {
 		return nil, 0, fmt.Errorf("%q: expected ID, ID:BASE or FROM-TO:BASE, as A1, B3:large or A1-A8:small", entry)
 	}
-	from, err := vision.CodeOfID(m[1])
+	from, err := token.CodeOfID(m[1])
 	if err != nil {
 		return nil, 0, err
 	}
 	to := from
 	if m[2] != "" {
-		if to, err = vision.CodeOfID(m[2]); err != nil {
+		if to, err = token.CodeOfID(m[2]); err != nil {
 			return nil, 0, err
 		}
 		if to < from || to.Player() != from.Player() {
@@ -336,7 +336,7 @@ func parseShipEntry(entry string) ([]vision.ShipCode, engine.Base, error) {
 			return nil, 0, fmt.Errorf("%q: base %q: expected small, medium, large, huge-195 or huge-225", entry, m[3])
 		}
 	}
-	var codes []vision.ShipCode
+	var codes []token.ShipCode
 	for c := from; c <= to; c++ {
 		codes = append(codes, c)
 	}

@@ -65,6 +65,7 @@ import (
 
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/fiducial"
 )
 
 var _ vision.MarkerDetector = (*MarkerDetector)(nil)
@@ -165,7 +166,7 @@ func (d *MarkerDetector) DetectMarkers(g *image.Gray) ([]vision.Detection, error
 			}
 		}
 		if !d.o.NoRefine {
-			if fit, ok := vision.RefineMarker(g, det.Corners); ok {
+			if fit, ok := fiducial.RefineMarker(g, det.Corners); ok {
 				det.Corners = fit
 			}
 		}

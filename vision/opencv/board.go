@@ -10,6 +10,7 @@ import (
 	"sightline/calibration"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/fiducial"
 )
 
 // BoardFinder finds a board for lens calibration in pictures. It belongs to one
@@ -65,7 +66,7 @@ func (b *BoardFinder) find(f vision.Frame, chessboard func(vision.Frame, int, in
 		if err != nil {
 			return s, err
 		}
-		s.Pixels, s.Indices, s.Reason = vision.CharucoCorners(f.Gray, b.board, found)
+		s.Pixels, s.Indices, s.Reason = fiducial.CharucoCorners(f.Gray, b.board, found)
 		if len(found) == 0 && len(s.Pixels) == 0 {
 			// No marker can be read in a mirror image.
 			turned, err := b.markers.DetectMarkers(mirrored(f.Gray))
@@ -83,13 +84,13 @@ func (b *BoardFinder) find(f vision.Frame, chessboard func(vision.Frame, int, in
 		}
 		if s.Pixels = px; !found {
 			s.Reason = fmt.Sprintf("no chessboard with %d×%d inner corners was found in it, whole", b.board.Cols, b.board.Rows)
-		} else if vision.ChessboardGoesOn(f.Gray, px, b.board.Cols, b.board.Rows) {
+		} else if fiducial.ChessboardGoesOn(f.Gray, px, b.board.Cols, b.board.Rows) {
 			s.Pixels, s.Larger = nil, true
 			s.Reason = fmt.Sprintf("its chessboard continues beyond %d×%d inner corners: it is a larger board", b.board.Cols, b.board.Rows)
 		}
 	}
 	if len(s.Pixels) > 0 {
-		s.EdgeWidth, s.Contrast = vision.BoardEdges(f.Gray, b.board, calibration.BoardView{Pixels: s.Pixels, Indices: s.Indices})
+		s.EdgeWidth, s.Contrast = fiducial.BoardEdges(f.Gray, b.board, calibration.BoardView{Pixels: s.Pixels, Indices: s.Indices})
 	}
 	return s, nil
 }

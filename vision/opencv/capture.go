@@ -22,6 +22,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 // Properties of OpenCV's VideoCapture that gocv has no name for (videoio.hpp).
@@ -175,7 +176,7 @@ func filePace(fps float64) float64 {
 type captureSource struct {
 	captureSpec
 	gray bool
-	pace vision.Pacer
+	pace capture.Pacer
 	seq  uint64
 
 	mu      sync.Mutex // guards what follows

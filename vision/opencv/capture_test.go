@@ -23,6 +23,7 @@ import (
 	"gocv.io/x/gocv"
 
 	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 // numbered returns a 160×120 BGR picture that shows its number: a white bar of
@@ -373,9 +374,9 @@ func TestClosingDoesNotWaitForAReadingAndFreesAfterIt(t *testing.T) {
 
 func TestAFeedLoopsAVideoFile(t *testing.T) {
 	path := video(t, 3)
-	f := vision.NewFeed(func(ctx context.Context) (vision.Source, error) {
+	f := capture.NewFeed(func(ctx context.Context) (vision.Source, error) {
 		return Open(ctx, path, OpenOptions{})
-	}, vision.FeedOptions{Loop: true})
+	}, capture.FeedOptions{Loop: true})
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	done := make(chan error, 1)

@@ -12,6 +12,7 @@ import (
 
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/fiducial"
 )
 
 // FindChessboard finds the inner corners of a chessboard with cols × rows of them,
@@ -22,7 +23,7 @@ import (
 func FindChessboard(f vision.Frame, cols, rows int) ([]geom.Pixel, bool, error) {
 	px, found, err := findChessboard(f, cols, rows, gocv.CalibCBExhaustive|gocv.CalibCBAccuracy)
 	if found {
-		if fine := slices.Clone(px); vision.RefineChessboard(f.Gray, fine, cols, rows) {
+		if fine := slices.Clone(px); fiducial.RefineChessboard(f.Gray, fine, cols, rows) {
 			px = fine
 		}
 		return px, true, nil
@@ -32,7 +33,7 @@ func FindChessboard(f vision.Frame, cols, rows int) ([]geom.Pixel, bool, error) 
 	}
 	// OpenCV's older detector sees boards that the newer one misses (one of its own
 	// photographs), but is off by pixels now and then: only what can be refined counts.
-	if px, found, err = classicChessboard(f, cols, rows); !found || !vision.RefineChessboard(f.Gray, px, cols, rows) {
+	if px, found, err = classicChessboard(f, cols, rows); !found || !fiducial.RefineChessboard(f.Gray, px, cols, rows) {
 		return nil, false, err
 	}
 	return px, true, nil
@@ -50,7 +51,7 @@ func QuickChessboard(f vision.Frame, cols, rows int) ([]geom.Pixel, bool, error)
 	shrink := max((w+quickWidth/2)/quickWidth, 1)
 	small := f
 	if shrink > 1 {
-		small = vision.Frame{Gray: vision.Shrink(f.Gray, shrink)}
+		small = vision.Frame{Gray: fiducial.Shrink(f.Gray, shrink)}
 	}
 	px, found, err := findChessboard(small, cols, rows, 0)
 	if err != nil || !found {
@@ -60,7 +61,7 @@ func QuickChessboard(f vision.Frame, cols, rows int) ([]geom.Pixel, bool, error)
 	for i, p := range px { // pixel centres are at integers
 		px[i] = geom.Pixel{X: (p.X+0.5)*k - 0.5, Y: (p.Y+0.5)*k - 0.5}
 	}
-	if !vision.RefineChessboard(f.Gray, px, cols, rows) {
+	if !fiducial.RefineChessboard(f.Gray, px, cols, rows) {
 		return nil, false, nil
 	}
 	return px, true, nil

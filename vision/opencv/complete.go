@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"hash/crc32"
 
-	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 // errCutOff says that a picture file ends too early. OpenCV reads such a file
@@ -27,8 +27,8 @@ func checkComplete(raw []byte) error {
 	switch {
 	case len(raw) == 0:
 		return errors.New("the file is empty, expected a picture")
-	case len(raw) > vision.MaxPictureFile:
-		return fmt.Errorf("the file is too large, expected a picture of at most %d MB", vision.MaxPictureFile>>20)
+	case len(raw) > capture.MaxPictureFile:
+		return fmt.Errorf("the file is too large, expected a picture of at most %d MB", capture.MaxPictureFile>>20)
 	case bytes.HasPrefix(raw, []byte("\xff\xd8")):
 		return checkJPEG(raw)
 	case bytes.HasPrefix(raw, []byte("\x89PNG\r\n\x1a\n")):

@@ -14,6 +14,7 @@ import (
 
 	"sightline/calibration/regular"
 	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 // ReadImage reads a picture file into a frame, grey and colour from one decode.
@@ -49,7 +50,7 @@ func readPictureFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(io.LimitReader(f, vision.MaxPictureFile+1))
+	return io.ReadAll(io.LimitReader(f, capture.MaxPictureFile+1))
 }
 
 // DecodeImage turns the content of a picture file (JPEG, PNG and what else

@@ -14,6 +14,7 @@ import (
 
 	"sightline/calibration/regular"
 	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 // OpenOptions control how a source is opened; the zero value is the default.
@@ -84,7 +85,7 @@ func openPath(ctx context.Context, path string, o OpenOptions) (vision.Source, e
 	if err != nil {
 		return nil, fmt.Errorf("opencv: source %s: %w", path, withoutPath(err))
 	}
-	images := vision.ImageOptions{Read: readImage(o.GrayOnly), Skipped: o.Skipped, Repeat: o.Repeat}
+	images := capture.ImageOptions{Read: readImage(o.GrayOnly), Skipped: o.Skipped, Repeat: o.Repeat}
 	if !o.Unpaced {
 		if images.FPS = o.FPS; images.FPS <= 0 {
 			images.FPS = directoryFPS
@@ -92,7 +93,7 @@ func openPath(ctx context.Context, path string, o OpenOptions) (vision.Source, e
 	}
 	switch {
 	case info.IsDir():
-		return vision.OpenImageDir(path, images)
+		return capture.OpenImageDir(path, images)
 	case info.Mode()&os.ModeCharDevice != 0:
 		return openDevice(ctx, path, o)
 	case !info.Mode().IsRegular():
@@ -106,8 +107,8 @@ func openPath(ctx context.Context, path string, o OpenOptions) (vision.Source, e
 	switch {
 	case info.Size() == 0:
 		return nil, fmt.Errorf("opencv: source %s: the file is empty", path)
-	case vision.IsImageName(path):
-		return vision.OpenImages(path, []string{path}, images)
+	case capture.IsImageName(path):
+		return capture.OpenImages(path, []string{path}, images)
 	}
 	return openFile(ctx, path, o)
 }
@@ -186,14 +187,14 @@ func openGStreamer(ctx context.Context, spec, pipeline string, o OpenOptions) (v
 }
 
 func openCSI(spec string, o OpenOptions) (vision.Source, error) {
-	co, err := vision.ParseCSISpec(spec, vision.CSIOptions{
+	co, err := capture.ParseCSISpec(spec, capture.CSIOptions{
 		Width: o.Width, Height: o.Height, FPS: o.FPS, GrayOnly: o.GrayOnly,
 		DecodeJPEG: DecodeImage, Args: o.CSIArgs, Command: o.CSICommand,
 	})
 	if err != nil {
 		return nil, err
 	}
-	return vision.OpenCSI(spec, co)
+	return capture.OpenCSI(spec, co)
 }
 
 // kind is what OpenCV has to deal with.

@@ -4,31 +4,31 @@ import (
 	"math"
 	"sync"
 
-	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 // The controls of a camera model, by their numbers in V4L2 (linux/v4l2-controls.h).
 const (
-	knobAutoGain  vision.ControlID = 0x00980912
-	knobGain      vision.ControlID = 0x00980913
-	knobAuto      vision.ControlID = 0x009a0901
-	knobExposure  vision.ControlID = 0x009a0902
-	knobLate                       = 2   // pictures after which a change shows
-	usualExposure                  = 100 // in 100 µs: CameraModel.Gain as it is
-	mostExposure                   = 2000
-	mostGain                       = 64 // of which every 16 double the light
+	knobAutoGain  capture.ControlID = 0x00980912
+	knobGain      capture.ControlID = 0x00980913
+	knobAuto      capture.ControlID = 0x009a0901
+	knobExposure  capture.ControlID = 0x009a0902
+	knobLate                        = 2   // pictures after which a change shows
+	usualExposure                   = 100 // in 100 µs: CameraModel.Gain as it is
+	mostExposure                    = 2000
+	mostGain                        = 64 // of which every 16 double the light
 )
 
 // exposureKnobs are a camera model's exposure and gain. They are safe for use by several
 // goroutines.
 type exposureKnobs struct {
 	mu     sync.Mutex
-	values map[vision.ControlID]int32
+	values map[capture.ControlID]int32
 	coming []float64 // factors of the light in the pictures to come
 }
 
 func newExposureKnobs() *exposureKnobs {
-	return &exposureKnobs{values: map[vision.ControlID]int32{knobAuto: 3, knobExposure: usualExposure, knobAutoGain: 1, knobGain: 0}}
+	return &exposureKnobs{values: map[capture.ControlID]int32{knobAuto: 3, knobExposure: usualExposure, knobAutoGain: 1, knobGain: 0}}
 }
 
 // shown returns the factor of the light in the next picture.
@@ -49,7 +49,7 @@ func (k *exposureKnobs) shown() float64 {
 
 // Controls returns the camera model's exposure, in 100 µs, and gain; nil without a model. A
 // change shows two pictures later. Its automatics change nothing.
-func (s *Source) Controls() vision.ControlDevice {
+func (s *Source) Controls() capture.ControlDevice {
 	if s.knobs == nil {
 		return nil
 	}
@@ -59,22 +59,22 @@ func (s *Source) Controls() vision.ControlDevice {
 type knobDevice struct{ k *exposureKnobs }
 
 // Query implements vision.ControlDevice.
-func (d knobDevice) Query(id vision.ControlID) (vision.ControlRange, error) {
+func (d knobDevice) Query(id capture.ControlID) (capture.ControlRange, error) {
 	switch id {
 	case knobExposure:
-		return vision.ControlRange{Name: "Exposure Time, Absolute", Min: 1, Max: mostExposure, Step: 1, Default: usualExposure}, nil
+		return capture.ControlRange{Name: "Exposure Time, Absolute", Min: 1, Max: mostExposure, Step: 1, Default: usualExposure}, nil
 	case knobGain:
-		return vision.ControlRange{Name: "Gain", Max: mostGain, Step: 1}, nil
+		return capture.ControlRange{Name: "Gain", Max: mostGain, Step: 1}, nil
 	case knobAuto:
-		return vision.ControlRange{Name: "Auto Exposure", Max: 3, Step: 1, Default: 3}, nil
+		return capture.ControlRange{Name: "Auto Exposure", Max: 3, Step: 1, Default: 3}, nil
 	case knobAutoGain:
-		return vision.ControlRange{Name: "Gain, Automatic", Max: 1, Step: 1, Default: 1}, nil
+		return capture.ControlRange{Name: "Gain, Automatic", Max: 1, Step: 1, Default: 1}, nil
 	}
-	return vision.ControlRange{}, vision.ErrNoControl
+	return capture.ControlRange{}, capture.ErrNoControl
 }
 
 // Get implements vision.ControlDevice.
-func (d knobDevice) Get(id vision.ControlID) (int32, error) {
+func (d knobDevice) Get(id capture.ControlID) (int32, error) {
 	if _, err := d.Query(id); err != nil {
 		return 0, err
 	}
@@ -84,7 +84,7 @@ func (d knobDevice) Get(id vision.ControlID) (int32, error) {
 }
 
 // Set implements vision.ControlDevice.
-func (d knobDevice) Set(id vision.ControlID, value int32) error {
+func (d knobDevice) Set(id capture.ControlID, value int32) error {
 	r, err := d.Query(id)
 	if err != nil {
 		return err

@@ -13,7 +13,8 @@ import (
 	"sightline/calibration/linalg"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/locate"
+	"sightline/vision/token"
 )
 
 // The bound. Of independent pixels with Gaussian noise of known variance s², whose means
@@ -97,7 +98,7 @@ func bound(t *testing.T, table *Table) (all, rim [3]float64) {
 	var info, rimInfo [9]float64
 	for i := range at.lens.w * at.lens.h {
 		_, s2 := at.greyMean(i)
-		place, ok := table.Camera.PointAt(geom.Pixel{X: float64(i % at.lens.w), Y: float64(i / at.lens.w)}, vision.BaseTop)
+		place, ok := table.Camera.PointAt(geom.Pixel{X: float64(i % at.lens.w), Y: float64(i / at.lens.w)}, token.BaseTop)
 		require.True(t, ok)
 		local := pose.Inverse(place)
 		x, y := math.Abs(local.X), math.Abs(local.Y)
@@ -152,7 +153,7 @@ func TestTheFitIsNearTheCramerRaoBound(t *testing.T) {
 			table := lonely(pose, engine.Small, fullWell)
 			whole, least := bound(t, table)
 			shown := rendered(t, table)
-			l, err := vision.NewLocator(calibration.Table{Camera: table.Camera, Layout: table.Layout}, vision.LocatorOptions{})
+			l, err := locate.New(calibration.Table{Camera: table.Camera, Layout: table.Layout}, locate.Options{})
 			require.NoError(t, err)
 			var sum, square, off [3]float64
 			seen := 0

@@ -9,7 +9,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
-	"sightline/vision"
+	"sightline/vision/locate"
 )
 
 // TestDevicesAndMarkersAreFoundByTheirOutlines: what a catalogue calls a bomb or a satellite
@@ -20,7 +20,7 @@ func TestDevicesAndMarkersAreFoundByTheirOutlines(t *testing.T) {
 	for i, kind := range []string{"asteroid", "seismic_charge", "satellite"} {
 		c.Entries[i].Kind, c.Entries[i].Name = kind, "my-"+kind
 	}
-	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: c, EmptyMat: mat})
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: c, Background: mat})
 	require.NoError(t, err)
 	f, _, err := table.Render()
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"sightline/calibration"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/fiducial"
 )
 
 func TestANudgeInTheSourcesName(t *testing.T) {
@@ -35,7 +36,7 @@ func seenAt(t *testing.T, f vision.Frame, c calibration.Camera, l calibration.La
 		expected = append(expected, s)
 	}
 	out := map[int]geom.Pixel{}
-	for _, s := range vision.TrackMarkers(f.Gray, expected) {
+	for _, s := range fiducial.TrackMarkers(f.Gray, expected) {
 		for _, p := range s.Corners {
 			out[s.ID] = out[s.ID].Add(p.Mul(0.25))
 		}

@@ -12,7 +12,9 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/locate"
 	"sightline/vision/tablesim"
+	"sightline/vision/token"
 )
 
 // wornTable is a random table whose tokens all wear the same way, at their true heights.
@@ -25,11 +27,11 @@ func wornTable(seed uint64, wear tablesim.Wear) *tablesim.Table {
 	return t
 }
 
-func edgesOf(t *testing.T, table *tablesim.Table) (*vision.Locator, vision.Frame, tablesim.Truth) {
+func edgesOf(t *testing.T, table *tablesim.Table) (*locate.Locator, vision.Frame, tablesim.Truth) {
 	t.Helper()
 	f, truth, err := table.Render()
 	require.NoError(t, err)
-	l, err := vision.NewLocator(calibration.Table{Camera: table.Camera, Layout: table.Layout}, vision.LocatorOptions{})
+	l, err := locate.New(calibration.Table{Camera: table.Camera, Layout: table.Layout}, locate.Options{})
 	require.NoError(t, err)
 	return l, f, truth
 }
@@ -153,7 +155,7 @@ func TestEdgesOfAHugeBaseKnowItsHeadingToAHalfTurn(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 9))
 	huge := 0
 	for _, s := range truth.Ships {
-		if vision.Square(s.Base) {
+		if token.Square(s.Base) {
 			continue
 		}
 		huge++
@@ -178,7 +180,7 @@ func TestEdgesOfAHugeBaseKnowItsHeadingToAHalfTurn(t *testing.T) {
 		require.NoError(t, err)
 		assert.False(t, ok, "%s", s.ID)
 		// Nor is it a large base, nor the other huge one.
-		for _, b := range vision.Bases[2:] {
+		for _, b := range token.Bases[2:] {
 			if b != s.Base {
 				_, ok, err := l.Edges(f, vision.EdgeHint{Base: b, Pose: s.Pose, Reach: 3, Turn: 8 * geom.Degree})
 				require.NoError(t, err)

@@ -9,6 +9,7 @@ import (
 
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
 )
 
@@ -43,7 +44,7 @@ func TestGlareIsNoSheetOfPaper(t *testing.T) {
 			for _, top := range []float64{0.5, 3} {
 				f := render(t, bare)
 				glared(f, bare, geom.Point{X: 300, Y: 560}, wide, top)
-				assert.False(t, vision.HasPaper(f, tableOf(bare)), "mat %v, glare of %v mm, %v times full scale", mat, wide, top)
+				assert.False(t, obstacle.HasPaper(f, tableOf(bare)), "mat %v, glare of %v mm, %v times full scale", mat, wide, top)
 			}
 		}
 	}
@@ -51,12 +52,12 @@ func TestGlareIsNoSheetOfPaper(t *testing.T) {
 		table := sheetTable()
 		table.Look.Light = light
 		f := render(t, table)
-		assert.True(t, vision.HasPaper(f, tableOf(table)), "light %v", light)
+		assert.True(t, obstacle.HasPaper(f, tableOf(table)), "light %v", light)
 		glared(f, table, geom.Point{X: 200, Y: 200}, 60, 1)
-		assert.True(t, vision.HasPaper(f, tableOf(table)), "light %v, glare elsewhere", light)
+		assert.True(t, obstacle.HasPaper(f, tableOf(table)), "light %v, glare elsewhere", light)
 	}
 	dirty := sheetTable()
 	dirty.Clutter[0].Color = color.RGBA{225, 220, 205, 255}
 	dirty.Clutter[0].Pose.Heading, dirty.Look.Light = 0.7, 0.8
-	assert.True(t, vision.HasPaper(render(t, dirty), tableOf(dirty)), "aslant, yellowed")
+	assert.True(t, obstacle.HasPaper(render(t, dirty), tableOf(dirty)), "aslant, yellowed")
 }

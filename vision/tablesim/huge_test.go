@@ -9,8 +9,9 @@ import (
 
 	"sightline/calibration"
 	"sightline/engine"
-	"sightline/vision"
+	"sightline/vision/locate"
 	"sightline/vision/tablesim"
+	"sightline/vision/token"
 )
 
 // The word of a side recurs along a huge base, and in a coarse picture its middle, where a
@@ -23,7 +24,7 @@ func TestAPieceOfAHugeShipIsNoSmallerShip(t *testing.T) {
 	}
 	s, err := tablesim.Open(tablesim.Options{Width: 1280, Height: 720, Huge: 2})
 	require.NoError(t, err)
-	l, err := vision.NewLocator(calibration.Table{Camera: s.Camera(), Layout: s.Layout()}, vision.LocatorOptions{})
+	l, err := locate.New(calibration.Table{Camera: s.Camera(), Layout: s.Layout()}, locate.Options{})
 	require.NoError(t, err)
 	huge := 0
 	for range pictures {
@@ -39,7 +40,7 @@ func TestAPieceOfAHugeShipIsNoSmallerShip(t *testing.T) {
 			is := truth.Scene.Ships[i]
 			assert.Equal(t, is.Base, ship.Base, "%s in picture %d", ship.ID, f.Seq)
 			assert.Less(t, float64(is.Pose.Distance(ship.Pose.Point)), 3.0, "%s in picture %d, mm", ship.ID, f.Seq)
-			if !vision.Square(is.Base) {
+			if !token.Square(is.Base) {
 				huge++
 			}
 		}

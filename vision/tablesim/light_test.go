@@ -14,13 +14,14 @@ import (
 
 	"sightline/calibration"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/exposure"
+	"sightline/vision/locate"
 	"sightline/vision/tablesim"
 )
 
 // gauged is a look of the simulated table, what the gauges say of it, and what came of it.
 type gauged struct {
-	light        vision.Light
+	light        exposure.Light
 	found, ships int
 	worst        float64 // error over its sigma
 }
@@ -39,9 +40,9 @@ func gauge(t *testing.T, change func(*tablesim.Table), spoil func(*image.Gray)) 
 		spoil(f.Gray)
 	}
 	calibrated := calibration.Table{Camera: table.Camera, Layout: table.Layout}
-	var g vision.Gauges
+	var g exposure.Gauges
 	out := gauged{light: g.Look(f.Gray, markersOf(&calibrated), &calibrated), ships: len(truth.Ships)}
-	l, err := vision.NewLocator(calibrated, vision.LocatorOptions{})
+	l, err := locate.New(calibrated, locate.Options{})
 	require.NoError(t, err)
 	seen, err := l.Locate(f)
 	require.NoError(t, err)
@@ -148,7 +149,7 @@ func TestGlareMotionAndFlickerAreTold(t *testing.T) {
 		}
 		return out
 	}
-	var g vision.Gauges
+	var g exposure.Gauges
 	g.Next(dimmed(0.05, 0))
 	flickers := g.Look(dimmed(0.05, 2), nil, nil)
 	assert.Contains(t, fmt.Sprint(flickers.Advice()), "flickers", "%+v", flickers)
@@ -179,19 +180,19 @@ func TestMarkersThatAreBurntOutAreToldAsThat(t *testing.T) {
 	other := fmt.Errorf("%w: another lens would fit them better", calibration.ErrMarkers)
 	f, _, err := table.Render()
 	require.NoError(t, err)
-	assert.Equal(t, other, vision.ExplainMarkers(other, f.Gray, markersOf(&calibrated)))
+	assert.Equal(t, other, exposure.ExplainMarkers(other, f.Gray, markersOf(&calibrated)))
 	m.Gain = 4
 	f, _, err = table.Render()
 	require.NoError(t, err)
-	told := vision.ExplainMarkers(other, f.Gray, markersOf(&calibrated))
+	told := exposure.ExplainMarkers(other, f.Gray, markersOf(&calibrated))
 	assert.ErrorContains(t, told, "the white of 100 % of the markers is burnt out")
 	assert.ErrorIs(t, told, calibration.ErrMarkers)
-	assert.Equal(t, fs.ErrClosed, vision.ExplainMarkers(fs.ErrClosed, f.Gray, markersOf(&calibrated)), "another error")
-	assert.NoError(t, vision.ExplainMarkers(nil, f.Gray, nil))
+	assert.Equal(t, fs.ErrClosed, exposure.ExplainMarkers(fs.ErrClosed, f.Gray, markersOf(&calibrated)), "another error")
+	assert.NoError(t, exposure.ExplainMarkers(nil, f.Gray, nil))
 	m.Gain = 30
 	f, _, err = table.Render()
 	require.NoError(t, err)
-	assert.ErrorContains(t, vision.ExplainMarkers(other, f.Gray, nil), "of the picture is burnt out")
+	assert.ErrorContains(t, exposure.ExplainMarkers(other, f.Gray, nil), "of the picture is burnt out")
 }
 
 // The paper's level is told before it is burnt out, and how much less light is right.
@@ -209,7 +210,7 @@ func TestAdviceComesBeforeWhiteIsBurntOut(t *testing.T) {
 		m.Gain = c.gain
 		f, _, err := table.Render()
 		require.NoError(t, err)
-		var g vision.Gauges
+		var g exposure.Gauges
 		l := g.Look(f.Gray, markersOf(&calibrated), &calibrated)
 		t.Logf("gain %.2f: paper %.0f, burnt %.2f", c.gain, l.Paper, l.Burnt)
 		advice := fmt.Sprint(l.Advice())
@@ -219,8 +220,8 @@ func TestAdviceComesBeforeWhiteIsBurntOut(t *testing.T) {
 }
 
 func TestGaugesTakeWhatever(t *testing.T) {
-	var g vision.Gauges
-	assert.Empty(t, (&vision.Light{}).Advice())
+	var g exposure.Gauges
+	assert.Empty(t, (&exposure.Light{}).Advice())
 	tiny := image.NewGray(image.Rect(0, 0, 3, 3))
 	l := g.Look(tiny, []calibration.MarkerSighting{{ID: 1}, {ID: 2, Corners: [4]geom.Pixel{{X: math.NaN()}, {X: 1e9}, {}, {Y: -5}}}}, nil)
 	assert.Zero(t, l.Edges)
@@ -234,7 +235,7 @@ func BenchmarkGauges(b *testing.B) {
 	require.NoError(b, err)
 	calibrated := calibration.Table{Camera: table.Camera, Layout: table.Layout}
 	markers := markersOf(&calibrated)
-	var g vision.Gauges
+	var g exposure.Gauges
 	g.Next(f.Gray)
 	for b.Loop() {
 		g.Look(f.Gray, markers, &calibrated)

@@ -11,18 +11,20 @@ import (
 	"sightline/calibration"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/locate"
+	"sightline/vision/ship"
 	"sightline/vision/tablesim"
+	"sightline/vision/token"
 )
 
 // markOf marks the front edge of a ship where a table's picture shows it, each coordinate off by a person's error.
-func markOf(t *tablesim.Table, s engine.Ship, sigma float64, r *rand.Rand) vision.Mark {
+func markOf(t *tablesim.Table, s engine.Ship, sigma float64, r *rand.Rand) ship.Mark {
 	width, length := s.Base.Size()
 	at := func(x float64) geom.Pixel {
-		p, _ := t.Camera.PixelOf(s.Pose.Transform(geom.Point{X: x, Y: float64(length) / 2}), vision.BaseTop+t.Heights[s.ID])
+		p, _ := t.Camera.PixelOf(s.Pose.Transform(geom.Point{X: x, Y: float64(length) / 2}), token.BaseTop+t.Heights[s.ID])
 		return geom.Pixel{X: p.X + sigma*r.NormFloat64(), Y: p.Y + sigma*r.NormFloat64()}
 	}
-	return vision.Mark{Base: s.Base, Left: at(-float64(width) / 2), Right: at(float64(width) / 2), Sigma: sigma}
+	return ship.Mark{Base: s.Base, Left: at(-float64(width) / 2), Right: at(float64(width) / 2), Sigma: sigma}
 }
 
 // TestAMarkedFrontEdgeGivesThePoseAsSurelyAsStated: the errors of poses from corners that are marked with a person's noise,
@@ -45,7 +47,7 @@ func TestAMarkedFrontEdgeGivesThePoseAsSurelyAsStated(t *testing.T) {
 		n, largest := 0.0, 0.0
 		for seed := range uint64(6) {
 			table := tablesim.RandomTableWithHuge(32000+seed, 1920*c.scale, 1080*c.scale, 1)
-			l, err := vision.NewLocator(calibration.Table{Camera: table.Camera, Layout: table.Layout}, vision.LocatorOptions{Uncertainty: c.u})
+			l, err := locate.New(calibration.Table{Camera: table.Camera, Layout: table.Layout}, locate.Options{Uncertainty: c.u})
 			require.NoError(t, err)
 			for _, s := range table.Scene.Ships {
 				for range 40 {
@@ -72,20 +74,20 @@ func TestAMarkedFrontEdgeGivesThePoseAsSurelyAsStated(t *testing.T) {
 
 func TestWhatIsNoMarkOfThatBaseIsRefused(t *testing.T) {
 	table := tablesim.RandomTable(32000, 1920, 1080)
-	l, err := vision.NewLocator(calibration.Table{Camera: table.Camera, Layout: table.Layout}, vision.LocatorOptions{})
+	l, err := locate.New(calibration.Table{Camera: table.Camera, Layout: table.Layout}, locate.Options{})
 	require.NoError(t, err)
 	good := markOf(table, table.Scene.Ships[0], 0, rand.New(rand.NewPCG(1, 1)))
-	good.Sigma = vision.MarkSigma
+	good.Sigma = ship.MarkSigma
 	got, err := l.Mark(good)
 	require.NoError(t, err)
 	assert.Less(t, float64(got.Pose.Distance(table.Scene.Ships[0].Pose.Point)), 1.0)
-	same, err := l.Mark(vision.Mark{Base: good.Base, Left: good.Left, Right: good.Right})
+	same, err := l.Mark(ship.Mark{Base: good.Base, Left: good.Left, Right: good.Right})
 	require.NoError(t, err)
 	assert.Equal(t, got, same, "a sigma of 0 is the default")
-	turned, err := l.Mark(vision.Mark{Base: good.Base, Left: good.Right, Right: good.Left})
+	turned, err := l.Mark(ship.Mark{Base: good.Base, Left: good.Right, Right: good.Left})
 	require.NoError(t, err)
 	assert.InDelta(t, math.Pi, math.Abs(float64((turned.Pose.Heading - got.Pose.Heading).Signed())), 1e-9, "left is the ship's left")
-	for says, m := range map[string]vision.Mark{
+	for says, m := range map[string]ship.Mark{
 		"a large base is 80 mm":          {Base: engine.Large, Left: good.Left, Right: good.Right},
 		"not in the picture":             {Base: good.Base, Left: geom.Pixel{X: -1, Y: 3}, Right: good.Right},
 		"expected pixels of 1920×1080":   {Base: good.Base, Left: good.Left, Right: geom.Pixel{X: math.NaN()}},

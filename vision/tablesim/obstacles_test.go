@@ -17,12 +17,16 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/exposure"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
 )
 
 // obstacleTable is a simulated table with two ships and three different obstacles, and
 // its catalogue, whose entries are named otherwise than the obstacles.
-func obstacleTable(t testing.TB) (*tablesim.Table, *vision.Catalogue) {
+func obstacleTable(t testing.TB) (*tablesim.Table, *catalogue.Catalogue) {
 	table := tablesim.RandomTable(3, 1920, 1080)
 	table.Minis, table.Clutter, table.Hands = nil, nil, nil
 	table.Scene.Ships = []engine.Ship{
@@ -34,12 +38,12 @@ func obstacleTable(t testing.TB) (*tablesim.Table, *vision.Catalogue) {
 		{{X: -20, Y: -30}, {X: 20, Y: -28}, {X: 12, Y: 2}, {X: 30, Y: 30}, {X: -28, Y: 26}},
 		{{X: -35, Y: -12}, {X: 0, Y: -20}, {X: 38, Y: -10}, {X: 34, Y: 14}, {X: -5, Y: 9}, {X: -30, Y: 17}},
 	}
-	c := &vision.Catalogue{}
+	c := &catalogue.Catalogue{}
 	table.Scene.Obstacles = nil
 	for i, kind := range []string{"asteroid", "debris", "gas"} {
 		name := "token-" + kind
-		c.Entries = append(c.Entries, vision.CatalogueEntry{Name: name, Kind: kind, Outline: centred(shapes[i]), Sigma: 0.1,
-			Top: vision.TokenTop})
+		c.Entries = append(c.Entries, catalogue.Entry{Name: name, Kind: kind, Outline: centred(shapes[i]), Sigma: 0.1,
+			Top: catalogue.TokenTop})
 		table.Scene.Obstacles = append(table.Scene.Obstacles, engine.Obstacle{
 			ID: name, Kind: kind, Outline: c.Entries[i].Outline,
 			Pose: geom.Pose{Point: geom.Point{X: 250 + 210*float64(i), Y: 300 + 130*float64(i%2)}, Heading: geom.Angle(0.7 + 2.1*float64(i))},
@@ -73,23 +77,23 @@ func tableOf(table *tablesim.Table) calibration.Table {
 // learntOnce keeps the mat of obstacleTable, which takes a second to draw and learn.
 var learntOnce struct {
 	sync.Once
-	mat *vision.EmptyMat
+	mat *obstacle.Background
 }
 
 // learnt is the mat of obstacleTable with nothing on it.
-func learnt(t testing.TB, table *tablesim.Table) *vision.EmptyMat {
+func learnt(t testing.TB, table *tablesim.Table) *obstacle.Background {
 	learntOnce.Do(func() { learntOnce.mat = learn(t, table) })
 	require.NotNil(t, learntOnce.mat)
 	return learntOnce.mat
 }
 
-func learn(t testing.TB, table *tablesim.Table) *vision.EmptyMat {
+func learn(t testing.TB, table *tablesim.Table) *obstacle.Background {
 	empty := *table
 	empty.Scene.Ships, empty.Scene.Obstacles, empty.Minis, empty.Clutter, empty.Hands = nil, nil, nil, nil, nil
 	f := noisy(render(t, &empty), 1)
-	l := vision.NewMatLearner(tableOf(table))
+	l := obstacle.NewBackgroundLearner(tableOf(table))
 	require.NoError(t, l.Add(f))
-	mat, err := l.Mat()
+	mat, err := l.Background()
 	require.NoError(t, err)
 	return mat
 }
@@ -126,7 +130,7 @@ func worstOutline(got, want engine.Obstacle) (worst float64) {
 
 func TestObstaclesAreFoundWithTheirFaceAndKind(t *testing.T) {
 	table, catalogue := obstacleTable(t)
-	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table)})
 	require.NoError(t, err)
 	got, err := l.Locate(render(t, table))
 	require.NoError(t, err)
@@ -165,13 +169,13 @@ func TestInACoarsePictureTheRightFaceIsFoundOrNone(t *testing.T) {
 		table.Clutter, table.Hands, table.Heights, table.Minis = nil, nil, nil, nil
 		table.Scene.Ships, table.Scene.Obstacles = nil, nil
 		mat := learn(t, table)
-		rock, err := vision.NewCatalogueEntry("rock", "asteroid", []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5}, {X: 10, Y: 30},
+		rock, err := catalogue.NewEntry("rock", "asteroid", []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5}, {X: 10, Y: 30},
 			{X: -25, Y: 18}})
 		require.NoError(t, err)
 		truth := geom.Pose{Point: geom.Point{X: 452, Y: 380}, Heading: geom.Angle(0.7 + float64(seed))}
 		table.Scene.Obstacles = []engine.Obstacle{{ID: "rock", Kind: "asteroid", Outline: rock.Outline, Pose: truth}}
-		l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: &vision.Catalogue{Entries: []vision.CatalogueEntry{rock}},
-			EmptyMat: mat})
+		l, err := locate.New(tableOf(table), locate.Options{Catalogue: &catalogue.Catalogue{Entries: []catalogue.Entry{rock}},
+			Background: mat})
 		require.NoError(t, err)
 		got, err := l.Locate(render(t, table))
 		require.NoError(t, err)
@@ -187,7 +191,7 @@ func TestInACoarsePictureTheRightFaceIsFoundOrNone(t *testing.T) {
 
 func TestAMovedObstacleIsNotBelievedUntilThePictureRests(t *testing.T) {
 	table, catalogue := obstacleTable(t)
-	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table)})
 	require.NoError(t, err)
 	_, err = l.Locate(render(t, table))
 	require.NoError(t, err)
@@ -207,7 +211,7 @@ func TestAMovedObstacleIsNotBelievedUntilThePictureRests(t *testing.T) {
 // said of the obstacles; what it found then is of the picture that it searched.
 func TestObstaclesAreSearchedForBesideThePictures(t *testing.T) {
 	table, catalogue := obstacleTable(t)
-	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table), Beside: true})
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table), Beside: true})
 	require.NoError(t, err)
 	f := render(t, table)
 	began := time.Now()
@@ -249,7 +253,7 @@ func TestObstaclesAreSearchedForBesideThePictures(t *testing.T) {
 
 func TestAnObstacleThatAShipCoversIsRemembered(t *testing.T) {
 	table, catalogue := obstacleTable(t)
-	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table)})
 	require.NoError(t, err)
 	before, err := l.Locate(render(t, table))
 	require.NoError(t, err)
@@ -268,7 +272,7 @@ func TestAnObstacleThatAShipCoversIsRemembered(t *testing.T) {
 func TestWhatTheCatalogueDoesNotKnowIsUnknown(t *testing.T) {
 	table, catalogue := obstacleTable(t)
 	catalogue.Entries = catalogue.Entries[:2]
-	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table)})
 	require.NoError(t, err)
 	got, err := l.Locate(render(t, table))
 	require.NoError(t, err)
@@ -302,7 +306,7 @@ func spotted(table *tablesim.Table, f vision.Frame, lo, hi geom.Point, by int) v
 // across the rest had nothing on it.
 func TestAFaintThingIsUnknownAsFarAsItReaches(t *testing.T) {
 	table, catalogue := obstacleTable(t)
-	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table)})
 	require.NoError(t, err)
 	lo, hi := geom.Point{X: 600, Y: 420}, geom.Point{X: 668, Y: 488}
 	got, err := l.Locate(noisy(spotted(table, render(t, bareOf(table)), lo, hi, 3), 3))
@@ -318,7 +322,7 @@ func TestAFaintThingIsUnknownAsFarAsItReaches(t *testing.T) {
 func TestWhatAHandLeftIsSearchedForThoughThePictureLooksAsBefore(t *testing.T) {
 	table, catalogue := obstacleTable(t)
 	empty := render(t, bareOf(table))
-	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table)})
 	require.NoError(t, err)
 	see := func(f vision.Frame) vision.Located {
 		got, err := l.Locate(f)
@@ -347,7 +351,7 @@ func TestAnotherMatIsNotSearched(t *testing.T) {
 	other := *table
 	other.Look.Mat = tablesim.MatIce
 	other.Look.Light = 0.8
-	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table)})
 	require.NoError(t, err)
 	got, err := l.Locate(render(t, &other))
 	require.NoError(t, err)
@@ -360,7 +364,7 @@ func TestAMatOfAnotherSizeIsRefused(t *testing.T) {
 	mat := learnt(t, table)
 	wide := tableOf(table)
 	wide.Layout.Width += 50
-	_, err := vision.NewLocator(wide, vision.LocatorOptions{Catalogue: catalogue, EmptyMat: mat})
+	_, err := locate.New(wide, locate.Options{Catalogue: catalogue, Background: mat})
 	assert.ErrorContains(t, err, "learn it again")
 }
 
@@ -369,22 +373,22 @@ func TestTheLearntMatSurvivesItsFile(t *testing.T) {
 	mat := learnt(t, table)
 	var file, again bytes.Buffer
 	require.NoError(t, mat.WritePNG(&file))
-	back, err := vision.ReadEmptyMat(bytes.NewReader(file.Bytes()))
+	back, err := obstacle.ReadBackground(bytes.NewReader(file.Bytes()))
 	require.NoError(t, err)
 	require.NoError(t, back.WritePNG(&again))
 	assert.Equal(t, file.Bytes(), again.Bytes())
 
 	for name, bad := range map[string][]byte{"nothing": nil, "text": []byte("mat"), "half": file.Bytes()[:file.Len()/2]} {
-		_, err := vision.ReadEmptyMat(bytes.NewReader(bad))
+		_, err := obstacle.ReadBackground(bytes.NewReader(bad))
 		assert.Error(t, err, name)
 	}
 }
 
 func TestAPictureOfAnotherSizeTeachesNothing(t *testing.T) {
 	table, _ := obstacleTable(t)
-	l := vision.NewMatLearner(tableOf(table))
+	l := obstacle.NewBackgroundLearner(tableOf(table))
 	assert.ErrorContains(t, l.Add(vision.Frame{Name: "x.png", Gray: image.NewGray(image.Rect(0, 0, 64, 48))}), "x.png is 64×48")
-	_, err := l.Mat()
+	_, err := l.Background()
 	assert.ErrorContains(t, err, "no picture yet")
 }
 
@@ -402,12 +406,12 @@ func signedArea(p []geom.Point) (a float64) {
 func BenchmarkObstaclesSteady(b *testing.B) {
 	table, catalogue := obstacleTable(b)
 	table.Scene.Ships = nil
-	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(b, table)})
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(b, table)})
 	require.NoError(b, err)
-	bare, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{})
+	bare, err := locate.New(tableOf(table), locate.Options{})
 	require.NoError(b, err)
 	f := render(b, table)
-	for name, l := range map[string]*vision.Locator{"watched": l, "ships only": bare} {
+	for name, l := range map[string]*locate.Locator{"watched": l, "ships only": bare} {
 		b.Run(name, func(b *testing.B) {
 			_, err := l.Locate(f)
 			require.NoError(b, err)
@@ -426,7 +430,7 @@ func BenchmarkObstaclesSteady(b *testing.B) {
 func BenchmarkObstaclesSearch(b *testing.B) {
 	table, catalogue := obstacleTable(b)
 	f := render(b, table)
-	finder, err := vision.NewObstacleFinder(tableOf(table), catalogue, learnt(b, table), calibration.Uncertainty{})
+	finder, err := obstacle.NewFinder(tableOf(table), catalogue, learnt(b, table), calibration.Uncertainty{})
 	require.NoError(b, err)
 	for b.Loop() {
 		finder.Find(f, nil, nil)
@@ -468,14 +472,14 @@ func TestAnObstacleInGlareAndNoiseIsNeverSilent(t *testing.T) {
 	f, empty := render(t, table), render(t, bareOf(table))
 	recognised := 0
 	for _, light := range []float64{0.15, 0.35} {
-		learner := vision.NewMatLearner(tableOf(table))
+		learner := obstacle.NewBackgroundLearner(tableOf(table))
 		for i := range uint64(3) {
 			require.NoError(t, learner.Add(veiled(empty, light, 2, 100+i)))
 		}
-		mat, err := learner.Mat()
+		mat, err := learner.Background()
 		require.NoError(t, err)
 		for _, sigma := range []float64{2, 5, 8} {
-			l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: mat})
+			l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: mat})
 			require.NoError(t, err)
 			got, err := l.Locate(veiled(f, light, sigma, 7))
 			require.NoError(t, err)
@@ -505,7 +509,7 @@ func TestNoiseAndGlareMakeBlindAreasAndAveragingTakesThemAway(t *testing.T) {
 	table.Scene.Ships, table.Scene.Obstacles = nil, nil
 	empty := render(t, table)
 	locate := func(f vision.Frame) vision.Located {
-		l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: learnt(t, table)})
+		l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table)})
 		require.NoError(t, err)
 		got, err := l.Locate(f)
 		require.NoError(t, err)
@@ -551,7 +555,7 @@ func TestNoiseAndGlareMakeBlindAreasAndAveragingTakesThemAway(t *testing.T) {
 	assert.True(t, covers(all), "what is white may be anything")
 
 	one := locate(veiled(empty, 0, 12, 5))
-	var mean vision.Averager
+	var mean exposure.Averager
 	for i := range uint64(10) {
 		require.NoError(t, mean.Add(veiled(empty, 0, 12, 5+i)))
 	}
@@ -571,13 +575,13 @@ func TestWhereNoiseHidesTheMatTheMeanOfTheNextPicturesIsSearched(t *testing.T) {
 	for i := range uint64(6) {
 		frames = append(frames, veiled(f, 0.6, 4.5, 20+i))
 	}
-	learner := vision.NewMatLearner(tableOf(table))
+	learner := obstacle.NewBackgroundLearner(tableOf(table))
 	for i := range uint64(6) {
 		require.NoError(t, learner.Add(veiled(render(t, bareOf(table)), 0.6, 4.5, 40+i)))
 	}
-	mat, err := learner.Mat()
+	mat, err := learner.Background()
 	require.NoError(t, err)
-	l, err := vision.NewLocator(tableOf(table), vision.LocatorOptions{Catalogue: catalogue, EmptyMat: mat, Beside: true})
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: mat, Beside: true})
 	require.NoError(t, err)
 	refining, pictures, hidden := false, 0, false
 	var got vision.Located

@@ -11,6 +11,9 @@ import (
 	"sightline/calibration"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
 )
 
@@ -49,17 +52,17 @@ func TestTheStagesOfTeachingFollowEachOther(t *testing.T) {
 		assert.Len(t, truth.Ships, want, "stage %d", stage)
 	}
 	empty := next(t, s)
-	assert.False(t, vision.HasPaper(empty, table), "a star mat is no paper")
+	assert.False(t, obstacle.HasPaper(empty, table), "a star mat is no paper")
 	s.ShowPaper(tablesim.PaperTokens)
-	assert.True(t, vision.HasPaper(next(t, s), table))
+	assert.True(t, obstacle.HasPaper(next(t, s), table))
 	s.ShowPaper(tablesim.PaperGame)
-	assert.False(t, vision.HasPaper(next(t, s), table), "ships and tokens are no paper")
+	assert.False(t, obstacle.HasPaper(next(t, s), table), "ships and tokens are no paper")
 }
 
 func TestTheTokensOnThePaperAreTracedAndAreLikeNoOther(t *testing.T) {
 	s, table := paperSource(t)
 	s.ShowPaper(tablesim.PaperTokens)
-	found, err := vision.TraceSheet(next(t, s), table, vision.TokenTop)
+	found, err := obstacle.TraceSheet(next(t, s), table, catalogue.TokenTop)
 	require.NoError(t, err)
 	truth := tablesim.PaperOutlines()
 	require.Len(t, found, len(truth))
@@ -80,10 +83,10 @@ func TestTheTokensOnThePaperAreTracedAndAreLikeNoOther(t *testing.T) {
 		assert.InEpsilon(t, lies.Area(), k.Area, 0.03, "%s: area", o.ID)
 		assert.Greater(t, k.Seen, 0.95, o.ID)
 		assert.Less(t, k.Scatter, 0.3, o.ID)
-		turned, flipped := vision.LikeItself(k.Outline)
+		turned, flipped := obstacle.LikeItself(k.Outline)
 		assert.False(t, turned || flipped, "%s is like itself", o.ID)
 		for _, other := range found[:i] {
-			assert.False(t, vision.Alike(k.Outline, other.Outline), "%s is like another", o.ID)
+			assert.False(t, obstacle.Alike(k.Outline, other.Outline), "%s is like another", o.ID)
 		}
 	}
 }
@@ -92,20 +95,20 @@ func TestTheTokensOnThePaperAreTracedAndAreLikeNoOther(t *testing.T) {
 // cap is not taken away by the spread of bare mat.
 func TestTheMatOfAQuietCameraIsNotBlind(t *testing.T) {
 	s, table := paperSource(t)
-	learner := vision.NewMatLearner(table)
+	learner := obstacle.NewBackgroundLearner(table)
 	for range 6 {
 		require.NoError(t, learner.Add(next(t, s)))
 	}
-	mat, err := learner.Mat()
+	mat, err := learner.Background()
 	require.NoError(t, err)
-	only := &vision.Catalogue{}
+	only := &catalogue.Catalogue{}
 	for _, o := range tablesim.PaperOutlines() {
-		e, err := vision.NewCatalogueEntry(o.ID, o.Kind, o.Outline)
+		e, err := catalogue.NewEntry(o.ID, o.Kind, o.Outline)
 		require.NoError(t, err)
 		only.Entries = append(only.Entries, e)
 	}
 	s.ShowPaper(tablesim.PaperGame)
-	l, err := vision.NewLocator(table, vision.LocatorOptions{Catalogue: only, EmptyMat: mat})
+	l, err := locate.New(table, locate.Options{Catalogue: only, Background: mat})
 	require.NoError(t, err)
 	got, err := l.Locate(next(t, s))
 	require.NoError(t, err)

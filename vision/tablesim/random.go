@@ -9,7 +9,7 @@ import (
 	"sightline/calibration"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // cameraOver returns a camera of the given lens whose optical axis meets the
@@ -145,10 +145,10 @@ func randomScene(rng *rand.Rand, ships, obstacles, huge int) engine.Scene {
 			s.Obstacles = append(s.Obstacles, o)
 		}
 	}
-	ships = min(ships, vision.Ships)
-	codes := rng.Perm(vision.Ships)
+	ships = min(ships, token.Ships)
+	codes := rng.Perm(token.Ships)
 	for tries := 0; len(s.Ships) < ships && tries < 500*ships; tries++ {
-		code := vision.ShipCode(codes[len(s.Ships)])
+		code := token.ShipCode(codes[len(s.Ships)])
 		ship := engine.Ship{ID: code.ID(), Player: code.Player(), Base: randomBase(rng), Arcs: []string{"front", "bullseye"}}
 		if n := len(s.Ships); n < huge {
 			ship.Base = [2]engine.Base{engine.Huge195, engine.Huge225}[n%2]
@@ -310,7 +310,7 @@ func RandomMini(rng *rand.Rand, b engine.Base) Mini {
 		k = 1.75
 	}
 	size := rng.Float64()
-	if _, length := b.Size(); !vision.Square(b) {
+	if _, length := b.Size(); !token.Square(b) {
 		return hugeMini(rng, length, size)
 	}
 	shade := 110 + rng.IntN(110)

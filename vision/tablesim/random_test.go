@@ -8,7 +8,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // solidAt reports whether a table point lies more than a hair inside a ship's
@@ -82,7 +82,7 @@ func TestRandomScenesAreLegal(t *testing.T) {
 		for i, a := range s.Ships {
 			bases[a.Base]++
 			total++
-			_, err := vision.CodeOfID(a.ID)
+			_, err := token.CodeOfID(a.ID)
 			assert.NoError(t, err)
 			assert.False(t, ids[a.ID], "seed %d: %s twice", seed, a.ID)
 			ids[a.ID] = true
@@ -103,6 +103,6 @@ func TestRandomScenesAreLegal(t *testing.T) {
 
 func TestACrowdedMatGivesFewerShips(t *testing.T) {
 	s := RandomScene(seeded(1), 1000, 0)
-	assert.LessOrEqual(t, len(s.Ships), vision.Ships)
+	assert.LessOrEqual(t, len(s.Ships), token.Ships)
 	checkLegal(t, s, "crowd")
 }

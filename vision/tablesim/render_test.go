@@ -11,6 +11,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // quiet is a look without noise, blur, shadows or vignetting.
@@ -92,8 +93,8 @@ func centroid(f vision.Frame, at geom.Pixel, r int) geom.Pixel {
 // is right for opaque walls and for a look without shadows.
 func bruteForce(c calibration.Camera, s engine.Ship, x, y int) float64 {
 	const n, top = 10, 4.0
-	code, _ := vision.CodeOfID(s.ID)
-	token := vision.Token{Code: code, Base: s.Base}
+	code, _ := token.CodeOfID(s.ID)
+	token := token.Token{Code: code, Base: s.Base}
 	width, _ := s.Base.Size()
 	far := float64(width)/2 + 5
 	luma := func(r, g, b float64) float64 { return 0.299*r + 0.587*0.985*g + 0.114*0.955*b }
@@ -195,26 +196,26 @@ func TestTheRimReadsClockwiseFromTheFront(t *testing.T) {
 	table.Look.FullWell, table.Look.ReadNoise, table.Look.Shadow, table.Look.Blur = 0, 0, 0, 0
 	f, _ := mustRender(t, table)
 	for _, s := range table.Scene.Ships {
-		code, err := vision.CodeOfID(s.ID)
+		code, err := token.CodeOfID(s.ID)
 		require.NoError(t, err)
 		w, l := s.Base.Size()
 		for k := range 4 {
-			h, out, n := float64(w)/2, float64(l)/2, vision.Cells(s.Base, vision.Side(k))
+			h, out, n := float64(w)/2, float64(l)/2, token.Cells(s.Base, token.Side(k))
 			if k%2 == 1 {
 				h, out = out, h
 			}
 			// Side k's own frame: the base turned so that this side is ahead; seen from
 			// above, clockwise runs from left to right along it.
 			p := geom.Pose{Point: s.Pose.Point, Heading: s.Pose.Heading + geom.Angle(k)*90*geom.Degree}
-			got, want := uint16(0), code.Word(vision.Side(k))
-			for i := range vision.WordBits {
+			got, want := uint16(0), code.Word(token.Side(k))
+			for i := range token.WordBits {
 				along := -h + 4 + (float64(i)+0.5)*(2*h-8)/float64(n)
 				px, _ := table.Camera.PixelOf(p.Transform(geom.Point{X: along, Y: out - 2.5}), 4)
 				if v := f.Gray.GrayAt(int(math.Round(px.X)), int(math.Round(px.Y))).Y; linear(v) > 0.4*table.Look.Light {
 					got |= 1 << i
 				}
 			}
-			assert.Equal(t, want, got, "%s, %v side: got %012b, want %012b", s.ID, vision.Side(k), got, want)
+			assert.Equal(t, want, got, "%s, %v side: got %012b, want %012b", s.ID, token.Side(k), got, want)
 		}
 	}
 }
@@ -345,7 +346,7 @@ func TestVisibilityIsThatOfABruteForceCount(t *testing.T) {
 				}
 			}
 		}
-		assert.InDelta(t, s/n, truth.Ships[0].SideVisible[k], 0.01, "%v side", vision.Side(k))
+		assert.InDelta(t, s/n, truth.Ships[0].SideVisible[k], 0.01, "%v side", token.Side(k))
 		sides += s / n
 	}
 	assert.InDelta(t, all/1600, truth.Ships[0].Visible, 0.01, "outline")
@@ -374,7 +375,7 @@ func TestTruthNamesTheCornersOfTopsAndMarkers(t *testing.T) {
 		side, _ := s.Base.Size()
 		h := float64(side) / 2
 		for k, c := range []geom.Point{{X: -h, Y: h}, {X: h, Y: h}, {X: h, Y: -h}, {X: -h, Y: -h}} {
-			want, _ := table.Camera.PixelOf(s.Pose.Transform(c), vision.BaseTop+table.Heights[s.ID])
+			want, _ := table.Camera.PixelOf(s.Pose.Transform(c), token.BaseTop+table.Heights[s.ID])
 			assert.InDelta(t, 0, want.Sub(truth.Ships[i].Corners[k]).Norm(), 1e-9, "%s corner %d", s.ID, k)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
 )
 
@@ -53,9 +54,9 @@ func TestWhatCannotBeTracedIsToldWithTheReason(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := sheetTable(c.tokens...)
-			found, err := vision.TraceSheet(render(t, table), tableOf(table), vision.TokenTop)
+			found, err := obstacle.TraceSheet(render(t, table), tableOf(table), catalogue.TokenTop)
 			require.NoError(t, err)
-			var on []vision.TracedToken // what lies near the paper: the mat's print has crumbs of its own
+			var on []obstacle.TracedToken // what lies near the paper: the mat's print has crumbs of its own
 			for _, k := range found {
 				if p := k.Outline[0]; math.Abs(p.X-457) < 180 && math.Abs(p.Y-457) < 180 {
 					on = append(on, k)
@@ -74,19 +75,19 @@ func TestAPictureOfAnotherSizeIsNotTraced(t *testing.T) {
 	table := sheetTable()
 	cal := tableOf(table)
 	cal.Intrinsics.Width++
-	_, err := vision.TraceSheet(render(t, table), cal, vision.TokenTop)
+	_, err := obstacle.TraceSheet(render(t, table), cal, catalogue.TokenTop)
 	assert.ErrorContains(t, err, "the calibration is for 1281×720")
 }
 
 func TestTokensThatTheSearchWouldConfuseAreNamed(t *testing.T) {
 	tokens := tablesim.PaperOutlines()
-	turned, flipped := vision.LikeItself(disc(25))
+	turned, flipped := obstacle.LikeItself(disc(25))
 	assert.True(t, turned && flipped, "a disc")
 	square := []geom.Point{{X: -20, Y: -20}, {X: 20, Y: -20}, {X: 20, Y: 20}, {X: -20, Y: 20}}
-	turned, flipped = vision.LikeItself(square)
+	turned, flipped = obstacle.LikeItself(square)
 	assert.True(t, turned && flipped, "a square")
 	kite := []geom.Point{{X: -30, Y: 0}, {X: 0, Y: -15}, {X: 25, Y: 0}, {X: 0, Y: 15}}
-	turned, flipped = vision.LikeItself(kite)
+	turned, flipped = obstacle.LikeItself(kite)
 	assert.False(t, turned, "a kite has one way to lie")
 	assert.True(t, flipped, "but its faces are alike")
 
@@ -98,17 +99,17 @@ func TestTokensThatTheSearchWouldConfuseAreNamed(t *testing.T) {
 		moved[i] = at.Transform(p)
 		mirrored[len(a)-1-i] = geom.Point{X: -p.X, Y: p.Y}
 	}
-	assert.True(t, vision.Alike(a, moved), "the same one lying elsewhere")
-	assert.True(t, vision.Alike(a, mirrored), "the same one with its other face up")
+	assert.True(t, obstacle.Alike(a, moved), "the same one lying elsewhere")
+	assert.True(t, obstacle.Alike(a, mirrored), "the same one with its other face up")
 	grown := make([]geom.Point, len(a))
 	for i, p := range a {
 		grown[i] = p.Mul(1.25)
 	}
-	assert.False(t, vision.Alike(a, grown), "a larger one")
+	assert.False(t, obstacle.Alike(a, grown), "a larger one")
 	for i := range tokens {
 		for j := range i {
-			assert.False(t, vision.Alike(tokens[i].Outline, tokens[j].Outline), "%s and %s", tokens[i].ID, tokens[j].ID)
-			assert.InDelta(t, vision.Likeness(tokens[i].Outline, tokens[j].Outline, false), vision.Likeness(tokens[j].Outline, tokens[i].Outline,
+			assert.False(t, obstacle.Alike(tokens[i].Outline, tokens[j].Outline), "%s and %s", tokens[i].ID, tokens[j].ID)
+			assert.InDelta(t, obstacle.Likeness(tokens[i].Outline, tokens[j].Outline, false), obstacle.Likeness(tokens[j].Outline, tokens[i].Outline,
 				false), 0.12, "nearly the same the other way round")
 		}
 	}

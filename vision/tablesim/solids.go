@@ -8,7 +8,7 @@ import (
 	"sightline/calibration"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // rgb is linear light or a reflectance, 0…1.
@@ -115,7 +115,7 @@ type base struct {
 	frame
 	hx, hy, top float64 // half its width and length; height of the token
 	guides      [4]box
-	token       vision.Token
+	token       token.Token
 	plastic     Plastic
 	worn        Wear
 	stock       *stockCard // of WearStock
@@ -124,11 +124,11 @@ type base struct {
 }
 
 func newBase(s engine.Ship, top float64, look *Look) (*base, error) {
-	code, err := vision.CodeOfID(s.ID)
+	code, err := token.CodeOfID(s.ID)
 	if err != nil {
 		return nil, fmt.Errorf("tablesim: %w", err)
 	}
-	token, err := vision.NewToken(code, s.Base)
+	token, err := token.NewToken(code, s.Base)
 	if err != nil {
 		return nil, fmt.Errorf("tablesim: ship %s: %w", s.ID, err)
 	}
@@ -155,7 +155,7 @@ func (b *base) meets(r ray, h *hit) bool {
 		ink = b.worn.ink(ink, deep)
 		*h = hit{
 			z: b.top, x: x0, y: y0, surface: surfaceToken,
-			mark: uint32(ink.R)<<16 | uint32(ink.G)<<8 | uint32(ink.B), fine: deep < float64(vision.RimDeep)+0.5,
+			mark: uint32(ink.R)<<16 | uint32(ink.G)<<8 | uint32(ink.B), fine: deep < float64(token.RimDeep)+0.5,
 		}
 		return true
 	}

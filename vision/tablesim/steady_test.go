@@ -15,6 +15,8 @@ import (
 	"sightline/calibration"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/token"
+	"sightline/vision/track"
 )
 
 // A still is a table that changes only where a test changes it, before a camera with
@@ -25,7 +27,7 @@ type still struct {
 	r      *renderer
 	seq    uint64
 	at     time.Time
-	steady *vision.Steady
+	steady *track.ChangeDetector
 	after  func(*image.Gray) *image.Gray // what the camera makes of a picture; nil: nothing
 }
 
@@ -35,7 +37,7 @@ func newStill(t *testing.T, width, height int, noise float64) *still {
 	r, err := newRenderer(s.table)
 	require.NoError(t, err)
 	s.r = r
-	s.steady, err = vision.NewSteady(calibration.Table{Camera: s.table.Camera, Layout: s.table.Layout}, vision.SteadyOptions{Every: time.Hour})
+	s.steady, err = track.NewChangeDetector(calibration.Table{Camera: s.table.Camera, Layout: s.table.Layout}, track.ChangeOptions{Every: time.Hour})
 	require.NoError(t, err)
 	return s
 }
@@ -74,7 +76,7 @@ func (s *still) found() *vision.Located {
 		w, _ := ship.Base.Size()
 		h := float64(w) / 2
 		for i, p := range [4]geom.Point{{X: -h, Y: h}, {X: h, Y: h}, {X: h, Y: -h}, {X: -h, Y: -h}} {
-			v.Outline[i], _ = s.table.Camera.PixelOf(ship.Pose.Transform(p), vision.BaseTop)
+			v.Outline[i], _ = s.table.Camera.PixelOf(ship.Pose.Transform(p), token.BaseTop)
 		}
 		out.Ships = append(out.Ships, v)
 	}
@@ -93,7 +95,7 @@ func (s *still) found() *vision.Located {
 func (s *still) settle() {
 	for range 8 {
 		g := s.picture()
-		if s.steady.Same(g, s.at) {
+		if s.steady.Unchanged(g, s.at) {
 			return
 		}
 		s.steady.Searched(g, s.at, s.found(), true)
@@ -146,7 +148,7 @@ func TestWhatIsNoChangeOfTheTable(t *testing.T) {
 			searched := 0
 			for range 30 {
 				g := s.picture()
-				if !s.steady.Same(g, s.at) {
+				if !s.steady.Unchanged(g, s.at) {
 					t.Logf("%+v", s.steady.Change())
 					s.steady.Searched(g, s.at, s.found(), true)
 					s.settle()
@@ -198,7 +200,7 @@ func TestASmallMoveIsNoticed(t *testing.T) {
 					ship.Pose.Heading += geom.Angle(by / (float64(w) * math.Sqrt2 / 2))
 				}
 				n++
-				if !s.steady.Same(s.picture(), s.at) {
+				if !s.steady.Unchanged(s.picture(), s.at) {
 					noticed++
 				} else if by >= c.always {
 					t.Errorf("%d px wide, noise %.1f grey levels: %s moved by %.2f mm (%d) and nobody noticed", c.width, spread, ship.ID, by, i%3)
@@ -207,7 +209,7 @@ func TestASmallMoveIsNoticed(t *testing.T) {
 			}
 			t.Logf("%d px wide, noise of %.1f grey levels: %d of %d moves of %.2f mm noticed", c.width, spread, noticed, n, by)
 		}
-		require.True(t, s.steady.Same(s.picture(), s.at), "%+v: it stands again where it stood", s.steady.Change())
+		require.True(t, s.steady.Unchanged(s.picture(), s.at), "%+v: it stands again where it stood", s.steady.Change())
 	}
 }
 
@@ -239,7 +241,7 @@ func TestAThingAnywhereIsNoticed(t *testing.T) {
 					continue // it cannot be darker than black
 				}
 				n++
-				if s.steady.Same(g, s.at) {
+				if s.steady.Unchanged(g, s.at) {
 					missed++
 				}
 			}
@@ -292,7 +294,7 @@ func TestHandsRocksAndAMovedCameraAreNoticed(t *testing.T) {
 		var err error
 		s.r, err = newRenderer(s.table)
 		require.NoError(t, err)
-		assert.False(t, s.steady.Same(s.picture(), s.at), c.name)
+		assert.False(t, s.steady.Unchanged(s.picture(), s.at), c.name)
 		t.Logf("%s: %+v", c.name, s.steady.Change())
 		*s.table, s.r = was, r
 		s.steady.Reset()
@@ -304,5 +306,5 @@ func TestALookAtAStillTableAllocatesNothing(t *testing.T) {
 	s := newStill(t, 1280, 720, 0.003)
 	s.settle()
 	g := s.picture()
-	require.Zero(t, testing.AllocsPerRun(20, func() { require.True(t, s.steady.Same(g, s.at)) }))
+	require.Zero(t, testing.AllocsPerRun(20, func() { require.True(t, s.steady.Unchanged(g, s.at)) }))
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
-	"sightline/vision"
+	"sightline/vision/locate"
 )
 
 // What the tracker takes for granted when it averages (vision's lasting): on a table
@@ -19,7 +19,7 @@ func TestAStillTableScattersLessThanTheFitStates(t *testing.T) {
 	}
 	s, err := Open(Options{Width: 1920, Height: 1080, Seed: 1})
 	require.NoError(t, err)
-	l, err := vision.NewLocator(calibration.Table{Camera: s.Camera(), Layout: s.Layout()}, vision.LocatorOptions{})
+	l, err := locate.New(calibration.Table{Camera: s.Camera(), Layout: s.Layout()}, locate.Options{})
 	require.NoError(t, err)
 	type sums struct{ n, x, xx, stated float64 }
 	all := map[string]*sums{}

@@ -9,6 +9,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // Table is everything that a picture shows. Ships carry the token of their id
@@ -72,12 +73,12 @@ func (w Wear) ink(c color.RGBA, deep float64) color.RGBA {
 	switch {
 	case w == WearPanel:
 		return color.RGBA{128, 132, 136, 255}
-	case deep > float64(vision.RimDeep):
+	case deep > float64(token.RimDeep):
 		return c
 	case w == WearBleach:
-		return vision.InkWhite
-	case w == WearCells && deep > float64(vision.Keyline):
-		return vision.InkDark
+		return token.InkWhite
+	case w == WearCells && deep > float64(token.Keyline):
+		return token.InkDark
 	}
 	return c
 }
@@ -205,7 +206,7 @@ func guides(b engine.Base) [4]box {
 }
 
 // baseTop returns the true height of a ship's top.
-func (t *Table) baseTop(id string) float64 { return float64(vision.BaseTop + t.Heights[id]) }
+func (t *Table) baseTop(id string) float64 { return float64(token.BaseTop + t.Heights[id]) }
 
 // Validate reports what cannot be rendered.
 func (t *Table) Validate() error {

@@ -8,12 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
 )
 
 // paperTable is obstacleTable with its tokens on sheets of white paper.
-func paperTable(t testing.TB) (*tablesim.Table, *vision.Catalogue) {
+func paperTable(t testing.TB) (*tablesim.Table, *catalogue.Catalogue) {
 	table, known := obstacleTable(t)
 	table.Scene.Ships = nil
 	for _, o := range table.Scene.Obstacles {
@@ -26,7 +27,7 @@ func paperTable(t testing.TB) (*tablesim.Table, *vision.Catalogue) {
 
 func TestTokensAreTracedOnWhitePaper(t *testing.T) {
 	table, known := paperTable(t)
-	found, err := vision.TraceTokens(render(t, table), tableOf(table), vision.TokenTop)
+	found, err := obstacle.TraceTokens(render(t, table), tableOf(table), catalogue.TokenTop)
 	require.NoError(t, err)
 	require.Len(t, found, 3, "from left to right")
 	for i, outline := range found {
@@ -43,7 +44,7 @@ func TestTokensAreTracedOnWhitePaper(t *testing.T) {
 		}
 		assert.Less(t, mean, 0.25, "%s: mean distance of the traced outline, mm", o.ID)
 		assert.Less(t, worst, 1.2, "%s: worst distance, at a corner, mm", o.ID)
-		e, err := vision.NewCatalogueEntry(o.ID, o.Kind, outline)
+		e, err := catalogue.NewEntry(o.ID, o.Kind, outline)
 		require.NoError(t, err)
 		want := geom.Polygon(known.Entries[i].Outline).Area()
 		assert.InEpsilon(t, want, geom.Polygon(e.Outline).Area(), 0.02, "%s: area", o.ID)
@@ -53,6 +54,6 @@ func TestTokensAreTracedOnWhitePaper(t *testing.T) {
 func TestNothingIsTracedWherePaperIsMissing(t *testing.T) {
 	table, _ := obstacleTable(t)
 	table.Scene.Ships, table.Scene.Obstacles = nil, nil
-	_, err := vision.TraceTokens(render(t, table), tableOf(table), vision.TokenTop)
+	_, err := obstacle.TraceTokens(render(t, table), tableOf(table), catalogue.TokenTop)
 	assert.ErrorContains(t, err, "no dark-edged token on white paper")
 }

@@ -4,7 +4,7 @@ import (
 	"sightline/calibration"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // Truth is what a frame shows, exactly.
@@ -117,7 +117,7 @@ func (r witness) shipTruth(s engine.Ship, top float64) ShipTruth {
 			all++
 			const deep = 4
 			for d := range deep {
-				if r.visible(&f, k, along, out1-(float64(d)+0.5)/deep*float64(vision.RimDeep), top) {
+				if r.visible(&f, k, along, out1-(float64(d)+0.5)/deep*float64(token.RimDeep), top) {
 					strip += 1.0 / deep
 				}
 			}
@@ -132,12 +132,12 @@ func (r witness) shipTruth(s engine.Ship, top float64) ShipTruth {
 // from its middle) and out from the centre, reaches the camera.
 func (r witness) visible(f *frame, side int, along, out, z float64) bool {
 	var x, y float64
-	switch vision.Side(side) {
-	case vision.Front:
+	switch token.Side(side) {
+	case token.Front:
 		x, y = along, out
-	case vision.RightSide:
+	case token.RightSide:
 		x, y = out, -along
-	case vision.Rear:
+	case token.Rear:
 		x, y = -along, -out
 	default:
 		x, y = -out, along

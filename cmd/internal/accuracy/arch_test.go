@@ -23,6 +23,8 @@ import (
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
 	"sightline/vision"
+	"sightline/vision/fiducial"
+	"sightline/vision/locate"
 	"sightline/vision/tablesim"
 )
 
@@ -139,7 +141,7 @@ func onPictures(t *testing.T, pictures []*image.Gray) map[string]any {
 	answers := map[string]any{}
 	for i, g := range pictures {
 		_, table := openArch(t, i)
-		seen := vision.TrackMarkers(g, watch.NewMonitor(table, nil).Expected())
+		seen := fiducial.TrackMarkers(g, watch.NewMonitor(table, nil).Expected())
 		require.GreaterOrEqual(t, len(seen), 4)
 		registered, err := calibration.Register(table.Intrinsics, table.Layout, seen)
 		require.NoError(t, err)
@@ -150,7 +152,7 @@ func onPictures(t *testing.T, pictures []*image.Gray) map[string]any {
 			corners = append(corners, p.X, p.Y)
 		}
 		answers[fmt.Sprintf("mat's corners %d", i)] = corners
-		locator, err := vision.NewLocator(table, vision.LocatorOptions{})
+		locator, err := locate.New(table, locate.Options{})
 		require.NoError(t, err)
 		located, err := locator.Locate(vision.Frame{Gray: g})
 		require.NoError(t, err)

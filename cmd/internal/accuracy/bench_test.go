@@ -21,8 +21,11 @@ import (
 	"sightline/calibration/watch"
 	"sightline/engine"
 	"sightline/vision"
+	"sightline/vision/exposure"
+	"sightline/vision/locate"
 	"sightline/vision/opencv"
 	"sightline/vision/tablesim"
+	"sightline/vision/track"
 )
 
 // What a picture costs, as a ratio to one call of the faster of the AprilTag library's
@@ -43,14 +46,14 @@ func BenchmarkRatios(b *testing.B) {
 			frame, _, err := table.Render()
 			require.NoError(b, err)
 			calibrated := calibration.Table{Camera: table.Camera, Layout: table.Layout}
-			l, err := vision.NewLocator(calibrated, vision.LocatorOptions{})
+			l, err := locate.New(calibrated, locate.Options{})
 			require.NoError(b, err)
 			d := benchDetector(b, opencv.MarkerOptions{NoRefine: true})
 			quick := benchDetector(b, opencv.MarkerOptions{Decimate: 2})
 			still := newSteadyBench(b, l, calibrated, frame)
 			peer := arucoTime(b, frame)
 			markers := watch.NewMonitor(calibrated, nil).Expected()
-			var light vision.Gauges
+			var light exposure.Gauges
 			april, register, full, steady, gauges := math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1), math.Inf(1)
 			for b.Loop() {
 				april = min(april, processorTime(func() {
@@ -114,13 +117,13 @@ type steadyBench struct {
 	b       testing.TB
 	frames  []vision.Frame
 	at      time.Time
-	steady  *vision.Steady
-	tracker *vision.Tracker
+	steady  *track.ChangeDetector
+	tracker *track.Tracker
 	n       int
 }
 
-func newSteadyBench(b testing.TB, l *vision.Locator, t calibration.Table, f vision.Frame) *steadyBench {
-	s := &steadyBench{b: b, at: time.Unix(0, 0), tracker: vision.NewTracker(vision.TrackerOptions{})}
+func newSteadyBench(b testing.TB, l *locate.Locator, t calibration.Table, f vision.Frame) *steadyBench {
+	s := &steadyBench{b: b, at: time.Unix(0, 0), tracker: track.NewTracker(track.TrackerOptions{})}
 	for k := range 4 {
 		rng := rand.New(rand.NewPCG(uint64(k), 8))
 		g := image.NewGray(f.Gray.Rect)
@@ -130,11 +133,11 @@ func newSteadyBench(b testing.TB, l *vision.Locator, t calibration.Table, f visi
 		s.frames = append(s.frames, vision.Frame{Gray: g, Seq: uint64(k + 1)})
 	}
 	var err error
-	s.steady, err = vision.NewSteady(t, vision.SteadyOptions{Every: 1000 * time.Hour})
+	s.steady, err = track.NewChangeDetector(t, track.ChangeOptions{Every: 1000 * time.Hour})
 	require.NoError(b, err)
 	for i := range 20 {
 		f := s.next()
-		if s.steady.Same(f.Gray, s.at) {
+		if s.steady.Unchanged(f.Gray, s.at) {
 			return s
 		}
 		require.Less(b, i, 19, "never steady: %+v", s.steady.Change())
@@ -156,7 +159,7 @@ func (s *steadyBench) next() vision.Frame {
 
 func (s *steadyBench) look() {
 	f := s.next()
-	if !s.steady.Same(f.Gray, s.at) {
+	if !s.steady.Unchanged(f.Gray, s.at) {
 		s.b.Fatalf("it does not rest: %+v", s.steady.Change())
 	}
 	s.tracker.Rest(f.Captured, f.Seq)
@@ -189,7 +192,7 @@ func BenchmarkFrameToAnswers(b *testing.B) {
 			require.NoError(b, err)
 			return t
 		}
-		l, err := vision.NewLocator(look(), vision.LocatorOptions{})
+		l, err := locate.New(look(), locate.Options{})
 		require.NoError(b, err)
 		answer := func(b *testing.B) {
 			got, err := l.Locate(frame)
@@ -214,7 +217,7 @@ func BenchmarkFrameToAnswers(b *testing.B) {
 		b.Run(size.name+"/Everything", func(b *testing.B) {
 			for b.Loop() {
 				t := look()
-				if l, err = vision.NewLocator(t, vision.LocatorOptions{}); err != nil {
+				if l, err = locate.New(t, locate.Options{}); err != nil {
 					b.Fatal(err)
 				}
 				answer(b)

@@ -18,7 +18,11 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
+	"sightline/vision/token"
 )
 
 // clutterTable is a random table on which nothing lies but what a game strews about:
@@ -92,11 +96,11 @@ func (n *invented) report(t *testing.T, what string) {
 }
 
 // learntFrom learns an empty mat from one picture.
-func learntFrom(t *testing.T, table calibration.Table, f vision.Frame) *vision.EmptyMat {
+func learntFrom(t *testing.T, table calibration.Table, f vision.Frame) *obstacle.Background {
 	t.Helper()
-	learner := vision.NewMatLearner(table)
+	learner := obstacle.NewBackgroundLearner(table)
 	require.NoError(t, learner.Add(f))
-	mat, err := learner.Mat()
+	mat, err := learner.Background()
 	require.NoError(t, err)
 	return mat
 }
@@ -114,13 +118,13 @@ func TestClutterIsNoShipAndNoObstacle(t *testing.T) {
 		bare, _, err := empty.Render()
 		require.NoError(t, err)
 		// The obstacles that it might be taken for: random lumps.
-		c := &vision.Catalogue{}
+		c := &catalogue.Catalogue{}
 		for _, o := range tablesim.RandomTable(9000+seed, 1920, 1080).Scene.Obstacles {
-			e, err := vision.NewCatalogueEntry(o.ID, o.Kind, o.Outline)
+			e, err := catalogue.NewEntry(o.ID, o.Kind, o.Outline)
 			require.NoError(t, err)
 			c.Entries = append(c.Entries, e)
 		}
-		l, err := vision.NewLocator(calibrated, vision.LocatorOptions{Catalogue: c, EmptyMat: learntFrom(t, calibrated, bare)})
+		l, err := locate.New(calibrated, locate.Options{Catalogue: c, Background: learntFrom(t, calibrated, bare)})
 		require.NoError(t, err)
 		f, _, err := table.Render()
 		require.NoError(t, err)
@@ -149,15 +153,15 @@ func TestClutterRendered(t *testing.T) {
 		require.Empty(t, r.Ships, name)
 		require.Empty(t, r.Obstacles, name)
 		table := register(t, d, r.intrinsics(), layout, f)
-		o := vision.LocatorOptions{}
+		o := locate.Options{}
 		if empty := filepath.Join(root, "e"+strings.TrimPrefix(name, "p"), filepath.Base(dir), "image.jpg"); fileExists(empty) {
-			o.Catalogue, o.EmptyMat = catalogue, learntFrom(t, table, readPicture(t, empty))
+			o.Catalogue, o.Background = catalogue, learntFrom(t, table, readPicture(t, empty))
 		}
-		l, err := vision.NewLocator(table, o)
+		l, err := locate.New(table, o)
 		require.NoError(t, err)
 		got, err := l.Locate(f)
 		require.NoError(t, err)
-		t.Logf("%s: obstacles looked for: %v, %d unknown things", name, o.EmptyMat != nil, len(got.Scene.Unknown))
+		t.Logf("%s: obstacles looked for: %v, %d unknown things", name, o.Background != nil, len(got.Scene.Unknown))
 		n.add(t, name, got)
 	}
 	n.report(t, "photorealistic clutter")
@@ -231,7 +235,7 @@ func TestShipViewsAreNeverMisread(t *testing.T) {
 		disturbances[k].change(rng, table)
 		f, truth, err := table.Render()
 		require.NoError(t, err)
-		l, err := vision.NewLocator(calibration.Table{Camera: table.Camera, Layout: table.Layout}, vision.LocatorOptions{})
+		l, err := locate.New(calibration.Table{Camera: table.Camera, Layout: table.Layout}, locate.Options{})
 		require.NoError(t, err)
 		got, err := l.Locate(f)
 		require.NoError(t, err)
@@ -272,13 +276,13 @@ func TestHugeShipsAreNeverMisread(t *testing.T) {
 		disturbances[k].change(rand.New(rand.NewPCG(uint64(seed), 0x68756765)), table)
 		f, truth, err := table.Render()
 		require.NoError(t, err)
-		l, err := vision.NewLocator(calibration.Table{Camera: table.Camera, Layout: table.Layout}, vision.LocatorOptions{})
+		l, err := locate.New(calibration.Table{Camera: table.Camera, Layout: table.Layout}, locate.Options{})
 		require.NoError(t, err)
 		got, err := l.Locate(f)
 		require.NoError(t, err)
 		all.add(t, seed, truth, got.Scene.Ships)
-		truth.Ships = slices.DeleteFunc(truth.Ships, func(s tablesim.ShipTruth) bool { return vision.Square(s.Base) })
-		huge.add(t, seed, truth, slices.DeleteFunc(got.Scene.Ships, func(s engine.Ship) bool { return vision.Square(s.Base) }))
+		truth.Ships = slices.DeleteFunc(truth.Ships, func(s tablesim.ShipTruth) bool { return token.Square(s.Base) })
+		huge.add(t, seed, truth, slices.DeleteFunc(got.Scene.Ships, func(s engine.Ship) bool { return token.Square(s.Base) }))
 	}
 	t.Logf("all: %+v", all)
 	t.Logf("huge: %+v", huge)
@@ -341,7 +345,7 @@ func TestShipsAreReadByEveryCamera(t *testing.T) {
 			table.Model = &model
 			f, truth, err := table.Render()
 			require.NoError(t, err)
-			l, err := vision.NewLocator(calibration.Table{Camera: table.Camera, Layout: table.Layout}, vision.LocatorOptions{})
+			l, err := locate.New(calibration.Table{Camera: table.Camera, Layout: table.Layout}, locate.Options{})
 			require.NoError(t, err)
 			got, err := l.Locate(f)
 			require.NoError(t, err)

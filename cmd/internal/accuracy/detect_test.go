@@ -18,6 +18,10 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/exposure"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 )
 
 // lineTally counts what is said of obstruction on the lines of some pictures, for ships in their
@@ -185,11 +189,11 @@ func picturesOf(t *testing.T, dir string, all bool) (out []vision.Frame) {
 
 // locateReexposed locates a folder's picture against the mean of pictures of the empty mat.
 func locateReexposed(
-	t *testing.T, d vision.MarkerDetector, c *vision.Catalogue, dir string, empty []vision.Frame,
+	t *testing.T, d vision.MarkerDetector, c *catalogue.Catalogue, dir string, empty []vision.Frame,
 ) (*rendered, vision.Located) {
 	r, f := readRendered(t, dir)
 	if all := picturesOf(t, dir, true); os.Getenv("SIGHTLINE_AVERAGE") == "1" && len(all) > 1 {
-		var mean vision.Averager
+		var mean exposure.Averager
 		for _, p := range all {
 			require.NoError(t, mean.Add(p))
 		}
@@ -198,16 +202,16 @@ func locateReexposed(
 		require.NoError(t, err)
 	}
 	table := register(t, d, r.intrinsics(), calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), f)
-	learner := vision.NewMatLearner(table)
+	learner := obstacle.NewBackgroundLearner(table)
 	for _, e := range empty {
 		require.NoError(t, learner.Add(e))
 	}
 	o := drawnTokens()
 	var err error
 	o.Catalogue = c
-	o.EmptyMat, err = learner.Mat()
+	o.Background, err = learner.Background()
 	require.NoError(t, err)
-	l, err := vision.NewLocator(table, o)
+	l, err := locate.New(table, o)
 	require.NoError(t, err)
 	got, err := l.Locate(f)
 	require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/locate"
 	"sightline/vision/tablesim"
 )
 
@@ -74,7 +75,7 @@ func (e *edgeTally) table(t *testing.T, seed uint64, wear tablesim.Wear, hint vi
 	}
 	f, truth, err := table.Render()
 	require.NoError(t, err)
-	l, err := vision.NewLocator(calibration.Table{Camera: table.Camera, Layout: table.Layout}, drawnTokens())
+	l, err := locate.New(calibration.Table{Camera: table.Camera, Layout: table.Layout}, drawnTokens())
 	require.NoError(t, err)
 	r := rand.New(rand.NewPCG(seed, 0x6564676573))
 	u := func() float64 { return 2*r.Float64() - 1 }
@@ -155,7 +156,7 @@ func TestEdgesRendered(t *testing.T) {
 	var read, clicked baseTally // with the code read before, and without
 	for _, truth := range truths {
 		r, f := readRendered(t, filepath.Dir(truth))
-		l, err := vision.NewLocator(register(t, d, r.intrinsics(), layout, f), drawnTokens())
+		l, err := locate.New(register(t, d, r.intrinsics(), layout, f), drawnTokens())
 		require.NoError(t, err)
 		for _, w := range r.bases(t) {
 			hint := vision.EdgeHint{Base: w.base, Pose: w.pose, Reach: 3 * geom.Millimeter, Turn: 8 * geom.Degree}
@@ -173,13 +174,13 @@ func TestEdgesRendered(t *testing.T) {
 }
 
 // addEdges adds what a base's edges give from a hint.
-func (b *baseTally) addEdges(t *testing.T, l *vision.Locator, f vision.Frame, name string, w trueBase, hint vision.EdgeHint) {
+func (b *baseTally) addEdges(t *testing.T, l *locate.Locator, f vision.Frame, name string, w trueBase, hint vision.EdgeHint) {
 	t.Helper()
 	s, ok, err := l.Edges(f, hint)
 	require.NoError(t, err)
-	var got []vision.UnnamedBase
+	var got []vision.UnidentifiedBase
 	if ok {
-		got = append(got, vision.UnnamedBase{Base: w.base, Pose: s.Pose, Covariance: s.Covariance, Sight: s})
+		got = append(got, vision.UnidentifiedBase{Base: w.base, Pose: s.Pose, Covariance: s.Covariance, Sight: s})
 	}
 	b.add(name, []trueBase{w}, got)
 }

@@ -11,6 +11,8 @@ import (
 	"sightline/calibration"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/fusion"
+	"sightline/vision/locate"
 	"sightline/vision/tablesim"
 )
 
@@ -39,7 +41,7 @@ func TestTwoObliqueCamerasSeeMoreThanEither(t *testing.T) {
 			frame, truth, err := table.Render()
 			require.NoError(t, err)
 			lens := misjudgedLens(rand.New(rand.NewPCG(seed, uint64(i))), table)
-			l, err := vision.NewLocator(register(t, d, lens, table.Layout, frame), drawnTokens())
+			l, err := locate.New(register(t, d, lens, table.Layout, frame), drawnTokens())
 			require.NoError(t, err)
 			got, err := l.Locate(frame)
 			require.NoError(t, err)
@@ -53,7 +55,7 @@ func TestTwoObliqueCamerasSeeMoreThanEither(t *testing.T) {
 			}
 			alone[i].add("seed "+strconv.FormatUint(3001+seed, 10), here, got)
 		}
-		fused, err := vision.Fuse(views, vision.FuseOptions{Apart: -1})
+		fused, err := fusion.Fuse(views, fusion.Options{Apart: -1})
 		require.NoError(t, err)
 		for _, n := range fused.Fusion.Notes() {
 			t.Logf("seed %d: %s", 3001+seed, n)

@@ -20,6 +20,9 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
 )
 
@@ -144,7 +147,7 @@ func reportObstacles(t *testing.T, name string, pictures []*obstacleTally) *obst
 }
 
 // publishedCatalogue reads the outlines that the rendered pictures use.
-func publishedCatalogue(t *testing.T) *vision.Catalogue {
+func publishedCatalogue(t *testing.T) *catalogue.Catalogue {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(sharedDir(t, "obstacles"), "outlines.json"))
 	require.NoError(t, err)
@@ -171,7 +174,7 @@ func publishedCatalogue(t *testing.T) *vision.Catalogue {
 	}
 	doc, err := json.Marshal(file)
 	require.NoError(t, err)
-	c, err := vision.ParseCatalogue(bytes.NewReader(doc))
+	c, err := catalogue.Parse(bytes.NewReader(doc))
 	require.NoError(t, err)
 	return c
 }
@@ -197,13 +200,13 @@ func TestObstaclesRendered(t *testing.T) {
 		}
 		r, f := readRendered(t, dir)
 		table := register(t, d, r.intrinsics(), layout, f)
-		learner := vision.NewMatLearner(table)
+		learner := obstacle.NewBackgroundLearner(table)
 		require.NoError(t, learner.Add(readPicture(t, empty)))
-		mat, err := learner.Mat()
+		mat, err := learner.Background()
 		require.NoError(t, err)
 		o := drawnTokens()
-		o.Catalogue, o.EmptyMat = catalogue, mat
-		l, err := vision.NewLocator(table, o)
+		o.Catalogue, o.Background = catalogue, mat
+		l, err := locate.New(table, o)
 		require.NoError(t, err)
 		got, err := l.Locate(f)
 		require.NoError(t, err)
@@ -230,10 +233,10 @@ func TestObstaclesSimulated(t *testing.T) {
 	var search, steady time.Duration
 	for seed := range uint64(20) {
 		table := tablesim.RandomTable(5000+seed, 1920, 1080)
-		c := &vision.Catalogue{}
+		c := &catalogue.Catalogue{}
 		var truth []trueObstacle
 		for _, o := range table.Scene.Obstacles {
-			e, err := vision.NewCatalogueEntry(o.ID, o.Kind, o.Outline)
+			e, err := catalogue.NewEntry(o.ID, o.Kind, o.Outline)
 			require.NoError(t, err)
 			c.Entries = append(c.Entries, e)
 			var lies geom.Polygon
@@ -245,15 +248,15 @@ func TestObstaclesSimulated(t *testing.T) {
 		empty := *table
 		empty.Scene.Ships, empty.Scene.Obstacles, empty.Clutter, empty.Minis = nil, nil, nil, nil
 		calibrated := calibration.Table{Camera: table.Camera, Layout: table.Layout}
-		learner := vision.NewMatLearner(calibrated)
+		learner := obstacle.NewBackgroundLearner(calibrated)
 		f, _, err := empty.Render()
 		require.NoError(t, err)
 		require.NoError(t, learner.Add(f))
-		mat, err := learner.Mat()
+		mat, err := learner.Background()
 		require.NoError(t, err)
 
 		look := func(table *tablesim.Table, truth []trueObstacle) *obstacleTally {
-			l, err := vision.NewLocator(calibrated, vision.LocatorOptions{Catalogue: c, EmptyMat: mat})
+			l, err := locate.New(calibrated, locate.Options{Catalogue: c, Background: mat})
 			require.NoError(t, err)
 			f, _, err := table.Render()
 			require.NoError(t, err)

@@ -17,6 +17,8 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/locate"
+	"sightline/vision/token"
 )
 
 // fitTally is what a set of re-exposed pictures showed: names, and the fits' errors over what the fit alone states.
@@ -67,7 +69,7 @@ func (a *fitTally) add(r *rendered, camera *calibration.Camera, ships []sighting
 			a.stated[i] = append(a.stated[i], e/math.Sqrt(s.got.Covariance[4*i]))
 			a.fit[i] = append(a.fit[i], e/math.Sqrt(fit[4*i]))
 		}
-		px, _ := camera.PixelOf(s.got.Pose.Point, vision.BaseTop)
+		px, _ := camera.PixelOf(s.got.Pose.Point, token.BaseTop)
 		p, _ := camera.PointAt(px, r.topOf(s.id))
 		d = p.Sub(s.truth.Point)
 		a.raisedMM = append(a.raisedMM, d.Norm())
@@ -95,7 +97,7 @@ func (r *rendered) topOf(id string) geom.Length {
 			return geom.Length(z)
 		}
 	}
-	return vision.BaseTop
+	return token.BaseTop
 }
 
 // TestShipsReexposed measures names and places in photorealistic pictures that other cameras took, through the true camera.
@@ -122,7 +124,7 @@ func TestShipsReexposed(t *testing.T) {
 			Camera: calibration.Camera{Intrinsics: r.intrinsics(), Extrinsics: calibration.Extrinsics{R: r.Camera.R, T: r.Camera.T}},
 			Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
 		}
-		l, err := vision.NewLocator(table, drawnTokens())
+		l, err := locate.New(table, drawnTokens())
 		require.NoError(t, err)
 		got, err := l.Locate(f)
 		require.NoError(t, err)

@@ -22,6 +22,7 @@ import (
 	"sightline/calibration"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/locate"
 	"sightline/vision/tablesim"
 )
 
@@ -166,7 +167,7 @@ func TestRegistrationOfRenderedTables(t *testing.T) {
 		assert.LessOrEqual(t, worst, 0.3, "%s: worst mat corner, mm", dir)
 
 		// These tables carry no tokens of ours: nothing may be found on them.
-		l, err := vision.NewLocator(got, vision.LocatorOptions{})
+		l, err := locate.New(got, locate.Options{})
 		require.NoError(t, err)
 		located, err := l.Locate(f)
 		require.NoError(t, err)
@@ -188,7 +189,7 @@ func TestNothingIsFoundInPhotographsWithoutTokens(t *testing.T) {
 		cam.Fx, cam.Fy, cam.Cx, cam.Cy = cam.Fx*k, cam.Fy*k, float64(w-1)/2, float64(h-1)/2
 		cam.Distortion = [5]float64{}
 		table := calibration.Table{Camera: cam, Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)}
-		l, err := vision.NewLocator(table, vision.LocatorOptions{})
+		l, err := locate.New(table, locate.Options{})
 		require.NoError(t, err)
 		got, err := l.Locate(f)
 		require.NoError(t, err)
@@ -265,7 +266,7 @@ func TestAccuracyRendered(t *testing.T) {
 	for _, truth := range renderedTruths(t, roots) {
 		dir := filepath.Dir(truth)
 		r, f := readRendered(t, dir)
-		l, err := vision.NewLocator(register(t, d, r.intrinsics(), layout, f), drawnTokens())
+		l, err := locate.New(register(t, d, r.intrinsics(), layout, f), drawnTokens())
 		require.NoError(t, err)
 		got, err := l.Locate(f)
 		require.NoError(t, err)

@@ -15,6 +15,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/locate"
 	"sightline/vision/opencv"
 	"sightline/vision/tablesim"
 )
@@ -65,10 +66,10 @@ func register(t *testing.T, d vision.MarkerDetector, lens calibration.Intrinsics
 
 // drawnTokens is the default uncertainty without what a drawn token does not have:
 // it was not cut with a knife, and lies exactly on its base.
-func drawnTokens() vision.LocatorOptions {
+func drawnTokens() locate.Options {
 	u := calibration.DefaultUncertainty
 	u.Print, u.Insert = 0, 0
-	return vision.LocatorOptions{Uncertainty: u}
+	return locate.Options{Uncertainty: u}
 }
 
 func markerDetector(t *testing.T) vision.MarkerDetector {
@@ -143,7 +144,7 @@ func simulate(t *testing.T, name string, n, width, height int) *tally {
 		require.NoError(t, err)
 		lens := misjudgedLens(rand.New(rand.NewPCG(seed, 1)), table)
 		cal := register(t, d, lens, table.Layout, frame)
-		l, err := vision.NewLocator(cal, drawnTokens())
+		l, err := locate.New(cal, drawnTokens())
 		require.NoError(t, err)
 		got, err := l.Locate(frame)
 		require.NoError(t, err)
@@ -229,7 +230,7 @@ func locateExactly(t *testing.T, table *tablesim.Table) []engine.Ship {
 	t.Helper()
 	frame, _, err := table.Render()
 	require.NoError(t, err)
-	l, err := vision.NewLocator(calibration.Table{Camera: table.Camera, Layout: table.Layout}, vision.LocatorOptions{})
+	l, err := locate.New(calibration.Table{Camera: table.Camera, Layout: table.Layout}, locate.Options{})
 	require.NoError(t, err)
 	got, err := l.Locate(frame)
 	require.NoError(t, err)

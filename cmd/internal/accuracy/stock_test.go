@@ -14,6 +14,8 @@ import (
 	"sightline/calibration"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/locate"
+	"sightline/vision/ship"
 )
 
 // stockPictures lists the folders tN-SIZE of photorealistic tables whose ships carry nothing of ours: those beside the
@@ -49,7 +51,7 @@ func TestEdgesOfStockBases(t *testing.T) {
 	tally := map[string]*baseTally{}
 	for i, dir := range stockPictures(t) {
 		r, f := readRendered(t, dir)
-		l, err := vision.NewLocator(r.table(), drawnTokens())
+		l, err := locate.New(r.table(), drawnTokens())
 		require.NoError(t, err)
 		rng := rand.New(rand.NewPCG(13, uint64(i)))
 		u := func(most float64) float64 { return most * (2*rng.Float64() - 1) }
@@ -110,12 +112,12 @@ func TestStockBasesByDifference(t *testing.T) {
 func TestMarkedFrontEdgesOfStockBases(t *testing.T) {
 	rng := rand.New(rand.NewPCG(17, 0))
 	off := func(p [2]float64) geom.Pixel {
-		return geom.Pixel{X: p[0] + vision.MarkSigma*rng.NormFloat64(), Y: p[1] + vision.MarkSigma*rng.NormFloat64()}
+		return geom.Pixel{X: p[0] + ship.MarkSigma*rng.NormFloat64(), Y: p[1] + ship.MarkSigma*rng.NormFloat64()}
 	}
 	tally := map[string]*baseTally{}
 	for _, dir := range stockPictures(t) {
 		r, _ := readRendered(t, dir)
-		l, err := vision.NewLocator(r.table(), drawnTokens())
+		l, err := locate.New(r.table(), drawnTokens())
 		require.NoError(t, err)
 		b := tally[sizeOf(dir)]
 		if b == nil {
@@ -125,9 +127,9 @@ func TestMarkedFrontEdgesOfStockBases(t *testing.T) {
 		pictures := b.pictures + 1
 		for i, w := range r.bases(t) {
 			for range 20 {
-				got, err := l.Mark(vision.Mark{Base: w.base, Left: off(r.Ships[i].Top[0]), Right: off(r.Ships[i].Top[1])})
+				got, err := l.Mark(ship.Mark{Base: w.base, Left: off(r.Ships[i].Top[0]), Right: off(r.Ships[i].Top[1])})
 				require.NoError(t, err, "%s %s", filepath.Base(dir), w.id)
-				b.add(filepath.Base(dir), []trueBase{w}, []vision.UnnamedBase{{Base: w.base, Pose: got.Pose, Covariance: got.Covariance}})
+				b.add(filepath.Base(dir), []trueBase{w}, []vision.UnidentifiedBase{{Base: w.base, Pose: got.Pose, Covariance: got.Covariance}})
 			}
 		}
 		b.pictures = pictures

@@ -16,6 +16,8 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
 )
 
@@ -40,7 +42,7 @@ type trueBase struct {
 	pose geom.Pose
 }
 
-func (b *baseTally) add(name string, truth []trueBase, got []vision.UnnamedBase) {
+func (b *baseTally) add(name string, truth []trueBase, got []vision.UnidentifiedBase) {
 	b.pictures++
 	b.bases += len(truth)
 	for _, g := range got {
@@ -84,9 +86,9 @@ func (b *baseTally) report(t *testing.T, what string) {
 }
 
 // basesOf finds the bases of a picture as if the code of none could be read.
-func basesOf(t *testing.T, table calibration.Table, mat *vision.EmptyMat, f vision.Frame) []vision.UnnamedBase {
+func basesOf(t *testing.T, table calibration.Table, mat *obstacle.Background, f vision.Frame) []vision.UnidentifiedBase {
 	t.Helper()
-	finder, err := vision.NewObstacleFinder(table, &vision.Catalogue{}, mat, drawnTokens().Uncertainty)
+	finder, err := obstacle.NewFinder(table, &catalogue.Catalogue{}, mat, drawnTokens().Uncertainty)
 	require.NoError(t, err)
 	return finder.Bases(f, nil)
 }
@@ -203,7 +205,7 @@ func TestClutterIsNoBase(t *testing.T) {
 	none.report(t, "clutter")
 }
 
-func basesSimulated(t *testing.T, table *tablesim.Table) []vision.UnnamedBase {
+func basesSimulated(t *testing.T, table *tablesim.Table) []vision.UnidentifiedBase {
 	t.Helper()
 	empty := *table
 	empty.Scene.Ships, empty.Scene.Obstacles, empty.Clutter, empty.Hands, empty.Minis = nil, nil, nil, nil, nil

@@ -19,6 +19,9 @@ import (
 	"sightline/cmd/internal/web"
 	"sightline/hardware"
 	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 )
 
 // Task is one of the program's parts that run side by side.
@@ -112,7 +115,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	if o.Open == nil {
 		o.Open = source.open
 	}
-	feed := vision.NewFeed(o.Open, vision.FeedOptions{Name: c.Camera.Source, OnChange: logCamera(o.Log)})
+	feed := capture.NewFeed(o.Open, capture.FeedOptions{Name: c.Camera.Source, OnChange: logCamera(o.Log)})
 	hub, pairing := newHub(), &access.Pairing{}
 	address := phoneAddress(c.Web.scheme(), listener.Addr())
 	menu := &panelMenu{address: address, code: func() string { return pairing.Code(time.Now()) }, now: time.Now}
@@ -122,8 +125,8 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	}
 	showing := newPanelTask(wired, hub, o)
 
-	searches := &vision.Searches{}
-	main, known, err := pipelineParts(c, source, vision.LocatorOptions{Searches: searches})
+	searches := &obstacle.Searches{}
+	main, known, err := pipelineParts(c, source, locate.Options{Searches: searches})
 	if err != nil {
 		return err
 	}

@@ -20,6 +20,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/vision"
+	"sightline/vision/capture"
 	"sightline/vision/tablesim"
 )
 
@@ -50,10 +51,10 @@ func (e *eyes) Next(ctx context.Context, _ uint64) (vision.Frame, error) {
 	return vision.Frame{Gray: g, Seq: e.seq, Captured: time.Unix(1700000000, 0).Add(time.Duration(e.seq) * 100 * time.Millisecond)}, nil
 }
 
-func (e *eyes) Status() vision.FeedStatus {
+func (e *eyes) Status() capture.FeedStatus {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return vision.FeedStatus{Source: "/dev/video0", Err: e.lost}
+	return capture.FeedStatus{Source: "/dev/video0", Err: e.lost}
 }
 
 func (e *eyes) change(do func()) {

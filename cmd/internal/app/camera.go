@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/exposure"
 )
 
 // settleFor is how long a camera has to choose its exposure and focus before they are
@@ -17,41 +19,41 @@ const settleFor = 4 * time.Second
 // cameraHolder holds a camera's exposure, gain, white balance and focus as the
 // configuration wishes, again each time that the camera was opened. The zero value works.
 type cameraHolder struct {
-	tell  func(text string)                               // told what people should know; nil: nobody
-	open  func(path string) (vision.ControlDevice, error) // nil: vision.OpenControls
-	after func(time.Duration, func())                     // nil: time.AfterFunc
+	tell  func(text string)                                // told what people should know; nil: nobody
+	open  func(path string) (capture.ControlDevice, error) // nil: vision.OpenControls
+	after func(time.Duration, func())                      // nil: time.AfterFunc
 
-	mu     sync.Mutex             // guards what follows
-	locked *vision.CameraSettings // with what was locked made fixed; nil: nothing was yet
-	round  int                    // counts the openings: an older one's lock is void
+	mu     sync.Mutex        // guards what follows
+	locked *capture.Settings // with what was locked made fixed; nil: nothing was yet
+	round  int               // counts the openings: an older one's lock is void
 	told   []string
 
-	device   string                               // or stream, that was opened last
-	controls func() (vision.ControlDevice, error) // of it; nil: none can be set
-	exposure *vision.Exposure                     // sets the exposure by the markers' paper; nil: nothing does
-	knobs    []vision.ExposureControl
+	device   string                                // or stream, that was opened last
+	controls func() (capture.ControlDevice, error) // of it; nil: none can be set
+	exposure *exposure.Controller                  // sets the exposure by the markers' paper; nil: nothing does
+	knobs    []exposure.Control
 	paper    bool // it is wished
 	gain     bool // and with the gain
 }
 
 // controlled is a source with controls of its own, or nil.
 type controlled interface {
-	Controls() vision.ControlDevice
+	Controls() capture.ControlDevice
 }
 
 // controlsOf returns how a source's controls are opened; nil when it has none.
-func (h *cameraHolder) controlsOf(name string, source vision.Source) func() (vision.ControlDevice, error) {
+func (h *cameraHolder) controlsOf(name string, source vision.Source) func() (capture.ControlDevice, error) {
 	if own, ok := source.(controlled); ok && own.Controls() != nil {
-		return func() (vision.ControlDevice, error) { return own.Controls(), nil }
+		return func() (capture.ControlDevice, error) { return own.Controls(), nil }
 	}
 	if !strings.HasPrefix(name, "/dev/") {
 		return nil
 	}
 	open := h.open
 	if open == nil {
-		open = vision.OpenControls
+		open = capture.OpenControls
 	}
-	return func() (vision.ControlDevice, error) { return open(name) }
+	return func() (capture.ControlDevice, error) { return open(name) }
 }
 
 // opened is called when the source was opened.
@@ -59,7 +61,7 @@ func (h *cameraHolder) opened(c Camera, source vision.Source) {
 	controls := h.controlsOf(c.Source, source)
 	h.mu.Lock()
 	h.device, h.controls, h.exposure = c.Source, controls, nil
-	h.paper, h.gain = c.Settings.Exposure.Kind == vision.SettingPaper, c.Settings.Gain.Kind == vision.SettingPaper
+	h.paper, h.gain = c.Settings.Exposure.Kind == capture.SettingPaper, c.Settings.Gain.Kind == capture.SettingPaper
 	h.mu.Unlock()
 	if !c.Settings.Wished() {
 		return
@@ -88,7 +90,7 @@ func (h *cameraHolder) opened(c Camera, source vision.Source) {
 }
 
 // apply opens the camera's controls beside the pictures and sets them.
-func (h *cameraHolder) apply(s vision.CameraSettings, settled bool, round int) {
+func (h *cameraHolder) apply(s capture.Settings, settled bool, round int) {
 	h.mu.Lock()
 	current, open := round == h.round, h.controls
 	h.mu.Unlock()
@@ -101,13 +103,13 @@ func (h *cameraHolder) apply(s vision.CameraSettings, settled bool, round int) {
 		return
 	}
 	defer d.Close()
-	done, says := vision.ApplySettings(d, s, settled)
+	done, says := capture.ApplySettings(d, s, settled)
 	if settled {
 		h.mu.Lock()
 		h.locked = &done
 		if h.paper {
-			h.knobs = vision.ExposureControls(d, h.gain)
-			h.exposure = vision.NewExposure(h.knobs)
+			h.knobs = capture.ExposureControls(d, h.gain)
+			h.exposure = exposure.NewController(h.knobs)
 		}
 		h.mu.Unlock()
 	}
@@ -117,17 +119,17 @@ func (h *cameraHolder) apply(s vision.CameraSettings, settled bool, round int) {
 // light shows the holder a measurement of the light, a second after the one before. Where it is
 // wished, the exposure is set by it; while busy, when somebody rests on the picture as it is,
 // it is not. It returns how the exposure stands.
-func (h *cameraHolder) light(l vision.Light, busy bool) vision.ExposureState {
+func (h *cameraHolder) light(l exposure.Light, busy bool) exposure.State {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {
 	case h.controls == nil:
-		return vision.ExposureState{Code: vision.ExposureNone, Says: "The exposure of this source cannot be set from here."}
+		return exposure.State{Code: exposure.None, Says: "The exposure of this source cannot be set from here."}
 	case !h.paper:
-		return vision.ExposureState{Code: vision.ExposureNone,
+		return exposure.State{Code: exposure.None,
 			Says: "The exposure is as the camera was set: camera.exposure = \"paper\" holds it by the markers' paper."}
 	case h.exposure == nil:
-		return vision.ExposureState{Code: vision.ExposureWaiting, Says: "The camera settles first."}
+		return exposure.State{Code: exposure.Waiting, Says: "The camera settles first."}
 	}
 	if change := h.exposure.See(l, busy); change != nil {
 		value, err := h.set(*change)
@@ -137,20 +139,20 @@ func (h *cameraHolder) light(l vision.Light, busy bool) vision.ExposureState {
 			if h.knobs[change.Control].Name == "gain" {
 				setting = &h.locked.Gain
 			}
-			*setting = vision.Setting{Kind: vision.SettingFixed, Value: value}
+			*setting = capture.Setting{Kind: capture.SettingFixed, Value: value}
 		}
 	}
 	return h.exposure.State()
 }
 
 // set sets a control of the camera. The caller holds mu.
-func (h *cameraHolder) set(change vision.ExposureChange) (int32, error) {
+func (h *cameraHolder) set(change exposure.Change) (int32, error) {
 	d, err := h.controls()
 	if err != nil {
 		return 0, err
 	}
 	defer d.Close()
-	return vision.SetExposureControl(d, h.knobs[change.Control], change.Value)
+	return capture.SetExposureControl(d, h.knobs[change.Control], change.Value)
 }
 
 // say tells people, each thing once.

@@ -9,19 +9,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 // lens is a camera that has nothing to set but says when it is asked.
 type noControls struct{ asked *int }
 
-func (n noControls) Query(vision.ControlID) (vision.ControlRange, error) {
+func (n noControls) Query(capture.ControlID) (capture.ControlRange, error) {
 	*n.asked++
-	return vision.ControlRange{}, vision.ErrNoControl
+	return capture.ControlRange{}, capture.ErrNoControl
 }
-func (n noControls) Get(vision.ControlID) (int32, error) { return 0, vision.ErrNoControl }
-func (n noControls) Set(vision.ControlID, int32) error   { return vision.ErrNoControl }
-func (n noControls) Close() error                        { return nil }
+func (n noControls) Get(capture.ControlID) (int32, error) { return 0, capture.ErrNoControl }
+func (n noControls) Set(capture.ControlID, int32) error   { return capture.ErrNoControl }
+func (n noControls) Close() error                         { return nil }
 
 func TestACameraIsHeldAgainAfterItWasAway(t *testing.T) {
 	var said []string
@@ -29,10 +29,10 @@ func TestACameraIsHeldAgainAfterItWasAway(t *testing.T) {
 	asked := 0
 	h := cameraHolder{
 		tell:  func(text string) { said = append(said, text) },
-		open:  func(string) (vision.ControlDevice, error) { return noControls{&asked}, nil },
+		open:  func(string) (capture.ControlDevice, error) { return noControls{&asked}, nil },
 		after: func(d time.Duration, do func()) { assert.Equal(t, settleFor, d); later = append(later, do) },
 	}
-	c := Camera{Source: "/dev/video0", Settings: vision.CameraSettings{Focus: vision.Setting{Kind: vision.SettingLock}}}
+	c := Camera{Source: "/dev/video0", Settings: capture.Settings{Focus: capture.Setting{Kind: capture.SettingLock}}}
 	h.opened(c, nil)
 	require.Len(t, later, 1, "it settles first")
 	assert.Empty(t, said)
@@ -51,7 +51,7 @@ func TestACameraIsHeldAgainAfterItWasAway(t *testing.T) {
 	h.opened(Camera{Source: "rtsp://camera/", Settings: c.Settings}, nil)
 	require.Len(t, said, 2)
 	assert.Contains(t, said[1], "cannot be set from here")
-	h.open = func(string) (vision.ControlDevice, error) { return nil, errors.New("permission denied") }
+	h.open = func(string) (capture.ControlDevice, error) { return nil, errors.New("permission denied") }
 	h.opened(c, nil)
 	assert.Contains(t, said[2], "permission denied")
 }
@@ -59,9 +59,9 @@ func TestACameraIsHeldAgainAfterItWasAway(t *testing.T) {
 func TestWhatIsWishedOfTheCamera(t *testing.T) {
 	c, err := ParseConfig(strings.NewReader("[camera]\nexposure = \"lock\"\ngain = 20\nwhite_balance = \"auto\"\npowerline = 50\n"))
 	require.NoError(t, err)
-	assert.Equal(t, vision.CameraSettings{
-		Exposure: vision.Setting{Kind: vision.SettingLock}, Gain: vision.Setting{Kind: vision.SettingFixed, Value: 20},
-		WhiteBalance: vision.Setting{Kind: vision.SettingAuto}, Powerline: 50,
+	assert.Equal(t, capture.Settings{
+		Exposure: capture.Setting{Kind: capture.SettingLock}, Gain: capture.Setting{Kind: capture.SettingFixed, Value: 20},
+		WhiteBalance: capture.Setting{Kind: capture.SettingAuto}, Powerline: 50,
 	}, c.Camera.Settings)
 	for text, says := range map[string]string{
 		"focus = \"sharp\"":     "line 2: camera.focus: expected \"auto\", \"lock\" or a whole number without quotes in the camera's own unit, got \"sharp\"",

@@ -26,7 +26,7 @@ import (
 	"sightline/cmd/internal/sheet"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 // DefaultConfigPath is the file that is read when no other is named. It may be absent.
@@ -53,7 +53,7 @@ type Camera struct {
 	Width, Height int     // wanted of the device in px; 0: its own choice
 	FPS           float64 // wanted of the device; 0: its own choice
 
-	Settings vision.CameraSettings // of its exposure and the like; zero: as they are
+	Settings capture.Settings // of its exposure and the like; zero: as they are
 }
 
 // Table says what lies on the table.
@@ -405,11 +405,11 @@ func checkCamera(table string, c Camera) *badValue {
 }
 
 // settings reads what is wished of the camera's exposure and the like.
-func (raw rawConfig) settings() (s vision.CameraSettings, problem *badValue) {
+func (raw rawConfig) settings() (s capture.Settings, problem *badValue) {
 	for _, k := range []struct {
 		key   string
 		value any
-		to    *vision.Setting
+		to    *capture.Setting
 	}{
 		{"exposure", raw.Camera.Exposure, &s.Exposure}, {"gain", raw.Camera.Gain, &s.Gain},
 		{"white_balance", raw.Camera.WhiteBalance, &s.WhiteBalance}, {"focus", raw.Camera.Focus, &s.Focus},
@@ -419,16 +419,16 @@ func (raw rawConfig) settings() (s vision.CameraSettings, problem *badValue) {
 			continue
 		case int64:
 			if v >= math.MinInt32 && v <= math.MaxInt32 {
-				*k.to = vision.Setting{Kind: vision.SettingFixed, Value: int32(v)}
+				*k.to = capture.Setting{Kind: capture.SettingFixed, Value: int32(v)}
 				continue
 			}
 		case string:
-			if kind, known := map[string]vision.SettingKind{"": vision.SettingLeave, "auto": vision.SettingAuto, "lock": vision.SettingLock}[v]; known {
+			if kind, known := map[string]capture.SettingKind{"": capture.SettingLeave, "auto": capture.SettingAuto, "lock": capture.SettingLock}[v]; known {
 				k.to.Kind = kind
 				continue
 			}
 			if v == "paper" && k.key == "exposure" {
-				k.to.Kind = vision.SettingPaper
+				k.to.Kind = capture.SettingPaper
 				continue
 			}
 		}
@@ -439,8 +439,8 @@ func (raw rawConfig) settings() (s vision.CameraSettings, problem *badValue) {
 		return s, bad("camera."+k.key, "expected \"auto\", \"lock\"%s or a whole number without quotes in the camera's own unit, got %#v", also,
 			k.value)
 	}
-	if s.Exposure.Kind == vision.SettingPaper && s.Gain.Kind == vision.SettingLeave {
-		s.Gain.Kind = vision.SettingPaper // an automatic gain would work against it
+	if s.Exposure.Kind == capture.SettingPaper && s.Gain.Kind == capture.SettingLeave {
+		s.Gain.Kind = capture.SettingPaper // an automatic gain would work against it
 	}
 	if s.Powerline = raw.Camera.Powerline; s.Powerline != 0 && s.Powerline != 50 && s.Powerline != 60 {
 		return s, bad("camera.powerline", "expected 50 or 60 Hz, or 0 to leave it, got %d", s.Powerline)

@@ -14,6 +14,8 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/token"
 )
 
 // deskParts are the parts of a desk.
@@ -32,7 +34,7 @@ type (
 type desk struct {
 	t      *testing.T
 	now    time.Time
-	status vision.FeedStatus
+	status capture.FeedStatus
 	camera calibration.Camera
 	ships  []engine.Ship
 	locate error // of Locate
@@ -48,7 +50,7 @@ type desk struct {
 const deskFrame = 200 * time.Millisecond
 
 func shipAt(id string, x, y float64) engine.Ship {
-	code, err := vision.CodeOfID(id)
+	code, err := token.CodeOfID(id)
 	if err != nil {
 		panic(err)
 	}
@@ -62,7 +64,7 @@ func newDesk(t *testing.T, change func(*desk, *deskParts)) *desk {
 	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
 	b := &desk{
 		t: t, now: time.Unix(1700000000, 0), hub: live.NewHub(live.State{}),
-		status: vision.FeedStatus{State: vision.FeedLive, Source: "/dev/video0"},
+		status: capture.FeedStatus{State: capture.FeedLive, Source: "/dev/video0"},
 		ships:  []engine.Ship{shipAt("A1", 300, 300), shipAt("B1", 300, 487)},
 		camera: calibration.Camera{ // it looks straight down on the middle of the mat
 			Intrinsics: calibration.Intrinsics{Width: 1280, Height: 720, Fx: 700, Fy: 700, Cx: 639.5, Cy: 359.5},
@@ -99,7 +101,7 @@ func (b *desk) Next(ctx context.Context, _ uint64) (vision.Frame, error) {
 	<-ctx.Done()
 	return vision.Frame{}, ctx.Err()
 }
-func (b *desk) Status() vision.FeedStatus { return b.status }
+func (b *desk) Status() capture.FeedStatus { return b.status }
 
 func (b *desk) DetectMarkers(*image.Gray) (out []vision.Detection, err error) {
 	for _, m := range calibration.DefaultLayout(calibration.MatSide, calibration.MatSide).Markers {

@@ -12,8 +12,12 @@ import (
 	"sightline/calibration"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/pipeline"
-	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/exposure"
+	"sightline/vision/fiducial"
+	"sightline/vision/locate"
 	"sightline/vision/tablesim"
+	"sightline/vision/track"
 )
 
 // A picture three times too bright loses ships; the program brings the exposure down by the
@@ -41,8 +45,8 @@ func TestTheExposureIsSetByTheMarkersPaper(t *testing.T) {
 	w := newDesk(t, func(b *desk, o *deskParts) {
 		o.Layout, o.File = source.Layout(), pipeline.CalibrationFile{Table: &table, Name: "truth"}
 		o.Lens = func() (calibration.Intrinsics, bool) { return source.Lens(), true }
-		o.Markers, o.Track, o.Exposure, o.Tracking = nil, vision.TrackMarkers, h.light, vision.TrackerOptions{}
-		o.NewLocator = func(t calibration.Table) (pipeline.Locator, error) { return openLocator(t, vision.LocatorOptions{}) }
+		o.Markers, o.Track, o.Exposure, o.Tracking = nil, fiducial.TrackMarkers, h.light, track.TrackerOptions{}
+		o.NewLocator = func(t calibration.Table) (pipeline.Locator, error) { return openLocator(t, locate.Options{}) }
 	})
 	pass := func(seconds int) live.State {
 		for range seconds * 5 {
@@ -58,7 +62,7 @@ func TestTheExposureIsSetByTheMarkersPaper(t *testing.T) {
 	require.Equal(t, live.OK, v.Health.Code)
 	w.freeze(true)
 	v = pass(8)
-	assert.Equal(t, vision.ExposurePaused, v.Light.Exposure.Code, "%+v", v.Light)
+	assert.Equal(t, exposure.Paused, v.Light.Exposure.Code, "%+v", v.Light)
 	assert.Greater(t, v.Light.Paper, 240.0)
 	value, err := source.Controls().Get(0x009a0902)
 	require.NoError(t, err)
@@ -66,8 +70,8 @@ func TestTheExposureIsSetByTheMarkersPaper(t *testing.T) {
 
 	w.freeze(false)
 	v = pass(40)
-	assert.Equal(t, vision.ExposureHeld, v.Light.Exposure.Code, "%+v", v.Light)
-	assert.InDelta(t, vision.ExposureGoal, v.Light.Paper, 22)
+	assert.Equal(t, exposure.Held, v.Light.Exposure.Code, "%+v", v.Light)
+	assert.InDelta(t, exposure.Goal, v.Light.Paper, 22)
 	assert.Empty(t, v.Light.Advice)
 	assert.Contains(t, v.Light.Exposure.Change, "exposure ")
 	value, err = source.Controls().Get(0x009a0902)
@@ -93,21 +97,21 @@ func TestTheExposureIsSetByTheMarkersPaper(t *testing.T) {
 func TestWhereTheExposureCannotBeSet(t *testing.T) {
 	var said []string
 	h := &cameraHolder{tell: func(text string) { said = append(said, text) }, after: func(_ time.Duration, do func()) { do() }}
-	bright := vision.Light{Edges: 32, Paper: 255}
+	bright := exposure.Light{Edges: 32, Paper: 255}
 	h.opened(Camera{Source: "http://camera/"}, nil)
 	s := h.light(bright, false)
-	assert.Equal(t, vision.ExposureNone, s.Code)
+	assert.Equal(t, exposure.None, s.Code)
 	assert.Contains(t, s.Says, "cannot be set from here")
 
 	asked := 0
-	h.open = func(string) (vision.ControlDevice, error) { return noControls{&asked}, nil }
+	h.open = func(string) (capture.ControlDevice, error) { return noControls{&asked}, nil }
 	h.opened(Camera{Source: "/dev/video0"}, nil)
 	assert.Contains(t, h.light(bright, false).Says, "camera.exposure = \"paper\"")
 	assert.Zero(t, asked, "nobody wished it")
-	paper := vision.CameraSettings{Exposure: vision.Setting{Kind: vision.SettingPaper}, Gain: vision.Setting{Kind: vision.SettingPaper}}
+	paper := capture.Settings{Exposure: capture.Setting{Kind: capture.SettingPaper}, Gain: capture.Setting{Kind: capture.SettingPaper}}
 	h.opened(Camera{Source: "/dev/video0", Settings: paper}, nil)
 	s = h.light(bright, false)
-	assert.Equal(t, vision.ExposureFailed, s.Code)
+	assert.Equal(t, exposure.Failed, s.Code)
 	assert.Contains(t, s.Says, "no control of its exposure")
 	assert.Empty(t, said, "the exposure's state says it")
 }

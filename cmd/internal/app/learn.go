@@ -18,6 +18,9 @@ import (
 	"sightline/cmd/internal/web"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/exposure"
+	"sightline/vision/obstacle"
 )
 
 // Learner teaches the program this table's obstacles: from the live pictures it learns the
@@ -146,12 +149,12 @@ func (l *Learner) look(before *image.Gray) *image.Gray {
 	}
 	v := l.hub.Newest()
 	way := inTheWay(&v)
-	if before != nil && v.Frame.Gray != nil && vision.Moved(before, v.Frame.Gray) {
+	if before != nil && v.Frame.Gray != nil && exposure.Moved(before, v.Frame.Gray) {
 		way = append(way, "Something moves in the picture: take your hands away and wait a moment.")
 	}
 	paper, matWay := false, glareInTheWay(&v)
 	if table, err := tableOf(&v); err == nil && v.Frame.Gray != nil && sameSize(v.Frame, table) {
-		paper = vision.HasPaper(v.Frame, table)
+		paper = obstacle.HasPaper(v.Frame, table)
 	}
 	if paper {
 		matWay = append(matWay, "A sheet of white paper lies on the mat.")
@@ -186,7 +189,7 @@ func inTheWay(v *live.State) (out []string) {
 // glareInTheWay says what of the light keeps the mat from being learnt. (White paper may
 // well look so: tokens are traced on it for all that, and their page says so.)
 func glareInTheWay(v *live.State) (out []string) {
-	if g := v.Light.Glare; g > vision.GlareShare {
+	if g := v.Light.Glare; g > exposure.GlareShare {
 		out = append(out, fmt.Sprintf("%.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. Turn the lamp or the camera, or lower the exposure.", 100*g, v.Light.Where))
 	}
 	return out
@@ -238,7 +241,7 @@ func (l *Learner) gather(ctx context.Context, begin func(calibration.Table) erro
 			return v, errors.New("the camera or the table moved while it was looked at: begin again")
 		case now.Health.Code != live.OK:
 			return v, fmt.Errorf("%s: %s", now.Health.Title, now.Health.Detail)
-		case first != nil && vision.Moved(first, f.Gray):
+		case first != nil && exposure.Moved(first, f.Gray):
 			return v, errMoved
 		case first == nil:
 			first = f.Gray
@@ -271,14 +274,14 @@ func (l *Learner) learnMat(ctx context.Context) (string, error) {
 	if way := glareInTheWay(&before); len(way) > 0 {
 		return "", errors.New(way[0])
 	}
-	var learner *vision.MatLearner
+	var learner *obstacle.BackgroundLearner
 	_, err := l.gather(ctx, func(t calibration.Table) error {
-		learner = vision.NewMatLearner(t)
+		learner = obstacle.NewBackgroundLearner(t)
 		return nil
 	}, func(f vision.Frame) error {
 		if learner.Frames() == 0 {
 			v := l.hub.Newest()
-			if table, err := tableOf(&v); err == nil && sameSize(f, table) && vision.HasPaper(f, table) {
+			if table, err := tableOf(&v); err == nil && sameSize(f, table) && obstacle.HasPaper(f, table) {
 				return errors.New("a sheet of white paper lies on the mat: take it away")
 			}
 		}
@@ -287,7 +290,7 @@ func (l *Learner) learnMat(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	mat, err := learner.Mat()
+	mat, err := learner.Background()
 	if err != nil {
 		return "", err
 	}
@@ -328,12 +331,12 @@ func (l *Learner) traceTokens(ctx context.Context, top geom.Length) (string, err
 	for i, s := range sum {
 		mean.Gray.Pix[i] = uint8((s + learnFrames/2) / learnFrames)
 	}
-	found, err := vision.TraceSheet(mean, table, top)
+	found, err := obstacle.TraceSheet(mean, table, top)
 	if err != nil {
 		return "", err
 	}
 	// The print of a mat without paper has crumbs of its own.
-	if len(found) == 0 || !vision.HasPaper(mean, table) && !slices.ContainsFunc(found, func(k vision.TracedToken) bool { return k.Problem == "" }) {
+	if len(found) == 0 || !obstacle.HasPaper(mean, table) && !slices.ContainsFunc(found, func(k obstacle.TracedToken) bool { return k.Problem == "" }) {
 		return "", errors.New("no dark-edged token on white paper is seen: lay them on a sheet of white paper on the mat, each with paper all round")
 	}
 	trace, known := doubts(found), l.known.entries()
@@ -418,12 +421,12 @@ func (l *Learner) compareAgain() {
 
 // compare says of a trace's tokens which entries look the same, and as which one each was
 // saved.
-func compare(trace *live.TokenTrace, known []vision.CatalogueEntry, saved map[int]string) {
+func compare(trace *live.TokenTrace, known []catalogue.Entry, saved map[int]string) {
 	for i := range trace.Tokens {
 		t := &trace.Tokens[i]
 		t.Alike, t.Saved = nil, ""
 		for n := range known {
-			if t.Problem != "" || !vision.Alike(t.Outline, known[n].Outline) {
+			if t.Problem != "" || !obstacle.Alike(t.Outline, known[n].Outline) {
 				continue
 			}
 			t.Alike = append(t.Alike, known[n].Name)
@@ -440,14 +443,14 @@ func compare(trace *live.TokenTrace, known []vision.CatalogueEntry, saved map[in
 const twinsMost = 40
 
 // twinsOf lists, for each entry that cannot be told from others, the others' names.
-func twinsOf(entries []vision.CatalogueEntry) map[string][]string {
+func twinsOf(entries []catalogue.Entry) map[string][]string {
 	out := map[string][]string{}
 	if len(entries) > twinsMost {
 		return out
 	}
 	for i := range entries {
 		for k := range entries[:i] {
-			if a, b := entries[i].Name, entries[k].Name; vision.Alike(entries[i].Outline, entries[k].Outline) {
+			if a, b := entries[i].Name, entries[k].Name; obstacle.Alike(entries[i].Outline, entries[k].Outline) {
 				out[a], out[b] = append(out[a], b), append(out[b], a)
 			}
 		}
@@ -456,12 +459,12 @@ func twinsOf(entries []vision.CatalogueEntry) map[string][]string {
 }
 
 // doubts adds to the traced tokens what would make the search refuse them later.
-func doubts(found []vision.TracedToken) *live.TokenTrace {
+func doubts(found []obstacle.TracedToken) *live.TokenTrace {
 	trace := &live.TokenTrace{}
 	for i, k := range found {
 		t := live.LearnToken{TracedToken: k}
 		if k.Problem == "" {
-			turned, flipped := vision.LikeItself(k.Outline)
+			turned, flipped := obstacle.LikeItself(k.Outline)
 			if turned {
 				t.Doubts = append(t.Doubts, "It looks about the same turned about: where it lies is found, but perhaps not how, and then it is called unknown.")
 			}
@@ -469,7 +472,7 @@ func doubts(found []vision.TracedToken) *live.TokenTrace {
 				t.Doubts = append(t.Doubts, "Both its faces look about the same: it may be called unknown rather than guessed.")
 			}
 			for n := range found[:i] {
-				if found[n].Problem == "" && vision.Alike(k.Outline, found[n].Outline) {
+				if found[n].Problem == "" && obstacle.Alike(k.Outline, found[n].Outline) {
 					t.Doubts = append(t.Doubts, fmt.Sprintf("It looks about like number %d: either may be called unknown rather than guessed.", n+1))
 				}
 			}

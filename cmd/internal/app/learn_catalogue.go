@@ -11,11 +11,12 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sentence"
-	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/obstacle"
 )
 
 // entries are those of the catalogue in use.
-func (k *learnt) entries() []vision.CatalogueEntry {
+func (k *learnt) entries() []catalogue.Entry {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.catalogue.value == nil {
@@ -25,7 +26,7 @@ func (k *learnt) entries() []vision.CatalogueEntry {
 }
 
 // saveMat writes a learnt mat and uses it.
-func (k *learnt) saveMat(mat *vision.EmptyMat) error {
+func (k *learnt) saveMat(mat *obstacle.Background) error {
 	var picture bytes.Buffer
 	if err := mat.WritePNG(&picture); err != nil {
 		return err
@@ -109,7 +110,7 @@ func (l *Learner) Learn(in live.LearnIntent) error {
 		return err
 	}
 	// What is written must be read again: a rounded outline may cross itself.
-	if _, err := vision.ParseCatalogue(bytes.NewReader(doc)); err != nil {
+	if _, err := catalogue.Parse(bytes.NewReader(doc)); err != nil {
 		return fmt.Errorf("the catalogue could not be read again: %w", err)
 	}
 	if err := replaceFile(l.known.catalogueFile, append(doc, '\n')); err != nil {
@@ -155,8 +156,8 @@ func (l *Learner) want(in live.LearnIntent) error {
 }
 
 // changed returns the catalogue after a change.
-func (l *Learner) changed(in live.LearnIntent, entries []vision.CatalogueEntry) (*vision.Catalogue, error) {
-	c := &vision.Catalogue{Entries: slices.Clone(entries)}
+func (l *Learner) changed(in live.LearnIntent, entries []catalogue.Entry) (*catalogue.Catalogue, error) {
+	c := &catalogue.Catalogue{Entries: slices.Clone(entries)}
 	switch in.Do {
 	case live.LearnSave:
 		return c, l.saveTokens(in, c)
@@ -166,7 +167,7 @@ func (l *Learner) changed(in live.LearnIntent, entries []vision.CatalogueEntry) 
 		if c.Entry(in.Name) == nil {
 			return nil, fmt.Errorf("the catalogue holds no %q", in.Name)
 		}
-		c.Entries = slices.DeleteFunc(c.Entries, func(e vision.CatalogueEntry) bool { return e.Name == in.Name })
+		c.Entries = slices.DeleteFunc(c.Entries, func(e catalogue.Entry) bool { return e.Name == in.Name })
 		return c, nil
 	case live.LearnImport:
 		return c, importEntries(in, c)
@@ -175,7 +176,7 @@ func (l *Learner) changed(in live.LearnIntent, entries []vision.CatalogueEntry) 
 }
 
 // saveTokens puts tokens of the trace into a catalogue.
-func (l *Learner) saveTokens(in live.LearnIntent, c *vision.Catalogue) error {
+func (l *Learner) saveTokens(in live.LearnIntent, c *catalogue.Catalogue) error {
 	l.mu.Lock()
 	trace := l.trace
 	l.mu.Unlock()
@@ -194,7 +195,7 @@ func (l *Learner) saveTokens(in live.LearnIntent, c *vision.Catalogue) error {
 			return fmt.Errorf("two tokens are named %q: give each a name of its own", t.Name)
 		}
 		taken[t.Name] = true
-		e, err := vision.NewCatalogueEntry(t.Name, t.Kind, trace.Tokens[t.Number-1].Outline)
+		e, err := catalogue.NewEntry(t.Name, t.Kind, trace.Tokens[t.Number-1].Outline)
 		if err != nil {
 			return fmt.Errorf("number %d: %w", t.Number, err)
 		}
@@ -222,7 +223,7 @@ func (l *Learner) remember(in live.LearnIntent) {
 }
 
 // put adds an entry to a catalogue, or replaces the one of its name.
-func put(c *vision.Catalogue, e vision.CatalogueEntry, replace bool) error {
+func put(c *catalogue.Catalogue, e catalogue.Entry, replace bool) error {
 	there := c.Entry(e.Name)
 	switch {
 	case there == nil:
@@ -236,7 +237,7 @@ func put(c *vision.Catalogue, e vision.CatalogueEntry, replace bool) error {
 }
 
 // changeEntry gives an entry another name or kind.
-func changeEntry(in live.LearnIntent, c *vision.Catalogue) error {
+func changeEntry(in live.LearnIntent, c *catalogue.Catalogue) error {
 	e := c.Entry(in.Name)
 	if e == nil {
 		return fmt.Errorf("the catalogue holds no %q", in.Name)
@@ -245,7 +246,7 @@ func changeEntry(in live.LearnIntent, c *vision.Catalogue) error {
 	if to != in.Name && c.Entry(to) != nil {
 		return fmt.Errorf("%w: the catalogue holds %q already: take another name", live.ErrLearnConflict, to)
 	}
-	checked, err := vision.NewCatalogueEntry(to, cmp.Or(in.Kind, e.Kind), e.Outline)
+	checked, err := catalogue.NewEntry(to, cmp.Or(in.Kind, e.Kind), e.Outline)
 	if err != nil {
 		return err
 	}
@@ -255,7 +256,7 @@ func changeEntry(in live.LearnIntent, c *vision.Catalogue) error {
 
 // importEntries puts the entries of another catalogue in, or takes it in place of this
 // one. Names that are taken are refused unless they are to be replaced.
-func importEntries(in live.LearnIntent, c *vision.Catalogue) error {
+func importEntries(in live.LearnIntent, c *catalogue.Catalogue) error {
 	if len(in.Catalogue.Entries) == 0 {
 		return fmt.Errorf("the file holds no outline: nothing is taken from it")
 	}

@@ -19,7 +19,9 @@ import (
 	"sightline/calibration/atomicfile"
 	"sightline/calibration/regular"
 	"sightline/cmd/internal/pipeline"
-	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 )
 
 // Where the page saves the empty mat and the catalogue when the configuration names no
@@ -56,8 +58,8 @@ type learnt struct {
 	log                    *slog.Logger
 
 	mu        sync.Mutex // guards what follows
-	catalogue learntFile[vision.Catalogue]
-	mat       learntFile[vision.EmptyMat]
+	catalogue learntFile[catalogue.Catalogue]
+	mat       learntFile[obstacle.Background]
 	unusable  string // why nothing is found with them on this table; "": it is
 }
 
@@ -97,9 +99,9 @@ func newLearnt(t Table, matKey string, log *slog.Logger) (*learnt, error) {
 func (k *learnt) renew() (changed bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	a := renewFile(&k.catalogue, k.catalogueFile, vision.ParseCatalogue)
-	b := renewFile(&k.mat, k.matFile, func(r io.Reader) (*vision.EmptyMat, error) {
-		return vision.ReadEmptyMat(r.(io.ReadSeeker))
+	a := renewFile(&k.catalogue, k.catalogueFile, catalogue.Parse)
+	b := renewFile(&k.mat, k.matFile, func(r io.Reader) (*obstacle.Background, error) {
+		return obstacle.ReadBackground(r.(io.ReadSeeker))
 	})
 	return a || b
 }
@@ -155,24 +157,24 @@ func versionOf(content []byte) string {
 }
 
 // options are what a locator is made with: both or neither.
-func (k *learnt) options() (o vision.LocatorOptions) {
+func (k *learnt) options() (o locate.Options) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.catalogue.value != nil && k.mat.value != nil && len(k.catalogue.value.Entries) > 0 {
-		o.Catalogue, o.EmptyMat = k.catalogue.value, k.mat.value
+		o.Catalogue, o.Background = k.catalogue.value, k.mat.value
 	}
 	return o
 }
 
 // locator makes a locator that finds obstacles too, as far as they were learnt. A mat of
 // another size than the table's stops no answers: obstacles are then not watched.
-func (k *learnt) locator(t calibration.Table, o vision.LocatorOptions) (pipeline.Locator, error) {
+func (k *learnt) locator(t calibration.Table, o locate.Options) (pipeline.Locator, error) {
 	known := k.options()
-	o.Catalogue, o.EmptyMat = known.Catalogue, known.EmptyMat
+	o.Catalogue, o.Background = known.Catalogue, known.Background
 	l, err := openLocator(t, o)
 	why := ""
 	if err != nil && o.Catalogue != nil {
-		o.Catalogue, o.EmptyMat = nil, nil
+		o.Catalogue, o.Background = nil, nil
 		without, errWithout := openLocator(t, o)
 		if errWithout != nil {
 			return nil, err

@@ -22,6 +22,10 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/catalogue"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
 )
 
@@ -47,7 +51,7 @@ func (s *teaching) Next(ctx context.Context, _ uint64) (vision.Frame, error) {
 	return f, err
 }
 
-func (s *teaching) Status() vision.FeedStatus { return vision.FeedStatus{} }
+func (s *teaching) Status() capture.FeedStatus { return capture.FeedStatus{} }
 
 func newTeaching(t *testing.T) *teaching {
 	source, err := tablesim.Open(tablesim.Options{Width: 1280, Height: 720, Paper: time.Hour})
@@ -113,7 +117,7 @@ func TestAMatAndTokensAreLearntAndUsedAtOnce(t *testing.T) {
 	}
 	require.NoError(t, s.Learn(save))
 	assert.Len(t, s.known.options().Catalogue.Entries, 4)
-	c, err := vision.LoadCatalogue(s.table().Catalogue)
+	c, err := catalogue.Load(s.table().Catalogue)
 	require.NoError(t, err)
 	for i, o := range tablesim.PaperOutlines() {
 		assert.InEpsilon(t, geom.Polygon(o.Outline).Area(), geom.Polygon(c.Entries[i].Outline).Area(), 0.03, o.ID)
@@ -191,9 +195,9 @@ func TestSomethingThatMovesWhileThePicturesAreTakenIsNotAveragedIn(t *testing.T)
 
 // rocks is a catalogue's file with these names.
 func rocks(names ...string) []byte {
-	c := &vision.Catalogue{}
+	c := &catalogue.Catalogue{}
 	for _, n := range names {
-		c.Entries = append(c.Entries, vision.CatalogueEntry{Name: n, Kind: "asteroid", Sigma: 0.2, Top: 2, Outline: []geom.Point{{X: -20, Y: -20}, {X: 20, Y: -20}, {X: 0, Y: 40}}})
+		c.Entries = append(c.Entries, catalogue.Entry{Name: n, Kind: "asteroid", Sigma: 0.2, Top: 2, Outline: []geom.Point{{X: -20, Y: -20}, {X: 20, Y: -20}, {X: 0, Y: 40}}})
 	}
 	doc, err := json.Marshal(c)
 	if err != nil {
@@ -204,8 +208,8 @@ func rocks(names ...string) []byte {
 
 func TestNobodyOverwritesWhatAnotherHasChanged(t *testing.T) {
 	s := newTeaching(t)
-	parse := func(names ...string) *vision.Catalogue {
-		c, err := vision.ParseCatalogue(strings.NewReader(string(rocks(names...))))
+	parse := func(names ...string) *catalogue.Catalogue {
+		c, err := catalogue.Parse(strings.NewReader(string(rocks(names...))))
 		require.NoError(t, err)
 		return c
 	}
@@ -282,14 +286,14 @@ func TestADamagedFileIsToldAndNotBuiltUpon(t *testing.T) {
 	assert.NotEmpty(t, k.catalogue.problem)
 
 	// A file in its place puts it right, and the damaged one is kept.
-	c, err := vision.ParseCatalogue(strings.NewReader(string(rocks("n"))))
+	c, err := catalogue.Parse(strings.NewReader(string(rocks("n"))))
 	require.NoError(t, err)
 	for _, replace := range []bool{false, true} {
 		err = s.Learn(live.LearnIntent{Do: live.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Replace: replace})
 		assert.ErrorContains(t, err, "the catalogue's file is damaged", "entries are not added to what cannot be read")
 	}
 	assert.NoFileExists(t, table.Catalogue+".bak")
-	err = s.Learn(live.LearnIntent{Do: live.LearnImport, Version: now.Catalogue.Version, Catalogue: &vision.Catalogue{}, Whole: true})
+	err = s.Learn(live.LearnIntent{Do: live.LearnImport, Version: now.Catalogue.Version, Catalogue: &catalogue.Catalogue{}, Whole: true})
 	assert.ErrorContains(t, err, "holds no outline")
 	require.NoError(t, s.Learn(live.LearnIntent{Do: live.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Whole: true}))
 	assert.Empty(t, s.Learning().Catalogue.Problem)
@@ -357,16 +361,16 @@ func TestWhereTheFilesAreKept(t *testing.T) {
 func TestAMatOfAnotherSizeIsNotWatchedAndStopsNothing(t *testing.T) {
 	s := newTeaching(t)
 	small := calibration.Table{Camera: s.source.Camera(), Layout: calibration.DefaultLayout(500, 500)}
-	learner := vision.NewMatLearner(small)
+	learner := obstacle.NewBackgroundLearner(small)
 	f, err := s.source.Next(t.Context())
 	require.NoError(t, err)
 	require.NoError(t, learner.Add(f))
-	mat, err := learner.Mat()
+	mat, err := learner.Background()
 	require.NoError(t, err)
 	require.NoError(t, s.known.saveMat(mat))
 	require.NoError(t, os.WriteFile(s.table().Catalogue, rocks("a"), 0o644))
 	s.known.renew()
-	l, err := s.known.locator(calibration.Table{Camera: s.source.Camera(), Layout: s.source.Layout()}, vision.LocatorOptions{})
+	l, err := s.known.locator(calibration.Table{Camera: s.source.Camera(), Layout: s.source.Layout()}, locate.Options{})
 	require.NoError(t, err)
 	got, err := l.Locate(f)
 	require.NoError(t, err)
@@ -392,7 +396,7 @@ func TestTheLargestCatalogueIsAnsweredInTime(t *testing.T) {
 	}
 	for _, size := range []struct{ entries, points int }{{200, 100}, {40, 500}, {10, 2000}} {
 		began := time.Now()
-		c, err := vision.ParseCatalogue(strings.NewReader(list(size.entries, size.points)))
+		c, err := catalogue.Parse(strings.NewReader(list(size.entries, size.points)))
 		require.NoError(t, err)
 		now := s.Learning()
 		require.NoError(t, s.Learner.Learn(live.LearnIntent{Do: live.LearnImport, Version: now.Catalogue.Version, Catalogue: c, Whole: true}))
@@ -405,9 +409,9 @@ func TestTheLargestCatalogueIsAnsweredInTime(t *testing.T) {
 		{201, 10}: "outlines: expected at most 200, got 201", {11, 1900}: "expected at most 20000 points in all outlines together, got 20900",
 		{1, 2001}: "expected 3 to 2000 points, got 2001",
 	} {
-		_, err := vision.ParseCatalogue(strings.NewReader(list(size[0], size[1])))
+		_, err := catalogue.Parse(strings.NewReader(list(size[0], size[1])))
 		require.ErrorContains(t, err, want)
 	}
-	_, err := vision.ParseCatalogue(strings.NewReader(list(500, 300)))
+	_, err := catalogue.Parse(strings.NewReader(list(500, 300)))
 	require.ErrorContains(t, err, "expected at most 2 MB", "it was taken, and never answered")
 }

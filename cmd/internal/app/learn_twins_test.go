@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"sightline/vision"
+	"sightline/vision/catalogue"
 )
 
 // BenchmarkTwins compares the publisher's outlines with each other: it is done when the
@@ -16,7 +16,7 @@ func BenchmarkTwins(b *testing.B) {
 	if err != nil {
 		b.Skip(err)
 	}
-	c, err := vision.ParseCatalogue(f)
+	c, err := catalogue.Parse(f)
 	require.NoError(b, err)
 	for b.Loop() {
 		twinsOf(c.Entries)

@@ -36,6 +36,8 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/locate"
 	"sightline/vision/tablesim"
 )
 
@@ -188,7 +190,7 @@ func newLoadBench(t *testing.T, width, height int) *loadBench {
 			File: pipeline.CalibrationFile{Table: &table, Name: "simulated"}, Layout: layout, Log: log,
 			Lens: func() (calibration.Intrinsics, bool) { return table.Intrinsics, true },
 		},
-		NewLocator: func(t calibration.Table) (pipeline.Locator, error) { return openLocator(t, vision.LocatorOptions{}) },
+		NewLocator: func(t calibration.Table) (pipeline.Locator, error) { return openLocator(t, locate.Options{}) },
 	})
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -207,8 +209,8 @@ func (stillFrames) Next(ctx context.Context, _ uint64) (vision.Frame, error) {
 	<-ctx.Done()
 	return vision.Frame{}, ctx.Err()
 }
-func (stillFrames) Status() vision.FeedStatus {
-	return vision.FeedStatus{State: vision.FeedLive, Source: "load"}
+func (stillFrames) Status() capture.FeedStatus {
+	return capture.FeedStatus{State: capture.FeedLive, Source: "load"}
 }
 
 // looks are what a phase's looks at pictures took, each, by the clock and of a processor,

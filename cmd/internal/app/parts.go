@@ -13,6 +13,8 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/pipeline"
 	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/locate"
 	"sightline/vision/opencv"
 )
 
@@ -22,8 +24,8 @@ func newHub() *live.Hub {
 }
 
 // logCamera writes the camera's ups and downs to the log.
-func logCamera(log *slog.Logger) func(vision.FeedStatus) {
-	return func(s vision.FeedStatus) {
+func logCamera(log *slog.Logger) func(capture.FeedStatus) {
+	return func(s capture.FeedStatus) {
 		if s.Err != "" {
 			log.Warn("camera", "source", s.Source, "state", string(s.State), "err", s.Err)
 			return
@@ -44,7 +46,7 @@ func logSkipped(log *slog.Logger) func(string, error) {
 
 // pipelineParts reads the files that the configuration names, and returns also what
 // obstacles are found with. turns says when searches for obstacles have their turn.
-func pipelineParts(c Config, source *opener, turns vision.LocatorOptions) (pipeline.Options, *learnt, error) {
+func pipelineParts(c Config, source *opener, turns locate.Options) (pipeline.Options, *learnt, error) {
 	o := pipeline.Options{
 		RegistrationOptions: pipeline.RegistrationOptions{Layout: c.Table.Layout, Lens: source.knownLens, Record: c.Table.Record},
 		FrozenAfter:         frozenAfter(c.Camera.Source), Tracking: trackingOf(c.Camera.Source), Secondary: turns.Further, Now: time.Now,
@@ -95,7 +97,7 @@ func loadCalibration(o *pipeline.Options, c Config) error {
 
 // locatorOptions loads what is needed to find obstacles, as far as it was learnt, the
 // picture of the empty mat under the given key.
-func locatorOptions(c Config, matKey string) (o vision.LocatorOptions, err error) {
+func locatorOptions(c Config, matKey string) (o locate.Options, err error) {
 	if c.Table.Catalogue == "" {
 		return o, nil
 	}
@@ -111,8 +113,8 @@ func (o *opener) knownLens() (calibration.Intrinsics, bool) {
 	return calibration.Intrinsics{}, false
 }
 
-func openLocator(t calibration.Table, o vision.LocatorOptions) (pipeline.Locator, error) {
-	l, err := vision.NewLocator(t, o)
+func openLocator(t calibration.Table, o locate.Options) (pipeline.Locator, error) {
+	l, err := locate.New(t, o)
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,12 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
-	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/fiducial"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
+	"sightline/vision/track"
 )
 
 // court is a bench with judges and their log.
@@ -116,9 +120,9 @@ func simulatedCourt(t *testing.T) (*court, func()) {
 	table := calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
 	c := newCourt(t, func(b *desk, o *deskParts) {
 		o.Layout, o.File = source.Layout(), pipeline.CalibrationFile{Table: &table, Name: "truth"}
-		o.Markers, o.Track = nil, vision.TrackMarkers
-		o.Tracking = vision.TrackerOptions{}
-		o.NewLocator = func(t calibration.Table) (pipeline.Locator, error) { return openLocator(t, vision.LocatorOptions{}) }
+		o.Markers, o.Track = nil, fiducial.TrackMarkers
+		o.Tracking = track.TrackerOptions{}
+		o.NewLocator = func(t calibration.Table) (pipeline.Locator, error) { return openLocator(t, locate.Options{}) }
 	})
 	now = c.now
 	return c, func() {
@@ -479,7 +483,7 @@ func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
 	table := tablesim.RandomTable(3, 1920, 1080)
 	table.Camera, table.Look = tablesim.DefaultCamera(1920, 1080), tablesim.DefaultLook()
 	table.Clutter, table.Hands, table.Heights, table.Minis, table.Scene.Obstacles = nil, nil, nil, nil, nil
-	rock, err := vision.NewCatalogueEntry("rock", "asteroid", []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5}, {X: 10, Y: 30}, {X: -25, Y: 18}})
+	rock, err := catalogue.NewEntry("rock", "asteroid", []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5}, {X: 10, Y: 30}, {X: -25, Y: 18}})
 	require.NoError(t, err)
 	ships := []engine.Ship{
 		{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 430, Y: 250}, Heading: 6.2}},
@@ -487,11 +491,11 @@ func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
 	}
 	table.Scene.Ships = nil
 	camera := calibration.Table{Camera: table.Camera, Layout: table.Layout}
-	learner := vision.NewMatLearner(camera)
+	learner := obstacle.NewBackgroundLearner(camera)
 	empty, _, err := table.Render()
 	require.NoError(t, err)
 	require.NoError(t, learner.Add(empty))
-	mat, err := learner.Mat()
+	mat, err := learner.Background()
 	require.NoError(t, err)
 	table.Scene.Ships = ships
 	table.Scene.Obstacles = []engine.Obstacle{{ID: "rock", Kind: "asteroid", Outline: rock.Outline, Pose: geom.Pose{Point: geom.Point{X: 452, Y: 380}, Heading: 0.7}}}
@@ -500,7 +504,7 @@ func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
 
 	var config Config
 	config.Table.Catalogue, config.Table.EmptyMat = filepath.Join(t.TempDir(), "rocks.json"), filepath.Join(t.TempDir(), "mat.png")
-	raw, err := (&vision.Catalogue{Entries: []vision.CatalogueEntry{rock}}).MarshalJSON()
+	raw, err := (&catalogue.Catalogue{Entries: []catalogue.Entry{rock}}).MarshalJSON()
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(config.Table.Catalogue, raw, 0o600))
 	var picture bytes.Buffer
@@ -511,7 +515,7 @@ func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
 
 	c := newCourt(t, func(_ *desk, o *deskParts) {
 		o.Layout, o.File = table.Layout, pipeline.CalibrationFile{Table: &camera, Name: "truth"}
-		o.Markers, o.Track = nil, vision.TrackMarkers
+		o.Markers, o.Track = nil, fiducial.TrackMarkers
 		o.NewLocator = func(t calibration.Table) (pipeline.Locator, error) { return openLocator(t, looking) }
 	})
 	config.Rulings.Dir = c.dir

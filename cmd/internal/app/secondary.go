@@ -6,13 +6,15 @@ import (
 
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/pipeline"
-	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 )
 
 // secondaryCameras builds a feed, a pipeline and a game for each further camera of the
 // configuration. One watches obstacles if a picture of the empty mat is named that it took:
 // lamps shine otherwise from where it stands.
-func (p *program) secondaryCameras(c Config, searches *vision.Searches, o Options) (out []pipeline.SecondaryCamera, err error) {
+func (p *program) secondaryCameras(c Config, searches *obstacle.Searches, o Options) (out []pipeline.SecondaryCamera, err error) {
 	for _, further := range c.Cameras {
 		if err := checkSource(further.Source); err != nil {
 			return nil, fmt.Errorf("cameras.source: %s: %w", further.Name, err)
@@ -24,12 +26,12 @@ func (p *program) secondaryCameras(c Config, searches *vision.Searches, o Option
 			own.Table.Catalogue = ""
 		}
 		source := newOpener(further.Camera, o.Log, nil)
-		options, known, err := pipelineParts(own, source, vision.LocatorOptions{Searches: searches, Further: true})
+		options, known, err := pipelineParts(own, source, locate.Options{Searches: searches, Further: true})
 		if err != nil {
 			return nil, fmt.Errorf("cameras: %s: %w", further.Name, err)
 		}
 		log := o.Log.With("camera", further.Name)
-		feed := vision.NewFeed(source.open, vision.FeedOptions{Name: further.Source, OnChange: logCamera(log)})
+		feed := capture.NewFeed(source.open, capture.FeedOptions{Name: further.Source, OnChange: logCamera(log)})
 		hub := newHub()
 		g := game.New(game.Options{
 			Name: further.Name + ", answers", Camera: feed.Status, Mat: options.Layout, Rules: c.Rules, Hub: hub,

@@ -12,8 +12,10 @@ import (
 
 	"sightline/calibration"
 	"sightline/vision"
+	"sightline/vision/capture"
 	"sightline/vision/opencv"
 	"sightline/vision/tablesim"
+	"sightline/vision/track"
 )
 
 // ownLens is a source that knows its lens: the simulated table does.
@@ -59,7 +61,7 @@ func checkSource(spec string) error {
 		_, err := tablesim.ParseSpec(spec)
 		return err
 	case strings.HasPrefix(spec, "csi:"), strings.HasPrefix(spec, "rpicam:"):
-		_, err := vision.ParseCSISpec(spec, vision.CSIOptions{})
+		_, err := capture.ParseCSISpec(spec, capture.CSIOptions{})
 		return err
 	case strings.HasPrefix(spec, "gst:"):
 		if strings.TrimSpace(spec[len("gst:"):]) == "" {
@@ -102,11 +104,11 @@ func frozenAfter(spec string) time.Duration {
 // trackingOf is how ships are followed through a source's pictures. The pictures of a
 // directory may be of anything: each speaks for itself; so does a picture that is all
 // there is, which never gets older.
-func trackingOf(spec string) vision.TrackerOptions {
-	if info, err := os.Stat(spec); err == nil && (info.IsDir() || vision.IsImageName(spec)) {
-		return vision.TrackerOptions{SettleFrames: 1, Freeze: 1, Gone: 1}
+func trackingOf(spec string) track.TrackerOptions {
+	if info, err := os.Stat(spec); err == nil && (info.IsDir() || capture.IsImageName(spec)) {
+		return track.TrackerOptions{SettleFrames: 1, Freeze: 1, Gone: 1}
 	}
-	return vision.TrackerOptions{}
+	return track.TrackerOptions{}
 }
 
 // OpenSource opens a camera, a recording or the simulated table.

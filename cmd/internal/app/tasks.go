@@ -14,7 +14,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/hardware"
-	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 // listen takes the page's address.
@@ -43,7 +43,7 @@ func shownAddress(wanted string, l net.Listener) string {
 }
 
 // feedTask keeps the camera running.
-type feedTask struct{ *vision.Feed }
+type feedTask struct{ *capture.Feed }
 
 func (feedTask) String() string { return "camera" }
 

@@ -14,25 +14,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/cmd/internal/app"
-	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 // The controls of vivid, the kernel's own camera (linux/v4l2-controls.h). Of those that the
 // program sets it has the gain and its automatic.
 const (
 	vmCamera     = "/dev/video1"
-	vmBrightness = vision.ControlID(0x00980900)
-	vmAutoGain   = vision.ControlID(0x00980912)
-	vmGain       = vision.ControlID(0x00980913)
+	vmBrightness = capture.ControlID(0x00980900)
+	vmAutoGain   = capture.ControlID(0x00980912)
+	vmGain       = capture.ControlID(0x00980913)
 	vmVolatile   = 0x0080 // V4L2_CTRL_FLAG_VOLATILE: it changes by itself
 )
 
 // vmControls opens the kernel's camera, which may take a moment to come back.
-func vmControls(t *testing.T) vision.ControlDevice {
-	var d vision.ControlDevice
+func vmControls(t *testing.T) capture.ControlDevice {
+	var d capture.ControlDevice
 	require.Eventually(t, func() (ok bool) {
 		var err error
-		d, err = vision.OpenControls(vmCamera)
+		d, err = capture.OpenControls(vmCamera)
 		return err == nil
 	}, 10*time.Second, 50*time.Millisecond, vmCamera)
 	t.Cleanup(func() { _ = d.Close() })
@@ -46,16 +46,16 @@ func TestVMCameraControls(t *testing.T) {
 	}
 	began := time.Now()
 	d := vmControls(t)
-	for id, has := range map[vision.ControlID]bool{
+	for id, has := range map[capture.ControlID]bool{
 		vmBrightness: true, vmAutoGain: true, vmGain: true,
 		0x00980918: false, 0x0098091a: false, 0x0098090c: false, // powerline, white balance and its automatic
 		0x009a0901: false, 0x009a0902: false, 0x009a090a: false, 0x009a090c: false, // exposure and focus with theirs
 	} {
 		r, err := d.Query(id)
 		if !has {
-			assert.ErrorIs(t, err, vision.ErrNoControl, "%#x", uint32(id))
+			assert.ErrorIs(t, err, capture.ErrNoControl, "%#x", uint32(id))
 			_, err = d.Get(id)
-			assert.ErrorIs(t, err, vision.ErrNoControl, "%#x", uint32(id))
+			assert.ErrorIs(t, err, capture.ErrNoControl, "%#x", uint32(id))
 			continue
 		}
 		require.NoError(t, err, "%#x", uint32(id))
@@ -78,29 +78,29 @@ func TestVMCameraControls(t *testing.T) {
 	require.ErrorIs(t, d.Set(0x009a0902, 100), syscall.EINVAL, "a control that is not there")
 
 	t.Run("a gain by hand", func(t *testing.T) {
-		_, says := vision.ApplySettings(d, vision.CameraSettings{Gain: vision.Setting{Kind: vision.SettingFixed, Value: 120}}, false)
+		_, says := capture.ApplySettings(d, capture.Settings{Gain: capture.Setting{Kind: capture.SettingFixed, Value: 120}}, false)
 		assert.Empty(t, says)
 		auto, err := d.Get(vmAutoGain)
 		require.NoError(t, err)
 		gain, err := d.Get(vmGain)
 		require.NoError(t, err)
 		assert.Equal(t, [2]int32{0, 120}, [2]int32{auto, gain})
-		assert.Contains(t, vision.DescribeControls(d), "gain 120, fixed")
+		assert.Contains(t, capture.DescribeControls(d), "gain 120, fixed")
 	})
 	t.Run("left to the camera it changes by itself, and locked it no longer does", func(t *testing.T) {
-		wish := vision.CameraSettings{Gain: vision.Setting{Kind: vision.SettingLock}}
-		_, says := vision.ApplySettings(d, wish, false)
+		wish := capture.Settings{Gain: capture.Setting{Kind: capture.SettingLock}}
+		_, says := capture.ApplySettings(d, wish, false)
 		assert.Empty(t, says)
 		r, err := d.Query(vmGain)
 		require.NoError(t, err)
 		assert.NotZero(t, r.Flags&vmVolatile)
-		assert.Contains(t, vision.DescribeControls(d), ", automatic")
+		assert.Contains(t, capture.DescribeControls(d), ", automatic")
 		first, err := d.Get(vmGain)
 		require.NoError(t, err)
 		assert.Eventually(t, func() bool { now, err := d.Get(vmGain); return err == nil && now != first }, 5*time.Second, 100*time.Millisecond)
 
-		locked, says := vision.ApplySettings(d, wish, true)
-		require.Equal(t, vision.SettingFixed, locked.Gain.Kind, "%v", says)
+		locked, says := capture.ApplySettings(d, wish, true)
+		require.Equal(t, capture.SettingFixed, locked.Gain.Kind, "%v", says)
 		require.Len(t, says, 1)
 		assert.Contains(t, says[0], "The camera's gain is locked at ")
 		time.Sleep(1500 * time.Millisecond)
@@ -109,8 +109,8 @@ func TestVMCameraControls(t *testing.T) {
 		assert.Equal(t, locked.Gain.Value, now)
 	})
 	t.Run("what it does not have, and what it cannot be", func(t *testing.T) {
-		fixed := func(v int32) vision.Setting { return vision.Setting{Kind: vision.SettingFixed, Value: v} }
-		_, says := vision.ApplySettings(d, vision.CameraSettings{Exposure: fixed(100), Gain: fixed(5000), WhiteBalance: fixed(4000), Focus: fixed(1), Powerline: 50}, false)
+		fixed := func(v int32) capture.Setting { return capture.Setting{Kind: capture.SettingFixed, Value: v} }
+		_, says := capture.ApplySettings(d, capture.Settings{Exposure: fixed(100), Gain: fixed(5000), WhiteBalance: fixed(4000), Focus: fixed(1), Powerline: 50}, false)
 		require.Len(t, says, 5)
 		for i, what := range []string{"let its exposure be set", "expected 0 to 255, got 5000", "let its white balance be set", "let its focus be set", "powerline frequency cannot be set to 50 Hz"} {
 			assert.Contains(t, says[i], what)
@@ -138,7 +138,7 @@ func TestVMCameraControls(t *testing.T) {
 		}
 		t.Logf("mean grey level %.0f, and %.0f with the brightness at its most, after %d pictures", before, after, pictures)
 		assert.Greater(t, after, before+20, "the picture follows the control")
-		_, says := vision.ApplySettings(d, vision.CameraSettings{Gain: vision.Setting{Kind: vision.SettingFixed, Value: 90}}, false)
+		_, says := capture.ApplySettings(d, capture.Settings{Gain: capture.Setting{Kind: capture.SettingFixed, Value: 90}}, false)
 		assert.Empty(t, says, "while it takes pictures")
 		require.NoError(t, d.Set(vmBrightness, brightness.Default))
 	})
@@ -150,21 +150,21 @@ func TestVMCameraControls(t *testing.T) {
 		_, err := d.Query(vmGain)
 		require.ErrorIs(t, err, syscall.ENODEV)
 		require.ErrorIs(t, d.Set(vmGain, 1), syscall.ENODEV)
-		wish := vision.CameraSettings{Gain: vision.Setting{Kind: vision.SettingFixed, Value: 77}}
-		_, says := vision.ApplySettings(d, wish, false)
+		wish := capture.Settings{Gain: capture.Setting{Kind: capture.SettingFixed, Value: 77}}
+		_, says := capture.ApplySettings(d, wish, false)
 		require.Len(t, says, 1)
 		assert.Contains(t, says[0], "The camera's gain cannot be set: no such device")
-		assert.Contains(t, vision.DescribeControls(d), "gain not to be set")
-		_, err = vision.OpenControls(vmCamera)
+		assert.Contains(t, capture.DescribeControls(d), "gain not to be set")
+		_, err = capture.OpenControls(vmCamera)
 		require.Error(t, err)
 		assert.Contains(t, err.Error(), vmCamera)
 
 		require.NoError(t, d.Close()) // as long as somebody has it open, its name is taken
 		plug("bind")
 		again := vmControls(t)
-		_, says = vision.ApplySettings(again, wish, true)
+		_, says = capture.ApplySettings(again, wish, true)
 		assert.Empty(t, says)
-		assert.True(t, slices.Contains(strings.Split(vision.DescribeControls(again), "; "), "gain 77, fixed"), vision.DescribeControls(again))
+		assert.True(t, slices.Contains(strings.Split(capture.DescribeControls(again), "; "), "gain 77, fixed"), capture.DescribeControls(again))
 	})
 	t.Logf("took %v", time.Since(began).Round(time.Millisecond))
 }

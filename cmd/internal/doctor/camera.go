@@ -15,6 +15,8 @@ import (
 	"sightline/calibration/lens"
 	"sightline/calibration/verify"
 	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/exposure"
 )
 
 // What a camera must do.
@@ -91,12 +93,12 @@ func slowAdvice(source string) string {
 
 // settings says how the camera's exposure and focus stand.
 func (e *examination) settings(path string) {
-	d, err := vision.OpenControls(path)
+	d, err := capture.OpenControls(path)
 	if err != nil { // it gave pictures: whatever this is, it is no fault of the box
 		return
 	}
 	defer d.Close()
-	says := vision.DescribeControls(d)
+	says := capture.DescribeControls(d)
 	says = strings.ToUpper(says[:1]) + says[1:] + "."
 	if strings.Contains(says, "automatic") {
 		e.add("camera settings", Warning, says, "lock them: camera.exposure, gain, white_balance and focus = \"lock\" (docs/configuration.md)")
@@ -207,7 +209,7 @@ func (e *examination) sharpness(g *image.Gray) {
 	var widths, contrasts, white []float64
 	for _, d := range e.seen {
 		for side := range 4 {
-			if e, ok := vision.MeasureEdge(g, d.Corners[side], d.Corners[(side+1)%4]); ok {
+			if e, ok := exposure.MeasureEdge(g, d.Corners[side], d.Corners[(side+1)%4]); ok {
 				widths, contrasts, white = append(widths, e.Width), append(contrasts, e.White-e.Black), append(white, e.White)
 			}
 		}

@@ -12,6 +12,8 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/token"
 )
 
 // gameBench is a game without a camera: it is told of the ships that the test puts on the
@@ -26,7 +28,7 @@ type gameBench struct {
 }
 
 func gameShip(id string, x, y float64) engine.Ship {
-	code, err := vision.CodeOfID(id)
+	code, err := token.CodeOfID(id)
 	if err != nil {
 		panic(err)
 	}
@@ -48,7 +50,7 @@ func newGameBench(t *testing.T, change func(*gameBench, *Options)) *gameBench {
 	file, hash, err := table.Sealed()
 	require.NoError(t, err)
 	o := Options{
-		Camera: func() vision.FeedStatus { return vision.FeedStatus{State: vision.FeedLive, Source: "/dev/video0"} },
+		Camera: func() capture.FeedStatus { return capture.FeedStatus{State: capture.FeedLive, Source: "/dev/video0"} },
 		Rules:  Rules{Edition: engine.Rules25, Profile: "nominal", Sigmas: 3}, Mat: table.Layout, Hub: b.hub,
 		PanelName: func() string { return "bench" }, Now: func() time.Time { return b.now }, Log: slog.New(slog.DiscardHandler),
 	}

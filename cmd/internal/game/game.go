@@ -20,6 +20,7 @@ import (
 	"sightline/engine"
 	"sightline/hardware"
 	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 // The times of a game.
@@ -30,9 +31,9 @@ const (
 
 // Options are the parts of a Game.
 type Options struct {
-	Name       string                   // of the task; "": "answers"
-	Camera     func() vision.FeedStatus // how the main camera is
-	Mat        calibration.Layout       // before there is a registration
+	Name       string                    // of the task; "": "answers"
+	Camera     func() capture.FeedStatus // how the main camera is
+	Mat        calibration.Layout        // before there is a registration
 	Rules      Rules
 	Judges     bool // there is a judge's secret: only judges change the agreement on measuring
 	Hub        *live.Hub
@@ -224,7 +225,7 @@ func (g *Game) shown() *shown {
 // seenTwice reports whether the newest picture that was searched shows a ship's code in
 // several places.
 func (s *Seen) seenTwice(id string) bool {
-	return slices.ContainsFunc(s.Located.Twins, func(t vision.Twin) bool { return t.ID == id })
+	return slices.ContainsFunc(s.Located.Duplicates, func(t vision.DuplicateID) bool { return t.ID == id })
 }
 
 // Rules says how answers are made.

@@ -7,7 +7,7 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/engine"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // sessionFile is the file of what the table is busy with, in the data directory: a program
@@ -36,7 +36,7 @@ func loadSession(path string, now time.Time) (session, error) {
 		return session{}, err
 	}
 	for _, id := range []string{s.From, s.To} {
-		if _, err := vision.CodeOfID(id); id != "" && !vision.Unnamed(id) && err != nil {
+		if _, err := token.CodeOfID(id); id != "" && !token.Unidentified(id) && err != nil {
 			return session{}, fmt.Errorf("session: %s: %w", path, err)
 		}
 	}
@@ -91,7 +91,7 @@ func (g *Game) resume(s session) {
 	g.update(func() {
 		switch arc, _ := live.ArcNamed(s.Arc); {
 		case s.From == "" && s.To == "":
-		case vision.Unnamed(s.From) || vision.Unnamed(s.To): // such names may be other bases' now
+		case token.Unidentified(s.From) || token.Unidentified(s.To): // such names may be other bases' now
 			g.chosen = true
 			g.note("Choose the pair again: before the program restarted it was one with a base that has no name.")
 		default:

@@ -12,7 +12,7 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/engine"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // sessionBench is the game of a table with three ships that keeps its session in a file,
@@ -68,7 +68,7 @@ func TestAChosenPairOutlivesTheProgram(t *testing.T) {
 func TestAPairWithABaseWithoutANameIsChosenAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), sessionFile)
 	first := sessionBench(t, path, 0)
-	first.game.Choose(live.Choice{From: "A1", To: vision.UnnamedID(2)})
+	first.game.Choose(live.Choice{From: "A1", To: token.UnidentifiedID(2)})
 	first.game.storeSession()
 	b := sessionBench(t, path, time.Minute)
 	b.picture(time.Millisecond)

@@ -9,6 +9,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision"
+	"sightline/vision/capture"
 )
 
 // view puts together what is known at an instant. The caller holds mu.
@@ -75,7 +76,7 @@ func (g *Game) answer(health live.Health) (*engine.PairVerdict, string) {
 }
 
 // health says how the program is. The caller holds mu.
-func (g *Game) health(status vision.FeedStatus, now time.Time) live.Health {
+func (g *Game) health(status capture.FeedStatus, now time.Time) live.Health {
 	age := now.Sub(g.seen.FrameAt)
 	switch {
 	case g.seen.Ended:
@@ -83,7 +84,7 @@ func (g *Game) health(status vision.FeedStatus, now time.Time) live.Health {
 			Code: live.Ended, Title: "Recording over", Detail: status.Source + " has come to its end.",
 			Advice: "Start the program again, or choose another source.",
 		}
-	case (g.seen.FrameAt.IsZero() || age > g.o.StaleAfter) && status.State != vision.FeedLive && status.Err != "":
+	case (g.seen.FrameAt.IsZero() || age > g.o.StaleAfter) && status.State != capture.FeedLive && status.Err != "":
 		return live.Health{
 			Code: live.NoCamera, Title: "No camera", Detail: status.Source + ": " + status.Err,
 			Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically.",

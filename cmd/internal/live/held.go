@@ -8,6 +8,7 @@ import (
 	"sightline/calibration"
 	"sightline/engine"
 	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // Held is what a judge rules on: the instant that is held, with all that it was
@@ -94,7 +95,7 @@ func (h *Held) waits() string {
 func clockOf(t time.Time) string { return t.Local().Format("15:04:05") }
 
 // SidesOf returns the sides of a ship that its place rests on.
-func (h *Held) SidesOf(i int) []vision.Side {
+func (h *Held) SidesOf(i int) []token.Side {
 	if i < len(h.Located.Ships) {
 		return h.Located.Ships[i].Sides
 	}

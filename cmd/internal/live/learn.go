@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/obstacle"
 )
 
 // LearnAction is what somebody wants who teaches the program this table's obstacles.
@@ -33,9 +34,9 @@ type LearnIntent struct {
 
 	Name, To, Kind string // LearnChange, LearnDelete: the entry, and what it is to be
 
-	Catalogue *vision.Catalogue // LearnImport
-	Replace   bool              // LearnImport: entries of the same name
-	Whole     bool              // LearnImport: take it in place of all there is
+	Catalogue *catalogue.Catalogue // LearnImport
+	Replace   bool                 // LearnImport: entries of the same name
+	Whole     bool                 // LearnImport: take it in place of all there is
 }
 
 // LearnName names a traced token.
@@ -67,7 +68,7 @@ type LearnState struct {
 	Mat                 LearntFile
 	MatWidth, MatHeight geom.Length // 0: none was learnt
 	Catalogue           LearntFile
-	Entries             []vision.CatalogueEntry
+	Entries             []catalogue.Entry
 	Twins               map[string][]string // entries that cannot be told from others, and which those are
 	Unusable            string              // why nothing is found with the two on this table; "": they are used, or are not both there
 }
@@ -125,7 +126,7 @@ func (t *TokenTrace) Good() (n int) {
 
 // LearnToken is one thing on the paper.
 type LearnToken struct {
-	vision.TracedToken
+	obstacle.TracedToken
 	Doubts []string // what would make the search refuse it later, in sentences
 	Alike  []string // entries of the catalogue that look the same: itself, learnt before, or another
 	Saved  string   // the entry as which it was saved; "": it was not

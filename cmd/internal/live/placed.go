@@ -6,7 +6,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // PlacedShip is a ship that a person says stands somewhere, since its code cannot be
@@ -21,7 +21,7 @@ type PlacedShip struct {
 
 // ReadPlacedShip checks what a person said of a ship; a nil heading was not said.
 func ReadPlacedShip(id, base string, x, y, heading *float64) (PlacedShip, error) {
-	code, err := vision.CodeOfID(id)
+	code, err := token.CodeOfID(id)
 	if err != nil {
 		return PlacedShip{}, err
 	}
@@ -29,7 +29,7 @@ func ReadPlacedShip(id, base string, x, y, heading *float64) (PlacedShip, error)
 	if p.Base, err = engine.ParseBase(base); err != nil {
 		return PlacedShip{}, err
 	}
-	if _, err := vision.NewToken(code, p.Base); err != nil {
+	if _, err := token.NewToken(code, p.Base); err != nil {
 		return PlacedShip{}, err
 	}
 	for _, c := range []struct {

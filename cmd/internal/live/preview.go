@@ -10,7 +10,7 @@ import (
 	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // MoveRequest is a move that somebody wants to see before it is made.
@@ -98,10 +98,10 @@ func (t *MoveRequest) check() (err error) {
 
 // checkShip says what is wrong with a ship's name.
 func checkShip(id string) error {
-	if vision.Unnamed(id) {
+	if token.Unidentified(id) {
 		return nil
 	}
-	_, err := vision.CodeOfID(id)
+	_, err := token.CodeOfID(id)
 	return err
 }
 

@@ -10,6 +10,7 @@ import (
 	"sightline/engine/geom"
 	"sightline/hardware"
 	"sightline/vision"
+	"sightline/vision/exposure"
 )
 
 // State is everything that is known at one instant. It is a plain value: whoever
@@ -129,9 +130,9 @@ type Watch struct {
 
 // Light is how well the camera sees, and what to do about it.
 type Light struct {
-	vision.Light
+	exposure.Light
 	Advice   []string // the worst first; none: nothing is wrong
-	Exposure vision.ExposureState
+	Exposure exposure.State
 }
 
 // Camera says how one of the further cameras is.

@@ -10,6 +10,7 @@ import (
 	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // AnswerText is the answer in words, for people and for screen readers.
@@ -93,7 +94,7 @@ func TrackText(k *vision.Track, now time.Time) string {
 	case vision.Lifted:
 		return id + " is not in its place any more"
 	}
-	if vision.Unnamed(id) {
+	if token.Unidentified(id) {
 		return id + " is a base whose code is not read: no one has said which ship it is and which way its nose points"
 	}
 	if k.Ship.Quarters {

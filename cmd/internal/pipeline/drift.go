@@ -11,6 +11,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // A markerTracker finds the markers where they are expected: vision.TrackMarkers.
@@ -190,7 +191,7 @@ func (d *DriftMonitor) widen(s *engine.Scene) {
 	for i := range s.Ships {
 		ship := &s.Ships[i]
 		width, _ := ship.Base.Size()
-		add := d.watch.Unnoticed(ship.Pose, vision.BaseTop, width/2)
+		add := d.watch.Unnoticed(ship.Pose, token.BaseTop, width/2)
 		for k := range add {
 			ship.Covariance[k] += add[k]
 		}

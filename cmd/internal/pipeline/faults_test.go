@@ -21,8 +21,13 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/fiducial"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 	"sightline/vision/opencv"
 	"sightline/vision/tablesim"
+	"sightline/vision/track"
 )
 
 // A faultyTable is the program's pipeline before a simulated table whose camera fails:
@@ -40,10 +45,10 @@ type faultyTable struct {
 const faultFPS = 5 // pictures a second
 
 // tokensOf is the catalogue of what lies on the simulated table.
-func tokensOf(scene engine.Scene) *vision.Catalogue {
-	c := &vision.Catalogue{}
+func tokensOf(scene engine.Scene) *catalogue.Catalogue {
+	c := &catalogue.Catalogue{}
 	for _, o := range scene.Obstacles {
-		c.Entries = append(c.Entries, vision.CatalogueEntry{Name: o.ID, Kind: o.Kind, Outline: o.Outline, Sigma: 0.1, Top: vision.TokenTop})
+		c.Entries = append(c.Entries, catalogue.Entry{Name: o.ID, Kind: o.Kind, Outline: o.Outline, Sigma: 0.1, Top: catalogue.TokenTop})
 	}
 	return c
 }
@@ -52,10 +57,10 @@ func tokensOf(scene engine.Scene) *vision.Catalogue {
 var emptyMats sync.Map
 
 // emptyMatOf learns the mat of a simulated table.
-func emptyMatOf(t *testing.T, o tablesim.Options) *vision.EmptyMat {
+func emptyMatOf(t *testing.T, o tablesim.Options) *obstacle.Background {
 	key := fmt.Sprint(o.Width, o.Height, o.Seed)
 	if m, ok := emptyMats.Load(key); ok {
-		return m.(*vision.EmptyMat)
+		return m.(*obstacle.Background)
 	}
 	s, err := tablesim.Open(o)
 	require.NoError(t, err)
@@ -63,9 +68,9 @@ func emptyMatOf(t *testing.T, o tablesim.Options) *vision.EmptyMat {
 	table.Scene.MatWidth, table.Scene.MatHeight = s.Layout().Width, s.Layout().Height
 	f, _, err := table.Render()
 	require.NoError(t, err)
-	l := vision.NewMatLearner(calibration.Table{Camera: s.Camera(), Layout: s.Layout()})
+	l := obstacle.NewBackgroundLearner(calibration.Table{Camera: s.Camera(), Layout: s.Layout()})
 	require.NoError(t, l.Add(f))
-	m, err := l.Mat()
+	m, err := l.Background()
 	require.NoError(t, err)
 	emptyMats.Store(key, m)
 	return m
@@ -77,7 +82,7 @@ type truthDetector struct{ source *tablesim.Faulty }
 
 func (d truthDetector) DetectMarkers(g *image.Gray) ([]vision.Detection, error) {
 	var out []vision.Detection
-	for _, s := range vision.TrackMarkers(g, d.source.Expected()) {
+	for _, s := range fiducial.TrackMarkers(g, d.source.Expected()) {
 		out = append(out, vision.Detection{ID: s.ID, Corners: s.Corners})
 	}
 	return out, nil
@@ -103,18 +108,18 @@ func newFaultyTable(t *testing.T, width, height int, seed uint64, obstacles bool
 		table = calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
 		o.Layout, o.File = source.Layout(), CalibrationFile{Table: &table, Name: "truth"}
 		o.Lens = func() (calibration.Intrinsics, bool) { return source.Lens(), true }
-		o.Markers, o.Track = truthDetector{source}, vision.TrackMarkers
+		o.Markers, o.Track = truthDetector{source}, fiducial.TrackMarkers
 		if d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{}); err == nil {
 			t.Cleanup(func() { _ = d.Close() })
 			o.Markers = d
 		}
-		o.Tracking, o.NewChange, o.FrozenAfter = vision.TrackerOptions{}, NewChangeDetector, 500*time.Millisecond
-		looking := vision.LocatorOptions{}
+		o.Tracking, o.NewChange, o.FrozenAfter = track.TrackerOptions{}, NewChangeDetector, 500*time.Millisecond
+		looking := locate.Options{}
 		if obstacles {
 			truth, err := source.TruthAt(1)
 			require.NoError(t, err)
 			scene := engine.Scene{Obstacles: truth.Scene.Obstacles}
-			looking.Catalogue, looking.EmptyMat = tokensOf(scene), emptyMatOf(t, options)
+			looking.Catalogue, looking.Background = tokensOf(scene), emptyMatOf(t, options)
 		}
 		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, looking) }
 	})

@@ -10,6 +10,8 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision"
+	"sightline/vision/fusion"
+	"sightline/vision/token"
 )
 
 // apartMost is how far apart the moments of two cameras' pictures may lie for both to
@@ -33,7 +35,7 @@ type sight struct {
 // look returns what a secondary camera sees, for a picture of the main camera.
 func (c *SecondaryCamera) look(captured time.Time) sight {
 	s := sight{name: c.Name, view: c.View()}
-	s.view.Tracks = slices.DeleteFunc(slices.Clone(s.view.Tracks), func(k vision.Track) bool { return vision.Unnamed(k.Ship.ID) })
+	s.view.Tracks = slices.DeleteFunc(slices.Clone(s.view.Tracks), func(k vision.Track) bool { return token.Unidentified(k.Ship.ID) })
 	switch apart := captured.Sub(s.view.Located.Captured).Abs(); {
 	case s.view.Health.Code != live.OK:
 		s.out = strings.ToLower(s.view.Health.Title)
@@ -91,11 +93,11 @@ func (f *Fuse) Update(t vision.Tracked, camera *calibration.Camera) Fused {
 	if len(used) == 0 && len(obstacles) == 0 || t.Doubtful {
 		return out
 	}
-	unnamed := t.TakeUnnamed()
-	defer func() { out.GiveUnnamed(unnamed) }()
+	unnamed := t.TakeUnidentified()
+	defer func() { out.GiveUnidentified(unnamed) }()
 	verdicts := standings(t.Tracks, used)
 	views, names := standingViews(&t, used, verdicts)
-	fused, err := vision.Fuse(views, vision.FuseOptions{Names: names, Apart: -1, Camera: camera})
+	fused, err := fusion.Fuse(views, fusion.Options{Names: names, Apart: -1, Camera: camera})
 	out.Tracked = t
 	if err != nil {
 		for i := range out.Cameras { // another mat than the main camera's
@@ -285,7 +287,7 @@ func (f *Fuse) obstacles(s *sight, t *vision.Tracked) (seen *vision.ObstacleSigh
 	}
 	past.sight.Past = true
 	if t.Captured.Sub(past.at) > pastContradicts {
-		past.sight = past.sight.AsThings()
+		past.sight = past.sight.AsUnknown()
 	}
 	return &past.sight, why
 }
@@ -298,7 +300,7 @@ func fuseObstacles(out, own *vision.Tracked, others []vision.Located, by []strin
 	}
 	views := append([]vision.Located{own.Located}, others...)
 	names := append([]string{mainCamera}, by...)
-	fused := vision.FuseObstacles(views, out.Scene.Ships, vision.FuseOptions{Names: names, Camera: camera})
+	fused := fusion.Obstacles(views, out.Scene.Ships, fusion.Options{Names: names, Camera: camera})
 	to, from := &out.Scene, &fused.Scene
 	to.Obstacles, to.Devices, to.Markers, to.Unknown, to.Blind, to.ObstaclesUnseen = from.Obstacles, from.Devices, from.Markers, from.Unknown,
 		from.Blind, from.ObstaclesUnseen

@@ -16,6 +16,9 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
 )
 
@@ -34,7 +37,7 @@ func (s *sees) Locate(f vision.Frame) (vision.Located, error) {
 		for _, v := range s.obstacles.Views {
 			l.Scene.Obstacles = append(l.Scene.Obstacles, engine.Obstacle{ID: v.ID, Kind: v.Entry.Kind, Pose: v.Pose, Outline: v.Entry.Outline})
 		}
-		for _, t := range s.obstacles.Things {
+		for _, t := range s.obstacles.Unknown {
 			l.Scene.Unknown = append(l.Scene.Unknown, t.Outline)
 		}
 	}
@@ -67,7 +70,7 @@ func rocksAt(xs ...float64) *vision.ObstacleSight {
 	s := &vision.ObstacleSight{}
 	for i, x := range xs {
 		v := vision.ObstacleView{
-			Entry: &vision.CatalogueEntry{Name: fmt.Sprintf("rock%d", i), Kind: "asteroid"},
+			Entry: &catalogue.Entry{Name: fmt.Sprintf("rock%d", i), Kind: "asteroid"},
 			Pose:  geom.Pose{Point: geom.Point{X: x, Y: 600}}, Cov: geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 1e-5},
 			Outline: []geom.Point{{X: x - 20, Y: 580}, {X: x + 20, Y: 580}, {X: x + 20, Y: 620}, {X: x - 20, Y: 620}},
 		}
@@ -78,7 +81,7 @@ func rocksAt(xs ...float64) *vision.ObstacleSight {
 }
 
 func thingAt(x float64) *vision.ObstacleSight {
-	at := rocksAt(x).AsThings()
+	at := rocksAt(x).AsUnknown()
 	return &at
 }
 
@@ -201,14 +204,14 @@ func TestObstaclesOfAnEyeAreMeasuredThoughTheMainPictureRests(t *testing.T) {
 }
 
 // learntBy is the empty mat as a simulated camera sees it.
-func learntBy(t *testing.T, s *tablesim.Source) *vision.EmptyMat {
+func learntBy(t *testing.T, s *tablesim.Source) *obstacle.Background {
 	table := tablesim.Table{Camera: s.Camera(), Layout: s.Layout(), Look: tablesim.DefaultLook()}
 	table.Scene.MatWidth, table.Scene.MatHeight = s.Layout().Width, s.Layout().Height
 	f, _, err := table.Render()
 	require.NoError(t, err)
-	l := vision.NewMatLearner(calibration.Table{Camera: s.Camera(), Layout: s.Layout()})
+	l := obstacle.NewBackgroundLearner(calibration.Table{Camera: s.Camera(), Layout: s.Layout()})
 	require.NoError(t, l.Add(f))
-	m, err := l.Mat()
+	m, err := l.Background()
 	require.NoError(t, err)
 	return m
 }
@@ -223,8 +226,8 @@ func TestTwoSimulatedCamerasWatchTheObstacles(t *testing.T) {
 		return newSimulatedCamera(t, tilt, &now, func(s *tablesim.Source, o *benchParts) {
 			truth, err := s.TruthAt(1)
 			require.NoError(t, err)
-			looking := vision.LocatorOptions{Catalogue: tokensOf(truth.Scene), EmptyMat: learntBy(t, s)}
-			e, err := vision.NewCatalogueEntry("slab", "debris", slabOutline)
+			looking := locate.Options{Catalogue: tokensOf(truth.Scene), Background: learntBy(t, s)}
+			e, err := catalogue.NewEntry("slab", "debris", slabOutline)
 			require.NoError(t, err)
 			looking.Catalogue.Entries = append(looking.Catalogue.Entries, e)
 			o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, looking) }
@@ -266,7 +269,7 @@ func TestTwoSimulatedCamerasWatchTheObstacles(t *testing.T) {
 	require.Len(t, lies(v), len(truth.Scene.Obstacles), "unknown: %d, %v", len(v.Located.Scene.Unknown), v.Notes)
 	camera := main.source.Camera()
 	for i, o := range v.Located.Obstacles.Views { // it is drawn in the main camera's picture
-		at, _ := camera.PixelOf(o.Outline[0], vision.TokenTop)
+		at, _ := camera.PixelOf(o.Outline[0], catalogue.TokenTop)
 		require.NotEmpty(t, o.OutlinePx, i)
 		assert.Less(t, at.Sub(o.OutlinePx[0]).Norm(), 0.1)
 	}

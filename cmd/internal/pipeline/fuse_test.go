@@ -15,7 +15,11 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/fiducial"
+	"sightline/vision/locate"
 	"sightline/vision/tablesim"
+	"sightline/vision/track"
 )
 
 // A twoEyedBench is a pipeline whose secondary camera says what the test wants.
@@ -150,7 +154,7 @@ func TestTheOthersDoNotAnswerForALostMainCamera(t *testing.T) {
 		b.sees(vision.Still, ship("A1", 300, 300), ship("B1", 300, 487))
 		b.picture(tenth)
 	}
-	b.status.State, b.status.Err = vision.FeedOpening, "unplugged"
+	b.status.State, b.status.Err = capture.FeedOpening, "unplugged"
 	v := b.wait(3 * time.Second)
 	assert.Equal(t, live.NoCamera, v.Health.Code)
 	assert.Nil(t, v.Pair)
@@ -178,9 +182,9 @@ func newSimulatedCamera(t *testing.T, tilt float64, now *time.Time, change func(
 		table := calibration.Table{Camera: c.source.Camera(), Layout: c.source.Layout()}
 		o.Layout, o.File = c.source.Layout(), CalibrationFile{Table: &table, Name: "truth"}
 		o.Lens = func() (calibration.Intrinsics, bool) { return c.source.Lens(), true }
-		o.Markers, o.Track = detectorFor(t), vision.TrackMarkers
-		o.Tracking, o.NewChange = vision.TrackerOptions{}, NewChangeDetector
-		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, vision.LocatorOptions{}) }
+		o.Markers, o.Track = detectorFor(t), fiducial.TrackMarkers
+		o.Tracking, o.NewChange = track.TrackerOptions{}, NewChangeDetector
+		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, locate.Options{}) }
 		change(c.source, o)
 	})
 	return c

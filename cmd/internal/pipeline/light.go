@@ -6,6 +6,7 @@ import (
 	"sightline/calibration"
 	"sightline/cmd/internal/live"
 	"sightline/vision"
+	"sightline/vision/exposure"
 )
 
 // gaugeEvery is how often the light is measured: it changes slowly, and nobody reads
@@ -14,9 +15,9 @@ const gaugeEvery = time.Second
 
 // lightGauge measures the light now and then. It belongs to the pipeline's goroutine.
 type lightGauge struct {
-	exposure func(l vision.Light, busy bool) vision.ExposureState // Options.Exposure
+	exposure func(l exposure.Light, busy bool) exposure.State // Options.Exposure
 
-	gauges vision.Gauges
+	gauges exposure.Gauges
 	at     time.Time  // when it was measured last
 	next   bool       // the coming picture is measured, with the one that was remembered
 	view   live.Light // as measured last, with what to do about it
@@ -33,11 +34,11 @@ func (l *lightGauge) update(f vision.Frame, now time.Time, r *Registration, held
 	if !ok {
 		return "", false
 	}
-	state := vision.ExposureState{Code: vision.ExposureNone}
+	state := exposure.State{Code: exposure.None}
 	if l.exposure != nil {
 		state = l.exposure(light, held())
 	}
-	if state.Code != l.view.Exposure.Code && (state.Code == vision.ExposureFailed || state.Code == vision.ExposureLimit) {
+	if state.Code != l.view.Exposure.Code && (state.Code == exposure.Failed || state.Code == exposure.Limit) {
 		note = state.Says
 	}
 	l.view = live.Light{Light: light, Advice: light.Advice(), Exposure: state}
@@ -45,7 +46,7 @@ func (l *lightGauge) update(f vision.Frame, now time.Time, r *Registration, held
 }
 
 // look takes a picture and reports whether the light was measured in it.
-func (l *lightGauge) look(f vision.Frame, now time.Time, t *calibration.Table, markers []calibration.MarkerSighting) (vision.Light, bool) {
+func (l *lightGauge) look(f vision.Frame, now time.Time, t *calibration.Table, markers []calibration.MarkerSighting) (exposure.Light, bool) {
 	switch {
 	case l.next:
 		l.next = false
@@ -57,5 +58,5 @@ func (l *lightGauge) look(f vision.Frame, now time.Time, t *calibration.Table, m
 		l.gauges.Next(f.Gray)
 		l.next = true
 	}
-	return vision.Light{}, false
+	return exposure.Light{}, false
 }

@@ -11,6 +11,8 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/token"
+	"sightline/vision/track"
 )
 
 // Locator finds the ships in a picture: a vision.Locator.
@@ -81,7 +83,7 @@ func (l *Locate) edgeSearch(f vision.Frame, located *vision.Located, widen func(
 }
 
 // finder finds the ships of the pictures before; nil where that cannot be done.
-func (e *EdgeSearch) finder() vision.EdgeFinder {
+func (e *EdgeSearch) finder() track.EdgeFinder {
 	if e.Locator == nil {
 		return nil
 	}
@@ -118,7 +120,7 @@ func (e *EdgeSearch) Place(p live.PlacedShip, others []vision.Track) (vision.Edg
 	}
 	hint := vision.EdgeHint{Base: p.Base, Pose: p.Pose, Reach: PlacedReach, Turn: placedTurn}
 	if !p.Headed {
-		hint.Turn = vision.AnyTurn(p.Base)
+		hint.Turn = token.AnyTurn(p.Base)
 	}
 	ship, sight, err := e.find(engine.Ship{ID: p.ID, Player: p.Player, Base: p.Base}, hint)
 	if err != nil {
@@ -136,7 +138,7 @@ func (e *EdgeSearch) Place(p live.PlacedShip, others []vision.Track) (vision.Edg
 // ShipAt returns which ship stands where another is to be placed; "": none.
 func ShipAt(ships []engine.Ship, id string, base engine.Base, at geom.Pose) string {
 	for _, o := range ships {
-		if o.ID != id && vision.BasesOverlap(o.Base, o.Pose, base, at, standsOn) {
+		if o.ID != id && token.BasesOverlap(o.Base, o.Pose, base, at, standsOn) {
 			return o.ID
 		}
 	}
@@ -148,7 +150,7 @@ func ShipAt(ships []engine.Ship, id string, base engine.Base, at geom.Pose) stri
 func namedBaseAt(s engine.Ship, others []vision.Track) string {
 	var named []engine.Ship
 	for _, k := range others {
-		if !vision.Unnamed(k.Ship.ID) && k.State != vision.Hidden && k.State != vision.Lifted {
+		if !token.Unidentified(k.Ship.ID) && k.State != vision.Hidden && k.State != vision.Lifted {
 			named = append(named, k.Ship)
 		}
 	}
@@ -161,9 +163,9 @@ func (e *EdgeSearch) find(like engine.Ship, hint vision.EdgeHint) (engine.Ship, 
 	if err != nil {
 		return engine.Ship{}, s, err
 	}
-	var unnamed vision.UnnamedBase
+	var unnamed vision.UnidentifiedBase
 	if !ok { // or by what differs there from the empty mat
-		if unnamed, ok = e.Located.Obstacles.Unnamed(like.Base, hint.Pose, hint.Reach, hint.Turn); !ok {
+		if unnamed, ok = e.Located.Obstacles.Unidentified(like.Base, hint.Pose, hint.Reach, hint.Turn); !ok {
 			return engine.Ship{}, s, ErrNoEdges
 		}
 		s = unnamed.Sight
@@ -191,7 +193,7 @@ func widenUnnamed(l *vision.Located, widen func(*engine.Scene)) {
 	sight.Bases = slices.Clone(sight.Bases)
 	var s engine.Scene
 	for i := range sight.Bases {
-		s.Ships = append(s.Ships, sight.Bases[i].Ship(vision.UnnamedID(i+1)))
+		s.Ships = append(s.Ships, sight.Bases[i].Ship(token.UnidentifiedID(i+1)))
 	}
 	widen(&s)
 	for i := range sight.Bases {

@@ -14,6 +14,8 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/track"
 )
 
 // edgyLocator sees the edges of one base.
@@ -34,7 +36,7 @@ func (l *edgyLocator) EdgeView(id string, _ engine.Base, s vision.EdgeSight) vis
 	return vision.ShipView{ID: id, Score: s.Visible()}
 }
 
-func edgyPipeline(l Locator, o vision.TrackerOptions) *Pipeline {
+func edgyPipeline(l Locator, o track.TrackerOptions) *Pipeline {
 	log := slog.New(slog.DiscardHandler)
 	g := game.New(game.Options{
 		Camera: noFrames{}.Status, Hub: live.NewHub(live.State{}), Now: time.Now, Log: log, PanelName: func() string { return "" },
@@ -51,7 +53,7 @@ func edgesIn(p *Pipeline, located *vision.Located) *EdgeSearch {
 
 type noFrames struct{ Frames }
 
-func (noFrames) Status() vision.FeedStatus { return vision.FeedStatus{} }
+func (noFrames) Status() capture.FeedStatus { return capture.FeedStatus{} }
 
 // placed asks for a ship and shows the pipeline a picture meanwhile.
 func placed(w *Pipeline, p live.PlacedShip, also ...engine.Ship) (vision.Located, error) {
@@ -67,7 +69,7 @@ func placed(w *Pipeline, p live.PlacedShip, also ...engine.Ship) (vision.Located
 
 func TestAPersonPlacesAShipWhoseCodeCannotBeRead(t *testing.T) {
 	l := &edgyLocator{at: geom.Pose{Point: geom.Point{X: 303, Y: 398}, Heading: 91 * geom.Degree}, seen: true}
-	w := edgyPipeline(l, vision.TrackerOptions{})
+	w := edgyPipeline(l, track.TrackerOptions{})
 	ask := live.PlacedShip{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 400}, Heading: 90 * geom.Degree}, Headed: true}
 	got, err := placed(w, ask)
 	require.NoError(t, err)
@@ -95,7 +97,7 @@ func TestAPersonPlacesAShipWhoseCodeCannotBeRead(t *testing.T) {
 	l.seen = false
 	_, err = placed(w, ask)
 	assert.True(t, errors.Is(err, ErrNoEdges), "%v", err)
-	_, err = placed(edgyPipeline(blindLocator{}, vision.TrackerOptions{}), ask)
+	_, err = placed(edgyPipeline(blindLocator{}, track.TrackerOptions{}), ask)
 	assert.ErrorContains(t, err, "not looked for")
 }
 
@@ -108,7 +110,7 @@ func TestABaseThatWasNamedIsNoOtherShips(t *testing.T) {
 	l := &edgyLocator{at: geom.Pose{Point: geom.Point{X: 303, Y: 398}}, seen: true}
 	ask := live.PlacedShip{ID: "A3", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 400}}, Headed: true}
 	for state, refused := range map[vision.TrackState]bool{vision.Settling: true, vision.Still: true, vision.Unread: true, vision.Frozen: true, vision.Hidden: false, vision.Lifted: false} {
-		w := edgyPipeline(l, vision.TrackerOptions{})
+		w := edgyPipeline(l, track.TrackerOptions{})
 		tracks := []vision.Track{{Ship: engine.Ship{ID: "A2", Base: engine.Small, Pose: l.at}, State: state}}
 		w.o.Game.Update(func(s *game.Seen) { s.Tracks = tracks })
 		_, err := placed(w, ask)
@@ -127,7 +129,7 @@ func TestABaseThatWasNamedIsNoOtherShips(t *testing.T) {
 
 // Pictures that speak each for itself remember no ship that was placed in one before.
 func TestNoShipIsPlacedInADirectoryOfPictures(t *testing.T) {
-	w := edgyPipeline(&edgyLocator{seen: true}, vision.TrackerOptions{SettleFrames: 1})
+	w := edgyPipeline(&edgyLocator{seen: true}, track.TrackerOptions{SettleFrames: 1})
 	err := w.PlaceShip(live.PlacedShip{ID: "A1", Player: 1, Base: engine.Small})
 	assert.ErrorContains(t, err, "A1 is not placed: these are single pictures")
 	assert.Nil(t, w.placing.Load(), "nobody waits")
@@ -137,8 +139,8 @@ func TestNoShipIsPlacedInADirectoryOfPictures(t *testing.T) {
 // to be it in the pictures after.
 func TestAPersonNamesABaseWithoutAName(t *testing.T) {
 	at := geom.Pose{Point: geom.Point{X: 303, Y: 398}, Heading: 1 * geom.Degree}
-	sight := &vision.ObstacleSight{Bases: []vision.UnnamedBase{{Base: engine.Small, Pose: at, Covariance: geom.Cov3{0: 0.1, 4: 0.1, 8: 1e-5}}}}
-	w := edgyPipeline(&edgyLocator{}, vision.TrackerOptions{})
+	sight := &vision.ObstacleSight{Bases: []vision.UnidentifiedBase{{Base: engine.Small, Pose: at, Covariance: geom.Cov3{0: 0.1, 4: 0.1, 8: 1e-5}}}}
+	w := edgyPipeline(&edgyLocator{}, track.TrackerOptions{})
 	name := func(p live.PlacedShip) (vision.Located, error) {
 		located := vision.Located{Obstacles: sight}
 		_, err := edgesIn(w, &located).Place(p, nil)

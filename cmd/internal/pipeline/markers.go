@@ -8,6 +8,8 @@ import (
 	"sightline/calibration"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/exposure"
+	"sightline/vision/fiducial"
 )
 
 // movedBy is how far a corner of the mat may lie from where a calibration file puts
@@ -33,7 +35,7 @@ func FindMarkers(d vision.MarkerDetector, g *image.Gray) ([]calibration.MarkerSi
 		return nil, fmt.Errorf("look for markers: %w", err)
 	}
 	if len(found) == 0 {
-		if mirrored, err := vision.Mirrored(d, g); err == nil && mirrored {
+		if mirrored, err := fiducial.Mirrored(d, g); err == nil && mirrored {
 			return nil, ErrMirrored
 		}
 	}
@@ -55,7 +57,7 @@ func (r *Registration) register(g *image.Gray) (calibration.Table, []calibration
 		return calibration.Table{}, nil, err
 	}
 	t, err := calibration.Register(lens, r.o.Layout, seen)
-	return t, seen, vision.ExplainMarkers(err, g, seen)
+	return t, seen, exposure.ExplainMarkers(err, g, seen)
 }
 
 // regionOf returns the part of the picture that holds the mat and its markers, with

@@ -21,12 +21,15 @@ import (
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
 	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/exposure"
+	"sightline/vision/track"
 )
 
 // Frames is where a pipeline gets its pictures: a vision.Feed.
 type Frames interface {
 	Next(ctx context.Context, after uint64) (vision.Frame, error)
-	Status() vision.FeedStatus
+	Status() capture.FeedStatus
 }
 
 // Options are the parts of a Pipeline.
@@ -40,13 +43,13 @@ type Options struct {
 	NewLocator func(calibration.Table) (Locator, error)
 	// NewChange returns what tells that a picture need not be searched as it shows what the
 	// one before showed; nil: every picture is searched.
-	NewChange func(calibration.Table) (*vision.Steady, error)
-	Tracking  vision.TrackerOptions // how ships are followed; zero: the defaults
+	NewChange func(calibration.Table) (*track.ChangeDetector, error)
+	Tracking  track.TrackerOptions // how ships are followed; zero: the defaults
 	// FrozenAfter is how long a camera may send exactly the same picture; 0: for ever.
 	FrozenAfter time.Duration
 	// Exposure is shown the light once a second, and whether something is held that a change of
 	// the exposure would spoil; it returns how the exposure stands. nil: nothing sets it.
-	Exposure func(l vision.Light, busy bool) vision.ExposureState
+	Exposure func(l exposure.Light, busy bool) exposure.State
 
 	Cameras   []SecondaryCamera // whose views are fused with this one's
 	Secondary bool              // this is such a camera: what it sees is measured by another
@@ -228,7 +231,7 @@ func (p *Pipeline) search(f vision.Frame, now time.Time) {
 		p.note(e.String() + ".")
 	}
 	fused := p.join(tracked)
-	p.notes = append(p.notes, p.told.newDuplicates(located.Twins, p.o.Now())...)
+	p.notes = append(p.notes, p.told.newDuplicates(located.Duplicates, p.o.Now())...)
 	p.publishMeasured(f, now, fused, rules)
 }
 

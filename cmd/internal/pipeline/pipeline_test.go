@@ -23,11 +23,15 @@ import (
 	"sightline/engine/geom"
 	"sightline/hardware"
 	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/locate"
+	"sightline/vision/token"
+	"sightline/vision/track"
 )
 
 // newLocator returns the real locator.
-func newLocator(t calibration.Table, o vision.LocatorOptions) (Locator, error) {
-	return vision.NewLocator(t, o)
+func newLocator(t calibration.Table, o locate.Options) (Locator, error) {
+	return locate.New(t, o)
 }
 
 // benchParts are the parts of a bench.
@@ -43,7 +47,7 @@ type gameOptions = game.Options
 type bench struct {
 	t        *testing.T
 	now      time.Time
-	status   vision.FeedStatus
+	status   capture.FeedStatus
 	camera   calibration.Camera // where the camera truly is
 	noise    int                // counts pictures, so that no two are the same
 	look     string             // "dark", "blank", "frozen"; else an ordinary picture
@@ -53,7 +57,7 @@ type bench struct {
 	detect   error
 	lens     bool
 	ships    []engine.Ship
-	twins    []vision.Twin
+	twins    []vision.DuplicateID
 	locate   error
 	watched  bool              // obstacles are
 	located  calibration.Table // what the newest locator was made for
@@ -77,7 +81,7 @@ func overhead(dx float64) calibration.Camera {
 }
 
 func ship(id string, x, y float64) engine.Ship {
-	code, err := vision.CodeOfID(id)
+	code, err := token.CodeOfID(id)
 	if err != nil {
 		panic(err)
 	}
@@ -87,7 +91,7 @@ func ship(id string, x, y float64) engine.Ship {
 func newBench(t *testing.T, change func(*bench, *benchParts)) *bench {
 	b := &bench{
 		t: t, now: time.Unix(1700000000, 0), camera: overhead(0), lens: true,
-		status: vision.FeedStatus{State: vision.FeedLive, Source: "/dev/video0"},
+		status: capture.FeedStatus{State: capture.FeedLive, Source: "/dev/video0"},
 		ships:  []engine.Ship{ship("A1", 300, 300), ship("B1", 300, 487)},
 		hub:    live.NewHub(live.State{}),
 	}
@@ -121,7 +125,7 @@ func (b *bench) Next(ctx context.Context, _ uint64) (vision.Frame, error) {
 	<-ctx.Done()
 	return vision.Frame{}, ctx.Err()
 }
-func (b *bench) Status() vision.FeedStatus { return b.status }
+func (b *bench) Status() capture.FeedStatus { return b.status }
 
 func (b *bench) DetectMarkers(*image.Gray) ([]vision.Detection, error) {
 	var out []vision.Detection
@@ -154,7 +158,7 @@ func (b *bench) track(g *image.Gray, expected []calibration.MarkerSighting) (out
 }
 
 func (b *bench) Locate(f vision.Frame) (vision.Located, error) {
-	out := vision.Located{Scene: engine.Scene{Ships: append([]engine.Ship(nil), b.ships...)}, Twins: b.twins, Captured: f.Captured, Seq: f.Seq}
+	out := vision.Located{Scene: engine.Scene{Ships: append([]engine.Ship(nil), b.ships...)}, Duplicates: b.twins, Captured: f.Captured, Seq: f.Seq}
 	if b.watched {
 		out.Obstacles = &vision.ObstacleSight{}
 	}
@@ -232,19 +236,19 @@ func TestAnOldPictureGivesNoAnswer(t *testing.T) {
 func TestAnUnpluggedCameraIsSaidAndComesBack(t *testing.T) {
 	b := newBench(t, nil)
 	b.picture(0)
-	b.status.State, b.status.Err = vision.FeedOpening, "no such device"
+	b.status.State, b.status.Err = capture.FeedOpening, "no such device"
 	v := b.wait(3 * time.Second)
 	assert.Equal(t, live.NoCamera, v.Health.Code)
 	assert.Equal(t, "/dev/video0: no such device", v.Health.Detail)
 	assert.NotEmpty(t, v.Health.Advice)
 	assert.Equal(t, "no camera", v.Panel.Reason)
-	b.status.State, b.status.Err = vision.FeedLive, ""
+	b.status.State, b.status.Err = capture.FeedLive, ""
 	assert.Equal(t, live.OK, b.picture(time.Second).Health.Code)
 }
 
 func TestBeforeTheFirstPicture(t *testing.T) {
 	b := newBench(t, nil)
-	b.status.State = vision.FeedOpening
+	b.status.State = capture.FeedOpening
 	assert.Equal(t, live.Starting, b.wait(0).Health.Code)
 	b.status.Err = "no such file or directory"
 	assert.Equal(t, live.NoCamera, b.wait(0).Health.Code)
@@ -531,7 +535,7 @@ func TestEachRegistrationIsRecordedWhereTheConfigurationSays(t *testing.T) {
 
 // followed is a bench whose pipeline waits until ships are still, as the program does.
 func followed(t *testing.T) *bench {
-	b := newBench(t, func(_ *bench, o *benchParts) { o.Tracking = vision.TrackerOptions{} })
+	b := newBench(t, func(_ *bench, o *benchParts) { o.Tracking = track.TrackerOptions{} })
 	for range 4 {
 		b.picture(frameTime)
 	}
@@ -539,7 +543,7 @@ func followed(t *testing.T) *bench {
 }
 
 func TestAShipHasAnAnswerOnceItWasStillForHalfASecond(t *testing.T) {
-	b := newBench(t, func(_ *bench, o *benchParts) { o.Tracking = vision.TrackerOptions{} })
+	b := newBench(t, func(_ *bench, o *benchParts) { o.Tracking = track.TrackerOptions{} })
 	for range 3 {
 		v := b.picture(frameTime)
 		assert.Nil(t, v.Pair)

@@ -12,6 +12,7 @@ import (
 	"sightline/calibration/watch"
 	"sightline/cmd/internal/live"
 	"sightline/vision"
+	"sightline/vision/fiducial"
 )
 
 // RegistrationState says how well the camera's place over the table is known.
@@ -139,7 +140,7 @@ type Registration struct {
 // NewRegistration returns a registration in Unknown.
 func NewRegistration(o RegistrationOptions, later laterStages) *Registration {
 	if o.Track == nil {
-		o.Track = vision.TrackMarkers
+		o.Track = fiducial.TrackMarkers
 	}
 	return &Registration{
 		o: o, later: later,

@@ -20,7 +20,7 @@ const duplicateAgain = 10 * time.Second
 
 // newDuplicates returns the notes on codes that a picture shows in several places: people
 // would wonder why the ship is missing.
-func (t *told) newDuplicates(twins []vision.Twin, now time.Time) (notes []string) {
+func (t *told) newDuplicates(twins []vision.DuplicateID, now time.Time) (notes []string) {
 	for _, twin := range twins {
 		if last, known := t.duplicates[twin.ID]; !known || now.Sub(last) > duplicateAgain {
 			notes = append(notes, twin.String()+".")

@@ -17,7 +17,7 @@ import (
 func TestACodeSeenTwiceIsTold(t *testing.T) {
 	b := newBench(t, func(b *bench, _ *benchParts) {
 		b.ships = []engine.Ship{ship("B1", 300, 487), ship("A2", 100, 100)}
-		b.twins = []vision.Twin{{ID: "A1", At: []geom.Point{{X: 300, Y: 300}, {X: 650, Y: 300}}}}
+		b.twins = []vision.DuplicateID{{ID: "A1", At: []geom.Point{{X: 300, Y: 300}, {X: 650, Y: 300}}}}
 	})
 	b.game.Choose(live.Choice{From: "A1", To: "B1"})
 	told := func() (n int) {
@@ -42,7 +42,7 @@ func TestACodeSeenTwiceIsTold(t *testing.T) {
 	b.now = b.now.Add(duplicateAgain)
 	b.picture(time.Millisecond)
 	assert.Equal(t, "A1 is not seen", b.hub.Newest().Reason)
-	b.twins = []vision.Twin{{ID: "A1", At: []geom.Point{{X: 300, Y: 300}, {X: 650, Y: 300}}}}
+	b.twins = []vision.DuplicateID{{ID: "A1", At: []geom.Point{{X: 300, Y: 300}, {X: 650, Y: 300}}}}
 	b.now = b.now.Add(time.Second)
 	b.picture(time.Millisecond)
 	assert.Equal(t, 2, told(), "and this is another")

@@ -8,26 +8,28 @@ import (
 	"sightline/calibration"
 	"sightline/cmd/internal/game"
 	"sightline/vision"
+	"sightline/vision/token"
+	"sightline/vision/track"
 )
 
 // Track is the stage that follows ships through the pictures, and tells pictures that
 // show nothing new.
 type Track struct {
 	single    bool // each picture speaks for itself
-	tracker   *vision.Tracker
-	looks     *vision.Places // how the ships' places look
-	newChange func(calibration.Table) (*vision.Steady, error)
+	tracker   *track.Tracker
+	looks     *track.AppearanceMemory // how the ships' places look
+	newChange func(calibration.Table) (*track.ChangeDetector, error)
 	log       *slog.Logger
 
-	change *vision.Steady // nil: every picture is searched
-	rules  game.Rules     // that the last search was measured by
-	last   pictureName    // of the picture that was searched last
+	change *track.ChangeDetector // nil: every picture is searched
+	rules  game.Rules            // that the last search was measured by
+	last   pictureName           // of the picture that was searched last
 }
 
 // newTrack returns the stage. newChange makes what tells that a picture need not be
 // searched; nil: every picture is.
-func newTrack(o vision.TrackerOptions, newChange func(calibration.Table) (*vision.Steady, error), log *slog.Logger) *Track {
-	return &Track{single: o.SettleFrames == 1, tracker: vision.NewTracker(o), looks: vision.NewPlaces(), newChange: newChange, log: log}
+func newTrack(o track.TrackerOptions, newChange func(calibration.Table) (*track.ChangeDetector, error), log *slog.Logger) *Track {
+	return &Track{single: o.SettleFrames == 1, tracker: track.NewTracker(o), looks: track.NewAppearanceMemory(), newChange: newChange, log: log}
 }
 
 // reset forgets all ships: what was seen through another registration does not count.
@@ -53,14 +55,14 @@ func (t *Track) detectChange(table calibration.Table) {
 
 // newChangeDetector returns what tells pictures that show nothing new, with the usual
 // options.
-func NewChangeDetector(t calibration.Table) (*vision.Steady, error) {
-	return vision.NewSteady(t, vision.SteadyOptions{})
+func NewChangeDetector(t calibration.Table) (*track.ChangeDetector, error) {
+	return track.NewChangeDetector(t, track.ChangeOptions{})
 }
 
 // unchanged reports whether a picture shows what the last one showed that was searched.
 // It is asked of every picture, for it counts the quiet ones.
 func (t *Track) unchanged(g *image.Gray, at time.Time) bool {
-	return t.change != nil && t.change.Same(g, at)
+	return t.change != nil && t.change.Unchanged(g, at)
 }
 
 // rest takes a picture that is unchanged: what was found stands, seen now.
@@ -70,12 +72,12 @@ func (t *Track) rest(captured time.Time, seq uint64) vision.Tracked {
 
 // Update takes the ships of a picture that was searched together with those of the
 // pictures before.
-func (t *Track) Update(f vision.Frame, located vision.Located, edges vision.EdgeFinder) vision.Tracked {
+func (t *Track) Update(f vision.Frame, located vision.Located, edges track.EdgeFinder) vision.Tracked {
 	g := f.Gray
 	tracked := t.tracker.SeeEdges(located, func(id string) vision.Place { return t.looks.Look(g, id) }, edges)
 	var still []vision.ShipView
 	for _, k := range tracked.Tracks {
-		if k.State == vision.Still && !vision.Unnamed(k.Ship.ID) {
+		if k.State == vision.Still && !token.Unidentified(k.Ship.ID) {
 			still = append(still, k.View)
 		}
 	}

@@ -12,7 +12,10 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/vision"
+	"sightline/vision/fiducial"
+	"sightline/vision/locate"
 	"sightline/vision/tablesim"
+	"sightline/vision/track"
 )
 
 // The scripted game with hands, through the real detector, locator, tracker and engine:
@@ -31,9 +34,9 @@ func TestAHandsMoveGivesNoFalseAnswer(t *testing.T) {
 	b := newBench(t, func(b *bench, o *benchParts) {
 		table = calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
 		o.Layout, o.File = source.Layout(), CalibrationFile{Table: &table, Name: "truth"}
-		o.Markers, o.Track = nil, vision.TrackMarkers
-		o.Tracking, o.NewChange = vision.TrackerOptions{}, NewChangeDetector
-		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, vision.LocatorOptions{}) }
+		o.Markers, o.Track = nil, fiducial.TrackMarkers
+		o.Tracking, o.NewChange = track.TrackerOptions{}, NewChangeDetector
+		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, locate.Options{}) }
 	})
 	type figures struct{ pictures, same, answers, frozen, frozenOld, none, false int }
 	var sum figures
@@ -47,7 +50,7 @@ func TestAHandsMoveGivesNoFalseAnswer(t *testing.T) {
 		f, err := source.Next(t.Context())
 		require.NoError(t, err)
 		b.pipeline.Update(f)
-		if b.pipeline.track.change.Change().What == vision.Unchanged {
+		if b.pipeline.track.change.Change().What == track.Unchanged {
 			sum.same++
 		}
 		v := b.hub.Newest()

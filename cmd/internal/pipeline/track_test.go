@@ -18,7 +18,10 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/fiducial"
+	"sightline/vision/locate"
 	"sightline/vision/tablesim"
+	"sightline/vision/track"
 )
 
 // A restingTable is the pipeline with its real parts before pictures of one table that
@@ -47,9 +50,9 @@ func newRestingTable(t *testing.T) *restingTable {
 	table := calibration.Table{Camera: sim.Camera, Layout: sim.Layout}
 	r.bench = newBench(t, func(b *bench, o *benchParts) {
 		o.Layout, o.File = sim.Layout, CalibrationFile{Table: &table, Name: "truth"}
-		o.Markers, o.Track = nil, vision.TrackMarkers
-		o.Tracking, o.NewChange = vision.TrackerOptions{}, NewChangeDetector
-		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, vision.LocatorOptions{}) }
+		o.Markers, o.Track = nil, fiducial.TrackMarkers
+		o.Tracking, o.NewChange = track.TrackerOptions{}, NewChangeDetector
+		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, locate.Options{}) }
 	})
 	return r
 }
@@ -178,9 +181,9 @@ func TestANudgeOfARestingCameraIsNoticed(t *testing.T) {
 	table := calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
 	b := newBench(t, func(b *bench, o *benchParts) {
 		o.Layout, o.File = source.Layout(), CalibrationFile{Table: &table, Name: "truth"}
-		o.Markers, o.Track = nil, vision.TrackMarkers
-		o.Tracking, o.NewChange = vision.TrackerOptions{}, NewChangeDetector
-		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, vision.LocatorOptions{}) }
+		o.Markers, o.Track = nil, fiducial.TrackMarkers
+		o.Tracking, o.NewChange = track.TrackerOptions{}, NewChangeDetector
+		o.NewLocator = func(t calibration.Table) (Locator, error) { return newLocator(t, locate.Options{}) }
 	})
 	look := func() live.State {
 		now = now.Add(tenth)

@@ -10,6 +10,7 @@ import (
 	"sightline/calibration"
 	"sightline/engine"
 	"sightline/vision"
+	"sightline/vision/fiducial"
 	"sightline/vision/opencv"
 	"sightline/vision/tablesim"
 )
@@ -52,7 +53,7 @@ func BenchmarkTrackMarkers(b *testing.B) {
 			var tracking, searching time.Duration
 			for b.Loop() {
 				start := time.Now()
-				seen := vision.TrackMarkers(f.Gray, expected)
+				seen := fiducial.TrackMarkers(f.Gray, expected)
 				tracking += time.Since(start)
 				require.Len(b, seen, 8)
 				start = time.Now()
@@ -85,7 +86,7 @@ func TestTrackingCostsATenthOfASearch(t *testing.T) {
 		}
 		return best
 	}
-	tracking := least(func() { require.Len(t, vision.TrackMarkers(f.Gray, vision.Sightings(found)), 8) })
+	tracking := least(func() { require.Len(t, fiducial.TrackMarkers(f.Gray, vision.Sightings(found)), 8) })
 	searching := least(func() { _, _ = d.DetectMarkers(f.Gray) })
 	t.Logf("1080p: tracking %v, searching %v: %.3f", tracking, searching, tracking.Seconds()/searching.Seconds())
 	require.Less(t, tracking.Seconds(), 0.1*searching.Seconds())

@@ -10,7 +10,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/live"
-	"sightline/vision"
+	"sightline/vision/fiducial"
 	"sightline/vision/tablesim"
 )
 
@@ -30,7 +30,7 @@ func newWatchedTable(t *testing.T, width, height int) *watchedTable {
 	w.bench = newBench(t, func(b *bench, o *benchParts) {
 		o.Layout = source.Layout()
 		o.Lens = func() (calibration.Intrinsics, bool) { return source.Lens(), true }
-		o.Markers, o.Track = detectorFor(t), vision.TrackMarkers
+		o.Markers, o.Track = detectorFor(t), fiducial.TrackMarkers
 	})
 	return w
 }

@@ -17,7 +17,8 @@ import (
 	"sightline/calibration"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/token"
 )
 
 // photo is the camera's picture with what was measured drawn on it, in the picture's
@@ -120,7 +121,7 @@ func (s *sketch) draw(d *document, scene *engine.Scene) {
 		if slices.Contains(by, o.ID) {
 			name += " onit"
 		}
-		s.outline(name, o.ID, place(o.Pose, o.Outline), vision.TokenTop, slices.Contains(by, o.ID))
+		s.outline(name, o.ID, place(o.Pose, o.Outline), catalogue.TokenTop, slices.Contains(by, o.ID))
 	}
 	for i := range scene.Ships {
 		ship := &scene.Ships[i]
@@ -131,9 +132,9 @@ func (s *sketch) draw(d *document, scene *engine.Scene) {
 		}
 		w, h := ship.Base.Size()
 		x, y := float64(w)/2, float64(h)/2
-		s.outline(name, ship.ID, place(ship.Pose, []geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}}), vision.BaseTop, pair)
+		s.outline(name, ship.ID, place(ship.Pose, []geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}}), token.BaseTop, pair)
 		nose := []geom.Point{{X: -x / 3, Y: y * 0.55}, {Y: y * 0.9}, {X: x / 3, Y: y * 0.55}}
-		s.path(name+" nose", place(ship.Pose, nose), vision.BaseTop, false)
+		s.path(name+" nose", place(ship.Pose, nose), token.BaseTop, false)
 	}
 	s.lines(lines, class)
 	if s.close != (box{}) {
@@ -184,11 +185,11 @@ func (s *sketch) outline(class, name string, points []geom.Point, z geom.Length,
 func (s *sketch) lines(lines [][2][2]float64, class string) {
 	point := func(p [2]float64) geom.Point { return geom.Point{X: p[0], Y: p[1]} }
 	if len(lines) > 1 {
-		s.path("band "+class, []geom.Point{point(lines[0][0]), point(lines[0][1]), point(lines[1][1]), point(lines[1][0])}, vision.BaseTop, true)
+		s.path("band "+class, []geom.Point{point(lines[0][0]), point(lines[0][1]), point(lines[1][1]), point(lines[1][0])}, token.BaseTop, true)
 	}
 	for _, under := range []string{"casing", "line"} {
 		for _, l := range lines {
-			s.path(under+" "+class, []geom.Point{point(l[0]), point(l[1])}, vision.BaseTop, false)
+			s.path(under+" "+class, []geom.Point{point(l[0]), point(l[1])}, token.BaseTop, false)
 		}
 	}
 }

@@ -18,6 +18,9 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 )
 
 // Replayed says how an entry looks when it is worked out again.
@@ -192,7 +195,7 @@ func (l *Log) locate(ctx context.Context, e *Entry, frame FileRef) (vision.Locat
 	if err != nil {
 		return vision.Located{}, err
 	}
-	locator, err := vision.NewLocator(table, options)
+	locator, err := locate.New(table, options)
 	if err != nil {
 		return vision.Located{}, err
 	}
@@ -239,7 +242,7 @@ func (l *Log) calibrationOf(ctx context.Context, r *Record) (calibration.Table, 
 	return t, nil
 }
 
-func (l *Log) locatorOptions(ctx context.Context, r *Record) (o vision.LocatorOptions, err error) {
+func (l *Log) locatorOptions(ctx context.Context, r *Record) (o locate.Options, err error) {
 	kept, ok := r.File(RoleCatalogue)
 	mat, ok2 := r.File(RoleEmptyMat)
 	if !ok || !ok2 {
@@ -249,13 +252,13 @@ func (l *Log) locatorOptions(ctx context.Context, r *Record) (o vision.LocatorOp
 	if err != nil {
 		return o, err
 	}
-	if o.Catalogue, err = vision.ParseCatalogue(bytes.NewReader(raw)); err != nil {
+	if o.Catalogue, err = catalogue.Parse(bytes.NewReader(raw)); err != nil {
 		return o, fmt.Errorf("rulings: %s: %w", kept.Path(), err)
 	}
 	if raw, err = l.File(ctx, mat); err != nil {
 		return o, err
 	}
-	if o.EmptyMat, err = vision.ReadEmptyMat(bytes.NewReader(raw)); err != nil {
+	if o.Background, err = obstacle.ReadBackground(bytes.NewReader(raw)); err != nil {
 		return o, fmt.Errorf("rulings: %s: %w", mat.Path(), err)
 	}
 	return o, nil

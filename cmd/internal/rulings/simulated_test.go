@@ -14,6 +14,9 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/locate"
+	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
 )
 
@@ -30,7 +33,7 @@ var simulated = sync.OnceValues(func() (photographed, error) {
 	table.Look = tablesim.DefaultLook()
 	table.Clutter, table.Hands, table.Heights = nil, nil, nil
 	rock := []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5}, {X: 10, Y: 30}, {X: -25, Y: 18}}
-	entry, err := vision.NewCatalogueEntry("rock", "asteroid", rock)
+	entry, err := catalogue.NewEntry("rock", "asteroid", rock)
 	if err != nil {
 		return photographed{}, err
 	}
@@ -41,7 +44,7 @@ var simulated = sync.OnceValues(func() (photographed, error) {
 	}
 	table.Minis = nil
 	table.Scene.Obstacles = nil
-	learner := vision.NewMatLearner(calibration.Table{Camera: table.Camera, Layout: table.Layout})
+	learner := obstacle.NewBackgroundLearner(calibration.Table{Camera: table.Camera, Layout: table.Layout})
 	empty := *table
 	empty.Scene.Ships = nil
 	f, _, err := empty.Render()
@@ -51,7 +54,7 @@ var simulated = sync.OnceValues(func() (photographed, error) {
 	if err != nil {
 		return photographed{}, err
 	}
-	mat, err := learner.Mat()
+	mat, err := learner.Background()
 	if err != nil {
 		return photographed{}, err
 	}
@@ -60,11 +63,11 @@ var simulated = sync.OnceValues(func() (photographed, error) {
 	if err != nil {
 		return photographed{}, err
 	}
-	return locateIt(table, frame, &vision.Catalogue{Entries: []vision.CatalogueEntry{entry}}, mat)
+	return locateIt(table, frame, &catalogue.Catalogue{Entries: []catalogue.Entry{entry}}, mat)
 })
 
 // locateIt registers the camera from exactly seen markers and locates what a frame shows.
-func locateIt(table *tablesim.Table, frame vision.Frame, c *vision.Catalogue, mat *vision.EmptyMat) (p photographed, err error) {
+func locateIt(table *tablesim.Table, frame vision.Frame, c *catalogue.Catalogue, mat *obstacle.Background) (p photographed, err error) {
 	var seen []calibration.MarkerSighting
 	for _, m := range table.Layout.Markers {
 		s := calibration.MarkerSighting{ID: m.ID}
@@ -96,13 +99,13 @@ func locateIt(table *tablesim.Table, frame vision.Frame, c *vision.Catalogue, ma
 	if cal, err = calibration.ParseTableFile(p.files.Calibration); err != nil {
 		return p, err
 	}
-	if c, err = vision.ParseCatalogue(bytes.NewReader(p.files.Catalogue)); err != nil {
+	if c, err = catalogue.Parse(bytes.NewReader(p.files.Catalogue)); err != nil {
 		return p, err
 	}
-	if mat, err = vision.ReadEmptyMat(bytes.NewReader(p.files.EmptyMat)); err != nil {
+	if mat, err = obstacle.ReadBackground(bytes.NewReader(p.files.EmptyMat)); err != nil {
 		return p, err
 	}
-	l, err := vision.NewLocator(cal, vision.LocatorOptions{Catalogue: c, EmptyMat: mat})
+	l, err := locate.New(cal, locate.Options{Catalogue: c, Background: mat})
 	if err != nil {
 		return p, err
 	}

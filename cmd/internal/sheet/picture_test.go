@@ -16,7 +16,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // The tests measure what a printer would put on paper: the finished file is
@@ -204,10 +204,10 @@ func paperNamed(t *testing.T, name string) Paper {
 	return p
 }
 
-func tokenOf(t *testing.T, id string, base engine.Base) vision.Token {
-	c, err := vision.CodeOfID(id)
+func tokenOf(t *testing.T, id string, base engine.Base) token.Token {
+	c, err := token.CodeOfID(id)
 	require.NoError(t, err)
-	k, err := vision.NewToken(c, base)
+	k, err := token.NewToken(c, base)
 	require.NoError(t, err)
 	return k
 }

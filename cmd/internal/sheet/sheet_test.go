@@ -18,7 +18,7 @@ import (
 	"sightline/calibration"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // tolerance of every length on the sheets, mm.
@@ -29,8 +29,8 @@ func board(cols, rows int, square geom.Length) calibration.Board {
 }
 
 // starter is one sheet with tokens of all sizes and both players.
-func starter(t *testing.T) []vision.Token {
-	return []vision.Token{
+func starter(t *testing.T) []token.Token {
+	return []token.Token{
 		tokenOf(t, "A8", engine.Large), tokenOf(t, "B18", engine.Large),
 		tokenOf(t, "A7", engine.Medium), tokenOf(t, "B7", engine.Medium),
 		tokenOf(t, "A1", engine.Small), tokenOf(t, "B2", engine.Small), tokenOf(t, "A10", engine.Small),
@@ -109,18 +109,18 @@ func assertToken(t *testing.T, pic picture, p placedToken) {
 	hx, hy := p.token.Half()
 	white := func(q geom.Point) bool { return pic.at(p.x+hx+q.X, p.y+hy-q.Y) > 127 }
 	for s := range 4 {
-		h, out, width := hx, hy, float64(vision.CellWidth(p.token.Base, vision.Side(s)))
+		h, out, width := hx, hy, float64(token.CellWidth(p.token.Base, token.Side(s)))
 		if s%2 == 1 {
 			h, out = hy, hx
 		}
 		turn := geom.Pose{Heading: geom.Angle(s) * 90 * geom.Degree}
-		for i := -1; i <= vision.Cells(p.token.Base, vision.Side(s)); i++ { // with the corner blocks
-			along := -h + float64(vision.Corner) + (float64(i)+0.5)*width
+		for i := -1; i <= token.Cells(p.token.Base, token.Side(s)); i++ { // with the corner blocks
+			along := -h + float64(token.Corner) + (float64(i)+0.5)*width
 			for _, depth := range []float64{0.5, 1.4, 2.35, 3.3} {
 				q := turn.Transform(geom.Point{X: along, Y: out - depth})
 				want, ok := p.token.At(q)
 				require.True(t, ok)
-				if !assert.Equal(t, want == vision.InkWhite, white(q), "%s %v: side %v, cell %d, depth %.1f", id, p.token.Base, vision.Side(s), i,
+				if !assert.Equal(t, want == token.InkWhite, white(q), "%s %v: side %v, cell %d, depth %.1f", id, p.token.Base, token.Side(s), i,
 					depth) {
 					return
 				}
@@ -128,7 +128,7 @@ func assertToken(t *testing.T, pic picture, p placedToken) {
 		}
 	}
 	// The dark corner blocks end a keyline's width inside the token's edges.
-	depth := float64(vision.Keyline) + 0.3
+	depth := float64(token.Keyline) + 0.3
 	across := pic.edges(geom.Point{X: p.x - 0.5, Y: p.y + depth}, geom.Point{X: p.x + 2*hx + 0.5, Y: p.y + depth})
 	down := pic.edges(geom.Point{X: p.x + depth, Y: p.y - 0.5}, geom.Point{X: p.x + depth, Y: p.y + 2*hy + 0.5})
 	for name, e := range map[string][]float64{"across": across, "down": down} {
@@ -137,7 +137,7 @@ func assertToken(t *testing.T, pic picture, p placedToken) {
 			side = 2 * hy
 		}
 		require.GreaterOrEqual(t, len(e), 2)
-		got := e[len(e)-1] - e[0] + 2*float64(vision.Keyline)
+		got := e[len(e)-1] - e[0] + 2*float64(token.Keyline)
 		assert.InDelta(t, side, got, tolerance, "%s: side %s", id, name)
 	}
 	// The cut marks over the token stand on its edges.
@@ -152,13 +152,13 @@ func TestEverySingleTokenIsTheTokenThatTheCameraReads(t *testing.T) {
 		t.Skip("rasterises whole sheets in one goroutine: nothing for the race detector")
 	}
 	const dpi = 200
-	for code := range vision.ShipCode(vision.Ships) {
-		bases := vision.Bases[:3]
+	for code := range token.ShipCode(token.Ships) {
+		bases := token.Bases[:3]
 		if code%9 == 4 { // huge ones take long
-			bases = vision.Bases[:]
+			bases = token.Bases[:]
 		}
 		for _, base := range bases {
-			tok, err := vision.NewToken(code, base)
+			tok, err := token.NewToken(code, base)
 			require.NoError(t, err)
 			pic := pictureOfPNG(t, Single(tok, PrinterScale{}), dpi)
 			hx, hy := tok.Half()
@@ -191,7 +191,7 @@ func alike(a, b color.RGBA) bool {
 
 // plainInk returns the ink at a point, and whether it is the same for 0.2 mm
 // round it, so that no smoothed edge is near.
-func plainInk(k vision.Token, p geom.Point) (ink color.RGBA, sure bool) {
+func plainInk(k token.Token, p geom.Point) (ink color.RGBA, sure bool) {
 	ink, sure = k.At(p)
 	for _, d := range []geom.Point{{X: 0.2}, {X: -0.2}, {Y: 0.2}, {Y: -0.2}} {
 		near, ok := k.At(p.Add(d))
@@ -203,18 +203,18 @@ func plainInk(k vision.Token, p geom.Point) (ink color.RGBA, sure bool) {
 // forPeople reports whether a point may carry the chevron or the letters, which
 // vision.Token.At leaves out: within the panel, away from the rim, near the middle
 // of its front or rear.
-func forPeople(k vision.Token, x, y float64) bool {
+func forPeople(k token.Token, x, y float64) bool {
 	panel := panelOf(k).Y
 	return math.Abs(y) < panel-float64(letterGap)+0.1 && math.Abs(y) > panel/4 && math.Abs(x) < math.Abs(y)
 }
 
 func TestLettersAndChevronKeepClearOfRimAndArcLines(t *testing.T) {
-	for code := range vision.ShipCode(vision.Ships) {
-		for _, base := range vision.Bases {
-			tok, err := vision.NewToken(code, base)
+	for code := range token.ShipCode(token.Ships) {
+		for _, base := range token.Bases {
+			tok, err := token.NewToken(code, base)
 			require.NoError(t, err)
 			panel := panelOf(tok)
-			sin, cos := math.Sincos(float64(vision.FrontArcHalfAngle(base)))
+			sin, cos := math.Sincos(float64(token.FrontArcHalfAngle(base)))
 			for _, s := range append([]Shape{chevron(tok, panel)}, letters(tok, panel)...) {
 				for _, ring := range s.Rings {
 					for _, q := range ring {
@@ -248,16 +248,16 @@ func TestTheChevronPointsToTheFrontAndTheIDStandsAtTheRear(t *testing.T) {
 }
 
 func TestSheetsHoldEveryTokenOnceWithoutOverlap(t *testing.T) {
-	var all []vision.Token
-	for code := range vision.ShipCode(vision.Ships) {
-		k, err := vision.NewToken(code, vision.Bases[code%5])
+	var all []token.Token
+	for code := range token.ShipCode(token.Ships) {
+		k, err := token.NewToken(code, token.Bases[code%5])
 		require.NoError(t, err)
 		all = append(all, k)
 	}
 	for _, name := range []string{"a4", "letter", "a3", "tabloid"} {
 		paper := paperNamed(t, name)
 		area := paper.content()
-		seen := map[vision.ShipCode]bool{}
+		seen := map[token.ShipCode]bool{}
 		for _, page := range layoutOf(t, paper, all) {
 			assert.NotEmpty(t, page)
 			for i, p := range page {
@@ -273,7 +273,7 @@ func TestSheetsHoldEveryTokenOnceWithoutOverlap(t *testing.T) {
 				}
 			}
 		}
-		assert.Len(t, seen, vision.Ships)
+		assert.Len(t, seen, token.Ships)
 	}
 }
 
@@ -470,7 +470,7 @@ func TestATokenThatNoSheetHoldsIsRefused(t *testing.T) {
 		base engine.Base
 		ok   bool
 	}{{engine.Large, true}, {engine.Huge195, false}, {engine.Huge225, false}} {
-		_, err := Tokens(paperNamed(t, "a4").Landscape(), []vision.Token{tokenOf(t, "A1", engine.Small), tokenOf(t, "B2", c.base)})
+		_, err := Tokens(paperNamed(t, "a4").Landscape(), []token.Token{tokenOf(t, "A1", engine.Small), tokenOf(t, "B2", c.base)})
 		if c.ok {
 			require.NoError(t, err)
 			continue
@@ -480,14 +480,14 @@ func TestATokenThatNoSheetHoldsIsRefused(t *testing.T) {
 	}
 }
 
-func layoutOf(t *testing.T, paper Paper, tokens []vision.Token) [][]placedToken {
+func layoutOf(t *testing.T, paper Paper, tokens []token.Token) [][]placedToken {
 	t.Helper()
 	layout, err := packed(paper, tokens)
 	require.NoError(t, err)
 	return layout
 }
 
-func pagesOf(t *testing.T, paper Paper, tokens []vision.Token) []Page {
+func pagesOf(t *testing.T, paper Paper, tokens []token.Token) []Page {
 	t.Helper()
 	pages, err := Tokens(paper, tokens)
 	require.NoError(t, err)

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // inkPlate is the light plate under player 2's letters.
@@ -20,20 +20,20 @@ const letterGap = 2.5 * geom.Millimeter
 //
 // Rim, panel, arc lines and side marks are those of vision.Token.At; the letters
 // and the chevron at the front are for people.
-func artwork(t vision.Token) []Shape {
+func artwork(t token.Token) []Shape {
 	hx, hy := t.Half()
 	panel := panelOf(t)
-	rim := Shape{Fill: vision.InkWhite} // one shape: a keyline and its cells show no seam
+	rim := Shape{Fill: token.InkWhite} // one shape: a keyline and its cells show no seam
 	for _, r := range t.White() {
 		rim.Rings = append(rim.Rings, box(r.MinX, r.MinY, r.MaxX, r.MaxY))
 	}
 	// The dark ground ends under the middle of the white keyline: at the token's
 	// edge it would shine through as a grey hairline where a printer smooths edges.
-	const under = float64(vision.Keyline) / 2
+	const under = float64(token.Keyline) / 2
 	shapes := []Shape{
-		{Fill: vision.InkDark, Rings: [][]geom.Point{box(-hx+under, -hy+under, hx-under, hy-under)}},
+		{Fill: token.InkDark, Rings: [][]geom.Point{box(-hx+under, -hy+under, hx-under, hy-under)}},
 		rim,
-		{Fill: vision.InkPanel, Rings: [][]geom.Point{box(-panel.X, -panel.Y, panel.X, panel.Y)}},
+		{Fill: token.InkPanel, Rings: [][]geom.Point{box(-panel.X, -panel.Y, panel.X, panel.Y)}},
 		arcLines(t, panel),
 		chevron(t, panel),
 	}
@@ -41,17 +41,17 @@ func artwork(t vision.Token) []Shape {
 }
 
 // panelOf returns half the width and length of the panel within the rim, in mm.
-func panelOf(t vision.Token) geom.Point {
+func panelOf(t token.Token) geom.Point {
 	x, y := t.Half()
-	return geom.Point{X: x - float64(vision.RimDeep), Y: y - float64(vision.RimDeep)}
+	return geom.Point{X: x - float64(token.RimDeep), Y: y - float64(token.RimDeep)}
 }
 
 // arcLines are both diagonals, the borders of the front and rear arcs, and the
 // marks in the middle of the left and right sides.
-func arcLines(t vision.Token, panel geom.Point) Shape {
+func arcLines(t token.Token, panel geom.Point) Shape {
 	const half, mark = 0.3, 3.0 // half the width of a line; length of a side mark
-	s, c := math.Sincos(float64(vision.FrontArcHalfAngle(t.Base)))
-	out := Shape{Fill: vision.InkArc[t.Code.Player()]}
+	s, c := math.Sincos(float64(token.FrontArcHalfAngle(t.Base)))
+	out := Shape{Fill: token.InkArc[t.Code.Player()]}
 	for _, sign := range []float64{1, -1} {
 		u := geom.Point{X: sign * s, Y: c}.Mul(2 * panel.Y)
 		n := geom.Point{X: c, Y: -sign * s}.Mul(half)
@@ -64,11 +64,11 @@ func arcLines(t vision.Token, panel geom.Point) Shape {
 }
 
 // chevron points to the front.
-func chevron(t vision.Token, panel geom.Point) Shape {
+func chevron(t token.Token, panel geom.Point) Shape {
 	wideOf, _ := t.Half()
 	k := min(wideOf/20, 1.5)
 	top, wide, high, thick := panel.Y-float64(letterGap), 4.2*k, 3.0*k, 1.8*k
-	return Shape{Fill: vision.InkWhite, Rings: [][]geom.Point{{
+	return Shape{Fill: token.InkWhite, Rings: [][]geom.Point{{
 		{X: 0, Y: top}, {X: wide, Y: top - high}, {X: wide, Y: top - high - thick},
 		{X: 0, Y: top - thick}, {X: -wide, Y: top - high - thick}, {X: -wide, Y: top - high},
 	}}}
@@ -76,10 +76,10 @@ func chevron(t vision.Token, panel geom.Point) Shape {
 
 // letters spell the ship's id as large as the rear arc's wedge allows: white on
 // the panel for player 1, black on a light plate for player 2.
-func letters(t vision.Token, panel geom.Point) []Shape {
+func letters(t token.Token, panel geom.Point) []Shape {
 	const pad, most = 0.9, 12.0 // mm round the letters; cap height on large and huge bases
 	id := t.Code.ID()
-	tan := math.Tan(float64(vision.FrontArcHalfAngle(t.Base)))
+	tan := math.Tan(float64(token.FrontArcHalfAngle(t.Base)))
 	low := panel.Y - float64(letterGap) // the plate's lower edge, below the centre
 	// The plate's upper corners must stay off the arc lines:
 	//   width·height/2 + pad + line ≤ (low - height - 2·pad)·tan
@@ -87,10 +87,10 @@ func letters(t vision.Token, panel geom.Point) []Shape {
 	height := min(most, ((low-2*pad)*tan-pad-line)/(bold().width(id, 1)/2+tan))
 	width := bold().width(id, height)
 
-	ink := color.RGBA(vision.InkWhite)
+	ink := color.RGBA(token.InkWhite)
 	var out Page
 	if t.Code.Player() == 2 {
-		ink = vision.InkDark
+		ink = token.InkDark
 		out.rect(-width/2-pad, low-height-2*pad, width/2+pad, low, inkPlate)
 	}
 	out.text(bold(), geom.Point{Y: low - pad}, height, center, 0, ink, id)
@@ -98,7 +98,7 @@ func letters(t vision.Token, panel geom.Point) []Shape {
 }
 
 // Single returns a ship's token alone: a page of exactly the base's size.
-func Single(t vision.Token, printer PrinterScale) Page {
+func Single(t token.Token, printer PrinterScale) Page {
 	x, y := t.Half()
 	return Page{
 		Title: t.Code.ID() + " " + t.Base.String(), Width: geom.Length(2 * x), Height: geom.Length(2 * y), Bleed: true, Printer: printer,

@@ -6,18 +6,18 @@ import (
 	"slices"
 
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // placedToken is a token with the place of its upper left corner on a page.
 type placedToken struct {
-	token vision.Token
+	token token.Token
 	x, y  float64
 }
 
 // Tokens lays ship tokens out on as many sheets as they need, with cut marks. The error names a
 // token that no sheet of the paper holds.
-func Tokens(paper Paper, tokens []vision.Token) ([]Page, error) {
+func Tokens(paper Paper, tokens []token.Token) ([]Page, error) {
 	layout, err := packed(paper, tokens)
 	if err != nil {
 		return nil, err
@@ -36,10 +36,10 @@ func Tokens(paper Paper, tokens []vision.Token) ([]Page, error) {
 
 // packed puts tokens into rows, the longest first, and rows onto pages. Tokens of huge bases stand
 // upright: along the paper's long side.
-func packed(paper Paper, tokens []vision.Token) ([][]placedToken, error) {
+func packed(paper Paper, tokens []token.Token) ([][]placedToken, error) {
 	const marks, gap = 3.0, 6.0 // length of the cut marks; between two tokens
 	tokens = slices.Clone(tokens)
-	slices.SortStableFunc(tokens, func(a, b vision.Token) int {
+	slices.SortStableFunc(tokens, func(a, b token.Token) int {
 		ax, ay := a.Half()
 		bx, by := b.Half()
 		return cmp.Or(cmp.Compare(by, ay), cmp.Compare(bx, ax))

@@ -17,7 +17,7 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // svgFile is what the tests read of an SVG.
@@ -90,13 +90,13 @@ func TestSVGIsInMillimetresAndShowsTheToken(t *testing.T) {
 		assert.Equal(t, height+"mm", f.Height)
 		assert.Equal(t, "0 0 "+width+" "+height, f.ViewBox)
 		for s := range 4 {
-			h, out, cell := hx, hy, float64(vision.CellWidth(base, vision.Side(s)))
+			h, out, cell := hx, hy, float64(token.CellWidth(base, token.Side(s)))
 			if s%2 == 1 {
 				h, out = hy, hx
 			}
 			turn := geom.Pose{Heading: geom.Angle(s) * 90 * geom.Degree}
-			for i := range vision.Cells(base, vision.Side(s)) {
-				q := turn.Transform(geom.Point{X: -h + float64(vision.Corner) + (float64(i)+0.5)*cell, Y: out - 2.35})
+			for i := range token.Cells(base, token.Side(s)) {
+				q := turn.Transform(geom.Point{X: -h + float64(token.Corner) + (float64(i)+0.5)*cell, Y: out - 2.35})
 				want, _ := tok.At(q)
 				require.Equal(t, hex(want), f.ink(t, geom.Point{X: hx + q.X, Y: hy - q.Y}), "%v: side %d, cell %d", base, s, i)
 			}

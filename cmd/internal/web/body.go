@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 
 	"sightline/cmd/internal/live"
-	"sightline/vision"
+	"sightline/vision/catalogue"
 )
 
 // readJSON reads one JSON object with known keys, each once, and nothing after it; problem
@@ -46,7 +46,7 @@ func readJSON(body io.Reader, into any, example string) (problem string) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return "The request must be one JSON object and nothing after it."
 	}
-	if key := vision.KeyTwice(raw); key != "" {
+	if key := catalogue.KeyTwice(raw); key != "" {
 		return fmt.Sprintf("The key %q stands twice in one place: expected once.", key)
 	}
 	return ""

@@ -29,6 +29,7 @@ import (
 	"sightline/vision"
 	"sightline/vision/opencv"
 	"sightline/vision/tablesim"
+	"sightline/vision/token"
 )
 
 // newcomer is somebody who has just unpacked a camera: the whole program runs in an
@@ -302,7 +303,7 @@ func (u *newcomer) compareTable() {
 	truth := u.table.Camera()
 	model := calibration.NewErrorModel(table, calibration.Uncertainty{})
 	worst, outside, all := 0.0, 0, 0
-	for _, z := range []geom.Length{0, vision.BaseTop} {
+	for _, z := range []geom.Length{0, token.BaseTop} {
 		for x := 50.0; x < 900; x += 100 {
 			for y := 50.0; y < 900; y += 100 {
 				at := geom.Pose{Point: geom.Point{X: x, Y: y}}

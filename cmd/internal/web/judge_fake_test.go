@@ -15,7 +15,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // fakeJudges keeps rulings in memory and does with the view what package app does.
@@ -46,7 +46,7 @@ func straightDown() calibration.Camera {
 		Intrinsics: calibration.Intrinsics{Width: 1920, Height: 1080, Fx: height, Fy: height, Cx: 957, Cy: 540},
 		Extrinsics: calibration.Extrinsics{
 			R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}},
-			T: calibration.Vec3{-457, 460, height + float64(vision.BaseTop)},
+			T: calibration.Vec3{-457, 460, height + float64(token.BaseTop)},
 		},
 	}
 }

@@ -8,7 +8,7 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/engine"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // judgePages are the judge's page in its states: asking for the secret, and ruling on a
@@ -23,7 +23,7 @@ func judgePages() []pageCase {
 			c.change(withRock)
 			c.change(func(state *live.State) {
 				for i := range state.Located.Ships {
-					state.Located.Ships[i].Sides = []vision.Side{vision.Front, vision.RightSide, vision.Rear}
+					state.Located.Ships[i].Sides = []token.Side{token.Front, token.RightSide, token.Rear}
 				}
 				last := len(state.Located.Ships) - 1 // a miniature hides the code of one
 				state.Located.Ships[last].Sides, state.Located.Scene.Ships[last].Seen = nil, "edges"

@@ -6,7 +6,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // heldProjector draws what lies on the table into the held picture, through the calibration
@@ -70,20 +70,20 @@ func (p heldProjector) shape(kind, id string, closed bool, points []geom.Point, 
 }
 
 // ship draws a base's outline, its nose and each of its sides, at the height of its top.
-func (p heldProjector) ship(s *engine.Ship, profile *engine.Profile, read []vision.Side) []outlineJSON {
+func (p heldProjector) ship(s *engine.Ship, profile *engine.Profile, read []token.Side) []outlineJSON {
 	c := live.BaseOutline(profile, s.Base, s.Pose)
-	base := p.shape("base", s.ID, true, c, vision.BaseTop)
+	base := p.shape("base", s.ID, true, c, token.BaseTop)
 	base.Player = s.Player
 	out := []outlineJSON{base}
 	_, l := profile.Size(s.Base)
 	y := float64(l) / 2
-	nose := p.shape("nose", s.ID, true, live.InTable(s.Pose, []geom.Point{{Y: y - 2}, {X: 5, Y: y - 9}, {X: -5, Y: y - 9}}), vision.BaseTop)
+	nose := p.shape("nose", s.ID, true, live.InTable(s.Pose, []geom.Point{{Y: y - 2}, {X: 5, Y: y - 9}, {X: -5, Y: y - 9}}), token.BaseTop)
 	nose.Player = s.Player
 	if !s.Quarters {
 		out = append(out, nose)
 	}
-	for i, side := range [4]vision.Side{vision.Front, vision.RightSide, vision.Rear, vision.LeftSide} {
-		j := p.shape("side", s.ID, false, []geom.Point{c[i], c[(i+1)%4]}, vision.BaseTop)
+	for i, side := range [4]token.Side{token.Front, token.RightSide, token.Rear, token.LeftSide} {
+		j := p.shape("side", s.ID, false, []geom.Point{c[i], c[(i+1)%4]}, token.BaseTop)
 		j.State = "unread"
 		for _, r := range read {
 			if r == side {
@@ -130,7 +130,7 @@ func (p heldProjector) arc(s *engine.Ship, profile *engine.Profile, rules engine
 	}
 	var out []outlineJSON
 	for _, e := range edges {
-		out = append(out, p.shape("arc", a.String(), false, []geom.Point{s.Pose.Transform(e[0]), s.Pose.Transform(e[1])}, vision.BaseTop))
+		out = append(out, p.shape("arc", a.String(), false, []geom.Point{s.Pose.Transform(e[0]), s.Pose.Transform(e[1])}, token.BaseTop))
 	}
 	return out
 }
@@ -155,10 +155,10 @@ func (p heldProjector) lines(state *live.State) (out []outlineJSON) {
 	draw := func(key string, lines []engine.Line) {
 		if len(lines) == 2 {
 			a, b := lines[0], lines[1]
-			out = append(out, p.shape("band", key, true, []geom.Point{a[0], a[1], b[1], b[0]}, vision.BaseTop))
+			out = append(out, p.shape("band", key, true, []geom.Point{a[0], a[1], b[1], b[0]}, token.BaseTop))
 		}
 		for _, l := range lines {
-			out = append(out, p.shape("line", key, false, l[:], vision.BaseTop))
+			out = append(out, p.shape("line", key, false, l[:], token.BaseTop))
 		}
 	}
 	draw("range", state.Pair.Range.Lines)

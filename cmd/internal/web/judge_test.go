@@ -23,6 +23,7 @@ import (
 	"sightline/engine"
 	"sightline/vision"
 	"sightline/vision/tablesim"
+	"sightline/vision/token"
 )
 
 // judgement is what a judge is told.
@@ -133,7 +134,7 @@ func TestShapesLieWhereTheLensPutsThem(t *testing.T) {
 		})
 		points := 0
 		for _, s := range c.judgement(t, "?from=A1&to=B1&arc=bullseye").Shapes {
-			z := float64(vision.BaseTop)
+			z := float64(token.BaseTop)
 			if s.Kind == "mat" || s.Kind == "obstacle" || s.Kind == "unknown" {
 				z = 0
 			}
@@ -190,7 +191,7 @@ func distanceToPath(p [2]float64, path [][2]float64) float64 {
 
 func TestEveryBaseAndEveryReadSideIsDrawn(t *testing.T) {
 	c := newCourtroom(t)
-	c.change(func(state *live.State) { state.Located.Ships[0].Sides = []vision.Side{vision.Front, vision.LeftSide} })
+	c.change(func(state *live.State) { state.Located.Ships[0].Sides = []token.Side{token.Front, token.LeftSide} })
 	c.freeze(t)
 	bases, read := 0, 0
 	for _, s := range c.judgement(t, "?from=A1&to=B1").Shapes {

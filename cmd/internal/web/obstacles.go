@@ -16,7 +16,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sentence"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/catalogue"
 )
 
 // Learning teaches the program this table's obstacles. The errors of Learn are sentences
@@ -36,7 +36,7 @@ const learnEvery = 500 * time.Millisecond
 // body.
 const (
 	learnPath     = "/api/obstacles/catalogue.json"
-	catalogueMost = vision.MaxCatalogueFile
+	catalogueMost = catalogue.MaxFile
 	errorMost     = 500 // bytes of what is said to be wrong with it
 )
 
@@ -156,7 +156,7 @@ func readLearnIntent(body io.Reader) (in live.LearnIntent, problem string) {
 	if !slices.Contains(learnActions, raw.Do) {
 		return in, fmt.Sprintf("There is no %q; expected one of %v.", raw.Do, learnActions)
 	}
-	in = live.LearnIntent{Do: raw.Do, Version: raw.Version, Top: vision.TokenTop, Trace: raw.Trace, Name: raw.Name,
+	in = live.LearnIntent{Do: raw.Do, Version: raw.Version, Top: catalogue.TokenTop, Trace: raw.Trace, Name: raw.Name,
 		To: strings.TrimSpace(raw.To), Kind: raw.Kind}
 	if raw.TopMM != nil {
 		if !(*raw.TopMM >= topLeast && *raw.TopMM <= topMost) {
@@ -182,8 +182,8 @@ func badName(name string) string {
 	switch {
 	case name == "":
 		return "Give it a name."
-	case len([]rune(name)) > vision.EntryNameMost:
-		return fmt.Sprintf("A name has at most %d characters.", vision.EntryNameMost)
+	case len([]rune(name)) > catalogue.EntryNameMost:
+		return fmt.Sprintf("A name has at most %d characters.", catalogue.EntryNameMost)
 	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == '\u007f' || r == '\ufffd' }):
 		return "A name holds letters, digits and signs that can be seen."
 	}
@@ -201,7 +201,7 @@ func (s *Server) catalogueFile(w http.ResponseWriter, _ *http.Request) {
 		http.Error(w, "There is no catalogue yet.", http.StatusNotFound)
 		return
 	}
-	data, err := json.Marshal(&vision.Catalogue{Entries: l.Entries})
+	data, err := json.Marshal(&catalogue.Catalogue{Entries: l.Entries})
 	if err != nil {
 		http.Error(w, "The catalogue cannot be written as JSON.", http.StatusInternalServerError)
 		return
@@ -235,7 +235,7 @@ func (s *Server) importCatalogue(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err == nil {
-		in.Catalogue, err = vision.ParseCatalogue(bytes.NewReader(content))
+		in.Catalogue, err = catalogue.Parse(bytes.NewReader(content))
 	}
 	if err != nil {
 		why := strings.TrimSuffix(err.Error(), ".")

@@ -18,7 +18,8 @@ import (
 	"sightline/calibration/lens"
 	"sightline/cmd/internal/app"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/obstacle"
 	"sightline/vision/opencv"
 	"sightline/vision/tablesim"
 )
@@ -65,7 +66,7 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 	u.do(chromedp.Poll(`document.querySelector('[data-way="mat"]').textContent.includes("white paper lies on the mat")`, nil), chromedp.WaitVisible("#learn-mat[disabled]"))
 	u.table.ShowPaper(tablesim.PaperEmpty)
 	u.do(chromedp.WaitVisible(learn), chromedp.Click(learn), chromedp.WaitVisible(`[data-done="mat"]`))
-	mat, err := vision.LoadEmptyMat(filepath.FromSlash(app.SimulatedMatPath))
+	mat, err := obstacle.LoadBackground(filepath.FromSlash(app.SimulatedMatPath))
 	require.NoError(t, err)
 	w, _ := mat.Size()
 	assert.InDelta(t, 914.4, float64(w), 0.5)
@@ -96,7 +97,7 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 		u.do(chromedp.Evaluate("scrollTo(0, 0)", nil), chromedp.Sleep(800*time.Millisecond), chromedp.CaptureScreenshot(&png))
 		require.NoError(t, os.WriteFile(path, png, 0o644))
 	}
-	c, err := vision.LoadCatalogue(filepath.FromSlash(app.SimulatedTokensPath))
+	c, err := catalogue.Load(filepath.FromSlash(app.SimulatedTokensPath))
 	require.NoError(t, err)
 	compareOutlines(t, c, []string{"my rock", "debris1", "gas1", "my charge"}, kinds)
 
@@ -150,7 +151,7 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 }
 
 // compareOutlines compares what was saved with the tokens that lay on the paper.
-func compareOutlines(t *testing.T, c *vision.Catalogue, names, kinds []string) {
+func compareOutlines(t *testing.T, c *catalogue.Catalogue, names, kinds []string) {
 	t.Helper()
 	for i, o := range tablesim.PaperOutlines() {
 		e := c.Entry(names[i])
@@ -162,7 +163,7 @@ func compareOutlines(t *testing.T, c *vision.Catalogue, names, kinds []string) {
 		for _, p := range o.Outline {
 			lies = append(lies, o.Pose.Transform(p))
 		}
-		truth, err := vision.NewCatalogueEntry(o.ID, o.Kind, lies) // the same, about its centroid
+		truth, err := catalogue.NewEntry(o.ID, o.Kind, lies) // the same, about its centroid
 		require.NoError(t, err)
 		mean := 0.0
 		for _, p := range e.Outline {

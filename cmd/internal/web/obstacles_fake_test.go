@@ -14,6 +14,8 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/obstacle"
 )
 
 // fakeLearning is what somebody has taught, without a camera.
@@ -70,10 +72,10 @@ func taught() live.LearnState {
 		Trace:     &live.TokenTrace{Number: 3, At: made, Top: 2, Region: image.Rect(0, 0, 1920, 1080)},
 	}
 	for i, kind := range []string{"asteroid", "debris", "gas", "seismic_charge"} {
-		s.Entries = append(s.Entries, vision.CatalogueEntry{Name: fmt.Sprint(kind, 1), Kind: kind, Sigma: 0.2, Top: 2, Outline: lump(geom.Point{}, 20+4*float64(i), 2+i)})
+		s.Entries = append(s.Entries, catalogue.Entry{Name: fmt.Sprint(kind, 1), Kind: kind, Sigma: 0.2, Top: 2, Outline: lump(geom.Point{}, 20+4*float64(i), 2+i)})
 	}
 	for i := range 3 {
-		k := vision.TracedToken{Outline: lump(geom.Point{X: 150 + 250*float64(i), Y: 600}, 30, 3+i), Seen: 0.99, Scatter: 0.07, Area: 2800, Long: 64, Short: 55}
+		k := obstacle.TracedToken{Outline: lump(geom.Point{X: 150 + 250*float64(i), Y: 600}, 30, 3+i), Seen: 0.99, Scatter: 0.07, Area: 2800, Long: 64, Short: 55}
 		k.OutlinePx = lumpPx(k.Outline)
 		t := live.LearnToken{TracedToken: k}
 		switch i {
@@ -98,7 +100,7 @@ func recognised(state *live.State, l *live.LearnState) {
 		state.Located.Scene.Obstacles = append(state.Located.Scene.Obstacles, engine.Obstacle{ID: e.Name, Kind: e.Kind, Sigma: 0.34, Outline: e.Outline})
 	}
 	o := lump(geom.Point{X: 800, Y: 640}, 25, 2)
-	sight.Things = []vision.Thing{{Outline: o, OutlinePx: lumpPx(o)}}
+	sight.Unknown = []vision.UnknownObject{{Outline: o, OutlinePx: lumpPx(o)}}
 	state.Located.Obstacles = sight
 }
 

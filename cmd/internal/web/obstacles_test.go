@@ -14,6 +14,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/vision"
+	"sightline/vision/catalogue"
 )
 
 // learning is a server with somebody who may teach it.
@@ -90,7 +91,7 @@ func TestTheCatalogueGoesOutAndComesInAsAFile(t *testing.T) {
 	require.Equal(t, http.StatusOK, out.Code)
 	assert.Equal(t, `"90ab"`, out.Header().Get("ETag"))
 	assert.Contains(t, out.Header().Get("Content-Disposition"), "attachment")
-	c, err := vision.ParseCatalogue(bytes.NewReader(out.Body.Bytes()))
+	c, err := catalogue.Parse(bytes.NewReader(out.Body.Bytes()))
 	require.NoError(t, err)
 	require.Len(t, c.Entries, 4)
 

@@ -24,8 +24,8 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
 	"sightline/vision/tablesim"
+	"sightline/vision/token"
 )
 
 // beat publishes the view with the present time now and then, as the watcher does.
@@ -265,7 +265,7 @@ func livePage(t *testing.T, ctx context.Context) {
 		return Array.from(p.points).map((q) => { const r = q.matrixTransform(m); return [r.x, r.y]; }); })()`, &corners)))
 	require.Len(t, corners, 4)
 	for i, own := range [][2]float64{{-20, 20}, {20, 20}, {20, -20}, {-20, -20}} {
-		want, ok := table.PixelOf(scene.Ships[0].Pose.Transform(pointAt(own)), vision.BaseTop)
+		want, ok := table.PixelOf(scene.Ships[0].Pose.Transform(pointAt(own)), token.BaseTop)
 		require.True(t, ok)
 		assert.Less(t, math.Hypot(corners[i][0]-want.X-0.5, corners[i][1]-want.Y-0.5), 1.0, "corner %d, px", i)
 	}

@@ -23,6 +23,7 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/tablesim"
+	"sightline/vision/token"
 )
 
 func init() {
@@ -269,7 +270,7 @@ func TestOutlinesLieWhereVisionSeesThem(t *testing.T) {
 		for i, ship := range scene.Ships {
 			w, l := ship.Base.Size()
 			for c, corner := range []geom.Point{{X: -1, Y: 1}, {X: 1, Y: 1}, {X: 1, Y: -1}, {X: -1, Y: -1}} { // as vision.Locator outlines a ship
-				want, ok := table.PixelOf(ship.Pose.Transform(geom.Point{X: corner.X * float64(w) / 2, Y: corner.Y * float64(l) / 2}), vision.BaseTop)
+				want, ok := table.PixelOf(ship.Pose.Transform(geom.Point{X: corner.X * float64(w) / 2, Y: corner.Y * float64(l) / 2}), token.BaseTop)
 				require.True(t, ok)
 				got := o.Ships[i].Outline[c]
 				assert.Less(t, math.Hypot(got[0]-want.X, got[1]-want.Y), 0.1, "%s: %s corner %d, px", name, ship.ID, c)
@@ -288,7 +289,7 @@ func TestRingsAndArcsLieOnTheMatAtTheirDistance(t *testing.T) {
 		scene := knownScene()
 		ship := scene.Ships[0]
 		onTable := func(px [2]float64) geom.Point {
-			p, ok := table.PointAt(geom.Pixel{X: px[0], Y: px[1]}, vision.BaseTop)
+			p, ok := table.PointAt(geom.Pixel{X: px[0], Y: px[1]}, token.BaseTop)
 			require.True(t, ok)
 			return p
 		}

@@ -58,7 +58,7 @@ func withObstacles(state *live.State) {
 	}
 	s.Unknown = []geom.Polygon{{{X: 780, Y: 300}, {X: 840, Y: 310}, {X: 830, Y: 360}, {X: 790, Y: 350}}}
 	s.Blind = []engine.BlindArea{{Outline: geom.Polygon{{X: 100, Y: 100}, {X: 160, Y: 100}, {X: 160, Y: 140}, {X: 100, Y: 140}}, Why: "glare"}}
-	sight := &vision.ObstacleSight{Things: make([]vision.Thing, 1)}
+	sight := &vision.ObstacleSight{Unknown: make([]vision.UnknownObject, 1)}
 	for _, o := range s.Obstacles {
 		var px []geom.Pixel
 		for _, p := range o.Outline {

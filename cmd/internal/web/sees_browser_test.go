@@ -10,6 +10,7 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/vision"
+	"sightline/vision/token"
 )
 
 func TestASwitchShowsWhatTheProgramSees(t *testing.T) {
@@ -18,7 +19,7 @@ func TestASwitchShowsWhatTheProgramSees(t *testing.T) {
 	ctx := newBrowser(t, time.Minute)
 	f.change(func(state *live.State) {
 		state.Located.Ships = append([]vision.ShipView(nil), state.Located.Ships...)
-		state.Located.Ships[0].Sides = []vision.Side{vision.Front, vision.LeftSide}
+		state.Located.Ships[0].Sides = []token.Side{token.Front, token.LeftSide}
 	})
 	var before, sides, read int
 	var text string

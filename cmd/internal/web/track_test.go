@@ -15,6 +15,7 @@ import (
 	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // followedView is a view of the known scene with A1 and B1 in a state since 1.2 s.
@@ -91,7 +92,7 @@ func TestAnAnswerThatRestsOnACoveredShipSaysSo(t *testing.T) {
 
 func TestThePageIsToldWhatWasSeen(t *testing.T) {
 	state := followedView(t, nil)
-	state.Located.Ships[0].Sides = []vision.Side{vision.Front, vision.LeftSide}
+	state.Located.Ships[0].Sides = []token.Side{token.Front, token.LeftSide}
 	state.Located.Ships[0].Residual = 0.052
 	_, body := fetch(t, state, "/api/state")
 	var s struct {

@@ -4,7 +4,7 @@ import (
 	"cmp"
 
 	"sightline/cmd/internal/live"
-	"sightline/vision"
+	"sightline/vision/exposure"
 )
 
 // lightJSON is camera.light: the gauges of vision.Light. Grey levels are 0 to 255.
@@ -38,6 +38,6 @@ func lightOf(l live.Light) lightJSON {
 		Advice: append([]string{}, l.Advice...), Edges: l.Edges, EdgePx: round(l.Edge), EdgeMM: round(l.EdgeMM), Smear: round(l.Smear),
 		White: round(l.White), Paper: round(l.Paper), Black: round(l.Black), Noise: round(l.Noise), Burnt: round(l.Burnt),
 		Glare: round(l.Glare), Where: l.Where, Flicker: round(l.Banded),
-		Exposure: exposureJSON{string(cmp.Or(l.Exposure.Code, vision.ExposureNone)), l.Exposure.Says, l.Exposure.Change},
+		Exposure: exposureJSON{string(cmp.Or(l.Exposure.Code, exposure.None)), l.Exposure.Says, l.Exposure.Change},
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/catalogue"
 )
 
 // The JSON of the page that learns obstacles. Units stand in the keys.
@@ -182,7 +182,7 @@ func shapeOf(outline []geom.Point, middle geom.Point) [][2]float64 {
 }
 
 func learnKinds() (out []learnKindJSON) {
-	obstacles, devices, markers := vision.Kinds()
+	obstacles, devices, markers := catalogue.Kinds()
 	for _, g := range []struct {
 		group string
 		kinds []string
@@ -212,7 +212,7 @@ func learnNowOf(state *live.State, l *live.LearnState) learnNowJSON {
 			Visible: round(o.Visible), Misfit: round(o.Misfit), OutlinePx: outlinePx(o),
 		})
 	}
-	for _, t := range sight.Things {
+	for _, t := range sight.Unknown {
 		px := [][2]float64{}
 		for _, p := range t.OutlinePx {
 			px = append(px, [2]float64{round(p.X), round(p.Y)})

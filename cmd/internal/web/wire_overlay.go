@@ -8,7 +8,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision"
+	"sightline/vision/token"
 )
 
 // What a stream lays over its own picture of the same camera: places in the camera's
@@ -239,7 +239,7 @@ func (p *projector) sides() []halfPlane {
 func (p *projector) points(in []geom.Point) (out polyline, ok bool) {
 	out = polyline{}
 	for _, q := range in {
-		px, ok := p.table.PixelOf(q, vision.BaseTop)
+		px, ok := p.table.PixelOf(q, token.BaseTop)
 		if !ok {
 			return nil, false
 		}

@@ -1,0 +1,173 @@
+package capture
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sightline/vision"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ImageOptions control a source of picture files.
+type ImageOptions struct {
+	// Read turns a file into a frame (opencv.ReadImage). It must be set.
+	Read func(path string) (vision.Frame, error)
+	// FPS is how many pictures are shown in a second; 0 means one after the other,
+	// as fast as they are asked for.
+	FPS float64
+	// Skipped, when set, is told of each picture that cannot be read, and the source
+	// goes on with the next one; when none can be read, that is an error. When it is nil, the source also goes on, and says at
+	// its end which pictures it could not read, in place of io.EOF.
+	Skipped func(path string, err error)
+	// Repeat begins again with the first picture after the last one, for ever.
+	Repeat bool
+}
+
+// MaxPictureFile is how many bytes a picture's file may have: several times what a
+// 50-megapixel camera writes. Without a limit, a device or a wrong file would fill
+// the memory.
+const MaxPictureFile = 128 << 20
+
+// imageExtensions are the files of a directory that count as pictures.
+var imageExtensions = []string{".jpg", ".jpeg", ".png"}
+
+// IsImageName reports whether a file's name ends like that of a picture: .jpg,
+// .jpeg or .png, in either case.
+func IsImageName(path string) bool {
+	return slices.Contains(imageExtensions, strings.ToLower(filepath.Ext(path)))
+}
+
+// OpenImageDir returns a source of the pictures in a directory (JPEG and PNG files,
+// not those in its subdirectories) in the order of their names.
+func OpenImageDir(dir string, o ImageOptions) (vision.Source, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("vision: source %s: %w", dir, withoutPath(err))
+	}
+	var paths []string
+	for _, e := range entries { // sorted by name
+		if !e.IsDir() && IsImageName(e.Name()) {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("vision: source %s: no pictures in this directory, expected .jpg or .png files", dir)
+	}
+	return OpenImages(dir, paths, o)
+}
+
+// OpenImages returns a source of these picture files, in this order.
+func OpenImages(name string, paths []string, o ImageOptions) (vision.Source, error) {
+	if o.Read == nil {
+		return nil, errors.New("vision: source of pictures: no reader")
+	}
+	return &images{name: name, paths: paths, o: o, pace: Pacer{FPS: o.FPS}}, nil
+}
+
+// images is a list of picture files, shown one after the other.
+type images struct {
+	name    string
+	paths   []string
+	o       ImageOptions
+	pace    Pacer
+	next    int
+	seq     uint64
+	round   uint64 // seq at the end of the round before
+	skipped []error
+}
+
+// Next implements Source.
+func (s *images) Next(ctx context.Context) (vision.Frame, error) {
+	if err := s.pace.Wait(ctx); err != nil {
+		return vision.Frame{}, err
+	}
+	for {
+		if s.next == len(s.paths) {
+			if !s.o.Repeat || s.seq == s.round {
+				break
+			}
+			s.next, s.round, s.skipped = 0, s.seq, nil
+		}
+		if err := ctx.Err(); err != nil {
+			return vision.Frame{}, err
+		}
+		path := s.paths[s.next]
+		s.next++
+		f, err := s.o.Read(path)
+		if err != nil {
+			s.skip(path, err)
+			continue
+		}
+		s.seq++
+		f.Seq, f.Name = s.seq, path
+		if f.Captured.IsZero() {
+			f.Captured = time.Now()
+		}
+		return f, nil
+	}
+	switch {
+	case len(s.skipped) == 0:
+	case s.o.Skipped == nil:
+		return vision.Frame{}, fmt.Errorf("vision: source %s: %d of %d pictures could not be read: %w",
+			s.name, len(s.skipped), len(s.paths), errors.Join(s.skipped...))
+	case s.seq == s.round: // somebody was told of each, but this is more than a bad picture
+		return vision.Frame{}, fmt.Errorf("vision: source %s: none of its %d pictures could be read: %w", s.name, len(s.paths), s.skipped[0])
+	}
+	return vision.Frame{}, io.EOF
+}
+
+func (s *images) skip(path string, err error) {
+	s.skipped = append(s.skipped, err)
+	if s.o.Skipped != nil {
+		s.o.Skipped(path, err)
+	}
+}
+
+// Close implements Source.
+func (s *images) Close() error { return nil }
+
+// String implements Source.
+func (s *images) String() string { return s.name }
+
+// Pacer gives a recording the pace of a camera: each frame lasts its time, the last
+// one too. The zero value does not wait at all.
+type Pacer struct {
+	FPS float64 // frames per second; 0 or less means no waiting
+
+	due time.Time
+}
+
+// Wait blocks until the next frame is due, or returns ctx.Err(). A reader that is late
+// is not made to hurry afterwards: the pace begins again from then.
+func (p *Pacer) Wait(ctx context.Context) error {
+	if p.FPS <= 0 {
+		return ctx.Err()
+	}
+	now := time.Now()
+	if pause := p.due.Sub(now); pause > 0 {
+		if !sleep(ctx, pause) {
+			return ctx.Err()
+		}
+	} else {
+		p.due = now
+	}
+	p.due = p.due.Add(time.Duration(float64(time.Second) / p.FPS))
+	return ctx.Err()
+}
+
+// withoutPath takes the path out of an error of package os, for messages that name
+// it already.
+func withoutPath(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return pe.Err
+	}
+	return err
+}
+
+var _ vision.Source = (*images)(nil)

@@ -1,0 +1,70 @@
+package fiducial
+
+import (
+	"errors"
+	"image"
+	"sightline/vision"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// brightLeft sees as many markers as it is told where the left half is the brighter one.
+type brightLeft struct {
+	markers int
+	err     error
+}
+
+func (d brightLeft) DetectMarkers(g *image.Gray) ([]vision.Detection, error) {
+	var left, right int
+	b := g.Bounds()
+	for y := range b.Dy() {
+		for x := range b.Dx() {
+			if v := int(g.GrayAt(x, y).Y); x < b.Dx()/2 {
+				left += v
+			} else {
+				right += v
+			}
+		}
+	}
+	if left > right {
+		return make([]vision.Detection, d.markers), d.err
+	}
+	return nil, d.err
+}
+
+func TestAMirroredPictureIsToldByItsMarkers(t *testing.T) {
+	wide := image.NewGray(image.Rect(0, 0, 40, 20))
+	upright := wide.SubImage(image.Rect(0, 0, 31, 20)).(*image.Gray) // its rows are longer than it is wide
+	for y := range 20 {
+		for x := range 10 {
+			upright.Pix[y*upright.Stride+x] = 200
+		}
+	}
+	flipped := mirror(upright)
+	assert.Equal(t, upright.Bounds().Size(), flipped.Bounds().Size())
+	for y := range 20 {
+		for x := range 31 {
+			require.Equal(t, upright.GrayAt(x, y), flipped.GrayAt(30-x, y))
+		}
+	}
+	for _, c := range []struct {
+		name    string
+		picture *image.Gray
+		markers int
+		want    bool
+	}{
+		{"the right way round", upright, 8, false},
+		{"mirrored", flipped, 8, true},
+		{"mirrored, and one thing that looks like a marker", flipped, 1, false},
+		{"no markers at all", flipped, 0, false},
+	} {
+		got, err := Mirrored(brightLeft{markers: c.markers}, c.picture)
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got, c.name)
+	}
+	broken := errors.New("no detector")
+	_, err := Mirrored(brightLeft{err: broken}, flipped)
+	assert.ErrorIs(t, err, broken)
+}

@@ -1,0 +1,53 @@
+package gray
+
+import (
+	"image"
+	"math"
+	"slices"
+)
+
+// Shrink averages k×k pixels into one.
+func Shrink(g *image.Gray, k int, out *image.Gray) *image.Gray {
+	w, h := g.Rect.Dx()/k, g.Rect.Dy()/k
+	if out.Rect.Dx() != w || out.Rect.Dy() != h {
+		*out = *image.NewGray(image.Rect(0, 0, w, h))
+	}
+	half := k * k / 2
+	for y := range h {
+		row := out.Pix[y*out.Stride:][:w]
+		for x := range row {
+			sum := half
+			for j := range k {
+				for _, v := range g.Pix[(y*k+j)*g.Stride+x*k:][:k] {
+					sum += int(v)
+				}
+			}
+			row[x] = uint8(sum / (k * k))
+		}
+	}
+	return out
+}
+
+// Quantile returns the value below which the share q of the values lie, or 0 of
+// none. It reorders its argument.
+func Quantile(v []float64, q float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	slices.Sort(v)
+	return v[min(int(q*float64(len(v))), len(v)-1)]
+}
+
+// Bilinear samples a grey picture between its pixels, and reports false outside it.
+func Bilinear(g *image.Gray, x, y float64) (float64, bool) {
+	fx, fy := math.Floor(x), math.Floor(y)
+	ix, iy := int(fx), int(fy)
+	if ix < 0 || iy < 0 || ix >= g.Rect.Dx()-1 || iy >= g.Rect.Dy()-1 {
+		return 0, false
+	}
+	i := iy*g.Stride + ix
+	ax, ay := x-fx, y-fy
+	top := float64(g.Pix[i]) + ax*(float64(g.Pix[i+1])-float64(g.Pix[i]))
+	bottom := float64(g.Pix[i+g.Stride]) + ax*(float64(g.Pix[i+g.Stride+1])-float64(g.Pix[i+g.Stride]))
+	return top + ay*(bottom-top), true
+}

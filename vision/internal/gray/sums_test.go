@@ -1,0 +1,29 @@
+package gray
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestBoxSumsAreSumsOverSquares(t *testing.T) {
+	const w, h, r = 23, 17, 4
+	random := rand.New(rand.NewPCG(1, 2))
+	v := make([]float32, w*h)
+	for k := range v {
+		v[k] = float32(random.NormFloat64())
+	}
+	got := BoxSums(v, w, h, r)
+	for y := range h {
+		for x := range w {
+			var want float64
+			for j := max(y-r, 0); j <= min(y+r, h-1); j++ {
+				for i := max(x-r, 0); i <= min(x+r, w-1); i++ {
+					want += float64(v[j*w+i])
+				}
+			}
+			require.InDelta(t, want, got[y*w+x], 1e-4, "at (%d, %d)", x, y)
+		}
+	}
+}

@@ -1,0 +1,67 @@
+package locate
+
+import (
+	"time"
+
+	"sightline/calibration"
+	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/obstacle"
+	"sightline/vision/ship"
+)
+
+// Options control a Locator; the zero value is the default.
+type Options struct {
+	Uncertainty calibration.Uncertainty // zero: calibration.DefaultUncertainty
+
+	// Catalogue and EmptyMat, both or neither, make the locator look for obstacles too.
+	Catalogue  *catalogue.Catalogue
+	Background *obstacle.Background
+
+	// Beside makes the search for obstacles, which takes longer than a picture lasts, go on
+	// beside Locate, which says until it ends that obstacles are not seen.
+	Beside bool
+
+	// Searches are those of all cameras over this table, for searches beside; nil: there is
+	// one camera. Further says that this is not the main one, which goes first.
+	Searches *obstacle.Searches
+	Further  bool
+}
+
+// Locator finds ships and obstacles in frames of one calibrated camera. It belongs to one
+// goroutine.
+type Locator struct {
+	*ship.Locator
+	obstacles *obstacle.Watch // nil: nobody looks for obstacles
+}
+
+// New returns a locator for the calibrated table.
+func New(t calibration.Table, o Options) (*Locator, error) {
+	ships, err := ship.NewLocator(t, o.Uncertainty)
+	if err != nil {
+		return nil, err
+	}
+	l := &Locator{Locator: ships}
+	if o.Catalogue != nil && o.Background != nil {
+		f, err := obstacle.NewFinder(t, o.Catalogue, o.Background, o.Uncertainty)
+		if err != nil {
+			return nil, err
+		}
+		l.obstacles = obstacle.NewWatch(f, o.Beside, o.Searches, o.Further)
+	}
+	return l, nil
+}
+
+// Locate finds the ships and the obstacles in a frame. The scene's poses carry their
+// covariance, systematic part included. It fails when the frame is not of the size that the
+// lens was calibrated for.
+func (l *Locator) Locate(f vision.Frame) (vision.Located, error) {
+	began := time.Now()
+	out, err := l.Locator.Locate(f)
+	if err != nil || l.obstacles == nil {
+		return out, err
+	}
+	l.obstacles.AddTo(f, &out)
+	out.Elapsed = time.Since(began)
+	return out, nil
+}

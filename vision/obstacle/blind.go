@@ -1,0 +1,240 @@
+package obstacle
+
+import (
+	"cmp"
+	"fmt"
+	"image"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/exposure"
+	"sightline/vision/internal/gray"
+)
+
+// Where an obstacle would not have been noticed, the picture does not say that none lies
+// there. What a token shows is not known before it is seen: of printed card it is assumed
+// that its print departs from any mat by leastPrint of what white paper reflects there, rms
+// over a square as wide as the narrowest obstacle. By the camera's curve that is so many grey
+// levels, fewer where glare lies on it; held against the noise there, it is noticed or not.
+
+// leastPrint is the least contrast of a print in linear light, rms, as a share of white
+// paper's. On 42 rendered obstacles of odd seeds (2026-11-22) it was 0.043 to 0.23, in glare 0.06
+// and more.
+const leastPrint = 0.03
+
+// paperLight is the linear light of white paper at a marker of the mat.
+type paperLight struct {
+	at    geom.Point
+	light float64 // 0…1
+}
+
+// paperLights measures the white of the markers in a picture; a marker that is hidden, or
+// lies in no picture, says nothing.
+func (f *Finder) paperLights(g *image.Gray) (out []paperLight) {
+	for _, m := range f.table.Layout.Markers {
+		var px [4]geom.Pixel
+		seen := true
+		for i, c := range m.Corners() {
+			var ok bool
+			px[i], ok = f.table.PixelOf(c, m.Z)
+			seen = seen && ok
+		}
+		white := 0.0
+		for i := range px {
+			if !seen {
+				break
+			}
+			if e, ok := exposure.MeasureEdge(g, px[i], px[(i+1)%4]); ok && e.White-e.Black > exposure.LeastInk/2 {
+				white = max(white, e.White)
+			}
+		}
+		if white > 0 {
+			out = append(out, paperLight{m.Center, float64(gray.LinearLight[int(min(white, 255))])})
+		}
+	}
+	return out
+}
+
+// paperUnknown is the light of white paper where no marker shows it: cameras expose so that
+// it is more.
+const paperUnknown = 0.3
+
+// lightOn returns the linear light of white paper at a table point, between the markers by
+// the inverse squares of their distances.
+func lightOn(lights []paperLight, p geom.Point) float64 {
+	var sum, weights float64
+	for _, l := range lights {
+		w := 1 / (sq(float64(p.Distance(l.at))) + 1)
+		sum, weights = sum+w*l.light, weights+w
+	}
+	if weights == 0 {
+		return paperUnknown
+	}
+	return sum / weights
+}
+
+// blindTile is the size, in cells, of the squares that make up blind areas.
+const blindTile = 4
+
+// blind returns where an obstacle of the catalogue would not have been noticed in the picture
+// that was weighed last, as rectangles, row by row. f.diff.mask holds where things were
+// noticed; known are the obstacles that were recognised. Squares that would hide an obstacle of the narrowest kind are counted by their
+// middles: where they are fewer than lie in half of the smallest obstacle, its other part is
+// noticed, unless they adjoin a thing that was, which may be that part.
+func (f *Finder) blind(g *image.Gray, known []vision.ObstacleView) []engine.BlindArea {
+	m := &f.test
+	half := f.thingHalf()
+	f.expectedEnergy(f.paperLights(g), leastPrint)
+	for i := range known {
+		f.eachInside(known[i].Outline, 0, func(k int) { m.a[k] = matCap })
+	}
+	sums := gray.BoxSums(m.a, m.w, m.h, half)
+	least := m.limit * float32((2*half+1)*(2*half+1))
+	middles := make([]bool, len(sums))
+	found := false
+	for j := half; j < m.h-half; j++ { // an obstacle lies on the mat with all of its square
+		for k := j*m.w + half; k < (j+1)*m.w-half; k++ {
+			middles[k] = sums[k] < least
+			found = found || middles[k]
+		}
+	}
+	if !found {
+		return nil
+	}
+	// What lies unnoticed reaches as far as the square.
+	all := gray.BoxMask(middles, m.w, m.h, half, true)
+	gray.Flood(middles, m.w, m.h, true, int(f.smallest/4))
+	mask := gray.BoxMask(middles, m.w, m.h, half, true)
+	beside := gray.BoxMask(f.diff.mask, m.w, m.h, 2*half, true)
+	cols, rows := (m.w+blindTile-1)/blindTile, (m.h+blindTile-1)/blindTile
+	tiles := make([]bool, cols*rows)
+	m.each(func(k, i, j int) {
+		if mask[k] || all[k] && beside[k] {
+			tiles[j/blindTile*cols+i/blindTile] = true
+		}
+	})
+	return f.blindAreas(tiles, cols, rows)
+}
+
+// expectedEnergy sets m.a to the energy that a print of a contrast, as leastPrint, has at
+// every cell, less what noise may take from it: twice the spread that squares of bare mat show.
+// Of energy far beyond the cap noise takes nothing.
+func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
+	m, d := &f.test, f.diff
+	const coarse = 32 // cells: light changes slowly
+	var print float64
+	m.each(func(k, i, j int) {
+		if i%coarse == 0 {
+			print = contrast * lightOn(lights, geom.Point{X: (float64(i) + coarse/2) * vision.DiffStep, Y: (float64(j) + 0.5) * vision.DiffStep})
+		}
+		switch v := d.work[k]; {
+		case f.covered[k]: // what a ship hides is no line's
+			m.a[k] = matCap
+		case m.seen[k]:
+			// By the light of the mat: what lies there and is lighter was noticed.
+			c := float32(print) * levelsPerLight[uint8(min(max(v-d.diff[k], 0), 255))] / m.sigma[k]
+			e := 1 + c*c/max(m.one, 1)
+			m.a[k] = min(e, matCap) - 2*m.spread*min(max(2-e/matCap, 0), 1)
+		case v == v && d.diff[k] > matWhiter && d.mask[k]: // something lies there, and was listed
+			m.a[k] = matCap
+		default:
+			m.a[k] = 1 - 2*m.spread
+		}
+	})
+}
+
+// levelsPerLight is how many grey levels a camera gives a step of linear light, by the
+// grey level.
+var levelsPerLight = func() (t [256]float32) {
+	for i := range t {
+		at := min(max(i, 2), 253)
+		t[i] = 4 / (gray.LinearLight[at+2] - gray.LinearLight[at-2])
+	}
+	return t
+}()
+
+// blindAreas makes rectangles of tiles: runs along the rows, joined with equal runs of the
+// rows before.
+func (f *Finder) blindAreas(tiles []bool, cols, rows int) (out []engine.BlindArea) {
+	open := map[[2]int]int{} // of the row before: a run's columns, and its place in out
+	for r := range rows {
+		now := map[[2]int]int{}
+		for c := 0; c < cols; c++ {
+			from := c
+			for c < cols && tiles[r*cols+c] {
+				c++
+			}
+			if c == from {
+				continue
+			}
+			x0, x1 := float64(from*blindTile)*vision.DiffStep, math.Min(float64(c*blindTile), float64(f.test.w))*vision.DiffStep
+			y0, y1 := float64(r*blindTile)*vision.DiffStep, math.Min(float64((r+1)*blindTile), float64(f.test.h))*vision.DiffStep
+			run := [2]int{from, c}
+			at, ok := open[run]
+			if why := f.whyBlind(x0, y0, x1, y1); ok && out[at].Why == why {
+				out[at].Outline[2].Y, out[at].Outline[3].Y = y1, y1
+			} else {
+				at = len(out)
+				out = append(out, engine.BlindArea{Outline: geom.Polygon{{X: x0, Y: y0}, {X: x1, Y: y0}, {X: x1, Y: y1}, {X: x0, Y: y1}}, Why: why})
+			}
+			now[run] = at
+		}
+		open = now
+	}
+	return out
+}
+
+// whyBlind says what most of a rectangle that is not seen well enough suffers from.
+func (f *Finder) whyBlind(x0, y0, x1, y1 float64) string {
+	var clipped, outside, light, all int
+	for y := y0; y < y1; y += vision.DiffStep {
+		for x := x0; x < x1; x += vision.DiffStep {
+			k := int(y/vision.DiffStep)*f.test.w + int(x/vision.DiffStep)
+			all++
+			switch v := f.diff.work[k]; {
+			case v != v:
+				outside++
+			case v > matClipped:
+				clipped++
+			case v > glareLevel:
+				light++
+			}
+		}
+	}
+	switch {
+	case 4*outside > all:
+		return vision.BlindOutside
+	case 4*clipped > all || 2*(clipped+light) > all:
+		return vision.BlindGlare
+	}
+	return vision.BlindNoise
+}
+
+// glareLevel is the grey level above which it is the light rather than its noise that hides
+// a print.
+const glareLevel = 180
+
+// DescribeBlind says in words how much of the mat is blind and why, "an obstacle would not be
+// noticed on 120 cm² of the mat (glare 100, noise 20)"; "" when nothing is.
+func DescribeBlind(areas []engine.BlindArea) string {
+	by := map[string]float64{}
+	total := 0.0
+	for _, a := range areas {
+		cm2 := math.Abs(a.Outline.Area()) / 100
+		by[a.Why] += cm2
+		total += cm2
+	}
+	if total == 0 {
+		return ""
+	}
+	var parts []string
+	for _, why := range slices.Sorted(maps.Keys(by)) {
+		parts = append(parts, fmt.Sprintf("%s %.0f", cmp.Or(why, "not said"), by[why]))
+	}
+	return fmt.Sprintf("an obstacle would not be noticed on %.0f cm² of the mat (%s)", total, strings.Join(parts, ", "))
+}

@@ -1,0 +1,256 @@
+package obstacle
+
+import (
+	"image"
+	"math"
+	"slices"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/internal/gray"
+)
+
+// subtraction compares pictures with the empty mat: what differs, lies on it. Light that
+// changed since is undone by a gain that varies slowly over the mat.
+type subtraction struct {
+	view  *matView
+	empty []float32 // grey levels of the empty mat at diffStep
+	slope []float32 // how far the empty mat's level changes over a pixel's misplacement
+	gain  gainMap
+
+	diff   []float32 // picture minus gain·empty, grey levels
+	noise  float64   // its standard deviation where nothing lies
+	noises gainMap   // the same by blocks
+	mask   []bool    // something lies here
+	work   []float32
+}
+
+// gainMap is the ratio of the light now to the light when the mat was learnt, on a
+// coarse grid of blocks.
+type gainMap struct {
+	cols, rows int
+	size       float64 // of a block, mm
+	ratio      []float64
+}
+
+const gainBlock = 64 // mm: larger than most tokens, smaller than a lamp's pool of light
+
+// At returns the gain at a table point, between the blocks' middles.
+func (g *gainMap) At(p geom.Point) float64 {
+	x := min(max(p.X/g.size-0.5, 0), float64(g.cols-1))
+	y := min(max(p.Y/g.size-0.5, 0), float64(g.rows-1))
+	i, j := min(int(x), max(g.cols-2, 0)), min(int(y), max(g.rows-2, 0))
+	ax, ay := x-float64(i), y-float64(j)
+	i1, j1 := min(i+1, g.cols-1), min(j+1, g.rows-1)
+	top := g.ratio[j*g.cols+i]*(1-ax) + g.ratio[j*g.cols+i1]*ax
+	bottom := g.ratio[j1*g.cols+i]*(1-ax) + g.ratio[j1*g.cols+i1]*ax
+	return top*(1-ay) + bottom*ay
+}
+
+func newSubtraction(cam *calibration.Camera, mat *Background) *subtraction {
+	w, h := int(float64(mat.width)*matStep/vision.DiffStep), int(float64(mat.height)*matStep/vision.DiffStep)
+	d := &subtraction{view: newMatView(cam, w, h, vision.DiffStep, 0)}
+	n := w * h
+	d.empty, d.slope, d.diff, d.work, d.mask = make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n), make([]bool, n)
+	const k = int(vision.DiffStep / matStep)
+	for j := range h {
+		for i := range w {
+			var sum uint32
+			for b := range k {
+				for a := range k {
+					sum += uint32(mat.level[(j*k+b)*mat.width+i*k+a])
+				}
+			}
+			d.empty[j*w+i] = float32(sum) / float32(k*k*256)
+		}
+	}
+	for j := 1; j < h-1; j++ {
+		for i := 1; i < w-1; i++ {
+			c := j*w + i
+			gx, gy := d.empty[c+1]-d.empty[c-1], d.empty[c+w]-d.empty[c-w]
+			d.slope[c] = float32(math.Sqrt(float64(gx*gx+gy*gy))) / 2
+		}
+	}
+	d.gain = gainMap{cols: max(w*int(vision.DiffStep)/gainBlock, 1), rows: max(h*int(vision.DiffStep)/gainBlock, 1)}
+	d.gain.size = float64(w) * vision.DiffStep / float64(d.gain.cols)
+	d.gain.ratio = make([]float64, d.gain.cols*d.gain.rows)
+	return d
+}
+
+// compare compares a picture with the empty mat.
+func (d *subtraction) compare(g *image.Gray) {
+	for i := range d.work {
+		v, ok := d.view.sample(g, i)
+		if !ok {
+			v = float32(math.NaN())
+		}
+		d.work[i] = v
+	}
+	d.followLight()
+	w, h := d.view.width, d.view.height
+	for j := range h {
+		for i := range w {
+			k := j*w + i
+			gain := float32(d.gain.At(geom.Point{X: (float64(i) + 0.5) * vision.DiffStep, Y: (float64(j) + 0.5) * vision.DiffStep}))
+			d.diff[k] = d.work[k] - gain*d.empty[k]
+		}
+	}
+	d.measureNoise()
+}
+
+// followLight finds the gain of each block as the median ratio of its cells: what
+// covers less than half of a block does not move it.
+func (d *subtraction) followLight() {
+	w, h := d.view.width, d.view.height
+	ratios := make([]float64, 0, gainBlock*gainBlock)
+	raw := make([]float64, len(d.gain.ratio))
+	for r := range d.gain.rows {
+		for c := range d.gain.cols {
+			ratios = ratios[:0]
+			for j := r * h / d.gain.rows; j < (r+1)*h/d.gain.rows; j += 2 {
+				for i := c * w / d.gain.cols; i < (c+1)*w/d.gain.cols; i += 2 {
+					k := j*w + i
+					if v := d.work[k]; d.empty[k] > gray.Darkest && v == v {
+						ratios = append(ratios, float64(v/d.empty[k]))
+					}
+				}
+			}
+			raw[r*d.gain.cols+c] = math.NaN()
+			if len(ratios) > 50 {
+				raw[r*d.gain.cols+c] = gray.Quantile(ratios, 0.5)
+			}
+		}
+	}
+	// A block that a large base covers takes its neighbours' light.
+	around := make([]float64, 0, 9)
+	for r := range d.gain.rows {
+		for c := range d.gain.cols {
+			around = around[:0]
+			for j := max(r-1, 0); j <= min(r+1, d.gain.rows-1); j++ {
+				for i := max(c-1, 0); i <= min(c+1, d.gain.cols-1); i++ {
+					if v := raw[j*d.gain.cols+i]; v == v {
+						around = append(around, v)
+					}
+				}
+			}
+			if len(around) == 0 {
+				around = append(around, 1)
+			}
+			d.gain.ratio[r*d.gain.cols+c] = gray.Quantile(around, 0.5)
+		}
+	}
+}
+
+// measureNoise takes the spread of the difference over the whole mat, of which far
+// more than half is empty.
+func (d *subtraction) measureNoise() {
+	sample := make([]float64, 0, len(d.diff)/17+1)
+	for k := 0; k < len(d.diff); k += 17 {
+		if v := d.diff[k]; v == v {
+			sample = append(sample, math.Abs(float64(v)))
+		}
+	}
+	d.noise = max(gray.Quantile(sample, 0.5)/0.6745, 0.5)
+	d.measureNoises()
+}
+
+// measureNoises takes the spread block by block: it is larger where there is more light,
+// as in glare. What covers half of a block must not look like noise, so that the 0.4
+// quantile is taken, which is 0.524 standard deviations of a normal distribution.
+func (d *subtraction) measureNoises() {
+	w, h := d.view.width, d.view.height
+	d.noises.cols, d.noises.rows, d.noises.size = d.gain.cols, d.gain.rows, d.gain.size
+	d.noises.ratio = d.noises.ratio[:0]
+	sample := make([]float64, 0, gainBlock*gainBlock/4)
+	for r := range d.gain.rows {
+		for c := range d.gain.cols {
+			sample = sample[:0]
+			for j := r * h / d.gain.rows; j < (r+1)*h/d.gain.rows; j += 2 {
+				for i := c * w / d.gain.cols; i < (c+1)*w/d.gain.cols; i += 2 {
+					if v := d.diff[j*w+i]; v == v {
+						sample = append(sample, math.Abs(float64(v)))
+					}
+				}
+			}
+			noise := d.noise
+			if len(sample) > 50 {
+				noise = gray.Quantile(sample, 0.4) / 0.524
+			}
+			d.noises.ratio = append(d.noises.ratio, min(max(noise, 0.6*d.noise), 2*d.noise))
+		}
+	}
+}
+
+// threshold marks the cells where something lies: where the mean square of the
+// difference over 3×3 cells exceeds what noise and a misplacement of a third of a
+// pixel explain.
+func (d *subtraction) threshold(sign float32) {
+	w, h := d.view.width, d.view.height
+	clear(d.mask)
+	limit := float32(2.2 * 2.2 * d.noise * d.noise)
+	for j := 1; j < h-1; j++ {
+		for i := 1; i < w-1; i++ {
+			k := j*w + i
+			var sum, slope float32
+			for _, o := range [9]int{-w - 1, -w, -w + 1, -1, 0, 1, w - 1, w, w + 1} {
+				v := d.diff[k+o]
+				if v*sign < 0 {
+					continue
+				}
+				sum += v * v
+				slope += d.slope[k+o] * d.slope[k+o]
+			}
+			d.mask[k] = sum > 9*limit+0.3*slope
+		}
+	}
+}
+
+// blob is a connected region of the mask.
+type blob struct {
+	box   image.Rectangle // in cells
+	cells []int32
+	seen  bool // touches the border of the mat or what a ship hides: part of it may be hidden
+}
+
+// blobs returns the connected regions of at least a number of cells, holes of a few
+// cells closed, largest first.
+func (d *subtraction) blobs(least int) []blob {
+	w, h := d.view.width, d.view.height
+	closed := gray.Close(d.mask, w, h, 2)
+	label := make([]bool, len(closed))
+	var out []blob
+	var stack []int32
+	for k, set := range closed {
+		if !set || label[k] {
+			continue
+		}
+		b := blob{box: image.Rect(k%w, k/w, k%w+1, k/w+1)}
+		stack = append(stack[:0], int32(k))
+		label[k] = true
+		for len(stack) > 0 {
+			c := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			b.cells = append(b.cells, c)
+			x, y := int(c)%w, int(c)/w
+			b.box.Min.X, b.box.Min.Y = min(b.box.Min.X, x), min(b.box.Min.Y, y)
+			b.box.Max.X, b.box.Max.Y = max(b.box.Max.X, x+1), max(b.box.Max.Y, y+1)
+			for _, o := range [4][2]int{{-1, 0}, {1, 0}, {0, -1}, {0, 1}} {
+				i, j := x+o[0], y+o[1]
+				if i < 0 || j < 0 || i >= w || j >= h {
+					b.seen = true
+					continue
+				}
+				if n := j*w + i; closed[n] && !label[n] {
+					label[n] = true
+					stack = append(stack, int32(n))
+				}
+			}
+		}
+		if len(b.cells) >= least {
+			out = append(out, b)
+		}
+	}
+	slices.SortFunc(out, func(a, b blob) int { return len(b.cells) - len(a.cells) })
+	return out
+}

@@ -1,0 +1,323 @@
+package obstacle
+
+import (
+	"math"
+
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/internal/gray"
+)
+
+// matTest weighs, for every cell of the mat, the mat as it was learnt against anything else.
+// What is left of a picture after the light has been followed is divided by its standard
+// deviation on the bare mat, which is measured in the same picture, grey level by grey level
+// (photon transfer: the variance rises with the light, and the camera's curve and
+// compression bend it), and by how far a misplaced mat explains it where the mat is printed.
+//
+// Single cells of noisy pictures say little. Their energy, the mean square over a small
+// square, is 1 on the mat whatever its print and light; what lies on it adds the square of
+// its contrast over the noise. Where the energy of a square as wide as the narrowest
+// obstacle is larger than bare mat ever shows, something lies there, and an obstacle
+// whose contrast would not have made it so large would not have been noticed.
+type matTest struct {
+	w, h  int
+	seen  []bool    // in the picture, not clipped, and no ship's
+	lies  []bool    // so far from the mat that it says nothing of the noise
+	rest  []float32 // picture less the mat in its light, grey levels
+	sigma []float32 // of rest on the bare mat
+	z     []float32 // rest / sigma
+
+	noise  [matLevels]float32 // of a cell, by the mat's grey level
+	local  gainMap            // standard deviation of z over bare mat, region by region
+	coarse gainMap            // the same of the means of z over broad squares
+	broad  []float32          // means of z over broad squares / their standard deviation
+	energy []float32          // of the small square about a cell; what is darker counts for its texture alone
+	mean   []float32          // of z in the small square
+	one    float32            // energy of bare mat, before it is divided out
+	wide   []float32          // mean of the same, capped, over a square of the narrowest obstacle
+	limit  float32            // of wide, above which something lies there
+	spread float32            // of wide on the bare mat
+	a, b   []float32
+	sample []float64
+}
+
+const (
+	matLevels  = 22
+	matLevel   = 12.0 // grey levels of a class of noise
+	matClass   = 60   // cells from which a class is measured
+	matOutlier = 6    // standard deviations: more says no more
+	matSteeper = 1.35 // times the noise of the class beside it
+
+	matShift    = 0.39 // px: how far the empty mat may be misplaced, rms (0.15 px²)
+	matRounding = 1.0  // grey levels that rounding, compression and the light's own unevenness leave
+	matWide     = 15   // mm: half the window of the local light
+	matBlock    = 3    // mm: the light is followed in steps of
+	matQuiet    = 0.5  // energy of bare mat in pictures with no noise to speak of
+	matSmall    = 2    // mm: half the small square
+	matBroad    = 1    // mm: half the broad square, over which cells are averaged
+	noiseRegion = 32   // mm: noise is measured in windows of three times as much
+	localLeast  = 0.9  // of the noise that the grey level has all over the mat: a window of some 500 cells tells it to a tenth
+	matLies     = 4.0  // energy from which a cell says nothing of the noise
+	noisiest    = 5.0  // times the least
+	matCap      = 4.0  // of energy: what is small and bright must not stand for a whole obstacle
+
+	// A square in which half of the cells are far from the mat is half covered: that is the
+	// limit in good light. It is larger where bare mat spreads so much that one square in 10⁷
+	// would pass by chance, or one picture in some thousand.
+	matLimit  = 2.5
+	matSigmas = 5.2
+)
+
+// find weighs the picture that was compared last. covered are ships'; half is half the side,
+// in cells, of the square that the narrowest obstacle fills.
+func (m *matTest) find(d *subtraction, covered []bool, half int) {
+	n := len(d.diff)
+	if m.seen == nil {
+		m.w, m.h = d.view.width, d.view.height
+		m.seen, m.lies = make([]bool, n), make([]bool, n)
+		for _, v := range [...]*[]float32{&m.rest, &m.sigma, &m.z, &m.broad, &m.energy, &m.mean, &m.wide, &m.a, &m.b} {
+			*v = make([]float32, n)
+		}
+	}
+	for k, v := range d.diff {
+		m.seen[k], m.rest[k] = v == v && !covered[k] && d.work[k] <= matClipped, v
+		if !m.seen[k] {
+			m.rest[k] = 0
+		}
+	}
+	clear(m.lies)
+	m.measureNoise(d)
+	for range 2 {
+		m.normalise(d)
+		m.followLight()
+		m.measureNoise(d)
+	}
+	m.normalise(d)
+	m.broaden()
+	m.weigh(d, covered, half)
+}
+
+const (
+	matClipped = 250 // grey level from which a picture says nothing
+	matWhiter  = 15  // grey levels by which something clipped must be lighter than the mat there
+)
+
+func levelOf(d *subtraction, k int) int {
+	return min(max(int((d.work[k]-d.diff[k])/matLevel), 0), matLevels-1)
+}
+
+// measureNoise takes the spread of the residual at each grey level of the mat, outwards from
+// the level of which there is most. Photons and the camera's curve change it slowly from
+// level to level: a class that is much noisier than its neighbour is one of which more than
+// half is covered.
+func (m *matTest) measureNoise(d *subtraction) {
+	var by [matLevels][]float64
+	for k := 0; k < len(m.rest); k += 7 {
+		if m.seen[k] && d.slope[k] < 2 {
+			l := levelOf(d, k)
+			by[l] = append(by[l], math.Abs(float64(m.rest[k])))
+		}
+	}
+	most := 0
+	for l := range by {
+		if len(by[l]) > len(by[most]) {
+			most = l
+		}
+	}
+	of := func(l int, limit float32) float32 {
+		if len(by[l]) < matClass {
+			return limit / matSteeper // as its neighbour
+		}
+		return min(float32(gray.Quantile(by[l], 0.5)/0.6745)+0.05, limit)
+	}
+	m.noise[most] = max(of(most, math.MaxFloat32), 0.3)
+	for l := most + 1; l < matLevels; l++ {
+		m.noise[l] = max(of(l, matSteeper*m.noise[l-1]), 0.3)
+	}
+	for l := most - 1; l >= 0; l-- {
+		m.noise[l] = max(of(l, matSteeper*m.noise[l+1]), 0.3)
+	}
+}
+
+// normalise divides the residual by what noise and a misplaced mat explain of it.
+func (m *matTest) normalise(d *subtraction) {
+	for k, r := range m.rest {
+		s := m.noise[levelOf(d, k)]
+		slope := d.slope[k]
+		m.sigma[k] = float32(math.Sqrt(float64(s*s + matShift*matShift*slope*slope + matRounding*matRounding)))
+		m.z[k] = r / m.sigma[k]
+	}
+	m.measureRegions(m.z, &m.local, localLeast)
+	m.each(func(k, i, j int) {
+		s := float32(m.local.At(cellAt(i, j)))
+		m.sigma[k], m.z[k] = m.sigma[k]*s, m.z[k]/s
+		m.a[k] = 0
+		if m.seen[k] {
+			m.a[k] = min(m.z[k]*m.z[k], matOutlier*matOutlier)
+		}
+	})
+	for k, v := range gray.BoxSums(m.a, m.w, m.h, matSmall) {
+		m.lies[k] = v > matLies*(2*matSmall+1)*(2*matSmall+1)
+	}
+}
+
+func cellAt(i, j int) geom.Point {
+	return geom.Point{X: (float64(i) + 0.5) * vision.DiffStep, Y: (float64(j) + 0.5) * vision.DiffStep}
+}
+
+// broaden takes the means of z over broad squares. Noise falls in them as the square root of
+// their cells, if it is the cells' own; compression, a colour mosaic and what the lens and the
+// reduction blur tie neighbours together, so that the spread of the means is measured.
+func (m *matTest) broaden() {
+	for k, z := range m.z {
+		m.b[k] = min(max(z, -matOutlier), matOutlier)
+		if !m.seen[k] {
+			m.b[k] = 0
+		}
+	}
+	const cells = (2*matBroad + 1) * (2*matBroad + 1)
+	for k, v := range gray.BoxSums(m.b, m.w, m.h, matBroad) {
+		m.broad[k] = v / cells
+	}
+	m.measureRegions(m.broad, &m.coarse, 1.0/(2*matBroad+1))
+	m.each(func(k, i, j int) {
+		m.broad[k] /= float32(m.coarse.At(cellAt(i, j)))
+	})
+}
+
+// measureRegions takes the standard deviation of v over the bare mat in the window round each
+// region. One that is more than half covered is taken for noisier than it is, and so for
+// blind at worst.
+func (m *matTest) measureRegions(v []float32, out *gainMap, least float64) {
+	out.cols, out.rows = (m.w+noiseRegion-1)/noiseRegion, (m.h+noiseRegion-1)/noiseRegion
+	out.size = noiseRegion * vision.DiffStep
+	out.ratio = out.ratio[:0]
+	for r := range out.rows {
+		for c := range out.cols {
+			m.sample = m.sample[:0]
+			for j := max((r-1)*noiseRegion, 0); j < min((r+2)*noiseRegion, m.h); j += 4 {
+				for i := max((c-1)*noiseRegion, 0); i < min((c+2)*noiseRegion, m.w); i += 4 {
+					if k := j*m.w + i; m.seen[k] && !m.lies[k] {
+						m.sample = append(m.sample, math.Abs(float64(v[k])))
+					}
+				}
+			}
+			s := least
+			if len(m.sample) > matClass {
+				s = gray.Quantile(m.sample, 0.4) / 0.524
+			}
+			out.ratio = append(out.ratio, min(max(s, least), noisiest*least))
+		}
+	}
+}
+
+// followLight takes the mean residual of the mat around from each cell, by blocks of cells.
+func (m *matTest) followLight() {
+	cols, rows := (m.w+matBlock-1)/matBlock, (m.h+matBlock-1)/matBlock
+	sums, uses := make([]float32, cols*rows), make([]float32, cols*rows)
+	squares := make([]float32, cols*rows)
+	m.each(func(k, i, j int) {
+		if m.seen[k] {
+			b := j/matBlock*cols + i/matBlock
+			sums[b], uses[b], squares[b] = sums[b]+m.rest[k], uses[b]+1, squares[b]+min(m.z[k]*m.z[k], 40)
+		}
+	})
+	for b, n := range uses {
+		if squares[b] >= 4*n { // something lies there
+			sums[b], uses[b] = 0, 0
+		}
+	}
+	const half = matWide / matBlock
+	sums, uses = gray.BoxSums(sums, cols, rows, half), gray.BoxSums(uses, cols, rows, half)
+	for b := range sums {
+		sums[b] /= uses[b] + 20
+	}
+	m.each(func(k, i, j int) {
+		if m.seen[k] {
+			m.rest[k] -= sums[j/matBlock*cols+i/matBlock]
+		}
+	})
+}
+
+// each calls do for every cell k in column i of row j.
+func (m *matTest) each(do func(k, i, j int)) {
+	for j := range m.h {
+		for i := range m.w {
+			do(j*m.w+i, i, j)
+		}
+	}
+}
+
+// weigh takes the energies, and from how they spread over the mat, most of which is bare,
+// the limit.
+func (m *matTest) weigh(d *subtraction, covered []bool, half int) {
+	for k, z := range m.z {
+		z = min(max(z, -matOutlier), matOutlier)
+		m.a[k], m.b[k] = z*z, z
+		if !m.seen[k] {
+			m.a[k], m.b[k] = 1, 0
+		}
+	}
+	const cells = (2*matSmall + 1) * (2*matSmall + 1)
+	squares, means := gray.BoxSums(m.a, m.w, m.h, matSmall), gray.BoxSums(m.b, m.w, m.h, matSmall)
+	for k, u := range m.broad {
+		u = min(max(u, -matOutlier), matOutlier)
+		m.a[k], m.b[k] = u*u, u
+	}
+	broads, levels := gray.BoxSums(m.a, m.w, m.h, matSmall), gray.BoxSums(m.b, m.w, m.h, matSmall)
+	m.sample = m.sample[:0]
+	for k := range m.energy {
+		e, mean := squares[k]/cells, means[k]/cells
+		b, level := broads[k]/cells, levels[k]/cells
+		if mean < 0 { // as shadow is
+			e -= mean * mean
+			b -= level * level
+		}
+		m.energy[k], m.mean[k] = max(e, b), mean
+		if k%19 == 0 && m.seen[k] {
+			m.sample = append(m.sample, float64(e))
+		}
+	}
+	m.one = max(float32(gray.Quantile(m.sample, 0.5)), matQuiet)
+	for k, v := range d.work {
+		expected := v - d.diff[k] // gain times empty
+		switch {
+		case covered[k], v != v:
+			m.energy[k] = 1
+		case v > matClipped && d.diff[k] > matWhiter,
+			expected > lightLevel && gray.LinearLight[int(max(v, 0))] < inkRatio*gray.LinearLight[min(int(expected), 255)]:
+			m.energy[k] = matCap
+		case !m.seen[k]:
+			m.energy[k] = 1
+		default:
+			m.energy[k] = min(m.energy[k]/m.one, matCap)
+		}
+	}
+	m.widen(half)
+	m.sample = m.sample[:0]
+	for k := 0; k < len(m.wide); k += 19 {
+		if m.seen[k] {
+			m.sample = append(m.sample, float64(m.wide[k]))
+		}
+	}
+	// What lies about widens the upper half only.
+	middle := gray.Quantile(m.sample, 0.5)
+	m.spread = float32(middle - gray.Quantile(m.sample, 0.159))
+	m.limit = max(matLimit, float32(middle)+matSigmas*m.spread)
+}
+
+// What is darker than the mat is a shadow, as a rule, and counts for its texture alone: it
+// counts as a thing where it takes so much of a light mat's light that ink is the likelier cause.
+const (
+	inkRatio   = 0.3 // of the linear light
+	lightLevel = 60  // grey level from which the mat has light to lose
+)
+
+// widen takes the mean energies of the squares of an obstacle's width.
+func (m *matTest) widen(half int) {
+	sums := gray.BoxSums(m.energy, m.w, m.h, half)
+	n := float32((2*half + 1) * (2*half + 1))
+	for k, v := range sums {
+		m.wide[k] = v / n
+	}
+}

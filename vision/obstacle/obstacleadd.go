@@ -1,0 +1,72 @@
+package obstacle
+
+import (
+	"slices"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/token"
+)
+
+// NewWatch returns a watch over the mat of a finder. beside makes searches go on
+// beside the one who asks; searches are those of all cameras over the table, nil for one
+// camera alone; further says that this is not the main one.
+func NewWatch(f *Finder, beside bool, searches *Searches, further bool) *Watch {
+	layout := &f.table.Layout
+	return &Watch{
+		finder: f, still: newStillness(&f.table.Camera, layout.Width, layout.Height), beside: beside, searches: searches, further: further,
+	}
+}
+
+// AddTo adds the obstacles in a frame to the ships that were located in it.
+func (w *Watch) AddTo(f vision.Frame, out *vision.Located) {
+	table := &w.finder.table
+	var bases []geom.Polygon
+	for _, s := range out.Scene.Ships {
+		var base geom.Polygon
+		for _, p := range (token.Token{Base: s.Base}).Corners() {
+			base = append(base, s.Pose.Transform(p))
+		}
+		bases = append(bases, hiddenBy(base, token.BaseTop, table.Center()))
+	}
+	sight := w.see(f, bases)
+	out.Obstacles = &sight
+	if sight.Unseen != "" { // a list that may not be whole says more than is known
+		return
+	}
+	out.Scene.ObstaclesUnseen = false
+	offTheMat(&sight, table.Layout)
+	sight.Into(&out.Scene)
+}
+
+// overMat is how far what lies on the mat may seem to stand out over its edge: its outline's
+// own uncertainty, and the mat's.
+const overMat = 3 * geom.Millimeter
+
+// offTheMat takes what would stand out over the mat's edge for a thing that is not known:
+// of such a match a part was never compared with the mat, and any card that hangs over the
+// edge may give one.
+func offTheMat(sight *vision.ObstacleSight, layout calibration.Layout) {
+	w, h := float64(layout.Width), float64(layout.Height)
+	var on []vision.ObstacleView // the list is the finder's own: it is not changed
+	things := slices.Clone(sight.Unknown)
+	for i := range sight.Views {
+		o := sight.Views[i].Obstacle()
+		t := vision.UnknownObject{OutlinePx: sight.Views[i].OutlinePx}
+		out := false
+		for _, p := range o.Outline {
+			q := o.Pose.Transform(p)
+			t.Outline = append(t.Outline, q)
+			out = out || q.X < -float64(overMat) || q.Y < -float64(overMat) || q.X > w+float64(overMat) || q.Y > h+float64(overMat)
+		}
+		if !out {
+			on = append(on, sight.Views[i])
+			continue
+		}
+		t.Outline = geom.Polygon(t.Outline).Hull(nil)
+		t.Area = geom.Polygon(t.Outline).Area()
+		things = append(things, t)
+	}
+	sight.Views, sight.Unknown = on, things
+}

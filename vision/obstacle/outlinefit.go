@@ -1,0 +1,472 @@
+package obstacle
+
+import (
+	"image"
+	"math"
+	"slices"
+
+	"sightline/calibration"
+	"sightline/calibration/linalg"
+	"sightline/engine/geom"
+	"sightline/vision/internal/gray"
+)
+
+// The fit lays a token's outline over the picture and moves it until it lies on the
+// line where the picture begins to differ from the empty mat. Along each of many
+// short profiles across the outline the difference is modelled as
+//
+//	D(t) = b + (a - b) Φ((t0 - t)/σ)
+//
+// with a inside, b outside (0 but for shadow), σ the blur of the lens and the pixel;
+// the places t0 of all profiles give x, y and heading by least squares with Tukey
+// weights, so that what lies half over the token counts for nothing.
+//
+// A token is a slab: seen from above its silhouette is its upper edge where its
+// wall looks away from the camera, and its foot on the mat where the wall looks
+// towards it. Each profile is taken at the height of the edge that it shows.
+
+// wallSeen is the width, in mm, from which a wall is the edge that is seen.
+const wallSeen = 0.4
+
+const (
+	outlineStep  = 1.5 // mm between profiles
+	profileReach = 2.5 // mm of a profile on either side
+	profileTight = 1.2 // mm by which an edge may be off and still be the token's
+)
+
+// edgePoint is one profile across an outline.
+type edgePoint struct {
+	at, normal geom.Point // in the token's frame: place and outward unit normal
+	offset     float64    // where the edge lies, mm outwards from the outline
+	weight     float64    // 1/variance of offset, 1/mm²; 0: no edge was seen
+	hidden     bool       // under a ship or outside the picture: it says nothing
+	bare       float64    // 1 where the print's own edge is seen, 0 where a wall stands before it
+}
+
+// outlineFit fits an outline's pose; its buffers are kept from token to token.
+type outlineFit struct {
+	cam   *calibration.Camera
+	diff  *subtraction
+	mat   *Background
+	eye   calibration.Vec3
+	scale float64 // px/mm
+
+	points []edgePoint
+	edge   stepFit
+	inOut  regionFit
+
+	pose    geom.Pose
+	inset   [2]float64 // of bare and of walled edges, mm outwards
+	cov     geom.Cov3
+	rms     float64 // of the edges' offsets, mm
+	visible float64 // share of the outline that nothing hides
+	support float64 // share of the visible outline where the edge was seen in its place
+	misfit  float64 // 0…1: mean over the visible outline of how badly the edges fit
+
+	region   float64 // 0…1: how badly the token's inside and the mat outside fit, see judgeRegion
+	bordered float64 // share of the outline at which the token ends beyond doubt
+}
+
+// start places profiles along an outline, given counter-clockwise.
+func (f *outlineFit) start(outline []geom.Point, pose geom.Pose) {
+	f.startEvery(outline, pose, outlineStep)
+}
+
+// startEvery does so about every mm of the outline.
+func (f *outlineFit) startEvery(outline []geom.Point, pose geom.Pose, every float64) {
+	f.pose, f.points, f.inset = pose, f.points[:0], [2]float64{}
+	var total float64
+	n := len(outline)
+	for i := range outline {
+		total += float64(outline[i].Distance(outline[(i+1)%n]))
+	}
+	count := max(int(total/every), 24)
+	step := total / float64(count)
+	next, along := step/2, 0.0
+	for i := range outline {
+		a, b := outline[i], outline[(i+1)%n]
+		l := float64(a.Distance(b))
+		for next <= along+l && l > 0 {
+			f.points = append(f.points, edgePoint{at: a.Lerp(b, (next-along)/l)})
+			next += step
+		}
+		along += l
+	}
+	// The normal from the chord between the neighbours: a traced outline is ragged.
+	m := len(f.points)
+	for k := range f.points {
+		t := f.points[(k+1)%m].at.Sub(f.points[(k+m-1)%m].at)
+		if l := t.Norm(); l > 0 {
+			f.points[k].normal = geom.Point{X: t.Y / l, Y: -t.X / l}
+		}
+	}
+}
+
+// look takes every profile at the present pose. hidden tells table points (at the
+// mat's level) about which the picture says nothing.
+func (f *outlineFit) look(g *image.Gray, top geom.Length, hidden func(geom.Point) bool, reach float64) {
+	edge := &f.edge
+	edge.sigma = math.Hypot(0.75/f.scale, 0.15)
+	edge.step = 0.5 / f.scale
+	n := int(profileReach/edge.step + 0.5)
+	for k := range f.points {
+		p := &f.points[k]
+		p.weight, p.hidden = 0, true
+		at := f.pose.Transform(p.at)
+		out := f.pose.Transform(p.at.Add(p.normal)).Sub(at)
+		z := float64(top)
+		edge.wall = 0
+		if towards := -(out.X*(at.X-f.eye[0]) + out.Y*(at.Y-f.eye[1])); towards > 0 {
+			edge.wall = towards * z / (f.eye[2] - z)
+			z = 0
+		}
+		if hidden != nil && hidden(at) {
+			continue
+		}
+		foot := f.eye[2] / (f.eye[2] - z) // mat point behind a point at z, from the eye's foot
+		px, ok0 := f.cam.PixelOf(at, geom.Length(z))
+		qx, ok1 := f.cam.PixelOf(at.Add(out.Mul(2)), geom.Length(z))
+		if !ok0 || !ok1 {
+			continue
+		}
+		along := qx.Sub(px).Mul(0.5)
+		gain := f.diff.gain.At(at)
+		edge.d, edge.variance, edge.ground = edge.d[:0], edge.variance[:0], 0
+		for i := -n; i <= n; i++ {
+			t := float64(i) * edge.step
+			v, ok := gray.Bilinear(g, px.X+t*along.X, px.Y+t*along.Y)
+			q := at.Add(out.Mul(t))
+			e, ok2 := f.mat.At(geom.Point{X: f.eye[0] + (q.X-f.eye[0])*foot, Y: f.eye[1] + (q.Y-f.eye[1])*foot})
+			if !ok || !ok2 {
+				break
+			}
+			v, dv := lightOf(v)
+			e, _ = lightOf(gain * e)
+			noise := f.diff.noise * dv
+			edge.d, edge.variance = append(edge.d, v-e), append(edge.variance, noise*noise)
+			edge.ground = max(edge.ground, e)
+		}
+		if len(edge.d) < 2*n+1 {
+			continue
+		}
+		p.hidden = false
+		p.bare = max(0, 1-edge.wall/wallSeen)
+		p.offset, p.weight = edge.find(reach)
+	}
+}
+
+// texture is how far a token's own print departs from a straight ramp near its
+// edge, as a share of its light.
+const texture = 0.3
+
+// stepFit finds the edge of a token in one profile.
+type stepFit struct {
+	step, sigma float64   // between samples; of the blur; mm
+	wall        float64   // width of the token's wall in view, mm: at t in [-wall, 0]
+	d           []float64 // difference from the empty mat, linear light
+	variance    []float64 // of each sample's noise
+	ground      float64   // light of the empty mat: no shadow takes more
+
+	inside float64 // rms of d on the token
+
+	rows, slopes [][stepUnknowns]float64
+	weights      []float64
+}
+
+// The linear unknowns of a profile: the light of the print at its edge, its slope
+// inwards per mm (prints darken towards the edge), of the ground outside (shadow), and
+// of the wall.
+const stepUnknowns = 4
+
+// try returns -2 log likelihood of an edge at t0, and what it knows of t0: one over
+// its variance, the linear unknowns being unknown.
+func (f *stepFit) try(t0 float64, full bool) (cost, information float64) {
+	const m = stepUnknowns
+	var n [m * m]float64
+	var g, x, j [m]float64
+	n[0] = 1 / (4*f.inside*f.inside + 1e-9)
+	n[m+1] = 1 / (0.02*f.inside*f.inside + 1e-9)
+	n[2*m+2] = 1 / (0.5*f.ground*f.ground + 1e-9)
+	n[3*m+3] = 1 / 0.25
+	half := (len(f.d) - 1) / 2
+	floor := 0.05*0.05*f.inside*f.inside + 0.03*0.03*f.ground*f.ground
+	var square, jj, jd float64
+	weights, scale := 1.0, f.inside*f.inside+1e-12 // keeps the product of weights within range
+	for i, v := range f.d {
+		t := t0 - float64(i-half)*f.step // depth below the foot
+		foot, footDensity := gray.Phi(t / f.sigma)
+		print, printDensity := foot, footDensity
+		if f.wall > 0 {
+			print, printDensity = gray.Phi((t - f.wall) / f.sigma)
+		}
+		depth := t - f.wall
+		row := [m]float64{print, print*depth + f.sigma*printDensity, 1 - foot, foot - print}
+		spread := texture * f.inside * print
+		w := 1 / (f.variance[i] + floor + spread*spread)
+		for r := range m {
+			g[r] += w * row[r] * v
+			for c := range r + 1 {
+				n[m*r+c] += w * row[r] * row[c]
+			}
+		}
+		square += w * v * v
+		weights *= w * scale
+		f.rows[i], f.weights[i] = row, w
+		f.slopes[i] = [m]float64{printDensity / f.sigma, print, -footDensity / f.sigma, (footDensity - printDensity) / f.sigma}
+	}
+	l, ok := cholesky4(n)
+	if !ok {
+		return math.Inf(1), 0
+	}
+	x = l.solve(g)
+	for r := range m {
+		square -= x[r] * g[r]
+	}
+	cost = square - math.Log(weights) // one logarithm for all
+	if !full {
+		return cost, 0
+	}
+	for i := range f.d {
+		var slope float64
+		for r := range m {
+			slope += f.slopes[i][r] * x[r]
+		}
+		jj += f.weights[i] * slope * slope
+		for r := range m {
+			j[r] += f.weights[i] * slope * f.rows[i][r]
+		}
+	}
+	y := l.solve(j)
+	for r := range m {
+		jd += y[r] * j[r]
+	}
+	return cost, jj - jd
+}
+
+// factor4 is the Cholesky factor of a symmetric 4×4 matrix.
+type factor4 [stepUnknowns * stepUnknowns]float64
+
+func cholesky4(n [stepUnknowns * stepUnknowns]float64) (l factor4, ok bool) {
+	const m = stepUnknowns
+	for c := range m {
+		for r := c; r < m; r++ {
+			s := n[m*r+c]
+			for k := range c {
+				s -= l[m*r+k] * l[m*c+k]
+			}
+			if r > c {
+				l[m*r+c] = s / l[m*c+c]
+				continue
+			}
+			if !(s > 0) {
+				return l, false
+			}
+			l[m*r+c] = math.Sqrt(s)
+		}
+	}
+	return l, true
+}
+
+func (l *factor4) solve(b [stepUnknowns]float64) [stepUnknowns]float64 {
+	const m = stepUnknowns
+	for r := range m {
+		for k := range r {
+			b[r] -= l[m*r+k] * b[k]
+		}
+		b[r] /= l[m*r+r]
+	}
+	for r := m - 1; r >= 0; r-- {
+		for k := r + 1; k < m; k++ {
+			b[r] -= l[m*k+r] * b[k]
+		}
+		b[r] /= l[m*r+r]
+	}
+	return b
+}
+
+// find returns where the edge is and one over its variance; weight 0 when there is
+// none within profileReach.
+func (f *stepFit) find(reach float64) (at, weight float64) {
+	n := (len(f.d) - 1) / 2
+	f.inside = 0
+	for _, v := range f.d[:n] {
+		f.inside += v * v / float64(n)
+	}
+	f.inside = math.Sqrt(f.inside)
+	f.rows, f.slopes = slices.Grow(f.rows[:0], len(f.d))[:len(f.d)], slices.Grow(f.slopes[:0], len(f.d))[:len(f.d)]
+	f.weights = slices.Grow(f.weights[:0], len(f.d))[:len(f.d)]
+	best := math.Inf(1)
+	try := func(t0 float64) {
+		if e, _ := f.try(t0, false); e < best {
+			best, at = e, t0
+		}
+	}
+	coarse := 0.6 * f.sigma
+	count := int(2*reach/coarse) + 1
+	for i := range count {
+		try(-reach + (float64(i)+0.5)*2*reach/float64(count))
+	}
+	for h := reach / float64(count); h > 0.02; h /= 2 {
+		t0 := at
+		try(t0 - h)
+		try(t0 + h)
+	}
+	_, information := f.try(at, true)
+	if math.Abs(at) > reach || information < 4 {
+		return 0, 0
+	}
+	return at, 1 / (1/information + 0.1*0.1)
+}
+
+// solve moves the pose until the edges lie on the outline.
+func (f *outlineFit) solve(g *image.Gray, top geom.Length, hidden func(geom.Point) bool) bool {
+	start := f.pose
+	for round := range 8 {
+		limit := math.Max(profileTight, profileReach*math.Pow(0.7, float64(round)))
+		f.look(g, top, hidden, math.Min(limit+0.4, profileReach-0.5))
+		step, ok := f.step(limit)
+		if !ok {
+			return false
+		}
+		f.pose.Point = f.pose.Point.Add(geom.Point{X: step[0], Y: step[1]})
+		f.pose.Heading = (f.pose.Heading + geom.Angle(step[2])).Normalized()
+		f.inset[0], f.inset[1] = f.inset[0]+step[3], f.inset[1]+step[4]
+		if f.pose.Point.Distance(start.Point) > 8 || math.Abs(float64((f.pose.Heading-start.Heading).Signed())) > 0.35 {
+			return false
+		}
+		if round >= 3 && math.Abs(step[0])+math.Abs(step[1])+20*math.Abs(step[2]) < 0.01 {
+			break
+		}
+	}
+	f.look(g, top, hidden, profileTight+0.4)
+	f.judge()
+	return f.covariance()
+}
+
+// row returns the derivative of an edge's offset by (x, y, heading) of the token.
+func (f *outlineFit) row(p *edgePoint) (row [3]float64) {
+	at := f.pose.Transform(p.at)
+	out := f.pose.Transform(p.at.Add(p.normal)).Sub(at)
+	r := at.Sub(f.pose.Point)
+	// Headings turn clockwise: a point at r moves by (r.Y, -r.X) a radian.
+	return [3]float64{out.X, out.Y, out.X*r.Y - out.Y*r.X}
+}
+
+// unknowns of the fit: x, y, heading, and the insets of bare and of walled edges.
+// Prints darken towards their edge, so that it seems to lie further in all round: that
+// must not move the token, and its size is known.
+const outlineUnknowns = 5
+
+// insets' standard deviations, mm.
+const (
+	bareInset = 1.0
+	wallInset = 0.2
+)
+
+func (f *outlineFit) normal(limit float64) (n [outlineUnknowns * outlineUnknowns]float64, g [outlineUnknowns]float64, used int) {
+	const m = outlineUnknowns
+	n[3*m+3], n[4*m+4] = 1/(bareInset*bareInset), 1/(wallInset*wallInset)
+	g[3], g[4] = -f.inset[0]*n[3*m+3], -f.inset[1]*n[4*m+4]
+	for k := range f.points {
+		p := &f.points[k]
+		e := f.residual(p)
+		u := e / limit
+		if p.weight == 0 || u*u >= 1 {
+			continue
+		}
+		w := p.weight * (1 - u*u) * (1 - u*u)
+		r := f.row(p)
+		row := [m]float64{r[0], r[1], r[2], p.bare, 1 - p.bare}
+		for i := range m {
+			g[i] += w * row[i] * e
+			for j := range m {
+				n[m*i+j] += w * row[i] * row[j]
+			}
+		}
+		used++
+	}
+	return n, g, used
+}
+
+// residual is how far an edge lies outwards from where the pose and the insets put it.
+func (f *outlineFit) residual(p *edgePoint) float64 {
+	return p.offset - p.bare*f.inset[0] - (1-p.bare)*f.inset[1]
+}
+
+func (f *outlineFit) step(limit float64) ([]float64, bool) {
+	n, g, used := f.normal(limit)
+	if used < 12 {
+		return nil, false
+	}
+	return linalg.SolveSPD(n[:], g[:])
+}
+
+// An edge that lies misfitMost mm off counts as no edge at all; no edge counts a
+// little less than a wrong one, for prints may be as dark as the mat.
+const (
+	misfitMost = 0.9
+	misfitNone = 0.8
+)
+
+func (f *outlineFit) judge() {
+	var seen, near, total, sum float64
+	f.misfit = 0
+	for k := range f.points {
+		p := &f.points[k]
+		total++
+		if p.hidden {
+			continue
+		}
+		seen++
+		if p.weight == 0 {
+			f.misfit += misfitNone
+			continue
+		}
+		e := f.residual(p)
+		f.misfit += math.Min(e*e/(misfitMost*misfitMost), 1)
+		if math.Abs(e) < profileTight {
+			near++
+			sum += e * e
+		}
+	}
+	f.visible, f.support, f.rms = seen/math.Max(total, 1), near/math.Max(seen, 1), math.Sqrt(sum/math.Max(near, 1))
+	f.misfit /= math.Max(seen, 1)
+}
+
+// covariance is that of the least squares, as large as the edges' scatter says.
+// Neighbouring profiles share what is wrong with the outline, so that only every
+// third counts.
+func (f *outlineFit) covariance() bool {
+	n, _, used := f.normal(profileTight)
+	if used < 12 {
+		return false
+	}
+	var chi float64
+	for k := range f.points {
+		if e := f.residual(&f.points[k]); f.points[k].weight > 0 && math.Abs(e) < profileTight {
+			chi += f.points[k].weight * e * e
+		}
+	}
+	grow := 3 * math.Max(1, chi/float64(used-outlineUnknowns))
+	for i := range 3 {
+		e := make([]float64, outlineUnknowns)
+		e[i] = 1
+		x, ok := linalg.SolveSPD(n[:], e)
+		if !ok {
+			return false
+		}
+		for j := range 3 {
+			f.cov[3*i+j] = grow * x[j]
+		}
+	}
+	return true
+}
+
+// lightOf returns the linear light of a grey level between the table's, and how much
+// a level adds to it.
+func lightOf(level float64) (light, slope float64) {
+	level = min(max(level, 0), 254.99)
+	i := int(level)
+	a, b := float64(gray.LinearLight[i]), float64(gray.LinearLight[i+1])
+	return a + (level-float64(i))*(b-a), b - a
+}

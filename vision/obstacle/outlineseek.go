@@ -1,0 +1,129 @@
+package obstacle
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"sightline/engine/geom"
+)
+
+// Steps of the search by edges. The distance to an edge grows evenly over nearMost, so
+// that a guess 3 mm and 5° off still costs less than a wrong one.
+const (
+	seekStep     = 3 // mm
+	seekHeadings = 36
+	seekWorst    = 2.2 // mm: mean distance of an outline from edges
+	seekEach     = 4   // guesses of each face that are settled
+	seekFill     = 0.6 // share of an outline's inside that must differ from the mat
+)
+
+// seek looks for every outline all over a blob by the edges in it. It is slow and finds
+// what shadow or another thing beside it hides from the mask's border.
+func (f *Finder) seek(b blob) []hypothesis {
+	var places []geom.Point
+	w := f.diff.view.width
+	for y := b.box.Min.Y; y < b.box.Max.Y; y += seekStep {
+		for x := b.box.Min.X; x < b.box.Max.X; x += seekStep {
+			if f.solid[y*w+x] {
+				places = append(places, geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5})
+			}
+		}
+	}
+	var all, own []hypothesis
+	for i := range f.shapes {
+		s := &f.shapes[i]
+		if s.area > 1.6*float64(len(b.cells)) {
+			continue
+		}
+		own = own[:0]
+		for k := range seekHeadings {
+			turned := f.turn(s, geom.Angle(2*math.Pi*float64(k)/seekHeadings))
+			for _, p := range places {
+				limit := seekWorst
+				if len(own) == seekEach {
+					limit = own[seekEach-1].cost
+				}
+				if c := f.edgeCost(turned, p, limit); c < limit && f.filled(s, geom.Pose{Point: p, Heading: turned.heading}, seekFill) {
+					own = insertGuess(own, hypothesis{s, geom.Pose{Point: p, Heading: turned.heading}, c})
+				}
+			}
+		}
+		all = append(all, own...)
+	}
+	for i := range all {
+		f.settleByEdges(&all[i])
+	}
+	slices.SortStableFunc(all, func(a, b hypothesis) int { return cmp.Compare(a.cost, b.cost) })
+	return all
+}
+
+// insertGuess keeps the best seekEach guesses, best first, of places that differ.
+func insertGuess(best []hypothesis, g hypothesis) []hypothesis {
+	at := 0
+	for i := range best {
+		if near := best[i].pose.Distance(g.pose.Point) < 2*seekStep && math.Abs(float64((best[i].pose.Heading-g.pose.Heading).Signed())) < 0.3; near {
+			if best[i].cost <= g.cost {
+				return best
+			}
+			best = slices.Delete(best, i, i+1)
+			break
+		}
+	}
+	for at < len(best) && best[at].cost <= g.cost {
+		at++
+	}
+	best = slices.Insert(best, at, g)
+	return best[:min(len(best), seekEach)]
+}
+
+// turnedShape is an outline's border at one heading, with the field of each point.
+type turnedShape struct {
+	heading geom.Angle
+	points  []geom.Point
+	fields  []int
+}
+
+// turn returns a shape's border at a heading, in an order in which neighbours are
+// apart, so that a wrong place is soon given up.
+func (f *Finder) turn(s *shape, heading geom.Angle) turnedShape {
+	t := turnedShape{heading: heading}
+	sin, cos := math.Sincos(float64(heading))
+	n := len(s.border)
+	for i := range n {
+		k := i * 7 % n
+		if n%7 == 0 {
+			k = i
+		}
+		p := s.border[k]
+		t.points = append(t.points, geom.Point{X: cos*p.X + sin*p.Y, Y: -sin*p.X + cos*p.Y})
+		t.fields = append(t.fields, direction(s.normals[k]-float64(heading)))
+	}
+	return t
+}
+
+// edgeCost is the mean distance, in mm, of an outline from edges of its direction; a
+// large number when it is more than limit.
+func (f *Finder) edgeCost(t turnedShape, at geom.Point, limit float64) float64 {
+	const most = 4
+	w, h := f.diff.view.width, f.diff.view.height
+	var sum float64
+	limit *= float64(len(t.points))
+	for i, p := range t.points {
+		x, y := int(at.X+p.X), int(at.Y+p.Y)
+		if x < 0 || y < 0 || x >= w || y >= h {
+			sum += most
+		} else {
+			sum += math.Min(float64(f.edges.near[t.fields[i]][y*w+x]), most)
+		}
+		if sum > limit {
+			return math.Inf(1)
+		}
+	}
+	return sum / float64(len(t.points))
+}
+
+// settleByEdges moves a guess downhill in small steps.
+func (f *Finder) settleByEdges(c *hypothesis) {
+	descend(c, func(p geom.Pose) float64 { return f.edgeCost(f.turn(c.shape, p.Heading), p.Point, math.Inf(1)) })
+}

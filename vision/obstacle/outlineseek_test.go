@@ -1,0 +1,122 @@
+package obstacle
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/catalogue"
+)
+
+// A mat of 120 × 100 mm, grey with noise, and on it whatever a test paints.
+func paintedMat(paint func(p geom.Point) (level float32, ok bool)) *subtraction {
+	const w, h = 120, 100
+	rng := rand.New(rand.NewPCG(1, 2))
+	d := &subtraction{view: &matView{width: w, height: h, step: vision.DiffStep}, gain: gainMap{cols: 1, rows: 1, size: 120, ratio: []float64{1}}}
+	d.mask = make([]bool, w*h)
+	for k := range w * h {
+		at := geom.Point{X: float64(k%w) + 0.5, Y: float64(k/w) + 0.5}
+		level := float32(60)
+		if v, ok := paint(at); ok {
+			level, d.mask[k] = v, true
+		}
+		d.empty, d.work = append(d.empty, 60), append(d.work, level+float32(rng.NormFloat64()))
+		d.diff = append(d.diff, d.work[k]-d.empty[k])
+	}
+	return d
+}
+
+func TestTheEdgeFieldIsTheDistanceToTheNearestEdgeOfADirection(t *testing.T) {
+	square := geom.Polygon{{X: 40, Y: 30}, {X: 80, Y: 30}, {X: 80, Y: 70}, {X: 40, Y: 70}}
+	d := paintedMat(func(p geom.Point) (float32, bool) { return 120, square.Contains(p) })
+	var e edgeField
+	e.find(d)
+	east, north := direction(0), direction(math.Pi/2)
+	at := func(field int, x, y int) float64 { return float64(e.near[field][y*120+x]) }
+	for _, x := range []int{36, 38, 43, 45} {
+		assert.InDelta(t, math.Abs(float64(x)-39.5), at(east, x, 50), 1.1, "from the left edge at %d", x)
+		assert.InDelta(t, nearMost, at(north, x, 50), 1e-6, "an upright edge is none that looks north")
+	}
+	for _, y := range []int{25, 28, 33} {
+		assert.InDelta(t, math.Abs(float64(y)-29.5), at(north, 60, y), 1.1, "from the near edge at %d", y)
+	}
+	assert.Equal(t, direction(0.3), direction(0.3+math.Pi), "an edge looks both ways")
+}
+
+// lopsided is an outline that no turn brings onto itself.
+func lopsided(scale float64) geom.Polygon {
+	var p geom.Polygon
+	for k := range 60 {
+		a := 2 * math.Pi * float64(k) / 60
+		r := scale * (1 + 0.25*math.Cos(2*a+0.4) + 0.12*math.Sin(3*a) + 0.08*math.Cos(5*a+1))
+		p = append(p, geom.Point{X: r * math.Cos(a), Y: r * math.Sin(a)})
+	}
+	return p
+}
+
+func TestSeekFindsATokenWhoseBorderAShadowHides(t *testing.T) {
+	entry, err := catalogue.NewEntry("rock", "asteroid", lopsided(20))
+	require.NoError(t, err)
+	other, err := catalogue.NewEntry("other", "asteroid", lopsided(15))
+	require.NoError(t, err)
+	for _, heading := range []geom.Angle{0, 0.9, 2.5, -1.7} {
+		truth := geom.Pose{Point: geom.Point{X: 62, Y: 48}, Heading: heading}
+		var lies geom.Polygon
+		for _, p := range entry.Outline {
+			lies = append(lies, truth.Transform(p))
+		}
+		// Light from the left: a shadow three times as wide as the token is thick, and a
+		// dial that touches it.
+		dial := geom.Point{X: 62, Y: 20}
+		d := paintedMat(func(p geom.Point) (float32, bool) {
+			switch {
+			case lies.Contains(p):
+				return 110 + 8*float32(math.Sin(p.X)*math.Cos(p.Y/2)), true
+			case p.Distance(dial) < 16:
+				return 25, true
+			case lies.Contains(geom.Point{X: p.X - 8, Y: p.Y}):
+				return 40, true
+			}
+			return 0, false
+		})
+		f := &Finder{diff: d, shapes: []shape{newShape(&entry, false), newShape(&entry, true), newShape(&other, false), newShape(&other, true)}}
+		f.edges.find(d)
+		f.prepare()
+		blobs := d.blobs(120)
+		require.NotEmpty(t, blobs)
+		found := f.seek(blobs[0])
+		require.NotEmpty(t, found, "heading %v", heading)
+		best := found[0]
+		assert.Equal(t, "rock", best.shape.entry.Name)
+		assert.False(t, best.shape.flipped)
+		assert.Less(t, float64(best.pose.Distance(truth.Point)), 2.0, "heading %v: %v", heading, best)
+		assert.Less(t, math.Abs(float64((best.pose.Heading - heading).Signed())), 0.1, "heading %v", heading)
+	}
+}
+
+func TestSeekKeepsTheBestGuessesOfPlacesThatDiffer(t *testing.T) {
+	var kept []hypothesis
+	rng := rand.New(rand.NewPCG(3, 4))
+	least := math.Inf(1)
+	for range 500 {
+		g := hypothesis{pose: geom.Pose{Point: geom.Point{X: 100 * rng.Float64(), Y: 0}, Heading: geom.Angle(6 * rng.Float64())}, cost: rng.Float64()}
+		least = math.Min(least, g.cost)
+		kept = insertGuess(kept, g)
+		require.LessOrEqual(t, len(kept), seekEach)
+		require.IsNonDecreasing(t, costs(kept), fmt.Sprint(kept))
+	}
+	assert.Equal(t, least, kept[0].cost)
+}
+
+func costs(g []hypothesis) (out []float64) {
+	for _, x := range g {
+		out = append(out, x.cost)
+	}
+	return out
+}

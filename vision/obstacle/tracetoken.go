@@ -1,0 +1,223 @@
+package obstacle
+
+import (
+	"errors"
+	"image"
+	"math"
+	"slices"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/internal/gray"
+)
+
+// A user's own tokens are traced on a sheet of white paper, on which the dark border
+// of a print stands out. The paper's cells are found first; what it encloses are the
+// tokens. Along each profile across a token's border its edge lies where the light
+// comes halfway down from the paper's to the border's.
+
+// traceStep is the spacing, in mm, of the cells in which tokens are looked for, and of
+// the points of a traced outline.
+const (
+	traceStep  = 0.5
+	traceEvery = 1.0
+	traceReach = 2.5 // mm of a profile on either side of the border
+)
+
+// TraceTokens returns the outlines of the tokens that TraceSheet could trace: on the table
+// in mm, counter-clockwise, from left to right.
+func TraceTokens(f vision.Frame, t calibration.Table, top geom.Length) ([][]geom.Point, error) {
+	all, err := TraceSheet(f, t, top)
+	if err != nil {
+		return nil, err
+	}
+	var out [][]geom.Point
+	for _, k := range all {
+		if k.Problem == "" {
+			out = append(out, k.Outline)
+		}
+	}
+	if len(out) == 0 {
+		return nil, errors.New("vision: trace: no dark-edged token on white paper was found")
+	}
+	return out, nil
+}
+
+// paperShare is the level, as a share of the brightest one per cent, from which a
+// cell is paper.
+const paperShare = 0.6
+
+// paperLevel is the grey level from which a cell is paper.
+func paperLevel(g *image.Gray, view *matView) float32 {
+	var sample []float64
+	for k := 0; k < view.width*view.height; k += 13 {
+		v, _ := view.sample(g, k)
+		sample = append(sample, float64(v))
+	}
+	return float32(paperShare * gray.Quantile(sample, 0.99))
+}
+
+// tokenMask marks the cells that paper encloses and that are not paper, and those of the
+// paper itself.
+func tokenMask(g *image.Gray, view *matView) (tokens, paper []bool) {
+	limit := paperLevel(g, view)
+	paper = make([]bool, view.width*view.height)
+	for k := range paper {
+		v, _ := view.sample(g, k)
+		paper[k] = v > limit
+	}
+	// Paper that ends at the mat's edge encloses too: a frame of cells stands for it.
+	whole := gray.FillHoles(gray.Open(paper, view.width, view.height, 2), view.width, view.height)
+	for k := range whole {
+		whole[k] = whole[k] && !paper[k]
+	}
+	// A bright print inside a dark border belongs to the token.
+	return gray.FillHoles(gray.Close(gray.Open(whole, view.width, view.height, 1), view.width, view.height, 2), view.width, view.height), paper
+}
+
+// border returns the outer border of a blob, counter-clockwise, on the table.
+func border(b blob, w int) []geom.Point {
+	in := make(map[int32]bool, len(b.cells))
+	for _, c := range b.cells {
+		in[c] = true
+	}
+	type corner struct{ x, y int }
+	next := map[corner]corner{}
+	for _, c := range b.cells {
+		x, y := int(c)%w, int(c)/w
+		for _, e := range [4]struct {
+			neighbour int32
+			from, to  corner
+		}{
+			{c - int32(w), corner{x, y}, corner{x + 1, y}},
+			{c + 1, corner{x + 1, y}, corner{x + 1, y + 1}},
+			{c + int32(w), corner{x + 1, y + 1}, corner{x, y + 1}},
+			{c - 1, corner{x, y + 1}, corner{x, y}},
+		} {
+			if !in[e.neighbour] {
+				next[e.from] = e.to
+			}
+		}
+	}
+	// The lowest corner is on the outer border.
+	var first corner
+	for c := range next {
+		if first == (corner{}) || c.y < first.y || c.y == first.y && c.x < first.x {
+			first = c
+		}
+	}
+	var loop []geom.Point
+	for c := first; ; {
+		loop = append(loop, geom.Point{X: float64(c.x) * traceStep, Y: float64(c.y) * traceStep})
+		to, ok := next[c]
+		if c = to; !ok || c == first || len(loop) > len(next) {
+			break
+		}
+	}
+	return smooth(loop, 3)
+}
+
+// smooth takes each point to the mean of itself and its r neighbours on either side.
+func smooth(p []geom.Point, r int) []geom.Point {
+	out := make([]geom.Point, len(p))
+	for i := range p {
+		for k := -r; k <= r; k++ {
+			out[i] = out[i].Add(p[((i+k)%len(p)+len(p))%len(p)].Mul(1 / float64(2*r+1)))
+		}
+	}
+	return out
+}
+
+// tracedEdge is an outline where the picture shows its edge.
+type tracedEdge struct {
+	outline []geom.Point
+	seen    float64 // share of the places where an edge was found
+	scatter float64 // rms of single places about their neighbours' median, mm
+	ok      bool    // enough of it was found
+}
+
+// traceEdge moves an outline to where the picture shows the edge.
+func traceEdge(g *image.Gray, t *calibration.Table, outline []geom.Point, top geom.Length) (e tracedEdge) {
+	points := along(outline, traceEvery)
+	eye := t.Center()
+	offsets := make([]float64, len(points))
+	seen := 0
+	for i, p := range points {
+		z := top
+		if p.normal.X*(eye[0]-p.at.X)+p.normal.Y*(eye[1]-p.at.Y) > 0 {
+			z = 0
+		}
+		o, ok := halfway(g, &t.Camera, p.at, p.normal, z)
+		if !ok {
+			offsets[i] = math.NaN()
+			continue
+		}
+		offsets[i], seen = o, seen+1
+	}
+	e.seen = float64(seen) / float64(len(points))
+	if e.ok = 10*seen >= 8*len(points); !e.ok {
+		return e
+	}
+	e.outline = make([]geom.Point, len(points))
+	window := make([]float64, 0, 5)
+	for i, p := range points {
+		window = window[:0]
+		for k := -2; k <= 2; k++ {
+			if o := offsets[((i+k)%len(points)+len(points))%len(points)]; o == o {
+				window = append(window, o)
+			}
+		}
+		middle := gray.Quantile(window, 0.5)
+		e.outline[i] = p.at.Add(p.normal.Mul(middle))
+		if o := offsets[i]; o == o {
+			e.scatter += sq(o-middle) / float64(seen)
+		}
+	}
+	e.scatter = math.Sqrt(e.scatter)
+	return e
+}
+
+// along returns points at even distances along an outline, with their normals.
+func along(outline []geom.Point, every float64) []edgePoint {
+	var f outlineFit
+	f.startEvery(outline, geom.Pose{}, every)
+	return f.points
+}
+
+// halfway finds, from outside inwards, where the light comes halfway down from the
+// paper's to that of the dark border.
+func halfway(g *image.Gray, cam *calibration.Camera, at, normal geom.Point, z geom.Length) (float64, bool) {
+	const step = 0.1
+	n := int(traceReach / step)
+	light := make([]float64, 0, 64)
+	for i := n; i >= -n; i-- {
+		px, ok := cam.PixelOf(at.Add(normal.Mul(float64(i)*step)), z)
+		if !ok {
+			return 0, false
+		}
+		v, ok := gray.Bilinear(g, px.X, px.Y)
+		if !ok {
+			return 0, false
+		}
+		l, _ := lightOf(v)
+		light = append(light, l)
+	}
+	var paper float64
+	const outer = 8 // samples: the outermost 0.8 mm
+	for _, l := range light[:outer] {
+		paper += l / outer
+	}
+	dark := slices.Min(light)
+	if dark > 0.7*paper {
+		return 0, false
+	}
+	level := (paper + dark) / 2
+	for i := 1; i < len(light); i++ {
+		if light[i] <= level && light[i-1] > level {
+			part := (light[i-1] - level) / (light[i-1] - light[i])
+			return float64(n-i+1)*step - part*step, true
+		}
+	}
+	return 0, false
+}

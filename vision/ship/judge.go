@@ -1,0 +1,398 @@
+package ship
+
+import (
+	"image"
+	"math"
+	"slices"
+
+	"sightline/engine/geom"
+	"sightline/vision/internal/gray"
+	"sightline/vision/token"
+)
+
+// After a fit the picture is compared with the print cell by cell, and what was
+// seen decides whether the ship is believed.
+
+// cellState is what the picture says of one printed cell.
+type cellState int8
+
+const (
+	cellHidden  cellState = iota // neither black nor white fits, or it is outside the picture
+	cellAgrees                   // it shows what is printed
+	cellDiffers                  // it shows the opposite
+)
+
+// judge compares the picture with the print cell by cell at the fitted pose.
+func (f *rimFit) judge(trans *[4][]transition) {
+	h := f.halves()
+	var w, first [4]float64 // of each side's cells
+	var n [4]int
+	for s := range w {
+		w[s], n[s] = float64(token.CellWidth(f.token.Base, token.Side(s))), token.Cells(f.token.Base, token.Side(s))
+		first[s] = -h[s] + float64(token.Corner)
+	}
+	var as, flipped, key [4][token.MaxCells]float64
+	var count, keyCount [4][token.MaxCells]int
+	var good, all, square [4]float64
+	var row fitRow
+	var sum, sumN float64
+	var before *rimPixel // the last that agreed, and its residual: the next pixel of a row follows it
+	var last, product float64
+	f.each(func(p *rimPixel, side int8, a, d float64) {
+		gain := f.gains[side][column(a, h[side])]
+		light := gain * f.model(side, a, d, trans[side], &row)
+		value := recordedOnly(light)
+		ink := gain * (f.levels[side][1] - f.levels[side][2])
+		contrast := recordedOnly(gain*f.levels[side][1]) - recordedOnly(gain*f.levels[side][2])
+		if contrast < math.Max(0.04*f.white, minContrast) || f.levels[side][2] > 0.6*f.levels[side][1] {
+			all[side]++
+			return // nothing printed there can be told apart
+		}
+		e := (p.light - value) / contrast
+		over := p.light >= clipped
+		if over && e < 0 {
+			e = 0
+		}
+		if d > -0.3 {
+			all[side]++
+			square[side] += e * e
+			if math.Abs(e) < 0.3 {
+				good[side]++
+				sum += e * e
+				sumN++
+				if before != nil && math.Abs(before.x-p.x)+math.Abs(before.y-p.y) < 1.6/f.scale {
+					product += last * e
+				}
+				before, last = p, e
+			}
+		}
+		cell := int(math.Floor((a - first[side]) / w[side]))
+		if cell < 0 || cell >= n[side] {
+			return
+		}
+		if d > 0 && d < float64(token.Keyline) {
+			key[side][cell] += e * e
+			keyCount[side][cell]++
+		}
+		if d < float64(token.Keyline)+0.2 {
+			return
+		}
+		// What the picture would be with this cell the other way round.
+		c0, _ := gray.Phi((a - first[side] - float64(cell)*w[side]) / f.sigma)
+		c1, _ := gray.Phi((a - first[side] - float64(cell+1)*w[side]) / f.sigma)
+		s1, _ := gray.Phi((d - float64(token.Keyline)) / f.sigma)
+		change := s1 * (c0 - c1)
+		if f.token.Cell(token.Side(side), cell) {
+			change = -change
+		}
+		other := (p.light - recordedOnly(light+ink*change)) / contrast
+		if over && other < 0 {
+			other = 0
+		}
+		as[side][cell] += e * e
+		flipped[side][cell] += other * other
+		count[side][cell]++
+	})
+	var goodAll, allAll float64
+	for s := range 4 {
+		f.shares[s], f.keys[s] = 0, 0
+		f.misfit[s] = 1
+		if all[s] > 0 {
+			f.shares[s] = good[s] / all[s]
+			f.misfit[s] = math.Sqrt(square[s] / all[s])
+		}
+		goodAll, allAll = goodAll+good[s], allAll+all[s]
+		for c := range n[s] {
+			k := float64(count[s][c])
+			f.shown[s][c] = shows{}
+			if both := as[s][c] + flipped[s][c]; both > 0 {
+				f.shown[s][c] = shows{(flipped[s][c] - as[s][c]) / both, true}
+			}
+			switch {
+			case as[s][c] < cellTolerance*k && 2*as[s][c] < flipped[s][c]:
+				f.cells[s][c] = cellAgrees
+			case flipped[s][c] < cellTolerance*k && 2*flipped[s][c] < as[s][c]:
+				f.cells[s][c] = cellDiffers
+			default:
+				f.cells[s][c] = cellHidden
+			}
+			if keyCount[s][c] > 0 && key[s][c] < 0.05*float64(keyCount[s][c]) {
+				f.keys[s]++
+			}
+		}
+	}
+	f.judgeCorners()
+	f.agree = goodAll / math.Max(allAll, 1)
+	f.rms = math.Sqrt(sum / math.Max(sumN, 1))
+	f.alike = product / math.Max(sum, 1e-9)
+}
+
+// keylineEnds is how far beyond a corner, in mm, it is looked whether the keyline goes
+// on: nearer the blur of the corner itself reaches.
+const keylineEnds = 0.4
+
+// judgeCorners looks at the four corners, where two keylines meet round a dark
+// square: what ends an edge by chance does not turn the corner. With e the depth
+// from the neighbouring side, the corner is modelled as
+//
+//	I = o (1 - S(d)S(e)) + w (S(d)S(e) - S(d-1)S(e-1)) + k S(d-1)S(e-1)
+//
+// The keyline must also end there: a longer side, or the same side a few cells
+// further along, shows a white cell where the corner should turn, but goes on.
+func (f *rimFit) judgeCorners() {
+	const reach = float64(token.Corner) - 0.5 // up to the first cell's blur
+	hx, hy := f.token.Half()
+	h := f.halves()
+	var sum, count [4][2]float64
+	var ends, goesOn [4][2]float64 // squared misfit beyond the corner: of a keyline that ends there, of one that goes on
+	frame := newTokenFrame(f.pose)
+	for i := range f.pixels {
+		p := &f.pixels[i]
+		l := frame.local(p)
+		d, e := hy-math.Abs(l.Y), hx-math.Abs(l.X)
+		if d > reach || e > reach || (d < 0 && e < 0) {
+			continue
+		}
+		// Corners: 0 front right, 1 rear right, 2 rear left, 3 front left. Each is
+		// the clockwise end of the side of its number and the start of the next.
+		k := 0
+		switch {
+		case l.X > 0 && l.Y <= 0:
+			k = 1
+		case l.X <= 0 && l.Y <= 0:
+			k = 2
+		case l.X <= 0:
+			k = 3
+		}
+		inside := phiOnly(d/f.sigma) * phiOnly(e/f.sigma)
+		dark := phiOnly((d-float64(token.Keyline))/f.sigma) * phiOnly((e-float64(token.Keyline))/f.sigma)
+		// Each of the two sides that meet here brings its own light; the corner
+		// agrees when it fits either.
+		for j, side := range [2]int8{int8(k), int8((k + 1) % 4)} {
+			end := h[side]
+			if j == 1 {
+				end = -end
+			}
+			g := f.gains[side][column(end, h[side])]
+			v := recordedOnly(g * (f.levels[side][0]*(1-inside) + f.levels[side][1]*(inside-dark) + f.levels[side][2]*dark))
+			contrast := recordedOnly(g*f.levels[side][1]) - recordedOnly(g*f.levels[side][2])
+			if contrast < minContrast {
+				continue
+			}
+			u := (p.light - v) / contrast
+			if p.light >= clipped && u < 0 {
+				u = 0
+			}
+			if d >= 0 && e >= 0 {
+				sum[k][j] += u * u
+				count[k][j]++
+				continue
+			}
+			along, deep := e, d
+			if side%2 == 1 {
+				along, deep = d, e
+			}
+			if along < -keylineEnds && deep > 0 && deep < float64(token.Keyline) {
+				on := phiOnly(deep/f.sigma) - phiOnly((deep-float64(token.Keyline))/f.sigma)
+				c := (p.light - recordedOnly(g*(f.levels[side][0]+(f.levels[side][1]-f.levels[side][0])*on))) / contrast
+				ends[k][j] += u * u
+				goesOn[k][j] += c * c
+			}
+		}
+	}
+	for k := range f.corner {
+		f.corner[k] = false
+		for j := range 2 {
+			if count[k][j] >= 4 && sum[k][j] < cellTolerance*count[k][j] {
+				f.corner[k] = true
+			}
+		}
+		for j := range 2 {
+			if goesOn[k][j] < 0.5*ends[k][j] {
+				f.corner[k] = false
+			}
+		}
+	}
+}
+
+// phiOnly returns Φ(x).
+func phiOnly(x float64) float64 { c, _ := gray.Phi(x); return c }
+
+// What a ship must have to be named, as log likelihood ratios: see docs/ship-code.md for how they were set.
+const (
+	// leastLog is below everything that is asked for.
+	leastLog = 12
+	// sureLog against no ship, with sureLead over the likeliest rival and two corners, or farLead without: on whichever sides the cells
+	// lie. The highest of the rims that were laid over something else had 30.7 and 5.4 with a blur of at most softBlur.
+	sureLog  = 36
+	sureLead = 17
+	farLead  = 24
+	// softBlur is the blur, in px, from which softFactor times as much is asked for: a rim may be blurred until it resembles the
+	// texture of a rock, up to 45.5 and 20.4. Of 759 ships in their places one was fitted with more, 1.48 px.
+	softBlur   = 1.4
+	softFactor = 1.5
+	// sideLead is the lead of a ship of which one side is whole: three cells.
+	sideLead = 9
+)
+
+// identity decides whether the cells that were seen name the ship beyond doubt.
+//
+// What they show must be likelier by far to be this ship than no ship, and than any rival; or one side must be read
+// whole: every cell clear and as printed, but for one that may be unclear, both corners turned, where the keyline must end, and
+// the picture close to the print.
+func (f *rimFit) identity() (sides []token.Side, agreed int, ok bool) {
+	for s := token.Front; s <= token.LeftSide; s++ {
+		n := token.Cells(f.token.Base, s)
+		agree, differ := 0, 0
+		for i := range n {
+			switch f.cells[s][i] {
+			case cellAgrees:
+				agree++
+			case cellDiffers:
+				differ++
+			}
+		}
+		agreed += agree
+		if agree >= n-n/12 && differ == 0 && f.shares[s] > 0.75 && f.corner[s] && f.corner[(s+3)%4] {
+			sides = append(sides, s)
+		}
+	}
+	// A print is as sharp as the lens: what fits best with all the blur there is, or more, is a
+	// texture.
+	if f.sigma*f.scale > 0.97*mostBlur {
+		return nil, agreed, false
+	}
+	own, lead := f.likelihood(len(sides) > 0)
+	if f.sure(own, lead) {
+		return sides, agreed, true
+	}
+	weak := len(sides) == 1 && token.WeakWord(f.token.Code.Word(sides[0]))
+	return sides, agreed, len(sides) > 0 && f.crisp(sides) && lead >= sideLead && !weak
+}
+
+// sure reports whether likelihoods name the ship, whichever sides the cells lie on.
+func (f *rimFit) sure(own, lead float64) bool {
+	asked := 1.0
+	if f.sigma*f.scale > softBlur {
+		asked = softFactor
+	}
+	return own >= asked*sureLog && (lead >= asked*farLead || lead >= asked*sureLead && f.Corners() >= 2)
+}
+
+// turnsBeyond reports whether a corner is seen where another token, whose frame is shifted from
+// this one's, has none.
+func (f *rimFit) turnsBeyond(other token.Token, shift geom.Point) bool {
+	at := other.Corners()
+	for k, seen := range f.corner {
+		c := f.token.Corners()[(k+1)%4].Add(shift)
+		if seen && !slices.ContainsFunc(at[:], func(o geom.Point) bool { return o.Sub(c).Norm() < 1 }) {
+			return true
+		}
+	}
+	return false
+}
+
+// crispMisfit is the rms residual of a side over its contrast below which it may name a ship almost alone. The best side of
+// a ship in the rendered pictures lies below 0.07 unless part of it lost its light; edges of obstacles and strange markers
+// that happened to spell a word lay above 0.08, whatever else they showed.
+const crispMisfit = 0.075
+
+// crisp reports whether one of the sides fits the print closely.
+func (f *rimFit) crisp(sides []token.Side) bool {
+	return slices.ContainsFunc(sides, func(s token.Side) bool { return f.misfit[s] < crispMisfit })
+}
+
+// Corners counts the corners that show the print.
+func (f *rimFit) Corners() (n int) {
+	for _, c := range f.corner {
+		if c {
+			n++
+		}
+	}
+	return n
+}
+
+// turns is the quarter turns between two headings in which a token lies on the same outline.
+func turns(t token.Token) int {
+	if token.Square(t.Base) {
+		return 1
+	}
+	return 2
+}
+
+// How far beyond a side's ends, in mm, goesOn looks for its keyline: past the blur of the corner.
+// A miniature may hide what lies further on.
+const (
+	beyondFrom = 1.0
+	beyondTo   = 3.0
+)
+
+// goesOn reports whether the keyline of a side goes on beyond one of its corners: then it is a
+// piece of a longer base's side, whose word recurs. In coarse pictures judgeCorners has hardly a
+// pixel there to see it by. Another base that touches this one with its side in line looks the same,
+// so that it is asked only of a ship that a single side names. On a mat as light as the keyline
+// nothing can be said, and nothing is.
+func (l *Locator) goesOn(g *image.Gray, s token.Side) bool {
+	f := &l.fit
+	half, _ := f.token.HalfAlong(s)
+	line := sideBeyond(&l.table.Camera, f.token, f.pose, s, beyondTo, l.top(f.pose.Point))
+	if !line.valid {
+		return false
+	}
+	// light returns the light on the keyline, and of the ground beside it.
+	light := func(a float64) (key, ground float64, ok bool) {
+		x, y := line.pixel(a, float64(token.Keyline)/2)
+		key, ok1 := lightAt(g, x, y)
+		x, y = line.pixel(a, -1.5)
+		ground, ok2 := lightAt(g, x, y)
+		return key, ground, ok1 && ok2
+	}
+	for _, sign := range [...]float64{-1, 1} {
+		var contrast, n float64
+		for a := 1.0; a < float64(token.Corner); a += 2 * rimStep { // where the corner is dark behind the keyline
+			if key, ground, ok := light(sign * (half - a)); ok {
+				contrast, n = contrast+key-ground, n+1
+			}
+		}
+		if n == 0 || contrast < minKeyContrast*n {
+			continue
+		}
+		var beyond, m float64
+		for a := beyondFrom; a < beyondTo; a += 2 * rimStep {
+			if key, ground, ok := light(sign * (half + a)); ok {
+				beyond, m = beyond+key-ground, m+1
+			}
+		}
+		if m > 0 && beyond/m > 0.45*contrast/n {
+			return true
+		}
+	}
+	return false
+}
+
+// minKeyContrast is the difference in light between a keyline and the ground beside it from
+// which goesOn compares them: 15 grey levels over a dark mat.
+const minKeyContrast = 0.012
+
+// certainReadScore is the correlation at which a side read for itself speaks
+// against the rest of its ship. Sides in full view have 0.95 and more; what a
+// miniature makes of a side seldom reaches 0.9.
+const certainReadScore = 0.92
+
+// contradicted reads the four sides afresh at the fitted pose, without knowing
+// what should stand there, and reports whether any of them whose keyline is in
+// view says a different ship or a different side.
+func (l *Locator) contradicted(g *image.Gray) bool {
+	f := &l.fit
+	for s := token.Front; s <= token.LeftSide; s++ {
+		line := sideOf(&l.table.Camera, f.token, f.pose, s, l.top(f.pose.Point))
+		if !line.valid || !l.finder.profile.read(g, &line) {
+			continue
+		}
+		r, ok := l.finder.profile.readAt(f.token.Base, s, 0)
+		if ok && r.score > certainReadScore && l.finder.profile.evenKeyline(f.token.Base, s) && r.word != 4*int(f.token.Code)+int(s) && !token.WeakWord(token.AllWords[r.word]) {
+			return true
+		}
+	}
+	return false
+}

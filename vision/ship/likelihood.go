@@ -1,0 +1,201 @@
+package ship
+
+import (
+	"math"
+
+	"sightline/engine/geom"
+	"sightline/vision/token"
+)
+
+// A ship is named by the likelihood of what its cells show, against that of every rival and of no ship at all.
+//
+// A cell is compared with its print and with the opposite of it, blurred and recorded as the camera does; a and b are the
+// two squared residuals. Its showing (b-a)/(b+a) is 1 where it is as printed and -1 where it is the opposite, whatever the
+// noise. How often which showing occurs was counted in pictures: in cells of sides that are whole in view, and in rims that were laid
+// over anything else (miniatures, panels, rocks, other ships' rims). The logarithm of the ratio is the cell's evidence.
+
+// shows is what a cell was seen to show: its showing, or nothing where it was not seen or has no contrast.
+type shows struct {
+	value float64
+	seen  bool
+}
+
+const (
+	// coveredCell is the share of cells that something covers on a side that is in view, and coveredSide that of sides of which
+	// nothing is in view: a ship is not refused for what its miniature hides.
+	coveredCell = 0.25
+	coveredSide = 0.3
+	// unseenRatio is how often a cell of a side in view is not seen over how often it is elsewhere.
+	unseenRatio = 0.03 / 0.79
+)
+
+// showingRatio is how often a showing occurs in cells in view over how often it occurs elsewhere, in tenths
+// of the range from -1 to 1.
+var showingRatio = [10]float64{0.21, 0.41, 0.40, 0.43, 0.32, 0.33, 0.36, 0.42, 0.68, 11.4}
+
+// cellEvidence is the evidence of a cell for what is printed, and for its opposite.
+type cellEvidence struct{ as, flipped float64 }
+
+// evidence turns what a cell shows into log likelihood ratios against no print.
+func (s shows) evidence() cellEvidence {
+	of := func(ratio float64) float64 { return math.Log((1-coveredCell)*ratio + coveredCell) }
+	if !s.seen {
+		e := of(unseenRatio)
+		return cellEvidence{e, e}
+	}
+	k := min(int((s.value+1)*5), 9)
+	return cellEvidence{of(showingRatio[k]), of(showingRatio[9-k])}
+}
+
+// evidence is the evidence of all cells of a fit.
+type evidence [4][token.MaxCells]cellEvidence
+
+func (f *rimFit) evidence() (e evidence) {
+	for s := range e {
+		for i := range token.Cells(f.token.Base, token.Side(s)) {
+			e[s][i] = f.shown[s][i].evidence()
+		}
+	}
+	return e
+}
+
+// sideLog is the log likelihood ratio of a side with the sum of its cells' evidence.
+func sideLog(sum float64) float64 {
+	if sum > 30 {
+		return sum + math.Log(1-coveredSide)
+	}
+	return math.Log((1-coveredSide)*math.Exp(sum) + coveredSide)
+}
+
+// likelihood returns the log likelihood ratio of the ship against no ship, and its lead over the likeliest rival: any ship
+// in any heading that the outline allows, and the same ship on another base that shares a corner with it. Where no side is whole,
+// so that no corners say where the ship ends, they are rivals a cell or two further along too, and a huge ship is its own
+// rival whole words further along.
+func (f *rimFit) likelihood(whole bool) (own, lead float64) {
+	e := f.evidence()
+	own = f.wordLog(&e, f.token.Code, 0)
+	if own < leastLog {
+		return own, 0
+	}
+	rival := max(0, f.otherBaseLog(&e))
+	for code := range token.ShipCode(token.Ships) {
+		for turn := 0; turn < 4; turn += turns(f.token) {
+			if code != f.token.Code || turn != 0 {
+				rival = max(rival, f.wordLog(&e, code, turn))
+			}
+			if !whole {
+				rival = max(rival, f.shiftedLog(&e, code, turn))
+			}
+		}
+	}
+	lead = own - rival
+	if !whole && !token.Square(f.token.Base) {
+		lead = min(lead, f.recurringLead(&e))
+	}
+	return own, lead
+}
+
+// wordLog is the log likelihood ratio of a ship that stands on the same outline, turned by quarters.
+func (f *rimFit) wordLog(e *evidence, code token.ShipCode, turn int) (sum float64) {
+	for s := range 4 {
+		sum += sideLog(f.sideSum(e, code, turn, s, 0))
+	}
+	return sum
+}
+
+// shiftedLog is that of a ship that stands a cell or two further along one of its sides: the sides across show nothing
+// then, for their rim lies elsewhere. Front and rear of A15 are such that, turned round and a cell further on, they look alike.
+func (f *rimFit) shiftedLog(e *evidence, code token.ShipCode, turn int) (most float64) {
+	for axis := range 2 {
+		for _, shift := range [...]int{-2, -1, 1, 2} {
+			most = max(most, sideLog(f.sideSum(e, code, turn, axis, shift))+sideLog(f.sideSum(e, code, turn, axis+2, -shift)))
+		}
+	}
+	return most
+}
+
+// sideSum is the evidence of one side for a ship whose cells lie shift further along.
+func (f *rimFit) sideSum(e *evidence, code token.ShipCode, turn, s, shift int) (sum float64) {
+	own, word := f.token.Code.Word(token.Side(s)), code.Word(token.Side((s+turn)%4))
+	n := token.Cells(f.token.Base, token.Side(s))
+	for i := range n {
+		at := i + shift
+		white := at >= 0 && at < n && word>>(at%token.WordBits)&1 == 1 // beyond the cells the corner is dark
+		if own>>(i%token.WordBits)&1 == 1 == white {
+			sum += e[s][i].as
+		} else {
+			sum += e[s][i].flipped
+		}
+	}
+	return sum
+}
+
+// recurringLead is the lead of a huge ship over itself whole words further along, where its long sides carry the same
+// cells. Its front and rear count where their keylines are in view: elsewhere mat and panel look like dark cells. It does not reach
+// beyond an end of which both corners are seen to turn: one corner alone a miniature's edge may feign.
+func (f *rimFit) recurringLead(e *evidence) float64 {
+	code := f.token.Code
+	along := func(shift int) float64 {
+		return sideLog(f.sideSum(e, code, 0, 1, shift)) + sideLog(f.sideSum(e, code, 0, 3, -shift))
+	}
+	own, rival := along(0), 0.0
+	for s := 0; s < 4; s += 2 {
+		if 2*f.keys[s] >= token.Cells(f.token.Base, token.Side(s)) {
+			own += sideLog(f.sideSum(e, code, 0, s, 0))
+		}
+	}
+	ahead := !(f.corner[0] && f.corner[3])
+	behind := !(f.corner[1] && f.corner[2])
+	for words := token.WordBits; words < token.MaxCells; words += token.WordBits {
+		for off := -2; off <= 2; off++ {
+			if ahead {
+				rival = max(rival, along(words+off))
+			}
+			if behind {
+				rival = max(rival, along(-words-off))
+			}
+		}
+	}
+	return own - rival
+}
+
+// otherBaseLog is the greatest log likelihood ratio of the same ship on a base of another size that shares a corner with it:
+// both may begin with the same cells there. A corner that is seen to turn where the other base has none rules it out.
+func (f *rimFit) otherBaseLog(e *evidence) (most float64) {
+	corners := f.token.Corners() // corner k of f.corner is the (k+1)th of them
+	for _, base := range token.Bases {
+		if base == f.token.Base {
+			continue
+		}
+		other := token.Token{Code: f.token.Code, Base: base}
+		for k, c := range other.Corners() {
+			shift := c.Sub(corners[k]) // from this ship's frame to the other's
+			if !f.turnsBeyond(other, shift) {
+				most = max(most, f.laidOver(e, other, shift))
+			}
+		}
+	}
+	return most
+}
+
+// laidOver is the log likelihood ratio of another token, whose frame is shifted from this one's, by the cells that lie under it.
+func (f *rimFit) laidOver(e *evidence, other token.Token, shift geom.Point) (total float64) {
+	for s := token.Front; s <= token.LeftSide; s++ {
+		h, _ := f.token.HalfAlong(s)
+		w := float64(token.CellWidth(f.token.Base, s))
+		sum := 0.0
+		for i := range token.Cells(f.token.Base, s) {
+			middle := f.token.Place(s, -h+float64(token.Corner)+(float64(i)+0.5)*w, float64(token.Keyline+token.CellDeep/2))
+			white, ok := other.RimWhite(middle.Add(shift))
+			switch {
+			case !ok: // something else lies there
+			case white == f.token.Cell(s, i):
+				sum += e[s][i].as
+			default:
+				sum += e[s][i].flipped
+			}
+		}
+		total += sideLog(sum)
+	}
+	return total
+}

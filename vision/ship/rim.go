@@ -1,0 +1,607 @@
+package ship
+
+import (
+	"image"
+	"math"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision/internal/gray"
+	"sightline/vision/token"
+)
+
+// sideLine maps places along one side of a base to pixels: a in millimetres along
+// the side (clockwise round the base), d in millimetres inwards from the edge.
+// Along the side it follows the lens by a parabola through three exact points, a longer
+// line than a large base's side by a cubic through four; over the few millimetres of depth
+// a straight line is enough (the remaining error over an 80 mm side is below 0.01 px).
+type sideLine struct {
+	a0, a1     float64    // the range of a that the curve spans
+	p, q, r, c geom.Pixel // pixel(t) = p + q t + r t² + c t³, t = (a-a0)/(a1-a0)
+	inX, inY   float64    // pixels per millimetre of depth
+	scale      float64    // pixels per millimetre along the side
+	valid      bool
+	start, dir geom.Point // the table line: start + a·dir
+}
+
+// newSideLine follows the table line start + a·dir, a in [a0, a1], at height z.
+// Inwards is to the right of dir.
+func newSideLine(cam *calibration.Camera, start, dir geom.Point, a0, a1 float64, z geom.Length) sideLine {
+	s := sideLine{a0: a0, a1: a1, start: start, dir: dir}
+	mid := (a0 + a1) / 2
+	in := geom.Point{X: dir.Y, Y: -dir.X}
+	m, ok0 := cam.PixelOf(start.Add(dir.Mul(mid)), z)
+	p0, ok1 := cam.PixelOf(start.Add(dir.Mul(a0)), z)
+	p1, ok2 := cam.PixelOf(start.Add(dir.Mul(a1)), z)
+	n, ok3 := cam.PixelOf(start.Add(dir.Mul(mid)).Add(in.Mul(4)), z)
+	if !(ok0 && ok1 && ok2 && ok3) || a1-a0 < 1 {
+		return s
+	}
+	s.p = p0
+	s.r = p0.Add(p1).Sub(m.Mul(2)).Mul(2)
+	if a1-a0 > longLine {
+		u, ok4 := cam.PixelOf(start.Add(dir.Mul(a0+(a1-a0)/4)), z)
+		if !ok4 {
+			return s
+		}
+		// What the parabola through ends and middle is off by at a quarter of the way,
+		// where t (t-1/2) (t-1) is 3/64.
+		s.c = u.Sub(p0.Add(p1.Sub(p0).Sub(s.r).Mul(0.25)).Add(s.r.Mul(1.0 / 16))).Mul(64.0 / 3)
+	}
+	s.r = s.r.Sub(s.c.Mul(1.5))
+	s.q = p1.Sub(p0).Sub(s.r).Sub(s.c)
+	s.inX, s.inY = (n.X-m.X)/4, (n.Y-m.Y)/4
+	s.scale = p1.Sub(p0).Norm() / (a1 - a0)
+	s.valid = s.scale > 0.1
+	return s
+}
+
+// longLine is the length in mm from which a line is followed by a cubic.
+const longLine = 200.0
+
+// sideOf follows one side of a token at a pose, from corner to corner.
+func sideOf(cam *calibration.Camera, t token.Token, pose geom.Pose, s token.Side, z geom.Length) sideLine {
+	return sideBeyond(cam, t, pose, s, 0, z)
+}
+
+// sideBeyond follows one side of a token at a pose, and its line on beyond both corners (mm).
+func sideBeyond(cam *calibration.Camera, t token.Token, pose geom.Pose, s token.Side, beyond float64, z geom.Length) sideLine {
+	h, out := t.HalfAlong(s)
+	h += beyond
+	turn := geom.Pose{Heading: pose.Heading + geom.Angle(s)*90*geom.Degree}
+	return newSideLine(cam, pose.Point.Add(turn.Forward().Mul(out)), turn.Right(), -h, h, z)
+}
+
+func (s *sideLine) pixel(a, d float64) (x, y float64) {
+	t := (a - s.a0) / (s.a1 - s.a0)
+	return s.p.X + t*(s.q.X+t*(s.r.X+t*s.c.X)) + d*s.inX, s.p.Y + t*(s.q.Y+t*(s.r.Y+t*s.c.Y)) + d*s.inY
+}
+
+// sceneLight undoes a camera's response from grey level to light: the sRGB curve, and above kneeLight the
+// shoulder by which cameras keep what is lighter than white from clipping. Paper that is
+// nearly clipped is so told from paper that is not. White that is clipped is as light as brightest.
+var sceneLight = func() (t [256]float32) {
+	for i := range t {
+		t[i] = float32(min(unrecorded(float64(gray.LinearLight[i])), brightest))
+	}
+	return t
+}()
+
+// lightAt samples a picture's light between its pixels, and reports false outside it.
+func lightAt(g *image.Gray, x, y float64) (float64, bool) {
+	v, ok := gray.Bilinear(g, x, y)
+	if !ok {
+		return 0, false
+	}
+	return float64(sceneLight[int(v+0.5)]), true
+}
+
+// rimStep is the spacing of a profile's samples in millimetres.
+const rimStep = 0.25
+
+// profile holds what the rim looks like along a line: running sums of grey levels
+// in the cells' row and on the keyline, so that the mean over any stretch costs
+// two look-ups.
+type profile struct {
+	a0         float64
+	n          int
+	cells, key []float64 // running sums, n+1 long
+}
+
+// read samples the line; it reports false when part of it lies outside the picture.
+func (p *profile) read(g *image.Gray, s *sideLine) bool {
+	p.a0 = s.a0
+	p.n = int((s.a1-s.a0)/rimStep) + 1
+	p.cells, p.key = append(p.cells[:0], 0), append(p.key[:0], 0)
+	var cells, key float64
+	for i := range p.n {
+		a := s.a0 + float64(i)*rimStep
+		for _, d := range [...]float64{2.3, 3.1} {
+			x, y := s.pixel(a, d)
+			v, ok := lightAt(g, x, y)
+			if !ok {
+				return false
+			}
+			cells += v / 2
+		}
+		x, y := s.pixel(a, 0.6)
+		v, ok := lightAt(g, x, y)
+		if !ok {
+			return false
+		}
+		key += v
+		p.cells, p.key = append(p.cells, cells), append(p.key, key)
+	}
+	return true
+}
+
+// mean returns the mean of a running sum over [a, b], clamped to the profile.
+func (p *profile) mean(sum []float64, a, b float64) float64 {
+	i := min(max(int((a-p.a0)/rimStep+0.5), 0), p.n-1)
+	j := min(max(int((b-p.a0)/rimStep+0.5), i+1), p.n)
+	return (sum[j] - sum[i]) / float64(j-i)
+}
+
+// evenKeyline reports whether the keyline of a side centred at 0 is in view from
+// end to end: nowhere darker than a fifth of its brightest stretch, half of its grey level.
+func (p *profile) evenKeyline(base engine.Base, s token.Side) bool {
+	half := float64(token.SideLength(base, s)) / 2
+	lo, hi := math.Inf(1), 0.0
+	for a := -half + 1.5; a < half-4; a += 2.5 {
+		v := p.mean(p.key, a, a+2.5)
+		lo, hi = math.Min(lo, v), math.Max(hi, v)
+	}
+	return lo > hi/5
+}
+
+// nearestWord gives for every reading of twelve cells the index of the nearest
+// word (4·ship + side) and its distance; readings two cells or more from every
+// word count as distance 2.
+var nearestWord = func() (t [1 << token.WordBits]struct {
+	word int16
+	dist uint8
+}) {
+	for r := range t {
+		t[r].dist = 2
+		for i, w := range token.AllWords {
+			if d := token.Distance(uint16(r), w); d < int(t[r].dist) {
+				t[r].word, t[r].dist = int16(i), uint8(d)
+			}
+		}
+	}
+	return t
+}()
+
+// reading is one way to read a profile as a side of a token.
+type reading struct {
+	center float64 // middle of the side, a in mm
+	word   int     // 4·ship + side
+	score  float64 // correlation with the printed pattern, -1…1
+}
+
+const (
+	// minReadContrast is the least difference between white and dark cells, as
+	// parts of the keyline's light, at which a rim is read: black ink under veiling
+	// glare still leaves a third.
+	minReadContrast = 0.3
+	// minKeyline is the least mean light of the keyline: 25 grey levels.
+	minKeyline = 0.0097
+)
+
+// relative returns the light of the cells' row over [a, b] as a part of the
+// keyline's light beside it, so that a shadow across the side changes nothing.
+func (p *profile) relative(a, b float64) float64 {
+	return relativeLight(p.mean(p.cells, a, b), p.mean(p.key, a, b))
+}
+
+// relativeLight is a cell's grey level as a part of the keyline's beside it, cut
+// off where the keyline is covered.
+func relativeLight(cell, key float64) float64 { return min(cell/max(key, 0.0037), 2) }
+
+// correlation gathers what was seen beside what is printed, for Pearson's coefficient.
+type correlation struct{ sx, sy, sxx, syy, sxy, n float64 }
+
+func (c *correlation) add(seen, printed float64) {
+	c.sx, c.sy = c.sx+printed, c.sy+seen
+	c.sxx, c.syy, c.sxy = c.sxx+printed*printed, c.syy+seen*seen, c.sxy+printed*seen
+	c.n++
+}
+
+// coefficient returns -1…1, and false when either does not vary.
+func (c *correlation) coefficient() (float64, bool) {
+	den := (c.sxx - c.sx*c.sx/c.n) * (c.syy - c.sy*c.sy/c.n)
+	if !(den > 0) {
+		return 0, false
+	}
+	return (c.sxy - c.sx*c.sy/c.n) / math.Sqrt(den), true
+}
+
+// variance is that of what was seen.
+func (c *correlation) variance() float64 { return c.syy/c.n - (c.sy/c.n)*(c.sy/c.n) }
+
+// readAt reads the side whose middle is at center, and scores it by the
+// correlation of the cells (and of the two dark corners) with the nearest word.
+func (p *profile) readAt(base engine.Base, s token.Side, center float64) (reading, bool) {
+	return p.readBeside(base, s, center, math.Inf(-1), math.Inf(1))
+}
+
+// readBeside is readAt of the cells and corners that lie between two places alone.
+func (p *profile) readBeside(base engine.Base, s token.Side, center, from, to float64) (reading, bool) {
+	n := token.Cells(base, s)
+	half, w := float64(token.SideLength(base, s))/2, float64(token.CellWidth(base, s))
+	first := center - half + float64(token.Corner)
+	if p.mean(p.key, max(center-half, from), min(center+half, to)) < minKeyline { // most edges are none
+		return reading{}, false
+	}
+	i0 := max(int(math.Ceil(max(from-first, 0)/w)), 0)
+	i1 := int(min(math.Floor(max(to-first, 0)/w), float64(n)))
+	if i1-i0 < token.WordBits {
+		return reading{}, false
+	}
+	var ends [2]float64 // the dark corners, where they are in view
+	seen := [2]bool{center-half >= from-1, center+half <= to+1}
+	if seen[0] {
+		ends[0] = p.relative(center-half+1.6, first-0.6)
+	}
+	if seen[1] {
+		ends[1] = p.relative(center+half-float64(token.Corner)+0.6, center+half-1.6)
+	}
+	if ends[0] > lightCorner || ends[1] > lightCorner {
+		return reading{}, false
+	}
+	var value [token.MaxCells]float64
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for i := i0; i < i1; i++ {
+		a := first + float64(i)*w
+		v := p.relative(a+0.2*w, a+0.8*w)
+		value[i] = v
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	if hi-lo < minReadContrast {
+		return reading{}, false
+	}
+	for k := range ends {
+		if !seen[k] {
+			ends[k] = lo
+		}
+	}
+	if light := lo + endMost*(hi-lo); ends[0] > light || ends[1] > light {
+		return reading{}, false
+	}
+	best, found := decode(value[i0:i1], i0, ends, seen, 0)
+	if found && best.score > leastSharp && best.score < 0.95 {
+		if r, ok := decode(value[i0:i1], i0, ends, seen, spill); ok && r.score > best.score {
+			best = r
+		}
+	}
+	best.center = center
+	return best, found
+}
+
+const (
+	// spill is the share of a cell's light that a blur of 1.1 mm spreads into each of its neighbours. Readings
+	// are tried without, and where that fits by leastSharp, with it.
+	spill      = 0.15
+	leastSharp = 0.55
+	// endMost is how light the dark corners may seem between the darkest cell and the lightest.
+	endMost = 0.7
+	// lightCorner is how light a corner may seem beside the keyline: under a blur of 1.2 mm dark ones have up to 1.5.
+	lightCorner = 1.7
+)
+
+// decode finds the word that cells in a row show, the first of which is number i0 of its side. The light that
+// spilt over from a cell's neighbours is taken away; beyond the row lie ends. Of the two cells that are least clear each is
+// taken both ways (Chase, A class of algorithms for decoding block codes with channel measurement information, 1972).
+func decode(value []float64, i0 int, ends [2]float64, seen [2]bool, share float64) (best reading, ok bool) {
+	n := len(value)
+	var clear [token.MaxCells]float64
+	var folded, times [token.WordBits]float64
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for i, v := range value {
+		before, after := ends[0], ends[1]
+		if i > 0 {
+			before = value[i-1]
+		}
+		if i < n-1 {
+			after = value[i+1]
+		}
+		v -= share * (before + after)
+		clear[i] = v
+		folded[(i0+i)%token.WordBits] += v
+		times[(i0+i)%token.WordBits]++
+		lo, hi = min(lo, v), max(hi, v)
+	}
+	// Middle between the two levels; cells that appear twice are averaged.
+	threshold := (lo + hi) / 2
+	var bits uint16
+	doubt := [2]float64{math.Inf(1), math.Inf(1)}
+	var least [2]int
+	for i := range token.WordBits {
+		d := folded[i]/times[i] - threshold
+		if d > 0 {
+			bits |= 1 << i
+		}
+		switch d = math.Abs(d); {
+		case d < doubt[0]:
+			doubt[0], doubt[1], least[0], least[1] = d, doubt[0], i, least[0]
+		case d < doubt[1]:
+			doubt[1], least[1] = d, i
+		}
+	}
+	best.score = -1
+	tried := -1
+	for flips := range uint16(4) {
+		near := nearestWord[bits^flips&1<<least[0]^flips>>1<<least[1]]
+		if near.dist > 1 || int(near.word) == tried {
+			continue
+		}
+		tried = int(near.word)
+		word := token.AllWords[near.word]
+		var fit correlation // over the cells and two dark corners
+		for i := range n {
+			fit.add(clear[i], float64(word>>((i0+i)%token.WordBits)&1))
+		}
+		if seen[0] {
+			fit.add(ends[0]-share*value[0], 0)
+		}
+		if seen[1] {
+			fit.add(ends[1]-share*value[n-1], 0)
+		}
+		if score, valid := fit.coefficient(); valid && score > best.score {
+			best.word, best.score, ok = int(near.word), score, true
+		}
+	}
+	return best, ok
+}
+
+// candidate is a possible ship: a token at a rough pose.
+type candidate struct {
+	token token.Token
+	pose  geom.Pose
+	score float64
+}
+
+// minReadScore is the correlation at which a reading becomes a candidate. A rim
+// under blur 1.2 px, noise 6 and contrast 80 still reads 0.85.
+const minReadScore = 0.80
+
+// A print is a way in which sides are cut into cells.
+type sidePrint struct {
+	base engine.Base
+	side token.Side // Front stands for the rear too, RightSide for the left
+}
+
+// squarePrints are those of bases whose four sides are alike, frontPrints those of the fronts
+// and rears of huge bases, longPrints those along them.
+// The longest come first: what is read along a line for them serves the shorter too.
+var (
+	squarePrints = [...]sidePrint{{engine.Large, token.Front}, {engine.Medium, token.Front}, {engine.Small, token.Front}}
+	frontPrints  = [...]sidePrint{{engine.Huge195, token.Front}, {engine.Huge225, token.Front}}
+	longPrints   = [...]sidePrint{{engine.Huge195, token.RightSide}, {engine.Huge225, token.RightSide}}
+)
+
+// edgeSlack is by how much an edge may seem longer or shorter than its side, in mm.
+const edgeSlack = 2.5
+
+// candidates reads the rim along one edge in every way that the edge allows: any
+// base size, and any place of the side that the seen piece fits into.
+func (f *finder) candidates(g *image.Gray, s segment, out []candidate) []candidate {
+	p0, ok0 := f.cam.PointAt(s.A, f.z)
+	p1, ok1 := f.cam.PointAt(s.B, f.z)
+	if !ok0 || !ok1 {
+		return out
+	}
+	length := p1.Sub(p0).Norm()
+	const longest = 224.8 + edgeSlack
+	if length < 6 || length > longest {
+		return out
+	}
+	dir := p1.Sub(p0).Mul(1 / length)
+	p0 = p0.Add(geom.Point{X: dir.Y, Y: -dir.X}.Mul(f.bloom(g, p0, dir, length)))
+	f.line = sideLine{}
+	for _, print := range squarePrints {
+		out = f.alongPiece(g, print, p0, dir, length, out)
+	}
+	return f.alongHuge(g, p0, dir, length, out)
+}
+
+// bloomReach is how far in mm across an edge bloom looks.
+const bloomReach = 2.5
+
+// bloom returns how far inwards of an edge, in mm, the light is half of what it is inside. A camera's curve
+// and its clipping move the steepest slope of grey levels outwards, by as much as the blur is wide.
+func (f *finder) bloom(g *image.Gray, p0, dir geom.Point, length float64) float64 {
+	line := newSideLine(f.cam, p0, dir, 0, length, f.z)
+	if !line.valid {
+		return 0
+	}
+	const steps = 20
+	var light [steps + 1]float64
+	for k := range light {
+		d := bloomReach * (2*float64(k)/steps - 1)
+		for _, t := range [...]float64{0.1, 0.26, 0.42, 0.58, 0.74, 0.9} {
+			x, y := line.pixel(t*length, d)
+			v, ok := lightAt(g, x, y)
+			if !ok {
+				return 0
+			}
+			light[k] += v
+		}
+	}
+	const edge = steps / 2
+	outside, inside := light[0], 0.0
+	for k := edge; k <= edge+5; k++ {
+		inside = max(inside, light[k])
+	}
+	half := (inside + outside) / 2
+	for k := edge - 3; k < edge+5; k++ {
+		if light[k] <= half && light[k+1] > half {
+			return bloomReach * (2*(float64(k)+(half-light[k])/(light[k+1]-light[k]))/steps - 1)
+		}
+	}
+	return 0
+}
+
+// alongPiece reads a side of which the edge is a piece, or the whole, and where it is as long as a
+// huge base is wide, the fronts of those too.
+func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, length float64, out []candidate) []candidate {
+	side := float64(token.SideLength(print.base, print.side))
+	if length > side+edgeSlack || length < 0.3*side {
+		return out
+	}
+	lo, hi := length-side/2-edgeSlack, side/2+edgeSlack // of the side's middle
+	if !f.line.valid {
+		f.line = newSideLine(f.cam, p0, dir, lo-side/2-1, hi+side/2+1, f.z)
+		if !f.line.valid || !f.profile.read(g, &f.line) {
+			// Near the picture's rim the full range may not be visible; then only
+			// the piece itself can be the side.
+			f.line = sideLine{}
+			return out
+		}
+	}
+	line := &f.line
+	var best bestReadings
+	try := func(c float64) float64 {
+		r, ok := f.profile.readAt(print.base, print.side, c)
+		if !ok {
+			return 0
+		}
+		// Plain words are read only along an edge that is the whole side.
+		if r.score >= minReadScore && print.carries(r.word) && (!token.WeakWord(token.AllWords[r.word]) || length > side-edgeSlack) {
+			best.take(r)
+		}
+		return r.score
+	}
+	for c := lo; c <= hi; c += readStep {
+		if try(c) >= nearlyRead {
+			try(c - readStep/3)
+			try(c + readStep/3)
+		}
+	}
+	out = best.candidates(print.base, line, out)
+	if print.base != engine.Large || length < leastFront*side {
+		return out
+	}
+	// A front is taken to have an end in the piece: others are found by their long sides.
+	for _, front := range frontPrints {
+		var best bestReadings
+		for c := lo; c <= hi; c += hugeStep {
+			if c > lo+2*edgeSlack && c < hi-2*edgeSlack {
+				continue
+			}
+			if r, ok := f.profile.readAt(front.base, front.side, c); ok && r.score >= minReadScore && front.carries(r.word) {
+				best.take(r)
+			}
+		}
+		out = best.candidates(front.base, line, out)
+	}
+	return out
+}
+
+const (
+	// readStep is the step in mm in which the places of a side along an edge are tried, and a third of it beside those
+	// that read by nearlyRead.
+	readStep   = 1.0
+	nearlyRead = 0.7
+	// hugeStep is the step in mm in which huge bases' sides are tried: the fit takes up what is left.
+	hugeStep = 0.8
+	// leastFront is the share of a huge base's front that is read.
+	leastFront = 0.5
+	// leastLong is the shortest piece of a huge base's long side that is read, in mm: a word
+	// and a corner.
+	leastLong = 12*2.9 + float64(token.Corner)
+	// surelyLong is the length from which an edge is no large base's side: then it may be any piece
+	// of a long one, also one without an end.
+	surelyLong = 80 + edgeSlack
+)
+
+// alongHuge reads the edge as a piece of a huge base's long side: the cells beside the piece
+// alone, for the miniature hides others. A word recurs every twelve cells, so that a piece without an
+// end may stand in several places: a short one is taken to have one.
+func (f *finder) alongHuge(g *image.Gray, p0, dir geom.Point, length float64, out []candidate) []candidate {
+	if length < leastLong {
+		return out
+	}
+	line := newSideLine(f.cam, p0, dir, -edgeSlack-1, length+edgeSlack+1, f.z)
+	if !line.valid || !f.profile.read(g, &line) {
+		return out
+	}
+	for _, print := range longPrints {
+		side := float64(token.SideLength(print.base, print.side))
+		if length > side+edgeSlack {
+			continue
+		}
+		best := bestReadings{apart: 20} // less than twelve cells
+		read := func(from, to float64) {
+			for c := from; c <= to; c += hugeStep {
+				r, ok := f.profile.readBeside(print.base, print.side, c, -0.5, length+0.5)
+				if ok && r.score >= minReadScore && print.carries(r.word) && !token.WeakWord(token.AllWords[r.word]) {
+					best.take(r)
+				}
+			}
+		}
+		first, last := length-side/2, side/2 // where its middle is if the piece has its end, or its start
+		if length > surelyLong || last-first < 2*edgeSlack {
+			read(first-edgeSlack, last+edgeSlack)
+		} else {
+			read(first-edgeSlack, first+edgeSlack)
+			read(last-edgeSlack, last+edgeSlack)
+		}
+		out = best.candidates(print.base, &line, out)
+	}
+	return out
+}
+
+// carries reports whether a side with this print may carry the word of a number, 4·ship + side.
+func (p sidePrint) carries(word int) bool {
+	return token.Square(p.base) || token.Side(word)&1 == p.side
+}
+
+// bestReadings are the best few readings of different words, and where apart is set of one word in
+// places that are so far apart, in mm.
+type bestReadings struct {
+	r     [4]reading
+	n     int
+	apart float64
+}
+
+// take keeps a reading if it is among the best.
+func (b *bestReadings) take(r reading) {
+	worst := 0
+	for i := range b.n {
+		if b.r[i].word == r.word && (b.apart == 0 || math.Abs(b.r[i].center-r.center) < b.apart) {
+			if r.score > b.r[i].score {
+				b.r[i] = r
+			}
+			return
+		}
+		if b.r[i].score < b.r[worst].score {
+			worst = i
+		}
+	}
+	switch {
+	case b.n < len(b.r):
+		b.r[b.n] = r
+		b.n++
+	case r.score > b.r[worst].score:
+		b.r[worst] = r
+	}
+}
+
+// candidates turns readings along a line into ships at rough poses.
+func (b *bestReadings) candidates(base engine.Base, line *sideLine, out []candidate) []candidate {
+	in := geom.Point{X: line.dir.Y, Y: -line.dir.X}
+	for _, r := range b.r[:b.n] {
+		side := token.Side(r.word % 4)
+		token := token.Token{Code: token.ShipCode(r.word / 4), Base: base}
+		_, deep := token.HalfAlong(side)
+		center := line.start.Add(line.dir.Mul(r.center)).Add(in.Mul(deep))
+		// The side's outward direction is -in; the side is front, right, … so the
+		// heading is that direction turned back by the side's quarter turns.
+		out1 := geom.Angle(math.Atan2(-in.X, -in.Y))
+		heading := (out1 - geom.Angle(side)*90*geom.Degree).Normalized()
+		out = append(out, candidate{token: token, pose: geom.Pose{Point: center, Heading: heading}, score: r.score})
+	}
+	return out
+}

@@ -1,0 +1,301 @@
+package track
+
+import (
+	"image"
+	"slices"
+
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/internal/gray"
+)
+
+// AppearanceMemory remembers what the picture showed where ships stood and round about, and says
+// what it shows there later: the same, the mat, or something else. It belongs to one
+// goroutine.
+type AppearanceMemory struct{ seen map[string]*placeLook }
+
+// NewAppearanceMemory returns a memory that is empty.
+func NewAppearanceMemory() *AppearanceMemory { return &AppearanceMemory{seen: map[string]*placeLook{}} }
+
+// Reset forgets everything.
+func (p *AppearanceMemory) Reset() { clear(p.seen) }
+
+// A look is taken on a grid over the base, and on a ring round it where the mat is.
+const (
+	placeGrid = 10  // samples along each side of the base
+	ringSteps = 12  // samples along each side of the ring
+	ringReach = 1.3 // of the ring, in half sides of the base
+)
+
+// What a picture of the same thing may differ by, in grey levels, after the light's
+// change was made up for: the noise of four pixels and a shadow's edge stay below it, a
+// hand on a black base does not.
+const sameLevel = 20.0
+
+type placeLook struct {
+	outline [4]geom.Pixel
+	base    [placeGrid * placeGrid]float64
+	ring    [4 * ringSteps]float64
+	rims    [rimHalves][rimPatch]float64 // each side's printed rim, in two halves
+}
+
+// The printed rim is remembered along each side, from just outside the base's edge to
+// the cells' inner end, finely enough to tell where it is: rimDeeps in mm of a small
+// base, a cell's width being six samples.
+const (
+	rimHalves  = 8
+	rimSamples = 32
+	rimPatch   = rimSamples * len(rimDeeps)
+)
+
+var rimDeeps = [...]float64{-0.8, 0.5, 1.8, 3.1}
+
+// A half of a side is where it was when the picture of it is the same, but for the
+// light: with this correlation or more, and contrast to tell it by. A ship of which a
+// corner is in view so is noticed when it is pushed by 0.4 mm
+// (TestACornerTellsThatAShipIsThere).
+const (
+	sameRim     = 0.95
+	rimContrast = 12.0 // grey levels, standard deviation
+)
+
+// Remember takes the look of the places of ships that were read in a picture.
+func (p *AppearanceMemory) Remember(g *image.Gray, ships []vision.ShipView) {
+	for _, v := range ships {
+		k := p.seen[v.ID]
+		if k == nil {
+			k = &placeLook{}
+			p.seen[v.ID] = k
+		}
+		k.outline = v.Outline
+		k.take(g)
+	}
+}
+
+// Look says what a picture shows where a ship was read last.
+func (p *AppearanceMemory) Look(g *image.Gray, id string) vision.Place {
+	then, ok := p.seen[id]
+	if !ok || g == nil {
+		return vision.PlaceCovered
+	}
+	now := placeLook{outline: then.outline}
+	now.take(g)
+	// The light is taken from the ring, or where that is covered, as unchanged.
+	gain := lightRatio(then.ring[:], now.ring[:])
+	base := shareAlike(then.base[:], now.base[:], gain)
+	ring := shareAlike(then.ring[:], now.ring[:], gain)
+	marks, n := then.marks(&now, gain)
+	switch {
+	case base >= 0.9 && ring >= 0.6 && (n == 0 || marks >= 0.7):
+		return vision.PlaceUnchanged
+	// The ring must be in view, else a hand as even as the ring under it were the mat.
+	case n >= minMarks && marks < 0.25 && ring >= 0.8 && now.bare():
+		return vision.PlaceBare
+	case then.inPart(&now):
+		return vision.PlacePartly
+	}
+	return vision.PlaceCovered
+}
+
+// inPart reports whether a corner of the base, with half of both sides that meet there,
+// shows the rim that it showed. One side alone would not do: it looks much the same when
+// it is pushed along itself.
+func (k *placeLook) inPart(now *placeLook) bool {
+	for i := range 4 {
+		if next := 4 + (i+1)%4; alike(&k.rims[i], &now.rims[i]) && alike(&k.rims[next], &now.rims[next]) {
+			return true
+		}
+	}
+	return false
+}
+
+// alike reports whether two patches show the same in whatever light.
+func alike(then, now *[rimPatch]float64) bool {
+	var st, sn, tt, nn, tn float64
+	for i, a := range then {
+		b := now[i]
+		if a < 0 || b < 0 { // not in the picture
+			return false
+		}
+		st, sn, tt, nn, tn = st+a, sn+b, tt+a*a, nn+b*b, tn+a*b
+	}
+	const n = float64(rimPatch)
+	tt, nn, tn = tt/n-st*st/n/n, nn/n-sn*sn/n/n, tn/n-st*sn/n/n
+	const least = rimContrast * rimContrast
+	return tt > least && nn > least/4 && tn > 0 && tn*tn >= sameRim*sameRim*tt*nn
+}
+
+// take samples a picture at the look's place.
+func (k *placeLook) take(g *image.Gray) {
+	for i := range placeGrid {
+		for j := range placeGrid {
+			u := 1.9*(float64(i)+0.5)/placeGrid - 0.95
+			v := 1.9*(float64(j)+0.5)/placeGrid - 0.95
+			k.base[i*placeGrid+j] = sampleAt(g, k.pixel(u, v))
+		}
+	}
+	long := k.elongation()
+	ahead := 1 + (ringReach-1)/long // a ring as wide before a long base as beside it
+	for i := range ringSteps {
+		s := 2*float64(i)/ringSteps - 1
+		for side, at := range [4][2]float64{{s * ringReach, ahead}, {ringReach, -s * ahead}, {-s * ringReach, -ahead}, {-ringReach, s * ahead}} {
+			k.ring[side*ringSteps+i] = sampleAt(g, k.pixel(at[0], at[1]))
+		}
+	}
+	// Side by side clockwise from the front, first the halves at their clockwise ends,
+	// then the others: halves i and 4+(i+1)%4 meet at a corner.
+	for half := range k.rims {
+		n := 0
+		for _, deep := range rimDeeps {
+			v := 1 - deep/20
+			if half%2 == 0 {
+				v = 1 - deep/20/long
+			}
+			for i := range rimSamples {
+				u := 0.25 + 0.7*(float64(i)+0.5)/rimSamples
+				if half >= 4 {
+					u = -u
+				}
+				at := [4][2]float64{{u, v}, {v, -u}, {-u, -v}, {-v, u}}[half%4]
+				p := k.pixel(at[0], at[1])
+				x, ok := gray.Bilinear(g, p.X, p.Y)
+				if !ok {
+					x = -1
+				}
+				k.rims[half][n] = x
+				n++
+			}
+		}
+	}
+}
+
+// elongation is how many times longer a huge base is than wide, and 1 for the others.
+func (k *placeLook) elongation() float64 {
+	o := &k.outline
+	across := o[1].Sub(o[0]).Norm() + o[2].Sub(o[3]).Norm()
+	along := o[2].Sub(o[1]).Norm() + o[3].Sub(o[0]).Norm()
+	if along < 1.7*across { // a slanting view foreshortens a square one by less
+		return 1
+	}
+	return along / across
+}
+
+// pixel returns the pixel at a place in half sides of the base, right and forward of
+// its centre. Over a base perspective is as good as linear.
+func (k *placeLook) pixel(u, v float64) geom.Pixel {
+	fl, fr, rr, rl := k.outline[0], k.outline[1], k.outline[2], k.outline[3]
+	a, b := (1+u)/2, (1+v)/2
+	return fl.Mul((1 - a) * b).Add(fr.Mul(a * b)).Add(rr.Mul(a * (1 - b))).Add(rl.Mul((1 - a) * (1 - b)))
+}
+
+// sampleAt returns the mean light of a few pixels round a place, or -1 outside.
+func sampleAt(g *image.Gray, p geom.Pixel) float64 {
+	var sum float64
+	for _, d := range [4][2]float64{{-0.75, -0.75}, {0.75, -0.75}, {-0.75, 0.75}, {0.75, 0.75}} {
+		v, ok := gray.Bilinear(g, p.X+d[0], p.Y+d[1])
+		if !ok {
+			return -1
+		}
+		sum += v
+	}
+	return sum / 4
+}
+
+// lightRatio returns by what factor the light on the mat changed: the median, as half
+// of the samples may be covered; within a factor of two, beyond which it is no change
+// of light but something else.
+func lightRatio(then, now []float64) float64 {
+	var ratios []float64
+	for i := range then {
+		if then[i] >= 0 && now[i] >= 0 {
+			ratios = append(ratios, (now[i]+4)/(then[i]+4))
+		}
+	}
+	if len(ratios) == 0 {
+		return 1
+	}
+	slices.Sort(ratios)
+	r := ratios[len(ratios)/2]
+	if r < 0.5 || r > 2 {
+		return 1
+	}
+	return r
+}
+
+// shareAlike returns the share of samples that show what they showed, as far as they lie
+// in the picture.
+func shareAlike(then, now []float64, gain float64) float64 {
+	alike, n := 0, 0
+	for i := range then {
+		if then[i] < 0 || now[i] < 0 {
+			continue
+		}
+		n++
+		if d := now[i] - gain*then[i]; d > -sameLevel && d < sameLevel {
+			alike++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return float64(alike) / float64(n)
+}
+
+// minMarks is how many samples of a ship must differ from the mat for their absence to
+// say that it is gone. A token's printed rim alone gives about twenty.
+const minMarks = 8
+
+// marks returns the share of what told the ship from the mat round it that is still
+// there, and of how many samples. Black card on a dark mat differs in little else than
+// its printed rim.
+func (k *placeLook) marks(now *placeLook, gain float64) (share float64, n int) {
+	lo, hi, ok := k.ground()
+	if !ok {
+		return 0, 0
+	}
+	alike := 0
+	for i, v := range k.base {
+		if v < 0 || now.base[i] < 0 || (v > lo && v < hi) {
+			continue
+		}
+		n++
+		if d := now.base[i] - gain*v; d > -sameLevel && d < sameLevel {
+			alike++
+		}
+	}
+	return float64(alike) / float64(max(n, 1)), n
+}
+
+// bare reports whether the base's place has no other levels than the mat round it.
+func (k *placeLook) bare() bool {
+	lo, hi, ok := k.ground()
+	if !ok {
+		return false
+	}
+	in, n := 0, 0
+	for _, v := range k.base {
+		if v >= 0 {
+			n++
+			if v > lo && v < hi {
+				in++
+			}
+		}
+	}
+	return n > 0 && float64(in) >= 0.93*float64(n)
+}
+
+// ground returns between which levels the mat round the base lies; false where too
+// little of it is in the picture.
+func (k *placeLook) ground() (lo, hi float64, ok bool) {
+	var ring []float64
+	for _, v := range k.ring {
+		if v >= 0 {
+			ring = append(ring, v)
+		}
+	}
+	if len(ring) < 2*ringSteps {
+		return 0, 0, false
+	}
+	slices.Sort(ring)
+	return ring[len(ring)/10] - sameLevel, ring[len(ring)*9/10] + sameLevel, true
+}

@@ -1,0 +1,633 @@
+package track
+
+import (
+	"fmt"
+	"image"
+	"math"
+	"slices"
+	"time"
+
+	"sightline/calibration"
+	"sightline/calibration/linalg"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/internal/gray"
+)
+
+// ChangeOptions control a Steady; zero values are the defaults.
+type ChangeOptions struct {
+	// Every is how often a picture is searched in full although it shows nothing new, so
+	// that what creeps in too slowly for two pictures to differ is found; 1.5 s.
+	Every time.Duration
+	// Quiet is how many pictures in a row must have been searched in full, each like the
+	// one before it, until searching stops; 6, which is more than the watch over the
+	// markers averages for its smallest motions and takes the mean of a pose to within
+	// 1 % of what any number of pictures would give.
+	Quiet int
+}
+
+// ChangeDetector tells cheaply whether a picture shows what the last one that was searched in
+// full showed. Only then is the search left out, and what it found stands.
+//
+// It looks in two ways. The whole mat and its markers are divided into blocks of about
+// 7 mm, and of each the mean and the spread of the difference from the reference are held
+// against the camera's noise, which is measured in the same pictures: in dark and in
+// bright blocks, and in each block by itself, so that compression, which disturbs texture
+// more than plain ground, is neither mistaken for change nor hides it elsewhere. Light
+// that changes the same in a whole row of blocks, slowly or as mains flicker under a
+// rolling shutter, is undone. Every ship and every marker is looked at more closely: by
+// how much its picture must be shifted and turned to become the one of the reference, by
+// least squares over all its pixels (Lucas and Kanade 1981), which notices a twentieth
+// of a pixel.
+//
+// It errs on the side of searching. It belongs to one goroutine, keeps its buffers, and
+// allocates nothing while the table is steady.
+type ChangeDetector struct {
+	o       ChangeOptions
+	markers [][4]geom.Pixel
+	region  image.Rectangle // a whole number of blocks
+	size    int             // of a block, px
+	cols    int
+	rows    int
+
+	kept *image.Gray // the picture that was searched last
+	at   time.Time   // when
+
+	sum    []int32   // of each block's pixels in kept
+	mean   []float32 // of the difference of each block, less the light's, in the last comparison
+	spread []float32 // variance of the difference within each block
+	total  []int32   // sum of the difference
+	ratios []float32 // scratch of one row
+
+	usual   [levelBins]float32 // spread that noise causes, by the block's grey level: the median
+	extreme [levelBins]float32 // the largest that was seen without a change
+	wander  [levelBins]float32 // the largest mean difference, likewise
+	learnt  int                // comparisons that they were learnt from
+
+	compared *image.Gray // the picture that was compared last
+	change   Change      // what it showed
+	quiet    int         // pictures in a row that were searched and differed in nothing
+
+	patches []patch
+	fitted  bool // patches are those of kept
+}
+
+// Change is what a picture shows that the one before did not.
+type Change struct {
+	What ChangeKind
+	At   geom.Pixel // where, about; the strongest of a kind
+	By   float64    // grey levels of a block's mean or spread; pixels of a shift
+}
+
+// ChangeKind says how a change was noticed.
+type ChangeKind int
+
+// The kinds of change.
+const (
+	Unchanged   ChangeKind = iota
+	NotCompared            // there is nothing to compare with
+	LightChange            // all over
+	BlockChange            // in the grey levels of a block
+	ShiftChange            // a ship or a marker lies elsewhere
+)
+
+// levelBins is the number of classes of grey levels in which noise is measured: finer
+// where it is dark, as the tone curve raises noise there.
+const levelBins = 32
+
+const (
+	// steadyBlock is a block's size in mm, as nearly as whole eights of pixels allow.
+	steadyBlock = 7.0
+	// steadyLight is the change of light between a search and a picture that is undone;
+	// more than that is a change.
+	steadyLight = 0.04
+	// steadyShift is the shift of a ship's or a marker's picture, in px, that counts: 0.04
+	// mm on the table at 1080p. Three sigma of a fit are more than twice that.
+	steadyShift = 0.05
+	// steadyJitter is the shift of single edges, in px, that blocks let pass.
+	steadyJitter = 0.05
+	// Of 18 000 blocks in 100 000 pictures of Gaussian noise one may pass these by chance:
+	// the mean in sigmas, and the spread of 64 pixels over its expectation (chi-square).
+	steadyMean   = 5.5
+	steadySpread = 2.5
+	// steadyFlat is a change of a block's mean, in grey levels, that is nothing: rounding.
+	steadyFlat = 0.3
+	// What the camera does by itself is believed up to so many times the usual noise of a
+	// grey level, or so much of the noisiest, as a block may be half white and half of a
+	// dark that the tone curve makes noisy, or to a spread of so much: compression drops
+	// and restores what lies at the edge of its steps.
+	steadyTexture = 4.0
+	steadyMixed   = 1.2
+	steadyCodec   = 40.0
+	// steadyMargin is how much more than ever seen without a change is one.
+	steadyMargin = 1.5
+	// steadyUneven is the part of a block's own light that may change otherwise than its row's.
+	steadyUneven = 0.005
+	// steadyPatchSigmas is how much surer than noise a patch's shift must be.
+	steadyPatchSigmas = 4.5
+)
+
+// NewChangeDetector returns one for pictures of the calibrated table. It knows no picture yet.
+func NewChangeDetector(t calibration.Table, o ChangeOptions) (*ChangeDetector, error) {
+	if o.Every == 0 {
+		o.Every = 1500 * time.Millisecond
+	}
+	if o.Quiet == 0 {
+		o.Quiet = 6
+	}
+	_, scale, err := gray.SearchReduction(&t)
+	if err != nil {
+		return nil, err
+	}
+	s := &ChangeDetector{o: o, size: 8 * max(int(scale*steadyBlock/8+0.5), 1)}
+	box := gray.MatRegion(&t.Camera, t.Layout)
+	for _, m := range t.Layout.Markers {
+		var at [4]geom.Pixel
+		seen := true
+		for i, c := range m.Corners() {
+			var ok bool
+			at[i], ok = t.PixelOf(c, m.Z)
+			seen = seen && ok && (image.Point{X: int(at[i].X), Y: int(at[i].Y)}).In(image.Rect(0, 0, t.Width, t.Height))
+		}
+		if seen {
+			s.markers = append(s.markers, at)
+			box = box.Union(quadBox(at, 2))
+		}
+	}
+	box = box.Intersect(image.Rect(0, 0, t.Width, t.Height))
+	// On the raster of JPEG's own blocks.
+	box.Min = image.Pt(box.Min.X/8*8, box.Min.Y/8*8)
+	s.cols, s.rows = (box.Dx()+s.size-1)/s.size, (box.Dy()+s.size-1)/s.size
+	for box.Min.X+s.cols*s.size > t.Width {
+		s.cols--
+	}
+	for box.Min.Y+s.rows*s.size > t.Height {
+		s.rows--
+	}
+	if s.cols < 4 || s.rows < 4 {
+		return nil, fmt.Errorf("vision: steady: the mat takes %d×%d pixels of the picture: too few to watch", box.Dx(), box.Dy())
+	}
+	s.region = image.Rectangle{Min: box.Min, Max: box.Min.Add(image.Pt(s.cols*s.size, s.rows*s.size))}
+	n := s.cols * s.rows
+	s.sum, s.total = make([]int32, n), make([]int32, n)
+	s.mean, s.spread = make([]float32, n), make([]float32, n)
+	s.ratios = make([]float32, 0, s.cols)
+	return s, nil
+}
+
+// boxOf returns the upright rectangle round pixels.
+func boxOf(px []geom.Pixel) [4]geom.Pixel {
+	lo, hi := px[0], px[0]
+	for _, p := range px[1:] {
+		lo = geom.Pixel{X: min(lo.X, p.X), Y: min(lo.Y, p.Y)}
+		hi = geom.Pixel{X: max(hi.X, p.X), Y: max(hi.Y, p.Y)}
+	}
+	return [4]geom.Pixel{lo, {X: hi.X, Y: lo.Y}, hi, {X: lo.X, Y: hi.Y}}
+}
+
+// quadBox returns the pixels round a quadrangle, with a margin.
+func quadBox(q [4]geom.Pixel, margin int) image.Rectangle {
+	box := boxOf(q[:])
+	lo, hi := box[0], box[2]
+	return image.Rect(int(lo.X)-margin, int(lo.Y)-margin, int(hi.X)+margin+1, int(hi.Y)+margin+1)
+}
+
+// Unchanged reports whether a picture shows what the last one showed that was searched in
+// full, so that it need not be searched: nothing differs, the pictures before differed
+// in nothing either, and the search is not too long ago. Where it reports false, the
+// picture is to be searched and Searched to be told.
+func (s *ChangeDetector) Unchanged(g *image.Gray, at time.Time) bool {
+	s.compared, s.change = g, Change{What: NotCompared}
+	if s.kept == nil || g.Rect != s.kept.Rect || g.Rect.Min != (image.Point{}) || !s.region.In(g.Rect) {
+		return false
+	}
+	s.compare(g)
+	if s.change = s.blocks(); s.change.What != Unchanged {
+		return false
+	}
+	if s.quiet < s.o.Quiet || at.Sub(s.at) >= s.o.Every || at.Before(s.at) {
+		return false
+	}
+	s.change = s.shifts(g)
+	return s.change.What == Unchanged
+}
+
+// Change returns what the picture that Same was asked about last showed.
+func (s *ChangeDetector) Change() Change { return s.change }
+
+// SearchedAt returns when a picture was searched last.
+func (s *ChangeDetector) SearchedAt() time.Time { return s.at }
+
+// Searched tells it that a picture was searched in full, what stands and lies on the
+// table, and whether all of it has come to rest.
+func (s *ChangeDetector) Searched(g *image.Gray, at time.Time, l *vision.Located, settled bool) {
+	if g.Rect.Min != (image.Point{}) || !s.region.In(g.Rect) {
+		s.Reset()
+		return
+	}
+	same := s.compared == g && s.change.What == Unchanged
+	switch {
+	case same:
+		s.learn()
+		s.quiet++
+	default:
+		s.quiet, s.learnt = 0, 0
+		clear(s.extreme[:])
+		clear(s.wander[:])
+	}
+	if !settled {
+		s.quiet = 0
+	}
+	s.keep(g, s.compared == g && s.change.What != NotCompared)
+	s.kept, s.at, s.compared, s.fitted = g, at, nil, false
+	s.patches = s.patches[:0]
+	for i := range l.Ships {
+		s.patches = append(s.patches, patch{outline: l.Ships[i].Outline})
+	}
+	if l.Obstacles != nil {
+		for i := range l.Obstacles.Views {
+			if px := l.Obstacles.Views[i].OutlinePx; len(px) > 0 {
+				s.patches = append(s.patches, patch{outline: boxOf(px)})
+			}
+		}
+	}
+	for _, m := range s.markers {
+		s.patches = append(s.patches, patch{outline: m})
+	}
+}
+
+// Reset forgets everything.
+func (s *ChangeDetector) Reset() {
+	s.kept, s.compared, s.quiet, s.learnt, s.fitted = nil, nil, 0, 0, false
+	s.change = Change{What: NotCompared}
+}
+
+// keep sets the blocks' sums to a picture's; those of the last comparison give them
+// without another look.
+func (s *ChangeDetector) keep(g *image.Gray, compared bool) {
+	if compared {
+		for b, d := range s.total {
+			s.sum[b] += d
+		}
+		return
+	}
+	for r := range s.rows {
+		sums := s.sum[r*s.cols:][:s.cols]
+		clear(sums)
+		for y := range s.size {
+			row := g.Pix[(s.region.Min.Y+r*s.size+y)*g.Stride+s.region.Min.X:][:s.cols*s.size]
+			for c := range sums {
+				for _, v := range row[c*s.size:][:s.size] {
+					sums[c] += int32(v)
+				}
+			}
+		}
+	}
+}
+
+// compare takes the difference of a picture from the one that is kept, block by block.
+func (s *ChangeDetector) compare(g *image.Gray) {
+	width := s.cols * s.size
+	n := float32(s.size * s.size)
+	for r := range s.rows {
+		total := s.total[r*s.cols:][:s.cols]
+		spread := s.spread[r*s.cols:][:s.cols]
+		mean := s.mean[r*s.cols:][:s.cols]
+		clear(total)
+		clear(spread)
+		for y := range s.size {
+			line := s.region.Min.Y + r*s.size + y
+			now := g.Pix[line*g.Stride+s.region.Min.X:][:width]
+			then := s.kept.Pix[line*s.kept.Stride+s.region.Min.X:][:width]
+			for c := range total {
+				var sum, square int32
+				for k := 0; k < s.size; k += 8 {
+					a, b := (*[8]uint8)(now[k:]), (*[8]uint8)(then[k:])
+					d0, d1 := int32(a[0])-int32(b[0]), int32(a[1])-int32(b[1])
+					d2, d3 := int32(a[2])-int32(b[2]), int32(a[3])-int32(b[3])
+					d4, d5 := int32(a[4])-int32(b[4]), int32(a[5])-int32(b[5])
+					d6, d7 := int32(a[6])-int32(b[6]), int32(a[7])-int32(b[7])
+					sum += d0 + d1 + d2 + d3 + d4 + d5 + d6 + d7
+					square += d0*d0 + d1*d1 + d2*d2 + d3*d3 + d4*d4 + d5*d5 + d6*d6 + d7*d7
+				}
+				total[c] += sum
+				spread[c] += float32(square)
+				now, then = now[s.size:], then[s.size:]
+			}
+		}
+		for c, d := range total {
+			m := float32(d) / n
+			mean[c] = m
+			spread[c] = spread[c]/n - m*m
+		}
+	}
+}
+
+// level returns the mean grey level of a block of the reference.
+func (s *ChangeDetector) level(b int) float32 { return float32(s.sum[b]) / float32(s.size*s.size) }
+
+func levelBin(v float32) int { return int(binOfLevel[uint8(max(v, 0))]) }
+
+var binOfLevel = func() (t [256]uint8) {
+	for v := range t {
+		t[v] = uint8(min(2*math.Sqrt(float64(v)), levelBins-1))
+	}
+	return t
+}()
+
+// blocks undoes the light's change and reports the first block that changed.
+func (s *ChangeDetector) blocks() Change {
+	noise := s.usual
+	if s.learnt == 0 {
+		noise = s.typical()
+		s.usual = noise
+	}
+	spreads, means := s.limits(&noise)
+	for r := range s.rows {
+		gain := s.light(r)
+		if gain < -steadyLight || gain > steadyLight {
+			return Change{What: LightChange, At: s.middle(r * s.cols), By: float64(gain)}
+		}
+		for c := range s.cols {
+			b := r*s.cols + c
+			level := s.level(b)
+			s.mean[b] -= gain * level
+			m, k := s.mean[b], levelBin(level)
+			limit, most := means[k]+steadyUneven*level, spreads[k]
+			if (m > limit || m < -limit || s.spread[b] > most) && s.beyond(b, m, limit, most) {
+				return Change{What: BlockChange, At: s.middle(b), By: float64(max(m, -m, sqrt32(s.spread[b])))}
+			}
+		}
+	}
+	return Change{}
+}
+
+// limits returns the spread and the mean difference from which a block has changed, by
+// its grey level. While it is learning what the camera does by itself it is lenient.
+func (s *ChangeDetector) limits(usual *[levelBins]float32) (spreads, means [levelBins]float32) {
+	n := float32(s.size * s.size)
+	noisiest := steadyMixed * slices.Max(usual[:])
+	for k, u := range usual {
+		if s.learnt < s.o.Quiet {
+			u = max(steadyTexture*u, noisiest, steadyCodec)
+		}
+		near, end := max(k-2, 0), min(k+3, levelBins)
+		spreads[k] = max(steadySpread*u+1, steadyMargin*slices.Max(s.extreme[near:end]))
+		means[k] = max(steadyFlat+steadyMean*sqrt32(u/n), steadyMargin*slices.Max(s.wander[near:end]))
+	}
+	return spreads, means
+}
+
+func sqrt32(v float32) float32 { return float32(math.Sqrt(float64(v))) }
+
+// middle returns the middle of a block.
+func (s *ChangeDetector) middle(b int) geom.Pixel {
+	return geom.Pixel{X: float64(s.region.Min.X + (b%s.cols)*s.size + s.size/2), Y: float64(s.region.Min.Y + (b/s.cols)*s.size + s.size/2)}
+}
+
+// beyond looks closer at a block that passed its limits: it reports whether it changed by
+// more than the noise of each of its pixels, together with a shift by a twentieth of a
+// pixel, explains. A block may be half white and half of a dark that the tone curve makes
+// noisy; and a camera's stand is never quite at rest.
+func (s *ChangeDetector) beyond(b int, mean, limit, most float32) bool {
+	x0, y0 := s.region.Min.X+(b%s.cols)*s.size, s.region.Min.Y+(b/s.cols)*s.size
+	g := s.kept
+	var sx, sy, square, noise float32
+	for y := y0; y < y0+s.size; y++ {
+		up, down := max(y-1, 0)*g.Stride, min(y+1, g.Rect.Max.Y-1)*g.Stride
+		for x := x0; x < x0+s.size; x++ {
+			i := y*g.Stride + x
+			left, right := i-min(x, 1), i+min(g.Rect.Max.X-1-x, 1)
+			gx := float32(int(g.Pix[right])-int(g.Pix[left])) / 2
+			gy := float32(int(g.Pix[down+x])-int(g.Pix[up+x])) / 2
+			sx, sy, square = sx+gx, sy+gy, square+gx*gx+gy*gy
+			noise += s.usual[binOfLevel[g.Pix[i]]]
+		}
+	}
+	n := float32(s.size * s.size)
+	noise /= n
+	limit = max(limit, steadyFlat+steadyMean*sqrt32(noise/n)) + steadyJitter*sqrt32(sx*sx+sy*sy)/n
+	most = max(most, steadySpread*noise+1) + steadyJitter*steadyJitter*square/n
+	return mean > limit || mean < -limit || s.spread[b] > most
+}
+
+// light returns by what part of itself the light on a row of blocks changed: the
+// median, so that what covers less than half of the row does not move it.
+func (s *ChangeDetector) light(row int) float32 {
+	s.ratios = s.ratios[:0]
+	for c := row % 2; c < s.cols; c += 2 {
+		b := row*s.cols + c
+		if level := s.level(b); level > gray.Darkest {
+			s.ratios = append(s.ratios, s.mean[b]/level)
+		}
+	}
+	if len(s.ratios) < 8 {
+		return 0
+	}
+	slices.Sort(s.ratios)
+	return s.ratios[len(s.ratios)/2]
+}
+
+// typical returns the spread of the difference that is usual at each grey level: the
+// median of the blocks, of which a change takes few.
+func (s *ChangeDetector) typical() (usual [levelBins]float32) {
+	const finest = 64 // spreads are counted in steps of a tenth of their size
+	var count [levelBins][finest]int32
+	var all [levelBins]int32
+	for b, v := range s.spread {
+		k := levelBin(s.level(b))
+		count[k][spreadStep(v)]++
+		all[k]++
+	}
+	const enough = 24
+	last := float32(-1)
+	for k := range usual {
+		usual[k] = -1
+		if all[k] < enough {
+			continue
+		}
+		half := all[k] / 2
+		for i, n := range count[k] {
+			if half -= n; half < 0 {
+				usual[k] = spreadOf(i)
+				break
+			}
+		}
+	}
+	// A grey level that is rare has its neighbour's noise.
+	for k := range usual {
+		if usual[k] >= 0 {
+			last = usual[k]
+		} else if last >= 0 {
+			usual[k] = last
+		}
+	}
+	for k := levelBins - 1; k >= 0; k-- {
+		if usual[k] >= 0 {
+			last = usual[k]
+		} else {
+			usual[k] = max(last, 0.1)
+		}
+	}
+	return usual
+}
+
+// Spreads from 0.1 on are counted in classes of a fifth each, up to 10 000.
+func spreadStep(v float32) int {
+	if v <= 0.1 {
+		return 0
+	}
+	return min(int(math.Log(float64(v)/0.1)/math.Log(1.2))+1, 63)
+}
+
+func spreadOf(i int) float32 { return float32(0.1 * math.Pow(1.2, float64(i))) }
+
+// learn takes the last comparison, in which nothing changed, into what is known of the
+// camera's noise.
+func (s *ChangeDetector) learn() {
+	s.learnt = min(s.learnt+1, 16)
+	k := 1 / float32(s.learnt)
+	now := s.typical()
+	for i := range s.usual {
+		s.usual[i] += k * (now[i] - s.usual[i])
+	}
+	for i := range s.extreme { // what happened once only is forgotten
+		s.extreme[i] *= 0.9
+		s.wander[i] *= 0.9
+	}
+	for b, v := range s.spread {
+		k := levelBin(s.level(b))
+		s.extreme[k] = max(s.extreme[k], v)
+		s.wander[k] = max(s.wander[k], s.mean[b], -s.mean[b])
+	}
+}
+
+// ---- shifts of single things
+
+// patch is the part of the picture that shows a ship or a marker, with what turns
+// differences of grey levels there into a motion.
+type patch struct {
+	outline [4]geom.Pixel
+	box     image.Rectangle
+	mid     geom.Pixel
+	radius  float64                 // of the outline, px
+	solve   [3][patchParams]float64 // rows of the inverse normal matrix: x, y, turn
+	noise   float64                 // usual variance of the difference of two pictures there
+	valid   bool
+}
+
+// patchParams are the numbers that are fitted to a patch's difference: shift in x and
+// y, turn, and the light's factor and offset.
+const patchParams = 5
+
+// row returns the derivatives of a pixel of the reference by the parameters.
+func (p *patch) row(g *image.Gray, x, y int) [patchParams]float64 {
+	i := y*g.Stride + x
+	gx := float64(int(g.Pix[i+1])-int(g.Pix[i-1])) / 2
+	gy := float64(int(g.Pix[i+g.Stride])-int(g.Pix[i-g.Stride])) / 2
+	u, v := float64(x)-p.mid.X, float64(y)-p.mid.Y
+	// A thing that moves by (x, y) and turns leaves at a place what was there before.
+	return [patchParams]float64{-gx, -gy, gx*v - gy*u, float64(g.Pix[i]), 1}
+}
+
+// fit prepares the patch for a reference.
+func (p *patch) fit(g *image.Gray, usual *[levelBins]float32) {
+	p.valid = false
+	p.box = quadBox(p.outline, 2).Intersect(g.Rect.Inset(1))
+	if p.box.Dx() < 6 || p.box.Dy() < 6 {
+		return
+	}
+	p.mid = p.outline[0].Add(p.outline[1]).Add(p.outline[2]).Add(p.outline[3]).Mul(0.25)
+	p.radius = p.outline[0].Sub(p.mid).Norm()
+	var normal [patchParams * patchParams]float64
+	var weight, noise float64
+	for y := p.box.Min.Y; y < p.box.Max.Y; y++ {
+		for x := p.box.Min.X; x < p.box.Max.X; x++ {
+			r := p.row(g, x, y)
+			steep := r[0]*r[0] + r[1]*r[1] // plain ground says nothing of a shift, and its noise neither
+			weight += steep
+			noise += steep * float64(usual[binOfLevel[g.Pix[y*g.Stride+x]]])
+			for i := range r {
+				for j := 0; j <= i; j++ {
+					normal[i*patchParams+j] += r[i] * r[j]
+				}
+			}
+		}
+	}
+	for i := range patchParams {
+		for j := range i {
+			normal[j*patchParams+i] = normal[i*patchParams+j]
+		}
+	}
+	for k := range p.solve {
+		var unit [patchParams]float64
+		unit[k] = 1
+		col, ok := linalg.SolveSPD(normal[:], unit[:])
+		if !ok {
+			return
+		}
+		copy(p.solve[k][:], col)
+	}
+	p.noise = noise / max(weight, 1)
+	p.valid = true
+}
+
+// shift returns by how much the patch's picture moved, in px: its middle, and a corner
+// by the turn.
+func (p *patch) shift(kept, g *image.Gray) float64 {
+	var right [patchParams]float64
+	for y := p.box.Min.Y; y < p.box.Max.Y; y++ {
+		v := float64(y) - p.mid.Y
+		at := kept.Pix[y*kept.Stride+p.box.Min.X-1:][:p.box.Dx()+2]
+		up := kept.Pix[(y-1)*kept.Stride+p.box.Min.X:][:p.box.Dx()]
+		down := kept.Pix[(y+1)*kept.Stride+p.box.Min.X:][:p.box.Dx()]
+		now := g.Pix[y*g.Stride+p.box.Min.X:][:p.box.Dx()]
+		u := float64(p.box.Min.X) - p.mid.X
+		for i, level := range now {
+			e := float64(int(level) - int(at[i+1]))
+			if e == 0 {
+				continue
+			}
+			gx := e * float64(int(at[i+2])-int(at[i])) / 2
+			gy := e * float64(int(down[i])-int(up[i])) / 2
+			right[0] -= gx
+			right[1] -= gy
+			right[2] += gx*v - gy*(u+float64(i))
+			right[3] += e * float64(at[i+1])
+			right[4] += e
+		}
+	}
+	var step [3]float64
+	for k := range step {
+		for i, r := range right {
+			step[k] += p.solve[k][i] * r
+		}
+	}
+	return math.Hypot(step[0], step[1]) + math.Abs(step[2])*p.radius
+}
+
+// shifts reports the first ship or marker whose picture moved.
+func (s *ChangeDetector) shifts(g *image.Gray) Change {
+	if !s.fitted {
+		for i := range s.patches {
+			s.patches[i].fit(s.kept, &s.usual)
+		}
+		s.fitted = true
+	}
+	for i := range s.patches {
+		p := &s.patches[i]
+		if !p.valid {
+			return Change{What: NotCompared, At: p.mid}
+		}
+		limit := steadyShift + steadyPatchSigmas*p.sigma()
+		if by := p.shift(s.kept, g); !(by < limit) {
+			return Change{What: ShiftChange, At: p.mid, By: by}
+		}
+	}
+	return Change{}
+}
+
+// sigma is the standard deviation that noise gives the shift, px.
+func (p *patch) sigma() float64 {
+	return math.Sqrt(p.noise * (p.solve[0][0] + p.solve[1][1] + p.solve[2][2]*p.radius*p.radius))
+}

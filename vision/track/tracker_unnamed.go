@@ -1,0 +1,61 @@
+package track
+
+import (
+	"slices"
+	"time"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/token"
+)
+
+// unnamedTrack is a base whose code is not read, over time: it keeps its number while it stands.
+type unnamedTrack struct {
+	id    string
+	base  engine.Base
+	pose  geom.Pose
+	since time.Time
+}
+
+// unnamedStays is how far apart two looks at a base without a name are of one.
+const unnamedStays = 10 * geom.Millimeter
+
+// addUnnamed puts the bases whose code is not read among the tracks, where no ship stands that has a name. The search
+// that finds them waits for the table to rest: they are still, or they are not there.
+func (t *Tracker) addUnnamed(out *vision.Tracked) {
+	var now []unnamedTrack
+	if out.Obstacles != nil && !out.Doubtful {
+		named := out.Tracks
+		for i := range out.Obstacles.Bases {
+			u := &out.Obstacles.Bases[i]
+			if slices.ContainsFunc(named, func(k vision.Track) bool { return k.State.Stands() && u.At(k.Ship.Base, k.Ship.Pose) }) {
+				continue
+			}
+			k := t.unnamed(u, now, out.Captured)
+			now = append(now, k)
+			out.Tracks = append(out.Tracks, vision.Track{
+				Ship: u.Ship(k.id), View: u.View(k.id), State: vision.Still, Since: k.since, Captured: out.Captured, Frames: vision.RestFrames,
+			})
+		}
+	}
+	t.bases = now
+}
+
+// unnamed returns the track of a base: the one that it had, or one with the lowest number that is free.
+func (t *Tracker) unnamed(u *vision.UnidentifiedBase, taken []unnamedTrack, at time.Time) unnamedTrack {
+	has := func(list []unnamedTrack, id string) bool {
+		return slices.ContainsFunc(list, func(k unnamedTrack) bool { return k.id == id })
+	}
+	for _, k := range t.bases {
+		if k.base == u.Base && k.pose.Distance(u.Pose.Point) < unnamedStays && !has(taken, k.id) {
+			k.pose = u.Pose
+			return k
+		}
+	}
+	n := 1
+	for has(t.bases, token.UnidentifiedID(n)) || has(taken, token.UnidentifiedID(n)) {
+		n++
+	}
+	return unnamedTrack{id: token.UnidentifiedID(n), base: u.Base, pose: u.Pose, since: at}
+}
