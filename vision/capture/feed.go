@@ -1,3 +1,6 @@
+// Package capture brings pictures in: sources that run a camera's own program or
+// read a folder, the controls of a camera, and the [Feed] that keeps a source
+// running and hands the newest picture to whoever asks.
 package capture
 
 import (

@@ -1,3 +1,6 @@
+// Package catalogue holds the outlines of the obstacles, devices and markers that
+// may lie on a mat, and reads and writes them. Outlines are in millimetres about
+// their centroids.
 package catalogue
 
 import (

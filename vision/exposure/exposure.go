@@ -1,3 +1,6 @@
+// Package exposure measures a picture's light at the markers and on the mat
+// ([Gauges]), holds a camera's exposure by it ([Controller]), and averages
+// pictures of a table at rest ([Averager]). Grey levels are 0 to 255.
 package exposure
 
 import (

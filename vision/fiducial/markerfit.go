@@ -1,3 +1,6 @@
+// Package fiducial measures printed patterns of known shape: it refines and tracks
+// the corners of markers, finds those of calibration boards, and tells a mirrored
+// picture. Pixels are of the picture as the camera gave it, distortion included.
 package fiducial
 
 import (

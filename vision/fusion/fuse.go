@@ -1,3 +1,5 @@
+// Package fusion puts together what several cameras show of one table. It names
+// what they contradict each other in, and averages nothing away.
 package fusion
 
 import (

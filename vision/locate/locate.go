@@ -1,3 +1,4 @@
+// Package locate finds ships and obstacles in the pictures of one calibrated camera.
 package locate
 
 import (

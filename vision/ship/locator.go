@@ -1,3 +1,7 @@
+// Package ship finds the ships in a picture: straight edges, the codes that can be
+// read along them, a fit of the printed rim for each, and the decision which ship
+// it is. It also measures a base by its edges alone, and by a person's mark.
+// Poses are on the table, in millimetres, with their covariance.
 package ship
 
 import (

@@ -1,3 +1,6 @@
+// Package token is the printed ship code: which cells of a base's rim are white
+// ([Token]), and the sizes and symmetries of the bases that carry it. Lengths are
+// in millimetres from the base's middle, x to its right and y to its front.
 package token
 
 import (

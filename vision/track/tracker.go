@@ -1,3 +1,7 @@
+// Package track follows what was located from picture to picture: the [Tracker]
+// says which ships stand and where, the [AppearanceMemory] what the picture shows
+// where a ship stood, and the [ChangeDetector] whether a picture need be searched
+// at all.
 package track
 
 import (

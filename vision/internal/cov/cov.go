@@ -1,3 +1,5 @@
+// Package cov has the arithmetic of a pose's covariance: x and y in millimetres,
+// heading in radians, by rows.
 package cov
 
 import (
@@ -6,6 +8,7 @@ import (
 	"sightline/engine/geom"
 )
 
+// Finite reports whether a pose has neither NaN nor infinity in it.
 func Finite(p geom.Pose) bool {
 	sum := p.X + p.Y + float64(p.Heading)
 	return !math.IsNaN(sum) && !math.IsInf(sum, 0)

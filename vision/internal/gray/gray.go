@@ -1,3 +1,5 @@
+// Package gray has the arithmetic of grey pictures and of grids of cells over the
+// mat: sampling between pixels, reduction, masks, sums over squares, distances.
 package gray
 
 import (

@@ -1,3 +1,6 @@
+// Package visiontest draws tokens for tests by the plainest means: every pixel is
+// the mean of 4×4 rays, each asked what lies under it, then blurred a little. The
+// camera looks straight down on a small mat, without distortion.
 package visiontest
 
 import (
