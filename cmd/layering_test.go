@@ -78,7 +78,8 @@ var mayImport = map[string][]string{
 
 // testsMayImport says what tests may import in addition: those of the page run the
 // whole program behind it, those of OpenCV and of the simulator calibrate lenses,
-// and tables are written as scene files.
+// those of the simulated table try what looks at it, and tables are written as scene
+// files.
 var testsMayImport = map[string][]string{
 	"engine":      {"engine/scenefile"},
 	"vision":      {"engine/scenefile", "vision/internal/visiontest"},

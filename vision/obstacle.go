@@ -12,35 +12,6 @@ import (
 	"sightline/vision/token"
 )
 
-// Why a part of the mat is blind.
-const (
-	BlindGlare   = "glare"
-	BlindOutside = "outside the picture"
-	BlindNoise   = "noise"
-)
-
-// AsUnknown returns a sight that no longer says what lies there, but that something does.
-func (s *ObstacleSight) AsUnknown() ObstacleSight {
-	out := *s
-	out.Views, out.Unknown = nil, slices.Clone(s.Unknown)
-	for i := range s.Views {
-		out.Unknown = append(out.Unknown, s.Views[i].AsUnknown())
-	}
-	return out
-}
-
-// AsUnknown is an obstacle of which nobody is sure.
-func (v *ObstacleView) AsUnknown() UnknownObject {
-	area, _ := catalogue.Centroid(v.Outline)
-	return UnknownObject{Outline: geom.Polygon(v.Outline).Hull(nil), OutlinePx: v.OutlinePx, Area: math.Abs(area)}
-}
-
-// OnePlace reports whether two obstacles lie where one of them only can. The middle of an
-// outline that is bent lies outside of it.
-func OnePlace(a, b *ObstacleView) bool {
-	return geom.Polygon(a.Outline).Hull(nil).Contains(b.Pose.Point) || geom.Polygon(b.Outline).Hull(nil).Contains(a.Pose.Point)
-}
-
 // ObstacleView is an obstacle as a picture shows it.
 type ObstacleView struct {
 	ID      string           // in the scene: the entry's name, or name-2 where it lies there twice
@@ -67,34 +38,45 @@ type ObstacleView struct {
 	Known  bool    // it lay there in an earlier picture
 }
 
-// Into puts what was recognised into a scene, and what was not.
-func (sight *ObstacleSight) Into(scene *engine.Scene) {
-	// Obstacles come first, so that each view stands where its obstacle does.
-	slices.SortStableFunc(sight.Views, func(a, b ObstacleView) int {
-		return cmp.Compare(catalogue.RoleOf(a.Entry.Kind), catalogue.RoleOf(b.Entry.Kind))
-	})
-	for i := range sight.Views {
-		o := sight.Views[i].Obstacle()
-		token := engine.Token{ID: o.ID, Kind: o.Kind, Pose: o.Pose, Outline: o.Outline, Sigma: o.Sigma}
-		switch catalogue.RoleOf(o.Kind) {
-		case catalogue.RoleDevice:
-			scene.Devices = append(scene.Devices, token)
-		case catalogue.RoleMarker:
-			scene.Markers = append(scene.Markers, token)
-		default:
-			scene.Obstacles = append(scene.Obstacles, o)
-		}
+// misfitSigma times the square of a misfit is a standard deviation of the outline, mm:
+// what the edges' own scatter does not show, because glare or shadow moves them
+// together. Measured with the pictures of docs/accuracy.md: outlines were off by up to
+// 0.9 mm at misfits to 0.25, 1.5 mm at 0.3 and 3.4 mm at 0.38, at their worst place.
+const misfitSigma = 8.0
+
+// Obstacle returns what stands in the scene.
+func (v *ObstacleView) Obstacle() engine.Obstacle {
+	misfit := misfitSigma * v.Misfit * v.Misfit
+	variance := max(v.Cov[0], v.Cov[4]) + v.Cov[8]*v.Radius*v.Radius + float64(v.Entry.Sigma*v.Entry.Sigma) + misfit*misfit
+	return engine.Obstacle{
+		ID: v.ID, Kind: v.Entry.Kind, Pose: v.Pose, Outline: v.Entry.Face(v.Flipped),
+		Sigma: geom.Length(math.Sqrt(variance)),
 	}
-	for _, t := range sight.Unknown {
-		scene.Unknown = append(scene.Unknown, t.Outline)
-	}
-	scene.Blind = append(scene.Blind, sight.Blind...)
+}
+
+// AsUnknown is an obstacle of which nobody is sure.
+func (v *ObstacleView) AsUnknown() UnknownObject {
+	area, _ := catalogue.Centroid(v.Outline)
+	return UnknownObject{Outline: geom.Polygon(v.Outline).Hull(nil), OutlinePx: v.OutlinePx, Area: math.Abs(area)}
+}
+
+// OnePlace reports whether two obstacles lie where only one of them can. A bent outline's
+// middle lies outside of it.
+func OnePlace(a, b *ObstacleView) bool {
+	return geom.Polygon(a.Outline).Hull(nil).Contains(b.Pose.Point) || geom.Polygon(b.Outline).Hull(nil).Contains(a.Pose.Point)
+}
+
+// UnknownObject is something on the mat that nothing in the catalogue fits.
+type UnknownObject struct {
+	Outline   []geom.Point // convex, on the table, mm
+	OutlinePx []geom.Pixel // the same in the picture
+	Area      float64      // mm²
 }
 
 // ObstacleSight is what a picture says of the obstacles on the table.
 type ObstacleSight struct {
 	// Unseen says in a few words why obstacles are not watched; empty when they are,
-	// so that one that is not listed is not there, but for where Things lie.
+	// so that one that is not listed is not there, but for where Unknown lies.
 	Unseen string
 	// Captured is when the picture was taken that the rest speaks of. It may be older than
 	// the one that was located: a search takes longer than a picture lasts.
@@ -115,19 +97,19 @@ type ObstacleSight struct {
 	Coverage *Coverage // where nothing lies; nil: not known
 }
 
-// UnknownObject is something on the mat that nothing in the catalogue fits.
-type UnknownObject struct {
-	Outline   []geom.Point // convex, on the table, mm
-	OutlinePx []geom.Pixel // the same in the picture
-	Area      float64      // mm²
-}
-
 // Why obstacles are not watched, as far as it is the same words each time.
 const (
 	UnseenChanging = "the picture is changing"
 	UnseenLooking  = "obstacles are being looked for"
 	UnseenOtherMat = "the mat does not look like the one that was learnt empty"
 	UnseenHidden   = "most of the mat is outside the picture, white with glare, or lost in noise"
+)
+
+// Why a part of the mat is blind.
+const (
+	BlindGlare   = "glare"
+	BlindOutside = "outside the picture"
+	BlindNoise   = "noise"
 )
 
 // Pending reports whether the next pictures will say more of the obstacles though nothing
@@ -140,22 +122,6 @@ func (s *ObstacleSight) Pending() bool {
 func (s *ObstacleSight) Noisy() bool {
 	return s.Unseen == UnseenHidden || s.Unseen == UnseenOtherMat ||
 		slices.ContainsFunc(s.Blind, func(b engine.BlindArea) bool { return b.Why == BlindNoise })
-}
-
-// misfitSigma times the square of a misfit is a standard deviation of the outline, mm:
-// what the edges' own scatter does not show, because glare or shadow moves them
-// together. Measured with the pictures of docs/accuracy.md: outlines were off by up to
-// 0.9 mm at misfits to 0.25, 1.5 mm at 0.3 and 3.4 mm at 0.38, at their worst place.
-const misfitSigma = 8.0
-
-// Obstacle returns what stands in the scene.
-func (v *ObstacleView) Obstacle() engine.Obstacle {
-	misfit := misfitSigma * v.Misfit * v.Misfit
-	variance := max(v.Cov[0], v.Cov[4]) + v.Cov[8]*v.Radius*v.Radius + float64(v.Entry.Sigma*v.Entry.Sigma) + misfit*misfit
-	return engine.Obstacle{
-		ID: v.ID, Kind: v.Entry.Kind, Pose: v.Pose, Outline: v.Entry.Face(v.Flipped),
-		Sigma: geom.Length(math.Sqrt(variance)),
-	}
 }
 
 // Unidentified returns the base without a name that stands within reach of a pose, is of the size and is turned no
@@ -175,4 +141,38 @@ func (s *ObstacleSight) Unidentified(base engine.Base, pose geom.Pose, reach geo
 	off := token.AlikeTurn(base, found.Pose.Heading-pose.Heading)
 	found.Pose.Heading = (pose.Heading + geom.Angle(off)).Normalized()
 	return found, ok
+}
+
+// AsUnknown returns a sight that no longer says what lies there, but that something does.
+func (s *ObstacleSight) AsUnknown() ObstacleSight {
+	out := *s
+	out.Views, out.Unknown = nil, slices.Clone(s.Unknown)
+	for i := range s.Views {
+		out.Unknown = append(out.Unknown, s.Views[i].AsUnknown())
+	}
+	return out
+}
+
+// Into puts what was recognised into a scene, and what was not.
+func (s *ObstacleSight) Into(scene *engine.Scene) {
+	// Obstacles come first, so that each view stands where its obstacle does.
+	slices.SortStableFunc(s.Views, func(a, b ObstacleView) int {
+		return cmp.Compare(catalogue.RoleOf(a.Entry.Kind), catalogue.RoleOf(b.Entry.Kind))
+	})
+	for i := range s.Views {
+		o := s.Views[i].Obstacle()
+		piece := engine.Token{ID: o.ID, Kind: o.Kind, Pose: o.Pose, Outline: o.Outline, Sigma: o.Sigma}
+		switch catalogue.RoleOf(o.Kind) {
+		case catalogue.RoleDevice:
+			scene.Devices = append(scene.Devices, piece)
+		case catalogue.RoleMarker:
+			scene.Markers = append(scene.Markers, piece)
+		default:
+			scene.Obstacles = append(scene.Obstacles, o)
+		}
+	}
+	for _, t := range s.Unknown {
+		scene.Unknown = append(scene.Unknown, t.Outline)
+	}
+	scene.Blind = append(scene.Blind, s.Blind...)
 }

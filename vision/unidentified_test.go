@@ -10,18 +10,11 @@ import (
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
 	"sightline/vision"
+	"sightline/vision/internal/visiontest"
 )
 
-// baseAt is a base whose code is not read.
-func baseAt(base engine.Base, x, y float64, heading geom.Angle, visible float64) vision.UnidentifiedBase {
-	return vision.UnidentifiedBase{
-		Base: base, Pose: geom.Pose{Point: geom.Point{X: x, Y: y}, Heading: heading}, Covariance: geom.Cov3{0: 0.08, 4: 0.08, 8: 1e-5},
-		Sight: vision.EdgeSight{Sides: [4]float64{visible, visible, visible, visible}, Fit: geom.Cov3{0: 0.01, 4: 0.01, 8: 1e-6}},
-	}
-}
-
 func TestAnUnnamedBaseIsAShipOnlyOfItsSizeAndPlace(t *testing.T) {
-	sight := &vision.ObstacleSight{Bases: []vision.UnidentifiedBase{baseAt(engine.Small, 300, 300, 10*geom.Degree, 0.9)}}
+	sight := &vision.ObstacleSight{Bases: []vision.UnidentifiedBase{visiontest.BareBase(engine.Small, 300, 300, 10*geom.Degree, 0.9)}}
 	at := func(x float64, heading geom.Angle) geom.Pose {
 		return geom.Pose{Point: geom.Point{X: x, Y: 300}, Heading: heading}
 	}
@@ -45,7 +38,7 @@ func TestAnUnnamedBaseIsAShipOnlyOfItsSizeAndPlace(t *testing.T) {
 		_, ok := again()
 		assert.False(t, ok, name)
 	}
-	two := &vision.ObstacleSight{Bases: []vision.UnidentifiedBase{baseAt(engine.Small, 290, 300, 0, 0.9), baseAt(engine.Small, 331, 300, 0, 0.9)}}
+	two := &vision.ObstacleSight{Bases: []vision.UnidentifiedBase{visiontest.BareBase(engine.Small, 290, 300, 0, 0.9), visiontest.BareBase(engine.Small, 331, 300, 0, 0.9)}}
 	_, ok = two.Unidentified(engine.Small, at(310, 0), 30, 8*geom.Degree)
 	assert.False(t, ok, "of two nobody knows which")
 }
@@ -53,8 +46,8 @@ func TestAnUnnamedBaseIsAShipOnlyOfItsSizeAndPlace(t *testing.T) {
 // A base without a name stands in the scene: it is measured and blocks moves, and has no arcs.
 func TestAnUnnamedBaseIsMeasuredAndBlocksMoves(t *testing.T) {
 	l := vision.Located{Scene: engine.Scene{Rules: engine.Rules25}, Obstacles: &vision.ObstacleSight{Bases: []vision.UnidentifiedBase{
-		baseAt(engine.Small, 300, 380, 5*geom.Degree, 0.9),
-		baseAt(engine.Small, 304, 300, 0, 0.9), // where A1 stands: it is A1
+		visiontest.BareBase(engine.Small, 300, 380, 5*geom.Degree, 0.9),
+		visiontest.BareBase(engine.Small, 304, 300, 0, 0.9), // where A1 stands: it is A1
 	}}}
 	l.Scene.Ships = []engine.Ship{{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 300}}}}
 	l.Ships = []vision.ShipView{{ID: "A1"}}

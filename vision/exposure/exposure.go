@@ -74,11 +74,11 @@ type State struct {
 
 // Change is a control that is to be set.
 type Change struct {
-	Control int // its place in the list given to NewExposure
+	Control int // its place in the list given to NewController
 	Value   int32
 }
 
-// Controller brings the white of the markers' paper to ExposureGoal and holds it there: one
+// Controller brings the white of the markers' paper to Goal and holds it there: one
 // change of one control at a time, each waited for until the picture shows it. It does
 // nothing itself: See says what is to be set, Took is told what came of it. It belongs to
 // one goroutine.

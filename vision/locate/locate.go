@@ -15,16 +15,16 @@ import (
 type Options struct {
 	Uncertainty calibration.Uncertainty // zero: calibration.DefaultUncertainty
 
-	// Catalogue and EmptyMat, both or neither, make the locator look for obstacles too.
+	// Catalogue and Background, both or neither, make the locator look for obstacles too.
 	Catalogue  *catalogue.Catalogue
 	Background *obstacle.Background
 
-	// Beside makes the search for obstacles, which takes longer than a picture lasts, go on
-	// beside Locate, which says until it ends that obstacles are not seen.
+	// Beside runs the search for obstacles, which takes longer than a picture lasts, in the
+	// background. Until it ends, Locate says that obstacles are not seen.
 	Beside bool
 
-	// Searches are those of all cameras over this table, for searches beside; nil: there is
-	// one camera. Further says that this is not the main one, which goes first.
+	// Searches limits concurrent background searches across the table's cameras; nil means a
+	// single camera. Further says that this is not the main camera, which goes first.
 	Searches *obstacle.Searches
 	Further  bool
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // A base whose code is not read, and of which nobody has said which ship it is, is found by what differs from the
-// empty mat: its outline is sought in the difference (edgefield.go), its pose fitted to its four edges (edges.go), and
+// empty mat: its outline is sought in the difference (edgefield.go), its pose fitted to its four edges (ship.FitBase), and
 // it is believed only if it shows its guides (guides.go), which no card, dial or tile has. It has a size and
 // a place, a heading up to quarter turns, and no name: it is called ?1, ?2 … until a person says which ship it is.
 

@@ -17,7 +17,7 @@ import (
 
 // FindChessboard finds the inner corners of a chessboard with cols × rows of them,
 // row by row, to a fraction of a pixel (OpenCV's sector-based detector, exhaustive,
-// and vision.RefineChessboard where it succeeds at every corner).
+// and fiducial.RefineChessboard where it succeeds at every corner).
 // It reports false when there is no such board, whole, in the picture. It takes
 // seconds where a large picture shows none; see QuickChessboard.
 func FindChessboard(f vision.Frame, cols, rows int) ([]geom.Pixel, bool, error) {
@@ -45,7 +45,7 @@ const quickWidth = 640
 
 // QuickChessboard finds a chessboard as FindChessboard does, for live pictures: the
 // board is looked for in a smaller picture, once, and its corners are then refined in the
-// whole one (vision.RefineChessboard).
+// whole one (fiducial.RefineChessboard).
 func QuickChessboard(f vision.Frame, cols, rows int) ([]geom.Pixel, bool, error) {
 	w, _ := f.Size()
 	shrink := max((w+quickWidth/2)/quickWidth, 1)

@@ -31,7 +31,7 @@ type MarkerOptions struct {
 	// DefaultMinMargin, negative takes everything.
 	MinMargin float64
 	// NoRefine leaves the corners as the AprilTag library gives them, instead of
-	// fitting the printed pattern with vision.RefineMarker.
+	// fitting the printed pattern with fiducial.RefineMarker.
 	NoRefine bool
 }
 

@@ -29,7 +29,7 @@ type OpenOptions struct {
 	OpenTimeout time.Duration // how long opening may take; 0: 5 s
 	ReadTimeout time.Duration // for network streams: how long a frame may take; 0: 5 s
 
-	// Skipped is told of pictures of a directory that cannot be read (vision.ImageOptions).
+	// Skipped is told of pictures of a directory that cannot be read (capture.ImageOptions).
 	Skipped func(path string, err error)
 	// Repeat begins a directory of pictures, or a single one, again at its end.
 	Repeat bool

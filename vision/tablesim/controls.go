@@ -58,7 +58,7 @@ func (s *Source) Controls() capture.ControlDevice {
 
 type knobDevice struct{ k *exposureKnobs }
 
-// Query implements vision.ControlDevice.
+// Query implements capture.ControlDevice.
 func (d knobDevice) Query(id capture.ControlID) (capture.ControlRange, error) {
 	switch id {
 	case knobExposure:
@@ -73,7 +73,7 @@ func (d knobDevice) Query(id capture.ControlID) (capture.ControlRange, error) {
 	return capture.ControlRange{}, capture.ErrNoControl
 }
 
-// Get implements vision.ControlDevice.
+// Get implements capture.ControlDevice.
 func (d knobDevice) Get(id capture.ControlID) (int32, error) {
 	if _, err := d.Query(id); err != nil {
 		return 0, err
@@ -83,7 +83,7 @@ func (d knobDevice) Get(id capture.ControlID) (int32, error) {
 	return d.k.values[id], nil
 }
 
-// Set implements vision.ControlDevice.
+// Set implements capture.ControlDevice.
 func (d knobDevice) Set(id capture.ControlID, value int32) error {
 	r, err := d.Query(id)
 	if err != nil {
@@ -95,5 +95,5 @@ func (d knobDevice) Set(id capture.ControlID, value int32) error {
 	return nil
 }
 
-// Close implements vision.ControlDevice.
+// Close implements capture.ControlDevice.
 func (knobDevice) Close() error { return nil }

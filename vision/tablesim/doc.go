@@ -9,7 +9,7 @@
 // The renderer is a ray caster in plain Go. It shares no code with what it tests:
 // it takes the camera's numbers from [calibration.Camera] but projects, undistorts
 // and intersects by its own means (see lens.go), and a test compares the two.
-// What it does share is what is printed: the tokens' artwork ([vision.Token.At]),
+// What it does share is what is printed: the tokens' artwork ([token.Token.At]),
 // the markers' cells and the layout.
 //
 // Light is added up in linear form and encoded with the sRGB curve at the end, as

@@ -37,7 +37,8 @@ func newStill(t *testing.T, width, height int, noise float64) *still {
 	r, err := newRenderer(s.table)
 	require.NoError(t, err)
 	s.r = r
-	s.steady, err = track.NewChangeDetector(calibration.Table{Camera: s.table.Camera, Layout: s.table.Layout}, track.ChangeOptions{Every: time.Hour})
+	seen := calibration.Table{Camera: s.table.Camera, Layout: s.table.Layout}
+	s.steady, err = track.NewChangeDetector(seen, track.ChangeOptions{Every: time.Hour})
 	require.NoError(t, err)
 	return s
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // Table is everything that a picture shows. Ships carry the token of their id
-// ("A1"…"B18", vision.CodeOfID). A Table is a plain value: change what you like
+// ("A1"…"B18", token.CodeOfID). A Table is a plain value: change what you like
 // between renders. Render is safe for use by several goroutines while nobody
 // changes the table.
 type Table struct {
@@ -22,7 +22,7 @@ type Table struct {
 	Scene  engine.Scene       // ships and obstacles; covariances are ignored
 
 	Minis   map[string]Mini        // miniatures by ship id; a ship without one stands bare
-	Heights map[string]geom.Length // by ship id: how much higher than vision.BaseTop its top really is
+	Heights map[string]geom.Length // by ship id: how much higher than token.BaseTop its top really is
 	Worn    map[string]Wear        // by ship id: tokens whose code cannot be read
 	Clutter []Clutter              // what else lies about
 	Strips  []LaidStrip            // of the check card

@@ -29,7 +29,7 @@ type ShipTruth struct {
 	// the picture and hidden by neither miniatures nor hands.
 	Visible float64
 	// SideVisible is the same share of each side's coded rim, over its whole
-	// length and vision.RimDeep deep, indexed by vision.Side.
+	// length and token.RimDeep deep, indexed by token.Side.
 	SideVisible [4]float64
 }
 

@@ -14,7 +14,7 @@ import (
 	"sightline/vision/internal/gray"
 )
 
-// ChangeOptions control a Steady; zero values are the defaults.
+// ChangeOptions control a ChangeDetector; zero values are the defaults.
 type ChangeOptions struct {
 	// Every is how often a picture is searched in full although it shows nothing new, so
 	// that what creeps in too slowly for two pictures to differ is found; 1.5 s.

@@ -164,7 +164,7 @@ func (k *shipTrack) byEdges(at vision.Place, edges EdgeFinder) (engine.Ship, vis
 }
 
 // Rest takes a picture that shows what the one before showed, by another look than a
-// search (Steady): what is still was seen again where it stands. It is for tracks that
+// search (ChangeDetector): what is still was seen again where it stands. It is for tracks that
 // are all AtRest; the others' times do not go on.
 func (t *Tracker) Rest(at time.Time, seq uint64) vision.Tracked {
 	t.last.Events = nil
@@ -418,7 +418,7 @@ func (t *Tracker) missed(k *shipTrack, place vision.Place, at time.Time) []visio
 
 // unnoticed is how far a ship may be pushed under a hand while a part of its rim still
 // looks as if it were where it was: a standard deviation along and across, and of the
-// heading what that is at the base's corner. Half of what place.go says at least shows.
+// heading what that is at the base's corner. Half of what appearance.go says at least shows.
 const unnoticed = 0.2 * geom.Millimeter
 
 // loosen adds to a covered ship's uncertainty what nobody would notice.

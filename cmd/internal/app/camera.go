@@ -20,7 +20,7 @@ const settleFor = 4 * time.Second
 // configuration wishes, again each time that the camera was opened. The zero value works.
 type cameraHolder struct {
 	tell  func(text string)                                // told what people should know; nil: nobody
-	open  func(path string) (capture.ControlDevice, error) // nil: vision.OpenControls
+	open  func(path string) (capture.ControlDevice, error) // nil: capture.OpenControls
 	after func(time.Duration, func())                      // nil: time.AfterFunc
 
 	mu     sync.Mutex        // guards what follows

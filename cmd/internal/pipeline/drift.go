@@ -14,7 +14,7 @@ import (
 	"sightline/vision/token"
 )
 
-// A markerTracker finds the markers where they are expected: vision.TrackMarkers.
+// A markerTracker finds the markers where they are expected: fiducial.TrackMarkers.
 type markerTracker func(*image.Gray, []calibration.MarkerSighting) []calibration.MarkerSighting
 
 // DriftMonitor notices when the camera no longer stands where the registration has it. It

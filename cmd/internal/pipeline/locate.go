@@ -15,12 +15,12 @@ import (
 	"sightline/vision/track"
 )
 
-// Locator finds the ships in a picture: a vision.Locator.
+// Locator finds the ships in a picture: a locate.Locator.
 type Locator interface {
 	Locate(vision.Frame) (vision.Located, error)
 }
 
-// edgeLocator is a locator that can find a base by its edges: vision.Locator.
+// edgeLocator is a locator that can find a base by its edges: locate.Locator.
 type edgeLocator interface {
 	Edges(vision.Frame, vision.EdgeHint) (vision.EdgeSight, bool, error)
 	EdgeView(id string, base engine.Base, s vision.EdgeSight) vision.ShipView

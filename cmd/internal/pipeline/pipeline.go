@@ -26,7 +26,7 @@ import (
 	"sightline/vision/track"
 )
 
-// Frames is where a pipeline gets its pictures: a vision.Feed.
+// Frames is where a pipeline gets its pictures: a capture.Feed.
 type Frames interface {
 	Next(ctx context.Context, after uint64) (vision.Frame, error)
 	Status() capture.FeedStatus

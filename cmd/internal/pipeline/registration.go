@@ -102,7 +102,7 @@ const (
 // RegistrationOptions are the parts of a Registration.
 type RegistrationOptions struct {
 	Markers  vision.MarkerDetector // nil: no markers can be searched for
-	Track    markerTracker         // nil: vision.TrackMarkers
+	Track    markerTracker         // nil: fiducial.TrackMarkers
 	Layout   calibration.Layout
 	Lens     func() (calibration.Intrinsics, bool) // the lens, once it is known
 	LensName string                                // the lens file and its integrity, for people

@@ -101,7 +101,7 @@ func TestTokensOnASheetAreTheTokensThatTheCameraReads(t *testing.T) {
 	}
 }
 
-// assertToken compares a printed token with vision.Token.At at the middle of
+// assertToken compares a printed token with token.Token.At at the middle of
 // every cell, and measures its side.
 func assertToken(t *testing.T, pic picture, p placedToken) {
 	t.Helper()
@@ -201,7 +201,7 @@ func plainInk(k token.Token, p geom.Point) (ink color.RGBA, sure bool) {
 }
 
 // forPeople reports whether a point may carry the chevron or the letters, which
-// vision.Token.At leaves out: within the panel, away from the rim, near the middle
+// token.Token.At leaves out: within the panel, away from the rim, near the middle
 // of its front or rear.
 func forPeople(k token.Token, x, y float64) bool {
 	panel := panelOf(k).Y

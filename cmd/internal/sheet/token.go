@@ -18,7 +18,7 @@ const letterGap = 2.5 * geom.Millimeter
 // artwork draws a ship's token in its own frame: millimetres from the centre, x to
 // the right of the nose and y along it, upwards.
 //
-// Rim, panel, arc lines and side marks are those of vision.Token.At; the letters
+// Rim, panel, arc lines and side marks are those of token.Token.At; the letters
 // and the chevron at the front are for people.
 func artwork(t token.Token) []Shape {
 	hx, hy := t.Half()

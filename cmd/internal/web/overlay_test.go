@@ -269,7 +269,7 @@ func TestOutlinesLieWhereVisionSeesThem(t *testing.T) {
 		require.Len(t, o.Ships, len(scene.Ships))
 		for i, ship := range scene.Ships {
 			w, l := ship.Base.Size()
-			for c, corner := range []geom.Point{{X: -1, Y: 1}, {X: 1, Y: 1}, {X: 1, Y: -1}, {X: -1, Y: -1}} { // as vision.Locator outlines a ship
+			for c, corner := range []geom.Point{{X: -1, Y: 1}, {X: 1, Y: 1}, {X: 1, Y: -1}, {X: -1, Y: -1}} { // as locate.Locator outlines a ship
 				want, ok := table.PixelOf(ship.Pose.Transform(geom.Point{X: corner.X * float64(w) / 2, Y: corner.Y * float64(l) / 2}), token.BaseTop)
 				require.True(t, ok)
 				got := o.Ships[i].Outline[c]

@@ -77,7 +77,6 @@ func withoutCode(p hardware.State) hardware.State {
 	return p
 }
 
-
 // pairJSON is what somebody pairs with.
 type pairJSON struct {
 	Code   string `json:"code"`

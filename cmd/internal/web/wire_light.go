@@ -7,7 +7,7 @@ import (
 	"sightline/vision/exposure"
 )
 
-// lightJSON is camera.light: the gauges of vision.Light. Grey levels are 0 to 255.
+// lightJSON is camera.light: the gauges of exposure.Light. Grey levels are 0 to 255.
 type lightJSON struct {
 	Advice  []string `json:"advice"`
 	Edges   int      `json:"edges"` // of markers that were measured; 0: none is seen
@@ -28,7 +28,7 @@ type lightJSON struct {
 
 // exposureJSON is how the camera's exposure is held.
 type exposureJSON struct {
-	Code   string `json:"code"` // a vision.ExposureCode
+	Code   string `json:"code"` // an exposure.Code
 	Says   string `json:"says"`
 	Change string `json:"last_change"` // "": none
 }
