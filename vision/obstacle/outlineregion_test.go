@@ -181,6 +181,16 @@ func TestARockIsRecognisedThoughItsEdgeLooksLikeTheMat(t *testing.T) {
 	f.fit.start(rock.Outline, truth)
 	f.fit.judgeRegion(dark, rock.Top, nil)
 	assert.Zero(t, f.fit.bordered)
+
+	// Nor is it one by its segment, unless it fits better than shadows do; nor is what is light a shadow.
+	match := vision.ObstacleView{Entry: v.Entry, Outline: lies, Visible: 1, Misfit: 0.5, Area: 0.9}
+	f.look(vision.Frame{Gray: dark}, nil, nil)
+	assert.False(t, f.accepted(&match), "a shadow")
+	match.Misfit = 0.4
+	assert.True(t, f.accepted(&match), "a rock that glare makes darker than the mat")
+	match.Misfit = 0.5
+	f.look(vision.Frame{Gray: g}, nil, nil)
+	assert.True(t, f.accepted(&match), "a rock")
 }
 
 func TestWhatIsOutOfThePictureSaysNothingAboutARegion(t *testing.T) {
