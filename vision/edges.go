@@ -39,5 +39,6 @@ func (s EdgeSight) Visible() float64 {
 // EdgeShip makes a ship of a base that was found by its edges. quarters says that nobody
 // knows which way its nose points: of the four, or of the two of a huge base.
 func EdgeShip(id string, player int, base engine.Base, s EdgeSight, quarters bool) engine.Ship {
-	return engine.Ship{ID: id, Player: player, Base: base, Pose: s.Pose, Covariance: s.Covariance, Seen: "edges", Visible: s.Visible(), Quarters: quarters}
+	return engine.Ship{ID: id, Player: player, Base: base, Pose: s.Pose, Covariance: s.Covariance, Seen: "edges", Visible: s.Visible(),
+		Quarters: quarters}
 }

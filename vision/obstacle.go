@@ -126,7 +126,8 @@ func (s *ObstacleSight) Noisy() bool {
 
 // Unidentified returns the base without a name that stands within reach of a pose, is of the size and is turned no
 // further, its heading being the one of four that is nearest. It reports false when there is none or more than one.
-func (s *ObstacleSight) Unidentified(base engine.Base, pose geom.Pose, reach geom.Length, turn geom.Angle) (found UnidentifiedBase, ok bool) {
+func (s *ObstacleSight) Unidentified(base engine.Base, pose geom.Pose, reach geom.Length, turn geom.Angle) (found UnidentifiedBase,
+	ok bool) {
 	if s == nil {
 		return found, false
 	}

@@ -38,7 +38,8 @@ func TestAnUnnamedBaseIsAShipOnlyOfItsSizeAndPlace(t *testing.T) {
 		_, ok := again()
 		assert.False(t, ok, name)
 	}
-	two := &vision.ObstacleSight{Bases: []vision.UnidentifiedBase{visiontest.BareBase(engine.Small, 290, 300, 0, 0.9), visiontest.BareBase(engine.Small, 331, 300, 0, 0.9)}}
+	two := &vision.ObstacleSight{Bases: []vision.UnidentifiedBase{visiontest.BareBase(engine.Small, 290, 300, 0, 0.9),
+		visiontest.BareBase(engine.Small, 331, 300, 0, 0.9)}}
 	_, ok = two.Unidentified(engine.Small, at(310, 0), 30, 8*geom.Degree)
 	assert.False(t, ok, "of two nobody knows which")
 }

@@ -138,7 +138,8 @@ func (c *calibrateBudgetCmd) print(out io.Writer, b *calibration.Budget, places 
 			c.share(t), c.share(places[1].terms[i]), c.share(places[2].terms[i]), t.Source, note)
 	}
 	fmt.Fprintf(w, "all together\t\t%.3f\t%.3f\t%.3f\talong the longest axis; the worst edge and corner\n",
-		calibration.LargestSigma(places[0].total).Millimeters(), calibration.LargestSigma(places[1].total).Millimeters(), calibration.LargestSigma(places[2].total).Millimeters())
+		calibration.LargestSigma(places[0].total).Millimeters(), calibration.LargestSigma(places[1].total).Millimeters(),
+		calibration.LargestSigma(places[2].total).Millimeters())
 	for _, d := range c.distances(b) {
 		fmt.Fprintf(w, "distance of %.0f mm\t\t%.3f\t\t\tbetween two objects, across the middle\n", d[0], d[1])
 	}

@@ -52,7 +52,8 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 		return err
 	}
 	if shot.larger > len(shot.taken) {
-		return unanswered{fmt.Errorf("--board %s: in %d pictures the board continues beyond %d×%d inner corners: count them again, where four squares meet (one fewer than squares, each way)", c.Board, shot.larger, board.Cols, board.Rows)}
+		return unanswered{fmt.Errorf("--board %s: in %d pictures the board continues beyond %d×%d inner corners: count them again, where four "+
+			"squares meet (one fewer than squares, each way)", c.Board, shot.larger, board.Cols, board.Rows)}
 	}
 	s, err := lens.Solve(board, shot.views(), shot.size.w, shot.size.h)
 	for _, d := range s.Dropped {

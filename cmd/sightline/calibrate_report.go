@@ -70,7 +70,8 @@ func printScale(w io.Writer, t *calibration.Table, scale calibration.ScaleCheck)
 			d.From, d.To, d.Length.Millimeters(), d.Sigma.Millimeters(), d.Seen.Millimeters(), d.Difference.Millimeters(), d.Expected.Millimeters())
 	}
 	if len(scale.Distances) > 0 {
-		fmt.Fprintf(w, "scale\tchanged by %+.3f %%; now known to %.3f %%, before to %.3f %%\n", 100*scale.Change, 100*scale.After, 100*scale.Before)
+		fmt.Fprintf(w, "scale\tchanged by %+.3f %%; now known to %.3f %%, before to %.3f %%\n", 100*scale.Change, 100*scale.After,
+			100*scale.Before)
 		return
 	}
 	fmt.Fprintf(w, "scale\tknown to %.3f %% by the layout alone; --distance A:B:MM makes it surer\n", 100*t.ScaleSigma)
@@ -126,37 +127,46 @@ const (
 func advise(t *calibration.Table, scale calibration.ScaleCheck, corner calibration.Terms) (out []string) {
 	for _, m := range t.Residuals {
 		if !m.Used {
-			out = append(out, fmt.Sprintf("Marker %d lies %.1f mm from its place (%+.1f mm along the edge, %+.1f mm away from the mat). Lay it again and repeat this; the rest of the table holds without it.",
+			out = append(out, fmt.Sprintf("Marker %d lies %.1f mm from its place (%+.1f mm along the edge, %+.1f mm away from the mat). Lay it "+
+				"again and repeat this; the rest of the table holds without it.",
 				m.ID, m.Offset().Millimeters(), m.Along.Millimeters(), m.Across.Millimeters()))
 		}
 	}
 	if scale.Contradicts() {
-		out = append(out, "The measured distances contradict the layout or each other. Measure them again, from centre to centre; then measure the mat: is it as large as --mat says?")
+		out = append(out, "The measured distances contradict the layout or each other. Measure them again, from centre to centre; then measure "+
+			"the mat: is it as large as --mat says?")
 	}
 	placement := t.Layout.Placement
 	if placement == (calibration.Placement{}) {
 		placement = calibration.DefaultPlacement
 	}
 	if k := math.Sqrt(t.PlacementFactor); k > goodScatter {
-		out = append(out, fmt.Sprintf("The markers scatter by %.2f mm where %.2f mm was expected; every answer carries that. Measure their places from the mat's corners again. If they are right, the lens file may be of another camera or focus.",
+		out = append(out, fmt.Sprintf("The markers scatter by %.2f mm where %.2f mm was expected; every answer carries that. Measure their "+
+			"places from the mat's corners again. If they are right, the lens file may be of another camera or focus.",
 			k*placement.XY.Millimeters(), placement.XY.Millimeters()))
 	}
 	if x, y := t.Intrinsics.Fx, t.Intrinsics.Fy; !t.Intrinsics.Square() {
-		out = append(out, fmt.Sprintf("The lens file's fx and fy (%.1f and %.1f px) differ by %.1f %%, as if the camera's pixels were not square. Few cameras' are not: is one of the two a mistake?", x, y, 100*math.Abs(x/y-1)))
+		out = append(out, fmt.Sprintf("The lens file's fx and fy (%.1f and %.1f px) differ by %.1f %%, as if the camera's pixels were not "+
+			"square. Few cameras' are not: is one of the two a mistake?", x, y, 100*math.Abs(x/y-1)))
 	}
 	if t.FocalDoubt > goodFocal && t.FocalSigmas > chanceFocal {
-		out = append(out, fmt.Sprintf("The markers suspect the lens: its focal length may be off by %.0f %%, which every answer now carries. Is it the file of this lens, focus, zoom and picture size? calibrate lens makes a new one.", 100*t.FocalDoubt))
+		out = append(out, fmt.Sprintf("The markers suspect the lens: its focal length may be off by %.0f %%, which every answer now carries. "+
+			"Is it the file of this lens, focus, zoom and picture size? calibrate lens makes a new one.", 100*t.FocalDoubt))
 	}
 	if t.CornerSigma > goodNoise {
-		out = append(out, fmt.Sprintf("The markers' corners are known to %.2f px only, 0.05 is usual: focus the camera, give it more light, or hold it still.", t.CornerSigma))
+		out = append(out, fmt.Sprintf("The markers' corners are known to %.2f px only, 0.05 is usual: focus the camera, give it more light, or "+
+			"hold it still.", t.CornerSigma))
 	}
 	if oneSide(t) {
-		out = append(out, fmt.Sprintf("All %d markers that are used lie along one side of the mat: the opposite one is known badly, and run gives no answers while it sees no others. Let the camera see markers of two sides at least.", len(t.Used)))
+		out = append(out, fmt.Sprintf("All %d markers that are used lie along one side of the mat: the opposite one is known badly, and run "+
+			"gives no answers while it sees no others. Let the camera see markers of two sides at least.", len(t.Used)))
 	} else if len(t.Used) < goodMarkers {
-		out = append(out, fmt.Sprintf("Only %d markers are used, and a bumped one is hard to tell among so few. Let the camera see at least %d.", len(t.Used), min(goodMarkers, len(t.Layout.Markers))))
+		out = append(out, fmt.Sprintf("Only %d markers are used, and a bumped one is hard to tell among so few. Let the camera see at least %d.",
+			len(t.Used), min(goodMarkers, len(t.Layout.Markers))))
 	}
 	if sigma := calibration.LargestSigma(corner.Total(1)); !scale.Contradicts() && sigma.Millimeters() > goodCorner {
-		out = append(out, fmt.Sprintf("A base in the worst corner is known to %.2f mm. What counts most there is the %s (%s): see calibrate budget.", sigma.Millimeters(), largest(corner), remedy(largest(corner))))
+		out = append(out, fmt.Sprintf("A base in the worst corner is known to %.2f mm. What counts most there is the %s (%s): see calibrate "+
+			"budget.", sigma.Millimeters(), largest(corner), remedy(largest(corner))))
 	}
 	return out
 }

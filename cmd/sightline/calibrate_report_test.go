@@ -89,7 +89,8 @@ func TestTheReportSaysWhatToDo(t *testing.T) {
 	suspect.FocalDoubt, suspect.FocalSigmas = 0.031, 2.1
 	assert.Contains(t, advice(suspect, calibration.ScaleCheck{}), "The markers suspect the lens: its focal length may be off by 3 %")
 	suspect.FocalSigmas = 1.9
-	assert.NotContains(t, advice(suspect, calibration.ScaleCheck{}), "suspect the lens", "chance is no suspicion, however wide it leaves the focal length")
+	assert.NotContains(t, advice(suspect, calibration.ScaleCheck{}), "suspect the lens",
+		"chance is no suspicion, however wide it leaves the focal length")
 
 	oblong := few
 	oblong.Intrinsics.Fx *= 1.02
@@ -97,7 +98,8 @@ func TestTheReportSaysWhatToDo(t *testing.T) {
 
 	for side, ids := range map[bool][]int{true: {5, 6, 7}, false: {0, 1, 3}} {
 		three, seen := handLaid(t, nil)
-		three, err := calibration.Register(three.Intrinsics, three.Layout, slices.DeleteFunc(slices.Clone(seen), func(m calibration.MarkerSighting) bool { return !slices.Contains(ids, m.ID) }))
+		three, err := calibration.Register(three.Intrinsics, three.Layout, slices.DeleteFunc(slices.Clone(seen),
+			func(m calibration.MarkerSighting) bool { return !slices.Contains(ids, m.ID) }))
 		require.NoError(t, err)
 		text := advice(three, calibration.ScaleCheck{})
 		assert.Equal(t, side, strings.Contains(text, "All 3 markers that are used lie along one side of the mat"), text)
@@ -114,7 +116,8 @@ func TestTheReportSaysWhatToDo(t *testing.T) {
 	assert.Regexp(t, `What counts most there is the scale \(measure two long distances`, advice(vague, calibration.ScaleCheck{}))
 
 	good, seen := handLaid(t, nil)
-	scale, err := good.MeasureScale([]calibration.ScaleDistance{{From: 0, To: 7, Length: 975, Sigma: 0.3}}, calibration.Centers(good.Intrinsics, seen))
+	scale, err := good.MeasureScale([]calibration.ScaleDistance{{From: 0, To: 7, Length: 975, Sigma: 0.3}},
+		calibration.Centers(good.Intrinsics, seen))
 	require.NoError(t, err)
 	text = advice(good, scale)
 	assert.Contains(t, text, "contradict the layout")
@@ -129,7 +132,8 @@ func TestTheBudgetIsPrintedAndDrawn(t *testing.T) {
 	require.NoError(t, calibration.SaveTable(file, &table))
 	var b bytes.Buffer
 	require.NoError(t, (&calibrateBudgetCmd{Calibration: file, Out: picture, Height: 4, Frames: 1}).run(&b, io.Discard))
-	for _, want := range []string{"pixel noise", "lens", "pose", "model", "height", "flatness", "scale", "print", "insert play", "all together", "distance of 300 mm"} {
+	for _, want := range []string{"pixel noise", "lens", "pose", "model", "height", "flatness", "scale", "print", "insert play",
+		"all together", "distance of 300 mm"} {
 		assert.Contains(t, b.String(), want)
 	}
 	svg, err := os.ReadFile(picture)
@@ -198,7 +202,8 @@ func TestADistanceThatCannotBeTrueIsRefused(t *testing.T) {
 	c := calibrateTableCmd{}
 	refused := func(length geom.Length) error {
 		table, seen := handLaid(t, nil)
-		scale, err := table.MeasureScale([]calibration.ScaleDistance{{From: 2, To: 5, Length: 970.4, Sigma: 0.3}, {From: 0, To: 7, Length: length, Sigma: 0.3}}, calibration.Centers(table.Intrinsics, seen))
+		scale, err := table.MeasureScale([]calibration.ScaleDistance{{From: 2, To: 5, Length: 970.4, Sigma: 0.3}, {From: 0, To: 7, Length: length,
+			Sigma: 0.3}}, calibration.Centers(table.Intrinsics, seen))
 		require.NoError(t, err)
 		return c.believe(scale)
 	}

@@ -180,7 +180,9 @@ func (c *calibrateTableCmd) believe(scale calibration.ScaleCheck) error {
 		}
 	}
 	d := scale.Distances[worst]
-	return unanswered{fmt.Errorf("--distance %d:%d:%g: the layout puts these markers %.1f mm apart, sure to ± %.2f mm with the rule; the distances are %.0f sigmas off (at most %d), so nothing was written. Measure again, from centre to centre, and check --mat; --force-distance takes it as it is",
+	return unanswered{fmt.Errorf("--distance %d:%d:%g: the layout puts these markers %.1f mm apart, sure to ± %.2f mm with the rule; the "+
+		"distances are %.0f sigmas off (at most %d), so nothing was written. Measure again, from centre to centre, and check --mat; "+
+		"--force-distance takes it as it is",
 		d.From, d.To, float64(d.Length), float64(d.Seen), float64(d.Expected), scale.Sigmas, impossible)}
 }
 
@@ -278,14 +280,16 @@ func (s *sightings) merged() (out []calibration.MarkerSighting, err error) {
 	for _, id := range s.ids {
 		all := s.corners[id]
 		if s.doubled[id] {
-			out = append(out, calibration.MarkerSighting{ID: id, Corners: all[0].corners}, calibration.MarkerSighting{ID: id, Corners: all[0].corners})
+			out = append(out, calibration.MarkerSighting{ID: id, Corners: all[0].corners}, calibration.MarkerSighting{ID: id,
+				Corners: all[0].corners})
 			continue
 		}
 		m := calibration.MarkerSighting{ID: id}
 		for _, one := range all {
 			for k, p := range one.corners {
 				if d := p.Sub(all[0].corners[k]).Norm(); d > maxMarkerMove {
-					return nil, fmt.Errorf("marker %d lies %.1f px apart in %s and %s: expected pictures of one camera that stands still", id, d, all[0].name, one.name)
+					return nil, fmt.Errorf("marker %d lies %.1f px apart in %s and %s: expected pictures of one camera that stands still", id, d,
+						all[0].name, one.name)
 				}
 				m.Corners[k] = m.Corners[k].Add(p.Mul(1 / float64(len(all))))
 			}
@@ -297,7 +301,8 @@ func (s *sightings) merged() (out []calibration.MarkerSighting, err error) {
 
 // measureFlatness lays a surface through what the check card shows, and returns what
 // it says; the zero value when nobody asked.
-func (c *calibrateTableCmd) measureFlatness(ctx context.Context, t *calibration.Table, progress io.Writer) (fit verify.FlatnessFit, err error) {
+func (c *calibrateTableCmd) measureFlatness(ctx context.Context, t *calibration.Table, progress io.Writer) (fit verify.FlatnessFit,
+	err error) {
 	if len(c.Flatness) == 0 {
 		return fit, nil
 	}

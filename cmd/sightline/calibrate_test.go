@@ -51,7 +51,8 @@ func writePNG(t *testing.T, path string, m image.Image) {
 }
 
 // boardLens is the lens through which drawBoard sees.
-var boardLens = calibration.Intrinsics{Width: 480, Height: 360, Fx: 420, Fy: 421.5, Cx: 244.6, Cy: 176.2, Distortion: [5]float64{-0.12, 0.05}}
+var boardLens = calibration.Intrinsics{Width: 480, Height: 360, Fx: 420, Fy: 421.5, Cx: 244.6, Cy: 176.2, Distortion: [5]float64{-0.12,
+	0.05}}
 
 // drawBoard draws a chessboard of 9 × 6 inner corners and 25 mm squares, turned by
 // (rx, ry) rad and put with its middle at (x, y, z) mm before the camera: the ray of

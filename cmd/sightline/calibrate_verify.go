@@ -98,7 +98,8 @@ func (c *calibrateVerifyCmd) setup() (verify.Setup, error) {
 		for i, text := range strings.Split(c.CardLength, ",") {
 			v, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), "mm"), 64)
 			if err != nil || i > 1 || v == 0 {
-				return s, fmt.Errorf("--card-length %q: expected the 220 mm bars as measured, in mm: 219.8, or 219.8,219.9 for the strips M and B", c.CardLength)
+				return s, fmt.Errorf("--card-length %q: expected the 220 mm bars as measured, in mm: 219.8, or 219.8,219.9 for the strips M and B",
+					c.CardLength)
 			}
 			s.Bars[i] = geom.Length(v)
 			if i == 0 {
@@ -127,7 +128,8 @@ func (c *calibrateVerifyCmd) watch(ctx context.Context, w *cardWatch) error {
 	defer d.Close()
 	return c.each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
 		if width, height := f.Size(); width != w.table.Width || height != w.table.Height {
-			return false, false, fmt.Errorf("%s is %d×%d, %s is for %d×%d: expected pictures of the camera that was calibrated", f.Name, width, height, c.Calibration, w.table.Width, w.table.Height)
+			return false, false, fmt.Errorf("%s is %d×%d, %s is for %d×%d: expected pictures of the camera that was calibrated", f.Name, width,
+				height, c.Calibration, w.table.Width, w.table.Height)
 		}
 		found, err := d.DetectMarkers(f.Gray)
 		if err != nil {
@@ -351,8 +353,10 @@ func (a verifyAnswer) write(out io.Writer) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "\n%s: %d distances at %d places, near %.0f %% of the mat\n", strings.ToUpper(string(v.Outcome)), v.Freedom, v.Places, 100*v.Covered)
-	fmt.Fprintf(out, "largest error %.2f mm; largest error/± %.1f (at most %.1f is chance); chi-square %.1f for %d (a true calibration exceeds it in %.3g %% of cases)\n",
+	fmt.Fprintf(out, "\n%s: %d distances at %d places, near %.0f %% of the mat\n", strings.ToUpper(string(v.Outcome)), v.Freedom, v.Places,
+		100*v.Covered)
+	fmt.Fprintf(out, "largest error %.2f mm; largest error/± %.1f (at most %.1f is chance); chi-square %.1f for %d (a true calibration "+
+		"exceeds it in %.3g %% of cases)\n",
 		float64(v.WorstError), v.WorstNormalised, v.Allowed, v.ChiSquare, v.Freedom, 100*v.Probability)
 	for _, r := range v.Reasons {
 		fmt.Fprintf(out, "why: %s\n", r)
@@ -364,7 +368,8 @@ func (a verifyAnswer) write(out io.Writer) error {
 		fmt.Fprintf(out, "note: %s\n", n)
 	}
 	for _, s := range a.studies {
-		fmt.Fprintf(out, "gauge study, strip %s: %d pictures at %d places: bias %+.3f mm, repeatability %.3f mm, reproducibility %.3f mm (1 sd), %.0f %% of the %s mm tolerance, Cg %s, Cgk %s\n",
+		fmt.Fprintf(out, "gauge study, strip %s: %d pictures at %d places: bias %+.3f mm, repeatability %.3f mm, reproducibility %.3f mm (1 "+
+			"sd), %.0f %% of the %s mm tolerance, Cg %s, Cgk %s\n",
 			stripName(s.strip), s.Pictures, s.Places, float64(s.Bias), float64(s.Repeatability), float64(s.Reproducibility), 100*s.GRR,
 			strconv.FormatFloat(float64(s.Tolerance), 'g', -1, 64), figure(s.Cg), figure(s.Cgk))
 	}
@@ -444,7 +449,8 @@ func (a verifyAnswer) writeJSON(out io.Writer) error {
 	j := verifyJSON{
 		Version: 1, Outcome: string(v.Outcome), WorstError: float64(v.WorstError), WorstSigmas: v.WorstNormalised, Allowed: v.Allowed,
 		ChiSquare: v.ChiSquare, Freedom: v.Freedom, Probability: v.Probability, Stated: float64(v.Stated), Reference: float64(v.Reference),
-		Limit: float64(a.setup.Limit), Covered: v.Covered, Reasons: append([]string{}, v.Reasons...), Cause: v.Cause, Notes: append([]string{}, v.Notes...),
+		Limit: float64(a.setup.Limit), Covered: v.Covered, Reasons: append([]string{}, v.Reasons...), Cause: v.Cause, Notes: append([]string{},
+			v.Notes...),
 	}
 	j.Calibration.File, j.Calibration.Hash, j.Calibration.Integrity = a.file, a.hash, a.integrity
 	for _, p := range a.places {

@@ -41,7 +41,8 @@ func newVerifyRig(t *testing.T, places int) verifyRig {
 	at := []geom.Point{{X: 457, Y: 457}, {X: 170, Y: 200}, {X: 720, Y: 180}, {X: 730, Y: 720}, {X: 200, Y: 730}}
 	for i := range places {
 		scene := tablesim.Table{Camera: cam, Layout: layout, Look: tablesim.DefaultLook(), Seed: uint64(40 + i)}
-		scene.Strips = tablesim.LayCard(verify.DefaultCard(), geom.Pose{Point: at[i], Heading: geom.Angle(35*i) * geom.Degree}, [2]geom.Length{0.2, 4.2})
+		scene.Strips = tablesim.LayCard(verify.DefaultCard(), geom.Pose{Point: at[i], Heading: geom.Angle(35*i) * geom.Degree},
+			[2]geom.Length{0.2, 4.2})
 		f, _, err := scene.Render()
 		require.NoError(t, err)
 		name := filepath.Join(r.dir, fmt.Sprintf("place%d.png", i+1))
@@ -57,7 +58,8 @@ func (r verifyRig) verify(t *testing.T, args ...string) (code int, doc verifyJSO
 	code, stdout, stderr := called(t, all...)
 	if stdout != "" {
 		require.NoError(t, json.Unmarshal([]byte(stdout), &doc))
-		t.Logf("%s: worst %.2f mm, %.1f sigma; chi-square %.1f/%d; %v; %s", doc.Outcome, doc.WorstError, doc.WorstSigmas, doc.ChiSquare, doc.Freedom, doc.Reasons, doc.Cause)
+		t.Logf("%s: worst %.2f mm, %.1f sigma; chi-square %.1f/%d; %v; %s", doc.Outcome, doc.WorstError, doc.WorstSigmas, doc.ChiSquare,
+			doc.Freedom, doc.Reasons, doc.Cause)
 	}
 	return code, doc, stderr
 }

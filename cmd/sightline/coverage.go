@@ -45,7 +45,8 @@ func coveragePicture(s lens.GuideState) []string {
 	beside := []string{
 		fmt.Sprintf("views     %d", s.Views),
 		fmt.Sprintf("covered   %.0f %% of the picture", 100*s.Covered),
-		fmt.Sprintf("tilted    left %s, right %s, top %s, bottom %s", yes(s.Tilts[lens.Left]), yes(s.Tilts[lens.Right]), yes(s.Tilts[lens.Top]), yes(s.Tilts[lens.Bottom])),
+		fmt.Sprintf("tilted    left %s, right %s, top %s, bottom %s", yes(s.Tilts[lens.Left]), yes(s.Tilts[lens.Right]), yes(s.Tilts[lens.Top]),
+			yes(s.Tilts[lens.Bottom])),
 		fmt.Sprintf("distance  near %s, far %s", yes(s.Near), yes(s.Far)),
 	}
 	if s.Sigma != nil {

@@ -91,7 +91,8 @@ func TestDoctorsCommandLine(t *testing.T) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("off.toml", []byte("[panel]\nenabled = false\n"), 0o600))
 	require.NoError(t, os.WriteFile("bad.toml", []byte("[panel]\ncolour = 1\n"), 0o600))
-	require.NoError(t, os.WriteFile("clash.toml", []byte("[lamps.range1]\npin=\"GPIO3\"\n[display]\nkind=\"ssd1306\"\nbus=\"I2C1\"\naddress=0x3c\n"), 0o600))
+	require.NoError(t, os.WriteFile("clash.toml",
+		[]byte("[lamps.range1]\npin=\"GPIO3\"\n[display]\nkind=\"ssd1306\"\nbus=\"I2C1\"\naddress=0x3c\n"), 0o600))
 	for line, want := range map[string]int{
 		"doctor --yes --config off.toml --only disk,lamps":                  0,
 		"doctor dark --config off.toml":                                     0,

@@ -54,7 +54,8 @@ func (c *drawCmd) draw(stdin io.Reader, out io.Writer) error {
 	}
 	svg, err := draw.SVG(scene, o)
 	switch {
-	case errors.Is(err, draw.ErrNotThere), errors.Is(err, engine.ErrHugeMove), errors.Is(err, engine.ErrBankRoll): // asked rightly, of a table where it is not
+	// asked rightly, of a table where it is not
+	case errors.Is(err, draw.ErrNotThere), errors.Is(err, engine.ErrHugeMove), errors.Is(err, engine.ErrBankRoll):
 		return unanswered{fmt.Errorf("%s: %w", file, err)}
 	case err != nil:
 		return fmt.Errorf("%s: %w", file, err)

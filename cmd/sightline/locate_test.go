@@ -73,7 +73,8 @@ func TestFromAPictureToAnAnswer(t *testing.T) {
 	table, err := calibration.LoadTable(calibrated)
 	require.NoError(t, err)
 	require.NoError(t, verify.SaveRecord(calibrated, verify.Record{
-		At: time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC), Outcome: verify.Pass, WorstError: 0.21, WorstNormalised: 1.3, Places: 5, Covered: 0.9, Calibration: table.Hash,
+		At: time.Date(2026, 11, 21, 10, 30, 0, 0, time.UTC), Outcome: verify.Pass, WorstError: 0.21, WorstNormalised: 1.3, Places: 5,
+		Covered: 0.9, Calibration: table.Hash,
 	}))
 	const verified = `"verified":{"at":"2026-11-21T10:30:00Z","outcome":"pass","worst_error_mm":0.21,"worst_sigmas":1.3,"places":5,"covered":0.9,"holds":true,"why":""}`
 	out.Reset()

@@ -98,7 +98,8 @@ func TestMeasureShowsTheArcsThatWereAskedFor(t *testing.T) {
 			Arcs []struct{ Arc string }
 		}
 	}
-	require.NoError(t, json.Unmarshal([]byte(measured(t, measureCmd{From: "A1", To: "C1", Arc: []string{"turret"}, JSON: true}, measureScene)), &doc))
+	require.NoError(t, json.Unmarshal([]byte(measured(t, measureCmd{From: "A1", To: "C1", Arc: []string{"turret"}, JSON: true}, measureScene)),
+		&doc))
 	require.Len(t, doc.Pairs, 1)
 	assert.Equal(t, []struct{ Arc string }{{"turret"}}, doc.Pairs[0].Arcs)
 }

@@ -36,7 +36,8 @@ func TestMovePrintsATableForPeople(t *testing.T) {
 	assert.Regexp(t, `final +400\.00 +360\.00 +0\.00`, out.String())
 	assert.Regexp(t, `rock1 +yes +no`, out.String())
 	out.Reset()
-	require.NoError(t, (&moveCmd{Scene: "-", Ship: "A1", Action: "barrel-roll left", Sigmas: 3, Rules: "1e"}).move(strings.NewReader(measureScene), &out))
+	require.NoError(t, (&moveCmd{Scene: "-", Ship: "A1", Action: "barrel-roll left", Sigmas: 3, Rules: "1e"}).move(
+		strings.NewReader(measureScene), &out))
 	assert.Regexp(t, `slide -20\.00 to 20\.00 mm +320\.00 +180\.00 +0\.00 +yes`, out.String())
 	assert.NotContains(t, out.String(), "final")
 	out.Reset()

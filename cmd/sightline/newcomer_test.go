@@ -67,7 +67,8 @@ func TestAWordThatIsNoCommandIsAnsweredWithThoseThatAre(t *testing.T) {
 func TestANameInSmallLettersIsAnsweredWithTheOneThatIsThere(t *testing.T) {
 	scene := sceneFile(t, measureScene)
 	for _, args := range [][]string{
-		{"measure", scene, "--from", "a1"}, {"measure", scene, "--from", "B1", "--to", "a1"}, {"move", scene, "--ship", "a1", "--maneuver", "straight 1"},
+		{"measure", scene, "--from", "a1"}, {"measure", scene, "--from", "B1", "--to", "a1"}, {"move", scene, "--ship", "a1", "--maneuver",
+			"straight 1"},
 	} {
 		code, said := stderrOf(t, args...)
 		assert.Equal(t, 1, code)

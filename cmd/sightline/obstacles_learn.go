@@ -33,7 +33,8 @@ type learnTokensCmd struct {
 // Help lists the kinds.
 func (*learnTokensCmd) Help() string {
 	obstacles, devices, markers := catalogue.Kinds()
-	return fmt.Sprintf("Kinds of obstacles: %s. Of devices: %s. Of a scenario's markers: %s.", strings.Join(obstacles, ", "), strings.Join(devices, ", "), strings.Join(markers, ", "))
+	return fmt.Sprintf("Kinds of obstacles: %s. Of devices: %s. Of a scenario's markers: %s.", strings.Join(obstacles, ", "),
+		strings.Join(devices, ", "), strings.Join(markers, ", "))
 }
 
 // Run implements the command.
@@ -87,7 +88,8 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 		return unanswered{fmt.Errorf("%s: %w", frame.Name, err)}
 	}
 	if len(found) != len(c.Name) {
-		return unanswered{fmt.Errorf("%s: expected the %s that --name names, got %d that can be traced, %s", frame.Name, counted(len(c.Name), "token"), len(found), on)}
+		return unanswered{fmt.Errorf("%s: expected the %s that --name names, got %d that can be traced, %s", frame.Name,
+			counted(len(c.Name), "token"), len(found), on)}
 	}
 	for i, outline := range found {
 		e, err := catalogue.NewEntry(c.Name[i], c.Kind, outline)
@@ -116,7 +118,8 @@ func (c *learnTokensCmd) checkAlike(e *catalogue.Entry, all *catalogue.Catalogue
 	}
 	for i := range all.Entries {
 		if known := &all.Entries[i]; obstacle.Alike(e.Outline, known.Outline) {
-			return unanswered{fmt.Errorf("%s looks like %s: neither would be recognised. Leave it out if it is the same token; --alike saves it all the same", e.Name, known.Name)}
+			return unanswered{fmt.Errorf("%s looks like %s: neither would be recognised. Leave it out if it is the same token; --alike saves it "+
+				"all the same", e.Name, known.Name)}
 		}
 	}
 	return nil

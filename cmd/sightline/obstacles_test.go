@@ -38,7 +38,8 @@ func TestObstructionIsAnsweredFromPictures(t *testing.T) {
 	}
 	empty := shoot("empty", func(*tablesim.Table) {})
 	paper := shoot("paper", func(t *tablesim.Table) {
-		t.Clutter = []tablesim.Clutter{{Pose: geom.Pose{Point: rock.Pose.Point}, Width: 140, Length: 140, Height: 0.1, Color: color.RGBA{240, 240, 240, 255}}}
+		t.Clutter = []tablesim.Clutter{{Pose: geom.Pose{Point: rock.Pose.Point}, Width: 140, Length: 140, Height: 0.1, Color: color.RGBA{240, 240,
+			240, 255}}}
 		t.Scene.Obstacles = []engine.Obstacle{rock}
 	})
 	played := shoot("played", func(t *tablesim.Table) {

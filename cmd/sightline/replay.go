@@ -96,7 +96,8 @@ func printReplay(out io.Writer, e *rulings.Entry, r *rulings.Replayed) error {
 	w := bufio.NewWriter(out)
 	fmt.Fprintf(w, "entry %d", r.Number)
 	if !e.At.IsZero() {
-		fmt.Fprintf(w, ", %s, recorded by %s, replayed by %s", e.At.Local().Format("2006-01-02 15:04:05"), printable(r.Program), printable(r.Here))
+		fmt.Fprintf(w, ", %s, recorded by %s, replayed by %s", e.At.Local().Format("2006-01-02 15:04:05"), printable(r.Program),
+			printable(r.Here))
 	}
 	fmt.Fprintf(w, "\n%s\n\n", printable(cmp.Or(e.Title, e.Text)))
 	printEngine(w, &r.Engine)
@@ -160,7 +161,8 @@ func printRelook(w io.Writer, r *rulings.Relook) {
 		fmt.Fprintf(w, "           the distance is %.2f mm from the recorded one (%.1f sigmas)\n", d.By, d.Sigmas)
 	}
 	for _, s := range r.Ships {
-		fmt.Fprintf(w, "           %s lies %.2f mm and %.2f° from where it was recorded (%.1f sigmas)\n", printable(s.ID), s.By, s.Turned, s.Sigmas)
+		fmt.Fprintf(w, "           %s lies %.2f mm and %.2f° from where it was recorded (%.1f sigmas)\n", printable(s.ID), s.By, s.Turned,
+			s.Sigmas)
 	}
 	for _, s := range r.Rocks {
 		fmt.Fprintf(w, "           %s lies %.2f mm from where it was recorded (%.1f sigmas)\n", printable(s.ID), s.By, s.Sigmas)

@@ -164,7 +164,8 @@ func row(e *rulings.Entry) []string {
 	if title == "" {
 		title = e.Text
 	}
-	return []string{strconv.FormatInt(e.Number, 10), e.At.Local().Format("2006-01-02 15:04"), printable(pair), printable(title), decision, printable(e.Judge)}
+	return []string{strconv.FormatInt(e.Number, 10), e.At.Local().Format("2006-01-02 15:04"), printable(pair), printable(title), decision,
+		printable(e.Judge)}
 }
 
 // printable keeps what people wrote to one line without control characters.

@@ -218,12 +218,14 @@ func TestWhatCannotBeAskedOfRulings(t *testing.T) {
 	t.Setenv("STATE_DIRECTORY", t.TempDir())
 	dir := filepath.Join(t.TempDir(), "rulings")
 	require.NoError(t, os.MkdirAll(dir, 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "rulings.db"), []byte("this is no database, though it is of the right name and long enough to be read as a header of one hundred bytes"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "rulings.db"),
+		[]byte("this is no database, though it is of the right name and long enough to be read as a header of one hundred bytes"), 0o644))
 	for _, c := range []struct {
 		args string
 		code int
 	}{
-		{"replay", 2}, {"replay one", 2}, {"replay 0", 2}, {"replay -1", 2}, {"rulings", 2}, {"rulings export", 2}, {"rulings list --rulings nowhere", 2},
+		{"replay", 2}, {"replay one", 2}, {"replay 0", 2}, {"replay -1", 2}, {"rulings", 2}, {"rulings export", 2},
+		{"rulings list --rulings nowhere", 2},
 		{"rulings verify --head 3 --rulings " + dir, 2}, {"rulings verify --head 3:beef --rulings " + dir, 2},
 		{"replay 1", 1}, {"rulings list", 1}, {"rulings verify", 1}, {"rulings export 1 -o x.html", 1}, // no rulings yet
 		{"replay 1 --rulings " + dir, 1}, {"rulings list --rulings " + dir, 1},

@@ -34,7 +34,8 @@ func (c *runCmd) Run(ctx context.Context) error {
 		Version: version,
 		Log:     slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Ready: func(address string) {
-			fmt.Fprintf(os.Stderr, "sightline: the page is on %s (source %s, rules %v)\n", config.Web.PageURL(address), config.Camera.Source, config.Rules.Edition)
+			fmt.Fprintf(os.Stderr, "sightline: the page is on %s (source %s, rules %v)\n", config.Web.PageURL(address), config.Camera.Source,
+				config.Rules.Edition)
 		},
 	})
 	return given.InFile(c.Config, err)

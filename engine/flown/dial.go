@@ -15,7 +15,8 @@ type Candidates struct {
 }
 
 // Every returns every maneuver that is on any ship's dial and every action that moves a
-// ship along a straight or a boost's template: what a ship of an unknown kind may have flown. A pull by a tractor beam ends where a boost or a roll does.
+// ship along a straight or a boost's template: what a ship of an unknown kind may have flown. A pull by a tractor
+// beam ends where a boost or a roll does.
 func Every() Candidates {
 	var c Candidates
 	for b := engine.Stationary; b <= engine.ReverseBank; b++ {

@@ -55,7 +55,8 @@ func webcam() *fakeControls {
 		have: map[ControlID]ControlRange{
 			ctrlExposeAuto: {Name: "Auto Exposure", Max: 3, Step: 1}, ctrlExposure: {Name: "Exposure Time, Absolute", Min: 3, Max: 2047, Step: 1},
 			ctrlGain: {Name: "Gain", Max: 255, Step: 1}, ctrlAutoWhite: {Name: "White Balance, Automatic", Max: 1, Step: 1},
-			ctrlWhite: {Name: "White Balance Temperature", Min: 2000, Max: 6500, Step: 10}, ctrlPowerline: {Name: "Power Line Frequency", Max: 2, Step: 1},
+			ctrlWhite: {Name: "White Balance Temperature", Min: 2000, Max: 6500, Step: 10}, ctrlPowerline: {Name: "Power Line Frequency", Max: 2,
+				Step: 1},
 		},
 		values: map[ControlID]int32{ctrlExposeAuto: exposeAperture, ctrlExposure: 250, ctrlGain: 16, ctrlAutoWhite: 1, ctrlWhite: 4600},
 		deaf:   map[ControlID]bool{}, busy: map[ControlID]error{},
@@ -63,7 +64,8 @@ func webcam() *fakeControls {
 }
 
 var allLocked = Settings{
-	Exposure: Setting{Kind: SettingLock}, Gain: Setting{Kind: SettingLock}, WhiteBalance: Setting{Kind: SettingLock}, Focus: Setting{Kind: SettingLock}, Powerline: 50,
+	Exposure: Setting{Kind: SettingLock}, Gain: Setting{Kind: SettingLock}, WhiteBalance: Setting{Kind: SettingLock},
+	Focus: Setting{Kind: SettingLock}, Powerline: 50,
 }
 
 func TestACameraIsLockedWhereItSettled(t *testing.T) {
@@ -75,7 +77,8 @@ func TestACameraIsLockedWhereItSettled(t *testing.T) {
 	d.values[ctrlExposure], d.values[ctrlWhite] = 312, 4210 // the camera settles
 	locked, says := ApplySettings(d, allLocked, true)
 	assert.Equal(t, []string{
-		"The camera's exposure is locked at 312 (100 µs).", "The camera's gain is locked at 16.", "The camera's white balance is locked at 4210 K.",
+		"The camera's exposure is locked at 312 (100 µs).", "The camera's gain is locked at 16.",
+		"The camera's white balance is locked at 4210 K.",
 		"The camera's driver does not let its focus be set: it may change while you play.",
 	}, says)
 	assert.Equal(t, int32(exposeManual), d.values[ctrlExposeAuto])
@@ -98,12 +101,19 @@ func TestWhatACameraDoesNotTakeIsSaid(t *testing.T) {
 		wish   Settings
 		says   string
 	}{
-		"a value out of range":     {nil, Settings{Exposure: Setting{SettingFixed, 5000}}, "The camera's exposure cannot be set: Exposure Time, Absolute: expected 3 to 2047, got 5000."},
-		"a control that is deaf":   {func(f *fakeControls) { f.deaf[ctrlGain] = true }, Settings{Gain: Setting{SettingFixed, 99}}, "The camera's gain cannot be set: Gain: it was set to 99 and is 16."},
-		"a driver that is busy":    {func(f *fakeControls) { f.busy[ctrlWhite] = errors.New("device or resource busy") }, Settings{WhiteBalance: Setting{SettingFixed, 5000}}, "The camera's white balance cannot be set: White Balance Temperature = 5000: device or resource busy."},
-		"one that can be read":     {func(f *fakeControls) { f.have[ctrlGain] = ControlRange{Name: "Gain", Max: 9, Flags: controlReadOnly} }, Settings{Gain: Setting{SettingFixed, 5}}, "The camera's gain cannot be set: Gain can only be read."},
-		"one that is switched off": {func(f *fakeControls) { f.have[ctrlGain] = ControlRange{Flags: controlDisabled} }, Settings{Gain: Setting{SettingFixed, 5}}, "The camera's driver does not let its gain be set: it may change while you play."},
-		"no powerline frequency":   {func(f *fakeControls) { delete(f.have, ctrlPowerline) }, Settings{Powerline: 60}, "The camera's powerline frequency cannot be set to 60 Hz: the camera has no such control."},
+		"a value out of range": {nil, Settings{Exposure: Setting{SettingFixed, 5000}},
+			"The camera's exposure cannot be set: Exposure Time, Absolute: expected 3 to 2047, got 5000."},
+		"a control that is deaf": {func(f *fakeControls) { f.deaf[ctrlGain] = true }, Settings{Gain: Setting{SettingFixed, 99}},
+			"The camera's gain cannot be set: Gain: it was set to 99 and is 16."},
+		"a driver that is busy": {func(f *fakeControls) { f.busy[ctrlWhite] = errors.New("device or resource busy") },
+			Settings{WhiteBalance: Setting{SettingFixed, 5000}}, "The camera's white balance cannot be set: White Balance Temperature = 5000: " +
+				"device or resource busy."},
+		"one that can be read": {func(f *fakeControls) { f.have[ctrlGain] = ControlRange{Name: "Gain", Max: 9, Flags: controlReadOnly} },
+			Settings{Gain: Setting{SettingFixed, 5}}, "The camera's gain cannot be set: Gain can only be read."},
+		"one that is switched off": {func(f *fakeControls) { f.have[ctrlGain] = ControlRange{Flags: controlDisabled} },
+			Settings{Gain: Setting{SettingFixed, 5}}, "The camera's driver does not let its gain be set: it may change while you play."},
+		"no powerline frequency": {func(f *fakeControls) { delete(f.have, ctrlPowerline) }, Settings{Powerline: 60},
+			"The camera's powerline frequency cannot be set to 60 Hz: the camera has no such control."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := webcam()

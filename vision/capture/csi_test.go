@@ -68,7 +68,8 @@ func TestRawPicturesWithPaddedRowsComeOutOfThePipeWhole(t *testing.T) {
 	child, dir := fakeChild(t, "cat frames\nexec sleep 60")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "frames"), append(one, two...), 0o600))
 
-	s, err := capture.OpenCSI("csi:", capture.CSIOptions{Width: w, Height: h, FPS: 12.5, Camera: 1, Command: child, Args: []string{"--gain", "2"}})
+	s, err := capture.OpenCSI("csi:", capture.CSIOptions{Width: w, Height: h, FPS: 12.5, Camera: 1, Command: child, Args: []string{"--gain",
+		"2"}})
 	require.NoError(t, err)
 	defer s.Close()
 	f, err := s.Next(t.Context())
@@ -96,7 +97,8 @@ func TestRawPicturesWithPaddedRowsComeOutOfThePipeWhole(t *testing.T) {
 
 	args, err := os.ReadFile(filepath.Join(dir, "args"))
 	require.NoError(t, err)
-	assert.Equal(t, "--nopreview --timeout 0 --flush --camera 1 --width 40 --height 12 --framerate 12.5 --codec yuv420 --output - --gain 2\n", string(args))
+	assert.Equal(t, "--nopreview --timeout 0 --flush --camera 1 --width 40 --height 12 --framerate 12.5 --codec yuv420 --output - --gain 2\n",
+		string(args))
 	checkChildEnds(t, s, dir)
 }
 

@@ -217,7 +217,8 @@ func TestASourceThatGivesNoFrameIsStalledThenClosedAndOpenedAgain(t *testing.T) 
 		for _, s := range told {
 			states = append(states, s.State)
 		}
-		assert.Equal(t, []capture.FeedState{capture.FeedOpening, capture.FeedLive, capture.FeedStalled, capture.FeedOpening, capture.FeedLive}, states)
+		assert.Equal(t, []capture.FeedState{capture.FeedOpening, capture.FeedLive, capture.FeedStalled, capture.FeedOpening, capture.FeedLive},
+			states)
 		assert.Equal(t, "no frame for 3s", told[2].Err)
 		require.NoError(t, stop())
 	})

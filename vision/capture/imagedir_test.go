@@ -152,7 +152,10 @@ func TestPicturesThatRepeatBeginAgain(t *testing.T) {
 	dir := pictureDir(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "bad.png"), []byte("no picture"), 0o600))
 	var told []string
-	s, err := capture.OpenImageDir(dir, capture.ImageOptions{Read: readPNG, Repeat: true, Skipped: func(path string, _ error) { told = append(told, filepath.Base(path)) }})
+	s, err := capture.OpenImageDir(dir, capture.ImageOptions{Read: readPNG, Repeat: true, Skipped: func(path string,
+		_ error) {
+		told = append(told, filepath.Base(path))
+	}})
 	require.NoError(t, err)
 	for i := range 7 {
 		f, err := s.Next(t.Context())

@@ -219,7 +219,8 @@ func CheckEntry(name, kind string) error {
 		return fmt.Errorf("name: %w", err)
 	}
 	if RoleOf(kind) == roleNone {
-		return fmt.Errorf("kind: expected one of %v, a device's such as bomb, mine or cargo, or one of %v, got %q", obstacleKinds, markerKinds, kind)
+		return fmt.Errorf("kind: expected one of %v, a device's such as bomb, mine or cargo, or one of %v, got %q", obstacleKinds, markerKinds,
+			kind)
 	}
 	return nil
 }

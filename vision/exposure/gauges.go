@@ -252,9 +252,11 @@ func (l *Light) Advice() (out []string) {
 	if l.Edges > 0 {
 		switch contrast := l.White - l.Black; {
 		case l.Smear > smeared:
-			say("the picture is smeared in one direction (an edge takes %.1f px, %.1f times what it takes across): a shorter exposure and more light, and a mount that does not shake", l.Edge, l.Smear)
+			say("the picture is smeared in one direction (an edge takes %.1f px, %.1f times what it takes across): a shorter exposure and more "+
+				"light, and a mount that does not shake", l.Edge, l.Smear)
 		case l.EdgeMM > edgeSoft:
-			say("the picture is not sharp (an edge takes %.1f px, %.1f mm on the table): focus on the mat, lock the focus, clean the lens, then calibrate the lens again", l.Edge, l.EdgeMM)
+			say("the picture is not sharp (an edge takes %.1f px, %.1f mm on the table): focus on the mat, lock the focus, clean the lens, then "+
+				"calibrate the lens again", l.Edge, l.EdgeMM)
 		case contrast < LeastInk:
 			say("the picture is flat (%.0f grey levels from black to white): give more light, or lengthen the exposure", contrast)
 		}

@@ -66,7 +66,8 @@ func CharucoCorners(g *image.Gray, b calibration.Board, found []vision.Detection
 		if !any {
 			return nil, nil, "the board's markers are seen, but no corner between its squares: is it blurred or too small in the picture?"
 		}
-		return nil, nil, fmt.Sprintf("%d of the board's %d corners are seen, at least %d are needed: show more of it", len(px), len(places), minBoardCorners)
+		return nil, nil, fmt.Sprintf("%d of the board's %d corners are seen, at least %d are needed: show more of it", len(px), len(places),
+			minBoardCorners)
 	}
 	return px, indices, ""
 }

@@ -73,13 +73,16 @@ func TestACameraThatSeesTheEmptyMatContradicts(t *testing.T) {
 		things int
 		why    string
 	}{
-		{"the other sees nothing there", rock(), seeing(watching(nil), onSquare(300, vision.CellBare)), 0, 1, "sees the empty mat where camera 1 sees it"},
+		{"the other sees nothing there", rock(), seeing(watching(nil), onSquare(300, vision.CellBare)), 0, 1,
+			"sees the empty mat where camera 1 sees it"},
 		{"the other sees something there", rock(), seeing(watching(nil), onSquare(300, vision.CellCovered)), 1, 0, ""},
 		{"glare hides the place from the other", rock(), seeing(watching(nil), onSquare(300, vision.CellUnseen)), 1, 0, ""},
 		{"most of the place is hidden from the other", rock(), seeing(watching(nil), halfHidden), 1, 0, ""},
 		{"where the other sees nothing is not known", rock(), watching(nil), 1, 0, ""},
-		{"a dark print whose rim is in the other's glare", seeing(watching([]vision.ObstacleView{rockAt("rock", 300)}), darkPrint), seeing(watching(nil), rimInGlare), 1, 0, ""},
-		{"a thing that the other sees the mat at", seeing(watching(nil, vision.UnknownObject{Outline: squareAt(300), Area: 1600}), onSquare(300, vision.CellCovered)), seeing(watching(nil), onSquare(300, vision.CellBare)), 0, 1, ""},
+		{"a dark print whose rim is in the other's glare", seeing(watching([]vision.ObstacleView{rockAt("rock", 300)}), darkPrint),
+			seeing(watching(nil), rimInGlare), 1, 0, ""},
+		{"a thing that the other sees the mat at", seeing(watching(nil, vision.UnknownObject{Outline: squareAt(300), Area: 1600}),
+			onSquare(300, vision.CellCovered)), seeing(watching(nil), onSquare(300, vision.CellBare)), 0, 1, ""},
 		{"what the other saw once", rock(), past(seeing(watching(nil), onSquare(300, vision.CellBare))), 1, 0, ""},
 	} {
 		for _, swapped := range []bool{false, true} {
@@ -101,7 +104,8 @@ func TestACameraThatSeesTheEmptyMatContradicts(t *testing.T) {
 
 func TestWhatACameraSawBeforeIsNotAnsweredAbout(t *testing.T) {
 	saw := func() vision.Located {
-		return past(seeing(watching([]vision.ObstacleView{rockAt("rock", 300)}, vision.UnknownObject{Outline: squareAt(600), Area: 1600}), onSquare(300, vision.CellCovered)))
+		return past(seeing(watching([]vision.ObstacleView{rockAt("rock", 300)}, vision.UnknownObject{Outline: squareAt(600), Area: 1600}),
+			onSquare(300, vision.CellCovered)))
 	}
 	rock := rockAt("rock", 300.1)
 	rock.Cov[0] = 0.09 // less sure than what was seen before
@@ -131,12 +135,14 @@ func TestWhatACameraSawBeforeIsNotAnsweredAbout(t *testing.T) {
 
 func TestAThingThatGoesBeyondAnObstacleHoldsMore(t *testing.T) {
 	wide := []geom.Point{{X: 280, Y: 480}, {X: 332, Y: 495}, {X: 332, Y: 505}, {X: 280, Y: 520}} // 12 mm beyond, of much the same area
-	got := fuse(t, Options{}, watching([]vision.ObstacleView{rockAt("rock", 300)}), watching(nil, vision.UnknownObject{Outline: wide, Area: 1700}))
+	got := fuse(t, Options{}, watching([]vision.ObstacleView{rockAt("rock", 300)}), watching(nil, vision.UnknownObject{Outline: wide,
+		Area: 1700}))
 	assert.Len(t, got.Scene.Obstacles, 1)
 	assert.Len(t, got.Scene.Unknown, 1)
 
 	corner := []geom.Point{{X: 302, Y: 502}, {X: 322, Y: 502}, {X: 322, Y: 522}, {X: 302, Y: 522}} // the rest of it was recognised as nothing
-	got = fuse(t, Options{}, watching([]vision.ObstacleView{rockAt("rock", 300)}), watching(nil, vision.UnknownObject{Outline: corner, Area: 400}))
+	got = fuse(t, Options{}, watching([]vision.ObstacleView{rockAt("rock", 300)}), watching(nil, vision.UnknownObject{Outline: corner,
+		Area: 400}))
 	assert.Len(t, got.Scene.Obstacles, 1)
 	assert.Empty(t, got.Scene.Unknown)
 }

@@ -129,7 +129,8 @@ func (f fuser) choose(views []vision.Located, o Options) (used []fuseView) {
 		if o.Apart < 0 || age <= o.Apart {
 			return false
 		}
-		f.LeftOut = append(f.LeftOut, vision.LeftOutView{Name: v.name, Why: "its picture is older than the newest by " + age.Round(time.Millisecond).String()})
+		f.LeftOut = append(f.LeftOut, vision.LeftOutView{Name: v.name, Why: "its picture is older than the newest by " + age.Round(
+			time.Millisecond).String()})
 		return true
 	})
 	for _, v := range used {

@@ -42,7 +42,8 @@ func cameraView(rng *rand.Rand, truth map[string]geom.Pose, shared geom.Cov3) vi
 		p := truth[id]
 		code, _ := token.CodeOfID(id)
 		fit, lens := randomCov(rng, 0.05), randomCov(rng, 0.15)
-		s := engine.Ship{ID: id, Player: code.Player(), Base: engine.Small, Pose: p, Covariance: sum3(sum3(fit, lens), shared), Seen: "token", Visible: rng.Float64()}
+		s := engine.Ship{ID: id, Player: code.Player(), Base: engine.Small, Pose: p, Covariance: sum3(sum3(fit, lens), shared), Seen: "token",
+			Visible: rng.Float64()}
 		s.Pose.X += 0.05 * rng.NormFloat64()
 		s.Pose.Y += 0.05 * rng.NormFloat64()
 		l.Scene.Ships = append(l.Scene.Ships, s)
@@ -216,7 +217,8 @@ func TestAHeadingButForQuarterTurnsIsNotFused(t *testing.T) {
 
 func TestDisagreementIsToldAndNotAveraged(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 5))
-	truth, shared := map[string]geom.Pose{"A1": {Point: geom.Point{X: 100, Y: 100}}, "B1": {Point: geom.Point{X: 500, Y: 100}}}, geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 4e-6}
+	truth, shared := map[string]geom.Pose{"A1": {Point: geom.Point{X: 100, Y: 100}}, "B1": {Point: geom.Point{X: 500, Y: 100}}},
+		geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 4e-6}
 	for _, c := range []struct {
 		name   string
 		change func(s *engine.Ship)
@@ -286,7 +288,8 @@ func TestViewsThatCannotBeFused(t *testing.T) {
 	assert.ErrorContains(t, err, "expected a camera's view or more")
 	_, err = Fuse([]vision.Located{{Scene: engine.Scene{MatWidth: 914}}, {Scene: engine.Scene{MatWidth: 420}}}, Options{})
 	assert.ErrorContains(t, err, "expected views of one mat")
-	bad := vision.Located{Scene: engine.Scene{Ships: []engine.Ship{{ID: "A1", Pose: geom.Pose{Point: geom.Point{X: math.NaN()}}}, {ID: "A2", Covariance: geom.Cov3{math.Inf(1)}}}}}
+	bad := vision.Located{Scene: engine.Scene{Ships: []engine.Ship{{ID: "A1", Pose: geom.Pose{Point: geom.Point{X: math.NaN()}}},
+		{ID: "A2", Covariance: geom.Cov3{math.Inf(1)}}}}}
 	got := fuse(t, Options{}, bad, vision.Located{})
 	assert.Empty(t, got.Scene.Ships)
 	exact := vision.Located{Scene: engine.Scene{Ships: []engine.Ship{{ID: "A1"}}}}
@@ -295,7 +298,8 @@ func TestViewsThatCannotBeFused(t *testing.T) {
 
 // rockAt is a sight of an entry at a place, a square of 40 mm.
 func rockAt(name string, x float64) vision.ObstacleView {
-	v := vision.ObstacleView{ID: name, Entry: &catalogue.Entry{Name: name, Kind: "asteroid"}, Pose: geom.Pose{Point: geom.Point{X: x, Y: 500}}, Cov: geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 1e-5}}
+	v := vision.ObstacleView{ID: name, Entry: &catalogue.Entry{Name: name, Kind: "asteroid"}, Pose: geom.Pose{Point: geom.Point{X: x, Y: 500}},
+		Cov: geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 1e-5}}
 	v.Outline = squareAt(x)
 	return v
 }
@@ -303,7 +307,8 @@ func rockAt(name string, x float64) vision.ObstacleView {
 // bentAt is a sight of an L, whose middle lies beside it.
 func bentAt(x float64) vision.ObstacleView {
 	v := rockAt("bent", x)
-	v.Outline = []geom.Point{{X: x - 20, Y: 480}, {X: x + 20, Y: 480}, {X: x + 20, Y: 490}, {X: x - 10, Y: 490}, {X: x - 10, Y: 520}, {X: x - 20, Y: 520}}
+	v.Outline = []geom.Point{{X: x - 20, Y: 480}, {X: x + 20, Y: 480}, {X: x + 20, Y: 490}, {X: x - 10, Y: 490}, {X: x - 10, Y: 520},
+		{X: x - 20, Y: 520}}
 	return v
 }
 
@@ -323,7 +328,8 @@ func watching(views []vision.ObstacleView, things ...vision.UnknownObject) visio
 
 func TestObstaclesOfSeveralCameras(t *testing.T) {
 	none := vision.Located{Captured: fuseAt, Scene: engine.Scene{ObstaclesUnseen: true}}
-	blind := vision.Located{Captured: fuseAt, Scene: engine.Scene{ObstaclesUnseen: true}, Obstacles: &vision.ObstacleSight{Unseen: vision.UnseenHidden}}
+	blind := vision.Located{Captured: fuseAt, Scene: engine.Scene{ObstaclesUnseen: true},
+		Obstacles: &vision.ObstacleSight{Unseen: vision.UnseenHidden}}
 	thing := vision.UnknownObject{Outline: squareAt(300), Area: 1600}
 	large := vision.UnknownObject{Outline: squareAt(300), Area: 4000}
 	near := rockAt("rock-a", 300.2)
@@ -341,16 +347,25 @@ func TestObstaclesOfSeveralCameras(t *testing.T) {
 		{name: "nobody looks", a: none, b: none, unseen: true},
 		{name: "none sees", a: none, b: blind, unseen: true},
 		{name: "one sees", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), b: blind, ids: []string{"rock-a"}},
-		{name: "both see it", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), b: watching([]vision.ObstacleView{near}), ids: []string{"rock-a"}},
-		{name: "both see one that is bent", a: watching([]vision.ObstacleView{bentAt(300)}), b: watching([]vision.ObstacleView{bentAt(300.1)}), ids: []string{"bent"}},
-		{name: "each sees one", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), b: watching([]vision.ObstacleView{rockAt("rock-b", 400)}), ids: []string{"rock-a", "rock-b"}},
-		{name: "two of a kind", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), b: watching([]vision.ObstacleView{rockAt("rock-a", 400)}), ids: []string{"rock-a", "rock-a-2"}},
-		{name: "other entries in one place", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), b: watching([]vision.ObstacleView{rockAt("rock-b", 300)}), things: 2, differs: true},
-		{name: "other faces", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), b: watching([]vision.ObstacleView{flipped}), things: 2, differs: true},
-		{name: "3 mm apart", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), b: watching([]vision.ObstacleView{rockAt("rock-a", 303)}), things: 2, differs: true},
+		{name: "both see it", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), b: watching([]vision.ObstacleView{near}),
+			ids: []string{"rock-a"}},
+		{name: "both see one that is bent", a: watching([]vision.ObstacleView{bentAt(300)}), b: watching([]vision.ObstacleView{bentAt(300.1)}),
+			ids: []string{"bent"}},
+		{name: "each sees one", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}),
+			b: watching([]vision.ObstacleView{rockAt("rock-b", 400)}), ids: []string{"rock-a", "rock-b"}},
+		{name: "two of a kind", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}),
+			b: watching([]vision.ObstacleView{rockAt("rock-a", 400)}), ids: []string{"rock-a", "rock-a-2"}},
+		{name: "other entries in one place", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}),
+			b: watching([]vision.ObstacleView{rockAt("rock-b", 300)}), things: 2, differs: true},
+		{name: "other faces", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), b: watching([]vision.ObstacleView{flipped}), things: 2,
+			differs: true},
+		{name: "3 mm apart", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), b: watching([]vision.ObstacleView{rockAt("rock-a", 303)}),
+			things: 2, differs: true},
 		{name: "unknown to one", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), b: watching(nil, thing), ids: []string{"rock-a"}},
-		{name: "unknown to one and larger", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), b: watching(nil, large), ids: []string{"rock-a"}, things: 1},
-		{name: "a bomb", a: watching([]vision.ObstacleView{bombAt(500), rockAt("rock-a", 300)}), b: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), ids: []string{"rock-a"}, devices: 1},
+		{name: "unknown to one and larger", a: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), b: watching(nil, large),
+			ids: []string{"rock-a"}, things: 1},
+		{name: "a bomb", a: watching([]vision.ObstacleView{bombAt(500), rockAt("rock-a", 300)}),
+			b: watching([]vision.ObstacleView{rockAt("rock-a", 300)}), ids: []string{"rock-a"}, devices: 1},
 		{name: "unknown to both", a: watching(nil, thing), b: watching(nil), things: 1},
 	} {
 		for _, views := range [][]vision.Located{{c.a, c.b}, {c.b, c.a}} {

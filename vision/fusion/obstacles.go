@@ -133,7 +133,8 @@ func older(a, b time.Time) time.Time {
 // do not agree about.
 func (f fuser) agreed(seen []seenObstacle, views []fuseView, sigmas float64) (known []seenObstacle, doubtful []vision.UnknownObject) {
 	slices.SortFunc(seen, func(a, b seenObstacle) int {
-		return cmp.Or(comparePast(a, b), cmp.Compare(det3(a.Cov), det3(b.Cov)), cmp.Compare(a.name, b.name), cmp.Compare(a.Pose.X, b.Pose.X), cmp.Compare(a.Pose.Y, b.Pose.Y))
+		return cmp.Or(comparePast(a, b), cmp.Compare(det3(a.Cov), det3(b.Cov)), cmp.Compare(a.name, b.name), cmp.Compare(a.Pose.X, b.Pose.X),
+			cmp.Compare(a.Pose.Y, b.Pose.Y))
 	})
 	contradicted := make([]bool, len(seen))
 	double := make([]bool, len(seen)) // a surer sight of it stands before

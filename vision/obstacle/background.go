@@ -70,7 +70,8 @@ const maxMatFrames = 10_000
 func (l *BackgroundLearner) Add(f vision.Frame) error {
 	w, h := f.Size()
 	if w != l.table.Intrinsics.Width || h != l.table.Intrinsics.Height {
-		return fmt.Errorf("vision: learn the mat: %s is %d×%d, the calibration is for %d×%d", f.Name, w, h, l.table.Intrinsics.Width, l.table.Intrinsics.Height)
+		return fmt.Errorf("vision: learn the mat: %s is %d×%d, the calibration is for %d×%d", f.Name, w, h, l.table.Intrinsics.Width,
+			l.table.Intrinsics.Height)
 	}
 	if l.frames >= maxMatFrames {
 		return fmt.Errorf("vision: learn the mat: expected at most %d pictures", maxMatFrames)

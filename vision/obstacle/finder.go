@@ -64,7 +64,8 @@ type shape struct {
 func NewFinder(t calibration.Table, c *catalogue.Catalogue, mat *Background, u calibration.Uncertainty) (*Finder, error) {
 	w, h := mat.Size()
 	if math.Abs(float64(w-t.Layout.Width)) > 1 || math.Abs(float64(h-t.Layout.Height)) > 1 {
-		return nil, fmt.Errorf("vision: obstacles: the learnt mat is %v × %v, the table's is %v × %v: learn it again", w, h, t.Layout.Width, t.Layout.Height)
+		return nil, fmt.Errorf("vision: obstacles: the learnt mat is %v × %v, the table's is %v × %v: learn it again", w, h, t.Layout.Width,
+			t.Layout.Height)
 	}
 	reduce, scale, err := gray.SearchReduction(&t)
 	if err != nil {
@@ -202,7 +203,8 @@ func (f *Finder) hidden(p geom.Point) bool {
 // shows where it lay: obstacles do not move during a game.
 func (f *Finder) stillThere(g *image.Gray, known *vision.ObstacleView, all []vision.ObstacleView) []vision.ObstacleView {
 	v, ok := f.refit(g, known)
-	if known.Area == 0 && ok && v.Misfit < max(f.good, known.Misfit+holdsMisfit) && v.Visible >= acceptVisible && v.Pose.Distance(known.Pose.Point) < 1 {
+	if known.Area == 0 && ok && v.Misfit < max(f.good, known.Misfit+holdsMisfit) && v.Visible >= acceptVisible &&
+		v.Pose.Distance(known.Pose.Point) < 1 {
 		v.Second, v.Margin, v.Sure, v.Known = known.Second, known.Margin, known.Sure, true
 		return append(all, v)
 	}
@@ -396,7 +398,8 @@ func (f *Finder) scan(b blob) []hypothesis {
 					continue
 				}
 				for k := range scanHeadings {
-					pose := geom.Pose{Point: geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5}, Heading: geom.Angle(2 * math.Pi * float64(k) / scanHeadings)}
+					pose := geom.Pose{Point: geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5},
+						Heading: geom.Angle(2 * math.Pi * float64(k) / scanHeadings)}
 					if !f.filled(s, pose, 1) {
 						continue
 					}

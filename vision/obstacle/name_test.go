@@ -12,7 +12,8 @@ import (
 // scene have one name for all that.
 func TestNoObstacleIsCalledAsAShipIs(t *testing.T) {
 	c := &catalogue.Catalogue{Entries: []catalogue.Entry{{Name: "A1"}, {Name: "A1-2"}, {Name: "rock"}}}
-	views := []vision.ObstacleView{{Entry: &c.Entries[2]}, {Entry: &c.Entries[0]}, {Entry: &c.Entries[0]}, {Entry: &c.Entries[1]}, {Entry: &c.Entries[2]}}
+	views := []vision.ObstacleView{{Entry: &c.Entries[2]}, {Entry: &c.Entries[0]}, {Entry: &c.Entries[0]}, {Entry: &c.Entries[1]},
+		{Entry: &c.Entries[2]}}
 	(&Finder{catalogue: c}).name(views)
 	seen := map[string]bool{}
 	for _, v := range views {

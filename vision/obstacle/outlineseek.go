@@ -62,7 +62,8 @@ func (f *Finder) seek(b blob) []hypothesis {
 func insertGuess(best []hypothesis, g hypothesis) []hypothesis {
 	at := 0
 	for i := range best {
-		if near := best[i].pose.Distance(g.pose.Point) < 2*seekStep && math.Abs(float64((best[i].pose.Heading-g.pose.Heading).Signed())) < 0.3; near {
+		turned := math.Abs(float64((best[i].pose.Heading - g.pose.Heading).Signed()))
+		if best[i].pose.Distance(g.pose.Point) < 2*seekStep && turned < 0.3 {
 			if best[i].cost <= g.cost {
 				return best
 			}

@@ -18,7 +18,8 @@ import (
 func paintedMat(paint func(p geom.Point) (level float32, ok bool)) *subtraction {
 	const w, h = 120, 100
 	rng := rand.New(rand.NewPCG(1, 2))
-	d := &subtraction{view: &matView{width: w, height: h, step: vision.DiffStep}, gain: gainMap{cols: 1, rows: 1, size: 120, ratio: []float64{1}}}
+	d := &subtraction{view: &matView{width: w, height: h, step: vision.DiffStep}, gain: gainMap{cols: 1, rows: 1, size: 120,
+		ratio: []float64{1}}}
 	d.mask = make([]bool, w*h)
 	for k := range w * h {
 		at := geom.Point{X: float64(k%w) + 0.5, Y: float64(k/w) + 0.5}
@@ -105,7 +106,8 @@ func TestSeekKeepsTheBestGuessesOfPlacesThatDiffer(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	least := math.Inf(1)
 	for range 500 {
-		g := hypothesis{pose: geom.Pose{Point: geom.Point{X: 100 * rng.Float64(), Y: 0}, Heading: geom.Angle(6 * rng.Float64())}, cost: rng.Float64()}
+		g := hypothesis{pose: geom.Pose{Point: geom.Point{X: 100 * rng.Float64(), Y: 0}, Heading: geom.Angle(6 * rng.Float64())},
+			cost: rng.Float64()}
 		least = math.Min(least, g.cost)
 		kept = insertGuess(kept, g)
 		require.LessOrEqual(t, len(kept), seekEach)

@@ -300,7 +300,8 @@ func (m *segmentation) judge(g *regionHypothesis, eye calibration.Vec3, dark *[]
 			seen++
 		}
 	}
-	g.cost = wrong/max(use, 1) + coverPrice*covered/float64(len(s.border)) + holes/max(seen, 1)*s.area/s.length + shadowPrice*g.shadow.Norm() + 5*max(0, 0.5-g.use)
+	g.cost = wrong/max(use, 1) + coverPrice*covered/float64(len(s.border)) + holes/max(seen, 1)*s.area/s.length + shadowPrice*g.shadow.Norm() +
+		5*max(0, 0.5-g.use)
 }
 
 // shaded reports whether a place lies in the outline or its shadow, all in the token's

@@ -139,7 +139,8 @@ func TestOtherThingsAreNoToken(t *testing.T) {
 	}
 	for name, m := range map[string]*segmentation{"disc": disc, "card": card} {
 		for _, g := range m.search(shapes, wholeBlob(m), high) {
-			assert.False(t, g.cost < areaMost && g.wrongShare() < areaShare && g.use > areaUse, "%s: %s costs %.2f mm", name, g.shape.shape.entry.Name, g.cost)
+			assert.False(t, g.cost < areaMost && g.wrongShare() < areaShare && g.use > areaUse, "%s: %s costs %.2f mm", name,
+				g.shape.shape.entry.Name, g.cost)
 		}
 	}
 }
@@ -173,7 +174,8 @@ func TestWhatIsHiddenDoesNotTell(t *testing.T) {
 func TestAViewBetweenTwoPosesIsAsUnsureAsTheyDiffer(t *testing.T) {
 	e, err := catalogue.NewEntry("hook", "asteroid", hook)
 	require.NoError(t, err)
-	v := vision.ObstacleView{Entry: &e, Pose: geom.Pose{Point: geom.Point{X: 10, Y: 20}, Heading: 6.2}, Outline: make([]geom.Point, len(e.Outline))}
+	v := vision.ObstacleView{Entry: &e, Pose: geom.Pose{Point: geom.Point{X: 10, Y: 20}, Heading: 6.2}, Outline: make([]geom.Point,
+		len(e.Outline))}
 	moveBetween(&v, geom.Pose{Point: geom.Point{X: 14, Y: 20}, Heading: 0.1})
 	assert.InDelta(t, 12, v.Pose.X, 1e-9)
 	assert.InDelta(t, 0, float64(v.Pose.Heading.Signed()), 0.02, "the short way round")

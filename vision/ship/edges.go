@@ -39,10 +39,12 @@ const (
 	edgeWeakest  = 0.26 // share of every side: where one is not found at all, what lies opposite may be any other edge
 	edgeAllSeen  = 0.45 // share of the whole outline that must be found
 	edgeMisfit   = 0.15 // mm, the largest rms residual of a square
-	edgeCoarse   = 0.30 // mm, that of one of which edgeSideSeen of every side is found, and edgeMost of all: a camera's own grain and a rim a pixel wide scatter the places so far
-	edgeMost     = 0.6
-	edgeInset    = 1.2 // mm, the largest common inset: a keyline as narrow as the blur seems to lie further out
-	edgeReach    = 15 * geom.Millimeter
+	// mm, that of one of which edgeSideSeen of every side is found, and edgeMost of all: a camera's own grain and a rim
+	// a pixel wide scatter the places so far
+	edgeCoarse = 0.30
+	edgeMost   = 0.6
+	edgeInset  = 1.2 // mm, the largest common inset: a keyline as narrow as the blur seems to lie further out
+	edgeReach  = 15 * geom.Millimeter
 
 	// edgeSideSigma, in mm, is how far a whole side, or its two ends against each other, may seem off for what is no
 	// noise: a shadow along it, the plastic's own wall. Measured: docs/accuracy.md.
@@ -58,10 +60,12 @@ func (l *Locator) Edges(f vision.Frame, h vision.EdgeHint) (vision.EdgeSight, bo
 		return vision.EdgeSight{}, false, fmt.Errorf("vision: edges: %w", err)
 	}
 	if w, ht := f.Size(); w != l.table.Intrinsics.Width || ht != l.table.Intrinsics.Height {
-		return vision.EdgeSight{}, false, fmt.Errorf("vision: edges: the picture is %d×%d, the calibration is for %d×%d", w, ht, l.table.Intrinsics.Width, l.table.Intrinsics.Height)
+		return vision.EdgeSight{}, false, fmt.Errorf("vision: edges: the picture is %d×%d, the calibration is for %d×%d", w, ht,
+			l.table.Intrinsics.Width, l.table.Intrinsics.Height)
 	}
 	if !(h.Reach >= 0 && h.Reach <= edgeReach) || !(h.Turn >= 0) || math.IsNaN(h.Pose.X+h.Pose.Y+float64(h.Pose.Heading)) {
-		return vision.EdgeSight{}, false, fmt.Errorf("vision: edges: expected a pose and a reach of at most %v, got %v and %v", edgeReach, h.Pose, h.Reach)
+		return vision.EdgeSight{}, false, fmt.Errorf("vision: edges: expected a pose and a reach of at most %v, got %v and %v", edgeReach, h.Pose,
+			h.Reach)
 	}
 	var best, second vision.EdgeSight
 	for _, start := range l.edgeStarts(f.Gray, h) {
@@ -513,11 +517,13 @@ func (l *Locator) EdgeView(id string, base engine.Base, s vision.EdgeSight) visi
 
 // FitBase lays a base's outline through the edges near a pose, where nothing says which ship
 // it may be: more of the outline must be seen than where something does.
-func FitBase(g *image.Gray, t *calibration.Table, errors *calibration.ErrorModel, base engine.Base, start geom.Pose) (vision.UnidentifiedBase, bool) {
+func FitBase(g *image.Gray, t *calibration.Table, errors *calibration.ErrorModel, base engine.Base, start geom.Pose) (
+	vision.UnidentifiedBase, bool) {
 	l := Locator{table: *t, errors: errors}
 	s, ok := l.fitEdges(g, base, start)
 	if !ok || !allRound(&s) || !s.Ours && !foreign(&s) {
 		return vision.UnidentifiedBase{}, false
 	}
-	return vision.UnidentifiedBase{Base: base, Pose: s.Pose, Covariance: s.Covariance, Sight: s, Outline: l.outline(s.Pose, token.Token{Base: base})}, true
+	return vision.UnidentifiedBase{Base: base, Pose: s.Pose, Covariance: s.Covariance, Sight: s, Outline: l.outline(s.Pose,
+		token.Token{Base: base})}, true
 }

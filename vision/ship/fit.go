@@ -364,7 +364,8 @@ const (
 // normalise sums up the normal equations of one round, with Tukey's biweight, whose
 // threshold starts wide, while the pose is still off by a fraction of a pixel, and closes
 // to 4.7 sigma. It returns the weighted sum of the squared residuals, and of the weights.
-func (f *rimFit) normalise(round int, trans *[4][]transition, normal *[fitParams * fitParams]float64, gradient *[fitParams]float64) (sum, count float64) {
+func (f *rimFit) normalise(round int, trans *[4][]transition, normal *[fitParams * fitParams]float64, gradient *[fitParams]float64) (sum,
+	count float64) {
 	closing := max(0.12, 0.5*math.Pow(0.7, float64(round)))
 	hx, hy := f.token.Half()
 	h := f.halves()

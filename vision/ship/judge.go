@@ -390,7 +390,8 @@ func (l *Locator) contradicted(g *image.Gray) bool {
 			continue
 		}
 		r, ok := l.finder.profile.readAt(f.token.Base, s, 0)
-		if ok && r.score > certainReadScore && l.finder.profile.evenKeyline(f.token.Base, s) && r.word != 4*int(f.token.Code)+int(s) && !token.WeakWord(token.AllWords[r.word]) {
+		if ok && r.score > certainReadScore && l.finder.profile.evenKeyline(f.token.Base, s) && r.word != 4*int(f.token.Code)+int(s) &&
+			!token.WeakWord(token.AllWords[r.word]) {
 			return true
 		}
 	}

@@ -87,10 +87,13 @@ func TestNoBaseIsBelievedWhereAnotherLies(t *testing.T) {
 				}
 				print, as := token.Token{Code: code, Base: lies}, token.Token{Code: code, Base: taken}
 				for _, at := range sharedPlaces(print, as) {
-					for _, seen := range []func(geom.Point) bool{everything, func(p geom.Point) bool { return p.Y > 0 }, func(p geom.Point) bool { return p.Y < 0 }, func(p geom.Point) bool { return p.X > 0 }, func(p geom.Point) bool { return p.X < 0 }, func(p geom.Point) bool { return p.X+p.Y > 0 }, func(p geom.Point) bool { return p.X < p.Y }} {
+					for _, seen := range []func(geom.Point) bool{everything, func(p geom.Point) bool { return p.Y > 0 },
+						func(p geom.Point) bool { return p.Y < 0 }, func(p geom.Point) bool { return p.X > 0 }, func(p geom.Point) bool { return p.X < 0 },
+						func(p geom.Point) bool { return p.X+p.Y > 0 }, func(p geom.Point) bool { return p.X < p.Y }} {
 						f := readAs(print, as, at, 0, seen)
 						_, agreed, ok := f.identity()
-						assert.False(t, ok, "%s %v at (%.1f, %.1f) of a %v base: %d cells agree, corners %v", code.ID(), taken, at.X, at.Y, lies, agreed, f.corner)
+						assert.False(t, ok, "%s %v at (%.1f, %.1f) of a %v base: %d cells agree, corners %v", code.ID(), taken, at.X, at.Y, lies, agreed,
+							f.corner)
 					}
 				}
 			}

@@ -78,7 +78,8 @@ func TestAShipIsReadThroughBlurAndClipping(t *testing.T) {
 	}{{0.6, 2, true}, {0.6, 3, true}, {0.8, 2, true}, {0.8, 2, false}, {1.0, 1.5, true}, {1.2, 1, true}, {1.2, 1, false}, {1.2, 1.25, true}} {
 		for i, id := range []string{"A3", "A15", "B8"} {
 			pose := visiontest.Pose(98.3+float64(i), 101.7, 17+31*float64(i))
-			got, err := l.Locate(vision.Frame{Gray: filmed(table, visiontest.Placed{Token: visiontest.Token(t, id, engine.Small), Pose: pose}, c.blur, c.gain, c.shoulder, 0.004)})
+			got, err := l.Locate(vision.Frame{Gray: filmed(table, visiontest.Placed{Token: visiontest.Token(t, id, engine.Small), Pose: pose},
+				c.blur, c.gain, c.shoulder, 0.004)})
 			require.NoError(t, err)
 			if !assert.Len(t, got.Scene.Ships, 1, "%s, %+v", id, c) {
 				continue

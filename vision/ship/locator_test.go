@@ -77,7 +77,8 @@ func TestEveryTokenIsReadAsItself(t *testing.T) {
 		base := []engine.Base{engine.Small, engine.Medium, engine.Large}[int(code)%3]
 		tok, err := token.NewToken(code, base)
 		require.NoError(t, err)
-		got := located(t, table, visiontest.Draw(table, []visiontest.Placed{{Token: tok, Pose: visiontest.Pose(100, 100, 10*float64(code))}}, 0.004))
+		got := located(t, table, visiontest.Draw(table, []visiontest.Placed{{Token: tok, Pose: visiontest.Pose(100, 100, 10*float64(code))}},
+			0.004))
 		require.Len(t, got.Scene.Ships, 1, "%s on a %v base", code.ID(), base)
 		assert.Equal(t, code.ID(), got.Scene.Ships[0].ID)
 	}
@@ -111,7 +112,8 @@ func TestLessThanASideNamesNobody(t *testing.T) {
 	pose := visiontest.Pose(100, 100, 28)
 	tok := visiontest.Token(t, "B3", engine.Small)
 	// Half of the front side and nothing else.
-	g := visiontest.Draw(table, []visiontest.Placed{{Token: tok, Pose: pose}}, 0.004, visiontest.HidePlane(pose, 180, -15.5, 0.1), visiontest.HidePlane(pose, 90, 0, 0.1))
+	g := visiontest.Draw(table, []visiontest.Placed{{Token: tok, Pose: pose}}, 0.004, visiontest.HidePlane(pose, 180, -15.5, 0.1),
+		visiontest.HidePlane(pose, 90, 0, 0.1))
 	assert.Empty(t, located(t, table, g).Scene.Ships)
 }
 
@@ -133,7 +135,8 @@ func TestSidesThatDisagreeNameNobody(t *testing.T) {
 func TestTheSameCodeTwiceNamesNobody(t *testing.T) {
 	table := visiontest.Table(visiontest.Scale)
 	tok := visiontest.Token(t, "A2", engine.Small)
-	got := located(t, table, visiontest.Draw(table, []visiontest.Placed{{Token: tok, Pose: visiontest.Pose(50, 100, 10)}, {Token: tok, Pose: visiontest.Pose(150, 100, 200)}}, 0.004))
+	got := located(t, table, visiontest.Draw(table, []visiontest.Placed{{Token: tok, Pose: visiontest.Pose(50, 100, 10)},
+		{Token: tok, Pose: visiontest.Pose(150, 100, 200)}}, 0.004))
 	assert.Empty(t, got.Scene.Ships)
 	require.Len(t, got.Duplicates, 1, "nobody would know why it is missing")
 	assert.Regexp(t, `^A2 is seen twice: at \((50|150), 100\) and \((50|150), 100\) mm, and neither counts`, got.Duplicates[0].String())
@@ -146,7 +149,8 @@ func TestTheSameCodeTwiceNamesNobody(t *testing.T) {
 func TestTheSameCodeOnBasesOfTwoSizesNamesNobody(t *testing.T) {
 	table := visiontest.TableOf(visiontest.Scale, 300)
 	for _, small := range []engine.Base{engine.Small, engine.Large} {
-		got := located(t, table, visiontest.Draw(table, []visiontest.Placed{{Token: visiontest.Token(t, "A1", engine.Huge225), Pose: visiontest.Pose(80, 150, 0)}, {Token: visiontest.Token(t, "A1", small), Pose: visiontest.Pose(220, 150, 20)}}, 0.004))
+		got := located(t, table, visiontest.Draw(table, []visiontest.Placed{{Token: visiontest.Token(t, "A1", engine.Huge225),
+			Pose: visiontest.Pose(80, 150, 0)}, {Token: visiontest.Token(t, "A1", small), Pose: visiontest.Pose(220, 150, 20)}}, 0.004))
 		assert.Empty(t, got.Scene.Ships, "%v", small)
 		require.Len(t, got.Duplicates, 1, "%v", small)
 		assert.Len(t, got.Duplicates[0].At, 2)
@@ -166,9 +170,10 @@ func TestTheTwinThatShowsTwiceAsMuchOfItsBaseCounts(t *testing.T) {
 		ships []found
 		kept  int
 	}{
-		"a base that is seen whole and half of a longer one": {[]found{of(engine.Small, 1, cells(engine.Small)), of(engine.Huge225, 2, all/2)}, 1},
-		"more than half of the longer one":                   {[]found{of(engine.Small, 1, cells(engine.Small)), of(engine.Huge225, 2, all/2+1)}, 0},
-		"three":                                              {[]found{of(engine.Small, 1, 40), of(engine.Small, 2, 40), of(engine.Small, 3, 40)}, 0},
+		"a base that is seen whole and half of a longer one": {[]found{of(engine.Small, 1, cells(engine.Small)), of(engine.Huge225, 2, all/2)},
+			1},
+		"more than half of the longer one": {[]found{of(engine.Small, 1, cells(engine.Small)), of(engine.Huge225, 2, all/2+1)}, 0},
+		"three":                            {[]found{of(engine.Small, 1, 40), of(engine.Small, 2, 40), of(engine.Small, 3, 40)}, 0},
 	} {
 		kept, twins := dropTwins(c.ships)
 		assert.Len(t, kept, c.kept, name)
@@ -182,7 +187,8 @@ func TestTheTwinThatShowsTwiceAsMuchOfItsBaseCounts(t *testing.T) {
 
 func TestAMirroredTokenNamesNobody(t *testing.T) {
 	table := visiontest.Table(visiontest.Scale)
-	g := visiontest.Draw(table, []visiontest.Placed{{Token: visiontest.Token(t, "A4", engine.Small), Pose: visiontest.Pose(100, 100, 20)}}, 0.004)
+	g := visiontest.Draw(table, []visiontest.Placed{{Token: visiontest.Token(t, "A4", engine.Small), Pose: visiontest.Pose(100, 100, 20)}},
+		0.004)
 	m := image.NewGray(g.Rect)
 	for y := range g.Rect.Dy() {
 		for x := range g.Rect.Dx() {
@@ -195,7 +201,8 @@ func TestAMirroredTokenNamesNobody(t *testing.T) {
 func TestNeighboursInContactAreBothFound(t *testing.T) {
 	table := visiontest.Table(visiontest.Scale)
 	a, b := visiontest.Pose(80, 100, 90), visiontest.Pose(120, 100, 90)
-	got := located(t, table, visiontest.Draw(table, []visiontest.Placed{{Token: visiontest.Token(t, "A1", engine.Small), Pose: a}, {Token: visiontest.Token(t, "B1", engine.Small), Pose: b}}, 0.004))
+	got := located(t, table, visiontest.Draw(table, []visiontest.Placed{{Token: visiontest.Token(t, "A1", engine.Small), Pose: a},
+		{Token: visiontest.Token(t, "B1", engine.Small), Pose: b}}, 0.004))
 	require.Len(t, got.Scene.Ships, 2)
 	for i, want := range []geom.Pose{a, b} {
 		assert.InDelta(t, 0, float64(got.Scene.Ships[i].Pose.Distance(want.Point)), 0.1)
@@ -275,7 +282,8 @@ func TestLargePicturesAreSearchedSmaller(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 2, l.reduce)
 	pose := visiontest.Pose(100, 100, 123)
-	got, err := l.Locate(vision.Frame{Gray: visiontest.Draw(table, []visiontest.Placed{{Token: visiontest.Token(t, "B18", engine.Small), Pose: pose}}, 0.004)})
+	got, err := l.Locate(vision.Frame{Gray: visiontest.Draw(table, []visiontest.Placed{{Token: visiontest.Token(t, "B18", engine.Small),
+		Pose: pose}}, 0.004)})
 	require.NoError(t, err)
 	require.Len(t, got.Scene.Ships, 1)
 	assert.InDelta(t, 0, float64(got.Scene.Ships[0].Pose.Distance(pose.Point)), 0.03)
@@ -314,7 +322,8 @@ func TestUnusableCalibrationsAreRefused(t *testing.T) {
 
 func TestPosesCarryTheSystematicPart(t *testing.T) {
 	table := visiontest.Table(visiontest.Scale)
-	g := visiontest.Draw(table, []visiontest.Placed{{Token: visiontest.Token(t, "A5", engine.Small), Pose: visiontest.Pose(150, 150, 0)}}, 0.002)
+	g := visiontest.Draw(table, []visiontest.Placed{{Token: visiontest.Token(t, "A5", engine.Small), Pose: visiontest.Pose(150, 150, 0)}},
+		0.002)
 	plain, err := NewLocator(table, calibration.Uncertainty{Height: 1e-9})
 	require.NoError(t, err)
 	doubting, err := NewLocator(table, calibration.Uncertainty{Height: 2 * geom.Millimeter})

@@ -54,9 +54,10 @@ func TestWhatAPlaceShows(t *testing.T) {
 		"a hand over half of the ship": {visiontest.Draw(table, there, 0.004, hand), vision.PlacePartly},
 		"a hand over all of it":        {visiontest.Draw(table, there, 0.004, all), vision.PlaceCovered},
 		"a hand where the ship was":    {visiontest.Draw(table, nil, 0.004, hand), vision.PlaceCovered},
-		"another ship in its place":    {visiontest.Draw(table, []visiontest.Placed{{Token: visiontest.Token(t, "B2", engine.Small), Pose: visiontest.Pose(100, 100, 200)}}, 0.004), vision.PlaceCovered},
-		"no picture":                   {nil, vision.PlaceCovered},
-		"a picture of another size":    {image.NewGray(image.Rect(0, 0, 8, 8)), vision.PlaceCovered},
+		"another ship in its place": {visiontest.Draw(table, []visiontest.Placed{{Token: visiontest.Token(t, "B2", engine.Small),
+			Pose: visiontest.Pose(100, 100, 200)}}, 0.004), vision.PlaceCovered},
+		"no picture":                {nil, vision.PlaceCovered},
+		"a picture of another size": {image.NewGray(image.Rect(0, 0, 8, 8)), vision.PlaceCovered},
 	} {
 		assert.Equal(t, c.want, p.Look(c.picture, "A1"), name)
 	}

@@ -22,7 +22,8 @@ type edgeTable struct {
 }
 
 func newEdgeTable(t *testing.T) *edgeTable {
-	return &edgeTable{t: t, tracker: track.NewTracker(track.TrackerOptions{}), at: time.Unix(1000, 0), pose: geom.Pose{Point: geom.Point{X: 300, Y: 400}}}
+	return &edgeTable{t: t, tracker: track.NewTracker(track.TrackerOptions{}), at: time.Unix(1000, 0),
+		pose: geom.Pose{Point: geom.Point{X: 300, Y: 400}}}
 }
 
 var edgeFit = geom.Cov3{0: 0.01, 4: 0.01, 8: 1e-5}
@@ -119,7 +120,8 @@ func TestAPlacedShipStandsUntilItsPlaceIsBare(t *testing.T) {
 		e := newEdgeTable(t)
 		e.at = e.at.Add(time.Second)
 		placed := engine.Ship{ID: "A1", Base: engine.Small, Pose: e.pose, Covariance: edgeFit, Seen: "edges", Quarters: !headed}
-		e.tracker.See(vision.Located{Captured: e.at, Scene: engine.Scene{Ships: []engine.Ship{placed}}, Ships: []vision.ShipView{{ID: "A1", Fit: edgeFit}}}, nil)
+		e.tracker.See(vision.Located{Captured: e.at, Scene: engine.Scene{Ships: []engine.Ship{placed}},
+			Ships: []vision.ShipView{{ID: "A1", Fit: edgeFit}}}, nil)
 		e.show(3, false, vision.PlaceCovered, true) // no look is kept of its place yet
 		k := e.show(20, false, vision.PlaceUnchanged, true)
 		assert.Equal(t, vision.Still, k.State)

@@ -93,13 +93,17 @@ func TestScriptedSequences(t *testing.T) {
 		"a ship is still after half a second": {
 			{1, &here, 0, "A1 settling"}, {2, &here, 0, "A1 settling"}, {1, &here, 0, "A1 still"}, {50, &here, 0, "A1 still"}},
 		"a ship that slides has no pose until it stands": {
-			{5, &here, 0, "A1 still"}, {1, &nudged, 0, "A1 moving"}, {1, &there, 0, "A1 moving"}, {2, &there, 0, "A1 settling"}, {1, &there, 0, "A1 still"}},
+			{5, &here, 0, "A1 still"}, {1, &nudged, 0, "A1 moving"}, {1, &there, 0, "A1 moving"}, {2, &there, 0, "A1 settling"},
+			{1, &there, 0, "A1 still"}},
 		"a single picture with another pose costs half a second": {
-			{5, &here, 0, "A1 still"}, {1, &nudged, 0, "A1 moving"}, {1, &here, 0, "A1 moving"}, {2, &here, 0, "A1 settling"}, {1, &here, 0, "A1 still"}},
+			{5, &here, 0, "A1 still"}, {1, &nudged, 0, "A1 moving"}, {1, &here, 0, "A1 moving"}, {2, &here, 0, "A1 settling"},
+			{1, &here, 0, "A1 still"}},
 		"a hand freezes what it covers in part, for three seconds": {
-			{5, &here, 0, "A1 still"}, {1, nil, vision.PlacePartly, "A1 frozen"}, {14, nil, vision.PlacePartly, "A1 frozen"}, {1, nil, vision.PlacePartly, "A1 hidden"}, {100, nil, vision.PlaceCovered, "A1 hidden"}},
+			{5, &here, 0, "A1 still"}, {1, nil, vision.PlacePartly, "A1 frozen"}, {14, nil, vision.PlacePartly, "A1 frozen"},
+			{1, nil, vision.PlacePartly, "A1 hidden"}, {100, nil, vision.PlaceCovered, "A1 hidden"}},
 		"what it covers whole it may carry away": {
-			{5, &here, 0, "A1 still"}, {2, nil, vision.PlacePartly, "A1 frozen"}, {1, nil, vision.PlaceCovered, "A1 hidden"}, {1, nil, vision.PlacePartly, "A1 hidden"}, {1, &here, 0, "A1 still"}},
+			{5, &here, 0, "A1 still"}, {2, nil, vision.PlacePartly, "A1 frozen"}, {1, nil, vision.PlaceCovered, "A1 hidden"},
+			{1, nil, vision.PlacePartly, "A1 hidden"}, {1, &here, 0, "A1 still"}},
 		"a ship that was covered and did not move is still at once": {
 			{5, &here, 0, "A1 still"}, {10, nil, vision.PlaceCovered, "A1 hidden"}, {1, &here, 0, "A1 still"}},
 		"so is one that was hidden for a minute": {
@@ -109,11 +113,14 @@ func TestScriptedSequences(t *testing.T) {
 		"but not for ever": {
 			{5, &here, 0, "A1 still"}, {15, nil, vision.PlaceUnchanged, "A1 unread"}, {1, nil, vision.PlaceUnchanged, "A1 hidden"}},
 		"a lifted ship stands nowhere, and leaves the scene after a second": {
-			{5, &here, 0, "A1 still"}, {1, nil, vision.PlaceBare, "A1 lifted"}, {4, nil, vision.PlaceBare, "A1 lifted"}, {1, nil, vision.PlaceBare, ""}, {50, nil, vision.PlaceBare, ""}},
+			{5, &here, 0, "A1 still"}, {1, nil, vision.PlaceBare, "A1 lifted"}, {4, nil, vision.PlaceBare, "A1 lifted"}, {1, nil, vision.PlaceBare,
+				""}, {50, nil, vision.PlaceBare, ""}},
 		"a hand over the place of a lifted ship does not bring it back": {
-			{5, &here, 0, "A1 still"}, {2, nil, vision.PlaceBare, "A1 lifted"}, {1, nil, vision.PlaceCovered, "A1 hidden"}, {1, nil, vision.PlaceUnchanged, "A1 hidden"}},
+			{5, &here, 0, "A1 still"}, {2, nil, vision.PlaceBare, "A1 lifted"}, {1, nil, vision.PlaceCovered, "A1 hidden"},
+			{1, nil, vision.PlaceUnchanged, "A1 hidden"}},
 		"a ship that was lifted and put back keeps its identity": {
-			{5, &here, 0, "A1 still"}, {2, nil, vision.PlaceBare, "A1 lifted"}, {1, &there, 0, "A1 moving"}, {2, &there, 0, "A1 settling"}, {1, &there, 0, "A1 still"}},
+			{5, &here, 0, "A1 still"}, {2, nil, vision.PlaceBare, "A1 lifted"}, {1, &there, 0, "A1 moving"}, {2, &there, 0, "A1 settling"},
+			{1, &there, 0, "A1 still"}},
 		"one that was off the table comes back as a new one": {
 			{5, &here, 0, "A1 still"}, {10, nil, vision.PlaceBare, ""}, {1, &there, 0, "A1 settling"}, {3, &there, 0, "A1 still"}},
 		"a ship seen in one picture only was never there": {

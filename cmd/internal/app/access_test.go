@@ -172,7 +172,8 @@ func TestTheDisplayShowsThePairingCode(t *testing.T) {
 	menu := panelMenu{address: "http://192.168.7.2:8080/", code: func() string { return "K4MWQX" }}
 	assert.Equal(t, "K4MWQX", menu.world(&live.State{}).Code)
 	screen := hardware.State{Screen: hardware.Screen{Kind: hardware.ScreenAddress, Address: menu.address, Code: "K4MWQX"}}
-	assert.NotEqual(t, hardware.Draw(hardware.State{Screen: hardware.Screen{Kind: hardware.ScreenAddress, Address: menu.address}}).Pix, hardware.Draw(screen).Pix)
+	assert.NotEqual(t, hardware.Draw(hardware.State{Screen: hardware.Screen{Kind: hardware.ScreenAddress, Address: menu.address}}).Pix,
+		hardware.Draw(screen).Pix)
 }
 
 func TestTheLogTellsTheCodeOnlyWherePhonesReachThePage(t *testing.T) {
@@ -211,7 +212,8 @@ func TestThePageIsServedOverTLSWithTheGivenCertificate(t *testing.T) {
 	l, err := net.Listen("tcp", "localhost:0")
 	require.NoError(t, err)
 	var pairing access.Pairing
-	server := web.NewServer(web.Options{Hub: live.NewHub(live.State{}), TLS: encrypted, Access: access.Options{Pairing: &pairing, Log: slog.New(slog.DiscardHandler)}})
+	server := web.NewServer(web.Options{Hub: live.NewHub(live.State{}), TLS: encrypted, Access: access.Options{Pairing: &pairing,
+		Log: slog.New(slog.DiscardHandler)}})
 	task := &webTask{server: server, listener: l}
 	done := make(chan error, 1)
 	ctx := t.Context()

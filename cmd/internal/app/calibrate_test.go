@@ -137,7 +137,8 @@ func (c *calibrating) wants(in setup.Intent) {
 
 func (c *calibrating) until(what string, is func(setup.State) bool) {
 	c.t.Helper()
-	require.Eventually(c.t, func() bool { return is(c.state()) }, 20*time.Second, 5*time.Millisecond, "%s: %+v", what, func() any { return c.state().Lens.Problem }())
+	require.Eventually(c.t, func() bool { return is(c.state()) }, 20*time.Second, 5*time.Millisecond, "%s: %+v", what,
+		func() any { return c.state().Lens.Problem }())
 }
 
 // solve holds the board as the advice says until there is a lens.

@@ -314,16 +314,18 @@ func (raw rawConfig) config() (Config, *badValue) {
 	}
 	c := Config{
 		Camera: raw.camera(),
-		Rules:  game.Rules{Edition: edition, Profile: raw.Rules.Profile, Sigmas: raw.Rules.Sigmas, Measuring: live.Measuring(raw.Rules.Measuring)},
-		Web:    Web(raw.Web),
-		Panel:  Panel(raw.Panel),
-		Print:  Print(raw.Print),
+		Rules: game.Rules{Edition: edition, Profile: raw.Rules.Profile, Sigmas: raw.Rules.Sigmas,
+			Measuring: live.Measuring(raw.Rules.Measuring)},
+		Web:   Web(raw.Web),
+		Panel: Panel(raw.Panel),
+		Print: Print(raw.Print),
 
 		Cameras: raw.cameras(),
 		Rulings: Rulings{Dir: raw.Rulings.Dir, Keep: time.Duration(raw.Rulings.Keep) * 24 * time.Hour},
 	}
 	for _, check := range []*badValue{
-		raw.checkCamera(), raw.checkCameras(), raw.checkRules(), checkListen(raw.Web.Listen), raw.checkWeb(), checkLength("table.width_mm", raw.Table.WidthMM), checkLength("table.height_mm", raw.Table.HeightMM),
+		raw.checkCamera(), raw.checkCameras(), raw.checkRules(), checkListen(raw.Web.Listen), raw.checkWeb(), checkLength("table.width_mm",
+			raw.Table.WidthMM), checkLength("table.height_mm", raw.Table.HeightMM),
 		checkPrint("print.scale_x", raw.Print.ScaleX), checkPrint("print.scale_y", raw.Print.ScaleY),
 		checkKeep(raw.Rulings.Keep),
 	} {
@@ -335,7 +337,8 @@ func (raw rawConfig) config() (Config, *badValue) {
 	c.Table.Catalogue, c.Table.EmptyMat = raw.Table.Catalogue, raw.Table.EmptyMat
 	switch {
 	case c.Table.Catalogue != "" && c.Table.EmptyMat == "":
-		return Config{}, bad("table.catalogue", "expected table.empty_mat with it: obstacles are found against the empty mat (sightline obstacles learn-mat)")
+		return Config{}, bad("table.catalogue", "expected table.empty_mat with it: obstacles are found against the empty mat (sightline "+
+			"obstacles learn-mat)")
 	case c.Table.Catalogue == "" && c.Table.EmptyMat != "":
 		return Config{}, bad("table.empty_mat", "expected table.catalogue with it: the obstacles that may lie there (sightline obstacles learn)")
 	case c.Table.EmptyMat != "" && filepath.Clean(c.Table.EmptyMat) == filepath.Clean(c.Table.Catalogue):
@@ -365,7 +368,8 @@ func (raw rawConfig) checkCameras() *badValue {
 			return problem
 		}
 		if c.EmptyMat != "" && raw.Table.Catalogue == "" {
-			return bad("cameras.empty_mat", "expected table.catalogue and table.empty_mat with it: the obstacles that may lie there (sightline obstacles learn), and what the main camera sees without them")
+			return bad("cameras.empty_mat", "expected table.catalogue and table.empty_mat with it: the obstacles that may lie there (sightline "+
+				"obstacles learn), and what the main camera sees without them")
 		}
 		if c.EmptyMat != "" && filepath.Clean(c.EmptyMat) == filepath.Clean(raw.Table.Catalogue) {
 			return bad("cameras.empty_mat", "expected another file than table.catalogue: the one is a picture, the other a list")
@@ -423,7 +427,8 @@ func (raw rawConfig) settings() (s capture.Settings, problem *badValue) {
 				continue
 			}
 		case string:
-			if kind, known := map[string]capture.SettingKind{"": capture.SettingLeave, "auto": capture.SettingAuto, "lock": capture.SettingLock}[v]; known {
+			words := map[string]capture.SettingKind{"": capture.SettingLeave, "auto": capture.SettingAuto, "lock": capture.SettingLock}
+			if kind, known := words[v]; known {
 				k.to.Kind = kind
 				continue
 			}
@@ -493,7 +498,8 @@ func (raw rawConfig) checkWeb() *badValue {
 // checkPrint allows what package sheet can draw for.
 func checkPrint(key string, scale float64) *badValue {
 	if _, err := sheet.ParsePrinterScale(scale, scale); scale == 0 || err != nil {
-		return bad(key, "expected %v to %v, the measured length of a sheet's 100 mm bar divided by 100, got %v", 1-sheet.ScaleRange, 1+sheet.ScaleRange, scale)
+		return bad(key, "expected %v to %v, the measured length of a sheet's 100 mm bar divided by 100, got %v", 1-sheet.ScaleRange,
+			1+sheet.ScaleRange, scale)
 	}
 	return nil
 }

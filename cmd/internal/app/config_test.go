@@ -26,7 +26,8 @@ func TestBadConfigNamesTheKeyAndItsLine(t *testing.T) {
 		"a number where text is due": {"[camera]\nsource = 3\n", `line 2 (last key "camera.source"): incompatible types`},
 		"text where a number is due": {"[rules]\nsigmas = \"three\"\n", `line 2 (last key "rules.sigmas"): incompatible types`},
 		"a catalogue without a mat":  {"[table]\ncatalogue = \"o.json\"\n", `line 2: table.catalogue: expected table.empty_mat with it`},
-		"a mat that is a catalogue":  {"[table]\ncatalogue = \"a/o.json\"\nempty_mat = \"./a/o.json\"\n", `line 3: table.empty_mat: expected another file than table.catalogue`},
+		"a mat that is a catalogue": {"[table]\ncatalogue = \"a/o.json\"\nempty_mat = \"./a/o.json\"\n",
+			`line 3: table.empty_mat: expected another file than table.catalogue`},
 		"a mat without a catalogue":  {"[table]\nempty_mat = \"m.png\"\n", `line 2: table.empty_mat: expected table.catalogue with it`},
 		"not TOML":                   {"[camera]\nsource = sim:\n", `line 2: camera.source:`},
 		"edition of another game":    {"[rules]\nedition = \"3.0\"\n", `line 2: rules.edition: expected "1e", "2.0" or "2.5", got "3.0"`},
@@ -48,8 +49,9 @@ func TestBadConfigNamesTheKeyAndItsLine(t *testing.T) {
 		"a certificate without key": {"[web]\ntls_certificate = \"c.pem\"\n", `line 2: web.tls_certificate: expected web.tls_key with it`},
 		"a key without certificate": {"[web]\ntls_key = \"k.pem\"\n", `line 2: web.tls_key: expected web.tls_certificate with it`},
 		"port by name":              {"[web]\nlisten = \"localhost:web\"\n", `line 2: web.listen: expected host:port`},
-		"two markers are too few":   {"[[table.markers]]\nid = 1\n[[table.markers]]\nid = 2\n", `line 1: table.markers: markers: at least 3 are needed, got 2`},
-		"unknown key of a marker":   {"[[table.markers]]\nid = 1\nx = 3\n", `line 3: unknown key "table.markers.x"`},
+		"two markers are too few": {"[[table.markers]]\nid = 1\n[[table.markers]]\nid = 2\n",
+			`line 1: table.markers: markers: at least 3 are needed, got 2`},
+		"unknown key of a marker": {"[[table.markers]]\nid = 1\nx = 3\n", `line 3: unknown key "table.markers.x"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := parse(c.text)
@@ -106,7 +108,8 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 func TestFurtherCameras(t *testing.T) {
 	c, err := parse(samples(t)[1])
 	require.NoError(t, err)
-	left := app.FurtherCamera{Camera: app.Camera{Source: "/dev/video2", Lens: "left-lens.json", Width: 1920, Height: 1080, FPS: 30}, Name: "left"}
+	left := app.FurtherCamera{Camera: app.Camera{Source: "/dev/video2", Lens: "left-lens.json", Width: 1920, Height: 1080, FPS: 30},
+		Name: "left"}
 	assert.Equal(t, []app.FurtherCamera{left}, c.Cameras)
 	assert.Equal(t, app.DefaultConfig().Camera, c.Camera)
 	c, err = parse("[[cameras]]\nsource = \"a\"\n[[cameras]]\nsource = \"b\"\n")

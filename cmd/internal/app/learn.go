@@ -190,7 +190,8 @@ func inTheWay(v *live.State) (out []string) {
 // well look so: tokens are traced on it for all that, and their page says so.)
 func glareInTheWay(v *live.State) (out []string) {
 	if g := v.Light.Glare; g > exposure.GlareShare {
-		out = append(out, fmt.Sprintf("%.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. Turn the lamp or the camera, or lower the exposure.", 100*g, v.Light.Where))
+		out = append(out, fmt.Sprintf("%.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. Turn the lamp or the "+
+			"camera, or lower the exposure.", 100*g, v.Light.Where))
 	}
 	return out
 }
@@ -336,8 +337,10 @@ func (l *Learner) traceTokens(ctx context.Context, top geom.Length) (string, err
 		return "", err
 	}
 	// The print of a mat without paper has crumbs of its own.
-	if len(found) == 0 || !obstacle.HasPaper(mean, table) && !slices.ContainsFunc(found, func(k obstacle.TracedToken) bool { return k.Problem == "" }) {
-		return "", errors.New("no dark-edged token on white paper is seen: lay them on a sheet of white paper on the mat, each with paper all round")
+	if len(found) == 0 || !obstacle.HasPaper(mean, table) && !slices.ContainsFunc(found,
+		func(k obstacle.TracedToken) bool { return k.Problem == "" }) {
+		return "", errors.New("no dark-edged token on white paper is seen: lay them on a sheet of white paper on the mat, each with paper all " +
+			"round")
 	}
 	trace, known := doubts(found), l.known.entries()
 	trace.Top, trace.Clipped, trace.Region = top, clipped(mean.Gray, v.Region), v.Region.Intersect(mean.Gray.Rect)
@@ -466,7 +469,8 @@ func doubts(found []obstacle.TracedToken) *live.TokenTrace {
 		if k.Problem == "" {
 			turned, flipped := obstacle.LikeItself(k.Outline)
 			if turned {
-				t.Doubts = append(t.Doubts, "It looks about the same turned about: where it lies is found, but perhaps not how, and then it is called unknown.")
+				t.Doubts = append(t.Doubts, "It looks about the same turned about: where it lies is found, but perhaps not how, and then it is "+
+					"called unknown.")
 			}
 			if flipped {
 				t.Doubts = append(t.Doubts, "Both its faces look about the same: it may be called unknown rather than guessed.")

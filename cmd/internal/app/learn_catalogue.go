@@ -96,10 +96,12 @@ func (l *Learner) Learn(in live.LearnIntent) error {
 	}
 	now := l.Learning()
 	if in.Version != now.Catalogue.Version {
-		return fmt.Errorf("%w: someone has changed the catalogue since you looked at it. It is shown as it is now: look again, and repeat what you wanted", live.ErrLearnConflict)
+		return fmt.Errorf("%w: someone has changed the catalogue since you looked at it. It is shown as it is now: look again, and repeat what "+
+			"you wanted", live.ErrLearnConflict)
 	}
 	if now.Catalogue.Problem != "" && !(in.Do == live.LearnImport && in.Whole) {
-		return fmt.Errorf("%w: the catalogue's file is damaged (%s). Import a catalogue in place of all, or put the file right", live.ErrLearnConflict, now.Catalogue.Problem)
+		return fmt.Errorf("%w: the catalogue's file is damaged (%s). Import a catalogue in place of all, or put the file right",
+			live.ErrLearnConflict, now.Catalogue.Problem)
 	}
 	next, err := l.changed(in, now.Entries)
 	if err != nil {
@@ -229,7 +231,8 @@ func put(c *catalogue.Catalogue, e catalogue.Entry, replace bool) error {
 	case there == nil:
 		c.Entries = append(c.Entries, e)
 	case !replace:
-		return fmt.Errorf("%w: the catalogue holds %q already: take another name, or say that it is to be replaced", live.ErrLearnConflict, e.Name)
+		return fmt.Errorf("%w: the catalogue holds %q already: take another name, or say that it is to be replaced", live.ErrLearnConflict,
+			e.Name)
 	default:
 		*there = e
 	}
@@ -275,7 +278,8 @@ func importEntries(in live.LearnIntent, c *catalogue.Catalogue) error {
 		}
 	}
 	if len(same) > 0 {
-		return fmt.Errorf("%w: the catalogue holds %s already: replace them, or take the file in place of all", live.ErrLearnConflict, strings.Join(same[:min(len(same), 8)], ", "))
+		return fmt.Errorf("%w: the catalogue holds %s already: replace them, or take the file in place of all", live.ErrLearnConflict,
+			strings.Join(same[:min(len(same), 8)], ", "))
 	}
 	return nil
 }

@@ -129,7 +129,8 @@ func TestAMatAndTokensAreLearntAndUsedAtOnce(t *testing.T) {
 	}
 	assert.Empty(t, got.Trace.Tokens[0].Saved, "what somebody reads is not changed")
 	assert.Empty(t, s.Learning().Twins)
-	twice := live.LearnIntent{Do: live.LearnSave, Trace: got.Trace.Number, Version: s.Learning().Catalogue.Version, Tokens: []live.LearnName{{Number: 1, Name: "again", Kind: "asteroid"}}}
+	twice := live.LearnIntent{Do: live.LearnSave, Trace: got.Trace.Number, Version: s.Learning().Catalogue.Version,
+		Tokens: []live.LearnName{{Number: 1, Name: "again", Kind: "asteroid"}}}
 	require.NoError(t, s.Learn(twice))
 	assert.Equal(t, map[string][]string{"again": {"rock1"}, "rock1": {"again"}}, s.Learning().Twins, "neither can be recognised")
 	require.NoError(t, s.Learn(live.LearnIntent{Do: live.LearnDelete, Version: s.Learning().Catalogue.Version, Name: "again"}))
@@ -141,7 +142,8 @@ func TestAMatAndTokensAreLearntAndUsedAtOnce(t *testing.T) {
 	// Traced again, a token is known for what it is, and replaced only when that is said.
 	got = s.do(live.LearnIntent{Do: live.LearnTrace, Top: 2})
 	assert.Equal(t, []string{"rock1"}, got.Trace.Tokens[0].Alike)
-	save = live.LearnIntent{Do: live.LearnSave, Trace: got.Trace.Number, Version: got.Catalogue.Version, Tokens: []live.LearnName{{Number: 1, Name: "rock1", Kind: "gas"}}}
+	save = live.LearnIntent{Do: live.LearnSave, Trace: got.Trace.Number, Version: got.Catalogue.Version,
+		Tokens: []live.LearnName{{Number: 1, Name: "rock1", Kind: "gas"}}}
 	require.ErrorIs(t, s.Learn(save), live.ErrLearnConflict)
 	save.Tokens[0].Replace = true
 	require.NoError(t, s.Learn(save))
@@ -197,7 +199,8 @@ func TestSomethingThatMovesWhileThePicturesAreTakenIsNotAveragedIn(t *testing.T)
 func rocks(names ...string) []byte {
 	c := &catalogue.Catalogue{}
 	for _, n := range names {
-		c.Entries = append(c.Entries, catalogue.Entry{Name: n, Kind: "asteroid", Sigma: 0.2, Top: 2, Outline: []geom.Point{{X: -20, Y: -20}, {X: 20, Y: -20}, {X: 0, Y: 40}}})
+		c.Entries = append(c.Entries, catalogue.Entry{Name: n, Kind: "asteroid", Sigma: 0.2, Top: 2, Outline: []geom.Point{{X: -20, Y: -20},
+			{X: 20, Y: -20}, {X: 0, Y: 40}}})
 	}
 	doc, err := json.Marshal(c)
 	if err != nil {
@@ -352,7 +355,8 @@ func TestWhereTheFilesAreKept(t *testing.T) {
 	named := Config{Table: Table{Catalogue: "o.json", EmptyMat: "m.png"}}
 	assert.Equal(t, named, withObstacleFiles(named))
 	real := withObstacleFiles(Config{Camera: Camera{Source: "/dev/video0"}})
-	assert.Equal(t, Table{Catalogue: filepath.FromSlash(DefaultCataloguePath), EmptyMat: filepath.FromSlash(DefaultMatPath), Adopted: true}, real.Table)
+	assert.Equal(t, Table{Catalogue: filepath.FromSlash(DefaultCataloguePath), EmptyMat: filepath.FromSlash(DefaultMatPath), Adopted: true},
+		real.Table)
 	sim := withObstacleFiles(Config{Camera: Camera{Source: "sim:paper"}})
 	assert.NotEqual(t, real.Table, sim.Table, "a simulated mat never takes the place of a real one's")
 }

@@ -165,7 +165,8 @@ func newLoadBench(t *testing.T, width, height int) *loadBench {
 	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
 	sim := &tablesim.Table{Camera: tablesim.DefaultCamera(width, height), Layout: layout, Look: tablesim.DefaultLook(), Seed: 5}
 	sim.Scene = engine.Scene{Rules: engine.Rules25, MatWidth: layout.Width, MatHeight: layout.Height}
-	for i, k := range []struct{ x, y, deg float64 }{{200, 200, 10}, {400, 220, 350}, {620, 180, 20}, {250, 640, 170}, {480, 700, 185}, {700, 620, 200}} {
+	for i, k := range []struct{ x, y, deg float64 }{{200, 200, 10}, {400, 220, 350}, {620, 180, 20}, {250, 640, 170}, {480, 700, 185},
+		{700, 620, 200}} {
 		sim.Scene.Ships = append(sim.Scene.Ships, engine.Ship{
 			ID: fmt.Sprintf("%c%d", 'A'+i/3, i%3+1), Player: 1 + i/3, Base: engine.Small,
 			Pose: geom.Pose{Point: geom.Point{X: k.x, Y: k.y}, Heading: geom.Angle(k.deg) * geom.Degree},
@@ -344,7 +345,8 @@ func quantile(all []time.Duration, q float64) time.Duration {
 
 // student is the 97.5 % quantile of Student's distribution by degrees of freedom from 1
 // (Abramowitz and Stegun 1972, table 26.10); beyond, that of 20 is a little wide.
-var student = [...]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086}
+var student = [...]float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+	2.110, 2.101, 2.093, 2.086}
 
 // interval returns the geometric mean of ratios, one a round, and its 95 % interval.
 func interval(ratios []float64) (mean, low, high float64) {
@@ -442,15 +444,19 @@ func TestManyWhoLookOnCostLittle(t *testing.T) {
 	mean, low, high := interval(ratios)
 	slices.Sort(ratios)
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1000) }
-	t.Logf("vision step: median %s of a processor (%s by the clock) alone (%d), %s (%s) with %d overlays and %d players (%d)", ms(quantile(alone.own, 0.5)), ms(quantile(alone.wall, 0.5)), len(alone.own),
+	t.Logf("vision step: median %s of a processor (%s by the clock) alone (%d), %s (%s) with %d overlays and %d players (%d)",
+		ms(quantile(alone.own, 0.5)), ms(quantile(alone.wall, 0.5)), len(alone.own),
 		ms(quantile(crowded.own, 0.5)), ms(quantile(crowded.wall, 0.5)), loadOverlays, loadPlayers, len(crowded.own))
-	t.Logf("of a processor %+.1f %% with them, 95 %% interval %+.1f to %+.1f %%; by rounds %.3f", 100*(mean-1), 100*(low-1), 100*(high-1), ratios)
-	t.Logf("an event: median %s, 99th percentile %s with one client (%d); %s, %s with all (%d)", ms(quantile(quick, 0.5)), ms(quantile(quick, 0.99)), len(quick),
+	t.Logf("of a processor %+.1f %% with them, 95 %% interval %+.1f to %+.1f %%; by rounds %.3f", 100*(mean-1), 100*(low-1), 100*(high-1),
+		ratios)
+	t.Logf("an event: median %s, 99th percentile %s with one client (%d); %s, %s with all (%d)", ms(quantile(quick, 0.5)),
+		ms(quantile(quick, 0.99)), len(quick),
 		ms(quantile(slow, 0.5)), ms(quantile(slow, 0.99)), len(slow))
 	// What serving costs, whatever else the machine does: all that this process took less
 	// what as many looks took alone.
 	serving := crowded.cpu - alone.cpu*float64(len(crowded.own))/float64(len(alone.own))
-	t.Logf("this process: %.2f of a processor alone, %.2f with all, of which serving is %.2f; an overlay takes %.1f kB/s, a player %.1f kB/s of states (%.1f a second) and %.0f kB/s of pictures",
+	t.Logf("this process: %.2f of a processor alone, %.2f with all, of which serving is %.2f; an overlay takes %.1f kB/s, a player %.1f "+
+		"kB/s of states (%.1f a second) and %.0f kB/s of pictures",
 		alone.cpu, crowded.cpu, serving, figures.OverlayKBs, figures.PlayerKBs, figures.States, figures.PictureKBs)
 
 	assert.Positive(t, figures.OverlayKBs)

@@ -71,7 +71,8 @@ func TestEveryoneIsGivenTheSourcesOwnPicture(t *testing.T) {
 	for range 12 {
 		c.now = c.now.Add(100 * time.Millisecond)
 		c.seq++
-		f := vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 1280, 720)), Color: &vision.BGR{Pix: make([]byte, 3*1280*720), Width: 1280, Height: 720}, Seq: c.seq, Captured: c.now}
+		f := vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 1280, 720)), Color: &vision.BGR{Pix: make([]byte, 3*1280*720), Width: 1280,
+			Height: 720}, Seq: c.seq, Captured: c.now}
 		for i := range f.Gray.Pix {
 			f.Gray.Pix[i] = uint8(64 + (i*int(c.seq))%97)
 		}

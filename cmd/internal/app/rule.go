@@ -61,7 +61,8 @@ func newJudges(c Config, g *game.Game, newLocator func(calibration.Table) (pipel
 }
 
 // singleLocator returns what makes a locator of single pictures.
-func singleLocator(c Config, newLocator func(calibration.Table) (pipeline.Locator, error)) func(calibration.Table) (pipeline.Locator, error) {
+func singleLocator(c Config, newLocator func(calibration.Table) (pipeline.Locator, error)) func(calibration.Table) (pipeline.Locator,
+	error) {
 	if c.Table.Catalogue == "" {
 		return newLocator
 	}
@@ -114,7 +115,8 @@ func (j *judges) recordToSign() (*rulings.Log, error) {
 func (j *judges) noteOtherKey(l *rulings.Log) {
 	last, err := l.Last(context.Background(), 1)
 	if err == nil && len(last) > 0 && last[0].Key != "" && last[0].Key != rulings.PublicOf(l.Key()) {
-		j.tell(fmt.Sprintf("The record in %s continues with another key from ruling %d on: the key that signed the last one, %s, is not on this machine. "+
+		j.tell(fmt.Sprintf("The record in %s continues with another key from ruling %d on: the key that signed the last one, %s, is not on "+
+			"this machine. "+
 			"Verifying reports that until both keys are given.", j.dir, last[0].Number+1, last[0].Key))
 	}
 }
@@ -199,7 +201,8 @@ func (j *judges) problem(err error) error {
 	case errors.Is(err, rulings.ErrOverwritten):
 		kind = live.ErrDamaged
 		text = "Another file was copied over rulings.db in " + j.dir + " while the program ran, and rulings that were recorded are not in it: " +
-			"nothing was recorded. To begin a new record, move the folder away and record it again; to continue the copy, start the program again." + kept
+			"nothing was recorded. To begin a new record, move the folder away and record it again; to continue the copy, start the program again." +
+			kept
 	case errors.Is(err, rulings.ErrMoved):
 		text = "The rulings in " + j.dir + " were moved or removed while this one was written: it could not be kept. Record it again." + kept
 	case errors.Is(err, rulings.ErrFull):
@@ -210,7 +213,8 @@ func (j *judges) problem(err error) error {
 		kind, text = live.ErrInUse, "Another program writes the rulings in "+j.dir+": nothing was recorded. Stop it, then record again."+kept
 	case errors.Is(err, rulings.ErrCorrupt):
 		kind = live.ErrDamaged
-		text = "The record of rulings in " + j.dir + " is damaged: nothing was recorded. Run sightline rulings verify, and keep the folder as it is." + kept
+		text = "The record of rulings in " + j.dir + " is damaged: nothing was recorded. Run sightline rulings verify, and keep the folder as " +
+			"it is." + kept
 	default:
 		text = "The ruling could not be written to " + j.dir + ": nothing was recorded (" + err.Error() + ")." + kept
 	}

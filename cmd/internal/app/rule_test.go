@@ -98,8 +98,10 @@ func TestWhatStopsTheFirstRulingIsToldAtTheStart(t *testing.T) {
 	}
 	assert.Contains(t, notes(foreign, true), "No ruling could be recorded now: the record in ")
 	assert.Contains(t, notes(func(dir string) { require.NoError(t, os.WriteFile(dir, nil, 0o644)) }, true), "cannot be used")
-	assert.Contains(t, notes(foreign, false), "No ruling could be recorded now: the record in ", "with the secret that the program made, a judge rules too")
-	assert.Empty(t, notes(func(dir string) { t.Cleanup(func() { assert.NoDirExists(t, dir) }) }, true), "there is none before the first ruling")
+	assert.Contains(t, notes(foreign, false), "No ruling could be recorded now: the record in ",
+		"with the secret that the program made, a judge rules too")
+	assert.Empty(t, notes(func(dir string) { t.Cleanup(func() { assert.NoDirExists(t, dir) }) }, true),
+		"there is none before the first ruling")
 	for trouble, prepare := range map[string]func(string){"is damaged": foreign, "": func(string) {}} {
 		dir := filepath.Join(t.TempDir(), "rulings")
 		prepare(dir)
@@ -114,7 +116,8 @@ func TestWhatStopsTheFirstRulingIsToldAtTheStart(t *testing.T) {
 func simulatedCourt(t *testing.T) (*court, func()) {
 	const fps = 5
 	var now time.Time
-	source, err := tablesim.Open(tablesim.Options{Width: 1280, Height: 720, FPS: fps, Now: func() time.Time { return now }, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
+	source, err := tablesim.Open(tablesim.Options{Width: 1280, Height: 720, FPS: fps, Now: func() time.Time { return now },
+		Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = source.Close() })
 	table := calibration.Table{Camera: source.Camera(), Layout: source.Layout()}
@@ -483,7 +486,8 @@ func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
 	table := tablesim.RandomTable(3, 1920, 1080)
 	table.Camera, table.Look = tablesim.DefaultCamera(1920, 1080), tablesim.DefaultLook()
 	table.Clutter, table.Hands, table.Heights, table.Minis, table.Scene.Obstacles = nil, nil, nil, nil, nil
-	rock, err := catalogue.NewEntry("rock", "asteroid", []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5}, {X: 10, Y: 30}, {X: -25, Y: 18}})
+	rock, err := catalogue.NewEntry("rock", "asteroid", []geom.Point{{X: -30, Y: -20}, {X: 25, Y: -25}, {X: 35, Y: 5}, {X: 10, Y: 30},
+		{X: -25, Y: 18}})
 	require.NoError(t, err)
 	ships := []engine.Ship{
 		{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 430, Y: 250}, Heading: 6.2}},
@@ -498,7 +502,8 @@ func TestARulingPastARockIsReplayedFromItsPicture(t *testing.T) {
 	mat, err := learner.Background()
 	require.NoError(t, err)
 	table.Scene.Ships = ships
-	table.Scene.Obstacles = []engine.Obstacle{{ID: "rock", Kind: "asteroid", Outline: rock.Outline, Pose: geom.Pose{Point: geom.Point{X: 452, Y: 380}, Heading: 0.7}}}
+	table.Scene.Obstacles = []engine.Obstacle{{ID: "rock", Kind: "asteroid", Outline: rock.Outline,
+		Pose: geom.Pose{Point: geom.Point{X: 452, Y: 380}, Heading: 0.7}}}
 	frame, _, err := table.Render()
 	require.NoError(t, err)
 

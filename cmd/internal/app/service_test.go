@@ -66,15 +66,19 @@ func TestTheServiceManagerIsReadFromTheEnvironment(t *testing.T) {
 		env  map[string]string
 		want notifySocket
 	}{
-		"started by hand":                    {nil, notifySocket{}},
-		"a path":                             {map[string]string{"NOTIFY_SOCKET": "/run/n"}, notifySocket{path: "/run/n"}},
-		"an abstract name":                   {map[string]string{"NOTIFY_SOCKET": "@n"}, notifySocket{path: "@n"}},
-		"neither":                            {map[string]string{"NOTIFY_SOCKET": "vsock:2:1"}, notifySocket{}},
-		"with a watchdog":                    {map[string]string{"NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "30000000"}, notifySocket{"/n", 30 * time.Second}},
-		"with a watchdog for this process":   {map[string]string{"NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "7"}, notifySocket{"/n", 30 * time.Second}},
-		"with a watchdog for another one":    {map[string]string{"NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "8"}, notifySocket{path: "/n"}},
-		"a watchdog that is no number":       {map[string]string{"NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "soon"}, notifySocket{path: "/n"}},
-		"a watchdog that overflows duration": {map[string]string{"NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "9223372036854775807"}, notifySocket{path: "/n"}},
+		"started by hand":  {nil, notifySocket{}},
+		"a path":           {map[string]string{"NOTIFY_SOCKET": "/run/n"}, notifySocket{path: "/run/n"}},
+		"an abstract name": {map[string]string{"NOTIFY_SOCKET": "@n"}, notifySocket{path: "@n"}},
+		"neither":          {map[string]string{"NOTIFY_SOCKET": "vsock:2:1"}, notifySocket{}},
+		"with a watchdog": {map[string]string{"NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "30000000"},
+			notifySocket{"/n", 30 * time.Second}},
+		"with a watchdog for this process": {map[string]string{"NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "7"},
+			notifySocket{"/n", 30 * time.Second}},
+		"with a watchdog for another one": {map[string]string{"NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "30000000", "WATCHDOG_PID": "8"},
+			notifySocket{path: "/n"}},
+		"a watchdog that is no number": {map[string]string{"NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "soon"}, notifySocket{path: "/n"}},
+		"a watchdog that overflows duration": {map[string]string{"NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "9223372036854775807"},
+			notifySocket{path: "/n"}},
 	} {
 		assert.Equal(t, c.want, serviceManager(func(k string) string { return c.env[k] }, 7), name)
 	}
@@ -102,7 +106,8 @@ func watched(t *testing.T, m *manager) (task *serviceTask, h *game.Liveness, bro
 			}
 			return nil
 		},
-		hub: live.NewHub(live.State{Health: live.Health{Title: "No camera", Detail: "/dev/video0:\nunplugged"}}), log: slog.New(slog.DiscardHandler),
+		hub: live.NewHub(live.State{Health: live.Health{Title: "No camera", Detail: "/dev/video0:\nunplugged"}}),
+		log: slog.New(slog.DiscardHandler),
 	}, h, broken
 }
 

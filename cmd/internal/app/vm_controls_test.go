@@ -110,9 +110,11 @@ func TestVMCameraControls(t *testing.T) {
 	})
 	t.Run("what it does not have, and what it cannot be", func(t *testing.T) {
 		fixed := func(v int32) capture.Setting { return capture.Setting{Kind: capture.SettingFixed, Value: v} }
-		_, says := capture.ApplySettings(d, capture.Settings{Exposure: fixed(100), Gain: fixed(5000), WhiteBalance: fixed(4000), Focus: fixed(1), Powerline: 50}, false)
+		_, says := capture.ApplySettings(d, capture.Settings{Exposure: fixed(100), Gain: fixed(5000), WhiteBalance: fixed(4000), Focus: fixed(1),
+			Powerline: 50}, false)
 		require.Len(t, says, 5)
-		for i, what := range []string{"let its exposure be set", "expected 0 to 255, got 5000", "let its white balance be set", "let its focus be set", "powerline frequency cannot be set to 50 Hz"} {
+		for i, what := range []string{"let its exposure be set", "expected 0 to 255, got 5000", "let its white balance be set",
+			"let its focus be set", "powerline frequency cannot be set to 50 Hz"} {
 			assert.Contains(t, says[i], what)
 		}
 	})

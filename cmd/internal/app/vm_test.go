@@ -53,7 +53,8 @@ func openLoopback(t *testing.T, path string, width, height int) *loopback {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = syscall.Close(fd) })
 	var format [208]byte // v4l2_format, linux/videodev2.h
-	for i, v := range []uint32{2 /* output */, 0, uint32(width), uint32(height), 0x56595559 /* YUYV */, 1 /* no fields */, uint32(2 * width), uint32(2 * width * height)} {
+	for i, v := range []uint32{2 /* output */, 0, uint32(width), uint32(height), 0x56595559 /* YUYV */, 1 /* no fields */, uint32(2 * width),
+		uint32(2 * width * height)} {
 		binary.NativeEndian.PutUint32(format[4*i:], v)
 	}
 	const setFormat = 0xC0D05605
@@ -115,7 +116,8 @@ func (l *loopback) since() (frames int, age time.Duration) {
 // lampsOfTheChip reads the reference wiring's lamps from the simulated chip.
 func lampsOfTheChip(t *testing.T) (on []string) {
 	for _, lamp := range []struct{ name, line string }{
-		{"range1", "17"}, {"range2", "27"}, {"range3", "22"}, {"in_arc", "5"}, {"obstructed", "6"}, {"overlap", "19"}, {"too_close", "13"}, {"no_view", "26"},
+		{"range1", "17"}, {"range2", "27"}, {"range3", "22"}, {"in_arc", "5"}, {"obstructed", "6"}, {"overlap", "19"}, {"too_close", "13"},
+		{"no_view", "26"},
 	} {
 		paths, err := filepath.Glob("/sys/devices/platform/gpio-sim.0/gpiochip*/sim_gpio" + lamp.line + "/value")
 		require.NoError(t, err)
@@ -189,7 +191,8 @@ func TestVMOneTurnFromFrameToLamp(t *testing.T) {
 	}
 	const width, height = 1280, 720
 	ship := func(id string, player int, x, y, deg float64) engine.Ship {
-		return engine.Ship{ID: id, Player: player, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: x, Y: y}, Heading: geom.Angle(deg) * geom.Degree}}
+		return engine.Ship{ID: id, Player: player, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: x, Y: y},
+			Heading: geom.Angle(deg) * geom.Degree}}
 	}
 	table := &tablesim.Table{
 		Camera: tablesim.DefaultCamera(width, height), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
@@ -227,7 +230,8 @@ func TestVMOneTurnFromFrameToLamp(t *testing.T) {
 	ready, done := make(chan string, 1), make(chan error, 1)
 	var log bytes.Buffer
 	go func() {
-		done <- app.Run(ctx, c, app.Options{StateDir: t.TempDir(), Ready: func(a string) { ready <- a }, Log: slog.New(slog.NewTextHandler(&log, nil)), StaleAfter: time.Minute})
+		done <- app.Run(ctx, c, app.Options{StateDir: t.TempDir(), Ready: func(a string) { ready <- a },
+			Log: slog.New(slog.NewTextHandler(&log, nil)), StaleAfter: time.Minute})
 	}()
 	address := <-ready
 	started := time.Now()

@@ -45,7 +45,8 @@ func TestAnAgreementOutlivesTheProgram(t *testing.T) {
 		require.NoError(t, err, rule)
 		assert.Equal(t, c.want, got, rule)
 	}
-	for _, bad := range []string{"", "{", `{"measuring":"everything","instead_of":"free","at":"2026-01-02T15:04:05Z"}`, `{"measured":"free"}`} {
+	for _, bad := range []string{"", "{", `{"measuring":"everything","instead_of":"free","at":"2026-01-02T15:04:05Z"}`,
+		`{"measured":"free"}`} {
 		require.NoError(t, os.WriteFile(path, []byte(bad), 0o600))
 		got, err := loadAgreement(path, live.MeasuringJudge, first.now)
 		assert.ErrorContains(t, err, path, "%q", bad)

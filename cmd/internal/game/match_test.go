@@ -11,7 +11,8 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-var someMatch = live.Match{Title: "Store championship", Round: "Round 3", Sides: [2]live.MatchSide{{Name: "Ada", Score: 7, Squad: 20}, {Name: "Ben", Score: 4}}}
+var someMatch = live.Match{Title: "Store championship", Round: "Round 3", Sides: [2]live.MatchSide{{Name: "Ada", Score: 7, Squad: 20},
+	{Name: "Ben", Score: 4}}}
 
 func TestTheMatchIsKeptOverARestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), matchFile)

@@ -31,7 +31,8 @@ func TestACameraThatFlapsDrivesOutNoOtherNotes(t *testing.T) {
 	assert.Equal(t, []string{"far is back. It was left out 10 times since 14:03, last: old picture.", "The camera was moved."}, texts())
 	w.camera(CameraChange{"far2", "no camera", "y."})
 	w.camera(CameraChange{"far", "old picture", "x."})
-	assert.Equal(t, []string{"far is left out: old picture. x. It was left out 11 times since 14:03.", "far2 is left out: no camera. y.", "The camera was moved."}, texts())
+	assert.Equal(t, []string{"far is left out: old picture. x. It was left out 11 times since 14:03.", "far2 is left out: no camera. y.",
+		"The camera was moved."}, texts())
 
 	for range notesToKeep {
 		w.add("Something else.")

@@ -33,7 +33,8 @@ func TestRangeTitles(t *testing.T) {
 }
 
 func TestTooCloseIsExplainedWithItsFigures(t *testing.T) {
-	s := pairView(engine.RangeVerdict{Outcome: engine.Indeterminate, Possible: []int{2, 3}, Distance: 200.1, Sigma: 0.25, Margin: 0.1}, engine.ArcVerdict{})
+	s := pairView(engine.RangeVerdict{Outcome: engine.Indeterminate, Possible: []int{2, 3}, Distance: 200.1, Sigma: 0.25, Margin: 0.1},
+		engine.ArcVerdict{})
 	text := s.Text().Explain
 	assert.Contains(t, text, "0.10 mm")
 	assert.Contains(t, text, "0.8 mm (3 standard deviations)")
@@ -41,7 +42,8 @@ func TestTooCloseIsExplainedWithItsFigures(t *testing.T) {
 }
 
 func TestObstaclesThatNobodyWatchesAreNeverClear(t *testing.T) {
-	arc := engine.ArcVerdict{Arc: engine.ArcFront, InArc: engine.Yes, Attack: &engine.AttackVerdict{Obstruction: engine.ObstructionVerdict{Verdict: "never"}}}
+	arc := engine.ArcVerdict{Arc: engine.ArcFront, InArc: engine.Yes, Attack: &engine.AttackVerdict{Obstruction: engine.ObstructionVerdict{
+		Verdict: "never"}}}
 	s := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, arc)
 	assert.Equal(t, "obstacles are not watched", s.Text().Obstruction)
 	assert.Equal(t, engine.NoView, PanelState(s).Obstructed)
@@ -61,7 +63,8 @@ func TestObstructionVerdicts(t *testing.T) {
 		"too_close": {"too close to call whether rock1 obstructs", engine.Indeterminate, false},
 		"strange":   {"no view of what lies on the line", engine.NoView, false},
 	} {
-		arc := engine.ArcVerdict{Arc: engine.ArcFront, InArc: engine.Yes, Attack: &engine.AttackVerdict{Obstruction: engine.ObstructionVerdict{Verdict: verdict, By: []string{"rock1"}}}}
+		arc := engine.ArcVerdict{Arc: engine.ArcFront, InArc: engine.Yes, Attack: &engine.AttackVerdict{Obstruction: engine.ObstructionVerdict{
+			Verdict: verdict, By: []string{"rock1"}}}}
 		state := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, arc)
 		state.ObstaclesWatched = true
 		s := PanelState(state)

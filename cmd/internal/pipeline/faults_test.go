@@ -91,7 +91,8 @@ func (d truthDetector) DetectMarkers(g *image.Gray) ([]vision.Detection, error) 
 func newFaultyTable(t *testing.T, width, height int, seed uint64, obstacles bool, change ...func(*tablesim.Options)) *faultyTable {
 	now := time.Unix(1700000000, 0)
 	w := &faultyTable{}
-	options := tablesim.Options{Width: width, Height: height, FPS: faultFPS, Seed: seed, Small: true, Sleep: NoSleep, Now: func() time.Time { return now }}
+	options := tablesim.Options{Width: width, Height: height, FPS: faultFPS, Seed: seed, Small: true, Sleep: NoSleep,
+		Now: func() time.Time { return now }}
 	if name := os.Getenv("SIGHTLINE_CAMERA"); name != "" {
 		m, err := tablesim.CameraNamed(name)
 		require.NoError(t, err)
@@ -189,7 +190,8 @@ func (w *faultyTable) judge() (a answersGiven) {
 				a.decided++
 				if wrong {
 					a.wrong++
-					a.first = cmp.Or(a.first, fmt.Sprintf("picture %d: %s to %s: %s; truly %.2f mm the other way", w.view.Frame.Seq, p.From, p.To, what, margin.Millimeters()))
+					a.first = cmp.Or(a.first, fmt.Sprintf("picture %d: %s to %s: %s; truly %.2f mm the other way", w.view.Frame.Seq, p.From, p.To, what,
+						margin.Millimeters()))
 				}
 			default:
 				a.resting++
@@ -204,11 +206,13 @@ func (w *faultyTable) judge() (a answersGiven) {
 				continue
 			}
 			truly := q.Arcs[k]
-			one(fmt.Sprintf("%v arc: %v", arc.Arc, arc.InArc), arc.InArc == engine.Yes || arc.InArc == engine.No, arc.InArc == truly.InArc, abs(truly.Margin))
+			one(fmt.Sprintf("%v arc: %v", arc.Arc, arc.InArc), arc.InArc == engine.Yes || arc.InArc == engine.No, arc.InArc == truly.InArc,
+				abs(truly.Margin))
 			if arc.Attack == nil || truly.Attack == nil {
 				continue
 			}
-			one(fmt.Sprintf("attack %v band %d", arc.Arc, arc.Attack.Band), arc.Attack.Outcome == engine.Yes, arc.Attack.Band == truly.Attack.Band, abs(truly.Attack.Margin))
+			one(fmt.Sprintf("attack %v band %d", arc.Arc, arc.Attack.Band), arc.Attack.Outcome == engine.Yes, arc.Attack.Band == truly.Attack.Band,
+				abs(truly.Attack.Margin))
 			got, want := arc.Attack.Obstruction, truly.Attack.Obstruction
 			sure := slices.Contains([]string{"never", "may", "must"}, got.Verdict)
 			one(fmt.Sprintf("%v obstructed %q", arc.Arc, got.Verdict), sure, got.Verdict == want.Verdict, abs(want.Margin))
@@ -351,7 +355,8 @@ func (r *faultRow) String() string {
 		states = append(states, fmt.Sprintf("%s %d", s, n))
 	}
 	slices.Sort(states)
-	return fmt.Sprintf("%-26v %4d pictures, decided %6d (obstruction %d) wrong %d, resting %5d old %d, state after %d, never %d; back after %d, never %d, then decided %d wrong %d [%s] %s%s",
+	return fmt.Sprintf("%-26v %4d pictures, decided %6d (obstruction %d) wrong %d, resting %5d old %d, state after %d, never %d; back after "+
+		"%d, never %d, then decided %d wrong %d [%s] %s%s",
 		r.kind, r.faulted, r.given.decided, r.given.obstruction, r.given.wrong, r.given.resting, r.given.restedOld, r.slowest, r.never,
 		r.recovered, r.neverOK, r.after.decided, r.after.wrong, strings.Join(states, ", "), r.given.first, r.after.first)
 }

@@ -285,7 +285,8 @@ func TestTwoSimulatedCamerasWatchTheObstacles(t *testing.T) {
 	assert.Contains(t, v.Notes[0].Text, "slab: the main camera sees the empty mat where far sees it.")
 
 	// Another card hides an arm of it from the main camera: what it cannot tell the other can.
-	lay(main, append(slab[:2:2], tablesim.Clutter{Pose: geom.Pose{Point: geom.Point{X: 322, Y: 205}}, Width: 54, Length: 24, Height: 2.5, Color: color.RGBA{30, 40, 200, 255}})...)
+	lay(main, append(slab[:2:2], tablesim.Clutter{Pose: geom.Pose{Point: geom.Point{X: 322, Y: 205}}, Width: 54, Length: 24, Height: 2.5,
+		Color: color.RGBA{30, 40, 200, 255}})...)
 	v = both(10)
 	own := main.pipeline.track.tracker.Rest(v.Located.Captured, v.Located.Seq)
 	require.Len(t, own.Scene.Obstacles, 1, "the main camera recognises it")

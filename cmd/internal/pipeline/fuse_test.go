@@ -41,7 +41,8 @@ func newTwoEyedBench(t *testing.T) *twoEyedBench {
 func (b *twoEyedBench) sees(state vision.TrackState, ships ...engine.Ship) {
 	b.eye.Tracks, b.eye.Located = nil, vision.Located{Captured: b.now.Add(tenth)}
 	for _, s := range ships {
-		b.eye.Tracks = append(b.eye.Tracks, vision.Track{Ship: s, View: vision.ShipView{ID: s.ID}, State: state, Captured: b.eye.Located.Captured, Frames: 3})
+		b.eye.Tracks = append(b.eye.Tracks, vision.Track{Ship: s, View: vision.ShipView{ID: s.ID}, State: state, Captured: b.eye.Located.Captured,
+			Frames: 3})
 	}
 }
 

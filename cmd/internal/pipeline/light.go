@@ -46,7 +46,8 @@ func (l *lightGauge) update(f vision.Frame, now time.Time, r *Registration, held
 }
 
 // look takes a picture and reports whether the light was measured in it.
-func (l *lightGauge) look(f vision.Frame, now time.Time, t *calibration.Table, markers []calibration.MarkerSighting) (exposure.Light, bool) {
+func (l *lightGauge) look(f vision.Frame, now time.Time, t *calibration.Table, markers []calibration.MarkerSighting) (exposure.Light,
+	bool) {
 	switch {
 	case l.next:
 		l.next = false

@@ -30,7 +30,8 @@ func TestTheLightIsMeasuredOnceASecondAndSaid(t *testing.T) {
 		says string
 	}{
 		// A smear aslant to the markers' edges widens all of them alike: it is "not sharp".
-		{tablesim.FaultDefocus, "not sharp"}, {tablesim.FaultMotionBlur, "smeared|not sharp"}, {tablesim.FaultBright, "burnt out"}, {tablesim.FaultPepper, ""},
+		{tablesim.FaultDefocus, "not sharp"}, {tablesim.FaultMotionBlur, "smeared|not sharp"}, {tablesim.FaultBright, "burnt out"},
+		{tablesim.FaultPepper, ""},
 	} {
 		kind := c.kind
 		w.source.Inject(kind)

@@ -29,7 +29,8 @@ func (l *edgyLocator) Locate(vision.Frame) (vision.Located, error) { return visi
 
 func (l *edgyLocator) Edges(_ vision.Frame, h vision.EdgeHint) (vision.EdgeSight, bool, error) {
 	l.hint = h
-	return vision.EdgeSight{Pose: l.at, Covariance: geom.Cov3{0: 0.01, 4: 0.01, 8: 1e-6}, Sides: [4]float64{1, 1, 1, 1}}, l.seen && l.at.Distance(h.Pose.Point) <= h.Reach, nil
+	return vision.EdgeSight{Pose: l.at, Covariance: geom.Cov3{0: 0.01, 4: 0.01, 8: 1e-6}, Sides: [4]float64{1, 1, 1, 1}}, l.seen &&
+		l.at.Distance(h.Pose.Point) <= h.Reach, nil
 }
 
 func (l *edgyLocator) EdgeView(id string, _ engine.Base, s vision.EdgeSight) vision.ShipView {
@@ -70,7 +71,8 @@ func placed(w *Pipeline, p live.PlacedShip, also ...engine.Ship) (vision.Located
 func TestAPersonPlacesAShipWhoseCodeCannotBeRead(t *testing.T) {
 	l := &edgyLocator{at: geom.Pose{Point: geom.Point{X: 303, Y: 398}, Heading: 91 * geom.Degree}, seen: true}
 	w := edgyPipeline(l, track.TrackerOptions{})
-	ask := live.PlacedShip{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 400}, Heading: 90 * geom.Degree}, Headed: true}
+	ask := live.PlacedShip{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 400},
+		Heading: 90 * geom.Degree}, Headed: true}
 	got, err := placed(w, ask)
 	require.NoError(t, err)
 	require.Len(t, got.Scene.Ships, 1)
@@ -109,7 +111,8 @@ func (blindLocator) Locate(vision.Frame) (vision.Located, error) { return vision
 func TestABaseThatWasNamedIsNoOtherShips(t *testing.T) {
 	l := &edgyLocator{at: geom.Pose{Point: geom.Point{X: 303, Y: 398}}, seen: true}
 	ask := live.PlacedShip{ID: "A3", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 400}}, Headed: true}
-	for state, refused := range map[vision.TrackState]bool{vision.Settling: true, vision.Still: true, vision.Unread: true, vision.Frozen: true, vision.Hidden: false, vision.Lifted: false} {
+	for state, refused := range map[vision.TrackState]bool{vision.Settling: true, vision.Still: true, vision.Unread: true, vision.Frozen: true,
+		vision.Hidden: false, vision.Lifted: false} {
 		w := edgyPipeline(l, track.TrackerOptions{})
 		tracks := []vision.Track{{Ship: engine.Ship{ID: "A2", Base: engine.Small, Pose: l.at}, State: state}}
 		w.o.Game.Update(func(s *game.Seen) { s.Tracks = tracks })
@@ -139,7 +142,8 @@ func TestNoShipIsPlacedInADirectoryOfPictures(t *testing.T) {
 // to be it in the pictures after.
 func TestAPersonNamesABaseWithoutAName(t *testing.T) {
 	at := geom.Pose{Point: geom.Point{X: 303, Y: 398}, Heading: 1 * geom.Degree}
-	sight := &vision.ObstacleSight{Bases: []vision.UnidentifiedBase{{Base: engine.Small, Pose: at, Covariance: geom.Cov3{0: 0.1, 4: 0.1, 8: 1e-5}}}}
+	sight := &vision.ObstacleSight{Bases: []vision.UnidentifiedBase{{Base: engine.Small, Pose: at, Covariance: geom.Cov3{0: 0.1, 4: 0.1,
+		8: 1e-5}}}}
 	w := edgyPipeline(&edgyLocator{}, track.TrackerOptions{})
 	name := func(p live.PlacedShip) (vision.Located, error) {
 		located := vision.Located{Obstacles: sight}

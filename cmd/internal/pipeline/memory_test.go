@@ -55,7 +55,8 @@ func TestMemoryStaysFlat(t *testing.T) {
 	runtime.KeepAlive(w)
 	runtime.KeepAlive(reel)
 	const mb = 1 << 20
-	t.Logf("%d pictures, %d with an answer for the chosen pair: heap in use %.1f MB after a tenth, %.1f MB after all; %d and %d goroutines; clock of the game %v",
+	t.Logf("%d pictures, %d with an answer for the chosen pair: heap in use %.1f MB after a tenth, %.1f MB after all; %d and %d goroutines; "+
+		"clock of the game %v",
 		pictures, answers, float64(early)/mb, float64(late)/mb, routines, after, time.Duration(pictures)*time.Second/faultFPS)
 	require.Greater(t, answers, pictures/4)
 	require.LessOrEqual(t, late, early+early/10+mb)

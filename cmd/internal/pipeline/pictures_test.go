@@ -83,7 +83,8 @@ func TestAPartThatStandsStillIsToldAfterHalfASecond(t *testing.T) {
 
 // marks are eight markers round a picture, three at each side and two above.
 func marks(shift float64, below float64, without ...int) (out []calibration.MarkerSighting) {
-	at := [8]geom.Pixel{{X: 50, Y: 550}, {X: 50, Y: 300}, {X: 50, Y: 50}, {X: 250, Y: 20}, {X: 350, Y: 20}, {X: 550, Y: 50}, {X: 550, Y: 300}, {X: 550, Y: 550}}
+	at := [8]geom.Pixel{{X: 50, Y: 550}, {X: 50, Y: 300}, {X: 50, Y: 50}, {X: 250, Y: 20}, {X: 350, Y: 20}, {X: 550, Y: 50}, {X: 550, Y: 300},
+		{X: 550, Y: 550}}
 	for id, c := range at {
 		gone := false
 		for _, w := range without {
@@ -95,7 +96,8 @@ func marks(shift float64, below float64, without ...int) (out []calibration.Mark
 		if c.Y > below {
 			c.X += shift
 		}
-		out = append(out, calibration.MarkerSighting{ID: id, Corners: [4]geom.Pixel{c, c.Add(geom.Pixel{X: 30}), c.Add(geom.Pixel{X: 30, Y: 30}), c.Add(geom.Pixel{Y: 30})}})
+		out = append(out, calibration.MarkerSighting{ID: id, Corners: [4]geom.Pixel{c, c.Add(geom.Pixel{X: 30}), c.Add(geom.Pixel{X: 30, Y: 30}),
+			c.Add(geom.Pixel{Y: 30})}})
 	}
 	return out
 }

@@ -85,7 +85,8 @@ func ship(id string, x, y float64) engine.Ship {
 	if err != nil {
 		panic(err)
 	}
-	return engine.Ship{ID: id, Player: code.Player(), Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: x, Y: y}}, Covariance: geom.Cov3{0.01, 0, 0, 0, 0.01, 0, 0, 0, 1e-6}}
+	return engine.Ship{ID: id, Player: code.Player(), Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: x, Y: y}},
+		Covariance: geom.Cov3{0.01, 0, 0, 0, 0.01, 0, 0, 0, 1e-6}}
 }
 
 func newBench(t *testing.T, change func(*bench, *benchParts)) *bench {
@@ -158,7 +159,8 @@ func (b *bench) track(g *image.Gray, expected []calibration.MarkerSighting) (out
 }
 
 func (b *bench) Locate(f vision.Frame) (vision.Located, error) {
-	out := vision.Located{Scene: engine.Scene{Ships: append([]engine.Ship(nil), b.ships...)}, Duplicates: b.twins, Captured: f.Captured, Seq: f.Seq}
+	out := vision.Located{Scene: engine.Scene{Ships: append([]engine.Ship(nil), b.ships...)}, Duplicates: b.twins, Captured: f.Captured,
+		Seq: f.Seq}
 	if b.watched {
 		out.Obstacles = &vision.ObstacleSight{}
 	}

@@ -19,7 +19,8 @@ import (
 func TestTheTransitionsOfARegistration(t *testing.T) {
 	const U, F, X, T, M, S, R, L = Unknown, Confirming, Contradicted, Trusted, Moved, Settled, Refocused, Lost
 	events := []registrationEvent{
-		invalidated, fileLoaded, registered, fileConfirmed, fileUnclear, fileDenied, markersInPlace, markersMoved, markersSettled, pictureGrew, markersGone,
+		invalidated, fileLoaded, registered, fileConfirmed, fileUnclear, fileDenied, markersInPlace, markersMoved, markersSettled, pictureGrew,
+		markersGone,
 	}
 	for state, want := range map[RegistrationState][]RegistrationState{
 		//            invalid loaded found confirmed unclear denied in place moved settled grew gone

@@ -29,7 +29,8 @@ type Track struct {
 // newTrack returns the stage. newChange makes what tells that a picture need not be
 // searched; nil: every picture is.
 func newTrack(o track.TrackerOptions, newChange func(calibration.Table) (*track.ChangeDetector, error), log *slog.Logger) *Track {
-	return &Track{single: o.SettleFrames == 1, tracker: track.NewTracker(o), looks: track.NewAppearanceMemory(), newChange: newChange, log: log}
+	return &Track{single: o.SettleFrames == 1, tracker: track.NewTracker(o), looks: track.NewAppearanceMemory(), newChange: newChange,
+		log: log}
 }
 
 // reset forgets all ships: what was seen through another registration does not count.

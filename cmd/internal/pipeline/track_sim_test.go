@@ -99,7 +99,8 @@ func TestAHandsMoveGivesNoFalseAnswer(t *testing.T) {
 				sum.frozen++
 			case wrong:
 				sum.false++
-				t.Logf("picture %d: %s to %s: band %d, truly %d (margin %.2f mm)", n, p.From, p.To, p.Range.Band, right.Pairs[i].Range.Band, float64(right.Pairs[i].Range.Margin))
+				t.Logf("picture %d: %s to %s: band %d, truly %d (margin %.2f mm)", n, p.From, p.To, p.Range.Band, right.Pairs[i].Range.Band,
+					float64(right.Pairs[i].Range.Margin))
 			}
 		}
 	}

@@ -73,7 +73,8 @@ func TestTheSimulatedTableIsWatchedFromPictureToAnswer(t *testing.T) {
 		_, n := w.until(10, live.Moved)
 		v, m := w.until(10, live.OK)
 		shift := w.located.Shift(&calibration.Table{Camera: truth, Layout: w.source.Layout()}).Millimeters()
-		t.Logf("%v: a nudge of 0.05° was noticed after %d pictures and settled after %d more, %.3f mm off: %s", size, n, m, shift, v.Notes[0].Text)
+		t.Logf("%v: a nudge of 0.05° was noticed after %d pictures and settled after %d more, %.3f mm off: %s", size, n, m, shift,
+			v.Notes[0].Text)
 		assert.LessOrEqual(t, n, 3, "within a second")
 		assert.Less(t, shift, 0.3)
 

@@ -67,7 +67,8 @@ type clockReading struct {
 
 // readClock returns a reading of now, the last one (nil: there is none) and what is wrong
 // with the clock since then.
-func (l *Log) readClock(ctx context.Context, q queryer, entry int64, now time.Time) (n clockReading, last *clockReading, fault error, err error) {
+func (l *Log) readClock(ctx context.Context, q queryer, entry int64, now time.Time) (n clockReading, last *clockReading, fault error,
+	err error) {
 	n = clockReading{entry: entry, at: now, up: l.uptime()}
 	last, err = lastReading(ctx, q)
 	if err != nil || last == nil {

@@ -35,7 +35,8 @@ var embedded = regexp.MustCompile(`(?s)<script type="application/json" id="rulin
 func TestAnExportedRulingNeedsNothingElse(t *testing.T) {
 	l, _ := newLog(t, 0)
 	r, f := simulatedRuling(t)
-	r.Decision, r.Title, r.Reason = rulings.Overruled, "Range 3, not obstructed", "The asteroid had been moved before the picture; both players agree."
+	r.Decision, r.Title, r.Reason = rulings.Overruled, "Range 3, not obstructed",
+		"The asteroid had been moved before the picture; both players agree."
 	r.Text = "B1 is at range 3 in the front arc of A1. The attack is not obstructed."
 	_, err := l.Append(ctx, r, f)
 	require.NoError(t, err)
@@ -49,8 +50,10 @@ func TestAnExportedRulingNeedsNothingElse(t *testing.T) {
 	assert.NotContains(t, page, "http://www.w3.org/1999") // nothing to fetch but names
 	assert.NotContains(t, page, "ZgotmplZ", "a value that the template would not take")
 	for _, want := range []string{
-		"Range 3, not obstructed", "The asteroid had been moved", "Ruled by the judge", "by <bdi>Zoë Example</bdi>", "data:image/jpeg;base64,", "data:image/svg&#43;xml;base64,",
-		"G16", "G59", "G4", "G37", "through one or more obstacles", "± ", " σ", `id="marks"`, `class="mk casing`, "sightline replay 1", "edition 2.5",
+		"Range 3, not obstructed", "The asteroid had been moved", "Ruled by the judge", "by <bdi>Zoë Example</bdi>", "data:image/jpeg;base64,",
+		"data:image/svg&#43;xml;base64,",
+		"G16", "G59", "G4", "G37", "through one or more obstacles", "± ", " σ", `id="marks"`, `class="mk casing`, "sightline replay 1",
+		"edition 2.5",
 	} {
 		assert.Contains(t, page, want)
 	}
@@ -97,7 +100,8 @@ func TestADocumentSaysWhenItsRecordWasChanged(t *testing.T) {
 	assert.Contains(t, page, "This record was changed")
 	assert.NotContains(t, page, "data:image/jpeg", "a picture that was changed is not shown")
 	require.NoError(t, l.Close())
-	tamper(t, dir, "UPDATE entries SET record = "+rewrite("Range 2", "Range 1")+" WHERE number = 2", "UPDATE entries SET hash = replace(hash, substr(hash,1,4), 'beef') WHERE number = 1")
+	tamper(t, dir, "UPDATE entries SET record = "+rewrite("Range 2", "Range 1")+" WHERE number = 2",
+		"UPDATE entries SET hash = replace(hash, substr(hash,1,4), 'beef') WHERE number = 1")
 	l, err = rulings.Open(dir, rulings.Options{ReadOnly: true})
 	require.NoError(t, err)
 	defer l.Close()

@@ -24,8 +24,10 @@ func table() engine.Scene {
 	return engine.Scene{
 		Rules: engine.Rules25, Profile: "nominal", MatWidth: 914.4, MatHeight: 914.4, ScaleSigma: 0.0003,
 		Ships: []engine.Ship{
-			{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 400, Y: 200}, Heading: 0.1}, Covariance: cov, Seen: "both", Visible: 1},
-			{ID: "B1", Player: 2, Base: engine.Medium, Pose: geom.Pose{Point: geom.Point{X: 430, Y: 420}, Heading: 3.3}, Covariance: cov, Seen: "both", Visible: 1},
+			{ID: "A1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 400, Y: 200}, Heading: 0.1}, Covariance: cov,
+				Seen: "both", Visible: 1},
+			{ID: "B1", Player: 2, Base: engine.Medium, Pose: geom.Pose{Point: geom.Point{X: 430, Y: 420}, Heading: 3.3}, Covariance: cov,
+				Seen: "both", Visible: 1},
 		},
 		Obstacles: []engine.Obstacle{{ID: "rock1", Kind: "asteroid", Pose: geom.Pose{Point: geom.Point{X: 410, Y: 300}, Heading: 0.4},
 			Outline: []geom.Point{{X: -20, Y: -20}, {X: 20, Y: -15}, {X: 0, Y: 25}}, Sigma: 0.2}},
@@ -60,7 +62,8 @@ func files(n int) rulings.Files {
 	for i := range g.Pix {
 		g.Pix[i] = uint8(rng.Uint32())
 	}
-	return rulings.Files{Frame: g, Color: g, Calibration: []byte(`{"a calibration":1}`), Lens: []byte("a: lens\n"), Catalogue: []byte(`{"obstacles":[]}`)}
+	return rulings.Files{Frame: g, Color: g, Calibration: []byte(`{"a calibration":1}`), Lens: []byte("a: lens\n"),
+		Catalogue: []byte(`{"obstacles":[]}`)}
 }
 
 // newLog returns an open log with some rulings.

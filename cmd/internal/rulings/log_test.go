@@ -35,7 +35,8 @@ func TestARulingIsReadBackAsItWasRecorded(t *testing.T) {
 	assert.Equal(t, put, got)
 	assert.Empty(t, got.Damage)
 	assert.True(t, got.At.Equal(want.At))
-	assert.Equal(t, []string{want.Question, want.AskedBy, want.Answer, want.Text, want.Reason, want.Judge, "2.5", "nominal", "front", "A1", "B1"},
+	assert.Equal(t, []string{want.Question, want.AskedBy, want.Answer, want.Text, want.Reason, want.Judge, "2.5", "nominal", "front", "A1",
+		"B1"},
 		[]string{got.Question, got.AskedBy, got.Answer, got.Text, got.Reason, got.Judge, got.Edition, got.Profile, got.Arc, got.From, got.To})
 	scene, err := got.SceneOf()
 	require.NoError(t, err)
@@ -150,22 +151,27 @@ func TestARulingThatSaysTooLittleIsRefused(t *testing.T) {
 		change func(r *rulings.Ruling, f *rulings.Files)
 		want   string
 	}{
-		"without a time":                    {func(r *rulings.Ruling, _ *rulings.Files) { r.At = time.Time{} }, "at: expected the time"},
-		"overruled without a reason":        {func(r *rulings.Ruling, _ *rulings.Files) { r.Decision, r.Reason = rulings.Overruled, " " }, "reason:"},
-		"without words":                     {func(r *rulings.Ruling, _ *rulings.Files) { r.Text = "" }, "ruling:"},
-		"with half a pair":                  {func(r *rulings.Ruling, _ *rulings.Files) { r.To = "" }, "from, to:"},
-		"with another pair's verdict":       {func(r *rulings.Ruling, _ *rulings.Files) { r.From, r.To = r.To, r.From }, "verdict: expected that of B1 to A1"},
-		"with neither verdict nor why":      {func(r *rulings.Ruling, _ *rulings.Files) { r.Pair = nil }, "verdict: expected one"},
-		"as measured, nothing measured":     {func(r *rulings.Ruling, _ *rulings.Files) { r.Pair, r.Unanswered = nil, "A1 is moving" }, "decision: nothing was measured"},
-		"with another scene's verdict":      {func(r *rulings.Ruling, _ *rulings.Files) { r.Scene.Ships[0].Pose.X += 0.01 }, "not what the scene gives"},
-		"with sigmas that were not used":    {func(r *rulings.Ruling, _ *rulings.Files) { r.Sigmas = -1 }, "sigmas:"},
-		"with a decision of its own":        {func(r *rulings.Ruling, _ *rulings.Files) { r.Decision = "perhaps" }, "decision:"},
-		"with control characters":           {func(r *rulings.Ruling, _ *rulings.Files) { r.Judge = "Z\x1b[2J" }, "judge:"},
-		"with text turned round":            {func(r *rulings.Ruling, _ *rulings.Files) { r.Text = "abc \u202e 2" }, "ruling:"},
-		"with an isolate":                   {func(r *rulings.Ruling, _ *rulings.Files) { r.Question = "abc \u2067 2" }, "question:"},
-		"with a hidden name":                {func(r *rulings.Ruling, _ *rulings.Files) { r.AskedBy = "\u200bJo" }, "asked by:"},
-		"with broken UTF-8":                 {func(r *rulings.Ruling, _ *rulings.Files) { r.Text = "\xff" }, "UTF-8"},
-		"with a book":                       {func(r *rulings.Ruling, _ *rulings.Files) { r.Text = strings.Repeat("word ", 2000) }, "at most 4000 bytes"},
+		"without a time": {func(r *rulings.Ruling, _ *rulings.Files) { r.At = time.Time{} }, "at: expected the time"},
+		"overruled without a reason": {func(r *rulings.Ruling, _ *rulings.Files) { r.Decision, r.Reason = rulings.Overruled, " " },
+			"reason:"},
+		"without words":    {func(r *rulings.Ruling, _ *rulings.Files) { r.Text = "" }, "ruling:"},
+		"with half a pair": {func(r *rulings.Ruling, _ *rulings.Files) { r.To = "" }, "from, to:"},
+		"with another pair's verdict": {func(r *rulings.Ruling, _ *rulings.Files) { r.From, r.To = r.To, r.From },
+			"verdict: expected that of B1 to A1"},
+		"with neither verdict nor why": {func(r *rulings.Ruling, _ *rulings.Files) { r.Pair = nil }, "verdict: expected one"},
+		"as measured, nothing measured": {func(r *rulings.Ruling, _ *rulings.Files) { r.Pair, r.Unanswered = nil, "A1 is moving" },
+			"decision: nothing was measured"},
+		"with another scene's verdict": {func(r *rulings.Ruling, _ *rulings.Files) { r.Scene.Ships[0].Pose.X += 0.01 },
+			"not what the scene gives"},
+		"with sigmas that were not used": {func(r *rulings.Ruling, _ *rulings.Files) { r.Sigmas = -1 }, "sigmas:"},
+		"with a decision of its own":     {func(r *rulings.Ruling, _ *rulings.Files) { r.Decision = "perhaps" }, "decision:"},
+		"with control characters":        {func(r *rulings.Ruling, _ *rulings.Files) { r.Judge = "Z\x1b[2J" }, "judge:"},
+		"with text turned round":         {func(r *rulings.Ruling, _ *rulings.Files) { r.Text = "abc \u202e 2" }, "ruling:"},
+		"with an isolate":                {func(r *rulings.Ruling, _ *rulings.Files) { r.Question = "abc \u2067 2" }, "question:"},
+		"with a hidden name":             {func(r *rulings.Ruling, _ *rulings.Files) { r.AskedBy = "\u200bJo" }, "asked by:"},
+		"with broken UTF-8":              {func(r *rulings.Ruling, _ *rulings.Files) { r.Text = "\xff" }, "UTF-8"},
+		"with a book": {func(r *rulings.Ruling, _ *rulings.Files) { r.Text = strings.Repeat("word ", 2000) },
+			"at most 4000 bytes"},
 		"a picture without calibration":     {func(_ *rulings.Ruling, f *rulings.Files) { f.Calibration = nil }, "calibration:"},
 		"a picture in place of a catalogue": {func(_ *rulings.Ruling, f *rulings.Files) { f.Catalogue = []byte("\x89PNG") }, "catalogue:"},
 		"an impossible scene":               {func(r *rulings.Ruling, _ *rulings.Files) { r.Scene.Ships[0].Base = engine.BaseUnknown }, "scene:"},

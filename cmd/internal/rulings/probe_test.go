@@ -27,7 +27,8 @@ func TestAProbeTellsBeforeTheFirstRulingWhatWouldStopIt(t *testing.T) {
 	assert.ErrorIs(t, rulings.Probe(ctx, dir), rulings.ErrCorrupt, "the last entry was changed")
 
 	foreign := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(foreign, "rulings.db"), []byte("this is no database, though it is of the right name and long enough to be read as a header of one hundred bytes"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(foreign, "rulings.db"),
+		[]byte("this is no database, though it is of the right name and long enough to be read as a header of one hundred bytes"), 0o644))
 	assert.ErrorIs(t, rulings.Probe(ctx, foreign), rulings.ErrCorrupt)
 	assert.Equal(t, 1, strings.Count(rulings.Probe(ctx, foreign).Error(), "rulings: "), rulings.Probe(ctx, foreign).Error())
 

@@ -36,7 +36,8 @@ func TestTheCanonicalFormIsTheOneOfTheDocumentation(t *testing.T) {
 	raw := string(goodRecords(t)[2])
 	at := -1
 	for _, key := range []string{
-		"version", "number", "at", "program", "source", "edition", "profile", "sigmas", "from", "to", "arc", "question", "asked_by", "answer", "decision",
+		"version", "number", "at", "program", "source", "edition", "profile", "sigmas", "from", "to", "arc", "question", "asked_by", "answer",
+		"decision",
 		"title", "ruled", "ruling", "reason", "judge", "scene", "verdict", "unanswered", "files", "previous",
 	} {
 		i := strings.Index(raw, `"`+key+`":`)
@@ -53,7 +54,8 @@ func TestOnlyTheCanonicalFormIsARecord(t *testing.T) {
 	_, err := rulings.ParseRecord([]byte(good))
 	require.NoError(t, err)
 	for name, bad := range map[string]string{
-		"nothing": "", "no JSON": "{", "null": "null", "a list": "[]", "two": good + good, "a line's end": good + "\n", "a space": strings.Replace(good, ",", ", ", 1),
+		"nothing": "", "no JSON": "{", "null": "null", "a list": "[]", "two": good + good, "a line's end": good + "\n",
+		"a space":        strings.Replace(good, ",", ", ", 1),
 		"an escape":      strings.Replace(good, "Zoë", `Zo\u00eb`, 1),
 		"another case":   strings.Replace(good, `"judge"`, `"JUDGE"`, 1),
 		"an unknown key": strings.Replace(good, `"judge"`, `"x":1,"judge"`, 1),

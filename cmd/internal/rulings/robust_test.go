@@ -97,7 +97,8 @@ func TestAWriterThatIsKilledAtAnyMomentLosesNothing(t *testing.T) {
 	temporary, err := filepath.Glob(filepath.Join(dir, "files", "*", ".*"))
 	require.NoError(t, err)
 	assert.Empty(t, temporary, "what was cut off is tidied up when the log is opened")
-	t.Logf("%d kills, %d of them before the first ruling of their program: %d rulings acknowledged, %d recorded, all whole", kills(), empty, len(acknowledged), rulingsBefore)
+	t.Logf("%d kills, %d of them before the first ruling of their program: %d rulings acknowledged, %d recorded, all whole", kills(), empty,
+		len(acknowledged), rulingsBefore)
 	assert.NotEmpty(t, acknowledged)
 }
 

@@ -58,7 +58,8 @@ var simulated = sync.OnceValues(func() (photographed, error) {
 	if err != nil {
 		return photographed{}, err
 	}
-	table.Scene.Obstacles = []engine.Obstacle{{ID: "rock", Kind: "asteroid", Outline: entry.Outline, Pose: geom.Pose{Point: geom.Point{X: 452, Y: 380}, Heading: 0.7}}}
+	table.Scene.Obstacles = []engine.Obstacle{{ID: "rock", Kind: "asteroid", Outline: entry.Outline,
+		Pose: geom.Pose{Point: geom.Point{X: 452, Y: 380}, Heading: 0.7}}}
 	frame, _, err := table.Render()
 	if err != nil {
 		return photographed{}, err
@@ -132,7 +133,8 @@ func simulatedRuling(t testing.TB) (rulings.Ruling, rulings.Files) {
 	r.Question = "Is B1 at range 2 of A1, and does the asteroid obstruct the attack?"
 	r.Answer = "Range 3, in the front arc, obstructed"
 	r.Text = "B1 is at range 3 in the front arc. The attack is obstructed by the asteroid."
-	r.Verified = &verify.AnswerJSON{At: noon.Add(-3 * time.Hour), Outcome: "pass", WorstError: 0.21, WorstSigmas: 1.3, Places: 5, Covered: 0.9, Holds: true}
+	r.Verified = &verify.AnswerJSON{At: noon.Add(-3 * time.Hour), Outcome: "pass", WorstError: 0.21, WorstSigmas: 1.3, Places: 5, Covered: 0.9,
+		Holds: true}
 	return r, p.files
 }
 

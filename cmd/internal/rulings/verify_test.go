@@ -79,14 +79,19 @@ func TestEveryTamperingWithTheDatabaseIsFound(t *testing.T) {
 	// Each column of the record, by a value of another ruling; columns of the table.
 	changes := map[string]string{}
 	for key, to := range map[string][2]string{
-		"version": {`"version":1`, `"version":2`}, "number": {`"number":2`, `"number":7`}, "at": {`2026-11-21T12:01:00.12`, `2026-11-20T12:01:00.12`},
+		"version": {`"version":1`, `"version":2`}, "number": {`"number":2`, `"number":7`}, "at": {`2026-11-21T12:01:00.12`,
+			`2026-11-20T12:01:00.12`},
 		"captured": {`"captured":"2026-11-21T12:00:59`, `"captured":"2026-11-21T12:00:58`}, "program": {`"program":"v1"`, `"program":"v2"`},
-		"source": {`"source":"sim:"`, `"source":"sim"`}, "edition": {`"edition":"2.5"`, `"edition":"2.0"`}, "profile": {`"profile":"nominal","s`, `"profile":"measured","s`},
-		"sigmas": {`"sigmas":3`, `"sigmas":2`}, "from": {`"from":"A1"`, `"from":"A2"`}, "to": {`"to":"B1"`, `"to":"B2"`}, "arc": {`"arc":"front"`, `"arc":"rear"`},
+		"source": {`"source":"sim:"`, `"source":"sim"`}, "edition": {`"edition":"2.5"`, `"edition":"2.0"`}, "profile": {`"profile":"nominal","s`,
+			`"profile":"measured","s`},
+		"sigmas": {`"sigmas":3`, `"sigmas":2`}, "from": {`"from":"A1"`, `"from":"A2"`}, "to": {`"to":"B1"`, `"to":"B2"`}, "arc": {`"arc":"front"`,
+			`"arc":"rear"`},
 		"question": {`Is B1`, `Is A1`}, "asked_by": {`player 1`, `player 2`}, "answer": {`"answer":"Range 2`, `"answer":"Range 3`},
 		"decision": {`as_measured`, `overruled`}, "ruling": {`"ruling":"Range 2`, `"ruling":"Range 3`}, "reason": {`"reason":""`, `"reason":" "`},
-		"judge": {`Zoë`, `Zoe`}, "scene": {`"x_mm":401`, `"x_mm":402`}, "verdict": {`"contact":"no"`, `"contact":"yes"`}, "unanswered": {`"unanswered":""`, `"unanswered":"x"`},
-		"files": {`"role":"color"`, `"role":"frame"`}, "previous": {`"previous":"`, `"previous":"0`}, "a space": {`{"version"`, `{ "version"`}, "a key twice": {`"judge":`, `"judge":"x","judge":`},
+		"judge": {`Zoë`, `Zoe`}, "scene": {`"x_mm":401`, `"x_mm":402`}, "verdict": {`"contact":"no"`, `"contact":"yes"`},
+		"unanswered": {`"unanswered":""`, `"unanswered":"x"`},
+		"files":      {`"role":"color"`, `"role":"frame"`}, "previous": {`"previous":"`, `"previous":"0`}, "a space": {`{"version"`,
+			`{ "version"`}, "a key twice": {`"judge":`, `"judge":"x","judge":`},
 		"the case of a key": {`"judge":`, `"Judge":`},
 	} {
 		changes["record, "+key] = "UPDATE entries SET record = " + rewrite(to[0], to[1]) + " WHERE number = 2"
@@ -95,10 +100,14 @@ func TestEveryTamperingWithTheDatabaseIsFound(t *testing.T) {
 	changes["hash, of the last"] = "UPDATE entries SET hash = replace(hash, substr(hash, 1, 4), 'beef') WHERE number = 4"
 	changes["deletion in the middle"] = "DELETE FROM entries WHERE number = 2"
 	changes["deletion of the first"] = "DELETE FROM entries WHERE number = 1"
-	changes["deletion in the middle, numbers moved up"] = "DELETE FROM entries WHERE number = 2; UPDATE entries SET number = number - 1 WHERE number > 2"
-	changes["reordering"] = "UPDATE entries SET number = 99 WHERE number = 2; UPDATE entries SET number = 2 WHERE number = 3; UPDATE entries SET number = 3 WHERE number = 99"
-	changes["insertion"] = "INSERT INTO entries (number, record, hash) SELECT 5, replace(record, '\"number\":4', '\"number\":5'), replace(hash, substr(hash, 1, 4), 'beef') FROM entries WHERE number = 4"
-	changes["insertion before the first"] = "INSERT INTO entries (number, record, hash) SELECT 99, record, replace(hash, substr(hash, 1, 4), 'beef') FROM entries WHERE number = 1"
+	changes["deletion in the middle, numbers moved up"] = "DELETE FROM entries WHERE number = 2; UPDATE entries SET number = number - 1 " +
+		"WHERE number > 2"
+	changes["reordering"] = "UPDATE entries SET number = 99 WHERE number = 2; UPDATE entries SET number = 2 WHERE number = 3; UPDATE " +
+		"entries SET number = 3 WHERE number = 99"
+	changes["insertion"] = "INSERT INTO entries (number, record, hash) SELECT 5, replace(record, '\"number\":4', '\"number\":5'), " +
+		"replace(hash, substr(hash, 1, 4), 'beef') FROM entries WHERE number = 4"
+	changes["insertion before the first"] = "INSERT INTO entries (number, record, hash) SELECT 99, record, replace(hash, substr(hash, 1, " +
+		"4), 'beef') FROM entries WHERE number = 1"
 	changes["a record that says nothing"] = "UPDATE entries SET record = '{}' WHERE number = 3"
 	changes["a record that is a list"] = "UPDATE entries SET record = '[]' WHERE number = 3"
 	changes["a column more"] = "ALTER TABLE entries ADD COLUMN note TEXT"
@@ -242,7 +251,8 @@ func TestTheLogRefusesToForgetThroughSQL(t *testing.T) {
 	require.NoError(t, err)
 	defer db.Close()
 	for _, s := range []string{
-		"UPDATE entries SET record = record", "UPDATE entries SET hash = hash WHERE number = 1", "DELETE FROM entries", "DELETE FROM entries WHERE number = 2",
+		"UPDATE entries SET record = record", "UPDATE entries SET hash = hash WHERE number = 1", "DELETE FROM entries",
+		"DELETE FROM entries WHERE number = 2",
 		"INSERT OR REPLACE INTO entries (number, record, hash) SELECT 2, '{}', hash FROM entries WHERE number = 1",
 		"REPLACE INTO entries (number, record, hash) VALUES (3, '{}', (SELECT hash FROM entries WHERE number = 2))",
 		"INSERT INTO entries (number, record, hash) VALUES (7, '{}', '" + strings.Repeat("a", 64) + "')",

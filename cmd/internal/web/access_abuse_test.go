@@ -163,12 +163,14 @@ func TestFiveHundredIdleListenersTakeLittleAndLeaveNothing(t *testing.T) {
 		f.change(func(*live.State) {})
 	}
 	grown := int64(memory()) - int64(before)
-	t.Logf("500 idle listeners, their sockets' other ends included: %d kB of heap and stacks, %.1f kB each", grown>>10, float64(grown)/500/1024)
+	t.Logf("500 idle listeners, their sockets' other ends included: %d kB of heap and stacks, %.1f kB each", grown>>10,
+		float64(grown)/500/1024)
 	assert.Less(t, grown, int64(500*100<<10), "each takes less than 100 kB")
 	for _, c := range open {
 		c.Close()
 	}
-	require.Eventually(t, func() bool { f.change(func(*live.State) {}); return runtime.NumGoroutine() <= goroutines+4 }, 15*time.Second, 50*time.Millisecond,
+	require.Eventually(t, func() bool { f.change(func(*live.State) {}); return runtime.NumGoroutine() <= goroutines+4 }, 15*time.Second,
+		50*time.Millisecond,
 		"%d goroutines before, %d after", goroutines, runtime.NumGoroutine())
 	assert.Contains(t, ask(s, http.MethodGet, "/metrics", "", loopback, "").Body.String(), "\nsightline_sse_clients 0\n")
 }
@@ -187,7 +189,8 @@ func listen(s http.Handler, peer, path string) (status func() int, stop func()) 
 func TestListenersAreLimitedInAllAndForEachPeer(t *testing.T) {
 	_, s := everything(t)
 	clients := func() string {
-		return regexp.MustCompile(`\nsightline_sse_clients (\d+)\n`).FindStringSubmatch(ask(s, http.MethodGet, "/metrics", "", loopback, "").Body.String())[1]
+		return regexp.MustCompile(`\nsightline_sse_clients (\d+)\n`).FindStringSubmatch(ask(s, http.MethodGet, "/metrics", "", loopback,
+			"").Body.String())[1]
 	}
 	var stops []func()
 	for i := range 16 { // sixteen phones, 32 pages each
@@ -306,9 +309,11 @@ func TestOtherSitesGetNothingDone(t *testing.T) {
 		cookie := s.Cookie(access.Judge, "Jo", time.Now())
 		if method != http.MethodGet {
 			for _, header := range [][]string{
-				{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "http://evil.example"}, {"Origin", "null"}, {"Origin", "http://table.local:81"},
+				{"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"}, {"Origin", "http://evil.example"}, {"Origin", "null"},
+				{"Origin", "http://table.local:81"},
 			} {
-				assert.Equal(t, http.StatusForbidden, ask(s, method, path, routeLines[r.Pattern].body, loopback, cookie, header...).Code, "%s with %v", r.Pattern, header)
+				assert.Equal(t, http.StatusForbidden, ask(s, method, path, routeLines[r.Pattern].body, loopback, cookie, header...).Code, "%s with %v",
+					r.Pattern, header)
 			}
 		}
 		request := httptest.NewRequest(method, path, nil)
@@ -323,8 +328,10 @@ func TestOtherSitesGetNothingDone(t *testing.T) {
 func TestNoPathLeadsOutOfThePages(t *testing.T) {
 	_, _, address := served(t)
 	for _, path := range []string{
-		"/../server.go", "/..%2fserver.go", "/%2e%2e/%2e%2e/etc/passwd", "/..\\server.go", "/static/index.html", "//etc/passwd", "/./../../etc/passwd",
-		"/api/calibration/sheet/..%2f..%2fetc%2fpasswd", "/overlay/..%2findex.html", "/api/rulings/..%2f..%2fx", "/%00", "/pair.html%00.js", "/openapi/main.json",
+		"/../server.go", "/..%2fserver.go", "/%2e%2e/%2e%2e/etc/passwd", "/..\\server.go", "/static/index.html", "//etc/passwd",
+		"/./../../etc/passwd",
+		"/api/calibration/sheet/..%2f..%2fetc%2fpasswd", "/overlay/..%2findex.html", "/api/rulings/..%2f..%2fx", "/%00", "/pair.html%00.js",
+		"/openapi/main.json",
 	} {
 		conn, err := net.Dial("tcp", address)
 		require.NoError(t, err)
@@ -365,7 +372,8 @@ func TestMetricsAreInPrometheusFormat(t *testing.T) {
 	}
 	for _, want := range []string{
 		"sightline_frames_total 120", "sightline_frames_dropped_total 3", "sightline_locating_seconds 0.041", "sightline_ships 6",
-		`sightline_health{code="moved"} 1`, `sightline_health{code="ok"} 0`, "sightline_pairing_wrong_total 1", `sightline_http_requests_total{status="4xx"} 1`,
+		`sightline_health{code="moved"} 1`, `sightline_health{code="ok"} 0`, "sightline_pairing_wrong_total 1",
+		`sightline_http_requests_total{status="4xx"} 1`,
 	} {
 		assert.Contains(t, text, "\n"+want+"\n")
 	}

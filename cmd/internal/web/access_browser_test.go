@@ -23,7 +23,8 @@ func TestAPhoneIsPairedWithTheCodeOfTheDisplay(t *testing.T) {
 	require.NoError(t, chromedp.Run(ctx,
 		emulation.SetDeviceMetricsOverride(390, 844, 1, true),
 		chromedp.Navigate(url), chromedp.WaitVisible(a1),
-		chromedp.Evaluate(`fetch("/api/choice", {method: "PATCH", body: '{"from":"A1","to":"B1"}'}).then((answer) => document.title = "answer " + answer.status)`, nil),
+		chromedp.Evaluate(`fetch("/api/choice", {method: "PATCH", body: '{"from":"A1","to":"B1"}'}).then((answer) =>`+
+			` document.title = "answer " + answer.status)`, nil),
 		chromedp.Poll(`document.title === "answer 403"`, nil),
 	))
 	assert.Empty(t, f.hub.Newest().Choice.From, "nothing is chosen by a phone that is not paired")
@@ -36,7 +37,8 @@ func TestAPhoneIsPairedWithTheCodeOfTheDisplay(t *testing.T) {
 		chromedp.WaitVisible(`#code[aria-invalid="true"]`),
 		chromedp.Text("#code-problem", &problem),
 		chromedp.Evaluate(`document.activeElement.id`, &focused),
-		chromedp.Evaluate(`document.getElementById("code").value = ""`, nil), chromedp.SendKeys("#name", "Anna"), chromedp.SendKeys("#code", s.PairingCode()+kb.Enter),
+		chromedp.Evaluate(`document.getElementById("code").value = ""`, nil), chromedp.SendKeys("#name", "Anna"), chromedp.SendKeys("#code",
+			s.PairingCode()+kb.Enter),
 		chromedp.WaitVisible("#unpair"), chromedp.Text("#who-h", &title),
 		chromedp.Evaluate(`document.cookie`, &cookie),
 	))

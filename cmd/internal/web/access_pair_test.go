@@ -100,7 +100,8 @@ func TestACodeIsReplacedAndStaysGoodForAMinute(t *testing.T) {
 	s, c = timed(t)
 	first = s.PairingCode()
 	c.pass(6 * time.Minute)
-	assert.Equal(t, http.StatusForbidden, pair(s, network, first).Code, "a minute later it is gone, whether somebody looked at the display or not")
+	assert.Equal(t, http.StatusForbidden, pair(s, network, first).Code,
+		"a minute later it is gone, whether somebody looked at the display or not")
 	c.pass(-time.Hour)
 	assert.Equal(t, http.StatusOK, pair(s, network, s.PairingCode()).Code, "a clock that is set back harms nobody")
 }
@@ -140,8 +141,10 @@ func TestWhatCannotBeACodeIsASlipAndNoGuess(t *testing.T) {
 	}
 	assert.Equal(t, http.StatusOK, pair(s, network, s.PairingCode()).Code)
 	for name, body := range map[string]string{
-		"neither": `{}`, "both": `{"code":"K4MWQX","judge_secret":"x"}`, "no JSON": `{`, "two": `{"code":"K4MWQX"}{}`, "unknown": `{"kode":"K4MWQX"}`,
-		"a name of control characters": `{"code":"K4MWQX","name":"a\u001b[2J"}`, "a name too long": `{"code":"K4MWQX","name":"` + strings.Repeat("x", 33) + `"}`,
+		"neither": `{}`, "both": `{"code":"K4MWQX","judge_secret":"x"}`, "no JSON": `{`, "two": `{"code":"K4MWQX"}{}`,
+		"unknown":                      `{"kode":"K4MWQX"}`,
+		"a name of control characters": `{"code":"K4MWQX","name":"a\u001b[2J"}`, "a name too long": `{"code":"K4MWQX","name":"` + strings.Repeat(
+			"x", 33) + `"}`,
 		"a secret too long": `{"judge_secret":"` + strings.Repeat("x", 300) + `"}`, "huge": `{"code":"` + strings.Repeat("x", 1<<20) + `"}`,
 	} {
 		answer := ask(s, http.MethodPost, "/api/pair", body, network, "")
@@ -184,7 +187,8 @@ func TestGuessingTheCodeIsHopeless(t *testing.T) {
 		return guesses
 	}
 	one, many := guess(1), guess(40)
-	t.Logf("in 12 h: one device %d guesses, 1 in %.0f; 40 devices %d guesses, 1 in %.0f", one, codes/2/float64(one), many, codes/2/float64(many))
+	t.Logf("in 12 h: one device %d guesses, 1 in %.0f; 40 devices %d guesses, 1 in %.0f", one, codes/2/float64(one), many,
+		codes/2/float64(many))
 	assert.LessOrEqual(t, one, 5+12*20)
 	assert.LessOrEqual(t, many, 24+12*120)
 	assert.Greater(t, one, 200, "the test does guess")
@@ -228,7 +232,8 @@ func TestTheCodeIsToldToTheMachineAndToJudges(t *testing.T) {
 	require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &told))
 	assert.Equal(t, s.PairingCode(), told.Code)
 	assert.Equal(t, "http://192.168.7.2:8080/", told.Address)
-	assert.NotRegexp(t, regexp.MustCompile(`[BCDFGHJKMPQRTVWXY2346789]{6}`), ask(s, http.MethodGet, "/api/pair", "", network, s.Cookie(access.Player, "", time.Now())).Body.String())
+	assert.NotRegexp(t, regexp.MustCompile(`[BCDFGHJKMPQRTVWXY2346789]{6}`), ask(s, http.MethodGet, "/api/pair", "", network,
+		s.Cookie(access.Player, "", time.Now())).Body.String())
 	assert.Equal(t, http.StatusForbidden, ask(s, http.MethodGet, "/api/pair", "", loopback, "", "X-Forwarded-For", "192.168.7.21").Code)
 }
 
@@ -253,7 +258,8 @@ func TestACodeThatManyUseAtOncePairsOne(t *testing.T) {
 
 func FuzzPairing(f *testing.F) {
 	_, s := everything(f)
-	for _, seed := range []string{`{"code":"K4MWQX","name":"Anna"}`, `{"judge_secret":"x"}`, `{}`, `[`, `{"code":1}`, "\xff", `{"name":"` + strings.Repeat("\u202e", 9) + `"}`} {
+	for _, seed := range []string{`{"code":"K4MWQX","name":"Anna"}`, `{"judge_secret":"x"}`, `{}`, `[`, `{"code":1}`, "\xff",
+		`{"name":"` + strings.Repeat("\u202e", 9) + `"}`} {
 		f.Add(seed)
 	}
 	i := 0
@@ -274,7 +280,8 @@ func FuzzPairing(f *testing.F) {
 // FuzzRequests gives every decoder of requests the same body.
 func FuzzRequests(f *testing.F) {
 	_, s := everything(f)
-	for _, seed := range []string{`{"from":"A1","to":"B1","arc":"front"}`, `{"do":"capture","board":"chessboard:9x6:25mm"}`, `{"do":"bars","bar_x_mm":1e308}`, `null`, `{"from":null}`} {
+	for _, seed := range []string{`{"from":"A1","to":"B1","arc":"front"}`, `{"do":"capture","board":"chessboard:9x6:25mm"}`,
+		`{"do":"bars","bar_x_mm":1e308}`, `null`, `{"from":null}`} {
 		f.Add(seed)
 	}
 	var changing []string

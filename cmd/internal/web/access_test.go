@@ -75,35 +75,36 @@ type routeLine struct {
 
 // routeLines holds a line for every route: whoever adds a route says here who may ask.
 var routeLines = map[string]routeLine{
-	"GET /":                             {least: access.Nobody},
-	"GET /healthz":                      {least: access.Nobody},
-	"GET /metrics":                      {least: access.Reader},
-	"GET /pair":                         {least: access.Nobody},
-	"GET /pair/{code}":                  {least: access.Nobody, path: "/pair/K4MWQX"},
-	"GET /PAIR/{code}":                  {least: access.Nobody, path: "/PAIR/K4MWQX"},
-	"GET /api/pair":                     {least: access.Player, here: true},
-	"POST /api/pair":                    {least: access.Nobody, body: `{}`, status: 400},
-	"POST /api/unpair":                  {least: access.Nobody, status: 204},
-	"GET /api/me":                       {least: access.Nobody},
-	"GET /api/openapi.json":             {least: access.Nobody},
-	"GET /api/state":                    {least: access.Reader},
-	"GET /api/events":                   {least: access.Reader},
-	"GET /api/scene":                    {least: access.Reader},
-	"GET /api/measure":                  {least: access.Reader},
-	"GET /api/table.json":               {least: access.Reader, status: 404},
-	"GET /api/picture.jpg":              {least: access.Reader},
-	"GET /api/display.png":              {least: access.Reader},
-	"PATCH /api/choice":                 {least: access.Player, body: `{"from":"A1"}`, status: 204},
-	"PATCH /api/match":                  {least: access.Player, body: `{"round":"3"}`, status: 204},
-	"POST /api/try":                     {least: access.Player, body: `{"ship":"A1","maneuver":"straight 1"}`},
-	"POST /api/ships":                   {least: access.Player, body: `{"id":"A1"}`, status: 404},
-	"POST /api/policy":                  {least: access.Player, body: `{"measuring":"never"}`, status: 400},
-	"POST /api/declare":                 {least: access.Player, body: `{"doing":"attack","ship":"A1"}`, status: 409},
-	"GET /judge":                        {least: access.Nobody},
-	"GET /api/held":                     {least: access.Judge, status: 404},
-	"GET /api/held.png":                 {least: access.Judge, status: 404},
-	"POST /api/freeze":                  {least: access.Player, body: `{"hold":false}`},
-	"POST /api/ask-judge":               {least: access.Player, body: `[]`, status: 400}, // asked rightly it would hold the picture for the others
+	"GET /":                 {least: access.Nobody},
+	"GET /healthz":          {least: access.Nobody},
+	"GET /metrics":          {least: access.Reader},
+	"GET /pair":             {least: access.Nobody},
+	"GET /pair/{code}":      {least: access.Nobody, path: "/pair/K4MWQX"},
+	"GET /PAIR/{code}":      {least: access.Nobody, path: "/PAIR/K4MWQX"},
+	"GET /api/pair":         {least: access.Player, here: true},
+	"POST /api/pair":        {least: access.Nobody, body: `{}`, status: 400},
+	"POST /api/unpair":      {least: access.Nobody, status: 204},
+	"GET /api/me":           {least: access.Nobody},
+	"GET /api/openapi.json": {least: access.Nobody},
+	"GET /api/state":        {least: access.Reader},
+	"GET /api/events":       {least: access.Reader},
+	"GET /api/scene":        {least: access.Reader},
+	"GET /api/measure":      {least: access.Reader},
+	"GET /api/table.json":   {least: access.Reader, status: 404},
+	"GET /api/picture.jpg":  {least: access.Reader},
+	"GET /api/display.png":  {least: access.Reader},
+	"PATCH /api/choice":     {least: access.Player, body: `{"from":"A1"}`, status: 204},
+	"PATCH /api/match":      {least: access.Player, body: `{"round":"3"}`, status: 204},
+	"POST /api/try":         {least: access.Player, body: `{"ship":"A1","maneuver":"straight 1"}`},
+	"POST /api/ships":       {least: access.Player, body: `{"id":"A1"}`, status: 404},
+	"POST /api/policy":      {least: access.Player, body: `{"measuring":"never"}`, status: 400},
+	"POST /api/declare":     {least: access.Player, body: `{"doing":"attack","ship":"A1"}`, status: 409},
+	"GET /judge":            {least: access.Nobody},
+	"GET /api/held":         {least: access.Judge, status: 404},
+	"GET /api/held.png":     {least: access.Judge, status: 404},
+	"POST /api/freeze":      {least: access.Player, body: `{"hold":false}`},
+	// asked rightly it would hold the picture for the others
+	"POST /api/ask-judge":               {least: access.Player, body: `[]`, status: 400},
 	"POST /api/rulings":                 {least: access.Judge, body: `{}`, status: 400},
 	"GET /api/rulings":                  {least: access.Player},
 	"GET /api/rulings/{n}":              {least: access.Player, path: "/api/rulings/1", status: 404},
@@ -167,7 +168,8 @@ func TestEveryRouteIsOpenToItsRoleAndClosedBelow(t *testing.T) {
 					cookie = s.Cookie(c.role, "Anna", time.Now())
 				}
 				answer := ask(s, method, path, line.body, c.peer, cookie)
-				assert.Equal(t, want, answer.Code, "%s asked by a %v at %s (paired to read: %v): %s", route.Pattern, c.role, c.peer, paired, answer.Body)
+				assert.Equal(t, want, answer.Code, "%s asked by a %v at %s (paired to read: %v): %s", route.Pattern, c.role, c.peer, paired,
+					answer.Body)
 				if c.role < line.least {
 					assert.Equal(t, line.least.String(), answer.Header().Get("Sightline-Needs"), route.Pattern)
 				}
@@ -245,10 +247,11 @@ func TestOnlyCookiesMadeHereThatHoldAreBelieved(t *testing.T) {
 		"without its signature":      {text, access.Reader},
 		"with an empty signature":    {text + ".", access.Reader},
 		"with half its signature":    {text + "." + signature[:20], access.Reader},
-		"with another text":          {base64.RawURLEncoding.EncodeToString([]byte(`{"i":"x","r":3,"e":99999999999}`)) + "." + signature, access.Reader},
-		"no base64":                  {"!!!.???", access.Reader},
-		"far too long":               {strings.Repeat("A", 9000), access.Reader},
-		"dots":                       {"...", access.Reader},
+		"with another text": {base64.RawURLEncoding.EncodeToString([]byte(`{"i":"x","r":3,"e":99999999999}`)) + "." + signature,
+			access.Reader},
+		"no base64":    {"!!!.???", access.Reader},
+		"far too long": {strings.Repeat("A", 9000), access.Reader},
+		"dots":         {"...", access.Reader},
 	} {
 		t.Run(name, func(t *testing.T) {
 			answer := ask(s, http.MethodGet, "/api/me", "", network, c.cookie)

@@ -154,7 +154,8 @@ func TestTakeThePagesPicture(t *testing.T) {
 	}
 	try := chromedp.Tasks{}
 	if move := os.Getenv("PAGE_TRY"); move != "" {
-		try = chromedp.Tasks{chromedp.Click(`#try-grid [data-move="` + move + `"]`), chromedp.WaitVisible("#try-answer"), chromedp.Evaluate("scrollTo(0, 0)", nil)}
+		try = chromedp.Tasks{chromedp.Click(`#try-grid [data-move="` + move + `"]`), chromedp.WaitVisible("#try-answer"),
+			chromedp.Evaluate("scrollTo(0, 0)", nil)}
 	}
 	require.NoError(t, chromedp.Run(ctx,
 		size,

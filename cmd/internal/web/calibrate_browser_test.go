@@ -120,7 +120,8 @@ func (u *newcomer) get(path string) (int, string) {
 func (u *newcomer) read(id string) string {
 	u.t.Helper()
 	var text string
-	u.do(chromedp.Evaluate(`(() => { const e = document.getElementById("`+id+`"); return e.checkVisibility() ? e.textContent : "" })()`, &text))
+	u.do(chromedp.Evaluate(`(() => { const e = document.getElementById("`+id+`"); return e.checkVisibility() ? e.textContent : "" })()`,
+		&text))
 	return text
 }
 

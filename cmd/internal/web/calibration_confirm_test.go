@@ -28,7 +28,8 @@ func TestCalibratingInAGameTakesAConfirmationThatNamesWhatIsLost(t *testing.T) {
 	busy := func() bool { now := machine.State(); return now.Busy() }
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	f.change(func(state *live.State) {
-		state.Policy.Measuring, state.Policy.Window = live.MeasuringEdition, &live.Window{Declaration: live.Declaration{Doing: live.DoAttack, Ship: "A1"}}
+		state.Policy.Measuring, state.Policy.Window = live.MeasuringEdition, &live.Window{Declaration: live.Declaration{Doing: live.DoAttack,
+			Ship: "A1"}}
 	})
 	for who, from := range map[string]struct{ peer, cookie string }{
 		"a player": {network, s.Cookie(access.Player, "Anna", time.Now())}, "a judge": {network, s.Cookie(access.Judge, "Jo", time.Now())},

@@ -79,7 +79,8 @@ func TestWhatAMeasurementLeavesOpen(t *testing.T) {
 		p, err := engine.MeasurePair(&state.Located.Scene, "A1", "B1", engine.Options{})
 		require.NoError(t, err)
 		middle := p.Arc(engine.ArcFront).Attack.Lines[0][0].Lerp(p.Arc(engine.ArcFront).Attack.Lines[0][1], 0.5)
-		state.Located.Scene.Obstacles[0].Outline = []geom.Point{middle, middle.Add(geom.Point{X: 40, Y: -20}), middle.Add(geom.Point{X: 40, Y: 20})}
+		state.Located.Scene.Obstacles[0].Outline = []geom.Point{middle, middle.Add(geom.Point{X: 40, Y: -20}),
+			middle.Add(geom.Point{X: 40, Y: 20})}
 		measured(state)
 	}
 	for _, c := range []struct {
@@ -91,7 +92,11 @@ func TestWhatAMeasurementLeavesOpen(t *testing.T) {
 		{"the arc", atTheArc, "in_arc yes no", live.Ruled{InArc: "yes"}},
 		{"out of the arc nothing else matters", atTheArc, "in_arc yes no", live.Ruled{InArc: "no"}},
 		{"the obstruction", rockAtTheLine, "obstructed yes no choose", live.Ruled{Obstructed: "no"}},
-		{"contact in 2.0, with what follows from it", func(state *live.State) { state.Located.Scene.Rules = engine.Rules20; standAt(41.6, 1)(state) },
+		{"contact in 2.0, with what follows from it", func(state *live.State) {
+			state.Located.Scene.Rules = engine.Rules20
+			standAt(41.6,
+				1)(state)
+		},
 			"range 0 1", live.Ruled{Range: "0"}},
 		{"contact in 1e, whose history nobody saw", func(state *live.State) { state.Located.Scene.Rules = engine.Rules1e; standAt(39, 0)(state) },
 			"may_attack yes no", live.Ruled{MayAttack: "no"}},
@@ -154,14 +159,22 @@ func TestNoRulingSaysPerhaps(t *testing.T) {
 		status int
 		says   string
 	}{
-		"out of the arc there is no attack":           {open + `"as_measured"}`, false, 201, `"title":"Range 1, not in the front arc, obstacles are not watched"`},
-		"ruled to be in the arc the attack is open":   {open + `"overruled","ruled":{"in_arc":"yes"}}`, false, 400, "whether it may attack (perhaps no attack"},
-		"and is ruled too":                            {open + `"overruled","ruled":{"in_arc":"yes","may_attack":"no"}}`, false, 201, `"title":"Range 1, in the front arc, obstacles are not watched, it may not attack"`},
-		"range 2 is no contact":                       {open + `"overruled","ruled":{"range":"2","in_arc":"yes"}}`, false, 201, `"title":"Range 2, in the front arc, obstacles are not watched"`},
-		"with obstacles the obstruction is open":      {open + `"overruled","ruled":{"in_arc":"yes","may_attack":"yes"}}`, true, 400, "the obstruction (no line was measured in this arc) is left open"},
-		"and with all of it something is decided":     {open + `"overruled","ruled":{"in_arc":"yes","may_attack":"yes","obstructed":"no"}}`, true, 201, `"title":"Range 1, in the front arc, not obstructed, it may attack"`},
-		"out of the arc may_attack is no question":    {open + `"decided","ruled":{"may_attack":"yes"}}`, false, 400, "The measurement leaves nothing open"},
-		"nor does it matter against another distance": {open + `"overruled","ruled":{"range":"2"}}`, false, 201, `"title":"Range 2, not in the front arc, obstacles are not watched"`},
+		"out of the arc there is no attack": {open + `"as_measured"}`, false, 201,
+			`"title":"Range 1, not in the front arc, obstacles are not watched"`},
+		"ruled to be in the arc the attack is open": {open + `"overruled","ruled":{"in_arc":"yes"}}`, false, 400,
+			"whether it may attack (perhaps no attack"},
+		"and is ruled too": {open + `"overruled","ruled":{"in_arc":"yes","may_attack":"no"}}`, false, 201,
+			`"title":"Range 1, in the front arc, obstacles are not watched, it may not attack"`},
+		"range 2 is no contact": {open + `"overruled","ruled":{"range":"2","in_arc":"yes"}}`, false, 201,
+			`"title":"Range 2, in the front arc, obstacles are not watched"`},
+		"with obstacles the obstruction is open": {open + `"overruled","ruled":{"in_arc":"yes","may_attack":"yes"}}`, true, 400,
+			"the obstruction (no line was measured in this arc) is left open"},
+		"and with all of it something is decided": {open + `"overruled","ruled":{"in_arc":"yes","may_attack":"yes","obstructed":"no"}}`, true,
+			201, `"title":"Range 1, in the front arc, not obstructed, it may attack"`},
+		"out of the arc may_attack is no question": {open + `"decided","ruled":{"may_attack":"yes"}}`, false, 400,
+			"The measurement leaves nothing open"},
+		"nor does it matter against another distance": {open + `"overruled","ruled":{"range":"2"}}`, false, 201,
+			`"title":"Range 2, not in the front arc, obstacles are not watched"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCourtroom(t)

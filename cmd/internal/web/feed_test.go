@@ -276,7 +276,8 @@ func TestEveryChoiceOfPackedEventsIsOneGzipStream(t *testing.T) {
 
 func TestGzipIsForThoseWhoSayThatTheyUnpackIt(t *testing.T) {
 	for header, want := range map[string]bool{
-		"": false, "gzip": true, "deflate, gzip;q=1.0, *;q=0.5": true, "gzip;q=0": false, "gzip; q=0": false, "br": false, "identity": false, "xgzip": false,
+		"": false, "gzip": true, "deflate, gzip;q=1.0, *;q=0.5": true, "gzip;q=0": false, "gzip; q=0": false, "br": false, "identity": false,
+		"xgzip": false,
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.Header.Set("Accept-Encoding", header)

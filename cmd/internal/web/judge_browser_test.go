@@ -76,7 +76,8 @@ func chooseOption(list, value string) chromedp.Action {
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		return chromedp.Run(ctx,
 			chromedp.Poll(fmt.Sprintf(`[...document.querySelector(%q).options].some((o) => o.value === %q)`, list, value), nil),
-			chromedp.Evaluate(fmt.Sprintf(`{const e=document.querySelector(%q); e.value=%q; e.dispatchEvent(new Event("input",{bubbles:true})); e.dispatchEvent(new Event("change",{bubbles:true}));}`, list, value), nil),
+			chromedp.Evaluate(fmt.Sprintf(
+				`{const e=document.querySelector(%q); e.value=%q; e.dispatchEvent(new Event("input",{bubbles:true})); e.dispatchEvent(new Event("change",{bubbles:true}));}`, list, value), nil),
 		)
 	})
 }
@@ -126,7 +127,8 @@ func TestAJudgeRulesOnThePage(t *testing.T) {
 	// Into the pixels by keys; the part that is looked at comes in full resolution.
 	var zoomed string
 	require.NoError(t, chromedp.Run(ctx,
-		chromedp.Focus("#stage"), chromedp.KeyEvent("1"), chromedp.KeyEvent("+"), chromedp.KeyEvent("+"), chromedp.KeyEvent("+"), chromedp.KeyEvent(kb.ArrowLeft),
+		chromedp.Focus("#stage"), chromedp.KeyEvent("1"), chromedp.KeyEvent("+"), chromedp.KeyEvent("+"), chromedp.KeyEvent("+"),
+		chromedp.KeyEvent(kb.ArrowLeft),
 		chromedp.Text("#zoom", &zoomed),
 		chromedp.Click("#show-above"), chromedp.WaitVisible("#stage.above"),
 		chromedp.Click("#show-picture"),

@@ -100,7 +100,8 @@ func judgeNames(t *testing.T, ctx context.Context) {
 	var cut, unnamed []string
 	var note string
 	within(t, ctx, "the table of ships",
-		chromedp.Evaluate(`[...document.querySelectorAll("#ships th, #ships td")].filter((e) => { const r = e.getBoundingClientRect(), b = document.querySelector(".scroll").getBoundingClientRect(); return r.width === 0 || r.right > b.right + 0.5 || e.scrollWidth > e.clientWidth + 1; }).map((e) => e.textContent)`, &cut),
+		chromedp.Evaluate(`[...document.querySelectorAll("#ships th, #ships td")].filter((e) =>`+
+			` { const r = e.getBoundingClientRect(), b = document.querySelector(".scroll").getBoundingClientRect(); return r.width === 0 || r.right > b.right + 0.5 || e.scrollWidth > e.clientWidth + 1; }).map((e) => e.textContent)`, &cut),
 		chromedp.Evaluate(`[...document.querySelectorAll("#ships td")].filter((e) => !e.dataset.name).map((e) => e.textContent)`, &unnamed),
 		chromedp.Text("#ships-note", &note),
 	)
@@ -129,7 +130,8 @@ func overlayNames(t *testing.T, ctx context.Context) {
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := serve(t, f)
 	var got []float64
-	require.NoError(t, chromedp.Run(ctx, transparent(1920, 1080), chromedp.Navigate(server.URL+"/overlay/all?view=camera"), until("pair", shown), until("over", shown),
+	require.NoError(t, chromedp.Run(ctx, transparent(1920, 1080), chromedp.Navigate(server.URL+"/overlay/all?view=camera"),
+		until("pair", shown), until("over", shown),
 		chromedp.Evaluate(settled, nil, awaiting), chromedp.Evaluate(fmt.Sprintf(namesAndCards, ".laid .id"), &got)))
 	shot := shoot(t, ctx)
 	keep(t, "names-overlay.png", encoded(t, shot))

@@ -12,7 +12,8 @@ import (
 )
 
 func TestTheLightIsSaidWithItsFigures(t *testing.T) {
-	state := live.State{Light: live.Light{Light: exposure.Light{Edges: 32, Edge: 3.4567, EdgeMM: 3.5, Smear: 1.01, White: 213, Paper: 221, Black: 60,
+	state := live.State{Light: live.Light{Light: exposure.Light{Edges: 32, Edge: 3.4567, EdgeMM: 3.5, Smear: 1.01, White: 213, Paper: 221,
+		Black: 60,
 		Glare: 0.02, Where: "far left"}, Advice: []string{"focus"},
 		Exposure: exposure.State{Code: exposure.Held, Says: "It is held.", Change: "gain 7"}}}
 	text, err := json.Marshal(stateOf(&state).Camera.Light)

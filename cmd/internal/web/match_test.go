@@ -35,14 +35,17 @@ func patchMatch(t testing.TB, s *web.Server, body string, header ...string) (int
 func TestTheMatchChangesInPartsAndIsInTheState(t *testing.T) {
 	f := newFakeTable(t)
 	s := f.server()
-	status, text := patchMatch(t, s, `{"title":"Store championship","round":"Round 3","sides":[{"name":"Ada","score":7,"squad_points":20},{"name":"Ben"}]}`)
+	status, text := patchMatch(t, s,
+		`{"title":"Store championship","round":"Round 3","sides":[{"name":"Ada","score":7,"squad_points":20},{"name":"Ben"}]}`)
 	require.Equal(t, http.StatusNoContent, status, text)
 	status, text = patchMatch(t, s, `{"sides":[{},{"score":4}]}`)
 	require.Equal(t, http.StatusNoContent, status, text)
-	want := live.Match{Title: "Store championship", Round: "Round 3", Sides: [2]live.MatchSide{{Name: "Ada", Score: 7, Squad: 20}, {Name: "Ben", Score: 4}}}
+	want := live.Match{Title: "Store championship", Round: "Round 3", Sides: [2]live.MatchSide{{Name: "Ada", Score: 7, Squad: 20},
+		{Name: "Ben", Score: 4}}}
 	assert.Equal(t, want, f.hub.Newest().Match)
 	_, state := asked(t, s, http.MethodGet, "/api/state", "")
-	assert.Contains(t, state, `"match":{"title":"Store championship","round":"Round 3","sides":[{"name":"Ada","score":7,"squad_points":20},{"name":"Ben","score":4,"squad_points":0}]}`)
+	assert.Contains(t, state,
+		`"match":{"title":"Store championship","round":"Round 3","sides":[{"name":"Ada","score":7,"squad_points":20},{"name":"Ben","score":4,"squad_points":0}]}`)
 }
 
 func TestABadMatchIsRefusedWithASentence(t *testing.T) {
@@ -70,7 +73,10 @@ func TestABadMatchIsRefusedWithASentence(t *testing.T) {
 
 func TestAMatchThatCannotBeKeptIsSaidToWhoWroteIt(t *testing.T) {
 	f := newFakeTable(t)
-	s := web.NewServer(web.Options{Hub: f.hub, Choose: f.choose, SetMatch: func(live.Match) error { return errors.New("match.json: no space left on device") }})
+	s := web.NewServer(web.Options{Hub: f.hub, Choose: f.choose, SetMatch: func(live.Match) error {
+		return errors.New(
+			"match.json: no space left on device")
+	}})
 	status, text := patchMatch(t, s, `{"round":"4"}`)
 	assert.Equal(t, http.StatusInsufficientStorage, status)
 	assert.Contains(t, text, "no space left on device")

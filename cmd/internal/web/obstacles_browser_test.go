@@ -63,7 +63,8 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 
 	// With paper on it the mat is not learnt, and the page says why.
 	u.table.ShowPaper(tablesim.PaperTokens)
-	u.do(chromedp.Poll(`document.querySelector('[data-way="mat"]').textContent.includes("white paper lies on the mat")`, nil), chromedp.WaitVisible("#learn-mat[disabled]"))
+	u.do(chromedp.Poll(`document.querySelector('[data-way="mat"]').textContent.includes("white paper lies on the mat")`, nil),
+		chromedp.WaitVisible("#learn-mat[disabled]"))
 	u.table.ShowPaper(tablesim.PaperEmpty)
 	u.do(chromedp.WaitVisible(learn), chromedp.Click(learn), chromedp.WaitVisible(`[data-done="mat"]`))
 	mat, err := obstacle.LoadBackground(filepath.FromSlash(app.SimulatedMatPath))
@@ -84,12 +85,15 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 	kinds := []string{"asteroid", "debris", "gas", "seismic_charge"}
 	for i, kind := range kinds {
 		row := `#traced-list li:nth-child(` + string(rune('1'+i)) + `) `
-		u.do(chromedp.Evaluate(`(() => { const s = document.querySelector("`+row+`select"); s.value = "`+kind+`"; s.dispatchEvent(new Event("change", {bubbles: true})); })()`, nil))
+		u.do(chromedp.Evaluate(`(() => { const s = document.querySelector("`+row+`select"); s.value = "`+kind+
+			`"; s.dispatchEvent(new Event("change", {bubbles: true})); })()`, nil))
 		if names[i] != "" {
-			u.do(chromedp.Evaluate(`document.querySelector("`+row+`input[maxlength]").value = ""`, nil), chromedp.SendKeys(row+`input[type="text"]`, names[i]))
+			u.do(chromedp.Evaluate(`document.querySelector("`+row+`input[maxlength]").value = ""`, nil), chromedp.SendKeys(row+`input[type="text"]`,
+				names[i]))
 		}
 	}
-	u.do(chromedp.Click("#save"), chromedp.WaitVisible("#save-done"), chromedp.Poll(`document.querySelectorAll("#entries li").length === 4`, nil))
+	u.do(chromedp.Click("#save"), chromedp.WaitVisible("#save-done"), chromedp.Poll(`document.querySelectorAll("#entries li").length === 4`,
+		nil))
 	u.do(chromedp.Poll(`document.querySelectorAll("#traced-list input[type=checkbox]:checked").length === 0`, nil))
 	assert.Contains(t, u.read("traced-list"), "Saved as my rock.", "so that it is not saved a second time")
 	if path := os.Getenv("OBSTACLES_PNG"); path != "" {
@@ -126,7 +130,8 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 	u.do(chromedp.SendKeys(first+`input[type="text"]`, kb.End+"!"), chromedp.Click(first+`button:not(.quiet)`),
 		chromedp.WaitVisible(first+`button[aria-label="Delete my rock!"]`))
 	assert.Equal(t, "my rock! is kept so.", u.read("catalogue-done"))
-	u.do(chromedp.Click(first+"button.quiet"), chromedp.WaitVisible(first+"button.sure"), chromedp.Click(first+"button.sure"), chromedp.Poll(`document.querySelectorAll("#entries li").length === 3`, nil))
+	u.do(chromedp.Click(first+"button.quiet"), chromedp.WaitVisible(first+"button.sure"), chromedp.Click(first+"button.sure"),
+		chromedp.Poll(`document.querySelectorAll("#entries li").length === 3`, nil))
 	require.NoError(t, os.WriteFile("mine.json", kept, 0o644))
 	mine, err := filepath.Abs("mine.json")
 	require.NoError(t, err)

@@ -72,10 +72,12 @@ func taught() live.LearnState {
 		Trace:     &live.TokenTrace{Number: 3, At: made, Top: 2, Region: image.Rect(0, 0, 1920, 1080)},
 	}
 	for i, kind := range []string{"asteroid", "debris", "gas", "seismic_charge"} {
-		s.Entries = append(s.Entries, catalogue.Entry{Name: fmt.Sprint(kind, 1), Kind: kind, Sigma: 0.2, Top: 2, Outline: lump(geom.Point{}, 20+4*float64(i), 2+i)})
+		s.Entries = append(s.Entries, catalogue.Entry{Name: fmt.Sprint(kind, 1), Kind: kind, Sigma: 0.2, Top: 2, Outline: lump(geom.Point{},
+			20+4*float64(i), 2+i)})
 	}
 	for i := range 3 {
-		k := obstacle.TracedToken{Outline: lump(geom.Point{X: 150 + 250*float64(i), Y: 600}, 30, 3+i), Seen: 0.99, Scatter: 0.07, Area: 2800, Long: 64, Short: 55}
+		k := obstacle.TracedToken{Outline: lump(geom.Point{X: 150 + 250*float64(i), Y: 600}, 30, 3+i), Seen: 0.99, Scatter: 0.07, Area: 2800,
+			Long: 64, Short: 55}
 		k.OutlinePx = lumpPx(k.Outline)
 		t := live.LearnToken{TracedToken: k}
 		switch i {
@@ -96,8 +98,10 @@ func recognised(state *live.State, l *live.LearnState) {
 	for i := range 2 {
 		o := lump(geom.Point{X: 250 + 300*float64(i), Y: 620}, 30, 3+i)
 		e := &l.Entries[i]
-		sight.Views = append(sight.Views, vision.ObstacleView{ID: e.Name, Entry: e, Flipped: i == 1, Visible: 1, Misfit: 0.1, Outline: o, OutlinePx: lumpPx(o)})
-		state.Located.Scene.Obstacles = append(state.Located.Scene.Obstacles, engine.Obstacle{ID: e.Name, Kind: e.Kind, Sigma: 0.34, Outline: e.Outline})
+		sight.Views = append(sight.Views, vision.ObstacleView{ID: e.Name, Entry: e, Flipped: i == 1, Visible: 1, Misfit: 0.1, Outline: o,
+			OutlinePx: lumpPx(o)})
+		state.Located.Scene.Obstacles = append(state.Located.Scene.Obstacles, engine.Obstacle{ID: e.Name, Kind: e.Kind, Sigma: 0.34,
+			Outline: e.Outline})
 	}
 	o := lump(geom.Point{X: 800, Y: 640}, 25, 2)
 	sight.Unknown = []vision.UnknownObject{{Outline: o, OutlinePx: lumpPx(o)}}
@@ -129,6 +133,7 @@ func obstaclePages() []pageCase {
 	return []pageCase{
 		{name: "obstacles-mat", path: "/obstacles", ready: "#step-mat .way li", brief: true, open: serve(nothing)},
 		{name: "obstacles-tokens", path: "/obstacles#tokens", ready: "#shapes polygon", open: serve(func(*live.LearnState) {})},
-		{name: "obstacles-try", path: "/obstacles#try", ready: "#found tbody tr", brief: true, open: serve(func(s *live.LearnState) { s.Trace = nil })},
+		{name: "obstacles-try", path: "/obstacles#try", ready: "#found tbody tr", brief: true,
+			open: serve(func(s *live.LearnState) { s.Trace = nil })},
 	}
 }

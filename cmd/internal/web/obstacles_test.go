@@ -75,7 +75,8 @@ func TestTheStatusSaysWhyItWasNotDone(t *testing.T) {
 		says   string
 	}{
 		{fmt.Errorf("%w: somebody was quicker", live.ErrLearnConflict), http.StatusConflict, "Somebody was quicker."},
-		{fmt.Errorf("%w: mat.png: no space left on device", live.ErrLearnFile), http.StatusInsufficientStorage, "Mat.png: no space left on device."},
+		{fmt.Errorf("%w: mat.png: no space left on device", live.ErrLearnFile), http.StatusInsufficientStorage,
+			"Mat.png: no space left on device."},
 		{fmt.Errorf("the catalogue holds no %q", "x"), http.StatusBadRequest, `The catalogue holds no "x".`},
 	} {
 		l.err = c.err
@@ -139,10 +140,12 @@ func TestThePageIsToldWhyNothingIsWatched(t *testing.T) {
 		change func(*live.State, *live.LearnState)
 		want   string
 	}{
-		"no mat":         {func(_ *live.State, s *live.LearnState) { s.Mat = live.LearntFile{} }, "the empty mat has not been learnt"},
-		"no tokens":      {func(_ *live.State, s *live.LearnState) { s.Entries = nil }, "no token is in the catalogue"},
-		"damaged tokens": {func(_ *live.State, s *live.LearnState) { s.Entries, s.Catalogue.Problem = nil, "not a catalogue" }, "the catalogue cannot be read"},
-		"a damaged mat":  {func(_ *live.State, s *live.LearnState) { s.MatWidth, s.Mat.Problem = 0, "not a mat" }, "the learnt mat cannot be read"},
+		"no mat":    {func(_ *live.State, s *live.LearnState) { s.Mat = live.LearntFile{} }, "the empty mat has not been learnt"},
+		"no tokens": {func(_ *live.State, s *live.LearnState) { s.Entries = nil }, "no token is in the catalogue"},
+		"damaged tokens": {func(_ *live.State, s *live.LearnState) { s.Entries, s.Catalogue.Problem = nil, "not a catalogue" },
+			"the catalogue cannot be read"},
+		"a damaged mat": {func(_ *live.State, s *live.LearnState) { s.MatWidth, s.Mat.Problem = 0, "not a mat" },
+			"the learnt mat cannot be read"},
 		"a mat that was deleted a moment ago": {func(state *live.State, s *live.LearnState) {
 			state.ObstaclesWatched, state.Located.Obstacles = true, &vision.ObstacleSight{}
 			s.Mat = live.LearntFile{}

@@ -73,7 +73,8 @@ const (
 )
 
 func until(id, what string) chromedp.Action {
-	return chromedp.Poll(fmt.Sprintf(what, id), nil, chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(20*time.Second))
+	return chromedp.Poll(fmt.Sprintf(what, id), nil, chromedp.WithPollingInterval(50*time.Millisecond),
+		chromedp.WithPollingTimeout(20*time.Second))
 }
 
 // TestOverlays runs every test of the overlay's pages in one browser.
@@ -95,8 +96,9 @@ func gateTable(t *testing.T, ctx context.Context) {
 	type m = map[string]any
 	state := func(change ...func(m)) m {
 		s := m{
-			"seq": 1, "at_unix_ms": now - 100, "health": m{"code": "ok", "title": ""}, "mat": m{"width_mm": 914.4}, "held": nil, "ruling": nil, "overlay": m{},
-			"answer": m{"outcome": "yes", "reason": ""}, "match": m{"title": "", "round": "3", "sides": []m{{"name": ""}, {"name": ""}}},
+			"seq": 1, "at_unix_ms": now - 100, "health": m{"code": "ok", "title": ""}, "mat": m{"width_mm": 914.4}, "held": nil, "ruling": nil,
+			"overlay": m{},
+			"answer":  m{"outcome": "yes", "reason": ""}, "match": m{"title": "", "round": "3", "sides": []m{{"name": ""}, {"name": ""}}},
 		}
 		for _, c := range change {
 			c(s)
@@ -128,7 +130,8 @@ func gateTable(t *testing.T, ctx context.Context) {
 		{"a state from the future: a clock was set", in(state(set("at_unix_ms", now+5000))), "", "ahead of the clock"},
 		{"clocks that differ a little", in(state(set("at_unix_ms", now+500))), "table places pair match", ""},
 		{"the camera has moved", in(state(set("health", m{"code": "moved", "title": "Moved"}))), "match", "Moved"},
-		{"no camera, and a ruling a moment ago", in(state(set("health", m{"code": "no_camera", "title": "No camera"}), ruled(3000))), "ruling match", "No camera"},
+		{"no camera, and a ruling a moment ago", in(state(set("health", m{"code": "no_camera", "title": "No camera"}), ruled(3000))),
+			"ruling match", "No camera"},
 		{"held", in(state(set("held", m{"asked": ""}))), "match held", "the picture is held"},
 		{"held, with a ruling", in(state(set("held", m{"asked": ""}), ruled(1000))), "ruling match held", ""},
 		{"a ruling of this moment", in(state(ruled(0))), "table places pair ruling match", ""},
@@ -138,11 +141,14 @@ func gateTable(t *testing.T, ctx context.Context) {
 		{"a longer life", in(state(ruled(20000)), "ttl", 30), "table places pair ruling match", ""},
 		{"a ruling of tomorrow", in(state(ruled(-60000))), "table places pair match", "ruling"},
 		{"too close", in(state(set("answer", m{"outcome": "too_close"}))), "table places pair match", ""},
-		{"a covered ship: no view", in(state(set("answer", m{"outcome": "no_view", "reason": "B1 is not seen for 4 s"}))), "table places match", "B1 is not seen"},
-		{"measuring is not agreed", in(state(set("answer", m{"outcome": "no_view", "reason": "only the judge measures at this table"}))), "table places match", "only the judge"},
+		{"a covered ship: no view", in(state(set("answer", m{"outcome": "no_view", "reason": "B1 is not seen for 4 s"}))), "table places match",
+			"B1 is not seen"},
+		{"measuring is not agreed", in(state(set("answer", m{"outcome": "no_view", "reason": "only the judge measures at this table"}))),
+			"table places match", "only the judge"},
 		{"nothing is chosen", in(state(set("answer", m{"outcome": "none", "reason": ""}))), "table places match", "nothing is chosen"},
 		{"where things are in the picture is not known", in(state(set("overlay", nil))), "table pair match", "camera:"},
-		{"no match is written", in(state(set("match", m{"title": "", "round": "", "sides": []m{{"name": ""}, {"name": ""}}}))), "table places pair", "none was written"},
+		{"no match is written", in(state(set("match", m{"title": "", "round": "", "sides": []m{{"name": ""}, {"name": ""}}}))),
+			"table places pair", "none was written"},
 	}
 	inputs := []m{}
 	for _, c := range cases {
@@ -194,12 +200,15 @@ func demoPages(t *testing.T, ctx context.Context) {
 	server := serve(t, newFakeTable(t))
 	for address, ids := range map[string]string{
 		"table?demo=1&scene=0": "table", "pair?demo=1&scene=1": "pair", "ruling?demo=1&scene=6": "ruling", "match?demo=1": "match",
-		"all?demo=1&scene=0": "table pair match", "all?demo=1&scene=7&view=camera": "over ruling match", "pair?demo=1&scene=3": "", "all?demo=1&scene=5": "held match",
+		"all?demo=1&scene=0": "table pair match", "all?demo=1&scene=7&view=camera": "over ruling match", "pair?demo=1&scene=3": "",
+		"all?demo=1&scene=5": "held match",
 		"table?demo=1&scene=0&view=camera&crop=300,100,800,600": "over",
 	} {
 		require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(server.URL+"/overlay/"+address), until("demo", shown)), address)
 		var visible string
-		require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(`["over","table","pair","held","ruling","match"].filter((id) => getComputedStyle(document.getElementById(id)).display !== "none").join(" ")`, &visible)))
+		require.NoError(t, chromedp.Run(ctx,
+			chromedp.Evaluate(`["over","table","pair","held","ruling","match"].filter((id) =>`+
+				` getComputedStyle(document.getElementById(id)).display !== "none").join(" ")`, &visible)))
 		assert.Equal(t, ids, visible, address)
 		picture := shoot(t, ctx)
 		require.Equal(t, image.Pt(1920, 1080), picture.Bounds().Size())
@@ -261,7 +270,8 @@ func livePage(t *testing.T, ctx context.Context) {
 
 	// On the screen, within a pixel of where vision projects it.
 	var corners [][2]float64
-	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(`(() => { const p = document.querySelector('.laid .ship[data-id="A1"] polygon.outline.over'), m = p.getScreenCTM();
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Evaluate(`(() => { const p = document.querySelector('.laid .ship[data-id="A1"] polygon.outline.over'), m = p.getScreenCTM();
 		return Array.from(p.points).map((q) => { const r = q.matrixTransform(m); return [r.x, r.y]; }); })()`, &corners)))
 	require.Len(t, corners, 4)
 	for i, own := range [][2]float64{{-20, 20}, {20, 20}, {20, -20}, {-20, -20}} {
@@ -272,7 +282,8 @@ func livePage(t *testing.T, ctx context.Context) {
 
 	// A ruling comes, and goes by itself after its time, while the states go on.
 	f.change(func(state *live.State) {
-		state.Ruling = &live.Ruling{Number: 12, At: time.Now(), From: "A1", To: "B1", Title: "Range 2, in the front arc", Lines: state.Pair.Range.Lines}
+		state.Ruling = &live.Ruling{Number: 12, At: time.Now(), From: "A1", To: "B1", Title: "Range 2, in the front arc",
+			Lines: state.Pair.Range.Lines}
 	})
 	require.NoError(t, chromedp.Run(ctx, until("ruling", shown), until("pair", gone), chromedp.Text("#ruling-title", &title)))
 	assert.Equal(t, "Range 2, in the front arc", title)
@@ -308,7 +319,9 @@ func livePage(t *testing.T, ctx context.Context) {
 		time.Sleep(3 * time.Millisecond)
 	}
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
-	require.NoError(t, chromedp.Run(ctx, chromedp.Poll(`document.getElementById("pair-to").textContent === "B1" && document.getElementById("pair-from").textContent === "A1"`, nil), chromedp.Evaluate(count, &after)))
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Poll(`document.getElementById("pair-to").textContent === "B1" && document.getElementById("pair-from").textContent === "A1"`,
+			nil), chromedp.Evaluate(count, &after)))
 	_ = seq
 	assert.InDelta(t, before, after, 40)
 
@@ -344,7 +357,9 @@ func restarted(t *testing.T, ctx context.Context) {
 	})
 	require.NoError(t, chromedp.Run(ctx, obs, chromedp.Navigate("http://"+address+"/overlay/pair"), until("pair", shown)))
 	var told bool
-	require.NoError(t, chromedp.Run(ctx, chromedp.Evaluate(`typeof window.obsstudio.onActiveChange === "function" && typeof window.obsstudio.onVisibilityChange === "function"`, &told)))
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Evaluate(`typeof window.obsstudio.onActiveChange === "function" && typeof window.obsstudio.onVisibilityChange === "function"`,
+			&told)))
 	assert.True(t, told, "OBS can say that the source is seen again")
 	first.CloseClientConnections()
 	first.Close()
@@ -377,12 +392,14 @@ func waitingFile(t *testing.T, ctx context.Context) {
 	require.NoError(t, os.WriteFile(path, w.Body.Bytes(), 0o644))
 
 	var frames int
-	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate("file://"+path), chromedp.Sleep(time.Second), chromedp.Evaluate(`document.querySelectorAll("iframe").length`, &frames)))
+	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate("file://"+path), chromedp.Sleep(time.Second),
+		chromedp.Evaluate(`document.querySelectorAll("iframe").length`, &frames)))
 	assert.Zero(t, frames, "nothing is embedded before the box answers")
 	assert.True(t, empty(shoot(t, ctx)))
 
 	sameAddress(t, address, f.server())
-	require.NoError(t, chromedp.Run(ctx, chromedp.Poll(`document.querySelectorAll("iframe").length === 1`, nil, chromedp.WithPollingTimeout(15*time.Second))))
+	require.NoError(t, chromedp.Run(ctx, chromedp.Poll(`document.querySelectorAll("iframe").length === 1`, nil,
+		chromedp.WithPollingTimeout(15*time.Second))))
 	var picture image.Image
 	require.Eventually(t, func() bool {
 		picture = shoot(t, ctx)

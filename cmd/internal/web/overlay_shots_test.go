@@ -80,21 +80,24 @@ func TestTakeOverlayPictures(t *testing.T) {
 	server := serve(t, newFakeTable(t))
 	ctx := newBrowser(t, 3*time.Minute)
 	table := &tablesim.Table{
-		Camera: tablesim.DefaultCamera(1920, 1080), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), Look: tablesim.DefaultLook(), Seed: 3,
+		Camera: tablesim.DefaultCamera(1920, 1080), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
+		Look: tablesim.DefaultLook(), Seed: 3,
 		Scene: web.DemoTable(),
 	}
 	frame, _, err := table.Render()
 	require.NoError(t, err)
 	under := image.NewRGBA(image.Rect(0, 0, 1920, 1080))
 	for i := range 1920 * 1080 {
-		under.Pix[4*i], under.Pix[4*i+1], under.Pix[4*i+2], under.Pix[4*i+3] = frame.Color.Pix[3*i+2], frame.Color.Pix[3*i+1], frame.Color.Pix[3*i], 255
+		under.Pix[4*i], under.Pix[4*i+1], under.Pix[4*i+2], under.Pix[4*i+3] = frame.Color.Pix[3*i+2], frame.Color.Pix[3*i+1],
+			frame.Color.Pix[3*i], 255
 	}
 	for name, address := range map[string]string{
 		"overlay-camera": "all?demo=1&scene=1&view=camera",
 		"overlay-ruling": "all?demo=1&scene=7&view=camera",
 		"overlay-top":    "all?demo=1&scene=2",
 	} {
-		require.NoError(t, chromedp.Run(ctx, transparent(1920, 1080), chromedp.Navigate(server.URL+"/overlay/"+address), chromedp.WaitVisible("#demo"), chromedp.Sleep(200*time.Millisecond)))
+		require.NoError(t, chromedp.Run(ctx, transparent(1920, 1080), chromedp.Navigate(server.URL+"/overlay/"+address),
+			chromedp.WaitVisible("#demo"), chromedp.Sleep(200*time.Millisecond)))
 		var buf bytes.Buffer
 		require.NoError(t, jpeg.Encode(&buf, half(over(under, shoot(t, ctx))), &jpeg.Options{Quality: 85}))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".jpg"), buf.Bytes(), 0o644))

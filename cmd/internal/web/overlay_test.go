@@ -81,7 +81,8 @@ func TestAnOverlaysOptionsAreReadFromItsAddress(t *testing.T) {
 	assert.Equal(t, pageOptions{
 		Widgets: []string{"pair"}, Pos: "top-right", Theme: "high-contrast", Scale: 1.5, Opacity: 0.8, TTL: 30, View: "camera",
 		Crop: &[4]int{420, 0, 1080, 1080}, Region: true, Demo: true, Scene: 2, Debug: true, Token: "abc.d-_", Problems: []string{},
-	}, optionsOf(t, "/overlay/pair?pos=top-right&theme=high-contrast&scale=1.5&opacity=0.8&ttl=30&view=camera&crop=420,0,1080,1080&region=1&demo=1&scene=2&debug=1&token=abc.d-_"))
+	}, optionsOf(t, "/overlay/pair?pos=top-right&theme=high-contrast&scale=1.5&opacity=0.8&ttl=30&view=camera&crop=420,0,1080,1080&region=1"+
+		"&demo=1&scene=2&debug=1&token=abc.d-_"))
 }
 
 func TestABadOptionIsNamedAndLeftAtItsDefault(t *testing.T) {
@@ -119,7 +120,8 @@ func TestABadOptionIsNamedAndLeftAtItsDefault(t *testing.T) {
 }
 
 func FuzzOverlayOptions(f *testing.F) {
-	for _, q := range []string{"", "pos=top&theme=light", "crop=1,2,300,400&ttl=9", "scale=%zz", "a=1&a=2;b", "token=" + strings.Repeat("x", 600), "view=camera&view=top"} {
+	for _, q := range []string{"", "pos=top&theme=light", "crop=1,2,300,400&ttl=9", "scale=%zz", "a=1&a=2;b", "token=" + strings.Repeat("x",
+		600), "view=camera&view=top"} {
 		f.Add("all", q)
 		f.Add("ruling", q)
 	}
@@ -180,7 +182,8 @@ func TestTheFileThatWaitsNamesTheBoxAndThePage(t *testing.T) {
 	require.Equal(t, http.StatusOK, w.Code)
 	assert.Contains(t, w.Header().Get("Content-Disposition"), `attachment; filename="sightline-overlay-pair.html"`)
 	assert.Contains(t, w.Body.String(), `var box = "http://192.168.7.4:8080"`)
-	assert.Contains(t, strings.ReplaceAll(w.Body.String(), `\u0026`, "&"), `var page = "http://192.168.7.4:8080/overlay/pair?ttl=20&view=camera"`)
+	assert.Contains(t, strings.ReplaceAll(w.Body.String(), `\u0026`, "&"),
+		`var page = "http://192.168.7.4:8080/overlay/pair?ttl=20&view=camera"`)
 	assert.Equal(t, http.StatusBadRequest, get("/overlay/bootstrap.html?widget=clock", "localhost").Code)
 	assert.Equal(t, http.StatusBadRequest, get("/overlay/bootstrap.html?pos=nowhere", "localhost").Code)
 	assert.Equal(t, http.StatusMisdirectedRequest, get("/overlay/bootstrap.html", `"</script>.example`).Code)
@@ -208,8 +211,9 @@ func TestAnAddressWithATokenReadsAndDoesNothingElse(t *testing.T) {
 	assert.Equal(t, http.StatusForbidden, ask(s, http.MethodPatch, "/api/match?token="+given.Token, `{"round":"9"}`, network, "").Code)
 	assert.Equal(t, http.StatusForbidden, ask(s, http.MethodPost, "/overlay/token?token="+given.Token, "", network, "").Code)
 	for name, token := range map[string]string{
-		"none": "", "another": "x" + given.Token, "no signature": strings.Split(given.Token, ".")[0] + ".", "a later end": "zzzzzz." + strings.Split(given.Token, ".")[1],
-		"long": strings.Repeat("a", 5000),
+		"none": "", "another": "x" + given.Token, "no signature": strings.Split(given.Token, ".")[0] + ".",
+		"a later end": "zzzzzz." + strings.Split(given.Token, ".")[1],
+		"long":        strings.Repeat("a", 5000),
 	} {
 		assert.Equal(t, http.StatusForbidden, read(token), name)
 	}
@@ -252,14 +256,16 @@ func calibrated(t testing.TB, f *fakeTable, camera calibration.Camera) *calibrat
 	require.NoError(t, err)
 	f.change(func(state *live.State) {
 		state.Register.File, state.Register.Hash = file, hash
-		state.Frame = vision.Frame{Gray: image.NewGray(image.Rect(0, 0, camera.Intrinsics.Width, camera.Intrinsics.Height)), Seq: state.Frame.Seq + 1}
+		state.Frame = vision.Frame{Gray: image.NewGray(image.Rect(0, 0, camera.Intrinsics.Width, camera.Intrinsics.Height)),
+			Seq: state.Frame.Seq + 1}
 	})
 	return table
 }
 
 func TestOutlinesLieWhereVisionSeesThem(t *testing.T) {
 	for name, camera := range map[string]calibration.Camera{
-		"1080p": tablesim.DefaultCamera(1920, 1080), "720p": tablesim.DefaultCamera(1280, 720), "askew": tablesim.Turned(tablesim.DefaultCamera(1920, 1080), 3, -4, 8),
+		"1080p": tablesim.DefaultCamera(1920, 1080), "720p": tablesim.DefaultCamera(1280, 720),
+		"askew": tablesim.Turned(tablesim.DefaultCamera(1920, 1080), 3, -4, 8),
 	} {
 		f := newFakeTable(t)
 		table := calibrated(t, f, camera)
@@ -282,7 +288,8 @@ func TestOutlinesLieWhereVisionSeesThem(t *testing.T) {
 func TestRingsAndArcsLieOnTheMatAtTheirDistance(t *testing.T) {
 	f := newFakeTable(t)
 	table := calibrated(t, f, tablesim.DefaultCamera(1920, 1080))
-	for _, arc := range []engine.Arc{engine.ArcFront, engine.ArcRear, engine.ArcLeft, engine.ArcRight, engine.ArcFullFront, engine.ArcFullRear, engine.ArcBullseye} {
+	for _, arc := range []engine.Arc{engine.ArcFront, engine.ArcRear, engine.ArcLeft, engine.ArcRight, engine.ArcFullFront, engine.ArcFullRear,
+		engine.ArcBullseye} {
 		f.choose(live.Choice{From: "A1", To: "B1", Arc: arc})
 		o := overlayIn(t, f).Overlay
 		require.Len(t, o.Rings, 3)

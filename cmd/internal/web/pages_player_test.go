@@ -29,18 +29,21 @@ func playerPages() []pageCase {
 			pictureThere,
 			chromedp.Click(`#try-grid [data-move="bank right 2"]`), chromedp.WaitVisible(`#try-answer`),
 		}},
-		{name: "player-close", path: "/", ready: "#doubts", open: table(func(state *live.State) {}, "A2", "B2"), brief: true, do: []chromedp.Action{
-			pictureThere, chromedp.Click(`.switch [data-view="camera"]`), chromedp.Click("#sees"), chromedp.WaitVisible("#seen-rows tr"),
-		}},
+		{name: "player-close", path: "/", ready: "#doubts", open: table(func(state *live.State) {}, "A2", "B2"), brief: true,
+			do: []chromedp.Action{
+				pictureThere, chromedp.Click(`.switch [data-view="camera"]`), chromedp.Click("#sees"), chromedp.WaitVisible("#seen-rows tr"),
+			}},
 		{name: "player-rules", path: "/", ready: `#answer[data-outcome="no_view"]`, open: table(func(state *live.State) {
 			state.Policy = live.Policy{Measuring: live.MeasuringEdition}
 			state.Held, state.Hold = true, &live.Held{Number: 1, At: state.At, Asked: "player 2"}
 		}, "A1", "B1"), brief: true, do: []chromedp.Action{pictureThere, chromedp.Click("#agree summary")}},
 		{name: "player-empty", path: "/", ready: "#banner", brief: true, open: table(func(state *live.State) {
-			state.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically."}
+			state.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device",
+				Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically."}
 			state.Located.Scene.Ships, state.Located.Ships, state.Result, state.Frame = nil, nil, engine.Result{}, vision.Frame{}
 		}, "", "")},
-		{name: "player-crowd", path: "/", ready: "#table .measure line", brief: true, open: table(crowd(), "A1", "B4"), do: []chromedp.Action{pictureThere}},
+		{name: "player-crowd", path: "/", ready: "#table .measure line", brief: true, open: table(crowd(), "A1", "B4"),
+			do: []chromedp.Action{pictureThere}},
 	}
 }
 
@@ -80,8 +83,10 @@ func crowd() func(*live.State) {
 			for player := 1; player <= 2; player++ {
 				base := []engine.Base{engine.Small, engine.Medium, engine.Large}[i%3]
 				s.Ships = append(s.Ships, engine.Ship{
-					ID: fmt.Sprintf("%c%d", 'A'+player-1, i+1), Player: player, Base: base, Seen: "token", Visible: 0.8, Covariance: geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 1e-5},
-					Pose: geom.Pose{Point: geom.Point{X: 250 + 90*float64(i) + 20*float64(player), Y: 330 + 130*float64(player) + 35*float64(i%2)}, Heading: geom.Angle(180*(player-1)+25*i) * geom.Degree},
+					ID: fmt.Sprintf("%c%d", 'A'+player-1, i+1), Player: player, Base: base, Seen: "token", Visible: 0.8, Covariance: geom.Cov3{0.04, 0, 0,
+						0, 0.04, 0, 0, 0, 1e-5},
+					Pose: geom.Pose{Point: geom.Point{X: 250 + 90*float64(i) + 20*float64(player), Y: 330 + 130*float64(player) + 35*float64(i%2)},
+						Heading: geom.Angle(180*(player-1)+25*i) * geom.Degree},
 				})
 			}
 		}
@@ -106,6 +111,9 @@ func calibrationPages() []pageCase {
 			return server
 		}},
 		// It shows a code that nobody can foresee.
-		{name: "pair", path: "/pair", ready: "#who", brief: true, changing: true, open: func(t *testing.T) *httptest.Server { return steady(t, newFakeTable(t)) }},
+		{name: "pair", path: "/pair", ready: "#who", brief: true, changing: true, open: func(t *testing.T) *httptest.Server {
+			return steady(t,
+				newFakeTable(t))
+		}},
 	}
 }

@@ -305,7 +305,8 @@ func golden(t *testing.T, file string, shot []byte, fonts string) {
 	kept, err := os.ReadFile(fontsPath)
 	require.NoError(t, err)
 	if strings.TrimSpace(string(kept)) != fonts {
-		t.Logf("not compared with its golden picture: this machine has other fonts (a text is %s px wide, not %s)", fonts, strings.TrimSpace(string(kept)))
+		t.Logf("not compared with its golden picture: this machine has other fonts (a text is %s px wide, not %s)", fonts,
+			strings.TrimSpace(string(kept)))
 		return
 	}
 	data, err := os.ReadFile(path)
@@ -412,7 +413,8 @@ func TestGoldenPicturesSeeWhatPeopleSee(t *testing.T) {
 	assert.Empty(t, unlike(drawn(func(x, y int) (color.RGBA, bool) {
 		return color.RGBA{60, 70, 80, 255}, x > 40 && x <= 201 && y > 40 && y < 121
 	}), plain), "an edge that is smoothed otherwise")
-	assert.NotEmpty(t, unlike(drawn(func(x, y int) (color.RGBA, bool) { return color.RGBA{20, 24, 30, 255}, true }), plain), "a card is missing")
+	assert.NotEmpty(t, unlike(drawn(func(x, y int) (color.RGBA, bool) { return color.RGBA{20, 24, 30, 255}, true }), plain),
+		"a card is missing")
 	assert.NotEmpty(t, unlike(drawn(func(x, y int) (color.RGBA, bool) {
 		return color.RGBA{90, 70, 80, 255}, x > 40 && x < 200 && y > 40 && y < 120
 	}), plain), "a card has another colour")

@@ -77,7 +77,8 @@ func tryByKeys(t *testing.T, tab context.Context) {
 		state.Located.Scene.Ships = append([]engine.Ship(nil), state.Located.Scene.Ships...)
 		state.Located.Scene.Ships[3].Pose.Point = geom.Point{X: 370, Y: 450}
 	})
-	within(t, tab, "a ship in the way", chromedp.Poll(`document.getElementById("try-lines").textContent.includes("It would overlap B1") && !document.getElementById("try-answer").dataset.stale`, nil))
+	within(t, tab, "a ship in the way",
+		chromedp.Poll(`document.getElementById("try-lines").textContent.includes("It would overlap B1") && !document.getElementById("try-answer").dataset.stale`, nil))
 	f.change(func(state *live.State) {
 		for _, s := range state.Located.Scene.Ships {
 			k := vision.Track{Ship: s, State: vision.Still, Captured: state.At, Frames: 9}
@@ -88,7 +89,8 @@ func tryByKeys(t *testing.T, tab context.Context) {
 		}
 		state.Located.Captured = state.At
 	})
-	within(t, tab, "a hand over it", chromedp.Poll(`document.getElementById("try-lines").textContent.includes("is not seen: B1 is covered") && !document.getElementById("try-lines").textContent.includes("It can be")`, nil))
+	within(t, tab, "a hand over it",
+		chromedp.Poll(`document.getElementById("try-lines").textContent.includes("is not seen: B1 is covered") && !document.getElementById("try-lines").textContent.includes("It can be")`, nil))
 
 	f.change(func(state *live.State) {
 		state.Tracks = nil
@@ -108,14 +110,17 @@ func tryAHugeShip(t *testing.T, tab context.Context) {
 	var dial, stop, loops, drops, other, says string
 	var others int
 	pick := func(id, value string) chromedp.Action {
-		return chromedp.Evaluate(fmt.Sprintf(`{const s = document.getElementById(%q); s.value = %q; s.dispatchEvent(new Event("change"))}`, id, value), nil)
+		return chromedp.Evaluate(fmt.Sprintf(`{const s = document.getElementById(%q); s.value = %q; s.dispatchEvent(new Event("change"))}`, id,
+			value), nil)
 	}
 	within(t, tab, "what can be tried",
 		chromedp.Navigate(serve(t, f).URL), chromedp.WaitReady(`#try-ship option[value="A1"]`),
-		pick("try-ship", "A1"), chromedp.Evaluate(enabled, &dial), chromedp.Evaluate(`document.querySelector('#try-grid [tabindex="0"]').dataset.move`, &stop), chromedp.Text("#try-huge", &says),
+		pick("try-ship", "A1"), chromedp.Evaluate(enabled, &dial),
+		chromedp.Evaluate(`document.querySelector('#try-grid [tabindex="0"]').dataset.move`, &stop), chromedp.Text("#try-huge", &says),
 		pick("try-kind", "loops"), chromedp.Evaluate(enabled, &loops),
 		pick("try-kind", "drop"), chromedp.Evaluate(enabled, &drops),
-		pick("try-kind", "dial"), pick("try-ship", "B1"), chromedp.Evaluate(`document.querySelectorAll("#try-grid button:enabled").length`, &others), chromedp.Evaluate(`document.getElementById("try-huge").textContent`, &other),
+		pick("try-kind", "dial"), pick("try-ship", "B1"), chromedp.Evaluate(`document.querySelectorAll("#try-grid button:enabled").length`,
+			&others), chromedp.Evaluate(`document.getElementById("try-huge").textContent`, &other),
 	)
 	assert.Equal(t, "stationary", dial)
 	assert.Equal(t, "stationary", stop, "the tab key must find it")
@@ -154,7 +159,8 @@ func declareOnThePage(t *testing.T, tab context.Context) {
 	rings, lines, rows := drawn()
 	assert.Equal(t, [3]int{0, 0, 0}, [3]int{rings, lines, rows}, "nothing that one could measure with")
 
-	within(t, tab, "the attack", chromedp.Click(`#declare [data-doing="attack"]`), chromedp.WaitVisible(`#answer[data-outcome="yes"]`), chromedp.Text("#policy-text", &policy))
+	within(t, tab, "the attack", chromedp.Click(`#declare [data-doing="attack"]`), chromedp.WaitVisible(`#answer[data-outcome="yes"]`),
+		chromedp.Text("#policy-text", &policy))
 	assert.Regexp(t, `^A1 attacks \(\d+ s left\)$`, policy)
 	rings, lines, rows = drawn()
 	assert.Equal(t, [3]int{4, 1, 3}, [3]int{rings, lines, rows})
@@ -162,7 +168,8 @@ func declareOnThePage(t *testing.T, tab context.Context) {
 
 	// A move is declared by trying it, before everybody.
 	var why string
-	within(t, tab, "a move", chromedp.Click(`#try-grid [data-move="straight 2"]`), chromedp.WaitVisible(`#table .ghost .chosen .base`), chromedp.Text("#try-why", &why))
+	within(t, tab, "a move", chromedp.Click(`#try-grid [data-move="straight 2"]`), chromedp.WaitVisible(`#table .ghost .chosen .base`),
+		chromedp.Text("#try-why", &why))
 	assert.Equal(t, "A1: straight 2", f.hub.Newest().Policy.Window.Text())
 	assert.Contains(t, why, "the rules do not measure ranges after a move before it is made")
 	within(t, tab, "done", chromedp.Click(`#declared-done`), chromedp.WaitNotPresent(`#table .ghost .base`))
@@ -221,7 +228,8 @@ func figuresOnDemand(t *testing.T, tab context.Context) {
 	assert.Contains(t, on, "±")
 	assert.NotContains(t, off, "±")
 	assert.Contains(t, off, "Range 2")
-	within(t, tab, "kept", chromedp.Reload(), chromedp.WaitVisible(`#answer[data-outcome="yes"]`), chromedp.WaitNotVisible("#distance"), chromedp.Click("#figures"))
+	within(t, tab, "kept", chromedp.Reload(), chromedp.WaitVisible(`#answer[data-outcome="yes"]`), chromedp.WaitNotVisible("#distance"),
+		chromedp.Click("#figures"))
 }
 
 func askForAJudge(t *testing.T, tab context.Context) {
@@ -240,7 +248,8 @@ func askForAJudge(t *testing.T, tab context.Context) {
 	}
 	server := steady(t, f)
 	var doubt, held string
-	within(t, tab, "asking", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#doubts`), chromedp.Text("#doubts", &doubt),
+	within(t, tab, "asking", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#doubts`), chromedp.Text("#doubts",
+		&doubt),
 		chromedp.Click("#ask-judge"), chromedp.WaitVisible("#held"), chromedp.Text("#held", &held))
 	assert.Contains(t, doubt, "mm from the edge between range 2 and 3; it would take more than 0.90 mm to be sure.")
 	assert.Contains(t, doubt, "move nothing")
@@ -248,10 +257,12 @@ func askForAJudge(t *testing.T, tab context.Context) {
 	within(t, tab, "going on", chromedp.Click("#go-on"), chromedp.WaitVisible("#let-go-go"), chromedp.Click("#let-go-go"),
 		chromedp.WaitNotVisible("#held"))
 	f.change(func(state *live.State) {
-		state.Ruling = &live.Ruling{Number: 3, At: state.At, From: "A2", To: "B2", Title: "Range 2", Measured: "Range 2 or 3", Decision: live.Overruled,
-			Reason: "measured with the ruler"}
+		state.Ruling = &live.Ruling{Number: 3, At: state.At, From: "A2", To: "B2", Title: "Range 2", Measured: "Range 2 or 3",
+			Decision: live.Overruled,
+			Reason:   "measured with the ruler"}
 	})
-	within(t, tab, "the ruling", chromedp.WaitVisible("#ruling"), chromedp.Text("#ruling", &held), chromedp.Click("#ruling-close"), chromedp.WaitNotVisible("#ruling"))
+	within(t, tab, "the ruling", chromedp.WaitVisible("#ruling"), chromedp.Text("#ruling", &held), chromedp.Click("#ruling-close"),
+		chromedp.WaitNotVisible("#ruling"))
 	assert.Contains(t, held, "Ruling 3, A2 to B2: Range 2 Measured: Range 2 or 3. Overruled: measured with the ruler")
 }
 
@@ -311,7 +322,8 @@ func reconnect(t *testing.T, tab context.Context) {
 	require.NoError(t, err)
 	f.choose(live.Choice{From: "A1", To: "B3", Arc: engine.ArcFront})
 	defer run(l)()
-	within(t, tab, "back", chromedp.WaitVisible(`#status[data-code="ok"]`), chromedp.WaitVisible(`#targets [data-id="B3"][aria-pressed="true"]`), chromedp.WaitNotVisible("#banner"))
+	within(t, tab, "back", chromedp.WaitVisible(`#status[data-code="ok"]`),
+		chromedp.WaitVisible(`#targets [data-id="B3"][aria-pressed="true"]`), chromedp.WaitNotVisible("#banner"))
 }
 
 func chooseTheme(t *testing.T, tab context.Context) {

@@ -94,7 +94,8 @@ func TestWhichMovesMayBeTriedWhen(t *testing.T) {
 		{"free: any move, and the ranges after it", live.MeasuringFree, nil, live.DoManeuver, "A1", "bank left 1", true, true},
 		{"judge: none", live.MeasuringJudge, roll, live.DoAction, "A1", "barrel-roll left", false, false},
 		{"edition: none that was not declared", live.MeasuringEdition, nil, live.DoAction, "A1", "barrel-roll left", false, false},
-		{"G88: the roll that was declared, without the ranges after it", live.MeasuringEdition, roll, live.DoAction, "A1", "barrel-roll left", true, false},
+		{"G88: the roll that was declared, without the ranges after it", live.MeasuringEdition, roll, live.DoAction, "A1", "barrel-roll left",
+			true, false},
 		{"G88: not to the other side", live.MeasuringEdition, roll, live.DoAction, "A1", "barrel-roll right", false, false},
 		{"G92: not along another template", live.MeasuringEdition, roll, live.DoAction, "A1", "barrel-roll left bank forward", false, false},
 		{"not with another ship", live.MeasuringEdition, roll, live.DoAction, "A2", "barrel-roll left", false, false},
@@ -122,11 +123,15 @@ func TestADeclarationSaysAllThatTheEditionWantsDeclared(t *testing.T) {
 		{"G83: a lock of 1e names its target", engine.Rules1e, live.Declaration{Doing: live.DoLock, Ship: "A1", Target: "B1"}, "A1 locks B1"},
 		{"G83: without a target it is refused", engine.Rules1e, live.Declaration{Doing: live.DoLock, Ship: "A1"}, ""},
 		{"no ship locks itself", engine.Rules1e, live.Declaration{Doing: live.DoLock, Ship: "A1", Target: "A1"}, ""},
-		{"G87: a lock of 2.5 chooses after measuring", engine.Rules25, live.Declaration{Doing: live.DoLock, Ship: "A1", Target: "B1"}, "A1 locks"},
-		{"a maneuver in the engine's words", engine.Rules25, live.Declaration{Doing: live.DoManeuver, Ship: "A1", Move: "K-turn 4"}, "A1: koiogran 4"},
+		{"G87: a lock of 2.5 chooses after measuring", engine.Rules25, live.Declaration{Doing: live.DoLock, Ship: "A1", Target: "B1"},
+			"A1 locks"},
+		{"a maneuver in the engine's words", engine.Rules25, live.Declaration{Doing: live.DoManeuver, Ship: "A1", Move: "K-turn 4"},
+			"A1: koiogran 4"},
 		{"G88: a roll names its side", engine.Rules25, live.Declaration{Doing: live.DoAction, Ship: "A1", Move: "barrel roll"}, ""},
-		{"G91: a boost names its direction", engine.Rules1e, live.Declaration{Doing: live.DoAction, Ship: "A1", Move: "boost left"}, "A1: boost left"},
-		{"G93: a drop names its template", engine.Rules1e, live.Declaration{Doing: live.DoDrop, Ship: "A1", Move: "straight 1"}, "A1: straight 1"},
+		{"G91: a boost names its direction", engine.Rules1e, live.Declaration{Doing: live.DoAction, Ship: "A1", Move: "boost left"},
+			"A1: boost left"},
+		{"G93: a drop names its template", engine.Rules1e, live.Declaration{Doing: live.DoDrop, Ship: "A1", Move: "straight 1"},
+			"A1: straight 1"},
 		{"no such thing to do", engine.Rules25, live.Declaration{Doing: "dance", Ship: "A1"}, ""},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
@@ -174,7 +179,8 @@ func TestNothingTellsAnAnswerThatIsForbidden(t *testing.T) {
 		assert.Empty(t, v.Panel.Pointers)
 		assert.Zero(t, v.Panel.DistanceMM)
 		assert.Empty(t, v.Panel.Possible)
-		assert.Equal(t, hardware.Draw(v.Panel).Pix, hardware.Draw(hardware.State{From: "A1", To: "B1", Withheld: true, Reason: v.Reason}).Pix, "the display shows the reason and nothing else")
+		assert.Equal(t, hardware.Draw(v.Panel).Pix, hardware.Draw(hardware.State{From: "A1", To: "B1", Withheld: true, Reason: v.Reason}).Pix,
+			"the display shows the reason and nothing else")
 
 		res, err := http.Get(server.URL + "/api/measure")
 		require.NoError(t, err)
@@ -225,7 +231,8 @@ func TestMeasureSaysWhyADeclarationMeasuresNothing(t *testing.T) {
 		want string
 	}{
 		{"nothing is declared", nil, "B1", "", "nothing is declared that would"},
-		{"a movement", &live.Declaration{Doing: live.DoManeuver, Ship: "A1", Move: "bank left 1"}, "B1", "", "A1: bank left 1 is declared: a movement measures no ranges"},
+		{"a movement", &live.Declaration{Doing: live.DoManeuver, Ship: "A1", Move: "bank left 1"}, "B1", "",
+			"A1: bank left 1 is declared: a movement measures no ranges"},
 		{"the attacker is covered", &attack, "B1", "A1", "A1 attacks, and A1 is not seen for 1 s"},
 		{"the pair is not measurable", &attack, "A2", "", "A1 attacks: an attack measures to enemies only"},
 		{"nobody is chosen", &attack, "", "", "A1 attacks, and no ship that it measures to is seen standing still"},
@@ -268,7 +275,8 @@ func TestWhoMayChangeTheAgreement(t *testing.T) {
 	assert.Equal(t, http.StatusBadRequest, status("/api/policy", `{"measuring":"never"}`))
 	assert.Equal(t, http.StatusBadRequest, status("/api/policy", `{"measuring":`))
 
-	assert.Equal(t, http.StatusConflict, status("/api/declare", `{"doing":"attack","ship":"A1"}`), "nothing needs declaring where measuring is free")
+	assert.Equal(t, http.StatusConflict, status("/api/declare", `{"doing":"attack","ship":"A1"}`),
+		"nothing needs declaring where measuring is free")
 	f.change(func(state *live.State) { state.Policy.Measuring, state.Policy.JudgesOnly = live.MeasuringEdition, true })
 	assert.Equal(t, http.StatusForbidden, status("/api/policy", `{"measuring":"free"}`), "a player, where there is a judge")
 	assert.Equal(t, http.StatusNoContent, status("/api/declare", `{"doing":"attack","ship":"A1"}`))

@@ -74,11 +74,13 @@ func TestWhatATriedMoveMeetsIsSaidInWords(t *testing.T) {
 	}{
 		{"a ship in the way sends it back (G98)", `{"ship":"A1","maneuver":"straight 3"}`, func(s *engine.Scene) {},
 			[]string{"no: It would overlap B1 and moves back along the template.", "no: It ends touching B1."}, ""},
-		{"over the edge it flees (G201)", `{"ship":"A1","maneuver":"turn left 3"}`, func(s *engine.Scene) { s.Ships[0].Pose = geom.Pose{Point: geom.Point{X: 60, Y: 400}} },
+		{"over the edge it flees (G201)", `{"ship":"A1","maneuver":"turn left 3"}`,
+			func(s *engine.Scene) { s.Ships[0].Pose = geom.Pose{Point: geom.Point{X: 60, Y: 400}} },
 			[]string{"no: It leaves the play area over the left edge: the ship flees."}, "the ship flees"},
 		{"a rock under the template is named (G162)", `{"ship":"A1","maneuver":"straight 2"}`, func(s *engine.Scene) {
 			s.ObstaclesUnseen = false
-			s.Obstacles = []engine.Obstacle{{ID: "rock1", Kind: "asteroid", Pose: geom.Pose{Point: geom.Point{X: 300, Y: 345}}, Outline: []geom.Point{{X: -8, Y: -8}, {X: 8, Y: -8}, {X: 8, Y: 8}, {X: -8, Y: 8}}}}
+			s.Obstacles = []engine.Obstacle{{ID: "rock1", Kind: "asteroid", Pose: geom.Pose{Point: geom.Point{X: 300, Y: 345}},
+				Outline: []geom.Point{{X: -8, Y: -8}, {X: 8, Y: -8}, {X: 8, Y: 8}, {X: -8, Y: 8}}}}
 		}, []string{"no: rock1 lies under the template."}, ""},
 		{"a roll names each of its ends", `{"ship":"A1","action":"barrel-roll left"}`, func(s *engine.Scene) {},
 			[]string{"yes: Forward: possible", "yes: Middle: possible", "yes: Backward: possible"}, ""},
@@ -103,7 +105,8 @@ func TestWhatATriedMoveMeetsIsSaidInWords(t *testing.T) {
 					return
 				}
 			}
-		}, []string{"too_close: Whether it can be executed in full is too close to call.", "too_close: It may end touching B1."}, "where it ends is too close to call: overlapping B1"},
+		}, []string{"too_close: Whether it can be executed in full is too close to call.", "too_close: It may end touching B1."},
+			"where it ends is too close to call: overlapping B1"},
 	} {
 		t.Run(c.rule, func(t *testing.T) {
 			f := newFakeTable(t)
@@ -184,7 +187,8 @@ func TestATriedMoveIsNotSureOfWhatAnUncountedShipMayChange(t *testing.T) {
 		outcome any // of move_result
 	}{
 		{"a hand over the ship in the way turns no no into a yes", vision.Hidden, "B1", `{"ship":"A1","maneuver":"straight 3"}`,
-			[]string{"no_view: Whether it can be executed in full is not seen: B1 is not seen for 1 s.", "no_view: B1 is not seen for 1 s: it may stand in the way."}, "yes: It can", false, "no_view"},
+			[]string{"no_view: Whether it can be executed in full is not seen: B1 is not seen for 1 s.",
+				"no_view: B1 is not seen for 1 s: it may stand in the way."}, "yes: It can", false, "no_view"},
 		{"nor does lifting it", vision.Lifted, "B1", `{"ship":"A1","maneuver":"straight 3"}`,
 			[]string{"no_view: Whether it can be executed in full is not seen: B1 is not in its place any more."}, "yes: It can", false, "no_view"},
 		{"nor moving it", vision.Moving, "B1", `{"ship":"A1","maneuver":"straight 3"}`,
@@ -255,8 +259,10 @@ func TestAMoveIsNotTriedWhereItMayNotBe(t *testing.T) {
 		{"two moves at once", `{"ship":"A1","maneuver":"bank left 1","drop":"straight 1"}`, nil, http.StatusBadRequest},
 		{"nothing", `{"ship":"A1"}`, nil, http.StatusBadRequest},
 		{"no such end", `{"ship":"A1","action":"barrel-roll left","option":"sideways"}`, nil, http.StatusBadRequest},
-		{"the judge measures", `{"ship":"A1","maneuver":"bank left 1"}`, func(state *live.State) { state.Policy.Measuring = live.MeasuringJudge }, http.StatusForbidden},
-		{"it was not declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(state *live.State) { state.Policy.Measuring = live.MeasuringEdition }, http.StatusForbidden},
+		{"the judge measures", `{"ship":"A1","maneuver":"bank left 1"}`, func(state *live.State) { state.Policy.Measuring = live.MeasuringJudge },
+			http.StatusForbidden},
+		{"it was not declared", `{"ship":"A1","maneuver":"bank left 1"}`,
+			func(state *live.State) { state.Policy.Measuring = live.MeasuringEdition }, http.StatusForbidden},
 		{"another was declared", `{"ship":"A1","maneuver":"bank left 1"}`, func(state *live.State) {
 			state.Policy = *policyOf(live.MeasuringEdition, &live.Declaration{Doing: live.DoManeuver, Ship: "A1", Move: "bank right 1"})
 		}, http.StatusForbidden},

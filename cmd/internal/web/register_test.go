@@ -23,8 +23,10 @@ func TestTheCalibrationInUseGoesWithEveryAnswer(t *testing.T) {
 		v.Register = live.Register{
 			From: "table.json", Hash: "aa11", BaseHash: "bb22", Integrity: "changed by hand since it was made", Lens: "lens.json, 12345678, intact",
 			Times: 3, At: time.Unix(1700000000, 0), File: []byte("{\"version\": 1}\n"),
-			Watch:    live.Watch{State: "covered", Text: "6 of 8 markers in place", Seen: 6, Of: 8, Missing: []int{1}, Strays: []int{5}, Blind: 0.25},
-			Verified: &verify.AnswerJSON{At: time.Unix(1700000000, 0).UTC(), Outcome: "pass", WorstError: 0.21, WorstSigmas: 1.3, Places: 5, Covered: 0.9, Holds: true},
+			Watch: live.Watch{State: "covered", Text: "6 of 8 markers in place", Seen: 6, Of: 8, Missing: []int{1}, Strays: []int{5},
+				Blind: 0.25},
+			Verified: &verify.AnswerJSON{At: time.Unix(1700000000, 0).UTC(), Outcome: "pass", WorstError: 0.21, WorstSigmas: 1.3, Places: 5,
+				Covered: 0.9, Holds: true},
 		}
 	})
 	r, body := get(t, s.URL+"/api/table.json")

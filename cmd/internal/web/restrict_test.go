@@ -173,7 +173,8 @@ func TestWhatADeclarationOpensOfObjects(t *testing.T) {
 	}{
 		{"nothing is declared", engine.Rules25, nil, "", ""},
 		{"an attack measures to no object", engine.Rules25, &live.Declaration{Doing: live.DoAttack, Ship: "A1"}, "", ""},
-		{"G79: a lock of 2.5 may be on objects, not on scenario features (G219)", engine.Rules25, &live.Declaration{Doing: live.DoLock, Ship: "A1"},
+		{"G79: a lock of 2.5 may be on objects, not on scenario features (G219)", engine.Rules25, &live.Declaration{Doing: live.DoLock,
+			Ship: "A1"},
 			"bomb1 lock yes; rock1 lock yes; mines1 lock yes; mines1.left lock yes; mines1.right lock yes", ""},
 		{"a lock of 2.0 is on ships", engine.Rules20, &live.Declaration{Doing: live.DoLock, Ship: "A1"}, "", ""},
 		{"G228: a cache at range 0-1", engine.Rules25, &live.Declaration{Doing: live.DoTow, Ship: "A1"}, "cache1 tow yes", ""},

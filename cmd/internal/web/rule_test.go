@@ -97,33 +97,44 @@ func TestWhatARulingNeeds(t *testing.T) {
 		status int
 		says   string
 	}{
-		"confirmed":                      {confirm, 201, ""},
-		"overruled with a reason":        {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"1"},"reason":"measured by hand"}`, 201, "Range 1, in the front arc, obstacles are not watched"},
-		"overruled without a reason":     {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"1"},"reason":"  "}`, 400, "needs a reason"},
-		"overruled with nothing":         {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","reason":"because"}`, 400, "Say what you rule"},
+		"confirmed":                  {confirm, 201, ""},
+		"overruled with a reason":    {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"1"},"reason":"measured by hand"}`, 201, "Range 1, in the front arc, obstacles are not watched"},
+		"overruled without a reason": {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"1"},"reason":"  "}`, 400, "needs a reason"},
+		"overruled with nothing": {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","reason":"because"}`, 400,
+			"Say what you rule"},
 		"overruled to what was measured": {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"2"},"reason":"because"}`, 400, "confirm it instead"},
-		"a range that is none":           {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"9"},"reason":"because"}`, 400, `The range cannot be ruled to be "9"; expected 0, 1, 2, 3 or beyond.`},
-		"an arc's word that is none":     {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"in_arc":"perhaps"},"reason":"because"}`, 400, `The arc cannot be ruled to be "perhaps"; expected yes or no.`},
-		"a range that is a number":       {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":2},"reason":"because"}`, 400, "ruled.range must be a text in quotation marks, got a JSON number. The request must be"},
-		"a held number that is a text":   {`{"held":"x"}`, 400, "held must be a whole number that is not negative, got a JSON string."},
-		"confirmed and overruled":        {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","ruled":{"range":"1"}}`, 400, "rules nothing else"},
-		"no decision":                    {`{"held":HELD,"from":"A1","to":"B1","arc":"front"}`, 400, "as_measured, decided or overruled"},
-		"nothing held is named":          {`{"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`, 400, "held is missing"},
-		"an old held number":             {`{"held":5,"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`, 409, "no longer held"},
-		"no pair":                        {`{"held":HELD,"from":"","to":"","arc":"front","decision":"as_measured"}`, 400, "Choose an attacker"},
-		"a ship that is not there":       {`{"held":HELD,"from":"A1","to":"C9","arc":"front","decision":"as_measured"}`, 400, "C9 is not in the held picture"},
-		"one ship twice":                 {`{"held":HELD,"from":"A1","to":"A1","arc":"front","decision":"as_measured"}`, 400, "two ships"},
-		"an arc that the ship has not":   {`{"held":HELD,"from":"A1","to":"B1","arc":"turret","decision":"as_measured"}`, 400, "A1 has no turret arc"},
-		"an arc that is none":            {`{"held":HELD,"from":"A1","to":"B1","arc":"sideways","decision":"as_measured"}`, 400, `There is no arc "sideways"; expected front, rear,`},
-		"an unknown key":                 {`{"held":HELD,"verdict":"yes"}`, 400, "unknown field"},
-		"two objects":                    {confirm + confirm, 400, "nothing after it"},
-		"no JSON":                        {`held=1`, 400, "must be JSON"},
-		"control characters":             {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","question":"a\u0007"}`, 400, "control characters"},
-		"a text turned round":            {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","question":"abc \u202e 2"}`, 400, "question must not hold control characters or others that cannot be seen"},
-		"a hidden character in the name": {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","judge":"abc \u200b 2"}`, 400, "judge must not hold control characters or others that cannot be seen"},
-		"a reason turned round":          {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"1"},"reason":"abc \u2066 2"}`, 400, "reason must not hold"},
-		"a name that is a book":          {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","judge":"` + strings.Repeat("ü", 81) + `"}`, 400, "at most 80"},
-		"a huge body":                    {`{"reason":"` + strings.Repeat("x", 40000) + `"}`, 400, "longer than"},
+		"a range that is none": {
+			`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"9"},"reason":"because"}`, 400,
+			`The range cannot be ruled to be "9"; expected 0, 1, 2, 3 or beyond.`},
+		"an arc's word that is none":   {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"in_arc":"perhaps"},"reason":"because"}`, 400, `The arc cannot be ruled to be "perhaps"; expected yes or no.`},
+		"a range that is a number":     {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":2},"reason":"because"}`, 400, "ruled.range must be a text in quotation marks, got a JSON number. The request must be"},
+		"a held number that is a text": {`{"held":"x"}`, 400, "held must be a whole number that is not negative, got a JSON string."},
+		"confirmed and overruled": {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","ruled":{"range":"1"}}`,
+			400, "rules nothing else"},
+		"no decision":           {`{"held":HELD,"from":"A1","to":"B1","arc":"front"}`, 400, "as_measured, decided or overruled"},
+		"nothing held is named": {`{"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`, 400, "held is missing"},
+		"an old held number":    {`{"held":5,"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`, 409, "no longer held"},
+		"no pair":               {`{"held":HELD,"from":"","to":"","arc":"front","decision":"as_measured"}`, 400, "Choose an attacker"},
+		"a ship that is not there": {`{"held":HELD,"from":"A1","to":"C9","arc":"front","decision":"as_measured"}`, 400,
+			"C9 is not in the held picture"},
+		"one ship twice": {`{"held":HELD,"from":"A1","to":"A1","arc":"front","decision":"as_measured"}`, 400, "two ships"},
+		"an arc that the ship has not": {`{"held":HELD,"from":"A1","to":"B1","arc":"turret","decision":"as_measured"}`, 400,
+			"A1 has no turret arc"},
+		"an arc that is none": {`{"held":HELD,"from":"A1","to":"B1","arc":"sideways","decision":"as_measured"}`, 400,
+			`There is no arc "sideways"; expected front, rear,`},
+		"an unknown key": {`{"held":HELD,"verdict":"yes"}`, 400, "unknown field"},
+		"two objects":    {confirm + confirm, 400, "nothing after it"},
+		"no JSON":        {`held=1`, 400, "must be JSON"},
+		"control characters": {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","question":"a\u0007"}`, 400,
+			"control characters"},
+		"a text turned round": {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","question":"abc \u202e 2"}`,
+			400, "question must not hold control characters or others that cannot be seen"},
+		"a hidden character in the name": {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","judge":"abc \u200b 2"}`,
+			400, "judge must not hold control characters or others that cannot be seen"},
+		"a reason turned round": {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"1"},"reason":"abc \u2066 2"}`, 400, "reason must not hold"},
+		"a name that is a book": {`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"as_measured","judge":"` + strings.Repeat("ü",
+			81) + `"}`, 400, "at most 80"},
+		"a huge body": {`{"reason":"` + strings.Repeat("x", 40000) + `"}`, 400, "longer than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCourtroom(t)
@@ -236,7 +247,8 @@ func TestRulingsAreGivenOutAsFilesToKeep(t *testing.T) {
 		assert.Equal(t, want[1], answer.Header().Get("Content-Disposition"), path)
 		assert.Contains(t, answer.Body.String(), want[2], path)
 	}
-	for _, path := range []string{"/api/rulings/2", "/api/rulings/0", "/api/rulings/-1", "/api/rulings/x", "/api/rulings/99999999999999999999", "/api/rulings/2/picture", "/api/rulings/2/export.html", "/api/rulings/1/..%2f..%2fetc"} {
+	for _, path := range []string{"/api/rulings/2", "/api/rulings/0", "/api/rulings/-1", "/api/rulings/x", "/api/rulings/99999999999999999999",
+		"/api/rulings/2/picture", "/api/rulings/2/export.html", "/api/rulings/1/..%2f..%2fetc"} {
 		assert.Equal(t, 404, c.do("GET", path, "").Code, path)
 	}
 	for _, query := range []string{"?before=0", "?before=-1", "?limit=x", "?limit=1e9"} {
@@ -257,7 +269,8 @@ func TestARulingSaysBothWhatWasMeasuredAndWhatHolds(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "Range 1, not in the front arc, not obstructed", r.Title)
 	assert.Equal(t, "Range 2, in the front arc, obstructed by rock1", r.Measured)
-	assert.Equal(t, "A1 to B1: range 1, not in the front arc, not obstructed; ruled against what was measured (range 2, in the front arc, obstructed by rock1) by Jo. Reason: The rock was nudged.", r.Text)
+	assert.Equal(t, "A1 to B1: range 1, not in the front arc, not obstructed; ruled against what was measured (range 2, in the front arc, "+
+		"obstructed by rock1) by Jo. Reason: The rock was nudged.", r.Text)
 }
 
 func TestOfAShipThatMovesOnlyAJudgeCanRule(t *testing.T) {
@@ -275,7 +288,8 @@ func TestOfAShipThatMovesOnlyAJudgeCanRule(t *testing.T) {
 	answer := c.do("POST", "/api/rulings", c.sending(confirm))
 	assert.Equal(t, 400, answer.Code)
 	assert.Contains(t, answer.Body.String(), "Nothing was measured that could be confirmed: B1 is moving")
-	answer = c.do("POST", "/api/rulings", c.sending(`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"2","in_arc":"yes"},"reason":"both players agree"}`))
+	answer = c.do("POST", "/api/rulings",
+		c.sending(`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"2","in_arc":"yes"},"reason":"both players agree"}`))
 	require.Equal(t, 201, answer.Code, answer.Body)
 	assert.Contains(t, answer.Body.String(), `"title":"Range 2, in the front arc"`)
 	assert.Contains(t, answer.Body.String(), `"measured":"No answer: B1 is moving"`)
@@ -285,7 +299,8 @@ func TestTheFirstEditionHasNoRange0(t *testing.T) {
 	c := newCourtroom(t)
 	c.change(func(state *live.State) { state.Located.Scene.Rules = engine.Rules1e })
 	c.freeze(t)
-	answer := c.do("POST", "/api/rulings", c.sending(`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"0"},"reason":"they touch"}`))
+	answer := c.do("POST", "/api/rulings",
+		c.sending(`{"held":HELD,"from":"A1","to":"B1","arc":"front","decision":"overruled","ruled":{"range":"0"},"reason":"they touch"}`))
 	assert.Equal(t, 400, answer.Code)
 	assert.Contains(t, answer.Body.String(), "contact is range 1")
 }

@@ -184,7 +184,8 @@ func TestEverythingComesWithAStrictPolicy(t *testing.T) {
 func TestThePageNamesNoOtherServer(t *testing.T) {
 	s := serve(t, newFakeTable(t))
 	elsewhere := regexp.MustCompile(`(?i)(https?:)?//[a-z0-9.-]+\.[a-z]{2,}`)
-	for _, path := range []string{"/", "/main.js", "/style.css", "/table.js", "/camera.js", "/answer.js", "/choose.js", "/live.js", "/panel.js", "/dom.js"} {
+	for _, path := range []string{"/", "/main.js", "/style.css", "/table.js", "/camera.js", "/answer.js", "/choose.js", "/live.js",
+		"/panel.js", "/dom.js"} {
 		r, body := get(t, s.URL+path)
 		require.Equal(t, http.StatusOK, r.StatusCode, path)
 		for _, address := range elsewhere.FindAllString(body, -1) {
@@ -299,7 +300,8 @@ func TestRequestsThatMakeNoSenseAreRefusedAndChangeNothing(t *testing.T) {
 	before := f.hub.Newest().Choice
 	for _, body := range []string{
 		"", "[]", "{", `{"from":1}`, `{"x":"A1"}`, `{"from":"A1"}{}`, `{"from":"A1","to":"A1"}`, `{"arc":"nope"}`, "\xff\xfe",
-		`{"from":"` + strings.Repeat("A", 33) + `"}`, `{"from":"` + strings.Repeat("A", 1<<20) + `"}`, strings.Repeat("[", 4000), `{"from":"a\u0007"}`,
+		`{"from":"` + strings.Repeat("A", 33) + `"}`, `{"from":"` + strings.Repeat("A", 1<<20) + `"}`, strings.Repeat("[", 4000),
+		`{"from":"a\u0007"}`,
 	} {
 		status, text := patch(t, s.URL, body)
 		assert.Equal(t, http.StatusBadRequest, status, "%.40q", body)
@@ -360,7 +362,8 @@ func TestManyListenersAndSomeThatNeverRead(t *testing.T) {
 	client.CloseIdleConnections()
 	http.DefaultClient.CloseIdleConnections()
 	s.Close()
-	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, 10*time.Second, 20*time.Millisecond, "goroutines are left")
+	require.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, 10*time.Second, 20*time.Millisecond,
+		"goroutines are left")
 }
 
 // No page has two elements of one id: of two, a script finds the first one only.

@@ -67,7 +67,8 @@ func TestColoursCanBeReadInBothThemes(t *testing.T) {
 		marks   []string
 		grounds []string
 	}{
-		{4.5, []string{"--text", "--muted", "--focus", "--yes", "--no", "--close", "--noview", "--alarm", "--player1", "--player2", "--player0", "--ghost"}, grounds},
+		{4.5, []string{"--text", "--muted", "--focus", "--yes", "--no", "--close", "--noview", "--alarm", "--player1", "--player2", "--player0",
+			"--ghost"}, grounds},
 		{4.5, []string{"--text", "--alarm"}, []string{"--alarm-bg"}},
 		{4.5, []string{"--text", "--close"}, []string{"--close-bg"}},
 		{4.5, []string{"--text", "--ghost"}, []string{"--ghost-bg"}},
@@ -76,9 +77,11 @@ func TestColoursCanBeReadInBothThemes(t *testing.T) {
 		{4.5, []string{"--text", "--muted", "--measure", "--asteroid", "--debris", "--gas", "--ghost"}, []string{"--mat"}},
 		{3, []string{"--edge", "--focus"}, grounds},
 		{3, []string{"--player1", "--player2", "--player0", "--ring", "--ghost"}, []string{"--mat"}},
-		{3, []string{"--player1"}, []string{"--player1-bg"}}, {3, []string{"--player2"}, []string{"--player2-bg"}}, {3, []string{"--player0"}, []string{"--player0-bg"}},
+		{3, []string{"--player1"}, []string{"--player1-bg"}}, {3, []string{"--player2"}, []string{"--player2-bg"}}, {3, []string{"--player0"},
+			[]string{"--player0-bg"}},
 		{4.5, []string{"--text"}, []string{"--player1-bg", "--player2-bg", "--player0-bg"}},
-		{4.5, []string{"--on-picture", "--picture-player1", "--picture-player2", "--picture-good", "--picture-bad", "--picture-ghost"}, []string{"--under-picture"}},
+		{4.5, []string{"--on-picture", "--picture-player1", "--picture-player2", "--picture-good", "--picture-bad", "--picture-ghost"},
+			[]string{"--under-picture"}},
 	}
 	dark := tokens(t, "\n:root")
 	light := maps.Clone(dark)

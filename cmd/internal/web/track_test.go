@@ -110,7 +110,8 @@ func TestThePageIsToldWhatWasSeen(t *testing.T) {
 }
 
 func TestTheSceneHoldsOnlyShipsThatStand(t *testing.T) {
-	_, body := fetch(t, followedView(t, map[string]vision.TrackState{"A1": vision.Moving, "B1": vision.Hidden, "B2": vision.Unread}), "/api/scene")
+	_, body := fetch(t, followedView(t, map[string]vision.TrackState{"A1": vision.Moving, "B1": vision.Hidden, "B2": vision.Unread}),
+		"/api/scene")
 	var s struct{ Ships []struct{ ID string } }
 	require.NoError(t, json.Unmarshal(body, &s))
 	var ids []string

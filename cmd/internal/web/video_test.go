@@ -28,7 +28,8 @@ import (
 
 // aTable is a calibration of a camera that looks askew, through a lens that bends.
 func aTable(width, height int) *calibration.Table {
-	return &calibration.Table{Camera: tablesim.DefaultCamera(width, height), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)}
+	return &calibration.Table{Camera: tablesim.DefaultCamera(width, height), Layout: calibration.DefaultLayout(calibration.MatSide,
+		calibration.MatSide)}
 }
 
 // shade is a smooth pattern on the table that differs everywhere.

@@ -42,7 +42,8 @@ func TestInverse3(t *testing.T) {
 			}
 		}
 	}
-	for _, bad := range []geom.Cov3{{}, {1, 2, 0, 2, 1, 0, 0, 0, 1}, {math.NaN(), 0, 0, 0, 1, 0, 0, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 0, math.Inf(1)}} {
+	for _, bad := range []geom.Cov3{{}, {1, 2, 0, 2, 1, 0, 0, 0, 1}, {math.NaN(), 0, 0, 0, 1, 0, 0, 0, 1}, {1, 0, 0, 0, 1, 0, 0, 0,
+		math.Inf(1)}} {
 		_, ok := Inverse(bad)
 		assert.False(t, ok, "%v", bad)
 	}
