@@ -5,6 +5,9 @@
 GOTAGS := opencv,gocv_specific_modules,gocv_calib3d,gocv_videoio
 
 STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.7.0
+# The packages that start goroutines, or are other code without OpenCV.
+RACE_PKG     := $(addprefix ./cmd/internal/,access app doctor game live pipeline rulings sheet squads web) \
+                ./cmd/sightline ./hardware/... ./vision/capture ./vision/obstacle ./vision/opencv
 ACCURACY_PKG := ./cmd/internal/accuracy/... ./engine ./calibration/... ./vision/tablesim
 BENCH_PKG    := ./...
 
@@ -54,11 +57,11 @@ test-cv: ## vet and test with OpenCV
 test-mats: ## test that no OpenCV picture is left open
 	go test -tags "$(GOTAGS),matprofile" -run Mat ./vision/opencv
 
-# The long tests that do nothing side by side are cut short here, where everything is
-# ten times as slow: test-cv runs them whole.
-test-go: ## vet and test everything that needs no OpenCV, with the race detector
+# What starts no goroutine has no race, and test-cv tests it; where everything is ten times
+# as slow the long tests are cut short.
+test-go: ## vet without OpenCV, and test what runs concurrently with the race detector
 	go vet ./...
-	go test $(RACE) -short -timeout 15m ./...
+	go test $(RACE) -short -timeout 15m $(RACE_PKG)
 
 quick: ## vet and run the short tests in pure Go: the developer's loop
 	go vet ./...
