@@ -57,27 +57,15 @@ func arcsOf(r Rules, s *Ship, buf []Arc) []Arc {
 // all three together are the half plane in front of it. The mobile arc is one of
 // the four sectors; such a ship has its front arc besides.
 func (r *region) set(p *Profile, rules Rules, s *Ship, at *frame, arc Arc) {
-	half := p.HalfAngle(rules, s.Base)
+	arc, half := p.Sector(rules, s, arc)
 	switch arc {
-	case ArcTurret, ArcMobile:
-		arc = turretArc(s.Turret)
-	case ArcDoubleTurret:
-		arc = opposite(turretArc(s.Turret))
-	case ArcFront90:
-		half = 45 * geom.Degree
-	case ArcFront106:
-		half = 53 * geom.Degree
-	case ArcFront136:
-		half = 68 * geom.Degree
-	}
-	switch arc {
-	case ArcRear, ArcRearAux:
+	case ArcRear:
 		r.wedge(at, math.Pi, half)
 	case ArcLeft:
 		r.wedge(at, -math.Pi/2, math.Pi/2-half)
 	case ArcRight:
 		r.wedge(at, math.Pi/2, math.Pi/2-half)
-	case ArcFullFront, ArcFullFront180:
+	case ArcFullFront:
 		r.half(at, 1)
 	case ArcFullRear:
 		r.half(at, -1)
@@ -86,6 +74,33 @@ func (r *region) set(p *Profile, rules Rules, s *Ship, at *frame, arc Arc) {
 	default:
 		r.wedge(at, 0, half)
 	}
+}
+
+// Sector returns the shape of a ship's arc: the front, rear, left, right, full front or full
+// rear sector or the bullseye, and the half angle of the front sector that bounds it. A
+// turret's arc is the sector that it points into; of no limit at all (ArcPrimaryTurret) the
+// sector is 0.
+func (p *Profile) Sector(r Rules, s *Ship, arc Arc) (sector Arc, half geom.Angle) {
+	half = p.HalfAngle(r, s.Base)
+	switch arc {
+	case ArcTurret, ArcMobile:
+		return turretArc(s.Turret), half
+	case ArcDoubleTurret:
+		return opposite(turretArc(s.Turret)), half
+	case ArcRearAux:
+		return ArcRear, half
+	case ArcFullFront180:
+		return ArcFullFront, half
+	case ArcFront90:
+		return ArcFront, 45 * geom.Degree
+	case ArcFront106:
+		return ArcFront, 53 * geom.Degree
+	case ArcFront136:
+		return ArcFront, 68 * geom.Degree
+	case ArcPrimaryTurret:
+		return 0, half
+	}
+	return arc, half
 }
 
 func turretArc(turret string) Arc {

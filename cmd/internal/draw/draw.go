@@ -292,7 +292,8 @@ func (d *drawing) arcs(s *engine.Ship) {
 // picture reaches.
 func (d *drawing) wedge(s *engine.Ship, a engine.Arc) string {
 	far := 3 * (d.view.x1 - d.view.x0 + d.view.y1 - d.view.y0)
-	half := float64(d.profile.HalfAngle(d.scene.Rules, s.Base))
+	a, angle := d.profile.Sector(d.scene.Rules, s, a)
+	half := float64(angle)
 	fan := func(from, to float64) string {
 		path := "M0 0"
 		for i := range 5 {
@@ -301,17 +302,16 @@ func (d *drawing) wedge(s *engine.Ship, a engine.Arc) string {
 		}
 		return path + "Z"
 	}
-	if a == engine.ArcTurret || a == engine.ArcMobile {
-		a = turret(s.Turret)
-	}
 	switch a {
-	case engine.ArcRear, engine.ArcRearAux:
+	case 0: // no arc limits it
+		return fan(-math.Pi, math.Pi)
+	case engine.ArcRear:
 		return fan(math.Pi-half, math.Pi+half)
 	case engine.ArcLeft:
 		return fan(half-math.Pi, -half)
 	case engine.ArcRight:
 		return fan(half, math.Pi-half)
-	case engine.ArcFullFront, engine.ArcFullFront180:
+	case engine.ArcFullFront:
 		return fan(-math.Pi/2, math.Pi/2)
 	case engine.ArcFullRear:
 		return fan(math.Pi/2, 3*math.Pi/2)
@@ -320,18 +320,6 @@ func (d *drawing) wedge(s *engine.Ship, a engine.Arc) string {
 		return "M-" + b + " 0V" + number(-far) + "H" + b + "V0Z"
 	}
 	return fan(-half, half)
-}
-
-func turret(side string) engine.Arc {
-	switch side {
-	case "rear":
-		return engine.ArcRear
-	case "left":
-		return engine.ArcLeft
-	case "right":
-		return engine.ArcRight
-	}
-	return engine.ArcFront
 }
 
 // Dimensions of the guides, which the engine counts for overlaps (rules/dimensions 1.1).

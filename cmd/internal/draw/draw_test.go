@@ -212,3 +212,42 @@ func TestMovesAreDrawnWhereTheyEnd(t *testing.T) {
 	_, err = draw.SVG(&s, draw.Options{Move: &draw.Moved{Ship: "A1"}})
 	require.ErrorContains(t, err, "expected a maneuver, an action or a drop")
 }
+
+// areaOf returns the drawn area of an arc of a ship.
+func areaOf(t *testing.T, ship engine.Ship, rules engine.Rules, arc engine.Arc) string {
+	t.Helper()
+	s := table()
+	s.Rules, s.Obstacles, s.Ships = rules, nil, append(s.Ships, ship)
+	svg, err := draw.SVG(&s, draw.Options{From: ship.ID, To: "B1", Arcs: []engine.Arc{arc}})
+	require.NoError(t, err)
+	_, area, ok := strings.Cut(string(svg), `<path class="arc"`)
+	require.True(t, ok, arc)
+	_, area, _ = strings.Cut(area, ` d="`)
+	area, _, _ = strings.Cut(area, `"`)
+	return area
+}
+
+func TestEachArcIsDrawnAsTheSectorThatItIs(t *testing.T) {
+	small := engine.Ship{ID: "Z1", Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 500, Y: 700}}, Turret: "left",
+		Arcs: []string{"double_turret", "mobile", "rear_aux", "full_front_180"}}
+	huge := engine.Ship{ID: "Z1", Player: 1, Base: engine.Huge225, Pose: small.Pose, Arcs: []string{"front_90", "front_106", "front_136"}}
+	for _, c := range []struct {
+		rules engine.Rules
+		ship  engine.Ship
+		arc   engine.Arc
+		like  engine.Arc
+	}{
+		{engine.Rules20, small, engine.ArcTurret, engine.ArcLeft},
+		{engine.Rules20, small, engine.ArcDoubleTurret, engine.ArcRight},
+		{engine.Rules1e, small, engine.ArcMobile, engine.ArcLeft},
+		{engine.Rules1e, small, engine.ArcRearAux, engine.ArcRear},
+		{engine.Rules1e, small, engine.ArcFullFront180, engine.ArcFullFront},
+	} {
+		assert.Equal(t, areaOf(t, c.ship, c.rules, c.like), areaOf(t, c.ship, c.rules, c.arc), "%v as %v", c.arc, c.like)
+	}
+	areas := map[string]bool{}
+	for _, arc := range []engine.Arc{engine.ArcFront90, engine.ArcFront106, engine.ArcFront136} {
+		areas[areaOf(t, huge, engine.Rules1e, arc)] = true
+	}
+	assert.Len(t, areas, 3, "huge ships' front arcs differ in width")
+}

@@ -104,26 +104,24 @@ func (p heldProjector) arc(s *engine.Ship, profile *engine.Profile, rules engine
 	if s.Quarters { // its heading is not known
 		return nil
 	}
-	half := float64(profile.HalfAngle(rules, s.Base))
+	sector, angle := profile.Sector(rules, s, a)
+	half := float64(angle)
 	ray := func(angle float64) [2]geom.Point {
 		sin, cos := math.Sincos(angle)
 		return [2]geom.Point{{}, {X: arcReach * sin, Y: arcReach * cos}}
 	}
-	if a == engine.ArcTurret || a == engine.ArcMobile || a == engine.ArcDoubleTurret {
-		a = pointed(s.Turret, a == engine.ArcDoubleTurret)
-	}
 	var edges [][2]geom.Point
 	b := float64(profile.Bullseye) / 2
-	switch a {
+	switch sector {
 	case engine.ArcFront:
 		edges = [][2]geom.Point{ray(-half), ray(half)}
-	case engine.ArcRear, engine.ArcRearAux:
+	case engine.ArcRear:
 		edges = [][2]geom.Point{ray(math.Pi - half), ray(math.Pi + half)}
 	case engine.ArcLeft:
 		edges = [][2]geom.Point{ray(-half), ray(half - math.Pi)}
 	case engine.ArcRight:
 		edges = [][2]geom.Point{ray(half), ray(math.Pi - half)}
-	case engine.ArcFullFront, engine.ArcFullRear, engine.ArcFullFront180:
+	case engine.ArcFullFront, engine.ArcFullRear:
 		edges = [][2]geom.Point{ray(-math.Pi / 2), ray(math.Pi / 2)}
 	case engine.ArcBullseye:
 		edges = [][2]geom.Point{{{X: -b}, {X: -b, Y: arcReach}}, {{X: b}, {X: b, Y: arcReach}}}
@@ -133,18 +131,6 @@ func (p heldProjector) arc(s *engine.Ship, profile *engine.Profile, rules engine
 		out = append(out, p.shape("arc", a.String(), false, []geom.Point{s.Pose.Transform(e[0]), s.Pose.Transform(e[1])}, token.BaseTop))
 	}
 	return out
-}
-
-// pointed is the arc that a turret's indicator points into.
-func pointed(side string, opposite bool) engine.Arc {
-	arcs := map[string][2]engine.Arc{
-		"front": {engine.ArcFront, engine.ArcRear}, "rear": {engine.ArcRear, engine.ArcFront},
-		"left": {engine.ArcLeft, engine.ArcRight}, "right": {engine.ArcRight, engine.ArcLeft},
-	}[side]
-	if opposite {
-		return arcs[1]
-	}
-	return arcs[0]
 }
 
 // lines draws the measuring lines of each verdict, and the band between two of them.

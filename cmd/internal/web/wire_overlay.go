@@ -187,11 +187,8 @@ func arcOutline(profile *engine.Profile, rules engine.Rules, ship *engine.Ship, 
 	if ship.Quarters {
 		return nil // its heading is not known
 	}
-	half := float64(profile.HalfAngle(rules, ship.Base))
-	if arc == engine.ArcTurret || arc == engine.ArcMobile {
-		arc = map[string]engine.Arc{"rear": engine.ArcRear, "left": engine.ArcLeft, "right": engine.ArcRight,
-			"front": engine.ArcFront}[ship.Turret]
-	}
+	arc, angle := profile.Sector(rules, ship, arc)
+	half := float64(angle)
 	w, l := profile.Size(ship.Base)
 	ring := around(float64(w)/2, float64(l)/2, 3*rangeBand)
 	// wedge is what lies within half an opening of a direction, clockwise from ahead.
@@ -203,13 +200,13 @@ func arcOutline(profile *engine.Profile, rules engine.Rules, ship *engine.Ship, 
 	switch arc {
 	case engine.ArcFront:
 		return clipped(ring, wedge(0, half))
-	case engine.ArcRear, engine.ArcRearAux:
+	case engine.ArcRear:
 		return clipped(ring, wedge(math.Pi, half))
 	case engine.ArcLeft:
 		return clipped(ring, wedge(-math.Pi/2, math.Pi/2-half))
 	case engine.ArcRight:
 		return clipped(ring, wedge(math.Pi/2, math.Pi/2-half))
-	case engine.ArcFullFront, engine.ArcFullFront180:
+	case engine.ArcFullFront:
 		return clipped(ring, []halfPlane{{N: geom.Point{Y: -1}}})
 	case engine.ArcFullRear:
 		return clipped(ring, []halfPlane{{N: geom.Point{Y: 1}}})
