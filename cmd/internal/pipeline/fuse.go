@@ -94,19 +94,19 @@ func (f *Fuse) Update(t vision.Tracked, camera *calibration.Camera) Fused {
 		return out
 	}
 	unnamed := t.TakeUnidentified()
-	defer func() { out.GiveUnidentified(unnamed) }()
 	verdicts := standings(t.Tracks, used)
 	views, names := standingViews(&t, used, verdicts)
 	fused, err := fusion.Fuse(views, fusion.Options{Names: names, Apart: -1, Camera: camera})
-	out.Tracked = t
-	if err != nil {
+	if err == nil {
+		out.Tracked = assemble(t, used, &fused, verdicts)
+		fuseObstacles(&out.Tracked, &t, obstacles, by, camera)
+	} else {
+		out.Tracked = t
 		for i := range out.Cameras { // another mat than the main camera's
 			out.Cameras[i].Used, out.Cameras[i].Why = false, strings.TrimPrefix(err.Error(), "vision: fuse: ")
 		}
-		return out
 	}
-	out.Tracked = assemble(t, used, &fused, verdicts)
-	fuseObstacles(&out.Tracked, &t, obstacles, by, camera)
+	out.GiveUnidentified(unnamed)
 	return out
 }
 

@@ -20,6 +20,7 @@ import (
 	"sightline/vision/locate"
 	"sightline/vision/obstacle"
 	"sightline/vision/tablesim"
+	"sightline/vision/token"
 )
 
 // sees is a locator that finds ships, and of the obstacles what it is told.
@@ -125,6 +126,31 @@ func TestWhatTwoCamerasSayOfTheObstacles(t *testing.T) {
 			assert.Len(t, v.Located.Obstacles.Views, c.rocks, c.name)
 			assert.False(t, v.Located.Scene.ObstaclesUnseen, c.name)
 		}
+	}
+}
+
+// A base whose code is not read is not gone because another camera's sights are joined.
+func TestABaseWithoutANameStaysWhenTwoCamerasAreFused(t *testing.T) {
+	for name, change := range map[string]func(b *twoEyedBench){
+		"fused":                     func(*twoEyedBench) {},
+		"the eye is of another mat": func(b *twoEyedBench) { b.eye.Located.Scene.MatWidth = 420 },
+	} {
+		b, s := newBenchWithObstacles(t)
+		s.obstacles = &vision.ObstacleSight{Bases: []vision.UnidentifiedBase{{
+			Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 600, Y: 600}}, Covariance: geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 1e-5},
+		}}}
+		var v live.State
+		for range 4 {
+			b.sees(vision.Still, ship("A1", 300, 300))
+			b.eye.Located.Scene.MatWidth, b.eye.Located.Scene.MatHeight = calibration.MatSide, calibration.MatSide
+			change(b)
+			v = b.picture(tenth)
+		}
+		require.Len(t, v.Cameras, 1, name)
+		require.Equal(t, name == "fused", v.Cameras[0].Used, name)
+		id := token.UnidentifiedID(1)
+		assert.Equal(t, "still", stateOf(v, id), name)
+		assert.True(t, slices.ContainsFunc(v.Located.Scene.Ships, func(s engine.Ship) bool { return s.ID == id }), name)
 	}
 }
 
