@@ -161,6 +161,9 @@ func (p *Pipeline) receive(f vision.Frame) {
 	if p.relearnt.Swap(false) && p.registration.State() != Unknown {
 		p.relearn()
 	}
+	if p.dropped { // the search for another registration takes a while
+		p.publish(func(*game.Seen) {})
+	}
 }
 
 // relearn searches for obstacles with what has been learnt by now. The ships stand where
@@ -203,6 +206,7 @@ func (p *Pipeline) install(t calibration.Table) error {
 // drop forgets what was seen through a registration that is no longer in use.
 func (p *Pipeline) drop() {
 	p.track.reset()
+	p.locate.problem, p.measure.problem = "", ""
 	p.dropped = true
 }
 

@@ -754,3 +754,60 @@ func TestNoAnswerRestsOnWhatCannotBeUsedAnyMore(t *testing.T) {
 	fails = false
 	assert.NotNil(t, b.quiet(30).Pair, "it is tried again")
 }
+
+// spy is a marker detector and a locator that tells when it is used.
+type spy struct {
+	vision.MarkerDetector
+	Locator
+	used func(what string)
+}
+
+func (s spy) DetectMarkers(g *image.Gray) ([]vision.Detection, error) {
+	s.used("detect")
+	return s.MarkerDetector.DetectMarkers(g)
+}
+
+func (s spy) Locate(f vision.Frame) (vision.Located, error) {
+	s.used("locate")
+	return s.Locator.Locate(f)
+}
+
+// While the camera's place is searched for, which takes a while, nobody is shown what was
+// seen through the registration before.
+func TestNothingOfTheRegistrationBeforeIsShownWhileAnotherIsFound(t *testing.T) {
+	for name, change := range map[string]func(*bench, *Adopted){
+		"another size": func(b *bench, _ *Adopted) {
+			b.camera.Width, b.camera.Height, b.size = 640, 360, image.Pt(640, 360)
+			b.camera.Fx, b.camera.Fy, b.camera.Cx, b.camera.Cy = 350, 350, 319.5, 179.5
+		},
+		"another lens": func(b *bench, a *Adopted) { a.SetLens(b.camera.Intrinsics, "lens.json") },
+	} {
+		shown := map[string]live.State{}
+		var adopted Adopted
+		b := newBench(t, func(b *bench, o *benchParts) {
+			s := spy{b, b, func(what string) { shown[what] = b.hub.Newest() }}
+			o.Markers, o.Adopted = s, &adopted
+			o.NewLocator = func(t calibration.Table) (Locator, error) { b.located = t; return s, nil }
+		})
+		b.picture(0)
+		require.NotNil(t, b.picture(tenth).Pair, name)
+		clear(shown)
+		change(b, &adopted)
+		v := b.picture(tenth)
+		require.Equal(t, live.OK, v.Health.Code, name)
+		require.Len(t, shown, 2, name)
+		assert.Equal(t, live.Starting, shown["detect"].Health.Code, name)
+		for what, v := range shown {
+			assert.Empty(t, v.Located.Scene.Ships, "%s: %s", name, what)
+			assert.Empty(t, v.Result.Pairs, "%s: %s", name, what)
+		}
+
+		b.locate = errors.New("out of order")
+		require.Equal(t, live.Broken, b.picture(tenth).Health.Code, name)
+		b.locate = nil
+		b.pipeline.registration.Invalidate(nil)
+		v = b.picture(tenth)
+		require.Equal(t, live.OK, v.Health.Code, name)
+		assert.Equal(t, live.OK, shown["locate"].Health.Code, "%s: what was wrong before is not said of the next search", name)
+	}
+}
