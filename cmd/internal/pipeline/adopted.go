@@ -23,13 +23,28 @@ type adoption struct {
 // SetTable makes the pipeline begin again with a table that was just made or verified, and
 // the file that it was read from.
 func (a *Adopted) SetTable(t *calibration.Table, path string) {
-	a.fresh.Store(&adoption{file: CalibrationFile{Table: t, Name: filepath.Base(path), Path: path}})
+	a.add(func(next *adoption) { next.file = CalibrationFile{Table: t, Name: filepath.Base(path), Path: path} })
 }
 
 // SetLens makes the pipeline begin again with a lens that was saved in a file.
 func (a *Adopted) SetLens(lens calibration.Intrinsics, path string) {
 	a.lens.Store(&lens)
-	a.fresh.Store(&adoption{lensName: filepath.Base(path)})
+	a.add(func(next *adoption) { next.lensName = filepath.Base(path) })
+}
+
+// add adds to what the pipeline has not taken yet: it takes nothing during a guided
+// calibration, which may save both a lens and a table.
+func (a *Adopted) add(change func(*adoption)) {
+	for {
+		before, next := a.fresh.Load(), adoption{}
+		if before != nil {
+			next = *before
+		}
+		change(&next)
+		if a.fresh.CompareAndSwap(before, &next) {
+			return
+		}
+	}
 }
 
 // Lens returns the lens that was saved, or else the one that known returns.

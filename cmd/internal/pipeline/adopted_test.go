@@ -53,3 +53,22 @@ func TestNoAnswersWhileTheCameraIsCalibratedAndTheNewCalibrationAfterIt(t *testi
 	require.NoError(t, os.Remove(verify.RecordPath(path)))
 	assert.Nil(t, b.picture(2*verificationEvery).Register.Verified, "nobody verified it, as far as can be seen")
 }
+
+// A guided calibration saves the lens and then the table, and pictures wait meanwhile.
+func TestALensAndATableThatWereSavedTogetherAreBothTaken(t *testing.T) {
+	table := calibration.Table{Camera: overhead(0)}
+	lens := func(a *Adopted) { a.SetLens(table.Intrinsics, "/x/lens.json") }
+	file := func(a *Adopted) { a.SetTable(&table, "/x/table.json") }
+	for name, save := range map[string][]func(*Adopted){"lens first": {lens, file}, "table first": {file, lens}} {
+		var a Adopted
+		for _, s := range save {
+			s(&a)
+		}
+		file, lensName, ok := a.take()
+		require.True(t, ok, name)
+		assert.Equal(t, CalibrationFile{Table: &table, Name: "table.json", Path: "/x/table.json"}, file, name)
+		assert.Equal(t, "lens.json", lensName, name)
+		_, _, ok = a.take()
+		assert.False(t, ok, name)
+	}
+}
