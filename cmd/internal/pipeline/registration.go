@@ -131,7 +131,7 @@ type Registration struct {
 	drift      DriftMonitor
 	verdict    watch.Verdict   // on the last picture
 	problem    error           // in Unknown: why; nil: the markers are being searched for
-	failed     string          // in Settled: why the place was not found again
+	failed     string          // in Contradicted and Settled: why the place was not found again; "": it was not tried
 	view       live.Register   // for people
 	region     image.Rectangle // of the picture that is worth showing; empty: all of it
 	searchedAt time.Time       // when the markers were searched for last
@@ -233,7 +233,7 @@ func (r *Registration) confirm(f vision.Frame, now time.Time) {
 		}
 		return
 	}
-	if now.Sub(r.searchedAt) < searchEvery && r.state != Contradicted {
+	if now.Sub(r.searchedAt) < searchEvery && (r.state != Contradicted || r.failed != "") {
 		return
 	}
 	r.searchedAt = now
@@ -243,6 +243,7 @@ func (r *Registration) confirm(f vision.Frame, now time.Time) {
 		return
 	}
 	if err != nil || len(table.Used) < markersToTrust {
+		r.failed = ""
 		r.step(fileUnclear)
 		return
 	}
@@ -261,7 +262,7 @@ func (r *Registration) confirm(f vision.Frame, now time.Time) {
 // agree begins to monitor the file's registration.
 func (r *Registration) agree(seen []calibration.MarkerSighting) {
 	r.drift.reset(r.table, seen)
-	r.verdict.Seen = len(seen)
+	r.verdict.Seen, r.failed = len(seen), ""
 	r.o.Log.Info("markers", "state", "ok", "in_place", len(seen), "of", r.verdict.Of)
 	r.step(fileConfirmed)
 }
@@ -376,6 +377,7 @@ func (r *Registration) set(t calibration.Table, view live.Register, seen []calib
 	}
 	if err != nil {
 		r.setProblem(err)
+		r.failed = reason(err)
 		return false
 	}
 	r.table = t

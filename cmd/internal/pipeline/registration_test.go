@@ -179,8 +179,27 @@ func TestARegistrationThatTheLaterStagesRefuseIsNone(t *testing.T) {
 	r.refuse, r.camera = errors.New("out of order"), overhead(3)
 	assert.Equal(t, Settled, r.pass(10), "the old one stays, and gives no answers")
 	assert.Equal(t, live.Moved, r.Health().Code)
+	assert.Contains(t, r.Health().Detail, "cannot be found again: out of order")
 	r.refuse = nil
 	assert.Equal(t, Trusted, r.pass(5))
+}
+
+// A file that the markers contradict gives no answers, also where they cannot take its place.
+func TestAContradictedFileWhoseReplacementIsRefusedSaysWhy(t *testing.T) {
+	file := calibration.Table{Camera: overhead(0), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)}
+	r := newRegistering(t, &file)
+	r.hidden = 8
+	require.Equal(t, Confirming, r.pass(1))
+	r.hidden, r.camera, r.refuse = 0, overhead(4), errors.New("out of order")
+	require.Equal(t, Contradicted, r.pass(15))
+	assert.Equal(t, live.Moved, r.Health().Code)
+	assert.Contains(t, r.Health().Detail, "not where table.json puts it, and its place cannot be found again: out of order")
+	before := r.searches
+	require.Equal(t, Contradicted, r.pass(20))
+	assert.LessOrEqual(t, r.searches-before, 3, "it is tried once a second")
+	r.camera = overhead(0)
+	require.Equal(t, Trusted, r.pass(11), "the file's place again")
+	assert.Equal(t, live.OK, r.Health().Code)
 }
 
 // A calibration that is made while the program runs takes the place of everything before.

@@ -16,6 +16,13 @@ func (r *Registration) Health() live.Health {
 	case Unknown:
 		return r.noCalibration()
 	case Contradicted:
+		if r.failed != "" {
+			return live.Health{
+				Code: live.Moved, Title: "Camera moved",
+				Detail: fmt.Sprintf("The camera is not where %s puts it, and its place cannot be found again: %s.", r.file.Name, r.failed),
+				Advice: "Calibrate again with this camera and picture size: sightline calibrate table.",
+			}
+		}
 		return mayHaveMoved
 	case Confirming:
 		return live.Health{Code: live.OK}
