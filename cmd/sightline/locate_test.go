@@ -103,7 +103,7 @@ func TestACameraThatMovedIsRegisteredAnew(t *testing.T) {
 	var out, warn bytes.Buffer
 	c := locateCmd{Calibration: []string{calibrated}, Images: []string{moved}, Rules: "2.5", JSON: true}
 	require.NoError(t, c.locate(context.Background(), &out, &warn))
-	assert.Contains(t, warn.String(), "registered anew")
+	assert.Contains(t, warn.String(), "registered again")
 	scenes, _, err := scenefile.Parse(out.Bytes())
 	require.NoError(t, err)
 	for _, s := range scenes[0].Ships {
@@ -254,5 +254,5 @@ func TestPicturesOfSeveralCamerasAreOneScene(t *testing.T) {
 	out.Reset()
 	warn.Reset()
 	require.NoError(t, c.locate(context.Background(), &out, &warn))
-	assert.Contains(t, warn.String(), "registered anew")
+	assert.Contains(t, warn.String(), "registered again")
 }

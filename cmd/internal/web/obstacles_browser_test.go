@@ -129,7 +129,7 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 	first := `#entries li:nth-child(1) `
 	u.do(chromedp.SendKeys(first+`input[type="text"]`, kb.End+"!"), chromedp.Click(first+`button:not(.quiet)`),
 		chromedp.WaitVisible(first+`button[aria-label="Delete my rock!"]`))
-	assert.Equal(t, "my rock! is kept so.", u.read("catalogue-done"))
+	assert.Equal(t, "my rock! is saved.", u.read("catalogue-done"))
 	u.do(chromedp.Click(first+"button.quiet"), chromedp.WaitVisible(first+"button.sure"), chromedp.Click(first+"button.sure"),
 		chromedp.Poll(`document.querySelectorAll("#entries li").length === 3`, nil))
 	require.NoError(t, os.WriteFile("mine.json", kept, 0o644))
