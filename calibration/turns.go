@@ -18,12 +18,36 @@ func TurnSightings(layout Layout, seen []MarkerSighting) []MarkerSighting {
 	for _, m := range layout.Markers {
 		known[m.ID] = m
 	}
-	// An affine map from the table to the picture, by least squares over the
-	// centres. It is off by a few degrees for a tilted camera and a bent lens; a turn
-	// is decided at 45.
+	scale := max(float64(layout.Width), float64(layout.Height))
+	ax, ay, ok := affineOfCenters(known, seen, scale)
+	if !ok {
+		return seen
+	}
+	out := append([]MarkerSighting(nil), seen...)
+	for i, s := range out {
+		m, ok := known[s.ID]
+		if !ok {
+			continue
+		}
+		var want [4]geom.Pixel // relative to the centre
+		for k, p := range m.Corners() {
+			d := p.Sub(m.Center).Mul(1 / scale)
+			want[k] = geom.Pixel{X: ax[0]*d.X + ax[1]*d.Y, Y: ay[0]*d.X + ay[1]*d.Y}
+		}
+		turn := QuarterTurns(want, s.Corners)
+		for k := range out[i].Corners {
+			out[i].Corners[k] = s.Corners[(k+turn)%4]
+		}
+	}
+	return out
+}
+
+// affineOfCenters fits an affine map from the table, in units of scale, to the picture by least squares over the centres
+// of the known markers. It is off by a few degrees for a tilted camera and a bent lens; a turn is decided at 45. It
+// reports false when there are fewer than three centres or they stand in a row.
+func affineOfCenters(known map[int]Marker, seen []MarkerSighting, scale float64) (ax, ay []float64, ok bool) {
 	normal := make([]float64, 9)
 	var rightX, rightY [3]float64
-	scale := max(float64(layout.Width), float64(layout.Height))
 	for _, s := range seen {
 		m, ok := known[s.ID]
 		if !ok {
@@ -40,37 +64,25 @@ func TurnSightings(layout Layout, seen []MarkerSighting) []MarkerSighting {
 		}
 	}
 	if inv, ok := linalg.InvertSPD(normal, 3); !ok || !(inv[0] < 1e4) || !(inv[4] < 1e4) {
-		return seen
+		return nil, nil, false
 	}
-	ax, ok1 := linalg.SolveSPD(normal, rightX[:])
-	ay, ok2 := linalg.SolveSPD(normal, rightY[:])
-	if !ok1 || !ok2 {
-		return seen
-	}
-	out := append([]MarkerSighting(nil), seen...)
-	for i, s := range out {
-		m, ok := known[s.ID]
-		if !ok {
-			continue
+	ax, okX := linalg.SolveSPD(normal, rightX[:])
+	ay, okY := linalg.SolveSPD(normal, rightY[:])
+	return ax, ay, okX && okY
+}
+
+// QuarterTurns returns by how many corners a square's corners as seen are numbered on from those wanted: corner k of want
+// is corner (k+n)%4 of seen. Both are in px of the picture; want is relative to the square's centre.
+func QuarterTurns(want, seen [4]geom.Pixel) (n int) {
+	best := math.Inf(-1)
+	for t := range 4 {
+		sum := 0.0
+		for k := range want {
+			sum += want[k].X*seen[(k+t)%4].X + want[k].Y*seen[(k+t)%4].Y
 		}
-		var want [4]geom.Pixel // relative to the centre
-		for k, p := range m.Corners() {
-			d := p.Sub(m.Center).Mul(1 / scale)
-			want[k] = geom.Pixel{X: ax[0]*d.X + ax[1]*d.Y, Y: ay[0]*d.X + ay[1]*d.Y}
-		}
-		best, turn := math.Inf(-1), 0
-		for t := range 4 {
-			sum := 0.0
-			for k := range want {
-				sum += want[k].X*s.Corners[(k+t)%4].X + want[k].Y*s.Corners[(k+t)%4].Y
-			}
-			if sum > best {
-				best, turn = sum, t
-			}
-		}
-		for k := range out[i].Corners {
-			out[i].Corners[k] = s.Corners[(k+turn)%4]
+		if sum > best {
+			best, n = sum, t
 		}
 	}
-	return out
+	return n
 }

@@ -122,6 +122,18 @@ func boardMarkers(b calibration.Board, found []vision.Detection) ([]seenMarker, 
 	return seen, ""
 }
 
+// squareSeen returns where a homography shows the centre of a board's square, and the vectors along the square's two
+// sides there, px.
+func squareSeen(h calibration.Homography, center geom.Point, side float64) (at geom.Pixel, sides [2]geom.Pixel, ok bool) {
+	at, ok = h.Map(center)
+	for i, half := range [2]geom.Point{{X: side / 2}, {Y: side / 2}} {
+		from, ok1 := h.Map(center.Sub(half))
+		to, ok2 := h.Map(center.Add(half))
+		sides[i], ok = to.Sub(from), ok && ok1 && ok2
+	}
+	return at, sides, ok
+}
+
 // turnMarkers numbers the markers' corners as the board has them, and holds their
 // places and size to the board.
 func turnMarkers(b calibration.Board, seen []seenMarker) string {
@@ -136,19 +148,11 @@ func turnMarkers(b calibration.Board, seen []seenMarker) string {
 	}
 	var off, ratio []float64
 	for i := range seen {
-		want := [4]geom.Pixel{}
-		var square [2]geom.Pixel // the marker's square's sides, in px
-		at, ok := h.Map(from[i])
-		half := geom.Point{X: float64(b.Square) / 2}
-		left, ok1 := h.Map(from[i].Sub(half))
-		right, ok2 := h.Map(from[i].Add(half))
-		half = geom.Point{Y: float64(b.Square) / 2}
-		up, ok3 := h.Map(from[i].Sub(half))
-		down, ok4 := h.Map(from[i].Add(half))
-		if !ok || !ok1 || !ok2 || !ok3 || !ok4 {
+		at, square, ok := squareSeen(h, from[i], float64(b.Square))
+		if !ok {
 			return "its markers do not stand as on this board: is it another board?"
 		}
-		square[0], square[1] = right.Sub(left), down.Sub(up)
+		var want, corners [4]geom.Pixel // relative to the centre
 		for k, p := range seen[i].Corners {
 			d := p.Sub(from[i]).Mul(1 / float64(b.Square))
 			want[k] = square[0].Mul(d.X).Add(square[1].Mul(d.Y))
@@ -157,18 +161,11 @@ func turnMarkers(b calibration.Board, seen []seenMarker) string {
 		off = append(off, to[i].Sub(at).Norm()/side)
 		// The area ratio needs no order of the corners.
 		ratio = append(ratio, math.Sqrt(quadArea(seen[i].px)/math.Abs(square[0].X*square[1].Y-square[0].Y*square[1].X)))
-		best, turn := math.Inf(-1), 0
-		for t := range 4 {
-			sum := 0.0
-			for k := range want {
-				d := seen[i].px[(k+t)%4].Sub(to[i])
-				sum += want[k].X*d.X + want[k].Y*d.Y
-			}
-			if sum > best {
-				best, turn = sum, t
-			}
-		}
 		c := seen[i].px
+		for k := range c {
+			corners[k] = c[k].Sub(to[i])
+		}
+		turn := calibration.QuarterTurns(want, corners)
 		for k := range c {
 			seen[i].px[k] = c[(k+turn)%4]
 		}
