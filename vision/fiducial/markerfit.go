@@ -76,74 +76,100 @@ type markerEdge struct {
 	white geom.Pixel // the white cell's centre
 }
 
+// markerRows is how many rows and columns of cells a marker has with its black ring and a ring of the white border.
+const markerRows = markerCells + 2
+
+// markerLevels are the grey levels at the centres of a marker's cells, by row and column.
+type markerLevels struct {
+	v         [markerRows][markerRows]float64
+	threshold float64 // between black and white
+}
+
+// cellCenter returns the centre of a cell in units of the marker's side.
+func cellCenter(col, row int) geom.Pixel {
+	return geom.Pixel{X: (float64(col) - 0.5) / markerCells, Y: (float64(row) - 0.5) / markerCells}
+}
+
+// markerRing returns how many cells lie between a cell and the white border: 0 is the border, 1 the black ring.
+func markerRing(col, row int) int {
+	return min(col, row, markerRows-1-col, markerRows-1-row)
+}
+
+// readLevels reads the cells of the marker that h takes to the picture. It reports false when a cell lies outside the
+// picture, or all are about as light.
+func readLevels(g *image.Gray, h homography) (m markerLevels, ok bool) {
+	lo, hi := 255.0, 0.0
+	for row := range markerRows {
+		for col := range markerRows {
+			level, in := levelAt(g, h.At(cellCenter(col, row)))
+			if !in {
+				return m, false
+			}
+			m.v[row][col] = level
+			lo, hi = min(lo, level), max(hi, level)
+		}
+	}
+	if hi-lo < minMarkerRise {
+		return m, false
+	}
+	// Black and white are told apart by what the border and the ring show.
+	outer, ring := 0.0, 0.0
+	nOuter, nRing := 0, 0
+	for row := range markerRows {
+		for col := range markerRows {
+			switch markerRing(col, row) {
+			case 0:
+				outer += m.v[row][col]
+				nOuter++
+			case 1:
+				ring += m.v[row][col]
+				nRing++
+			}
+		}
+	}
+	m.threshold = (outer/float64(nOuter) + ring/float64(nRing)) / 2
+	return m, true
+}
+
+// white reports whether a cell is white.
+func (m *markerLevels) white(col, row int) bool {
+	switch markerRing(col, row) {
+	case 0:
+		return true
+	case 1:
+		return false
+	}
+	return m.v[row][col] > m.threshold
+}
+
 // markerEdges reads the cells out of the picture and lists the borders between
-// black and white. It reports false when the outer ring is not black within white.
+// black and white. It reports false when the cells cannot be read.
 func markerEdges(g *image.Gray, c [4]geom.Pixel) ([]markerEdge, bool) {
 	h, ok := squareTo(c)
 	if !ok {
 		return nil, false
 	}
-	const n = markerCells + 2 // with a ring of the white border
-	center := func(col, row int) geom.Pixel {
-		return geom.Pixel{X: (float64(col) - 0.5) / markerCells, Y: (float64(row) - 0.5) / markerCells}
-	}
-	var v [n][n]float64
-	lo, hi := 255.0, 0.0
-	for row := range n {
-		for col := range n {
-			level, in := levelAt(g, h.At(center(col, row)))
-			if !in {
-				return nil, false
-			}
-			v[row][col] = level
-			lo, hi = min(lo, level), max(hi, level)
-		}
-	}
-	if hi-lo < minMarkerRise {
+	m, ok := readLevels(g, h)
+	if !ok {
 		return nil, false
-	}
-	// Black and white are told apart by what the border and the ring show.
-	outer, ring := 0.0, 0.0
-	nOuter, nRing := 0, 0
-	for row := range n {
-		for col := range n {
-			switch d := min(col, row, n-1-col, n-1-row); d {
-			case 0:
-				outer += v[row][col]
-				nOuter++
-			case 1:
-				ring += v[row][col]
-				nRing++
-			}
-		}
-	}
-	threshold := (outer/float64(nOuter) + ring/float64(nRing)) / 2
-	white := func(col, row int) bool {
-		switch min(col, row, n-1-col, n-1-row) {
-		case 0:
-			return true
-		case 1:
-			return false
-		}
-		return v[row][col] > threshold
 	}
 	var out []markerEdge
 	add := func(ac, ar, bc, br int) {
-		if white(ac, ar) == white(bc, br) {
+		if m.white(ac, ar) == m.white(bc, br) {
 			return
 		}
-		if white(ac, ar) {
+		if m.white(ac, ar) {
 			ac, ar, bc, br = bc, br, ac, ar
 		}
-		a, b := center(ac, ar), center(bc, br)
+		a, b := cellCenter(ac, ar), cellCenter(bc, br)
 		mid := a.Add(b).Mul(0.5)
 		along := geom.Pixel{X: b.Y - a.Y, Y: b.X - a.X}
 		for _, s := range [...]float64{-0.3, -0.15, 0, 0.15, 0.3} {
 			out = append(out, markerEdge{at: mid.Add(along.Mul(s)), black: a, white: b})
 		}
 	}
-	for row := 1; row < n-1; row++ {
-		for col := 0; col < n-1; col++ {
+	for row := 1; row < markerRows-1; row++ {
+		for col := 0; col < markerRows-1; col++ {
 			add(col, row, col+1, row)
 			add(row, col, row, col+1)
 		}
