@@ -177,6 +177,55 @@ type edgePlace struct {
 	weight float64
 }
 
+// edgesNear finds the edges along the sides of a token at a pose, up to window mm off; asked counts the places of each
+// side that were searched. It reports false when a side does not lie in the picture.
+func (l *Locator) edgesNear(g *image.Gray, t token.Token, pose geom.Pose, inset, window float64, places []edgePlace) (out []edgePlace,
+	asked [4]int, ok bool) {
+	for s := token.Front; s <= token.LeftSide; s++ {
+		line := sideOf(&l.table.Camera, t, pose, s, l.top(pose.Point))
+		if !line.valid {
+			return places, asked, false
+		}
+		step := max(1/line.scale, 0.5)
+		h, _ := t.HalfAlong(s)
+		for a := -h + edgeEnds; a <= h-edgeEnds; a += step {
+			asked[s]++
+			if r, ok := edgeAlong(g, &line, a, step, inset, window); ok {
+				places = append(places, edgePlace{side: int(s), a: a, r: r})
+			}
+		}
+	}
+	return places, asked, true
+}
+
+// sidesSeen returns the share of each side's places that take part in the fit.
+func sidesSeen(places []edgePlace, asked [4]int) (share [4]float64) {
+	for s := range share {
+		for _, p := range places {
+			if p.side == s && p.weight > 0.1 {
+				share[s] += 1 / float64(asked[s])
+			}
+		}
+	}
+	return share
+}
+
+// believable reports whether enough of a square's edges is seen, and close enough to it.
+func (f *squareFit) believable(sight *vision.EdgeSight) bool {
+	seen, weakest := 0, 1.0
+	for _, share := range sight.Sides {
+		if share >= edgeSideSeen {
+			seen++
+		}
+		weakest = min(weakest, share)
+	}
+	misfit := edgeMisfit
+	if allRound(sight) {
+		misfit = edgeCoarse
+	}
+	return !(seen < 3 || weakest < edgeWeakest || sight.Visible() < edgeAllSeen || f.rms > misfit || math.Abs(f.step[3]) > edgeInset)
+}
+
 // fitEdges lays a square through the edges near a pose.
 func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (vision.EdgeSight, bool) {
 	t := token.Token{Base: b}
@@ -186,22 +235,9 @@ func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (vision
 	var fit squareFit
 	inset := 0.0
 	for _, window := range [...]float64{2.2, 1.6, 1.1, 1.1, 1.1} {
-		places, asked = places[:0], [4]int{}
-		for s := token.Front; s <= token.LeftSide; s++ {
-			line := sideOf(&l.table.Camera, t, pose, s, l.top(pose.Point))
-			if !line.valid {
-				return vision.EdgeSight{}, false
-			}
-			step := max(1/line.scale, 0.5)
-			h, _ := t.HalfAlong(s)
-			for a := -h + edgeEnds; a <= h-edgeEnds; a += step {
-				asked[s]++
-				if r, ok := edgeAlong(g, &line, a, step, inset, window); ok {
-					places = append(places, edgePlace{side: int(s), a: a, r: r})
-				}
-			}
-		}
-		if len(places) < 24 || !fit.solve(places, pose) {
+		var ok bool
+		places, asked, ok = l.edgesNear(g, t, pose, inset, window, places[:0])
+		if !ok || len(places) < 24 || !fit.solve(places, pose) {
 			return vision.EdgeSight{}, false
 		}
 		pose, inset = fit.moved(pose), min(max(fit.step[3], -edgeInset), edgeInset)
@@ -209,27 +245,9 @@ func (l *Locator) fitEdges(g *image.Gray, b engine.Base, pose geom.Pose) (vision
 			break
 		}
 	}
-	out := vision.EdgeSight{Base: b, Pose: pose, Inset: geom.Length(fit.step[3]), Residual: geom.Length(fit.rms)}
-	seen, weakest := 0, 1.0
-	for s := range 4 {
-		for _, p := range places {
-			if p.side == s && p.weight > 0.1 {
-				out.Sides[s] += 1 / float64(asked[s])
-			}
-		}
-		if out.Sides[s] >= edgeSideSeen {
-			seen++
-		}
-		weakest = min(weakest, out.Sides[s])
-	}
-	misfit := edgeMisfit
-	if allRound(&out) {
-		misfit = edgeCoarse
-	}
-	if seen < 3 || weakest < edgeWeakest || out.Visible() < edgeAllSeen || fit.rms > misfit || math.Abs(fit.step[3]) > edgeInset {
-		return vision.EdgeSight{}, false
-	}
-	if l.rimBeyond(g, t, pose, inset) {
+	out := vision.EdgeSight{Base: b, Pose: pose, Inset: geom.Length(fit.step[3]), Residual: geom.Length(fit.rms),
+		Sides: sidesSeen(places, asked)}
+	if !fit.believable(&out) || l.rimBeyond(g, t, pose, inset) {
 		return vision.EdgeSight{}, false
 	}
 	out.Ours = l.keylined(g, t, pose, inset, places)

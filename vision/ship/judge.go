@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision/internal/gray"
 	"sightline/vision/token"
@@ -22,114 +23,181 @@ const (
 	cellDiffers                  // it shows the opposite
 )
 
+// off returns how far the pixel is from a light that the print would throw there, as a share of the contrast between
+// black and white. A clipped pixel may be lighter than it says.
+func (p *rimPixel) off(light, contrast float64) float64 {
+	e := (p.light - recordedOnly(light)) / contrast
+	if p.light >= clipped && e < 0 {
+		return 0
+	}
+	return e
+}
+
+// cellSum is what the pixels of one printed cell add up to.
+type cellSum struct {
+	printed, flipped, key float64 // squares of what is off: as printed, the other way round, and of the keyline before it
+	count, keyCount       int
+}
+
+// printSum is what the pixels of a token add up to when they are compared with its print.
+type printSum struct {
+	half, width, first [4]float64 // of each side, and of its cells, mm
+	n                  [4]int
+	cells              [4][token.MaxCells]cellSum
+
+	good, all, square [4]float64 // of each side: pixels that agree, all of them, and the squares of what is off
+	sum, sumN         float64    // of the pixels that agree
+	before            *rimPixel  // the last that agreed, and how far it was off: the next pixel of a row follows it
+	last, product     float64
+}
+
+// start empties the sums, for a token of a given base and half lengths of sides.
+func (s *printSum) start(base engine.Base, half [4]float64) {
+	*s = printSum{half: half}
+	for i := range s.n {
+		s.width[i], s.n[i] = float64(token.CellWidth(base, token.Side(i))), token.Cells(base, token.Side(i))
+		s.first[i] = -half[i] + float64(token.Corner)
+	}
+}
+
+// add counts a pixel that is off by e; pixels of one row nearer than near to each other are neighbours.
+func (s *printSum) add(p *rimPixel, side int8, e, near float64) {
+	s.all[side]++
+	s.square[side] += e * e
+	if math.Abs(e) < 0.3 {
+		s.good[side]++
+		s.sum += e * e
+		s.sumN++
+		if s.before != nil && math.Abs(s.before.x-p.x)+math.Abs(s.before.y-p.y) < near {
+			s.product += s.last * e
+		}
+		s.before, s.last = p, e
+	}
+}
+
+// state returns what the cell's pixels say of it.
+func (c *cellSum) state() cellState {
+	k := float64(c.count)
+	switch {
+	case c.printed < cellTolerance*k && 2*c.printed < c.flipped:
+		return cellAgrees
+	case c.flipped < cellTolerance*k && 2*c.flipped < c.printed:
+		return cellDiffers
+	}
+	return cellHidden
+}
+
 // judge compares the picture with the print cell by cell at the fitted pose.
 func (f *rimFit) judge(trans *[4][]transition) {
-	h := f.halves()
-	var w, first [4]float64 // of each side's cells
-	var n [4]int
-	for s := range w {
-		w[s], n[s] = float64(token.CellWidth(f.token.Base, token.Side(s))), token.Cells(f.token.Base, token.Side(s))
-		first[s] = -h[s] + float64(token.Corner)
-	}
-	var as, flipped, key [4][token.MaxCells]float64
-	var count, keyCount [4][token.MaxCells]int
-	var good, all, square [4]float64
+	var s printSum
+	s.start(f.token.Base, f.halves())
 	var row fitRow
-	var sum, sumN float64
-	var before *rimPixel // the last that agreed, and its residual: the next pixel of a row follows it
-	var last, product float64
 	f.each(func(p *rimPixel, side int8, a, d float64) {
-		gain := f.gains[side][column(a, h[side])]
+		gain := f.gains[side][column(a, s.half[side])]
 		light := gain * f.model(side, a, d, trans[side], &row)
-		value := recordedOnly(light)
 		ink := gain * (f.levels[side][1] - f.levels[side][2])
 		contrast := recordedOnly(gain*f.levels[side][1]) - recordedOnly(gain*f.levels[side][2])
 		if contrast < math.Max(0.04*f.white, minContrast) || f.levels[side][2] > 0.6*f.levels[side][1] {
-			all[side]++
+			s.all[side]++
 			return // nothing printed there can be told apart
 		}
-		e := (p.light - value) / contrast
-		over := p.light >= clipped
-		if over && e < 0 {
-			e = 0
-		}
+		e := p.off(light, contrast)
 		if d > -0.3 {
-			all[side]++
-			square[side] += e * e
-			if math.Abs(e) < 0.3 {
-				good[side]++
-				sum += e * e
-				sumN++
-				if before != nil && math.Abs(before.x-p.x)+math.Abs(before.y-p.y) < 1.6/f.scale {
-					product += last * e
-				}
-				before, last = p, e
-			}
+			s.add(p, side, e, 1.6/f.scale)
 		}
-		cell := int(math.Floor((a - first[side]) / w[side]))
-		if cell < 0 || cell >= n[side] {
+		i := int(math.Floor((a - s.first[side]) / s.width[side]))
+		if i < 0 || i >= s.n[side] {
 			return
 		}
+		cell := &s.cells[side][i]
 		if d > 0 && d < float64(token.Keyline) {
-			key[side][cell] += e * e
-			keyCount[side][cell]++
+			cell.key += e * e
+			cell.keyCount++
 		}
 		if d < float64(token.Keyline)+0.2 {
 			return
 		}
 		// What the picture would be with this cell the other way round.
-		c0, _ := gray.Phi((a - first[side] - float64(cell)*w[side]) / f.sigma)
-		c1, _ := gray.Phi((a - first[side] - float64(cell+1)*w[side]) / f.sigma)
+		c0, _ := gray.Phi((a - s.first[side] - float64(i)*s.width[side]) / f.sigma)
+		c1, _ := gray.Phi((a - s.first[side] - float64(i+1)*s.width[side]) / f.sigma)
 		s1, _ := gray.Phi((d - float64(token.Keyline)) / f.sigma)
 		change := s1 * (c0 - c1)
-		if f.token.Cell(token.Side(side), cell) {
+		if f.token.Cell(token.Side(side), i) {
 			change = -change
 		}
-		other := (p.light - recordedOnly(light+ink*change)) / contrast
-		if over && other < 0 {
-			other = 0
-		}
-		as[side][cell] += e * e
-		flipped[side][cell] += other * other
-		count[side][cell]++
+		other := p.off(light+ink*change, contrast)
+		cell.printed += e * e
+		cell.flipped += other * other
+		cell.count++
 	})
-	var goodAll, allAll float64
-	for s := range 4 {
-		f.shares[s], f.keys[s] = 0, 0
-		f.misfit[s] = 1
-		if all[s] > 0 {
-			f.shares[s] = good[s] / all[s]
-			f.misfit[s] = math.Sqrt(square[s] / all[s])
+	f.conclude(&s)
+	f.judgeCorners()
+}
+
+// conclude says from the sums what each cell and side shows, and how well the whole agrees.
+func (f *rimFit) conclude(s *printSum) {
+	var good, all float64
+	for side := range 4 {
+		f.shares[side], f.keys[side] = 0, 0
+		f.misfit[side] = 1
+		if s.all[side] > 0 {
+			f.shares[side] = s.good[side] / s.all[side]
+			f.misfit[side] = math.Sqrt(s.square[side] / s.all[side])
 		}
-		goodAll, allAll = goodAll+good[s], allAll+all[s]
-		for c := range n[s] {
-			k := float64(count[s][c])
-			f.shown[s][c] = shows{}
-			if both := as[s][c] + flipped[s][c]; both > 0 {
-				f.shown[s][c] = shows{(flipped[s][c] - as[s][c]) / both, true}
+		good, all = good+s.good[side], all+s.all[side]
+		for i := range s.n[side] {
+			c := &s.cells[side][i]
+			f.shown[side][i] = shows{}
+			if both := c.printed + c.flipped; both > 0 {
+				f.shown[side][i] = shows{(c.flipped - c.printed) / both, true}
 			}
-			switch {
-			case as[s][c] < cellTolerance*k && 2*as[s][c] < flipped[s][c]:
-				f.cells[s][c] = cellAgrees
-			case flipped[s][c] < cellTolerance*k && 2*flipped[s][c] < as[s][c]:
-				f.cells[s][c] = cellDiffers
-			default:
-				f.cells[s][c] = cellHidden
-			}
-			if keyCount[s][c] > 0 && key[s][c] < 0.05*float64(keyCount[s][c]) {
-				f.keys[s]++
+			f.cells[side][i] = c.state()
+			if c.keyCount > 0 && c.key < 0.05*float64(c.keyCount) {
+				f.keys[side]++
 			}
 		}
 	}
-	f.judgeCorners()
-	f.agree = goodAll / math.Max(allAll, 1)
-	f.rms = math.Sqrt(sum / math.Max(sumN, 1))
-	f.alike = product / math.Max(sum, 1e-9)
+	f.agree = good / math.Max(all, 1)
+	f.rms = math.Sqrt(s.sum / math.Max(s.sumN, 1))
+	f.alike = s.product / math.Max(s.sum, 1e-9)
 }
 
 // keylineEnds is how far beyond a corner, in mm, it is looked whether the keyline goes
 // on: nearer the blur of the corner itself reaches.
 const keylineEnds = 0.4
+
+// cornerSum is what the pixels of the corners add up to, by each of the two sides that meet there.
+type cornerSum struct {
+	sum, count [4][2]float64
+	// Squares of what is off beyond the corner: of a keyline that ends there, and of one that goes on.
+	ends, goesOn [4][2]float64
+}
+
+// turns reports whether the keyline turns corner k: one side fits it, and neither goes on.
+func (s *cornerSum) turns(k int) bool {
+	fits := false
+	for j := range 2 {
+		if s.goesOn[k][j] < 0.5*s.ends[k][j] {
+			return false
+		}
+		fits = fits || s.count[k][j] >= 4 && s.sum[k][j] < cellTolerance*s.count[k][j]
+	}
+	return fits
+}
+
+// cornerOf returns the corner nearest to a place on a token: 0 front right, 1 rear right, 2 rear left, 3 front left.
+// Each is the clockwise end of the side of its number and the start of the next.
+func cornerOf(l geom.Point) int {
+	switch {
+	case l.X > 0 && l.Y <= 0:
+		return 1
+	case l.X <= 0 && l.Y <= 0:
+		return 2
+	case l.X <= 0:
+		return 3
+	}
+	return 0
+}
 
 // judgeCorners looks at the four corners, where two keylines meet round a dark
 // square: what ends an edge by chance does not turn the corner. With e the depth
@@ -143,8 +211,7 @@ func (f *rimFit) judgeCorners() {
 	const reach = float64(token.Corner) - 0.5 // up to the first cell's blur
 	hx, hy := f.token.Half()
 	h := f.halves()
-	var sum, count [4][2]float64
-	var ends, goesOn [4][2]float64 // squared misfit beyond the corner: of a keyline that ends there, of one that goes on
+	var s cornerSum
 	frame := newTokenFrame(f.pose)
 	for i := range f.pixels {
 		p := &f.pixels[i]
@@ -153,17 +220,7 @@ func (f *rimFit) judgeCorners() {
 		if d > reach || e > reach || (d < 0 && e < 0) {
 			continue
 		}
-		// Corners: 0 front right, 1 rear right, 2 rear left, 3 front left. Each is
-		// the clockwise end of the side of its number and the start of the next.
-		k := 0
-		switch {
-		case l.X > 0 && l.Y <= 0:
-			k = 1
-		case l.X <= 0 && l.Y <= 0:
-			k = 2
-		case l.X <= 0:
-			k = 3
-		}
+		k := cornerOf(l)
 		inside := phiOnly(d/f.sigma) * phiOnly(e/f.sigma)
 		dark := phiOnly((d-float64(token.Keyline))/f.sigma) * phiOnly((e-float64(token.Keyline))/f.sigma)
 		// Each of the two sides that meet here brings its own light; the corner
@@ -174,18 +231,14 @@ func (f *rimFit) judgeCorners() {
 				end = -end
 			}
 			g := f.gains[side][column(end, h[side])]
-			v := recordedOnly(g * (f.levels[side][0]*(1-inside) + f.levels[side][1]*(inside-dark) + f.levels[side][2]*dark))
 			contrast := recordedOnly(g*f.levels[side][1]) - recordedOnly(g*f.levels[side][2])
 			if contrast < minContrast {
 				continue
 			}
-			u := (p.light - v) / contrast
-			if p.light >= clipped && u < 0 {
-				u = 0
-			}
+			u := p.off(g*(f.levels[side][0]*(1-inside)+f.levels[side][1]*(inside-dark)+f.levels[side][2]*dark), contrast)
 			if d >= 0 && e >= 0 {
-				sum[k][j] += u * u
-				count[k][j]++
+				s.sum[k][j] += u * u
+				s.count[k][j]++
 				continue
 			}
 			along, deep := e, d
@@ -195,23 +248,13 @@ func (f *rimFit) judgeCorners() {
 			if along < -keylineEnds && deep > 0 && deep < float64(token.Keyline) {
 				on := phiOnly(deep/f.sigma) - phiOnly((deep-float64(token.Keyline))/f.sigma)
 				c := (p.light - recordedOnly(g*(f.levels[side][0]+(f.levels[side][1]-f.levels[side][0])*on))) / contrast
-				ends[k][j] += u * u
-				goesOn[k][j] += c * c
+				s.ends[k][j] += u * u
+				s.goesOn[k][j] += c * c
 			}
 		}
 	}
 	for k := range f.corner {
-		f.corner[k] = false
-		for j := range 2 {
-			if count[k][j] >= 4 && sum[k][j] < cellTolerance*count[k][j] {
-				f.corner[k] = true
-			}
-		}
-		for j := range 2 {
-			if goesOn[k][j] < 0.5*ends[k][j] {
-				f.corner[k] = false
-			}
-		}
+		f.corner[k] = s.turns(k)
 	}
 }
 

@@ -290,6 +290,23 @@ const (
 	lightCorner = 1.7
 )
 
+// hardDecision takes each bit for what it shows, above or below zero, and names the two that are least clear.
+func hardDecision(shown *[token.WordBits]float64) (bits uint16, least [2]int) {
+	doubt := [2]float64{math.Inf(1), math.Inf(1)}
+	for i, d := range shown {
+		if d > 0 {
+			bits |= 1 << i
+		}
+		switch d = math.Abs(d); {
+		case d < doubt[0]:
+			doubt[0], doubt[1], least[0], least[1] = d, doubt[0], i, least[0]
+		case d < doubt[1]:
+			doubt[1], least[1] = d, i
+		}
+	}
+	return bits, least
+}
+
 // decode finds the word that cells in a row show, the first of which is number i0 of its side. The light that
 // spilt over from a cell's neighbours is taken away; beyond the row lie ends. Of the two cells that are least clear each is
 // taken both ways (Chase, A class of algorithms for decoding block codes with channel measurement information, 1972).
@@ -313,22 +330,10 @@ func decode(value []float64, i0 int, ends [2]float64, seen [2]bool, share float6
 		lo, hi = min(lo, v), max(hi, v)
 	}
 	// Middle between the two levels; cells that appear twice are averaged.
-	threshold := (lo + hi) / 2
-	var bits uint16
-	doubt := [2]float64{math.Inf(1), math.Inf(1)}
-	var least [2]int
-	for i := range token.WordBits {
-		d := folded[i]/times[i] - threshold
-		if d > 0 {
-			bits |= 1 << i
-		}
-		switch d = math.Abs(d); {
-		case d < doubt[0]:
-			doubt[0], doubt[1], least[0], least[1] = d, doubt[0], i, least[0]
-		case d < doubt[1]:
-			doubt[1], least[1] = d, i
-		}
+	for i := range folded {
+		folded[i] = folded[i]/times[i] - (lo+hi)/2
 	}
+	bits, least := hardDecision(&folded)
 	best.score = -1
 	tried := -1
 	for flips := range uint16(4) {

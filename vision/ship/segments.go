@@ -179,47 +179,52 @@ func (f *segmentFinder) sortByStrength() {
 	}
 }
 
+// nextEdgel returns the free edgel that best continues a chain one pixel on from a place in its running direction, or -1.
+func (f *segmentFinder) nextEdgel(px, py, ux, uy, sign float32, w, h int) int32 {
+	const maxTurn = 0.94 // cos 20°: how far an edgel's own direction may differ
+	best := int32(-1)
+	bestOff := float32(1.05)
+	cx, cy := int(px+ux+0.5), int(py+uy+0.5)
+	for yy := cy - 1; yy <= cy+1; yy++ {
+		for xx := cx - 1; xx <= cx+1; xx++ {
+			if xx < 0 || yy < 0 || xx >= w || yy >= h {
+				continue
+			}
+			k := f.index[yy*w+xx] - 1
+			if k < 0 || f.edgels[k].next {
+				continue
+			}
+			c := &f.edgels[k]
+			if (c.dx*ux+c.dy*uy)*sign < maxTurn {
+				continue
+			}
+			along := (c.x-px)*ux + (c.y-py)*uy
+			off := (c.x-px)*uy - (c.y-py)*ux
+			if off < 0 {
+				off = -off
+			}
+			if along > 0.3 && along < 1.9 && off < bestOff {
+				best, bestOff = k, off
+			}
+		}
+	}
+	return best
+}
+
 // grow extends the chain from a seed in one direction of the edge.
 func (f *segmentFinder) grow(seed int32, sign float32, w, h int) {
-	const maxTurn = 0.94 // cos 20°: how far an edgel's own direction may differ
 	e := &f.edgels[seed]
 	px, py := e.x, e.y
 	ux, uy := e.dx*sign, e.dy*sign // running direction
 	ox, oy := e.x, e.y
 	n, missed := 0, 0
 	for {
-		tx, ty := px+ux, py+uy
-		best := int32(-1)
-		bestOff := float32(1.05)
-		cx, cy := int(tx+0.5), int(ty+0.5)
-		for yy := cy - 1; yy <= cy+1; yy++ {
-			for xx := cx - 1; xx <= cx+1; xx++ {
-				if xx < 0 || yy < 0 || xx >= w || yy >= h {
-					continue
-				}
-				k := f.index[yy*w+xx] - 1
-				if k < 0 || f.edgels[k].next {
-					continue
-				}
-				c := &f.edgels[k]
-				if (c.dx*ux+c.dy*uy)*sign < maxTurn {
-					continue
-				}
-				along := (c.x-px)*ux + (c.y-py)*uy
-				off := (c.x-px)*uy - (c.y-py)*ux
-				if off < 0 {
-					off = -off
-				}
-				if along > 0.3 && along < 1.9 && off < bestOff {
-					best, bestOff = k, off
-				}
-			}
-		}
+		best := f.nextEdgel(px, py, ux, uy, sign, w, h)
 		if best < 0 {
 			if missed++; missed > 2 {
 				return
 			}
-			px, py = tx, ty
+			px, py = px+ux, py+uy
 			continue
 		}
 		missed = 0
