@@ -183,14 +183,14 @@ const stepUnknowns = 4
 func (f *stepFit) try(t0 float64, full bool) (cost, information float64) {
 	const m = stepUnknowns
 	var n [m * m]float64
-	var g, x, j [m]float64
+	var g [m]float64
 	n[0] = 1 / (4*f.inside*f.inside + 1e-9)
 	n[m+1] = 1 / (0.02*f.inside*f.inside + 1e-9)
 	n[2*m+2] = 1 / (0.5*f.ground*f.ground + 1e-9)
 	n[3*m+3] = 1 / 0.25
 	half := (len(f.d) - 1) / 2
 	floor := 0.05*0.05*f.inside*f.inside + 0.03*0.03*f.ground*f.ground
-	var square, jj, jd float64
+	var square float64
 	weights, scale := 1.0, f.inside*f.inside+1e-12 // keeps the product of weights within range
 	for i, v := range f.d {
 		t := t0 - float64(i-half)*f.step // depth below the foot
@@ -218,7 +218,7 @@ func (f *stepFit) try(t0 float64, full bool) (cost, information float64) {
 	if !ok {
 		return math.Inf(1), 0
 	}
-	x = l.solve(g)
+	x := l.solve(g)
 	for r := range m {
 		square -= x[r] * g[r]
 	}
@@ -226,6 +226,15 @@ func (f *stepFit) try(t0 float64, full bool) (cost, information float64) {
 	if !full {
 		return cost, 0
 	}
+	return cost, f.information(&l, x)
+}
+
+// information returns what the profile knows of the place of the edge, one over its variance, at the fit that try made
+// with the linear unknowns x and the factor l of their normal equations.
+func (f *stepFit) information(l *factor4, x [stepUnknowns]float64) float64 {
+	const m = stepUnknowns
+	var j [m]float64
+	var jj, jd float64
 	for i := range f.d {
 		var slope float64
 		for r := range m {
@@ -240,7 +249,7 @@ func (f *stepFit) try(t0 float64, full bool) (cost, information float64) {
 	for r := range m {
 		jd += y[r] * j[r]
 	}
-	return cost, jj - jd
+	return jj - jd
 }
 
 // factor4 is the Cholesky factor of a symmetric 4×4 matrix.

@@ -216,69 +216,110 @@ const (
 	regionFits  = 48   // guesses that are settled
 )
 
+// regionView is the map as seen from a token's frame at a pose.
+type regionView struct {
+	m        *segmentation
+	center   geom.Point // on the map, mm
+	sin, cos float64
+}
+
+// at returns what the map shows at a place in the token's frame.
+func (v *regionView) at(x, y float64) regionState {
+	i, j := int(v.center.X+v.cos*x+v.sin*y), int(v.center.Y-v.sin*x+v.cos*y)
+	if i < 0 || j < 0 || i >= v.m.w || j >= v.m.h {
+		return regionUnknown
+	}
+	return v.m.state[j*v.m.w+i]
+}
+
+// borderCount is what the map shows across one point of a border, in steps of 1 mm.
+type borderCount struct {
+	missing, lit float64 // inside: mat, and bright within 3 mm of the border
+	bright, dark float64 // outside
+	shade        float64 // the dark that the token's shadow does not explain
+	unknown      float64 // on either side, within 2 mm of the border
+}
+
+// inward counts from the border inwards.
+func (c *borderCount) inward(v *regionView, p *edgePoint) {
+	for t := 0.5; t < regionIn; t++ {
+		switch v.at(p.at.X-t*p.normal.X, p.at.Y-t*p.normal.Y) {
+		case regionMat:
+			c.missing++
+		case regionBright:
+			if t < 3 {
+				c.lit++
+			}
+		case regionUnknown:
+			if t < 2 {
+				c.unknown++
+			}
+		}
+	}
+}
+
+// outward counts from the border outwards, where the token casts a shadow; dark, unless it is nil, receives the dark places.
+func (c *borderCount) outward(v *regionView, p *edgePoint, s *regionShape, shadow geom.Point, dark *[]geom.Point) {
+	for t := 1.5; t < regionOut; t++ {
+		x, y := p.at.X+t*p.normal.X, p.at.Y+t*p.normal.Y
+		switch v.at(x, y) {
+		case regionBright:
+			c.bright++
+		case regionUnknown:
+			if t < 2 {
+				c.unknown++
+			}
+		case regionDark:
+			c.dark++
+			if dark != nil {
+				*dark = append(*dark, geom.Point{X: x, Y: y})
+			}
+			if !s.shaded(x, y, shadow) {
+				c.shade++
+			}
+		}
+	}
+}
+
+// holes returns the share of a token's inside, as far as it is seen, where the map shows the mat.
+func (v *regionView) holes(inner []geom.Point) float64 {
+	var holes, seen float64
+	for _, p := range inner {
+		switch v.at(p.X, p.Y) {
+		case regionMat:
+			holes++
+			seen++
+		case regionBright, regionDark:
+			seen++
+		}
+	}
+	return holes / max(seen, 1)
+}
+
 // judge measures a pose with a given shadow; dark receives the dark places outside the
 // outline, in the token's frame.
 func (m *segmentation) judge(g *regionHypothesis, eye calibration.Vec3, dark *[]geom.Point) {
 	s := g.shape
 	sin, cos := math.Sincos(float64(g.pose.Heading))
-	c := onMat(g.pose.Point, eye, float64(s.shape.entry.Top))
-	at := func(x, y float64) regionState {
-		i, j := int(c.X+cos*x+sin*y), int(c.Y-sin*x+cos*y)
-		if i < 0 || j < 0 || i >= m.w || j >= m.h {
-			return regionUnknown
-		}
-		return m.state[j*m.w+i]
-	}
+	v := regionView{m, onMat(g.pose.Point, eye, float64(s.shape.entry.Top)), sin, cos}
 	if dark != nil {
 		*dark = (*dark)[:0]
 	}
 	shadow := geom.Point{X: cos*g.shadow.X - sin*g.shadow.Y, Y: sin*g.shadow.X + cos*g.shadow.Y}
 	var use, covered, wrong float64
 	for k := range s.border {
-		p := &s.border[k]
-		var missing, bright, shade, all, lit, unknown float64
-		for t := 0.5; t < regionIn; t++ {
-			switch at(p.at.X-t*p.normal.X, p.at.Y-t*p.normal.Y) {
-			case regionMat:
-				missing++
-			case regionBright:
-				if t < 3 {
-					lit++
-				}
-			case regionUnknown:
-				if t < 2 {
-					unknown++
-				}
-			}
-		}
 		mark := 0
 		if dark != nil {
 			mark = len(*dark)
 		}
-		for t := 1.5; t < regionOut; t++ {
-			x, y := p.at.X+t*p.normal.X, p.at.Y+t*p.normal.Y
-			switch at(x, y) {
-			case regionBright:
-				bright++
-			case regionUnknown:
-				if t < 2 {
-					unknown++
-				}
-			case regionDark:
-				all++
-				if dark != nil {
-					*dark = append(*dark, geom.Point{X: x, Y: y})
-				}
-				if !s.shaded(x, y, shadow) {
-					shade++
-				}
-			}
+		var c borderCount
+		c.inward(&v, &s.border[k])
+		c.outward(&v, &s.border[k], s, shadow, dark)
+		if c.dark >= 6 && c.lit >= 2 && c.missing == 0 { // it lies in the shadow of another thing
+			c.shade = 0
 		}
-		if all >= 6 && lit >= 2 && missing == 0 { // it lies in the shadow of another thing
-			shade = 0
-		}
-		if unknown > 0 || bright >= 6 && missing == 0 {
-			if unknown == 0 {
+		if c.unknown > 0 || c.bright >= 6 && c.missing == 0 {
+			if c.unknown == 0 {
 				covered++
 			}
 			if dark != nil {
@@ -287,21 +328,11 @@ func (m *segmentation) judge(g *regionHypothesis, eye calibration.Vec3, dark *[]
 			continue
 		}
 		use++
-		wrong += missing + bright + shade
+		wrong += c.missing + c.bright + c.shade
 	}
 	g.use = use / float64(len(s.border))
-	var holes, seen float64
-	for _, p := range s.inner {
-		switch at(p.X, p.Y) {
-		case regionMat:
-			holes++
-			seen++
-		case regionBright, regionDark:
-			seen++
-		}
-	}
-	g.cost = wrong/max(use, 1) + coverPrice*covered/float64(len(s.border)) + holes/max(seen, 1)*s.area/s.length + shadowPrice*g.shadow.Norm() +
-		5*max(0, 0.5-g.use)
+	g.cost = wrong/max(use, 1) + coverPrice*covered/float64(len(s.border)) + v.holes(s.inner)*s.area/s.length +
+		shadowPrice*g.shadow.Norm() + 5*max(0, 0.5-g.use)
 }
 
 // shaded reports whether a place lies in the outline or its shadow, all in the token's
