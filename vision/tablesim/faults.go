@@ -295,10 +295,55 @@ func (f *Faulty) lamps() (float64, bool) {
 	return 1, false
 }
 
+// quarterTurned returns the picture turned by 90° clockwise.
+func quarterTurned(g *image.Gray) *image.Gray {
+	w, h := g.Rect.Dx(), g.Rect.Dy()
+	out := image.NewGray(image.Rect(0, 0, h, w))
+	for y := range h {
+		for x := range w {
+			out.Pix[x*out.Stride+h-1-y] = g.Pix[y*g.Stride+x]
+		}
+	}
+	return out
+}
+
+// halfTurned returns the picture turned by 180°.
+func halfTurned(g *image.Gray) *image.Gray {
+	out := image.NewGray(g.Rect)
+	for i, v := range g.Pix {
+		out.Pix[len(g.Pix)-1-i] = v
+	}
+	return out
+}
+
+// halved returns the picture at half its width and height, each pixel the mean of four.
+func halved(g *image.Gray) *image.Gray {
+	w, h := g.Rect.Dx()/2, g.Rect.Dy()/2
+	out := image.NewGray(image.Rect(0, 0, w, h))
+	for y := range h {
+		for x := range w {
+			a, b := g.Pix[2*y*g.Stride+2*x:], g.Pix[(2*y+1)*g.Stride+2*x:]
+			out.Pix[y*out.Stride+x] = uint8((int(a[0]) + int(a[1]) + int(b[0]) + int(b[1]) + 2) / 4)
+		}
+	}
+	return out
+}
+
+// deadened returns the picture with the pixels that are stuck at one level.
+func (f *Faulty) deadened(g *image.Gray) *image.Gray {
+	out := image.NewGray(g.Rect)
+	for i, v := range g.Pix {
+		if d := f.stuck[i]; d > 0 {
+			v = d - 1
+		}
+		out.Pix[i] = v
+	}
+	return out
+}
+
 // spoil makes of a good picture what arrives.
 func (f *Faulty) spoil(frame vision.Frame) vision.Frame {
 	g := frame.Gray
-	w, h := g.Rect.Dx(), g.Rect.Dy()
 	switch f.fault {
 	case FaultBlack:
 		g = f.each(g, func(uint8) float64 { return 2 })
@@ -323,28 +368,11 @@ func (f *Faulty) spoil(frame vision.Frame) vision.Frame {
 	case FaultHalfTop:
 		g = joined(plain(g.Rect, f.level), g, f.row)
 	case FaultRotated90:
-		out := image.NewGray(image.Rect(0, 0, h, w))
-		for y := range h {
-			for x := range w {
-				out.Pix[x*out.Stride+h-1-y] = g.Pix[y*g.Stride+x]
-			}
-		}
-		g = out
+		g = quarterTurned(g)
 	case FaultRotated180:
-		out := image.NewGray(g.Rect)
-		for i, v := range g.Pix {
-			out.Pix[len(g.Pix)-1-i] = v
-		}
-		g = out
+		g = halfTurned(g)
 	case FaultSize:
-		out := image.NewGray(image.Rect(0, 0, w/2, h/2))
-		for y := range h / 2 {
-			for x := range w / 2 {
-				a, b := g.Pix[2*y*g.Stride+2*x:], g.Pix[(2*y+1)*g.Stride+2*x:]
-				out.Pix[y*out.Stride+x] = uint8((int(a[0]) + int(a[1]) + int(b[0]) + int(b[1]) + 2) / 4)
-			}
-		}
-		g = out
+		g = halved(g)
 	case FaultLightsOff, FaultLightsFade, FaultHalfLight, FaultBright:
 		if f.o.Model != nil {
 			break // the camera has done it
@@ -356,14 +384,7 @@ func (f *Faulty) spoil(frame vision.Frame) vision.Frame {
 	case FaultMotionBlur:
 		g = smeared(g, 4*f.radius, math.Cos(f.angle), math.Sin(f.angle))
 	case FaultDeadPixels:
-		out := image.NewGray(g.Rect)
-		for i, v := range g.Pix {
-			if d := f.stuck[i]; d > 0 {
-				v = d - 1
-			}
-			out.Pix[i] = v
-		}
-		g = out
+		g = f.deadened(g)
 	case FaultPepper:
 		g = f.each(g, func(v uint8) float64 {
 			if f.rng.IntN(10) == 0 {

@@ -603,6 +603,41 @@ func (a *arm) reach() []volume {
 }
 func (a *arm) sum() uint64 { return a.id }
 
+// obstacleInk returns the colour that a kind of obstacle is printed in.
+func obstacleInk(kind string) rgb {
+	switch kind {
+	case "debris":
+		return rgb{0.20, 0.10, 0.06}
+	case "gas":
+		return rgb{0.10, 0.16, 0.22}
+	}
+	return rgb{0.16, 0.14, 0.12}
+}
+
+// shipSolids returns a ship's base, and the miniature on it if it has one.
+func shipSolids(t *Table, s engine.Ship, look *Look) ([]solid, error) {
+	top := t.baseTop(s.ID)
+	b, err := newBase(s, top, look)
+	if err != nil {
+		return nil, err
+	}
+	if b.worn = t.Worn[s.ID]; b.worn != WearNone {
+		b.id = mix64(b.id ^ uint64(b.worn))
+	}
+	if b.worn == WearStock {
+		b.stock = newStockCard(b.hx, b.hy, uint64(b.token.Code))
+	}
+	m, ok := t.Minis[s.ID]
+	if !ok {
+		return []solid{b}, nil
+	}
+	f, err := newFigure(m, s.Pose, top, look)
+	if err != nil {
+		return nil, fmt.Errorf("ship %s: %w", s.ID, err)
+	}
+	return []solid{b, f}, nil
+}
+
 // solidsOf lists everything that stands on the table.
 func solidsOf(t *Table, look *Look) ([]solid, error) {
 	var out []solid
@@ -614,14 +649,7 @@ func solidsOf(t *Table, look *Look) ([]solid, error) {
 		out = append(out, c)
 	}
 	for _, o := range t.Scene.Obstacles {
-		ink := rgb{0.16, 0.14, 0.12}
-		switch o.Kind {
-		case "debris":
-			ink = rgb{0.20, 0.10, 0.06}
-		case "gas":
-			ink = rgb{0.10, 0.16, 0.22}
-		}
-		out = append(out, newSlab(o.Pose, o.Outline, obstacleTop, ink, true, look))
+		out = append(out, newSlab(o.Pose, o.Outline, obstacleTop, obstacleInk(o.Kind), true, look))
 	}
 	for _, c := range t.Clutter {
 		out = append(out, newSlab(c.Pose, c.outline(), float64(c.Height), printed(c.Color), false, look))
@@ -634,25 +662,11 @@ func solidsOf(t *Table, look *Look) ([]solid, error) {
 		out = append(out, s)
 	}
 	for _, s := range t.Scene.Ships {
-		top := t.baseTop(s.ID)
-		b, err := newBase(s, top, look)
+		parts, err := shipSolids(t, s, look)
 		if err != nil {
 			return nil, err
 		}
-		if b.worn = t.Worn[s.ID]; b.worn != WearNone {
-			b.id = mix64(b.id ^ uint64(b.worn))
-		}
-		if b.worn == WearStock {
-			b.stock = newStockCard(b.hx, b.hy, uint64(b.token.Code))
-		}
-		out = append(out, b)
-		if m, ok := t.Minis[s.ID]; ok {
-			f, err := newFigure(m, s.Pose, top, look)
-			if err != nil {
-				return nil, fmt.Errorf("ship %s: %w", s.ID, err)
-			}
-			out = append(out, f)
-		}
+		out = append(out, parts...)
 	}
 	for _, h := range t.Hands {
 		out = append(out, newArm(h, t.Layout, look))

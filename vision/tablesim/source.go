@@ -137,22 +137,37 @@ func (o *Options) set(field string) (err error) {
 		}
 		o.Nudge = &n
 	case "tilt":
-		x, y, _ := strings.Cut(value, ":")
-		tiltX, errX := strconv.ParseFloat(x, 64)
-		tiltY, errY := strconv.ParseFloat(y, 64)
-		if errX != nil || errY != nil {
-			return fmt.Errorf("tilt: expected two numbers of degrees as in 35:0, got %q", value)
+		tilt, err := parseTilt(value)
+		if err != nil {
+			return err
 		}
-		o.Tilt = &[2]geom.Angle{geom.Angle(tiltX) * geom.Degree, geom.Angle(tiltY) * geom.Degree}
+		o.Tilt = &tilt
 	default:
-		w, h, _ := strings.Cut(field, "x")
-		var err2 error
-		o.Width, err = strconv.Atoi(w)
-		o.Height, err2 = strconv.Atoi(h)
-		if err != nil || err2 != nil {
-			return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES, tilt=X:Y, "+
-				"huge=N, camera=NAME or gain=F", field)
-		}
+		return o.setSize(field)
+	}
+	return nil
+}
+
+// parseTilt reads the degrees by which the camera leans along x and y, as in 35:0.
+func parseTilt(value string) ([2]geom.Angle, error) {
+	x, y, _ := strings.Cut(value, ":")
+	tiltX, errX := strconv.ParseFloat(x, 64)
+	tiltY, errY := strconv.ParseFloat(y, 64)
+	if errX != nil || errY != nil {
+		return [2]geom.Angle{}, fmt.Errorf("tilt: expected two numbers of degrees as in 35:0, got %q", value)
+	}
+	return [2]geom.Angle{geom.Angle(tiltX) * geom.Degree, geom.Angle(tiltY) * geom.Degree}, nil
+}
+
+// setSize reads the picture's width and height, as in 1920x1080: the one option without a name.
+func (o *Options) setSize(field string) error {
+	w, h, _ := strings.Cut(field, "x")
+	var errW, errH error
+	o.Width, errW = strconv.Atoi(w)
+	o.Height, errH = strconv.Atoi(h)
+	if errW != nil || errH != nil {
+		return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES, tilt=X:Y, "+
+			"huge=N, camera=NAME or gain=F", field)
 	}
 	return nil
 }
