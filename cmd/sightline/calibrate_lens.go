@@ -232,67 +232,76 @@ func lensAdvice(s lens.Solution, g lens.GuideState) []string {
 	return out
 }
 
+// lensView is a view of a lens document.
+type lensView struct {
+	Name string  `json:"name"`
+	RMS  float64 `json:"rms_px"`
+
+	Corners int `json:"corners"`
+}
+
+// lensModel is a model of lens that was compared.
+type lensModel struct {
+	Name          string  `json:"name"`
+	RMS           float64 `json:"rms_px"`
+	HeldOut       float64 `json:"held_out_px"`
+	Worse         float64 `json:"worse_px2"`
+	StandardError float64 `json:"standard_error_px2"`
+	LeftOut       float64 `json:"left_out_sigmas"`
+	Chosen        bool    `json:"chosen"`
+}
+
+// lensRejection is a view that was left out.
+type lensRejection struct {
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+}
+
+// lensDoc is what printLensJSON prints.
+type lensDoc struct {
+	Version int             `json:"version"`
+	Lens    json.RawMessage `json:"lens"`
+	RMS     float64         `json:"rms_px"`
+	FxSigma float64         `json:"fx_sigma_px"`
+	FySigma float64         `json:"fy_sigma_px"`
+	Tilt    float64         `json:"tilt_deg"` // between the two boards that differ most
+	Views   []lensView      `json:"views"`
+	Dropped []lensRejection `json:"dropped"`
+
+	Model    string      `json:"model"`
+	Models   []lensModel `json:"models"`
+	HeldOut  float64     `json:"held_out_rms_px"`
+	CxSigma  float64     `json:"cx_sigma_px"`
+	CySigma  float64     `json:"cy_sigma_px"`
+	MatSigma float64     `json:"mat_sigma_mm"`
+	Covered  float64     `json:"covered"`  // share of the picture, 0…1
+	Coverage [][]int     `json:"coverage"` // corners in each cell of a grid over the picture, row by row
+	Advice   []string    `json:"advice"`
+}
+
 // printLensJSON prints a solved lens for programs: the lens as its file holds it,
 // the views with their residuals, and what was left out.
 func printLensJSON(out io.Writer, s lens.Solution, g lens.GuideState) error {
-	type view struct {
-		Name string  `json:"name"`
-		RMS  float64 `json:"rms_px"`
-
-		Corners int `json:"corners"`
-	}
-	type model struct {
-		Name          string  `json:"name"`
-		RMS           float64 `json:"rms_px"`
-		HeldOut       float64 `json:"held_out_px"`
-		Worse         float64 `json:"worse_px2"`
-		StandardError float64 `json:"standard_error_px2"`
-		LeftOut       float64 `json:"left_out_sigmas"`
-		Chosen        bool    `json:"chosen"`
-	}
-	type rejection struct {
-		Name   string `json:"name"`
-		Reason string `json:"reason"`
-	}
 	lens, err := lens.Marshal(s.Lens)
 	if err != nil {
 		return err
 	}
 	sx, sy := s.FocalSigma()
-	doc := struct {
-		Version int             `json:"version"`
-		Lens    json.RawMessage `json:"lens"`
-		RMS     float64         `json:"rms_px"`
-		FxSigma float64         `json:"fx_sigma_px"`
-		FySigma float64         `json:"fy_sigma_px"`
-		Tilt    float64         `json:"tilt_deg"` // between the two boards that differ most
-		Views   []view          `json:"views"`
-		Dropped []rejection     `json:"dropped"`
-
-		Model    string   `json:"model"`
-		Models   []model  `json:"models"`
-		HeldOut  float64  `json:"held_out_rms_px"`
-		CxSigma  float64  `json:"cx_sigma_px"`
-		CySigma  float64  `json:"cy_sigma_px"`
-		MatSigma float64  `json:"mat_sigma_mm"`
-		Covered  float64  `json:"covered"`  // share of the picture, 0…1
-		Coverage [][]int  `json:"coverage"` // corners in each cell of a grid over the picture, row by row
-		Advice   []string `json:"advice"`
-	}{Version: 1, Lens: lens, RMS: s.Lens.RMS, FxSigma: sx, FySigma: sy, Tilt: s.Tilt.Degrees(), Views: []view{}, Dropped: []rejection{},
-		Model: s.Model, Models: []model{}, HeldOut: s.HeldOut,
+	doc := lensDoc{Version: 1, Lens: lens, RMS: s.Lens.RMS, FxSigma: sx, FySigma: sy, Tilt: s.Tilt.Degrees(),
+		Views: []lensView{}, Dropped: []lensRejection{}, Model: s.Model, Models: []lensModel{}, HeldOut: s.HeldOut,
 		CxSigma: math.Sqrt(s.Lens.Covariance[20]), CySigma: math.Sqrt(s.Lens.Covariance[30]), MatSigma: float64(s.MatSigma),
 		Covered: g.Covered, Advice: lensAdvice(s, g)}
 	for _, row := range g.Counts {
 		doc.Coverage = append(doc.Coverage, row[:])
 	}
 	for _, m := range s.Models {
-		doc.Models = append(doc.Models, model{m.Name, m.RMS, m.HeldOut, m.Worse, m.StandardError, math.Sqrt(m.LeftOut), m.Chosen})
+		doc.Models = append(doc.Models, lensModel{m.Name, m.RMS, m.HeldOut, m.Worse, m.StandardError, math.Sqrt(m.LeftOut), m.Chosen})
 	}
 	for _, v := range s.Views {
-		doc.Views = append(doc.Views, view{v.Name, v.RMS, v.Corners})
+		doc.Views = append(doc.Views, lensView{v.Name, v.RMS, v.Corners})
 	}
 	for _, d := range s.Dropped {
-		doc.Dropped = append(doc.Dropped, rejection(d))
+		doc.Dropped = append(doc.Dropped, lensRejection(d))
 	}
 	return json.NewEncoder(out).Encode(doc)
 }

@@ -76,31 +76,11 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 	if err != nil {
 		return err
 	}
-	if seen.size.w != lens.Width || seen.size.h != lens.Height {
-		scaled, err := lens.Scaled(seen.size.w, seen.size.h)
-		if err != nil {
-			return fmt.Errorf("--lens %s does not suit %s: %w", c.Lens, seen.size.name, err)
-		}
-		fmt.Fprintf(progress, "%s is for %d×%d pictures, scaled to %d×%d\n", c.Lens, lens.Width, lens.Height, scaled.Width, scaled.Height)
-		lens = scaled
-	}
-	merged, err := seen.merged()
+	t, centers, err := c.register(lens, integrity, layout, seen, progress)
 	if err != nil {
-		return unanswered{err}
-	}
-	t, err := calibration.Register(lens, layout, merged)
-	switch {
-	case errors.Is(err, calibration.ErrMarkers):
-		if integrity == calibration.Edited {
-			tellDoubts(progress, c.Lens, []string{integrity.String()})
-		}
-		return unanswered{fmt.Errorf("%s: %w", seen.size.name, exposure.ExplainMarkers(err, seen.first.Gray, merged))}
-	case err != nil:
 		return err
 	}
-	tellLight(progress, seen.first, merged, &t)
-	t.Made, t.LensIntegrity = seen.captured, integrity
-	scale, err := t.MeasureScale(distances, calibration.Centers(lens, merged))
+	scale, err := t.MeasureScale(distances, centers)
 	if err != nil {
 		return unanswered{err}
 	}
@@ -120,15 +100,52 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 		fmt.Fprintf(progress, "%s: left out: %s\n", r.Name, r.Reason)
 	}
 	if c.JSON {
-		_, corner, _ := sureness(calibration.NewBudget(t, calibration.Uncertainty{}))
-		printWarnings(progress, &t, c.Out, scale, corner)
-		doc, err := calibration.MarshalTable(&t)
-		if err == nil {
-			_, err = out.Write(doc)
-		}
-		return err
+		return c.printJSON(out, progress, &t, scale)
 	}
 	return printTable(out, &t, scale, flat, c.Out)
+}
+
+// register finds the table's pose from what was seen of its markers, and says what is doubtful about it. It also returns
+// the markers' centres.
+func (c *calibrateTableCmd) register(lens calibration.Intrinsics, integrity calibration.Integrity, layout calibration.Layout,
+	seen *sightings, progress io.Writer) (t calibration.Table, centers map[int]geom.Pixel, err error) {
+	if seen.size.w != lens.Width || seen.size.h != lens.Height {
+		scaled, err := lens.Scaled(seen.size.w, seen.size.h)
+		if err != nil {
+			return t, nil, fmt.Errorf("--lens %s does not suit %s: %w", c.Lens, seen.size.name, err)
+		}
+		fmt.Fprintf(progress, "%s is for %d×%d pictures, scaled to %d×%d\n", c.Lens, lens.Width, lens.Height, scaled.Width, scaled.Height)
+		lens = scaled
+	}
+	merged, err := seen.merged()
+	if err != nil {
+		return t, nil, unanswered{err}
+	}
+	t, err = calibration.Register(lens, layout, merged)
+	switch {
+	case errors.Is(err, calibration.ErrMarkers):
+		if integrity == calibration.Edited {
+			tellDoubts(progress, c.Lens, []string{integrity.String()})
+		}
+		return t, nil, unanswered{fmt.Errorf("%s: %w", seen.size.name, exposure.ExplainMarkers(err, seen.first.Gray, merged))}
+	case err != nil:
+		return t, nil, err
+	}
+	tellLight(progress, seen.first, merged, &t)
+	t.Made, t.LensIntegrity = seen.captured, integrity
+	return t, calibration.Centers(lens, merged), nil
+}
+
+// printJSON prints what was written, for programs; the warnings go to progress.
+func (c *calibrateTableCmd) printJSON(out, progress io.Writer, t *calibration.Table, scale calibration.ScaleCheck) error {
+	_, corner, _ := sureness(calibration.NewBudget(*t, calibration.Uncertainty{}))
+	printWarnings(progress, t, c.Out, scale, corner)
+	doc, err := calibration.MarshalTable(t)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(doc)
+	return err
 }
 
 // layout returns the mat and its markers, and how exactly they lie.

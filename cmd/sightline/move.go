@@ -117,19 +117,7 @@ func printMove(out io.Writer, r *engine.MoveResult) error {
 	if r.Outside == "" {
 		fmt.Fprintf(w, "fully executed\t%s\n", words(r.InFull))
 	}
-	for _, l := range []struct {
-		name string
-		ids  []string
-	}{
-		{"first overlapped", r.FirstOverlapped}, {"touching" + there, r.Touching}, {"treated as overlapped", r.Overlapped},
-		{"moved through", r.MovedThrough}, {"beyond the edges", r.Edges},
-		{"too close to call", slices.DeleteFunc(slices.Clone(r.Undecided), isNotLooked)},
-		{"no view", slices.DeleteFunc(slices.Clone(r.Undecided), func(u string) bool { return !isNotLooked(u) })},
-	} {
-		if len(l.ids) > 0 {
-			fmt.Fprintf(w, "%s\t%s\n", l.name, strings.Join(l.ids, ", "))
-		}
-	}
+	printMoveMeets(w, r, there)
 	if r.Outside != "" {
 		fmt.Fprintf(w, "outside the play area\t%s\n", outside(r.Outside))
 	} else {
@@ -144,6 +132,29 @@ func printMove(out io.Writer, r *engine.MoveResult) error {
 	}
 	printHits(w, "OBSTACLE", r.Obstacles)
 	printHits(w, "DEVICE", r.Devices)
+	printMoveOptions(w, r)
+	return w.Flush()
+}
+
+// printMoveMeets prints what the ship meets on its way and at its end; there is put behind what holds only if it ends so.
+func printMoveMeets(w io.Writer, r *engine.MoveResult, there string) {
+	for _, l := range []struct {
+		name string
+		ids  []string
+	}{
+		{"first overlapped", r.FirstOverlapped}, {"touching" + there, r.Touching}, {"treated as overlapped", r.Overlapped},
+		{"moved through", r.MovedThrough}, {"beyond the edges", r.Edges},
+		{"too close to call", slices.DeleteFunc(slices.Clone(r.Undecided), isNotLooked)},
+		{"no view", slices.DeleteFunc(slices.Clone(r.Undecided), func(u string) bool { return !isNotLooked(u) })},
+	} {
+		if len(l.ids) > 0 {
+			fmt.Fprintf(w, "%s\t%s\n", l.name, strings.Join(l.ids, ", "))
+		}
+	}
+}
+
+// printMoveOptions prints the ends to choose from; of a single one printMove has said all.
+func printMoveOptions(w io.Writer, r *engine.MoveResult) {
 	if len(r.Options) > 1 || r.Chosen || len(r.Options) == 1 && r.Options[0].Range {
 		fmt.Fprintln(w, "\nOPTION\tX mm\tY mm\tHEADING °\tLEGAL\tWHY")
 	}
@@ -158,7 +169,6 @@ func printMove(out io.Writer, r *engine.MoveResult) error {
 		}
 		fmt.Fprintf(w, "%s\t%.2f\t%.2f\t%.2f\t%s\t%s\n", name, o.Final.X, o.Final.Y, o.Final.Heading.Degrees(), words(o.Legal), o.Why)
 	}
-	return w.Flush()
 }
 
 // isNotLooked tells what nobody saw from what is too close.

@@ -60,19 +60,9 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 			return false, false, err
 		}
 		if learner == nil {
-			here, seen, err := registered(table, markers, f, progress)
+			here, err := emptyTable(table, markers, f, progress)
 			if err != nil {
 				return false, false, err
-			}
-			if err := checkEmpty(here, f, len(seen)); err != nil {
-				return false, false, err
-			}
-			if obstacle.HasPaper(f, here) {
-				return false, false, unanswered{fmt.Errorf("%s: a sheet of white paper lies on the mat: take it away, and whatever lies on it", f.Name)}
-			}
-			if l := tellLight(progress, f, seen, &here); l.Glare > exposure.GlareShare {
-				return false, false, unanswered{fmt.Errorf("%s: %.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. Turn "+
-					"the lamp or the camera, or lower the exposure", f.Name, 100*l.Glare, l.Where)}
 			}
 			learner = obstacle.NewBackgroundLearner(here)
 		}
@@ -97,6 +87,25 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 	w, h := mat.Size()
 	fmt.Fprintf(progress, "learnt a mat of %.1f × %.1f mm from %s: %s\n", float64(w), float64(h), counted(learner.Frames(), "picture"), c.Out)
 	return nil
+}
+
+// emptyTable registers the table in a picture from which its mat can be learnt: nothing lies on it, and no glare hides it.
+func emptyTable(table calibration.Table, markers vision.MarkerDetector, f vision.Frame, progress io.Writer) (calibration.Table, error) {
+	here, seen, err := registered(table, markers, f, progress)
+	if err != nil {
+		return here, err
+	}
+	if err := checkEmpty(here, f, len(seen)); err != nil {
+		return here, err
+	}
+	if obstacle.HasPaper(f, here) {
+		return here, unanswered{fmt.Errorf("%s: a sheet of white paper lies on the mat: take it away, and whatever lies on it", f.Name)}
+	}
+	if l := tellLight(progress, f, seen, &here); l.Glare > exposure.GlareShare {
+		return here, unanswered{fmt.Errorf("%s: %.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. Turn "+
+			"the lamp or the camera, or lower the exposure", f.Name, 100*l.Glare, l.Where)}
+	}
+	return here, nil
 }
 
 // checkEmpty refuses a picture that does not show the mat, or shows ships on it, whose

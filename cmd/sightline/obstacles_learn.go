@@ -91,6 +91,18 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 		return unanswered{fmt.Errorf("%s: expected the %s that --name names, got %d that can be traced, %s", frame.Name,
 			counted(len(c.Name), "token"), len(found), on)}
 	}
+	if err := c.add(known, found, progress); err != nil {
+		return err
+	}
+	doc, err := json.Marshal(known)
+	if err != nil {
+		return err
+	}
+	return writeWhole(c.Out, append(doc, '\n'))
+}
+
+// add enters the outlines found, in the order of the names given, into a catalogue.
+func (c *learnTokensCmd) add(known *catalogue.Catalogue, found [][]geom.Point, progress io.Writer) error {
 	for i, outline := range found {
 		e, err := catalogue.NewEntry(c.Name[i], c.Kind, outline)
 		if err != nil {
@@ -103,11 +115,7 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 		known.Entries = append(known.Entries, e)
 		fmt.Fprintf(progress, "%s: %s, %.0f mm², %d points\n", e.Name, e.Kind, geom.Polygon(e.Outline).Area(), len(e.Outline))
 	}
-	doc, err := json.Marshal(known)
-	if err != nil {
-		return err
-	}
-	return writeWhole(c.Out, append(doc, '\n'))
+	return nil
 }
 
 // checkAlike refuses a token that looks like one that is in the catalogue already, traced
