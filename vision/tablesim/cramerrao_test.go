@@ -139,6 +139,9 @@ func leastSigmas(t *testing.T, info [9]float64) (out [3]float64) {
 // same table. What changes from exposure to exposure is held against the bound; what
 // stays, the fit's own bias on the pixel grid, noise cannot bound, and is stated beside it.
 func TestTheFitIsNearTheCramerRaoBound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches many pictures: run without -short")
+	}
 	poses, exposures := 3, 20
 	if os.Getenv("SIGHTLINE_ACCURACY") != "" {
 		poses, exposures = 16, 60

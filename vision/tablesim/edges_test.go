@@ -75,6 +75,9 @@ func TestEdgesGiveThePoseOfABaseWhoseCodeIsWornOff(t *testing.T) {
 // a base whose code was read before, some of these places would be beyond four sigmas: that shows that the simulator
 // tempts.
 func TestEdgesOfAStockBaseAreStatedAsWideAsTheyMayBeOff(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches many pictures: run without -short")
+	}
 	r := rand.New(rand.NewPCG(1, 10))
 	found, tempted := 0, 0
 	for _, seed := range []uint64{31001, 31002} {

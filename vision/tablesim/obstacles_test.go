@@ -190,6 +190,9 @@ func TestInACoarsePictureTheRightFaceIsFoundOrNone(t *testing.T) {
 }
 
 func TestAMovedObstacleIsNotBelievedUntilThePictureRests(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches many pictures: run without -short")
+	}
 	table, catalogue := obstacleTable(t)
 	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table)})
 	require.NoError(t, err)
@@ -210,6 +213,9 @@ func TestAMovedObstacleIsNotBelievedUntilThePictureRests(t *testing.T) {
 // A search beside keeps nobody waiting: until it ends, and after every change, nothing is
 // said of the obstacles; what it found then is of the picture that it searched.
 func TestObstaclesAreSearchedForBesideThePictures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches many pictures: run without -short")
+	}
 	table, catalogue := obstacleTable(t)
 	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table), Beside: true})
 	require.NoError(t, err)
@@ -252,6 +258,9 @@ func TestObstaclesAreSearchedForBesideThePictures(t *testing.T) {
 }
 
 func TestAnObstacleThatAShipCoversIsRemembered(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches many pictures: run without -short")
+	}
 	table, catalogue := obstacleTable(t)
 	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table)})
 	require.NoError(t, err)
@@ -320,6 +329,9 @@ func TestAFaintThingIsUnknownAsFarAsItReaches(t *testing.T) {
 // A hand lays down what is as light as the mat on the mean: the picture after it is like the one
 // before it, as far as blocks' means go, and must be searched all the same.
 func TestWhatAHandLeftIsSearchedForThoughThePictureLooksAsBefore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches many pictures: run without -short")
+	}
 	table, catalogue := obstacleTable(t)
 	empty := render(t, bareOf(table))
 	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table)})
@@ -467,6 +479,9 @@ func bareOf(table *tablesim.Table) *tablesim.Table {
 }
 
 func TestAnObstacleInGlareAndNoiseIsNeverSilent(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches many pictures: run without -short")
+	}
 	table, catalogue := obstacleTable(t)
 	table.Scene.Ships = nil
 	f, empty := render(t, table), render(t, bareOf(table))
@@ -505,6 +520,9 @@ func TestAnObstacleInGlareAndNoiseIsNeverSilent(t *testing.T) {
 }
 
 func TestNoiseAndGlareMakeBlindAreasAndAveragingTakesThemAway(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches many pictures: run without -short")
+	}
 	table, catalogue := obstacleTable(t)
 	table.Scene.Ships, table.Scene.Obstacles = nil, nil
 	empty := render(t, table)
@@ -568,6 +586,9 @@ func TestNoiseAndGlareMakeBlindAreasAndAveragingTakesThemAway(t *testing.T) {
 }
 
 func TestWhereNoiseHidesTheMatTheMeanOfTheNextPicturesIsSearched(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches many pictures: run without -short")
+	}
 	table, catalogue := obstacleTable(t)
 	table.Scene.Ships = nil
 	f := render(t, table)
