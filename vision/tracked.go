@@ -43,7 +43,7 @@ type Place int
 
 // The zero value is the one that claims least.
 const (
-	PlaceCovered   Place = iota // something else: a hand, or nobody knows
+	PlaceCovered   Place = iota // something else: a hand, or unknown
 	PlaceUnchanged              // what it showed while the ship was read there
 	PlaceBare                   // the mat
 	PlacePartly                 // something else, but a corner of the ship is seen where it was
@@ -71,7 +71,7 @@ type TrackEvent struct {
 	At   time.Time // of the picture that showed it
 	ID   string
 	Left bool        // the table
-	Back bool        // on the table, after it had left; else it moved while nobody saw it
+	Back bool        // on the table, after it had left; else it moved unseen
 	By   geom.Length // how far it moved
 }
 

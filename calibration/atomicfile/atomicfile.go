@@ -141,12 +141,12 @@ func MkdirAll(d Disk, path string, mode fs.FileMode) error {
 			if err == nil {
 				made = syscall.ENOTDIR
 			}
-			return &fs.PathError{Op: "mkdir", Path: path, Err: cause(made)}
+			return &fs.PathError{Op: "mkdir", Path: path, Err: Cause(made)}
 		}
 	}
 	err := d.SyncDir(above)
 	if err != nil && (made == nil || !errors.Is(err, fs.ErrPermission)) { // one that is there may lie in one that others may not read
-		return &fs.PathError{Op: "mkdir", Path: path, Err: cause(err)}
+		return &fs.PathError{Op: "mkdir", Path: path, Err: Cause(err)}
 	}
 	return nil
 }
@@ -164,11 +164,12 @@ func failed(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &fs.PathError{Op: "write", Path: path, Err: cause(err)}
+	return &fs.PathError{Op: "write", Path: path, Err: Cause(err)}
 }
 
-// cause takes the path out of an error of package os.
-func cause(err error) error {
+// Cause takes the path out of an error of package os: the caller says which file, and a
+// temporary file's name is of no use.
+func Cause(err error) error {
 	var path *fs.PathError
 	var link *os.LinkError
 	switch {

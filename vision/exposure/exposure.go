@@ -62,7 +62,7 @@ const (
 	Held      Code = "held"      // the paper's white is right, and nothing is changed
 	Paused    Code = "paused"    // a change is due, and somebody rests on the picture as it is
 	Limit     Code = "limit"     // it is not right, and the controls are at their ends
-	Failed    Code = "failed"    // the camera takes no control, or changes it by itself
+	Failed    Code = "failed"    // the camera takes no control, or changes it on its own
 )
 
 // State is what a controller knows, for people and programs.

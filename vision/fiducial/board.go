@@ -488,26 +488,6 @@ func near(was, now []geom.Pixel) bool {
 	return true
 }
 
-// Shrink returns the picture made smaller by a whole factor, every pixel the mean of
-// a square; the right and lower rest are left out.
-func Shrink(g *image.Gray, by int) *image.Gray {
-	w, h := g.Rect.Dx()/by, g.Rect.Dy()/by
-	out := image.NewGray(image.Rect(0, 0, w, h))
-	for y := range h {
-		for x := range w {
-			sum := 0
-			for j := range by {
-				row := g.Pix[(y*by+j)*g.Stride+x*by:]
-				for _, v := range row[:by] {
-					sum += int(v)
-				}
-			}
-			out.Pix[y*out.Stride+x] = uint8((sum + by*by/2) / (by * by))
-		}
-	}
-	return out
-}
-
 // BoardEdges measures how sharp a picture of a board is: the width in px of the
 // steps between its black and white squares, and their height in grey levels, both in
 // the median over the edges between neighbouring corners. It returns zeros when no edge

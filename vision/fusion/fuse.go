@@ -417,16 +417,8 @@ func product(a, b geom.Cov3) (out geom.Cov3) {
 }
 
 // sandwich is g c gᵀ.
-func sandwich(g, c geom.Cov3) (out geom.Cov3) {
-	gc := product(g, c)
-	for i := range 3 {
-		for j := range 3 {
-			for k := range 3 {
-				out[3*i+j] += gc[3*i+k] * g[3*j+k]
-			}
-		}
-	}
-	return out
+func sandwich(g, c geom.Cov3) geom.Cov3 {
+	return c.Propagated(&[3]geom.Jacobian{{g[0], g[1], g[2]}, {g[3], g[4], g[5]}, {g[6], g[7], g[8]}})
 }
 
 func sum3(a, b geom.Cov3) geom.Cov3 {

@@ -33,7 +33,7 @@ type Options struct {
 // goroutine.
 type Locator struct {
 	*ship.Locator
-	obstacles *obstacle.Watch // nil: nobody looks for obstacles
+	obstacles *obstacle.Watch // nil: obstacles are not searched for
 }
 
 // New returns a locator for the calibrated table.

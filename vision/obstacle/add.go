@@ -9,13 +9,14 @@ import (
 	"sightline/vision/token"
 )
 
-// NewWatch returns a watch over the mat of a finder. beside makes searches go on
-// beside the one who asks; searches are those of all cameras over the table, nil for one
-// camera alone; further says that this is not the main one.
-func NewWatch(f *Finder, beside bool, searches *Searches, further bool) *Watch {
+// NewWatch returns a watch over the mat of a finder. background makes searches run in the
+// background; searches limits those of all cameras over the table, nil for one camera
+// alone; further says that this is not the main one.
+func NewWatch(f *Finder, background bool, searches *Searches, further bool) *Watch {
 	layout := &f.table.Layout
 	return &Watch{
-		finder: f, still: newStillness(&f.table.Camera, layout.Width, layout.Height), beside: beside, searches: searches, further: further,
+		finder: f, still: newStillness(&f.table.Camera, layout.Width, layout.Height),
+		background: background, searches: searches, further: further,
 	}
 }
 

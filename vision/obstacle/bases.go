@@ -99,41 +99,10 @@ func alone(all []vision.UnidentifiedBase) (out []vision.UnidentifiedBase) {
 }
 
 // baseGuesses returns where in a blob the outline of a base may lie, by the edges in it.
-func (f *Finder) baseGuesses(b blob) (all []hypothesis) {
-	var places []geom.Point
-	w := f.diff.view.width
-	for y := b.box.Min.Y; y < b.box.Max.Y; y += seekStep {
-		for x := b.box.Min.X; x < b.box.Max.X; x += seekStep {
-			if f.solid[y*w+x] {
-				places = append(places, geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5})
-			}
-		}
-	}
-	var own []hypothesis
-	for i := range baseShapes {
-		s := &baseShapes[i]
-		if float64(min(b.box.Dx(), b.box.Dy())) < 0.8*math.Sqrt(s.area) {
-			continue
-		}
-		own = own[:0]
-		for k := range baseHeadings {
-			turned := f.turn(s, geom.Angle(math.Pi/2*float64(k)/baseHeadings))
-			for _, p := range places {
-				limit := baseWorst
-				if len(own) == seekEach {
-					limit = own[seekEach-1].cost
-				}
-				if c := f.edgeCost(turned, p, limit); c < limit && f.filled(s, geom.Pose{Point: p, Heading: turned.heading}, baseFill) {
-					own = insertGuess(own, hypothesis{s, geom.Pose{Point: p, Heading: turned.heading}, c})
-				}
-			}
-		}
-		all = append(all, own...)
-	}
-	for i := range all {
-		f.settleByEdges(&all[i])
-	}
-	return all
+func (f *Finder) baseGuesses(b blob) []hypothesis {
+	return f.seekShapes(b, baseShapes, edgeSeek{math.Pi / 2, baseHeadings, baseWorst, baseFill}, func(s *shape) bool {
+		return float64(min(b.box.Dx(), b.box.Dy())) >= 0.8*math.Sqrt(s.area)
+	})
 }
 
 // baseAt fits a base to a guess, and decides whether it is one.

@@ -110,11 +110,11 @@ func (f *Finder) blind(g *image.Gray, known []vision.ObstacleView) []engine.Blin
 	all := gray.BoxMask(middles, m.w, m.h, half, true)
 	gray.Flood(middles, m.w, m.h, true, int(f.smallest/4))
 	mask := gray.BoxMask(middles, m.w, m.h, half, true)
-	beside := gray.BoxMask(f.diff.mask, m.w, m.h, 2*half, true)
+	around := gray.BoxMask(f.diff.mask, m.w, m.h, 2*half, true)
 	cols, rows := (m.w+blindTile-1)/blindTile, (m.h+blindTile-1)/blindTile
 	tiles := make([]bool, cols*rows)
 	m.each(func(k, i, j int) {
-		if mask[k] || all[k] && beside[k] {
+		if mask[k] || all[k] && around[k] {
 			tiles[j/blindTile*cols+i/blindTile] = true
 		}
 	})
@@ -137,7 +137,7 @@ func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
 			m.a[k] = matCap
 		case m.seen[k]:
 			// By the light of the mat: what lies there and is lighter was noticed.
-			c := float32(print) * levelsPerLight[uint8(min(max(v-d.diff[k], 0), 255))] / m.sigma[k]
+			c := float32(print) * levelsPerLight[matGrey(d, k)] / m.sigma[k]
 			e := 1 + c*c/max(m.one, 1)
 			m.a[k] = min(e, matCap) - 2*m.spread*min(max(2-e/matCap, 0), 1)
 		case v == v && d.diff[k] > matWhiter && d.mask[k]: // something lies there, and was listed

@@ -102,6 +102,11 @@ const (
 	matWhiter  = 15  // grey levels by which something clipped must be lighter than the mat there
 )
 
+// matGrey is the grey level that the bare mat has at a cell in the light of the picture.
+func matGrey(d *subtraction, k int) uint8 {
+	return uint8(min(max(d.work[k]-d.diff[k], 0), 255))
+}
+
 func levelOf(d *subtraction, k int) int {
 	return min(max(int((d.work[k]-d.diff[k])/matLevel), 0), matLevels-1)
 }

@@ -18,9 +18,27 @@ const (
 	seekFill     = 0.6 // share of an outline's inside that must differ from the mat
 )
 
+// edgeSeek says how outlines are sought by the edges in a blob.
+type edgeSeek struct {
+	span     float64 // rad: the headings that differ from each other
+	headings int     // that are tried
+	worst    float64 // mm: mean distance of an outline from edges
+	fill     float64 // share of an outline's inside that must differ from the mat
+}
+
 // seek looks for every outline all over a blob by the edges in it. It is slow and finds
-// what shadow or another thing beside it hides from the mask's border.
+// what shadow or another thing close by hides from the mask's border.
 func (f *Finder) seek(b blob) []hypothesis {
+	all := f.seekShapes(b, f.shapes, edgeSeek{2 * math.Pi, seekHeadings, seekWorst, seekFill}, func(s *shape) bool {
+		return s.area <= 1.6*float64(len(b.cells))
+	})
+	slices.SortStableFunc(all, func(a, b hypothesis) int { return cmp.Compare(a.cost, b.cost) })
+	return all
+}
+
+// seekShapes looks for the shapes that may lie in a blob all over it, and settles the best
+// places of each.
+func (f *Finder) seekShapes(b blob, shapes []shape, how edgeSeek, fits func(*shape) bool) (all []hypothesis) {
 	var places []geom.Point
 	w := f.diff.view.width
 	for y := b.box.Min.Y; y < b.box.Max.Y; y += seekStep {
@@ -30,32 +48,33 @@ func (f *Finder) seek(b blob) []hypothesis {
 			}
 		}
 	}
-	var all, own []hypothesis
-	for i := range f.shapes {
-		s := &f.shapes[i]
-		if s.area > 1.6*float64(len(b.cells)) {
-			continue
+	for i := range shapes {
+		if s := &shapes[i]; fits(s) {
+			all = append(all, f.seekShape(s, places, how)...)
 		}
-		own = own[:0]
-		for k := range seekHeadings {
-			turned := f.turn(s, geom.Angle(2*math.Pi*float64(k)/seekHeadings))
-			for _, p := range places {
-				limit := seekWorst
-				if len(own) == seekEach {
-					limit = own[seekEach-1].cost
-				}
-				if c := f.edgeCost(turned, p, limit); c < limit && f.filled(s, geom.Pose{Point: p, Heading: turned.heading}, seekFill) {
-					own = insertGuess(own, hypothesis{s, geom.Pose{Point: p, Heading: turned.heading}, c})
-				}
-			}
-		}
-		all = append(all, own...)
 	}
 	for i := range all {
 		f.settleByEdges(&all[i])
 	}
-	slices.SortStableFunc(all, func(a, b hypothesis) int { return cmp.Compare(a.cost, b.cost) })
 	return all
+}
+
+// seekShape returns the best places of one shape, best first.
+func (f *Finder) seekShape(s *shape, places []geom.Point, how edgeSeek) (best []hypothesis) {
+	for k := range how.headings {
+		turned := f.turn(s, geom.Angle(how.span*float64(k)/float64(how.headings)))
+		for _, p := range places {
+			limit := how.worst
+			if len(best) == seekEach {
+				limit = best[seekEach-1].cost
+			}
+			at := geom.Pose{Point: p, Heading: turned.heading}
+			if c := f.edgeCost(turned, p, limit); c < limit && f.filled(s, at, how.fill) {
+				best = insertGuess(best, hypothesis{s, at, c})
+			}
+		}
+	}
+	return best
 }
 
 // insertGuess keeps the best seekEach guesses, best first, of places that differ.

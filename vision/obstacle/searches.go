@@ -11,7 +11,7 @@ type Searches struct {
 	mu    sync.Mutex
 	freed sync.Cond
 	first int  // searches of the main camera that go on
-	later bool // one of a further camera's goes on
+	later bool // one of a further camera's is running
 }
 
 // begin waits for a search's turn; the caller calls what it returns when the search ends.

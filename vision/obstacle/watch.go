@@ -19,7 +19,7 @@ import (
 // Watch looks for obstacles when the picture has changed and come to rest,
 // and sees to it between that each still lies where it was found.
 type Watch struct {
-	finder *Finder // not while a search goes on beside
+	finder *Finder // not while a search runs in the background
 	still  stillness
 	sight  vision.ObstacleSight
 	looked bool // sight is of the picture that still remembers
@@ -29,11 +29,11 @@ type Watch struct {
 	// meanwhile may be as light as the mat on the mean, and the picture is like the one before.
 	stirred bool
 
-	beside bool                      // searches go on beside the one who asks
-	search chan vision.ObstacleSight // gives what the search found that is going on; nil: none is
-	mean   exposure.Averager         // of the pictures since it rests, for a search with less noise
-	refine bool                      // the search that goes on is of the mean; what sight says holds meanwhile
-	fine   bool                      // sight is of the mean, or needs none
+	background bool                      // searches run in the background
+	search     chan vision.ObstacleSight // gives what the search found that is going on; nil: none is
+	mean       exposure.Averager         // of the pictures since it rests, for a search with less noise
+	refine     bool                      // the running search is of the mean; what sight says holds meanwhile
+	fine       bool                      // sight is of the mean, or needs none
 
 	searches *Searches // of all cameras; nil: there is one
 	further  bool      // this one is not the main camera's
@@ -44,9 +44,9 @@ type Watch struct {
 const averaged = 10
 
 // see returns what a frame says of the obstacles. The first frame is searched at
-// once; after a change it is searched again as soon as two frames agree. A search beside is
-// waited for by nobody: until it ends nothing is said of the obstacles, and then what it
-// found holds if the table still looks as it did. Where noise hid a part of the mat from it,
+// once; after a change it is searched again as soon as two frames agree. A search
+// in the background never blocks the caller: until it ends nothing is said of the obstacles,
+// and then what it found holds if the table still looks as it did. Where noise hid a part of the mat from it,
 // the mean of the pictures that follow is searched too.
 func (w *Watch) see(f vision.Frame, bases []geom.Polygon) vision.ObstacleSight {
 	changed, resting := w.still.look(f.Gray)
@@ -70,7 +70,7 @@ func (w *Watch) see(f vision.Frame, bases []geom.Polygon) vision.ObstacleSight {
 	}
 	switch {
 	case w.looked && !w.stirred && w.holds(f):
-		if w.beside && !w.fine && w.mean.Len() >= averaged {
+		if w.background && !w.fine && w.mean.Len() >= averaged {
 			if mean, err := w.mean.Frame(); err == nil {
 				w.refine = true
 				w.begin(mean, bases)
@@ -83,7 +83,7 @@ func (w *Watch) see(f vision.Frame, bases []geom.Polygon) vision.ObstacleSight {
 	w.still.keep()
 	w.mean.Reset() // of what lay there before
 	w.fine, w.stirred = false, false
-	if w.beside {
+	if w.background {
 		w.looked = false
 		w.begin(f, bases)
 		return vision.ObstacleSight{Unseen: vision.UnseenLooking}
@@ -98,7 +98,7 @@ func (w *Watch) see(f vision.Frame, bases []geom.Polygon) vision.ObstacleSight {
 // gather adds a picture to the mean, or begins it again where the table does not rest.
 func (w *Watch) gather(f vision.Frame, changed bool) {
 	switch {
-	case !w.beside || w.fine && !changed:
+	case !w.background || w.fine && !changed:
 	case changed:
 		w.mean.Reset()
 		w.fine = false
@@ -113,14 +113,14 @@ func (w *Watch) gather(f vision.Frame, changed bool) {
 // answer is what was found, which a picture bears out.
 func (w *Watch) answer(f vision.Frame) vision.ObstacleSight {
 	w.sight.Captured = f.Captured
-	w.sight.Refining = w.beside && !w.fine
+	w.sight.Refining = w.background && !w.fine
 	return w.sight
 }
 
-// begin starts a search beside. The frame is nobody's to write to, the bases are the
+// begin starts a search in the background. Nothing writes to the frame, the bases are the
 // search's own, and the finder is left alone until it ends.
 func (w *Watch) begin(f vision.Frame, bases []geom.Polygon) {
-	found := make(chan vision.ObstacleSight, 1) // so that the search ends when nobody asks any more
+	found := make(chan vision.ObstacleSight, 1) // so that the search ends although its result is not read
 	w.search = found
 	finder, known := w.finder, w.sight.Views
 	go func() {
@@ -367,7 +367,7 @@ func (f *Finder) darker(outline geom.Polygon) bool {
 	f.eachInside(outline, 0, func(k int) {
 		if v := f.diff.work[k]; f.test.seen[k] {
 			light += float64(gray.LinearLight[uint8(v)])
-			mat += float64(gray.LinearLight[uint8(min(max(v-f.diff.diff[k], 0), 255))])
+			mat += float64(gray.LinearLight[matGrey(f.diff, k)])
 		}
 	})
 	return light < shadowLight*mat

@@ -13,6 +13,7 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/fiducial"
+	"sightline/vision/internal/gray"
 )
 
 // FindChessboard finds the inner corners of a chessboard with cols × rows of them,
@@ -51,7 +52,7 @@ func QuickChessboard(f vision.Frame, cols, rows int) ([]geom.Pixel, bool, error)
 	shrink := max((w+quickWidth/2)/quickWidth, 1)
 	small := f
 	if shrink > 1 {
-		small = vision.Frame{Gray: fiducial.Shrink(f.Gray, shrink)}
+		small = vision.Frame{Gray: gray.Shrink(f.Gray, shrink, new(image.Gray))}
 	}
 	px, found, err := findChessboard(small, cols, rows, 0)
 	if err != nil || !found {

@@ -109,7 +109,7 @@ func (t *Tracker) SeeEdges(l vision.Located, place func(id string) vision.Place,
 		}
 	}
 	for i, s := range l.Scene.Ships {
-		if seen[s.ID] != 1 || !cov.Finite(s.Pose) { // of two, one is wrong, and nobody can say which
+		if seen[s.ID] != 1 || !cov.Finite(s.Pose) { // of two, one is wrong, and which is not known
 			continue
 		}
 		k := t.ships[s.ID]

@@ -1,7 +1,6 @@
 package document
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,21 +30,7 @@ const maxFile = 4 << 20
 // Read reads a file with an error that does not say the path twice.
 func Read(path string) ([]byte, error) {
 	raw, err := regular.Read(path, maxFile)
-	return raw, plain(err)
-}
-
-// plain takes the path out of an error of package os: the caller says which file, and
-// a temporary file's name is of no use.
-func plain(err error) error {
-	var path *fs.PathError
-	var link *os.LinkError
-	switch {
-	case errors.As(err, &path):
-		return path.Err
-	case errors.As(err, &link):
-		return link.Err
-	}
-	return err
+	return raw, atomicfile.Cause(err)
 }
 
 // OSDisk is the real disk.

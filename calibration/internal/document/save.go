@@ -51,7 +51,7 @@ func (s store) save(path string, raw []byte) (kept string, err error) {
 	dir := filepath.Dir(path)
 	unlock, err := s.disk.Lock(dir)
 	if err != nil {
-		return "", plain(err)
+		return "", atomicfile.Cause(err)
 	}
 	defer unlock()
 	s.removeStale(path)
@@ -60,15 +60,15 @@ func (s store) save(path string, raw []byte) (kept string, err error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return "", fmt.Errorf("the file that is there: %w", plain(err))
+		return "", fmt.Errorf("the file that is there: %w", atomicfile.Cause(err))
 	case bytes.Equal(old, raw):
-		return "", plain(s.disk.SyncDir(dir))
+		return "", atomicfile.Cause(s.disk.SyncDir(dir))
 	default:
 		mode = info.Mode().Perm()
 	}
 	fresh, err := atomicfile.Prepare(s.disk, path, raw, mode)
 	if err != nil {
-		return "", plain(err)
+		return "", atomicfile.Cause(err)
 	}
 	if len(old) > 0 {
 		if kept, err = s.keep(path, old, info); err == nil {
@@ -76,10 +76,10 @@ func (s store) save(path string, raw []byte) (kept string, err error) {
 		}
 		if err != nil {
 			fresh.Discard()
-			return "", fmt.Errorf("keep the file that is there: %w", plain(err))
+			return "", fmt.Errorf("keep the file that is there: %w", atomicfile.Cause(err))
 		}
 	}
-	return kept, plain(fresh.Commit())
+	return kept, atomicfile.Cause(fresh.Commit())
 }
 
 // keep gives the file that is there a second name, made of its time and its hash.

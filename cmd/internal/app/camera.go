@@ -19,7 +19,7 @@ const settleFor = 4 * time.Second
 // cameraHolder holds a camera's exposure, gain, white balance and focus as the
 // configuration wishes, again each time that the camera was opened. The zero value works.
 type cameraHolder struct {
-	tell  func(text string)                                // told what people should know; nil: nobody
+	tell  func(text string)                                // told what people should know; nil: no one
 	open  func(path string) (capture.ControlDevice, error) // nil: capture.OpenControls
 	after func(time.Duration, func())                      // nil: time.AfterFunc
 

@@ -109,7 +109,7 @@ func (t *controlsTask) obey(c hardware.Command) {
 	switch c.Kind {
 	case hardware.CommandChoose:
 		choice := live.Choice{From: c.From, To: c.To, Arc: engine.ArcFront}
-		if arc, ok := live.ArcNamed(c.Arc); ok {
+		if arc, err := engine.ParseArc(c.Arc); err == nil {
 			choice.Arc = arc
 		}
 		t.game.Choose(choice)

@@ -130,15 +130,6 @@ func TestThePhonesAddressIsOneThatAPhoneCanReach(t *testing.T) {
 	}
 }
 
-func TestEveryArcHasItsName(t *testing.T) {
-	for a := engine.ArcFront; a <= engine.ArcFront136; a++ {
-		got, ok := live.ArcNamed(a.String())
-		assert.True(t, ok && got == a, a.String())
-	}
-	_, ok := live.ArcNamed("sideways")
-	assert.False(t, ok)
-}
-
 func TestAtTheBoxWhatWaitsForAJudgeIsLetGoOnASecondWord(t *testing.T) {
 	h := newHandsOn(t)
 	h.does(hardware.HoldFreeze, hardware.PushKnob)

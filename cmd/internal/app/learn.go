@@ -54,7 +54,7 @@ var _ web.Learning = (*Learner)(nil)
 
 // learnTask is what goes on, and how the last one ended.
 type learnTask struct {
-	do            live.LearnAction // "": nothing goes on
+	do            live.LearnAction // "": none is running
 	wanted        bool             // it has not begun
 	top           geom.Length
 	frames        int

@@ -111,7 +111,7 @@ func (j *judges) recordToSign() (*rulings.Log, error) {
 	return l, nil
 }
 
-// noteOtherKey tells that a log goes on with another key than its last entry's.
+// noteOtherKey tells that a log continues with another key than its last entry's.
 func (j *judges) noteOtherKey(l *rulings.Log) {
 	last, err := l.Last(context.Background(), 1)
 	if err == nil && len(last) > 0 && last[0].Key != "" && last[0].Key != rulings.PublicOf(l.Key()) {
@@ -362,7 +362,7 @@ func viewOf(e *rulings.Entry) live.Ruling {
 	if v.PictureDifference == aloneSame {
 		v.PictureGivesSame, v.PictureDifference = true, ""
 	}
-	if arc, ok := live.ArcNamed(e.Arc); ok {
+	if arc, err := engine.ParseArc(e.Arc); err == nil {
 		v.Arc = arc
 	}
 	if e.Damage != "" {

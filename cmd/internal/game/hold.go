@@ -13,7 +13,7 @@ import (
 // judge was called for.
 const (
 	releasedFor  = time.Hour
-	releasedMost = 2 // of what nobody waits for; a picture of 4K in grey and colour is 33 MB
+	releasedMost = 2 // of what no judge is waiting for; a picture of 4K in grey and colour is 33 MB
 	awaitedMost  = 4 // of what players let go though a judge was to look at it
 )
 
@@ -28,7 +28,7 @@ type released struct {
 }
 
 // Hold holds the picture, the ships and the answers as they are, or lets them go. Only what
-// can be answered can be held. What it refuses is a *web.Refusal.
+// can be answered can be held. What it refuses is a *live.Refusal.
 func (g *Game) Hold(r live.HoldRequest) (err error) {
 	g.update(func() {
 		switch {

@@ -12,7 +12,7 @@ import (
 
 // The times of the agreement on measuring.
 const (
-	windowFor = 60 * time.Second // how long a declaration lets measure; declaring again begins anew
+	windowFor = 60 * time.Second // how long a declaration lets measure; declaring again restarts it
 	objectFor = 15 * time.Second // how long anybody may object to another agreement
 )
 

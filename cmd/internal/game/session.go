@@ -41,7 +41,7 @@ func loadSession(path string, now time.Time) (session, error) {
 		}
 	}
 	s.Arc = cmp.Or(s.Arc, engine.ArcFront.String())
-	if _, ok := live.ArcNamed(s.Arc); !ok {
+	if _, err := engine.ParseArc(s.Arc); err != nil {
 		return session{}, fmt.Errorf("session: %s: arc: expected one such as front, got %q", path, s.Arc)
 	}
 	if now.Sub(s.At) > agreementFor {
@@ -87,9 +87,9 @@ func (g *Game) resume(s session) {
 	if s == (session{}) {
 		return
 	}
-	g.stored = s // what is told here is told once: the file is written anew without it
+	g.stored = s // what is told here is told once: the file is written again without it
 	g.update(func() {
-		switch arc, _ := live.ArcNamed(s.Arc); {
+		switch arc, _ := engine.ParseArc(s.Arc); {
 		case s.From == "" && s.To == "":
 		case token.Unidentified(s.From) || token.Unidentified(s.To): // such names may be other bases' now
 			g.chosen = true

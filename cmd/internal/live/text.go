@@ -255,13 +255,3 @@ func ObstructionOutcome(verdict string) string {
 	}
 	return "not_watched"
 }
-
-// ArcNamed is the inverse of engine.Arc.String.
-func ArcNamed(name string) (engine.Arc, bool) {
-	for a := engine.ArcFront; a <= engine.ArcFront136; a++ {
-		if a.String() == name {
-			return a, true
-		}
-	}
-	return 0, false
-}

@@ -357,7 +357,7 @@ const lensDoubt = 0.15
 func (r *Registration) setFound(f vision.Frame, t calibration.Table, seen []calibration.MarkerSighting, now time.Time, note string) bool {
 	t.Made = f.Captured
 	view := live.Register{From: "the mat's markers", BaseHash: r.view.BaseHash, Times: r.view.Times + 1}
-	if d := t.Doubts(); len(d) > 0 { // with a lens that nobody measured
+	if d := t.Doubts(); len(d) > 0 { // with a lens that was not measured
 		view.Integrity = t.State()
 	}
 	if !r.set(t, view, seen, now) {

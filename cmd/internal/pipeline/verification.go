@@ -13,10 +13,10 @@ import (
 type CalibrationFile struct {
 	Table *calibration.Table // nil: there is none, the camera is registered from the markers
 	Name  string             // for people
-	Path  string             // "": nobody verified it
+	Path  string             // "": it was not verified
 }
 
-// verifiedFile is a calibration file with its last verification, which is a file beside it.
+// verifiedFile is a calibration file with its last verification, which is a file in the same folder.
 type verifiedFile struct {
 	CalibrationFile
 	log *slog.Logger

@@ -155,7 +155,7 @@ func judgeShips(h *live.Held) []judgeShipJSON {
 		j := judgeShipJSON{
 			ID: ship.ID, Player: ship.Player, Base: ship.Base.String(),
 			XMM: round(ship.Pose.X), YMM: round(ship.Pose.Y), HeadingDeg: round(ship.Pose.Heading.Normalized().Degrees()),
-			SigmaMM:  fine(worstSigma(ship.Covariance.Position())),
+			SigmaMM:  fine(math.Sqrt(max(0, ship.Covariance.Position().Largest()))),
 			SigmaDeg: round(geom.Angle(math.Sqrt(max(0, ship.Covariance.HeadingVariance()))).Degrees()),
 			Visible:  round(ship.Visible), Seen: ship.Seen, State: vision.Still.String(), SidesRead: []string{}, Measured: true,
 		}
@@ -171,12 +171,6 @@ func judgeShips(h *live.Held) []judgeShipJSON {
 		out = append(out, j)
 	}
 	return out
-}
-
-// worstSigma is the standard deviation along the direction in which it is largest.
-func worstSigma(c geom.Cov2) float64 {
-	mean, half := (c.XX+c.YY)/2, (c.XX-c.YY)/2
-	return math.Sqrt(max(0, mean+math.Hypot(half, c.XY)))
 }
 
 // verdictsOf lists what was measured of the chosen pair.
