@@ -29,7 +29,7 @@ type lensConsistency struct {
 	allSquare    float64 // what all parameters together explain, nine
 }
 
-// testLens weighs the lens against the markers' equations and, for the scatter of the
+// lensConsistency weighs the lens against the markers' equations and, for the scatter of the
 // placement that neither chance nor the lens explains, their centres'. Where they do not tell
 // the focal length from the camera's height, there is nothing to say; false when the equations
 // cannot be solved. However exactly markers lie, light spreads over their white and ink over

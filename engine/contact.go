@@ -117,7 +117,7 @@ func (t *table) touching(a, b *measuredShip, bases geom.Interval) geom.Interval 
 	})
 }
 
-// touchingRock measures the signed gap between a ship's outline with guides and the
+// touchingOutline measures the signed gap between a ship's outline with guides and the
 // outline of something else, of which the base's is given; as touching does.
 func (t *table) touchingOutline(o *measuredShip, r *obstacleOutline, base geom.Interval) geom.Interval {
 	reach := t.profile.reach(o.ship.Base)

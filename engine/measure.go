@@ -63,7 +63,7 @@ type measuredShip struct {
 	regions []region
 }
 
-// setStanders places all ships on the table.
+// setShips places all ships on the table.
 func (t *table) setShips() {
 	s := t.scene
 	t.ships = grow(t.ships, len(s.Ships))
@@ -89,7 +89,7 @@ func (t *table) setArcs(o *measuredShip) {
 	o.ready = true
 }
 
-// setRocks places all outlines on the table: obstacles, devices, markers.
+// setOutlines places all outlines on the table: obstacles, devices, markers.
 func (t *table) setOutlines() {
 	s, n := t.scene, 0
 	t.sharp = true
@@ -131,7 +131,7 @@ type hugeObstructor struct {
 	ship *Ship
 }
 
-// setHulks places the bases of huge ships on the table, guides left out, each as
+// setHugeObstructors places the bases of huge ships on the table, guides left out, each as
 // uncertain as its loosest corner.
 func (t *table) setHugeObstructors() {
 	s, n := t.scene, 0

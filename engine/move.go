@@ -378,7 +378,7 @@ type path struct {
 	slide   float64    // to the right on the end of the template
 }
 
-// newCourse lays a template to the moving ship's front edge, or its rear one
+// newPath lays a template to the moving ship's front edge, or its rear one
 // (G122, G140).
 func (m *mover) newPath(t Template, reverse bool) path {
 	c := path{line: t.line(&m.profile), reverse: reverse, l: m.l}

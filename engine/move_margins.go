@@ -264,7 +264,7 @@ func (d *relativeError) swept(a *sweptArea, g geom.Polygon, gap float64) margin 
 	return best
 }
 
-// trailDepth returns how firmly a point of the table that is inside a bent
+// sweptDepth returns how firmly a point of the table that is inside a bent
 // template's area stays inside it.
 func (d *relativeError) sweptDepth(a *sweptArea, p geom.Point) margin {
 	q := a.local(p)

@@ -361,7 +361,7 @@ func crossing(a, b, c, d geom.Point) (geom.Point, bool) {
 	return a.Lerp(b, t), t >= 0 && t <= 1 && s >= 0 && s <= 1
 }
 
-// nearRock is an obstacle that may be on a line or decide how clear that is.
+// nearOutline is an obstacle that may be on a line or decide how clear that is.
 type nearOutline struct {
 	*obstacleOutline
 	least float64 // no line that is looked at is nearer to it
@@ -369,7 +369,7 @@ type nearOutline struct {
 	limit float64 // how far off, or deep, is sure
 }
 
-// rocksNear lists the obstacles that may be on one of the lines no further than width
+// outlinesNear lists the obstacles that may be on one of the lines no further than width
 // from the given one, or that may be the nearest to it. sd is the standard deviation of
 // where the lines are.
 func (m *pairMeasure) outlinesNear(p *track, width, sd float64) []nearOutline {
@@ -453,7 +453,7 @@ func verdictOf(by []string, must bool, closest, deepest passage) ObstructionVerd
 	return v
 }
 
-// beamObstruction decides about all lines that may be the measuring line within the
+// familyObstruction decides about all lines that may be the measuring line within the
 // uncertainty: never when all of them keep clear of every obstacle, must when each
 // of them passes deep enough through one.
 //

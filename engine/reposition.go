@@ -193,7 +193,7 @@ func (m *mover) barrelRoll(a Action) {
 	m.rollMeets(&area, m.result.Full)
 }
 
-// quadTrail makes the area of a template that lies as the rectangle q.
+// quadArea makes the area of a template that lies as the rectangle q.
 func quadArea(p geom.Pose, q quad) sweptArea {
 	a := sweptArea{line: centreLine{side: 1}, frame: p, cut: 1}
 	for i := range q {

@@ -31,7 +31,7 @@ const (
 	straightUnit = 40 * geom.Millimeter // length of straight 1
 )
 
-// Path returns the template's centre line in the given profile.
+// line returns the template's centre line in the given profile.
 func (t Template) line(p *Profile) centreLine {
 	side := 1.0
 	if t.Left {
@@ -60,7 +60,7 @@ func (t Template) Validate() error {
 	return nil
 }
 
-// path is the line down the middle of a template, in the template's own frame:
+// centreLine is the line down the middle of a template, in the template's own frame:
 // it begins at the origin along +y and continues straight past both ends, as if a
 // straight template lay at each (G107, G108):
 //
@@ -187,7 +187,7 @@ type sweptArea struct {
 	ends  [4]geom.Point // corners of the area, mirrored frame: start inner, outer, cut inner, outer
 }
 
-// newTrail makes the area of a template up to the base of length l at s.
+// newSweptArea makes the area of a template up to the base of length l at s.
 func newSweptArea(p centreLine, frame geom.Pose, s, l float64) sweptArea {
 	w := float64(templateHalf)
 	right := p

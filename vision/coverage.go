@@ -57,7 +57,7 @@ func inside(outline geom.Polygon, do func(geom.Point)) {
 // Contradicts reports whether a sight of the mat says that an obstacle does not lie where
 // another camera's sight has it: of what differs from the mat for that one, it sees more
 // than half, and more than half of what it sees is the empty mat. Prints are dark like many a
-// mat in part, so that what looks bare to both speaks against nobody.
+// mat in part, so that what looks bare to both speaks against no camera.
 func (b *Coverage) Contradicts(outline geom.Polygon, other *Coverage) bool {
 	if b == nil || other == nil {
 		return false

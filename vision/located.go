@@ -31,7 +31,7 @@ type Located struct {
 	Elapsed  time.Duration // what locating took
 }
 
-// DuplicateID is a ship's code that one picture shows in several places, and so names nobody.
+// DuplicateID is a ship's code that one picture shows in several places, and so names no ship.
 type DuplicateID struct {
 	ID       string
 	At       []geom.Point // the bases' middles

@@ -54,7 +54,7 @@ func (v *ObstacleView) Obstacle() engine.Obstacle {
 	}
 }
 
-// AsUnknown is an obstacle of which nobody is sure.
+// AsUnknown is an obstacle that may not be what it was taken for.
 func (v *ObstacleView) AsUnknown() UnknownObject {
 	area, _ := catalogue.Centroid(v.Outline)
 	return UnknownObject{Outline: geom.Polygon(v.Outline).Hull(nil), OutlinePx: v.OutlinePx, Area: math.Abs(area)}

@@ -18,7 +18,7 @@ type UnidentifiedBase struct {
 	Outline    [4]geom.Pixel // of its top in the picture
 }
 
-// Ship makes a ship of the base: nobody's, and nobody knows which way its nose points.
+// Ship makes a ship of the base. Its player, and which way its nose points, are not known.
 func (u *UnidentifiedBase) Ship(id string) engine.Ship {
 	return engine.Ship{ID: id, Base: u.Base, Pose: u.Pose, Covariance: u.Covariance, Seen: "edges", Visible: u.Sight.Visible(), Quarters: true}
 }

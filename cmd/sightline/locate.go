@@ -234,7 +234,7 @@ func (c *locateCmd) fuse(pictures []*picture, l *locating) (all []scene, missed,
 }
 
 // verified returns what the calibration's last verification says of the pictures' answers:
-// the first that it does not hold for, or else the last. nil: nobody verified it.
+// the first that it does not hold for, or else the last. nil: it was not verified.
 func (c *locateCmd) verified(pictures []*picture, l *locating) *verify.AnswerJSON {
 	record, ok, err := verify.LoadRecord(c.Calibration[0])
 	if err != nil {

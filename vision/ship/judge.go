@@ -169,11 +169,11 @@ const keylineEnds = 0.4
 // cornerSum is what the pixels of the corners add up to, by each of the two sides that meet there.
 type cornerSum struct {
 	sum, count [4][2]float64
-	// Squares of what is off beyond the corner: of a keyline that ends there, and of one that goes on.
+	// Squares of what is off beyond the corner: of a keyline that ends there, and of one that continues.
 	ends, goesOn [4][2]float64
 }
 
-// turns reports whether the keyline turns corner k: one side fits it, and neither goes on.
+// turns reports whether the keyline turns corner k: one side fits it, and neither continues.
 func (s *cornerSum) turns(k int) bool {
 	fits := false
 	for j := range 2 {

@@ -167,7 +167,7 @@ func codeWords() [Words]uint16 {
 	return out
 }
 
-// WeakWord reports whether a word is too plain to be believed by itself.
+// WeakWord reports whether a word is too plain to be believed alone.
 func WeakWord(w uint16) bool { return bits.OnesCount16(w) != 6 }
 
 // Distance is the number of cells in which two words differ.

@@ -38,7 +38,7 @@ func newFewListener(l net.Listener, here func(netip.Addr) bool, refuse func()) *
 	return &fewListener{Listener: l, here: here, refuse: refuse, machine: map[*fewConn]struct{}{}, net: map[*fewConn]struct{}{}}
 }
 
-// listener returns a listener that takes at most so many connections as can be served.
+// Listener returns a listener that takes at most so many connections as can be served.
 func (g *Guard) Listener(l net.Listener) net.Listener {
 	return newFewListener(l, g.o.Here, func() { g.counts.connectionsRefused.Add(1) })
 }
@@ -132,7 +132,7 @@ func (c *fewConn) stream(n int) {
 	c.streams += n
 }
 
-// streams says that the answer to a request streams, until done is called: its connection
+// Streams says that the answer to a request streams, until done is called: its connection
 // makes no room for another.
 func Streams(r *http.Request) (done func()) {
 	c := connOf(r)
@@ -143,7 +143,7 @@ func Streams(r *http.Request) (done func()) {
 	return func() { c.stream(-1) }
 }
 
-// keepsConnection marks the connection of a request that takes long to answer, or that must
+// KeepsConnection marks the connection of a request that takes long to answer, or that must
 // be answered, as streaming until it is: a full house does not close it to make room.
 func KeepsConnection(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -154,7 +154,7 @@ func KeepsConnection(next http.HandlerFunc) http.HandlerFunc {
 
 type connKey struct{}
 
-// withConn puts a connection of a fewListener into its requests' context.
+// WithConn puts a connection of a fewListener into its requests' context.
 func WithConn(ctx context.Context, c net.Conn) context.Context {
 	if encrypted, ok := c.(*tls.Conn); ok {
 		c = encrypted.NetConn()
@@ -168,7 +168,7 @@ func connOf(r *http.Request) *fewConn {
 	return c
 }
 
-// noted notes on a request's connection that it came.
+// Noted notes on a request's connection that it came.
 func Noted(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if c := connOf(r); c != nil {

@@ -123,7 +123,7 @@ type Figures struct {
 	ConnectionsRefused uint64
 }
 
-// figures returns what was counted.
+// Figures returns what was counted.
 func (g *Guard) Figures() Figures {
 	return Figures{
 		Limited: g.counts.limited.Load(), WrongCodes: g.counts.wrongCodes.Load(), Streams: g.streams.held() + g.ownStreams.held(),
@@ -132,7 +132,7 @@ func (g *Guard) Figures() Figures {
 	}
 }
 
-// newGuard returns a guard.
+// NewGuard returns a guard.
 func NewGuard(o Options, now func() time.Time) *Guard {
 	if o.Here == nil {
 		o.Here = netip.Addr.IsLoopback
@@ -168,7 +168,7 @@ func (g *Guard) here(r *http.Request) bool {
 	return peer.IsValid() && g.o.Here(peer) && !forwarded(r)
 }
 
-// session says who asks. It never fails: what is no valid pairing is none.
+// Session says who asks. It never fails: what is no valid pairing is none.
 func (g *Guard) Session(r *http.Request) Session {
 	who := Session{Role: Reader, Here: g.here(r)}
 	if g.o.PairToRead {
@@ -186,18 +186,18 @@ func (g *Guard) Session(r *http.Request) Session {
 	return who
 }
 
-// guarded is a handler behind the role that it takes.
+// Guarded is a handler behind the role that it takes.
 type Guarded struct {
 	role Role
 	by   *Guard
 	next http.HandlerFunc
 }
 
-// allow lets a handler be asked by those who have the role, and answers the others
+// Allow lets a handler be asked by those who have the role, and answers the others
 // with 403, a sentence and the role in the header Sightline-Needs.
 func (g *Guard) Allow(role Role, next http.HandlerFunc) *Guarded { return &Guarded{role, g, next} }
 
-// needs is the role that the handler takes.
+// Needs is the role that the handler takes.
 func (g *Guarded) Needs() Role { return g.role }
 
 // ServeHTTP implements http.Handler.

@@ -16,7 +16,7 @@ import (
 // suffix proves nothing: .box is sold to everyone, and any name below .home.arpa or
 // .lan is whatever the network's name server says.
 
-// known refuses requests for a host that is none of this machine's names.
+// OwnHosts refuses requests for a host that is none of this machine's names.
 func (g *Guard) OwnHosts(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if name, ok := hostName(r.Host); !ok || !g.answersTo(name) {

@@ -175,7 +175,7 @@ func forParameter(element string) string {
 	return ""
 }
 
-// limited keeps a peer on the network to requestRate. This
+// Limited keeps a peer on the network to requestRate. This
 // machine itself is not counted: whoever runs programs on it needs no page to keep it busy.
 func (g *Guard) Limited(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -190,7 +190,7 @@ func (g *Guard) Limited(next http.Handler) http.Handler {
 	})
 }
 
-// costly keeps a peer on the network from asking often for what takes long to make.
+// Costly keeps a peer on the network from asking often for what takes long to make.
 func (g *Guard) Costly(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if !g.here(r) {
@@ -258,7 +258,7 @@ func (c *shares) held() int {
 	return c.all
 }
 
-// streaming keeps what goes on for long (events, video) to as many clients as the program
+// Streaming keeps what goes on for long (events, video) to as many clients as the program
 // can serve.
 func (g *Guard) Streaming(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

@@ -219,7 +219,7 @@ func tidyCode(typed string) (code string, ok bool) {
 	return code, true
 }
 
-// pair makes a player of who knows the code, and a judge of who knows the secret, and gives
+// Pair makes a player of who knows the code, and a judge of who knows the secret, and gives
 // them the cookie. What is wrong is answered, with ok false.
 func (g *Guard) Pair(w http.ResponseWriter, r *http.Request, code, secret, name string) (who Session, ok bool) {
 	role := Player
@@ -239,10 +239,10 @@ func (g *Guard) Pair(w http.ResponseWriter, r *http.Request, code, secret, name 
 	return who, true
 }
 
-// code returns the code that pairs a device, and until when it is shown.
+// Code returns the code that pairs a device, and until when it is shown.
 func (g *Guard) Code() (code string, until time.Time) { return g.pairing.current(g.now()) }
 
-// unpair ends the pairing of who asks.
+// Unpair ends the pairing of who asks.
 func (g *Guard) Unpair(w http.ResponseWriter, r *http.Request) {
 	g.sessions.end(r, g.now())
 	give(w, r, "", time.Time{})

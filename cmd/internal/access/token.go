@@ -22,7 +22,7 @@ func (s *sessions) readToken(now time.Time) string {
 	return until + "." + base64.RawURLEncoding.EncodeToString(s.mac("overlay", []byte(until)))
 }
 
-// readToken returns a token that lets its bearer read, and until when.
+// ReadToken returns a token that lets its bearer read, and until when.
 func (g *Guard) ReadToken() (token string, until time.Time) {
 	now := g.now()
 	return g.sessions.readToken(now), now.Add(readTokenFor)

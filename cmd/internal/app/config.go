@@ -573,7 +573,7 @@ func (c Config) With(o Overrides) (Config, error) {
 	return c, nil
 }
 
-// dataDir is where the program keeps what it writes by itself.
+// dataDir is where the program keeps its own files.
 func (c Config) dataDir() string {
 	if c.Table.Record != "" {
 		return filepath.Dir(c.Table.Record)

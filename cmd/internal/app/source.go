@@ -32,7 +32,7 @@ type opener struct {
 	holding cameraHolder
 }
 
-// newOpener returns what opens a camera. tell is told what people should know; nil: nobody.
+// newOpener returns what opens a camera. tell is told what people should know; nil: no one.
 func newOpener(c Camera, log *slog.Logger, tell func(text string)) *opener {
 	return &opener{camera: c, skipped: logSkipped(log), holding: cameraHolder{tell: tell}}
 }

@@ -198,7 +198,7 @@ func (g *Game) Held() bool {
 	return g.held != nil
 }
 
-// Known returns the ships as they were published last.
+// Tracks returns the ships as they were published last.
 func (g *Game) Tracks() []vision.Track {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -266,7 +266,7 @@ func (g *Game) chooseFirst() {
 // AskJudge holds the answers and tells everybody that a judge is asked for.
 func (g *Game) AskJudge() { g.AskJudgeFor("") }
 
-// AskJudgeFor does the same, and remembers who asked; "": nobody said.
+// AskJudgeFor does the same, and remembers who asked; "": not said.
 func (g *Game) AskJudgeFor(who string) {
 	if err := g.Hold(live.HoldRequest{Hold: true, AskJudge: true}); err != nil {
 		g.Note(err.Error())
@@ -286,7 +286,7 @@ func (g *Game) AskJudgeFor(who string) {
 	})
 }
 
-// SetEdition changes the edition of the rules; what is on the table is measured anew.
+// SetEdition changes the edition of the rules; what is on the table is measured again.
 func (g *Game) SetEdition(r engine.Rules) {
 	g.update(func() {
 		g.o.Rules.Edition = r
@@ -325,7 +325,7 @@ type Seen struct {
 	Cameras []live.Camera
 }
 
-// forget drops what was seen through a registration that no longer holds.
+// Forget drops what was seen through a registration that no longer holds.
 func (s *Seen) Forget() {
 	s.Located, s.Tracks, s.Result = vision.Located{}, nil, engine.Result{}
 }

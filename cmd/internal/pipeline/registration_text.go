@@ -10,7 +10,7 @@ import (
 )
 
 // Health says what of the registration stops the answers, and what to do about it; its
-// code is web.OK when nothing does.
+// code is live.OK when nothing does.
 func (r *Registration) Health() live.Health {
 	switch r.state {
 	case Unknown:
@@ -98,7 +98,7 @@ func watchView(v watch.Verdict, watched bool) live.Watch {
 	return out
 }
 
-// listed is "3, 5".
+// IDList is "3, 5".
 func IDList(ids []int) string {
 	return strings.Trim(strings.Join(strings.Fields(fmt.Sprint(ids)), ", "), "[]")
 }

@@ -54,7 +54,7 @@ func (t *Track) detectChange(table calibration.Table) {
 	t.change = change
 }
 
-// newChangeDetector returns what tells pictures that show nothing new, with the usual
+// NewChangeDetector returns what tells pictures that show nothing new, with the usual
 // options.
 func NewChangeDetector(t calibration.Table) (*track.ChangeDetector, error) {
 	return track.NewChangeDetector(t, track.ChangeOptions{})

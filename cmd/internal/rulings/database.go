@@ -195,7 +195,7 @@ const (
 	sqliteCantOpen = 14
 )
 
-// vanished reports whether SQLite says of a database that is being opened what it also
+// isVanished reports whether SQLite says of a database that is being opened what it also
 // says when files go meanwhile.
 func isVanished(err error) bool {
 	return slices.Contains([]int{sqliteReadOnly, sqliteIOErr, sqliteCantOpen}, code(err))

@@ -476,7 +476,7 @@ func (l *Log) closeAll() error {
 	return err
 }
 
-// shutDBs closes the databases, the writing one last: it tidies the WAL up.
+// closeDatabases closes the databases, the writing one last: it tidies the WAL up.
 func (l *Log) closeDatabases() (err error) {
 	for _, db := range []**sql.DB{&l.read, &l.write} {
 		if *db != nil {
