@@ -25,6 +25,15 @@ type route struct {
 	Role    access.Role
 }
 
+// Route is an address that another package answers. It passes the same guard as the
+// server's own addresses: hosts, roles, limits, and requests from other sites.
+type Route struct {
+	Pattern string // as net/http's ServeMux reads it: "GET /api/round"
+	Role    access.Role
+	Handler http.HandlerFunc
+	Streams bool // it answers for as long as the client listens
+}
+
 // Handle adds a route.
 func (t *router) Handle(pattern string, h *access.Guarded) {
 	t.mux.Handle(pattern, h)
@@ -109,7 +118,7 @@ func readPairing(body io.Reader) (in pairJSON, problem string) {
 
 func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
-// pair makes a player of who knows the code and a judge of who knows the secret.
+// Pair makes a player of who knows the code and a judge of who knows the secret.
 func (s *Server) Pair(w http.ResponseWriter, r *http.Request) {
 	in, problem := readPairing(http.MaxBytesReader(w, r.Body, bodyMost))
 	if problem != "" {
@@ -121,7 +130,7 @@ func (s *Server) Pair(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// unpair ends the pairing of who asks.
+// Unpair ends the pairing of who asks.
 func (s *Server) Unpair(w http.ResponseWriter, r *http.Request) {
 	if !readNothing(w, r) {
 		return

@@ -67,6 +67,7 @@ type Options struct {
 	Freeze   func(live.HoldRequest) error
 	AskJudge func(who string)
 	Rulings  Rulings
+	Routes   []Route // of other packages
 }
 
 // Times and sizes that keep one bad client from harming the others.
@@ -139,12 +140,19 @@ func (s *Server) routes() http.Handler {
 	if s.o.Learning != nil {
 		s.obstacleRoutes(mux)
 	}
+	for _, r := range s.o.Routes {
+		answer := r.Handler
+		if r.Streams {
+			answer = s.guard.Streaming(answer)
+		}
+		mux.Handle(r.Pattern, s.Allow(r.Role, answer))
+	}
 	// Whoever changes something must come from this page: browsers say where a
 	// request comes from, and other sites are refused.
 	return access.Noted(secured(s.counted(s.guard.OwnHosts(s.guard.Limited(shortened(http.NewCrossOriginProtection().Handler(mux.mux)))))))
 }
 
-// allow lets a handler be asked by those who have the role.
+// Allow lets a handler be asked by those who have the role.
 func (s *Server) Allow(role access.Role, next http.HandlerFunc) *access.Guarded {
 	return s.guard.Allow(role, next)
 }
