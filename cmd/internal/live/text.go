@@ -21,6 +21,7 @@ type AnswerText struct {
 	InArc       string // "in the front arc"
 	Obstruction string
 	RestsOn     string // "A1 is covered: this is from 1.2 s ago"; "" when both ships are seen
+	Meaning     Meaning
 }
 
 // Text says the state's answer. Everything on the page that words a verdict comes from here.
@@ -43,7 +44,7 @@ func (s *State) Text() AnswerText {
 		Explain:     explainRange(s),
 		Obstruction: obstructionWords(s),
 	}
-	w.InArc = arcText(s)
+	w.InArc, w.Meaning = arcText(s), s.Meaning()
 	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", s.Choice.From, s.Choice.To, w.Title, sentence.Upper(w.InArc), sentence.Upper(w.Obstruction))
 	if s.Pair.Contact == engine.Yes {
 		w.Explain = sentence.Upper(engine.ContactWords(s.Pair.Range.Distance)) + ". " + w.Explain

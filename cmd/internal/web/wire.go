@@ -38,6 +38,7 @@ type stateJSON struct {
 	Ruling      *rulingJSON     `json:"ruling"`          // the last one; null: there is none
 	Trouble     string          `json:"rulings_trouble"` // why no ruling can be recorded now; "": nothing is known against it
 	Match       live.Match      `json:"match"`
+	Play        *live.Play      `json:"play"` // the game on the table; null: none is played
 	Overlay     *overlayJSON    `json:"overlay"`
 	Policy      policyJSON      `json:"policy"`
 	Targets     targetsJSON     `json:"targets"`
@@ -107,6 +108,7 @@ type matJSON struct {
 
 type shipJSON struct {
 	ID         string  `json:"id"`
+	Name       string  `json:"name"` // with its pilot: "A1 (Wedge Antilles)"
 	Player     int     `json:"player"`
 	Base       string  `json:"base"`
 	WidthMM    float64 `json:"width_mm"`
@@ -144,11 +146,18 @@ type choiceJSON struct {
 	Arc  string `json:"arc"`
 }
 
+// meaningJSON says what the answer means for an attack with the primary weapon.
+type meaningJSON struct {
+	Outcome string `json:"outcome"`
+	Text    string `json:"text"` // "A1 (Wedge Antilles) can attack B1 at range 1: one more attack die."; "": nothing is said
+}
+
 type answerJSON struct {
 	Outcome     string           `json:"outcome"` // yes, too_close, no_view, none (nothing chosen)
 	Title       string           `json:"title"`
 	Live        string           `json:"live"`
 	Explain     string           `json:"explain"`
+	Meaning     meaningJSON      `json:"meaning"`
 	Reason      string           `json:"reason"`
 	Band        string           `json:"band"` // what stands large on the page: "2", "2/3"
 	DistanceMM  float64          `json:"distance_mm"`
@@ -224,8 +233,8 @@ func stateOf(state *live.State) stateJSON {
 		Panel:  panelOf(state, w),
 		Held:   heldOf(state.Hold, state.Ruling), Released: releasedOf(state.Released), Ruling: rulingOf(state.Ruling),
 		Trouble: state.RulingsTrouble,
-		Match:   state.Match,
-		Policy:  policyOf(state), Targets: targetsOf(state), Things: thingsOf(state), Cameras: camerasOf(state),
+		Match:   state.Match, Play: state.Play,
+		Policy: policyOf(state), Targets: targetsOf(state), Things: thingsOf(state), Cameras: camerasOf(state),
 	}
 	for _, n := range state.Notes {
 		s.Notes = append(s.Notes, noteJSON{n.At.UnixMilli(), n.Text})
@@ -268,7 +277,7 @@ func shipsOf(state *live.State) []shipJSON {
 		c := ship.Covariance.Position()
 		track, _ := state.Track(ship.ID)
 		s := shipJSON{
-			ID: ship.ID, Player: ship.Player, Base: ship.Base.String(), WidthMM: float64(w), LengthMM: float64(l),
+			ID: ship.ID, Name: state.Play.Named(ship.ID), Player: ship.Player, Base: ship.Base.String(), WidthMM: float64(w), LengthMM: float64(l),
 			XMM: round(ship.Pose.X), YMM: round(ship.Pose.Y), HeadingDeg: round(ship.Pose.Heading.Normalized().Degrees()),
 			Quarters:   ship.Quarters,
 			SigmaMM:    round(math.Sqrt((c.XX + c.YY) / 2)),
@@ -309,7 +318,9 @@ func arcsOf(state *live.State) []string {
 	arcs := []string{}
 	if state.Pair != nil {
 		for _, a := range state.Pair.Arcs {
-			arcs = append(arcs, a.Arc.String())
+			if state.Play.Has(state.Pair.From, a.Arc.String()) {
+				arcs = append(arcs, a.Arc.String())
+			}
 		}
 	}
 	return arcs
@@ -318,7 +329,7 @@ func arcsOf(state *live.State) []string {
 func answerOf(state *live.State, w live.AnswerText) answerJSON {
 	a := answerJSON{
 		Outcome: "none", Title: w.Title, Live: w.Live, Explain: w.Explain, Reason: state.Reason,
-		LinesMM: [][2][2]float64{}, Doubts: doubtsOf(state),
+		LinesMM: [][2][2]float64{}, Doubts: doubtsOf(state), Meaning: meaningJSON{w.Meaning.Outcome.String(), w.Meaning.Text},
 		InArc:       arcJSON{Outcome: engine.NoView.String(), Text: w.InArc},
 		Obstruction: obstructionJSON{Outcome: "not_watched", Text: w.Obstruction},
 	}

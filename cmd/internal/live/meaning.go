@@ -1,0 +1,223 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sightline/cmd/internal/sentence"
+	"sightline/engine"
+)
+
+// Weapon is what a ship attacks with.
+type Weapon struct {
+	Special  bool // a secondary weapon of the first edition, a special one of 2.0 and 2.5
+	From, To int  // the ranges on its card (G69, G70)
+	NoBonus  bool // the range changes no dice: the missile symbol on its card
+}
+
+// Primary returns the ranges of a primary weapon: 1 to 3, and in 2.5 also 0.
+func Primary(r engine.Rules) Weapon {
+	if r == engine.Rules25 {
+		return Weapon{From: 0, To: 3}
+	}
+	return Weapon{From: 1, To: 3}
+}
+
+// bonus reports whether range 1 and range 3 change the dice (G67, G68): in the first
+// edition those of primary weapons only.
+func (w Weapon) bonus(r engine.Rules) bool { return !w.NoBonus && (!w.Special || r != engine.Rules1e) }
+
+// Meaning says what was measured means for an attack.
+type Meaning struct {
+	Outcome engine.Outcome // whether it can attack
+	Text    string         // "A1 (Wedge Antilles) can attack B1 at range 1: one more attack die."
+}
+
+// Meaning says what the answer for the chosen pair means for an attack with the primary
+// weapon. Its text is empty where there is no answer, or none about arcs.
+func (s *State) Meaning() Meaning {
+	if s.Pair == nil || s.rangeOnly() {
+		return Meaning{Outcome: engine.NoView}
+	}
+	return s.MeaningOf(s.Pair, s.Choice.Arc, Primary(s.Located.Scene.Rules))
+}
+
+// MeaningOf says what a pair's verdict means for an attack with a weapon in an arc. The
+// caller has asked the agreement whether it may be told.
+func (s *State) MeaningOf(p *engine.PairVerdict, arc engine.Arc, w Weapon) Meaning {
+	m := shot{s: s, p: p, w: w, rules: s.Located.Scene.Rules, arc: ArcName(arc)}
+	i := slices.IndexFunc(p.Arcs, func(a engine.ArcVerdict) bool { return a.Arc == arc })
+	if i < 0 || !s.Play.Has(p.From, arc.String()) {
+		return m.no("%s has no %s arc", p.From, m.arc)
+	}
+	m.a = &p.Arcs[i]
+	if no, ok := m.refused(); ok {
+		return no
+	}
+	return m.can()
+}
+
+// shot is one question about an attack.
+type shot struct {
+	s     *State
+	p     *engine.PairVerdict
+	a     *engine.ArcVerdict
+	w     Weapon
+	rules engine.Rules
+	arc   string
+	bands []int // at which it can attack
+	out   bool  // it may also be out of these
+}
+
+func (m *shot) no(format string, a ...any) Meaning {
+	return Meaning{engine.No, "No shot: " + fmt.Sprintf(format, a...) + "."}
+}
+
+// refused says why there is no attack, where that is sure or nothing is seen.
+func (m *shot) refused() (Meaning, bool) {
+	scene := &m.s.Located.Scene
+	from, to := ShipOf(scene, m.p.From), ShipOf(scene, m.p.To)
+	auxiliary := m.a.Arc == engine.ArcRearAux || m.a.Arc == engine.ArcFullFront180 || m.a.Arc == engine.ArcPrimaryTurret
+	switch {
+	case from != nil && to != nil && from.Player == to.Player && from.Player != 0:
+		return m.no("%s is a friendly ship", m.p.To), true
+	case m.w.Special && m.rules == engine.Rules1e && auxiliary: // G48, G49
+		return m.no("secondary weapons do not fire in the %s arc", m.arc), true
+	case m.a.InArc == engine.No:
+		return m.no("%s is outside the %s arc", m.p.To, m.arc), true
+	}
+	all := m.attackBands()
+	if len(all) == 0 || m.a.InArc == engine.NoView {
+		return Meaning{engine.NoView, fmt.Sprintf("Not known: the camera does not see enough of %s and %s.", m.p.From, m.p.To)}, true
+	}
+	for _, b := range all {
+		if b >= m.w.From && b <= m.w.To {
+			m.bands = append(m.bands, b)
+		} else {
+			m.out = true
+		}
+	}
+	if len(m.bands) == 0 {
+		return m.outOfRange(all), true
+	}
+	if no := m.s.RestrictedFrom("attack", m.p.From, m.p.To); no != nil && no.sure() {
+		return m.no("%s", strings.TrimPrefix(no.Text, "no attack: ")), true
+	}
+	return Meaning{}, false
+}
+
+// attackBands are the ranges that fit what was measured in the arc; none: it was not.
+func (m *shot) attackBands() []int {
+	switch at := m.a.Attack; {
+	case at == nil:
+		return nil
+	case at.Outcome == engine.Yes:
+		return []int{at.Band}
+	case at.Outcome == engine.Indeterminate:
+		return at.Possible
+	}
+	return nil
+}
+
+func (m *shot) outOfRange(bands []int) Meaning {
+	names := "at range " + strings.Join(bandNames(bands), " or ")
+	if slices.Min(bands) > 3 {
+		names = "beyond range 3"
+	}
+	if m.w.From > 1 || m.w.To < 3 {
+		return m.no("%s is %s, and the weapon's ranges are %s", m.p.To, names, rangesText(m.w.From, m.w.To))
+	}
+	return m.no("%s is %s", m.p.To, strings.Replace(names, "at range contact", "at range 0", 1))
+}
+
+func rangesText(from, to int) string {
+	if from == to {
+		return fmt.Sprint(from)
+	}
+	return fmt.Sprintf("%d–%d", from, to)
+}
+
+// can says that the ship can attack, or perhaps can, at which range and with which dice.
+func (m *shot) can() Meaning {
+	verb, out := "can attack", engine.Yes
+	var doubts []string
+	if m.a.InArc == engine.Indeterminate {
+		doubts = append(doubts, fmt.Sprintf("whether %s is in the %s arc is too close to call", m.p.To, m.arc))
+	}
+	if m.out {
+		doubts = append(doubts, "whether it is in range is too close to call")
+	}
+	if no := m.s.RestrictedFrom("attack", m.p.From, m.p.To); no != nil {
+		doubts = append(doubts, no.Text)
+	}
+	if len(doubts) > 0 {
+		verb, out = "can perhaps attack", engine.Indeterminate
+	}
+	text := fmt.Sprintf("%s %s %s at range %s", m.s.Play.Named(m.p.From), verb, m.p.To, bandsText(m.bands))
+	if d := append(m.dice(), m.defence()...); len(d) > 0 {
+		text += ": " + strings.Join(d, ", ")
+	}
+	for _, d := range doubts {
+		text += "; " + d
+	}
+	return Meaning{out, sentence.Upper(text) + "."}
+}
+
+func bandsText(bands []int) string {
+	var out []string
+	for _, b := range bands {
+		out = append(out, fmt.Sprint(b))
+	}
+	return strings.Join(out, " or ")
+}
+
+// at says at which of several ranges something holds.
+func (m *shot) at(band int) string {
+	if len(m.bands) == 1 {
+		return ""
+	}
+	return fmt.Sprintf(" at range %d", band)
+}
+
+// dice says how the range changes the attack dice (G67, G68, G71).
+func (m *shot) dice() (out []string) {
+	for _, b := range m.bands {
+		switch {
+		case b == 1 && m.w.bonus(m.rules):
+			out = append(out, "one more attack die"+m.at(b))
+		case b == 0 && m.rules == engine.Rules25 && !m.w.Special:
+			out = append(out, "no attack dice can be added"+m.at(b))
+		}
+	}
+	return out
+}
+
+// defence says how range and obstruction change the defence dice (G67, G68, G72).
+func (m *shot) defence() (out []string) {
+	far := slices.Contains(m.bands, 3) && m.w.bonus(m.rules)
+	word, obstacles := "", ""
+	if o := &m.a.Attack.Obstruction; m.s.ObstaclesWatched && !m.s.Located.Scene.ObstaclesUnseen {
+		word, obstacles = o.Verdict, ObstructionText(o)
+	} else {
+		obstacles = "obstacles are not watched"
+	}
+	switch {
+	case word == "must" && far && len(m.bands) == 1:
+		out = append(out, "two more defence dice ("+obstacles+")")
+	case word == "must":
+		out = append(out, "one more defence die ("+obstacles+")")
+		if far {
+			out = append(out, "another"+m.at(3))
+		}
+	case far:
+		out = append(out, "one more defence die"+m.at(3))
+	}
+	if m.rules == engine.Rules25 && m.p.Range.Outcome == engine.Yes && m.p.Range.Band == 0 {
+		out = append(out, "defence dice are not reduced at range 0")
+	}
+	if word == "may" || word == "too_close" || word == "no_view" || word == "" {
+		out = append(out, obstacles)
+	}
+	return out
+}

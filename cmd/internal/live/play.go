@@ -1,0 +1,81 @@
+package live
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Play is the game that is played on the table, as far as everybody may know it. It is a
+// plain value; its lists are never nil.
+type Play struct {
+	ID       int64      `json:"id"`       // in the log
+	Round    int        `json:"round"`    // from 1
+	Rounds   int        `json:"rounds"`   // after which the game ends; 0: it has no such end
+	Phase    string     `json:"phase"`    // "Activation", "Combat"
+	Planning bool       `json:"planning"` // dials are set: nothing may be measured under the edition's windows
+	Turn     string     `json:"turn"`     // "R3 Activation: B2 next"
+	Active   []string   `json:"active"`   // the ships whose turn it is
+	Players  [2]string  `json:"players"`  // names
+	Score    [2]int     `json:"score"`
+	Ships    []PlayShip `json:"ships"`
+	Last     string     `json:"last"`   // what was flown last: "B2 (Howlrunner): bank left 2"
+	Ghosts   []Ghost    `json:"ghosts"` // where ships stood that were nudged
+	Over     string     `json:"over"`   // why the game is over; "": it is not
+}
+
+// PlayShip is a ship of the game.
+type PlayShip struct {
+	ID         string   `json:"id"`
+	Player     int      `json:"player"`
+	Pilot      string   `json:"pilot"`                // "" where no squad says it
+	Ship       string   `json:"ship"`                 // "T-65 X-wing"
+	Initiative *int     `json:"initiative,omitempty"` // pilot skill in the first edition
+	Status     string   `json:"status"`               // on the table, destroyed, fled, reserve, docked
+	Acted      bool     `json:"acted"`                // in this phase
+	Arcs       []string `json:"arcs"`                 // that it attacks in; none: not known
+	Last       string   `json:"last"`                 // its last maneuver
+}
+
+// Ghost is where a ship stood before it was nudged.
+type Ghost struct {
+	ID         string  `json:"id"`
+	XMM        float64 `json:"x_mm"`
+	YMM        float64 `json:"y_mm"`
+	HeadingDeg float64 `json:"heading_deg"`
+	Text       string  `json:"text"` // "A1 stands 3.1 mm, 1.2° from where it stood"
+}
+
+// Ship returns a ship of the game; nil where there is no game, or no such ship in it.
+func (p *Play) Ship(id string) *PlayShip {
+	if p == nil {
+		return nil
+	}
+	i := slices.IndexFunc(p.Ships, func(s PlayShip) bool { return s.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &p.Ships[i]
+}
+
+// Named returns a ship's id with its pilot: "A1 (Wedge Antilles)"; the id alone where no
+// squad names one.
+func (p *Play) Named(id string) string {
+	if s := p.Ship(id); s != nil && s.Pilot != "" {
+		return fmt.Sprintf("%s (%s)", id, s.Pilot)
+	}
+	return id
+}
+
+// Has reports whether a ship may have an arc: one of a ship whose arcs are not known may
+// have any.
+func (p *Play) Has(id, arc string) bool {
+	s := p.Ship(id)
+	return s == nil || len(s.Arcs) == 0 || slices.ContainsFunc(s.Arcs, func(own string) bool { return sameArc(own, arc) })
+}
+
+// sameArc reports whether the ship data's name of an arc means an arc of the engine: a
+// turret is one whichever way it points.
+func sameArc(own, arc string) bool {
+	return own == arc || strings.HasSuffix(own, "turret") && arc == "turret"
+}
