@@ -41,6 +41,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/rulings": {"calibration", "calibration/atomicfile", "calibration/regular", "calibration/verify", "cmd/internal/draw",
 		"cmd/internal/rulebook", "cmd/internal/sentence", "engine", "engine/geom", "engine/scenefile", "vision", "vision/catalogue",
 		"vision/locate", "vision/obstacle", "vision/token"},
+	"cmd/internal/round":            {"engine", "engine/flown", "engine/geom"},
 	"cmd/internal/squads":           {"calibration/regular", "engine"},
 	"cmd/internal/squads/shiptable": {"cmd/internal/squads"},
 	"cmd/internal/doctor": {"calibration", "calibration/lens", "calibration/verify", "hardware", "vision", "vision/capture",

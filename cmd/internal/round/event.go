@@ -1,0 +1,270 @@
+package round
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"sightline/engine"
+)
+
+// Kind says what happened.
+type Kind string
+
+// The kinds of events. Those of undoable may be taken back.
+const (
+	Started  Kind = "started"  // Start
+	Advanced Kind = "advanced" // the next phase or round begins, after Phase of Round
+	Acted    Kind = "acted"    // Ship has moved, or attacked, in Phase
+	Moved    Kind = "moved"    // the camera saw Flown
+	Rolled   Kind = "rolled"   // Player is the first player of this round
+	Changed  Kind = "changed"  // Ship's status is Status
+	Halved   Kind = "halved"   // Ship is at half its health
+	Tied     Kind = "tied"     // Ship and With change places: the pilots are tied to the other bases
+	Scored   Kind = "scored"   // Player earns Points of the scenario, because of Text
+	Ended    Kind = "ended"    // the game is over, because of Text; Player wins
+	Undone   Kind = "undone"   // event Undo does not count
+	Noted    Kind = "noted"    // the table as it stands: Scene
+	Asked    Kind = "asked"    // a measurement and its answer: Text
+	Ruled    Kind = "ruled"    // a judge ruled, by number
+	Said     Kind = "said"     // Text
+)
+
+var undoable = []Kind{Advanced, Acted, Moved, Rolled, Changed, Halved, Tied, Scored, Ended}
+
+// ByCamera is who did what no person did.
+const ByCamera = "camera"
+
+// Event is one thing that happened in a game.
+type Event struct {
+	Number int64     `json:"number"` // in its game, from 1
+	At     time.Time `json:"at"`
+	Kind   Kind      `json:"kind"`
+	By     string    `json:"by,omitempty"` // camera, or who tapped
+
+	Round  int             `json:"round,omitempty"`
+	Phase  Phase           `json:"phase,omitempty"`
+	Ship   string          `json:"ship,omitempty"`
+	With   string          `json:"with,omitempty"`
+	Player int             `json:"player,omitempty"`
+	Points int             `json:"points,omitempty"`
+	Status Status          `json:"status,omitempty"`
+	Undo   int64           `json:"undo,omitempty"`
+	Ruling int64           `json:"ruling,omitempty"`
+	Text   string          `json:"text,omitempty"`
+	Start  *Start          `json:"start,omitempty"`
+	Flown  *Flown          `json:"flown,omitempty"`
+	Scene  json.RawMessage `json:"scene,omitempty"`
+}
+
+// ErrEvent is in the errors for events that do not fit the game.
+var ErrEvent = errors.New("this does not fit the game as it stands")
+
+func wrong(format string, a ...any) error {
+	return fmt.Errorf("%s: %w", fmt.Sprintf(format, a...), ErrEvent)
+}
+
+// Fold returns the state after events, of which the first starts the game.
+func Fold(events []Event) (*Game, error) {
+	if len(events) == 0 || events[0].Kind != Started || events[0].Start == nil {
+		return nil, wrong("a game begins with its start")
+	}
+	gone := map[int64]bool{}
+	for i := range events {
+		if e := &events[i]; e.Kind == Undone {
+			gone[e.Undo] = true
+		}
+	}
+	g, err := begin(events[0].Start)
+	if err != nil {
+		return nil, err
+	}
+	for i := range events {
+		e := &events[i]
+		if e.Number != int64(i)+1 {
+			return nil, wrong("event %d stands in place %d", e.Number, i+1)
+		}
+		g.Numbers = e.Number
+		switch {
+		case i == 0:
+		case gone[e.Number]:
+			if e.By == ByCamera && e.Kind == Advanced {
+				g.held = true
+			}
+		default:
+			if err := g.apply(e); err != nil {
+				return nil, fmt.Errorf("event %d: %w", e.Number, err)
+			}
+		}
+	}
+	return g, nil
+}
+
+// begin returns the state at the start.
+func begin(s *Start) (*Game, error) {
+	rules, err := engine.ParseRules(s.Edition)
+	if err != nil {
+		return nil, fmt.Errorf("edition: %w", err)
+	}
+	if !slices.Contains(scenarios, s.Scenario) {
+		return nil, wrong("scenario %q: expected one of assault, chance, salvage and scramble", s.Scenario)
+	}
+	if s.Scenario != NoScenario && rules != engine.Rules25 {
+		return nil, wrong("scenarios are of 2.5")
+	}
+	if s.First < 0 || s.First > 2 || s.Points < 0 {
+		return nil, wrong("first player %d and %d points: expected player 1 or 2, and no fewer than 0 points", s.First, s.Points)
+	}
+	g := &Game{Start: *s, Rules: rules, Round: 1, Phase: Planning, First: s.First}
+	for _, ship := range s.Ships {
+		if ship.ID == "" || g.Piece(ship.ID) != nil || ship.Player < 1 || ship.Player > 2 {
+			return nil, wrong("ship %q of player %d: expected an id of its own, and player 1 or 2", ship.ID, ship.Player)
+		}
+		g.Ships = append(g.Ships, Piece{Ship: ship, Status: OnTable})
+	}
+	if len(g.Ships) == 0 {
+		return nil, wrong("a game has ships")
+	}
+	return g, nil
+}
+
+// Append returns the events with a further one, which must fit, and the state after it. The
+// caller's slice is not changed.
+func Append(events []Event, e Event) ([]Event, *Game, error) {
+	e.Number = int64(len(events)) + 1
+	if e.Kind == Undone {
+		if n := Undoable(events); n == 0 || e.Undo != n {
+			return events, nil, wrong("event %d cannot be taken back now: the last that can is %d", e.Undo, n)
+		}
+	}
+	out := append(slices.Clip(events), e)
+	g, err := Fold(out)
+	if err != nil {
+		return events, nil, err
+	}
+	return out, g, nil
+}
+
+// Undoable returns the number of the event that an undo takes back; 0: there is none.
+func Undoable(events []Event) int64 {
+	gone := map[int64]bool{}
+	for i := len(events) - 1; i >= 0; i-- {
+		e := &events[i]
+		switch {
+		case e.Kind == Undone:
+			gone[e.Undo] = true
+		case slices.Contains(undoable, e.Kind) && !gone[e.Number]:
+			return e.Number
+		}
+	}
+	return 0
+}
+
+// apply changes the state by one event.
+func (g *Game) apply(e *Event) error {
+	if g.Ended && slices.Contains(undoable, e.Kind) {
+		return wrong("the game is over")
+	}
+	switch e.Kind {
+	case Undone, Asked, Ruled, Said:
+	case Noted:
+		g.Scene = e.Scene
+	case Advanced:
+		if e.Round != g.Round || e.Phase != g.Phase {
+			return wrong("round %d %s is over: it is round %d %s", e.Round, e.Phase, g.Round, g.Phase)
+		}
+		g.advance()
+	case Rolled:
+		if e.Player != 1 && e.Player != 2 {
+			return wrong("first player %d: expected 1 or 2", e.Player)
+		}
+		g.First = e.Player
+	case Scored:
+		if e.Player != 1 && e.Player != 2 {
+			return wrong("points for player %d: expected 1 or 2", e.Player)
+		}
+		g.bonus[e.Player-1] += e.Points
+		if e.Round != 0 && !slices.Contains(g.Scored, e.Round) {
+			g.Scored = append(g.Scored, e.Round)
+		}
+	case Ended:
+		g.Ended, g.Why, g.Winner = true, e.Text, e.Player
+	case Acted, Moved, Changed, Halved, Tied:
+		return g.applyShip(e)
+	default:
+		return wrong("event %q is not known", e.Kind)
+	}
+	return nil
+}
+
+// applyShip changes the state by an event of one ship.
+func (g *Game) applyShip(e *Event) error {
+	p := g.Piece(e.Ship)
+	if p == nil {
+		return wrong("%q is no ship of this game", e.Ship)
+	}
+	switch e.Kind {
+	case Acted:
+		if e.Round != g.Round || e.Phase != g.Phase {
+			return wrong("round %d %s is over: it is round %d %s", e.Round, e.Phase, g.Round, g.Phase)
+		}
+		if p.Acted {
+			return wrong("%s has acted in this phase", p.Name())
+		}
+		p.Acted = true
+		p.Moved = p.Moved || g.Phase == Activation
+	case Moved:
+		if e.Flown == nil {
+			return wrong("nothing is said of what %s has flown", p.Name())
+		}
+		g.moved(p, e.Flown)
+	case Changed:
+		if !slices.Contains(statuses, e.Status) {
+			return wrong("status %q: expected one of %v", e.Status, statuses)
+		}
+		// What is destroyed attacks in its turn of the present initiative (G236).
+		p.dying = e.Status == Destroyed && g.Phase.attacks() && !p.Acted && initiativeOf(p) == g.current
+		p.Status = e.Status
+	case Halved:
+		p.Half = true
+	case Tied:
+		return g.tie(p, g.Piece(e.With))
+	}
+	g.settle()
+	return nil
+}
+
+// tie gives two ships each other's pilot; the ids stay with the bases.
+func (g *Game) tie(p, q *Piece) error {
+	if q == nil || p == q || p.Player != q.Player {
+		return wrong("two ships of one player change their pilots")
+	}
+	p.Ship, q.Ship = q.Ship, p.Ship
+	p.ID, q.ID = q.ID, p.ID
+	g.settle()
+	return nil
+}
+
+// moved notes what a ship has flown.
+func (g *Game) moved(p *Piece, f *Flown) {
+	to := f.To
+	p.Pose, g.Touch = &to, f.Touch
+	if f.Sort == Nudge {
+		return
+	}
+	p.Last, g.Last = f.Short(), p.Name()+": "+f.Short()
+	if g.Phase == Activation && f.Sort != Action {
+		p.Moved, p.Acted = true, true
+	}
+}
+
+// Automatic is the event by which the camera advances the round: everybody has moved. ok is
+// false where the table does not decide it, or somebody took it back.
+func (g *Game) Automatic() (e Event, ok bool) {
+	if g.Ended || g.held || g.Phase != Activation || !g.All() {
+		return e, false
+	}
+	return Event{Kind: Advanced, By: ByCamera, Round: g.Round, Phase: g.Phase}, true
+}

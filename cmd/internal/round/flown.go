@@ -1,0 +1,365 @@
+package round
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sightline/engine"
+	"sightline/engine/flown"
+	"sightline/engine/geom"
+)
+
+// Sort says what a change of a ship's place was.
+type Sort string
+
+// What a ship may have done between two rests.
+const (
+	Maneuver Sort = "maneuver"
+	Action   Sort = "action" // a boost, a barrel roll, a decloaking
+	Nudge    Sort = "nudge"  // it stands a little from where it stood, and flew nothing
+	Unknown  Sort = "unknown"
+)
+
+// Flown is what a ship has flown, and what the program has to say about it.
+type Flown struct {
+	Sort    Sort   `json:"sort"`
+	Outcome string `json:"outcome"` // yes, too_close, no: of Move
+	Move    string `json:"move"`    // the likeliest; where nothing fits, the nearest; "" of a nudge
+	Text    string `json:"text"`    // "bank left 2, 1.3 mm and 0.8° off"
+
+	Others    []string `json:"others,omitempty"` // what cannot be told from Move
+	Says      []string `json:"says,omitempty"`   // "out of order: A1 was next"
+	Touching  []string `json:"touching,omitempty"`
+	Obstacles []string `json:"obstacles,omitempty"` // that it met
+	Flees     string   `json:"flees,omitempty"`     // yes, or too_close; "": it stays on the mat
+
+	// Touch is, in the first edition, which ships touch after it (G95 to G101).
+	Touch [][2]string `json:"touch,omitempty"`
+
+	From       Pose    `json:"from"`
+	To         Pose    `json:"to"`
+	ResidualMM float64 `json:"residual_mm,omitempty"`
+	Residual   float64 `json:"residual_deg,omitempty"`
+}
+
+// Short is what was flown in a few words: "bank left 2", "bank left 2 or bank left 1",
+// "not known".
+func (f *Flown) Short() string {
+	switch {
+	case f.Sort == Nudge:
+		return "nudged"
+	case f.Outcome == engine.No.String() || f.Move == "":
+		return "not known"
+	case len(f.Others) > 1:
+		return f.Move + " or another"
+	case len(f.Others) == 1:
+		return f.Move + " or " + f.Others[0]
+	}
+	return f.Move
+}
+
+// Slop is how people lay templates and set ships down, unless a table says otherwise.
+var Slop = flown.Slop{Place: 1.5 * geom.Millimeter, Turn: 1.5 * geom.Degree}
+
+// nudgedMost is how far a ship is pushed by a sleeve at most: the shortest move in full,
+// a boost's or a straight 1, is 80 mm long from a small base.
+const (
+	nudgedMost = 20 * geom.Millimeter
+	nudgedTurn = 12 * geom.Degree
+)
+
+// judge says what a ship has flown from one rest of the table to another.
+func (g *Game) judge(before, after *engine.Scene, id string, slop flown.Slop) Flown {
+	j := judging{g: g, before: before, after: after, id: id, piece: g.Piece(id), slop: slop}
+	from, to := shipIn(before, id), shipIn(after, id)
+	j.f = Flown{Sort: Unknown, Outcome: engine.No.String(), From: poseOf(from), To: poseOf(to)}
+	j.turn = g.Phase == Activation && j.piece != nil && !j.piece.Moved && slices.Contains(g.Active(), id)
+	j.name(from, to)
+	j.order()
+	j.met()
+	j.flees(to)
+	j.touch()
+	return j.f
+}
+
+// judging is one question about what a ship has flown.
+type judging struct {
+	g             *Game
+	before, after *engine.Scene
+	id            string
+	piece         *Piece // nil: the ship is not of the game
+	slop          flown.Slop
+	turn          bool // it is this ship's turn to move
+	offDial       bool
+	f             Flown
+	best          flown.Fit
+	bumped        bool // whichever of the candidates it flew
+}
+
+func shipIn(s *engine.Scene, id string) *engine.Ship {
+	i := slices.IndexFunc(s.Ships, func(k engine.Ship) bool { return k.ID == id })
+	if i < 0 {
+		return &engine.Ship{ID: id}
+	}
+	return &s.Ships[i]
+}
+
+// poseOf writes a ship's pose down.
+func poseOf(s *engine.Ship) Pose {
+	p := Pose{X: s.Pose.X, Y: s.Pose.Y, HeadingDeg: s.Pose.Heading.Normalized().Degrees()}
+	unit := [3]float64{1, 1, geom.Angle(1).Degrees()}
+	for i := range 3 {
+		for k := range 3 {
+			p.Covariance[3*i+k] = s.Covariance[3*i+k] * unit[i] * unit[k]
+		}
+	}
+	return p
+}
+
+// Ship returns a ship with this pose in place of its own.
+func (p *Pose) Ship(s engine.Ship) engine.Ship {
+	s.Pose = geom.Pose{Point: geom.Point{X: p.X, Y: p.Y}, Heading: geom.Angle(p.HeadingDeg) * geom.Degree}
+	unit := [3]float64{1, 1, float64(geom.Degree)}
+	for i := range 3 {
+		for k := range 3 {
+			s.Covariance[3*i+k] = p.Covariance[3*i+k] * unit[i] * unit[k]
+		}
+	}
+	return s
+}
+
+// expected is what the ship may fly now: its maneuver in its turn, its actions afterwards.
+func (j *judging) expected() (c flown.Candidates) {
+	every := flown.Every()
+	if j.piece == nil {
+		return every
+	}
+	if j.g.Phase == Activation && !j.piece.Moved {
+		c.Maneuvers = every.Maneuvers
+		if dial, err := flown.ParseDial(strings.Join(j.piece.Dial, ",")); err == nil {
+			c.Maneuvers = dial
+		}
+		return c
+	}
+	for _, a := range every.Actions {
+		if j.piece.may(a) {
+			c.Actions = append(c.Actions, a)
+		}
+	}
+	return c
+}
+
+// may reports whether a ship's data let it perform an action; where they list none, all.
+func (p *Piece) may(a engine.Action) bool {
+	if len(p.Actions) == 0 {
+		return true
+	}
+	name := map[engine.ActionKind]string{engine.Boost: "boost", engine.BarrelRoll: "barrel roll", engine.Decloak: "cloak"}[a.Kind]
+	return slices.ContainsFunc(p.Actions, func(own string) bool { return strings.TrimSuffix(own, "*") == name })
+}
+
+// name finds what was flown: among what the ship may fly now, then among everything. A ship
+// that hardly moved and flew nothing was nudged.
+func (j *judging) name(from, to *engine.Ship) {
+	d := to.Pose.Sub(from.Pose.Point).Norm()
+	turned := (to.Pose.Heading - from.Pose.Heading).Signed()
+	small := geom.Length(d) < nudgedMost && turned < nudgedTurn && turned > -nudgedTurn
+	nudge := func() {
+		j.f.Sort = Nudge
+		j.f.Text = nudgeText(j.g.Name(j.id), from, to)
+	}
+	if small && !j.turn {
+		nudge()
+		return
+	}
+	v, err := flown.Flown(j.before, j.after, j.id, j.expected(), j.slop)
+	if err == nil && v.Outcome == engine.No && !small {
+		var all flown.Verdict
+		if all, err = flown.Flown(j.before, j.after, j.id, flown.Every(), j.slop); err == nil && all.Outcome != engine.No {
+			v, j.offDial = all, true
+		}
+	}
+	switch {
+	case err != nil:
+		j.f.Text = "what it has flown is not known"
+	case v.Outcome == engine.No && small:
+		nudge()
+	default:
+		j.verdict(&v)
+	}
+}
+
+// nudgeText says how far a ship stands from where it stood.
+func nudgeText(name string, from, to *engine.Ship) string {
+	turned := (to.Pose.Heading - from.Pose.Heading).Signed()
+	return fmt.Sprintf("%s stands %.1f mm, %.1f° from where it stood", name, to.Pose.Sub(from.Pose.Point).Norm(),
+		max(turned, -turned).Degrees())
+}
+
+// verdict writes down what was found.
+func (j *judging) verdict(v *flown.Verdict) {
+	j.f.Outcome, j.f.Text = v.Outcome.String(), v.String()
+	fit := v.Best
+	if v.Outcome == engine.No {
+		if len(v.Others) > 0 {
+			j.f.Move = v.Others[0].Name
+		}
+		return
+	}
+	j.best, j.f.Move, j.f.Touching = fit, fit.Name, fit.Touching
+	j.f.ResidualMM, j.f.Residual = fit.Distance.Millimeters(), fit.Turn.Degrees()
+	j.f.Sort = Maneuver
+	if fit.Action {
+		j.f.Sort = Action
+	}
+	// A boost ends where a maneuver does: after its maneuver a ship boosts.
+	if i := slices.IndexFunc(fit.Also, func(a string) bool { return strings.HasPrefix(a, "boost") }); i >= 0 && j.piece != nil &&
+		j.piece.Moved && j.g.Phase == Activation {
+		j.f.Sort, j.f.Move = Action, fit.Also[i]
+	}
+	j.bumped = fit.Partial
+	for i := range v.Others {
+		j.f.Others = append(j.f.Others, v.Others[i].Name)
+		j.bumped = j.bumped && v.Others[i].Partial
+	}
+	if j.bumped {
+		j.say("it bumped, and backed up%s", touches(fit.Touching))
+	}
+}
+
+func touches(ids []string) string {
+	if len(ids) == 0 {
+		return ""
+	}
+	return " until it touches " + listText(ids)
+}
+
+func (j *judging) say(format string, a ...any) {
+	j.f.Says = append(j.f.Says, fmt.Sprintf(format, a...))
+}
+
+// order says what does not fit the round: the wrong phase, out of order, twice, a maneuver
+// that is not on the dial.
+func (j *judging) order() {
+	g := j.g
+	switch {
+	case j.f.Sort == Nudge:
+		return
+	case j.piece == nil:
+		j.say("%s is no ship of this game", j.id)
+		return
+	case j.piece.Status != OnTable:
+		j.say("it is %s", j.piece.Status)
+	case g.Phase == System && j.f.Sort == Action, g.Phase == Activation && j.f.Sort == Action && j.piece.Moved:
+	case g.Phase != Activation:
+		j.say("it moved in the %s phase", g.Phase)
+	case j.piece.Moved && j.f.Sort == Maneuver:
+		j.say("it has moved already in this round: %s", j.piece.Last)
+	case !j.turn && !j.piece.Moved:
+		j.say("out of order: %s %s next", listText(g.Active()), "was")
+	}
+	if j.offDial && j.f.Sort == Maneuver && !j.piece.Moved && len(j.piece.Dial) > 0 {
+		j.say("%s is not on its dial", j.f.Move)
+	}
+}
+
+// met says which obstacles it met and which ships were in its way.
+func (j *judging) met() {
+	if j.f.Outcome != engine.Yes.String() || j.f.Sort == Nudge {
+		return
+	}
+	if j.f.Sort == Maneuver {
+		m, err := engine.ParseManeuver(j.f.Move)
+		if err != nil {
+			return
+		}
+		r, err := engine.Move(j.before, j.id, m, engine.Options{})
+		if err != nil {
+			return
+		}
+		j.hits(r.Obstacles)
+		if j.g.Rules != engine.Rules1e && len(r.FirstOverlapped) > 0 && j.best.Partial {
+			j.say("it overlapped %s", listText(r.FirstOverlapped))
+		}
+		if len(r.MovedThrough) > 0 && !j.best.Partial {
+			j.say("it moved through %s", listText(r.MovedThrough))
+		}
+		return
+	}
+	a, err := engine.ParseAction(j.f.Move)
+	if err != nil {
+		return
+	}
+	r, err := engine.Reposition(j.before, j.id, a, engine.Options{})
+	if err != nil {
+		return
+	}
+	for i := range r.Options {
+		if o := &r.Options[i]; o.Name == j.best.Place || len(r.Options) == 1 {
+			j.hits(o.Obstacles)
+		}
+	}
+}
+
+func (j *judging) hits(all []engine.Hit) {
+	for _, h := range all {
+		switch {
+		case h.Template == engine.Yes || h.Base == engine.Yes:
+			j.f.Obstacles = append(j.f.Obstacles, h.ID)
+			how := "moved through"
+			if h.Base == engine.Yes {
+				how = "overlaps"
+			}
+			j.say("it %s %s", how, h.ID)
+		case h.Template == engine.Indeterminate || h.Base == engine.Indeterminate:
+			j.say("too close to call whether it met %s", h.ID)
+		}
+	}
+}
+
+// flees says whether the ship rests over an edge of the mat (G200, G201).
+func (j *judging) flees(to *engine.Ship) {
+	if j.after.MatWidth <= 0 || j.after.MatHeight <= 0 {
+		return
+	}
+	out, over := outside(j.after, to)
+	if out == engine.No {
+		return
+	}
+	j.f.Flees = out.String()
+	if out == engine.Yes {
+		j.say("it fled over the %s", over)
+		return
+	}
+	j.say("too close to call whether it fled over the %s", over)
+}
+
+// touch keeps the first edition's relation between ships that touch.
+func (j *judging) touch() {
+	if j.g.Rules != engine.Rules1e {
+		return
+	}
+	var touched []string
+	if j.bumped {
+		touched = j.best.Touching
+	}
+	t, err := engine.Touching(j.g.Touch).After(j.after, j.id, touched, engine.Options{})
+	if err != nil { // a ship that touched is no longer on the table
+		t = nil
+	}
+	j.f.Touch = t
+}
+
+// outside reports whether a ship stands over the mat's edge, and over which.
+func outside(s *engine.Scene, ship *engine.Ship) (engine.Outcome, string) {
+	r, err := engine.Move(s, ship.ID, engine.Maneuver{Bearing: engine.Stationary}, engine.Options{})
+	if err != nil || r.Flees == engine.NoView {
+		return engine.No, ""
+	}
+	over := "edge of the mat"
+	if len(r.Edges) > 0 {
+		over = strings.Join(r.Edges, " and ") + " edge"
+	}
+	return r.Flees, over
+}

@@ -1,0 +1,192 @@
+package round
+
+import (
+	"fmt"
+	"slices"
+
+	"sightline/engine"
+)
+
+// Score returns both players' points: in 2.5 mission points, before it the points of the
+// ships that the other player lost.
+func (g *Game) Score() (score [2]int) {
+	score = g.bonus
+	if g.Rules == engine.Rules25 && g.Points > 0 {
+		for i, total := range g.totals() {
+			if total > 0 && total < g.Points {
+				score[1-i] += g.Points - total // each player earns the opponent's deficit
+			}
+		}
+	}
+	for i := range g.Ships {
+		p := &g.Ships[i]
+		if p.Player < 1 || p.Player > 2 {
+			continue
+		}
+		score[2-p.Player] += g.lost(p)
+	}
+	return score
+}
+
+// totals returns the points of both squads; 0 where those of a ship are not known.
+func (g *Game) totals() (total [2]int) {
+	unknown := [2]bool{}
+	for i := range g.Ships {
+		if p := &g.Ships[i]; p.Player == 1 || p.Player == 2 {
+			total[p.Player-1] += p.Points
+			unknown[p.Player-1] = unknown[p.Player-1] || p.Points == 0
+		}
+	}
+	for i := range total {
+		if unknown[i] {
+			total[i] = 0
+		}
+	}
+	return total
+}
+
+// lost is what the opponent has of a ship: all its points when it is gone; in Chance
+// Engagement half of them, rounded down, at half its health, and the rest when it is gone.
+func (g *Game) lost(p *Piece) int {
+	switch {
+	case p.Status.gone():
+		return p.Points
+	case p.Half && g.Scenario == Chance:
+		return p.Points / 2
+	}
+	return 0
+}
+
+// left counts the ships of both players that are not gone.
+func (g *Game) left() (n [2]int) {
+	for i := range g.Ships {
+		if p := &g.Ships[i]; !p.Status.gone() && (p.Player == 1 || p.Player == 2) {
+			n[p.Player-1]++
+		}
+	}
+	return n
+}
+
+// player names a player: the name, or "player 1".
+func (g *Game) player(n int) string {
+	if name := g.Players[n-1].Name; name != "" {
+		return name
+	}
+	return fmt.Sprintf("player %d", n)
+}
+
+// Over says why the game ends at the end of this round, and who wins; "": it does not end.
+func (g *Game) Over() (why string, winner int) {
+	n, score := g.left(), g.Score()
+	ahead := 0
+	switch {
+	case score[0] > score[1]:
+		ahead = 1
+	case score[1] > score[0]:
+		ahead = 2
+	}
+	both := n[0] > 0 && n[1] > 0
+	switch {
+	case n[0] == 0 && n[1] == 0:
+		return "neither player has a ship left", 0
+	case !both:
+		winner = 1
+		if n[0] == 0 {
+			winner = 2
+		}
+		return g.player(3-winner) + " has no ship left", winner
+	case g.Rules != engine.Rules25:
+		return "", 0
+	case ahead != 0 && score[ahead-1] >= enoughPoints && g.Scenario != NoScenario:
+		return fmt.Sprintf("%s has %d mission points", g.player(ahead), score[ahead-1]), ahead
+	case g.Round >= lastRound:
+		return fmt.Sprintf("round %d was the last", lastRound), ahead
+	}
+	return "", 0
+}
+
+// Claim is what a player earns of a scenario's objective in this round, as the table shows it.
+type Claim struct {
+	Player    int            `json:"player"`
+	Points    int            `json:"points"` // the least, where it is too close
+	Most      int            `json:"most"`
+	Why       string         `json:"why"`
+	Outcome   engine.Outcome `json:"-"`
+	Undecided []string       `json:"undecided,omitempty"` // objectives that are too close to call
+}
+
+// Control says who controls an objective, as far as the table decides it.
+type Control struct {
+	Objective string
+	Possible  []int // players; 0: neither
+}
+
+// Claims proposes what each player earns at the start of the End phase: of Assault at the
+// Satellite Array one point for each satellite, of Chance Engagement one for contesting and
+// one for contesting alone. The other scenarios' points hang on what was towed and
+// scrambled, which people say.
+func (g *Game) Claims(control []Control) (out []Claim) {
+	if g.Rules != engine.Rules25 || g.Phase != End || g.Round < 2 || slices.Contains(g.Scored, g.Round) {
+		return nil
+	}
+	for player := 1; player <= 2; player++ {
+		c := Claim{Player: player}
+		for _, o := range control {
+			least, most := g.earns(player, o)
+			c.Points, c.Most = c.Points+least, c.Most+most
+			if least != most {
+				c.Undecided = append(c.Undecided, o.Objective)
+			}
+		}
+		c.Outcome = engine.Yes
+		if c.Points != c.Most {
+			c.Outcome = engine.Indeterminate
+		}
+		c.Why = claimText(g.Scenario, c)
+		out = append(out, c)
+	}
+	return out
+}
+
+// earns returns the least and the most that an objective is worth to a player.
+func (g *Game) earns(player int, o Control) (least, most int) {
+	least = 2
+	for _, p := range o.Possible {
+		worth := 0
+		switch {
+		case p == player && g.Scenario == Chance:
+			worth = 2
+		case p == player:
+			worth = 1
+		case p == both && g.Scenario == Chance:
+			worth = 1
+		}
+		least, most = min(least, worth), max(most, worth)
+	}
+	return min(least, most), most
+}
+
+// both stands for an objective that both players contest.
+const both = 3
+
+func claimText(s Scenario, c Claim) string {
+	what := "satellites under control"
+	if s == Chance {
+		what = "for contesting the satellite"
+	}
+	if c.Outcome == engine.Yes {
+		return fmt.Sprintf("%d %s", c.Points, what)
+	}
+	return fmt.Sprintf("%d or %d %s: too close to call at %s", c.Points, c.Most, what, listText(c.Undecided))
+}
+
+func listText(all []string) string {
+	if len(all) < 2 {
+		return fmt.Sprint(append(all, "")[0])
+	}
+	text := all[0]
+	for _, s := range all[1 : len(all)-1] {
+		text += ", " + s
+	}
+	return text + " and " + all[len(all)-1]
+}

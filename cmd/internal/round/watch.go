@@ -1,0 +1,238 @@
+package round
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"sightline/engine"
+	"sightline/engine/flown"
+	"sightline/engine/geom"
+)
+
+// RestFor is how long a ship must rest before it is said what it flew: a hand that still
+// corrects its place lets go and takes it up again within that time.
+const RestFor = time.Second
+
+// Sight is what the camera sees of the table at one instant.
+type Sight struct {
+	At    time.Time
+	Scene engine.Scene // the ships that stand, with what lies on the table
+	Still func(id string) bool
+}
+
+// Watch follows where the ships of a table rest. It is not safe for concurrent use.
+type Watch struct {
+	Slop flown.Slop // zero: [Slop]
+
+	rest  map[string]engine.Ship // where each ship rested last, as it was judged
+	new   map[string]resting     // ships that rest somewhere else, not yet for long enough
+	ghost map[string]Flown       // nudges that were not put back
+}
+
+// resting is a ship that has come to rest.
+type resting struct {
+	ship  engine.Ship
+	since time.Time
+}
+
+// Seen is what a ship has flown.
+type Seen struct {
+	Ship  string
+	Flown Flown
+}
+
+// NewWatch returns a watch that knows where ships rested before, from a game's events.
+func NewWatch(g *Game) *Watch {
+	w := &Watch{rest: map[string]engine.Ship{}, new: map[string]resting{}, ghost: map[string]Flown{}}
+	if g == nil {
+		return w
+	}
+	for i := range g.Ships {
+		p := &g.Ships[i]
+		base, err := engine.ParseBase(p.Base)
+		if p.Pose == nil || err != nil {
+			continue
+		}
+		w.rest[p.ID] = p.Pose.Ship(engine.Ship{ID: p.ID, Player: p.Player, Base: base})
+	}
+	return w
+}
+
+// Rests returns where a ship rested last; ok is false where it was not seen at rest.
+func (w *Watch) Rests(id string) (ship engine.Ship, ok bool) {
+	ship, ok = w.rest[id]
+	return ship, ok
+}
+
+// Ghosts lists the nudged ships that nobody put back, with what is said of them.
+func (w *Watch) Ghosts() map[string]Flown { return maps.Clone(w.ghost) }
+
+// See takes a sight in, and returns what ships have flown since the one before.
+func (w *Watch) See(g *Game, s Sight) (out []Seen) {
+	var moved []string
+	for i := range s.Scene.Ships {
+		ship := &s.Scene.Ships[i]
+		if ship.Quarters || !s.Still(ship.ID) {
+			delete(w.new, ship.ID)
+			continue
+		}
+		if w.settled(ship, s.At) {
+			moved = append(moved, ship.ID)
+		}
+	}
+	if w.shifted(&s.Scene, moved) {
+		return nil
+	}
+	slices.SortFunc(moved, func(a, b string) int { return later(g, a, b) })
+	for _, id := range moved {
+		out = append(out, Seen{id, w.flew(g, &s.Scene, id)})
+		g = after(g, out[len(out)-1])
+	}
+	return out
+}
+
+// later sorts ships that moved at once by whose turn came first.
+func later(g *Game, a, b string) int {
+	p, q := g.Piece(a), g.Piece(b)
+	if p == nil || q == nil {
+		return 0
+	}
+	return g.order(p, q)
+}
+
+// after returns a game in which a ship has also flown what was seen: the next one is judged
+// by it. The game that was given stays as it is.
+func after(g *Game, s Seen) *Game {
+	next := *g
+	next.Ships = slices.Clone(g.Ships)
+	if p := next.Piece(s.Ship); p != nil {
+		next.moved(p, &s.Flown)
+	}
+	return &next
+}
+
+// settled reports whether a ship has rested for long enough somewhere else than before. The
+// first place that it rests at is where it was set up.
+func (w *Watch) settled(ship *engine.Ship, at time.Time) bool {
+	was, known := w.rest[ship.ID]
+	if known && !elsewhere(&was, ship) {
+		delete(w.new, ship.ID)
+		return false
+	}
+	began, ok := w.new[ship.ID]
+	if !ok || elsewhere(&began.ship, ship) {
+		began = resting{*ship, at}
+	}
+	w.new[ship.ID] = began
+	if at.Sub(began.since) < RestFor {
+		return false
+	}
+	delete(w.new, ship.ID)
+	if !known {
+		w.rest[ship.ID] = *ship
+	}
+	return known
+}
+
+// A ship is elsewhere when it is so far away that neither the camera's noise nor the
+// drift of its registration explains it: five standard deviations, and what a person sees.
+const (
+	elsewhereSigmas = 5
+	elsewhereLeast  = 1.5 * geom.Millimeter
+	elsewhereTurn   = 1.5 * geom.Degree
+)
+
+// elsewhere reports whether a ship stands elsewhere than it did.
+func elsewhere(was, is *engine.Ship) bool {
+	d := is.Pose.Sub(was.Pose.Point).Norm()
+	turn := math.Abs(float64((is.Pose.Heading - was.Pose.Heading).Signed()))
+	place := math.Sqrt(max(was.Covariance[0]+is.Covariance[0], was.Covariance[4]+is.Covariance[4]))
+	heading := math.Sqrt(was.Covariance[8] + is.Covariance[8])
+	return d > max(float64(elsewhereLeast), elsewhereSigmas*place) || turn > max(float64(elsewhereTurn), elsewhereSigmas*heading)
+}
+
+// shiftedLeast is how many ships must have shifted a little at once to say that it was the
+// camera, or the mat under them: people move one ship.
+const shiftedLeast = 3
+
+// shifted takes a small shift of many ships for one of the camera's place.
+func (w *Watch) shifted(s *engine.Scene, moved []string) bool {
+	if len(moved) < shiftedLeast {
+		return false
+	}
+	for _, id := range moved {
+		was := w.rest[id]
+		if shipIn(s, id).Pose.Sub(was.Pose.Point).Norm() > float64(nudgedMost) {
+			return false
+		}
+	}
+	for _, id := range moved {
+		w.rest[id] = *shipIn(s, id)
+	}
+	return true
+}
+
+// flew says what one ship has flown, and takes its place up. A nudged ship's place is where
+// it stood, until it flies something or somebody says that it stays.
+func (w *Watch) flew(g *Game, now *engine.Scene, id string) Flown {
+	before, after := *now, *now
+	before.Ships, after.Ships = slices.Clone(now.Ships), slices.Clone(now.Ships)
+	for i := range before.Ships {
+		if was, ok := w.rest[before.Ships[i].ID]; ok {
+			before.Ships[i].Pose, before.Ships[i].Covariance = was.Pose, was.Covariance
+			if before.Ships[i].ID != id {
+				after.Ships[i] = before.Ships[i]
+			}
+		}
+	}
+	slop := w.Slop
+	if slop == (flown.Slop{}) {
+		slop = Slop
+	}
+	f := g.judge(&before, &after, id, slop)
+	w.haunt(g, id, &f)
+	w.rest[id] = *shipIn(now, id)
+	return f
+}
+
+// haunt keeps where a nudged ship stood until it is put back or flies something.
+func (w *Watch) haunt(g *Game, id string, f *Flown) {
+	old, nudged := w.ghost[id]
+	delete(w.ghost, id)
+	if f.Sort != Nudge {
+		return
+	}
+	if nudged { // again, or back
+		from, to := old.From.Ship(engine.Ship{}), f.To.Ship(engine.Ship{})
+		if !elsewhere(&from, &to) {
+			f.Text = g.Name(id) + " was put back where it stood"
+			return
+		}
+		f.From = old.From
+		f.Text = nudgeText(g.Name(id), &from, &to)
+	}
+	w.ghost[id] = *f
+}
+
+// Events takes a sight in, and returns the events that it makes: what was flown, and the next
+// phase when everybody has moved.
+func (w *Watch) Events(g *Game, s Sight) (out []Event) {
+	if g.Ended {
+		return nil
+	}
+	for _, seen := range w.See(g, s) {
+		e := Event{At: s.At, Kind: Moved, By: ByCamera, Round: g.Round, Phase: g.Phase, Ship: seen.Ship, Flown: &seen.Flown}
+		if g.Piece(seen.Ship) == nil {
+			e.Kind, e.Flown, e.Text = Said, nil, seen.Ship+" moved, and is no ship of this game"
+		}
+		out = append(out, e)
+		g = after(g, seen)
+	}
+	if e, ok := g.Automatic(); ok {
+		e.At = s.At
+		out = append(out, e)
+	}
+	return out
+}
