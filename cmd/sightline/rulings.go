@@ -58,6 +58,9 @@ func (c *rulingsLog) open() (*rulings.Log, error) {
 		return nil, unanswered{err}
 	}
 	fmt.Fprintln(os.Stderr, "sightline: the rulings in", found.Dir)
+	if err := l.Newer(); err != nil {
+		fmt.Fprintf(os.Stderr, "sightline: %v: what it adds is not shown; sightline run would record nothing in it\n", err)
+	}
 	if dir := where.Earlier(); dir == found.Dir {
 		fmt.Fprintf(os.Stderr, "sightline: an earlier version kept them there; sightline run keeps them in %s: move the folder there, or name "+
 			"it as rulings.dir\n",
@@ -111,7 +114,7 @@ func (c *rulingsListCmd) list(ctx context.Context, out io.Writer) error {
 		}
 		for i := range entries {
 			e := &entries[i]
-			if e.Damage != "" {
+			if e.Damage != "" && !e.Newer {
 				damaged++
 			}
 			doc.Rulings = append(doc.Rulings, listed(e))
@@ -151,7 +154,11 @@ func listed(e *rulings.Entry) listedJSON {
 // row is a ruling in the list for people.
 func row(e *rulings.Entry) []string {
 	if e.Damage != "" {
-		return []string{strconv.FormatInt(e.Number, 10), "", "", "CHANGED: " + printable(e.Damage)}
+		why := "CHANGED: "
+		if e.Newer {
+			why = "NOT READ: "
+		}
+		return []string{strconv.FormatInt(e.Number, 10), "", "", why + printable(e.Damage)}
 	}
 	pair, decision := "", "as measured"
 	if e.From != "" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/ed25519"
+	"database/sql"
 	"encoding/json"
 	"io"
 	"os"
@@ -271,4 +272,22 @@ func TestARulingAndTheLogAreExported(t *testing.T) {
 	code, _ = answered(t, "rulings", "export", "7", "--rulings", dir, "-o", page+"7")
 	assert.Equal(t, 1, code)
 	assert.NoFileExists(t, page+"7")
+}
+
+func TestARecordOfANewerProgramIsRead(t *testing.T) {
+	dir := ruled(t, 2)
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "rulings.db"))
+	require.NoError(t, err)
+	_, err = db.Exec("CREATE TABLE weather (day TEXT); PRAGMA user_version = 99")
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+	code, out := answered(t, "rulings", "list", "--rulings", dir)
+	assert.Zero(t, code)
+	assert.Contains(t, out, "the last is entry 2, ")
+	code, out = answered(t, "rulings", "verify", "--rulings", dir)
+	assert.Zero(t, code)
+	assert.Contains(t, out, "note: a newer program made the log: rulings.db is of version 99, and this program knows 1 to ")
+	assert.Contains(t, out, "nothing was changed")
+	code, _ = answered(t, "rulings", "export", "--rulings", dir, "-o", filepath.Join(t.TempDir(), "all.zip"))
+	assert.Zero(t, code)
 }

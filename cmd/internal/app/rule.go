@@ -161,6 +161,9 @@ func (j *judges) check(ctx context.Context) {
 	j.game.SetRulingsTrouble(trouble, trouble)
 }
 
+// newerRemedy says what to do about a record of a newer program.
+const newerRemedy = "Install the newer program, or move the folder away to begin a new record."
+
 // rulingsTrouble says for people what stops rulings.
 func rulingsTrouble(err error, dir string) string {
 	switch {
@@ -170,6 +173,8 @@ func rulingsTrouble(err error, dir string) string {
 		return "the record in " + dir + " is damaged or another program's. Run sightline rulings verify, and keep the folder as it is."
 	case errors.Is(err, fs.ErrPermission):
 		return "the folder " + dir + " may not be written."
+	case errors.Is(err, rulings.ErrNewer):
+		return "a newer program made the record in " + dir + ". It is shown here, and nothing is recorded in it. " + newerRemedy
 	}
 	return "the folder " + dir + " cannot be used (" + err.Error() + ")."
 }
@@ -209,6 +214,8 @@ func (j *judges) problem(err error) error {
 		text = "There is no room on the disk: nothing was recorded. Make room in " + j.dir + " and record it again." + kept
 	case errors.Is(err, fs.ErrPermission):
 		text = "The folder of the rulings, " + j.dir + ", may not be written: nothing was recorded." + kept
+	case errors.Is(err, rulings.ErrNewer):
+		text = "A newer program made the record in " + j.dir + ": nothing was recorded. " + newerRemedy + kept
 	case errors.Is(err, rulings.ErrInUse):
 		kind, text = live.ErrInUse, "Another program writes the rulings in "+j.dir+": nothing was recorded. Stop it, then record again."+kept
 	case errors.Is(err, rulings.ErrCorrupt):

@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"image"
@@ -433,6 +434,32 @@ func TestWhatIsNoHindranceIsNotedAtTheStart(t *testing.T) {
 		"No ruling could be recorded now: the key that signs rulings: "+c.judges.where.Key+": others may read it")
 }
 
+func TestARecordOfANewerProgramIsShownAndNotContinued(t *testing.T) {
+	c := newCourt(t, nil)
+	c.aPicture()
+	c.game.AskJudge()
+	_, err := c.rule()
+	require.NoError(t, err)
+	require.NoError(t, c.judges.Close())
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(c.dir, "rulings.db"))
+	require.NoError(t, err)
+	_, err = db.Exec("CREATE TABLE weather (day TEXT); PRAGMA user_version = 99")
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
+
+	c.judges.check(t.Context())
+	assert.Contains(t, c.hub.Newest().RulingsTrouble, "No ruling could be recorded now: a newer program made the record in "+c.dir+".")
+	list, err := c.judges.List(0, 10)
+	require.NoError(t, err)
+	assert.Len(t, list, 1)
+	require.NoError(t, c.judges.Export(io.Discard, 1))
+	_, err = c.rule()
+	require.ErrorContains(t, err, "A newer program made the record in "+c.dir+": nothing was recorded.")
+	list, err = c.judges.List(0, 10)
+	require.NoError(t, err)
+	assert.Len(t, list, 1, "it is still shown")
+}
+
 func TestEveryTroubleOfTheRecordHasItsWords(t *testing.T) {
 	c := newCourt(t, nil)
 	for name, line := range map[string]struct {
@@ -444,6 +471,7 @@ func TestEveryTroubleOfTheRecordHasItsWords(t *testing.T) {
 		"forbidden":  {fmt.Errorf("append: %w", os.ErrPermission), live.ErrUnwritten, "may not be written"},
 		"in use":     {rulings.ErrInUse, live.ErrInUse, "Another program"},
 		"damaged":    {rulings.ErrCorrupt, live.ErrDamaged, "damaged"},
+		"newer":      {fmt.Errorf("append: %w: version 3", rulings.ErrNewer), live.ErrUnwritten, "A newer program made the record"},
 		"the ruling": {fmt.Errorf("%w: no scene", rulings.ErrRuling), live.ErrInvalid, "no scene"},
 		"moved":      {fmt.Errorf("append: %w", rulings.ErrMoved), live.ErrUnwritten, "it could not be kept. Record it again."},
 		"overwritten": {fmt.Errorf("append: %w: %w", rulings.ErrOverwritten, rulings.ErrCorrupt), live.ErrDamaged,

@@ -27,7 +27,6 @@ const (
 
 	// applicationID stands in the file's header: "SIGL".
 	applicationID = 0x5349474c
-	schemaVersion = 2
 )
 
 // ErrInUse is in the error for a log that another program has open for writing.
@@ -41,14 +40,21 @@ var ErrCorrupt = errors.New("the log is damaged")
 // what was recorded before is whole; with room again, the log continues.
 var ErrFull = errors.New("there is no room on the disk")
 
-// schemas are what each version of the schema declares in addition to the one before.
-// A database of version 1 is brought to version 2 in the transaction of its next entry.
-var schemas = [...]string{schema1, schema2}
-
 // schema1 makes the log append-only for everybody who goes through SQLite: what stands
 // cannot be changed, deleted or replaced, and a new entry can only be the next one.
 // Columns that are generated are computed when they are read; they cannot lie.
-const schema1 = `
+const schema1 = tableEntries + triggersEntries + `CREATE TABLE pruned (
+	sha256 TEXT PRIMARY KEY CHECK (length(sha256) = 64),
+	at     TEXT NOT NULL,
+	entry  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE TRIGGER pruned_no_update BEFORE UPDATE ON pruned
+	BEGIN SELECT raise(ABORT, 'what was pruned stays pruned'); END;
+CREATE TRIGGER pruned_no_delete BEFORE DELETE ON pruned
+	BEGIN SELECT raise(ABORT, 'what was pruned stays pruned'); END;
+`
+
+const tableEntries = `
 CREATE TABLE entries (
 	number   INTEGER PRIMARY KEY CHECK (number > 0),
 	record   TEXT NOT NULL,
@@ -61,24 +67,19 @@ CREATE TABLE entries (
 	ruling   TEXT GENERATED ALWAYS AS (json_extract(record, '$.ruling')) VIRTUAL,
 	previous TEXT GENERATED ALWAYS AS (json_extract(record, '$.previous')) VIRTUAL
 ) STRICT;
-CREATE TRIGGER entries_next BEFORE INSERT ON entries
+`
+
+const triggersEntries = `CREATE TRIGGER entries_next BEFORE INSERT ON entries
 	WHEN NEW.number IS NOT (SELECT coalesce(max(number), 0) + 1 FROM entries)
-		OR json_extract(NEW.record, '$.number') IS NOT NEW.number
-		OR NEW.number > 1 AND json_extract(NEW.record, '$.previous') IS NOT (SELECT hash FROM entries ORDER BY number DESC LIMIT 1)
-	BEGIN SELECT raise(ABORT, 'rulings are append-only: an entry can only be the next one'); END;
+` + triggerChain + `	BEGIN SELECT raise(ABORT, 'rulings are append-only: an entry can only be the next one'); END;
 CREATE TRIGGER entries_no_update BEFORE UPDATE ON entries
 	BEGIN SELECT raise(ABORT, 'rulings are append-only: an entry cannot be changed'); END;
 CREATE TRIGGER entries_no_delete BEFORE DELETE ON entries
 	BEGIN SELECT raise(ABORT, 'rulings are append-only: an entry cannot be deleted'); END;
-CREATE TABLE pruned (
-	sha256 TEXT PRIMARY KEY CHECK (length(sha256) = 64),
-	at     TEXT NOT NULL,
-	entry  INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE TRIGGER pruned_no_update BEFORE UPDATE ON pruned
-	BEGIN SELECT raise(ABORT, 'what was pruned stays pruned'); END;
-CREATE TRIGGER pruned_no_delete BEFORE DELETE ON pruned
-	BEGIN SELECT raise(ABORT, 'what was pruned stays pruned'); END;
+`
+
+const triggerChain = `		OR json_extract(NEW.record, '$.number') IS NOT NEW.number
+		OR NEW.number > 1 AND json_extract(NEW.record, '$.previous') IS NOT (SELECT hash FROM entries ORDER BY number DESC LIMIT 1)
 `
 
 // schema2 signs entries, and keeps what tells how long the log has been there.
@@ -107,22 +108,6 @@ CREATE TRIGGER looks_no_update BEFORE UPDATE ON looks
 CREATE TRIGGER looks_no_delete BEFORE DELETE ON looks
 	BEGIN SELECT raise(ABORT, 'a look at the clock cannot be deleted'); END;
 `
-
-// versionOf returns the version of a database's schema.
-func versionOf(ctx context.Context, q queryer) (v int, err error) {
-	err = q.QueryRowContext(ctx, "PRAGMA user_version").Scan(&v)
-	return v, err
-}
-
-// upgrade brings a database to the newest schema.
-func upgrade(ctx context.Context, tx *sql.Tx) error {
-	v, err := versionOf(ctx, tx)
-	if err != nil || v >= schemaVersion {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, fmt.Sprintf("%s PRAGMA user_version = %d;", strings.Join(schemas[v:], ""), schemaVersion))
-	return err
-}
 
 // checkpoint brings what was committed into the database file, which then holds all of
 // the log, and empties the WAL. While another connection reads, some of it may have to
@@ -212,7 +197,7 @@ func code(err error) int {
 // create makes the database under another name and then gives it its own, so that there
 // never is one without its tables. A database that was put there meanwhile stays:
 // ErrMoved.
-func create(dir string) error {
+func create(dir string, schemas []string) error {
 	path := filepath.Join(dir, dbName)
 	if err := setAside(dir); err != nil {
 		return err
@@ -221,7 +206,7 @@ func create(dir string) error {
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	err := fill(fresh)
+	err := fill(fresh, schemas)
 	if err == nil {
 		err = atomicfile.NameNew(atomicfile.OS{}, fresh, path)
 	}
@@ -236,13 +221,13 @@ func create(dir string) error {
 	return atomicfile.OS{}.SyncDir(dir)
 }
 
-func fill(path string) error {
+func fill(path string, schemas []string) error {
 	db, err := openDB(path, "rwc", 1, "journal_mode(DELETE)", "synchronous(FULL)")
 	if err != nil {
 		return err
 	}
 	_, err = db.Exec(fmt.Sprintf("PRAGMA application_id = %d; PRAGMA user_version = %d; BEGIN; %s COMMIT;",
-		applicationID, schemaVersion, strings.Join(schemas[:], "")))
+		applicationID, len(schemas), strings.Join(schemas, "")))
 	if e := db.Close(); err == nil {
 		err = e
 	}
@@ -253,29 +238,32 @@ func fill(path string) error {
 }
 
 // checkHeader reads the beginning of the database file: whatever SQLite would make of
-// it, only a log of rulings may be opened as one.
-func checkHeader(path string) error {
+// it, only a log of rulings may be opened as one. It returns the version of the schema, but
+// for what stands in a WAL.
+func checkHeader(path string) (version int, err error) {
 	for _, suffix := range []string{"-wal", "-shm", "-journal"} { // SQLite opens them too
 		if err := regular.Check(path + suffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			return 0, err
 		}
 	}
 	f, err := regular.Open(path)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	defer f.Close()
 	var h [100]byte // https://www.sqlite.org/fileformat.html#the_database_header
 	if _, err := io.ReadFull(f, h[:]); err != nil || !strings.HasPrefix(string(h[:]), "SQLite format 3\x00") {
-		return fmt.Errorf("%w: %s is no SQLite database", ErrCorrupt, dbName)
+		return 0, fmt.Errorf("%w: %s is no SQLite database", ErrCorrupt, dbName)
 	}
 	if id := binary.BigEndian.Uint32(h[68:]); id != applicationID {
-		return fmt.Errorf("%w: %s is another program's database: expected application id %#x, found %#x", ErrCorrupt, dbName, applicationID, id)
+		return 0, fmt.Errorf("%w: %s is another program's database: expected application id %#x, found %#x", ErrCorrupt, dbName,
+			applicationID, id)
 	}
-	if v := binary.BigEndian.Uint32(h[60:]); v < 1 || v > schemaVersion {
-		return fmt.Errorf("%s is of version %d, expected 1 to %d: a newer program made it", dbName, v, schemaVersion)
+	v := binary.BigEndian.Uint32(h[60:])
+	if v < 1 || v > 1<<30 {
+		return 0, fmt.Errorf("%w: %s is of version %d, which no program wrote", ErrCorrupt, dbName, v)
 	}
-	return nil
+	return int(v), nil
 }
 
 // lock takes the folder for the one program that writes.

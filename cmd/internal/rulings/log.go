@@ -29,11 +29,14 @@ type Options struct {
 	// ruling.
 	Key ed25519.PrivateKey
 	// Notice is called with a text for people when the log was moved or removed while it was
-	// open, and the next ruling is recorded all the same; may be nil. It must not use the log.
+	// open, and the next ruling is recorded all the same, and when a log of an older version was
+	// brought to the newest; may be nil. It must not use the log.
 	Notice func(text string)
 
-	uptime      func() uptime // nil: the system's
-	beforeCheck func()        // called before Append checks that the ruling is in place; nil: nothing
+	uptime      func() uptime     // nil: the system's
+	beforeCheck func()            // called before Append checks that the ruling is in place; nil: nothing
+	atStep      func(step string) // called at each step of a migration; nil: nothing
+	schemas     []string          // nil: this program's
 }
 
 // Head is the last entry's number and hash. Written down elsewhere (on a sheet, in an
@@ -74,6 +77,8 @@ type Log struct {
 	acknowledged chainSum  // of those that were found when the log was opened, or acknowledged since
 	commitUnsure bool      // whether the last commit, which failed, came into the log
 	abandoned    error     // why the log was left that was open before; nil: it is that, or told
+	newer        error     // an ErrNewer: the log is open for reading only; nil: it is of a version that this program knows
+	migrated     string    // what to tell about an older log; "": nothing
 
 	overwritten fs.FileInfo // the database, which must hold acked before a ruling is recorded; nil: it was not overwritten
 }
@@ -81,7 +86,9 @@ type Log struct {
 // Open opens the log in a folder. With nothing there, the folder is made at the first
 // ruling and not before; a log that is only read must exist (fs.ErrNotExist). Only one
 // program may have a log open for writing: ErrInUse. A damaged log is never replaced:
-// ErrCorrupt. Opened read-only, a log in which entries are damaged can be looked at.
+// ErrCorrupt. Opened read-only, a log in which entries are damaged can be looked at. A log
+// that a newer program made is opened for reading only: see Newer. One of an older version
+// is brought to the newest with the next ruling.
 //
 // The folder or its files may be moved or removed while a log is open: then the next
 // ruling is recorded in what is there now, a log of its own where nothing is.
@@ -152,17 +159,22 @@ func (l *Log) open(ctx context.Context) error {
 	case err != nil:
 		return err
 	}
-	if err := checkHeader(path); err != nil {
+	version, err := checkHeader(path)
+	if err != nil {
 		return err
 	}
-	if !l.o.ReadOnly {
+	if l.newer = l.newerThan(version); l.newer == nil && !l.o.ReadOnly {
 		if err := l.openToWrite(ctx, path); err != nil {
 			return err
 		}
 	}
-	var err error
-	l.read, err = openReader(ctx, path)
-	return broken(err)
+	if l.read, err = openReader(ctx, path); err != nil {
+		return l.broken(err)
+	}
+	if version, err = versionOf(ctx, l.read); err == nil {
+		l.newer = l.newerThan(version)
+	}
+	return l.broken(err)
 }
 
 const remedy = "(sightline rulings verify says more; to begin a new log, move this folder away)"
@@ -181,6 +193,11 @@ func (l *Log) openToWrite(ctx context.Context, path string) (err error) {
 	}
 	if l.write, err = openWriter(path); err != nil {
 		return err
+	}
+	if version, err := versionOf(ctx, l.write); err != nil {
+		return broken(err)
+	} else if l.newer = l.newerThan(version); l.newer != nil { // by its WAL
+		return l.giveUpWriting()
 	}
 	var verdict string
 	if err := l.write.QueryRowContext(ctx, "PRAGMA quick_check(1)").Scan(&verdict); err != nil {
@@ -229,6 +246,37 @@ func broken(err error) error {
 	return full(err)
 }
 
+// broken is broken for this log: a newer one may declare what it reads otherwise.
+func (l *Log) broken(err error) error {
+	if l.newer != nil && code(err) == 1 {
+		return fmt.Errorf("%w: %w", l.newer, err)
+	}
+	return broken(err)
+}
+
+// giveUpWriting closes the writing connection, and gives up the lock.
+func (l *Log) giveUpWriting() (err error) {
+	if l.write != nil {
+		err = l.write.Close()
+		l.write = nil
+	}
+	if l.lock != nil {
+		l.lock.Close()
+		l.lock = nil
+	}
+	return err
+}
+
+// openAgain opens a log that was a newer program's: it may have been moved away since.
+func (l *Log) openAgain(ctx context.Context) error {
+	l.closeDatabases()
+	l.newer = nil
+	if err := l.open(ctx); err != nil {
+		return err
+	}
+	return l.newer
+}
+
 // ensureOpen makes sure that a log is open to write to, in its place, with every ruling
 // that was acknowledged.
 func (l *Log) ensureOpen(ctx context.Context) error {
@@ -258,7 +306,7 @@ func (l *Log) openOrCreate(ctx context.Context) (err error) {
 	}
 	info, err := os.Stat(filepath.Join(l.dir, dbName))
 	if errors.Is(err, fs.ErrNotExist) {
-		if err := create(l.dir); err != nil {
+		if err := create(l.dir, l.schemas()); err != nil {
 			return err
 		}
 	}
@@ -270,6 +318,9 @@ func (l *Log) openOrCreate(ctx context.Context) (err error) {
 			return fmt.Errorf("%w: %w", ErrOverwritten, err)
 		}
 		return err
+	}
+	if l.newer != nil {
+		return cmp.Or(l.giveUpWriting(), l.newer)
 	}
 	if l.write == nil {
 		return fmt.Errorf("%w: %s is no longer in %s", ErrMoved, dbName, l.dir)
@@ -299,6 +350,7 @@ func (l *Log) Append(ctx context.Context, r Ruling, f Files) (Entry, error) {
 		return Entry{}, fmt.Errorf("rulings: append to %s: %w", l.dir, full(err))
 	}
 	l.announceMoved(&e)
+	l.announceMigrated()
 	return e, nil
 }
 
@@ -310,6 +362,10 @@ func (l *Log) append(ctx context.Context, r Record, files []content) (Entry, err
 		return Entry{}, errors.New("the log was opened to be read only")
 	case len(l.o.Key) != ed25519.PrivateKeySize:
 		return Entry{}, errors.New("expected a key to sign the entry with")
+	case l.newer != nil:
+		if err := l.openAgain(ctx); err != nil {
+			return Entry{}, err
+		}
 	}
 	// When the folder is moved or removed while the ruling is written, the ruling is written
 	// again, to what is there then.
@@ -379,14 +435,11 @@ func (l *Log) tryAppend(ctx context.Context, r Record, files []content, made Ent
 
 // insert writes the entry in one transaction.
 func (l *Log) insert(ctx context.Context, r Record) (Entry, error) {
-	tx, err := l.write.BeginTx(ctx, nil)
+	tx, err := l.begin(ctx)
 	if err != nil {
 		return Entry{}, err
 	}
 	defer tx.Rollback()
-	if err := upgrade(ctx, tx); err != nil {
-		return Entry{}, err
-	}
 	head, err := l.verifyHead(ctx, tx)
 	if err != nil {
 		return Entry{}, err
@@ -425,6 +478,7 @@ func (l *Log) insert(ctx context.Context, r Record) (Entry, error) {
 		l.commitUnsure = true
 		return e, err
 	}
+	l.step("committed")
 	l.head, l.sum, l.commitUnsure = Head{e.Number, e.Hash}, sum.with(e.Number, raw, e.Hash), false
 	return e, nil
 }

@@ -5,9 +5,11 @@ import (
 	"bytes"
 	"database/sql"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -228,13 +230,12 @@ func TestNoAcknowledgedRulingIsLostInADatabaseThatIsOverwritten(t *testing.T) {
 		require.ErrorIs(t, err, rulings.ErrOverwritten)
 		refused++
 		require.NoError(t, l.Close())
-		have := found(t, dir, false)
-		for hash, at := range after {
-			if at.After(overwrittenAt) {
-				assert.Contains(t, have, hash)
-			}
+		maps.DeleteFunc(after, func(_ string, at time.Time) bool { return !at.After(overwrittenAt) })
+		raw := read(t, path)
+		if bytes.Equal(raw, older) || len(after) > 0 {
+			assert.Subset(t, found(t, dir, false), slices.Collect(maps.Keys(after)))
 		}
-		if raw := read(t, path); !bytes.Equal(raw, older) { // it was overwritten while a checkpoint wrote to it
+		if !bytes.Equal(raw, older) { // it was overwritten while a checkpoint wrote to it, and is broken
 			t.Logf("overwritten within a checkpoint: %d bytes, expected %d", len(raw), len(older))
 			overwrite(t, path, older)
 			_ = os.Remove(path + "-wal")

@@ -32,6 +32,9 @@ func probe(ctx context.Context, dir string) error {
 		return err
 	}
 	defer l.Close()
+	if err := l.Newer(); err != nil {
+		return fmt.Errorf("rulings: open %s: %w", dir, err)
+	}
 	last, err := l.Last(ctx, 1)
 	if err != nil {
 		return err

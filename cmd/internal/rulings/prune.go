@@ -39,8 +39,8 @@ func (l *Log) Prune(ctx context.Context, now time.Time) (int, error) {
 
 // prunable returns the last entry whose pictures may be old.
 func (l *Log) prunable(ctx context.Context, now time.Time) (int64, error) {
-	if v, err := versionOf(ctx, l.write); err != nil || v < schemaVersion {
-		return 0, err // there is no evidence yet of how old it is
+	if !hasSignatures(ctx, l.write) {
+		return 0, nil // version 1: there is no evidence yet of how old it is
 	}
 	passed, err := l.noteClock(ctx, now)
 	if err != nil {

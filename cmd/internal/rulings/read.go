@@ -136,9 +136,16 @@ func (l *Log) list(ctx context.Context, end string, args ...any) ([]Entry, error
 	}
 	out, err := query(ctx, db, end, args...)
 	if err != nil {
-		return nil, fmt.Errorf("rulings: read %s: %w", l.dir, broken(err))
+		return nil, fmt.Errorf("rulings: read %s: %w", l.dir, l.whyUnread(err))
 	}
 	return out, nil
+}
+
+// whyUnread is broken with the lock taken.
+func (l *Log) whyUnread(err error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.broken(err)
 }
 
 // Head returns the last entry's number and hash.
@@ -149,7 +156,7 @@ func (l *Log) Head(ctx context.Context) (Head, error) {
 	}
 	h, err := headOf(ctx, db)
 	if err != nil {
-		return Head{}, fmt.Errorf("rulings: read %s: %w", l.dir, broken(err))
+		return Head{}, fmt.Errorf("rulings: read %s: %w", l.dir, l.whyUnread(err))
 	}
 	return h, nil
 }

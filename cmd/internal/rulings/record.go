@@ -101,6 +101,8 @@ type Entry struct {
 	// With damage, the record holds what could still be read, which may be nothing but
 	// the number.
 	Damage string
+	// Newer says that Damage is nothing but that a newer program recorded the entry.
+	Newer bool
 
 	// Signature is the machine's, of the hash, in hex; "" for none.
 	Signature string
@@ -160,7 +162,8 @@ func hashOf(raw []byte) string {
 }
 
 // ParseRecord reads a record. What is not in canonical form to the byte, and what no
-// log would have written, is an error.
+// log would have written, is an error: an ErrNewer for a record of a later version, of which
+// what this one knows is returned. (The schema's version rises with the record's.)
 func ParseRecord(raw []byte) (Record, error) {
 	if len(raw) > maxRecord {
 		return Record{}, fmt.Errorf("expected at most %d bytes, got %d", maxRecord, len(raw))
@@ -169,6 +172,10 @@ func ParseRecord(raw []byte) (Record, error) {
 		return Record{}, errors.New("it is not UTF-8")
 	}
 	var r Record
+	if json.Unmarshal(raw, &r) == nil && r.Version > recordVersion {
+		return r, fmt.Errorf("%w: the record is of version %d, and this program reads %d", ErrNewer, r.Version, recordVersion)
+	}
+	r = Record{}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&r); err != nil {
@@ -178,10 +185,15 @@ func ParseRecord(raw []byte) (Record, error) {
 	if err != nil {
 		return r, err
 	}
-	if !bytes.Equal(raw, again) {
+	if !bytes.Equal(raw, again) && !(r.Key == "" && bytes.Equal(raw, untitled(again))) {
 		return r, errors.New("it is not in canonical form")
 	}
 	return r, r.validate()
+}
+
+// untitled returns a record as the first programs wrote it, which had no titles.
+func untitled(canonical []byte) []byte {
+	return bytes.Replace(canonical, []byte(`,"title":""`), nil, 1)
 }
 
 // validate checks what every record must hold.
@@ -258,7 +270,7 @@ func readEntry(number int64, raw []byte, hash, signature string, after bool) Ent
 	case actual != hash:
 		e.Damage = fmt.Sprintf("its hash does not fit its content: expected %s, found %s", hash, actual)
 	case err != nil:
-		e.Damage = err.Error()
+		e.Damage, e.Newer = err.Error(), errors.Is(err, ErrNewer)
 	case e.Number != number:
 		e.Damage = fmt.Sprintf("it stands at place %d and says that it is entry %d", number, e.Number)
 	default:

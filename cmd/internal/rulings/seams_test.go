@@ -2,6 +2,7 @@ package rulings
 
 import (
 	"crypto/ed25519"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,6 +17,17 @@ func OpenOn(dir string, o Options, d atomicfile.Disk) (*Log, error) { return ope
 // OpenChecked is Open with a hook before it is checked that a ruling is in its place.
 func OpenChecked(dir string, o Options, checking func()) (*Log, error) {
 	o.beforeCheck = checking
+	return Open(dir, o)
+}
+
+// OpenNewer is Open by a program whose schema is a version further.
+func OpenNewer(dir string, o Options, schema string) (*Log, error) {
+	return OpenNewerAt(dir, o, schema, nil)
+}
+
+// OpenNewerAt is OpenNewer with a hook at each step of a migration.
+func OpenNewerAt(dir string, o Options, schema string, atStep func(step string)) (*Log, error) {
+	o.schemas, o.atStep = append(slices.Clone(schemas), schema), atStep
 	return Open(dir, o)
 }
 

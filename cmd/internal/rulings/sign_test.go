@@ -146,31 +146,13 @@ func TestARewrittenLogIsFoundByTheKeyThatWasWrittenDown(t *testing.T) {
 	r, _ = verified(t, other, mine)
 	require.Len(t, r.Findings, 1)
 	assert.Contains(t, r.Findings[0].String(), mine)
-	r, _ = verified(t, oldLog(t), mine)
+	r, _ = verified(t, oldLog(t, "schema1"), mine)
 	require.Len(t, r.Findings, 1)
 	assert.Equal(t, "none is signed", r.Findings[0].Found)
 }
 
-// oldLog is a log of three entries as the program wrote it before it signed them: schema
-// 1, testdata/schema1.sql is what its sqlite3 .dump printed.
-func oldLog(t *testing.T) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "rulings")
-	ref := "files/6a/6a8f6823260f64d48e38b3f1dd138d432c279b12719a095ab868613d19c268ec.json"
-	require.NoError(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(ref)), 0o755))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, ref), files(0).Calibration, 0o644))
-	dump, err := os.ReadFile("testdata/schema1.sql")
-	require.NoError(t, err)
-	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "rulings.db"))
-	require.NoError(t, err)
-	_, err = db.Exec(string(dump) + "PRAGMA application_id = 0x5349474c; PRAGMA user_version = 1;")
-	require.NoError(t, err)
-	require.NoError(t, db.Close())
-	return dir
-}
-
 func TestALogOfTheVersionBeforeGoesOnAndIsSignedFromThen(t *testing.T) {
-	dir := oldLog(t)
+	dir := oldLog(t, "schema1")
 	r, last := verified(t, dir)
 	assert.Empty(t, r.Findings)
 	assert.Zero(t, r.SignedFrom)
@@ -215,7 +197,7 @@ func TestALogOfTheVersionBeforeGoesOnAndIsSignedFromThen(t *testing.T) {
 }
 
 func TestALogThatBeginsToSignWhileItIsVerifiedIsWhole(t *testing.T) {
-	dir := oldLog(t)
+	dir := oldLog(t, "schema1")
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "rulings.db"))
 	require.NoError(t, err)
 	defer db.Close()
