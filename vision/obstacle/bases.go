@@ -1,6 +1,7 @@
 package obstacle
 
 import (
+	"cmp"
 	"image"
 	"math"
 	"slices"
@@ -78,10 +79,7 @@ func (f *Finder) bareBases(frame vision.Frame, ships []geom.Polygon) []vision.Un
 // squares that fit alike are none, of whatever sizes they are.
 func alone(all []vision.UnidentifiedBase) (out []vision.UnidentifiedBase) {
 	slices.SortStableFunc(all, func(a, b vision.UnidentifiedBase) int {
-		if a.Pose.Y != b.Pose.Y {
-			return int(math.Copysign(1, a.Pose.Y-b.Pose.Y))
-		}
-		return int(math.Copysign(1, a.Pose.X-b.Pose.X))
+		return cmp.Or(cmp.Compare(a.Pose.Y, b.Pose.Y), cmp.Compare(a.Pose.X, b.Pose.X))
 	})
 	for i := range all {
 		u := &all[i]
@@ -112,7 +110,7 @@ func (f *Finder) baseAt(g *image.Gray, c hypothesis) (vision.UnidentifiedBase, b
 		return vision.UnidentifiedBase{}, false
 	}
 	starts := []geom.Pose{c.pose}
-	if v, ok := f.refine(g, c, f.hidden); ok {
+	if v, ok := f.refine(g, c); ok {
 		starts = []geom.Pose{v.Pose, c.pose}
 	}
 	for _, start := range starts {

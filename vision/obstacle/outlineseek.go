@@ -81,8 +81,7 @@ func (f *Finder) seekShape(s *shape, places []geom.Point, how edgeSeek) (best []
 func insertGuess(best []hypothesis, g hypothesis) []hypothesis {
 	at := 0
 	for i := range best {
-		turned := math.Abs(float64((best[i].pose.Heading - g.pose.Heading).Signed()))
-		if best[i].pose.Distance(g.pose.Point) < 2*seekStep && turned < 0.3 {
+		if alike(best[i].pose, g.pose, 2*seekStep, 0.3) {
 			if best[i].cost <= g.cost {
 				return best
 			}

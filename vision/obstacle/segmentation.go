@@ -486,22 +486,30 @@ const (
 // wrongShare is the wrong area as a share of the token's.
 func (g *regionHypothesis) wrongShare() float64 { return g.cost * g.shape.length / g.shape.area }
 
-// byArea finds the outline that the area of a blob decides on. Its place is between those of
+// areaMatcher goes by what lies inside and outside of an outline: print or mat.
+type areaMatcher struct {
+	*Finder
+	regions segmentation
+	found   bool // regions are those of the picture that was compared last
+	shapes  []*regionShape
+}
+
+// match finds the outline that the area of a blob decides on. Its place is between those of
 // the area and of the edges, and as uncertain as they differ.
-func (f *Finder) byArea(g *image.Gray, b blob, hidden func(geom.Point) bool) (vision.ObstacleView, bool) {
+func (f *areaMatcher) match(g *image.Gray, b blob, _ bool) (vision.ObstacleView, bool) {
 	if f.believed < acceptMisfit || b.box.Dx() > areaBox || b.box.Dy() > areaBox { // too coarse a picture, or a hand
 		return vision.ObstacleView{}, false
 	}
-	if f.regionShapes == nil {
-		for i := range f.shapes {
-			f.regionShapes = append(f.regionShapes, newRegionShape(&f.shapes[i]))
+	if f.shapes == nil {
+		for i := range f.Finder.shapes {
+			f.shapes = append(f.shapes, newRegionShape(&f.Finder.shapes[i]))
 		}
 	}
-	if !f.regionsFound {
+	if !f.found {
 		f.regions.find(&f.test)
-		f.regionsFound = true
+		f.found = true
 	}
-	all := f.regions.search(f.regionShapes, b, f.fit.eye)
+	all := f.regions.search(f.shapes, b, f.fit.eye)
 	if len(all) == 0 || all[0].cost > areaMost || all[0].wrongShare() > areaShare || all[0].use < areaUse {
 		return vision.ObstacleView{}, false
 	}
@@ -511,7 +519,7 @@ func (f *Finder) byArea(g *image.Gray, b blob, hidden func(geom.Point) bool) (vi
 	}
 	second, margin := "", 0.0
 	for _, o := range all[1:] {
-		if o.shape != best.shape || o.pose.Distance(best.pose.Point) > 4 || math.Abs(float64((o.pose.Heading-best.pose.Heading).Signed())) > 0.2 {
+		if o.shape != best.shape || !alike(o.pose, best.pose, 4, 0.2) {
 			second, margin = o.shape.shape.entry.Name, o.cost-best.cost
 			break
 		}
@@ -519,7 +527,7 @@ func (f *Finder) byArea(g *image.Gray, b blob, hidden func(geom.Point) bool) (vi
 	if second != "" && margin < areaMargin {
 		return vision.ObstacleView{}, false
 	}
-	v, ok := f.refine(g, hypothesis{shape: best.shape.shape, pose: best.pose}, hidden)
+	v, ok := f.refine(g, hypothesis{shape: best.shape.shape, pose: best.pose})
 	if !ok || v.Visible < acceptVisible || v.Misfit > areaMisfit || v.Pose.Distance(best.pose.Point) > areaMoved {
 		return vision.ObstacleView{}, false
 	}

@@ -1,6 +1,7 @@
 package obstacle
 
 import (
+	"cmp"
 	"fmt"
 	"image"
 	"math"
@@ -442,16 +443,7 @@ func (f *Finder) bare() *vision.Coverage {
 // twice, numbers from player 1's edge.
 func (f *Finder) name(views []vision.ObstacleView) {
 	slices.SortFunc(views, func(a, b vision.ObstacleView) int {
-		if a.Entry.Name != b.Entry.Name {
-			if a.Entry.Name < b.Entry.Name {
-				return -1
-			}
-			return 1
-		}
-		if a.Pose.Y < b.Pose.Y {
-			return -1
-		}
-		return 1
+		return cmp.Or(cmp.Compare(a.Entry.Name, b.Entry.Name), cmp.Compare(a.Pose.Y, b.Pose.Y))
 	})
 	taken := map[string]bool{}
 	for i := range f.catalogue.Entries {
