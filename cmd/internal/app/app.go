@@ -55,6 +55,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if err := checkSource(c.Camera.Source); err != nil && o.Open == nil {
 		return fmt.Errorf("camera.source: %w", err)
 	}
+	limitGarbage(c.Camera)
 	encrypted, err := tlsOf(c.Web)
 	if err != nil {
 		return err
