@@ -1,6 +1,7 @@
 package tablesim
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"image"
@@ -238,7 +239,7 @@ func (f *Faulty) ahead() uint64 {
 	if fps == 0 {
 		fps = DefaultFPS
 	}
-	return uint64(f.o.game().length().Seconds() / 2 * fps)
+	return uint64(f.o.game().length(cmp.Or(f.o.Pause, beatStill)).Seconds() / 2 * fps)
 }
 
 // Truth returns what the picture that Next returned last shows, or would show if

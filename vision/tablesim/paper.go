@@ -90,9 +90,14 @@ func parsePaper(value string) (time.Duration, error) {
 	if value == "" {
 		return DefaultPaperTime, nil
 	}
+	return parseStay("paper", value)
+}
+
+// parseStay reads for how many seconds something stays as it is.
+func parseStay(key, value string) (time.Duration, error) {
 	s, err := strconv.ParseFloat(value, 64)
 	if err != nil || !(s >= 1 && s <= 3600) {
-		return 0, fmt.Errorf("paper: expected 1 to 3600 seconds for each stage, got %q", value)
+		return 0, fmt.Errorf("%s: expected 1 to 3600 seconds, got %q", key, value)
 	}
 	return time.Duration(s * float64(time.Second)), nil
 }

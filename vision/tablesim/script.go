@@ -14,8 +14,9 @@ import (
 // the table: A1 has B1 at range 2 in its front arc, A2 has B2 in its bullseye at
 // range 1, A3 and B3 are within 0.3 mm of the end of range 1 (nobody can tell by
 // camera), A4 and B4 touch side by side, and a rock lies between A5 and B5. Then
-// the players move one ship after the other; the last moves put everything back,
-// so that the game can go round and round.
+// the players execute one maneuver after the other. Each ship that moves ends where
+// it began (four turns, a Koiogran turn there and one back), so that the game can go
+// round and round.
 
 // pose is a pose with its heading in degrees.
 func pose(x, y, heading float64) geom.Pose {
@@ -31,7 +32,7 @@ var scriptShips = []engine.Ship{
 	{ID: "B3", Player: 2, Base: engine.Small, Pose: pose(310.15, 485, 270)},
 	{ID: "A4", Player: 1, Base: engine.Small, Pose: pose(700, 560, 45)},
 	{ID: "B4", Player: 2, Base: engine.Small, Pose: pose(700+40*math.Sqrt2/2, 560-40*math.Sqrt2/2, 225)},
-	{ID: "A5", Player: 1, Base: engine.Medium, Pose: pose(440, 440, 10)},
+	{ID: "A5", Player: 1, Base: engine.Medium, Pose: pose(440, 440, 0)},
 	{ID: "B5", Player: 2, Base: engine.Large, Pose: pose(500, 760, 180)},
 }
 
@@ -62,7 +63,7 @@ type game struct {
 }
 
 var (
-	fullGame = game{scriptShips, scriptRocks, scriptMoves, calibration.MatSide}
+	fullGame = game{scriptShips, scriptRocks, flown(scriptShips, scriptManeuvers), calibration.MatSide}
 
 	// smallGame is played on a mat a fifth as large: tests that need many pictures are
 	// quick there at the usual scale of a picture.
@@ -96,26 +97,50 @@ func (o Options) game() *game {
 	return &fullGame
 }
 
-// length is how long the game takes before it begins anew.
-func (g *game) length() time.Duration { return time.Duration(len(g.moves)) * beatAll }
-
 // A scriptMove is one ship put elsewhere by its player's hand.
 type scriptMove struct {
 	ship string
 	to   geom.Pose
 }
 
-var scriptMoves = []scriptMove{
-	{"B1", pose(360, 280, 190)},    // to range 1 of A1
-	{"A2", pose(640, 180, 20)},     // B2 leaves the bullseye
-	{"B3", pose(309.85, 485, 270)}, // still too close to call, from the other side
-	{"A4", pose(640, 620, 45)},     // out of contact
-	{"B5", pose(500, 680, 180)},
-	{"A4", pose(700, 560, 45)},
-	{"B5", pose(500, 760, 180)},
-	{"A2", pose(600, 160, 0)},
-	{"B3", pose(310.15, 485, 270)},
-	{"B1", pose(330, 340, 180)},
+// scriptManeuvers are a ship and its maneuver each, in their order.
+var scriptManeuvers = [][2]string{
+	{"B1", "koiogran 1"},    // to range 1 of A1, its back to it
+	{"A2", "turn right 1"},  // B2 leaves the bullseye
+	{"B5", "segnor left 1"}, // the rock no longer lies between A5 and B5
+	{"A4", "koiogran 2"},    // out of contact
+	{"A2", "turn right 1"},
+	{"B1", "koiogran 1"},
+	{"A5", "segnor left 1"},
+	{"A2", "turn right 1"},
+	{"A4", "koiogran 2"},
+	{"B5", "segnor right 1"},
+	{"A5", "segnor right 1"},
+	{"A2", "turn right 1"},
+}
+
+// flown returns where each maneuver takes its ship. Nothing is in the way of any: a test
+// holds the script to that.
+func flown(ships []engine.Ship, maneuvers [][2]string) (out []scriptMove) {
+	at := map[string]engine.Ship{}
+	for _, s := range ships {
+		at[s.ID] = s
+	}
+	for _, k := range maneuvers {
+		ship := at[k[0]]
+		m, err := engine.ParseManeuver(k[1])
+		if err == nil {
+			var end engine.MoveResult
+			end, err = engine.Move(&engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{ship}}, ship.ID, m, engine.Options{})
+			ship.Pose = end.Full
+		}
+		if err != nil {
+			panic("tablesim: the scripted game: " + err.Error())
+		}
+		at[ship.ID] = ship
+		out = append(out, scriptMove{ship.ID, ship.Pose})
+	}
+	return out
 }
 
 // The beats of one move.
@@ -124,23 +149,30 @@ const (
 	beatIn    = 900 * time.Millisecond
 	beatMove  = 1700 * time.Millisecond
 	beatOut   = 900 * time.Millisecond
-	beatAll   = beatStill + beatIn + beatMove + beatOut
+	beatHand  = beatIn + beatMove + beatOut
 )
 
 // ScriptLength is how long the scripted game takes before it begins anew.
-var ScriptLength = time.Duration(len(scriptMoves)) * beatAll
+var ScriptLength = time.Duration(len(scriptManeuvers)) * (beatStill + beatHand)
 
 // scriptAt returns the scene and the hands at a time of the full game.
-func scriptAt(t time.Duration) (engine.Scene, []Hand) { return fullGame.at(t) }
+func scriptAt(t time.Duration) (engine.Scene, []Hand) { return fullGame.at(t, beatStill) }
 
-// at returns the scene and the hands at a time of the game.
-func (g *game) at(t time.Duration) (engine.Scene, []Hand) {
+// length is how long the game takes before it begins anew.
+func (g *game) length(pause time.Duration) time.Duration {
+	return time.Duration(len(g.moves)) * (pause + beatHand)
+}
+
+// at returns the scene and the hands at a time of the game, in which the table rests for
+// pause before each move. After its last move it begins anew.
+func (g *game) at(t, pause time.Duration) (engine.Scene, []Hand) {
 	s := engine.Scene{
 		Rules: engine.Rules25, MatWidth: g.side, MatHeight: g.side,
 		Ships: append([]engine.Ship(nil), g.ships...), Obstacles: g.rocks,
 	}
-	t %= g.length()
-	now := int(t / beatAll)
+	beat := pause + beatHand
+	t %= g.length(pause)
+	now := int(t / beat)
 	var moving *engine.Ship
 	for i, m := range g.moves[:now+1] {
 		for k := range s.Ships {
@@ -154,7 +186,7 @@ func (g *game) at(t time.Duration) (engine.Scene, []Hand) {
 			}
 		}
 	}
-	t -= time.Duration(now)*beatAll + beatStill
+	t -= time.Duration(now)*beat + pause
 	if t <= 0 || moving == nil {
 		return s, nil
 	}
@@ -191,7 +223,7 @@ func scriptTable(o Options) *Table {
 		Minis:  map[string]Mini{}, Look: DefaultLook(), Model: o.Model, Seed: o.Seed, Workers: o.Workers,
 	}
 	t.Look.Samples = 4 // a hand redraws a tenth of the picture; see BenchmarkNext
-	if t.Scene, t.Hands = o.game().at(0); o.Huge > 0 {
+	if t.Scene, t.Hands = o.game().at(0, beatStill); o.Huge > 0 {
 		t.Scene, t.Hands = RandomTableWithHuge(o.Seed, o.Width, o.Height, o.Huge).Scene, nil
 	}
 	for _, s := range t.Scene.Ships {

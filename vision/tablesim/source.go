@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,8 +41,14 @@ type Options struct {
 	Nudge *Nudge         // a push that the camera gets; nil: none
 	Tilt  *[2]geom.Angle // about the picture's x and y axes, as ObliqueCamera's; nil: the camera hangs over the table
 	Huge  int            // so many huge ships, among others that stand still in place of the game; 0: the game
+	Pause time.Duration  // how long the table rests before each move; 0: 4.2 s
+	Still bool           // the ships stand as at the game's beginning, and no hand comes
 	Small bool           // a game with four ships on a mat of 420 mm: much quicker at the same scale
 	Model *CameraModel   // what takes the pictures; nil: a plain camera, which saturates at full scale
+
+	// Unlearnt leaves it to the user to teach a program that opens this source the empty
+	// mat and the obstacles, which it otherwise takes from Bare and Obstacles.
+	Unlearnt bool
 
 	device string // Model's name, of a source opened by name
 
@@ -51,8 +58,12 @@ type Options struct {
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
-// DefaultFPS is the frame rate of a source opened by name.
-const DefaultFPS = 5
+// DefaultFPS is the frame rate of a source opened by name, DefaultPause how long its table
+// rests before each move: a slow machine needs seconds to look for obstacles again.
+const (
+	DefaultFPS   = 5
+	DefaultPause = 10 * time.Second
+)
 
 // mostHuge is how many huge ships have room on a mat among others.
 const mostHuge = 4
@@ -67,15 +78,17 @@ const maxPixels = 8192 * 8192 / 2
 // camera that looks from aside ("tilt=35:0": from player 1's edge, as ObliqueCamera's in
 // degrees), or tokens on white paper in place of the game, to learn them from ("paper", or
 // "paper=60" for 60 seconds of each stage), or huge ships among others that stand still in
-// place of the game ("huge=2"), a camera model ("camera=webcam", one of CameraNames) and
+// place of the game ("huge=2"), how long the table
+// rests before each move ("pause=4", in seconds), ships that stand still ("still=1"), a table that has to be
+// learnt ("learnt=0"), a camera model ("camera=webcam", one of CameraNames) and
 // what its exposure is multiplied by ("gain=1.5", after the camera), with commas between them.
 func ParseSpec(spec string) (Options, error) {
-	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS}
+	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS, Pause: DefaultPause}
 	rest, ok := strings.CutPrefix(spec, "sim:")
 	if !ok {
 		return o, fmt.Errorf("source %q: expected "+
-			"sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,paper=SECONDS][,nudge=SECONDS:DEGREES][,tilt=X:Y][,huge=N][,"+
-			"camera=NAME[,gain=F]]", spec)
+			"sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,paper=SECONDS][,nudge=SECONDS:DEGREES][,tilt=X:Y][,huge=N]"+
+			"[,pause=SECONDS][,still=1][,learnt=0][,camera=NAME[,gain=F]]", spec)
 	}
 	for field := range strings.SplitSeq(rest, ",") {
 		if field == "" {
@@ -105,10 +118,11 @@ func (o *Options) set(field string) (err error) {
 			return err
 		}
 		o.Board = &b
-	case "card":
-		if o.Card, err = strconv.ParseBool(value); err != nil {
-			return fmt.Errorf("card: expected 1 or 0, got %q", value)
-		}
+	case "pause":
+		o.Pause, err = parseStay(key, value)
+		return err
+	case "card", "still", "learnt":
+		return o.setSwitch(key, value)
 	case "paper":
 		if o.Paper, err = parsePaper(value); err != nil {
 			return err
@@ -148,6 +162,23 @@ func (o *Options) set(field string) (err error) {
 	return nil
 }
 
+// setSwitch reads what is on or off.
+func (o *Options) setSwitch(key, value string) error {
+	on, err := strconv.ParseBool(value)
+	if err != nil {
+		return fmt.Errorf("%s: expected 1 or 0, got %q", key, value)
+	}
+	switch key {
+	case "card":
+		o.Card = on
+	case "still":
+		o.Still = on
+	case "learnt":
+		o.Unlearnt = !on
+	}
+	return nil
+}
+
 // parseTilt reads the degrees by which the camera leans along x and y, as in 35:0.
 func parseTilt(value string) ([2]geom.Angle, error) {
 	x, y, _ := strings.Cut(value, ":")
@@ -167,7 +198,7 @@ func (o *Options) setSize(field string) error {
 	o.Height, errH = strconv.Atoi(h)
 	if errW != nil || errH != nil {
 		return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES, tilt=X:Y, "+
-			"huge=N, camera=NAME or gain=F", field)
+			"huge=N, pause=SECONDS, still=1, learnt=0, camera=NAME or gain=F", field)
 	}
 	return nil
 }
@@ -213,6 +244,7 @@ type Source struct {
 	change atomic.Pointer[func(*Table)] // of Disturb, to be carried out
 	shown  *Table                       // the table once it was disturbed; nil: table
 	nudged bool
+	bared  uint64 // pictures taken by Bare
 
 	life context.Context // ends with Close
 	end  context.CancelFunc
@@ -227,6 +259,9 @@ func Open(o Options) (*Source, error) {
 	}
 	if err := o.validate(); err != nil {
 		return nil, err
+	}
+	if o.Pause == 0 {
+		o.Pause = beatStill
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -281,24 +316,53 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 	if err := s.renderer.update(t); err != nil {
 		return vision.Frame{}, err
 	}
-	light := s.light
-	if s.knobs != nil {
-		light *= s.knobs.shown()
-	}
-	f, err := s.renderer.take(s.seq, light)
+	f, err := s.renderer.take(s.seq, s.exposed())
 	f.Captured = s.o.Now()
 	return f, err
 }
 
+// exposed returns the factor of the light that the camera's controls let in.
+func (s *Source) exposed() float64 {
+	if s.knobs == nil {
+		return s.light
+	}
+	return s.light * s.knobs.shown()
+}
+
 // sceneAt returns the ships of a frame and the hands over them.
 func (s *Source) sceneAt(seq uint64) (engine.Scene, []Hand) {
-	if s.still == nil {
-		return s.o.game().at(s.timeOf(seq))
+	switch {
+	case s.still == nil && s.o.Still:
+		return s.o.game().at(0, s.o.Pause)
+	case s.still == nil:
+		return s.o.game().at(s.timeOf(seq), s.o.Pause)
 	}
 	scene := *s.still
 	scene.Ships = slices.Clone(scene.Ships)
 	return scene, nil
 }
+
+// Demonstrates reports whether the table shows the game, so that a program may know the
+// empty mat and the obstacles beforehand (Bare, Obstacles): nothing else is to be learnt
+// from it, or held before its camera.
+func (o Options) Demonstrates() bool {
+	return !o.Unlearnt && !o.Card && o.Paper <= 0 && o.Huge == 0 && o.Board == nil
+}
+
+// Bare takes a picture of the mat with nothing on it, and of what lies beside it. It must
+// not run together with Next, and does not count as a frame.
+func (s *Source) Bare() (vision.Frame, error) {
+	t := *s.table
+	t.Scene.Ships, t.Scene.Obstacles, t.Hands = nil, nil, nil
+	if err := s.renderer.update(&t); err != nil {
+		return vision.Frame{}, err
+	}
+	s.bared++
+	return s.renderer.take(math.MaxUint64-s.bared, s.exposed())
+}
+
+// Obstacles returns the obstacles of the game, as they lie.
+func (s *Source) Obstacles() []engine.Obstacle { return slices.Clone(s.o.game().rocks) }
 
 // hands is what Hold was told last: a board, or nothing in its place.
 type hands struct{ board *HeldBoard }

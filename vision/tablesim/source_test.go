@@ -25,14 +25,16 @@ func open(t *testing.T, o Options) *Source {
 
 func TestSpecs(t *testing.T) {
 	for spec, want := range map[string]Options{
-		"sim:":                       {Width: 1920, Height: 1080, FPS: 5},
-		"sim:1280x720":               {Width: 1280, Height: 720, FPS: 5},
-		"sim:3840x2160,seed=7":       {Width: 3840, Height: 2160, FPS: 5, Seed: 7},
-		"sim:seed=7,fps=0.5,640x480": {Width: 640, Height: 480, FPS: 0.5, Seed: 7},
-		"sim:card=1":                 {Width: 1920, Height: 1080, FPS: 5, Card: true},
-		"sim:huge=2":                 {Width: 1920, Height: 1080, FPS: 5, Huge: 2},
-		"sim:fps=0":                  {Width: 1920, Height: 1080},
-		"sim:tilt=35:0":              {Width: 1920, Height: 1080, FPS: 5, Tilt: &[2]geom.Angle{35 * geom.Degree, 0}},
+		"sim:":                       {Width: 1920, Height: 1080, FPS: 5, Pause: DefaultPause},
+		"sim:1280x720":               {Width: 1280, Height: 720, FPS: 5, Pause: DefaultPause},
+		"sim:3840x2160,seed=7":       {Width: 3840, Height: 2160, FPS: 5, Pause: DefaultPause, Seed: 7},
+		"sim:seed=7,fps=0.5,640x480": {Width: 640, Height: 480, FPS: 0.5, Pause: DefaultPause, Seed: 7},
+		"sim:card=1":                 {Width: 1920, Height: 1080, FPS: 5, Pause: DefaultPause, Card: true},
+		"sim:huge=2":                 {Width: 1920, Height: 1080, FPS: 5, Pause: DefaultPause, Huge: 2},
+		"sim:fps=0":                  {Width: 1920, Height: 1080, Pause: DefaultPause},
+		"sim:pause=4":                {Width: 1920, Height: 1080, FPS: 5, Pause: 4 * time.Second},
+		"sim:still=1,learnt=0":       {Width: 1920, Height: 1080, FPS: 5, Pause: DefaultPause, Still: true, Unlearnt: true},
+		"sim:tilt=35:0":              {Width: 1920, Height: 1080, FPS: 5, Pause: DefaultPause, Tilt: &[2]geom.Angle{35 * geom.Degree, 0}},
 	} {
 		got, err := ParseSpec(spec)
 		require.NoError(t, err, spec)
@@ -47,10 +49,13 @@ func TestSpecs(t *testing.T) {
 		"sim:fps=-1":      "fps: expected 0",
 		"sim:fps=NaN":     "fps: expected 0",
 		"sim:card=yes":    "card: expected 1 or 0",
+		"sim:pause=0":     "pause: expected 1 to 3600 seconds",
+		"sim:still=yes":   "still: expected 1 or 0",
+		"sim:learnt=":     "learnt: expected 1 or 0",
 		"sim:1x1":         "size: expected 16x16",
 		"sim:99999x99999": "size: expected",
 		"sim:colour=red": "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES, tilt=X:Y, huge=N, " +
-			"camera=NAME or gain=F",
+			"pause=SECONDS, still=1, learnt=0, camera=NAME or gain=F",
 		"sim:huge=0":    "huge: expected 1 to 4 ships",
 		"sim:huge=5":    "huge: expected 1 to 4 ships",
 		"sim:huge=two":  "huge: expected 1 to 4 ships",
@@ -172,7 +177,7 @@ func TestTheGameIsLegalWheneverNobodyMoves(t *testing.T) {
 		assert.InDelta(t, 0, float64(end.Ships[i].Pose.Distance(start.Ships[i].Pose.Point)), 1e-9, end.Ships[i].ID)
 		assert.InDelta(t, 0, float64((end.Ships[i].Pose.Heading - start.Ships[i].Pose.Heading).Signed()), 1e-9)
 	}
-	assert.InDelta(t, 74, ScriptLength.Seconds(), 16, "60 to 90 seconds")
+	assert.InDelta(t, 90, ScriptLength.Seconds(), 15, "a minute and a half")
 }
 
 // gap is the distance between two ships' bases by dense sampling, guides left out.

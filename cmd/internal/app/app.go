@@ -51,7 +51,7 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	c = withObstacleFiles(withSavedCalibration(c, o.Log))
+	c = withSavedCalibration(c, o.Log)
 	if err := checkSource(c.Camera.Source); err != nil && o.Open == nil {
 		return fmt.Errorf("camera.source: %w", err)
 	}
@@ -67,6 +67,15 @@ func Run(ctx context.Context, c Config, o Options) error {
 	defer listener.Close()
 	p := &program{}
 	defer p.close()
+	if o.Open == nil {
+		if p.demo, err = newDemo(&c, o.Log); err != nil {
+			return err
+		}
+	}
+	if p.demo != nil {
+		p.closers = append(p.closers, p.demo.Close)
+	}
+	c = withObstacleFiles(c)
 	if err := p.build(ctx, c, o, listener, encrypted); err != nil {
 		return err
 	}
@@ -81,6 +90,7 @@ type program struct {
 	tasks   []Task
 	closers []func() error
 	relearn []func() // of the pipelines
+	demo    *demo    // nil: there is none
 }
 
 // learnt tells all pipelines that something was learnt.
@@ -95,6 +105,15 @@ func (p *program) close() {
 	for _, c := range slices.Backward(p.closers) {
 		_ = c()
 	}
+}
+
+// opener returns what opens the main camera.
+func (p *program) opener(c Camera, log *slog.Logger, tell func(string)) *opener {
+	o := newOpener(c, log, tell)
+	if p.demo != nil {
+		o.opened = p.demo.opened
+	}
+	return o
 }
 
 // markers opens a marker detector; nil in a program without OpenCV.
@@ -112,7 +131,7 @@ const newsMost = 64
 // build builds all parts, each from those before it.
 func (p *program) build(ctx context.Context, c Config, o Options, listener net.Listener, encrypted *tls.Config) error {
 	news := make(chan string, newsMost)
-	source := newOpener(c.Camera, o.Log, func(text string) { news <- text })
+	source := p.opener(c.Camera, o.Log, func(text string) { news <- text })
 	if o.Open == nil {
 		o.Open = source.open
 	}

@@ -28,6 +28,7 @@ type opener struct {
 	camera  Camera
 	lens    atomic.Pointer[calibration.Intrinsics]
 	skipped func(path string, err error) // told of pictures that cannot be read; may be nil
+	opened  func(vision.Source)          // shown each source before its first picture; may be nil
 
 	holding cameraHolder
 }
@@ -46,6 +47,9 @@ func (o *opener) open(ctx context.Context) (vision.Source, error) {
 	if s, ok := source.(ownLens); ok {
 		lens := s.Lens()
 		o.lens.Store(&lens)
+	}
+	if o.opened != nil {
+		o.opened(source)
 	}
 	o.holding.opened(o.camera, source)
 	return source, nil

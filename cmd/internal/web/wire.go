@@ -60,6 +60,7 @@ type noteJSON struct {
 
 type cameraJSON struct {
 	Source     string  `json:"source"`
+	Simulated  bool    `json:"simulated"` // the simulated table in place of a camera
 	FPS        float64 `json:"frames_per_second"`
 	Frames     uint64  `json:"frames"`
 	Dropped    uint64  `json:"dropped"`
@@ -220,7 +221,8 @@ func stateOf(state *live.State) stateJSON {
 		Rules: state.Located.Scene.Rules.String(), Sigmas: state.Sigmas,
 		Health: healthJSON(state.Health), Notes: []noteJSON{},
 		Camera: cameraJSON{
-			Source: state.Source, FPS: round(state.Figures.FPS), Frames: state.Figures.Frames, Dropped: state.Figures.Dropped,
+			Source: state.Source, Simulated: strings.HasPrefix(state.Source, "sim:"),
+			FPS: round(state.Figures.FPS), Frames: state.Figures.Frames, Dropped: state.Figures.Dropped,
 			LocatingMS: float64(state.Figures.Locating.Milliseconds()), AgeMS: float64(state.Figures.Age.Milliseconds()),
 			Light: lightOf(state.Light),
 		},

@@ -115,6 +115,7 @@ function show() {
   const { from, integrity, watch, hash, verified } = state.calibration;
   const edited = unverified() ? ` (${integrity})` : "";
   const registered = from ? `calibration ${hash.slice(0, 8)} from ${from}${edited}, ${verification(verified)}${watch.text ? ` · ${watch.text}` : ""}` : "not registered";
+  byId("simulated").hidden = !state.camera.simulated;
   const others = state.cameras.map((c) => ` · ${c.text}`).join("");
   setText(byId("source"), `${state.camera.source}${others} · rules ${state.rules || "–"} · ${registered}`);
   showChoice(state);

@@ -128,7 +128,9 @@ function render() {
   if (held) showHeld();
   for (const name of Object.keys(card)) setShown(name, card[name]);
   setShown("held", held);
-  setShown("demo", demo !== null);
+  const simulated = demo === null && state !== null && state.camera.simulated;
+  setText("demo", simulated ? "SIMULATED · no camera" : "DEMO · no game is shown");
+  setShown("demo", demo !== null || (simulated && Object.values(card).includes(true)));
   draw(show, card, camera);
   setShown("debug", options.debug);
   showDebug(show);
