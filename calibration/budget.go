@@ -135,6 +135,10 @@ func NewBudget(t Table, u Uncertainty) *Budget {
 // Limits returns the uncertainties that the budget was made with.
 func (b *Budget) Limits() Uncertainty { return b.limits }
 
+// Gain returns how the budget takes the pose to move with each of the lens's parameters, as PoseGain does; zeros when the
+// lens's covariance is not known.
+func (b *Budget) Gain() [54]float64 { return b.gain }
+
 // Table returns the calibration that the budget is for.
 func (b *Budget) Table() *Table { return &b.table }
 

@@ -112,12 +112,8 @@ func (s *solution) leaveOneOut(lens Intrinsics, layout Layout, used []correspond
 		if !ok1 { // nothing is left over
 			place = moved{}
 		}
-		m := MarkerResidual{
-			ID: c.marker.ID, Used: true,
-			Across: geom.Length(d.by[0]), Along: geom.Length(d.by[1]), Turn: geom.Angle(d.by[2]),
-			AcrossSigma: geom.Length(math.Sqrt(cov[0])), AlongSigma: geom.Length(math.Sqrt(cov[4])), TurnSigma: geom.Angle(math.Sqrt(cov[8])),
-		}
-		m.alongEdge(layout, c.marker.Center)
+		m := NewMarkerResidual(layout, c.marker, d.by, [rigid]float64{cov[0], cov[4], cov[8]})
+		m.Used = true
 		// Against the scatter of the others, which a bumped marker must not raise.
 		others := (placementWeight + max(chi-place.square, 0)) / (placementWeight + max(0, freedom-2))
 		m.Distance = math.Sqrt(d.square / max(others, 1))
@@ -342,6 +338,18 @@ func (e moves) shift(n, at int, q, r []float64) (d moved, cov []float64, ok bool
 		d.square += d.by[a] * g[a]
 	}
 	return d, cov, true
+}
+
+// NewMarkerResidual returns what is known of a marker that lies off its place: by x, y (mm) and turn (rad, clockwise),
+// with the variances of the three that are expected. Used and Distance are left to the caller.
+func NewMarkerResidual(l Layout, marker Marker, by, variance [rigid]float64) MarkerResidual {
+	m := MarkerResidual{
+		ID: marker.ID, Across: geom.Length(by[0]), Along: geom.Length(by[1]), Turn: geom.Angle(by[2]),
+		AcrossSigma: geom.Length(math.Sqrt(variance[0])), AlongSigma: geom.Length(math.Sqrt(variance[1])),
+		TurnSigma: geom.Angle(math.Sqrt(variance[2])),
+	}
+	m.alongEdge(l, marker.Center)
+	return m
 }
 
 // alongEdge turns a shift in x (in Across) and y (in Along) to the mat's edge next to

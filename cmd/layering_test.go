@@ -75,6 +75,7 @@ var mayImport = map[string][]string{
 	"vision/tablesim": {"vision", "vision/token", "vision/capture", "calibration", "calibration/verify",
 		"engine", "engine/geom"},
 	"calibration/lens":                 {"calibration", "calibration/linalg", "calibration/internal/document", "engine/geom"},
+	"calibration/quick":                {"calibration", "calibration/linalg", "engine/geom"},
 	"calibration/verify":               {"calibration", "calibration/linalg", "calibration/internal/document", "engine/geom"},
 	"calibration/watch":                {"calibration", "calibration/linalg", "engine/geom"},
 	"calibration":                      {"calibration/linalg", "calibration/internal/document", "engine/geom"},
@@ -97,9 +98,9 @@ var mayImport = map[string][]string{
 // those of the simulated table try what looks at it, and tables are written as scene
 // files.
 var testsMayImport = map[string][]string{
-	"cmd/internal/accuracy": {"calibration", "calibration/watch", "engine", "engine/geom", "engine/scenefile", "vision", "vision/catalogue",
-		"vision/exposure", "vision/fiducial", "vision/fusion", "vision/locate", "vision/obstacle", "vision/opencv", "vision/ship",
-		"vision/tablesim", "vision/token", "vision/track"},
+	"cmd/internal/accuracy": {"calibration", "calibration/quick", "calibration/watch", "engine", "engine/geom", "engine/scenefile",
+		"vision", "vision/catalogue", "vision/exposure", "vision/fiducial", "vision/fusion", "vision/locate", "vision/obstacle",
+		"vision/opencv", "vision/ship", "vision/tablesim", "vision/token", "vision/track"},
 	"cmd/internal/doctor":    {"engine/geom", "vision/tablesim"},
 	"cmd/internal/rulebook":  {"engine"},
 	"cmd/internal/rulings":   {"calibration/atomicfile/faultdisk", "vision/tablesim"},
@@ -111,7 +112,7 @@ var testsMayImport = map[string][]string{
 	"calibration/atomicfile": {"calibration/atomicfile/faultdisk"},
 	"engine":                 {"engine/scenefile"},
 	"vision":                 {"engine/scenefile", "vision/internal/visiontest"},
-	"calibration":            {"calibration/atomicfile", "calibration/atomicfile/faultdisk"},
+	"calibration":            {"calibration/atomicfile", "calibration/atomicfile/faultdisk", "calibration/quick"},
 	"cmd/internal/web": {"cmd/internal/app", "cmd/internal/rulings", "hardware/hardwaretest", "vision/opencv",
 		"vision/tablesim", "vision/obstacle"},
 	"vision/opencv": {"calibration/lens"},
@@ -131,7 +132,7 @@ var outside = map[string][]string{
 	"gocv.io/x/gocv":             {"vision/opencv"},
 	"periph.io/x":                {"hardware"},
 	"github.com/warthog618":      {"hardware"}, // GPIO lines; x/sys: the clock that dates their edges
-	"gonum.org/v1/gonum":         {"calibration", "calibration/linalg", "calibration/verify"},
+	"gonum.org/v1/gonum":         {"calibration", "calibration/linalg", "calibration/quick", "calibration/verify"},
 	"golang.org/x/sys":           {"hardware"},
 	"rsc.io/qr":                  {"hardware"},
 	"golang.org/x/image":         {"hardware", "cmd/internal/sheet"},

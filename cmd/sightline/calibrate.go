@@ -21,6 +21,7 @@ import (
 type calibrateCmd struct {
 	Lens   calibrateLensCmd   `cmd:"" help:"Find the lens from pictures of a chessboard."`
 	Table  calibrateTableCmd  `cmd:"" help:"Find the camera's place over the mat from the mat's printed markers."`
+	Quick  calibrateQuickCmd  `cmd:"" help:"Estimate lens and place from the mat alone, without a chessboard: coarser, and it says by how much."`
 	Verify calibrateVerifyCmd `cmd:"" help:"Measure the printed check card and say how far off the calibration is."`
 	Budget calibrateBudgetCmd `cmd:"" help:"Print the error budget of a table calibration, term by term, and draw it over the mat."`
 }
