@@ -26,6 +26,7 @@ import (
 type doctorCmd struct {
 	Check  doctorCheckCmd  `cmd:"" default:"withargs" help:"Test lamps, display, controls, camera, calibration and the board, and say what to do."`
 	Dark   doctorDarkCmd   `cmd:"" help:"Put out lamps, display and strip after a program was killed."`
+	Held   doctorHeldCmd   `cmd:"" help:"Say whether a picture is held for a judge, which a restart would lose: exit status 0 when none is."`
 	Wiring doctorWiringCmd `cmd:"" help:"Draw what is wired to which pin, as SVG."`
 }
 
@@ -181,6 +182,27 @@ func putOut(dark func() error, within time.Duration) error {
 	case <-time.After(within):
 		return unanswered{fmt.Errorf("doctor dark: a bus hangs: not done after %v", within)}
 	}
+}
+
+// doctorHeldCmd asks the program that runs.
+type doctorHeldCmd struct {
+	Config string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
+}
+
+// Run implements the command.
+func (c *doctorHeldCmd) Run(ctx context.Context) error {
+	config, err := app.LoadConfig(c.Config)
+	if err != nil {
+		return err
+	}
+	switch held, err := app.Held(ctx, config.Web); {
+	case err != nil:
+		return unanswered{err}
+	case held:
+		return unanswered{errors.New("a picture is held for a judge")}
+	}
+	fmt.Println("nothing is held")
+	return nil
 }
 
 // doctorWiringCmd draws the wiring.

@@ -54,9 +54,9 @@ type Options struct {
 	Names []string
 	// Here reports whether a peer is this very machine; nil: a loopback address is.
 	Here    func(netip.Addr) bool
-	Address string       // of the page for a phone; "": others do not reach it
-	Log     *slog.Logger // nil: slog.Default()
-	Pairing *Pairing     // nil: one of its own
+	Address func() string // of the page for a phone; nil or "": others do not reach it now
+	Log     *slog.Logger  // nil: slog.Default()
+	Pairing *Pairing      // nil: one of its own
 }
 
 // Session is who asks: what they may do, and as whom.

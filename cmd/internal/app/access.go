@@ -113,7 +113,7 @@ func JudgeSecret(c Web) (secret, path string, err error) {
 // accessOf reads the secrets that say who may do what. What the configuration names must
 // be there; what the program keeps for itself and cannot keep is told to the log, and
 // the program goes on without.
-func accessOf(c Web, stateDir, address string, log *slog.Logger) (access.Options, error) {
+func accessOf(c Web, stateDir string, address func() string, log *slog.Logger) (access.Options, error) {
 	o := access.Options{PairToRead: c.Read == "paired", Address: address, Names: c.hostNames(os.Hostname), Log: log}
 	var err error
 	if stateDir == "" {
@@ -210,13 +210,3 @@ func (w Web) scheme() string {
 
 // PageURL is the page's address for people, from the host and port that it is served at.
 func (w Web) PageURL(host string) string { return w.scheme() + "://" + host + "/" }
-
-// tellPairing tells the log how phones pair, where phones reach the page: a box may have
-// no display.
-func tellPairing(log *slog.Logger, address, code string) {
-	if address == "" {
-		return
-	}
-	log.Info("phones pair at this address with this code, good once and for five minutes; "+
-		"a newer one is on the box's display and, in a browser on this machine, at /pair", "address", address+"pair", "code", code)
-}

@@ -47,7 +47,7 @@ func TestTheStateDirectoryIsTheServicesOrTheUsers(t *testing.T) {
 func accessWith(t *testing.T, c Web, dir string) (access.Options, string) {
 	t.Helper()
 	var log bytes.Buffer
-	o, err := accessOf(c, dir, "", slog.New(slog.NewTextHandler(&log, nil)))
+	o, err := accessOf(c, dir, nil, slog.New(slog.NewTextHandler(&log, nil)))
 	require.NoError(t, err)
 	return o, log.String()
 }
@@ -114,7 +114,7 @@ func TestASecretThatOthersReadIsNone(t *testing.T) {
 		"absent":            {filepath.Join(t.TempDir(), "none"), "no such file"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := accessOf(Web{JudgeSecretFile: c.path}, t.TempDir(), "", slog.New(slog.DiscardHandler))
+			_, err := accessOf(Web{JudgeSecretFile: c.path}, t.TempDir(), nil, slog.New(slog.DiscardHandler))
 			require.ErrorContains(t, err, "web.judge_secret_file: "+c.path)
 			require.ErrorContains(t, err, c.want)
 			_, _, err = JudgeSecret(Web{JudgeSecretFile: c.path})
@@ -169,20 +169,12 @@ func TestThePageAnswersToTheMachinesNamesAndTheConfiguredOnes(t *testing.T) {
 }
 
 func TestTheDisplayShowsThePairingCode(t *testing.T) {
-	menu := panelMenu{address: "http://192.168.7.2:8080/", code: func() string { return "K4MWQX" }}
+	const address = "http://192.168.7.2:8080/"
+	menu := panelMenu{address: func() string { return address }, code: func() string { return "K4MWQX" }}
 	assert.Equal(t, "K4MWQX", menu.world(&live.State{}).Code)
-	screen := hardware.State{Screen: hardware.Screen{Kind: hardware.ScreenAddress, Address: menu.address, Code: "K4MWQX"}}
-	assert.NotEqual(t, hardware.Draw(hardware.State{Screen: hardware.Screen{Kind: hardware.ScreenAddress, Address: menu.address}}).Pix,
+	screen := hardware.State{Screen: hardware.Screen{Kind: hardware.ScreenAddress, Address: address, Code: "K4MWQX"}}
+	assert.NotEqual(t, hardware.Draw(hardware.State{Screen: hardware.Screen{Kind: hardware.ScreenAddress, Address: address}}).Pix,
 		hardware.Draw(screen).Pix)
-}
-
-func TestTheLogTellsTheCodeOnlyWherePhonesReachThePage(t *testing.T) {
-	var log bytes.Buffer
-	tellPairing(slog.New(slog.NewTextHandler(&log, nil)), "", "K4MWQX")
-	assert.Empty(t, log.String())
-	tellPairing(slog.New(slog.NewTextHandler(&log, nil)), "http://192.168.7.2:8080/", "K4MWQX")
-	assert.Contains(t, log.String(), "http://192.168.7.2:8080/pair")
-	assert.Contains(t, log.String(), "K4MWQX")
 }
 
 // certificate writes a certificate for localhost and its key.

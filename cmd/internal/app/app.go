@@ -137,8 +137,9 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	}
 	feed := capture.NewFeed(o.Open, capture.FeedOptions{Name: c.Camera.Source, OnChange: logCamera(o.Log)})
 	hub, pairing := newHub(), &access.Pairing{}
-	address := phoneAddress(c.Web.scheme(), listener.Addr())
-	menu := &panelMenu{address: address, code: func() string { return pairing.Code(time.Now()) }, now: time.Now}
+	code := func() string { return pairing.Code(time.Now()) }
+	address := newPageAddress(c.Web.scheme(), listener.Addr(), func(now string) { tellPairing(o.Log, now, code()) })
+	menu := &panelMenu{address: address.get, code: code, now: time.Now}
 	wired, err := wiringOf(c)
 	if err != nil {
 		return err
@@ -172,17 +173,16 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	ruling := newJudges(c, g, main.NewLocator, o)
 	p.closers = append(p.closers, ruling.Close)
 	ruling.check(ctx)
-	mayAsk, err := accessOf(c.Web, o.StateDir, address, o.Log)
+	mayAsk, err := accessOf(c.Web, o.StateDir, address.get, o.Log)
 	if err != nil {
 		return err
 	}
 	mayAsk.Pairing = pairing
 	page := &webTask{listener: listener, server: web.NewServer(web.Options{
 		Hub: hub, Choose: g.Choose, SetMatch: g.SetMatch, Agree: g.Agree, Declare: g.Declare, PlaceShip: frames.PlaceShip,
-		Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout, Learning: learner,
-		Freeze: g.Hold, AskJudge: g.AskJudgeFor, Rulings: ruling, Access: mayAsk, TLS: encrypted,
+		Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout, Learning: learner, Freeze: g.Hold,
+		AskJudge: g.AskJudgeFor, Rulings: ruling, Access: mayAsk, TLS: encrypted, Metrics: figures(o.Version, ruling, c.dataDir()),
 	})}
-	tellPairing(o.Log, address, pairing.Code(time.Now()))
 	service := newServiceTask(hub, page.server, o.Log,
 		map[string]*game.Liveness{"pipeline": &frames.Loop, "answers": &g.Loop, "panel": &showing.loop})
 	touching := &controlsTask{inputs: showing.inputs, hub: hub, menu: menu, game: g}

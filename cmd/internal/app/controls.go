@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"net"
 	"slices"
 	"sync"
 	"time"
@@ -21,7 +20,7 @@ type Inputs interface {
 
 // panelMenu is the menu of the panel's display.
 type panelMenu struct {
-	address string        // of the page
+	address func() string // of the page; nil: it has none
 	code    func() string // pairs a phone; nil: none does
 	now     func() time.Time
 
@@ -49,7 +48,10 @@ func (m *panelMenu) world(v *live.State) hardware.World {
 	w := hardware.World{
 		From: v.Choice.From, To: v.Choice.To, Arc: v.Choice.Arc.String(),
 		Edition: v.Located.Scene.Rules.String(), Editions: []string{"1e", "2.0", "2.5"}, CanEdition: true,
-		Frozen: v.Held, CanFreeze: v.Health.Code == live.OK, CanJudge: true, Address: m.address,
+		Frozen: v.Held, CanFreeze: v.Health.Code == live.OK, CanJudge: true,
+	}
+	if m.address != nil {
+		w.Address = m.address()
 	}
 	if v.Hold != nil {
 		w.Held, w.Guarded = v.Hold.Number, v.Hold.Guarded(v.Ruling)
@@ -132,35 +134,4 @@ func (t *controlsTask) hold(r live.HoldRequest) {
 	if err := t.game.Hold(r); err != nil {
 		t.game.Note(err.Error())
 	}
-}
-
-// phoneAddress is the page's address for a phone at the same table: the machine's own
-// address where the page is served to everybody; "" where it is served to nobody else.
-func phoneAddress(scheme string, listening net.Addr) string {
-	tcp, ok := listening.(*net.TCPAddr)
-	if !ok || tcp.IP.IsLoopback() {
-		return ""
-	}
-	ip := tcp.IP
-	if ip.IsUnspecified() {
-		if ip = ownAddress(); ip == nil {
-			return ""
-		}
-	}
-	host := net.TCPAddr{IP: ip, Port: tcp.Port}
-	return scheme + "://" + host.String() + "/"
-}
-
-// ownAddress returns the machine's first IPv4 address that others can reach.
-func ownAddress() net.IP {
-	all, err := net.InterfaceAddrs()
-	if err != nil {
-		return nil
-	}
-	for _, a := range all {
-		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.IsGlobalUnicast() {
-			return n.IP
-		}
-	}
-	return nil
 }

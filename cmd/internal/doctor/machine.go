@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"sightline/cmd/internal/metrics"
 	"sightline/hardware"
 )
 
@@ -329,17 +330,15 @@ var throttles = []struct {
 	{3, "the processor is near its limit of temperature", "give it air: a heat sink or a fan, and holes in the case"},
 }
 
-var throttledHex = regexp.MustCompile(`^(?:throttled=)?(?:0x)?([0-9a-fA-F]{1,8})$`)
-
 func (e *examination) power(ctx context.Context) {
-	raw := e.text("/sys/devices/platform/soc/soc:firmware/get_throttled")
+	raw := e.text("/" + metrics.ThrottledFile)
 	if raw == "" {
 		if out, err := e.box.Exec(ctx, "vcgencmd", "get_throttled"); err == nil {
 			raw = strings.TrimSpace(out)
 		}
 	}
-	m := throttledHex.FindStringSubmatch(raw)
-	if m == nil {
+	bits, ok := metrics.ParseThrottled(raw)
+	if !ok {
 		if e.pi() {
 			e.add("power", Warning, "The board does not say whether its power suffices.", "install vcgencmd: sudo apt install raspi-utils")
 		} else {
@@ -347,7 +346,6 @@ func (e *examination) power(ctx context.Context) {
 		}
 		return
 	}
-	bits, _ := strconv.ParseUint(m[1], 16, 32) // eight hexadecimal digits at most
 	good := true
 	for _, t := range throttles {
 		switch {

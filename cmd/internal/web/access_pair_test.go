@@ -226,7 +226,7 @@ func TestTheCodesLettersAreEquallyLikely(t *testing.T) {
 }
 
 func TestTheCodeIsToldToTheMachineAndToJudges(t *testing.T) {
-	_, s := everything(t, func(o *web.Options) { o.Access.Address = "http://192.168.7.2:8080/" })
+	_, s := everything(t, func(o *web.Options) { o.Access.Address = func() string { return "http://192.168.7.2:8080/" } })
 	answer := ask(s, http.MethodGet, "/api/pair", "", loopback, "")
 	var told struct{ Code, Address string }
 	require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &told))

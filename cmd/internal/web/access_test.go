@@ -77,6 +77,7 @@ type routeLine struct {
 var routeLines = map[string]routeLine{
 	"GET /":                 {least: access.Nobody},
 	"GET /healthz":          {least: access.Nobody},
+	"GET /livez":            {least: access.Nobody},
 	"GET /metrics":          {least: access.Reader},
 	"GET /pair":             {least: access.Nobody},
 	"GET /pair/{code}":      {least: access.Nobody, path: "/pair/K4MWQX"},

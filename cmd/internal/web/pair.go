@@ -155,7 +155,11 @@ func (s *Server) pairingCode(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	code, until := s.guard.Code()
-	writeJSON(w, http.StatusOK, codeJSON{Code: code, ExpiresMS: until.UnixMilli(), Address: s.o.Access.Address})
+	told := codeJSON{Code: code, ExpiresMS: until.UnixMilli()}
+	if s.o.Access.Address != nil {
+		told.Address = s.o.Access.Address()
+	}
+	writeJSON(w, http.StatusOK, told)
 }
 
 func (s *Server) pairPage(w http.ResponseWriter, r *http.Request) {

@@ -67,7 +67,8 @@ type Options struct {
 	Freeze   func(live.HoldRequest) error
 	AskJudge func(who string)
 	Rulings  Rulings
-	Routes   []Route // of other packages
+	Routes   []Route           // of other packages
+	Metrics  []func(io.Writer) // of other packages, at the end of /metrics
 }
 
 // Times and sizes that keep one bad client from harming the others.
@@ -120,6 +121,7 @@ func (s *Server) routes() http.Handler {
 	s.router = mux
 	mux.Handle("GET /", s.Allow(access.Nobody, http.FileServerFS(files).ServeHTTP))
 	mux.Handle("GET /healthz", s.Allow(access.Nobody, s.healthz))
+	mux.Handle("GET /livez", s.Allow(access.Nobody, s.livez))
 	mux.Handle("GET /metrics", s.Allow(access.Reader, s.metrics))
 	mux.Handle("GET /api/state", s.Allow(access.Reader, s.state))
 	mux.Handle("GET /api/events", s.Allow(access.Reader, s.guard.Streaming(s.events)))
@@ -256,8 +258,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 
 // healthz is for monitors: 200 while the table is answered about, 503 with the reason
 // while it is not. "rulings" says what stops rulings from being recorded, "" nothing: the
-// table is answered about all the same, and a restart would mend nothing. Any answer at all
-// says that the program lives.
+// table is answered about all the same, and a restart would mend nothing; "held" says that a
+// picture is held for a judge, which a restart would lose.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	state := s.o.Hub.Newest()
 	status := http.StatusOK
@@ -265,7 +267,12 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 		status = http.StatusServiceUnavailable
 	}
 	writeJSON(w, status, map[string]any{"status": state.Health.Code, "detail": state.Health.Detail, "views": state.Seq,
-		"rulings": state.RulingsTrouble})
+		"rulings": state.RulingsTrouble, "held": state.Hold != nil})
+}
+
+// livez is for what restarts programs that hang: any answer says that this one does not.
+func (s *Server) livez(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }
 
 func (s *Server) state(w http.ResponseWriter, _ *http.Request) {

@@ -130,8 +130,22 @@ func TestAnOldSceneIsNotGivenOut(t *testing.T) {
 	r, body = get(t, s.URL+"/healthz")
 	assert.Equal(t, http.StatusOK, r.StatusCode, "the table is answered about; starting anew would mend no record")
 	assert.Contains(t, body, `"rulings":"The record is damaged."`)
+	assert.Contains(t, body, `"held":false`)
 	_, body = get(t, s.URL+"/api/state")
 	assert.Contains(t, body, `"rulings_trouble":"The record is damaged."`)
+	f.change(func(state *live.State) {
+		state.Hold, state.Health.Code = &live.Held{Number: 3, Asked: "Ada"}, live.Broken
+	})
+	r, body = get(t, s.URL+"/healthz")
+	assert.Equal(t, http.StatusServiceUnavailable, r.StatusCode)
+	assert.Contains(t, body, `"held":true`)
+	r, body = get(t, s.URL+"/livez")
+	assert.Equal(t, http.StatusOK, r.StatusCode, "a table without answers is no reason to start the program again")
+	assert.JSONEq(t, `{"status":"alive"}`, body)
+	_, body = get(t, s.URL+"/metrics")
+	for _, line := range []string{"sightline_held 1", "sightline_judge_asked 1", `sightline_health{code="broken"} 1`, `sightline_health{code="ok"} 0`} {
+		assert.Contains(t, body, "\n"+line+"\n")
+	}
 }
 
 func TestBadChoicesAreRefusedWithASentence(t *testing.T) {

@@ -1,0 +1,82 @@
+package app
+
+import (
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+)
+
+// pageAddress says under which address a phone at the same table reaches the page. The
+// network may come after the program, and change while it runs (Wi-Fi, DHCP), so it is
+// asked again whenever the address is shown, once a second at most.
+type pageAddress struct {
+	scheme     string
+	listening  net.Addr
+	interfaces func() ([]net.Addr, error)
+	now        func() time.Time
+	changed    func(address string) // told of each other one but ""; may be nil
+
+	mu    sync.Mutex // guards what follows
+	asked time.Time
+	last  string
+	told  string // to changed
+}
+
+// addressEvery is how often the interfaces are asked at most.
+const addressEvery = time.Second
+
+func newPageAddress(scheme string, listening net.Addr, changed func(address string)) *pageAddress {
+	return &pageAddress{scheme: scheme, listening: listening, interfaces: net.InterfaceAddrs, now: time.Now, changed: changed}
+}
+
+// get returns the machine's own address where the page is served to everybody; "" where it is
+// served to no other machine, or while there is no network.
+func (p *pageAddress) get() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := p.now(); p.asked.IsZero() || now.Sub(p.asked) >= addressEvery || now.Before(p.asked) {
+		p.asked, p.last = now, p.find()
+		if p.last != "" && p.last != p.told && p.changed != nil {
+			p.told = p.last
+			p.changed(p.last)
+		}
+	}
+	return p.last
+}
+
+func (p *pageAddress) find() string {
+	tcp, ok := p.listening.(*net.TCPAddr)
+	if !ok || tcp.IP.IsLoopback() {
+		return ""
+	}
+	ip := tcp.IP
+	if ip.IsUnspecified() {
+		if ip = p.own(); ip == nil {
+			return ""
+		}
+	}
+	host := net.TCPAddr{IP: ip, Port: tcp.Port}
+	return p.scheme + "://" + host.String() + "/"
+}
+
+// own returns the machine's first IPv4 address that others can reach.
+func (p *pageAddress) own() net.IP {
+	all, err := p.interfaces()
+	if err != nil {
+		return nil
+	}
+	for _, a := range all {
+		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.IsGlobalUnicast() {
+			return n.IP
+		}
+	}
+	return nil
+}
+
+// tellPairing tells the log how phones pair, where phones reach the page: a box may have
+// no display.
+func tellPairing(log *slog.Logger, address, code string) {
+	log.Info("phones pair at this address with this code, good once and for five minutes; "+
+		"a newer one is on the box's display and, in a browser on this machine, at /pair", "address", address+"pair", "code", code)
+}
