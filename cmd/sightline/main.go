@@ -19,22 +19,23 @@ import (
 
 // cli is the whole command line; each command lives in the file of its name.
 type cli struct {
-	Run       runCmd       `cmd:"" help:"Watch the table: camera in, page, lamps and display out."`
-	Measure   measureCmd   `cmd:"" help:"Measure ranges and arcs in a scene file."`
-	Move      moveCmd      `cmd:"" help:"Say where a maneuver, an action or a drop ends, and what it meets."`
-	Flown     flownCmd     `cmd:"" help:"Say what a ship has flown between two scenes."`
-	Check     checkCmd     `cmd:"" help:"Say whether the table is set up legally, and who controls a scenario's objectives."`
-	Draw      drawCmd      `cmd:"" help:"Draw a scene from above, as SVG."`
-	Locate    locateCmd    `cmd:"" help:"Find the ships, and the obstacles if you name a catalogue, in pictures."`
-	Calibrate calibrateCmd `cmd:"" help:"Calibrate the lens or the camera's place over the mat."`
-	Obstacles obstaclesCmd `cmd:"" help:"Learn the empty mat and your obstacles, so that the camera finds them."`
-	Print     printCmd     `cmd:"" help:"Make the sheets to print: ship tokens, mat markers, boards for the lens, check card."`
-	Squads    squadsCmd    `cmd:"" help:"Read squads as squad builders export them."`
-	Doctor    doctorCmd    `cmd:"" help:"Test the box: panel, camera, calibration, board; put its lights out; draw its wiring."`
-	Secret    secretCmd    `cmd:"" name:"judge-secret" help:"Print the judge's secret, to type on the page."`
-	Replay    replayCmd    `cmd:"" help:"Compute a ruling again, from its scene and its picture, and say whether it would differ today."`
-	Rulings   rulingsCmd   `cmd:"" help:"List, check and export the judges' rulings."`
-	Version   versionCmd   `cmd:"" help:"Print the version."`
+	Run       runCmd        `cmd:"" help:"Watch the table: camera in, page, lamps and display out."`
+	Measure   measureCmd    `cmd:"" help:"Measure ranges and arcs in a scene file."`
+	Move      moveCmd       `cmd:"" help:"Say where a maneuver, an action or a drop ends, and what it meets."`
+	Flown     flownCmd      `cmd:"" help:"Say what a ship has flown between two scenes."`
+	Check     checkCmd      `cmd:"" help:"Say whether the table is set up legally, and who controls a scenario's objectives."`
+	Draw      drawCmd       `cmd:"" help:"Draw a scene from above, as SVG."`
+	Locate    locateCmd     `cmd:"" help:"Find the ships, and the obstacles if you name a catalogue, in pictures."`
+	Calibrate calibrateCmd  `cmd:"" help:"Calibrate the lens or the camera's place over the mat."`
+	Obstacles obstaclesCmd  `cmd:"" help:"Learn the empty mat and your obstacles, so that the camera finds them."`
+	Print     printCmd      `cmd:"" help:"Make the sheets to print: ship tokens, mat markers, boards for the lens, check card."`
+	Squads    squadsCmd     `cmd:"" help:"Read squads as squad builders export them."`
+	Doctor    doctorCmd     `cmd:"" help:"Test the box: panel, camera, calibration, board; put its lights out; draw its wiring."`
+	SetUp     setupBoardCmd `cmd:"" name:"setup-board" help:"Prepare a Raspberry Pi for the panel: config.txt and the I2C bus."`
+	Secret    secretCmd     `cmd:"" name:"judge-secret" help:"Print the judge's secret, to type on the page."`
+	Replay    replayCmd     `cmd:"" help:"Compute a ruling again, from its scene and its picture, and say whether it would differ today."`
+	Rulings   rulingsCmd    `cmd:"" help:"List, check and export the judges' rulings."`
+	Version   versionCmd    `cmd:"" help:"Print the version."`
 }
 
 // unanswered is a question asked rightly that could not be answered: exit 1.
