@@ -25,7 +25,7 @@ RACE := $(if $(shell command -v gcc),-race -gcflags=modernc.org/sqlite/...=-d=ch
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps deps-browser deps-axe build build-arm64 run test quick test-go test-cv test-mats test-hardware test-arm64 lint fmt tidy-check accuracy bench clean
+.PHONY: help deps deps-browser deps-axe build build-arm64 deb deb-all test-packages run test quick test-go test-cv test-mats test-hardware test-arm64 lint fmt tidy-check accuracy bench clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -44,6 +44,16 @@ build: deps ## build bin/sightline
 
 build-arm64: ## build bin/sightline-arm64, without OpenCV
 	CGO_ENABLED=0 GOARCH=arm64 go build -buildvcs=false -ldflags "$(LDFLAGS)" -o bin/sightline-arm64 ./cmd/sightline
+
+deb: ## build a Debian package for this Debian, out/sightline_VERSION_ARCH.deb
+	@.ci/deps package
+	@GOTAGS="$(GOTAGS)" firmware-config/package/build
+
+deb-all: ## build the packages for Debian 12 and 13, amd64 and arm64 (as root; long); ONLY="12/amd64" to choose
+	@GOTAGS="$(GOTAGS)" firmware-config/package/build-all $(ONLY)
+
+test-packages: ## build, install, upgrade, remove the packages in Debian roots (as root; long); ONLY as for deb-all
+	@GOTAGS="$(GOTAGS)" firmware-config/package/test $(ONLY)
 
 run: build ## start on the simulated table, with the page on http://localhost:8080
 	./bin/sightline run --source sim: $(ARGS)

@@ -101,9 +101,9 @@ var mayImport = map[string][]string{
 // those of the simulated table try what looks at it, and tables are written as scene
 // files.
 var testsMayImport = map[string][]string{
-	"cmd/internal/accuracy": {"calibration", "calibration/quick", "calibration/watch", "engine", "engine/geom", "engine/scenefile",
-		"vision", "vision/catalogue", "vision/exposure", "vision/fiducial", "vision/fusion", "vision/locate", "vision/obstacle",
-		"vision/opencv", "vision/ship", "vision/tablesim", "vision/token", "vision/track"},
+	"cmd/internal/accuracy": {"calibration", "calibration/lens", "calibration/quick", "calibration/watch", "engine", "engine/geom",
+		"engine/scenefile", "vision", "vision/catalogue", "vision/exposure", "vision/fiducial", "vision/fusion", "vision/locate",
+		"vision/obstacle", "vision/opencv", "vision/ship", "vision/tablesim", "vision/token", "vision/track"},
 	"cmd/internal/doctor":    {"engine/geom", "vision/tablesim"},
 	"cmd/internal/rulebook":  {"engine"},
 	"cmd/internal/rulings":   {"calibration/atomicfile/faultdisk", "vision/tablesim"},

@@ -67,3 +67,30 @@ func TestTheFragmentIsAddedOnceAndWhatIsThereStays(t *testing.T) {
 		}
 	}
 }
+
+// A card for every board has all fragments, each under its model's filter.
+func TestTheFragmentsOfAllBoardsStandTogether(t *testing.T) {
+	config := "[all]\ngpu_mem=64\n"
+	for _, name := range firmwareconfig.Models() {
+		fragment, err := firmwareconfig.BootFragment(name)
+		require.NoError(t, err)
+		config = firmwareconfig.AddToConfig(config, fragment, false)
+	}
+	again := config
+	filter, speeds := "", map[string]int{}
+	for _, l := range settings(config) {
+		if strings.HasPrefix(l, "[") {
+			filter = l
+		} else if strings.HasPrefix(l, "dtparam=i2c_arm_baudrate=") {
+			speeds[filter]++
+		}
+	}
+	assert.Equal(t, map[string]int{"[pi3]": 1, "[pi4]": 1, "[pi5]": 1, "[pi02]": 1}, speeds)
+	assert.Equal(t, "[all]", filter)
+	for _, name := range firmwareconfig.Models() {
+		fragment, err := firmwareconfig.BootFragment(name)
+		require.NoError(t, err)
+		again = firmwareconfig.AddToConfig(again, fragment, false)
+	}
+	assert.Equal(t, config, again)
+}

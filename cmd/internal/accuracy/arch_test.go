@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/calibration/lens"
 	"sightline/calibration/watch"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -35,6 +36,8 @@ import (
 //
 //	SIGHTLINE_ARCH_WRITE=DIR   writes answers and pictures
 //	SIGHTLINE_ARCH_READ=DIR    compares
+//	SIGHTLINE_ARCH_COMPARE=DIR compares what two builds of the program answered: DIR/amd64
+//	                           and DIR/arm64, which make test-packages fills
 //
 // What is text, truth, or counted must be the same; numbers may differ by sameWithin,
 // in mm, degrees or px. Measured: 5.2e-8 on scenes, 3.5e-10 on pictures.
@@ -235,6 +238,8 @@ func TestOtherProcessorsGiveTheSameAnswers(t *testing.T) {
 			require.NoError(t, png.Encode(f, g))
 			require.NoError(t, f.Close())
 		}
+		camera, _ := openArch(t, 0)
+		require.NoError(t, lens.Save(filepath.Join(write, "lens.json"), camera.Camera().Intrinsics))
 		raw, err := json.Marshal([]any{onScenes(t), onPictures(t, own)})
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(write, "answers.json"), raw, 0o600))
@@ -274,6 +279,43 @@ func TestOtherProcessorsGiveTheSameAnswers(t *testing.T) {
 		require.Empty(t, w.unlike[:min(10, len(w.unlike))], "%d answers differ in more than numbers", len(w.unlike))
 		require.LessOrEqual(t, w.by, sameWithin, w.at)
 	}
+}
+
+// packagesWithin is by how much the numbers of two packages may differ, in mm, degrees or px:
+// OpenCV finds the markers' corners with other instructions on each processor. Measured: see
+// docs/packages.md.
+const packagesWithin = 1e-4
+
+// TestPackagesAnswerTheSame compares the scenes and the answers of two packages on the same
+// pictures.
+func TestPackagesAnswerTheSame(t *testing.T) {
+	dir := os.Getenv("SIGHTLINE_ARCH_COMPARE")
+	if dir == "" {
+		t.Skip("compares two packages: make test-packages")
+	}
+	files, err := filepath.Glob(filepath.Join(dir, "amd64", "*-?.json"))
+	require.NoError(t, err)
+	require.Len(t, files, 3*archPictures, "a table, a scene and its answers for each picture")
+	var w worst
+	ships := 0
+	for _, file := range files {
+		var both [2]any
+		for i, path := range []string{file, filepath.Join(dir, "arm64", filepath.Base(file))} {
+			raw, err := os.ReadFile(path)
+			both[i] = plain(t, raw, err)
+			if table, ok := both[i].(map[string]any); ok { // when it was made, and the hash of that
+				delete(table, "made")
+				delete(table, "hash")
+			}
+			ships += strings.Count(string(raw), `"heading_deg"`)
+		}
+		w.compare(filepath.Base(file), both[0], both[1])
+	}
+	t.Logf("%d files, %d numbers, the worst differs by %.2g at %s; %d differ in more than numbers", len(files), w.numbers, w.by, w.at,
+		len(w.unlike))
+	require.Empty(t, w.unlike[:min(10, len(w.unlike))])
+	require.LessOrEqual(t, w.by, packagesWithin, w.at)
+	require.Greater(t, ships, 20, "ships were located")
 }
 
 func plainMap(t *testing.T, m map[string]any) any {
