@@ -150,8 +150,9 @@ func (m *pairMeasure) measureArc(arc Arc, r *region) ArcVerdict {
 	}
 	r.area.lever = m.reach
 	gap := closestPair{Interval: m.separation(&r.area, m.to)}
-	if gap.Val > 0 { // else some part is in the arc, wherever it is
-		gap = m.apart(&r.area, m.to, gap.Interval)
+	if sep := gap.Interval; sep.Val > 0 { // else some part is in the arc, wherever it is
+		gap, _ = m.shortest(&r.area, m.to, math.Inf(1))
+		m.apart(&gap, sep)
 	}
 	in := gap.Interval.Neg()
 	v := ArcVerdict{

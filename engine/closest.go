@@ -26,12 +26,13 @@ func (g *propagator) set(from, to body, scale, k float64) {
 
 // distanceInterval returns the interval of a length along u between p on the body a and
 // q on b. scaled is the length that the error of scale stretches.
-func (g *propagator) distanceInterval(val float64, u geom.Point, a, b int, p, q geom.Point, scaled float64) (geom.Interval, gradient) {
+func (g *propagator) distanceInterval(val float64, u geom.Point, a, b int, p, q geom.Point, scaled float64) geom.Interval {
 	if g.exact {
-		return geom.Exactly(val), gradient{}
+		return geom.Exactly(val)
 	}
-	e := g.lengthError(u, a, b, p, q)
-	return e.interval(g.k, val, g.scale*scaled), e.gradient
+	var e lengthError
+	g.lengthError(&e, u, a, b, p, q)
+	return e.interval(g.k, val, g.scale*scaled)
 }
 
 func sq(x float64) float64 { return x * x }
@@ -94,8 +95,7 @@ func (g *propagator) gapBefore(a, b *shape, f *edgeGap, loose float64) geom.Inte
 	scaled := out.Dot(g.bodies[b.body].at.Sub(g.bodies[a.body].at))
 	for _, q := range b.v {
 		if gap := out.Dot(q.Sub(p)); gap <= f.least+loose {
-			s, _ := g.distanceInterval(gap, out, a.body, b.body, q, q, scaled)
-			best = best.Min(s)
+			best = best.Min(g.distanceInterval(gap, out, a.body, b.body, q, q, scaled))
 		}
 	}
 	return best
@@ -143,10 +143,22 @@ type candidate struct {
 }
 
 // distance measures the shortest distance between two shapes that do not
-// overlap. Only a vertex of one and a vertex or a side of the other can be
-// closest, and the distance is the least of all those pairs. That the shapes are no
-// further apart than most saves looking at what is.
+// overlap, with the lines that may truly be the shortest. most is as in shortest.
 func (g *propagator) distance(a, b *shape, most float64) closestPair {
+	m, near := g.shortest(a, b, most)
+	if g.exact {
+		m.alternatives, m.hasAlternatives = m.lines, m.band
+	} else {
+		g.addAlternatives(&m, near)
+	}
+	return m
+}
+
+// shortest measures the shortest distance between two shapes that do not
+// overlap, and leaves the alternatives out. Only a vertex of one and a vertex or a side of the other can be
+// closest, and the distance is the least of all those pairs. That the shapes are no
+// further apart than most saves looking at what is. It also returns the pairs that count.
+func (g *propagator) shortest(a, b *shape, most float64) (closestPair, []candidate) {
 	loose := 0.0
 	if !g.exact {
 		loose = g.relevance(a, b)
@@ -165,14 +177,14 @@ func (g *propagator) distance(a, b *shape, most float64) closestPair {
 			}
 		}
 		m.lines, m.band = lines.pair()
-		m.alternatives, m.hasAlternatives = m.lines, m.band
-		return m
+		return m, near
 	}
 	m.Hi = math.Inf(1)
 	wander := sq(loose / (2 * g.k)) // no point does by a larger variance
+	var e lengthError
 	for i := range near {
 		c := &near[i]
-		e := g.lengthError(c.u, a.body, b.body, c.p, c.q)
+		g.lengthError(&e, c.u, a.body, b.body, c.p, c.q)
 		s := e.interval(g.k, c.d, g.scale*c.d)
 		c.w = e.gradient
 		s.Hi = max(s.Hi, g.sideways(c, a.body, b.body, e.variance, wander))
@@ -183,8 +195,7 @@ func (g *propagator) distance(a, b *shape, most float64) closestPair {
 		}
 	}
 	m.lines, m.band = lines.pair()
-	g.addAlternatives(&m, near)
-	return m
+	return m, near
 }
 
 // addAlternatives finds the lines that may truly be the shortest.
@@ -235,7 +246,7 @@ func (g *propagator) farthest(a, b, corner *shape) closestPair {
 		m := closestPair{lines: [2]Line{{q, q}, {q, q}}}
 		if d[i] > 0 {
 			corner.set(b.body, b.lever, q)
-			m = g.distance(a, corner, d[i])
+			m, _ = g.shortest(a, corner, d[i])
 		}
 		all := out.Max(m.Interval)
 		if m.Val > out.Val {
@@ -428,7 +439,8 @@ func (e *extremes) pair() ([2]Line, bool) { return e.l, e.gap > 1e-6 }
 func (g *propagator) gap(a, b *shape) closestPair {
 	sep := g.separation(a, b)
 	if sep.Val > -tie { // apart or touching
-		m := g.apart(a, b, sep)
+		m := g.distance(a, b, math.Inf(1))
+		g.apart(&m, sep)
 		if sep.Val <= 0 {
 			m.Interval = sep
 		}
@@ -449,23 +461,23 @@ func (g *propagator) overlap(a, b *shape, sep geom.Interval) closestPair {
 		lines := extremes{}
 		near := g.nearest(a, b, math.Inf(-1), math.Inf(1), g.relevance(a, b))
 		for i := range near {
-			_, near[i].w = g.distanceInterval(near[i].d, near[i].u, a.body, b.body, near[i].p, near[i].q, near[i].d)
 			lines.add(Line{near[i].p, near[i].q})
 		}
 		if len(near) > 0 {
-			m.slope = near[0].w
+			var e lengthError
+			g.lengthError(&e, near[0].u, a.body, b.body, near[0].p, near[0].q)
+			m.slope = e.gradient
 			m.alternatives, m.hasAlternatives = lines.pair()
 		}
 	}
 	return m
 }
 
-// apart measures two convex shapes that do not meet. Their separation, which decides
-// about contact, may widen the interval.
-func (g *propagator) apart(a, b *shape, sep geom.Interval) closestPair {
-	m := g.distance(a, b, math.Inf(1))
+// apart makes the distance of two convex shapes that do not meet agree with their separation, which
+// decides about contact and may widen the interval.
+func (g *propagator) apart(m *closestPair, sep geom.Interval) {
 	if g.exact {
-		return m
+		return
 	}
 	if sep.Lo > 0 {
 		m.Lo = min(m.Val, max(m.Lo, sep.Lo))
@@ -473,7 +485,6 @@ func (g *propagator) apart(a, b *shape, sep geom.Interval) closestPair {
 		m.Lo = min(m.Lo, sep.Lo)
 	}
 	m.Hi = max(m.Hi, m.Val)
-	return m
 }
 
 // commonPoint returns a point of both of two overlapping convex shapes.

@@ -356,7 +356,7 @@ func (t *table) outside(s *Ship) (Problem, bool) {
 		n := geom.Point{X: e.Y, Y: -e.X}.Mul(1 / e.Norm())
 		for _, q := range b.v {
 			d := n.Dot(q.Sub(p))
-			leaf, _ := g.distanceInterval(d, n, bodyTo, bodyFrom, q, q, d)
+			leaf := g.distanceInterval(d, n, bodyTo, bodyFrom, q, q, d)
 			out = out.Max(leaf)
 		}
 	}

@@ -32,7 +32,7 @@ func (g *propagator) gapToOutline(a *shape, r *obstacleOutline) closestPair {
 		if r.core == 0 { // the circle's middle may be outside the outline
 			far = a.far(r.outline[0])
 		}
-		m := g.distance(a, outline, far-r.core)
+		m, _ := g.shortest(a, outline, far-r.core)
 		m.Hi = max(m.Hi, m.Val)
 		// Near contact a corner may slip round another, whichever way is the looser.
 		if m.Val <= g.k*math.Sqrt(g.pointVariance(a)) {

@@ -126,7 +126,7 @@ func (t *table) edgeSpans(id string, e Edge) (near, far closestPair, err error) 
 	far.Interval = geom.Exactly(math.Inf(-1))
 	for _, q := range corners {
 		d := in.Dot(q.Sub(at))
-		l, _ := g.distanceInterval(d, in, bodyFrom, bodyTo, q, q, d)
+		l := g.distanceInterval(d, in, bodyFrom, bodyTo, q, q, d)
 		line := Line{q, q.Sub(in.Mul(d))}
 		if d < near.Val {
 			near.lines = [2]Line{line, line}

@@ -44,7 +44,7 @@ func RangeFromInside(s *Scene, from, to string, o Options) (RangeVerdict, error)
 		for e := range sd {
 			_, in := Edge(e).line(s)
 			for _, q := range base.v {
-				l, _ := edge.distanceInterval(0, in, bodyFrom, bodyTo, q, q, 0)
+				l := edge.distanceInterval(0, in, bodyFrom, bodyTo, q, q, 0)
 				sd[e] = max(sd[e], l.Hi)
 			}
 		}

@@ -111,19 +111,21 @@ type lengthError struct {
 	secondOrder float64 // a bound of what that leaves out, in mm
 }
 
-// lengthError returns the error of a length along u between p on the body a and q on b.
+// lengthError sets l to the error of a length along u between p on the body a and q on b, the
+// other of the two. (A caller's room, and not a result, which would be copied.)
 //
 // Beyond first order, turning a lever of component l along u by θ shortens it by l·θ²/2,
 // at the turn θ that belongs to the worst case k sigmas away.
-func (e *relativeError) lengthError(u geom.Point, a, b int, p, q geom.Point) (l lengthError) {
-	rp, rq := p.Sub(e.bodies[a].at), q.Sub(e.bodies[b].at)
+func (e *relativeError) lengthError(l *lengthError, u geom.Point, a, b int, p, q geom.Point) {
+	x, y := &e.bodies[a], &e.bodies[b]
+	rp, rq := p.Sub(x.at), q.Sub(y.at)
 	l.gradient[a], l.gradient[b] = geom.PointJacobian(geom.Point{X: -u.X, Y: -u.Y}, rp), geom.PointJacobian(u, rq)
-	va, ta := e.bodies[a].cov.VarianceAndTurn(&l.gradient[a])
-	vb, tb := e.bodies[b].cov.VarianceAndTurn(&l.gradient[b])
-	if l.variance = max(0, va+vb); l.variance > 0 {
+	va, ta := x.cov.VarianceAndTurn(-u.X, -u.Y, geom.Point{X: -u.X, Y: -u.Y}.Cross(rp))
+	vb, tb := y.cov.VarianceAndTurn(u.X, u.Y, u.Cross(rq))
+	l.variance, l.secondOrder = max(0, va+vb), 0
+	if l.variance > 0 {
 		l.secondOrder = sq(e.k) * (math.Abs(u.Dot(rp))*ta*ta + math.Abs(u.Dot(rq))*tb*tb) / (2 * l.variance)
 	}
-	return l
 }
 
 // interval returns the interval of the length at k standard deviations, of which scale

@@ -71,10 +71,9 @@ func (c *Cov3) Variance(j *Jacobian) float64 {
 	return max(0, x*(c[0]*x+2*c[1]*y+2*c[2]*t)+y*(c[4]*y+2*c[5]*t)+c[8]*t*t)
 }
 
-// VarianceAndTurn returns the variance of a length that grows with the pose as j says, in
-// mm², and the covariance of the length with the heading, in mm·rad.
-func (c *Cov3) VarianceAndTurn(j *Jacobian) (variance, turn float64) {
-	x, y, t := j[0], j[1], j[2]
+// VarianceAndTurn returns the variance of a length that grows with the pose by the
+// [Jacobian] (x, y, t), in mm², and the covariance of the length with the heading, in mm·rad.
+func (c *Cov3) VarianceAndTurn(x, y, t float64) (variance, turn float64) {
 	turn = c[6]*x + c[7]*y + c[8]*t
 	return x*(c[0]*x+2*c[1]*y+c[2]*t) + y*(c[4]*y+c[5]*t) + t*turn, turn
 }
