@@ -105,7 +105,8 @@ func (c *Controls) read(ctx context.Context, which Control, do func(Did)) {
 func (c *Controls) failed(which Control, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.failure[which] == nil {
+	said := errors.Is(err, errNoGPIO) && slices.ContainsFunc(c.failure[:], func(e error) bool { return errors.Is(e, errNoGPIO) })
+	if c.failure[which] == nil && !said { // a machine without GPIO is said once for all
 		c.log.Warn("hardware: the panel continues without a control", "control", which.String(), "err", err)
 	}
 	c.failure[which] = err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"os"
+	"slices"
 	"strings"
 
 	"periph.io/x/devices/v3/ssd1306/image1bit"
@@ -123,4 +124,15 @@ func there(bus string) bool {
 	}
 	_, err := os.Stat(BusDevice(bus))
 	return err == nil
+}
+
+// HasLine reports whether this machine has a GPIO line of any of the names.
+func HasLine(names ...string) bool {
+	return slices.ContainsFunc(names, func(name string) bool {
+		if name == "" {
+			return false
+		}
+		_, err := findLine(name)
+		return err == nil
+	})
 }

@@ -16,6 +16,7 @@ import (
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/pipeline"
+	"sightline/cmd/internal/status"
 	"sightline/cmd/internal/web"
 	"sightline/hardware"
 	"sightline/vision"
@@ -42,6 +43,8 @@ type Options struct {
 	Version    string                                           // the program's, for the record
 	StaleAfter time.Duration                                    // for a machine slower than real; 0: as it should be
 	StateDir   string                                           // for what is remembered; "": StateDir()
+
+	tail *status.Tail // of Log
 }
 
 // Run builds every part from the configuration and runs it until ctx is cancelled.
@@ -51,6 +54,8 @@ func Run(ctx context.Context, c Config, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
+	tail := status.NewTail(o.Log.Handler())
+	o.Log, o.tail = slog.New(tail), tail
 	c = withSavedCalibration(c, o.Log)
 	if err := checkSource(c.Camera.Source); err != nil && o.Open == nil {
 		return fmt.Errorf("camera.source: %w", err)
@@ -125,6 +130,12 @@ func (p *program) markers(log *slog.Logger) vision.MarkerDetector {
 	return d
 }
 
+// calibrator returns the guided calibration, with a marker detector of its own.
+func (p *program) calibrator(o CalibratorOptions, log *slog.Logger) *Calibrator {
+	o.Markers = p.markers(log)
+	return NewCalibrator(o)
+}
+
 // newsMost is how many texts wait for the game to tell them.
 const newsMost = 64
 
@@ -140,7 +151,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	code := func() string { return pairing.Code(time.Now()) }
 	address := newPageAddress(c.Web.scheme(), listener.Addr(), func(now string) { tellPairing(o.Log, now, code()) })
 	menu := &panelMenu{address: address.get, code: code, now: time.Now}
-	wired, err := wiringOf(c)
+	wired, err := fittedWiring(c)
 	if err != nil {
 		return err
 	}
@@ -157,9 +168,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	if main.Cameras, err = p.secondaryCameras(c, searches, o); err != nil {
 		return err
 	}
-	calibrating := calibratorOptions(c, feed, main.Lens, &adopted, o)
-	calibrating.Markers = p.markers(o.Log)
-	calibrator := NewCalibrator(calibrating)
+	calibrator := p.calibrator(calibratorOptions(c, feed, main.Lens, &adopted, o), o.Log)
 
 	g := game.New(game.Options{
 		Camera: feed.Status, Mat: main.Layout, Rules: c.Rules, Judges: c.Web.JudgeSecretFile != "", // whoever names one has a judge
@@ -182,6 +191,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		Hub: hub, Choose: g.Choose, SetMatch: g.SetMatch, Agree: g.Agree, Declare: g.Declare, PlaceShip: frames.PlaceShip,
 		Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout, Learning: learner, Freeze: g.Hold,
 		AskJudge: g.AskJudgeFor, Rulings: ruling, Access: mayAsk, TLS: encrypted, Metrics: figures(o.Version, ruling, c.dataDir()),
+		Routes: routes(hub, o),
 	})}
 	service := newServiceTask(hub, page.server, o.Log,
 		map[string]*game.Liveness{"pipeline": &frames.Loop, "answers": &g.Loop, "panel": &showing.loop})

@@ -107,7 +107,7 @@ func (t *panelTask) Run(ctx context.Context) error {
 			state = v.Panel
 		case <-ticker.C:
 		}
-		if err := t.panel.Show(state); err != nil {
+		for _, err := range parts(t.panel.Show(state)) {
 			t.log.Warn("the panel continues without a part", "err", err)
 		}
 		said := t.panel.String()
@@ -117,4 +117,20 @@ func (t *panelTask) Run(ctx context.Context) error {
 		t.says.Store(&said)
 		t.loop.Beat()
 	}
+}
+
+// parts returns the errors that are joined in one, each of one part.
+func parts(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	switch {
+	case err == nil:
+		return nil
+	case !ok:
+		return []error{err}
+	}
+	var out []error
+	for _, e := range joined.Unwrap() {
+		out = append(out, parts(e)...)
+	}
+	return out
 }

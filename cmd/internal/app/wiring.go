@@ -30,6 +30,16 @@ func wiringOf(c Config) (hardware.Wiring, error) {
 	return wiring(board, name, c.Table.Layout)
 }
 
+// fittedWiring returns what is wired here. The reference wiring, which nobody asked for, is
+// left out on a machine that has none of its lines: nothing is missing there.
+func fittedWiring(c Config) (hardware.Wiring, error) {
+	w, err := wiringOf(c)
+	if err == nil && c.Panel.Enabled && c.Panel.Board == "" && !hardware.HasLine(w.Lines[:]...) {
+		return hardware.Wiring{Name: "no panel"}, nil
+	}
+	return w, err
+}
+
 // wiring turns a board file into what package hardware wants.
 func wiring(b firmwareconfig.Board, name string, mat calibration.Layout) (hardware.Wiring, error) {
 	w := hardware.Wiring{

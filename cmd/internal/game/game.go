@@ -75,6 +75,8 @@ type Game struct {
 	match  live.Match
 	policy live.Policy
 	chosen bool // by a person: the program no longer chooses
+
+	underway map[string]bool // ships that were seen moving and have not come to rest
 }
 
 // New returns a game that waits for the first picture.
@@ -85,6 +87,7 @@ func New(o Options) *Game {
 		seen:     Seen{Mat: o.Mat},
 		notebook: notebook{now: o.Now, log: o.Log},
 		choice:   live.Choice{Arc: engine.ArcFront},
+		underway: map[string]bool{},
 		policy:   live.Policy{Measuring: o.Rules.Measuring, JudgesOnly: o.Judges},
 	}
 	g.stored = g.session()
@@ -241,26 +244,49 @@ func (g *Game) Choose(c live.Choice) {
 	g.update(func() { g.choice, g.chosen = c, true })
 }
 
-// chooseFirst chooses a first pair when both players have ships on the table and nobody
-// has chosen yet: player 1's first ship and the enemy nearest to it. The caller holds mu.
+// chooseFirst chooses a pair while no person has chosen one: the ship that moved last, else
+// player 1's first ship, and the enemy nearest to it. The caller holds mu.
 func (g *Game) chooseFirst() {
-	if g.chosen || g.choice.From != "" {
+	if g.chosen || g.held != nil {
+		return
+	}
+	moved := g.movedLast()
+	if g.choice.From != "" && (moved == "" || moved == g.choice.From) {
 		return
 	}
 	ships := g.seen.Located.Scene.Ships
-	i := slices.IndexFunc(ships, func(s engine.Ship) bool { return s.Player == 1 })
+	i := slices.IndexFunc(ships, func(s engine.Ship) bool { return s.ID == moved || moved == "" && s.Player == 1 })
 	if i < 0 {
 		return
 	}
 	best := -1
 	for k, s := range ships {
-		if s.Player == 2 && (best < 0 || s.Pose.Distance(ships[i].Pose.Point) < ships[best].Pose.Distance(ships[i].Pose.Point)) {
+		if s.Player != ships[i].Player && s.Player != 0 &&
+			(best < 0 || s.Pose.Distance(ships[i].Pose.Point) < ships[best].Pose.Distance(ships[i].Pose.Point)) {
 			best = k
 		}
 	}
 	if best >= 0 {
 		g.choice.From, g.choice.To = ships[i].ID, ships[best].ID
 	}
+}
+
+// movedLast returns a player's ship that has come to rest since the last picture; "": none
+// has. The caller holds mu.
+func (g *Game) movedLast() (id string) {
+	for i := range g.seen.Tracks {
+		k := &g.seen.Tracks[i]
+		switch {
+		case k.State == vision.Moving || k.State == vision.Lifted:
+			g.underway[k.Ship.ID] = true
+		case k.State.Stands() && g.underway[k.Ship.ID]:
+			delete(g.underway, k.Ship.ID)
+			if k.Ship.Player != 0 {
+				id = k.Ship.ID
+			}
+		}
+	}
+	return id
 }
 
 // AskJudge holds the answers and tells everybody that a judge is asked for.

@@ -15,6 +15,7 @@ import (
 
 // AnswerText is the answer in words, for people and for screen readers.
 type AnswerText struct {
+	Headline    Headline
 	Title       string // "Range 2"
 	Live        string // all that matters, without figures that tremble
 	Explain     string // why it is so, with the figures
@@ -27,7 +28,7 @@ type AnswerText struct {
 // Text says the state's answer. Everything on the page that words a verdict comes from here.
 func (s *State) Text() AnswerText {
 	if s.Choice.From == "" || s.Choice.To == "" {
-		return AnswerText{Title: "Choose a pair", Live: "Choose an attacker and a target."}
+		return AnswerText{Headline: s.Headline(), Title: "Choose a pair", Live: "Choose an attacker and a target."}
 	}
 	if s.Pair == nil {
 		title := "No answer"
@@ -35,11 +36,13 @@ func (s *State) Text() AnswerText {
 			title = "Not measured"
 		}
 		return AnswerText{
-			Title: title,
-			Live:  fmt.Sprintf("No answer for %s to %s: %s.", s.Choice.From, s.Choice.To, s.Reason),
+			Headline: s.Headline(),
+			Title:    title,
+			Live:     fmt.Sprintf("No answer for %s to %s: %s.", s.Choice.From, s.Choice.To, s.Reason),
 		}
 	}
 	w := AnswerText{
+		Headline:    s.Headline(),
 		Title:       RangeTitle(s.Pair.Range),
 		Explain:     explainRange(s),
 		Obstruction: obstructionWords(s),

@@ -9,6 +9,7 @@ import (
 	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/hardware"
 )
 
 // Verdict is one question about a pair and its answer, with its figures.
@@ -148,8 +149,8 @@ func (s *State) attackText(a *engine.ArcVerdict) string {
 		where, sentence.Lower(RangeTitle(at.RangeVerdict)), float64(at.Distance), float64(at.Sigma), math.Abs(float64(at.Margin)),
 		s.need(at.Sigma))
 	if at.Band != at.BandArcStart {
-		text += fmt.Sprintf(" Starting on the part of the base in the arc it would be %.2f mm and range %d.",
-			float64(at.DistanceArcStart), at.BandArcStart)
+		text += fmt.Sprintf(" Starting on the part of the base in the arc it would be %.2f mm and range %s.",
+			float64(at.DistanceArcStart), hardware.BandText(at.BandArcStart))
 	}
 	return text + ContactElsewhere(s, a)
 }

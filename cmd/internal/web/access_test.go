@@ -18,6 +18,7 @@ import (
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
+	"sightline/cmd/internal/status"
 	"sightline/cmd/internal/web"
 	"sightline/hardware"
 )
@@ -41,6 +42,7 @@ func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Se
 			Log: slog.New(slog.DiscardHandler)},
 	}
 	newFakeJudges(f).options(&o)
+	o.Routes = (&status.Page{Hub: f.hub, Tail: status.NewTail(slog.DiscardHandler), Started: time.Now(), Now: time.Now}).Routes()
 	for _, c := range change {
 		c(&o)
 	}
@@ -79,6 +81,10 @@ var routeLines = map[string]routeLine{
 	"GET /healthz":          {least: access.Nobody},
 	"GET /livez":            {least: access.Nobody},
 	"GET /metrics":          {least: access.Reader},
+	"GET /status":           {least: access.Nobody},
+	"GET /status.js":        {least: access.Nobody},
+	"GET /status.css":       {least: access.Nobody},
+	"GET /api/status":       {least: access.Reader},
 	"GET /pair":             {least: access.Nobody},
 	"GET /pair/{code}":      {least: access.Nobody, path: "/pair/K4MWQX"},
 	"GET /PAIR/{code}":      {least: access.Nobody, path: "/PAIR/K4MWQX"},

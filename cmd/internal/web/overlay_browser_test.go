@@ -249,7 +249,7 @@ func livePage(t *testing.T, ctx context.Context) {
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.Navigate(server.URL+"/overlay/all?view=camera&ttl=2"), until("pair", shown), until("match", shown), until("over", shown),
 		chromedp.Text("#pair-title", &title), chromedp.Text("#pair-from", &who)))
-	assert.Equal(t, "Range 2", title)
+	assert.Equal(t, "In range 2, in the front arc", title)
 	assert.Equal(t, "A1", who)
 
 	// Silence about obstacles would read as a clear line.

@@ -2,12 +2,16 @@ package web_test
 
 import (
 	"fmt"
+	"log/slog"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/status"
+	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -26,7 +30,7 @@ func playerPages() []pageCase {
 	pictureThere := chromedp.Poll(`document.getElementById("nopicture").hidden`, nil)
 	return []pageCase{
 		{name: "player", path: "/", ready: "#table .measure line", open: table(withObstacles, "A1", "B1"), do: []chromedp.Action{
-			pictureThere,
+			pictureThere, chromedp.Click(`.switch [data-view="try"]`),
 			chromedp.Click(`#try-grid [data-move="bank right 2"]`), chromedp.WaitVisible(`#try-answer`),
 		}},
 		{name: "player-close", path: "/", ready: "#doubts", open: table(func(state *live.State) {}, "A2", "B2"), brief: true,
@@ -42,6 +46,18 @@ func playerPages() []pageCase {
 				Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically."}
 			state.Located.Scene.Ships, state.Located.Ships, state.Result, state.Frame = nil, nil, engine.Result{}, vision.Frame{}
 		}, "", "")},
+		{name: "player-no-ships", path: "/", ready: "#empty-steps a", brief: true, open: table(func(state *live.State) {
+			state.Located.Scene.Ships, state.Located.Ships, state.Result = nil, nil, engine.Result{}
+			state.Register.Watch = live.Watch{State: "ok", Seen: 8, Of: 8}
+		}, "", ""), do: []chromedp.Action{pictureThere}},
+		{name: "status", path: "/status", ready: "#log p", brief: true, changing: true, open: func(t *testing.T) *httptest.Server {
+			f := newFakeTable(t)
+			tail := status.NewTail(slog.DiscardHandler)
+			_ = tail.Handle(t.Context(), slog.NewRecord(time.Unix(1700000000, 0), slog.LevelWarn, "the panel continues without a part", 0))
+			page := status.Page{Hub: f.hub, Tail: tail, Version: "v1", Started: time.Now(), Now: time.Now}
+			f.options = func(o *web.Options) { o.Routes = page.Routes() }
+			return steady(t, f)
+		}},
 		{name: "player-crowd", path: "/", ready: "#table .measure line", brief: true, open: table(crowd(), "A1", "B4"),
 			do: []chromedp.Action{pictureThere}},
 	}

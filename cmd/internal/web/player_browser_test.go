@@ -182,7 +182,7 @@ func proposalOnThePhone(t *testing.T, tab context.Context) {
 	objected := make(chan live.Measuring, 1)
 	f.agree = func(m live.Measuring, _ bool) { objected <- m }
 	server := steady(t, f)
-	within(t, tab, "scrolled", screen(360, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#targets li`),
+	within(t, tab, "scrolled", screen(360, "dark"), chromedp.Navigate(server.URL), chromedp.WaitReady(`#targets li`),
 		chromedp.Evaluate(`scrollTo(0, document.body.scrollHeight)`, nil))
 	f.change(func(state *live.State) {
 		state.Policy.Proposal = &live.Proposal{To: live.MeasuringEdition, Until: state.At.Add(15 * time.Second)}
@@ -210,7 +210,7 @@ func chooseFromTheList(t *testing.T, tab context.Context) {
 	server := steady(t, f)
 	var label string
 	within(t, tab, "the list", screen(360, "light"), chromedp.Navigate(server.URL),
-		chromedp.WaitVisible(`#targets [data-id="B3"]`),
+		chromedp.Click(`.switch [data-view="targets"]`), chromedp.WaitVisible(`#targets [data-id="B3"]`),
 		chromedp.AttributeValue(`#targets [data-id="B3"]`, "aria-label", &label, nil),
 		chromedp.Click(`#targets [data-id="B3"]`),
 		chromedp.WaitVisible(`#targets [data-id="B3"][aria-pressed="true"]`))
@@ -223,11 +223,11 @@ func figuresOnDemand(t *testing.T, tab context.Context) {
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	var on, off string
-	within(t, tab, "the figures", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#distance`),
+	within(t, tab, "the figures", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#answer[data-kind="shot"]`),
 		chromedp.Text("#answer", &on), chromedp.Click("#figures"), chromedp.WaitNotVisible("#distance"), chromedp.Text("#answer", &off))
 	assert.Contains(t, on, "±")
 	assert.NotContains(t, off, "±")
-	assert.Contains(t, off, "Range 2")
+	assert.Contains(t, off, "In range 2")
 	within(t, tab, "kept", chromedp.Reload(), chromedp.WaitVisible(`#answer[data-outcome="yes"]`), chromedp.WaitNotVisible("#distance"),
 		chromedp.Click("#figures"))
 }

@@ -62,7 +62,7 @@ func objectsOf(all []live.Object) []objectJSON {
 	out := []objectJSON{}
 	for _, o := range all {
 		j := objectJSON{
-			ID: o.ID, Kind: o.Kind, Group: o.Group, Outcome: o.Range.Outcome.String(), Title: live.RangeTitle(o.Range), Band: bandLarge(o.Range),
+			ID: o.ID, Kind: o.Kind, Group: o.Group, Outcome: o.Range.Outcome.String(), Title: live.RangeTitle(o.Range), Band: live.BandText(o.Range),
 			DistanceMM: round(float64(o.Range.Distance)), SigmaMM: round(float64(o.Range.Sigma)), Act: o.Act, Text: o.Text,
 			NoLock: restrictionOf(o.NoLock),
 		}

@@ -16,7 +16,7 @@ import (
 func TestRoutesOfOtherPackagesAreGuarded(t *testing.T) {
 	answers := func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "here") }
 	_, s := everything(t, func(o *web.Options) {
-		o.Routes = []web.Route{
+		o.Routes = []web.Route{ // in place of the real ones
 			{Pattern: "GET /api/other", Role: access.Reader, Handler: answers},
 			{Pattern: "POST /api/other", Role: access.Player, Handler: answers},
 			{Pattern: "GET /api/other/events", Role: access.Reader, Handler: answers, Streams: true},

@@ -27,7 +27,6 @@ func TestASwitchShowsWhatTheProgramSees(t *testing.T) {
 		chromedp.Navigate(server.URL),
 		chromedp.Poll(`document.querySelectorAll("#outlines polygon.over").length > 0`, nil),
 		chromedp.Evaluate(`document.querySelectorAll("#outlines line.side").length`, &before),
-		chromedp.Click(`.switch [data-view="camera"]`), // a screen of this width shows one of the two
 		chromedp.Click("#sees"),
 	))
 	f.change(func(state *live.State) {}) // the next state is drawn

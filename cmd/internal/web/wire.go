@@ -122,6 +122,7 @@ type shipJSON struct {
 	SigmaMM    float64      `json:"sigma_mm"`
 	HalfArcDeg float64      `json:"front_half_angle_deg"`
 	BullseyeMM float64      `json:"bullseye_mm"`
+	Turret     string       `json:"turret"` // where its turret points: front, rear, left, right; "": it has none
 	Seen       string       `json:"seen"`
 	Visible    float64      `json:"visible"`
 	MovedMM    float64      `json:"moved_mm"`
@@ -155,12 +156,13 @@ type meaningJSON struct {
 
 type answerJSON struct {
 	Outcome     string           `json:"outcome"` // yes, too_close, no_view, none (nothing chosen)
+	Headline    headlineJSON     `json:"headline"`
 	Title       string           `json:"title"`
 	Live        string           `json:"live"`
 	Explain     string           `json:"explain"`
 	Meaning     meaningJSON      `json:"meaning"`
 	Reason      string           `json:"reason"`
-	Band        string           `json:"band"` // what stands large on the page: "2", "2/3"
+	Band        string           `json:"band"` // what stands large on the page: "2", "2 or 3"
 	DistanceMM  float64          `json:"distance_mm"`
 	SigmaMM     float64          `json:"sigma_mm"`
 	MarginMM    float64          `json:"margin_mm"`
@@ -174,6 +176,13 @@ type answerJSON struct {
 	NoLock      *restrictionJSON `json:"no_lock"`
 
 	Doubts []doubtJSON `json:"doubts"` // what is too close to call, and what would decide it
+}
+
+// headlineJSON is a Headline.
+type headlineJSON struct {
+	Kind live.HeadlineKind `json:"kind"` // none, shot, no_shot, range, close, no_view, withheld
+	Text string            `json:"text"`
+	Band string            `json:"band"` // "" where the range is not the answer
 }
 
 // doubtJSON is a Doubt.
@@ -284,8 +293,8 @@ func shipsOf(state *live.State) []shipJSON {
 			Quarters:   ship.Quarters,
 			SigmaMM:    round(math.Sqrt((c.XX + c.YY) / 2)),
 			HalfArcDeg: round(profile.HalfAngle(state.Located.Scene.Rules, ship.Base).Degrees()),
-			BullseyeMM: round(float64(profile.Bullseye)),
-			Seen:       ship.Seen, Visible: round(ship.Visible), MovedMM: round(float64(track.Moved)), State: vision.Still.String(),
+			BullseyeMM: round(float64(profile.Bullseye)), Turret: ship.Turret,
+			Seen: ship.Seen, Visible: round(ship.Visible), MovedMM: round(float64(track.Moved)), State: vision.Still.String(),
 			OutlinePx: [][2]float64{}, SidesRead: []string{},
 		}
 		if track.Ship.ID != "" {
@@ -330,7 +339,7 @@ func arcsOf(state *live.State) []string {
 
 func answerOf(state *live.State, w live.AnswerText) answerJSON {
 	a := answerJSON{
-		Outcome: "none", Title: w.Title, Live: w.Live, Explain: w.Explain, Reason: state.Reason,
+		Outcome: "none", Headline: headlineJSON(w.Headline), Title: w.Title, Live: w.Live, Explain: w.Explain, Reason: state.Reason,
 		LinesMM: [][2][2]float64{}, Doubts: doubtsOf(state), Meaning: meaningJSON{w.Meaning.Outcome.String(), w.Meaning.Text},
 		InArc:       arcJSON{Outcome: engine.NoView.String(), Text: w.InArc},
 		Obstruction: obstructionJSON{Outcome: "not_watched", Text: w.Obstruction},
@@ -344,7 +353,7 @@ func answerOf(state *live.State, w live.AnswerText) answerJSON {
 	}
 	r := state.Pair.Range
 	a.Outcome, a.Contact = r.Outcome.String(), state.Pair.Contact.String()
-	a.Band, a.RestsOn = bandLarge(r), w.RestsOn
+	a.Band, a.RestsOn = live.BandText(r), w.RestsOn
 	a.DistanceMM, a.SigmaMM, a.MarginMM = round(float64(r.Distance)), round(float64(r.Sigma)), round(float64(r.Margin))
 	a.LinesMM = linesOf(r.Lines)
 	a.NoAttack, a.NoLock = restrictionOf(state.Restricted("attack")), restrictionOf(state.Restricted("lock"))
@@ -372,21 +381,6 @@ func doubtsOf(state *live.State) []doubtJSON {
 		out = append(out, doubtJSON{d.Question, d.Text, round(float64(d.Margin)), round(float64(d.Need))})
 	}
 	return out
-}
-
-// bandLarge is the range as it stands large on the page.
-func bandLarge(r engine.RangeVerdict) string {
-	if r.Outcome == engine.Yes {
-		return hardware.BandText(r.Band)
-	}
-	var bands []string
-	for _, b := range r.Possible {
-		bands = append(bands, hardware.BandText(b))
-	}
-	if len(bands) == 0 {
-		return "?"
-	}
-	return strings.Join(bands, "/")
 }
 
 func panelOf(state *live.State, w live.AnswerText) panelJSON {

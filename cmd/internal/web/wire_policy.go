@@ -101,7 +101,7 @@ func targetOf(state *live.State, t *live.Target) targetJSON {
 		return j
 	}
 	r := t.Pair.Range
-	j.Outcome, j.Band, j.DistanceMM, j.SigmaMM = r.Outcome.String(), bandLarge(r), round(float64(r.Distance)), round(float64(r.Sigma))
+	j.Outcome, j.Band, j.DistanceMM, j.SigmaMM = r.Outcome.String(), live.BandText(r), round(float64(r.Distance)), round(float64(r.Sigma))
 	for i := range t.Arcs {
 		j.Arcs = append(j.Arcs, targetArcOf(state, &t.Arcs[i]))
 	}

@@ -34,13 +34,14 @@ function showForbidden(row, id, forbidden) {
 
 function showFigures(a) {
   const distance = byId("distance");
-  distance.textContent = a.distance_mm.toFixed(1);
-  for (const text of [" mm ", `± ${a.sigma_mm.toFixed(2)} mm`]) {
+  const range = a.attack ?? a; // the answer is about the attack, where there is one
+  distance.textContent = range.distance_mm.toFixed(1);
+  for (const text of [" mm ", `± ${range.sigma_mm.toFixed(2)} mm`]) {
     const small = document.createElement("small");
     small.textContent = text;
     distance.append(small);
   }
-  setText(byId("margin"), `margin ${mm(Math.abs(a.margin_mm), Math.abs(a.margin_mm) < 1 ? 2 : 1)}`);
+  setText(byId("margin"), a.attack ? "" : `margin ${mm(Math.abs(a.margin_mm), Math.abs(a.margin_mm) < 1 ? 2 : 1)}`);
 }
 
 // showDoubts says what is too close to call and what would decide it.
@@ -61,33 +62,40 @@ function showDoubts(doubts) {
   );
 }
 
+// What stands large where the range is not the answer.
+const signs = { no_shot: "✕", close: "≈", shot: "–", range: "–", no_view: "–", withheld: "–", none: "–" };
+
 // showAnswer fills the card from a state.
 export function showAnswer(state) {
   const a = state.answer;
   const measured = a.band !== "";
-  set(byId("answer"), { "data-outcome": a.outcome });
-  setText(byId("band"), measured ? a.band : "–");
-  setText(byId("title"), a.title);
+  const { kind, text, band } = a.headline;
+  set(byId("answer"), { "data-outcome": a.outcome, "data-kind": kind });
+  set(byId("band"), { "data-long": band.length > 2 ? "true" : null });
+  setText(byId("band"), band || signs[kind]);
+  setText(byId("title"), text);
   setText(byId("live"), a.live);
+  setText(byId("meaning"), a.meaning.text);
   byId("ruler").hidden = byId("facts").hidden = !measured;
   showDoubts(a.doubts);
   if (!measured) {
     setText(byId("distance"), "");
-    setText(byId("margin"), a.outcome === "none" ? "Tap two ships on the table, or use the lists above." : upper(a.reason));
+    setText(byId("margin"), kind === "none" ? "Tap two ships on the table, or use the lists below." : upper(a.reason));
     setText(byId("explain"), "");
     return;
   }
   showFigures(a);
-  byId("needle").style.left = `${place(a.distance_mm)}%`;
-  const on = new Set(a.band.split("/").map((b) => (b === ">3" ? "4" : b)));
+  const range = a.attack ?? a;
+  byId("needle").style.left = `${place(range.distance_mm)}%`;
+  const on = new Set(band.split(/, | or /).map((b) => (b === ">3" ? "4" : b)));
   for (const seg of byId("ruler").querySelectorAll(".seg")) seg.classList.toggle("on", on.has(seg.dataset.band));
   showForbidden("forbidden", "fact-forbidden", a.no_attack);
   showForbidden("forbidden-lock", "fact-lock", a.no_lock);
   // What is so of an attack that cannot be made is said, and not ticked.
   const told = (outcome) => (a.no_attack?.outcome === "yes" && outcome === "yes" ? "told" : outcome);
   fact("fact-arc", told(a.in_arc.outcome), upper(a.in_arc.text), a.in_arc.sigma_mm ? `${mm(Math.abs(a.in_arc.margin_mm))} ± ${a.in_arc.sigma_mm.toFixed(2)} mm from its edge` : "");
-  if (a.attack) fact("fact-attack", told(a.attack.outcome), a.attack.title, `${mm(a.attack.distance_mm)} ± ${a.attack.sigma_mm.toFixed(2)} mm`);
-  else fact("fact-attack", "no_view", "none: not in the arc");
   fact("fact-obstruction", a.no_attack?.outcome === "yes" ? "told" : a.obstruction.outcome, upper(a.obstruction.text));
+  byId("between").hidden = !a.attack?.differs; // else the figure above says it
+  fact("fact-range", "told", a.title, `${mm(a.distance_mm)} ± ${a.sigma_mm.toFixed(2)} mm`);
   setText(byId("explain"), a.doubts.length ? a.rests_on && `${a.rests_on}.` : a.explain);
 }

@@ -1,6 +1,6 @@
 // The camera's picture on a canvas, with the outlines of what was found over it.
 
-import { byId, keepUnit, set, setText, svg } from "./dom.js";
+import { byId, keepUnit, set, svg } from "./dom.js";
 import { click } from "./choose.js";
 import { drawPicture } from "./picture.js";
 import { roleOf } from "./table.js";
@@ -68,7 +68,4 @@ export function showCamera(state) {
     drawPicture("/api/picture.jpg", picture.seq);
   }
   showOutlines(state);
-  const fps = state.camera.frames_per_second;
-  const size = picture ? `${picture.width_px}×${picture.height_px}` : "";
-  setText(byId("camera-note"), [size, fps ? `${fps.toFixed(1)} a second` : "", state.camera.locating_ms ? `located in ${state.camera.locating_ms.toFixed(0)} ms` : ""].filter(Boolean).join(" · "));
 }

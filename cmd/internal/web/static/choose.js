@@ -2,6 +2,7 @@
 // choice is one for everybody; the server holds it.
 
 import { byId, setText } from "./dom.js";
+import { leave } from "./leave.js";
 
 let state = null;
 let pending = null; // the attacker that was clicked, while its target is awaited
@@ -13,7 +14,7 @@ async function send(change) {
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify(change),
     });
-    setText(byId("refused"), answer.ok ? "" : (await answer.text()).trim());
+    leave(byId("refused"), answer.ok ? "" : (await answer.text()).trim());
   } catch {
     // The watchdog says that the connection is lost.
   }

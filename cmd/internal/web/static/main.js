@@ -4,13 +4,14 @@
 import { byId, set, setText } from "./dom.js";
 import { listen } from "./live.js";
 import { ask, remembered } from "./ask.js";
+import { leave } from "./leave.js";
 import { chooseTarget, showChoice, startChoosing } from "./choose.js";
 import { showTable } from "./table.js";
 import { showCamera } from "./camera.js";
 import { showLight } from "./light.js";
 import { showAnswer } from "./answer.js";
 import { showNaming, startNaming } from "./name.js";
-import { showPanel } from "./panel.js";
+import { showEmpty } from "./empty.js";
 import { showPolicy, startPolicy } from "./policy.js";
 import { showSeen } from "./seen.js";
 import { showObjects, showTargets } from "./targets.js";
@@ -57,24 +58,16 @@ function showHealth() {
   else banner(title, detail, advice);
 }
 
-function showNotes() {
-  const texts = state.notes.map((note) => `${new Date(note.at_unix_ms).toLocaleTimeString()}  ${note.text}`);
-  const list = byId("notes");
-  if (list.dataset.text === texts.join("\n")) return;
-  list.dataset.text = texts.join("\n");
-  list.replaceChildren(
-    ...texts.map((text) => {
-      const item = document.createElement("li");
-      item.textContent = text;
-      return item;
-    }),
-  );
-}
+const noteSeconds = 20;
 
-function verification(v) {
-  if (!v) return "never verified";
-  const holds = v.holds ? "" : `, no longer holds: ${v.why}`;
-  return `verified ${v.at.slice(0, 10)}: ${v.outcome}, largest error ${v.worst_error_mm.toFixed(2)} mm${holds}`;
+// showNote shows the newest note for a while, and says for how long.
+function showNote() {
+  const note = state.notes[0];
+  const left = note ? noteSeconds - (state.at_unix_ms - note.at_unix_ms) / 1000 : 0;
+  byId("note").hidden = !(left > 0);
+  if (!(left > 0)) return;
+  setText(byId("note-text"), note.text);
+  setText(byId("note-left"), `leaves in ${Math.ceil(left)} s`);
 }
 
 const heldAt = () => new Date(state.held.at_unix_ms).toLocaleTimeString();
@@ -99,11 +92,17 @@ function showHeld() {
 }
 
 let closed = 0; // when the ruling was made that was read on this device: a new record counts from 1
+let since = { ruling: 0, seen: 0 }; // the ruling that is shown, and when this device saw it first
+const rulingSeconds = 60;
 
 function showRuling() {
   const r = state.ruling;
+  if (r && since.ruling !== r.at_unix_ms) since = { ruling: r.at_unix_ms, seen: Date.now() };
+  const left = r ? rulingSeconds - (Date.now() - since.seen) / 1000 : 0;
+  if (r && left <= 0) closed = r.at_unix_ms;
   byId("ruling").hidden = r === null || r.at_unix_ms === closed;
   if (r === null) return;
+  setText(byId("ruling-left"), `leaves in ${Math.ceil(Math.max(0, left))} s`);
   byId("ruling").dataset.at = r.at_unix_ms;
   setText(byId("ruling-title"), `Ruling ${r.number}, ${r.from} to ${r.to}: ${r.title}`);
   setText(byId("ruling-text"), [r.decision === "as_measured" ? "" : `Measured: ${r.measured}. ${r.overruled ? "Overruled" : "Decided"}: ${r.reason}`, new Date(r.at_unix_ms).toLocaleTimeString()].filter(Boolean).join(" · "));
@@ -112,27 +111,23 @@ function showRuling() {
 function show() {
   if (!state) return;
   showHealth();
-  const { from, integrity, watch, hash, verified } = state.calibration;
-  const edited = unverified() ? ` (${integrity})` : "";
-  const registered = from ? `calibration ${hash.slice(0, 8)} from ${from}${edited}, ${verification(verified)}${watch.text ? ` · ${watch.text}` : ""}` : "not registered";
   byId("simulated").hidden = !state.camera.simulated;
-  const others = state.cameras.map((c) => ` · ${c.text}`).join("");
-  setText(byId("source"), `${state.camera.source}${others} · rules ${state.rules || "–"} · ${registered}`);
   showChoice(state);
   showTable(state);
+  showEmpty(state);
   showCamera(state);
   showLight(state);
   showAnswer(state);
-  showPanel(state);
   showPolicy(state);
   showTargets(state, byId("figures").checked, chooseTarget);
   showObjects(state, byId("figures").checked);
   showTry(state);
   showSeen(state);
   showNaming(state);
+  followDeclaration();
   showHeld();
   showRuling();
-  showNotes();
+  showNote();
 }
 
 // goOn goes on live. What waits for a judge is named first, and let go on a second word.
@@ -148,7 +143,23 @@ function goOn() {
 
 async function post(path, body) {
   const [, refused] = await ask(path, body);
-  setText(byId("refused"), refused);
+  leave(byId("refused"), refused);
+}
+
+// view shows one of the cards where the screen has no room for all.
+function view(name) {
+  byId("main").dataset.view = name;
+  for (const b of document.querySelectorAll(".switch button")) set(b, { "aria-pressed": b.dataset.view === name });
+}
+
+// What is declared of objects is answered in the list of targets.
+let doing = "";
+function followDeclaration() {
+  const now = state.policy.window?.doing ?? "";
+  if (now === doing) return;
+  if (["lock", "tow", "scramble", "blast"].includes(now)) view("targets");
+  else if (["lock", "tow", "scramble", "blast"].includes(doing)) view("answer");
+  doing = now;
 }
 
 function startSwitches() {
@@ -158,12 +169,7 @@ function startSwitches() {
   });
   remembered(byId("letters"), "sightline-letters", true, () => {});
   byId("sees").addEventListener("change", show);
-  for (const button of document.querySelectorAll(".switch button")) {
-    button.addEventListener("click", () => {
-      byId("main").dataset.view = button.dataset.view;
-      for (const b of document.querySelectorAll(".switch button")) set(b, { "aria-pressed": b === button });
-    });
-  }
+  for (const button of document.querySelectorAll(".switch button")) button.addEventListener("click", () => view(button.dataset.view));
   byId("ask-judge").addEventListener("click", () => post("/api/ask-judge", { by: "" }));
   byId("go-on").addEventListener("click", goOn);
   byId("let-go-stay").addEventListener("click", () => byId("let-go").close());

@@ -91,6 +91,7 @@ export function drawTop(svg, state, show) {
   clear(svg);
   const w = state.mat.width_mm, h = state.mat.height_mm;
   if (!(w > 0)) return;
+  svg.setAttribute("data-kind", state.answer.headline.kind);
   svg.setAttribute("viewBox", `${-margin} ${-margin} ${w + 2 * margin} ${h + 2 * margin}`);
   const clip = make("clipPath", { id: "mat-clip" }, make("defs", {}, svg));
   make("rect", { width: w, height: h, rx: 6 }, clip);
@@ -176,6 +177,7 @@ function under(svg, elements) {
 export function drawCamera(svg, state, show, crop, stage, cards) {
   clear(svg);
   const o = state && state.overlay;
+  svg.setAttribute("data-kind", state ? state.answer.headline.kind : "none");
   if (!o || !(show.places || show.ruling)) return;
   const part = crop || [0, 0, o.width_px, o.height_px];
   svg.setAttribute("viewBox", part.join(" "));

@@ -55,22 +55,24 @@ function setFacts(facts) {
 function showPair() {
   const answer = state.answer;
   const card = byId("pair");
+  const headline = answer.headline;
   card.dataset.outcome = answer.outcome;
-  setText("pair-band", answer.band);
-  byId("pair-band").dataset.long = answer.band.length > 1;
+  card.dataset.kind = headline.kind;
+  setText("pair-band", headline.band || (headline.kind === "no_shot" ? "✕" : "≈"));
+  byId("pair-band").dataset.long = headline.band.length > 1;
   setShip("pair-from", state.choice.from);
   setShip("pair-to", state.choice.to);
   setText("pair-arc", arcNames[state.choice.arc] || state.choice.arc);
-  setText("pair-title", answer.title);
-  const figures = `${answer.distance_mm.toFixed(1)} ± ${answer.sigma_mm.toFixed(2)} mm`;
-  setText("pair-sure", answer.outcome === "too_close" ? `Too close to call · ${figures}` : figures);
+  setText("pair-title", headline.text);
+  const range = answer.attack || answer;
+  setText("pair-sure", `${range.distance_mm.toFixed(1)} ± ${range.sigma_mm.toFixed(2)} mm`);
   const facts = [];
   const no = answer.no_attack;
   if (no) facts.push([no.outcome === "yes" ? "no" : "too_close", upper(no.text)]);
   // What is so of an attack that cannot be made is told, and not ticked.
   const told = (outcome) => (no && no.outcome === "yes" ? "told" : outcome);
   if (answer.in_arc.text) facts.push([told(answer.in_arc.outcome), upper(answer.in_arc.text)]);
-  if (answer.attack && answer.attack.differs) facts.push([told(answer.attack.outcome), `Attack: ${answer.attack.title}`]);
+  if (answer.attack && answer.attack.differs) facts.push(["told", `Between the bases: ${answer.title}`]);
   // Who watches must be told too that nobody looked: silence would read as a clear line.
   const sight = answer.obstruction;
   const standing = sight.outcome === "no" ? "clear" : sight.outcome === "yes" ? "obstructed" : sight.outcome;

@@ -2,6 +2,7 @@
 
 import { ask } from "./ask.js";
 import { byId, set, setText } from "./dom.js";
+import { leave } from "./leave.js";
 
 const names = { free: "is free, at any time.", edition: "follows the rules: the acting player declares it first.", judge: "is the judge's alone." };
 let state = null;
@@ -9,7 +10,7 @@ let state = null;
 async function post(path, body) {
   const [, refused] = await ask(path, body);
   setText(byId("agree-hint"), refused);
-  setText(byId("refused"), refused);
+  leave(byId("refused"), refused);
 }
 
 const seconds = (ms) => `${Math.ceil(ms / 1000)} s`;

@@ -124,8 +124,17 @@ function showShips(state) {
   }
 }
 
+// Arcs that are another arc's sector: of the first edition, and of turrets (engine/arcs.go).
+const sectors = { rear_aux: "rear", full_front_180: "full_front", front_90: "front", front_106: "front", front_136: "front" };
+const opposite = { front: "rear", rear: "front", left: "right", right: "left" };
+const halves = { front_90: 45, front_106: 53, front_136: 68 };
+
 // wedge returns the outline of an arc in the ship's frame, far enough for range 3.
 function wedge(arc, ship) {
+  if (arc === "turret" || arc === "mobile") return wedge(ship.turret, ship);
+  if (arc === "double_turret") return wedge(opposite[ship.turret], ship);
+  if (halves[arc]) return wedge("front", { ...ship, front_half_angle_deg: halves[arc] });
+  if (sectors[arc]) return wedge(sectors[arc], ship);
   const far = 700, w = ship.width_mm / 2;
   const half = (ship.front_half_angle_deg * Math.PI) / 180;
   const ray = (angle) => `${far * Math.sin(angle)} ${-far * Math.cos(angle)}`;
@@ -235,6 +244,7 @@ function showGhost(state) {
 
 function showMeasure(state) {
   parts.measure.replaceChildren();
+  set(parts.measure, { "data-kind": state.answer.headline.kind });
   if (pendingAttacker() !== null) return;
   const lines = state.answer.lines_mm.map(([a, b]) => [at(...a), at(...b)]);
   if (lines.length === 0) return;
@@ -272,5 +282,5 @@ export function showTable(state) {
   showShips(state);
   showMeasure(state);
   const n = state.ships.length;
-  setText(byId("table-note"), (n === 1 ? "1 ship" : `${n} ships`) + (n && state.health.code !== "ok" ? ", as last seen" : ""));
+  setText(byId("table-note"), n === 0 ? "" : (n === 1 ? "1 ship" : `${n} ships`) + (state.health.code !== "ok" ? ", as last seen" : ""));
 }

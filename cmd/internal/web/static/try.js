@@ -3,6 +3,7 @@
 import { ask } from "./ask.js";
 import { byId, set, setText } from "./dom.js";
 import { declareMove } from "./policy.js";
+import { leave } from "./leave.js";
 import { setGhost } from "./table.js";
 import { showRows, sign } from "./targets.js";
 
@@ -135,11 +136,11 @@ function enable() {
 async function choose(move) {
   const doing = kinds[kind].doing;
   const ship = shipToTry();
-  if (!ship) return setText(byId("try-refused"), "Choose a ship first.");
+  if (!ship) return leave(byId("try-refused"), "Choose a ship first.");
   const p = state.policy;
   if (p.measuring === "edition" && !(p.window && p.window.ship === ship && p.window.move === move)) {
     const [, refused] = await declareMove(doing, ship, move);
-    if (refused) return setText(byId("try-refused"), refused);
+    if (refused) return leave(byId("try-refused"), refused);
   }
   tried = { doing, ship, move, option: "" };
   await request(true);
@@ -155,10 +156,11 @@ async function request(focus) {
   asked = Date.now();
   const [answer, refused] = await ask("/api/try", body);
   if (tried !== mine || option !== mine.option) return; // something else was asked, or it was let go of
-  setText(byId("try-refused"), refused);
+  leave(byId("try-refused"), refused);
   if (!answer) return clear();
   show(answer);
-  if (focus) byId("try-answer").scrollIntoView({ block: "nearest" });
+  // On a phone the table with the ghost stays on top: nothing scrolls.
+  if (focus && matchMedia("(min-width: 760px)").matches) byId("try-answer").scrollIntoView({ block: "nearest" });
 }
 
 function show(a) {

@@ -1,0 +1,43 @@
+package game
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"sightline/cmd/internal/live"
+	"sightline/engine"
+	"sightline/vision"
+)
+
+// While no person has chosen, the ship that moved last is the attacker: everything that it
+// could be measured to is what people ask about next.
+func TestTheShipThatMovedLastIsAskedAbout(t *testing.T) {
+	b := newGameBench(t, func(b *gameBench, _ *Options) {
+		b.ships = []engine.Ship{gameShip("A1", 300, 300), gameShip("B1", 300, 700), gameShip("B3", 300, 420)}
+	})
+	b.picture(time.Millisecond)
+	pair := func() [2]string { c := b.hub.Newest().Choice; return [2]string{c.From, c.To} }
+	assert.Equal(t, [2]string{"A1", "B3"}, pair(), "player 1's first ship and the enemy nearest to it")
+	is := func(state vision.TrackState) {
+		b.game.Update(func(s *Seen) {
+			s.Tracks = nil
+			for _, ship := range b.ships {
+				k := vision.Track{Ship: ship, State: vision.Still}
+				if ship.ID == "B1" {
+					k.State = state
+				}
+				s.Tracks = append(s.Tracks, k)
+			}
+		})
+	}
+	is(vision.Moving)
+	assert.Equal(t, [2]string{"A1", "B3"}, pair(), "not before it rests")
+	is(vision.Still)
+	assert.Equal(t, [2]string{"B1", "A1"}, pair())
+	b.game.Choose(live.Choice{From: "B3", To: "A1", Arc: engine.ArcFront})
+	is(vision.Moving)
+	is(vision.Still)
+	assert.Equal(t, [2]string{"B3", "A1"}, pair(), "what a person chose stays")
+}

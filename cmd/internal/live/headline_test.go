@@ -1,0 +1,92 @@
+package live
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"sightline/engine"
+	"sightline/vision"
+)
+
+// TestHeadlines: a large range only where it is the answer.
+func TestHeadlines(t *testing.T) {
+	sure := func(band int) engine.RangeVerdict { return engine.RangeVerdict{Outcome: engine.Yes, Band: band} }
+	open := func(bands ...int) engine.RangeVerdict {
+		return engine.RangeVerdict{Outcome: engine.Indeterminate, Possible: bands}
+	}
+	arc := func(in engine.Outcome, attack *engine.RangeVerdict) engine.ArcVerdict {
+		a := engine.ArcVerdict{Arc: engine.ArcFront, InArc: in}
+		if attack != nil {
+			a.Attack = &engine.AttackVerdict{RangeVerdict: *attack}
+		}
+		return a
+	}
+	two, three, far, twoOrThree, oneToThree := sure(2), sure(3), sure(5), open(2, 3), open(1, 2, 3)
+	threeOrBeyond := open(3, 4, 5)
+	for _, c := range []struct {
+		name  string
+		r     engine.RangeVerdict
+		arc   engine.ArcVerdict
+		want  Headline
+		state func(*State)
+	}{
+		{"a shot", two, arc(engine.Yes, &two), Headline{HeadlineShot, "In range 2, in the front arc", "2"}, nil},
+		{"the attack range counts", two, arc(engine.Yes, &three), Headline{HeadlineShot, "In range 3, in the front arc", "3"}, nil},
+		{"outside the arc", two, arc(engine.No, nil), Headline{HeadlineNoShot, "No shot: outside the front arc", ""}, nil},
+		{"too far", far, arc(engine.Yes, &far), Headline{HeadlineNoShot, "No shot: beyond range 3", ""}, nil},
+		{"too far, wherever the edge is", far, arc(engine.Indeterminate, &far), Headline{HeadlineNoShot, "No shot: beyond range 3", ""}, nil},
+		{"between ranges", twoOrThree, arc(engine.Yes, &twoOrThree),
+			Headline{HeadlineClose, "Too close to call: range 2 or 3", "2 or 3"}, nil},
+		{"three ranges", oneToThree, arc(engine.Yes, &oneToThree),
+			Headline{HeadlineClose, "Too close to call: range 1, 2 or 3", "1, 2 or 3"}, nil},
+		{"perhaps too far", threeOrBeyond, arc(engine.Yes, &threeOrBeyond),
+			Headline{HeadlineClose, "Too close to call: range 3 or beyond", "3 or >3"}, nil},
+		{"on the arc's edge", two, arc(engine.Indeterminate, &two),
+			Headline{HeadlineClose, "Too close to call: the edge of the front arc", ""}, nil},
+		{"on both edges", twoOrThree, arc(engine.Indeterminate, &twoOrThree),
+			Headline{HeadlineClose, "Too close to call: range 2 or 3, and the edge of the front arc", ""}, nil},
+		{"the arc is not seen", two, arc(engine.NoView, nil), Headline{HeadlineNoView, "The camera cannot see the front arc", ""}, nil},
+		{"nothing is seen", engine.RangeVerdict{Outcome: engine.NoView}, arc(engine.NoView, nil),
+			Headline{HeadlineNoView, "The camera cannot see it", ""}, nil},
+		{"touching", sure(0), arc(engine.Yes, nil), Headline{HeadlineShot, "In contact, range 0, in the front arc", "0"}, nil},
+		{"no such arc", two, engine.ArcVerdict{Arc: engine.ArcRear}, Headline{HeadlineNoShot, "No shot: A1 has no front arc", ""}, nil},
+		{"a huge ship's weapons may reach further", far, arc(engine.Yes, &far), Headline{HeadlineRange, "Beyond range 3", ">3"},
+			func(s *State) { s.Located.Scene.Ships = []engine.Ship{{ID: "A1", Base: engine.Huge195}} }},
+		{"arcs may not be told", two, engine.ArcVerdict{}, Headline{HeadlineRange, "In range 2", "2"},
+			func(s *State) { s.Pair.Arcs = nil }},
+		{"forbidden", two, arc(engine.Yes, &two), Headline{HeadlineNoShot, "No shot: at range 0 of an asteroid, rock1", ""},
+			restricts(engine.Yes)},
+		{"perhaps forbidden", two, arc(engine.Yes, &two),
+			Headline{HeadlineClose, "Perhaps no attack, too close to call: at range 0 of an asteroid, rock1", "2"}, restricts(engine.Indeterminate)},
+		{"nothing is chosen", two, arc(engine.Yes, &two), Headline{HeadlineNone, "Choose a pair", ""}, func(s *State) { s.Choice = Choice{} }},
+		{"not allowed", two, arc(engine.Yes, &two), Headline{HeadlineWithheld, "Not measured now", ""},
+			func(s *State) { s.Pair, s.Withheld = nil, true }},
+		{"a hand moves it", two, arc(engine.Yes, &two), Headline{HeadlineNoView, "Wait: B1 is moving", ""}, tracked(vision.Moving)},
+		{"a hand covers it", two, arc(engine.Yes, &two), Headline{HeadlineNoView, "The camera cannot see B1", ""}, tracked(vision.Hidden)},
+		{"no camera", two, arc(engine.Yes, &two), Headline{HeadlineNoView, "No answer now", ""},
+			func(s *State) { s.Pair, s.Health.Code = nil, NoCamera }},
+	} {
+		s := pairView(c.r, c.arc)
+		s.Health.Code = OK
+		if c.state != nil {
+			c.state(s)
+		}
+		assert.Equal(t, c.want, s.Headline(), c.name)
+	}
+}
+
+// restricts lets an asteroid stop A1 from attacking.
+func restricts(outcome engine.Outcome) func(*State) {
+	return func(s *State) {
+		s.Result.Standing = []engine.Standing{{ID: "A1", Restrictions: []engine.Restriction{{Act: "attack", Outcome: outcome,
+			Why: "at range 0 of an asteroid", Because: "rock1", Rule: "2.5 G178"}}}}
+		s.Located.Scene.Ships = []engine.Ship{{ID: "A1", Player: 1}, {ID: "B1", Player: 2}}
+	}
+}
+
+func tracked(state vision.TrackState) func(*State) {
+	return func(s *State) {
+		s.Pair, s.Tracks = nil, []vision.Track{{Ship: engine.Ship{ID: "B1"}, State: state}}
+	}
+}

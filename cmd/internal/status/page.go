@@ -1,0 +1,61 @@
+package status
+
+import (
+	"embed"
+	"encoding/json"
+	"net/http"
+	"runtime"
+	"time"
+
+	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/web"
+)
+
+//go:embed static
+var static embed.FS
+
+// Page answers the status page and its data.
+type Page struct {
+	Hub     *live.Hub
+	Tail    *Tail // nil: no log is kept
+	Version string
+	Started time.Time
+	Now     func() time.Time
+}
+
+// statusJSON is what the page shows besides the state.
+type statusJSON struct {
+	Version  string   `json:"version"`
+	Go       string   `json:"go"`
+	System   string   `json:"system"` // "linux/arm64"
+	Source   string   `json:"source"` // without names and passwords
+	UptimeMS int64    `json:"uptime_ms"`
+	Log      []Record `json:"log"` // the oldest first
+}
+
+// Routes are the page's addresses.
+func (p *Page) Routes() []web.Route {
+	file := func(name string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/"+name) }
+	}
+	return []web.Route{
+		{Pattern: "GET /status", Role: access.Nobody, Handler: file("status.html")},
+		{Pattern: "GET /status.js", Role: access.Nobody, Handler: file("status.js")},
+		{Pattern: "GET /status.css", Role: access.Nobody, Handler: file("status.css")},
+		{Pattern: "GET /api/status", Role: access.Reader, Handler: p.status},
+	}
+}
+
+func (p *Page) status(w http.ResponseWriter, _ *http.Request) {
+	state := p.Hub.Newest()
+	out := statusJSON{
+		Version: p.Version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH, Source: hide(state.Source),
+		UptimeMS: p.Now().Sub(p.Started).Milliseconds(), Log: []Record{},
+	}
+	if p.Tail != nil {
+		out.Log = append(out.Log, p.Tail.Records()...)
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_ = json.NewEncoder(w).Encode(out)
+}

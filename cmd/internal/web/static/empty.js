@@ -1,0 +1,79 @@
+// What a table without ships says: what is seen, why nothing is recognised, and the next
+// steps. "0 ships" alone helps nobody.
+
+import { byId, setText } from "./dom.js";
+
+const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
+// seenOf says what the camera sees of the mat.
+function seenOf(state) {
+  const { markers_in_place: seen, markers } = state.calibration.watch;
+  const n = state.things.unknown_mm.length;
+  const things = n === 0 ? "" : n === 1 ? " Something lies on it that nothing known fits." : ` ${n} things lie on it that nothing known fits.`;
+  const mat = markers ? `The camera sees the mat and ${seen} of its ${markers} markers.` : "The camera sees the mat.";
+  return mat + things;
+}
+
+// whyOf says why no ship is recognised: [title, why].
+function whyOf(state) {
+  const { code, title, detail } = state.health;
+  if (code !== "ok") return [title, detail];
+  const advice = state.camera.light.advice[0];
+  const why = advice ? `${upper(advice)}.` : "A ship is recognised by the printed token under it, whose rim carries a code.";
+  return ["No ship is recognised", `${seenOf(state)} ${why}`];
+}
+
+// Each step is a page of this program, or a view of this page; a page that this program
+// does not have is not offered.
+const pages = {
+  start: ["/start", "Set the table up"],
+  tokens: ["/calibrate", "Print tokens and markers"],
+  outline: ["/outline", "Mark a base by hand"],
+  mat: ["/obstacles", "Learn the empty mat"],
+  camera: ["/calibrate", "Set the camera up"],
+  status: ["/status", "What the program sees"],
+};
+
+const there = new Map(); // path → promise of whether the server has it
+
+function has(path) {
+  if (!there.has(path)) there.set(path, fetch(path, { method: "HEAD" }).then((r) => r.ok, () => false));
+  return there.get(path);
+}
+
+function stepsOf(state) {
+  const { code } = state.health;
+  if (code === "no_camera" || code === "dark" || code === "frozen") return ["start", "camera", "status"];
+  if (code === "no_calibration" || code === "markers_lost" || code === "lens_changed") return ["start", "camera"];
+  if (code !== "ok") return ["status"];
+  return ["start", "tokens", "outline", ...(state.things.obstacles_watched ? [] : ["mat"])];
+}
+
+async function showSteps(steps) {
+  const box = byId("empty-steps");
+  const key = steps.join();
+  if (box.dataset.steps === key) return;
+  box.dataset.steps = key;
+  const found = await Promise.all(steps.map((step) => has(pages[step][0])));
+  if (box.dataset.steps !== key) return;
+  box.replaceChildren(
+    ...steps.filter((_, i) => found[i]).map((step) => {
+      const link = document.createElement("a");
+      [link.href, link.textContent] = pages[step];
+      link.className = "button";
+      return link;
+    }),
+  );
+}
+
+// showEmpty says what to do while no ship is recognised.
+export function showEmpty(state) {
+  const empty = state.ships.length === 0;
+  byId("empty").hidden = !empty;
+  byId("hint").hidden = empty;
+  if (!empty) return;
+  const [title, why] = whyOf(state);
+  setText(byId("empty-title"), `${title}.`);
+  setText(byId("empty-why"), why);
+  showSteps(stepsOf(state));
+}
