@@ -68,6 +68,8 @@ var mayImport = map[string][]string{
 		"engine", "engine/geom"},
 	"vision/obstacle": {"vision", "vision/token", "vision/catalogue", "vision/exposure", "vision/ship", "vision/internal/gray",
 		"calibration", "calibration/linalg", "calibration/regular", "engine", "engine/geom"},
+	"vision/look": {"vision", "vision/token", "vision/catalogue", "calibration", "calibration/linalg", "calibration/atomicfile",
+		"calibration/regular", "engine", "engine/geom"},
 	"vision/locate": {"vision", "vision/catalogue", "vision/ship", "vision/obstacle", "calibration"},
 	"vision/track": {"vision", "vision/token", "vision/internal/gray", "vision/internal/cov",
 		"calibration", "calibration/linalg", "engine", "engine/geom"},
@@ -104,7 +106,7 @@ var mayImport = map[string][]string{
 var testsMayImport = map[string][]string{
 	"cmd/internal/accuracy": {"calibration", "calibration/lens", "calibration/quick", "calibration/watch", "engine", "engine/geom",
 		"engine/scenefile", "vision", "vision/catalogue", "vision/exposure", "vision/fiducial", "vision/fusion", "vision/locate",
-		"vision/obstacle", "vision/opencv", "vision/ship", "vision/tablesim", "vision/token", "vision/track"},
+		"vision/look", "vision/obstacle", "vision/opencv", "vision/ship", "vision/tablesim", "vision/token", "vision/track"},
 	"cmd/internal/doctor":    {"engine/geom", "vision/tablesim"},
 	"cmd/internal/rulebook":  {"engine"},
 	"cmd/internal/rulings":   {"calibration/atomicfile/faultdisk", "vision/tablesim"},
@@ -125,6 +127,7 @@ var testsMayImport = map[string][]string{
 	"cmd/internal/pipeline": {"hardware", "vision/catalogue", "vision/locate", "vision/obstacle", "vision/opencv",
 		"vision/tablesim"},
 	"vision/ship":     {"vision/internal/visiontest"},
+	"vision/look":     {"vision/internal/visiontest"},
 	"vision/obstacle": {"vision/internal/visiontest"},
 	"vision/track":    {"vision/internal/visiontest", "vision/ship"},
 }

@@ -150,7 +150,12 @@ type Ship struct {
 	// is not moved.
 	Quarters bool
 
-	Seen    string  // what located it: "token", "edges", "both", or "mark", a person's; "" when not from a camera
+	// Look is the look by which a camera found it, the name that the look was saved under; "": by none.
+	// NameDoubt lists the ships that it may be, where it has a number in place of a name.
+	Look      string
+	NameDoubt []string
+
+	Seen    string  // what located it: "token", "edges", "both", "look", or "mark", a person's; "" when not from a camera
 	Visible float64 // visible share of its outline, 0…1; 0 when not from a camera
 }
 

@@ -140,9 +140,12 @@ func (s *Ship) validate() error {
 		return fmt.Errorf("turret: expected front, rear, left or right, got %q", s.Turret)
 	}
 	switch s.Seen {
-	case "", "token", "edges", "both", "mark":
+	case "", "token", "edges", "both", "look", "mark":
 	default:
-		return fmt.Errorf("seen: expected token, edges, both or mark, got %q", s.Seen)
+		return fmt.Errorf("seen: expected token, edges, both, look or mark, got %q", s.Seen)
+	}
+	if len(s.NameDoubt) > MaxShips {
+		return fmt.Errorf("name_doubt: expected at most %d ships, got %d", MaxShips, len(s.NameDoubt))
 	}
 	if !within(s.Visible, 0, 1) {
 		return fmt.Errorf("visible: expected 0 to 1, got %g", s.Visible)

@@ -18,6 +18,7 @@ import (
 	"sightline/vision/exposure"
 	"sightline/vision/fusion"
 	"sightline/vision/locate"
+	"sightline/vision/look"
 	"sightline/vision/obstacle"
 	"sightline/vision/opencv"
 )
@@ -30,6 +31,7 @@ type locateCmd struct {
 	EmptyMat    string   `placeholder:"FILE" help:"The empty mat, from obstacles learn-mat."`
 	At          []string `placeholder:"SHIP,BASE,X,Y[,HEADING]" sep:"none" help:"A ship whose code cannot be read and about where it stands, in mm and degrees: A1,small,420,310,90. Its base is found by its edges; without the heading its arcs are not answered. May be repeated."`
 	Mark        []string `placeholder:"SHIP,BASE,X1,Y1,X2,Y2[,SIGMA]" sep:"none" help:"A ship on any base, and the pixels of its front edge's two upper corners, left and right as seen from the ship, exact to SIGMA pixels (0.7): A1,small,812,440.5,853,441. For one picture. May be repeated."`
+	Looks       string   `placeholder:"DIR" help:"How ships' cards look, from looks learn: those ships are found without a token of ours."`
 	Average     bool     `help:"The pictures are of one table at rest, from one camera: their mean is located, which has less noise, and gives one scene."`
 	Fuse        bool     `help:"The pictures are of one moment, each from another camera with its own --calibration, in the same order: one scene."`
 	JSON        bool     `name:"json" help:"Print one JSON document, a scene for each picture: what measure - reads."`
@@ -85,6 +87,7 @@ type locating struct {
 	marked  []markedShip      // ships whose front edges a person marked
 	tables  []calibration.Table
 	options locate.Options
+	looks   *look.Library // nil: none
 	markers vision.MarkerDetector
 	warn    io.Writer
 }
@@ -108,6 +111,9 @@ func (c *locateCmd) prepare(warn io.Writer) (l *locating, err error) {
 		return nil, fmt.Errorf("--mark: expected one picture, whose pixels it says, got %d", len(c.Images))
 	}
 	if l.tables, err = c.tables(warn); err != nil {
+		return nil, err
+	}
+	if l.looks, err = loadLooks(c.Looks); err != nil {
 		return nil, err
 	}
 	l.options, err = locatorOptions(c.Catalogue, c.EmptyMat)
@@ -143,6 +149,7 @@ type picture struct {
 	name    string
 	table   calibration.Table // as it is for this picture
 	markers int               // that were seen
+	looks   *look.Finder      // nil: no looks are known
 	missed  error             // why the first ship that a person placed was not found
 	warn    io.Writer
 }
@@ -172,6 +179,9 @@ func (l *locating) locate(name string, frame vision.Frame, table calibration.Tab
 	p := &picture{name: frame.Name, table: used, markers: len(seen), warn: l.warn}
 	if p.Located, err = locator.Locate(frame); err != nil {
 		return nil, err
+	}
+	if l.looks != nil {
+		p.looks = look.NewFinder(used, l.looks, l.options.Uncertainty)
 	}
 	if err := p.placeAll(locator, frame, l.placed); err != nil {
 		return nil, err

@@ -28,6 +28,7 @@ type cli struct {
 	Locate    locateCmd     `cmd:"" help:"Find the ships, and the obstacles if you name a catalogue, in pictures."`
 	Calibrate calibrateCmd  `cmd:"" help:"Calibrate the lens or the camera's place over the mat."`
 	Obstacles obstaclesCmd  `cmd:"" help:"Learn the empty mat and your obstacles, so that the camera finds them."`
+	Looks     looksCmd      `cmd:"" help:"Learn how ships' cards look, so that ships without our tokens are found."`
 	Print     printCmd      `cmd:"" help:"Make the sheets to print: ship tokens, mat markers, boards for the lens, check card."`
 	Squads    squadsCmd     `cmd:"" help:"Read squads as squad builders export them."`
 	Doctor    doctorCmd     `cmd:"" help:"Test the box: panel, camera, calibration, board; put its lights out; draw its wiring."`

@@ -162,6 +162,8 @@ func parseShip(raw json.RawMessage, at string) (engine.Ship, error) {
 		"visible":     number(&s.Visible),
 
 		"heading_quarters": readInto(&s.Quarters, "true or false"),
+		"look":             text(&s.Look),
+		"name_doubt":       readInto(&s.NameDoubt, "a list of ships' ids"),
 	}, "id", "base", "x_mm", "y_mm", "heading_deg")
 	if err == nil {
 		s.Base, err = engine.ParseBase(base)

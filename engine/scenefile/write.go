@@ -42,6 +42,8 @@ type wireShip struct {
 	Seen       string    `json:"seen,omitempty"`
 	Visible    *float64  `json:"visible,omitempty"`
 	Quarters   bool      `json:"heading_quarters,omitempty"`
+	Look       string    `json:"look,omitempty"`
+	NameDoubt  []string  `json:"name_doubt,omitempty"`
 }
 
 type wireObstacle struct {
@@ -175,7 +177,7 @@ func newWireShip(s *engine.Ship) wireShip {
 	w := wireShip{
 		ID: s.ID, Player: s.Player, Base: s.Base.String(),
 		X: s.Pose.X, Y: s.Pose.Y, Heading: wireDegrees(s.Pose.Heading),
-		Arcs: s.Arcs, Turret: s.Turret, Seen: s.Seen, Quarters: s.Quarters,
+		Arcs: s.Arcs, Turret: s.Turret, Seen: s.Seen, Quarters: s.Quarters, Look: s.Look, NameDoubt: s.NameDoubt,
 	}
 	if s.Covariance != (geom.Cov3{}) {
 		c := s.Covariance

@@ -65,7 +65,7 @@ const (
 const (
 	standsOn    = 2 * geom.Millimeter // by which bases that were found may seem to overlap
 	PlacedReach = 12 * geom.Millimeter
-	placedTurn  = 20 * geom.Degree
+	PlacedTurn  = 20 * geom.Degree
 )
 
 // An EdgeSearch finds, in one picture, bases whose codes were not read by their edges.
@@ -118,7 +118,7 @@ func (e *EdgeSearch) Place(p live.PlacedShip, others []vision.Track) (vision.Edg
 	if slices.ContainsFunc(e.Located.Scene.Ships, func(s engine.Ship) bool { return s.ID == p.ID }) {
 		return vision.EdgeSight{}, errCodeRead
 	}
-	hint := vision.EdgeHint{Base: p.Base, Pose: p.Pose, Reach: PlacedReach, Turn: placedTurn}
+	hint := vision.EdgeHint{Base: p.Base, Pose: p.Pose, Reach: PlacedReach, Turn: PlacedTurn}
 	if !p.Headed {
 		hint.Turn = token.AnyTurn(p.Base)
 	}

@@ -1,0 +1,132 @@
+package look
+
+import (
+	"math"
+
+	"sightline/engine"
+)
+
+// grid is a look's cells as the search compares them with a picture: every few, blurred.
+type grid struct {
+	step   float64 // mm between the cells
+	blur   float64 // mm, sigma
+	side   int
+	u, v   []float32 // of each cell in the plastic's frame, mm
+	t      []float32 // its picture, three channels
+	weight []float32 // 0: says nothing
+	block  []int32   // the block that a cell is in
+	blocks int
+	tell   []float32 // of each block: how much its picture varies, grey levels; 0: too few cells
+}
+
+// fitted is what the search needs of a look.
+type fitted struct {
+	coarse, middle, fine grid // 2 mm cells blurred by 1.2 mm, 1 mm cells by 1 mm, 1 mm cells
+	half, finest         grid // 0.5 mm cells blurred by 0.5 mm, 0.5 mm cells
+}
+
+// blockMM is the size, in mm, of the blocks in which a picture is compared with a look: what a miniature hides of a
+// card it hides block by block.
+const blockMM = 6.0
+
+// grids returns the look's grids, made when they are first asked for.
+func (l *Look) grids() *fitted {
+	l.once.Do(func() {
+		l.fit = &fitted{coarse: l.grid(4, 1.2), middle: l.grid(2, 1), fine: l.grid(2, 0), half: l.grid(1, 0.5), finest: l.grid(1, 0)}
+	})
+	return l.fit
+}
+
+// grid takes every few cells of the look blurred by a sigma in mm.
+func (l *Look) grid(every int, blur float64) grid {
+	cells := l.cells
+	if blur > 0 {
+		cells = l.blurred(blur / cellMM)
+	}
+	first := (l.side - 1) / 2 % every // so that the middle cell is among them
+	per := max(int(math.Round(2*l.half()/blockMM)), 1)
+	g := grid{step: cellMM * float64(every), blur: blur, blocks: per * per}
+	for j := first; j < l.side; j += every {
+		g.side++
+		for i := first; i < l.side; i += every {
+			k := j*l.side + i
+			u, v := l.place(k)
+			g.u, g.v, g.weight = append(g.u, float32(u)), append(g.v, float32(v)), append(g.weight, l.weight[k])
+			g.t = append(g.t, cells[channels*k:channels*(k+1)]...)
+			g.block = append(g.block, int32(min(j*per/l.side, per-1)*per+min(i*per/l.side, per-1)))
+		}
+	}
+	g.measureBlocks()
+	return g
+}
+
+// blurred returns the cells blurred by a sigma in cells, those that say nothing left out.
+func (l *Look) blurred(sigma float64) []float32 {
+	p := planes{w: l.side, h: l.side, v: make([]float32, len(l.cells))}
+	q := planes{w: l.side, h: l.side, v: make([]float32, len(l.cells))}
+	for k, w := range l.weight {
+		for c := range channels {
+			p.v[channels*k+c], q.v[channels*k+c] = w*l.cells[channels*k+c], w
+		}
+	}
+	p, q = p.blurred(sigma), q.blurred(sigma)
+	for i := range p.v {
+		p.v[i] /= max(q.v[i], 1e-3)
+	}
+	return p.v
+}
+
+// blockSums are a block's weighted sums over its cells and channels, each channel about its own mean.
+type blockSums struct {
+	n                float64
+	t, i, tt, ii, ti [channels]float64
+}
+
+func (b *blockSums) add(w float64, t, i []float32) {
+	b.n += w
+	for c := range channels {
+		x, y := float64(t[c]), float64(i[c])
+		b.t[c] += w * x
+		b.i[c] += w * y
+		b.tt[c] += w * x * x
+		b.ii[c] += w * y * y
+		b.ti[c] += w * x * y
+	}
+}
+
+// moments returns the variances of look and picture, and their covariance, in grey levels², the mean of the channels.
+func (b *blockSums) moments() (look, picture, both float64) {
+	for c := range channels {
+		mt, mi := b.t[c]/b.n, b.i[c]/b.n
+		look += max(b.tt[c]/b.n-mt*mt, 0) / channels
+		picture += max(b.ii[c]/b.n-mi*mi, 0) / channels
+		both += (b.ti[c]/b.n - mt*mi) / channels
+	}
+	return look, picture, both
+}
+
+// A block is compared where at least this share of its cells says something.
+const blockShare = 0.35
+
+// measureBlocks takes how much the look varies in each block.
+func (g *grid) measureBlocks() {
+	g.tell = make([]float32, g.blocks)
+	sums, cells := make([]blockSums, g.blocks), make([]float64, g.blocks)
+	for k, w := range g.weight {
+		b := g.block[k]
+		cells[b]++
+		sums[b].add(float64(w), g.t[channels*k:channels*(k+1)], g.t[channels*k:channels*(k+1)])
+	}
+	for b := range sums {
+		if sums[b].n > blockShare*cells[b] {
+			v, _, _ := sums[b].moments()
+			g.tell[b] = float32(math.Sqrt(v))
+		}
+	}
+}
+
+// areaOf is the area of a base's top in mm².
+func areaOf(b engine.Base) float64 {
+	w, h := b.Size()
+	return float64(w) * float64(h)
+}

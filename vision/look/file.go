@@ -1,0 +1,195 @@
+package look
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"sightline/calibration/atomicfile"
+	"sightline/calibration/regular"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision/catalogue"
+)
+
+// A look is two files of one name in a folder: NAME.json says what it is of, NAME.png shows it. The picture's colours
+// are the cells', its opacity is their weight.
+
+const (
+	fileVersion = 1
+	maxFile     = 1 << 20 // bytes of either file
+	maxLooks    = 200     // in a folder
+)
+
+type lookFile struct {
+	Version int      `json:"version"`
+	Ships   []string `json:"ships"`
+	Base    string   `json:"base"`
+	Pilot   string   `json:"pilot,omitempty"`
+	Z       float64  `json:"z_mm"`
+	Cell    float64  `json:"cell_mm"`
+	Color   bool     `json:"color"`
+	Views   int      `json:"views"`
+	Scale   float64  `json:"px_per_mm"`
+}
+
+// Encode returns the two files of a look.
+func (l *Look) Encode() (doc, picture []byte, err error) {
+	doc, err = json.MarshalIndent(lookFile{fileVersion, l.Ships, l.Base.String(), l.Pilot, float64(l.Z), cellMM, l.Color, l.Views, l.Scale},
+		"", " ")
+	if err != nil {
+		return nil, nil, err
+	}
+	img := image.NewNRGBA(image.Rect(0, 0, l.side, l.side))
+	for k, w := range l.weight {
+		b, g, r := l.cells[channels*k], l.cells[channels*k+1], l.cells[channels*k+2]
+		img.SetNRGBA(k%l.side, k/l.side, color.NRGBA{level(r), level(g), level(b), level(255 * w)})
+	}
+	var out bytes.Buffer
+	err = png.Encode(&out, img)
+	return append(doc, '\n'), out.Bytes(), err
+}
+
+func level(v float32) uint8 { return uint8(min(max(v+0.5, 0), 255)) }
+
+// Decode reads a look from its two files. The errors name the key or say what is wrong with the picture.
+func Decode(name string, doc, picture []byte) (*Look, error) {
+	if key := catalogue.KeyTwice(doc); key != "" {
+		return nil, fmt.Errorf("the key %q stands twice in one place: expected once", key)
+	}
+	var f lookFile
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return nil, fmt.Errorf("not a look: %s", strings.TrimPrefix(err.Error(), "json: "))
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, errors.New("something follows the look")
+	}
+	base, err := engine.ParseBase(f.Base)
+	switch {
+	case f.Version != fileVersion:
+		return nil, fmt.Errorf("version: expected %d, got %d", fileVersion, f.Version)
+	case err != nil:
+		return nil, err
+	case f.Cell != cellMM:
+		return nil, fmt.Errorf("cell_mm: expected %v, got %v", cellMM, f.Cell)
+	}
+	l := &Look{Name: name, Ships: f.Ships, Base: base, Pilot: f.Pilot, Z: geom.Length(f.Z), Color: f.Color, Views: f.Views, Scale: f.Scale}
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	l.side = sideOf(base)
+	return l, l.readPicture(picture)
+}
+
+// readPicture takes the cells from a picture.
+func (l *Look) readPicture(raw []byte) error {
+	c, err := png.DecodeConfig(bytes.NewReader(raw)) // before memory is spent on its size
+	if err != nil {
+		return fmt.Errorf("its picture: %w", err)
+	}
+	if c.Width != l.side || c.Height != l.side || c.ColorModel != color.NRGBAModel {
+		return fmt.Errorf("its picture: expected %d×%d pixels of 8 bits with opacity for a %v base, got %d×%d",
+			l.side, l.side, l.Base, c.Width, c.Height)
+	}
+	img, err := png.Decode(bytes.NewReader(raw))
+	if err != nil {
+		return fmt.Errorf("its picture: %w", err)
+	}
+	p, ok := img.(*image.NRGBA)
+	if !ok {
+		return errors.New("its picture: expected 8 bits a channel with opacity")
+	}
+	l.cells, l.weight = make([]float32, channels*l.side*l.side), make([]float32, l.side*l.side)
+	for k := range l.weight {
+		v := p.Pix[k/l.side*p.Stride+4*(k%l.side):]
+		for c := range channels {
+			l.cells[channels*k+c] = float32(v[2-c])
+		}
+		l.weight[k] = float32(v[3]) / 255
+	}
+	if why := l.untelling(); why != "" {
+		return fmt.Errorf("its picture: %s", why)
+	}
+	return nil
+}
+
+// Save writes a look into a folder, which it makes if it is not there. A look of that name is replaced.
+func (l *Look) Save(dir string) error {
+	doc, picture, err := l.Encode()
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	if err == nil {
+		err = atomicfile.Write(filepath.Join(dir, l.Name+".png"), picture, 0o644)
+	}
+	if err == nil { // the one that Load goes by is written last
+		err = atomicfile.Write(filepath.Join(dir, l.Name+".json"), doc, 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("look: %s: %w", l.Name, err)
+	}
+	return nil
+}
+
+// Load reads all looks of a folder. Its errors name the file. A folder that is not there is an fs.ErrNotExist.
+func Load(dir string) (*Library, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("look: %w", err)
+	}
+	var b Library
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".json")
+		if !ok || strings.HasPrefix(name, ".") {
+			continue
+		}
+		if len(b.Looks) == maxLooks {
+			return nil, fmt.Errorf("look: %s: expected at most %d looks", dir, maxLooks)
+		}
+		path := filepath.Join(dir, e.Name())
+		l, err := read(dir, name)
+		if err != nil {
+			return nil, fmt.Errorf("look: %s: %w", path, err)
+		}
+		b.Looks = append(b.Looks, l)
+	}
+	slices.SortFunc(b.Looks, func(a, b *Look) int { return strings.Compare(a.Name, b.Name) })
+	return &b, nil
+}
+
+// read reads the two files of one look.
+func read(dir, name string) (*Look, error) {
+	if err := CheckName(name); err != nil {
+		return nil, err
+	}
+	doc, err := regular.Read(filepath.Join(dir, name+".json"), maxFile)
+	if err != nil {
+		return nil, plain(err)
+	}
+	picture, err := regular.Read(filepath.Join(dir, name+".png"), maxFile)
+	if err != nil {
+		return nil, fmt.Errorf("its picture %s.png: %w", name, plain(err))
+	}
+	return Decode(name, doc, picture)
+}
+
+// plain takes the path from a file's error, which the caller names.
+func plain(err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}

@@ -1,0 +1,245 @@
+package look
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/token"
+)
+
+// What is believed, measured on the pictures that docs/stock.md lists: of 700 fits in wrong places none had more
+// evidence than 5, of 85 in the right one none had less than 7.
+const (
+	evidenceLeast = 8.0 // where something else says about where the base stands
+	marginLeast   = 4.0 // by which the best place or heading exceeds the next
+	alikeWithin   = 12.0
+	alikeLeast    = 0.4 // of the evidence of the best look, what another has that the card may be
+)
+
+// Finder finds bases by their looks in pictures of one calibrated camera. It belongs to one goroutine.
+type Finder struct {
+	table  calibration.Table
+	errors *calibration.ErrorModel
+	looks  *Library
+}
+
+// NewFinder returns a finder for a calibrated table. The zero Uncertainty means calibration.DefaultUncertainty.
+func NewFinder(t calibration.Table, looks *Library, u calibration.Uncertainty) *Finder {
+	return &Finder{table: t, errors: calibration.NewErrorModel(t, cardUncertainty(u)), looks: looks}
+}
+
+// Looks returns the looks that the finder knows.
+func (f *Finder) Looks() *Library { return f.looks }
+
+// Hint says which base to look for and about where.
+type Hint struct {
+	Base  engine.Base
+	Pose  geom.Pose
+	Reach geom.Length // how far its middle may be from there, at most ReachMost
+	Turn  geom.Angle  // how far it may be turned from there; from 180° on, any way
+	Ship  string      // the ship that it is; "": nobody knows
+}
+
+// ReachMost is how far from a hint a base is looked for.
+const ReachMost = 15 * geom.Millimeter
+
+// Sight is a base that was found by its look.
+type Sight struct {
+	Look     *Look
+	Alike    []*Look // others that fit nearly as well: it may be any of them
+	Pose     geom.Pose
+	Fit      geom.Cov3 // what the picture's noise gives to the pose
+	Evidence float64   // logarithm of a likelihood ratio
+	Margin   float64   // by which it exceeds the best other place or heading
+	Seen     float64   // share of the card that is seen, 0…1
+}
+
+// Ships returns the ships that it may be, in order.
+func (s *Sight) Ships() (out []string) {
+	for _, l := range append([]*Look{s.Look}, s.Alike...) {
+		for _, id := range l.Ships {
+			if !slices.Contains(out, id) {
+				out = append(out, id)
+			}
+		}
+	}
+	slices.SortFunc(out, vision.CompareIDs)
+	return out
+}
+
+// Near looks for a base near a hint. It reports false where none is believed.
+func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
+	if w, ht := frame.Size(); w != f.table.Intrinsics.Width || ht != f.table.Intrinsics.Height {
+		return Sight{}, false, fmt.Errorf("look: the picture is %d×%d, the calibration is for %d×%d", w, ht, f.table.Intrinsics.Width,
+			f.table.Intrinsics.Height)
+	}
+	if !(h.Reach >= 0 && h.Reach <= ReachMost) || !(h.Turn >= 0) || math.IsNaN(h.Pose.X+h.Pose.Y+float64(h.Pose.Heading)) {
+		return Sight{}, false, fmt.Errorf("look: expected a pose and a reach of at most %v, got %v and %v", ReachMost, h.Pose, h.Reach)
+	}
+	var all []candidate
+	for _, l := range f.candidates(h) {
+		all = append(all, f.fits(frame, l, h)...)
+	}
+	s, ok := decide(all, evidenceLeast)
+	return s, ok, nil
+}
+
+// candidates are the looks that a base may have: of a ship that is known its own, or else all of its base.
+func (f *Finder) candidates(h Hint) []*Look {
+	if l := f.looks.Of(h.Ship); l != nil && h.Ship != "" {
+		if l.Base == h.Base {
+			return []*Look{l}
+		}
+		return nil
+	}
+	var out []*Look
+	for _, l := range f.looks.Looks {
+		if l.Base == h.Base {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
+// candidate is a look at a pose.
+type candidate struct {
+	look *Look
+	pose geom.Pose
+	fit  geom.Cov3
+	agreement
+}
+
+// fits returns the poses of a look near a hint that the picture agrees with best.
+func (f *Finder) fits(frame vision.Frame, l *Look, h Hint) (out []candidate) {
+	reach := float64(h.Reach)
+	s, ok := newScan(&f.table, frame, h.Pose.Point, l.Z, l.half()*math.Sqrt2+reach+climbReach+1)
+	if !ok {
+		return nil
+	}
+	m := newMatcher(&l.grids().coarse)
+	flat := s.flatten(captureBlur, m.reach+reach+climbReach)
+	for _, g := range m.capture(flat, h.Pose.Point, reach, headings(h), captureKeep) {
+		c, ok := s.fit(l, m.climb(flat, g).pose)
+		d := float64((c.pose.Heading - h.Pose.Heading).Signed())
+		if !ok || float64(c.pose.Distance(h.Pose.Point)) > reach+1 || h.Turn < math.Pi && math.Abs(d) > float64(h.Turn)+captureTurn/2 {
+			continue
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// headings returns those that a hint allows.
+func headings(h Hint) (out []geom.Angle) {
+	n := int(math.Ceil(min(float64(h.Turn), math.Pi) / captureTurn))
+	for i := -n; i <= n; i++ {
+		out = append(out, (h.Pose.Heading + geom.Angle(float64(i)*captureTurn)).Normalized())
+	}
+	if h.Turn >= math.Pi {
+		out = out[1:] // the first is the last
+	}
+	return out
+}
+
+// fit lays a look over the picture from a pose.
+func (s *scan) fit(l *Look, pose geom.Pose) (c candidate, ok bool) {
+	g := l.grids()
+	levels := []*grid{&g.middle, &g.fine}
+	if s.scale > finestScale {
+		levels = []*grid{&g.middle, &g.half, &g.finest}
+	}
+	var last *fitting
+	for _, level := range levels {
+		last = newFitting(s, l, level, pose)
+		if !last.light() || !last.run() {
+			return c, false
+		}
+		pose = last.pose
+	}
+	c = candidate{look: l, pose: pose}
+	if c.fit, ok = last.covariance(); !ok {
+		return c, false
+	}
+	c.agreement = last.agree()
+	return c, true
+}
+
+// finestScale is how many pixels a millimetre has from which all of a look's cells are compared.
+const finestScale = 1.5
+
+// onePose reports whether two candidates have one pose.
+func onePose(a, b *candidate) bool {
+	return a.pose.Distance(b.pose.Point) < 2.5 && math.Abs(float64((a.pose.Heading-b.pose.Heading).Signed())) < 6*math.Pi/180
+}
+
+// decide returns what the candidates for one base show. It reports false where none is believed.
+func decide(all []candidate, least float64) (Sight, bool) {
+	if len(all) == 0 {
+		return Sight{}, false
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.evidence, a.evidence) })
+	best := &all[0]
+	s := Sight{Look: best.look, Pose: best.pose, Fit: best.fit, Evidence: best.evidence, Margin: best.evidence, Seen: best.seen}
+	for i := range all[1:] {
+		c := &all[1+i]
+		if !onePose(best, c) {
+			s.Margin = min(s.Margin, best.evidence-max(c.evidence, 0))
+			continue
+		}
+		if c.look != best.look && !slices.Contains(s.Alike, c.look) && c.evidence > max(best.evidence-alikeWithin, alikeLeast*best.evidence) {
+			s.Alike = append(s.Alike, c.look)
+		}
+	}
+	return s, s.Evidence >= least && s.Margin >= marginLeast
+}
+
+// Ship makes a ship of a base that was found by its look. id is the ship that a person or a track says it is; "": the
+// look says it, if only one ship carries it, else it gets the name unnamed.
+func (f *Finder) Ship(s *Sight, id, unnamed string) engine.Ship {
+	out := engine.Ship{ID: id, Base: s.Look.Base, Pose: s.Pose, Seen: "look", Visible: s.Seen, Look: s.Look.Name}
+	may := s.Ships()
+	switch {
+	case id != "":
+	case len(may) == 1:
+		out.ID = may[0]
+	default:
+		out.ID, out.NameDoubt = unnamed, may
+	}
+	out.Player = playerOf(append([]string{out.ID}, out.NameDoubt...))
+	out.Covariance = f.covariance(s, !s.Look.Own(out.ID))
+	return out
+}
+
+// playerOf returns the player that all of the ships are of, those without a name left out; 0: they are not of one.
+func playerOf(ids []string) int {
+	player := 0
+	for _, id := range ids {
+		c, err := token.CodeOfID(id)
+		switch {
+		case err != nil:
+		case player != 0 && player != c.Player():
+			return 0
+		default:
+			player = c.Player()
+		}
+	}
+	return player
+}
+
+// View says how it was seen.
+func (f *Finder) View(id string, s *Sight) vision.ShipView {
+	v := vision.ShipView{ID: id, Score: s.Seen, Fit: fitCovariance(s)}
+	w, l := s.Look.Base.Size()
+	x, y := float64(w)/2, float64(l)/2
+	for i, p := range [4]geom.Point{{X: -x, Y: y}, {X: x, Y: y}, {X: x, Y: -y}, {X: -x, Y: -y}} {
+		at := s.Pose.Transform(p)
+		v.Outline[i], _ = f.table.PixelOf(at, token.BaseTop+f.table.Surface.Height(s.Pose.Point))
+	}
+	return v
+}

@@ -1,0 +1,379 @@
+package look
+
+import (
+	"math"
+
+	"sightline/calibration"
+	"sightline/calibration/linalg"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// A look is laid over a picture by least squares: the base's place and heading, a gain and an offset for each channel,
+// and a gain that changes evenly over the card, for the light is not that of the day when the look was learnt. The
+// weights are Tukey's, since a miniature hides up to two thirds of the card and its shadow darkens more; they are
+// eroded, since what lies next to a miniature's edge is blurred with it.
+
+// scan is a part of a picture round a place, with its blurred versions.
+type scan struct {
+	view   localView
+	scale  float64 // px/mm
+	sharp  planes
+	blurs  map[float64]planes // by the sigma in mm
+	errors *calibration.ErrorModel
+}
+
+// newScan takes the part of a picture that shows what lies up to reach mm from a place, at a height over the mat.
+func newScan(t *calibration.Table, f vision.Frame, at geom.Point, z geom.Length, reach float64) (*scan, bool) {
+	v, ok := newLocalView(t, at, z)
+	if !ok {
+		return nil, false
+	}
+	s := &scan{view: v, scale: v.scale(), sharp: crop(f, v.box(reach)), blurs: map[float64]planes{}}
+	return s, s.sharp.w > 8 && s.sharp.h > 8
+}
+
+// blurred returns the part blurred by a sigma in mm on the mat.
+func (s *scan) blurred(sigma float64) *planes {
+	if sigma == 0 {
+		return &s.sharp
+	}
+	p, ok := s.blurs[sigma]
+	if !ok {
+		p = s.sharp.blurred(sigma * s.scale)
+		s.blurs[sigma] = p
+	}
+	return &p
+}
+
+// The unknowns of the fit: place in mm, heading as mm at the base's rim, gain of each channel, the gain's change to
+// the right and forward, offset of each channel.
+const (
+	ofX, ofY, ofTurn   = 0, 1, 2
+	ofGain             = 3
+	ofSlope            = ofGain + channels
+	ofOffset           = ofSlope + 2
+	unknowns           = ofOffset + channels
+	gainLeast          = 0.3
+	gainMost           = 3.3
+	slopeSigma         = 0.15 // of the gain over half the base
+	scaleQuantile      = 0.5  // of the residuals in trusted blocks
+	scaleOfQuantile    = 0.89 // that quantile of the root mean square of three normal numbers
+	scaleLeast         = 2.0  // grey levels
+	scaleMost          = 14.0
+	tukey              = 3.5 // sigmas from which a cell has no weight
+	erodeMM            = 0.6
+	damping            = 0.003
+	fitRounds          = 12
+	turnStepMost       = 2.5 * math.Pi / 180
+	placeStepMost      = 1.2 // mm
+	placeDone          = 0.003
+	ownWeight          = 0.15 // of a cell's weight that its neighbours do not take away
+	photometricPreRuns = 3
+	sumLeast           = 0.02 // of the cells must fit
+)
+
+// fitting is a fit on one grid as it runs.
+type fitting struct {
+	s      *scan
+	g      *grid
+	img    *planes
+	half   float64 // mm, of the base
+	pose   geom.Pose
+	photo  [unknowns]float64 // gains, slopes and offsets; the first three are not used
+	eroded []float32
+	weight []float32 // of the cell in the fit
+	deriv  []sample  // the picture at each cell, by x and y on the table
+	seen   []bool    // the cell lies in the picture
+	trust  []float32 // of each block: does it show the card?
+	sums   []blockSums
+	sigma  float64
+	work   []float32
+	normal [unknowns * unknowns]float64
+}
+
+// newFitting prepares a fit of a look at a pose.
+func newFitting(s *scan, l *Look, g *grid, pose geom.Pose) *fitting {
+	n := len(g.weight)
+	w, _ := l.Base.Size()
+	f := &fitting{s: s, g: g, img: s.blurred(g.blur), half: float64(w) / 2, pose: pose, eroded: make([]float32, n),
+		weight: make([]float32, n), deriv: make([]sample, n), seen: make([]bool, n), work: make([]float32, n), trust: make([]float32, g.blocks),
+		sums: make([]blockSums, g.blocks)}
+	for c := range channels {
+		f.photo[ofGain+c] = 1
+	}
+	return f
+}
+
+// look samples the picture at the cells.
+func (f *fitting) look() {
+	sin, cos := math.Sincos(float64(f.pose.Heading))
+	ox, oy := f.pose.X-f.s.view.at.X, f.pose.Y-f.s.view.at.Y
+	for k, w := range f.g.weight {
+		f.seen[k] = false
+		if w == 0 {
+			continue
+		}
+		u, v := float64(f.g.u[k]), float64(f.g.v[k])
+		dx, dy := ox+u*cos+v*sin, oy-u*sin+v*cos
+		x, y := f.s.view.pixel(dx, dy)
+		p := &f.deriv[k]
+		if f.seen[k] = f.img.at(x, y, p); !f.seen[k] {
+			continue
+		}
+		xx, xy, yx, yy := f.s.view.jacobian(dx, dy)
+		for c := range channels {
+			gx, gy := float64(p.dx[c]), float64(p.dy[c])
+			p.dx[c], p.dy[c] = float32(gx*xx+gy*yx), float32(gx*xy+gy*yy)
+		}
+	}
+}
+
+// compare takes the residuals, their scale and the weights that follow.
+func (f *fitting) compare() {
+	const bins, binWidth = 256, 0.25
+	var hist [bins]int
+	total := 0
+	for k := range f.eroded {
+		f.work[k] = float32(math.Inf(1))
+		if !f.seen[k] {
+			continue
+		}
+		trusted := f.trust[f.g.block[k]] >= trustFull
+		var sum float64
+		for c := range channels {
+			r := f.residualOf(k, c)
+			sum += r * r
+		}
+		q := math.Sqrt(sum / channels)
+		f.work[k] = float32(q)
+		if trusted {
+			hist[min(int(q/binWidth), bins-1)]++
+			total++
+		}
+	}
+	below, bin := 0, 0
+	for ; bin < bins-1 && float64(below+hist[bin]) < scaleQuantile*float64(total); bin++ {
+		below += hist[bin]
+	}
+	at := binWidth * (float64(bin) + (scaleQuantile*float64(total)-float64(below))/float64(max(hist[bin], 1)))
+	f.sigma = min(max(at/scaleOfQuantile, scaleLeast), scaleMost)
+	limit := float32(tukey * f.sigma)
+	for k, q := range f.work {
+		f.weight[k] = 0
+		if q < limit {
+			u := 1 - q/limit*(q/limit)
+			f.weight[k] = u * u
+		}
+	}
+	f.erode()
+}
+
+// residualOf is the picture at a cell less the look in the picture's light.
+func (f *fitting) residualOf(k, c int) float64 {
+	t := float64(f.g.t[channels*k+c])
+	gain := f.photo[ofGain+c] + (f.photo[ofSlope]*float64(f.g.u[k])+f.photo[ofSlope+1]*float64(f.g.v[k]))/f.half
+	return float64(f.deriv[k].v[c]) - gain*t - f.photo[ofOffset+c]
+}
+
+// erode takes weight from the cells next to those that do not fit.
+func (f *fitting) erode() {
+	r := max(int(math.Round(erodeMM/f.s.scale/f.g.step)), 1)
+	n := f.g.side
+	for pass := range 2 {
+		from, to := f.weight, f.work
+		step, next := 1, n
+		if pass == 1 {
+			from, to = f.work, f.eroded
+			step, next = n, 1
+		}
+		for line := range n {
+			for i := range n {
+				k := line*next + i*step
+				least := from[k]
+				for d := -r; d <= r; d++ {
+					if i+d >= 0 && i+d < n && f.g.weight[k+d*step] > 0 {
+						least = min(least, from[k+d*step])
+					}
+				}
+				to[k] = least
+			}
+		}
+	}
+	for k, w := range f.g.weight {
+		if f.seen[k] {
+			f.weight[k] = w * f.trust[f.g.block[k]] * (ownWeight*f.weight[k] + (1-ownWeight)*f.eroded[k])
+		} else {
+			f.weight[k] = 0
+		}
+	}
+}
+
+// solve takes one step of the fit; only the light's when the pose is held. It reports false where nothing decides it.
+func (f *fitting) solve(held bool) (step [unknowns]float64, ok bool) {
+	f.normal = [unknowns * unknowns]float64{}
+	var gradient [unknowns]float64
+	var j [unknowns]float64
+	sin, cos := math.Sincos(float64(f.pose.Heading))
+	var sum float64
+	for k, w := range f.weight {
+		if w == 0 {
+			continue
+		}
+		u, v := float64(f.g.u[k]), float64(f.g.v[k])
+		dx, dy := u*cos+v*sin, -u*sin+v*cos
+		p := &f.deriv[k]
+		for c := range channels {
+			j = [unknowns]float64{}
+			t := float64(f.g.t[channels*k+c])
+			if !held {
+				j[ofX], j[ofY] = float64(p.dx[c]), float64(p.dy[c])
+				j[ofTurn] = (j[ofX]*dy - j[ofY]*dx) / f.half
+			}
+			j[ofGain+c], j[ofSlope], j[ofSlope+1], j[ofOffset+c] = -t, -t*u/f.half, -t*v/f.half, -1
+			r := f.residualOf(k, c)
+			sum += float64(w)
+			addRow(&f.normal, &gradient, &j, float64(w), r, c)
+		}
+	}
+	if sum < sumLeast*float64(len(f.weight)) {
+		return step, false
+	}
+	info := f.sigma * f.sigma / (slopeSigma * slopeSigma)
+	for i := range 2 {
+		f.normal[(ofSlope+i)*(unknowns+1)] += info
+		gradient[ofSlope+i] += info * f.photo[ofSlope+i]
+	}
+	for i := range unknowns {
+		d := &f.normal[i*(unknowns+1)]
+		*d += damping**d + 1e-9
+		if held && i < ofGain {
+			*d = 1
+		}
+		gradient[i] = -gradient[i]
+	}
+	x, ok := linalg.SolveSPD(f.normal[:], gradient[:])
+	copy(step[:], x)
+	return step, ok
+}
+
+// addRow adds a row of the Jacobian to the normal equations. Of gains and offsets only those of channel c are not 0.
+func addRow(normal *[unknowns * unknowns]float64, gradient *[unknowns]float64, j *[unknowns]float64, w, r float64, c int) {
+	used := [...]int{ofX, ofY, ofTurn, ofGain + c, ofSlope, ofSlope + 1, ofOffset + c}
+	for _, a := range used {
+		wa := w * j[a]
+		gradient[a] += wa * r
+		for _, b := range used {
+			normal[a*unknowns+b] += wa * j[b]
+		}
+	}
+}
+
+// apply takes a step and returns how far it moved the base, in mm at its rim.
+func (f *fitting) apply(step *[unknowns]float64) float64 {
+	dx := min(max(step[ofX], -placeStepMost), placeStepMost)
+	dy := min(max(step[ofY], -placeStepMost), placeStepMost)
+	turn := min(max(step[ofTurn]/f.half, -turnStepMost), turnStepMost)
+	f.pose.X, f.pose.Y, f.pose.Heading = f.pose.X+dx, f.pose.Y+dy, (f.pose.Heading + geom.Angle(turn)).Normalized()
+	for i := ofGain; i < unknowns; i++ {
+		f.photo[i] += step[i]
+	}
+	for c := range channels {
+		f.photo[ofGain+c] = min(max(f.photo[ofGain+c], gainLeast), gainMost)
+	}
+	return max(math.Abs(dx), math.Abs(dy), math.Abs(turn)*f.half)
+}
+
+// What a block's correlation says of whether it shows the card: nothing up to trustNone, all from trustAll on. One in
+// which the look hardly varies gets trustFlat.
+const (
+	trustNone = 0.45
+	trustAll  = 0.8
+	trustFull = 0.9
+	trustFlat = 0.1
+)
+
+// correlate takes the correlations of the blocks, and how much they are trusted.
+func (f *fitting) correlate() {
+	clear(f.sums)
+	for k, w := range f.g.weight {
+		if w > 0 && f.seen[k] {
+			f.sums[f.g.block[k]].add(float64(w), f.g.t[channels*k:channels*(k+1)], f.deriv[k].v[:])
+		}
+	}
+	for b := range f.sums {
+		f.trust[b] = trustFlat
+		if ncc, ok := f.g.correlation(f.sums, b); ok {
+			f.trust[b] = float32(min(max((ncc-trustNone)/(trustAll-trustNone), 0), 1))
+		}
+	}
+}
+
+// light finds the gains at the first pose: by least squares over the blocks that show the card, then with the pose held.
+func (f *fitting) light() bool {
+	f.look()
+	f.correlate()
+	f.sigma = scaleMost
+	for k, w := range f.g.weight {
+		f.weight[k] = 0
+		if t := f.trust[f.g.block[k]]; f.seen[k] && t >= trustFull {
+			f.weight[k] = w * t
+		}
+	}
+	for range photometricPreRuns {
+		step, ok := f.solve(true)
+		if !ok {
+			return false
+		}
+		f.apply(&step)
+		f.compare()
+	}
+	return true
+}
+
+// run fits until the pose rests. It reports false where the picture decides nothing.
+func (f *fitting) run() bool {
+	for range fitRounds {
+		f.look()
+		f.correlate()
+		f.compare()
+		step, ok := f.solve(false)
+		if !ok {
+			return false
+		}
+		if f.apply(&step) < placeDone {
+			break
+		}
+	}
+	return true
+}
+
+// covariance is what the picture's noise gives to the pose: mm², mm·rad, rad².
+func (f *fitting) covariance() (out geom.Cov3, ok bool) {
+	inverse, ok := linalg.InvertSPD(f.normal[:], unknowns)
+	if !ok {
+		return out, false
+	}
+	// A pixel says something once, however many cells it has, and its channels share most of their noise.
+	pixels := max(1, 1/(f.s.scale*f.g.step*f.s.scale*f.g.step))
+	k := f.sigma * f.sigma * channels * pixels
+	unit := [3]float64{1, 1, 1 / f.half}
+	for r := range 3 {
+		for c := range 3 {
+			out[3*r+c] = k * inverse[r*unknowns+c] * unit[r] * unit[c]
+		}
+	}
+	return out, true
+}
+
+// share is how much of what the look tells is seen as it is learnt, 0…1.
+func (f *fitting) share() float64 {
+	var fits, all float64
+	for k, w := range f.g.weight {
+		all += float64(w)
+		if w > 0 {
+			fits += min(float64(f.weight[k])/0.5, float64(w))
+		}
+	}
+	return fits / max(all, 1)
+}

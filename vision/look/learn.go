@@ -1,0 +1,168 @@
+package look
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"sync"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// View is a picture of a base without its miniature, and where it stands.
+type View struct {
+	Table calibration.Table // as it is for this picture
+	Frame vision.Frame
+	Pose  geom.Pose // to JigSigma and JigTurn
+}
+
+// How well the pose of a base is known that its look is learnt from.
+const (
+	JigSigma = 0.1 * geom.Millimeter
+	JigTurn  = 0.1 * geom.Degree
+)
+
+// Card says of which card a look is learnt.
+type Card struct {
+	Name  string
+	Ships []string
+	Base  engine.Base
+	Pilot string
+}
+
+// Learn makes a look of views of one card. The error says why the views make none: they differ, so that a miniature
+// stands on the base or a heading is wrong; the base is of another size; they are blurred; or the card shows too little
+// to tell which way it points.
+func Learn(c Card, views []View) (*Look, error) {
+	l := &Look{Name: c.Name, Ships: slices.Clone(c.Ships), Base: c.Base, Pilot: c.Pilot, Z: CardTop, Views: len(views), Scale: 1, Color: true}
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	l.side = sideOf(c.Base)
+	l.Scale = 0
+	for i, v := range views {
+		s, ok := newScan(&v.Table, v.Frame, v.Pose.Point, l.Z, (l.half()+ringMM)*math.Sqrt2+2)
+		if !ok {
+			return nil, fmt.Errorf("view %d: the base is not in the picture", i+1)
+		}
+		l.Scale += s.scale / float64(len(views))
+		l.Color = l.Color && v.Frame.Color != nil
+	}
+	if why := l.learn(views); why != "" {
+		return nil, errors.New(why)
+	}
+	return l, nil
+}
+
+// learn combines the views and returns why they make no look; "": they do.
+func (l *Look) learn(views []View) string {
+	poses := make([]geom.Pose, len(views))
+	for i, v := range views {
+		poses[i] = v.Pose
+	}
+	if why := l.combine(views, poses); why != "" {
+		return why
+	}
+	if why := l.another(views); why != "" {
+		return why
+	}
+	if why := l.untelling(); why != "" {
+		return why
+	}
+	if len(views) == 1 {
+		return l.blurry()
+	}
+	aligned, why := l.align(views)
+	if why != "" {
+		return why
+	}
+	again := *newLook(l)
+	if why := again.combine(views, aligned); why != "" {
+		return why
+	}
+	l.cells, l.weight, l.fit, l.once = again.cells, again.weight, nil, sync.Once{}
+	return l.blurry()
+}
+
+// newLook returns a look like another one, without its cells.
+func newLook(l *Look) *Look {
+	return &Look{Name: l.Name, Ships: l.Ships, Base: l.Base, Pilot: l.Pilot, Z: l.Z,
+		Color: l.Color, Views: l.Views, Scale: l.Scale, side: l.side}
+}
+
+// shoot samples a picture at cells of a square, side of them along a side, in a base's frame at a pose.
+func (l *Look) shoot(v *View, pose geom.Pose, side int) ([]float32, bool) {
+	half := float64(side-1) / 2 * cellMM
+	sc, ok := newScan(&v.Table, v.Frame, pose.Point, l.Z, half*math.Sqrt2+2)
+	if !ok {
+		return nil, false
+	}
+	out := make([]float32, channels*side*side)
+	sin, cos := math.Sincos(float64(pose.Heading))
+	for k := range side * side {
+		x, y := float64(k%side)*cellMM-half, half-float64(k/side)*cellMM
+		px, py := sc.view.pixel(x*cos+y*sin, -x*sin+y*cos)
+		var p sample
+		if !sc.sharp.at(px, py, &p) {
+			return nil, false
+		}
+		copy(out[channels*k:], p.v[:])
+	}
+	return out, true
+}
+
+// differs is how many grey levels the views of a cell may differ for it to say something.
+const differs = 12
+
+// combine puts the views at the poses together.
+func (l *Look) combine(views []View, poses []geom.Pose) string {
+	var shots [][]float32
+	for i := range views {
+		s, ok := l.shoot(&views[i], poses[i], l.side)
+		if !ok {
+			return fmt.Sprintf("view %d: the base is not whole in the picture", i+1)
+		}
+		shots = append(shots, s)
+	}
+	var spread []float32
+	l.cells, spread = middleOf(shots)
+	l.weight = make([]float32, l.side*l.side)
+	for k := range l.weight {
+		if x, y := l.place(k); max(math.Abs(x), math.Abs(y)) > towerMM && spread[k] < differs {
+			l.weight[k] = 1
+		}
+	}
+	return ""
+}
+
+// middleOf returns the median of several pictures of the same cells, brought to the same light, and how far they differ
+// from it in grey levels.
+func middleOf(shots [][]float32) (cells, spread []float32) {
+	all := make([]float64, len(shots))
+	for i, s := range shots {
+		v := make([]float64, len(s))
+		for k, x := range s {
+			v[k] = float64(x)
+		}
+		all[i] = median(v)
+	}
+	middle := median(slices.Clone(all))
+	cells, spread = make([]float32, len(shots[0])), make([]float32, len(shots[0])/channels)
+	v := make([]float64, len(shots))
+	for k := range cells {
+		for i, s := range shots {
+			v[i] = float64(s[k]) * middle / max(all[i], 1)
+		}
+		slices.Sort(v)
+		m := (v[(len(v)-1)/2] + v[len(v)/2]) / 2
+		cells[k] = float32(m)
+		for _, x := range v {
+			spread[k/channels] += float32(math.Abs(x-m) / float64(channels*len(v)))
+		}
+	}
+	return cells, spread
+}

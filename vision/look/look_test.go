@@ -1,0 +1,296 @@
+package look
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+func pose(x, y, degrees float64) geom.Pose {
+	return geom.Pose{Point: geom.Point{X: x, Y: y}, Heading: (geom.Angle(degrees) * geom.Degree).Normalized()}
+}
+
+// off is by how much a sight is off the truth: in mm, degrees, and as the largest of its sigmas.
+func off(f *Finder, s *Sight, truth geom.Pose) (mm, deg, sigmas float64) {
+	d, turn := s.Pose.Sub(truth.Point), (s.Pose.Heading - truth.Heading).Signed()
+	c := f.covariance(s, false)
+	return d.Norm(), turn.Degrees(), max(math.Abs(d.X)/math.Sqrt(c[0]), math.Abs(d.Y)/math.Sqrt(c[4]), math.Abs(float64(turn))/math.Sqrt(c[8]))
+}
+
+// A card is found whichever way it points, in other light than it was learnt in and with a miniature over a third of it.
+func TestABaseIsFoundByItsCard(t *testing.T) {
+	looks := &Library{Looks: []*Look{small(t, 1, "A1"), small(t, 2, "A2")}}
+	for i, c := range []struct {
+		light [3]float64
+		mini  float64 // radius, mm
+		grey  bool
+	}{{light: [3]float64{1, 1, 1}, mini: 12}, {light: [3]float64{0.4, 0.55, 0.7}, mini: 12}, {light: [3]float64{1.3, 1.2, 1.1}, mini: 14},
+		{light: [3]float64{0.7, 0.7, 0.7}, mini: 10, grey: true}} {
+		for k := range 4 {
+			at := pose(120+7.3*float64(k), 130-5.1*float64(i), 77*float64(k)+31*float64(i))
+			d := drawing{table: tableAt(1.02), light: c.light, noise: 1.5, bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: at}},
+				hides: discOver(at.Add(geom.Point{X: 6, Y: -3}), c.mini, 0.02)}
+			frame := d.draw(uint64(10*i + k))
+			if c.grey {
+				frame.Color = nil
+			}
+			f := NewFinder(d.table, looks, calibration.Uncertainty{})
+			hint := Hint{Base: engine.Small, Pose: pose(at.X+3, at.Y-2, 0), Reach: 5, Turn: math.Pi}
+			s, ok, err := f.Near(frame, hint)
+			require.NoError(t, err)
+			require.True(t, ok, "light %v, heading %.0f°: evidence %.1f, margin %.1f", c.light, at.Heading.Degrees(), s.Evidence, s.Margin)
+			assert.Equal(t, "A1", s.Look.Name)
+			assert.Equal(t, []string{"A1"}, s.Ships(), "the other card looks otherwise")
+			mm, deg, sigmas := off(f, &s, at)
+			assert.Less(t, mm, 0.3, "mm")
+			assert.Less(t, math.Abs(deg), 0.7, "degrees")
+			assert.Less(t, sigmas, 3.0)
+			ship := f.Ship(&s, "", "?1")
+			assert.Equal(t, "A1", ship.ID)
+			assert.Equal(t, "look", ship.Seen)
+			assert.Equal(t, 1, ship.Player)
+		}
+	}
+}
+
+// A card that nobody has shown, a bare mat and a card that is hidden but for a corner are no sight.
+func TestNothingIsBelievedOfOtherCards(t *testing.T) {
+	looks := &Library{Looks: []*Look{small(t, 1, "A1"), small(t, 2, "A2")}}
+	at := pose(130, 130, 40)
+	for name, d := range map[string]drawing{
+		"another card": {bases: []drawnBase{{base: engine.Small, art: drawnArt(3), pose: at}}},
+		"a bare mat":   {matted: true},
+		"hidden": {bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: at}},
+			hides: discOver(at.Point, 24, 0.3)},
+	} {
+		d.table, d.noise = tableAt(1.02), 1.5
+		for seed := range uint64(3) {
+			s, ok, err := NewFinder(d.table, looks, calibration.Uncertainty{}).Near(d.draw(seed), Hint{Base: engine.Small, Pose: at, Reach: 8,
+				Turn: math.Pi})
+			require.NoError(t, err)
+			assert.False(t, ok, "%s: %.1f, %.1f", name, s.Evidence, s.Margin)
+		}
+	}
+}
+
+// Two ships with the same card are told by it as one of the two, and a borrowed look says so in its sigma.
+func TestCopiesAreNotTold(t *testing.T) {
+	one, two := small(t, 1, "A1"), small(t, 1, "B2")
+	at := pose(130, 130, 40)
+	d := drawing{table: tableAt(1.02), noise: 1, bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: at}}}
+	frame := d.draw(1)
+	hint := Hint{Base: engine.Small, Pose: at, Reach: 3, Turn: math.Pi}
+	f := NewFinder(d.table, &Library{Looks: []*Look{one, two}}, calibration.Uncertainty{})
+	s, ok, err := f.Near(frame, hint)
+	require.NoError(t, err)
+	require.True(t, ok)
+	ship := f.Ship(&s, "", "?1")
+	assert.Equal(t, "?1", ship.ID)
+	assert.Equal(t, []string{"A1", "B2"}, ship.NameDoubt)
+	assert.Zero(t, ship.Player, "they are of two players")
+	own := f.Ship(&s, s.Look.Name, "")
+	assert.InDelta(t, float64(BorrowedSigma*BorrowedSigma), ship.Covariance[0]-own.Covariance[0], 1e-9)
+	assert.InDelta(t, float64(BorrowedTurn*BorrowedTurn), ship.Covariance[8]-own.Covariance[8], 1e-9)
+
+	hint.Ship = "B2" // a person says which it is
+	s, ok, err = f.Near(frame, hint)
+	require.NoError(t, err)
+	require.True(t, ok)
+	assert.Equal(t, "B2", s.Look.Name)
+	assert.Empty(t, s.Alike)
+}
+
+func TestHintsAreChecked(t *testing.T) {
+	d := drawing{table: tableAt(1.02)}
+	frame := d.draw(1)
+	f := NewFinder(d.table, &Library{}, calibration.Uncertainty{})
+	for _, h := range []Hint{{Base: engine.Small, Reach: 20}, {Base: engine.Small, Reach: -1},
+		{Base: engine.Small, Turn: geom.Angle(math.NaN())},
+		{Base: engine.Small, Pose: pose(math.NaN(), 0, 0)}} {
+		_, _, err := f.Near(frame, h)
+		assert.Error(t, err)
+	}
+	_, ok, err := f.Near(frame, Hint{Base: engine.Small, Pose: pose(-900, 4000, 0), Reach: 3, Turn: 1})
+	require.NoError(t, err)
+	assert.False(t, ok, "off the picture")
+	big := tableAt(2)
+	_, _, err = NewFinder(big, &Library{}, calibration.Uncertainty{}).Near(frame, Hint{Base: engine.Small})
+	assert.ErrorContains(t, err, "the calibration is for")
+}
+
+// What makes no look is refused, and the reason is said.
+func TestWhatMakesNoLookIsRefused(t *testing.T) {
+	good := func(b engine.Base) drawing {
+		return drawing{table: tableAt(1.02), bases: quarters(b, drawnArt(1)), noise: 1}
+	}
+	learn := func(b engine.Base, v []View) error {
+		_, err := Learn(Card{Name: "A1", Ships: []string{"A1"}, Base: b}, v)
+		return err
+	}
+	d := good(engine.Small)
+	views := d.views(1)
+	require.NoError(t, learn(engine.Small, views))
+	require.NoError(t, learn(engine.Small, views[:1]), "one view makes a look")
+
+	assert.ErrorContains(t, learn(engine.Medium, views), "medium base", "too large")
+	m := good(engine.Medium)
+	require.NoError(t, learn(engine.Medium, m.views(1)))
+	assert.ErrorContains(t, learn(engine.Small, m.views(1)), "does not end at the edge of a small base")
+
+	turned := append([]View{}, views...)
+	turned[2].Pose.Heading += 90 * geom.Degree
+	assert.Error(t, learn(engine.Small, turned), "a wrong turn")
+	turned[2].Pose = views[2].Pose
+	turned[2].Pose.X += 1.2
+	assert.ErrorContains(t, learn(engine.Small, turned), "view 3 stands", "beside where it is said")
+
+	mini := good(engine.Small)
+	mini.hides = func(p geom.Point) (bool, float64) {
+		for _, b := range mini.bases {
+			if hidden, light := discOver(b.pose.Add(geom.Point{X: 5, Y: 4}), 13, 0.2)(p); hidden {
+				return true, light
+			}
+		}
+		return false, 0
+	}
+	assert.ErrorContains(t, learn(engine.Small, mini.views(1)), "miniature")
+
+	soft := good(engine.Small)
+	soft.blur = 2.5
+	assert.ErrorContains(t, learn(engine.Small, soft.views(1)), "blurred")
+
+	plain := good(engine.Small)
+	for i := range plain.bases {
+		plain.bases[i].art = func(u, v float64) [3]float64 { return [3]float64{0.2, 0.2, 0.2} }
+	}
+	assert.Error(t, learn(engine.Small, plain.views(1)), "a card without a picture")
+	four := good(engine.Small)
+	for i := range four.bases {
+		a := drawnArt(1)
+		four.bases[i].art = func(u, v float64) [3]float64 { // looks the same after a quarter turn
+			for u <= 0 || v < 0 {
+				u, v = v, -u
+			}
+			return a(u, v)
+		}
+	}
+	assert.ErrorContains(t, learn(engine.Small, four.views(1)), "headings")
+
+	away := append([]View{}, views...)
+	away[0].Pose.X = 3
+	assert.ErrorContains(t, learn(engine.Small, away), "not whole in the picture")
+	assert.ErrorContains(t, learn(engine.Huge195, views), "base: expected")
+	assert.ErrorContains(t, learn(engine.Small, nil), "views: expected")
+}
+
+func TestALookSurvivesItsFiles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "looks")
+	l := small(t, 4, "A1")
+	l.Ships = []string{"A1", "A2"}
+	require.NoError(t, l.Save(dir))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "notes.txt"), []byte("mine"), 0o644))
+	known, err := Load(dir)
+	require.NoError(t, err)
+	require.Len(t, known.Looks, 1)
+	got := known.Looks[0]
+	assert.Equal(t, []string{"A1", "A2"}, got.Ships)
+	assert.Equal(t, "Drawn", got.Pilot)
+	assert.Equal(t, l.Scale, got.Scale)
+	assert.True(t, got.Color)
+	for k, w := range l.weight {
+		require.InDelta(t, w, got.weight[k], 0.003)
+		require.InDelta(t, l.cells[3*k], got.cells[3*k], 0.51)
+	}
+	assert.Same(t, got, known.Of("A2"))
+	assert.True(t, got.Own("A1"))
+	assert.False(t, got.Own("A2"))
+	assert.Nil(t, known.Of("B1"))
+
+	_, err = Load(filepath.Join(dir, "none"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+	require.NoError(t, os.Remove(filepath.Join(dir, "A1.png")))
+	_, err = Load(dir)
+	assert.ErrorContains(t, err, "A1.json: its picture A1.png")
+}
+
+// Files that are no looks are refused, with the key or what is wrong with the picture.
+func TestBadFilesAreRefused(t *testing.T) {
+	doc, picture, err := small(t, 4, "A1").Encode()
+	require.NoError(t, err)
+	change := func(from, to string) []byte {
+		require.Contains(t, string(doc), from)
+		return []byte(strings.Replace(string(doc), from, to, 1))
+	}
+	wrongSize := func(n int) []byte {
+		var b bytes.Buffer
+		img := image.NewNRGBA(image.Rect(0, 0, n, n))
+		img.Set(0, 0, color.NRGBA{1, 2, 3, 4})
+		require.NoError(t, png.Encode(&b, img))
+		return b.Bytes()
+	}
+	for _, c := range []struct {
+		doc, picture []byte
+		want         string
+	}{
+		{nil, picture, "not a look"},
+		{[]byte("[]"), picture, "not a look"},
+		{append(doc[:len(doc):len(doc)], "{}"...), picture, "something follows"},
+		{change(`"version": 1`, `"version": 2`), picture, "version: expected 1, got 2"},
+		{change(`"version": 1`, `"version": 1, "extra": 2`), picture, "extra"},
+		{change(`"version": 1`, `"version": 1, "Version": 1`), picture, "stands twice"},
+		{change(`"small"`, `"tiny"`), picture, "base: expected small"},
+		{change(`"small"`, `"huge-195"`), picture, "base: expected small, medium or large"},
+		{change(`"small"`, `"large"`), picture, "its picture: expected 151×151"},
+		{change(`"A1"`, `"X1"`), picture, "ships[0]"},
+		{change(`"A1"`, `"A1", "A1"`), picture, "twice"},
+		{change(`"z_mm": 3.6`, `"z_mm": 36`), picture, "z_mm: expected 1 to 6"},
+		{change(`"cell_mm": 0.5`, `"cell_mm": 1`), picture, "cell_mm: expected 0.5"},
+		{change(`"views": 4`, `"views": 0`), picture, "views: expected"},
+		{change(`"Drawn"`, `"\u0007"`), picture, "pilot: expected"},
+		{doc, nil, "its picture"},
+		{doc, picture[:len(picture)/2], "its picture"},
+		{doc, wrongSize(70), "expected 71×71"},
+		{doc, wrongSize(71), "the views agree in 0 %"},
+	} {
+		_, err := Decode("A1", c.doc, c.picture)
+		assert.ErrorContains(t, err, c.want)
+	}
+	for _, name := range []string{"", "a/b", "..", "ä", strings.Repeat("a", 41)} {
+		_, err := Decode(name, doc, picture)
+		assert.ErrorContains(t, err, "name: expected", name)
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	doc, picture, err := small(f, 4, "A1").Encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(doc, picture)
+	f.Add([]byte(`{"version":1}`), picture[:40])
+	f.Fuzz(func(t *testing.T, doc, picture []byte) {
+		l, err := Decode("A1", doc, picture)
+		if err != nil {
+			return
+		}
+		again, picture, err := l.Encode()
+		require.NoError(t, err)
+		require.True(t, json.Valid(again))
+		_, err = Decode("A1", again, picture)
+		require.NoError(t, err, "what is written can be read")
+	})
+}

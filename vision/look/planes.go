@@ -1,0 +1,180 @@
+package look
+
+import (
+	"image"
+	"math"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// planes is a part of a picture in floats, three channels interleaved: blue, green, red, or three times grey.
+type planes struct {
+	x0, y0, w, h int // where in the picture, and its size, in px
+	v            []float32
+}
+
+// crop takes a part of a picture, as far as it lies in it.
+func crop(f vision.Frame, r image.Rectangle) planes {
+	w, h := f.Size()
+	r = r.Intersect(image.Rect(0, 0, w, h))
+	p := planes{x0: r.Min.X, y0: r.Min.Y, w: r.Dx(), h: r.Dy()}
+	p.v = make([]float32, channels*p.w*p.h)
+	for j := range p.h {
+		row := p.v[channels*j*p.w:][:channels*p.w]
+		if c := f.Color; c != nil {
+			for i, v := range c.Pix[channels*((p.y0+j)*c.Width+p.x0):][:channels*p.w] {
+				row[i] = float32(v)
+			}
+			continue
+		}
+		for i, v := range f.Gray.Pix[(p.y0+j)*f.Gray.Stride+p.x0:][:p.w] {
+			row[channels*i], row[channels*i+1], row[channels*i+2] = float32(v), float32(v), float32(v)
+		}
+	}
+	return p
+}
+
+// gaussian is the half of a kernel of a sigma in samples, from the middle outwards.
+func gaussian(sigma float64) []float32 {
+	n := int(math.Ceil(3 * sigma))
+	k := make([]float32, n+1)
+	var sum float64
+	for i := range k {
+		v := math.Exp(-float64(i*i) / (2 * sigma * sigma))
+		k[i] = float32(v)
+		sum += v
+		if i > 0 {
+			sum += v
+		}
+	}
+	for i := range k {
+		k[i] /= float32(sum)
+	}
+	return k
+}
+
+// blurred returns the picture blurred by a Gaussian of sigma, in px; its border is continued outwards.
+func (p *planes) blurred(sigma float64) planes {
+	if sigma < 0.2 || p.w == 0 || p.h == 0 {
+		return *p
+	}
+	k := gaussian(sigma)
+	out := *p
+	a := make([]float32, len(p.v))
+	blurLines(p.v, a, p.w, p.h, channels, channels*p.w, k)
+	out.v = make([]float32, len(p.v))
+	blurLines(a, out.v, p.h, p.w, channels*p.w, channels, k)
+	return out
+}
+
+// blurLines convolves lines of n samples, step apart, with a symmetric kernel.
+func blurLines(in, out []float32, n, lines, step, next int, k []float32) {
+	for line := range lines {
+		o := line * next
+		for i := range n {
+			for c := range channels {
+				at := o + c
+				sum := k[0] * in[at+i*step]
+				for d := 1; d < len(k); d++ {
+					sum += k[d] * (in[at+max(i-d, 0)*step] + in[at+min(i+d, n-1)*step])
+				}
+				out[at+i*step] = sum
+			}
+		}
+	}
+}
+
+// sample is a picture's value at a place, and how it changes to the right and down, for each channel.
+type sample struct{ v, dx, dy [channels]float32 }
+
+// at samples a picture between its pixels by cubic convolution (Catmull-Rom). It reports false outside.
+func (p *planes) at(x, y float64, s *sample) bool {
+	x, y = x-float64(p.x0), y-float64(p.y0)
+	if !(x >= 1 && y >= 1 && x < float64(p.w-2) && y < float64(p.h-2)) {
+		return false
+	}
+	i, j := int(x), int(y)
+	wx, dx := cubic(float32(x - float64(i)))
+	wy, dy := cubic(float32(y - float64(j)))
+	*s = sample{}
+	stride := channels * p.w
+	o := (j-1)*stride + channels*(i-1)
+	for r := range 4 {
+		row := p.v[o+r*stride:][:4*channels]
+		for c := range channels {
+			v := wx[0]*row[c] + wx[1]*row[channels+c] + wx[2]*row[2*channels+c] + wx[3]*row[3*channels+c]
+			s.v[c] += wy[r] * v
+			s.dy[c] += dy[r] * v
+			s.dx[c] += wy[r] * (dx[0]*row[c] + dx[1]*row[channels+c] + dx[2]*row[2*channels+c] + dx[3]*row[3*channels+c])
+		}
+	}
+	return true
+}
+
+// cubic returns the weights of four samples for a place t between the middle two, and their derivatives.
+func cubic(t float32) (w, d [4]float32) {
+	t2, t3 := t*t, t*t*t
+	w = [4]float32{-0.5*t + t2 - 0.5*t3, 1 - 2.5*t2 + 1.5*t3, 0.5*t + 2*t2 - 1.5*t3, -0.5*t2 + 0.5*t3}
+	d = [4]float32{-0.5 + 2*t - 1.5*t2, -5*t + 4.5*t2, 0.5 + 4*t - 4.5*t2, -t + 1.5*t2}
+	return w, d
+}
+
+// localView is how a camera shows a plane over the mat near a place: pixels as a quadratic of the offset in mm. Over
+// the largest base it is exact to a hundredth of a pixel.
+type localView struct {
+	at   geom.Point
+	x, y [6]float64 // of 1, dx, dy, dx², dx·dy, dy²
+}
+
+const viewReach = 45 // mm
+
+// newLocalView returns the view at a height z over the mat; false: the place is not in front of the camera.
+func newLocalView(t *calibration.Table, at geom.Point, z geom.Length) (v localView, ok bool) {
+	z += t.Surface.Height(at)
+	var px [3][3]geom.Pixel
+	for i := range px {
+		for j := range px[i] {
+			p := at.Add(geom.Point{X: viewReach * float64(i-1), Y: viewReach * float64(j-1)})
+			if px[i][j], ok = t.Camera.PixelOf(p, z); !ok {
+				return v, false
+			}
+		}
+	}
+	const r = viewReach
+	quadratic := func(f func(geom.Pixel) float64) [6]float64 {
+		o, e, w, n, s := f(px[1][1]), f(px[2][1]), f(px[0][1]), f(px[1][2]), f(px[1][0])
+		cross := f(px[2][2]) - f(px[2][0]) - f(px[0][2]) + f(px[0][0])
+		return [6]float64{o, (e - w) / (2 * r), (n - s) / (2 * r), (e + w - 2*o) / (2 * r * r), cross / (4 * r * r), (n + s - 2*o) / (2 * r * r)}
+	}
+	v = localView{at: at, x: quadratic(func(p geom.Pixel) float64 { return p.X }), y: quadratic(func(p geom.Pixel) float64 { return p.Y })}
+	return v, v.scale() > 0
+}
+
+// pixel returns where a point at an offset from the middle appears.
+func (v *localView) pixel(dx, dy float64) (x, y float64) {
+	a, b := &v.x, &v.y
+	return a[0] + dx*(a[1]+a[3]*dx+a[4]*dy) + dy*(a[2]+a[5]*dy), b[0] + dx*(b[1]+b[3]*dx+b[4]*dy) + dy*(b[2]+b[5]*dy)
+}
+
+// jacobian returns how the pixel moves with the point, px/mm: x by dx, x by dy, y by dx, y by dy.
+func (v *localView) jacobian(dx, dy float64) (xx, xy, yx, yy float64) {
+	a, b := &v.x, &v.y
+	return a[1] + 2*a[3]*dx + a[4]*dy, a[2] + a[4]*dx + 2*a[5]*dy, b[1] + 2*b[3]*dx + b[4]*dy, b[2] + b[4]*dx + 2*b[5]*dy
+}
+
+// scale is how many pixels a millimetre has.
+func (v *localView) scale() float64 { return math.Sqrt(math.Abs(v.x[1]*v.y[2] - v.x[2]*v.y[1])) }
+
+// box is the part of the picture that holds what lies up to reach mm from the middle, and some pixels round it.
+func (v *localView) box(reach float64) image.Rectangle {
+	const margin = 4
+	lo, hi := image.Pt(math.MaxInt32, math.MaxInt32), image.Pt(math.MinInt32, math.MinInt32)
+	for _, d := range [4][2]float64{{-1, -1}, {-1, 1}, {1, -1}, {1, 1}} {
+		x, y := v.pixel(reach*d[0], reach*d[1])
+		lo = image.Pt(min(lo.X, int(x)), min(lo.Y, int(y)))
+		hi = image.Pt(max(hi.X, int(x)), max(hi.Y, int(y)))
+	}
+	return image.Rectangle{Min: lo.Sub(image.Pt(margin, margin)), Max: hi.Add(image.Pt(margin+1, margin+1))}
+}

@@ -1,0 +1,213 @@
+package look
+
+import (
+	"fmt"
+	"math"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// What makes no look is refused. The limits lie between what good views and bad ones of the pictures in
+// docs/stock.md measure.
+const (
+	ringMM       = 8.0  // mm from a base's edge outwards, where another base's card would go on
+	ringFrom     = 2.5  // mm from the edge: the wall and its shadow
+	ringMost     = 0.12 // share of the ring's blocks that show the same picture in all views
+	borderLeast  = 0.15 // share of the blocks along the card's border that show something
+	viewShare    = 0.85 // of the telling blocks, that each view must show
+	cellsShare   = 0.66 // of the cells, in which the views must agree
+	alignMM      = 0.8  // mm by which a view may stand off the others
+	alignTurn    = 0.8 * math.Pi / 180
+	sharpLeast   = 0.11 // of the variance over four pixels, that over one
+	ownEvidence  = 25.0 // of a look for itself: with half of it hidden it is still believed
+	ownTurnsMost = 0.4  // of that, what another of its four headings may have
+)
+
+// another says that the base seems to be of another size than was said; "": it does not.
+func (l *Look) another(views []View) string {
+	if len(views) > 1 {
+		if share := l.beyond(views); share > ringMost && l.Base != engine.Large {
+			return fmt.Sprintf("the card does not end at the edge of a %v base: expected the size of the base that stands there", l.Base)
+		}
+	}
+	if share := l.border(); share < borderLeast {
+		return fmt.Sprintf("the outer part of a %v base shows nothing in which the views agree: expected the size of the base that stands "+
+			"there, at the heading that it has in each view", l.Base)
+	}
+	return ""
+}
+
+// beyond is the share of the blocks round the base that show the same picture in all views.
+func (l *Look) beyond(views []View) float64 {
+	w, _ := l.Base.Size()
+	ring := newLook(l)
+	ring.side = 2*int(math.Round((float64(w)/2+ringMM)/cellMM)) + 1
+	var shots [][]float32
+	for i := range views {
+		s, ok := ring.shoot(&views[i], views[i].Pose, ring.side)
+		if !ok {
+			return 0
+		}
+		shots = append(shots, s)
+	}
+	var spread []float32
+	ring.cells, spread = middleOf(shots)
+	ring.weight = make([]float32, ring.side*ring.side)
+	for k := range ring.weight {
+		if x, y := ring.place(k); max(math.Abs(x), math.Abs(y)) >= float64(w)/2+ringFrom && spread[k] < differs {
+			ring.weight[k] = 1
+		}
+	}
+	g := ring.grid(1, 0)
+	return g.telling(func(x, y float64) bool { return max(math.Abs(x), math.Abs(y)) > float64(w)/2+ringFrom })
+}
+
+// telling is the share of the blocks with most of their cells in a region that vary enough to count in full.
+func (g *grid) telling(in func(x, y float64) bool) float64 {
+	cells, inside := make([]int, g.blocks), make([]int, g.blocks)
+	for k, b := range g.block {
+		cells[b]++
+		if in(float64(g.u[k]), float64(g.v[k])) {
+			inside[b]++
+		}
+	}
+	tell, all := 0, 0
+	for b := range cells {
+		if 2*inside[b] > cells[b] {
+			all++
+			if g.tell[b] >= tellFull {
+				tell++
+			}
+		}
+	}
+	return float64(tell) / max(float64(all), 1)
+}
+
+// border is the share of the blocks along the card's border that vary and in which the views agree.
+func (l *Look) border() float64 {
+	g := &l.grids().finest
+	return g.telling(func(x, y float64) bool { return max(math.Abs(x), math.Abs(y)) > l.half()-blockMM })
+}
+
+// align lays the look, which lies at the mean of where the views are said to stand, over each of them, and returns where
+// they agree best. It says which view does not agree.
+func (l *Look) align(views []View) (out []geom.Pose, why string) {
+	out = make([]geom.Pose, len(views))
+	for i, v := range views {
+		s, ok := newScan(&v.Table, v.Frame, v.Pose.Point, l.Z, l.half()*math.Sqrt2+4)
+		if !ok {
+			return nil, fmt.Sprintf("view %d: the base is not in the picture", i+1)
+		}
+		f := newFitting(s, l, &l.grids().finest, v.Pose)
+		if !f.light() || f.shows() < viewShare {
+			return nil, fmt.Sprintf("view %d shows another picture than the others: is a miniature on the base, or does it stand otherwise than "+
+				"said?", i+1)
+		}
+		if !f.run() {
+			return nil, fmt.Sprintf("view %d cannot be laid over the others", i+1)
+		}
+		d, turn := f.pose.Sub(v.Pose.Point), (f.pose.Heading - v.Pose.Heading).Signed()
+		if d.Norm() > alignMM || math.Abs(float64(turn)) > alignTurn {
+			return nil, fmt.Sprintf("view %d stands %.1f mm and %.1f° off where it is said, as the others have it", i+1, d.Norm(), turn.Degrees())
+		}
+		out[i] = f.pose
+	}
+	return out, ""
+}
+
+// shows is the share of the blocks that tell most in which the picture shows the card.
+func (f *fitting) shows() float64 {
+	f.look()
+	f.correlate()
+	showing, all := 0, 0
+	for b, tell := range f.g.tell {
+		if tell < tellFull {
+			continue
+		}
+		all++
+		if ncc, ok := f.g.correlation(f.sums, b); ok && ncc > shown {
+			showing++
+		}
+	}
+	return float64(showing) / max(float64(all), 1)
+}
+
+// untelling says why a look tells too little; "": it tells enough.
+func (l *Look) untelling() string {
+	var cells float64
+	n := 0
+	for k, w := range l.weight {
+		if x, y := l.place(k); max(math.Abs(x), math.Abs(y)) > towerMM {
+			cells += float64(w)
+			n++
+		}
+	}
+	if share := cells / float64(n); share < cellsShare {
+		return fmt.Sprintf("the views agree in %.0f %% of the card: expected %.0f %% or more; is a miniature on the base, or does it stand "+
+			"otherwise than said?", 100*share, 100*cellsShare)
+	}
+	if right, turned := l.headings(); right < ownEvidence || turned > ownTurnsMost*right {
+		return fmt.Sprintf("the card shows too little to tell its four headings apart (%.0f for the right one, %.0f for another; expected %.0f "+
+			"or more, and %.0f %% of that at most)", right, turned, ownEvidence, 100*ownTurnsMost)
+	}
+	return ""
+}
+
+// headings is the evidence of the look for itself, and the largest for itself turned by a quarter, a half or three.
+func (l *Look) headings() (right, turned float64) {
+	g := &l.grids().fine
+	n := g.side
+	order := make([]int, n*n)
+	for k := range order {
+		order[k] = k
+	}
+	right = g.against(order)
+	for range 3 {
+		for k, from := range order {
+			order[k] = (n-1-from%n)*n + from/n
+		}
+		turned = max(turned, g.against(order))
+	}
+	return right, turned
+}
+
+// against is the evidence of a grid for a picture that shows its own cells in another order.
+func (g *grid) against(order []int) float64 {
+	sums := make([]blockSums, g.blocks)
+	for k, w := range g.weight {
+		if o := order[k]; w > 0 && g.weight[o] > 0 {
+			sums[g.block[k]].add(float64(w), g.t[channels*k:channels*(k+1)], g.t[channels*o:channels*(o+1)])
+		}
+	}
+	return g.agree(sums).evidence
+}
+
+// blurry says that the look's pictures were blurred; "": they were not.
+func (l *Look) blurry() string {
+	if s := l.sharpness(); s < sharpLeast {
+		return "the pictures are blurred: focus the camera, and let the base rest"
+	}
+	return ""
+}
+
+// sharpness is the mean square difference of cells a pixel apart over that of cells four pixels apart.
+func (l *Look) sharpness() float64 {
+	lag := func(mm float64) float64 {
+		d := max(int(math.Round(mm/cellMM)), 1)
+		var sum, n float64
+		for k := range l.weight {
+			for _, o := range [2]int{d, d * l.side} {
+				if k%l.side+d >= l.side || k+o >= len(l.weight) || l.weight[k] == 0 || l.weight[k+o] == 0 {
+					continue
+				}
+				for c := range channels {
+					sum += square(float64(l.cells[channels*k+c] - l.cells[channels*(k+o)+c]))
+				}
+				n++
+			}
+		}
+		return sum / max(n, 1)
+	}
+	return lag(1/l.Scale) / max(lag(4/l.Scale), 1)
+}
