@@ -53,6 +53,8 @@ var mayImport = map[string][]string{
 	"cmd/internal/setup":    {"calibration", "calibration/lens", "calibration/verify", "cmd/internal/sheet", "engine/geom"},
 	"cmd/internal/sheet":    {"calibration", "calibration/atomicfile", "calibration/verify", "engine/geom", "vision/token"},
 	"cmd/internal/draw":     {"calibration", "engine", "engine/geom"},
+	"cmd/internal/coverage": {"calibration/lens"},
+	"cmd/internal/looks":    {"engine", "engine/geom", "vision/look", "vision/token"},
 	"cmd/internal/rulebook": {},
 	"hardware":              {"engine"},
 	"hardware/hardwaretest": {"hardware"},

@@ -16,6 +16,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/lens"
+	"sightline/cmd/internal/coverage"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/fiducial"
@@ -123,7 +124,7 @@ func TestTheCoverageIsThatOfTheViewsThatWereUsed(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, 6, state.Views)
 	assert.Nil(t, state.Sigma)
-	assert.NotContains(t, strings.Join(coveragePicture(state), "\n"), "a mat point")
+	assert.NotContains(t, strings.Join(coverage.Picture(state), "\n"), "a mat point")
 }
 
 func TestLocateSaysWhatMakesAShipVisible(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/lens"
+	"sightline/cmd/internal/coverage"
 	"sightline/vision"
 	"sightline/vision/opencv"
 )
@@ -133,7 +134,7 @@ func (c *calibrateLensCmd) capture(ctx context.Context, board calibration.Board,
 		return l, err
 	}
 	defer finder.Close()
-	report := newCaptureReport(progress)
+	report := coverage.NewReport(progress)
 	err = c.each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
 		if err := l.size.check(f); err != nil {
 			return false, false, err
@@ -156,7 +157,7 @@ func (c *calibrateLensCmd) capture(ctx context.Context, board calibration.Board,
 		}
 		if c.live() {
 			step := l.guide.Offer(seen)
-			report.step(f.Name, step, l.guide.State())
+			report.Step(f.Name, step, l.guide.State())
 			if step.Outcome == lens.GuideTaken {
 				l.taken = append(l.taken, seen)
 			}
@@ -197,7 +198,7 @@ func printLens(out io.Writer, s lens.Solution, g lens.GuideState, file string) e
 	for _, d := range s.Dropped {
 		fmt.Fprintf(w, "left out\t%s: %s\n", d.Name, d.Reason)
 	}
-	picture := coveragePicture(g)
+	picture := coverage.Picture(g)
 	for i, line := range picture[:len(picture)-1] { // without what to do next
 		fmt.Fprintf(w, "%s\t%s\n", map[bool]string{true: "coverage"}[i == 0], line)
 	}

@@ -2,23 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"math"
 	"os"
-	"slices"
-	"strconv"
-	"strings"
-	"text/tabwriter"
 
+	"sightline/cmd/internal/looks"
 	"sightline/engine"
-	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/look"
 	"sightline/vision/opencv"
-	"sightline/vision/token"
 )
 
 // looksCmd holds what ships that carry nothing of ours are known by.
@@ -44,98 +36,32 @@ func (c *looksLearnCmd) Run(ctx context.Context) error {
 	return nil
 }
 
-// shownShip is a ship that is shown to the camera: its card, and its places.
-type shownShip struct {
-	look.Card
-	poses []geom.Pose
-	said  []int // which --at each place is of
-}
-
 func (c *looksLearnCmd) run(ctx context.Context, progress io.Writer) error {
-	ships, err := c.shown()
+	ships, err := looks.Read(c.At, c.Name)
 	if err != nil {
 		return err
 	}
 	if err := checkImages(c.Images); err != nil {
 		return err
 	}
-	known, err := look.Load(c.Out)
-	if errors.Is(err, fs.ErrNotExist) {
-		known, err = &look.Library{}, nil
-	}
+	pictures, err := c.pictures(ctx, progress)
 	if err != nil {
 		return err
 	}
-	views, err := c.pictures(ctx, progress)
+	learnt, err := looks.Learn(ships, pictures, len(c.At))
 	if err != nil {
-		return err
-	}
-	var learnt []*look.Look
-	for _, s := range ships {
-		l, err := look.Learn(s.Card, c.viewsOf(&s, views))
-		if err != nil {
-			return unanswered{fmt.Errorf("%s: %w", s.Name, err)}
-		}
-		learnt = append(learnt, l)
+		return unanswered{err}
 	}
 	for _, l := range learnt { // all of them or none
 		if err := l.Save(c.Out); err != nil {
 			return err
 		}
-		verb := "learnt"
-		if slices.ContainsFunc(known.Looks, func(k *look.Look) bool { return k.Name == l.Name }) {
-			verb = "learnt again"
-		}
-		fmt.Fprintf(progress, "%s: %v base, %s, %s\n", l.Name, l.Base, counted(l.Views, "view"), verb)
+		fmt.Fprintf(progress, "%s: %v base, learnt from %s\n", l.Name, l.Base, counted(l.Views, "view"))
 		if l.Views == 1 {
 			fmt.Fprintf(progress, "%s: one view cannot show whether a miniature stands on the base: show it in four quarter turns\n", l.Name)
 		}
 	}
 	return nil
-}
-
-// shown reads what --at and --name say.
-func (c *looksLearnCmd) shown() (out []shownShip, err error) {
-	for at, text := range c.At {
-		part := strings.Split(text, ",")
-		if len(part) != 5 {
-			return nil, fmt.Errorf("--at %q: expected SHIP,BASE,X,Y,HEADING, such as A1,small,420,310,90", text)
-		}
-		ids := strings.Split(strings.TrimSpace(part[0]), "+")
-		for _, id := range ids {
-			if _, err := token.CodeOfID(id); err != nil {
-				return nil, fmt.Errorf("--at %q: %w", text, err)
-			}
-		}
-		base, err := engine.ParseBase(strings.TrimSpace(part[1]))
-		if err != nil {
-			return nil, fmt.Errorf("--at %q: %w", text, err)
-		}
-		var v [3]float64
-		for i, p := range part[2:] {
-			if v[i], err = strconv.ParseFloat(strings.TrimSpace(p), 64); err != nil || !(math.Abs(v[i]) <= 10000) {
-				return nil, fmt.Errorf("--at %q: expected a number, got %q", text, p)
-			}
-		}
-		i := slices.IndexFunc(out, func(s shownShip) bool { return s.Name == ids[0] })
-		if i < 0 {
-			i = len(out)
-			out = append(out, shownShip{Card: look.Card{Name: ids[0], Ships: ids, Base: base}})
-		}
-		if out[i].Base != base || !slices.Equal(out[i].Ships, ids) {
-			return nil, fmt.Errorf("--at %q: expected the base and the ships of the first --at of %s", text, ids[0])
-		}
-		heading := (geom.Angle(v[2]) * geom.Degree).Normalized()
-		out[i].poses = append(out[i].poses, geom.Pose{Point: geom.Point{X: v[0], Y: v[1]}, Heading: heading})
-		out[i].said = append(out[i].said, at)
-	}
-	if len(c.Name) > len(out) {
-		return nil, fmt.Errorf("--name: expected at most one for each of the %s that --at names, got %d", counted(len(out), "ship"), len(c.Name))
-	}
-	for i, n := range c.Name {
-		out[i].Pilot = strings.TrimSpace(n)
-	}
-	return out, nil
 }
 
 // pictures reads the pictures, each with the table as it shows it.
@@ -166,20 +92,6 @@ func (c *looksLearnCmd) pictures(ctx context.Context, progress io.Writer) (out [
 	return out, nil
 }
 
-// viewsOf returns the views of one ship: each place in each picture, or in its own.
-func (c *looksLearnCmd) viewsOf(s *shownShip, pictures []look.View) (out []look.View) {
-	for i, pose := range s.poses {
-		for k, v := range pictures {
-			if len(pictures) > 1 && len(pictures) == len(c.At) && k != s.said[i] {
-				continue
-			}
-			v.Pose = pose
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
 // looksListCmd lists looks.
 type looksListCmd struct {
 	Dir  string `arg:"" name:"dir" help:"The folder of the looks."`
@@ -196,22 +108,13 @@ func (c *looksListCmd) Run() error {
 
 func (c *looksListCmd) list(out io.Writer) error {
 	known, err := look.Load(c.Dir)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case c.JSON:
+		return looks.PrintJSON(out, known)
 	}
-	if c.JSON {
-		return printLooksJSON(out, known)
-	}
-	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "look\tships\tbase\tcalled\tviews\tpicture")
-	for _, l := range known.Looks {
-		kind := "colour"
-		if !l.Color {
-			kind = "grey"
-		}
-		fmt.Fprintf(w, "%s\t%s\t%v\t%s\t%d\t%s, %.2f px/mm\n", l.Name, strings.Join(l.Ships, " "), l.Base, l.Pilot, l.Views, kind, l.Scale)
-	}
-	return w.Flush()
+	return looks.Print(out, known)
 }
 
 // loadLooks reads the looks of a folder; "": none.

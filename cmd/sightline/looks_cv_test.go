@@ -58,7 +58,7 @@ func TestStockShipsAreShownOnceAndFound(t *testing.T) {
 	}
 	code, _, stderr := called(t, args...)
 	require.Zero(t, code, stderr)
-	assert.Contains(t, stderr, "B4: medium base, 4 views, learnt\n")
+	assert.Contains(t, stderr, "B4: medium base, learnt from 4 views\n")
 	code, stdout, stderr := called(t, "looks", "list", filepath.Join(dir, "looks"))
 	require.Zero(t, code, stderr)
 	assert.Contains(t, stdout, "Academy")

@@ -8,58 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"sightline/engine"
-	"sightline/engine/geom"
-	"sightline/vision/look"
 )
-
-func TestShipsAreShownOnTheCommandLine(t *testing.T) {
-	c := looksLearnCmd{At: []string{"A1+A2, small,70,71.5,0", "B1,large,1,2,3", "A1+A2,small,80,90,450"},
-		Name: []string{" Academy ", "Omicron"}}
-	got, err := c.shown()
-	require.NoError(t, err)
-	require.Len(t, got, 2)
-	assert.Equal(t, look.Card{Name: "A1", Ships: []string{"A1", "A2"}, Base: engine.Small, Pilot: "Academy"}, got[0].Card)
-	assert.Equal(t, []geom.Pose{{Point: geom.Point{X: 70, Y: 71.5}}, {Point: geom.Point{X: 80, Y: 90}, Heading: 90 * geom.Degree}},
-		got[0].poses)
-	assert.Equal(t, []int{0, 2}, got[0].said)
-	for text, says := range map[string]string{
-		"A1,small,1,2":         "expected SHIP,BASE,X,Y,HEADING",
-		"A1,small,1,2,3,4":     "expected SHIP,BASE,X,Y,HEADING",
-		"X1,small,1,2,3":       "expected A1",
-		"A1+,small,1,2,3":      "expected A1",
-		"A1,tiny,1,2,3":        "expected small",
-		"A1,small,here,2,3":    `got "here"`,
-		"A1,small,1,NaN,3":     `got "NaN"`,
-		"B1,medium,1,2,3":      "the first --at of B1",
-		"B1+B2,large,40,50,60": "the first --at of B1",
-	} {
-		bad := looksLearnCmd{At: []string{"B1,large,1,2,3", text}}
-		_, err := bad.shown()
-		assert.ErrorContains(t, err, says, text)
-	}
-	c.Name = append(c.Name, "another")
-	_, err = c.shown()
-	assert.ErrorContains(t, err, "--name: expected at most one")
-}
-
-// Several pictures are of a table at rest, or one for each --at.
-func TestWhichPictureShowsAShip(t *testing.T) {
-	c := looksLearnCmd{At: []string{"A1,small,70,70,0", "B1,small,90,90,0", "A1,small,70,70,90"}}
-	ships, err := c.shown()
-	require.NoError(t, err)
-	pictures := make([]look.View, 3)
-	for i := range pictures {
-		pictures[i].Frame.Seq = uint64(i)
-	}
-	own := c.viewsOf(&ships[0], pictures)
-	require.Len(t, own, 2)
-	assert.Equal(t, uint64(0), own[0].Frame.Seq)
-	assert.Equal(t, uint64(2), own[1].Frame.Seq)
-	assert.Equal(t, 90*geom.Degree, own[1].Pose.Heading)
-	assert.Len(t, c.viewsOf(&ships[0], pictures[:2]), 4, "each place in each picture")
-}
 
 func TestLooksThatCannotBeRead(t *testing.T) {
 	dir := t.TempDir()

@@ -1,4 +1,4 @@
-package main
+package coverage
 
 import (
 	"bytes"
@@ -24,32 +24,32 @@ func TestTheCoveragePictureShowsWhatIsCovered(t *testing.T) {
 		"|              ░░|            a mat point ± 0.12 mm, rms 0.20 px",
 		"+----------------+",
 		"next: tilt it",
-	}, coveragePicture(s))
+	}, Picture(s))
 }
 
 func TestWithoutATerminalOnlyNewsIsPrinted(t *testing.T) {
 	var out bytes.Buffer
-	r := newCaptureReport(&out)
+	r := NewReport(&out)
 	s := lens.GuideState{Views: 1, Advice: "tilt it"}
 	for range 3 {
-		r.step("frame 1", lens.GuideStep{Outcome: lens.GuideNotFound, Reason: "no board"}, s)
-		r.step("frame 2", lens.GuideStep{Outcome: lens.GuideMoving, Reason: "hold still"}, s)
+		r.Step("frame 1", lens.GuideStep{Outcome: lens.GuideNotFound, Reason: "no board"}, s)
+		r.Step("frame 2", lens.GuideStep{Outcome: lens.GuideMoving, Reason: "hold still"}, s)
 	}
-	r.step("frame 3", lens.GuideStep{Outcome: lens.GuideTaken, Added: "the first view"}, s)
-	r.step("frame 4", lens.GuideStep{Outcome: lens.GuideNotFound, Reason: "no board"}, s)
+	r.Step("frame 3", lens.GuideStep{Outcome: lens.GuideTaken, Added: "the first view"}, s)
+	r.Step("frame 4", lens.GuideStep{Outcome: lens.GuideNotFound, Reason: "no board"}, s)
 	assert.Equal(t, "frame 1: no board\nframe 3: view 1 taken: it adds the first view; next: tilt it\nframe 4: no board\n", out.String())
 }
 
 func TestOnATerminalThePictureIsDrawnInItsPlace(t *testing.T) {
 	var out bytes.Buffer
-	r := &captureReport{out: &out, place: true}
+	r := &Report{out: &out, place: true}
 	s := lens.GuideState{Advice: strings.Repeat("a long advice ", 12)}
-	r.step("frame 1", lens.GuideStep{Outcome: lens.GuideNotFound, Reason: "no board"}, s)
+	r.Step("frame 1", lens.GuideStep{Outcome: lens.GuideNotFound, Reason: "no board"}, s)
 	first := out.String()
 	assert.NotContains(t, first, "A\x1b", "nothing stands there yet")
 	n := strings.Count(first, "\n")
 	out.Reset()
-	r.step("frame 2", lens.GuideStep{Outcome: lens.GuideNotFound, Reason: "no board"}, s)
+	r.Step("frame 2", lens.GuideStep{Outcome: lens.GuideNotFound, Reason: "no board"}, s)
 	assert.True(t, strings.HasPrefix(out.String(), "\x1b["+string(rune('0'+n/10))+string(rune('0'+n%10))+"A"), "%q", out.String()[:8])
 	for _, line := range strings.Split(strings.ReplaceAll(first, "\x1b[2K", ""), "\n") {
 		assert.LessOrEqual(t, len([]rune(line)), 79, line)

@@ -1,4 +1,5 @@
-package main
+// Package coverage shows whoever holds a calibration board how the capture goes.
+package coverage
 
 import (
 	"fmt"
@@ -9,13 +10,13 @@ import (
 	"sightline/calibration/lens"
 )
 
-// coveragePicture draws how far a guided capture has come: the camera's picture with
+// Picture draws how far a guided capture has come: the camera's picture with
 // what the boards have covered, and beside it the tilts, the distances and how well
 // the lens would be known.
 //
 //	+----------------+  tilted    left yes, right yes, top no, bottom no
 //	|██████░░░░      |  distance  near no, far yes
-func coveragePicture(s lens.GuideState) []string {
+func Picture(s lens.GuideState) []string {
 	// A cell with a whole row of corners is well covered.
 	const well = 8
 	grid := make([]string, 0, lens.GuideRows+2)
@@ -60,18 +61,19 @@ func coveragePicture(s lens.GuideState) []string {
 	return append(grid, "next: "+s.Advice)
 }
 
-// captureReport tells whoever holds the board how the capture goes: on a terminal
+// Report tells whoever holds the board how the capture goes: on a terminal
 // the coverage picture, drawn again in its place; else a line for every view taken and
 // for every new reason why none is.
-type captureReport struct {
+type Report struct {
 	out   io.Writer
 	place bool // out is a terminal
 	lines int  // of the picture that stands there
 	last  string
 }
 
-func newCaptureReport(out io.Writer) *captureReport {
-	r := &captureReport{out: out}
+// NewReport returns a report for a terminal or any other output.
+func NewReport(out io.Writer) *Report {
+	r := &Report{out: out}
 	if f, ok := out.(*os.File); ok && os.Getenv("TERM") != "dumb" {
 		info, err := f.Stat()
 		r.place = err == nil && info.Mode()&os.ModeCharDevice != 0
@@ -79,14 +81,14 @@ func newCaptureReport(out io.Writer) *captureReport {
 	return r
 }
 
-// step reports what became of a frame.
-func (r *captureReport) step(name string, step lens.GuideStep, s lens.GuideState) {
+// Step reports what became of a frame.
+func (r *Report) Step(name string, step lens.GuideStep, s lens.GuideState) {
 	now := step.Reason
 	if step.Outcome == lens.GuideTaken {
 		now = fmt.Sprintf("view %d taken: it adds %s", s.Views, step.Added)
 	}
 	if r.place {
-		r.draw(append(coveragePicture(s), "now:  "+now))
+		r.draw(append(Picture(s), "now:  "+now))
 		return
 	}
 	switch {
@@ -102,7 +104,7 @@ func (r *captureReport) step(name string, step lens.GuideStep, s lens.GuideState
 
 // draw replaces the lines that stand there. A line that is too long for the
 // terminal would be broken in two, so it is cut.
-func (r *captureReport) draw(lines []string) {
+func (r *Report) draw(lines []string) {
 	const width = 79
 	var b strings.Builder
 	if r.lines > 0 {

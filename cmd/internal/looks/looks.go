@@ -1,0 +1,133 @@
+// Package looks shows ships' cards to the camera as the command line says, and lists their looks.
+package looks
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision/look"
+	"sightline/vision/token"
+)
+
+// Ship is a ship that is shown to the camera: its card, and where its base stands.
+type Ship struct {
+	look.Card
+	poses []geom.Pose
+	said  []int // which of what was said each place is of
+}
+
+// Read reads what --at and --name say.
+func Read(at, names []string) (out []Ship, err error) {
+	for n, text := range at {
+		part := strings.Split(text, ",")
+		if len(part) != 5 {
+			return nil, fmt.Errorf("--at %q: expected SHIP,BASE,X,Y,HEADING, such as A1,small,420,310,90", text)
+		}
+		ids := strings.Split(strings.TrimSpace(part[0]), "+")
+		for _, id := range ids {
+			if _, err := token.CodeOfID(id); err != nil {
+				return nil, fmt.Errorf("--at %q: %w", text, err)
+			}
+		}
+		base, err := engine.ParseBase(strings.TrimSpace(part[1]))
+		if err != nil {
+			return nil, fmt.Errorf("--at %q: %w", text, err)
+		}
+		var v [3]float64
+		for i, p := range part[2:] {
+			if v[i], err = strconv.ParseFloat(strings.TrimSpace(p), 64); err != nil || !(math.Abs(v[i]) <= 10000) {
+				return nil, fmt.Errorf("--at %q: expected a number, got %q", text, p)
+			}
+		}
+		i := slices.IndexFunc(out, func(s Ship) bool { return s.Name == ids[0] })
+		if i < 0 {
+			i = len(out)
+			out = append(out, Ship{Card: look.Card{Name: ids[0], Ships: ids, Base: base}})
+		}
+		if out[i].Base != base || !slices.Equal(out[i].Ships, ids) {
+			return nil, fmt.Errorf("--at %q: expected the base and the ships of the first --at of %s", text, ids[0])
+		}
+		heading := (geom.Angle(v[2]) * geom.Degree).Normalized()
+		out[i].poses = append(out[i].poses, geom.Pose{Point: geom.Point{X: v[0], Y: v[1]}, Heading: heading})
+		out[i].said = append(out[i].said, n)
+	}
+	if len(names) > len(out) {
+		return nil, fmt.Errorf("--name: expected at most one for each of the %d ships that --at names, got %d", len(out), len(names))
+	}
+	for i, n := range names {
+		out[i].Pilot = strings.TrimSpace(n)
+	}
+	return out, nil
+}
+
+// views returns the views of the ship: each place in each picture, or, where there are as many pictures as said places, in
+// its own.
+func (s *Ship) views(pictures []look.View, said int) (out []look.View) {
+	for i, pose := range s.poses {
+		for k, v := range pictures {
+			if len(pictures) > 1 && len(pictures) == said && k != s.said[i] {
+				continue
+			}
+			v.Pose = pose
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// Learn learns the ships' looks from pictures; said is how many places were said in all. The error names the ship.
+func Learn(ships []Ship, pictures []look.View, said int) (out []*look.Look, err error) {
+	for _, s := range ships {
+		l, err := look.Learn(s.Card, s.views(pictures, said))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", s.Name, err)
+		}
+		out = append(out, l)
+	}
+	return out, nil
+}
+
+// PrintJSON prints looks as one document.
+func PrintJSON(out io.Writer, known *look.Library) error {
+	type lookJSON struct {
+		Name  string   `json:"name"`
+		Ships []string `json:"ships"`
+		Base  string   `json:"base"`
+		Pilot string   `json:"pilot,omitempty"`
+		Views int      `json:"views"`
+		Color bool     `json:"color"`
+		Scale float64  `json:"px_per_mm"`
+	}
+	doc := struct {
+		Version int        `json:"version"`
+		Looks   []lookJSON `json:"looks"`
+	}{1, []lookJSON{}}
+	for _, l := range known.Looks {
+		doc.Looks = append(doc.Looks, lookJSON{l.Name, l.Ships, l.Base.String(), l.Pilot, l.Views, l.Color, l.Scale})
+	}
+	e := json.NewEncoder(out)
+	e.SetIndent("", "  ")
+	return e.Encode(doc)
+}
+
+// Print prints looks as a table for people.
+func Print(out io.Writer, known *look.Library) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "look\tships\tbase\tcalled\tviews\tpicture")
+	for _, l := range known.Looks {
+		kind := "colour"
+		if !l.Color {
+			kind = "grey"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%v\t%s\t%d\t%s, %.2f px/mm\n", l.Name, strings.Join(l.Ships, " "), l.Base, l.Pilot, l.Views, kind, l.Scale)
+	}
+	return w.Flush()
+}
