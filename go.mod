@@ -14,8 +14,10 @@ require (
 	go.yaml.in/yaml/v3 v3.0.6
 	gocv.io/x/gocv v0.43.0
 	golang.org/x/image v0.40.0
+	golang.org/x/net v0.42.0
 	golang.org/x/sync v0.20.0
 	golang.org/x/sys v0.34.0
+	golang.org/x/text v0.37.0
 	golang.org/x/time v0.15.0
 	gonum.org/v1/gonum v0.16.0
 	modernc.org/sqlite v1.37.0
@@ -39,7 +41,6 @@ require (
 	github.com/pmezard/go-difflib v1.0.0 // indirect
 	github.com/remyoudompheng/bigfft v0.0.0-20230129092748-24d4a6f8daec // indirect
 	golang.org/x/exp v0.0.0-20250305212735-054e65f0b394 // indirect
-	golang.org/x/text v0.37.0 // indirect
 	golang.org/x/xerrors v0.0.0-20200804184101-5ec99f83aff1 // indirect
 	gopkg.in/yaml.v3 v3.0.1 // indirect
 	modernc.org/libc v1.62.1 // indirect

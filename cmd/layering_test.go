@@ -28,11 +28,12 @@ var mayImport = map[string][]string{
 	"cmd/internal/game": {"cmd/internal/live", "cmd/internal/sentence", "hardware", "vision", "vision/capture", "vision/token",
 		"calibration", "calibration/atomicfile", "calibration/regular", "engine", "engine/geom"},
 	"cmd/internal/status":   {"cmd/internal/access", "cmd/internal/live", "cmd/internal/web"},
+	"cmd/internal/texts":    {},
 	"cmd/internal/access":   {},
 	"cmd/internal/sentence": {},
 	"cmd/internal/live": {"cmd/internal/sentence", "cmd/internal/setup", "hardware", "vision", "vision/catalogue", "vision/exposure",
 		"vision/obstacle", "vision/token", "calibration", "calibration/verify", "engine", "engine/geom"},
-	"cmd/internal/web": {"cmd/internal/access", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/sentence",
+	"cmd/internal/web": {"cmd/internal/access", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/sentence", "cmd/internal/texts",
 		"cmd/internal/setup", "cmd/internal/draw",
 		"cmd/internal/sheet", "cmd/internal/rulebook", "hardware", "vision", "vision/catalogue", "vision/exposure", "vision/token",
 		"calibration", "calibration/lens", "calibration/verify", "engine", "engine/geom", "engine/scenefile"},
@@ -147,6 +148,8 @@ var outside = map[string][]string{
 	"golang.org/x/image":         {"hardware", "cmd/internal/sheet"},
 	"golang.org/x/sync":          {"cmd/internal/app"},
 	"golang.org/x/time":          {"cmd/internal/access"},
+	"golang.org/x/net":           {"cmd/internal/texts"}, // reading HTML
+	"golang.org/x/text":          {"cmd/internal/texts"}, // which language a browser wants
 	"go.yaml.in/yaml/v3":         {"calibration", "calibration/lens", "calibration/internal/document"},
 	"github.com/BurntSushi/toml": {"cmd/internal/app", "firmware-config"},
 	"github.com/alecthomas/kong": {"cmd/sightline"},

@@ -204,6 +204,26 @@ func breakAddress(address string, width int) []string {
 	return lines
 }
 
+// QR returns the modules of a text's QR code row by row, '#' for black, without the quiet
+// zone; nil: the text is too long for one.
+func QR(text string) (rows []string) {
+	code, err := qr.Encode(text, qr.L)
+	if err != nil {
+		return nil
+	}
+	for y := range code.Size {
+		row := make([]byte, code.Size)
+		for x := range row {
+			row[x] = ' '
+			if code.Black(x, y) {
+				row[x] = '#'
+			}
+		}
+		rows = append(rows, string(row))
+	}
+	return rows
+}
+
 // drawQR draws a QR code at the left, light on dark glass as a phone expects it, and
 // returns its box with the quiet zone. Two dots a module is what a phone resolves at
 // the distance at which it can focus; ok is false when the text is too long for that.

@@ -17,6 +17,7 @@ import (
 
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/web"
+	"sightline/hardware"
 )
 
 // clock is a time that a test moves.
@@ -228,8 +229,13 @@ func TestTheCodesLettersAreEquallyLikely(t *testing.T) {
 func TestTheCodeIsToldToTheMachineAndToJudges(t *testing.T) {
 	_, s := everything(t, func(o *web.Options) { o.Access.Address = func() string { return "http://192.168.7.2:8080/" } })
 	answer := ask(s, http.MethodGet, "/api/pair", "", loopback, "")
-	var told struct{ Code, Address string }
+	var told struct {
+		Code, Address string
+		QR            []string
+	}
 	require.NoError(t, json.Unmarshal(answer.Body.Bytes(), &told))
+	assert.Equal(t, hardware.QR("http://192.168.7.2:8080/pair/"+told.Code), told.QR)
+	assert.NotEmpty(t, told.QR)
 	assert.Equal(t, s.PairingCode(), told.Code)
 	assert.Equal(t, "http://192.168.7.2:8080/", told.Address)
 	assert.NotRegexp(t, regexp.MustCompile(`[BCDFGHJKMPQRTVWXY2346789]{6}`), ask(s, http.MethodGet, "/api/pair", "", network,

@@ -141,9 +141,10 @@ func (s *Server) Unpair(w http.ResponseWriter, r *http.Request) {
 
 // codeJSON is the code, for those who may hand it on.
 type codeJSON struct {
-	Code      string `json:"code"`
-	ExpiresMS int64  `json:"expires_unix_ms"`
-	Address   string `json:"address"` // of the page for a phone; "": the page is served to this machine only
+	Code      string   `json:"code"`
+	ExpiresMS int64    `json:"expires_unix_ms"`
+	Address   string   `json:"address"` // of the page for a phone; "": the page is served to this machine only
+	QR        []string `json:"qr"`      // of the address with the code, '#' for black; empty: no phone reaches the page
 }
 
 // pairingCode says the code to the machine itself, which may have no display, and to
@@ -151,13 +152,16 @@ type codeJSON struct {
 func (s *Server) pairingCode(w http.ResponseWriter, r *http.Request) {
 	if who := s.guard.Session(r); !who.Here && who.Role < access.Judge {
 		w.Header().Set("Sightline-Needs", access.Judge.String())
-		http.Error(w, "The code is shown by the box's display, to the machine itself and to judges.", http.StatusForbidden)
+		http.Error(w, "The code is shown on a box's display, to the machine itself and to judges.", http.StatusForbidden)
 		return
 	}
 	code, until := s.guard.Code()
-	told := codeJSON{Code: code, ExpiresMS: until.UnixMilli()}
+	told := codeJSON{Code: code, ExpiresMS: until.UnixMilli(), QR: []string{}}
 	if s.o.Access.Address != nil {
 		told.Address = s.o.Access.Address()
+	}
+	if told.Address != "" {
+		told.QR = append(told.QR, hardware.QR(told.Address+"pair/"+code)...)
 	}
 	writeJSON(w, http.StatusOK, told)
 }

@@ -30,6 +30,7 @@ import (
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
+	"sightline/cmd/internal/texts"
 	"sightline/engine/scenefile"
 	"sightline/hardware"
 )
@@ -117,6 +118,10 @@ func (s *Server) routes() http.Handler {
 	if err != nil {
 		panic("web: the embedded pages: " + err.Error())
 	}
+	languages, err := texts.Load(files)
+	if err != nil {
+		panic("web: the embedded texts: " + err.Error())
+	}
 	mux := &router{mux: http.NewServeMux()}
 	s.router = mux
 	mux.Handle("GET /", s.Allow(access.Nobody, http.FileServerFS(files).ServeHTTP))
@@ -151,7 +156,8 @@ func (s *Server) routes() http.Handler {
 	}
 	// Whoever changes something must come from this page: browsers say where a
 	// request comes from, and other sites are refused.
-	return access.Noted(secured(s.counted(s.guard.OwnHosts(s.guard.Limited(shortened(http.NewCrossOriginProtection().Handler(mux.mux)))))))
+	asked := http.NewCrossOriginProtection().Handler(languages.Translated(mux.mux))
+	return access.Noted(secured(s.counted(s.guard.OwnHosts(s.guard.Limited(shortened(asked))))))
 }
 
 // Allow lets a handler be asked by those who have the role.

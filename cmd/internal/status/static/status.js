@@ -4,6 +4,7 @@
 import { byId, fill, set, setText } from "/dom.js";
 import { listen } from "/live.js";
 import { showPanel } from "/panel.js";
+import { ready, say } from "/texts.js";
 
 let state = null;
 let status = null;
@@ -18,7 +19,7 @@ function list(id, pairs) {
     ...pairs.flatMap(([term, text]) => {
       const dt = document.createElement("dt");
       const dd = document.createElement("dd");
-      [dt.textContent, dd.textContent] = [term, text];
+      [dt.textContent, dd.textContent] = [say(term), say(text)];
       return [dt, dd];
     }),
   );
@@ -133,16 +134,18 @@ async function ask() {
 }
 
 byId("copy").addEventListener("click", () => state && copy());
-listen(
-  (now) => {
-    state = now;
-    show();
-  },
-  (lost) => {
-    if (!lost) return;
-    set(byId("status"), { "data-code": "lost" });
-    setText(byId("status-text"), "connection lost");
-  },
-);
-ask();
-setInterval(ask, 3000);
+ready.then(() => {
+  listen(
+    (now) => {
+      state = now;
+      show();
+    },
+    (lost) => {
+      if (!lost) return;
+      set(byId("status"), { "data-code": "lost" });
+      setText(byId("status-text"), "connection lost");
+    },
+  );
+  ask();
+  setInterval(ask, 3000);
+});

@@ -1,6 +1,7 @@
 // The answer card. Every sentence comes from the server; the figures are set here.
 
 import { byId, mm, set, setText } from "./dom.js";
+import { say } from "./texts.js";
 
 // place puts the needle where the distance is: three bands of 100 mm and one
 // shorter field for everything beyond.
@@ -17,10 +18,10 @@ function fact(id, outcome, text, figure = "") {
   const key = `${text}|${figure}`;
   if (element.dataset.text === key) return;
   element.dataset.text = key;
-  element.textContent = figure ? `${text}  ` : text;
+  element.textContent = figure ? `${say(text)}  ` : say(text);
   if (!figure) return;
   const small = document.createElement("small");
-  small.textContent = figure;
+  small.textContent = say(figure);
   element.append(small);
 }
 
@@ -55,8 +56,8 @@ function showDoubts(doubts) {
     ...doubts.map((doubt) => {
       const item = document.createElement("li");
       const what = document.createElement("b");
-      what.textContent = `${doubt.question}: `;
-      item.append(what, doubt.text);
+      what.textContent = `${say(doubt.question)}: `;
+      item.append(what, say(doubt.text));
       return item;
     }),
   );

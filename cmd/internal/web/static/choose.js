@@ -3,6 +3,7 @@
 
 import { byId, setText } from "./dom.js";
 import { leave } from "./leave.js";
+import { say } from "./texts.js";
 
 let state = null;
 let pending = null; // the attacker that was clicked, while its target is awaited
@@ -92,7 +93,7 @@ function fill(select, options, value, empty) {
   const wanted = [...new Set(value ? [...options, value] : ["", ...options])];
   if (select.dataset.options !== wanted.join("|")) {
     select.dataset.options = wanted.join("|");
-    select.replaceChildren(...wanted.map((id) => new Option(id ? id.replaceAll("_", " ") : empty, id)));
+    select.replaceChildren(...wanted.map((id) => new Option(say(id ? id.replaceAll("_", " ") : empty), id)));
   }
   if (document.activeElement !== select || select.value !== value) select.value = value;
 }

@@ -1,10 +1,13 @@
-// Small helpers for the page's own elements.
+// Small helpers for the page's own elements. What people read passes through say.
+
+import { say } from "./texts.js";
 
 export const byId = (id) => document.getElementById(id);
 
 // setText changes an element's text only when it differs, so that screen readers
 // and selections are left in peace.
-export function setText(element, text) {
+export function setText(element, english) {
+  const text = say(english);
   if (element.textContent !== text) element.textContent = text;
 }
 
@@ -16,9 +19,12 @@ export function svg(name, attributes = {}, parent = null) {
   return element;
 }
 
+const spoken = new Set(["aria-label", "title", "alt", "placeholder"]);
+
 // set changes attributes; null takes one away.
 export function set(element, attributes) {
-  for (const [key, value] of Object.entries(attributes)) {
+  for (const [key, given] of Object.entries(attributes)) {
+    const value = spoken.has(key) ? say(given) : given;
     if (value === null || value === undefined) element.removeAttribute(key);
     else if (element.getAttribute(key) !== String(value)) element.setAttribute(key, value);
   }
@@ -33,7 +39,7 @@ export function fill(id, texts) {
   list.replaceChildren(
     ...texts.map((text) => {
       const item = document.createElement("li");
-      item.textContent = text;
+      item.textContent = say(text);
       return item;
     }),
   );

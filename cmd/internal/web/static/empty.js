@@ -2,6 +2,7 @@
 // steps. "0 ships" alone helps nobody.
 
 import { byId, setText } from "./dom.js";
+import { say } from "./texts.js";
 
 const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
@@ -59,7 +60,8 @@ async function showSteps(steps) {
   box.replaceChildren(
     ...steps.filter((_, i) => found[i]).map((step) => {
       const link = document.createElement("a");
-      [link.href, link.textContent] = pages[step];
+      link.href = pages[step][0];
+      link.textContent = say(pages[step][1]);
       link.className = "button";
       return link;
     }),

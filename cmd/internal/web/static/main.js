@@ -5,6 +5,7 @@ import { byId, set, setText } from "./dom.js";
 import { listen } from "./live.js";
 import { ask, remembered } from "./ask.js";
 import { leave } from "./leave.js";
+import { ready } from "./texts.js";
 import { chooseTarget, showChoice, startChoosing } from "./choose.js";
 import { showTable } from "./table.js";
 import { showCamera } from "./camera.js";
@@ -184,19 +185,21 @@ function startSwitches() {
 }
 
 startChoosing();
+ready.then(startTry);
 startPolicy();
-startTry();
 startNaming();
 startSwitches();
 document.addEventListener("pending", show);
-listen(
-  (now) => {
-    state = now;
-    show();
-  },
-  (now) => {
-    lost = now;
-    if (state) show();
-    else if (lost) banner("No connection", "The program does not answer.", "Start it with: sightline run");
-  },
+ready.then(() =>
+  listen(
+    (now) => {
+      state = now;
+      show();
+    },
+    (now) => {
+      lost = now;
+      if (state) show();
+      else if (lost) banner("No connection", "The program does not answer.", "Start it with: sightline run");
+    },
+  ),
 );

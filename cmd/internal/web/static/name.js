@@ -3,6 +3,7 @@
 
 import { byId, setText } from "./dom.js";
 import { pendingAttacker } from "./choose.js";
+import { say } from "./texts.js";
 
 let state = null;
 const unnamed = () => state.ships.filter((ship) => ship.id.startsWith("?"));
@@ -13,7 +14,7 @@ function options(select, choices) {
   if (select.dataset.choices === now) return;
   select.dataset.choices = now;
   const chosen = select.value;
-  select.replaceChildren(...choices.map(([value, text]) => new Option(text, value)));
+  select.replaceChildren(...choices.map(([value, text]) => new Option(say(text), value)));
   if (choices.some(([value]) => value === chosen)) select.value = chosen;
 }
 

@@ -5,6 +5,7 @@
 import { decide } from "/overlay-gate.js";
 import { Clock } from "/overlay-clock.js";
 import { Live } from "/overlay-live.js";
+import { ready, say } from "/texts.js";
 import { clear, drawCamera, drawTop } from "/overlay-draw.js";
 
 const options = JSON.parse(document.body.dataset.options);
@@ -20,8 +21,8 @@ const clock = new Clock(`/overlay/clock?${query}`);
 let live = null;
 let demo = null;
 
-function setText(id, text) {
-  const element = byId(id);
+function setText(id, english) {
+  const element = byId(id), text = say(english);
   if (element.textContent !== text) element.textContent = text;
 }
 
@@ -47,7 +48,7 @@ function setFacts(facts) {
   for (const [outcome, words] of facts) {
     const item = document.createElement("li");
     item.dataset.outcome = outcome;
-    item.textContent = words;
+    item.textContent = say(words);
     list.appendChild(item);
   }
 }
@@ -218,18 +219,20 @@ byId("over").removeAttribute("hidden");
 byId("over").style.display = "none";
 addEventListener("resize", fit);
 fit();
-if (options.demo) {
-  startDemo();
-  setInterval(() => demo && render(), 500);
-} else {
-  live = new Live(`/api/events?quiet=1${query ? "&" + query : ""}`, onState);
-  clock.measure();
-  setInterval(tick, 250);
-  // Seen again after a while: look at once, and not a quarter of a second later.
-  document.addEventListener("visibilitychange", tick);
-  if (window.obsstudio) {
-    window.obsstudio.onVisibilityChange = tick;
-    window.obsstudio.onActiveChange = tick;
+ready.then(() => {
+  if (options.demo) {
+    startDemo();
+    setInterval(() => demo && render(), 500);
+  } else {
+    live = new Live(`/api/events?quiet=1${query ? "&" + query : ""}`, onState);
+    clock.measure();
+    setInterval(tick, 250);
+    // Seen again after a while: look at once, and not a quarter of a second later.
+    document.addEventListener("visibilitychange", tick);
+    if (window.obsstudio) {
+      window.obsstudio.onVisibilityChange = tick;
+      window.obsstudio.onActiveChange = tick;
+    }
+    render();
   }
-  render();
-}
+});

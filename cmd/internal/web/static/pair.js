@@ -1,7 +1,8 @@
 // Pairing: the code of the box's display makes a player of this device, the judge's
 // secret a judge. The server remembers by a cookie that no script can read.
 
-import { byId, setText } from "./dom.js";
+import { byId, set, setText, svg } from "./dom.js";
+import { ready } from "./texts.js";
 
 // next is where to go on: the page that sent us here, on this server.
 function next() {
@@ -46,13 +47,29 @@ function show(me) {
   if (hosts) showCode();
 }
 
+// showQR draws the code's modules with the quiet zone that a phone needs.
+function showQR(rows) {
+  const box = byId("host-qr");
+  box.toggleAttribute("hidden", rows.length === 0);
+  const key = rows.join("");
+  if (box.dataset.key === key) return;
+  box.dataset.key = key;
+  box.replaceChildren();
+  const size = rows.length + 8;
+  set(box, { viewBox: `0 0 ${size} ${size}` });
+  svg("rect", { class: "light", width: size, height: size }, box);
+  const d = rows.map((row, y) => [...row].map((c, x) => (c === "#" ? `M${x + 4} ${y + 4}h1v1h-1z` : "")).join("")).join("");
+  svg("path", { class: "dark", d }, box);
+}
+
 async function showCode() {
   const answer = await fetch("/api/pair").catch(() => null);
   if (!answer?.ok) {
     byId("host").hidden = true;
     return;
   }
-  const { code, address, expires_unix_ms: until } = await answer.json();
+  const { code, address, qr, expires_unix_ms: until } = await answer.json();
+  showQR(qr);
   setText(byId("host-address"), address ? `On the phone, open ${address.replace(/\/$/, "")}/pair and type this code:` : "The page is served to this machine only: no phone can reach it. Set web.listen to open it to the network; this code pairs then.");
   setText(byId("host-code"), code);
   setText(byId("host-left"), `Works once, until ${new Date(until).toLocaleTimeString([], { timeStyle: "short" })}; then there is a new one.`);
@@ -103,6 +120,7 @@ byId("unpair").addEventListener("click", async () => {
 const code = location.pathname.match(/^\/pair\/([^/]+)$/i);
 if (code) byId("code").value = decodeURIComponent(code[1]).slice(0, 12);
 if (next() === "/judge") byId("rule").open = true;
+await ready;
 show(await me());
 setInterval(() => {
   if (!byId("host").hidden) showCode();

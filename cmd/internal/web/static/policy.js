@@ -3,6 +3,7 @@
 import { ask } from "./ask.js";
 import { byId, set, setText } from "./dom.js";
 import { leave } from "./leave.js";
+import { say } from "./texts.js";
 
 const names = { free: "is free, at any time.", edition: "follows the rules: the acting player declares it first.", judge: "is the judge's alone." };
 let state = null;
@@ -57,7 +58,7 @@ function showTokens() {
       const button = document.createElement("button");
       button.type = "button";
       button.dataset.blast = id;
-      button.textContent = `${id} detonates`;
+      button.textContent = say(`${id} detonates`);
       button.addEventListener("click", () => post("/api/declare", { doing: "blast", target: id }));
       return button;
     }),

@@ -2,6 +2,7 @@
 // what nobody can name.
 
 import { byId, setText } from "./dom.js";
+import { say } from "./texts.js";
 
 const percent = (x) => `${Math.round(100 * x)} %`;
 
@@ -57,7 +58,7 @@ export function showSeen(state) {
       cells.forEach((text, i) => {
         const cell = document.createElement(i === 0 ? "th" : "td");
         if (i === 0) cell.scope = "row";
-        cell.textContent = text;
+        cell.textContent = say(text);
         tr.append(cell);
       });
       return tr;

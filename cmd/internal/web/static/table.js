@@ -3,6 +3,7 @@
 
 import { byId, keepUnit, mm, set, setText, svg } from "./dom.js";
 import { click, pendingAttacker } from "./choose.js";
+import { say } from "./texts.js";
 
 const margin = 34; // mm round the mat, for the edges' names
 const drawing = byId("table");
@@ -30,7 +31,7 @@ function build(mat) {
   for (let y = 100; y < mat.height_mm; y += 100) lines += `M0 ${mat.height_mm - y}H${mat.width_mm}`;
   svg("path", { class: "grid", d: lines }, drawing);
   for (const [text, y] of [["player 2", -margin / 2], ["player 1", mat.height_mm + margin / 2]]) {
-    svg("text", { class: "edge", x: mat.width_mm / 2, y }, drawing).textContent = text;
+    svg("text", { class: "edge", x: mat.width_mm / 2, y }, drawing).textContent = say(text);
   }
   parts.range = svg("g", { "clip-path": "url(#mat-clip)" }, drawing);
   parts.rocks = svg("g", {}, drawing);
@@ -183,7 +184,7 @@ const middle = (points) => [0, 1].map((i) => points.reduce((sum, p) => sum + p[i
 
 function name(points, text, className) {
   const [x, y] = at(...middle(points));
-  svg("text", { class: className, x, y }, parts.names).textContent = text;
+  svg("text", { class: className, x, y }, parts.names).textContent = say(text);
 }
 
 // cut shortens a name that would run out of the map; other places show it whole.
@@ -238,7 +239,7 @@ function showGhost(state) {
       svg("line", { class: "slide", x1, y1, x2, y2 }, parts.ghost);
     }
     const [x, y] = ghostShip(ship, end, chosen);
-    if (chosen) svg("text", { class: "ghosttag", x: x + 0.75 * ship.length_mm, y: y - 0.6 * ship.length_mm }, parts.names).textContent = `${ship.id}'s end`;
+    if (chosen) svg("text", { class: "ghosttag", x: x + 0.75 * ship.length_mm, y: y - 0.6 * ship.length_mm }, parts.names).textContent = say(`${ship.id}'s end`);
   }
 }
 
@@ -268,7 +269,7 @@ function showMeasure(state) {
   const unit = keep();
   const off = (Math.abs(nx) * 46 + Math.abs(ny) * 22) * unit;
   const side = x + nx * off > state.mat.width_mm - 46 * unit ? -1 : 1;
-  svg("text", { x: x + side * nx * off, y: y + side * ny * off }, parts.measure).textContent = drawing.dataset.figures === "true" ? mm(state.answer.distance_mm) : state.answer.title;
+  svg("text", { x: x + side * nx * off, y: y + side * ny * off }, parts.measure).textContent = drawing.dataset.figures === "true" ? mm(state.answer.distance_mm) : say(state.answer.title);
 }
 
 // showTable draws a state.

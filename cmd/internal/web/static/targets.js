@@ -1,6 +1,7 @@
 // Everything that the chosen attacker could be measured to: range, arc, obstruction.
 
 import { byId, set, setText } from "./dom.js";
+import { say } from "./texts.js";
 
 const signs = { yes: "✓", no: "✕", too_close: "≈", choose: "≈", no_view: "–", not_watched: "–" };
 
@@ -9,7 +10,7 @@ const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 function piece(parent, name, className, text) {
   const element = document.createElement(name);
   element.className = className;
-  element.textContent = text;
+  element.textContent = say(text);
   parent.append(element);
   return element;
 }
@@ -138,8 +139,8 @@ function blastRow(b) {
   item.className = "blast";
   const near = b.ships.map((s) => `${s.id}: ${s.title.charAt(0).toLowerCase()}${s.title.slice(1)}`);
   piece(item, "b", "", `${b.id}, ${named(b.kind)}: `);
-  item.append(near.length ? `${near.join("; ")}.` : "no ship up to range 3.");
-  if (b.uncounted.length) item.append(` Not counted: ${b.uncounted.join(", ")}.`);
+  item.append(say(near.length ? `${near.join("; ")}.` : "no ship up to range 3."));
+  if (b.uncounted.length) item.append(` ${say(`Not counted: ${b.uncounted.join(", ")}.`)}`);
   return item;
 }
 

@@ -6,6 +6,7 @@ import { declareMove } from "./policy.js";
 import { leave } from "./leave.js";
 import { setGhost } from "./table.js";
 import { showRows, sign } from "./targets.js";
+import { say } from "./texts.js";
 
 // Each kind is a table: columns with a sign and a name, rows with a speed.
 const speeds = (...n) => n;
@@ -46,8 +47,8 @@ function cell(move, text, label) {
   const button = document.createElement("button");
   button.type = "button";
   button.dataset.move = move;
-  button.textContent = text;
-  if (label) button.setAttribute("aria-label", label);
+  button.textContent = say(text);
+  if (label) button.setAttribute("aria-label", say(label));
   button.tabIndex = -1;
   button.addEventListener("click", () => choose(move));
   return button;
@@ -176,14 +177,14 @@ function show(a) {
       ...a.lines.map((line) => {
         const item = document.createElement("li");
         sign(item, line.outcome);
-        item.append(line.text);
+        item.append(say(line.text));
         return item;
       }),
     );
     if (a.nearest) {
       const item = document.createElement("li");
       item.className = "nearest";
-      item.textContent = a.nearest;
+      item.textContent = say(a.nearest);
       lines.append(item);
     }
   }
@@ -193,7 +194,7 @@ function show(a) {
     a.ends.forEach((end, i) => {
       const button = document.createElement("button");
       button.type = "button";
-      button.textContent = spoken(end.name);
+      button.textContent = say(spoken(end.name));
       button.disabled = end.legal === "no";
       set(button, { "aria-pressed": i === a.chosen });
       button.addEventListener("click", () => {
@@ -270,7 +271,7 @@ export function showTry(now) {
   if (select.dataset.options !== ids.join("|")) {
     const keep = select.value;
     select.dataset.options = ids.join("|");
-    select.replaceChildren(...(ids.length ? ids : [""]).map((id) => new Option(id || "none", id)));
+    select.replaceChildren(...(ids.length ? ids : [""]).map((id) => new Option(id || say("none"), id)));
     select.disabled = ids.length === 0;
     if (ids.includes(keep)) select.value = keep;
   }
