@@ -98,10 +98,10 @@ func TestThePagesInGerman(t *testing.T) {
 		arc      engine.Arc
 		want     string
 	}{
-		"a shot":      {withObstacles, "A1", "B1", engine.ArcFront, "In Reichweite 2, im vorderen Feuerwinkel"},
-		"too close":   {withObstacles, "A2", "B2", engine.ArcFront, "Zu knapp: Reichweite 2 oder 3"},
-		"no shot":     {func(*live.State) {}, "A1", "B1", engine.ArcRear, "Kein Schuss: außerhalb des hinteren Feuerwinkels"},
-		"too far":     {withObstacles, "A1", "B3", engine.ArcFront, "Kein Schuss: jenseits von Reichweite 3"},
+		"a shot":    {withObstacles, "A1", "B1", engine.ArcFront, "In Reichweite 2, im vorderen Feuerwinkel"},
+		"too close": {withObstacles, "A2", "B2", engine.ArcFront, "Zu knapp: Reichweite 2 oder 3"},
+		"no shot":   {func(*live.State) {}, "A1", "B1", engine.ArcRear, "Kein Schuss: außerhalb des hinteren Feuerwinkels"},
+		"too far":   {withObstacles, "A1", "B3", engine.ArcFront, "Kein Schuss: jenseits von Reichweite 3"},
 		"not allowed": {func(s *live.State) { s.Policy.Measuring = live.MeasuringEdition }, "A1", "B1", engine.ArcFront,
 			"Wird zurzeit nicht gemessen"},
 		"no ships": {func(s *live.State) {
