@@ -53,8 +53,18 @@ func (l *Located) AddUnidentified() {
 		if slices.ContainsFunc(l.Scene.Ships[:named], func(s engine.Ship) bool { return u.At(s.Base, s.Pose) }) {
 			continue
 		}
-		id := token.UnidentifiedID(len(l.Scene.Ships) - named + 1)
+		id := l.FreeID()
 		l.Scene.Ships, l.Ships = append(l.Scene.Ships, u.Ship(id)), append(l.Ships, u.View(id))
+	}
+}
+
+// FreeID is a name for a base without one that no ship of the scene has.
+func (l *Located) FreeID() string {
+	for n := 1; ; n++ {
+		id := token.UnidentifiedID(n)
+		if !slices.ContainsFunc(l.Scene.Ships, func(s engine.Ship) bool { return s.ID == id }) {
+			return id
+		}
 	}
 }
 

@@ -87,7 +87,8 @@ type locating struct {
 	marked  []markedShip      // ships whose front edges a person marked
 	tables  []calibration.Table
 	options locate.Options
-	looks   *look.Library // nil: none
+	looks   *look.Library        // nil: none
+	mat     *obstacle.Background // the empty mat, for the search for looks; nil: not known
 	markers vision.MarkerDetector
 	warn    io.Writer
 }
@@ -116,7 +117,14 @@ func (c *locateCmd) prepare(warn io.Writer) (l *locating, err error) {
 	if l.looks, err = loadLooks(c.Looks); err != nil {
 		return nil, err
 	}
+	if c.Catalogue == "" && c.EmptyMat != "" && l.looks != nil {
+		if l.mat, err = obstacle.LoadBackground(c.EmptyMat); err != nil {
+			return nil, fmt.Errorf("--empty-mat: %w", err)
+		}
+		return l, nil
+	}
 	l.options, err = locatorOptions(c.Catalogue, c.EmptyMat)
+	l.mat = l.options.Background
 	return l, err
 }
 
@@ -188,6 +196,9 @@ func (l *locating) locate(name string, frame vision.Frame, table calibration.Tab
 	}
 	p.markAll(locator, l.marked)
 	p.name = name
+	if err := p.searchLooks(frame, l.mat); err != nil {
+		return nil, err
+	}
 	for _, t := range p.Duplicates {
 		fmt.Fprintf(l.warn, "%s: %v\n", name, t)
 	}

@@ -5,11 +5,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
+	"sightline/calibration"
 	"sightline/cmd/internal/looks"
+	"sightline/cmd/internal/pipeline"
 	"sightline/engine"
+	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
 	"sightline/vision/look"
+	"sightline/vision/obstacle"
 	"sightline/vision/opencv"
 )
 
@@ -130,6 +136,34 @@ func loadLooks(dir string) (*look.Library, error) {
 		return nil, fmt.Errorf("--looks %s: expected looks, from looks learn, got none", dir)
 	}
 	return known, nil
+}
+
+// searchLooks adds the ships that are found by their looks anywhere on the mat.
+func (p *picture) searchLooks(f vision.Frame, mat *obstacle.Background) error {
+	if p.looks == nil {
+		return nil
+	}
+	var lies func(geom.Point) bool
+	if mat != nil {
+		finder, err := obstacle.NewFinder(p.table, &catalogue.Catalogue{}, mat, calibration.Uncertainty{})
+		if err != nil {
+			return fmt.Errorf("--empty-mat: %w", err)
+		}
+		seen := finder.Differs(f)
+		lies = func(at geom.Point) bool { return seen.At(at) != vision.CellBare }
+	}
+	for _, s := range p.looks.Search(f, lies, p.Scene.Ships) {
+		ship := p.looks.Ship(&s, "", p.FreeID())
+		if other := pipeline.ShipAt(p.Scene.Ships, ship.ID, ship.Base, ship.Pose); other != "" {
+			fmt.Fprintf(p.warn, "%s: %s stands where the card of %s seems to lie\n", p.name, other, s.Look.Name)
+			continue
+		}
+		if slices.ContainsFunc(p.Scene.Ships, func(o engine.Ship) bool { return o.ID == ship.ID }) { // a person placed it elsewhere
+			ship.ID, ship.NameDoubt = p.FreeID(), s.Ships()
+		}
+		p.Scene.Ships, p.Located.Ships = append(p.Scene.Ships, ship), append(p.Located.Ships, p.looks.View(ship.ID, &s))
+	}
+	return nil
 }
 
 // lookAt finds a ship that a person placed by its card. It reports false where it is not believed.

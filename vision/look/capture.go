@@ -23,6 +23,7 @@ const (
 // flat is a part of the table at a card's height, seen from above, blurred.
 type flat struct {
 	origin geom.Point // of the first sample
+	step   float64    // mm between the samples
 	n      int        // samples along a side
 	v      []float32  // three channels
 }
@@ -31,7 +32,7 @@ type flat struct {
 func (s *scan) flatten(blur, reach float64) *flat {
 	img := s.blurred(blur)
 	n := 2*int(math.Ceil(reach/tableStep)) + 1
-	out := &flat{origin: s.view.at.Sub(geom.Point{X: reach, Y: reach}), n: n, v: make([]float32, channels*n*n)}
+	out := &flat{origin: s.view.at.Sub(geom.Point{X: reach, Y: reach}), n: n, step: tableStep, v: make([]float32, channels*n*n)}
 	for j := range n {
 		for i := range n {
 			x, y := s.view.pixel(float64(i)*tableStep-reach, float64(j)*tableStep-reach)
@@ -114,14 +115,14 @@ func newMatcher(g *grid) *matcher {
 	return m
 }
 
-// turn returns the grid at a heading over samples of a flat part, n along a side.
-func (m *matcher) turn(heading geom.Angle, n int) turnedGrid {
+// turn returns the grid at a heading over the samples of a flat part.
+func (m *matcher) turn(heading geom.Angle, f *flat) turnedGrid {
 	sin, cos := math.Sincos(float64(heading))
 	out := turnedGrid{heading: heading, at: make([]int32, len(m.cells))}
 	for i, k := range m.cells {
 		u, v := float64(m.g.u[k]), float64(m.g.v[k])
-		x, y := math.Round((u*cos+v*sin)/tableStep), math.Round((-u*sin+v*cos)/tableStep)
-		out.at[i] = int32(channels * (int(y)*n + int(x)))
+		x, y := math.Round((u*cos+v*sin)/f.step), math.Round((-u*sin+v*cos)/f.step)
+		out.at[i] = int32(channels * (int(y)*f.n + int(x)))
 	}
 	return out
 }
@@ -170,7 +171,7 @@ func (m *matcher) capture(f *flat, at geom.Point, reach float64, headings []geom
 	var all []guess
 	steps := int(math.Ceil(reach / captureStep))
 	for _, h := range headings {
-		t := m.turn(h, f.n)
+		t := m.turn(h, f)
 		for j := -steps; j <= steps; j++ {
 			for i := -steps; i <= steps; i++ {
 				p := at.Add(geom.Point{X: captureStep * float64(i), Y: captureStep * float64(j)})
@@ -206,7 +207,7 @@ func (m *matcher) climb(f *flat, g guess) guess {
 			best := g
 			for _, turn := range [...]float64{-step.turn, 0, step.turn} {
 				h := (g.pose.Heading + geom.Angle(turn)).Normalized()
-				t := m.turn(h, f.n)
+				t := m.turn(h, f)
 				for _, dx := range [...]float64{-step.place, 0, step.place} {
 					for _, dy := range [...]float64{-step.place, 0, step.place} {
 						p := g.pose.Add(geom.Point{X: dx, Y: dy})
@@ -227,8 +228,8 @@ func (m *matcher) climb(f *flat, g guess) guess {
 
 // scoreAt is score at a point of the table; false: the look does not lie whole in the part.
 func (m *matcher) scoreAt(f *flat, t *turnedGrid, p geom.Point) (float64, bool) {
-	x, y := int(math.Round((p.X-f.origin.X)/tableStep)), int(math.Round((p.Y-f.origin.Y)/tableStep))
-	r := int(math.Ceil(m.reach / tableStep))
+	x, y := int(math.Round((p.X-f.origin.X)/f.step)), int(math.Round((p.Y-f.origin.Y)/f.step))
+	r := int(math.Ceil(m.reach / f.step))
 	if x < r || y < r || x >= f.n-r || y >= f.n-r {
 		return 0, false
 	}

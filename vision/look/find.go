@@ -58,6 +58,9 @@ type Sight struct {
 	Evidence float64   // logarithm of a likelihood ratio
 	Margin   float64   // by which it exceeds the best other place or heading
 	Seen     float64   // share of the card that is seen, 0…1
+
+	// Elsewhere says that a card of this look may lie in another place as well.
+	Elsewhere bool
 }
 
 // Ships returns the ships that it may be, in order.
@@ -206,7 +209,7 @@ func (f *Finder) Ship(s *Sight, id, unnamed string) engine.Ship {
 	may := s.Ships()
 	switch {
 	case id != "":
-	case len(may) == 1:
+	case len(may) == 1 && !s.Elsewhere:
 		out.ID = may[0]
 	default:
 		out.ID, out.NameDoubt = unnamed, may

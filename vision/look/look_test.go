@@ -294,3 +294,48 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, err, "what is written can be read")
 	})
 }
+
+// All known cards of a table are found wherever they lie; of two bases with one look neither is named.
+func TestTheWholeMatIsSearched(t *testing.T) {
+	looks := &Library{Looks: []*Look{small(t, 1, "A1"), small(t, 2, "B1")}}
+	d := drawing{table: tableAt(1.02), noise: 1, matted: true, bases: []drawnBase{
+		{base: engine.Small, art: drawnArt(1), pose: pose(60, 70, 200)},
+		{base: engine.Small, art: drawnArt(1), pose: pose(150, 75, 33)},
+		{base: engine.Small, art: drawnArt(2), pose: pose(70, 190, 310)},
+		{base: engine.Small, art: drawnArt(3), pose: pose(190, 180, 10)}, // was never shown
+	}}
+	d.hides = discOver(geom.Point{X: 155, Y: 80}, 12, 0.03)
+	lies := func(p geom.Point) bool {
+		for _, b := range d.bases {
+			if b.pose.Distance(p) < 30 {
+				return true
+			}
+		}
+		return false
+	}
+	f := NewFinder(d.table, looks, calibration.Uncertainty{})
+	frame := d.draw(1)
+	names := map[string]int{}
+	for _, s := range f.Search(frame, lies, nil) {
+		ship := f.Ship(&s, "", "?1")
+		names[ship.ID]++
+		i := 2
+		if s.Look.Name == "A1" {
+			assert.True(t, s.Elsewhere)
+			assert.Equal(t, []string{"A1"}, ship.NameDoubt)
+			if i = 0; s.Pose.X > 100 {
+				i = 1
+			}
+		}
+		mm, _, sigmas := off(f, &s, d.bases[i].pose)
+		assert.Less(t, mm, 0.3, s.Look.Name)
+		assert.Less(t, sigmas, 3.0, s.Look.Name)
+	}
+	assert.Equal(t, map[string]int{"?1": 2, "B1": 1}, names)
+
+	taken := []engine.Ship{{Base: engine.Small, Pose: d.bases[2].pose}}
+	for _, s := range f.Search(frame, lies, taken) {
+		assert.Equal(t, "A1", s.Look.Name, "B1 is known to stand there")
+	}
+	assert.Empty(t, f.Search(frame, func(geom.Point) bool { return false }, nil))
+}

@@ -59,7 +59,7 @@ func (l *Look) beyond(views []View) float64 {
 			ring.weight[k] = 1
 		}
 	}
-	g := ring.grid(1, 0)
+	g := ring.grid(1, 0, blockMM)
 	return g.telling(func(x, y float64) bool { return max(math.Abs(x), math.Abs(y)) > float64(w)/2+ringFrom })
 }
 

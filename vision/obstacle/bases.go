@@ -50,6 +50,13 @@ func (f *Finder) Bases(frame vision.Frame, ships []geom.Polygon) []vision.Uniden
 	return f.bareBases(frame, ships)
 }
 
+// Differs returns where a picture differs from the empty mat.
+func (f *Finder) Differs(frame vision.Frame) *vision.Coverage {
+	f.compare(frame)
+	f.coverShips(nil)
+	return f.bare()
+}
+
 // bareBases does so in the picture that was compared last.
 func (f *Finder) bareBases(frame vision.Frame, ships []geom.Polygon) []vision.UnidentifiedBase {
 	f.bases = append(f.bases[:0], ships...)

@@ -19,7 +19,9 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/catalogue"
 	"sightline/vision/look"
+	"sightline/vision/obstacle"
 )
 
 // stockShip is what the truth says of a ship in addition, in a picture of stock ships.
@@ -206,5 +208,64 @@ func TestLooksOfStockBases(t *testing.T) {
 		assert.LessOrEqual(t, percentile(b.normalised, 1), 4.0, "%s: largest error over sigma", class)
 		assert.LessOrEqual(t, rms(b.normalised), 1.1, class)
 		assert.GreaterOrEqual(t, float64(b.halfFound), 0.85*float64(b.halfSeen), "%s: believed of those with half the card in view", class)
+	}
+}
+
+// TestLooksFromNothing searches the stock tables whose empty mat is known for all cards that were shown.
+func TestLooksFromNothing(t *testing.T) {
+	notShort(t)
+	var sum lookTally
+	small, smallFound := 0, 0
+	for _, dir := range stockPictures(t) {
+		enrolment := enrolmentOf(dir)
+		empty := filepath.Join(filepath.Dir(dir), "empty"+strings.TrimPrefix(filepath.Base(dir), "t"), "image.jpg")
+		if enrolment == "" || !fileExists(empty) {
+			continue
+		}
+		library, by := learnLooks(t, enrolment)
+		r, f := readRendered(t, dir)
+		f = inColor(t, f, filepath.Join(dir, r.Image))
+		mat := learntFrom(t, r.table(), readPicture(t, empty))
+		finder, err := obstacle.NewFinder(r.table(), &catalogue.Catalogue{}, mat, calibration.Uncertainty{})
+		require.NoError(t, err)
+		bare := finder.Differs(f)
+		looks := look.NewFinder(r.table(), library, calibration.Uncertainty{})
+		found := looks.Search(f, func(p geom.Point) bool { return bare.At(p) != vision.CellBare }, nil)
+		extra, truth := stockShips(t, dir), r.bases(t)
+		sum.wrong += len(found)
+		for i, w := range truth {
+			own := by[extra[i].kind()]
+			if own == nil {
+				continue
+			}
+			var got *engine.Ship
+			for k := range found {
+				if found[k].Look.Base == w.base && found[k].Pose.Distance(w.pose.Point) < 3 {
+					ship := looks.Ship(&found[k], "", "?1")
+					got = &ship
+					sum.wrong--
+					if !slices.Contains(found[k].Ships(), own.Ships[0]) {
+						sum.misnamed++
+						t.Logf("%s: %s is taken for %s", filepath.Base(dir), w.id, found[k].Look.Name)
+					}
+				}
+			}
+			sum.addLook(w, extra[i].Stock.Visible, got)
+			if w.base == engine.Small {
+				small++
+				if got != nil {
+					smallFound++
+				}
+			}
+		}
+		t.Logf("%s: %d found so far, %d of %d small; %d that are not there", filepath.Base(dir), sum.found, smallFound, small, sum.wrong)
+	}
+	t.Logf("from nothing: %v; %d of %d small, %d that are not there", &sum, smallFound, small, sum.wrong)
+	assert.Zero(t, sum.wrong, "bases that are not there")
+	assert.Zero(t, sum.misnamed, "of another type")
+	assert.Zero(t, sum.turned)
+	assert.GreaterOrEqual(t, smallFound, small*70/100)
+	if len(sum.normalised) > 0 {
+		assert.LessOrEqual(t, percentile(sum.normalised, 1), 4.0)
 	}
 }
