@@ -1,0 +1,124 @@
+package firmwareconfig_test
+
+import (
+	"encoding/xml"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestTheShellTakesThePackagesScripts(t *testing.T) {
+	for shell, pattern := range map[string]string{"sh": "package/scripts/*", "bash": "package/[brtv]*"} {
+		files, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		require.Len(t, files, map[string]int{"sh": 4, "bash": 5}[shell], "%v", files)
+		for _, file := range files {
+			out, err := exec.Command(tool(t, shell), "-n", file).CombinedOutput()
+			assert.NoError(t, err, "%s", out)
+		}
+	}
+}
+
+// The announced port is the one that the shipped configuration serves the page at.
+func TestTheAnnouncedPortIsThePages(t *testing.T) {
+	raw, err := os.ReadFile("avahi/sightline.service")
+	require.NoError(t, err)
+	var group struct {
+		Service struct {
+			Type string `xml:"type"`
+			Port string `xml:"port"`
+		} `xml:"service"`
+	}
+	require.NoError(t, xml.Unmarshal(raw, &group))
+	assert.Equal(t, "_http._tcp", group.Service.Type)
+	config, err := os.ReadFile("sightline.toml")
+	require.NoError(t, err)
+	m := regexp.MustCompile(`(?m)^listen = ":(\d+)"`).FindSubmatch(config)
+	require.NotNil(t, m)
+	assert.Equal(t, string(m[1]), group.Service.Port)
+}
+
+// What firmware-config/install lays down outside /etc/sightline hides the package's files:
+// preinst puts all of it aside.
+func TestAHandMadeInstallIsPutAsideWhole(t *testing.T) {
+	tool(t, "install")
+	root := t.TempDir()
+	binary := filepath.Join(t.TempDir(), "sightline")
+	require.NoError(t, os.WriteFile(binary, []byte("#!/bin/sh\n"), 0o700))
+	c := exec.Command("./install")
+	c.Env = append(os.Environ(), "DESTDIR="+root, "SIGHTLINE_BINARY="+binary)
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	script, err := os.ReadFile("package/scripts/preinst")
+	require.NoError(t, err)
+	n := 0
+	require.NoError(t, filepath.WalkDir(root, func(path string, d os.DirEntry, err error) error {
+		name := strings.TrimPrefix(path, root)
+		if err == nil && !d.IsDir() && !strings.HasPrefix(name, "/etc/sightline/") {
+			assert.Contains(t, string(script), name)
+			n++
+		}
+		return err
+	}))
+	assert.Equal(t, 5, n)
+}
+
+func TestTheVersionOfAPackage(t *testing.T) {
+	git := tool(t, "git")
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "firmware-config/package"), 0o755))
+	script, err := os.ReadFile("package/version")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "firmware-config/package/version"), script, 0o700))
+	change := filepath.Join(dir, "CHANGELOG.md")
+	run := func(name string, args ...string) (string, error) {
+		c := exec.Command(name, args...)
+		c.Dir = dir
+		c.Env = append(os.Environ(), "GIT_AUTHOR_DATE=2026-11-22T10:00:00Z", "GIT_COMMITTER_DATE=2026-11-22T10:00:00Z",
+			"GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_COMMITTER_NAME=a", "EMAIL=a@example.org", "SOURCE_DATE_EPOCH=")
+		out, err := c.CombinedOutput()
+		return strings.TrimSpace(string(out)), err
+	}
+	commit := func(text string) {
+		require.NoError(t, os.WriteFile(change, []byte(text), 0o600))
+		for _, args := range [][]string{{"add", "-A"}, {"commit", "-q", "-m", text}} {
+			out, err := run(git, args...)
+			require.NoError(t, err, out)
+		}
+	}
+	version := func() string {
+		out, err := run("firmware-config/package/version")
+		require.NoError(t, err, out)
+		return regexp.MustCompile(`g[0-9a-f]{8}`).ReplaceAllString(out, "gHASH")
+	}
+	_, err = run(git, "init", "-q")
+	require.NoError(t, err)
+	commit("## [Unreleased]\n")
+	assert.Equal(t, "0~20261122.1.gHASH 1795341600", version())
+	_, err = run(git, "tag", "v0.3.0")
+	require.NoError(t, err)
+	out, err := run("firmware-config/package/version")
+	require.Error(t, err)
+	assert.Contains(t, out, "CHANGELOG.md has no section [0.3.0]")
+	commit("## [0.3.1]\n")
+	assert.Equal(t, "0.3.0+1.gHASH 1795341600", version())
+	_, err = run(git, "tag", "v0.3.1")
+	require.NoError(t, err)
+	assert.Equal(t, "0.3.1 1795341600", version())
+	require.NoError(t, os.WriteFile(change, []byte("changed\n"), 0o600))
+	assert.Equal(t, "0.3.1+0.gHASH.dirty 1795341600", version())
+
+	// Each is newer than the one before, as dpkg orders them.
+	older := []string{"0~20261122.1.gffffffff", "0~20261123.2.g00000000", "0.3.0~deb12u1", "0.3.0~deb13u1", "0.3.0+1.gffffffff~deb13u1",
+		"0.3.0+12.g00000000~deb12u1", "0.3.1~deb12u1"}
+	dpkg := tool(t, "dpkg")
+	for i := range older[1:] {
+		assert.NoError(t, exec.Command(dpkg, "--compare-versions", older[i], "lt", older[i+1]).Run(), "%s < %s", older[i], older[i+1])
+	}
+}
