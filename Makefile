@@ -52,8 +52,8 @@ deb: ## build a Debian package for this Debian, out/sightline_VERSION_ARCH.deb
 deb-all: ## build the packages for Debian 12 and 13, amd64 and arm64 (as root; long); ONLY="12/amd64" to choose
 	@GOTAGS="$(GOTAGS)" firmware-config/package/build-all $(ONLY)
 
-test-packages: ## build, install, upgrade, remove the packages in Debian roots (as root; long); ONLY as for deb-all
-	@GOTAGS="$(GOTAGS)" firmware-config/package/test $(ONLY)
+test-packages: ## build, install, upgrade, remove the packages in Debian roots (as root; long); ONLY as for deb-all, DEBS=out to build none
+	@GOTAGS="$(GOTAGS)" DEBS="$(DEBS)" firmware-config/package/test $(ONLY)
 
 run: build ## start on the simulated table, with the page on http://localhost:8080
 	./bin/sightline run --source sim: $(ARGS)
