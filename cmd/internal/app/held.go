@@ -23,7 +23,7 @@ func Held(ctx context.Context, c Web) (bool, error) {
 		return false, fmt.Errorf("web.listen: %w", err)
 	}
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "localhost"
+		host = "127.0.0.1"
 	}
 	ctx, cancel := context.WithTimeout(ctx, heldWithin)
 	defer cancel()
