@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
@@ -281,10 +283,12 @@ func TestOtherProcessorsGiveTheSameAnswers(t *testing.T) {
 	}
 }
 
-// packagesWithin is by how much the numbers of two packages may differ, in mm, degrees or px:
-// OpenCV finds the markers' corners with other instructions on each processor. Measured: see
-// docs/packages.md.
-const packagesWithin = 1e-4
+// packagesWithin is by how much the numbers of two packages may differ, by the beginning of a
+// file's name: of scenes and answers in mm, degrees or px. A table's file also has each
+// marker's residual in standard deviations of some hundredths of a pixel, where the other
+// instructions of OpenCV's corner search show. Measured on Debian 12: docs/packages.md.
+// The smallest stated uncertainty of an answer is a hundred times as much as what is allowed.
+var packagesWithin = map[string]float64{"table": 5e-3, "located": 1e-3, "measured": 1e-3}
 
 // TestPackagesAnswerTheSame compares the scenes and the answers of two packages on the same
 // pictures.
@@ -296,9 +300,13 @@ func TestPackagesAnswerTheSame(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(dir, "amd64", "*-?.json"))
 	require.NoError(t, err)
 	require.Len(t, files, 3*archPictures, "a table, a scene and its answers for each picture")
-	var w worst
+	found := map[string]*worst{}
 	ships := 0
 	for _, file := range files {
+		kind, _, _ := strings.Cut(filepath.Base(file), "-")
+		if found[kind] == nil {
+			found[kind] = &worst{}
+		}
 		var both [2]any
 		for i, path := range []string{file, filepath.Join(dir, "arm64", filepath.Base(file))} {
 			raw, err := os.ReadFile(path)
@@ -309,12 +317,15 @@ func TestPackagesAnswerTheSame(t *testing.T) {
 			}
 			ships += strings.Count(string(raw), `"heading_deg"`)
 		}
-		w.compare(filepath.Base(file), both[0], both[1])
+		found[kind].compare(filepath.Base(file), both[0], both[1])
 	}
-	t.Logf("%d files, %d numbers, the worst differs by %.2g at %s; %d differ in more than numbers", len(files), w.numbers, w.by, w.at,
-		len(w.unlike))
-	require.Empty(t, w.unlike[:min(10, len(w.unlike))])
-	require.LessOrEqual(t, w.by, packagesWithin, w.at)
+	require.Len(t, found, len(packagesWithin))
+	for _, kind := range slices.Sorted(maps.Keys(found)) {
+		w := found[kind]
+		t.Logf("%s: %d numbers, the worst differs by %.2g at %s; %d differ in more than numbers", kind, w.numbers, w.by, w.at, len(w.unlike))
+		assert.Empty(t, w.unlike[:min(10, len(w.unlike))])
+		assert.LessOrEqual(t, w.by, packagesWithin[kind], w.at)
+	}
 	require.Greater(t, ships, 20, "ships were located")
 }
 
