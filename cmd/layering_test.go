@@ -23,7 +23,7 @@ const module = "sightline"
 // but for testsMayImport.
 var mayImport = map[string][]string{
 	"cmd/internal/pipeline": {"cmd/internal/game", "cmd/internal/live", "cmd/internal/sentence", "vision", "vision/capture",
-		"vision/exposure", "vision/fiducial", "vision/fusion", "vision/token", "vision/track", "calibration",
+		"vision/exposure", "vision/fiducial", "vision/fusion", "vision/look", "vision/token", "vision/track", "calibration",
 		"calibration/verify", "calibration/watch", "engine", "engine/geom"},
 	"cmd/internal/game": {"cmd/internal/live", "cmd/internal/sentence", "hardware", "vision", "vision/capture", "vision/token",
 		"calibration", "calibration/atomicfile", "calibration/regular", "engine", "engine/geom"},
@@ -73,7 +73,7 @@ var mayImport = map[string][]string{
 		"calibration", "calibration/linalg", "calibration/regular", "engine", "engine/geom"},
 	"vision/look": {"vision", "vision/token", "vision/catalogue", "calibration", "calibration/linalg", "calibration/atomicfile",
 		"calibration/regular", "engine", "engine/geom"},
-	"vision/locate": {"vision", "vision/catalogue", "vision/ship", "vision/obstacle", "calibration"},
+	"vision/locate": {"vision", "vision/catalogue", "vision/look", "vision/ship", "vision/obstacle", "calibration", "engine"},
 	"vision/track": {"vision", "vision/token", "vision/internal/gray", "vision/internal/cov",
 		"calibration", "calibration/linalg", "engine", "engine/geom"},
 	"vision/fusion": {"vision", "vision/token", "vision/catalogue", "vision/internal/cov",

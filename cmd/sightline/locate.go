@@ -180,7 +180,9 @@ func (l *locating) locate(name string, frame vision.Frame, table calibration.Tab
 		return nil, err
 	}
 	tellLight(l.warn, frame, seen, &used)
-	locator, err := locate.New(used, l.options)
+	options := l.options
+	options.Looks = l.looks
+	locator, err := locate.New(used, options)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", frame.Name, err)
 	}

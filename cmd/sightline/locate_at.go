@@ -14,7 +14,6 @@ import (
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/locate"
-	"sightline/vision/look"
 )
 
 // readPlaced reads what --at says of ships whose codes cannot be read.
@@ -56,13 +55,6 @@ func (p *picture) placeAll(l *locate.Locator, f vision.Frame, placed []live.Plac
 			return fmt.Errorf("--at: (%.0f, %.0f) of %s is off the mat: expected a place on its %.0f × %.0f mm", s.Pose.X, s.Pose.Y, s.ID,
 				float64(mat.Width), float64(mat.Height))
 		}
-		found, err := p.placeByLook(f, s)
-		if err != nil {
-			return err
-		}
-		if found {
-			continue
-		}
 		sight, err := search.Place(s, nil)
 		var occupied *pipeline.OccupiedError
 		switch {
@@ -79,25 +71,6 @@ func (p *picture) placeAll(l *locate.Locator, f vision.Frame, placed []live.Plac
 		}
 	}
 	return nil
-}
-
-// placeByLook finds the base of a ship that a person placed by its card.
-func (p *picture) placeByLook(f vision.Frame, s live.PlacedShip) (bool, error) {
-	hint := look.Hint{Base: s.Base, Pose: s.Pose, Reach: pipeline.PlacedReach, Turn: math.Pi, Ship: s.ID}
-	if s.Headed {
-		hint.Turn = pipeline.PlacedTurn
-	}
-	ship, view, ok, err := p.lookAt(f, hint, s.ID)
-	if err != nil || !ok {
-		return false, err
-	}
-	ship.Player = s.Player
-	if other := pipeline.ShipAt(p.Scene.Ships, s.ID, s.Base, ship.Pose); other != "" {
-		p.miss("%s stands where --at puts %s: it is not located", other, s.ID)
-		return true, nil
-	}
-	p.Scene.Ships, p.Located.Ships = append(p.Scene.Ships, ship), append(p.Located.Ships, view)
-	return true, nil
 }
 
 // read reports whether the code of a ship that a person placed is read, and says so: a code

@@ -165,15 +165,3 @@ func (p *picture) searchLooks(f vision.Frame, mat *obstacle.Background) error {
 	}
 	return nil
 }
-
-// lookAt finds a ship that a person placed by its card. It reports false where it is not believed.
-func (p *picture) lookAt(f vision.Frame, hint look.Hint, id string) (engine.Ship, vision.ShipView, bool, error) {
-	if p.looks == nil {
-		return engine.Ship{}, vision.ShipView{}, false, nil
-	}
-	sight, ok, err := p.looks.Near(f, hint)
-	if err != nil || !ok {
-		return engine.Ship{}, vision.ShipView{}, false, err
-	}
-	return p.looks.Ship(&sight, id, ""), p.looks.View(id, &sight), true, nil
-}

@@ -7,6 +7,7 @@ import (
 	"sightline/calibration"
 	"sightline/vision"
 	"sightline/vision/catalogue"
+	"sightline/vision/look"
 	"sightline/vision/obstacle"
 	"sightline/vision/ship"
 )
@@ -18,6 +19,9 @@ type Options struct {
 	// Catalogue and Background, both or neither, make the locator look for obstacles too.
 	Catalogue  *catalogue.Catalogue
 	Background *obstacle.Background
+
+	// Looks are the cards that ships without our tokens are known by; nil: none.
+	Looks *look.Library
 
 	// Beside runs the search for obstacles, which takes longer than a picture lasts, in the
 	// background. Until it ends, Locate says that obstacles are not seen.
@@ -34,6 +38,7 @@ type Options struct {
 type Locator struct {
 	*ship.Locator
 	obstacles *obstacle.Watch // nil: obstacles are not searched for
+	looks     *look.Finder    // nil: no looks are known
 }
 
 // New returns a locator for the calibrated table.
@@ -43,6 +48,9 @@ func New(t calibration.Table, o Options) (*Locator, error) {
 		return nil, err
 	}
 	l := &Locator{Locator: ships}
+	if o.Looks != nil {
+		l.looks = look.NewFinder(t, o.Looks, o.Uncertainty)
+	}
 	if o.Catalogue != nil && o.Background != nil {
 		f, err := obstacle.NewFinder(t, o.Catalogue, o.Background, o.Uncertainty)
 		if err != nil {

@@ -159,7 +159,7 @@ func (k *shipTrack) byEdges(at vision.Place, edges EdgeFinder) (engine.Ship, vis
 	if !ok || !cov.Finite(ship.Pose) {
 		return engine.Ship{}, vision.ShipView{}, false
 	}
-	ship.Quarters = k.turned
+	ship.Quarters = k.turned && ship.Seen != "look"
 	return ship, view, true
 }
 
@@ -242,7 +242,9 @@ func (k *shipTrack) become(s vision.TrackState, at time.Time) {
 // sighted takes a ship that was read in a picture.
 func (t *Tracker) sighted(k *shipTrack, ship engine.Ship, view vision.ShipView, at time.Time) []vision.TrackEvent {
 	z := sighting{pose: ship.Pose, random: cov.Resolution(view.Fit), at: at}
-	if ship.Seen != "edges" {
+	if ship.Seen == "look" { // which says nothing of our print
+		k.turned = false
+	} else if ship.Seen != "edges" {
 		k.turned, k.Read = false, true
 	} else if k.State == vision.Settling && k.rest.frames == 0 && !k.known && k.next.frames == 0 {
 		k.turned = ship.Quarters // put there by a person, who said which way it points or did not

@@ -136,3 +136,28 @@ func TestAPlacedShipStandsUntilItsPlaceIsBare(t *testing.T) {
 		assert.False(t, there)
 	}
 }
+
+// A card says which way a base points, and nothing of our print.
+func TestAShipFoundByItsCardIsNotTakenForOurs(t *testing.T) {
+	tracker, at := track.NewTracker(track.TrackerOptions{}), time.Unix(1000, 0)
+	ship := engine.Ship{ID: "A1", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 300, Y: 400}}, Covariance: edgeFit, Seen: "look",
+		Look: "A1"}
+	finder := func(vision.Track) (engine.Ship, vision.ShipView, bool) {
+		return ship, vision.ShipView{ID: "A1", Fit: edgeFit}, true
+	}
+	var k vision.Track
+	for i := range 8 {
+		at = at.Add(200 * time.Millisecond)
+		l := vision.Located{Captured: at}
+		if i == 0 { // placed by a person
+			l.Scene.Ships, l.Ships = []engine.Ship{ship}, []vision.ShipView{{ID: "A1", Fit: edgeFit}}
+		}
+		out := tracker.SeeEdges(l, func(string) vision.Place { return vision.PlaceCovered }, finder)
+		var ok bool
+		k, ok = out.Track("A1")
+		require.True(t, ok)
+	}
+	assert.Equal(t, vision.Still, k.State)
+	assert.False(t, k.Read)
+	assert.False(t, k.Ship.Quarters)
+}

@@ -62,6 +62,7 @@ type Table struct {
 	Record      string // file for each registration that is used; "": none
 	Catalogue   string // obstacles that may lie there; "": obstacles are not watched
 	EmptyMat    string // picture of the empty mat; goes with Catalogue
+	Looks       string // folder of the ships' looks; "": DefaultLooksPath, if it is there
 	Adopted     bool   // nobody named these two: they are where the page keeps them
 	Layout      calibration.Layout
 }
@@ -115,6 +116,7 @@ type rawConfig struct {
 		Record      string      `toml:"record"`
 		Catalogue   string      `toml:"catalogue"`
 		EmptyMat    string      `toml:"empty_mat"`
+		Looks       string      `toml:"looks"`
 		WidthMM     float64     `toml:"width_mm"`
 		HeightMM    float64     `toml:"height_mm"`
 		MarkerSigma float64     `toml:"marker_sigma_mm"`
@@ -334,7 +336,7 @@ func (raw rawConfig) config() (Config, *badValue) {
 		}
 	}
 	c.Table.Calibration, c.Table.Record = raw.Table.Calibration, raw.Table.Record
-	c.Table.Catalogue, c.Table.EmptyMat = raw.Table.Catalogue, raw.Table.EmptyMat
+	c.Table.Catalogue, c.Table.EmptyMat, c.Table.Looks = raw.Table.Catalogue, raw.Table.EmptyMat, raw.Table.Looks
 	switch {
 	case c.Table.Catalogue != "" && c.Table.EmptyMat == "":
 		return Config{}, bad("table.catalogue", "expected table.empty_mat with it: obstacles are found against the empty mat (sightline "+

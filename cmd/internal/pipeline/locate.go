@@ -3,6 +3,7 @@ package pipeline
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/look"
 	"sightline/vision/token"
 	"sightline/vision/track"
 )
@@ -24,6 +26,11 @@ type Locator interface {
 type edgeLocator interface {
 	Edges(vision.Frame, vision.EdgeHint) (vision.EdgeSight, bool, error)
 	EdgeView(id string, base engine.Base, s vision.EdgeSight) vision.ShipView
+}
+
+// lookLocator is a locator that can find a base by its card: locate.Locator.
+type lookLocator interface {
+	ByLook(f vision.Frame, h look.Hint, ship engine.Ship) (engine.Ship, vision.ShipView, bool, error)
 }
 
 // Locate is the stage that finds ships and obstacles in one picture.
@@ -88,6 +95,9 @@ func (e *EdgeSearch) finder() track.EdgeFinder {
 		return nil
 	}
 	return func(k vision.Track) (engine.Ship, vision.ShipView, bool) {
+		if ship, view, ok := e.followLook(k); ok {
+			return ship, view, true
+		}
 		hint := vision.EdgeHint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Read: k.Read}
 		ship, sight, err := e.find(k.Ship, hint)
 		if err != nil {
@@ -108,8 +118,9 @@ type OccupiedError struct{ By string }
 
 func (e *OccupiedError) Error() string { return e.By + " stands there" }
 
-// Place adds the ship that a person wants placed to what was located. others are the ships
-// of the pictures before. The error is ErrNoEdges or an *OccupiedError when it does not
+// Place adds the ship that a person wants placed to what was located, by its card if its look is known, else by its edges.
+// others are the ships of the pictures before. The sight is that of the edges; a ship found by its card has none, and
+// counts as ours. The error is ErrNoEdges or an *OccupiedError when it does not
 // stand there.
 func (e *EdgeSearch) Place(p live.PlacedShip, others []vision.Track) (vision.EdgeSight, error) {
 	if e.Locator == nil {
@@ -117,6 +128,9 @@ func (e *EdgeSearch) Place(p live.PlacedShip, others []vision.Track) (vision.Edg
 	}
 	if slices.ContainsFunc(e.Located.Scene.Ships, func(s engine.Ship) bool { return s.ID == p.ID }) {
 		return vision.EdgeSight{}, errCodeRead
+	}
+	if found, err := e.placeByLook(p, others); found || err != nil {
+		return vision.EdgeSight{Base: p.Base, Ours: true}, err
 	}
 	hint := vision.EdgeHint{Base: p.Base, Pose: p.Pose, Reach: PlacedReach, Turn: PlacedTurn}
 	if !p.Headed {
@@ -133,6 +147,54 @@ func (e *EdgeSearch) Place(p live.PlacedShip, others []vision.Track) (vision.Edg
 	e.Located.Scene.Ships = append(e.Located.Scene.Ships, ship)
 	e.Located.Ships = append(e.Located.Ships, e.Locator.EdgeView(p.ID, p.Base, sight))
 	return sight, nil
+}
+
+// followLook finds a ship by its card that was found by it in a picture before.
+func (e *EdgeSearch) followLook(k vision.Track) (engine.Ship, vision.ShipView, bool) {
+	if k.Ship.Look == "" {
+		return engine.Ship{}, vision.ShipView{}, false
+	}
+	hint := look.Hint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Ship: k.Ship.ID}
+	ship, view, ok, err := e.byLook(k.Ship, hint)
+	return ship, view, ok && err == nil
+}
+
+// byLook finds a base by its card where no other ship stands; false: it is not believed.
+func (e *EdgeSearch) byLook(like engine.Ship, h look.Hint) (engine.Ship, vision.ShipView, bool, error) {
+	l, ok := e.Locator.(lookLocator)
+	if !ok {
+		return like, vision.ShipView{}, false, nil
+	}
+	ship, view, ok, err := l.ByLook(e.Frame, h, like)
+	if err != nil || !ok {
+		return like, view, false, err
+	}
+	if other := ShipAt(e.Located.Scene.Ships, like.ID, like.Base, ship.Pose); other != "" {
+		return like, view, false, &OccupiedError{other}
+	}
+	if e.Widen != nil {
+		one := engine.Scene{Ships: []engine.Ship{ship}}
+		e.Widen(&one)
+		ship = one.Ships[0]
+	}
+	return ship, view, true, nil
+}
+
+// placeByLook is Place by the card that the ship is known to carry.
+func (e *EdgeSearch) placeByLook(p live.PlacedShip, others []vision.Track) (bool, error) {
+	hint := look.Hint{Base: p.Base, Pose: p.Pose, Reach: PlacedReach, Turn: math.Pi, Ship: p.ID}
+	if p.Headed {
+		hint.Turn = PlacedTurn
+	}
+	ship, view, ok, err := e.byLook(engine.Ship{ID: p.ID, Player: p.Player, Base: p.Base}, hint)
+	if err != nil || !ok {
+		return false, err
+	}
+	if other := namedBaseAt(ship, others); other != "" {
+		return false, fmt.Errorf("%w: if that is another ship's base, take it off the table first", &OccupiedError{other})
+	}
+	e.Located.Scene.Ships, e.Located.Ships = append(e.Located.Scene.Ships, ship), append(e.Located.Ships, view)
+	return true, nil
 }
 
 // ShipAt returns which ship stands where another is to be placed; "": none.
@@ -175,7 +237,7 @@ func (e *EdgeSearch) find(like engine.Ship, hint vision.EdgeHint) (engine.Ship, 
 		return engine.Ship{}, s, &OccupiedError{other}
 	}
 	ship := vision.EdgeShip(like.ID, like.Player, like.Base, s, false)
-	ship.Arcs, ship.Turret = like.Arcs, like.Turret
+	ship.Arcs, ship.Turret, ship.Look = like.Arcs, like.Turret, like.Look
 	if e.Widen == nil || unnamed.Base != engine.BaseUnknown { // a base without a name was widened already
 		return ship, s, nil
 	}
