@@ -107,6 +107,7 @@ var routeLines = map[string]routeLine{
 	"POST /api/policy":      {least: access.Player, body: `{"measuring":"never"}`, status: 400},
 	"POST /api/declare":     {least: access.Player, body: `{"doing":"attack","ship":"A1"}`, status: 409},
 	"GET /judge":            {least: access.Nobody},
+	"GET /remote":           {least: access.Nobody},
 	"GET /api/held":         {least: access.Judge, status: 404},
 	"GET /api/held.png":     {least: access.Judge, status: 404},
 	"POST /api/freeze":      {least: access.Player, body: `{"hold":false}`},

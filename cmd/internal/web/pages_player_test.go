@@ -50,6 +50,7 @@ func playerPages() []pageCase {
 			state.Located.Scene.Ships, state.Located.Ships, state.Result = nil, nil, engine.Result{}
 			state.Register.Watch = live.Watch{State: "ok", Seen: 8, Of: 8}
 		}, "", ""), do: []chromedp.Action{pictureThere}},
+		{name: "remote", path: "/remote", ready: `#answer[data-kind="shot"]`, open: table(func(*live.State) {}, "A1", "B1"), brief: true},
 		{name: "status", path: "/status", ready: "#log p", brief: true, changing: true, open: func(t *testing.T) *httptest.Server {
 			f := newFakeTable(t)
 			tail := status.NewTail(slog.DiscardHandler)

@@ -43,6 +43,7 @@ const (
 // ruleRoutes adds the addresses of the judges' record.
 func (s *Server) ruleRoutes(mux *router) {
 	mux.Handle("GET /judge", s.Allow(access.Nobody, s.judgePage))
+	mux.Handle("GET /remote", s.Allow(access.Nobody, s.remotePage))
 	mux.Handle("GET /api/held", s.Allow(access.Judge, s.held))
 	mux.Handle("GET /api/held.png", s.Allow(access.Judge, s.heldPicture))
 	if s.o.Freeze == nil || s.o.AskJudge == nil {
@@ -63,6 +64,10 @@ func (s *Server) ruleRoutes(mux *router) {
 
 func (s *Server) judgePage(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, static, "static/judge.html")
+}
+
+func (s *Server) remotePage(w http.ResponseWriter, r *http.Request) {
+	http.ServeFileFS(w, r, static, "static/remote.html")
 }
 
 // askJudge holds what is seen and calls a judge: {"by":"player 2"}.

@@ -33,13 +33,18 @@ function showForbidden(row, id, forbidden) {
   if (forbidden) fact(id, forbidden.outcome === "yes" ? "no" : "too_close", upper(forbidden.text));
 }
 
-function showFigures(a) {
+function showFigures(a, inches) {
   const distance = byId("distance");
   const range = a.attack ?? a; // the answer is about the attack, where there is one
   distance.textContent = range.distance_mm.toFixed(1);
   for (const text of [" mm ", `± ${range.sigma_mm.toFixed(2)} mm`]) {
     const small = document.createElement("small");
     small.textContent = text;
+    distance.append(small);
+  }
+  if (inches) {
+    const small = document.createElement("small");
+    small.textContent = ` = ${(range.distance_mm / 25.4).toFixed(2)} in`;
     distance.append(small);
   }
   setText(byId("margin"), a.attack ? "" : `margin ${mm(Math.abs(a.margin_mm), Math.abs(a.margin_mm) < 1 ? 2 : 1)}`);
@@ -67,7 +72,7 @@ function showDoubts(doubts) {
 const signs = { no_shot: "✕", close: "≈", shot: "–", range: "–", no_view: "–", withheld: "–", none: "–" };
 
 // showAnswer fills the card from a state.
-export function showAnswer(state) {
+export function showAnswer(state, inches) {
   const a = state.answer;
   const measured = a.band !== "";
   const { kind, text, band } = a.headline;
@@ -85,7 +90,7 @@ export function showAnswer(state) {
     setText(byId("explain"), "");
     return;
   }
-  showFigures(a);
+  showFigures(a, inches);
   const range = a.attack ?? a;
   byId("needle").style.left = `${place(range.distance_mm)}%`;
   const on = new Set(band.split(/, | or /).map((b) => (b === ">3" ? "4" : b)));

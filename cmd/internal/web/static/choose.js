@@ -56,24 +56,29 @@ function targets(from) {
   return (enemies.length ? enemies : state.ships).map((ship) => ship.id);
 }
 
-function cycleAttacker(by) {
+// know takes the newest state, where there are no lists to bring up to date.
+export function know(now) {
+  state = now;
+}
+
+export function cycleAttacker(by) {
   const from = step(ids(), state.choice.from, by, null);
   if (!from) return;
   const to = state.choice.to && state.choice.to !== from && targets(from).includes(state.choice.to) ? state.choice.to : step(targets(from), null, 1, from);
   send(to ? { from, to } : { from });
 }
 
-function cycleTarget(by) {
+export function cycleTarget(by) {
   const to = step(targets(state.choice.from), state.choice.to, by, state.choice.from);
   if (to) send({ to });
 }
 
-function cycleArc() {
+export function cycleArc() {
   const at = state.arcs.indexOf(state.choice.arc);
   if (state.arcs.length) send({ arc: state.arcs[(at + 1) % state.arcs.length] });
 }
 
-function swap() {
+export function swap() {
   if (state.choice.from && state.choice.to) send({ from: state.choice.to, to: state.choice.from });
 }
 

@@ -4,7 +4,9 @@
 import { byId, set, setText } from "./dom.js";
 import { listen } from "./live.js";
 import { ask, remembered } from "./ask.js";
+import { startKeys } from "./keys.js";
 import { leave } from "./leave.js";
+import { speakState, startSpeaking } from "./speak.js";
 import { ready } from "./texts.js";
 import { chooseTarget, showChoice, startChoosing } from "./choose.js";
 import { showTable } from "./table.js";
@@ -118,7 +120,8 @@ function show() {
   showEmpty(state);
   showCamera(state);
   showLight(state);
-  showAnswer(state);
+  showAnswer(state, byId("inches").checked);
+  speakState(state);
   showPolicy(state);
   showTargets(state, byId("figures").checked, chooseTarget);
   showObjects(state, byId("figures").checked);
@@ -168,6 +171,7 @@ function startSwitches() {
     byId("answer").dataset.figures = byId("table").dataset.figures = on;
     show();
   });
+  remembered(byId("inches"), "sightline-inches", false, show);
   remembered(byId("letters"), "sightline-letters", true, () => {});
   byId("sees").addEventListener("change", show);
   for (const button of document.querySelectorAll(".switch button")) button.addEventListener("click", () => view(button.dataset.view));
@@ -185,6 +189,8 @@ function startSwitches() {
 }
 
 startChoosing();
+startKeys();
+startSpeaking();
 ready.then(startTry);
 startPolicy();
 startNaming();

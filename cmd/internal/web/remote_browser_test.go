@@ -1,0 +1,71 @@
+package web_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/live"
+	"sightline/engine"
+)
+
+// The verdict is spoken on the device that asks for it, and what no longer holds is not.
+func TestTheVerdictIsSpokenOnDemand(t *testing.T) {
+	ctx := newBrowser(t, time.Minute)
+	f := newFakeTable(t)
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	server := steady(t, f)
+	var silent int
+	var first, second string
+	require.NoError(t, chromedp.Run(ctx, screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#answer[data-kind="shot"]`),
+		chromedp.Evaluate(`window.spoken = []; speechSynthesis.speak = (words) => spoken.push(words.text); 0`, nil),
+		chromedp.Sleep(time.Second), chromedp.Evaluate(`spoken.length`, &silent),
+		chromedp.KeyEvent("v"), chromedp.Poll(`spoken.length === 1`, nil), chromedp.Evaluate(`spoken[0]`, &first)))
+	assert.Zero(t, silent, "nothing is spoken that nobody asked for")
+	assert.Equal(t, "A1, B1. In range 2, in the front arc. obstacles are not watched.", first)
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcRear})
+	require.NoError(t, chromedp.Run(ctx, chromedp.Poll(`spoken.length === 2`, nil), chromedp.Evaluate(`spoken[1]`, &second)))
+	assert.Equal(t, "A1, B1. No shot: outside the rear arc.", second)
+}
+
+func TestKeysForEverything(t *testing.T) {
+	ctx := newBrowser(t, time.Minute)
+	f := newFakeTable(t)
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	server := steady(t, f)
+	var help, inches, focus string
+	require.NoError(t, chromedp.Run(ctx))
+	within(t, ctx, "the page", emulation.SetDeviceMetricsOverride(390, 844, 1, true), chromedp.Navigate(server.URL),
+		chromedp.WaitVisible(`#answer[data-kind="shot"]`))
+	within(t, ctx, "the list of keys", chromedp.KeyEvent("?"), chromedp.WaitVisible("#help"), chromedp.Text("#help", &help),
+		chromedp.Click("#help-close"), chromedp.WaitNotVisible("#help"))
+	within(t, ctx, "inches", chromedp.KeyEvent("i"), chromedp.Text("#distance", &inches))
+	within(t, ctx, "the targets", chromedp.KeyEvent("2"), chromedp.WaitVisible("#targets li"),
+		chromedp.Poll(`getComputedStyle(document.getElementById("answer")).display === "none"`, nil))
+	within(t, ctx, "moves to try", chromedp.KeyEvent("3"), chromedp.WaitVisible("#try-grid"), chromedp.KeyEvent("t"),
+		chromedp.Evaluate(`document.activeElement.closest("#try-grid")?.id ?? ""`, &focus))
+	assert.Contains(t, help, "ask for a judge")
+	assert.Regexp(t, `^144\.\d mm ± 0\.\d\d mm = 5\.68 in$`, inches)
+	assert.Equal(t, "try-grid", focus)
+}
+
+// A phone next to the mat shows the verdict and large buttons, and all on one screen.
+func TestTheRemote(t *testing.T) {
+	ctx := newBrowser(t, time.Minute)
+	f := newFakeTable(t)
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	server := steady(t, f)
+	var missing, title string
+	require.NoError(t, chromedp.Run(ctx, emulation.SetDeviceMetricsOverride(390, 844, 1, true), chromedp.Navigate(server.URL+"/remote"),
+		chromedp.WaitVisible(`#answer[data-kind="shot"]`), chromedp.Text("#title", &title),
+		notOnScreen(&missing, `["#title", "#band", "#from-back", "#from-next", "#to-back", "#to-next", "#arc", "#swap", "#ask-judge"]`),
+		chromedp.Click("#to-next"), chromedp.Poll(`document.getElementById("to-name").textContent === "B2"`, nil),
+		chromedp.Click("#swap"), chromedp.Poll(`document.getElementById("from-name").textContent === "B2"`, nil)))
+	assert.Equal(t, "In range 2, in the front arc", title)
+	assert.Empty(t, missing)
+	assert.Equal(t, "A1", f.hub.Newest().Choice.To)
+}
