@@ -46,10 +46,17 @@ func playerPages() []pageCase {
 				Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically."}
 			state.Located.Scene.Ships, state.Located.Ships, state.Result, state.Frame = nil, nil, engine.Result{}, vision.Frame{}
 		}, "", "")},
-		{name: "player-no-ships", path: "/", ready: "#empty-steps a", brief: true, open: table(func(state *live.State) {
-			state.Located.Scene.Ships, state.Located.Ships, state.Result = nil, nil, engine.Result{}
-			state.Register.Watch = live.Watch{State: "ok", Seen: 8, Of: 8}
-		}, "", ""), do: []chromedp.Action{pictureThere}},
+		{name: "player-no-ships", path: "/", ready: "#empty-steps a", brief: true, open: func(t *testing.T) *httptest.Server {
+			f := newFakeTable(t)
+			f.change(func(state *live.State) {
+				state.Located.Scene.Ships, state.Located.Ships, state.Result = nil, nil, engine.Result{}
+				state.Register.Watch = live.Watch{State: "ok", Seen: 8, Of: 8}
+			})
+			f.options = func(o *web.Options) { // the pages that the next steps lead to
+				o.Calibration, o.Learning = live.NewCalibrationHub(), &fakeLearning{state: taught()}
+			}
+			return steady(t, f)
+		}, do: []chromedp.Action{pictureThere}},
 		{name: "remote", path: "/remote", ready: `#answer[data-kind="shot"]`, open: table(func(*live.State) {}, "A1", "B1"), brief: true},
 		{name: "status", path: "/status", ready: "#log p", brief: true, changing: true, open: func(t *testing.T) *httptest.Server {
 			f := newFakeTable(t)
