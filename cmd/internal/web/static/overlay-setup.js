@@ -16,6 +16,25 @@ function chosen() {
   return q;
 }
 
+// expected says what a field takes, where the browser's own words would not.
+const expected = { crop: "left,top,width,height in pixels, such as 420,0,1080,1080" };
+
+// refuse says aloud what cannot be meant: the overlay leaves it out.
+async function refuse(path) {
+  const problems = [];
+  for (const key of Object.keys(defaults)) {
+    const field = options.elements[key];
+    if (!field.checkValidity()) problems.push(`${key}: expected ${expected[key] || `${field.min} to ${field.max}`}, got ${field.value || "nothing"}`);
+  }
+  if (!problems.length) {
+    const answer = await fetch(path, { method: "HEAD" }).catch(() => null);
+    const said = answer && answer.headers.get("Sightline-Overlay-Problem");
+    if (said) problems.push(said);
+  }
+  const text = problems.length ? `${problems.join("; ")}. The overlay leaves it out.` : "";
+  if (byId("problem").textContent !== text) byId("problem").textContent = text;
+}
+
 function address(path, q) {
   const text = q.toString().replace(/%2C/g, ",");
   return path + (text ? `?${text}` : "");
@@ -39,6 +58,7 @@ function show() {
   byId("ground").hidden = ground !== "camera";
   if (ground === "camera" && !preview.has("crop")) preview.set("region", "1"); // the box's picture is cut to the mat
   const next = address(`/overlay/${widget}`, preview);
+  refuse(address(`/overlay/${widget}`, q));
   if (next !== shown) {
     shown = next;
     byId("shown").src = next;
