@@ -199,7 +199,7 @@ func answersOf(r engine.MoveResult) map[string]engine.Outcome {
 
 func TestGrowingUncertaintyNeverDecidesMoreOfAMove(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 1))
-	for i := range 200 {
+	for i := range shorter(200, 40) {
 		s, m := randomMove(r)
 		s = withRock(r, s)
 		s.MatWidth, s.MatHeight = 700, 700

@@ -314,6 +314,9 @@ func spotted(table *tablesim.Table, f vision.Frame, lo, hi geom.Point, by int) v
 // the outline of what was noticed was smaller than the thing (77 % of this one), and a line
 // across the rest had nothing on it.
 func TestAFaintThingIsUnknownAsFarAsItReaches(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches whole pictures: run without -short")
+	}
 	table, catalogue := obstacleTable(t)
 	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table)})
 	require.NoError(t, err)
@@ -359,6 +362,9 @@ func TestWhatAHandLeftIsSearchedForThoughThePictureLooksAsBefore(t *testing.T) {
 }
 
 func TestAnotherMatIsNotSearched(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches whole pictures: run without -short")
+	}
 	table, catalogue := obstacleTable(t)
 	other := *table
 	other.Look.Mat = tablesim.MatIce
@@ -381,6 +387,9 @@ func TestAMatOfAnotherSizeIsRefused(t *testing.T) {
 }
 
 func TestTheLearntMatSurvivesItsFile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches whole pictures: run without -short")
+	}
 	table, _ := obstacleTable(t)
 	mat := learnt(t, table)
 	var file, again bytes.Buffer

@@ -60,6 +60,9 @@ func TestTheStagesOfTeachingFollowEachOther(t *testing.T) {
 }
 
 func TestTheTokensOnThePaperAreTracedAndAreLikeNoOther(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches whole pictures: run without -short")
+	}
 	s, table := paperSource(t)
 	s.ShowPaper(tablesim.PaperTokens)
 	found, err := obstacle.TraceSheet(next(t, s), table, catalogue.TokenTop)
@@ -94,6 +97,9 @@ func TestTheTokensOnThePaperAreTracedAndAreLikeNoOther(t *testing.T) {
 // A picture with hardly any noise shows all of the mat: what energy a print adds beyond the
 // cap is not taken away by the spread of bare mat.
 func TestTheMatOfAQuietCameraIsNotBlind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches whole pictures: run without -short")
+	}
 	s, table := paperSource(t)
 	learner := obstacle.NewBackgroundLearner(table)
 	for range 6 {

@@ -40,6 +40,9 @@ func tokenAt(x, y float64, outline []geom.Point) engine.Obstacle {
 }
 
 func TestWhatCannotBeTracedIsToldWithTheReason(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches whole pictures: run without -short")
+	}
 	lump := tablesim.PaperOutlines()[0].Outline
 	for name, c := range map[string]struct {
 		tokens         []engine.Obstacle
@@ -72,6 +75,9 @@ func TestWhatCannotBeTracedIsToldWithTheReason(t *testing.T) {
 }
 
 func TestAPictureOfAnotherSizeIsNotTraced(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches whole pictures: run without -short")
+	}
 	table := sheetTable()
 	cal := tableOf(table)
 	cal.Intrinsics.Width++

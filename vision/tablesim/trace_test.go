@@ -52,6 +52,9 @@ func TestTokensAreTracedOnWhitePaper(t *testing.T) {
 }
 
 func TestNothingIsTracedWherePaperIsMissing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches whole pictures: run without -short")
+	}
 	table, _ := obstacleTable(t)
 	table.Scene.Ships, table.Scene.Obstacles = nil, nil
 	_, err := obstacle.TraceTokens(render(t, table), tableOf(table), catalogue.TokenTop)

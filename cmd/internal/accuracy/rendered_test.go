@@ -178,6 +178,9 @@ func TestRegistrationOfRenderedTables(t *testing.T) {
 // TestNothingIsFoundInPhotographsWithoutTokens holds the locator to unrelated
 // photographs as if each showed a mat.
 func TestNothingIsFoundInPhotographsWithoutTokens(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all of the photographs")
+	}
 	names, err := filepath.Glob(filepath.Join(sharedDir(t, "real"), "*", "*.[jp][pn]g"))
 	require.NoError(t, err)
 	for _, name := range names {

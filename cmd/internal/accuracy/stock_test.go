@@ -48,6 +48,9 @@ func (r *rendered) table() calibration.Table {
 // card, nobody can say which. Whatever is believed of them lies within four of its stated sigmas, from the last
 // pose (up to 2 mm and 3° off) and from a click (up to 7 mm off, turned any way).
 func TestEdgesOfStockBases(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all of the stock pictures")
+	}
 	tally := map[string]*baseTally{}
 	for i, dir := range stockPictures(t) {
 		r, f := readRendered(t, dir)

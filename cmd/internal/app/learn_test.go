@@ -95,6 +95,9 @@ func (s *teaching) do(in live.LearnIntent) live.LearnState {
 }
 
 func TestAMatAndTokensAreLearntAndUsedAtOnce(t *testing.T) {
+	if testing.Short() {
+		t.Skip("three times ten pictures and two traces")
+	}
 	s := newTeaching(t)
 	got := s.do(live.LearnIntent{Do: live.LearnMat})
 	require.Empty(t, got.Problem)
