@@ -48,37 +48,6 @@ func RotationFromVector(v Vec3) [3][3]float64 {
 	}
 }
 
-// RotationVector undoes RotationFromVector for a proper rotation matrix.
-func RotationVector(r [3][3]float64) Vec3 {
-	// By the unit quaternion, taking the largest component first, so that it is
-	// stable at half turns (where a camera looking straight down sits).
-	tr := r[0][0] + r[1][1] + r[2][2]
-	var w, x, y, z float64
-	switch {
-	case tr > 0:
-		s := 2 * math.Sqrt(1+tr)
-		w, x, y, z = s/4, (r[2][1]-r[1][2])/s, (r[0][2]-r[2][0])/s, (r[1][0]-r[0][1])/s
-	case r[0][0] > r[1][1] && r[0][0] > r[2][2]:
-		s := 2 * math.Sqrt(1+r[0][0]-r[1][1]-r[2][2])
-		w, x, y, z = (r[2][1]-r[1][2])/s, s/4, (r[0][1]+r[1][0])/s, (r[0][2]+r[2][0])/s
-	case r[1][1] > r[2][2]:
-		s := 2 * math.Sqrt(1+r[1][1]-r[0][0]-r[2][2])
-		w, x, y, z = (r[0][2]-r[2][0])/s, (r[0][1]+r[1][0])/s, s/4, (r[1][2]+r[2][1])/s
-	default:
-		s := 2 * math.Sqrt(1+r[2][2]-r[0][0]-r[1][1])
-		w, x, y, z = (r[1][0]-r[0][1])/s, (r[0][2]+r[2][0])/s, (r[1][2]+r[2][1])/s, s/4
-	}
-	if w < 0 {
-		w, x, y, z = -w, -x, -y, -z
-	}
-	n := math.Sqrt(x*x + y*y + z*z)
-	if n < 1e-12 {
-		return Vec3{2 * x, 2 * y, 2 * z}
-	}
-	th := 2 * math.Atan2(n, w)
-	return Vec3{x / n * th, y / n * th, z / n * th}
-}
-
 // MulMat3 returns the matrix product a b.
 func MulMat3(a, b [3][3]float64) (c [3][3]float64) {
 	for i := range 3 {

@@ -88,18 +88,21 @@ func TestHeightShiftsWhatIsSeen(t *testing.T) {
 	assert.InDelta(t, r*4/(o[2]-4), float64(p.Distance(q)), 1e-9)
 }
 
-func TestRotationVectorsGoThereAndBack(t *testing.T) {
+func TestARotationVectorIsAnAxisAndAnAngle(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 2000 {
-		v := Vec3{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
-		k := rng.Float64() * math.Pi / v.Norm()
-		v = Vec3{k * v[0], k * v[1], k * v[2]}
-		back := RotationVector(RotationFromVector(v))
+		axis := Vec3{rng.NormFloat64(), rng.NormFloat64(), rng.NormFloat64()}
+		n := axis.Norm()
+		axis = Vec3{axis[0] / n, axis[1] / n, axis[2] / n}
+		angle := rng.Float64() * math.Pi
+		r := RotationFromVector(Vec3{angle * axis[0], angle * axis[1], angle * axis[2]})
+		turned := Vec3{r[2][1] - r[1][2], r[0][2] - r[2][0], r[1][0] - r[0][1]} // 2 sin(angle) axis
 		for i := range 3 {
-			assert.InDelta(t, v[i], back[i], 1e-7, "rotation vector %v", v)
+			assert.InDelta(t, 2*math.Sin(angle)*axis[i], turned[i], 1e-12)
 		}
+		assert.InDelta(t, 1+2*math.Cos(angle), r[0][0]+r[1][1]+r[2][2], 1e-12)
 	}
-	assert.Equal(t, Vec3{}, RotationVector(RotationFromVector(Vec3{})))
+	assert.Equal(t, [3][3]float64{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}, RotationFromVector(Vec3{}))
 }
 
 func TestExactMarkersGiveTheExactPlace(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"sightline/engine/geom"
 )
@@ -15,7 +16,7 @@ func ParseArc(s string) (Arc, error) {
 			return Arc(i), nil
 		}
 	}
-	return 0, fmt.Errorf("arc: unknown arc %q", s)
+	return 0, fmt.Errorf("arc: unknown arc %q, expected one of %s", s, strings.Join(arcNames[1:], ", "))
 }
 
 // arcsOf lists the arcs that a ship has in an edition: the standard ones and what

@@ -120,7 +120,7 @@ func checkContact(t *testing.T, s *engine.Scene, id string, bump int) {
 	if s.Rules != engine.Rules20 {
 		return
 	}
-	all, err := engine.StandingState(s, nil, engine.Options{})
+	all, err := standingState(s, nil, engine.Options{})
 	require.NoError(t, err)
 	i := slices.IndexFunc(all, func(o engine.Standing) bool { return o.ID == "A" })
 	require.GreaterOrEqual(t, i, 0)

@@ -323,7 +323,7 @@ func TestTheRuleBookOnBandsThatAreAskedFor(t *testing.T) {
 	for _, ships := range []string{touching, byGuides, near} {
 		for rules, want := range map[string]engine.Outcome{"2.0": engine.No, "2.5": engine.Yes} {
 			s := scene(t, rules+"; "+ships)
-			all, err := engine.StandingState(&s, nil, engine.Options{})
+			all, err := standingState(&s, nil, engine.Options{})
 			require.NoError(t, err)
 			if ships == near {
 				want = engine.Yes

@@ -119,7 +119,7 @@ func sureness(o Outcome) int {
 	return slices.Index([]Outcome{Yes, Indeterminate, NoView, No}, o)
 }
 
-// StandingState says of every ship of which there is something to say what it is in contact with, what it overlaps
+// standing lists the ships of which there is something to say: what each is in contact with, what it overlaps
 // and what it therefore may not do in the scene's edition:
 //
 //   - first edition: no attack while overlapping an asteroid (G175), though over
@@ -129,15 +129,6 @@ func sureness(o Outcome) int {
 //     0 (G57, G73);
 //   - 2.5: no attack at range 0 of an asteroid, debris or gas (G178), no lock by or
 //     on a ship at range 0 of gas (G179); ships at range 0 may be attacked (G58).
-//
-// touching is the first edition's relation; nil where it is not kept.
-func StandingState(s *Scene, touching Touching, o Options) ([]Standing, error) {
-	o.Touching = touching
-	r, err := Measure(s, o)
-	return r.Standing, err
-}
-
-// standing lists the ships of which there is something to say.
 func (t *table) standing(r *Result) (all []Standing) {
 	s, rocks := t.scene, len(t.outlines)
 	for i := range s.Ships {

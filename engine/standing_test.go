@@ -12,10 +12,17 @@ import (
 	"sightline/engine/geom"
 )
 
+// standingState measures a scene with the first edition's relation, and returns who stands how.
+func standingState(s *engine.Scene, touching engine.Touching, o engine.Options) ([]engine.Standing, error) {
+	o.Touching = touching
+	r, err := engine.Measure(s, o)
+	return r.Standing, err
+}
+
 // barred writes what ships may not do: "A attack B yes G73, …".
 func barred(t *testing.T, s engine.Scene, touching engine.Touching) string {
 	t.Helper()
-	all, err := engine.StandingState(&s, touching, engine.Options{})
+	all, err := standingState(&s, touching, engine.Options{})
 	require.NoError(t, err)
 	var out []string
 	for _, st := range all {
@@ -64,7 +71,7 @@ func TestWhoMayNotAttack(t *testing.T) {
 	s := scene(t, "2.0; A small 0 0 0; B small 0 43.2 0")
 	s.Ships[0].Covariance = geom.Cov3{0: 0.06, 4: 0.06}
 	assert.Equal(t, "A attack B too_close 2.0 G73; B attack A too_close 2.0 G73", barred(t, s, nil), "a measured contact is too close to call")
-	all, err := engine.StandingState(&s, nil, engine.Options{})
+	all, err := standingState(&s, nil, engine.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, engine.Indeterminate, all[0].MayAttack("B"))
 	assert.Equal(t, engine.Yes, all[0].MayAttack("C"))
@@ -73,7 +80,7 @@ func TestWhoMayNotAttack(t *testing.T) {
 func TestContactsAndOverlapsOfAllThings(t *testing.T) {
 	s := scene(t, "2.5; A small 0 0 0; B small 0 43.2 0; C small 30 -10 0; r square -30 0 0 20; q square 0 -28 0 20; far square 200 0 0 20")
 	s.Devices = []engine.Token{{ID: "b", Kind: "bomb", Pose: geom.Pose{Point: geom.Point{X: -20, Y: 35}}}}
-	all, err := engine.StandingState(&s, nil, engine.Options{})
+	all, err := standingState(&s, nil, engine.Options{})
 	require.NoError(t, err)
 	require.Equal(t, "A", all[0].ID)
 	assert.Equal(t, []string{"B", "C", "r", "q", "b"}, all[0].Contacts, "G17")

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"sightline/engine/geom"
 )
@@ -73,6 +74,9 @@ const (
 var arcNames = [...]string{"", "front", "rear", "left", "right", "full_front", "full_rear", "bullseye", "turret", "rear_aux",
 	"full_front_180", "mobile",
 	"double_turret", "primary_turret", "front_90", "front_106", "front_136"}
+
+// ArcNames returns the names of all arcs in the contract.
+func ArcNames() []string { return slices.Clone(arcNames[1:]) }
 
 // String returns the arc's name in the contract.
 func (a Arc) String() string {

@@ -17,7 +17,7 @@ import (
 
 type calibrateBudgetCmd struct {
 	Calibration string  `required:"" placeholder:"FILE" help:"The table calibration, from calibrate table."`
-	Out         string  `name:"output" short:"o" placeholder:"FILE" help:"Draw how sure the calibration is over the mat, as SVG."`
+	Out         string  `name:"output" aliases:"out" short:"o" placeholder:"FILE" help:"Draw how sure the calibration is over the mat, as SVG."`
 	Height      float64 `placeholder:"MM" default:"4" help:"Height over the mat of what is measured. Default: 4, a base's top."`
 	Looks       bool    `help:"Of a ship without our token that is found by its card (docs/stock.md), 3.6 mm over the mat."`
 	Frames      int     `default:"1" help:"How many frames are averaged: only noise shrinks."`

@@ -22,7 +22,7 @@ type calibrateLensCmd struct {
 	pictureInput `embed:""`
 
 	Board string `required:"" placeholder:"BOARD" help:"The board: chessboard:9x6:25mm has 9 by 6 inner corners and squares of 25 mm, charuco:9x6:25mm:18mm also markers of 18 mm."`
-	Out   string `name:"output" short:"o" required:"" placeholder:"FILE" help:"The lens file to write, .json or .yaml."`
+	Out   string `name:"output" aliases:"out" short:"o" required:"" placeholder:"FILE" help:"The lens file to write, .json or .yaml."`
 	JSON  bool   `name:"json" help:"Print one JSON document."`
 }
 

@@ -22,7 +22,7 @@ type calibrateTableCmd struct {
 	pictureInput `embed:""`
 
 	Lens        string   `required:"" placeholder:"FILE" help:"The lens file, from calibrate lens."`
-	Out         string   `name:"output" short:"o" required:"" placeholder:"FILE" help:"The table calibration to write, JSON."`
+	Out         string   `name:"output" aliases:"out" short:"o" required:"" placeholder:"FILE" help:"The table calibration to write, JSON."`
 	Mat         string   `placeholder:"WxH" help:"The mat's width and height in mm, with the markers as print mat-markers lays them. Default: 914.4x914.4."`
 	Config      string   `placeholder:"FILE" help:"Take the mat and its markers from this configuration file instead."`
 	MarkerSigma float64  `placeholder:"MM" help:"How exactly the markers were laid, as a standard deviation. Default: the configuration's, or 0.3 mm for cards laid by hand with a steel rule."`

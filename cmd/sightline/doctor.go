@@ -208,7 +208,7 @@ func (c *doctorHeldCmd) Run(ctx context.Context) error {
 // doctorWiringCmd draws the wiring.
 type doctorWiringCmd struct {
 	Board string `help:"Board file; without it, the shipped one." placeholder:"FILE"`
-	Out   string `short:"o" default:"-" help:"SVG file to write; - is standard output." placeholder:"FILE"`
+	Out   string `name:"output" aliases:"out" short:"o" default:"-" help:"SVG file to write; - is standard output." placeholder:"FILE"`
 }
 
 // Run implements the command.

@@ -16,7 +16,7 @@ import (
 // drawCmd draws a scene from above.
 type drawCmd struct {
 	Scene  string   `arg:"" help:"The scene file; - is standard input."`
-	Out    string   `short:"o" required:"" placeholder:"OUT" help:"SVG file to write, - for standard output."`
+	Out    string   `name:"output" aliases:"out" short:"o" required:"" placeholder:"OUT" help:"SVG file to write, - for standard output."`
 	Rules  string   `help:"Draw by this edition instead of the scene's: 1e, 2.0 or 2.5."`
 	From   string   `help:"Show the range bands around this ship." placeholder:"ID"`
 	To     string   `help:"Measure to this ship or obstacle." placeholder:"ID"`

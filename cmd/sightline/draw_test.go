@@ -57,7 +57,7 @@ func TestDrawSaysInOneLineWhatIsWrong(t *testing.T) {
 	}{
 		{[]string{filepath.Join(dir, "none.json"), "-o", out}, 2, "none.json"},
 		{[]string{torn, "-o", out}, 2, "torn.json"},
-		{[]string{scene}, 2, "--out"},
+		{[]string{scene}, 2, "--output"},
 		{[]string{scene, "-o", out, "--from", "Z9"}, 1, `"Z9"`},
 		{[]string{scene, "-o", out, "--from", "A1", "--to", "Z9"}, 1, `"Z9"`},
 		{[]string{scene, "-o", out, "--to", "B1"}, 2, "--from"},

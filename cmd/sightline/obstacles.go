@@ -26,7 +26,7 @@ type learnMatCmd struct {
 	pictureInput `embed:""`
 
 	Calibration string `required:"" placeholder:"FILE" help:"The table calibration, from calibrate table."`
-	Out         string `name:"output" short:"o" required:"" placeholder:"FILE" help:"The learnt mat to write, a PNG picture."`
+	Out         string `name:"output" aliases:"out" short:"o" required:"" placeholder:"FILE" help:"The learnt mat to write, a PNG picture."`
 }
 
 // Run implements the command.

@@ -31,7 +31,7 @@ type printCmd struct {
 type printOutput struct {
 	Format string `placeholder:"pdf|png|svg" help:"pdf, png or svg. Default: by OUT's extension."`
 	DPI    int    `name:"dpi" default:"600" help:"Resolution of a png in dots per inch, 72 to 1200."`
-	Out    string `short:"o" required:"" placeholder:"OUT" help:"File to write, - for standard output. Several pages of png or svg get -1, -2 … before the extension."`
+	Out    string `name:"output" aliases:"out" short:"o" required:"" placeholder:"OUT" help:"File to write, - for standard output. Several pages of png or svg get -1, -2 … before the extension."`
 }
 
 // printPaper is the paper that sheets are laid out for, and the printer it goes into.

@@ -179,7 +179,7 @@ func TestPrintRefusesBadInputInOneLineThatSaysWhatWasExpected(t *testing.T) {
 		{"expected WIDTHxHEIGHT", []string{"mat-markers", "--mat", "914.4", "-o", ok}},
 		{"expected sides of 300…2000 mm", []string{"mat-markers", "--mat", "NaNx914.4", "-o", ok}},
 		{"expected sides of 300…2000 mm", []string{"mat-markers", "--mat", "914.4x-3", "-o", ok}},
-		{"--out", []string{"chessboard"}},
+		{"--output", []string{"chessboard"}},
 		{"shield-dials", []string{"shield-dials", "-o", ok}},
 	} {
 		code, stdout, stderr := printed(t, c.args...)

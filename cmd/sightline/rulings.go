@@ -296,7 +296,7 @@ func printReport(out io.Writer, dir string, r *rulings.Report) error {
 type rulingsExportCmd struct {
 	rulingsLog `embed:""`
 	Entry      int64  `arg:"" optional:"" help:"The entry to write as one HTML file; without it, the whole log as a zip."`
-	Out        string `short:"o" required:"" placeholder:"FILE" help:"File to write, - for standard output."`
+	Out        string `name:"output" aliases:"out" short:"o" required:"" placeholder:"FILE" help:"File to write, - for standard output."`
 }
 
 // Run implements the command.

@@ -12,7 +12,7 @@ import (
 // runCmd watches the table until it is told to stop.
 type runCmd struct {
 	Config      string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
-	Source      string `help:"Where the pictures come from: /dev/video0, a video, a directory, rtsp://…, http://…, gst:…, or sim: (the simulated table)." placeholder:"SOURCE"`
+	Source      string `help:"Where the pictures come from: /dev/video0, a video, a directory, rtsp://…, http://…, gst:…, csi: (a Raspberry Pi camera), or sim: (the simulated table)." placeholder:"SOURCE"`
 	Lens        string `help:"Lens file, made by calibrate lens." placeholder:"FILE"`
 	Calibration string `help:"Table file, made by calibrate table; without it the program finds the camera's place from the mat's markers." placeholder:"FILE"`
 	Listen      string `help:"Address of the page (default localhost:8080)." placeholder:"HOST:PORT"`

@@ -8,6 +8,7 @@ import (
 	"math"
 
 	"sightline/engine/geom"
+	"sightline/vision/internal/gray"
 )
 
 // RefineMarker fits a marker's printed pattern to the picture and returns the
@@ -375,15 +376,5 @@ func convexMarker(c [4]geom.Pixel) bool {
 
 // levelAt returns the picture's grey level between pixels, bilinear, and false outside.
 func levelAt(g *image.Gray, p geom.Pixel) (float64, bool) {
-	x, y := math.Floor(p.X), math.Floor(p.Y)
-	b := g.Rect
-	if !(x >= float64(b.Min.X) && y >= float64(b.Min.Y) && x < float64(b.Max.X-1) && y < float64(b.Max.Y-1)) {
-		return 0, false
-	}
-	fx, fy := p.X-x, p.Y-y
-	i := g.PixOffset(int(x), int(y))
-	j := i + g.Stride
-	top := float64(g.Pix[i])*(1-fx) + float64(g.Pix[i+1])*fx
-	bottom := float64(g.Pix[j])*(1-fx) + float64(g.Pix[j+1])*fx
-	return top*(1-fy) + bottom*fy, true
+	return gray.Bilinear(g, p.X-float64(g.Rect.Min.X), p.Y-float64(g.Rect.Min.Y))
 }

@@ -47,8 +47,7 @@ func (c Choice) With(from, to, arc *string) (Choice, error) {
 func ParseArc(name string) (engine.Arc, error) {
 	arc, err := engine.ParseArc(name)
 	if err != nil {
-		return arc, &Refusal{ErrInvalid, fmt.Sprintf(
-			"There is no arc %q; expected front, rear, left, right, full_front, full_rear, bullseye or turret.", name)}
+		return arc, &Refusal{ErrInvalid, fmt.Sprintf("There is no arc %q; expected %s.", name, strings.Join(engine.ArcNames(), ", "))}
 	}
 	return arc, nil
 }

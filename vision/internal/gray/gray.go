@@ -40,14 +40,13 @@ func Quantile(v []float64, q float64) float64 {
 	return v[min(int(q*float64(len(v))), len(v)-1)]
 }
 
-// Bilinear samples a grey picture between its pixels, and reports false outside it.
+// Bilinear samples a grey picture between its pixels, of which the first is at (0, 0), and reports false outside it.
 func Bilinear(g *image.Gray, x, y float64) (float64, bool) {
 	fx, fy := math.Floor(x), math.Floor(y)
-	ix, iy := int(fx), int(fy)
-	if ix < 0 || iy < 0 || ix >= g.Rect.Dx()-1 || iy >= g.Rect.Dy()-1 {
+	if !(fx >= 0 && fy >= 0 && fx < float64(g.Rect.Dx()-1) && fy < float64(g.Rect.Dy()-1)) { // neither is NaN
 		return 0, false
 	}
-	i := iy*g.Stride + ix
+	i := int(fy)*g.Stride + int(fx)
 	ax, ay := x-fx, y-fy
 	top := float64(g.Pix[i]) + ax*(float64(g.Pix[i+1])-float64(g.Pix[i]))
 	bottom := float64(g.Pix[i+g.Stride]) + ax*(float64(g.Pix[i+g.Stride+1])-float64(g.Pix[i+g.Stride]))
