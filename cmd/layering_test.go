@@ -66,7 +66,7 @@ var mayImport = map[string][]string{
 	"vision/internal/cov":   {"engine/geom"},
 	"vision/exposure":       {"vision", "vision/internal/gray", "calibration", "engine/geom"},
 	"vision/capture":        {"vision", "vision/exposure"},
-	"vision/fiducial":       {"vision", "calibration", "engine/geom"},
+	"vision/fiducial":       {"vision", "vision/internal/gray", "calibration", "engine/geom"},
 	"vision/ship": {"vision", "vision/token", "vision/internal/gray", "calibration", "calibration/linalg",
 		"engine", "engine/geom"},
 	"vision/obstacle": {"vision", "vision/token", "vision/catalogue", "vision/exposure", "vision/ship", "vision/internal/gray",

@@ -99,7 +99,8 @@ func TestACornerTellsThatAShipIsThere(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("still taken for being there after a push of %.1f mm at most; not believed to be there though it was: %d of %d", farthest, missed, turns)
+	t.Logf("still taken for being there after a push of %.1f mm at most; not believed to be there though it was: %d of %d",
+		farthest, missed, turns)
 	assert.LessOrEqual(t, farthest, 2*unnoticed.Millimeters())
 	assert.Zero(t, missed)
 }
