@@ -86,10 +86,10 @@ const blindTile = 4
 // noticed; known are the obstacles that were recognised. Squares that would hide an obstacle of the narrowest kind are counted by their
 // middles: where they are fewer than lie in half of the smallest obstacle, its other part is
 // noticed, unless they adjoin a thing that was, which may be that part.
-func (f *Finder) blind(g *image.Gray, known []vision.ObstacleView) []engine.BlindArea {
+func (f *Finder) blind(lights []paperLight, known []vision.ObstacleView) []engine.BlindArea {
 	m := &f.test
 	half := f.thingHalf()
-	f.expectedEnergy(f.paperLights(g), leastPrint)
+	f.expectedEnergy(lights, leastPrint)
 	for i := range known {
 		f.eachInside(known[i].Outline, 0, func(k int) { m.a[k] = matCap })
 	}

@@ -147,9 +147,14 @@ func (f *Finder) find(frame vision.Frame, bases []geom.Polygon, known []vision.O
 	f.coverShips(bases)
 	f.test.find(f.diff, f.covered, f.thingHalf())
 	f.areas.found = false
-	var all []vision.ObstacleView
+	var all, under []vision.ObstacleView
 	for i := range known {
-		all = f.stillThere(frame.Gray, &known[i], all)
+		switch v, lies := f.stillThere(frame.Gray, &known[i]); {
+		case lies:
+			all = append(all, v)
+		case f.coveredWhole(known[i].Outline):
+			under = append(under, known[i])
+		}
 	}
 	for _, sign := range [2]float32{1, 0} {
 		f.diff.threshold(sign)
@@ -177,6 +182,12 @@ func (f *Finder) find(frame vision.Frame, bases []geom.Polygon, known []vision.O
 			out = append(out, v)
 		}
 	}
+	for i := range under {
+		if v := &under[i]; !f.moved(frame.Gray, v, out) {
+			v.Known = true
+			out = append(out, *v)
+		}
+	}
 	return out
 }
 
@@ -191,23 +202,44 @@ func (f *Finder) hidden(p geom.Point) bool {
 	return false
 }
 
-// stillThere appends an obstacle of an earlier picture if it lies where it did. One
-// that a ship or a hand now hides keeps its place, as long as nothing of the empty mat
-// shows where it lay: obstacles do not move during a game.
-func (f *Finder) stillThere(g *image.Gray, known *vision.ObstacleView, all []vision.ObstacleView) []vision.ObstacleView {
-	v, ok := f.refit(g, known)
-	if known.Area == 0 && ok && v.Misfit < max(f.good, known.Misfit+holdsMisfit) && v.Visible >= acceptVisible &&
-		v.Pose.Distance(known.Pose.Point) < 1 {
-		v.Second, v.Margin, v.Sure, v.Known = known.Second, known.Margin, known.Sure, true
-		return append(all, v)
-	}
-	if f.coveredWhole(known.Outline) {
-		v = *known
-		v.Known = true
-		return append(all, v)
-	}
-	return all
+// stillThere fits an obstacle of an earlier picture where it lay, and reports whether it lies there still.
+func (f *Finder) stillThere(g *image.Gray, known *vision.ObstacleView) (v vision.ObstacleView, ok bool) {
+	v, ok = f.refit(g, known, geom.Point{})
+	v.Second, v.Margin, v.Sure, v.Known = known.Second, known.Margin, known.Sure, true
+	return v, ok && known.Area == 0 && f.stillFits(&v, known) && v.Pose.Distance(known.Pose.Point) < movedLeast
 }
+
+// movedLeast is by how much, in mm, an obstacle lies elsewhere than before: the search decides what it is there.
+const movedLeast = 1.0
+
+// stillFits reports whether an obstacle that was fitted again fits about as well as it did.
+func (f *Finder) stillFits(v, known *vision.ObstacleView) bool {
+	return v.Misfit < max(f.good, known.Misfit+holdsMisfit) && v.Visible >= acceptVisible
+}
+
+// moved reports whether an obstacle, of which something covers all of its old place, lies elsewhere now: something was found
+// there, or its own outline fits within movedMost of it. What a ship or a hand covers has not moved as far as the picture
+// shows, and obstacles do not move during a game.
+func (f *Finder) moved(g *image.Gray, known *vision.ObstacleView, found []vision.ObstacleView) bool {
+	for i := range found {
+		if v := &found[i]; vision.OnePlace(v, known) && (f.accepted(v) || v.Entry == known.Entry && v.Misfit < suspectNearShip) {
+			return true
+		}
+	}
+	for _, far := range [...]float64{movedMost / 2, movedMost} {
+		for k := range 8 {
+			sin, cos := math.Sincos(math.Pi / 4 * float64(k))
+			v, ok := f.refit(g, known, geom.Point{X: far * cos, Y: far * sin})
+			if ok && f.stillFits(&v, known) && v.Pose.Distance(known.Pose.Point) >= movedLeast {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// movedMost is how far, in mm, an obstacle is looked for from where it lay: what moved further leaves bare mat there.
+const movedMost = 5.0
 
 // coveredWhole reports whether something, be it a ship, lies on all of an outline's
 // inside.
@@ -232,11 +264,13 @@ func (f *Finder) coveredWhole(outline geom.Polygon) bool {
 	return n > 0 && 10*bare < n
 }
 
-// refit fits an obstacle that was found before from where it lay.
-func (f *Finder) refit(g *image.Gray, v *vision.ObstacleView) (vision.ObstacleView, bool) {
+// refit fits an obstacle that was found before, from so far beside where it lay.
+func (f *Finder) refit(g *image.Gray, v *vision.ObstacleView, by geom.Point) (vision.ObstacleView, bool) {
+	pose := v.Pose
+	pose.Point = pose.Point.Add(by)
 	for i := range f.shapes {
 		if s := &f.shapes[i]; s.entry == v.Entry && s.flipped == v.Flipped {
-			return f.refine(g, hypothesis{shape: s, pose: v.Pose})
+			return f.refine(g, hypothesis{shape: s, pose: pose})
 		}
 	}
 	return vision.ObstacleView{}, false

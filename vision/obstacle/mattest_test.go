@@ -4,16 +4,19 @@ import (
 	"image"
 	"math"
 	"math/rand/v2"
+	"sort"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/catalogue"
 	"sightline/vision/internal/gray"
 	"sightline/vision/internal/visiontest"
+	"sightline/vision/token"
 )
 
 // grainy returns a picture of a plain bare mat whose noise grows evenly from the left edge to
@@ -60,7 +63,7 @@ func TestGrainThatDiffersFromPlaceToPlaceIsNoThing(t *testing.T) {
 		f.compare(vision.Frame{Gray: grainy(table, 1.5, 6, seed)})
 		f.coverShips(nil)
 		f.test.find(f.diff, f.covered, f.thingHalf())
-		assert.Empty(t, f.things(nil), "bare mat")
+		assert.Empty(t, f.things(nil, nil), "bare mat")
 	}
 }
 
@@ -110,7 +113,7 @@ func TestPrintsAreNoticedFromTheContrastThatIsStated(t *testing.T) {
 					f.diff.work[k], f.diff.diff[k] = work[k]+print, diff[k]+print
 				}
 				f.test.find(f.diff, f.covered, f.thingHalf())
-				if len(f.things(nil)) > 0 {
+				if len(f.things(nil, nil)) > 0 {
 					found[times]++
 				}
 			}
@@ -119,4 +122,70 @@ func TestPrintsAreNoticedFromTheContrastThatIsStated(t *testing.T) {
 	assert.Equal(t, 8, found[1.3], "prints of 1.3 times the stated contrast")
 	assert.LessOrEqual(t, found[0.45], 2, "prints of less than half of it")
 	assert.Greater(t, least[1], 1.5*least[0], "noise hides print where it is")
+}
+
+// lay weighs a picture of little noise on which the light of the cells of an area is multiplied by what light says.
+func lay(f *Finder, table calibration.Table, bases []geom.Polygon, area geom.Polygon, light func(p geom.Point) float64) {
+	f.compare(vision.Frame{Gray: grainy(table, 1.5, 1.5, 7)})
+	f.bases = bases
+	f.coverShips(bases)
+	f.eachInside(area, 0, func(k int) {
+		was := f.diff.work[k]
+		lit := float64(gray.LinearLight[uint8(was)]) * light(cellAt(k%f.diff.view.width, k/f.diff.view.width))
+		level := sort.Search(255, func(i int) bool { return float64(gray.LinearLight[i]) >= lit })
+		f.diff.work[k], f.diff.diff[k] = float32(level), f.diff.diff[k]+float32(level)-was
+	})
+	f.test.find(f.diff, f.covered, f.thingHalf())
+}
+
+func square(x, y, half float64) geom.Polygon {
+	return geom.Polygon{{X: x - half, Y: y - half}, {X: x + half, Y: y - half}, {X: x + half, Y: y + half}, {X: x - half, Y: y + half}}
+}
+
+func TestASpeckIsNoThingWhereTheRestOfAnObstacleWouldBeSeen(t *testing.T) {
+	f, table := finderOfGrain(t)
+	light := func(geom.Point) float64 { return 2 }
+	speck := 0.52 * float64(f.thingHalf())
+	lay(f, table, nil, square(200, 200, speck), light)
+	assert.Empty(t, f.things(nil, nil), "a speck alone")
+	noticed := 0
+	for _, v := range f.test.wide {
+		if v > f.test.limit {
+			noticed++
+		}
+	}
+	assert.Positive(t, noticed, "it was noticed")
+	lay(f, table, nil, square(200, 200, 1.6*speck), light)
+	assert.Len(t, f.things(nil, nil), 1, "what is as large as a part of an obstacle")
+	lay(f, table, nil, square(2*speck, 200, speck), light)
+	assert.Len(t, f.things(nil, nil), 1, "at the mat's edge")
+	far := token.MiniatureReach + 5.0
+	lay(f, table, []geom.Polygon{square(200+far+20, 200, 20), square(200, 200+speck+20, 10)}, square(200, 200, speck), light)
+	f.bases = f.bases[:1] // the other is no ship's, and hides the mat
+	assert.Len(t, f.things(nil, nil), 1, "where something hides the rest")
+}
+
+func TestADarkShapeWithoutTextureAtAShipIsAShadow(t *testing.T) {
+	f, table := finderOfGrain(t)
+	entry := &f.catalogue.Entries[0]
+	pose := geom.Pose{Point: geom.Point{X: 200, Y: 200}}
+	v := vision.ObstacleView{Entry: entry, Pose: pose, Misfit: 0.5, Visible: 1}
+	for _, p := range entry.Outline {
+		v.Outline = append(v.Outline, pose.Transform(p))
+	}
+	ship := []geom.Polygon{square(200, 270, 20)}
+	shade := func(geom.Point) float64 { return 0.5 }
+	shadow := func(v vision.ObstacleView, bases []geom.Polygon, light func(geom.Point) float64) bool {
+		lay(f, table, bases, v.Outline, light)
+		f.things(nil, nil)
+		return f.shadow(&v, nil)
+	}
+	assert.True(t, shadow(v, ship, shade), "a shadow")
+	assert.False(t, shadow(v, nil, shade), "no ship casts it")
+	assert.False(t, shadow(v, ship, func(p geom.Point) float64 { return 0.5 + 0.4*math.Sin(p.X*0.7)*math.Cos(p.Y*0.7) }), "it is printed")
+	assert.False(t, shadow(v, ship, func(geom.Point) float64 { return 1.5 }), "it is lighter than the mat")
+	assert.False(t, shadow(v, ship, func(geom.Point) float64 { return 0.02 }), "no print would be seen in so little light")
+	fits := v
+	fits.Misfit = 0.3
+	assert.False(t, shadow(fits, ship, shade), "no shadow fits so well")
 }

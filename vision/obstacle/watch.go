@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"sightline/calibration"
+	"sightline/calibration/linalg"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -143,7 +144,7 @@ func (w *Watch) holds(f vision.Frame) bool {
 	if v.Area > 0 { // its edges tell too little; that the picture rests must do
 		return true
 	}
-	again, ok := w.finder.refit(f.Gray, v)
+	again, ok := w.finder.refit(f.Gray, v, geom.Point{})
 	if !ok || again.Misfit > max(w.finder.believed, v.Misfit+holdsMisfit) {
 		return false
 	}
@@ -308,6 +309,78 @@ func (f *Finder) nearShip(p geom.Point) bool {
 	})
 }
 
+// shadow reports whether a match that was not accepted is a miniature's shadow: all of it is darker than the mat and fits no
+// better than shadows do, a ship stands near, and inside it the mat shows, dimmed evenly. It uses f.diff.mask, which holds where
+// things were noticed.
+func (f *Finder) shadow(v *vision.ObstacleView, lights []paperLight) bool {
+	if v.Misfit <= shadowMisfit || v.Lit >= sureLit || !f.nearShip(v.Pose.Point) || !f.darker(v.Outline) {
+		return false
+	}
+	noticed := false
+	f.eachInside(v.Outline, 0, func(k int) { noticed = noticed || f.diff.mask[k] })
+	uneven, light, ok := f.unevenness(v.Outline)
+	return !noticed && ok && uneven < shadowEven*leastPrint*light*lightOn(lights, v.Pose.Point)
+}
+
+// lightAt returns the mean linear light of 3×3 cells, and that of the mat; false where one of them says nothing.
+func (f *Finder) lightAt(k int) (now, mat float64, ok bool) {
+	w := f.test.w
+	for _, o := range [9]int{-w - 1, -w, -w + 1, -1, 0, 1, w - 1, w, w + 1} {
+		if k+o < 0 || k+o >= len(f.test.seen) || !f.test.seen[k+o] {
+			return 0, 0, false
+		}
+		now += float64(gray.LinearLight[uint8(max(f.diff.work[k+o], 0))]) / 9
+		mat += float64(gray.LinearLight[matGrey(f.diff, k+o)]) / 9
+	}
+	return now, mat, true
+}
+
+// unevenness compares the light of what is dark inside an outline, but for the dark's rim, with the mat's times what changes
+// evenly from side to side. It returns what is left, rms in linear light, and the mean share of the mat's light.
+func (f *Finder) unevenness(outline geom.Polygon) (rms, share float64, ok bool) {
+	const m = 3
+	w := f.test.w
+	var n [m * m]float64
+	var g [m]float64
+	var rows [][m + 1]float64
+	_, c := catalogue.Centroid(outline)
+	f.eachInside(outline, 0, func(k int) {
+		for _, o := range [5]int{0, -shadowRim * w, -shadowRim, shadowRim, shadowRim * w} {
+			if now, mat, ok := f.lightAt(k + o); !ok || now > shadowDark*mat || f.diff.slope[k+o] > shadowPlain {
+				return
+			}
+		}
+		p := cellAt(k%w, k/w)
+		now, mat, _ := f.lightAt(k)
+		row := [m + 1]float64{mat, mat * (p.X - c.X), mat * (p.Y - c.Y), now}
+		for i := range m {
+			g[i] += row[i] * now
+			for j := range m {
+				n[m*i+j] += row[i] * row[j]
+			}
+		}
+		rows = append(rows, row)
+	})
+	x, ok := linalg.SolveSPD(n[:], g[:])
+	if len(rows) < shadowCells || !ok {
+		return 0, 0, false
+	}
+	for _, r := range rows {
+		rms += sq(r[m]-x[0]*r[0]-x[1]*r[1]-x[2]*r[2]) / float64(len(rows))
+	}
+	return math.Sqrt(rms), x[0], true
+}
+
+// A shadow dims the mat more evenly than shadowEven of the contrast that a print has at least. It is judged where it leaves
+// less than shadowDark of the mat's light, shadowRim cells from where it leaves more, if that are shadowCells cells.
+const (
+	shadowEven  = 0.5
+	shadowDark  = 0.8
+	shadowRim   = 3
+	shadowPlain = 2 // grey levels by which the mat's print may change from cell to cell: a star is no sharper in the shadow
+	shadowCells = 60
+)
+
 // suspects makes things of what may be an obstacle and is not beyond doubt.
 func (f *Finder) suspects(doubtful []vision.ObstacleView) (out []vision.UnknownObject) {
 	for _, v := range doubtful {
@@ -410,8 +483,10 @@ func (f *Finder) look(frame vision.Frame, bases []geom.Polygon, known []vision.O
 			v.OutlinePx = append(v.OutlinePx, px)
 		}
 	}
-	things := f.things(out.Views)
-	out.Blind = f.blind(frame.Gray, out.Views)
+	lights := f.paperLights(frame.Gray)
+	things := f.things(out.Views, lights)
+	doubtful = slices.DeleteFunc(doubtful, func(v vision.ObstacleView) bool { return f.shadow(&v, lights) })
+	out.Blind = f.blind(lights, out.Views)
 	out.Unseen = f.unseen(out.Blind)
 	if out.Unseen == vision.UnseenOtherMat { // what was recognised there is chance
 		out.Views, out.Bases = nil, nil
@@ -497,12 +572,12 @@ func (f *Finder) unseen(blind []engine.BlindArea) string {
 
 // things returns what lies on the mat, is no known obstacle and belongs to no ship,
 // and is so wide that the catalogue's narrowest obstacle could be it or lie under it.
-// It leaves in f.diff.mask where they are.
+// It leaves in f.diff.mask where they are. lights are the paper's, as blind takes them.
 //
 // What differs from the mat little, or in parts, is noticed in large squares only, and only
 // those about its middle are beyond the limit: a thing reaches as far as those squares do, to
 // whatever small squares in them differ from the mat.
-func (f *Finder) things(known []vision.ObstacleView) []vision.UnknownObject {
+func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []vision.UnknownObject {
 	w := f.diff.view.width
 	for _, v := range known {
 		f.erase(v.Outline, thingMargin)
@@ -519,6 +594,7 @@ func (f *Finder) things(known []vision.ObstacleView) []vision.UnknownObject {
 		mask[k] = mask[k] && (broad[k] || f.test.mean[k] > -shadowEdge)
 	}
 	blobs := slices.DeleteFunc(f.diff.blobs(half*half), f.miniature)
+	blobs = f.withoutSpecks(blobs, half, lights)
 	clear(mask)
 	for _, b := range blobs {
 		for _, c := range b.cells {
@@ -542,6 +618,44 @@ func (f *Finder) things(known []vision.ObstacleView) []vision.UnknownObject {
 		out = append(out, f.thing(cells))
 	}
 	return out
+}
+
+// A speck is what is noticed in fewer squares than speckShare of the smallest obstacle's area; speckReach is how far about it,
+// in half squares, the rest of an obstacle is looked for.
+const (
+	speckShare = 1.0 / 8
+	speckReach = 4
+)
+
+// withoutSpecks leaves out those of f.diff.mask's blobs that are too small for an obstacle: nothing else was noticed about
+// them, and the mat there is seen so well that the rest of an obstacle would have been.
+func (f *Finder) withoutSpecks(blobs []blob, half int, lights []paperLight) []blob {
+	m := &f.test
+	most := int(speckShare * f.smallest)
+	if !slices.ContainsFunc(blobs, func(b blob) bool { return len(b.cells) <= most }) {
+		return blobs
+	}
+	f.expectedEnergy(lights, leastPrint)
+	sums := gray.BoxSums(m.a, m.w, m.h, half)
+	least := m.limit * float32((2*half+1)*(2*half+1))
+	return slices.DeleteFunc(blobs, func(b blob) bool {
+		around := b.box.Inset(-speckReach * half)
+		if len(b.cells) > most || !around.In(image.Rect(0, 0, m.w, m.h)) {
+			return false
+		}
+		noticed := 0
+		for j := around.Min.Y; j < around.Max.Y; j++ {
+			for k := j*m.w + around.Min.X; k < j*m.w+around.Max.X; k++ {
+				if f.diff.mask[k] {
+					noticed++
+				}
+				if !m.seen[k] || sums[k] < least || noticed > most {
+					return false
+				}
+			}
+		}
+		return true
+	})
 }
 
 // energyLimit is the energy of a small square above which it is no bare mat. Set as the limit

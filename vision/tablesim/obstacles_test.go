@@ -3,6 +3,7 @@ package tablesim_test
 import (
 	"bytes"
 	"image"
+	"image/color"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -276,6 +277,46 @@ func TestAnObstacleThatAShipCoversIsRemembered(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, got.Scene.Obstacles, 3, got.Obstacles.Unseen)
 	assert.Equal(t, before.Scene.Obstacles[0], got.Scene.Obstacles[0])
+}
+
+// A sleeve pushes a rock by a few millimetres, or a card comes to lie on part of what was pushed.
+func TestAPushedRockIsNotAnsweredAtItsOldPlace(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it draws and searches many pictures: run without -short")
+	}
+	table, catalogue := obstacleTable(t)
+	l, err := locate.New(tableOf(table), locate.Options{Catalogue: catalogue, Background: learnt(t, table)})
+	require.NoError(t, err)
+	_, err = l.Locate(render(t, table))
+	require.NoError(t, err)
+	answered := 0
+	for i, by := range []struct{ x, y, turn, card float64 }{
+		{x: 1}, {x: -2, y: 2, turn: 0.03}, {y: -5}, {x: 2.5, card: 14},
+	} {
+		for k := range table.Scene.Obstacles {
+			o := &table.Scene.Obstacles[k]
+			o.Pose.X, o.Pose.Y, o.Pose.Heading = o.Pose.X+by.x, o.Pose.Y+by.y, (o.Pose.Heading + geom.Angle(by.turn)).Normalized()
+		}
+		table.Clutter = nil
+		if by.card > 0 {
+			p := table.Scene.Obstacles[0].Pose.Point
+			p.X += 20 + by.card/2
+			table.Clutter = []tablesim.Clutter{{Pose: geom.Pose{Point: p}, Width: 40, Length: 63, Height: 0.5, Color: color.RGBA{200, 60, 40, 255}}}
+		}
+		pushed := render(t, table)
+		_, err := l.Locate(noisy(pushed, uint64(2*i)))
+		require.NoError(t, err)
+		got, err := l.Locate(noisy(pushed, uint64(2*i+1)))
+		require.NoError(t, err)
+		require.Empty(t, got.Obstacles.Unseen)
+		for _, o := range got.Scene.Obstacles {
+			k := slices.IndexFunc(table.Scene.Obstacles, func(w engine.Obstacle) bool { return w.ID == o.ID })
+			worst := worstOutline(o, table.Scene.Obstacles[k])
+			assert.Less(t, worst, max(0.6, 3*float64(o.Sigma)), "%+v: %s, mm", by, o.ID)
+			answered++
+		}
+	}
+	assert.GreaterOrEqual(t, answered, 11, "of 12, one of them half covered")
 }
 
 func TestWhatTheCatalogueDoesNotKnowIsUnknown(t *testing.T) {

@@ -173,6 +173,23 @@ func lines(t *testing.T, name, dir string, r *rendered, got vision.Located) *lin
 	return l
 }
 
+// answered holds every decided answer about what was located, where it was located, to the truth.
+func answered(t *testing.T, name string, r *rendered, got vision.Located) *answerTally {
+	truth := engine.Scene{Rules: got.Scene.Rules}
+	for _, s := range r.Ships {
+		base, err := engine.ParseBase(s.Base)
+		require.NoError(t, err)
+		pose := geom.Pose{Point: geom.Point{X: s.X, Y: s.Y}, Heading: geom.Angle(s.Heading) * geom.Degree}
+		truth.Ships = append(truth.Ships, engine.Ship{ID: s.ID, Base: base, Pose: pose})
+	}
+	for i, o := range r.obstacles() {
+		truth.Obstacles = append(truth.Obstacles, engine.Obstacle{ID: fmt.Sprint(o.name, "#", i), Kind: "asteroid", Outline: o.outline})
+	}
+	a := &answerTally{}
+	a.add(t, name, got.Scene, truth)
+	return a
+}
+
 // pictures returns a folder's pictures of one resting table: image.jpg, image-1.jpg …; one
 // of them only unless all are asked for.
 func picturesOf(t *testing.T, dir string, all bool) (out []vision.Frame) {
@@ -229,7 +246,7 @@ func TestObstaclesReexposed(t *testing.T) {
 		t.Skip("SIGHTLINE_REEXPOSED and SIGHTLINE_EMPTY_MATS name no folders of rendered pictures: see docs/accuracy.md")
 	}
 	catalogue, d := publishedCatalogue(t), markerDetector(t)
-	cameras, lined := map[string]*obstacleTally{}, map[string]*lineTally{}
+	cameras, lined, answers := map[string]*obstacleTally{}, map[string]*lineTally{}, &answerTally{}
 	var elapsed time.Duration
 	pictures := 0
 	for _, truth := range renderedTruths(t, roots) {
@@ -247,7 +264,8 @@ func TestObstaclesReexposed(t *testing.T) {
 		name := seed + "/" + camera
 		one := &obstacleTally{name: name}
 		one.add(r.obstacles(), got)
-		of := lines(t, name, dir, r, got)
+		of, said := lines(t, name, dir, r, got), answered(t, name, r, got)
+		answers.join(said)
 		if one.right < one.all || one.invented+one.wrong > 0 {
 			t.Log(one)
 			for _, lost := range one.lost {
@@ -255,6 +273,7 @@ func TestObstaclesReexposed(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %v; blind %.1f %%; %s", name, of, of.blind/914.4/914.4*100, got.Obstacles.Unseen)
+		t.Logf("%s: %v", name, said)
 		if cameras[camera] == nil {
 			cameras[camera], lined[camera] = &obstacleTally{name: camera}, &lineTally{}
 		}
@@ -270,12 +289,14 @@ func TestObstaclesReexposed(t *testing.T) {
 	}
 	t.Log(sum)
 	t.Log("all", total)
-	for _, w := range total.wrong {
+	t.Log(answers)
+	for _, w := range append(total.wrong, answers.lost...) {
 		t.Log("    ", w)
 	}
 	t.Logf("a picture takes %v in the mean", elapsed/time.Duration(max(pictures, 1)))
 	assert.Zero(t, sum.silent, "obstacles that nothing was said of")
 	assert.Zero(t, sum.wrong+sum.invented, "wrong or invented obstacles")
+	assert.Zero(t, answers.wrong, "decided answers that the truth contradicts")
 	assert.Zero(t, total.falseNever, "lines that were called clear and are not")
 	assert.GreaterOrEqual(t, float64(total.kept), 0.95*float64(total.clear), "lines in good view that are answered")
 }
