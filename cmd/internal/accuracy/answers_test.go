@@ -85,6 +85,7 @@ func (a *answerTally) add(t *testing.T, name string, located, truth engine.Scene
 // TestAnswersThroughEveryCamera holds every decided answer about random tables to the truth, through each of the simulator's
 // camera models.
 func TestAnswersThroughEveryCamera(t *testing.T) {
+	notShort(t)
 	all := &answerTally{}
 	for _, name := range tablesim.CameraNames() {
 		sum := &answerTally{}
