@@ -63,7 +63,8 @@ func (a *answerTally) add(t *testing.T, name string, located, truth engine.Scene
 			}
 		}
 		one(&a.ranges, p.Range.Outcome == engine.Yes, p.Range.Band == q.Range.Band, q.Range.Margin, fmt.Sprint("range ", p.Range.Band))
-		one(&a.contacts, p.Contact == engine.Yes || p.Contact == engine.No, p.Contact == q.Contact, truthNear+1, fmt.Sprint("contact ", p.Contact))
+		one(&a.contacts, p.Contact == engine.Yes || p.Contact == engine.No, p.Contact == q.Contact, 1,
+			fmt.Sprint("contact ", p.Contact))
 		for k, arc := range p.Arcs {
 			if k >= len(q.Arcs) || q.Arcs[k].Arc != arc.Arc {
 				continue
