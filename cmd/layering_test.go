@@ -98,6 +98,9 @@ var mayImport = map[string][]string{
 	"engine/geom":                      {},
 	"firmware-config":                  {},
 
+	"cmd/internal/outline": {"cmd/internal/access", "cmd/internal/live", "cmd/internal/sentence", "cmd/internal/web", "vision",
+		"vision/catalogue", "vision/token", "calibration", "calibration/quick", "engine", "engine/geom"},
+
 	"engine/flown":      {"engine", "engine/geom"},
 	"engine/tablecheck": {"engine", "engine/geom"},
 }
@@ -110,6 +113,7 @@ var testsMayImport = map[string][]string{
 	"cmd/internal/accuracy": {"calibration", "calibration/lens", "calibration/quick", "calibration/watch", "engine", "engine/geom",
 		"engine/scenefile", "vision", "vision/catalogue", "vision/exposure", "vision/fiducial", "vision/fusion", "vision/locate",
 		"vision/look", "vision/obstacle", "vision/opencv", "vision/ship", "vision/tablesim", "vision/token", "vision/track"},
+	"cmd/internal/outline":   {"cmd/internal/app", "hardware/hardwaretest", "vision/tablesim"},
 	"cmd/internal/doctor":    {"engine/geom", "vision/tablesim"},
 	"cmd/internal/rulebook":  {"engine"},
 	"cmd/internal/rulings":   {"calibration/atomicfile/faultdisk", "vision/tablesim"},

@@ -191,7 +191,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		Hub: hub, Choose: g.Choose, SetMatch: g.SetMatch, Agree: g.Agree, Declare: g.Declare, PlaceShip: frames.PlaceShip,
 		Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout, Learning: learner, Freeze: g.Hold,
 		AskJudge: g.AskJudgeFor, Rulings: ruling, Access: mayAsk, TLS: encrypted, Metrics: figures(o.Version, ruling, c.dataDir()),
-		Routes: routes(hub, o),
+		Routes: p.routes(c, hub, g, o),
 	})}
 	service := newServiceTask(hub, page.server, o.Log,
 		map[string]*game.Liveness{"pipeline": &frames.Loop, "answers": &g.Loop, "panel": &showing.loop})

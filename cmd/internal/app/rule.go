@@ -318,6 +318,9 @@ func aloneNote(v *live.Ruling) string {
 // alone locates the held picture by itself and reports whether that gives the same
 // answers for the pair, and otherwise what it gives.
 func (j *judges) alone(h *live.Held, c live.Choice) (same bool, differs string) {
+	if h.Marked {
+		return false, "a person marked the ships in it"
+	}
 	locator, err := j.newLocator(h.Table)
 	if err != nil {
 		return false, "it cannot be located: " + err.Error()
@@ -349,7 +352,7 @@ func (j *judges) files(h *live.Held) (f rulings.Files, err error) {
 	if c := h.Frame.Color; c != nil {
 		f.Color = image.Image(c)
 	}
-	if j.catalogue == "" || !h.ObstaclesWatched {
+	if j.catalogue == "" || !h.ObstaclesWatched || h.Marked {
 		return f, nil
 	}
 	if f.Catalogue, err = regular.Read(j.catalogue, mostLearnt); err != nil {

@@ -21,6 +21,7 @@ type Held struct {
 	Asked    string            // who asked for a judge, as AskedText says it; "": no judge was asked for
 	Askers   []string          // their names, the first to ask first; empty where no names were given
 	Judge    bool              // a judge holds it
+	Marked   bool              // a person marked ships in the picture: it shows nothing by which the program finds them
 	Register Register          // the calibration that the picture was measured with
 	Table    calibration.Table // the same, to project with
 

@@ -270,10 +270,16 @@ func compareScenes(e *Entry, recorded, located *engine.Scene) Relook {
 	r := Relook{}
 	now := *recorded // edition, profile, devices and markers, which no picture shows
 	now.MatWidth, now.MatHeight, now.ScaleSigma = located.MatWidth, located.MatHeight, located.ScaleSigma
-	now.Obstacles, now.Unknown, now.Blind, now.ObstaclesUnseen = located.Obstacles, located.Unknown, located.Blind, located.ObstaclesUnseen
+	if !handMarked(recorded) || !located.ObstaclesUnseen { // what a person marked no picture shows
+		now.Obstacles, now.Unknown, now.Blind, now.ObstaclesUnseen = located.Obstacles, located.Unknown, located.Blind, located.ObstaclesUnseen
+	}
 	now.Ships = nil
 	for _, was := range recorded.Ships {
 		i := slices.IndexFunc(located.Ships, func(s engine.Ship) bool { return s.ID == was.ID })
+		if was.Seen == byHand {
+			now.Ships = append(now.Ships, was)
+			continue
+		}
 		if i < 0 {
 			r.Absent = append(r.Absent, was.ID)
 			continue
@@ -310,6 +316,13 @@ func compareScenes(e *Entry, recorded, located *engine.Scene) Relook {
 		r.State, r.Why = Failed, err.Error()
 	}
 	return r
+}
+
+// byHand is how a ship was seen that a person marked in the picture.
+const byHand = "mark"
+
+func handMarked(s *engine.Scene) bool {
+	return slices.ContainsFunc(s.Ships, func(s engine.Ship) bool { return s.Seen == byHand })
 }
 
 // obstacles says where obstacles lie now.

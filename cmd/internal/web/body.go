@@ -55,12 +55,12 @@ func readJSON(body io.Reader, into any, example string) (problem string) {
 // bodyAtMost is how large a request's body may be; most handlers take less.
 const bodyAtMost = 64 << 10
 
-// shortened keeps every body but a catalogue's file to bodyAtMost.
-func shortened(next http.Handler) http.Handler {
+// shortened keeps every body to bodyAtMost, or to what is named for its method and path.
+func shortened(longer map[string]int64, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		most := int64(bodyAtMost)
-		if r.Method == http.MethodPut && r.URL.Path == learnPath {
-			most = catalogueMost
+		most, ok := longer[r.Method+" "+r.URL.Path]
+		if !ok {
+			most = bodyAtMost
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, most)
 		next.ServeHTTP(w, r)

@@ -31,7 +31,8 @@ type Route struct {
 	Pattern string // as net/http's ServeMux reads it: "GET /api/round"
 	Role    access.Role
 	Handler http.HandlerFunc
-	Streams bool // it answers for as long as the client listens
+	Streams bool  // it answers for as long as the client listens
+	Body    int64 // most bytes of a request; 0: what is usual. Only for patterns without a wildcard
 }
 
 // Handle adds a route.

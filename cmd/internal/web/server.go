@@ -147,7 +147,11 @@ func (s *Server) routes() http.Handler {
 	if s.o.Learning != nil {
 		s.obstacleRoutes(mux)
 	}
+	longer := map[string]int64{http.MethodPut + " " + learnPath: catalogueMost}
 	for _, r := range s.o.Routes {
+		if r.Body > 0 {
+			longer[r.Pattern] = r.Body
+		}
 		answer := r.Handler
 		if r.Streams {
 			answer = s.guard.Streaming(answer)
@@ -157,7 +161,7 @@ func (s *Server) routes() http.Handler {
 	// Whoever changes something must come from this page: browsers say where a
 	// request comes from, and other sites are refused.
 	asked := http.NewCrossOriginProtection().Handler(languages.Translated(mux.mux))
-	return access.Noted(secured(s.counted(s.guard.OwnHosts(s.guard.Limited(shortened(asked))))))
+	return access.Noted(secured(s.counted(s.guard.OwnHosts(s.guard.Limited(shortened(longer, asked))))))
 }
 
 // Allow lets a handler be asked by those who have the role.

@@ -1,0 +1,21 @@
+package app
+
+import (
+	"time"
+
+	"sightline/cmd/internal/game"
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/outline"
+	"sightline/cmd/internal/web"
+)
+
+// outlines returns what people mark bases by hand with.
+func (p *program) outlines(c Config, hub *live.Hub, g *game.Game, o Options) []web.Route {
+	return outline.New(outline.Options{
+		Hub: hub, Layout: c.Table.Layout, Markers: p.markers(o.Log), Hold: g.HoldMarked, Now: time.Now, Log: o.Log,
+		Rules: func() outline.Rules {
+			r := g.Rules()
+			return outline.Rules{Edition: r.Edition, Profile: r.Profile, Sigmas: r.Sigmas}
+		},
+	}).Routes()
+}

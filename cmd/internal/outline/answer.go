@@ -1,0 +1,240 @@
+package outline
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/live"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/token"
+)
+
+// request is all that a person marked in a picture, and the pair that is asked about.
+type request struct {
+	Ships     []mark `json:"ships"`
+	Obstacles []rock `json:"obstacles"`
+	// AllObstacles: every obstacle that may lie in the way is marked; without it obstruction is not answered on a photograph.
+	AllObstacles bool   `json:"all_obstacles"`
+	From         string `json:"from"`
+	To           string `json:"to"`
+	Arc          string `json:"arc"`
+}
+
+// rock is an obstacle whose edge a person pointed at.
+type rock struct {
+	Kind    string       `json:"kind"`
+	Outline [][2]float64 `json:"outline_px"` // of its upper edge
+}
+
+const (
+	rocksMost = 12
+	edgeMost  = 60 // points of an obstacle's edge
+)
+
+// Rules are those that pictures are measured by.
+type Rules struct {
+	Edition engine.Rules
+	Profile string
+	Sigmas  float64
+}
+
+var errNoCalibration = errors.New("this picture is not calibrated yet: say where the mat's corners are")
+
+// answered is what was marked in a picture, measured.
+type answered struct {
+	held   live.Held
+	choice live.Choice
+	ships  []placed
+	hand   float64 // px
+}
+
+// measure makes a scene of what a person marked, with what the camera saw, and measures it. Errors are for people.
+func (p *picture) measure(r *request, rules Rules, now time.Time) (a answered, err error) {
+	table, register, _ := p.calibration()
+	if table == nil {
+		return a, errNoCalibration
+	}
+	if a.ships, a.hand, err = place(table, r.Ships); err != nil {
+		return a, err
+	}
+	if a.choice.Arc, err = live.ParseArc(r.Arc); err != nil {
+		return a, err
+	}
+	a.choice.From, a.choice.To = r.From, r.To
+	h := &a.held
+	*h = live.Held{At: now, Register: register, Table: *table, Source: p.source, Frame: p.frame, Marked: true, Sigmas: rules.Sigmas}
+	h.Located = p.unmarked(a.ships)
+	scene := &h.Located.Scene
+	scene.Rules, scene.Profile = rules.Edition, rules.Profile
+	scene.MatWidth, scene.MatHeight, scene.ScaleSigma = table.Layout.Width, table.Layout.Height, table.ScaleSigma
+	h.ObstaclesWatched = p.seen.ObstaclesWatched || r.AllObstacles
+	scene.ObstaclesUnseen = !h.ObstaclesWatched
+	if scene.Obstacles, err = rocks(table, r.Obstacles, a.hand, scene.Obstacles); err != nil {
+		return a, err
+	}
+	for i := range a.ships {
+		s := &a.ships[i]
+		scene.Ships = append(scene.Ships, engine.Ship{ID: s.id, Player: s.player, Base: s.base, Pose: s.pose, Covariance: s.all, Seen: "mark",
+			Visible: 1})
+		h.Located.Ships = append(h.Located.Ships, vision.ShipView{ID: s.id, Fit: s.fit, Outline: s.outline(table)})
+	}
+	standing := h.Scene()
+	if h.Result, err = engine.Measure(&standing, engine.Options{Sigmas: rules.Sigmas}); err != nil {
+		return a, err
+	}
+	return a, nil
+}
+
+// unmarked is what the camera saw of the table but for the bases that are marked: the ships that stood.
+func (p *picture) unmarked(marked []placed) vision.Located {
+	out := p.seen.Located
+	out.Captured = p.frame.Captured
+	standing := p.seen.Scene()
+	out.Scene = standing
+	out.Scene.Ships, out.Ships = nil, nil
+	for _, s := range standing.Ships {
+		if slices.ContainsFunc(marked, func(m placed) bool { return m.id == s.ID }) {
+			continue
+		}
+		view := vision.ShipView{ID: s.ID}
+		if i := slices.IndexFunc(p.seen.Located.Ships, func(v vision.ShipView) bool { return v.ID == s.ID }); i >= 0 {
+			view = p.seen.Located.Ships[i]
+		}
+		out.Scene.Ships, out.Ships = append(out.Scene.Ships, s), append(out.Ships, view)
+	}
+	return out
+}
+
+// rocks adds marked obstacles to those that the camera saw.
+func rocks(t *calibration.Table, marked []rock, hand float64, seen []engine.Obstacle) ([]engine.Obstacle, error) {
+	if len(marked) > rocksMost {
+		return nil, fmt.Errorf("expected at most %d obstacles, got %d", rocksMost, len(marked))
+	}
+	out := slices.Clone(seen)
+	budget := calibration.NewBudget(*t, calibration.Uncertainty{})
+	for i, m := range marked {
+		o := engine.Obstacle{ID: fmt.Sprintf("marked%d", i+1), Kind: m.Kind}
+		if !slices.Contains([]string{"asteroid", "debris", "gas"}, m.Kind) {
+			return nil, fmt.Errorf("obstacle %d: expected asteroid, debris or gas, got %q", i+1, m.Kind)
+		}
+		if len(m.Outline) < 3 || len(m.Outline) > edgeMost {
+			return nil, fmt.Errorf("obstacle %d: expected 3 to %d points of its edge, got %d", i+1, edgeMost, len(m.Outline))
+		}
+		for _, px := range m.Outline {
+			q, ok := t.PointAt(geom.Pixel{X: px[0], Y: px[1]}, catalogue.TokenTop)
+			if !ok || !(math.Abs(q.X) < 1e4 && math.Abs(q.Y) < 1e4) {
+				return nil, fmt.Errorf("obstacle %d: (%g, %g) shows no place on the table", i+1, px[0], px[1])
+			}
+			o.Outline = append(o.Outline, q)
+			o.Pose.Point = o.Pose.Add(q.Mul(1 / float64(len(m.Outline))))
+		}
+		for k := range o.Outline {
+			o.Outline[k] = o.Outline[k].Sub(o.Pose.Point)
+		}
+		_, dx, dy, ok := t.PixelJacobian(o.Pose.Point, catalogue.TokenTop)
+		terms, ok2 := budget.At(o.Pose.Point, catalogue.TokenTop)
+		det := math.Abs(dx.X*dy.Y - dx.Y*dy.X)
+		if !ok || !ok2 || !(det > 1e-9) {
+			return nil, fmt.Errorf("obstacle %d: the picture does not show that place", i+1)
+		}
+		pointing := hand / math.Sqrt(det)
+		o.Sigma = geom.Length(math.Hypot(pointing, float64(calibration.LargestSigma(terms.Total(1)))))
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// project returns where the picture shows a line at the height of bases' tops. A lens bends it, so that it goes in pieces
+// of a centimetre.
+func project(t *calibration.Table, from, to geom.Point) [][2]float64 {
+	out := [][2]float64{}
+	n := max(1, int(math.Ceil(float64(from.Distance(to))/10)))
+	for k := range n + 1 {
+		q := from.Lerp(to, float64(k)/float64(n))
+		px, ok := t.PixelOf(q, token.BaseTop+t.Surface.Height(q))
+		if !ok {
+			return [][2]float64{}
+		}
+		out = append(out, [2]float64{px.X, px.Y})
+	}
+	return out
+}
+
+// shipJSON is a marked base as it counts.
+type shipJSON struct {
+	ID       string  `json:"id"`
+	Player   int     `json:"player"`
+	Base     string  `json:"base"`
+	X        float64 `json:"x_mm"`
+	Y        float64 `json:"y_mm"`
+	Heading  float64 `json:"heading_deg"`
+	SigmaMM  float64 `json:"sigma_mm"` // 1 sigma, along the worst direction
+	SigmaDeg float64 `json:"sigma_deg"`
+	Tries    int     `json:"tries"`
+}
+
+// verdictJSON is a question about the pair, with its answer.
+type verdictJSON struct {
+	Key        string         `json:"key"`
+	Name       string         `json:"name"`
+	Outcome    string         `json:"outcome"`
+	Title      string         `json:"title"`
+	Text       string         `json:"text"`
+	Decide     string         `json:"decide"`
+	DistanceMM *float64       `json:"distance_mm"`
+	SigmaMM    *float64       `json:"sigma_mm"`
+	MarginMM   float64        `json:"margin_mm"`
+	NeedMM     *float64       `json:"needed_mm"`
+	Lines      [][][2]float64 `json:"lines_px"`
+}
+
+// answerJSON is what follows from the marks.
+type answerJSON struct {
+	HandPx   float64       `json:"hand_px"` // how steady the hand is
+	Ships    []shipJSON    `json:"ships"`
+	Measured string        `json:"measured"` // in a few words; "" when nothing is
+	Reason   string        `json:"reason"`   // why nothing is
+	Verdicts []verdictJSON `json:"verdicts"`
+}
+
+func (a *answered) json() answerJSON {
+	out := answerJSON{HandPx: a.hand, Ships: []shipJSON{}, Verdicts: []verdictJSON{}}
+	for i := range a.ships {
+		s := &a.ships[i]
+		mm, turn := s.sigma()
+		out.Ships = append(out.Ships, shipJSON{s.id, s.player, s.base.String(), s.pose.X, s.pose.Y, s.pose.Heading.Normalized().Degrees(),
+			float64(mm), turn.Degrees(), len(s.tries)})
+	}
+	state := a.held.State(a.choice)
+	if state.Pair == nil {
+		out.Reason = state.Reason
+		return out
+	}
+	out.Measured = live.MeasuredTitle(&state)
+	for _, v := range state.Verdicts() {
+		j := verdictJSON{Key: v.Key, Name: v.Name, Outcome: v.Outcome, Title: v.Title, Text: v.Text, Decide: v.Decide,
+			DistanceMM: number(v.Distance), SigmaMM: number(v.Sigma), MarginMM: float64(v.Margin), NeedMM: number(v.Need),
+			Lines: [][][2]float64{}}
+		for _, l := range v.Lines {
+			j.Lines = append(j.Lines, project(&a.held.Table, l[0], l[1]))
+		}
+		out.Verdicts = append(out.Verdicts, j)
+	}
+	return out
+}
+
+// number is a length that is known; nil where it is not.
+func number(l *geom.Length) *float64 {
+	if l == nil {
+		return nil
+	}
+	x := float64(*l)
+	return &x
+}

@@ -1,0 +1,380 @@
+package outline
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"path"
+	"sync"
+	"time"
+
+	"sightline/calibration"
+	"sightline/calibration/quick"
+	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+//go:embed static
+var static embed.FS
+
+// Options say what the page works with.
+type Options struct {
+	Hub     *live.Hub
+	Layout  calibration.Layout    // of the mat and its markers
+	Markers vision.MarkerDetector // nil: only the mat's corners calibrate a photograph
+	Rules   func() Rules
+	// Hold holds what was marked for everybody, and returns its number; its errors are for people.
+	Hold func(live.Held, live.Choice) (uint64, error)
+	Now  func() time.Time
+	Log  *slog.Logger
+}
+
+// Desk keeps the pictures on which bases are marked and answers the page.
+type Desk struct {
+	o         Options
+	shelf     shelf
+	detecting sync.Mutex // one photograph is searched at a time: it takes a second of the small computer's time
+}
+
+// New returns a desk with no picture on it.
+func New(o Options) *Desk { return &Desk{o: o} }
+
+// Routes are the page and its data.
+func (d *Desk) Routes() []web.Route {
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		panic("outline: the embedded page: " + err.Error())
+	}
+	page := func(w http.ResponseWriter, r *http.Request) {
+		name := r.PathValue("file")
+		if name == "" {
+			name = "outline.html"
+		}
+		http.ServeFileFS(w, r, files, path.Base(name))
+	}
+	return []web.Route{
+		{Pattern: "GET /outline", Role: access.Nobody, Handler: page},
+		{Pattern: "GET /outline/{file}", Role: access.Nobody, Handler: page},
+		{Pattern: "POST /api/outline/pictures", Role: access.Player, Handler: d.newPicture, Body: photoBytes + 1},
+		{Pattern: "GET /api/outline/pictures/{id}", Role: access.Player, Handler: d.with(d.describe)},
+		{Pattern: "GET /api/outline/pictures/{id}/pixels", Role: access.Player, Handler: d.with(d.pixels)},
+		{Pattern: "POST /api/outline/pictures/{id}/calibration", Role: access.Player, Handler: d.with(d.calibrate)},
+		{Pattern: "POST /api/outline/pictures/{id}/snap", Role: access.Player, Handler: d.with(d.snap)},
+		{Pattern: "POST /api/outline/pictures/{id}/answer", Role: access.Player, Handler: d.with(d.answer)},
+		{Pattern: "POST /api/outline/pictures/{id}/hold", Role: access.Player, Handler: d.with(d.hold)},
+	}
+}
+
+// with finds the picture that an address names.
+func (d *Desk) with(answer func(http.ResponseWriter, *http.Request, *picture)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		p := d.shelf.get(r.PathValue("id"), d.o.Now())
+		if p == nil {
+			http.Error(w, "This picture is no longer kept: pictures are kept for an hour, the last three of them. Take or drop it again.",
+				http.StatusNotFound)
+			return
+		}
+		answer(w, r, p)
+	}
+}
+
+// uploadTime is how long a photograph may take to come in.
+const uploadTime = time.Minute
+
+// newPicture takes a photograph (its bytes, named by ?name=), or with ?from=live or ?from=held what the camera shows.
+func (d *Desk) newPicture(w http.ResponseWriter, r *http.Request) {
+	now := d.o.Now()
+	var p *picture
+	var err error
+	if from := r.URL.Query().Get("from"); from != "" {
+		p, err = d.ofCamera(from)
+	} else {
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(uploadTime))
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(2 * uploadTime))
+		p, err = d.ofPhoto(w, r)
+	}
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	d.shelf.put(p, now)
+	d.describe(w, r, p)
+}
+
+// ofPhoto reads a photograph and calibrates it by its markers, where it shows them.
+func (d *Desk) ofPhoto(w http.ResponseWriter, r *http.Request) (*picture, error) {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, photoBytes))
+	if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
+		return nil, fmt.Errorf("the picture is larger than %d MB", photoBytes>>20)
+	}
+	if err != nil {
+		return nil, errors.New("the picture did not come in whole")
+	}
+	name := sentence.Shorten(path.Base("/" + r.URL.Query().Get("name")))
+	if name == "/" || name == "." {
+		name = "photograph"
+	}
+	f, err := readPhoto(raw, name, d.o.Now())
+	if err != nil {
+		return nil, err
+	}
+	p := &picture{source: "photograph " + name, frame: f}
+	if t, ok := d.byMarkers(f); ok {
+		err = p.calibrate(t, "markers", d.o.Now())
+	}
+	return p, err
+}
+
+// byMarkers calibrates a photograph by the mat's markers.
+func (d *Desk) byMarkers(f vision.Frame) (calibration.Table, bool) {
+	if d.o.Markers == nil {
+		return calibration.Table{}, false
+	}
+	d.detecting.Lock()
+	found, err := d.o.Markers.DetectMarkers(f.Gray)
+	d.detecting.Unlock()
+	if err != nil {
+		return calibration.Table{}, false
+	}
+	width, height := f.Size()
+	s, err := quick.Solve(quick.Input{Layout: d.o.Layout, Views: []quick.View{{Name: f.Name, Seen: vision.Sightings(found)}},
+		Width: width, Height: height})
+	if err != nil {
+		d.o.Log.Info("a photograph is not calibrated by its markers", "markers", len(found), "err", err)
+		return calibration.Table{}, false
+	}
+	return s.Table, true
+}
+
+// ofCamera takes the newest picture, or what is held.
+func (d *Desk) ofCamera(from string) (*picture, error) {
+	state := d.o.Hub.Newest()
+	p := &picture{}
+	switch {
+	case from == "held" && state.Hold == nil:
+		return nil, errors.New("nothing is held: hold the picture first")
+	case from == "held":
+		p.seen = *state.Hold
+	case from == "live":
+		p.seen = live.Held{Register: state.Register, Source: state.Source, Frame: state.Frame, Region: state.Region, Located: state.Located,
+			Tracks: state.Tracks, ObstaclesWatched: state.ObstaclesWatched}
+	default:
+		return nil, fmt.Errorf("from: expected live or held, got %q", from)
+	}
+	if p.frame, p.source = p.seen.Frame, p.seen.Source; p.frame.Gray == nil {
+		return nil, errors.New("there is no picture of a camera: drop a photograph here")
+	}
+	p.register = p.seen.Register
+	if t, err := calibration.ParseTableFile(p.register.File); err == nil {
+		p.table, p.from = &t, "table"
+	} else if t, ok := d.byMarkers(p.frame); ok {
+		err = p.calibrate(t, "markers", d.o.Now())
+		return p, err
+	}
+	return p, nil
+}
+
+// pictureJSON is a picture as the page draws on it.
+type pictureJSON struct {
+	ID         string            `json:"id"`
+	Source     string            `json:"source"`
+	Width      int               `json:"width"`
+	Height     int               `json:"height"`
+	From       string            `json:"calibrated_by"` // table, markers, corners; "": not calibrated
+	SigmaMM    *float64          `json:"sigma_mm"`      // of a base's place at the mat's middle, 1 sigma
+	CornerMM   *float64          `json:"corner_sigma_mm"`
+	Camera     *cameraJSON       `json:"camera"`
+	MatMM      [2]float64        `json:"mat_mm"`
+	Wires      map[string][]wire `json:"wires"`
+	Ships      []shipJSON        `json:"ships"` // that the camera sees
+	Watched    bool              `json:"obstacles_watched"`
+	Markers    bool              `json:"finds_markers"`
+	Rules      string            `json:"rules"`
+	HeldNumber uint64            `json:"held"`
+}
+
+// describe says what a picture is.
+func (d *Desk) describe(w http.ResponseWriter, _ *http.Request, p *picture) {
+	table, _, from := p.calibration()
+	rules := d.o.Rules()
+	width, height := p.frame.Size()
+	out := pictureJSON{ID: p.id, Source: p.source, Width: width, Height: height, From: from, Wires: map[string][]wire{},
+		MatMM: [2]float64{float64(d.o.Layout.Width), float64(d.o.Layout.Height)}, Ships: []shipJSON{},
+		Watched: p.seen.ObstaclesWatched, Markers: d.o.Markers != nil, Rules: rules.Edition.String(), HeldNumber: p.seen.Number}
+	if table != nil {
+		out.Camera = cameraOf(table)
+		out.MatMM = out.Camera.MatMM
+		middle, corner := sureTo(table)
+		out.SigmaMM, out.CornerMM = &middle, &corner
+	}
+	profile, err := engine.ProfileNamed(rules.Profile)
+	if err != nil {
+		profile = engine.Nominal()
+	}
+	for _, b := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
+		out.Wires[b.String()] = wiresOf(&profile, rules.Edition, b)
+	}
+	for _, s := range p.seen.Located.Scene.Ships {
+		out.Ships = append(out.Ships, shipJSON{ID: s.ID, Player: s.Player, Base: s.Base.String(), X: s.Pose.X, Y: s.Pose.Y,
+			Heading: s.Pose.Heading.Normalized().Degrees()})
+	}
+	writeJSON(w, out)
+}
+
+// pixels answers with the picture: without loss what a camera took, a photograph as good as it came.
+func (d *Desk) pixels(w http.ResponseWriter, r *http.Request, p *picture) {
+	var img image.Image = p.frame.Gray
+	if p.frame.Color != nil {
+		img = p.frame.Color
+	}
+	var buf bytes.Buffer
+	var err error
+	kind := "image/png"
+	if r.URL.Query().Get("quick") == "1" {
+		kind = "image/jpeg"
+		err = jpeg.Encode(&buf, img, &jpeg.Options{Quality: 92})
+	} else {
+		err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&buf, img)
+	}
+	if err != nil {
+		http.Error(w, "The picture cannot be encoded.", http.StatusInternalServerError)
+		return
+	}
+	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(uploadTime))
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(buf.Bytes())
+}
+
+// calibrate takes {"corners_px":[[310,980],…],"mat_mm":[914.4,914.4]}: where the picture shows the mat's corners, and
+// then points of its edges.
+func (d *Desk) calibrate(w http.ResponseWriter, r *http.Request, p *picture) {
+	var in struct {
+		Corners [][2]float64 `json:"corners_px"`
+		Mat     [2]float64   `json:"mat_mm"`
+	}
+	if !readBody(w, r, &in) {
+		return
+	}
+	if in.Mat == ([2]float64{}) {
+		in.Mat = [2]float64{float64(d.o.Layout.Width), float64(d.o.Layout.Height)}
+	}
+	width, height := p.frame.Size()
+	at := make([]geom.Pixel, len(in.Corners))
+	for i, c := range in.Corners {
+		at[i] = geom.Pixel{X: c[0], Y: c[1]}
+		if !(c[0] >= -0.5 && c[1] >= -0.5 && c[0] <= float64(width)-0.5 && c[1] <= float64(height)-0.5) {
+			refuse(w, fmt.Errorf("(%g, %g) is not in the picture", c[0], c[1]))
+			return
+		}
+	}
+	question, err := quick.Corners(geom.Length(in.Mat[0]), geom.Length(in.Mat[1]), at, 0, width, height)
+	if err != nil {
+		refuse(w, plain(err))
+		return
+	}
+	s, err := quick.Solve(question)
+	if err != nil {
+		refuse(w, plain(err))
+		return
+	}
+	if err := p.calibrate(s.Table, "corners", d.o.Now()); err != nil {
+		refuse(w, plain(err))
+		return
+	}
+	d.describe(w, r, p)
+}
+
+// plain says for people why corners do not calibrate a picture.
+func plain(err error) error {
+	if errors.Is(err, quick.ErrMarkers) {
+		return errors.New("no usual lens shows the mat's corners so: tap them in their order, near left, near right, far right, far left as " +
+			"player 1 sees them, and check the mat's size")
+	}
+	return err
+}
+
+// answer measures what was marked.
+func (d *Desk) answer(w http.ResponseWriter, r *http.Request, p *picture) {
+	if a, ok := d.measured(w, r, p); ok {
+		writeJSON(w, a.json())
+	}
+}
+
+// measured reads what was marked and measures it, or answers why it cannot.
+func (d *Desk) measured(w http.ResponseWriter, r *http.Request, p *picture) (a answered, ok bool) {
+	var in request
+	if !readBody(w, r, &in) {
+		return a, false
+	}
+	a, err := p.measure(&in, d.o.Rules(), d.o.Now())
+	if err != nil {
+		refuse(w, err)
+		return a, false
+	}
+	return a, true
+}
+
+// hold holds what was marked: every page answers from it, and a judge rules on it.
+func (d *Desk) hold(w http.ResponseWriter, r *http.Request, p *picture) {
+	a, ok := d.measured(w, r, p)
+	if !ok {
+		return
+	}
+	if state := a.held.State(a.choice); state.Pair == nil {
+		refuse(w, fmt.Errorf("nothing can be held: %s", state.Reason))
+		return
+	}
+	n, err := d.o.Hold(a.held, a.choice)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	writeJSON(w, struct {
+		Held  uint64 `json:"held"`
+		Judge string `json:"judge"` // the page on which a judge rules
+	}{n, "/judge?" + url.Values{"from": {a.choice.From}, "to": {a.choice.To}}.Encode()})
+}
+
+// bodyMost is more than forty ships with ten tries each.
+const bodyMost = 60 << 10
+
+func readBody(w http.ResponseWriter, r *http.Request, into any) bool {
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, bodyMost))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(into); err != nil {
+		http.Error(w, "The request must be JSON: "+err.Error()+".", http.StatusBadRequest)
+		return false
+	}
+	return true
+}
+
+// refuse answers with a sentence for people.
+func refuse(w http.ResponseWriter, err error) {
+	status := http.StatusBadRequest
+	if errors.Is(err, live.ErrOvertaken) {
+		status = http.StatusConflict
+	}
+	http.Error(w, sentence.Of(err), status)
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(v)
+}

@@ -1,0 +1,282 @@
+package outline
+
+import (
+	"bytes"
+	"encoding/json"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"image/png"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/live"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/tablesim"
+)
+
+// bench is a desk with a clock that a test turns.
+type bench struct {
+	t    *testing.T
+	desk *Desk
+	mux  *http.ServeMux
+	now  time.Time
+	held *live.Held
+	hub  *live.Hub
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{t: t, mux: http.NewServeMux(), now: time.Unix(1e9, 0), hub: &live.Hub{}}
+	b.desk = New(Options{
+		Hub: b.hub, Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
+		Rules: func() Rules { return Rules{Edition: engine.Rules25, Sigmas: 3} },
+		Hold: func(h live.Held, _ live.Choice) (uint64, error) {
+			if b.held != nil {
+				return 0, &live.Refusal{Kind: live.ErrOvertaken, Text: "A judge was asked for."}
+			}
+			b.held = &h
+			return 7, nil
+		},
+		Now: func() time.Time { return b.now }, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	for _, r := range b.desk.Routes() {
+		b.mux.HandleFunc(r.Pattern, r.Handler)
+	}
+	return b
+}
+
+func (b *bench) do(method, path string, body []byte) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	b.mux.ServeHTTP(w, httptest.NewRequest(method, path, bytes.NewReader(body)))
+	return w
+}
+
+func (b *bench) post(path string, body any) *httptest.ResponseRecorder {
+	raw, err := json.Marshal(body)
+	require.NoError(b.t, err)
+	return b.do("POST", path, raw)
+}
+
+func (b *bench) photo(w, h int) pictureJSON {
+	var buf bytes.Buffer
+	require.NoError(b.t, jpeg.Encode(&buf, image.NewRGBA(image.Rect(0, 0, w, h)), nil))
+	got := b.do("POST", "/api/outline/pictures?name=dispute.jpg", buf.Bytes())
+	require.Equal(b.t, http.StatusOK, got.Code, got.Body)
+	var p pictureJSON
+	require.NoError(b.t, json.Unmarshal(got.Body.Bytes(), &p))
+	return p
+}
+
+// cornersOf are where a camera shows the mat's corners and two points of each edge.
+func cornersOf(t *testing.T, cam *calibration.Camera) (out [][2]float64) {
+	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
+	mat := layout.Corners()
+	points := mat[:]
+	for i, p := range layout.Corners() {
+		points = append(points, p.Lerp(mat[(i+1)%4], 0.3), p.Lerp(mat[(i+1)%4], 0.7))
+	}
+	for _, p := range points {
+		px, ok := cam.PixelOf(p, 0)
+		require.True(t, ok)
+		out = append(out, [2]float64{px.X, px.Y})
+	}
+	return out
+}
+
+// A photograph that shows no markers is calibrated by the mat's corners; two ships marked on it are answered about, and held.
+func TestAPhotographIsMarkedMeasuredAndHeld(t *testing.T) {
+	b, cam := newBench(t), tablesim.DefaultCamera(1920, 1080)
+	p := b.photo(1920, 1080)
+	assert.Empty(t, p.From)
+	assert.Nil(t, p.Camera)
+	at := "/api/outline/pictures/" + p.ID
+	request := request{From: "A1", To: "B1", Arc: "front", Ships: []mark{
+		{"A1", "small", []try{{400, 300, 0}, {400.3, 299.8, 0.2}}}, {"B1", "large", []try{{410, 520, 180}, {410, 520.4, 180.1}}},
+	}}
+	got := b.post(at+"/answer", request)
+	assert.Equal(t, http.StatusBadRequest, got.Code)
+	assert.Contains(t, got.Body.String(), "not calibrated yet")
+
+	got = b.post(at+"/calibration", map[string]any{"corners_px": cornersOf(t, &cam), "mat_mm": []float64{914.4, 914.4}})
+	require.Equal(t, http.StatusOK, got.Code, got.Body)
+	require.NoError(t, json.Unmarshal(got.Body.Bytes(), &p))
+	assert.Equal(t, "corners", p.From)
+	assert.InDelta(t, 1.3, *p.SigmaMM, 1)
+
+	got = b.post(at+"/answer", request)
+	require.Equal(t, http.StatusOK, got.Code, got.Body)
+	var a answerJSON
+	require.NoError(t, json.Unmarshal(got.Body.Bytes(), &a))
+	assert.Contains(t, a.Measured, "Range 2, in the front arc")
+	require.Len(t, a.Ships, 2)
+	assert.InDelta(t, 300, a.Ships[0].Y, 0.2)
+	assert.Greater(t, a.Ships[0].SigmaMM, 0.5)
+	require.NotEmpty(t, a.Verdicts)
+	assert.Equal(t, "range", a.Verdicts[0].Key)
+	assert.InDelta(t, 160, *a.Verdicts[0].DistanceMM, 1)
+	require.NotEmpty(t, a.Verdicts[0].Lines)
+	assert.Greater(t, len(a.Verdicts[0].Lines[0]), 10, "a line goes in pieces")
+	obstructed := func(a answerJSON) string {
+		for _, v := range a.Verdicts {
+			if v.Key == "front_obstruction" {
+				return v.Outcome + " " + v.Title
+			}
+		}
+		return ""
+	}
+	assert.Contains(t, obstructed(a), "no_view", "nobody said where obstacles lie")
+
+	rock := func(x float64) rock {
+		r := rock{Kind: "asteroid"}
+		for _, d := range [][2]float64{{-60, -20}, {60, -20}, {60, 20}, {-60, 20}} {
+			px, _ := cam.PixelOf(geom.Point{X: x + d[0], Y: 400 + d[1]}, 2)
+			r.Outline = append(r.Outline, [2]float64{px.X, px.Y})
+		}
+		return r
+	}
+	request.AllObstacles, request.Obstacles = true, append(request.Obstacles, rock(405))
+	require.NoError(t, json.Unmarshal(b.post(at+"/answer", request).Body.Bytes(), &a))
+	assert.Contains(t, a.Measured, "obstructed by marked1")
+	request.Obstacles[0] = rock(600)
+	require.NoError(t, json.Unmarshal(b.post(at+"/answer", request).Body.Bytes(), &a))
+	assert.NotContains(t, a.Measured, "obstructed by")
+
+	got = b.post(at+"/hold", request)
+	require.Equal(t, http.StatusOK, got.Code, got.Body)
+	assert.JSONEq(t, `{"held":7,"judge":"/judge?from=A1&to=B1"}`, got.Body.String())
+	require.NotNil(t, b.held)
+	assert.True(t, b.held.Marked)
+	assert.Equal(t, "photograph dispute.jpg", b.held.Source)
+	for _, s := range b.held.Located.Scene.Ships {
+		assert.Equal(t, "mark", s.Seen)
+	}
+	again, err := calibration.ParseTableFile(b.held.Register.File)
+	require.NoError(t, err, "the ruling keeps a calibration that can be read")
+	assert.InDelta(t, b.held.Table.Fx, again.Fx, 1e-6)
+	assert.Equal(t, http.StatusConflict, b.post(at+"/hold", request).Code)
+
+	b.now = b.now.Add(keptFor + time.Minute)
+	assert.Equal(t, http.StatusNotFound, b.post(at+"/answer", request).Code, "after an hour nothing of it is left")
+}
+
+// A live picture keeps its own calibration and ships; a mark takes the place of the ship of its name.
+func TestALivePictureIsMarked(t *testing.T) {
+	b := newBench(t)
+	assert.Contains(t, b.do("POST", "/api/outline/pictures?from=live", nil).Body.String(), "There is no picture of a camera")
+	assert.Contains(t, b.do("POST", "/api/outline/pictures?from=held", nil).Body.String(), "Nothing is held")
+	cam := tablesim.DefaultCamera(1280, 720)
+	table := calibration.Table{Camera: cam, Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), CornerSigma: 0.05,
+		PlacementFactor: 1, RegistrationCovariance: make([]float64, 36), PoseCovariance: make([]float64, 36)}
+	raw, _, err := table.Sealed()
+	require.NoError(t, err)
+	ship := func(id string, x float64) engine.Ship {
+		return engine.Ship{ID: id, Player: 1, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: x, Y: 300}}, Seen: "both"}
+	}
+	b.hub.Publish(live.State{Source: "camera", Register: live.Register{File: raw},
+		Frame: vision.Frame{Gray: image.NewGray(image.Rect(0, 0, 1280, 720))},
+		Located: vision.Located{Scene: engine.Scene{Ships: []engine.Ship{ship("A1", 200), ship("A2", 300)}},
+			Ships: []vision.ShipView{{ID: "A1", Score: 0.5}, {ID: "A2"}}}})
+	got := b.do("POST", "/api/outline/pictures?from=live", nil)
+	require.Equal(t, http.StatusOK, got.Code, got.Body)
+	var p pictureJSON
+	require.NoError(t, json.Unmarshal(got.Body.Bytes(), &p))
+	assert.Equal(t, "table", p.From)
+	require.Len(t, p.Ships, 2)
+	require.Len(t, p.Camera.Distortion, 5)
+	picture := b.desk.shelf.get(p.ID, b.now)
+	a, err := picture.measure(&request{From: "A1", To: "A2", Arc: "front", Ships: []mark{{"A2", "small", []try{{420, 300, 0}}}}},
+		Rules{Edition: engine.Rules25, Sigmas: 3}, b.now)
+	require.NoError(t, err)
+	ships := a.held.Located.Scene.Ships
+	require.Len(t, ships, 2)
+	assert.Equal(t, "A1 both, A2 mark", ships[0].ID+" "+ships[0].Seen+", "+ships[1].ID+" "+ships[1].Seen)
+	assert.Equal(t, 0.5, a.held.Located.Ships[0].Score)
+	require.Len(t, a.held.Located.Ships, 2)
+	require.NotEmpty(t, a.held.Result.Pairs)
+	assert.InDelta(t, 180, float64(a.held.Result.Pairs[0].Range.Distance), 1)
+	pixels := b.do("GET", "/api/outline/pictures/"+p.ID+"/pixels", nil)
+	img, err := png.Decode(pixels.Body)
+	require.NoError(t, err)
+	assert.Equal(t, image.Rect(0, 0, 1280, 720), img.Bounds())
+}
+
+func TestBadRequestsOfAPhotographAreRefused(t *testing.T) {
+	b := newBench(t)
+	var small bytes.Buffer
+	require.NoError(t, png.Encode(&small, image.NewGray(image.Rect(0, 0, 100, 400))))
+	wide := append([]byte(nil), small.Bytes()...)
+	copy(wide[16:24], []byte{0, 1, 0, 0, 0, 1, 0, 0}) // 65536 × 65536 by its header
+	var cut bytes.Buffer
+	noisy := image.NewGray(image.Rect(0, 0, 640, 480))
+	for i := range noisy.Pix {
+		noisy.Pix[i] = byte(i * i)
+	}
+	require.NoError(t, png.Encode(&cut, noisy))
+	for says, body := range map[string][]byte{
+		"not a JPEG or PNG":    []byte("GIF89a"),
+		"at least 320":         small.Bytes(),
+		"cut off or damaged":   cut.Bytes()[:cut.Len()/2],
+		"larger than 24 MB":    make([]byte, photoBytes+1),
+		"This is not a JPEG o": nil,
+	} {
+		got := b.do("POST", "/api/outline/pictures", body)
+		assert.Equal(t, http.StatusBadRequest, got.Code)
+		assert.Contains(t, got.Body.String(), says)
+	}
+	got := b.do("POST", "/api/outline/pictures", wide)
+	assert.Equal(t, http.StatusBadRequest, got.Code, "a header that lies about its size reserves nothing")
+	p := b.photo(640, 480)
+	at := "/api/outline/pictures/" + p.ID
+	for says, c := range map[string]struct{ path, body string }{
+		"must be JSON":            {"/calibration", "{"},
+		"got 1 points":            {"/calibration", `{"corners_px":[[1,2]]}`},
+		"is not in the picture":   {"/calibration", `{"corners_px":[[1,2],[3,4],[5,6],[9000,1]]}`},
+		"No usual lens shows":     {"/calibration", `{"corners_px":[[1,2],[2,4],[3,6],[4,8]]}`},
+		"width and height must":   {"/calibration", `{"corners_px":[[100,400],[500,400],[500,100],[100,100]],"mat_mm":[-1,914]}`},
+		"not calibrated yet":      {"/snap", `{"base":"small","x_mm":1,"y_mm":2,"heading_deg":0}`},
+		"unknown field \"ship\"":  {"/answer", `{"ship":[]}`},
+		"request body too large.": {"/answer", `{"from":"` + strings.Repeat("x", bodyMost) + `"}`},
+	} {
+		got := b.do("POST", at+c.path, []byte(c.body))
+		assert.Equal(t, http.StatusBadRequest, got.Code, "%s %s", c.path, got.Body)
+		assert.Contains(t, got.Body.String(), says)
+	}
+	for range keptMost {
+		b.photo(640, 480)
+	}
+	assert.Equal(t, http.StatusNotFound, b.do("GET", at, nil).Code, "only the last few are kept")
+	assert.Equal(t, http.StatusOK, b.do("GET", "/outline", nil).Code)
+	assert.Equal(t, http.StatusOK, b.do("GET", "/outline/camera.js", nil).Code)
+	assert.Equal(t, http.StatusNotFound, b.do("GET", "/outline/handlers.go", nil).Code)
+}
+
+func TestColoursOfAPhotographAreKept(t *testing.T) {
+	m := image.NewRGBA(image.Rect(0, 0, 400, 400))
+	m.Set(3, 5, color.RGBA{10, 20, 30, 255})
+	var buf bytes.Buffer
+	require.NoError(t, png.Encode(&buf, m))
+	f, err := readPhoto(buf.Bytes(), "x.png", time.Now())
+	require.NoError(t, err)
+	assert.Equal(t, color.RGBA{10, 20, 30, 255}, f.Color.At(3, 5))
+	assert.Equal(t, color.GrayModel.Convert(color.RGBA{10, 20, 30, 255}), f.Gray.At(3, 5))
+}
+
+// What a page writes into an address is a name, never a path.
+func TestPhotographsAreNamedForPeople(t *testing.T) {
+	b := newBench(t)
+	var buf bytes.Buffer
+	require.NoError(t, jpeg.Encode(&buf, image.NewGray(image.Rect(0, 0, 400, 400)), nil))
+	got := b.do("POST", "/api/outline/pictures?name=..%2F..%2Fetc%2Fpasswd", buf.Bytes())
+	assert.Contains(t, got.Body.String(), `"photograph passwd"`)
+}

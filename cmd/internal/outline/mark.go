@@ -1,0 +1,169 @@
+package outline
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/live"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision/token"
+)
+
+// A try is where a person dragged the wire frame of a base once.
+type try struct {
+	X       float64 `json:"x_mm"`
+	Y       float64 `json:"y_mm"`
+	Heading float64 `json:"heading_deg"`
+}
+
+func (t try) pose() geom.Pose {
+	return geom.Pose{Point: geom.Point{X: t.X, Y: t.Y}, Heading: (geom.Angle(t.Heading) * geom.Degree).Normalized()}
+}
+
+// mark is a base that a person marked, once or several times.
+type mark struct {
+	ID    string `json:"id"`
+	Base  string `json:"base"`
+	Tries []try  `json:"tries"`
+}
+
+const (
+	triesMost = 10
+	shipsMost = 40
+
+	// priorSigma, in px, is how exactly a person places a wire frame before that is known of this person: as two points of
+	// the base, each to so much along both axes. priorWeight is how many measurements that counts for, of which a second
+	// try of a base brings three; leastSigma is the best that tries may claim, for what a person sees wrongly both times
+	// they do not show.
+	priorSigma  = 0.7
+	priorWeight = 4.0
+	leastSigma  = 0.4
+)
+
+// placed is a marked base on the table.
+type placed struct {
+	id     string
+	player int
+	base   engine.Base
+	pose   geom.Pose // mean of the tries
+	tries  []try
+	unit   geom.Cov3 // what a hand of 1 px gives to a try
+	fit    geom.Cov3 // what this hand gives to it
+	all    geom.Cov3 // with what the calibration, the base's height and so on add
+}
+
+// place works out where marked bases stand and how sure that is. The tries of all bases together say how steady the hand
+// is, in px; it is returned too. Errors are for people.
+func place(t *calibration.Table, marks []mark) (out []placed, hand float64, err error) {
+	if len(marks) > shipsMost {
+		return nil, 0, fmt.Errorf("expected at most %d ships, got %d", shipsMost, len(marks))
+	}
+	squares, freedom := priorWeight*priorSigma*priorSigma, priorWeight
+	for _, m := range marks {
+		p, err := m.read(t)
+		if err != nil {
+			return nil, 0, err
+		}
+		if slices.ContainsFunc(out, func(o placed) bool { return o.id == p.id }) {
+			return nil, 0, fmt.Errorf("%s is marked twice", p.id)
+		}
+		for _, one := range p.tries {
+			squares += p.off(one)
+		}
+		freedom += 3 * float64(len(p.tries)-1)
+		out = append(out, p)
+	}
+	hand = max(leastSigma, math.Sqrt(squares/freedom))
+	errors := calibration.NewErrorModel(*t, calibration.Uncertainty{})
+	for i := range out {
+		p := &out[i]
+		w, _ := p.base.Size()
+		sys := errors.Systematic(p.pose, token.BaseTop, w/2)
+		for k := range p.fit {
+			// Tries are not averaged: what a person takes for the base's edge is the same each time.
+			p.fit[k] = hand * hand * p.unit[k]
+			p.all[k] = p.fit[k] + sys[k]
+		}
+	}
+	return out, hand, nil
+}
+
+// read checks a mark and takes the mean of its tries.
+func (m *mark) read(t *calibration.Table) (p placed, err error) {
+	code, err := token.CodeOfID(m.ID)
+	if err != nil {
+		return p, err
+	}
+	p.id, p.player, p.tries = m.ID, code.Player(), m.Tries
+	if p.base, err = engine.ParseBase(m.Base); err != nil {
+		return p, fmt.Errorf("%s: %w", m.ID, err)
+	}
+	if len(m.Tries) < 1 || len(m.Tries) > triesMost {
+		return p, fmt.Errorf("%s: expected 1 to %d tries, got %d", m.ID, triesMost, len(m.Tries))
+	}
+	var sum geom.Point
+	var sin, cos float64
+	for _, one := range m.Tries {
+		if !(math.Abs(one.X) < 1e4 && math.Abs(one.Y) < 1e4 && math.Abs(one.Heading) < 1e4) {
+			return p, fmt.Errorf("%s: expected a place on the mat in millimetres and a heading in degrees", m.ID)
+		}
+		a := one.pose()
+		sum = sum.Add(a.Point)
+		s, c := math.Sincos(float64(a.Heading))
+		sin, cos = sin+s, cos+c
+	}
+	p.pose = geom.Pose{Point: sum.Mul(1 / float64(len(m.Tries))), Heading: geom.Angle(math.Atan2(sin, cos)).Normalized()}
+	for _, one := range m.Tries {
+		if d := one.pose().Distance(p.pose.Point); float64(d) > tryApart {
+			return p, fmt.Errorf("%s: its tries lie %.0f mm apart: is it the same base?", m.ID, 2*float64(d))
+		}
+	}
+	if x, y := p.pose.X, p.pose.Y; x < 0 || y < 0 || x > float64(t.Layout.Width) || y > float64(t.Layout.Height) {
+		return p, fmt.Errorf("%s would stand at (%.0f, %.0f), off the mat", m.ID, x, y)
+	}
+	return p, p.perPixel(t)
+}
+
+// tryApart, in mm, is how far a try may lie from the mean of all.
+const tryApart = 10
+
+// perPixel works out what a hand that is off by 1 px gives to a try.
+func (p *placed) perPixel(t *calibration.Table) error {
+	_, dx, dy, ok := t.PixelJacobian(p.pose.Point, token.BaseTop)
+	det := dx.X*dy.Y - dx.Y*dy.X
+	if !ok || math.Abs(det) < 1e-9 {
+		return fmt.Errorf("%s: the picture does not show that place", p.id)
+	}
+	xx, xy, yx, yy := dy.Y/det, -dy.X/det, -dx.Y/det, dx.X/det // mm of x, y for each px
+	w, _ := p.base.Size()
+	turn := math.Abs(1/det) / (float64(w) * float64(w)) // as four corners say that say as much of the place as two points
+	cross := (xx*yx + xy*yy) / 2
+	p.unit = geom.Cov3{(xx*xx + xy*xy) / 2, cross, 0, cross, (yx*yx + yy*yy) / 2, 0, 0, 0, turn}
+	return nil
+}
+
+// off is the squared distance of a try from the mean, in units of perPixel: three degrees of freedom.
+func (p *placed) off(one try) float64 {
+	a, u := one.pose(), &p.unit
+	d := a.Sub(p.pose.Point)
+	det := u[0]*u[4] - u[1]*u[3]
+	turn := math.Remainder(float64(a.Heading-p.pose.Heading), 2*math.Pi)
+	return (u[4]*d.X*d.X-2*u[1]*d.X*d.Y+u[0]*d.Y*d.Y)/det + turn*turn/u[8]
+}
+
+// sigma returns the standard deviations of a marked base's place, along its worst direction, and heading.
+func (p *placed) sigma() (mm geom.Length, heading geom.Angle) {
+	return geom.Length(math.Sqrt(max(0, p.all.Position().Largest()))), geom.Angle(math.Sqrt(max(0, p.all.HeadingVariance())))
+}
+
+// outline returns where the picture shows the upper corners of a marked base.
+func (p *placed) outline(t *calibration.Table) (out [4]geom.Pixel) {
+	profile := engine.Nominal()
+	for i, c := range live.BaseOutline(&profile, p.base, p.pose) {
+		out[i], _ = t.PixelOf(c, token.BaseTop+t.Surface.Height(c))
+	}
+	return out
+}

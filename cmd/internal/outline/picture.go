@@ -1,0 +1,147 @@
+package outline
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"image"
+	"image/draw"
+	_ "image/jpeg" // photographs
+	_ "image/png"
+	"slices"
+	"sync"
+	"time"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/live"
+	"sightline/vision"
+)
+
+const (
+	// photoBytes and photoPixels are more than any phone's photograph as the page sends it: at most 4096 px along its
+	// longer side.
+	photoBytes  = 24 << 20
+	photoPixels = 4096 * 4096
+	photoSide   = 320 // less shows no base
+
+	keptMost = 3 // pictures; one of 4096 × 4096 px is 67 MB
+	keptFor  = time.Hour
+)
+
+// picture is what somebody marks bases on. Its table changes when it is calibrated; all else is fixed.
+type picture struct {
+	id     string
+	source string // for people: "photo.jpg", "/dev/video0"
+	frame  vision.Frame
+	used   time.Time // guarded by the desk's lock
+
+	mu       sync.Mutex // guards what follows
+	register live.Register
+	table    *calibration.Table // nil: not calibrated yet
+	from     string             // table, markers, corners
+	seen     live.Held          // what the camera itself saw; empty for a photograph
+}
+
+// calibration returns the picture's table; nil: there is none yet.
+func (p *picture) calibration() (*calibration.Table, live.Register, string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.table, p.register, p.from
+}
+
+// calibrate sets the picture's table.
+func (p *picture) calibrate(t calibration.Table, from string, now time.Time) error {
+	raw, hash, err := t.Sealed()
+	if err != nil {
+		return err
+	}
+	t.Hash, t.Integrity = hash, calibration.Intact
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.table, p.from = &t, from
+	p.register = live.Register{From: "the mat's " + from + " in the picture", RMSPx: t.RMS, Markers: t.Used, At: now, Times: 1,
+		Hash: hash, BaseHash: hash, File: raw, Lens: "estimated from the picture", Watch: live.Watch{State: "unwatched"}}
+	return nil
+}
+
+// readPhoto decodes a photograph; its errors are for people.
+func readPhoto(raw []byte, name string, now time.Time) (vision.Frame, error) {
+	size, _, err := image.DecodeConfig(bytes.NewReader(raw))
+	switch {
+	case err != nil:
+		return vision.Frame{}, errors.New("this is not a JPEG or PNG picture")
+	case size.Width*size.Height > photoPixels:
+		return vision.Frame{}, fmt.Errorf("the picture has %d × %d pixels: expected at most 4096 × 4096", size.Width, size.Height)
+	case min(size.Width, size.Height) < photoSide:
+		return vision.Frame{}, fmt.Errorf("the picture has %d × %d pixels: expected at least %d on each side", size.Width, size.Height, photoSide)
+	}
+	img, _, err := image.Decode(bytes.NewReader(raw))
+	if err != nil {
+		return vision.Frame{}, errors.New("the picture is cut off or damaged")
+	}
+	f := vision.Frame{Captured: now, Name: name}
+	b := img.Bounds()
+	f.Gray = image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
+	draw.Draw(f.Gray, f.Gray.Rect, img, b.Min, draw.Src)
+	if _, gray := img.(*image.Gray); !gray {
+		f.Color = colorOf(img)
+	}
+	return f, nil
+}
+
+// colorOf copies a picture.
+func colorOf(img image.Image) *vision.BGR {
+	b := img.Bounds()
+	out := &vision.BGR{Width: b.Dx(), Height: b.Dy(), Pix: make([]byte, 3*b.Dx()*b.Dy())}
+	row := image.NewRGBA(image.Rect(0, 0, b.Dx(), 1))
+	for y := range b.Dy() {
+		draw.Draw(row, row.Rect, img, image.Point{X: b.Min.X, Y: b.Min.Y + y}, draw.Src)
+		for x := range b.Dx() {
+			to := out.Pix[3*(y*out.Width+x):]
+			to[0], to[1], to[2] = row.Pix[4*x+2], row.Pix[4*x+1], row.Pix[4*x]
+		}
+	}
+	return out
+}
+
+// shelf keeps a few pictures for a while, the newest first.
+type shelf struct {
+	mu   sync.Mutex
+	kept []*picture
+}
+
+// put keeps a picture under a name that nobody guesses, and lets go of the oldest.
+func (s *shelf) put(p *picture, now time.Time) {
+	var name [8]byte
+	_, _ = rand.Read(name[:])
+	p.id, p.used = hex.EncodeToString(name[:]), now
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept = append([]*picture{p}, s.kept...)
+	s.expire(now)
+}
+
+// get returns a picture; nil: it is not kept, or no longer.
+func (s *shelf) get(id string, now time.Time) *picture {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.expire(now)
+	for _, p := range s.kept {
+		if p.id == id {
+			p.used = now
+			return p
+		}
+	}
+	return nil
+}
+
+// expire lets go of what nobody has used for keptFor, and of what is too much. The caller holds mu.
+func (s *shelf) expire(now time.Time) {
+	s.kept = slices.DeleteFunc(s.kept, func(p *picture) bool { return now.Sub(p.used) > keptFor })
+	if len(s.kept) > keptMost {
+		clear(s.kept[keptMost:])
+		s.kept = s.kept[:keptMost]
+	}
+}

@@ -1,0 +1,124 @@
+package outline
+
+import (
+	"math"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision/token"
+)
+
+// wire is a line of a base's wire frame, in the base's own frame: x to its right, y forward, z over the mat, mm.
+type wire struct {
+	Kind   string       `json:"kind"` // top, foot, edge, guide, arc, nose
+	Points [][3]float64 `json:"points_mm"`
+}
+
+const (
+	guideTop   = 3.2 // mm over the mat (rules/dimensions)
+	guideInner = 10.1
+	guideOuter = 13.6
+)
+
+// guideOut is how far guides stand out of a base.
+func guideOut(b engine.Base) float64 {
+	switch b {
+	case engine.Small:
+		return 1.6
+	case engine.Medium:
+		return 1.7
+	}
+	return 1.8
+}
+
+// wiresOf returns the wire frame of a base: its plastic at its top and its foot, which stand apart in a picture taken
+// aslant, its guides, and the lines of its front arc, all of which a person can lay on what the picture shows.
+func wiresOf(profile *engine.Profile, rules engine.Rules, b engine.Base) (out []wire) {
+	w, l := profile.Size(b)
+	x, y, top := float64(w)/2, float64(l)/2, float64(token.BaseTop)
+	corners := [4][2]float64{{-x, y}, {x, y}, {x, -y}, {-x, -y}}
+	square := func(kind string, z float64) wire {
+		s := wire{Kind: kind}
+		for i := range 5 {
+			c := corners[i%4]
+			s.Points = append(s.Points, [3]float64{c[0], c[1], z})
+		}
+		return s
+	}
+	out = append(out, square("foot", 0), square("top", top))
+	for _, c := range corners {
+		out = append(out, wire{"edge", [][3]float64{{c[0], c[1], 0}, {c[0], c[1], top}}})
+	}
+	reach := guideOut(b)
+	for _, side := range [2]float64{1, -1} {
+		for _, from := range [2]float64{-guideOuter, guideInner} {
+			to := from + guideOuter - guideInner
+			out = append(out, wire{"guide", [][3]float64{{from, side * y, guideTop}, {from, side * (y + reach), guideTop},
+				{to, side * (y + reach), guideTop}, {to, side * y, guideTop}}})
+		}
+	}
+	tan := math.Tan(float64(profile.HalfAngle(rules, b)))
+	for _, side := range [2]float64{1, -1} {
+		ax, ay := side*y*tan, y
+		if math.Abs(ax) > x {
+			ax, ay = side*x, x/tan
+		}
+		out = append(out, wire{"arc", [][3]float64{{0, 0, top}, {ax, ay, top}}})
+	}
+	return append(out, wire{"nose", [][3]float64{{-5, y - 9, top}, {0, y - 2, top}, {5, y - 9, top}}})
+}
+
+// cameraJSON is all that projects a point of the table: the page does it as calibration.Camera does.
+type cameraJSON struct {
+	Width      int           `json:"width"`
+	Height     int           `json:"height"`
+	Fx         float64       `json:"fx"`
+	Fy         float64       `json:"fy"`
+	Cx         float64       `json:"cx"`
+	Cy         float64       `json:"cy"`
+	Distortion [5]float64    `json:"distortion"`
+	R          [3][3]float64 `json:"r"`
+	T          [3]float64    `json:"t_mm"`
+	MatMM      [2]float64    `json:"mat_mm"`
+	// Heights is the mat's height over the plane of its markers at a grid of places, row by row from player 1's edge; nil: it
+	// was not measured.
+	Heights [][]float64 `json:"heights_mm"`
+}
+
+// heightSteps is the number of steps along each side of the grid of heights.
+const heightSteps = 12
+
+func cameraOf(t *calibration.Table) *cameraJSON {
+	c := &cameraJSON{Width: t.Intrinsics.Width, Height: t.Intrinsics.Height, Fx: t.Fx, Fy: t.Fy, Cx: t.Cx, Cy: t.Cy,
+		Distortion: t.Distortion, R: t.R, T: t.T, MatMM: [2]float64{float64(t.Layout.Width), float64(t.Layout.Height)}}
+	if t.Surface == nil {
+		return c
+	}
+	for i := range heightSteps + 1 {
+		row := make([]float64, heightSteps+1)
+		for k := range row {
+			row[k] = float64(t.Surface.Height(geom.Point{X: c.MatMM[0] * float64(k) / heightSteps, Y: c.MatMM[1] * float64(i) / heightSteps}))
+		}
+		c.Heights = append(c.Heights, row)
+	}
+	return c
+}
+
+// sureTo returns the sigma of a base's place at the mat's middle and at its worst corner, mm, 1 sigma.
+func sureTo(t *calibration.Table) (middle, corner float64) {
+	b := calibration.NewBudget(*t, calibration.Uncertainty{})
+	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
+	at := func(p geom.Point) float64 {
+		terms, ok := b.At(p, token.BaseTop)
+		if !ok {
+			return math.Inf(1)
+		}
+		return float64(calibration.LargestSigma(terms.Total(1)))
+	}
+	const in = 20
+	for _, p := range [...]geom.Point{{X: in, Y: in}, {X: w - in, Y: in}, {X: w - in, Y: h - in}, {X: in, Y: h - in}} {
+		corner = max(corner, at(p))
+	}
+	return at(geom.Point{X: w / 2, Y: h / 2}), corner
+}
