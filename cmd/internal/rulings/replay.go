@@ -13,6 +13,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 
 	"sightline/calibration"
 	"sightline/engine"
@@ -78,6 +79,8 @@ type Relook struct {
 	Absent   []string        `json:"not_found,omitempty"` // of the scene, but not found in the picture
 	Extra    []string        `json:"not_recorded,omitempty"`
 	Verdict  json.RawMessage `json:"verdict,omitempty"` // the contract's pair, measured in the picture
+
+	marked []string // ships that a person marked
 }
 
 // Worst is the largest shift in standard deviations.
@@ -277,7 +280,7 @@ func compareScenes(e *Entry, recorded, located *engine.Scene) Relook {
 	for _, was := range recorded.Ships {
 		i := slices.IndexFunc(located.Ships, func(s engine.Ship) bool { return s.ID == was.ID })
 		if was.Seen == byHand {
-			now.Ships = append(now.Ships, was)
+			now.Ships, r.marked = append(now.Ships, was), append(r.marked, was.ID)
 			continue
 		}
 		if i < 0 {
@@ -398,6 +401,9 @@ func (r *Relook) answers(e *Entry) error {
 		}
 	}
 	r.State = Alike
+	if by := r.marked; len(by) > 0 {
+		r.Why = strings.Join(by, ", ") + ": marked by a person, and taken as recorded"
+	}
 	if len(r.Answers) > 0 {
 		r.State = Differs
 		r.Why = fmt.Sprintf("nothing lies more than %.1f sigmas from where it was recorded, as one picture may against the mean of many",

@@ -67,6 +67,30 @@ func TestAShipThatThePictureDoesNotShowIsNamed(t *testing.T) {
 	assert.False(t, got.Same())
 }
 
+// What a person marked in a photograph no locator finds: it is taken as it was recorded, obstacles and all.
+func TestShipsThatAPersonMarkedAreTakenAsRecorded(t *testing.T) {
+	l, _ := newLog(t, 0)
+	r, f := simulatedRuling(t)
+	f.Catalogue, f.EmptyMat = nil, nil
+	r.Scene.Ships = append([]engine.Ship(nil), r.Scene.Ships...)
+	for i := range r.Scene.Ships {
+		s := &r.Scene.Ships[i]
+		s.Seen, s.Pose.Y = "mark", s.Pose.Y+1.5 // where a hand put it
+	}
+	p, err := engine.MeasurePair(&r.Scene, "A1", "B1", engine.Options{Sigmas: r.Sigmas})
+	require.NoError(t, err)
+	r.Pair = &p
+	_, err = l.Append(ctx, r, f)
+	require.NoError(t, err)
+	got, err := l.Replay(ctx, 1, "v1")
+	require.NoError(t, err)
+	assert.Equal(t, rulings.Alike, got.Picture.State, "%+v", got.Picture)
+	assert.Contains(t, got.Picture.Why, "B1")
+	assert.Contains(t, got.Picture.Why, "marked by a person")
+	assert.Empty(t, got.Picture.Absent)
+	assert.True(t, got.Same())
+}
+
 func TestARulingWithoutPictureOrVerdictIsReplayedAsFarAsItGoes(t *testing.T) {
 	l, _ := newLog(t, 0)
 	_, err := l.Append(ctx, ruling(t, 0), rulings.Files{})
