@@ -31,6 +31,7 @@ type request struct {
 type rock struct {
 	Kind    string       `json:"kind"`
 	Outline [][2]float64 `json:"outline_px"` // of its upper edge
+	Sigma   float64      `json:"sigma_px"`   // how exactly that was tapped; 0: as the bases were marked
 }
 
 const (
@@ -144,7 +145,10 @@ func rocks(t *calibration.Table, marked []rock, hand float64, seen []engine.Obst
 		if !ok || !ok2 || !(det > 1e-9) {
 			return nil, fmt.Errorf("obstacle %d: the picture does not show that place", i+1)
 		}
-		pointing := hand / math.Sqrt(det)
+		if !(m.Sigma >= 0) || m.Sigma > tapMost {
+			return nil, fmt.Errorf("obstacle %d: sigma_px: expected 0 to %d, got %g", i+1, tapMost, m.Sigma)
+		}
+		pointing := max(hand, m.Sigma) / math.Sqrt(det)
 		o.Sigma = geom.Length(math.Hypot(pointing, float64(calibration.LargestSigma(terms.Total(1)))))
 		out = append(out, o)
 	}

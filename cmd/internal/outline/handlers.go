@@ -266,6 +266,7 @@ func (d *Desk) pixels(w http.ResponseWriter, r *http.Request, p *picture) {
 func (d *Desk) calibrate(w http.ResponseWriter, r *http.Request, p *picture) {
 	var in struct {
 		Corners [][2]float64 `json:"corners_px"`
+		Sigma   float64      `json:"sigma_px"` // how exactly they were tapped; 0: to a pixel
 		Mat     [2]float64   `json:"mat_mm"`
 	}
 	if !readBody(w, r, &in) {
@@ -273,6 +274,10 @@ func (d *Desk) calibrate(w http.ResponseWriter, r *http.Request, p *picture) {
 	}
 	if in.Mat == ([2]float64{}) {
 		in.Mat = [2]float64{float64(d.o.Layout.Width), float64(d.o.Layout.Height)}
+	}
+	if !(in.Sigma >= 0) || in.Sigma > tapMost {
+		refuse(w, fmt.Errorf("sigma_px: expected 0 to %d, got %g", tapMost, in.Sigma))
+		return
 	}
 	width, height := p.frame.Size()
 	at := make([]geom.Pixel, len(in.Corners))
@@ -283,7 +288,7 @@ func (d *Desk) calibrate(w http.ResponseWriter, r *http.Request, p *picture) {
 			return
 		}
 	}
-	question, err := quick.Corners(geom.Length(in.Mat[0]), geom.Length(in.Mat[1]), at, 0, width, height)
+	question, err := quick.Corners(geom.Length(in.Mat[0]), geom.Length(in.Mat[1]), at, max(in.Sigma, quick.ClickSigma), width, height)
 	if err != nil {
 		refuse(w, plain(err))
 		return
@@ -299,6 +304,9 @@ func (d *Desk) calibrate(w http.ResponseWriter, r *http.Request, p *picture) {
 	}
 	d.describe(w, r, p)
 }
+
+// tapMost, in px, is rougher than any finger on a picture that one can see.
+const tapMost = 50
 
 // plain says for people why corners do not calibrate a picture.
 func plain(err error) error {

@@ -114,6 +114,12 @@ func TestAPhotographIsMarkedMeasuredAndHeld(t *testing.T) {
 	assert.Equal(t, "corners", p.From)
 	assert.InDelta(t, 1.3, *p.SigmaMM, 1)
 
+	var rough pictureJSON
+	got = b.post(at+"/calibration", map[string]any{"corners_px": cornersOf(t, &cam), "sigma_px": 6})
+	require.NoError(t, json.Unmarshal(got.Body.Bytes(), &rough))
+	assert.Greater(t, *rough.SigmaMM, 1.5**p.SigmaMM, "corners that a finger tapped from afar")
+	b.post(at+"/calibration", map[string]any{"corners_px": cornersOf(t, &cam)})
+
 	got = b.post(at+"/answer", request)
 	require.Equal(t, http.StatusOK, got.Code, got.Body)
 	var a answerJSON
@@ -244,6 +250,7 @@ func TestBadRequestsOfAPhotographAreRefused(t *testing.T) {
 		"is not in the picture":   {"/calibration", `{"corners_px":[[1,2],[3,4],[5,6],[9000,1]]}`},
 		"No usual lens shows":     {"/calibration", `{"corners_px":[[1,2],[2,4],[3,6],[4,8]]}`},
 		"width and height must":   {"/calibration", `{"corners_px":[[100,400],[500,400],[500,100],[100,100]],"mat_mm":[-1,914]}`},
+		"Sigma_px: expected":      {"/calibration", `{"corners_px":[],"sigma_px":-1}`},
 		"not calibrated yet":      {"/snap", `{"base":"small","x_mm":1,"y_mm":2,"heading_deg":0}`},
 		"unknown field \"ship\"":  {"/answer", `{"ship":[]}`},
 		"request body too large.": {"/answer", `{"from":"` + strings.Repeat("x", bodyMost) + `"}`},

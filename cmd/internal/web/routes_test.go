@@ -1,8 +1,10 @@
 package web_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,4 +38,22 @@ func TestRoutesOfOtherPackagesAreGuarded(t *testing.T) {
 		answer := ask(s, c.method, c.path, "", c.peer, "", c.header...)
 		assert.Equal(t, c.want, answer.Code, "%s %s by %s %v: %s", c.method, c.path, c.peer, c.header, answer.Body)
 	}
+}
+
+// TestRoutesOfOtherPackagesMayTakeMore: a body is as long as its route says at most, and every other one is short.
+func TestRoutesOfOtherPackagesMayTakeMore(t *testing.T) {
+	counts := func(w http.ResponseWriter, r *http.Request) {
+		n, err := io.Copy(io.Discard, r.Body)
+		_, _ = fmt.Fprint(w, n, err != nil)
+	}
+	_, s := everything(t, func(o *web.Options) {
+		o.Routes = []web.Route{
+			{Pattern: "POST /api/photo", Role: access.Player, Handler: counts, Body: 100 << 10},
+			{Pattern: "POST /api/word", Role: access.Player, Handler: counts},
+		}
+	})
+	long := strings.Repeat("x", 100<<10)
+	assert.Equal(t, "102400 false", ask(s, http.MethodPost, "/api/photo", long, loopback, "").Body.String())
+	assert.Equal(t, "102400 true", ask(s, http.MethodPost, "/api/photo", long+"x", loopback, "").Body.String())
+	assert.Equal(t, "65536 true", ask(s, http.MethodPost, "/api/word", long, loopback, "").Body.String())
 }

@@ -11,6 +11,7 @@ let picture = null; // as the server describes it
 let bitmap = null;
 let view = { x: 0, y: 0, scale: 1 }; // middle of the stage in the picture, and screen pixels for each of its own
 let corners = []; // of the mat, while it is calibrated, then points of its edges
+let tapped = 1; // px of the picture: how exactly they were tapped, the worst of them
 let frame = null; // the wire frame that is dragged: { id, base, pose, tries }
 let proposal = null;
 let marks = []; // { id, base, tries }
@@ -82,6 +83,7 @@ function show(described, pixels) {
   picture = described;
   bitmap = pixels;
   corners = [];
+  tapped = 1;
   frame = proposal = edge = answer = null;
   marks = [];
   rocks = [];
@@ -111,7 +113,7 @@ function step() {
   buttons();
   list();
   if (!picture) say("Choose a picture: what the camera shows, what is held, or a photograph of the table.");
-  else if (!calibrated && corners.length < 4) say(`Tap the mat's ${cornerNames[corners.length]} corner, as player 1 sees it.`);
+  else if (!calibrated && corners.length < 4) say(`Tap the mat's ${cornerNames[corners.length]} corner, as player 1 sees it. Zoom in first: the nearer, the surer.`);
   else if (!calibrated) say(`Now tap two or three points of each edge: they say how the lens bends (${corners.length - 4} so far). Then use these corners.`);
   else if (edge) say(`Tap around the obstacle's upper edge (${edge.outline_px.length} points), then close it.`);
   else if (frame?.tries.length) say(`Once more: the frame was moved away. Drag it onto ${frame.id} again; the two tries say how exact it is.`);
@@ -455,14 +457,21 @@ for (const kind of ["pointerup", "pointercancel"]) {
     const was = drag;
     pointers.delete(event.pointerId);
     if (pointers.size === 0) drag = null;
-    if (kind === "pointerup" && was && !was.moved && was.kind !== "pinch") tap(...toPicture(...at(event)));
+    if (kind === "pointerup" && was && !was.moved && was.kind !== "pinch") tap(...toPicture(...at(event)), event.pointerType === "touch" ? 4 : 1);
   });
 }
 
-function tap(u, v) {
+// tap marks a place; a mouse points to a pixel of the screen, a finger to four.
+function tap(u, v, screen) {
   if (!picture) return;
-  if (!picture.camera) corners.push([u, v]);
-  else if (edge) edge.outline_px.push([u, v]);
+  const sigma = Math.max(1, screen / view.scale);
+  if (!picture.camera) {
+    corners.push([u, v]);
+    tapped = Math.max(tapped, sigma);
+  } else if (edge) {
+    edge.outline_px.push([u, v]);
+    edge.sigma_px = Math.max(edge.sigma_px, sigma);
+  }
   else if (!frame) return place(u, v);
   step();
 }
@@ -508,11 +517,15 @@ stage.addEventListener("drop", (event) => {
   stage.classList.remove("over");
   if (event.dataTransfer.files[0]) drop(event.dataTransfer.files[0]);
 });
-byId("corner-undo").addEventListener("click", () => { corners.pop(); step(); });
+byId("corner-undo").addEventListener("click", () => {
+  corners.pop();
+  if (!corners.length) tapped = 1;
+  step();
+});
 byId("mat").addEventListener("submit", async (event) => {
   event.preventDefault();
   await trying(async () => {
-    picture = await post("calibration", { corners_px: corners, mat_mm: [Number(byId("mat-w").value), Number(byId("mat-h").value)] });
+    picture = await post("calibration", { corners_px: corners, sigma_px: tapped, mat_mm: [Number(byId("mat-w").value), Number(byId("mat-h").value)] });
     corners = [];
   });
   step();
@@ -532,7 +545,7 @@ byId("keep").addEventListener("click", keep);
 byId("cancel").addEventListener("click", () => { frame = proposal = null; fit(); step(); });
 byId("propose").addEventListener("click", propose);
 byId("accept").addEventListener("click", () => { frame.pose = proposal; proposal = null; step(); });
-byId("rock").addEventListener("click", () => { edge = { kind: byId("kind").value, outline_px: [] }; frame = null; step(); });
+byId("rock").addEventListener("click", () => { edge = { kind: byId("kind").value, outline_px: [], sigma_px: 1 }; frame = null; step(); });
 byId("rock-done").addEventListener("click", () => { rocks.push(edge); edge = null; update(); });
 for (const id of ["from", "to", "arc", "all"]) byId(id).addEventListener("change", update);
 byId("ask").addEventListener("submit", (event) => event.preventDefault());

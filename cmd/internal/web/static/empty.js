@@ -6,11 +6,19 @@ import { say } from "./texts.js";
 
 const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
+// baseSized reports whether an outline, mm, is as large as a small to large base with its miniature.
+function baseSized(outline) {
+  const xs = outline.map((p) => p[0]), ys = outline.map((p) => p[1]);
+  const w = Math.max(...xs) - Math.min(...xs), h = Math.max(...ys) - Math.min(...ys);
+  return Math.min(w, h) > 34 && Math.max(w, h) < 130;
+}
+
 // seenOf says what the camera sees of the mat.
 function seenOf(state) {
   const { markers_in_place: seen, markers } = state.calibration.watch;
-  const n = state.things.unknown_mm.length;
-  const things = n === 0 ? "" : n === 1 ? " Something lies on it that nothing known fits." : ` ${n} things lie on it that nothing known fits.`;
+  const n = state.things.unknown_mm.length, bases = state.things.unknown_mm.filter(baseSized).length;
+  const sized = bases === 0 ? "" : bases === 1 ? " One of them may be a base without our code." : ` ${bases} of them may be bases without our code.`;
+  const things = n === 0 ? "" : n === 1 ? ` Something lies on it that nothing known fits${bases ? ": perhaps a base without our code" : ""}.` : ` ${n} things lie on it that nothing known fits.${sized}`;
   const mat = markers ? `The camera sees the mat and ${seen} of its ${markers} markers.` : "The camera sees the mat.";
   return mat + things;
 }
@@ -29,7 +37,7 @@ function whyOf(state) {
 const pages = {
   start: ["/start", "Set the table up"],
   tokens: ["/calibrate", "Print tokens and markers"],
-  outline: ["/outline", "Mark a base by hand"],
+  outline: ["/outline?from=live", "Mark a base by hand"],
   mat: ["/obstacles", "Learn the empty mat"],
   camera: ["/calibrate", "Set the camera up"],
   status: ["/status", "What the program sees"],
