@@ -116,7 +116,7 @@ var testsMayImport = map[string][]string{
 	"cmd/internal/doctor":    {"engine/geom", "vision/tablesim"},
 	"cmd/internal/rulebook":  {"engine"},
 	"cmd/internal/rulings":   {"calibration/atomicfile/faultdisk", "vision/tablesim"},
-	"cmd/internal/outline":   {"cmd/internal/app", "hardware/hardwaretest", "vision/tablesim"},
+	"cmd/internal/outline":   {"cmd/internal/app", "hardware/hardwaretest", "vision/opencv", "vision/tablesim"},
 	"cmd/internal/setup":     {"vision/tablesim"},
 	"cmd/internal/sheet":     {"engine", "vision", "vision/opencv"},
 	"cmd/internal/squads":    {"engine/flown"},

@@ -23,6 +23,7 @@ import (
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/opencv"
 	"sightline/vision/tablesim"
 )
 
@@ -286,4 +287,31 @@ func TestPhotographsAreNamedForPeople(t *testing.T) {
 	require.NoError(t, jpeg.Encode(&buf, image.NewGray(image.Rect(0, 0, 400, 400)), nil))
 	got := b.do("POST", "/api/outline/pictures?name=..%2F..%2Fetc%2Fpasswd", buf.Bytes())
 	assert.Contains(t, got.Body.String(), `"photograph passwd"`)
+}
+
+// The mat's printed markers calibrate a photograph, where this program can see them.
+func TestAPhotographIsCalibratedByItsMarkers(t *testing.T) {
+	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
+	if err != nil {
+		t.Skip("markers are detected by OpenCV: ", err)
+	}
+	defer d.Close()
+	b := newBench(t)
+	b.desk.o.Markers = d
+	table := tablesim.RandomTable(3, 1920, 1080)
+	f, _, err := table.Render()
+	require.NoError(t, err)
+	var buf bytes.Buffer
+	require.NoError(t, jpeg.Encode(&buf, f.Gray, &jpeg.Options{Quality: 95}))
+	var p pictureJSON
+	require.NoError(t, json.Unmarshal(b.do("POST", "/api/outline/pictures", buf.Bytes()).Body.Bytes(), &p))
+	assert.Equal(t, "markers", p.From)
+	assert.Less(t, *p.CornerMM, 1.0)
+	known, _, _ := b.desk.shelf.get(p.ID, b.now).calibration()
+	for _, at := range []geom.Point{{X: 100, Y: 100}, {X: 457, Y: 457}, {X: 800, Y: 500}} {
+		px, _ := table.Camera.PixelOf(at, 4)
+		got, ok := known.PointAt(px, 4)
+		require.True(t, ok)
+		assert.Less(t, float64(got.Distance(at)), 1.2)
+	}
 }
