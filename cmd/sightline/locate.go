@@ -198,8 +198,10 @@ func (l *locating) locate(name string, frame vision.Frame, table calibration.Tab
 	}
 	p.markAll(locator, l.marked)
 	p.name = name
-	if err := p.searchLooks(frame, l.mat); err != nil {
-		return nil, err
+	if l.mat != nil || len(l.placed) == 0 { // without the empty mat it takes a minute, for who said where the ships stand
+		if err := p.searchLooks(frame, l.mat); err != nil {
+			return nil, err
+		}
 	}
 	for _, t := range p.Duplicates {
 		fmt.Fprintf(l.warn, "%s: %v\n", name, t)

@@ -16,8 +16,10 @@ const (
 	captureStep = 2.0 // mm between places
 	captureTurn = 6 * math.Pi / 180
 	captureKeep = 8
-	tableStep   = 0.5 // mm, between the samples of the table that the search reads
-	climbReach  = 6.0 // mm that a guess may be moved
+	// What agrees so much worse than the best guess, of its score, is not fitted.
+	captureWorst = 0.5
+	tableStep    = 0.5 // mm, between the samples of the table that the search reads
+	climbReach   = 6.0 // mm that a guess may be moved
 )
 
 // flat is a part of the table at a card's height, seen from above, blurred.

@@ -46,6 +46,13 @@ type Hint struct {
 	Ship  string      // the ship that it is; "": nobody knows
 }
 
+// A base that is followed is fitted where it stood first, and nowhere else if it agrees so well.
+const (
+	followReach    = 3.5 // mm
+	followTurn     = 10 * math.Pi / 180
+	followEvidence = 2 * evidenceLeast
+)
+
 // ReachMost is how far from a hint a base is looked for.
 const ReachMost = 15 * geom.Millimeter
 
@@ -125,17 +132,34 @@ func (f *Finder) fits(frame vision.Frame, l *Look, h Hint) (out []candidate) {
 	if !ok {
 		return nil
 	}
+	if reach <= followReach && float64(h.Turn) <= followTurn { // it most likely stands where it stood
+		if c, ok := s.fit(l, h.Pose); ok && c.evidence >= followEvidence && h.allows(&c) {
+			return []candidate{c}
+		}
+	}
 	m := newMatcher(&l.grids().coarse)
 	flat := s.flatten(captureBlur, m.reach+reach+climbReach)
-	for _, g := range m.capture(flat, h.Pose.Point, reach, headings(h), captureKeep) {
-		c, ok := s.fit(l, m.climb(flat, g).pose)
-		d := float64((c.pose.Heading - h.Pose.Heading).Signed())
-		if !ok || float64(c.pose.Distance(h.Pose.Point)) > reach+1 || h.Turn < math.Pi && math.Abs(d) > float64(h.Turn)+captureTurn/2 {
+	guesses := m.capture(flat, h.Pose.Point, reach, headings(h), captureKeep)
+	best := 0.0
+	for i, g := range guesses {
+		guesses[i] = m.climb(flat, g)
+		best = max(best, guesses[i].score)
+	}
+	for _, g := range guesses {
+		if g.score < captureWorst*best {
 			continue
 		}
-		out = append(out, c)
+		if c, ok := s.fit(l, g.pose); ok && h.allows(&c) {
+			out = append(out, c)
+		}
 	}
 	return out
+}
+
+// allows reports whether a candidate stands where the hint says.
+func (h *Hint) allows(c *candidate) bool {
+	d := float64((c.pose.Heading - h.Pose.Heading).Signed())
+	return c.pose.Distance(h.Pose.Point) <= h.Reach+1 && (h.Turn >= math.Pi || math.Abs(d) <= float64(h.Turn)+captureTurn/2)
 }
 
 // headings returns those that a hint allows.
