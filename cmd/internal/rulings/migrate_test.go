@@ -61,8 +61,8 @@ func records(t *testing.T, path string) (out []string) {
 	return out
 }
 
-// schema3 is what a program after this one may add.
-const schema3 = `CREATE TABLE games (game INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;`
+// schemaNext is what a program after this one may add.
+const schemaNext = `CREATE TABLE games (game INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT;`
 
 func TestALogOfEveryVersionIsWholeAndContinues(t *testing.T) {
 	for _, era := range eras {
@@ -77,7 +77,7 @@ func TestALogOfEveryVersionIsWholeAndContinues(t *testing.T) {
 			assert.True(t, strings.HasPrefix(era, "schema1") == (r.SignedFrom == 0))
 
 			var notices []string
-			l, err := rulings.OpenNewer(dir, rulings.Options{Key: key, Notice: func(text string) { notices = append(notices, text) }}, schema3)
+			l, err := rulings.OpenNewer(dir, rulings.Options{Key: key, Notice: func(text string) { notices = append(notices, text) }}, schemaNext)
 			require.NoError(t, err)
 			names, err := filepath.Glob(filepath.Join(dir, "rulings.db.v*"))
 			require.NoError(t, err)
@@ -91,7 +91,7 @@ func TestALogOfEveryVersionIsWholeAndContinues(t *testing.T) {
 			assert.Empty(t, report.Findings)
 			version, err := l.Pragma("user_version")
 			require.NoError(t, err)
-			assert.Equal(t, "3", version)
+			assert.Equal(t, "4", version)
 			require.NoError(t, l.Close())
 			copied := "rulings.db.v" + era[len("schema"):][:1]
 			assert.Equal(t, []string{"The record in " + dir + " was of an older version. It continues in the present one; " + copied +
@@ -136,7 +136,7 @@ func TestAMigrationThatIsKilledLosesNothing(t *testing.T) {
 				r, _ := verified(t, dir) // in whatever state it is
 				require.Empty(t, r.Findings)
 				require.GreaterOrEqual(t, int(r.Entries), acknowledged)
-				l, err := rulings.OpenNewer(dir, rulings.Options{Key: key}, schema3)
+				l, err := rulings.OpenNewer(dir, rulings.Options{Key: key}, schemaNext)
 				require.NoError(t, err)
 				e, err := l.Append(ctx, ruling(t, 7), files(0))
 				require.NoError(t, err)
@@ -161,7 +161,7 @@ func migrateAndDie(dir, at string) error {
 			select {}
 		}
 	}
-	l, err := rulings.OpenNewerAt(dir, rulings.Options{Key: key}, schema3, die)
+	l, err := rulings.OpenNewerAt(dir, rulings.Options{Key: key}, schemaNext, die)
 	if err != nil {
 		return err
 	}
@@ -176,7 +176,7 @@ func TestACopyOfOtherEntriesIsNotReplaced(t *testing.T) {
 	dir := oldLog(t, "schema1")
 	other := filepath.Join(dir, "rulings.db.v1")
 	require.NoError(t, os.WriteFile(other, []byte("somebody's"), 0o644))
-	l, err := rulings.OpenNewer(dir, rulings.Options{Key: key}, schema3)
+	l, err := rulings.OpenNewer(dir, rulings.Options{Key: key}, schemaNext)
 	require.NoError(t, err)
 	defer l.Close()
 	_, err = l.Append(ctx, ruling(t, 7), files(0))
@@ -219,7 +219,7 @@ func TestALogOfANewerProgramIsReadAndNotWritten(t *testing.T) {
 	l, dir := newLog(t, 2)
 	require.NoError(t, l.Close())
 	path := filepath.Join(dir, "rulings.db")
-	newer, err := rulings.OpenNewer(dir, rulings.Options{Key: key}, schema3)
+	newer, err := rulings.OpenNewer(dir, rulings.Options{Key: key}, schemaNext)
 	require.NoError(t, err)
 	_, err = newer.Append(ctx, ruling(t, 2), files(2))
 	require.NoError(t, err)
@@ -227,7 +227,7 @@ func TestALogOfANewerProgramIsReadAndNotWritten(t *testing.T) {
 	look, err := rulings.Open(dir, rulings.Options{ReadOnly: true})
 	require.NoError(t, err)
 	require.ErrorIs(t, look.Newer(), rulings.ErrNewer)
-	assert.ErrorContains(t, look.Newer(), "rulings.db is of version 3, and this program knows 1 to 2")
+	assert.ErrorContains(t, look.Newer(), "rulings.db is of version 4, and this program knows 1 to 3")
 	require.NoError(t, look.Close())
 	require.NoError(t, newer.Close())
 
@@ -277,7 +277,7 @@ func TestANewerVersionInTheWALIsNoticed(t *testing.T) {
 	defer f.Close()
 	_, err = f.Read(head)
 	require.NoError(t, err)
-	require.EqualValues(t, 2, head[63], "the file itself says version 2")
+	require.EqualValues(t, 3, head[63], "the file itself says version 3")
 	l, err = rulings.Open(dir, rulings.Options{Key: key})
 	require.NoError(t, err)
 	defer l.Close()
@@ -287,7 +287,7 @@ func TestANewerVersionInTheWALIsNoticed(t *testing.T) {
 	entries, err := l.Entries(ctx, 1, 10)
 	require.NoError(t, err)
 	assert.Len(t, entries, 3)
-	again, err := rulings.OpenNewer(dir, rulings.Options{Key: key}, schema3)
+	again, err := rulings.OpenNewer(dir, rulings.Options{Key: key}, schemaNext)
 	require.NoError(t, err, "the lock was given up")
 	require.NoError(t, again.Close())
 }
@@ -308,7 +308,7 @@ func TestARecordOfANewerVersionIsNotCalledChanged(t *testing.T) {
 	assert.True(t, e.Newer)
 	db, err := sql.Open("sqlite", "file:"+filepath.Join(dir, "rulings.db"))
 	require.NoError(t, err)
-	_, err = db.Exec("PRAGMA user_version = 3")
+	_, err = db.Exec("PRAGMA user_version = 4")
 	require.NoError(t, err)
 	require.NoError(t, db.Close())
 	r, e = verified(t, dir)

@@ -33,6 +33,13 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	if dir := os.Getenv("RULINGS_TEST_GAME"); dir != "" {
+		if err := playForEver(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if dir := os.Getenv("RULINGS_TEST_WRITER"); dir != "" {
 		if err := writeForEver(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)

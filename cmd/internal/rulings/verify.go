@@ -32,6 +32,8 @@ func (f Finding) String() string {
 // Report is what verifying a log found.
 type Report struct {
 	Entries int64 `json:"entries"`
+	// GameEvents counts the events of the games that the log keeps, up to a changed one.
+	GameEvents int64 `json:"game_events"`
 	Files   int   `json:"files"`  // whole, each counted once
 	Pruned  int   `json:"pruned"` // pictures that were removed for their age
 	Head    Head  `json:"head"`
@@ -76,6 +78,11 @@ func (l *Log) VerifyBy(ctx context.Context, keys []PublicKey, known ...Head) (Re
 		if err := v.verify(ctx); err != nil {
 			return r, fmt.Errorf("rulings: verify %s: %w", l.dir, err)
 		}
+	}
+	if r.GameEvents, err = l.VerifyGames(ctx); errors.Is(err, ErrCorrupt) {
+		r.add(0, "games", "each event as it was recorded", err.Error())
+	} else if err != nil {
+		return r, fmt.Errorf("rulings: verify %s: %w", l.dir, err)
 	}
 	for _, h := range v.known {
 		if h.Number > r.Head.Number {

@@ -34,7 +34,7 @@ func tamper(t testing.TB, dir string, statements ...string) {
 		triggers[name] = text
 	}
 	require.NoError(t, rows.Err())
-	require.Len(t, triggers, 10)
+	require.Len(t, triggers, 13)
 	for name := range triggers {
 		_, err := db.Exec("DROP TRIGGER " + name)
 		require.NoError(t, err)
