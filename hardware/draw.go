@@ -44,12 +44,17 @@ func Draw(s State) *image1bit.VerticalLSB {
 	case drawScreen(img, s):
 	case s.Blind && !s.Chosen():
 		drawMessage(img, "No view", s.Reason)
+	case !s.Chosen() && s.Turn != "":
+		head, next, _ := strings.Cut(s.Turn, ": ")
+		drawMessage(img, head, next)
 	case !s.Chosen():
 		drawMessage(img, "Choose a pair", s.Reason)
 	case s.Withheld:
 		drawMessage(img, "Not now "+s.Pair(), s.Reason)
+		drawTurn(img, s.Turn)
 	case !s.Answered():
 		drawMessage(img, "No answer "+s.Pair(), s.Reason)
+		drawTurn(img, s.Turn)
 	default:
 		drawAnswer(img, s)
 	}
@@ -64,6 +69,16 @@ func drawMessage(img *image1bit.VerticalLSB, heading, text string) {
 	for i, line := range wrap(text, columns, 3) {
 		drawText(img, 0, (i+1)*lineHeight, line, image1bit.On)
 	}
+}
+
+// drawTurn draws whose turn it is on the lowest line.
+func drawTurn(img *image1bit.VerticalLSB, turn string) {
+	if turn == "" {
+		return
+	}
+	low := image.Rect(0, 3*lineHeight, DisplayWidth, DisplayHeight)
+	draw.Draw(img, low, image.NewUniform(image1bit.Off), image.Point{}, draw.Src)
+	drawText(img, 0, low.Min.Y, clip(turn, columns), image1bit.On)
 }
 
 func drawAnswer(img *image1bit.VerticalLSB, s State) {

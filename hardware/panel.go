@@ -63,6 +63,8 @@ type State struct {
 	// "no camera", "ship moving".
 	Reason string
 
+	Turn string // of the game that is played: "R3 Activation: B2 next"; "": none is
+
 	Edition      string  // of the rules, "2.5"
 	MarginMM     float64 // of the distance to what would change the range
 	ArcMarginMM  float64 // of the target to the arc's edge; negative outside

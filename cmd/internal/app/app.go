@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"sightline/calibration"
 	"sightline/calibration/lens"
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/game"
@@ -169,7 +170,6 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		return err
 	}
 	calibrator := p.calibrator(calibratorOptions(c, feed, main.Lens, &adopted, o), o.Log)
-
 	g := game.New(game.Options{
 		Camera: feed.Status, Mat: main.Layout, Rules: c.Rules, Judges: c.Web.JudgeSecretFile != "", // whoever names one has a judge
 		Hub: hub, PanelName: showing.name, Screen: menu.screen, Labels: wired.Labels, Busy: calibrator.Busy, StaleAfter: o.StaleAfter,
@@ -179,25 +179,37 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	frames := pipeline.New(main)
 	p.relearn = append(p.relearn, frames.Relearn)
 	learner := newLearner(feed, hub, known, p.learnt, time.Now, o.Log)
-	ruling := newJudges(c, g, main.NewLocator, o)
-	p.closers = append(p.closers, ruling.Close)
-	ruling.check(ctx)
+	ruling := p.judges(ctx, c, g, main.NewLocator, o)
 	mayAsk, err := accessOf(c.Web, o.StateDir, address.get, o.Log)
 	if err != nil {
 		return err
 	}
 	mayAsk.Pairing = pairing
+	table, err := newPlay(c, hub, g, ruling, o.Log)
+	if err != nil {
+		return err
+	}
 	page := &webTask{listener: listener, server: web.NewServer(web.Options{
 		Hub: hub, Choose: g.Choose, SetMatch: g.SetMatch, Agree: g.Agree, Declare: g.Declare, PlaceShip: frames.PlaceShip,
 		Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout, Learning: learner, Freeze: g.Hold,
 		AskJudge: g.AskJudgeFor, Rulings: ruling, Access: mayAsk, TLS: encrypted, Metrics: figures(o.Version, ruling, c.dataDir()),
-		Routes: p.routes(c, hub, g, o),
+		Routes: p.routes(c, hub, g, table, o),
 	})}
+	table.SetJudges(page.server.IsJudge)
 	service := newServiceTask(hub, page.server, o.Log,
 		map[string]*game.Liveness{"pipeline": &frames.Loop, "answers": &g.Loop, "panel": &showing.loop})
-	touching := &controlsTask{inputs: showing.inputs, hub: hub, menu: menu, game: g}
-	p.tasks = append(p.tasks, feedTask{feed}, g, frames, calibrator, learner, showing, touching, page, service)
+	p.tasks = append(p.tasks, feedTask{feed}, g, frames, calibrator, learner, showing,
+		&controlsTask{inputs: showing.inputs, hub: hub, menu: menu, game: g}, table, page, service)
 	return nil
+}
+
+// judges returns the record of rulings, which is closed at the end.
+func (p *program) judges(ctx context.Context, c Config, g *game.Game, locator func(calibration.Table) (pipeline.Locator, error),
+	o Options) *judges {
+	j := newJudges(c, g, locator, o)
+	p.closers = append(p.closers, j.Close)
+	j.check(ctx)
+	return j
 }
 
 // runTasks runs the tasks until ctx is cancelled or one of them fails; that one is

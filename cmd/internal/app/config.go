@@ -43,6 +43,7 @@ type Config struct {
 	Print  Print
 
 	Rulings Rulings
+	Squads  Squads
 	Cameras []FurtherCamera // beside Camera
 }
 
@@ -148,6 +149,7 @@ type rawConfig struct {
 		Dir  string `toml:"dir"`
 		Keep int    `toml:"keep_pictures_days"`
 	} `toml:"rulings"`
+	Squads rawSquads `toml:"squads"`
 }
 
 // rawCamera is one of the further cameras.
@@ -323,6 +325,7 @@ func (raw rawConfig) config() (Config, *badValue) {
 		Print: Print(raw.Print),
 
 		Cameras: raw.cameras(),
+		Squads:  raw.Squads.squads(),
 		Rulings: Rulings{Dir: raw.Rulings.Dir, Keep: time.Duration(raw.Rulings.Keep) * 24 * time.Hour},
 	}
 	for _, check := range []*badValue{

@@ -6,12 +6,13 @@ import (
 
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/play"
 	"sightline/cmd/internal/status"
 	"sightline/cmd/internal/web"
 )
 
 // routes are the addresses that other packages than web answer.
-func (p *program) routes(c Config, hub *live.Hub, g *game.Game, o Options) []web.Route {
+func (p *program) routes(c Config, hub *live.Hub, g *game.Game, table *play.Table, o Options) []web.Route {
 	page := status.Page{Hub: hub, Tail: o.tail, Version: o.Version, Started: time.Now(), Now: time.Now}
-	return slices.Concat(page.Routes(), p.outlines(c, hub, g, o))
+	return slices.Concat(page.Routes(), table.Routes(), p.outlines(c, hub, g, o))
 }

@@ -73,6 +73,7 @@ type Game struct {
 
 	choice live.Choice
 	match  live.Match
+	play   *live.Play // nil: no game is played
 	policy live.Policy
 	chosen bool // by a person: the program no longer chooses
 

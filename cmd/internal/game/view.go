@@ -1,6 +1,7 @@
 package game
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func (g *Game) view(now time.Time) live.State {
 		Register: g.seen.Register, Frame: shown.Frame, Region: shown.Region, Located: shown.Located, Tracks: shown.Tracks, Held: g.held != nil,
 		Hold: shown.hold, Released: g.releasedViews(), Ruling: g.ruling, RulingsTrouble: g.rulingsTrouble,
 		ObstaclesWatched: shown.Located.Obstacles != nil && shown.Located.Obstacles.Unseen == "",
-		Sigmas:           g.o.Rules.Sigmas, Choice: g.choice, Match: g.match, Policy: g.policy, Result: shown.Result,
+		Sigmas:           g.o.Rules.Sigmas, Choice: g.choice, Match: g.matched(), Play: g.play, Policy: g.policy, Result: shown.Result,
 		Light: g.seen.Light, Cameras: slices.Clone(g.seen.Cameras), PanelName: g.o.PanelName(), LampLabels: g.o.Labels,
 	}
 	if v.Located.Scene.Rules == engine.RulesUnknown { // nothing was located yet: an empty mat
@@ -39,6 +40,20 @@ func (g *Game) view(now time.Time) live.State {
 		v.Panel.Screen = g.o.Screen(&v)
 	}
 	return v
+}
+
+// matched is what a stream says of the game: the round, the names and the score are those of
+// the game that is played. The caller holds mu.
+func (g *Game) matched() live.Match {
+	m := g.match
+	if g.play == nil {
+		return m
+	}
+	m.Round = fmt.Sprintf("Round %d, %s", g.play.Round, g.play.Phase)
+	for i := range m.Sides {
+		m.Sides[i].Name, m.Sides[i].Score = cmp.Or(g.play.Players[i], m.Sides[i].Name), g.play.Score[i]
+	}
+	return m
 }
 
 // answer returns the chosen pair's verdict, or in a few words why there is none.

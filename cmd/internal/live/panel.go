@@ -14,6 +14,9 @@ func PanelState(s *State) hardware.State {
 		Range: engine.NoView, InArc: engine.NoView, Obstructed: engine.NoView, Contact: engine.NoView,
 		Frozen: s.Held || restsOn(s) != "", Blind: s.Health.Code != OK && s.Health.Code != "" && !s.Held, Pointers: pointers(s),
 	}
+	if s.Play != nil {
+		panel.Turn = s.Play.Turn
+	}
 	if !panel.Chosen() {
 		panel.From, panel.To = "", ""
 		return panel

@@ -133,6 +133,9 @@ func (s *State) CheckDeclaration(d Declaration) (Declaration, error) {
 	if s.Policy.Measuring != MeasuringEdition {
 		return out, &Refusal{ErrOvertaken, "Nothing needs to be declared here: measuring is " + string(s.Policy.Measuring) + "."}
 	}
+	if s.Play != nil && s.Play.Planning {
+		return out, &Refusal{ErrOvertaken, "Nothing is measured in the Planning phase."}
+	}
 	return out, nil
 }
 
@@ -166,10 +169,11 @@ type Proposal struct {
 
 // Policy is the agreement in force and what is declared under it.
 type Policy struct {
-	Measuring  Measuring // "" is free
-	Window     *Window   // nil: none is open
-	Proposal   *Proposal // nil: none is made
-	JudgesOnly bool      // only judges change the agreement
+	Measuring  Measuring     // "" is free
+	Window     *Window       // nil: none is open
+	Turn       []Declaration // what the round of the game opens without a declaration: the active ships' attacks and locks
+	Proposal   *Proposal     // nil: none is made
+	JudgesOnly bool          // only judges change the agreement
 }
 
 // Permit says which part of a pair's answer may be given.
@@ -189,10 +193,33 @@ func (p *Policy) Pair(r engine.Rules, from, to *engine.Ship) Permit {
 	default:
 		return Permit{Why: "only the judge measures at this table"}
 	}
-	w := p.Window
-	switch {
-	case w == nil:
+	open := p.open()
+	if len(open) == 0 {
 		return Permit{Why: "no one has declared what to measure for"}
+	}
+	best := open[0].permits(r, from, to)
+	for i := range open {
+		switch now := open[i].permits(r, from, to); {
+		case now.Arcs:
+			return now
+		case now.Range:
+			best = now
+		}
+	}
+	return best
+}
+
+// open lists what lets measure: what was declared before what the round opens.
+func (p *Policy) open() []Declaration {
+	if p.Window == nil {
+		return p.Turn
+	}
+	return append([]Declaration{p.Window.Declaration}, p.Turn...)
+}
+
+// permits says what a declaration lets be answered about two ships.
+func (w *Declaration) permits(r engine.Rules, from, to *engine.Ship) Permit {
+	switch {
 	case w.moves():
 		return Permit{Why: "a movement is declared, which measures no ranges"}
 	case !w.toShips():
@@ -215,10 +242,12 @@ func (p *Policy) Reach(r engine.Rules, ship string) bool {
 	switch {
 	case p.Measuring == MeasuringFree || p.Measuring == "":
 		return true
-	case p.Measuring != MeasuringEdition || p.Window == nil || !p.Window.toShips() || p.Window.Ship != ship:
+	case p.Measuring != MeasuringEdition:
 		return false
 	}
-	return p.Window.Doing != DoLock || r != engine.Rules1e
+	return slices.ContainsFunc(p.open(), func(w Declaration) bool {
+		return w.toShips() && w.Ship == ship && (w.Doing != DoLock || r != engine.Rules1e)
+	})
 }
 
 // Move says whether a move may be tried; why is a few words when not. After says
@@ -244,10 +273,14 @@ func (p *Policy) Object(s *engine.Scene, ship, object string) bool {
 	if p.Measuring == MeasuringFree || p.Measuring == "" {
 		return true
 	}
-	w := p.Window
-	if p.Measuring != MeasuringEdition || w == nil {
+	if p.Measuring != MeasuringEdition {
 		return false
 	}
+	return slices.ContainsFunc(p.open(), func(w Declaration) bool { return w.permitsObject(s, ship, object) })
+}
+
+// permitsObject reports whether a declaration lets the range from a ship to an object be told.
+func (w *Declaration) permitsObject(s *engine.Scene, ship, object string) bool {
 	group, kind := ObjectOf(s, object)
 	switch w.Doing {
 	case DoLock: // on objects, which scenario features are not (G79, G218, G219)
@@ -270,10 +303,15 @@ func (p *Policy) Forbidden(s *engine.Scene, r *engine.Result, act, from, to stri
 		return nil
 	}
 	permit := p.Pair(s.Rules, a, b)
-	if !permit.Range || act == "attack" && !permit.Arcs || act == "lock" && p.Measuring == MeasuringEdition && p.Window.Doing != DoLock {
+	if !permit.Range || act == "attack" && !permit.Arcs || act == "lock" && p.Measuring == MeasuringEdition && !p.locks(from) {
 		return nil
 	}
 	return r.Restrictions(act, from, to)
+}
+
+// locks reports whether a lock of a ship is open.
+func (p *Policy) locks(ship string) bool {
+	return slices.ContainsFunc(p.open(), func(w Declaration) bool { return w.Doing == DoLock && w.Ship == ship })
 }
 
 // Apply cuts out of a measurement what may not be told, and reports whether anything of

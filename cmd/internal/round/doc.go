@@ -70,11 +70,11 @@ const (
 
 var scenarios = []Scenario{NoScenario, Assault, Chance, Salvage, Scramble}
 
-// The ends of a game of 2.5.
-const (
-	lastRound    = 12
-	enoughPoints = 20
-)
+// LastRound is the last round of a game of 2.5.
+const LastRound = 12
+
+// enoughPoints are the mission points with which a lead ends a game of 2.5.
+const enoughPoints = 20
 
 // Ship is what is known of a ship before the game.
 type Ship struct {
@@ -162,6 +162,7 @@ type Game struct {
 	Numbers int64       // events
 
 	bonus   [2]int // points that were confirmed
+	acting  string // the ship that moved last in this phase
 	held    bool   // somebody took back what the camera advanced: it does not advance this phase again
 	current int    // the initiative that attacks now
 }

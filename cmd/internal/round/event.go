@@ -62,21 +62,23 @@ type Event struct {
 // ErrEvent is in the errors for events that do not fit the game.
 var ErrEvent = errors.New("this does not fit the game as it stands")
 
-func wrong(format string, a ...any) error {
-	return fmt.Errorf("%s: %w", fmt.Sprintf(format, a...), ErrEvent)
-}
+// misfit is an ErrEvent that says what does not fit.
+type misfit string
+
+// Error implements error.
+func (m misfit) Error() string { return string(m) }
+
+// Is reports whether the target is ErrEvent.
+func (m misfit) Is(target error) bool { return target == ErrEvent }
+
+func wrong(format string, a ...any) error { return misfit(fmt.Sprintf(format, a...)) }
 
 // Fold returns the state after events, of which the first starts the game.
 func Fold(events []Event) (*Game, error) {
 	if len(events) == 0 || events[0].Kind != Started || events[0].Start == nil {
 		return nil, wrong("a game begins with its start")
 	}
-	gone := map[int64]bool{}
-	for i := range events {
-		if e := &events[i]; e.Kind == Undone {
-			gone[e.Undo] = true
-		}
-	}
+	gone := TakenBack(events)
 	g, err := begin(events[0].Start)
 	if err != nil {
 		return nil, err
@@ -142,6 +144,10 @@ func Append(events []Event, e Event) ([]Event, *Game, error) {
 	out := append(slices.Clip(events), e)
 	g, err := Fold(out)
 	if err != nil {
+		var why misfit
+		if errors.As(err, &why) {
+			err = why
+		}
 		return events, nil, err
 	}
 	return out, g, nil
@@ -214,7 +220,9 @@ func (g *Game) applyShip(e *Event) error {
 			return wrong("%s has acted in this phase", p.Name())
 		}
 		p.Acted = true
-		p.Moved = p.Moved || g.Phase == Activation
+		if g.Phase == Activation {
+			p.Moved, g.acting = true, p.ID
+		}
 	case Moved:
 		if e.Flown == nil {
 			return wrong("nothing is said of what %s has flown", p.Name())
@@ -256,7 +264,7 @@ func (g *Game) moved(p *Piece, f *Flown) {
 	}
 	p.Last, g.Last = f.Short(), p.Name()+": "+f.Short()
 	if g.Phase == Activation && f.Sort != Action {
-		p.Moved, p.Acted = true, true
+		p.Moved, p.Acted, g.acting = true, true, p.ID
 	}
 }
 

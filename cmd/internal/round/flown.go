@@ -2,6 +2,7 @@ package round
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -128,6 +129,9 @@ func (p *Pose) Ship(s engine.Ship) engine.Ship {
 	}
 	return s
 }
+
+// Sigma is the standard deviation of the place along an axis, in mm.
+func (p *Pose) Sigma() float64 { return math.Sqrt((p.Covariance[0] + p.Covariance[4]) / 2) }
 
 // expected is what the ship may fly now: its maneuver in its turn, its actions afterwards.
 func (j *judging) expected() (c flown.Candidates) {

@@ -74,6 +74,10 @@ func (g *Game) Active() (out []string) {
 	return out
 }
 
+// Acting returns the ship that moved last in this Activation phase and may perform its
+// action; "": none.
+func (g *Game) Acting() string { return g.acting }
+
 // All reports whether every ship that takes part has acted in this phase.
 func (g *Game) All() bool {
 	return !slices.ContainsFunc(g.Ships, func(p Piece) bool { return !p.Acted && g.takesPart(&p) })
@@ -138,7 +142,7 @@ func (g *Game) following() Phase {
 
 // advance begins the next phase.
 func (g *Game) advance() {
-	g.held = false
+	g.held, g.acting = false, ""
 	next := g.following()
 	for i := range g.Ships {
 		p := &g.Ships[i]

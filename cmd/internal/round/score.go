@@ -99,8 +99,8 @@ func (g *Game) Over() (why string, winner int) {
 		return "", 0
 	case ahead != 0 && score[ahead-1] >= enoughPoints && g.Scenario != NoScenario:
 		return fmt.Sprintf("%s has %d mission points", g.player(ahead), score[ahead-1]), ahead
-	case g.Round >= lastRound:
-		return fmt.Sprintf("round %d was the last", lastRound), ahead
+	case g.Round >= LastRound:
+		return fmt.Sprintf("round %d was the last", LastRound), ahead
 	}
 	return "", 0
 }
@@ -158,7 +158,7 @@ func (g *Game) earns(player int, o Control) (least, most int) {
 			worth = 2
 		case p == player:
 			worth = 1
-		case p == both && g.Scenario == Chance:
+		case p == Both && g.Scenario == Chance:
 			worth = 1
 		}
 		least, most = min(least, worth), max(most, worth)
@@ -166,8 +166,8 @@ func (g *Game) earns(player int, o Control) (least, most int) {
 	return min(least, most), most
 }
 
-// both stands for an objective that both players contest.
-const both = 3
+// Both stands in a Control for both players.
+const Both = 3
 
 func claimText(s Scenario, c Claim) string {
 	what := "satellites under control"

@@ -34,9 +34,9 @@ type Report struct {
 	Entries int64 `json:"entries"`
 	// GameEvents counts the events of the games that the log keeps, up to a changed one.
 	GameEvents int64 `json:"game_events"`
-	Files   int   `json:"files"`  // whole, each counted once
-	Pruned  int   `json:"pruned"` // pictures that were removed for their age
-	Head    Head  `json:"head"`
+	Files      int   `json:"files"`  // whole, each counted once
+	Pruned     int   `json:"pruned"` // pictures that were removed for their age
+	Head       Head  `json:"head"`
 
 	// Keys are the machines' that signed entries, in the order of their first ones.
 	// Entries below SignedFrom have no signature of their own: a version before signing

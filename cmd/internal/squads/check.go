@@ -30,6 +30,7 @@ type ShipLine struct {
 	Arcs       []string            `json:"arcs"`
 	Actions    []string            `json:"actions"`
 	Upgrades   map[string][]string `json:"upgrades,omitempty"`
+	Points     int                 `json:"points,omitempty"` // as the squad says
 }
 
 // factions are the factions of the second edition; of the first, what each is called in XWS.
@@ -139,6 +140,7 @@ func (r *Report) add(p *SquadPilot, e entry) {
 	r.Ships = append(r.Ships, ShipLine{
 		ID: p.ID, Pilot: e.pilot.Name, Ship: e.ship.Name, ShipID: e.ship.ID, Base: e.ship.Base.String(), Initiative: e.pilot.Initiative,
 		Dial: listed(e.ship.Dial), Arcs: listed(e.ship.Arcs), Actions: listed(e.ship.Actions), Upgrades: p.Upgrades,
+		Points: p.Points,
 	})
 	if len(e.ship.Dial) == 0 {
 		r.note("the data have no dial of %s", e.ship.ID)

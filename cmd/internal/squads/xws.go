@@ -15,6 +15,9 @@ const MaxFile = 2 << 20
 // MaxPilots is how many pilots a squad may have: as many ships as a scene.
 const MaxPilots = 200
 
+// maxPoints is the most that a ship's points are believed: five times the largest game's.
+const maxPoints = 2000
+
 // Squad is a squad as its file says it: ids that are not looked up yet.
 type Squad struct {
 	Edition     Edition
@@ -31,12 +34,13 @@ type SquadPilot struct {
 	ID       string
 	Ship     string              // "" where the file does not say
 	Upgrades map[string][]string // ids by slot
+	Points   int                 // with its upgrades, as the file says; 0: it does not
 }
 
 // Parse reads a squad in the XWS format, 2.0 or the first edition's. It is strict about
 // the keys that the format defines: each must have its kind of value, and none may stand
-// there twice. All other keys are ignored, vendors' among them, and so are points, as the
-// format asks.
+// there twice. All other keys are ignored, vendors' among them, and so are points that are
+// no number: the format calls them a hint.
 func Parse(data []byte) (*Squad, error) {
 	data = bytes.TrimPrefix(data, []byte("\xEF\xBB\xBF"))
 	if len(data) > MaxFile {
@@ -145,6 +149,10 @@ func readPilot(o object, key string) (SquadPilot, error) {
 		if p.Ship, err = o.id("ship"); err != nil {
 			return p, err
 		}
+	}
+	var points float64 // a hint only: anything else is ignored
+	if json.Unmarshal(o.keys["points"], &points) == nil && points > 0 && points <= maxPoints {
+		p.Points = int(points)
 	}
 	raw := o.keys["upgrades"]
 	if raw == nil || isNull(raw) || isKind(raw, '[') && len(bytes.Trim(raw, "[] \t\r\n")) == 0 {

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,8 @@ import (
 
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/play"
+	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/setup"
 	"sightline/cmd/internal/status"
 	"sightline/cmd/internal/web"
@@ -43,6 +46,9 @@ func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Se
 	}
 	newFakeJudges(f).options(&o)
 	o.Routes = (&status.Page{Hub: f.hub, Tail: status.NewTail(slog.DiscardHandler), Started: time.Now(), Now: time.Now}).Routes()
+	o.Routes = append(o.Routes, play.New(play.Options{Hub: f.hub, Record: func() (*rulings.Log, error) {
+		return rulings.Open(filepath.Join(t.TempDir(), "rulings"), rulings.Options{})
+	}}).Routes()...)
 	for _, c := range change {
 		c(&o)
 	}
@@ -132,6 +138,17 @@ var routeLines = map[string]routeLine{
 	"GET /api/obstacles/picture.jpg":    {least: access.Reader},
 	"POST /api/obstacles":               {least: access.Player, body: `{"do":"forget"}`, status: 204},
 	"GET /api/obstacles/catalogue.json": {least: access.Reader},
+	"GET /game":                         {least: access.Nobody},
+	"GET /replay":                       {least: access.Nobody},
+	"GET /game/{file}":                  {least: access.Nobody, path: "/game/game.js"},
+	"GET /api/game":                     {least: access.Reader},
+	"POST /api/game/start":              {least: access.Player, body: `{}`, status: 400},
+	"POST /api/game/do":                 {least: access.Player, body: `{"kind":"advanced"}`, status: 409},
+	"GET /api/game/check/{what}":        {least: access.Reader, path: "/api/game/check/setup"},
+	"GET /api/game/shots":               {least: access.Reader, path: "/api/game/shots?ship=A1&arc=front"},
+	"GET /api/games/{id}":               {least: access.Player, path: "/api/games/1", status: 404},
+	"GET /api/games/{id}/at":            {least: access.Player, path: "/api/games/1/at?event=1", status: 404},
+	"GET /api/games/{id}/export/{form}": {least: access.Player, path: "/api/games/1/export/csv", status: 404},
 	"PUT /api/obstacles/catalogue.json": {least: access.Player, body: `{"version":1,"outlines":[]}`, status: 204},
 }
 

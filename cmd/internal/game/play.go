@@ -1,0 +1,15 @@
+package game
+
+import "sightline/cmd/internal/live"
+
+// SetPlay makes a game the present one, with what its round lets measure; nil: none is
+// played. What was declared ends with the phase.
+func (g *Game) SetPlay(p *live.Play, turn []live.Declaration) {
+	g.update(func() {
+		if p != nil && p.Planning && g.policy.Window != nil {
+			g.note("The Planning phase begins: " + g.policy.Window.Text() + " is over.")
+			g.policy.Window = nil
+		}
+		g.play, g.policy.Turn = p, turn
+	})
+}

@@ -1,0 +1,196 @@
+package play
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/round"
+	"sightline/cmd/internal/sentence"
+	"sightline/engine"
+	"sightline/engine/tablecheck"
+)
+
+// inPlay is the standing table without the ships that are out of the game.
+func inPlay(g *round.Game, table *live.State) engine.Scene {
+	scene := table.Standing()
+	scene.Ships = slices.DeleteFunc(slices.Clone(scene.Ships), func(s engine.Ship) bool {
+		p := g.Piece(s.ID)
+		return p != nil && p.Status != round.OnTable
+	})
+	return scene
+}
+
+// control says who controls or contests the scenario's objectives; nil where the table does
+// not show them.
+func control(g *round.Game, table *live.State) (out []round.Control) {
+	scenario, err := engine.ParseScenario(string(g.Scenario))
+	if err != nil {
+		return nil
+	}
+	scene := inPlay(g, table)
+	switch g.Scenario {
+	case round.Assault:
+		r, err := tablecheck.Scenario(&scene, scenario, engine.Options{Sigmas: table.Sigmas})
+		if err != nil {
+			return nil
+		}
+		for _, c := range r.Control {
+			possible := c.Possible
+			if len(possible) == 0 {
+				possible = []int{c.Player}
+			}
+			out = append(out, round.Control{Objective: c.Objective, Possible: possible})
+		}
+	case round.Chance:
+		counts, err := engine.Counts(&scene, scenario, engine.Options{Sigmas: table.Sigmas})
+		if err != nil {
+			return nil
+		}
+		for i := range counts {
+			out = append(out, round.Control{Objective: counts[i].ID, Possible: contesting(&counts[i])})
+		}
+	}
+	return out
+}
+
+// contesting lists who may contest an objective: neither, one, or both.
+func contesting(n *engine.Count) (possible []int) {
+	may := func(player int, does bool) bool {
+		if does {
+			return n.Most[player] > 0
+		}
+		return n.Least[player] == 0
+	}
+	for _, c := range []struct {
+		one, two bool
+		who      int
+	}{{false, false, 0}, {true, false, 1}, {false, true, 2}, {true, true, round.Both}} {
+		if may(0, c.one) && may(1, c.two) {
+			possible = append(possible, c.who)
+		}
+	}
+	return possible
+}
+
+// cardJSON is what a check of the table says.
+type cardJSON struct {
+	Lines   []cardLine    `json:"lines"`
+	Control []controlLine `json:"control"`
+	Notes   []string      `json:"notes"`
+	Trouble string        `json:"trouble"` // why nothing can be said; ""
+}
+
+type cardLine struct {
+	Rule    string `json:"rule"`
+	Outcome string `json:"outcome"`
+	Text    string `json:"text"`
+}
+
+type controlLine struct {
+	Objective string `json:"objective"`
+	Text      string `json:"text"`
+	Outcome   string `json:"outcome"`
+}
+
+// Check checks how the table is set up, or who controls the scenario's objectives.
+func (t *Table) Check(what string, judge bool) (cardJSON, error) {
+	table := t.o.Hub.Newest()
+	t.mu.Lock()
+	g := t.game
+	t.mu.Unlock()
+	out := cardJSON{Lines: []cardLine{}, Control: []controlLine{}, Notes: []string{}}
+	if why := withheld(&table, g, what); why != "" && !judge {
+		return out, &live.Refusal{Kind: live.ErrForbidden, Text: why}
+	}
+	if table.Health.Code != live.OK {
+		return out, &live.Refusal{Kind: live.ErrNoAnswers, Text: table.Health.Title + ": " + table.Health.Detail}
+	}
+	scene, scenario := table.Standing(), engine.Scenario(0)
+	if g != nil {
+		scene = inPlay(g, &table)
+		scenario, _ = engine.ParseScenario(string(g.Scenario))
+	}
+	o := engine.Options{Sigmas: table.Sigmas}
+	var r tablecheck.Report
+	var err error
+	if what == "setup" {
+		r, err = tablecheck.Setup(&scene, scenario, o)
+	} else {
+		if scenario == 0 {
+			return out, &live.Refusal{Kind: live.ErrInvalid, Text: "This game has no scenario."}
+		}
+		r, err = tablecheck.Scenario(&scene, scenario, o)
+	}
+	if err != nil {
+		out.Trouble = sentence.Of(err)
+		return out, nil
+	}
+	for i := range r.Lines {
+		l := &r.Lines[i]
+		if what == "setup" || !l.Placed {
+			out.Lines = append(out.Lines, cardLine{l.Rule, l.Outcome.String(), l.Text})
+		}
+	}
+	for i := range r.Control {
+		c := &r.Control[i]
+		out.Control = append(out.Control, controlLine{c.Objective, controlText(g, c), c.Outcome.String()})
+	}
+	out.Notes = append(out.Notes, r.Notes...)
+	return out, nil
+}
+
+// withheld says why a check may not be told: a setup is measured before the first ship moves,
+// a scenario at the start of the End phase.
+func withheld(table *live.State, g *round.Game, what string) string {
+	switch table.Policy.Measuring {
+	case live.MeasuringFree, "":
+		return ""
+	case live.MeasuringEdition:
+		before := g == nil || g.Round == 1 && (g.Phase == round.Planning || g.Phase == round.System)
+		if what == "setup" && before || what == "scenario" && g != nil && g.Phase == round.End {
+			return ""
+		}
+		return "The agreement on measuring does not open this now."
+	}
+	return "Only the judge measures at this table."
+}
+
+func controlText(g *round.Game, c *tablecheck.Control) string {
+	name := func(p int) string {
+		if p == 0 {
+			return "no player"
+		}
+		if g != nil && g.Players[p-1].Name != "" {
+			return g.Players[p-1].Name
+		}
+		return fmt.Sprintf("player %d", p)
+	}
+	if c.Outcome == engine.Yes {
+		return name(c.Player)
+	}
+	text := "too close to call"
+	for i, p := range c.Possible {
+		if i == 0 {
+			text += ": " + name(p)
+		} else {
+			text += " or " + name(p)
+		}
+	}
+	return text
+}
+
+func (t *Table) card(w http.ResponseWriter, r *http.Request) {
+	what := r.PathValue("what")
+	if what != "setup" && what != "scenario" {
+		http.Error(w, "Expected setup or scenario.", http.StatusNotFound)
+		return
+	}
+	out, err := t.Check(what, t.judges(r))
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	writeJSON(w, out)
+}

@@ -1,0 +1,120 @@
+package play
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"strconv"
+	"strings"
+	"time"
+
+	_ "embed"
+
+	"sightline/cmd/internal/round"
+)
+
+// Forms are the forms in which a game is exported.
+var Forms = []string{"json", "csv", "html"}
+
+// Export writes a game down and returns it with its media type.
+func Export(id int64, events []round.Event, form string) (data []byte, kind string, err error) {
+	switch form {
+	case "json":
+		data, err = json.MarshalIndent(map[string]any{"version": 1, "id": id, "events": events}, "", " ")
+		return append(data, '\n'), "application/json; charset=utf-8", err
+	case "csv":
+		data, err = table(events)
+		return data, "text/csv; charset=utf-8", err
+	case "html":
+		data, err = sheet(id, events)
+		return data, "text/html; charset=utf-8", err
+	}
+	return nil, "", fmt.Errorf("expected one of the forms %v, got %q", Forms, form)
+}
+
+// table writes a line for each event.
+func table(events []round.Event) ([]byte, error) {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	_ = w.Write([]string{"number", "at", "round", "phase", "kind", "by", "ship", "text", "says", "outcome", "move", "residual_mm",
+		"residual_deg", "x_mm", "y_mm", "heading_deg", "sigma_mm", "counts"})
+	g, err := round.Fold(events)
+	if err != nil {
+		return nil, err
+	}
+	gone := round.TakenBack(events)
+	for i := range events {
+		e := &events[i]
+		line := []string{strconv.FormatInt(e.Number, 10), e.At.UTC().Format(time.RFC3339Nano), "", string(e.Phase), string(e.Kind), e.By, e.Ship,
+			plain(round.Words(g, e)), "", "", "", "", "", "", "", "", "", strconv.FormatBool(!gone[e.Number])}
+		if e.Round > 0 {
+			line[2] = strconv.Itoa(e.Round)
+		}
+		if f := e.Flown; f != nil {
+			number := func(v float64) string { return strconv.FormatFloat(v, 'f', 3, 64) }
+			line[8], line[9], line[10] = plain(strings.Join(f.Says, "; ")), f.Outcome, f.Move
+			line[11], line[12] = number(f.ResidualMM), number(f.Residual)
+			line[13], line[14], line[15], line[16] = number(f.To.X), number(f.To.Y), number(f.To.HeadingDeg), number(f.To.Sigma())
+		}
+		_ = w.Write(line)
+	}
+	w.Flush()
+	return b.Bytes(), w.Error()
+}
+
+// plain keeps spreadsheets from taking a text for a formula.
+func plain(s string) string {
+	if s != "" && strings.ContainsAny(s[:1], "=+-@\t\r") {
+		return "'" + s
+	}
+	return s
+}
+
+//go:embed export.html
+var exportText string
+
+var exportPage = template.Must(template.New("game").Parse(exportText))
+
+type exportRound struct {
+	Number int
+	Lines  []exportLine
+}
+
+type exportLine struct {
+	At   string
+	Text string
+	More string
+	Gone bool
+}
+
+// sheet writes a game as one page without scripts.
+func sheet(id int64, events []round.Event) ([]byte, error) {
+	g, err := round.Fold(events)
+	if err != nil {
+		return nil, err
+	}
+	gone := round.TakenBack(events)
+	rounds := []exportRound{{Number: 1}}
+	for i := range events {
+		e := &events[i]
+		text := round.Words(g, e)
+		if text == "" {
+			continue
+		}
+		line := exportLine{At: e.At.Format("15:04:05"), Text: text, Gone: gone[e.Number]}
+		if e.Flown != nil {
+			line.More = strings.Join(e.Flown.Says, "; ")
+		}
+		last := &rounds[len(rounds)-1]
+		last.Lines = append(last.Lines, line)
+		if e.Kind == round.Advanced && e.Phase == round.End && !line.Gone {
+			rounds = append(rounds, exportRound{Number: e.Round + 1})
+		}
+	}
+	var b bytes.Buffer
+	err = exportPage.Execute(&b, map[string]any{"ID": id, "Game": g, "Title": g.Title(), "Score": g.Score(), "Rounds": rounds,
+		"At": events[0].At.Format("2 January 2006, 15:04")})
+	return b.Bytes(), err
+}

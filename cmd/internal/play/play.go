@@ -1,0 +1,359 @@
+// Package play runs the game on the table: it starts one from two squads, makes events of
+// what people tap and of what the camera sees, keeps them in the record, and shows the state
+// on its pages and to everybody else. What a game is, package round knows.
+package play
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/round"
+	"sightline/cmd/internal/rulings"
+	"sightline/cmd/internal/sentence"
+	"sightline/cmd/internal/squads"
+	"sightline/engine"
+	"sightline/engine/scenefile"
+	"sightline/vision"
+)
+
+// Options are the parts of a Table.
+type Options struct {
+	Hub        *live.Hub
+	Record     func() (*rulings.Log, error)         // where games are kept; its errors are sentences for people
+	Show       func(*live.Play, []live.Declaration) // shows the game, and what its round lets measure, to everybody
+	SetEdition func(engine.Rules)                   // of the table; nil: it stays
+	Data       squads.Data
+	Squads     [2]string // XWS of the configuration, for a start without squads; "": none
+	Now        func() time.Time
+	Log        *slog.Logger
+}
+
+// Table is the game on the table. Its methods are safe for concurrent use.
+type Table struct {
+	o      Options
+	judges func(*http.Request) bool // whether a request is a judge's
+
+	mu     sync.Mutex // guards what follows
+	events []round.Event
+	game   *round.Game // nil: none is played
+	id     int64       // in the record
+	watch  *round.Watch
+	asked  question // that was noted last
+	ruled  uint64   // the last ruling that was noted
+	news   []string // problems, the newest first
+}
+
+// question is what somebody looked at, in one phase.
+type question struct {
+	round    int
+	phase    round.Phase
+	from, to string
+	arc      engine.Arc
+}
+
+// New returns a table on which no game is played yet.
+func New(o Options) *Table {
+	if o.Data == (squads.Data{}) {
+		o.Data = squads.Builtin()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return &Table{o: o, watch: round.NewWatch(nil), judges: func(*http.Request) bool { return false }}
+}
+
+// SetJudges says whether a request is a judge's, before the first one comes.
+func (t *Table) SetJudges(is func(*http.Request) bool) { t.judges = is }
+
+// String names the task.
+func (t *Table) String() string { return "game" }
+
+// Run takes up the last game of the record, and follows the table until ctx is cancelled.
+func (t *Table) Run(ctx context.Context) error {
+	t.resume(ctx)
+	states, stop := t.o.Hub.Listen()
+	defer stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case s := <-states:
+			t.See(&s)
+		}
+	}
+}
+
+// resume takes up a game that was not over when the program stopped.
+func (t *Table) resume(ctx context.Context) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	log, err := t.o.Record()
+	if err != nil {
+		t.o.Log.Warn("the last game is not taken up", "err", err)
+		return
+	}
+	games, err := log.Games(ctx)
+	if err != nil || len(games) == 0 {
+		return
+	}
+	events, err := Load(ctx, log, games[0])
+	if err != nil {
+		t.o.Log.Warn("the last game is not taken up", "err", err)
+		return
+	}
+	g, err := round.Fold(events)
+	if err != nil || g.Ended {
+		return
+	}
+	t.events, t.game, t.id, t.watch = events, g, games[0], round.NewWatch(g)
+	t.o.Log.Info("the game goes on", "game", t.id, "turn", g.Turn())
+	t.show()
+}
+
+// Load reads a game's events from the record.
+func Load(ctx context.Context, log *rulings.Log, id int64) ([]round.Event, error) {
+	kept, err := log.Game(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]round.Event, len(kept))
+	for i := range kept {
+		if err := json.Unmarshal(kept[i].Event, &events[i]); err != nil {
+			return nil, fmt.Errorf("event %d of game %d: %w", i+1, id, err)
+		}
+	}
+	return events, nil
+}
+
+// errNoGame is why nothing can be done to a game.
+var errNoGame = &live.Refusal{Kind: live.ErrOvertaken, Text: "No game is played now: start one."}
+
+// add records events and takes them up, all of them or none. The caller holds mu.
+func (t *Table) add(events ...round.Event) error {
+	now, g := t.events, t.game
+	for _, e := range events {
+		var err error
+		if e.At.IsZero() {
+			e.At = t.o.Now()
+		}
+		if now, g, err = round.Append(now, e); err != nil {
+			return &live.Refusal{Kind: live.ErrOvertaken, Text: sentence.Of(err)}
+		}
+	}
+	if err := t.keep(now); err != nil {
+		return &live.Refusal{Kind: live.ErrUnwritten, Text: "Nothing was changed: the game cannot be recorded: " + sentence.Of(err)}
+	}
+	t.events, t.game = now, g
+	t.show()
+	return nil
+}
+
+// keep records the events that are new. A record that was moved away begins with the whole
+// game again. The caller holds mu.
+func (t *Table) keep(all []round.Event) error {
+	log, err := t.o.Record()
+	if err != nil {
+		return err
+	}
+	from := len(t.events)
+	for {
+		var raw []json.RawMessage
+		for i := range all[from:] {
+			text, err := json.Marshal(&all[from+i])
+			if err != nil {
+				return err
+			}
+			raw = append(raw, text)
+		}
+		id := t.id
+		if from == 0 {
+			id = 0
+		}
+		kept, err := log.AppendGame(context.Background(), id, raw)
+		if errors.Is(err, rulings.ErrNoGame) && from > 0 {
+			from = 0
+			continue
+		}
+		if err == nil {
+			t.id = kept[0].Game
+		}
+		return err
+	}
+}
+
+// Do does what somebody tapped.
+func (t *Table) Do(e round.Event) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.game == nil {
+		return errNoGame
+	}
+	before := t.game.Phase
+	if err := t.add(e); err != nil {
+		return err
+	}
+	if t.game.Phase != before || e.Kind == round.Ended {
+		t.note()
+	}
+	return nil
+}
+
+// note records the table as it stands. The caller holds mu.
+func (t *Table) note() {
+	s := t.o.Hub.Newest()
+	if s.Health.Code != live.OK {
+		return
+	}
+	scene := s.Standing()
+	raw, err := scenefile.Marshal(scene)
+	if err == nil {
+		err = t.add(round.Event{Kind: round.Noted, By: round.ByCamera, Round: t.game.Round, Phase: t.game.Phase, Scene: raw})
+	}
+	if err != nil {
+		t.o.Log.Warn("the table is not noted", "err", err)
+	}
+}
+
+// See takes up a state of the table: what ships have flown, what was asked, what was ruled.
+func (t *Table) See(s *live.State) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.game == nil || t.game.Ended {
+		return
+	}
+	events := t.watched(s)
+	before := t.game.Phase
+	if s.Ruling != nil && s.Ruling.Number != t.ruled {
+		if t.ruled = s.Ruling.Number; s.Ruling.At.After(t.events[0].At) {
+			events = append(events, round.Event{Kind: round.Ruled, Round: t.game.Round, Phase: t.game.Phase, Ruling: int64(t.ruled),
+				Text: s.Ruling.Text})
+		}
+	}
+	events = append(events, t.asks(s)...)
+	if len(events) == 0 {
+		return
+	}
+	if err := t.add(events...); err != nil {
+		t.o.Log.Warn("what the camera saw is not in the game", "err", err)
+		t.news = append([]string{err.Error()}, t.news[:min(len(t.news), 3)]...)
+		return
+	}
+	if t.game.Phase != before {
+		t.note()
+	}
+}
+
+// watched returns what ships have flown. The caller holds mu.
+func (t *Table) watched(s *live.State) []round.Event {
+	if s.Health.Code != live.OK || s.Held {
+		return nil
+	}
+	return t.watch.Events(t.game, round.Sight{At: s.At, Scene: s.Standing(), Still: func(id string) bool {
+		k, known := s.Track(id)
+		return !known || k.State == vision.Still
+	}})
+}
+
+// asks returns the measurement that people look at, once for each phase. The caller holds mu.
+func (t *Table) asks(s *live.State) []round.Event {
+	if s.Pair == nil || s.Health.Code != live.OK {
+		return nil
+	}
+	q := question{t.game.Round, t.game.Phase, s.Choice.From, s.Choice.To, s.Choice.Arc}
+	if q == t.asked {
+		return nil
+	}
+	t.asked = q
+	w := s.Text()
+	text := w.Live
+	if w.Meaning.Text != "" {
+		text += " " + w.Meaning.Text
+	}
+	return []round.Event{{Kind: round.Asked, Round: q.round, Phase: q.phase, Ship: q.from, With: q.to, Text: text}}
+}
+
+// show tells everybody how the game stands. The caller holds mu.
+func (t *Table) show() {
+	if t.o.Show == nil {
+		return
+	}
+	if t.game == nil {
+		t.o.Show(nil, nil)
+		return
+	}
+	t.o.Show(t.play(), t.opens())
+}
+
+// play is the game for everybody. The caller holds mu.
+func (t *Table) play() *live.Play {
+	p := playOf(t.id, t.game)
+	ghosts := t.watch.Ghosts()
+	for _, id := range slices.Sorted(maps.Keys(ghosts)) {
+		f := ghosts[id]
+		p.Ghosts = append(p.Ghosts, live.Ghost{ID: id, XMM: f.From.X, YMM: f.From.Y, HeadingDeg: f.From.HeadingDeg, Text: f.Text})
+	}
+	return p
+}
+
+// playOf is a game as everybody sees it, without the ghosts.
+func playOf(id int64, g *round.Game) *live.Play {
+	p := &live.Play{ID: id, Round: g.Round, Phase: string(g.Phase), Planning: g.Phase == round.Planning && !g.Ended, Turn: g.Turn(),
+		Active: append([]string{}, g.Active()...), Score: g.Score(), Ships: []live.PlayShip{}, Last: g.Last, Ghosts: []live.Ghost{}}
+	if g.Rules == engine.Rules25 {
+		p.Rounds = round.LastRound
+	}
+	if g.Ended {
+		p.Over = g.Why
+	}
+	for i := range g.Players {
+		p.Players[i] = g.Players[i].Name
+	}
+	for i := range g.Ships {
+		s := &g.Ships[i]
+		p.Ships = append(p.Ships, live.PlayShip{ID: s.ID, Player: s.Player, Pilot: s.Pilot, Ship: s.Ship.Ship, Initiative: s.Initiative,
+			Status: string(s.Status), Acted: s.Acted, Arcs: append([]string{}, s.Arcs...), Last: s.Last})
+	}
+	return p
+}
+
+// opens lists what the round lets measure under the edition's windows: the attacks of the
+// ships whose turn it is (G81, G85, G86), and in 2.0 and 2.5 the lock of the ship that has
+// just moved (G87). In the first edition a lock's target is declared first (G83). The caller
+// holds mu.
+func (t *Table) opens() (out []live.Declaration) {
+	g := t.game
+	if g.Ended {
+		return nil
+	}
+	switch g.Phase {
+	case round.Combat, round.Engagement:
+		for _, id := range g.Active() {
+			out = append(out, live.Declaration{Doing: live.DoAttack, Ship: id})
+		}
+	case round.Activation:
+		id := g.Acting()
+		if id == "" || g.Rules == engine.Rules1e {
+			return nil
+		}
+		out = append(out, live.Declaration{Doing: live.DoLock, Ship: id})
+		switch g.Scenario {
+		case round.Salvage:
+			out = append(out, live.Declaration{Doing: live.DoTow, Ship: id})
+		case round.Scramble:
+			out = append(out, live.Declaration{Doing: live.DoScramble, Ship: id})
+		}
+	}
+	return out
+}

@@ -1,0 +1,152 @@
+package play
+
+import (
+	"fmt"
+	"math"
+
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/round"
+	"sightline/engine"
+	"sightline/engine/scenefile"
+)
+
+// atJSON is the table as it stood after an event of a game, with the answer for a pair.
+type atJSON struct {
+	Number    int64          `json:"number"`
+	Turn      string         `json:"turn"`
+	Score     [2]int         `json:"score"`
+	Text      string         `json:"text"` // the event
+	Says      []string       `json:"says"`
+	WidthMM   float64        `json:"width_mm"`
+	HeightMM  float64        `json:"height_mm"`
+	Ships     []atShip       `json:"ships"`
+	Obstacles [][][2]float64 `json:"obstacles_mm"`
+	Answer    string         `json:"answer"`  // for the pair, measured again; ""
+	Meaning   string         `json:"meaning"` // what it means for an attack
+	Arcs      []string       `json:"arcs"`    // that the first ship has
+}
+
+type atShip struct {
+	ID        string        `json:"id"`
+	Name      string        `json:"name"`
+	Player    int           `json:"player"`
+	OutlineMM [4][2]float64 `json:"outline_mm"` // front left, front right, rear right, rear left
+	SigmaMM   float64       `json:"sigma_mm"`
+}
+
+// Scene is the table as it stood after a game's events: as it was noted last, with what each
+// ship has flown since. ok is false where it was never noted.
+func Scene(events []round.Event) (g *round.Game, scene engine.Scene, ok bool, err error) {
+	if g, err = round.Fold(events); err != nil || g.Scene == nil {
+		return g, scene, false, err
+	}
+	scenes, _, err := scenefile.Parse(g.Scene)
+	if err != nil || len(scenes) != 1 {
+		return g, scene, false, fmt.Errorf("the table that was noted: %w", err)
+	}
+	scene = scenes[0]
+	noted := 0
+	for i := range events {
+		if events[i].Kind == round.Noted {
+			noted = i
+		}
+	}
+	gone := round.TakenBack(events)
+	for i := range events[noted:] {
+		e := &events[noted+i]
+		if e.Kind != round.Moved || gone[e.Number] {
+			continue
+		}
+		for k := range scene.Ships {
+			if scene.Ships[k].ID == e.Ship {
+				scene.Ships[k] = e.Flown.To.Ship(scene.Ships[k])
+			}
+		}
+	}
+	ships := scene.Ships[:0]
+	for _, s := range scene.Ships {
+		if p := g.Piece(s.ID); p == nil || p.Status == round.OnTable {
+			ships = append(ships, s)
+		}
+	}
+	scene.Ships = ships
+	return g, scene, true, nil
+}
+
+// at looks back to the end of events, and measures a pair again.
+func at(events []round.Event, from, to, arc string) (atJSON, error) {
+	g, scene, ok, err := Scene(events)
+	if err != nil {
+		return atJSON{}, err
+	}
+	last := &events[len(events)-1]
+	out := atJSON{Number: last.Number, Turn: g.Turn(), Score: g.Score(), Text: round.Words(g, last), Says: []string{}, Ships: []atShip{},
+		Obstacles: [][][2]float64{}, Arcs: []string{}}
+	if last.Flown != nil {
+		out.Says = append(out.Says, last.Flown.Says...)
+	}
+	if !ok {
+		return out, nil
+	}
+	out.WidthMM, out.HeightMM = float64(scene.MatWidth), float64(scene.MatHeight)
+	profile := live.ProfileOf(&scene)
+	for i := range scene.Ships {
+		s := &scene.Ships[i]
+		ship := atShip{ID: s.ID, Name: g.Name(s.ID), Player: s.Player, SigmaMM: sigma(s)}
+		for k, p := range live.BaseOutline(&profile, s.Base, s.Pose) {
+			if k < len(ship.OutlineMM) {
+				ship.OutlineMM[k] = [2]float64{p.X, p.Y}
+			}
+		}
+		out.Ships = append(out.Ships, ship)
+	}
+	for i := range scene.Obstacles {
+		o := &scene.Obstacles[i]
+		var outline [][2]float64
+		for _, p := range live.InTable(o.Pose, o.Outline) {
+			outline = append(outline, [2]float64{p.X, p.Y})
+		}
+		out.Obstacles = append(out.Obstacles, outline)
+	}
+	return out, out.measure(g, &scene, from, to, arc)
+}
+
+func sigma(s *engine.Ship) float64 {
+	p := s.Covariance.Position()
+	return math.Sqrt((p.XX + p.YY) / 2)
+}
+
+// measure answers for a pair.
+func (out *atJSON) measure(g *round.Game, scene *engine.Scene, from, to, name string) error {
+	if live.ShipOf(scene, from) == nil || live.ShipOf(scene, to) == nil || from == to {
+		return nil
+	}
+	if name == "" {
+		name = engine.ArcFront.String()
+	}
+	arc, err := live.ParseArc(name)
+	if err != nil {
+		return err
+	}
+	const sigmas = 3
+	r, err := engine.Measure(scene, engine.Options{Sigmas: sigmas})
+	if err != nil {
+		return err
+	}
+	s := live.State{Health: live.Health{Code: live.OK}, Sigmas: sigmas, Choice: live.Choice{From: from, To: to, Arc: arc}, Result: r,
+		ObstaclesWatched: !scene.ObstaclesUnseen, Play: playOf(0, g)}
+	s.Located.Scene = *scene
+	for i := range r.Pairs {
+		if p := &r.Pairs[i]; p.From == from && p.To == to {
+			s.Pair = p
+			for _, a := range p.Arcs {
+				if s.Play.Has(from, a.Arc.String()) {
+					out.Arcs = append(out.Arcs, a.Arc.String())
+				}
+			}
+		}
+	}
+	w := s.Text()
+	out.Answer, out.Meaning = w.Live, w.Meaning.Text
+	return nil
+}

@@ -1,0 +1,202 @@
+package play
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/round"
+	"sightline/cmd/internal/rulings"
+	"sightline/cmd/internal/web"
+)
+
+//go:embed static
+var static embed.FS
+
+// Routes are the addresses of the game.
+func (t *Table) Routes() []web.Route {
+	return []web.Route{
+		{Pattern: "GET /game", Role: access.Nobody, Handler: page("game.html")},
+		{Pattern: "GET /replay", Role: access.Nobody, Handler: page("replay.html")},
+		{Pattern: "GET /game/{file}", Role: access.Nobody, Handler: file},
+		{Pattern: "GET /api/game", Role: access.Reader, Handler: t.get},
+		{Pattern: "POST /api/game/start", Role: access.Player, Handler: t.postStart},
+		{Pattern: "POST /api/game/do", Role: access.Player, Handler: t.postDo},
+		{Pattern: "GET /api/game/check/{what}", Role: access.Reader, Handler: t.card},
+		{Pattern: "GET /api/game/shots", Role: access.Reader, Handler: t.shots},
+		{Pattern: "GET /api/games/{id}", Role: access.Player, Handler: t.getEvents},
+		{Pattern: "GET /api/games/{id}/at", Role: access.Player, Handler: t.getAt},
+		{Pattern: "GET /api/games/{id}/export/{form}", Role: access.Player, Handler: t.getExport},
+	}
+}
+
+func page(name string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/"+name) }
+}
+
+func file(w http.ResponseWriter, r *http.Request) {
+	http.ServeFileFS(w, r, static, "static/"+r.PathValue("file"))
+}
+
+func (t *Table) get(w http.ResponseWriter, r *http.Request) { writeJSON(w, t.state(r.Context())) }
+
+// squadMost is how long a request with two squads may be: the server's own limit.
+const squadMost = 64 << 10
+
+func (t *Table) postStart(w http.ResponseWriter, r *http.Request) {
+	var in StartRequest
+	if !read(w, r, &in, squadMost) {
+		return
+	}
+	if err := t.Start(in); err != nil {
+		refuse(w, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// tapped are the kinds of events that people make on the page.
+var tapped = []round.Kind{round.Advanced, round.Acted, round.Rolled, round.Changed, round.Halved, round.Tied, round.Scored, round.Ended,
+	round.Undone, round.Said}
+
+func (t *Table) postDo(w http.ResponseWriter, r *http.Request) {
+	var e round.Event
+	if !read(w, r, &e, 4<<10) {
+		return
+	}
+	switch {
+	case !slices.Contains(tapped, e.Kind) || e.Start != nil || e.Flown != nil || e.Scene != nil:
+		http.Error(w, fmt.Sprintf("Expected one of the kinds %v.", tapped), http.StatusBadRequest)
+		return
+	case len(e.Text) > 500 || e.Points < -100 || e.Points > 500:
+		http.Error(w, "Expected at most 500 bytes of text, and -100 to 500 points.", http.StatusBadRequest)
+		return
+	}
+	e.At, e.By = time.Time{}, "the page"
+	if err := t.Do(e); err != nil {
+		refuse(w, err)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+// read reads a request's JSON, or answers what is wrong with it.
+func read(w http.ResponseWriter, r *http.Request, into any, most int64) bool {
+	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
+	if err != nil {
+		http.Error(w, fmt.Sprintf("The request cannot be read, or is longer than %d bytes.", most), http.StatusBadRequest)
+		return false
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	err = d.Decode(into)
+	if err == nil && d.More() {
+		err = errors.New("expected one JSON object and nothing after it")
+	}
+	if err != nil {
+		http.Error(w, "The request must be one JSON object: "+err.Error()+".", http.StatusBadRequest)
+		return false
+	}
+	return true
+}
+
+// refuse answers with a refusal's sentence and the status of its kind.
+func refuse(w http.ResponseWriter, err error) {
+	status := http.StatusInternalServerError
+	for _, known := range []struct {
+		kind   error
+		status int
+	}{{live.ErrInvalid, http.StatusBadRequest}, {live.ErrForbidden, http.StatusForbidden}, {live.ErrOvertaken, http.StatusConflict},
+		{live.ErrNoAnswers, http.StatusServiceUnavailable}, {live.ErrUnwritten, http.StatusInsufficientStorage},
+		{rulings.ErrNoGame, http.StatusNotFound}} {
+		if errors.Is(err, known.kind) {
+			status = known.status
+		}
+	}
+	http.Error(w, err.Error(), status)
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, "The answer cannot be written as JSON.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_, _ = w.Write(append(data, '\n'))
+}
+
+// events returns the events of the game that a request names.
+func (t *Table) eventsOf(w http.ResponseWriter, r *http.Request) (id int64, events []round.Event, ok bool) {
+	id, err := strconv.ParseInt(r.PathValue("id"), 10, 64)
+	if err != nil {
+		http.Error(w, "A game is named by its number.", http.StatusNotFound)
+		return 0, nil, false
+	}
+	t.mu.Lock()
+	own, current := t.events, t.id == id && t.game != nil
+	t.mu.Unlock()
+	if current {
+		return id, own, true
+	}
+	log, err := t.o.Record()
+	if err == nil {
+		events, err = Load(r.Context(), log, id)
+	}
+	if err != nil {
+		refuse(w, err)
+		return id, nil, false
+	}
+	return id, events, true
+}
+
+func (t *Table) getEvents(w http.ResponseWriter, r *http.Request) {
+	if id, events, ok := t.eventsOf(w, r); ok {
+		writeJSON(w, map[string]any{"version": 1, "id": id, "events": events})
+	}
+}
+
+func (t *Table) getAt(w http.ResponseWriter, r *http.Request) {
+	_, events, ok := t.eventsOf(w, r)
+	if !ok {
+		return
+	}
+	n, err := strconv.Atoi(r.URL.Query().Get("event"))
+	if err != nil || n < 1 || n > len(events) {
+		http.Error(w, fmt.Sprintf("This game has the events 1 to %d.", len(events)), http.StatusNotFound)
+		return
+	}
+	out, err := at(events[:n], r.URL.Query().Get("from"), r.URL.Query().Get("to"), r.URL.Query().Get("arc"))
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	writeJSON(w, out)
+}
+
+func (t *Table) getExport(w http.ResponseWriter, r *http.Request) {
+	id, events, ok := t.eventsOf(w, r)
+	if !ok {
+		return
+	}
+	form := r.PathValue("form")
+	data, kind, err := Export(id, events, form)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	if form != "html" {
+		w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="game-%d.%s"`, id, form))
+	}
+	_, _ = w.Write(data)
+}

@@ -1,0 +1,137 @@
+package play
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/round"
+	"sightline/cmd/internal/sentence"
+	"sightline/cmd/internal/squads"
+	"sightline/engine"
+)
+
+// StartRequest starts a game.
+type StartRequest struct {
+	Edition  string         `json:"edition"` // "": the table's
+	Scenario round.Scenario `json:"scenario"`
+	Points   int            `json:"points"` // of a squad at most; 0: not said
+	First    int            `json:"first"`  // 0: not said
+	Players  [2]struct {
+		Name  string `json:"name"`
+		Squad string `json:"squad"` // XWS; "": the one of the configuration
+	} `json:"players"`
+}
+
+// Start starts a game in place of the one that is played.
+func (t *Table) Start(r StartRequest) error {
+	state := t.o.Hub.Newest()
+	start, err := t.start(&r, &state.Located.Scene)
+	if err != nil {
+		return &live.Refusal{Kind: live.ErrInvalid, Text: sentence.Of(err)}
+	}
+	rules, err := engine.ParseRules(start.Edition)
+	if err != nil {
+		return &live.Refusal{Kind: live.ErrInvalid, Text: sentence.Of(err)}
+	}
+	if t.o.SetEdition != nil && rules != state.Located.Scene.Rules {
+		t.o.SetEdition(rules)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	events, game, id, watch := t.events, t.game, t.id, t.watch
+	t.events, t.game, t.id, t.watch = nil, nil, 0, round.NewWatch(nil)
+	if err := t.add(round.Event{Kind: round.Started, Start: start}); err != nil {
+		t.events, t.game, t.id, t.watch = events, game, id, watch
+		return err
+	}
+	t.asked = question{}
+	if state.Ruling != nil {
+		t.ruled = state.Ruling.Number
+	}
+	t.note()
+	return nil
+}
+
+// start makes of a request what a game begins with. The pilots are tied to the ships on the
+// table by order.
+func (t *Table) start(r *StartRequest, scene *engine.Scene) (*round.Start, error) {
+	s := &round.Start{Edition: r.Edition, Scenario: r.Scenario, Points: r.Points, First: r.First}
+	if s.Edition == "" {
+		s.Edition = scene.Rules.String()
+	}
+	if s.Edition != engine.Rules25.String() && s.First == 0 {
+		s.First = 1
+	}
+	taken := map[string]bool{}
+	for i := range r.Players {
+		player := i + 1
+		raw := r.Players[i].Squad
+		if strings.TrimSpace(raw) == "" {
+			raw = t.o.Squads[i]
+		}
+		if strings.TrimSpace(raw) == "" {
+			return nil, fmt.Errorf("player %d has no squad: drop an XWS file, or paste one", player)
+		}
+		squad, err := squads.Parse([]byte(raw))
+		if err != nil {
+			return nil, fmt.Errorf("the squad of player %d: %w", player, err)
+		}
+		if (squad.Edition == squads.First) != (s.Edition == engine.Rules1e.String()) {
+			return nil, fmt.Errorf("the squad of player %d is of the %s edition, and the game is one of %s", player, squad.Edition, s.Edition)
+		}
+		report := t.o.Data.Check(squad)
+		s.Players[i] = round.Player{Name: r.Players[i].Name, Squad: report.Name, Faction: report.Faction}
+		if strings.TrimSpace(s.Players[i].Name) == "" {
+			s.Players[i].Name = fmt.Sprintf("Player %d", player)
+		}
+		s.Ships = append(s.Ships, tied(player, &report, scene, taken)...)
+	}
+	return s, nil
+}
+
+// tied gives the ships of a squad the ids of the player's ships on the table, in their
+// order, and free ids where there are fewer: A1, A2 … of player 1, B1, B2 … of player 2.
+func tied(player int, report *squads.Report, scene *engine.Scene, taken map[string]bool) (out []round.Ship) {
+	var ids []string
+	for i := range scene.Ships {
+		if scene.Ships[i].Player == player {
+			ids = append(ids, scene.Ships[i].ID)
+		}
+	}
+	slices.SortFunc(ids, byNumber)
+	for i := range report.Ships {
+		line := &report.Ships[i]
+		id := ""
+		for len(ids) > 0 && (id == "" || taken[id]) {
+			id, ids = ids[0], ids[1:]
+		}
+		for n := 1; id == "" || taken[id]; n++ {
+			id = fmt.Sprintf("%c%d", 'A'+player-1, n)
+		}
+		taken[id] = true
+		out = append(out, round.Ship{ID: id, Player: player, PilotID: line.ID, Pilot: line.Pilot, Ship: line.Ship, Base: line.Base,
+			Initiative: line.Initiative, Points: line.Points, Dial: line.Dial, Arcs: line.Arcs, Actions: line.Actions})
+	}
+	return out
+}
+
+// byNumber sorts ids by their letters and then by their numbers: A2 before A10.
+func byNumber(a, b string) int {
+	if len(a) != len(b) {
+		return len(a) - len(b)
+	}
+	return strings.Compare(a, b)
+}
+
+// mismatch says that a base on the table is another than the ship's; "": it is not, or it is
+// not seen.
+func mismatch(s *round.Piece, scene *engine.Scene) string {
+	seen := live.ShipOf(scene, s.ID)
+	base, err := engine.ParseBase(s.Base)
+	if seen == nil || err != nil || seen.Base == base {
+		return ""
+	}
+	return fmt.Sprintf("%s stands on a %v base, and %s has a %v one", s.ID, seen.Base, s.Ship.Ship, base)
+}

@@ -1,0 +1,236 @@
+package play
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/round"
+	"sightline/engine"
+)
+
+// The JSON of the page.
+
+type stateJSON struct {
+	Game   *gameJSON  `json:"game"` // null: none is played
+	Games  []listJSON `json:"games"`
+	News   []string   `json:"news"`    // what went wrong lately
+	Rules  string     `json:"rules"`   // of the table
+	Squads [2]bool    `json:"squads"`  // the configuration names one
+	Record string     `json:"trouble"` // why no game can be recorded; "": nothing is known against it
+}
+
+type listJSON struct {
+	ID      int64     `json:"id"`
+	At      time.Time `json:"at"`
+	Title   string    `json:"title"`
+	Rules   string    `json:"rules"`
+	Score   [2]int    `json:"score"`
+	Round   int       `json:"round"`
+	Ended   bool      `json:"ended"`
+	Why     string    `json:"why"`
+	Events  int64     `json:"events"`
+	Current bool      `json:"current"`
+}
+
+type gameJSON struct {
+	ID       int64          `json:"id"`
+	Number   int64          `json:"number"` // of the last event
+	Rules    string         `json:"rules"`
+	Scenario round.Scenario `json:"scenario"`
+	Round    int            `json:"round"`
+	Rounds   int            `json:"rounds"`
+	Phase    round.Phase    `json:"phase"`
+	Phases   []round.Phase  `json:"phases"`
+	Turn     string         `json:"turn"`
+	Next     string         `json:"next"`       // what one tap does; "": nothing
+	Tap      *round.Event   `json:"next_event"` // to post
+	Undo     int64          `json:"undo"`       // the event that is taken back; 0: none
+	UndoText string         `json:"undo_text"`
+	First    int            `json:"first"`
+	AskFirst bool           `json:"ask_first"` // the first player is rolled for now
+	Players  [2]playerJSON  `json:"players"`
+	Ships    []pieceJSON    `json:"ships"`
+	Ghosts   []string       `json:"ghosts"`
+	Says     []sayJSON      `json:"says"` // the newest first
+	Claims   []round.Claim  `json:"claims"`
+	Halves   bool           `json:"halves"` // ships at half their health score
+	Ends     string         `json:"ends"`   // why the game ends with this round; "": it goes on
+	Ended    bool           `json:"ended"`
+	Why      string         `json:"why"`
+	Winner   int            `json:"winner"`
+}
+
+type playerJSON struct {
+	round.Player
+	Score int `json:"score"`
+}
+
+type pieceJSON struct {
+	round.Ship
+	Name     string       `json:"name"`
+	Status   round.Status `json:"status"`
+	Acted    bool         `json:"acted"`
+	Moved    bool         `json:"moved"`
+	Half     bool         `json:"half"`
+	Active   bool         `json:"active"`
+	Last     string       `json:"last"`
+	Seen     bool         `json:"seen"`     // on the table, now
+	Mismatch string       `json:"mismatch"` // of the base; "": none
+	Touching []string     `json:"touching"`
+	Flees    bool         `json:"flees"` // it was seen over an edge, and nobody said that it fled
+}
+
+type sayJSON struct {
+	Number int64      `json:"number"`
+	At     time.Time  `json:"at"`
+	Kind   round.Kind `json:"kind"`
+	Text   string     `json:"text"`
+	More   []string   `json:"more"`
+}
+
+// sayMost is how much of the log the page shows.
+const sayMost = 40
+
+// gamesMost is how many games the page lists.
+const gamesMost = 20
+
+func (t *Table) state(ctx context.Context) stateJSON {
+	table := t.o.Hub.Newest()
+	out := stateJSON{Games: []listJSON{}, News: []string{}, Rules: table.Located.Scene.Rules.String()}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for i := range t.o.Squads {
+		out.Squads[i] = t.o.Squads[i] != ""
+	}
+	out.News = append(out.News, t.news...)
+	games, err := t.list(ctx)
+	if err != nil {
+		out.Record = err.Error()
+	}
+	out.Games = append(out.Games, games...)
+	if t.game != nil {
+		out.Game = t.gameJSON(&table)
+	}
+	return out
+}
+
+// list lists the newest games of the record. The caller holds mu.
+func (t *Table) list(ctx context.Context) (out []listJSON, err error) {
+	log, err := t.o.Record()
+	if err != nil {
+		return nil, err
+	}
+	games, err := log.Games(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range games[:min(len(games), gamesMost)] {
+		events := t.events
+		if id != t.id {
+			if events, err = Load(ctx, log, id); err != nil {
+				return out, err
+			}
+		}
+		if line, ok := listed(id, events); ok {
+			line.Current = id == t.id
+			out = append(out, line)
+		}
+	}
+	return out, nil
+}
+
+func listed(id int64, events []round.Event) (listJSON, bool) {
+	g, err := round.Fold(events)
+	if err != nil {
+		return listJSON{}, false
+	}
+	return listJSON{ID: id, At: events[0].At, Title: g.Title(), Rules: g.Edition, Score: g.Score(), Round: g.Round, Ended: g.Ended, Why: g.Why,
+		Events: g.Numbers}, true
+}
+
+// gameJSON is the game for the page. The caller holds mu.
+func (t *Table) gameJSON(table *live.State) *gameJSON {
+	g := t.game
+	tap := g.Next()
+	out := &gameJSON{ID: t.id, Number: g.Numbers, Rules: g.Edition, Scenario: g.Scenario, Round: g.Round, Phase: g.Phase,
+		Phases: round.Phases(g.Rules), Turn: g.Turn(), Next: g.NextText(), Tap: &tap, Undo: round.Undoable(t.events), First: g.First,
+		AskFirst: g.Phase == round.Planning && g.First == 0 && !g.Ended, Ships: []pieceJSON{}, Ghosts: []string{}, Says: []sayJSON{},
+		Claims: []round.Claim{}, Halves: g.Scenario == round.Chance, Ended: g.Ended, Why: g.Why, Winner: g.Winner}
+	if g.Rules == engine.Rules25 {
+		out.Rounds = round.LastRound
+	}
+	if g.Ended {
+		out.Tap = nil
+	} else {
+		out.Ends, _ = g.Over()
+	}
+	if out.Undo > 0 {
+		out.UndoText = round.Words(g, &t.events[out.Undo-1])
+	}
+	score := g.Score()
+	for i := range g.Players {
+		out.Players[i] = playerJSON{g.Players[i], score[i]}
+	}
+	active := g.Active()
+	for i := range g.Ships {
+		out.Ships = append(out.Ships, t.pieceJSON(&g.Ships[i], active, &table.Located.Scene))
+	}
+	for _, ghost := range t.play().Ghosts {
+		out.Ghosts = append(out.Ghosts, ghost.Text)
+	}
+	out.Says = append(out.Says, says(g, t.events, sayMost)...)
+	out.Claims = append(out.Claims, t.claims(table)...)
+	return out
+}
+
+func (t *Table) pieceJSON(p *round.Piece, active []string, scene *engine.Scene) pieceJSON {
+	out := pieceJSON{Ship: p.Ship, Name: p.Name(), Status: p.Status, Acted: p.Acted, Moved: p.Moved, Half: p.Half,
+		Active: slices.Contains(active, p.ID), Last: p.Last, Seen: live.ShipOf(scene, p.ID) != nil, Mismatch: mismatch(p, scene),
+		Touching: []string{}}
+	for _, pair := range t.game.Touch {
+		switch p.ID {
+		case pair[0]:
+			out.Touching = append(out.Touching, pair[1])
+		case pair[1]:
+			out.Touching = append(out.Touching, pair[0])
+		}
+	}
+	for i := len(t.events) - 1; i >= 0; i-- {
+		if e := &t.events[i]; e.Kind == round.Moved && e.Ship == p.ID {
+			out.Flees = e.Flown.Flees != "" && p.Status == round.OnTable
+			break
+		}
+	}
+	return out
+}
+
+// says lists the newest events in words, but for those that say nothing to people.
+func says(g *round.Game, events []round.Event, most int) (out []sayJSON) {
+	gone := round.TakenBack(events)
+	for i := len(events) - 1; i >= 0 && len(out) < most; i-- {
+		e := &events[i]
+		text := round.Words(g, e)
+		if text == "" {
+			continue
+		}
+		if gone[e.Number] {
+			text += " (taken back)"
+		}
+		line := sayJSON{Number: e.Number, At: e.At, Kind: e.Kind, Text: text, More: []string{}}
+		if e.Flown != nil {
+			line.More = append(line.More, e.Flown.Says...)
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// claims proposes the points of the scenario for this round. The caller holds mu.
+func (t *Table) claims(table *live.State) []round.Claim {
+	if table.Health.Code != live.OK {
+		return nil
+	}
+	return t.game.Claims(control(t.game, table))
+}

@@ -1,0 +1,79 @@
+package round
+
+import (
+	"fmt"
+)
+
+// Title names a game: "Ada against Ben".
+func (g *Game) Title() string { return g.player(1) + " against " + g.player(2) }
+
+// TakenBack returns the numbers of the events that an undo took back.
+func TakenBack(events []Event) map[int64]bool {
+	gone := map[int64]bool{}
+	for i := range events {
+		if e := &events[i]; e.Kind == Undone {
+			gone[e.Undo] = true
+		}
+	}
+	return gone
+}
+
+// Words says an event in a line; "" of one that says nothing to people.
+func Words(g *Game, e *Event) string {
+	name := g.Name(e.Ship)
+	switch e.Kind {
+	case Started:
+		return "The game begins: " + g.Title()
+	case Advanced:
+		return advancedWords(g, e)
+	case Acted:
+		if e.Phase == Activation {
+			return name + " has moved"
+		}
+		return name + " has attacked"
+	case Moved:
+		if e.Flown.Sort == Nudge {
+			return e.Flown.Text
+		}
+		return name + ": " + e.Flown.Text
+	case Rolled:
+		return g.player(e.Player) + " is the first player"
+	case Changed:
+		return fmt.Sprintf("%s: %s", name, e.Status)
+	case Halved:
+		return name + " is at half its health"
+	case Tied:
+		return fmt.Sprintf("%s and %s change their pilots", e.Ship, e.With)
+	case Scored:
+		return fmt.Sprintf("%s earns %d: %s", g.player(e.Player), e.Points, e.Text)
+	case Ended:
+		if e.Player != 0 {
+			return fmt.Sprintf("The game is over: %s. %s wins", e.Text, g.player(e.Player))
+		}
+		return "The game is over: " + e.Text
+	case Ruled:
+		return fmt.Sprintf("Ruling %d: %s", e.Ruling, e.Text)
+	case Asked:
+		return "Measured: " + e.Text
+	case Said:
+		return e.Text
+	}
+	return ""
+}
+
+func advancedWords(g *Game, e *Event) string {
+	by := ""
+	if e.By == ByCamera {
+		by = ": everybody has moved"
+	}
+	if e.Phase == End {
+		return fmt.Sprintf("Round %d begins", e.Round+1)
+	}
+	phases := Phases(g.Rules)
+	for i, p := range phases[:len(phases)-1] {
+		if p == e.Phase {
+			return fmt.Sprintf("%s begins%s", phases[i+1], by)
+		}
+	}
+	return ""
+}
