@@ -69,6 +69,12 @@ var fileLines = map[string][]string{
 	"obstacles learn --calibration":     {"obstacles learn --calibration FIFO --name rock1 --kind asteroid -o OUT PICTURE"},
 	"obstacles learn --output":          {"obstacles learn --calibration TABLE --name rock1 --kind asteroid -o FIFO PICTURE"},
 
+	"games --rulings":       {"games --rulings FIFO", "games --rulings RULINGS"},
+	"games --config":        {"games --config FIFO"},
+	"game export --rulings": {"game export --rulings FIFO", "game export --rulings RULINGS"},
+	"game export --config":  {"game export --config FIFO"},
+	"game export --output":  nil, // needs a game; sheet.Create writes it as it does print's
+
 	"squads check <squad>": {"squads check FIFO"},
 	"squads check --data":  {"squads check SQUAD --data FIFO"},
 
@@ -109,7 +115,7 @@ var noFiles = []string{
 	"marker-sigma", "distance", "force-distance", "mat-flatness", "card-length", "card-thickness", "base-top", "limit", "places", "study",
 	"tolerance",
 	"name", "kind", "top", "alike", "format", "dpi", "paper", "printer-scale-x", "printer-scale-y", "ships", "single", "only", "yes", "entry",
-	"head", "height", "frames", "key", "dial", "slop-mm", "slop-deg", "setup", "scenario",
+	"head", "height", "frames", "key", "dial", "slop-mm", "slop-deg", "setup", "scenario", "game", "form",
 }
 
 func TestEveryArgumentThatNamesAFileIsTried(t *testing.T) {

@@ -31,6 +31,8 @@ type cli struct {
 	Looks     looksCmd      `cmd:"" help:"Learn how ships' cards look, so that ships without our tokens are found."`
 	Print     printCmd      `cmd:"" help:"Make the sheets to print: ship tokens, mat markers, boards for the lens, check card."`
 	Squads    squadsCmd     `cmd:"" help:"Read squads as squad builders export them."`
+	Game      gameCmd       `cmd:"" help:"Export a game of the record."`
+	Games     gamesCmd      `cmd:"" help:"List the games of the record."`
 	Doctor    doctorCmd     `cmd:"" help:"Test the box: panel, camera, calibration, board; put its lights out; draw its wiring."`
 	SetUp     setupBoardCmd `cmd:"" name:"setup-board" help:"Prepare a Raspberry Pi for the panel: config.txt and the I2C bus."`
 	Secret    secretCmd     `cmd:"" name:"judge-secret" help:"Print the judge's secret, to type on the page."`

@@ -157,7 +157,6 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		return err
 	}
 	showing := newPanelTask(wired, hub, o)
-
 	searches := &obstacle.Searches{}
 	main, known, err := pipelineParts(c, source, locate.Options{Searches: searches})
 	if err != nil {

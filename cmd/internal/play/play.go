@@ -50,6 +50,7 @@ type Table struct {
 	asked  question // that was noted last
 	ruled  uint64   // the last ruling that was noted
 	news   []string // problems, the newest first
+	owed   bool     // the table was to be noted, and was not seen
 }
 
 // question is what somebody looked at, in one phase.
@@ -210,10 +211,10 @@ func (t *Table) Do(e round.Event) error {
 	return nil
 }
 
-// note records the table as it stands. The caller holds mu.
+// note records the table as it stands, or as soon as it is seen again. The caller holds mu.
 func (t *Table) note() {
 	s := t.o.Hub.Newest()
-	if s.Health.Code != live.OK {
+	if t.owed = s.Health.Code != live.OK || s.Held; t.owed {
 		return
 	}
 	scene := s.Standing()
@@ -232,6 +233,9 @@ func (t *Table) See(s *live.State) {
 	defer t.mu.Unlock()
 	if t.game == nil || t.game.Ended {
 		return
+	}
+	if t.owed && s.Health.Code == live.OK {
+		t.note()
 	}
 	events := t.watched(s)
 	before := t.game.Phase

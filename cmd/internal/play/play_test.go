@@ -389,6 +389,20 @@ func TestTheReplayMeasuresAgain(t *testing.T) {
 	assert.Empty(t, get(1).Ships, "the table was not noted yet")
 }
 
+// A table that is not seen when a phase begins is noted as soon as it is.
+func TestATableThatIsNotSeenIsNotedLater(t *testing.T) {
+	b := newBench(t)
+	dark := b.state()
+	dark.Health = live.Health{Code: live.Stale}
+	b.hub.Publish(dark)
+	r := play.StartRequest{Edition: "2.0"}
+	r.Players[0].Squad, r.Players[1].Squad = reds, blacks
+	require.NoError(t, b.table.Start(r))
+	assert.EqualValues(t, 1, b.game()["number"])
+	b.look()
+	assert.EqualValues(t, 2, b.game()["number"])
+}
+
 // Satellites are counted at the start of the End phase, and a tap confirms the points.
 func TestTheScoreOfARoundIsProposed(t *testing.T) {
 	b := newBench(t)

@@ -195,6 +195,9 @@ func (t *Table) getExport(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", kind)
+	// The page brings its style with it, and no script.
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "+
+		"frame-ancestors 'none'")
 	if form != "html" {
 		w.Header().Set("Content-Disposition", fmt.Sprintf(`attachment; filename="game-%d.%s"`, id, form))
 	}

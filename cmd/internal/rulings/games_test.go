@@ -174,10 +174,7 @@ func gameKills() int {
 	if n, err := strconv.Atoi(os.Getenv("RULINGS_KILLS")); err == nil {
 		return n
 	}
-	if testing.Short() {
-		return 8
-	}
-	return 200
+	return 10
 }
 
 func TestAGameThatIsKilledAtAnyMomentLosesNoEvent(t *testing.T) {

@@ -151,7 +151,7 @@ function drawShip(game, ship) {
   } else if (game.ships.filter((s) => s.player === ship.player).length > 1) {
     button(tying === ship.id ? "Keep this pilot" : "Other pilot…", () => { tying = tying === ship.id ? "" : ship.id; draw(); });
   }
-  const facts = [ship.ship, ship.initiative === undefined ? "" : `initiative ${ship.initiative}`, ship.points ? `${ship.points} points` : "", ship.last ? `last: ${ship.last}` : "",
+  const facts = [ship.ship, ship.initiative === undefined ? "" : `${game.rules === "1e" ? "skill" : "initiative"} ${ship.initiative}`, ship.points ? `${ship.points} points` : "", ship.last ? `last: ${ship.last}` : "",
     ship.touching.length ? `touches ${ship.touching.join(", ")}` : ""].filter(Boolean).join(" · ");
   const unseen = !ship.seen && ship.status === "on the table" ? "not seen on the table" : "";
   return make("div", { className: "ship", data: { active: ship.active, out: ["destroyed", "fled"].includes(ship.status) } },

@@ -1,0 +1,152 @@
+package play_test
+
+import (
+	"context"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/web"
+)
+
+// browser starts a headless Chromium, and collects what its pages complain of.
+func browser(t *testing.T) (ctx context.Context, complaints *[]string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("the run without -short opens the browser")
+	}
+	path := os.Getenv("CHROME")
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path == "" {
+			path, _ = exec.LookPath(name)
+		}
+	}
+	if path == "" {
+		if os.Getenv("REQUIRE_CHROMIUM") == "1" {
+			t.Fatal("no chromium on the PATH and CHROME is not set, and REQUIRE_CHROMIUM=1 wants one")
+		}
+		t.Skip("no chromium on the PATH and CHROME is not set")
+	}
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(60*time.Second))
+	ctx, cancelTime := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, cancelAllocator := chromedp.NewExecAllocator(ctx, options...)
+	ctx, cancelBrowser := chromedp.NewContext(ctx)
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx)
+		cancelBrowser()
+		cancelAllocator()
+		cancelTime()
+	})
+	complaints = &[]string{}
+	chromedp.ListenTarget(ctx, func(event any) {
+		switch e := event.(type) {
+		case *runtime.EventExceptionThrown:
+			*complaints = append(*complaints, e.ExceptionDetails.Error())
+		case *log.EventEntryAdded:
+			*complaints = append(*complaints, e.Entry.Text)
+		}
+	})
+	return ctx, complaints
+}
+
+// A new user starts a game from two XWS files, taps through it, and finds its log at the end,
+// by what the page says alone.
+func TestANewUserPlaysAGameAndFindsItsLog(t *testing.T) {
+	ctx, complaints := browser(t)
+	b := newBench(t)
+	s := web.NewServer(web.Options{Hub: b.hub, Choose: func(live.Choice) {}, Routes: b.table.Routes(),
+		Access: access.Options{Key: make([]byte, 32), JudgeSecret: "x", Log: slog.New(slog.DiscardHandler)}})
+	server := httptest.NewServer(s)
+	defer server.Close()
+	dir := t.TempDir()
+	for name, text := range map[string]string{"reds.xws": reds, "blacks.xws": blacks} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+
+	var problem, squad, turn, next string
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Navigate(server.URL+"/game"),
+		chromedp.WaitVisible("#start-form"),
+		chromedp.SetValue("#edition", "2.0"),
+		chromedp.Evaluate(`document.getElementById("edition").dispatchEvent(new Event("change"))`, nil),
+		chromedp.SendKeys("#name-1", "Ada"), chromedp.SendKeys("#name-2", "Ben"),
+		chromedp.SetUploadFiles("#file-1", []string{filepath.Join(dir, "reds.xws")}),
+		chromedp.Poll(`document.getElementById("squad-text-1").textContent !== ""`, nil),
+		chromedp.Text("#squad-text-1", &squad),
+		chromedp.Click("#start-form button.primary"),
+		chromedp.WaitVisible("#start-problem:not(:empty)"),
+		chromedp.Text("#start-problem", &problem),
+		chromedp.SetUploadFiles("#file-2", []string{filepath.Join(dir, "blacks.xws")}),
+		chromedp.Poll(`document.getElementById("squad-text-2").textContent !== ""`, nil),
+		chromedp.Click("#start-form button.primary"),
+		chromedp.WaitVisible("#play"),
+		chromedp.Poll(`document.getElementById("turn-h").textContent !== ""`, nil),
+		chromedp.Text("#turn-h", &turn), chromedp.Text("#next", &next),
+	))
+	assert.Equal(t, "Red Flight: 2 pilots", squad)
+	assert.Equal(t, "Player 2 has no squad: drop an XWS file, or paste one.", problem)
+	assert.Equal(t, "R1 Planning", turn)
+	assert.Equal(t, "System begins", next)
+
+	tapped := func(button, want string) {
+		t.Helper()
+		require.NoError(t, chromedp.Run(ctx, chromedp.Click(button),
+			chromedp.Poll(`document.getElementById("turn-h").textContent === `+jsonOf(want), nil)), want)
+	}
+	tapped("#next", "R1 System")
+	tapped("#next", "R1 Activation: A2 next")
+	tapped("#next", "R1 Activation: B1 or B2 next")
+	tapped("#undo", "R1 Activation: A2 next")
+	var wide, narrow bool
+	require.NoError(t, chromedp.Run(ctx,
+		emulation.SetDeviceMetricsOverride(390, 844, 1, true),
+		chromedp.Evaluate(`document.documentElement.scrollWidth <= 390`, &narrow),
+		emulation.SetDeviceMetricsOverride(1440, 900, 1, false),
+		chromedp.Evaluate(`document.documentElement.scrollWidth <= 1440`, &wide),
+	))
+	assert.True(t, narrow, "nothing is wider than a phone")
+	assert.True(t, wide)
+
+	var log, events string
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Click("#end"),
+		chromedp.Poll(`document.getElementById("turn-h").textContent.startsWith("The game is over")`, nil),
+		chromedp.Click(`[data-log="html"]`),
+		chromedp.WaitVisible("h1"),
+		chromedp.Text("body", &log),
+		chromedp.Navigate(server.URL+"/replay?game=1"),
+		chromedp.WaitVisible("#table polygon.base"),
+		chromedp.Poll(`document.getElementById("meaning").textContent !== ""`, nil),
+		chromedp.AttributeValue("#scrub", "max", &events, nil),
+	))
+	assert.Contains(t, log, "Ada against Ben")
+	assert.Contains(t, log, "ended by the players")
+	assert.NotEqual(t, "1", events)
+	assert.Empty(t, unexpected(*complaints))
+}
+
+// unexpected leaves out the start that the test wants refused, and the icon that a browser asks
+// of a page without one.
+func unexpected(all []string) (out []string) {
+	for _, text := range all {
+		if text != "Failed to load resource: the server responded with a status of 404 (Not Found)" &&
+			text != "Failed to load resource: the server responded with a status of 400 (Bad Request)" {
+			out = append(out, text)
+		}
+	}
+	return out
+}
