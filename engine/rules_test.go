@@ -175,7 +175,8 @@ func (d *declared) add(pkg string, decl ast.Decl, source func(from, to token.Pos
 // says so.
 func TestTheTableOfRulesIsTrue(t *testing.T) {
 	rows := readRules(t)
-	code := readSources(t, ".", "geom", "../cmd/internal/draw", "../cmd/internal/live", "../cmd/internal/web", "../cmd/sightline")
+	code := readSources(t, ".", "geom", "../cmd/internal/draw", "../cmd/internal/live", "../cmd/internal/play", "../cmd/internal/round",
+		"../cmd/internal/web", "../cmd/sightline")
 	require.Greater(t, len(code.names), 100)
 
 	used := reached(t)

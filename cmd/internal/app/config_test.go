@@ -13,6 +13,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/app"
+	"sightline/cmd/internal/squads"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -80,7 +81,7 @@ func samples(t *testing.T) []string {
 	for _, m := range regexp.MustCompile("(?s)```toml\n(.*?)```").FindAllStringSubmatch(string(doc), -1) {
 		out = append(out, m[1])
 	}
-	require.Len(t, out, 3, "toml blocks in docs/configuration.md")
+	require.Len(t, out, 4, "toml blocks in docs/configuration.md")
 	return out
 }
 
@@ -102,6 +103,25 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 	}
 	for _, key := range app.ConfigKeys() {
 		assert.True(t, documented[key], "docs/configuration.md says nothing of %s", key)
+	}
+}
+
+func TestShipsOfOnesOwn(t *testing.T) {
+	c, err := parse(samples(t)[3])
+	require.NoError(t, err)
+	require.Len(t, c.Squads.Ships, 1)
+	data, err := squads.Builtin().With(c.Squads.Ships)
+	require.NoError(t, err)
+	squad, err := squads.Parse([]byte(`{"faction":"rebelalliance","pilots":[{"id":"wedgeantilles"}]}`))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"1BB", "2FB", "4KR"}, data.Check(squad).Ships[0].Dial)
+	assert.Len(t, squads.Builtin().Check(squad).Ships[0].Dial, 17, "the data stay as they are")
+	for what, o := range map[string]squads.Override{
+		"expected a ship of the data": {ID: "nosuchship"}, "dial": {ID: "t65xwing", Dial: []string{"fast"}},
+		"arcs": {ID: "t65xwing", Arcs: []string{"up"}}, "size": {ID: "t65xwing", Base: "tiny"},
+	} {
+		_, err := squads.Builtin().With([]squads.Override{o})
+		assert.ErrorContains(t, err, what)
 	}
 }
 

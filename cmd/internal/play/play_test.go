@@ -288,7 +288,7 @@ func TestARecordThatIsMovedAwayLosesNoEvent(t *testing.T) {
 }
 
 // Under the edition's windows the phase and the active ship open what may be measured
-// (G81, G85 to G87), and nothing opens in Planning.
+// (G81, G85, G86, G87), and nothing opens in Planning.
 func TestTheRoundOpensTheEditionsWindows(t *testing.T) {
 	b := newBench(t)
 	b.policy.Measuring = live.MeasuringEdition

@@ -12,6 +12,7 @@ import (
 
 func (s *simulated) last() *Flown { return s.events[len(s.events)-1].Flown }
 
+// G121: who moves a ship by accident puts it back as it was.
 func TestANudgedShipIsShownWhereItStood(t *testing.T) {
 	s := simulate(t, "2.0", 3)
 	stood := s.ship("A1").Pose
