@@ -1,12 +1,10 @@
 package play
 
 import (
-	"bytes"
 	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -54,7 +52,7 @@ const squadMost = 64 << 10
 
 func (t *Table) postStart(w http.ResponseWriter, r *http.Request) {
 	var in StartRequest
-	if !read(w, r, &in, squadMost) {
+	if !web.ReadBody(w, r, &in, squadMost, `{"edition":"2.5","players":[{"name":"Ada","squad":"…"},{"name":"Ben","squad":"…"}]}`) {
 		return
 	}
 	if err := t.Start(in); err != nil {
@@ -70,7 +68,7 @@ var tapped = []round.Kind{round.Advanced, round.Acted, round.Rolled, round.Chang
 
 func (t *Table) postDo(w http.ResponseWriter, r *http.Request) {
 	var e round.Event
-	if !read(w, r, &e, 4<<10) {
+	if !web.ReadBody(w, r, &e, 4<<10, `{"kind":"acted","ship":"B2","round":1,"phase":"Activation"}`) {
 		return
 	}
 	switch {
@@ -87,26 +85,6 @@ func (t *Table) postDo(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
-}
-
-// read reads a request's JSON, or answers what is wrong with it.
-func read(w http.ResponseWriter, r *http.Request, into any, most int64) bool {
-	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
-	if err != nil {
-		http.Error(w, fmt.Sprintf("The request cannot be read, or is longer than %d bytes.", most), http.StatusBadRequest)
-		return false
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	err = d.Decode(into)
-	if err == nil && d.More() {
-		err = errors.New("expected one JSON object and nothing after it")
-	}
-	if err != nil {
-		http.Error(w, "The request must be one JSON object: "+err.Error()+".", http.StatusBadRequest)
-		return false
-	}
-	return true
 }
 
 // refuse answers with a refusal's sentence and the status of its kind.

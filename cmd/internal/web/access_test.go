@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -46,9 +47,10 @@ func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Se
 	}
 	newFakeJudges(f).options(&o)
 	o.Routes = (&status.Page{Hub: f.hub, Tail: status.NewTail(slog.DiscardHandler), Started: time.Now(), Now: time.Now}).Routes()
-	o.Routes = append(o.Routes, play.New(play.Options{Hub: f.hub, Record: func() (*rulings.Log, error) {
-		return rulings.Open(filepath.Join(t.TempDir(), "rulings"), rulings.Options{})
-	}}).Routes()...)
+	o.Routes = append(o.Routes, play.New(play.Options{Hub: f.hub, Show: func(*live.Play, []live.Declaration) { f.hub.Publish(f.hub.Newest()) },
+		Record: sync.OnceValues(func() (*rulings.Log, error) {
+			return rulings.Open(filepath.Join(t.TempDir(), "rulings"), rulings.Options{})
+		})}).Routes()...)
 	for _, c := range change {
 		c(&o)
 	}

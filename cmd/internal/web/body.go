@@ -67,14 +67,20 @@ func shortened(longer map[string]int64, next http.Handler) http.Handler {
 	})
 }
 
-// readBody reads a request's small JSON object, or answers what is wrong with it and
-// reports false.
-func readBody(w http.ResponseWriter, r *http.Request, into any, example string) bool {
-	problem := readJSON(http.MaxBytesReader(w, r.Body, bodyMost), into, example)
+// ReadBody reads a request's JSON object of at most so many bytes, as strictly as this
+// server's own addresses do, or answers what is wrong with it and reports false.
+func ReadBody(w http.ResponseWriter, r *http.Request, into any, most int64, example string) bool {
+	problem := readJSON(http.MaxBytesReader(w, r.Body, most), into, example)
 	if problem != "" {
 		http.Error(w, problem, http.StatusBadRequest)
 	}
 	return problem == ""
+}
+
+// readBody reads a request's small JSON object, or answers what is wrong with it and
+// reports false.
+func readBody(w http.ResponseWriter, r *http.Request, into any, example string) bool {
+	return ReadBody(w, r, into, bodyMost, example)
 }
 
 // refusalStatus are the statuses of what the table refuses.

@@ -35,9 +35,14 @@ var goodBodies = map[string]string{
 	"POST /api/rulings":     `{"held":1700000000001,"from":"A1","to":"B1","arc":"front","decision":"as_measured"}`,
 	"POST /api/calibration": `{"do":"start"}`,
 	"POST /api/obstacles":   `{"do":"trace","top_mm":2}`,
+	"POST /api/game/do":     `{"kind":"changed","ship":"A1","status":"fled"}`,
+	"POST /api/game/start":  `{"edition":"2.5","players":[{"name":"Ada","squad":` + squadText + `},{"squad":` + squadText + `}]}`,
 	"PUT /api/obstacles/catalogue.json": `{"version":1,"outlines":[{"name":"rock1","kind":"asteroid","outline_mm":[[0,0],[20,0],[20,20],[0,` +
 		`20]]}]}`,
 }
+
+// squadText is a squad in a JSON text.
+const squadText = `"{\"faction\":\"rebelalliance\",\"pilots\":[{\"id\":\"wedgeantilles\"}]}"`
 
 // badBodies makes of a good body what none should be.
 func badBodies(t *testing.T, good string) map[string]string {
@@ -127,6 +132,9 @@ func TestABadBodyIsRefusedAndChangesNothing(t *testing.T) {
 		s, changes := changeable(t) // each by itself: one lets go what another needs
 		ask(s, http.MethodPost, "/api/freeze", `{"hold":true}`, loopback, "")
 		method, path, _ := strings.Cut(pattern, " ")
+		if path == "/api/game/do" {
+			ask(s, method, "/api/game/start", goodBodies["POST /api/game/start"], loopback, s.Cookie(access.Judge, "Jo", time.Now()))
+		}
 		before := changes()
 		answer := ask(s, method, path, good, loopback, s.Cookie(access.Judge, "Jo", time.Now()))
 		assert.Less(t, answer.Code, 300, "%s: %s", pattern, answer.Body)
