@@ -440,3 +440,22 @@ func circle(r float64) (out []geom.Point) {
 	}
 	return out
 }
+
+func TestGamesAreListedAndExported(t *testing.T) {
+	b := newBench(t)
+	var out strings.Builder
+	require.NoError(t, play.Print(t.Context(), &out, b.log))
+	assert.Equal(t, "no games\n", out.String())
+	_, err := play.ExportFrom(t.Context(), b.log, 0, "json")
+	assert.ErrorContains(t, err, "no game")
+	b.start("2.0")
+	b.ask("POST", "/api/game/do", `{"kind":"ended","text":"ended \u001b[31mby the players"}`)
+	out.Reset()
+	require.NoError(t, play.Print(t.Context(), &out, b.log))
+	assert.Regexp(t, `1 .*Ada against Ben .*2\.0 .*0 to 0 .*over: ended \[31mby the players`, out.String())
+	data, err := play.ExportFrom(t.Context(), b.log, 0, "csv")
+	require.NoError(t, err)
+	assert.Contains(t, string(data), "Ada against Ben")
+	_, err = play.ExportFrom(t.Context(), b.log, 7, "csv")
+	assert.ErrorIs(t, err, rulings.ErrNoGame)
+}
