@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 
 	"sightline/calibration/regular"
 	"sightline/cmd/internal/squads"
@@ -61,8 +59,7 @@ func (c *squadsCheckCmd) check(stdin io.Reader, out io.Writer) error {
 	}
 	report := data.Check(squad)
 	if !c.JSON {
-		printSquad(out, &report)
-		return nil
+		return report.Print(out)
 	}
 	doc, err := json.Marshal(report)
 	if err != nil {
@@ -71,42 +68,3 @@ func (c *squadsCheckCmd) check(stdin io.Reader, out io.Writer) error {
 	_, err = out.Write(append(doc, '\n'))
 	return err
 }
-
-// printSquad prints a table for people.
-func printSquad(out io.Writer, r *squads.Report) {
-	title := r.Faction + ", " + r.Edition + " edition"
-	if r.Name != "" {
-		title = r.Name + ": " + title
-	}
-	fmt.Fprintf(out, "%s\n", plain(title))
-	acts := "INITIATIVE"
-	if r.Edition == squads.First.String() {
-		acts = "SKILL"
-	}
-	if len(r.Ships) > 0 {
-		fmt.Fprintln(out)
-		var g grid
-		g.add("PILOT", "SHIP", "BASE", acts, "ARCS", "DIAL")
-		for i := range r.Ships {
-			s := &r.Ships[i]
-			number := "–"
-			if s.Initiative != nil {
-				number = strconv.Itoa(*s.Initiative)
-			}
-			g.add(plain(s.Pilot), plain(s.Ship), s.Base, number, strings.Join(s.Arcs, ", "), strings.Join(s.Dial, " "))
-		}
-		g.print(out)
-	}
-	if len(r.Unknown)+len(r.Notes) > 0 {
-		fmt.Fprintln(out)
-	}
-	for _, id := range r.Unknown {
-		fmt.Fprintf(out, "unknown: %s\n", plain(id))
-	}
-	for _, n := range r.Notes {
-		fmt.Fprintf(out, "note: %s\n", plain(n))
-	}
-}
-
-// plain keeps what a file says from writing control characters to the terminal.
-func plain(s string) string { return oneLine(fmt.Errorf("%s", s)) }
