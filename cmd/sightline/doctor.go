@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -117,7 +118,8 @@ func doctorConfig(file, source string) (app.Config, error) {
 	if err != nil {
 		return config, err
 	}
-	return config.With(app.Overrides{Source: source})
+	config, err = config.With(app.Overrides{Source: source})
+	return config.WithChosenCamera(slog.New(slog.NewTextHandler(os.Stderr, nil))), err
 }
 
 // terminal reports whether a person is at the other end.

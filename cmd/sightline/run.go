@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"sightline/cmd/internal/app"
 )
@@ -12,7 +13,7 @@ import (
 // runCmd watches the table until it is told to stop.
 type runCmd struct {
 	Config      string `help:"Configuration file; without it, sightline.toml if it is there." placeholder:"FILE"`
-	Source      string `help:"Where the pictures come from: /dev/video0, a video, a directory, rtsp://…, http://…, gst:…, csi: (a Raspberry Pi camera), or sim: (the simulated table)." placeholder:"SOURCE"`
+	Source      string `help:"Where the pictures come from: /dev/video0, a video, a directory, rtsp://…, http://…, gst:…, csi: (a Raspberry Pi camera), or sim: (the simulated table). Without it the configuration's, or the one chosen on the page /first." placeholder:"SOURCE"`
 	Lens        string `help:"Lens file, made by calibrate lens." placeholder:"FILE"`
 	Calibration string `help:"Table file, made by calibrate table; without it the program finds the camera's place from the mat's markers." placeholder:"FILE"`
 	Listen      string `help:"Address of the page (default localhost:8080)." placeholder:"HOST:PORT"`
@@ -30,12 +31,18 @@ func (c *runCmd) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	config = config.WithChosenCamera(log)
 	err = app.Run(ctx, config, app.Options{
 		Version: version,
-		Log:     slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Log:     log,
 		Ready: func(address string) {
-			fmt.Fprintf(os.Stderr, "sightline: the page is on %s (source %s, rules %v)\n", config.Web.PageURL(address), config.Camera.Source,
-				config.Rules.Edition)
+			page := config.Web.PageURL(address)
+			source := "source " + config.Camera.Source
+			if config.Camera.Source == "" {
+				source = "no camera yet: choose it on " + strings.TrimSuffix(page, "/") + "/first"
+			}
+			fmt.Fprintf(os.Stderr, "sightline: the page is on %s (%s, rules %v)\n", page, source, config.Rules.Edition)
 		},
 	})
 	return given.InFile(c.Config, err)

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/lens"
 	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/first"
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/status"
@@ -50,32 +52,53 @@ type Options struct {
 
 // Run builds every part from the configuration and runs it until ctx is cancelled.
 // What the user named and is not there (a file, a free port) is an error before
-// anything starts; what comes and goes (camera, markers, hardware) is a state.
+// anything starts; what comes and goes (camera, markers, hardware) is a state. When
+// another camera is chosen on the page, everything is built again with it.
 func Run(ctx context.Context, c Config, o Options) error {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
 	tail := status.NewTail(o.Log.Handler())
 	o.Log, o.tail = slog.New(tail), tail
-	c = withSavedCalibration(c, o.Log)
 	if err := checkSource(c.Camera.Source); err != nil && o.Open == nil {
 		return fmt.Errorf("camera.source: %w", err)
 	}
+	kept := keptFirst(o.Log)
+	if o.Open == nil {
+		c = c.chosen(&kept)
+	}
+	for address := c.Web.Listen; ; {
+		listener, err := listen(address)
+		if err != nil {
+			return err
+		}
+		address = listener.Addr().String() // again the same, whoever chose the port
+		next, err := runWith(ctx, c, kept, o, listener)
+		if err != nil || next == nil {
+			return err
+		}
+		kept, o.Ready = keptFirst(o.Log), nil
+		c = c.withCamera(*next)
+	}
+}
+
+// runWith builds and runs everything with one camera. It returns the camera to begin again
+// with; nil at the end.
+func runWith(ctx context.Context, c Config, kept first.Kept, o Options, listener net.Listener) (*first.Camera, error) {
+	defer listener.Close()
+	ctx, restart := context.WithCancelCause(ctx)
+	defer restart(nil)
+	c = withSavedCalibration(c, &kept, o.Log)
 	limitGarbage(c.Camera)
 	encrypted, err := tlsOf(c.Web)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	listener, err := listen(c.Web.Listen)
-	if err != nil {
-		return err
-	}
-	defer listener.Close()
-	p := &program{}
+	p := &program{kept: kept, restart: restart}
 	defer p.close()
 	if o.Open == nil {
 		if p.demo, err = newDemo(&c, o.Log); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if p.demo != nil {
@@ -83,12 +106,16 @@ func Run(ctx context.Context, c Config, o Options) error {
 	}
 	c = withObstacleFiles(c)
 	if err := p.build(ctx, c, o, listener, encrypted); err != nil {
-		return err
+		return nil, err
 	}
 	if o.Ready != nil {
 		o.Ready(shownAddress(c.Web.Listen, listener))
 	}
-	return runTasks(ctx, p.tasks...)
+	err = runTasks(ctx, p.tasks...)
+	if next, ok := errors.AsType[*another](context.Cause(ctx)); ok && err == nil {
+		return &next.camera, nil
+	}
+	return nil, err
 }
 
 // program is what was built: its tasks, and what is closed at the end.
@@ -97,6 +124,8 @@ type program struct {
 	closers []func() error
 	relearn []func() // of the pipelines
 	demo    *demo    // nil: there is none
+	kept    first.Kept
+	restart context.CancelCauseFunc // begins again, with another camera as the cause
 }
 
 // learnt tells all pipelines that something was learnt.
@@ -122,6 +151,16 @@ func (p *program) opener(c Camera, log *slog.Logger, tell func(string)) *opener 
 	return o
 }
 
+// calibrator returns the guided calibration, which the guide of the first table leads to.
+func (p *program) calibrator(c Config, g *guide, adopted *pipeline.Adopted, o Options) (*Calibrator, *guide) {
+	options := calibratorOptions(c, g.feed, g.lens, adopted, o)
+	options.Markers = p.markers(o.Log)
+	g.leads(&options)
+	calibrator := NewCalibrator(options)
+	g.busy = calibrator.Busy
+	return calibrator, g
+}
+
 // markers opens a marker detector; nil in a program without OpenCV.
 func (p *program) markers(log *slog.Logger) vision.MarkerDetector {
 	d := openMarkers(log)
@@ -129,12 +168,6 @@ func (p *program) markers(log *slog.Logger) vision.MarkerDetector {
 		p.closers = append(p.closers, closer.Close)
 	}
 	return d
-}
-
-// calibrator returns the guided calibration, with a marker detector of its own.
-func (p *program) calibrator(o CalibratorOptions, log *slog.Logger) *Calibrator {
-	o.Markers = p.markers(log)
-	return NewCalibrator(o)
 }
 
 // newsMost is how many texts wait for the game to tell them.
@@ -168,7 +201,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	if main.Cameras, err = p.secondaryCameras(c, searches, o); err != nil {
 		return err
 	}
-	calibrator := p.calibrator(calibratorOptions(c, feed, main.Lens, &adopted, o), o.Log)
+	calibrator, guide := p.calibrator(c, newGuide(c, p.kept, hub, feed, known, main.Lens, p.restart, o.Log), &adopted, o)
 	g := game.New(game.Options{
 		Camera: feed.Status, Mat: main.Layout, Rules: c.Rules, Judges: c.Web.JudgeSecretFile != "", // whoever names one has a judge
 		Hub: hub, PanelName: showing.name, Screen: menu.screen, Labels: wired.Labels, Busy: calibrator.Busy, StaleAfter: o.StaleAfter,
@@ -192,7 +225,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		Hub: hub, Choose: g.Choose, SetMatch: g.SetMatch, Agree: g.Agree, Declare: g.Declare, PlaceShip: frames.PlaceShip,
 		Calibration: calibrator.o.Hub, Calibrate: calibrator.Do, Layout: c.Table.Layout, Learning: learner, Freeze: g.Hold,
 		AskJudge: g.AskJudgeFor, Rulings: ruling, Access: mayAsk, TLS: encrypted, Metrics: figures(o.Version, ruling, c.dataDir()),
-		Routes: p.routes(c, hub, g, table, o),
+		Routes: append(p.routes(c, hub, g, table, o), guide.desk.Routes()...),
 	})}
 	table.SetJudges(page.server.IsJudge)
 	service := newServiceTask(hub, page.server, o.Log,

@@ -16,6 +16,7 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/lens"
 	"sightline/calibration/verify"
+	"sightline/cmd/internal/first"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/setup"
@@ -42,6 +43,8 @@ type CalibratorOptions struct {
 	// table that was verified, so that the program works with them from now on.
 	NewLens  func(lens calibration.Intrinsics, file string)
 	NewTable func(file string)
+	// NewPrint, when set, is told of what was measured of the printer.
+	NewPrint func(setup.PrintState)
 	Log      *slog.Logger
 }
 
@@ -86,6 +89,9 @@ func (c *Calibrator) Do(in setup.Intent) error {
 	work, err := c.machine.Do(in)
 	c.work(work)
 	after := c.machine.State()
+	if in.Do == setup.Bars && err == nil && c.o.NewPrint != nil {
+		c.o.NewPrint(after.Print)
+	}
 	if before.Active != after.Active {
 		c.o.Log.Info("calibration", "running", after.Active)
 		c.frame = vision.Frame{}
@@ -113,6 +119,9 @@ func (c *Calibrator) work(w setup.Work) {
 		// Saving sets the table's hash.
 		err := inItsDirectory(w.Path, func() error { return calibration.SaveTable(w.Path, &w.Table) })
 		c.saved(w, w.Path, err)
+		if err == nil && w.Quick {
+			c.o.NewLens(w.Table.Intrinsics, w.Path) // for when the camera is moved
+		}
 		if err == nil {
 			c.o.NewTable(w.Path)
 		}
@@ -285,9 +294,14 @@ func calibrationPaths(c Config) (lens, table string) {
 
 // withSavedCalibration names the files that the guided calibration left in their
 // default places, where the configuration names none. The simulated table knows its
-// own lens, and files beside it are most likely of a real camera.
-func withSavedCalibration(c Config, log *slog.Logger) Config {
+// own lens, and files beside it are most likely of a real camera. Those of another camera
+// than the present one are left alone.
+func withSavedCalibration(c Config, kept *first.Kept, log *slog.Logger) Config {
 	if strings.HasPrefix(c.Camera.Source, "sim:") {
+		return c
+	}
+	if of := kept.Calibrated; of != nil && !sameCamera(*of, kept.Known(c.Camera.Source)) {
+		log.Info("calibration: what was saved is of another camera, and not used", "of", of.Source, "now", c.Camera.Source)
 		return c
 	}
 	adopt := func(to *string, path string) {

@@ -17,6 +17,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/lens"
+	"sightline/cmd/internal/first"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/setup"
 	"sightline/vision"
@@ -245,18 +246,18 @@ func TestWhatThePageSavedIsFoundAtTheNextStart(t *testing.T) {
 	log := slog.New(slog.NewTextHandler(io.Discard, nil))
 	c := DefaultConfig()
 	c.Camera.Source = "/dev/video0"
-	assert.Equal(t, c, withSavedCalibration(c, log), "nothing was saved")
+	assert.Equal(t, c, withSavedCalibration(c, &first.Kept{}, log), "nothing was saved")
 	require.NoError(t, os.Mkdir("calibration", 0o700))
 	for _, path := range []string{DefaultLensPath, DefaultTablePath} {
 		require.NoError(t, os.WriteFile(path, []byte("{}"), 0o600))
 	}
-	found := withSavedCalibration(c, log)
+	found := withSavedCalibration(c, &first.Kept{}, log)
 	assert.Equal(t, DefaultLensPath, found.Camera.Lens)
 	assert.Equal(t, DefaultTablePath, found.Table.Calibration)
 	c.Camera.Lens = "my.yaml"
-	assert.Equal(t, "my.yaml", withSavedCalibration(c, log).Camera.Lens, "what is configured stands")
+	assert.Equal(t, "my.yaml", withSavedCalibration(c, &first.Kept{}, log).Camera.Lens, "what is configured stands")
 	lens, table := calibrationPaths(c)
 	assert.Equal(t, []string{"my.yaml", DefaultTablePath}, []string{lens, table}, "and is where a new one is saved")
 	c.Camera.Source = "sim:"
-	assert.Empty(t, withSavedCalibration(c, log).Table.Calibration, "a real camera's table is none of the simulated table's")
+	assert.Empty(t, withSavedCalibration(c, &first.Kept{}, log).Table.Calibration, "a real camera's table is none of the simulated table's")
 }

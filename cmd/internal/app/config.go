@@ -49,7 +49,8 @@ type Config struct {
 
 // Camera says where the pictures come from.
 type Camera struct {
-	Source        string  // as --source: "sim:", "/dev/video0", …
+	Source        string  // as --source: "sim:", "/dev/video0", …; "": the page asks for one
+	Named         string  // who named it: "--source", "camera.source"; "": nobody, or the page
 	Lens          string  // lens file; "": none, or the source's own
 	Width, Height int     // wanted of the device in px; 0: its own choice
 	FPS           float64 // wanted of the device; 0: its own choice
@@ -177,7 +178,6 @@ type rawMarker struct {
 // defaultRaw holds every default, spelt as the file would.
 func defaultRaw() rawConfig {
 	var raw rawConfig
-	raw.Camera.Source = "sim:"
 	raw.Table.WidthMM = calibration.MatSide.Millimeters()
 	raw.Table.HeightMM = calibration.MatSide.Millimeters()
 	raw.Table.MarkerSigma = calibration.DefaultPlacement.XY.Millimeters()
@@ -360,7 +360,11 @@ func (raw rawConfig) config() (Config, *badValue) {
 // camera is the main camera as far as the further ones have the same keys.
 func (raw rawConfig) camera() Camera {
 	c := raw.Camera
-	return Camera{Source: c.Source, Lens: c.Lens, Width: c.Width, Height: c.Height, FPS: c.FPS}
+	named := ""
+	if c.Source != "" {
+		named = "camera.source"
+	}
+	return Camera{Source: c.Source, Named: named, Lens: c.Lens, Width: c.Width, Height: c.Height, FPS: c.FPS}
 }
 
 func (raw rawConfig) checkCamera() *badValue { return checkCamera("camera", raw.camera()) }
@@ -401,7 +405,7 @@ func (raw rawConfig) cameras() (out []FurtherCamera) {
 
 func checkCamera(table string, c Camera) *badValue {
 	switch {
-	case c.Source == "":
+	case c.Source == "" && table != "camera": // whoever names no main camera chooses it on the page
 		return bad(table+".source", "expected a source such as \"sim:\" or \"/dev/video0\", got nothing")
 	case c.Width < 0 || c.Width > 20000:
 		return bad(table+".width", "expected 0 to 20000 px, got %d", c.Width)
@@ -562,6 +566,9 @@ func (c Config) With(o Overrides) (Config, error) {
 		}
 	}
 	set(&c.Camera.Source, o.Source)
+	if o.Source != "" {
+		c.Camera.Named = "--source"
+	}
 	set(&c.Camera.Lens, o.Lens)
 	set(&c.Table.Calibration, o.Calibration)
 	set(&c.Web.Listen, o.Listen)

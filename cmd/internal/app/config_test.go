@@ -39,7 +39,7 @@ func TestBadConfigNamesTheKeyAndItsLine(t *testing.T) {
 		"markers laid to nothing":    {"[table]\nmarker_sigma_mm = 0\n", `line 2: table.marker_sigma_mm: expected more than 0`},
 		"height of nothing":          {"[table]\nheight_mm = -1.0\n", `line 2: table.height_mm`},
 		"negative picture":           {"[camera]\nwidth = -1\n", `line 2: camera.width: expected 0 to 20000 px`},
-		"source of nothing":          {"[camera]\nsource = \"\"\n", `line 2: camera.source: expected a source`},
+		"source of nothing":          {"[[cameras]]\nname = \"far\"\nsource = \"\"\n", `cameras.source: expected a source`},
 		"address without a port":     {"[web]\nlisten = \"localhost\"\n", `line 2: web.listen: expected host:port`},
 		"a printer that shrinks all": {"[print]\nscale_x = 0.94\n", `line 2: print.scale_x: expected 0.975 to 1.025`},
 		"a bar instead of a scale":   {"[print]\nscale_y = 99.5\n", `line 2: print.scale_y: expected 0.975 to 1.025`},
@@ -65,7 +65,8 @@ func TestBadConfigNamesTheKeyAndItsLine(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	c := app.DefaultConfig()
-	assert.Equal(t, "sim:", c.Camera.Source)
+	assert.Empty(t, c.Camera.Source, "the page asks for a camera")
+	assert.Empty(t, c.Camera.Named)
 	assert.Equal(t, engine.Rules25, c.Rules.Edition)
 	assert.Equal(t, 3.0, c.Rules.Sigmas)
 	assert.Equal(t, "localhost:8080", c.Web.Listen)
@@ -193,6 +194,7 @@ func TestTheCommandLineGoesBeforeTheFile(t *testing.T) {
 	c, err = c.With(app.Overrides{Source: "sim:", Rules: "1e", Listen: "localhost:0"})
 	require.NoError(t, err)
 	assert.Equal(t, "sim:", c.Camera.Source)
+	assert.Equal(t, "--source", c.Camera.Named)
 	assert.Equal(t, "a.json", c.Camera.Lens)
 	assert.Equal(t, engine.Rules1e, c.Rules.Edition)
 	assert.Equal(t, "localhost:0", c.Web.Listen)

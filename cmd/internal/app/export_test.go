@@ -1,9 +1,18 @@
 package app
 
 import (
+	"log/slog"
 	"reflect"
 	"slices"
 )
+
+// SavedCalibration returns the files of the guided calibration that a program would use.
+func SavedCalibration(c Config) (lens, table string) {
+	log := slog.New(slog.DiscardHandler)
+	kept := keptFirst(log)
+	c = withSavedCalibration(c, &kept, log)
+	return c.Camera.Lens, c.Table.Calibration
+}
 
 // ConfigKeys lists every key that the configuration file may hold.
 func ConfigKeys() []string { return keysOf(reflect.TypeFor[rawConfig](), "") }

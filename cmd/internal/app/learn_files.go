@@ -156,6 +156,16 @@ func versionOf(content []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// soFar says what has been learnt: the empty mat, and how many tokens.
+func (k *learnt) soFar() (mat bool, tokens int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.catalogue.value != nil {
+		tokens = len(k.catalogue.value.Entries)
+	}
+	return k.mat.value != nil, tokens
+}
+
 // options are what a locator is made with: both or neither.
 func (k *learnt) options() (o locate.Options) {
 	k.mu.Lock()

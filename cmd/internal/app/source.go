@@ -123,6 +123,9 @@ func OpenSource(ctx context.Context, c Camera) (vision.Source, error) {
 // openSource opens a source. A directory of pictures begins again at its end, so that
 // there is always something to see; a video ends.
 func openSource(ctx context.Context, c Camera, skipped func(string, error)) (vision.Source, error) {
+	if c.Source == "" {
+		return nil, errNoCamera
+	}
 	if !strings.HasPrefix(c.Source, "sim:") {
 		return opencv.Open(ctx, c.Source, opencv.OpenOptions{Width: c.Width, Height: c.Height, FPS: c.FPS, Repeat: true, Skipped: skipped})
 	}

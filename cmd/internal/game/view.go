@@ -101,8 +101,9 @@ func (g *Game) health(status capture.FeedStatus, now time.Time) live.Health {
 		}
 	case (g.seen.FrameAt.IsZero() || age > g.o.StaleAfter) && status.State != capture.FeedLive && status.Err != "":
 		return live.Health{
-			Code: live.NoCamera, Title: "No camera", Detail: status.Source + ": " + status.Err,
-			Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically.",
+			Code: live.NoCamera, Title: "No camera", Detail: strings.TrimPrefix(status.Source+": "+status.Err, ": "),
+			Advice: "Check that it is there, plugged in or served, and that no other program uses it. Retrying automatically. The page /first " +
+				"lists the cameras of this machine.",
 		}
 	case g.seen.FrameAt.IsZero():
 		return live.Health{Code: live.Starting, Title: "Starting", Detail: "Waiting for the first picture of " + status.Source + "."}

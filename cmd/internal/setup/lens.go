@@ -181,7 +181,6 @@ func (m *Machine) Solved(w SolveLens, s lens.Solution, err error) {
 		l.Result.Mat = mat
 	}
 	if m.table != nil { // it was made with another lens
-		m.seen, m.table = nil, nil
 		m.resetTable()
 		m.resetVerify()
 	}
@@ -197,6 +196,9 @@ func solveProblem(err error) string {
 
 // more goes on taking views after a solution, or after it was saved.
 func (m *Machine) more() error {
+	if t := &m.state.Table; m.state.Step == Table && t.Quick && t.Phase == Ready {
+		return m.anotherView()
+	}
 	l := &m.state.Lens
 	if m.state.Step != Lens || m.guide == nil || (l.Phase != Ready && l.Phase != Saved) {
 		return notNow("There is no lens that more views could better.")

@@ -34,31 +34,40 @@ const (
 
 func (m *Machine) resetPrint() {
 	m.state.Print = PrintState{Phase: Waiting, ScaleX: m.o.ScaleX, ScaleY: m.o.ScaleY}
+	if m.o.Print != nil {
+		m.state.Print = m.o.Print()
+	}
 }
 
 // bars takes the measured bars of a sheet.
-func (m *Machine) bars(x, y geom.Length) error {
-	p := &m.state.Print
+func (m *Machine) bars(x, y geom.Length) (err error) {
+	m.state.Print, err = m.state.Print.Measured(x, y)
+	return err
+}
+
+// Measured returns what is known of the printer when the bars of a sheet measure x and y
+// that was drawn with what p knows. Its error is a sentence for people, and leaves p.
+func (p PrintState) Measured(x, y geom.Length) (PrintState, error) {
 	off := func(l geom.Length) geom.Length { return geom.Length(math.Abs(float64(l - Bar))) }
 	if worst := max(off(x), off(y)); !(worst <= barMost+1e-9) {
-		return wrong("A bar of 100 mm cannot come out %.1f × %.1f mm at true scale: print at 100 %% (actual size, not “fit to page”) and "+
+		return p, wrong("A bar of 100 mm cannot come out %.1f × %.1f mm at true scale: print at 100 %% (actual size, not “fit to page”) and "+
 			"measure from outer end to outer end.",
 			x.Millimeters(), y.Millimeters())
 	}
 	sx, sy := p.ScaleX*float64(x/Bar), p.ScaleY*float64(y/Bar)
 	if most := float64(barMost / Bar); math.Abs(sx-1) > most || math.Abs(sy-1) > most {
-		return wrong("That makes this printer's scale %.3f × %.3f, more than a printer alone is off: was it the newest sheet that you "+
+		return p, wrong("That makes this printer's scale %.3f × %.3f, more than a printer alone is off: was it the newest sheet that you "+
 			"measured?", sx, sy)
 	}
 	p.BarX, p.BarY = x, y
 	if off(x) <= barGood && off(y) <= barGood {
 		p.Phase, p.Verdict = Saved, "Good: the prints are true to what a steel rule can tell."
-		return nil
+		return p, nil
 	}
 	p.Phase = Waiting
 	p.ScaleX, p.ScaleY = sx, sy
 	p.Verdict = fmt.Sprintf("This printer makes 100 mm %.2f mm across and %.2f mm along. The sheets below are now drawn so that they come "+
 		"out true: print them again and measure again.",
 		100*p.ScaleX, 100*p.ScaleY)
-	return nil
+	return p, nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/lens"
+	"sightline/calibration/quick"
 	"sightline/calibration/verify"
 	"sightline/engine/geom"
 )
@@ -69,6 +70,9 @@ type Options struct {
 	// ScaleX and ScaleY are what the printer makes of a length, as far as it is known
 	// when the calibration begins; 0 means 1.
 	ScaleX, ScaleY float64
+
+	// Print, when set, says in their place what is known of the printer.
+	Print func() PrintState
 
 	// Lens is the lens in use, once it is known: with it the table can be calibrated
 	// without doing the lens first. Nil: none is known.
@@ -156,6 +160,7 @@ type SaveLens struct {
 type SaveTable struct {
 	Path  string
 	Table calibration.Table
+	Quick bool // its lens was estimated with it
 }
 
 // SaveVerification asks for a verification to be kept beside its table's file;
@@ -175,6 +180,7 @@ const (
 	Finish  Action = "finish"  // end it, all being saved
 	Go      Action = "go"      // to a step
 	Bars    Action = "bars"    // the measured bars of a sheet
+	Quick   Action = "quick"   // to the step of the table, with a lens estimated from the markers
 	Capture Action = "capture" // a lens with a board; again from nothing
 	Solve   Action = "solve"   // work the lens out from the views so far
 	More    Action = "more"    // go on taking views after a solution
@@ -201,8 +207,10 @@ type Machine struct {
 	run     int  // counts the captures: answers to an older one are dropped
 	solved  bool // the guide had enough once, and a solution was asked for
 	missing time.Time
-	lens    *calibration.Intrinsics // solved here, saved or not
-	seen    []Sighting              // of the table, newest last
+	lens    *calibration.Intrinsics      // solved here, saved or not
+	seen    []Sighting                   // of the table, newest last
+	last    []calibration.MarkerSighting // what the estimate rests on
+	views   []quick.View                 // of a camera that stood elsewhere before, for an estimated lens
 	table   *calibration.Table
 	laidAt  time.Time         // when the last place was measured
 	laid    []Sighting        // of the check card at the present place, newest last
@@ -226,7 +234,7 @@ func (m *Machine) reset() {
 	camera := m.state.Camera
 	m.state = State{Step: Print, Camera: camera}
 	m.run++
-	m.guide, m.solved, m.lens, m.seen, m.table = nil, false, nil, nil, nil
+	m.guide, m.solved, m.lens = nil, false, nil
 	m.resetPrint()
 	m.resetLens()
 	m.resetTable()
@@ -252,7 +260,7 @@ func (m *Machine) Wants() Want {
 }
 
 // actions are all that there are: what is none makes no sense at any time.
-var actions = [...]Action{Start, Cancel, Finish, Go, Bars, Capture, Solve, More, Measure, Save, Again}
+var actions = [...]Action{Start, Cancel, Finish, Go, Quick, Bars, Capture, Solve, More, Measure, Save, Again}
 
 // Do does what somebody wants, or says in a sentence why it cannot be done now (an
 // error that wraps ErrOrder) or at all. The work that it returns is to be done.
@@ -273,6 +281,9 @@ func (m *Machine) Do(in Intent) (Work, error) {
 		return nil, nil
 	case Go:
 		return nil, m.goTo(in.Step)
+	case Quick:
+		m.quick()
+		return nil, nil
 	case Bars:
 		return nil, m.bars(in.BarX, in.BarY)
 	case Capture:
@@ -305,6 +316,9 @@ func (m *Machine) goTo(step Step) error {
 	case Table:
 		if _, ok := m.bestLens(); !ok {
 			return notNow("The table needs the lens: do the lens first.")
+		}
+		if m.state.Table.Quick && m.state.Table.Phase != Saved { // the lens was estimated, and is known now
+			m.resetTable()
 		}
 		if m.state.Table.Phase == Waiting {
 			m.state.Table.Phase = Looking
@@ -342,7 +356,7 @@ func (m *Machine) save() (Work, error) {
 		if m.state.Table.Phase != Ready || m.table == nil {
 			return nil, notNow("There is no new table calibration to save.")
 		}
-		return SaveTable{Path: m.o.TablePath, Table: *m.table}, nil
+		return SaveTable{Path: m.o.TablePath, Table: *m.table, Quick: m.state.Table.Quick}, nil
 	}
 	if m.state.Step == Verify && m.state.Verify.Result != nil {
 		if m.state.Table.Phase != Saved || m.table.Hash == "" {
@@ -390,9 +404,9 @@ func (m *Machine) again() error {
 		m.guide, m.lens, m.solved = nil, nil, false
 		m.resetLens()
 	case Table:
-		m.seen, m.table = nil, nil
+		estimate := m.state.Table.Quick
 		m.resetTable()
-		m.state.Table.Phase = Looking
+		m.state.Table.Phase, m.state.Table.Quick = Looking, estimate
 	case Verify:
 		m.resetVerify()
 	}
@@ -437,8 +451,8 @@ func (m *Machine) pictureChanged() {
 		m.state.Lens.Board, m.state.Lens.Phase, m.state.Lens.Problem = board, Looking, why
 	}
 	if m.state.Table.Phase == Ready {
-		m.table = nil
+		estimate := m.state.Table.Quick
 		m.resetTable()
-		m.state.Table.Phase, m.state.Table.Problem = Looking, why
+		m.state.Table.Phase, m.state.Table.Problem, m.state.Table.Quick = Looking, why, estimate
 	}
 }

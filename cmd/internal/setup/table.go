@@ -1,12 +1,14 @@
 package setup
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
 	"sightline/calibration"
+	"sightline/calibration/quick"
 	"sightline/engine/geom"
 )
 
@@ -16,6 +18,10 @@ type TableState struct {
 	Markers []Marker // all of the layout, and how the last picture shows them
 	Frames  int      // pictures that the result is the mean of
 	Wanted  int      // as many are enough
+
+	Quick      bool    // the lens is estimated with the place
+	Views      int     // places of the camera that the estimate rests on
+	FocalSigma float64 // of the estimated lens, relative
 
 	Table   *calibration.Table // the result; nil: none yet
 	Advice  string             // what could be better, in words
@@ -42,7 +48,50 @@ const tableFrames = 10
 // picture before while the camera stands still.
 const steadyBy = 0.5
 
-func (m *Machine) resetTable() { m.state.Table = TableState{Phase: Waiting, Wanted: tableFrames} }
+func (m *Machine) resetTable() {
+	m.seen, m.views, m.table = nil, nil, nil
+	m.state.Table = TableState{Phase: Waiting, Wanted: tableFrames}
+}
+
+// quick goes to the step of the table without a lens: it is estimated from the markers. What
+// was found with another lens, or estimated before, is forgotten.
+func (m *Machine) quick() {
+	m.resetTable()
+	m.resetVerify()
+	m.state.Step, m.state.Table.Phase, m.state.Table.Quick = Table, Looking, true
+}
+
+// anotherView keeps the present place of the camera as a view of the lens, and looks from
+// another one: what markers say of a focal length differs from place to place.
+func (m *Machine) anotherView() error {
+	t := &m.state.Table
+	m.views = append(slices.Clip(m.views), quick.View{Name: fmt.Sprintf("view %d", len(m.views)+1), Seen: m.last})
+	m.table, t.Table, t.Phase, t.Frames = nil, nil, Looking, 0
+	m.seen = nil
+	return nil
+}
+
+// register finds the camera's place from the pictures so far, and the lens where it is
+// estimated.
+func (m *Machine) register(s Sighting) (calibration.Table, error) {
+	seen := meanSightings(m.seen)
+	t := &m.state.Table
+	if t.Quick {
+		views := append(slices.Clip(m.views), quick.View{Name: "the picture", Seen: seen})
+		solution, err := quick.Solve(quick.Input{Layout: m.o.Layout, Views: quick.Merge(views), Width: s.Width, Height: s.Height})
+		t.Views, t.FocalSigma, m.last = solution.Views, solution.FocalSigma, seen
+		return solution.Table, err
+	}
+	lens, ok := m.bestLens()
+	if !ok {
+		return calibration.Table{}, errors.New("the lens is not known any more: do the lens first")
+	}
+	lens, err := lens.Scaled(s.Width, s.Height)
+	if err != nil {
+		return calibration.Table{}, fmt.Errorf("the lens does not fit the picture: %w", err)
+	}
+	return calibration.Register(lens, m.o.Layout, seen)
+}
 
 // offerMarkers adds a picture of the mat's markers.
 func (m *Machine) offerMarkers(s Sighting) {
@@ -51,24 +100,18 @@ func (m *Machine) offerMarkers(s Sighting) {
 	if t.Phase == Ready {
 		return // the result stands until it is saved or made again
 	}
-	lens, ok := m.bestLens()
-	if !ok {
-		t.Problem = "The lens is not known any more: do the lens first."
-		return
-	}
-	lens, err := lens.Scaled(s.Width, s.Height)
-	if err != nil {
-		t.Problem = "The lens does not fit the picture: " + err.Error() + "."
-		return
-	}
 	if n := len(m.seen); n > 0 && movedSince(m.seen[n-1].Markers, s.Markers) > steadyBy {
 		m.seen = nil // the camera, or a card, moved
 	}
 	m.seen = append(m.seen, s)
-	table, err := calibration.Register(lens, m.o.Layout, meanSightings(m.seen))
+	if n := len(m.seen); t.Quick && n > 1 && n < tableFrames {
+		t.Frames = n
+		return // an estimate takes longer than a picture, and only the last one counts
+	}
+	table, err := m.register(s)
 	if err != nil {
 		m.seen, t.Frames, t.Table = nil, 0, nil
-		t.Problem = "No place for the camera yet: " + strings.TrimPrefix(err.Error(), "calibration: register: ") + "."
+		t.Problem = "No place for the camera yet: " + trimmed(err) + "."
 		t.Advice = m.markerAdvice(s.Markers, nil)
 		return
 	}
@@ -188,6 +231,15 @@ func (m *Machine) markerAdvice(seen []calibration.MarkerSighting, t *calibration
 			"again.")
 	}
 	return strings.Join(out, " ")
+}
+
+// trimmed is an error without the names of the packages that it came through.
+func trimmed(err error) string {
+	text := err.Error()
+	for _, prefix := range []string{"calibration: register: ", "calibration: quick: "} {
+		text = strings.TrimPrefix(text, prefix)
+	}
+	return text
 }
 
 func plural(n int, one, many string) string {

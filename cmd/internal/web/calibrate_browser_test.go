@@ -39,6 +39,7 @@ type newcomer struct {
 	browser context.Context
 	url     string
 	table   *tablesim.Source
+	actions int // clicks and fields so far
 }
 
 func newNewcomer(t *testing.T, o tablesim.Options) *newcomer {
@@ -53,7 +54,9 @@ func newNewcomer(t *testing.T, o tablesim.Options) *newcomer {
 	t.Chdir(t.TempDir())
 	u.table, err = tablesim.Open(o)
 	require.NoError(t, err)
-	u.start(app.DefaultConfig(), app.Options{Guide: lens.GuideOptions{MaxViews: 16}}) // 30 are for a patient user
+	c := app.DefaultConfig()
+	c.Camera.Source = "/dev/video0"                                 // o.Open stands in its place
+	u.start(c, app.Options{Guide: lens.GuideOptions{MaxViews: 16}}) // 30 are for a patient user
 	return u
 }
 
@@ -77,6 +80,20 @@ func (u *newcomer) start(c app.Config, o app.Options) {
 	case err := <-done:
 		u.t.Fatal(err)
 	}
+}
+
+// press clicks what there is to click, as soon as it can be clicked.
+func (u *newcomer) press(selector string) {
+	u.t.Helper()
+	u.actions++
+	u.do(chromedp.WaitVisible(selector), chromedp.WaitEnabled(selector), chromedp.Click(selector))
+}
+
+// enter fills a field in.
+func (u *newcomer) enter(selector, text string) {
+	u.t.Helper()
+	u.actions++
+	u.do(chromedp.WaitVisible(selector), chromedp.SendKeys(selector, text))
 }
 
 func (u *newcomer) do(actions ...chromedp.Action) {
@@ -184,33 +201,20 @@ func TestANewcomerCalibratesWithThePage(t *testing.T) {
 		case *runtime.EventExceptionThrown:
 			complaints = append(complaints, e.ExceptionDetails.Error())
 		case *log.EventEntryAdded:
-			complaints = append(complaints, e.Entry.Text)
+			if strings.Contains(e.Entry.URL, "/api/calibration/") && strings.Contains(e.Entry.Text, "404") {
+				return // a picture that was asked for as the calibration ended
+			}
+			complaints = append(complaints, e.Entry.URL+": "+e.Entry.Text)
 		}
 	})
 
-	// The main page knows no lens, says so, and leads here.
+	// The main page knows no lens, and says so. The page of the first table leads on.
 	u.do(chromedp.Navigate(u.url+"/"),
-		chromedp.WaitVisible(`#status[data-code="no_calibration"]`),
-		chromedp.Click(`footer a[href="/calibrate"]`),
-		chromedp.WaitEnabled("#start"))
-	u.picture("intro")
-	u.do(chromedp.Click("#start"),
-		chromedp.WaitVisible("#step-print"))
-
-	// Print: the sheets are there, and the bars are good.
-	for _, id := range []string{"sheet-board", "sheet-markers", "sheet-card"} {
-		var href string
-		u.do(chromedp.AttributeValue("#"+id, "href", &href, nil))
-		code, body := u.get(href)
-		assert.Equal(t, http.StatusOK, code, href)
-		assert.True(t, strings.HasPrefix(body, "%PDF-"), href)
-	}
-	u.do(chromedp.SendKeys("#bar-x", "100.1"), chromedp.SendKeys("#bar-y", "99.9"), chromedp.Click("#bars button"),
-		chromedp.WaitVisible(`#bars-verdict[data-good="true"]`))
-	u.picture("print")
-	u.do(chromedp.Click(`#step-print [data-go="lens"]`),
-		chromedp.WaitVisible("#capture"), chromedp.Click("#capture"),
-		chromedp.WaitVisible("#advice"))
+		chromedp.WaitVisible(`#status[data-code="no_calibration"]`))
+	u.printed(false)
+	u.press(`#step-lens button`)
+	u.press("#capture")
+	u.do(chromedp.WaitVisible("#advice"))
 	assert.Eventually(t, func() bool { // with the next picture
 		code, body := u.get("/api/scene")
 		return code == http.StatusServiceUnavailable && strings.Contains(body, "Calibrating")
@@ -223,31 +227,35 @@ func TestANewcomerCalibratesWithThePage(t *testing.T) {
 	t.Logf("views taken after %.0f s", time.Since(began).Seconds())
 	u.do(chromedp.WaitVisible("#lens-save"))
 	u.picture("result")
-	u.do(chromedp.Click("#lens-save"), chromedp.WaitVisible("#lens-saved"), chromedp.Click("#lens-next"),
-		// Table: the hands are away; wait, save.
-		chromedp.WaitVisible("#table-save"))
+	u.press("#lens-save")
+	u.press("#lens-next")
+	u.do(chromedp.WaitVisible("#table-save")) // the hands are away; wait, save
 	u.picture("table")
-	u.do(chromedp.Click("#table-save"), chromedp.WaitVisible("#table-saved"), chromedp.Click("#table-next"),
-		chromedp.WaitVisible("#step-verify"))
+	u.press("#table-save")
+	u.press("#table-next")
+	u.do(chromedp.WaitVisible("#step-verify"))
 	u.verify()
-	u.do(chromedp.Click("#finish"), chromedp.WaitVisible("#start"))
+	u.press("#finish")
+	u.do(chromedp.WaitVisible("#start"))
 
 	// The main page gives answers, without a new start.
 	u.do(chromedp.Navigate(u.url+"/"),
 		chromedp.WaitVisible(`#status[data-code="ok"]`),
 		chromedp.WaitVisible(`#answer[data-outcome="yes"], #answer[data-outcome="too_close"]`),
 		chromedp.Poll(`/from table.json, verified .*: pass/.test(document.getElementById("source").textContent)`, nil))
-	t.Logf("answers after %.0f s", time.Since(began).Seconds())
+	t.Logf("answers after %.0f s and %d actions", time.Since(began).Seconds(), u.actions)
 	assert.Empty(t, complaints, "the browser complains")
 	u.compareLens()
-	u.compareTable()
+	assert.Less(t, u.compareTable(), 0.5)
 }
 
 // verify lays the check card here and there until the page has enough places.
 func (u *newcomer) verify() {
 	t := u.t
 	t.Helper()
-	u.do(chromedp.SendKeys("#card-bar", "220"), chromedp.Click("#card button"), chromedp.WaitVisible("#verify-now"))
+	u.enter("#card-bar", "220")
+	u.press("#card button")
+	u.do(chromedp.WaitVisible("#verify-now"))
 	for i, at := range []geom.Pose{
 		pose(170, 170, 0), pose(740, 180, 60), pose(730, 730, 90), pose(180, 720, 150), pose(450, 460, 20),
 	} {
@@ -258,8 +266,9 @@ func (u *newcomer) verify() {
 	u.picture("verify")
 	u.table.Lay()
 	t.Logf("verification: %s %s", u.read("outcome-title"), u.read("outcome-figures"))
-	u.do(chromedp.WaitVisible(`#outcome[data-outcome="pass"]`),
-		chromedp.Click("#verify-save"), chromedp.WaitVisible("#verify-saved"))
+	u.do(chromedp.WaitVisible(`#outcome[data-outcome="pass"]`))
+	u.press("#verify-save")
+	u.do(chromedp.WaitVisible("#verify-saved"))
 	r, ok, err := verify.LoadRecord(filepath.FromSlash(app.DefaultTablePath))
 	require.NoError(t, err)
 	require.True(t, ok)
@@ -291,8 +300,9 @@ func (u *newcomer) compareLens() {
 }
 
 // compareTable compares where the saved table puts the true picture of places on the
-// mat, at mat level and at a base's top, with those places.
-func (u *newcomer) compareTable() {
+// mat, at mat level and at a base's top, with those places. It returns how far off the worst
+// is, in mm.
+func (u *newcomer) compareTable() float64 {
 	t := u.t
 	t.Helper()
 	table, err := calibration.LoadTable(filepath.FromSlash(app.DefaultTablePath))
@@ -324,7 +334,14 @@ func (u *newcomer) compareTable() {
 			}
 		}
 	}
+	b, middle := model.Budget(), geom.Point{X: 457.2, Y: 457.2}
+	left := calibration.Spot{Point: middle.Sub(geom.Point{X: 150}), Z: token.BaseTop}
+	right := calibration.Spot{Point: middle.Add(geom.Point{X: 150}), Z: token.BaseTop}
+	stated, _ := b.Distance(left, right, 1)
+	terms, _ := b.Difference(left, right)
+	t.Logf("300 mm in the middle are stated to %.2f mm, %.2f mm of it by the lens", stated.Millimeters(),
+		math.Sqrt(terms.Named(calibration.TermLens).Along(geom.Point{X: 1})))
 	t.Logf("table: worst place off by %.3f mm; %d of %d coordinates beyond 2 sigmas", worst, outside, all)
-	assert.Less(t, worst, 0.5)
 	assert.LessOrEqual(t, outside, all/10)
+	return worst
 }

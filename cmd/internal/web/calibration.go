@@ -80,7 +80,7 @@ func (s *Server) calibrate(w http.ResponseWriter, r *http.Request) {
 // takes the camera from the game. confirm says that a confirmation is enough; while the
 // picture is held, for a ruling perhaps, none is.
 func (s *Server) stopsAnswers(in setup.Intent) (why string, confirm bool) {
-	if now := s.o.Calibration.Newest().State; now.Busy() || !now.Active || in.Do != setup.Go || in.Step == setup.Print {
+	if now := s.o.Calibration.Newest().State; now.Busy() || !now.Active || !takesCamera(in) {
 		return "", false
 	}
 	state := s.o.Hub.Newest()
@@ -105,6 +105,11 @@ func (s *Server) stopsAnswers(in setup.Intent) (why string, confirm bool) {
 	}
 	return "A game is on. Calibrating takes the camera from it, and everyone at the table loses " + lost + ", until the calibration ends.",
 		true
+}
+
+// takesCamera reports whether an intent leaves the step that needs no camera.
+func takesCamera(in setup.Intent) bool {
+	return in.Do == setup.Go && in.Step != setup.Print || in.Do == setup.Quick
 }
 
 // intentJSON is what somebody wants, as the page writes it.

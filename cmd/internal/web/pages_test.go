@@ -50,7 +50,7 @@ type pageCase struct {
 // allPages are all pages in the states that are looked at. Whoever makes a page adds a
 // function to this list, in a file of their own.
 func allPages() []pageCase {
-	return slices.Concat(playerPages(), calibrationPages(), overlayPages(), judgePages(), obstaclePages())
+	return slices.Concat(playerPages(), calibrationPages(), overlayPages(), judgePages(), obstaclePages(), firstPages())
 }
 
 // firstLoadMost is how much a page may transfer at its first load, pictures of the

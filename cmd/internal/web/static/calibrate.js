@@ -134,6 +134,15 @@ function showTable(t) {
     ready: `the camera's place is known: ${(t.camera_height_mm / 1000).toFixed(3)} m over the mat`,
     saved: `the camera's place is known: ${(t.camera_height_mm / 1000).toFixed(3)} m over the mat`,
   };
+  if (t.quick && t.focal_sigma > 0 && (t.phase === "ready" || t.phase === "saved")) {
+    said[t.phase] = `lens and place are estimated from ${t.views === 1 ? "one view" : `${t.views} views`}`;
+    t.advice = `The focal length is known to ± ${(100 * t.focal_sigma).toFixed(1)} %. The map shows what that leaves on the mat; another view, from an angle, makes it less. ${t.advice}`;
+  }
+  show("table-quick", t.quick);
+  show("table-more", t.quick && t.phase === "ready");
+  show("table-done", t.phase === "saved");
+  set(byId("table-next"), { class: t.quick ? "" : "primary" });
+  set(byId("table-done"), { class: t.quick ? "primary" : "" });
   setText(byId("table-now"), said[t.phase] ?? "");
   setText(byId("table-advice"), t.advice);
   say("table-problem", t.problem);
@@ -226,6 +235,10 @@ for (const button of document.querySelectorAll("[data-go], [data-step]")) {
   const step = button.dataset.go ?? button.dataset.step;
   if (button.tagName === "BUTTON") button.addEventListener("click", () => want({ do: "go", step }));
 }
+
+byId("table-done").addEventListener("click", async () => {
+  if (await want({ do: "finish" })) location.href = "/first";
+});
 
 byId("confirm").addEventListener("click", () => unconfirmed && want({ ...unconfirmed, confirm: true }));
 

@@ -35,11 +35,11 @@ function whyOf(state) {
 // Each step is a page of this program, or a view of this page; a page that this program
 // does not have is not offered.
 const pages = {
-  start: ["/start", "Set the table up"],
-  tokens: ["/calibrate", "Print tokens and markers"],
+  start: ["/first", "Set the table up"],
+  tokens: ["/first", "Print tokens and markers"],
   outline: ["/outline?from=live", "Mark a base by hand"],
   mat: ["/obstacles", "Learn the empty mat"],
-  camera: ["/calibrate", "Set the camera up"],
+  camera: ["/first", "Set the camera up"],
   status: ["/status", "What the program sees"],
 };
 

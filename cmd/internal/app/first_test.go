@@ -1,0 +1,115 @@
+package app_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/app"
+)
+
+// firstPage is what a test reads of /api/first.
+type firstPage struct {
+	Steps []struct{ ID, State, Now string }
+	Found []struct {
+		Source string `json:"source"`
+		InUse  bool   `json:"in_use"`
+	}
+}
+
+func (r *running) first(t *testing.T) (p firstPage) {
+	t.Helper()
+	answer, err := http.Get("http://" + r.address + "/api/first")
+	if err != nil {
+		return p // it begins again just now
+	}
+	defer answer.Body.Close()
+	require.NoError(t, json.NewDecoder(answer.Body).Decode(&p))
+	return p
+}
+
+// A program that was started without a camera says so and offers the list; what is chosen is
+// opened at once, at the same address, and again at the next start.
+func TestACameraIsChosenWhileTheProgramRuns(t *testing.T) {
+	t.Chdir(t.TempDir())
+	c, o := app.DefaultConfig(), app.Options{Log: slog.New(slog.DiscardHandler)}
+	c.Panel.Enabled = false
+	r := run(t, c, o)
+	p := r.first(t)
+	require.NotEmpty(t, p.Steps)
+	assert.Equal(t, "No camera is chosen.", p.Steps[0].Now)
+	assert.Equal(t, "next", p.Steps[0].State)
+	require.NotEmpty(t, p.Found)
+
+	require.Eventually(t, func() bool { // the page says it too
+		answer, err := http.Get("http://" + r.address + "/healthz")
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		text, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		return strings.Contains(string(text), "no camera is chosen yet: choose one on the page /first")
+	}, 20*time.Second, 50*time.Millisecond)
+
+	answer, err := http.Post("http://"+r.address+"/api/first", "application/json", bytes.NewBufferString(`{"do":"camera","source":"sim:"}`))
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	chosen := func(r *running) func() bool {
+		return func() bool {
+			p := r.first(t)
+			return len(p.Found) > 0 && p.Found[len(p.Found)-1].InUse && p.Steps[0].State == "done"
+		}
+	}
+	require.Eventually(t, chosen(r), time.Minute, 100*time.Millisecond, "the same address answers with the camera")
+	require.NoError(t, r.end(t))
+
+	again := run(t, c, o)
+	require.Eventually(t, chosen(again), time.Minute, 100*time.Millisecond, "the choice is kept")
+	require.NoError(t, again.end(t))
+}
+
+// What was calibrated with one camera is not used with another.
+func TestACalibrationStaysWithItsCamera(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.MkdirAll("calibration", 0o777))
+	for _, name := range []string{"lens.json", "table.json"} {
+		require.NoError(t, os.WriteFile(filepath.Join("calibration", name), []byte("{}"), 0o600))
+	}
+	camera := func(source, name string) string {
+		return `{"source":"` + source + `","name":"` + name + `","width_px":0,"height_px":0,"frames_per_second":0}`
+	}
+	for _, c := range []struct {
+		name, chosen, calibrated, source string
+		used                             bool
+	}{
+		{"nobody knows of which", "", "", "/dev/video0", true},
+		{"the same", "", camera("/dev/video0", ""), "/dev/video0", true},
+		{"another", "", camera("/dev/video2", ""), "/dev/video0", false},
+		{"the same at another number", camera("/dev/video0", "C920"), camera("/dev/video2", "C920"), "/dev/video0", true},
+		{"another at the same number", camera("/dev/video0", "Brio"), camera("/dev/video0", "C920"), "/dev/video0", false},
+		{"the simulated table", "", "", "sim:", false},
+	} {
+		text := `{"version":1,"paper":"a4","ships":"A1"`
+		for key, value := range map[string]string{"camera": c.chosen, "calibrated": c.calibrated} {
+			if value != "" {
+				text += `,"` + key + `":` + value
+			}
+		}
+		require.NoError(t, os.WriteFile(filepath.FromSlash(app.DefaultFirstPath), []byte(text+"}"), 0o600))
+		config := app.DefaultConfig()
+		config.Camera.Source = c.source
+		lens, table := app.SavedCalibration(config)
+		assert.Equal(t, c.used, lens != "", c.name)
+		assert.Equal(t, c.used, table != "", c.name)
+	}
+}

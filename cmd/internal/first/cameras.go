@@ -1,0 +1,225 @@
+package first
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/jpeg"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sightline/vision"
+	"sightline/vision/capture"
+)
+
+// Look is how cameras are found and looked through.
+type Look struct {
+	List func(ctx context.Context) []capture.Found
+	// Take opens a camera that the program does not use and takes one picture.
+	Take func(ctx context.Context, source string) (vision.Frame, error)
+	Now  func() time.Time
+}
+
+const (
+	lookEvery  = 4 * time.Second // between two rounds, while somebody looks
+	lookWatch  = 8 * time.Second // how long after somebody looked
+	takeWithin = 6 * time.Second
+	thumbWide  = 480 // px
+)
+
+// seen is what a camera showed last.
+type seen struct {
+	found   capture.Found
+	jpeg    []byte
+	count   uint64 // of its pictures
+	problem string // why there is no new one
+}
+
+// cameras looks through the machine's cameras while somebody looks at the list. A camera
+// that the program uses is left alone: nothing else may open it.
+type cameras struct {
+	look Look
+
+	mu      sync.Mutex // guards what follows
+	asked   time.Time
+	running bool
+	rounds  int
+	all     []seen
+	inUse   string
+}
+
+// known returns the cameras as they were found last; looking says that none was found yet
+// because the first round is under way.
+func (c *cameras) known() (all []seen, looking bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.all), c.rounds == 0
+}
+
+// watch looks for cameras for a while. inUse is the source that the program has open.
+func (c *cameras) watch(inUse string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asked, c.inUse = c.look.Now(), inUse
+	if !c.running {
+		c.running = true
+		go c.run()
+	}
+}
+
+// run looks until nobody does any more.
+func (c *cameras) run() {
+	for {
+		c.round(context.Background())
+		time.Sleep(lookEvery)
+		if c.idle() {
+			return
+		}
+	}
+}
+
+// idle ends the looking when nobody looks any more.
+func (c *cameras) idle() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.look.Now().Sub(c.asked) > lookWatch {
+		c.running = false
+	}
+	return !c.running
+}
+
+// round lists the cameras and takes a picture of each that is free.
+func (c *cameras) round(ctx context.Context) {
+	found := c.look.List(ctx)
+	c.mu.Lock()
+	before := c.all
+	inUse := c.inUse
+	c.mu.Unlock()
+	next := make([]seen, len(found))
+	for i, f := range found {
+		next[i] = seen{found: f, problem: f.Problem}
+		for _, s := range before {
+			if s.found.Source == f.Source {
+				next[i].jpeg, next[i].count = s.jpeg, s.count
+			}
+		}
+	}
+	c.publish(next, false)
+	for i := range next {
+		if next[i].found.Source == inUse || next[i].problem != "" {
+			continue
+		}
+		picture, err := c.take(ctx, next[i].found.Source)
+		updated := slices.Clone(next)
+		if err != nil {
+			updated[i].problem, updated[i].jpeg = err.Error(), nil
+		} else {
+			updated[i].jpeg = picture
+			updated[i].count++
+		}
+		next = updated
+		c.publish(next, false)
+	}
+	c.publish(next, true)
+}
+
+func (c *cameras) publish(all []seen, whole bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = all
+	if whole {
+		c.rounds++
+	}
+}
+
+// take takes a picture and makes it small.
+func (c *cameras) take(ctx context.Context, source string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, takeWithin)
+	defer cancel()
+	f, err := c.look.Take(ctx, source)
+	if err != nil {
+		return nil, err
+	}
+	return thumbnail(f)
+}
+
+// picture returns the last picture of a camera that the program does not use.
+func (c *cameras) picture(source string) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.all {
+		if s.found.Source == source {
+			return s.jpeg
+		}
+	}
+	return nil
+}
+
+// thumbnail makes a picture small, in colour where there is colour.
+func thumbnail(f vision.Frame) ([]byte, error) {
+	w, h := f.Size()
+	if w == 0 || h == 0 {
+		return nil, fmt.Errorf("the picture is empty")
+	}
+	var from image.Image = f.Gray
+	if f.Color != nil {
+		from = f.Color
+	}
+	step := max(1, (w+thumbWide-1)/thumbWide)
+	out := image.NewRGBA(image.Rect(0, 0, max(1, w/step), max(1, h/step)))
+	for y := range out.Rect.Dy() {
+		for x := range out.Rect.Dx() {
+			out.Set(x, y, color.RGBAModel.Convert(from.At(x*step+step/2, y*step+step/2)))
+		}
+	}
+	var b bytes.Buffer
+	err := jpeg.Encode(&b, out, &jpeg.Options{Quality: 70})
+	return b.Bytes(), err
+}
+
+// best returns the mode that suits a table: pictures of 1080 lines or more, but no more
+// than 4K, at five a second or more; compressed ones, where the bus carries no others so
+// quickly. Without such a mode, the one with the most pixels.
+func best(modes []capture.Mode) capture.Mode {
+	if len(modes) == 0 {
+		return capture.Mode{}
+	}
+	value := func(m capture.Mode) int {
+		v := 0
+		if m.FPS == 0 || m.FPS >= 5 {
+			v += 4
+		}
+		if m.Height <= 2160 {
+			v += 2
+		}
+		if m.Height >= 1080 {
+			v++
+		}
+		return v
+	}
+	return slices.MaxFunc(modes, func(a, b capture.Mode) int {
+		return cmp.Or(cmp.Compare(value(a), value(b)), cmp.Compare(min(a.Height, 1080), min(b.Height, 1080)), cmp.Compare(a.FPS, b.FPS))
+	})
+}
+
+// modesText says in a line what a camera gives: "1920×1080 at 30 a second (MJPG), …".
+func modesText(modes []capture.Mode) string {
+	const most = 4
+	var out []string
+	for _, m := range modes {
+		text := fmt.Sprintf("%d×%d", m.Width, m.Height)
+		if m.FPS > 0 {
+			text += fmt.Sprintf(" at %.3g a second", m.FPS)
+		}
+		out = append(out, fmt.Sprintf("%s (%s)", text, m.Format))
+	}
+	if len(out) > most {
+		out = append(out[:most], fmt.Sprintf("%d more", len(modes)-most))
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,356 @@
+package first
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+
+	"sightline/calibration"
+	"sightline/calibration/verify"
+	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/sentence"
+	"sightline/cmd/internal/sheet"
+	"sightline/cmd/internal/web"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+//go:embed static
+var static embed.FS
+
+// SimulatedSource is the simulated table, which every machine has.
+const SimulatedSource = "sim:"
+
+// Options are what the page needs of the program.
+type Options struct {
+	Path   string // of the file in which the page keeps what people decided
+	Layout calibration.Layout
+	Facts  func() Facts
+	Frame  func() vision.Frame // the newest of the camera in use
+	Look   Look
+	// UseCamera makes the program begin again with another camera.
+	UseCamera func(Camera)
+	// Named says who named the camera that the program was started with, "" when nobody
+	// did: such a name counts again at the next start.
+	Named string
+	InUse Camera // that the program was started with; without a source: none
+	// ScaleX and ScaleY are what the printer makes of a length, as far as the configuration
+	// knows it.
+	ScaleX, ScaleY float64
+	Board          string // for the lens, as calibration.ParseBoard reads it
+}
+
+// Desk is the page of the first table. Its methods are safe for concurrent use.
+type Desk struct {
+	o       Options
+	cameras cameras
+
+	mu   sync.Mutex // guards what follows
+	kept Kept
+}
+
+// New returns the page with what was kept.
+func New(o Options, kept Kept) *Desk {
+	return &Desk{o: o, kept: kept, cameras: cameras{look: o.Look}}
+}
+
+// Kept returns what people decided so far.
+func (d *Desk) Kept() Kept {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.kept
+}
+
+// Keep changes what people decided, and keeps it. An error leaves it as it was.
+func (d *Desk) Keep(change func(*Kept) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	next := d.kept
+	if err := change(&next); err != nil {
+		return err
+	}
+	if err := next.save(d.o.Path); err != nil {
+		return fmt.Errorf("it cannot be kept: %w", err)
+	}
+	d.kept = next
+	return nil
+}
+
+// Routes returns the page's addresses.
+func (d *Desk) Routes() []web.Route {
+	file := func(name string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/"+name) }
+	}
+	return []web.Route{
+		{Pattern: "GET /first", Role: access.Nobody, Handler: file("first.html")},
+		{Pattern: "GET /first.js", Role: access.Nobody, Handler: file("first.js")},
+		{Pattern: "GET /first.css", Role: access.Nobody, Handler: file("first.css")},
+		{Pattern: "GET /api/first", Role: access.Reader, Handler: d.state},
+		{Pattern: "POST /api/first", Role: access.Player, Handler: d.change},
+		{Pattern: "GET /api/first/camera.jpg", Role: access.Player, Handler: d.picture},
+		{Pattern: "GET /api/first/sheets.pdf", Role: access.Reader, Handler: d.sheets},
+	}
+}
+
+// stateJSON is what the page shows.
+type stateJSON struct {
+	Steps   []stepJSON  `json:"steps"`
+	Quick   bool        `json:"quick"`
+	Paper   string      `json:"paper"`
+	Ships   string      `json:"ships"`
+	Sheets  string      `json:"sheets"` // address of the document to print
+	Print   *Print      `json:"print"`  // null: no bar was measured
+	Camera  cameraJSON  `json:"camera"`
+	Answers bool        `json:"answers"`
+	Busy    bool        `json:"busy"` // a calibration has the camera
+	Found   []foundJSON `json:"found"`
+	Looking bool        `json:"looking"` // for cameras, for the first time
+}
+
+type stepJSON struct {
+	ID    string `json:"id"`
+	Title string `json:"title"`
+	State State  `json:"state"`
+	Now   string `json:"now"`
+	Gain  string `json:"gain"`
+	Does  string `json:"does"`
+	Href  string `json:"href"`
+	Needs string `json:"needs"`
+}
+
+type cameraJSON struct {
+	Source    string `json:"source"` // "": none
+	Simulated bool   `json:"simulated"`
+	Live      bool   `json:"live"`
+	Named     string `json:"named"` // who named it for the next start too; "": the page
+}
+
+type foundJSON struct {
+	Source  string `json:"source"`
+	Name    string `json:"name"`
+	Modes   string `json:"modes"`
+	Problem string `json:"problem"`
+	Picture string `json:"picture"` // its address; "": there is none
+	InUse   bool   `json:"in_use"`
+}
+
+// state answers with what the page shows. ?cameras looks for cameras: each of them is opened
+// for its picture.
+func (d *Desk) state(w http.ResponseWriter, r *http.Request) {
+	kept, f := d.Kept(), d.o.Facts()
+	f.Quick, f.Print = kept.Quick, kept.Print
+	j := stateJSON{
+		Quick: kept.Quick, Paper: kept.Paper, Ships: kept.Ships, Sheets: d.sheetsAddress(&kept), Print: kept.Print,
+		Camera:  cameraJSON{f.Camera, f.Simulated, f.Live, d.o.Named},
+		Answers: f.Answers, Busy: f.Busy, Found: []foundJSON{},
+	}
+	for _, s := range Steps(f) {
+		j.Steps = append(j.Steps, stepJSON(s))
+	}
+	if r.URL.Query().Has("cameras") {
+		d.cameras.watch(f.Camera)
+	}
+	all, looking := d.cameras.known()
+	j.Looking = looking
+	for _, s := range all {
+		j.Found = append(j.Found, d.found(s, &f))
+	}
+	j.Found = append(j.Found, foundJSON{
+		Source: SimulatedSource, Name: "Simulated table", Modes: "no camera: a scripted game to try everything with", InUse: f.Simulated,
+	})
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_ = json.NewEncoder(w).Encode(j)
+}
+
+// found is a camera of the list.
+func (d *Desk) found(s seen, f *Facts) foundJSON {
+	j := foundJSON{Source: s.found.Source, Name: s.found.Name, Modes: modesText(s.found.Modes), Problem: s.problem,
+		InUse: s.found.Source == f.Camera}
+	address := "/api/first/camera.jpg?source=" + s.found.Source
+	switch {
+	case j.InUse && f.Live:
+		j.Problem, j.Picture = "", fmt.Sprintf("%s&n=%d", address, d.o.Frame().Seq)
+	case s.jpeg != nil:
+		j.Picture = fmt.Sprintf("%s&n=%d", address, s.count)
+	}
+	return j
+}
+
+func (d *Desk) picture(w http.ResponseWriter, r *http.Request) {
+	source := r.URL.Query().Get("source")
+	picture := d.cameras.picture(source)
+	if f := d.o.Facts(); source == f.Camera && f.Live {
+		if small, err := thumbnail(d.o.Frame()); err == nil {
+			picture = small
+		}
+	}
+	if picture == nil {
+		http.Error(w, "There is no picture of this camera yet.", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "image/jpeg")
+	_, _ = w.Write(picture)
+}
+
+// intentJSON is what somebody wants, as the page writes it.
+type intentJSON struct {
+	Do     string  `json:"do"` // camera, bars, way, sheets
+	Source string  `json:"source"`
+	Quick  bool    `json:"quick"`
+	Paper  string  `json:"paper"`
+	Ships  string  `json:"ships"`
+	BarX   float64 `json:"bar_x_mm"`
+	BarY   float64 `json:"bar_y_mm"`
+}
+
+const intentMost = 4 << 10
+
+func (d *Desk) change(w http.ResponseWriter, r *http.Request) {
+	var in intentJSON
+	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, intentMost))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&in); err != nil {
+		http.Error(w, `Expected what is wanted as JSON, such as {"do":"way","quick":true}.`, http.StatusBadRequest)
+		return
+	}
+	says, err := d.do(in)
+	if err != nil {
+		http.Error(w, sentence.Of(err), http.StatusBadRequest)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_ = json.NewEncoder(w).Encode(map[string]string{"says": says})
+}
+
+// do does what somebody wants, and says in a sentence what came of it.
+func (d *Desk) do(in intentJSON) (says string, err error) {
+	switch in.Do {
+	case "camera":
+		return d.useCamera(in.Source)
+	case "bars":
+		err = d.Keep(func(k *Kept) (err error) {
+			says, err = k.measure(d.scale(k), geom.Length(in.BarX)*geom.Millimeter, geom.Length(in.BarY)*geom.Millimeter)
+			return err
+		})
+	case "way":
+		err = d.Keep(func(k *Kept) error {
+			k.Quick = in.Quick
+			return nil
+		})
+	case "sheets":
+		err = d.Keep(func(k *Kept) error {
+			k.Paper, k.Ships = in.Paper, strings.TrimSpace(in.Ships)
+			if err := k.check(); err != nil {
+				return err
+			}
+			_, err := d.pages(k)
+			return err
+		})
+	default:
+		err = fmt.Errorf("there is nothing called %q to do: expected camera, bars, way or sheets", in.Do)
+	}
+	return says, err
+}
+
+// useCamera begins again with a camera of the list.
+func (d *Desk) useCamera(source string) (string, error) {
+	chosen := Camera{Source: source, Name: "Simulated table"}
+	if source != SimulatedSource {
+		all, _ := d.cameras.known()
+		known := false
+		for _, s := range all {
+			if s.found.Source == source {
+				m := best(s.found.Modes)
+				chosen = Camera{Source: source, Name: s.found.Name, Width: m.Width, Height: m.Height, FPS: m.FPS}
+				known = true
+			}
+		}
+		if !known {
+			return "", errors.New("this camera is not in the list any more: plug it in again, and choose when it shows")
+		}
+		if strings.HasPrefix(source, "csi:") {
+			chosen.Width, chosen.Height, chosen.FPS = 0, 0, 0 // a sensor's modes are no sizes of a video
+		}
+	}
+	err := d.Keep(func(k *Kept) error {
+		if was := d.o.InUse; k.Calibrated == nil && was.Source != chosen.Source && !simulated(was.Source) {
+			k.Calibrated = &was // what was saved until now is of that camera
+		}
+		k.Camera = &chosen
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	d.o.UseCamera(chosen)
+	says := chosen.Name + " is opened."
+	if d.o.Named != "" {
+		says += fmt.Sprintf(" At the next start %s counts again: change it there to keep this camera.", d.o.Named)
+	}
+	return says, nil
+}
+
+// simulated reports whether a source is no camera: such a one is never calibrated.
+func simulated(source string) bool {
+	return source == "" || strings.HasPrefix(source, SimulatedSource)
+}
+
+// sheetsAddress is where the document to print is, another one for another scale.
+func (d *Desk) sheetsAddress(k *Kept) string {
+	s := d.scale(k)
+	return fmt.Sprintf("/api/first/sheets.pdf?paper=%s&quick=%t&scale=%.5f,%.5f", k.Paper, k.Quick, s.X, s.Y)
+}
+
+// scale returns what is known of the printer.
+func (d *Desk) scale(k *Kept) sheet.PrinterScale {
+	if k.Print != nil {
+		return sheet.PrinterScale{X: k.Print.ScaleX, Y: k.Print.ScaleY}
+	}
+	return sheet.PrinterScale{X: d.o.ScaleX, Y: d.o.ScaleY}
+}
+
+// sheets makes everything to print, as one document.
+func (d *Desk) sheets(w http.ResponseWriter, _ *http.Request) {
+	kept := d.Kept()
+	pages, err := d.pages(&kept)
+	var b bytes.Buffer
+	if err == nil {
+		err = sheet.WritePDF(&b, pages)
+	}
+	if err != nil {
+		http.Error(w, "The sheets cannot be drawn: "+err.Error()+".", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/pdf")
+	w.Header().Set("Content-Disposition", "inline; filename="+strconv.Quote("first-table-"+kept.Paper+".pdf"))
+	w.Header().Set("Content-Length", strconv.Itoa(b.Len()))
+	_, _ = io.Copy(w, &b)
+}
+
+func (d *Desk) pages(k *Kept) ([]sheet.Page, error) {
+	paper, err := sheet.ParsePaper(k.Paper)
+	if err != nil {
+		return nil, err
+	}
+	paper.Printer = d.scale(k)
+	set := sheet.Set{Layout: d.o.Layout}
+	if set.Tokens, err = sheet.ParseShips(k.Ships); err != nil {
+		return nil, err
+	}
+	if !k.Quick {
+		board, err := calibration.ParseBoard(d.o.Board)
+		if err != nil {
+			return nil, err
+		}
+		card := verify.DefaultCard()
+		set.Board, set.Card = &board, &card
+	}
+	return sheet.All(paper, set)
+}

@@ -1,0 +1,132 @@
+package first
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"sightline/calibration/atomicfile"
+	"sightline/calibration/regular"
+	"sightline/cmd/internal/setup"
+	"sightline/cmd/internal/sheet"
+	"sightline/engine/geom"
+)
+
+// Kept is what people decided on the way to their first table.
+type Kept struct {
+	Version int     `json:"version"`
+	Quick   bool    `json:"quick"`            // the quick way: no board, no verification
+	Paper   string  `json:"paper"`            // "a4" or "letter"
+	Ships   string  `json:"ships"`            // to print, as sheet.ParseShips reads them
+	Print   *Print  `json:"print,omitempty"`  // nil: no bar was measured
+	Camera  *Camera `json:"camera,omitempty"` // nil: none was chosen
+
+	// Calibrated is the camera of which the saved lens and table are; nil: it is not known.
+	Calibrated *Camera `json:"calibrated,omitempty"`
+}
+
+// Print is what the bars of a sheet say of the printer.
+type Print struct {
+	BarX   float64 `json:"bar_x_mm"`
+	BarY   float64 `json:"bar_y_mm"`
+	ScaleX float64 `json:"scale_x"` // what the printer makes of a length
+	ScaleY float64 `json:"scale_y"`
+	Good   bool    `json:"good"` // the sheet came out true
+}
+
+// Camera is the camera that was chosen on the page.
+type Camera struct {
+	Source string  `json:"source"`
+	Name   string  `json:"name"`
+	Width  int     `json:"width_px"` // 0: its own choice
+	Height int     `json:"height_px"`
+	FPS    float64 `json:"frames_per_second"`
+}
+
+const (
+	keptVersion  = 1
+	keptMost     = 64 << 10
+	defaultPaper = "a4"
+	defaultShips = "A1-A4,B1-B4"
+)
+
+// LoadKept reads what was kept; a file that is not there holds nothing yet.
+func LoadKept(path string) (Kept, error) {
+	k := Kept{Version: keptVersion, Paper: defaultPaper, Ships: defaultShips}
+	text, err := regular.Read(path, keptMost)
+	if errors.Is(err, fs.ErrNotExist) {
+		return k, nil
+	}
+	if err != nil {
+		return k, fmt.Errorf("first table: %w", err)
+	}
+	read := k
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err = d.Decode(&read); err == nil {
+		err = read.check()
+	}
+	if err != nil {
+		return k, fmt.Errorf("first table: %s: %w", path, err)
+	}
+	return read, nil
+}
+
+// check reports what no page of ours writes.
+func (k *Kept) check() error {
+	if k.Version != keptVersion {
+		return fmt.Errorf("version: expected %d, got %d", keptVersion, k.Version)
+	}
+	if k.Paper != "a4" && k.Paper != "letter" {
+		return fmt.Errorf("paper: expected a4 or letter, got %q", k.Paper)
+	}
+	if _, err := sheet.ParseShips(k.Ships); err != nil {
+		return fmt.Errorf("ships: %w", err)
+	}
+	if p := k.Print; p != nil {
+		if _, err := sheet.ParsePrinterScale(p.ScaleX, p.ScaleY); err != nil {
+			return fmt.Errorf("print: %w", err)
+		}
+	}
+	if c := k.Camera; c != nil && (c.Source == "" || c.Width < 0 || c.Height < 0 || !(c.FPS >= 0)) {
+		return errors.New("camera: expected a source, and a size and a rate that are not negative")
+	}
+	return nil
+}
+
+// Known returns a camera by its source, with its name where it was chosen on the page.
+func (k *Kept) Known(source string) Camera {
+	if k.Camera != nil && k.Camera.Source == source {
+		return *k.Camera
+	}
+	return Camera{Source: source}
+}
+
+// save writes what is kept, as a whole or not at all.
+func (k Kept) save(path string) error {
+	text, err := json.MarshalIndent(k, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, append(text, '\n'), 0o644)
+}
+
+// measure takes the measured bars of a sheet that was drawn for a printer of this scale.
+func (k *Kept) measure(drawn sheet.PrinterScale, x, y geom.Length) (string, error) {
+	before := setup.PrintState{ScaleX: drawn.X, ScaleY: drawn.Y}
+	after, err := before.Measured(x, y)
+	if err != nil {
+		return "", err
+	}
+	k.Print = &Print{
+		BarX: x.Millimeters(), BarY: y.Millimeters(), ScaleX: after.ScaleX, ScaleY: after.ScaleY, Good: after.Phase == setup.Saved,
+	}
+	return after.Verdict, nil
+}

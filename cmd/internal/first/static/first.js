@@ -1,0 +1,181 @@
+// The way to the first table. What is done and what comes next is the server's business,
+// and so are the sentences; this page draws them and posts what people want.
+
+import { byId, set, setText } from "./dom.js";
+import { ask } from "./ask.js";
+
+const every = 1500; // ms between two looks
+let state = null;
+let failed = 0;
+
+function say(text, problem) {
+  byId("anyway").hidden = true;
+  setText(byId("problem"), problem);
+  byId("problem").hidden = problem === "";
+  setText(byId("says"), text);
+  byId("says").hidden = text === "";
+}
+
+async function want(intent) {
+  const [answer, problem] = await ask("/api/first", intent);
+  say(answer?.says ?? "", problem);
+  await look();
+  return answer !== null;
+}
+
+// calibrate opens the guided calibration at a step. What takes the answers from a game is
+// asked again first.
+async function calibrate(step, sure) {
+  const wish = step === "quick" ? { do: "quick" } : { do: "go", step };
+  for (const intent of [{ do: "start" }, { ...wish, confirm: sure }]) {
+    let answer;
+    try {
+      answer = await fetch("/api/calibration", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(intent) });
+    } catch {
+      return say("", "The program does not answer.");
+    }
+    if (answer.ok) continue;
+    say("", (await answer.text()).trim());
+    anyway.hidden = !answer.headers.has("Sightline-Confirm");
+    anyway.dataset.step = step;
+    byId("problem").scrollIntoView({ block: "center" });
+    return;
+  }
+  location.href = "/calibrate";
+}
+
+const anyway = byId("anyway");
+anyway.addEventListener("click", () => calibrate(anyway.dataset.step, true));
+
+function press(step) {
+  if (step.href.startsWith("/calibrate#")) calibrate(step.href.slice("/calibrate#".length));
+  else location.href = step.href;
+}
+
+function drawCameras() {
+  const list = byId("cameras");
+  if (!list) return;
+  byId("looking").hidden = !state.looking;
+  byId("none").hidden = state.looking || state.found.length > 1;
+  const known = new Map([...list.children].map((item) => [item.dataset.source, item]));
+  for (const [i, c] of state.found.entries()) {
+    let item = known.get(c.source);
+    known.delete(c.source);
+    if (!item) {
+      item = document.createElement("li");
+      item.dataset.source = c.source;
+      item.innerHTML = '<span class="blank"></span><b></b><small class="modes"></small><small class="trouble"></small><button type="button"></button>';
+      item.querySelector("button").addEventListener("click", () => want({ do: "camera", source: c.source }));
+    }
+    if (list.children[i] !== item) list.insertBefore(item, list.children[i] ?? null);
+    item.dataset.used = c.in_use;
+    setText(item.querySelector("b"), c.source === "sim:" ? c.name : `${c.name}, ${c.source}`);
+    setText(item.querySelector(".modes"), c.modes);
+    setText(item.querySelector(".trouble"), c.problem);
+    const button = item.querySelector("button");
+    setText(button, c.in_use ? "In use" : "Use this one");
+    button.disabled = c.in_use;
+    set(button, { "aria-label": `${c.in_use ? "In use" : "Use"}: ${c.name}` });
+    let shown = item.firstElementChild;
+    if (c.picture && shown.tagName !== "IMG") {
+      const img = document.createElement("img");
+      img.alt = `What ${c.name} sees`;
+      shown.replaceWith(img);
+      shown = img;
+    }
+    if (c.picture) set(shown, { src: c.picture });
+    else if (shown.tagName !== "IMG") setText(shown, c.source === "sim:" ? "simulated" : c.problem ? "no picture" : "opening …");
+  }
+  for (const gone of known.values()) gone.remove();
+}
+
+function drawPrint() {
+  if (!byId("sheets")) return;
+  for (const [id, value] of [["paper", state.paper], ["ships", state.ships]]) {
+    if (document.activeElement !== byId(id)) byId(id).value = value;
+  }
+  set(byId("pdf"), { href: state.sheets });
+}
+
+const sheets = () => want({ do: "sheets", paper: byId("paper").value, ships: byId("ships").value });
+
+// more builds what only one step has.
+function more(id, box) {
+  const template = byId(`${id}-more`);
+  if (!template) return;
+  box.append(template.content.cloneNode(true));
+  if (id !== "print") return;
+  byId("paper").addEventListener("change", sheets);
+  byId("ships").addEventListener("change", sheets);
+  byId("sheets").addEventListener("submit", (event) => {
+    event.preventDefault();
+    sheets();
+  });
+  byId("bars").addEventListener("submit", (event) => {
+    event.preventDefault();
+    want({ do: "bars", bar_x_mm: Number(byId("bar-x").value), bar_y_mm: Number(byId("bar-y").value) });
+  });
+}
+
+function drawStep(step, i) {
+  let item = byId(`step-${step.id}`);
+  if (!item) {
+    item = byId("step").content.firstElementChild.cloneNode(true);
+    item.id = `step-${step.id}`;
+    byId("steps").append(item);
+    more(step.id, item.querySelector(".more"));
+  }
+  const box = item.querySelector("details");
+  // What is done is folded away once; whoever opens it again finds it open.
+  if (box && item.dataset.state !== step.state) box.open = step.state !== "done";
+  set(item, { "data-state": step.state, "aria-current": step.state === "next" ? "step" : null });
+  const title = item.querySelector("h2");
+  set(title, { "data-number": i + 1 });
+  setText(title, step.title);
+  setText(item.querySelector(".now"), step.state === "waiting" ? `It needs ${step.needs} first.` : step.now);
+  setText(item.querySelector(".gain"), step.gain);
+  const actions = item.querySelector(".actions");
+  const wish = step.href ? step.does : "";
+  if (!wish) return actions.replaceChildren();
+  let button = actions.querySelector("button");
+  if (!button) {
+    button = document.createElement("button");
+    button.type = "button";
+    button.addEventListener("click", () => press(state.steps.find((s) => s.id === step.id)));
+    actions.append(button);
+  }
+  setText(button, wish);
+  button.className = step.state === "next" ? "primary" : "";
+}
+
+function draw() {
+  byId("first").hidden = false;
+  set(byId("way-quick"), { "aria-pressed": state.quick });
+  set(byId("way-full"), { "aria-pressed": !state.quick });
+  state.steps.forEach(drawStep);
+  drawCameras();
+  drawPrint();
+}
+
+async function look() {
+  try {
+    // Looking for cameras opens each: only while somebody looks at the list.
+    const list = state === null || byId("cameras")?.closest("details").open;
+    const answer = await fetch(list ? "/api/first?cameras" : "/api/first");
+    if (!answer.ok) throw new Error(answer.statusText);
+    state = await answer.json();
+    failed = 0;
+    draw();
+  } catch {
+    failed++;
+  }
+  const lost = failed > 2;
+  byId("banner").hidden = !lost;
+  set(byId("status"), { "data-code": lost ? "lost" : state?.answers ? "ok" : "starting" });
+  setText(byId("status-text"), lost ? "connection lost" : state?.answers ? "the table answers" : "no answers yet");
+}
+
+byId("way-quick").addEventListener("click", () => want({ do: "way", quick: true }));
+byId("way-full").addEventListener("click", () => want({ do: "way", quick: false }));
+await look();
+setInterval(() => document.hidden || look(), every);

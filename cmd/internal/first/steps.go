@@ -1,0 +1,300 @@
+package first
+
+import (
+	"fmt"
+	"math"
+
+	"sightline/calibration"
+	"sightline/engine/geom"
+	"sightline/vision/token"
+)
+
+// Facts are what is known of the table now. The steps follow from them alone, so that a
+// step that was done elsewhere (by a command, in another browser) is done here too.
+type Facts struct {
+	Camera     string // the source in use; "": none was chosen
+	Live       bool   // it gives pictures
+	Trouble    string // why it does not
+	Simulated  bool
+	Height     int // of its pictures, px; 0: unknown
+	Print      *Print
+	Quick      bool               // the quick way is wanted
+	Lens       bool               // a lens is known, in whatever way
+	Rough      bool               // it was estimated from markers
+	RoughTable bool               // Table rests on such a lens
+	Table      *calibration.Table // in use; nil: the camera's place is not known
+	Busy       bool               // a calibration has the camera
+	Missing    int                // markers of the layout that are not seen
+	MatLearnt  bool
+	Tokens     int  // in the catalogue
+	Watched    bool // obstacles
+	Ships      int  // that are recognised
+	Answers    bool // there are answers
+	Verified   bool
+	Outcome    string // of the last verification
+	WorstError float64
+}
+
+// State says how far a step is.
+type State string
+
+// The states of a step.
+const (
+	Done    State = "done"
+	Next    State = "next"    // the first that is not done
+	Open    State = "open"    // may be done now
+	Waiting State = "waiting" // for another step
+	Skipped State = "skipped" // the quick way leaves it out
+)
+
+// Step is one step to the first trusted answer.
+type Step struct {
+	ID    string
+	Title string
+	State State
+	Now   string // what is known of it
+	Gain  string // what it buys, in millimetres where it does
+	Does  string // what its button does; "": it has none
+	Href  string // where the button leads; "": the page itself does it
+	Needs string // what must be done first, when it waits
+}
+
+// ids of the steps in their order.
+const (
+	camera    = "camera"
+	printing  = "print"
+	lens      = "lens"
+	markers   = "markers"
+	mat       = "mat"
+	obstacles = "obstacles"
+	ships     = "ships"
+	verifying = "verify"
+)
+
+// Steps returns all steps in their order.
+func Steps(f Facts) []Step {
+	g := gainsOf(f.Table)
+	all := []Step{
+		f.camera(), f.print(), f.lens(g), f.markers(g), f.mat(), f.obstacles(), f.ships(), f.verify(g),
+	}
+	next := false
+	for i := range all {
+		if all[i].State == Open && !next {
+			all[i].State, next = Next, true
+		}
+	}
+	return all
+}
+
+func (f Facts) camera() Step {
+	s := Step{ID: camera, Title: "Choose the camera", State: Open, Does: "Choose"}
+	const about = 1.1 * float64(calibration.MatSide) // the mat and its markers fill the picture's height
+	s.Gain = fmt.Sprintf("A pixel is %.1f mm of the mat with 1080 lines, %.1f mm with 4K.", about/1080, about/2160)
+	switch {
+	case f.Camera == "":
+		s.Now = "No camera is chosen."
+	case !f.Live:
+		s.Now = fmt.Sprintf("%s does not answer: %s", f.Camera, f.Trouble)
+	default:
+		s.State, s.Now = Done, f.Camera+" gives pictures."
+		if f.Height > 0 {
+			s.Gain = fmt.Sprintf("A pixel of this camera is about %.1f mm of the mat.", about/float64(f.Height))
+		}
+	}
+	return s
+}
+
+func (f Facts) print() Step {
+	s := Step{ID: printing, Title: "Print and check the scale", State: Open,
+		Gain: "A page that is printed “to fit” is some 3 % small: a small base's token by 1.2 mm. Checked with a steel rule it is 0.1 mm."}
+	switch p := f.Print; {
+	case p == nil:
+		s.Now = "No bar was measured yet."
+	case !p.Good:
+		s.Now = fmt.Sprintf("The bars measured %.1f and %.1f mm. The sheets are now drawn for this printer: print them again and measure again.",
+			p.BarX, p.BarY)
+	default:
+		s.State, s.Now = Done, fmt.Sprintf("The bars measured %.1f and %.1f mm: true.", p.BarX, p.BarY)
+	}
+	return s
+}
+
+// needs makes a step wait.
+func (s Step) needs(what string) Step {
+	s.State, s.Needs, s.Does, s.Href = Waiting, what, "", ""
+	return s
+}
+
+func (f Facts) lens(g gains) Step {
+	s := Step{ID: lens, Title: "Calibrate the lens", State: Open, Does: "Calibrate the lens", Href: "/calibrate#lens"}
+	s.Gain = fmt.Sprintf("Estimated from the markers the lens leaves some %s over 300 mm, with a board less than %s.", g.rough, g.exact)
+	if f.Table != nil {
+		s.Gain = fmt.Sprintf("It leaves %s over 300 mm in the middle of the mat, %s in a corner.", millimetres(g.lensMiddle),
+			millimetres(g.lensCorner))
+	}
+	switch {
+	case f.Lens && !f.Rough:
+		s.State, s.Does = Done, "Do it again"
+		s.Now = "The lens is known."
+	case !f.Live:
+		return s.needs("a camera that gives pictures")
+	case f.Quick && f.Rough:
+		s.State, s.Does = Skipped, "Do better: calibrate the lens"
+		s.Now = "Estimated from the markers. A board makes it exact."
+	case f.Quick:
+		s.State, s.Now, s.Does = Skipped, "The quick way estimates it from the markers.", ""
+	case f.Rough:
+		s.Now = "Estimated from the markers so far."
+	default:
+		s.Now = "The lens is not known yet."
+	}
+	return s
+}
+
+func (f Facts) markers(g gains) Step {
+	s := Step{ID: markers, Title: "Lay the markers", State: Open, Does: "Find the camera's place", Href: "/calibrate#table"}
+	s.Gain = "The camera's place: without it there is no millimetre at all."
+	if f.Quick && !f.Lens {
+		s.Does, s.Href = "Estimate lens and place", "/calibrate#quick"
+	}
+	switch {
+	case f.Table != nil && f.RoughTable && !f.Quick:
+		s.Now = "The camera's place is that of the quick way. Find it again with the lens from the board."
+	case f.Table != nil:
+		s.State, s.Does = Done, "Do it again"
+		if f.Quick && f.Rough {
+			s.Href = "/calibrate#quick"
+		}
+		s.Now = fmt.Sprintf("%d markers give the camera's place.", len(f.Table.Used))
+		if f.Missing > 0 {
+			s.Now += fmt.Sprintf(" %d of the others are not seen.", f.Missing)
+		}
+		s.Gain = fmt.Sprintf("It leaves %s over 300 mm. A distance measured between two markers makes the scale surer: %s now.",
+			millimetres(g.place), millimetres(g.scale))
+	case !f.Live:
+		return s.needs("a camera that gives pictures")
+	case !f.Lens && !f.Quick:
+		return s.needs("the lens, or the quick way")
+	default:
+		s.Now = "Lay the eight cards around the mat as their last sheet shows, all of them in the picture."
+	}
+	return s
+}
+
+func (f Facts) mat() Step {
+	s := Step{ID: mat, Title: "Learn the empty mat", State: Open, Does: "Learn the empty mat", Href: "/obstacles#mat",
+		Gain: "Obstacles are found against it. Without it obstruction has no answer."}
+	switch {
+	case f.MatLearnt:
+		s.State, s.Now, s.Does = Done, "The empty mat is learnt.", "Learn it again"
+	case f.Table == nil:
+		return s.needs("the markers")
+	default:
+		s.Now = "The empty mat is not learnt yet. Ranges and arcs are answered without it."
+	}
+	return s
+}
+
+func (f Facts) obstacles() Step {
+	s := Step{ID: obstacles, Title: "Show it your obstacles", State: Open, Does: "Trace your tokens", Href: "/obstacles#tokens",
+		Gain: "Obstruction is answered, to 0.2 mm of a traced edge."}
+	switch {
+	case f.Tokens > 0 && f.MatLearnt:
+		s.State, s.Does = Done, "More tokens"
+		s.Now = fmt.Sprintf("%d %s in the catalogue.", f.Tokens, plural(f.Tokens, "token is", "tokens are"))
+	case f.Table == nil:
+		return s.needs("the markers")
+	default:
+		s.Now = "The catalogue is empty. A game without obstacles needs none."
+	}
+	return s
+}
+
+func (f Facts) ships() Step {
+	s := Step{ID: ships, Title: "Put ships on the mat", State: Open, Does: "Go to the table", Href: "/",
+		Gain: "Print and cut leave 0.1 mm for each token, its play on the base another 0.1 mm."}
+	switch {
+	case f.Ships >= 2 && f.Answers:
+		s.State, s.Now = Done, fmt.Sprintf("%d ships are recognised, and their ranges answered.", f.Ships)
+	case f.Table == nil:
+		return s.needs("the markers")
+	case f.Ships == 1:
+		s.Now = "1 ship is recognised: an answer takes two."
+	case f.Busy:
+		s.Now = "A calibration has the camera: finish it, and answers come back."
+	default:
+		s.Now = "No ship is recognised yet. Cut the tokens exactly, lay them flat on their bases, and keep lamps from mirroring in them."
+	}
+	return s
+}
+
+func (f Facts) verify(g gains) Step {
+	s := Step{ID: verifying, Title: "Verify with the check card", State: Open, Does: "Verify", Href: "/calibrate#verify",
+		Gain: "It makes nothing surer, but proves it: a stated sigma that is wrong shows."}
+	if f.Table != nil {
+		s.Gain = fmt.Sprintf("It makes nothing surer, but proves it: 300 mm in the middle of the mat are stated to ±%s.", millimetres(g.total))
+	}
+	switch {
+	case f.Verified && f.Outcome == "pass":
+		s.State, s.Does = Done, "Verify again"
+		s.Now = fmt.Sprintf("Passed, largest error %.2f mm.", f.WorstError)
+	case f.Table == nil:
+		return s.needs("the markers")
+	case f.Quick:
+		s.State, s.Now = Skipped, "The quick way leaves it out."
+	case f.Verified:
+		s.Now = "The last verification did not pass: " + f.Outcome + "."
+	default:
+		s.Now = "Nobody has verified this table."
+	}
+	return s
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// gains are standard deviations from the error budget of the table in use, of a distance of
+// 300 mm in the middle of the mat unless it says otherwise.
+type gains struct {
+	lensMiddle, lensCorner, place, scale, total geom.Length
+	rough, exact                                string // of a table without a calibration, as measured
+}
+
+// What the lens leaves of a distance of 300 mm in the middle of the mat, one standard
+// deviation: the simulated tables of the browser's tests (docs/calibrating.md#two-ways).
+const (
+	roughLens = "0.4 mm"
+	exactLens = "0.1 mm"
+)
+
+// gainsOf works the budget of a table out; the zero Table has none.
+func gainsOf(t *calibration.Table) gains {
+	g := gains{rough: roughLens, exact: exactLens}
+	if t == nil {
+		return g
+	}
+	b := calibration.NewBudget(*t, calibration.Uncertainty{})
+	w, h := float64(t.Layout.Width), float64(t.Layout.Height)
+	middle := [2]calibration.Spot{
+		{Point: geom.Point{X: w/2 - 150, Y: h / 2}, Z: token.BaseTop}, {Point: geom.Point{X: w/2 + 150, Y: h / 2}, Z: token.BaseTop},
+	}
+	corner := [2]calibration.Spot{{Point: geom.Point{X: 20, Y: 20}, Z: token.BaseTop}, {Point: geom.Point{X: 320, Y: 20}, Z: token.BaseTop}}
+	if terms, ok := b.Difference(middle[0], middle[1]); ok {
+		along := func(name string) geom.Length {
+			return geom.Length(math.Sqrt(max(0, terms.Named(name).Along(geom.Point{X: 1}))))
+		}
+		g.lensMiddle, g.place, g.scale = along(calibration.TermLens), along(calibration.TermPose), along(calibration.TermScale)
+	}
+	if terms, ok := b.Difference(corner[0], corner[1]); ok {
+		g.lensCorner = geom.Length(math.Sqrt(max(0, terms.Named(calibration.TermLens).Along(geom.Point{X: 1}))))
+	}
+	g.total, _ = b.Distance(middle[0], middle[1], 1)
+	return g
+}
+
+// millimetres writes a standard deviation for people.
+func millimetres(l geom.Length) string { return fmt.Sprintf("%.2f mm", l.Millimeters()) }

@@ -1,0 +1,60 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/first"
+	"sightline/cmd/internal/web"
+	"sightline/vision"
+	"sightline/vision/capture"
+)
+
+// firstPages are the page of the first table: with cameras to choose from and nothing done,
+// and on the quick way.
+func firstPages() []pageCase {
+	return []pageCase{
+		{name: "first", path: "/first", ready: `#cameras img`, open: func(t *testing.T) *httptest.Server {
+			return firstServer(t, first.Facts{}, first.Kept{Version: 1, Paper: "a4", Ships: "A1-A4,B1-B4"})
+		}, do: []chromedp.Action{chromedp.Poll(`document.querySelectorAll("#cameras li").length === 3 && !document.querySelector("#looking:not([hidden])")`, nil)}},
+		{name: "first-quick", path: "/first", ready: `#step-markers[data-state="next"]`, brief: true, open: func(t *testing.T) *httptest.Server {
+			return firstServer(t, first.Facts{Camera: "/dev/video0", Live: true, Height: 1080}, first.Kept{Version: 1, Quick: true, Paper: "letter",
+				Ships: "A1-A4,B1-B4", Print: &first.Print{BarX: 100.1, BarY: 99.9, ScaleX: 1, ScaleY: 1, Good: true}})
+		}},
+	}
+}
+
+// firstServer serves the page before two cameras, one of which is in another program's hands.
+func firstServer(t *testing.T, facts first.Facts, kept first.Kept) *httptest.Server {
+	desk := first.New(first.Options{
+		Path: filepath.Join(t.TempDir(), "first-table.json"), Facts: func() first.Facts { return facts }, Board: "chessboard:9x6:25mm",
+		Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), ScaleX: 1, ScaleY: 1,
+		Frame: fakePicture, UseCamera: func(first.Camera) {},
+		Look: first.Look{
+			List: func(context.Context) []capture.Found {
+				return []capture.Found{
+					{Source: "/dev/video0", Name: "HD Webcam", Modes: []capture.Mode{{Format: "MJPG", Width: 1920, Height: 1080, FPS: 30}}},
+					{Source: "csi:0", Name: "imx708 (camera port 0)"},
+				}
+			},
+			Take: func(_ context.Context, source string) (vision.Frame, error) {
+				if source == "csi:0" {
+					return vision.Frame{}, errors.New("device or resource busy")
+				}
+				return fakePicture(), nil
+			},
+			Now: time.Now,
+		},
+	}, kept)
+	_, s := everything(t, func(o *web.Options) { o.Routes = desk.Routes() })
+	server := httptest.NewServer(s)
+	t.Cleanup(server.Close)
+	return server
+}
