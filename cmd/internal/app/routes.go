@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"sightline/cmd/internal/director"
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/play"
@@ -14,5 +15,6 @@ import (
 // routes are the addresses that other packages than web answer.
 func (p *program) routes(c Config, hub *live.Hub, g *game.Game, table *play.Table, o Options) []web.Route {
 	page := status.Page{Hub: hub, Tail: o.tail, Version: o.Version, Started: time.Now(), Now: time.Now}
-	return slices.Concat(page.Routes(), table.Routes(), p.outlines(c, hub, g, o))
+	stream := director.Page{Direct: g.Direct}
+	return slices.Concat(page.Routes(), stream.Routes(), table.Routes(), p.outlines(c, hub, g, o))
 }

@@ -75,6 +75,9 @@ type Game struct {
 	match  live.Match
 	play   *live.Play // nil: no game is played
 	policy live.Policy
+
+	direction live.Direction // of the stream
+
 	chosen bool // by a person: the program no longer chooses
 
 	underway map[string]bool // ships that were seen moving and have not come to rest
@@ -107,6 +110,9 @@ func (g *Game) load() {
 		g.o.Log.Warn("the match starts over", "err", err)
 	}
 	g.match = match
+	if g.direction, err = loadDirection(g.file(directionFile)); err != nil {
+		g.o.Log.Warn("the overlays show every widget again", "err", err)
+	}
 	agreed, err := loadAgreement(g.file(agreementFile), g.o.Rules.Measuring, g.o.Now())
 	if err != nil {
 		g.o.Log.Warn("the agreement on measuring starts over", "err", err)
@@ -224,12 +230,6 @@ func (g *Game) shown() *shown {
 		return g.held
 	}
 	return &shown{Seen: g.seen}
-}
-
-// seenTwice reports whether the newest picture that was searched shows a ship's code in
-// several places.
-func (s *Seen) seenTwice(id string) bool {
-	return slices.ContainsFunc(s.Located.Duplicates, func(t vision.DuplicateID) bool { return t.ID == id })
 }
 
 // Rules says how answers are made.

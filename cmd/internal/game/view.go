@@ -9,7 +9,6 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/engine"
-	"sightline/vision"
 	"sightline/vision/capture"
 )
 
@@ -22,7 +21,7 @@ func (g *Game) view(now time.Time) live.State {
 		Register: g.seen.Register, Frame: shown.Frame, Region: shown.Region, Located: shown.Located, Tracks: shown.Tracks, Held: g.held != nil,
 		Hold: shown.hold, Released: g.releasedViews(), Ruling: g.ruling, RulingsTrouble: g.rulingsTrouble,
 		ObstaclesWatched: shown.Located.Obstacles != nil && shown.Located.Obstacles.Unseen == "",
-		Sigmas:           g.o.Rules.Sigmas, Choice: g.choice, Match: g.matched(), Play: g.play, Policy: g.policy, Result: shown.Result,
+		Sigmas:           g.o.Rules.Sigmas, Match: g.matched(), Play: g.play, Policy: g.policy, Result: shown.Result,
 		Light: g.seen.Light, Cameras: slices.Clone(g.seen.Cameras), PanelName: g.o.PanelName(), LampLabels: g.o.Labels,
 	}
 	if v.Located.Scene.Rules == engine.RulesUnknown { // nothing was located yet: an empty mat
@@ -33,8 +32,8 @@ func (g *Game) view(now time.Time) live.State {
 	if !g.seen.FrameAt.IsZero() {
 		v.Figures.Age = now.Sub(g.seen.FrameAt)
 	}
-	v.Pair, v.Reason = g.answer(v.Health)
-	v.Withhold()
+	v.Direction = g.direction
+	v = v.Asked(g.choice)
 	v.Panel = live.PanelState(&v)
 	if g.o.Screen != nil {
 		v.Panel.Screen = g.o.Screen(&v)
@@ -54,40 +53,6 @@ func (g *Game) matched() live.Match {
 		m.Sides[i].Name, m.Sides[i].Score = cmp.Or(g.play.Players[i], m.Sides[i].Name), g.play.Score[i]
 	}
 	return m
-}
-
-// answer returns the chosen pair's verdict, or in a few words why there is none.
-// The caller holds mu.
-func (g *Game) answer(health live.Health) (*engine.PairVerdict, string) {
-	from, to, shown := g.choice.From, g.choice.To, g.shown()
-	switch {
-	case health.Code != live.OK && g.held == nil:
-		return nil, strings.ToLower(health.Title)
-	case from == "" || to == "":
-		return nil, "click attacker, then target on the page"
-	}
-	for _, id := range []string{from, to} {
-		if i := slices.IndexFunc(shown.Tracks, func(k vision.Track) bool { return k.Ship.ID == id }); i >= 0 && !shown.Tracks[i].State.Stands() {
-			if shown.seenTwice(id) {
-				return nil, id + " is seen twice"
-			}
-			return nil, live.TrackText(&shown.Tracks[i], shown.Located.Captured)
-		}
-	}
-	for i := range shown.Result.Pairs {
-		if p := &shown.Result.Pairs[i]; p.From == from && p.To == to {
-			return p, ""
-		}
-	}
-	for _, id := range []string{from, to} {
-		if !slices.ContainsFunc(shown.Located.Scene.Ships, func(s engine.Ship) bool { return s.ID == id }) {
-			if shown.seenTwice(id) {
-				return nil, id + " is seen twice"
-			}
-			return nil, id + " is not seen"
-		}
-	}
-	return nil, "not measured"
 }
 
 // health says how the program is. The caller holds mu.

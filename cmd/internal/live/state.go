@@ -40,6 +40,7 @@ type State struct {
 	Ruling           *Ruling    // the last ruling; nil: there was none since the program started
 	RulingsTrouble   string     // why no ruling can be recorded now, a sentence; "" when nothing is known against it
 	Match            Match      // what a stream says of the game
+	Direction        Direction  // of the stream's overlays
 	Play             *Play      // the game on the table; nil: none is played
 	Sigmas           float64
 	Choice           Choice

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/director"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/play"
 	"sightline/cmd/internal/rulings"
@@ -51,6 +52,7 @@ func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Se
 		Record: sync.OnceValues(func() (*rulings.Log, error) {
 			return rulings.Open(filepath.Join(t.TempDir(), "rulings"), rulings.Options{})
 		})}).Routes()...)
+	o.Routes = append(o.Routes, (&director.Page{Direct: f.direct}).Routes()...)
 	for _, c := range change {
 		c(&o)
 	}
@@ -93,6 +95,10 @@ var routeLines = map[string]routeLine{
 	"GET /status.js":        {least: access.Nobody},
 	"GET /status.css":       {least: access.Nobody},
 	"GET /api/status":       {least: access.Reader},
+	"GET /director":         {least: access.Nobody},
+	"GET /director.js":      {least: access.Nobody},
+	"GET /director.css":     {least: access.Nobody},
+	"PATCH /api/director":   {least: access.Player, body: `{"frozen":false}`},
 	"GET /pair":             {least: access.Nobody},
 	"GET /pair/{code}":      {least: access.Nobody, path: "/pair/K4MWQX"},
 	"GET /PAIR/{code}":      {least: access.Nobody, path: "/PAIR/K4MWQX"},

@@ -26,6 +26,7 @@ var goodBodies = map[string]string{
 	"POST /overlay/token":   "",
 	"PATCH /api/choice":     `{"from":"A1","to":"B1","arc":"front"}`,
 	"PATCH /api/match":      `{"title":"Cup","round":"3","sides":[{"name":"Ada","score":7},{}]}`,
+	"PATCH /api/director":   `{"pair":{"from":"A1","to":"B1","arc":"front"}}`,
 	"POST /api/try":         `{"ship":"A1","maneuver":"straight 1"}`,
 	"POST /api/ships":       `{"id":"A5","base":"small","x_mm":420,"y_mm":310,"heading_deg":90}`,
 	"POST /api/policy":      `{"measuring":"judge"}`,

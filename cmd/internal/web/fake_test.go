@@ -148,3 +148,12 @@ func (f *fakeTable) setMatch(m live.Match) error {
 	f.change(func(state *live.State) { state.Match = m })
 	return nil
 }
+
+func (f *fakeTable) direct(change live.DirectionChange) (live.Direction, error) {
+	state := f.hub.Newest()
+	now, err := state.Direction.With(change, state.Choice, time.Now())
+	if err == nil {
+		f.change(func(state *live.State) { state.Direction, state.At = now, time.Now() })
+	}
+	return now, err
+}

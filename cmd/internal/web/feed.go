@@ -118,10 +118,11 @@ func digests(s stateJSON) (urgent, moved uint64, err error) {
 	s.Seq, s.AtMS, s.Camera, s.Picture, s.Ships, s.Overlay = 0, 0, cameraJSON{}, nil, nil, nil
 	s.Calibration.Watch.BlindMM = 0
 	s.Panel.Display, s.Panel.Alt = "", ""
-	s.Answer.Live, s.Answer.Explain, s.Answer.RestsOn, s.Answer.LinesMM, s.Answer.Reason = "", "", "", nil, ""
-	s.Answer.DistanceMM, s.Answer.SigmaMM, s.Answer.MarginMM, s.Answer.InArc.MarginMM, s.Answer.InArc.SigmaMM = 0, 0, 0, 0, 0
-	if at := answer.Attack; at != nil {
-		s.Answer.Attack = &attackJSON{Outcome: at.Outcome, Title: at.Title, Differs: at.Differs}
+	s.Answer = urgentOf(answer)
+	answers, laid := []answerJSON{answer}, []bool{overlay != nil}
+	if d := s.Directed; d != nil {
+		answers, laid = append(answers, d.Answer), append(laid, d.Overlay != nil)
+		s.Directed = &directedJSON{Choice: d.Choice, Reach: d.Reach, Answer: urgentOf(d.Answer)}
 	}
 	h := fnv.New64a()
 	e := json.NewEncoder(h)
@@ -137,11 +138,24 @@ func digests(s stateJSON) (urgent, moved uint64, err error) {
 	for _, k := range ships {
 		places = append(places, place{k.ID, k.State, tenths(k.XMM), tenths(k.YMM), tenths(k.HeadingDeg)})
 	}
-	shown := []any{places, tenths(answer.DistanceMM), tenths(answer.SigmaMM), tenths(answer.InArc.MarginMM), answer.Reason, overlay != nil}
+	shown := []any{places, laid}
+	for _, a := range answers {
+		shown = append(shown, tenths(a.DistanceMM), tenths(a.SigmaMM), tenths(a.InArc.MarginMM), a.Reason)
+	}
 	if err := e.Encode(shown); err != nil {
 		return 0, 0, err
 	}
 	return urgent, h.Sum64(), nil
+}
+
+// urgentOf leaves out of an answer what trembles from picture to picture.
+func urgentOf(a answerJSON) answerJSON {
+	a.Live, a.Explain, a.RestsOn, a.LinesMM, a.Reason = "", "", "", nil, ""
+	a.DistanceMM, a.SigmaMM, a.MarginMM, a.InArc.MarginMM, a.InArc.SigmaMM = 0, 0, 0, 0, 0
+	if at := a.Attack; at != nil {
+		a.Attack = &attackJSON{Outcome: at.Outcome, Title: at.Title, Differs: at.Differs}
+	}
+	return a
 }
 
 func tenths(x float64) int64 { return int64(math.Round(10 * x)) }

@@ -82,6 +82,7 @@ func TestOverlays(t *testing.T) {
 	ctx := newBrowser(t, 4*time.Minute)
 	require.NoError(t, chromedp.Run(ctx, transparent(1920, 1080)))
 	t.Run("what may be shown is decided from the state, the box's clock and nothing else", func(t *testing.T) { gateTable(t, ctx) })
+	t.Run("what is frozen and hidden is decided from the state that the director froze, too", func(t *testing.T) { frozenTable(t, ctx) })
 	t.Run("a laptop that slept knows that it does not know the time", func(t *testing.T) { clockJumps(t, ctx) })
 	t.Run("each widget shows the demo, on nothing", func(t *testing.T) { demoPages(t, ctx) })
 	t.Run("the live page shows what is, and nothing that was", func(t *testing.T) { livePage(t, ctx) })

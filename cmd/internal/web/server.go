@@ -299,7 +299,12 @@ func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
 // stateJSON is stateOf with the display's address, which changes with its picture.
 func (s *Server) stateJSON(state *live.State) stateJSON {
 	j := stateOf(state)
-	j.Overlay = overlayOf(state, s.tables.of(&state.Register))
+	table := s.tables.of(&state.Register)
+	j.Overlay = overlayOf(state, table)
+	if j.Directed != nil {
+		asked := state.Asked(state.Direction.Choice(state.Choice))
+		j.Directed.Overlay = overlayOf(&asked, table)
+	}
 	hash := fnv.New32a()
 	_, _ = hash.Write(hardware.Draw(withoutCode(state.Panel)).Pix)
 	j.Panel.Display = fmt.Sprintf("/api/display.png?v=%08x", hash.Sum32())

@@ -38,7 +38,9 @@ type stateJSON struct {
 	Ruling      *rulingJSON     `json:"ruling"`          // the last one; null: there is none
 	Trouble     string          `json:"rulings_trouble"` // why no ruling can be recorded now; "": nothing is known against it
 	Match       live.Match      `json:"match"`
-	Play        *live.Play      `json:"play"` // the game on the table; null: none is played
+	Director    live.Direction  `json:"director"`
+	Directed    *directedJSON   `json:"directed"` // what overlays show in place of the players' choice; null: that
+	Play        *live.Play      `json:"play"`     // the game on the table; null: none is played
 	Overlay     *overlayJSON    `json:"overlay"`
 	Policy      policyJSON      `json:"policy"`
 	Targets     targetsJSON     `json:"targets"`
@@ -238,20 +240,25 @@ func stateOf(state *live.State) stateJSON {
 		Calibration: calibrationOf(state.Register),
 		Mat:         matJSON{round(float64(state.Located.Scene.MatWidth)), round(float64(state.Located.Scene.MatHeight))},
 		Ships:       shipsOf(state), Obstacles: obstaclesOf(state),
-		Choice: choiceJSON{From: state.Choice.From, To: state.Choice.To, Arc: state.Choice.Arc.String()},
+		Choice: choiceOf(state.Choice),
 		Arcs:   arcsOf(state),
 		Answer: answerOf(state, w),
 		Panel:  panelOf(state, w),
 		Held:   heldOf(state.Hold, state.Ruling), Released: releasedOf(state.Released), Ruling: rulingOf(state.Ruling),
 		Trouble: state.RulingsTrouble,
-		Match:   state.Match, Play: state.Play,
+		Match:   state.Match, Director: state.Direction, Play: state.Play,
 		Policy: policyOf(state), Targets: targetsOf(state), Things: thingsOf(state), Cameras: camerasOf(state),
 	}
 	for _, n := range state.Notes {
 		s.Notes = append(s.Notes, noteJSON{n.At.UnixMilli(), n.Text})
 	}
 	s.Picture = pictureOf(state)
+	s.Directed = directedOf(state)
 	return s
+}
+
+func choiceOf(c live.Choice) choiceJSON {
+	return choiceJSON{From: c.From, To: c.To, Arc: c.Arc.String()}
 }
 
 // pictureOf says what a state's picture is; nil before the first one.

@@ -30,6 +30,27 @@ type overlayJSON struct {
 	Ruling    []polyline    `json:"ruling_lines_px"` // of the last ruling
 }
 
+// directedJSON is the director's pair as overlays show it: what stands in the state of the
+// players' choice.
+type directedJSON struct {
+	Choice  choiceJSON   `json:"choice"`
+	Answer  answerJSON   `json:"answer"`
+	Reach   bool         `json:"reach"` // as the policy's: ranges may be drawn round the attacker
+	Overlay *overlayJSON `json:"overlay"`
+}
+
+// directedOf is the director's pair without its overlay; nil: the players' choice is shown.
+func directedOf(state *live.State) *directedJSON {
+	if state.Direction.Pair == nil {
+		return nil
+	}
+	asked := state.Asked(state.Direction.Choice(state.Choice))
+	return &directedJSON{
+		Choice: choiceOf(asked.Choice), Answer: answerOf(&asked, asked.Text()),
+		Reach: asked.Policy.Reach(asked.Located.Scene.Rules, asked.Choice.From),
+	}
+}
+
 type polyline [][2]float64
 
 type overlayShip struct {

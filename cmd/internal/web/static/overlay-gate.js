@@ -1,18 +1,71 @@
-// What an overlay may show: a function of the newest state, the box's clock and the
-// options, and of nothing else. Plain ES2018, as all of the overlay: OBS brings an old
+// What an overlay may show: a function of the newest state, the one that the director froze,
+// the box's clock and the options, and of nothing else. Plain ES2018, as all of the overlay: OBS brings an old
 // browser.
 
 export const staleAfter = 3000; // ms; the box says something at least every second
+const atOnce = 1000; // ms after the director's press in which the state to freeze must come
 const ahead = 2000; // ms that a state may seem to come from the future: two clocks
 
 // An answer that may be drawn.
 const answered = (answer) => answer.outcome === "yes" || answer.outcome === "too_close";
 
+// directed puts the director's pair in the place of the players'.
+export function directed(state) {
+  const d = state.directed;
+  return d ? Object.assign({}, state, { choice: d.choice, answer: d.answer, overlay: d.overlay, policy: Object.assign({}, state.policy, { reach: d.reach }) }) : state;
+}
+
+// froze returns the state to keep of a new one: the first after the director's press, null on
+// a page that was not there then. kept is what was kept before.
+export function froze(state, kept) {
+  const at = state.director ? state.director.frozen_unix_ms : 0;
+  if (at === 0) return null;
+  if (kept && kept.director.frozen_unix_ms === at) return kept;
+  return Math.abs(state.at_unix_ms - at) <= atOnce ? state : null;
+}
+
 // decide returns what may be shown, and in why what may not and for what reason.
-// now is the box's clock in ms, or null while it is not known.
+// now is the box's clock in ms, or null while it is not known. Of what is frozen the table,
+// pair and ruling are kept's; the match is written by people, and always the newest.
 export function decide(input) {
+  const show = current(input);
+  const { state, kept, ttl } = input;
+  if (!show.known || !state.director) return show;
+  if (state.director.frozen_unix_ms !== 0 && !show.held) keep(show, state, kept, ttl);
+  const hidden = state.director.hidden;
+  if (hidden.table && hidden.pair) show.held = false;
+  for (const widget of Object.keys(hidden)) {
+    if (!hidden[widget]) continue;
+    show[widget] = false;
+    show.why.push(`${widget}: the director hides it`);
+  }
+  if (hidden.table) show.places = false;
+  return show;
+}
+
+// keep makes of what may be shown what was frozen. What came since and would make it wrong
+// ends it: a ruling, and another agreement on measuring.
+function keep(show, state, kept, ttl) {
+  const number = (s) => (s.ruling ? s.ruling.number : 0);
+  show.table = show.places = show.pair = false;
+  if (!kept) return void (show.ruling = false, show.why.push("table, pair, ruling: frozen before this page was there"));
+  if (number(state) !== number(kept)) return void show.why.push("table, pair: frozen, and a ruling came since");
+  if (state.policy.measuring !== kept.policy.measuring) {
+    show.ruling = false;
+    return void show.why.push("table, pair, ruling: frozen, and the agreement on measuring changed since");
+  }
+  const was = current({ state: kept, now: kept.at_unix_ms, lost: false, ttl });
+  show.table = was.table;
+  show.pair = was.pair;
+  show.ruling = was.ruling;
+  show.frozen = true;
+  show.why.push("camera: frozen, and what is drawn there may have moved");
+}
+
+// current decides as if nothing were frozen or hidden.
+function current(input) {
   const { state, now, lost, ttl } = input;
-  const show = { table: false, places: false, pair: false, ruling: false, match: false, held: false, why: [] };
+  const show = { known: false, table: false, places: false, pair: false, ruling: false, match: false, held: false, frozen: false, why: [] };
   const no = (reason) => (show.why.push(reason), show);
   if (lost) return no("the box does not answer");
   if (!state) return no("no state has come yet");
@@ -21,6 +74,7 @@ export function decide(input) {
   if (age > staleAfter) return no(`the newest state is ${(age / 1000).toFixed(1)} s old`);
   if (age < -ahead) return no(`the newest state is ${(-age / 1000).toFixed(1)} s ahead of the clock`);
 
+  show.known = true;
   const { match, ruling } = state;
   show.match = !!match && (match.title !== "" || match.round !== "" || match.sides.some((side) => side.name !== ""));
   if (!show.match) show.why.push("match: none was written");

@@ -2,7 +2,8 @@
 // What is shown is worked out anew from the newest state and the box's clock, never
 // from something that runs: OBS stops animations while a source is not seen.
 
-import { decide } from "/overlay-gate.js";
+import { fitName } from "/overlay-name.js";
+import { decide, directed, froze } from "/overlay-gate.js";
 import { Clock } from "/overlay-clock.js";
 import { Live } from "/overlay-live.js";
 import { ready, say } from "/texts.js";
@@ -13,7 +14,9 @@ const byId = (id) => document.getElementById(id);
 const wants = (widget) => options.widgets.indexOf(widget) >= 0;
 const stage = { width: 1920, height: 1080, scale: options.scale };
 
-let state = null;
+let newest = null;
+let kept = null; // the state that the director froze
+let state = null; // the one of them that is shown
 let drawn = ""; // what the drawings show
 
 const query = options.token ? `token=${encodeURIComponent(options.token)}` : "";
@@ -95,11 +98,11 @@ function showRuling(now) {
 }
 
 function showMatch() {
-  const m = state.match;
+  const m = newest.match;
   setText("match-title", m.title);
   setText("match-round", m.round);
   m.sides.forEach((side, i) => {
-    setText(`match-name-${i + 1}`, side.name || `Player ${i + 1}`);
+    fitName(byId(`match-name-${i + 1}`), side.name || say(`Player ${i + 1}`));
     setText(`match-score-${i + 1}`, String(side.score));
     setText(`match-squad-${i + 1}`, side.squad_points ? `${side.squad_points} points` : "");
   });
@@ -115,22 +118,36 @@ function showDebug(show) {
   setText("debug", `Sightline overlay${state ? `, state ${state.seq}` : ""}. ${hidden.length ? `Not shown:\n${hidden.join("\n")}` : "Everything is shown."}`);
 }
 
+// timeOf says a time of the box's clock.
+const timeOf = (ms) => new Date(ms).toTimeString().slice(0, 8);
+
+// setMark marks a card as one that is not live.
+function setMark(card, mark) {
+  if (mark === (card.dataset.frozen || "")) return;
+  if (mark) card.dataset.frozen = mark;
+  else delete card.dataset.frozen;
+}
+
 // render shows what may be shown now.
 function render() {
-  if (demo) state = demo.state();
-  const now = demo ? Date.now() : clock.now();
-  const show = decide({ state, now, lost: !demo && live.lost(), ttl: options.ttl });
+  if (demo) newest = demo.state();
+  const clockNow = demo ? Date.now() : clock.now();
+  const show = decide({ state: newest, kept, now: clockNow, lost: !demo && live.lost(), ttl: options.ttl });
+  state = show.frozen ? kept : newest;
+  const now = show.frozen ? kept.at_unix_ms : clockNow;
   const camera = options.view === "camera";
   // A ruling is the last word on its pair: what is measured meanwhile waits behind it.
   if (wants("ruling") && show.ruling) show.pair = false;
   const card = { table: wants("table") && !camera && show.table, pair: wants("pair") && show.pair, ruling: wants("ruling") && show.ruling, match: wants("match") && show.match };
   if (card.pair) showPair();
   if (card.ruling) showRuling(now);
-  if (card.match) showMatch();
   const held = (wants("table") || wants("pair")) && show.held && !card.ruling;
   if (held) showHeld();
   for (const name of Object.keys(card)) setShown(name, card[name]);
   setShown("held", held);
+  if (card.match) showMatch(); // measures its names, so it must be there
+  const mark = show.frozen ? say(`FROZEN ${timeOf(kept.director.frozen_unix_ms)} · not live`) : "";
+  for (const name of ["table", "pair", "ruling"]) setMark(byId(name), mark);
   const simulated = demo === null && state !== null && state.camera.simulated;
   setText("demo", simulated ? "SIMULATED · no camera" : "DEMO · no game is shown");
   setShown("demo", demo !== null || (simulated && Object.values(card).includes(true)));
@@ -141,11 +158,11 @@ function render() {
 
 // draw draws again when the drawings would differ.
 function draw(show, card, camera) {
-  const over = camera && (wants("table") || wants("ruling"));
+  const over = camera && !show.frozen && (wants("table") || wants("ruling"));
   const what = { places: over && wants("table") && show.places, pair: show.pair, ruling: over && wants("ruling") && show.ruling };
   const drawing = what.places || what.ruling || card.table;
   const cards = [...document.querySelectorAll(".stage > .card:not([hidden])")];
-  const key = drawing ? `${state.seq} ${state.at_unix_ms} ${JSON.stringify(what)} ${cards.map((c) => c.id)}` : "";
+  const key = drawing ? `${show.frozen} ${state.seq} ${state.at_unix_ms} ${JSON.stringify(what)} ${cards.map((c) => c.id)}` : "";
   if (key === drawn) return;
   drawn = key;
   byId("over").style.display = what.places || what.ruling ? "" : "none";
@@ -164,19 +181,20 @@ function fit() {
   byId("stage").style.transform = `scale(${scale})`;
 }
 
-function onState(newest) {
-  state = newest;
+function onState(came) {
+  newest = directed(came);
+  kept = froze(newest, kept);
   render();
 }
 
 function tick() {
   if (!demo) {
     if (clock.tick()) {
-      state = null;
+      newest = null;
       live.reset();
     }
     const now = clock.now();
-    if (state && now !== null && Math.abs(now - state.at_unix_ms) > 3000 && !live.lost() && performance.now() - clock.measured > 1000) {
+    if (newest && now !== null && Math.abs(now - newest.at_unix_ms) > 3000 && !live.lost() && performance.now() - clock.measured > 1000) {
       clock.measure(); // the box's clock was set, or the state is old: which of the two?
     }
     live.tick();

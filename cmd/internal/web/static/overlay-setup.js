@@ -51,13 +51,17 @@ function show() {
   byId("bootstrap").href = address("/overlay/bootstrap.html", file);
 
   const preview = new URLSearchParams(q);
-  if (document.querySelector("input[name=what]:checked").value === "demo") preview.set("demo", "1");
+  const demo = document.querySelector("input[name=what]:checked").value === "demo";
+  if (demo) preview.set("demo", "1");
   if (byId("debug").checked) preview.set("debug", "1");
   const ground = document.querySelector("input[name=ground]:checked").value;
   byId("frame").dataset.ground = ground;
   byId("ground").hidden = ground !== "camera";
   if (ground === "camera" && !preview.has("crop")) preview.set("region", "1"); // the box's picture is cut to the mat
   const next = address(`/overlay/${widget}`, preview);
+  // The demo's ships are not where the camera sees this table's.
+  byId("preview-note").textContent =
+    !demo || q.get("view") !== "camera" ? "" : ground === "camera" ? "The demo does not fit this camera's picture: choose the table now." : "The demo's camera is made up.";
   refuse(address(`/overlay/${widget}`, q));
   if (next !== shown) {
     shown = next;
@@ -139,8 +143,7 @@ options.addEventListener("input", show);
 for (const input of document.querySelectorAll("input[name=ground], input[name=what], #debug")) input.addEventListener("change", show);
 options.addEventListener("submit", (event) => event.preventDefault());
 byId("copy").addEventListener("click", copy);
-addEventListener("resize", fit);
+new ResizeObserver(fit).observe(byId("frame"));
 setInterval(turnGround, 1000);
-fit();
 show();
 begin();

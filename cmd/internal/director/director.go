@@ -1,0 +1,66 @@
+// Package director is the page of the person who runs a stream: which pair the overlays show,
+// which widgets, and whether they keep what they show.
+package director
+
+import (
+	"embed"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+
+	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
+	"sightline/cmd/internal/web"
+)
+
+//go:embed static
+var static embed.FS
+
+// Page answers the director's page and what it changes.
+type Page struct {
+	// Direct changes what the overlays show and returns what holds then. It refuses with a
+	// *live.Refusal; another error says why the change cannot be kept.
+	Direct func(live.DirectionChange) (live.Direction, error)
+}
+
+// Routes are the page's addresses.
+func (p *Page) Routes() []web.Route {
+	file := func(name string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/"+name) }
+	}
+	page := func(w http.ResponseWriter, r *http.Request) {
+		policy := w.Header().Get("Content-Security-Policy") // the page shows the overlay in a frame
+		w.Header().Set("Content-Security-Policy", strings.Replace(policy, "default-src 'none'", "default-src 'none'; frame-src 'self'", 1))
+		file("director.html")(w, r)
+	}
+	return []web.Route{
+		{Pattern: "GET /director", Role: access.Nobody, Handler: page},
+		{Pattern: "GET /director.js", Role: access.Nobody, Handler: file("director.js")},
+		{Pattern: "GET /director.css", Role: access.Nobody, Handler: file("director.css")},
+		{Pattern: "PATCH /api/director", Role: access.Player, Handler: p.direct},
+	}
+}
+
+const bodyMost = 4 << 10 // bytes of a change
+
+// direct changes what the overlays show: what is left out of the JSON stays as it is.
+func (p *Page) direct(w http.ResponseWriter, r *http.Request) {
+	var change live.DirectionChange
+	if !web.ReadBody(w, r, &change, bodyMost, `{"hidden":{"table":true}}`) {
+		return
+	}
+	now, err := p.Direct(change)
+	var refused *live.Refusal
+	switch {
+	case errors.As(err, &refused):
+		http.Error(w, refused.Error(), http.StatusBadRequest)
+		return
+	case err != nil:
+		http.Error(w, sentence.Of(err), http.StatusInsufficientStorage)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_ = json.NewEncoder(w).Encode(now)
+}

@@ -1,0 +1,133 @@
+// The director's page. What it shows as set is what the box says, never what was pressed.
+
+import { byId, setText } from "/dom.js";
+import { listen } from "/live.js";
+
+const pair = byId("pair").elements;
+let state = null; // the newest; null while the box does not answer
+let direction = null;
+let queue = Promise.resolve(); // of changes, one after the other
+let answered = 0; // changes
+
+const arcName = (arc) => arc.replace("_", " ");
+const named = (p) => (p.from && p.to ? `${p.from} to ${p.to}, ${arcName(p.arc)}` : "none chosen");
+
+function press(id, pressed) {
+  (typeof id === "string" ? byId(id) : id).setAttribute("aria-pressed", pressed);
+}
+
+// fill lists the table's ships, and keeps what is chosen.
+function fill(select, ids) {
+  const all = select.value && !ids.includes(select.value) ? [...ids, select.value] : ids;
+  if ([...select.options].map((o) => o.value).join() === all.join()) return;
+  const chosen = select.value;
+  select.replaceChildren(...all.map((id) => new Option(id, id)));
+  if (chosen) select.value = chosen;
+}
+
+function show() {
+  const lost = state === null || direction === null;
+  for (const button of document.querySelectorAll(".key")) button.disabled = lost;
+  if (lost) return setText(byId("air-note"), "The box does not answer.");
+  const ids = state.ships.map((s) => s.id);
+  const first = pair.from.options.length === 0;
+  fill(pair.from, ids);
+  fill(pair.to, ids);
+  if (first) [pair.from.value, pair.to.value, pair.arc.value] = start(ids);
+  press("freeze", direction.frozen_unix_ms !== 0);
+  press("follow", direction.pair === null);
+  press("own", direction.pair !== null && named(direction.pair) === named(staged()));
+  setText(byId("follow-text"), `The players' choice: ${named(state.choice)}`);
+  setText(byId("own-text"), `Put on air: ${named(staged())}`);
+  for (const button of document.querySelectorAll("[data-widget]")) press(button, !direction.hidden[button.dataset.widget]);
+  const answer = state.directed ? state.directed.answer : state.answer;
+  const about = answer.reason ? `no pair: ${answer.reason}` : named(direction.pair || state.choice);
+  setText(byId("air-note"), direction.frozen_unix_ms ? `frozen at ${new Date(direction.frozen_unix_ms).toTimeString().slice(0, 8)}` : about);
+}
+
+// start is the pair that the form begins with: the director's, else the players', else any.
+function start(ids) {
+  const p = direction.pair || state.choice;
+  const from = p.from || ids[0] || "";
+  return [from, p.to || ids.find((id) => id !== from) || "", p.arc];
+}
+
+const staged = () => ({ from: pair.from.value, to: pair.to.value, arc: pair.arc.value });
+
+// change asks for what the newest direction makes of a press, after the presses before it.
+function change(body) {
+  queue = queue.then(async () => {
+    if (direction === null) return;
+    try {
+      const answer = await fetch("/api/director", { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body(direction)) });
+      if (answer.ok) direction = await answer.json();
+      setText(byId("said"), answer.ok ? "" : await answer.text());
+    } catch (error) {
+      setText(byId("said"), "The box does not answer. What is set comes back with it.");
+    }
+    answered++;
+    show();
+  });
+}
+
+// step turns a list on by one; an attacker is never its own target.
+function step(select, by) {
+  const n = select.options.length;
+  const other = select === pair.from ? pair.to : select === pair.to ? pair.from : null;
+  for (let i = 0; i < 2 && n > 0; i++) {
+    select.selectedIndex = (select.selectedIndex + by + n) % n;
+    if (!other || other.value !== select.value) break;
+  }
+  show();
+}
+
+const toggle = (widget) => change((now) => ({ hidden: { [widget]: !now.hidden[widget] } }));
+const keys = {
+  f: () => change((now) => ({ frozen: now.frozen_unix_ms === 0 })),
+  p: () => change(() => ({ follow: true })),
+  o: () => {
+    const chosen = staged();
+    change(() => ({ pair: chosen }));
+  },
+  1: () => toggle("table"),
+  2: () => toggle("pair"),
+  3: () => toggle("ruling"),
+  4: () => toggle("match"),
+};
+const lists = { a: pair.from, t: pair.to, c: pair.arc };
+
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.target.closest?.("select, input")) return;
+  const key = event.key.toLowerCase();
+  if (!keys[key] && !lists[key]) return;
+  event.preventDefault();
+  if (keys[key]) keys[key]();
+  else step(lists[key], event.shiftKey ? -1 : 1);
+});
+byId("freeze").addEventListener("click", keys.f);
+byId("follow").addEventListener("click", keys.p);
+byId("own").addEventListener("click", keys.o);
+for (const button of document.querySelectorAll("[data-widget]")) button.addEventListener("click", () => toggle(button.dataset.widget));
+byId("pair").addEventListener("change", show);
+byId("pair").addEventListener("submit", (event) => event.preventDefault());
+
+new ResizeObserver(([frame]) => {
+  byId("shown").style.transform = `scale(${frame.contentRect.width / 1920})`;
+}).observe(byId("frame"));
+
+show();
+listen(
+  (newest) => {
+    state = newest;
+    const before = answered;
+    queue.then(() => {
+      if (state !== newest || answered !== before) return; // made before the last press was answered
+      direction = newest.director;
+      show();
+    });
+  },
+  (lost) => {
+    if (lost) state = null;
+    show();
+  },
+);
