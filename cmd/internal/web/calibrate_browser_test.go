@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -241,8 +242,19 @@ func TestANewcomerCalibratesWithThePage(t *testing.T) {
 	// The main page gives answers, without a new start.
 	u.do(chromedp.Navigate(u.url+"/"),
 		chromedp.WaitVisible(`#status[data-code="ok"]`),
-		chromedp.WaitVisible(`#answer[data-outcome="yes"], #answer[data-outcome="too_close"]`),
-		chromedp.Poll(`/from table.json, verified .*: pass/.test(document.getElementById("source").textContent)`, nil))
+		chromedp.WaitVisible(`#answer[data-outcome="yes"], #answer[data-outcome="too_close"]`))
+	assert.Eventually(t, func() bool {
+		var state struct {
+			Calibration struct {
+				From     string
+				Verified *struct{ Outcome string }
+			}
+		}
+		_, body := u.get("/api/state")
+		require.NoError(t, json.Unmarshal([]byte(body), &state))
+		c := state.Calibration
+		return c.From == "table.json" && c.Verified != nil && c.Verified.Outcome == "pass"
+	}, 30*time.Second, 200*time.Millisecond)
 	t.Logf("answers after %.0f s and %d actions", time.Since(began).Seconds(), u.actions)
 	assert.Empty(t, complaints, "the browser complains")
 	u.compareLens()
