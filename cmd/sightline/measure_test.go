@@ -157,12 +157,12 @@ func TestMeasureErrorsNameTheFileAndTheKey(t *testing.T) {
 	name := sceneFile(t, strings.Replace(measureScene, `"turret"`, `"turet"`, 1))
 	err := (&measureCmd{Scene: name, Sigmas: 3}).measure(nil, &bytes.Buffer{})
 	require.Error(t, err)
-	assert.Equal(t, "measure: "+name+": ships[0] (A1): turet: unknown key", err.Error())
+	assert.Equal(t, "measure: "+name+": line 2, column 85: ships[0] (A1): turet: unknown key", err.Error())
 
 	err = (&measureCmd{Scene: "-", Sigmas: 3}).measure(strings.NewReader("{"), &bytes.Buffer{})
 	assert.ErrorContains(t, err, "standard input: ")
 
 	err = (&measureCmd{Scene: "-", Sigmas: 3, To: "X"}).measure(strings.NewReader(measureScene), &bytes.Buffer{})
-	assert.ErrorContains(t, err, `--to: no ship, obstacle, device or marker "X"`)
+	assert.ErrorContains(t, err, `--to: no ship, obstacle, device or marker "X" in the scene, which has A1`)
 	assert.True(t, errors.As(err, new(unanswered)))
 }

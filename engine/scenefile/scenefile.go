@@ -22,8 +22,16 @@ const wireVersion = 1
 // Parse reads one scene, or the list of scenes that locate writes. list
 // says which of the two it was. It is strict: an unknown or repeated key, a
 // wrong type, a missing key that is needed and a value that cannot be measured
-// are errors that name the key and where it stands.
+// are errors that name the key, and the line and column where it stands.
 func Parse(data []byte) (scenes []engine.Scene, list bool, err error) {
+	scenes, list, err = parse(data)
+	if err != nil {
+		return nil, list, atLine(data, err)
+	}
+	return scenes, list, nil
+}
+
+func parse(data []byte) (scenes []engine.Scene, list bool, err error) {
 	fields, err := readObject(data, "")
 	if err != nil {
 		return nil, false, err
@@ -132,11 +140,11 @@ func parseScene(f fields) (engine.Scene, error) {
 	}, "version", "rules")
 	// A camera that states its ships but no list of obstacles has not looked for any.
 	s.ObstaclesUnseen = !slices.Contains(f.keys, "obstacles") && slices.ContainsFunc(s.Ships, func(s engine.Ship) bool { return s.Seen != "" })
-	if err == nil {
-		err = s.Validate()
-	}
 	if err != nil {
 		return engine.Scene{}, f.under(err)
+	}
+	if err := s.Validate(); err != nil {
+		return engine.Scene{}, &placed{f.under(err), noPlace}
 	}
 	return s, nil
 }
@@ -335,6 +343,7 @@ type fields struct {
 	at   string // the object's path; "" at the top
 	keys []string
 	raw  []json.RawMessage
+	from []int // where in the object's text each value begins
 }
 
 func (f *fields) get(key string) (json.RawMessage, bool) {
@@ -361,7 +370,7 @@ func named(f fields, id string, err error) error {
 	if msg := err.Error(); id == "" {
 		return f.under(err)
 	} else if rest, ok := bytes.CutPrefix([]byte(msg), []byte(f.at+".")); ok {
-		return fmt.Errorf("%s (%s): %s", f.at, id, rest)
+		return reworded(err, fmt.Sprintf("%s (%s): %s", f.at, id, rest))
 	}
 	return fmt.Errorf("%s (%s): %w", f.at, id, err)
 }
@@ -371,10 +380,10 @@ func (f *fields) each(readers map[string]reader, needed ...string) error {
 	for i, k := range f.keys {
 		read, ok := readers[k]
 		if !ok {
-			return fmt.Errorf("%s: unknown key", f.path(k))
+			return &placed{fmt.Errorf("%s: unknown key", f.path(k)), f.from[i]}
 		}
 		if err := read(f.raw[i], f.path(k)); err != nil {
-			return err
+			return within(err, f.from[i])
 		}
 	}
 	for _, k := range needed {
@@ -427,13 +436,13 @@ func readObject(raw []byte, at string) (fields, error) {
 		}
 		key := t.(string) // the decoder hands out nothing else in a key's place
 		if slices.Contains(f.keys, key) {
-			return f, fmt.Errorf("%s: there twice", f.path(key))
+			return f, &placed{fmt.Errorf("%s: there twice", f.path(key)), int(dec.InputOffset()) - 1}
 		}
 		var v json.RawMessage
 		if err := dec.Decode(&v); err != nil {
 			return f, fmt.Errorf("%s: %w", f.path(key), plainJSON(err))
 		}
-		f.keys, f.raw = append(f.keys, key), append(f.raw, v)
+		f.keys, f.raw, f.from = append(f.keys, key), append(f.raw, v), append(f.from, int(dec.InputOffset())-len(v))
 	}
 	if _, err := dec.Token(); err != nil {
 		return f, fmt.Errorf("%s%w", where, plainJSON(err))
@@ -468,9 +477,15 @@ func eachOf(read reader) reader {
 		if err := readInto(&list, "a list")(raw, at); err != nil {
 			return err
 		}
-		for i, r := range list {
-			if err := read(r, fmt.Sprintf("%s[%d]", at, i)); err != nil {
-				return err
+		dec := json.NewDecoder(bytes.NewReader(raw))
+		_, _ = dec.Token() // the bracket; the list was read above
+		for i := range list {
+			var v json.RawMessage
+			if err := dec.Decode(&v); err != nil {
+				return fmt.Errorf("%s[%d]: %w", at, i, err)
+			}
+			if err := read(v, fmt.Sprintf("%s[%d]", at, i)); err != nil {
+				return within(err, int(dec.InputOffset())-len(v))
 			}
 		}
 		return nil

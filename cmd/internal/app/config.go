@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/BurntSushi/toml"
 
@@ -239,17 +240,17 @@ func ParseConfig(r io.Reader) (Config, error) {
 	if err != nil {
 		var syntax toml.ParseError
 		if errors.As(err, &syntax) {
-			return Config{}, fmt.Errorf("line %d: %s", syntax.Position.Line, describe(syntax))
+			return Config{}, fmt.Errorf("line %d, column %d: %s", syntax.Position.Line, max(1, syntax.Position.Col), describe(syntax))
 		}
 		return Config{}, err
 	}
 	if unknown := meta.Undecoded(); len(unknown) > 0 {
-		return Config{}, fmt.Errorf("line %d: unknown key %q", lineOf(string(text), unknown[0]), unknown[0].String())
+		return Config{}, fmt.Errorf("%s: unknown key %q", placeOf(string(text), unknown[0]), unknown[0].String())
 	}
 	c, bad := raw.config()
 	if bad != nil {
 		if hasKey(meta, bad.key) {
-			return Config{}, fmt.Errorf("line %d: %w", lineOf(string(text), bad.key), bad)
+			return Config{}, fmt.Errorf("%s: %w", placeOf(string(text), bad.key), bad)
 		}
 		return Config{}, bad
 	}
@@ -275,6 +276,17 @@ func describe(e toml.ParseError) string {
 		return fmt.Sprintf("%s: %s", e.LastKey, e.Message)
 	}
 	return e.Message
+}
+
+// placeOf says in words on which line and in which column, both from 1, a key is defined.
+func placeOf(text string, key toml.Key) string {
+	n := lineOf(text, key)
+	line := strings.Split(text, "\n")[n-1]
+	column := 1
+	if before, _, found := strings.Cut(line, key[len(key)-1]); found {
+		column = utf8.RuneCountInString(before) + 1
+	}
+	return fmt.Sprintf("line %d, column %d", n, column)
 }
 
 // lineOf returns the line on which a key is defined: the last line of the shortest

@@ -135,6 +135,6 @@ func TestHowLongPicturesAreKept(t *testing.T) {
 	assert.Zero(t, app.DefaultConfig().Rulings.Keep, "for ever")
 	for _, bad := range []string{"-1", "4000"} {
 		_, err = parse("[rulings]\n\nkeep_pictures_days = " + bad + "\n")
-		assert.ErrorContains(t, err, "line 3: rulings.keep_pictures_days: expected 0 (for ever) to 3650 days, got "+bad)
+		assert.ErrorContains(t, err, "line 3, column 1: rulings.keep_pictures_days: expected 0 (for ever) to 3650 days, got "+bad)
 	}
 }

@@ -2,9 +2,12 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -78,11 +81,22 @@ func checkSource(spec string) error {
 	case strings.ContainsRune(spec, 0):
 		return fmt.Errorf("source %q: expected a device, a file or a directory", spec)
 	default:
-		if info, err := os.Stat(spec); err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0 {
+		info, err := os.Stat(spec)
+		if err == nil && info.Mode()&(os.ModeNamedPipe|os.ModeSocket) != 0 {
 			return fmt.Errorf("source %s: is a pipe or a socket, expected a device, a file or a directory", spec)
+		}
+		if errors.Is(err, fs.ErrNotExist) && isFilmName(spec) {
+			return fmt.Errorf("source %s: no such file", spec)
 		}
 	}
 	return nil
+}
+
+// isFilmName reports whether a source's name is a film's or a picture's, which does not
+// come later as a camera does.
+func isFilmName(spec string) bool {
+	films := []string{".mp4", ".m4v", ".mov", ".mkv", ".avi", ".webm", ".mpg", ".mpeg", ".mjpeg", ".mjpg", ".ts", ".h264", ".wmv"}
+	return capture.IsImageName(spec) || slices.Contains(films, strings.ToLower(filepath.Ext(spec)))
 }
 
 // frozenCamera is how long a camera may send the same picture: less than it takes a hand

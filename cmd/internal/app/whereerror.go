@@ -37,7 +37,7 @@ func (o Overrides) InFile(path string, err error) error {
 	if readErr != nil || !hasKey(meta, key) {
 		return err
 	}
-	return fmt.Errorf("config: %s: line %d: %w", path, lineOf(string(text), key), err)
+	return fmt.Errorf("config: %s: %s: %w", path, placeOf(string(text), key), err)
 }
 
 // has reports whether the command line gave the value of a key.

@@ -22,10 +22,11 @@ func TestAFileThatIsNotThereIsToldWithTheLineThatNamesIt(t *testing.T) {
 	for rule, c := range map[string]struct {
 		text, want string
 	}{
-		"a lens":            {"[camera]\nsource = \"sim:\"\nlens = \"no-lens.json\"\n", "config: " + path + ": line 3: camera.lens: "},
-		"a source":          {"# mine\n[camera]\nsource = \"ftp://nowhere\"\n", "config: " + path + ": line 3: camera.source: "},
-		"a calibration":     {"[table]\n\ncalibration = \"no-table.json\"\n", "config: " + path + ": line 3: table.calibration: "},
-		"dotted, in a line": {"camera = {lens = \"no-lens.json\"}\n", "config: " + path + ": line 1: camera.lens: "},
+		"a lens":            {"[camera]\nsource = \"sim:\"\nlens = \"no-lens.json\"\n", "config: " + path + ": line 3, column 1: camera.lens: "},
+		"a source":          {"# mine\n[camera]\nsource = \"ftp://nowhere\"\n", "config: " + path + ": line 3, column 1: camera.source: "},
+		"a film":            {"[camera]\nsource = \"no-film.mp4\"\n", "config: " + path + ": line 2, column 1: camera.source: source no-film.mp4: no such file"},
+		"a calibration":     {"[table]\n\ncalibration = \"no-table.json\"\n", "config: " + path + ": line 3, column 1: table.calibration: "},
+		"dotted, in a line": {"camera = {lens = \"no-lens.json\"}\n", "config: " + path + ": line 1, column 11: camera.lens: "},
 	} {
 		t.Run(rule, func(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, []byte(c.text), 0o600))
