@@ -167,6 +167,8 @@ var outside = map[string][]string{
 	"github.com/alecthomas/kong": {"cmd/sightline"},
 	"modernc.org/sqlite":         {"cmd/internal/rulings"},
 	"codeberg.org/go-pdf/fpdf":   {"cmd/internal/sheet"},
+
+	"github.com/jotaen/kong-completion": {"cmd/sightline"}, // what completes lines in shells
 }
 
 // outsideTests says the same for tests, in addition.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"sightline/cmd/internal/draw"
@@ -39,6 +40,9 @@ func (c *drawCmd) draw(stdin io.Reader, out io.Writer) error {
 	file := c.Scene
 	if file == "-" {
 		file = "standard input"
+	}
+	if ext := strings.ToLower(filepath.Ext(c.Out)); ext != "" && ext != ".svg" {
+		return fmt.Errorf("draw: -o %s: expected a name that ends in .svg: the drawing is an SVG picture, which browsers print to PDF", c.Out)
 	}
 	data, err := (&measureCmd{Scene: c.Scene}).read(stdin)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"unicode"
 
 	"github.com/alecthomas/kong"
+	kongcompletion "github.com/jotaen/kong-completion"
 )
 
 // cli is the whole command line; each command lives in the file of its name.
@@ -39,6 +40,9 @@ type cli struct {
 	Replay    replayCmd     `cmd:"" help:"Compute a ruling again, from its scene and its picture, and say whether it would differ today."`
 	Rulings   rulingsCmd    `cmd:"" help:"List, check and export the judges' rulings."`
 	Version   versionCmd    `cmd:"" help:"Print the version."`
+
+	Man        manCmd                    `cmd:"" help:"Print the manual page."`
+	Completion kongcompletion.Completion `cmd:"" help:"Print what completes commands and flags in bash, zsh or fish."`
 }
 
 // unanswered is a question asked rightly that could not be answered: exit 1.
@@ -64,16 +68,9 @@ func run(args []string) int {
 		}
 	}
 	exited := -1
-	var c cli
-	parser, err := kong.New(&c,
-		kong.Name("sightline"),
-		kong.Description("A table camera assistant for the X-Wing Miniatures game."),
-		kong.UsageOnError(),
-		kong.Exit(func(code int) { exited = code }),
-		kong.BindToProvider(interruptible),
-	)
-	if err != nil {
-		panic("sightline: command line: " + err.Error())
+	parser := newParser(func(code int) { exited = code })
+	if kongcompletion.Register(parser); exited >= 0 { // the shell asked how to complete a line
+		return exited
 	}
 	k, err := parser.Parse(args)
 	if exited >= 0 { // --help was printed
@@ -93,6 +90,22 @@ func run(args []string) int {
 		fmt.Fprintln(os.Stderr, "sightline:", oneLine(err))
 		return 2
 	}
+}
+
+// newParser returns the parser of the command line, which calls exit after --help.
+func newParser(exit func(code int)) *kong.Kong {
+	parser, err := kong.New(new(cli),
+		kong.Name("sightline"),
+		kong.Description("A table camera assistant for the X-Wing Miniatures game."),
+		kong.UsageOnError(),
+		kong.Exit(exit),
+		kong.BindToProvider(interruptible),
+	)
+	if err != nil {
+		panic("sightline: command line: " + err.Error())
+	}
+	addExamples(parser.Model)
+	return parser
 }
 
 // commands says which commands there are after a word that is none of them.

@@ -212,30 +212,32 @@ func (c *measureCmd) known(scenes []engine.Scene) error {
 	return nil
 }
 
-// meant says which ship has a name that differs only in its case; "" when none has.
+// meant says which ship has a name that differs only in its case, or else which ships
+// there are.
 func meant(scenes []engine.Scene, id string) string {
+	var there []string
 	for i := range scenes {
 		for _, s := range scenes[i].Ships {
 			if s.ID != id && strings.EqualFold(s.ID, id) {
 				return fmt.Sprintf(": did you mean %s? Capital and small letters are not the same in names", s.ID)
 			}
+			if !slices.Contains(there, s.ID) {
+				there = append(there, s.ID)
+			}
 		}
 	}
-	return ""
+	if len(there) == 0 {
+		return ", which has no ships"
+	}
+	return ", which has " + strings.Join(there, ", ")
 }
 
 // asked keeps the pairs and objects of --from and --to, and the arcs of --arc.
 func (c *measureCmd) asked(r engine.Result) engine.Result {
-	other := func(from, to string) bool {
-		part := strings.HasPrefix(to, c.To+".") // of a device of several cards
-		return c.From != "" && from != c.From || c.To != "" && to != c.To && !part
-	}
-	r.Pairs = slices.DeleteFunc(r.Pairs, func(p engine.PairVerdict) bool { return other(p.From, p.To) })
+	r = r.Between(c.From, c.To)
 	for i := range r.Pairs {
 		r.Pairs[i].Arcs = c.chosen(r.Pairs[i].Arcs)
 	}
-	r.Objects = slices.DeleteFunc(r.Objects, func(o engine.ObjectVerdict) bool { return other(o.From, o.To) })
-	r.Standing = slices.DeleteFunc(r.Standing, func(s engine.Standing) bool { return c.From != "" && s.ID != c.From })
 	return r
 }
 
@@ -389,11 +391,15 @@ func plusMinus(v, sigma geom.Length) string {
 	return fmt.Sprintf("%.2f ± %.2f", v.Millimeters(), sigma.Millimeters())
 }
 
-// bands prints the bands that a range may be: "2", or "2 or 3".
+// bands prints the bands that a range may be, in the page's words: "2", "2 or 3", ">3".
 func bands(possible []int) string {
-	s := make([]string, len(possible))
-	for i, b := range possible {
-		s[i] = strconv.Itoa(b)
+	var s []string
+	for _, b := range possible {
+		if b > 3 {
+			s = append(s, ">3")
+			break
+		}
+		s = append(s, strconv.Itoa(b))
 	}
 	if len(s) > 3 {
 		return s[0] + " to " + s[len(s)-1]

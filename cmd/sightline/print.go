@@ -275,7 +275,11 @@ func parseMat(s string) (width, height geom.Length, err error) {
 	}
 	for _, v := range []float64{w, h} {
 		if !(v >= float64(minMat) && v <= float64(maxMat)) || math.IsInf(v, 0) {
-			return 0, 0, fmt.Errorf("--mat %q: expected sides of %.0f…%.0f mm", s, float64(minMat), float64(maxMat))
+			hint := ""
+			if w >= 12 && w <= 78 && h >= 12 && h <= 78 {
+				hint = fmt.Sprintf("; in inches it is %gx%g", math.Round(w*254)/10, math.Round(h*254)/10)
+			}
+			return 0, 0, fmt.Errorf("--mat %q: expected sides of %.0f…%.0f mm%s", s, float64(minMat), float64(maxMat), hint)
 		}
 	}
 	return geom.Length(w), geom.Length(h), nil

@@ -14,7 +14,8 @@ func TestErrorsNameLineAndColumn(t *testing.T) {
 	for _, c := range []struct{ doc, want string }{
 		{"{\"version\":1,\n \"rules\":\"2.5\",\n \"foo\":1}", "line 3, column 8: foo: unknown key"},
 		{"{\"version\":1,\n \"rules\":\"3\"}", "line 2, column 10: rules: "},
-		{"{\"version\":1,\"rules\":\"2.5\",\n\"ships\":[" + ship + ",\n  {\"id\":\"B1\",\"base\":\"tiny\",\"x_mm\":1,\"y_mm\":1,\"heading_deg\":0}]}",
+		{"{\"version\":1,\"rules\":\"2.5\",\n\"ships\":[" + ship +
+			",\n  {\"id\":\"B1\",\"base\":\"tiny\",\"x_mm\":1,\"y_mm\":1,\"heading_deg\":0}]}",
 			"line 3, column 3: ships[1] (B1): base: expected small"},
 		{"{\"version\":1,\"rules\":\"2.5\",\n\"ships\":[" + ship + ",\n  {\"id\":\"Ä1\",\"base\":\"small\",\"x_mm\":\"1\"}]}",
 			`line 3, column 36: ships[1] (Ä1): x_mm: expected a number, got "1"`},

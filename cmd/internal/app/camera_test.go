@@ -64,8 +64,8 @@ func TestWhatIsWishedOfTheCamera(t *testing.T) {
 		WhiteBalance: capture.Setting{Kind: capture.SettingAuto}, Powerline: 50,
 	}, c.Camera.Settings)
 	for text, says := range map[string]string{
-		"focus = \"sharp\"": "line 2, column 1: camera.focus: expected \"auto\", \"lock\" or a whole number without quotes in the camera's own unit, " +
-			"got \"sharp\"",
+		"focus = \"sharp\"": "line 2, column 1: camera.focus: expected \"auto\", \"lock\" or a whole number without quotes in the camera's own " +
+			"unit, got \"sharp\"",
 		"gain = 1.5":            "line 2, column 1: camera.gain: expected",
 		"exposure = 5000000000": "line 2, column 1: camera.exposure: expected",
 		"powerline = 55":        "line 2, column 1: camera.powerline: expected 50 or 60 Hz",

@@ -24,7 +24,7 @@ func TestAFileThatIsNotThereIsToldWithTheLineThatNamesIt(t *testing.T) {
 	}{
 		"a lens":            {"[camera]\nsource = \"sim:\"\nlens = \"no-lens.json\"\n", "config: " + path + ": line 3, column 1: camera.lens: "},
 		"a source":          {"# mine\n[camera]\nsource = \"ftp://nowhere\"\n", "config: " + path + ": line 3, column 1: camera.source: "},
-		"a film":            {"[camera]\nsource = \"no-film.mp4\"\n", "config: " + path + ": line 2, column 1: camera.source: source no-film.mp4: no such file"},
+		"a film":            {"[camera]\nsource = \"no.mp4\"\n", ": line 2, column 1: camera.source: source no.mp4: no such file"},
 		"a calibration":     {"[table]\n\ncalibration = \"no-table.json\"\n", "config: " + path + ": line 3, column 1: table.calibration: "},
 		"dotted, in a line": {"camera = {lens = \"no-lens.json\"}\n", "config: " + path + ": line 1, column 11: camera.lens: "},
 	} {

@@ -375,7 +375,13 @@ func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	s.contract(w, &state, func() ([]byte, error) { return scenefile.MarshalResult(result) })
+	from, to := r.FormValue("from"), r.FormValue("to")
+	asked := result.Between(from, to)
+	if from+to != "" && len(asked.Pairs)+len(asked.Objects) == 0 && state.Health.Code == live.OK {
+		http.Error(w, fmt.Sprintf("nothing is measured from %q to %q: expected ids of /api/scene", from, to), http.StatusNotFound)
+		return
+	}
+	s.contract(w, &state, func() ([]byte, error) { return scenefile.MarshalResult(asked) })
 }
 
 // contract answers with a document of the contract, or says why there is none: an

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/alecthomas/kong"
+)
+
+// examples are command lines that work, by the command that they show. They stand in
+// --help and in the manual page.
+var examples = map[string][]string{
+	"run": {
+		"sightline run --source sim:",
+		"sightline run --source /dev/video0 --lens lens.json",
+		"sightline run --config /etc/sightline/sightline.toml --listen :8080",
+	},
+	"measure": {
+		"sightline measure scene.json --from A1 --to B1",
+		"sightline measure scene.json --arc bullseye --json",
+		"sightline locate --calibration table.json table.jpg --json | sightline measure -",
+	},
+	"move": {
+		"sightline move scene.json --ship A1 --maneuver 'bank left 2'",
+		"sightline move scene.json --ship A1 --action 'barrel-roll left' --json",
+		"sightline move scene.json --ship A1 --drop 'straight 1'",
+	},
+	"flown":               {"sightline flown before.json after.json --ship A1 --dial 1BB,2FB,3NW"},
+	"check":               {"sightline check scene.json --setup", "sightline check scene.json --scenario salvage --json"},
+	"draw":                {"sightline draw scene.json -o scene.svg --from A1 --to B1"},
+	"locate":              {"sightline locate --calibration table.json table.jpg", "sightline locate --calibration table.json *.jpg --json"},
+	"calibrate lens":      {"sightline calibrate lens --board chessboard:9x6:25mm board*.jpg -o lens.json"},
+	"calibrate table":     {"sightline calibrate table --lens lens.json --source /dev/video0 -o table.json"},
+	"calibrate quick":     {"sightline calibrate quick table.jpg -o table.json"},
+	"calibrate verify":    {"sightline calibrate verify --calibration table.json card.jpg"},
+	"calibrate budget":    {"sightline calibrate budget --calibration table.json"},
+	"obstacles learn-mat": {"sightline obstacles learn-mat --calibration table.json --source /dev/video0 -o mat.png"},
+	"obstacles learn":     {"sightline obstacles learn --calibration table.json --name rock1,rock2 --kind asteroid rocks.jpg -o rocks.json"},
+	"print tokens":        {"sightline print tokens -o tokens.pdf", "sightline print tokens --ships A1-A4,A5:large -o tokens.pdf"},
+	"print mat-markers":   {"sightline print mat-markers --paper letter -o markers.pdf"},
+	"print chessboard":    {"sightline print chessboard -o board.pdf"},
+	"print charuco":       {"sightline print charuco -o board.pdf"},
+	"print check-card":    {"sightline print check-card -o card.pdf"},
+	"squads check":        {"sightline squads check squad.xws", "sightline squads check squad.xws --json"},
+	"squads notice":       {"sightline squads notice"},
+	"doctor check":        {"sightline doctor", "sightline doctor check --config /etc/sightline/sightline.toml"},
+	"doctor dark":         {"sightline doctor dark"},
+	"doctor held":         {"sightline doctor held"},
+	"doctor wiring":       {"sightline doctor wiring"},
+	"setup-board":         {"sudo sightline setup-board"},
+	"judge-secret":        {"sightline judge-secret"},
+	"replay":              {"sightline replay 12"},
+	"rulings list":        {"sightline rulings list"},
+	"rulings verify":      {"sightline rulings verify"},
+	"rulings export":      {"sightline rulings export 12 -o ruling.html"},
+	"version":             {"sightline version"},
+	"man":                 {"sightline man > sightline.1"},
+	"completion":          {"source <(sightline completion -c bash)", "sightline completion -c fish | source"},
+}
+
+// addExamples puts the examples under the help of their commands.
+func addExamples(model *kong.Application) {
+	for _, leaf := range model.Leaves(false) {
+		lines := examples[leaf.Path()]
+		if len(lines) == 0 {
+			continue
+		}
+		leaf.Detail = strings.TrimSpace(leaf.Detail + "\n\nExamples:\n\n\t" + strings.Join(lines, "\n\t"))
+	}
+}
