@@ -35,6 +35,8 @@ var examples = map[string][]string{
 	"calibrate budget":    {"sightline calibrate budget --calibration table.json"},
 	"obstacles learn-mat": {"sightline obstacles learn-mat --calibration table.json --source /dev/video0 -o mat.png"},
 	"obstacles learn":     {"sightline obstacles learn --calibration table.json --name rock1,rock2 --kind asteroid rocks.jpg -o rocks.json"},
+	"looks learn":         {"sightline looks learn --calibration table.json --at A1,small,457,120,0 card.jpg -o looks/"},
+	"looks list":          {"sightline looks list looks/"},
 	"print tokens":        {"sightline print tokens -o tokens.pdf", "sightline print tokens --ships A1-A4,A5:large -o tokens.pdf"},
 	"print mat-markers":   {"sightline print mat-markers --paper letter -o markers.pdf"},
 	"print chessboard":    {"sightline print chessboard -o board.pdf"},
