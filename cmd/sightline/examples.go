@@ -54,6 +54,7 @@ var examples = map[string][]string{
 	"rulings list":        {"sightline rulings list"},
 	"rulings verify":      {"sightline rulings verify"},
 	"rulings export":      {"sightline rulings export 12 -o ruling.html"},
+	"record":              {"sightline record --source /dev/video0 --calibration table.json --note 'A1 to B1: 213 mm by a steel rule' -o table/"},
 	"version":             {"sightline version"},
 	"man":                 {"sightline man > sightline.1"},
 	"completion":          {"source <(sightline completion -c bash)", "sightline completion -c fish | source"},

@@ -41,6 +41,7 @@ type cli struct {
 	Rulings   rulingsCmd    `cmd:"" help:"List, check and export the judges' rulings."`
 	Version   versionCmd    `cmd:"" help:"Print the version."`
 
+	Record     recordCmd                 `cmd:"" help:"Record pictures of a table, with what was located in them."`
 	Man        manCmd                    `cmd:"" help:"Print the manual page."`
 	Completion kongcompletion.Completion `cmd:"" help:"Print what completes commands and flags in bash, zsh or fish."`
 }

@@ -43,8 +43,15 @@ func IsImageName(path string) bool {
 }
 
 // OpenImageDir returns a source of the pictures in a directory (JPEG and PNG files,
-// not those in its subdirectories) in the order of their names.
+// not those in its subdirectories) in the order of their names. A directory with a
+// RecordingName gives the pictures that it names, and with an FPS at the recorded times.
 func OpenImageDir(dir string, o ImageOptions) (vision.Source, error) {
+	if paths, due, err := recorded(dir); err != nil || len(paths) > 0 {
+		if o.FPS <= 0 {
+			due = nil
+		}
+		return openImages(dir, paths, due, o, err)
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("vision: source %s: %w", dir, withoutPath(err))
@@ -63,16 +70,27 @@ func OpenImageDir(dir string, o ImageOptions) (vision.Source, error) {
 
 // OpenImages returns a source of these picture files, in this order.
 func OpenImages(name string, paths []string, o ImageOptions) (vision.Source, error) {
-	if o.Read == nil {
-		return nil, errors.New("vision: source of pictures: no reader")
+	return openImages(name, paths, nil, o, nil)
+}
+
+// openImages returns a source of pictures that are due at these times, or at the pace of
+// the options.
+func openImages(name string, paths []string, due []time.Duration, o ImageOptions, err error) (vision.Source, error) {
+	if err == nil && o.Read == nil {
+		err = errors.New("vision: source of pictures: no reader")
 	}
-	return &images{name: name, paths: paths, o: o, pace: Pacer{FPS: o.FPS}}, nil
+	if err != nil {
+		return nil, err
+	}
+	return &images{name: name, paths: paths, due: due, o: o, pace: Pacer{FPS: o.FPS}}, nil
 }
 
 // images is a list of picture files, shown one after the other.
 type images struct {
 	name    string
 	paths   []string
+	due     []time.Duration // of each picture after the first; nil: by pace
+	began   time.Time       // when the first picture of this round was given
 	o       ImageOptions
 	pace    Pacer
 	next    int
@@ -83,7 +101,7 @@ type images struct {
 
 // Next implements Source.
 func (s *images) Next(ctx context.Context) (vision.Frame, error) {
-	if err := s.pace.Wait(ctx); err != nil {
+	if err := s.wait(ctx); err != nil {
 		return vision.Frame{}, err
 	}
 	for {
@@ -119,6 +137,18 @@ func (s *images) Next(ctx context.Context) (vision.Frame, error) {
 		return vision.Frame{}, fmt.Errorf("vision: source %s: none of its %d pictures could be read: %w", s.name, len(s.paths), s.skipped[0])
 	}
 	return vision.Frame{}, io.EOF
+}
+
+// wait blocks until the next picture is due.
+func (s *images) wait(ctx context.Context) error {
+	at := s.next % max(1, len(s.paths))
+	if s.due == nil || at == 0 { // between rounds as between pictures of no recording
+		err := s.pace.Wait(ctx)
+		s.began = time.Now()
+		return err
+	}
+	sleep(ctx, time.Until(s.began.Add(s.due[at]-s.due[0])))
+	return ctx.Err()
 }
 
 func (s *images) skip(path string, err error) {
