@@ -39,6 +39,7 @@ var examples = map[string][]string{
 	"looks list":          {"sightline looks list looks/"},
 	"games":               {"sightline games"},
 	"game export":         {"sightline game export 3 -o game.html"},
+	"print all":           {"sightline print all -o first-table.pdf"},
 	"print tokens":        {"sightline print tokens -o tokens.pdf", "sightline print tokens --ships A1-A4,A5:large -o tokens.pdf"},
 	"print mat-markers":   {"sightline print mat-markers --paper letter -o markers.pdf"},
 	"print chessboard":    {"sightline print chessboard -o board.pdf"},

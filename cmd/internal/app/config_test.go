@@ -177,7 +177,7 @@ func TestTheFileIsNamedInTheErrorAndLeftAlone(t *testing.T) {
 	text := []byte("[web]\nlissen = \"x\"\n")
 	require.NoError(t, os.WriteFile(path, text, 0o644))
 	_, err := app.LoadConfig(path)
-	require.ErrorContains(t, err, path+": line 2: unknown key")
+	require.ErrorContains(t, err, path+": line 2, column 1: unknown key")
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, text, after)
