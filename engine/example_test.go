@@ -42,5 +42,5 @@ func ExampleBand() {
 func Example_sceneFile() {
 	_, _, err := scenefile.Parse([]byte(`{"version":1,"rules":"2.5","ships":[{"id":"A1","base":"small","x_mm":1,"y_mm":2,"heading":3}]}`))
 	fmt.Println(err)
-	// Output: ships[0] (A1): heading: unknown key
+	// Output: line 1, column 91: ships[0] (A1): heading: unknown key
 }
