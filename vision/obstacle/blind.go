@@ -93,7 +93,8 @@ func (f *Finder) blind(lights []paperLight, known []vision.ObstacleView) []engin
 	for i := range known {
 		f.eachInside(known[i].Outline, 0, func(k int) { m.a[k] = matCap })
 	}
-	sums := gray.BoxSums(m.a, m.w, m.h, half)
+	sums := m.a
+	gray.SumBoxes(sums, sums, m.w, m.h, half)
 	least := m.limit * float32((2*half+1)*(2*half+1))
 	middles := make([]bool, len(sums))
 	found := false

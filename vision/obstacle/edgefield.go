@@ -13,7 +13,7 @@ import (
 // A shadow or another thing beside a token moves the border of what differs from the
 // mat, but not the token's own edge in this field.
 type edgeField struct {
-	light, gx, gy, strength []float32
+	light, gx, gy, strength []float32                 // a search's work
 	near                    [edgeDirections][]float32 // mm, up to nearMost, by the direction of the normal
 }
 
@@ -31,10 +31,11 @@ func direction(angle float64) int {
 }
 
 // find finds the edges in the picture that was compared last.
-func (e *edgeField) find(d *subtraction) {
+func (e *edgeField) find(d *subtraction, work *workPlanes) {
 	w, h := d.view.width, d.view.height
-	if e.light == nil {
-		e.light, e.gx, e.gy, e.strength = make([]float32, w*h), make([]float32, w*h), make([]float32, w*h), make([]float32, w*h)
+	work.grow(w * h)
+	e.light, e.gx, e.gy, e.strength = work[0], work[1], work[2], work[3]
+	if e.near[0] == nil {
 		for k := range e.near {
 			e.near[k] = make([]float32, w*h)
 		}

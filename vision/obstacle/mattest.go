@@ -30,11 +30,10 @@ type matTest struct {
 	noise  [matLevels]float32 // of a cell, by the mat's grey level
 	local  gainMap            // standard deviation of z over bare mat, region by region
 	coarse gainMap            // the same of the means of z over broad squares
-	broad  []float32          // means of z over broad squares / their standard deviation
 	energy []float32          // of the small square about a cell; what is darker counts for its texture alone
 	mean   []float32          // of z in the small square
 	one    float32            // energy of bare mat, before it is divided out
-	wide   []float32          // mean of the same, capped, over a square of the narrowest obstacle
+	wide   []float32          // mean of the same, capped, over a square of the narrowest obstacle; a search's work, as a and b
 	limit  float32            // of wide, above which something lies there
 	spread float32            // of wide on the bare mat
 	a, b   []float32
@@ -70,12 +69,14 @@ const (
 
 // find weighs the picture that was compared last. covered are ships'; half is half the side,
 // in cells, of the square that the narrowest obstacle fills.
-func (m *matTest) find(d *subtraction, covered []bool, half int) {
+func (m *matTest) find(d *subtraction, covered []bool, half int, work *workPlanes) {
 	n := len(d.diff)
+	work.grow(n)
+	m.a, m.b, m.wide = work[0], work[1], work[2]
 	if m.seen == nil {
 		m.w, m.h = d.view.width, d.view.height
 		m.seen, m.lies = make([]bool, n), make([]bool, n)
-		for _, v := range [...]*[]float32{&m.rest, &m.sigma, &m.z, &m.broad, &m.energy, &m.mean, &m.wide, &m.a, &m.b} {
+		for _, v := range [...]*[]float32{&m.rest, &m.sigma, &m.z, &m.energy, &m.mean} {
 			*v = make([]float32, n)
 		}
 	}
@@ -93,8 +94,10 @@ func (m *matTest) find(d *subtraction, covered []bool, half int) {
 		m.measureNoise(d)
 	}
 	m.normalise(d)
-	m.broaden()
-	m.weigh(d, covered, half)
+	broad := m.wide // which is not known before they are
+	m.broaden(broad)
+	m.weigh(broad)
+	m.judge(d, covered, half)
 }
 
 const (
@@ -161,7 +164,8 @@ func (m *matTest) normalise(d *subtraction) {
 			m.a[k] = min(m.z[k]*m.z[k], matOutlier*matOutlier)
 		}
 	})
-	for k, v := range gray.BoxSums(m.a, m.w, m.h, matSmall) {
+	gray.SumBoxes(m.a, m.a, m.w, m.h, matSmall)
+	for k, v := range m.a {
 		m.lies[k] = v > matLies*(2*matSmall+1)*(2*matSmall+1)
 	}
 }
@@ -170,23 +174,24 @@ func cellAt(i, j int) geom.Point {
 	return geom.Point{X: (float64(i) + 0.5) * vision.DiffStep, Y: (float64(j) + 0.5) * vision.DiffStep}
 }
 
-// broaden takes the means of z over broad squares. Noise falls in them as the square root of
+// broaden takes the means of z over broad squares, divided by their standard deviation. Noise falls in them as the square root of
 // their cells, if it is the cells' own; compression, a colour mosaic and what the lens and the
 // reduction blur tie neighbours together, so that the spread of the means is measured.
-func (m *matTest) broaden() {
+func (m *matTest) broaden(broad []float32) {
 	for k, z := range m.z {
-		m.b[k] = min(max(z, -matOutlier), matOutlier)
+		broad[k] = min(max(z, -matOutlier), matOutlier)
 		if !m.seen[k] {
-			m.b[k] = 0
+			broad[k] = 0
 		}
 	}
 	const cells = (2*matBroad + 1) * (2*matBroad + 1)
-	for k, v := range gray.BoxSums(m.b, m.w, m.h, matBroad) {
-		m.broad[k] = v / cells
+	gray.SumBoxes(broad, broad, m.w, m.h, matBroad)
+	for k := range broad {
+		broad[k] /= cells
 	}
-	m.measureRegions(m.broad, &m.coarse, 1.0/(2*matBroad+1))
+	m.measureRegions(broad, &m.coarse, 1.0/(2*matBroad+1))
 	m.each(func(k, i, j int) {
-		m.broad[k] /= float32(m.coarse.At(cellAt(i, j)))
+		broad[k] /= float32(m.coarse.At(cellAt(i, j)))
 	})
 }
 
@@ -253,23 +258,24 @@ func (m *matTest) each(do func(k, i, j int)) {
 	}
 }
 
-// weigh takes the energies, and from how they spread over the mat, most of which is bare,
-// the limit.
-func (m *matTest) weigh(d *subtraction, covered []bool, half int) {
+// weigh takes the energies; broad is broaden's.
+func (m *matTest) weigh(broad []float32) {
+	squares, means, broads, levels := m.energy, m.mean, m.a, m.b
 	for k, z := range m.z {
 		z = min(max(z, -matOutlier), matOutlier)
-		m.a[k], m.b[k] = z*z, z
+		squares[k], means[k] = z*z, z
 		if !m.seen[k] {
-			m.a[k], m.b[k] = 1, 0
+			squares[k], means[k] = 1, 0
 		}
 	}
-	const cells = (2*matSmall + 1) * (2*matSmall + 1)
-	squares, means := gray.BoxSums(m.a, m.w, m.h, matSmall), gray.BoxSums(m.b, m.w, m.h, matSmall)
-	for k, u := range m.broad {
+	for k, u := range broad {
 		u = min(max(u, -matOutlier), matOutlier)
-		m.a[k], m.b[k] = u*u, u
+		broads[k], levels[k] = u*u, u
 	}
-	broads, levels := gray.BoxSums(m.a, m.w, m.h, matSmall), gray.BoxSums(m.b, m.w, m.h, matSmall)
+	for _, v := range [...][]float32{squares, means, broads, levels} {
+		gray.SumBoxes(v, v, m.w, m.h, matSmall)
+	}
+	const cells = (2*matSmall + 1) * (2*matSmall + 1)
 	m.sample = m.sample[:0]
 	for k := range m.energy {
 		e, mean := squares[k]/cells, means[k]/cells
@@ -284,6 +290,11 @@ func (m *matTest) weigh(d *subtraction, covered []bool, half int) {
 		}
 	}
 	m.one = max(float32(gray.Quantile(m.sample, 0.5)), matQuiet)
+}
+
+// judge gives what the energies do not tell its own, and takes the limit from how they spread over the
+// mat, most of which is bare.
+func (m *matTest) judge(d *subtraction, covered []bool, half int) {
 	for k, v := range d.work {
 		expected := v - d.diff[k] // gain times empty
 		switch {
@@ -320,9 +331,9 @@ const (
 
 // widen takes the mean energies of the squares of an obstacle's width.
 func (m *matTest) widen(half int) {
-	sums := gray.BoxSums(m.energy, m.w, m.h, half)
+	gray.SumBoxes(m.wide, m.energy, m.w, m.h, half)
 	n := float32((2*half + 1) * (2*half + 1))
-	for k, v := range sums {
-		m.wide[k] = v / n
+	for k := range m.wide {
+		m.wide[k] /= n
 	}
 }

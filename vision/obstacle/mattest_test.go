@@ -62,7 +62,7 @@ func TestGrainThatDiffersFromPlaceToPlaceIsNoThing(t *testing.T) {
 	for seed := range uint64(3) {
 		f.compare(vision.Frame{Gray: grainy(table, 1.5, 6, seed)})
 		f.coverShips(nil)
-		f.test.find(f.diff, f.covered, f.thingHalf())
+		f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
 		assert.Empty(t, f.things(nil, nil), "bare mat")
 	}
 }
@@ -98,7 +98,7 @@ func TestPrintsAreNoticedFromTheContrastThatIsStated(t *testing.T) {
 		for side, x := range [2]float64{100, 300} {
 			f.compare(vision.Frame{Gray: grainy(table, 1.5, 8, 50+seed)})
 			f.coverShips(nil)
-			f.test.find(f.diff, f.covered, f.thingHalf())
+			f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
 			inside := cells(x)
 			least[side] = leastNoticed(f, inside[len(inside)/2])
 			per := float64(levelsPerLight[100]) * paperUnknown * least[side]
@@ -112,7 +112,7 @@ func TestPrintsAreNoticedFromTheContrastThatIsStated(t *testing.T) {
 					print := float32(times * per * (0.5 + 1.73*math.Sin(p.X*0.7)*math.Cos(p.Y*0.7)))
 					f.diff.work[k], f.diff.diff[k] = work[k]+print, diff[k]+print
 				}
-				f.test.find(f.diff, f.covered, f.thingHalf())
+				f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
 				if len(f.things(nil, nil)) > 0 {
 					found[times]++
 				}
@@ -135,7 +135,7 @@ func lay(f *Finder, table calibration.Table, bases []geom.Polygon, area geom.Pol
 		level := sort.Search(255, func(i int) bool { return float64(gray.LinearLight[i]) >= lit })
 		f.diff.work[k], f.diff.diff[k] = float32(level), f.diff.diff[k]+float32(level)-was
 	})
-	f.test.find(f.diff, f.covered, f.thingHalf())
+	f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
 }
 
 func square(x, y, half float64) geom.Polygon {

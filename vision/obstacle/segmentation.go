@@ -24,7 +24,6 @@ type segmentation struct {
 	w, h  int
 	state []regionState
 
-	a, b []float32
 	mask []bool
 }
 
@@ -43,11 +42,10 @@ const (
 )
 
 // find tells the cells of the picture that was weighed last.
-func (m *segmentation) find(t *matTest) {
+func (m *segmentation) find(t *matTest, work *workPlanes) {
 	if m.state == nil {
 		m.w, m.h = t.w, t.h
 		m.state, m.mask = make([]regionState, len(t.z)), make([]bool, len(t.z))
-		m.a, m.b = make([]float32, len(t.z)), make([]float32, len(t.z))
 	}
 	for k, seen := range t.seen {
 		m.state[k] = regionMat
@@ -55,7 +53,7 @@ func (m *segmentation) find(t *matTest) {
 			m.state[k] = regionUnknown
 		}
 	}
-	m.mark(t)
+	m.mark(t, work)
 }
 
 func medianOf(v []float32, state []regionState) float32 {
@@ -71,28 +69,30 @@ func medianOf(v []float32, state []regionState) float32 {
 // mark tells what is no mat: where the energy of the residual, or of its mean over a few
 // cells, is many times what is usual. Beside something of much contrast the blur of the
 // lens is no part of it.
-func (m *segmentation) mark(t *matTest) {
+func (m *segmentation) mark(t *matTest, work *workPlanes) {
 	w, h := m.w, m.h
+	work.grow(len(t.z))
+	a, b, energy, light := work[0], work[1], work[2], work[3]
 	for k, z := range t.z {
-		m.a[k] = min(z*z, 40)
+		a[k] = min(z*z, 40)
 	}
-	gray.Binomial(m.a, m.b, w)
-	energy := slices.Clone(m.a)
+	gray.Binomial(a, b, w)
+	copy(energy, a)
 	one := medianOf(energy, m.state)
 	for k, z := range t.z {
-		m.a[k] = min(max(z, -9), 9)
+		a[k] = min(max(z, -9), 9)
 	}
 	for range 3 {
-		gray.Binomial(m.a, m.b, w)
+		gray.Binomial(a, b, w)
 	}
-	for k, z := range m.a {
-		m.a[k] = z * z
+	for k, z := range a {
+		a[k] = z * z
 	}
-	few := medianOf(m.a, m.state)
-	light := slices.Clone(t.rest)
-	gray.Binomial(light, m.b, w)
+	few := medianOf(a, m.state)
+	copy(light, t.rest)
+	gray.Binomial(light, b, w)
 	for k := range m.mask {
-		m.mask[k] = m.state[k] != regionUnknown && max(energy[k]/(4*one), m.a[k]/(16*few)) > 1
+		m.mask[k] = m.state[k] != regionUnknown && max(energy[k]/(4*one), a[k]/(16*few)) > 1
 	}
 	const share = 0.3
 	for j := 1; j+1 < h; j++ {
@@ -118,13 +118,13 @@ func (m *segmentation) mark(t *matTest) {
 	mask = gray.Open(mask, w, h, 1)
 	gray.Flood(mask, w, h, true, regionLeast)
 	for k := range t.z {
-		m.a[k] = min(max(t.z[k], -9), 9)
+		a[k] = min(max(t.z[k], -9), 9)
 	}
-	gray.Binomial(m.a, m.b, w)
+	gray.Binomial(a, b, w)
 	for k, set := range mask {
 		switch {
 		case m.state[k] == regionUnknown || !set:
-		case m.a[k] > 1:
+		case a[k] > 1:
 			m.state[k] = regionBright
 		default:
 			m.state[k] = regionDark
@@ -506,7 +506,7 @@ func (f *areaMatcher) match(g *image.Gray, b blob, _ bool) (vision.ObstacleView,
 		}
 	}
 	if !f.found {
-		f.regions.find(&f.test)
+		f.regions.find(&f.test, &f.work)
 		f.found = true
 	}
 	all := f.regions.search(f.shapes, b, f.fit.eye)

@@ -14,6 +14,8 @@ import (
 // subtraction compares pictures with the empty mat: what differs, lies on it. Light that
 // changed since is undone by a gain that varies slowly over the mat.
 type subtraction struct {
+	cam   *calibration.Camera
+	mat   *Background
 	view  *matView
 	empty []float32 // grey levels of the empty mat at diffStep
 	slope []float32 // how far the empty mat's level changes over a pixel's misplacement
@@ -50,7 +52,23 @@ func (g *gainMap) At(p geom.Point) float64 {
 
 func newSubtraction(cam *calibration.Camera, mat *Background) *subtraction {
 	w, h := int(float64(mat.width)*matStep/vision.DiffStep), int(float64(mat.height)*matStep/vision.DiffStep)
-	d := &subtraction{view: newMatView(cam, w, h, vision.DiffStep, 0)}
+	d := &subtraction{cam: cam, mat: mat, view: &matView{width: w, height: h, step: vision.DiffStep}}
+	d.gain = gainMap{cols: max(w*int(vision.DiffStep)/gainBlock, 1), rows: max(h*int(vision.DiffStep)/gainBlock, 1)}
+	d.gain.size = float64(w) * vision.DiffStep / float64(d.gain.cols)
+	d.gain.ratio = make([]float64, d.gain.cols*d.gain.rows)
+	return d
+}
+
+// release gives back all that has a number for each cell; the light and the noise stay.
+func (d *subtraction) release() {
+	d.view.x, d.view.y = nil, nil
+	d.empty, d.slope, d.diff, d.work, d.mask = nil, nil, nil, nil, nil
+}
+
+// prepare makes what release gave back.
+func (d *subtraction) prepare() {
+	w, h, mat := d.view.width, d.view.height, d.mat
+	d.view = newMatView(d.cam, w, h, vision.DiffStep, 0)
 	n := w * h
 	d.empty, d.slope, d.diff, d.work, d.mask = make([]float32, n), make([]float32, n), make([]float32, n), make([]float32, n), make([]bool, n)
 	const k = int(vision.DiffStep / matStep)
@@ -72,14 +90,13 @@ func newSubtraction(cam *calibration.Camera, mat *Background) *subtraction {
 			d.slope[c] = float32(math.Sqrt(float64(gx*gx+gy*gy))) / 2
 		}
 	}
-	d.gain = gainMap{cols: max(w*int(vision.DiffStep)/gainBlock, 1), rows: max(h*int(vision.DiffStep)/gainBlock, 1)}
-	d.gain.size = float64(w) * vision.DiffStep / float64(d.gain.cols)
-	d.gain.ratio = make([]float64, d.gain.cols*d.gain.rows)
-	return d
 }
 
 // compare compares a picture with the empty mat.
 func (d *subtraction) compare(g *image.Gray) {
+	if d.empty == nil {
+		d.prepare()
+	}
 	for i := range d.work {
 		v, ok := d.view.sample(g, i)
 		if !ok {

@@ -129,6 +129,7 @@ func (w *Watch) begin(f vision.Frame, bases []geom.Polygon) {
 		defer w.searches.begin(w.further)()
 		sight := finder.look(f, bases, known)
 		sight.Captured = f.Captured
+		finder.release()
 		found <- sight
 	}()
 }
@@ -636,7 +637,8 @@ func (f *Finder) withoutSpecks(blobs []blob, half int, lights []paperLight) []bl
 		return blobs
 	}
 	f.expectedEnergy(lights, leastPrint)
-	sums := gray.BoxSums(m.a, m.w, m.h, half)
+	sums := m.a
+	gray.SumBoxes(sums, sums, m.w, m.h, half)
 	least := m.limit * float32((2*half+1)*(2*half+1))
 	return slices.DeleteFunc(blobs, func(b blob) bool {
 		around := b.box.Inset(-speckReach * half)

@@ -26,4 +26,6 @@ func TestBoxSumsAreSumsOverSquares(t *testing.T) {
 			require.InDelta(t, want, got[y*w+x], 1e-4, "at (%d, %d)", x, y)
 		}
 	}
+	SumBoxes(v, v, w, h, r)
+	require.Equal(t, got, v, "in the place of what is summed")
 }

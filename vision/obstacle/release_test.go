@@ -1,0 +1,40 @@
+package obstacle
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// A search in the background gives back its buffers, and answers the same as one that kept them.
+func TestASearchInTheBackgroundKeepsNoBuffers(t *testing.T) {
+	f, table := finderOfGrain(t)
+	kept, _ := finderOfGrain(t)
+	first, second := grainy(table, 1.5, 2, 11), grainy(table, 1.5, 2, 12)
+	for y := 150; y < 200; y++ { // something lies in the second picture
+		for x := 150; x < 200; x++ {
+			second.Pix[y*second.Stride+x] = 220
+		}
+	}
+	w := NewWatch(f, true, nil, false)
+	for _, g := range []vision.Frame{{Gray: first}, {Gray: second}} {
+		w.begin(g, nil)
+		got := <-w.search
+		assert.Equal(t, kept.look(g, nil, nil), got)
+		for name, v := range map[string][]float32{"edges": f.edges.near[0], "weights": f.test.z, "work": f.work[0], "border": f.near,
+			"mat": f.diff.empty, "difference": f.diff.diff, "pixels": f.diff.view.x} {
+			assert.Nil(t, v, name)
+		}
+	}
+	require.NotNil(t, kept.diff.empty)
+	square := geom.Pose{Point: geom.Point{X: 150, Y: 150}}
+	again, ok := f.refine(second, hypothesis{shape: &f.shapes[0], pose: square})
+	want, fits := kept.refine(second, hypothesis{shape: &kept.shapes[0], pose: square})
+	again.Entry, want.Entry = nil, nil // each finder has its own
+	assert.Equal(t, fits, ok)
+	assert.Equal(t, want, again, "what was found is fitted again without the buffers")
+}
