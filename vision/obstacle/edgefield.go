@@ -13,8 +13,8 @@ import (
 // A shadow or another thing beside a token moves the border of what differs from the
 // mat, but not the token's own edge in this field.
 type edgeField struct {
-	light, gx, gy, strength []float32                 // a search's work
-	near                    [edgeDirections][]float32 // mm, up to nearMost, by the direction of the normal
+	light, gx, gy, strength []float32               // a search's work
+	near                    [edgeDirections][]uint8 // of distances, by the direction of the normal
 }
 
 // edgeDirections is into how many directions half a turn is divided. An edge counts
@@ -37,7 +37,7 @@ func (e *edgeField) find(d *subtraction, work *workPlanes) {
 	e.light, e.gx, e.gy, e.strength = work[0], work[1], work[2], work[3]
 	if e.near[0] == nil {
 		for k := range e.near {
-			e.near[k] = make([]float32, w*h)
+			e.near[k] = make([]uint8, w*h)
 		}
 	}
 	for k, v := range d.diff {
@@ -49,7 +49,7 @@ func (e *edgeField) find(d *subtraction, work *workPlanes) {
 	limit := e.slopes(w, h)
 	for _, near := range e.near {
 		for k := range near {
-			near[k] = nearMost
+			near[k] = distances.Far
 		}
 	}
 	for j := 2; j < h-2; j++ {
@@ -63,7 +63,7 @@ func (e *edgeField) find(d *subtraction, work *workPlanes) {
 		}
 	}
 	for _, near := range e.near {
-		gray.Chamfer(near, w)
+		distances.Chamfer(near, w)
 	}
 }
 

@@ -34,9 +34,9 @@ type Finder struct {
 	narrowest float64 // radius of the largest circle in the catalogue's narrowest outline, mm
 	smallest  float64 // area of the catalogue's smallest outline, mm²
 	bases     []geom.Polygon
-	covered   []bool    // cells that ships hide
-	solid     []bool    // the mask, holes filled
-	near      []float32 // distance to the mask's border, in cells, up to nearMost
+	covered   []bool  // cells that ships hide
+	solid     []bool  // the mask, holes filled
+	near      []uint8 // of distances, to the mask's border
 	edges     edgeField
 	work      workPlanes
 	guide     guideStrip
@@ -135,7 +135,7 @@ func (w *workPlanes) grow(n int) {
 	}
 }
 
-// release gives back what only a search needs, some 80 MB of a mat of 914 mm. What an obstacle is fitted
+// release gives back what only a search needs, some 60 MB of a mat of 914 mm. What an obstacle is fitted
 // with again stays.
 func (f *Finder) release() {
 	f.diff.release()
@@ -347,15 +347,29 @@ func (f *Finder) coverShips(bases []geom.Polygon) {
 
 const nearMost = 8 // cells
 
+// distances are those to a border or an edge, up to nearMost; nearCost is what each costs, in mm.
+var (
+	distances = gray.NewDistances(nearMost)
+	nearCost  = func() (t [256]float64) {
+		for k, v := range distances.Cells {
+			t[k] = math.Min(float64(v), nearCosts)
+		}
+		return t
+	}()
+)
+
+// nearCosts is what a border costs that is as far or farther, in mm.
+const nearCosts = 4
+
 // prepare fills the mask's holes and measures how far each cell is from its border.
 func (f *Finder) prepare() {
 	w, h := f.diff.view.width, f.diff.view.height
 	f.solid = gray.FillHoles(gray.Close(f.diff.mask, w, h, 2), w, h)
 	if f.near == nil {
-		f.near = make([]float32, w*h)
+		f.near = make([]uint8, w*h)
 	}
 	for k := range f.near {
-		f.near[k] = nearMost
+		f.near[k] = distances.Far
 	}
 	for j := 1; j < h-1; j++ {
 		for i := 1; i < w-1; i++ {
@@ -365,7 +379,7 @@ func (f *Finder) prepare() {
 			}
 		}
 	}
-	gray.Chamfer(f.near, w)
+	distances.Chamfer(f.near, w)
 }
 
 // refine fits a guess to the picture's edges.

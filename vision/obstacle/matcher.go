@@ -244,9 +244,9 @@ func (f edgeMatcher) cost(s *shape, pose geom.Pose) float64 {
 	var sum float64
 	for _, p := range s.border {
 		if k := at(p); k >= 0 {
-			sum += math.Min(float64(f.near[k]), 4)
+			sum += nearCost[f.near[k]]
 		} else {
-			sum += 4
+			sum += nearCosts
 		}
 	}
 	sum /= float64(len(s.border))

@@ -124,16 +124,15 @@ func (f *Finder) turn(s *shape, heading geom.Angle) turnedShape {
 // edgeCost is the mean distance, in mm, of an outline from edges of its direction; a
 // large number when it is more than limit.
 func (f *Finder) edgeCost(t turnedShape, at geom.Point, limit float64) float64 {
-	const most = 4
 	w, h := f.diff.view.width, f.diff.view.height
 	var sum float64
 	limit *= float64(len(t.points))
 	for i, p := range t.points {
 		x, y := int(at.X+p.X), int(at.Y+p.Y)
 		if x < 0 || y < 0 || x >= w || y >= h {
-			sum += most
+			sum += nearCosts
 		} else {
-			sum += math.Min(float64(f.edges.near[t.fields[i]][y*w+x]), most)
+			sum += nearCost[f.edges.near[t.fields[i]][y*w+x]]
 		}
 		if sum > limit {
 			return math.Inf(1)

@@ -39,7 +39,7 @@ func TestTheEdgeFieldIsTheDistanceToTheNearestEdgeOfADirection(t *testing.T) {
 	var e edgeField
 	e.find(d, new(workPlanes))
 	east, north := direction(0), direction(math.Pi/2)
-	at := func(field int, x, y int) float64 { return float64(e.near[field][y*120+x]) }
+	at := func(field int, x, y int) float64 { return float64(distances.Cells[e.near[field][y*120+x]]) }
 	for _, x := range []int{36, 38, 43, 45} {
 		assert.InDelta(t, math.Abs(float64(x)-39.5), at(east, x, 50), 1.1, "from the left edge at %d", x)
 		assert.InDelta(t, nearMost, at(north, x, 50), 1e-6, "an upright edge is none that looks north")

@@ -23,8 +23,7 @@ import (
 type segmentation struct {
 	w, h  int
 	state []regionState
-
-	mask []bool
+	mask  []bool
 }
 
 type regionState uint8
@@ -53,7 +52,8 @@ func (m *segmentation) find(t *matTest, work *workPlanes) {
 			m.state[k] = regionUnknown
 		}
 	}
-	m.mark(t, work)
+	work.grow(len(t.z))
+	m.mark(t, work[0], work[1], work[2], work[3])
 }
 
 func medianOf(v []float32, state []regionState) float32 {
@@ -68,11 +68,9 @@ func medianOf(v []float32, state []regionState) float32 {
 
 // mark tells what is no mat: where the energy of the residual, or of its mean over a few
 // cells, is many times what is usual. Beside something of much contrast the blur of the
-// lens is no part of it.
-func (m *segmentation) mark(t *matTest, work *workPlanes) {
+// lens is no part of it. a, b, energy and light are work.
+func (m *segmentation) mark(t *matTest, a, b, energy, light []float32) {
 	w, h := m.w, m.h
-	work.grow(len(t.z))
-	a, b, energy, light := work[0], work[1], work[2], work[3]
 	for k, z := range t.z {
 		a[k] = min(z*z, 40)
 	}

@@ -125,6 +125,7 @@ func (w *Watch) begin(f vision.Frame, bases []geom.Polygon) {
 	found := make(chan vision.ObstacleSight, 1) // so that the search ends although its result is not read
 	w.search = found
 	finder, known := w.finder, w.sight.Views
+	f.Color = nil // not asked: its pixels need not outlive their turn
 	go func() {
 		defer w.searches.begin(w.further)()
 		sight := finder.look(f, bases, known)
