@@ -33,12 +33,13 @@ var fileLines = map[string][]string{
 	"flown <after>":   {"flown SCENE FIFO --ship A1"},
 	"check <scene>":   {"check FIFO --setup"},
 	"draw <scene>":    {"draw FIFO -o OUT"},
-	"draw --out":      {"draw SCENE -o FIFO"},
+	"draw --output":   {"draw SCENE -o FIFO"},
 
 	"locate --calibration": {"locate --calibration FIFO PICTURE", "locate --fuse --calibration TABLE --calibration FIFO PICTURE PICTURE"},
 	"locate <image>": {"locate --calibration TABLE FIFO", "locate --calibration TABLE FIFO.png",
 		"locate --calibration TABLE PICTURE FIFO"},
 	"locate --catalogue": {"locate --calibration TABLE --catalogue FIFO --empty-mat MAT PICTURE"},
+	"locate --looks":     {"locate --calibration TABLE --looks FIFO PICTURE"},
 	"locate --empty-mat": {"locate --calibration TABLE --catalogue CATALOGUE --empty-mat FIFO PICTURE"},
 
 	"calibrate lens <image>": {"calibrate lens --board chessboard:9x6:25mm -o OUT.json FIFO"},
@@ -53,6 +54,13 @@ var fileLines = map[string][]string{
 	"calibrate table --config":   {"calibrate table --lens LENS -o OUT --config FIFO PICTURE"},
 	"calibrate table --flatness": {"calibrate table --lens LENS -o OUT --flatness FIFO --card-length 220 PICTURE"},
 
+	"calibrate quick <image>":       {"calibrate quick -o OUT.json FIFO"},
+	"calibrate quick --source":      {"calibrate quick -o OUT.json --source FIFO"},
+	"calibrate quick --output":      {"calibrate quick -o FIFO PICTURE"},
+	"calibrate quick --lens-output": {"calibrate quick -o OUT.json --lens-output FIFO PICTURE"},
+	"calibrate quick --config":      {"calibrate quick -o OUT.json --config FIFO PICTURE"},
+
+	"calibrate budget --looks":       {"calibrate budget --calibration TABLE --looks FIFO"},
 	"calibrate budget --calibration": {"calibrate budget --calibration FIFO"},
 	"calibrate budget --output":      {"calibrate budget --calibration TABLE -o FIFO"},
 
@@ -69,6 +77,15 @@ var fileLines = map[string][]string{
 	"obstacles learn --calibration":     {"obstacles learn --calibration FIFO --name rock1 --kind asteroid -o OUT PICTURE"},
 	"obstacles learn --output":          {"obstacles learn --calibration TABLE --name rock1 --kind asteroid -o FIFO PICTURE"},
 
+	"looks learn --calibration": {"looks learn --calibration FIFO --at A1,small,100,100,0 -o OUT PICTURE"},
+	"looks learn <image>":       {"looks learn --calibration TABLE --at A1,small,100,100,0 -o OUT FIFO"},
+	"looks learn --output":      nil, // a card that is not there is told first
+	"looks list <dir>":          {"looks list FIFO"},
+
+	"record --source":      {"record --source FIFO -o OUT"},
+	"record --calibration": {"record --source sim: --calibration FIFO -o OUT"},
+	"record --output":      {"record --source sim: -o FIFO"},
+
 	"games --rulings":       {"games --rulings FIFO", "games --rulings RULINGS"},
 	"games --config":        {"games --config FIFO"},
 	"game export --rulings": {"game export --rulings FIFO", "game export --rulings RULINGS"},
@@ -78,22 +95,26 @@ var fileLines = map[string][]string{
 	"squads check <squad>": {"squads check FIFO"},
 	"squads check --data":  {"squads check SQUAD --data FIFO"},
 
-	"print tokens --out":         {"print tokens --format pdf -o FIFO", "print tokens --format svg --single -o FIFO"},
+	"print all --output":         {"print all -o FIFO"},
+	"print all --config":         {"print all --config FIFO -o OUT.pdf"},
+	"print tokens --output":      {"print tokens --format pdf -o FIFO", "print tokens --format svg --single -o FIFO"},
 	"print tokens --config":      {"print tokens --config FIFO -o OUT.pdf"},
-	"print mat-markers --out":    {"print mat-markers --format pdf -o FIFO"},
+	"print mat-markers --output": {"print mat-markers --format pdf -o FIFO"},
 	"print mat-markers --config": {"print mat-markers --config FIFO -o OUT.pdf"},
-	"print chessboard --out":     {"print chessboard --format pdf -o FIFO"},
+	"print chessboard --output":  {"print chessboard --format pdf -o FIFO"},
 	"print chessboard --config":  {"print chessboard --config FIFO -o OUT.pdf"},
-	"print charuco --out":        {"print charuco --format pdf -o FIFO"},
+	"print charuco --output":     {"print charuco --format pdf -o FIFO"},
 	"print charuco --config":     {"print charuco --config FIFO -o OUT.pdf"},
-	"print check-card --out":     {"print check-card --format pdf -o FIFO"},
+	"print check-card --output":  {"print check-card --format pdf -o FIFO"},
 	"print check-card --config":  {"print check-card --config FIFO -o OUT.pdf"},
 
-	"doctor check --config": {"doctor check --yes --config FIFO"},
-	"doctor check --source": nil, // a finding, and exit 1
-	"doctor dark --config":  {"doctor dark --config FIFO"},
-	"doctor wiring --board": {"doctor wiring --board FIFO"},
-	"doctor wiring --out":   {"doctor wiring -o FIFO"},
+	"doctor check --config":  {"doctor check --yes --config FIFO"},
+	"doctor check --source":  nil, // a finding, and exit 1
+	"doctor dark --config":   {"doctor dark --config FIFO"},
+	"doctor held --config":   {"doctor held --config FIFO"},
+	"setup-board --root":     nil, // a root folder, for tests
+	"doctor wiring --board":  {"doctor wiring --board FIFO"},
+	"doctor wiring --output": {"doctor wiring -o FIFO"},
 
 	"judge-secret --config":    {"judge-secret --config FIFO"},
 	"replay --rulings":         {"replay 1 --rulings FIFO", "replay 1 --rulings RULINGS"},
@@ -104,7 +125,7 @@ var fileLines = map[string][]string{
 	"rulings verify --config":  {"rulings verify --config FIFO"},
 	"rulings export --rulings": {"rulings export --rulings FIFO -o OUT", "rulings export --rulings RULINGS -o OUT"},
 	"rulings export --config":  {"rulings export --config FIFO -o OUT"},
-	"rulings export --out":     nil, // needs a log; sheet.Create writes it as it does print's
+	"rulings export --output":  nil, // needs a log; sheet.Create writes it as it does print's
 }
 
 // noFiles are the names of the arguments that name none.
@@ -116,6 +137,7 @@ var noFiles = []string{
 	"tolerance",
 	"name", "kind", "top", "alike", "format", "dpi", "paper", "printer-scale-x", "printer-scale-y", "ships", "single", "only", "yes", "entry",
 	"head", "height", "frames", "key", "dial", "slop-mm", "slop-deg", "setup", "scenario", "game", "form",
+	"corners", "quick", "model", "strip", "print", "every", "count", "note", "code", "shell",
 }
 
 func TestEveryArgumentThatNamesAFileIsTried(t *testing.T) {

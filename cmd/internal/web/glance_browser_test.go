@@ -36,6 +36,7 @@ func TestTheAnswerAtAGlance(t *testing.T) {
 		"a range stands large only where it is the answer":            largeOnlyWhereItIsTheAnswer,
 		"messages leave after the time that they state":               messagesLeave,
 		"a turret's arc is drawn where the turret points":             turretWedge,
+		"a nudged ship's old place is drawn, to put it back":          nudgeGhost,
 	} {
 		t.Run(rule, func(t *testing.T) {
 			tab, cancel := chromedp.NewContext(browser)
@@ -128,4 +129,20 @@ func turretWedge(t *testing.T, tab context.Context) {
 		chromedp.Poll(`document.getElementById("title").textContent.includes("right arc")`, nil), chromedp.Evaluate(drawn, &right))
 	assert.NotEmpty(t, turret)
 	assert.Equal(t, right, turret)
+}
+
+func nudgeGhost(t *testing.T, tab context.Context) {
+	f := newFakeTable(t)
+	f.change(func(state *live.State) {
+		a1 := state.Located.Scene.Ships[0]
+		state.Play = &live.Play{Ghosts: []live.Ghost{
+			{ID: a1.ID, XMM: a1.Pose.X + 3, YMM: a1.Pose.Y, HeadingDeg: 10, Text: "A1 stands 3.0 mm from where it stood"},
+			{ID: "Z9", Text: "off the table"},
+		}}
+	})
+	server := steady(t, f)
+	var drawn string
+	within(t, tab, "the old place", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible("#table .ghost .end .base"),
+		chromedp.Evaluate(`[...document.querySelectorAll("#table .ghost .end")].map((e) => e.getAttribute("transform")).join()`, &drawn))
+	assert.Regexp(t, `^translate\([0-9.]+ [0-9.]+\) rotate\(10\)$`, drawn)
 }

@@ -227,6 +227,10 @@ function ghostShip(ship, end, chosen) {
 
 function showGhost(state) {
   parts.ghost.replaceChildren();
+  for (const old of state.play?.ghosts ?? []) { // where a nudged ship stood, to put it back
+    const moved = state.ships.find((s) => s.id === old.id);
+    if (moved) ghostShip(moved, { ...old, legal: "yes" }, false);
+  }
   const ship = ghost && state.ships.find((s) => s.id === ghost.ship);
   if (!ship) return;
   if (ghost.template_mm.length) outline(ghost.template_mm, { class: "template" }, parts.ghost);
