@@ -2,8 +2,6 @@ package look
 
 import (
 	"math"
-
-	"sightline/engine"
 )
 
 // grid is a look's cells as the search compares them with a picture: every few, blurred.
@@ -133,10 +131,4 @@ func (g *grid) measureBlocks() {
 			g.tell[b] = float32(math.Sqrt(v))
 		}
 	}
-}
-
-// areaOf is the area of a base's top in mm².
-func areaOf(b engine.Base) float64 {
-	w, h := b.Size()
-	return float64(w) * float64(h)
 }

@@ -16,11 +16,10 @@ import (
 
 // scan is a part of a picture round a place, with its blurred versions.
 type scan struct {
-	view   localView
-	scale  float64 // px/mm
-	sharp  planes
-	blurs  map[float64]planes // by the sigma in mm
-	errors *calibration.ErrorModel
+	view  localView
+	scale float64 // px/mm
+	sharp planes
+	blurs map[float64]planes // by the sigma in mm
 }
 
 // newScan takes the part of a picture that shows what lies up to reach mm from a place, at a height over the mat.
@@ -364,16 +363,4 @@ func (f *fitting) covariance() (out geom.Cov3, ok bool) {
 		}
 	}
 	return out, true
-}
-
-// share is how much of what the look tells is seen as it is learnt, 0…1.
-func (f *fitting) share() float64 {
-	var fits, all float64
-	for k, w := range f.g.weight {
-		all += float64(w)
-		if w > 0 {
-			fits += min(float64(f.weight[k])/0.5, float64(w))
-		}
-	}
-	return fits / max(all, 1)
 }
