@@ -41,6 +41,9 @@ func (r *running) first(t *testing.T) (p firstPage) {
 // A program that was started without a camera says so and offers the list; what is chosen is
 // opened at once, at the same address, and again at the next start.
 func TestACameraIsChosenWhileTheProgramRuns(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the simulated table learns its mat at full size, which takes minutes under the race detector")
+	}
 	t.Chdir(t.TempDir())
 	c, o := app.DefaultConfig(), app.Options{Log: slog.New(slog.DiscardHandler)}
 	c.Panel.Enabled = false
