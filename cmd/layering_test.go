@@ -38,10 +38,17 @@ var mayImport = map[string][]string{
 		"cmd/internal/setup", "cmd/internal/draw",
 		"cmd/internal/sheet", "cmd/internal/rulebook", "hardware", "vision", "vision/catalogue", "vision/exposure", "vision/token",
 		"calibration", "calibration/lens", "calibration/verify", "engine", "engine/geom", "engine/scenefile"},
-	"cmd/sightline":         {"cmd/...", "hardware/...", "vision/...", "calibration/...", "engine/...", "firmware-config"},
-	"cmd/internal/app":      {"cmd/...", "hardware/...", "vision/...", "calibration/...", "engine/...", "firmware-config"},
-	"cmd":                   {},
-	"cmd/internal/accuracy": {},
+	"cmd/sightline": {"cmd/...", "hardware/...", "vision/...", "calibration/...", "engine/...", "firmware-config"},
+	"cmd/internal/calibrate": {"cmd/internal/app", "cmd/internal/coverage", "cmd/internal/draw", "cmd/internal/pictures", "cmd/internal/sheet",
+		"cmd/internal/terminal", "calibration", "calibration/lens", "calibration/quick", "calibration/verify", "engine/geom", "vision",
+		"vision/exposure", "vision/fiducial", "vision/look", "vision/opencv", "vision/token"},
+	"cmd/internal/pictures": {"calibration", "calibration/lens", "vision", "vision/capture", "vision/exposure", "vision/opencv",
+		"vision/tablesim"},
+	"cmd/internal/terminal":    {},
+	"cmd/internal/commandtest": {"cmd/internal/terminal", "calibration", "calibration/lens", "engine", "vision/tablesim"},
+	"cmd/internal/app":         {"cmd/...", "hardware/...", "vision/...", "calibration/...", "engine/...", "firmware-config"},
+	"cmd":                      {},
+	"cmd/internal/accuracy":    {},
 	"cmd/internal/rulings": {"calibration", "calibration/atomicfile", "calibration/regular", "calibration/verify", "cmd/internal/draw",
 		"cmd/internal/rulebook", "cmd/internal/sentence", "engine", "engine/geom", "engine/scenefile", "vision", "vision/catalogue",
 		"vision/locate", "vision/obstacle", "vision/token"},
@@ -119,6 +126,7 @@ var testsMayImport = map[string][]string{
 	"cmd/internal/accuracy": {"calibration", "calibration/lens", "calibration/quick", "calibration/watch", "engine", "engine/geom",
 		"engine/scenefile", "vision", "vision/catalogue", "vision/exposure", "vision/fiducial", "vision/fusion", "vision/locate",
 		"vision/look", "vision/obstacle", "vision/opencv", "vision/ship", "vision/tablesim", "vision/token", "vision/track"},
+	"cmd/internal/calibrate": {"cmd/internal/commandtest", "engine", "vision/tablesim"},
 	"cmd/internal/doctor":    {"engine/geom", "vision/tablesim"},
 	"cmd/internal/rulebook":  {"engine"},
 	"cmd/internal/rulings":   {"calibration/atomicfile/faultdisk", "vision/tablesim"},
@@ -164,11 +172,11 @@ var outside = map[string][]string{
 	"golang.org/x/text":          {"cmd/internal/texts"}, // which language a browser wants
 	"go.yaml.in/yaml/v3":         {"calibration", "calibration/lens", "calibration/internal/document"},
 	"github.com/BurntSushi/toml": {"cmd/internal/app", "firmware-config"},
-	"github.com/alecthomas/kong": {"cmd/sightline"},
+	"github.com/alecthomas/kong": {"cmd/sightline", "cmd/internal/terminal", "cmd/internal/commandtest"},
 	"modernc.org/sqlite":         {"cmd/internal/rulings"},
 	"codeberg.org/go-pdf/fpdf":   {"cmd/internal/sheet"},
 
-	"github.com/jotaen/kong-completion": {"cmd/sightline"}, // what completes lines in shells
+	"github.com/jotaen/kong-completion": {"cmd/sightline", "cmd/internal/terminal"}, // what completes lines in shells
 }
 
 // outsideTests says the same for tests, in addition.

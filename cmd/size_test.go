@@ -14,8 +14,7 @@ const (
 
 // large are the packages above packageLines, each with the reason why it is not split.
 var large = map[string]string{
-	"engine":        "a split would export 46 names",
-	"cmd/sightline": "a file for each command, which share their reading and printing",
+	"engine": "a split would export 46 names",
 }
 
 // isTable reports whether a function does nothing but return one composite literal.

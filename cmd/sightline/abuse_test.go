@@ -5,21 +5,18 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"hash/crc32"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
 	"sightline/calibration/lens"
+	"sightline/cmd/internal/commandtest"
 )
 
 // claimedPNG is a PNG file whose header claims a size and whose picture is missing.
@@ -44,7 +41,7 @@ func claimedPNG(t *testing.T, width, height uint32) string {
 func TestBadInputIsOneLineAndNothingOnStandardOutput(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	picture, lensFile, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	picture, lensFile, _ := commandtest.EmptyTable(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	table := at("table.json")
 	code, _, stderr := called(t, "calibrate", "table", "--lens", lensFile, "-o", table, picture)
 	require.Zero(t, code, stderr)
@@ -101,7 +98,7 @@ func TestBadInputIsOneLineAndNothingOnStandardOutput(t *testing.T) {
 // program must not settle on the three that fit it by chance.
 func TestALensThatIsNotThisCamerasGivesNoCalibration(t *testing.T) {
 	dir := t.TempDir()
-	picture, lensFile, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	picture, lensFile, _ := commandtest.EmptyTable(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	in, err := lens.Load(lensFile)
 	require.NoError(t, err)
 	in.Distortion = [5]float64{0.4, 0.2}
@@ -110,28 +107,6 @@ func TestALensThatIsNotThisCamerasGivesNoCalibration(t *testing.T) {
 	code, stdout, stderr := called(t, "calibrate", "table", "--lens", wrong, "-o", out, "--json", picture)
 	assert.Equal(t, 1, code, stderr)
 	assert.Empty(t, stdout)
-	assert.Contains(t, lastLine(stderr), "contradict")
+	assert.Contains(t, commandtest.LastLine(stderr), "contradict")
 	assert.NoFileExists(t, out)
-}
-
-func TestASecondSignalInHasteDoesNotCutTheStopShort(t *testing.T) {
-	ctx, err := interruptible()
-	require.NoError(t, err)
-	other := make(chan os.Signal, 2) // the test itself must live on whatever happens
-	signal.Notify(other, syscall.SIGTERM)
-	defer signal.Stop(other)
-	for range 2 {
-		require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
-		<-other
-	}
-	select {
-	case <-ctx.Done():
-	case <-time.After(5 * time.Second):
-		t.Fatal("the signal was not heard")
-	}
-}
-
-func TestAnErrorIsOneLineWithoutControlCharacters(t *testing.T) {
-	got := oneLine(errors.New("a\n b\t\x1b[31mc\x07\xff é 台"))
-	assert.Equal(t, "a b �[31mc�� é 台", got)
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"sightline/cmd/internal/terminal"
 	"sightline/engine"
 	"sightline/engine/tablecheck"
 )
@@ -39,7 +40,7 @@ func (c *checkCmd) check(stdin io.Reader, out io.Writer) error {
 	}
 	report, err := c.report(s, scenario)
 	if errors.Is(err, tablecheck.ErrNoMat) || errors.Is(err, tablecheck.ErrNoFeatures) {
-		err = unanswered{err}
+		err = terminal.Unanswered{Err: err}
 	}
 	if err != nil {
 		return fmt.Errorf("check: %s: %w", sceneName(c.Scene), err)
@@ -84,15 +85,15 @@ func (c *checkCmd) report(s *engine.Scene, scenario engine.Scenario) (tablecheck
 // printCheck prints a table for people. During a game, what was placed legally is not
 // repeated.
 func printCheck(out io.Writer, r *tablecheck.Report, setup bool) error {
-	var g grid
-	g.add("RULE", "ANSWER", "")
+	var g terminal.Grid
+	g.Add("RULE", "ANSWER", "")
 	for i := range r.Lines {
 		if l := &r.Lines[i]; setup || !l.Placed || l.Outcome != engine.Yes {
-			g.add(l.Rule, words(l.Outcome), l.Text)
+			g.Add(l.Rule, words(l.Outcome), l.Text)
 		}
 	}
-	if len(g.rows) > 1 {
-		g.print(out)
+	if len(g.Rows) > 1 {
+		g.Print(out)
 	}
 	for _, c := range r.Control {
 		if _, err := fmt.Fprintf(out, "%s: %s\n", c.Objective, controller(&c)); err != nil {

@@ -18,6 +18,8 @@ import (
 	"sightline/calibration/regular"
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/doctor"
+	"sightline/cmd/internal/sheet"
+	"sightline/cmd/internal/terminal"
 	firmwareconfig "sightline/firmware-config"
 	"sightline/hardware"
 	"sightline/vision"
@@ -60,7 +62,7 @@ func (c *doctorCheckCmd) Run(ctx context.Context) error {
 	markers, closer := app.Markers()
 	defer closer.Close()
 	box.Markers = markers
-	if !c.Yes && terminal(os.Stdin) && terminal(os.Stderr) {
+	if !c.Yes && isTerminal(os.Stdin) && isTerminal(os.Stderr) {
 		askOn(&box, os.Stdin, os.Stderr)
 	}
 	return c.examine(ctx, box, setup, os.Stdout)
@@ -74,7 +76,7 @@ func (c *doctorCheckCmd) examine(ctx context.Context, box doctor.Box, setup doct
 	}
 	findings := doctor.Examine(ctx, box, setup, c.Only, show)
 	if err := ctx.Err(); err != nil {
-		return unanswered{errors.New("doctor: stopped before the end")}
+		return terminal.Unanswered{Err: errors.New("doctor: stopped before the end")}
 	}
 	if c.JSON {
 		doc, err := json.MarshalIndent(struct {
@@ -90,7 +92,7 @@ func (c *doctorCheckCmd) examine(ctx context.Context, box doctor.Box, setup doct
 		}
 	}
 	if n := wrongs(findings); n > 0 {
-		return unanswered{fmt.Errorf("doctor: %d of %d findings are wrong", n, len(findings))}
+		return terminal.Unanswered{Err: fmt.Errorf("doctor: %d of %d findings are wrong", n, len(findings))}
 	}
 	return nil
 }
@@ -107,7 +109,7 @@ func wrongs(findings []doctor.Finding) (n int) {
 // printFinding prints a line, and what to do under it.
 func printFinding(out io.Writer, f doctor.Finding) {
 	mark := map[doctor.State]string{doctor.OK: "ok", doctor.Warning: "look", doctor.Wrong: "WRONG", doctor.Skipped: "-"}[f.State]
-	fmt.Fprintf(out, "%-6s %-16s %s\n", mark, f.Check, oneLine(errors.New(f.Says)))
+	fmt.Fprintf(out, "%-6s %-16s %s\n", mark, f.Check, terminal.OneLine(errors.New(f.Says)))
 	if f.Do != "" {
 		fmt.Fprintf(out, "%-6s %-16s → %s\n", "", "", f.Do)
 	}
@@ -122,8 +124,8 @@ func doctorConfig(file, source string) (app.Config, error) {
 	return config.WithChosenCamera(slog.New(slog.NewTextHandler(os.Stderr, nil))), err
 }
 
-// terminal reports whether a person is at the other end.
-func terminal(f *os.File) bool {
+// isTerminal reports whether a person is at the other end.
+func isTerminal(f *os.File) bool {
 	var settings syscall.Termios
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), syscall.TCGETS, uintptr(unsafe.Pointer(&settings)))
 	return errno == 0
@@ -178,11 +180,11 @@ func putOut(dark func() error, within time.Duration) error {
 	select {
 	case err := <-done:
 		if err != nil {
-			return unanswered{fmt.Errorf("doctor dark: %w", err)}
+			return terminal.Unanswered{Err: fmt.Errorf("doctor dark: %w", err)}
 		}
 		return nil
 	case <-time.After(within):
-		return unanswered{fmt.Errorf("doctor dark: a bus hangs: not done after %v", within)}
+		return terminal.Unanswered{Err: fmt.Errorf("doctor dark: a bus hangs: not done after %v", within)}
 	}
 }
 
@@ -199,9 +201,9 @@ func (c *doctorHeldCmd) Run(ctx context.Context) error {
 	}
 	switch held, err := app.Held(ctx, config.Web); {
 	case err != nil:
-		return unanswered{err}
+		return terminal.Unanswered{Err: err}
 	case held:
-		return unanswered{errors.New("a picture is held for a judge")}
+		return terminal.Unanswered{Err: errors.New("a picture is held for a judge")}
 	}
 	fmt.Println("nothing is held")
 	return nil
@@ -234,7 +236,7 @@ func (c *doctorWiringCmd) Run() error {
 		_, err = os.Stdout.Write(svg)
 		return err
 	}
-	if err := writeWhole(c.Out, svg); err != nil {
+	if err := sheet.WriteFile(c.Out, svg); err != nil {
 		return fmt.Errorf("doctor wiring: %w", err)
 	}
 	return nil

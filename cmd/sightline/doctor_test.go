@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/cmd/internal/doctor"
+	"sightline/cmd/internal/terminal"
 )
 
 // broken is a box of which only the account and the processor's files are looked at.
@@ -30,7 +31,7 @@ func TestDoctorPrintsATableAndFailsWhenSomethingIsWrong(t *testing.T) {
 	var out bytes.Buffer
 	c := doctorCheckCmd{Only: []string{"user", "temperature", "clock"}}
 	err := c.examine(t.Context(), broken(), doctor.Setup{}, &out)
-	assert.ErrorAs(t, err, new(unanswered), "exit 1")
+	assert.ErrorAs(t, err, new(terminal.Unanswered), "exit 1")
 	assert.ErrorContains(t, err, "1 of 3 findings are wrong")
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	require.Len(t, lines, 4)
@@ -80,7 +81,7 @@ func TestAnAnswerIsAskedForUntilItIsOne(t *testing.T) {
 func TestPuttingOutDoesNotWaitForABusThatHangs(t *testing.T) {
 	assert.NoError(t, putOut(func() error { return nil }, time.Minute))
 	err := putOut(func() error { return errors.New("lamp range1: busy") }, time.Minute)
-	assert.ErrorAs(t, err, new(unanswered))
+	assert.ErrorAs(t, err, new(terminal.Unanswered))
 	assert.ErrorContains(t, err, "range1")
 	hangs := make(chan struct{})
 	defer close(hangs)

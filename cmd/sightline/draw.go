@@ -10,6 +10,7 @@ import (
 
 	"sightline/cmd/internal/draw"
 	"sightline/cmd/internal/sheet"
+	"sightline/cmd/internal/terminal"
 	"sightline/engine"
 	"sightline/engine/scenefile"
 )
@@ -60,7 +61,7 @@ func (c *drawCmd) draw(stdin io.Reader, out io.Writer) error {
 	switch {
 	// asked rightly, of a table where it is not
 	case errors.Is(err, draw.ErrNotThere), errors.Is(err, engine.ErrHugeMove), errors.Is(err, engine.ErrBankRoll):
-		return unanswered{fmt.Errorf("%s: %w", file, err)}
+		return terminal.Unanswered{Err: fmt.Errorf("%s: %w", file, err)}
 	case err != nil:
 		return fmt.Errorf("%s: %w", file, err)
 	}

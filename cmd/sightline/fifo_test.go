@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/commandtest"
 )
 
 // fileLines hold for every argument that names a file a command line in which FIFO stands in its
@@ -184,7 +185,7 @@ func within(t *testing.T, most time.Duration, args ...string) (code int, stderr 
 func files(t *testing.T) *strings.Replacer {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	picture, lens, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	picture, lens, _ := commandtest.EmptyTable(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	code, _, stderr := called(t, "calibrate", "table", "--lens", lens, "-o", at("table.json"), picture)
 	require.Zero(t, code, stderr)
 	code, _, stderr = called(t, "obstacles", "learn-mat", "--calibration", at("table.json"), "-o", at("mat.png"), picture)
@@ -220,7 +221,7 @@ func TestAPipeInPlaceOfAFileIsNamedAtOnce(t *testing.T) {
 				if strings.Contains(line, "RULINGS") {
 					want = "rulings"
 				}
-				assert.Contains(t, lastLine(stderr), want)
+				assert.Contains(t, commandtest.LastLine(stderr), want)
 			})
 		}
 	}
@@ -252,8 +253,8 @@ func TestAPipeThatTheConfigurationNamesIsNamedAtOnce(t *testing.T) {
 			code, stderr := within(t, 10*time.Second, "run", "--listen", "localhost:0", "--config", config)
 			assert.Less(t, time.Since(began), 2*time.Second)
 			assert.Equal(t, 2, code, stderr)
-			assert.Contains(t, lastLine(stderr), "fifo")
-			assert.Contains(t, lastLine(stderr), strings.Split(key, ".")[1], fmt.Sprintf("and the key: %s", stderr))
+			assert.Contains(t, commandtest.LastLine(stderr), "fifo")
+			assert.Contains(t, commandtest.LastLine(stderr), strings.Split(key, ".")[1], fmt.Sprintf("and the key: %s", stderr))
 		})
 	}
 }

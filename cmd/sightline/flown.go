@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"sightline/cmd/internal/terminal"
 	"sightline/engine"
 	"sightline/engine/flown"
 	"sightline/engine/geom"
@@ -50,7 +51,7 @@ func (c *flownCmd) flown(stdin io.Reader, out io.Writer) error {
 	slop := flown.Slop{Place: geom.Length(c.SlopMM), Turn: geom.Angle(c.SlopDeg) * geom.Degree}
 	v, err := flown.Flown(before, after, c.Ship, candidates, slop)
 	if errors.Is(err, flown.ErrNoShip) || errors.Is(err, flown.ErrQuarters) || errors.Is(err, engine.ErrHugeMove) {
-		return unanswered{err}
+		return terminal.Unanswered{Err: err}
 	}
 	if err != nil {
 		return err
@@ -99,21 +100,21 @@ func printFlown(out io.Writer, v *flown.Verdict) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	var g grid
+	var g terminal.Grid
 	title := "MAY BE"
 	if v.Outcome == engine.No {
 		title = "NEAREST"
 	}
-	g.add(title, "OFF mm", "OFF °", "BACKED UP")
+	g.Add(title, "OFF mm", "OFF °", "BACKED UP")
 	for i := range rows {
 		f := &rows[i]
 		backed := ""
 		if f.Partial {
 			backed = "yes"
 		}
-		g.add(f.Name, fmt.Sprintf("%.1f", f.Distance.Millimeters()), fmt.Sprintf("%.1f", f.Turn.Degrees()), backed)
+		g.Add(f.Name, fmt.Sprintf("%.1f", f.Distance.Millimeters()), fmt.Sprintf("%.1f", f.Turn.Degrees()), backed)
 	}
 	fmt.Fprintln(out)
-	g.print(out)
+	g.Print(out)
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"sightline/cmd/internal/play"
+	"sightline/cmd/internal/sheet"
 )
 
 // gamesCmd lists the games of the record.
@@ -53,5 +54,5 @@ func (c *gameExportCmd) export(out io.Writer) error {
 		_, err = out.Write(data)
 		return err
 	}
-	return writeWhole(c.Output, data)
+	return sheet.WriteFile(c.Output, data)
 }

@@ -11,6 +11,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/lens"
+	"sightline/cmd/internal/commandtest"
 	"sightline/engine/geom"
 	"sightline/vision/tablesim"
 )
@@ -27,7 +28,7 @@ func TestTheCommandsSayWhatIsWrongWithTheLight(t *testing.T) {
 		table.Model, table.Look.Light, table.Look.Samples = &m, 0.6, 2
 		f, _, err := table.Render()
 		require.NoError(t, err)
-		writePNG(t, in(name), f.Gray)
+		commandtest.WritePNG(t, in(name), f.Gray)
 		require.NoError(t, lens.Save(in("lens.json"), table.Camera.Intrinsics))
 	}
 	said := func(args ...string) (int, string) {
@@ -72,7 +73,7 @@ func TestTheCommandsSayWhatIsWrongWithTheLight(t *testing.T) {
 				}
 			}
 		}
-		writePNG(t, in(name), f.Gray)
+		commandtest.WritePNG(t, in(name), f.Gray)
 	}
 	glare("sheen.png", 120)
 	code, text = said("obstacles", "learn-mat", "--calibration", in("table.json"), in("sheen.png"), "-o", in("mat.png"))

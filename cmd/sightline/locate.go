@@ -12,6 +12,8 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/verify"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/pictures"
+	"sightline/cmd/internal/terminal"
 	"sightline/engine"
 	"sightline/vision"
 	"sightline/vision/catalogue"
@@ -99,7 +101,7 @@ func (c *locateCmd) prepare(warn io.Writer) (l *locating, err error) {
 	if l.rules, err = engine.ParseRules(c.Rules); err != nil {
 		return nil, err
 	}
-	if err := checkImages(c.Images); err != nil {
+	if err := pictures.CheckImages(c.Images); err != nil {
 		return nil, err
 	}
 	if l.placed, err = readPlaced(c.At); err != nil {
@@ -166,7 +168,7 @@ type picture struct {
 func (p *picture) miss(format string, args ...any) {
 	why := fmt.Errorf("%s: "+format, append([]any{p.name}, args...)...)
 	if p.missed == nil { // told as the command ends
-		p.missed = unanswered{why}
+		p.missed = terminal.Unanswered{Err: why}
 		return
 	}
 	fmt.Fprintln(p.warn, why)
@@ -179,7 +181,7 @@ func (l *locating) locate(name string, frame vision.Frame, table calibration.Tab
 	if err != nil {
 		return nil, err
 	}
-	tellLight(l.warn, frame, seen, &used)
+	pictures.TellLight(l.warn, frame, seen, &used)
 	options := l.options
 	options.Looks = l.looks
 	locator, err := locate.New(used, options)
@@ -225,7 +227,7 @@ func (l *locating) scenes(pictures []*picture) (all []scene, missed error) {
 	for _, p := range pictures {
 		p.AddUnidentified()
 		if missed == nil && p.markers == 0 && len(p.Scene.Ships) == 0 {
-			missed = unanswered{fmt.Errorf("%s: neither the mat's markers nor a ship can be seen", p.name)}
+			missed = terminal.Unanswered{Err: fmt.Errorf("%s: neither the mat's markers nor a ship can be seen", p.name)}
 		}
 		missed = cmp.Or(missed, p.missed)
 		all = append(all, scene{p.Scene, p.name, p.Obstacles})
@@ -248,11 +250,11 @@ func (c *locateCmd) fuse(pictures []*picture, l *locating) (all []scene, missed,
 		fmt.Fprintln(l.warn, note)
 	}
 	if len(fused.Scene.Ships) == 0 && markers == 0 {
-		missed = unanswered{errors.New("neither the mat's markers nor a ship can be seen in any picture")}
+		missed = terminal.Unanswered{Err: errors.New("neither the mat's markers nor a ship can be seen in any picture")}
 	}
 	for _, s := range l.placed {
 		if missed == nil && !slices.ContainsFunc(fused.Scene.Ships, func(o engine.Ship) bool { return o.ID == s.ID }) {
-			missed = unanswered{fmt.Errorf("--at: no picture shows the base of %s there", s.ID)}
+			missed = terminal.Unanswered{Err: fmt.Errorf("--at: no picture shows the base of %s there", s.ID)}
 		}
 	}
 	return []scene{{fused.Scene, "all cameras", fused.Obstacles}}, missed, nil
@@ -280,11 +282,11 @@ func (c *locateCmd) verified(pictures []*picture, l *locating) *verify.AnswerJSO
 // picture reads a picture, or with Average the mean of all.
 func (c *locateCmd) picture(i int) (vision.Frame, error) {
 	if !c.Average {
-		return readPicture(c.Images[i])
+		return pictures.Read(c.Images[i])
 	}
 	var mean exposure.Averager
 	for _, name := range c.Images {
-		f, err := readPicture(name)
+		f, err := pictures.Read(name)
 		if err != nil {
 			return f, err
 		}
@@ -307,7 +309,7 @@ func (c *locateCmd) tables(warn io.Writer) (out []calibration.Table, err error) 
 		return nil, fmt.Errorf("--calibration: expected it once, or --fuse with pictures of several cameras, got it %d times", n)
 	}
 	for _, name := range c.Calibration {
-		t, err := loadTable(warn, name)
+		t, err := pictures.LoadTable(warn, name)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/terminal"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
@@ -101,7 +102,7 @@ func TestAMarkedShipStandsWhereNothingSpeaksAgainstIt(t *testing.T) {
 	} {
 		got, _, missed := locate(c.m, c.also)
 		assert.EqualError(t, missed, says)
-		var u unanswered
+		var u terminal.Unanswered
 		assert.True(t, errors.As(missed, &u), "exit status 1")
 		assert.Len(t, got.Scene.Ships, 1, "what else was located stands")
 	}

@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"sightline/calibration/verify"
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
@@ -70,7 +71,8 @@ func printScenes(out io.Writer, scenes []scene) error {
 		}
 		fmt.Fprintf(out, "%s: %d ships", s.name, len(s.Ships)-unnamed)
 		if unnamed > 0 {
-			fmt.Fprintf(out, ", and %s whose code is not read: --at says which ship it is, and which way it points", counted(unnamed, "base"))
+			fmt.Fprintf(out, ", and %s whose code is not read: --at says which ship it is, and which way it points", sentence.Counted(unnamed,
+				"base"))
 		}
 		fmt.Fprintln(out)
 		if err := printShips(out, s.Ships); err != nil {
@@ -91,9 +93,9 @@ func printObstacles(out io.Writer, obstacles []engine.Obstacle, sight *vision.Ob
 		_, err := fmt.Fprintf(out, "obstacles are not watched: %s\n", sight.Unseen)
 		return err
 	}
-	fmt.Fprint(out, counted(len(obstacles), "obstacle"))
+	fmt.Fprint(out, sentence.Counted(len(obstacles), "obstacle"))
 	if n := len(sight.Unknown); n > 0 {
-		fmt.Fprintf(out, "; %s that may be one", counted(n, "unknown thing"))
+		fmt.Fprintf(out, "; %s that may be one", sentence.Counted(n, "unknown thing"))
 	}
 	if b := obstacle.DescribeBlind(sight.Blind); b != "" {
 		fmt.Fprintf(out, "; %s", b)
@@ -113,14 +115,6 @@ func printObstacles(out io.Writer, obstacles []engine.Obstacle, sight *vision.Ob
 			o.Pose.X, o.Pose.Y, o.Pose.Heading.Degrees(), float64(o.Sigma), 100*v.Visible, 100*v.Support, face)
 	}
 	return w.Flush()
-}
-
-// counted is a number of things in words: "1 base", "2 bases".
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // printShips prints the ships of one scene.

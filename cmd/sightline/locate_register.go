@@ -7,6 +7,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/pipeline"
+	"sightline/cmd/internal/terminal"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
@@ -32,7 +33,8 @@ func registered(table calibration.Table, markers vision.MarkerDetector, frame vi
 	seen, err := pipeline.FindMarkers(markers, frame.Gray)
 	switch {
 	case errors.Is(err, pipeline.ErrMirrored):
-		return table, nil, unanswered{fmt.Errorf("%s: the picture is mirrored: the mat's markers can only be read with left and right exchanged",
+		return table, nil, terminal.Unanswered{Err: fmt.Errorf("%s: the picture is mirrored: the mat's markers can only be read with left and "+
+			"right exchanged",
 			frame.Name)}
 	case err != nil:
 		return table, nil, fmt.Errorf("%s: %w", frame.Name, err)

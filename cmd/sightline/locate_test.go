@@ -19,6 +19,9 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/lens"
 	"sightline/calibration/verify"
+	"sightline/cmd/internal/commandtest"
+	"sightline/cmd/internal/pictures"
+	"sightline/cmd/internal/terminal"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
@@ -32,7 +35,7 @@ func photographed(t *testing.T, table *tablesim.Table, dir string) (picture, len
 	frame, truth, err := table.Render()
 	require.NoError(t, err)
 	picture, lensFile = filepath.Join(dir, "table.png"), filepath.Join(dir, "lens.json")
-	writePNG(t, picture, frame.Gray)
+	commandtest.WritePNG(t, picture, frame.Gray)
 	require.NoError(t, lens.Save(lensFile, table.Camera.Intrinsics))
 	return picture, lensFile, truth
 }
@@ -128,7 +131,7 @@ func TestPicturesOfATableAtRestAreAveraged(t *testing.T) {
 	assert.GreaterOrEqual(t, len(scenes[0].Ships), len(truth.Ships)-1)
 
 	dark := filepath.Join(dir, "dark.png")
-	writePNG(t, dark, image.NewGray(image.Rect(0, 0, 1920, 1080)))
+	commandtest.WritePNG(t, dark, image.NewGray(image.Rect(0, 0, 1920, 1080)))
 	c.Images = []string{picture, dark}
 	assert.ErrorContains(t, c.locate(context.Background(), &out, &warn), "--average: vision: average: something moved between")
 	c.Images = []string{picture}
@@ -141,17 +144,17 @@ func TestAPictureThatShowsNothingCannotBeAnswered(t *testing.T) {
 	calibrated := filepath.Join(dir, "table.json")
 	require.Zero(t, run([]string{"calibrate", "table", "--lens", lensFile, picture, "-o", calibrated}))
 	dark := filepath.Join(dir, "dark.png")
-	writePNG(t, dark, image.NewGray(image.Rect(0, 0, 1920, 1080)))
+	commandtest.WritePNG(t, dark, image.NewGray(image.Rect(0, 0, 1920, 1080)))
 
 	var out, warn bytes.Buffer
 	c := locateCmd{Calibration: []string{calibrated}, Images: []string{dark}, Rules: "2.5", JSON: true}
 	err := c.locate(context.Background(), &out, &warn)
-	assert.True(t, errors.As(err, new(unanswered)), "%v", err)
+	assert.True(t, errors.As(err, new(terminal.Unanswered)), "%v", err)
 	assert.ErrorContains(t, err, "dark.png: neither the mat's markers nor a ship")
 	assert.JSONEq(t, `{"version":1,"verified":null,"scenes":[{"version":1,"rules":"2.5","mat":{"width_mm":914.4,"height_mm":914.4},"scale_sigma":0.0003,"ships":[]}]}`, out.String())
 
 	small := filepath.Join(dir, "small.png")
-	writePNG(t, small, image.NewGray(image.Rect(0, 0, 640, 480)))
+	commandtest.WritePNG(t, small, image.NewGray(image.Rect(0, 0, 640, 480)))
 	c.Images = []string{small}
 	assert.ErrorContains(t, c.locate(context.Background(), &out, &warn), "640×480")
 }
@@ -182,7 +185,7 @@ func TestAPlacedShipThatIsNotThereCannotBeAnswered(t *testing.T) {
 			require.NoError(t, err, c.at)
 		} else {
 			assert.ErrorContains(t, err, c.says)
-			assert.ErrorAs(t, err, &unanswered{}, "exit status 1")
+			assert.ErrorAs(t, err, &terminal.Unanswered{}, "exit status 1")
 		}
 		scenes, _, err := scenefile.Parse(out.Bytes())
 		require.NoError(t, err, "the rest is answered")
@@ -195,14 +198,14 @@ func TestADirectoryCountsAsAllOfItsPictures(t *testing.T) {
 	for _, name := range []string{"b.png", "a.jpg", "notes.txt"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
 	}
-	p := pictureInput{Source: dir}
-	assert.False(t, p.live())
-	names, err := p.images()
+	p := pictures.Input{Source: dir}
+	assert.False(t, p.Live())
+	names, err := p.Files()
 	require.NoError(t, err)
 	assert.Equal(t, []string{filepath.Join(dir, "a.jpg"), filepath.Join(dir, "b.png")}, names)
 
 	empty := t.TempDir()
-	_, err = pictureInput{Source: empty}.images()
+	_, err = pictures.Input{Source: empty}.Files()
 	assert.ErrorContains(t, err, "expected .jpg or .png files")
 }
 

@@ -9,7 +9,10 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/looks"
+	"sightline/cmd/internal/pictures"
 	"sightline/cmd/internal/pipeline"
+	"sightline/cmd/internal/sentence"
+	"sightline/cmd/internal/terminal"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -47,7 +50,7 @@ func (c *looksLearnCmd) run(ctx context.Context, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := checkImages(c.Images); err != nil {
+	if err := pictures.CheckImages(c.Images); err != nil {
 		return err
 	}
 	pictures, err := c.pictures(ctx, progress)
@@ -56,13 +59,13 @@ func (c *looksLearnCmd) run(ctx context.Context, progress io.Writer) error {
 	}
 	learnt, err := looks.Learn(ships, pictures, len(c.At))
 	if err != nil {
-		return unanswered{err}
+		return terminal.Unanswered{Err: err}
 	}
 	for _, l := range learnt { // all of them or none
 		if err := l.Save(c.Out); err != nil {
 			return err
 		}
-		fmt.Fprintf(progress, "%s: %v base, learnt from %s\n", l.Name, l.Base, counted(l.Views, "view"))
+		fmt.Fprintf(progress, "%s: %v base, learnt from %s\n", l.Name, l.Base, sentence.Counted(l.Views, "view"))
 		if l.Views == 1 {
 			fmt.Fprintf(progress, "%s: one view cannot show whether a miniature stands on the base: show it in four quarter turns\n", l.Name)
 		}
@@ -72,7 +75,7 @@ func (c *looksLearnCmd) run(ctx context.Context, progress io.Writer) error {
 
 // pictures reads the pictures, each with the table as it shows it.
 func (c *looksLearnCmd) pictures(ctx context.Context, progress io.Writer) (out []look.View, err error) {
-	table, err := loadTable(progress, c.Calibration)
+	table, err := pictures.LoadTable(progress, c.Calibration)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +88,7 @@ func (c *looksLearnCmd) pictures(ctx context.Context, progress io.Writer) (out [
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("interrupted before %s", name)
 		}
-		frame, err := readPicture(name)
+		frame, err := pictures.Read(name)
 		if err != nil {
 			return nil, err
 		}

@@ -13,6 +13,7 @@ import (
 
 	"sightline/calibration/regular"
 	"sightline/calibration/verify"
+	"sightline/cmd/internal/terminal"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
@@ -151,7 +152,8 @@ func (c *measureCmd) results(scenes []engine.Scene) ([]engine.Result, error) {
 		}
 	}
 	if len(c.arcs) > 0 && !found {
-		return nil, unanswered{fmt.Errorf("--arc: no ship that is measured from has the arc %s in this edition", strings.Join(c.Arc, ", "))}
+		return nil, terminal.Unanswered{Err: fmt.Errorf("--arc: no ship that is measured from has the arc %s in this edition",
+			strings.Join(c.Arc, ", "))}
 	}
 	return results, nil
 }
@@ -203,9 +205,9 @@ func (c *measureCmd) known(scenes []engine.Scene) error {
 	}
 	switch {
 	case !from:
-		return unanswered{fmt.Errorf("--from: no ship %q in the scene%s", c.From, meant(scenes, c.From))}
+		return terminal.Unanswered{Err: fmt.Errorf("--from: no ship %q in the scene%s", c.From, meant(scenes, c.From))}
 	case !to:
-		return unanswered{fmt.Errorf("--to: no ship, obstacle, device or marker %q in the scene%s", c.To, meant(scenes, c.To))}
+		return terminal.Unanswered{Err: fmt.Errorf("--to: no ship, obstacle, device or marker %q in the scene%s", c.To, meant(scenes, c.To))}
 	case c.From != "" && c.From == c.To:
 		return errors.New("--to: expected another ship than --from")
 	}
@@ -262,45 +264,45 @@ func (c *measureCmd) printResult(w io.Writer, r *engine.Result) {
 	}
 	if len(r.Objects) > 0 {
 		fmt.Fprintln(w)
-		var g grid
-		g.add("FROM", "TO", "KIND", "RANGE", "DISTANCE mm", "MARGIN mm", "OVERLAP")
+		var g terminal.Grid
+		g.Add("FROM", "TO", "KIND", "RANGE", "DISTANCE mm", "MARGIN mm", "OVERLAP")
 		for i := range r.Objects {
 			o := &r.Objects[i]
-			g.add(append(append([]string{o.From, o.To, o.Kind}, distance(&o.Range, o.Contact)...), words(o.Overlap))...)
+			g.Add(append(append([]string{o.From, o.To, o.Kind}, distance(&o.Range, o.Contact)...), words(o.Overlap))...)
 		}
-		g.print(w)
+		g.Print(w)
 	}
 	printStanding(w, r.Standing)
 	if len(r.Problems) > 0 {
 		fmt.Fprintln(w)
-		var g grid
-		g.add("PROBLEM", "OF", "BY mm")
+		var g terminal.Grid
+		g.Add("PROBLEM", "OF", "BY mm")
 		for _, p := range r.Problems {
 			by := ""
 			if p.Margin != 0 {
 				by = fmt.Sprintf("%.2f", p.Margin.Millimeters())
 			}
-			g.add(p.Problem, p.ID, by)
+			g.Add(p.Problem, p.ID, by)
 		}
-		g.print(w)
+		g.Print(w)
 	}
 }
 
 // printPairs prints what is measured between ships.
 func (c *measureCmd) printPairs(w io.Writer, pairs []engine.PairVerdict) {
-	var g grid
-	g.add("FROM", "TO", "MEASURED", "IN ARC", "BY mm", "RANGE", "DISTANCE mm", "MARGIN mm", "OBSTRUCTED")
+	var g terminal.Grid
+	g.Add("FROM", "TO", "MEASURED", "IN ARC", "BY mm", "RANGE", "DISTANCE mm", "MARGIN mm", "OBSTRUCTED")
 	for i := range pairs {
 		p := &pairs[i]
-		g.add(append([]string{p.From, p.To, "range", "", ""}, distance(&p.Range, p.Contact)...)...)
+		g.Add(append([]string{p.From, p.To, "range", "", ""}, distance(&p.Range, p.Contact)...)...)
 		c.addArcs(&g, "", p.Arcs)
 		for j := range p.Sections {
 			v := &p.Sections[j]
-			g.add(append([]string{"", "", v.Section.String() + " section", "", ""}, distance(&v.Range, v.Contact)...)...)
+			g.Add(append([]string{"", "", v.Section.String() + " section", "", ""}, distance(&v.Range, v.Contact)...)...)
 			c.addArcs(&g, v.Section.String()+", ", v.Arcs)
 		}
 	}
-	g.print(w)
+	g.Print(w)
 }
 
 // legend says how to read the table.
@@ -316,26 +318,26 @@ MARGIN: how far the distance is from another band, or the guides from touching.
 
 // printStanding prints what ships may not do where they stand.
 func printStanding(w io.Writer, all []engine.Standing) {
-	var g grid
+	var g terminal.Grid
 	for _, s := range all {
 		for _, b := range s.Restrictions {
-			if len(g.rows) == 0 {
+			if len(g.Rows) == 0 {
 				fmt.Fprintln(w)
-				g.add("SHIP", "MAY NOT", "BECAUSE", "ANSWER", "RULE")
+				g.Add("SHIP", "MAY NOT", "BECAUSE", "ANSWER", "RULE")
 			}
 			act := b.Act
 			if b.Target != "" {
 				act += " " + b.Target
 			}
-			g.add(s.ID, act, fmt.Sprintf("%s (%s)", b.Why, b.Because), words(b.Outcome), b.Rule)
+			g.Add(s.ID, act, fmt.Sprintf("%s (%s)", b.Why, b.Because), words(b.Outcome), b.Rule)
 		}
 	}
-	g.print(w)
+	g.Print(w)
 }
 
 // addArcs adds a row for each arc that the target is or may be in, or that was asked
 // for, and names the others.
-func (c *measureCmd) addArcs(g *grid, before string, arcs []engine.ArcVerdict) {
+func (c *measureCmd) addArcs(g *terminal.Grid, before string, arcs []engine.ArcVerdict) {
 	var not []string
 	for i := range arcs {
 		a := &arcs[i]
@@ -348,10 +350,10 @@ func (c *measureCmd) addArcs(g *grid, before string, arcs []engine.ArcVerdict) {
 		if at := a.Attack; at != nil {
 			row = append(append(row, distance(&at.RangeVerdict, engine.No)...), obstructed(&at.Obstruction))
 		}
-		g.add(row...)
+		g.Add(row...)
 	}
 	if len(not) > 0 {
-		g.text(2, before+"not in "+strings.Join(not, ", "))
+		g.Text(2, before+"not in "+strings.Join(not, ", "))
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"sightline/cmd/internal/terminal"
 	"strings"
 	"testing"
 
@@ -105,13 +106,13 @@ func TestMeasureShowsTheArcsThatWereAskedFor(t *testing.T) {
 }
 
 func TestColumnsAreAsWideAsTheirCells(t *testing.T) {
-	var g grid
-	g.add("A", "B", "C")
-	g.add("one", "±±", "3")
-	g.text(1, "longer than its column and all after it")
-	g.add("", "x")
+	var g terminal.Grid
+	g.Add("A", "B", "C")
+	g.Add("one", "±±", "3")
+	g.Text(1, "longer than its column and all after it")
+	g.Add("", "x")
 	var b strings.Builder
-	g.print(&b)
+	g.Print(&b)
 	assert.Equal(t, "A    B   C\none  ±±  3\n     longer than its column and all after it\n     x\n", b.String())
 }
 
@@ -164,5 +165,5 @@ func TestMeasureErrorsNameTheFileAndTheKey(t *testing.T) {
 
 	err = (&measureCmd{Scene: "-", Sigmas: 3, To: "X"}).measure(strings.NewReader(measureScene), &bytes.Buffer{})
 	assert.ErrorContains(t, err, `--to: no ship, obstacle, device or marker "X" in the scene, which has A1`)
-	assert.True(t, errors.As(err, new(unanswered)))
+	assert.True(t, errors.As(err, new(terminal.Unanswered)))
 }

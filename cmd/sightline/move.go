@@ -9,6 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"sightline/cmd/internal/terminal"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
@@ -37,7 +38,7 @@ func (c *moveCmd) move(stdin io.Reader, out io.Writer) error {
 	if err != nil {
 		name := sceneName(c.Scene)
 		if errors.Is(err, engine.ErrNoShip) || errors.Is(err, engine.ErrHugeMove) || errors.Is(err, engine.ErrBankRoll) {
-			err = unanswered{err}
+			err = terminal.Unanswered{Err: err}
 		}
 		if errors.Is(err, engine.ErrNoShip) {
 			return fmt.Errorf("move: %s: %w%s", name, err, meant([]engine.Scene{*scene}, c.Ship))

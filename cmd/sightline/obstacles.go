@@ -7,7 +7,10 @@ import (
 	"os"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/pictures"
+	"sightline/cmd/internal/sentence"
 	"sightline/cmd/internal/sheet"
+	"sightline/cmd/internal/terminal"
 	"sightline/vision"
 	"sightline/vision/exposure"
 	"sightline/vision/locate"
@@ -23,7 +26,7 @@ type obstaclesCmd struct {
 
 // learnMatCmd averages pictures of the empty mat.
 type learnMatCmd struct {
-	pictureInput `embed:""`
+	pictures.Input `embed:""`
 
 	Calibration string `required:"" placeholder:"FILE" help:"The table calibration, from calibrate table."`
 	Out         string `name:"output" aliases:"out" short:"o" required:"" placeholder:"FILE" help:"The learnt mat to write, a PNG picture."`
@@ -38,14 +41,14 @@ func (c *learnMatCmd) Run(ctx context.Context) error {
 }
 
 func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
-	table, err := loadTable(progress, c.Calibration)
+	table, err := pictures.LoadTable(progress, c.Calibration)
 	if err != nil {
 		return err
 	}
-	if err := checkOutput(c.Out); err != nil {
+	if err := pictures.CheckOutput(c.Out); err != nil {
 		return err
 	}
 	markers, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
@@ -54,9 +57,9 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 	}
 	defer markers.Close()
 	var learner *obstacle.BackgroundLearner
-	var size sameSize
-	err = c.each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
-		if err := size.check(f); err != nil {
+	var size pictures.SameSize
+	err = c.Each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
+		if err := size.Check(f); err != nil {
 			return false, false, err
 		}
 		if learner == nil {
@@ -69,23 +72,24 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 		if err := learner.Add(f); err != nil {
 			return false, false, err
 		}
-		return true, c.live() && learner.Frames() >= liveFrames, nil
+		return true, c.Live() && learner.Frames() >= pictures.LiveFrames, nil
 	})
 	if err != nil {
 		return err
 	}
 	if learner == nil {
-		return unanswered{fmt.Errorf("source %s: no picture came", c.Source)}
+		return terminal.Unanswered{Err: fmt.Errorf("source %s: no picture came", c.Source)}
 	}
 	mat, err := learner.Background()
 	if err != nil {
-		return unanswered{err}
+		return terminal.Unanswered{Err: err}
 	}
 	if err := writeMat(c.Out, mat); err != nil {
 		return err
 	}
 	w, h := mat.Size()
-	fmt.Fprintf(progress, "learnt a mat of %.1f × %.1f mm from %s: %s\n", float64(w), float64(h), counted(learner.Frames(), "picture"), c.Out)
+	fmt.Fprintf(progress, "learnt a mat of %.1f × %.1f mm from %s: %s\n", float64(w), float64(h), sentence.Counted(learner.Frames(),
+		"picture"), c.Out)
 	return nil
 }
 
@@ -99,10 +103,12 @@ func emptyTable(table calibration.Table, markers vision.MarkerDetector, f vision
 		return here, err
 	}
 	if obstacle.HasPaper(f, here) {
-		return here, unanswered{fmt.Errorf("%s: a sheet of white paper lies on the mat: take it away, and whatever lies on it", f.Name)}
+		return here, terminal.Unanswered{Err: fmt.Errorf("%s: a sheet of white paper lies on the mat: take it away, and whatever lies on it",
+			f.Name)}
 	}
-	if l := tellLight(progress, f, seen, &here); l.Glare > exposure.GlareShare {
-		return here, unanswered{fmt.Errorf("%s: %.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. Turn "+
+	if l := pictures.TellLight(progress, f, seen, &here); l.Glare > exposure.GlareShare {
+		return here, terminal.Unanswered{Err: fmt.Errorf("%s: %.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. "+
+			"Turn "+
 			"the lamp or the camera, or lower the exposure", f.Name, 100*l.Glare, l.Where)}
 	}
 	return here, nil
@@ -120,9 +126,9 @@ func checkEmpty(table calibration.Table, f vision.Frame, markers int) error {
 	case err != nil:
 		return err
 	case len(got.Scene.Ships) > 0:
-		return unanswered{fmt.Errorf("%s: ship %s is on the mat: take it away", f.Name, got.Scene.Ships[0].ID)}
+		return terminal.Unanswered{Err: fmt.Errorf("%s: ship %s is on the mat: take it away", f.Name, got.Scene.Ships[0].ID)}
 	case markers == 0:
-		return unanswered{fmt.Errorf("%s: none of the mat's markers can be seen", f.Name)}
+		return terminal.Unanswered{Err: fmt.Errorf("%s: none of the mat's markers can be seen", f.Name)}
 	}
 	return nil
 }

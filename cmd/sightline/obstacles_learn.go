@@ -11,6 +11,10 @@ import (
 	"strings"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/pictures"
+	"sightline/cmd/internal/sentence"
+	"sightline/cmd/internal/sheet"
+	"sightline/cmd/internal/terminal"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/catalogue"
@@ -20,7 +24,7 @@ import (
 
 // learnTokensCmd traces tokens into a catalogue.
 type learnTokensCmd struct {
-	pictureInput `embed:""`
+	pictures.Input `embed:""`
 
 	Calibration string   `required:"" placeholder:"FILE" help:"The table calibration, from calibrate table."`
 	Name        []string `required:"" placeholder:"NAME" help:"The tokens' names, from left to right as player 1 sees them: --name rock1,rock2."`
@@ -46,13 +50,13 @@ func (c *learnTokensCmd) Run(ctx context.Context) error {
 }
 
 func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
 	if !(c.Top >= 0.2 && c.Top <= 20) {
 		return fmt.Errorf("--top: expected 0.2 to 20 mm, got %v", c.Top)
 	}
-	if err := checkOutput(c.Out); err != nil {
+	if err := pictures.CheckOutput(c.Out); err != nil {
 		return err
 	}
 	known, err := c.catalogue()
@@ -85,11 +89,11 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 	}
 	found, err := obstacle.TraceTokens(frame, table, geom.Length(c.Top))
 	if err != nil {
-		return unanswered{fmt.Errorf("%s: %w", frame.Name, err)}
+		return terminal.Unanswered{Err: fmt.Errorf("%s: %w", frame.Name, err)}
 	}
 	if len(found) != len(c.Name) {
-		return unanswered{fmt.Errorf("%s: expected the %s that --name names, got %d that can be traced, %s", frame.Name,
-			counted(len(c.Name), "token"), len(found), on)}
+		return terminal.Unanswered{Err: fmt.Errorf("%s: expected the %s that --name names, got %d that can be traced, %s", frame.Name,
+			sentence.Counted(len(c.Name), "token"), len(found), on)}
 	}
 	if err := c.add(known, found, progress); err != nil {
 		return err
@@ -98,7 +102,7 @@ func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return writeWhole(c.Out, append(doc, '\n'))
+	return sheet.WriteFile(c.Out, append(doc, '\n'))
 }
 
 // add enters the outlines found, in the order of the names given, into a catalogue.
@@ -126,7 +130,8 @@ func (c *learnTokensCmd) checkAlike(e *catalogue.Entry, all *catalogue.Catalogue
 	}
 	for i := range all.Entries {
 		if known := &all.Entries[i]; obstacle.Alike(e.Outline, known.Outline) {
-			return unanswered{fmt.Errorf("%s looks like %s: neither would be recognised. Leave it out if it is the same token; --alike saves it "+
+			return terminal.Unanswered{Err: fmt.Errorf("%s looks like %s: neither would be recognised. Leave it out if it is the same token; "+
+				"--alike saves it "+
 				"all the same", e.Name, known.Name)}
 		}
 	}
@@ -168,10 +173,10 @@ func (c *learnTokensCmd) catalogue() (*catalogue.Catalogue, error) {
 func (c *learnTokensCmd) mean(ctx context.Context) (vision.Frame, error) {
 	var sum []uint32
 	var out vision.Frame
-	var size sameSize
+	var size pictures.SameSize
 	n := 0
-	err := c.each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
-		if err := size.check(f); err != nil {
+	err := c.Each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
+		if err := size.Check(f); err != nil {
 			return false, false, err
 		}
 		w, h := f.Size()
@@ -184,13 +189,13 @@ func (c *learnTokensCmd) mean(ctx context.Context) (vision.Frame, error) {
 			}
 		}
 		n++
-		return true, c.live() && n >= liveFrames, nil
+		return true, c.Live() && n >= pictures.LiveFrames, nil
 	})
 	if err != nil {
 		return out, err
 	}
 	if n == 0 {
-		return out, unanswered{fmt.Errorf("source %s: no picture came", c.Source)}
+		return out, terminal.Unanswered{Err: fmt.Errorf("source %s: no picture came", c.Source)}
 	}
 	w, h := out.Size()
 	g := image.NewGray(image.Rect(0, 0, w, h))

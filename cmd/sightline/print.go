@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -12,7 +11,6 @@ import (
 	"sightline/calibration/verify"
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/sheet"
-	"sightline/engine/geom"
 	"sightline/vision/token"
 )
 
@@ -164,7 +162,7 @@ type printMatMarkersCmd struct {
 
 // Run implements the command.
 func (c *printMatMarkersCmd) Run() error {
-	w, h, err := parseMat(c.Mat)
+	w, h, err := sheet.ParseMat(c.Mat)
 	if err != nil {
 		return fmt.Errorf("print mat-markers: %w", err)
 	}
@@ -256,31 +254,4 @@ func (c *printCheckCardCmd) Run() error {
 		return fmt.Errorf("print check-card: %w", err)
 	}
 	return nil
-}
-
-// The mats that the eight markers suit: on a smaller one the cards would crowd,
-// and no camera of ours sees a larger one.
-const (
-	minMat = 300 * geom.Millimeter
-	maxMat = 2000 * geom.Millimeter
-)
-
-// parseMat reads "914.4x914.4", in mm.
-func parseMat(s string) (width, height geom.Length, err error) {
-	ws, hs, ok := strings.Cut(s, "x")
-	w, errW := strconv.ParseFloat(ws, 64)
-	h, errH := strconv.ParseFloat(hs, 64)
-	if !ok || errW != nil || errH != nil {
-		return 0, 0, fmt.Errorf("--mat %q: expected WIDTHxHEIGHT in mm, as 914.4x914.4", s)
-	}
-	for _, v := range []float64{w, h} {
-		if !(v >= float64(minMat) && v <= float64(maxMat)) || math.IsInf(v, 0) {
-			hint := ""
-			if w >= 12 && w <= 78 && h >= 12 && h <= 78 {
-				hint = fmt.Sprintf("; in inches it is %gx%g", math.Round(w*254)/10, math.Round(h*254)/10)
-			}
-			return 0, 0, fmt.Errorf("--mat %q: expected sides of %.0f…%.0f mm%s", s, float64(minMat), float64(maxMat), hint)
-		}
-	}
-	return geom.Length(w), geom.Length(h), nil
 }

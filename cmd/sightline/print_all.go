@@ -31,7 +31,7 @@ func (c *printAllCmd) Run() error {
 }
 
 func (c *printAllCmd) pages() ([]sheet.Page, error) {
-	w, h, err := parseMat(c.Mat)
+	w, h, err := sheet.ParseMat(c.Mat)
 	if err != nil {
 		return nil, err
 	}

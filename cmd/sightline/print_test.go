@@ -2,7 +2,6 @@ package main
 
 import (
 	"image/png"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,28 +15,6 @@ import (
 func printed(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	return called(t, append([]string{"print"}, args...)...)
-}
-
-// called runs a command line and returns its exit code and what it wrote.
-func called(t *testing.T, args ...string) (code int, stdout, stderr string) {
-	t.Helper()
-	oldOut, oldErr := os.Stdout, os.Stderr
-	defer func() { os.Stdout, os.Stderr = oldOut, oldErr }()
-	outFile, err := os.CreateTemp(t.TempDir(), "out")
-	require.NoError(t, err)
-	errFile, err := os.CreateTemp(t.TempDir(), "err")
-	require.NoError(t, err)
-	os.Stdout, os.Stderr = outFile, errFile
-	code = run(args)
-	read := func(f *os.File) string {
-		_, err := f.Seek(0, io.SeekStart)
-		require.NoError(t, err)
-		b, err := io.ReadAll(f)
-		require.NoError(t, err)
-		require.NoError(t, f.Close())
-		return string(b)
-	}
-	return code, read(outFile), read(errFile)
 }
 
 func TestPrintWritesEverySheetInEveryFormatAndSaysSo(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"sightline/calibration/atomicfile"
 	"sightline/calibration/regular"
 	"sightline/cmd/internal/app"
+	"sightline/cmd/internal/pictures"
+	"sightline/cmd/internal/terminal"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
@@ -71,7 +73,7 @@ func (c *recordCmd) record(ctx context.Context, out, progress io.Writer) error {
 		return err
 	}
 	if r.Count() == 0 {
-		return unanswered{fmt.Errorf("source %s: no picture came", c.Source)}
+		return terminal.Unanswered{Err: fmt.Errorf("source %s: no picture came", c.Source)}
 	}
 	_, err = fmt.Fprintf(out, "wrote %d pictures to %s; sightline run --source %s shows them\n", r.Count(), c.Output, c.Output)
 	return err
@@ -83,7 +85,7 @@ func (c *recordCmd) locating(warn io.Writer) (l *locating, done func(), err erro
 	if c.Calibration == "" {
 		return nil, func() {}, nil
 	}
-	table, err := loadTable(warn, c.Calibration)
+	table, err := pictures.LoadTable(warn, c.Calibration)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"sightline/cmd/internal/rulings"
+	"sightline/cmd/internal/terminal"
 )
 
 // replayCmd works a ruling out again.
@@ -36,7 +37,7 @@ func (c *replayCmd) replay(ctx context.Context, out io.Writer) error {
 	if errors.Is(err, rulings.ErrNoEntry) { // 1 would say that the answer differs
 		head, err := l.Head(ctx)
 		if err != nil {
-			return unanswered{err}
+			return terminal.Unanswered{Err: err}
 		}
 		if head.Number == 0 {
 			return fmt.Errorf("replay: no entry %d; the log has none", c.Entry)
@@ -44,11 +45,11 @@ func (c *replayCmd) replay(ctx context.Context, out io.Writer) error {
 		return fmt.Errorf("replay: no entry %d; the log has 1 to %d", c.Entry, head.Number)
 	}
 	if err != nil {
-		return unanswered{err}
+		return terminal.Unanswered{Err: err}
 	}
 	r, err := l.Replay(ctx, c.Entry, version)
 	if err != nil {
-		return unanswered{err}
+		return terminal.Unanswered{Err: err}
 	}
 	if c.JSON {
 		err = printJSON(out, struct {
@@ -63,7 +64,7 @@ func (c *replayCmd) replay(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if !r.Same() {
-		return unanswered{fmt.Errorf("entry %d: %s", c.Entry, verdictOn(&r))}
+		return terminal.Unanswered{Err: fmt.Errorf("entry %d: %s", c.Entry, verdictOn(&r))}
 	}
 	return nil
 }

@@ -16,7 +16,9 @@ import (
 	"sightline/calibration/regular"
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/rulings"
+	"sightline/cmd/internal/sentence"
 	"sightline/cmd/internal/sheet"
+	"sightline/cmd/internal/terminal"
 )
 
 // rulingsCmd reads the judges' log.
@@ -49,13 +51,13 @@ func (c *rulingsLog) open() (*rulings.Log, error) {
 	case errors.Is(err, fs.ErrNotExist) && c.Rulings != "":
 		return nil, fmt.Errorf("--rulings: %s: expected a log of rulings, with rulings.db in it", found.Dir)
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, unanswered{fmt.Errorf("there are no rulings yet; looked in %s", strings.Join(found.Looked, ", "))}
+		return nil, terminal.Unanswered{Err: fmt.Errorf("there are no rulings yet; looked in %s", strings.Join(found.Looked, ", "))}
 	case errors.Is(err, syscall.ENOTDIR):
 		return nil, fmt.Errorf("%s: expected a folder with a log of rulings", found.Dir)
 	case errors.Is(err, regular.ErrKind):
 		return nil, err
 	case err != nil:
-		return nil, unanswered{err}
+		return nil, terminal.Unanswered{Err: err}
 	}
 	fmt.Fprintln(os.Stderr, "sightline: the rulings in", found.Dir)
 	if err := l.Newer(); err != nil {
@@ -96,21 +98,21 @@ func (c *rulingsListCmd) list(ctx context.Context, out io.Writer) error {
 	defer l.Close()
 	head, err := l.Head(ctx)
 	if err != nil {
-		return unanswered{err}
+		return terminal.Unanswered{Err: err}
 	}
 	doc := struct {
 		Version int          `json:"version"`
 		Head    rulings.Head `json:"head"`
 		Rulings []listedJSON `json:"rulings"`
 	}{1, head, []listedJSON{}}
-	var g grid
-	g.add("#", "TIME", "PAIR", "RULING", "DECISION", "JUDGE")
+	var g terminal.Grid
+	g.Add("#", "TIME", "PAIR", "RULING", "DECISION", "JUDGE")
 	damaged := 0
 	const batch = 100
 	for from := int64(1); ; {
 		entries, err := l.Entries(ctx, from, batch)
 		if err != nil {
-			return unanswered{err}
+			return terminal.Unanswered{Err: err}
 		}
 		for i := range entries {
 			e := &entries[i]
@@ -118,7 +120,7 @@ func (c *rulingsListCmd) list(ctx context.Context, out io.Writer) error {
 				damaged++
 			}
 			doc.Rulings = append(doc.Rulings, listed(e))
-			g.add(row(e)...)
+			g.Add(row(e)...)
 		}
 		if len(entries) < batch {
 			break
@@ -131,14 +133,15 @@ func (c *rulingsListCmd) list(ctx context.Context, out io.Writer) error {
 		}
 	} else {
 		w := bufio.NewWriter(out)
-		g.print(w)
+		g.Print(w)
 		fmt.Fprintf(w, "\nthe last is entry %d, %s\n", head.Number, head.Hash)
 		if err := w.Flush(); err != nil {
 			return err
 		}
 	}
 	if damaged > 0 {
-		return unanswered{fmt.Errorf("%d of them were changed since they were recorded: sightline rulings verify says more", damaged)}
+		return terminal.Unanswered{Err: fmt.Errorf("%d of them were changed since they were recorded: sightline rulings verify says more",
+			damaged)}
 	}
 	return nil
 }
@@ -176,7 +179,7 @@ func row(e *rulings.Entry) []string {
 }
 
 // printable keeps what people wrote to one line without control characters.
-func printable(s string) string { return oneLine(errors.New(s)) }
+func printable(s string) string { return terminal.OneLine(errors.New(s)) }
 
 func printJSON(out io.Writer, doc any) error {
 	raw, err := json.Marshal(doc)
@@ -217,7 +220,7 @@ func (c *rulingsVerifyCmd) verify(ctx context.Context, out io.Writer) error {
 	defer l.Close()
 	report, err := l.VerifyBy(ctx, keys, heads...)
 	if err != nil {
-		return unanswered{err}
+		return terminal.Unanswered{Err: err}
 	}
 	if c.JSON {
 		if err := printJSON(out, struct {
@@ -230,7 +233,8 @@ func (c *rulingsVerifyCmd) verify(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	if !report.OK() {
-		return unanswered{fmt.Errorf("%s: changed since it was recorded, in %s", l.Dir(), plural(len(report.Findings), "place"))}
+		return terminal.Unanswered{Err: fmt.Errorf("%s: changed since it was recorded, in %s", l.Dir(), sentence.Counted(len(report.Findings),
+			"place"))}
 	}
 	return nil
 }
@@ -254,18 +258,12 @@ func (c *rulingsVerifyCmd) keys() ([]rulings.PublicKey, error) {
 	return keys, nil
 }
 
-func plural(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 func printReport(out io.Writer, dir string, r *rulings.Report) error {
 	w := bufio.NewWriter(out)
-	fmt.Fprintf(w, "%s: %s, %s", dir, strings.Replace(plural(int(r.Entries), "entry"), "entrys", "entries", 1), plural(r.Files, "file"))
+	fmt.Fprintf(w, "%s: %s, %s", dir, strings.Replace(sentence.Counted(int(r.Entries), "entry"), "entrys", "entries", 1),
+		sentence.Counted(r.Files, "file"))
 	if r.Pruned > 0 {
-		fmt.Fprintf(w, ", %s pruned for their age", plural(r.Pruned, "picture"))
+		fmt.Fprintf(w, ", %s pruned for their age", sentence.Counted(r.Pruned, "picture"))
 	}
 	fmt.Fprintln(w)
 	for _, f := range r.Findings {
@@ -310,7 +308,7 @@ func (c *rulingsExportCmd) export(ctx context.Context, out io.Writer) error {
 	defer l.Close()
 	if c.Entry != 0 { // before a file is made
 		if _, err := l.Entry(ctx, c.Entry); err != nil {
-			return unanswered{err}
+			return terminal.Unanswered{Err: err}
 		}
 	}
 	write := func(w io.Writer) error {

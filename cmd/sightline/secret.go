@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"sightline/cmd/internal/app"
+	"sightline/cmd/internal/terminal"
 )
 
 // secretCmd says the judge's secret to the person at the machine. The secret alone goes
@@ -21,7 +22,7 @@ func (c *secretCmd) Run() error {
 	}
 	secret, path, err := app.JudgeSecret(config.Web)
 	if err != nil {
-		return unanswered{fmt.Errorf("judge's secret: %w", err)}
+		return terminal.Unanswered{Err: fmt.Errorf("judge's secret: %w", err)}
 	}
 	fmt.Fprintf(os.Stderr, "sightline: the judge's secret, kept in %s; type it at the page under /pair:\n", path)
 	fmt.Println(secret)

@@ -3,6 +3,7 @@
 package sentence
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 )
@@ -40,4 +41,12 @@ func Shorten(s string) string {
 		return strings.ToValidUTF8(s[:40], "") + "…"
 	}
 	return s
+}
+
+// Counted is a number of things in words: "1 base", "2 bases".
+func Counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

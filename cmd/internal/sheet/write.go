@@ -137,3 +137,11 @@ func withoutPath(err error) error {
 	}
 	return err
 }
+
+// WriteFile writes a file as a whole or not at all.
+func WriteFile(name string, content []byte) error {
+	return Create(name, func(w io.Writer) error {
+		_, err := w.Write(content)
+		return err
+	})
+}

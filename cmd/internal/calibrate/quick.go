@@ -1,4 +1,4 @@
-package main
+package calibrate
 
 import (
 	"context"
@@ -16,12 +16,14 @@ import (
 	"sightline/calibration/lens"
 	"sightline/calibration/quick"
 	"sightline/calibration/verify"
+	"sightline/cmd/internal/pictures"
+	"sightline/cmd/internal/terminal"
 	"sightline/engine/geom"
 	"sightline/vision"
 )
 
-type calibrateQuickCmd struct {
-	pictureInput `embed:""`
+type quickCmd struct {
+	pictures.Input `embed:""`
 
 	Out         string  `name:"output" short:"o" required:"" placeholder:"FILE" help:"The table calibration to write, JSON."`
 	LensOut     string  `name:"lens-output" placeholder:"FILE" help:"Write the estimated lens too, JSON or YAML, for camera.lens of the configuration."`
@@ -33,26 +35,26 @@ type calibrateQuickCmd struct {
 }
 
 // Run implements the command.
-func (c *calibrateQuickCmd) Run(ctx context.Context) error {
+func (c *quickCmd) Run(ctx context.Context) error {
 	if err := c.run(ctx, os.Stdout, os.Stderr); err != nil {
 		return fmt.Errorf("calibrate quick: %w", err)
 	}
 	return nil
 }
 
-func (c *calibrateQuickCmd) run(ctx context.Context, out, progress io.Writer) error {
-	if err := c.check(); err != nil {
+func (c *quickCmd) run(ctx context.Context, out, progress io.Writer) error {
+	if err := c.Check(); err != nil {
 		return err
 	}
-	if err := checkOutput(c.Out); err != nil {
+	if err := pictures.CheckOutput(c.Out); err != nil {
 		return err
 	}
 	if c.LensOut != "" {
-		if err := checkOutput(c.LensOut); err != nil {
+		if err := pictures.CheckOutput(c.LensOut); err != nil {
 			return fmt.Errorf("--lens-output: %w", err)
 		}
 	}
-	table := calibrateTableCmd{pictureInput: c.pictureInput, Mat: c.Mat, Config: c.Config, MarkerSigma: c.MarkerSigma}
+	table := tableCmd{Input: c.Input, Mat: c.Mat, Config: c.Config, MarkerSigma: c.MarkerSigma}
 	layout, err := table.layout()
 	if err != nil {
 		return err
@@ -72,7 +74,7 @@ func (c *calibrateQuickCmd) run(ctx context.Context, out, progress io.Writer) er
 	}
 	switch {
 	case errors.Is(err, quick.ErrMarkers):
-		return unanswered{err}
+		return terminal.Unanswered{Err: err}
 	case err != nil:
 		return err
 	}
@@ -80,19 +82,19 @@ func (c *calibrateQuickCmd) run(ctx context.Context, out, progress io.Writer) er
 }
 
 // write stores what was found, and says what it is.
-func (c *calibrateQuickCmd) write(s *quick.Solution, out, progress io.Writer) error {
+func (c *quickCmd) write(s *quick.Solution, out, progress io.Writer) error {
 	t := &s.Table
 	kept, err := calibration.StoreTable(c.Out, t)
 	if err != nil {
 		return err
 	}
-	tellKept(progress, c.Out, kept)
+	pictures.TellKept(progress, c.Out, kept)
 	if c.LensOut != "" {
 		kept, err := lens.Store(c.LensOut, t.Intrinsics)
 		if err != nil {
 			return err
 		}
-		tellKept(progress, c.LensOut, kept)
+		pictures.TellKept(progress, c.LensOut, kept)
 	}
 	if c.JSON {
 		doc, err := calibration.MarshalTable(t)
@@ -108,7 +110,7 @@ func (c *calibrateQuickCmd) write(s *quick.Solution, out, progress io.Writer) er
 }
 
 // basis says in words what a lens was estimated from.
-func (c *calibrateQuickCmd) basis(s *quick.Solution) string {
+func (c *quickCmd) basis(s *quick.Solution) string {
 	switch {
 	case c.Corners != "":
 		return "the mat's corners"
@@ -119,12 +121,12 @@ func (c *calibrateQuickCmd) basis(s *quick.Solution) string {
 }
 
 // quickInput gathers what pictures show of the markers. Those of a camera that stood still count as one.
-func (c *calibrateTableCmd) quickInput(ctx context.Context, layout calibration.Layout, progress io.Writer) (quick.Input, error) {
+func (c *tableCmd) quickInput(ctx context.Context, layout calibration.Layout, progress io.Writer) (quick.Input, error) {
 	seen, err := c.sightings(ctx, layout, progress)
 	if err != nil {
 		return quick.Input{}, err
 	}
-	return quick.Input{Layout: layout, Views: quick.Merge(seen.views()), Width: seen.size.w, Height: seen.size.h}, nil
+	return quick.Input{Layout: layout, Views: quick.Merge(seen.views()), Width: seen.size.W, Height: seen.size.H}, nil
 }
 
 // views returns what each picture shows, in their order.
@@ -146,7 +148,7 @@ func (s *sightings) views() []quick.View {
 }
 
 // corners reads --corners and the size of the picture in which they were pointed at.
-func (c *calibrateQuickCmd) corners(ctx context.Context, layout calibration.Layout) (in quick.Input, err error) {
+func (c *quickCmd) corners(ctx context.Context, layout calibration.Layout) (in quick.Input, err error) {
 	at, err := parseCorners(c.Corners)
 	if err != nil {
 		return in, err
@@ -165,7 +167,7 @@ func (c *calibrateQuickCmd) corners(ctx context.Context, layout calibration.Layo
 	}
 	in, err = quick.Corners(layout.Width, layout.Height, at, 0, w, h)
 	if errors.Is(err, quick.ErrMarkers) {
-		err = unanswered{err}
+		err = terminal.Unanswered{Err: err}
 	}
 	return in, err
 }
@@ -189,7 +191,7 @@ func parseCorners(text string) (at []geom.Pixel, err error) {
 }
 
 // size returns that of the first picture. A picture file need not be decoded for it.
-func (c *calibrateQuickCmd) size(ctx context.Context) (w, h int, err error) {
+func (c *quickCmd) size(ctx context.Context) (w, h int, err error) {
 	if c.Source == "" {
 		f := os.Stdin
 		if name := c.Images[0]; name != "-" {
@@ -204,12 +206,12 @@ func (c *calibrateQuickCmd) size(ctx context.Context) (w, h int, err error) {
 		}
 		return size.Width, size.Height, nil
 	}
-	err = c.each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
+	err = c.Each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
 		w, h = f.Size()
 		return true, true, nil
 	})
 	if err == nil && w == 0 {
-		err = unanswered{fmt.Errorf("source %s: no picture", c.Source)}
+		err = terminal.Unanswered{Err: fmt.Errorf("source %s: no picture", c.Source)}
 	}
 	return w, h, err
 }

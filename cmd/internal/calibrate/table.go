@@ -1,4 +1,4 @@
-package main
+package calibrate
 
 import (
 	"context"
@@ -12,14 +12,17 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/verify"
 	"sightline/cmd/internal/app"
+	"sightline/cmd/internal/pictures"
+	"sightline/cmd/internal/sheet"
+	"sightline/cmd/internal/terminal"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/exposure"
 	"sightline/vision/opencv"
 )
 
-type calibrateTableCmd struct {
-	pictureInput `embed:""`
+type tableCmd struct {
+	pictures.Input `embed:""`
 
 	Lens        string   `required:"" placeholder:"FILE" help:"The lens file, from calibrate lens."`
 	Out         string   `name:"output" aliases:"out" short:"o" required:"" placeholder:"FILE" help:"The table calibration to write, JSON."`
@@ -37,23 +40,20 @@ type calibrateTableCmd struct {
 	JSON bool `name:"json" help:"Print one JSON document: what was written."`
 }
 
-// liveFrames is how many frames of a source are averaged.
-const liveFrames = 10
-
 // maxMarkerMove in px is how far a marker may move between the pictures that are
 // averaged. Noise moves corners by 0.1 px; more than this is a camera that was moved.
 const maxMarkerMove = 1.5
 
 // Run implements the command.
-func (c *calibrateTableCmd) Run(ctx context.Context) error {
+func (c *tableCmd) Run(ctx context.Context) error {
 	if err := c.run(ctx, os.Stdout, os.Stderr); err != nil {
 		return fmt.Errorf("calibrate table: %w", err)
 	}
 	return nil
 }
 
-func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) error {
-	if err := c.check(); err != nil {
+func (c *tableCmd) run(ctx context.Context, out, progress io.Writer) error {
+	if err := c.Check(); err != nil {
 		return err
 	}
 	layout, err := c.layout()
@@ -65,11 +65,11 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 		return err
 	}
 	// Of a lens file that was changed by hand the report warns; without one this does.
-	lens, integrity, err := loadLens(io.Discard, c.Lens)
+	lens, integrity, err := pictures.LoadLens(io.Discard, c.Lens)
 	if err != nil {
 		return err
 	}
-	if err := checkOutput(c.Out); err != nil {
+	if err := pictures.CheckOutput(c.Out); err != nil {
 		return err
 	}
 	seen, err := c.sightings(ctx, layout, progress)
@@ -82,7 +82,7 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 	}
 	scale, err := t.MeasureScale(distances, centers)
 	if err != nil {
-		return unanswered{err}
+		return terminal.Unanswered{Err: err}
 	}
 	if err := c.believe(scale); err != nil {
 		return err
@@ -95,7 +95,7 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 	if err != nil {
 		return err
 	}
-	tellKept(progress, c.Out, kept)
+	pictures.TellKept(progress, c.Out, kept)
 	for _, r := range t.Rejected {
 		fmt.Fprintf(progress, "%s: left out: %s\n", r.Name, r.Reason)
 	}
@@ -107,37 +107,37 @@ func (c *calibrateTableCmd) run(ctx context.Context, out, progress io.Writer) er
 
 // register finds the table's pose from what was seen of its markers, and says what is doubtful about it. It also returns
 // the markers' centres.
-func (c *calibrateTableCmd) register(lens calibration.Intrinsics, integrity calibration.Integrity, layout calibration.Layout,
+func (c *tableCmd) register(lens calibration.Intrinsics, integrity calibration.Integrity, layout calibration.Layout,
 	seen *sightings, progress io.Writer) (t calibration.Table, centers map[int]geom.Pixel, err error) {
-	if seen.size.w != lens.Width || seen.size.h != lens.Height {
-		scaled, err := lens.Scaled(seen.size.w, seen.size.h)
+	if seen.size.W != lens.Width || seen.size.H != lens.Height {
+		scaled, err := lens.Scaled(seen.size.W, seen.size.H)
 		if err != nil {
-			return t, nil, fmt.Errorf("--lens %s does not suit %s: %w", c.Lens, seen.size.name, err)
+			return t, nil, fmt.Errorf("--lens %s does not suit %s: %w", c.Lens, seen.size.Name, err)
 		}
 		fmt.Fprintf(progress, "%s is for %d×%d pictures, scaled to %d×%d\n", c.Lens, lens.Width, lens.Height, scaled.Width, scaled.Height)
 		lens = scaled
 	}
 	merged, err := seen.merged()
 	if err != nil {
-		return t, nil, unanswered{err}
+		return t, nil, terminal.Unanswered{Err: err}
 	}
 	t, err = calibration.Register(lens, layout, merged)
 	switch {
 	case errors.Is(err, calibration.ErrMarkers):
 		if integrity == calibration.Edited {
-			tellDoubts(progress, c.Lens, []string{integrity.String()})
+			pictures.TellDoubts(progress, c.Lens, []string{integrity.String()})
 		}
-		return t, nil, unanswered{fmt.Errorf("%s: %w", seen.size.name, exposure.ExplainMarkers(err, seen.first.Gray, merged))}
+		return t, nil, terminal.Unanswered{Err: fmt.Errorf("%s: %w", seen.size.Name, exposure.ExplainMarkers(err, seen.first.Gray, merged))}
 	case err != nil:
 		return t, nil, err
 	}
-	tellLight(progress, seen.first, merged, &t)
+	pictures.TellLight(progress, seen.first, merged, &t)
 	t.Made, t.LensIntegrity = seen.captured, integrity
 	return t, calibration.Centers(lens, merged), nil
 }
 
 // printJSON prints what was written, for programs; the warnings go to progress.
-func (c *calibrateTableCmd) printJSON(out, progress io.Writer, t *calibration.Table, scale calibration.ScaleCheck) error {
+func (c *tableCmd) printJSON(out, progress io.Writer, t *calibration.Table, scale calibration.ScaleCheck) error {
 	_, corner, _ := sureness(calibration.NewBudget(*t, calibration.Uncertainty{}))
 	printWarnings(progress, t, c.Out, scale, corner)
 	doc, err := calibration.MarshalTable(t)
@@ -149,7 +149,7 @@ func (c *calibrateTableCmd) printJSON(out, progress io.Writer, t *calibration.Ta
 }
 
 // layout returns the mat and its markers, and how exactly they lie.
-func (c *calibrateTableCmd) layout() (calibration.Layout, error) {
+func (c *tableCmd) layout() (calibration.Layout, error) {
 	l, err := c.places()
 	if err != nil || c.MarkerSigma == 0 {
 		return l, err
@@ -162,7 +162,7 @@ func (c *calibrateTableCmd) layout() (calibration.Layout, error) {
 }
 
 // distances returns the measured distances.
-func (c *calibrateTableCmd) distances(l calibration.Layout) (out []calibration.ScaleDistance, err error) {
+func (c *tableCmd) distances(l calibration.Layout) (out []calibration.ScaleDistance, err error) {
 	known := map[int]bool{}
 	for _, m := range l.Markers {
 		known[m.ID] = true
@@ -186,7 +186,7 @@ const impossible = 6
 
 // believe refuses distances that cannot be true of these markers: taken, one wrong
 // digit would stretch every answer on the table.
-func (c *calibrateTableCmd) believe(scale calibration.ScaleCheck) error {
+func (c *tableCmd) believe(scale calibration.ScaleCheck) error {
 	if c.ForceDistance || !(scale.Sigmas > impossible) {
 		return nil
 	}
@@ -197,14 +197,15 @@ func (c *calibrateTableCmd) believe(scale calibration.ScaleCheck) error {
 		}
 	}
 	d := scale.Distances[worst]
-	return unanswered{fmt.Errorf("--distance %d:%d:%g: the layout puts these markers %.1f mm apart, sure to ± %.2f mm with the rule; the "+
+	return terminal.Unanswered{Err: fmt.Errorf("--distance %d:%d:%g: the layout puts these markers %.1f mm apart, sure to ± %.2f mm with "+
+		"the rule; the "+
 		"distances are %.0f sigmas off (at most %d), so nothing was written. Measure again, from centre to centre, and check --mat; "+
 		"--force-distance takes it as it is",
 		d.From, d.To, float64(d.Length), float64(d.Seen), float64(d.Expected), scale.Sigmas, impossible)}
 }
 
 // places returns the mat and its markers.
-func (c *calibrateTableCmd) places() (calibration.Layout, error) {
+func (c *tableCmd) places() (calibration.Layout, error) {
 	switch {
 	case c.Mat != "" && c.Config != "":
 		return calibration.Layout{}, errors.New("expected --mat or --config, got both")
@@ -212,7 +213,7 @@ func (c *calibrateTableCmd) places() (calibration.Layout, error) {
 		cfg, err := app.LoadConfig(c.Config)
 		return cfg.Table.Layout, err
 	case c.Mat != "":
-		w, h, err := parseMat(c.Mat)
+		w, h, err := sheet.ParseMat(c.Mat)
 		return calibration.DefaultLayout(w, h), err
 	}
 	return calibration.DefaultLayout(calibration.MatSide, calibration.MatSide), nil
@@ -220,7 +221,7 @@ func (c *calibrateTableCmd) places() (calibration.Layout, error) {
 
 // sightings gathers the markers of several pictures of one camera that stands still.
 type sightings struct {
-	size     sameSize
+	size     pictures.SameSize
 	captured time.Time // of the first picture
 	first    vision.Frame
 	names    []string
@@ -234,7 +235,7 @@ type sighting struct {
 	corners [4]geom.Pixel
 }
 
-func (c *calibrateTableCmd) sightings(ctx context.Context, layout calibration.Layout, progress io.Writer) (*sightings, error) {
+func (c *tableCmd) sightings(ctx context.Context, layout calibration.Layout, progress io.Writer) (*sightings, error) {
 	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
 	if err != nil {
 		return nil, err
@@ -245,8 +246,8 @@ func (c *calibrateTableCmd) sightings(ctx context.Context, layout calibration.La
 		known[m.ID] = true
 	}
 	s := &sightings{corners: map[int][]sighting{}, doubled: map[int]bool{}}
-	err = c.each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
-		if err := s.size.check(f); err != nil {
+	err = c.Each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
+		if err := s.size.Check(f); err != nil {
 			return false, false, err
 		}
 		found, err := d.DetectMarkers(f.Gray)
@@ -259,15 +260,15 @@ func (c *calibrateTableCmd) sightings(ctx context.Context, layout calibration.La
 				n++
 			}
 		}
-		if c.live() && n == 0 {
+		if c.Live() && n == 0 {
 			return false, false, nil
 		}
 		fmt.Fprintf(progress, "%s: %d of %d markers\n", f.Name, n, len(layout.Markers))
 		s.add(f, found)
-		return true, c.live() && len(s.names) >= liveFrames, nil
+		return true, c.Live() && len(s.names) >= pictures.LiveFrames, nil
 	})
 	if err == nil && len(s.names) == 0 {
-		err = unanswered{fmt.Errorf("source %s: no marker of the mat was seen", c.Source)}
+		err = terminal.Unanswered{Err: fmt.Errorf("source %s: no marker of the mat was seen", c.Source)}
 	}
 	return s, err
 }
@@ -318,7 +319,7 @@ func (s *sightings) merged() (out []calibration.MarkerSighting, err error) {
 
 // measureFlatness lays a surface through what the check card shows, and returns what
 // it says; the zero value when nobody asked.
-func (c *calibrateTableCmd) measureFlatness(ctx context.Context, t *calibration.Table, progress io.Writer) (fit verify.FlatnessFit,
+func (c *tableCmd) measureFlatness(ctx context.Context, t *calibration.Table, progress io.Writer) (fit verify.FlatnessFit,
 	err error) {
 	if len(c.Flatness) == 0 {
 		return fit, nil
@@ -326,25 +327,24 @@ func (c *calibrateTableCmd) measureFlatness(ctx context.Context, t *calibration.
 	if !(c.MatFlatness > 0) || c.MatFlatness > 20 {
 		return fit, fmt.Errorf("--mat-flatness: expected more than 0 and at most 20 mm, got %v", c.MatFlatness)
 	}
-	card := calibrateVerifyCmd{CardLength: c.CardLength, Thickness: 0.2, BaseTop: 4, Limit: 1, Places: 1}
+	card := verifyCmd{CardLength: c.CardLength, Thickness: 0.2, BaseTop: 4, Limit: 1, Places: 1}
 	setup, err := card.setup()
 	if err != nil {
 		return fit, err
 	}
 	setup.Limits = calibration.DefaultUncertainty
 	setup.Limits.Flatness = geom.Length(c.MatFlatness)
-	pictures := pictureInput{Images: c.Flatness}
-	if len(c.Flatness) == 1 && isDirectory(c.Flatness[0]) {
-		pictures = pictureInput{Source: c.Flatness[0]}
+	card.Input, card.Calibration = pictures.Input{Images: c.Flatness}, "the table"
+	if len(c.Flatness) == 1 && pictures.IsDirectory(c.Flatness[0]) {
+		card.Input = pictures.Input{Source: c.Flatness[0]}
 	}
-	card.pictureInput, card.Calibration = pictures, "the table"
 	w := cardWatch{table: t, progress: progress}
 	if err := card.watch(ctx, &w); err != nil {
 		return fit, fmt.Errorf("--flatness: %w", err)
 	}
 	fit, err = verify.FitSurface(*t, setup, w.sightings())
 	if errors.Is(err, verify.ErrNoCard) {
-		return fit, unanswered{fmt.Errorf("--flatness: %w", err)}
+		return fit, terminal.Unanswered{Err: fmt.Errorf("--flatness: %w", err)}
 	}
 	t.Surface = fit.Surface
 	return fit, err

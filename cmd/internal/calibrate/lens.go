@@ -1,4 +1,4 @@
-package main
+package calibrate
 
 import (
 	"context"
@@ -14,12 +14,14 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/lens"
 	"sightline/cmd/internal/coverage"
+	"sightline/cmd/internal/pictures"
+	"sightline/cmd/internal/terminal"
 	"sightline/vision"
 	"sightline/vision/opencv"
 )
 
-type calibrateLensCmd struct {
-	pictureInput `embed:""`
+type lensCmd struct {
+	pictures.Input `embed:""`
 
 	Board string `required:"" placeholder:"BOARD" help:"The board: chessboard:9x6:25mm has 9 by 6 inner corners and squares of 25 mm, charuco:9x6:25mm:18mm also markers of 18 mm."`
 	Out   string `name:"output" aliases:"out" short:"o" required:"" placeholder:"FILE" help:"The lens file to write, .json or .yaml."`
@@ -27,25 +29,25 @@ type calibrateLensCmd struct {
 }
 
 // Run implements the command.
-func (c *calibrateLensCmd) Run(ctx context.Context) error {
+func (c *lensCmd) Run(ctx context.Context) error {
 	if err := c.run(ctx, os.Stdout, os.Stderr); err != nil {
 		return fmt.Errorf("calibrate lens: %w", err)
 	}
 	return nil
 }
 
-func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) error {
+func (c *lensCmd) run(ctx context.Context, out, progress io.Writer) error {
 	board, err := calibration.ParseBoard(c.Board)
 	if err != nil {
 		return fmt.Errorf("--%w", err)
 	}
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
 	if err := lens.CheckPath(c.Out); err != nil {
 		return err
 	}
-	if err := checkOutput(c.Out); err != nil {
+	if err := pictures.CheckOutput(c.Out); err != nil {
 		return err
 	}
 	shot, err := c.capture(ctx, board, progress)
@@ -53,17 +55,18 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 		return err
 	}
 	if shot.larger > len(shot.taken) {
-		return unanswered{fmt.Errorf("--board %s: in %d pictures the board continues beyond %d×%d inner corners: count them again, where four "+
+		return terminal.Unanswered{Err: fmt.Errorf("--board %s: in %d pictures the board continues beyond %d×%d inner corners: count them "+
+			"again, where four "+
 			"squares meet (one fewer than squares, each way)", c.Board, shot.larger, board.Cols, board.Rows)}
 	}
-	s, err := lens.Solve(board, shot.views(), shot.size.w, shot.size.h)
+	s, err := lens.Solve(board, shot.views(), shot.size.W, shot.size.H)
 	for _, d := range s.Dropped {
 		fmt.Fprintf(progress, "%s: left out: %s\n", d.Name, d.Reason)
 	}
 	s.Dropped = append(shot.dropped, s.Dropped...)
 	switch {
 	case errors.Is(err, lens.ErrViews):
-		return unanswered{err}
+		return terminal.Unanswered{Err: err}
 	case err != nil:
 		return err
 	}
@@ -71,7 +74,7 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 	if err != nil {
 		return err
 	}
-	tellKept(progress, c.Out, kept)
+	pictures.TellKept(progress, c.Out, kept)
 	state, err := shot.stateOf(board, s)
 	if err != nil {
 		return err
@@ -85,7 +88,7 @@ func (c *calibrateLensCmd) run(ctx context.Context, out, progress io.Writer) err
 // lensCapture is what was taken of the board.
 type lensCapture struct {
 	guide   *lens.Guide // nil before the first picture
-	size    sameSize
+	size    pictures.SameSize
 	dropped []calibration.Rejection // pictures without the board
 	taken   []calibration.BoardSighting
 	larger  int // pictures of a board that goes on beyond the corners asked for
@@ -102,7 +105,7 @@ func (l *lensCapture) stateOf(board calibration.Board, s lens.Solution) (lens.Gu
 	g := l.guide
 	if len(used) < len(l.taken) {
 		var err error
-		if g, err = lens.NewGuide(board, l.size.w, l.size.h, lens.GuideOptions{}); err != nil {
+		if g, err = lens.NewGuide(board, l.size.W, l.size.H, lens.GuideOptions{}); err != nil {
 			return lens.GuideState{}, err
 		}
 		for _, v := range l.taken {
@@ -128,24 +131,24 @@ func (l *lensCapture) views() []calibration.BoardView {
 
 // capture finds the board in the pictures. Of files every one that shows it counts;
 // from a live source the guide takes what adds something, until it has enough.
-func (c *calibrateLensCmd) capture(ctx context.Context, board calibration.Board, progress io.Writer) (l lensCapture, err error) {
+func (c *lensCmd) capture(ctx context.Context, board calibration.Board, progress io.Writer) (l lensCapture, err error) {
 	finder, err := opencv.NewBoardFinder(board)
 	if err != nil {
 		return l, err
 	}
 	defer finder.Close()
 	report := coverage.NewReport(progress)
-	err = c.each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
-		if err := l.size.check(f); err != nil {
+	err = c.Each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
+		if err := l.size.Check(f); err != nil {
 			return false, false, err
 		}
 		if l.guide == nil {
-			if l.guide, err = lens.NewGuide(board, l.size.w, l.size.h, lens.GuideOptions{}); err != nil {
+			if l.guide, err = lens.NewGuide(board, l.size.W, l.size.H, lens.GuideOptions{}); err != nil {
 				return false, false, fmt.Errorf("%s: %w", f.Name, err)
 			}
 		}
 		find := finder.Find
-		if c.live() {
+		if c.Live() {
 			find = finder.FindQuick
 		}
 		seen, err := find(f)
@@ -155,7 +158,7 @@ func (c *calibrateLensCmd) capture(ctx context.Context, board calibration.Board,
 		if seen.Larger {
 			l.larger++
 		}
-		if c.live() {
+		if c.Live() {
 			step := l.guide.Offer(seen)
 			report.Step(f.Name, step, l.guide.State())
 			if step.Outcome == lens.GuideTaken {

@@ -1,6 +1,6 @@
 //go:build opencv
 
-package main
+package calibrate
 
 import (
 	"encoding/json"
@@ -16,6 +16,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/verify"
+	"sightline/cmd/internal/commandtest"
 	"sightline/engine/geom"
 	"sightline/vision/tablesim"
 	"sightline/vision/token"
@@ -34,7 +35,7 @@ func newVerifyRig(t *testing.T, places int) verifyRig {
 	t.Helper()
 	r := verifyRig{dir: t.TempDir()}
 	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
-	picture, lens, cam := simulated(t, r.dir, layout)
+	picture, lens, cam := commandtest.EmptyTable(t, r.dir, layout)
 	r.table = filepath.Join(r.dir, "table.json")
 	code, _, stderr := called(t, "calibrate", "table", "--lens", lens, picture, "-o", r.table)
 	require.Zero(t, code, stderr)
@@ -46,7 +47,7 @@ func newVerifyRig(t *testing.T, places int) verifyRig {
 		f, _, err := scene.Render()
 		require.NoError(t, err)
 		name := filepath.Join(r.dir, fmt.Sprintf("place%d.png", i+1))
-		writePNG(t, name, f.Gray)
+		commandtest.WritePNG(t, name, f.Gray)
 		r.pictures = append(r.pictures, name)
 	}
 	return r
@@ -94,7 +95,7 @@ func TestCalibrateVerifyPassesARightCalibrationAndFailsAWrongOne(t *testing.T) {
 		assert.Equal(t, "fail", doc.Outcome)
 		assert.Contains(t, doc.Cause, "strip on the bases seems to lie at")
 		assert.Contains(t, doc.Cause, "--base-top")
-		assert.Equal(t, 1, strings.Count(lastLine(stderr), "calibrate verify: fail: "))
+		assert.Equal(t, 1, strings.Count(commandtest.LastLine(stderr), "calibrate verify: fail: "))
 		record, _, err := verify.LoadRecord(r.table)
 		require.NoError(t, err)
 		assert.Equal(t, verify.Fail, record.Outcome, "the last one counts")
@@ -109,7 +110,7 @@ func TestCalibrateVerifyPassesARightCalibrationAndFailsAWrongOne(t *testing.T) {
 		code, doc, stderr := r.verify(t)
 		assert.Equal(t, 1, code)
 		assert.Equal(t, "undecided", doc.Outcome)
-		assert.Contains(t, lastLine(stderr), "--card-length")
+		assert.Contains(t, commandtest.LastLine(stderr), "--card-length")
 	})
 	t.Run("the camera stands 5 mm higher in the file", func(t *testing.T) {
 		wrong := table
@@ -147,7 +148,7 @@ func TestCalibrateVerifyPassesARightCalibrationAndFailsAWrongOne(t *testing.T) {
 		}
 		code, _, stderr = r.verify(t, "--card-length", "220", "--study")
 		assert.Equal(t, 1, code)
-		assert.Contains(t, lastLine(stderr), "two pictures")
+		assert.Contains(t, commandtest.LastLine(stderr), "two pictures")
 	})
 	t.Run("the answer for people", func(t *testing.T) {
 		args := append([]string{"calibrate", "verify", "--calibration", r.table, "--card-length", "220"}, r.pictures...)
@@ -165,9 +166,9 @@ func TestCalibrateVerifySaysWhenItCannotKnow(t *testing.T) {
 	r := newVerifyRig(t, 0)
 	assert.Equal(t, 4*geom.Millimeter, token.BaseTop, "the default of --base-top")
 	blank := filepath.Join(r.dir, "blank.png")
-	writePNG(t, blank, image.NewGray(image.Rect(0, 0, 1280, 720)))
+	commandtest.WritePNG(t, blank, image.NewGray(image.Rect(0, 0, 1280, 720)))
 	small := filepath.Join(r.dir, "small.png")
-	writePNG(t, small, image.NewGray(image.Rect(0, 0, 640, 360)))
+	commandtest.WritePNG(t, small, image.NewGray(image.Rect(0, 0, 640, 360)))
 	for _, c := range []struct {
 		name string
 		args []string
@@ -190,10 +191,10 @@ func TestCalibrateVerifySaysWhenItCannotKnow(t *testing.T) {
 		code, stdout, stderr := called(t, append([]string{"calibrate", "verify", "--calibration", r.table}, c.args...)...)
 		assert.Equal(t, c.code, code, "%s: %s", c.name, stderr)
 		assert.Empty(t, stdout, c.name)
-		assert.Contains(t, lastLine(stderr), c.want, c.name)
+		assert.Contains(t, commandtest.LastLine(stderr), c.want, c.name)
 	}
 	assert.NoFileExists(t, verify.RecordPath(r.table), "nothing was verified")
 	code, _, stderr := called(t, "calibrate", "verify", "--calibration", filepath.Join(r.dir, "none.json"), blank)
 	assert.Equal(t, 2, code)
-	assert.Contains(t, lastLine(stderr), "none.json")
+	assert.Contains(t, commandtest.LastLine(stderr), "none.json")
 }

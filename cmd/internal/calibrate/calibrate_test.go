@@ -1,6 +1,6 @@
 //go:build opencv
 
-package main
+package calibrate
 
 import (
 	"encoding/json"
@@ -19,16 +19,10 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/lens"
-	"sightline/engine"
+	"sightline/cmd/internal/commandtest"
 	"sightline/engine/geom"
 	"sightline/vision/tablesim"
 )
-
-// lastLine is the error that a command ends with.
-func lastLine(s string) string {
-	lines := strings.Split(strings.TrimSpace(s), "\n")
-	return lines[len(lines)-1]
-}
 
 // sharedMaterial returns a path in the material beside the repository, and skips
 // the test when it is not there.
@@ -40,14 +34,6 @@ func sharedMaterial(t *testing.T, parts ...string) string {
 		t.Skipf("the shared material is not here: %v", err)
 	}
 	return p
-}
-
-func writePNG(t *testing.T, path string, m image.Image) {
-	t.Helper()
-	f, err := os.Create(path)
-	require.NoError(t, err)
-	require.NoError(t, png.Encode(f, m))
-	require.NoError(t, f.Close())
 }
 
 // boardLens is the lens through which drawBoard sees.
@@ -96,7 +82,7 @@ func boardPictures(t *testing.T, dir string) (names []string) {
 		{0.4, 0.4, 20, 15, 380}, {-0.35, -0.4, -25, -20, 360}, {0.35, -0.35, 30, -15, 370},
 	} {
 		name := filepath.Join(dir, "board"+string(rune('1'+i))+".png")
-		writePNG(t, name, drawBoard(t, p[0], p[1], p[2], p[3], p[4]))
+		commandtest.WritePNG(t, name, drawBoard(t, p[0], p[1], p[2], p[3], p[4]))
 		names = append(names, name)
 	}
 	return names
@@ -106,7 +92,7 @@ func TestCalibrateLensWritesTheLensAndNamesWhatItLeftOut(t *testing.T) {
 	dir := t.TempDir()
 	names := boardPictures(t, dir)
 	blank := filepath.Join(dir, "blank.png")
-	writePNG(t, blank, image.NewGray(image.Rect(0, 0, boardLens.Width, boardLens.Height)))
+	commandtest.WritePNG(t, blank, image.NewGray(image.Rect(0, 0, boardLens.Width, boardLens.Height)))
 	args := append([]string{"calibrate", "lens", "--board", "chessboard:9x6:25mm", blank}, names...)
 
 	out := filepath.Join(dir, "lens.yaml")
@@ -162,20 +148,20 @@ func TestCalibrateLensRefusesAFrontalSetAndWritesNothing(t *testing.T) {
 	args := []string{"calibrate", "lens", "--board", "chessboard:9x6:25mm", "-o", filepath.Join(dir, "lens.json")}
 	for i := range 5 {
 		name := filepath.Join(dir, "flat"+string(rune('1'+i))+".png")
-		writePNG(t, name, drawBoard(t, 0.01*float64(i), -0.01*float64(i), 6*float64(i)-12, 4*float64(i)-8, 330+5*float64(i)))
+		commandtest.WritePNG(t, name, drawBoard(t, 0.01*float64(i), -0.01*float64(i), 6*float64(i)-12, 4*float64(i)-8, 330+5*float64(i)))
 		args = append(args, name)
 	}
 	code, stdout, stderr := called(t, args...)
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
-	assert.Contains(t, lastLine(stderr), "focal length")
-	assert.Contains(t, lastLine(stderr), "tilted")
+	assert.Contains(t, commandtest.LastLine(stderr), "focal length")
+	assert.Contains(t, commandtest.LastLine(stderr), "tilted")
 	assert.NoFileExists(t, filepath.Join(dir, "lens.json"))
 
 	code, stdout, stderr = called(t, args[:8]...) // three pictures
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
-	assert.Contains(t, lastLine(stderr), "at least 4")
+	assert.Contains(t, commandtest.LastLine(stderr), "at least 4")
 	assert.NoFileExists(t, filepath.Join(dir, "lens.json"))
 }
 
@@ -199,23 +185,8 @@ func TestCalibrateLensOfTheRealSets(t *testing.T) {
 	code, stdout, stderr = called(t, append([]string{"calibrate", "lens", "--board", "chessboard:7x7:25.4mm", "-o", bad}, frontal...)...)
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
-	assert.Contains(t, lastLine(stderr), "focal length")
+	assert.Contains(t, commandtest.LastLine(stderr), "focal length")
 	assert.NoFileExists(t, bad)
-}
-
-// simulated renders an empty simulated table and writes its picture and lens.
-func simulated(t *testing.T, dir string, layout calibration.Layout) (picture, lensFile string, cam calibration.Camera) {
-	t.Helper()
-	table := &tablesim.Table{
-		Camera: tablesim.DefaultCamera(1280, 720), Layout: layout,
-		Scene: engine.Scene{MatWidth: layout.Width, MatHeight: layout.Height}, Look: tablesim.DefaultLook(), Seed: 3,
-	}
-	f, _, err := table.Render()
-	require.NoError(t, err)
-	picture, lensFile = filepath.Join(dir, "table.png"), filepath.Join(dir, "lens.json")
-	writePNG(t, picture, f.Gray)
-	require.NoError(t, lens.Save(lensFile, table.Camera.Intrinsics))
-	return picture, lensFile, table.Camera
 }
 
 // cornerError is the greatest distance, in mm on the mat, between where a
@@ -236,7 +207,7 @@ func cornerError(t *testing.T, got calibration.Table, truth calibration.Camera) 
 // A lens file of another camera is refused by what the markers say, and no table is written.
 func TestCalibrateTableRefusesTheLensOfAnotherCamera(t *testing.T) {
 	dir := t.TempDir()
-	picture, _, cam := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	picture, _, cam := commandtest.EmptyTable(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	for _, times := range []float64{1.39, 0.7} {
 		wrong, out := cam.Intrinsics, filepath.Join(dir, "table.json")
 		wrong.Fx, wrong.Fy = times*wrong.Fx, times*wrong.Fy
@@ -251,7 +222,7 @@ func TestCalibrateTableRefusesTheLensOfAnotherCamera(t *testing.T) {
 
 func TestCalibrateTableFindsTheCamerasPlace(t *testing.T) {
 	dir := t.TempDir()
-	picture, lensFile, cam := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	picture, lensFile, cam := commandtest.EmptyTable(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	out := filepath.Join(dir, "table.json")
 	code, stdout, stderr := called(t, "calibrate", "table", "--lens", lensFile, picture, picture, "-o", out)
 	require.Zero(t, code, stderr)
@@ -274,7 +245,7 @@ func TestCalibrateTableFindsTheCamerasPlace(t *testing.T) {
 	assert.Contains(t, stderr, "."+table.Hash[:8]+".json")
 
 	require.NoError(t, os.WriteFile(out, []byte(strings.Replace(string(raw), `"scale_sigma": 0.0003`, `"scale_sigma": 0.0001`, 1)), 0o600))
-	_, _, stderr = called(t, "locate", "--calibration", out, picture)
+	_, _, stderr = called(t, "calibrate", "budget", "--calibration", out)
 	assert.Contains(t, stderr, "changed by hand since it was made")
 }
 
@@ -298,7 +269,7 @@ func TestCalibrateTableFromTheSimulatedSource(t *testing.T) {
 
 func TestCalibrateTableScalesTheLensOfAnotherResolution(t *testing.T) {
 	dir := t.TempDir()
-	picture, lensFile, cam := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	picture, lensFile, cam := commandtest.EmptyTable(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	big, err := cam.Scaled(2560, 1440)
 	require.NoError(t, err)
 	require.NoError(t, lens.Save(lensFile, big))
@@ -314,12 +285,12 @@ func TestCalibrateTableScalesTheLensOfAnotherResolution(t *testing.T) {
 	require.NoError(t, lens.Save(lensFile, big))
 	code, _, stderr = called(t, "calibrate", "table", "--lens", lensFile, picture, "-o", out)
 	assert.Equal(t, 2, code)
-	assert.Contains(t, lastLine(stderr), "another shape")
+	assert.Contains(t, commandtest.LastLine(stderr), "another shape")
 }
 
 func TestCalibrateTableOfAnotherMat(t *testing.T) {
 	dir := t.TempDir()
-	picture, lensFile, cam := simulated(t, dir, calibration.DefaultLayout(800*geom.Millimeter, 700*geom.Millimeter))
+	picture, lensFile, cam := commandtest.EmptyTable(t, dir, calibration.DefaultLayout(800*geom.Millimeter, 700*geom.Millimeter))
 	out := filepath.Join(dir, "table.json")
 	code, _, stderr := called(t, "calibrate", "table", "--lens", lensFile, "--mat", "800x700", picture, "-o", out)
 	require.Zero(t, code, stderr)
@@ -331,14 +302,14 @@ func TestCalibrateTableOfAnotherMat(t *testing.T) {
 
 func TestCalibrateTableSaysWhenItCannotKnow(t *testing.T) {
 	dir := t.TempDir()
-	picture, lensFile, _ := simulated(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
+	picture, lensFile, _ := commandtest.EmptyTable(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
 	out := filepath.Join(dir, "table.json")
 	blank := filepath.Join(dir, "blank.png")
-	writePNG(t, blank, image.NewGray(image.Rect(0, 0, 1280, 720)))
+	commandtest.WritePNG(t, blank, image.NewGray(image.Rect(0, 0, 1280, 720)))
 	code, stdout, stderr := called(t, "calibrate", "table", "--lens", lensFile, blank, "-o", out)
 	assert.Equal(t, 1, code)
 	assert.Empty(t, stdout)
-	assert.Contains(t, lastLine(stderr), "0 of 8 markers")
+	assert.Contains(t, commandtest.LastLine(stderr), "0 of 8 markers")
 	assert.NoFileExists(t, out)
 
 	// The same table three pixels further on: the camera was moved.
@@ -354,10 +325,10 @@ func TestCalibrateTableSaysWhenItCannotKnow(t *testing.T) {
 		}
 	}
 	moved := filepath.Join(dir, "moved.png")
-	writePNG(t, moved, g)
+	commandtest.WritePNG(t, moved, g)
 	code, _, stderr = called(t, "calibrate", "table", "--lens", lensFile, picture, moved, "-o", out)
 	assert.Equal(t, 1, code)
-	assert.Contains(t, lastLine(stderr), "3.0 px apart")
+	assert.Contains(t, commandtest.LastLine(stderr), "3.0 px apart")
 	assert.NoFileExists(t, out)
 }
 
@@ -401,11 +372,11 @@ func TestCalibrateUsedWronglySaysWhatItExpected(t *testing.T) {
 	lensFile := filepath.Join(dir, "good.json")
 	require.NoError(t, lens.Save(lensFile, boardLens))
 	small := filepath.Join(dir, "one.png")
-	writePNG(t, small, image.NewGray(image.Rect(0, 0, 1, 1)))
+	commandtest.WritePNG(t, small, image.NewGray(image.Rect(0, 0, 1, 1)))
 	other := filepath.Join(dir, "other.png")
-	writePNG(t, other, image.NewGray(image.Rect(0, 0, 40, 30)))
+	commandtest.WritePNG(t, other, image.NewGray(image.Rect(0, 0, 40, 30)))
 	wider := filepath.Join(dir, "wider.png")
-	writePNG(t, wider, image.NewGray(image.Rect(0, 0, 50, 30)))
+	commandtest.WritePNG(t, wider, image.NewGray(image.Rect(0, 0, 50, 30)))
 	raw, err := os.ReadFile(other)
 	require.NoError(t, err)
 	cut := file("cut.png", raw[:len(raw)/2])
@@ -443,7 +414,7 @@ func TestCalibrateUsedWronglySaysWhatItExpected(t *testing.T) {
 	} {
 		code, stdout, stderr := called(t, append([]string{"calibrate"}, c.args...)...)
 		assert.Equal(t, c.code, code, "%s: %s", c.name, stderr)
-		assert.Contains(t, lastLine(stderr), c.want, c.name)
+		assert.Contains(t, commandtest.LastLine(stderr), c.want, c.name)
 		if c.code == 1 {
 			assert.Empty(t, stdout, c.name)
 		}

@@ -1,4 +1,4 @@
-package main
+package calibrate
 
 import (
 	"bytes"
@@ -16,6 +16,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/verify"
+	"sightline/cmd/internal/terminal"
 	"sightline/engine/geom"
 )
 
@@ -131,7 +132,7 @@ func TestTheBudgetIsPrintedAndDrawn(t *testing.T) {
 	file, picture := filepath.Join(dir, "table.json"), filepath.Join(dir, "heat.svg")
 	require.NoError(t, calibration.SaveTable(file, &table))
 	var b bytes.Buffer
-	require.NoError(t, (&calibrateBudgetCmd{Calibration: file, Out: picture, Height: 4, Frames: 1}).run(&b, io.Discard))
+	require.NoError(t, (&budgetCmd{Calibration: file, Out: picture, Height: 4, Frames: 1}).run(&b, io.Discard))
 	for _, want := range []string{"pixel noise", "lens", "pose", "model", "height", "flatness", "scale", "print", "insert play",
 		"all together", "distance of 300 mm"} {
 		assert.Contains(t, b.String(), want)
@@ -157,7 +158,7 @@ func TestTheBudgetIsPrintedAndDrawn(t *testing.T) {
 		}
 	}
 	b.Reset()
-	require.NoError(t, (&calibrateBudgetCmd{Calibration: file, Height: 4, Frames: 1, JSON: true}).run(&b, io.Discard))
+	require.NoError(t, (&budgetCmd{Calibration: file, Height: 4, Frames: 1, JSON: true}).run(&b, io.Discard))
 	require.NoError(t, json.Unmarshal(b.Bytes(), &doc))
 	assert.Equal(t, table.Hash, doc.Hash)
 	require.Len(t, doc.Places, 3)
@@ -173,7 +174,7 @@ func TestTheBudgetIsPrintedAndDrawn(t *testing.T) {
 	}
 	assert.Less(t, doc.Places[0].Sigma, doc.Places[2].Sigma, "the corner is less sure than the centre")
 
-	for _, bad := range []calibrateBudgetCmd{
+	for _, bad := range []budgetCmd{
 		{Calibration: file, Height: -1, Frames: 1}, {Calibration: file, Height: 4}, {Calibration: filepath.Join(dir, "none.json"), Frames: 1},
 		{Calibration: file, Frames: 1, Out: filepath.Join(dir, "none", "x.svg")},
 	} {
@@ -182,7 +183,7 @@ func TestTheBudgetIsPrintedAndDrawn(t *testing.T) {
 }
 
 func TestMarkerSigmaAndDistancesAreChecked(t *testing.T) {
-	c := calibrateTableCmd{MarkerSigma: 0.1, Distance: []string{"0:7:970.4", "2:5:970.4:0.2"}}
+	c := tableCmd{MarkerSigma: 0.1, Distance: []string{"0:7:970.4", "2:5:970.4:0.2"}}
 	l, err := c.layout()
 	require.NoError(t, err)
 	assert.Equal(t, 0.1*geom.Millimeter, l.Placement.XY)
@@ -193,13 +194,13 @@ func TestMarkerSigmaAndDistancesAreChecked(t *testing.T) {
 	_, err = c.layout()
 	assert.ErrorContains(t, err, "--marker-sigma")
 	for _, bad := range []string{"0:77:970", "0:7", "0:7:0"} {
-		_, err = (&calibrateTableCmd{Distance: []string{bad}}).distances(l)
+		_, err = (&tableCmd{Distance: []string{bad}}).distances(l)
 		assert.ErrorContains(t, err, "--distance", bad)
 	}
 }
 
 func TestADistanceThatCannotBeTrueIsRefused(t *testing.T) {
-	c := calibrateTableCmd{}
+	c := tableCmd{}
 	refused := func(length geom.Length) error {
 		table, seen := handLaid(t, nil)
 		scale, err := table.MeasureScale([]calibration.ScaleDistance{{From: 2, To: 5, Length: 970.4, Sigma: 0.3}, {From: 0, To: 7, Length: length,
@@ -212,7 +213,7 @@ func TestADistanceThatCannotBeTrueIsRefused(t *testing.T) {
 	err := refused(1000)
 	assert.ErrorContains(t, err, "--distance 0:7:1000: the layout puts these markers 970.", "the wrong one of the two is named")
 	assert.ErrorContains(t, err, "--force-distance")
-	assert.ErrorAs(t, err, &unanswered{}, "exit status 1")
+	assert.ErrorAs(t, err, &terminal.Unanswered{}, "exit status 1")
 	c.ForceDistance = true
 	assert.NoError(t, refused(1000))
 }

@@ -1,4 +1,4 @@
-package main
+package calibrate
 
 import (
 	"bytes"
@@ -11,11 +11,14 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/draw"
+	"sightline/cmd/internal/pictures"
+	"sightline/cmd/internal/sheet"
+	"sightline/cmd/internal/terminal"
 	"sightline/engine/geom"
 	"sightline/vision/look"
 )
 
-type calibrateBudgetCmd struct {
+type budgetCmd struct {
 	Calibration string  `required:"" placeholder:"FILE" help:"The table calibration, from calibrate table."`
 	Out         string  `name:"output" aliases:"out" short:"o" placeholder:"FILE" help:"Draw how sure the calibration is over the mat, as SVG."`
 	Height      float64 `placeholder:"MM" default:"4" help:"Height over the mat of what is measured. Default: 4, a base's top."`
@@ -25,14 +28,14 @@ type calibrateBudgetCmd struct {
 }
 
 // Run implements the command.
-func (c *calibrateBudgetCmd) Run(context.Context) error {
+func (c *budgetCmd) Run(context.Context) error {
 	if err := c.run(os.Stdout, os.Stderr); err != nil {
 		return fmt.Errorf("calibrate budget: %w", err)
 	}
 	return nil
 }
 
-func (c *calibrateBudgetCmd) run(out, warn io.Writer) error {
+func (c *budgetCmd) run(out, warn io.Writer) error {
 	if c.Looks {
 		c.Height = float64(look.CardTop)
 	}
@@ -43,11 +46,11 @@ func (c *calibrateBudgetCmd) run(out, warn io.Writer) error {
 		return fmt.Errorf("--frames: expected at least 1, got %d", c.Frames)
 	}
 	if c.Out != "" {
-		if err := checkOutput(c.Out); err != nil {
+		if err := pictures.CheckOutput(c.Out); err != nil {
 			return err
 		}
 	}
-	t, err := loadTable(warn, c.Calibration)
+	t, err := pictures.LoadTable(warn, c.Calibration)
 	if err != nil {
 		return err
 	}
@@ -61,7 +64,7 @@ func (c *calibrateBudgetCmd) run(out, warn io.Writer) error {
 		if err := draw.HeatMap(&picture, budget, draw.HeatOptions{Z: geom.Length(c.Height), Frames: c.Frames}); err != nil {
 			return err
 		}
-		if err := writeWhole(c.Out, picture.Bytes()); err != nil {
+		if err := sheet.WriteFile(c.Out, picture.Bytes()); err != nil {
 			return err
 		}
 	}
@@ -81,7 +84,7 @@ type budgetPlace struct {
 
 // places returns the mat's centre, and of its edges' middles and its corners the
 // worst. Base tops lie inside the mat, half a small base from its rim.
-func (c *calibrateBudgetCmd) places(b *calibration.Budget) ([]budgetPlace, error) {
+func (c *budgetCmd) places(b *calibration.Budget) ([]budgetPlace, error) {
 	l := b.Table().Layout
 	w, h := float64(l.Width), float64(l.Height)
 	const in = 20
@@ -103,7 +106,7 @@ func (c *calibrateBudgetCmd) places(b *calibration.Budget) ([]budgetPlace, error
 		for _, p := range g.points {
 			terms, ok := at(p)
 			if !ok {
-				return nil, unanswered{fmt.Errorf("%s: the camera does not see the mat at %.0f, %.0f mm", c.Calibration, p.X, p.Y)}
+				return nil, terminal.Unanswered{Err: fmt.Errorf("%s: the camera does not see the mat at %.0f, %.0f mm", c.Calibration, p.X, p.Y)}
 			}
 			if total := terms.Total(c.Frames); worst.terms == nil || calibration.LargestSigma(total) > calibration.LargestSigma(worst.total) {
 				worst = budgetPlace{g.name, p, terms, total}
@@ -115,13 +118,13 @@ func (c *calibrateBudgetCmd) places(b *calibration.Budget) ([]budgetPlace, error
 }
 
 // share is the sigma, in mm along the longest axis, that a term has in the mean of the frames.
-func (c *calibrateBudgetCmd) share(t calibration.Term) float64 {
+func (c *budgetCmd) share(t calibration.Term) float64 {
 	return float64(calibration.LargestSigma(calibration.Terms{t}.Total(c.Frames)))
 }
 
 // distances returns the sigma of distances of 100, 300 and 600 mm between two
 // objects across the mat's middle.
-func (c *calibrateBudgetCmd) distances(b *calibration.Budget) (out [][2]float64) {
+func (c *budgetCmd) distances(b *calibration.Budget) (out [][2]float64) {
 	if c.Looks {
 		return nil // of two cards, each has errors of its own
 	}
@@ -138,7 +141,7 @@ func (c *calibrateBudgetCmd) distances(b *calibration.Budget) (out [][2]float64)
 }
 
 // print prints the budget as a table for people.
-func (c *calibrateBudgetCmd) print(out io.Writer, b *calibration.Budget, places []budgetPlace) error {
+func (c *budgetCmd) print(out io.Writer, b *calibration.Budget, places []budgetPlace) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "sigma in mm, %g mm over the mat\tvalue\tcentre\tedge\tcorner\tfrom\n", c.Height)
 	for i, t := range places[0].terms {
@@ -162,7 +165,7 @@ func (c *calibrateBudgetCmd) print(out io.Writer, b *calibration.Budget, places 
 }
 
 // printJSON prints the budget as one document.
-func (c *calibrateBudgetCmd) printJSON(out io.Writer, b *calibration.Budget, places []budgetPlace) error {
+func (c *budgetCmd) printJSON(out io.Writer, b *calibration.Budget, places []budgetPlace) error {
 	type termJSON struct {
 		Name       string    `json:"name"`
 		Nature     string    `json:"nature"`

@@ -1,6 +1,6 @@
 //go:build opencv
 
-package main
+package calibrate
 
 import (
 	"path/filepath"
@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/commandtest"
 )
 
 // A table is calibrated with two measured distances and the card at five places, all
@@ -20,7 +21,7 @@ func TestCalibrateTableWithDistancesAndTheCard(t *testing.T) {
 	}
 	r := newVerifyRig(t, 5)
 	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
-	picture, lens, _ := simulated(t, r.dir, layout)
+	picture, lens, _ := commandtest.EmptyTable(t, r.dir, layout)
 	out := filepath.Join(r.dir, "measured.json")
 	args := []string{"calibrate", "table", "--lens", lens, picture, "-o", out,
 		"--distance", "0:7:970.4", "--distance", "2:5:970.4:0.2", "--card-length", "220"}

@@ -1,4 +1,4 @@
-package main
+package pictures
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"sightline/vision/exposure"
 )
 
-// tellLight says what is wrong with the light of a picture, before anything is lost by it, and
+// TellLight says what is wrong with the light of a picture, before anything is lost by it, and
 // returns what it measured at the markers that the picture shows.
-func tellLight(warn io.Writer, f vision.Frame, seen []calibration.MarkerSighting, t *calibration.Table) exposure.Light {
+func TellLight(warn io.Writer, f vision.Frame, seen []calibration.MarkerSighting, t *calibration.Table) exposure.Light {
 	var g exposure.Gauges
 	l := g.Look(f.Gray, seen, t)
 	for _, a := range l.Advice() {

@@ -1,4 +1,4 @@
-package main
+package terminal
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// grid is a table for people: a title, and rows whose columns are as wide as their
+// Grid is a table for people: a title, and rows whose columns are as wide as their
 // widest cell. Unlike a tab writer's it may hold rows of free text between the others.
-type grid struct {
-	rows []gridRow
+type Grid struct {
+	Rows []gridRow
 }
 
 type gridRow struct {
@@ -18,18 +18,18 @@ type gridRow struct {
 	free  bool // the last cell may be longer than its column
 }
 
-// add appends a row.
-func (g *grid) add(cells ...string) { g.rows = append(g.rows, gridRow{cells, false}) }
+// Add appends a row.
+func (g *Grid) Add(cells ...string) { g.Rows = append(g.Rows, gridRow{cells, false}) }
 
-// text appends words that begin in a column and reach over those to the right of it.
-func (g *grid) text(column int, words string) {
-	g.rows = append(g.rows, gridRow{append(make([]string, column), words), true})
+// Text appends words that begin in a column and reach over those to the right of it.
+func (g *Grid) Text(column int, words string) {
+	g.Rows = append(g.Rows, gridRow{append(make([]string, column), words), true})
 }
 
-// print writes the table, its columns two spaces apart.
-func (g *grid) print(w io.Writer) {
+// Print writes the table, its columns two spaces apart.
+func (g *Grid) Print(w io.Writer) {
 	var widths []int
-	for _, r := range g.rows {
+	for _, r := range g.Rows {
 		for i, c := range r.cells {
 			if i == len(widths) {
 				widths = append(widths, 0)
@@ -39,7 +39,7 @@ func (g *grid) print(w io.Writer) {
 			}
 		}
 	}
-	for _, r := range g.rows {
+	for _, r := range g.Rows {
 		line := ""
 		for i, c := range r.cells {
 			line += c + strings.Repeat(" ", 2+max(0, widths[i]-utf8.RuneCountInString(c)))

@@ -1,4 +1,4 @@
-package main
+package calibrate
 
 import (
 	"context"
@@ -15,13 +15,15 @@ import (
 
 	"sightline/calibration"
 	"sightline/calibration/verify"
+	"sightline/cmd/internal/pictures"
+	"sightline/cmd/internal/terminal"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/opencv"
 )
 
-type calibrateVerifyCmd struct {
-	pictureInput `embed:""`
+type verifyCmd struct {
+	pictures.Input `embed:""`
 
 	Calibration string  `required:"" placeholder:"FILE" help:"The table calibration to verify, from calibrate table."`
 	CardLength  string  `placeholder:"MM[,MM]" help:"The 220 mm bars of the check card as measured with a steel rule: of both strips, or of M,B. Without it the card cannot show a wrong scale."`
@@ -35,40 +37,40 @@ type calibrateVerifyCmd struct {
 }
 
 // Run implements the command.
-func (c *calibrateVerifyCmd) Run(ctx context.Context) error {
+func (c *verifyCmd) Run(ctx context.Context) error {
 	if err := c.run(ctx, os.Stdout, os.Stderr); err != nil {
 		return fmt.Errorf("calibrate verify: %w", err)
 	}
 	return nil
 }
 
-func (c *calibrateVerifyCmd) run(ctx context.Context, out, progress io.Writer) error {
-	if err := c.check(); err != nil {
+func (c *verifyCmd) run(ctx context.Context, out, progress io.Writer) error {
+	if err := c.Check(); err != nil {
 		return err
 	}
 	setup, err := c.setup()
 	if err != nil {
 		return err
 	}
-	table, err := loadTable(progress, c.Calibration)
+	table, err := pictures.LoadTable(progress, c.Calibration)
 	if err != nil {
 		return err
 	}
-	w := cardWatch{live: c.live(), table: &table, progress: progress}
+	w := cardWatch{live: c.Live(), table: &table, progress: progress}
 	if err := c.watch(ctx, &w); err != nil {
 		return err
 	}
 	v, err := verify.Run(table, setup, w.sightings())
 	switch {
 	case errors.Is(err, verify.ErrNoCard):
-		return unanswered{err}
+		return terminal.Unanswered{Err: err}
 	case err != nil:
 		return err
 	}
 	answer := verifyAnswer{verification: v, setup: setup, places: w.places, file: c.Calibration, hash: table.Hash, integrity: table.State()}
 	if c.Study {
 		if answer.studies, err = c.studies(table, setup, w.places); err != nil {
-			return unanswered{err}
+			return terminal.Unanswered{Err: err}
 		}
 	}
 	at := w.last
@@ -84,13 +86,13 @@ func (c *calibrateVerifyCmd) run(ctx context.Context, out, progress io.Writer) e
 		err = answer.write(out)
 	}
 	if err == nil && v.Outcome != verify.Pass {
-		err = unanswered{fmt.Errorf("%s: %s", v.Outcome, strings.Join(v.Reasons, "; "))}
+		err = terminal.Unanswered{Err: fmt.Errorf("%s: %s", v.Outcome, strings.Join(v.Reasons, "; "))}
 	}
 	return err
 }
 
 // setup returns how the card was made and laid.
-func (c *calibrateVerifyCmd) setup() (verify.Setup, error) {
+func (c *verifyCmd) setup() (verify.Setup, error) {
 	s := verify.Setup{
 		Card: verify.DefaultCard(), Thickness: geom.Length(c.Thickness), BaseTop: geom.Length(c.BaseTop), Limit: geom.Length(c.Limit),
 	}
@@ -120,13 +122,13 @@ func (c *calibrateVerifyCmd) setup() (verify.Setup, error) {
 }
 
 // watch takes the pictures.
-func (c *calibrateVerifyCmd) watch(ctx context.Context, w *cardWatch) error {
+func (c *verifyCmd) watch(ctx context.Context, w *cardWatch) error {
 	d, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	return c.each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
+	return c.Each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
 		if width, height := f.Size(); width != w.table.Width || height != w.table.Height {
 			return false, false, fmt.Errorf("%s is %d×%d, %s is for %d×%d: expected pictures of the camera that was calibrated", f.Name, width,
 				height, c.Calibration, w.table.Width, w.table.Height)
@@ -292,7 +294,7 @@ type cardStudy struct {
 }
 
 // studies works out the gauge studies: of each strip the distance from end to end.
-func (c *calibrateVerifyCmd) studies(t calibration.Table, setup verify.Setup, places []cardPlace) (out []cardStudy, err error) {
+func (c *verifyCmd) studies(t calibration.Table, setup verify.Setup, places []cardPlace) (out []cardStudy, err error) {
 	for strip := range setup.Card.Strips {
 		var errorsAt [][]float64
 		for _, p := range places {

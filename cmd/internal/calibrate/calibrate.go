@@ -1,0 +1,12 @@
+// Package calibrate holds the commands that calibrate: the lens, the camera's place over the mat, both from the mat
+// alone, the check by the printed card, and the error budget.
+package calibrate
+
+// Cmd is the command calibrate.
+type Cmd struct {
+	Lens   lensCmd   `cmd:"" help:"Find the lens from pictures of a chessboard."`
+	Table  tableCmd  `cmd:"" help:"Find the camera's place over the mat from the mat's printed markers."`
+	Quick  quickCmd  `cmd:"" help:"Estimate lens and place from the mat alone, without a chessboard: coarser, and it says by how much."`
+	Verify verifyCmd `cmd:"" help:"Measure the printed check card and say how far off the calibration is."`
+	Budget budgetCmd `cmd:"" help:"Print the error budget of a table calibration, term by term, and draw it over the mat."`
+}

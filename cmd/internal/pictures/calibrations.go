@@ -1,0 +1,64 @@
+package pictures
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"sightline/calibration"
+	"sightline/calibration/lens"
+)
+
+// CheckOutput reports a file that cannot be written because its directory is
+// missing, before a command works for a minute.
+func CheckOutput(path string) error {
+	if path == "" || path == "-" {
+		return fmt.Errorf("-o %q: expected a file's name", path)
+	}
+	dir := filepath.Dir(path)
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return fmt.Errorf("-o %s: the directory %s is not there", path, dir)
+	case !info.IsDir():
+		return fmt.Errorf("-o %s: %s is not a directory", path, dir)
+	}
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return fmt.Errorf("-o %s: is there and is not a file", path)
+	}
+	return nil
+}
+
+// TellKept says under which name the file that was there is kept.
+func TellKept(progress io.Writer, path, kept string) {
+	if kept != "" {
+		fmt.Fprintf(progress, "%s was there: it is kept as %s\n", path, kept)
+	}
+}
+
+// LoadTable reads a table calibration and warns of one that no longer says what was
+// measured: every command that reads one does it here.
+func LoadTable(progress io.Writer, path string) (calibration.Table, error) {
+	t, err := calibration.LoadTable(path)
+	if err == nil {
+		TellDoubts(progress, path, t.Doubts())
+	}
+	return t, err
+}
+
+// LoadLens is loadTable for a lens file, and returns its state.
+func LoadLens(progress io.Writer, path string) (calibration.Intrinsics, calibration.Integrity, error) {
+	lens, file, err := lens.LoadFile(path)
+	if err == nil && file.Integrity == calibration.Edited {
+		TellDoubts(progress, path, []string{file.Integrity.String()})
+	}
+	return lens, file.Integrity, err
+}
+
+// TellDoubts warns of a calibration file for each reason not to trust it.
+func TellDoubts(progress io.Writer, path string, doubts []string) {
+	for _, d := range doubts {
+		fmt.Fprintf(progress, "warning: %s: %s: its figures, and what follows from them, are unverified\n", path, d)
+	}
+}

@@ -1,0 +1,191 @@
+// Package pictures reads what commands take their answers from: pictures from files, a source or standard
+// input, and the calibrations that go with them.
+package pictures
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"sightline/vision"
+	"sightline/vision/capture"
+	"sightline/vision/opencv"
+	"sightline/vision/tablesim"
+)
+
+// LiveFrames is how many frames of a source are averaged.
+const LiveFrames = 10
+
+// Input is where a calibration's pictures come from: files, or a source.
+type Input struct {
+	Images []string `arg:"" optional:"" name:"image" help:"Pictures; - is one on standard input."`
+	Source string   `placeholder:"S" help:"Take the pictures from here instead: /dev/video0, a file, a directory, a URL, gst:, csi: or sim:."`
+}
+
+// Check reports an input that names neither pictures nor a source, both, or standard input twice.
+func (p Input) Check() error {
+	switch {
+	case len(p.Images) == 0 && p.Source == "":
+		return errors.New("no pictures: expected IMAGE… or --source S")
+	case len(p.Images) > 0 && p.Source != "":
+		return errors.New("expected IMAGE… or --source S, got both")
+	}
+	return CheckImages(p.Images)
+}
+
+// CheckImages reports a list of pictures that asks for standard input twice: it can
+// be read once only.
+func CheckImages(names []string) error {
+	n := 0
+	for _, name := range names {
+		if name == "-" {
+			n++
+		}
+	}
+	if n > 1 {
+		return fmt.Errorf("-: standard input holds one picture, expected it once, got it %d times", n)
+	}
+	return nil
+}
+
+// Live reports whether the pictures come one after the other for as long as
+// somebody asks, so that not every one of them counts.
+func (p Input) Live() bool { return p.Source != "" && !IsDirectory(p.Source) }
+
+// Files returns the picture files: those that were named, or all of a directory's,
+// every one of which counts as if it had been named.
+func (p Input) Files() ([]string, error) {
+	if p.Source == "" {
+		return p.Images, nil
+	}
+	entries, err := os.ReadDir(p.Source)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && capture.IsImageName(e.Name()) {
+			names = append(names, filepath.Join(p.Source, e.Name()))
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("--source %s: no pictures there: expected .jpg or .png files", p.Source)
+	}
+	return names, nil
+}
+
+// IsDirectory reports whether a path is a folder.
+func IsDirectory(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// idleLimit is how long a live source may show nothing of use before the command
+// works with what it has.
+const idleLimit = 60 * time.Second
+
+// Each calls f with every picture until f says that it has enough or the pictures
+// end. From a source it also stops when f has found nothing of use for idleLimit.
+func (p Input) Each(ctx context.Context, f func(vision.Frame) (useful, enough bool, err error)) error {
+	if !p.Live() {
+		images, err := p.Files()
+		if err != nil {
+			return err
+		}
+		for _, name := range images {
+			if err := ctx.Err(); err != nil {
+				return errors.New("interrupted")
+			}
+			frame, err := Read(name)
+			if err != nil {
+				return err
+			}
+			if _, enough, err := f(frame); err != nil || enough {
+				return err
+			}
+		}
+		return nil
+	}
+	src, err := Open(ctx, p.Source)
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	lastUse := time.Now()
+	for {
+		frame, err := src.Next(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return errors.New("interrupted")
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("source %s: %w", src, err)
+		}
+		if frame.Name == "" {
+			frame.Name = fmt.Sprintf("frame %d", frame.Seq)
+		}
+		useful, enough, err := f(frame)
+		if err != nil || enough {
+			return err
+		}
+		if useful {
+			lastUse = time.Now()
+		} else if time.Since(lastUse) > idleLimit {
+			return nil
+		}
+	}
+}
+
+// Read reads one picture file, or standard input for "-".
+func Read(name string) (vision.Frame, error) {
+	if name != "-" {
+		return opencv.ReadImage(name)
+	}
+	raw, err := io.ReadAll(io.LimitReader(os.Stdin, capture.MaxPictureFile+1))
+	if err != nil {
+		return vision.Frame{}, fmt.Errorf("standard input: %w", err)
+	}
+	f, err := opencv.DecodeImage(raw)
+	if err != nil {
+		return vision.Frame{}, fmt.Errorf("standard input: %w", err)
+	}
+	f.Name = "standard input"
+	return f, nil
+}
+
+// Open opens a camera, a recording or the simulated table, at the pace at
+// which frames are asked for where the source allows it.
+func Open(ctx context.Context, spec string) (vision.Source, error) {
+	if !strings.HasPrefix(spec, "sim:") {
+		return opencv.Open(ctx, spec, opencv.OpenOptions{Unpaced: true})
+	}
+	o, err := tablesim.ParseSpec(spec)
+	if err != nil {
+		return nil, err
+	}
+	return tablesim.Open(o)
+}
+
+// SameSize checks that all pictures have one size; it remembers the first.
+type SameSize struct {
+	W, H int
+	Name string
+}
+
+// Check reports a picture of another size than the first.
+func (s *SameSize) Check(f vision.Frame) error {
+	w, h := f.Size()
+	if s.Name == "" {
+		*s = SameSize{w, h, f.Name}
+	}
+	if w != s.W || h != s.H {
+		return fmt.Errorf("%s is %d×%d, %s is %d×%d: expected pictures of one size", f.Name, w, h, s.Name, s.W, s.H)
+	}
+	return nil
+}
