@@ -179,10 +179,10 @@ func gameKills() int {
 
 func TestAGameThatIsKilledAtAnyMomentLosesNoEvent(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rulings")
-	rng := rand.New(rand.NewPCG(uint64(os.Getpid()), 2))
+	longest := 4 * writerPace(t)
 	acknowledged := map[int]string{}
 	for kill := range gameKills() {
-		killGame(t, dir, time.Duration(rng.IntN(300_000))*time.Microsecond, acknowledged)
+		killGame(t, dir, rand.N(longest), acknowledged)
 		l, err := rulings.Open(dir, rulings.Options{Key: key})
 		require.NoError(t, err, "kill %d", kill)
 		games, err := l.Games(ctx)

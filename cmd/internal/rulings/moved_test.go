@@ -411,12 +411,13 @@ func TestNoAcknowledgedRulingIsLostInAFolderThatSuffers(t *testing.T) {
 		"rm everything but files",
 		"mv rulings.db rulings.db-* away", "mv rulings.db away", "rm rulings.db-wal", "rm rulings.db-shm", "rm rulings.lock",
 	}
+	longest := 2 * writerPace(t)
 	r.start()
 	for range max(30, kills()) {
-		time.Sleep(time.Duration(r.rng.IntN(150_000)) * time.Microsecond)
+		time.Sleep(rand.N(longest))
 		r.suffer(names)
 	}
-	time.Sleep(300 * time.Millisecond)
+	time.Sleep(2 * longest)
 	r.kill()
 
 	have := map[string]bool{}

@@ -82,14 +82,34 @@ func kills() int {
 	return 10
 }
 
+// writerPace is how long a writer takes from its start to its first ruling, at least
+// 75 ms. Moments of kills are drawn from twice that, so that a busy machine has
+// writers that are killed before and after they wrote, as a quiet one has.
+func writerPace(t *testing.T) time.Duration {
+	t.Helper()
+	begun := time.Now()
+	c := exec.Command(os.Args[0])
+	c.Env = append(os.Environ(), "RULINGS_TEST_WRITER="+filepath.Join(t.TempDir(), "pace"))
+	out, err := c.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	in := bufio.NewScanner(out)
+	require.True(t, in.Scan(), "the writer opens the log")
+	require.True(t, in.Scan(), "the writer keeps a ruling")
+	took := time.Since(begun)
+	require.NoError(t, c.Process.Kill())
+	_ = c.Wait() // it was killed
+	return max(75*time.Millisecond, took)
+}
+
 func TestAWriterThatIsKilledAtAnyMomentLosesNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "rulings")
+	longest := 2 * writerPace(t)
 	acknowledged := map[int64]string{}
-	rng := rand.New(rand.NewPCG(uint64(os.Getpid()), 1))
 	rulingsBefore, empty := 0, 0
 	for kill := range kills() {
 		// From before the log is there, through its making, to the middle of later writes.
-		n := killWriter(t, dir, time.Duration(rng.IntN(150_000))*time.Microsecond, acknowledged)
+		n := killWriter(t, dir, rand.N(longest), acknowledged)
 		if n == 0 {
 			empty++
 		}
