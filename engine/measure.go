@@ -15,6 +15,7 @@ type table struct {
 	k       float64
 
 	relation  Touching // the first edition's
+	mayTouch  Touching // pairs of which it says nothing
 	overlaps  Touching // of it, where not all of it is kept
 	untouched string   // a ship that touches none in that edition
 	known     Touching // ships that are known to be in contact
@@ -32,7 +33,8 @@ type table struct {
 // prepare checks a scene and works out what all its measurements share.
 func (t *table) prepare(s *Scene, o Options) error {
 	t.scene, t.k = s, o.Sigmas
-	t.relation, t.overlaps, t.untouched, t.known = o.Touching, o.Overlapped, o.Untouched, o.InContact
+	t.relation, t.mayTouch = o.Touching, o.MayTouch
+	t.overlaps, t.untouched, t.known = o.Overlapped, o.Untouched, o.InContact
 	if t.k == 0 {
 		t.k = DefaultSigmas
 	}

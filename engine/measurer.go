@@ -209,7 +209,7 @@ func (t *table) rest(w fingerprint) fingerprint {
 	}
 	w.text(t.untouched)
 	w.yes(t.relation != nil)
-	for _, pairs := range [...]Touching{t.relation, t.overlaps, t.known} {
+	for _, pairs := range [...]Touching{t.relation, t.mayTouch, t.overlaps, t.known} {
 		w.word(uint64(len(pairs)))
 		for _, p := range pairs {
 			w.text(p[0])

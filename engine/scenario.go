@@ -53,6 +53,16 @@ func (c Scenario) Features() (n int, kind string) {
 	return 0, ""
 }
 
+// IsScenarioFeature reports whether markers of a kind are scenario features, which are objects
+// but are not moved, attacked or locked, and do not obstruct (G41, G219).
+func IsScenarioFeature(kind string) bool {
+	switch tokenKind(kind) {
+	case "satellite", "mission_satellite", "supply_cache", "objective":
+		return true
+	}
+	return false
+}
+
 // CheckFeatures says whether a scenario's features may have been placed where they
 // are, and whether the obstacles keep off them:
 //

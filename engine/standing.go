@@ -96,7 +96,8 @@ type ShipRestriction struct {
 
 // Restrictions returns what may keep a ship from an act, "attack" or "lock", against another
 // ship where the two stand: the surest first, nil when nothing does. A lock is barred by
-// where either of them stands (G179); to may be "" or an object's id.
+// where either of them stands (G179), and neither an attack nor a lock may be on a scenario
+// feature (G219); to may be "" or an object's id.
 func (r *Result) Restrictions(act, from, to string) []ShipRestriction {
 	var all []ShipRestriction
 	for i := range r.Standing {
@@ -110,8 +111,19 @@ func (r *Result) Restrictions(act, from, to string) []ShipRestriction {
 			}
 		}
 	}
+	if r.feature(from, to) {
+		all = append(all, ShipRestriction{to, Restriction{Act: act, Target: to, Because: to, Outcome: Yes,
+			Why: "the target is a scenario feature", Rule: "2.5 G219"}})
+	}
 	slices.SortStableFunc(all, func(a, b ShipRestriction) int { return sureness(a.Outcome) - sureness(b.Outcome) })
 	return all
+}
+
+// feature reports whether what was measured to is a scenario feature of 2.5.
+func (r *Result) feature(from, to string) bool {
+	return r.Rules == Rules25 && to != "" && slices.ContainsFunc(r.Objects, func(o ObjectVerdict) bool {
+		return o.From == from && o.To == to && IsScenarioFeature(o.Kind)
+	})
 }
 
 // sureness orders what speaks against an act: what is sure comes first.
@@ -238,9 +250,11 @@ func (s *Standing) ship(t *table, p *PairVerdict) {
 	switch {
 	case r == Rules20:
 		bar.Why, bar.Rule = "the target is at range 0", "2.0 G73"
+	case r == Rules1e && t.relation.Has(p.From, p.To) && p.Contact == No: // a sleeve, or a hand that has not put it back
+		bar.Outcome, bar.Why, bar.Rule = Indeterminate, "the two ships were touching, and stand apart", "1e G102"
 	case r == Rules1e && (t.relation.Has(p.From, p.To) || t.overlaps.Has(p.From, p.To)):
 		bar.Outcome, bar.Why, bar.Rule = Yes, "the two ships are touching", "1e G102"
-	case r == Rules1e && (t.relation != nil || t.untouched == p.From || t.untouched == p.To):
+	case r == Rules1e && (t.untouched == p.From || t.untouched == p.To || t.relation != nil && !t.mayTouch.Has(p.From, p.To)):
 		return
 	case r == Rules1e:
 		bar.Outcome = unseen(p.Contact)

@@ -59,6 +59,8 @@ func TestWhoMayNotAttack(t *testing.T) {
 		{"G97 contact is not touching without an overlap", "1e; A small 0 0 0; B small 0 40 0", "", engine.Touching{}, ""},
 		{"G102 no attack on a ship that it touches", "1e; A small 0 0 0; B small 0 40 0", "", engine.Touching{{"B", "A"}},
 			"A attack B yes 1e G102; B attack A yes 1e G102"},
+		{"G96 ships that touched and stand apart may touch", "1e; A small 0 0 0; B small 0 50 0", "", engine.Touching{{"A", "B"}},
+			"A attack B too_close 1e G102; B attack A too_close 1e G102"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := scene(t, c.scene)
@@ -75,6 +77,43 @@ func TestWhoMayNotAttack(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, engine.Indeterminate, all[0].MayAttack("B"))
 	assert.Equal(t, engine.Yes, all[0].MayAttack("C"))
+}
+
+// What is not known of two ships in contact is not made up from what is known of others.
+func TestTouchingThatIsNotKnownOfAPair(t *testing.T) {
+	s := scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 40 0 0")
+	o := engine.Options{MayTouch: engine.Touching{{"B", "A"}}}
+	all, err := standingState(&s, engine.Touching{{"A", "C"}}, o)
+	require.NoError(t, err)
+	assert.Equal(t, engine.NoView, all[0].MayAttack("B"), "G95")
+	assert.Equal(t, engine.No, all[0].MayAttack("C"), "G102")
+	s.Ships[1].Pose.Y = 60
+	all, err = standingState(&s, engine.Touching{}, o)
+	require.NoError(t, err)
+	assert.Equal(t, engine.Yes, all[0].MayAttack("B"), "apart they do not touch")
+}
+
+// G219: scenario features are objects, and are not attacked or locked.
+func TestScenarioFeaturesAreNoTargets(t *testing.T) {
+	for _, kind := range []string{"satellite", "supply_cache", "supply cache", "mission-satellite", "objective", "hyperspace_marker"} {
+		for _, rules := range []string{"2.0", "2.5"} {
+			s := scene(t, rules+"; A small 0 0 0")
+			s.Markers = []engine.Token{{ID: "m", Kind: kind, Pose: geom.Pose{Point: geom.Point{Y: 60}}}}
+			r, err := engine.Measure(&s, engine.Options{})
+			require.NoError(t, err)
+			for _, act := range []string{"attack", "lock"} {
+				all := r.Restrictions(act, "A", "m")
+				if kind == "hyperspace_marker" || rules == "2.0" {
+					assert.Empty(t, all, "%s %s", rules, kind)
+					continue
+				}
+				require.Len(t, all, 1)
+				assert.Equal(t, engine.Yes, all[0].Outcome)
+				assert.Equal(t, "no "+act+": the target is a scenario feature (2.5 G219)", all[0].Words())
+			}
+			assert.Empty(t, r.Restrictions("lock", "A", ""))
+		}
+	}
 }
 
 func TestContactsAndOverlapsOfAllThings(t *testing.T) {

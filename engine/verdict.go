@@ -169,6 +169,10 @@ type Options struct {
 	// show; nil where it is not kept.
 	Touching Touching
 
+	// MayTouch lists pairs of which it is not known whether they touch in the first edition,
+	// should they be in contact: Touching says nothing of them.
+	MayTouch Touching
+
 	// Overlapped lists pairs that are known to touch in the first edition, where nobody
 	// keeps the relation of all ships: one has just overlapped the other.
 	Overlapped Touching

@@ -334,7 +334,7 @@ func (j *judges) alone(h *live.Held, c live.Choice) (same bool, differs string) 
 	one := *h
 	one.Located, one.Tracks = located, nil
 	one.ObstaclesWatched = located.Obstacles != nil && located.Obstacles.Unseen == ""
-	if one.Result, err = engine.Measure(scene, engine.Options{Sigmas: h.Sigmas}); err != nil {
+	if one.Result, err = engine.Measure(scene, h.Touch.Options(scene, h.Sigmas)); err != nil {
 		return false, "it cannot be measured: " + err.Error()
 	}
 	if is := one.Measured(c); is != h.Measured(c) {

@@ -238,6 +238,7 @@ type Rules struct {
 	Profile   string
 	Sigmas    float64
 	Measuring live.Measuring // what the players agreed on, to begin with
+	Touch     *live.Touch    // what touches in the first edition's game; nil: not kept
 }
 
 // Choose makes a pair the chosen one.
@@ -324,7 +325,7 @@ func (g *Game) SetEdition(r engine.Rules) {
 			held := *g.held
 			held.Located.Scene.Rules = r
 			standing := (&live.Held{Located: held.Located, Tracks: held.Tracks}).Scene()
-			if result, err := engine.Measure(&standing, engine.Options{Sigmas: g.o.Rules.Sigmas}); err == nil {
+			if result, err := engine.Measure(&standing, g.o.Rules.Touch.Options(&standing, g.o.Rules.Sigmas)); err == nil {
 				held.Result = result
 			}
 			held.hold = g.renamed(held.hold, &held)

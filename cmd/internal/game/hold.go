@@ -161,7 +161,8 @@ func (g *Game) newHold(asked string) *live.Held {
 	now := g.shown()
 	h := &live.Held{
 		Number: g.holds, At: at, Asked: asked, Register: g.seen.Register, Source: g.o.Camera().Source,
-		Frame: now.Frame, Region: now.Region, Located: now.Located, Tracks: now.Tracks, Sigmas: g.o.Rules.Sigmas, Result: now.Result,
+		Frame: now.Frame, Region: now.Region, Located: now.Located, Tracks: now.Tracks, Sigmas: g.o.Rules.Sigmas, Touch: g.o.Rules.Touch,
+		Result:           now.Result,
 		ObstaclesWatched: now.Located.Obstacles != nil && now.Located.Obstacles.Unseen == "",
 	}
 	if table, err := calibration.ParseTableFile(g.seen.Register.File); err == nil {

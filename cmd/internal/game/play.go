@@ -1,6 +1,10 @@
 package game
 
-import "sightline/cmd/internal/live"
+import (
+	"reflect"
+
+	"sightline/cmd/internal/live"
+)
 
 // SetPlay makes a game the present one, with what its round lets measure; nil: none is
 // played. What was declared ends with the phase.
@@ -11,5 +15,12 @@ func (g *Game) SetPlay(p *live.Play, turn []live.Declaration) {
 			g.policy.Window = nil
 		}
 		g.play, g.policy.Turn = p, turn
+		var touch *live.Touch
+		if p != nil {
+			touch = p.Touch
+		}
+		if !reflect.DeepEqual(touch, g.o.Rules.Touch) { // else what stands is measured already
+			g.o.Rules.Touch = touch
+		}
 	})
 }

@@ -32,6 +32,7 @@ type Held struct {
 	Tracks           []vision.Track
 	ObstaclesWatched bool
 	Sigmas           float64
+	Touch            *Touch        // of the first edition's game; nil: not kept
 	Result           engine.Result // all pairs of the ships that stood
 }
 

@@ -35,12 +35,54 @@ type Meaning struct {
 }
 
 // Meaning says what the answer for the chosen pair means for an attack with the primary
-// weapon. Its text is empty where there is no answer, or none about arcs.
+// weapon, or for the lock that is open. Its text is empty where there is no answer, or none
+// about arcs and no lock.
 func (s *State) Meaning() Meaning {
-	if s.Pair == nil || s.rangeOnly() {
+	switch {
+	case s.Pair == nil:
+		return Meaning{Outcome: engine.NoView}
+	case s.rangeOnly() && s.Policy.locks(s.Choice.From):
+		return s.lockMeaning()
+	case s.rangeOnly():
 		return Meaning{Outcome: engine.NoView}
 	}
 	return s.MeaningOf(s.Pair, s.Choice.Arc, Primary(s.Located.Scene.Rules))
+}
+
+// lockMeaning says what the range means for the lock that is open (G77, G78). In the first
+// edition its target is declared, and a lock in range must be acquired (G84).
+func (s *State) lockMeaning() Meaning {
+	from, to, first := s.Play.Named(s.Choice.From), s.Choice.To, s.Located.Scene.Rules == engine.Rules1e
+	if no := s.Restricted("lock"); no != nil && no.sure() {
+		return Meaning{engine.No, "No lock: " + strings.TrimPrefix(no.Text, "no lock: ") + "."}
+	}
+	least := 0
+	if first {
+		least = 1
+	}
+	m := Meaning{Outcome: s.Pair.At(least, 3)}
+	where := "is " + sentence.Lower(RangeTitle(s.Pair.Range))
+	switch {
+	case m.Outcome == engine.NoView:
+		m.Text = fmt.Sprintf("Not known: the camera does not see enough of %s and %s.", s.Choice.From, to)
+	case m.Outcome == engine.Yes && first:
+		m.Text = fmt.Sprintf("%s must acquire the lock on %s, which is in range (1e G84).", from, to)
+	case m.Outcome == engine.Yes:
+		m.Text = fmt.Sprintf("%s can lock %s.", from, to)
+	case m.Outcome == engine.No && first:
+		m.Text = fmt.Sprintf("No lock: %s %s. Another target or another action may be declared.", to, where)
+	case m.Outcome == engine.No:
+		m.Text = fmt.Sprintf("No lock: %s %s.", to, where)
+	case first:
+		m.Text = fmt.Sprintf("Whether %s is in range is too close to call: in range, %s must acquire the lock (1e G84); beyond it, another "+
+			"target or another action may be declared.", to, from)
+	default:
+		m.Text = fmt.Sprintf("Whether %s can lock %s is too close to call.", from, to)
+	}
+	if no := s.Restricted("lock"); no != nil && m.Outcome == engine.Yes {
+		m.Outcome, m.Text = engine.Indeterminate, strings.TrimSuffix(m.Text, ".")+"; "+no.Text+"."
+	}
+	return m
 }
 
 // MeaningOf says what a pair's verdict means for an attack with a weapon in an arc. The

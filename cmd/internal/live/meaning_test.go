@@ -133,3 +133,71 @@ func TestAShipHasTheArcsOfItsData(t *testing.T) {
 	assert.True(t, (*Play)(nil).Has("A1", "rear"), "no game")
 	assert.Equal(t, "A1", p.Named("A1"))
 }
+
+// lockView is A1 that locks B1 at the given ranges, under the agreement that keeps the edition's
+// windows.
+func lockView(r engine.Rules, bands ...int) *State {
+	s := attackView(r, "never", bands...)
+	s.Pair.Range = s.Pair.Arcs[0].Attack.RangeVerdict
+	s.Pair.Arcs = nil
+	s.Policy = Policy{Measuring: MeasuringEdition, Window: &Window{Declaration: Declaration{Doing: DoLock, Ship: "A1", Target: "B1"}}}
+	return s
+}
+
+// G84: a lock in range must be acquired; G77, G78: which range that is.
+func TestWhatAnAnswerMeansForALock(t *testing.T) {
+	const wedge = "A1 (Wedge Antilles) "
+	for _, c := range []struct {
+		rules   engine.Rules
+		bands   []int
+		want    string
+		outcome engine.Outcome
+	}{
+		{engine.Rules1e, []int{3}, wedge + "must acquire the lock on B1, which is in range (1e G84).", engine.Yes},
+		{engine.Rules1e, []int{4}, "No lock: B1 is beyond range 3. Another target or another action may be declared.", engine.No},
+		{engine.Rules1e, []int{3, 4}, "Whether B1 is in range is too close to call: in range, " + wedge + "must acquire the lock (1e G84); " +
+			"beyond it, another target or another action may be declared.", engine.Indeterminate},
+		{engine.Rules20, []int{0}, wedge + "can lock B1.", engine.Yes},
+		{engine.Rules25, []int{3, 4}, "Whether " + wedge + "can lock B1 is too close to call.", engine.Indeterminate},
+		{engine.Rules25, []int{4}, "No lock: B1 is beyond range 3.", engine.No},
+	} {
+		s := lockView(c.rules, c.bands...)
+		assert.Equal(t, Meaning{c.outcome, c.want}, s.Meaning(), "%v %v", c.rules, c.bands)
+	}
+	s := lockView(engine.Rules25, 2)
+	s.Result.Standing = []engine.Standing{{ID: "B1", Restrictions: []engine.Restriction{{Act: "lock", Because: "gas1",
+		Outcome: engine.Indeterminate, Why: "at range 0 of a gas cloud", Rule: "2.5 G179"}}}}
+	assert.Equal(t, engine.Indeterminate, s.Meaning().Outcome)
+	s.Result.Standing[0].Restrictions[0].Outcome = engine.Yes
+	assert.Equal(t, engine.No, s.Meaning().Outcome)
+	s.Policy.Window.Doing = DoAbility
+	assert.Empty(t, s.Meaning().Text, "an ability is no lock")
+}
+
+// G94: Dash Rendar chooses whether he uses his ability before an overlap is measured.
+func TestAnAbilityIsChosenBeforeTheOverlapIsMeasured(t *testing.T) {
+	s := attackView(engine.Rules1e, "never", 2)
+	s.Policy.Measuring = MeasuringEdition
+	s.Play.Ships[0].Pilot = "Dash Rendar"
+	d := Declaration{Doing: DoManeuver, Ship: "A1", Move: "bank left 1"}
+	_, err := s.CheckDeclaration(d)
+	assert.ErrorContains(t, err, "before an overlap is measured (1e G94)")
+	d.Ability = "used"
+	out, err := s.CheckDeclaration(d)
+	assert.NoError(t, err)
+	assert.Equal(t, "A1: bank left 1, using the ability", out.Text())
+	d.Ability = "perhaps"
+	_, err = s.CheckDeclaration(d)
+	assert.ErrorIs(t, err, ErrInvalid)
+
+	d.Ability = "not used"
+	out, err = s.CheckDeclaration(d)
+	assert.NoError(t, err)
+	assert.Equal(t, "A1: bank left 1, without the ability", out.Text())
+	out, err = s.CheckDeclaration(Declaration{Doing: DoAttack, Ship: "A1", Ability: "used"})
+	assert.NoError(t, err)
+	assert.Empty(t, out.Ability)
+	s.Located.Scene.Rules = engine.Rules20
+	_, err = s.CheckDeclaration(Declaration{Doing: DoManeuver, Ship: "A1", Move: "bank left 1"})
+	assert.NoError(t, err, "only in the first edition")
+}

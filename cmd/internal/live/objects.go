@@ -97,10 +97,8 @@ func (s *State) object(o *engine.ObjectVerdict) Object {
 	case engine.Indeterminate:
 		out.Text = "too close to call whether it is near enough to " + out.Act
 	}
-	if out.Act == "lock" {
-		out.NoLock = NewRestriction(s.Result.Restrictions("lock", o.From, o.To))
-	}
-	if no := out.NoLock; no != nil && out.May != engine.No {
+	out.NoLock = NewRestriction(s.Result.Restrictions("lock", o.From, o.To))
+	if no := out.NoLock; no != nil && out.May != engine.No && out.Act == "lock" {
 		out.May, out.Text = no.Outcome, no.Text
 		if no.sure() {
 			out.May = engine.No

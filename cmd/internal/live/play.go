@@ -22,6 +22,7 @@ type Play struct {
 	Last     string     `json:"last"`   // what was flown last: "B2 (Howlrunner): bank left 2"
 	Ghosts   []Ghost    `json:"ghosts"` // where ships stood that were nudged
 	Over     string     `json:"over"`   // why the game is over; "": it is not
+	Touch    *Touch     `json:"-"`      // in the first edition; nil: it does not matter
 }
 
 // PlayShip is a ship of the game.

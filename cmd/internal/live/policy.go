@@ -52,7 +52,21 @@ type Declaration struct {
 	Ship   string // "" of a blast
 	Target string // of a lock in the first edition; of a blast the device; else ""
 	Move   string // of a maneuver, an action or a drop, as the engine writes it: "bank left 1"
+
+	// Ability says whether the pilot's ability is used: "used" or "not used"; "": it need not
+	// be declared (G94).
+	Ability string
 }
+
+// What may be declared of an ability.
+const (
+	abilityUsed   = "used"
+	abilityUnused = "not used"
+)
+
+// choosesFirst reports whether a pilot of the first edition chooses whether to use an ability
+// before it is measured whether the ship would overlap an obstacle (G94).
+func choosesFirst(pilot string) bool { return pilot == "Dash Rendar" }
 
 // moves reports whether a declaration is one of a movement.
 func (d *Declaration) moves() bool {
@@ -80,13 +94,26 @@ func (d *Declaration) Text() string {
 	case DoBlast:
 		return d.Target + " detonates"
 	}
-	return d.Ship + ": " + d.Move
+	switch text := d.Ship + ": " + d.Move; d.Ability {
+	case abilityUsed:
+		return text + ", using the ability"
+	case abilityUnused:
+		return text + ", without the ability"
+	default:
+		return text
+	}
 }
 
 // Check normalises a declaration for an edition, or says in a sentence what is wrong
 // with it.
 func (d *Declaration) Check(r engine.Rules) (Declaration, error) {
 	out := *d
+	if !slices.Contains([]string{"", abilityUsed, abilityUnused}, out.Ability) {
+		return out, fmt.Errorf("ability: expected %q or %q, got %q", abilityUsed, abilityUnused, sentence.Shorten(out.Ability))
+	}
+	if out.Doing != DoManeuver && out.Doing != DoAction {
+		out.Ability = ""
+	}
 	if out.Doing == DoBlast {
 		if out.Ship, out.Move = "", ""; out.Target == "" {
 			return out, fmt.Errorf("expected the device that detonates as the target, got none")
@@ -136,7 +163,20 @@ func (s *State) CheckDeclaration(d Declaration) (Declaration, error) {
 	if s.Play != nil && s.Play.Planning {
 		return out, &Refusal{ErrOvertaken, "Nothing is measured in the Planning phase."}
 	}
-	return out, nil
+	return out, s.abilityFirst(&out)
+}
+
+// abilityFirst asks for what must be chosen before a move is measured (G94).
+func (s *State) abilityFirst(d *Declaration) error {
+	own := s.Play.Ship(d.Ship)
+	if s.Located.Scene.Rules != engine.Rules1e || own == nil || !choosesFirst(own.Pilot) {
+		d.Ability = ""
+		return nil
+	}
+	if d.Ability == "" && (d.Doing == DoManeuver || d.Doing == DoAction) {
+		return &Refusal{ErrInvalid, own.Pilot + " chooses whether to use the ability before an overlap is measured (1e G94): declare it."}
+	}
+	return nil
 }
 
 // CanonicalMove returns a move as the engine writes it.

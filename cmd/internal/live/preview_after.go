@@ -32,7 +32,8 @@ func (s *State) afterMove(standing *engine.Scene, t *MovePreview) (*AfterMove, e
 	ship := ShipOf(&scene, t.Ship)
 	ship.Covariance = carried(standing, ship, t.Ends[t.Chosen].Pose, &t.Result)
 	ship.Pose = t.Ends[t.Chosen].Pose
-	o := engine.Options{Sigmas: s.Sigmas, InContact: t.inContact(), Overlapped: t.inContact()}
+	o := s.touchAfter(t).Options(&scene, s.Sigmas)
+	o.InContact, o.Overlapped = t.inContact(), t.inContact()
 	if t.overlapsNone() {
 		o.Untouched = t.Ship
 	}
@@ -61,6 +62,18 @@ func (s *State) afterMove(standing *engine.Scene, t *MovePreview) (*AfterMove, e
 		}
 	}
 	return out, nil
+}
+
+// touchAfter is what is known of ships that touch once the move is made; a ship that stands
+// still keeps its own (G99).
+func (s *State) touchAfter(t *MovePreview) *Touch {
+	switch {
+	case s.Play == nil:
+		return nil
+	case t.Result.Maneuver == engine.Maneuver{Bearing: engine.Stationary}.String():
+		return s.Play.Touch
+	}
+	return s.Play.Touch.moved(t.Ship)
 }
 
 // incoming lists the first arc of a pair's attacker in which the target may be.

@@ -16,12 +16,12 @@ type Measure struct {
 }
 
 // Update measures a scene. The result is empty when that cannot be done.
-func (m *Measure) Update(s *engine.Scene, sigmas float64) engine.Result {
+func (m *Measure) Update(s *engine.Scene, o engine.Options) engine.Result {
 	m.scene, m.problem = *s, ""
 	if m.off {
 		return engine.Result{}
 	}
-	result, err := m.measurer.Measure(s, engine.Options{Sigmas: sigmas})
+	result, err := m.measurer.Measure(s, o)
 	if err != nil {
 		m.problem = err.Error()
 	}

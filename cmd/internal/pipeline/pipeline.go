@@ -330,7 +330,7 @@ func (p *Pipeline) publishSeen(f vision.Frame, now time.Time, seen Fused) {
 // publishMeasured measures what stands and publishes it.
 func (p *Pipeline) publishMeasured(f vision.Frame, now time.Time, seen Fused, rules game.Rules) {
 	scene := seen.Standing()
-	result := p.measure.Update(&scene, rules.Sigmas)
+	result := p.measure.Update(&scene, rules.Touch.Options(&scene, rules.Sigmas))
 	p.publish(func(s *game.Seen) {
 		s.Frame, s.FrameAt, s.Located, s.Tracks, s.Cameras, s.Result = f, now, seen.Located, seen.Tracks, seen.Cameras, result
 	})

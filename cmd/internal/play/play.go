@@ -321,6 +321,12 @@ func playOf(id int64, g *round.Game) *live.Play {
 	if g.Ended {
 		p.Over = g.Why
 	}
+	if g.Rules == engine.Rules1e && !g.Ended {
+		p.Touch = &live.Touch{Touching: g.Touch, May: g.MayTouch}
+		for i := range g.Ships {
+			p.Touch.Ships = append(p.Touch.Ships, g.Ships[i].ID)
+		}
+	}
 	for i := range g.Players {
 		p.Players[i] = g.Players[i].Name
 	}

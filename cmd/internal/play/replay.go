@@ -129,12 +129,13 @@ func (out *atJSON) measure(g *round.Game, scene *engine.Scene, from, to, name st
 		return err
 	}
 	const sigmas = 3
-	r, err := engine.Measure(scene, engine.Options{Sigmas: sigmas})
+	play := playOf(0, g)
+	r, err := engine.Measure(scene, play.Touch.Options(scene, sigmas))
 	if err != nil {
 		return err
 	}
 	s := live.State{Health: live.Health{Code: live.OK}, Sigmas: sigmas, Choice: live.Choice{From: from, To: to, Arc: arc}, Result: r,
-		ObstaclesWatched: !scene.ObstaclesUnseen, Play: playOf(0, g)}
+		ObstaclesWatched: !scene.ObstaclesUnseen, Play: play}
 	s.Located.Scene = *scene
 	for i := range r.Pairs {
 		if p := &r.Pairs[i]; p.From == from && p.To == to {

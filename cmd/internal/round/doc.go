@@ -132,6 +132,13 @@ type Piece struct {
 	Last   string // its last maneuver
 	Pose   *Pose  // where it rested last; nil: not seen yet
 
+	// Speeds are what the maneuver that it executed in this round may have had as its speed,
+	// further maneuvers left out (G144, G145); none: not known.
+	Speeds []int
+
+	tapped bool // it has moved in this round by a tap, and the camera saw nothing of it yet
+	strain bool // it flew a red maneuver, and none since that takes stress off: it may be stressed
+
 	dying bool // destroyed at the present initiative: it still attacks, and is removed then (G236)
 }
 
@@ -147,19 +154,24 @@ type Pose struct {
 // Game is the state of a game after its events. It is a plain value: [Fold] makes another.
 type Game struct {
 	Start
-	Rules   engine.Rules
-	Round   int
-	Phase   Phase
-	First   int // the first player of this round; 0: not rolled yet
-	Ships   []Piece
-	Ended   bool
-	Why     string      // why it ended, or ends after this phase; "": it goes on
-	Winner  int         // 0: nobody, or not over
-	Last    string      // what was flown last
-	Scene   []byte      // the table as it was noted last, a scene file; nil: never
-	Touch   [][2]string // ships that touch, in the first edition (G95)
-	Scored  []int       // the rounds whose scenario points were confirmed
-	Numbers int64       // events
+	Rules  engine.Rules
+	Round  int
+	Phase  Phase
+	First  int // the first player of this round; 0: not rolled yet
+	Ships  []Piece
+	Ended  bool
+	Why    string      // why it ended, or ends after this phase; "": it goes on
+	Winner int         // 0: nobody, or not over
+	Last   string      // what was flown last
+	Scene  []byte      // the table as it was noted last, a scene file; nil: never
+	Touch  [][2]string // ships that touch, in the first edition (G95)
+
+	// MayTouch are the pairs of which it is not known whether they touch, should they be in
+	// contact: nobody saw how, or it is too close to call.
+	MayTouch [][2]string
+
+	Scored  []int // the rounds whose scenario points were confirmed
+	Numbers int64 // events
 
 	bonus   [2]int // points that were confirmed
 	acting  string // the ship that moved last in this phase

@@ -221,7 +221,9 @@ func (g *Game) applyShip(e *Event) error {
 		}
 		p.Acted = true
 		if g.Phase == Activation {
+			p.tapped = !p.Moved
 			p.Moved, g.acting = true, p.ID
+			g.mayTouchAll(p)
 		}
 	case Moved:
 		if e.Flown == nil {
@@ -235,6 +237,9 @@ func (g *Game) applyShip(e *Event) error {
 		// What is destroyed attacks in its turn of the present initiative (G236).
 		p.dying = e.Status == Destroyed && g.Phase.attacks() && !p.Acted && initiativeOf(p) == g.current
 		p.Status = e.Status
+		if p.Status != OnTable {
+			g.Touch, g.MayTouch = without(g.Touch, p.ID), without(g.MayTouch, p.ID)
+		}
 	case Halved:
 		p.Half = true
 	case Tied:
@@ -258,11 +263,15 @@ func (g *Game) tie(p, q *Piece) error {
 // moved notes what a ship has flown.
 func (g *Game) moved(p *Piece, f *Flown) {
 	to := f.To
-	p.Pose, g.Touch = &to, f.Touch
+	p.Pose, g.Touch, g.MayTouch = &to, f.Touch, f.MayTouch
 	if f.Sort == Nudge {
 		return
 	}
 	p.Last, g.Last = f.Short(), p.Name()+": "+f.Short()
+	if f.Sort == Maneuver && (!p.Moved || p.tapped) {
+		p.Speeds, p.strain = f.speeds(), p.strained(f)
+	}
+	p.tapped = false
 	if g.Phase == Activation && f.Sort != Action {
 		p.Moved, p.Acted, g.acting = true, true, p.ID
 	}

@@ -38,6 +38,9 @@ type Flown struct {
 	// Touch is, in the first edition, which ships touch after it (G95 to G101).
 	Touch [][2]string `json:"touch,omitempty"`
 
+	// MayTouch are, in the first edition, the pairs of which it is not known.
+	MayTouch [][2]string `json:"may_touch,omitempty"`
+
 	From       Pose    `json:"from"`
 	To         Pose    `json:"to"`
 	ResidualMM float64 `json:"residual_mm,omitempty"`
@@ -75,7 +78,7 @@ func (g *Game) judge(before, after *engine.Scene, id string, slop flown.Slop) Fl
 	j := judging{g: g, before: before, after: after, id: id, piece: g.Piece(id), slop: slop}
 	from, to := shipIn(before, id), shipIn(after, id)
 	j.f = Flown{Sort: Unknown, Outcome: engine.No.String(), From: poseOf(from), To: poseOf(to)}
-	j.turn = g.Phase == Activation && j.piece != nil && !j.piece.Moved && slices.Contains(g.Active(), id)
+	j.turn = j.first() && (j.piece.tapped || slices.Contains(g.Active(), id))
 	j.name(from, to)
 	j.order()
 	j.met()
@@ -92,10 +95,10 @@ type judging struct {
 	piece         *Piece // nil: the ship is not of the game
 	slop          flown.Slop
 	turn          bool // it is this ship's turn to move
-	offDial       bool
 	f             Flown
 	best          flown.Fit
-	bumped        bool // whichever of the candidates it flew
+	fits          []flown.Fit // best, and what cannot be told from it
+	bumped        bool        // whichever of the candidates it flew
 }
 
 func shipIn(s *engine.Scene, id string) *engine.Ship {
@@ -133,25 +136,40 @@ func (p *Pose) Ship(s engine.Ship) engine.Ship {
 // Sigma is the standard deviation of the place along an axis, in mm.
 func (p *Pose) Sigma() float64 { return math.Sqrt((p.Covariance[0] + p.Covariance[4]) / 2) }
 
-// expected is what the ship may fly now: its maneuver in its turn, its actions afterwards.
+// expected is what the ship may fly now: its maneuver in its turn; afterwards its actions,
+// and with SLAM a further maneuver.
 func (j *judging) expected() (c flown.Candidates) {
 	every := flown.Every()
 	if j.piece == nil {
 		return every
 	}
-	if j.g.Phase == Activation && !j.piece.Moved {
+	if j.first() {
 		c.Maneuvers = every.Maneuvers
-		if dial, err := flown.ParseDial(strings.Join(j.piece.Dial, ",")); err == nil {
+		if dial := j.piece.dial(); dial != nil {
 			c.Maneuvers = dial
 		}
-		return c
+		if j.g.Rules == engine.Rules1e && !slices.Contains(c.Maneuvers, stressed) {
+			c.Maneuvers = append(c.Maneuvers, stressed)
+		}
+		if !j.piece.Moved {
+			return c
+		}
 	}
 	for _, a := range every.Actions {
 		if j.piece.may(a) {
 			c.Actions = append(c.Actions, a)
 		}
 	}
+	if j.slams() {
+		c.Maneuvers = append(c.Maneuvers, j.piece.slam()...)
+	}
 	return c
+}
+
+// first reports whether the ship has yet to fly its maneuver of this round, as far as the
+// camera knows: somebody may have tapped before it rested.
+func (j *judging) first() bool {
+	return j.piece != nil && j.g.Phase == Activation && (!j.piece.Moved || j.piece.tapped)
 }
 
 // may reports whether a ship's data let it perform an action; where they list none, all.
@@ -160,6 +178,11 @@ func (p *Piece) may(a engine.Action) bool {
 		return true
 	}
 	name := map[engine.ActionKind]string{engine.Boost: "boost", engine.BarrelRoll: "barrel roll", engine.Decloak: "cloak"}[a.Kind]
+	return p.has(name)
+}
+
+// has reports whether a ship's data list an action.
+func (p *Piece) has(name string) bool {
 	return slices.ContainsFunc(p.Actions, func(own string) bool { return strings.TrimSuffix(own, "*") == name })
 }
 
@@ -181,7 +204,7 @@ func (j *judging) name(from, to *engine.Ship) {
 	if err == nil && v.Outcome == engine.No && !small {
 		var all flown.Verdict
 		if all, err = flown.Flown(j.before, j.after, j.id, flown.Every(), j.slop); err == nil && all.Outcome != engine.No {
-			v, j.offDial = all, true
+			v = all
 		}
 	}
 	switch {
@@ -217,19 +240,31 @@ func (j *judging) verdict(v *flown.Verdict) {
 	if fit.Action {
 		j.f.Sort = Action
 	}
-	// A boost ends where a maneuver does: after its maneuver a ship boosts.
-	if i := slices.IndexFunc(fit.Also, func(a string) bool { return strings.HasPrefix(a, "boost") }); i >= 0 && j.piece != nil &&
-		j.piece.Moved && j.g.Phase == Activation {
-		j.f.Sort, j.f.Move = Action, fit.Also[i]
-	}
-	j.bumped = fit.Partial
+	j.fits, j.bumped = append([]flown.Fit{fit}, v.Others...), fit.Partial
 	for i := range v.Others {
 		j.f.Others = append(j.f.Others, v.Others[i].Name)
 		j.bumped = j.bumped && v.Others[i].Partial
 	}
+	j.boosted(fit.Also)
 	if j.bumped {
 		j.say("it bumped, and backed up%s", touches(fit.Touching))
 	}
+}
+
+// boosted settles what ends where a boost does: a ship that has executed its maneuver has
+// boosted, unless that was not seen, or SLAM makes it fly a further one.
+func (j *judging) boosted(also []string) {
+	i := slices.IndexFunc(also, func(a string) bool { return strings.HasPrefix(a, "boost") })
+	if i < 0 || j.piece == nil || !j.piece.Moved || j.g.Phase != Activation {
+		return
+	}
+	m, err := engine.ParseManeuver(j.f.Move)
+	if j.first() || err == nil && j.slams() && slices.Contains(j.piece.slam(), m) {
+		j.f.Outcome, j.f.Others = engine.Indeterminate.String(), append(j.f.Others, also[i])
+		j.f.Text = "too close to call: " + orText(append([]string{j.f.Move}, j.f.Others...))
+		return
+	}
+	j.f.Sort, j.f.Move = Action, also[i]
 }
 
 func touches(ids []string) string {
@@ -258,13 +293,16 @@ func (j *judging) order() {
 	case g.Phase == System && j.f.Sort == Action, g.Phase == Activation && j.f.Sort == Action && j.piece.Moved:
 	case g.Phase != Activation:
 		j.say("it moved in the %s phase", g.Phase)
+	case j.first() && j.piece.tapped: // a tap came before it
+	case j.piece.Moved && j.f.Sort == Maneuver && j.slams():
+		j.slammed()
 	case j.piece.Moved && j.f.Sort == Maneuver:
 		j.say("it has moved already in this round: %s", j.piece.Last)
 	case !j.turn && !j.piece.Moved:
-		j.say("out of order: %s %s next", listText(g.Active()), "was")
+		j.say("out of order: %s was next", orText(g.Active()))
 	}
-	if j.offDial && j.f.Sort == Maneuver && !j.piece.Moved && len(j.piece.Dial) > 0 {
-		j.say("%s is not on its dial", j.f.Move)
+	if j.f.Sort == Maneuver && j.first() {
+		j.difficulty()
 	}
 }
 
@@ -337,22 +375,6 @@ func (j *judging) flees(to *engine.Ship) {
 		return
 	}
 	j.say("too close to call whether it fled over the %s", over)
-}
-
-// touch keeps the first edition's relation between ships that touch.
-func (j *judging) touch() {
-	if j.g.Rules != engine.Rules1e {
-		return
-	}
-	var touched []string
-	if j.bumped {
-		touched = j.best.Touching
-	}
-	t, err := engine.Touching(j.g.Touch).After(j.after, j.id, touched, engine.Options{})
-	if err != nil { // a ship that touched is no longer on the table
-		t = nil
-	}
-	j.f.Touch = t
 }
 
 // outside reports whether a ship stands over the mat's edge, and over which.

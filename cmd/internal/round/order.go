@@ -148,7 +148,7 @@ func (g *Game) advance() {
 		p := &g.Ships[i]
 		p.Acted, p.dying = false, false
 		if next == Planning {
-			p.Moved = false
+			p.Moved, p.tapped, p.Speeds = false, false, nil
 		}
 	}
 	if next == Planning {

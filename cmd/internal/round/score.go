@@ -3,6 +3,7 @@ package round
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"sightline/engine"
 )
@@ -178,6 +179,17 @@ func claimText(s Scenario, c Claim) string {
 		return fmt.Sprintf("%d %s", c.Points, what)
 	}
 	return fmt.Sprintf("%d or %d %s: too close to call at %s", c.Points, c.Most, what, listText(c.Undecided))
+}
+
+// orText lists what one is chosen from: "A1 or B1".
+func orText(all []string) string { return strings.Join(all, " or ") }
+
+func numbersText(all []int) string {
+	var out []string
+	for _, n := range all {
+		out = append(out, fmt.Sprint(n))
+	}
+	return orText(out)
 }
 
 func listText(all []string) string {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"sightline/engine"
@@ -58,6 +59,16 @@ func NewWatch(g *Game) *Watch {
 		w.rest[p.ID] = p.Pose.Ship(engine.Ship{ID: p.ID, Player: p.Player, Base: base})
 	}
 	return w
+}
+
+// Stood takes up where ships of the game stood when the table was noted, as far as they have
+// not flown since.
+func (w *Watch) Stood(ships []engine.Ship) {
+	for i := range ships {
+		if _, known := w.rest[ships[i].ID]; !known {
+			w.rest[ships[i].ID] = ships[i]
+		}
+	}
 }
 
 // Rests returns where a ship rested last; ok is false where it was not seen at rest.
@@ -176,9 +187,31 @@ func (w *Watch) shifted(s *engine.Scene, moved []string) bool {
 
 // flew says what one ship has flown, and takes its place up. A nudged ship's place is where
 // it stood, until it flies something or somebody says that it stays.
+//
+// Ships may be lifted out of the way and put back (G146), or be covered: those are taken for
+// where they stood, and for gone. Where that makes a difference, it is too close to call.
 func (w *Watch) flew(g *Game, now *engine.Scene, id string) Flown {
-	before, after := *now, *now
-	before.Ships, after.Ships = slices.Clone(now.Ships), slices.Clone(now.Ships)
+	slop := w.Slop
+	if slop == (flown.Slop{}) {
+		slop = Slop
+	}
+	before, after := w.tables(now, id, nil)
+	f := g.judge(&before, &after, id, slop)
+	if absent := w.absent(g, now, id); len(absent) > 0 {
+		before, after = w.tables(now, id, absent)
+		f = either(f, g.judge(&before, &after, id, slop), absent)
+	}
+	w.haunt(g, id, &f)
+	w.rest[id] = *shipIn(now, id)
+	return f
+}
+
+// tables returns the table before and after a ship's move: the others where they rested
+// before it, and with those that are not seen now.
+func (w *Watch) tables(now *engine.Scene, id string, absent []engine.Ship) (before, after engine.Scene) {
+	before, after = *now, *now
+	before.Ships = append(slices.Clone(now.Ships), absent...)
+	after.Ships = slices.Clone(before.Ships)
 	for i := range before.Ships {
 		if was, ok := w.rest[before.Ships[i].ID]; ok {
 			before.Ships[i].Pose, before.Ships[i].Covariance = was.Pose, was.Covariance
@@ -187,13 +220,59 @@ func (w *Watch) flew(g *Game, now *engine.Scene, id string) Flown {
 			}
 		}
 	}
-	slop := w.Slop
-	if slop == (flown.Slop{}) {
-		slop = Slop
+	return before, after
+}
+
+// absent lists the ships of the game that rested on the table and are not seen there now.
+func (w *Watch) absent(g *Game, now *engine.Scene, id string) (out []engine.Ship) {
+	for i := range g.Ships {
+		p := &g.Ships[i]
+		was, ok := w.rest[p.ID]
+		if ok && p.ID != id && p.Status == OnTable && !slices.ContainsFunc(now.Ships, func(s engine.Ship) bool { return s.ID == p.ID }) {
+			out = append(out, was)
+		}
 	}
-	f := g.judge(&before, &after, id, slop)
-	w.haunt(g, id, &f)
-	w.rest[id] = *shipIn(now, id)
+	return out
+}
+
+// either puts together what was flown if ships that are not seen are gone, and if they stand
+// where they stood. Where only one of the two fits, it is that.
+func either(gone, there Flown, absent []engine.Ship) Flown {
+	no := engine.No.String()
+	switch {
+	case gone.Text == there.Text && slices.Equal(gone.Touch, there.Touch) && slices.Equal(gone.MayTouch, there.MayTouch), there.Outcome == no:
+		return gone
+	case gone.Outcome == no && gone.Sort != Nudge:
+		return there
+	}
+	f := there
+	f.Outcome, f.Touching, f.Obstacles = engine.Indeterminate.String(), nil, nil
+	f.Touch = slices.DeleteFunc(slices.Clone(there.Touch), func(p [2]string) bool { return !slices.Contains(gone.Touch, p) })
+	f.MayTouch = nil
+	for _, all := range [][][2]string{gone.Touch, gone.MayTouch, there.Touch, there.MayTouch} {
+		for _, p := range all {
+			f.MayTouch = joined(f.MayTouch, f.Touch, p[0], p[1])
+		}
+	}
+	f.Others = nil
+	first := gone.Move
+	if gone.Sort == Nudge {
+		first = gone.Short()
+	}
+	for _, name := range slices.Concat(there.Others, []string{first}, gone.Others) {
+		if name != f.Move && !slices.Contains(f.Others, name) {
+			f.Others = append(f.Others, name)
+		}
+	}
+	var ids []string
+	for i := range absent {
+		ids = append(ids, absent[i].ID)
+	}
+	f.Text = "too close to call: " + orText(append([]string{f.Move}, f.Others...)) + ", while " + listText(ids) + " is not seen"
+	if len(ids) > 1 {
+		f.Text = strings.TrimSuffix(f.Text, "is not seen") + "are not seen"
+	}
+	f.Says = slices.DeleteFunc(slices.Clone(there.Says), func(s string) bool { return !slices.Contains(gone.Says, s) })
 	return f
 }
 

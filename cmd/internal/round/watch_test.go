@@ -95,18 +95,6 @@ func TestAGameGoesOnAfterARestart(t *testing.T) {
 	assert.Equal(t, "straight 2", s.last().Move)
 }
 
-// Touching ships of the first edition stay so until they part (G95 to G101).
-func TestTheFirstEditionRemembersWhatTouches(t *testing.T) {
-	s := simulate(t, "1e", 3)
-	s.ship("B1").Pose.Point = geom.Point{X: s.ship("A1").Pose.X, Y: s.ship("A1").Pose.Y + 185}
-	s.look()
-	s.run("to Activation\nB2 straight 2\nA2 straight 2\nA1 straight 3")
-	require.NotEmpty(t, s.last().Touching)
-	assert.True(t, engine.Touching(s.Touch).Has("A1", "B1"), "%+v", s.last())
-	s.run("B1 koiogran 4")
-	assert.False(t, engine.Touching(s.Touch).Has("A1", "B1"))
-}
-
 func TestAShipOfNoGameIsNamed(t *testing.T) {
 	s := simulate(t, "2.0", 3)
 	s.truth.Ships = append(s.truth.Ships, engine.Ship{ID: "C1", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 450, Y: 450}}})

@@ -53,6 +53,8 @@ func (s *Server) declare(w http.ResponseWriter, r *http.Request) {
 		Ship   string `json:"ship"`
 		Target string `json:"target"`
 		Move   string `json:"move"`
+
+		Ability string `json:"ability"`
 	}
 	if !readBody(w, r, &in, `{"doing":"attack","ship":"A1"}`) {
 		return
@@ -63,7 +65,8 @@ func (s *Server) declare(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	state := s.o.Hub.Newest()
-	d, err := state.CheckDeclaration(live.Declaration{Doing: live.Doing(in.Doing), Ship: in.Ship, Target: in.Target, Move: in.Move})
+	d, err := state.CheckDeclaration(live.Declaration{Doing: live.Doing(in.Doing), Ship: in.Ship, Target: in.Target, Move: in.Move,
+		Ability: in.Ability})
 	if err != nil {
 		refuse(w, err)
 		return

@@ -66,7 +66,13 @@ function showTokens() {
 }
 
 // declareMove says before everybody which move is about to be made.
-export const declareMove = (doing, ship, move) => ask("/api/declare", { doing, ship, move });
+// Who must choose first whether to use an ability is asked (G94).
+export async function declareMove(doing, ship, move) {
+  const answer = await ask("/api/declare", { doing, ship, move });
+  if (!answer[1].includes("G94")) return answer;
+  const used = window.confirm(`${answer[1]}\n\n${say("OK: the ability is used. Cancel: it is not.")}`);
+  return ask("/api/declare", { doing, ship, move, ability: used ? "used" : "not used" });
+}
 
 // startPolicy listens to the strip's buttons.
 export function startPolicy() {
