@@ -6,7 +6,8 @@ import "fmt"
 // that all of them may lie in one picture.
 const (
 	MatIDs       = 0  // the mat's markers: 0…15, DefaultLayout takes 0…7
-	CheckCardIDs = 16 // the check card: 16…31
+	CheckCardIDs = 16 // the check card: 16…23
+	JigIDs       = 24 // the sheet on which ships' cards are shown: 24…31
 	BoardIDs     = 32 // a ChArUco board: from 32 on, one per white square
 )
 

@@ -108,6 +108,8 @@ var fileLines = map[string][]string{
 	"print charuco --config":     {"print charuco --config FIFO -o OUT.pdf"},
 	"print check-card --output":  {"print check-card --format pdf -o FIFO"},
 	"print check-card --config":  {"print check-card --config FIFO -o OUT.pdf"},
+	"print jig --output":         {"print jig --format pdf -o FIFO"},
+	"print jig --config":         {"print jig --config FIFO -o OUT.pdf"},
 
 	"doctor check --config":  {"doctor check --yes --config FIFO"},
 	"doctor check --source":  nil, // a finding, and exit 1

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"sightline/calibration"
@@ -30,11 +32,13 @@ type looksCmd struct {
 
 // looksLearnCmd learns looks.
 type looksLearnCmd struct {
+	pictures.Input `embed:""`
+
 	Calibration string   `required:"" placeholder:"FILE" help:"The table calibration, from calibrate table."`
-	At          []string `required:"" placeholder:"SHIP,BASE,X,Y,HEADING" sep:"none" help:"A base without its miniature and where it stands, to 0.1 mm and 0.1°: A1,small,420,310,90. A ship given several times is seen several times, best in four quarter turns. A1+A2+A3 says that all three carry this card; it is learnt from A1's."`
+	Jig         string   `placeholder:"SHIP,BASE" help:"A ship whose base is pushed into the corner of the jig sheet (print jig): A1,small. Four pictures, or --source, show it in four quarter turns, first with its front to the arrow 1."`
+	At          []string `placeholder:"SHIP,BASE,X,Y,HEADING" sep:"none" help:"Without the jig: a base without its miniature and where it stands, to 0.1 mm and 0.1°: A1,small,420,310,90. A ship given several times is seen several times, best in four quarter turns. A1+A2+A3 says that all three carry this card; it is learnt from A1's. A picture shows all of them; or there is one for each --at, in the same order."`
 	Name        []string `placeholder:"NAME" help:"What the ships are called, in the order in which --at names them first."`
 	Out         string   `name:"output" short:"o" required:"" placeholder:"DIR" help:"The folder of the looks; it is made if it is not there."`
-	Images      []string `arg:"" name:"image" help:"A picture that shows all of them, several of a table at rest, or one for each --at, in the same order."`
 }
 
 // Run implements the command.
@@ -46,11 +50,20 @@ func (c *looksLearnCmd) Run(ctx context.Context) error {
 }
 
 func (c *looksLearnCmd) run(ctx context.Context, progress io.Writer) error {
-	ships, err := looks.Read(c.At, c.Name)
-	if err != nil {
+	switch {
+	case (c.Jig == "") == (len(c.At) == 0):
+		return errors.New("expected --jig SHIP,BASE, or --at where each base stands")
+	case c.Jig == "" && c.Source != "":
+		return errors.New("--source: expected --jig with it, or pictures with --at")
+	}
+	if err := c.Check(); err != nil {
 		return err
 	}
-	if err := pictures.CheckImages(c.Images); err != nil {
+	if c.Jig != "" {
+		return c.show(ctx, progress)
+	}
+	ships, err := looks.Read(c.At, c.Name)
+	if err != nil {
 		return err
 	}
 	pictures, err := c.pictures(ctx, progress)
@@ -70,6 +83,44 @@ func (c *looksLearnCmd) run(ctx context.Context, progress io.Writer) error {
 			fmt.Fprintf(progress, "%s: one view cannot show whether a miniature stands on the base: show it in four quarter turns\n", l.Name)
 		}
 	}
+	return nil
+}
+
+// show learns the look of a ship that is shown on the jig sheet.
+func (c *looksLearnCmd) show(ctx context.Context, progress io.Writer) error {
+	guide, err := looks.NewJig(c.Jig, c.Name, c.Live(), progress)
+	if err != nil {
+		return err
+	}
+	table, err := pictures.LoadTable(progress, c.Calibration)
+	if err != nil {
+		return err
+	}
+	markers, err := opencv.NewMarkerDetector(opencv.MarkerOptions{})
+	if err != nil {
+		return err
+	}
+	defer markers.Close()
+	err = c.Each(ctx, func(f vision.Frame) (useful, enough bool, err error) {
+		used, seen, err := registered(table, markers, f, progress)
+		if err != nil {
+			return false, false, err
+		}
+		useful, enough = guide.Add(used, f, seen)
+		return useful, enough, nil
+	})
+	if err != nil {
+		return err
+	}
+	l, err := guide.Learn()
+	if err != nil {
+		return terminal.Unanswered{Err: err}
+	}
+	if err := l.Save(c.Out); err != nil {
+		return err
+	}
+	fmt.Fprintf(progress, "%s: %v base, learnt from %s; check that the front is up in %s\n", l.Name, l.Base, sentence.Counted(l.Views, "view"),
+		filepath.Join(c.Out, l.Name+".png"))
 	return nil
 }
 

@@ -3,19 +3,25 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"image/png"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"sightline/engine/geom"
 	"sightline/engine/scenefile"
+	"sightline/vision/jig"
+	"sightline/vision/look"
+	"sightline/vision/tablesim"
 )
 
 // stockTruth is what the test reads of the truth of a picture.
@@ -45,6 +51,49 @@ func stockTable(t *testing.T, dir, name string) (truth stockTruth, picture, tabl
 	code, _, stderr := called(t, "calibrate", "table", "--lens", lens, picture, "-o", table)
 	require.Zero(t, code, stderr)
 	return truth, picture, table
+}
+
+// A newcomer shows a ship on the jig sheet, in four quarter turns, and a wrong base is refused.
+func TestAShipIsShownOnTheJigSheet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("renders forty pictures of the simulated table: 7 s of a processor")
+	}
+	dir := t.TempDir()
+	table := filepath.Join(dir, "table.json")
+	code, _, stderr := called(t, "calibrate", "quick", "--source", "sim:jig=1", "-o", table)
+	require.Zero(t, code, stderr)
+	code, _, stderr = called(t, "looks", "learn", "--calibration", table, "--jig", "A1,small", "--name", "Academy", "--source", "sim:jig=2",
+		"-o", filepath.Join(dir, "looks"))
+	require.Zero(t, code, stderr)
+	for _, want := range []string{"its front to the arrow 1", "turn 3 of 4 is taken: turn the base to the arrow 4", "learnt from 4 views"} {
+		assert.Contains(t, stderr, want)
+	}
+	known, err := look.Load(filepath.Join(dir, "looks"))
+	require.NoError(t, err)
+	require.Len(t, known.Looks, 1)
+	assert.Equal(t, "Academy", known.Looks[0].Pilot)
+	assert.Equal(t, jig.TurnSigma, known.Looks[0].Known.Turn)
+
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "pictures"), 0o777))
+	source, err := tablesim.Open(tablesim.Options{Jig: 2 * time.Second})
+	require.NoError(t, err)
+	defer source.Close()
+	var picture string
+	for range 6 {
+		f, err := source.Next(t.Context())
+		require.NoError(t, err)
+		picture = filepath.Join(dir, "pictures", fmt.Sprintf("%d.png", f.Seq))
+		var raw bytes.Buffer
+		require.NoError(t, png.Encode(&raw, f.Gray))
+		require.NoError(t, os.WriteFile(picture, raw.Bytes(), 0o644))
+	}
+	code, _, stderr = called(t, "looks", "learn", "--calibration", table, "--jig", "A1,medium", picture, "-o", filepath.Join(dir, "looks"))
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "a small base stands in the corner, not a medium one")
+	code, _, stderr = called(t, "looks", "learn", "--calibration", table, "--jig", "A1,small", picture, picture, "-o",
+		filepath.Join(dir, "looks"))
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "turn 2 was not shown: this turn was taken")
 }
 
 // A newcomer shows ships once, and finds them on another table, in other light.

@@ -49,7 +49,7 @@ func (b *Budget) At(p geom.Point) (calibration.Terms, bool) {
 		}
 		out = append(out, t)
 	}
-	return append(out, term(TermJig, calibration.Own, JigSigma, "where the base stood as its look was learnt"),
+	return append(out, term(TermJig, calibration.Own, KnownBySay.Place, "where the base stood as its look was learnt; a look states its own"),
 		term(TermSlip, calibration.Own, SlipSigma, "in its frame since then"),
 		term(TermBorrowed, calibration.Own, BorrowedSigma, "where the ship's own card was not shown; else 0")), true
 }

@@ -19,7 +19,7 @@ func TestTheBudgetIsWhatAShipStates(t *testing.T) {
 	for _, p := range []geom.Point{{X: 130, Y: 130}, {X: 20, Y: 240}} {
 		terms, ok := b.At(p)
 		require.True(t, ok)
-		s := Sight{Look: &Look{Name: "A1", Ships: []string{"B1"}, Base: engine.Small, Z: CardTop}, Pose: geom.Pose{Point: p}}
+		s := Sight{Look: &Look{Name: "A1", Ships: []string{"B1"}, Base: engine.Small, Known: KnownBySay, Z: CardTop}, Pose: geom.Pose{Point: p}}
 		cov := f.covariance(&s, true)
 		assert.InDelta(t, cov[0], terms.Total(1).XX, 0.02*cov[0])
 		assert.InDelta(t, cov[4], terms.Total(1).YY, 0.02*cov[4])

@@ -41,12 +41,16 @@ type lookFile struct {
 	Color   bool     `json:"color"`
 	Views   int      `json:"views"`
 	Scale   float64  `json:"px_per_mm"`
+	// How well the base's pose was known; left out: KnownBySay, as files of before have it.
+	Jig     *float64 `json:"jig_mm,omitempty"`
+	JigTurn *float64 `json:"jig_deg,omitempty"`
 }
 
 // Encode returns the two files of a look.
 func (l *Look) Encode() (doc, picture []byte, err error) {
-	doc, err = json.MarshalIndent(lookFile{fileVersion, l.Ships, l.Base.String(), l.Pilot, float64(l.Z), cellMM, l.Color, l.Views, l.Scale},
-		"", " ")
+	jig, turn := float64(l.Known.Place), l.Known.Turn.Degrees()
+	doc, err = json.MarshalIndent(lookFile{fileVersion, l.Ships, l.Base.String(), l.Pilot, float64(l.Z), cellMM, l.Color, l.Views, l.Scale,
+		&jig, &turn}, "", " ")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,7 +89,14 @@ func Decode(name string, doc, picture []byte) (*Look, error) {
 	case f.Cell != cellMM:
 		return nil, fmt.Errorf("cell_mm: expected %v, got %v", cellMM, f.Cell)
 	}
-	l := &Look{Name: name, Ships: f.Ships, Base: base, Pilot: f.Pilot, Z: geom.Length(f.Z), Color: f.Color, Views: f.Views, Scale: f.Scale}
+	l := &Look{Name: name, Ships: f.Ships, Base: base, Pilot: f.Pilot, Known: KnownBySay, Z: geom.Length(f.Z), Color: f.Color, Views: f.Views,
+		Scale: f.Scale}
+	if f.Jig != nil {
+		l.Known.Place = geom.Length(*f.Jig)
+	}
+	if f.JigTurn != nil {
+		l.Known.Turn = geom.Angle(*f.JigTurn) * geom.Degree
+	}
 	if err := l.check(); err != nil {
 		return nil, err
 	}

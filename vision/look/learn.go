@@ -1,6 +1,7 @@
 package look
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -17,14 +18,18 @@ import (
 type View struct {
 	Table calibration.Table // as it is for this picture
 	Frame vision.Frame
-	Pose  geom.Pose // to JigSigma and JigTurn
+	Pose  geom.Pose // as well as Card.Known says
 }
 
-// How well the pose of a base is known that its look is learnt from.
-const (
-	JigSigma = 0.1 * geom.Millimeter
-	JigTurn  = 0.1 * geom.Degree
-)
+// Known is how well the pose of a base is known that its look is learnt from: the standard deviation per axis of the mean of
+// all views, and of the heading.
+type Known struct {
+	Place geom.Length
+	Turn  geom.Angle
+}
+
+// KnownBySay is how well it is known where a person says where the base stands, by a ruler.
+var KnownBySay = Known{0.1 * geom.Millimeter, 0.1 * geom.Degree}
 
 // Card says of which card a look is learnt.
 type Card struct {
@@ -32,13 +37,27 @@ type Card struct {
 	Ships []string
 	Base  engine.Base
 	Pilot string
+	Known Known // zero: KnownBySay
+}
+
+// Check says what is wrong with a card; the error names the key.
+func (c Card) Check() error { return c.look(1).check() }
+
+// look is what is known of the card's look before it is learnt.
+func (c Card) look(views int) *Look {
+	known := c.Known
+	if known == (Known{}) {
+		known = KnownBySay
+	}
+	return &Look{Name: c.Name, Ships: slices.Clone(c.Ships), Base: c.Base, Pilot: c.Pilot, Known: known, Z: CardTop, Views: views, Scale: 1,
+		Color: true}
 }
 
 // Learn makes a look of views of one card. The error says why the views make none: they differ, so that a miniature
 // stands on the base or a heading is wrong; the base is of another size; they are blurred; or the card shows too little
 // to tell which way it points.
 func Learn(c Card, views []View) (*Look, error) {
-	l := &Look{Name: c.Name, Ships: slices.Clone(c.Ships), Base: c.Base, Pilot: c.Pilot, Z: CardTop, Views: len(views), Scale: 1, Color: true}
+	l := c.look(len(views))
 	if err := l.check(); err != nil {
 		return nil, err
 	}
@@ -70,11 +89,11 @@ func (l *Look) learn(views []View) string {
 	if why := l.another(views); why != "" {
 		return why
 	}
-	if why := l.untelling(); why != "" {
-		return why
+	if len(views) == 1 { // blur is also why a card shows too little
+		return cmp.Or(l.blurry(), l.untelling())
 	}
-	if len(views) == 1 {
-		return l.blurry()
+	if why := cmp.Or(l.covered(), l.untelling()); why != "" {
+		return why
 	}
 	aligned, why := l.align(views)
 	if why != "" {
@@ -85,12 +104,28 @@ func (l *Look) learn(views []View) string {
 		return why
 	}
 	l.cells, l.weight, l.fit, l.once = again.cells, again.weight, nil, sync.Once{}
+	l.Known = l.Known.scattered(poses, aligned)
 	return l.blurry()
+}
+
+// scattered adds how far the views stand off the poses that they are said to have. Their mean is as uncertain as that says, if
+// that is more than was thought; what is the same in all views it does not show.
+func (k Known) scattered(said, aligned []geom.Pose) Known {
+	var place, turn float64
+	for i, p := range said {
+		d := aligned[i].Sub(p.Point)
+		place += d.Dot(d) / 2
+		turn += square(float64((aligned[i].Heading - p.Heading).Signed()))
+	}
+	n := float64(len(said))
+	k.Place = max(k.Place, geom.Length(math.Sqrt(place/(n*(n-1)))))
+	k.Turn = max(k.Turn, geom.Angle(math.Sqrt(turn/(n*(n-1)))))
+	return k
 }
 
 // newLook returns a look like another one, without its cells.
 func newLook(l *Look) *Look {
-	return &Look{Name: l.Name, Ships: l.Ships, Base: l.Base, Pilot: l.Pilot, Z: l.Z,
+	return &Look{Name: l.Name, Ships: l.Ships, Base: l.Base, Pilot: l.Pilot, Known: l.Known, Z: l.Z,
 		Color: l.Color, Views: l.Views, Scale: l.Scale, side: l.side}
 }
 

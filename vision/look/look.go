@@ -25,6 +25,7 @@ type Look struct {
 	Ships []string    // the ships that carry a card of this look; the look was learnt from the first one's
 	Base  engine.Base // small, medium or large
 	Pilot string      // what a person calls it; may be empty
+	Known Known       // how well its base's pose was known as it was learnt
 	Z     geom.Length // of the card's top over the mat
 	Color bool        // else the three channels are the same
 	Views int         // pictures of it that were put together
@@ -110,6 +111,10 @@ func (l *Look) check() error {
 	case utf8.RuneCountInString(l.Pilot) > nameMost,
 		strings.ContainsFunc(l.Pilot, func(r rune) bool { return r == utf8.RuneError || !unicode.IsGraphic(r) }):
 		return fmt.Errorf("pilot: expected at most %d characters that can be seen, got %.60q", nameMost, l.Pilot)
+	case !(l.Known.Place > 0 && l.Known.Place <= 1):
+		return fmt.Errorf("jig_mm: expected more than 0 and up to 1, got %v", float64(l.Known.Place))
+	case !(l.Known.Turn > 0 && l.Known.Turn <= geom.Degree):
+		return fmt.Errorf("jig_deg: expected more than 0 and up to 1, got %v", l.Known.Turn.Degrees())
 	case !(l.Z >= 1 && l.Z <= 6):
 		return fmt.Errorf("z_mm: expected 1 to 6, got %v", float64(l.Z))
 	case l.Views < 1 || l.Views > viewsMost:

@@ -15,6 +15,7 @@ const (
 	ringFrom     = 2.5  // mm from the edge: the wall and its shadow
 	ringMost     = 0.12 // share of the ring's blocks that show the same picture in all views
 	borderLeast  = 0.15 // share of the blocks along the card's border that show something
+	coveredMost  = 160  // mm² of the card, outside of the tower's middle, in which views may differ: the tower, seen aslant
 	viewShare    = 0.85 // of the telling blocks, that each view must show
 	cellsShare   = 0.66 // of the cells, in which the views must agree
 	alignMM      = 0.8  // mm by which a view may stand off the others
@@ -131,6 +132,55 @@ func (f *fitting) shows() float64 {
 		}
 	}
 	return float64(showing) / max(float64(all), 1)
+}
+
+// A view of a base that may be turned by quarters shows the card in one of the four headings alone.
+const (
+	quarterLeast = 0.6 // share of the telling blocks that show the card in the right heading
+	quarterMost  = 0.5 // of that, in another
+)
+
+// Quarter says by how many quarter turns, clockwise, the base of a view is turned from the pose that the view gives; false:
+// the view does not show the card in one of the four headings.
+func (l *Look) Quarter(v View) (turn int, ok bool) {
+	var share [4]float64
+	for i := range share {
+		pose := v.Pose
+		pose.Heading = (pose.Heading + geom.Angle(i)*math.Pi/2).Normalized()
+		s, ok := newScan(&v.Table, v.Frame, pose.Point, l.Z, l.half()*math.Sqrt2+4)
+		if !ok {
+			return 0, false
+		}
+		f := newFitting(s, l, &l.grids().fine, pose)
+		if !f.light() || !f.run() || f.pose.Distance(pose.Point) > 2*alignMM {
+			continue
+		}
+		share[i] = f.shows()
+		if share[i] > share[turn] {
+			turn = i
+		}
+	}
+	for i := range share {
+		if i != turn && share[i] > quarterMost*share[turn] {
+			return turn, false
+		}
+	}
+	return turn, share[turn] >= quarterLeast
+}
+
+// covered says that something tall stands on the card, which lies elsewhere on it in each view; "": nothing does.
+func (l *Look) covered() string {
+	n := 0
+	for k, w := range l.weight {
+		if x, y := l.place(k); w == 0 && max(math.Abs(x), math.Abs(y)) > towerMM {
+			n++
+		}
+	}
+	if area := float64(n) * cellMM * cellMM; area > coveredMost {
+		return fmt.Sprintf("the views differ in %.0f mm² of the card: expected %d or less; is a miniature on the base, does it stand "+
+			"otherwise than said, or does a lamp shine on the card?", area, coveredMost)
+	}
+	return ""
 }
 
 // untelling says why a look tells too little; "": it tells enough.

@@ -60,7 +60,7 @@ func (f *Finder) covariance(s *Sight, borrowed bool) geom.Cov3 {
 	for i, v := range f.errors.Systematic(s.Pose, s.Look.Z, w/2) {
 		out[i] += v
 	}
-	add(&out, JigSigma, JigTurn)
+	add(&out, s.Look.Known.Place, s.Look.Known.Turn)
 	add(&out, SlipSigma, SlipTurn)
 	if borrowed {
 		add(&out, BorrowedSigma, BorrowedTurn)

@@ -661,6 +661,13 @@ func solidsOf(t *Table, look *Look) ([]solid, error) {
 		}
 		out = append(out, s)
 	}
+	if t.Jig != nil {
+		parts, err := t.Jig.solids(look)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, parts...)
+	}
 	for _, s := range t.Scene.Ships {
 		parts, err := shipSolids(t, s, look)
 		if err != nil {

@@ -38,6 +38,10 @@ type Options struct {
 	// tokens on the mat, each for this long, again and again.
 	Paper time.Duration
 
+	// Jig, when positive, shows in place of the game what somebody does who shows their ships to the program: bases with
+	// stock cards on the jig sheet, in four quarter turns, each for this long, again and again.
+	Jig time.Duration
+
 	Nudge *Nudge         // a push that the camera gets; nil: none
 	Tilt  *[2]geom.Angle // about the picture's x and y axes, as ObliqueCamera's; nil: the camera hangs over the table
 	Huge  int            // so many huge ships, among others that stand still in place of the game; 0: the game
@@ -77,8 +81,8 @@ const maxPixels = 8192 * 8192 / 2
 // seconds, by 0.05 degrees) or the check card in place of the game ("card=1"), and a
 // camera that looks from aside ("tilt=35:0": from player 1's edge, as ObliqueCamera's in
 // degrees), or tokens on white paper in place of the game, to learn them from ("paper", or
-// "paper=60" for 60 seconds of each stage), or huge ships among others that stand still in
-// place of the game ("huge=2"), how long the table
+// "paper=60" for 60 seconds of each stage), or ships' cards on the jig sheet ("jig", or "jig=6" for 6 seconds of each turn), or
+// huge ships among others that stand still in place of the game ("huge=2"), how long the table
 // rests before each move ("pause=4", in seconds), ships that stand still ("still=1"), a table that has to be
 // learnt ("learnt=0"), a camera model ("camera=webcam", one of CameraNames) and
 // what its exposure is multiplied by ("gain=1.5", after the camera), with commas between them.
@@ -87,7 +91,7 @@ func ParseSpec(spec string) (Options, error) {
 	rest, ok := strings.CutPrefix(spec, "sim:")
 	if !ok {
 		return o, fmt.Errorf("source %q: expected "+
-			"sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,paper=SECONDS][,nudge=SECONDS:DEGREES][,tilt=X:Y][,huge=N]"+
+			"sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,paper=SECONDS][,jig=SECONDS][,nudge=SECONDS:DEGREES][,tilt=X:Y][,huge=N]"+
 			"[,pause=SECONDS][,still=1][,learnt=0][,camera=NAME[,gain=F]]", spec)
 	}
 	for field := range strings.SplitSeq(rest, ",") {
@@ -124,9 +128,11 @@ func (o *Options) set(field string) (err error) {
 	case "card", "still", "learnt":
 		return o.setSwitch(key, value)
 	case "paper":
-		if o.Paper, err = parsePaper(value); err != nil {
-			return err
-		}
+		o.Paper, err = parsePaper(value)
+		return err
+	case "jig":
+		o.Jig, err = parseJig(value)
+		return err
 	case "huge":
 		if o.Huge, err = strconv.Atoi(value); err != nil || o.Huge < 1 || o.Huge > mostHuge {
 			return fmt.Errorf("huge: expected 1 to %d ships, got %q", mostHuge, value)
@@ -138,12 +144,7 @@ func (o *Options) set(field string) (err error) {
 		}
 		o.Model, o.device = &m, value
 	case "gain":
-		gain, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(gain > 0 && gain <= 8) || o.Model == nil {
-			return fmt.Errorf("gain: expected a factor of 0 to 8 after camera=NAME, got %q", value)
-		}
-		m := o.Model.exposed(gain)
-		o.Model = &m
+		return o.setGain(value)
 	case "nudge":
 		n, err := ParseNudge(value)
 		if err != nil {
@@ -159,6 +160,17 @@ func (o *Options) set(field string) (err error) {
 	default:
 		return o.setSize(field)
 	}
+	return nil
+}
+
+// setGain reads what the camera model's exposure is multiplied by.
+func (o *Options) setGain(value string) error {
+	gain, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(gain > 0 && gain <= 8) || o.Model == nil {
+		return fmt.Errorf("gain: expected a factor of 0 to 8 after camera=NAME, got %q", value)
+	}
+	m := o.Model.exposed(gain)
+	o.Model = &m
 	return nil
 }
 
@@ -197,8 +209,8 @@ func (o *Options) setSize(field string) error {
 	o.Width, errW = strconv.Atoi(w)
 	o.Height, errH = strconv.Atoi(h)
 	if errW != nil || errH != nil {
-		return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES, tilt=X:Y, "+
-			"huge=N, pause=SECONDS, still=1, learnt=0, camera=NAME or gain=F", field)
+		return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, jig=SECONDS, nudge=SECONDS:DEGREES, "+
+			"tilt=X:Y, huge=N, pause=SECONDS, still=1, learnt=0, camera=NAME or gain=F", field)
 	}
 	return nil
 }
@@ -310,6 +322,7 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 	t.Scene, t.Hands = s.sceneAt(s.seq)
 	s.layCard(t, s.seq)
 	s.layPaper(t, s.seq)
+	s.layJig(t, s.seq)
 	if err := s.holdBoard(t, s.seq); err != nil {
 		return vision.Frame{}, err
 	}
@@ -346,7 +359,7 @@ func (s *Source) sceneAt(seq uint64) (engine.Scene, []Hand) {
 // empty mat and the obstacles beforehand (Bare, Obstacles): nothing else is to be learnt
 // from it, or held before its camera.
 func (o Options) Demonstrates() bool {
-	return !o.Unlearnt && !o.Card && o.Paper <= 0 && o.Huge == 0 && o.Board == nil
+	return !o.Unlearnt && !o.Card && o.Paper <= 0 && o.Jig <= 0 && o.Huge == 0 && o.Board == nil
 }
 
 // Bare takes a picture of the mat with nothing on it, and of what lies beside it. It must
@@ -499,6 +512,7 @@ func (s *Source) TruthAt(seq uint64) (Truth, error) {
 	t.Scene, t.Hands = s.sceneAt(seq)
 	s.layCard(&t, seq)
 	s.layPaper(&t, seq)
+	s.layJig(&t, seq)
 	if err := s.holdBoard(&t, seq); err != nil {
 		return Truth{}, err
 	}

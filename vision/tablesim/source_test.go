@@ -30,6 +30,8 @@ func TestSpecs(t *testing.T) {
 		"sim:3840x2160,seed=7":       {Width: 3840, Height: 2160, FPS: 5, Pause: DefaultPause, Seed: 7},
 		"sim:seed=7,fps=0.5,640x480": {Width: 640, Height: 480, FPS: 0.5, Pause: DefaultPause, Seed: 7},
 		"sim:card=1":                 {Width: 1920, Height: 1080, FPS: 5, Pause: DefaultPause, Card: true},
+		"sim:jig":                    {Width: 1920, Height: 1080, FPS: 5, Pause: DefaultPause, Jig: DefaultJigTime},
+		"sim:jig=2":                  {Width: 1920, Height: 1080, FPS: 5, Pause: DefaultPause, Jig: 2 * time.Second},
 		"sim:huge=2":                 {Width: 1920, Height: 1080, FPS: 5, Pause: DefaultPause, Huge: 2},
 		"sim:fps=0":                  {Width: 1920, Height: 1080, Pause: DefaultPause},
 		"sim:pause=4":                {Width: 1920, Height: 1080, FPS: 5, Pause: 4 * time.Second},
@@ -54,8 +56,8 @@ func TestSpecs(t *testing.T) {
 		"sim:learnt=":     "learnt: expected 1 or 0",
 		"sim:1x1":         "size: expected 16x16",
 		"sim:99999x99999": "size: expected",
-		"sim:colour=red": "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, nudge=SECONDS:DEGREES, tilt=X:Y, huge=N, " +
-			"pause=SECONDS, still=1, learnt=0, camera=NAME or gain=F",
+		"sim:colour=red": "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, jig=SECONDS, nudge=SECONDS:DEGREES, " +
+			"tilt=X:Y, huge=N, pause=SECONDS, still=1, learnt=0, camera=NAME or gain=F",
 		"sim:huge=0":    "huge: expected 1 to 4 ships",
 		"sim:huge=5":    "huge: expected 1 to 4 ships",
 		"sim:huge=two":  "huge: expected 1 to 4 ships",

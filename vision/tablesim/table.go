@@ -26,6 +26,7 @@ type Table struct {
 	Worn    map[string]Wear        // by ship id: tokens whose code cannot be read
 	Clutter []Clutter              // what else lies about
 	Strips  []LaidStrip            // of the check card
+	Jig     *LaidJig               // on which ships' cards are shown; nil: none lies there
 	Hands   []Hand
 	Board   *HeldBoard // held in the air before the camera; nil: none
 

@@ -14,6 +14,7 @@ import (
 	"sightline/calibration/verify"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/jig"
 	"sightline/vision/opencv"
 )
 
@@ -159,6 +160,24 @@ func TestTheCheckCardComesOutTrue(t *testing.T) {
 			require.Len(t, e, 2)
 			assert.InDelta(t, 220, e[1]-e[0], tolerance, "%s: the strip's bar", name)
 		}
+	})
+}
+
+func TestTheJigSheetComesOutTrue(t *testing.T) {
+	closedLoop(t, func(t *testing.T, printer PrinterScale) {
+		pages, err := Jig(paperFor(t, "a4", printer))
+		require.NoError(t, err)
+		pic := printedPDF(t, pages[0])
+		assertRules(t, pic, pages[0])
+		want := map[int][4]geom.Point{}
+		for _, m := range jig.Tags() {
+			var c [4]geom.Point
+			for k, p := range m.Corners() {
+				c[k] = geom.Point{X: p.X, Y: -p.Y} // the page's y runs down
+			}
+			want[m.ID] = c
+		}
+		assertMarkers(t, pic, want)
 	})
 }
 

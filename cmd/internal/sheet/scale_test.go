@@ -45,7 +45,9 @@ func TestCompensatedSheetsStayOnThePaper(t *testing.T) {
 			require.NoError(t, err)
 			lens, err := LensBoard(paper, charuco)
 			require.NoError(t, err)
-			for _, page := range append(append(pages, markers...), card, lens) {
+			stop, err := Jig(paper)
+			require.NoError(t, err)
+			for _, page := range append(append(append(pages, markers...), stop...), card, lens) {
 				page = page.drawn()
 				for _, s := range page.Shapes {
 					lo, hi := s.bounds()
