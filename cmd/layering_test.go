@@ -28,6 +28,9 @@ var mayImport = map[string][]string{
 	"cmd/internal/game": {"cmd/internal/live", "cmd/internal/sentence", "hardware", "vision", "vision/capture", "vision/token",
 		"calibration", "calibration/atomicfile", "calibration/regular", "engine", "engine/geom"},
 	"cmd/internal/director": {"cmd/internal/access", "cmd/internal/live", "cmd/internal/sentence", "cmd/internal/web"},
+	"cmd/internal/event":    {"cmd/internal/access", "cmd/internal/live", "calibration/atomicfile", "calibration/regular"},
+	"cmd/internal/hall": {"cmd/internal/access", "cmd/internal/event", "cmd/internal/live", "cmd/internal/metrics", "cmd/internal/rulings",
+		"cmd/internal/sentence", "cmd/internal/web", "calibration/atomicfile", "calibration/regular", "hardware"},
 	"cmd/internal/status":   {"cmd/internal/access", "cmd/internal/live", "cmd/internal/web"},
 	"cmd/internal/texts":    {},
 	"cmd/internal/access":   {},
@@ -178,6 +181,10 @@ var outside = map[string][]string{
 	"github.com/alecthomas/kong": {"cmd/sightline", "cmd/internal/terminal", "cmd/internal/commandtest"},
 	"modernc.org/sqlite":         {"cmd/internal/rulings"},
 	"codeberg.org/go-pdf/fpdf":   {"cmd/internal/sheet"},
+
+	"github.com/nats-io/nats.go":        {"cmd/internal/event", "cmd/internal/hall"},
+	"github.com/nats-io/nkeys":          {"cmd/internal/event", "cmd/internal/hall"},
+	"github.com/nats-io/nats-server/v2": {"cmd/internal/hall"}, // the broker of an event
 
 	"github.com/jotaen/kong-completion": {"cmd/sightline", "cmd/internal/terminal"}, // what completes lines in shells
 }

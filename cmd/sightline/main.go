@@ -28,6 +28,7 @@ type cli struct {
 	Squads    squadsCmd     `cmd:"" help:"Read squads as squad builders export them."`
 	Game      gameCmd       `cmd:"" help:"Export a game of the record."`
 	Games     gamesCmd      `cmd:"" help:"List the games of the record."`
+	Hall      hallCmd       `cmd:"" help:"Bring the tables of an event together on one page; invite tables."`
 	Doctor    doctorCmd     `cmd:"" help:"Test the box: panel, camera, calibration, board; put its lights out; draw its wiring."`
 	SetUp     setupBoardCmd `cmd:"" name:"setup-board" help:"Prepare a Raspberry Pi for the panel: config.txt and the I2C bus."`
 	Secret    secretCmd     `cmd:"" name:"judge-secret" help:"Print the judge's secret, to type on the page."`

@@ -232,7 +232,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		map[string]*game.Liveness{"pipeline": &frames.Loop, "answers": &g.Loop, "panel": &showing.loop})
 	p.tasks = append(p.tasks, feedTask{feed}, g, frames, calibrator, learner, showing,
 		&controlsTask{inputs: showing.inputs, hub: hub, menu: menu, game: g}, table, page, service)
-	return nil
+	return p.joinHall(c, hub, g, ruling, page.server, o)
 }
 
 // judges returns the record of rulings, which is closed at the end.

@@ -45,6 +45,7 @@ type Config struct {
 
 	Rulings Rulings
 	Squads  Squads
+	Event   Event
 	Cameras []FurtherCamera // beside Camera
 }
 
@@ -152,6 +153,9 @@ type rawConfig struct {
 		Keep int    `toml:"keep_pictures_days"`
 	} `toml:"rulings"`
 	Squads rawSquads `toml:"squads"`
+	Event  struct {
+		Invitation string `toml:"invitation"`
+	} `toml:"event"`
 }
 
 // rawCamera is one of the further cameras.
@@ -338,6 +342,7 @@ func (raw rawConfig) config() (Config, *badValue) {
 
 		Cameras: raw.cameras(),
 		Squads:  raw.Squads.squads(),
+		Event:   Event(raw.Event),
 		Rulings: Rulings{Dir: raw.Rulings.Dir, Keep: time.Duration(raw.Rulings.Keep) * 24 * time.Hour},
 	}
 	for _, check := range []*badValue{

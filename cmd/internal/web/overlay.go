@@ -43,6 +43,7 @@ type overlayOptions struct {
 	Scene   int      `json:"scene"` // of the demo, to be held; -1: they follow each other
 	Debug   bool     `json:"debug"`
 	Token   string   `json:"token"`
+	Table   string   `json:"table"` // at a hall: the table, or "program"
 	Problem []string `json:"problems"`
 }
 
@@ -118,14 +119,19 @@ func (o *overlayOptions) set(key, value string) (problem string) {
 				quoted(value))
 		}
 		o.Crop = &crop
+	case "table":
+		if len(value) > 16 || strings.Trim(value, "-0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" {
+			return "table: expected the name of a table, or program"
+		}
+		o.Table = value
 	case "token":
 		if len(value) > 512 || strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r > '~' }) {
 			return "token: expected the one that the page /overlay/ gives"
 		}
 		o.Token = value
 	default:
-		return fmt.Sprintf("%s: there is no such option; expected pos, theme, scale, opacity, ttl, view, crop, region, demo, debug or token",
-			quoted(key))
+		return fmt.Sprintf("%s: there is no such option; expected pos, theme, scale, opacity, ttl, view, crop, region, demo, debug, table or "+
+			"token", quoted(key))
 	}
 	return ""
 }
@@ -174,8 +180,8 @@ func parseCrop(value string) (crop [4]int, ok bool) {
 	return crop, true
 }
 
-// overlayPage is one overlay page.
-func (s *Server) overlayPage(w http.ResponseWriter, r *http.Request) {
+// OverlayPage is one overlay page, GET /overlay/{widget}. It needs [Files] at its server's root.
+func OverlayPage(w http.ResponseWriter, r *http.Request) {
 	widget := r.PathValue("widget")
 	if _, known := overlayWidgets[widget]; !known {
 		http.Error(w, "There is no overlay of that name; expected table, ruling, pair, match or all. /overlay/ shows them.", http.StatusNotFound)
@@ -296,7 +302,7 @@ var demoPacked = sync.OnceValue(func() []byte {
 
 // overlayRoutes adds the overlay's addresses.
 func (s *Server) overlayRoutes(mux *router) {
-	mux.Handle("GET /overlay/{widget}", s.Allow(access.Nobody, s.overlayPage))
+	mux.Handle("GET /overlay/{widget}", s.Allow(access.Nobody, OverlayPage))
 	mux.Handle("GET /overlay/clock", s.Allow(access.Nobody, s.overlayClock))
 	mux.Handle("GET /overlay/demo.json", s.Allow(access.Nobody, s.overlayDemo))
 	mux.Handle("GET /overlay/bootstrap.html", s.Allow(access.Nobody, s.overlayBootstrap))

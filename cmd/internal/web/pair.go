@@ -80,6 +80,16 @@ func (s *Server) accessRoutes(mux *router) {
 	mux.Handle("POST /api/unpair", s.Allow(access.Nobody, s.Unpair))
 }
 
+// PairRoutes are the addresses of pairing, for another server with a guard of its own.
+func PairRoutes(g *access.Guard, o access.Options) []Route {
+	s := &Server{o: Options{Access: o}, guard: g}
+	return []Route{
+		{Pattern: "GET /api/me", Role: access.Nobody, Handler: s.me},
+		{Pattern: "POST /api/pair", Role: access.Nobody, Handler: s.Pair},
+		{Pattern: "POST /api/unpair", Role: access.Nobody, Handler: s.Unpair},
+	}
+}
+
 // withoutCode is the panel's state as the page may show it: who reads the page has not
 // thereby seen the box, and the pairing code is for those who stand before it.
 func withoutCode(p hardware.State) hardware.State {

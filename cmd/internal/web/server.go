@@ -114,10 +114,7 @@ func NewServer(o Options) *Server {
 
 // routes is every address that the server knows.
 func (s *Server) routes() http.Handler {
-	files, err := fs.Sub(static, "static")
-	if err != nil {
-		panic("web: the embedded pages: " + err.Error())
-	}
+	files := Files()
 	languages, err := texts.Load(files)
 	if err != nil {
 		panic("web: the embedded texts: " + err.Error())
@@ -161,7 +158,16 @@ func (s *Server) routes() http.Handler {
 	// Whoever changes something must come from this page: browsers say where a
 	// request comes from, and other sites are refused.
 	asked := http.NewCrossOriginProtection().Handler(languages.Translated(mux.mux))
-	return access.Noted(secured(s.counted(s.guard.OwnHosts(s.guard.Limited(shortened(longer, asked))))))
+	return access.Noted(Secured(s.counted(s.guard.OwnHosts(s.guard.Limited(shortened(longer, asked))))))
+}
+
+// Files are the modules, style sheets and pages that are served as they are.
+func Files() fs.FS {
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		panic("web: the embedded pages: " + err.Error())
+	}
+	return files
 }
 
 // Allow lets a handler be asked by those who have the role.
@@ -215,9 +221,9 @@ func (discarded) WriteHeader(int) {}
 // Write implements http.ResponseWriter.
 func (discarded) Write(p []byte) (int, error) { return len(p), nil }
 
-// secured sets what every answer carries: nothing from elsewhere, no inline
+// Secured sets what every answer carries: nothing from elsewhere, no inline
 // script, no framing by other sites.
-func secured(next http.Handler) http.Handler {
+func Secured(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+

@@ -10,6 +10,7 @@ export class Clock {
     this.address = address;
     this.offset = null; // ms to add to this machine's clock
     this.measuring = false;
+    this.turn = 0; // rises when what was known, and what is asked now, counts no longer
     this.measured = -Infinity;
     this.wall = Date.now();
     this.steady = performance.now();
@@ -34,6 +35,8 @@ export class Clock {
 
   forget() {
     this.offset = null;
+    this.turn++;
+    this.measuring = false;
     this.measured = -Infinity;
     this.measure();
   }
@@ -41,18 +44,19 @@ export class Clock {
   async measure() {
     if (this.measuring) return;
     this.measuring = true;
+    const turn = this.turn;
     try {
       const wall = Date.now(), steady = performance.now();
       const answer = await fetch(this.address, { cache: "no-store" });
       const text = await answer.json();
       const took = performance.now() - steady;
-      if (!answer.ok || took > slow || Math.abs(Date.now() - wall - took) > jump) return;
+      if (turn !== this.turn || !answer.ok || took > slow || Math.abs(Date.now() - wall - took) > jump) return;
       this.offset = text.now_unix_ms - (wall + took / 2);
       this.measured = performance.now();
     } catch (error) {
       // The next tick asks again.
     } finally {
-      this.measuring = false;
+      if (turn === this.turn) this.measuring = false;
     }
   }
 }

@@ -5,9 +5,10 @@ const silence = 4000; // ms; the box says something at least every second
 const again = 8000; // ms without a word after which the connection is made anew
 
 export class Live {
-  constructor(address, onState) {
+  constructor(address, onState, onTable) {
     this.address = address;
     this.onState = onState;
+    this.onTable = onTable;
     this.source = null;
     this.heard = -Infinity;
     this.opened = -Infinity;
@@ -24,6 +25,7 @@ export class Live {
       this.heard = performance.now();
       this.onState(JSON.parse(event.data));
     });
+    source.addEventListener("table", () => source === this.source && this.onTable()); // a hall's
   }
 
   // lost reports whether nothing was heard for too long.

@@ -20,7 +20,8 @@ let state = null; // the one of them that is shown
 let drawn = ""; // what the drawings show
 
 const query = options.token ? `token=${encodeURIComponent(options.token)}` : "";
-const clock = new Clock(`/overlay/clock?${query}`);
+const base = options.table ? `/t/${options.table}` : ""; // at a hall: of one of its tables, or the one on air
+const clock = new Clock(`${base}/overlay/clock?${query}`);
 let live = null;
 let demo = null;
 
@@ -187,6 +188,13 @@ function onState(came) {
   render();
 }
 
+// onTable is told that another table is on air: what was known is the last one's, its clock too.
+function onTable() {
+  newest = kept = null;
+  clock.forget();
+  render();
+}
+
 function tick() {
   if (!demo) {
     if (clock.tick()) {
@@ -242,7 +250,7 @@ ready.then(() => {
     startDemo();
     setInterval(() => demo && render(), 500);
   } else {
-    live = new Live(`/api/events?quiet=1${query ? "&" + query : ""}`, onState);
+    live = new Live(`${base}/api/events?quiet=1${query ? "&" + query : ""}`, onState, onTable);
     clock.measure();
     setInterval(tick, 250);
     // Seen again after a while: look at once, and not a quarter of a second later.

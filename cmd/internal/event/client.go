@@ -1,0 +1,298 @@
+package event
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"sightline/cmd/internal/live"
+)
+
+// Options say what a client tells the hall.
+type Options struct {
+	Invitation Invitation
+	Newest     func() live.State
+	Record     Source
+	// Serve answers the table's own addresses, as the session of the request's context.
+	Serve   http.Handler
+	Cursor  string            // file that keeps how far the record was handed on; "": it is forgotten at the end
+	Version string            // of the program
+	Log     *slog.Logger      // nil: slog.Default()
+	Notice  func(text string) // tells the people at the table; nil: nobody
+
+	dial func() nats.CustomDialer // of tests; nil: the net package's
+}
+
+// How often things go out.
+const (
+	healthEvery = 500 * time.Millisecond // at most
+	healthLeast = time.Second            // at least
+	stateEvery  = 200 * time.Millisecond // while somebody watches
+	pingEvery   = time.Second
+	dialWithin  = 2 * time.Second
+	ackWithin   = 10 * time.Second
+	outboxEvery = time.Second // with something to send that was not acknowledged
+	asksAtOnce  = 8
+)
+
+// Client joins a table to a hall.
+type Client struct {
+	o        Options
+	subjects Subjects
+	session  string
+	began    time.Time
+	outbox   outbox
+
+	watched atomic.Int64 // until when somebody watches, ms of the steady clock
+	wake    chan struct{}
+	status  status
+}
+
+// New returns a client. It reads the cursor's file, and connects to nothing.
+func New(o Options) (*Client, error) {
+	if err := o.Invitation.validate(); err != nil {
+		return nil, fmt.Errorf("event: %w", err)
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	c := &Client{
+		o: o, subjects: SubjectsOf(o.Invitation.Event, o.Invitation.Table), session: rand.Text()[:12], began: time.Now(),
+		wake: make(chan struct{}, 1),
+	}
+	c.outbox = outbox{c: c, file: o.Cursor}
+	c.outbox.load()
+	return c, nil
+}
+
+func (c *Client) String() string { return "hall" }
+
+// up is a time on the client's steady clock, in ms.
+func (c *Client) up(t time.Time) int64 { return t.Sub(c.began).Milliseconds() }
+
+func (c *Client) clock() Clock {
+	now := time.Now()
+	return Clock{Session: c.session, UpMS: c.up(now), AtMS: now.UnixMilli()}
+}
+
+// Run speaks with the hall until ctx is cancelled. A hall that is not there, goes away or
+// refuses the table is no error: the table plays on, and what is recorded waits.
+func (c *Client) Run(ctx context.Context) error {
+	conn, err := c.connect()
+	if err != nil {
+		return fmt.Errorf("event: %w", err)
+	}
+	defer conn.Close()
+	asks := make(chan struct{}, asksAtOnce)
+	sub, err := conn.Subscribe(c.subjects.Ask(">"), func(m *nats.Msg) {
+		select {
+		case asks <- struct{}{}:
+			go func() { defer func() { <-asks }(); c.answer(ctx, m) }()
+		default: // the hall asks again
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("event: %w", err)
+	}
+	defer sub.Unsubscribe()
+	var group sync.WaitGroup
+	for _, loop := range []func(context.Context, *nats.Conn){c.tellHealth, c.tellState, c.outbox.run} {
+		group.Go(func() { loop(ctx, conn) })
+	}
+	<-ctx.Done()
+	conn.Close() // ends what waits for an answer
+	group.Wait()
+	return nil
+}
+
+// connect returns a connection that is made, and made again, in the background.
+func (c *Client) connect() (*nats.Conn, error) {
+	i := c.o.Invitation
+	key, err := nkeys.FromSeed([]byte(i.Seed))
+	if err != nil {
+		return nil, err
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		return nil, err
+	}
+	options := []nats.Option{
+		nats.Name("table " + i.Table), nats.Nkey(public, key.Sign), nats.CustomInboxPrefix(Inbox(i.Event, i.Table)),
+		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second),
+		nats.ReconnectBufSize(-1), // nothing that was said while there was no hall is said afterwards
+		nats.IgnoreAuthErrorAbort(), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2), nats.Timeout(dialWithin),
+		nats.FlusherTimeout(dialWithin), nats.NoEcho(),
+		nats.ConnectHandler(func(*nats.Conn) { c.connected() }), nats.ReconnectHandler(func(*nats.Conn) { c.connected() }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.status.lost(c, err) }),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { c.status.lost(c, err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			if refused(err) {
+				c.status.lost(c, err)
+				return
+			}
+			c.o.Log.Warn("hall", "err", err)
+		}),
+	}
+	if c.o.dial != nil {
+		options = append(options, nats.SetCustomDialer(c.o.dial()))
+	}
+	if i.URL[:4] == "tls:" {
+		options = append(options, nats.Secure(TLSConfig(i.Fingerprint)), nats.TLSHandshakeFirst())
+	}
+	return nats.Connect(i.URL, options...)
+}
+
+func (c *Client) connected() {
+	c.status.found(c)
+	c.wakeOutbox()
+}
+
+func (c *Client) wakeOutbox() {
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// message makes a message of a body that says what was so at a time.
+func (c *Client) message(subject, kind, id string, at time.Time, body []byte) *nats.Msg {
+	m := nats.NewMsg(subject)
+	i := c.o.Invitation
+	for key, value := range map[string]string{
+		"ce-specversion": "1.0", "ce-id": id, "ce-source": "/sightline/" + i.Event + "/" + i.Table, "ce-type": "sightline." + kind + ".v1",
+		"ce-time": at.UTC().Format(time.RFC3339Nano), "Content-Type": "application/json",
+		headerSession: c.session, headerUp: strconv.FormatInt(c.up(at), 10), headerAt: strconv.FormatInt(at.UnixMilli(), 10),
+	} {
+		m.Header[key] = []string{value} // as CloudEvents spells it: NewMsg's Set would do so too
+	}
+	m.Data = body
+	return m
+}
+
+// tellHealth says how the table is: on change, twice a second at most, once at least.
+func (c *Client) tellHealth(ctx context.Context, conn *nats.Conn) {
+	ticker := time.NewTicker(healthEvery)
+	defer ticker.Stop()
+	var last string
+	var said time.Time
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		state := c.o.Newest()
+		h := healthOf(&state, c.up)
+		h.Version = c.o.Version
+		h.Record = c.outbox.standing(ctx)
+		if c.outbox.behind(h.Record) {
+			c.wakeOutbox()
+		}
+		body, err := json.Marshal(h)
+		if err != nil {
+			c.o.Log.Warn("hall: the health cannot be written", "err", err)
+			continue
+		}
+		if string(body) == last && time.Since(said) < healthLeast-healthEvery/2 || !conn.IsConnected() {
+			continue
+		}
+		at := state.At
+		if at.IsZero() {
+			at = time.Now()
+		}
+		id := fmt.Sprintf("%s:%d", c.session, n)
+		if conn.PublishMsg(c.message(c.subjects.Health(), "health", id, at, body)) == nil {
+			last, said = string(body), time.Now()
+		}
+	}
+}
+
+// tellState sends the whole state while somebody watches: the newest only.
+func (c *Client) tellState(ctx context.Context, conn *nats.Conn) {
+	ticker := time.NewTicker(stateEvery)
+	defer ticker.Stop()
+	var last uint64
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		if c.up(time.Now()) >= c.watched.Load() || !conn.IsConnected() {
+			last = 0
+			continue
+		}
+		state := c.o.Newest()
+		if state.Seq == last {
+			continue
+		}
+		answer := c.ask(ctx, http.MethodGet, "/api/state", nil, nil)
+		var is struct {
+			Seq  uint64 `json:"seq"`
+			AtMS int64  `json:"at_unix_ms"`
+		}
+		if answer.status != http.StatusOK || json.Unmarshal(answer.body.Bytes(), &is) != nil {
+			continue
+		}
+		// A newer state may have come since: what is sent is no older than the one that was looked at.
+		id := fmt.Sprintf("%s:state:%d", c.session, is.Seq)
+		if conn.PublishMsg(c.message(c.subjects.State(), "state", id, state.At, answer.body.Bytes())) == nil {
+			last = is.Seq
+		}
+	}
+}
+
+// status tells people once when the hall is found and when it is lost.
+type status struct {
+	mu   sync.Mutex // guards what follows
+	here bool
+	told string
+}
+
+// refused reports whether the hall does not know the table, or knows it no longer.
+func refused(err error) bool {
+	return errors.Is(err, nats.ErrAuthorization) || errors.Is(err, nats.ErrAuthExpired) || errors.Is(err, nats.ErrAuthRevoked)
+}
+
+func (s *status) found(c *Client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.here, s.told = true, ""
+	c.o.Log.Info("the hall is found", "url", c.o.Invitation.URL, "table", c.o.Invitation.Table)
+}
+
+func (s *status) lost(c *Client, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := "The hall does not answer. The table plays on, and what is recorded waits."
+	if refused(err) {
+		text = "The hall refuses this table: its invitation has expired or was revoked. The table plays on."
+	}
+	s.here = false
+	if s.told == text || err == nil {
+		return
+	}
+	s.told = text
+	c.o.Log.Warn(text, "url", c.o.Invitation.URL, "err", err)
+	if c.o.Notice != nil {
+		c.o.Notice(text)
+	}
+}
+
+// Here reports whether the hall is there.
+func (c *Client) Here() bool {
+	c.status.mu.Lock()
+	defer c.status.mu.Unlock()
+	return c.status.here
+}

@@ -1,0 +1,235 @@
+package event
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"sightline/calibration/atomicfile"
+	"sightline/calibration/regular"
+)
+
+// Source is the judges' record of a table. Numbers begin at 1.
+type Source interface {
+	// Head returns the last entry's number and hash; 0 and "" while there is none.
+	Head(ctx context.Context) (number int64, hash string, err error)
+	// Entry returns an entry.
+	Entry(ctx context.Context, number int64) (Entry, error)
+}
+
+// Entry is an entry of the record as it is handed on.
+type Entry struct {
+	Number  int64
+	Hash    string // SHA-256 of Record, in hex
+	At      time.Time
+	Record  []byte // in canonical form
+	Picture []byte // nil: there is none, or it is too large
+	SHA256  string // of Picture, in hex
+	Type    string // of Picture: "image/jpeg"
+}
+
+// outbox hands the record on, entry by entry, and keeps how far it is.
+type outbox struct {
+	c    *Client
+	file string
+
+	mu       sync.Mutex // guards what follows
+	cursor   cursor
+	readHead time.Time
+	head     Record
+}
+
+// cursor is the last entry that the hall acknowledged.
+type cursor struct {
+	Event  string `json:"event"`
+	Table  string `json:"table"`
+	Number int64  `json:"number"`
+	Hash   string `json:"hash"`
+}
+
+const cursorMost = 1 << 10 // bytes of its file
+
+// load reads the cursor. One that cannot be read, or is another event's, begins at 0: what the
+// hall has already it keeps once.
+func (b *outbox) load() {
+	i := b.c.o.Invitation
+	b.cursor = cursor{Event: i.Event, Table: i.Table}
+	if b.file == "" {
+		return
+	}
+	raw, err := regular.Read(b.file, cursorMost)
+	var read cursor
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+	case err != nil || json.Unmarshal(raw, &read) != nil || read.Number < 0:
+		b.c.o.Log.Warn("hall: how far the record was handed on cannot be read: all of it is sent again", "file", b.file, "err", err)
+	case read.Event == i.Event && read.Table == i.Table:
+		b.cursor = read
+	}
+}
+
+// set moves the cursor.
+func (b *outbox) set(number int64, hash string) {
+	b.mu.Lock()
+	b.cursor.Number, b.cursor.Hash = number, hash
+	now := b.cursor
+	b.mu.Unlock()
+	if b.file == "" {
+		return
+	}
+	raw, err := json.Marshal(now)
+	if err == nil {
+		err = atomicfile.Write(b.file, append(raw, '\n'), 0o600)
+	}
+	if err != nil { // it is sent again after the next start, and kept once
+		b.c.o.Log.Warn("hall: how far the record was handed on cannot be kept", "err", err)
+	}
+}
+
+// headEvery is how often the record is asked for its head at most.
+const headEvery = 400 * time.Millisecond
+
+// standing says how far the record is.
+func (b *outbox) standing(ctx context.Context) Record {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if time.Since(b.readHead) >= headEvery {
+		number, hash, err := b.c.o.Record.Head(ctx)
+		b.head, b.readHead = Record{Number: number, Hash: hash}, time.Now()
+		if err != nil {
+			b.head.Error = cut(err.Error())
+		}
+	}
+	r := b.head
+	r.Sent = b.cursor.Number
+	return r
+}
+
+// behind reports whether the record holds what was not handed on: more, or something else.
+func (b *outbox) behind(r Record) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return r.Number > b.cursor.Number || r.Number > 0 && r.Number == b.cursor.Number && r.Hash != b.cursor.Hash
+}
+
+// run hands on what is new whenever it is woken, until ctx is cancelled.
+func (b *outbox) run(ctx context.Context, conn *nats.Conn) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-b.c.wake:
+		}
+		for ctx.Err() == nil && conn.IsConnected() {
+			more, err := b.next(ctx, conn)
+			if err != nil && ctx.Err() == nil {
+				b.c.o.Log.Warn("hall: a ruling was not acknowledged; it is sent again", "err", err)
+				select {
+				case <-ctx.Done():
+				case <-time.After(outboxEvery):
+				}
+				continue
+			}
+			if !more {
+				break
+			}
+		}
+	}
+}
+
+// next hands on one entry; more says that there may be another.
+func (b *outbox) next(ctx context.Context, conn *nats.Conn) (more bool, err error) {
+	head, _, err := b.c.o.Record.Head(ctx)
+	if err != nil {
+		return false, err
+	}
+	b.mu.Lock()
+	at := b.cursor
+	b.mu.Unlock()
+	if at.Number > 0 && at.Number <= head {
+		last, err := b.c.o.Record.Entry(ctx, at.Number)
+		if err == nil && last.Hash != at.Hash { // another record: the hall shall see all of it
+			b.c.o.Log.Warn("hall: the record is another one than was handed on: all of it is sent", "number", at.Number)
+			b.set(0, "")
+			return true, nil
+		}
+	}
+	if at.Number >= head {
+		return false, nil
+	}
+	e, err := b.c.o.Record.Entry(ctx, at.Number+1)
+	if err != nil {
+		return false, err
+	}
+	if err := b.send(ctx, conn, &e); err != nil {
+		return false, err
+	}
+	b.mu.Lock()
+	moved := b.cursor != at // the hall asked for it again meanwhile
+	b.mu.Unlock()
+	if !moved {
+		b.set(e.Number, e.Hash)
+	}
+	return true, nil
+}
+
+// send sends an entry and its picture, the picture first, and waits until both are kept.
+func (b *outbox) send(ctx context.Context, conn *nats.Conn, e *Entry) error {
+	c := b.c
+	table := c.o.Invitation.Table
+	if len(e.Picture) > 0 && len(e.Picture) <= PictureMost {
+		m := c.message(c.subjects.Picture(e.SHA256), "picture", table+":"+e.SHA256, e.At, e.Picture)
+		m.Header["Content-Type"] = []string{e.Type}
+		if err := publish(ctx, conn, m); err != nil {
+			return fmt.Errorf("event: picture of ruling %d: %w", e.Number, err)
+		}
+	}
+	if len(e.Record) > PictureMost {
+		return fmt.Errorf("event: ruling %d has %d bytes, and at most %d fit in a message", e.Number, len(e.Record), PictureMost)
+	}
+	m := c.message(c.subjects.Ruling(e.Number, e.Hash), "ruling", table+":"+e.Hash, e.At, e.Record)
+	if err := publish(ctx, conn, m); err != nil {
+		return fmt.Errorf("event: ruling %d: %w", e.Number, err)
+	}
+	return nil
+}
+
+// duplicateCode is JetStream's error for a second message of a subject that keeps one: it is
+// there already.
+const duplicateCode = 10077
+
+// publish publishes a message and waits until it is kept on the broker's disk.
+func publish(ctx context.Context, conn *nats.Conn, m *nats.Msg) error {
+	m.Header[nats.MsgIdHdr] = m.Header["ce-id"]
+	ctx, stop := context.WithTimeout(ctx, ackWithin)
+	defer stop()
+	answer, err := conn.RequestMsgWithContext(ctx, m)
+	if err != nil {
+		return err
+	}
+	var ack struct {
+		Stream string `json:"stream"`
+		Seq    uint64 `json:"seq"`
+		Error  *struct {
+			Code        int    `json:"err_code"`
+			Description string `json:"description"`
+		} `json:"error"`
+	}
+	switch err := json.Unmarshal(answer.Data, &ack); {
+	case err != nil:
+		return fmt.Errorf("the hall's answer cannot be read: %w", err)
+	case ack.Error != nil && ack.Error.Code == duplicateCode:
+		return nil
+	case ack.Error != nil:
+		return errors.New(ack.Error.Description)
+	case ack.Seq == 0:
+		return errors.New("the hall did not say that it keeps it")
+	}
+	return nil
+}

@@ -1,0 +1,263 @@
+package hall
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"math/big"
+	"net"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nkeys"
+
+	"sightline/calibration/atomicfile"
+	"sightline/calibration/regular"
+	"sightline/cmd/internal/event"
+)
+
+const (
+	certificateFile = "broker.pem" // the certificate and its key
+	certificateMost = 16 << 10     // bytes
+	readyWithin     = 20 * time.Second
+	checkEvery      = time.Second // whether the invitations of connected tables still hold
+	clientsMost     = 1024
+)
+
+// certificate returns the broker's certificate, which is made at the first start, and its
+// fingerprint. It names no host: tables know it by the fingerprint.
+func certificate(dir string, now time.Time) (tls.Certificate, string, error) {
+	path := filepath.Join(dir, certificateFile)
+	raw, err := regular.Read(path, certificateMost)
+	if errors.Is(err, fs.ErrNotExist) {
+		if raw, err = newCertificate(now); err == nil {
+			err = atomicfile.WriteNew(path, raw, 0o600)
+		}
+	}
+	if err != nil {
+		return tls.Certificate{}, "", fmt.Errorf("hall: %w", err)
+	}
+	pair, err := tls.X509KeyPair(raw, raw)
+	if err != nil {
+		return pair, "", fmt.Errorf("hall: %s: %w", path, err)
+	}
+	return pair, event.Fingerprint(pair.Certificate[0]), nil
+}
+
+// newCertificate makes a certificate with its key, as PEM.
+func newCertificate(now time.Time) ([]byte, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	serial, err := rand.Int(rand.Reader, new(big.Int).Lsh(big.NewInt(1), 120))
+	if err != nil {
+		return nil, err
+	}
+	like := &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: "Sightline hall"}, NotBefore: now.Add(-24 * time.Hour),
+		NotAfter: now.AddDate(20, 0, 0), KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, like, like, key.Public(), key)
+	if err != nil {
+		return nil, err
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		return nil, err
+	}
+	return append(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}),
+		pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})...), nil
+}
+
+// broker is the embedded one.
+type broker struct {
+	server *server.Server
+	door   *door
+}
+
+// door decides who may connect, and what they may say.
+type door struct {
+	invites *Invites
+	own     string // the hall's public key
+	log     *slog.Logger
+	event   string
+
+	mu     sync.Mutex        // guards what follows
+	inside map[uint64]string // the keys of connected tables
+}
+
+var _ server.Authentication = (*door)(nil)
+
+// Check implements server.Authentication.
+func (d *door) Check(c server.ClientAuthentication) bool {
+	o := c.GetOpts()
+	if problem := signed(o.Nkey, o.Sig, c.GetNonce()); problem != "" {
+		d.log.Warn("hall: a connection is refused", "from", c.RemoteAddress(), "why", problem)
+		return false
+	}
+	if o.Nkey == d.own {
+		return true
+	}
+	i, problem := d.invites.byKey(o.Nkey)
+	if problem != "" {
+		d.log.Warn("hall: a table is refused", "from", c.RemoteAddress(), "table", i.Table, "why", problem)
+		return false
+	}
+	c.RegisterUser(&server.User{Username: o.Nkey, Permissions: permissions(d.event, i.Table)})
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.inside[c.GetID()] = o.Nkey
+	return true
+}
+
+// signed says what is wrong with the signature of a broker's nonce.
+func signed(key, signature string, nonce []byte) string {
+	public, err := nkeys.FromPublicKey(key)
+	if err != nil {
+		return "it has no key"
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(signature)
+	if err != nil {
+		if raw, err = base64.StdEncoding.DecodeString(signature); err != nil {
+			return "its signature cannot be read"
+		}
+	}
+	if len(nonce) == 0 || public.Verify(nonce, raw) != nil {
+		return "its signature is another key's"
+	}
+	return ""
+}
+
+// permissions are what a table may say and hear: what lies under its own subject, answers to
+// what it asked, and one answer to each question.
+func permissions(eventName, table string) *server.Permissions {
+	s := event.SubjectsOf(eventName, table)
+	return &server.Permissions{
+		Publish:   &server.SubjectPermission{Allow: []string{s.All()}},
+		Subscribe: &server.SubjectPermission{Allow: []string{s.Ask(">"), event.Inbox(eventName, table) + ".>"}},
+		Response:  &server.ResponsePermission{MaxMsgs: 1, Expires: time.Minute},
+	}
+}
+
+// startBroker starts the embedded broker.
+func startBroker(address, dir string, d *door, pair tls.Certificate) (*broker, error) {
+	host, port, err := splitAddress(address)
+	if err != nil {
+		return nil, err
+	}
+	s, err := server.NewServer(&server.Options{
+		ServerName: "sightline-hall", Host: host, Port: port, NoSigs: true, NoLog: true, MaxConn: clientsMost,
+		JetStream: true, StoreDir: filepath.Join(dir, "jetstream"), SyncAlways: true, MaxPayload: event.PayloadMost,
+		TLS: true, TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}, TLSHandshakeFirst: true,
+		TLSTimeout: 10, AuthTimeout: 12, PingInterval: 2 * time.Second, MaxPingsOut: 2, WriteDeadline: 10 * time.Second,
+		CustomClientAuthentication: d, AlwaysEnableNonce: true, DisableShortFirstPing: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("hall: broker: %w", err)
+	}
+	s.SetLogger(brokerLog{d.log}, false, false)
+	go s.Start()
+	if !s.ReadyForConnections(readyWithin) {
+		s.Shutdown()
+		return nil, fmt.Errorf("hall: the broker cannot listen on %s: is the address in use?", address)
+	}
+	return &broker{s, d}, nil
+}
+
+func splitAddress(address string) (host string, port int, err error) {
+	a, err := net.ResolveTCPAddr("tcp", address)
+	if err != nil {
+		return "", 0, fmt.Errorf("hall: %s: expected host:port such as :4222: %w", address, err)
+	}
+	host = "0.0.0.0"
+	if a.IP != nil {
+		host = a.IP.String()
+	}
+	if a.Port == 0 {
+		return host, server.RANDOM_PORT, nil
+	}
+	return host, a.Port, nil
+}
+
+// watch sends home the tables whose invitation no longer holds, until ctx is cancelled.
+func (b *broker) watch(ctx context.Context) {
+	ticker := time.NewTicker(checkEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		b.door.mu.Lock()
+		for id, key := range b.door.inside {
+			i, problem := b.door.invites.byKey(key)
+			if problem == "" {
+				if b.server.GetClient(id) == nil {
+					delete(b.door.inside, id)
+				}
+				continue
+			}
+			b.door.log.Warn("hall: a table is sent home", "table", i.Table, "why", problem)
+			delete(b.door.inside, id)
+			_ = b.server.DisconnectClientByID(id) // it may have gone already
+		}
+		b.door.mu.Unlock()
+	}
+}
+
+// stop ends the broker and waits until its files are closed.
+func (b *broker) stop() {
+	b.server.Shutdown()
+	b.server.WaitForShutdown()
+}
+
+// connect connects the hall to its own broker.
+func (b *broker) connect(key nkeys.KeyPair) (*nats.Conn, error) {
+	public, err := key.PublicKey()
+	if err != nil {
+		return nil, err
+	}
+	return nats.Connect("", nats.InProcessServer(b.server), nats.Nkey(public, key.Sign), nats.MaxReconnects(-1), nats.Name("hall"))
+}
+
+// brokerLog hands on what the broker says.
+type brokerLog struct{ log *slog.Logger }
+
+// Noticef implements server.Logger.
+func (l brokerLog) Noticef(format string, v ...any) {
+	l.log.Debug("broker: " + fmt.Sprintf(format, v...))
+}
+
+// Warnf implements server.Logger.
+func (l brokerLog) Warnf(format string, v ...any) { l.log.Warn("broker: " + fmt.Sprintf(format, v...)) }
+
+// Errorf implements server.Logger: what clients do wrong is no error of the hall.
+func (l brokerLog) Errorf(format string, v ...any) {
+	l.log.Debug("broker: " + fmt.Sprintf(format, v...))
+}
+
+// Fatalf implements server.Logger.
+func (l brokerLog) Fatalf(format string, v ...any) {
+	l.log.Error("broker: " + fmt.Sprintf(format, v...))
+}
+
+// Debugf implements server.Logger.
+func (l brokerLog) Debugf(string, ...any) {}
+
+// Tracef implements server.Logger.
+func (l brokerLog) Tracef(string, ...any) {}

@@ -1,0 +1,157 @@
+package hall
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"sightline/cmd/internal/event"
+	"sightline/cmd/internal/rulings"
+)
+
+// Ruling is an entry of a table's record, as the hall lists it.
+type Ruling struct {
+	Table    string    `json:"table"`
+	Number   int64     `json:"number"`
+	Hash     string    `json:"hash"`
+	At       time.Time `json:"at"`
+	From     string    `json:"from"`
+	To       string    `json:"to"`
+	Title    string    `json:"title"`
+	Text     string    `json:"text"`
+	Question string    `json:"question"`
+	AskedBy  string    `json:"asked_by"`
+	Reason   string    `json:"reason"`
+	Judge    string    `json:"judge"`
+	Decision string    `json:"decision"`
+	Picture  string    `json:"picture"` // its SHA-256; "": there is none
+	Problem  string    `json:"problem"` // why it cannot be trusted; "": its hash is its content's
+
+	previous string
+}
+
+// readRuling reads an entry that stands under a number and a hash.
+func readRuling(table string, number int64, hash string, raw []byte) *Ruling {
+	r := &Ruling{Table: table, Number: number, Hash: hash}
+	sum := sha256.Sum256(raw)
+	if hex.EncodeToString(sum[:]) != hash {
+		r.Problem = "its content is not what its hash says"
+		return r
+	}
+	e, err := rulings.ParseRecord(raw)
+	if err != nil {
+		r.Problem = err.Error()
+		return r
+	}
+	if e.Number != number {
+		r.Problem = fmt.Sprintf("it says that it is number %d", e.Number)
+		return r
+	}
+	r.At, r.From, r.To, r.Title, r.Text, r.Question, r.AskedBy = e.At, e.From, e.To, e.Title, e.Text, e.Question, e.AskedBy
+	r.Reason, r.Judge, r.Decision, r.previous = e.Reason, e.Judge, string(e.Decision), e.Previous
+	for _, role := range []rulings.Role{rulings.RoleColor, rulings.RoleFrame} {
+		if f, ok := e.File(role); ok && r.Picture == "" {
+			r.Picture = f.SHA256
+		}
+	}
+	return r
+}
+
+// has reports whether every word stands somewhere in the ruling.
+func (r *Ruling) has(words []string) bool {
+	text := strings.ToLower(strings.Join([]string{"table " + r.Table, r.From, r.To, r.Title, r.Text, r.Question, r.AskedBy, r.Reason, r.Judge,
+		r.Decision}, "\n"))
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// chain is a table's record as the hall has it.
+type chain struct {
+	entries map[int64][]*Ruling // more than one of a number contradict each other
+	whole   int64               // 1 to whole are all there
+	head    int64
+	arrived time.Time // when the newest one came
+}
+
+// add takes an entry. One that is there already changes nothing.
+func (c *chain) add(r *Ruling, now time.Time) (added bool) {
+	if slices.ContainsFunc(c.entries[r.Number], func(k *Ruling) bool { return k.Hash == r.Hash }) {
+		return false
+	}
+	if c.entries == nil {
+		c.entries = map[int64][]*Ruling{}
+	}
+	c.entries[r.Number] = append(c.entries[r.Number], r)
+	c.head, c.arrived = max(c.head, r.Number), now
+	for c.entries[c.whole+1] != nil {
+		c.whole++
+	}
+	return true
+}
+
+func (c *chain) count() (n int) {
+	for _, k := range c.entries {
+		n += len(k)
+	}
+	return n
+}
+
+// hashes returns the hashes under a number.
+func (c *chain) hashes(n int64) (out []string) {
+	if n == 0 {
+		return []string{rulings.Genesis}
+	}
+	for _, k := range c.entries[n] {
+		out = append(out, k.Hash)
+	}
+	return out
+}
+
+// problems says what is wrong with the chain itself.
+func (c *chain) problems() (out []string) {
+	for _, n := range slices.Sorted(maps.Keys(c.entries)) {
+		all := c.entries[n]
+		if len(all) > 1 {
+			out = append(out, fmt.Sprintf("There are %d different rulings of number %d: the table's record was rewritten, or begun again.",
+				len(all), n))
+		}
+		for _, k := range all {
+			switch before := c.hashes(n - 1); {
+			case k.Problem != "":
+				out = append(out, fmt.Sprintf("Ruling %d cannot be trusted: %s.", n, k.Problem))
+			case before != nil && !slices.Contains(before, k.previous):
+				out = append(out, fmt.Sprintf("Ruling %d does not follow the ruling %d that the hall has.", n, n-1))
+			}
+		}
+	}
+	return out
+}
+
+// settled is how long after an entry came a table's word on its record counts: what was said
+// before may arrive after it.
+const settled = 3 * time.Second
+
+// against says what is wrong with what a table says of its record, heard at a time.
+func (c *chain) against(r event.Record, heard time.Time) []string {
+	switch {
+	case r.Error != "":
+		return []string{"The table's record cannot be read: " + r.Error}
+	case heard.Sub(c.arrived) < settled:
+	case r.Number < c.head:
+		return []string{fmt.Sprintf("The table's record ends at ruling %d, and the hall has up to %d: %s cut off at its end. "+
+			"The hall keeps what it has.", r.Number, c.head, entries(c.head-r.Number))}
+	case r.Number == c.head && r.Number > 0 && !slices.Contains(c.hashes(r.Number), r.Hash):
+		return []string{fmt.Sprintf("The table's ruling %d is another one than the hall has: the end of its record was replaced.", r.Number)}
+	}
+	return nil
+}
+
+func entries(n int64) string {
+	if n == 1 {
+		return "one entry was"
+	}
+	return fmt.Sprintf("%d entries were", n)
+}

@@ -1,0 +1,422 @@
+// Package hall is the hall of an event: the tables that were invited say how they are and hand
+// on their records, and people look at all of them on one page, rule where a judge is called,
+// and choose what a stream shows.
+//
+// Between hall and tables stands a NATS broker, embedded or another one. The hall keeps what
+// tables record in a stream of it, and nothing else that cannot be asked for again.
+package hall
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"github.com/nats-io/nkeys"
+
+	"sightline/calibration/atomicfile"
+	"sightline/calibration/regular"
+	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/event"
+)
+
+// Options say where a hall listens and what it keeps.
+type Options struct {
+	Dir     string // state folder
+	Listen  string // of the pages: ":8090"
+	Tables  string // of the embedded broker: ":4222"
+	URL     string // under which tables reach the broker; "": as the machine's address says
+	Broker  string // another broker's URL, in place of the embedded one; "": none
+	SHA256  string // of the other broker's certificate; "": an authority vouches for it
+	Access  access.Options
+	Version string
+	Log     *slog.Logger
+	Ready   func(pages, tables string) // told where they listen
+	Now     func() time.Time           // nil: time.Now
+}
+
+// Hall is a running hall.
+type Hall struct {
+	o       Options
+	invites *Invites
+	event   string
+	guard   *access.Guard
+	broker  *broker // nil: another program's
+	conn    *nats.Conn
+	stream  jetstream.Stream
+	games   jetstream.KeyValue
+	began   time.Time
+
+	mu      sync.Mutex // guards what follows
+	tables  map[string]*table
+	program string // the table on air; "": none
+	played  map[string]Game
+	pairs   []Pairing
+	onAir   chan struct{} // closed when another table is on air
+
+	broken  atomic.Pointer[string] // why the record cannot be read; nil: it can
+	figures struct{ rulings, states, staleStates, asks atomic.Uint64 }
+}
+
+const (
+	seedFile    = "hall.seed"
+	programFile = "program.json"
+	smallMost   = 4 << 10 // bytes of the two
+	streamName  = "Rulings and pictures of the event's tables."
+)
+
+// Run runs a hall until ctx is cancelled.
+func Run(ctx context.Context, o Options) error {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	h := &Hall{o: o, began: time.Now(), tables: map[string]*table{}, played: map[string]Game{}, onAir: make(chan struct{})}
+	var err error
+	if h.invites, err = OpenInvites(o.Dir, o.Now); err != nil {
+		return err
+	}
+	if h.event, err = h.invites.Event(); err != nil {
+		return err
+	}
+	if err := h.readSmall(); err != nil {
+		return err
+	}
+	o.Access.Log = o.Log
+	h.guard = access.NewGuard(o.Access, o.Now)
+	listener, err := listen(o.Listen)
+	if err != nil {
+		return err
+	}
+	defer listener.Close()
+	tables, err := h.join()
+	if err != nil {
+		return err
+	}
+	defer h.leave()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if err := h.open(ctx); err != nil {
+		return err
+	}
+	var group sync.WaitGroup
+	defer group.Wait()
+	defer stop()
+	if h.broker != nil {
+		group.Go(func() { h.broker.watch(ctx) })
+	}
+	group.Go(func() { h.measureClocks(ctx) })
+	group.Go(func() { h.renewWatches(ctx) })
+	if o.Ready != nil {
+		o.Ready(listener.Addr().String(), tables)
+	}
+	return h.serve(ctx, listener)
+}
+
+// join starts the embedded broker, or goes to the other one, and returns where tables reach it.
+func (h *Hall) join() (url string, err error) {
+	key, err := h.key()
+	if err != nil {
+		return "", err
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		return "", fmt.Errorf("hall: %w", err)
+	}
+	if h.o.Broker != "" {
+		return h.joinOther(key, public)
+	}
+	pair, fingerprint, err := certificate(h.o.Dir, h.o.Now())
+	if err != nil {
+		return "", err
+	}
+	d := &door{invites: h.invites, own: public, log: h.o.Log, event: h.event, inside: map[uint64]string{}}
+	if h.broker, err = startBroker(h.o.Tables, h.o.Dir, d, pair); err != nil {
+		return "", err
+	}
+	if h.conn, err = h.broker.connect(key); err != nil {
+		h.broker.stop()
+		return "", fmt.Errorf("hall: %w", err)
+	}
+	if url = h.o.URL; url == "" {
+		url = "tls://" + ownAddress(h.broker.server.Addr())
+	}
+	return url, h.invites.SetBroker(url, fingerprint)
+}
+
+// joinOther connects to another program's broker.
+func (h *Hall) joinOther(key nkeys.KeyPair, public string) (string, error) {
+	url := h.o.Broker
+	options := []nats.Option{nats.Nkey(public, key.Sign), nats.MaxReconnects(-1), nats.Name("hall")}
+	if strings.HasPrefix(url, "tls:") {
+		options = append(options, nats.Secure(event.TLSConfig(h.o.SHA256)), nats.TLSHandshakeFirst())
+	}
+	conn, err := nats.Connect(url, options...)
+	if err != nil {
+		return "", fmt.Errorf("hall: broker %s: %w (the hall's key there is %s)", url, err, public)
+	}
+	h.conn = conn
+	if h.o.URL != "" {
+		url = h.o.URL
+	}
+	return url, h.invites.SetBroker(url, h.o.SHA256)
+}
+
+// leave ends the connection and the embedded broker.
+func (h *Hall) leave() {
+	h.conn.Close()
+	if h.broker != nil {
+		h.broker.stop()
+	}
+}
+
+// key is the hall's own, made at the first start.
+func (h *Hall) key() (nkeys.KeyPair, error) { return HallKey(h.o.Dir) }
+
+// HallKey returns the key of the hall of a state folder, and makes it where there is none.
+func HallKey(dir string) (nkeys.KeyPair, error) {
+	path := filepath.Join(dir, seedFile)
+	raw, err := regular.Read(path, smallMost)
+	if errors.Is(err, os.ErrNotExist) {
+		var key nkeys.KeyPair
+		if key, err = nkeys.CreateUser(); err == nil {
+			if raw, err = key.Seed(); err == nil {
+				err = atomicfile.WriteNew(path, raw, 0o600)
+			}
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("hall: %w", err)
+	}
+	key, err := nkeys.FromSeed(raw)
+	if err != nil {
+		return nil, fmt.Errorf("hall: %s: %w", path, err)
+	}
+	return key, nil
+}
+
+// open opens the streams and reads what tables recorded, then listens to them.
+func (h *Hall) open(ctx context.Context) error {
+	all := event.SubjectsOf(h.event, "*")
+	js, err := jetstream.New(h.conn)
+	if err != nil {
+		return fmt.Errorf("hall: %w", err)
+	}
+	h.stream, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
+		Name: event.Stream(h.event), Description: streamName, Subjects: []string{all.Rulings(), all.Pictures()},
+		Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: 1, MaxBytes: -1,
+		MaxMsgs: -1, DenyDelete: true, DenyPurge: true, MaxMsgSize: event.PayloadMost,
+	})
+	if err != nil {
+		return fmt.Errorf("hall: the stream of rulings: %w", err)
+	}
+	if h.games, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: event.Stream(h.event) + "_games"}); err != nil {
+		return fmt.Errorf("hall: the games: %w", err)
+	}
+	if err := h.readGames(ctx); err != nil {
+		return err
+	}
+	if err := h.readRulings(ctx); err != nil {
+		return err
+	}
+	for subject, f := range map[string]func(string, *nats.Msg){all.Health(): h.heard, all.State(): h.saw} {
+		_, err := h.conn.Subscribe(subject, func(m *nats.Msg) {
+			if name, _, ok := h.parse(m.Subject); ok {
+				f(name, m)
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("hall: %w", err)
+		}
+	}
+	return h.conn.Flush()
+}
+
+// parse returns the table of a subject and what follows it.
+func (h *Hall) parse(subject string) (table string, rest []string, ok bool) {
+	parts := strings.Split(subject, ".")
+	if len(parts) < 5 || parts[2] != h.event || event.CheckName("table", parts[3]) != nil {
+		return "", nil, false
+	}
+	return parts[3], parts[4:], true
+}
+
+// readRulings reads the whole stream of rulings, and goes on with what comes.
+func (h *Hall) readRulings(ctx context.Context) error {
+	info, err := h.stream.Info(ctx)
+	if err != nil {
+		return fmt.Errorf("hall: the stream of rulings: %w", err)
+	}
+	consumer, err := h.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
+		FilterSubjects: []string{event.SubjectsOf(h.event, "*").Rulings()}, DeliverPolicy: jetstream.DeliverAllPolicy,
+	})
+	if err != nil {
+		return fmt.Errorf("hall: the stream of rulings: %w", err)
+	}
+	waiting := uint64(0)
+	if c, err := consumer.Info(ctx); err == nil {
+		waiting = c.NumPending
+	}
+	read, done := uint64(0), make(chan struct{})
+	var once sync.Once
+	if waiting == 0 || info.State.Msgs == 0 {
+		once.Do(func() { close(done) })
+	}
+	running, err := consumer.Consume(func(m jetstream.Msg) {
+		h.recorded(m.Subject(), m.Data())
+		if read++; read >= waiting {
+			once.Do(func() { close(done) })
+		}
+	}, jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
+		h.o.Log.Warn("hall: the stream of rulings", "err", err)
+	}))
+	if err != nil {
+		return fmt.Errorf("hall: the stream of rulings: %w", err)
+	}
+	context.AfterFunc(ctx, running.Stop)
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return nil
+	}
+}
+
+// recorded takes an entry of a table's record.
+func (h *Hall) recorded(subject string, raw []byte) {
+	name, rest, ok := h.parse(subject)
+	if !ok || len(rest) != 3 {
+		return
+	}
+	number, err := strconv.ParseInt(rest[1], 10, 64)
+	if err != nil || number < 1 {
+		return
+	}
+	r := readRuling(name, number, rest[2], raw)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.table(name).chain.add(r, time.Now()) {
+		h.figures.rulings.Add(1)
+	}
+}
+
+// up is the hall's steady clock.
+func (h *Hall) up() time.Duration { return time.Since(h.began) }
+
+// readSmall reads which table is on air, and the pairings.
+func (h *Hall) readSmall() error {
+	raw, err := regular.Read(filepath.Join(h.o.Dir, programFile), smallMost)
+	if err == nil {
+		var is programJSON
+		if json.Unmarshal(raw, &is) == nil && (is.Table == "" || event.CheckName("table", is.Table) == nil) {
+			h.program = is.Table
+		}
+	} else if !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("hall: %w", err)
+	}
+	h.pairs, err = readPairings(h.o.Dir)
+	return err
+}
+
+// programJSON says which table is on air.
+type programJSON struct {
+	Table string `json:"table"` // "": none
+}
+
+// setProgram puts a table on air.
+func (h *Hall) setProgram(name string) error {
+	raw, err := json.Marshal(programJSON{name})
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if err := atomicfile.Write(filepath.Join(h.o.Dir, programFile), append(raw, '\n'), 0o600); err != nil {
+		return err
+	}
+	if h.program != name {
+		h.program = name
+		close(h.onAir)
+		h.onAir = make(chan struct{})
+	}
+	return nil
+}
+
+// onProgram returns the table on air, and what is closed when it is another one.
+func (h *Hall) onProgram() (string, <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.program, h.onAir
+}
+
+// Game is a game as a table last told of it.
+type Game struct {
+	Table string `json:"table"`
+	event.Game
+	AtMS int64 `json:"at_unix_ms"` // the hall's clock
+}
+
+// has reports whether every word stands somewhere in the game.
+func (g *Game) has(words []string) bool {
+	text := strings.ToLower(strings.Join([]string{"table " + g.Table, g.Players[0], g.Players[1], g.Phase, g.Over,
+		"round " + strconv.Itoa(g.Round)}, "\n"))
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// readGames reads the games of the event.
+func (h *Hall) readGames(ctx context.Context) error {
+	keys, err := h.games.Keys(ctx)
+	if errors.Is(err, jetstream.ErrNoKeysFound) {
+		return nil
+	}
+	for _, key := range keys {
+		var g Game
+		if e, err := h.games.Get(ctx, key); err == nil && json.Unmarshal(e.Value(), &g) == nil {
+			h.played[key] = g
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("hall: the games: %w", err)
+	}
+	return nil
+}
+
+// keepGame keeps what a table says of its game, when it is another than before. The caller
+// holds mu.
+func (h *Hall) keepGame(name string, g *event.Game) {
+	if g == nil {
+		return
+	}
+	key := fmt.Sprintf("%s.%d", name, g.ID)
+	was := h.played[key]
+	now := Game{Table: name, Game: *g, AtMS: h.o.Now().UnixMilli()}
+	h.played[key] = now
+	same := was.Game
+	same.Turn = g.Turn
+	if same == *g {
+		return
+	}
+	raw, err := json.Marshal(now)
+	if err == nil {
+		go func() {
+			ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+			defer stop()
+			if _, err := h.games.Put(ctx, key, raw); err != nil && !h.conn.IsClosed() {
+				h.o.Log.Warn("hall: a game is not kept", "table", name, "err", err)
+			}
+		}()
+	}
+}

@@ -1,0 +1,343 @@
+package hall
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"path"
+	"strings"
+	"syscall"
+	"time"
+
+	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/event"
+	"sightline/cmd/internal/sentence"
+	"sightline/cmd/internal/web"
+)
+
+//go:embed static
+var static embed.FS
+
+const (
+	writeWithin  = 10 * time.Second // an event, a page or a picture
+	shutdownTime = 2 * time.Second
+	bodyMost     = 64 << 10 // bytes of a request that is handed on to a table
+	askMost      = 4 << 10  // bytes of a small request
+)
+
+// listen takes the pages' address.
+func listen(address string) (net.Listener, error) {
+	l, err := net.Listen("tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("--listen: %s is in use by another program; choose another", address)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--listen: %w", err)
+	}
+	return l, nil
+}
+
+// ownAddress is an address that others reach a listener at: the machine's first one where it
+// listens on all.
+func ownAddress(a net.Addr) string {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return a.String()
+	}
+	host := net.IPv4(127, 0, 0, 1)
+	all, _ := net.InterfaceAddrs() // without them it is this machine's own
+	for _, a := range all {
+		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && n.IP.IsGlobalUnicast() {
+			host = n.IP
+			break
+		}
+	}
+	return (&net.TCPAddr{IP: host, Port: tcp.Port}).String()
+}
+
+// serve answers on the listener until ctx is cancelled.
+func (h *Hall) serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{
+		Handler: h.handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 20 * time.Second, WriteTimeout: writeWithin + tunnelWithin,
+		IdleTimeout: 60 * time.Second, MaxHeaderBytes: 16 << 10, BaseContext: func(net.Listener) context.Context { return ctx },
+		ConnContext: access.WithConn, ErrorLog: slog.NewLogLogger(h.o.Log.Handler(), slog.LevelDebug),
+	}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(h.guard.Listener(l)) }()
+	select {
+	case err := <-done:
+		return fmt.Errorf("hall: serve %s: %w", l.Addr(), err)
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
+	defer cancel()
+	if server.Shutdown(stop) != nil {
+		_ = server.Close() // clients that do not go
+	}
+	return nil
+}
+
+// handler answers all addresses of the hall.
+func (h *Hall) handler() http.Handler {
+	mux := http.NewServeMux()
+	for _, r := range append(h.routes(), web.PairRoutes(h.guard, h.o.Access)...) {
+		answer := r.Handler
+		if r.Streams {
+			answer = h.guard.Streaming(answer)
+		}
+		if r.Body == 0 {
+			r.Body = bodyMost
+		}
+		mux.Handle(r.Pattern, h.guard.Allow(r.Role, func(w http.ResponseWriter, q *http.Request) {
+			q.Body = http.MaxBytesReader(w, q.Body, r.Body)
+			answer(w, q)
+		}))
+	}
+	asked := http.NewCrossOriginProtection().Handler(mux)
+	return access.Noted(web.Secured(h.guard.OwnHosts(h.guard.Limited(asked))))
+}
+
+// routes are the hall's addresses.
+func (h *Hall) routes() []web.Route {
+	return []web.Route{
+		{Pattern: "GET /{$}", Role: access.Nobody, Handler: page("hall.html")},
+		{Pattern: "GET /director", Role: access.Nobody, Handler: h.director},
+		{Pattern: "GET /pair", Role: access.Nobody, Handler: page("hall.html")},
+		{Pattern: "GET /hall/{file}", Role: access.Nobody, Handler: own},
+		{Pattern: "GET /{file...}", Role: access.Nobody, Handler: shared},
+		{Pattern: "GET /overlay/{widget}", Role: access.Nobody, Handler: h.overlay},
+		{Pattern: "GET /livez", Role: access.Nobody, Handler: h.livez},
+		{Pattern: "GET /healthz", Role: access.Nobody, Handler: h.healthz},
+		{Pattern: "GET /metrics", Role: access.Reader, Handler: h.metrics},
+		{Pattern: "GET /api/hall", Role: access.Reader, Handler: h.now},
+		{Pattern: "GET /api/program", Role: access.Reader, Handler: h.getProgram},
+		{Pattern: "PUT /api/program", Role: access.Player, Handler: h.putProgram},
+		{Pattern: "GET /api/search", Role: access.Player, Handler: h.search},
+		{Pattern: "GET /api/rulings/{table}/{number}/{hash}", Role: access.Player, Handler: h.ruling},
+		{Pattern: "GET /api/pictures/{table}/{sha256}", Role: access.Player, Handler: h.picture},
+		{Pattern: "GET /api/pairings", Role: access.Reader, Handler: h.getPairings},
+		{Pattern: "PUT /api/pairings", Role: access.Judge, Handler: h.putPairings, Body: PairingsMost},
+		{Pattern: "POST /api/pairings/send", Role: access.Judge, Handler: h.sendPairings},
+		{Pattern: "GET /t/{table}/api/events", Role: access.Reader, Handler: h.events, Streams: true},
+		{Pattern: "GET /t/{table}/overlay/clock", Role: access.Reader, Handler: h.overlayClock},
+		{Pattern: "GET /t/{table}/{path...}", Role: access.Player, Handler: h.tunnel},
+		{Pattern: "POST /t/{table}/{path...}", Role: access.Player, Handler: h.tunnel},
+		{Pattern: "PATCH /t/{table}/{path...}", Role: access.Player, Handler: h.tunnel},
+	}
+}
+
+func page(name string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/"+name) }
+}
+
+func own(w http.ResponseWriter, r *http.Request) {
+	http.ServeFileFS(w, r, static, "static/"+r.PathValue("file"))
+}
+
+// shared serves what the table's pages are made of: the overlay's modules, and what every page
+// uses.
+func shared(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("file")
+	switch path.Ext(name) {
+	case ".js", ".css", ".svg", ".json":
+		http.ServeFileFS(w, r, web.Files(), name)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// director is the page that chooses the table on air. It shows the overlay in a frame.
+func (h *Hall) director(w http.ResponseWriter, r *http.Request) {
+	policy := w.Header().Get("Content-Security-Policy")
+	w.Header().Set("Content-Security-Policy", strings.Replace(policy, "default-src 'none'", "default-src 'none'; frame-src 'self'", 1))
+	page("director.html")(w, r)
+}
+
+// overlay is the table's own overlay page, for one table or the one on air.
+func (h *Hall) overlay(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("table") == "" {
+		http.Error(w, "table is missing: /overlay/all?table=7 shows table 7, /overlay/all?table=program the one that /director puts on air.",
+			http.StatusBadRequest)
+		return
+	}
+	web.OverlayPage(w, r)
+}
+
+func writeJSON(w http.ResponseWriter, status int, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, "The answer cannot be written as JSON.", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write(append(data, '\n'))
+}
+
+// packed writes JSON as gzip to those who take it.
+func packed(w http.ResponseWriter, r *http.Request, v any) {
+	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		writeJSON(w, http.StatusOK, v)
+		return
+	}
+	data, err := json.Marshal(v)
+	if err != nil {
+		http.Error(w, "The answer cannot be written as JSON.", http.StatusInternalServerError)
+		return
+	}
+	var buf bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&buf, gzip.BestSpeed) // a level that there is
+	_, _ = z.Write(data)                              // a buffer takes everything
+	_ = z.Close()
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	w.Header().Set("Content-Encoding", "gzip")
+	w.Header().Set("Vary", "Accept-Encoding")
+	_, _ = w.Write(buf.Bytes())
+}
+
+func (h *Hall) livez(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
+}
+
+// healthz is 200 while the broker answers.
+func (h *Hall) healthz(w http.ResponseWriter, r *http.Request) {
+	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
+	defer stop()
+	if _, err := h.stream.Info(ctx); err != nil {
+		writeJSON(w, http.StatusServiceUnavailable, map[string]any{"status": "broker", "detail": sentence.Of(err)})
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"status": "ok", "event": h.event})
+}
+
+func (h *Hall) getProgram(w http.ResponseWriter, _ *http.Request) {
+	name, _ := h.onProgram()
+	writeJSON(w, http.StatusOK, programJSON{name})
+}
+
+// putProgram puts a table on air: {"table":"7"}; "" takes every table off.
+func (h *Hall) putProgram(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Table *string `json:"table"`
+	}
+	if !web.ReadBody(w, r, &in, askMost, `{"table":"7"}`) {
+		return
+	}
+	if in.Table == nil {
+		http.Error(w, `table is missing: {"table":"7"} puts table 7 on air, {"table":""} none.`, http.StatusBadRequest)
+		return
+	}
+	if *in.Table != "" {
+		if err := event.CheckName("table", *in.Table); err != nil {
+			http.Error(w, sentence.Of(err), http.StatusBadRequest)
+			return
+		}
+	}
+	if err := h.setProgram(*in.Table); err != nil {
+		http.Error(w, sentence.Of(err), http.StatusInsufficientStorage)
+		return
+	}
+	writeJSON(w, http.StatusOK, programJSON{*in.Table})
+}
+
+// eventPing is how often a silent stream says that it lives.
+const eventPing = 5 * time.Second
+
+// events streams a table's states while they are fresh, or those of the table on air: each
+// change of it is told before the first state of the next.
+func (h *Hall) events(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("table")
+	if name != "program" && event.CheckName("table", name) != nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("X-Accel-Buffering", "no")
+	s := &stream{w: w, control: http.NewResponseController(w)}
+	if s.send("retry: 1000\n\n") != nil {
+		return
+	}
+	if name != "program" {
+		h.showTable(r.Context(), s, name, nil)
+		return
+	}
+	for r.Context().Err() == nil {
+		on, changed := h.onProgram()
+		data, _ := json.Marshal(on) // a string always is
+		if s.send("event: table\ndata: "+string(data)+"\n\n") != nil || !h.showTable(r.Context(), s, on, changed) {
+			return
+		}
+	}
+}
+
+// stream is a client of events.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+}
+
+func (s *stream) send(text string) error {
+	if err := s.control.SetWriteDeadline(time.Now().Add(writeWithin)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	if _, err := s.w.Write([]byte(text)); err != nil {
+		return err
+	}
+	return s.control.Flush()
+}
+
+// showTable streams one table until another one is on air, which it reports, or the client is
+// gone. Of "" it streams nothing.
+func (h *Hall) showTable(ctx context.Context, s *stream, name string, changed <-chan struct{}) (again bool) {
+	var views <-chan *view
+	var t *table
+	if name != "" {
+		watched, stop := h.watch(name)
+		defer stop()
+		t = watched
+		heard, end := t.views.Listen()
+		defer end()
+		views = heard
+	}
+	ping := time.NewTicker(eventPing)
+	defer ping.Stop()
+	for {
+		text := ": ping\n\n"
+		select {
+		case <-ctx.Done():
+			return false
+		case <-changed:
+			return true
+		case <-ping.C:
+		case v := <-views:
+			if !h.fresh(t, v) {
+				continue
+			}
+			text = "event: state\ndata: " + string(bytes.TrimSpace(v.json)) + "\n\n"
+		}
+		if s.send(text) != nil {
+			return false
+		}
+	}
+}
+
+// overlayClock tells the clock of a table, or of the one on air; 503 while it is not known.
+func (h *Hall) overlayClock(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("table")
+	if name == "program" {
+		name, _ = h.onProgram()
+	}
+	now, ok := h.tableClock(name)
+	if !ok {
+		http.Error(w, "The table's clock is not known.", http.StatusServiceUnavailable)
+		return
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"now_unix_ms": now, "table": name})
+}

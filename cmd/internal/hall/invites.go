@@ -1,0 +1,255 @@
+package hall
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nkeys"
+
+	"sightline/calibration/atomicfile"
+	"sightline/calibration/regular"
+	"sightline/cmd/internal/event"
+)
+
+// Invites are the tables that may join, in a file of the hall's state folder. Several programs
+// may change it: the hall reads it again whenever it was written.
+type Invites struct {
+	path string
+	now  func() time.Time
+
+	mu   sync.Mutex // guards what follows
+	read fs.FileInfo
+	book book
+}
+
+// book is the file.
+type book struct {
+	Event  string   `json:"event"`
+	URL    string   `json:"url"`    // under which tables reach the broker; "": not known yet
+	SHA256 string   `json:"sha256"` // of the broker's certificate; "": an authority vouches for it
+	Tables []Invite `json:"tables"`
+}
+
+// Invite is one table's key. A table that is invited again has a new one, and the old one ends.
+type Invite struct {
+	Table   string    `json:"table"`
+	Key     string    `json:"key"` // public
+	Made    time.Time `json:"made"`
+	Expires time.Time `json:"expires"`
+	Revoked bool      `json:"revoked,omitempty"`
+}
+
+const (
+	invitesFile = "tables.json"
+	invitesMost = 1 << 20 // bytes
+	// InviteLongest is how long an invitation holds at most.
+	InviteLongest = 366 * 24 * time.Hour
+)
+
+// OpenInvites opens the invites of a state folder, which is made where it is not there.
+func OpenInvites(dir string, now func() time.Time) (*Invites, error) {
+	if err := atomicfile.MkdirAll(atomicfile.OS{}, dir, 0o700); err != nil {
+		return nil, fmt.Errorf("hall: %w", err)
+	}
+	v := &Invites{path: filepath.Join(dir, invitesFile), now: now}
+	err := v.change(func(b *book) error { return nil })
+	return v, err
+}
+
+// load reads the file if it was written since. The caller holds mu.
+func (v *Invites) load() error {
+	info, err := os.Stat(v.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		v.read, v.book = nil, book{}
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("hall: %w", err)
+	}
+	if v.read != nil && os.SameFile(v.read, info) && info.ModTime().Equal(v.read.ModTime()) && info.Size() == v.read.Size() {
+		return nil
+	}
+	raw, err := regular.Read(v.path, invitesMost)
+	if err != nil {
+		return fmt.Errorf("hall: %w", err)
+	}
+	var b book
+	if err := json.Unmarshal(raw, &b); err != nil {
+		return fmt.Errorf("hall: %s: %w", v.path, err)
+	}
+	if err := event.CheckName("event", b.Event); err != nil {
+		return fmt.Errorf("hall: %s: %w", v.path, err)
+	}
+	v.read, v.book = info, b
+	return nil
+}
+
+// change changes the file, under a lock that other programs take too.
+func (v *Invites) change(f func(*book) error) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	lock, err := os.OpenFile(v.path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("hall: %w", err)
+	}
+	defer lock.Close() // which unlocks
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return fmt.Errorf("hall: lock %s: %w", v.path, err)
+	}
+	if err := v.load(); err != nil {
+		return err
+	}
+	b := v.book
+	b.Tables = slices.Clone(b.Tables)
+	if b.Event == "" {
+		b.Event = strings.ToLower(rand.Text()[:6])
+	}
+	if err := f(&b); err != nil {
+		return err
+	}
+	raw, err := json.MarshalIndent(b, "", "  ")
+	if err != nil {
+		return fmt.Errorf("hall: %w", err)
+	}
+	if err := atomicfile.Write(v.path, append(raw, '\n'), 0o600); err != nil {
+		return fmt.Errorf("hall: %w", err)
+	}
+	v.read = nil
+	return v.load()
+}
+
+// current returns the file's content.
+func (v *Invites) current() (book, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	err := v.load()
+	return v.book, err
+}
+
+// Event returns the event's name.
+func (v *Invites) Event() (string, error) {
+	b, err := v.current()
+	return b.Event, err
+}
+
+// SetBroker keeps where tables reach the broker, and its certificate's fingerprint.
+func (v *Invites) SetBroker(url, fingerprint string) error {
+	if b, err := v.current(); err == nil && b.URL == url && b.SHA256 == fingerprint {
+		return nil
+	}
+	return v.change(func(b *book) error {
+		b.URL, b.SHA256 = url, fingerprint
+		return nil
+	})
+}
+
+// Invite makes a key for a table that holds for so long. url is where the table reaches the
+// broker; "": where the hall says.
+func (v *Invites) Invite(table, url string, holds time.Duration) (event.Invitation, error) {
+	if err := event.CheckName("table", table); err != nil {
+		return event.Invitation{}, err
+	}
+	if holds < time.Minute || holds > InviteLongest {
+		return event.Invitation{}, fmt.Errorf("for: expected a minute to a year, got %v", holds)
+	}
+	key, err := nkeys.CreateUser()
+	if err != nil {
+		return event.Invitation{}, fmt.Errorf("hall: %w", err)
+	}
+	public, err := key.PublicKey()
+	if err != nil {
+		return event.Invitation{}, fmt.Errorf("hall: %w", err)
+	}
+	seed, err := key.Seed()
+	if err != nil {
+		return event.Invitation{}, fmt.Errorf("hall: %w", err)
+	}
+	var out event.Invitation
+	err = v.change(func(b *book) error {
+		if url == "" {
+			url = b.URL
+		}
+		if url == "" {
+			return errors.New("the hall's address is not known yet: start sightline hall first, or name it with --url tls://HOST:PORT")
+		}
+		out = event.Invitation{URL: url, Event: b.Event, Table: table, Seed: string(seed), Fingerprint: b.SHA256,
+			Expires: v.now().Add(holds).Truncate(time.Second)}
+		if _, err := event.ParseInvitation(out.String()); err != nil {
+			return err
+		}
+		for i := range b.Tables {
+			if b.Tables[i].Table == table {
+				b.Tables[i].Revoked = true
+			}
+		}
+		b.Tables = append(b.Tables, Invite{Table: table, Key: public, Made: v.now().UTC(), Expires: out.Expires})
+		return nil
+	})
+	return out, err
+}
+
+// Revoke ends a table's invitation.
+func (v *Invites) Revoke(table string) error {
+	return v.change(func(b *book) error {
+		found := false
+		for i := range b.Tables {
+			if t := &b.Tables[i]; t.Table == table && !t.Revoked {
+				t.Revoked, found = true, true
+			}
+		}
+		if !found {
+			return fmt.Errorf("no table %q is invited", table)
+		}
+		return nil
+	})
+}
+
+// Valid returns the invitations that hold, one for each table.
+func (v *Invites) Valid() ([]Invite, error) {
+	b, err := v.current()
+	if err != nil {
+		return nil, err
+	}
+	var out []Invite
+	for _, i := range b.Tables {
+		if i.refused(v.now()) == "" {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+// refused says why an invitation does not hold; "": it holds.
+func (i *Invite) refused(now time.Time) string {
+	switch {
+	case i.Revoked:
+		return "its invitation was revoked"
+	case !now.Before(i.Expires):
+		return "its invitation expired at " + i.Expires.Format(time.RFC3339)
+	}
+	return ""
+}
+
+// byKey returns the invitation of a key, and why it does not hold.
+func (v *Invites) byKey(key string) (i Invite, problem string) {
+	b, err := v.current()
+	if err != nil {
+		return i, err.Error()
+	}
+	for _, i := range b.Tables {
+		if i.Key == key {
+			return i, i.refused(v.now())
+		}
+	}
+	return i, "its key is a stranger's"
+}

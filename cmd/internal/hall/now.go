@@ -1,0 +1,388 @@
+package hall
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/event"
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/metrics"
+	"sightline/cmd/internal/sentence"
+)
+
+// Tile is a table as the hall's page shows it.
+type Tile struct {
+	Table    string        `json:"table"`
+	Live     bool          `json:"live"`   // what follows is so now
+	AgeMS    int64         `json:"age_ms"` // of the last sign; -1: none yet, or its clock is not known
+	Health   *event.Health `json:"health"` // the last one; null: the table was not heard since the hall began
+	Round    string        `json:"round"`
+	Names    [2]string     `json:"names"`
+	Score    [2]int        `json:"score"`
+	Rulings  int           `json:"rulings"`  // that the hall has
+	Waiting  int64         `json:"waiting"`  // that it has not
+	Problems []string      `json:"problems"` // of its record
+	Expires  time.Time     `json:"expires"`  // its invitation; zero: none holds
+}
+
+// OpenCall is a picture at a table that waits for a judge.
+type OpenCall struct {
+	Table     string `json:"table"`
+	Held      uint64 `json:"held"`
+	Asked     string `json:"asked"`
+	WaitingMS int64  `json:"waiting_ms"`
+	Live      bool   `json:"live"`
+	Page      string `json:"page"` // where the held picture is, and is ruled on
+}
+
+// nowJSON is the hall at one instant.
+type nowJSON struct {
+	Version int        `json:"version"`
+	Event   string     `json:"event"`
+	AtMS    int64      `json:"at_unix_ms"`
+	Program string     `json:"program"`
+	Tables  []Tile     `json:"tables"`
+	Calls   []OpenCall `json:"calls"` // the oldest first
+}
+
+// now answers with all tables.
+func (h *Hall) now(w http.ResponseWriter, r *http.Request) {
+	is, err := h.snapshot()
+	if err != nil {
+		http.Error(w, sentence.Of(err), http.StatusInternalServerError)
+		return
+	}
+	packed(w, r, is)
+}
+
+// snapshot is the hall now.
+func (h *Hall) snapshot() (nowJSON, error) {
+	valid, err := h.invites.Valid()
+	if err != nil {
+		return nowJSON{}, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	is := nowJSON{Version: 1, Event: h.event, AtMS: h.o.Now().UnixMilli(), Program: h.program, Tables: []Tile{}, Calls: []OpenCall{}}
+	expires := map[string]time.Time{}
+	for _, i := range valid {
+		expires[i.Table] = i.Expires
+		h.table(i.Table)
+	}
+	now := h.up()
+	for _, name := range slices.SortedFunc(maps.Keys(h.tables), byNumber) {
+		t := h.tables[name]
+		tile := h.tile(t, now)
+		tile.Expires = expires[name]
+		if tile.Health == nil && tile.Rulings == 0 && tile.Expires.IsZero() {
+			continue
+		}
+		is.Tables = append(is.Tables, tile)
+		if tile.Health == nil || tile.Health.Call == nil {
+			continue
+		}
+		c := tile.Health.Call
+		call := OpenCall{Table: name, Held: c.Held, Asked: c.Asked, Live: tile.Live, Page: "/t/" + name + "/judge"}
+		if waiting, ok := t.clock.age(t.read.Session, c.UpMS, now); ok {
+			call.WaitingMS = waiting.Milliseconds()
+		} else {
+			call.WaitingMS = t.read.UpMS - c.UpMS + (now - t.came).Milliseconds()
+		}
+		is.Calls = append(is.Calls, call)
+	}
+	oldest(is.Calls, func(c OpenCall) int64 { return c.WaitingMS })
+	return is, nil
+}
+
+// byNumber orders tables: 2 before 10, and numbers before names.
+func byNumber(a, b string) int {
+	x, errX := strconv.Atoi(a)
+	y, errY := strconv.Atoi(b)
+	switch {
+	case errX == nil && errY == nil:
+		return cmp.Or(cmp.Compare(x, y), strings.Compare(a, b))
+	case errX == nil:
+		return -1
+	case errY == nil:
+		return 1
+	}
+	return strings.Compare(a, b)
+}
+
+// tile is a table now. The caller holds mu.
+func (h *Hall) tile(t *table, now time.Duration) Tile {
+	tile := Tile{Table: t.name, AgeMS: nobodySince, Rulings: t.chain.count(), Problems: t.chain.problems()}
+	for _, p := range h.pairs {
+		if p.Table == t.name {
+			tile.Round, tile.Names = p.Round, p.Players
+		}
+	}
+	if t.came == 0 {
+		return tile
+	}
+	health := t.health
+	tile.Health = &health
+	if age, ok := t.clock.age(t.read.Session, t.read.UpMS, now); ok {
+		tile.AgeMS, tile.Live = age.Milliseconds(), !stale(age)
+	}
+	tile.Waiting = max(0, health.Record.Number-t.chain.whole)
+	tile.Problems = append(tile.Problems, t.chain.against(health.Record, t.heard)...)
+	switch {
+	case health.Game != nil:
+		g := health.Game
+		tile.Names, tile.Score = g.Players, g.Score
+		if g.Round > 0 {
+			tile.Round = fmt.Sprintf("Round %d, %s", g.Round, g.Phase)
+		}
+		if g.Over != "" {
+			tile.Round = g.Over
+		}
+	case health.Match != (live.Match{}):
+		m := health.Match
+		tile.Round, tile.Names = m.Round, [2]string{m.Sides[0].Name, m.Sides[1].Name}
+		tile.Score = [2]int{m.Sides[0].Score, m.Sides[1].Score}
+	}
+	return tile
+}
+
+// searchMost is how many rulings and games a search answers with at most.
+const searchMost = 200
+
+// search finds the rulings and games in which every word of q stands, the newest first.
+func (h *Hall) search(w http.ResponseWriter, r *http.Request) {
+	words := strings.Fields(strings.ToLower(r.URL.Query().Get("q")))
+	out := struct {
+		Rulings []Ruling `json:"rulings"`
+		Games   []Game   `json:"games"`
+		More    bool     `json:"more"` // there are more than were answered with
+	}{Rulings: []Ruling{}, Games: []Game{}}
+	h.mu.Lock()
+	for _, t := range h.tables {
+		for _, all := range t.chain.entries {
+			for _, k := range all {
+				if k.has(words) {
+					out.Rulings = append(out.Rulings, *k)
+				}
+			}
+		}
+	}
+	for _, g := range h.played {
+		if g.has(words) {
+			out.Games = append(out.Games, g)
+		}
+	}
+	h.mu.Unlock()
+	slices.SortFunc(out.Rulings, func(a, b Ruling) int {
+		return cmp.Or(b.At.Compare(a.At), byNumber(a.Table, b.Table), cmp.Compare(b.Number, a.Number))
+	})
+	slices.SortFunc(out.Games, func(a, b Game) int {
+		return cmp.Or(cmp.Compare(b.AtMS, a.AtMS), byNumber(a.Table, b.Table), cmp.Compare(b.ID, a.ID))
+	})
+	if len(out.Rulings) > searchMost {
+		out.Rulings, out.More = out.Rulings[:searchMost], true
+	}
+	if len(out.Games) > searchMost {
+		out.Games, out.More = out.Games[:searchMost], true
+	}
+	packed(w, r, out)
+}
+
+// hashes are SHA-256 in hex.
+var hashes = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// kept returns what the stream has under a subject, if it has the hash.
+func (h *Hall) kept(ctx context.Context, subject, hash string) (*jetstream.RawStreamMsg, bool) {
+	m, err := h.stream.GetLastMsgForSubject(ctx, subject)
+	if err != nil {
+		return nil, false
+	}
+	sum := sha256.Sum256(m.Data)
+	return m, hex.EncodeToString(sum[:]) == hash
+}
+
+// ruling answers with an entry of a table's record, to the byte.
+func (h *Hall) ruling(w http.ResponseWriter, r *http.Request) {
+	number, err := strconv.ParseInt(r.PathValue("number"), 10, 64)
+	name, hash := r.PathValue("table"), r.PathValue("hash")
+	if err != nil || number < 1 || event.CheckName("table", name) != nil || !hashes.MatchString(hash) {
+		http.NotFound(w, r)
+		return
+	}
+	m, ok := h.kept(r.Context(), event.SubjectsOf(h.event, name).Ruling(number, hash), hash)
+	if !ok {
+		http.Error(w, "The hall has no such ruling.", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json; charset=utf-8")
+	_, _ = w.Write(m.Data)
+}
+
+// picture answers with a picture that a ruling rests on.
+func (h *Hall) picture(w http.ResponseWriter, r *http.Request) {
+	name, hash := r.PathValue("table"), r.PathValue("sha256")
+	if event.CheckName("table", name) != nil || !hashes.MatchString(hash) {
+		http.NotFound(w, r)
+		return
+	}
+	m, ok := h.kept(r.Context(), event.SubjectsOf(h.event, name).Picture(hash), hash)
+	kind := ""
+	if ok {
+		kind = http.DetectContentType(m.Data)
+	}
+	if !ok || kind != "image/jpeg" && kind != "image/png" {
+		http.Error(w, "The hall has no such picture.", http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	_, _ = w.Write(m.Data)
+}
+
+func (h *Hall) getPairings(w http.ResponseWriter, _ *http.Request) {
+	h.mu.Lock()
+	list := slices.Clone(h.pairs)
+	h.mu.Unlock()
+	if list == nil {
+		list = []Pairing{}
+	}
+	writeJSON(w, http.StatusOK, pairingsJSONOut{list})
+}
+
+// putPairings takes a file of pairings.
+func (h *Hall) putPairings(w http.ResponseWriter, r *http.Request) {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, "The file is too long.", http.StatusRequestEntityTooLarge)
+		return
+	}
+	list, err := ParsePairings(raw)
+	if err != nil {
+		http.Error(w, sentence.Of(err), http.StatusBadRequest)
+		return
+	}
+	if err := h.keepPairings(list); err != nil {
+		http.Error(w, sentence.Of(err), http.StatusInsufficientStorage)
+		return
+	}
+	writeJSON(w, http.StatusOK, pairingsJSONOut{list})
+}
+
+// sendPairings writes each pairing into its table's match line, and says which tables did not
+// take it.
+func (h *Hall) sendPairings(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	list := slices.Clone(h.pairs)
+	h.mu.Unlock()
+	failed := make(chan string, len(list))
+	for _, p := range list {
+		go func() { failed <- h.sendPairing(r.Context(), p) }()
+	}
+	out := struct {
+		Sent   int      `json:"sent"`
+		Failed []string `json:"failed"` // tables
+	}{Failed: []string{}}
+	for range list {
+		if name := <-failed; name != "" {
+			out.Failed = append(out.Failed, name)
+		} else {
+			out.Sent++
+		}
+	}
+	slices.SortFunc(out.Failed, byNumber)
+	writeJSON(w, http.StatusOK, out)
+}
+
+// sendPairing returns the table's name when it did not take it.
+func (h *Hall) sendPairing(ctx context.Context, p Pairing) string {
+	ctx, stop := context.WithTimeout(ctx, 5*time.Second)
+	defer stop()
+	type side struct {
+		Name  string `json:"name"`
+		Score int    `json:"score"`
+	}
+	body, err := json.Marshal(map[string]any{"round": p.Round, "sides": []side{{Name: p.Players[0]}, {Name: p.Players[1]}}})
+	if err != nil {
+		return p.Table
+	}
+	header := http.Header{"Content-Type": {"application/json"}}
+	answer, err := h.ask(ctx, p.Table, http.MethodPatch, "/api/match", access.Session{Role: access.Player, Name: "the hall"}, header, body)
+	if err != nil || answer.Header.Get(event.HeaderStatus)[:1] != "2" {
+		return p.Table
+	}
+	return ""
+}
+
+// tableFigures are what /metrics tells of each table; ok is false for one that has no such figure
+// now.
+var tableFigures = []struct {
+	name, help string
+	of         func(*Tile) (x float64, ok bool)
+}{
+	{"up", "1 while the table is heard.", func(t *Tile) (float64, bool) { return one(t.Live), true }},
+	{"age_seconds", "Since the table's last sign.", func(t *Tile) (float64, bool) { return float64(t.AgeMS) / 1000, t.AgeMS >= 0 }},
+	{"ok", "1 while the table gives answers.", func(t *Tile) (float64, bool) {
+		return one(t.Live && t.Health.Code == live.OK), true
+	}},
+	{"frames_per_second", "Of the table's camera.", func(t *Tile) (float64, bool) {
+		if !t.Live {
+			return 0, false
+		}
+		return t.Health.FPS, true
+	}},
+	{"rulings", "Of the table that the hall has.", func(t *Tile) (float64, bool) { return float64(t.Rulings), true }},
+	{"rulings_waiting", "Of the table that the hall does not have.", func(t *Tile) (float64, bool) { return float64(t.Waiting), true }},
+	{"record_problems", "What is wrong with the table's record.", func(t *Tile) (float64, bool) { return float64(len(t.Problems)), true }},
+	{"judge_asked", "1 while a judge is asked for.", func(t *Tile) (float64, bool) {
+		return one(t.Health != nil && t.Health.Call != nil), true
+	}},
+}
+
+// metrics tells figures of the hall and of every table in Prometheus' text format.
+func (h *Hall) metrics(w http.ResponseWriter, _ *http.Request) {
+	is, err := h.snapshot()
+	if err != nil {
+		http.Error(w, sentence.Of(err), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	metrics.Build(w, h.o.Version)
+	metrics.Process(w)
+	counted := func(n *atomic.Uint64) float64 { return float64(n.Load()) }
+	metrics.Write(w, "sightline_hall_calls", "gauge", "Calls for a judge that are open.", float64(len(is.Calls)))
+	metrics.Write(w, "sightline_hall_rulings_total", "counter", "Rulings that the hall took since it began.", counted(&h.figures.rulings))
+	metrics.Write(w, "sightline_hall_states_total", "counter", "States of watched tables that were fresh.", counted(&h.figures.states))
+	metrics.Write(w, "sightline_hall_stale_states_total", "counter", "States that came too late and were not shown.",
+		counted(&h.figures.staleStates))
+	metrics.Write(w, "sightline_hall_asks_total", "counter", "Requests that were handed on to tables.", counted(&h.figures.asks))
+	for _, k := range tableFigures {
+		name := "sightline_table_" + k.name
+		metrics.Head(w, name, "gauge", k.help)
+		for i := range is.Tables {
+			if x, ok := k.of(&is.Tables[i]); ok {
+				metrics.Labelled(w, name, "table", is.Tables[i].Table, x)
+			}
+		}
+	}
+}
+
+func one(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,65 @@
+// The hall's director: which table the stream shows.
+
+import { age, ask, byId, follow, make, setText } from "./now.js";
+
+let tables = [];
+let typed = "";
+
+async function put(table) {
+  const [, problem] = await ask("/api/program", "PUT", JSON.stringify({ table }));
+  setText(byId("said"), problem ?? "");
+  if (!problem) showAir(table);
+}
+
+function showAir(program) {
+  setText(byId("name"), program ? `table ${program}` : "no table");
+  byId("own").href = program ? `/t/${program}/director` : "/";
+  for (const button of byId("air").children) button.setAttribute("aria-pressed", String(button.dataset.table === program));
+}
+
+function show(now) {
+  tables = now.tables;
+  const box = byId("air");
+  const key = JSON.stringify(tables.map((t) => t.table));
+  if (box.dataset.key !== key) {
+    box.dataset.key = key;
+    box.replaceChildren(
+      ...["", ...tables.map((t) => t.table)].map((table) => {
+        const button = make("button", { type: "button", "data-table": table, "data-live": "true" });
+        button.addEventListener("click", () => put(table));
+        return button;
+      }),
+    );
+  }
+  for (const button of box.children) {
+    const tile = tables.find((t) => t.table === button.dataset.table);
+    const text = tile ? [`Table ${tile.table}`, tile.names.filter(Boolean).join(" – "), tile.round, tile.live ? tile.health.title : tile.health && tile.age_ms >= 0 ? `silent for ${age(tile.age_ms)}` : "not heard"] : ["No table"];
+    const joined = text.filter(Boolean).join("\n");
+    button.dataset.live = String(!tile || tile.live);
+    if (button.dataset.text === joined) continue;
+    button.dataset.text = joined;
+    button.replaceChildren(...text.filter(Boolean).map((line, i) => make(i === 0 ? "b" : "span", {}, line)));
+  }
+  showAir(now.program);
+}
+
+function silent() {
+  for (const button of byId("air").children) button.dataset.live = "false";
+}
+
+addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (/^[0-9]$/.test(event.key)) typed = (typed + event.key).slice(-4);
+  else if (event.key === "Enter" && typed) {
+    const wanted = String(Number(typed));
+    if (wanted === "0") put("");
+    else if (tables.some((t) => t.table === wanted)) put(wanted);
+    else setText(byId("said"), `There is no table ${wanted}.`);
+    typed = "";
+    event.preventDefault();
+  } else if (event.key === "Escape") typed = "";
+  setText(byId("typed"), typed);
+});
+
+setText(byId("address"), `${location.origin}/overlay/all?table=program`);
+follow(show, silent);

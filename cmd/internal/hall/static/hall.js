@@ -1,0 +1,144 @@
+// The hall's page: a tile for each table, the open calls for a judge, what was ruled and played.
+// It asks once a second, and what the hall does not say any more is not shown as live.
+
+import { age, ask, byId, follow, make, setText } from "./now.js";
+
+// state says in a few words how a table is, and of which kind its tile is.
+function stateOf(tile) {
+  const health = tile.health;
+  if (!health) return ["silent", "not heard yet"];
+  if (!tile.live) return ["silent", health.title];
+  if (health.call) return ["call", "a judge is asked"];
+  if (tile.problems.length > 0 || health.rulings_trouble || health.code !== "ok") return ["trouble", health.title];
+  return ["ok", health.title || "ok"];
+}
+
+// lastSign says when a table was last heard.
+function lastSign(tile) {
+  if (!tile.health) return tile.expires.startsWith("0001") ? "" : "invited, not here yet";
+  if (tile.age_ms < 0) return "its clock is not known";
+  return `${age(tile.age_ms)} ago`;
+}
+
+function showTile(element, tile, program) {
+  const health = tile.health;
+  const [kind, words] = stateOf(tile);
+  element.dataset.kind = kind;
+  element.dataset.table = tile.table;
+  const lines = [make("div", { class: "head" }, make("h3", {}, `Table ${tile.table}`), tile.table === program ? make("span", { class: "air" }, "ON AIR") : "", make("span", { class: "age" }, lastSign(tile)))];
+  if (tile.round) lines.push(make("p", { class: "round" }, tile.round));
+  if (tile.names.some((name) => name !== "")) {
+    tile.names.forEach((name, i) => lines.push(make("p", { class: "score" }, make("span", {}, name || `Player ${i + 1}`), make("b", {}, String(tile.score[i])))));
+  }
+  lines.push(make("p", { class: "state" }, words));
+  if (health?.answer) lines.push(make("p", { class: "answer" }, `${health.from} ▸ ${health.to}: ${health.answer}`));
+  if (health?.ruling) lines.push(make("p", { class: "hint" }, `Ruling ${health.ruling.number}: ${health.ruling.title}`));
+  if (tile.waiting > 0) lines.push(make("p", { class: "hint" }, `${tile.waiting} ${tile.waiting === 1 ? "ruling waits" : "rulings wait"} at the table`));
+  for (const problem of [...tile.problems, ...(health?.rulings_trouble ? [health.rulings_trouble] : [])]) lines.push(make("p", { class: "problem" }, problem));
+  element.replaceChildren(...lines);
+}
+
+// keyed keeps one element for each item, in their order, and shows only those that changed.
+function keyed(parent, items, key, create, show) {
+  const there = new Map([...parent.children].map((e) => [e.dataset.key, e]));
+  items.forEach((item, i) => {
+    const name = String(key(item));
+    const element = there.get(name) ?? create();
+    there.delete(name);
+    element.dataset.key = name;
+    const text = JSON.stringify(item);
+    if (element.shown !== text) show(element, item);
+    element.shown = text;
+    if (parent.children[i] !== element) parent.insertBefore(element, parent.children[i] ?? null);
+  });
+  for (const gone of there.values()) gone.remove();
+}
+
+function showCall(element, call) {
+  const a = element.firstChild;
+  a.href = call.page;
+  a.dataset.live = call.live;
+  a.replaceChildren(make("b", {}, `Table ${call.table}`), make("span", {}, call.asked ? `asked by ${call.asked}` : "a judge holds it"), make("span", { class: "age" }, `waiting ${age(call.waiting_ms)}${call.live ? "" : ", the table is silent"}`));
+}
+
+function show(now) {
+  keyed(byId("tables"), now.tables, (t) => t.table, () => make("article", { class: "tile" }), (e, t) => showTile(e, t, now.program));
+  keyed(byId("calls"), now.calls, (c) => `${c.table} ${c.held}`, () => make("li", {}, make("a", {})), showCall);
+  byId("no-calls").hidden = now.calls.length > 0;
+  byId("no-tables").hidden = now.tables.length > 0;
+  const live = now.tables.filter((t) => t.live).length;
+  setText(byId("tables-count"), `${live} of ${now.tables.length} heard`);
+  setText(byId("calls-count"), now.calls.length ? String(now.calls.length) : "");
+  document.title = now.calls.length ? `(${now.calls.length}) Sightline: the hall` : "Sightline: the hall";
+}
+
+// silent greys everything: nothing that is shown is known to be so any more.
+function silent() {
+  for (const tile of document.querySelectorAll(".tile")) {
+    tile.dataset.kind = "silent";
+    tile.shown = "";
+  }
+  for (const call of document.querySelectorAll("#calls a")) call.dataset.live = "false";
+  for (const call of byId("calls").children) call.shown = "";
+}
+
+const when = (text) => new Date(text).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
+
+async function search(words) {
+  const [out, problem] = await ask(`/api/search?q=${encodeURIComponent(words)}`);
+  if (problem) return setText(byId("search-said"), problem);
+  const rulings = out.rulings.map((r) =>
+    make("li", {}, make("b", {}, `Table ${r.table}, ruling ${r.number}: ${r.title || r.text}`), ` ${when(r.at)}${r.judge ? `, ${r.judge}` : ""}`, make("p", { class: "hint" }, [r.question, r.reason].filter(Boolean).join(" · ")), r.problem ? make("p", { class: "problem" }, r.problem) : "", make("p", {}, make("a", { href: `/api/rulings/${r.table}/${r.number}/${r.hash}` }, "Record"), " ", r.picture ? make("a", { href: `/api/pictures/${r.table}/${r.picture}` }, "Picture") : "")),
+  );
+  const games = out.games.map((g) => make("li", {}, make("b", {}, `Table ${g.table}, game ${g.id}: ${g.players[0]} ${g.score[0]} : ${g.score[1]} ${g.players[1]}`), ` round ${g.round}${g.over ? `, ${g.over}` : `, ${g.phase}`}`));
+  byId("found").replaceChildren(...rulings, ...games);
+  setText(byId("search-said"), `${rulings.length} rulings, ${games.length} games${out.more ? "; there are more: search for more words" : ""}.`);
+}
+
+let judge = false;
+
+async function who() {
+  const [me] = await ask("/api/me");
+  if (!me) return;
+  judge = me.role === "judge";
+  byId("login").hidden = judge || !me.judges;
+  byId("judges").hidden = me.role !== "judge" && me.role !== "player";
+  byId("pairings").hidden = !judge;
+  setText(byId("who"), judge ? `Judge${me.name ? ` ${me.name}` : ""}` : "");
+}
+
+byId("login-form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const form = event.target;
+  const [, problem] = await ask("/api/pair", "POST", JSON.stringify({ judge_secret: form.secret.value, name: form.name.value }));
+  setText(byId("login-problem"), problem ?? "");
+  if (problem) return;
+  form.reset();
+  await who();
+  const next = new URLSearchParams(location.search).get("next");
+  if (next && /^\/t\/[A-Za-z0-9-]+\/[a-z]*$/.test(next)) location.href = next;
+});
+byId("search-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  search(event.target.q.value);
+});
+byId("pairings-form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const [out, problem] = await ask("/api/pairings", "PUT", await event.target.file.files[0].arrayBuffer());
+  setText(byId("pairings-said"), problem ?? `${out.pairings.length} pairings.`);
+});
+byId("pairings-send").addEventListener("click", async () => {
+  const [out, problem] = await ask("/api/pairings/send", "POST");
+  setText(byId("pairings-said"), problem ?? `Written at ${out.sent} tables.${out.failed.length ? ` These did not take it: ${out.failed.join(", ")}.` : ""}`);
+});
+byId("calls").addEventListener("click", (event) => {
+  if (judge || !event.target.closest("a")) return;
+  event.preventDefault();
+  byId("login").hidden = false;
+  byId("login-form").secret.focus();
+  setText(byId("login-problem"), "Sign in as a judge to rule.");
+  history.replaceState(null, "", `?next=${encodeURIComponent(new URL(event.target.closest("a").href).pathname)}`);
+});
+
+await who();
+follow(show, silent);

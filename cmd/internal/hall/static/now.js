@@ -1,0 +1,65 @@
+// What the hall's pages have in common.
+
+export const byId = (id) => document.getElementById(id);
+
+export function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+// make makes an element; its content is text or elements, never markup.
+export function make(name, attributes, ...content) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...content.filter((c) => c !== ""));
+  return element;
+}
+
+// age says how long something is ago: "2 s", "1:40".
+export function age(ms) {
+  const s = Math.floor(Math.max(0, ms) / 1000);
+  if (s < 60) return `${s} s`;
+  const minutes = Math.floor(s / 60);
+  if (minutes < 60) return `${minutes}:${String(s % 60).padStart(2, "0")}`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+// ask returns an answer's JSON, or null and what is wrong.
+export async function ask(address, method = "GET", body = undefined) {
+  try {
+    const answer = await fetch(address, { method, body, headers: typeof body === "string" ? { "Content-Type": "application/json" } : {}, signal: AbortSignal.timeout(15000) });
+    const text = await answer.text();
+    return answer.ok ? [text ? JSON.parse(text) : {}, null] : [null, text.trim() || `Error ${answer.status}.`];
+  } catch {
+    return [null, "The hall does not answer."];
+  }
+}
+
+const every = 1000; // ms
+const lost = 3000; // ms without an answer after which nothing counts as live
+
+// follow asks for the hall once a second. silent is called while it does not answer.
+export function follow(show, silent) {
+  let heard = performance.now();
+  let wall = Date.now();
+  const check = () => {
+    if (performance.now() - heard <= lost) return;
+    setText(byId("said"), "The hall does not answer: nothing here is live.");
+    silent();
+  };
+  const next = async () => {
+    const asked = performance.now();
+    const [now] = await ask("/api/hall");
+    if (now && performance.now() - asked <= lost) {
+      heard = performance.now();
+      setText(byId("said"), "");
+      show(now);
+    }
+    setTimeout(next, every);
+  };
+  setInterval(() => {
+    if (Math.abs(Date.now() - wall - 500) > 3000) heard = -Infinity; // this machine slept, or its clock was set
+    wall = Date.now();
+    check();
+  }, 500);
+  next();
+}

@@ -1,0 +1,218 @@
+package hall
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"sightline/cmd/internal/event"
+	"sightline/cmd/internal/live"
+)
+
+// table is what the hall knows of a table. Hall.mu guards all of it but views.
+type table struct {
+	name   string
+	health event.Health
+	read   event.Clock   // of the health's message
+	came   time.Duration // when it came, on the hall's steady clock
+	heard  time.Time     // the same, on its clock
+	clock  clock
+	chain  chain
+	asked  time.Duration // when its clock was last asked for
+
+	watchers int
+	views    live.Broadcast[*view] // its states
+	shown    event.Clock           // of the newest state
+	resent   time.Time             // when the table was last asked to send its record again
+}
+
+// view is a state of a table, as it came.
+type view struct {
+	json []byte
+	read event.Clock
+}
+
+// table returns what is known of a table. The caller holds mu.
+func (h *Hall) table(name string) *table {
+	t := h.tables[name]
+	if t == nil {
+		t = &table{name: name}
+		h.tables[name] = t
+	}
+	return t
+}
+
+// heard takes a table's health.
+func (h *Hall) heard(name string, m *nats.Msg) {
+	var is event.Health
+	read, err := event.ClockOf(m)
+	if err == nil {
+		err = json.Unmarshal(m.Data, &is)
+	}
+	if err != nil {
+		h.o.Log.Warn("hall: a table's word cannot be read", "table", name, "err", err)
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t := h.table(name)
+	if read.Session == t.read.Session && read.UpMS < t.read.UpMS {
+		return // an older one
+	}
+	t.health, t.read, t.came, t.heard = is, read, h.up(), time.Now()
+	if read.Session != t.clock.session {
+		t.clock = clock{session: read.Session}
+	}
+	h.keepGame(name, is.Game)
+	h.askAgain(t)
+}
+
+// resendEvery is how often a table is asked at most to send its record again.
+const resendEvery = 10 * time.Second
+
+// askAgain asks a table for what it says that the hall acknowledged, and the hall does not
+// have: the hall's disk is another one. The caller holds mu.
+func (h *Hall) askAgain(t *table) {
+	now := time.Now()
+	if t.health.Record.Sent <= t.chain.whole || now.Sub(t.chain.arrived) < settled || now.Sub(t.resent) < resendEvery {
+		return
+	}
+	t.resent = now
+	if body, err := json.Marshal(event.Resend{From: t.chain.whole + 1}); err == nil {
+		h.o.Log.Warn("hall: rulings of a table are missing here: it is asked for them again", "table", t.name, "from", t.chain.whole+1)
+		_ = h.conn.Publish(event.SubjectsOf(h.event, t.name).Ask(event.AskResend), body) // it is asked again
+	}
+}
+
+// saw takes a table's whole state, if it is none too old to be shown.
+func (h *Hall) saw(name string, m *nats.Msg) {
+	read, err := event.ClockOf(m)
+	if err != nil {
+		h.o.Log.Warn("hall: a table's state cannot be read", "table", name, "err", err)
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t := h.table(name)
+	age, ok := t.clock.age(read.Session, read.UpMS, h.up())
+	if !ok || stale(age) || read.Session == t.shown.Session && read.UpMS < t.shown.UpMS {
+		h.figures.staleStates.Add(1)
+		return
+	}
+	h.figures.states.Add(1)
+	t.shown = read
+	t.views.Publish(&view{json: m.Data, read: read})
+}
+
+// fresh reports whether a state may still be shown.
+func (h *Hall) fresh(t *table, v *view) bool {
+	if v == nil {
+		return false
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	age, ok := t.clock.age(v.read.Session, v.read.UpMS, h.up())
+	return ok && !stale(age)
+}
+
+// tableClock returns what a table's own clock says now.
+func (h *Hall) tableClock(name string) (unixMS int64, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t, known := h.tables[name]
+	if !known {
+		return 0, false
+	}
+	newest := t.clock.newest
+	for _, r := range []event.Clock{t.read, t.shown} { // the last to tell: someone may have set it
+		if r.Session == newest.Session && r.UpMS > newest.UpMS {
+			newest = r
+		}
+	}
+	return t.clock.table(newest, h.up())
+}
+
+// watchEvery is how often the hall says that somebody watches: in time for event.Lease.
+const watchEvery = 4 * time.Second
+
+// watch lets a table send its whole state until stop is called.
+func (h *Hall) watch(name string) (t *table, stop func()) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t = h.table(name)
+	t.watchers++
+	h.askWatch(name)
+	return t, func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		t.watchers--
+	}
+}
+
+func (h *Hall) askWatch(name string) {
+	_ = h.conn.Publish(event.SubjectsOf(h.event, name).Ask(event.AskWatch), nil) // it is said again
+}
+
+// renewWatches says again and again which tables somebody watches, until ctx is cancelled.
+func (h *Hall) renewWatches(ctx context.Context) {
+	ticker := time.NewTicker(watchEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		h.mu.Lock()
+		for name, t := range h.tables {
+			if t.watchers > 0 {
+				h.askWatch(name)
+			}
+		}
+		h.mu.Unlock()
+	}
+}
+
+// measureClocks measures the clocks of the tables that are heard, until ctx is cancelled.
+func (h *Hall) measureClocks(ctx context.Context) {
+	ticker := time.NewTicker(clockHurry / 4)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		now := h.up()
+		h.mu.Lock()
+		for name, t := range h.tables {
+			every := clockEvery
+			if t.clock.hurry(now) {
+				every = clockHurry
+			}
+			if t.came > 0 && now-t.came < 2*trustClock && now-t.asked >= every {
+				t.asked = now
+				go h.measureClock(ctx, name)
+			}
+		}
+		h.mu.Unlock()
+	}
+}
+
+// measureClock measures a table's clock once.
+func (h *Hall) measureClock(ctx context.Context, name string) {
+	ctx, stop := context.WithTimeout(ctx, slowAnswer)
+	defer stop()
+	asked := h.up()
+	answer, err := h.conn.RequestWithContext(ctx, event.SubjectsOf(h.event, name).Ask(event.AskClock), nil)
+	came := h.up()
+	var read event.Clock
+	if err != nil || json.Unmarshal(answer.Data, &read) != nil {
+		return // it is asked again
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.table(name).clock.measured(read, asked, came)
+}

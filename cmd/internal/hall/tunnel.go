@@ -1,0 +1,108 @@
+package hall
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/event"
+)
+
+// tunnelWithin is how long a table may take to answer what is handed on to it.
+const tunnelWithin = 20 * time.Second
+
+// tunnel hands a request for /t/TABLE/… on to the table, as who asks here, and its answer back.
+// The table decides and records; its pages work here because their addresses are changed.
+func (h *Hall) tunnel(w http.ResponseWriter, r *http.Request) {
+	name := r.PathValue("table")
+	if event.CheckName("table", name) != nil {
+		http.NotFound(w, r)
+		return
+	}
+	switch rest := "/" + r.PathValue("path"); {
+	case rest == "/api/me" || rest == "/api/pair" || rest == "/api/unpair":
+		http.Redirect(w, r, rest, http.StatusTemporaryRedirect) // people are known here, not there
+		return
+	case rest == "/pair":
+		http.Redirect(w, r, "/pair?next="+url.QueryEscape("/t/"+name+"/judge"), http.StatusSeeOther)
+		return
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		http.Error(w, "The request is too long.", http.StatusRequestEntityTooLarge)
+		return
+	}
+	target := strings.TrimPrefix(r.URL.EscapedPath(), "/t/"+name)
+	if r.URL.RawQuery != "" {
+		target += "?" + r.URL.RawQuery
+	}
+	answer, err := h.ask(r.Context(), name, r.Method, target, h.guard.Session(r), r.Header, body)
+	if err != nil {
+		http.Error(w, "Table "+name+" does not answer. Nothing is known of whether it did what you asked: look at the table.",
+			http.StatusBadGateway)
+		return
+	}
+	for _, key := range event.Returned() {
+		if v := answer.Header.Get(key); v != "" {
+			w.Header().Set(key, v)
+		}
+	}
+	status, err := strconv.Atoi(answer.Header.Get(event.HeaderStatus))
+	if err != nil || status < 200 || status > 599 {
+		status = http.StatusBadGateway
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(readdress(name, answer.Header.Get("Content-Type"), answer.Data))
+}
+
+// ask asks a table for one of its addresses.
+func (h *Hall) ask(ctx context.Context, name, method, target string, who access.Session, header http.Header,
+	body []byte) (*nats.Msg, error) {
+	ctx, stop := context.WithTimeout(ctx, tunnelWithin)
+	defer stop()
+	m := nats.NewMsg(event.SubjectsOf(h.event, name).Ask(event.AskHTTP))
+	m.Header.Set(event.HeaderMethod, method)
+	m.Header.Set(event.HeaderPath, target)
+	m.Header.Set(event.HeaderRole, who.Role.String())
+	m.Header.Set(event.HeaderName, who.Name)
+	for _, key := range event.Passed() {
+		if v := header.Get(key); v != "" {
+			m.Header.Set(key, v)
+		}
+	}
+	m.Data = body
+	h.figures.asks.Add(1)
+	answer, err := h.conn.RequestMsgWithContext(ctx, m)
+	if err == nil && answer.Header.Get(event.HeaderStatus) == "" {
+		err = errors.New("hall: the table's answer has no status")
+	}
+	return answer, err
+}
+
+// What is an address of the table's own server in its pages and modules: a text that begins
+// with a slash and a letter. In style sheets it may stand in url() without quotes.
+var (
+	addresses      = regexp.MustCompile("([\"'`])/([A-Za-z])")
+	styleAddresses = regexp.MustCompile(`(["'(])/([A-Za-z])`)
+)
+
+// readdress changes the addresses in a table's page, module or style sheet to those here.
+func readdress(name, contentType string, body []byte) []byte {
+	kind, _, _ := strings.Cut(contentType, ";")
+	switch kind {
+	case "text/html", "text/javascript", "application/javascript":
+		return addresses.ReplaceAll(body, []byte("${1}/t/"+name+"/$2"))
+	case "text/css":
+		return styleAddresses.ReplaceAll(body, []byte("${1}/t/"+name+"/$2"))
+	}
+	return body
+}

@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"sightline/calibration/atomicfile"
+	"sightline/cmd/internal/app"
+	"sightline/cmd/internal/hall"
+	"sightline/hardware"
+)
+
+// hallCmd brings the tables of an event together.
+type hallCmd struct {
+	Run    hallRunCmd    `cmd:"" default:"withargs" help:"Run the hall: the tables' broker and the pages."`
+	Invite hallInviteCmd `cmd:"" help:"Invite a table: print what it needs to join, which is secret, as text and as a QR code."`
+	Revoke hallRevokeCmd `cmd:"" help:"End a table's invitation at once."`
+	Tables hallTablesCmd `cmd:"" help:"List the tables that are invited."`
+}
+
+// hallState is where a hall keeps its state.
+type hallState struct {
+	State string `help:"Folder for invitations, rulings and secrets; without it, hall in the state directory." placeholder:"DIR"`
+}
+
+// invites opens the invitations.
+func (s *hallState) invites() (*hall.Invites, error) {
+	dir, err := app.HallDir(s.State)
+	if err != nil {
+		return nil, err
+	}
+	return hall.OpenInvites(dir, time.Now)
+}
+
+// hallRunCmd runs a hall until it is told to stop.
+type hallRunCmd struct {
+	hallState
+	Listen string   `default:"localhost:8090" help:"Address of the pages. Default: ${default}, for this machine only; :8090 for everyone." placeholder:"HOST:PORT"`
+	Tables string   `default:":4222" help:"Address of the tables' broker. Default: ${default}." placeholder:"HOST:PORT"`
+	URL    string   `help:"Under which tables reach the broker, tls://HOST:PORT; without it, this machine's first address." placeholder:"URL"`
+	Broker string   `help:"Another NATS broker with JetStream, in place of the embedded one." placeholder:"URL"`
+	SHA256 string   `name:"sha256" help:"Fingerprint of the other broker's certificate; without it, an authority must vouch for it." placeholder:"HEX"`
+	Read   string   `enum:"open,paired" default:"open" help:"Who may look: open, whoever reaches the pages, or paired, judges only."`
+	Names  []string `help:"Further host names that the pages answer to." placeholder:"NAME"`
+}
+
+// Run implements the command.
+func (c *hallRunCmd) Run(ctx context.Context) error {
+	return app.RunHall(ctx, app.HallOptions{
+		State: c.State, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Web: app.Web{Listen: c.Listen, Names: c.Names, Read: c.Read},
+		Hall: hall.Options{
+			Listen: c.Listen, Tables: c.Tables, URL: c.URL, Broker: c.Broker, SHA256: c.SHA256, Version: version,
+			Ready: func(pages, tables string) {
+				fmt.Fprintf(os.Stderr, "sightline: the hall is on http://%s/, and tables join at %s; sightline hall invite 7 invites table 7\n", pages,
+					tables)
+			},
+		},
+	})
+}
+
+// hallInviteCmd invites a table. The invitation alone goes to standard output.
+type hallInviteCmd struct {
+	hallState
+	Table string        `arg:"" help:"Its name: letters, digits and hyphens, such as 7."`
+	For   time.Duration `default:"96h" help:"How long the invitation holds. Default: ${default}."`
+	URL   string        `help:"Under which the table reaches the broker; without it, as the hall said when it ran." placeholder:"URL"`
+	Out   string        `short:"o" help:"Write the invitation to this file, which only you may read, and not to standard output." placeholder:"FILE"`
+	PNG   string        `name:"png" help:"Write the QR code to this file as well." placeholder:"FILE"`
+}
+
+// Run implements the command.
+func (c *hallInviteCmd) Run() error {
+	invites, err := c.invites()
+	if err != nil {
+		return err
+	}
+	i, err := invites.Invite(c.Table, c.URL, c.For)
+	if err != nil {
+		return fmt.Errorf("invite: %w", err)
+	}
+	text := i.String()
+	rows := hardware.QR(text)
+	if rows == nil {
+		return errors.New("invite: the invitation is too long for a QR code")
+	}
+	fmt.Fprintf(os.Stderr, "%ssightline: table %s may join until %s. Keep this secret: whoever has it speaks as the table.\n",
+		terminalQR(rows), i.Table, i.Expires.Local().Format("2 January 15:04"))
+	if c.PNG != "" {
+		data, err := pngQR(rows)
+		if err == nil {
+			err = atomicfile.Write(c.PNG, data, 0o600)
+		}
+		if err != nil {
+			return fmt.Errorf("invite: %w", err)
+		}
+	}
+	if c.Out != "" {
+		if err := atomicfile.Write(c.Out, []byte(text+"\n"), 0o600); err != nil {
+			return fmt.Errorf("invite: %w", err)
+		}
+		return nil
+	}
+	fmt.Println(text)
+	return nil
+}
+
+// quiet is the white edge that a reader needs, in modules.
+const quiet = 4
+
+// terminalQR draws a QR code for a terminal, two rows in a line, whatever its colours.
+func terminalQR(rows []string) string {
+	dark := func(x, y int) bool {
+		x, y = x-quiet, y-quiet
+		return y >= 0 && y < len(rows) && x >= 0 && x < len(rows[y]) && rows[y][x] == '#'
+	}
+	var b strings.Builder
+	size := len(rows) + 2*quiet
+	for y := 0; y < size; y += 2 {
+		b.WriteString("\x1b[30;47m")
+		for x := range size {
+			b.WriteString(map[[2]bool]string{{false, false}: " ", {true, false}: "▀", {false, true}: "▄", {true, true}: "█"}[[2]bool{dark(x, y),
+				dark(x, y+1)}])
+		}
+		b.WriteString("\x1b[0m\n")
+	}
+	return b.String()
+}
+
+// modulePx is how large one module is in the picture.
+const modulePx = 8
+
+// pngQR draws a QR code as a PNG.
+func pngQR(rows []string) ([]byte, error) {
+	size := (len(rows) + 2*quiet) * modulePx
+	m := image.NewPaletted(image.Rect(0, 0, size, size), color.Palette{color.White, color.Black})
+	for y, row := range rows {
+		for x, c := range row {
+			for i := range modulePx * modulePx {
+				if c == '#' {
+					m.SetColorIndex((x+quiet)*modulePx+i%modulePx, (y+quiet)*modulePx+i/modulePx, 1)
+				}
+			}
+		}
+	}
+	var buf bytes.Buffer
+	err := png.Encode(&buf, m)
+	return buf.Bytes(), err
+}
+
+// hallRevokeCmd ends an invitation.
+type hallRevokeCmd struct {
+	hallState
+	Table string `arg:"" help:"The table's name."`
+}
+
+// Run implements the command.
+func (c *hallRevokeCmd) Run() error {
+	invites, err := c.invites()
+	if err != nil {
+		return err
+	}
+	if err := invites.Revoke(c.Table); err != nil {
+		return fmt.Errorf("revoke: %w", err)
+	}
+	fmt.Fprintf(os.Stderr, "sightline: table %s is no longer invited; a running hall sends it home within a second\n", c.Table)
+	return nil
+}
+
+// hallTablesCmd lists the invitations that hold.
+type hallTablesCmd struct{ hallState }
+
+// Run implements the command.
+func (c *hallTablesCmd) Run() error {
+	invites, err := c.invites()
+	if err != nil {
+		return err
+	}
+	valid, err := invites.Valid()
+	if err != nil {
+		return err
+	}
+	for _, i := range valid {
+		fmt.Printf("%s\tuntil %s\n", i.Table, i.Expires.Local().Format("2006-01-02 15:04"))
+	}
+	return nil
+}
