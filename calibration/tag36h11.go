@@ -5,10 +5,11 @@ import "fmt"
 // The ids of family 36h11 that Sightline's sheets use. Each sheet has its own, so
 // that all of them may lie in one picture.
 const (
-	MatIDs       = 0  // the mat's markers: 0…15, DefaultLayout takes 0…7
-	CheckCardIDs = 16 // the check card: 16…23
-	JigIDs       = 24 // the sheet on which ships' cards are shown: 24…31
-	BoardIDs     = 32 // a ChArUco board: from 32 on, one per white square
+	MatIDs       = 0   // the mat's markers: 0…15, DefaultLayout takes 0…7
+	CheckCardIDs = 16  // the check card: 16…23
+	JigIDs       = 24  // the sheet on which ships' cards are shown: 24…31
+	BoardIDs     = 32  // a ChArUco board: from 32 on, one per white square
+	ProjectorIDs = 400 // the patterns of a projector over the mat: 400…552
 )
 
 // tag36h11 holds the codes of the AprilTag family 36h11 (Olson 2011; Wang and

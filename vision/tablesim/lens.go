@@ -40,7 +40,17 @@ const (
 // maxGridError is what the inverse may be off by, in pixels, after forward projection.
 const maxGridError = 1e-3
 
+// newLens returns the model of a camera over the mat.
 func newLens(c calibration.Camera) (*cameraModel, error) {
+	l, err := forwardLens(c)
+	if err != nil {
+		return nil, err
+	}
+	return l, l.buildGrid()
+}
+
+// forwardLens returns a model that projects only.
+func forwardLens(c calibration.Camera) (*cameraModel, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("tablesim: lens: %w", err)
 	}
@@ -57,7 +67,7 @@ func newLens(c calibration.Camera) (*cameraModel, error) {
 	if !(l.c[2] > 0) {
 		return nil, fmt.Errorf("tablesim: camera: its centre must be above the mat, got z = %.1f mm", l.c[2])
 	}
-	return l, l.buildGrid()
+	return l, nil
 }
 
 // distort is the plumb_bob model on normalised coordinates.

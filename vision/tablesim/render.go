@@ -32,6 +32,7 @@ type renderer struct {
 	kernel  []float32
 	offsets [][2]float64 // of the rays within a pixel, 0…1
 	solids  []solid
+	beam    *beam // of the table's projector; nil: it has none, or shows nothing
 
 	darkroom *darkroom // of the table's camera model; nil: it has none
 }
@@ -87,6 +88,9 @@ func (r *renderer) update(t *Table) error {
 		return err
 	}
 	r.solids = solids
+	if err := r.throw(t.Projector); err != nil {
+		return err
+	}
 	lists := r.sort(solids)
 	dirty := make([]bool, len(lists))
 	var todo []int
@@ -94,6 +98,9 @@ func (r *renderer) update(t *Table) error {
 		sum := uint64(1)
 		for _, s := range list {
 			sum = mix64(sum ^ s.sum())
+		}
+		if r.beam != nil {
+			sum = mix64(sum ^ r.beam.tiles[k].sum)
 		}
 		if sum != r.sums[k] {
 			r.sums[k], dirty[k] = sum, true
@@ -237,7 +244,10 @@ func (s *tracer) look(r *renderer, ray ray, list []solid) rgb {
 	for _, o := range list {
 		k *= o.light(x, y, z)
 	}
-	return c.scale(k)
+	if r.beam == nil {
+		return c.scale(k)
+	}
+	return c.under(k, r.beam.light(x, y, z, list))
 }
 
 // trace renders one tile into the linear picture.
@@ -251,6 +261,12 @@ func (s *tracer) trace(r *renderer, tx, ty int, list []solid) {
 	adaptive := len(list) > 0 || r.ground.style == MatDots || r.edgeOfMat(s.corners)
 	if adaptive {
 		s.classify(r, list, w, h)
+	}
+	if r.beam != nil && r.beam.tiles[ty*r.tw+tx].varied {
+		adaptive, s.many = true, resize(s.many, w*h)
+		for i := range s.many {
+			s.many[i] = true
+		}
 	}
 	for j := range h {
 		for i := range w {

@@ -3,7 +3,9 @@ package tablesim
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"image"
 	"io/fs"
 	"math"
 	"slices"
@@ -54,7 +56,12 @@ type Options struct {
 	// mat and the obstacles, which it otherwise takes from Bare and Obstacles.
 	Unlearnt bool
 
+	// Projector hangs over the mat and throws what Source.Project was given last, or what a
+	// source opened by name reads from its file; nil: there is none.
+	Projector *Projector
+
 	device string // Model's name, of a source opened by name
+	thrown string // the file of the projector's picture; "": it comes by Project
 
 	// Now and Sleep are the clock; nil: the real one. Sleep returns ctx.Err() when
 	// the context ends first.
@@ -84,7 +91,8 @@ const maxPixels = 8192 * 8192 / 2
 // "paper=60" for 60 seconds of each stage), or ships' cards on the jig sheet ("jig", or "jig=6" for 6 seconds of each turn), or
 // huge ships among others that stand still in place of the game ("huge=2"), how long the table
 // rests before each move ("pause=4", in seconds), ships that stand still ("still=1"), a table that has to be
-// learnt ("learnt=0"), a camera model ("camera=webcam", one of CameraNames) and
+// learnt ("learnt=0"), a projector over the mat and the PNG file that it throws, which is read
+// again whenever it changes ("projector=shown.png"), a camera model ("camera=webcam", one of CameraNames) and
 // what its exposure is multiplied by ("gain=1.5", after the camera), with commas between them.
 func ParseSpec(spec string) (Options, error) {
 	o := Options{Width: 1920, Height: 1080, FPS: DefaultFPS, Pause: DefaultPause}
@@ -92,7 +100,7 @@ func ParseSpec(spec string) (Options, error) {
 	if !ok {
 		return o, fmt.Errorf("source %q: expected "+
 			"sim:[WIDTHxHEIGHT][,seed=N][,fps=F][,board=BOARD][,card=1][,paper=SECONDS][,jig=SECONDS][,nudge=SECONDS:DEGREES][,tilt=X:Y][,huge=N]"+
-			"[,pause=SECONDS][,still=1][,learnt=0][,camera=NAME[,gain=F]]", spec)
+			"[,pause=SECONDS][,still=1][,learnt=0][,projector=FILE][,camera=NAME[,gain=F]]", spec)
 	}
 	for field := range strings.SplitSeq(rest, ",") {
 		if field == "" {
@@ -151,6 +159,8 @@ func (o *Options) set(field string) (err error) {
 			return err
 		}
 		o.Nudge = &n
+	case "projector":
+		return o.setProjector(value)
 	case "tilt":
 		tilt, err := parseTilt(value)
 		if err != nil {
@@ -171,6 +181,16 @@ func (o *Options) setGain(value string) error {
 	}
 	m := o.Model.exposed(gain)
 	o.Model = &m
+	return nil
+}
+
+// setProjector reads the name of the file that a projector throws on the mat.
+func (o *Options) setProjector(value string) error {
+	if value == "" {
+		return errors.New("projector: expected the name of a PNG file")
+	}
+	p := DefaultProjector(calibration.MatSide)
+	o.Projector, o.thrown = &p, value
 	return nil
 }
 
@@ -210,7 +230,7 @@ func (o *Options) setSize(field string) error {
 	o.Height, errH = strconv.Atoi(h)
 	if errW != nil || errH != nil {
 		return fmt.Errorf("%q: expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, jig=SECONDS, nudge=SECONDS:DEGREES, "+
-			"tilt=X:Y, huge=N, pause=SECONDS, still=1, learnt=0, camera=NAME or gain=F", field)
+			"tilt=X:Y, huge=N, pause=SECONDS, still=1, learnt=0, projector=FILE, camera=NAME or gain=F", field)
 	}
 	return nil
 }
@@ -248,8 +268,10 @@ type Source struct {
 	hands    atomic.Pointer[hands]
 	laid     atomic.Pointer[[]LaidStrip]
 	paper    atomic.Pointer[PaperStage]
-	beside   []Clutter     // that lies beside the mat
-	still    *engine.Scene // that stands in place of the game; nil: the game goes on
+	screen   atomic.Pointer[image.RGBA] // of the projector
+	thrown   time.Time                  // when the file that it shows was changed
+	beside   []Clutter                  // that lies beside the mat
+	still    *engine.Scene              // that stands in place of the game; nil: the game goes on
 
 	light  float64                      // factor of what there is, through a camera model
 	knobs  *exposureKnobs               // of a camera model; nil: it has none
@@ -323,6 +345,7 @@ func (s *Source) Next(ctx context.Context) (vision.Frame, error) {
 	s.layCard(t, s.seq)
 	s.layPaper(t, s.seq)
 	s.layJig(t, s.seq)
+	t.Projector = s.projected()
 	if err := s.holdBoard(t, s.seq); err != nil {
 		return vision.Frame{}, err
 	}
@@ -366,7 +389,7 @@ func (o Options) Demonstrates() bool {
 // not run together with Next, and does not count as a frame.
 func (s *Source) Bare() (vision.Frame, error) {
 	t := *s.table
-	t.Scene.Ships, t.Scene.Obstacles, t.Hands = nil, nil, nil
+	t.Scene.Ships, t.Scene.Obstacles, t.Hands, t.Projector = nil, nil, nil, nil
 	if err := s.renderer.update(&t); err != nil {
 		return vision.Frame{}, err
 	}

@@ -57,7 +57,7 @@ func TestSpecs(t *testing.T) {
 		"sim:1x1":         "size: expected 16x16",
 		"sim:99999x99999": "size: expected",
 		"sim:colour=red": "expected WIDTHxHEIGHT, seed=N, fps=F, board=BOARD, card=1, paper=SECONDS, jig=SECONDS, nudge=SECONDS:DEGREES, " +
-			"tilt=X:Y, huge=N, pause=SECONDS, still=1, learnt=0, camera=NAME or gain=F",
+			"tilt=X:Y, huge=N, pause=SECONDS, still=1, learnt=0, projector=FILE, camera=NAME or gain=F",
 		"sim:huge=0":    "huge: expected 1 to 4 ships",
 		"sim:huge=5":    "huge: expected 1 to 4 ships",
 		"sim:huge=two":  "huge: expected 1 to 4 ships",

@@ -30,6 +30,8 @@ type Table struct {
 	Hands   []Hand
 	Board   *HeldBoard // held in the air before the camera; nil: none
 
+	Projector *Projector // over the mat; nil: none
+
 	Look    Look
 	Model   *CameraModel // what makes a picture of the light; nil: a plain camera with Look's blur and noise
 	Seed    uint64       // of the mat's pattern and the noise

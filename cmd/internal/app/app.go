@@ -19,6 +19,7 @@ import (
 	"sightline/cmd/internal/first"
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/pipeline"
+	"sightline/cmd/internal/projector"
 	"sightline/cmd/internal/status"
 	"sightline/cmd/internal/web"
 	"sightline/hardware"
@@ -124,6 +125,7 @@ type program struct {
 	closers []func() error
 	relearn []func() // of the pipelines
 	demo    *demo    // nil: there is none
+	over    *projector.Desk
 	kept    first.Kept
 	restart context.CancelCauseFunc // begins again, with another camera as the cause
 }
@@ -157,6 +159,7 @@ func (p *program) calibrator(c Config, g *guide, adopted *pipeline.Adopted, o Op
 	options.Markers = p.markers(o.Log)
 	g.leads(&options)
 	calibrator := NewCalibrator(options)
+	p.over.Calibrating(calibrator.Busy)
 	g.busy = calibrator.Busy
 	return calibrator, g
 }
@@ -196,21 +199,21 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		return err
 	}
 	var adopted pipeline.Adopted
-	main.Frames, main.Adopted, main.Exposure, main.Log = feed, &adopted, source.holding.light, o.Log
+	main.Frames, main.Adopted, main.Exposure, main.Log = p.projected(c, hub, feed, o), &adopted, source.holding.light, o.Log
 	main.Lens, main.Markers = adopted.Lens(main.Lens), p.markers(o.Log)
+	calibrator, guide := p.calibrator(c, newGuide(c, p.kept, hub, main.Frames, known, main.Lens, p.restart, o.Log), &adopted, o)
 	if main.Cameras, err = p.secondaryCameras(c, searches, o); err != nil {
 		return err
 	}
-	calibrator, guide := p.calibrator(c, newGuide(c, p.kept, hub, feed, known, main.Lens, p.restart, o.Log), &adopted, o)
 	g := game.New(game.Options{
 		Camera: feed.Status, Mat: main.Layout, Rules: c.Rules, Judges: c.Web.JudgeSecretFile != "", // whoever names one has a judge
-		Hub: hub, PanelName: showing.name, Screen: menu.screen, Labels: wired.Labels, Busy: calibrator.Busy, StaleAfter: o.StaleAfter,
+		Hub: hub, PanelName: showing.name, Screen: menu.screen, Labels: wired.Labels, Busy: p.over.Busy, StaleAfter: o.StaleAfter,
 		News: news, Now: time.Now, Log: o.Log, Dir: c.dataDir(),
 	})
 	main.Game = g
 	frames := pipeline.New(main)
 	p.relearn = append(p.relearn, frames.Relearn)
-	learner := newLearner(feed, hub, known, p.learnt, time.Now, o.Log)
+	learner := newLearner(main.Frames, hub, known, p.learnt, time.Now, o.Log)
 	ruling := p.judges(ctx, c, g, main.NewLocator, o)
 	mayAsk, err := accessOf(c.Web, o.StateDir, address.get, o.Log)
 	if err != nil {
@@ -230,7 +233,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	table.SetJudges(page.server.IsJudge)
 	service := newServiceTask(hub, page.server, o.Log,
 		map[string]*game.Liveness{"pipeline": &frames.Loop, "answers": &g.Loop, "panel": &showing.loop})
-	p.tasks = append(p.tasks, feedTask{feed}, g, frames, calibrator, learner, showing,
+	p.tasks = append(p.tasks, feedTask{feed}, g, frames, calibrator, p.over, learner, showing,
 		&controlsTask{inputs: showing.inputs, hub: hub, menu: menu, game: g}, table, page, service)
 	return p.joinHall(c, hub, g, ruling, page.server, o)
 }

@@ -15,6 +15,7 @@ import (
 	"sightline/calibration"
 	"sightline/cmd/internal/first"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/pipeline"
 	"sightline/cmd/internal/setup"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -101,7 +102,7 @@ type guide struct {
 	lens    func() (calibration.Intrinsics, bool)
 	known   *learnt
 	busy    func() bool
-	feed    *capture.Feed
+	feed    pipeline.Frames
 	inUse   first.Camera
 	restart context.CancelCauseFunc
 	log     *slog.Logger
@@ -111,7 +112,7 @@ type guide struct {
 }
 
 // newGuide returns the page of the first table, but for what is built after it.
-func newGuide(c Config, kept first.Kept, hub *live.Hub, feed *capture.Feed, known *learnt, lens func() (calibration.Intrinsics, bool),
+func newGuide(c Config, kept first.Kept, hub *live.Hub, feed pipeline.Frames, known *learnt, lens func() (calibration.Intrinsics, bool),
 	restart context.CancelCauseFunc, log *slog.Logger) *guide {
 	g := &guide{config: c, hub: hub, feed: feed, known: known, lens: lens, restart: restart, log: log,
 		inUse: first.Camera{Source: c.Camera.Source, Width: c.Camera.Width, Height: c.Camera.Height, FPS: c.Camera.FPS}}

@@ -37,7 +37,7 @@ func (p *program) secondaryCameras(c Config, searches *obstacle.Searches, o Opti
 			Name: further.Name + ", answers", Camera: feed.Status, Mat: options.Layout, Rules: c.Rules, Hub: hub,
 			PanelName: func() string { return "" }, StaleAfter: o.StaleAfter, Now: time.Now, Log: log,
 		})
-		options.Name, options.Frames, options.Markers, options.Game, options.Log = further.Name, feed, p.markers(log), g, log
+		options.Name, options.Frames, options.Markers, options.Game, options.Log = further.Name, p.over.Gate(feed), p.markers(log), g, log
 		frames := pipeline.New(options)
 		p.tasks = append(p.tasks, feedTask{feed}, g, frames)
 		p.relearn = append(p.relearn, func() {

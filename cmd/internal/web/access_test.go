@@ -21,6 +21,7 @@ import (
 	"sightline/cmd/internal/director"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/play"
+	"sightline/cmd/internal/projector"
 	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/setup"
 	"sightline/cmd/internal/status"
@@ -53,6 +54,8 @@ func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Se
 			return rulings.Open(filepath.Join(t.TempDir(), "rulings"), rulings.Options{})
 		})}).Routes()...)
 	o.Routes = append(o.Routes, (&director.Page{Direct: f.direct}).Routes()...)
+	o.Routes = append(o.Routes, projector.New(projector.Options{Hub: f.hub, Path: filepath.Join(t.TempDir(), "projector.json"), Now: time.Now,
+		Log: slog.New(slog.DiscardHandler)}).Routes()...)
 	for _, c := range change {
 		c(&o)
 	}
@@ -87,44 +90,50 @@ type routeLine struct {
 
 // routeLines holds a line for every route: whoever adds a route says here who may ask.
 var routeLines = map[string]routeLine{
-	"GET /":                 {least: access.Nobody},
-	"GET /healthz":          {least: access.Nobody},
-	"GET /livez":            {least: access.Nobody},
-	"GET /metrics":          {least: access.Reader},
-	"GET /status":           {least: access.Nobody},
-	"GET /status.js":        {least: access.Nobody},
-	"GET /status.css":       {least: access.Nobody},
-	"GET /api/status":       {least: access.Reader},
-	"GET /director":         {least: access.Nobody},
-	"GET /director.js":      {least: access.Nobody},
-	"GET /director.css":     {least: access.Nobody},
-	"PATCH /api/director":   {least: access.Player, body: `{"frozen":false}`},
-	"GET /pair":             {least: access.Nobody},
-	"GET /pair/{code}":      {least: access.Nobody, path: "/pair/K4MWQX"},
-	"GET /PAIR/{code}":      {least: access.Nobody, path: "/PAIR/K4MWQX"},
-	"GET /api/pair":         {least: access.Player, here: true},
-	"POST /api/pair":        {least: access.Nobody, body: `{}`, status: 400},
-	"POST /api/unpair":      {least: access.Nobody, status: 204},
-	"GET /api/me":           {least: access.Nobody},
-	"GET /api/openapi.json": {least: access.Nobody},
-	"GET /api/state":        {least: access.Reader},
-	"GET /api/events":       {least: access.Reader},
-	"GET /api/scene":        {least: access.Reader},
-	"GET /api/measure":      {least: access.Reader},
-	"GET /api/table.json":   {least: access.Reader, status: 404},
-	"GET /api/picture.jpg":  {least: access.Reader},
-	"GET /api/display.png":  {least: access.Reader},
-	"PATCH /api/choice":     {least: access.Player, body: `{"from":"A1"}`, status: 204},
-	"PATCH /api/match":      {least: access.Player, body: `{"round":"3"}`, status: 204},
-	"POST /api/try":         {least: access.Player, body: `{"ship":"A1","maneuver":"straight 1"}`},
-	"POST /api/ships":       {least: access.Player, body: `{"id":"A1"}`, status: 404},
-	"POST /api/policy":      {least: access.Player, body: `{"measuring":"never"}`, status: 400},
-	"POST /api/declare":     {least: access.Player, body: `{"doing":"attack","ship":"A1"}`, status: 409},
-	"GET /judge":            {least: access.Nobody},
-	"GET /remote":           {least: access.Nobody},
-	"GET /api/held":         {least: access.Judge, status: 404},
-	"GET /api/held.png":     {least: access.Judge, status: 404},
-	"POST /api/freeze":      {least: access.Player, body: `{"hold":false}`},
+	"GET /":                      {least: access.Nobody},
+	"GET /healthz":               {least: access.Nobody},
+	"GET /livez":                 {least: access.Nobody},
+	"GET /metrics":               {least: access.Reader},
+	"GET /status":                {least: access.Nobody},
+	"GET /status.js":             {least: access.Nobody},
+	"GET /status.css":            {least: access.Nobody},
+	"GET /api/status":            {least: access.Reader},
+	"GET /director":              {least: access.Nobody},
+	"GET /director.js":           {least: access.Nobody},
+	"GET /director.css":          {least: access.Nobody},
+	"PATCH /api/director":        {least: access.Player, body: `{"frozen":false}`},
+	"GET /projector":             {least: access.Nobody},
+	"GET /projector.js":          {least: access.Nobody},
+	"GET /projector.css":         {least: access.Nobody},
+	"GET /api/projector":         {least: access.Reader},
+	"POST /api/projector":        {least: access.Player, body: `{"do":"cancel"}`},
+	"POST /api/projector/screen": {least: access.Player, body: `{"id":"abcd","width_px":1920,"height_px":1080,"shown":1}`},
+	"GET /pair":                  {least: access.Nobody},
+	"GET /pair/{code}":           {least: access.Nobody, path: "/pair/K4MWQX"},
+	"GET /PAIR/{code}":           {least: access.Nobody, path: "/PAIR/K4MWQX"},
+	"GET /api/pair":              {least: access.Player, here: true},
+	"POST /api/pair":             {least: access.Nobody, body: `{}`, status: 400},
+	"POST /api/unpair":           {least: access.Nobody, status: 204},
+	"GET /api/me":                {least: access.Nobody},
+	"GET /api/openapi.json":      {least: access.Nobody},
+	"GET /api/state":             {least: access.Reader},
+	"GET /api/events":            {least: access.Reader},
+	"GET /api/scene":             {least: access.Reader},
+	"GET /api/measure":           {least: access.Reader},
+	"GET /api/table.json":        {least: access.Reader, status: 404},
+	"GET /api/picture.jpg":       {least: access.Reader},
+	"GET /api/display.png":       {least: access.Reader},
+	"PATCH /api/choice":          {least: access.Player, body: `{"from":"A1"}`, status: 204},
+	"PATCH /api/match":           {least: access.Player, body: `{"round":"3"}`, status: 204},
+	"POST /api/try":              {least: access.Player, body: `{"ship":"A1","maneuver":"straight 1"}`},
+	"POST /api/ships":            {least: access.Player, body: `{"id":"A1"}`, status: 404},
+	"POST /api/policy":           {least: access.Player, body: `{"measuring":"never"}`, status: 400},
+	"POST /api/declare":          {least: access.Player, body: `{"doing":"attack","ship":"A1"}`, status: 409},
+	"GET /judge":                 {least: access.Nobody},
+	"GET /remote":                {least: access.Nobody},
+	"GET /api/held":              {least: access.Judge, status: 404},
+	"GET /api/held.png":          {least: access.Judge, status: 404},
+	"POST /api/freeze":           {least: access.Player, body: `{"hold":false}`},
 	// asked rightly it would hold the picture for the others
 	"POST /api/ask-judge":               {least: access.Player, body: `[]`, status: 400},
 	"POST /api/rulings":                 {least: access.Judge, body: `{}`, status: 400},

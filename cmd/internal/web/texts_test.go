@@ -41,7 +41,7 @@ var sameInEvery = regexp.MustCompile(`^(Sightline.*|[A-Z]|Esc|[a-z-]+ [a-z-]+sec
 func TestNoTextOfAPageIsOutsideTheCatalogue(t *testing.T) {
 	c := german(t)
 	var pages []string
-	for _, pattern := range []string{"static/*.html", "overlay/*.html", "../status/static/*.html"} {
+	for _, pattern := range []string{"static/*.html", "overlay/*.html", "../status/static/*.html", "../projector/static/*.html"} {
 		found, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		pages = append(pages, found...)

@@ -1,0 +1,107 @@
+package projector
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"sightline/calibration"
+	"sightline/calibration/atomicfile"
+	"sightline/calibration/regular"
+)
+
+// kept is what was set up, as its file holds it.
+type kept struct {
+	Version int             `json:"version"`
+	Map     Map             `json:"map"`
+	Errors  Errors          `json:"errors"`
+	Fitted  int             `json:"fitted_tags"`
+	Delay   int             `json:"delay_ms"` // from the page to the camera's picture
+	Made    time.Time       `json:"made"`
+	Off     bool            `json:"off"`            // nothing is to be lit
+	Void    string          `json:"void,omitempty"` // why it does not hold any more, a sentence; "": it holds
+	Table   json.RawMessage `json:"table"`          // the calibration that it was set up with
+
+	table calibration.Table // Table, parsed
+}
+
+const (
+	keptVersion = 1
+	keptMost    = 256 << 10
+)
+
+// load reads what was kept; nil when nothing was.
+func load(path string) (*kept, error) {
+	text, err := regular.Read(path, keptMost)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("projector: %w", err)
+	}
+	var k kept
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err = d.Decode(&k); err == nil {
+		err = k.check()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("projector: %s: %w", path, err)
+	}
+	return &k, nil
+}
+
+// check reports what no program of ours writes, and reads the table.
+func (k *kept) check() (err error) {
+	switch {
+	case k.Version != keptVersion:
+		return fmt.Errorf("version: expected %d, got %d", keptVersion, k.Version)
+	case !(k.Errors.Worst >= 0 && k.Errors.Worst <= worstMost && k.Errors.RMS >= 0 && k.Errors.RMS <= rmsMost):
+		return fmt.Errorf("errors: expected at most %g mm rms and %g mm at worst, got %g and %g", rmsMost, worstMost, k.Errors.RMS,
+			k.Errors.Worst)
+	case k.Delay < int(delayLeast.Milliseconds()) || k.Delay > int(delayMost.Milliseconds()):
+		return fmt.Errorf("delay_ms: expected %d to %d, got %d", delayLeast.Milliseconds(), delayMost.Milliseconds(), k.Delay)
+	}
+	if err := k.Map.check(); err != nil {
+		return err
+	}
+	k.table, err = calibration.ParseTableFile(k.Table)
+	return err
+}
+
+// save writes what is kept, as a whole or not at all.
+func (k *kept) save(path string) error {
+	text, err := json.MarshalIndent(k, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		return err
+	}
+	return atomicfile.Write(path, append(text, '\n'), 0o644)
+}
+
+// shiftMost is how far a place on the mat may seem to lie elsewhere for a camera that registers
+// itself again, after a restart or while it runs. The markers fix it to some tenths of a
+// millimetre (docs/calibration.md); whatever was pushed, the mat, the camera or the projector's
+// own stand beside it, moves it by more.
+const shiftMost = 0.5 // mm
+
+// voided says why the map does not hold for the camera as it is registered now; "": it does.
+func (k *kept) voided(now *calibration.Table) string {
+	if k.table.Layout.Width != now.Layout.Width || k.table.Layout.Height != now.Layout.Height {
+		return "The mat has another size than the one that the projector was set up with. Set it up again."
+	}
+	if k.table.Width != now.Width || k.table.Height != now.Height {
+		return "The camera's pictures have another size than when the projector was set up. Set it up again."
+	}
+	if shift := k.table.Shift(now); !(float64(shift) <= shiftMost) {
+		return fmt.Sprintf("The camera or the mat has moved by %.1f mm since the projector was set up. Set it up again.", float64(shift))
+	}
+	return ""
+}
