@@ -21,25 +21,18 @@ type grid struct {
 type fitted struct {
 	coarse, middle, fine grid // 2 mm cells blurred by 1.2 mm, 1 mm cells by 1 mm, 1 mm cells
 	half, finest         grid // 0.5 mm cells blurred by 0.5 mm, 0.5 mm cells
-	wide                 grid // 3 mm cells blurred by wideBlur, in larger blocks
 }
 
 // blockMM is the size, in mm, of the blocks in which a picture is compared with a look: what a miniature hides of a
 // card it hides block by block.
 const blockMM = 6.0
 
-// For the search over the whole mat, whose cells are few, blocks are larger.
-const (
-	wideBlur  = 1.6 // mm
-	wideBlock = 9.0 // mm
-)
-
 // grids returns the look's grids, made when they are first asked for.
 func (l *Look) grids() *fitted {
 	l.once.Do(func() {
 		l.fit = &fitted{
 			coarse: l.grid(4, captureBlur, blockMM), middle: l.grid(2, 1, blockMM), fine: l.grid(2, 0, blockMM),
-			half: l.grid(1, 0.5, blockMM), finest: l.grid(1, 0, blockMM), wide: l.grid(6, wideBlur, wideBlock),
+			half: l.grid(1, 0.5, blockMM), finest: l.grid(1, 0, blockMM),
 		}
 	})
 	return l.fit

@@ -174,7 +174,8 @@ func headings(h Hint) (out []geom.Angle) {
 	return out
 }
 
-// fit lays a look over the picture from a pose.
+// fit lays a look over the picture from a pose. It reports false where the picture decides nothing, or shows too little of
+// the look.
 func (s *scan) fit(l *Look, pose geom.Pose) (c candidate, ok bool) {
 	g := l.grids()
 	levels := []*grid{&g.middle, &g.fine}
@@ -182,9 +183,9 @@ func (s *scan) fit(l *Look, pose geom.Pose) (c candidate, ok bool) {
 		levels = []*grid{&g.middle, &g.half, &g.finest}
 	}
 	var last *fitting
-	for _, level := range levels {
+	for i, level := range levels {
 		last = newFitting(s, l, level, pose)
-		if !last.light() || !last.run() {
+		if !last.light() || !last.run() || i == 0 && last.agree().evidence < middleLeast {
 			return c, false
 		}
 		pose = last.pose
@@ -196,6 +197,10 @@ func (s *scan) fit(l *Look, pose geom.Pose) (c candidate, ok bool) {
 	c.agreement = last.agree()
 	return c, true
 }
+
+// middleLeast is the evidence of the first, blurred fit from which it is refined: of 850 fits none that ended with an evidence
+// of 6 had less than 5 there.
+const middleLeast = 3.0
 
 // finestScale is how many pixels a millimetre has from which all of a look's cells are compared.
 const finestScale = 1.5

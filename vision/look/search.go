@@ -11,22 +11,24 @@ import (
 	"sightline/vision/token"
 )
 
-// The search over the whole mat compares blocks of the blurred picture, seen from above, with every look in all headings
-// wherever something may lie, and fits the best places of each look.
+// The search over the whole mat compares the signs of the picture, seen from above, with every look in all headings wherever
+// something may lie (signs.go), and fits the best places of each look. Where no base is believed then, blocks of the
+// picture are compared with every look, as near a hint (capture.go), and the best places fitted as well.
 
 const (
-	searchStep     = 3.0 // mm between places
-	searchTurn     = 9 * math.Pi / 180
 	searchSample   = 1.0 // mm between the samples of the mat
+	searchTile     = 64  // of these samples that one local view serves
 	searchBeyond   = 40  // mm round the mat, where a base may reach over its edge
-	searchKeep     = 60  // places of each look that are climbed from
-	searchFits     = 16  // that are fitted
+	searchKeep     = 100 // places of each look that are climbed from
+	searchApart    = 6.0 // mm between these places, or by which they are turned at the rim
+	searchFits     = 12  // that are fitted
+	searchFirst    = 4   // that are fitted as well, of those that were best before they climbed
+	searchLeast    = 3.0 // of a signs' score that is looked at again
 	searchScore    = 0.2 // that is fitted at least
 	searchEvidence = 11.0
 	doubtEvidence  = 5.0 // of a look in a second place, from which one ship's look names no ship
 	doubtApart     = 20  // mm
 	standsLeast    = 0.7 // share of a base that must differ from the empty mat
-	standsStep     = 4.0 // mm
 )
 
 // Search finds all bases whose looks are known. lies says whether something may lie at a point of the mat; nil: it may
@@ -36,11 +38,53 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	if w != f.table.Intrinsics.Width || h != f.table.Intrinsics.Height {
 		return nil
 	}
-	mat := f.flattenMat(frame)
-	var all []candidate
-	for _, l := range f.looks.Looks {
-		all = append(all, f.everywhere(frame, mat, l, lies, taken)...)
+	s := &search{f: f, frame: frame, mat: f.flattenMat(frame), alike: map[fitKey][]candidate{}}
+	s.stand(lies, taken)
+	all := s.bySigns()
+	found := s.believed(all)
+	for i := range found {
+		taken = append(taken[:len(taken):len(taken)], engine.Ship{Base: found[i].Look.Base, Pose: found[i].Pose})
 	}
+	s.stand(lies, taken)
+	return s.believed(append(all, s.byBlocks()...))
+}
+
+// search is one over a whole picture.
+type search struct {
+	f     *Finder
+	frame vision.Frame
+	mat   *flat
+	may   map[engine.Base]*standing
+	looks []*searched
+	alike map[fitKey][]candidate // what fits where a candidate does
+}
+
+// fitKey is a candidate.
+type fitKey struct {
+	look *Look
+	pose geom.Pose
+}
+
+// searched is a look that is searched for.
+type searched struct {
+	*Look
+	signs   signLook
+	guesses ranking
+}
+
+// stand takes where bases may stand.
+func (s *search) stand(lies func(geom.Point) bool, taken []engine.Ship) {
+	s.may = map[engine.Base]*standing{}
+	for _, l := range s.f.looks.Looks {
+		if s.may[l.Base] == nil {
+			s.may[l.Base] = newStanding(&s.f.table.Layout, l.Base, lies, taken)
+		}
+	}
+}
+
+// believed returns the bases that candidates from the whole mat show.
+func (s *search) believed(all []candidate) (out []Sight) {
+	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b candidate) int { return cmp.Compare(b.evidence, a.evidence) })
 	for left := all; len(left) > 0; {
 		best := left[0]
@@ -56,7 +100,7 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 		if best.evidence < searchEvidence {
 			break
 		}
-		if s, ok := decide(append(here, f.others(frame, &best)...), searchEvidence); ok {
+		if s, ok := decide(append(here, s.others(&best)...), searchEvidence); ok {
 			s.Elsewhere = slices.ContainsFunc(all, func(c candidate) bool {
 				return c.look == s.Look && c.evidence >= doubtEvidence && c.pose.Distance(s.Pose.Point) > doubtApart
 			})
@@ -68,116 +112,188 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 
 // others fits the other looks of the same base at a candidate's pose: the search may have found only one of two that
 // look alike.
-func (f *Finder) others(frame vision.Frame, c *candidate) (out []candidate) {
-	s, ok := newScan(&f.table, frame, c.pose.Point, c.look.Z, c.look.half()*math.Sqrt2+4)
+func (s *search) others(c *candidate) (out []candidate) {
+	key := fitKey{c.look, c.pose}
+	if out, ok := s.alike[key]; ok {
+		return out
+	}
+	sc, ok := newScan(&s.f.table, s.frame, c.pose.Point, c.look.Z, c.look.half()*math.Sqrt2+4)
 	if !ok {
 		return nil
 	}
-	for _, l := range f.looks.Looks {
+	for _, l := range s.f.looks.Looks {
 		if l == c.look || l.Base != c.look.Base {
 			continue
 		}
-		if o, ok := s.fit(l, c.pose); ok {
+		if o, ok := sc.fit(l, c.pose); ok {
 			out = append(out, o)
 		}
 	}
+	s.alike[key] = out
 	return out
 }
 
-// flattenMat samples the mat at the height of a card's top, blurred.
+// flattenMat samples the mat at the height of a card's top, blurred by captureBlur.
 func (f *Finder) flattenMat(frame vision.Frame) *flat {
-	w, h := frame.Size()
 	t := &f.table
 	size := max(float64(t.Layout.Width), float64(t.Layout.Height)) + 2*searchBeyond
 	n := int(math.Ceil(size/searchSample)) + 1
-	out := &flat{origin: geom.Point{X: -searchBeyond, Y: -searchBeyond}, n: n, step: searchSample, v: make([]float32, channels*n*n)}
-	whole := crop(frame, frame.Gray.Rect)
-	scale := 1.0
-	if v, ok := newLocalView(t, geom.Point{X: float64(t.Layout.Width) / 2, Y: float64(t.Layout.Height) / 2}, CardTop); ok {
-		scale = v.scale()
-	}
-	img := whole.blurred(wideBlur * scale)
-	for j := range n {
-		for i := range n {
-			p := out.origin.Add(geom.Point{X: float64(i) * searchSample, Y: float64(j) * searchSample})
-			if px, ok := t.PixelOf(p, CardTop+t.Surface.Height(p)); ok && px.X >= 0 && px.Y >= 0 && px.X <= float64(w-1) && px.Y <= float64(h-1) {
-				img.nearest(px.X, px.Y, out.v[channels*(j*n+i):])
+	p := planes{w: n, h: n, v: make([]float32, channels*n*n)}
+	out := &flat{origin: geom.Point{X: -searchBeyond, Y: -searchBeyond}, n: n, step: searchSample}
+	for j := 0; j < n; j += searchTile {
+		for i := 0; i < n; i += searchTile {
+			middle := geom.Point{X: float64(i) + searchTile/2, Y: float64(j) + searchTile/2}
+			if v, ok := newLocalView(t, out.origin.Add(middle.Mul(searchSample)), CardTop); ok {
+				p.sampleTile(frame, &v, i, j)
 			}
 		}
+	}
+	p = p.blurred(math.Sqrt(captureBlur*captureBlur-sampleBlur*sampleBlur) / searchSample)
+	out.v = p.v
+	return out
+}
+
+// sampleBlur is what sampling a picture blurs it by, in mm.
+const sampleBlur = 0.4
+
+// sampleTile samples a picture at the flat part's samples from i, j on: each the mean of as many places as it has pixels.
+func (p *planes) sampleTile(frame vision.Frame, v *localView, i0, j0 int) {
+	w, h := frame.Size()
+	per := max(int(math.Round(v.scale()*searchSample)), 1)
+	k := 1 / float32(per*per)
+	for j := j0; j < min(j0+searchTile, p.h); j++ {
+		for i := i0; i < min(i0+searchTile, p.w); i++ {
+			out := p.v[channels*(j*p.w+i):][:channels]
+			for s := range per * per {
+				sx, sy := (float64(s%per)+0.5)/float64(per)-0.5, (float64(s/per)+0.5)/float64(per)-0.5
+				x, y := v.pixel((float64(i-i0)-searchTile/2+sx)*searchSample, (float64(j-j0)-searchTile/2+sy)*searchSample)
+				if x >= 0 && y >= 0 && x < float64(w-1) && y < float64(h-1) {
+					addPixel(frame, x, y, k, out)
+				}
+			}
+		}
+	}
+}
+
+// addPixel adds a picture's value between four pixels to three channels, times k.
+func addPixel(frame vision.Frame, x, y float64, k float32, out []float32) {
+	i, j := int(x), int(y)
+	ax, ay := float32(x-float64(i)), float32(y-float64(j))
+	wa, wb, wc, wd := k*(1-ax)*(1-ay), k*ax*(1-ay), k*(1-ax)*ay, k*ax*ay
+	if c := frame.Color; c != nil {
+		a := c.Pix[channels*(j*c.Width+i):][:2*channels]
+		b := c.Pix[channels*((j+1)*c.Width+i):][:2*channels]
+		for ch := range channels {
+			out[ch] += wa*float32(a[ch]) + wb*float32(a[channels+ch]) + wc*float32(b[ch]) + wd*float32(b[channels+ch])
+		}
+		return
+	}
+	g := frame.Gray
+	a, b := g.Pix[j*g.Stride+i:], g.Pix[(j+1)*g.Stride+i:]
+	v := wa*float32(a[0]) + wb*float32(a[1]) + wc*float32(b[0]) + wd*float32(b[1])
+	for ch := range channels {
+		out[ch] += v
+	}
+}
+
+// bySigns takes the poses of all looks that the picture's signs agree with, and returns the best of them, fitted.
+func (s *search) bySigns() (out []candidate) {
+	for _, l := range s.f.looks.Looks {
+		s.looks = append(s.looks, &searched{l, l.signs(), ranking{least: searchLeast}})
+	}
+	mat := newSigns(s.mat)
+	turned := newLattice(mat)
+	for a := range signTurns {
+		turned.turn(mat, geom.Angle(2*math.Pi*float64(a)/signTurns))
+		for _, base := range bases {
+			if s.may[base] != nil && (base != engine.Small || a%signSmall == 0) {
+				s.turned(base, turned)
+			}
+		}
+	}
+	for _, l := range s.looks {
+		out = append(out, s.climbAndFit(l.Look, l.guesses.all)...)
 	}
 	return out
 }
 
-// everywhere returns the poses of a look that the picture agrees with best, wherever it may lie.
-func (f *Finder) everywhere(frame vision.Frame, mat *flat, l *Look, lies func(geom.Point) bool, taken []engine.Ship) (out []candidate) {
-	m := newMatcher(&l.grids().wide)
-	var places []geom.Point
-	width, height := float64(f.table.Layout.Width), float64(f.table.Layout.Height)
-	for y := 0.0; y < height; y += searchStep {
-		for x := 0.0; x < width; x += searchStep {
-			if p := (geom.Point{X: x, Y: y}); l.mayStand(p, lies, taken) {
-				places = append(places, p)
+// turned compares the looks of a base with the mat at a heading.
+func (s *search) turned(base engine.Base, mat *lattice) {
+	may := s.may[base]
+	for j := range mat.side {
+		for i := range mat.side {
+			p := mat.point(i, j)
+			if !may.at(p) {
+				continue
+			}
+			for _, l := range s.looks {
+				if l.Base == base {
+					l.guesses.add(geom.Pose{Point: p, Heading: mat.heading}, l.signs.score(mat, i, j))
+				}
 			}
 		}
 	}
-	best := make([]guess, len(places))
-	var all []guess
-	for a := 0.0; a < 2*math.Pi-1e-9; a += searchTurn {
-		t := m.turn(geom.Angle(a), mat)
-		for i, p := range places {
-			if s, ok := m.scoreAt(mat, &t, p); ok && s > max(searchScore, best[i].score) {
-				best[i] = guess{geom.Pose{Point: p, Heading: geom.Angle(a)}, s}
+}
+
+// byBlocks returns the poses where bases may still stand, of those whose signs agree, whose blocks agree best, fitted.
+func (s *search) byBlocks() (out []candidate) {
+	for _, l := range s.looks {
+		may, m := s.may[l.Base], newMatcher(&l.grids().coarse)
+		left := slices.DeleteFunc(l.guesses.all, func(g guess) bool { return !may.at(g.pose.Point) })
+		slices.SortStableFunc(left, func(a, b guess) int { return cmp.Compare(a.pose.Heading, b.pose.Heading) })
+		var t turnedGrid
+		for i := range left {
+			if g := &left[i]; i == 0 || g.pose.Heading != t.heading {
+				t = m.turn(g.pose.Heading, s.mat)
 			}
+			left[i].score, _ = m.scoreAt(s.mat, &t, left[i].pose.Point)
 		}
+		out = append(out, s.climbAndFit(l.Look, left)...)
 	}
-	for _, g := range best {
-		if g.score > 0 {
-			all = append(all, g)
-		}
-	}
-	all = apart(all, searchKeep, 8, 20*math.Pi/180)
-	near := newMatcher(&l.grids().coarse)
+	return out
+}
+
+// climbAndFit moves the best guesses of a look to where it agrees best near them, and fits the best before and after.
+func (s *search) climbAndFit(l *Look, all []guess) (out []candidate) {
+	all = apart(all, searchKeep, searchApart, searchApart/l.half())
+	m := newMatcher(&l.grids().coarse)
 	for i := range all {
-		s, ok := newScan(&f.table, frame, all[i].pose.Point, l.Z, l.half()*math.Sqrt2+climbReach+1)
-		if !ok {
-			all[i].score = 0
-			continue
-		}
 		all[i].score = 0
-		all[i] = near.climb(s.flatten(captureBlur, near.reach+climbReach), all[i])
+		all[i] = m.climb(s.mat, all[i])
 	}
-	for _, g := range apart(all, searchFits, 2, 5*math.Pi/180) {
-		s, ok := newScan(&f.table, frame, g.pose.Point, l.Z, l.half()*math.Sqrt2+climbReach+1)
+	first := all[:min(searchFirst, len(all))]
+	all = append(apart(slices.Clone(all), searchFits, 2, 5*math.Pi/180), first...)
+	all = apart(all, searchFits+searchFirst, 0.5, 2*math.Pi/180)
+	for _, g := range all {
+		sc, ok := newScan(&s.f.table, s.frame, g.pose.Point, l.Z, l.half()*math.Sqrt2+climbReach+1)
 		if !ok || g.score < searchScore {
 			continue
 		}
-		if c, ok := s.fit(l, g.pose); ok {
+		if c, ok := sc.fit(l, g.pose); ok {
 			out = append(out, c)
 		}
 	}
 	return out
 }
 
-// mayStand reports whether a base of the look may stand at a place in some heading.
-func (l *Look) mayStand(p geom.Point, lies func(geom.Point) bool, taken []engine.Ship) bool {
-	w, _ := l.Base.Size()
-	for i := range taken {
-		own, _ := taken[i].Base.Size()
-		if float64(p.Distance(taken[i].Pose.Point)) < float64(w+own)/2-2 {
-			return false
-		}
+// ranking keeps the best of many guesses.
+type ranking struct {
+	least float64
+	all   []guess
+}
+
+// rankingMost is how many guesses a ranking holds. When it is full it drops the worse half.
+const rankingMost = 1 << 16
+
+// add takes a guess, if it is not worse than those that were dropped.
+func (r *ranking) add(pose geom.Pose, score float64) {
+	if score < r.least {
+		return
 	}
-	if lies == nil {
-		return true
+	r.all = append(r.all, guess{pose, score})
+	if len(r.all) == rankingMost {
+		slices.SortFunc(r.all, func(a, b guess) int { return cmp.Compare(b.score, a.score) })
+		r.all = r.all[:rankingMost/2]
+		r.least = r.all[len(r.all)-1].score
 	}
-	here, all := 0, 0
-	for r := float64(w)/2 - 2; r > 0; r -= standsStep { // rings, so that no heading matters
-		for a := 0.0; a < 2*math.Pi; a += standsStep / r {
-			all++
-			if lies(p.Add(geom.Point{X: r * math.Cos(a), Y: r * math.Sin(a)})) {
-				here++
-			}
-		}
-	}
-	return float64(here) >= standsLeast*float64(all)
 }

@@ -211,7 +211,8 @@ func TestLooksOfStockBases(t *testing.T) {
 	}
 }
 
-// TestLooksFromNothing searches the stock tables whose empty mat is known for all cards that were shown.
+// TestLooksFromNothing searches the stock tables for all cards that were shown: where they differ from the empty mat, or
+// everywhere where none is known.
 func TestLooksFromNothing(t *testing.T) {
 	notShort(t)
 	var sum lookTally
@@ -219,18 +220,25 @@ func TestLooksFromNothing(t *testing.T) {
 	for _, dir := range stockPictures(t) {
 		enrolment := enrolmentOf(dir)
 		empty := filepath.Join(filepath.Dir(dir), "empty"+strings.TrimPrefix(filepath.Base(dir), "t"), "image.jpg")
-		if enrolment == "" || !fileExists(empty) {
+		if enrolment == "" || !fileExists(empty) && sizeOf(dir) != "1080p" {
 			continue
 		}
 		library, by := learnLooks(t, enrolment)
 		r, f := readRendered(t, dir)
 		f = inColor(t, f, filepath.Join(dir, r.Image))
-		mat := learntFrom(t, r.table(), readPicture(t, empty))
-		finder, err := obstacle.NewFinder(r.table(), &catalogue.Catalogue{}, mat, calibration.Uncertainty{})
-		require.NoError(t, err)
-		bare := finder.Differs(f)
+		var lies func(geom.Point) bool
+		if fileExists(empty) {
+			mat := learntFrom(t, r.table(), readPicture(t, empty))
+			finder, err := obstacle.NewFinder(r.table(), &catalogue.Catalogue{}, mat, calibration.Uncertainty{})
+			require.NoError(t, err)
+			bare := finder.Differs(f)
+			lies = func(p geom.Point) bool { return bare.At(p) != vision.CellBare }
+		}
 		looks := look.NewFinder(r.table(), library, calibration.Uncertainty{})
-		found := looks.Search(f, func(p geom.Point) bool { return bare.At(p) != vision.CellBare }, nil)
+		var found []look.Sight
+		took := processorTime(func() {
+			found = looks.Search(f, lies, nil)
+		})
 		extra, truth := stockShips(t, dir), r.bases(t)
 		sum.wrong += len(found)
 		for i, w := range truth {
@@ -258,13 +266,14 @@ func TestLooksFromNothing(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%s: %d found so far, %d of %d small; %d that are not there", filepath.Base(dir), sum.found, smallFound, small, sum.wrong)
+		t.Logf("%s: %d found so far, %d of %d small; %d that are not there; %.1f s of a core", filepath.Base(dir), sum.found, smallFound, small,
+			sum.wrong, took)
 	}
 	t.Logf("from nothing: %v; %d of %d small, %d that are not there", &sum, smallFound, small, sum.wrong)
 	assert.Zero(t, sum.wrong, "bases that are not there")
 	assert.Zero(t, sum.misnamed, "of another type")
 	assert.Zero(t, sum.turned)
-	assert.GreaterOrEqual(t, smallFound, small/2, "small ones found")
+	assert.GreaterOrEqual(t, float64(smallFound), 0.9*float64(small), "small ones found")
 	if len(sum.normalised) > 0 {
 		assert.LessOrEqual(t, percentile(sum.normalised, 1), 4.0)
 	}

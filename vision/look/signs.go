@@ -1,0 +1,240 @@
+package look
+
+import (
+	"math"
+	"math/bits"
+
+	"sightline/engine/geom"
+)
+
+// The search over the whole mat tries a look in all headings at every place where a base may stand, so that it compares as
+// little as will do: whether a channel is clearly brighter or darker than around it, by the card and by the picture, as bits.
+// What a miniature hides agrees by chance, half of it with each sign, and does not count.
+
+const (
+	signStep   = 2.0 // mm between places, and between the cells of a look
+	signTurns  = 120 // headings that larger bases are compared in
+	signSmall  = 2   // of which small ones are compared in every so many
+	signWindow = 3   // mm: means and deviations are those of a square that reaches so far from its middle
+	signLeast  = 0.5 // standard deviations from the mean that have a sign
+	signHalf   = 1.0 // score of half of the rows from which the others are compared
+	signNoise  = 36  // for the ranking: agreement by chance of a card that shows little
+)
+
+// Bits of a sample: for each channel that it is brighter, and that it is darker.
+const (
+	brighter = 1<<channels - 1
+	darker   = brighter << channels
+)
+
+// signOf returns a channel's sign by how far it is from its surroundings' mean, in units of their deviation.
+func signOf(c int, off, deviation float32) uint8 {
+	switch {
+	case off > signLeast*deviation:
+		return 1 << c
+	case off < -signLeast*deviation:
+		return 1 << (channels + c)
+	}
+	return 0
+}
+
+// local are the weighted mean and deviation of a square part of three interleaved channels.
+type local struct {
+	mean      [channels]float32
+	deviation float32 // rms of the channels, noise included
+}
+
+// locals calls do for every sample of a square of n by n with what is up to r samples around it. weight may be nil.
+func locals(v, weight []float32, n, r int, do func(k int, l *local)) {
+	const sums = channels + 2 // of the channels, of all squares, of the weights
+	columns := make([]float32, sums*n)
+	row := func(j int, sign float32) {
+		for i := range n {
+			k := j*n + i
+			w := sign
+			if weight != nil {
+				w *= weight[k]
+			}
+			c := columns[sums*i:][:sums]
+			for ch, x := range v[channels*k:][:channels] {
+				c[ch] += w * x
+				c[channels] += w * x * x
+			}
+			c[channels+1] += w
+		}
+	}
+	for j := range min(r, n) {
+		row(j, 1)
+	}
+	for j := range n {
+		if j+r < n {
+			row(j+r, 1)
+		}
+		if j-r-1 >= 0 {
+			row(j-r-1, -1)
+		}
+		var box [sums]float32
+		add := func(i int, sign float32) {
+			for c, x := range columns[sums*i:][:sums] {
+				box[c] += sign * x
+			}
+		}
+		for i := range min(r, n) {
+			add(i, 1)
+		}
+		for i := range n {
+			if i+r < n {
+				add(i+r, 1)
+			}
+			if i-r-1 >= 0 {
+				add(i-r-1, -1)
+			}
+			l := local{}
+			w := max(box[channels+1], 0.5)
+			all := box[channels] / w
+			for c := range channels {
+				l.mean[c] = box[c] / w
+				all -= l.mean[c] * l.mean[c]
+			}
+			l.deviation = float32(math.Sqrt(float64(max(all, 0)/channels + blockNoise)))
+			do(j*n+i, &l)
+		}
+	}
+}
+
+// signs are those of the mat, seen from above.
+type signs struct {
+	origin geom.Point
+	step   float64
+	n      int // samples along a side
+	v      []uint8
+}
+
+func newSigns(f *flat) *signs {
+	s := &signs{origin: f.origin, step: f.step, n: f.n, v: make([]uint8, f.n*f.n)}
+	locals(f.v, nil, f.n, int(math.Round(signWindow/f.step)), func(k int, l *local) {
+		var b uint8
+		for c := range channels {
+			b |= signOf(c, f.v[channels*k+c]-l.mean[c], l.deviation)
+		}
+		s.v[k] = b
+	})
+	return s
+}
+
+// lattice is the mat's signs at a heading: rows along the base's sides, signStep apart.
+type lattice struct {
+	heading  geom.Angle
+	middle   geom.Point // of the lattice's sample half, half
+	sin, cos float64
+	side     int
+	stride   int // words of a row
+	brighter []uint64
+	darker   []uint64
+}
+
+// newLattice returns a lattice for signs; turn fills it.
+func newLattice(s *signs) *lattice {
+	size := float64(s.n-1) * s.step
+	half := int(math.Ceil(size / math.Sqrt2 / signStep))
+	l := &lattice{middle: s.origin.Add(geom.Point{X: size / 2, Y: size / 2}), side: 2*half + 1}
+	l.stride = (channels*l.side+63)/64 + 2 // what is read beyond the end is nothing
+	l.brighter, l.darker = make([]uint64, l.stride*l.side), make([]uint64, l.stride*l.side)
+	return l
+}
+
+// point is where a sample lies on the table.
+func (l *lattice) point(i, j int) geom.Point {
+	u, v := float64(i-l.side/2)*signStep, float64(l.side/2-j)*signStep
+	return l.middle.Add(geom.Point{X: u*l.cos + v*l.sin, Y: -u*l.sin + v*l.cos})
+}
+
+// turn samples the signs at a heading.
+func (l *lattice) turn(s *signs, heading geom.Angle) {
+	l.heading = heading
+	l.sin, l.cos = math.Sincos(float64(heading))
+	clear(l.brighter)
+	clear(l.darker)
+	dx, dy := l.cos*signStep/s.step, -l.sin*signStep/s.step
+	for j := range l.side {
+		p := l.point(0, j).Sub(s.origin)
+		x, y := p.X/s.step+0.5, p.Y/s.step+0.5
+		for i := range l.side {
+			if a, b := int(x), int(y); x >= 0 && y >= 0 && a < s.n && b < s.n {
+				if v := uint64(s.v[b*s.n+a]); v != 0 {
+					o, at := j*l.stride+channels*i>>6, uint(channels*i&63)
+					l.brighter[o] |= v & brighter << at
+					l.darker[o] |= v >> channels << at
+					if at > 64-channels {
+						l.brighter[o+1] |= v & brighter >> (64 - at)
+						l.darker[o+1] |= v >> channels >> (64 - at)
+					}
+				}
+			}
+			x += dx
+			y += dy
+		}
+	}
+}
+
+// signLook is a look as signs: a square of side by side cells.
+type signLook struct {
+	side, words int
+	brighter    []uint64 // words of each row
+	darker      []uint64
+}
+
+// signs returns the look's signs.
+func (l *Look) signs() signLook {
+	const every = signStep / cellMM
+	cells := l.blurred(captureBlur / cellMM)
+	first := (l.side - 1) / 2 % every
+	s := signLook{side: (l.side-1-first)/every + 1}
+	s.words = (channels*s.side + 63) / 64
+	s.brighter, s.darker = make([]uint64, s.words*s.side), make([]uint64, s.words*s.side)
+	locals(cells, l.weight, l.side, signWindow/cellMM, func(k int, at *local) {
+		i, j := k%l.side-first, k/l.side-first
+		if i < 0 || j < 0 || i%every != 0 || j%every != 0 || l.weight[k] < 0.5 {
+			return
+		}
+		i, j = i/every, j/every
+		for c := range channels {
+			bit := channels*i + c
+			o := j*s.words + bit>>6
+			v := uint64(signOf(c, cells[channels*k+c]-at.mean[c], at.deviation))
+			s.brighter[o] |= v & brighter >> c << (bit & 63)
+			s.darker[o] |= v >> (channels + c) << (bit & 63)
+		}
+	})
+	return s
+}
+
+// score compares the look with the lattice about a sample: how many signs agree beyond those that do not, in about the
+// standard deviations that chance gives. Where every other row says less than signHalf it is not finished.
+func (s *signLook) score(l *lattice, i, j int) float64 {
+	agree, against := s.rows(l, i, j, 0)
+	if float64(agree-against) < signHalf*math.Sqrt(float64(agree+against+signNoise)) {
+		return 0
+	}
+	a, b := s.rows(l, i, j, 1)
+	agree, against = agree+a, against+b
+	return float64(agree-against) / math.Sqrt(float64(agree+against+signNoise))
+}
+
+// rows compares every other row, from a first one on.
+func (s *signLook) rows(l *lattice, i, j, first int) (agree, against int) {
+	h := s.side / 2
+	bit := channels * (i - h)
+	o, at := (j-h)*l.stride+bit>>6, uint(bit&63)
+	for r := first; r < s.side; r += 2 {
+		b, d := l.brighter[o+r*l.stride:][:s.words+1], l.darker[o+r*l.stride:][:s.words+1]
+		for w, tb := range s.brighter[r*s.words:][:s.words] {
+			td := s.darker[r*s.words+w]
+			pb := b[w]>>at | b[w+1]<<1<<(63-at)
+			pd := d[w]>>at | d[w+1]<<1<<(63-at)
+			agree += bits.OnesCount64(pb&tb | pd&td)
+			against += bits.OnesCount64(pb&td | pd&tb)
+		}
+	}
+	return agree, against
+}

@@ -1,0 +1,83 @@
+package look
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+)
+
+// The means and deviations of squares are those that a slow sum gives, also at the border and where weights are 0.
+func TestLocalMeans(t *testing.T) {
+	const n, r = 23, 3
+	rng := rand.New(rand.NewPCG(3, 0))
+	v, weight := make([]float32, channels*n*n), make([]float32, n*n)
+	for i := range v {
+		v[i] = float32(rng.IntN(256))
+	}
+	for i := range weight {
+		weight[i] = float32(rng.IntN(2))
+	}
+	for _, w := range [][]float32{nil, weight} {
+		locals(v, w, n, r, func(k int, got *local) {
+			var sum [channels]float64
+			var squares, all float64
+			for y := max(k/n-r, 0); y <= min(k/n+r, n-1); y++ {
+				for x := max(k%n-r, 0); x <= min(k%n+r, n-1); x++ {
+					at := 1.0
+					if w != nil {
+						at = float64(w[y*n+x])
+					}
+					all += at
+					for c := range channels {
+						p := float64(v[channels*(y*n+x)+c])
+						sum[c] += at * p
+						squares += at * p * p
+					}
+				}
+			}
+			variance := squares / all
+			for c := range channels {
+				mean := sum[c] / all
+				variance -= mean * mean
+				assert.InDelta(t, mean, got.mean[c], 0.01)
+			}
+			assert.InDelta(t, math.Sqrt(variance/channels+blockNoise), got.deviation, 0.01)
+		})
+	}
+}
+
+// A look scores where its own card lies, at that heading, and nowhere near it as much; half of its rows as well.
+func TestALookScoresWhereItLies(t *testing.T) {
+	l := small(t, 1, "A1")
+	s := l.signs()
+	assert.Equal(t, 17, s.side)
+	at := pose(140, 120, 54)
+	d := drawing{table: tableAt(1.02), noise: 1, matted: true, bases: []drawnBase{{base: engine.Small, art: drawnArt(1), pose: at}}}
+	f := NewFinder(d.table, &Library{Looks: []*Look{l}}, calibration.Uncertainty{})
+	mat := newSigns(f.flattenMat(d.draw(1)))
+	turned := newLattice(mat)
+	best, where := 0.0, geom.Pose{}
+	for a := range 60 {
+		turned.turn(mat, geom.Angle(2*math.Pi*float64(a)/60))
+		for j := range turned.side {
+			for i := range turned.side {
+				p := turned.point(i, j)
+				if p.X < 20 || p.Y < 20 || p.X > 240 || p.Y > 240 {
+					continue
+				}
+				if score := s.score(turned, i, j); score > best {
+					best, where = score, geom.Pose{Point: p, Heading: turned.heading}
+				}
+			}
+		}
+	}
+	assert.Greater(t, best, 8.0)
+	assert.Less(t, float64(where.Distance(at.Point)), 2.0)
+	assert.Less(t, math.Abs(float64((where.Heading - at.Heading).Signed())), 7*math.Pi/180)
+}
