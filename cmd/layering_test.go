@@ -121,6 +121,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/outline": {"cmd/internal/access", "cmd/internal/live", "cmd/internal/sentence", "cmd/internal/web", "vision",
 		"vision/catalogue", "vision/token", "calibration", "calibration/quick", "engine", "engine/geom"},
 
+	"engine/alike":      {"engine", "engine/flown", "engine/geom"},
 	"engine/flown":      {"engine", "engine/geom"},
 	"engine/tablecheck": {"engine", "engine/geom"},
 }

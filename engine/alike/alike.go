@@ -1,0 +1,175 @@
+// Package alike says which of several ships that look alike is which, after they were out of sight together.
+//
+// Ships whose cards are the same cannot be told by looking. What tells them is where they can have gone: from where each stood,
+// by the maneuvers and actions of its dial. Every way of giving the ships the places where bases are seen now is weighed; a name is
+// given only if all ways that give another one are much worse, and never because a ship is the nearest.
+//
+// Lengths are millimetres, angles radians, the frame is that of package geom.
+package alike
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"sightline/engine"
+	"sightline/engine/flown"
+	"sightline/engine/geom"
+)
+
+// Most is how many ships are told apart at most; more are not named.
+const Most = 7
+
+// Thresholds of squared distances, in standard deviations (engine/flown).
+const (
+	fits  = 16 // beyond it a ship cannot have flown to a place
+	apart = 25 // by which every other way must be worse for a name
+)
+
+// A hand may also push a ship, or put it where another one stood. Costs in squared standard deviations.
+const (
+	pushedPlace = 4 * geom.Millimeter // standard deviations of a push
+	pushedTurn  = 5 * geom.Degree
+	pushedCost  = 6
+	swappedAt   = 15 * geom.Millimeter // how near to where another ship stood a ship is put that is exchanged for it
+	swappedCost = 9
+)
+
+// Question is about ships that look alike: where they stood, and where bases of their look stand now.
+type Question struct {
+	Before  *engine.Scene // with the ships where they stood
+	Missing []string      // ships of Before that do not stand where they stood
+	Found   []engine.Ship // bases where none of the look stood; their names do not count
+	Others  []engine.Ship // the other ships of the table as they stand now, which may be in the way
+	Mixed   []string      // ships that were off the table together: by no way they flew can they be told
+
+	Moves func(ship string) flown.Candidates // what a ship may have flown
+	Slop  flown.Slop
+}
+
+// Answer says which ships stand where bases were found.
+type Answer struct {
+	Name string   // of the ship; "": more than one may stand there
+	May  []string // the ships that may stand there, in the order of Missing
+}
+
+// Tell answers a question, for each of the found bases.
+func Tell(q *Question) ([]Answer, error) {
+	out := make([]Answer, len(q.Found))
+	if len(q.Found) > len(q.Missing) || len(q.Missing) > Most {
+		for i := range out {
+			out[i].May = slices.Clone(q.Missing)
+		}
+		return out, nil
+	}
+	costs := make([][]float64, len(q.Found))
+	for i := range q.Found {
+		for _, id := range q.Missing {
+			c, err := q.cost(id, i)
+			if err != nil {
+				return nil, fmt.Errorf("alike: %w", err)
+			}
+			costs[i] = append(costs[i], c)
+		}
+	}
+	best := weigh(costs, len(q.Missing))
+	for i := range out {
+		out[i] = q.name(best[i])
+	}
+	return out, nil
+}
+
+// name decides on one base. costs are those of the best way in which each of the missing ships stands there.
+func (q *Question) name(costs []float64) (a Answer) {
+	least := slices.Min(costs)
+	for k, id := range q.Missing {
+		if costs[k]-least < apart || math.IsInf(least, 1) {
+			a.May = append(a.May, id)
+		}
+	}
+	if len(a.May) == 1 && !math.IsInf(least, 1) {
+		a.Name = a.May[0]
+	}
+	return a
+}
+
+// weigh returns, for each base and each ship, the cost of the best way of giving all bases ships in which this base has this ship.
+func weigh(costs [][]float64, ships int) [][]float64 {
+	out := make([][]float64, len(costs))
+	for i := range out {
+		out[i] = slices.Repeat([]float64{math.Inf(1)}, ships)
+	}
+	given := make([]int, len(costs))
+	var give func(i, taken int, sum float64)
+	give = func(i, taken int, sum float64) {
+		if math.IsInf(sum, 1) {
+			return
+		}
+		if i == len(costs) {
+			for b, k := range given {
+				out[b][k] = min(out[b][k], sum)
+			}
+			return
+		}
+		for k := range ships {
+			if taken>>k&1 == 0 {
+				given[i] = k
+				give(i+1, taken|1<<k, sum+costs[i][k])
+			}
+		}
+	}
+	give(0, 0, 0)
+	return out
+}
+
+// cost of a ship standing where a base was found; infinite: it cannot.
+func (q *Question) cost(id string, found int) (float64, error) {
+	to := q.Found[found]
+	if slices.Contains(q.Mixed, id) {
+		return 0, nil
+	}
+	at := slices.IndexFunc(q.Before.Ships, func(s engine.Ship) bool { return s.ID == id })
+	if at < 0 {
+		return 0, fmt.Errorf("%q: no such ship before", id)
+	}
+	from := &q.Before.Ships[at]
+	least := math.Inf(1)
+	if c := pushed(from, &to); c <= fits {
+		least = c
+	}
+	for _, s := range q.Before.Ships {
+		if s.ID != id && slices.Contains(q.Missing, s.ID) && s.Pose.Distance(to.Pose.Point) < swappedAt {
+			least = min(least, swappedCost)
+		}
+	}
+	for _, before := range []engine.Scene{*q.Before, q.meanwhile(from, found)} {
+		n, err := flown.Reach(&before, id, to, q.Moves(id), q.Slop)
+		if err != nil {
+			return 0, err
+		}
+		if n.Squared <= fits {
+			least = min(least, n.Squared)
+		}
+	}
+	return least, nil
+}
+
+// meanwhile is the table as a ship may have found it that moved last: the others stand where they stand now.
+func (q *Question) meanwhile(ship *engine.Ship, found int) engine.Scene {
+	s := *q.Before
+	s.Ships = append(slices.Clone(q.Others), *ship)
+	for i, f := range q.Found {
+		if i != found {
+			f.ID = fmt.Sprintf("?%d", 900+i)
+			s.Ships = append(s.Ships, f)
+		}
+	}
+	return s
+}
+
+// pushed is how far a base stands from a ship, in standard deviations of a push by a sleeve.
+func pushed(from, to *engine.Ship) float64 {
+	d := to.Pose.Distance(from.Pose.Point)
+	turn := (to.Pose.Heading - from.Pose.Heading).Signed()
+	return pushedCost + float64(d*d/(pushedPlace*pushedPlace)) + float64(turn*turn/(pushedTurn*pushedTurn))
+}
