@@ -111,6 +111,13 @@ func (b *outbox) standing(ctx context.Context) Record {
 	return r
 }
 
+// Sent returns the number of the last entry that the hall acknowledged.
+func (c *Client) Sent() int64 {
+	c.outbox.mu.Lock()
+	defer c.outbox.mu.Unlock()
+	return c.outbox.cursor.Number
+}
+
 // behind reports whether the record holds what was not handed on: more, or something else.
 func (b *outbox) behind(r Record) bool {
 	b.mu.Lock()

@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -195,7 +194,6 @@ type played struct {
 	client  *event.Client
 	stopped chan struct{}
 	stop    context.CancelFunc
-	quiet   atomic.Bool // publishes no states
 }
 
 // newState is a state of a test.
@@ -240,9 +238,7 @@ func join(t testing.TB, i event.Invitation, change ...func(*event.Options)) *pla
 		defer ticker.Stop()
 		for ctx.Err() == nil {
 			<-ticker.C
-			if !p.quiet.Load() {
-				p.hub.Update(func(s live.State) live.State { s.Seq++; s.At = time.Now(); return s })
-			}
+			p.hub.Update(func(s live.State) live.State { s.Seq++; s.At = time.Now(); return s })
 		}
 	}()
 	t.Cleanup(p.stop)

@@ -127,7 +127,7 @@ func byNumber(a, b string) int {
 
 // tile is a table now. The caller holds mu.
 func (h *Hall) tile(t *table, now time.Duration) Tile {
-	tile := Tile{Table: t.name, AgeMS: nobodySince, Rulings: t.chain.count(), Problems: t.chain.problems()}
+	tile := Tile{Table: t.name, AgeMS: nobodySince, Rulings: t.chain.count(), Problems: append([]string{}, t.chain.problems()...)}
 	for _, p := range h.pairs {
 		if p.Table == t.name {
 			tile.Round, tile.Names = p.Round, p.Players

@@ -49,8 +49,11 @@ function silent() {
 
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (/^[0-9]$/.test(event.key)) typed = (typed + event.key).slice(-4);
-  else if (event.key === "Enter" && typed) {
+  if (/^[0-9]$/.test(event.key)) {
+    typed = (typed + event.key).slice(-4);
+    document.activeElement?.blur(); // so that Enter presses no button
+  }
+  if (event.key === "Enter" && typed) {
     const wanted = String(Number(typed));
     if (wanted === "0") put("");
     else if (tables.some((t) => t.table === wanted)) put(wanted);

@@ -6,7 +6,7 @@ import { age, ask, byId, follow, make, setText } from "./now.js";
 // state says in a few words how a table is, and of which kind its tile is.
 function stateOf(tile) {
   const health = tile.health;
-  if (!health) return ["silent", "not heard yet"];
+  if (!health) return ["silent", ""];
   if (!tile.live) return ["silent", health.title];
   if (health.call) return ["call", "a judge is asked"];
   if (tile.problems.length > 0 || health.rulings_trouble || health.code !== "ok") return ["trouble", health.title];
@@ -30,7 +30,7 @@ function showTile(element, tile, program) {
   if (tile.names.some((name) => name !== "")) {
     tile.names.forEach((name, i) => lines.push(make("p", { class: "score" }, make("span", {}, name || `Player ${i + 1}`), make("b", {}, String(tile.score[i])))));
   }
-  lines.push(make("p", { class: "state" }, words));
+  if (words) lines.push(make("p", { class: "state" }, words));
   if (health?.answer) lines.push(make("p", { class: "answer" }, `${health.from} ▸ ${health.to}: ${health.answer}`));
   if (health?.ruling) lines.push(make("p", { class: "hint" }, `Ruling ${health.ruling.number}: ${health.ruling.title}`));
   if (tile.waiting > 0) lines.push(make("p", { class: "hint" }, `${tile.waiting} ${tile.waiting === 1 ? "ruling waits" : "rulings wait"} at the table`));

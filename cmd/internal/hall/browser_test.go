@@ -1,0 +1,275 @@
+package hall_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/event"
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// browser starts a headless Chromium and collects what its pages complain of.
+func browser(t *testing.T) (ctx context.Context, complaints func() []string) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("the run without -short opens the browser")
+	}
+	path := os.Getenv("CHROME")
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path == "" {
+			path, _ = exec.LookPath(name)
+		}
+	}
+	if path == "" {
+		if os.Getenv("REQUIRE_CHROMIUM") == "1" {
+			t.Fatal("no chromium on the PATH and CHROME is not set, and REQUIRE_CHROMIUM=1 wants one")
+		}
+		t.Skip("no chromium on the PATH and CHROME is not set")
+	}
+	ctx, cancelTime := context.WithTimeout(context.Background(), 3*time.Minute)
+	ctx, cancelAllocator := chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
+		chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(60*time.Second), chromedp.WindowSize(1280, 900))...)
+	ctx, cancelBrowser := chromedp.NewContext(ctx)
+	t.Cleanup(func() {
+		_ = chromedp.Cancel(ctx)
+		cancelBrowser()
+		cancelAllocator()
+		cancelTime()
+	})
+	var mu sync.Mutex
+	var all []string
+	chromedp.ListenTarget(ctx, func(e any) {
+		mu.Lock()
+		defer mu.Unlock()
+		switch e := e.(type) {
+		case *runtime.EventExceptionThrown:
+			all = append(all, e.ExceptionDetails.Error())
+		case *log.EventEntryAdded:
+			if !strings.Contains(e.Entry.Text, "Password forms should have") && !strings.HasSuffix(e.Entry.URL, "/favicon.ico") {
+				all = append(all, e.Entry.Text+" "+e.Entry.URL)
+			}
+		}
+	})
+	require.NoError(t, chromedp.Run(ctx))
+	return ctx, func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return append([]string(nil), all...)
+	}
+}
+
+// judged is the record of a table's own server.
+type judged struct {
+	t testing.TB
+	p *played
+}
+
+// Rule implements web.Rulings.
+func (j judged) Rule(q live.RuleRequest) (live.Ruling, error) {
+	s := j.p.hub.Newest()
+	if s.Hold == nil || s.Hold.Number != q.Held {
+		return live.Ruling{}, live.ErrHeldChanged
+	}
+	r, err := live.NewRuling(s.Hold, q)
+	if err != nil {
+		return r, err
+	}
+	e := j.p.book.rule(j.t, "from the hall, by "+q.Judge, 5000)
+	r.Number, r.EntryHash, r.At = uint64(e.Number), e.Hash, e.At
+	j.p.hub.Update(func(s live.State) live.State { s.Ruling = &r; return s })
+	return r, nil
+}
+
+func (judged) List(uint64, int) ([]live.Ruling, error) { return nil, nil }
+func (judged) Entry(uint64) ([]byte, error)            { return nil, live.ErrNoRuling }
+func (judged) Picture(uint64) ([]byte, string, error)  { return nil, "", live.ErrNoRuling }
+func (judged) Export(io.Writer, uint64) error          { return errors.New("no export") }
+func (judged) ExportAll(io.Writer) error               { return errors.New("no export") }
+
+// seeing lets a table see two ships, and serve its own pages.
+func (p *played) seeing(t testing.TB, names [2]string) {
+	t.Helper()
+	cov := geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 1e-5}
+	scene := engine.Scene{Rules: engine.Rules25, MatWidth: 914.4, MatHeight: 914.4, ScaleSigma: 0.0003}
+	for i, y := range []float64{300, 487.3} {
+		scene.Ships = append(scene.Ships, engine.Ship{ID: []string{"A1", "B1"}[i], Player: i + 1, Base: engine.Small, Covariance: cov,
+			Seen: "token", Visible: 1, Pose: geom.Pose{Point: geom.Point{X: 300, Y: y}, Heading: geom.Angle(180*i) * geom.Degree}})
+	}
+	result, err := engine.Measure(&scene, engine.Options{})
+	require.NoError(t, err)
+	gray := image.NewGray(image.Rect(0, 0, 960, 960))
+	for i := range gray.Pix {
+		gray.Pix[i] = byte(60 + i%7)
+	}
+	pair := result.Pairs[0]
+	p.hub.Update(func(s live.State) live.State {
+		s.Located = vision.Located{Scene: scene, Captured: time.Now()}
+		s.Result, s.Sigmas, s.Pair, s.Choice = result, 3, &pair, live.Choice{From: pair.From, To: pair.To, Arc: engine.ArcFront}
+		s.Frame = vision.Frame{Gray: gray, Seq: 1}
+		s.Match.Sides[0].Name, s.Match.Sides[1].Name = names[0], names[1]
+		s.Register.From = "table.json"
+		return s
+	})
+	p.serve = web.NewServer(web.Options{
+		Hub: p.hub, Choose: func(live.Choice) {}, Agree: func(live.Measuring, bool) {}, Declare: func(*live.Declaration) {},
+		Freeze: func(live.HoldRequest) error { return nil }, AskJudge: func(string) {}, Rulings: judged{t, p},
+	})
+}
+
+// ask holds what the table sees for a judge.
+func (p *played) ask(number uint64, who string) {
+	p.hub.Update(func(s live.State) live.State {
+		s.Held = true
+		s.Hold = &live.Held{Number: number, At: time.Now(), Asked: who, Register: s.Register, Frame: s.Frame, Located: s.Located, Sigmas: 3,
+			Result: s.Result, Source: "a camera of tests", Table: calibration.Table{Camera: calibration.Camera{
+				Intrinsics: calibration.Intrinsics{Width: 960, Height: 960, Fx: 1300, Fy: 1300, Cx: 480, Cy: 480},
+				Extrinsics: calibration.Extrinsics{R: [3][3]float64{{1, 0, 0}, {0, -1, 0}, {0, 0, -1}}, T: calibration.Vec3{-457, 460, 1300}},
+			}}}
+		return s
+	})
+}
+
+// within does what a person does, and names it where it fails.
+func within(t *testing.T, ctx context.Context, what string, actions ...chromedp.Action) {
+	t.Helper()
+	c, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	if err := chromedp.Run(c, actions...); err != nil {
+		var text string
+		_ = chromedp.Run(ctx, chromedp.Evaluate(`location.href + "\n" + document.body.innerText`, &text))
+		shot(t, ctx, "failed")
+		t.Fatalf("%s: %v\n%s", what, err, text)
+	}
+}
+
+// until waits until an expression is true in the page, whichever page that is by then.
+func until(js string) chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		for {
+			var is bool
+			if err := chromedp.Evaluate("!!("+js+")", &is).Do(ctx); err == nil && is {
+				return nil
+			}
+			select {
+			case <-ctx.Done():
+				return fmt.Errorf("never: %s: %w", js, ctx.Err())
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	})
+}
+
+// air waits until an expression over the overlay's document d, in the director's page, is true.
+func air(js string) chromedp.Action {
+	return until(`(() => { const d = document.getElementById("shown").contentDocument;
+		const on = (id) => !!d.getElementById(id) && !d.getElementById(id).hidden, text = (id) => d.getElementById(id).textContent;
+		return !!(` + js + `); })()`)
+}
+
+// shot saves what the browser shows into HALL_PNG, if that names a directory.
+func shot(t *testing.T, ctx context.Context, name string) {
+	t.Helper()
+	var png []byte
+	if dir := os.Getenv("HALL_PNG"); dir != "" && chromedp.Run(ctx, chromedp.CaptureScreenshot(&png)) == nil {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+	}
+}
+
+// TestAJudgeRulesFromTheHall: the tiles say how the tables are; a call leads to the held picture
+// of its table, the judge rules there, and the hall has the ruling.
+func TestAJudgeRulesFromTheHall(t *testing.T) {
+	ctx, complaints := browser(t)
+	r := run(t, t.TempDir())
+	names := [][2]string{{"Ada", "Ben"}, {"Cleo", "Dan"}, {"Eva", "Finn"}}
+	var tables []*played
+	for n, i := range []event.Invitation{r.invite(t, "7"), r.invite(t, "8"), r.invite(t, "12")} {
+		p := join(t, i)
+		p.seeing(t, names[n])
+		tables = append(tables, p)
+	}
+	r.invite(t, "20") // and does not come
+	tile := func(table, js string) chromedp.Action {
+		return until(`(() => { const e = document.querySelector('.tile[data-table="` + table + `"]'); return !!e && (` + js + `); })()`)
+	}
+	within(t, ctx, "the tiles", chromedp.Navigate(r.page+"/"), tile("7", `e.dataset.kind === "ok" && /Ada/.test(e.innerText) && /Range 2/.test(e.innerText)`),
+		tile("20", `e.dataset.kind === "silent" && /not here yet/.test(e.innerText)`))
+	tables[1].hub.Update(func(s live.State) live.State {
+		s.Health = live.Health{Code: live.Moved, Title: "The camera moved"}
+		return s
+	})
+	tables[2].stop()
+	tables[0].ask(4711, "Ada")
+	within(t, ctx, "a call, trouble and silence", tile("7", `e.dataset.kind === "call"`), tile("8", `e.dataset.kind === "trouble"`),
+		tile("12", `e.dataset.kind === "silent" && /[3-9] s ago/.test(e.innerText)`), chromedp.WaitVisible(`#calls a`))
+	shot(t, ctx, "hall")
+	within(t, ctx, "who calls is asked for the secret", chromedp.Click(`#calls a`), chromedp.WaitVisible(`#login`),
+		chromedp.SendKeys(`#login input[name=secret]`, secret), chromedp.SendKeys(`#login input[name=name]`, "Jo"),
+		chromedp.Click(`#login button`), until(`location.pathname === "/t/7/judge"`))
+	within(t, ctx, "the held picture", chromedp.WaitVisible(`#rule`), until(`/Ada/.test(document.body.innerText)`))
+	shot(t, ctx, "judge")
+	within(t, ctx, "the ruling", until(`!document.querySelector("#rule button[type=submit], #record")?.disabled`),
+		chromedp.Evaluate(`document.getElementById("rule").requestSubmit()`, nil))
+	eventually(t, "the hall has it", func() bool { return r.tile(t, "7").Rulings == 1 })
+	within(t, ctx, "it is found", chromedp.Navigate(r.page+"/"), chromedp.WaitVisible(`#search-form`), chromedp.SendKeys(`#search-form input`, "table 7 jo"),
+		chromedp.Click(`#search-form button`), until(`/Table 7, ruling 1/.test(document.getElementById("found").innerText)`),
+		until(`document.querySelector("#calls").children.length === 0`))
+	shot(t, ctx, "found")
+	assert.Empty(t, complaints())
+
+	r.stop()
+	within(t, ctx, "a hall that is gone shows nothing as live", until(`/nothing here is live/.test(document.getElementById("said").textContent)`),
+		until(`[...document.querySelectorAll(".tile")].every((e) => e.dataset.kind === "silent")`))
+}
+
+// TestTheDirectorPutsTablesOnAir: the overlay's address stays, and it shows one table after the
+// other; a table that is silent shows nothing.
+func TestTheDirectorPutsTablesOnAir(t *testing.T) {
+	ctx, complaints := browser(t)
+	r := run(t, t.TempDir())
+	var tables []*played
+	for n, i := range []event.Invitation{r.invite(t, "7"), r.invite(t, "12")} {
+		p := join(t, i)
+		p.seeing(t, [][2]string{{"Ada", "Ben"}, {"Cleo", "Dan"}}[n])
+		tables = append(tables, p)
+	}
+	within(t, ctx, "nothing is on air", chromedp.Navigate(r.page+"/director"), chromedp.WaitVisible(`#air button[data-table="12"]`),
+		air(`d.getElementById("match") && !on("match") && !on("pair")`))
+	within(t, ctx, "table 7", chromedp.Click(`#air button[data-table="7"]`), air(`on("match") && on("pair") && text("match-name-1") === "Ada"`))
+	within(t, ctx, "table 12, by keys", chromedp.KeyEvent("12"), until(`document.getElementById("typed").textContent === "12"`),
+		chromedp.KeyEvent(kb.Enter), air(`on("match") && text("match-name-1") === "Cleo"`))
+	shot(t, ctx, "director")
+	tables[1].stop()
+	within(t, ctx, "a silent table shows nothing", air(`!on("match") && !on("pair") && !on("table")`))
+	within(t, ctx, "table 7 again", chromedp.Click(`#air button[data-table="7"]`), air(`on("match") && text("match-name-1") === "Ada"`))
+	within(t, ctx, "one table's own address", chromedp.Navigate(r.page+"/overlay/all?table=7"),
+		until(`!document.getElementById("match").hidden && document.getElementById("match-name-2").textContent === "Ben"`))
+	var busy []string
+	for _, c := range complaints() {
+		if !strings.Contains(c, "503") { // the clock of no table
+			busy = append(busy, c)
+		}
+	}
+	assert.Empty(t, busy)
+}
