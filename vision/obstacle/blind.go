@@ -22,18 +22,25 @@ import (
 // over a square as wide as the narrowest obstacle. By the camera's curve that is so many grey
 // levels, fewer where glare lies on it; held against the noise there, it is noticed or not.
 
-// leastPrint is the least contrast of a print in linear light, rms, as a share of white
-// paper's. On 42 rendered obstacles of odd seeds (2026-11-22) it was 0.043 to 0.23, in glare 0.06
-// and more.
-const leastPrint = 0.03
+// Contrasts of a print in linear light, rms, as shares of white paper's, the level of the token and its surroundings apart.
+// In half of a token's squares it is leastPrint or more, in one of them bestPrint: on 18 rendered obstacles of odd seeds
+// (2026-11-22) 0.042 to 0.139, and 0.095 to 0.54. Seeds that set nothing had 0.027 and 0.060 in glare, where the camera's
+// curve is flat, and 0.029 and 0.089 elsewhere. Means over broad squares keep broadPrint of it (0.83 and more of 18; 0.67 of
+// 48 others, in glare): print is coarser than they are, and noise is not.
+const (
+	leastPrint = 0.03
+	bestPrint  = 0.05
+	broadPrint = 0.75
+)
 
-// paperLight is the linear light of white paper at a marker of the mat.
+// paperLight is the linear light of white paper at a marker of the mat, over that of black ink: light that a lamp mirrors in
+// both, or that the lens scatters over both, gives a print no contrast.
 type paperLight struct {
 	at    geom.Point
 	light float64 // 0…1
 }
 
-// paperLights measures the white of the markers in a picture; a marker that is hidden, or
+// paperLights measures the white and black of the markers in a picture; a marker that is hidden, or
 // lies in no picture, says nothing.
 func (f *Finder) paperLights(g *image.Gray) (out []paperLight) {
 	for _, m := range f.table.Layout.Markers {
@@ -44,21 +51,23 @@ func (f *Finder) paperLights(g *image.Gray) (out []paperLight) {
 			px[i], ok = f.table.PixelOf(c, m.Z)
 			seen = seen && ok
 		}
-		white := 0.0
+		light := 0.0
 		for i := range px {
 			if !seen {
 				break
 			}
 			if e, ok := exposure.MeasureEdge(g, px[i], px[(i+1)%4]); ok && e.White-e.Black > exposure.LeastInk/2 {
-				white = max(white, e.White)
+				light = max(light, linearOf(e.White)-linearOf(e.Black))
 			}
 		}
-		if white > 0 {
-			out = append(out, paperLight{m.Center, float64(gray.LinearLight[int(min(white, 255))])})
+		if light > 0 {
+			out = append(out, paperLight{m.Center, light})
 		}
 	}
 	return out
 }
+
+func linearOf(level float64) float64 { return float64(gray.LinearLight[int(min(max(level, 0), 255))]) }
 
 // paperUnknown is the light of white paper where no marker shows it: cameras expose so that
 // it is more.
@@ -85,30 +94,22 @@ const blindTile = 4
 // that was weighed last, as rectangles, row by row. f.diff.mask holds where things were
 // noticed; known are the obstacles that were recognised. Squares that would hide an obstacle of the narrowest kind are counted by their
 // middles: where they are fewer than lie in half of the smallest obstacle, its other part is
-// noticed, unless they adjoin a thing that was, which may be that part.
+// noticed, unless they adjoin a thing that was, which may be that part. An obstacle is noticed by its best square: where
+// no square nearby would hide that, no obstacle lies.
 func (f *Finder) blind(lights []paperLight, known []vision.ObstacleView) []engine.BlindArea {
 	m := &f.test
 	half := f.thingHalf()
-	f.expectedEnergy(lights, leastPrint)
-	for i := range known {
-		f.eachInside(known[i].Outline, 0, func(k int) { m.a[k] = matCap })
-	}
-	sums := m.a
-	gray.SumBoxes(sums, sums, m.w, m.h, half)
-	least := m.limit * float32((2*half+1)*(2*half+1))
-	middles := make([]bool, len(sums))
-	found := false
-	for j := half; j < m.h-half; j++ { // an obstacle lies on the mat with all of its square
-		for k := j*m.w + half; k < (j+1)*m.w-half; k++ {
-			middles[k] = sums[k] < least
-			found = found || middles[k]
-		}
-	}
+	middles, found := f.unnoticed(lights, leastPrint, known)
 	if !found {
 		return nil
 	}
 	// What lies unnoticed reaches as far as the square.
 	all := gray.BoxMask(middles, m.w, m.h, half, true)
+	best, _ := f.unnoticed(lights, bestPrint, known)
+	near := gray.BoxMask(best, m.w, m.h, int(2*f.widest/vision.DiffStep), true)
+	for k := range middles {
+		middles[k] = middles[k] && near[k]
+	}
 	gray.Flood(middles, m.w, m.h, true, int(f.smallest/4))
 	mask := gray.BoxMask(middles, m.w, m.h, half, true)
 	around := gray.BoxMask(f.diff.mask, m.w, m.h, 2*half, true)
@@ -122,27 +123,50 @@ func (f *Finder) blind(lights []paperLight, known []vision.ObstacleView) []engin
 	return f.blindAreas(tiles, cols, rows)
 }
 
+// unnoticed returns the middles of the squares in which a print of a contrast would not have been noticed; found says
+// that there is one. known are obstacles that were recognised.
+func (f *Finder) unnoticed(lights []paperLight, contrast float64, known []vision.ObstacleView) (middles []bool, found bool) {
+	m := &f.test
+	half := f.thingHalf()
+	f.expectedEnergy(lights, contrast)
+	for i := range known {
+		f.eachInside(known[i].Outline, 0, func(k int) { m.a[k] = m.most })
+	}
+	sums := m.a
+	gray.SumBoxes(sums, sums, m.w, m.h, half)
+	least := m.limit * float32((2*half+1)*(2*half+1))
+	middles = make([]bool, len(sums))
+	for j := half; j < m.h-half; j++ { // an obstacle lies on the mat with all of its square
+		for k := j*m.w + half; k < (j+1)*m.w-half; k++ {
+			middles[k] = sums[k] < least
+			found = found || middles[k]
+		}
+	}
+	return middles, found
+}
+
 // expectedEnergy sets m.a to the energy that a print of a contrast, as leastPrint, has at
 // every cell, less what noise may take from it: twice the spread that squares of bare mat show.
 // Of energy far beyond the cap noise takes nothing.
 func (f *Finder) expectedEnergy(lights []paperLight, contrast float64) {
 	m, d := &f.test, f.diff
-	const coarse = 32 // cells: light changes slowly
-	var print float64
+	const run = 32 // cells: light and noise change slowly
+	var print, broad float64
 	m.each(func(k, i, j int) {
-		if i%coarse == 0 {
-			print = contrast * lightOn(lights, geom.Point{X: (float64(i) + coarse/2) * vision.DiffStep, Y: (float64(j) + 0.5) * vision.DiffStep})
+		if i%run == 0 {
+			p := geom.Point{X: (float64(i) + run/2) * vision.DiffStep, Y: (float64(j) + 0.5) * vision.DiffStep}
+			print, broad = contrast*lightOn(lights, p), sq(broadPrint/m.coarse.At(p))
 		}
 		switch v := d.work[k]; {
 		case f.covered[k]: // what a ship hides is no line's
-			m.a[k] = matCap
+			m.a[k] = m.most
 		case m.seen[k]:
 			// By the light of the mat: what lies there and is lighter was noticed.
 			c := float32(print) * levelsPerLight[matGrey(d, k)] / m.sigma[k]
-			e := 1 + c*c/max(m.one, 1)
-			m.a[k] = min(e, matCap) - 2*m.spread*min(max(2-e/matCap, 0), 1)
+			e := c * c * max(float32(broad), 1/max(m.one, 1))
+			m.a[k] = min(1+e, m.most) - 2*m.spread*min(max(2-(1+e)/m.most, 0), 1)
 		case v == v && d.diff[k] > matWhiter && d.mask[k]: // something lies there, and was listed
-			m.a[k] = matCap
+			m.a[k] = m.most
 		default:
 			m.a[k] = 1 - 2*m.spread
 		}

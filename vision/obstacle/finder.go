@@ -33,6 +33,7 @@ type Finder struct {
 	believed  float64 // misfit of what may be believed
 	narrowest float64 // radius of the largest circle in the catalogue's narrowest outline, mm
 	smallest  float64 // area of the catalogue's smallest outline, mm²
+	widest    float64 // distance of a point of an outline from its token's middle, at most, mm
 	bases     []geom.Polygon
 	covered   []bool  // cells that ships hide
 	solid     []bool  // the mask, holes filled
@@ -78,10 +79,11 @@ func NewFinder(t calibration.Table, c *catalogue.Catalogue, mat *Background, u c
 	if scale < coarseScale {
 		f.good, f.believed = coarseMisfit, coarseMisfit
 	}
-	f.fit = outlineFit{cam: &f.table.Camera, diff: f.diff, mat: mat, eye: t.Center(), scale: scale}
+	f.fit = outlineFit{cam: &f.table.Camera, diff: f.diff, mat: mat, eye: t.Center(), scale: scale, reduced: float64(reduce)}
 	for i := range c.Entries {
 		for _, flipped := range [2]bool{false, true} {
 			f.shapes = append(f.shapes, newShape(&c.Entries[i], flipped))
+			f.widest = max(f.widest, f.shapes[len(f.shapes)-1].radius)
 		}
 		r := inradius(c.Entries[i].Outline)
 		area, _ := catalogue.Centroid(c.Entries[i].Outline)

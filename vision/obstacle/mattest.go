@@ -35,6 +35,7 @@ type matTest struct {
 	one    float32            // energy of bare mat, before it is divided out
 	wide   []float32          // mean of the same, capped, over a square of the narrowest obstacle; a search's work, as a and b
 	limit  float32            // of wide, above which something lies there
+	most   float32            // what the energy of a cell counts for at most
 	spread float32            // of wide on the bare mat
 	a, b   []float32
 	sample []float64
@@ -58,12 +59,14 @@ const (
 	localLeast  = 0.9  // of the noise that the grey level has all over the mat: a window of some 500 cells tells it to a tenth
 	matLies     = 4.0  // energy from which a cell says nothing of the noise
 	noisiest    = 5.0  // times the least
-	matCap      = 4.0  // of energy: what is small and bright must not stand for a whole obstacle
+	matSure     = 1e3  // energy of what is no mat beyond doubt
 
 	// A square in which half of the cells are far from the mat is half covered: that is the
 	// limit in good light. It is larger where bare mat spreads so much that one square in 10⁷
-	// would pass by chance, or one picture in some thousand.
+	// would pass by chance, or one picture in some thousand. A cell counts for so much that half of them
+	// make the limit: what is small and bright must not stand for a whole obstacle.
 	matLimit  = 2.5
+	matShare  = 2*matLimit - 1
 	matSigmas = 5.2
 )
 
@@ -302,13 +305,14 @@ func (m *matTest) judge(d *subtraction, covered []bool, half int) {
 			m.energy[k] = 1
 		case v > matClipped && d.diff[k] > matWhiter,
 			expected > lightLevel && gray.LinearLight[int(max(v, 0))] < inkRatio*gray.LinearLight[min(int(expected), 255)]:
-			m.energy[k] = matCap
+			m.energy[k] = matSure
 		case !m.seen[k]:
 			m.energy[k] = 1
 		default:
-			m.energy[k] = min(m.energy[k]/m.one, matCap)
+			m.energy[k] = min(m.energy[k]/m.one, matSure)
 		}
 	}
+	m.most = matShare
 	m.widen(half)
 	m.sample = m.sample[:0]
 	for k := 0; k < len(m.wide); k += 19 {
@@ -320,6 +324,9 @@ func (m *matTest) judge(d *subtraction, covered []bool, half int) {
 	middle := gray.Quantile(m.sample, 0.5)
 	m.spread = float32(middle - gray.Quantile(m.sample, 0.159))
 	m.limit = max(matLimit, float32(middle)+matSigmas*m.spread)
+	if m.most = 2*m.limit - 1; m.limit > matLimit {
+		m.widen(half)
+	}
 }
 
 // What is darker than the mat is a shadow, as a rule, and counts for its texture alone: it
@@ -331,7 +338,12 @@ const (
 
 // widen takes the mean energies of the squares of an obstacle's width.
 func (m *matTest) widen(half int) {
-	gray.SumBoxes(m.wide, m.energy, m.w, m.h, half)
+	for k, e := range m.energy {
+		if m.wide[k] = min(e, m.most); m.mean[k] < 0 { // as the edge of a shadow is
+			m.wide[k] = min(e, matShare)
+		}
+	}
+	gray.SumBoxes(m.wide, m.wide, m.w, m.h, half)
 	n := float32((2*half + 1) * (2*half + 1))
 	for k := range m.wide {
 		m.wide[k] /= n

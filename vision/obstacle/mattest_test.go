@@ -107,9 +107,9 @@ func TestPrintsAreNoticedFromTheContrastThatIsStated(t *testing.T) {
 				copy(f.diff.work, work)
 				copy(f.diff.diff, diff)
 				for _, k := range inside {
-					// Waves of 9 mm, lighter than the mat by half as much: rms 1.
+					// Waves of 14 mm, lighter than the mat by half as much: rms 1.
 					p := cellAt(k%f.diff.view.width, k/f.diff.view.width)
-					print := float32(times * per * (0.5 + 1.73*math.Sin(p.X*0.7)*math.Cos(p.Y*0.7)))
+					print := float32(times * per * (0.5 + 1.73*math.Sin(p.X*0.45)*math.Cos(p.Y*0.45)))
 					f.diff.work[k], f.diff.diff[k] = work[k]+print, diff[k]+print
 				}
 				f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
@@ -122,6 +122,23 @@ func TestPrintsAreNoticedFromTheContrastThatIsStated(t *testing.T) {
 	assert.Equal(t, 8, found[1.3], "prints of 1.3 times the stated contrast")
 	assert.LessOrEqual(t, found[0.45], 2, "prints of less than half of it")
 	assert.Greater(t, least[1], 1.5*least[0], "noise hides print where it is")
+}
+
+func TestTheMatIsBlindWhereNoSquareOfAnObstacleWouldBeNoticed(t *testing.T) {
+	f, table := finderOfGrain(t)
+	for _, c := range []struct {
+		noise       float64
+		least, best bool // a square that shows the least, and the best square, would be noticed all over the mat
+	}{{1.5, true, true}, {4.5, false, true}, {15, false, false}} {
+		f.compare(vision.Frame{Gray: grainy(table, c.noise, c.noise, 5)})
+		f.coverShips(nil)
+		f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
+		f.things(nil, nil)
+		_, least := f.unnoticed(nil, leastPrint, nil)
+		_, best := f.unnoticed(nil, bestPrint, nil)
+		assert.Equal(t, [2]bool{c.least, c.best}, [2]bool{!least, !best}, "noise of %v", c.noise)
+		assert.Equal(t, !c.best, len(f.blind(nil, nil)) > 0, "noise of %v", c.noise)
+	}
 }
 
 // lay weighs a picture of little noise on which the light of the cells of an area is multiplied by what light says.
@@ -182,7 +199,9 @@ func TestADarkShapeWithoutTextureAtAShipIsAShadow(t *testing.T) {
 	}
 	assert.True(t, shadow(v, ship, shade), "a shadow")
 	assert.False(t, shadow(v, nil, shade), "no ship casts it")
-	assert.False(t, shadow(v, ship, func(p geom.Point) float64 { return 0.5 + 0.4*math.Sin(p.X*0.7)*math.Cos(p.Y*0.7) }), "it is printed")
+	assert.True(t, shadow(v, []geom.Polygon{square(200, 320, 20)}, shade), "a lamp that hangs low throws it 100 mm")
+	assert.False(t, shadow(v, []geom.Polygon{square(200, 380, 20)}, shade), "none throws it as far as this")
+	assert.False(t, shadow(v, ship, func(p geom.Point) float64 { return 0.5 + 0.4*math.Sin(p.X*0.45)*math.Cos(p.Y*0.45) }), "it is printed")
 	assert.False(t, shadow(v, ship, func(geom.Point) float64 { return 1.5 }), "it is lighter than the mat")
 	assert.False(t, shadow(v, ship, func(geom.Point) float64 { return 0.02 }), "no print would be seen in so little light")
 	fits := v

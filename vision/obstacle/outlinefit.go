@@ -51,6 +51,8 @@ type outlineFit struct {
 	eye   calibration.Vec3
 	scale float64 // px/mm
 
+	reduced float64 // the noise of a pixel over that of one of the picture that was compared
+
 	points []edgePoint
 	edge   stepFit
 	inOut  regionFit
@@ -142,7 +144,7 @@ func (f *outlineFit) look(g *image.Gray, top geom.Length, hidden func(geom.Point
 			}
 			v, dv := lightOf(v)
 			e, _ = lightOf(gain * e)
-			noise := f.diff.noise * dv
+			noise := f.diff.noise * f.reduced * dv
 			edge.d, edge.variance = append(edge.d, v-e), append(edge.variance, noise*noise)
 			edge.ground = max(edge.ground, e)
 		}

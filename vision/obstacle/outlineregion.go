@@ -23,6 +23,7 @@ import (
 
 const (
 	regionReach    = 4.0 // mm of a profile on either side
+	regionStep     = 0.5 // mm of it for which a sample counts at most: what is printed or lies there is as wide in every picture
 	regionSpread   = 15  // grey levels: how far prints depart from the mat
 	regionMost     = 2.5 // weight of a sample that is surely no mat
 	regionDarker   = 0.3 // weight of one that is darker than the mat: it may be shadow
@@ -59,7 +60,7 @@ func (f *outlineFit) judgeRegion(g *image.Gray, top geom.Length, hidden func(geo
 			continue
 		}
 		count++
-		m, b := r.profile(k*n, n, r.levelAbout(k), in, out)
+		m, b := r.profile(k*n, n, r.levelAbout(k), min(step, regionStep), in, out)
 		misfit += m
 		if b {
 			bordered++
@@ -97,7 +98,7 @@ func (f *outlineFit) sampleRegion(g *image.Gray, top geom.Length, hidden func(ge
 			continue
 		}
 		along := qx.Sub(px).Mul(0.5)
-		gain, noise := f.diff.gain.At(at), f.diff.noises.At(at)
+		gain, noise := f.diff.gain.At(at), f.reduced*f.diff.noises.At(at)
 		mat := func(t float64) (float64, bool) {
 			q := at.Add(out.Mul(t))
 			e, ok := f.mat.At(geom.Point{X: f.eye[0] + (q.X-f.eye[0])*foot, Y: f.eye[1] + (q.Y-f.eye[1])*foot})
@@ -141,9 +142,9 @@ func (r *regionFit) levelAbout(k int) float64 {
 }
 
 // profile returns how badly the token's end agrees with the outline in a profile whose n
-// samples begin at from, 0…1, and whether it ends there beyond doubt with something
+// samples, which count for share each, begin at from, 0…1, and whether it ends there beyond doubt with something
 // on it that is no shadow. in and out are where it may end, in samples.
-func (r *regionFit) profile(from, n int, level float64, in, out int) (misfit float64, bordered bool) {
+func (r *regionFit) profile(from, n int, level, share float64, in, out int) (misfit float64, bordered bool) {
 	r.weights = r.weights[:0]
 	var inside, lit, outside, total float64
 	for i := range n {
@@ -153,7 +154,7 @@ func (r *regionFit) profile(from, n int, level float64, in, out int) (misfit flo
 		if d < 0 {
 			w, bright = min(w, regionDarker), min(w, 0)
 		}
-		w, bright = w/2, bright/2 // neighbours half a pixel apart share their noise
+		w, bright = w*share, bright*share
 		r.weights = append(r.weights, w)
 		total -= w
 		if i < n/2+1-(out-n/2-1) {

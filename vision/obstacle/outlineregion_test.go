@@ -74,11 +74,28 @@ func TestAProfileTellsWhereAPrintEndsAndTheBareMatBegins(t *testing.T) {
 			return noise()
 		}, 0.3, 0, false},
 	} {
-		misfit, bordered := differences(c.of).profile(0, 19, 0, in, out)
+		misfit, bordered := differences(c.of).profile(0, 19, 0, regionStep, in, out)
 		assert.LessOrEqual(t, misfit, c.worst, c.name)
 		assert.GreaterOrEqual(t, misfit, c.best, c.name)
 		assert.Equal(t, c.bordered, bordered, c.name)
 	}
+}
+
+func TestAFinerPictureSaysTheSameOfAProfile(t *testing.T) {
+	misfit := func(fine int) float64 { // samples to half a millimetre
+		r := &regionFit{}
+		for i := range 18*fine + 1 {
+			d := 0.0
+			if i < 13*fine { // it goes on half a millimetre too far
+				d = 6
+			}
+			r.d, r.variance = append(r.d, d), append(r.variance, 4)
+		}
+		v, _ := r.profile(0, 18*fine+1, 0, regionStep/float64(fine), 6*fine, 12*fine)
+		return v
+	}
+	assert.InDelta(t, 0.6, misfit(1), 0.1)
+	assert.InDelta(t, misfit(1), misfit(2), 0.01)
 }
 
 func TestAThingThatTouchesAnOutlineDoesNotMoveTheMatsLevel(t *testing.T) {

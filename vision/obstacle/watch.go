@@ -305,17 +305,18 @@ func (f *Finder) suspect(v *vision.ObstacleView) bool {
 }
 
 // nearShip reports whether a ship's miniature or its shadow may lie at a place.
-func (f *Finder) nearShip(p geom.Point) bool {
-	return slices.ContainsFunc(f.bases, func(b geom.Polygon) bool {
-		return b.Contains(p) || b.BoundaryDistance(p) < token.MiniatureReach
-	})
+func (f *Finder) nearShip(p geom.Point) bool { return f.shipWithin(p, token.MiniatureReach) }
+
+// shipWithin reports whether a ship stands within so many mm of a place.
+func (f *Finder) shipWithin(p geom.Point, reach float64) bool {
+	return slices.ContainsFunc(f.bases, func(b geom.Polygon) bool { return b.Contains(p) || b.BoundaryDistance(p) < reach })
 }
 
 // shadow reports whether a match that was not accepted is a miniature's shadow: all of it is darker than the mat and fits no
-// better than shadows do, a ship stands near, and inside it the mat shows, dimmed evenly. It uses f.diff.mask, which holds where
-// things were noticed.
+// better than shadows do, a ship stands within shadowReach, and inside it the mat shows, dimmed evenly. It uses f.diff.mask, which
+// holds where things were noticed.
 func (f *Finder) shadow(v *vision.ObstacleView, lights []paperLight) bool {
-	if v.Misfit <= shadowMisfit || v.Lit >= sureLit || !f.nearShip(v.Pose.Point) || !f.darker(v.Outline) {
+	if v.Misfit <= shadowMisfit || v.Lit >= sureLit || !f.shipWithin(v.Pose.Point, shadowReach) || !f.darker(v.Outline) {
 		return false
 	}
 	noticed := false
@@ -374,8 +375,10 @@ func (f *Finder) unevenness(outline geom.Polygon) (rms, share float64, ok bool) 
 }
 
 // A shadow dims the mat more evenly than shadowEven of the contrast that a print has at least. It is judged where it leaves
-// less than shadowDark of the mat's light, shadowRim cells from where it leaves more, if that are shadowCells cells.
+// less than shadowDark of the mat's light, shadowRim cells from where it leaves more, if that are shadowCells cells. A
+// miniature 75 mm over the mat throws it as far as shadowReach under a lamp 27° above the table.
 const (
+	shadowReach = 150 // mm
 	shadowEven  = 0.5
 	shadowDark  = 0.8
 	shadowRim   = 3
@@ -662,7 +665,7 @@ func (f *Finder) withoutSpecks(blobs []blob, half int, lights []paperLight) []bl
 }
 
 // energyLimit is the energy of a small square above which it is no bare mat. Set as the limit
-// of the large squares is, but the cap must be above it.
+// of the large squares is, but what half covers one must be above it.
 func (f *Finder) energyLimit() float32 {
 	var sample []float64
 	for k := 0; k < len(f.test.energy); k += 19 {
@@ -671,7 +674,7 @@ func (f *Finder) energyLimit() float32 {
 		}
 	}
 	middle := gray.Quantile(sample, 0.5)
-	return float32(min(middle+matSigmas*(middle-gray.Quantile(sample, 0.159)), matCap-0.5))
+	return float32(min(middle+matSigmas*(middle-gray.Quantile(sample, 0.159)), matShare-0.5))
 }
 
 // thing makes a thing of the cells that differ from the mat, and marks them in f.diff.mask.

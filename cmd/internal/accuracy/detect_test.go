@@ -33,6 +33,7 @@ type lineTally struct {
 	things                               int // unknown things where nothing lies
 	blind                                float64
 	wrong                                []string
+	keepers                              []string // clear lines that unknown things keep from being answered
 }
 
 func (l *lineTally) join(o *lineTally) {
@@ -139,6 +140,8 @@ func lines(t *testing.T, name, dir string, r *rendered, got vision.Located) *lin
 			}
 			if u := sighted[key].Obstruction.Verdict; u != "no_view" && u != "too_close" {
 				l.seen++
+			} else if v == "no_view" {
+				l.keepers = append(l.keepers, key)
 			}
 		}
 		switch {
@@ -165,6 +168,24 @@ func lines(t *testing.T, name, dir string, r *rendered, got vision.Located) *lin
 			!slices.ContainsFunc(r.obstacles(), func(o trueObstacle) bool { return near(o.middle(), 45) }) {
 			l.things++
 			l.wrong = append(l.wrong, fmt.Sprintf("%s: nothing lies at %.0f", name, u))
+		}
+	}
+	keepers := l.keepers
+	l.keepers = nil
+	for _, u := range got.Scene.Unknown { // what would be answered with this thing alone
+		one := truth
+		one.Obstacles, one.Unknown = seen.Obstacles, []geom.Polygon{u}
+		kept := 0
+		if len(keepers) > 0 {
+			alone := obstructions(t, one)
+			for _, key := range keepers {
+				if alone[key].Obstruction.Verdict == "no_view" {
+					kept++
+				}
+			}
+		}
+		if kept > 0 {
+			l.keepers = append(l.keepers, fmt.Sprintf("%s: %d clear lines are kept by the thing at %.0f", name, kept, u))
 		}
 	}
 	for _, b := range got.Scene.Blind {
@@ -274,6 +295,9 @@ func TestObstaclesReexposed(t *testing.T) {
 		}
 		t.Logf("%s: %v; blind %.1f %%; %s", name, of, of.blind/914.4/914.4*100, got.Obstacles.Unseen)
 		t.Logf("%s: %v", name, said)
+		for _, kept := range of.keepers {
+			t.Log("    ", kept)
+		}
 		if cameras[camera] == nil {
 			cameras[camera], lined[camera] = &obstacleTally{name: camera}, &lineTally{}
 		}
