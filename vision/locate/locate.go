@@ -23,8 +23,8 @@ type Options struct {
 	// Looks are the cards that ships without our tokens are known by; nil: none.
 	Looks *look.Library
 
-	// Beside runs the search for obstacles, which takes longer than a picture lasts, in the
-	// background. Until it ends, Locate says that obstacles are not seen.
+	// Beside runs the searches for obstacles and, by their cards, for ships, which take longer than
+	// a picture lasts, in the background. Until the first ends, Locate says that obstacles are not seen.
 	Beside bool
 
 	// Searches limits concurrent background searches across the table's cameras; nil means a
@@ -39,6 +39,7 @@ type Locator struct {
 	*ship.Locator
 	obstacles *obstacle.Watch // nil: obstacles are not searched for
 	looks     *look.Finder    // nil: no looks are known
+	watch     *look.Watch     // nil: they are not searched for in the background
 }
 
 // New returns a locator for the calibrated table.
@@ -50,6 +51,9 @@ func New(t calibration.Table, o Options) (*Locator, error) {
 	l := &Locator{Locator: ships}
 	if o.Looks != nil {
 		l.looks = look.NewFinder(t, o.Looks, o.Uncertainty)
+		if o.Beside {
+			l.watch = look.NewWatch(t, o.Looks, o.Uncertainty)
+		}
 	}
 	if o.Catalogue != nil && o.Background != nil {
 		f, err := obstacle.NewFinder(t, o.Catalogue, o.Background, o.Uncertainty)

@@ -2,6 +2,7 @@ package locate
 
 import (
 	"sightline/engine"
+	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/look"
 )
@@ -19,4 +20,36 @@ func (l *Locator) ByLook(f vision.Frame, h look.Hint, ship engine.Ship) (engine.
 	found := l.looks.Ship(&sight, ship.ID, "")
 	found.Player, found.Arcs, found.Turret, found.NameDoubt = ship.Player, ship.Arcs, ship.Turret, ship.NameDoubt
 	return found, l.looks.View(ship.ID, &sight), true, nil
+}
+
+// Rest takes a picture that rests, for the search by the ships' cards that runs in the background. tracked is what is known of it.
+func (l *Locator) Rest(f vision.Frame, tracked *vision.Tracked) {
+	if l.watch == nil {
+		return
+	}
+	var lies func(geom.Point) bool
+	if o := tracked.Obstacles; o != nil {
+		if o.Pending() || o.Unseen != "" || o.Coverage == nil {
+			return
+		}
+		lies = func(p geom.Point) bool { return o.Coverage.At(p) != vision.CellBare }
+	}
+	var taken []engine.Ship
+	for i := range tracked.Tracks {
+		if k := &tracked.Tracks[i]; k.State.Stands() && k.Ship.Seen != "edges" {
+			taken = append(taken, k.Ship)
+		}
+	}
+	l.watch.Rest(f, lies, taken)
+}
+
+// Ready reports whether the search in the background has ended.
+func (l *Locator) Ready() bool { return l.watch != nil && l.watch.Ready() }
+
+// Found returns the bases that the search in the background found, if one has ended.
+func (l *Locator) Found() ([]look.Sight, bool) {
+	if l.watch == nil {
+		return nil, false
+	}
+	return l.watch.Take()
 }

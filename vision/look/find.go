@@ -27,11 +27,19 @@ type Finder struct {
 	table  calibration.Table
 	errors *calibration.ErrorModel
 	looks  *Library
+	pause  func() // called between parts of a long search; nil: nothing is
 }
 
 // NewFinder returns a finder for a calibrated table. The zero Uncertainty means calibration.DefaultUncertainty.
 func NewFinder(t calibration.Table, looks *Library, u calibration.Uncertainty) *Finder {
 	return &Finder{table: t, errors: calibration.NewErrorModel(t, cardUncertainty(u)), looks: looks}
+}
+
+// rest lets others work during a long search.
+func (f *Finder) rest() {
+	if f.pause != nil {
+		f.pause()
+	}
 }
 
 // Looks returns the looks that the finder knows.
@@ -44,6 +52,7 @@ type Hint struct {
 	Reach geom.Length // how far its middle may be from there, at most ReachMost
 	Turn  geom.Angle  // how far it may be turned from there; from 180° on, any way
 	Ship  string      // the ship that it is; "": nobody knows
+	Look  string      // the name of the look that it has; "": its ship's, or any
 }
 
 // A base that is followed is fitted where it stood first, and nowhere else if it agrees so well.
@@ -102,6 +111,9 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 
 // candidates are the looks that a base may have: of a ship that is known its own, or else all of its base.
 func (f *Finder) candidates(h Hint) []*Look {
+	if i := slices.IndexFunc(f.looks.Looks, func(l *Look) bool { return l.Name == h.Look && l.Base == h.Base }); i >= 0 {
+		return f.looks.Looks[i : i+1]
+	}
 	if l := f.looks.Of(h.Ship); l != nil && h.Ship != "" {
 		if l.Base == h.Base {
 			return []*Look{l}

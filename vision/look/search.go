@@ -204,6 +204,7 @@ func (s *search) bySigns() (out []candidate) {
 	mat := newSigns(s.mat)
 	turned := newLattice(mat)
 	for a := range signTurns {
+		s.f.rest()
 		turned.turn(mat, geom.Angle(2*math.Pi*float64(a)/signTurns))
 		for _, base := range bases {
 			if s.may[base] != nil && (base != engine.Small || a%signSmall == 0) {
@@ -265,6 +266,7 @@ func (s *search) climbAndFit(l *Look, all []guess) (out []candidate) {
 	all = append(apart(slices.Clone(all), searchFits, 2, 5*math.Pi/180), first...)
 	all = apart(all, searchFits+searchFirst, 0.5, 2*math.Pi/180)
 	for _, g := range all {
+		s.f.rest()
 		sc, ok := newScan(&s.f.table, s.frame, g.pose.Point, l.Z, l.half()*math.Sqrt2+climbReach+1)
 		if !ok || g.score < searchScore {
 			continue

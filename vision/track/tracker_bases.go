@@ -29,7 +29,9 @@ func (t *Tracker) addUnnamed(out *vision.Tracked) {
 		named := out.Tracks
 		for i := range out.Obstacles.Bases {
 			u := &out.Obstacles.Bases[i]
-			if slices.ContainsFunc(named, func(k vision.Track) bool { return k.State.Stands() && u.At(k.Ship.Base, k.Ship.Pose) }) {
+			if slices.ContainsFunc(named, func(k vision.Track) bool {
+				return (k.State.Stands() || k.State == vision.Settling) && u.At(k.Ship.Base, k.Ship.Pose)
+			}) {
 				continue
 			}
 			k := t.unnamed(u, now, out.Captured)
@@ -54,7 +56,7 @@ func (t *Tracker) unnamed(u *vision.UnidentifiedBase, taken []unnamedTrack, at t
 		}
 	}
 	n := 1
-	for has(t.bases, token.UnidentifiedID(n)) || has(taken, token.UnidentifiedID(n)) {
+	for has(t.bases, token.UnidentifiedID(n)) || has(taken, token.UnidentifiedID(n)) || t.ships[token.UnidentifiedID(n)] != nil {
 		n++
 	}
 	return unnamedTrack{id: token.UnidentifiedID(n), base: u.Base, pose: u.Pose, since: at}

@@ -19,9 +19,11 @@ import (
 	"sightline/cmd/internal/first"
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/pipeline"
+	"sightline/cmd/internal/play"
 	"sightline/cmd/internal/projector"
 	"sightline/cmd/internal/status"
 	"sightline/cmd/internal/web"
+	"sightline/engine"
 	"sightline/hardware"
 	"sightline/vision"
 	"sightline/vision/capture"
@@ -210,7 +212,8 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		Hub: hub, PanelName: showing.name, Screen: menu.screen, Labels: wired.Labels, Busy: p.over.Busy, StaleAfter: o.StaleAfter,
 		News: news, Now: time.Now, Log: o.Log, Dir: c.dataDir(),
 	})
-	main.Game = g
+	var table *play.Table
+	main.Game, main.Dial = g, func(ship string) []engine.Maneuver { return table.Dial(ship) } // it runs when there is one
 	frames := pipeline.New(main)
 	p.relearn = append(p.relearn, frames.Relearn)
 	learner := newLearner(main.Frames, hub, known, p.learnt, time.Now, o.Log)
@@ -220,8 +223,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		return err
 	}
 	mayAsk.Pairing = pairing
-	table, err := newPlay(c, hub, g, ruling, o.Log)
-	if err != nil {
+	if table, err = newPlay(c, hub, g, ruling, o.Log); err != nil {
 		return err
 	}
 	page := &webTask{listener: listener, server: web.NewServer(web.Options{

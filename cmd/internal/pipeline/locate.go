@@ -9,6 +9,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/naming"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -81,12 +82,14 @@ type EdgeSearch struct {
 	Frame   vision.Frame
 	Located *vision.Located     // what was found in the picture by codes
 	Widen   func(*engine.Scene) // adds what the registration leaves open; nil: nothing
+
+	before []vision.Track // the ships of the pictures before
 }
 
 // edgeSearch returns the search in a picture that was located.
 func (l *Locate) edgeSearch(f vision.Frame, located *vision.Located, widen func(*engine.Scene)) *EdgeSearch {
 	locator, _ := l.locator.(edgeLocator)
-	return &EdgeSearch{locator, f, located, widen}
+	return &EdgeSearch{Locator: locator, Frame: f, Located: located, Widen: widen}
 }
 
 // finder finds the ships of the pictures before; nil where that cannot be done.
@@ -154,7 +157,10 @@ func (e *EdgeSearch) followLook(k vision.Track) (engine.Ship, vision.ShipView, b
 	if k.Ship.Look == "" {
 		return engine.Ship{}, vision.ShipView{}, false
 	}
-	hint := look.Hint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Ship: k.Ship.ID}
+	hint := look.Hint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Ship: k.Ship.ID, Look: k.Ship.Look}
+	if left := naming.Left(k.Ship.NameDoubt, e.before); len(left) > 1 {
+		k.Ship.NameDoubt = left
+	}
 	ship, view, ok, err := e.byLook(k.Ship, hint)
 	return ship, view, ok && err == nil
 }
@@ -308,6 +314,11 @@ func (p *Pipeline) place(edges *EdgeSearch) {
 	_, err := edges.Place(asked.ship, p.o.Game.Tracks())
 	if err == nil {
 		p.track.tracker.Forget(asked.ship.ID) // a person knows better than where it stood
+		for _, k := range p.o.Game.Tracks() { // and knows the name of the base that had a number
+			if token.Unidentified(k.Ship.ID) && token.BasesOverlap(k.Ship.Base, k.Ship.Pose, asked.ship.Base, asked.ship.Pose, standsOn) {
+				p.track.tracker.Forget(k.Ship.ID)
+			}
+		}
 	}
 	asked.done <- err
 }

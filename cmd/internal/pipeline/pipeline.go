@@ -20,6 +20,8 @@ import (
 	"sightline/calibration"
 	"sightline/cmd/internal/game"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/naming"
+	"sightline/engine"
 	"sightline/vision"
 	"sightline/vision/capture"
 	"sightline/vision/exposure"
@@ -51,6 +53,9 @@ type Options struct {
 	// the exposure would spoil; it returns how the exposure stands. nil: nothing sets it.
 	Exposure func(l exposure.Light, busy bool) exposure.State
 
+	// Dial returns the maneuvers of a ship's dial, which tell ships that look alike; nil, or none: every maneuver.
+	Dial func(ship string) []engine.Maneuver
+
 	Cameras   []SecondaryCamera // whose views are fused with this one's
 	Secondary bool              // this is such a camera: what it sees is measured by another
 	Game      *game.Game
@@ -71,6 +76,7 @@ type Pipeline struct {
 	registration *Registration
 	locate       Locate
 	track        *Track
+	stock        Stock
 	fuse         Fuse
 	measure      Measure
 
@@ -92,6 +98,7 @@ func New(o Options) *Pipeline {
 		light:    lightGauge{exposure: o.Exposure},
 		locate:   Locate{newLocator: o.NewLocator},
 		track:    newTrack(o.Tracking, o.NewChange, o.Log),
+		stock:    Stock{names: naming.Names{Dial: o.Dial}},
 		fuse:     Fuse{cameras: o.Cameras},
 		measure:  Measure{off: o.Secondary},
 	}
@@ -229,6 +236,9 @@ func (p *Pipeline) search(f vision.Frame, now time.Time) {
 	located.Doubtful = p.doubtful()
 	edges := p.locate.edgeSearch(f, &located, widen)
 	p.place(edges)
+	for _, id := range p.stock.update(edges, p.o.Game.Tracks()) {
+		p.track.tracker.Forget(id)
+	}
 	tracked := p.track.Update(f, located, edges.finder())
 	p.track.searched(f.Gray, now, &tracked, rules)
 	for _, e := range tracked.Events {
@@ -268,7 +278,9 @@ func (p *Pipeline) rest(f vision.Frame, now time.Time) bool {
 // stand takes what was found before for what a picture shows. It is measured again when
 // other cameras see more or less than before.
 func (p *Pipeline) stand(f vision.Frame, now, began time.Time) {
-	fused := p.join(p.track.rest(capturedAt(f, now), f.Seq))
+	tracked := p.track.rest(capturedAt(f, now), f.Seq)
+	p.stock.rest(p.locate.locator, f, &tracked)
+	fused := p.join(tracked)
 	fused.Elapsed = time.Since(began)
 	if len(p.fuse.cameras) > 0 {
 		if scene := fused.Standing(); !p.measure.measured(&scene) {
@@ -282,7 +294,8 @@ func (p *Pipeline) stand(f vision.Frame, now, began time.Time) {
 // calm reports whether nothing but the picture asks for a search: the markers lie where
 // they were, nothing failed, and the rules are those that were measured by.
 func (p *Pipeline) calm() bool {
-	return p.placing.Load() == nil && !p.doubtful() && p.locate.problem == "" && p.measure.problem == "" && p.track.rules == p.o.Game.Rules()
+	return p.placing.Load() == nil && !p.stock.ready(p.locate.locator) && !p.doubtful() &&
+		p.locate.problem == "" && p.measure.problem == "" && p.track.rules == p.o.Game.Rules()
 }
 
 // doubtful reports whether the picture may not show the table as the registration has it.

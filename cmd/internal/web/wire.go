@@ -129,7 +129,8 @@ type shipJSON struct {
 	Visible    float64      `json:"visible"`
 	MovedMM    float64      `json:"moved_mm"`
 	Moving     bool         `json:"moving"`
-	State      string       `json:"state"`      // settling, still, moving, unread, frozen, hidden, lifted
+	NameDoubt  []string     `json:"name_doubt"` // of ships that look alike, those that it may be; then id is a number
+	State      string       `json:"state"`      // unsure, settling, still, moving, unread, frozen, hidden, lifted
 	StateText  string       `json:"state_text"` // for people; "" when it is still
 	AgeMS      float64      `json:"age_ms"`     // of the sight that the pose rests on, in the picture's time
 	Frames     int          `json:"frames"`     // that the pose is the mean of
@@ -302,12 +303,15 @@ func shipsOf(state *live.State) []shipJSON {
 			HalfArcDeg: round(profile.HalfAngle(state.Located.Scene.Rules, ship.Base).Degrees()),
 			BullseyeMM: round(float64(profile.Bullseye)), Turret: ship.Turret,
 			Seen: ship.Seen, Visible: round(ship.Visible), MovedMM: round(float64(track.Moved)), State: vision.Still.String(),
-			OutlinePx: [][2]float64{}, SidesRead: []string{},
+			OutlinePx: [][2]float64{}, SidesRead: []string{}, NameDoubt: append([]string{}, ship.NameDoubt...),
 		}
 		if track.Ship.ID != "" {
 			s.Moving = track.State == vision.Moving
 			s.State, s.StateText, s.Frames = track.State.String(), live.TrackText(&track, state.Located.Captured), track.Frames
 			s.AgeMS = float64(track.Age(state.Located.Captured).Milliseconds())
+		}
+		if len(ship.NameDoubt) > 0 && s.State == vision.Still.String() {
+			s.State = "unsure"
 		}
 		if i < len(state.Located.Ships) {
 			s.Residual = round(state.Located.Ships[i].Residual)

@@ -1,5 +1,6 @@
 // The camera's picture on a canvas, with the outlines of what was found over it.
 
+import { label } from "./label.js";
 import { byId, keepUnit, set, svg } from "./dom.js";
 import { click } from "./choose.js";
 import { drawPicture } from "./picture.js";
@@ -38,7 +39,7 @@ function showOutlines(state) {
     svg("polygon", { class: "over", points }, group).addEventListener("click", () => click(ship.id));
     const x = corners.reduce((sum, p) => sum + p[0], 0) / 4;
     const y = Math.min(...corners.map((p) => p[1])) - 9 * unit;
-    svg("text", { x, y }, group).textContent = ship.state === "still" ? ship.id : `${ship.id} ${ship.state}`;
+    svg("text", { x, y }, group).textContent = ["still", "unsure"].includes(ship.state) ? label(ship) : `${label(ship)} ${ship.state}`;
     if (sees.checked) showSides(ship, corners, group, unit, roleOf(ship.id, state.choice) !== null);
   }
 }

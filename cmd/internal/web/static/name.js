@@ -3,6 +3,7 @@
 
 import { byId, setText } from "./dom.js";
 import { pendingAttacker } from "./choose.js";
+import { label } from "./label.js";
 import { say } from "./texts.js";
 
 let state = null;
@@ -18,10 +19,11 @@ function options(select, choices) {
   if (choices.some(([value]) => value === chosen)) select.value = chosen;
 }
 
-// names lists the ships that may be printed and that are not on the table.
-function names() {
+// names lists the ships that may be printed and that are not on the table, those first that a base may be.
+function names(base) {
   const here = new Set(state.ships.map((ship) => ship.id));
-  return ["A", "B"].flatMap((set) => Array.from({ length: 18 }, (_, i) => `${set}${i + 1}`)).filter((id) => !here.has(id));
+  return ["A", "B"].flatMap((set) => Array.from({ length: 18 }, (_, i) => `${set}${i + 1}`)).filter((id) => !here.has(id))
+    .sort((a, b) => base.name_doubt.includes(b) - base.name_doubt.includes(a));
 }
 
 // noses lists the four ways the nose of a base may point.
@@ -37,9 +39,9 @@ export function showNaming(next) {
   const bases = unnamed();
   byId("naming").hidden = bases.length === 0;
   if (bases.length === 0) return;
-  options(byId("naming-base"), bases.map((ship) => [ship.id, `${ship.id}, ${ship.base}`]));
-  options(byId("naming-ship"), names().map((id) => [id, id]));
+  options(byId("naming-base"), bases.map((ship) => [ship.id, ship.name_doubt.length > 0 ? `${ship.id}: ${label(ship)}` : `${ship.id}, ${ship.base}`]));
   const ship = bases.find((b) => b.id === byId("naming-base").value) ?? bases[0];
+  options(byId("naming-ship"), names(ship).map((id) => [id, id]));
   options(byId("naming-nose"), noses(ship));
 }
 

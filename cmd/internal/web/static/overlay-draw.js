@@ -1,6 +1,7 @@
 // The drawings of the overlay: the table from above in millimetres, and the same laid
 // over the camera's own picture in its pixels.
 
+import { label } from "/label.js";
 import { placed } from "/labels.js";
 
 export function make(name, attributes, parent) {
@@ -52,7 +53,7 @@ function topShip(parent, ship, height, state) {
   const turned = make("g", { transform: `translate(${x} ${y}) rotate(${ship.heading_deg})` }, group);
   make("rect", { class: "base", x: -w / 2, y: -l / 2, width: w, height: l, rx: 3 }, turned);
   if (!ship.heading_quarters) make("path", { class: "nose", d: `M0 ${-l / 2 - 3}l9 13h-18z` }, turned);
-  text(group, { class: "id", x, y: y + 1 }, ship.id);
+  text(group, { class: "id", x, y: y + 1 }, label(ship));
 }
 
 function topRange(parent, state, height) {
@@ -137,13 +138,13 @@ function cameraShip(parent, ship, outline, unit, state) {
   if (!ship.heading_quarters) stroke(group, "polygon", "nose", arrow);
   // The name stands behind the stern, where neither the arrow nor a line to the target is;
   // where that is taken beside the base, then before the arrow.
-  const w = (16 * ship.id.length + 6) * unit, h = 28 * unit;
+  const w = (16 * label(ship).length + 6) * unit, h = 28 * unit;
   const across = Math.hypot(fl[0] - fr[0], fl[1] - fr[1]) / 2 + w / 2 + 6 * unit;
   const [stern, bow] = [length + 20 * unit, length + 34 * unit];
   const at = (along, side) => ({ x: x + ux * along - uy * side - w / 2, y: y + uy * along + ux * side - h / 2, w, h });
   const places = [at(-stern, 0), at(0, across), at(0, -across), at(-stern, across), at(-stern, -across), at(bow, 0), at(stern, across), at(stern, -across)];
   const rank = ["attacker", "target", "other"].indexOf(role(ship.id, state));
-  return { group, id: ship.id, own: boxOf(outline), places, rank, must: rank < 2 };
+  return { group, id: label(ship), own: boxOf(outline), places, rank, must: rank < 2 };
 }
 
 function boxOf(points) {

@@ -1,6 +1,7 @@
 // What the program sees, as a table: ships with what their pose rests on, obstacles, and
 // what nobody can name.
 
+import { label } from "./label.js";
 import { byId, setText } from "./dom.js";
 import { say } from "./texts.js";
 
@@ -8,7 +9,7 @@ const percent = (x) => `${Math.round(100 * x)} %`;
 
 function rowsOf(state) {
   const rows = state.ships.map((s) => [
-    s.id + (s.state === "still" ? "" : ` (${s.state})`),
+    label(s) + (["still", "unsure"].includes(s.state) ? "" : ` (${s.state})`),
     s.sides_read.length ? s.sides_read.join(", ") : s.seen || "–",
     s.visible ? percent(s.visible) : "–",
     s.residual ? percent(s.residual) : "–",

@@ -3,6 +3,7 @@
 
 import { byId, keepUnit, mm, set, setText, svg } from "./dom.js";
 import { click, pendingAttacker } from "./choose.js";
+import { label } from "./label.js";
 import { say } from "./texts.js";
 
 const margin = 34; // mm round the mat, for the edges' names
@@ -108,6 +109,7 @@ function showShips(state) {
     set(e.turned, { transform: `translate(${x} ${y}) rotate(${ship.heading_deg})` });
     set(e.hit, { cx: x, cy: y, r: Math.max(ship.width_mm * 0.6, 20 * unit) });
     set(e.tag, tagPlace(ship, x, y, unit));
+    if (e.tag.textContent !== label(ship)) e.tag.textContent = label(ship);
     set(e.group, {
       "data-player": ship.player,
       "data-role": role,
@@ -115,7 +117,7 @@ function showShips(state) {
       "data-state": ship.state,
       "data-quarters": ship.heading_quarters || null,
       "aria-pressed": role !== null,
-      "aria-label": `${ship.id}, ${ship.player ? `player ${ship.player}` : "nobody's"}, ${ship.base} base${role ? `, ${role}` : ""}${ship.state !== "still" ? `, ${ship.state}` : ""}`,
+      "aria-label": `${label(ship)}, ${ship.player ? `player ${ship.player}` : "nobody's"}, ${ship.base} base${role ? `, ${role}` : ""}${ship.state !== "still" ? `, ${ship.state}` : ""}`,
     });
   }
   for (const [id, e] of ships) {

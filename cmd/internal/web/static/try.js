@@ -236,7 +236,7 @@ const placeOf = (id) => {
 // ship, each obstacle and each unknown thing is, in mm and degrees.
 function restsOn() {
   const { obstacles_watched: watched, unknown_mm: unknown } = state.things;
-  const stands = (s) => ["still", "unread", "frozen"].includes(s.state) || s.state;
+  const stands = (s) => ["still", "unsure", "unread", "frozen"].includes(s.state) || s.state;
   const turned = (deg) => [Math.cos((deg * Math.PI) / 180) * 57.3, Math.sin((deg * Math.PI) / 180) * 57.3];
   const box = (points) => [0, 1].flatMap((k) => [Math.min, Math.max].map((most) => most(...points.map((p) => p[k])) / 5)); // its outline is a rough one
   return {

@@ -1,0 +1,181 @@
+// Package naming keeps the names of ships that carry nothing of ours, while their table is watched: a look that one ship carries names
+// it; of several that look alike a person names each once, and where they can have flown tells them from then on (engine/alike).
+package naming
+
+import (
+	"slices"
+
+	"sightline/engine"
+	"sightline/engine/alike"
+	"sightline/engine/flown"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/token"
+)
+
+// Slop is how people lay templates and set ships down.
+var Slop = flown.Slop{Place: 1.5 * geom.Millimeter, Turn: 1.5 * geom.Degree}
+
+// Names remembers where ships stood that were found by their cards. The zero value remembers none. It belongs to one goroutine.
+type Names struct {
+	// Dial returns the maneuvers of a ship's dial; none, or nil: every ship may fly every maneuver.
+	Dial func(ship string) []engine.Maneuver
+
+	stood map[string]engine.Ship // where each was still last, by its name
+	gone  map[string]bool        // it was looked for and found nowhere: it is off the table
+}
+
+// Base is a base that was found by its card, where no ship stands that is known.
+type Base struct {
+	Ship engine.Ship
+	May  []string // the ships that carry such a card
+}
+
+// Reset forgets where ships stood.
+func (n *Names) Reset() { n.stood, n.gone = nil, nil }
+
+// Stand remembers the ships that are still.
+func (n *Names) Stand(tracks []vision.Track) {
+	for i := range tracks {
+		k := &tracks[i]
+		if k.State != vision.Still || k.Ship.Look == "" || token.Unidentified(k.Ship.ID) {
+			continue
+		}
+		if n.stood == nil {
+			n.stood, n.gone = map[string]engine.Ship{}, map[string]bool{}
+		}
+		n.stood[k.Ship.ID] = k.Ship
+		delete(n.gone, k.Ship.ID)
+	}
+}
+
+// Left are the ships that a base may be, of those that it was said to be: the others stand elsewhere.
+func Left(may []string, tracks []vision.Track) (out []string) {
+	for _, id := range may {
+		if !stands(tracks, id) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// stands reports whether a ship is where it was seen, or moves within sight.
+func stands(tracks []vision.Track, id string) bool {
+	return slices.ContainsFunc(tracks, func(k vision.Track) bool {
+		return k.Ship.ID == id && k.State != vision.Hidden && k.State != vision.Lifted
+	})
+}
+
+// Name says which ships the bases are that a search of the whole table found. scene has the rules and the mat; tracks are the
+// ships that are known.
+func (n *Names) Name(found []Base, scene *engine.Scene, tracks []vision.Track) []alike.Answer {
+	out := make([]alike.Answer, len(found))
+	done := make([]bool, len(found))
+	for i := range found {
+		if done[i] {
+			continue
+		}
+		group, may := together(found, i)
+		var bases []engine.Ship
+		for _, k := range group {
+			done[k] = true
+			bases = append(bases, found[k].Ship)
+		}
+		for k, a := range n.tell(bases, Left(may, tracks), scene, tracks) {
+			if a.Name == "" && len(a.May) == 0 { // all of them stand elsewhere
+				a.May = found[group[k]].May
+			}
+			a.May = slices.DeleteFunc(a.May, func(id string) bool { return !slices.Contains(found[group[k]].May, id) })
+			if a.Name != "" && !slices.Contains(a.May, a.Name) {
+				a.Name = ""
+			}
+			out[group[k]] = a
+		}
+	}
+	n.lose(out, tracks)
+	return out
+}
+
+// together are the bases that may be one of the ships that a base may be, and all these ships.
+func together(found []Base, first int) (group []int, may []string) {
+	group, may = []int{first}, slices.Clone(found[first].May)
+	for i := 0; i < len(found); i++ {
+		if slices.Contains(group, i) || !slices.ContainsFunc(found[i].May, func(id string) bool { return slices.Contains(may, id) }) {
+			continue
+		}
+		group = append(group, i)
+		for _, id := range found[i].May {
+			if !slices.Contains(may, id) {
+				may = append(may, id)
+			}
+		}
+		i = -1 // others may share these
+	}
+	slices.Sort(group)
+	slices.SortFunc(may, vision.CompareIDs)
+	return group, may
+}
+
+// tell names bases of one look. may are the ships that carry it and do not stand.
+func (n *Names) tell(bases []engine.Ship, may []string, scene *engine.Scene, tracks []vision.Track) []alike.Answer {
+	out := make([]alike.Answer, len(bases))
+	var missing []string // that stood until just now
+	for _, id := range may {
+		if _, ok := n.stood[id]; ok && !n.gone[id] {
+			missing = append(missing, id)
+		}
+	}
+	if len(bases) > len(missing) { // others come to the table, or come back
+		for i := range out {
+			out[i].May = slices.Clone(may)
+			if len(may) == 1 && len(bases) == 1 {
+				out[i].Name = may[0]
+			}
+		}
+		return out
+	}
+	q := alike.Question{Before: &engine.Scene{MatWidth: scene.MatWidth, MatHeight: scene.MatHeight, Rules: scene.Rules, Profile: scene.Profile,
+		ScaleSigma: scene.ScaleSigma}, Missing: missing, Found: bases, Moves: n.moves, Slop: Slop}
+	for i := range tracks {
+		if k := &tracks[i]; k.State.Stands() && !slices.Contains(missing, k.Ship.ID) {
+			q.Others = append(q.Others, k.Ship)
+		}
+	}
+	q.Before.Ships = slices.Clone(q.Others)
+	for _, id := range missing {
+		q.Before.Ships = append(q.Before.Ships, n.stood[id])
+	}
+	answers, err := alike.Tell(&q)
+	if err != nil { // rules that are not known: nothing tells them
+		for i := range out {
+			out[i].May = missing
+		}
+		return out
+	}
+	if len(may) == 1 && len(bases) == 1 && answers[0].Name == "" { // all others that look like it are in view: it was carried there
+		answers[0].Name = may[0]
+	}
+	return answers
+}
+
+// moves are what a ship may have flown.
+func (n *Names) moves(ship string) flown.Candidates {
+	c := flown.Every()
+	if n.Dial != nil {
+		if dial := n.Dial(ship); len(dial) > 0 {
+			c.Maneuvers = dial
+		}
+	}
+	return c
+}
+
+// lose takes the ships off the table that were found nowhere. Of ships that look alike and are lost together none is told from the
+// others when one comes back.
+func (n *Names) lose(answers []alike.Answer, tracks []vision.Track) {
+	for id := range n.stood {
+		here := stands(tracks, id) || slices.ContainsFunc(answers, func(a alike.Answer) bool { return a.Name == id })
+		if !here {
+			n.gone[id] = true
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package pipeline
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/live"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/look"
+	"sightline/vision/track"
+)
+
+// stockedLocator finds the bases of a table by their cards wherever it is asked for one that stands there.
+type stockedLocator struct {
+	edgyLocator
+	bases []look.Sight
+	found []look.Sight // by the search in the background, until it is taken
+}
+
+func (l *stockedLocator) Rest(vision.Frame, *vision.Tracked) {}
+func (l *stockedLocator) Ready() bool                        { return l.found != nil }
+func (l *stockedLocator) Found() ([]look.Sight, bool) {
+	found := l.found
+	l.found = nil
+	return found, found != nil
+}
+
+func (l *stockedLocator) ByLook(_ vision.Frame, h look.Hint, ship engine.Ship) (engine.Ship, vision.ShipView, bool, error) {
+	for i := range l.bases {
+		if b := &l.bases[i]; b.Pose.Distance(h.Pose.Point) <= h.Reach && (h.Look == "" || h.Look == b.Look.Name) {
+			ship.Pose, ship.Seen, ship.Look = b.Pose, "look", b.Look.Name
+			ship.Covariance = geom.Cov3{0.04, 0, 0, 0, 0.04, 0, 0, 0, 1e-5}
+			return ship, vision.ShipView{ID: ship.ID}, true, nil
+		}
+	}
+	return ship, vision.ShipView{}, false, nil
+}
+
+// stockTable is a table of stock ships that is watched.
+type stockTable struct {
+	*stockedLocator
+	w      *Pipeline
+	tracks []vision.Track
+}
+
+func newStockTable(bases ...look.Sight) *stockTable {
+	l := &stockedLocator{bases: bases, found: bases}
+	return &stockTable{stockedLocator: l, w: edgyPipeline(l, track.TrackerOptions{})}
+}
+
+// see shows a picture, in which a person may have placed ships, and returns the ships' names and what they may be.
+func (s *stockTable) see(t *testing.T, named ...live.PlacedShip) (out map[string][]string) {
+	t.Helper()
+	located := vision.Located{Scene: engine.Scene{MatWidth: 914, MatHeight: 914, Rules: engine.Rules25}}
+	e := edgesIn(s.w, &located)
+	for _, p := range named {
+		_, err := e.Place(p, s.tracks)
+		require.NoError(t, err)
+	}
+	numbers := map[string]bool{}
+	for _, id := range s.w.stock.update(e, s.tracks) {
+		numbers[id] = true
+	}
+	out = map[string][]string{}
+	tracks := s.tracks
+	s.tracks = nil
+	for i, ship := range located.Scene.Ships {
+		s.tracks = append(s.tracks, vision.Track{Ship: ship, View: located.Ships[i], State: vision.Still})
+	}
+	for _, k := range tracks {
+		if numbers[k.Ship.ID] || ShipAt(located.Scene.Ships, k.Ship.ID, k.Ship.Base, k.Ship.Pose) != "" {
+			continue
+		}
+		if again, _, ok := e.finder()(k); ok {
+			k.Ship, k.State = again, vision.Still
+		} else {
+			k.State = vision.Hidden
+		}
+		if _, known := out[k.Ship.ID]; !known {
+			s.tracks = append(s.tracks, k)
+		}
+	}
+	for _, k := range s.tracks {
+		if k.State == vision.Still {
+			out[k.Ship.ID] = k.Ship.NameDoubt
+		}
+	}
+	return out
+}
+
+// carry moves a base as a maneuver does, out of sight.
+func (s *stockTable) carry(t *testing.T, i int, maneuver string) {
+	t.Helper()
+	m, err := engine.ParseManeuver(maneuver)
+	require.NoError(t, err)
+	alone := engine.Scene{MatWidth: 914, MatHeight: 914, Rules: engine.Rules25,
+		Ships: []engine.Ship{{ID: "A1", Player: 1, Base: engine.Small, Pose: s.bases[i].Pose}}}
+	r, err := engine.Move(&alone, "A1", m, engine.Options{})
+	require.NoError(t, err)
+	s.bases[i].Pose = r.Full
+}
+
+func at(name string, x, y float64, ships ...string) look.Sight {
+	return look.Sight{Look: &look.Look{Name: name, Ships: ships, Base: engine.Small}, Pose: geom.Pose{Point: geom.Point{X: x, Y: y}}}
+}
+
+func tap(id string, s look.Sight) live.PlacedShip {
+	return live.PlacedShip{ID: id, Player: 1, Base: engine.Small, Pose: s.Pose}
+}
+
+// A ship whose look no other has is named by the search; of three alike each is unsure, until a person names two of them.
+func TestTheSearchNamesOnlyWhatOneShipMayBe(t *testing.T) {
+	s := newStockTable(at("B1", 500, 500, "B1"), at("A1", 200, 200, "A1", "A2", "A3"), at("A1", 300, 200, "A1", "A2", "A3"),
+		at("A1", 400, 200, "A1", "A2", "A3"))
+	all := []string{"A1", "A2", "A3"}
+	assert.Equal(t, map[string][]string{"B1": nil, "?1": all, "?2": all, "?3": all}, s.see(t))
+	assert.Equal(t, 1, s.tracks[1].Ship.Player)
+	assert.Equal(t, map[string][]string{"B1": nil, "A2": nil, "?1": all, "?3": all}, s.see(t, tap("A2", s.bases[2])))
+	s.see(t, tap("A1", s.bases[1]))
+	assert.Equal(t, map[string][]string{"B1": nil, "A1": nil, "A2": nil, "A3": nil}, s.see(t), "the last one can only be A3")
+}
+
+// Two ships alike that moved unseen keep their names where only one of them can have flown to each place, and else are asked about.
+func TestShipsAlikeAreToldByTheirMoves(t *testing.T) {
+	start := func() *stockTable {
+		s := newStockTable(at("A1", 200, 200, "A1", "A2"), at("A1", 260, 200, "A1", "A2"))
+		s.see(t)
+		s.see(t, tap("A1", s.bases[0]))
+		require.Equal(t, map[string][]string{"A1": nil, "A2": nil}, s.see(t))
+		return s
+	}
+	where := func(s *stockTable, id string) geom.Point {
+		k, ok := vision.Tracked{Tracks: s.tracks}.Track(id)
+		require.True(t, ok, id)
+		return k.Ship.Pose.Point
+	}
+	s := start()
+	s.carry(t, 0, "straight 1")
+	s.carry(t, 1, "straight 3")
+	assert.Empty(t, s.see(t), "they are where nobody looked")
+	s.found = s.bases
+	assert.Equal(t, map[string][]string{"A1": nil, "A2": nil}, s.see(t))
+	assert.Equal(t, s.bases[0].Pose.Point, where(s, "A1"))
+
+	s = start() // exchanged by hand
+	s.bases[0].Pose.X, s.bases[1].Pose.X = 264.5, 195.5
+	s.see(t)
+	s.found = s.bases
+	both := []string{"A1", "A2"}
+	assert.Equal(t, map[string][]string{"?1": both, "?2": both}, s.see(t))
+	assert.Equal(t, map[string][]string{"A2": nil, "?2": both}, s.see(t, tap("A2", s.bases[0])))
+	assert.Equal(t, map[string][]string{"A2": nil, "A1": nil}, s.see(t))
+
+	s = start() // taken off the table together
+	back := s.bases
+	s.bases = nil
+	s.see(t)
+	s.found = []look.Sight{}
+	s.see(t)
+	s.bases, s.found = back, back
+	s.bases[0].Pose.Y, s.bases[1].Pose.Y = 204, 204
+	assert.Equal(t, map[string][]string{"?1": both, "?2": both}, s.see(t))
+}
+
+// A second place that shows a ship's look as well leaves it without a name, and so do two bases that one ship alone may be.
+func TestALookInTwoPlacesNamesNoShip(t *testing.T) {
+	twice := at("B1", 500, 500, "B1")
+	twice.Elsewhere = true
+	s := newStockTable(twice)
+	assert.Equal(t, map[string][]string{"?1": {"B1"}}, s.see(t))
+	assert.Equal(t, map[string][]string{"?1": {"B1"}}, s.see(t))
+	s = newStockTable(at("B1", 500, 500, "B1"), at("B1", 200, 500, "B1"))
+	assert.Equal(t, map[string][]string{"?1": {"B1"}, "?2": {"B1"}}, s.see(t))
+	assert.Equal(t, map[string][]string{"?1": {"B1"}, "?2": {"B1"}}, s.see(t))
+}

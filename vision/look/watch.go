@@ -1,0 +1,103 @@
+package look
+
+import (
+	"slices"
+	"time"
+
+	"sightline/calibration"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+)
+
+// Watch searches the whole mat in the background when its picture rests and shows something that it did not show when it was searched
+// last. No caller waits for it, and it leaves a core half of the time. It belongs to one goroutine.
+type Watch struct {
+	finder *Finder // not while a search runs
+	search chan []Sight
+	seen   []uint8 // the picture that is searched or was last, in blocks
+	taken  []engine.Ship
+}
+
+// NewWatch returns a watch over a calibrated table. The zero Uncertainty means calibration.DefaultUncertainty.
+func NewWatch(t calibration.Table, looks *Library, u calibration.Uncertainty) *Watch {
+	f := NewFinder(t, looks, u)
+	began := time.Now()
+	f.pause = func() {
+		if worked := time.Since(began); worked > watchWorks {
+			time.Sleep(worked)
+			began = time.Now()
+		}
+	}
+	return &Watch{finder: f}
+}
+
+// watchWorks is how long a search works before it rests as long.
+const watchWorks = 10 * time.Millisecond
+
+// Rest takes a picture that rests, and begins a search unless one runs or this picture was searched. lies says whether something may
+// lie at a point of the mat; nil: it may anywhere. taken are the bases that stand there already.
+func (w *Watch) Rest(f vision.Frame, lies func(geom.Point) bool, taken []engine.Ship) {
+	width, height := f.Size()
+	if t := &w.finder.table.Intrinsics; w.search != nil || width != t.Width || height != t.Height {
+		return
+	}
+	now := watchBlocks(f)
+	if len(now) == len(w.seen) && !watchDiffers(now, w.seen) && len(taken) >= len(w.taken) {
+		return
+	}
+	w.seen, w.taken = now, slices.Clone(taken)
+	found := make(chan []Sight, 1) // so that the search ends although nobody asks for what it found
+	w.search = found
+	if c := f.Color; c != nil { // whose pixels need not outlive their turn
+		f.Color = &vision.BGR{Width: c.Width, Height: c.Height, Pix: slices.Clone(c.Pix)}
+	}
+	finder, taken := w.finder, w.taken
+	go func() { found <- finder.Search(f, lies, taken) }()
+}
+
+// Ready reports whether a search has ended whose sights were not taken.
+func (w *Watch) Ready() bool { return w.search != nil && len(w.search) > 0 }
+
+// Take returns what the search found that ended; false: none has.
+func (w *Watch) Take() ([]Sight, bool) {
+	if !w.Ready() {
+		return nil, false
+	}
+	found := <-w.search
+	w.search = nil
+	return found, true
+}
+
+// Two pictures differ where the mean of a block does by more than watchLeast grey levels.
+const (
+	watchBlock = 16 // px
+	watchLeast = 5
+)
+
+// watchBlocks returns the mean grey levels of a picture's blocks.
+func watchBlocks(f vision.Frame) []uint8 {
+	w, h := f.Size()
+	out := make([]uint8, 0, (w/watchBlock)*(h/watchBlock))
+	for y := 0; y+watchBlock <= h; y += watchBlock {
+		for x := 0; x+watchBlock <= w; x += watchBlock {
+			sum := 0
+			for j := range watchBlock {
+				for _, v := range f.Gray.Pix[(y+j)*f.Gray.Stride+x:][:watchBlock] {
+					sum += int(v)
+				}
+			}
+			out = append(out, uint8(sum/(watchBlock*watchBlock)))
+		}
+	}
+	return out
+}
+
+func watchDiffers(a, b []uint8) bool {
+	for i, v := range a {
+		if d := int(v) - int(b[i]); d > watchLeast || d < -watchLeast {
+			return true
+		}
+	}
+	return false
+}
