@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -177,8 +178,16 @@ func inTheWay(v *live.State) (out []string) {
 	if v.Held {
 		out = append(out, "The picture is held, and a judge may rule on it: release it first.")
 	}
-	for _, s := range v.Located.Scene.Ships {
-		out = append(out, fmt.Sprintf("Ship %s stands on the mat.", s.ID))
+	switch ships := v.Located.Scene.Ships; len(ships) {
+	case 0:
+	case 1:
+		out = append(out, fmt.Sprintf("Ship %s stands on the mat.", ships[0].ID))
+	default:
+		ids := make([]string, len(ships))
+		for i := range ships {
+			ids[i] = ships[i].ID
+		}
+		out = append(out, fmt.Sprintf("The ships %s stand on the mat.", strings.Join(ids, ", ")))
 	}
 	if watch := &v.Register.Watch; len(watch.Missing) > 0 {
 		out = append(out, fmt.Sprintf("Something covers the markers %s: a hand?", pipeline.IDList(watch.Missing)))

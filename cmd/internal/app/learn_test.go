@@ -162,6 +162,8 @@ func TestNothingIsLearntWhileSomethingIsInTheWay(t *testing.T) {
 	}{
 		"no calibration": {func(v *live.State) { v.Health = live.Health{Code: live.NoCalibration, Title: "No calibration"} }, "No calibration"},
 		"a ship":         {func(v *live.State) { v.Located.Scene.Ships = []engine.Ship{{ID: "A1"}} }, "Ship A1 stands on the mat"},
+		"two ships": {func(v *live.State) { v.Located.Scene.Ships = []engine.Ship{{ID: "A1"}, {ID: "B2"}} },
+			"The ships A1, B2 stand on the mat"},
 		"a held picture": {func(v *live.State) { v.Held = true }, "The picture is held"},
 		"a hand":         {func(v *live.State) { v.Register.Watch.Missing = []int{2, 3} }, "Something covers the markers 2, 3"},
 		"glare":          {func(v *live.State) { v.Light.Glare, v.Light.Where = 0.2, "left" }, "20 % of the mat is white with glare (left)"},

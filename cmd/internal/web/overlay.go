@@ -183,6 +183,10 @@ func parseCrop(value string) (crop [4]int, ok bool) {
 // OverlayPage is one overlay page, GET /overlay/{widget}. It needs [Files] at its server's root.
 func OverlayPage(w http.ResponseWriter, r *http.Request) {
 	widget := r.PathValue("widget")
+	if widget == "setup" { // what people type who look for it
+		http.Redirect(w, r, "/overlay/", http.StatusSeeOther)
+		return
+	}
 	if _, known := overlayWidgets[widget]; !known {
 		http.Error(w, "There is no overlay of that name; expected table, ruling, pair, match or all. /overlay/ shows them.", http.StatusNotFound)
 		return

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	cdp "github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
@@ -30,32 +32,46 @@ func german(t *testing.T) catalogue.Catalogue {
 	return c
 }
 
-// Pages that are English only as yet: those of a judge and of the table's owner.
-var englishOnly = []string{"static/judge.html", "static/calibrate.html", "static/obstacles.html", "overlay/bootstrap.html",
-	"overlay/setup.html"}
+// sameInEvery are texts that are the same in every language: names, what people type, what
+// programs read.
+var sameInEvery = regexp.MustCompile(`^(Sightline.*|[A-Z]|Esc|[a-z-]+ [a-z-]+secret|page address|\{.*|σ|mm|1e|camera\.source|/overlay/all|` +
+	`Assault at the Satellite Array|Chance Engagement|Salvage Mission|Scramble the Transmissions)$`)
 
-// sameInEvery are texts that are the same in every language.
-var sameInEvery = regexp.MustCompile(`^(Sightline.*|[A-Z]|Esc|[a-z-]+ [a-z-]+secret|page address|\{\{.*|σ|sightline judge-secret)$`)
-
-// TestNoTextOfAPageIsOutsideTheCatalogue: each text of a page is in German too.
+// TestNoTextOfAPageIsOutsideTheCatalogue: each text of each page's HTML is in German too.
 func TestNoTextOfAPageIsOutsideTheCatalogue(t *testing.T) {
 	c := german(t)
-	var pages []string
-	for _, pattern := range []string{"static/*.html", "overlay/*.html", "../status/static/*.html", "../projector/static/*.html"} {
+	pages := 0
+	for _, pattern := range []string{"static/*.html", "overlay/*.html", "../*/static/*.html"} {
 		found, err := filepath.Glob(pattern)
 		require.NoError(t, err)
-		pages = append(pages, found...)
-	}
-	for _, path := range pages {
-		if slices.Contains(englishOnly, path) {
-			continue
-		}
-		data, err := os.ReadFile(path)
-		require.NoError(t, err)
-		for _, text := range catalogue.Of(data) {
-			if _, ok := c[text]; !ok && !sameInEvery.MatchString(text) {
-				assert.Fail(t, "static/texts/de.json does not hold this text", "%s: %q", path, text)
+		for _, path := range found {
+			if strings.HasPrefix(path, "../hall/") { // the hall's pages are English
+				continue
 			}
+			pages++
+			data, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.True(t, strings.HasPrefix(path, "overlay/") || bytes.Contains(data, []byte(`texts.js"`)), "%s does not translate itself", path)
+			for _, text := range catalogue.Of(data) {
+				if _, ok := c[text]; !ok && !sameInEvery.MatchString(text) {
+					assert.Fail(t, "static/texts/de.json does not hold this text", "%s: %q", path, text)
+				}
+			}
+		}
+	}
+	assert.GreaterOrEqual(t, pages, 15)
+}
+
+// TestNoValueOfAnOptionIsTranslated: an option without a value has its text for one, which
+// another language would change.
+func TestNoValueOfAnOptionIsTranslated(t *testing.T) {
+	for _, pattern := range []string{"static/*.html", "overlay/*.html", "../*/static/*.html"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, path := range found {
+			data, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.NotContains(t, string(data), "<option>", path)
 		}
 	}
 }
@@ -128,6 +144,72 @@ func TestThePagesInGerman(t *testing.T) {
 			}
 			for line := range strings.SplitSeq(all, "\n") {
 				assert.False(t, englishWords.MatchString(line), "English: %q", line)
+			}
+		})
+	}
+}
+
+// foreign lists the visible texts of a page that the catalogue cannot have made. A text is
+// the catalogue's when it is a translation, one with something put in, or put together from
+// such; names, numbers and what translate="no" marks are as they are.
+const foreign = `(async () => {
+	const catalogue = await (await fetch("/texts/de.json")).json();
+	const all = Object.values(catalogue), whole = new Set(all.map((t) => t.toLowerCase()));
+	const patterns = all.filter((t) => t.includes("{")).map((t) => new RegExp("^" +
+		t.split(/\{\d\}/).map((s) => s.replace(/[.*+?^$()|[\]\\{}]/g, "\\$&")).join("(.+?)") + "$", "i"));
+	const asIs = /^[^a-zäöüß]*$|^[A-Za-z]\d+$|^[\w./:-]*[\d_/:][\w./:,-]*$|^Sightline/;
+	const known = new Map();
+	const ok = (text) => {
+		const t = text.trim();
+		if (!known.has(t)) { known.set(t, false); known.set(t, judge(t)); }
+		return known.get(t);
+	};
+	const judge = (t) => asIs.test(t.replace(/\b(mm²?|px|rms|m?s|min|MJPG|XWS|CSV|JSON|OBS)(?![\wäöüß])/g, "")) || whole.has(t.toLowerCase()) || whole.has(t.toLowerCase() + ".") || patterns.some((p) => {
+		const found = p.exec(t);
+		return found && found.slice(1).every((s) => ok(s) || !/\b(the|is|are|of|not|and|which|obstacles?|ships?|from|with|would|be|yet)\b/i.test(s));
+	}) || (/[.:]$/.test(t) && ok(t.slice(0, -1))) || [". ", "; ", ": ", ", ", " · "].some((j) => t.includes(j) &&
+		t.split(j).every((s) => s !== t && ok(s)));
+	const out = new Set(), walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (walk.nextNode()) {
+		const at = walk.currentNode, e = at.parentElement, text = at.data.replace(/\s+/g, " ").trim();
+		if (!text || e.closest('[translate="no"], script, style, noscript, textarea, template, code, kbd') || !e.checkVisibility()) continue;
+		if (!ok(text)) out.add((e.closest("[id]")?.id ?? "") + ": " + text);
+	}
+	return [...out].sort();
+})()`
+
+// TestEveryPageInGerman opens every page in every state that is looked at in a German browser:
+// each visible text is from the catalogue. PAGES=game,judge looks at these alone.
+func TestEveryPageInGerman(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the run without -short looks at the pages")
+	}
+	browser := newBrowser(t, 5*time.Minute)
+	require.NoError(t, chromedp.Run(browser))
+	for _, p := range allPages() {
+		if only := os.Getenv("PAGES"); only != "" && !slices.Contains(strings.Split(only, ","), p.name) {
+			continue
+		}
+		t.Run(p.name, func(t *testing.T) {
+			server := p.open(t)
+			tab, cancel := chromedp.NewContext(browser)
+			defer cancel()
+			require.NoError(t, chromedp.Run(tab)) // without a time: the tab ends with its first run's
+			within(t, tab, "the page is not drawn: "+p.ready, cdp.Enable(),
+				cdp.SetExtraHTTPHeaders(cdp.Headers{"Accept-Language": "de-DE,de;q=0.9,en;q=0.6"}), emulation.SetTimezoneOverride("UTC"),
+				emulation.SetLocaleOverride().WithLocale("de-DE"), screen(360, "dark"), chromedp.Navigate(server.URL+p.path),
+				chromedp.WaitVisible(p.ready))
+			for _, do := range p.do {
+				within(t, tab, "the page does not come into its state", do)
+			}
+			var found []string
+			within(t, tab, "the texts", screen(1920, "dark"), chromedp.Evaluate(settled, nil, awaiting),
+				chromedp.Evaluate(foreign, &found, awaiting))
+			assert.Empty(t, found, "visible texts that are not from static/texts/de.json")
+			if dir := os.Getenv("PAGES_DIR"); dir != "" {
+				var shot []byte
+				within(t, tab, "the picture", chromedp.FullScreenshot(&shot, 100))
+				require.NoError(t, os.WriteFile(filepath.Join(dir, "de-"+p.name+".png"), shot, 0o644))
 			}
 		})
 	}

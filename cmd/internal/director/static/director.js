@@ -1,6 +1,7 @@
 // The director's page. What it shows as set is what the box says, never what was pressed.
 
 import { byId, setText } from "/dom.js";
+import { ready, say } from "/texts.js";
 import { listen } from "/live.js";
 
 const pair = byId("pair").elements;
@@ -10,7 +11,7 @@ let queue = Promise.resolve(); // of changes, one after the other
 let answered = 0; // changes
 
 const arcName = (arc) => arc.replace("_", " ");
-const named = (p) => (p.from && p.to ? `${p.from} to ${p.to}, ${arcName(p.arc)}` : "none chosen");
+const named = (p) => (p.from && p.to ? `${p.from} ${say("to")} ${p.to}, ${say(arcName(p.arc))}` : say("none chosen"));
 
 function press(id, pressed) {
   (typeof id === "string" ? byId(id) : id).setAttribute("aria-pressed", pressed);
@@ -115,6 +116,7 @@ new ResizeObserver(([frame]) => {
   byId("shown").style.transform = `scale(${frame.contentRect.width / 1920})`;
 }).observe(byId("frame"));
 
+await ready;
 show();
 listen(
   (newest) => {

@@ -64,11 +64,12 @@ function drawCameras() {
     if (!item) {
       item = document.createElement("li");
       item.dataset.source = c.source;
-      item.innerHTML = '<span class="blank"></span><b></b><small class="modes"></small><small class="trouble"></small><button type="button"></button>';
+      item.innerHTML = '<span class="blank"></span><b translate="no"></b><small class="modes"></small><small class="trouble"></small><button type="button"></button>';
       item.querySelector("button").addEventListener("click", () => want({ do: "camera", source: c.source }));
     }
     if (list.children[i] !== item) list.insertBefore(item, list.children[i] ?? null);
     item.dataset.used = c.in_use;
+    item.querySelector("b").translate = c.source === "sim:"; // other cameras have names of their own
     setText(item.querySelector("b"), c.source === "sim:" ? c.name : `${c.name}, ${c.source}`);
     setText(item.querySelector(".modes"), c.modes);
     setText(item.querySelector(".trouble"), c.problem);
@@ -117,6 +118,8 @@ function more(id, box) {
   });
 }
 
+const marks = { done: "✓ done", next: "next", skipped: "left out" };
+
 function drawStep(step, i) {
   let item = byId(`step-${step.id}`);
   if (!item) {
@@ -131,9 +134,10 @@ function drawStep(step, i) {
   set(item, { "data-state": step.state, "aria-current": step.state === "next" ? "step" : null });
   const title = item.querySelector("h2");
   set(title, { "data-number": i + 1 });
-  setText(title, step.title);
+  setText(title.firstElementChild, step.title);
+  setText(title.lastElementChild, marks[step.state] ?? "");
   setText(item.querySelector(".now"), step.state === "waiting" ? `It needs ${step.needs} first.` : step.now);
-  setText(item.querySelector(".gain"), step.gain);
+  setText(item.querySelector(".gain span"), step.gain);
   const actions = item.querySelector(".actions");
   const wish = step.href ? step.does : "";
   if (!wish) return actions.replaceChildren();

@@ -1,5 +1,6 @@
 // Marking bases by hand: a wire frame is dragged onto a base in a picture, twice; what is marked is answered about.
 
+import { say as translated } from "/texts.js";
 import { heightAt, inTable, pixelOf, pointAt } from "./camera.js";
 
 const byId = (id) => document.getElementById(id);
@@ -94,7 +95,8 @@ function show(described, pixels) {
 
 // What to do next.
 
-function say(text) {
+function say(english) {
+  const text = translated(english);
   if (byId("say").textContent !== text) byId("say").textContent = text;
 }
 
@@ -102,6 +104,7 @@ const cornerNames = ["near left", "near right", "far right", "far left"];
 
 function step() {
   byId("nothing").hidden = bitmap !== null;
+  byId("desk").dataset.empty = bitmap === null;
   byId("source").textContent = picture?.source ?? "";
   const calibrated = picture?.camera != null;
   byId("mat").hidden = !picture || calibrated;
@@ -344,7 +347,7 @@ function draw() {
   c.imageSmoothingEnabled = view.scale * ratio < 1.5; // enlarged, a pixel stays a square
   const [x, y] = toScreen([-0.5, -0.5]);
   c.drawImage(bitmap, x, y, bitmap.width * view.scale, bitmap.height * view.scale);
-  corners.forEach((p, i) => cross(c, p, i < 4 ? cornerNames[i] : ""));
+  corners.forEach((p, i) => cross(c, p, i < 4 ? translated(cornerNames[i]) : ""));
   for (const m of marks) {
     drawFrame(c, wires(m.tries[m.tries.length - 1], m.base), color(m.id.startsWith("A") ? "--picture-player1" : "--picture-player2"), 1, []);
     const at = pixelOf(picture.camera, m.tries[0].x_mm, m.tries[0].y_mm, top);

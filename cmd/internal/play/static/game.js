@@ -70,8 +70,8 @@ function draw() {
   byId("games-card").hidden = view.games.length === 0;
   replace(byId("games"), view.games, () =>
     view.games.map((g) =>
-      make("li", {}, make("strong", { textContent: g.title }),
-        make("span", { textContent: `${new Date(g.at).toLocaleString()} · ${g.rules} · ${g.score[0]} to ${g.score[1]} · ${g.ended ? g.why : `round ${g.round}`}` }),
+      make("li", {}, make("strong", { textContent: g.title, translate: false }),
+        make("span", { textContent: `${new Date(g.at).toLocaleString()} · ${g.rules} · ${g.score[0]} : ${g.score[1]} · ${g.ended ? g.why : `round ${g.round}`}` }),
         ...logs(g.id))),
   );
 }
@@ -111,8 +111,8 @@ function drawScore(game) {
       const change = (points) => make("button", { type: "button", className: "small", textContent: points > 0 ? "+1" : "−1", disabled: game.ended,
         ariaLabel: `${player.name}: ${points > 0 ? "one point more" : "one point less"}`,
         onclick: () => post({ kind: "scored", player: i + 1, points, text: "by hand" }) });
-      return make("div", { className: "side", data: { player: i + 1 } }, make("h3", { textContent: player.name }),
-        make("p", { className: "points", textContent: player.score }), make("p", { className: "hint", textContent: player.squad ?? "" }),
+      return make("div", { className: "side", data: { player: i + 1 } }, make("h3", { textContent: player.name, translate: false }),
+        make("p", { className: "points", textContent: player.score }), make("p", { className: "hint", textContent: player.squad ?? "", translate: false }),
         make("div", { className: "row" }, change(-1), change(1)));
     }));
   replace(byId("claims"), [game.claims, game.round], () =>
@@ -132,7 +132,7 @@ function drawShips(game) {
   setText(byId("tie-hint"), tying ? `Tap the ship that has the pilot of ${tying}.` : "");
   replace(byId("fleets"), [game.ships, game.phase, game.ended, tying], () =>
     game.players.map((player, i) =>
-      make("div", { className: "fleet", data: { player: i + 1 } }, make("h3", { textContent: player.name }),
+      make("div", { className: "fleet", data: { player: i + 1 } }, make("h3", { textContent: player.name, translate: false }),
         ...game.ships.filter((ship) => ship.player === i + 1).map((ship) => drawShip(game, ship)))));
 }
 
@@ -156,7 +156,7 @@ function drawShip(game, ship) {
   const unseen = !ship.seen && ship.status === "on the table" ? "not seen on the table" : "";
   return make("div", { className: "ship", data: { active: ship.active, out: ["destroyed", "fled"].includes(ship.status) } },
     make("span", { className: "id", textContent: ship.id }),
-    make("p", { className: "who" }, ship.pilot || ship.id, make("small", { textContent: facts })),
+    make("p", { className: "who" }, make("span", { textContent: ship.pilot || ship.id, translate: false }), make("small", { textContent: facts })),
     make("span", { className: "state", textContent: state || unseen }),
     ship.mismatch ? make("p", { className: "warn", textContent: `! ${ship.mismatch}` }) : "", tools);
 }

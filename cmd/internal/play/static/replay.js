@@ -75,8 +75,26 @@ async function show() {
   }
 }
 
+// choose lists the games where the address names none.
+async function choose() {
+  const { games } = await get("/api/game");
+  byId("choose").hidden = false;
+  byId("no-games").hidden = games.length > 0;
+  byId("games").replaceChildren(
+    ...games.map((g) => {
+      const item = document.createElement("li");
+      const link = Object.assign(document.createElement("a"), { href: `/replay?game=${g.id}`, textContent: g.title });
+      link.setAttribute("translate", "no");
+      item.append(link, Object.assign(document.createElement("span"), { textContent: new Date(g.at).toLocaleString() }));
+      return item;
+    }),
+  );
+}
+
 async function begin() {
   try {
+    if (!game) return await choose();
+    byId("replay").hidden = false;
     const { events } = await get(`/api/games/${game}`);
     const names = events[0].start.players.map((p) => p.name);
     setText(byId("title"), `Replay: ${names.join(" against ")}`);
@@ -84,7 +102,7 @@ async function begin() {
     byId("scrub").value = events.length;
     show();
   } catch (problem) {
-    trouble(game ? problem.message : "No game is named: open the replay from the game's page.");
+    trouble(problem.message);
   }
 }
 

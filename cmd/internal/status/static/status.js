@@ -20,6 +20,7 @@ function list(id, pairs) {
       const dt = document.createElement("dt");
       const dd = document.createElement("dd");
       [dt.textContent, dd.textContent] = [say(term), say(text)];
+      dd.translate = !["Program", "Source"].includes(term); // names
       return [dt, dd];
     }),
   );
@@ -42,7 +43,8 @@ function verification(v) {
 function gauges() {
   const c = state.calibration;
   return [
-    ["Program", status ? `${status.version}, ${status.system}, ${status.go}, up for ${uptime(status.uptime_ms)}` : "…"],
+    ["Program", status ? `${status.version}, ${status.system}, ${status.go}` : "…"],
+    ["Up for", status ? uptime(status.uptime_ms) : "…"],
     ["Rules", `${state.rules || "–"}, ${state.sigmas} standard deviations`],
     ["Calibration", c.from ? `${c.hash.slice(0, 8)} from ${c.from}${c.integrity ? ` (${c.integrity})` : ""}, ${c.rms_px.toFixed(2)} px rms` : "not registered"],
     ["Lens", c.lens || "the source's own"],

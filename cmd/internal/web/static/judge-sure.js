@@ -7,7 +7,7 @@ function term(name, text, doubt = false) {
   const dt = document.createElement("dt");
   const dd = document.createElement("dd");
   dt.textContent = name;
-  dd.textContent = (doubt ? "! " : "") + text;
+  dd.append(...(doubt ? ["! "] : []), text);
   if (doubt) dd.dataset.doubt = "true";
   box.append(dt, dd);
   return box;
@@ -29,7 +29,7 @@ function calibrationTerms(j) {
     term("Integrity", c.integrity || "from the markers, no file", changed),
     term("Markers", c.watch.text || c.watch.state || "not watched", c.watch.state !== "ok"),
     term("Picture", `${j.picture.width_px}×${j.picture.height_px} px, number ${j.picture.seq}, ${new Date(j.captured_unix_ms).toLocaleTimeString()} · ${j.source}`),
-    term("Obstacles", j.obstacles_watched ? `${j.obstacles.length} watched${j.unknown_things ? `, ${j.unknown_things} unknown things lie there` : ""}` : "not watched", !j.obstacles_watched || j.unknown_things > 0),
+    term("Obstacles", j.obstacles_watched ? `${j.obstacles.length === 1 ? "1 obstacle" : `${j.obstacles.length} obstacles`} found${j.unknown_things ? `, ${j.unknown_things} unknown` : ""}` : "not watched", !j.obstacles_watched || j.unknown_things > 0),
     term("Rules", `${j.rules}, profile ${j.profile}, decided beyond ${j.sigmas} standard deviations`),
   ];
 }

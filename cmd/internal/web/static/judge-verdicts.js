@@ -36,9 +36,16 @@ function scale(v) {
   return bar;
 }
 
+// recorded marks what stands in the record word for word, which is English.
+function recorded(element) {
+  element.translate = false;
+  element.lang = "en";
+  return element;
+}
+
 function detail(v) {
   const box = element("div", "", "detail");
-  box.append(element("p", v.text));
+  box.append(recorded(element("p", v.text)));
   if (v.needed_mm !== null) {
     box.append(scale(v));
     const enough = Math.abs(v.margin_mm) > v.needed_mm ? "decided" : "not decided";
@@ -49,7 +56,7 @@ function detail(v) {
   if (v.decide) box.append(element("p", v.decide, "decide"));
   if (v.lines_mm.length === 2) box.append(element("p", "The sides are parallel: the attacker may choose any line between the two drawn.", "margin"));
   if (v.ships.length) box.append(element("p", `Ships on the line, without effect in themselves: ${v.ships.join(", ")}.`, "margin"));
-  const rules = element("p", "", "rules");
+  const rules = recorded(element("p", "", "rules"));
   for (const rule of v.rules) rules.append(element("b", `${shown.rules} ${rule.number}`), ` ${rule.text} `);
   box.append(rules);
   return box;

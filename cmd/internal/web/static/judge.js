@@ -2,6 +2,7 @@
 // comes from /api/held, and its number goes back with the ruling.
 
 import { byId, set, setText } from "./dom.js";
+import { say } from "./texts.js";
 import { listen } from "./live.js";
 import { ask, onRefused } from "./judge-ask.js";
 import { showVerdicts, chosenVerdict } from "./judge-verdicts.js";
@@ -12,6 +13,7 @@ import { goTo, showHeld, showLive, startView } from "./judge-view.js";
 let state = null;
 let me = null;
 let lost = false;
+let told = false; // the banner says that the connection is lost
 let judgement = null; // of what is held
 let choice = { from: "", to: "", arc: "front" }; // of this judge; the others' choice does not move it
 let toldOf = null; // number of the last ruling that this judge knows of
@@ -204,7 +206,7 @@ function showStatus() {
   set(byId("status"), { "data-code": code });
   setText(byId("status-text"), lost ? "connection lost" : state.held ? "held" : code === "ok" ? "live" : state.health.title.toLowerCase());
   const c = state.calibration;
-  setText(byId("source"), [state.camera.source, `rules ${state.rules || "–"}`, c.hash ? `calibration ${c.hash.slice(0, 8)}` : "not registered"].join(" · "));
+  setText(byId("source"), [state.camera.source, say(`rules ${state.rules || "–"}`), say(c.hash ? `calibration ${c.hash.slice(0, 8)}` : "not registered")].join(" · "));
 }
 
 // tellOfRuling says that another judge has ruled while this one was at it.
@@ -218,8 +220,10 @@ function show() {
   if (!state) return;
   tellOfRuling();
   showStatus();
+  const wasLost = told;
+  told = lost;
   if (lost) banner("Connection lost", "What you see is what this page last knew. What you typed stays in the form.");
-  else if (byId("banner-title").textContent === "Connection lost") banner("");
+  else if (wasLost) banner("");
   if (me?.role !== "judge") return;
   const trouble = state.rulings_trouble;
   setText(byId("trouble-text"), trouble);

@@ -1,12 +1,13 @@
 // The page's language. Texts are written in English, by the server and in these modules;
 // texts/de.json holds what each is in German, {} standing for what changes. What the
-// catalogue does not hold stays English: a wrong text would be worse.
+// catalogue does not hold stays English: a wrong text would be worse. Each text that comes
+// into the page is translated, but not what translate="no" marks: names, logs, files.
 
 export const lang = document.documentElement.lang || "en";
 
 let exact = {};
 let patterns = []; // [regular expression, translation, how much of the key is fixed]
-const known = new Map(); // what was translated before
+const known = new Map(); // what was translated before; null: it is not known
 
 // ready is settled when say speaks the page's language.
 export const ready =
@@ -42,7 +43,7 @@ function whole(text) {
   if (Object.hasOwn(exact, text)) return exact[text];
   for (const [pattern, translation] of patterns) {
     const found = pattern.exec(text);
-    if (found) return translation.replace(/\{(\d)\}/g, (_, n) => part(found[Number(n)]));
+    if (found && !found.slice(1).some(unsaid)) return translation.replace(/\{(\d)\}/g, (_, n) => part(found[Number(n)]));
   }
   return null;
 }
@@ -58,16 +59,26 @@ function cased(text) {
 }
 
 // Sentences are put together from others with these between them.
-const joints = [". ", "; ", ": ", ", "];
+const joints = [" · ", ". ", "; ", ": ", ", "];
 
 // joined translates a text that is put together; null: not all of it is known. A name or a
 // number may stand as it is.
 function joined(text) {
+  let said = known.get(text);
+  if (said === undefined) {
+    if (known.size > 5000) known.clear(); // figures change without end
+    known.set(text, (said = parted(text)));
+  }
+  return said;
+}
+
+function parted(text) {
   const plain = cased(text);
   if (plain !== null) return plain;
-  if (text.endsWith(".")) {
+  const end = text.at(-1);
+  if (end === "." || end === ":") {
     const inner = joined(text.slice(0, -1));
-    if (inner !== null) return `${inner}.`;
+    if (inner !== null) return inner + end;
   }
   for (const joint of joints) {
     const at = text.indexOf(joint);
@@ -75,20 +86,59 @@ function joined(text) {
     const [head, tail] = [joined(text.slice(0, at)), joined(text.slice(at + joint.length))];
     if (head !== null && tail !== null) return head + joint + tail;
   }
-  return /^[^a-z]*$|^[A-Za-z]\d+$|^[a-z_]+[-\d.]+$/.test(text) ? text : null;
+  return /^[^a-z]*$|^[A-Za-z]\d+$|^[a-z_]+[-\d.]+$|^\/[\w./-]+$/.test(text.replace(/\b(mm|px|m?s|min)\b/g, "")) ? text : null;
 }
+
+// unsaid reports whether a pattern's place holds words that are no name: half a translation
+// would be worse than none.
+const unsaid = (text) => joined(text) === null && (text.match(/(?<![\w/.-])[a-z]{2,}(?![\w/.-])/g) ?? []).length > 1;
 
 // part is what stands in a pattern's place: translated where it can be.
 const part = (text) => joined(text) ?? text;
 
+// The attributes that people read or hear; data-name is shown by the style.
+const spoken = ["aria-label", "title", "alt", "placeholder", "data-name"];
+
+const silent = (element) => element?.closest('[translate="no"], script, style, textarea, [contenteditable]');
+
+// translate does so with a text, or an element's attributes and all that is in it.
+function translate(node) {
+  if (node.nodeType === Node.TEXT_NODE) {
+    const text = node.data.trim();
+    if (!text || silent(node.parentElement)) return;
+    const said = say(text);
+    if (said !== text) node.data = node.data.replace(text, () => said);
+    return;
+  }
+  if (node.nodeType !== Node.ELEMENT_NODE || silent(node)) return;
+  for (const name of spoken) {
+    const text = node.getAttribute(name);
+    const said = text && say(text);
+    if (said !== text) node.setAttribute(name, said);
+  }
+  for (const child of node.childNodes) translate(child);
+}
+
+// follow translates what the page holds, and whatever comes.
+function follow() {
+  translate(document.body);
+  new MutationObserver((changes) => {
+    for (const c of changes) {
+      if (c.type === "childList") c.addedNodes.forEach(translate);
+      else if (c.type === "characterData") translate(c.target);
+      else if (!silent(c.target)) {
+        const text = c.target.getAttribute(c.attributeName);
+        const said = text && say(text);
+        if (said !== text) c.target.setAttribute(c.attributeName, said);
+      }
+    }
+  }).observe(document.body, { subtree: true, childList: true, characterData: true, attributeFilter: spoken });
+}
+
+if (lang !== "en" && globalThis.MutationObserver) ready.then(follow);
+
 // say returns a text in the page's language.
 export function say(text) {
   if (lang === "en" || typeof text !== "string" || text === "") return text;
-  let said = known.get(text);
-  if (said === undefined) {
-    said = joined(text) ?? text;
-    if (known.size > 3000) known.clear(); // figures change without end
-    known.set(text, said);
-  }
-  return said;
+  return joined(text) ?? text;
 }
