@@ -275,7 +275,7 @@ func (p *projector) closed(polygon []geom.Point) polyline {
 	if !ok {
 		return polyline{}
 	}
-	return out
+	return out.slim()
 }
 
 // lines projects measuring lines.
@@ -283,7 +283,7 @@ func (p *projector) lines(in []engine.Line) []polyline {
 	out := []polyline{}
 	for _, l := range in {
 		if line, ok := p.points(dense(l[:])); ok {
-			out = append(out, line)
+			out = append(out, line.slim())
 		}
 	}
 	return out
@@ -296,7 +296,7 @@ func (p *projector) onMat(line []geom.Point) []polyline {
 	flush := func() {
 		if len(run) > 1 {
 			if part, ok := p.points(dense(run)); ok {
-				out = append(out, part)
+				out = append(out, part.slim())
 			}
 		}
 		run = nil

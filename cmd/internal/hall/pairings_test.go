@@ -1,0 +1,116 @@
+package hall_test
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/hall"
+)
+
+func pairing(table, round, a, b string) hall.Pairing {
+	return hall.Pairing{Table: table, Round: round, Players: [2]string{a, b}}
+}
+
+// fortress is a tournament in the form of List Fortress's API, with invented people.
+const fortress = `{"id": 1, "name": "Example", "participants": [{"id": 11, "name": "Ada Example", "score": 3}, {"id": 12, "name": "Ben"},
+	{"id": 13, "name": "Cleo"}, {"id": 14, "name": "Dan"}, {"id": 15, "name": "A name that is far too long for any line"}],
+	"rounds": [{"round_number": 2, "roundtype_id": 1, "matches": [{"player1_id": 15, "player2_id": null}, {"player1_id": 13, "player2_id": 11},
+	{"player1_id": 12, "player2_id": 15}]}, {"round_number": 1, "roundtype_id": 1, "matches": []},
+	{"round_number": 4, "roundtype_id": 2, "matches": [{"player1_id": 11, "player2_id": 12}]}]}`
+
+func TestPairingsAreReadFromEveryForm(t *testing.T) {
+	ada, cleo := pairing("1", "Round 3", "Ada", "Ben"), pairing("2", "Round 3", "Cleo", "Dan, the elder")
+	for name, text := range map[string]string{
+		"commas":       "table,round,player1,player2\n1,3,Ada,Ben\n2,3,Cleo,\"Dan, the elder\"\n",
+		"semicolons":   "\ufeffPlayer 1;Player 2;Table;Round\r\nAda;Ben;1;3\r\nCleo;Dan, the elder;2;Round 3\r\n",
+		"tabs":         "table\tplayer_1\tplayer_2\tround\n1\tAda\tBen\t3\n2\tCleo\tDan, the elder\t3",
+		"our own JSON": `{"pairings":[{"table":"1","round":"Round 3","players":["Ada","Ben"]},{"table":"2","round":"Round 3","players":["Cleo","Dan, the elder"]}]}`,
+	} {
+		list, err := hall.ParsePairings([]byte(text))
+		require.NoError(t, err, name)
+		assert.Equal(t, []hall.Pairing{ada, cleo}, list, name)
+	}
+	list, err := hall.ParsePairings([]byte(fortress))
+	require.NoError(t, err)
+	assert.Equal(t, []hall.Pairing{pairing("1", "Round 2", "Cleo", "Ada Example"),
+		pairing("2", "Round 2", "Ben", "A name that is far too long for…")}, list)
+	for text, want := range map[string]string{
+		"": "expected a heading", "a,b\n": "there is no table", "table,player1,player2\n": "there are none in it",
+		"table,player1,player2\n1,Ada,Ben\n1,Cleo,Dan\n": "pairing 2: table 1 has pairing 1 already",
+		"table,player1,player2\n1.5,Ada,Ben\n":           "pairing 1: table: expected 1 to 16 letters",
+		"table,player1,player2\n1,,Ben\n":                "player 1 has no name",
+		"table,player1,player2\n1,Ada\n":                 "wrong number of fields",
+		"table,player1,player2\n1,A\x07da,Ben\n":         "printable characters",
+		"{":                                              "neither the hall's nor List Fortress's", `{"participants":[],"rounds":[]}`: "has no rounds",
+		`{"participants":[],"rounds":[{"matches":[{"player1_id":1,"player2_id":2}]}]}`: "names participant 1, who is not",
+		"\xff": "UTF-8", strings.Repeat("x", hall.PairingsMost+1): "expected at most",
+	} {
+		_, err := hall.ParsePairings([]byte(text))
+		assert.ErrorContains(t, err, want, text[:min(len(text), 60)])
+	}
+}
+
+func FuzzParsePairings(f *testing.F) {
+	f.Add([]byte("table,round,player1,player2\n1,3,Ada,Ben\n"))
+	f.Add([]byte(fortress))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		list, err := hall.ParsePairings(raw)
+		if err != nil {
+			return
+		}
+		again, err := json.Marshal(map[string]any{"pairings": list})
+		if err != nil {
+			t.Fatal(err)
+		}
+		read, err := hall.ParsePairings(again)
+		if err != nil || !assert.ObjectsAreEqual(list, read) {
+			t.Errorf("%v is read again as %v: %v", list, read, err)
+		}
+	})
+}
+
+// TestPairingsReachTheTables: a judge reads a file, tiles show it, and each table's match line
+// gets its own; a table that is not there is named.
+func TestPairingsReachTheTables(t *testing.T) {
+	dir := t.TempDir()
+	r := run(t, dir)
+	p := join(t, r.invite(t, "7"))
+	bodies := make(chan string, 1)
+	p.serve = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		raw, _ := io.ReadAll(q.Body)
+		bodies <- q.Method + " " + q.URL.Path + " " + string(raw)
+	})
+	eventually(t, "it is heard", func() bool { return r.tile(t, "7").Live })
+	status, _ := r.send(t, http.MethodPut, "/api/pairings", "x")
+	assert.Equal(t, http.StatusForbidden, status, "a judge's work")
+	judge := asJudge(t, r)
+	put := func(method, path, body string) (int, string) {
+		q, err := http.NewRequest(method, r.page+path, strings.NewReader(body))
+		require.NoError(t, err)
+		answer, err := judge.Do(q)
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		raw, err := io.ReadAll(answer.Body)
+		require.NoError(t, err)
+		return answer.StatusCode, string(raw)
+	}
+	status, text := put(http.MethodPut, "/api/pairings", "table,player1\n")
+	assert.Equal(t, http.StatusBadRequest, status)
+	assert.Contains(t, text, "there is no player2")
+	status, text = put(http.MethodPut, "/api/pairings", "table,round,player1,player2\n7,3,Ada,Ben\n9,3,Cleo,Dan\n")
+	require.Equal(t, http.StatusOK, status, text)
+	status, text = put(http.MethodPost, "/api/pairings/send", "")
+	require.Equal(t, http.StatusOK, status, text)
+	assert.JSONEq(t, `{"sent":1,"failed":["9"]}`, text)
+	assert.Equal(t, `PATCH /api/match {"round":"Round 3","sides":[{"name":"Ada","score":0},{"name":"Ben","score":0}]}`, <-bodies)
+	r.invite(t, "9")
+	assert.Equal(t, [2]string{"Cleo", "Dan"}, r.tile(t, "9").Names, "before it is there")
+	r.stop()
+	assert.Equal(t, [2]string{"Cleo", "Dan"}, run(t, dir).tile(t, "9").Names, "they are kept")
+}

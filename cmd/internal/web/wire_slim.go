@@ -1,0 +1,37 @@
+package web
+
+import "math"
+
+// slimWithin is how far, in pixels, a line may lie beside a point that it leaves out: points
+// are rounded to a tenth, and no screen shows a quarter.
+const slimWithin = 0.25
+
+// slim leaves out the points of a line that nobody would miss: Ramer, Douglas and Peucker's
+// method. The first and the last point stay.
+func (l polyline) slim() polyline {
+	if len(l) < 3 {
+		return l
+	}
+	a, b := l[0], l[len(l)-1]
+	worst, at := 0.0, 0
+	for i := 1; i < len(l)-1; i++ {
+		if d := toSegment(l[i], a, b); d > worst {
+			worst, at = d, i
+		}
+	}
+	if worst <= slimWithin {
+		return polyline{a, b}
+	}
+	left := l[:at+1].slim()
+	return append(left[:len(left)-1:len(left)-1], l[at:].slim()...)
+}
+
+// toSegment is the distance of a point from the segment from a to b.
+func toSegment(p, a, b [2]float64) float64 {
+	dx, dy := b[0]-a[0], b[1]-a[1]
+	t := 0.0
+	if length := dx*dx + dy*dy; length > 0 {
+		t = min(1, max(0, ((p[0]-a[0])*dx+(p[1]-a[1])*dy)/length))
+	}
+	return math.Hypot(p[0]-a[0]-t*dx, p[1]-a[1]-t*dy)
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"image/png"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/makiuchi-d/gozxing"
+	"github.com/makiuchi-d/gozxing/qrcode"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/event"
+)
+
+// TestATableIsInvitedAndRevoked: the invitation alone goes to standard output, and a phone reads
+// the same from the QR code's picture.
+func TestATableIsInvitedAndRevoked(t *testing.T) {
+	t.Chdir(t.TempDir())
+	code, _, stderr := called(t, "hall", "invite", "7", "--state", "hall")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "start sightline hall first, or name it with --url")
+
+	const url = "tls://192.168.7.1:4222"
+	code, stdout, stderr := called(t, "hall", "invite", "7", "--state", "hall", "--url", url, "--for", "48h", "--png", "7.png")
+	require.Equal(t, 0, code, stderr)
+	i, err := event.ParseInvitation(stdout)
+	require.NoError(t, err, stdout)
+	assert.Equal(t, "7", i.Table)
+	assert.Contains(t, stderr, "Keep this secret")
+	assert.Contains(t, stderr, "█")
+	raw, err := os.ReadFile("7.png")
+	require.NoError(t, err)
+	picture, err := png.Decode(bytes.NewReader(raw))
+	require.NoError(t, err)
+	bitmap, err := gozxing.NewBinaryBitmapFromImage(picture)
+	require.NoError(t, err)
+	read, err := qrcode.NewQRCodeReader().Decode(bitmap, nil)
+	require.NoError(t, err)
+	assert.Equal(t, strings.TrimSpace(stdout), read.GetText())
+	for _, path := range []string{"7.png", filepath.Join("hall", "tables.json")} {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.EqualValues(t, 0o600, info.Mode().Perm(), path)
+	}
+	kept, err := os.ReadFile(filepath.Join("hall", "tables.json"))
+	require.NoError(t, err)
+	assert.NotContains(t, string(kept), i.Seed, "the hall keeps no table's secret")
+
+	code, stdout, stderr = called(t, "hall", "invite", "8", "--state", "hall", "--url", url, "-o", "8.invitation")
+	require.Equal(t, 0, code, stderr)
+	assert.Empty(t, stdout)
+	info, err := os.Stat("8.invitation")
+	require.NoError(t, err)
+	assert.EqualValues(t, 0o600, info.Mode().Perm())
+
+	_, stdout, _ = called(t, "hall", "tables", "--state", "hall")
+	assert.Equal(t, 2, strings.Count(stdout, "\n"), stdout)
+	code, _, stderr = called(t, "hall", "revoke", "7", "--state", "hall")
+	require.Equal(t, 0, code, stderr)
+	_, stdout, _ = called(t, "hall", "tables", "--state", "hall")
+	assert.True(t, strings.HasPrefix(stdout, "8\t") && strings.Count(stdout, "\n") == 1, stdout)
+	for _, args := range [][]string{
+		{"revoke", "7"}, {"revoke", "99"}, {"invite", "a b"}, {"invite", "7", "--for", "1s"}, {"invite", "7", "--url", "x"},
+	} {
+		code, _, stderr := called(t, append(append([]string{"hall"}, args...), "--state", "hall")...)
+		assert.Equal(t, 2, code, "%v: %s", args, stderr)
+	}
+}
