@@ -138,7 +138,7 @@ var testsMayImport = map[string][]string{
 		"engine/scenefile", "vision", "vision/catalogue", "vision/exposure", "vision/fiducial", "vision/fusion", "vision/locate",
 		"vision/look", "vision/obstacle", "vision/opencv", "vision/ship", "vision/tablesim", "vision/token", "vision/track"},
 	"cmd/internal/calibrate": {"cmd/internal/commandtest", "engine", "vision/tablesim"},
-	"cmd/internal/hall":      {"calibration", "engine", "engine/geom", "vision"},
+	"cmd/internal/hall":      {"cmd/internal/director", "calibration", "engine", "engine/geom", "vision"},
 	"cmd/internal/doctor":    {"engine/geom", "vision/tablesim"},
 	"cmd/internal/rulebook":  {"engine"},
 	"cmd/internal/rulings":   {"calibration/atomicfile/faultdisk", "vision/tablesim"},

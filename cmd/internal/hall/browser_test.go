@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/director"
 	"sightline/cmd/internal/event"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
@@ -135,6 +136,7 @@ func (p *played) seeing(t testing.TB, names [2]string) {
 	p.serve = web.NewServer(web.Options{
 		Hub: p.hub, Choose: func(live.Choice) {}, Agree: func(live.Measuring, bool) {}, Declare: func(*live.Declaration) {},
 		Freeze: func(live.HoldRequest) error { return nil }, AskJudge: func(string) {}, Rulings: judged{t, p},
+		Routes: (&director.Page{}).Routes(),
 	})
 }
 
@@ -260,6 +262,9 @@ func TestTheDirectorPutsTablesOnAir(t *testing.T) {
 	within(t, ctx, "table 12, by keys", chromedp.KeyEvent("12"), until(`document.getElementById("typed").textContent === "12"`),
 		chromedp.KeyEvent(kb.Enter), air(`on("match") && text("match-name-1") === "Cleo"`))
 	shot(t, ctx, "director")
+	within(t, ctx, "the table's own director shows its overlay, too", chromedp.Navigate(r.page+"/t/12/director"),
+		air(`d.getElementById("match") && on("match") && text("match-name-1") === "Cleo"`))
+	within(t, ctx, "the hall's again", chromedp.Navigate(r.page+"/director"), air(`d.getElementById("match") && on("match")`))
 	tables[1].stop()
 	within(t, ctx, "a silent table shows nothing", air(`!on("match") && !on("pair") && !on("table")`))
 	within(t, ctx, "table 7 again", chromedp.Click(`#air button[data-table="7"]`), air(`on("match") && text("match-name-1") === "Ada"`))

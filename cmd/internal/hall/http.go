@@ -153,11 +153,16 @@ func shared(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// director is the page that chooses the table on air. It shows the overlay in a frame.
+// director is the page that chooses the table on air.
 func (h *Hall) director(w http.ResponseWriter, r *http.Request) {
+	framing(w)
+	page("director.html")(w, r)
+}
+
+// framing lets a page show the hall's overlays in a frame.
+func framing(w http.ResponseWriter) {
 	policy := w.Header().Get("Content-Security-Policy")
 	w.Header().Set("Content-Security-Policy", strings.Replace(policy, "default-src 'none'", "default-src 'none'; frame-src 'self'", 1))
-	page("director.html")(w, r)
 }
 
 // overlay is the table's own overlay page, for one table or the one on air.

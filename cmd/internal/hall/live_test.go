@@ -345,6 +345,10 @@ func TestATableIsAskedAsWhoAsksTheHall(t *testing.T) {
 	answer.Body.Close()
 	assert.Equal(t, http.StatusForbidden, answer.StatusCode)
 
+	for path, want := range map[string]int{"/t/7/api/video.mjpg": 501, "/t/7/api/calibration/events": 501, "/t/program/api/state": 404} {
+		status, _ := r.get(t, path)
+		assert.Equal(t, want, status, path)
+	}
 	p.stop()
 	status, text = r.send(t, http.MethodPost, "/t/7/api/rulings", `{}`)
 	assert.Equal(t, http.StatusBadGateway, status)

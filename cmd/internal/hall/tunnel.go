@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -35,6 +36,14 @@ func (h *Hall) tunnel(w http.ResponseWriter, r *http.Request) {
 	case rest == "/pair":
 		http.Redirect(w, r, "/pair?next="+url.QueryEscape("/t/"+name+"/judge"), http.StatusSeeOther)
 		return
+	case strings.HasPrefix(rest, "/overlay/") && path.Ext(rest) == "": // the page of the table's director shows it
+		q := r.URL.Query()
+		q.Set("table", name)
+		http.Redirect(w, r, rest+"?"+q.Encode(), http.StatusTemporaryRedirect)
+		return
+	case strings.HasSuffix(rest, "/events") || rest == "/api/video.mjpg":
+		http.Error(w, "The hall hands on no streams but a table's states: open this at the table itself.", http.StatusNotImplemented)
+		return
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -60,6 +69,7 @@ func (h *Hall) tunnel(w http.ResponseWriter, r *http.Request) {
 	if err != nil || status < 200 || status > 599 {
 		status = http.StatusBadGateway
 	}
+	framing(w)
 	w.WriteHeader(status)
 	_, _ = w.Write(readdress(name, answer.Header.Get("Content-Type"), answer.Data))
 }

@@ -82,6 +82,7 @@ function silent() {
   for (const call of byId("calls").children) call.shown = "";
 }
 
+const count = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 const when = (text) => new Date(text).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
 
 async function search(words) {
@@ -92,7 +93,7 @@ async function search(words) {
   );
   const games = out.games.map((g) => make("li", {}, make("b", {}, `Table ${g.table}, game ${g.id}: ${g.players[0]} ${g.score[0]} : ${g.score[1]} ${g.players[1]}`), ` round ${g.round}${g.over ? `, ${g.over}` : `, ${g.phase}`}`));
   byId("found").replaceChildren(...rulings, ...games);
-  setText(byId("search-said"), `${rulings.length} rulings, ${games.length} games${out.more ? "; there are more: search for more words" : ""}.`);
+  setText(byId("search-said"), `${count(rulings.length, "ruling")}, ${count(games.length, "game")}${out.more ? "; there are more: search for more words" : ""}.`);
 }
 
 let judge = false;
