@@ -11,9 +11,7 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
-	"unsafe"
 
 	"sightline/calibration/regular"
 	"sightline/cmd/internal/app"
@@ -62,7 +60,7 @@ func (c *doctorCheckCmd) Run(ctx context.Context) error {
 	markers, closer := app.Markers()
 	defer closer.Close()
 	box.Markers = markers
-	if !c.Yes && isTerminal(os.Stdin) && isTerminal(os.Stderr) {
+	if !c.Yes && terminal.Is(os.Stdin) && terminal.Is(os.Stderr) {
 		askOn(&box, os.Stdin, os.Stderr)
 	}
 	return c.examine(ctx, box, setup, os.Stdout)
@@ -122,13 +120,6 @@ func doctorConfig(file, source string) (app.Config, error) {
 	}
 	config, err = config.With(app.Overrides{Source: source})
 	return config.WithChosenCamera(slog.New(slog.NewTextHandler(os.Stderr, nil))), err
-}
-
-// isTerminal reports whether a person is at the other end.
-func isTerminal(f *os.File) bool {
-	var settings syscall.Termios
-	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), syscall.TCGETS, uintptr(unsafe.Pointer(&settings)))
-	return errno == 0
 }
 
 // askOn lets the examination ask a person. The end of their input is a no.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 
 	"sightline/calibration"
@@ -41,7 +40,7 @@ type locateCmd struct {
 
 // Run implements the command.
 func (c *locateCmd) Run(ctx context.Context) error {
-	if err := c.locate(ctx, os.Stdout, os.Stderr); err != nil {
+	if err := terminal.Progress(ctx, c.locate); err != nil {
 		return fmt.Errorf("locate: %w", err)
 	}
 	return nil
@@ -140,6 +139,7 @@ func (c *locateCmd) pictures(ctx context.Context, l *locating) (all []*picture, 
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("interrupted before %s", name)
 		}
+		terminal.Step(ctx, "picture", i+1, len(names))
 		frame, err := c.picture(i)
 		if err != nil {
 			return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
 	"sightline/calibration"
 	"sightline/cmd/internal/pictures"
@@ -34,7 +33,8 @@ type learnMatCmd struct {
 
 // Run implements the command.
 func (c *learnMatCmd) Run(ctx context.Context) error {
-	if err := c.run(ctx, os.Stderr); err != nil {
+	err := terminal.Progress(ctx, func(ctx context.Context, _, progress io.Writer) error { return c.run(ctx, progress) })
+	if err != nil {
 		return fmt.Errorf("obstacles learn-mat: %w", err)
 	}
 	return nil

@@ -43,7 +43,8 @@ func (*learnTokensCmd) Help() string {
 
 // Run implements the command.
 func (c *learnTokensCmd) Run(ctx context.Context) error {
-	if err := c.run(ctx, os.Stderr); err != nil {
+	err := terminal.Progress(ctx, func(ctx context.Context, _, progress io.Writer) error { return c.run(ctx, progress) })
+	if err != nil {
 		return fmt.Errorf("obstacles learn: %w", err)
 	}
 	return nil

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"io"
 
 	"sightline/calibration"
 	"sightline/calibration/verify"
 	"sightline/cmd/internal/sheet"
+	"sightline/cmd/internal/terminal"
 )
 
 // printAllCmd makes everything that a first table needs, as one document.
@@ -19,11 +22,14 @@ type printAllCmd struct {
 }
 
 // Run implements the command.
-func (c *printAllCmd) Run() error {
-	pages, err := c.pages()
-	if err == nil {
-		err = c.write(pages)
-	}
+func (c *printAllCmd) Run(ctx context.Context) error {
+	err := terminal.Progress(ctx, func(context.Context, io.Writer, io.Writer) error {
+		pages, err := c.pages()
+		if err == nil {
+			err = c.write(pages)
+		}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("print all: %w", err)
 	}

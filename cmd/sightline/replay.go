@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"sightline/cmd/internal/rulings"
@@ -22,7 +21,9 @@ type replayCmd struct {
 }
 
 // Run implements the command.
-func (c *replayCmd) Run(ctx context.Context) error { return c.replay(ctx, os.Stdout) }
+func (c *replayCmd) Run(ctx context.Context) error {
+	return terminal.Progress(ctx, func(ctx context.Context, out, _ io.Writer) error { return c.replay(ctx, out) })
+}
 
 func (c *replayCmd) replay(ctx context.Context, out io.Writer) error {
 	if c.Entry < 1 {

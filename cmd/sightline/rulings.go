@@ -198,7 +198,9 @@ type rulingsVerifyCmd struct {
 }
 
 // Run implements the command.
-func (c *rulingsVerifyCmd) Run(ctx context.Context) error { return c.verify(ctx, os.Stdout) }
+func (c *rulingsVerifyCmd) Run(ctx context.Context) error {
+	return terminal.Progress(ctx, func(ctx context.Context, out, _ io.Writer) error { return c.verify(ctx, out) })
+}
 
 func (c *rulingsVerifyCmd) verify(ctx context.Context, out io.Writer) error {
 	var heads []rulings.Head
@@ -298,7 +300,9 @@ type rulingsExportCmd struct {
 }
 
 // Run implements the command.
-func (c *rulingsExportCmd) Run(ctx context.Context) error { return c.export(ctx, os.Stdout) }
+func (c *rulingsExportCmd) Run(ctx context.Context) error {
+	return terminal.Progress(ctx, func(ctx context.Context, out, _ io.Writer) error { return c.export(ctx, out) })
+}
 
 func (c *rulingsExportCmd) export(ctx context.Context, out io.Writer) error {
 	l, err := c.open()

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"text/tabwriter"
 
 	"sightline/calibration"
@@ -28,8 +27,9 @@ type budgetCmd struct {
 }
 
 // Run implements the command.
-func (c *budgetCmd) Run(context.Context) error {
-	if err := c.run(os.Stdout, os.Stderr); err != nil {
+func (c *budgetCmd) Run(ctx context.Context) error {
+	err := terminal.Progress(ctx, func(_ context.Context, out, warn io.Writer) error { return c.run(out, warn) })
+	if err != nil {
 		return fmt.Errorf("calibrate budget: %w", err)
 	}
 	return nil

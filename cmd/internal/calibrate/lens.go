@@ -30,7 +30,13 @@ type lensCmd struct {
 
 // Run implements the command.
 func (c *lensCmd) Run(ctx context.Context) error {
-	if err := c.run(ctx, os.Stdout, os.Stderr); err != nil {
+	var err error
+	if c.Live() { // a live capture draws how far it is itself
+		err = c.run(ctx, os.Stdout, os.Stderr)
+	} else {
+		err = terminal.Progress(ctx, c.run)
+	}
+	if err != nil {
 		return fmt.Errorf("calibrate lens: %w", err)
 	}
 	return nil

@@ -36,7 +36,7 @@ type quickCmd struct {
 
 // Run implements the command.
 func (c *quickCmd) Run(ctx context.Context) error {
-	if err := c.run(ctx, os.Stdout, os.Stderr); err != nil {
+	if err := terminal.Progress(ctx, c.run); err != nil {
 		return fmt.Errorf("calibrate quick: %w", err)
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"time"
 
 	"sightline/calibration"
@@ -46,7 +45,7 @@ const maxMarkerMove = 1.5
 
 // Run implements the command.
 func (c *tableCmd) Run(ctx context.Context) error {
-	if err := c.run(ctx, os.Stdout, os.Stderr); err != nil {
+	if err := terminal.Progress(ctx, c.run); err != nil {
 		return fmt.Errorf("calibrate table: %w", err)
 	}
 	return nil

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -38,7 +37,7 @@ type verifyCmd struct {
 
 // Run implements the command.
 func (c *verifyCmd) Run(ctx context.Context) error {
-	if err := c.run(ctx, os.Stdout, os.Stderr); err != nil {
+	if err := terminal.Progress(ctx, c.run); err != nil {
 		return fmt.Errorf("calibrate verify: %w", err)
 	}
 	return nil

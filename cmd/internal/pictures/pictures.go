@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"sightline/cmd/internal/terminal"
 	"sightline/vision"
 	"sightline/vision/capture"
 	"sightline/vision/opencv"
@@ -97,10 +98,11 @@ func (p Input) Each(ctx context.Context, f func(vision.Frame) (useful, enough bo
 		if err != nil {
 			return err
 		}
-		for _, name := range images {
+		for i, name := range images {
 			if err := ctx.Err(); err != nil {
 				return errors.New("interrupted")
 			}
+			terminal.Step(ctx, "picture", i+1, len(images))
 			frame, err := Read(name)
 			if err != nil {
 				return err
@@ -117,7 +119,8 @@ func (p Input) Each(ctx context.Context, f func(vision.Frame) (useful, enough bo
 	}
 	defer src.Close()
 	lastUse := time.Now()
-	for {
+	for n := 1; ; n++ {
+		terminal.Step(ctx, "picture", n, 0)
 		frame, err := src.Next(ctx)
 		switch {
 		case ctx.Err() != nil:
