@@ -1,12 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
+	"sightline/cmd/internal/draw"
+	"sightline/cmd/internal/sheet"
 	"sightline/cmd/internal/terminal"
 	"sightline/engine"
 	"sightline/engine/tablecheck"
@@ -19,6 +23,8 @@ type checkCmd struct {
 	Rules    string  `help:"Check by this edition instead of the scene's: 1e, 2.0 or 2.5."`
 	Sigmas   float64 `default:"3" help:"How many standard deviations a margin must exceed to decide."`
 	JSON     bool    `name:"json" help:"Print one JSON document."`
+	Draw     string  `placeholder:"OUT" help:"With --setup: also draw where things may be placed, as SVG."`
+	Area     string  `placeholder:"WHAT" help:"What of: obstacles (default), ships, features (satellites, supply caches) or markers (hyperspace)."`
 }
 
 func (c *checkCmd) Run() error { return c.check(os.Stdin, os.Stdout) }
@@ -45,6 +51,9 @@ func (c *checkCmd) check(stdin io.Reader, out io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("check: %s: %w", sceneName(c.Scene), err)
 	}
+	if err := c.picture(s); err != nil {
+		return err
+	}
 	if !c.JSON {
 		return printCheck(out, &report, c.Setup)
 	}
@@ -61,16 +70,49 @@ func (c *checkCmd) asked() (engine.Scenario, error) {
 	switch {
 	case !(c.Sigmas > 0):
 		return 0, fmt.Errorf("--sigmas: expected more than 0, got %g", c.Sigmas)
+	case c.Area != "" && c.Draw == "":
+		return 0, errors.New("--area: expected --draw as well")
 	case c.Setup && c.Scenario == "":
 		return 0, nil
 	case c.Scenario == "":
 		return 0, errors.New("expected --setup or --scenario")
+	case c.Draw != "" && !c.Setup:
+		return 0, errors.New("--draw: expected --setup as well")
 	}
 	scenario, err := engine.ParseScenario(c.Scenario)
 	if err != nil {
 		return 0, fmt.Errorf("--%w", err)
 	}
 	return scenario, nil
+}
+
+// picture draws where things may be placed.
+func (c *checkCmd) picture(s *engine.Scene) error {
+	if c.Draw == "" {
+		return nil
+	}
+	if ext := strings.ToLower(filepath.Ext(c.Draw)); ext != ".svg" {
+		return fmt.Errorf("check: --draw %s: expected a name that ends in .svg", c.Draw)
+	}
+	what, err := tablecheck.ParsePlacing(cmp.Or(c.Area, string(tablecheck.PlaceObstacles)))
+	if err != nil {
+		return fmt.Errorf("check: --%w", err)
+	}
+	areas, err := tablecheck.Areas(s, what, engine.Options{Sigmas: c.Sigmas})
+	if errors.Is(err, tablecheck.ErrNoFeatures) {
+		err = terminal.Unanswered{Err: err}
+	}
+	if err != nil {
+		return fmt.Errorf("check: %s: %w", sceneName(c.Scene), err)
+	}
+	svg, err := draw.SVG(s, draw.Options{Areas: areas, Sigmas: c.Sigmas})
+	if err != nil {
+		return fmt.Errorf("check: %s: %w", sceneName(c.Scene), err)
+	}
+	return sheet.Create(c.Draw, func(w io.Writer) error {
+		_, err := w.Write(svg)
+		return err
+	})
 }
 
 // report checks the setup, the scenario.

@@ -28,11 +28,14 @@ func Scenario(s *engine.Scene, c engine.Scenario, o engine.Options) (Report, err
 	if len(counts) == 0 {
 		return r, fmt.Errorf("tablecheck: %v: %w", c, ErrNoFeatures)
 	}
-	if s.MatWidth > 0 && s.MatHeight > 0 {
+	n, _ := c.Features()
+	switch {
+	case c == engine.SalvageMission && len(counts) < n: // some are towed, others were let go
+	case s.MatWidth > 0 && s.MatHeight > 0:
 		if err := r.features(s, c, o); err != nil {
 			return r, err
 		}
-	} else {
+	default:
 		r.note("where the markers lie: %s", ErrNoMat)
 	}
 	likeliest, err := engine.Counts(exact(s), c, o)
@@ -169,4 +172,17 @@ func possible(s *engine.Scene, c engine.Scenario, n *engine.Count) []int {
 	}
 	slices.Sort(who)
 	return who
+}
+
+// Jettison says whether a supply cache lies where one may that a ship let go (G229, G230): of a
+// ship that fled, from where it stood before its maneuver, at which the scene has it (G231).
+func Jettison(s *engine.Scene, ship, cache string, fled bool, o engine.Options) (Line, error) {
+	c, err := engine.CheckJettison(s, ship, cache, o)
+	if err != nil {
+		return Line{}, err
+	}
+	if fled {
+		c.Rule, c.Why = "2.5 G231", "at range 1 of where the ship stood before it fled"
+	}
+	return newLine(&c), nil
 }

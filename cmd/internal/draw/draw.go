@@ -15,15 +15,17 @@ import (
 
 	"sightline/engine"
 	"sightline/engine/geom"
+	"sightline/engine/tablecheck"
 )
 
 // Options say what to draw besides the table.
 type Options struct {
-	From, To string       // the pair to measure; To may be an obstacle. From alone: its range bands
-	Arcs     []engine.Arc // arcs of From to draw, with the attack range inside each
-	Sigmas   float64      // 0 means engine.DefaultSigmas
-	Move     *Moved       // a move to show; nil for none
-	Title    string       // "" means the rules' edition and the number of ships
+	From, To string            // the pair to measure; To may be an obstacle. From alone: its range bands
+	Arcs     []engine.Arc      // arcs of From to draw, with the attack range inside each
+	Sigmas   float64           // 0 means engine.DefaultSigmas
+	Move     *Moved            // a move to show; nil for none
+	Areas    []tablecheck.Area // where something may be placed
+	Title    string            // "" means the rules' edition and the number of ships
 }
 
 // ErrNotThere is the error for a ship or obstacle that is not in the scene.
@@ -53,6 +55,9 @@ func SVG(s *engine.Scene, o Options) ([]byte, error) {
 		return nil, fmt.Errorf("draw: %w", err)
 	}
 	d.table()
+	if len(d.o.Areas) > 0 {
+		d.onMat(d.areas)
+	}
 	if d.from != nil {
 		d.onMat(func() {
 			d.bands(d.from)

@@ -19,7 +19,9 @@ import (
 
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/round"
 	"sightline/cmd/internal/web"
+	"sightline/engine/geom"
 )
 
 // browser starts a headless Chromium, and collects what its pages complain of.
@@ -136,6 +138,38 @@ func TestANewUserPlaysAGameAndFindsItsLog(t *testing.T) {
 	assert.Contains(t, log, "Ada against Ben")
 	assert.Contains(t, log, "ended by the players")
 	assert.NotEqual(t, "1", events)
+	assert.Empty(t, unexpected(*complaints))
+}
+
+// A tap on what the page proposes says who tows a supply cache, and the setup's areas are drawn.
+func TestAnObjectiveIsTakenWithOneTap(t *testing.T) {
+	ctx, complaints := browser(t)
+	b := newBench(t)
+	b.scenario(round.Salvage, "supply_cache", five()...)
+	b.scene.Ships[0].Pose.Point = geom.Point{X: 300, Y: 480}
+	require.NoError(t, b.table.Do(round.Event{Kind: round.Acted, Ship: "A1", Round: 2, Phase: round.Activation}))
+	b.look()
+	s := web.NewServer(web.Options{Hub: b.hub, Choose: func(live.Choice) {}, Routes: b.table.Routes(),
+		Access: access.Options{Key: make([]byte, 32), JudgeSecret: "x", Log: slog.New(slog.DiscardHandler)}})
+	server := httptest.NewServer(s)
+	defer server.Close()
+	var text string
+	var width int
+	require.NoError(t, chromedp.Run(ctx,
+		chromedp.Navigate(server.URL+"/game"),
+		chromedp.WaitVisible("#offers button"),
+		chromedp.Click("#offers button"),
+		chromedp.Poll(`document.getElementById("objectives").textContent.includes("towed by A1")`, nil),
+		chromedp.Text("#objectives", &text),
+		chromedp.Click(`[data-check="setup"]`),
+		chromedp.WaitVisible("#areas button"),
+		chromedp.Click("#areas button:nth-of-type(2)"), // obstacles
+		chromedp.WaitVisible("#area"),
+		chromedp.Poll(`document.getElementById("area").naturalWidth > 0`, nil),
+		chromedp.Evaluate(`document.getElementById("area").clientWidth`, &width),
+	))
+	assert.Contains(t, text, "m2: towed by A1 (Wedge Antilles)")
+	assert.Greater(t, width, 200)
 	assert.Empty(t, unexpected(*complaints))
 }
 

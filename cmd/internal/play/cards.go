@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"sightline/cmd/internal/draw"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/round"
 	"sightline/cmd/internal/sentence"
@@ -43,6 +44,8 @@ func control(g *round.Game, table *live.State) (out []round.Control) {
 			}
 			out = append(out, round.Control{Objective: c.Objective, Possible: possible})
 		}
+	case round.Salvage, round.Scramble:
+		return g.Held(seesMarkers(g, table), func(id string) bool { return marker(&scene, id) != nil })
 	case round.Chance:
 		counts, err := engine.Counts(&scene, scenario, engine.Options{Sigmas: table.Sigmas})
 		if err != nil {
@@ -123,6 +126,9 @@ func (t *Table) Check(what string, judge bool) (cardJSON, error) {
 		}
 		r, err = tablecheck.Scenario(&scene, scenario, o)
 	}
+	if g != nil && what == "scenario" {
+		out.Lines = append(out.Lines, jettisoned(g, &scene, table.Sigmas)...)
+	}
 	if err != nil {
 		out.Trouble = sentence.Of(err)
 		return out, nil
@@ -158,15 +164,7 @@ func withheld(table *live.State, g *round.Game, what string) string {
 }
 
 func controlText(g *round.Game, c *tablecheck.Control) string {
-	name := func(p int) string {
-		if p == 0 {
-			return "no player"
-		}
-		if g != nil && g.Players[p-1].Name != "" {
-			return g.Players[p-1].Name
-		}
-		return fmt.Sprintf("player %d", p)
-	}
+	name := func(p int) string { return playerName(g, p) }
 	if c.Outcome == engine.Yes {
 		return name(c.Player)
 	}
@@ -179,6 +177,52 @@ func controlText(g *round.Game, c *tablecheck.Control) string {
 		}
 	}
 	return text
+}
+
+// playerName names a player, or nobody.
+func playerName(g *round.Game, p int) string {
+	if p == 0 {
+		return "no player"
+	}
+	if g != nil && g.Players[p-1].Name != "" {
+		return g.Players[p-1].Name
+	}
+	return fmt.Sprintf("player %d", p)
+}
+
+// areas draws where things may be placed, on the table as it stands:
+// GET /api/game/setup.svg?area=obstacles.
+func (t *Table) areas(w http.ResponseWriter, r *http.Request) {
+	what, err := tablecheck.ParsePlacing(r.URL.Query().Get("area"))
+	if err != nil {
+		http.Error(w, sentence.Of(err), http.StatusBadRequest)
+		return
+	}
+	table := t.o.Hub.Newest()
+	t.mu.Lock()
+	g := t.game
+	t.mu.Unlock()
+	if why := withheld(&table, g, "setup"); why != "" && !t.judges(r) {
+		refuse(w, &live.Refusal{Kind: live.ErrForbidden, Text: why})
+		return
+	}
+	scene := table.Standing()
+	if g != nil {
+		scene = inPlay(g, &table)
+	}
+	areas, err := tablecheck.Areas(&scene, what, engine.Options{Sigmas: table.Sigmas})
+	if err != nil {
+		refuse(w, &live.Refusal{Kind: live.ErrOvertaken, Text: sentence.Of(err)})
+		return
+	}
+	svg, err := draw.SVG(&scene, draw.Options{Areas: areas, Sigmas: table.Sigmas})
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "image/svg+xml")
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(svg)
 }
 
 func (t *Table) card(w http.ResponseWriter, r *http.Request) {

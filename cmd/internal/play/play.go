@@ -51,6 +51,8 @@ type Table struct {
 	ruled  uint64   // the last ruling that was noted
 	news   []string // problems, the newest first
 	owed   bool     // the table was to be noted, and was not seen
+
+	lay map[string]engine.Token // where the objectives lay that the camera saw
 }
 
 // question is what somebody looked at, in one phase.
@@ -119,6 +121,10 @@ func (t *Table) resume(ctx context.Context) {
 		return
 	}
 	t.events, t.game, t.id, t.watch = events, g, games[0], round.NewWatch(g)
+	if _, scene, noted, err := Scene(events); err == nil && noted { // ships that have not flown yet, and the objectives
+		t.watch.Stood(scene.Ships)
+		t.lie(&live.State{Located: vision.Located{Scene: scene}})
+	}
 	t.o.Log.Info("the game goes on", "game", t.id, "turn", g.Turn())
 	t.show()
 }
@@ -202,6 +208,9 @@ func (t *Table) Do(e round.Event) error {
 		return errNoGame
 	}
 	before := t.game.Phase
+	if cargo := t.game.Cargo(e.Ship); e.Kind == round.Changed && e.Status != round.OnTable && cargo != "" && e.Text == "" {
+		e.Text = cargo + " is jettisoned"
+	}
 	if err := t.add(e); err != nil {
 		return err
 	}
@@ -236,6 +245,9 @@ func (t *Table) See(s *live.State) {
 	}
 	if t.owed && s.Health.Code == live.OK {
 		t.note()
+	}
+	if s.Health.Code == live.OK {
+		t.lie(s)
 	}
 	events := t.watched(s)
 	before := t.game.Phase
@@ -358,6 +370,9 @@ func (t *Table) opens() (out []live.Declaration) {
 			return nil
 		}
 		out = append(out, live.Declaration{Doing: live.DoLock, Ship: id})
+		if !g.MayTake() {
+			return out
+		}
 		switch g.Scenario {
 		case round.Salvage:
 			out = append(out, live.Declaration{Doing: live.DoTow, Ship: id})

@@ -426,7 +426,9 @@ func TestTheScoreOfARoundIsProposed(t *testing.T) {
 	score := b.shown.Score
 	require.Equal(t, 204, b.ask("POST", "/api/game/do", `{"kind":"scored","player":1,"points":1,"round":2,"text":"contests"}`).Code)
 	assert.Equal(t, score[0]+1, b.shown.Score[0])
-	assert.Empty(t, b.game()["claims"])
+	claims = jsonOf(b.game()["claims"])
+	assert.NotContains(t, claims, `"player":1`)
+	assert.Contains(t, claims, `"player":2`, "the other player's points are still to be confirmed")
 	w := b.ask("GET", "/api/game/check/scenario", "")
 	require.Equal(t, 200, w.Code, w.Body)
 	assert.Contains(t, w.Body.String(), "sat1")

@@ -30,6 +30,7 @@ func (t *Table) Routes() []web.Route {
 		{Pattern: "POST /api/game/start", Role: access.Player, Handler: t.postStart},
 		{Pattern: "POST /api/game/do", Role: access.Player, Handler: t.postDo},
 		{Pattern: "GET /api/game/check/{what}", Role: access.Reader, Handler: t.card},
+		{Pattern: "GET /api/game/setup.svg", Role: access.Reader, Handler: t.areas},
 		{Pattern: "GET /api/game/shots", Role: access.Reader, Handler: t.shots},
 		{Pattern: "GET /api/games/{id}", Role: access.Player, Handler: t.getEvents},
 		{Pattern: "GET /api/games/{id}/at", Role: access.Player, Handler: t.getAt},
@@ -64,7 +65,7 @@ func (t *Table) postStart(w http.ResponseWriter, r *http.Request) {
 
 // tapped are the kinds of events that people make on the page.
 var tapped = []round.Kind{round.Advanced, round.Acted, round.Rolled, round.Changed, round.Halved, round.Tied, round.Scored, round.Ended,
-	round.Undone, round.Said}
+	round.Undone, round.Said, round.Towed, round.Scrambled, round.Jettisoned}
 
 func (t *Table) postDo(w http.ResponseWriter, r *http.Request) {
 	var e round.Event

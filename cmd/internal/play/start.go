@@ -46,7 +46,8 @@ func (t *Table) Start(r StartRequest) error {
 		t.events, t.game, t.id, t.watch = events, game, id, watch
 		return err
 	}
-	t.asked = question{}
+	t.asked, t.lay = question{}, nil
+	t.lie(&state)
 	if state.Ruling != nil {
 		t.ruled = state.Ruling.Number
 	}
@@ -88,6 +89,7 @@ func (t *Table) start(r *StartRequest, scene *engine.Scene) (*round.Start, error
 		}
 		s.Ships = append(s.Ships, tied(player, &report, scene, taken)...)
 	}
+	s.Objectives = objectivesOn(s.Scenario, scene)
 	return s, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/round"
 	"sightline/engine"
+	"sightline/engine/tablecheck"
 )
 
 // The JSON of the page.
@@ -17,6 +18,7 @@ type stateJSON struct {
 	Games  []listJSON `json:"games"`
 	News   []string   `json:"news"`    // what went wrong lately
 	Rules  string     `json:"rules"`   // of the table
+	Places []string   `json:"places"`  // what is placed before a game of it
 	Squads [2]bool    `json:"squads"`  // the configuration names one
 	Record string     `json:"trouble"` // why no game can be recorded; "": nothing is known against it
 }
@@ -55,11 +57,15 @@ type gameJSON struct {
 	Ghosts   []string       `json:"ghosts"`
 	Says     []sayJSON      `json:"says"` // the newest first
 	Claims   []round.Claim  `json:"claims"`
-	Halves   bool           `json:"halves"` // ships at half their health score
-	Ends     string         `json:"ends"`   // why the game ends with this round; "": it goes on
-	Ended    bool           `json:"ended"`
-	Why      string         `json:"why"`
-	Winner   int            `json:"winner"`
+	Offers   []offerJSON    `json:"offers"` // what the ship that moved last may have done to an objective
+
+	Objectives []objectiveJSON `json:"objectives"` // that ships tow or scramble, and who has them
+
+	Halves bool   `json:"halves"` // ships at half their health score
+	Ends   string `json:"ends"`   // why the game ends with this round; "": it goes on
+	Ended  bool   `json:"ended"`
+	Why    string `json:"why"`
+	Winner int    `json:"winner"`
 }
 
 type playerJSON struct {
@@ -76,6 +82,7 @@ type pieceJSON struct {
 	Half     bool         `json:"half"`
 	Active   bool         `json:"active"`
 	Last     string       `json:"last"`
+	Tows     string       `json:"tows"`     // a supply cache; ""
 	Seen     bool         `json:"seen"`     // on the table, now
 	Mismatch string       `json:"mismatch"` // of the base; "": none
 	Touching []string     `json:"touching"`
@@ -99,6 +106,9 @@ const gamesMost = 20
 func (t *Table) state(ctx context.Context) stateJSON {
 	table := t.o.Hub.Newest()
 	out := stateJSON{Games: []listJSON{}, News: []string{}, Rules: table.Located.Scene.Rules.String()}
+	for _, what := range tablecheck.Placings(table.Located.Scene.Rules) {
+		out.Places = append(out.Places, string(what))
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for i := range t.o.Squads {
@@ -157,7 +167,8 @@ func (t *Table) gameJSON(table *live.State) *gameJSON {
 	out := &gameJSON{ID: t.id, Number: g.Numbers, Rules: g.Edition, Scenario: g.Scenario, Round: g.Round, Phase: g.Phase,
 		Phases: round.Phases(g.Rules), Turn: g.Turn(), Next: g.NextText(), Tap: &tap, Undo: round.Undoable(t.events), First: g.First,
 		AskFirst: g.Phase == round.Planning && g.First == 0 && !g.Ended, Ships: []pieceJSON{}, Ghosts: []string{}, Says: []sayJSON{},
-		Claims: []round.Claim{}, Halves: g.Scenario == round.Chance, Ended: g.Ended, Why: g.Why, Winner: g.Winner}
+		Claims: []round.Claim{},
+		Offers: []offerJSON{}, Objectives: objectives(g), Halves: g.Scenario == round.Chance, Ended: g.Ended, Why: g.Why, Winner: g.Winner}
 	if g.Rules == engine.Rules25 {
 		out.Rounds = round.LastRound
 	}
@@ -182,12 +193,14 @@ func (t *Table) gameJSON(table *live.State) *gameJSON {
 	}
 	out.Says = append(out.Says, says(g, t.events, sayMost)...)
 	out.Claims = append(out.Claims, t.claims(table)...)
+	out.Offers = append(out.Offers, t.offers(table)...)
 	return out
 }
 
 func (t *Table) pieceJSON(p *round.Piece, active []string, scene *engine.Scene) pieceJSON {
 	out := pieceJSON{Ship: p.Ship, Name: p.Name(), Status: p.Status, Acted: p.Acted, Moved: p.Moved, Half: p.Half,
-		Active: slices.Contains(active, p.ID), Last: p.Last, Seen: live.ShipOf(scene, p.ID) != nil, Mismatch: mismatch(p, scene),
+		Active: slices.Contains(active, p.ID), Last: p.Last, Tows: t.game.Cargo(p.ID),
+		Seen: live.ShipOf(scene, p.ID) != nil, Mismatch: mismatch(p, scene),
 		Touching: []string{}}
 	for _, pair := range t.game.Touch {
 		switch p.ID {

@@ -119,7 +119,11 @@ type Start struct {
 	Points   int       `json:"points,omitempty"` // of a squad at most; 0: not said
 	Players  [2]Player `json:"players"`
 	Ships    []Ship    `json:"ships"`
-	First    int       `json:"first,omitempty"` // the player with initiative, or the first player; 2.5 rolls each round
+	// Objectives are those that ships take by an action, in Salvage Mission and Scramble the
+	// Transmissions: the ids of the markers on the table, or numbers where they are not all seen.
+	Objectives []string `json:"objectives,omitempty"`
+
+	First int `json:"first,omitempty"` // the player with initiative, or the first player; 2.5 rolls each round
 }
 
 // Piece is a ship in the game.
@@ -131,6 +135,7 @@ type Piece struct {
 	Half   bool   // at half its health, which Chance Engagement scores
 	Last   string // its last maneuver
 	Pose   *Pose  // where it rested last; nil: not seen yet
+	From   *Pose  // where it stood before that; nil: not seen
 
 	// Speeds are what the maneuver that it executed in this round may have had as its speed,
 	// further maneuvers left out (G144, G145); none: not known.
@@ -170,13 +175,17 @@ type Game struct {
 	// contact: nobody saw how, or it is too close to call.
 	MayTouch [][2]string
 
-	Scored  []int // the rounds whose scenario points were confirmed
-	Numbers int64 // events
+	Scored  [][2]int // the rounds whose scenario points were confirmed, and of which player
+	Numbers int64    // events
 
 	bonus   [2]int // points that were confirmed
 	acting  string // the ship that moved last in this phase
 	held    bool   // somebody took back what the camera advanced: it does not advance this phase again
 	current int    // the initiative that attacks now
+
+	carriers map[string]string // which ship tows a supply cache
+	markers  map[string]int    // whose marker lies on a satellite
+	loose    map[string]Loose  // supply caches that were let go
 }
 
 // Piece returns a ship of the game; nil: there is none of this id.

@@ -23,6 +23,7 @@ const (
 	Changed  Kind = "changed"  // Ship's status is Status
 	Halved   Kind = "halved"   // Ship is at half its health
 	Tied     Kind = "tied"     // Ship and With change places: the pilots are tied to the other bases
+	Towed    Kind = "towed"    // Ship tows the supply cache With
 	Scored   Kind = "scored"   // Player earns Points of the scenario, because of Text
 	Ended    Kind = "ended"    // the game is over, because of Text; Player wins
 	Undone   Kind = "undone"   // event Undo does not count
@@ -30,9 +31,12 @@ const (
 	Asked    Kind = "asked"    // a measurement and its answer: Text
 	Ruled    Kind = "ruled"    // a judge ruled, by number
 	Said     Kind = "said"     // Text
+
+	Scrambled  Kind = "scrambled"  // the marker of Ship's player, or of Player, lies on the satellite With
+	Jettisoned Kind = "jettisoned" // Ship lets its supply cache go
 )
 
-var undoable = []Kind{Advanced, Acted, Moved, Rolled, Changed, Halved, Tied, Scored, Ended}
+var undoable = []Kind{Advanced, Acted, Moved, Rolled, Changed, Halved, Tied, Towed, Scrambled, Jettisoned, Scored, Ended}
 
 // ByCamera is who did what no person did.
 const ByCamera = "camera"
@@ -192,12 +196,14 @@ func (g *Game) apply(e *Event) error {
 			return wrong("points for player %d: expected 1 or 2", e.Player)
 		}
 		g.bonus[e.Player-1] += e.Points
-		if e.Round != 0 && !slices.Contains(g.Scored, e.Round) {
-			g.Scored = append(g.Scored, e.Round)
+		if e.Round != 0 {
+			g.Scored = append(g.Scored, [2]int{e.Round, e.Player})
 		}
 	case Ended:
 		g.Ended, g.Why, g.Winner = true, e.Text, e.Player
-	case Acted, Moved, Changed, Halved, Tied:
+	case Towed, Scrambled:
+		return g.take(e)
+	case Acted, Moved, Changed, Halved, Tied, Jettisoned:
 		return g.applyShip(e)
 	default:
 		return wrong("event %q is not known", e.Kind)
@@ -239,7 +245,13 @@ func (g *Game) applyShip(e *Event) error {
 		p.Status = e.Status
 		if p.Status != OnTable {
 			g.Touch, g.MayTouch = without(g.Touch, p.ID), without(g.MayTouch, p.ID)
+			g.letGo(p)
 		}
+	case Jettisoned:
+		if g.Cargo(p.ID) == "" {
+			return wrong("%s tows nothing", p.Name())
+		}
+		g.letGo(p)
 	case Halved:
 		p.Half = true
 	case Tied:
@@ -267,6 +279,8 @@ func (g *Game) moved(p *Piece, f *Flown) {
 	if f.Sort == Nudge {
 		return
 	}
+	from := f.From
+	p.From = &from
 	p.Last, g.Last = f.Short(), p.Name()+": "+f.Short()
 	if f.Sort == Maneuver && (!p.Moved || p.tapped) {
 		p.Speeds, p.strain = f.speeds(), p.strained(f)

@@ -267,7 +267,11 @@ func TestWhatEachEarnsOfAScenario(t *testing.T) {
 	assert.Equal(t, "1 or 2 satellites under control: too close to call at sat4", claims[0].Why)
 	assert.Equal(t, engine.Indeterminate, claims[1].Outcome)
 	p.do(Event{Kind: Scored, Player: 1, Points: 2, Round: 2})
-	assert.Empty(t, p.Claims(control), "it was confirmed")
+	left := p.Claims(control)
+	require.Len(t, left, 1, "one player's points were confirmed, and not the other's")
+	assert.Equal(t, 2, left[0].Player)
+	p.do(Event{Kind: Scored, Player: 2, Points: 1, Round: 2})
+	assert.Empty(t, p.Claims(control))
 
 	p = play(t, Start{Edition: "2.5", Scenario: Chance, Ships: four()})
 	p.Round, p.Phase = 2, End

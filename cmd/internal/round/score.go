@@ -124,13 +124,16 @@ type Control struct {
 
 // Claims proposes what each player earns at the start of the End phase: of Assault at the
 // Satellite Array one point for each satellite, of Chance Engagement one for contesting and
-// one for contesting alone. The other scenarios' points hang on what was towed and
-// scrambled, which people say.
+// one for contesting alone; of Salvage Mission one for each supply cache on a ship's card, and of
+// Scramble the Transmissions one for each satellite with the player's marker ([Game.Held]).
 func (g *Game) Claims(control []Control) (out []Claim) {
-	if g.Rules != engine.Rules25 || g.Phase != End || g.Round < 2 || slices.Contains(g.Scored, g.Round) {
+	if g.Rules != engine.Rules25 || g.Phase != End || g.Round < 2 {
 		return nil
 	}
 	for player := 1; player <= 2; player++ {
+		if slices.Contains(g.Scored, [2]int{g.Round, player}) {
+			continue
+		}
 		c := Claim{Player: player}
 		for _, o := range control {
 			least, most := g.earns(player, o)
@@ -171,14 +174,16 @@ func (g *Game) earns(player int, o Control) (least, most int) {
 const Both = 3
 
 func claimText(s Scenario, c Claim) string {
-	what := "satellites under control"
-	if s == Chance {
-		what = "for contesting the satellite"
-	}
+	what := map[Scenario]string{Assault: "satellites under control", Chance: "for contesting the satellite",
+		Salvage: "supply caches on ship cards", Scramble: "satellites with the player's marker"}[s]
 	if c.Outcome == engine.Yes {
 		return fmt.Sprintf("%d %s", c.Points, what)
 	}
-	return fmt.Sprintf("%d or %d %s: too close to call at %s", c.Points, c.Most, what, listText(c.Undecided))
+	why := "too close to call at"
+	if s == Salvage {
+		why = "what was logged does not fit the table at"
+	}
+	return fmt.Sprintf("%d or %d %s: %s %s", c.Points, c.Most, what, why, listText(c.Undecided))
 }
 
 // orText lists what one is chosen from: "A1 or B1".

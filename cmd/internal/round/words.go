@@ -39,7 +39,12 @@ func Words(g *Game, e *Event) string {
 	case Rolled:
 		return g.player(e.Player) + " is the first player"
 	case Changed:
+		if e.Text != "" {
+			return fmt.Sprintf("%s: %s; %s", name, e.Status, e.Text)
+		}
 		return fmt.Sprintf("%s: %s", name, e.Status)
+	case Towed, Scrambled, Jettisoned:
+		return g.takenWords(e)
 	case Halved:
 		return name + " is at half its health"
 	case Tied:

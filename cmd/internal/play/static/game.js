@@ -89,6 +89,7 @@ function drawGame(game) {
   byId("first-row").hidden = !game.ask_first;
   for (const button of document.querySelectorAll("[data-first]")) setText(button, game.players[button.dataset.first - 1].name);
   drawScore(game);
+  drawObjectives(game);
   drawShips(game);
   replace(byId("ghosts"), game.ghosts, () => game.ghosts.map((text) => make("li", { textContent: `${text}. Put it back, or leave it: the table shows where it stood.` })));
   replace(byId("says"), game.says, () =>
@@ -103,6 +104,7 @@ function drawGame(game) {
   byId("end").hidden = game.ended;
   document.querySelector('[data-check="scenario"]').hidden = !game.scenario;
   drawShotPickers(game);
+  drawAreas();
 }
 
 function drawScore(game) {
@@ -122,6 +124,32 @@ function drawScore(game) {
         onclick: () => post({ kind: "scored", player: claim.player, points, round: game.round, text: claim.why }) });
       const choices = claim.points === claim.most ? [claim.points] : [claim.points, claim.most];
       return [make("li", {}, make("span", { textContent: `${name}: ${claim.why}` }), ...choices.map(give))];
+    }));
+}
+
+// drawObjectives lists who tows or has scrambled what, what is proposed, and what people say.
+function drawObjectives(game) {
+  byId("objectives-box").hidden = game.objectives.length === 0;
+  const towing = game.scenario === "salvage";
+  const open = game.round >= 2 && !game.ended;
+  replace(byId("offers"), game.offers, () =>
+    game.offers.map((offer) =>
+      make("li", { data: { outcome: offer.outcome } }, make("span", { textContent: `${offer.text}.` }),
+        make("button", { type: "button", textContent: offer.button, onclick: () => post({ kind: offer.tap.kind, ship: offer.tap.ship, with: offer.tap.with, text: offer.tap.text }) }))));
+  replace(byId("objectives"), [game.objectives, game.players, game.ships.map((s) => [s.name, s.status, s.tows]), open], () =>
+    game.objectives.map((o) => {
+      const row = make("li", { data: { player: o.player } }, make("span", { textContent: `${o.id}: ${o.text}` }));
+      if (!open) return row;
+      if (towing && o.ship) row.append(make("button", { type: "button", className: "small", textContent: "Jettisoned", onclick: () => post({ kind: "jettisoned", ship: o.ship }) }));
+      else if (towing) {
+        const free = game.ships.filter((ship) => ship.status === "on the table" && !ship.tows);
+        row.append(make("select", { ariaLabel: `Who tows ${o.id}?`, onchange: (event) => event.target.value && post({ kind: "towed", ship: event.target.value, with: o.id }) },
+          make("option", { value: "", textContent: "towed by …" }), ...free.map((ship) => make("option", { value: ship.id, textContent: ship.name }))));
+      } else {
+        row.append(...game.players.map((player, i) => make("button", { type: "button", className: "small", textContent: player.name, disabled: o.player === i + 1,
+          ariaLabel: `${o.id}: marker of ${player.name}`, onclick: () => post({ kind: "scrambled", player: i + 1, with: o.id }) })));
+      }
+      return row;
     }));
 }
 
@@ -151,7 +179,7 @@ function drawShip(game, ship) {
   } else if (game.ships.filter((s) => s.player === ship.player).length > 1) {
     button(tying === ship.id ? "Keep this pilot" : "Other pilot…", () => { tying = tying === ship.id ? "" : ship.id; draw(); });
   }
-  const facts = [ship.ship, ship.initiative === undefined ? "" : `${game.rules === "1e" ? "skill" : "initiative"} ${ship.initiative}`, ship.points ? `${ship.points} points` : "", ship.last ? `last: ${ship.last}` : "",
+  const facts = [ship.ship, ship.initiative === undefined ? "" : `${game.rules === "1e" ? "skill" : "initiative"} ${ship.initiative}`, ship.points ? `${ship.points} points` : "", ship.last ? `last: ${ship.last}` : "", ship.tows ? `tows ${ship.tows}` : "",
     ship.touching.length ? `touches ${ship.touching.join(", ")}` : ""].filter(Boolean).join(" · ");
   const unseen = !ship.seen && ship.status === "on the table" ? "not seen on the table" : "";
   return make("div", { className: "ship", data: { active: ship.active, out: ["destroyed", "fled"].includes(ship.status) } },
@@ -220,12 +248,32 @@ for (const button of document.querySelectorAll("[data-check]")) {
     if (!answer.ok) return;
     const found = JSON.parse(text);
     setText(byId("check-problem"), found.trouble);
+    const setup = button.dataset.check === "setup";
+    byId("areas").hidden = !setup;
+    if (!setup) byId("area").hidden = true;
     byId("checklist").replaceChildren(
       ...found.control.map((c) => make("li", { textContent: `${c.objective}: ${c.text}`, data: { outcome: c.outcome } })),
       ...found.lines.map((line) => make("li", { textContent: `${line.text} (${line.rule})`, data: { outcome: line.outcome } })),
       ...found.notes.map((note) => make("li", { textContent: note })));
     if (!byId("checklist").children.length && !found.trouble) byId("checklist").replaceChildren(make("li", { textContent: "Nothing to check was found on the table." }));
   });
+}
+
+// drawAreas offers a drawing of where each thing may be placed.
+const placeNames = { obstacles: "Obstacles", ships: "Ships", features: "Satellites or caches", markers: "Hyperspace markers" };
+function drawAreas() {
+  replace(byId("areas"), view.places, () => [make("span", { textContent: "Where may they lie?" }),
+    ...view.places.map((what) => make("button", { type: "button", className: "small", textContent: placeNames[what], onclick: () => showArea(what) }))]);
+}
+async function showArea(what) {
+  const picture = byId("area");
+  const answer = await fetch(`/api/game/setup.svg?area=${what}`);
+  const text = await answer.text();
+  setText(byId("check-problem"), answer.ok ? "" : text.trim());
+  picture.hidden = !answer.ok;
+  if (!answer.ok) return;
+  picture.alt = `Where ${placeNames[what].toLowerCase()} may be placed, on the table from above`;
+  picture.src = `/api/game/setup.svg?area=${what}&at=${Date.now()}`;
 }
 
 // Starting.

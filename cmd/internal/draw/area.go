@@ -1,0 +1,60 @@
+package draw
+
+import (
+	"fmt"
+
+	"sightline/engine/tablecheck"
+)
+
+// areas draws where something may be placed: all of it on green, and where the rules ask for
+// a range, some of it on dark green.
+func (d *drawing) areas() {
+	for i := range d.o.Areas {
+		d.area(i, &d.o.Areas[i])
+	}
+	text := "green: where all of it may lie"
+	if len(d.o.Areas[0].Near) > 0 {
+		text += ", with a part of it on dark green"
+	}
+	for i := range d.o.Areas {
+		a := &d.o.Areas[i]
+		d.lines = append(d.lines, fmt.Sprintf("%s (%s)", a.Of, a.Rule))
+	}
+	d.lines = append(d.lines, text)
+}
+
+// area draws one area. Strokes with round joins are exact: all that is nearer to an outline
+// than half their width.
+func (d *drawing) area(i int, a *tablecheck.Area) {
+	rectangle := d.rectangle(box{a.Min.X, a.Min.Y, a.Max.X, a.Max.Y})
+	if a.Min.X >= a.Max.X || a.Min.Y >= a.Max.Y {
+		return
+	}
+	whole := d.rectangle(d.view)
+	mask := func(name, ground, ink string, zones []tablecheck.Zone) {
+		d.printf(`<mask id="%s" maskUnits="userSpaceOnUse" x="%s" y="0" width="%s" height="%s"><path fill="%s" d="%s"/>`+"\n", name,
+			number(d.view.x0), number(d.view.x1-d.view.x0), number(d.view.y1-d.view.y0), ground, whole)
+		for _, z := range zones {
+			d.printf(`<path class="zone" fill="%[1]s" stroke="%[1]s" style="stroke-width:%[2]s;stroke-linejoin:round;stroke-linecap:round" d="%[3]s"/>`+
+				"\n", ink, number(2*float64(z.Reach)), d.polygon(z.Outline...))
+		}
+		d.printf("</mask>\n")
+	}
+	beyond := fmt.Sprintf("beyond%d", i)
+	mask(beyond, "#fff", "#000", a.Clear)
+	d.printf(`<g class="legal" mask="url(#%s)" fill="#2e9e4f" fill-opacity=".22"><path d="%s"/></g>`+"\n", beyond, rectangle)
+	if len(a.Near) == 0 {
+		return
+	}
+	d.printf(`<g class="part" mask="url(#%s)" fill="#2e9e4f" fill-opacity=".4">`+"\n", beyond)
+	for k, z := range a.Near {
+		within := fmt.Sprintf("within%d-%d", i, k)
+		mask(within, "#000", "#fff", []tablecheck.Zone{z})
+		d.printf(`<g mask="url(#%s)">`+"\n", within)
+	}
+	d.path("legal", rectangle)
+	for range a.Near {
+		d.close()
+	}
+	d.close()
+}
