@@ -78,7 +78,22 @@ func drawTurn(img *image1bit.VerticalLSB, turn string) {
 	}
 	low := image.Rect(0, 3*lineHeight, DisplayWidth, DisplayHeight)
 	draw.Draw(img, low, image.NewUniform(image1bit.Off), image.Point{}, draw.Src)
-	drawText(img, 0, low.Min.Y, clip(turn, columns), image1bit.On)
+	drawText(img, 0, low.Min.Y, clip(turnLine(turn), columns), image1bit.On)
+}
+
+// turnLine shortens whose turn it is to one line: "R3 Activation: B2 next" to "R3 B2 next". Who
+// is next matters more than the phase.
+func turnLine(turn string) string {
+	head, next, found := strings.Cut(turn, ": ")
+	round, _, _ := strings.Cut(head, " ")
+	next = strings.ReplaceAll(next, " or ", "/")
+	if !found || utf8.RuneCountInString(turn) <= columns {
+		return turn
+	}
+	if short := round + " " + next; utf8.RuneCountInString(short) <= columns {
+		return short
+	}
+	return next
 }
 
 func drawAnswer(img *image1bit.VerticalLSB, s State) {

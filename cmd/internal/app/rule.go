@@ -378,8 +378,17 @@ func viewOf(e *rulings.Entry) live.Ruling {
 	if e.Damage != "" {
 		v.Title = "Cannot be trusted: " + e.Damage
 	}
-	v.Text = live.RulingText(&v)
+	if v.Text = live.RulingText(&v); e.Damage == "" && e.Text != "" { // with the pilots of its game
+		v.Text = strings.TrimSpace(e.Text + " " + reasonText(e.Reason))
+	}
 	return v
+}
+
+func reasonText(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return "Reason: " + reason
 }
 
 // List implements web.Rulings.

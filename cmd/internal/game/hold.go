@@ -162,6 +162,7 @@ func (g *Game) newHold(asked string) *live.Held {
 	h := &live.Held{
 		Number: g.holds, At: at, Asked: asked, Register: g.seen.Register, Source: g.o.Camera().Source,
 		Frame: now.Frame, Region: now.Region, Located: now.Located, Tracks: now.Tracks, Sigmas: g.o.Rules.Sigmas, Touch: g.o.Rules.Touch,
+		Play:             g.play,
 		Result:           now.Result,
 		ObstaclesWatched: now.Located.Obstacles != nil && now.Located.Obstacles.Unseen == "",
 	}

@@ -33,6 +33,7 @@ type Held struct {
 	ObstaclesWatched bool
 	Sigmas           float64
 	Touch            *Touch        // of the first edition's game; nil: not kept
+	Play             *Play         // the game then; nil: none was played
 	Result           engine.Result // all pairs of the ships that stood
 }
 
@@ -42,7 +43,7 @@ func (h *Held) State(c Choice) State {
 	s := State{
 		At: h.At, Health: Health{Code: OK}, Source: h.Source, Register: h.Register, Frame: h.Frame, Region: h.Region, Located: h.Located,
 		Tracks: h.Tracks,
-		Held:   true, ObstaclesWatched: h.ObstaclesWatched, Sigmas: h.Sigmas, Result: h.Result, Choice: c,
+		Held:   true, ObstaclesWatched: h.ObstaclesWatched, Sigmas: h.Sigmas, Result: h.Result, Choice: c, Play: h.Play,
 	}
 	s.Pair, s.Reason = h.Pair(c.From, c.To)
 	return s

@@ -201,3 +201,11 @@ func TestAnAbilityIsChosenBeforeTheOverlapIsMeasured(t *testing.T) {
 	_, err = s.CheckDeclaration(Declaration{Doing: DoManeuver, Ship: "A1", Move: "bank left 1"})
 	assert.NoError(t, err, "only in the first edition")
 }
+
+// A ruling names the pilots of its game.
+func TestARulingNamesThePilots(t *testing.T) {
+	r := Ruling{From: "A1", To: "B1", Title: "Range 2", Pilots: [2]string{"Wedge Antilles", ""}}
+	assert.Equal(t, "A1 (Wedge Antilles) to B1: range 2; ruled as measured.", RulingText(&r))
+	s := attackView(engine.Rules25, "never", 2)
+	assert.Contains(t, s.Text().Live, "A1 (Wedge Antilles) to B1: ")
+}

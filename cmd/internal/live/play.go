@@ -62,10 +62,22 @@ func (p *Play) Ship(id string) *PlayShip {
 // Named returns a ship's id with its pilot: "A1 (Wedge Antilles)"; the id alone where no
 // squad names one.
 func (p *Play) Named(id string) string {
-	if s := p.Ship(id); s != nil && s.Pilot != "" {
-		return fmt.Sprintf("%s (%s)", id, s.Pilot)
+	return named(id, p.Pilot(id))
+}
+
+func named(id, pilot string) string {
+	if pilot == "" {
+		return id
 	}
-	return id
+	return fmt.Sprintf("%s (%s)", id, pilot)
+}
+
+// Pilot returns a ship's pilot; "" where no squad names one.
+func (p *Play) Pilot(id string) string {
+	if s := p.Ship(id); s != nil {
+		return s.Pilot
+	}
+	return ""
 }
 
 // Has reports whether a ship may have an arc: one of a ship whose arcs are not known may

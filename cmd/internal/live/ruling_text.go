@@ -19,7 +19,7 @@ func RulingText(r *Ruling) string {
 	case Decided:
 		how = "where the measurement does not decide (" + sentence.Lower(r.Measured) + ")"
 	}
-	text := fmt.Sprintf("%s to %s: %s; ruled %s", r.From, r.To, sentence.Lower(r.Title), how)
+	text := fmt.Sprintf("%s to %s: %s; ruled %s", named(r.From, r.Pilots[0]), named(r.To, r.Pilots[1]), sentence.Lower(r.Title), how)
 	if r.Judge != "" {
 		text += " by " + r.Judge
 	}

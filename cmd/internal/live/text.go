@@ -38,7 +38,7 @@ func (s *State) Text() AnswerText {
 		return AnswerText{
 			Headline: s.Headline(),
 			Title:    title,
-			Live:     fmt.Sprintf("No answer for %s to %s: %s.", s.Choice.From, s.Choice.To, s.Reason),
+			Live:     fmt.Sprintf("No answer for %s to %s: %s.", s.Play.Named(s.Choice.From), s.Play.Named(s.Choice.To), s.Reason),
 		}
 	}
 	w := AnswerText{
@@ -48,7 +48,8 @@ func (s *State) Text() AnswerText {
 		Obstruction: obstructionWords(s),
 	}
 	w.InArc, w.Meaning = arcText(s), s.Meaning()
-	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", s.Choice.From, s.Choice.To, w.Title, sentence.Upper(w.InArc), sentence.Upper(w.Obstruction))
+	w.Live = fmt.Sprintf("%s to %s: %s. %s. %s.", s.Play.Named(s.Choice.From), s.Play.Named(s.Choice.To), w.Title, sentence.Upper(w.InArc),
+		sentence.Upper(w.Obstruction))
 	if s.Pair.Contact == engine.Yes {
 		w.Explain = sentence.Upper(engine.ContactWords(s.Pair.Range.Distance)) + ". " + w.Explain
 		if a, ok := s.ArcOf(); ok {

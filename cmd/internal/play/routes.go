@@ -48,11 +48,17 @@ func file(w http.ResponseWriter, r *http.Request) {
 
 func (t *Table) get(w http.ResponseWriter, r *http.Request) { writeJSON(w, t.state(r.Context())) }
 
-// squadMost is how long a request with two squads may be: the server's own limit.
+// squadMost is how long a request with two squads may be: the server's own limit, and three
+// times two squads of the most ships that fit on a mat, with all their upgrades.
 const squadMost = 64 << 10
 
 func (t *Table) postStart(w http.ResponseWriter, r *http.Request) {
 	var in StartRequest
+	if r.ContentLength > squadMost {
+		http.Error(w, fmt.Sprintf("The two squads are too large: %d kB together, and at most %d kB are taken. A squad of a builder has 1 to "+
+			"10 kB; leave out what is no squad.", (r.ContentLength+1023)>>10, squadMost>>10), http.StatusRequestEntityTooLarge)
+		return
+	}
 	if !web.ReadBody(w, r, &in, squadMost, `{"edition":"2.5","players":[{"name":"Ada","squad":"…"},{"name":"Ben","squad":"…"}]}`) {
 		return
 	}

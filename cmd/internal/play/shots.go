@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 )
 
@@ -28,8 +29,12 @@ func Shots(s *live.State, ship string, arc engine.Arc, w live.Weapon) shotsJSON 
 	out := shotsJSON{Ship: ship, Arcs: []string{}, Shots: []shotJSON{}}
 	scene := &s.Located.Scene
 	from := live.ShipOf(scene, ship)
-	if from == nil || s.Health.Code != live.OK && !s.Held {
-		out.Reason = "not on the table"
+	switch {
+	case s.Health.Code != live.OK && !s.Held:
+		out.Reason = sentence.Lower(s.Health.Title)
+		return out
+	case from == nil:
+		out.Reason = ship + " is not seen on the table"
 		return out
 	}
 	for i := range s.Result.Pairs {

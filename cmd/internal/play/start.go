@@ -27,7 +27,7 @@ type StartRequest struct {
 // Start starts a game in place of the one that is played.
 func (t *Table) Start(r StartRequest) error {
 	state := t.o.Hub.Newest()
-	start, err := t.start(&r, &state.Located.Scene)
+	start, notes, err := t.start(&r, &state.Located.Scene)
 	if err != nil {
 		return &live.Refusal{Kind: live.ErrInvalid, Text: sentence.Of(err)}
 	}
@@ -42,7 +42,11 @@ func (t *Table) Start(r StartRequest) error {
 	defer t.mu.Unlock()
 	events, game, id, watch := t.events, t.game, t.id, t.watch
 	t.events, t.game, t.id, t.watch = nil, nil, 0, round.NewWatch(nil)
-	if err := t.add(round.Event{Kind: round.Started, Start: start}); err != nil {
+	began := []round.Event{{Kind: round.Started, Start: start}}
+	for _, text := range notes {
+		began = append(began, round.Event{Kind: round.Said, Text: text})
+	}
+	if err := t.add(began...); err != nil {
 		t.events, t.game, t.id, t.watch = events, game, id, watch
 		return err
 	}
@@ -57,8 +61,8 @@ func (t *Table) Start(r StartRequest) error {
 
 // start makes of a request what a game begins with. The pilots are tied to the ships on the
 // table by order.
-func (t *Table) start(r *StartRequest, scene *engine.Scene) (*round.Start, error) {
-	s := &round.Start{Edition: r.Edition, Scenario: r.Scenario, Points: r.Points, First: r.First}
+func (t *Table) start(r *StartRequest, scene *engine.Scene) (s *round.Start, notes []string, err error) {
+	s = &round.Start{Edition: r.Edition, Scenario: r.Scenario, Points: r.Points, First: r.First}
 	if s.Edition == "" {
 		s.Edition = scene.Rules.String()
 	}
@@ -73,24 +77,38 @@ func (t *Table) start(r *StartRequest, scene *engine.Scene) (*round.Start, error
 			raw = t.o.Squads[i]
 		}
 		if strings.TrimSpace(raw) == "" {
-			return nil, fmt.Errorf("player %d has no squad: drop an XWS file, or paste one", player)
+			return nil, nil, fmt.Errorf("player %d has no squad: drop an XWS file, or paste one", player)
 		}
 		squad, err := squads.Parse([]byte(raw))
 		if err != nil {
-			return nil, fmt.Errorf("the squad of player %d: %w", player, err)
+			return nil, nil, fmt.Errorf("the squad of player %d: %w", player, err)
 		}
 		if (squad.Edition == squads.First) != (s.Edition == engine.Rules1e.String()) {
-			return nil, fmt.Errorf("the squad of player %d is of the %s edition, and the game is one of %s", player, squad.Edition, s.Edition)
+			return nil, nil, fmt.Errorf("the squad of player %d is of the %s edition, and the game is one of %s", player, squad.Edition, s.Edition)
 		}
 		report := t.o.Data.Check(squad)
 		s.Players[i] = round.Player{Name: r.Players[i].Name, Squad: report.Name, Faction: report.Faction}
 		if strings.TrimSpace(s.Players[i].Name) == "" {
 			s.Players[i].Name = fmt.Sprintf("Player %d", player)
 		}
+		notes = append(notes, squadNotes(s.Players[i].Name, &report)...)
 		s.Ships = append(s.Ships, tied(player, &report, scene, taken)...)
 	}
 	s.Objectives = objectivesOn(s.Scenario, scene)
-	return s, nil
+	return s, notes, nil
+}
+
+// squadNotes says what of a squad the ship data do not know, and what does not fit together.
+func squadNotes(player string, report *squads.Report) (out []string) {
+	if len(report.Unknown) > 0 {
+		out = append(out, fmt.Sprintf("The squad of %s: the ship "+
+			"data do not know %s. A ship without a dial may fly every maneuver, and one without "+
+			"initiative comes as 0.", player, strings.Join(report.Unknown, ", ")))
+	}
+	for _, note := range report.Notes {
+		out = append(out, fmt.Sprintf("The squad of %s: %s.", player, note))
+	}
+	return out
 }
 
 // tied gives the ships of a squad the ids of the player's ships on the table, in their
@@ -103,8 +121,13 @@ func tied(player int, report *squads.Report, scene *engine.Scene, taken map[stri
 		}
 	}
 	slices.SortFunc(ids, byNumber)
-	for i := range report.Ships {
-		line := &report.Ships[i]
+	lines := slices.Clone(report.Ships)
+	for i := range report.Strangers { // they are on the table, whatever the data know
+		p := &report.Strangers[i]
+		lines = append(lines, squads.ShipLine{ID: p.ID, Pilot: p.ID, Ship: p.Ship, Points: p.Points})
+	}
+	for i := range lines {
+		line := &lines[i]
 		id := ""
 		for len(ids) > 0 && (id == "" || taken[id]) {
 			id, ids = ids[0], ids[1:]

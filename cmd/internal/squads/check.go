@@ -15,6 +15,8 @@ type Report struct {
 	Ships   []ShipLine `json:"ships"`
 	Unknown []string   `json:"unknown"` // ids that the data do not know
 	Notes   []string   `json:"notes"`   // what does not fit together
+
+	Strangers []SquadPilot `json:"-"` // of whom neither the pilot nor the ship is known
 }
 
 // ShipLine is what is known of one ship of a squad. Where the data know the ship but not
@@ -124,12 +126,12 @@ func (r *Report) choose(s *Squad, p *SquadPilot, found []entry) entry {
 
 // shipOnly says of an unknown pilot what is known of the ship.
 func (r *Report) shipOnly(t *Table, p *SquadPilot) {
-	if p.Ship == "" {
-		return
-	}
 	ships := t.ship(p.Ship)
-	if len(ships) == 0 {
-		r.missing(p.Ship)
+	if p.Ship == "" || len(ships) == 0 {
+		if p.Ship != "" {
+			r.missing(p.Ship)
+		}
+		r.Strangers = append(r.Strangers, *p)
 		return
 	}
 	i := max(0, slices.IndexFunc(ships, func(s *Ship) bool { return s.Faction == r.Faction }))

@@ -119,6 +119,7 @@ func TestMalformedSquadsSayWhereAndWhatIsExpected(t *testing.T) {
 		{``, "expected a squad in JSON, got nothing"},
 		{"\n\n{\"faction\":", "line 3: the file ends within the squad"},
 		{"{\n\"faction\" \"scum\"}", "line 2: expected JSON"},
+		{"https://yasb.app/?f=Rebel%20Alliance&d=v9", "expected the squad itself, got an address: export it in the squad builder as XWS"},
 		{`[]`, "the file: expected an object in braces, got a list"},
 		{`"squad"`, "the file: expected an object in braces, got a text"},
 		{`{} {}`, "line 1: expected the end of the file after the squad"},

@@ -49,6 +49,9 @@ func Parse(data []byte) (*Squad, error) {
 	if !utf8.Valid(data) {
 		return nil, fmt.Errorf("expected text in UTF-8")
 	}
+	if s := strings.TrimSpace(string(data[:min(len(data), 64)])); strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") {
+		return nil, fmt.Errorf("expected the squad itself, got an address: export it in the squad builder as XWS")
+	}
 	if err := wellFormed(data); err != nil {
 		return nil, err
 	}
@@ -126,9 +129,10 @@ func (s *Squad) readPilots(entries []json.RawMessage) error {
 	return nil
 }
 
-// major returns the first number of the version, -1 where there is none.
+// major returns the first number of the version, -1 where there is none, or a builder put a date
+// there.
 func (s *Squad) major() (int, error) {
-	if s.Version == "" {
+	if s.Version == "" || strings.Count(s.Version, "/") == 2 {
 		return -1, nil
 	}
 	first, _, _ := strings.Cut(s.Version, ".")
@@ -151,7 +155,8 @@ func readPilot(o object, key string) (SquadPilot, error) {
 		}
 	}
 	var points float64 // a hint only: anything else is ignored
-	if json.Unmarshal(o.keys["points"], &points) == nil && points > 0 && points <= maxPoints {
+	hint := bytes.Trim(o.keys["points"], `"`) // some builders write it as a text
+	if json.Unmarshal(hint, &points) == nil && points > 0 && points <= maxPoints {
 		p.Points = int(points)
 	}
 	raw := o.keys["upgrades"]

@@ -162,7 +162,7 @@ var routeLines = map[string]routeLine{
 	"POST /api/game/start":              {least: access.Player, body: `{}`, status: 400},
 	"POST /api/game/do":                 {least: access.Player, body: `{"kind":"advanced"}`, status: 409},
 	"GET /api/game/check/{what}":        {least: access.Reader, path: "/api/game/check/setup"},
-	"GET /api/game/setup.svg":           {least: access.Reader, path: "/api/game/setup.svg?area=ships", status: 409},
+	"GET /api/game/setup.svg":           {least: access.Reader, path: "/api/game/setup.svg?area=ships"},
 	"GET /api/game/shots":               {least: access.Reader, path: "/api/game/shots?ship=A1&arc=front"},
 	"GET /api/games/{id}":               {least: access.Player, path: "/api/games/1", status: 404},
 	"GET /api/games/{id}/at":            {least: access.Player, path: "/api/games/1/at?event=1", status: 404},

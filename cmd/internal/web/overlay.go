@@ -53,12 +53,13 @@ var overlayWidgets = map[string][]string{
 	"ruling": {"ruling"},
 	"pair":   {"pair"},
 	"match":  {"match"},
-	"all":    {"table", "pair", "ruling", "match"},
+	"last":   {"last"},
+	"all":    {"table", "pair", "ruling", "match", "last"},
 }
 
 // overlayDefaults differ by widget: a match stands at the top, a table at the side.
 var overlayDefaults = map[string]string{"table": "top-right", "ruling": "bottom", "pair": "bottom-left", "match": "top",
-	"all": "bottom-left"}
+	"last": "bottom-right", "all": "bottom-left"}
 
 var (
 	overlayPlaces = []string{"top-left", "top", "top-right", "left", "center", "right", "bottom-left", "bottom", "bottom-right"}
@@ -188,7 +189,8 @@ func OverlayPage(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if _, known := overlayWidgets[widget]; !known {
-		http.Error(w, "There is no overlay of that name; expected table, ruling, pair, match or all. /overlay/ shows them.", http.StatusNotFound)
+		http.Error(w, "There is no overlay of that name; expected table, ruling, pair, match, last or all. /overlay/ shows them.",
+			http.StatusNotFound)
 		return
 	}
 	o := parseOverlay(widget, r.URL.Query())
@@ -248,7 +250,7 @@ func (s *Server) overlayBootstrap(w http.ResponseWriter, r *http.Request) {
 	}
 	q.Del("widget")
 	if _, known := overlayWidgets[widget]; !known {
-		http.Error(w, "widget: expected table, ruling, pair, match or all, got "+quoted(widget), http.StatusBadRequest)
+		http.Error(w, "widget: expected table, ruling, pair, match, last or all, got "+quoted(widget), http.StatusBadRequest)
 		return
 	}
 	if o := parseOverlay(widget, q); len(o.Problem) > 0 {

@@ -150,6 +150,9 @@ func gateTable(t *testing.T, ctx context.Context) {
 		{"where things are in the picture is not known", in(state(set("overlay", nil))), "table pair match", "camera:"},
 		{"no match is written", in(state(set("match", m{"title": "", "round": "", "sides": []m{{"name": ""}, {"name": ""}}}))),
 			"table places pair", "none was written"},
+		{"a maneuver was flown", in(state(set("play", m{"last": "B2: bank left 2", "over": ""}))), "table places pair match last", ""},
+		{"nothing was flown", in(state(set("play", m{"last": "", "over": ""}))), "table places pair match", "nothing was flown yet"},
+		{"the game is over", in(state(set("play", m{"last": "B2: bank left 2", "over": "round 12"}))), "table places pair match", "game is over"},
 	}
 	inputs := []m{}
 	for _, c := range cases {
@@ -162,7 +165,7 @@ func gateTable(t *testing.T, ctx context.Context) {
 		chromedp.Evaluate(`import("/overlay-gate.js").then((g) => `+string(data)+`.map(g.decide))`, &answers, awaiting)))
 	for i, c := range cases {
 		var got []string
-		for _, key := range []string{"table", "places", "pair", "ruling", "match", "held"} {
+		for _, key := range []string{"table", "places", "pair", "ruling", "match", "last", "held"} {
 			if answers[i][key] == true {
 				got = append(got, key)
 			}

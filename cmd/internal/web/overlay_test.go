@@ -75,7 +75,7 @@ func optionsOf(t testing.TB, address string) pageOptions {
 func TestAnOverlaysOptionsAreReadFromItsAddress(t *testing.T) {
 	all := optionsOf(t, "/overlay/all")
 	assert.Equal(t, pageOptions{
-		Widgets: []string{"table", "pair", "ruling", "match"}, Pos: "bottom-left", Theme: "dark",
+		Widgets: []string{"table", "pair", "ruling", "match", "last"}, Pos: "bottom-left", Theme: "dark",
 		Scale: 1, Opacity: 1, TTL: 12, View: "top", Scene: -1, Problems: []string{},
 	}, all)
 	assert.Equal(t, pageOptions{
@@ -161,7 +161,7 @@ func TestOnlyTheOverlaysPagesMayBeEmbedded(t *testing.T) {
 	for _, path := range []string{"/", "/overlay/", "/calibrate", "/api/state"} {
 		assert.Contains(t, policy(path), "frame-ancestors 'none'", path)
 	}
-	for _, widget := range []string{"all", "table", "pair", "ruling", "match"} {
+	for _, widget := range []string{"all", "table", "pair", "ruling", "match", "last"} {
 		got := policy("/overlay/" + widget)
 		assert.NotContains(t, got, "frame-ancestors", widget)
 		assert.Contains(t, got, "default-src 'none'", widget)

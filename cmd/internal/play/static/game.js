@@ -300,10 +300,13 @@ function say(player) {
   if (!text) said = view?.squads[player - 1] ? "The squad that the configuration names is taken." : "";
   else {
     try {
+      if (text.length > 48 * 1024) throw new Error("large");
       const squad = JSON.parse(text);
       said = `${squad.name ?? "A squad"}: ${squad.pilots?.length ?? 0} pilots`;
-    } catch {
+    } catch (error) {
       said = "This is no XWS: expected the JSON text that a squad builder exports.";
+      if (/^https?:/.test(text)) said = "This is an address: in the squad builder choose Export, then XWS, and paste that text.";
+      if (error.message === "large") said = "This is too large for a squad: at most 48 kB are taken, and a squad has 1 to 10 kB.";
     }
   }
   setText(byId(`squad-text-${player}`), said);

@@ -65,7 +65,7 @@ function keep(show, state, kept, ttl) {
 // current decides as if nothing were frozen or hidden.
 function current(input) {
   const { state, now, lost, ttl } = input;
-  const show = { known: false, table: false, places: false, pair: false, ruling: false, match: false, held: false, frozen: false, why: [] };
+  const show = { known: false, table: false, places: false, pair: false, ruling: false, match: false, last: false, held: false, frozen: false, why: [] };
   const no = (reason) => (show.why.push(reason), show);
   if (lost) return no("the box does not answer");
   if (!state) return no("no state has come yet");
@@ -78,6 +78,10 @@ function current(input) {
   const { match, ruling } = state;
   show.match = !!match && (match.title !== "" || match.round !== "" || match.sides.some((side) => side.name !== ""));
   if (!show.match) show.why.push("match: none was written");
+
+  const play = state.play;
+  show.last = !!play && play.last !== "" && play.over === "";
+  if (!show.last) show.why.push(play ? "last: nothing was flown yet, or the game is over" : "last: no game is played");
 
   const since = ruling ? now - ruling.at_unix_ms : null;
   show.ruling = ruling !== null && ruling !== undefined && since > -ahead && since < 1000 * ttl;

@@ -40,6 +40,7 @@ const arcNames = { front: "front arc", rear: "rear arc", left: "left arc", right
 function setShip(id, name) {
   setText(id, name);
   const ship = state.ships.find((s) => s.id === name);
+  byId(id).dataset.pilot = ship && ship.name.startsWith(`${name} (`) ? ship.name.slice(name.length + 2, -1) : "";
   byId(id).dataset.player = ship ? ship.player : /^A/.test(name) ? 1 : /^B/.test(name) ? 2 : 0;
 }
 
@@ -109,6 +110,11 @@ function showMatch() {
   });
 }
 
+function showLast() {
+  setText("last-turn", newest.play.turn);
+  setText("last-text", newest.play.last);
+}
+
 function showHeld() {
   setText("held-text", state.held.asked ? "A judge is asked. The picture is held." : "The picture is held.");
 }
@@ -139,13 +145,14 @@ function render() {
   const camera = options.view === "camera";
   // A ruling is the last word on its pair: what is measured meanwhile waits behind it.
   if (wants("ruling") && show.ruling) show.pair = false;
-  const card = { table: wants("table") && !camera && show.table, pair: wants("pair") && show.pair, ruling: wants("ruling") && show.ruling, match: wants("match") && show.match };
+  const card = { table: wants("table") && !camera && show.table, pair: wants("pair") && show.pair, ruling: wants("ruling") && show.ruling, match: wants("match") && show.match, last: wants("last") && show.last };
   if (card.pair) showPair();
   if (card.ruling) showRuling(now);
   const held = (wants("table") || wants("pair")) && show.held && !card.ruling;
   if (held) showHeld();
   for (const name of Object.keys(card)) setShown(name, card[name]);
   setShown("held", held);
+  if (card.last) showLast();
   if (card.match) showMatch(); // measures its names, so it must be there
   const mark = show.frozen ? say(`FROZEN ${timeOf(kept.director.frozen_unix_ms)} · not live`) : "";
   for (const name of ["table", "pair", "ruling"]) setMark(byId(name), mark);
