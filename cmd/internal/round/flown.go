@@ -73,9 +73,10 @@ const (
 	nudgedTurn = 12 * geom.Degree
 )
 
-// judge says what a ship has flown from one rest of the table to another.
-func (g *Game) judge(before, after *engine.Scene, id string, slop flown.Slop) Flown {
-	j := judging{g: g, before: before, after: after, id: id, piece: g.Piece(id), slop: slop}
+// judge says what a ship has flown from one rest of the table to another. twice says that it
+// may have moved twice meanwhile.
+func (g *Game) judge(before, after *engine.Scene, id string, slop flown.Slop, twice bool) Flown {
+	j := judging{g: g, before: before, after: after, id: id, piece: g.Piece(id), slop: slop, twice: twice}
 	from, to := shipIn(before, id), shipIn(after, id)
 	j.f = Flown{Sort: Unknown, Outcome: engine.No.String(), From: poseOf(from), To: poseOf(to)}
 	j.turn = j.first() && (j.piece.tapped || slices.Contains(g.Active(), id))
@@ -94,6 +95,7 @@ type judging struct {
 	id            string
 	piece         *Piece // nil: the ship is not of the game
 	slop          flown.Slop
+	twice         bool // it may have moved twice
 	turn          bool // it is this ship's turn to move
 	f             Flown
 	best          flown.Fit
@@ -169,7 +171,7 @@ func (j *judging) expected() (c flown.Candidates) {
 // first reports whether the ship has yet to fly its maneuver of this round, as far as the
 // camera knows: somebody may have tapped before it rested.
 func (j *judging) first() bool {
-	return j.piece != nil && j.g.Phase == Activation && (!j.piece.Moved || j.piece.tapped)
+	return j.piece != nil && (j.g.Phase == Activation && !j.piece.Moved || j.piece.tapped)
 }
 
 // may reports whether a ship's data let it perform an action; where they list none, all.
@@ -214,7 +216,75 @@ func (j *judging) name(from, to *engine.Ship) {
 		nudge()
 	default:
 		j.verdict(&v)
+		j.orTwice()
+		if small {
+			j.orNudged()
+		}
 	}
+}
+
+// orNudged leaves open that a ship that hardly moved was pushed against the one that it seems to
+// have bumped into.
+func (j *judging) orNudged() {
+	if !j.bumped {
+		return
+	}
+	j.bumped, j.f.Outcome = false, engine.Indeterminate.String()
+	j.f.Others = append(j.f.Others, "nudged")
+	j.f.Text = "too close to call: " + orText(append([]string{j.f.Move}, j.f.Others...))
+	j.f.Says = []string{"it bumped, or was nudged"}
+}
+
+// orTwice looks for a maneuver and an action after it that end where the ship rests, when it
+// was not seen at rest between the two: straight 2 and a boost end where straight 4 does.
+func (j *judging) orTwice() {
+	if !j.twice || !j.first() || j.piece.Moved || j.f.Sort == Action {
+		return
+	}
+	var found []string
+	for _, m := range j.expected().Maneuvers {
+		if name := j.then(m); name != "" {
+			found = append(found, name)
+		}
+	}
+	if len(found) == 0 {
+		return
+	}
+	if j.f.Outcome == engine.No.String() {
+		j.f.Sort, j.f.Move, found = Maneuver, found[0], found[1:]
+	}
+	j.bumped, j.f.Outcome, j.f.Touching = false, engine.Indeterminate.String(), nil
+	j.f.Others = append(j.f.Others, found...)
+	j.f.Text = "too close to call: " + orText(append([]string{j.f.Move}, j.f.Others...)) + ", for it was not seen at rest between"
+	j.f.Says = nil
+}
+
+// then names a maneuver in full with the action after it that ends where the ship rests; "":
+// none does.
+func (j *judging) then(m engine.Maneuver) string {
+	r, err := engine.Move(j.before, j.id, m, engine.Options{})
+	if err != nil || !r.FullyExecuted || r.Chosen {
+		return ""
+	}
+	mid := *j.before
+	mid.Ships = slices.Clone(j.before.Ships)
+	ship := shipIn(&mid, j.id)
+	ship.Covariance = ship.Covariance.Transported(r.Final.Sub(ship.Pose.Point))
+	ship.Covariance[0] += float64(j.slop.Place * j.slop.Place)
+	ship.Covariance[4] += float64(j.slop.Place * j.slop.Place)
+	ship.Covariance[8] += float64(j.slop.Turn * j.slop.Turn)
+	ship.Pose = r.Final
+	var actions []engine.Action
+	for _, a := range flown.Every().Actions {
+		if a.Kind != engine.Decloak && j.piece.may(a) {
+			actions = append(actions, a)
+		}
+	}
+	v, err := flown.Flown(&mid, j.after, j.id, flown.Candidates{Actions: actions}, j.slop)
+	if err != nil || v.Outcome == engine.No {
+		return ""
+	}
+	return m.String() + " and " + v.Best.Name
 }
 
 // nudgeText says how far a ship stands from where it stood.
@@ -290,10 +360,10 @@ func (j *judging) order() {
 		return
 	case j.piece.Status != OnTable:
 		j.say("it is %s", j.piece.Status)
+	case j.first() && j.piece.tapped: // a tap came before it, and perhaps a phase
 	case g.Phase == System && j.f.Sort == Action, g.Phase == Activation && j.f.Sort == Action && j.piece.Moved:
 	case g.Phase != Activation:
 		j.say("it moved in the %s phase", g.Phase)
-	case j.first() && j.piece.tapped: // a tap came before it
 	case j.piece.Moved && j.f.Sort == Maneuver && j.slams():
 		j.slammed()
 	case j.piece.Moved && j.f.Sort == Maneuver:

@@ -235,6 +235,7 @@ func TestTheEndOfAGame(t *testing.T) {
 		p.next(1)
 	}
 	assert.Equal(t, "Ben has no ship left", p.Why)
+	assert.Equal(t, "The game is over: Ben has no ship left. Ada wins, 13 to 0", Words(p.Game, &p.events[len(p.events)-1]))
 	assert.Equal(t, 1, p.Winner)
 	assert.Equal(t, 1, p.Round)
 	_, _, err := Append(p.events, p.Next())

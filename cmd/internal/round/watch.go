@@ -30,6 +30,9 @@ type Watch struct {
 	rest  map[string]engine.Ship // where each ship rested last, as it was judged
 	new   map[string]resting     // ships that rest somewhere else, not yet for long enough
 	ghost map[string]Flown       // nudges that were not put back
+	lay   map[string]lying       // where scenario features lie
+	shift map[string]lying       // features that lie elsewhere, not yet for long enough
+	stood map[string]time.Time   // when each ship was seen last where it rested
 }
 
 // resting is a ship that has come to rest.
@@ -46,7 +49,8 @@ type Seen struct {
 
 // NewWatch returns a watch that knows where ships rested before, from a game's events.
 func NewWatch(g *Game) *Watch {
-	w := &Watch{rest: map[string]engine.Ship{}, new: map[string]resting{}, ghost: map[string]Flown{}}
+	w := &Watch{rest: map[string]engine.Ship{}, new: map[string]resting{}, ghost: map[string]Flown{}, stood: map[string]time.Time{},
+		lay: map[string]lying{}, shift: map[string]lying{}}
 	if g == nil {
 		return w
 	}
@@ -98,7 +102,7 @@ func (w *Watch) See(g *Game, s Sight) (out []Seen) {
 	}
 	slices.SortFunc(moved, func(a, b string) int { return later(g, a, b) })
 	for _, id := range moved {
-		out = append(out, Seen{id, w.flew(g, &s.Scene, id)})
+		out = append(out, Seen{id, w.flew(g, &s.Scene, id, s.At)})
 		g = after(g, out[len(out)-1])
 	}
 	return out
@@ -130,6 +134,7 @@ func (w *Watch) settled(ship *engine.Ship, at time.Time) bool {
 	was, known := w.rest[ship.ID]
 	if known && !elsewhere(&was, ship) {
 		delete(w.new, ship.ID)
+		w.stood[ship.ID] = at
 		return false
 	}
 	began, ok := w.new[ship.ID]
@@ -143,9 +148,14 @@ func (w *Watch) settled(ship *engine.Ship, at time.Time) bool {
 	delete(w.new, ship.ID)
 	if !known {
 		w.rest[ship.ID] = *ship
+		w.stood[ship.ID] = at
 	}
 	return known
 }
+
+// twiceAfter is how long a ship must not have been seen at rest for it to have moved twice
+// meanwhile: its maneuver, and an action after it.
+const twiceAfter = 6 * time.Second
 
 // A ship is elsewhere when it is so far away that neither the camera's noise nor the
 // drift of its registration explains it: five standard deviations, and what a person sees.
@@ -190,19 +200,21 @@ func (w *Watch) shifted(s *engine.Scene, moved []string) bool {
 //
 // Ships may be lifted out of the way and put back (G146), or be covered: those are taken for
 // where they stood, and for gone. Where that makes a difference, it is too close to call.
-func (w *Watch) flew(g *Game, now *engine.Scene, id string) Flown {
+func (w *Watch) flew(g *Game, now *engine.Scene, id string, at time.Time) Flown {
 	slop := w.Slop
 	if slop == (flown.Slop{}) {
 		slop = Slop
 	}
 	before, after := w.tables(now, id, nil)
-	f := g.judge(&before, &after, id, slop)
+	last, seen := w.stood[id]
+	twice := !seen || at.Sub(last) > twiceAfter+RestFor
+	f := g.judge(&before, &after, id, slop, twice)
 	if absent := w.absent(g, now, id); len(absent) > 0 {
 		before, after = w.tables(now, id, absent)
-		f = either(f, g.judge(&before, &after, id, slop), absent)
+		f = either(f, g.judge(&before, &after, id, slop, twice), absent)
 	}
 	w.haunt(g, id, &f)
-	w.rest[id] = *shipIn(now, id)
+	w.rest[id], w.stood[id] = *shipIn(now, id), at
 	return f
 }
 
@@ -309,6 +321,7 @@ func (w *Watch) Events(g *Game, s Sight) (out []Event) {
 		out = append(out, e)
 		g = after(g, seen)
 	}
+	out = append(out, w.features(g, s)...)
 	if e, ok := g.Automatic(); ok {
 		e.At = s.At
 		out = append(out, e)

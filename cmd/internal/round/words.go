@@ -52,10 +52,11 @@ func Words(g *Game, e *Event) string {
 	case Scored:
 		return fmt.Sprintf("%s earns %d: %s", g.player(e.Player), e.Points, e.Text)
 	case Ended:
+		score := g.Score()
 		if e.Player != 0 {
-			return fmt.Sprintf("The game is over: %s. %s wins", e.Text, g.player(e.Player))
+			return fmt.Sprintf("The game is over: %s. %s wins, %d to %d", e.Text, g.player(e.Player), score[0], score[1])
 		}
-		return "The game is over: " + e.Text
+		return fmt.Sprintf("The game is over: %s, %d to %d", e.Text, score[0], score[1])
 	case Ruled:
 		return fmt.Sprintf("Ruling %d: %s", e.Ruling, e.Text)
 	case Asked:
