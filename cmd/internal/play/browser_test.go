@@ -79,7 +79,7 @@ func TestANewUserPlaysAGameAndFindsItsLog(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 
-	var problem, squad, turn, next string
+	var problem, squad, address, turn, next string
 	require.NoError(t, chromedp.Run(ctx,
 		chromedp.Navigate(server.URL+"/game"),
 		chromedp.WaitVisible("#start-form"),
@@ -92,14 +92,23 @@ func TestANewUserPlaysAGameAndFindsItsLog(t *testing.T) {
 		chromedp.Click("#start-form button.primary"),
 		chromedp.WaitVisible("#start-problem:not(:empty)"),
 		chromedp.Text("#start-problem", &problem),
-		chromedp.SetUploadFiles("#file-2", []string{filepath.Join(dir, "blacks.xws")}),
-		chromedp.Poll(`document.getElementById("squad-text-2").textContent !== ""`, nil),
+		chromedp.SetValue("#squad-2", "https://yasb.app/?f=Galactic%20Empire"), // pasted
+		chromedp.Evaluate(`document.getElementById("squad-2").dispatchEvent(new Event("input"))`, nil),
+		chromedp.Text("#squad-text-2", &address),
+		chromedp.Evaluate(`(() => {
+			const dropped = new DataTransfer();
+			dropped.items.add(new File([`+jsonOf(blacks)+`], "blacks.xws"));
+			document.querySelector('fieldset[data-player="2"]').dispatchEvent(
+				new DragEvent("drop", { dataTransfer: dropped, bubbles: true, cancelable: true }));
+		})()`, nil),
+		chromedp.Poll(`document.getElementById("squad-text-2").textContent === "Black Squadron: 2 pilots"`, nil),
 		chromedp.Click("#start-form button.primary"),
 		chromedp.WaitVisible("#play"),
 		chromedp.Poll(`document.getElementById("turn-h").textContent !== ""`, nil),
 		chromedp.Text("#turn-h", &turn), chromedp.Text("#next", &next),
 	))
 	assert.Equal(t, "Red Flight: 2 pilots", squad)
+	assert.Equal(t, "This is an address: in the squad builder choose Export, then XWS, and paste that text.", address)
 	assert.Equal(t, "Player 2 has no squad: drop an XWS file, or paste one.", problem)
 	assert.Equal(t, "R1 Planning", turn)
 	assert.Equal(t, "System begins", next)

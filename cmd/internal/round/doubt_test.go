@@ -39,6 +39,11 @@ func TestAManeuverAndABoostUnderAHandAreNotTakenForAnother(t *testing.T) {
 	assert.Contains(t, append([]string{s.last().Move}, s.last().Others...), "bank left 2 and barrel-roll right")
 
 	s = simulate(t, "2.0", 3)
+	s.run("to Activation\nB2 straight 2\nA2 straight 4\ntap")
+	s.under("A1", 20*time.Second, "straight 2", "boost straight")
+	assert.Contains(t, s.last().Others, "straight 2 and boost straight", "nor where a tap said that it has moved")
+
+	s = simulate(t, "2.0", 3)
 	s.own("A1", []string{"2FB", "4FW"}, []string{"focus"})
 	s.run("to Activation\nB2 straight 2\nA2 straight 4")
 	s.under("A1", 20*time.Second, "straight 4")

@@ -238,7 +238,7 @@ func (j *judging) orNudged() {
 // orTwice looks for a maneuver and an action after it that end where the ship rests, when it
 // was not seen at rest between the two: straight 2 and a boost end where straight 4 does.
 func (j *judging) orTwice() {
-	if !j.twice || !j.first() || j.piece.Moved || j.f.Sort == Action {
+	if !j.twice || !j.first() || j.f.Sort == Action {
 		return
 	}
 	var found []string
