@@ -154,7 +154,7 @@ func readPilot(o object, key string) (SquadPilot, error) {
 			return p, err
 		}
 	}
-	var points float64 // a hint only: anything else is ignored
+	var points float64                        // a hint only: anything else is ignored
 	hint := bytes.Trim(o.keys["points"], `"`) // some builders write it as a text
 	if json.Unmarshal(hint, &points) == nil && points > 0 && points <= maxPoints {
 		p.Points = int(points)
