@@ -172,7 +172,7 @@ func Load(dir string) (*Library, error) {
 		path := filepath.Join(dir, e.Name())
 		l, err := read(dir, name)
 		if err != nil {
-			return nil, fmt.Errorf("look: %s: %w", path, err)
+			return nil, fmt.Errorf("look: %s: %v", path, err) // not wrapped: a picture that is not there is no folder that is not there
 		}
 		b.Looks = append(b.Looks, l)
 	}

@@ -225,6 +225,7 @@ func TestALookSurvivesItsFiles(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(dir, "A1.png")))
 	_, err = Load(dir)
 	assert.ErrorContains(t, err, "A1.json: its picture A1.png")
+	assert.NotErrorIs(t, err, os.ErrNotExist, "the folder is there")
 }
 
 // Files that are no looks are refused, with the key or what is wrong with the picture.

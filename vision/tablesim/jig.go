@@ -75,11 +75,15 @@ func (s *Source) layJig(t *Table, seq uint64) {
 	}
 	at := s.timeOf(seq)
 	turn := int(at / s.o.Jig)
+	hand := float64(at-time.Duration(turn)*s.o.Jig) < jigHand*float64(s.o.Jig)
+	if shown := s.turn.Load(); shown != nil {
+		turn, hand = int(*shown), false
+	}
 	ship := jigShips[turn/jig.Turns%len(jigShips)]
 	t.Scene.Obstacles, t.Hands, t.Minis, t.Clutter = nil, nil, nil, nil
 	t.Jig, t.Worn = &jigPlace, map[string]Wear{ship.ID: WearStock}
 	t.Scene.Ships = []engine.Ship{t.Jig.Stand(ship.ID, ship.Base, turn%jig.Turns, 0, 0)}
-	if float64(at-time.Duration(turn)*s.o.Jig) < jigHand*float64(s.o.Jig) {
+	if hand {
 		t.Hands = []Hand{{Player: 1, Tip: t.Jig.Pose.Transform(geom.Point{X: 30, Y: 25}), Z: 30 * geom.Millimeter}}
 	}
 }
@@ -91,3 +95,13 @@ func parseJig(value string) (time.Duration, error) {
 	}
 	return parseStay("jig", value)
 }
+
+// ShowTurn shows the n-th turn of the script of Options.Jig, from the next frame on and until another is shown: the four of the
+// first ship, then the next one's. It is safe to call while Next runs.
+func (s *Source) ShowTurn(n int) {
+	turn := int64(n)
+	s.turn.Store(&turn)
+}
+
+// Jig returns where the sheet of a source with Options.Jig lies.
+func (s *Source) Jig() LaidJig { return jigPlace }

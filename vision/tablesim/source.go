@@ -268,6 +268,7 @@ type Source struct {
 	hands    atomic.Pointer[hands]
 	laid     atomic.Pointer[[]LaidStrip]
 	paper    atomic.Pointer[PaperStage]
+	turn     atomic.Pointer[int64]      // of ShowTurn
 	screen   atomic.Pointer[image.RGBA] // of the projector
 	thrown   time.Time                  // when the file that it shows was changed
 	beside   []Clutter                  // that lies beside the mat

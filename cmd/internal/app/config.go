@@ -66,7 +66,7 @@ type Table struct {
 	Record      string // file for each registration that is used; "": none
 	Catalogue   string // obstacles that may lie there; "": obstacles are not watched
 	EmptyMat    string // picture of the empty mat; goes with Catalogue
-	Looks       string // folder of the ships' looks; "": DefaultLooksPath, if it is there
+	Looks       string // folder of the ships' looks; "": DefaultLooksPath
 	Adopted     bool   // nobody named these two: they are where the page keeps them
 	Layout      calibration.Layout
 }

@@ -1,10 +1,7 @@
 package app
 
 import (
-	"cmp"
-	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -18,7 +15,6 @@ import (
 	"sightline/vision"
 	"sightline/vision/capture"
 	"sightline/vision/locate"
-	"sightline/vision/look"
 	"sightline/vision/opencv"
 )
 
@@ -69,27 +65,17 @@ func pipelineParts(c Config, source *opener, turns locate.Options) (pipeline.Opt
 	if o.Tracking.SettleFrames != 1 { // the pictures of a directory speak each for itself
 		turns.Beside, o.NewChange = true, pipeline.NewChangeDetector
 	}
-	if turns.Looks, err = loadLooks(c.Table.Looks); err != nil {
+	looks, err := newKnownLooks(c, slog.Default())
+	if err != nil {
 		return o, nil, err
 	}
-	o.NewLocator = func(t calibration.Table) (pipeline.Locator, error) { return known.locator(t, turns) }
+	o.NewLocator = func(t calibration.Table) (pipeline.Locator, error) {
+		now := turns
+		now.Looks = looks.now()
+		return known.locator(t, now)
+	}
 	err = loadCalibration(&o, c)
 	return o, known, err
-}
-
-// DefaultLooksPath is the folder of the ships' looks where none is configured.
-const DefaultLooksPath = "calibration/looks"
-
-// loadLooks reads the ships' looks: of the folder that somebody named, or of the default one if it is there.
-func loadLooks(dir string) (*look.Library, error) {
-	known, err := look.Load(cmp.Or(dir, filepath.FromSlash(DefaultLooksPath)))
-	switch {
-	case dir == "" && errors.Is(err, fs.ErrNotExist):
-		return nil, nil
-	case err != nil:
-		return nil, fmt.Errorf("table.looks: %w", err)
-	}
-	return known, nil
 }
 
 // loadCalibration loads the files of the lens and the table.

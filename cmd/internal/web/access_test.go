@@ -19,6 +19,7 @@ import (
 
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/director"
+	"sightline/cmd/internal/enrol"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/play"
 	"sightline/cmd/internal/projector"
@@ -56,6 +57,7 @@ func everything(t testing.TB, change ...func(*web.Options)) (*fakeTable, *web.Se
 	o.Routes = append(o.Routes, (&director.Page{Direct: f.direct}).Routes()...)
 	o.Routes = append(o.Routes, projector.New(projector.Options{Hub: f.hub, Path: filepath.Join(t.TempDir(), "projector.json"), Now: time.Now,
 		Log: slog.New(slog.DiscardHandler)}).Routes()...)
+	o.Routes = append(o.Routes, enrol.New(enrol.Options{Hub: f.hub, Dir: filepath.Join(t.TempDir(), "looks"), Now: time.Now}).Routes()...)
 	for _, c := range change {
 		c(&o)
 	}
@@ -155,6 +157,12 @@ var routeLines = map[string]routeLine{
 	"GET /api/obstacles/picture.jpg":    {least: access.Reader},
 	"POST /api/obstacles":               {least: access.Player, body: `{"do":"forget"}`, status: 204},
 	"GET /api/obstacles/catalogue.json": {least: access.Reader},
+	"GET /looks":                        {least: access.Nobody},
+	"GET /looks/{file}":                 {least: access.Nobody, path: "/looks/looks.js"},
+	"GET /api/looks":                    {least: access.Reader},
+	"POST /api/looks":                   {least: access.Player, body: `{"do":"stop"}`, status: 204},
+	"GET /api/looks/sheet.jpg":          {least: access.Reader, status: 404},
+	"GET /api/looks/{name}/picture.png": {least: access.Reader, path: "/api/looks/A1/picture.png", status: 404},
 	"GET /game":                         {least: access.Nobody},
 	"GET /replay":                       {least: access.Nobody},
 	"GET /game/{file}":                  {least: access.Nobody, path: "/game/game.js"},

@@ -226,6 +226,8 @@ func (s *Server) sheet(file, board string, paper sheet.Paper) ([]sheet.Page, err
 		}
 	case "mat-markers.pdf":
 		return sheet.MatMarkers(paper, s.o.Layout)
+	case "jig.pdf":
+		return sheet.Jig(paper)
 	case "check-card.pdf":
 		page, err = sheet.CheckCard(paper, verify.DefaultCard())
 	default:

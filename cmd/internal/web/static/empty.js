@@ -37,6 +37,7 @@ function whyOf(state) {
 const pages = {
   start: ["/first", "Set the table up"],
   tokens: ["/first", "Print tokens and markers"],
+  looks: ["/looks", "Show your ships once"],
   outline: ["/outline?from=live", "Mark a base by hand"],
   mat: ["/obstacles", "Learn the empty mat"],
   camera: ["/first", "Set the camera up"],
@@ -55,7 +56,7 @@ function stepsOf(state) {
   if (code === "no_camera" || code === "dark" || code === "frozen") return ["start", "camera", "status"];
   if (code === "no_calibration" || code === "markers_lost" || code === "lens_changed") return ["start", "camera"];
   if (code !== "ok") return ["status"];
-  return ["start", "tokens", "outline", ...(state.things.obstacles_watched ? [] : ["mat"])];
+  return ["start", "tokens", "looks", "outline", ...(state.things.obstacles_watched ? [] : ["mat"])];
 }
 
 async function showSteps(steps) {

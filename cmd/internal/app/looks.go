@@ -1,0 +1,81 @@
+package app
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"sightline/cmd/internal/enrol"
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/web"
+	"sightline/vision/look"
+)
+
+// Where the ships' looks are read from and saved where the configuration names no folder. Those of the simulated table are kept
+// apart.
+const (
+	DefaultLooksPath   = "calibration/looks"
+	SimulatedLooksPath = "calibration/simulated-looks"
+)
+
+// looksDir is the folder of a table's looks.
+func looksDir(c Config) string {
+	switch {
+	case c.Table.Looks != "":
+		return c.Table.Looks
+	case strings.HasPrefix(c.Camera.Source, "sim:"):
+		return filepath.FromSlash(SimulatedLooksPath)
+	}
+	return filepath.FromSlash(DefaultLooksPath)
+}
+
+// knownLooks are the looks in a folder. A folder that can no longer be read leaves what was read before in use.
+type knownLooks struct {
+	dir string
+	log *slog.Logger
+
+	mu   sync.Mutex
+	last *look.Library // nil: none are known
+}
+
+// newKnownLooks reads the folder of a table's looks. Its error says why somebody's cannot be read.
+func newKnownLooks(c Config, log *slog.Logger) (*knownLooks, error) {
+	k := &knownLooks{dir: looksDir(c), log: log}
+	b, err := look.Load(k.dir)
+	switch {
+	case c.Table.Looks == "" && errors.Is(err, fs.ErrNotExist):
+		return k, nil
+	case err != nil:
+		return k, fmt.Errorf("table.looks: %w", err)
+	}
+	k.last = b
+	return k, nil
+}
+
+// now reads the folder as it is.
+func (k *knownLooks) now() *look.Library {
+	b, err := look.Load(k.dir)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	switch {
+	case err == nil:
+		k.last = b
+	case errors.Is(err, fs.ErrNotExist):
+		k.last = nil
+	default:
+		k.log.Warn("looks: those that were read before stay in use", "err", err)
+	}
+	return k.last
+}
+
+// shown returns the page on which people show their ships to the camera, and runs it.
+func (p *program) shown(c Config, hub *live.Hub, o Options) []web.Route {
+	desk := enrol.New(enrol.Options{Hub: hub, Markers: p.markers(o.Log), Dir: looksDir(c), Changed: p.learnt, Now: time.Now, Log: o.Log})
+	p.tasks = append(p.tasks, desk)
+	return desk.Routes()
+}

@@ -1,0 +1,243 @@
+package enrol
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"image"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/sentence"
+	"sightline/vision"
+	"sightline/vision/jig"
+	"sightline/vision/look"
+)
+
+// Options say what the page works with.
+type Options struct {
+	Hub     *live.Hub
+	Markers vision.MarkerDetector // nil: the sheet cannot be seen
+	Dir     string                // the looks' folder
+	Changed func()                // tells the program that the folder holds other looks
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+const (
+	lookEvery = 400 * time.Millisecond // how often a picture is looked at, while somebody shows a ship
+	lookWatch = 10 * time.Second       // how long after somebody asked
+)
+
+// Desk shows one ship after another to the camera. It is safe for concurrent use.
+type Desk struct {
+	o Options
+
+	mu      sync.Mutex // guards what follows
+	session *jig.Session
+	asked   time.Time
+	before  vision.Frame // the last picture
+	why     string       // nothing was taken from it
+	sheet   bool         // it shows the sheet
+	view    *image.NRGBA // the sheet as it shows it
+	seq     uint64       // of view
+	learnt  string       // the look that was learnt last
+}
+
+// New returns a desk at which nobody shows anything.
+func New(o Options) *Desk { return &Desk{o: o} }
+
+// String names the task.
+func (d *Desk) String() string { return "looks" }
+
+// Run looks at the pictures while somebody shows a ship, until ctx is cancelled.
+func (d *Desk) Run(ctx context.Context) error {
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+			d.Look()
+		}
+	}
+}
+
+// Look looks at the newest picture, if somebody shows a ship.
+func (d *Desk) Look() {
+	d.mu.Lock()
+	session, watched := d.session, d.o.Now().Sub(d.asked) < lookWatch
+	d.mu.Unlock()
+	if session == nil || !watched {
+		return
+	}
+	state := d.o.Hub.Newest()
+	table, err := ready(&state)
+	if err == nil && d.o.Markers == nil {
+		err = errors.New("this program cannot see markers: it was built without OpenCV")
+	}
+	var seen []calibration.MarkerSighting
+	if err == nil {
+		var found []vision.Detection
+		if found, err = d.o.Markers.DetectMarkers(state.Frame.Gray); err == nil {
+			seen = vision.Sightings(found)
+		}
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.session != session || state.Frame.Gray != nil && state.Frame.Seq == d.before.Seq && d.before.Gray != nil {
+		return // somebody began again, or there is no new picture
+	}
+	before := d.before
+	d.before = state.Frame
+	if err != nil {
+		d.why, d.sheet = sentence.Of(err), false
+		return
+	}
+	d.add(table, before, state.Frame, seen)
+}
+
+// add looks at a picture. The caller holds mu.
+func (d *Desk) add(table calibration.Table, before, now vision.Frame, seen []calibration.MarkerSighting) {
+	place, err := jig.Find(&table, seen)
+	if d.sheet = err == nil; !d.sheet {
+		d.why = sentence.Of(err)
+		return
+	}
+	d.view = place.View(&table, now)
+	d.seq++
+	if !jig.Rests(&table, place, before, now) {
+		return // what was said of the last one still holds
+	}
+	r := d.session.Add(table, now, seen)
+	switch {
+	case errors.Is(r.Err, jig.ErrTurn): // the hand that turns it comes
+		d.why = ""
+	case r.Err != nil:
+		d.why = sentence.Of(r.Err)
+	default:
+		d.why = ""
+		d.finish()
+	}
+}
+
+// finish saves the look when all turns were taken. The caller holds mu.
+func (d *Desk) finish() {
+	if d.session.Next() < jig.Turns {
+		return
+	}
+	l, err := d.session.Learn()
+	if err == nil {
+		err = l.Save(d.o.Dir)
+	}
+	if err != nil {
+		d.why = sentence.Of(fmt.Errorf("%w; begin again with the first turn", err))
+		return
+	}
+	d.o.Log.Info("looks: learnt", "look", l.Name)
+	d.session, d.learnt = nil, l.Name
+	d.o.Changed()
+}
+
+// ready returns the table of a state; the error says for people why nothing can be shown.
+func ready(s *live.State) (calibration.Table, error) {
+	switch {
+	case s.Held:
+		return calibration.Table{}, errors.New("the picture is held, and a judge may rule on it: release it first")
+	case s.Frame.Gray == nil || len(s.Register.File) == 0:
+		return calibration.Table{}, fmt.Errorf("%s: %s", sentence.Lower(s.Health.Title), sentence.Lower(s.Health.Detail))
+	}
+	t, err := calibration.ParseTableFile(s.Register.File)
+	if w, h := s.Frame.Size(); err == nil && (w != t.Intrinsics.Width || h != t.Intrinsics.Height) {
+		err = errors.New("the calibration is for pictures of another size")
+	}
+	return t, err
+}
+
+// begin shows a ship, from the first turn on.
+func (d *Desk) begin(c look.Card) error {
+	s, err := jig.NewSession(c)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.session, d.before, d.why, d.view, d.sheet, d.learnt, d.asked = s, vision.Frame{}, "", nil, false, "", d.o.Now()
+	return nil
+}
+
+// stop ends it.
+func (d *Desk) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.session, d.view, d.why = nil, nil, ""
+}
+
+// known reads the folder; a folder that is not there holds nothing.
+func (d *Desk) known() (*look.Library, error) {
+	b, err := look.Load(d.o.Dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return &look.Library{}, nil
+	}
+	return b, err
+}
+
+// errGone says that a look was deleted meanwhile.
+var errGone = errors.New("this look is no longer there: it was deleted or renamed")
+
+// change changes a look: what it is called, which ships carry it, or which way is its front.
+func (d *Desk) change(name string, f func(*look.Look) (*look.Look, error)) error {
+	b, err := d.known()
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(b.Looks, func(l *look.Look) bool { return l.Name == name })
+	if i < 0 {
+		return errGone
+	}
+	l, err := f(b.Looks[i])
+	if err != nil {
+		return err
+	}
+	if l.Name != name && slices.ContainsFunc(b.Looks, func(o *look.Look) bool { return o.Name == l.Name }) {
+		return fmt.Errorf("%s has a look of its own: delete that first", l.Name)
+	}
+	if err := l.Save(d.o.Dir); err != nil {
+		return err
+	}
+	if l.Name != name {
+		err = d.remove(name)
+	}
+	d.o.Changed()
+	return err
+}
+
+// remove deletes a look's files.
+func (d *Desk) remove(name string) error {
+	if err := look.CheckName(name); err != nil {
+		return err
+	}
+	err := os.Remove(filepath.Join(d.o.Dir, name+".json")) // the one that counts
+	if errors.Is(err, fs.ErrNotExist) {
+		return errGone
+	}
+	if err != nil {
+		return fmt.Errorf("%s cannot be deleted: %w", name, err)
+	}
+	_ = os.Remove(filepath.Join(d.o.Dir, name+".png"))
+	return nil
+}
+
+// shipsOf reads "A1 A2", "A1,A2" or "A1+A2".
+func shipsOf(text string) []string {
+	return strings.FieldsFunc(strings.ToUpper(text), func(r rune) bool { return r == ' ' || r == ',' || r == '+' })
+}

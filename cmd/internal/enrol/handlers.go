@@ -1,0 +1,210 @@
+package enrol
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+
+	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/sentence"
+	"sightline/cmd/internal/web"
+	"sightline/engine"
+	"sightline/vision/jig"
+	"sightline/vision/look"
+)
+
+//go:embed static
+var static embed.FS
+
+// Routes are the page and its data.
+func (d *Desk) Routes() []web.Route {
+	files, err := fs.Sub(static, "static")
+	if err != nil {
+		panic("enrol: the embedded page: " + err.Error())
+	}
+	page := func(w http.ResponseWriter, r *http.Request) {
+		name := r.PathValue("file")
+		if name == "" {
+			name = "looks.html"
+		}
+		http.ServeFileFS(w, r, files, path.Base(name))
+	}
+	return []web.Route{
+		{Pattern: "GET /looks", Role: access.Nobody, Handler: page},
+		{Pattern: "GET /looks/{file}", Role: access.Nobody, Handler: page},
+		{Pattern: "GET /api/looks", Role: access.Reader, Handler: d.state},
+		{Pattern: "POST /api/looks", Role: access.Player, Handler: d.do},
+		{Pattern: "GET /api/looks/sheet.jpg", Role: access.Reader, Handler: d.sheetPicture},
+		{Pattern: "GET /api/looks/{name}/picture.png", Role: access.Reader, Handler: d.lookPicture},
+	}
+}
+
+// stateJSON is what the page shows.
+type stateJSON struct {
+	Looks   []lookJSON   `json:"looks"`
+	Problem string       `json:"problem"` // why they cannot be read; "": they can
+	Showing *showingJSON `json:"showing"` // nil: nobody shows a ship
+	Learnt  string       `json:"learnt"`  // the look that was learnt last; "": none
+}
+
+type lookJSON struct {
+	Name    string   `json:"name"`
+	Ships   []string `json:"ships"`
+	Base    string   `json:"base"`
+	Pilot   string   `json:"pilot"`
+	Views   int      `json:"views"`
+	Color   bool     `json:"color"`
+	Scale   float64  `json:"px_per_mm"`
+	Place   float64  `json:"jig_mm"`
+	Turn    float64  `json:"jig_deg"`
+	Picture string   `json:"picture"` // its address
+}
+
+type showingJSON struct {
+	Ship  string          `json:"ship"`
+	Base  string          `json:"base"`
+	Taken [jig.Turns]bool `json:"taken"`
+	Next  int             `json:"next"`  // the turn that is wanted, 0…3
+	Do    string          `json:"do"`    // what is to be done
+	Why   string          `json:"why"`   // nothing was taken from the last picture; "": it was, or it was moving
+	Sheet bool            `json:"sheet"` // it is seen
+	Seq   uint64          `json:"seq"`   // of its picture
+}
+
+// state answers with what the page shows, and keeps the desk looking.
+func (d *Desk) state(w http.ResponseWriter, _ *http.Request) {
+	out := stateJSON{Looks: []lookJSON{}}
+	b, err := d.known()
+	if err != nil {
+		out.Problem, b = sentence.Of(err), &look.Library{}
+	}
+	for _, l := range b.Looks {
+		out.Looks = append(out.Looks, lookJSON{Name: l.Name, Ships: l.Ships, Base: l.Base.String(), Pilot: l.Pilot, Views: l.Views,
+			Color: l.Color, Scale: l.Scale, Place: float64(l.Known.Place), Turn: l.Known.Turn.Degrees(),
+			Picture: fmt.Sprintf("/api/looks/%s/picture.png?v=%s", l.Name, l.Version())})
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.asked = d.o.Now()
+	out.Learnt = d.learnt
+	if s := d.session; s != nil {
+		out.Showing = &showingJSON{Ship: s.Card().Name, Base: s.Card().Base.String(), Taken: s.Taken(), Next: s.Next(), Do: doText(s.Next()),
+			Why: d.why, Sheet: d.sheet, Seq: d.seq}
+	}
+	writeJSON(w, out)
+}
+
+// doText says what is to be done for a turn.
+func doText(turn int) string {
+	if turn == 0 {
+		return "Take the miniature and its pegs off. Push the base into the corner, its front to the arrow 1."
+	}
+	return fmt.Sprintf("Turn the base by a quarter, its front to the arrow %d, and push it into the corner.", turn+1)
+}
+
+// do takes {"do":"show","ships":"A1 A2","base":"small","pilot":"Academy Pilot"}, {"do":"stop"}, and of a look
+// {"do":"change","name":"A1","ships":"A1","pilot":"…"}, {"do":"turn","name":"A1","quarters":1}, {"do":"delete","name":"A1"}.
+func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
+	var in struct {
+		Do       string `json:"do"`
+		Name     string `json:"name"`
+		Ships    string `json:"ships"`
+		Base     string `json:"base"`
+		Pilot    string `json:"pilot"`
+		Quarters int    `json:"quarters"`
+	}
+	decoder := json.NewDecoder(r.Body)
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&in); err != nil {
+		http.Error(w, "The request must be JSON: "+err.Error()+".", http.StatusBadRequest)
+		return
+	}
+	var err error
+	switch in.Do {
+	case "show":
+		err = d.show(in.Ships, in.Base, in.Pilot)
+	case "stop":
+		d.stop()
+	case "change":
+		err = d.change(in.Name, func(l *look.Look) (*look.Look, error) { return l.Renamed(shipsOf(in.Ships), in.Pilot) })
+	case "turn":
+		err = d.change(in.Name, func(l *look.Look) (*look.Look, error) { return l.Turned(in.Quarters), nil })
+	case "delete":
+		if err = d.remove(in.Name); err == nil {
+			d.o.Changed()
+		}
+	default:
+		err = fmt.Errorf("do: expected show, stop, change, turn or delete, got %s", strconv.Quote(in.Do))
+	}
+	switch {
+	case errors.Is(err, errGone):
+		http.Error(w, sentence.Of(err), http.StatusConflict)
+	case err != nil:
+		http.Error(w, sentence.Of(err), http.StatusBadRequest)
+	default:
+		w.WriteHeader(http.StatusNoContent)
+	}
+}
+
+// show begins with the ships that carry a card; the first is shown.
+func (d *Desk) show(text, base, pilot string) error {
+	b, err := engine.ParseBase(base)
+	if err != nil {
+		return err
+	}
+	ships := shipsOf(text)
+	if len(ships) == 0 {
+		return errors.New("expected the ship's name, such as A1")
+	}
+	return d.begin(look.Card{Name: ships[0], Ships: ships, Base: b, Pilot: pilot})
+}
+
+// sheetPicture answers with the sheet as the camera sees it, its arrow upwards.
+func (d *Desk) sheetPicture(w http.ResponseWriter, _ *http.Request) {
+	d.mu.Lock()
+	view := d.view
+	d.mu.Unlock()
+	var buf bytes.Buffer
+	if view == nil || jpeg.Encode(&buf, view, &jpeg.Options{Quality: 88}) != nil {
+		http.Error(w, "The sheet is not seen.", http.StatusNotFound)
+		return
+	}
+	writePicture(w, "image/jpeg", buf.Bytes())
+}
+
+// lookPicture answers with a look, its front upwards.
+func (d *Desk) lookPicture(w http.ResponseWriter, r *http.Request) {
+	l, err := look.LoadOne(d.o.Dir, r.PathValue("name"))
+	if err != nil {
+		http.Error(w, sentence.Of(errGone), http.StatusNotFound)
+		return
+	}
+	var img image.Image = l.Picture()
+	var buf bytes.Buffer
+	if err := png.Encode(&buf, img); err != nil {
+		http.Error(w, "The picture cannot be encoded.", http.StatusInternalServerError)
+		return
+	}
+	writePicture(w, "image/png", buf.Bytes())
+}
+
+func writePicture(w http.ResponseWriter, kind string, data []byte) {
+	w.Header().Set("Content-Type", kind)
+	w.Header().Set("Cache-Control", "no-store")
+	_, _ = w.Write(data)
+}
+
+func writeJSON(w http.ResponseWriter, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(v)
+}
