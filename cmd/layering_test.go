@@ -70,7 +70,7 @@ var mayImport = map[string][]string{
 		"vision/capture",
 		"vision/exposure"},
 	"cmd/internal/setup": {"calibration", "calibration/lens", "calibration/quick", "calibration/verify", "cmd/internal/sheet", "engine/geom"},
-	"cmd/internal/sheet": {"calibration", "calibration/atomicfile", "calibration/verify", "engine", "engine/geom", "vision/jig",
+	"cmd/internal/sheet": {"calibration", "calibration/atomicfile", "calibration/verify", "engine", "engine/geom", "vision/dots", "vision/jig",
 		"vision/token"},
 	"cmd/internal/first": {"calibration", "calibration/atomicfile", "calibration/regular", "calibration/verify", "cmd/internal/access",
 		"cmd/internal/sentence", "cmd/internal/setup", "cmd/internal/sheet", "cmd/internal/web", "engine/geom", "vision", "vision/capture",
@@ -95,8 +95,9 @@ var mayImport = map[string][]string{
 		"engine", "engine/geom"},
 	"vision/obstacle": {"vision", "vision/token", "vision/catalogue", "vision/exposure", "vision/ship", "vision/internal/gray",
 		"calibration", "calibration/linalg", "calibration/regular", "engine", "engine/geom"},
-	"vision/look": {"vision", "vision/token", "vision/catalogue", "calibration", "calibration/linalg", "calibration/atomicfile",
+	"vision/look": {"vision", "vision/token", "vision/catalogue", "vision/dots", "calibration", "calibration/linalg", "calibration/atomicfile",
 		"calibration/regular", "engine", "engine/geom"},
+	"vision/dots":   {"vision", "calibration", "engine", "engine/geom"},
 	"vision/jig":    {"vision", "vision/look", "calibration", "engine", "engine/geom"},
 	"vision/locate": {"vision", "vision/catalogue", "vision/look", "vision/ship", "vision/obstacle", "calibration", "engine", "engine/geom"},
 	"vision/track": {"vision", "vision/token", "vision/internal/gray", "vision/internal/cov",
@@ -137,7 +138,7 @@ var mayImport = map[string][]string{
 // files.
 var testsMayImport = map[string][]string{
 	"cmd/internal/accuracy": {"calibration", "calibration/lens", "calibration/quick", "calibration/watch", "engine", "engine/geom",
-		"engine/scenefile", "vision", "vision/catalogue", "vision/exposure", "vision/fiducial", "vision/fusion", "vision/locate",
+		"engine/scenefile", "vision", "vision/catalogue", "vision/dots", "vision/exposure", "vision/fiducial", "vision/fusion", "vision/locate",
 		"vision/look", "vision/obstacle", "vision/opencv", "vision/ship", "vision/tablesim", "vision/token", "vision/track"},
 	"cmd/internal/calibrate": {"cmd/internal/commandtest", "engine", "vision/tablesim"},
 	"cmd/internal/hall":      {"cmd/internal/director", "calibration", "engine", "engine/geom", "vision"},
@@ -170,6 +171,7 @@ var testsMayImport = map[string][]string{
 	"vision/ship":     {"vision/internal/visiontest"},
 	"vision/look":     {"vision/internal/visiontest"},
 	"vision/jig":      {"vision/internal/visiontest", "vision/tablesim"},
+	"vision/dots":     {"vision/internal/visiontest"},
 	"vision/obstacle": {"vision/internal/visiontest"},
 	"vision/track":    {"vision/internal/visiontest", "vision/ship"},
 }

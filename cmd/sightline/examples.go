@@ -49,6 +49,7 @@ var examples = map[string][]string{
 	"print charuco":     {"sightline print charuco -o board.pdf"},
 	"print check-card":  {"sightline print check-card -o card.pdf"},
 	"print jig":         {"sightline print jig -o jig.pdf"},
+	"print ids":         {"sightline print ids --ships A1-A3 -o ids.pdf"},
 	"squads check":      {"sightline squads check squad.xws", "sightline squads check squad.xws --json"},
 	"squads notice":     {"sightline squads notice"},
 	"doctor check":      {"sightline doctor", "sightline doctor check --config /etc/sightline/sightline.toml"},

@@ -108,6 +108,8 @@ var fileLines = map[string][]string{
 	"print charuco --config":     {"print charuco --config FIFO -o OUT.pdf"},
 	"print check-card --output":  {"print check-card --format pdf -o FIFO"},
 	"print check-card --config":  {"print check-card --config FIFO -o OUT.pdf"},
+	"print ids --output":         {"print ids --format pdf -o FIFO"},
+	"print ids --config":         {"print ids --config FIFO -o OUT.pdf"},
 	"print jig --output":         {"print jig --format pdf -o FIFO"},
 	"print jig --config":         {"print jig --config FIFO -o OUT.pdf"},
 

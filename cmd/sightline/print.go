@@ -22,6 +22,7 @@ type printCmd struct {
 	Chessboard printChessboardCmd `cmd:"" help:"A chessboard to calibrate a lens."`
 	Charuco    printCharucoCmd    `cmd:"" help:"A ChArUco board to calibrate a lens: it may be seen in part."`
 	CheckCard  printCheckCardCmd  `cmd:"" help:"The check card, to verify a calibration."`
+	IDs        printIDsCmd        `cmd:"" name:"ids" help:"Coloured dots, by which the camera tells ships that look alike, and flat numbers."`
 	Jig        printJigCmd        `cmd:"" help:"The jig sheet, on which ships without our tokens are shown to the camera."`
 }
 

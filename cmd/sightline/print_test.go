@@ -66,7 +66,7 @@ func TestPrintHonoursThePrinterScaleOfTheConfigurationAndOfTheFlags(t *testing.T
 	dir := t.TempDir()
 	config := filepath.Join(dir, "print.toml")
 	require.NoError(t, os.WriteFile(config, []byte("[print]\nscale_x = 0.99\nscale_y = 1.01\n"), 0o600))
-	for _, sheet := range []string{"tokens", "mat-markers", "chessboard", "charuco", "check-card", "jig"} {
+	for _, sheet := range []string{"tokens", "mat-markers", "chessboard", "charuco", "check-card", "jig", "ids"} {
 		for want, flags := range map[string][]string{
 			"drawn for printer scale x 0.99, y 1.01":  {"--config", config},
 			"drawn for printer scale x 0.995, y 1.01": {"--config", config, "--printer-scale-x", "0.995"},

@@ -75,12 +75,17 @@ type Sight struct {
 	Margin   float64   // by which it exceeds the best other place or heading
 	Seen     float64   // share of the card that is seen, 0…1
 
+	Dots Naming // what the dots on it say
+
 	// Elsewhere says that a card of this look may lie in another place as well.
 	Elsewhere bool
 }
 
 // Ships returns the ships that it may be, in order.
 func (s *Sight) Ships() (out []string) {
+	if s.Dots.Ship != "" {
+		return []string{s.Dots.Ship}
+	}
 	for _, l := range append([]*Look{s.Look}, s.Alike...) {
 		for _, id := range l.Ships {
 			if !slices.Contains(out, id) {
@@ -106,6 +111,11 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 		all = append(all, f.fits(frame, l, h)...)
 	}
 	s, ok := decide(all, evidenceLeast)
+	if ok {
+		one := []Sight{s}
+		f.byDots(frame, one)
+		s = one[0]
+	}
 	return s, ok, nil
 }
 
@@ -250,7 +260,7 @@ func (f *Finder) Ship(s *Sight, id, unnamed string) engine.Ship {
 	may := s.Ships()
 	switch {
 	case id != "":
-	case len(may) == 1 && !s.Elsewhere:
+	case s.Dots.Ship != "", len(may) == 1 && !s.Elsewhere && !s.Dots.Other:
 		out.ID = may[0]
 	default:
 		out.ID, out.NameDoubt = unnamed, may

@@ -46,7 +46,9 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 		taken = append(taken[:len(taken):len(taken)], engine.Ship{Base: found[i].Look.Base, Pose: found[i].Pose})
 	}
 	s.stand(lies, taken)
-	return s.believed(append(all, s.byBlocks()...))
+	out = s.believed(append(all, s.byBlocks()...))
+	f.byDots(frame, out)
+	return out
 }
 
 // search is one over a whole picture.

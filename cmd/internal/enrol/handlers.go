@@ -122,10 +122,7 @@ func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 		Pilot    string `json:"pilot"`
 		Quarters int    `json:"quarters"`
 	}
-	decoder := json.NewDecoder(r.Body)
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&in); err != nil {
-		http.Error(w, "The request must be JSON: "+err.Error()+".", http.StatusBadRequest)
+	if !web.ReadBody(w, r, &in, bodyMost, `{"do":"show","ships":"A1","base":"small"}`) {
 		return
 	}
 	var err error
@@ -154,6 +151,9 @@ func (d *Desk) do(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNoContent)
 	}
 }
+
+// bodyMost is more than twenty ships' names and a pilot's.
+const bodyMost = 2 << 10
 
 // show begins with the ships that carry a card; the first is shown.
 func (d *Desk) show(text, base, pilot string) error {

@@ -47,7 +47,9 @@ func TestCompensatedSheetsStayOnThePaper(t *testing.T) {
 			require.NoError(t, err)
 			stop, err := Jig(paper)
 			require.NoError(t, err)
-			for _, page := range append(append(append(pages, markers...), stop...), card, lens) {
+			ids, err := IDs(paper, starter(t))
+			require.NoError(t, err)
+			for _, page := range append(append(append(append(pages, markers...), stop...), ids...), card, lens) {
 				page = page.drawn()
 				for _, s := range page.Shapes {
 					lo, hi := s.bounds()
