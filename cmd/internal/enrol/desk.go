@@ -50,6 +50,9 @@ type Desk struct {
 	view    *image.NRGBA // the sheet as it shows it
 	seq     uint64       // of view
 	learnt  string       // the look that was learnt last
+	stamp   string       // of the folder as it was read last
+	read    *look.Library
+	problem error // why it could not be read
 }
 
 // New returns a desk at which nobody shows anything.
@@ -182,13 +185,35 @@ func (d *Desk) stop() {
 	d.session, d.view, d.why = nil, nil, ""
 }
 
-// known reads the folder; a folder that is not there holds nothing.
+// known reads the folder, if it has changed since it was read last; a folder that is not there holds nothing. The caller holds no
+// lock.
 func (d *Desk) known() (*look.Library, error) {
-	b, err := look.Load(d.o.Dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return &look.Library{}, nil
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	stamp := stampOf(d.o.Dir)
+	if d.read == nil && d.problem == nil || stamp != d.stamp {
+		d.stamp = stamp
+		d.read, d.problem = look.Load(d.o.Dir)
+		if errors.Is(d.problem, fs.ErrNotExist) {
+			d.read, d.problem = &look.Library{}, nil
+		}
 	}
-	return b, err
+	return d.read, d.problem
+}
+
+// stampOf changes when a file of a folder does.
+func stampOf(dir string) string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err.Error()
+	}
+	var out strings.Builder
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			fmt.Fprintln(&out, e.Name(), info.Size(), info.ModTime().UnixNano())
+		}
+	}
+	return out.String()
 }
 
 // errGone says that a look was deleted meanwhile.

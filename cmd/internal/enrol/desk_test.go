@@ -196,6 +196,11 @@ func TestWhatThePageRefuses(t *testing.T) {
 	assert.Nil(t, d.page().Showing)
 	d.next()
 
+	before, err := d.desk.known()
+	require.NoError(t, err)
+	again, err := d.desk.known()
+	require.NoError(t, err)
+	assert.Same(t, before, again, "what has not changed is not read again, twice a second")
 	require.NoError(t, os.MkdirAll(d.dir, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(d.dir, "A1.json"), []byte("{}"), 0o644))
 	assert.Contains(t, d.page().Problem, "A1.json", "a broken file is said, and the page stays")
