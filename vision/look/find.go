@@ -97,6 +97,11 @@ func (s *Sight) Ships() (out []string) {
 	return out
 }
 
+// Named reports whether it can be one ship only.
+func (s *Sight) Named() bool {
+	return s.Dots.Ship != "" || len(s.Ships()) == 1 && !s.Elsewhere && !s.Dots.Other
+}
+
 // Near looks for a base near a hint. It reports false where none is believed.
 func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 	if w, ht := frame.Size(); w != f.table.Intrinsics.Width || ht != f.table.Intrinsics.Height {
@@ -260,7 +265,7 @@ func (f *Finder) Ship(s *Sight, id, unnamed string) engine.Ship {
 	may := s.Ships()
 	switch {
 	case id != "":
-	case s.Dots.Ship != "", len(may) == 1 && !s.Elsewhere && !s.Dots.Other:
+	case s.Named():
 		out.ID = may[0]
 	default:
 		out.ID, out.NameDoubt = unnamed, may

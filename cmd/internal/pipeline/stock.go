@@ -52,19 +52,23 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 	}
 	var bases []naming.Base
 	var views []vision.ShipView
-	var twice []bool
+	var open []bool   // one ship carries that card, and yet it may be another
+	var dots []string // the ship that its dots name
 	for i := range found {
 		f := &found[i]
 		hint := look.Hint{Base: f.Look.Base, Pose: f.Pose, Reach: edgesReach, Turn: edgesTurn, Look: f.Look.Name}
 		ship, view, ok, err := e.byLook(engine.Ship{Base: f.Look.Base}, hint)
 		if err == nil && ok && s.standsAlone(&ship, tracks) {
 			bases, views = append(bases, naming.Base{Ship: ship, May: f.Ships()}), append(views, view)
-			twice = append(twice, f.Elsewhere && len(f.Ships()) == 1)
+			open, dots = append(open, len(f.Ships()) == 1 && !f.Named()), append(dots, f.Dots.Ship)
 		}
 	}
 	for i, a := range s.names.Name(bases, &e.Located.Scene, tracks) {
 		ship := bases[i].Ship
-		if ship.ID = a.Name; a.Name == "" || twice[i] {
+		if dots[i] != "" && len(naming.Left(dots[i:i+1], tracks)) == 1 {
+			a.Name = dots[i]
+		}
+		if ship.ID = a.Name; a.Name == "" || open[i] {
 			ship.ID, ship.NameDoubt = s.free(e.Located, tracks), a.May
 		}
 		s.give(e, ship, views[i])

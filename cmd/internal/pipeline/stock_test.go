@@ -166,6 +166,31 @@ func TestShipsAlikeAreToldByTheirMoves(t *testing.T) {
 	assert.Equal(t, map[string][]string{"?1": both, "?2": both}, s.see(t))
 }
 
+// Dots name a base among its like, but not as a ship that stands elsewhere; dots of another ship leave it without a name.
+func TestDotsNameABaseAmongItsLike(t *testing.T) {
+	alike := []string{"A1", "A2", "A3"}
+	dotted := at("A1", 300, 200, alike...)
+	dotted.Dots.Ship, dotted.Elsewhere = "A2", true
+	s := newStockTable(at("A1", 200, 200, alike...), dotted)
+	names := s.see(t)
+	assert.Contains(t, names, "A2")
+	assert.Empty(t, names["A2"])
+	assert.Len(t, names, 2, "the other is not named")
+
+	s = newStockTable(at("A2", 500, 500, "A2"))
+	s.see(t)
+	second := at("A1", 300, 200, alike...)
+	second.Dots.Ship = "A2"
+	s.bases = append(s.bases, second)
+	s.found = s.bases[1:]
+	names = s.see(t)
+	assert.Contains(t, names, "?1", "A2 stands elsewhere: %v", names)
+
+	other := at("B1", 500, 500, "B1")
+	other.Dots.Other = true
+	assert.Equal(t, map[string][]string{"?1": {"B1"}}, newStockTable(other).see(t))
+}
+
 // A second place that shows a ship's look as well leaves it without a name, and so do two bases that one ship alone may be.
 func TestALookInTwoPlacesNamesNoShip(t *testing.T) {
 	twice := at("B1", 500, 500, "B1")
