@@ -9,6 +9,7 @@ package event
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"time"
 
@@ -180,7 +181,7 @@ func cut(text string) string {
 // healthOf sums a state up, with up the table's steady clock at a time.
 func healthOf(s *live.State, up func(time.Time) int64) Health {
 	h := Health{
-		Code: s.Health.Code, Title: cut(s.Health.Title), FPS: s.Figures.FPS, Ships: len(s.Located.Scene.Ships),
+		Code: s.Health.Code, Title: cut(s.Health.Title), FPS: math.Round(s.Figures.FPS), Ships: len(s.Located.Scene.Ships),
 		From: s.Choice.From, To: s.Choice.To, Trouble: cut(s.RulingsTrouble), Match: s.Match,
 	}
 	if s.Pair != nil && s.Health.Code == live.OK {
