@@ -1,7 +1,9 @@
 package firmwareconfig_test
 
 import (
+	"compress/gzip"
 	"encoding/xml"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,15 +16,97 @@ import (
 )
 
 func TestTheShellTakesThePackagesScripts(t *testing.T) {
-	for shell, pattern := range map[string]string{"sh": "package/scripts/*", "bash": "package/[brtv]*"} {
+	for shell, pattern := range map[string]string{"sh": "package/scripts/*", "bash": "package/[bertv]*"} {
 		files, err := filepath.Glob(pattern)
 		require.NoError(t, err)
-		require.Len(t, files, map[string]int{"sh": 4, "bash": 5}[shell], "%v", files)
+		require.Len(t, files, map[string]int{"sh": 4, "bash": 6}[shell], "%v", files)
 		for _, file := range files {
 			out, err := exec.Command(tool(t, shell), "-n", file).CombinedOutput()
 			assert.NoError(t, err, "%s", out)
 		}
 	}
+}
+
+// A package has the manual page and completions that its own program makes, and they name the program
+// where the package puts it.
+func TestAPackageHasTheManualAndCompletions(t *testing.T) {
+	tool(t, "bash")
+	stage := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(stage, "usr/bin"), 0o755))
+	fake := "#!/bin/sh\necho \"$*, says $0\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(stage, "usr/bin/sightline"), []byte(fake), 0o700))
+	out, err := exec.Command("package/extras", stage).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	const says = ", says /usr/bin/sightline\n"
+	for file, want := range map[string]string{
+		"bash-completion/completions/sightline":    "completion -c bash" + says,
+		"fish/vendor_completions.d/sightline.fish": "completion -c fish" + says,
+		"zsh/vendor-completions/_sightline": "#compdef sightline\ncompletion -c zsh" + says +
+			"_bash_complete -o default -o bashdefault -C /usr/bin/sightline \"$@\"\n",
+	} {
+		got, err := os.ReadFile(filepath.Join(stage, "usr/share", file))
+		require.NoError(t, err)
+		assert.Equal(t, want, string(got), file)
+	}
+	f, err := os.Open(filepath.Join(stage, "usr/share/man/man1/sightline.1.gz"))
+	require.NoError(t, err)
+	defer f.Close()
+	zipped, err := gzip.NewReader(f)
+	require.NoError(t, err)
+	assert.True(t, zipped.ModTime.IsZero() && zipped.Name == "", "the same program gives the same bytes")
+	page, err := io.ReadAll(zipped)
+	require.NoError(t, err)
+	assert.Equal(t, "man"+says, string(page))
+
+	build, err := os.ReadFile("package/build")
+	require.NoError(t, err)
+	assert.Contains(t, string(build), "\n\"$here/extras\" \"$stage\"\n", "every package has them")
+}
+
+// A purge leaves the players' record, the table's and a hall's, and nothing else: no key, no calibration.
+func TestAPurgeKeepsThePlayersRecord(t *testing.T) {
+	sh := tool(t, "sh")
+	script, err := os.ReadFile("package/scripts/postrm")
+	require.NoError(t, err)
+	path := t.TempDir() // nothing of this system's own is asked
+	for _, name := range []string{"rm", "rmdir"} {
+		require.NoError(t, os.Symlink(tool(t, name), filepath.Join(path, name)))
+	}
+	purge := func(dir string) string {
+		own := strings.NewReplacer("/var/lib/sightline", dir+"/state", "/etc/sightline", dir+"/etc").Replace(string(script))
+		c := exec.Command(sh, "-c", own, "postrm", "purge")
+		c.Env = []string{"PATH=" + path}
+		out, err := c.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return strings.ReplaceAll(string(out), dir+"/state/", "")
+	}
+	lay := func(files ...string) string {
+		dir := t.TempDir()
+		for _, f := range files {
+			path := filepath.Join(dir, "state", f)
+			require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+			require.NoError(t, os.WriteFile(path, []byte(f), 0o600))
+		}
+		return dir
+	}
+	left := func(dir string) (out []string) {
+		_ = filepath.WalkDir(filepath.Join(dir, "state"), func(path string, d os.DirEntry, err error) error {
+			if err == nil && !d.IsDir() {
+				out = append(out, strings.TrimPrefix(path, dir+"/state/"))
+			}
+			return nil
+		})
+		return out
+	}
+	keys := []string{"rulings.key", "pairing.key", "judge-secret", "hall.cursor", ".hidden", "lens.json", "registration.json",
+		"projector.json", "calibration/looks/xwing.json", "hall/broker.pem", "hall/hall.seed"}
+	record := []string{"games/1.json", "hall/jetstream/R/1.blk", "hall/tables.json", "rulings/files/a.png", "rulings/rulings.db"}
+	dir := lay(append(keys, record...)...)
+	assert.Contains(t, purge(dir), "kept games hall rulings; remove them by hand")
+	assert.Equal(t, record, left(dir))
+	dir = lay(keys...)
+	assert.Empty(t, purge(dir))
+	assert.NoDirExists(t, filepath.Join(dir, "state"))
 }
 
 // The announced port is the one that the shipped configuration serves the page at.

@@ -80,7 +80,7 @@ func (g *Game) health(status capture.FeedStatus, now time.Time) live.Health {
 	case g.Busy():
 		return live.Health{
 			Code: live.Calibrating, Title: "Calibrating", Detail: "This camera is being calibrated; there are no answers meanwhile.",
-			Advice: "They come back when the calibration is finished or cancelled on its page (/calibrate).",
+			Advice: "They come back when the calibration is finished or cancelled on its page (/calibrate, /projector).",
 		}
 	}
 	return g.seen.Health

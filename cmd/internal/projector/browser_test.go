@@ -115,7 +115,7 @@ func (s *stage) start(pushed float64) {
 			s.source = source
 			return source, err
 		},
-		Ready: func(address string) { ready <- address }, StaleAfter: 30 * time.Second}
+		Ready: func(address string) { ready <- address }, StaleAfter: 15 * time.Second}
 	go func() { done <- app.Run(ctx, c, o) }()
 	s.stop = func() {
 		cancel()
@@ -261,7 +261,13 @@ func TestTheProjectorPoints(t *testing.T) {
 	s.seen()
 	require.NoError(t, chromedp.Run(s.browser, chromedp.Navigate(s.url+"/projector"), chromedp.WaitVisible("#fact-lines:not(:empty)")))
 	s.shot("page")
-	require.NoError(t, chromedp.Run(s.browser, chromedp.Click("#fill"), chromedp.WaitVisible("#screen")))
+	var wide bool
+	require.NoError(t, chromedp.Run(s.browser, chromedp.EmulateViewport(390, 844),
+		chromedp.Evaluate(`document.documentElement.scrollWidth > innerWidth`, &wide)))
+	assert.False(t, wide, "the page is no wider than a phone")
+	s.shot("phone")
+	require.NoError(t, chromedp.Run(s.browser, chromedp.EmulateViewport(stageWide, stageHigh),
+		chromedp.Click("#fill"), chromedp.WaitVisible("#screen")))
 	s.throw()
 	s.wait("the page is in front of the projector", func(p *projectorState) bool { return p.Why == "it is not set up" })
 	require.True(t, strings.HasPrefix(s.send("POST", "/api/projector", `{"do":"start"}`), "200"))

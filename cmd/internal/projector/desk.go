@@ -107,12 +107,15 @@ func (d *Desk) String() string { return "projector" }
 const (
 	screenLost = 3 * time.Second        // a page that has not asked for so long is gone
 	planEvery  = 50 * time.Millisecond  // how often it is looked whether lines may be lit
-	litMost    = 800 * time.Millisecond // answers are this much later at most where something moves
 	litLeast   = 250 * time.Millisecond // shorter is a flash
 	spare      = 300 * time.Millisecond // of the time that a picture may take until answers are stale
 	delayLeast = 150 * time.Millisecond // from the page to the camera's picture
-	delayMost  = time.Second
+	delayMost  = 10 * time.Second       // later than answers may be by far: it is told, and nothing is lit
 )
+
+// litMost is how long lines are lit at most, and by how much answers are later then where
+// something moves: 0.8 s.
+func (d *Desk) litMost() time.Duration { return 2 * d.o.Stale / 5 }
 
 // Run lights lines between pictures until ctx is cancelled.
 func (d *Desk) Run(ctx context.Context) error {
@@ -219,7 +222,7 @@ func (d *Desk) wanted(state *live.State, now time.Time) (lines []Line, until tim
 		return nil, until, fmt.Sprintf("a picture takes %.1f s here, and no time is left to light anything", needs.Seconds())
 	}
 	until = state.Frame.Captured.Add(d.o.Stale - needs)
-	if most := now.Add(litMost); until.After(most) {
+	if most := now.Add(d.litMost()); until.After(most) {
 		until = most
 	}
 	return lines, until, ""

@@ -134,8 +134,8 @@ func TestLinesAreLitBetweenPictures(t *testing.T) {
 	c := w.ask(1)
 	require.Equal(t, showLines, c.Show)
 	require.Len(t, c.Lines, 2, "the measuring line and the attacker's outline")
-	assert.Equal(t, litMost.Milliseconds(), c.ForMS)
-	const delay = 200 * time.Millisecond
+	assert.Equal(t, int64(800), c.ForMS)
+	const delay, litMost = 200 * time.Millisecond, 800 * time.Millisecond
 	for after, want := range map[time.Duration]bool{
 		-time.Millisecond: false, 0: true, litMost: true, litMost + delay - time.Millisecond: true, litMost + delay: false,
 	} {
@@ -143,7 +143,7 @@ func TestLinesAreLitBetweenPictures(t *testing.T) {
 	}
 	w.pass(300 * time.Millisecond)
 	assert.Equal(t, int64(500), w.ask(1).ForMS, "whoever asks later has less time")
-	w.pass(litMost)
+	w.pass(800 * time.Millisecond)
 	w.plan()
 	assert.Equal(t, showDark, w.ask(c.Seq).Show)
 	w.plan()
@@ -160,7 +160,7 @@ func TestTheTimeOfLinesEndsBeforeAnswersAreStale(t *testing.T) {
 		fps      float64
 		want     time.Duration // 0: nothing is lit
 	}{
-		{100 * time.Millisecond, 10, litMost}, {400 * time.Millisecond, 5, 700 * time.Millisecond}, {500 * time.Millisecond, 5, 0},
+		{100 * time.Millisecond, 10, 800 * time.Millisecond}, {400 * time.Millisecond, 5, 700 * time.Millisecond}, {500 * time.Millisecond, 5, 0},
 		{2 * time.Second, 5, 0},
 	} {
 		w := newTable(t)
@@ -259,7 +259,7 @@ func TestABadFileIsLeftOut(t *testing.T) {
 		"another":       {spoil(func(m map[string]any) { m["version"] = 2 }), "version: expected 1, got 2"},
 		"an extra key":  {spoil(func(m map[string]any) { m["x"] = 2 }), `unknown field "x"`},
 		"bad errors":    {spoil(func(m map[string]any) { m["errors"].(map[string]any)["worst_mm"] = 30 }), "errors: expected at most"},
-		"a delay of 0":  {spoil(func(m map[string]any) { m["delay_ms"] = 0 }), "delay_ms: expected 150 to 1000, got 0"},
+		"a delay of 0":  {spoil(func(m map[string]any) { m["delay_ms"] = 0 }), "delay_ms: expected 150 to 10000, got 0"},
 		"a tiny screen": {spoil(func(m map[string]any) { m["map"].(map[string]any)["width_px"] = 1 }), "screen: expected 320 to 16384 px"},
 		"no region":     {spoil(func(m map[string]any) { m["map"].(map[string]any)["region_mm"] = nil }), "region: expected a convex outline"},
 		"no table":      {spoil(func(m map[string]any) { m["table"] = nil }), "calibration: table"},

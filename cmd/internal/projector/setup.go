@@ -111,7 +111,7 @@ func (j *job) run(ctx context.Context) {
 	defer j.mu.Unlock()
 	j.over = true
 	j.tell(command{show: showDark})
-	j.spans = append(j.spans, span{j.o.Now(), j.o.Now().Add(delayMost)}) // the last pattern
+	j.spans = append(j.spans, span{j.o.Now(), j.o.Now().Add(max(j.delay, delayLeast))}) // the last pattern
 	if ctx.Err() != nil {
 		err = refusal(cancelledText)
 	}
@@ -187,7 +187,9 @@ func (j *job) read(ctx context.Context, tags []Tag, least int, text string) ([]r
 		}
 		out := readings(tags, found, j.table)
 		if len(out) >= least {
-			j.delay = min(max(j.delay, delay*3/2, delayLeast), delayMost)
+			if j.delay = max(j.delay, delay*3/2, delayLeast); j.delay > delayMost {
+				return nil, refusal(fmt.Sprintf("The camera shows the pattern %.0f s late only.", delay.Seconds()))
+			}
 			return out, nil
 		}
 		most = max(most, len(out))

@@ -53,6 +53,8 @@ function drawLine({ kind, width_px, points_px }) {
   pen.stroke();
 }
 
+const silent = "The program does not answer."; // as ask.js words it: a screen that knows nothing is dark
+
 // show draws a command whose time counts from when it was asked for. The compositor takes the
 // canvas away at its end, whatever the script does then.
 function show(command, asked) {
@@ -80,6 +82,7 @@ async function obey() {
     const asked = performance.now();
     const [command, refused] = await ask("/api/projector/screen", { id, width_px: canvas.width, height_px: canvas.height, shown });
     if (!filling) break;
+    byId("screen").hidden = command === null && refused !== silent; // who may not light anything is told why
     if (command === null) {
       dark();
       setText(byId("trouble"), refused);
