@@ -163,7 +163,7 @@ var testsMayImport = map[string][]string{
 		"cmd/internal/play", "cmd/internal/round", "cmd/internal/projector",
 		"cmd/internal/rulings", "cmd/internal/status", "hardware/hardwaretest", "vision/capture", "vision/opencv",
 		"vision/tablesim", "vision/obstacle"},
-	"vision/opencv": {"calibration/lens"},
+	"vision/opencv": {"calibration/lens", "engine", "vision/internal/visiontest", "vision/look"},
 	"vision/tablesim": {"calibration/lens", "calibration/linalg", "engine/scenefile", "vision/catalogue",
 		"vision/exposure", "vision/fiducial", "vision/locate", "vision/obstacle", "vision/ship", "vision/track"},
 	"cmd/internal/pipeline": {"hardware", "vision/catalogue", "vision/locate", "vision/obstacle", "vision/opencv",

@@ -29,10 +29,12 @@ func (l *Locator) Rest(f vision.Frame, tracked *vision.Tracked) {
 	}
 	var lies func(geom.Point) bool
 	if o := tracked.Obstacles; o != nil {
-		if o.Pending() || o.Unseen != "" || o.Coverage == nil {
+		if o.Pending() {
 			return
 		}
-		lies = func(p geom.Point) bool { return o.Coverage.At(p) != vision.CellBare }
+		if c := o.Coverage; c != nil && o.Unseen == "" {
+			lies = func(p geom.Point) bool { return c.At(p) != vision.CellBare }
+		}
 	}
 	var taken []engine.Ship
 	for i := range tracked.Tracks {

@@ -55,11 +55,11 @@ type Hint struct {
 	Look  string      // the name of the look that it has; "": its ship's, or any
 }
 
-// A base that is followed is fitted where it stood first, and nowhere else if it agrees so well.
+// A base that is followed is fitted where it stood first, and nowhere else if it is believed there: no other place or heading is as
+// near.
 const (
-	followReach    = 3.5 // mm
-	followTurn     = 10 * math.Pi / 180
-	followEvidence = 2 * evidenceLeast
+	followReach = 3.5 // mm
+	followTurn  = 10 * math.Pi / 180
 )
 
 // ReachMost is how far from a hint a base is looked for.
@@ -160,7 +160,7 @@ func (f *Finder) fits(frame vision.Frame, l *Look, h Hint) (out []candidate) {
 		return nil
 	}
 	if reach <= followReach && float64(h.Turn) <= followTurn { // it most likely stands where it stood
-		if c, ok := s.fit(l, h.Pose); ok && c.evidence >= followEvidence && h.allows(&c) {
+		if c, ok := s.fit(l, h.Pose); ok && c.evidence >= evidenceLeast && h.allows(&c) {
 			return []candidate{c}
 		}
 	}
