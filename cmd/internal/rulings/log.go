@@ -35,7 +35,7 @@ type Options struct {
 
 	uptime      func() uptime     // nil: the system's
 	beforeCheck func()            // called before Append checks that the ruling is in place; nil: nothing
-	atStep      func(step string) // called at each step of a migration; nil: nothing
+	atStep      func(step string) // called at each step of a migration and of settle; nil: nothing
 	schemas     []string          // nil: this program's
 }
 
@@ -75,6 +75,7 @@ type Log struct {
 	head         Head      // that this program wrote or found
 	sum          chainSum  // of the entries up to head
 	acknowledged chainSum  // of those that were found when the log was opened, or acknowledged since
+	settled      settled   // what the last settle found
 	commitUnsure bool      // whether the last commit, which failed, came into the log
 	abandoned    error     // why the log was left that was open before; nil: it is that, or told
 	newer        error     // an ErrNewer: the log is open for reading only; nil: it is of a version that this program knows
@@ -210,6 +211,8 @@ func (l *Log) openToWrite(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return broken(err)
 	}
+	l.settled.stop()
+	l.settled = settled{closes: watchCloses(path)}
 	l.head, l.commitUnsure = Head{}, false
 	if len(last) > 0 {
 		if last[0].Damage != "" {
@@ -540,6 +543,7 @@ func (l *Log) closeDatabases() (err error) {
 			*db = nil
 		}
 	}
+	l.settled.stop()
 	l.files = openFiles{}
 	return err
 }

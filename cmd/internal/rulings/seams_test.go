@@ -1,6 +1,7 @@
 package rulings
 
 import (
+	"context"
 	"crypto/ed25519"
 	"slices"
 	"strconv"
@@ -71,4 +72,41 @@ func (l *Log) Pragma(name string) (value string, err error) {
 func SystemUptime() (boot string, up time.Duration) {
 	u := systemUptime()
 	return u.boot, u.up
+}
+
+// OpenStepped is Open with a hook at each step of a migration and of settle.
+func OpenStepped(dir string, o Options, atStep func(step string)) (*Log, error) {
+	o.atStep = atStep
+	return Open(dir, o)
+}
+
+// Fill records a ruling so many times in one transaction, and forgets that the log was read back.
+func (l *Log) Fill(ctx context.Context, ruling Ruling, count int) error {
+	r, err := ruling.record()
+	if err != nil {
+		return err
+	}
+	r.Files = []FileRef{}
+	tx, err := l.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	for range count {
+		r.Number, r.Previous, r.Key = l.head.Number+1, l.head.Hash, PublicOf(l.o.Key)
+		raw, err := canonical(&r)
+		if err != nil {
+			return err
+		}
+		hash := hashOf(raw)
+		if _, err := tx.ExecContext(ctx, "INSERT INTO entries (number, record, hash) VALUES (?, ?, ?)", r.Number, string(raw), hash); err != nil {
+			return err
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO signatures (number, signature) VALUES (?, ?)", r.Number, sign(l.o.Key, hash)); err != nil {
+			return err
+		}
+		l.head, l.sum = Head{r.Number, hash}, l.sum.with(r.Number, raw, hash)
+	}
+	l.settled.whole = false
+	return tx.Commit()
 }
