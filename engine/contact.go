@@ -16,8 +16,8 @@ import (
 // Dimensions of the guides, the pairs of pegs at the front and the rear of a base
 // between which a template lies (rules/dimensions 1.1).
 const (
-	guideInner = 10.1 * geom.Millimeter // half the gap between the two of a pair
-	guideOuter = 13.6 * geom.Millimeter // half the outer geom.Interval of a pair
+	GuideInner = 10.1 * geom.Millimeter // half the gap between the two of a pair
+	GuideOuter = 13.6 * geom.Millimeter // half the distance between the outer sides of a pair
 )
 
 // contactTie is how far apart, in mm, two exactly known outlines may be and still
@@ -27,8 +27,8 @@ const (
 // no table shows it.
 const contactTie = 1e-6
 
-// guideReach returns how far the guides stand out in front of and behind a base.
-func guideReach(b Base) geom.Length {
+// GuideReach returns how far the guides stand out in front of and behind a base.
+func GuideReach(b Base) geom.Length {
 	switch b {
 	case Small:
 		return 1.6 * geom.Millimeter
@@ -44,7 +44,7 @@ func (p *Profile) reach(b Base) float64 {
 	if !p.Guides {
 		return 0
 	}
-	return float64(guideReach(b))
+	return float64(GuideReach(b))
 }
 
 // rect is the rectangle x0…x1 by y0…y1 in a base's own frame, in mm.
@@ -57,7 +57,7 @@ func (p *Profile) guides(b Base) (g [4]rect, n int) {
 	if reach == 0 {
 		return g, 0
 	}
-	const in, out = float64(guideInner), float64(guideOuter)
+	const in, out = float64(GuideInner), float64(GuideOuter)
 	_, l := p.Size(b)
 	y := float64(l / 2)
 	return [4]rect{

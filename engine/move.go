@@ -589,7 +589,7 @@ func (m *mover) baseAt(p geom.Pose) []geom.Point {
 // along an edge comes to an end.
 func (m *mover) retreat(c *path, sure float64) float64 {
 	speed, turn := c.line.rates(c.l)
-	reach := math.Hypot(m.w, m.l)/2 + float64(guideReach(m.ship.Base))
+	reach := math.Hypot(m.w, m.l)/2 + float64(GuideReach(m.ship.Base))
 	widest := 0.0
 	for i := range m.others {
 		widest = max(widest, m.others[i].radius)
@@ -644,7 +644,7 @@ func (m *mover) retreat(c *path, sure float64) float64 {
 func (m *mover) clearance(c *path, s, sure float64) float64 {
 	p := c.pose(s)
 	base := newFootprint(&m.profile, m.ship.Base, p, true)
-	reach := math.Hypot(m.w, m.l)/2 + float64(guideReach(m.ship.Base))
+	reach := math.Hypot(m.w, m.l)/2 + float64(GuideReach(m.ship.Base))
 	best := math.Inf(1)
 	for i := range m.others {
 		o := &m.others[i]

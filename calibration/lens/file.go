@@ -15,15 +15,9 @@ type FileInfo struct {
 	Integrity calibration.Integrity
 }
 
-// Load reads a lens file, JSON or YAML by its ending (.json, .yaml, .yml). An
-// unknown key is an error that names it.
-func Load(path string) (calibration.Intrinsics, error) {
-	in, _, err := LoadFile(path)
-	return in, err
-}
-
-// LoadFile is Load, and says whether the file is as the program wrote it.
-func LoadFile(path string) (in calibration.Intrinsics, info FileInfo, err error) {
+// Load reads a lens file, JSON or YAML by its ending (.json, .yaml, .yml), and says whether
+// the file is as the program wrote it. An unknown key is an error that names it.
+func Load(path string) (in calibration.Intrinsics, info FileInfo, err error) {
 	isYAML, err := lensFormat(path)
 	var raw []byte
 	if err == nil {

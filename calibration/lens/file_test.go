@@ -31,7 +31,7 @@ func TestALensGoesThroughItsFile(t *testing.T) {
 		for _, in := range []calibration.Intrinsics{calibratedLens(), {Width: 640, Height: 480, Fx: 500, Fy: 501, Cx: 320, Cy: 240}} {
 			path := filepath.Join(t.TempDir(), name)
 			require.NoError(t, lens.Save(path, in))
-			back, err := lens.Load(path)
+			back, _, err := lens.Load(path)
 			require.NoError(t, err)
 			assert.Equal(t, in, back)
 		}
@@ -86,14 +86,14 @@ roi: {x_offset: 0, y_offset: 0, height: 0, width: 0, do_rectify: false}
 func TestACameraInfoFileFromElsewhereLoads(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ros.yaml")
 	require.NoError(t, os.WriteFile(path, []byte(rosYAML), 0o600))
-	in, err := lens.Load(path)
+	in, _, err := lens.Load(path)
 	require.NoError(t, err)
 	assert.Equal(t, calibration.Intrinsics{Width: 640, Height: 480, Fx: 535.9, Fy: 535.9, Cx: 342.3, Cy: 235.6,
 		Distortion: [5]float64{-0.266, -0.0386, 0.00178, -0.00028, 0.238}}, in)
 
 	four := strings.Replace(strings.Replace(rosYAML, "cols: 5", "cols: 4", 1), ", 0.238]", "]", 1)
 	require.NoError(t, os.WriteFile(path, []byte(four), 0o600))
-	in, err = lens.Load(path)
+	in, _, err = lens.Load(path)
 	require.NoError(t, err, "four coefficients leave k3 out")
 	assert.Zero(t, in.Distortion[4])
 }
@@ -110,7 +110,7 @@ func TestTheRenderedTablesLensLoadsWhenItIsSavedAlone(t *testing.T) {
 	require.NoError(t, json.Unmarshal(raw, &truth))
 	path := filepath.Join(t.TempDir(), "lens.json")
 	require.NoError(t, os.WriteFile(path, truth.Lens, 0o600))
-	in, err := lens.Load(path)
+	in, _, err := lens.Load(path)
 	require.NoError(t, err)
 	assert.Equal(t, 1225.0, in.Fx)
 	assert.Equal(t, 1920, in.Width)
@@ -158,14 +158,14 @@ func TestABadLensFileIsNamedWithItsKey(t *testing.T) {
 	} {
 		path := filepath.Join(dir, c.file)
 		require.NoError(t, os.WriteFile(path, c.raw, 0o600))
-		_, err := lens.Load(path)
+		_, _, err := lens.Load(path)
 		if assert.Error(t, err, c.name) {
 			assert.Contains(t, err.Error(), c.want, c.name)
 			assert.Contains(t, err.Error(), path, c.name)
 			assert.NotContains(t, err.Error(), "\n", c.name)
 		}
 	}
-	_, err = lens.Load(filepath.Join(dir, "missing.json"))
+	_, _, err = lens.Load(filepath.Join(dir, "missing.json"))
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }
 

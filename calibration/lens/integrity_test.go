@@ -22,7 +22,7 @@ func lensOn(t *testing.T, name string, raw []byte) (calibration.Intrinsics, lens
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
 	require.NoError(t, os.WriteFile(path, raw, 0o600))
-	return lens.LoadFile(path)
+	return lens.Load(path)
 }
 
 func savedLens(t *testing.T, name string, in calibration.Intrinsics) []byte {
@@ -135,7 +135,7 @@ func loaders(t *testing.T) map[string]struct {
 			if err := os.WriteFile(file, raw, 0o600); err != nil {
 				return "", 0, err
 			}
-			in, info, err := lens.LoadFile(file)
+			in, info, err := lens.Load(file)
 			return fmt.Sprint(in), info.Integrity, err
 		}
 	}

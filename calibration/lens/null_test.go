@@ -31,7 +31,7 @@ distortion_coefficients: {rows: 1, cols: 5, data: [0, SECOND, 0, 0, 0]}
 		} {
 			path := filepath.Join(t.TempDir(), name)
 			require.NoError(t, os.WriteFile(path, []byte(strings.NewReplacer("FIRST", c.first, "SECOND", c.second).Replace(text)), 0o600))
-			in, err := lens.Load(path)
+			in, _, err := lens.Load(path)
 			if c.want == "" {
 				require.NoError(t, err, name)
 				assert.Equal(t, 320.0, in.Cx)
@@ -42,7 +42,7 @@ distortion_coefficients: {rows: 1, cols: 5, data: [0, SECOND, 0, 0, 0]}
 		}
 		path := filepath.Join(t.TempDir(), name)
 		require.NoError(t, os.WriteFile(path, []byte(strings.NewReplacer("FIRST", "true", "SECOND", "0").Replace(text)), 0o600))
-		_, err := lens.Load(path)
+		_, _, err := lens.Load(path)
 		assert.Error(t, err, name)
 		t.Log(err)
 	}

@@ -55,15 +55,15 @@ func TestALensOfOpenCVIsRead(t *testing.T) {
 		"with a rational model's 0": strings.NewReplacer("rows: 5", "rows: 8", "2.38e-01 ]", "2.38e-01, 0., 0., 0. ]").Replace(openCVYAML),
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
-		in, err := lens.Load(path)
+		in, _, err := lens.Load(path)
 		require.NoError(t, err, name)
 		assert.Equal(t, want, in, name)
 	}
 	// Written again it is one of ours.
-	in, err := lens.Load(path)
+	in, _, err := lens.Load(path)
 	require.NoError(t, err)
 	require.NoError(t, lens.Save(path, in))
-	again, err := lens.Load(path)
+	again, _, err := lens.Load(path)
 	require.NoError(t, err)
 	assert.Equal(t, in, again)
 }
@@ -104,7 +104,7 @@ func TestOpenCVsOwnCalibrationIsRead(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Skipf("the shared material is not here: %v", err)
 	}
-	in, err := lens.Load(path)
+	in, _, err := lens.Load(path)
 	require.NoError(t, err)
 	assert.InDelta(t, 535.916, in.Fx, 0.001)
 	assert.Equal(t, 13, in.Views)

@@ -99,7 +99,7 @@ func TestBadInputIsOneLineAndNothingOnStandardOutput(t *testing.T) {
 func TestALensThatIsNotThisCamerasGivesNoCalibration(t *testing.T) {
 	dir := t.TempDir()
 	picture, lensFile, _ := commandtest.EmptyTable(t, dir, calibration.DefaultLayout(calibration.MatSide, calibration.MatSide))
-	in, err := lens.Load(lensFile)
+	in, _, err := lens.Load(lensFile)
 	require.NoError(t, err)
 	in.Distortion = [5]float64{0.4, 0.2}
 	wrong, out := filepath.Join(dir, "wrong.json"), filepath.Join(dir, "out.json")

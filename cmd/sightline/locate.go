@@ -40,10 +40,7 @@ type locateCmd struct {
 
 // Run implements the command.
 func (c *locateCmd) Run(ctx context.Context) error {
-	if err := terminal.Progress(ctx, c.locate); err != nil {
-		return fmt.Errorf("locate: %w", err)
-	}
-	return nil
+	return terminal.Named("locate", terminal.Progress(ctx, c.locate))
 }
 
 func (c *locateCmd) locate(ctx context.Context, out, warn io.Writer) error {

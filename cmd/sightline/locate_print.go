@@ -71,8 +71,8 @@ func printScenes(out io.Writer, scenes []scene) error {
 		}
 		fmt.Fprintf(out, "%s: %d ships", s.name, len(s.Ships)-unnamed)
 		if unnamed > 0 {
-			fmt.Fprintf(out, ", and %s whose code is not read: --at says which ship it is, and which way it points", sentence.Counted(unnamed,
-				"base"))
+			fmt.Fprintf(out, ", and %s whose code is not read: --at says which ship it is, and which way it points",
+				sentence.Counted(unnamed, "base"))
 		}
 		fmt.Fprintln(out)
 		if err := printShips(out, s.Ships); err != nil {

@@ -34,8 +34,7 @@ func registered(table calibration.Table, markers vision.MarkerDetector, frame vi
 	switch {
 	case errors.Is(err, pipeline.ErrMirrored):
 		return table, nil, terminal.Unanswered{Err: fmt.Errorf("%s: the picture is mirrored: the mat's markers can only be read with left and "+
-			"right exchanged",
-			frame.Name)}
+			"right exchanged", frame.Name)}
 	case err != nil:
 		return table, nil, fmt.Errorf("%s: %w", frame.Name, err)
 	}

@@ -44,10 +44,7 @@ type looksLearnCmd struct {
 // Run implements the command.
 func (c *looksLearnCmd) Run(ctx context.Context) error {
 	err := terminal.Progress(ctx, func(ctx context.Context, _, progress io.Writer) error { return c.run(ctx, progress) })
-	if err != nil {
-		return fmt.Errorf("looks learn: %w", err)
-	}
-	return nil
+	return terminal.Named("looks learn", err)
 }
 
 func (c *looksLearnCmd) run(ctx context.Context, progress io.Writer) error {
@@ -161,10 +158,7 @@ type looksListCmd struct {
 
 // Run implements the command.
 func (c *looksListCmd) Run() error {
-	if err := c.list(os.Stdout); err != nil {
-		return fmt.Errorf("looks list: %w", err)
-	}
-	return nil
+	return terminal.Named("looks list", c.list(os.Stdout))
 }
 
 func (c *looksListCmd) list(out io.Writer) error {

@@ -34,10 +34,7 @@ type learnMatCmd struct {
 // Run implements the command.
 func (c *learnMatCmd) Run(ctx context.Context) error {
 	err := terminal.Progress(ctx, func(ctx context.Context, _, progress io.Writer) error { return c.run(ctx, progress) })
-	if err != nil {
-		return fmt.Errorf("obstacles learn-mat: %w", err)
-	}
-	return nil
+	return terminal.Named("obstacles learn-mat", err)
 }
 
 func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
@@ -88,8 +85,8 @@ func (c *learnMatCmd) run(ctx context.Context, progress io.Writer) error {
 		return err
 	}
 	w, h := mat.Size()
-	fmt.Fprintf(progress, "learnt a mat of %.1f × %.1f mm from %s: %s\n", float64(w), float64(h), sentence.Counted(learner.Frames(),
-		"picture"), c.Out)
+	fmt.Fprintf(progress, "learnt a mat of %.1f × %.1f mm from %s: %s\n", float64(w), float64(h),
+		sentence.Counted(learner.Frames(), "picture"), c.Out)
 	return nil
 }
 
@@ -108,8 +105,7 @@ func emptyTable(table calibration.Table, markers vision.MarkerDetector, f vision
 	}
 	if l := pictures.TellLight(progress, f, seen, &here); l.Glare > exposure.GlareShare {
 		return here, terminal.Unanswered{Err: fmt.Errorf("%s: %.0f %% of the mat is white with glare (%s): what lies there cannot be learnt. "+
-			"Turn "+
-			"the lamp or the camera, or lower the exposure", f.Name, 100*l.Glare, l.Where)}
+			"Turn the lamp or the camera, or lower the exposure", f.Name, 100*l.Glare, l.Where)}
 	}
 	return here, nil
 }

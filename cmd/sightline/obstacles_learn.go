@@ -44,10 +44,7 @@ func (*learnTokensCmd) Help() string {
 // Run implements the command.
 func (c *learnTokensCmd) Run(ctx context.Context) error {
 	err := terminal.Progress(ctx, func(ctx context.Context, _, progress io.Writer) error { return c.run(ctx, progress) })
-	if err != nil {
-		return fmt.Errorf("obstacles learn: %w", err)
-	}
-	return nil
+	return terminal.Named("obstacles learn", err)
 }
 
 func (c *learnTokensCmd) run(ctx context.Context, progress io.Writer) error {
@@ -132,8 +129,7 @@ func (c *learnTokensCmd) checkAlike(e *catalogue.Entry, all *catalogue.Catalogue
 	for i := range all.Entries {
 		if known := &all.Entries[i]; obstacle.Alike(e.Outline, known.Outline) {
 			return terminal.Unanswered{Err: fmt.Errorf("%s looks like %s: neither would be recognised. Leave it out if it is the same token; "+
-				"--alike saves it "+
-				"all the same", e.Name, known.Name)}
+				"--alike saves it all the same", e.Name, known.Name)}
 		}
 	}
 	return nil

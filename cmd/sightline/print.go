@@ -11,6 +11,7 @@ import (
 	"sightline/calibration/verify"
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/sheet"
+	"sightline/cmd/internal/terminal"
 	"sightline/vision/token"
 )
 
@@ -191,10 +192,7 @@ type printChessboardCmd struct {
 
 // Run implements the command.
 func (c *printChessboardCmd) Run() error {
-	if err := c.printBoard(c.printOutput, calibration.Chessboard, c.Board); err != nil {
-		return fmt.Errorf("print chessboard: %w", err)
-	}
-	return nil
+	return terminal.Named("print chessboard", c.printBoard(c.printOutput, calibration.Chessboard, c.Board))
 }
 
 // printCharucoCmd makes a ChArUco board.
@@ -206,10 +204,7 @@ type printCharucoCmd struct {
 
 // Run implements the command.
 func (c *printCharucoCmd) Run() error {
-	if err := c.printBoard(c.printOutput, calibration.ChArUco, c.Board); err != nil {
-		return fmt.Errorf("print charuco: %w", err)
-	}
-	return nil
+	return terminal.Named("print charuco", c.printBoard(c.printOutput, calibration.ChArUco, c.Board))
 }
 
 // printBoard writes the board that a description names, with or without its kind.

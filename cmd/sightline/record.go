@@ -37,10 +37,7 @@ type recordCmd struct {
 
 // Run implements the command.
 func (c *recordCmd) Run(ctx context.Context) error {
-	if err := c.record(ctx, os.Stdout, os.Stderr); err != nil {
-		return fmt.Errorf("record: %w", err)
-	}
-	return nil
+	return terminal.Named("record", c.record(ctx, os.Stdout, os.Stderr))
 }
 
 func (c *recordCmd) record(ctx context.Context, out, progress io.Writer) error {

@@ -22,17 +22,6 @@ const (
 	guideTop   = 3.2 * geom.Millimeter
 )
 
-// guideOut is how far, in mm, the guides stand out from a base.
-func guideOut(b engine.Base) float64 {
-	switch b {
-	case engine.Medium:
-		return 1.7
-	case engine.Large:
-		return 1.8
-	}
-	return 1.6
-}
-
 // guideStrip is the light along a strip just outside a side, as it departs from the empty mat.
 type guideStrip struct {
 	from, step float64 // mm along the side, from its middle
@@ -99,7 +88,7 @@ func (f *Finder) guidesSeen(g *image.Gray, base engine.Base, pose geom.Pose) boo
 	for axis := range seen {
 		var steps [4]float64
 		for k := range 2 {
-			s, ok := f.strip(g, base, pose, axis+2*k, 0.4, guideOut(base)-0.2, f.guide)
+			s, ok := f.strip(g, base, pose, axis+2*k, 0.4, float64(engine.GuideReach(base))-0.2, f.guide)
 			if f.guide = s; !ok {
 				return false
 			}

@@ -189,21 +189,10 @@ const (
 	matThick    = 2.0 // the table is that much lower
 )
 
-// guideOut returns how far the guides stand out.
-func guideOut(b engine.Base) float64 {
-	switch b {
-	case engine.Medium:
-		return 1.7
-	case engine.Large, engine.Huge195, engine.Huge225:
-		return 1.8
-	}
-	return 1.6
-}
-
 // guides returns the four guides' outlines in the base's frame.
 func guides(b engine.Base) [4]box {
 	_, length := b.Size()
-	h, out := float64(length)/2, guideOut(b)
+	h, out := float64(length)/2, float64(engine.GuideReach(b))
 	const in, far = guideGap / 2, guideGap/2 + guideWide
 	return [4]box{{-far, h, -in, h + out}, {in, h, far, h + out}, {-far, -h - out, -in, -h}, {in, -h - out, far, -h}}
 }

@@ -171,7 +171,7 @@ func TestACalibrationIsSavedAndTakenIntoUse(t *testing.T) {
 	assert.Positive(t, c.o.Hub.Newest().Frame.Seq)
 	c.wants(setup.Intent{Do: setup.Save})
 	assert.Equal(t, c.o.Setup.LensPath, <-c.adopted)
-	lens, err := lens.Load(c.o.Setup.LensPath)
+	lens, _, err := lens.Load(c.o.Setup.LensPath)
 	require.NoError(t, err, "its directory was made")
 	assert.Equal(t, c.eyes.camera.Fx, lens.Fx)
 

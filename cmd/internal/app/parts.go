@@ -81,7 +81,7 @@ func pipelineParts(c Config, source *opener, turns locate.Options) (pipeline.Opt
 // loadCalibration loads the files of the lens and the table.
 func loadCalibration(o *pipeline.Options, c Config) error {
 	if c.Camera.Lens != "" {
-		lens, file, err := lens.LoadFile(c.Camera.Lens)
+		lens, file, err := lens.Load(c.Camera.Lens)
 		if err != nil {
 			return fmt.Errorf("camera.lens: %w", err)
 		}

@@ -29,10 +29,7 @@ type budgetCmd struct {
 // Run implements the command.
 func (c *budgetCmd) Run(ctx context.Context) error {
 	err := terminal.Progress(ctx, func(_ context.Context, out, warn io.Writer) error { return c.run(out, warn) })
-	if err != nil {
-		return fmt.Errorf("calibrate budget: %w", err)
-	}
-	return nil
+	return terminal.Named("calibrate budget", err)
 }
 
 func (c *budgetCmd) run(out, warn io.Writer) error {

@@ -36,10 +36,7 @@ func (c *lensCmd) Run(ctx context.Context) error {
 	} else {
 		err = terminal.Progress(ctx, c.run)
 	}
-	if err != nil {
-		return fmt.Errorf("calibrate lens: %w", err)
-	}
-	return nil
+	return terminal.Named("calibrate lens", err)
 }
 
 func (c *lensCmd) run(ctx context.Context, out, progress io.Writer) error {
@@ -62,8 +59,7 @@ func (c *lensCmd) run(ctx context.Context, out, progress io.Writer) error {
 	}
 	if shot.larger > len(shot.taken) {
 		return terminal.Unanswered{Err: fmt.Errorf("--board %s: in %d pictures the board continues beyond %d×%d inner corners: count them "+
-			"again, where four "+
-			"squares meet (one fewer than squares, each way)", c.Board, shot.larger, board.Cols, board.Rows)}
+			"again, where four squares meet (one fewer than squares, each way)", c.Board, shot.larger, board.Cols, board.Rows)}
 	}
 	s, err := lens.Solve(board, shot.views(), shot.size.W, shot.size.H)
 	for _, d := range s.Dropped {

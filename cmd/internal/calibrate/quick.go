@@ -36,10 +36,7 @@ type quickCmd struct {
 
 // Run implements the command.
 func (c *quickCmd) Run(ctx context.Context) error {
-	if err := terminal.Progress(ctx, c.run); err != nil {
-		return fmt.Errorf("calibrate quick: %w", err)
-	}
-	return nil
+	return terminal.Named("calibrate quick", terminal.Progress(ctx, c.run))
 }
 
 func (c *quickCmd) run(ctx context.Context, out, progress io.Writer) error {

@@ -63,7 +63,7 @@ func TestCornersOfTheMatAreACalibration(t *testing.T) {
 	table, err := calibration.LoadTable(out)
 	require.NoError(t, err)
 	assert.Less(t, mostOff(t, &cam, &table), 1.5)
-	in, err := lens.Load(lensFile)
+	in, _, err := lens.Load(lensFile)
 	require.NoError(t, err)
 	assert.InDelta(t, table.Fx, in.Fx, 1e-3)
 

@@ -45,10 +45,7 @@ const maxMarkerMove = 1.5
 
 // Run implements the command.
 func (c *tableCmd) Run(ctx context.Context) error {
-	if err := terminal.Progress(ctx, c.run); err != nil {
-		return fmt.Errorf("calibrate table: %w", err)
-	}
-	return nil
+	return terminal.Named("calibrate table", terminal.Progress(ctx, c.run))
 }
 
 func (c *tableCmd) run(ctx context.Context, out, progress io.Writer) error {
@@ -197,9 +194,8 @@ func (c *tableCmd) believe(scale calibration.ScaleCheck) error {
 	}
 	d := scale.Distances[worst]
 	return terminal.Unanswered{Err: fmt.Errorf("--distance %d:%d:%g: the layout puts these markers %.1f mm apart, sure to ± %.2f mm with "+
-		"the rule; the "+
-		"distances are %.0f sigmas off (at most %d), so nothing was written. Measure again, from centre to centre, and check --mat; "+
-		"--force-distance takes it as it is",
+		"the rule; the distances are %.0f sigmas off (at most %d), so nothing was written. Measure again, from centre to centre, and "+
+		"check --mat; --force-distance takes it as it is",
 		d.From, d.To, float64(d.Length), float64(d.Seen), float64(d.Expected), scale.Sigmas, impossible)}
 }
 

@@ -37,10 +37,7 @@ type verifyCmd struct {
 
 // Run implements the command.
 func (c *verifyCmd) Run(ctx context.Context) error {
-	if err := terminal.Progress(ctx, c.run); err != nil {
-		return fmt.Errorf("calibrate verify: %w", err)
-	}
-	return nil
+	return terminal.Named("calibrate verify", terminal.Progress(ctx, c.run))
 }
 
 func (c *verifyCmd) run(ctx context.Context, out, progress io.Writer) error {

@@ -4,7 +4,6 @@ package director
 
 import (
 	"embed"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -27,9 +26,7 @@ type Page struct {
 
 // Routes are the page's addresses.
 func (p *Page) Routes() []web.Route {
-	file := func(name string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/"+name) }
-	}
+	file := func(name string) http.HandlerFunc { return web.Static(static, "static/"+name) }
 	page := func(w http.ResponseWriter, r *http.Request) {
 		policy := w.Header().Get("Content-Security-Policy") // the page shows the overlay in a frame
 		w.Header().Set("Content-Security-Policy", strings.Replace(policy, "default-src 'none'", "default-src 'none'; frame-src 'self'", 1))
@@ -61,6 +58,5 @@ func (p *Page) direct(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, sentence.Of(err), http.StatusInsufficientStorage)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(w).Encode(now)
+	web.WriteJSON(w, http.StatusOK, now)
 }

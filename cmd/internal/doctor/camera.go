@@ -265,7 +265,7 @@ func (e *examination) lens() {
 		}
 		return
 	}
-	in, file, err := lens.LoadFile(e.setup.Lens)
+	in, file, err := lens.Load(e.setup.Lens)
 	switch {
 	case err != nil:
 		e.add("lens", Wrong, fmt.Sprintf("The lens file cannot be used: %v.", err), "make it again: sightline calibrate lens (docs/lens.md)")

@@ -327,21 +327,11 @@ func (d *drawing) wedge(s *engine.Ship, a engine.Arc) string {
 	return fan(-half, half)
 }
 
-// Dimensions of the guides, which the engine counts for overlaps (rules/dimensions 1.1).
+// Dimensions of the guides, in mm, which the engine counts for overlaps.
 const (
-	guideInner = 10.1
-	guideOuter = 13.6
+	guideInner = float64(engine.GuideInner)
+	guideOuter = float64(engine.GuideOuter)
 )
-
-func guideReach(b engine.Base) float64 {
-	switch b {
-	case engine.Small:
-		return 1.6
-	case engine.Medium:
-		return 1.7
-	}
-	return 1.8
-}
 
 // ship draws a base as it lies: its card with the arcs' lines, nose, guides and name.
 func (d *drawing) ship(s *engine.Ship) {
@@ -401,7 +391,7 @@ func (d *drawing) base(b engine.Base, class string) {
 	width, length := d.profile.Size(b)
 	w, l := float64(width)/2, float64(length)/2
 	if d.profile.Guides {
-		reach := guideReach(b)
+		reach := float64(engine.GuideReach(b))
 		guides := ""
 		for _, y := range [...]float64{-l - reach, l} {
 			for _, x := range [...]float64{-guideOuter, guideInner} {

@@ -3,7 +3,6 @@ package first
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -85,9 +84,7 @@ func (d *Desk) Keep(change func(*Kept) error) error {
 
 // Routes returns the page's addresses.
 func (d *Desk) Routes() []web.Route {
-	file := func(name string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/"+name) }
-	}
+	file := func(name string) http.HandlerFunc { return web.Static(static, "static/"+name) }
 	return []web.Route{
 		{Pattern: "GET /first", Role: access.Nobody, Handler: file("first.html")},
 		{Pattern: "GET /first.js", Role: access.Nobody, Handler: file("first.js")},
@@ -165,8 +162,7 @@ func (d *Desk) state(w http.ResponseWriter, r *http.Request) {
 	j.Found = append(j.Found, foundJSON{
 		Source: SimulatedSource, Name: "Simulated table", Modes: "no camera: a scripted game to try everything with", InUse: f.Simulated,
 	})
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(w).Encode(j)
+	web.WriteJSON(w, http.StatusOK, j)
 }
 
 // found is a camera of the list.
@@ -214,10 +210,7 @@ const intentMost = 4 << 10
 
 func (d *Desk) change(w http.ResponseWriter, r *http.Request) {
 	var in intentJSON
-	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, intentMost))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&in); err != nil {
-		http.Error(w, `Expected what is wanted as JSON, such as {"do":"way","quick":true}.`, http.StatusBadRequest)
+	if !web.ReadBody(w, r, &in, intentMost, `{"do":"way","quick":true}`) {
 		return
 	}
 	says, err := d.do(in)
@@ -225,8 +218,7 @@ func (d *Desk) change(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, sentence.Of(err), http.StatusBadRequest)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(w).Encode(map[string]string{"says": says})
+	web.WriteJSON(w, http.StatusOK, map[string]string{"says": says})
 }
 
 // do does what somebody wants, and says in a sentence what came of it.

@@ -261,9 +261,9 @@ func TestWhatIsDecidedIsKept(t *testing.T) {
 		`{"do":"sheets","paper":"a4","ships":"Z1"}`:        "ship id",
 		`{"do":"sheets","paper":"a4","ships":"A1:huge-9"}`: "base",
 		`{"do":"dance"}`:                     "nothing called",
-		`{"do":`:                             "Expected what is wanted",
-		`{"do":"way","quick":true,"more":1}`: "Expected what is wanted",
-		`{"do":"way","ships":"` + strings.Repeat("x", 9000) + `"}`: "Expected what is wanted",
+		`{"do":`:                             `must be JSON such as {"do":"way","quick":true}`,
+		`{"do":"way","quick":true,"more":1}`: `unknown field "more"`,
+		`{"do":"way","ships":"` + strings.Repeat("x", 9000) + `"}`: "longer than 4096 bytes",
 	} {
 		answer := post(body)
 		assert.Equal(t, http.StatusBadRequest, answer.Code, body)

@@ -184,28 +184,27 @@ func (f Facts) markers(g gains) Step {
 func (f Facts) mat() Step {
 	s := Step{ID: mat, Title: "Learn the empty mat", State: Open, Does: "Learn the empty mat", Href: "/obstacles#mat",
 		Gain: "Obstacles are found against it. Without it obstruction has no answer."}
-	switch {
-	case f.MatLearnt:
-		s.State, s.Now, s.Does = Done, "The empty mat is learnt.", "Learn it again"
-	case f.Table == nil:
-		return s.needs("the markers")
-	default:
-		s.Now = "The empty mat is not learnt yet. Ranges and arcs are answered without it."
-	}
-	return s
+	return f.taught(s, f.MatLearnt, "The empty mat is learnt.", "Learn it again",
+		"The empty mat is not learnt yet. Ranges and arcs are answered without it.")
 }
 
 func (f Facts) obstacles() Step {
 	s := Step{ID: obstacles, Title: "Show it your obstacles", State: Open, Does: "Trace your tokens", Href: "/obstacles#tokens",
 		Gain: "Obstruction is answered, to 0.2 mm of a traced edge."}
+	return f.taught(s, f.Tokens > 0 && f.MatLearnt, fmt.Sprintf("%d %s in the catalogue.", f.Tokens, plural(f.Tokens, "token is", "tokens are")),
+		"More tokens", "The catalogue is empty. A game without obstacles needs none.")
+}
+
+// taught is a step that needs the markers: what it says when it is done, what it then does again, and what
+// it says before.
+func (f Facts) taught(s Step, done bool, now, again, before string) Step {
 	switch {
-	case f.Tokens > 0 && f.MatLearnt:
-		s.State, s.Does = Done, "More tokens"
-		s.Now = fmt.Sprintf("%d %s in the catalogue.", f.Tokens, plural(f.Tokens, "token is", "tokens are"))
+	case done:
+		s.State, s.Now, s.Does = Done, now, again
 	case f.Table == nil:
 		return s.needs("the markers")
 	default:
-		s.Now = "The catalogue is empty. A game without obstacles needs none."
+		s.Now = before
 	}
 	return s
 }

@@ -133,9 +133,7 @@ func (h *Hall) routes() []web.Route {
 	}
 }
 
-func page(name string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/"+name) }
-}
+func page(name string) http.HandlerFunc { return web.Static(static, "static/"+name) }
 
 func own(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, static, "static/"+r.PathValue("file"))
@@ -175,21 +173,10 @@ func (h *Hall) overlay(w http.ResponseWriter, r *http.Request) {
 	web.OverlayPage(w, r)
 }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		http.Error(w, "The answer cannot be written as JSON.", http.StatusInternalServerError)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n'))
-}
-
 // packed writes JSON as gzip to those who take it.
 func packed(w http.ResponseWriter, r *http.Request, v any) {
 	if !strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		writeJSON(w, http.StatusOK, v)
+		web.WriteJSON(w, http.StatusOK, v)
 		return
 	}
 	data, err := json.Marshal(v)
@@ -208,7 +195,7 @@ func packed(w http.ResponseWriter, r *http.Request, v any) {
 }
 
 func (h *Hall) livez(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
+	web.WriteJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }
 
 // healthz is 200 while the broker answers.
@@ -216,15 +203,15 @@ func (h *Hall) healthz(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
 	if _, err := h.stream.Info(ctx); err != nil {
-		writeJSON(w, http.StatusServiceUnavailable, map[string]any{"status": "broker", "detail": sentence.Of(err)})
+		web.WriteJSON(w, http.StatusServiceUnavailable, map[string]any{"status": "broker", "detail": sentence.Of(err)})
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"status": "ok", "event": h.event})
+	web.WriteJSON(w, http.StatusOK, map[string]any{"status": "ok", "event": h.event})
 }
 
 func (h *Hall) getProgram(w http.ResponseWriter, _ *http.Request) {
 	name, _ := h.onProgram()
-	writeJSON(w, http.StatusOK, programJSON{name})
+	web.WriteJSON(w, http.StatusOK, programJSON{name})
 }
 
 // putProgram puts a table on air: {"table":"7"}; "" takes every table off.
@@ -249,7 +236,7 @@ func (h *Hall) putProgram(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, sentence.Of(err), http.StatusInsufficientStorage)
 		return
 	}
-	writeJSON(w, http.StatusOK, programJSON{*in.Table})
+	web.WriteJSON(w, http.StatusOK, programJSON{*in.Table})
 }
 
 // eventPing is how often a silent stream says that it lives.
@@ -344,5 +331,5 @@ func (h *Hall) overlayClock(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The table's clock is not known.", http.StatusServiceUnavailable)
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"now_unix_ms": now, "table": name})
+	web.WriteJSON(w, http.StatusOK, map[string]any{"now_unix_ms": now, "table": name})
 }

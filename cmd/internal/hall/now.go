@@ -24,6 +24,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/metrics"
 	"sightline/cmd/internal/sentence"
+	"sightline/cmd/internal/web"
 )
 
 // Tile is a table as the hall's page shows it.
@@ -260,7 +261,7 @@ func (h *Hall) getPairings(w http.ResponseWriter, _ *http.Request) {
 	if list == nil {
 		list = []Pairing{}
 	}
-	writeJSON(w, http.StatusOK, pairingsJSONOut{list})
+	web.WriteJSON(w, http.StatusOK, pairingsJSONOut{list})
 }
 
 // putPairings takes a file of pairings.
@@ -279,7 +280,7 @@ func (h *Hall) putPairings(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, sentence.Of(err), http.StatusInsufficientStorage)
 		return
 	}
-	writeJSON(w, http.StatusOK, pairingsJSONOut{list})
+	web.WriteJSON(w, http.StatusOK, pairingsJSONOut{list})
 }
 
 // sendPairings writes each pairing into its table's match line, and says which tables did not
@@ -304,7 +305,7 @@ func (h *Hall) sendPairings(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	slices.SortFunc(out.Failed, byNumber)
-	writeJSON(w, http.StatusOK, out)
+	web.WriteJSON(w, http.StatusOK, out)
 }
 
 // sendPairing returns the table's name when it did not take it.

@@ -3,7 +3,6 @@ package outline
 import (
 	"bytes"
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -233,7 +232,7 @@ func (d *Desk) describe(w http.ResponseWriter, _ *http.Request, p *picture) {
 		out.Ships = append(out.Ships, shipJSON{ID: s.ID, Player: s.Player, Base: s.Base.String(), X: s.Pose.X, Y: s.Pose.Y,
 			Heading: s.Pose.Heading.Normalized().Degrees()})
 	}
-	writeJSON(w, out)
+	web.WriteJSON(w, http.StatusOK, out)
 }
 
 // pixels answers with the picture: without loss what a camera took, a photograph as good as it came.
@@ -269,7 +268,7 @@ func (d *Desk) calibrate(w http.ResponseWriter, r *http.Request, p *picture) {
 		Sigma   float64      `json:"sigma_px"` // how exactly they were tapped; 0: to a pixel
 		Mat     [2]float64   `json:"mat_mm"`
 	}
-	if !readBody(w, r, &in) {
+	if !web.ReadBody(w, r, &in, bodyMost, `{"corners_px":[[310,980],[1650,975],[1460,210],[520,215]]}`) {
 		return
 	}
 	if in.Mat == ([2]float64{}) {
@@ -320,14 +319,14 @@ func plain(err error) error {
 // answer measures what was marked.
 func (d *Desk) answer(w http.ResponseWriter, r *http.Request, p *picture) {
 	if a, ok := d.measured(w, r, p); ok {
-		writeJSON(w, a.json())
+		web.WriteJSON(w, http.StatusOK, a.json())
 	}
 }
 
 // measured reads what was marked and measures it, or answers why it cannot.
 func (d *Desk) measured(w http.ResponseWriter, r *http.Request, p *picture) (a answered, ok bool) {
 	var in request
-	if !readBody(w, r, &in) {
+	if !web.ReadBody(w, r, &in, bodyMost, `{"ships":[{"id":"A1","base":"small","tries":[{"x_mm":300,"y_mm":200,"heading_deg":90}]}]}`) {
 		return a, false
 	}
 	a, err := p.measure(&in, d.o.Rules(), d.o.Now())
@@ -353,7 +352,7 @@ func (d *Desk) hold(w http.ResponseWriter, r *http.Request, p *picture) {
 		refuse(w, err)
 		return
 	}
-	writeJSON(w, struct {
+	web.WriteJSON(w, http.StatusOK, struct {
 		Held  uint64 `json:"held"`
 		Judge string `json:"judge"` // the page on which a judge rules
 	}{n, "/judge?" + url.Values{"from": {a.choice.From}, "to": {a.choice.To}}.Encode()})
@@ -362,16 +361,6 @@ func (d *Desk) hold(w http.ResponseWriter, r *http.Request, p *picture) {
 // bodyMost is more than forty ships with ten tries each.
 const bodyMost = 60 << 10
 
-func readBody(w http.ResponseWriter, r *http.Request, into any) bool {
-	decoder := json.NewDecoder(http.MaxBytesReader(w, r.Body, bodyMost))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(into); err != nil {
-		http.Error(w, "The request must be JSON: "+err.Error()+".", http.StatusBadRequest)
-		return false
-	}
-	return true
-}
-
 // refuse answers with a sentence for people.
 func refuse(w http.ResponseWriter, err error) {
 	status := http.StatusBadRequest
@@ -379,10 +368,4 @@ func refuse(w http.ResponseWriter, err error) {
 		status = http.StatusConflict
 	}
 	http.Error(w, sentence.Of(err), status)
-}
-
-func writeJSON(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(v)
 }

@@ -254,7 +254,7 @@ func TestBadRequestsOfAPhotographAreRefused(t *testing.T) {
 		"Sigma_px: expected":      {"/calibration", `{"corners_px":[],"sigma_px":-1}`},
 		"not calibrated yet":      {"/snap", `{"base":"small","x_mm":1,"y_mm":2,"heading_deg":0}`},
 		"unknown field \"ship\"":  {"/answer", `{"ship":[]}`},
-		"request body too large.": {"/answer", `{"from":"` + strings.Repeat("x", bodyMost) + `"}`},
+		"longer than 61440 bytes": {"/answer", `{"from":"` + strings.Repeat("x", bodyMost) + `"}`},
 	} {
 		got := b.do("POST", at+c.path, []byte(c.body))
 		assert.Equal(t, http.StatusBadRequest, got.Code, "%s %s", c.path, got.Body)

@@ -216,7 +216,7 @@ func TestTheWireFrameIsTheBase(t *testing.T) {
 			}
 		}
 		assert.Equal(t, 5, top)
-		assert.InDelta(t, float64(l)/2+guideOut(b), front, 1e-9)
+		assert.InDelta(t, float64(l)/2+float64(engine.GuideReach(b)), front, 1e-9)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision/token"
@@ -24,7 +25,7 @@ func (d *Desk) snap(w http.ResponseWriter, r *http.Request, p *picture) {
 		Base string `json:"base"`
 		try
 	}
-	if !readBody(w, r, &in) {
+	if !web.ReadBody(w, r, &in, bodyMost, `{"base":"small","x_mm":300,"y_mm":200,"heading_deg":90}`) {
 		return
 	}
 	table, _, _ := p.calibration()
@@ -42,7 +43,7 @@ func (d *Desk) snap(w http.ResponseWriter, r *http.Request, p *picture) {
 		refuse(w, err)
 		return
 	}
-	writeJSON(w, propose(p.frame.Gray, table, base, in.try))
+	web.WriteJSON(w, http.StatusOK, propose(p.frame.Gray, table, base, in.try))
 }
 
 // propose climbs to where the upper outline of a base lies on the strongest edges.

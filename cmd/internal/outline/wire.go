@@ -15,22 +15,12 @@ type wire struct {
 	Points [][3]float64 `json:"points_mm"`
 }
 
+// Dimensions of the guides, in mm.
 const (
-	guideTop   = 3.2 // mm over the mat (rules/dimensions)
-	guideInner = 10.1
-	guideOuter = 13.6
+	guideTop   = 3.2 // over the mat (rules/dimensions)
+	guideInner = float64(engine.GuideInner)
+	guideOuter = float64(engine.GuideOuter)
 )
-
-// guideOut is how far guides stand out of a base.
-func guideOut(b engine.Base) float64 {
-	switch b {
-	case engine.Small:
-		return 1.6
-	case engine.Medium:
-		return 1.7
-	}
-	return 1.8
-}
 
 // wiresOf returns the wire frame of a base: its plastic at its top and its foot, which stand apart in a picture taken
 // aslant, its guides, and the lines of its front arc, all of which a person can lay on what the picture shows.
@@ -50,7 +40,7 @@ func wiresOf(profile *engine.Profile, rules engine.Rules, b engine.Base) (out []
 	for _, c := range corners {
 		out = append(out, wire{"edge", [][3]float64{{c[0], c[1], 0}, {c[0], c[1], top}}})
 	}
-	reach := guideOut(b)
+	reach := float64(engine.GuideReach(b))
 	for _, side := range [2]float64{1, -1} {
 		for _, from := range [2]float64{-guideOuter, guideInner} {
 			to := from + guideOuter - guideInner

@@ -49,7 +49,7 @@ func LoadTable(progress io.Writer, path string) (calibration.Table, error) {
 
 // LoadLens is loadTable for a lens file, and returns its state.
 func LoadLens(progress io.Writer, path string) (calibration.Intrinsics, calibration.Integrity, error) {
-	lens, file, err := lens.LoadFile(path)
+	lens, file, err := lens.Load(path)
 	if err == nil && file.Integrity == calibration.Edited {
 		TellDoubts(progress, path, []string{file.Integrity.String()})
 	}

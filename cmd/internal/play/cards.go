@@ -9,6 +9,7 @@ import (
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/round"
 	"sightline/cmd/internal/sentence"
+	"sightline/cmd/internal/web"
 	"sightline/engine"
 	"sightline/engine/tablecheck"
 )
@@ -236,5 +237,5 @@ func (t *Table) card(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	writeJSON(w, out)
+	web.WriteJSON(w, http.StatusOK, out)
 }

@@ -2,7 +2,6 @@ package play
 
 import (
 	"embed"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	"sightline/cmd/internal/access"
-	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/round"
 	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/web"
@@ -38,15 +36,15 @@ func (t *Table) Routes() []web.Route {
 	}
 }
 
-func page(name string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/"+name) }
-}
+func page(name string) http.HandlerFunc { return web.Static(static, "static/"+name) }
 
 func file(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, static, "static/"+r.PathValue("file"))
 }
 
-func (t *Table) get(w http.ResponseWriter, r *http.Request) { writeJSON(w, t.state(r.Context())) }
+func (t *Table) get(w http.ResponseWriter, r *http.Request) {
+	web.WriteJSON(w, http.StatusOK, t.state(r.Context()))
+}
 
 // squadMost is how long a request with two squads may be: the server's own limit, and three
 // times two squads of the most ships that fit on a mat, with all their upgrades.
@@ -96,28 +94,11 @@ func (t *Table) postDo(w http.ResponseWriter, r *http.Request) {
 
 // refuse answers with a refusal's sentence and the status of its kind.
 func refuse(w http.ResponseWriter, err error) {
-	status := http.StatusInternalServerError
-	for _, known := range []struct {
-		kind   error
-		status int
-	}{{live.ErrInvalid, http.StatusBadRequest}, {live.ErrForbidden, http.StatusForbidden}, {live.ErrOvertaken, http.StatusConflict},
-		{live.ErrNoAnswers, http.StatusServiceUnavailable}, {live.ErrUnwritten, http.StatusInsufficientStorage},
-		{rulings.ErrNoGame, http.StatusNotFound}} {
-		if errors.Is(err, known.kind) {
-			status = known.status
-		}
-	}
-	http.Error(w, err.Error(), status)
-}
-
-func writeJSON(w http.ResponseWriter, v any) {
-	data, err := json.Marshal(v)
-	if err != nil {
-		http.Error(w, "The answer cannot be written as JSON.", http.StatusInternalServerError)
+	if errors.Is(err, rulings.ErrNoGame) {
+		http.Error(w, err.Error(), http.StatusNotFound)
 		return
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_, _ = w.Write(append(data, '\n'))
+	web.Refuse(w, err)
 }
 
 // events returns the events of the game that a request names.
@@ -146,7 +127,7 @@ func (t *Table) eventsOf(w http.ResponseWriter, r *http.Request) (id int64, even
 
 func (t *Table) getEvents(w http.ResponseWriter, r *http.Request) {
 	if id, events, ok := t.eventsOf(w, r); ok {
-		writeJSON(w, map[string]any{"version": 1, "id": id, "events": events})
+		web.WriteJSON(w, http.StatusOK, map[string]any{"version": 1, "id": id, "events": events})
 	}
 }
 
@@ -165,7 +146,7 @@ func (t *Table) getAt(w http.ResponseWriter, r *http.Request) {
 		refuse(w, err)
 		return
 	}
-	writeJSON(w, out)
+	web.WriteJSON(w, http.StatusOK, out)
 }
 
 func (t *Table) getExport(w http.ResponseWriter, r *http.Request) {

@@ -6,6 +6,7 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/sentence"
+	"sightline/cmd/internal/web"
 	"sightline/engine"
 )
 
@@ -92,5 +93,5 @@ func (t *Table) shots(w http.ResponseWriter, r *http.Request) {
 	if t.judges(r) {
 		s.Policy = live.Policy{}
 	}
-	writeJSON(w, Shots(&s, q.Get("ship"), arc, weapon))
+	web.WriteJSON(w, http.StatusOK, Shots(&s, q.Get("ship"), arc, weapon))
 }

@@ -2,7 +2,6 @@ package status
 
 import (
 	"embed"
-	"encoding/json"
 	"net/http"
 	"runtime"
 	"time"
@@ -36,9 +35,7 @@ type statusJSON struct {
 
 // Routes are the page's addresses.
 func (p *Page) Routes() []web.Route {
-	file := func(name string) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, static, "static/"+name) }
-	}
+	file := func(name string) http.HandlerFunc { return web.Static(static, "static/"+name) }
 	return []web.Route{
 		{Pattern: "GET /status", Role: access.Nobody, Handler: file("status.html")},
 		{Pattern: "GET /status.js", Role: access.Nobody, Handler: file("status.js")},
@@ -56,6 +53,5 @@ func (p *Page) status(w http.ResponseWriter, _ *http.Request) {
 	if p.Tail != nil {
 		out.Log = append(out.Log, p.Tail.Records()...)
 	}
-	w.Header().Set("Content-Type", "application/json; charset=utf-8")
-	_ = json.NewEncoder(w).Encode(out)
+	web.WriteJSON(w, http.StatusOK, out)
 }

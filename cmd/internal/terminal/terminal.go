@@ -27,6 +27,14 @@ func (u Unanswered) Error() string { return u.Err.Error() }
 // Unwrap returns why.
 func (u Unanswered) Unwrap() error { return u.Err }
 
+// Named puts a command's name before its error; nil stays nil.
+func Named(command string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", command, err)
+	}
+	return err
+}
+
 // Run parses and executes a command line and returns the exit code. newParser returns the parser, which calls exit
 // after --help.
 func Run(args []string, newParser func(exit func(code int)) *kong.Kong) int {

@@ -93,8 +93,8 @@ var refusalStatus = []struct {
 	{live.ErrUnwritten, http.StatusInsufficientStorage},
 }
 
-// refuse answers with a refusal's sentence and the status of its kind.
-func refuse(w http.ResponseWriter, err error) {
+// Refuse answers with a refusal's sentence and the status of its kind.
+func Refuse(w http.ResponseWriter, err error) {
 	status := http.StatusInternalServerError
 	for _, known := range refusalStatus {
 		if errors.Is(err, known.kind) {

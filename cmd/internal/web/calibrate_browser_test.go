@@ -296,7 +296,7 @@ func pose(x, y, deg float64) geom.Pose {
 func (u *newcomer) compareLens() {
 	t := u.t
 	t.Helper()
-	got, err := lens.Load(filepath.FromSlash(app.DefaultLensPath))
+	got, _, err := lens.Load(filepath.FromSlash(app.DefaultLensPath))
 	require.NoError(t, err)
 	want := u.table.Lens()
 	require.Len(t, got.Covariance, 81)

@@ -41,7 +41,7 @@ func (s *Server) calibratePage(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) calibration(w http.ResponseWriter, _ *http.Request) {
 	v := s.o.Calibration.Newest()
-	writeJSON(w, http.StatusOK, calibrationStateOf(&v))
+	WriteJSON(w, http.StatusOK, calibrationStateOf(&v))
 }
 
 // calibrationEvents streams the state of the calibration.

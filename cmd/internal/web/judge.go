@@ -112,12 +112,12 @@ func (s *Server) held(w http.ResponseWriter, r *http.Request) {
 	if q.Has("arc") {
 		arc, err := live.ParseArc(q.Get("arc"))
 		if err != nil {
-			refuse(w, err)
+			Refuse(w, err)
 			return
 		}
 		c.Arc = arc
 	}
-	writeJSON(w, http.StatusOK, judgementOf(state.Hold, c))
+	WriteJSON(w, http.StatusOK, judgementOf(state.Hold, c))
 }
 
 // judgementOf says all that a judge sees of a pair in what is held.

@@ -61,7 +61,7 @@ func (s *Server) learnState() learnStateJSON {
 }
 
 func (s *Server) obstacles(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, s.learnState())
+	WriteJSON(w, http.StatusOK, s.learnState())
 }
 
 // obstacleEvents streams the state now and then.

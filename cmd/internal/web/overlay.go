@@ -236,7 +236,7 @@ func overlayTemplate(w http.ResponseWriter, name string, data any) {
 // for the box: it says nothing of the table.
 func (s *Server) overlayClock(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
-	writeJSON(w, http.StatusOK, map[string]int64{"now_unix_ms": s.o.Now().UnixMilli()})
+	WriteJSON(w, http.StatusOK, map[string]int64{"now_unix_ms": s.o.Now().UnixMilli()})
 }
 
 // overlayBootstrap is a file for the streamer's own disk: it waits for this box, and
@@ -324,5 +324,5 @@ func (s *Server) overlayToken(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	token, until := s.guard.ReadToken()
-	writeJSON(w, http.StatusOK, map[string]any{"token": token, "needed": s.o.Access.PairToRead, "expires_unix_ms": until.UnixMilli()})
+	WriteJSON(w, http.StatusOK, map[string]any{"token": token, "needed": s.o.Access.PairToRead, "expires_unix_ms": until.UnixMilli()})
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"strings"
 	"unicode"
@@ -35,6 +36,11 @@ type Route struct {
 	Body    int64 // most bytes of a request; 0: what is usual. Only for patterns without a wildcard
 }
 
+// Static answers with one of a package's embedded files.
+func Static(files fs.FS, name string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) { http.ServeFileFS(w, r, files, name) }
+}
+
 // Handle adds a route.
 func (t *router) Handle(pattern string, h *access.Guarded) {
 	t.mux.Handle(pattern, h)
@@ -54,7 +60,7 @@ type meJSON struct {
 
 // me answers with who asks and what they may do.
 func (s *Server) me(w http.ResponseWriter, r *http.Request) {
-	writeJSON(w, http.StatusOK, s.meOf(s.guard.Session(r)))
+	WriteJSON(w, http.StatusOK, s.meOf(s.guard.Session(r)))
 }
 
 func (s *Server) meOf(who access.Session) meJSON {
@@ -137,7 +143,7 @@ func (s *Server) Pair(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if who, ok := s.guard.Pair(w, r, in.Code, in.Secret, in.Name); ok {
-		writeJSON(w, http.StatusOK, s.meOf(who))
+		WriteJSON(w, http.StatusOK, s.meOf(who))
 	}
 }
 
@@ -174,7 +180,7 @@ func (s *Server) pairingCode(w http.ResponseWriter, r *http.Request) {
 	if told.Address != "" {
 		told.QR = append(told.QR, hardware.QR(told.Address+"pair/"+code)...)
 	}
-	writeJSON(w, http.StatusOK, told)
+	WriteJSON(w, http.StatusOK, told)
 }
 
 func (s *Server) pairPage(w http.ResponseWriter, r *http.Request) {

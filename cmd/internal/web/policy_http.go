@@ -68,7 +68,7 @@ func (s *Server) declare(w http.ResponseWriter, r *http.Request) {
 	d, err := state.CheckDeclaration(live.Declaration{Doing: live.Doing(in.Doing), Ship: in.Ship, Target: in.Target, Move: in.Move,
 		Ability: in.Ability})
 	if err != nil {
-		refuse(w, err)
+		Refuse(w, err)
 		return
 	}
 	s.o.Declare(&d)

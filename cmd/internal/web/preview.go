@@ -141,7 +141,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request) {
 	state := s.o.Hub.Newest()
 	preview, err := state.Preview(t, s.judges(r))
 	if err != nil {
-		refuse(w, err)
+		Refuse(w, err)
 		return
 	}
 	j, err := previewOf(&preview, state.Sigmas)
@@ -149,5 +149,5 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	writeJSON(w, http.StatusOK, j)
+	WriteJSON(w, http.StatusOK, j)
 }

@@ -101,7 +101,7 @@ func (s *Server) answerHeld(w http.ResponseWriter, wanted bool) {
 		http.Error(w, "Nothing can be held now: "+sentence.Lower(state.Health.Title)+".", http.StatusConflict)
 		return
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"held": heldOf(state.Hold, state.Ruling)})
+	WriteJSON(w, http.StatusOK, map[string]any{"held": heldOf(state.Hold, state.Ruling)})
 }
 
 // ruleJSON is a ruling as the page sends it.
@@ -185,7 +185,7 @@ func (s *Server) rule(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Location", fmt.Sprintf("/api/rulings/%d", ruling.Number))
-	writeJSON(w, http.StatusCreated, rulingOf(&ruling))
+	WriteJSON(w, http.StatusCreated, rulingOf(&ruling))
 }
 
 // ruleError says what went wrong with the record.
@@ -193,7 +193,7 @@ func ruleError(w http.ResponseWriter, err error) {
 	var refusal *live.Refusal
 	switch {
 	case errors.As(err, &refusal):
-		refuse(w, refusal)
+		Refuse(w, refusal)
 	case errors.Is(err, live.ErrNoRuling):
 		http.Error(w, "There is no such ruling.", http.StatusNotFound)
 	default:
@@ -228,7 +228,7 @@ func (s *Server) rulings(w http.ResponseWriter, r *http.Request) {
 	for i := range list {
 		out = append(out, rulingOf(&list[i]))
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"version": 1, "rulings": out})
+	WriteJSON(w, http.StatusOK, map[string]any{"version": 1, "rulings": out})
 }
 
 // entryNumber reads the number in the address; false: it has answered that there is none.

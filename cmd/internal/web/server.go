@@ -282,13 +282,13 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) {
 	if state.Health.Code != live.OK {
 		status = http.StatusServiceUnavailable
 	}
-	writeJSON(w, status, map[string]any{"status": state.Health.Code, "detail": state.Health.Detail, "views": state.Seq,
+	WriteJSON(w, status, map[string]any{"status": state.Health.Code, "detail": state.Health.Detail, "views": state.Seq,
 		"rulings": state.RulingsTrouble, "held": state.Hold != nil})
 }
 
 // livez is for what restarts programs that hang: any answer says that this one does not.
 func (s *Server) livez(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]string{"status": "alive"})
+	WriteJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }
 
 func (s *Server) state(w http.ResponseWriter, _ *http.Request) {
@@ -378,7 +378,7 @@ func (s *Server) measure(w http.ResponseWriter, r *http.Request) {
 	state := s.o.Hub.Newest()
 	result, err := state.Told(s.judges(r))
 	if err != nil {
-		refuse(w, err)
+		Refuse(w, err)
 		return
 	}
 	from, to := r.FormValue("from"), r.FormValue("to")
@@ -463,14 +463,15 @@ func (s *Server) choose(w http.ResponseWriter, r *http.Request) {
 	}
 	choice, err := s.o.Hub.Newest().Choice.With(in.From, in.To, in.Arc)
 	if err != nil {
-		refuse(w, err)
+		Refuse(w, err)
 		return
 	}
 	s.o.Choose(choice)
 	w.WriteHeader(http.StatusNoContent)
 }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
+// WriteJSON answers with a document.
+func WriteJSON(w http.ResponseWriter, status int, v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
 		http.Error(w, "The answer cannot be written as JSON.", http.StatusInternalServerError)
