@@ -169,7 +169,7 @@ func (c *quickRegions) report(t *testing.T, keys ...string) {
 }
 
 // TestQuickRegionsHoldTheTruth draws rigs with any webcam's or phone's lens and markers laid by hand. One picture, or
-// three of which two are taken from elsewhere, give a lens and a place; their stated 95 % regions must hold the truth.
+// three, two of them taken from elsewhere, give a lens and a place; their stated 95 % regions must hold the truth.
 func TestQuickRegionsHoldTheTruth(t *testing.T) {
 	n := calibration.Rounds(t, 30, 300)
 	layout := calibration.DefaultLayout(calibration.MatSide, calibration.MatSide)
@@ -213,7 +213,7 @@ func (c *quickRegions) hold(t *testing.T, n int) {
 	assert.Zero(t, c.refused)
 }
 
-// TestQuickCornersHoldTheTruth is the same for a mat without markers, of which a person points at the four corners in one
+// TestQuickCornersHoldTheTruth is the same for a mat without markers, whose four corners a person points at in one
 // picture.
 func TestQuickCornersHoldTheTruth(t *testing.T) {
 	n := calibration.Rounds(t, 30, 300)

@@ -15,7 +15,7 @@ type table struct {
 	k       float64
 
 	relation  Touching // the first edition's
-	mayTouch  Touching // pairs of which it says nothing
+	mayTouch  Touching // pairs that it leaves open
 	overlaps  Touching // of it, where not all of it is kept
 	untouched string   // a ship that touches none in that edition
 	known     Touching // ships that are known to be in contact

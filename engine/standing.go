@@ -131,7 +131,7 @@ func sureness(o Outcome) int {
 	return slices.Index([]Outcome{Yes, Indeterminate, NoView, No}, o)
 }
 
-// standing lists the ships of which there is something to say: what each is in contact with, what it overlaps
+// standing lists the ships about which there is something to say: what each is in contact with, what it overlaps
 // and what it therefore may not do in the scene's edition:
 //
 //   - first edition: no attack while overlapping an asteroid (G175), though over

@@ -169,7 +169,7 @@ type Options struct {
 	// show; nil where it is not kept.
 	Touching Touching
 
-	// MayTouch lists pairs of which it is not known whether they touch in the first edition,
+	// MayTouch lists pairs that may or may not touch in the first edition,
 	// should they be in contact: Touching says nothing of them.
 	MayTouch Touching
 

@@ -36,7 +36,7 @@ type stockTruth struct {
 	} `json:"ships"`
 }
 
-// stockTable calibrates the table of a folder of pictures beside the project, and skips where that is not there.
+// stockTable calibrates the table of a folder of pictures next to the project, and skips where there is none.
 func stockTable(t *testing.T, dir, name string) (truth stockTruth, picture, table string) {
 	t.Helper()
 	folder := filepath.Join("..", "..", "..", "shared", "stock", name)

@@ -16,7 +16,7 @@ const blurMost = 1.3
 var errBlurred = errors.New("the picture is blurred: focus the camera, and let the base rest")
 
 // blur measures how blurred a picture is by the edges of the sheet's markers, black on white: the worse of the two directions,
-// so that what moves counts as well. A card says less of it, for nobody knows how sharp its print is.
+// so that what moves counts as well. A card says less of it: how sharp its print is, is not known.
 func blur(g *image.Gray, seen []calibration.MarkerSighting) float64 {
 	var slope, n [2]float64
 	for _, s := range seen {

@@ -17,7 +17,7 @@ const (
 	paperLeast = 0.82 // of the white paper's level, that another place of it has
 	paperDim   = 60   // grey levels: darker white paper is no paper, or in the dark
 	standLeast = 0.5  // share of an area that a base covers
-	bareMost   = 0.2  // share of an area beside it that something may cover
+	bareMost   = 0.2  // share of an area next to it that something may cover
 	sampleStep = 2.0  // mm
 )
 

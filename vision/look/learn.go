@@ -31,7 +31,7 @@ type Known struct {
 // KnownBySay is how well it is known where a person says where the base stands, by a ruler.
 var KnownBySay = Known{0.1 * geom.Millimeter, 0.1 * geom.Degree}
 
-// Card says of which card a look is learnt.
+// Card names the card whose look is learnt.
 type Card struct {
 	Name  string
 	Ships []string

@@ -67,7 +67,7 @@ func TestABaseIsFoundByItsCard(t *testing.T) {
 	}
 }
 
-// A card that nobody has shown, a bare mat and a card that is hidden but for a corner are no sight.
+// A card that was never shown, a bare mat and a card that is hidden but for a corner are no sight.
 func TestNothingIsBelievedOfOtherCards(t *testing.T) {
 	looks := &Library{Looks: []*Look{small(t, 1, "A1"), small(t, 2, "A2")}}
 	at := pose(130, 130, 40)
@@ -156,7 +156,7 @@ func TestWhatMakesNoLookIsRefused(t *testing.T) {
 	assert.Error(t, learn(engine.Small, turned), "a wrong turn")
 	turned[2].Pose = views[2].Pose
 	turned[2].Pose.X += 1.2
-	assert.ErrorContains(t, learn(engine.Small, turned), "view 3 stands", "beside where it is said")
+	assert.ErrorContains(t, learn(engine.Small, turned), "view 3 stands", "not where it is said to stand")
 
 	mini := good(engine.Small)
 	mini.hides = func(p geom.Point) (bool, float64) {

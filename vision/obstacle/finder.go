@@ -240,7 +240,7 @@ func (f *Finder) stillFits(v, known *vision.ObstacleView) bool {
 	return v.Misfit < max(f.good, known.Misfit+holdsMisfit) && v.Visible >= acceptVisible
 }
 
-// moved reports whether an obstacle, of which something covers all of its old place, lies elsewhere now: something was found
+// moved reports whether an obstacle, whose old place is covered, lies elsewhere now: something was found
 // there, or its own outline fits within movedMost of it. What a ship or a hand covers has not moved as far as the picture
 // shows, and obstacles do not move during a game.
 func (f *Finder) moved(g *image.Gray, known *vision.ObstacleView, found []vision.ObstacleView) bool {
@@ -287,7 +287,7 @@ func (f *Finder) coveredWhole(outline geom.Polygon) bool {
 	return n > 0 && 10*bare < n
 }
 
-// refit fits an obstacle that was found before, from so far beside where it lay.
+// refit fits an obstacle that was found before, from so far off its old place.
 func (f *Finder) refit(g *image.Gray, v *vision.ObstacleView, by geom.Point) (vision.ObstacleView, bool) {
 	pose := v.Pose
 	pose.Point = pose.Point.Add(by)

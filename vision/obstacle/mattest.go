@@ -296,7 +296,7 @@ func (m *matTest) weigh(broad []float32) {
 }
 
 // judge gives what the energies do not tell its own, and takes the limit from how they spread over the
-// mat, most of which is bare.
+// mat, which is mostly bare.
 func (m *matTest) judge(d *subtraction, covered []bool, half int) {
 	for k, v := range d.work {
 		expected := v - d.diff[k] // gain times empty

@@ -62,7 +62,7 @@ var (
 		{ID: "B2", Base: engine.Large}}
 )
 
-// DefaultJigTime is how long each turn lasts when nobody says otherwise.
+// DefaultJigTime is how long each turn lasts by default.
 const DefaultJigTime = 6 * time.Second
 
 // jigHand is the share of a turn for which a hand is over the sheet.

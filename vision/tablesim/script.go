@@ -158,13 +158,13 @@ var ScriptLength = time.Duration(len(scriptManeuvers)) * (beatStill + beatHand)
 // scriptAt returns the scene and the hands at a time of the full game.
 func scriptAt(t time.Duration) (engine.Scene, []Hand) { return fullGame.at(t, beatStill) }
 
-// length is how long the game takes before it begins anew.
+// length is how long the game takes before it starts over.
 func (g *game) length(pause time.Duration) time.Duration {
 	return time.Duration(len(g.moves)) * (pause + beatHand)
 }
 
 // at returns the scene and the hands at a time of the game, in which the table rests for
-// pause before each move. After its last move it begins anew.
+// pause before each move. After its last move it starts over.
 func (g *game) at(t, pause time.Duration) (engine.Scene, []Hand) {
 	s := engine.Scene{
 		Rules: engine.Rules25, MatWidth: g.side, MatHeight: g.side,

@@ -386,7 +386,7 @@ func (o Options) Demonstrates() bool {
 	return !o.Unlearnt && !o.Card && o.Paper <= 0 && o.Jig <= 0 && o.Huge == 0 && o.Board == nil
 }
 
-// Bare takes a picture of the mat with nothing on it, and of what lies beside it. It must
+// Bare takes a picture of the mat with nothing on it, and of what lies next to it. It must
 // not run together with Next, and does not count as a frame.
 func (s *Source) Bare() (vision.Frame, error) {
 	t := *s.table

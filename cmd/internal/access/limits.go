@@ -258,7 +258,7 @@ func (c *shares) held() int {
 	return c.all
 }
 
-// Streaming keeps what goes on for long (events, video) to as many clients as the program
+// Streaming keeps long responses (events, video) to as many clients as the program
 // can serve.
 func (g *Guard) Streaming(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {

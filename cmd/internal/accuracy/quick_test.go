@@ -17,7 +17,7 @@ import (
 	"sightline/vision"
 )
 
-// quickPictures lists folders with photorealistic tables: those beside the project, and those in the folders that
+// quickPictures lists folders with photorealistic tables: those next to the project, and those in the folders that
 // SIGHTLINE_QUICK lists.
 func quickPictures(t *testing.T) (dirs []string) {
 	t.Helper()

@@ -294,7 +294,7 @@ func calibrationPaths(c Config) (lens, table string) {
 
 // withSavedCalibration names the files that the guided calibration left in their
 // default places, where the configuration names none. The simulated table knows its
-// own lens, and files beside it are most likely of a real camera. Those of another camera
+// own lens, and files next to it are most likely of a real camera. Those of another camera
 // than the present one are left alone.
 func withSavedCalibration(c Config, kept *first.Kept, log *slog.Logger) Config {
 	if strings.HasPrefix(c.Camera.Source, "sim:") {

@@ -52,7 +52,7 @@ type Config struct {
 // Camera says where the pictures come from.
 type Camera struct {
 	Source        string  // as --source: "sim:", "/dev/video0", …; "": the page asks for one
-	Named         string  // who named it: "--source", "camera.source"; "": nobody, or the page
+	Named         string  // who named it: "--source", "camera.source"; "": the page, or no one
 	Lens          string  // lens file; "": none, or the source's own
 	Width, Height int     // wanted of the device in px; 0: its own choice
 	FPS           float64 // wanted of the device; 0: its own choice

@@ -51,8 +51,8 @@ func (c Config) withCamera(chosen first.Camera) Config {
 	return c
 }
 
-// chosen returns the configuration with the camera that was chosen on the page, where nobody
-// named one.
+// chosen returns the configuration with the camera that was chosen on the page, unless one
+// is named.
 func (c Config) chosen(kept *first.Kept) Config {
 	if c.Camera.Source != "" || kept.Camera == nil {
 		return c
@@ -61,7 +61,7 @@ func (c Config) chosen(kept *first.Kept) Config {
 }
 
 // WithChosenCamera returns the configuration as Run uses it: with the camera that was chosen
-// on the page of the first table, where nobody named one.
+// on the page of the first table, unless one is named.
 func (c Config) WithChosenCamera(log *slog.Logger) Config {
 	kept := keptFirst(log)
 	return c.chosen(&kept)

@@ -95,7 +95,7 @@ func TestACalibrationStaysWithItsCamera(t *testing.T) {
 		name, chosen, calibrated, source string
 		used                             bool
 	}{
-		{"nobody knows of which", "", "", "/dev/video0", true},
+		{"of an unknown camera", "", "", "/dev/video0", true},
 		{"the same", "", camera("/dev/video0", ""), "/dev/video0", true},
 		{"another", "", camera("/dev/video2", ""), "/dev/video0", false},
 		{"the same at another number", camera("/dev/video0", "C920"), camera("/dev/video2", "C920"), "/dev/video0", true},

@@ -30,7 +30,7 @@ func wiringOf(c Config) (hardware.Wiring, error) {
 	return wiring(board, name, c.Table.Layout)
 }
 
-// fittedWiring returns what is wired here. The reference wiring, which nobody asked for, is
+// fittedWiring returns what is wired here. The reference wiring, which is the default, is
 // left out on a machine that has none of its lines: nothing is missing there.
 func fittedWiring(c Config) (hardware.Wiring, error) {
 	w, err := wiringOf(c)

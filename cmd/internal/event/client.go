@@ -29,7 +29,7 @@ type Options struct {
 	Cursor  string            // file that keeps how far the record was handed on; "": it is forgotten at the end
 	Version string            // of the program
 	Log     *slog.Logger      // nil: slog.Default()
-	Notice  func(text string) // tells the people at the table; nil: nobody
+	Notice  func(text string) // tells the people at the table; nil: nothing is told
 
 	dial func() nats.CustomDialer // of tests; nil: the net package's
 }

@@ -72,7 +72,7 @@ func (c *cameras) watch(inUse string) {
 	}
 }
 
-// run looks until nobody does any more.
+// run takes pictures until the page is closed.
 func (c *cameras) run() {
 	for {
 		c.round(context.Background())
@@ -83,7 +83,7 @@ func (c *cameras) run() {
 	}
 }
 
-// idle ends the looking when nobody looks any more.
+// idle stops taking pictures once the page is closed.
 func (c *cameras) idle() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

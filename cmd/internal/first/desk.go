@@ -36,8 +36,8 @@ type Options struct {
 	Look   Look
 	// UseCamera makes the program begin again with another camera.
 	UseCamera func(Camera)
-	// Named says who named the camera that the program was started with, "" when nobody
-	// did: such a name counts again at the next start.
+	// Named says what named the camera that the program was started with; "": nothing. Such a
+	// name counts again at the next start.
 	Named string
 	InUse Camera // that the program was started with; without a source: none
 	// ScaleX and ScaleY are what the printer makes of a length, as far as the configuration

@@ -229,7 +229,7 @@ func TestTheCameraInUseIsShownFromItsOwnPictures(t *testing.T) {
 	r := newRig(t)
 	r.found = []capture.Found{{Source: "/dev/video0", Name: "Webcam"}}
 	r.facts = Facts{Camera: "/dev/video0", Live: true}
-	r.takes["/dev/video0"] = errors.New("nobody may open it twice")
+	r.takes["/dev/video0"] = errors.New("it is opened twice")
 	r.state()
 	r.cameras.round(t.Context())
 	s := r.state()

@@ -25,7 +25,7 @@ type Kept struct {
 	Print   *Print  `json:"print,omitempty"`  // nil: no bar was measured
 	Camera  *Camera `json:"camera,omitempty"` // nil: none was chosen
 
-	// Calibrated is the camera of which the saved lens and table are; nil: it is not known.
+	// Calibrated is the camera that the saved lens and table belong to; nil: unknown.
 	Calibrated *Camera `json:"calibrated,omitempty"`
 }
 

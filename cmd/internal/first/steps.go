@@ -191,8 +191,8 @@ func (f Facts) mat() Step {
 func (f Facts) obstacles() Step {
 	s := Step{ID: obstacles, Title: "Show it your obstacles", State: Open, Does: "Trace your tokens", Href: "/obstacles#tokens",
 		Gain: "Obstruction is answered, to 0.2 mm of a traced edge."}
-	return f.taught(s, f.Tokens > 0 && f.MatLearnt, fmt.Sprintf("%d %s in the catalogue.", f.Tokens, plural(f.Tokens, "token is", "tokens are")),
-		"More tokens", "The catalogue is empty. A game without obstacles needs none.")
+	learnt := fmt.Sprintf("%d %s in the catalogue.", f.Tokens, plural(f.Tokens, "token is", "tokens are"))
+	return f.taught(s, f.Tokens > 0 && f.MatLearnt, learnt, "More tokens", "The catalogue is empty. A game without obstacles needs none.")
 }
 
 // taught is a step that needs the markers: what it says when it is done, what it then does again, and what

@@ -254,7 +254,7 @@ func (h *Hall) parse(subject string) (table string, rest []string, ok bool) {
 	return parts[3], parts[4:], true
 }
 
-// readRulings reads the whole stream of rulings, and goes on with what comes.
+// readRulings reads the whole stream of rulings, then each new one.
 func (h *Hall) readRulings(ctx context.Context) error {
 	info, err := h.stream.Info(ctx)
 	if err != nil {

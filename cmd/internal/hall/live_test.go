@@ -193,7 +193,7 @@ func TestNothingOldIsShownAfterAStall(t *testing.T) {
 	p.book.rule(t, "during the stall", 1000)
 	eventually(t, "the tile is grey", func() bool { return !r.tile(t, "7").Live })
 	status, _ := r.get(t, "/t/7/overlay/clock")
-	assert.Equal(t, http.StatusOK, status, "its clock goes on")
+	assert.Equal(t, http.StatusOK, status, "its clock still runs")
 	time.Sleep(stall - staleFor)
 	before := len(seen())
 	end()
@@ -205,7 +205,7 @@ func TestNothingOldIsShownAfterAStall(t *testing.T) {
 // staleFor is about how long a tile takes to turn grey.
 const staleFor = 3 * time.Second
 
-// TestAStateIsSentOnlyWhileSomebodyWatches: the lease ends when nobody asks for it.
+// TestAStateIsSentOnlyWhileSomebodyWatches: the lease ends unless it is renewed.
 func TestAStateIsSentOnlyWhileSomebodyWatches(t *testing.T) {
 	r := run(t, t.TempDir())
 	i := r.invite(t, "7")
@@ -216,7 +216,7 @@ func TestAStateIsSentOnlyWhileSomebodyWatches(t *testing.T) {
 	p.serve = http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) { asked <- q.URL.Path; count.ServeHTTP(w, q) })
 	join(t, i8)
 	eventually(t, "both are heard", func() bool { return r.tile(t, "7").Live && r.tile(t, "8").Live })
-	assert.Empty(t, asked, "nobody watches")
+	assert.Empty(t, asked, "no one watches")
 	ctx, cancel := context.WithCancel(context.Background())
 	q, err := http.NewRequestWithContext(ctx, http.MethodGet, r.page+"/t/7/api/events", nil)
 	require.NoError(t, err)
@@ -230,7 +230,7 @@ func TestAStateIsSentOnlyWhileSomebodyWatches(t *testing.T) {
 		<-asked
 	}
 	time.Sleep(time.Second)
-	assert.Empty(t, asked, "nobody watches any more")
+	assert.Empty(t, asked, "no one watches any more")
 }
 
 // TestTheProgramSwitchesAndItsAddressStays: a client of the table on air gets the other table's
@@ -312,7 +312,7 @@ func TestCallsAreListedTheOldestFirst(t *testing.T) {
 }
 
 // TestATableIsAskedAsWhoAsksTheHall: what is handed on has the role and the name of who asks
-// here, and nobody below a player asks at all.
+// here, and only players and above may ask.
 func TestATableIsAskedAsWhoAsksTheHall(t *testing.T) {
 	guard := access.NewGuard(access.Options{}, time.Now)
 	r := run(t, t.TempDir())

@@ -39,7 +39,7 @@ const (
 // ParsePairings reads a file of pairings: CSV with a heading that names the columns table,
 // player1 and player2, and perhaps round; JSON as the hall writes them, {"pairings": [{"table":
 // "7", "round": "Round 3", "players": ["Ada", "Ben"]}]}; or a tournament as List Fortress
-// exports it, of which the last Swiss round is taken.
+// exports it; the last Swiss round is taken.
 func ParsePairings(raw []byte) (list []Pairing, err error) {
 	if len(raw) > PairingsMost {
 		return nil, fmt.Errorf("pairings: expected at most %d bytes, got %d", PairingsMost, len(raw))

@@ -11,7 +11,7 @@ import (
 type Touch struct {
 	Ships    []string    // of the game
 	Touching [][2]string // for sure
-	May      [][2]string // of which it is not known, should they be in contact
+	May      [][2]string // not known to touch or not, should they be in contact
 }
 
 // Options returns the options for measuring a scene: what is known of its ships that touch,

@@ -34,7 +34,7 @@ func TestWhatTouchesIsMeasuredWith(t *testing.T) {
 	assert.Equal(t, engine.NoView, may(touch, "C1"))
 	assert.Equal(t, engine.NoView, may(nil, "B2"), "without a game")
 	touch.May = [][2]string{{"A1", "B2"}}
-	assert.Equal(t, engine.NoView, may(touch, "B2"), "nobody saw how")
+	assert.Equal(t, engine.NoView, may(touch, "B2"), "the move was not seen")
 
 	after := touch.moved("A1")
 	assert.Equal(t, engine.NoView, may(after, "B1"), "after its move it is another question")

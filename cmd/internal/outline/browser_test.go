@@ -124,7 +124,7 @@ func (v *visitor) shot(name string) {
 
 func (v *visitor) eval(script string, into any) { v.t.Helper(); v.do(chromedp.Evaluate(script, into)) }
 
-// photograph writes a picture of two ships without a code, in the way of which nothing lies.
+// photograph writes a picture of two ships without a code and nothing between them.
 func photograph(t *testing.T) (path string, table *tablesim.Table) {
 	t.Helper()
 	table = tablesim.RandomTable(3, 1920, 1080)

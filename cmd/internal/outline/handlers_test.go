@@ -142,7 +142,7 @@ func TestAPhotographIsMarkedMeasuredAndHeld(t *testing.T) {
 		}
 		return ""
 	}
-	assert.Contains(t, obstructed(a), "no_view", "nobody said where obstacles lie")
+	assert.Contains(t, obstructed(a), "no_view", "obstacles were not marked")
 
 	rock := func(x float64) rock {
 		r := rock{Kind: "asteroid"}

@@ -35,7 +35,7 @@ const (
 	shipsMost = 40
 
 	// priorSigma, in px, is how exactly a person places a wire frame before that is known of this person: as two points of
-	// the base, each to so much along both axes. priorWeight is how many measurements that counts for, of which a second
+	// the base, each to so much along both axes. priorWeight is how many measurements that counts for; of these, a second
 	// try of a base brings three; leastSigma is the best that tries may claim, for what a person sees wrongly both times
 	// they do not show.
 	priorSigma  = 0.7

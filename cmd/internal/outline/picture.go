@@ -112,7 +112,7 @@ type shelf struct {
 	kept []*picture
 }
 
-// put keeps a picture under a name that nobody guesses, and lets go of the oldest.
+// put keeps a picture under a name that cannot be guessed, and drops the oldest.
 func (s *shelf) put(p *picture, now time.Time) {
 	var name [8]byte
 	_, _ = rand.Read(name[:])
@@ -137,7 +137,7 @@ func (s *shelf) get(id string, now time.Time) *picture {
 	return nil
 }
 
-// expire lets go of what nobody has used for keptFor, and of what is too much. The caller holds mu.
+// expire drops pictures that were not used for keptFor, and those over the limit. The caller holds mu.
 func (s *shelf) expire(now time.Time) {
 	s.kept = slices.DeleteFunc(s.kept, func(p *picture) bool { return now.Sub(p.used) > keptFor })
 	if len(s.kept) > keptMost {

@@ -23,7 +23,7 @@ const (
 )
 
 // wiresOf returns the wire frame of a base: its plastic at its top and its foot, which stand apart in a picture taken
-// aslant, its guides, and the lines of its front arc, all of which a person can lay on what the picture shows.
+// aslant, its guides, and the lines of its front arc: a person lays them on what the picture shows.
 func wiresOf(profile *engine.Profile, rules engine.Rules, b engine.Base) (out []wire) {
 	w, l := profile.Size(b)
 	x, y, top := float64(w)/2, float64(l)/2, float64(token.BaseTop)

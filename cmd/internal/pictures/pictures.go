@@ -59,7 +59,7 @@ func CheckImages(names []string) error {
 func (p Input) Live() bool { return p.Source != "" && !IsDirectory(p.Source) }
 
 // Files returns the picture files: those that were named, or all of a directory's,
-// every one of which counts as if it had been named.
+// as if each had been named.
 func (p Input) Files() ([]string, error) {
 	if p.Source == "" {
 		return p.Images, nil

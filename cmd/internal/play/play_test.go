@@ -269,7 +269,7 @@ func TestAGameContinuesAfterARestart(t *testing.T) {
 	assert.Positive(t, n)
 }
 
-// A record that is moved away while a game goes on begins again with the whole game.
+// A record that is moved away during a game begins again with the whole game.
 func TestARecordThatIsMovedAwayLosesNoEvent(t *testing.T) {
 	b := newBench(t)
 	b.start("2.0")

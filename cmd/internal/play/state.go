@@ -86,7 +86,7 @@ type pieceJSON struct {
 	Seen     bool         `json:"seen"`     // on the table, now
 	Mismatch string       `json:"mismatch"` // of the base; "": none
 	Touching []string     `json:"touching"`
-	Flees    bool         `json:"flees"` // it was seen over an edge, and nobody said that it fled
+	Flees    bool         `json:"flees"` // it was seen over an edge, and was not declared fled
 }
 
 type sayJSON struct {

@@ -165,14 +165,14 @@ type Game struct {
 	First  int // the first player of this round; 0: not rolled yet
 	Ships  []Piece
 	Ended  bool
-	Why    string      // why it ended, or ends after this phase; "": it goes on
-	Winner int         // 0: nobody, or not over
+	Why    string      // why it ended, or ends after this phase; "": it continues
+	Winner int         // 0: none, or not over
 	Last   string      // what was flown last
 	Scene  []byte      // the table as it was noted last, a scene file; nil: never
 	Touch  [][2]string // ships that touch, in the first edition (G95)
 
-	// MayTouch are the pairs of which it is not known whether they touch, should they be in
-	// contact: nobody saw how, or it is too close to call.
+	// MayTouch are the pairs that may or may not touch, should they be in
+	// contact: the move was not seen, or it is too close to call.
 	MayTouch [][2]string
 
 	Scored  [][2]int // the rounds whose scenario points were confirmed, and of which player

@@ -77,7 +77,7 @@ func (m misfit) Is(target error) bool { return target == ErrEvent }
 
 func wrong(format string, a ...any) error { return misfit(fmt.Sprintf(format, a...)) }
 
-// Fold returns the state after events, of which the first starts the game.
+// Fold returns the state after events; the first starts the game.
 func Fold(events []Event) (*Game, error) {
 	if len(events) == 0 || events[0].Kind != Started || events[0].Start == nil {
 		return nil, wrong("a game begins with its start")

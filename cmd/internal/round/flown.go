@@ -38,7 +38,7 @@ type Flown struct {
 	// Touch is, in the first edition, which ships touch after it (G95 to G101).
 	Touch [][2]string `json:"touch,omitempty"`
 
-	// MayTouch are, in the first edition, the pairs of which it is not known.
+	// MayTouch are, in the first edition, the pairs that may or may not touch.
 	MayTouch [][2]string `json:"may_touch,omitempty"`
 
 	From       Pose    `json:"from"`

@@ -47,7 +47,7 @@ func (g *Game) order(a, b *Piece) int {
 	return d
 }
 
-// Active returns the ships of which one acts next: a player chooses among those of the same
+// Active returns the ships that may act next: a player chooses among those of the same
 // initiative. It is empty in the phases in which no ship acts, and when all have.
 func (g *Game) Active() (out []string) {
 	if g.Ended || g.Phase != Activation && !g.Phase.attacks() {

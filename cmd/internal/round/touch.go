@@ -8,7 +8,7 @@ import (
 
 // This file keeps the first edition's relation between ships that touch: one overlapped the
 // other in a maneuver, and they are in contact since (G95 to G101). No table shows it, so it
-// is followed from move to move. What nobody saw, or what is too close to call, is kept as a
+// is followed from move to move. What was not seen, or is too close to call, is kept as a
 // pair that may touch.
 
 // without leaves the pairs of a ship out.
@@ -16,7 +16,7 @@ func without(all [][2]string, id string) [][2]string {
 	return slices.DeleteFunc(slices.Clone(all), func(p [2]string) bool { return p[0] == id || p[1] == id })
 }
 
-// mayTouchAll notes that a ship moved and nobody saw how: whatever it is in contact with, it
+// mayTouchAll notes that a ship moved unseen: whatever it is in contact with, it
 // may touch.
 func (g *Game) mayTouchAll(p *Piece) {
 	if g.Rules != engine.Rules1e {
@@ -104,7 +104,7 @@ func (j *judging) contact(s *engine.Scene, other string) engine.Outcome {
 }
 
 // overlapped lists the ships that the ship overlapped for sure and is in contact with, and
-// those of which that is not known. An action makes no touch (G98), nor does a maneuver in
+// those for which that is not known. An action makes no touch (G98), nor does a maneuver in
 // full (G97).
 func (j *judging) overlapped() (sure, may []string) {
 	decided := j.f.Outcome == engine.Yes.String()

@@ -40,7 +40,7 @@ func TestTheFirstEditionRemembersWhatTouches(t *testing.T) {
 	assert.False(t, sure || may, "a move ended the contact (G96)")
 }
 
-// What nobody saw is not made up: a ship that moved by a tap may touch what it is in contact
+// What was not seen is not made up: a ship that moved by a tap may touch what it is in contact
 // with.
 func TestAShipThatMovedUnseenMayTouch(t *testing.T) {
 	s := simulate(t, "1e", 3)

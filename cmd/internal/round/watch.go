@@ -81,7 +81,7 @@ func (w *Watch) Rests(id string) (ship engine.Ship, ok bool) {
 	return ship, ok
 }
 
-// Ghosts lists the nudged ships that nobody put back, with what is said of them.
+// Ghosts lists the nudged ships that were not put back, with what is said of them.
 func (w *Watch) Ghosts() map[string]Flown { return maps.Clone(w.ghost) }
 
 // See takes a sight in, and returns what ships have flown since the one before.

@@ -162,8 +162,8 @@ func hashOf(raw []byte) string {
 }
 
 // ParseRecord reads a record. What is not in canonical form to the byte, and what no
-// log would have written, is an error: an ErrNewer for a record of a later version, of which
-// what this one knows is returned. (The schema's version rises with the record's.)
+// log would have written, is an error: an ErrNewer for a record of a later version, whose
+// known part is returned. (The schema's version rises with the record's.)
 func ParseRecord(raw []byte) (Record, error) {
 	if len(raw) > maxRecord {
 		return Record{}, fmt.Errorf("expected at most %d bytes, got %d", maxRecord, len(raw))

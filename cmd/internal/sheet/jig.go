@@ -41,7 +41,7 @@ func Jig(paper Paper) ([]Page, error) {
 	return []Page{page, armsPage(paper)}, nil
 }
 
-// turns draws an arrow for each quarter turn, its number beside it.
+// turns draws an arrow for each quarter turn, and its number.
 func (p *Page) turns(to func(x, y float64) geom.Point) {
 	const from, tip = 16.0, 30.0 // mm from the largest base's place, or from the arms
 	for i, a := range [4][2]geom.Point{

@@ -100,7 +100,7 @@ func (l *Languages) Translated(next http.Handler) http.Handler {
 	})
 }
 
-// page keeps a page until it is whole; what is no page goes on at once.
+// page keeps a page until it is whole; anything else is passed on at once.
 type page struct {
 	http.ResponseWriter
 	status int // 0: nothing was written yet

@@ -38,7 +38,7 @@ func (u *newcomer) printed(quick bool) {
 
 // TestTheQuickWayLeadsToAnAnswer goes from an empty directory to the first answer without a
 // board, and compares what is stated with the simulated truth. What was done is known again
-// by a page that is opened anew.
+// by a page that is opened again.
 func TestTheQuickWayLeadsToAnAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes half a minute: run without -short")

@@ -31,7 +31,7 @@ func firstPages() []pageCase {
 	}
 }
 
-// firstServer serves the page before two cameras, one of which is in another program's hands.
+// firstServer serves the page with two cameras, one of them in use by another program.
 func firstServer(t *testing.T, facts first.Facts, kept first.Kept) *httptest.Server {
 	desk := first.New(first.Options{
 		Path: filepath.Join(t.TempDir(), "first-table.json"), Facts: func() first.Facts { return facts }, Board: "chessboard:9x6:25mm",

@@ -15,7 +15,7 @@ import (
 	"sightline/engine"
 )
 
-// onScreen reports the elements of which a part is beyond the screen's edge, or which are not shown.
+// onScreen reports the elements that reach beyond the screen's edge, or are not shown.
 const onScreen = `((ids) => ids.filter((id) => {
 	const r = document.querySelector(id).getBoundingClientRect();
 	return !(r.height > 0 && r.top >= 0 && r.bottom <= innerHeight + 0.5 && r.left >= 0 && r.right <= innerWidth + 0.5);

@@ -25,7 +25,7 @@ func TestTheVerdictIsSpokenOnDemand(t *testing.T) {
 		chromedp.Evaluate(`window.spoken = []; speechSynthesis.speak = (words) => spoken.push(words.text); 0`, nil),
 		chromedp.Sleep(time.Second), chromedp.Evaluate(`spoken.length`, &silent),
 		chromedp.KeyEvent("v"), chromedp.Poll(`spoken.length === 1`, nil), chromedp.Evaluate(`spoken[0]`, &first)))
-	assert.Zero(t, silent, "nothing is spoken that nobody asked for")
+	assert.Zero(t, silent, "nothing is spoken before someone asks for it")
 	assert.Equal(t, "A1, B1. In range 2, in the front arc. obstacles are not watched.", first)
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcRear})
 	require.NoError(t, chromedp.Run(ctx, chromedp.Poll(`spoken.length === 2`, nil), chromedp.Evaluate(`spoken[1]`, &second)))

@@ -40,7 +40,7 @@ func Quantile(v []float64, q float64) float64 {
 	return v[min(int(q*float64(len(v))), len(v)-1)]
 }
 
-// Bilinear samples a grey picture between its pixels, of which the first is at (0, 0), and reports false outside it.
+// Bilinear samples a grey picture between its pixels, the first at (0, 0), and reports false outside it.
 func Bilinear(g *image.Gray, x, y float64) (float64, bool) {
 	fx, fy := math.Floor(x), math.Floor(y)
 	if !(fx >= 0 && fy >= 0 && fx < float64(g.Rect.Dx()-1) && fy < float64(g.Rect.Dy()-1)) { // neither is NaN

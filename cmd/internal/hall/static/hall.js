@@ -3,7 +3,7 @@
 
 import { age, ask, byId, follow, make, setText } from "./now.js";
 
-// state says in a few words how a table is, and of which kind its tile is.
+// state says in a few words how a table is, and which kind of tile shows it.
 function stateOf(tile) {
   const health = tile.health;
   if (!health) return ["silent", ""];

@@ -1,5 +1,5 @@
 // What a table without ships says: what is seen, why nothing is recognised, and the next
-// steps. "0 ships" alone helps nobody.
+// steps. "0 ships" alone does not help.
 
 import { byId, setText } from "./dom.js";
 import { say } from "./texts.js";
