@@ -1,8 +1,10 @@
 package tablesim_test
 
 import (
+	"image"
 	"image/color"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -40,9 +42,11 @@ func TestGlareIsNoSheetOfPaper(t *testing.T) {
 	bare.Look.Samples = 1
 	for _, mat := range []tablesim.MatStyle{tablesim.MatStars, tablesim.MatPlain} {
 		bare.Look.Mat = mat
+		clean := render(t, bare)
 		for _, wide := range []float64{40, 160} {
 			for _, top := range []float64{0.5, 3} {
-				f := render(t, bare)
+				f := clean
+				f.Gray = &image.Gray{Pix: slices.Clone(clean.Gray.Pix), Stride: clean.Gray.Stride, Rect: clean.Gray.Rect}
 				glared(f, bare, geom.Point{X: 300, Y: 560}, wide, top)
 				assert.False(t, obstacle.HasPaper(f, tableOf(bare)), "mat %v, glare of %v mm, %v times full scale", mat, wide, top)
 			}

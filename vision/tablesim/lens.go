@@ -127,10 +127,20 @@ func (l *cameraModel) buildGrid() error {
 	}
 	l.cubic = lagrange(l.step)
 	l.nx, l.ny = l.w/l.step+2*gridPad+2, l.h/l.step+2*gridPad+2
+	at := func(i, j int) ([2]float64, error) {
+		return l.ground(float64(l.step*(i-gridPad))-0.5, float64(l.step*(j-gridPad))-0.5)
+	}
+	for _, j := range [2]int{0, l.ny - 1} { // the corners first: a camera that looks past the table is refused by them
+		for _, i := range [2]int{0, l.nx - 1} {
+			if _, err := at(i, j); err != nil {
+				return err
+			}
+		}
+	}
 	l.node = make([][2]float64, l.nx*l.ny)
 	for j := range l.ny {
 		for i := range l.nx {
-			p, err := l.ground(float64(l.step*(i-gridPad))-0.5, float64(l.step*(j-gridPad))-0.5)
+			p, err := at(i, j)
 			if err != nil {
 				return err
 			}

@@ -105,7 +105,7 @@ func RandomCamera(rng *rand.Rand, width, height int) calibration.Camera {
 
 // inView reports whether mat and markers lie in the picture with some pixels to spare.
 func inView(c calibration.Camera, layout calibration.Layout, spare float64) bool {
-	l, err := newLens(c)
+	l, err := forwardLens(c)
 	if err != nil {
 		return false
 	}
@@ -125,7 +125,7 @@ func inView(c calibration.Camera, layout calibration.Layout, spare float64) bool
 			return false
 		}
 	}
-	return true
+	return l.buildGrid() == nil // last: it inverts the lens at every pixel
 }
 
 // RandomScene returns a legal scene on a standard mat: ships of both players with
