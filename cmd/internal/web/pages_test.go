@@ -144,6 +144,7 @@ func within(t *testing.T, tab context.Context, what string, do ...chromedp.Actio
 func screen(width int64, theme string) chromedp.Action {
 	height := map[int64]int64{360: 780, 820: 1180, 1920: 1080}[width]
 	return chromedp.Tasks{
+		page.BringToFront(), // a tab behind another draws nothing
 		emulation.SetDeviceMetricsOverride(width, height, 1, width < 1000),
 		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
