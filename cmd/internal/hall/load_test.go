@@ -240,8 +240,7 @@ func TestManyTablesOnOneCore(t *testing.T) {
 			i = w.through(i)
 		}
 		b := &timed{given: map[int64]time.Time{}}
-		k := join(t, i, func(o *event.Options) { o.Record = b })
-		b.book = k.book
+		k := join(t, i, func(o *event.Options) { b.book, o.Record = o.Record.(*book), b })
 		k.serve = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			s := k.hub.Newest()
 			fmt.Fprintf(w, `{"seq":%d,"at_unix_ms":%d,"pad":%q}`, s.Seq, s.At.UnixMilli(), pad)
