@@ -1,0 +1,80 @@
+package web_test
+
+import (
+	"encoding/json"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/web"
+)
+
+// unsureView is the known scene with a base in A1's place that may be A1 or A7.
+func unsureView(t *testing.T) live.State {
+	v := followedView(t, nil)
+	v.Choice, v.Pair = live.Choice{}, nil
+	for i := range v.Located.Scene.Ships {
+		if s := &v.Located.Scene.Ships[i]; s.ID == "A1" {
+			s.ID, s.NameDoubt, s.Seen, s.Look = "?1", []string{"A1", "A7"}, "look", "A1"
+			v.Located.Ships[i].ID, v.Tracks[i].Ship = "?1", *s
+		}
+	}
+	return v
+}
+
+// A base that may be either of two ships is still, and says which they are.
+func TestABaseThatMayBeTwoShips(t *testing.T) {
+	_, body := fetch(t, unsureView(t), "/api/state")
+	var s struct {
+		Ships []struct {
+			ID        string   `json:"id"`
+			State     string   `json:"state"`
+			Text      string   `json:"state_text"`
+			NameDoubt []string `json:"name_doubt"`
+		}
+	}
+	require.NoError(t, json.Unmarshal(body, &s))
+	found := false
+	for _, ship := range s.Ships {
+		if ship.ID != "?1" {
+			assert.Equal(t, []string{}, ship.NameDoubt)
+			continue
+		}
+		found = true
+		assert.Equal(t, "unsure", ship.State)
+		assert.Equal(t, []string{"A1", "A7"}, ship.NameDoubt)
+		assert.Equal(t, "?1 is A1 or A7, which look alike: tap it and say which ship it is", ship.Text)
+	}
+	assert.True(t, found)
+}
+
+// The page writes both names at it and never one, the overlay can do so, and the form that names it offers them first.
+func TestTheDoubtIsWrittenAtTheBase(t *testing.T) {
+	ctx := newBrowser(t, 90*time.Second)
+	s := httptest.NewServer(web.NewServer(web.Options{Hub: live.NewHub(unsureView(t)), Choose: func(live.Choice) {}}))
+	t.Cleanup(s.Close)
+	var tags, offered []string
+	var base string
+	var shot []byte
+	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(s.URL), chromedp.WaitVisible("#naming"), chromedp.Sleep(time.Second),
+		chromedp.Evaluate(`[...document.querySelectorAll("#table .tag")].map((e) => e.textContent)`, &tags),
+		chromedp.Evaluate(`[...document.querySelectorAll("#naming-ship option")].slice(0, 2).map((e) => e.value)`, &offered),
+		chromedp.Evaluate(`document.querySelector("#naming-base option").textContent`, &base),
+		chromedp.FullScreenshot(&shot, 100)))
+	keep(t, "unsure.png", shot)
+	assert.Contains(t, tags, "A1 or A7?")
+	assert.NotContains(t, tags, "A1")
+	assert.Equal(t, []string{"A1", "A7"}, offered)
+	assert.Equal(t, "?1: A1 or A7?", base)
+
+	var label string
+	require.NoError(t, chromedp.Run(ctx, chromedp.Navigate(s.URL+"/overlay/all?demo=1"), chromedp.Evaluate(
+		`Promise.all([import("/overlay-draw.js"), import("/label.js")]).then((m) => m[1].label({ id: "?1", name_doubt: ["A1", "A7"] }))`,
+		&label, awaiting)))
+	assert.Equal(t, "A1 or A7?", label, "the overlay loads what writes it")
+}
