@@ -6,8 +6,8 @@ GOTAGS := opencv,gocv_specific_modules,gocv_calib3d,gocv_videoio
 
 STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.7.0
 # The packages that start goroutines, or are other code without OpenCV.
-RACE_PKG     := $(addprefix ./cmd/internal/,access app doctor game live pipeline rulings sheet squads web) \
-                ./cmd/sightline ./hardware/... ./vision/capture ./vision/obstacle ./vision/opencv
+RACE_PKG     := $(addprefix ./cmd/internal/,access app doctor event first game hall live pipeline projector rulings sheet squads terminal web) \
+                ./cmd/sightline ./hardware/... ./vision/capture ./vision/look ./vision/obstacle ./vision/opencv
 ACCURACY_PKG := ./cmd/internal/accuracy/... ./engine ./calibration/... ./vision/tablesim
 BENCH_PKG    := ./...
 

@@ -57,7 +57,7 @@ func (w *Watch) Rest(f vision.Frame, lies func(geom.Point) bool, taken []engine.
 }
 
 // Ready reports whether a search has ended whose sights were not taken.
-func (w *Watch) Ready() bool { return w.search != nil && len(w.search) > 0 }
+func (w *Watch) Ready() bool { return len(w.search) > 0 }
 
 // Take returns what the search found that ended; false: none has.
 func (w *Watch) Take() ([]Sight, bool) {

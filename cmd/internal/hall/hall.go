@@ -65,7 +65,6 @@ type Hall struct {
 	pairs   []Pairing
 	onAir   chan struct{} // closed when another table is on air
 
-	broken  atomic.Pointer[string] // why the record cannot be read; nil: it can
 	figures struct{ rulings, states, staleStates, asks atomic.Uint64 }
 }
 

@@ -90,13 +90,6 @@ type reading struct {
 	at [4]geom.Point // on the mat, mm
 }
 
-func (r *reading) middle() (p geom.Point) {
-	for _, q := range r.at {
-		p = p.Add(q.Mul(0.25))
-	}
-	return p
-}
-
 // What a fit needs. A cubic map has 28 numbers; a tag gives 8. A tag that something lies under
 // is off by more than the others together.
 const (
