@@ -18,6 +18,7 @@ import (
 type scan struct {
 	view  localView
 	scale float64 // px/mm
+	color bool    // else the three channels are the same
 	sharp planes
 	blurs map[float64]planes // by the sigma in mm
 }
@@ -28,7 +29,7 @@ func newScan(t *calibration.Table, f vision.Frame, at geom.Point, z geom.Length,
 	if !ok {
 		return nil, false
 	}
-	s := &scan{view: v, scale: v.scale(), sharp: crop(f, v.box(reach)), blurs: map[float64]planes{}}
+	s := &scan{view: v, scale: v.scale(), color: f.Color != nil, sharp: crop(f, v.box(reach)), blurs: map[float64]planes{}}
 	return s, s.sharp.w > 8 && s.sharp.h > 8
 }
 

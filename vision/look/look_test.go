@@ -340,3 +340,34 @@ func TestTheWholeMatIsSearched(t *testing.T) {
 	}
 	assert.Empty(t, f.Search(frame, func(geom.Point) bool { return false }, nil))
 }
+
+// A card that shows the same drawing in other colours is another card, in whatever light.
+func TestTheSameDrawingInOtherColoursIsAnotherCard(t *testing.T) {
+	looks := &Library{Looks: []*Look{small(t, 1, "A1")}}
+	shown := drawnArt(1)
+	other := func(u, v float64) [3]float64 {
+		c := shown(u, v)
+		return [3]float64{c[1], c[2], c[0]}
+	}
+	at := pose(130, 130, 40)
+	for _, light := range [][3]float64{{1, 1, 1}, {0.6, 0.8, 1}, {1, 0.8, 0.6}} {
+		for name, a := range map[string]art{"A1": shown, "": other} {
+			d := drawing{table: tableAt(1.02), noise: 1.5, light: light, bases: []drawnBase{{base: engine.Small, art: a, pose: at}}}
+			f := NewFinder(d.table, looks, calibration.Uncertainty{})
+			s, ok, err := f.Near(d.draw(7), Hint{Base: engine.Small, Pose: at, Reach: 3, Turn: math.Pi})
+			require.NoError(t, err)
+			assert.Equal(t, name == "A1", ok, "%v: evidence %.1f", light, s.Evidence)
+			assert.Equal(t, name == "A1", ok && s.Named())
+		}
+	}
+}
+
+// What agrees with a look only in part may be a card that was never shown: it stands there, and gets no name.
+func TestAWeakSightIsNotNamed(t *testing.T) {
+	l := &Look{Name: "A1", Ships: []string{"A1"}}
+	assert.True(t, (&Sight{Look: l, Evidence: nameLeast}).Named())
+	weak := Sight{Look: l, Evidence: nameLeast - 0.1}
+	assert.False(t, weak.Named())
+	weak.Dots.Ship = "A1"
+	assert.True(t, weak.Named(), "its dots say it")
+}

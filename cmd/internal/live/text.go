@@ -102,7 +102,7 @@ func TrackText(k *vision.Track, now time.Time) string {
 	if may := k.Ship.NameDoubt; len(may) > 1 {
 		return fmt.Sprintf("%s is %s, which look alike: tap it and say which ship it is", id, strings.Join(may, " or "))
 	} else if len(may) == 1 {
-		return fmt.Sprintf("%s has the card of %s, and so has another: tap it and say which ship it is", id, may[0])
+		return fmt.Sprintf("%s is %s or another ship with a card like its: tap it and say which ship it is", id, may[0])
 	}
 	if token.Unidentified(id) {
 		return id + " is a base whose code is not read: no one has said which ship it is and which way its nose points"

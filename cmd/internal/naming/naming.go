@@ -34,6 +34,12 @@ type Base struct {
 // Reset forgets where ships stood.
 func (n *Names) Reset() { n.stood, n.gone = nil, nil }
 
+// Stood reports whether a ship stood on the table under its name.
+func (n *Names) Stood(id string) bool {
+	_, ok := n.stood[id]
+	return ok
+}
+
 // Stand remembers the ships that are still.
 func (n *Names) Stand(tracks []vision.Track) {
 	for i := range tracks {

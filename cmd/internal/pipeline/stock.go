@@ -68,7 +68,7 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 		if dots[i] != "" && len(naming.Left(dots[i:i+1], tracks)) == 1 {
 			a.Name = dots[i]
 		}
-		if ship.ID = a.Name; a.Name == "" || open[i] {
+		if ship.ID = a.Name; a.Name == "" || open[i] && !s.names.Stood(a.Name) {
 			ship.ID, ship.NameDoubt = s.free(e.Located, tracks), a.May
 		}
 		s.give(e, ship, views[i])
