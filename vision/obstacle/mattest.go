@@ -312,8 +312,7 @@ func (m *matTest) judge(d *subtraction, covered []bool, half int) {
 			m.energy[k] = min(m.energy[k]/m.one, matSure)
 		}
 	}
-	m.most = matShare
-	m.widen(half)
+	m.widen(half, matShare)
 	m.sample = m.sample[:0]
 	for k := 0; k < len(m.wide); k += 19 {
 		if m.seen[k] {
@@ -325,7 +324,7 @@ func (m *matTest) judge(d *subtraction, covered []bool, half int) {
 	m.spread = float32(middle - gray.Quantile(m.sample, 0.159))
 	m.limit = max(matLimit, float32(middle)+matSigmas*m.spread)
 	if m.most = 2*m.limit - 1; m.limit > matLimit {
-		m.widen(half)
+		m.widen(half, m.most)
 	}
 }
 
@@ -336,10 +335,10 @@ const (
 	lightLevel = 60  // grey level from which the mat has light to lose
 )
 
-// widen takes the mean energies of the squares of an obstacle's width.
-func (m *matTest) widen(half int) {
+// widen takes the mean energies of the squares of an obstacle's width, of which a cell's counts for most at most.
+func (m *matTest) widen(half int, most float32) {
 	for k, e := range m.energy {
-		if m.wide[k] = min(e, m.most); m.mean[k] < 0 { // as the edge of a shadow is
+		if m.wide[k] = min(e, most); m.mean[k] < 0 { // as the edge of a shadow is
 			m.wide[k] = min(e, matShare)
 		}
 	}

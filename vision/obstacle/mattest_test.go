@@ -141,6 +141,46 @@ func TestTheMatIsBlindWhereNoSquareOfAnObstacleWouldBeNoticed(t *testing.T) {
 	}
 }
 
+func TestASureThingInNoiseReachesNoFurtherThanItself(t *testing.T) {
+	f, table := finderOfGrain(t)
+	f.compare(vision.Frame{Gray: grainy(table, 4.5, 4.5, 5)})
+	f.coverShips(nil)
+	f.test.find(f.diff, f.covered, f.thingHalf(), &f.work)
+	w, half := f.test.w, f.thingHalf()
+	f.test.limit, f.test.most = 3, 5
+	for _, c := range []struct {
+		name        string
+		wide        int // cells
+		card, speck float32
+		off         int // cells from the card's edge to the speck
+		to          int // cells beyond the card's edge that it reaches
+	}{
+		{"what noise leaves at a sure thing", 40, matSure, 4.5, half - 1, 0},
+		{"what is sure", 40, matSure, 6, half - 1, half},
+		{"what differs by a thing's edge", 40, matSure, 4.5, 1, 5},
+		{"a faint thing's faint part", 40, 4, 4, 2, 6},
+		{"a thing that is noticed because it is sure", half + 2, matSure, 4.5, 2, 6},
+	} {
+		for k := range f.test.energy {
+			f.test.energy[k], f.test.mean[k] = 1, 1
+			i, j := k%w-200, k/w-200
+			if i >= 0 && i < c.wide && j >= 0 && j < 40 {
+				f.test.energy[k] = c.card
+			}
+			if n := i - c.wide; n >= c.off && n < c.off+4 && j >= 18 && j < 22 {
+				f.test.energy[k] = c.speck
+			}
+		}
+		things := f.things(nil, nil)
+		require.Len(t, things, 1, c.name)
+		right := 0.0
+		for _, p := range things[0].Outline {
+			right = max(right, p.X)
+		}
+		assert.InDelta(t, float64(200+c.wide+c.to)-0.5, right, 1e-9, c.name)
+	}
+}
+
 // lay weighs a picture of little noise on which the light of the cells of an area is multiplied by what light says.
 func lay(f *Finder, table calibration.Table, bases []geom.Polygon, area geom.Polygon, light func(p geom.Point) float64) {
 	f.compare(vision.Frame{Gray: grainy(table, 1.5, 1.5, 7)})

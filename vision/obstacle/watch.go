@@ -581,15 +581,21 @@ func (f *Finder) unseen(blind []engine.BlindArea) string {
 //
 // What differs from the mat little, or in parts, is noticed in large squares only, and only
 // those about its middle are beyond the limit: a thing reaches as far as those squares do, to
-// whatever small squares in them differ from the mat.
+// whatever small squares in them differ from the mat. A square that is beyond it only because
+// what is sure counts for more in noise may lie half on bare mat, where noise differs too: of
+// it a thing reaches to what is sure, unless it was noticed in no other square.
 func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []vision.UnknownObject {
 	w := f.diff.view.width
 	for _, v := range known {
 		f.erase(v.Outline, thingMargin)
 	}
 	half := f.thingHalf()
-	f.test.widen(half)
-	mask := f.diff.mask
+	mask, plain := f.diff.mask, make([]bool, len(f.diff.mask))
+	f.test.widen(half, matShare)
+	for k, v := range f.test.wide {
+		plain[k] = v > f.test.limit
+	}
+	f.test.widen(half, f.test.most)
 	for k, v := range f.test.wide {
 		mask[k] = v > f.test.limit
 	}
@@ -600,13 +606,7 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 	}
 	blobs := slices.DeleteFunc(f.diff.blobs(half*half), f.miniature)
 	blobs = f.withoutSpecks(blobs, half, lights)
-	clear(mask)
-	for _, b := range blobs {
-		for _, c := range b.cells {
-			mask[c] = true
-		}
-	}
-	reach := gray.BoxMask(mask, w, f.diff.view.height, half, true)
+	reach, sureReach := f.reach(blobs, plain, half)
 	clear(mask)
 	limit := f.energyLimit()
 	var out []vision.UnknownObject
@@ -615,7 +615,7 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 		box := b.box.Inset(-half).Intersect(image.Rect(0, 0, w, f.diff.view.height))
 		for j := box.Min.Y; j < box.Max.Y; j++ {
 			for k := j*w + box.Min.X; k < j*w+box.Max.X; k++ {
-				if reach[k] && f.test.energy[k] > limit {
+				if e := f.test.energy[k]; reach[k] && e > limit || sureReach[k] && e >= f.test.most {
 					cells = append(cells, int32(k))
 				}
 			}
@@ -623,6 +623,20 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 		out = append(out, f.thing(cells))
 	}
 	return out
+}
+
+// reach returns where the squares lie in which blobs were noticed: first those whose middles plain holds, and of a blob of which
+// it holds none all; then all of every blob.
+func (f *Finder) reach(blobs []blob, plain []bool, half int) (some, all []bool) {
+	w, h := f.diff.view.width, f.diff.view.height
+	some, all = make([]bool, len(plain)), make([]bool, len(plain))
+	for _, b := range blobs {
+		found := slices.ContainsFunc(b.cells, func(c int32) bool { return plain[c] })
+		for _, c := range b.cells {
+			some[c], all[c] = plain[c] || !found, true
+		}
+	}
+	return gray.BoxMask(some, w, h, half, true), gray.BoxMask(all, w, h, half, true)
 }
 
 // A speck is what is noticed in fewer squares than speckShare of the smallest obstacle's area; speckReach is how far about it,
