@@ -105,7 +105,8 @@ func (s *stockTable) carry(t *testing.T, i int, maneuver string) {
 }
 
 func at(name string, x, y float64, ships ...string) look.Sight {
-	return look.Sight{Look: &look.Look{Name: name, Ships: ships, Base: engine.Small}, Evidence: 30, Pose: geom.Pose{Point: geom.Point{X: x, Y: y}}}
+	return look.Sight{Look: &look.Look{Name: name, Ships: ships, Base: engine.Small}, Evidence: 30,
+		Pose: geom.Pose{Point: geom.Point{X: x, Y: y}}}
 }
 
 func tap(id string, s look.Sight) live.PlacedShip {
