@@ -639,16 +639,17 @@ func TestWhereNoiseHidesTheMatTheMeanOfTheNextPicturesIsSearched(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it draws and searches many pictures: run without -short")
 	}
+	const veil = 0.4 // from half of the light on it is the veil that hides, and no mean helps
 	table, catalogue := obstacleTable(t)
 	table.Scene.Ships = nil
 	f := render(t, table)
 	var frames []vision.Frame
 	for i := range uint64(6) {
-		frames = append(frames, veiled(f, 0.6, 4.5, 20+i))
+		frames = append(frames, veiled(f, veil, 4.5, 20+i))
 	}
 	learner := obstacle.NewBackgroundLearner(tableOf(table))
 	for i := range uint64(6) {
-		require.NoError(t, learner.Add(veiled(render(t, bareOf(table)), 0.6, 4.5, 40+i)))
+		require.NoError(t, learner.Add(veiled(render(t, bareOf(table)), veil, 4.5, 40+i)))
 	}
 	mat, err := learner.Background()
 	require.NoError(t, err)
