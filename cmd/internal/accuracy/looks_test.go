@@ -46,6 +46,14 @@ func stockShips(t *testing.T, dir string) []stockShip {
 	return f.Ships
 }
 
+// drawing tells cards apart whose drawings differ: of one drawing are the ships of one shape and faction, whoever flies them.
+func (s *stockShip) drawing(t *testing.T) string {
+	t.Helper()
+	var art struct{ Shape, Faction, Edition string }
+	require.NoError(t, json.Unmarshal(s.Stock.Art, &art))
+	return fmt.Sprint(s.Base, art)
+}
+
 // kind tells cards apart: those of one kind have the same picture.
 func (s *stockShip) kind() string { return s.Base + string(s.Stock.Art) }
 
@@ -292,7 +300,7 @@ func TestLooksFromNothing(t *testing.T) {
 // A card that was never shown is not taken for another's, though it may show the same drawing in other colours.
 func TestCardsThatWereNotShown(t *testing.T) {
 	notShort(t)
-	tried, believed, named := 0, 0, 0
+	tried, believed, named, other := 0, 0, 0, 0
 	for _, dir := range stockPictures(t) {
 		enrolment := enrolmentOf(dir)
 		if enrolment == "" {
@@ -302,6 +310,10 @@ func TestCardsThatWereNotShown(t *testing.T) {
 		r, f := readRendered(t, dir)
 		f = inColor(t, f, filepath.Join(dir, r.Image))
 		extra, truth := stockShips(t, dir), r.bases(t)
+		drawings := map[string]string{} // of each ship, by its name
+		for i := range extra {
+			drawings[extra[i].ID] = extra[i].drawing(t)
+		}
 		for i, w := range truth {
 			own := by[extra[i].kind()]
 			others := &look.Library{}
@@ -320,11 +332,15 @@ func TestCardsThatWereNotShown(t *testing.T) {
 			believed++
 			if s.Named() {
 				named++
+				if drawings[s.Ships()[0]] == drawings[w.id] {
+					continue
+				}
+				other++
 				t.Logf("%s: %s, which was not shown, is named %v, evidence %.1f", filepath.Base(dir), w.id, s.Ships(), s.Evidence)
 			}
 		}
 	}
-	t.Logf("%d cards that were not shown: %d are believed to be one that was, %d are named", tried, believed, named)
-	// Many have a twin for another pilot, with the same drawing: at this size only its plate differs.
-	assert.LessOrEqual(t, float64(named), 0.2*float64(tried))
+	t.Logf("%d cards that were not shown: %d are believed to be one that was, %d are named; %d of these show another drawing", tried, believed,
+		named, other)
+	assert.LessOrEqual(t, float64(other), 0.05*float64(tried), "named as a ship with another drawing")
 }
