@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -21,6 +20,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/app"
+	"sightline/cmd/internal/browsertest"
 	"sightline/hardware/hardwaretest"
 	"sightline/vision"
 	"sightline/vision/look"
@@ -37,25 +37,7 @@ type person struct {
 
 func newPerson(t *testing.T) *person {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("the run without -short opens the browser")
-	}
-	path := os.Getenv("CHROME")
-	if found, err := exec.LookPath("chromium"); path == "" && err == nil {
-		path = found
-	}
-	if path == "" {
-		require.NotEqual(t, "1", os.Getenv("REQUIRE_CHROMIUM"), "no chromium on the PATH and CHROME is not set")
-		t.Skip("no chromium on the PATH and CHROME is not set")
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(60*time.Second), chromedp.WindowSize(1280, 1000))...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	require.NoError(t, chromedp.Run(ctx))
+	ctx := browsertest.New(t, 4*time.Minute, chromedp.WindowSize(1280, 1000))
 	p := &person{t: t, browser: ctx}
 	p.start()
 	return p

@@ -7,21 +7,19 @@ import (
 	"image"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/director"
 	"sightline/cmd/internal/event"
 	"sightline/cmd/internal/live"
@@ -31,53 +29,12 @@ import (
 	"sightline/vision"
 )
 
-// browser starts a headless Chromium and collects what its pages complain of.
+// browser returns a browser and what its pages complain of, but for the icon that it asks for.
 func browser(t *testing.T) (ctx context.Context, complaints func() []string) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("the run without -short opens the browser")
-	}
-	path := os.Getenv("CHROME")
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path == "" {
-			path, _ = exec.LookPath(name)
-		}
-	}
-	if path == "" {
-		if os.Getenv("REQUIRE_CHROMIUM") == "1" {
-			t.Fatal("no chromium on the PATH and CHROME is not set, and REQUIRE_CHROMIUM=1 wants one")
-		}
-		t.Skip("no chromium on the PATH and CHROME is not set")
-	}
-	ctx, cancelTime := context.WithTimeout(context.Background(), 3*time.Minute)
-	ctx, cancelAllocator := chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path),
-		chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(60*time.Second), chromedp.WindowSize(1280, 900))...)
-	ctx, cancelBrowser := chromedp.NewContext(ctx)
-	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx)
-		cancelBrowser()
-		cancelAllocator()
-		cancelTime()
-	})
-	var mu sync.Mutex
-	var all []string
-	chromedp.ListenTarget(ctx, func(e any) {
-		mu.Lock()
-		defer mu.Unlock()
-		switch e := e.(type) {
-		case *runtime.EventExceptionThrown:
-			all = append(all, e.ExceptionDetails.Error())
-		case *log.EventEntryAdded:
-			if !strings.Contains(e.Entry.Text, "Password forms should have") && !strings.HasSuffix(e.Entry.URL, "/favicon.ico") {
-				all = append(all, e.Entry.Text+" "+e.Entry.URL)
-			}
-		}
-	})
-	require.NoError(t, chromedp.Run(ctx))
+	ctx = browsertest.New(t, 3*time.Minute, chromedp.WindowSize(1280, 900))
+	all := browsertest.Complaints(ctx)
 	return ctx, func() []string {
-		mu.Lock()
-		defer mu.Unlock()
-		return append([]string(nil), all...)
+		return slices.DeleteFunc(all(), func(c string) bool { return strings.HasSuffix(c, "/favicon.ico") })
 	}
 }
 

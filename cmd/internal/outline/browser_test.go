@@ -12,7 +12,6 @@ import (
 	"math"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,6 +27,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/app"
+	"sightline/cmd/internal/browsertest"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/hardware/hardwaretest"
@@ -45,27 +45,7 @@ type visitor struct {
 
 func newVisitor(t *testing.T) *visitor {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("the run without -short opens the browser")
-	}
-	path, err := exec.LookPath("chromium")
-	if err != nil && os.Getenv("CHROME") == "" {
-		if os.Getenv("REQUIRE_CHROMIUM") == "1" {
-			t.Fatal("no chromium on the PATH and CHROME is not set, and REQUIRE_CHROMIUM=1 wants one")
-		}
-		t.Skip("no chromium on the PATH and CHROME is not set")
-	}
-	if chrome := os.Getenv("CHROME"); chrome != "" {
-		path = chrome
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(60*time.Second))...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
-	require.NoError(t, chromedp.Run(ctx))
+	ctx := browsertest.New(t, 4*time.Minute)
 	v := &visitor{t: t, browser: ctx}
 	v.start()
 	return v
@@ -204,12 +184,7 @@ func TestAPhotographIsRuledOn(t *testing.T) {
 	v := newVisitor(t)
 	path, table := photograph(t)
 	cam := &table.Camera
-	var complaints []string
-	chromedp.ListenTarget(v.browser, func(e any) {
-		if x, ok := e.(*runtime.EventExceptionThrown); ok {
-			complaints = append(complaints, x.ExceptionDetails.Error())
-		}
-	})
+	complaints := browsertest.Complaints(v.browser)
 	v.do(emulation.SetDeviceMetricsOverride(1440, 900, 1, false), chromedp.Navigate(v.url+"/outline"),
 		chromedp.WaitVisible("#photo"), chromedp.SetUploadFiles("#photo", []string{path}), chromedp.WaitVisible("#mat"))
 	mat := table.Layout.Corners()
@@ -254,7 +229,7 @@ func TestAPhotographIsRuledOn(t *testing.T) {
 		chromedp.SendKeys("#secret-field", v.secret), chromedp.SendKeys("#secret-name", "Jo"), chromedp.Click("#secret-form button"),
 		chromedp.WaitVisible(`#verdicts [data-key="range"]`), chromedp.Poll(`document.getElementById("nothing").hidden`, nil))
 	v.shot("outline-judge")
-	assert.Empty(t, complaints, "scripts that fail")
+	assert.Empty(t, complaints(), "the browser complains")
 	v.rule()
 }
 

@@ -13,7 +13,6 @@ import (
 	"math"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -27,6 +26,7 @@ import (
 
 	"sightline/calibration/lens"
 	"sightline/cmd/internal/app"
+	"sightline/cmd/internal/browsertest"
 	"sightline/engine/geom"
 	"sightline/hardware/hardwaretest"
 	"sightline/vision"
@@ -65,22 +65,7 @@ func newStage(t *testing.T) *stage {
 		t.Skip("it needs OpenCV to see the tags: ", err)
 	}
 	d.Close()
-	path := os.Getenv("CHROME")
-	if path == "" {
-		if path, err = exec.LookPath("chromium"); err != nil {
-			if os.Getenv("REQUIRE_CHROMIUM") == "1" {
-				t.Fatal("no chromium on the PATH and CHROME is not set, and REQUIRE_CHROMIUM=1 wants one")
-			}
-			t.Skip("no chromium on the PATH and CHROME is not set")
-		}
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(60*time.Second), chromedp.WindowSize(stageWide, stageHigh))...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
+	ctx := browsertest.New(t, 5*time.Minute, chromedp.WindowSize(stageWide, stageHigh))
 	s := &stage{t: t, dir: t.TempDir(), browser: ctx}
 	require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(stageWide, stageHigh)))
 	t.Chdir(s.dir)
@@ -140,7 +125,10 @@ func (s *stage) throw() {
 		defer close(done)
 		for ctx.Err() == nil {
 			var data []byte
-			if err := chromedp.Run(ctx, chromedp.CaptureScreenshot(&data)); err != nil {
+			shot, cancel := context.WithTimeout(ctx, 5*time.Second) // one that a navigation overtakes is never answered
+			err := chromedp.Run(shot, chromedp.CaptureScreenshot(&data))
+			cancel()
+			if err != nil {
 				continue
 			}
 			picture, err := png.Decode(bytes.NewReader(data))

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"sightline/cmd/internal/browsertest"
+
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -17,7 +19,7 @@ import (
 // A phone: nothing it clicks is chosen until somebody types the code of the display.
 func TestAPhoneIsPairedWithTheCodeOfTheDisplay(t *testing.T) {
 	f, s, address := served(t, stranger)
-	ctx := newBrowser(t, time.Minute)
+	ctx := browsertest.New(t, time.Minute)
 	url := "http://" + address
 	a1, b1 := `#table .ship[aria-label^="A1,"]`, `#table .ship[aria-label^="B1,"]`
 	require.NoError(t, chromedp.Run(ctx,
@@ -86,7 +88,7 @@ func TestTakeThePairingPagesPictures(t *testing.T) {
 		t.Skip("PAIR_PNG does not name a directory to write to")
 	}
 	require.NoError(t, os.MkdirAll(dir, 0o755))
-	ctx := newBrowser(t, time.Minute)
+	ctx := browsertest.New(t, time.Minute)
 	_, _, network := served(t, stranger)
 	_, _, here := served(t)
 	for name, address := range map[string]string{"phone": network, "here": here} {

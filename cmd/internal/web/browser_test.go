@@ -2,79 +2,25 @@ package web_test
 
 import (
 	"cmp"
-	"context"
 	"os"
-	"os/exec"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 )
-
-// newBrowser starts a headless Chromium for a test that -short leaves out: make test
-// runs this package twice, and what a browser sees is the same with OpenCV and without.
-func newBrowser(t testing.TB, within time.Duration) context.Context {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("the run without -short opens the browser")
-	}
-	return anyBrowser(t, within)
-}
-
-// anyBrowser starts a headless Chromium: CHROME, or one on the PATH. Without one
-// the test is skipped, unless REQUIRE_CHROMIUM=1 says that there must be one.
-func anyBrowser(t testing.TB, within time.Duration) context.Context {
-	t.Helper()
-	path := os.Getenv("CHROME")
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path == "" {
-			path, _ = exec.LookPath(name)
-		}
-	}
-	if path == "" {
-		if os.Getenv("REQUIRE_CHROMIUM") == "1" {
-			t.Fatal("no chromium on the PATH and CHROME is not set, and REQUIRE_CHROMIUM=1 wants one")
-		}
-		t.Skip("no chromium on the PATH and CHROME is not set")
-	}
-	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()),
-		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
-		chromedp.WSURLReadTimeout(60*time.Second),
-	)
-	ctx, cancelTime := context.WithTimeout(context.Background(), within)
-	ctx, cancelAllocator := chromedp.NewExecAllocator(ctx, options...)
-	ctx, cancelBrowser := chromedp.NewContext(ctx)
-	t.Cleanup(func() {
-		_ = chromedp.Cancel(ctx) // waits for the browser, so that its directory can go
-		cancelBrowser()
-		cancelAllocator()
-		cancelTime()
-	})
-	return ctx
-}
 
 func TestThePageAnswersForAChosenPair(t *testing.T) {
 	f := newFakeTable(t)
 	server := serve(t, f)
-	ctx := anyBrowser(t, time.Minute) // the one page that is also seen with the race detector
-	var complaints []string
-	chromedp.ListenTarget(ctx, func(event any) {
-		switch e := event.(type) {
-		case *runtime.EventExceptionThrown:
-			complaints = append(complaints, e.ExceptionDetails.Error())
-		case *log.EventEntryAdded: // what the policy refuses stands here
-			complaints = append(complaints, e.Entry.Text)
-		}
-	})
+	ctx := browsertest.Start(t, time.Minute) // the one page that is also seen with the race detector
+	complaints := browsertest.Complaints(ctx)
 
 	var title, distance, arc, obstruction, line, live string
 	require.NoError(t, chromedp.Run(ctx,
@@ -106,13 +52,13 @@ func TestThePageAnswersForAChosenPair(t *testing.T) {
 		chromedp.Poll(`document.getElementById("nopicture").hidden`, &picture),
 	))
 	assert.True(t, picture)
-	assert.Empty(t, complaints, "the browser complains")
+	assert.Empty(t, complaints(), "the browser complains")
 }
 
 func TestThePageSaysPlainlyWhatIsWrong(t *testing.T) {
 	f := newFakeTable(t)
 	server := serve(t, f)
-	ctx := newBrowser(t, time.Minute)
+	ctx := browsertest.New(t, time.Minute)
 	f.change(func(state *live.State) {
 		state.Health = live.Health{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: no such device", Advice: "Plug it in."}
 	})
@@ -143,7 +89,7 @@ func TestTakeThePagesPicture(t *testing.T) {
 	if path == "" {
 		t.Skip("PAGE_PNG does not name a file to write")
 	}
-	ctx := newBrowser(t, time.Minute)
+	ctx := browsertest.New(t, time.Minute)
 	var png []byte
 	size, theme := emulation.SetDeviceMetricsOverride(1440, 1160, 1, false), "dark"
 	if os.Getenv("PAGE_PHONE") == "1" {

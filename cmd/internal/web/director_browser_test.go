@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/director"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
@@ -41,7 +42,7 @@ func air(what string) chromedp.Action {
 // TestTheDirectorsKeysReachTheOverlay: each hotkey does what it says on an overlay whose
 // address stays, and nothing frozen is on air without its mark.
 func TestTheDirectorsKeysReachTheOverlay(t *testing.T) {
-	ctx := newBrowser(t, 2*time.Minute)
+	ctx := browsertest.New(t, 2*time.Minute)
 	require.NoError(t, chromedp.Run(ctx, chromedp.EmulateViewport(1440, 900)))
 	f, server, silence := directed(t)
 	key := func(k string) chromedp.Action { return chromedp.KeyEvent(k) }
@@ -81,7 +82,7 @@ func TestTheDirectorsKeysReachTheOverlay(t *testing.T) {
 
 // TestLongNamesAreShortenedGracefully: long names stay within their place.
 func TestLongNamesAreShortenedGracefully(t *testing.T) {
-	ctx := newBrowser(t, time.Minute)
+	ctx := browsertest.New(t, time.Minute)
 	require.NoError(t, chromedp.Run(ctx, transparent(1920, 1080)))
 	_, server, _ := directed(t)
 	var short, long string

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 )
@@ -28,7 +29,7 @@ func notOnScreen(out *string, ids string) chromedp.Action {
 // TestTheAnswerAtAGlance: what is used in a game is on the first screen, and what is no
 // shot looks like none.
 func TestTheAnswerAtAGlance(t *testing.T) {
-	browser := newBrowser(t, 3*time.Minute)
+	browser := browsertest.New(t, 3*time.Minute)
 	require.NoError(t, chromedp.Run(browser))
 	for rule, do := range map[string]func(*testing.T, context.Context){
 		"on a phone the answer is on the first screen with the table": firstScreenOfAPhone,

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 )
@@ -155,7 +156,7 @@ func declareObjects(t *testing.T, tab context.Context) {
 
 // After the login one key more lets nothing go, and what a player let go a judge holds again.
 func TestAJudgeKeepsWhatWasCalledFor(t *testing.T) {
-	ctx := newBrowser(t, time.Minute)
+	ctx := browsertest.New(t, time.Minute)
 	require.NoError(t, chromedp.Run(ctx)) // opens it for longer than the first step
 	c, url := courtTable(t, "A1", "B1")
 	c.judges.ask("player 2")
@@ -183,7 +184,7 @@ func TestAJudgeKeepsWhatWasCalledFor(t *testing.T) {
 // Where the measurement does not decide, the page offers the possible results and records
 // nothing less.
 func TestAJudgeDecidesOnThePage(t *testing.T) {
-	ctx := newBrowser(t, time.Minute)
+	ctx := browsertest.New(t, time.Minute)
 	require.NoError(t, chromedp.Run(ctx)) // opens it for longer than the first step
 	for _, c := range []struct {
 		name   string

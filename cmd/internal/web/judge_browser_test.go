@@ -5,21 +5,18 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 )
@@ -32,7 +29,7 @@ func TestTakeTheJudgesPicture(t *testing.T) {
 	if path == "" {
 		t.Skip("JUDGE_PNG does not name a file to write")
 	}
-	ctx := newBrowser(t, 2*time.Minute)
+	ctx := browsertest.New(t, 2*time.Minute)
 	var png []byte
 	require.NoError(t, chromedp.Run(ctx,
 		emulation.SetDeviceMetricsOverride(1440, 1150, 1, false),
@@ -88,8 +85,8 @@ func TestAJudgeRulesOnThePage(t *testing.T) {
 	c := newCourtroom(t)
 	c.change(withRock)
 	s := steadyCourt(t, c)
-	ctx := newBrowser(t, 2*time.Minute)
-	complaints := listenForComplaints(ctx)
+	ctx := browsertest.New(t, 2*time.Minute)
+	complaints := browsertest.Complaints(ctx)
 
 	var secret string
 	require.NoError(t, chromedp.Run(ctx,
@@ -191,26 +188,5 @@ func TestAJudgeRulesOnThePage(t *testing.T) {
 	assert.Equal(t, "Everything is live", hold)
 	for _, complaint := range complaints()[before:] {
 		assert.Contains(t, complaint, "507", "the browser complains")
-	}
-}
-
-// listenForComplaints collects what the browser has to complain about a page.
-func listenForComplaints(ctx context.Context) func() []string {
-	var mu sync.Mutex
-	var all []string
-	chromedp.ListenTarget(ctx, func(event any) {
-		mu.Lock()
-		defer mu.Unlock()
-		switch e := event.(type) {
-		case *runtime.EventExceptionThrown:
-			all = append(all, e.ExceptionDetails.Error())
-		case *log.EventEntryAdded: // what the policy refuses stands here
-			all = append(all, e.Entry.Text+" "+e.Entry.URL)
-		}
-	})
-	return func() []string {
-		mu.Lock()
-		defer mu.Unlock()
-		return slices.Clone(all)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/rulings"
 	"sightline/engine"
@@ -49,7 +50,7 @@ func TestAnExportedRulingShowsWhatTheJudgeSaw(t *testing.T) {
 	c := newCourtroom(t)
 	c.change(withRock)
 	s := steadyCourt(t, c)
-	ctx := newBrowser(t, time.Minute)
+	ctx := browsertest.New(t, time.Minute)
 	var rangeFigure, attackFigure, measured string
 	require.NoError(t, chromedp.Run(ctx, logIn(s.URL, "A1", "B1"),
 		chromedp.Text(`#verdicts [data-key="range"] .figure`, &rangeFigure),

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -20,7 +21,7 @@ import (
 
 // TestNames runs what holds of names in drawings, in one browser.
 func TestNames(t *testing.T) {
-	ctx := newBrowser(t, 3*time.Minute)
+	ctx := browsertest.New(t, 3*time.Minute)
 	t.Run("a name goes to the first place that is free", func(t *testing.T) { namePlaces(t, ctx) })
 	t.Run("no two names overlap on the judge's page where bases touch, and its table fits a phone", func(t *testing.T) { judgeNames(t, ctx) })
 	t.Run("no name lies under a card of the overlay", func(t *testing.T) { overlayNames(t, ctx) })

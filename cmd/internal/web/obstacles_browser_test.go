@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
-	"github.com/chromedp/cdproto/log"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/assert"
@@ -17,6 +15,7 @@ import (
 
 	"sightline/calibration/lens"
 	"sightline/cmd/internal/app"
+	"sightline/cmd/internal/browsertest"
 	"sightline/engine/geom"
 	"sightline/vision/catalogue"
 	"sightline/vision/obstacle"
@@ -33,7 +32,7 @@ func newTeacher(t *testing.T) *newcomer {
 		t.Skipf("the program finds its place with OpenCV: %v", err)
 	}
 	require.NoError(t, d.Close())
-	u := &newcomer{t: t, browser: newBrowser(t, 8*time.Minute)}
+	u := &newcomer{t: t, browser: browsertest.New(t, 8*time.Minute)}
 	require.NoError(t, chromedp.Run(u.browser))
 	t.Chdir(t.TempDir())
 	u.table, err = tablesim.Open(tablesim.Options{Width: 1920, Height: 1080, Seed: 5, FPS: 4, Paper: time.Hour})
@@ -49,15 +48,7 @@ func newTeacher(t *testing.T) *newcomer {
 // file that came out with the simulated truth.
 func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 	u := newTeacher(t)
-	var complaints []string
-	chromedp.ListenTarget(u.browser, func(event any) {
-		switch e := event.(type) {
-		case *runtime.EventExceptionThrown:
-			complaints = append(complaints, e.ExceptionDetails.Error())
-		case *log.EventEntryAdded:
-			complaints = append(complaints, e.Entry.Text)
-		}
-	})
+	complaints := browsertest.Complaints(u.browser)
 	learn := `#learn-mat:not([disabled])`
 	u.do(emulation.SetDeviceMetricsOverride(1440, 1000, 1, false), chromedp.Navigate(u.url+"/obstacles"))
 
@@ -138,13 +129,12 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 	u.do(chromedp.SetUploadFiles("#file", []string{mine}), chromedp.Click("#take"), chromedp.WaitVisible("#catalogue-problem"))
 	assert.Contains(t, u.read("catalogue-problem"), "The catalogue holds debris1, gas1, my charge already")
 	refusals := 0
-	for _, c := range complaints { // the browser logs a refusal as such
+	for _, c := range complaints() { // the browser logs a refusal as such
 		if strings.Contains(c, "409") {
 			refusals++
 		}
 	}
-	assert.Equal(t, refusals, len(complaints), "the browser complains: %v", complaints)
-	complaints = nil
+	assert.Len(t, complaints(), refusals, "the browser complains")
 	u.do(chromedp.Evaluate(`document.getElementById("mode").value = "all"`, nil), chromedp.Click("#take"), chromedp.WaitVisible("#take.sure"))
 	assert.Equal(t, "Replace all 3 entries?", u.read("take"))
 	u.do(chromedp.Click("#take"), chromedp.Poll(`document.querySelectorAll("#entries li").length === 4`, nil))
@@ -152,7 +142,7 @@ func TestSomebodyTeachesTheirTokensWithThePage(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, string(kept), string(again))
 	assert.FileExists(t, filepath.FromSlash(app.SimulatedTokensPath)+".bak")
-	assert.Empty(t, complaints, "the browser complains")
+	assert.Len(t, complaints(), refusals, "the browser complains")
 }
 
 // compareOutlines compares what was saved with the tokens that lay on the paper.

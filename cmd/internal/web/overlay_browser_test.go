@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 	"sightline/engine/geom"
@@ -79,7 +80,7 @@ func until(id, what string) chromedp.Action {
 
 // TestOverlays runs every test of the overlay's pages in one browser.
 func TestOverlays(t *testing.T) {
-	ctx := newBrowser(t, 4*time.Minute)
+	ctx := browsertest.New(t, 4*time.Minute)
 	require.NoError(t, chromedp.Run(ctx, transparent(1920, 1080)))
 	t.Run("what may be shown is decided from the state, the box's clock and nothing else", func(t *testing.T) { gateTable(t, ctx) })
 	t.Run("what is frozen and hidden is decided from the state that the director froze, too", func(t *testing.T) { frozenTable(t, ctx) })

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"sightline/cmd/internal/browsertest"
+
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -11,7 +13,7 @@ import (
 
 // A streamer who mistypes an option hears of it before the stream does.
 func TestBadOverlayOptionsAreRefusedAloud(t *testing.T) {
-	ctx := newBrowser(t, time.Minute)
+	ctx := browsertest.New(t, time.Minute)
 	require.NoError(t, chromedp.Run(ctx)) // opens it for longer than the first step
 	server := steady(t, newFakeTable(t))
 	set := func(name, value string) chromedp.Action {

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/calibration"
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/web"
 	"sightline/vision/tablesim"
 )
@@ -78,7 +79,7 @@ func TestTakeOverlayPictures(t *testing.T) {
 		t.Skip("OVERLAY_JPG does not name a directory to write to")
 	}
 	server := serve(t, newFakeTable(t))
-	ctx := newBrowser(t, 3*time.Minute)
+	ctx := browsertest.New(t, 3*time.Minute)
 	table := &tablesim.Table{
 		Camera: tablesim.DefaultCamera(1920, 1080), Layout: calibration.DefaultLayout(calibration.MatSide, calibration.MatSide),
 		Look: tablesim.DefaultLook(), Seed: 3,

@@ -30,6 +30,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 )
 
@@ -69,7 +70,7 @@ func TestEveryPage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short looks at the pages")
 	}
-	browser := newBrowser(t, 5*time.Minute)
+	browser := browsertest.New(t, 5*time.Minute)
 	require.NoError(t, chromedp.Run(browser)) // starts it: what follows are its tabs
 	axe := axeScript(t)
 	fonts := ""

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
@@ -22,7 +23,7 @@ import (
 
 // TestThePlayersPage goes through what players do, in tabs of one browser.
 func TestThePlayersPage(t *testing.T) {
-	browser := newBrowser(t, 3*time.Minute)
+	browser := browsertest.New(t, 3*time.Minute)
 	require.NoError(t, chromedp.Run(browser))
 	for _, c := range []struct {
 		rule string

@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/engine"
 )
 
 // The verdict is spoken on the device that asks for it, and what no longer holds is not.
 func TestTheVerdictIsSpokenOnDemand(t *testing.T) {
-	ctx := newBrowser(t, time.Minute)
+	ctx := browsertest.New(t, time.Minute)
 	f := newFakeTable(t)
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
@@ -33,7 +34,7 @@ func TestTheVerdictIsSpokenOnDemand(t *testing.T) {
 }
 
 func TestKeysForEverything(t *testing.T) {
-	ctx := newBrowser(t, time.Minute)
+	ctx := browsertest.New(t, time.Minute)
 	f := newFakeTable(t)
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
@@ -55,7 +56,7 @@ func TestKeysForEverything(t *testing.T) {
 
 // A phone next to the mat shows the verdict and large buttons, and all on one screen.
 func TestTheRemote(t *testing.T) {
-	ctx := newBrowser(t, time.Minute)
+	ctx := browsertest.New(t, time.Minute)
 	f := newFakeTable(t)
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/vision"
 	"sightline/vision/token"
@@ -16,7 +17,7 @@ import (
 func TestASwitchShowsWhatTheProgramSees(t *testing.T) {
 	f := newFakeTable(t)
 	server := serve(t, f)
-	ctx := newBrowser(t, time.Minute)
+	ctx := browsertest.New(t, time.Minute)
 	f.change(func(state *live.State) {
 		state.Located.Ships = append([]vision.ShipView(nil), state.Located.Ships...)
 		state.Located.Ships[0].Sides = []token.Side{token.Front, token.LeftSide}

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	catalogue "sightline/cmd/internal/texts"
 	"sightline/engine"
@@ -105,7 +106,7 @@ var englishWords = regexp.MustCompile(`(?i)\b(the|is|are|of|not|and|range|which|
 // TestThePagesInGerman opens the players' pages in a German browser: nothing on them is
 // English, whoever made the sentence.
 func TestThePagesInGerman(t *testing.T) {
-	browser := newBrowser(t, 3*time.Minute)
+	browser := browsertest.New(t, 3*time.Minute)
 	require.NoError(t, chromedp.Run(browser, cdp.Enable(),
 		cdp.SetExtraHTTPHeaders(cdp.Headers{"Accept-Language": "de-DE,de;q=0.9,en;q=0.6"})))
 	for name, c := range map[string]struct {
@@ -184,7 +185,7 @@ func TestEveryPageInGerman(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short looks at the pages")
 	}
-	browser := newBrowser(t, 5*time.Minute)
+	browser := browsertest.New(t, 5*time.Minute)
 	require.NoError(t, chromedp.Run(browser))
 	for _, p := range allPages() {
 		if only := os.Getenv("PAGES"); only != "" && !slices.Contains(strings.Split(only, ","), p.name) {

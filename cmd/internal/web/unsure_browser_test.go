@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
 )
@@ -55,7 +56,7 @@ func TestABaseThatMayBeTwoShips(t *testing.T) {
 
 // The page writes both names at it and never one, the overlay can do so, and the form that names it offers them first.
 func TestTheDoubtIsWrittenAtTheBase(t *testing.T) {
-	ctx := newBrowser(t, 90*time.Second)
+	ctx := browsertest.New(t, 90*time.Second)
 	s := httptest.NewServer(web.NewServer(web.Options{Hub: live.NewHub(unsureView(t)), Choose: func(live.Choice) {}}))
 	t.Cleanup(s.Close)
 	var tags, offered []string
