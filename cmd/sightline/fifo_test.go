@@ -33,6 +33,7 @@ var fileLines = map[string][]string{
 	"flown <before>":  {"flown FIFO SCENE --ship A1"},
 	"flown <after>":   {"flown SCENE FIFO --ship A1"},
 	"check <scene>":   {"check FIFO --setup"},
+	"check --draw":    nil, // an .svg of a scene with a mat; sheet.Create writes it as it does draw's
 	"draw <scene>":    {"draw FIFO -o OUT"},
 	"draw --output":   {"draw SCENE -o FIFO"},
 
@@ -80,6 +81,7 @@ var fileLines = map[string][]string{
 
 	"looks learn --calibration": {"looks learn --calibration FIFO --at A1,small,100,100,0 -o OUT PICTURE"},
 	"looks learn <image>":       {"looks learn --calibration TABLE --at A1,small,100,100,0 -o OUT FIFO"},
+	"looks learn --source":      {"looks learn --calibration TABLE --jig A1,small -o OUT --source FIFO"},
 	"looks learn --output":      nil, // a card that is not there is told first
 	"looks list <dir>":          {"looks list FIFO"},
 
@@ -92,6 +94,13 @@ var fileLines = map[string][]string{
 	"game export --rulings": {"game export --rulings FIFO", "game export --rulings RULINGS"},
 	"game export --config":  {"game export --config FIFO"},
 	"game export --output":  nil, // needs a game; sheet.Create writes it as it does print's
+
+	"hall run --state":     {"hall run --listen localhost:0 --tables localhost:0 --state FIFO"},
+	"hall invite --state":  {"hall invite 7 --url tls://hall:4222 --state FIFO"},
+	"hall invite --output": {"hall invite 7 --url tls://hall:4222 --state OUT -o FIFO"},
+	"hall invite --png":    {"hall invite 7 --url tls://hall:4222 --state OUT --png FIFO"},
+	"hall revoke --state":  {"hall revoke 7 --state FIFO"},
+	"hall tables --state":  {"hall tables --state FIFO"},
 
 	"squads check <squad>": {"squads check FIFO"},
 	"squads check --data":  {"squads check SQUAD --data FIFO"},
@@ -142,6 +151,7 @@ var noFiles = []string{
 	"tolerance",
 	"name", "kind", "top", "alike", "format", "dpi", "paper", "printer-scale-x", "printer-scale-y", "ships", "single", "only", "yes", "entry",
 	"head", "height", "frames", "key", "dial", "slop-mm", "slop-deg", "setup", "scenario", "game", "form",
+	"tables", "url", "broker", "sha256", "read", "names", "for", "table", "area", "jig",
 	"corners", "quick", "model", "strip", "print", "every", "count", "note", "code", "shell",
 }
 

@@ -16,6 +16,7 @@ import (
 	"sightline/calibration/atomicfile"
 	"sightline/cmd/internal/app"
 	"sightline/cmd/internal/hall"
+	"sightline/cmd/internal/pictures"
 	"sightline/hardware"
 )
 
@@ -71,15 +72,23 @@ func (c *hallRunCmd) Run(ctx context.Context) error {
 // hallInviteCmd invites a table. The invitation alone goes to standard output.
 type hallInviteCmd struct {
 	hallState
-	Table string        `arg:"" help:"Its name: letters, digits and hyphens, such as 7."`
-	For   time.Duration `default:"96h" help:"How long the invitation holds. Default: ${default}."`
-	URL   string        `help:"Under which the table reaches the broker; without it, as the hall said when it ran." placeholder:"URL"`
-	Out   string        `short:"o" help:"Write the invitation to this file, which only you may read, and not to standard output." placeholder:"FILE"`
-	PNG   string        `name:"png" help:"Write the QR code to this file as well." placeholder:"FILE"`
+	Table  string        `arg:"" help:"Its name: letters, digits and hyphens, such as 7."`
+	For    time.Duration `default:"96h" help:"How long the invitation holds. Default: ${default}."`
+	URL    string        `help:"Under which the table reaches the broker; without it, as the hall said when it ran." placeholder:"URL"`
+	Output string        `short:"o" help:"Write the invitation to this file, which only you may read, and not to standard output." placeholder:"FILE"`
+	PNG    string        `name:"png" help:"Write the QR code to this file as well." placeholder:"FILE"`
 }
 
 // Run implements the command.
 func (c *hallInviteCmd) Run() error {
+	for _, path := range []string{c.Output, c.PNG} {
+		if path == "" {
+			continue
+		}
+		if err := pictures.CheckOutput(path); err != nil {
+			return fmt.Errorf("invite: %w", err)
+		}
+	}
 	invites, err := c.invites()
 	if err != nil {
 		return err
@@ -104,8 +113,8 @@ func (c *hallInviteCmd) Run() error {
 			return fmt.Errorf("invite: %w", err)
 		}
 	}
-	if c.Out != "" {
-		if err := atomicfile.Write(c.Out, []byte(text+"\n"), 0o600); err != nil {
+	if c.Output != "" {
+		if err := atomicfile.Write(c.Output, []byte(text+"\n"), 0o600); err != nil {
 			return fmt.Errorf("invite: %w", err)
 		}
 		return nil

@@ -14,18 +14,18 @@ import (
 // missing, before a command works for a minute.
 func CheckOutput(path string) error {
 	if path == "" || path == "-" {
-		return fmt.Errorf("-o %q: expected a file's name", path)
+		return fmt.Errorf("%q: expected a file's name", path)
 	}
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return fmt.Errorf("-o %s: the directory %s is not there", path, dir)
+		return fmt.Errorf("%s: the directory %s is not there", path, dir)
 	case !info.IsDir():
-		return fmt.Errorf("-o %s: %s is not a directory", path, dir)
+		return fmt.Errorf("%s: %s is not a directory", path, dir)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("-o %s: is there and is not a file", path)
+		return fmt.Errorf("%s: is there and is not a file", path)
 	}
 	return nil
 }
