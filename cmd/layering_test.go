@@ -22,7 +22,8 @@ const module = "sightline"
 // package that is in none of the keys is an error. Tests keep to the same directions,
 // but for testsMayImport.
 var mayImport = map[string][]string{
-	"cmd/internal/naming": {"engine", "engine/alike", "engine/flown", "engine/geom", "vision", "vision/token"},
+	"cmd/internal/naming": {"calibration/atomicfile", "calibration/regular", "engine", "engine/alike", "engine/flown", "engine/geom", "vision",
+		"vision/catalogue", "vision/token"},
 	"cmd/internal/pipeline": {"cmd/internal/game", "cmd/internal/live", "cmd/internal/naming", "cmd/internal/sentence", "vision",
 		"vision/capture",
 		"vision/exposure", "vision/fiducial", "vision/fusion", "vision/look", "vision/token", "vision/track", "calibration",
@@ -46,9 +47,9 @@ var mayImport = map[string][]string{
 		"cmd/internal/sheet", "cmd/internal/rulebook", "hardware", "vision", "vision/catalogue", "vision/exposure", "vision/token",
 		"calibration", "calibration/lens", "calibration/verify", "engine", "engine/geom", "engine/scenefile"},
 	"cmd/sightline": {"cmd/...", "hardware/...", "vision/...", "calibration/...", "engine/...", "firmware-config"},
-	"cmd/internal/calibrate": {"cmd/internal/app", "cmd/internal/coverage", "cmd/internal/draw", "cmd/internal/pictures", "cmd/internal/sheet",
-		"cmd/internal/terminal", "calibration", "calibration/lens", "calibration/quick", "calibration/verify", "engine/geom", "vision",
-		"vision/exposure", "vision/fiducial", "vision/look", "vision/opencv", "vision/token"},
+	"cmd/internal/calibrate": {"cmd/internal/app", "cmd/internal/coverage", "cmd/internal/draw", "cmd/internal/looks", "cmd/internal/pictures",
+		"cmd/internal/sheet", "cmd/internal/terminal", "calibration", "calibration/lens", "calibration/quick", "calibration/verify",
+		"engine/geom", "vision", "vision/exposure", "vision/fiducial", "vision/look", "vision/opencv", "vision/token"},
 	"cmd/internal/pictures": {"cmd/internal/terminal", "calibration", "calibration/lens", "vision", "vision/capture", "vision/exposure",
 		"vision/opencv", "vision/tablesim"},
 	"cmd/internal/terminal":    {},

@@ -11,6 +11,7 @@ import (
 	"sightline/calibration"
 	"sightline/calibration/verify"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/looks"
 	"sightline/cmd/internal/pictures"
 	"sightline/cmd/internal/terminal"
 	"sightline/engine"
@@ -112,7 +113,7 @@ func (c *locateCmd) prepare(warn io.Writer) (l *locating, err error) {
 	if l.tables, err = c.tables(warn); err != nil {
 		return nil, err
 	}
-	if l.looks, err = loadLooks(c.Looks); err != nil {
+	if l.looks, err = looks.Load(c.Looks); err != nil {
 		return nil, err
 	}
 	if c.Catalogue == "" && c.EmptyMat != "" && l.looks != nil {

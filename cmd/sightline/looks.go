@@ -172,21 +172,6 @@ func (c *looksListCmd) list(out io.Writer) error {
 	return looks.Print(out, known)
 }
 
-// loadLooks reads the looks of a folder; "": none.
-func loadLooks(dir string) (*look.Library, error) {
-	if dir == "" {
-		return nil, nil
-	}
-	known, err := look.Load(dir)
-	if err != nil {
-		return nil, fmt.Errorf("--looks: %w", err)
-	}
-	if len(known.Looks) == 0 {
-		return nil, fmt.Errorf("--looks %s: expected looks, from looks learn, got none", dir)
-	}
-	return known, nil
-}
-
 // searchLooks adds the ships that are found by their looks anywhere on the mat.
 func (p *picture) searchLooks(f vision.Frame, mat *obstacle.Background) error {
 	if p.looks == nil {

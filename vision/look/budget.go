@@ -2,6 +2,7 @@ package look
 
 import (
 	"fmt"
+	"strings"
 
 	"sightline/calibration"
 	"sightline/engine/geom"
@@ -18,11 +19,36 @@ const (
 
 // Budget adds up the errors of the place of a base that is found by its look, at points of the table. Its terms never
 // shrink but for the fit's.
-type Budget struct{ calibration *calibration.Budget }
+type Budget struct {
+	calibration *calibration.Budget
+	looks       []*Look
+}
 
-// NewBudget returns the budget of a calibrated table.
-func NewBudget(t calibration.Table) *Budget {
-	return &Budget{calibration.NewBudget(t, cardUncertainty(calibration.Uncertainty{}))}
+// NewBudget returns the budget of a calibrated table for the ships that have looks.
+func NewBudget(t calibration.Table, looks *Library) *Budget {
+	return &Budget{calibration.NewBudget(t, cardUncertainty(calibration.Uncertainty{})), looks.Looks}
+}
+
+// jig is how well the places were known at which the looks were learnt: the worst of them, and what says so.
+func (b *Budget) jig() (sigma geom.Length, source string) {
+	for _, l := range b.looks {
+		if l.Known.Place > sigma {
+			sigma, source = l.Known.Place, fmt.Sprintf("where the base stood as its look was learnt: %s, the worst of %d", l.Name, len(b.looks))
+		}
+	}
+	return sigma, source
+}
+
+// borrowed is what another copy's look adds, for the ships whose own cards were not shown.
+func (b *Budget) borrowed() (sigma geom.Length, source string) {
+	var ships []string
+	for _, l := range b.looks {
+		ships = append(ships, l.Ships[1:]...)
+	}
+	if len(ships) == 0 {
+		return 0, "each ship's own card was shown"
+	}
+	return BorrowedSigma, "of " + strings.Join(ships, ", ") + ", whose own cards were not shown; 0 of the others"
 }
 
 // At returns the budget at a point; false: the camera does not see it. The fit's term is its least; a fit states its own.
@@ -49,7 +75,9 @@ func (b *Budget) At(p geom.Point) (calibration.Terms, bool) {
 		}
 		out = append(out, t)
 	}
-	return append(out, term(TermJig, calibration.Own, KnownBySay.Place, "where the base stood as its look was learnt; a look states its own"),
+	jig, jigSource := b.jig()
+	borrowed, borrowedSource := b.borrowed()
+	return append(out, term(TermJig, calibration.Own, jig, jigSource),
 		term(TermSlip, calibration.Own, SlipSigma, "in its frame since then"),
-		term(TermBorrowed, calibration.Own, BorrowedSigma, "where the ship's own card was not shown; else 0")), true
+		term(TermBorrowed, calibration.Own, borrowed, borrowedSource)), true
 }

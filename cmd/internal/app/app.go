@@ -213,7 +213,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 		News: news, Now: time.Now, Log: o.Log, Dir: c.dataDir(),
 	})
 	var table *play.Table
-	main.Game, main.Dial = g, func(ship string) []engine.Maneuver { return table.Dial(ship) } // it runs when there is one
+	main.Game, main.Names, main.Dial = g, p.names(c, o), func(ship string) []engine.Maneuver { return table.Dial(ship) } // when it runs
 	frames := pipeline.New(main)
 	p.relearn = append(p.relearn, frames.Relearn)
 	learner := newLearner(main.Frames, hub, known, p.learnt, time.Now, o.Log)

@@ -12,6 +12,7 @@ import (
 
 	"sightline/cmd/internal/enrol"
 	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/naming"
 	"sightline/cmd/internal/web"
 	"sightline/vision/look"
 )
@@ -78,4 +79,14 @@ func (p *program) shown(c Config, hub *live.Hub, o Options) []web.Route {
 	desk := enrol.New(enrol.Options{Hub: hub, Markers: p.markers(o.Log), Dir: looksDir(c), Changed: p.learnt, Now: time.Now, Log: o.Log})
 	p.tasks = append(p.tasks, desk)
 	return desk.Routes()
+}
+
+// names returns what keeps the names of ships without our tokens for a restart, and runs it.
+func (p *program) names(c Config, o Options) *naming.Memory {
+	m, err := naming.OpenMemory(filepath.Join(c.dataDir(), naming.File), time.Now(), o.Log)
+	if err != nil {
+		o.Log.Warn("ships without our tokens have no names from before the restart", "err", err)
+	}
+	p.tasks = append(p.tasks, m)
+	return m
 }

@@ -10,6 +10,7 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/draw"
+	"sightline/cmd/internal/looks"
 	"sightline/cmd/internal/pictures"
 	"sightline/cmd/internal/sheet"
 	"sightline/cmd/internal/terminal"
@@ -21,9 +22,11 @@ type budgetCmd struct {
 	Calibration string  `required:"" placeholder:"FILE" help:"The table calibration, from calibrate table."`
 	Out         string  `name:"output" aliases:"out" short:"o" placeholder:"FILE" help:"Draw how sure the calibration is over the mat, as SVG."`
 	Height      float64 `placeholder:"MM" default:"4" help:"Height over the mat of what is measured. Default: 4, a base's top."`
-	Looks       bool    `help:"Of a ship without our token that is found by its card (docs/stock.md), 3.6 mm over the mat."`
+	Looks       string  `placeholder:"DIR" help:"Of the ships without our token whose looks are in a folder (docs/stock.md), 3.6 mm over the mat."`
 	Frames      int     `default:"1" help:"How many frames are averaged: only noise shrinks."`
 	JSON        bool    `name:"json" help:"Print one JSON document."`
+
+	looks *look.Library // of Looks; nil: none are given
 }
 
 // Run implements the command.
@@ -33,7 +36,7 @@ func (c *budgetCmd) Run(ctx context.Context) error {
 }
 
 func (c *budgetCmd) run(out, warn io.Writer) error {
-	if c.Looks {
+	if c.Looks != "" {
 		c.Height = float64(look.CardTop)
 	}
 	switch {
@@ -49,6 +52,9 @@ func (c *budgetCmd) run(out, warn io.Writer) error {
 	}
 	t, err := pictures.LoadTable(warn, c.Calibration)
 	if err != nil {
+		return err
+	}
+	if c.looks, err = looks.Load(c.Looks); err != nil {
 		return err
 	}
 	budget := calibration.NewBudget(t, calibration.Uncertainty{})
@@ -94,8 +100,8 @@ func (c *budgetCmd) places(b *calibration.Budget) ([]budgetPlace, error) {
 		{"corner", []geom.Point{{X: in, Y: in}, {X: w - in, Y: in}, {X: w - in, Y: h - in}, {X: in, Y: h - in}}},
 	}
 	at := func(p geom.Point) (calibration.Terms, bool) { return b.At(p, geom.Length(c.Height)) }
-	if c.Looks {
-		at = look.NewBudget(*b.Table()).At
+	if c.looks != nil {
+		at = look.NewBudget(*b.Table(), c.looks).At
 	}
 	var out []budgetPlace
 	for _, g := range groups {
@@ -122,7 +128,7 @@ func (c *budgetCmd) share(t calibration.Term) float64 {
 // distances returns the sigma of distances of 100, 300 and 600 mm between two
 // objects across the mat's middle.
 func (c *budgetCmd) distances(b *calibration.Budget) (out [][2]float64) {
-	if c.Looks {
+	if c.looks != nil {
 		return nil // of two cards, each has errors of its own
 	}
 	l := b.Table().Layout

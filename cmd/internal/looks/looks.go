@@ -24,6 +24,21 @@ type Ship struct {
 	said  []int // which of what was said each place is of
 }
 
+// Load reads the looks of the folder that --looks names; "": none, nil.
+func Load(dir string) (*look.Library, error) {
+	if dir == "" {
+		return nil, nil
+	}
+	known, err := look.Load(dir)
+	if err != nil {
+		return nil, fmt.Errorf("--looks: %w", err)
+	}
+	if len(known.Looks) == 0 {
+		return nil, fmt.Errorf("--looks %s: expected looks, from looks learn, got none", dir)
+	}
+	return known, nil
+}
+
 // Read reads what --at and --name say.
 func Read(at, names []string) (out []Ship, err error) {
 	for n, text := range at {

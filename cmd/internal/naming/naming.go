@@ -3,6 +3,7 @@
 package naming
 
 import (
+	"math"
 	"slices"
 
 	"sightline/engine"
@@ -21,8 +22,69 @@ type Names struct {
 	// Dial returns the maneuvers of a ship's dial; none, or nil: every ship may fly every maneuver.
 	Dial func(ship string) []engine.Maneuver
 
+	// Memory keeps the names while the program does not run; nil: nothing does.
+	Memory *Memory
+
 	stood map[string]engine.Ship // where each was still last, by its name
 	gone  map[string]bool        // it was looked for and found nowhere: it is off the table
+	lost  map[string]int         // it was not watched since then: how often it may still be looked for where it stood
+}
+
+// A ship that was not watched for a while still stands where it stood if nothing but a picture's noise and another registration
+// of the same camera move it: a hand that sets two ships down in each other's places, to 1 mm and 1°, does so once in 500 times.
+const (
+	stillPlace = 0.5 * geom.Millimeter
+	stillTurn  = 0.5 * geom.Degree
+	lostTries  = 20 // pictures
+)
+
+// Lose says that nobody watched the table for a while: the program did not run, there were no pictures, or the camera was moved.
+// What stands exactly where it stood then is the same ship; of the others nothing is known any more.
+func (n *Names) Lose() {
+	if n.Memory != nil && n.stood == nil {
+		n.stood, n.gone = map[string]engine.Ship{}, map[string]bool{}
+		for _, s := range n.Memory.Known() {
+			n.stood[s.ID] = s
+		}
+	}
+	n.lost = map[string]int{}
+	for id := range n.stood {
+		if n.gone[id] {
+			delete(n.stood, id)
+			continue
+		}
+		n.lost[id] = lostTries
+	}
+	n.gone = map[string]bool{}
+}
+
+// Lost are the ships to look for where they stood before the table was not watched, in order.
+func (n *Names) Lost(tracks []vision.Track) (out []engine.Ship) {
+	for id, tries := range n.lost {
+		switch {
+		case slices.ContainsFunc(tracks, func(k vision.Track) bool { return k.Ship.ID == id }):
+			delete(n.lost, id)
+		case tries == 0:
+			n.forget(id)
+		default:
+			n.lost[id]--
+			out = append(out, n.stood[id])
+		}
+	}
+	slices.SortFunc(out, func(a, b engine.Ship) int { return vision.CompareIDs(a.ID, b.ID) })
+	return out
+}
+
+// forget gives up a ship that is not where it stood.
+func (n *Names) forget(id string) {
+	delete(n.lost, id)
+	delete(n.stood, id)
+}
+
+// Stays reports whether a base that was found is a ship that stood there and was not watched.
+func Stays(was, found *engine.Ship) bool {
+	return was.Base == found.Base && was.Seen == found.Seen && was.Look == found.Look && was.Pose.Distance(found.Pose.Point) <= stillPlace &&
+		geom.Angle(math.Abs(float64((was.Pose.Heading-found.Pose.Heading).Signed()))) <= stillTurn
 }
 
 // Base is a base that was found by its card, where no ship stands that is known.
@@ -31,8 +93,8 @@ type Base struct {
 	May  []string // the ships that carry such a card
 }
 
-// Reset forgets where ships stood.
-func (n *Names) Reset() { n.stood, n.gone = nil, nil }
+// Any reports whether a ship has stood on the table under its name.
+func (n *Names) Any() bool { return len(n.stood) > 0 }
 
 // Stood reports whether a ship stood on the table under its name.
 func (n *Names) Stood(id string) bool {
@@ -40,11 +102,11 @@ func (n *Names) Stood(id string) bool {
 	return ok
 }
 
-// Stand remembers the ships that are still.
+// Stand remembers the ships that are still and have no code of ours.
 func (n *Names) Stand(tracks []vision.Track) {
 	for i := range tracks {
 		k := &tracks[i]
-		if k.State != vision.Still || k.Ship.Look == "" || token.Unidentified(k.Ship.ID) {
+		if k.State != vision.Still || token.Unidentified(k.Ship.ID) || k.Ship.Look == "" && (k.Ship.Seen != "edges" || k.Read) {
 			continue
 		}
 		if n.stood == nil {
@@ -52,6 +114,9 @@ func (n *Names) Stand(tracks []vision.Track) {
 		}
 		n.stood[k.Ship.ID] = k.Ship
 		delete(n.gone, k.Ship.ID)
+	}
+	if n.Memory != nil && len(n.lost) == 0 {
+		n.Memory.keep(n.stood)
 	}
 }
 
@@ -75,6 +140,9 @@ func stands(tracks []vision.Track, id string) bool {
 // Name says which ships the bases are that a search of the whole table found. scene has the rules and the mat; tracks are the
 // ships that are known.
 func (n *Names) Name(found []Base, scene *engine.Scene, tracks []vision.Track) []alike.Answer {
+	for id := range n.lost { // the whole table was searched: what was not found where it stood may be anywhere
+		n.forget(id)
+	}
 	out := make([]alike.Answer, len(found))
 	done := make([]bool, len(found))
 	for i := range found {

@@ -55,6 +55,8 @@ type Options struct {
 
 	// Dial returns the maneuvers of a ship's dial, which tell ships that look alike; nil, or none: every maneuver.
 	Dial func(ship string) []engine.Maneuver
+	// Names keeps the names of ships without our tokens while the program does not run; nil: nothing does.
+	Names *naming.Memory
 
 	Cameras   []SecondaryCamera // whose views are fused with this one's
 	Secondary bool              // this is such a camera: what it sees is measured by another
@@ -98,11 +100,12 @@ func New(o Options) *Pipeline {
 		light:    lightGauge{exposure: o.Exposure},
 		locate:   Locate{newLocator: o.NewLocator},
 		track:    newTrack(o.Tracking, o.NewChange, o.Log),
-		stock:    Stock{names: naming.Names{Dial: o.Dial}},
+		stock:    Stock{names: naming.Names{Dial: o.Dial, Memory: o.Names}},
 		fuse:     Fuse{cameras: o.Cameras},
 		measure:  Measure{off: o.Secondary},
 	}
 	p.registration = NewRegistration(o.RegistrationOptions, p)
+	p.stock.names.Lose()
 	return p
 }
 
@@ -140,6 +143,11 @@ func (p *Pipeline) Update(f vision.Frame) {
 		return
 	}
 	p.receive(f)
+	if !p.track.single && p.stock.came(capturedAt(f, now)) && p.registration.State() != Unknown {
+		p.note("There were no pictures for a while: ships without our tokens keep their names where they stand as they stood.")
+		p.drop()
+		p.track.detectChange(*p.registration.Table())
+	}
 	p.examine(f, now)
 	if p.rest(f, now) {
 		return
@@ -213,6 +221,7 @@ func (p *Pipeline) install(t calibration.Table) error {
 // drop forgets what was seen through a registration that is no longer in use.
 func (p *Pipeline) drop() {
 	p.track.reset()
+	p.stock.names.Lose()
 	p.locate.problem, p.measure.problem = "", ""
 	p.dropped = true
 }

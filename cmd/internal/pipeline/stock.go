@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"slices"
+	"time"
 
 	"sightline/cmd/internal/naming"
 	"sightline/engine"
@@ -21,6 +22,36 @@ type stockLocator interface {
 // keeps their names.
 type Stock struct {
 	names naming.Names
+	last  time.Time // when a picture came last
+}
+
+// unwatched is how long there are no pictures until a ship may have been moved, and another one put in its place.
+const unwatched = 3 * time.Second
+
+// came takes when a picture was taken, and reports whether the table was not watched before it for a while.
+func (s *Stock) came(at time.Time) bool {
+	gap := at.Sub(s.last)
+	first := s.last.IsZero()
+	s.last = at
+	return !first && (gap > unwatched || gap < -unwatched) && s.names.Any()
+}
+
+// back puts the ships on the table that stand exactly where they stood before it was not watched.
+func (s *Stock) back(e *EdgeSearch, tracks []vision.Track) {
+	find := e.finder()
+	if find == nil {
+		return
+	}
+	for _, was := range s.names.Lost(tracks) {
+		if slices.ContainsFunc(e.Located.Scene.Ships, func(s engine.Ship) bool { return s.ID == was.ID }) {
+			continue
+		}
+		ship, view, ok := find(vision.Track{Ship: was})
+		if ok && naming.Stays(&was, &ship) && s.standsAlone(&ship, tracks) {
+			ship.Quarters = was.Quarters
+			s.give(e, ship, view)
+		}
+	}
 }
 
 // rest shows a picture that rests to the search in the background.
@@ -41,6 +72,7 @@ func (s *Stock) ready(l Locator) bool {
 func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 	e.before = tracks
 	s.names.Stand(tracks)
+	s.back(e, tracks)
 	named = s.resolve(e, tracks)
 	l, ok := e.Locator.(stockLocator)
 	if !ok {

@@ -1,0 +1,211 @@
+package naming
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"sightline/calibration/atomicfile"
+	"sightline/calibration/regular"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/catalogue"
+	"sightline/vision/token"
+)
+
+// File is the file, in the data directory, of where ships without our tokens stood under their names.
+const File = "ships.json"
+
+const (
+	keptFor     = 12 * time.Hour // a day of play: the next day's ships are others
+	keptMost    = 64 << 10       // bytes
+	keptShips   = 40
+	keptVersion = 1
+	writeEvery  = 2 * time.Second
+)
+
+// Memory keeps in a file where ships stood under their names, so that those that still stand there have their names again when the
+// program restarts. It is safe for concurrent use.
+type Memory struct {
+	path string
+	log  *slog.Logger
+
+	mu    sync.Mutex
+	ships []engine.Ship
+	dirty bool
+}
+
+type keptFile struct {
+	Version int        `json:"version"`
+	At      time.Time  `json:"at"`
+	Ships   []keptShip `json:"ships"`
+}
+
+type keptShip struct {
+	ID      string  `json:"id"`
+	Base    string  `json:"base"`
+	Seen    string  `json:"seen"`
+	Look    string  `json:"look,omitempty"`
+	X       float64 `json:"x_mm"`
+	Y       float64 `json:"y_mm"`
+	Heading float64 `json:"heading_deg"`
+	// Quarters says that the heading may be off by quarter turns.
+	Quarters bool `json:"quarters,omitempty"`
+}
+
+// OpenMemory reads what is kept in a file. A file that is not there, or of another day, holds nothing; the error says what is wrong
+// with another one, and the memory that is returned with it is empty.
+func OpenMemory(path string, now time.Time, log *slog.Logger) (*Memory, error) {
+	m := &Memory{path: path, log: log}
+	raw, err := regular.Read(path, keptMost)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return m, nil
+	case err != nil:
+		return m, fmt.Errorf("ships' names: %w", err)
+	}
+	f, err := readKept(raw)
+	if err != nil {
+		return m, fmt.Errorf("ships' names: %s: %w", path, err)
+	}
+	if age := now.Sub(f.At); age < 0 || age > keptFor {
+		return m, nil
+	}
+	for _, k := range f.Ships {
+		base, _ := engine.ParseBase(k.Base)
+		m.ships = append(m.ships, engine.Ship{ID: k.ID, Player: player(k.ID), Base: base, Seen: k.Seen, Look: k.Look, Quarters: k.Quarters,
+			Pose: geom.Pose{Point: geom.Point{X: k.X, Y: k.Y}, Heading: (geom.Angle(k.Heading) * geom.Degree).Normalized()}})
+	}
+	return m, nil
+}
+
+// player is whose ship it is; 0: its name does not say.
+func player(id string) int {
+	c, err := token.CodeOfID(id)
+	if err != nil {
+		return 0
+	}
+	return c.Player()
+}
+
+// readKept reads the file; the errors name the key.
+func readKept(raw []byte) (f keptFile, err error) {
+	if key := catalogue.KeyTwice(raw); key != "" {
+		return f, fmt.Errorf("the key %q stands twice in one place: expected once", key)
+	}
+	d := json.NewDecoder(strings.NewReader(string(raw)))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return f, fmt.Errorf("expected JSON with version, at and ships: %w", err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return f, errors.New("something follows the ships")
+	}
+	if f.Version != keptVersion {
+		return f, fmt.Errorf("version: expected %d, got %d", keptVersion, f.Version)
+	}
+	if len(f.Ships) > keptShips {
+		return f, fmt.Errorf("ships: expected at most %d, got %d", keptShips, len(f.Ships))
+	}
+	for i, k := range f.Ships {
+		if _, err := token.CodeOfID(k.ID); err != nil {
+			return f, fmt.Errorf("ships[%d].id: %w", i, err)
+		}
+		if _, err := engine.ParseBase(k.Base); err != nil {
+			return f, fmt.Errorf("ships[%d].base: %w", i, err)
+		}
+		if k.Seen != "look" && k.Seen != "edges" {
+			return f, fmt.Errorf("ships[%d].seen: expected look or edges, got %.40q", i, k.Seen)
+		}
+		if !(math.Abs(k.X) <= 5000 && math.Abs(k.Y) <= 5000 && math.Abs(k.Heading) <= 720) {
+			return f, fmt.Errorf("ships[%d]: expected a place of at most 5000 mm and a heading of at most 720°, got %v, %v, %v", i, k.X, k.Y,
+				k.Heading)
+		}
+	}
+	return f, nil
+}
+
+// Known are the ships that stood under their names as the file was written last.
+func (m *Memory) Known() []engine.Ship {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.ships)
+}
+
+// keep takes where the ships stand.
+func (m *Memory) keep(stood map[string]engine.Ship) {
+	var now []engine.Ship
+	for _, s := range stood {
+		now = append(now, s)
+	}
+	slices.SortFunc(now, func(a, b engine.Ship) int { return vision.CompareIDs(a.ID, b.ID) })
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.dirty = m.dirty || !slices.EqualFunc(now, m.ships, func(a, b engine.Ship) bool {
+		return a.ID == b.ID && a.Look == b.Look && a.Seen == b.Seen && a.Quarters == b.Quarters &&
+			a.Pose.Distance(b.Pose.Point) < 0.05 &&
+			math.Abs((a.Pose.Heading-b.Pose.Heading).Signed().Degrees()) < 0.05
+	})
+	if m.dirty {
+		m.ships = now
+	}
+}
+
+// String names the task.
+func (m *Memory) String() string { return "ships' names" }
+
+// Run writes the file when something changed, until ctx is cancelled.
+func (m *Memory) Run(ctx context.Context) error {
+	t := time.NewTicker(writeEvery)
+	defer t.Stop()
+	failed := false
+	for done := false; !done; {
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			done = true
+		}
+		err := m.write(time.Now())
+		if err != nil && !failed {
+			m.log.Warn("the ships' names are not kept for a restart", "err", err)
+		}
+		failed = err != nil
+	}
+	return nil
+}
+
+// write writes the file if something changed since it was written.
+func (m *Memory) write(now time.Time) error {
+	m.mu.Lock()
+	ships, dirty := m.ships, m.dirty
+	m.dirty = false
+	m.mu.Unlock()
+	if !dirty {
+		return nil
+	}
+	f := keptFile{Version: keptVersion, At: now, Ships: []keptShip{}}
+	for _, s := range ships[:min(len(ships), keptShips)] {
+		f.Ships = append(f.Ships, keptShip{s.ID, s.Base.String(), s.Seen, s.Look, s.Pose.X, s.Pose.Y, s.Pose.Heading.Degrees(),
+			s.Quarters})
+	}
+	raw, err := json.MarshalIndent(f, "", "  ")
+	if err == nil {
+		err = atomicfile.Write(m.path, append(raw, '\n'), 0o600)
+	}
+	if err != nil {
+		m.mu.Lock()
+		m.dirty = true
+		m.mu.Unlock()
+	}
+	return err
+}

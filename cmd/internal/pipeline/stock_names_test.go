@@ -1,0 +1,182 @@
+package pipeline
+
+import (
+	"context"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/calibration"
+	"sightline/cmd/internal/live"
+	"sightline/cmd/internal/naming"
+	"sightline/engine"
+	"sightline/engine/geom"
+	"sightline/vision"
+	"sightline/vision/look"
+	"sightline/vision/track"
+)
+
+// stockBench is a table of stock ships that the whole pipeline watches.
+type stockBench struct {
+	*bench
+	*stockedLocator
+	memory *naming.Memory
+	path   string
+}
+
+// watch starts the program over the table; what it kept is there again.
+func (s *stockBench) watch(t *testing.T) {
+	t.Helper()
+	var now time.Time
+	if s.bench != nil {
+		now = s.bench.now
+	}
+	var err error
+	s.memory, err = naming.OpenMemory(s.path, time.Now(), slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	s.bench = newBench(t, func(_ *bench, o *benchParts) {
+		o.Tracking, o.Names = track.TrackerOptions{}, s.memory
+		o.NewLocator = func(calibration.Table) (Locator, error) { return s.stockedLocator, nil }
+	})
+	if !now.IsZero() {
+		s.bench.now = now
+	}
+}
+
+// stop ends the program, which writes down what it knows.
+func (s *stockBench) stop(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, s.memory.Run(ctx))
+}
+
+// names lets a second of pictures come, in which a search of the whole table may end, and returns what stands and what it may be.
+func (s *stockBench) names(searched bool) map[string][]string {
+	if searched {
+		s.found = s.bases
+	}
+	var v live.State
+	for range 6 {
+		v = s.bench.picture(frameTime)
+	}
+	out := map[string][]string{}
+	for _, k := range v.Tracks {
+		if k.State == vision.Still {
+			out[k.Ship.ID] = k.Ship.NameDoubt
+		}
+	}
+	return out
+}
+
+// tap says which ship stands somewhere.
+func (s *stockBench) tap(t *testing.T, id string, i int) {
+	t.Helper()
+	asked := &placing{ship: tap(id, s.bases[i]), done: make(chan error, 1)}
+	require.True(t, s.pipeline.placing.CompareAndSwap(nil, asked))
+	s.bench.picture(frameTime)
+	require.NoError(t, <-asked.done)
+}
+
+// threeAlike is a table with three ships alike and one of another look, all of which have their names.
+func threeAlike(t *testing.T) *stockBench {
+	t.Helper()
+	alike := []string{"A1", "A2", "A3"}
+	bases := []look.Sight{at("A1", 200, 200, alike...), at("A1", 300, 200, alike...), at("A1", 400, 200, alike...), at("B1", 500, 500, "B1")}
+	s := &stockBench{stockedLocator: &stockedLocator{bases: bases}, path: filepath.Join(t.TempDir(), naming.File)}
+	s.watch(t)
+	require.Equal(t, map[string][]string{"?1": alike, "?2": alike, "?3": alike, "B1": nil}, s.names(true))
+	s.tap(t, "A1", 0)
+	s.tap(t, "A2", 1)
+	require.Equal(t, named, s.names(false))
+	return s
+}
+
+var named = map[string][]string{"A1": nil, "A2": nil, "A3": nil, "B1": nil}
+
+func (s *stockBench) where(t *testing.T, id string) geom.Point {
+	t.Helper()
+	k, ok := vision.Tracked{Tracks: s.hub.Newest().Tracks}.Track(id)
+	require.True(t, ok, id)
+	return k.Ship.Pose.Point
+}
+
+// Names outlast a hold.
+func TestNamesOutlastAHold(t *testing.T) {
+	s := threeAlike(t)
+	err := s.game.Hold(live.HoldRequest{Hold: true})
+	require.NoError(t, err)
+	s.names(true)
+	err = s.game.Hold(live.HoldRequest{})
+	require.NoError(t, err)
+	assert.Equal(t, named, s.names(true))
+}
+
+// While there were no pictures, or while the program did not run, ships alike may have been moved by hand: those that stand exactly
+// where they stood keep their names, the others are asked about.
+func TestNamesOutlastWhatWasNotWatched(t *testing.T) {
+	for name, unwatched := range map[string]func(*stockBench){
+		"no pictures": func(s *stockBench) { s.bench.now = s.bench.now.Add(20 * time.Second) },
+		"a restart":   func(s *stockBench) { s.stop(t); s.watch(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := threeAlike(t)
+			unwatched(s)
+			assert.Equal(t, named, s.names(false), "nothing moved, and nothing has to be searched for")
+			assert.Equal(t, s.bases[1].Pose.Point, s.where(t, "A2"))
+
+			unwatched(s)
+			s.bases[0].Pose.X += 60 // two moved, and may have been exchanged
+			s.bases[1].Pose.X += 30
+			assert.Equal(t, map[string][]string{"A3": nil, "B1": nil}, s.names(false))
+			both := []string{"A1", "A2"}
+			got := s.names(true)
+			assert.Len(t, got, 4)
+			for id, may := range got {
+				if vision.CompareIDs(id, "A") < 0 {
+					assert.Equal(t, both, may, id)
+				}
+			}
+			assert.Contains(t, got, "A3")
+
+			s = threeAlike(t)
+			unwatched(s)
+			s.bases[0].Pose.Y += 0.9 // put down again where another one of them may have stood
+			s.bases[1].Pose.Heading += 1.2 * geom.Degree
+			got = s.names(true)
+			assert.NotContains(t, got, "A1")
+			assert.NotContains(t, got, "A2")
+			assert.Contains(t, got, "A3")
+			s.tap(t, "A2", 0)
+			assert.Equal(t, named, s.names(false), "a tap tells them")
+			assert.Equal(t, s.bases[0].Pose.Point, s.where(t, "A2"))
+		})
+	}
+}
+
+// A ship that a person placed by hand, whose card was never shown, has its name again where it stands exactly as it stood.
+func TestAMarkedShipOutlastsARestart(t *testing.T) {
+	l := &stockedLocator{edgyLocator: edgyLocator{at: geom.Pose{Point: geom.Point{X: 303, Y: 398}, Heading: 91 * geom.Degree}, seen: true}}
+	s := &stockBench{stockedLocator: l, path: filepath.Join(t.TempDir(), naming.File)}
+	s.watch(t)
+	s.bench.picture(frameTime)
+	asked := &placing{ship: live.PlacedShip{ID: "B2", Player: 2, Pose: l.at, Base: engine.Small}, done: make(chan error, 1)}
+	s.pipeline.placing.Store(asked)
+	s.bench.picture(frameTime)
+	require.NoError(t, <-asked.done)
+	require.Contains(t, s.names(false), "B2")
+	s.stop(t)
+	s.watch(t)
+	require.Contains(t, s.names(false), "B2")
+	k, _ := vision.Tracked{Tracks: s.hub.Newest().Tracks}.Track("B2")
+	assert.Equal(t, 2, k.Ship.Player)
+	assert.True(t, k.Ship.Quarters, "nobody said which way it points")
+	s.stop(t)
+	l.at.X += 1
+	s.watch(t)
+	assert.Empty(t, s.names(false), "it was moved, or it is another one")
+}
