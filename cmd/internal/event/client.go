@@ -128,7 +128,7 @@ func (c *Client) connect() (*nats.Conn, error) {
 		return nil, err
 	}
 	options := []nats.Option{
-		nats.Name("table " + i.Table), nats.Nkey(public, key.Sign), nats.CustomInboxPrefix(Inbox(i.Event, i.Table)),
+		nats.Name(c.session), nats.Nkey(public, key.Sign), nats.CustomInboxPrefix(Inbox(i.Event, i.Table)),
 		nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.ReconnectWait(time.Second),
 		nats.ReconnectBufSize(-1), // nothing that was said while there was no hall is said afterwards
 		nats.IgnoreAuthErrorAbort(), nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(2), nats.Timeout(dialWithin),
@@ -277,7 +277,8 @@ func (s *status) lost(c *Client, err error) {
 	defer s.mu.Unlock()
 	text := "The hall does not answer. The table plays on, and what is recorded waits."
 	if refused(err) {
-		text = "The hall refuses this table: its invitation has expired or was revoked. The table plays on."
+		text = "The hall refuses this table: its invitation has expired, was revoked or is in use by another program. The hall's page " +
+			"says which. The table plays on."
 	}
 	s.here = false
 	if s.told == text || err == nil {

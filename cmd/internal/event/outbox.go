@@ -127,6 +127,7 @@ func (b *outbox) behind(r Record) bool {
 
 // run hands on what is new whenever it is woken, until ctx is cancelled.
 func (b *outbox) run(ctx context.Context, conn *nats.Conn) {
+	said := "" // what the log was told last
 	for {
 		select {
 		case <-ctx.Done():
@@ -136,13 +137,17 @@ func (b *outbox) run(ctx context.Context, conn *nats.Conn) {
 		for ctx.Err() == nil && conn.IsConnected() {
 			more, err := b.next(ctx, conn)
 			if err != nil && ctx.Err() == nil {
-				b.c.o.Log.Warn("hall: a ruling was not acknowledged; it is sent again", "err", err)
+				if text := err.Error(); text != said {
+					b.c.o.Log.Warn("hall: a ruling was not acknowledged; it is sent again until it is", "err", err)
+					said = text
+				}
 				select {
 				case <-ctx.Done():
 				case <-time.After(outboxEvery):
 				}
 				continue
 			}
+			said = ""
 			if !more {
 				break
 			}
@@ -217,6 +222,9 @@ func publish(ctx context.Context, conn *nats.Conn, m *nats.Msg) error {
 	ctx, stop := context.WithTimeout(ctx, ackWithin)
 	defer stop()
 	answer, err := conn.RequestMsgWithContext(ctx, m)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("the hall did not acknowledge it within %v", ackWithin)
+	}
 	if err != nil {
 		return err
 	}

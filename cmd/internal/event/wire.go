@@ -105,13 +105,27 @@ type Clock struct {
 func ClockOf(m *nats.Msg) (Clock, error) {
 	c := Clock{Session: m.Header.Get(headerSession)}
 	var err error
-	if c.UpMS, err = strconv.ParseInt(m.Header.Get(headerUp), 10, 64); err != nil || c.Session == "" {
+	if c.UpMS, err = strconv.ParseInt(m.Header.Get(headerUp), 10, 64); err != nil || c.Session == "" || len(c.Session) > sessionMost {
 		return c, fmt.Errorf("event: %s: expected the table's clock in its headers", m.Subject)
 	}
 	if c.AtMS, err = strconv.ParseInt(m.Header.Get(headerAt), 10, 64); err != nil {
 		return c, fmt.Errorf("event: %s: expected unix ms in %s", m.Subject, headerAt)
 	}
-	return c, nil
+	return c, c.Check()
+}
+
+// clockMost is the most that a clock can say, in ms: sums of a few stay far inside 64 bits, and
+// in nanoseconds inside a time.Duration.
+const clockMost = 1 << 42 // 139 years
+
+const sessionMost = 64 // bytes of a session's name
+
+// Check says what is wrong with a reading; nil: nothing.
+func (c Clock) Check() error {
+	if c.UpMS < 0 || c.UpMS > clockMost || c.AtMS < -clockMost || c.AtMS > clockMost {
+		return fmt.Errorf("event: no clock says up %d ms and unix %d ms", c.UpMS, c.AtMS)
+	}
+	return nil
 }
 
 // Health says how a table is.

@@ -32,6 +32,7 @@ import (
 const (
 	certificateFile = "broker.pem" // the certificate and its key
 	certificateMost = 16 << 10     // bytes
+	storeFolder     = "jetstream"
 	readyWithin     = 20 * time.Second
 	checkEvery      = time.Second // whether the invitations of connected tables still hold
 	clientsMost     = 1024
@@ -85,8 +86,13 @@ func newCertificate(now time.Time) ([]byte, error) {
 
 // broker is the embedded one.
 type broker struct {
-	server *server.Server
-	door   *door
+	server   *server.Server
+	door     *door
+	dir      string
+	reopened time.Time // when its files were last read again
+
+	mu    sync.Mutex // guards what follows
+	stuck error      // why it keeps nothing; nil: it does
 }
 
 // door decides who may connect, and what they may say.
@@ -95,10 +101,42 @@ type door struct {
 	own     string // the hall's public key
 	log     *slog.Logger
 	event   string
+	server  *server.Server
 
 	mu     sync.Mutex        // guards what follows
-	inside map[uint64]string // the keys of connected tables
+	inside map[uint64]*guest // connected tables
+	sent   map[string]sentHome
+	second map[string]sentHome
 }
+
+// guest is a connected table.
+type guest struct {
+	key, table string
+	name       string // of its program's session
+	messages   int64  // that it had sent
+	floods     int    // how often in a row it sent too many
+}
+
+// sentHome says when something last happened to a table's program, and what.
+type sentHome struct {
+	at  time.Time
+	why string
+}
+
+func newDoor(invites *Invites, own, event string, log *slog.Logger) *door {
+	return &door{invites: invites, own: own, log: log, event: event, inside: map[uint64]*guest{}, sent: map[string]sentHome{},
+		second: map[string]sentHome{}}
+}
+
+// A table sends seven messages a second, and many small rulings at once after it was alone. One
+// that sends more than floodMost in a second, twice in a row, stays out for floodOut.
+const (
+	floodMost = 20_000
+	floodOut  = time.Minute
+	freedIn   = 10 // tries, freedEvery apart, for a connection that ends to be gone
+
+	freedEvery = 100 * time.Millisecond
+)
 
 var _ server.Authentication = (*door)(nil)
 
@@ -113,15 +151,84 @@ func (d *door) Check(c server.ClientAuthentication) bool {
 		return true
 	}
 	i, problem := d.invites.byKey(o.Nkey)
+	if problem == "" {
+		problem = d.enter(c, i)
+	}
 	if problem != "" {
 		d.log.Warn("hall: a table is refused", "from", c.RemoteAddress(), "table", i.Table, "why", problem)
 		return false
 	}
 	c.RegisterUser(&server.User{Username: o.Nkey, Permissions: permissions(d.event, i.Table)})
+	return true
+}
+
+// enter lets an invited table in, unless another program is there with its invitation, and says
+// why not. The same program's earlier connection ends: Wi-Fi may have left it half open.
+func (d *door) enter(c server.ClientAuthentication, i Invite) (problem string) {
+	name := c.GetOpts().Name
+	for try := 0; ; try++ {
+		d.mu.Lock()
+		if home := d.sent[i.Table]; time.Since(home.at) < floodOut {
+			d.mu.Unlock()
+			return home.why
+		}
+		free := true
+		for id, g := range d.inside {
+			switch {
+			case g.key != i.Key || d.server.GetClient(id) == nil:
+			case g.name == name:
+				go func() { _ = d.server.DisconnectClientByID(id) }() // it may have gone already
+			default:
+				free = false
+			}
+		}
+		if free {
+			d.inside[c.GetID()] = &guest{key: i.Key, table: i.Table, name: name}
+			d.mu.Unlock()
+			return ""
+		}
+		if try == freedIn {
+			d.second[i.Table] = sentHome{time.Now(), fmt.Sprintf("A second program, at %v, tries to join with this table's invitation, "+
+				"and is refused. Invite a table of its own for it.", c.RemoteAddress())}
+			d.mu.Unlock()
+			return "another program is here with its invitation"
+		}
+		d.mu.Unlock()
+		time.Sleep(freedEvery) // a program that ended a moment ago is still being seen off
+	}
+}
+
+// problems says what is wrong with a table's programs.
+func (d *door) problems(table string) (out []string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.inside[c.GetID()] = o.Nkey
-	return true
+	if s := d.second[table]; time.Since(s.at) < troubleShown {
+		out = append(out, s.why)
+	}
+	if s := d.sent[table]; time.Since(s.at) < floodOut {
+		out = append(out, "The table was sent home for a minute: "+s.why+".")
+	}
+	return out
+}
+
+// check sends home a table whose invitation no longer holds, or that floods. The caller holds
+// mu.
+func (d *door) check(id uint64, g *guest, messages int64) {
+	_, problem := d.invites.byKey(g.key)
+	sent := messages - g.messages
+	g.messages = messages
+	if sent <= floodMost {
+		g.floods = 0
+	} else if g.floods++; g.floods > 1 && problem == "" {
+		problem = fmt.Sprintf("it sent %d messages in a second", sent)
+		d.sent[g.table] = sentHome{time.Now(), problem}
+	}
+	if problem == "" {
+		return
+	}
+	d.log.Warn("hall: a table is sent home", "table", g.table, "why", problem)
+	delete(d.inside, id)
+	_ = d.server.DisconnectClientByID(id) // it may have gone already
 }
 
 // signed says what is wrong with the signature of a broker's nonce.
@@ -161,7 +268,7 @@ func startBroker(address, dir string, d *door, pair tls.Certificate) (*broker, e
 	}
 	s, err := server.NewServer(&server.Options{
 		ServerName: "sightline-hall", Host: host, Port: port, NoSigs: true, NoLog: true, MaxConn: clientsMost,
-		JetStream: true, StoreDir: filepath.Join(dir, "jetstream"), SyncAlways: true, MaxPayload: event.PayloadMost,
+		JetStream: true, StoreDir: filepath.Join(dir, storeFolder), JetStreamMaxStore: storeMost, SyncAlways: true, MaxPayload: event.PayloadMost,
 		TLS: true, TLSConfig: &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS13}, TLSHandshakeFirst: true,
 		TLSTimeout: 10, AuthTimeout: 12, PingInterval: 2 * time.Second, MaxPingsOut: 2, WriteDeadline: 10 * time.Second,
 		CustomClientAuthentication: d, AlwaysEnableNonce: true, DisableShortFirstPing: true,
@@ -170,12 +277,13 @@ func startBroker(address, dir string, d *door, pair tls.Certificate) (*broker, e
 		return nil, fmt.Errorf("hall: broker: %w", err)
 	}
 	s.SetLogger(brokerLog{d.log}, false, false)
+	d.server = s
 	go s.Start()
 	if !s.ReadyForConnections(readyWithin) {
 		s.Shutdown()
 		return nil, fmt.Errorf("hall: the broker cannot listen on %s: is the address in use?", address)
 	}
-	return &broker{s, d}, nil
+	return &broker{server: s, door: d, dir: dir}, nil
 }
 
 func splitAddress(address string) (host string, port int, err error) {
@@ -193,7 +301,8 @@ func splitAddress(address string) (host string, port int, err error) {
 	return host, a.Port, nil
 }
 
-// watch sends home the tables whose invitation no longer holds, until ctx is cancelled.
+// watch looks after the broker until ctx is cancelled: whether it can write, and which tables are
+// to be sent home.
 func (b *broker) watch(ctx context.Context) {
 	ticker := time.NewTicker(checkEvery)
 	defer ticker.Stop()
@@ -203,18 +312,23 @@ func (b *broker) watch(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
+		b.checkStore()
+		now, err := b.server.Connz(&server.ConnzOptions{Limit: clientsMost})
+		if err != nil {
+			b.door.log.Warn("hall: broker", "err", err)
+			continue
+		}
+		messages := map[uint64]int64{}
+		for _, c := range now.Conns {
+			messages[c.Cid] = c.InMsgs
+		}
 		b.door.mu.Lock()
-		for id, key := range b.door.inside {
-			i, problem := b.door.invites.byKey(key)
-			if problem == "" {
-				if b.server.GetClient(id) == nil {
-					delete(b.door.inside, id)
-				}
-				continue
+		for id, g := range b.door.inside {
+			if n, there := messages[id]; there {
+				b.door.check(id, g, n)
+			} else if b.server.GetClient(id) == nil {
+				delete(b.door.inside, id)
 			}
-			b.door.log.Warn("hall: a table is sent home", "table", i.Table, "why", problem)
-			delete(b.door.inside, id)
-			_ = b.server.DisconnectClientByID(id) // it may have gone already
 		}
 		b.door.mu.Unlock()
 	}

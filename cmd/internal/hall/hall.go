@@ -19,6 +19,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -70,9 +71,12 @@ type Hall struct {
 
 const (
 	seedFile    = "hall.seed"
+	lockFile    = "hall.lock"
 	programFile = "program.json"
 	smallMost   = 4 << 10 // bytes of the two
 	streamName  = "Rulings and pictures of the event's tables."
+
+	streamHeartbeat = 3 * time.Second // twice without one, and the stream is followed again from where it was
 )
 
 // Run runs a hall until ctx is cancelled.
@@ -94,6 +98,11 @@ func Run(ctx context.Context, o Options) error {
 	if err := h.readSmall(); err != nil {
 		return err
 	}
+	lock, err := lockFolder(o.Dir)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
 	o.Access.Log = o.Log
 	h.guard = access.NewGuard(o.Access, o.Now)
 	listener, err := listen(o.Listen)
@@ -125,6 +134,20 @@ func Run(ctx context.Context, o Options) error {
 	return h.serve(ctx, listener)
 }
 
+// lockFolder keeps a second hall out of a state folder until the file is closed: two would write
+// into the same streams.
+func lockFolder(dir string) (*os.File, error) {
+	lock, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("hall: %w", err)
+	}
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		lock.Close()
+		return nil, fmt.Errorf("hall: another hall runs with the folder %s; end it, or choose another with --state", dir)
+	}
+	return lock, nil
+}
+
 // join starts the embedded broker, or goes to the other one, and returns where tables reach it.
 func (h *Hall) join() (url string, err error) {
 	key, err := h.key()
@@ -142,7 +165,7 @@ func (h *Hall) join() (url string, err error) {
 	if err != nil {
 		return "", err
 	}
-	d := &door{invites: h.invites, own: public, log: h.o.Log, event: h.event, inside: map[uint64]string{}}
+	d := newDoor(h.invites, public, h.event, h.o.Log)
 	if h.broker, err = startBroker(h.o.Tables, h.o.Dir, d, pair); err != nil {
 		return "", err
 	}
@@ -279,7 +302,7 @@ func (h *Hall) readRulings(ctx context.Context) error {
 		if read++; read >= waiting {
 			once.Do(func() { close(done) })
 		}
-	}, jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
+	}, jetstream.PullHeartbeat(streamHeartbeat), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
 		h.o.Log.Warn("hall: the stream of rulings", "err", err)
 	}))
 	if err != nil {

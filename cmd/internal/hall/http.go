@@ -18,12 +18,19 @@ import (
 
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/event"
+	"sightline/cmd/internal/openapi"
 	"sightline/cmd/internal/sentence"
 	"sightline/cmd/internal/web"
 )
 
 //go:embed static
 var static embed.FS
+
+//go:embed openapi
+var openAPIFiles embed.FS
+
+// openAPI is the OpenAPI document of the hall's addresses.
+var openAPI = openapi.Document(append(web.PairAPI(), openapi.Part{Files: openAPIFiles, Glob: "openapi/*.json"})...)
 
 const (
 	writeWithin  = 10 * time.Second // an event, a page or a picture
@@ -87,7 +94,7 @@ func (h *Hall) serve(ctx context.Context, l net.Listener) error {
 // handler answers all addresses of the hall.
 func (h *Hall) handler() http.Handler {
 	mux := http.NewServeMux()
-	for _, r := range append(h.routes(), web.PairRoutes(h.guard, h.o.Access)...) {
+	for _, r := range h.routes() {
 		answer := r.Handler
 		if r.Streams {
 			answer = h.guard.Streaming(answer)
@@ -106,7 +113,7 @@ func (h *Hall) handler() http.Handler {
 
 // routes are the hall's addresses.
 func (h *Hall) routes() []web.Route {
-	return []web.Route{
+	return append(web.PairRoutes(h.guard, h.o.Access), []web.Route{
 		{Pattern: "GET /{$}", Role: access.Nobody, Handler: page("hall.html")},
 		{Pattern: "GET /director", Role: access.Nobody, Handler: h.director},
 		{Pattern: "GET /pair", Role: access.Nobody, Handler: page("hall.html")},
@@ -115,6 +122,7 @@ func (h *Hall) routes() []web.Route {
 		{Pattern: "GET /overlay/{widget}", Role: access.Nobody, Handler: h.overlay},
 		{Pattern: "GET /livez", Role: access.Nobody, Handler: h.livez},
 		{Pattern: "GET /healthz", Role: access.Nobody, Handler: h.healthz},
+		{Pattern: "GET /api/openapi.json", Role: access.Nobody, Handler: openapi.Handler(openAPI)},
 		{Pattern: "GET /metrics", Role: access.Reader, Handler: h.metrics},
 		{Pattern: "GET /api/hall", Role: access.Reader, Handler: h.now},
 		{Pattern: "GET /api/program", Role: access.Reader, Handler: h.getProgram},
@@ -130,7 +138,7 @@ func (h *Hall) routes() []web.Route {
 		{Pattern: "GET /t/{table}/{path...}", Role: access.Player, Handler: h.tunnel},
 		{Pattern: "POST /t/{table}/{path...}", Role: access.Player, Handler: h.tunnel},
 		{Pattern: "PATCH /t/{table}/{path...}", Role: access.Player, Handler: h.tunnel},
-	}
+	}...)
 }
 
 func page(name string) http.HandlerFunc { return web.Static(static, "static/"+name) }
@@ -198,13 +206,19 @@ func (h *Hall) livez(w http.ResponseWriter, _ *http.Request) {
 	web.WriteJSON(w, http.StatusOK, map[string]string{"status": "alive"})
 }
 
-// healthz is 200 while the broker answers.
+// healthz is 200 while the broker answers and keeps what it gets.
 func (h *Hall) healthz(w http.ResponseWriter, r *http.Request) {
 	ctx, stop := context.WithTimeout(r.Context(), 2*time.Second)
 	defer stop()
 	if _, err := h.stream.Info(ctx); err != nil {
 		web.WriteJSON(w, http.StatusServiceUnavailable, map[string]any{"status": "broker", "detail": sentence.Of(err)})
 		return
+	}
+	if h.broker != nil {
+		if err := h.broker.trouble(); err != nil {
+			web.WriteJSON(w, http.StatusServiceUnavailable, map[string]any{"status": "broker", "detail": sentence.Of(err)})
+			return
+		}
 	}
 	web.WriteJSON(w, http.StatusOK, map[string]any{"status": "ok", "event": h.event})
 }
@@ -246,8 +260,8 @@ const eventPing = 5 * time.Second
 // change of it is told before the first state of the next.
 func (h *Hall) events(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("table")
-	if name != "program" && event.CheckName("table", name) != nil {
-		http.NotFound(w, r)
+	if name != "program" && !h.knows(name) {
+		http.Error(w, "The hall knows no table of that name.", http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -312,7 +326,7 @@ func (h *Hall) showTable(ctx context.Context, s *stream, name string, changed <-
 			if !h.fresh(t, v) {
 				continue
 			}
-			text = "event: state\ndata: " + string(bytes.TrimSpace(v.json)) + "\n\n"
+			text = "event: state\ndata: " + string(v.json) + "\n\n"
 		}
 		if s.send(text) != nil {
 			return false

@@ -128,12 +128,23 @@ func (v *Invites) change(f func(*book) error) error {
 	return v.load()
 }
 
-// current returns the file's content.
+// current returns the file's content. While it cannot be read, what was read last counts:
+// tables that play are not sent home for it, and Trouble says so.
 func (v *Invites) current() (book, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	err := v.load()
+	if v.book.Event != "" {
+		return v.book, nil
+	}
 	return v.book, err
+}
+
+// Trouble says why the file cannot be read; nil: it can.
+func (v *Invites) Trouble() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.load()
 }
 
 // Event returns the event's name.

@@ -142,7 +142,7 @@ func TestARevokedTableIsSentHome(t *testing.T) {
 	eventually(t, "the people at the table are told why", func() bool {
 		select {
 		case text := <-told:
-			return strings.Contains(text, "expired or was revoked")
+			return strings.Contains(text, "has expired, was revoked or is in use")
 		default:
 			return false
 		}

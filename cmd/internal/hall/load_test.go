@@ -36,6 +36,7 @@ const (
 	childDir    = "HALL_TEST_DIR" // its state folder; "": this is no child
 	childListen = "HALL_TEST_LISTEN"
 	childTables = "HALL_TEST_TABLES" // "": it is a plain HTTP server to compare with
+	childDisk   = "HALL_TEST_DISK"   // size of a disk of its own for the folder, such as 64m; "": none
 )
 
 func TestMain(m *testing.M) {
@@ -50,6 +51,13 @@ func child(dir, listen, tables string) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	var err error
+	if size := os.Getenv(childDisk); size != "" {
+		err = syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size)
+	}
+	if err != nil {
+		fmt.Println("no disk of its own:", err)
+		return 0
+	}
 	if tables == "" {
 		err = plain(ctx, dir, listen)
 	} else {
@@ -111,6 +119,7 @@ type process struct {
 	*running
 	command *exec.Cmd
 	env     []string
+	disk    string // its size; "": it has none of its own
 }
 
 // freeAddress is one that nothing listens on.
@@ -122,11 +131,14 @@ func freeAddress(t testing.TB) string {
 }
 
 // spawn starts a child on one core. Without tables it is the plain server.
-func spawn(t testing.TB, tables bool) *process {
+func spawn(t testing.TB, tables bool) *process { return spawnOnDisk(t, tables, "") }
+
+// spawnOnDisk does the same on a small disk of its own.
+func spawnOnDisk(t testing.TB, tables bool, disk string) *process {
 	t.Helper()
-	p := &process{running: &running{dir: t.TempDir()}}
+	p := &process{running: &running{dir: t.TempDir()}, disk: disk}
 	listen := freeAddress(t)
-	p.env = append(os.Environ(), childDir+"="+p.dir, childListen+"="+listen, "GOMAXPROCS=1")
+	p.env = append(os.Environ(), childDir+"="+p.dir, childDisk+"="+disk, childListen+"="+listen, "GOMAXPROCS=1")
 	p.page = "http://" + listen
 	if tables {
 		p.tables = freeAddress(t)
@@ -134,6 +146,9 @@ func spawn(t testing.TB, tables bool) *process {
 	}
 	p.start(t)
 	t.Cleanup(func() { p.end(syscall.SIGKILL) })
+	if p.disk != "" {
+		p.dir = fmt.Sprintf("/proc/%d/root%s", p.command.Process.Pid, p.dir)
+	}
 	if tables {
 		var err error
 		p.invites, err = hall.OpenInvites(p.dir, time.Now)
@@ -146,11 +161,25 @@ func (p *process) start(t testing.TB) {
 	t.Helper()
 	p.command = exec.Command(os.Args[0])
 	p.command.Env, p.command.Stderr = p.env, os.Stderr
+	if p.disk != "" {
+		own := func(id int) []syscall.SysProcIDMap {
+			return []syscall.SysProcIDMap{{ContainerID: 0, HostID: id, Size: 1}}
+		}
+		p.command.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS,
+			UidMappings: own(os.Getuid()), GidMappings: own(os.Getgid())}
+	}
 	out, err := p.command.StdoutPipe()
 	require.NoError(t, err)
-	require.NoError(t, p.command.Start())
+	if err := p.command.Start(); err != nil && p.disk != "" {
+		t.Skip("no disk of its own for a process here:", err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	require.NoError(t, err, "the child did not start")
+	if p.disk != "" && strings.HasPrefix(line, "no disk") {
+		t.Skip(line)
+	}
 	require.Equal(t, "ready\n", line)
 }
 

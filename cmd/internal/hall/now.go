@@ -59,7 +59,8 @@ type nowJSON struct {
 	AtMS    int64      `json:"at_unix_ms"`
 	Program string     `json:"program"`
 	Tables  []Tile     `json:"tables"`
-	Calls   []OpenCall `json:"calls"` // the oldest first
+	Calls   []OpenCall `json:"calls"`   // the oldest first
+	Trouble string     `json:"trouble"` // what is wrong with the hall itself; "": nothing
 }
 
 // now answers with all tables.
@@ -80,7 +81,8 @@ func (h *Hall) snapshot() (nowJSON, error) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	is := nowJSON{Version: 1, Event: h.event, AtMS: h.o.Now().UnixMilli(), Program: h.program, Tables: []Tile{}, Calls: []OpenCall{}}
+	is := nowJSON{Version: 1, Event: h.event, AtMS: h.o.Now().UnixMilli(), Program: h.program, Tables: []Tile{}, Calls: []OpenCall{},
+		Trouble: h.trouble()}
 	expires := map[string]time.Time{}
 	for _, i := range valid {
 		expires[i.Table] = i.Expires
@@ -100,10 +102,11 @@ func (h *Hall) snapshot() (nowJSON, error) {
 		}
 		c := tile.Health.Call
 		call := OpenCall{Table: name, Held: c.Held, Asked: c.Asked, Live: tile.Live, Page: "/t/" + name + "/judge"}
-		if waiting, ok := t.clock.age(t.read.Session, c.UpMS, now); ok {
-			call.WaitingMS = waiting.Milliseconds()
+		call.WaitingMS = t.read.UpMS - min(max(-waitingMost, c.UpMS), t.read.UpMS) // when the table last said so
+		if tile.AgeMS >= 0 {
+			call.WaitingMS += tile.AgeMS
 		} else {
-			call.WaitingMS = t.read.UpMS - c.UpMS + (now - t.came).Milliseconds()
+			call.WaitingMS += (now - t.came).Milliseconds()
 		}
 		is.Calls = append(is.Calls, call)
 	}
@@ -134,6 +137,12 @@ func (h *Hall) tile(t *table, now time.Duration) Tile {
 			tile.Round, tile.Names = p.Round, p.Players
 		}
 	}
+	if h.broker != nil {
+		tile.Problems = append(tile.Problems, h.broker.door.problems(t.name)...)
+	}
+	if now-t.unread < troubleShown && t.unread > 0 {
+		tile.Problems = append(tile.Problems, "What the table says cannot be read: "+t.unreadWhy)
+	}
 	if t.came == 0 {
 		return tile
 	}
@@ -144,6 +153,9 @@ func (h *Hall) tile(t *table, now time.Duration) Tile {
 	}
 	tile.Waiting = max(0, health.Record.Number-t.chain.whole)
 	tile.Problems = append(tile.Problems, t.chain.against(health.Record, t.heard)...)
+	if now-t.turns < troubleShown && t.turns > 0 {
+		tile.Problems = append(tile.Problems, "Two programs speak as this table by turns: give each its own invitation.")
+	}
 	switch {
 	case health.Game != nil:
 		g := health.Game
@@ -161,6 +173,9 @@ func (h *Hall) tile(t *table, now time.Duration) Tile {
 	}
 	return tile
 }
+
+// waitingMost is how long before its program began a table may have held a picture, in ms.
+const waitingMost = 1 << 40
 
 // searchMost is how many rulings and games a search answers with at most.
 const searchMost = 200

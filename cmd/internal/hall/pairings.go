@@ -8,8 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -38,19 +41,22 @@ const (
 
 // ParsePairings reads a file of pairings: CSV with a heading that names the columns table,
 // player1 and player2, and perhaps round; JSON as the hall writes them, {"pairings": [{"table":
-// "7", "round": "Round 3", "players": ["Ada", "Ben"]}]}; or a tournament as List Fortress
-// exports it; the last Swiss round is taken.
+// "7", "round": "Round 3", "players": ["Ada", "Ben"]}]}; or a tournament as List Fortress gives
+// it, or as other programs export it for List Fortress. Its errors say what was expected.
 func ParsePairings(raw []byte) (list []Pairing, err error) {
 	if len(raw) > PairingsMost {
 		return nil, fmt.Errorf("pairings: expected at most %d bytes, got %d", PairingsMost, len(raw))
 	}
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(raw) {
-		return nil, errors.New("pairings: expected text in UTF-8")
+		return nil, errors.New("pairings: expected text in UTF-8: save a spreadsheet as CSV")
 	}
-	if text := bytes.TrimSpace(raw); len(text) > 0 && text[0] == '{' {
+	switch text := bytes.TrimSpace(raw); {
+	case bytes.HasPrefix(text, []byte("{")), bytes.HasPrefix(text, []byte("[")):
 		list, err = pairingsJSON(text)
-	} else {
+	case bytes.HasPrefix(text, []byte("<")):
+		err = errors.New("this is a web page: copy its table into a spreadsheet and save that as CSV")
+	default:
 		list, err = pairingsCSV(raw)
 	}
 	if err != nil {
@@ -138,70 +144,127 @@ func roundName(text string) string {
 	return text
 }
 
-// pairingsJSON reads the hall's own form or List Fortress's.
+// pairingsJSON reads the hall's own form, or a tournament as List Fortress gives it or takes it.
 func pairingsJSON(raw []byte) ([]Pairing, error) {
 	var in struct {
-		Pairings     []Pairing        `json:"pairings"`
-		Participants []fortressPlayer `json:"participants"`
-		Rounds       []fortressRound  `json:"rounds"`
+		Pairings []Pairing `json:"pairings"`
+		tournament
+		Nested *tournament `json:"tournament"` // as TableTop.TO writes it
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
-		return nil, fmt.Errorf("it is neither the hall's nor List Fortress's JSON: %w", err)
+		return nil, fmt.Errorf("it is in none of the forms that the hall reads: %w", err)
 	}
-	if in.Participants != nil {
-		return fortress(in.Participants, in.Rounds)
+	t := &in.tournament
+	if in.Nested != nil {
+		t = in.Nested
 	}
-	return in.Pairings, nil
+	switch {
+	case in.Pairings != nil:
+		return in.Pairings, nil
+	case t.Participants != nil:
+		return t.pairings(t.byID)
+	case t.Players != nil:
+		return t.pairings(byName)
+	}
+	return nil, fmt.Errorf(`expected "pairings", or a tournament with "participants" or "players" and "rounds"; found %s`, keys(raw))
 }
 
-// What a tournament of List Fortress holds (GET /api/v1/tournaments/ID).
-type (
-	fortressPlayer struct {
+// keys names what stands in a JSON object.
+func keys(raw []byte) string {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(raw, &all) != nil || len(all) == 0 {
+		return "nothing"
+	}
+	var out []string
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		out = append(out, strconv.Quote(short(key)))
+	}
+	if len(out) > keysNamed {
+		out = append(out[:keysNamed], "…")
+	}
+	return strings.Join(out, ", ")
+}
+
+const keysNamed = 6
+
+// tournament is what List Fortress holds: as it gives it (GET /api/v1/tournaments/ID), with
+// participants whom matches name by numbers, or as it takes it from the programs that run
+// tournaments (Rollbetter, TableTop.TO, Cryodex), with players whom matches name.
+type tournament struct {
+	Participants []struct {
 		ID   int64  `json:"id"`
 		Name string `json:"name"`
-	}
-	fortressRound struct {
-		Number  int             `json:"round_number"`
-		Type    int             `json:"roundtype_id"`
-		Matches []fortressMatch `json:"matches"`
-	}
-	fortressMatch struct {
-		Player1 int64  `json:"player1_id"`
-		Player2 *int64 `json:"player2_id"` // null: a bye
-	}
-)
+	} `json:"participants"`
+	Players []struct{} `json:"players"` // nil: it is not of this form
+	Rounds  []struct {
+		Number  int     `json:"round_number"`
+		Type    int     `json:"roundtype_id"` // 1: Swiss
+		Taken   int     `json:"round-number"`
+		Kind    string  `json:"round-type"` // "swiss", "elimination"
+		Matches []match `json:"matches"`
+	} `json:"rounds"`
+}
 
-// fortress makes pairings of the last round of the first kind, Swiss. List Fortress knows no tables: they are numbered
-// from 1 in the order of the matches, without the byes.
-func fortress(players []fortressPlayer, rounds []fortressRound) (list []Pairing, err error) {
-	if len(rounds) == 0 {
-		return nil, errors.New("the List Fortress tournament has no rounds")
+type match struct {
+	ID1    int64  `json:"player1_id"`
+	ID2    *int64 `json:"player2_id"` // null: a bye
+	Name1  string `json:"player1"`
+	Name2  string `json:"player2"` // "": a bye
+	Result string `json:"result"`
+}
+
+// pairings are those of the last Swiss round; of the last round where there is none. A
+// tournament says nothing of tables: they are numbered from 1 in the order of the matches,
+// without the byes.
+func (t *tournament) pairings(players func(match) (names [2]string, bye bool, err error)) (list []Pairing, err error) {
+	if len(t.Rounds) == 0 {
+		return nil, errors.New("the tournament has no rounds")
 	}
-	names := map[int64]string{}
-	for _, p := range players {
-		names[p.ID] = short(p.Name)
-	}
-	last := rounds[0]
-	for _, r := range rounds {
-		if cmp.Or(cmp.Compare(last.Type, r.Type), cmp.Compare(r.Number, last.Number)) > 0 {
-			last = r
+	last, number, kind := -1, 0, 0
+	for i, r := range t.Rounds {
+		n, k := cmp.Or(r.Number, r.Taken), r.Type
+		if k == 0 && r.Kind != "" && !strings.EqualFold(r.Kind, "swiss") {
+			k = math.MaxInt
+		}
+		if last < 0 || cmp.Or(cmp.Compare(kind, k), cmp.Compare(n, number)) > 0 {
+			last, number, kind = i, n, k
 		}
 	}
-	for _, m := range last.Matches {
-		if m.Player2 == nil {
-			continue
+	for i, m := range t.Rounds[last].Matches {
+		names, bye, err := players(m)
+		if err != nil {
+			return nil, fmt.Errorf("round %d, match %d: %w", number, i+1, err)
 		}
-		p := Pairing{Table: strconv.Itoa(len(list) + 1), Round: fmt.Sprintf("Round %d", last.Number)}
-		for i, id := range []int64{m.Player1, *m.Player2} {
-			name, known := names[id]
-			if !known {
-				return nil, fmt.Errorf("round %d names participant %d, who is not among the participants", last.Number, id)
-			}
-			p.Players[i] = name
+		if !bye && !strings.EqualFold(m.Result, "bye") {
+			list = append(list, Pairing{Table: strconv.Itoa(len(list) + 1), Round: fmt.Sprintf("Round %d", number), Players: names})
 		}
-		list = append(list, p)
 	}
 	return list, nil
+}
+
+// byID finds the players of a match among the participants.
+func (t *tournament) byID(m match) (names [2]string, bye bool, err error) {
+	if m.ID2 == nil {
+		return names, true, nil
+	}
+	for i, id := range []int64{m.ID1, *m.ID2} {
+		known := false
+		for _, p := range t.Participants {
+			if p.ID == id {
+				names[i], known = short(p.Name), true
+			}
+		}
+		if !known {
+			return names, false, fmt.Errorf("participant %d is not among the participants", id)
+		}
+	}
+	return names, false, nil
+}
+
+// byName takes the players of a match as it names them.
+func byName(m match) (names [2]string, bye bool, err error) {
+	names = [2]string{short(m.Name1), short(m.Name2)}
+	return names, names[1] == "" || strings.EqualFold(names[1], "bye"), nil
 }
 
 // short cuts a name to what a stream's line holds.

@@ -17,6 +17,13 @@ func pairing(table, round, a, b string) hall.Pairing {
 	return hall.Pairing{Table: table, Round: round, Players: [2]string{a, b}}
 }
 
+// exported is a tournament in the form in which other programs export it for List Fortress.
+const exported = `{"name": "Example", "players": [{"name": "Ada Example", "rank": {"swiss": 1}, "list": {"faction": "rebelalliance"}}, {"name": "Ben"}],
+	"rounds": [{"round-type": "swiss", "round-number": 1, "matches": []}, {"round-type": "swiss", "round-number": 2, "matches": [
+	{"player1": "Cleo", "player1points": 0, "player2": "Ada Example", "player2points": 0, "result": null},
+	{"player1": "Dan", "player2": "BYE"}, {"player1": "Eva", "player2": null, "result": "bye"}, {"player1": "Finn", "player2": "Gil", "result": "win"}]},
+	{"round-type": "elimination", "round-number": 4, "matches": [{"player1": "Ada Example", "player2": "Ben"}]}]}`
+
 // fortress is a tournament in the form of List Fortress's API, with invented people.
 const fortress = `{"id": 1, "name": "Example", "participants": [{"id": 11, "name": "Ada Example", "score": 3}, {"id": 12, "name": "Ben"},
 	{"id": 13, "name": "Cleo"}, {"id": 14, "name": "Dan"}, {"id": 15, "name": "A name that is far too long for any line"}],
@@ -40,15 +47,25 @@ func TestPairingsAreReadFromEveryForm(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []hall.Pairing{pairing("1", "Round 2", "Cleo", "Ada Example"),
 		pairing("2", "Round 2", "Ben", "A name that is far too long for…")}, list)
+	for _, text := range []string{exported, `{"tournament":` + exported + `}`} {
+		list, err = hall.ParsePairings([]byte(text))
+		require.NoError(t, err)
+		assert.Equal(t, []hall.Pairing{pairing("1", "Round 2", "Cleo", "Ada Example"), pairing("2", "Round 2", "Finn", "Gil")}, list)
+	}
 	for text, want := range map[string]string{
+		`{"id":338,"matches":[{"player1":{"username":"ada"}}]}`: `expected "pairings", or a tournament with "participants" or "players" and "rounds"; found "id", "matches"`,
+		`{"ladder":[],"waitlist":[]}`:                           `found "ladder", "waitlist"`, `{}`: "found nothing", `[{"player1":"Ada"}]`: "in none of the forms",
+		`{"players":[],"rounds":[{"matches":[{"player1":{"name":"Ada"}}]}]}`: "in none of the forms",
+		`{"players":[{}],"rounds":[{"matches":[{"player2":"Ben"}]}]}`:        "pairing 1: player 1 has no name",
+		`{"players":[{}]}`: "the tournament has no rounds", "<!doctype html><table>": "this is a web page",
 		"": "expected a heading", "a,b\n": "there is no table", "table,player1,player2\n": "there are none in it",
 		"table,player1,player2\n1,Ada,Ben\n1,Cleo,Dan\n": "pairing 2: table 1 has pairing 1 already",
 		"table,player1,player2\n1.5,Ada,Ben\n":           "pairing 1: table: expected 1 to 16 letters",
 		"table,player1,player2\n1,,Ben\n":                "player 1 has no name",
 		"table,player1,player2\n1,Ada\n":                 "wrong number of fields",
 		"table,player1,player2\n1,A\x07da,Ben\n":         "printable characters",
-		"{":                                              "neither the hall's nor List Fortress's", `{"participants":[],"rounds":[]}`: "has no rounds",
-		`{"participants":[],"rounds":[{"matches":[{"player1_id":1,"player2_id":2}]}]}`: "names participant 1, who is not",
+		"{":                                              "in none of the forms", `{"participants":[],"rounds":[]}`: "has no rounds",
+		`{"participants":[],"rounds":[{"matches":[{"player1_id":1,"player2_id":2}]}]}`: "participant 1 is not among the participants",
 		"\xff": "UTF-8", strings.Repeat("x", hall.PairingsMost+1): "expected at most",
 	} {
 		_, err := hall.ParsePairings([]byte(text))
@@ -59,6 +76,7 @@ func TestPairingsAreReadFromEveryForm(t *testing.T) {
 func FuzzParsePairings(f *testing.F) {
 	f.Add([]byte("table,round,player1,player2\n1,3,Ada,Ben\n"))
 	f.Add([]byte(fortress))
+	f.Add([]byte(exported))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		list, err := hall.ParsePairings(raw)
 		if err != nil {

@@ -1,8 +1,12 @@
 package hall
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -21,6 +25,11 @@ type table struct {
 	clock  clock
 	chain  chain
 	asked  time.Duration // when its clock was last asked for
+	before string        // the session of its program before this one
+	turns  time.Duration // when two sessions were last heard by turns; 0: never
+
+	unread    time.Duration // when it last said what cannot be read; 0: never
+	unreadWhy string
 
 	watchers int
 	views    live.Broadcast[*view] // its states
@@ -44,22 +53,43 @@ func (h *Hall) table(name string) *table {
 	return t
 }
 
+// knows reports whether a table is invited, or was heard.
+func (h *Hall) knows(name string) bool {
+	valid, _ := h.invites.Valid() // without them those that were heard are known
+	if slices.ContainsFunc(valid, func(i Invite) bool { return i.Table == name }) {
+		return true
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.tables[name] != nil
+}
+
 // heard takes a table's health.
 func (h *Hall) heard(name string, m *nats.Msg) {
 	var is event.Health
 	read, err := event.ClockOf(m)
-	if err == nil {
+	switch {
+	case err != nil:
+	case len(m.Data) > healthMost:
+		err = fmt.Errorf("expected at most %d bytes of health, got %d", healthMost, len(m.Data))
+	default:
 		err = json.Unmarshal(m.Data, &is)
-	}
-	if err != nil {
-		h.o.Log.Warn("hall: a table's word cannot be read", "table", name, "err", err)
-		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t := h.table(name)
+	if err != nil {
+		h.cannotRead(t, err)
+		return
+	}
 	if read.Session == t.read.Session && read.UpMS < t.read.UpMS {
 		return // an older one
+	}
+	if read.Session != t.read.Session {
+		if read.Session == t.before {
+			t.turns = h.up()
+		}
+		t.before = t.read.Session
 	}
 	t.health, t.read, t.came, t.heard = is, read, h.up(), time.Now()
 	if read.Session != t.clock.session {
@@ -67,6 +97,24 @@ func (h *Hall) heard(name string, m *nats.Msg) {
 	}
 	h.keepGame(name, is.Game)
 	h.askAgain(t)
+}
+
+// The most that a table says at once, in bytes, and how long its page says that something was
+// wrong with it.
+const (
+	healthMost   = 16 << 10
+	stateMost    = 512 << 10
+	troubleShown = 10 * time.Second
+)
+
+// cannotRead notes that a table said what cannot be read. The log is told once in a while. The
+// caller holds mu.
+func (h *Hall) cannotRead(t *table, err error) {
+	now := h.up()
+	if t.unread == 0 || now-t.unread >= troubleShown || err.Error() != t.unreadWhy {
+		h.o.Log.Warn("hall: what a table says cannot be read", "table", t.name, "err", err)
+	}
+	t.unread, t.unreadWhy = now, err.Error()
 }
 
 // resendEvery is how often a table is asked at most to send its record again.
@@ -89,13 +137,21 @@ func (h *Hall) askAgain(t *table) {
 // saw takes a table's whole state, if it is none too old to be shown.
 func (h *Hall) saw(name string, m *nats.Msg) {
 	read, err := event.ClockOf(m)
-	if err != nil {
-		h.o.Log.Warn("hall: a table's state cannot be read", "table", name, "err", err)
-		return
+	body := bytes.TrimSpace(m.Data)
+	switch {
+	case err != nil:
+	case len(body) > stateMost:
+		err = fmt.Errorf("expected at most %d bytes of state, got %d", stateMost, len(body))
+	case !json.Valid(body) || bytes.ContainsAny(body, "\r\n"): // a line break would end the event that carries it
+		err = errors.New("expected a state as one line of JSON")
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	t := h.table(name)
+	if err != nil {
+		h.cannotRead(t, err)
+		return
+	}
 	age, ok := t.clock.age(read.Session, read.UpMS, h.up())
 	if !ok || stale(age) || read.Session == t.shown.Session && read.UpMS < t.shown.UpMS {
 		h.figures.staleStates.Add(1)
@@ -103,7 +159,7 @@ func (h *Hall) saw(name string, m *nats.Msg) {
 	}
 	h.figures.states.Add(1)
 	t.shown = read
-	t.views.Publish(&view{json: m.Data, read: read})
+	t.views.Publish(&view{json: body, read: read})
 }
 
 // fresh reports whether a state may still be shown.
@@ -209,7 +265,7 @@ func (h *Hall) measureClock(ctx context.Context, name string) {
 	answer, err := h.conn.RequestWithContext(ctx, event.SubjectsOf(h.event, name).Ask(event.AskClock), nil)
 	came := h.up()
 	var read event.Clock
-	if err != nil || json.Unmarshal(answer.Data, &read) != nil {
+	if err != nil || json.Unmarshal(answer.Data, &read) != nil || read.Check() != nil {
 		return // it is asked again
 	}
 	h.mu.Lock()

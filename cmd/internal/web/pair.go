@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"sightline/cmd/internal/access"
+	"sightline/cmd/internal/openapi"
 	"sightline/hardware"
 )
 
@@ -79,7 +80,7 @@ func (s *Server) accessRoutes(mux *router) {
 	mux.Handle("GET /pair", s.Allow(access.Nobody, s.pairPage))
 	mux.Handle("GET /pair/{code}", s.Allow(access.Nobody, s.pairPage))
 	mux.Handle("GET /PAIR/{code}", s.Allow(access.Nobody, s.pairPage)) // as the display's QR code writes it
-	mux.Handle("GET /api/openapi.json", s.Allow(access.Nobody, s.describe))
+	mux.Handle("GET /api/openapi.json", s.Allow(access.Nobody, openapi.Handler(openAPI)))
 	mux.Handle("GET /api/me", s.Allow(access.Nobody, s.me))
 	mux.Handle("GET /api/pair", s.Allow(access.Player, s.pairingCode))
 	mux.Handle("POST /api/pair", s.Allow(access.Nobody, s.Pair))

@@ -51,7 +51,7 @@ export function follow(show, silent) {
     const [now] = await ask("/api/hall");
     if (now && performance.now() - asked <= lost) {
       heard = performance.now();
-      setText(byId("said"), "");
+      setText(byId("said"), now.trouble);
       show(now);
     }
     setTimeout(next, every);

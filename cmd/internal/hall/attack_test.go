@@ -1,0 +1,263 @@
+package hall_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"sightline/cmd/internal/event"
+	"sightline/cmd/internal/hall"
+)
+
+// says reports whether one of a table's problems holds a text.
+func (r *running) says(t testing.TB, table, text string) bool {
+	return strings.Contains(strings.Join(r.tile(t, table).Problems, "\n"), text)
+}
+
+// TestASecondProgramWithATablesInvitationIsRefused: the first is heard as before, the people at
+// the second are told, the hall's page says where it is, and it joins when the first is gone.
+func TestASecondProgramWithATablesInvitationIsRefused(t *testing.T) {
+	r := run(t, t.TempDir())
+	i := r.invite(t, "7")
+	first := join(t, i)
+	eventually(t, "the first is heard", func() bool { return r.tile(t, "7").Live })
+	told := make(chan string, 10)
+	second := join(t, i, func(o *event.Options) { o.Notice = func(text string) { told <- text } })
+	second.book.rule(t, "of the second", 0)
+	eventually(t, "the page says so", func() bool { return r.says(t, "7", "A second program, at 127.0.0.1:") })
+	assert.Contains(t, <-told, "in use by another program")
+	first.book.rule(t, "of the first", 0)
+	eventually(t, "the first's ruling is there", func() bool { return r.tile(t, "7").Rulings == 1 })
+	assert.True(t, r.tile(t, "7").Live)
+	assert.Len(t, found(t, r, "of the first"), 1)
+	assert.False(t, second.client.Here())
+	first.stop()
+	eventually(t, "the second joins", func() bool { return second.client.Here() && len(found(t, r, "of the second")) == 1 })
+}
+
+// TestTwoProgramsAtAnotherBrokerAreSaid: a broker of the organiser's lets both in, so the hall
+// says it when it hears both.
+func TestTwoProgramsThatBothSpeakAreSaid(t *testing.T) {
+	r := run(t, t.TempDir())
+	conn, err := dial(r.invite(t, "7"), make(chan error, 10))
+	require.NoError(t, err)
+	defer conn.Close()
+	s := event.SubjectsOf(r.event(t), "7")
+	eventually(t, "it is said", func() bool {
+		for _, session := range []string{"a", "b"} {
+			require.NoError(t, conn.PublishMsg(word(s.Health(), session, 1, 1, `{}`)))
+		}
+		return r.says(t, "7", "Two programs speak as this table by turns")
+	})
+}
+
+// event is the hall's name for its event.
+func (r *running) event(t testing.TB) string {
+	name, err := r.invites.Event()
+	require.NoError(t, err)
+	return name
+}
+
+// word is a message of a program that is not ours.
+func word(subject, session string, up, at int64, body string) *nats.Msg {
+	m := nats.NewMsg(subject)
+	m.Header = nats.Header{"Sightline-Session": {session}, "Sightline-Up": {fmt.Sprint(up)}, "Sightline-At": {fmt.Sprint(at)}}
+	m.Data = []byte(body)
+	return m
+}
+
+// TestWhatATableSaysIsReadWithCare: what is malformed, too large or impossible is named on the
+// table's tile and changes nothing; then a table whose clock is years off is live as any other.
+func TestWhatATableSaysIsReadWithCare(t *testing.T) {
+	r := run(t, t.TempDir())
+	i := r.invite(t, "7")
+	conn, err := dial(i, make(chan error, 10))
+	require.NoError(t, err)
+	defer conn.Close()
+	s := event.SubjectsOf(i.Event, "7")
+	long := `"` + strings.Repeat("x", 600<<10) + `"`
+	for name, c := range map[string]struct {
+		m    *nats.Msg
+		want string
+	}{
+		"no clock":              {&nats.Msg{Subject: s.Health(), Data: []byte(`{}`)}, "expected the table's clock"},
+		"a clock that is none":  {word(s.Health(), "a", -1, 0, `{}`), "no clock says up -1 ms"},
+		"a clock past 64 bits":  {word(s.Health(), "a", 9_000_000_000_000_000_000, 0, `{}`), "no clock says up 9"},
+		"an endless session":    {word(s.Health(), strings.Repeat("a", 100), 1, 0, `{}`), "expected the table's clock"},
+		"malformed JSON":        {word(s.Health(), "a", 1, 0, `{"version":`), "unexpected end of JSON input"},
+		"another type":          {word(s.Health(), "a", 1, 0, `{"ships":"many"}`), "cannot unmarshal string"},
+		"a long health":         {word(s.Health(), "a", 1, 0, long), "at most 16384 bytes of health"},
+		"a long state":          {word(s.State(), "a", 1, 0, long), "at most 524288 bytes of state"},
+		"a state of two events": {word(s.State(), "a", 1, 0, "{}\n\nevent: table\ndata: {}"), "one line of JSON"},
+		"a state on two lines":  {word(s.State(), "a", 1, 0, "{\n}"), "one line of JSON"},
+	} {
+		require.NoError(t, conn.PublishMsg(c.m), name)
+		eventually(t, name+": "+c.want, func() bool { return r.says(t, "7", c.want) })
+		assert.Nil(t, r.tile(t, "7").Health, name)
+	}
+	assert.ErrorIs(t, conn.Publish(s.Health(), make([]byte, event.PayloadMost+1)), nats.ErrMaxPayload)
+	for _, subject := range []string{s.Rulings(), s.Ruling(-1, "x"), s.Ruling(1, "x"), s.Picture("x"), s.Health() + ".x"} {
+		_ = conn.Publish(strings.ReplaceAll(subject, ">", "1"), []byte("{"))
+	}
+	eventually(t, "an entry that is none is said", func() bool {
+		return r.says(t, "7", "Ruling 1 cannot be trusted: its content is not what its hash says")
+	})
+
+	began := time.Now().Add(-90 * time.Minute)
+	up := func() int64 { return time.Since(began).Milliseconds() }
+	const in1970 = 123_000
+	_, err = conn.Subscribe(s.Ask(event.AskClock), func(m *nats.Msg) {
+		body, _ := json.Marshal(event.Clock{Session: "b", UpMS: up(), AtMS: in1970})
+		_ = m.Respond(body)
+	})
+	require.NoError(t, err)
+	eventually(t, "it is live", func() bool {
+		require.NoError(t, conn.PublishMsg(word(s.Health(), "b", up(), in1970, `{"code":"ok","call":{"held":1,"up_ms":-5}}`)))
+		return r.tile(t, "7").Live
+	})
+	status, clock := r.get(t, "/t/7/overlay/clock")
+	require.Equal(t, http.StatusOK, status)
+	var is struct {
+		NowMS int64 `json:"now_unix_ms"`
+	}
+	require.NoError(t, json.Unmarshal(clock, &is))
+	assert.InDelta(t, in1970, is.NowMS, 30_000, "its own clock")
+}
+
+// TestTheHallsClockMayBeYearsOff: invitations hold by the hall's clock; when that is set years
+// ahead the tables are sent home, and come back when it is right again. No ruling is lost.
+func TestTheHallsClockMayBeYearsOff(t *testing.T) {
+	var ahead atomic.Int64
+	r := run(t, t.TempDir(), func(o *hall.Options) {
+		o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	})
+	p := join(t, r.invite(t, "7"))
+	eventually(t, "it is heard", func() bool { return r.tile(t, "7").Live })
+	ahead.Store(int64(20 * 365 * 24 * time.Hour))
+	eventually(t, "it is sent home", func() bool { return !p.client.Here() })
+	p.book.rule(t, "in 2046", 0)
+	ahead.Store(int64(-30 * 365 * 24 * time.Hour))
+	eventually(t, "it is back", func() bool { return r.tile(t, "7").Live && r.tile(t, "7").Rulings == 1 })
+}
+
+// TestATableThatFloodsIsSentHome, and the others are heard as before.
+func TestATableThatFloodsIsSentHome(t *testing.T) {
+	r := run(t, t.TempDir())
+	p := join(t, r.invite(t, "8"))
+	eventually(t, "table 8 is heard", func() bool { return r.tile(t, "8").Live })
+	i := r.invite(t, "7")
+	refused := make(chan error, 10)
+	conn, err := dial(i, refused)
+	require.NoError(t, err)
+	defer conn.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	flooded := make(chan int)
+	go func() {
+		n := 0
+		for ; ctx.Err() == nil && conn.Publish(event.SubjectsOf(i.Event, "7").Health(), []byte("x")) == nil; n++ {
+		}
+		flooded <- n
+	}()
+	eventually(t, "it is sent home", func() bool { return r.says(t, "7", "sent home for a minute: it sent ") })
+	cancel()
+	n := <-flooded
+	assert.Greater(t, n, 20_000)
+	assert.True(t, conn.IsClosed())
+	_, err = dial(i, refused)
+	assert.ErrorIs(t, err, nats.ErrAuthorization, "and stays out")
+	p.book.rule(t, "during the flood", 1000)
+	eventually(t, "table 8 is heard as before", func() bool { return r.tile(t, "8").Live && r.tile(t, "8").Rulings == 1 })
+	assert.Empty(t, r.tile(t, "8").Problems)
+}
+
+// TestAHallHasItsFolderToItself: two would write into the same streams.
+func TestAHallHasItsFolderToItself(t *testing.T) {
+	dir := t.TempDir()
+	r := run(t, dir)
+	err := hall.Run(t.Context(), hall.Options{Dir: dir, Listen: "127.0.0.1:0", Tables: "127.0.0.1:0"})
+	assert.ErrorContains(t, err, "another hall runs with the folder "+dir)
+	r.stop()
+	run(t, dir)
+}
+
+// TestABrokenListOfTablesSendsNoTableHome: what was read last counts, the page says what is
+// wrong, and nothing is written over the file.
+func TestABrokenListOfTablesSendsNoTableHome(t *testing.T) {
+	dir := t.TempDir()
+	r := run(t, dir)
+	i := r.invite(t, "7")
+	p := join(t, i)
+	eventually(t, "it is heard", func() bool { return r.tile(t, "7").Live })
+	path := filepath.Join(dir, "tables.json")
+	good, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte(`{"event":"x`), 0o600))
+	eventually(t, "it is said", func() bool { return strings.Contains(r.trouble(t), "tables.json") })
+	_, err = r.invites.Invite("8", "", time.Hour)
+	assert.ErrorContains(t, err, "tables.json: unexpected end of JSON input")
+	p.stop()
+	again := join(t, i)
+	eventually(t, "a table may even come again", func() bool { return again.client.Here() && r.tile(t, "7").Live })
+	require.NoError(t, os.WriteFile(path, good, 0o600))
+	eventually(t, "all is well", func() bool { return r.trouble(t) == "" })
+}
+
+// TestRequestsThatMakeNoSenseGetAClearAnswer.
+func TestRequestsThatMakeNoSenseGetAClearAnswer(t *testing.T) {
+	r := run(t, t.TempDir())
+	join(t, r.invite(t, "7"))
+	eventually(t, "it is heard", func() bool { return r.tile(t, "7").Live })
+	for _, c := range []struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{"GET", "/t/9/api/events", "", 404, "no table of that name"},
+		{"GET", "/t/" + strings.Repeat("9", 300) + "/api/events", "", 404, "no table of that name"},
+		{"GET", "/t/9/overlay/clock", "", 503, "clock is not known"},
+		{"GET", "/t/9/api/state", "", 502, "Table 9 does not answer"},
+		{"POST", "/t/7/api/match", strings.Repeat("x", 100<<10), 413, "The request is too long"},
+		{"PUT", "/t/7/api/match", "", 405, "Method Not Allowed"},
+		{"PUT", "/api/program", `{"table":7}`, 400, `such as {"table":"7"}`},
+		{"PUT", "/api/program", `{"table":"` + strings.Repeat("7", 5000) + `"}`, 400, "longer than 4096 bytes"},
+		{"GET", "/api/rulings/7/0/" + strings.Repeat("a", 64), "", 404, ""},
+		{"GET", "/api/rulings/7/99999999999999999999/" + strings.Repeat("a", 64), "", 404, ""},
+		{"GET", "/api/rulings/*/1/" + strings.Repeat("a", 64), "", 404, ""},
+		{"GET", "/api/pictures/7/../../hall.seed", "", 404, ""},
+		{"GET", "/hall/..%2f..%2fhall.go", "", 400, "invalid URL path"},
+		{"GET", "/overlay/all", "", 400, "table is missing"},
+	} {
+		status, text := r.send(t, c.method, c.path, c.body)
+		assert.Equal(t, c.status, status, "%s %.60s: %s", c.method, c.path, text)
+		assert.Contains(t, text, c.want, "%s %.60s", c.method, c.path)
+	}
+	before := len(tables(t, r))
+	for n := range 20 {
+		r.get(t, fmt.Sprintf("/t/x%d/overlay/clock", n))
+		r.get(t, fmt.Sprintf("/t/x%d/api/events", n))
+	}
+	assert.Len(t, tables(t, r), before, "who asks for a table does not make one")
+}
+
+// tables names the tables of /metrics.
+func tables(t testing.TB, r *running) (out []string) {
+	_, figures := r.get(t, "/metrics")
+	for line := range strings.Lines(string(figures)) {
+		if strings.HasPrefix(line, "sightline_table_up{") {
+			out = append(out, line)
+		}
+	}
+	return out
+}

@@ -1,0 +1,93 @@
+package hall
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"sightline/cmd/internal/event"
+	"sightline/cmd/internal/sentence"
+)
+
+const (
+	roomWanted  = 64 << 20              // bytes free on the disk, under which the page says so
+	roomLeast   = 4 * event.PayloadMost // under which nothing is tried again
+	storeMost   = 1 << 50               // bytes of the streams: the disk decides
+	reopenEvery = 5 * time.Second
+)
+
+// trouble says what is wrong with the hall itself; "": nothing.
+func (h *Hall) trouble() string {
+	if err := h.invites.Trouble(); err != nil {
+		return "The list of invited tables cannot be read, and what was read last counts: " + sentence.Of(err)
+	}
+	if h.broker == nil {
+		return ""
+	}
+	if err := h.broker.trouble(); err != nil {
+		return sentence.Of(err)
+	}
+	if free, err := room(h.o.Dir); err == nil && free < roomWanted {
+		return fmt.Sprintf("Only %d MB are free on the disk of %s.", free>>20, h.o.Dir)
+	}
+	return ""
+}
+
+// room is how many bytes are free for the folder's files.
+func room(dir string) (int64, error) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return 0, fmt.Errorf("hall: %s: %w", dir, err)
+	}
+	return int64(s.Bavail) * s.Bsize, nil
+}
+
+// trouble says why the broker keeps nothing; nil: it does.
+func (b *broker) trouble() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.stuck
+}
+
+// checkStore looks whether the broker can write. After an error of the disk it refuses
+// everything until it reads its files again, so it is made to when there is room. What was not
+// kept was not acknowledged: the tables send it again.
+func (b *broker) checkStore() {
+	state := b.server.Healthz(nil)
+	var err error
+	if state.StatusCode != http.StatusOK {
+		why := ""
+		free, roomErr := room(b.dir)
+		if roomErr == nil && free < roomLeast {
+			why = fmt.Sprintf(": its disk is full (%d MB free)", free>>20)
+		}
+		err = fmt.Errorf("the hall keeps no rulings now%s; they wait at the tables: %s", why, state.Error)
+		if roomErr == nil && free >= roomLeast && time.Since(b.reopened) >= reopenEvery {
+			b.reopened = time.Now()
+			err = errors.Join(err, b.reopen())
+		}
+	}
+	b.mu.Lock()
+	was := b.stuck
+	b.stuck = err
+	b.mu.Unlock()
+	switch {
+	case err != nil && was == nil:
+		b.door.log.Error("hall", "err", err)
+	case err == nil && was != nil:
+		b.door.log.Info("hall: rulings are kept again")
+	}
+}
+
+// reopen lets the broker read its files again.
+func (b *broker) reopen() error {
+	if err := b.server.ShutdownJetStream(); err != nil {
+		return err
+	}
+	return b.server.EnableJetStream(&server.JetStreamConfig{StoreDir: filepath.Join(b.dir, storeFolder), MaxStore: storeMost})
+}
