@@ -11,7 +11,7 @@ import (
 // version 2. Files of version 1 do not have it.
 type registrationFile struct {
 	// Covariance is the pose's, as pose_covariance_rad_mm, without the lens's part.
-	Covariance      []float64      `json:"covariance_rad_mm,omitempty"`
+	Covariance      numbers        `json:"covariance_rad_mm,omitempty"`
 	CornerSigma     float64        `json:"corner_sigma_px"`
 	PlacementFactor float64        `json:"placement_variance_factor"`
 	FocalDoubt      float64        `json:"focal_doubt_relative,omitempty"` // stands in the lens's covariance as well
@@ -54,7 +54,7 @@ type distanceFile struct {
 type surfaceFile struct {
 	Sigma      float64     `json:"sigma_mm"`
 	Places     [][]float64 `json:"places_mm"` // x, y, z of each
-	Covariance []float64   `json:"covariance_mm2"`
+	Covariance numbers     `json:"covariance_mm2"`
 }
 
 // newRegistrationFile returns the file form; nil when nothing is known of it.

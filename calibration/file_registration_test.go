@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -99,5 +100,18 @@ func TestABadRegistrationIsNamedWithItsKey(t *testing.T) {
 		require.NotEqual(t, raw, changed, c.from)
 		_, err := parseTable(changed)
 		assert.ErrorContains(t, err, c.want)
+	}
+}
+
+// A null is no number: a decoder makes a 0 of it, and of a variance certainty.
+func TestANullInATableIsNoNumber(t *testing.T) {
+	table := registered(t)
+	raw, err := MarshalTable(&table)
+	require.NoError(t, err)
+	for _, key := range []string{"rotation", "translation_mm", "pose_covariance_rad_mm", "covariance_rad_mm", "covariance_mm2", "covariance"} {
+		list := regexp.MustCompile(`("` + key + `": \[ )[^,]+,`)
+		require.True(t, list.Match(raw), key)
+		_, err := parseTable(list.ReplaceAll(raw, []byte("${1}null,")))
+		assert.ErrorContains(t, err, key)
 	}
 }

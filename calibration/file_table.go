@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"sightline/calibration/internal/document"
@@ -25,13 +26,13 @@ type tableFile struct {
 	// was made with it, "intact" when not; left out when that is not known.
 	LensIntegrity string `json:"lens_integrity,omitempty"`
 	Camera        *struct {
-		Rotation    []float64 `json:"rotation"`       // row-major 3×3: x_camera = R x_table + t
-		Translation []float64 `json:"translation_mm"` // t
+		Rotation    numbers   `json:"rotation"`       // row-major 3×3: x_camera = R x_table + t
+		Translation numbers   `json:"translation_mm"` // t
 		Center      []float64 `json:"center_mm"`      // of the camera in the table frame; for people, follows from the others
 	} `json:"camera"`
 	// PoseCovariance is the row-major 6×6 covariance of the camera's place: a small
 	// turn (rad, about the camera's axes) and shift (mm, in the camera's frame).
-	PoseCovariance []float64         `json:"pose_covariance_rad_mm,omitempty"`
+	PoseCovariance numbers           `json:"pose_covariance_rad_mm,omitempty"`
 	RMS            float64           `json:"rms_px"`
 	Used           []int             `json:"used_markers"`
 	Rejected       []rejectionFile   `json:"rejected_markers"`
@@ -136,8 +137,8 @@ func formatTable(t *Table) ([]byte, error) {
 		Mat: &matFile{float64(t.Layout.Width), float64(t.Layout.Height)}, Registration: newRegistrationFile(t),
 	}
 	f.Camera = &struct {
-		Rotation    []float64 `json:"rotation"`
-		Translation []float64 `json:"translation_mm"`
+		Rotation    numbers   `json:"rotation"`
+		Translation numbers   `json:"translation_mm"`
 		Center      []float64 `json:"center_mm"`
 	}{nil, t.T[:], center[:]}
 	for _, row := range t.R {
@@ -211,6 +212,8 @@ func (f *tableFile) table() (t Table, err error) {
 		return t, fmt.Errorf("camera.rotation: expected 9 numbers (3×3), got %d", len(f.Camera.Rotation))
 	case len(f.Camera.Translation) != 3:
 		return t, fmt.Errorf("camera.translation_mm: expected 3 numbers, got %d", len(f.Camera.Translation))
+	case slices.ContainsFunc(f.Camera.Translation, math.IsNaN):
+		return t, errors.New("camera.translation_mm: expected 3 numbers, got null")
 	case !(f.RMS >= 0):
 		return t, fmt.Errorf("rms_px: expected a number of pixels, got %v", f.RMS)
 	case !(f.ScaleSigma >= 0):

@@ -36,7 +36,11 @@ func (n *numbers) UnmarshalYAML(node *yaml.Node) error {
 	return err
 }
 
-func numbersOf(some []*float64) (n numbers) {
+func numbersOf(some []*float64) numbers {
+	if some == nil {
+		return nil
+	}
+	n := numbers{}
 	for _, v := range some {
 		if v == nil {
 			n = append(n, math.NaN())
@@ -76,9 +80,9 @@ type LensFile struct {
 	ROI                    any        `json:"roi,omitempty" yaml:"roi,omitempty"`
 	Header                 any        `json:"header,omitempty" yaml:"header,omitempty"`
 
-	RMS        *float64  `json:"rms_px,omitempty" yaml:"rms_px,omitempty"`
-	Views      *int      `json:"views,omitempty" yaml:"views,omitempty"`
-	Covariance []float64 `json:"covariance,omitempty" yaml:"covariance,omitempty,flow"` // row-major 9×9, see Intrinsics
+	RMS        *float64 `json:"rms_px,omitempty" yaml:"rms_px,omitempty"`
+	Views      *int     `json:"views,omitempty" yaml:"views,omitempty"`
+	Covariance numbers  `json:"covariance,omitempty" yaml:"covariance,omitempty,flow"` // row-major 9×9, see Intrinsics
 }
 
 // NewLensFile writes a lens into its file form.

@@ -347,3 +347,31 @@ func (t *Table) Shift(later *Table) geom.Length {
 	}
 	return most
 }
+
+// Astray says which of the markers that the table was registered with a picture shows
+// elsewhere than the table puts them, by more than limit on the mat: how many of the seen ones,
+// and the farthest of them.
+func (t *Table) Astray(seen []MarkerSighting, limit geom.Length) (off, of, farthest int, by geom.Length) {
+	for _, s := range seen {
+		m, ok := t.Layout.marker(s.ID)
+		if !ok || len(t.Used) > 0 && !slices.Contains(t.Used, s.ID) {
+			continue
+		}
+		of++
+		var most geom.Length
+		for k, p := range m.Corners() {
+			at, ok := t.Camera.PointAt(s.Corners[k], m.Z)
+			if !ok {
+				at = geom.Point{X: math.Inf(1)}
+			}
+			most = max(most, p.Distance(at))
+		}
+		if most > limit {
+			off++
+		}
+		if most > by {
+			farthest, by = s.ID, most
+		}
+	}
+	return off, of, farthest, by
+}

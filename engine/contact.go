@@ -303,7 +303,12 @@ func (m *pairMeasure) attackContact(d geom.Interval) (geom.Interval, Outcome) {
 // edges are moved inward by f of their standard deviations, both with guides; it is d
 // where nothing is left of the target.
 func (m *pairMeasure) cutTouch(d geom.Interval, f float64) geom.Interval {
-	a, b := m.parts(0, m.attacker, m.base, 0), m.parts(1, m.aimedAt, m.to, 0)
+	return eachTurn(m.target, func(turn geom.Angle) geom.Interval { return m.cutTouchTurned(d, f, turn) })
+}
+
+// cutTouchTurned is cutTouch with the target's guides turned from where its nose points.
+func (m *pairMeasure) cutTouchTurned(d geom.Interval, f float64, turn geom.Angle) geom.Interval {
+	a, b := m.parts(0, m.attacker, m.base, 0), m.parts(1, m.aimedAt, m.to, turn)
 	var shrink [maxPlanes]float64
 	for i := range shrink {
 		shrink[i] = f * math.Abs(m.aim.move[i]) * m.aim.sd[i]

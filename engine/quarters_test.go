@@ -40,6 +40,7 @@ func TestAShipSeenByItsEdgesHasRangesAndNoArcs(t *testing.T) {
 		assert.Equal(t, engine.No, front.InArc, "the other ship's arcs are known")
 		assert.Equal(t, engine.NoView, r.Pairs[0].InAnyArc())
 		assert.Equal(t, engine.NoView, r.Pairs[0].OnlyIn(engine.ArcFullFront))
+		assert.Equal(t, engine.SideNoView, r.Pairs[0].Side())
 		assert.Equal(t, engine.NoView, r.Pairs[0].InArcAt(engine.ArcFront, 1, 3))
 	}
 }
@@ -139,4 +140,23 @@ func TestQuartersOnTheWire(t *testing.T) {
 	read, _, err = scenefile.Parse([]byte(fmt.Sprintf(doc, "huge-195", "true")))
 	require.NoError(t, err, "its two ends look alike")
 	assert.True(t, read[0].Ships[0].Quarters)
+}
+
+// A target whose guides may be on any of its sides may or may not be touched where it is in
+// an arc.
+func TestTheGuidesOfATargetOfUnknownNoseDecideNoAttackRange(t *testing.T) {
+	for turn := range 2 {
+		s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{
+			{ID: "A1", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 400, Y: 400}, Heading: 90 * geom.Degree}},
+			{ID: "B1", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 400, Y: 441}, Heading: geom.Angle(turn) * 90 * geom.Degree},
+				Quarters: true},
+		}}
+		r, err := engine.Measure(&s, engine.Options{})
+		require.NoError(t, err)
+		assert.Equal(t, []int{0, 1}, r.Pairs[0].Range.Possible)
+		left := r.Pairs[0].Arc(engine.ArcLeft)
+		require.Equal(t, engine.Yes, left.InArc)
+		assert.Equal(t, []int{0, 1}, left.Attack.Possible)
+		assert.Equal(t, engine.Indeterminate, left.Attack.Outcome)
+	}
 }

@@ -9,19 +9,20 @@ import "fmt"
 // the sides of its base, another ship is.
 type Side int8
 
-// The sides. The zero value is for editions that know none, the last for a ship
-// of which the measurement cannot say.
+// The sides. The zero value is for editions that know none, the last two for a ship
+// of which the measurement cannot say, and for one whose nose is not seen.
 const (
 	SideNone     Side = iota
 	SideInFront       // wholly in front of the mid line
 	SideBehind        // wholly behind it
 	SideFlanking      // across it
 	SideTooClose
+	SideNoView
 )
 
-var sideNames = [...]string{"", "in_front", "behind", "flanking", "too_close"}
+var sideNames = [...]string{"", "in_front", "behind", "flanking", "too_close", "no_view"}
 
-// String returns the side's name: "in_front", "behind", "flanking", "too_close".
+// String returns the side's name: "in_front", "behind", "flanking", "too_close", "no_view".
 func (s Side) String() string {
 	if s < 0 || int(s) >= len(sideNames) {
 		return fmt.Sprintf("Side(%d)", int(s))
@@ -52,6 +53,8 @@ func (p *PairVerdict) Side() Side {
 		return SideBehind
 	case front == No && rear == No:
 		return SideFlanking
+	case front == NoView || rear == NoView:
+		return SideNoView
 	}
 	return SideTooClose
 }

@@ -44,6 +44,9 @@ func (c *checkCmd) check(stdin io.Reader, out io.Writer) error {
 			return fmt.Errorf("check: --%w", err)
 		}
 	}
+	if !c.JSON {
+		plainNames(s)
+	}
 	report, err := c.report(s, scenario)
 	if errors.Is(err, tablecheck.ErrNoMat) || errors.Is(err, tablecheck.ErrNoFeatures) {
 		err = terminal.Unanswered{Err: err}

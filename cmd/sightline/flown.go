@@ -48,6 +48,10 @@ func (c *flownCmd) flown(stdin io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if !c.JSON {
+		plainNames(before, &c.Ship)
+		plainNames(after)
+	}
 	slop := flown.Slop{Place: geom.Length(c.SlopMM), Turn: geom.Angle(c.SlopDeg) * geom.Degree}
 	v, err := flown.Flown(before, after, c.Ship, candidates, slop)
 	if errors.Is(err, flown.ErrNoShip) || errors.Is(err, flown.ErrQuarters) || errors.Is(err, engine.ErrHugeMove) {

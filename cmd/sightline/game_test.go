@@ -200,3 +200,26 @@ func TestSquadsCheck(t *testing.T) {
 		assert.Contains(t, lastOf(stderr), c.want)
 	}
 }
+
+// A scene may come from anywhere: its names colour no terminal and forge no rows of a table.
+func TestNamesOfASceneAreOnlyNames(t *testing.T) {
+	const evil = `A\u001b[31m\nX9 \u202e`
+	scene := strings.ReplaceAll(measureScene, `"A1"`, `"`+evil+`"`)
+	scene = strings.ReplaceAll(scene, `"rock1"`, `"rock\u001b]0;x\u0007"`)
+	before := gameFile(t, "before.json", scene)
+	after := gameFile(t, "after.json", strings.Replace(scene, `"y_mm":200`, `"y_mm":280`, 1))
+	const ship, shown = "A\x1b[31m\nX9 \u202e", `A\x1b[31m\nX9 \u202e`
+	for _, args := range [][]string{
+		{"measure", before}, {"measure", before, "--from", ship}, {"move", before, "--ship", ship, "--maneuver", "straight 2"},
+		{"flown", before, after, "--ship", ship}, {"check", before, "--setup"},
+	} {
+		code, out, stderr := called(t, args...)
+		require.Zero(t, code, stderr)
+		assert.NotRegexp(t, `[\x00-\x09\x0b-\x1f\x7f]|\x{202e}`, out, "%v", args)
+		assert.NotContains(t, out, "\nX9", "%v", args)
+		assert.Contains(t, out, shown, "%v", args)
+	}
+	code, out, _ := called(t, "measure", before, "--json")
+	assert.Zero(t, code)
+	assert.Contains(t, out, evil[:9], "a program gets them as they are")
+}

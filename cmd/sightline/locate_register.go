@@ -16,6 +16,10 @@ import (
 // is told: three times what registering the same picture twice differs by.
 const nudge = 0.5 * geom.Millimeter
 
+// astray is how far, in mm on the mat, a marker may lie from where the calibration puts it: the
+// markers that a table is registered with are laid by hand, and lie up to about that far off.
+const astray = 1 * geom.Millimeter
+
 // registered returns the calibration as it is for one picture: scaled to its size,
 // the camera's place from the markers in it. It returns the markers that were seen.
 func registered(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (calibration.Table,
@@ -41,6 +45,10 @@ func registered(table calibration.Table, markers vision.MarkerDetector, frame vi
 	fresh, moved, err := table.Renew(seen)
 	switch {
 	case err != nil:
+		if off, of, id, by := table.Astray(seen, astray); off > 0 && 2*off >= of {
+			return table, nil, terminal.Unanswered{Err: fmt.Errorf("%s: the camera's place is not known: %w; and %d of %d markers that are seen "+
+				"do not lie where the calibration puts them, marker %d by %.1f mm", frame.Name, err, off, of, id, float64(by))}
+		}
 		fmt.Fprintf(warn, "%s: the camera's place is taken from the calibration as it stands: %v\n", frame.Name, err)
 	case moved > nudge:
 		fmt.Fprintf(warn, "%s: the camera or the mat has moved by %.1f mm since the calibration; registered again from %d markers\n",

@@ -50,6 +50,11 @@ func (c *measureCmd) measure(stdin io.Reader, out io.Writer) error {
 	if err := c.parseArcs(); err != nil {
 		return fmt.Errorf("measure: %w", err)
 	}
+	for i := range scenes {
+		if !c.JSON {
+			plainNames(&scenes[i], &c.From, &c.To)
+		}
+	}
 	results, err := c.results(scenes)
 	if err != nil {
 		return fmt.Errorf("measure: %s: %w", name, err)

@@ -34,6 +34,9 @@ func (c *moveCmd) move(stdin io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if !c.JSON {
+		plainNames(scene, &c.Ship)
+	}
 	r, err := c.result(scene)
 	if err != nil {
 		name := sceneName(c.Scene)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"sightline/cmd/internal/terminal"
 	"sightline/engine"
 	"sightline/engine/scenefile"
 )
@@ -30,4 +31,23 @@ func sceneName(path string) string {
 		return "standard input"
 	}
 	return path
+}
+
+// plainNames makes the names of a scene, and those that a command was asked about, fit for a
+// terminal: a file may come from anywhere.
+func plainNames(s *engine.Scene, asked ...*string) {
+	for i := range s.Ships {
+		asked = append(asked, &s.Ships[i].ID)
+	}
+	for i := range s.Obstacles {
+		asked = append(asked, &s.Obstacles[i].ID)
+	}
+	for _, list := range [][]engine.Token{s.Devices, s.Markers} {
+		for i := range list {
+			asked = append(asked, &list[i].ID)
+		}
+	}
+	for _, name := range asked {
+		*name = terminal.Plain(*name)
+	}
 }

@@ -163,7 +163,7 @@ func parseShip(raw json.RawMessage, at string) (engine.Ship, error) {
 		"x_mm":        number(&s.Pose.X),
 		"y_mm":        number(&s.Pose.Y),
 		"heading_deg": degrees(&s.Pose.Heading),
-		"arcs":        readInto(&s.Arcs, "a list of arcs' names"),
+		"arcs":        listOf(&s.Arcs, "a list of arcs' names"),
 		"turret":      text(&s.Turret),
 		"covariance":  func(raw json.RawMessage, at string) error { return readCovariance(raw, at, &s.Covariance) },
 		"seen":        text(&s.Seen),
@@ -171,7 +171,7 @@ func parseShip(raw json.RawMessage, at string) (engine.Ship, error) {
 
 		"heading_quarters": readInto(&s.Quarters, "true or false"),
 		"look":             text(&s.Look),
-		"name_doubt":       readInto(&s.NameDoubt, "a list of ships' ids"),
+		"name_doubt":       listOf(&s.NameDoubt, "a list of ships' ids"),
 	}, "id", "base", "x_mm", "y_mm", "heading_deg")
 	if err == nil {
 		s.Base, err = engine.ParseBase(base)
@@ -218,7 +218,7 @@ func parseBlind(raw json.RawMessage, at string) (engine.BlindArea, error) {
 func outline(dst *[]geom.Point) reader {
 	return eachOf(func(raw json.RawMessage, at string) error {
 		var p []float64
-		if err := readInto(&p, "[x, y]")(raw, at); err != nil {
+		if err := listOf(&p, "[x, y]")(raw, at); err != nil {
 			return err
 		}
 		if len(p) != 2 {
@@ -299,7 +299,7 @@ func readDimension(raw json.RawMessage, at string, d *engine.Dimension, p *engin
 	vs := make([]float64, 1)
 	var err error
 	if d.Count > 0 {
-		err = readInto(&vs, fmt.Sprintf("%d numbers", d.Count))(raw, at)
+		err = listOf(&vs, fmt.Sprintf("%d numbers", d.Count))(raw, at)
 	} else {
 		err = number(&vs[0])(raw, at)
 	}
@@ -316,7 +316,7 @@ func readDimension(raw json.RawMessage, at string, d *engine.Dimension, p *engin
 // readCovariance reads a covariance of (mm, mm, degrees) into radians.
 func readCovariance(raw json.RawMessage, at string, c *geom.Cov3) error {
 	var v []float64
-	if err := readInto(&v, "9 numbers")(raw, at); err != nil {
+	if err := listOf(&v, "9 numbers")(raw, at); err != nil {
 		return err
 	}
 	if len(v) != len(c) {
@@ -499,6 +499,25 @@ func readInto[T any](dst *T, want string) reader {
 		err := json.Unmarshal(raw, dst)
 		if err != nil || string(raw) == "null" {
 			return fmt.Errorf("%s: expected %s, got %s", at, want, shorten(raw))
+		}
+		return nil
+	}
+}
+
+// listOf reads a list of plain values. null is not a value there either: it is what
+// programs write for a number that they do not have, and no 0.
+func listOf[T any](dst *[]T, want string) reader {
+	return func(raw json.RawMessage, at string) error {
+		var list []*T
+		if err := readInto(&list, want)(raw, at); err != nil {
+			return err
+		}
+		*dst = make([]T, len(list))
+		for i, v := range list {
+			if v == nil {
+				return fmt.Errorf("%s[%d]: expected a value, got null", at, i)
+			}
+			(*dst)[i] = *v
 		}
 		return nil
 	}

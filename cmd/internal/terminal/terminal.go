@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -124,14 +125,40 @@ func Interruptible() (context.Context, error) {
 	return ctx, nil
 }
 
+// longestLine is how many characters of an error are printed: a file may hold a text of megabytes
+// where a word is expected.
+const longestLine = 2000
+
 // OneLine keeps an error to the one line that the contract promises, whatever the
 // names in it: no control character reaches the terminal.
 func OneLine(err error) string {
 	line := strings.Join(strings.Fields(strings.ToValidUTF8(err.Error(), "\uFFFD")), " ")
+	if text := []rune(line); len(text) > longestLine {
+		line = string(text[:longestLine-longestLine/4]) + " … " + string(text[len(text)-longestLine/4:])
+	}
 	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
+		if unprinted(r) {
 			return '\uFFFD'
 		}
 		return r
 	}, line)
 }
+
+// Plain returns a name from a file as it may be written to a terminal: what is not printed there
+// stands as Go writes it, \x1b.
+func Plain(s string) string {
+	if !strings.ContainsFunc(s, unprinted) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range s {
+		if unprinted(r) {
+			b.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+func unprinted(r rune) bool { return !unicode.IsPrint(r) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -32,4 +33,10 @@ func TestASecondSignalInHasteDoesNotCutTheStopShort(t *testing.T) {
 func TestAnErrorIsOneLineWithoutControlCharacters(t *testing.T) {
 	got := OneLine(errors.New("a\n b\t\x1b[31mc\x07\xff é 台"))
 	assert.Equal(t, "a b �[31mc�� é 台", got)
+}
+
+func TestAnErrorIsNotLongerThanAnyoneReads(t *testing.T) {
+	got := OneLine(errors.New("scene.json: rules: got " + strings.Repeat("x", 1<<20) + ", expected 2.5"))
+	assert.Less(t, len(got), 2100)
+	assert.True(t, strings.HasPrefix(got, "scene.json: rules: got xxx") && strings.HasSuffix(got, "xxx, expected 2.5"), got)
 }
