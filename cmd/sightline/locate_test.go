@@ -134,7 +134,7 @@ func TestACameraThatMovedAndCannotBeRegisteredHasNoAnswer(t *testing.T) {
 	assert.Zero(t, code, stderr)
 	assert.Contains(t, stderr, "as it stands", "in its old place, two markers confirm it")
 
-	table.Camera.Extrinsics = table.Camera.Extrinsics.Perturbed(calibration.Vec3{0.004, -0.003, 0.002}, calibration.Vec3{})
+	table.Camera.Extrinsics = table.Camera.Extrinsics.Perturbed(calibration.Vec3{}, calibration.Vec3{12, -7, 0})
 	code, stderr = locate()
 	assert.Equal(t, 1, code, stderr)
 	assert.Contains(t, commandtest.LastLine(stderr), "2 of 2 markers that are seen do not lie where the calibration puts them")
