@@ -1,10 +1,10 @@
 package calibration
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"time"
 
 	"sightline/calibration/internal/document"
@@ -208,16 +208,13 @@ func (f *tableFile) table() (t Table, err error) {
 		return t, errors.New("camera: missing")
 	case f.Mat == nil:
 		return t, errors.New("mat: missing")
-	case len(f.Camera.Rotation) != 9:
-		return t, fmt.Errorf("camera.rotation: expected 9 numbers (3×3), got %d", len(f.Camera.Rotation))
-	case len(f.Camera.Translation) != 3:
-		return t, fmt.Errorf("camera.translation_mm: expected 3 numbers, got %d", len(f.Camera.Translation))
-	case slices.ContainsFunc(f.Camera.Translation, math.IsNaN):
-		return t, errors.New("camera.translation_mm: expected 3 numbers, got null")
 	case !(f.RMS >= 0):
 		return t, fmt.Errorf("rms_px: expected a number of pixels, got %v", f.RMS)
 	case !(f.ScaleSigma >= 0):
 		return t, fmt.Errorf("scale_sigma: expected a relative error, got %v", f.ScaleSigma)
+	}
+	if err := cmp.Or(f.Camera.Rotation.check("camera.rotation", 9), f.Camera.Translation.check("camera.translation_mm", 3)); err != nil {
+		return t, err
 	}
 	if t.Intrinsics, err = f.Lens.Intrinsics(); err != nil {
 		return Table{}, fmt.Errorf("lens: %w", err)

@@ -51,6 +51,17 @@ func numbersOf(some []*float64) numbers {
 	return n
 }
 
+// check reports a list of another length, or with a null in it, naming its key.
+func (n numbers) check(key string, length int) error {
+	if len(n) != length {
+		return fmt.Errorf("%s: expected %d numbers, got %d", key, length, len(n))
+	}
+	if i := slices.IndexFunc(n, math.IsNaN); i >= 0 {
+		return fmt.Errorf("%s[%d]: expected a finite number, got none", key, i)
+	}
+	return nil
+}
+
 // Check reports a matrix of another shape than expected, naming its key.
 func (m MatrixFile) Check(key string, rows, cols int) error {
 	if m.Rows != rows || m.Cols != cols || len(m.Data) != rows*cols {
