@@ -283,9 +283,9 @@ func (m *pairMeasure) attackContact(d geom.Interval) (geom.Interval, Outcome) {
 	case m.contact == No && d.Val <= m.direct.Val+tie:
 		return m.touch, No
 	case m.contact == No:
-		return geom.Interval{Lo: max(m.touch.Lo, d.Lo-reach), Val: max(m.touch.Val, d.Val-reach), Hi: d.Hi}, No
+		return geom.Interval{Lo: max(m.touch.Lo, d.Lo-reach), Val: max(m.touch.Val, d.Val-reach), Hi: max(m.touch.Hi, d.Hi-reach)}, No
 	case d.Lo > reach+contactTie:
-		return geom.Interval{Lo: d.Lo - reach, Val: d.Val - reach, Hi: d.Hi}, No
+		return geom.Interval{Lo: d.Lo - reach, Val: d.Val - reach, Hi: d.Hi - reach}, No
 	}
 	out := m.cutTouch(d, 0)
 	grown, shrunk := out, out

@@ -440,3 +440,29 @@ func TestObjectsAndObstructionCarryWhatTheyRestOn(t *testing.T) {
 	assert.InDelta(t, 4, float64(o.Margin), 0.5)
 	assert.InDelta(t, math.Hypot(0.2, 0.2), float64(o.Sigma), 0.05)
 }
+
+// Where nothing is uncertain no answer has a sigma, also that of an attack near contact.
+func TestAnExactSceneHasNoSigma(t *testing.T) {
+	r := rand.New(rand.NewPCG(20, 26))
+	near := 0
+	for range 500 {
+		s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{
+			{ID: "A1", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 400, Y: 400}, Heading: geom.Angle(r.Float64()) * 6}},
+			{ID: "B1", Base: engine.Large, Pose: geom.Pose{Point: geom.Point{X: 400 + 60*(2*r.Float64()-1), Y: 460 + 30*r.Float64()},
+				Heading: geom.Angle(r.Float64()) * 6}},
+		}}
+		p, err := engine.MeasurePair(&s, "A1", "B1", engine.Options{})
+		require.NoError(t, err)
+		assert.Zero(t, p.Range.Sigma)
+		for _, a := range p.Arcs {
+			assert.Zero(t, a.Sigma, "%s", a.Arc)
+			if a.Attack != nil {
+				assert.Zero(t, a.Attack.Sigma, "%s: %+v", a.Arc, s.Ships)
+				if a.Attack.Distance > p.Range.Distance && a.Attack.Distance < 40 {
+					near++
+				}
+			}
+		}
+	}
+	assert.Greater(t, near, 100, "attacks further than the range is")
+}
