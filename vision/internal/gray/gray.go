@@ -36,8 +36,36 @@ func Quantile(v []float64, q float64) float64 {
 	if len(v) == 0 {
 		return 0
 	}
-	slices.Sort(v)
-	return v[min(int(q*float64(len(v))), len(v)-1)]
+	k := min(int(q*float64(len(v))), len(v)-1)
+	for lo, hi := 0, len(v)-1; ; { // Hoare's selection: v[k] lies from lo to hi
+		if hi-lo < 12 {
+			slices.Sort(v[lo : hi+1])
+			return v[k]
+		}
+		a, b, c := v[lo], v[(lo+hi)/2], v[hi]
+		middle := max(min(a, b), min(max(a, b), c))
+		i, j := lo, hi
+		for i <= j {
+			for v[i] < middle {
+				i++
+			}
+			for middle < v[j] {
+				j--
+			}
+			if i <= j {
+				v[i], v[j] = v[j], v[i]
+				i, j = i+1, j-1
+			}
+		}
+		switch {
+		case k <= j:
+			hi = j
+		case k >= i:
+			lo = i
+		default:
+			return v[k]
+		}
+	}
 }
 
 // Bilinear samples a grey picture between its pixels, the first at (0, 0), and reports false outside it.

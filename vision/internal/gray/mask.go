@@ -14,32 +14,52 @@ func Open(mask []bool, w, h, r int) []bool {
 // BoxMask returns, for each cell, whether any cell (grow) or all cells (not grow) of
 // the square of radius r around it are set; rows first, then columns.
 func BoxMask(mask []bool, w, h, r int, grow bool) []bool {
-	mid := make([]bool, len(mask))
 	out := make([]bool, len(mask))
-	line := func(from, to []bool, start, stride, n int) {
-		// counts the cells in the window that would decide it
-		count := 0
-		decides := func(i int) bool { return i >= 0 && i < n && from[start+i*stride] == grow }
-		for i := -r; i < r; i++ {
-			if decides(i) {
-				count++
-			}
+	// Counted are the cells of the square that decide it.
+	one := func(set bool) int32 {
+		if set == grow {
+			return 1
 		}
-		for i := range n {
-			if decides(i + r) {
-				count++
-			}
-			to[start+i*stride] = (count > 0) == grow
-			if decides(i - r) {
-				count--
-			}
-		}
+		return 0
 	}
 	for j := range h {
-		line(mask, mid, j*w, 1, w)
+		row, to := mask[j*w:(j+1)*w], out[j*w:(j+1)*w]
+		count := int32(0)
+		for i := range min(r, w) {
+			count += one(row[i])
+		}
+		for i := range to {
+			if i+r < w {
+				count += one(row[i+r])
+			}
+			to[i] = (count > 0) == grow
+			if i >= r {
+				count -= one(row[i-r])
+			}
+		}
 	}
-	for i := range w {
-		line(mid, out, i, w, h)
+	// Down the columns, all at once: the rows above that still count are kept.
+	counts, kept := make([]int32, w), make([]bool, (r+1)*w)
+	add := func(row []bool, by int32) {
+		for i, set := range row {
+			counts[i] += by * one(set)
+		}
+	}
+	for j := range min(r, h) {
+		add(out[j*w:(j+1)*w], 1)
+	}
+	for j := range h {
+		if j+r < h {
+			add(out[(j+r)*w:(j+r+1)*w], 1)
+		}
+		row, old := out[j*w:(j+1)*w], kept[j%(r+1)*w:j%(r+1)*w+w]
+		copy(old, row)
+		for i, n := range counts {
+			row[i] = (n > 0) == grow
+		}
+		if j >= r {
+			add(kept[(j-r)%(r+1)*w:(j-r)%(r+1)*w+w], -1)
+		}
 	}
 	return out
 }
