@@ -177,7 +177,7 @@ var testsMayImport = map[string][]string{
 	"vision/look":     {"vision/internal/visiontest"},
 	"vision/jig":      {"vision/internal/visiontest", "vision/tablesim"},
 	"vision/dots":     {"vision/internal/visiontest"},
-	"vision/obstacle": {"vision/internal/visiontest"},
+	"vision/obstacle": {"vision/internal/visiontest", "vision/tablesim"},
 	"vision/track":    {"vision/internal/visiontest", "vision/ship"},
 }
 

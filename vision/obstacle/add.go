@@ -14,6 +14,7 @@ import (
 // alone; further says that this is not the main one.
 func NewWatch(f *Finder, background bool, searches *Searches, further bool) *Watch {
 	layout := &f.table.Layout
+	f.memories = &memories{}
 	return &Watch{
 		finder: f, still: newStillness(&f.table.Camera, layout.Width, layout.Height),
 		background: background, searches: searches, further: further,

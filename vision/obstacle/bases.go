@@ -41,6 +41,7 @@ const (
 	baseWorst    = 2.0 // mm: mean distance of an outline from edges
 	baseFill     = 0.5 // share of its inside that must differ from the mat: a dark card on a dark mat hardly does
 	baseLeast    = 34  // mm: no base's blob is narrower
+	baseRadius   = 57  // mm: of the largest square base
 )
 
 // Bases finds the bases on the mat whose code is not read: those that are not among the ships, of which it is said what
@@ -61,23 +62,24 @@ func (f *Finder) Differs(frame vision.Frame) *vision.Coverage {
 func (f *Finder) bareBases(frame vision.Frame, ships []geom.Polygon) []vision.UnidentifiedBase {
 	f.bases = append(f.bases[:0], ships...)
 	f.coverShips(ships)
-	f.diff.threshold(0)
-	for k, c := range f.covered {
-		if c {
-			f.diff.mask[k] = false
-		}
-	}
-	f.prepare()
+	f.markBlobs(0)
+	memory := f.memories.ofBases()
 	var all []vision.UnidentifiedBase
 	for _, b := range f.diff.blobs(500) {
 		if b.box.Dx() < baseLeast || b.box.Dy() < baseLeast {
 			continue
 		}
-		for _, c := range f.baseGuesses(b) {
-			if u, ok := f.baseAt(frame.Gray, c); ok {
-				all = append(all, u)
+		bases, ok := memory.recall(f, b, nil)
+		if !ok {
+			f.focusOn(b, baseRadius)
+			for _, c := range f.baseGuesses(b) {
+				if u, ok := f.baseAt(frame.Gray, c); ok {
+					bases = append(bases, u)
+				}
 			}
+			memory.keep(f, b, bases)
 		}
+		all = append(all, bases...)
 	}
 	return alone(all)
 }

@@ -1,11 +1,11 @@
 package obstacle
 
 import (
+	"image"
 	"math"
-	"sightline/vision/internal/gray"
 )
 
-// edgeField tells, for every cell of the mat, how far the nearest edge of a given
+// edgeField tells, for every cell of a part of the mat, how far the nearest edge of a given
 // direction is: edges of what lies on the mat, the mat's own print taken away. It is
 // the distance transform of directed chamfer matching (Liu et al., Fast Directional
 // Chamfer Matching, CVPR 2010), over few directions.
@@ -13,7 +13,7 @@ import (
 // A shadow or another thing beside a token moves the border of what differs from the
 // mat, but not the token's own edge in this field.
 type edgeField struct {
-	light, gx, gy, strength []float32               // a search's work
+	light, gx, gy, strength []float32
 	near                    [edgeDirections][]uint8 // of distances, by the direction of the normal
 }
 
@@ -30,28 +30,28 @@ func direction(angle float64) int {
 	return ((k % edgeDirections) + edgeDirections) % edgeDirections
 }
 
-// find finds the edges in the picture that was compared last.
-func (e *edgeField) find(d *subtraction, work *workPlanes) {
-	w, h := d.view.width, d.view.height
-	work.grow(w * h)
-	e.light, e.gx, e.gy, e.strength = work[0], work[1], work[2], work[3]
-	if e.near[0] == nil {
-		for k := range e.near {
-			e.near[k] = make([]uint8, w*h)
+// find finds the edges in some cells of the picture that was compared last, where slopes are steeper than limit.
+func (e *edgeField) find(d *subtraction, box image.Rectangle, limit float32) {
+	w, h := box.Dx(), box.Dy()
+	for _, v := range [...]*[]float32{&e.light, &e.gx, &e.gy, &e.strength} {
+		*v = grown(*v, w*h)
+	}
+	for j := range h {
+		from := (box.Min.Y+j)*d.view.width + box.Min.X
+		for i, v := range d.diff[from : from+w] {
+			if v != v { // outside the picture
+				v = 0
+			}
+			e.light[j*w+i] = v
 		}
 	}
-	for k, v := range d.diff {
-		if v != v { // outside the picture
-			v = 0
-		}
-		e.light[k] = v
-	}
-	limit := e.slopes(w, h)
-	for _, near := range e.near {
-		for k := range near {
-			near[k] = distances.Far
+	for k := range e.near {
+		e.near[k] = grown(e.near[k], w*h)
+		for i := range e.near[k] {
+			e.near[k][i] = distances.Far
 		}
 	}
+	e.slopes(w, h)
 	for j := 2; j < h-2; j++ {
 		for i := 2; i < w-2; i++ {
 			if k := j*w + i; e.strength[k] >= limit && e.ridge(k, w) {
@@ -67,22 +67,16 @@ func (e *edgeField) find(d *subtraction, work *workPlanes) {
 	}
 }
 
-// slopes takes Sobel's gradient and returns how steep an edge must be.
-func (e *edgeField) slopes(w, h int) float32 {
-	var sample []float64
+// slopes takes Sobel's gradient.
+func (e *edgeField) slopes(w, h int) {
+	v := e.light
 	for j := 1; j < h-1; j++ {
 		for i := 1; i < w-1; i++ {
 			k := j*w + i
-			v := e.light
-			x := (v[k+1-w] + 2*v[k+1] + v[k+1+w] - v[k-1-w] - 2*v[k-1] - v[k-1+w]) / 8
-			y := (v[k+w-1] + 2*v[k+w] + v[k+w+1] - v[k-w-1] - 2*v[k-w] - v[k-w+1]) / 8
+			x, y := sobel(v[k-w-1], v[k-w], v[k-w+1], v[k-1], v[k+1], v[k+w-1], v[k+w], v[k+w+1])
 			e.gx[k], e.gy[k], e.strength[k] = x, y, float32(math.Hypot(float64(x), float64(y)))
-			if k%13 == 0 {
-				sample = append(sample, float64(e.strength[k]))
-			}
 		}
 	}
-	return max(edgeContrast*float32(gray.Quantile(sample, 0.5)), 0.2)
 }
 
 // ridge reports whether the slope at a cell is the steepest across its edge.

@@ -35,12 +35,12 @@ type Finder struct {
 	smallest  float64 // area of the catalogue's smallest outline, mm²
 	widest    float64 // distance of a point of an outline from its token's middle, at most, mm
 	bases     []geom.Polygon
-	covered   []bool  // cells that ships hide
-	solid     []bool  // the mask, holes filled
-	near      []uint8 // of distances, to the mask's border
-	edges     edgeField
+	covered   []bool // cells that ships hide
+	focus     focus
 	work      workPlanes
 	guide     guideStrip
+
+	memories *memories // nil: every search compares all blobs
 
 	test     matTest
 	areas    areaMatcher
@@ -141,8 +141,7 @@ func (w *workPlanes) grow(n int) {
 // with again stays.
 func (f *Finder) release() {
 	f.diff.release()
-	f.covered, f.solid, f.near = nil, nil, nil
-	f.edges, f.work, f.test, f.areas.regions = edgeField{}, workPlanes{}, matTest{}, segmentation{}
+	f.covered, f.focus, f.work, f.test, f.areas.regions = nil, focus{}, workPlanes{}, matTest{}, segmentation{}
 }
 
 // Find finds the obstacles in a frame, and the things that lie on the mat and are
@@ -161,7 +160,7 @@ func (f *Finder) compare(frame vision.Frame) {
 		search = gray.Shrink(frame.Gray, f.reduce, &f.small)
 	}
 	f.diff.compare(search)
-	f.edges.find(f.diff, &f.work)
+	f.focus.slope = 0
 }
 
 // find finds the obstacles in the frame that was compared last.
@@ -179,22 +178,8 @@ func (f *Finder) find(frame vision.Frame, bases []geom.Polygon, known []vision.O
 			under = append(under, known[i])
 		}
 	}
-	for _, sign := range [2]float32{1, 0} {
-		f.diff.threshold(sign)
-		for k, c := range f.covered {
-			if c {
-				f.diff.mask[k] = false
-			}
-		}
-		f.prepare()
-		for _, b := range f.diff.blobs(120) {
-			if f.explained(all, b) {
-				continue
-			}
-			if v, ok := f.recognise(frame.Gray, b, sign != 0); ok {
-				all = append(all, v)
-			}
-		}
+	for _, bright := range [2]bool{true, false} {
+		all = append(all, f.findBlobs(frame.Gray, bright, all)...)
 	}
 	slices.SortStableFunc(all, func(a, b vision.ObstacleView) int { return compareViews(&a, &b) })
 	var out []vision.ObstacleView
@@ -212,6 +197,46 @@ func (f *Finder) find(frame vision.Frame, bases []geom.Polygon, known []vision.O
 		}
 	}
 	return out
+}
+
+// findBlobs recognises the blobs of what is lighter than the mat, or of all that differs from it, but for those that
+// found explains.
+func (f *Finder) findBlobs(g *image.Gray, bright bool, found []vision.ObstacleView) (out []vision.ObstacleView) {
+	sign := float32(0)
+	if bright {
+		sign = 1
+	}
+	f.markBlobs(sign)
+	memory := f.memories.ofBlobs(bright)
+	for _, b := range f.diff.blobs(120) {
+		if f.explained(found, b) || f.explained(out, b) {
+			continue
+		}
+		m, ok := memory.recall(f, b, func(m match) bool { return m.stands(f) })
+		if !ok {
+			f.focusOn(b, f.widest)
+			f.areas.byShip = nil
+			m.view, m.found = f.recognise(g, b, bright)
+			m.byShip = f.areas.byShip
+			if v := &m.view; !m.found || v.Area > 0 || !f.accepted(v) { // else it is known from now on, and fitted again
+				memory.keep(f, b, m)
+			}
+		}
+		if m.found {
+			out = append(out, m.view)
+		}
+	}
+	return out
+}
+
+// markBlobs sets the mask to what differs from the mat, in sign, and is no ship's.
+func (f *Finder) markBlobs(sign float32) {
+	f.diff.threshold(sign)
+	for k, c := range f.covered {
+		if c {
+			f.diff.mask[k] = false
+		}
+	}
 }
 
 // hidden reports whether a ship hides a point of the mat, or is so near that its edge
@@ -362,27 +387,6 @@ var (
 
 // nearCosts is what a border costs that is as far or farther, in mm.
 const nearCosts = 4
-
-// prepare fills the mask's holes and measures how far each cell is from its border.
-func (f *Finder) prepare() {
-	w, h := f.diff.view.width, f.diff.view.height
-	f.solid = gray.FillHoles(gray.Close(f.diff.mask, w, h, 2), w, h)
-	if f.near == nil {
-		f.near = make([]uint8, w*h)
-	}
-	for k := range f.near {
-		f.near[k] = distances.Far
-	}
-	for j := 1; j < h-1; j++ {
-		for i := 1; i < w-1; i++ {
-			k := j*w + i
-			if f.solid[k] && (!f.solid[k-1] || !f.solid[k+1] || !f.solid[k-w] || !f.solid[k+w]) {
-				f.near[k] = 0
-			}
-		}
-	}
-	distances.Chamfer(f.near, w)
-}
 
 // refine fits a guess to the picture's edges.
 func (f *Finder) refine(g *image.Gray, c hypothesis) (vision.ObstacleView, bool) {

@@ -98,7 +98,6 @@ const (
 // scan tries every outline all over a blob.
 func (f edgeMatcher) scan(b blob) []hypothesis {
 	var out []hypothesis
-	w := f.diff.view.width
 	worst := 1.6
 	for i := range f.shapes {
 		s := &f.shapes[i]
@@ -107,7 +106,7 @@ func (f edgeMatcher) scan(b blob) []hypothesis {
 		}
 		for y := b.box.Min.Y; y < b.box.Max.Y; y += scanStep {
 			for x := b.box.Min.X; x < b.box.Max.X; x += scanStep {
-				if !f.solid[y*w+x] {
+				if !f.focus.isSolid(x, y) {
 					continue
 				}
 				for k := range scanHeadings {
@@ -128,12 +127,10 @@ func (f edgeMatcher) scan(b blob) []hypothesis {
 
 // filled reports whether at least a share of an outline's inside is part of the mask.
 func (f *Finder) filled(s *shape, pose geom.Pose, share float64) bool {
-	w, h := f.diff.view.width, f.diff.view.height
 	sin, cos := math.Sincos(float64(pose.Heading))
 	in := len(s.inner)
 	for _, p := range s.inner {
-		i, j := int(pose.X+cos*p.X+sin*p.Y), int(pose.Y-sin*p.X+cos*p.Y)
-		if i >= 0 && j >= 0 && i < w && j < h && f.solid[j*w+i] {
+		if f.focus.isSolid(int(pose.X+cos*p.X+sin*p.Y), int(pose.Y-sin*p.X+cos*p.Y)) {
 			continue
 		}
 		if in--; float64(in) < share*float64(len(s.inner)) {
@@ -232,31 +229,26 @@ func costOf(v *vision.ObstacleView) float64 { return v.Misfit + regionWeight*v.R
 // cost is the mean distance, in mm, of an outline from the mask's border, and more
 // where its inside is empty or its outside is not.
 func (f edgeMatcher) cost(s *shape, pose geom.Pose) float64 {
-	w, h := f.diff.view.width, f.diff.view.height
 	sin, cos := math.Sincos(float64(pose.Heading))
-	at := func(p geom.Point) int {
-		i, j := int(pose.X+cos*p.X+sin*p.Y), int(pose.Y-sin*p.X+cos*p.Y)
-		if i < 0 || j < 0 || i >= w || j >= h {
-			return -1
-		}
-		return j*w + i
+	at := func(p geom.Point) (k int, ok bool) {
+		return f.focus.at(int(pose.X+cos*p.X+sin*p.Y), int(pose.Y-sin*p.X+cos*p.Y))
 	}
 	var sum float64
 	for _, p := range s.border {
-		if k := at(p); k >= 0 {
-			sum += nearCost[f.near[k]]
+		if k, ok := at(p); ok {
+			sum += nearCost[f.focus.near[k]]
 		} else {
 			sum += nearCosts
 		}
 	}
 	sum /= float64(len(s.border))
 	for _, p := range s.inner {
-		if k := at(p); k < 0 || !f.solid[k] {
+		if k, ok := at(p); !ok || !f.focus.solid[k] {
 			sum += 2 / float64(len(s.inner))
 		}
 	}
 	for _, p := range s.outer {
-		if k := at(p); k >= 0 && f.solid[k] {
+		if k, ok := at(p); ok && f.focus.solid[k] {
 			sum += 1 / float64(len(s.outer))
 		}
 	}

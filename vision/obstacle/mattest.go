@@ -159,14 +159,18 @@ func (m *matTest) normalise(d *subtraction) {
 		m.z[k] = r / m.sigma[k]
 	}
 	m.measureRegions(m.z, &m.local, localLeast)
-	m.each(func(k, i, j int) {
-		s := float32(m.local.At(cellAt(i, j)))
-		m.sigma[k], m.z[k] = m.sigma[k]*s, m.z[k]/s
-		m.a[k] = 0
-		if m.seen[k] {
-			m.a[k] = min(m.z[k]*m.z[k], matOutlier*matOutlier)
+	local := make([]float32, m.w)
+	for j := range m.h {
+		m.local.row(j, local)
+		for i, s := range local {
+			k := j*m.w + i
+			m.sigma[k], m.z[k] = m.sigma[k]*s, m.z[k]/s
+			m.a[k] = 0
+			if m.seen[k] {
+				m.a[k] = min(m.z[k]*m.z[k], matOutlier*matOutlier)
+			}
 		}
-	})
+	}
 	gray.SumBoxes(m.a, m.a, m.w, m.h, matSmall)
 	for k, v := range m.a {
 		m.lies[k] = v > matLies*(2*matSmall+1)*(2*matSmall+1)
@@ -193,9 +197,13 @@ func (m *matTest) broaden(broad []float32) {
 		broad[k] /= cells
 	}
 	m.measureRegions(broad, &m.coarse, 1.0/(2*matBroad+1))
-	m.each(func(k, i, j int) {
-		broad[k] /= float32(m.coarse.At(cellAt(i, j)))
-	})
+	coarse := make([]float32, m.w)
+	for j := range m.h {
+		m.coarse.row(j, coarse)
+		for i, s := range coarse {
+			broad[j*m.w+i] /= s
+		}
+	}
 }
 
 // measureRegions takes the standard deviation of v over the bare mat in the window round each

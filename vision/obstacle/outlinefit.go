@@ -183,17 +183,13 @@ const stepUnknowns = 4
 // try returns -2 log likelihood of an edge at t0, and what it knows of t0: one over
 // its variance, the linear unknowns being unknown.
 func (f *stepFit) try(t0 float64, full bool) (cost, information float64) {
-	const m = stepUnknowns
-	var n [m * m]float64
-	var g [m]float64
-	n[0] = 1 / (4*f.inside*f.inside + 1e-9)
-	n[m+1] = 1 / (0.02*f.inside*f.inside + 1e-9)
-	n[2*m+2] = 1 / (0.5*f.ground*f.ground + 1e-9)
-	n[3*m+3] = 1 / 0.25
+	inside, ground := f.inside*f.inside, f.ground*f.ground
+	// The lower half of the normal equations, row by row.
+	n00, n11, n22, n33 := 1/(4*inside+1e-9), 1/(0.02*inside+1e-9), 1/(0.5*ground+1e-9), 1/0.25
+	var n10, n20, n21, n30, n31, n32, g0, g1, g2, g3, square float64
+	floor := 0.05*0.05*inside + 0.03*0.03*ground
+	weights, scale := 1.0, inside+1e-12 // keeps the product of weights within range
 	half := (len(f.d) - 1) / 2
-	floor := 0.05*0.05*f.inside*f.inside + 0.03*0.03*f.ground*f.ground
-	var square float64
-	weights, scale := 1.0, f.inside*f.inside+1e-12 // keeps the product of weights within range
 	for i, v := range f.d {
 		t := t0 - float64(i-half)*f.step // depth below the foot
 		foot, footDensity := gray.Phi(t / f.sigma)
@@ -201,34 +197,32 @@ func (f *stepFit) try(t0 float64, full bool) (cost, information float64) {
 		if f.wall > 0 {
 			print, printDensity = gray.Phi((t - f.wall) / f.sigma)
 		}
-		depth := t - f.wall
-		row := [m]float64{print, print*depth + f.sigma*printDensity, 1 - foot, foot - print}
+		a, b, c, d := print, print*(t-f.wall)+f.sigma*printDensity, 1-foot, foot-print
 		spread := texture * f.inside * print
 		w := 1 / (f.variance[i] + floor + spread*spread)
-		for r := range m {
-			g[r] += w * row[r] * v
-			for c := range r + 1 {
-				n[m*r+c] += w * row[r] * row[c]
-			}
-		}
+		wa, wb, wc, wd := w*a, w*b, w*c, w*d
+		n00, n10, n11 = n00+wa*a, n10+wb*a, n11+wb*b
+		n20, n21, n22 = n20+wc*a, n21+wc*b, n22+wc*c
+		n30, n31, n32, n33 = n30+wd*a, n31+wd*b, n32+wd*c, n33+wd*d
+		g0, g1, g2, g3 = g0+wa*v, g1+wb*v, g2+wc*v, g3+wd*v
 		square += w * v * v
 		weights *= w * scale
-		f.rows[i], f.weights[i] = row, w
-		f.slopes[i] = [m]float64{printDensity / f.sigma, print, -footDensity / f.sigma, (footDensity - printDensity) / f.sigma}
+		if full {
+			f.rows[i], f.weights[i] = [stepUnknowns]float64{a, b, c, d}, w
+			f.slopes[i] = [stepUnknowns]float64{printDensity / f.sigma, print, -footDensity / f.sigma, (footDensity - printDensity) / f.sigma}
+		}
 	}
-	l, ok := cholesky4(n)
+	l, ok := cholesky4([stepUnknowns * stepUnknowns]float64{n00, 0, 0, 0, n10, n11, 0, 0, n20, n21, n22, 0, n30, n31, n32, n33})
 	if !ok {
 		return math.Inf(1), 0
 	}
-	x := l.solve(g)
-	for r := range m {
-		square -= x[r] * g[r]
-	}
-	cost = square - math.Log(weights) // one logarithm for all
+	g := [stepUnknowns]float64{g0, g1, g2, g3}
+	y := l.forward(g)
+	cost = square - (y[0]*y[0] + y[1]*y[1] + y[2]*y[2] + y[3]*y[3]) - math.Log(weights) // one logarithm for all
 	if !full {
 		return cost, 0
 	}
-	return cost, f.information(&l, x)
+	return cost, f.information(&l, l.solve(g))
 }
 
 // information returns what the profile knows of the place of the edge, one over its variance, at the fit that try made
@@ -257,35 +251,36 @@ func (f *stepFit) information(l *factor4, x [stepUnknowns]float64) float64 {
 // factor4 is the Cholesky factor of a symmetric 4×4 matrix.
 type factor4 [stepUnknowns * stepUnknowns]float64
 
+// cholesky4 factors the matrix whose lower half is n, row by row.
 func cholesky4(n [stepUnknowns * stepUnknowns]float64) (l factor4, ok bool) {
 	const m = stepUnknowns
-	for c := range m {
-		for r := c; r < m; r++ {
-			s := n[m*r+c]
-			for k := range c {
-				s -= l[m*r+k] * l[m*c+k]
-			}
-			if r > c {
-				l[m*r+c] = s / l[m*c+c]
-				continue
-			}
-			if !(s > 0) {
-				return l, false
-			}
-			l[m*r+c] = math.Sqrt(s)
-		}
-	}
-	return l, true
+	l[0] = math.Sqrt(n[0])
+	l[m], l[2*m], l[3*m] = n[m]/l[0], n[2*m]/l[0], n[3*m]/l[0]
+	d1 := n[m+1] - l[m]*l[m]
+	l[m+1] = math.Sqrt(d1)
+	l[2*m+1], l[3*m+1] = (n[2*m+1]-l[2*m]*l[m])/l[m+1], (n[3*m+1]-l[3*m]*l[m])/l[m+1]
+	d2 := n[2*m+2] - l[2*m]*l[2*m] - l[2*m+1]*l[2*m+1]
+	l[2*m+2] = math.Sqrt(d2)
+	l[3*m+2] = (n[3*m+2] - l[3*m]*l[2*m] - l[3*m+1]*l[2*m+1]) / l[2*m+2]
+	d3 := n[3*m+3] - l[3*m]*l[3*m] - l[3*m+1]*l[3*m+1] - l[3*m+2]*l[3*m+2]
+	l[3*m+3] = math.Sqrt(d3)
+	return l, n[0] > 0 && d1 > 0 && d2 > 0 && d3 > 0
 }
 
+// forward returns the y of L y = b.
+func (l *factor4) forward(b [stepUnknowns]float64) [stepUnknowns]float64 {
+	const m = stepUnknowns
+	b[0] /= l[0]
+	b[1] = (b[1] - l[m]*b[0]) / l[m+1]
+	b[2] = (b[2] - l[2*m]*b[0] - l[2*m+1]*b[1]) / l[2*m+2]
+	b[3] = (b[3] - l[3*m]*b[0] - l[3*m+1]*b[1] - l[3*m+2]*b[2]) / l[3*m+3]
+	return b
+}
+
+// solve returns the x of L Lᵀ x = b.
 func (l *factor4) solve(b [stepUnknowns]float64) [stepUnknowns]float64 {
 	const m = stepUnknowns
-	for r := range m {
-		for k := range r {
-			b[r] -= l[m*r+k] * b[k]
-		}
-		b[r] /= l[m*r+r]
-	}
+	b = l.forward(b)
 	for r := m - 1; r >= 0; r-- {
 		for k := r + 1; k < m; k++ {
 			b[r] -= l[m*k+r] * b[k]

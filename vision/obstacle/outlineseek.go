@@ -40,10 +40,9 @@ func (f *Finder) seek(b blob) []hypothesis {
 // places of each.
 func (f *Finder) seekShapes(b blob, shapes []shape, how edgeSeek, fits func(*shape) bool) (all []hypothesis) {
 	var places []geom.Point
-	w := f.diff.view.width
 	for y := b.box.Min.Y; y < b.box.Max.Y; y += seekStep {
 		for x := b.box.Min.X; x < b.box.Max.X; x += seekStep {
-			if f.solid[y*w+x] {
+			if f.focus.isSolid(x, y) {
 				places = append(places, geom.Point{X: float64(x) + 0.5, Y: float64(y) + 0.5})
 			}
 		}
@@ -124,15 +123,13 @@ func (f *Finder) turn(s *shape, heading geom.Angle) turnedShape {
 // edgeCost is the mean distance, in mm, of an outline from edges of its direction; a
 // large number when it is more than limit.
 func (f *Finder) edgeCost(t turnedShape, at geom.Point, limit float64) float64 {
-	w, h := f.diff.view.width, f.diff.view.height
 	var sum float64
 	limit *= float64(len(t.points))
 	for i, p := range t.points {
-		x, y := int(at.X+p.X), int(at.Y+p.Y)
-		if x < 0 || y < 0 || x >= w || y >= h {
-			sum += nearCosts
+		if k, ok := f.focus.at(int(at.X+p.X), int(at.Y+p.Y)); ok {
+			sum += nearCost[f.focus.edges.near[t.fields[i]][k]]
 		} else {
-			sum += nearCost[f.edges.near[t.fields[i]][y*w+x]]
+			sum += nearCosts
 		}
 		if sum > limit {
 			return math.Inf(1)

@@ -2,6 +2,7 @@ package obstacle
 
 import (
 	"fmt"
+	"image"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -37,7 +38,7 @@ func TestTheEdgeFieldIsTheDistanceToTheNearestEdgeOfADirection(t *testing.T) {
 	square := geom.Polygon{{X: 40, Y: 30}, {X: 80, Y: 30}, {X: 80, Y: 70}, {X: 40, Y: 70}}
 	d := paintedMat(func(p geom.Point) (float32, bool) { return 120, square.Contains(p) })
 	var e edgeField
-	e.find(d, new(workPlanes))
+	e.find(d, image.Rect(0, 0, 120, 100), leastSlope(d))
 	east, north := direction(0), direction(math.Pi/2)
 	at := func(field int, x, y int) float64 { return float64(distances.Cells[e.near[field][y*120+x]]) }
 	for _, x := range []int{36, 38, 43, 45} {
@@ -87,10 +88,9 @@ func TestSeekFindsATokenWhoseBorderAShadowHides(t *testing.T) {
 			return 0, false
 		})
 		f := &Finder{diff: d, shapes: []shape{newShape(&entry, false), newShape(&entry, true), newShape(&other, false), newShape(&other, true)}}
-		f.edges.find(d, &f.work)
-		f.prepare()
 		blobs := d.blobs(120)
 		require.NotEmpty(t, blobs)
+		f.focusOn(blobs[0], 40)
 		found := f.seek(blobs[0])
 		require.NotEmpty(t, found, "heading %v", heading)
 		best := found[0]

@@ -490,11 +490,13 @@ type areaMatcher struct {
 	regions segmentation
 	found   bool // regions are those of the picture that was compared last
 	shapes  []*regionShape
+	byShip  *geom.Point // where nothing but a ship nearby kept the last match from being one; nil: nowhere
 }
 
 // match finds the outline that the area of a blob decides on. Its place is between those of
 // the area and of the edges, and as uncertain as they differ.
 func (f *areaMatcher) match(g *image.Gray, b blob, _ bool) (vision.ObstacleView, bool) {
+	f.byShip = nil
 	if f.believed < acceptMisfit || b.box.Dx() > areaBox || b.box.Dy() > areaBox { // too coarse a picture, or a hand
 		return vision.ObstacleView{}, false
 	}
@@ -512,9 +514,6 @@ func (f *areaMatcher) match(g *image.Gray, b blob, _ bool) (vision.ObstacleView,
 		return vision.ObstacleView{}, false
 	}
 	best := all[0]
-	if f.nearShip(best.pose.Point) { // a miniature differs from the mat all over, as print does
-		return vision.ObstacleView{}, false
-	}
 	second, margin := "", 0.0
 	for _, o := range all[1:] {
 		if o.shape != best.shape || !alike(o.pose, best.pose, 4, 0.2) {
@@ -527,6 +526,10 @@ func (f *areaMatcher) match(g *image.Gray, b blob, _ bool) (vision.ObstacleView,
 	}
 	v, ok := f.refine(g, hypothesis{shape: best.shape.shape, pose: best.pose})
 	if !ok || v.Visible < acceptVisible || v.Misfit > areaMisfit || v.Pose.Distance(best.pose.Point) > areaMoved {
+		return vision.ObstacleView{}, false
+	}
+	if f.nearShip(best.pose.Point) { // a miniature differs from the mat all over, as print does
+		f.byShip = &best.pose.Point
 		return vision.ObstacleView{}, false
 	}
 	v.Area, v.Second, v.Margin = best.cost, second, margin

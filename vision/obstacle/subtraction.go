@@ -50,6 +50,22 @@ func (g *gainMap) At(p geom.Point) float64 {
 	return top*(1-ay) + bottom*ay
 }
 
+// row sets out to the gains at the middles of the cells of row j.
+func (g *gainMap) row(j int, out []float32) {
+	y := min(max((float64(j)+0.5)*vision.DiffStep/g.size-0.5, 0), float64(g.rows-1))
+	top := min(int(y), max(g.rows-2, 0))
+	bottom, ay := min(top+1, g.rows-1), y-float64(top)
+	at := func(c int) float64 { return g.ratio[top*g.cols+c]*(1-ay) + g.ratio[bottom*g.cols+c]*ay }
+	left, a, b := -1, 0.0, 0.0
+	for i := range out {
+		x := min(max((float64(i)+0.5)*vision.DiffStep/g.size-0.5, 0), float64(g.cols-1))
+		if c := min(int(x), max(g.cols-2, 0)); c != left {
+			left, a, b = c, at(c), at(min(c+1, g.cols-1))
+		}
+		out[i] = float32(a + (x-float64(left))*(b-a))
+	}
+}
+
 func newSubtraction(cam *calibration.Camera, mat *Background) *subtraction {
 	w, h := int(float64(mat.width)*matStep/vision.DiffStep), int(float64(mat.height)*matStep/vision.DiffStep)
 	d := &subtraction{cam: cam, mat: mat, view: &matView{width: w, height: h, step: vision.DiffStep}}
@@ -106,10 +122,11 @@ func (d *subtraction) compare(g *image.Gray) {
 	}
 	d.followLight()
 	w, h := d.view.width, d.view.height
+	gains := make([]float32, w)
 	for j := range h {
-		for i := range w {
+		d.gain.row(j, gains)
+		for i, gain := range gains {
 			k := j*w + i
-			gain := float32(d.gain.At(geom.Point{X: (float64(i) + 0.5) * vision.DiffStep, Y: (float64(j) + 0.5) * vision.DiffStep}))
 			d.diff[k] = d.work[k] - gain*d.empty[k]
 		}
 	}
@@ -205,23 +222,36 @@ func (d *subtraction) measureNoises() {
 func (d *subtraction) threshold(sign float32) {
 	w, h := d.view.width, d.view.height
 	clear(d.mask)
-	limit := float32(2.2 * 2.2 * d.noise * d.noise)
-	for j := 1; j < h-1; j++ {
-		for i := 1; i < w-1; i++ {
-			k := j*w + i
-			var sum, slope float32
-			for _, o := range [9]int{-w - 1, -w, -w + 1, -1, 0, 1, w - 1, w, w + 1} {
-				v := d.diff[k+o]
-				if v*sign < 0 {
-					continue
-				}
-				sum += v * v
-				slope += d.slope[k+o] * d.slope[k+o]
+	limit := float32(9 * 2.2 * 2.2 * d.noise * d.noise)
+	rows := make([]float32, 3*w) // sums of three neighbours in the rows about j, row j at j modulo 3
+	along := func(j int) {
+		excess := func(k int) float32 { // of the square over what a misplacement explains
+			v, slope := d.diff[k], d.slope[k]
+			if v*sign < 0 {
+				return 0
 			}
-			d.mask[k] = sum > 9*limit+0.3*slope
+			return v*v - 0.3*slope*slope
+		}
+		row := rows[j%3*w : j%3*w+w]
+		before, here := excess(j*w), excess(j*w+1)
+		for i := 1; i < w-1; i++ {
+			after := excess(j*w + i + 1)
+			row[i] = before + here + after
+			before, here = here, after
+		}
+	}
+	along(0)
+	along(1)
+	for j := 1; j < h-1; j++ {
+		along(j + 1)
+		for i := 1; i < w-1; i++ {
+			d.mask[j*w+i] = rows[i]+rows[w+i]+rows[2*w+i] > limit
 		}
 	}
 }
+
+// maskGap is half the width, in cells, of the gaps of the mask that are closed.
+const maskGap = 2
 
 // blob is a connected region of the mask.
 type blob struct {
@@ -234,7 +264,7 @@ type blob struct {
 // cells closed, largest first.
 func (d *subtraction) blobs(least int) []blob {
 	w, h := d.view.width, d.view.height
-	closed := gray.Close(d.mask, w, h, 2)
+	closed := gray.Close(d.mask, w, h, maskGap)
 	label := make([]bool, len(closed))
 	var out []blob
 	var stack []int32

@@ -479,6 +479,7 @@ func (f *Finder) look(frame vision.Frame, bases []geom.Polygon, known []vision.O
 			doubtful = append(doubtful, v)
 		}
 	}
+	f.memories.turn()
 	f.name(out.Views)
 	for i := range out.Views {
 		v := &out.Views[i]
