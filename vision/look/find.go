@@ -80,7 +80,11 @@ type Sight struct {
 	Margin   float64   // by which it exceeds the best other place or heading
 	Seen     float64   // share of the card that is seen, 0…1
 
-	Dots Naming // what the dots on it say
+	Dots  Naming // what the dots on it say
+	Plate Plate  // what its name plate says
+
+	// Counted says that the whole table was searched and no more bases were found than ships were shown.
+	Counted bool
 
 	// Elsewhere says that a card of this look may lie in another place as well.
 	Elsewhere bool
@@ -102,9 +106,11 @@ func (s *Sight) Ships() (out []string) {
 	return out
 }
 
-// Named reports whether it can be one ship only, and no other whose card was never shown.
+// Named reports whether it can be one ship only, and no other whose card was never shown: another pilot's of the same ship has the same
+// drawing. Either the name plate says so, or nothing that stands on the table can be left over.
 func (s *Sight) Named() bool {
-	return s.Dots.Ship != "" || len(s.Ships()) == 1 && !s.Elsewhere && !s.Dots.Other && s.Evidence >= nameLeast
+	return s.Dots.Ship != "" || len(s.Ships()) == 1 && !s.Elsewhere && !s.Dots.Other && s.Evidence >= nameLeast &&
+		(s.Plate == PlateAgrees || s.Counted && s.Plate != PlateDenies)
 }
 
 // Near looks for a base near a hint. It reports false where none is believed.
@@ -123,6 +129,9 @@ func (f *Finder) Near(frame vision.Frame, h Hint) (Sight, bool, error) {
 	s, ok := decide(all, evidenceLeast)
 	if ok {
 		one := []Sight{s}
+		if h.Ship == "" && h.Look == "" { // else a person or a track says whose it is
+			f.byPlates(frame, one)
+		}
 		f.byDots(frame, one)
 		s = one[0]
 	}

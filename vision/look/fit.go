@@ -169,6 +169,12 @@ func (f *fitting) compare() {
 	f.erode()
 }
 
+// asLook is what a channel of the picture at a place on the card, in mm, would be in the look's light.
+func (f *fitting) asLook(v float32, x, y float64, c int) float32 {
+	gain := f.photo[ofGain+c] + (f.photo[ofSlope]*x+f.photo[ofSlope+1]*y)/f.half
+	return float32((float64(v) - f.photo[ofOffset+c]) / max(gain, gainLeast))
+}
+
 // residualOf is the picture at a cell less the look in the picture's light.
 func (f *fitting) residualOf(k, c int) float64 {
 	t := float64(f.g.t[channels*k+c])

@@ -59,6 +59,7 @@ func TestABaseIsFoundByItsCard(t *testing.T) {
 			assert.Less(t, mm, 0.3, "mm")
 			assert.Less(t, math.Abs(deg), 0.7, "degrees")
 			assert.Less(t, sigmas, 3.0)
+			s.Counted = true
 			ship := f.Ship(&s, "", "?1")
 			assert.Equal(t, "A1", ship.ID)
 			assert.Equal(t, "look", ship.Seen)
@@ -362,12 +363,21 @@ func TestTheSameDrawingInOtherColoursIsAnotherCard(t *testing.T) {
 	}
 }
 
-// What agrees with a look only in part may be a card that was never shown: it stands there, and gets no name.
-func TestAWeakSightIsNotNamed(t *testing.T) {
+// What agrees with a look only in part may be a card that was never shown, and so may one whose name is not read, where more bases stand
+// than ships were shown: it stands there, and gets no name.
+func TestWhatMayBeAnotherCardIsNotNamed(t *testing.T) {
 	l := &Look{Name: "A1", Ships: []string{"A1"}}
-	assert.True(t, (&Sight{Look: l, Evidence: nameLeast}).Named())
-	weak := Sight{Look: l, Evidence: nameLeast - 0.1}
-	assert.False(t, weak.Named())
-	weak.Dots.Ship = "A1"
-	assert.True(t, weak.Named(), "its dots say it")
+	for _, c := range []struct {
+		sight Sight
+		named bool
+	}{
+		{Sight{Evidence: nameLeast, Plate: PlateAgrees}, true}, {Sight{Evidence: nameLeast - 0.1, Plate: PlateAgrees, Counted: true}, false},
+		{Sight{Evidence: nameLeast}, false}, {Sight{Evidence: nameLeast, Counted: true}, true},
+		{Sight{Evidence: nameLeast, Counted: true, Plate: PlateDenies}, false},
+		{Sight{Evidence: nameLeast, Counted: true, Plate: PlateAgrees, Elsewhere: true}, false},
+		{Sight{Evidence: nameLeast - 0.1, Dots: Naming{Ship: "A1"}}, true}, // its dots say it
+	} {
+		c.sight.Look = l
+		assert.Equal(t, c.named, c.sight.Named(), "%+v", c.sight)
+	}
 }

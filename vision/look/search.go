@@ -40,6 +40,7 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	}
 	s := &search{f: f, frame: frame, mat: f.flattenMat(frame), alike: map[fitKey][]candidate{}}
 	s.stand(lies, taken)
+	known := taken
 	all := s.bySigns()
 	found := s.believed(all)
 	for i := range found {
@@ -47,8 +48,32 @@ func (f *Finder) Search(frame vision.Frame, lies func(geom.Point) bool, taken []
 	}
 	s.stand(lies, taken)
 	out = s.believed(append(all, s.byBlocks()...))
+	f.byPlates(frame, out)
 	f.byDots(frame, out)
+	counted := f.count(out, known)
+	for i := range out {
+		out[i].Counted = counted
+	}
 	return out
+}
+
+// count reports whether no more bases were found than ships were shown. taken are those that stood there already.
+func (f *Finder) count(found []Sight, taken []engine.Ship) bool {
+	var shown []string
+	for _, l := range f.looks.Looks {
+		for _, id := range l.Ships {
+			if !slices.Contains(shown, id) {
+				shown = append(shown, id)
+			}
+		}
+	}
+	n := len(found)
+	for i := range taken {
+		if slices.Contains(shown, taken[i].ID) || taken[i].Look != "" || token.Unidentified(taken[i].ID) {
+			n++
+		}
+	}
+	return n <= len(shown)
 }
 
 // search is one over a whole picture.

@@ -1,9 +1,11 @@
 package accuracy
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"image"
+	"image/png"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -44,14 +46,6 @@ func stockShips(t *testing.T, dir string) []stockShip {
 	}
 	require.NoError(t, json.Unmarshal(raw, &f))
 	return f.Ships
-}
-
-// drawing tells cards apart whose drawings differ: of one drawing are the ships of one shape and faction, whoever flies them.
-func (s *stockShip) drawing(t *testing.T) string {
-	t.Helper()
-	var art struct{ Shape, Faction, Edition string }
-	require.NoError(t, json.Unmarshal(s.Stock.Art, &art))
-	return fmt.Sprint(s.Base, art)
 }
 
 // kind tells cards apart: those of one kind have the same picture.
@@ -297,10 +291,10 @@ func TestLooksFromNothing(t *testing.T) {
 	}
 }
 
-// A card that was never shown is not taken for another's, though it may show the same drawing in other colours.
+// A card that was never shown is not named as another, neither one that shows the same drawing.
 func TestCardsThatWereNotShown(t *testing.T) {
 	notShort(t)
-	tried, believed, named, other := 0, 0, 0, 0
+	tried, believed, named := 0, 0, 0
 	for _, dir := range stockPictures(t) {
 		enrolment := enrolmentOf(dir)
 		if enrolment == "" {
@@ -310,10 +304,6 @@ func TestCardsThatWereNotShown(t *testing.T) {
 		r, f := readRendered(t, dir)
 		f = inColor(t, f, filepath.Join(dir, r.Image))
 		extra, truth := stockShips(t, dir), r.bases(t)
-		drawings := map[string]string{} // of each ship, by its name
-		for i := range extra {
-			drawings[extra[i].ID] = extra[i].drawing(t)
-		}
 		for i, w := range truth {
 			own := by[extra[i].kind()]
 			others := &look.Library{}
@@ -326,21 +316,128 @@ func TestCardsThatWereNotShown(t *testing.T) {
 			s, ok, err := look.NewFinder(r.table(), others, calibration.Uncertainty{}).Near(f, hint)
 			require.NoError(t, err)
 			tried++
-			if !ok {
-				continue
+			if ok {
+				believed++
 			}
-			believed++
-			if s.Named() {
+			if ok && s.Named() {
 				named++
-				if drawings[s.Ships()[0]] == drawings[w.id] {
-					continue
-				}
-				other++
 				t.Logf("%s: %s, which was not shown, is named %v, evidence %.1f", filepath.Base(dir), w.id, s.Ships(), s.Evidence)
 			}
 		}
 	}
-	t.Logf("%d cards that were not shown: %d are believed to be one that was, %d are named; %d of these show another drawing", tried, believed,
-		named, other)
-	assert.LessOrEqual(t, float64(other), 0.05*float64(tried), "named as a ship with another drawing")
+	t.Logf("%d cards that were not shown: %d are believed to be one that was, %d are named", tried, believed, named)
+	assert.LessOrEqual(t, float64(named), 0.01*float64(tried), "named")
+}
+
+// withName returns a look whose name plate, but for what stands at its ends, is another one's.
+func withName(t *testing.T, l, of *look.Look) *look.Look {
+	t.Helper()
+	doc, raw, err := l.Encode()
+	require.NoError(t, err)
+	_, other, err := of.Encode()
+	require.NoError(t, err)
+	var pictures [2]*image.NRGBA
+	for i, b := range [][]byte{raw, other} {
+		img, err := png.Decode(bytes.NewReader(b))
+		require.NoError(t, err)
+		pictures[i] = img.(*image.NRGBA)
+	}
+	n := pictures[0].Rect.Dx() // half a millimetre each
+	for y := n - 12; y < n; y++ {
+		for x := 9; x < n-9; x++ {
+			pictures[0].SetNRGBA(x, y, pictures[1].NRGBAAt(x, y))
+		}
+	}
+	var out bytes.Buffer
+	require.NoError(t, png.Encode(&out, pictures[0]))
+	twin, err := look.Decode(l.Name+"-twin", doc, out.Bytes())
+	require.NoError(t, err)
+	twin.Ships = []string{"B18"}
+	return twin
+}
+
+// Of two pilots of one ship the name plate tells which one stands there, where it is in view, and never the wrong one: whether one of
+// them was shown or both. The looks of those who are not there are the right ones with the name of another card.
+func TestNamePlates(t *testing.T) {
+	notShort(t)
+	type tally struct{ ships, own, ownDenied, others, otherNamed, otherDenied, pairs, told, wrong int }
+	sum := map[string]*tally{}
+	for _, dir := range stockPictures(t) {
+		enrolment := enrolmentOf(dir)
+		if enrolment == "" {
+			continue
+		}
+		_, by := learnLooks(t, enrolment)
+		r, f := readRendered(t, dir)
+		f = inColor(t, f, filepath.Join(dir, r.Image))
+		near := func(w trueBase, looks ...*look.Look) (look.Sight, bool) {
+			hint := look.Hint{Base: w.base, Pose: w.pose, Reach: 2, Turn: 10 * geom.Degree}
+			s, ok, err := look.NewFinder(r.table(), &look.Library{Looks: looks}, calibration.Uncertainty{}).Near(f, hint)
+			require.NoError(t, err)
+			return s, ok
+		}
+		n := sum[sizeOf(dir)]
+		if n == nil {
+			n = &tally{}
+			sum[sizeOf(dir)] = n
+		}
+		extra, truth := stockShips(t, dir), r.bases(t)
+		for i, w := range truth {
+			own := by[extra[i].kind()]
+			if own == nil {
+				continue
+			}
+			n.ships++
+			s, ok := near(w, own)
+			if ok && s.Plate == look.PlateAgrees {
+				n.own++
+			}
+			if ok && s.Plate == look.PlateDenies {
+				n.ownDenied++
+			}
+			other := by[otherName(t, extra, i)]
+			if other == nil {
+				continue
+			}
+			twin := withName(t, own, other)
+			n.others++
+			if s, ok := near(w, twin); ok && s.Plate == look.PlateAgrees {
+				n.otherNamed++
+				t.Logf("%s: %s agrees with another name, evidence %.1f", filepath.Base(dir), w.id, s.Evidence)
+			} else if ok && s.Plate == look.PlateDenies {
+				n.otherDenied++
+			}
+			if s, ok := near(w, own, twin); ok {
+				n.pairs++
+				switch may := s.Ships(); {
+				case len(may) == 1 && may[0] == own.Ships[0]:
+					n.told++
+				case len(may) == 1:
+					n.wrong++
+					t.Logf("%s: %s is told wrongly, evidence %.1f", filepath.Base(dir), w.id, s.Evidence)
+				}
+			}
+		}
+	}
+	for size, n := range sum {
+		t.Logf("%s: %+v", size, *n)
+		assert.Zero(t, n.otherNamed, "%s: another name agrees", size)
+		assert.Zero(t, n.wrong, "%s: told wrongly", size)
+		assert.GreaterOrEqual(t, float64(n.told), 0.25*float64(n.pairs), size)
+	}
+}
+
+// otherName is the kind of a card of the same layout with another name; "": there is none.
+func otherName(t *testing.T, ships []stockShip, i int) string {
+	t.Helper()
+	type art struct{ Name, Edition string }
+	var own, other art
+	require.NoError(t, json.Unmarshal(ships[i].Stock.Art, &own))
+	for k := range ships {
+		require.NoError(t, json.Unmarshal(ships[k].Stock.Art, &other))
+		if ships[k].Base == ships[i].Base && other.Edition == own.Edition && other.Name != own.Name {
+			return ships[k].kind()
+		}
+	}
+	return ""
 }

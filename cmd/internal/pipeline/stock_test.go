@@ -105,7 +105,7 @@ func (s *stockTable) carry(t *testing.T, i int, maneuver string) {
 }
 
 func at(name string, x, y float64, ships ...string) look.Sight {
-	return look.Sight{Look: &look.Look{Name: name, Ships: ships, Base: engine.Small}, Evidence: 30,
+	return look.Sight{Look: &look.Look{Name: name, Ships: ships, Base: engine.Small}, Evidence: 30, Counted: true,
 		Pose: geom.Pose{Point: geom.Point{X: x, Y: y}}}
 }
 
