@@ -64,8 +64,9 @@ func table(events []round.Event) ([]byte, error) {
 	return b.Bytes(), w.Error()
 }
 
-// plain keeps spreadsheets from taking a text for a formula.
+// plain keeps spreadsheets from taking a text for a formula, and terminals for a command.
 func plain(s string) string {
+	s = printable(s)
 	if s != "" && strings.ContainsAny(s[:1], "=+-@\t\r") {
 		return "'" + s
 	}

@@ -36,7 +36,7 @@ func Print(ctx context.Context, out io.Writer, log *rulings.Log) error {
 		}
 		why := ""
 		if g.Ended {
-			why = "over: " + printable(g.Why)
+			why = strings.TrimSuffix("over: "+printable(g.Why), ": ")
 		}
 		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d to %d\t%d\t%d\t%s\n", id, g.At.Local().Format("2006-01-02 15:04"), printable(g.Title), g.Rules,
 			g.Score[0], g.Score[1], g.Round, g.Events, why)

@@ -241,6 +241,11 @@ func TestWhatNoGameStartsFrom(t *testing.T) {
 	assert.Error(t, b.table.Start(r))
 	r.Edition, r.Scenario = "2.0", round.Assault
 	assert.ErrorContains(t, b.table.Start(r), "Scenarios are of 2.5")
+	r.Edition, r.Scenario = "2.5", ""
+	for name, want := range map[string]string{"A\x1b[31m": "printable text", "A\nB": "on one line", strings.Repeat("x", 5000): "at most"} {
+		r.Players[1].Name = name
+		assert.ErrorContains(t, b.table.Start(r), want)
+	}
 }
 
 // A game continues where it was when the program is started again.
@@ -458,6 +463,7 @@ func TestGamesAreListedAndExported(t *testing.T) {
 	data, err := play.ExportFrom(t.Context(), b.log, 0, "csv")
 	require.NoError(t, err)
 	assert.Contains(t, string(data), "Ada against Ben")
+	assert.NotContains(t, string(data), "\x1b")
 	_, err = play.ExportFrom(t.Context(), b.log, 7, "csv")
 	assert.ErrorIs(t, err, rulings.ErrNoGame)
 }

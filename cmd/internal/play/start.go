@@ -69,6 +69,13 @@ func (t *Table) start(r *StartRequest, scene *engine.Scene) (s *round.Start, not
 	if s.Edition != engine.Rules25.String() && s.First == 0 {
 		s.First = 1
 	}
+	named := live.Match{}
+	for i := range r.Players {
+		named.Sides[i].Name = r.Players[i].Name
+	}
+	if err := named.Validate(); err != nil {
+		return nil, nil, err
+	}
 	taken := map[string]bool{}
 	for i := range r.Players {
 		player := i + 1

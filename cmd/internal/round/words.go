@@ -52,11 +52,14 @@ func Words(g *Game, e *Event) string {
 	case Scored:
 		return fmt.Sprintf("%s earns %d: %s", g.player(e.Player), e.Points, e.Text)
 	case Ended:
-		score := g.Score()
-		if e.Player != 0 {
-			return fmt.Sprintf("The game is over: %s. %s wins, %d to %d", e.Text, g.player(e.Player), score[0], score[1])
+		score, over := g.Score(), "The game is over"
+		if e.Text != "" {
+			over += ": " + e.Text
 		}
-		return fmt.Sprintf("The game is over: %s, %d to %d", e.Text, score[0], score[1])
+		if e.Player != 0 {
+			return fmt.Sprintf("%s. %s wins, %d to %d", over, g.player(e.Player), score[0], score[1])
+		}
+		return fmt.Sprintf("%s, %d to %d", over, score[0], score[1])
 	case Ruled:
 		return fmt.Sprintf("Ruling %d: %s", e.Ruling, e.Text)
 	case Asked:

@@ -330,7 +330,7 @@ func TestNoPathLeadsOutOfThePages(t *testing.T) {
 	for _, path := range []string{
 		"/../server.go", "/..%2fserver.go", "/%2e%2e/%2e%2e/etc/passwd", "/..\\server.go", "/static/index.html", "//etc/passwd",
 		"/./../../etc/passwd",
-		"/api/calibration/sheet/..%2f..%2fetc%2fpasswd", "/overlay/..%2findex.html", "/api/rulings/..%2f..%2fx", "/%00", "/pair.html%00.js",
+		"/api/calibration/sheet/..%2f..%2fetc%2fpasswd", "/overlay/..%2findex.html", "/api/rulings/..%2f..%2fx", "/%00", "/pair.html%00.js", "/%ff", "/judge/%ff",
 		"/openapi/main.json",
 	} {
 		conn, err := net.Dial("tcp", address)
@@ -342,6 +342,7 @@ func TestNoPathLeadsOutOfThePages(t *testing.T) {
 		body, _ := io.ReadAll(answer.Body)
 		conn.Close()
 		assert.NotEqual(t, http.StatusOK, answer.StatusCode, "%s: %.80s", path, body)
+		assert.Less(t, answer.StatusCode, 500, "%s: %.80s", path, body)
 		assert.NotContains(t, string(body), "package web", path)
 		assert.NotContains(t, string(body), "root:", path)
 	}
