@@ -330,7 +330,8 @@ func TestNoPathLeadsOutOfThePages(t *testing.T) {
 	for _, path := range []string{
 		"/../server.go", "/..%2fserver.go", "/%2e%2e/%2e%2e/etc/passwd", "/..\\server.go", "/static/index.html", "//etc/passwd",
 		"/./../../etc/passwd",
-		"/api/calibration/sheet/..%2f..%2fetc%2fpasswd", "/overlay/..%2findex.html", "/api/rulings/..%2f..%2fx", "/%00", "/pair.html%00.js", "/%ff", "/judge/%ff",
+		"/api/calibration/sheet/..%2f..%2fetc%2fpasswd", "/overlay/..%2findex.html", "/api/rulings/..%2f..%2fx", "/%00", "/pair.html%00.js",
+		"/%ff", "/judge/%ff",
 		"/openapi/main.json",
 	} {
 		conn, err := net.Dial("tcp", address)
