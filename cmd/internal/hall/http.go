@@ -141,7 +141,10 @@ func (h *Hall) routes() []web.Route {
 	}...)
 }
 
-func page(name string) http.HandlerFunc { return web.Static(static, "static/"+name) }
+// page is a page of the hall's own, in the browser's language. Those of the tables come in it.
+func page(name string) http.HandlerFunc {
+	return web.Translated(web.Static(static, "static/"+name)).ServeHTTP
+}
 
 func own(w http.ResponseWriter, r *http.Request) {
 	http.ServeFileFS(w, r, static, "static/"+r.PathValue("file"))

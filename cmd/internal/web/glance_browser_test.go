@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -53,7 +52,7 @@ func firstScreenOfAPhone(t *testing.T, tab context.Context) {
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	var missing, ghost string
-	within(t, tab, "the answer", emulation.SetDeviceMetricsOverride(390, 844, 1, true), chromedp.Navigate(server.URL),
+	within(t, tab, "the answer", screen(phoneWide, "light"), chromedp.Navigate(server.URL),
 		chromedp.WaitVisible(`#answer[data-kind="shot"]`),
 		notOnScreen(&missing, `["#status", "#table", "#title", "#band", "#fact-arc", "#fact-obstruction"]`))
 	assert.Empty(t, missing)
@@ -69,7 +68,7 @@ func firstScreenOfADesk(t *testing.T, tab context.Context) {
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	var missing string
-	within(t, tab, "the desk", emulation.SetDeviceMetricsOverride(1440, 900, 1, false), chromedp.Navigate(server.URL),
+	within(t, tab, "the desk", screen(deskWide, "light"), chromedp.Navigate(server.URL),
 		chromedp.WaitVisible(`#targets li`), chromedp.Poll(`document.getElementById("nopicture").hidden`, nil),
 		notOnScreen(&missing, `["#status", "#policy-text", "#table", "#title", "#band", "#fact-arc", "#fact-obstruction", "#from", "#ask-judge",
 			"#targets li", '#try-grid [data-move="stationary"]', "#picture", "section.targets", "section.camera"]`))
@@ -79,7 +78,7 @@ func firstScreenOfADesk(t *testing.T, tab context.Context) {
 func largeOnlyWhereItIsTheAnswer(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
 	server := steady(t, f)
-	within(t, tab, "the page", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible("#title"))
+	within(t, tab, "the page", screen(tabletWide, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible("#title"))
 	for _, c := range []struct {
 		from, to, kind, title, band string
 		arc                         engine.Arc
@@ -106,7 +105,7 @@ func messagesLeave(t *testing.T, tab context.Context) {
 		state.Notes = []live.Note{{At: state.At, Text: "B1 moved 67 mm unseen."}}
 	})
 	var note string
-	within(t, tab, "the note", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible("#note"),
+	within(t, tab, "the note", screen(tabletWide, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible("#note"),
 		chromedp.Text("#note", &note))
 	assert.Equal(t, "B1 moved 67 mm unseen. leaves in 20 s", note)
 	f.change(func(state *live.State) { state.Notes[0].At = state.At.Add(-21 * time.Second) })
@@ -123,7 +122,7 @@ func turretWedge(t *testing.T, tab context.Context) {
 	server := steady(t, f)
 	drawn := `document.querySelector("#table .wedge").getAttribute("d")`
 	var turret, right string
-	within(t, tab, "the turret", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitReady("#table .wedge"),
+	within(t, tab, "the turret", screen(tabletWide, "dark"), chromedp.Navigate(server.URL), chromedp.WaitReady("#table .wedge"),
 		chromedp.Evaluate(drawn, &turret))
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcRight})
 	within(t, tab, "the right arc", chromedp.WaitVisible(`#answer[data-kind="no_shot"]`),
@@ -143,7 +142,8 @@ func nudgeGhost(t *testing.T, tab context.Context) {
 	})
 	server := steady(t, f)
 	var drawn string
-	within(t, tab, "the old place", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible("#table .ghost .end .base"),
+	within(t, tab, "the old place", screen(tabletWide, "dark"), chromedp.Navigate(server.URL),
+		chromedp.WaitVisible("#table .ghost .end .base"),
 		chromedp.Evaluate(`[...document.querySelectorAll("#table .ghost .end")].map((e) => e.getAttribute("transform")).join()`, &drawn))
 	assert.Regexp(t, `^translate\([0-9.]+ [0-9.]+\) rotate\(10\)$`, drawn)
 }

@@ -172,7 +172,7 @@ func TestAJudgeKeepsWhatWasCalledFor(t *testing.T) {
 	assert.Equal(t, "hold-h", focused)
 
 	require.NoError(t, c.judges.freeze(live.HoldRequest{Held: number, By: "Ada"}))
-	within(t, ctx, "the list", chromedp.WaitVisible("#released li"), chromedp.Text("#released", &released), screen(1920, "dark"),
+	within(t, ctx, "the list", chromedp.WaitVisible("#released li"), chromedp.Text("#released", &released), screen(largeWide, "dark"),
 		chromedp.Evaluate(`scrollTo(0, 0)`, nil), shot("released-desktop"), phone("light"), shot("released-phone"),
 		chromedp.Click("#released button"), chromedp.WaitVisible(`.hold[data-held="true"]`), chromedp.WaitNotVisible("#released-box"),
 		chromedp.WaitVisible(`#verdicts [data-key="range"]`))
@@ -189,7 +189,7 @@ func TestAJudgeDecidesOnThePage(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		screen chromedp.Action
-	}{{"phone-dark", phone("dark")}, {"desktop-light", screen(1920, "light")}} {
+	}{{"phone-dark", phone("dark")}, {"desktop-light", screen(largeWide, "light")}} {
 		court, url := courtTable(t, "A2", "B2")
 		within(t, ctx, "another device", cdp.ClearBrowserCookies())
 		var confirm, needs, reason, done string

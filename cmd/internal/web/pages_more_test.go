@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"image"
 	"log/slog"
 	"net/http/httptest"
 	"path/filepath"
@@ -12,17 +13,20 @@ import (
 
 	"sightline/calibration"
 	"sightline/cmd/internal/director"
+	"sightline/cmd/internal/enrol"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/outline"
 	"sightline/cmd/internal/play"
+	"sightline/cmd/internal/projector"
 	"sightline/cmd/internal/round"
 	"sightline/cmd/internal/rulings"
 	"sightline/cmd/internal/web"
 	"sightline/engine"
+	"sightline/vision"
 )
 
-// morePages are the pages that other packages bring: the game and its replay, marking by hand
-// and the director's.
+// morePages are the pages that other packages bring: the game and its replay, marking by hand,
+// the director's, the projector's and that of ships shown once.
 func morePages() []pageCase {
 	return []pageCase{
 		{name: "game-start", path: "/game", ready: "#start-form", brief: true, open: gameServer(false)},
@@ -51,8 +55,27 @@ func morePages() []pageCase {
 			f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 			return steady(t, f)
 		}},
+		{name: "projector", path: "/projector", ready: "#start:enabled", open: func(t *testing.T) *httptest.Server {
+			f := newFakeTable(t)
+			desk := projector.New(projector.Options{Hub: f.hub, Markers: noMarkers{}, Path: filepath.Join(t.TempDir(), "projector.json"),
+				Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+			f.options = func(o *web.Options) { o.Routes = desk.Routes() }
+			return steady(t, f)
+		}},
+		{name: "looks", path: "/looks", ready: "#begin", open: func(t *testing.T) *httptest.Server {
+			f := newFakeTable(t)
+			desk := enrol.New(enrol.Options{Hub: f.hub, Markers: noMarkers{}, Dir: filepath.Join(t.TempDir(), "looks"), Now: time.Now,
+				Log: slog.New(slog.DiscardHandler)})
+			f.options = func(o *web.Options) { o.Routes = desk.Routes() }
+			return steady(t, f)
+		}},
 	}
 }
+
+// noMarkers sees no marker in any picture.
+type noMarkers struct{}
+
+func (noMarkers) DetectMarkers(*image.Gray) ([]vision.Detection, error) { return nil, nil }
 
 const (
 	redSquad = `{"version":"2.0.0","faction":"rebelalliance","name":"Red Flight","pilots":[

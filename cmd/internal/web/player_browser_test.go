@@ -58,7 +58,7 @@ func tryByKeys(t *testing.T, tab context.Context) {
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	var title, said, label string
-	within(t, tab, "the ghost", screen(820, "dark"), chromedp.Navigate(server.URL),
+	within(t, tab, "the ghost", screen(tabletWide, "dark"), chromedp.Navigate(server.URL),
 		chromedp.WaitVisible(`#table .measure line`),
 		chromedp.Focus(`#try-grid [tabindex="0"]`), // one stop of the tab key: the arrows go on from there
 		chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowDown), chromedp.KeyEvent(kb.ArrowRight),
@@ -154,7 +154,7 @@ func declareOnThePage(t *testing.T, tab context.Context) {
 		return rings, lines, rows
 	}
 	var reason, policy string
-	within(t, tab, "no answer", screen(820, "dark"), chromedp.Navigate(server.URL),
+	within(t, tab, "no answer", screen(tabletWide, "dark"), chromedp.Navigate(server.URL),
 		chromedp.WaitVisible(`#answer[data-outcome="no_view"]`), chromedp.WaitVisible(`#declare`), chromedp.Text("#margin", &reason))
 	assert.Equal(t, "No one has declared what to measure for", reason)
 	rings, lines, rows := drawn()
@@ -183,7 +183,7 @@ func proposalOnThePhone(t *testing.T, tab context.Context) {
 	objected := make(chan live.Measuring, 1)
 	f.agree = func(m live.Measuring, _ bool) { objected <- m }
 	server := steady(t, f)
-	within(t, tab, "scrolled", screen(360, "dark"), chromedp.Navigate(server.URL), chromedp.WaitReady(`#targets li`),
+	within(t, tab, "scrolled", screen(phoneWide, "dark"), chromedp.Navigate(server.URL), chromedp.WaitReady(`#targets li`),
 		chromedp.Evaluate(`scrollTo(0, document.body.scrollHeight)`, nil))
 	f.change(func(state *live.State) {
 		state.Policy.Proposal = &live.Proposal{To: live.MeasuringEdition, Until: state.At.Add(15 * time.Second)}
@@ -210,7 +210,7 @@ func chooseFromTheList(t *testing.T, tab context.Context) {
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	var label string
-	within(t, tab, "the list", screen(360, "light"), chromedp.Navigate(server.URL),
+	within(t, tab, "the list", screen(phoneWide, "light"), chromedp.Navigate(server.URL),
 		chromedp.Click(`.switch [data-view="targets"]`), chromedp.WaitVisible(`#targets [data-id="B3"]`),
 		chromedp.AttributeValue(`#targets [data-id="B3"]`, "aria-label", &label, nil),
 		chromedp.Click(`#targets [data-id="B3"]`),
@@ -224,7 +224,7 @@ func figuresOnDemand(t *testing.T, tab context.Context) {
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
 	var on, off string
-	within(t, tab, "the figures", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#answer[data-kind="shot"]`),
+	within(t, tab, "the figures", screen(tabletWide, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#answer[data-kind="shot"]`),
 		chromedp.Text("#answer", &on), chromedp.Click("#figures"), chromedp.WaitNotVisible("#distance"), chromedp.Text("#answer", &off))
 	assert.Contains(t, on, "±")
 	assert.NotContains(t, off, "±")
@@ -249,7 +249,7 @@ func askForAJudge(t *testing.T, tab context.Context) {
 	}
 	server := steady(t, f)
 	var doubt, held string
-	within(t, tab, "asking", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#doubts`), chromedp.Text("#doubts",
+	within(t, tab, "asking", screen(tabletWide, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#doubts`), chromedp.Text("#doubts",
 		&doubt),
 		chromedp.Click("#ask-judge"), chromedp.WaitVisible("#held"), chromedp.Text("#held", &held))
 	assert.Contains(t, doubt, "mm from the edge between range 2 and 3; it would take more than 0.90 mm to be sure.")
@@ -271,7 +271,7 @@ func staleOnThePage(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
 	server := steady(t, f)
-	within(t, tab, "live", screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#answer[data-outcome="yes"]`))
+	within(t, tab, "live", screen(tabletWide, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#answer[data-outcome="yes"]`))
 	for _, h := range []live.Health{
 		{Code: live.Stale, Title: "Old picture", Detail: "The last picture is 4 s old.", Advice: "Answers come back with the next picture."},
 		{Code: live.NoCamera, Title: "No camera", Detail: "/dev/video0: gone"},
@@ -331,7 +331,7 @@ func chooseTheme(t *testing.T, tab context.Context) {
 	server := steady(t, newFakeTable(t))
 	theme := `getComputedStyle(document.documentElement).getPropertyValue("--bg").trim()`
 	var system, light, kept, label string
-	within(t, tab, "the theme", screen(360, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible("[data-theme-button]"),
+	within(t, tab, "the theme", screen(phoneWide, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible("[data-theme-button]"),
 		chromedp.Evaluate(theme, &system), chromedp.Click("[data-theme-button]"), chromedp.Evaluate(theme, &light),
 		chromedp.AttributeValue("[data-theme-button]", "aria-label", &label, nil),
 		chromedp.Reload(), chromedp.Evaluate(theme, &kept), chromedp.Evaluate(`localStorage.removeItem("sightline-theme")`, nil))

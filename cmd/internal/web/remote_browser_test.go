@@ -22,7 +22,7 @@ func TestTheVerdictIsSpokenOnDemand(t *testing.T) {
 	server := steady(t, f)
 	var silent int
 	var first, second string
-	require.NoError(t, chromedp.Run(ctx, screen(820, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#answer[data-kind="shot"]`),
+	require.NoError(t, chromedp.Run(ctx, screen(tabletWide, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible(`#answer[data-kind="shot"]`),
 		chromedp.Evaluate(`window.spoken = []; speechSynthesis.speak = (words) => spoken.push(words.text); 0`, nil),
 		chromedp.Sleep(time.Second), chromedp.Evaluate(`spoken.length`, &silent),
 		chromedp.KeyEvent("v"), chromedp.Poll(`spoken.length === 1`, nil), chromedp.Evaluate(`spoken[0]`, &first)))

@@ -22,6 +22,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -116,10 +117,6 @@ func NewServer(o Options) *Server {
 // routes is every address that the server knows.
 func (s *Server) routes() http.Handler {
 	files := Files()
-	languages, err := texts.Load(files)
-	if err != nil {
-		panic("web: the embedded texts: " + err.Error())
-	}
 	mux := &router{mux: http.NewServeMux()}
 	s.router = mux
 	mux.Handle("GET /", s.Allow(access.Nobody, http.FileServerFS(files).ServeHTTP))
@@ -158,7 +155,7 @@ func (s *Server) routes() http.Handler {
 	}
 	// Whoever changes something must come from this page: browsers say where a
 	// request comes from, and other sites are refused.
-	asked := http.NewCrossOriginProtection().Handler(languages.Translated(mux.mux))
+	asked := http.NewCrossOriginProtection().Handler(Translated(mux.mux))
 	return access.Noted(Secured(s.counted(s.guard.OwnHosts(s.guard.Limited(shortened(longer, asked))))))
 }
 
@@ -170,6 +167,17 @@ func Files() fs.FS {
 	}
 	return files
 }
+
+var languages = sync.OnceValue(func() *texts.Languages {
+	l, err := texts.Load(Files())
+	if err != nil {
+		panic("web: the embedded texts: " + err.Error())
+	}
+	return l
+})
+
+// Translated lets a handler's pages be read in the browser's language.
+func Translated(next http.Handler) http.Handler { return languages().Translated(next) }
 
 // Allow lets a handler be asked by those who have the role.
 func (s *Server) Allow(role access.Role, next http.HandlerFunc) *access.Guarded {

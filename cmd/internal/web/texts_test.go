@@ -36,7 +36,7 @@ func german(t *testing.T) catalogue.Catalogue {
 // sameInEvery are texts that are the same in every language: names, what people type, what
 // programs read.
 var sameInEvery = regexp.MustCompile(`^(Sightline.*|[A-Z]|Esc|[a-z-]+ [a-z-]+secret|page address|\{.*|σ|mm|1e|camera\.source|/overlay/all|` +
-	`Assault at the Satellite Array|Chance Engagement|Salvage Mission|Scramble the Transmissions)$`)
+	`sightline hall invite 7|Assault at the Satellite Array|Chance Engagement|Salvage Mission|Scramble the Transmissions)$`)
 
 // TestNoTextOfAPageIsOutsideTheCatalogue: each text of each page's HTML is in German too.
 func TestNoTextOfAPageIsOutsideTheCatalogue(t *testing.T) {
@@ -46,9 +46,6 @@ func TestNoTextOfAPageIsOutsideTheCatalogue(t *testing.T) {
 		found, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, path := range found {
-			if strings.HasPrefix(path, "../hall/") { // the hall's pages are English
-				continue
-			}
 			pages++
 			data, err := os.ReadFile(path)
 			require.NoError(t, err)
@@ -61,6 +58,29 @@ func TestNoTextOfAPageIsOutsideTheCatalogue(t *testing.T) {
 		}
 	}
 	assert.GreaterOrEqual(t, pages, 15)
+}
+
+// TestEveryPageHasTheSameHeader: the mark, a name, the theme, and where else to go, the table (or the
+// hall) last. The table's own page has no way back to itself.
+func TestEveryPageHasTheSameHeader(t *testing.T) {
+	header := regexp.MustCompile(`(?s)<header class="top">\n  <img class="mark" [^>]*>\n  <h1.*?</h1>\n.*` +
+		`  <button type="button" class="theme" data-theme-button aria-label="Theme"><span aria-hidden="true">◐</span></button>\n` +
+		`(?:  <nav aria-label="Pages">.*<a href="/[a-z]*">[A-Za-z ]+</a></nav>\n)?</header>`)
+	pages := 0
+	for _, pattern := range []string{"static/*.html", "overlay/setup.html", "../*/static/*.html"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, path := range found {
+			pages++
+			data, err := os.ReadFile(path)
+			require.NoError(t, err)
+			assert.Regexp(t, header, string(data), path)
+			if !strings.HasSuffix(path, "index.html") && !strings.HasSuffix(path, "hall.html") {
+				assert.Regexp(t, `<a href="/">(Table|The hall)</a></nav>`, string(data), path)
+			}
+		}
+	}
+	assert.GreaterOrEqual(t, pages, 16)
 }
 
 // TestNoValueOfAnOptionIsTranslated: an option without a value has its text for one, which
@@ -136,7 +156,7 @@ func TestThePagesInGerman(t *testing.T) {
 			f.choose(live.Choice{From: c.from, To: c.to, Arc: c.arc})
 			server := steady(t, f)
 			var title, lang, all string
-			within(t, browser, "the page", screen(1920, "dark"), chromedp.Navigate(server.URL),
+			within(t, browser, "the page", screen(largeWide, "dark"), chromedp.Navigate(server.URL),
 				chromedp.Poll(`document.getElementById("status").dataset.code === "ok"`, nil), chromedp.Text("#title", &title),
 				chromedp.Evaluate(`document.documentElement.lang`, &lang), chromedp.Evaluate(`document.body.innerText`, &all))
 			assert.Equal(t, "de", lang)
@@ -198,13 +218,13 @@ func TestEveryPageInGerman(t *testing.T) {
 			require.NoError(t, chromedp.Run(tab)) // without a time: the tab ends with its first run's
 			within(t, tab, "the page is not drawn: "+p.ready, cdp.Enable(),
 				cdp.SetExtraHTTPHeaders(cdp.Headers{"Accept-Language": "de-DE,de;q=0.9,en;q=0.6"}), emulation.SetTimezoneOverride("UTC"),
-				emulation.SetLocaleOverride().WithLocale("de-DE"), screen(360, "dark"), chromedp.Navigate(server.URL+p.path),
+				emulation.SetLocaleOverride().WithLocale("de-DE"), screen(phoneWide, "dark"), chromedp.Navigate(server.URL+p.path),
 				chromedp.WaitVisible(p.ready))
 			for _, do := range p.do {
 				within(t, tab, "the page does not come into its state", do)
 			}
 			var found []string
-			within(t, tab, "the texts", screen(1920, "dark"), chromedp.Evaluate(settled, nil, awaiting),
+			within(t, tab, "the texts", screen(largeWide, "dark"), chromedp.Evaluate(settled, nil, awaiting),
 				chromedp.Evaluate(foreign, &found, awaiting))
 			assert.Empty(t, found, "visible texts that are not from static/texts/de.json")
 			if dir := os.Getenv("PAGES_DIR"); dir != "" {

@@ -1,6 +1,7 @@
 // The hall's director: which table the stream shows.
 
-import { age, ask, byId, follow, make, setText } from "./now.js";
+import { age, ask, byId, follow, make, named, setText } from "./now.js";
+import { ready } from "/texts.js";
 
 let tables = [];
 let typed = "";
@@ -33,12 +34,14 @@ function show(now) {
   }
   for (const button of box.children) {
     const tile = tables.find((t) => t.table === button.dataset.table);
-    const text = tile ? [`Table ${tile.table}`, tile.names.filter(Boolean).join(" – "), tile.round, tile.live ? tile.health.title : tile.health && tile.age_ms >= 0 ? `silent for ${age(tile.age_ms)}` : "not heard"] : ["No table"];
-    const joined = text.filter(Boolean).join("\n");
+    const names = tile?.names.filter(Boolean).join(" – ");
+    const sign = tile?.live ? (tile.health.code === "ok" ? "live" : tile.health.title) : tile?.health && tile.age_ms >= 0 ? `silent for ${age(tile.age_ms)}` : "not heard";
+    const lines = tile ? [`Table ${tile.table}`, names, tile.round, sign].filter(Boolean) : ["No table"];
+    const joined = lines.join("\n");
     button.dataset.live = String(!tile || tile.live);
     if (button.dataset.text === joined) continue;
     button.dataset.text = joined;
-    button.replaceChildren(...text.filter(Boolean).map((line, i) => make(i === 0 ? "b" : "span", {}, line)));
+    button.replaceChildren(...lines.map((line, i) => (line === names ? named(line) : make(i === 0 ? "b" : "span", {}, line))));
   }
   showAir(now.program);
 }
@@ -64,5 +67,6 @@ addEventListener("keydown", (event) => {
   setText(byId("typed"), typed);
 });
 
+await ready;
 setText(byId("address"), `${location.origin}/overlay/all?table=program`);
 follow(show, silent);

@@ -1,16 +1,17 @@
 // The hall's page: a tile for each table, the open calls for a judge, what was ruled and played.
 // It asks once a second, and what the hall does not say any more is not shown as live.
 
-import { age, ask, byId, follow, make, setText } from "./now.js";
+import { age, ask, byId, follow, make, named, setText } from "./now.js";
+import { ready, say } from "/texts.js";
 
 // state says in a few words how a table is, and which kind of tile shows it.
 function stateOf(tile) {
   const health = tile.health;
   if (!health) return ["silent", ""];
-  if (!tile.live) return ["silent", health.title];
+  if (!tile.live) return ["silent", health.code === "ok" ? "" : health.title];
   if (health.call) return ["call", "a judge is asked"];
   if (tile.problems.length > 0 || health.rulings_trouble || health.code !== "ok") return ["trouble", health.title];
-  return ["ok", health.title || "ok"];
+  return ["ok", "live"];
 }
 
 // lastSign says when a table was last heard.
@@ -28,10 +29,10 @@ function showTile(element, tile, program) {
   const lines = [make("div", { class: "head" }, make("h3", {}, `Table ${tile.table}`), tile.table === program ? make("span", { class: "air" }, "ON AIR") : "", make("span", { class: "age" }, lastSign(tile)))];
   if (tile.round) lines.push(make("p", { class: "round" }, tile.round));
   if (tile.names.some((name) => name !== "")) {
-    tile.names.forEach((name, i) => lines.push(make("p", { class: "score" }, make("span", {}, name || `Player ${i + 1}`), make("b", {}, String(tile.score[i])))));
+    tile.names.forEach((name, i) => lines.push(make("p", { class: "score" }, name ? named(name) : make("span", {}, `Player ${i + 1}`), make("b", {}, String(tile.score[i])))));
   }
   if (words) lines.push(make("p", { class: "state" }, words));
-  if (health?.answer) lines.push(make("p", { class: "answer" }, `${health.from} ▸ ${health.to}: ${health.answer}`));
+  if (health?.answer) lines.push(make("p", { class: "answer" }, named(`${health.from} ▸ ${health.to}: `), make("span", {}, health.answer)));
   if (health?.ruling) lines.push(make("p", { class: "hint" }, `Ruling ${health.ruling.number}: ${health.ruling.title}`));
   if (tile.waiting > 0) lines.push(make("p", { class: "hint" }, `${tile.waiting} ${tile.waiting === 1 ? "ruling waits" : "rulings wait"} at the table`));
   for (const problem of [...tile.problems, ...(health?.rulings_trouble ? [health.rulings_trouble] : [])]) lines.push(make("p", { class: "problem" }, problem));
@@ -58,7 +59,7 @@ function showCall(element, call) {
   const a = element.firstChild;
   a.href = call.page;
   a.dataset.live = call.live;
-  a.replaceChildren(make("b", {}, `Table ${call.table}`), make("span", {}, call.asked ? `asked by ${call.asked}` : "a judge holds it"), make("span", { class: "age" }, `waiting ${age(call.waiting_ms)}${call.live ? "" : ", the table is silent"}`));
+  a.replaceChildren(make("b", {}, `Table ${call.table}`), make("span", {}, call.asked ? `asked by ${call.asked}` : "a judge holds it"), make("span", { class: "age" }, `waiting for ${age(call.waiting_ms)}${call.live ? "" : ", the table is silent"}`));
 }
 
 function show(now) {
@@ -69,7 +70,7 @@ function show(now) {
   const live = now.tables.filter((t) => t.live).length;
   setText(byId("tables-count"), `${live} of ${now.tables.length} heard`);
   setText(byId("calls-count"), now.calls.length ? String(now.calls.length) : "");
-  document.title = now.calls.length ? `(${now.calls.length}) Sightline: the hall` : "Sightline: the hall";
+  document.title = (now.calls.length ? `(${now.calls.length}) ` : "") + say("Sightline: the hall");
 }
 
 // silent greys everything: nothing that is shown is known to be so any more.
@@ -84,16 +85,17 @@ function silent() {
 
 const count = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 const when = (text) => new Date(text).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
+const dotted = (...texts) => texts.filter(Boolean).join(" · ");
 
 async function search(words) {
   const [out, problem] = await ask(`/api/search?q=${encodeURIComponent(words)}`);
   if (problem) return setText(byId("search-said"), problem);
   const rulings = out.rulings.map((r) =>
-    make("li", {}, make("b", {}, `Table ${r.table}, ruling ${r.number}: ${r.title || r.text}`), ` ${when(r.at)}${r.judge ? `, ${r.judge}` : ""}`, make("p", { class: "hint" }, [r.question, r.reason].filter(Boolean).join(" · ")), r.problem ? make("p", { class: "problem" }, r.problem) : "", make("p", {}, make("a", { href: `/api/rulings/${r.table}/${r.number}/${r.hash}` }, "Record"), " ", r.picture ? make("a", { href: `/api/pictures/${r.table}/${r.picture}` }, "Picture") : "")),
+    make("li", {}, make("b", {}, make("span", {}, `Table ${r.table}, ruling ${r.number}`), ": ", named(r.title || r.text)), named(` ${dotted(when(r.at), r.judge)}`), make("p", { class: "hint" }, named(dotted(r.question, r.reason))), r.problem ? make("p", { class: "problem" }, r.problem) : "", make("p", {}, make("a", { href: `/api/rulings/${r.table}/${r.number}/${r.hash}` }, "Record"), " ", r.picture ? make("a", { href: `/api/pictures/${r.table}/${r.picture}` }, "Picture") : "")),
   );
-  const games = out.games.map((g) => make("li", {}, make("b", {}, `Table ${g.table}, game ${g.id}: ${g.players[0]} ${g.score[0]} : ${g.score[1]} ${g.players[1]}`), ` round ${g.round}${g.over ? `, ${g.over}` : `, ${g.phase}`}`));
+  const games = out.games.map((g) => make("li", {}, make("b", {}, make("span", {}, `Table ${g.table}, game ${g.id}`), ": ", named(`${g.players[0]} ${g.score[0]} : ${g.score[1]} ${g.players[1]}`)), " ", make("span", {}, `Round ${g.round}, ${g.over || g.phase}`)));
   byId("found").replaceChildren(...rulings, ...games);
-  setText(byId("search-said"), `${count(rulings.length, "ruling")}, ${count(games.length, "game")}${out.more ? "; there are more: search for more words" : ""}.`);
+  setText(byId("search-said"), `${count(rulings.length, "ruling")}, ${count(games.length, "game")}${out.more ? "; there are more, search for more words" : ""}.`);
 }
 
 let judge = false;
@@ -105,7 +107,7 @@ async function who() {
   byId("login").hidden = judge || !me.judges;
   byId("judges").hidden = me.role !== "judge" && me.role !== "player";
   byId("pairings").hidden = !judge;
-  setText(byId("who"), judge ? `Judge${me.name ? ` ${me.name}` : ""}` : "");
+  byId("who").replaceChildren(...(judge ? ["Judge", " ", named(me.name)] : []));
 }
 
 byId("login-form").addEventListener("submit", async (event) => {
@@ -141,5 +143,6 @@ byId("calls").addEventListener("click", (event) => {
   history.replaceState(null, "", `?next=${encodeURIComponent(new URL(event.target.closest("a").href).pathname)}`);
 });
 
+await ready;
 await who();
 follow(show, silent);

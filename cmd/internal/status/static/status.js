@@ -96,7 +96,7 @@ function show() {
   list("cameras", cameras());
   showPanel(state);
   byId("panel").hidden = state.panel.name.startsWith("no panel");
-  fill("notes", state.notes.map((n) => `${clock(n.at_unix_ms)}  ${n.text}`));
+  fill("notes", state.notes.map((n) => `${clock(n.at_unix_ms)} · ${n.text}`));
   if (status) showLog();
 }
 

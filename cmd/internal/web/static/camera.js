@@ -65,7 +65,9 @@ export function showCamera(state) {
   const picture = state.picture;
   if (picture) {
     set(outlines, { viewBox: picture.region_px.join(" ") });
-    byId("picture").style.aspectRatio = `${picture.region_px[2]} / ${picture.region_px[3]}`;
+    const [, , width, height] = picture.region_px;
+    byId("picture").style.aspectRatio = `${width} / ${height}`;
+    byId("picture").style.setProperty("--ratio", (width / height).toFixed(4)); // for what limits its height
     drawPicture("/api/picture.jpg", picture.seq);
   }
   showOutlines(state);

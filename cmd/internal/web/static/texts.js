@@ -37,6 +37,7 @@ export function use(catalogue) {
 const lower = (text) => text.charAt(0).toLowerCase() + text.slice(1);
 const upper = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 const isUpper = (text) => text !== lower(text);
+const bare = (text) => text.replace(/\b(mm|px|m?s|min)\b/g, ""); // without the units, which are the same everywhere
 
 // whole translates a text that the catalogue holds; null: it does not.
 function whole(text) {
@@ -86,12 +87,12 @@ function parted(text) {
     const [head, tail] = [joined(text.slice(0, at)), joined(text.slice(at + joint.length))];
     if (head !== null && tail !== null) return head + joint + tail;
   }
-  return /^[^a-z]*$|^[A-Za-z]\d+$|^[a-z_]+[-\d.]+$|^\/[\w./-]+$/.test(text.replace(/\b(mm|px|m?s|min)\b/g, "")) ? text : null;
+  return /^[^a-z]*$|^[A-Za-z]\d+$|^[a-z_]+[-\d.]+$|^\/[\w./-]+$/.test(bare(text)) ? text : null;
 }
 
 // unsaid reports whether a pattern's place holds words that are no name: half a translation
 // would be worse than none.
-const unsaid = (text) => joined(text) === null && (text.match(/(?<![\w/.-])[a-z]{2,}(?![\w/.-])/g) ?? []).length > 1;
+const unsaid = (text) => joined(text) === null && (bare(text).match(/(?<![\w/.-])[a-z]{2,}(?![\w/.-])/g) ?? []).length > 1;
 
 // part is what stands in a pattern's place: translated where it can be.
 const part = (text) => joined(text) ?? text;
