@@ -331,6 +331,9 @@ func (j *judges) alone(h *live.Held, c live.Choice) (same bool, differs string) 
 	}
 	scene := &located.Scene
 	scene.Rules, scene.Profile, scene.Dimensions = h.Located.Scene.Rules, h.Located.Scene.Profile, h.Located.Scene.Dimensions
+	if h.Play != nil {
+		h.Play.Printed.On(scene)
+	}
 	one := *h
 	one.Located, one.Tracks = located, nil
 	one.ObstaclesWatched = located.Obstacles != nil && located.Obstacles.Unseen == ""

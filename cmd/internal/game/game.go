@@ -239,6 +239,7 @@ type Rules struct {
 	Sigmas    float64
 	Measuring live.Measuring // what the players agreed on, to begin with
 	Touch     *live.Touch    // what touches in the first edition's game; nil: not kept
+	Printed   *live.Printed  // the arcs that its tokens print; nil: none but the front arc
 }
 
 // Choose makes a pair the chosen one.
@@ -325,6 +326,7 @@ func (g *Game) SetEdition(r engine.Rules) {
 			held := *g.held
 			held.Located.Scene.Rules = r
 			standing := (&live.Held{Located: held.Located, Tracks: held.Tracks}).Scene()
+			g.o.Rules.Printed.On(&standing)
 			if result, err := engine.Measure(&standing, g.o.Rules.Touch.Options(&standing, g.o.Rules.Sigmas)); err == nil {
 				held.Result = result
 			}

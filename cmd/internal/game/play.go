@@ -16,11 +16,15 @@ func (g *Game) SetPlay(p *live.Play, turn []live.Declaration) {
 		}
 		g.play, g.policy.Turn = p, turn
 		var touch *live.Touch
+		var printed *live.Printed
 		if p != nil {
-			touch = p.Touch
+			touch, printed = p.Touch, p.Printed
 		}
 		if !reflect.DeepEqual(touch, g.o.Rules.Touch) { // else what stands is measured already
 			g.o.Rules.Touch = touch
+		}
+		if !reflect.DeepEqual(printed, g.o.Rules.Printed) {
+			g.o.Rules.Printed = printed
 		}
 	})
 }

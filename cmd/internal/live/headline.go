@@ -43,6 +43,11 @@ func (s *State) Headline() Headline {
 	if s.Pair.Range.Outcome == engine.NoView {
 		return Headline{Kind: HeadlineNoView, Text: "The camera cannot see it"}
 	}
+	for _, id := range []string{s.Choice.From, s.Choice.To} {
+		if why := s.Play.Out(id); why != "" {
+			return Headline{Kind: HeadlineNoShot, Text: "No shot: " + why}
+		}
+	}
 	no := s.Restricted("attack")
 	if no != nil && no.sure() {
 		return Headline{Kind: HeadlineNoShot, Text: "No shot: " + noShotText(no.Text)}
@@ -55,6 +60,10 @@ func (s *State) Headline() Headline {
 	switch {
 	case !ok:
 		return Headline{Kind: HeadlineNoShot, Text: "No shot: " + s.Choice.From + " has no " + arc + " arc"}
+	case a.InArc == engine.No && s.Choice.Arc == engine.ArcFront && verdictOf(s.Pair, engine.ArcPrimaryTurret) != nil:
+		h := rangeHeadline(&s.Pair.Range, "")
+		h.Text = "Outside the front arc; for the turret: " + sentence.Lower(h.Text)
+		return h
 	case a.InArc == engine.No:
 		return Headline{Kind: HeadlineNoShot, Text: "No shot: outside the " + arc + " arc"}
 	case a.InArc == engine.NoView:

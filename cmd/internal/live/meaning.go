@@ -89,15 +89,74 @@ func (s *State) lockMeaning() Meaning {
 // caller has asked the agreement whether it may be told.
 func (s *State) MeaningOf(p *engine.PairVerdict, arc engine.Arc, w Weapon) Meaning {
 	m := shot{s: s, p: p, w: w, rules: s.Located.Scene.Rules, arc: ArcName(arc)}
-	i := slices.IndexFunc(p.Arcs, func(a engine.ArcVerdict) bool { return a.Arc == arc })
-	if i < 0 || !s.Play.Has(p.From, arc.String()) {
-		return m.no("%s has no %s arc", p.From, m.arc)
+	for _, id := range []string{p.From, p.To} {
+		if why := s.Play.Out(id); why != "" {
+			return m.no("%s", why)
+		}
 	}
-	m.a = &p.Arcs[i]
+	own := s.Play.Ship(p.From)
+	known := own != nil && len(own.Arcs) > 0 && !w.Special
+	switch {
+	case known && m.rules == engine.Rules1e && arc == engine.ArcFront && own.attacksIn("primary_turret"): // G7, G8
+		arc = engine.ArcPrimaryTurret
+	case known && m.rules != engine.Rules1e && arc == engine.ArcBullseye && !own.attacksIn("bullseye"):
+		return m.throughFront(own)
+	case known && !s.Play.Has(p.From, arc.String()):
+		return m.no("by the ship data %s has no primary weapon in the %s arc", p.From, m.arc)
+	case known && m.rules != engine.Rules1e && turretSector(arc) && !own.attacksIn(arc.String()):
+		m.turned = true
+	}
+	if m.a = verdictOf(p, arc); m.a == nil {
+		return m.unmeasured(arc)
+	}
 	if no, ok := m.refused(); ok {
 		return no
 	}
 	return m.can()
+}
+
+// verdictOf returns the verdict on an arc of a pair; nil: it was not measured.
+func verdictOf(p *engine.PairVerdict, arc engine.Arc) *engine.ArcVerdict {
+	i := slices.IndexFunc(p.Arcs, func(a engine.ArcVerdict) bool { return a.Arc == arc })
+	if i < 0 {
+		return nil
+	}
+	return &p.Arcs[i]
+}
+
+// unmeasured says why nothing is known of an arc.
+func (m *shot) unmeasured(arc engine.Arc) Meaning {
+	switch arc {
+	case engine.ArcTurret, engine.ArcDoubleTurret, engine.ArcMobile:
+		return Meaning{engine.NoView, fmt.Sprintf("Not known: no table shows where the turret of %s points. Choose the arc that it points to.",
+			m.p.From)}
+	}
+	return Meaning{engine.NoView, fmt.Sprintf("Not known: the %s arc of %s was not measured.", m.arc, m.p.From)}
+}
+
+// throughFront is about the bullseye of a ship whose primary weapon fires in the front arc:
+// what it attacks is measured there.
+func (m *shot) throughFront(own *PlayShip) Meaning {
+	front := engine.ArcFront
+	if !own.attacksIn("front") {
+		front = engine.ArcFullFront
+	}
+	where := "in"
+	switch v := verdictOf(m.p, engine.ArcBullseye); {
+	case !own.attacksIn(front.String()):
+		return m.no("by the ship data %s has no primary weapon in the bullseye arc", m.p.From)
+	case v == nil:
+		return m.unmeasured(engine.ArcBullseye)
+	case v.InArc == engine.No:
+		where = "outside"
+	case v.InArc == engine.Indeterminate:
+		where = "perhaps in"
+	case v.InArc == engine.NoView:
+		return Meaning{engine.NoView, fmt.Sprintf("Not known: the camera does not see enough of %s and %s.", m.p.From, m.p.To)}
+	}
+	out := m.s.MeaningOf(m.p, front, m.w)
+	out.Text = fmt.Sprintf("%s is %s the bullseye arc. In the %s arc: %s", m.p.To, where, ArcName(front), out.Text)
+	return out
 }
 
 // shot is one question about an attack.
@@ -110,6 +169,8 @@ type shot struct {
 	arc   string
 	bands []int // at which it can attack
 	out   bool  // it may also be out of these
+
+	turned bool // its turret must point there
 }
 
 func (m *shot) no(format string, a ...any) Meaning {
@@ -120,7 +181,7 @@ func (m *shot) no(format string, a ...any) Meaning {
 func (m *shot) refused() (Meaning, bool) {
 	scene := &m.s.Located.Scene
 	from, to := ShipOf(scene, m.p.From), ShipOf(scene, m.p.To)
-	auxiliary := m.a.Arc == engine.ArcRearAux || m.a.Arc == engine.ArcFullFront180 || m.a.Arc == engine.ArcPrimaryTurret
+	auxiliary := m.a.Arc == engine.ArcRearAux || m.a.Arc == engine.ArcFullFront180
 	switch {
 	case from != nil && to != nil && from.Player == to.Player && from.Player != 0:
 		return m.no("%s is a friendly ship", m.p.To), true
@@ -134,7 +195,7 @@ func (m *shot) refused() (Meaning, bool) {
 		return Meaning{engine.NoView, fmt.Sprintf("Not known: the camera does not see enough of %s and %s.", m.p.From, m.p.To)}, true
 	}
 	for _, b := range all {
-		if b >= m.w.From && b <= m.w.To {
+		if b >= m.w.From && b <= m.w.To || m.huge() && b <= hugeReach {
 			m.bands = append(m.bands, b)
 		} else {
 			m.out = true
@@ -147,6 +208,16 @@ func (m *shot) refused() (Meaning, bool) {
 		return m.no("%s", strings.TrimPrefix(no.Text, "no attack: ")), true
 	}
 	return Meaning{}, false
+}
+
+// hugeReach is the last band of the ruler for huge ships.
+const hugeReach = 5
+
+// huge reports whether the attacker is a huge ship with its primary weapon, whose ranges its
+// card says.
+func (m *shot) huge() bool {
+	from := ShipOf(&m.s.Located.Scene, m.p.From)
+	return from != nil && !m.w.Special && (from.Base == engine.Huge195 || from.Base == engine.Huge225)
 }
 
 // attackBands are the ranges that fit what was measured in the arc; none: it was not.
@@ -166,6 +237,9 @@ func (m *shot) outOfRange(bands []int) Meaning {
 	names := "at range " + strings.Join(bandNames(bands), " or ")
 	if slices.Min(bands) > 3 {
 		names = "beyond range 3"
+	}
+	if m.huge() {
+		return m.no("%s is beyond range %d", m.p.To, hugeReach)
 	}
 	if m.w.From > 1 || m.w.To < 3 {
 		return m.no("%s is %s, and the weapon's ranges are %s", m.p.To, names, rangesText(m.w.From, m.w.To))
@@ -193,10 +267,16 @@ func (m *shot) can() Meaning {
 	if no := m.s.RestrictedFrom("attack", m.p.From, m.p.To); no != nil {
 		doubts = append(doubts, no.Text)
 	}
+	if m.huge() {
+		doubts = append(doubts, "the card of a huge ship says at which ranges it attacks, and which dice the range changes")
+	}
 	if len(doubts) > 0 {
 		verb, out = "can perhaps attack", engine.Indeterminate
 	}
 	text := fmt.Sprintf("%s %s %s at range %s", m.s.Play.Named(m.p.From), verb, m.p.To, bandsText(m.bands))
+	if m.turned {
+		text += fmt.Sprintf(", if its turret points to the %s arc", m.arc)
+	}
 	if d := append(m.dice(), m.defence()...); len(d) > 0 {
 		text += ": " + strings.Join(d, ", ")
 	}
@@ -226,7 +306,7 @@ func (m *shot) at(band int) string {
 func (m *shot) dice() (out []string) {
 	for _, b := range m.bands {
 		switch {
-		case b == 1 && m.w.bonus(m.rules):
+		case b == 1 && m.w.bonus(m.rules) && !m.huge():
 			out = append(out, "one more attack die"+m.at(b))
 		case b == 0 && m.rules == engine.Rules25 && !m.w.Special:
 			out = append(out, "no attack dice can be added"+m.at(b))
@@ -237,7 +317,7 @@ func (m *shot) dice() (out []string) {
 
 // defence says how range and obstruction change the defence dice (G67, G68, G72).
 func (m *shot) defence() (out []string) {
-	far := slices.Contains(m.bands, 3) && m.w.bonus(m.rules)
+	far := slices.Contains(m.bands, 3) && m.w.bonus(m.rules) && !m.huge()
 	word, obstacles := "", ""
 	if o := &m.a.Attack.Obstruction; m.s.ObstaclesWatched && !m.s.Located.Scene.ObstaclesUnseen {
 		word, obstacles = o.Verdict, ObstructionText(o)
@@ -255,8 +335,12 @@ func (m *shot) defence() (out []string) {
 	case far:
 		out = append(out, "one more defence die"+m.at(3))
 	}
-	if m.rules == engine.Rules25 && m.p.Range.Outcome == engine.Yes && m.p.Range.Band == 0 {
+	switch r := &m.p.Range; {
+	case m.rules != engine.Rules25:
+	case r.Outcome == engine.Yes && r.Band == 0:
 		out = append(out, "defence dice are not reduced at range 0")
+	case r.Outcome == engine.Indeterminate && slices.Contains(r.Possible, 0):
+		out = append(out, "defence dice are not reduced if it is at range 0")
 	}
 	if word == "may" || word == "too_close" || word == "no_view" || word == "" {
 		out = append(out, obstacles)

@@ -69,7 +69,7 @@ func TestWhatAnAnswerMeansWithoutAShot(t *testing.T) {
 	assert.Contains(t, s.Meaning().Text, "obstacles are not watched", "a line that is not watched is not called clear")
 
 	s.Choice.Arc = engine.ArcRear
-	assert.Equal(t, "No shot: A1 has no rear arc.", s.Meaning().Text)
+	assert.Equal(t, "No shot: by the ship data A1 has no primary weapon in the rear arc.", s.Meaning().Text)
 
 	s = attackView(engine.Rules25, "never", 1)
 	s.Located.Scene.Ships[1].Player = 1
@@ -128,7 +128,8 @@ func TestAShipHasTheArcsOfItsData(t *testing.T) {
 	p := &Play{Ships: []PlayShip{{ID: "A1", Arcs: []string{"front", "double_turret"}}, {ID: "A2"}}}
 	assert.True(t, p.Has("A1", "turret"))
 	assert.True(t, p.Has("A1", "double_turret"))
-	assert.False(t, p.Has("A1", "rear"))
+	assert.True(t, p.Has("A1", "rear"), "the turret may point there")
+	assert.False(t, p.Has("A1", "full_rear"))
 	assert.True(t, p.Has("A2", "rear"), "not known")
 	assert.True(t, (*Play)(nil).Has("A1", "rear"), "no game")
 	assert.Equal(t, "A1", p.Named("A1"))

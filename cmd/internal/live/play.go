@@ -3,7 +3,6 @@ package live
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Play is the game that is played on the table, as far as everybody may know it. It is a
@@ -23,6 +22,7 @@ type Play struct {
 	Ghosts   []Ghost    `json:"ghosts"` // where ships stood that were nudged
 	Over     string     `json:"over"`   // why the game is over; "": it is not
 	Touch    *Touch     `json:"-"`      // in the first edition; nil: it does not matter
+	Printed  *Printed   `json:"-"`      // in the first edition; nil: it does not matter
 }
 
 // PlayShip is a ship of the game.
@@ -36,6 +36,7 @@ type PlayShip struct {
 	Acted      bool     `json:"acted"`                // in this phase
 	Arcs       []string `json:"arcs"`                 // that it attacks in; none: not known
 	Last       string   `json:"last"`                 // its last maneuver
+	Stays      bool     `json:"-"`                    // it was destroyed, and is removed when its initiative has passed (G236)
 }
 
 // Ghost is where a ship stood before it was nudged.
@@ -78,17 +79,4 @@ func (p *Play) Pilot(id string) string {
 		return s.Pilot
 	}
 	return ""
-}
-
-// Has reports whether a ship may have an arc: one of a ship whose arcs are not known may
-// have any.
-func (p *Play) Has(id, arc string) bool {
-	s := p.Ship(id)
-	return s == nil || len(s.Arcs) == 0 || slices.ContainsFunc(s.Arcs, func(own string) bool { return sameArc(own, arc) })
-}
-
-// sameArc reports whether the ship data's name of an arc means an arc of the engine: a
-// turret is one whichever way it points.
-func sameArc(own, arc string) bool {
-	return own == arc || strings.HasSuffix(own, "turret") && arc == "turret"
 }

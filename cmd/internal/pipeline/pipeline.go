@@ -254,6 +254,7 @@ func (p *Pipeline) search(f vision.Frame, now time.Time) {
 		p.note(e.String() + ".")
 	}
 	fused := p.join(tracked)
+	printed(&fused, rules)
 	p.notes = append(p.notes, p.told.newDuplicates(located.Duplicates, p.o.Now())...)
 	p.publishMeasured(f, now, fused, rules)
 }
@@ -284,6 +285,12 @@ func (p *Pipeline) rest(f vision.Frame, now time.Time) bool {
 	return true
 }
 
+// printed puts on the ships what a game knows that their tokens print.
+func printed(seen *Fused, rules game.Rules) {
+	rules.Printed.On(&seen.Located.Scene)
+	seen.Tracks = rules.Printed.OnTracks(rules.Edition, seen.Tracks)
+}
+
 // stand takes what was found before for what a picture shows. It is measured again when
 // other cameras see more or less than before.
 func (p *Pipeline) stand(f vision.Frame, now, began time.Time) {
@@ -291,6 +298,7 @@ func (p *Pipeline) stand(f vision.Frame, now, began time.Time) {
 	p.stock.rest(p.locate.locator, f, &tracked)
 	fused := p.join(tracked)
 	fused.Elapsed = time.Since(began)
+	printed(&fused, p.track.rules)
 	if len(p.fuse.cameras) > 0 {
 		if scene := fused.Standing(); !p.measure.measured(&scene) {
 			p.publishMeasured(f, now, fused, p.track.rules)

@@ -130,6 +130,7 @@ func (out *atJSON) measure(g *round.Game, scene *engine.Scene, from, to, name st
 	}
 	const sigmas = 3
 	play := playOf(0, g)
+	play.Printed.On(scene)
 	r, err := engine.Measure(scene, play.Touch.Options(scene, sigmas))
 	if err != nil {
 		return err

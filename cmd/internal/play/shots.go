@@ -2,6 +2,7 @@ package play
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 
 	"sightline/cmd/internal/live"
@@ -59,10 +60,55 @@ func Shots(s *live.State, ship string, arc engine.Arc, w live.Weapon) shotsJSON 
 		if !s.Stands(ship) || !s.Stands(p.To) {
 			continue
 		}
-		m := s.MeaningOf(told, arc, w)
+		m := s.MeaningOf(aimed(s, told, arc, w), as(s, from, arc, w), w)
 		out.Shots = append(out.Shots, shotJSON{p.To, m.Outcome.String(), m.Text})
 	}
 	return out
+}
+
+// as is the arc that stands for the one that was asked for: of a mobile arc of the first
+// edition people choose where it points.
+func as(s *live.State, from *engine.Ship, arc engine.Arc, w live.Weapon) engine.Arc {
+	own := s.Play.Ship(from.ID)
+	if s.Located.Scene.Rules != engine.Rules1e || w.Special || own == nil || !slices.Contains(own.Arcs, engine.ArcMobile.String()) {
+		return arc
+	}
+	switch arc {
+	case engine.ArcLeft, engine.ArcRight, engine.ArcRear:
+		return engine.ArcMobile
+	}
+	return arc
+}
+
+// aimed measures what the first edition's table does not show: a mobile arc that points to an
+// arc, and a secondary weapon that fires in any direction, as turrets on upgrade cards do. The
+// pair is returned with the arc.
+func aimed(s *live.State, p *engine.PairVerdict, arc engine.Arc, w live.Weapon) *engine.PairVerdict {
+	scene := s.Located.Scene
+	from := *live.ShipOf(&scene, p.From)
+	is := as(s, &from, arc, w)
+	switch {
+	case scene.Rules != engine.Rules1e:
+		return p
+	case is == engine.ArcMobile:
+		from.Turret = arc.String()
+	case is != engine.ArcPrimaryTurret || !w.Special:
+		return p
+	}
+	from.Arcs = append(slices.Clone(from.Arcs), is.String())
+	scene.Ships = slices.Clone(s.Standing().Ships)
+	for i := range scene.Ships {
+		if scene.Ships[i].ID == from.ID {
+			scene.Ships[i].Arcs, scene.Ships[i].Turret = from.Arcs, from.Turret
+		}
+	}
+	out := *p
+	v, err := engine.MeasurePair(&scene, p.From, p.To, engine.Options{Sigmas: s.Sigmas})
+	if err != nil {
+		return p
+	}
+	out.Arcs = v.Arcs
+	return &out
 }
 
 // shots answers GET /api/game/shots?ship=A1&arc=front&from=1&to=3&special=1&bonus=0.

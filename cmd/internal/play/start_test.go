@@ -1,6 +1,7 @@
 package play_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -9,7 +10,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/play"
+	"sightline/engine"
 )
 
 // A ship of which the data know nothing is in the game all the same, and the log says so.
@@ -59,4 +62,33 @@ func TestWhyNothingIsSaidOfAnAttack(t *testing.T) {
 	assert.Contains(t, b.ask("GET", "/api/game/shots?ship=A1&arc=front", "").Body.String(), `"reason":"no camera"`)
 	b.look()
 	assert.Contains(t, b.ask("GET", "/api/game/shots?ship=A7&arc=front", "").Body.String(), `"reason":"A7 is not seen on the table"`)
+}
+
+// The first edition's arcs come from the ship data: what no camera reads is measured all the same.
+func TestWhatFirstEditionShipsAttack(t *testing.T) {
+	b := newBench(t)
+	b.policy = live.Policy{}
+	b.scene.Rules = engine.Rules1e
+	b.look()
+	squads := [2]string{`{"faction":"rebel","pilots":[{"name":"wedgeantilles","ship":"xwing"},{"name":"ketsuonyo","ship":"lancerclasspursuitcraft"}]}`,
+		`{"faction":"imperial","pilots":[{"name":"soontirfel","ship":"tieinterceptor"},{"name":"bobafett","ship":"firespray31"}]}`}
+	require.Equal(t, http.StatusNoContent, b.ask("POST", "/api/game/start", fmt.Sprintf(`{"edition":"1e","players":[{"squad":%q},{"squad":%q}]}`,
+		squads[0], squads[1])).Code)
+	require.NotNil(t, b.shown.Printed)
+	b.shown.Printed.On(&b.scene) // as the pipeline does
+	b.look()
+	said := func(query string) string { return b.ask("GET", "/api/game/shots?"+query, "").Body.String() }
+	assert.Contains(t, said("ship=B2&arc=rear_aux"), "outside the rear aux arc")
+	assert.NotContains(t, said("ship=B2&arc=rear_aux"), "no rear aux")
+	assert.Contains(t, said("ship=B2&arc=rear_aux&special=1"), "secondary weapons do not fire in the rear aux arc")
+	// A1 stands at 300, 300 and B1 before it at 300, 420; A2 at 500, 100 has B1 on its left.
+	assert.Contains(t, said("ship=A1&arc=primary_turret&special=1&from=1&to=2"), "A1 (Wedge Antilles) can attack B1 at range 1: obstacles")
+	left := said("ship=A2&arc=left")
+	assert.Contains(t, left, "B1")
+	assert.NotContains(t, left, "Not known")
+	assert.NotContains(t, left, "no primary weapon")
+
+	require.Equal(t, http.StatusNoContent, b.ask("POST", "/api/game/do", `{"kind":"changed","ship":"B1","status":"destroyed"}`).Code)
+	b.look()
+	assert.Contains(t, said("ship=A1&arc=front"), "No shot: B1 is destroyed.")
 }

@@ -242,6 +242,7 @@ func (g *Game) applyShip(e *Event) error {
 		}
 		// What is destroyed attacks in its turn of the present initiative (G236).
 		p.dying = e.Status == Destroyed && g.Phase.attacks() && !p.Acted && initiativeOf(p) == g.current
+		p.stays = e.Status == Destroyed && g.Phase.attacks() && len(g.Active()) > 0
 		p.Status = e.Status
 		if p.Status != OnTable {
 			g.Touch, g.MayTouch = without(g.Touch, p.ID), without(g.MayTouch, p.ID)

@@ -24,6 +24,16 @@ func (g *Game) takesPart(p *Piece) bool {
 	return p.dying && g.Phase.attacks()
 }
 
+// Stays reports whether a ship that was destroyed stands on the table until the present
+// initiative has passed: in 2.0 and 2.5 each that was destroyed meanwhile, in the first
+// edition one that has still to attack (G236).
+func (g *Game) Stays(p *Piece) bool {
+	if p.Status != Destroyed || !g.Phase.attacks() || g.Ended {
+		return false
+	}
+	return p.dying && !p.Acted || g.Rules != engine.Rules1e && p.stays
+}
+
 // order compares by whose turn comes first in the present phase: in Activation the lowest
 // initiative, in Combat and Engagement the highest, then the first player's ships. Huge
 // ships of the first edition are activated last (G213).
@@ -146,7 +156,7 @@ func (g *Game) advance() {
 	next := g.following()
 	for i := range g.Ships {
 		p := &g.Ships[i]
-		p.Acted, p.dying = false, false
+		p.Acted, p.dying, p.stays = false, false, false
 		if next == Planning {
 			p.Moved, p.tapped, p.Speeds = false, false, nil
 		}
@@ -174,7 +184,7 @@ func (g *Game) settle() {
 	now := initiativeOf(g.Piece(active[0]))
 	if now != g.current {
 		for i := range g.Ships {
-			g.Ships[i].dying = false
+			g.Ships[i].dying, g.Ships[i].stays = false, false
 		}
 	}
 	g.current = now

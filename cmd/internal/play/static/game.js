@@ -202,9 +202,25 @@ function drawShotPickers(game) {
   if (active && key !== shotKey) select.value = active.id;
   shotKey = key;
   const ship = ships.find((s) => s.id === select.value);
-  const arcs = ship?.arcs?.length ? ship.arcs.map((a) => (a === "double_turret" ? ["turret", a] : [a])).flat() : ["front"];
+  const arcs = arcsOf(game, ship, byId("shot-weapon").value !== "");
   const arc = byId("shot-arc").value;
-  replace(byId("shot-arc"), arcs, () => arcs.map((a) => make("option", { value: a, textContent: a.replaceAll("_", " "), selected: a === arc })));
+  replace(byId("shot-arc"), arcs, () => arcs.map((a) => make("option", { value: a, textContent: a === "primary_turret" ? "any direction" : a.replaceAll("_", " "), selected: a === arc })));
+}
+
+// arcsOf lists the arcs that a weapon of a ship may attack in. A turret may point to four of
+// them; which arc a special weapon uses, its card says.
+function arcsOf(game, ship, special) {
+  const own = ship?.arcs ?? [];
+  const sectors = ["front", "right", "rear", "left"];
+  if (game.rules === "1e") {
+    if (special) return ["front", "primary_turret"];
+    if (own.includes("primary_turret")) return ["primary_turret"];
+    const known = own.filter((a) => !["mobile", "bullseye"].includes(a));
+    return [...new Set(["front", ...known, ...(own.includes("mobile") ? sectors : [])])];
+  }
+  if (special || !own.length) return [...sectors, "bullseye", "full_front", "full_rear"];
+  const known = own.filter((a) => !["turret", "double_turret"].includes(a));
+  return [...new Set([...known, ...(known.length < own.length ? sectors : []), "bullseye"])].filter((a) => a !== "bullseye" || own.some((o) => ["bullseye", "front", "full_front"].includes(o)));
 }
 
 async function drawShots() {
