@@ -82,7 +82,7 @@ func TestWhatFirstEditionShipsAttack(t *testing.T) {
 	assert.NotContains(t, said("ship=B2&arc=rear_aux"), "no rear aux")
 	assert.Contains(t, said("ship=B2&arc=rear_aux&special=1"), "secondary weapons do not fire in the rear aux arc")
 	// A1 stands at 300, 300 and B1 before it at 300, 420; A2 at 500, 100 has B1 on its left.
-	assert.Contains(t, said("ship=A1&arc=primary_turret&special=1&from=1&to=2"), "A1 (Wedge Antilles) can attack B1 at range 1: obstacles")
+	assert.Contains(t, said("ship=A1&arc=primary_turret&special=1&from=1&to=2"), "A1 (Wedge Antilles) can attack B1 at range 1.")
 	left := said("ship=A2&arc=left")
 	assert.Contains(t, left, "B1")
 	assert.NotContains(t, left, "Not known")
