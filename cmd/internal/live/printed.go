@@ -81,7 +81,10 @@ func (p *Play) Has(id, arc string) bool {
 		return true
 	}
 	parsed, err := engine.ParseArc(arc)
-	return err == nil && (turretSector(parsed) && s.turret() || parsed == engine.ArcBullseye && (s.attacksIn("front") || s.attacksIn("full_front")))
+	if parsed == engine.ArcBullseye {
+		return s.attacksIn("front") || s.attacksIn("full_front")
+	}
+	return err == nil && turretSector(parsed) && s.turret()
 }
 
 // attacksIn reports whether the ship data name an arc, whichever way a turret points.

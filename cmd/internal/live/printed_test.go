@@ -18,7 +18,8 @@ func turretView(t *testing.T, r engine.Rules, base engine.Base, arcs ...string) 
 		{ID: "B1", Player: 2, Base: engine.Small, Pose: geom.Pose{Point: geom.Point{X: 400, Y: 300}}},
 	}}
 	s := &State{Sigmas: 3, Health: Health{Code: OK}, ObstaclesWatched: true, Choice: Choice{From: "A1", To: "B1", Arc: engine.ArcFront}}
-	s.Play = &Play{Ships: []PlayShip{{ID: "A1", Player: 1, Arcs: arcs, Status: "on the table"}, {ID: "B1", Player: 2, Status: "on the table"}}}
+	s.Play = &Play{Ships: []PlayShip{{ID: "A1", Player: 1, Arcs: arcs, Status: "on the table"},
+		{ID: "B1", Player: 2, Status: "on the table"}}}
 	NewPrinted(s.Play.Ships).On(&scene)
 	result, err := engine.Measure(&scene, engine.Options{Sigmas: 3})
 	require.NoError(t, err)
@@ -82,7 +83,8 @@ func TestATurretMayPointIntoEachArc(t *testing.T) {
 	s := turretView(t, engine.Rules25, engine.Small, "front")
 	assert.Equal(t, engine.No, s.MeaningOf(s.Pair, engine.ArcRear, Primary(engine.Rules25)).Outcome)
 	special := Weapon{Special: true, From: 1, To: 2}
-	assert.Equal(t, Meaning{engine.Yes, "A1 can attack B1 at range 2."}, s.MeaningOf(s.Pair, engine.ArcRear, special), "its card names the arc")
+	assert.Equal(t, Meaning{engine.Yes, "A1 can attack B1 at range 2."}, s.MeaningOf(s.Pair, engine.ArcRear, special),
+		"its card names the arc")
 }
 
 // G63: every token has a bullseye; which shot it is, the weapon's own arc says.
@@ -101,7 +103,8 @@ func TestTheBullseyeOfAShipThatAttacksInTheFrontArc(t *testing.T) {
 // At which ranges a huge ship attacks, its card says.
 func TestTheRangesOfAHugeShipAreOnItsCard(t *testing.T) {
 	s := turretView(t, engine.Rules1e, engine.Huge225, "front")
-	s.Pair.Arcs[0].InArc, s.Pair.Arcs[0].Attack = engine.Yes, &engine.AttackVerdict{RangeVerdict: engine.RangeVerdict{Outcome: engine.Yes, Band: 4},
+	s.Pair.Arcs[0].InArc = engine.Yes
+	s.Pair.Arcs[0].Attack = &engine.AttackVerdict{RangeVerdict: engine.RangeVerdict{Outcome: engine.Yes, Band: 4},
 		Obstruction: engine.ObstructionVerdict{Verdict: "never"}}
 	m := s.Meaning()
 	assert.Equal(t, Meaning{engine.Indeterminate, "A1 can perhaps attack B1 at range 4; the card of a huge ship says at which ranges it " +
@@ -121,7 +124,8 @@ func TestWhatIsOutOfTheGameIsNoTarget(t *testing.T) {
 		assert.Equal(t, Meaning{engine.No, "No shot: " + want + "."}, s.MeaningOf(s.Pair, engine.ArcRear, Primary(engine.Rules25)))
 		assert.Equal(t, Headline{Kind: HeadlineNoShot, Text: "No shot: " + want}, s.Headline())
 		s.Play.Ships[1].Stays = true
-		assert.Equal(t, engine.Yes, s.MeaningOf(s.Pair, engine.ArcRear, Primary(engine.Rules25)).Outcome, "until its initiative has passed (G236)")
+		assert.Equal(t, engine.Yes, s.MeaningOf(s.Pair, engine.ArcRear, Primary(engine.Rules25)).Outcome,
+			"until its initiative has passed (G236)")
 	}
 }
 

@@ -344,8 +344,9 @@ func playOf(id int64, g *round.Game) *live.Play {
 	}
 	for i := range g.Ships {
 		s := &g.Ships[i]
-		p.Ships = append(p.Ships, live.PlayShip{Stays: g.Stays(s), ID: s.ID, Player: s.Player, Pilot: s.Pilot, Ship: s.Ship.Ship, Initiative: s.Initiative,
-			Status: string(s.Status), Acted: s.Acted, Arcs: append([]string{}, s.Arcs...), Last: s.Last})
+		p.Ships = append(p.Ships, live.PlayShip{ID: s.ID, Player: s.Player, Pilot: s.Pilot, Ship: s.Ship.Ship, Initiative: s.Initiative,
+			Status: string(s.Status), Acted: s.Acted, Arcs: append([]string{}, s.Arcs...), Last: s.Last,
+			Stays: g.Stays(s)})
 	}
 	if g.Rules == engine.Rules1e && !g.Ended {
 		p.Printed = live.NewPrinted(p.Ships)

@@ -241,8 +241,10 @@ func (g *Game) applyShip(e *Event) error {
 			return wrong("status %q: expected one of %v", e.Status, statuses)
 		}
 		// What is destroyed attacks in its turn of the present initiative (G236).
-		p.dying = e.Status == Destroyed && g.Phase.attacks() && !p.Acted && initiativeOf(p) == g.current
-		p.stays = e.Status == Destroyed && g.Phase.attacks() && len(g.Active()) > 0
+		// Of one that is said to be destroyed again, it was before that: it is removed.
+		now := e.Status == Destroyed && p.Status != Destroyed && g.Phase.attacks()
+		p.dying = now && !p.Acted && initiativeOf(p) == g.current
+		p.stays = now && len(g.Active()) > 0
 		p.Status = e.Status
 		if p.Status != OnTable {
 			g.Touch, g.MayTouch = without(g.Touch, p.ID), without(g.MayTouch, p.ID)

@@ -1,6 +1,7 @@
 package round
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -142,6 +143,43 @@ func TestShipsOfOneInitiativeShootSimultaneously(t *testing.T) {
 		assert.Equal(t, []string{"A2"}, p.Active(), edition)
 		p.next(1)
 		assert.Empty(t, p.Active(), "%s: B2 was removed before its turn", edition)
+	}
+}
+
+// Who taps that an attacker is done and then what it destroyed is asked: the program cannot
+// know at which initiative it was.
+func TestAShipThatWasDestroyedBeforeItsInitiativeIsRemoved(t *testing.T) {
+	p := play(t, Start{Edition: "2.0", First: 1, Ships: four()})
+	for p.Phase != Engagement {
+		p.next(1)
+	}
+	first := p.Active()[0]
+	p.do(Event{Kind: Changed, Ship: first, Status: Destroyed})
+	assert.Contains(t, p.Active(), first)
+	assert.True(t, p.Stays(p.Piece(first)))
+	p.do(Event{Kind: Changed, Ship: first, Status: Destroyed})
+	assert.NotContains(t, p.Active(), first, "it was destroyed before")
+	assert.False(t, p.Stays(p.Piece(first)))
+}
+
+// G236: in 2.0 and 2.5 each ship that is destroyed stands until the present initiative has
+// passed; in the first edition one that has attacked is removed at once.
+func TestWhichDestroyedShipsStayOnTheTable(t *testing.T) {
+	for _, edition := range []string{"1e", "2.5"} {
+		p := play(t, Start{Edition: edition, First: 1, Ships: four()})
+		for p.Phase != Combat && p.Phase != Engagement {
+			p.next(1)
+		}
+		assert.Equal(t, []string{"A1"}, p.Active()[:1])
+		p.do(Event{Kind: Changed, Ship: "B2", Status: Destroyed}) // of a lower initiative
+		assert.Equal(t, edition == "2.5", p.Stays(p.Piece("B2")), edition)
+		p.do(Event{Kind: Changed, Ship: "B1", Status: Destroyed}) // of the same
+		assert.True(t, p.Stays(p.Piece("B1")), edition)
+		for slices.Contains(p.Active(), "A1") || slices.Contains(p.Active(), "B1") {
+			p.next(1)
+		}
+		assert.False(t, p.Stays(p.Piece("B1")), edition)
+		assert.False(t, p.Stays(p.Piece("B2")), edition)
 	}
 }
 

@@ -166,12 +166,13 @@ function drawShips(game) {
 
 function drawShip(game, ship) {
   const acts = ["Activation", "Combat", "Engagement"].includes(game.phase);
-  const state = ship.status !== "on the table" ? ship.status : acts && ship.acted ? (game.phase === "Activation" ? "moved" : "attacked") : ship.active ? "next" : "";
+  const state = ship.status === "destroyed" && ship.active ? "destroyed, still attacks" : ship.status !== "on the table" ? ship.status : acts && ship.acted ? (game.phase === "Activation" ? "moved" : "attacked") : ship.active ? "next" : "";
   const status = make("select", { ariaLabel: `Status of ${ship.name}`, disabled: game.ended, onchange: (event) => post({ kind: "changed", ship: ship.id, status: event.target.value }) },
     ...statuses.map((name) => make("option", { value: name, textContent: name, selected: name === ship.status })));
   const tools = make("div", { className: "tools" }, status);
   const button = (text, act) => tools.append(make("button", { type: "button", className: "small", textContent: text, disabled: game.ended, onclick: act }));
   if (ship.active) button(game.phase === "Activation" ? "Has moved" : "Has attacked", () => post({ kind: "acted", ship: ship.id, round: game.round, phase: game.phase }));
+  if (ship.active && ship.status === "destroyed") button("It was destroyed before", () => post({ kind: "changed", ship: ship.id, status: "destroyed" }));
   if (ship.flees) button("It fled", () => post({ kind: "changed", ship: ship.id, status: "fled" }));
   if (game.halves && !ship.half && ship.status === "on the table") button("At half", () => post({ kind: "halved", ship: ship.id }));
   if (tying && tying !== ship.id && game.ships.find((s) => s.id === tying)?.player === ship.player) {
