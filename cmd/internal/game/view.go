@@ -34,6 +34,7 @@ func (g *Game) view(now time.Time) live.State {
 	}
 	v.Direction = g.direction
 	v = v.Asked(g.choice)
+	v.Chosen = g.chosen
 	v.Panel = live.PanelState(&v)
 	if g.o.Screen != nil {
 		v.Panel.Screen = g.o.Screen(&v)

@@ -44,6 +44,7 @@ type State struct {
 	Play             *Play      // the game on the table; nil: none is played
 	Sigmas           float64
 	Choice           Choice
+	Chosen           bool                // by a person; otherwise the program chose, by which ship moved last
 	Pair             *engine.PairVerdict // of the chosen pair; nil: Reason says why
 	Reason           string              // why there is no answer, in a few words; "" when there is one
 	Light            Light               // how well the camera sees

@@ -14,12 +14,12 @@ import (
 	"sightline/engine/tablecheck"
 )
 
-// inPlay is the standing table without the ships that are out of the game.
+// inPlay is the standing table without the ships that are out of the game or not of it.
 func inPlay(g *round.Game, table *live.State) engine.Scene {
 	scene := table.Standing()
 	scene.Ships = slices.DeleteFunc(slices.Clone(scene.Ships), func(s engine.Ship) bool {
 		p := g.Piece(s.ID)
-		return p != nil && p.Status != round.OnTable
+		return p == nil || p.Status != round.OnTable
 	})
 	return scene
 }
@@ -57,6 +57,33 @@ func control(g *round.Game, table *live.State) (out []round.Control) {
 		}
 	}
 	return out
+}
+
+// uncounted says why it cannot be counted who controls the objectives; "": it can. A satellite
+// or a ship that is not seen may decide it. What is towed or scrambled hangs on no ship's place.
+func uncounted(g *round.Game, table *live.State) string {
+	scenario, err := engine.ParseScenario(string(g.Scenario))
+	if _, taken := g.Scenario.Taken(); err != nil || taken {
+		return ""
+	}
+	scene := inPlay(g, table)
+	want, kind := scenario.Features()
+	seen := 0
+	for i := range scene.Markers {
+		if isKind(&scene.Markers[i], kind) {
+			seen++
+		}
+	}
+	if seen != want {
+		return fmt.Sprintf("%d of %d satellites are seen on the table", seen, want)
+	}
+	for i := range g.Ships {
+		p := &g.Ships[i]
+		if p.Status == round.OnTable && live.ShipOf(&scene, p.ID) == nil {
+			return p.Name() + " is not seen on the table"
+		}
+	}
+	return ""
 }
 
 // contesting lists who may contest an objective: neither, one, or both.

@@ -42,7 +42,7 @@ func objectivesOn(c round.Scenario, scene *engine.Scene) (ids []string) {
 	}
 	n, kind := scenario.Features()
 	for i := range scene.Markers {
-		if m := &scene.Markers[i]; strings.NewReplacer("-", "_", " ", "_").Replace(m.Kind) == kind {
+		if m := &scene.Markers[i]; isKind(m, kind) {
 			ids = append(ids, m.ID)
 		}
 	}
@@ -51,6 +51,11 @@ func objectivesOn(c round.Scenario, scene *engine.Scene) (ids []string) {
 	}
 	slices.SortFunc(ids, byNumber)
 	return ids
+}
+
+// isKind reports whether a marker is one of a kind, however its name is written.
+func isKind(m *engine.Token, kind string) bool {
+	return strings.NewReplacer("-", "_", " ", "_").Replace(m.Kind) == kind
 }
 
 // marker returns a scene's marker; nil where there is none of this id.

@@ -282,9 +282,10 @@ func (t *Table) watched(s *live.State) []round.Event {
 	}})
 }
 
-// asks returns the measurement that people look at, once for each phase. The caller holds mu.
+// asks returns the measurement that somebody chose, once for each phase. A state that was made
+// before this game began says nothing about it. The caller holds mu.
 func (t *Table) asks(s *live.State) []round.Event {
-	if s.Pair == nil || s.Health.Code != live.OK {
+	if s.Pair == nil || s.Health.Code != live.OK || !s.Chosen || s.Play == nil || s.Play.ID != t.id {
 		return nil
 	}
 	q := question{t.game.Round, t.game.Phase, s.Choice.From, s.Choice.To, s.Choice.Arc}

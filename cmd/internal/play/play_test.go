@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"math"
 	"net/http"
@@ -437,6 +438,63 @@ func TestTheScoreOfARoundIsProposed(t *testing.T) {
 	w := b.ask("GET", "/api/game/check/scenario", "")
 	require.Equal(t, 200, w.Code, w.Body)
 	assert.Contains(t, w.Body.String(), "sat1")
+}
+
+// What the camera does not see is not counted as not there.
+func TestASatelliteOrAShipThatIsNotSeenIsNotCounted(t *testing.T) {
+	b := newBench(t)
+	b.scene.Rules = engine.Rules25
+	satellite := []engine.Token{{ID: "sat1", Kind: "satellite", Pose: geom.Pose{Point: geom.Point{X: 457, Y: 457}}, Sigma: 0.1,
+		Outline: circle(22)}}
+	r := play.StartRequest{Edition: "2.5", Scenario: round.Chance, Points: 20}
+	r.Players[0].Squad, r.Players[1].Squad = reds, blacks
+	require.NoError(t, b.table.Start(r))
+	b.look()
+	for b.shown.Round < 2 || b.shown.Phase != "End" {
+		require.Equal(t, 204, b.tap().Code)
+	}
+	g := b.game()
+	assert.Empty(t, g["claims"], "no satellite is seen: that is not 0 points")
+	assert.Equal(t, "0 of 1 satellites are seen on the table", g["uncounted"])
+	b.scene.Markers = satellite
+	b.look()
+	claims := b.game()["claims"]
+	assert.Len(t, claims, 2)
+	stranger := b.scene.Ships[0]
+	stranger.ID, stranger.Player, stranger.Pose.Point = "B7", 2, geom.Point{X: 457, Y: 560}
+	b.scene.Ships = append(b.scene.Ships, stranger)
+	b.look()
+	assert.Equal(t, jsonOf(claims), jsonOf(b.game()["claims"]), "B7 is no ship of this game")
+	b.scene.Ships = b.scene.Ships[:3]
+	b.look()
+	g = b.game()
+	assert.Empty(t, g["claims"])
+	assert.Contains(t, g["uncounted"], "is not seen on the table")
+}
+
+// The log holds the measurements that somebody asked for in this game, and no others.
+func TestWhatNobodyAskedIsNotInTheLog(t *testing.T) {
+	b := newBench(t)
+	b.start("2.0")
+	asked := func() (n int) {
+		return strings.Count(b.ask("GET", fmt.Sprintf("/api/games/%d", b.shown.ID), "").Body.String(), `"kind":"asked"`)
+	}
+	see := func(chosen bool, of *live.Play) {
+		s := b.state()
+		s.Chosen, s.Play, s.Choice.From, s.Choice.To = chosen, of, "A1", "B1"
+		s = s.Asked(s.Choice)
+		require.NotNil(t, s.Pair)
+		b.table.See(&s)
+	}
+	see(false, b.shown)
+	assert.Zero(t, asked(), "the program chose the pair")
+	other := *b.shown
+	other.ID++
+	see(true, &other)
+	assert.Zero(t, asked(), "it was made before this game began")
+	see(true, b.shown)
+	see(true, b.shown)
+	assert.Equal(t, 1, asked())
 }
 
 func circle(r float64) (out []geom.Point) {

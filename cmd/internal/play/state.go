@@ -7,6 +7,7 @@ import (
 
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/round"
+	"sightline/cmd/internal/sentence"
 	"sightline/engine"
 	"sightline/engine/tablecheck"
 )
@@ -57,7 +58,8 @@ type gameJSON struct {
 	Ghosts   []string       `json:"ghosts"`
 	Says     []sayJSON      `json:"says"` // the newest first
 	Claims   []round.Claim  `json:"claims"`
-	Offers   []offerJSON    `json:"offers"` // what the ship that moved last may have done to an objective
+	Unseen   string         `json:"uncounted"` // why no points are proposed; ""
+	Offers   []offerJSON    `json:"offers"`    // what the ship that moved last may have done to an objective
 
 	Objectives []objectiveJSON `json:"objectives"` // that ships tow or scramble, and who has them
 
@@ -192,7 +194,8 @@ func (t *Table) gameJSON(table *live.State) *gameJSON {
 		out.Ghosts = append(out.Ghosts, ghost.Text)
 	}
 	out.Says = append(out.Says, says(g, t.events, sayMost)...)
-	out.Claims = append(out.Claims, t.claims(table)...)
+	claims, why := t.claims(table)
+	out.Claims, out.Unseen = append(out.Claims, claims...), why
 	out.Offers = append(out.Offers, t.offers(table)...)
 	return out
 }
@@ -240,10 +243,18 @@ func says(g *round.Game, events []round.Event, most int) (out []sayJSON) {
 	return out
 }
 
-// claims proposes the points of the scenario for this round. The caller holds mu.
-func (t *Table) claims(table *live.State) []round.Claim {
-	if table.Health.Code != live.OK {
-		return nil
+// claims proposes the points of the scenario for this round, or says why none can be counted.
+// The caller holds mu.
+func (t *Table) claims(table *live.State) (out []round.Claim, why string) {
+	g := t.game
+	if g.Scenario == round.NoScenario || len(g.Claims(nil)) == 0 {
+		return nil, ""
 	}
-	return t.game.Claims(control(t.game, table))
+	if table.Health.Code != live.OK {
+		return nil, sentence.Lower(table.Health.Title)
+	}
+	if why = uncounted(g, table); why != "" {
+		return nil, why
+	}
+	return g.Claims(control(g, table)), ""
 }

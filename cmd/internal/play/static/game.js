@@ -117,14 +117,14 @@ function drawScore(game) {
         make("p", { className: "points", textContent: player.score }), make("p", { className: "hint", textContent: player.squad ?? "", translate: false }),
         make("div", { className: "row" }, change(-1), change(1)));
     }));
-  replace(byId("claims"), [game.claims, game.round], () =>
+  replace(byId("claims"), [game.claims, game.round, game.uncounted], () =>
     game.claims.flatMap((claim) => {
       const name = game.players[claim.player - 1].name;
       const give = (points) => make("button", { type: "button", textContent: `Confirm ${points}`,
         onclick: () => post({ kind: "scored", player: claim.player, points, round: game.round, text: claim.why }) });
       const choices = claim.points === claim.most ? [claim.points] : [claim.points, claim.most];
       return [make("li", {}, make("span", { textContent: `${name}: ${claim.why}` }), ...choices.map(give))];
-    }));
+    }).concat(game.uncounted ? [make("li", {}, make("span", { textContent: `Not counted: ${game.uncounted}. Give the points by hand.` }))] : []));
 }
 
 // drawObjectives lists who tows or has scrambled what, what is proposed, and what people say.
