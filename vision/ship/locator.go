@@ -285,6 +285,9 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 	if !ok || len(sides) == 1 && l.goesOn(g, sides[0]) || l.contradicted(g) {
 		return found{}, false
 	}
+	if f.heldUp() {
+		return found{}, false
+	}
 	cov := f.cov
 	camera, table := l.errors.Parts(f.pose, token.BaseTop, token.SideLength(c.token.Base, token.RightSide)/2)
 	for i := range cov {

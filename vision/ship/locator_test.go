@@ -350,3 +350,23 @@ func BenchmarkLocateSmallMat(b *testing.B) {
 		}
 	}
 }
+
+// A token in a hand above the mat would be told beside where it is. The camera that is nearer to all
+// that it sees shows it so.
+func TestATokenHeldAboveTheMatIsNotOnIt(t *testing.T) {
+	table := visiontest.Table(visiontest.Scale)
+	for i, base := range []engine.Base{engine.Small, engine.Medium, engine.Large} {
+		for _, up := range []float64{0, 3, 30, 50} {
+			nearer := table
+			nearer.T[2] -= up
+			pose := visiontest.Pose(97.3+float64(i), 103.8, 33.3)
+			g := visiontest.Draw(nearer, []visiontest.Placed{{Token: visiontest.Token(t, "A7", base), Pose: pose}}, 0.004)
+			got := located(t, table, g)
+			if up < 10 {
+				assert.Len(t, got.Scene.Ships, 1, "%v base, %v mm above its place", base, up)
+			} else {
+				assert.Empty(t, got.Scene.Ships, "%v base, %v mm above its place", base, up)
+			}
+		}
+	}
+}
