@@ -358,14 +358,15 @@ func (t *Table) Astray(seen []MarkerSighting, limit geom.Length) (off, of, farth
 			continue
 		}
 		of++
-		var most geom.Length
-		for k, p := range m.Corners() {
-			at, ok := t.Camera.PointAt(s.Corners[k], m.Z)
-			if !ok {
-				at = geom.Point{X: math.Inf(1)}
+		centre := geom.Point{}
+		for _, c := range s.Corners { // not one by one: its card may lie the other way round
+			if p, ok := t.Camera.PointAt(c, m.Z); ok {
+				centre = centre.Add(p.Mul(0.25))
+			} else {
+				centre.X = math.Inf(1)
 			}
-			most = max(most, p.Distance(at))
 		}
+		most := m.Center.Distance(centre)
 		if most > limit {
 			off++
 		}

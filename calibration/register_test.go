@@ -320,3 +320,25 @@ func TestALayoutOfImpossibleSizeIsRefused(t *testing.T) {
 		assert.Error(t, l.Validate(), name)
 	}
 }
+
+// Markers tell that a camera is elsewhere, and not how their cards were turned when they were laid.
+func TestMarkersThatAreAstrayAreCounted(t *testing.T) {
+	c, l := overMat(), DefaultLayout(MatSide, MatSide)
+	rng := rand.New(rand.NewPCG(7, 7))
+	seen := see(c, l, 0.05, rng)
+	table, err := Register(c.Intrinsics, l, seen)
+	require.NoError(t, err)
+	two := append([]MarkerSighting(nil), seen[:2]...)
+	for i := range two {
+		k := two[i].Corners
+		two[i].Corners = [4]geom.Pixel{k[2], k[3], k[0], k[1]}
+	}
+	off, of, _, by := table.Astray(two, 1)
+	assert.Equal(t, [2]int{0, 2}, [2]int{off, of}, "the cards lie the other way round: %v", by)
+	for i := range two[1].Corners {
+		two[1].Corners[i].X += 12
+	}
+	off, of, farthest, by := table.Astray(two, 1)
+	assert.Equal(t, [3]int{1, 2, two[1].ID}, [3]int{off, of, farthest})
+	assert.Greater(t, float64(by), 8.0)
+}
