@@ -212,12 +212,12 @@ func (f *Finder) findBlobs(g *image.Gray, bright bool, found []vision.ObstacleVi
 		if f.explained(found, b) || f.explained(out, b) {
 			continue
 		}
-		m, ok := memory.recall(f, b, func(m match) bool { return m.stands(f) })
+		m, ok := memory.recall(f, b, func(m match) bool { return f.stands(g, m) })
 		if !ok {
 			f.focusOn(b, f.widest)
 			f.areas.byShip = nil
 			m.view, m.found = f.recognise(g, b, bright)
-			m.byShip = f.areas.byShip
+			m.byShip, m.start, m.edges = f.areas.byShip, f.areas.start, f.areas.edges
 			if v := &m.view; !m.found || v.Area > 0 || !f.accepted(v) { // else it is known from now on, and fitted again
 				memory.keep(f, b, m)
 			}

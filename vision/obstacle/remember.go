@@ -17,12 +17,24 @@ import (
 type match struct {
 	view   vision.ObstacleView
 	found  bool
-	byShip *geom.Point // areaMatcher's
+	byShip *geom.Point // areaMatcher's, as the others
+	start  hypothesis
+	edges  geom.Pose
 }
 
-// stands reports whether the ships let a match be what it was: by area nothing is decided near one.
-func (m *match) stands(f *Finder) bool {
-	return (m.byShip == nil || f.nearShip(*m.byShip)) && !(m.view.Area > 0 && f.nearShip(m.view.Pose.Point))
+// stands reports whether a match is still what it was: no ship came or went that decides it, and what the area decided on has
+// its edges where they were. Noise may hide from the patch that it was pushed.
+func (f *Finder) stands(g *image.Gray, m match) bool {
+	if m.byShip != nil && !f.nearShip(*m.byShip) {
+		return false
+	}
+	if m.view.Area == 0 {
+		return true
+	}
+	again, ok := f.refine(g, m.start)
+	turned := math.Abs(float64((again.Pose.Heading - m.edges.Heading).Signed())) * m.view.Radius
+	return ok && !f.nearShip(m.view.Pose.Point) && again.Misfit < m.view.Misfit+holdsMisfit &&
+		float64(again.Pose.Distance(m.edges.Point))+turned < samePose
 }
 
 // memories are what a finder remembers of its last search, or of those before.
@@ -79,6 +91,9 @@ const (
 	quieter = 0.75
 	// sameLight is by how much the mat's light differs at most: in another light a dark print hardly changes, and all is searched.
 	sameLight = 0.1
+	// samePose is how far, in mm, the edges of an obstacle that lies still are fitted from where they were: the area knows its
+	// place no better (areaSigma).
+	samePose = 0.7
 	// sameShip is how far the bounds of a ship that stands still differ at most, mm.
 	sameShip = 1.0
 

@@ -222,3 +222,44 @@ func BenchmarkSearchAfterAMove(b *testing.B) {
 	b.ReportMetric(full, "s/full")
 	b.ReportMetric(after/full, "after/full")
 }
+
+// In noise a patch looks as before though the rock in it was pushed by a millimetre: its edges tell.
+func TestARockByItsAreaThatWasPushedInNoiseIsComparedAgain(t *testing.T) {
+	f, table := finderOfGrain(t)
+	lies := geom.Pose{Point: geom.Point{X: 150, Y: 150}, Heading: 0.4}
+	picture := func(by float64, seed uint64) *image.Gray {
+		g := grainy(table, 6, 6, seed)
+		at := lies
+		at.X += by
+		var outline geom.Polygon
+		for _, p := range f.shapes[0].outline {
+			outline = append(outline, at.Transform(p))
+		}
+		middle, _ := table.PixelOf(lies.Point, 0)
+		for y := int(middle.Y) - 50; y < int(middle.Y)+50; y++ {
+			for x := int(middle.X) - 50; x < int(middle.X)+50; x++ {
+				p, ok := table.PointAt(geom.Pixel{X: float64(x), Y: float64(y)}, catalogue.TokenTop)
+				if i := g.PixOffset(x, y); ok && outline.Contains(p) {
+					g.Pix[i] = uint8(min(int(g.Pix[i])+40, 255))
+				}
+			}
+		}
+		return g
+	}
+	g := picture(0, 1)
+	f.compare(vision.Frame{Gray: g})
+	m := match{start: hypothesis{shape: &f.shapes[0], pose: lies}, found: true}
+	v, ok := f.refine(g, m.start)
+	require.True(t, ok)
+	m.view, m.edges = v, v.Pose
+	m.view.Area = 0.5
+	for seed := range uint64(2) {
+		for by, stands := range map[float64]bool{0: true, 1: false, -1.5: false} {
+			g := picture(by, 10+seed)
+			f.compare(vision.Frame{Gray: g})
+			assert.Equal(t, stands, f.stands(g, m), "pushed by %g mm", by)
+		}
+	}
+	f.bases = []geom.Polygon{squareOf(geom.Pose{Point: geom.Point{X: 190, Y: 150}}, 20)}
+	assert.False(t, f.stands(picture(0, 20), m), "a ship stands beside it")
+}

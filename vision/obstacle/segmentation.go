@@ -491,6 +491,8 @@ type areaMatcher struct {
 	found   bool // regions are those of the picture that was compared last
 	shapes  []*regionShape
 	byShip  *geom.Point // where nothing but a ship nearby kept the last match from being one; nil: nowhere
+	start   hypothesis  // of the last match, by the area
+	edges   geom.Pose   // where its edges lie, fitted from there
 }
 
 // match finds the outline that the area of a blob decides on. Its place is between those of
@@ -532,6 +534,7 @@ func (f *areaMatcher) match(g *image.Gray, b blob, _ bool) (vision.ObstacleView,
 		f.byShip = &best.pose.Point
 		return vision.ObstacleView{}, false
 	}
+	f.start, f.edges = hypothesis{shape: best.shape.shape, pose: best.pose}, v.Pose
 	v.Area, v.Second, v.Margin = best.cost, second, margin
 	moveBetween(&v, best.pose)
 	return v, true
