@@ -131,9 +131,6 @@ func (s *Session) Learn() (*look.Look, error) {
 	return l, err
 }
 
-// Heading names a quarter turn's direction in the sheet's frame.
-func Heading(turn int) string { return [...]string{"up", "right", "down", "left"}[turn&3] }
-
 // Rests reports whether what stands on the sheet is the same in two pictures, which differ by noise alone. It has to be asked
 // of each picture before it is added.
 func Rests(t *calibration.Table, p Place, before, now vision.Frame) bool {

@@ -28,6 +28,7 @@ func (r *running) says(t testing.TB, table, text string) bool {
 // TestASecondProgramWithATablesInvitationIsRefused: the first is heard as before, the people at
 // the second are told, the hall's page says where it is, and it joins when the first is gone.
 func TestASecondProgramWithATablesInvitationIsRefused(t *testing.T) {
+	t.Parallel()
 	r := run(t, t.TempDir())
 	i := r.invite(t, "7")
 	first := join(t, i)
@@ -49,6 +50,7 @@ func TestASecondProgramWithATablesInvitationIsRefused(t *testing.T) {
 // TestTwoProgramsAtAnotherBrokerAreSaid: a broker of the organiser's lets both in, so the hall
 // says it when it hears both.
 func TestTwoProgramsThatBothSpeakAreSaid(t *testing.T) {
+	t.Parallel()
 	r := run(t, t.TempDir())
 	conn, err := dial(r.invite(t, "7"), make(chan error, 10))
 	require.NoError(t, err)
@@ -80,6 +82,7 @@ func word(subject, session string, up, at int64, body string) *nats.Msg {
 // TestWhatATableSaysIsReadWithCare: what is malformed, too large or impossible is named on the
 // table's tile and changes nothing; then a table whose clock is years off is live as any other.
 func TestWhatATableSaysIsReadWithCare(t *testing.T) {
+	t.Parallel()
 	r := run(t, t.TempDir())
 	i := r.invite(t, "7")
 	conn, err := dial(i, make(chan error, 10))
@@ -138,6 +141,7 @@ func TestWhatATableSaysIsReadWithCare(t *testing.T) {
 // TestTheHallsClockMayBeYearsOff: invitations hold by the hall's clock; when that is set years
 // ahead the tables are sent home, and come back when it is right again. No ruling is lost.
 func TestTheHallsClockMayBeYearsOff(t *testing.T) {
+	t.Parallel()
 	var ahead atomic.Int64
 	r := run(t, t.TempDir(), func(o *hall.Options) {
 		o.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
@@ -151,7 +155,8 @@ func TestTheHallsClockMayBeYearsOff(t *testing.T) {
 	eventually(t, "it is back", func() bool { return r.tile(t, "7").Live && r.tile(t, "7").Rulings == 1 })
 }
 
-// TestATableThatFloodsIsSentHome, and the others are heard as before.
+// TestATableThatFloodsIsSentHome, and the others are heard as before. It leaves no
+// processor to other tests: it runs alone.
 func TestATableThatFloodsIsSentHome(t *testing.T) {
 	r := run(t, t.TempDir())
 	p := join(t, r.invite(t, "8"))
@@ -174,7 +179,7 @@ func TestATableThatFloodsIsSentHome(t *testing.T) {
 	cancel()
 	n := <-flooded
 	assert.Greater(t, n, 20_000)
-	assert.True(t, conn.IsClosed())
+	eventually(t, "its connection is closed", conn.IsClosed)
 	_, err = dial(i, refused)
 	assert.ErrorIs(t, err, nats.ErrAuthorization, "and stays out")
 	p.book.rule(t, "during the flood", 1000)
@@ -184,6 +189,7 @@ func TestATableThatFloodsIsSentHome(t *testing.T) {
 
 // TestAHallHasItsFolderToItself: two would write into the same streams.
 func TestAHallHasItsFolderToItself(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := run(t, dir)
 	err := hall.Run(t.Context(), hall.Options{Dir: dir, Listen: "127.0.0.1:0", Tables: "127.0.0.1:0"})
@@ -195,6 +201,7 @@ func TestAHallHasItsFolderToItself(t *testing.T) {
 // TestABrokenListOfTablesSendsNoTableHome: what was read last counts, the page says what is
 // wrong, and nothing is written over the file.
 func TestABrokenListOfTablesSendsNoTableHome(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := run(t, dir)
 	i := r.invite(t, "7")
@@ -216,6 +223,7 @@ func TestABrokenListOfTablesSendsNoTableHome(t *testing.T) {
 
 // TestRequestsThatMakeNoSenseGetAClearAnswer.
 func TestRequestsThatMakeNoSenseGetAClearAnswer(t *testing.T) {
+	t.Parallel()
 	r := run(t, t.TempDir())
 	join(t, r.invite(t, "7"))
 	eventually(t, "it is heard", func() bool { return r.tile(t, "7").Live })

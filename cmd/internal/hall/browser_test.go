@@ -159,6 +159,7 @@ func shot(t *testing.T, ctx context.Context, name string) {
 // TestAJudgeRulesFromTheHall: the tiles say how the tables are; a call leads to the held picture
 // of its table, the judge rules there, and the hall has the ruling.
 func TestAJudgeRulesFromTheHall(t *testing.T) {
+	t.Parallel()
 	ctx, complaints := browser(t)
 	r := run(t, t.TempDir())
 	names := [][2]string{{"Ada", "Ben"}, {"Cleo", "Dan"}, {"Eva", "Finn"}}
@@ -205,6 +206,7 @@ func TestAJudgeRulesFromTheHall(t *testing.T) {
 // TestTheDirectorPutsTablesOnAir: the overlay's address stays, and it shows one table after the
 // other; a table that is silent shows nothing.
 func TestTheDirectorPutsTablesOnAir(t *testing.T) {
+	t.Parallel()
 	ctx, complaints := browser(t)
 	r := run(t, t.TempDir())
 	var tables []*played

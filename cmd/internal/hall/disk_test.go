@@ -19,6 +19,7 @@ import (
 // TestAFullDiskAtTheHallLosesNothing: rulings wait at their table, the page and the monitors say
 // why, and when there is room again all of them arrive.
 func TestAFullDiskAtTheHallLosesNothing(t *testing.T) {
+	t.Parallel()
 	p := spawnOnDisk(t, true, "160m")
 	k := join(t, p.invite(t, "7"))
 	k.book.rule(t, "before", 200_000)

@@ -38,6 +38,7 @@ func dial(i event.Invitation, refused chan<- error) (*nats.Conn, error) {
 // TestOnlyInvitedTablesJoin: a stranger's key, an expired one, a revoked one and one that was
 // replaced are refused, and so is a broker with another certificate.
 func TestOnlyInvitedTablesJoin(t *testing.T) {
+	t.Parallel()
 	r := run(t, t.TempDir())
 	good := r.invite(t, "7")
 	stranger, revoked := good, r.invite(t, "9")
@@ -86,6 +87,7 @@ func TestOnlyInvitedTablesJoin(t *testing.T) {
 // TestATableSpeaksForItselfOnly: table 7 may neither write as table 8, nor hear what table 8 is
 // asked, nor read or change the hall's streams.
 func TestATableSpeaksForItselfOnly(t *testing.T) {
+	t.Parallel()
 	r := run(t, t.TempDir())
 	i := r.invite(t, "7")
 	r.invite(t, "8")
@@ -132,6 +134,7 @@ func TestATableSpeaksForItselfOnly(t *testing.T) {
 // TestARevokedTableIsSentHome: a table that is there when its invitation ends goes at once, and
 // plays on.
 func TestARevokedTableIsSentHome(t *testing.T) {
+	t.Parallel()
 	r := run(t, t.TempDir())
 	told := make(chan string, 4)
 	p := join(t, r.invite(t, "7"), func(o *event.Options) { o.Notice = func(text string) { told <- text } })
@@ -150,6 +153,7 @@ func TestARevokedTableIsSentHome(t *testing.T) {
 }
 
 func TestInvitationsAreReadAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
 	invites, err := hall.OpenInvites(t.TempDir(), time.Now)
 	require.NoError(t, err)
 	require.NoError(t, invites.SetBroker("tls://192.168.7.1:4222", strings.Repeat("ab", 32)))
@@ -195,6 +199,7 @@ func FuzzParseInvitation(f *testing.F) {
 
 // TestTheHealthIsSmall: what every table says all the time is about a kilobyte.
 func TestTheHealthIsSmall(t *testing.T) {
+	t.Parallel()
 	r := run(t, t.TempDir())
 	i := r.invite(t, "7")
 	join(t, i)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -42,6 +43,10 @@ const (
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(childDir); dir != "" {
 		os.Exit(child(dir, os.Getenv(childListen), os.Getenv(childTables)))
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // they wait more than they work
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
@@ -334,8 +339,7 @@ func TestManyTablesOnOneCore(t *testing.T) {
 		head, _, err := k.book.Head(t.Context())
 		require.NoError(t, err)
 		rulings += int(head)
-		eventually(t, "the rulings of table "+name, func() bool { return k.client.Sent() == head && p.tile(t, name).Rulings == int(head) })
-		assert.Empty(t, p.tile(t, name).Problems)
+		p.whole(t, name, k, head)
 	}
 	var states []time.Duration
 	for _, s := range seen {
@@ -348,6 +352,18 @@ func TestManyTablesOnOneCore(t *testing.T) {
 	t.Logf("hall, %d tables, %d watched, %v: %.1f %% of a core, %.0f MB at most, state %s, ruling %s, %d rulings, 0 lost, 0 doubled", tables,
 		watched, took.Round(time.Second), 100*cpu.Seconds()/took.Seconds(), peak, percentiles(states), percentiles(acks), rulings)
 	compare(t, tables, min(window, 16*time.Second))
+}
+
+// whole waits until the hall has all rulings of a table, once.
+func (r *running) whole(t testing.TB, name string, k *played, head int64) {
+	t.Helper()
+	for end := time.Now().Add(90 * time.Second); k.client.Sent() < head || r.tile(t, name).Rulings < int(head); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("table %s recorded %d rulings and sent %d; here: %v; the hall has %+v", name, head, k.client.Sent(), k.client.Here(), r.tile(t, name))
+		}
+	}
+	assert.Equal(t, int(head), r.tile(t, name).Rulings)
+	assert.Empty(t, r.tile(t, name).Problems)
 }
 
 func (b *timed) at(n int64) time.Time {
@@ -443,11 +459,7 @@ func TestEveryRulingSurvivesAHallThatIsKilled(t *testing.T) {
 		name := fmt.Sprint(n + 1)
 		head, _, err := k.book.Head(t.Context())
 		require.NoError(t, err)
-		for before := int64(-1); k.client.Sent() < head && k.client.Sent() > before; time.Sleep(5 * time.Second) {
-			before = k.client.Sent() // it is not there yet, and gets on
-		}
-		eventually(t, "the rulings of table "+name, func() bool { return p.tile(t, name).Rulings == int(head) })
-		assert.Empty(t, p.tile(t, name).Problems)
+		p.whole(t, name, k, head)
 		total += int(head)
 	}
 	t.Logf("%d kills, %d rulings, every one is there once", kills, total)

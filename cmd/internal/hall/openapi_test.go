@@ -20,6 +20,7 @@ import (
 // TestEveryAddressOfTheHallIsDescribed: its OpenAPI document has every route and nothing else,
 // and answers say nothing that is not described.
 func TestEveryAddressOfTheHallIsDescribed(t *testing.T) {
+	t.Parallel()
 	r := run(t, t.TempDir())
 	_, raw := r.get(t, "/api/openapi.json")
 	d := openapitest.Read(t, raw)

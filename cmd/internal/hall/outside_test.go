@@ -16,6 +16,7 @@ import (
 // TestAnotherBrokerServesAsWell: with a NATS server of the organiser's, whose users have the
 // permissions of docs/hall.md, everything arrives; a hall that it does not know says its key.
 func TestAnotherBrokerServesAsWell(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	address := freeAddress(t)
 	invites, err := hall.OpenInvites(dir, time.Now)

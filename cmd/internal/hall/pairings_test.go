@@ -32,6 +32,7 @@ const fortress = `{"id": 1, "name": "Example", "participants": [{"id": 11, "name
 	{"round_number": 4, "roundtype_id": 2, "matches": [{"player1_id": 11, "player2_id": 12}]}]}`
 
 func TestPairingsAreReadFromEveryForm(t *testing.T) {
+	t.Parallel()
 	ada, cleo := pairing("1", "Round 3", "Ada", "Ben"), pairing("2", "Round 3", "Cleo", "Dan, the elder")
 	for name, text := range map[string]string{
 		"commas":       "table,round,player1,player2\n1,3,Ada,Ben\n2,3,Cleo,\"Dan, the elder\"\n",
@@ -96,6 +97,7 @@ func FuzzParsePairings(f *testing.F) {
 // TestPairingsReachTheTables: a judge reads a file, tiles show it, and each table's match line
 // gets its own; a table that is not there is named.
 func TestPairingsReachTheTables(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := run(t, dir)
 	p := join(t, r.invite(t, "7"))

@@ -30,6 +30,7 @@ func found(t testing.TB, r *running, words string) []hall.Ruling {
 // TestRulingsArriveToTheByteAndOnce: entries that were there before and that come later, with
 // their pictures, each once, whatever the table sends again.
 func TestRulingsArriveToTheByteAndOnce(t *testing.T) {
+	t.Parallel()
 	r := run(t, t.TempDir())
 	i := r.invite(t, "7")
 	cursor := filepath.Join(t.TempDir(), "cursor")
@@ -63,6 +64,7 @@ func TestRulingsArriveToTheByteAndOnce(t *testing.T) {
 // TestEntriesCutOffAtATablesEndAreSaid: the hall keeps every chain's head, and so finds what
 // docs/rulings.md says that the log alone cannot show.
 func TestEntriesCutOffAtATablesEndAreSaid(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		change func(*book)
 		want   string
@@ -98,6 +100,7 @@ func TestEntriesCutOffAtATablesEndAreSaid(t *testing.T) {
 
 // TestAHallThatLostItsDiskGetsTheRecordAgain: what tables hand on they still have.
 func TestAHallThatLostItsDiskGetsTheRecordAgain(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := run(t, dir)
 	address := strings.TrimPrefix(r.tables, "tls://")
@@ -116,6 +119,7 @@ func TestAHallThatLostItsDiskGetsTheRecordAgain(t *testing.T) {
 // TestATablePlaysOnWithoutTheHall: what is recorded while there is none arrives afterwards, in
 // its order.
 func TestATablePlaysOnWithoutTheHall(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	r := run(t, dir)
 	address := strings.TrimPrefix(r.tables, "tls://")
