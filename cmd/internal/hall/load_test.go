@@ -48,6 +48,7 @@ func TestMain(m *testing.M) {
 	if err := flag.Set("test.parallel", "8"); err != nil { // they wait more than they work
 		panic(err)
 	}
+	go noteLate()
 	os.Exit(m.Run())
 }
 
@@ -349,8 +350,12 @@ func TestManyTablesOnOneCore(t *testing.T) {
 		}
 	}
 	cpu := after - before
-	t.Logf("hall, %d tables, %d watched, %v: %.1f %% of a core, %.0f MB at most, state %s, ruling %s, %d rulings, 0 lost, 0 doubled", tables,
-		watched, took.Round(time.Second), 100*cpu.Seconds()/took.Seconds(), peak, percentiles(states), percentiles(acks), rulings)
+	t.Logf("hall, %d tables, %d watched, %v: %.1f %% of a core, %.0f MB at most, state %s, 0 stale of %d shown, ruling %s, %d rulings, "+
+		"0 lost, 0 doubled; this process woke up to %v late", tables, watched, took.Round(time.Second), 100*cpu.Seconds()/took.Seconds(), peak,
+		percentiles(states), len(states), percentiles(acks), rulings, time.Duration(late.Load()).Round(time.Millisecond))
+	if t.Failed() {
+		t.Log("the line above does not hold")
+	}
 	compare(t, tables, min(window, 16*time.Second))
 }
 
