@@ -38,3 +38,20 @@ func TestASearchInTheBackgroundKeepsNoBuffers(t *testing.T) {
 	assert.Equal(t, fits, ok)
 	assert.Equal(t, want, again, "what was found is fitted again without the buffers")
 }
+
+// While the table rests the mean keeps no colours, and nothing once it was searched.
+func TestTheMeanOfPicturesKeepsNoMoreThanItNeeds(t *testing.T) {
+	f, table := finderOfGrain(t)
+	w := NewWatch(f, true, nil, false)
+	colored := vision.Frame{Gray: grainy(table, 1.5, 2, 11)}
+	colored.Color = &vision.BGR{Pix: make([]byte, 3*len(colored.Gray.Pix)), Width: colored.Gray.Rect.Dx(), Height: colored.Gray.Rect.Dy()}
+	w.gather(colored, false)
+	w.gather(colored, false)
+	require.Equal(t, 2, w.mean.Len())
+	mean, err := w.mean.Frame()
+	require.NoError(t, err)
+	assert.Nil(t, mean.Color)
+	w.fine = true
+	w.gather(colored, false)
+	assert.Zero(t, w.mean.Len(), "it was searched")
+}

@@ -99,8 +99,11 @@ func (w *Watch) see(f vision.Frame, bases []geom.Polygon) vision.ObstacleSight {
 
 // gather adds a picture to the mean, or begins it again where the table does not rest.
 func (w *Watch) gather(f vision.Frame, changed bool) {
+	f.Color = nil // not asked: a picture's colours are three times its grey
 	switch {
-	case !w.background || w.fine && !changed:
+	case !w.background:
+	case w.fine && !changed:
+		w.mean.Reset() // it was searched, or is not needed
 	case changed:
 		w.mean.Reset()
 		w.fine = false
