@@ -201,3 +201,41 @@ func (c Catalogue) attributes(t *html.Token, name string) (changed bool) {
 
 // Key is a page's text as a catalogue holds it: entities read, spaces and line ends single.
 func Key(text string) string { return strings.Join(strings.Fields(html.UnescapeString(text)), " ") }
+
+// Of returns the texts of a page that people read: what a catalogue must hold.
+func Of(in []byte) (out []string) {
+	silent := ""
+	add := func(text string) {
+		if key := Key(text); strings.ContainsFunc(key, isLetter) && !slices.Contains(out, key) {
+			out = append(out, key)
+		}
+	}
+	for z := html.NewTokenizer(bytes.NewReader(in)); ; {
+		kind := z.Next()
+		if kind == html.ErrorToken {
+			return out
+		}
+		raw := bytes.Clone(z.Raw())
+		switch t := z.Token(); {
+		case kind == html.TextToken && silent == "noscript":
+			for _, text := range Of(raw) {
+				add(text)
+			}
+		case kind == html.TextToken && silent == "":
+			add(t.Data)
+		case kind == html.EndTagToken && t.Data == silent:
+			silent = ""
+		case kind == html.StartTagToken || kind == html.SelfClosingTagToken:
+			if slices.Contains(raws, t.Data) {
+				silent = t.Data
+			}
+			for _, a := range t.Attr {
+				if slices.Contains(spoken, a.Key) {
+					add(a.Val)
+				}
+			}
+		}
+	}
+}
+
+func isLetter(r rune) bool { return r >= 'a' && r <= 'z' }

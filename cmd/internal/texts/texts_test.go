@@ -30,6 +30,7 @@ func TestAPageIsTranslatedAndItsScriptsAreNot(t *testing.T) {
 <body><p title="Schließen">
   Der &lt;Tisch&gt;
   <b>&amp; mehr</b></p><noscript><i>Schließen</i></noscript><img alt="Der &lt;Tisch&gt;" src="x.png"></body></html>`, got)
+	assert.Equal(t, []string{"The table", "Close", "& more"}, Of([]byte(english)))
 }
 
 func TestTheBrowserChoosesTheLanguage(t *testing.T) {
