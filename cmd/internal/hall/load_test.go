@@ -260,6 +260,8 @@ func TestManyTablesOnOneCore(t *testing.T) {
 	window, stall, watched := 8*time.Second, 5*time.Second, 3
 	if tables > 20 {
 		window, stall, watched = 26*time.Second, 20*time.Second, 12
+	} else {
+		t.Parallel()
 	}
 	p := spawn(t, true)
 	w := newWifi(t, p.tables)
@@ -433,6 +435,9 @@ func TestEveryRulingSurvivesAHallThatIsKilled(t *testing.T) {
 		t.Skip("it takes 20 s")
 	}
 	kills := size(t, "HALL_KILLS", 3)
+	if kills < 10 {
+		t.Parallel()
+	}
 	p := spawn(t, true)
 	var all []*played
 	for n := range 4 {
