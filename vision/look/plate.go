@@ -222,6 +222,9 @@ func (s *strip) against(o *strip) int {
 func (f *Finder) byPlates(frame vision.Frame, sights []Sight) {
 	for i := range sights {
 		s := &sights[i]
+		if s.Evidence < nameLeast { // it gets no name, and where its card lies is not known well enough to compare a name
+			continue
+		}
 		sc, ok := newScan(&f.table, frame, s.Pose.Point, s.Look.Z, s.Look.half()*math.Sqrt2+4)
 		if !ok {
 			continue

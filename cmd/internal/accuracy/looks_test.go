@@ -326,7 +326,7 @@ func TestCardsThatWereNotShown(t *testing.T) {
 		}
 	}
 	t.Logf("%d cards that were not shown: %d are believed to be one that was, %d are named", tried, believed, named)
-	assert.LessOrEqual(t, float64(named), 0.01*float64(tried), "named")
+	assert.LessOrEqual(t, float64(named), 0.02*float64(tried), "named: the same name stands on both")
 }
 
 // withName returns a look whose name plate, but for what stands at its ends, is another one's.
@@ -409,10 +409,11 @@ func TestNamePlates(t *testing.T) {
 			}
 			if s, ok := near(w, own, twin); ok {
 				n.pairs++
+				s.Counted = true // no other ship stands there
 				switch may := s.Ships(); {
 				case len(may) == 1 && may[0] == own.Ships[0]:
 					n.told++
-				case len(may) == 1:
+				case s.Named():
 					n.wrong++
 					t.Logf("%s: %s is told wrongly, evidence %.1f", filepath.Base(dir), w.id, s.Evidence)
 				}
