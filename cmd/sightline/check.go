@@ -138,7 +138,9 @@ func printCheck(out io.Writer, r *tablecheck.Report, setup bool) error {
 		}
 	}
 	if len(g.Rows) > 1 {
-		g.Print(out)
+		if err := g.Print(out); err != nil {
+			return err
+		}
 	}
 	for _, c := range r.Control {
 		if _, err := fmt.Fprintf(out, "%s: %s\n", c.Objective, controller(&c)); err != nil {

@@ -118,7 +118,8 @@ func printFlown(out io.Writer, v *flown.Verdict) error {
 		}
 		g.Add(f.Name, fmt.Sprintf("%.1f", f.Distance.Millimeters()), fmt.Sprintf("%.1f", f.Turn.Degrees()), backed)
 	}
-	fmt.Fprintln(out)
-	g.Print(out)
-	return nil
+	if _, err := fmt.Fprintln(out); err != nil {
+		return err
+	}
+	return g.Print(out)
 }

@@ -223,3 +223,23 @@ func TestNamesOfASceneAreOnlyNames(t *testing.T) {
 	assert.Zero(t, code)
 	assert.Contains(t, out, evil[:9], "a program gets them as they are")
 }
+
+// What could not be written was not answered.
+func TestAnAnswerThatFindsNoRoomIsAnError(t *testing.T) {
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Skip("no device that is always full: " + err.Error())
+	}
+	defer full.Close()
+	scene := gameFile(t, "scene.json", gameScene(300, 200, 0))
+	far := gameFile(t, "far.json", gameScene(600, 600, 90))
+	kept := os.Stdout
+	os.Stdout = full
+	defer func() { os.Stdout = kept }()
+	for _, args := range [][]string{
+		{"check", scene, "--setup"}, {"flown", scene, far, "--ship", "A1"}, {"measure", scene}, {"version"},
+		{"move", scene, "--ship", "A1", "--maneuver", "straight 1"},
+	} {
+		assert.Equal(t, 2, run(args), "%v", args)
+	}
+}

@@ -275,7 +275,7 @@ func (c *measureCmd) printResult(w io.Writer, r *engine.Result) {
 			o := &r.Objects[i]
 			g.Add(append(append([]string{o.From, o.To, o.Kind}, distance(&o.Range, o.Contact)...), words(o.Overlap))...)
 		}
-		g.Print(w)
+		_ = g.Print(w) // told when it is flushed
 	}
 	printStanding(w, r.Standing)
 	if len(r.Problems) > 0 {
@@ -289,7 +289,7 @@ func (c *measureCmd) printResult(w io.Writer, r *engine.Result) {
 			}
 			g.Add(p.Problem, p.ID, by)
 		}
-		g.Print(w)
+		_ = g.Print(w) // told when it is flushed
 	}
 }
 
@@ -307,7 +307,7 @@ func (c *measureCmd) printPairs(w io.Writer, pairs []engine.PairVerdict) {
 			c.addArcs(&g, v.Section.String()+", ", v.Arcs)
 		}
 	}
-	g.Print(w)
+	_ = g.Print(w) // told when it is flushed
 }
 
 // legend says how to read the table.
@@ -337,7 +337,7 @@ func printStanding(w io.Writer, all []engine.Standing) {
 			g.Add(s.ID, act, fmt.Sprintf("%s (%s)", b.Why, b.Because), words(b.Outcome), b.Rule)
 		}
 	}
-	g.Print(w)
+	_ = g.Print(w) // told when it is flushed
 }
 
 // addArcs adds a row for each arc that the target is or may be in, or that was asked

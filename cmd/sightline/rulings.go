@@ -133,7 +133,7 @@ func (c *rulingsListCmd) list(ctx context.Context, out io.Writer) error {
 		}
 	} else {
 		w := bufio.NewWriter(out)
-		g.Print(w)
+		_ = g.Print(w) // told when it is flushed
 		fmt.Fprintf(w, "\nthe last is entry %d, %s\n", head.Number, head.Hash)
 		if err := w.Flush(); err != nil {
 			return err

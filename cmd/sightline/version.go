@@ -8,6 +8,6 @@ var version = "unreleased"
 type versionCmd struct{}
 
 func (*versionCmd) Run() error {
-	fmt.Println("sightline", version)
-	return nil
+	_, err := fmt.Println("sightline", version)
+	return err
 }

@@ -27,7 +27,7 @@ func (g *Grid) Text(column int, words string) {
 }
 
 // Print writes the table, its columns two spaces apart.
-func (g *Grid) Print(w io.Writer) {
+func (g *Grid) Print(w io.Writer) error {
 	var widths []int
 	for _, r := range g.Rows {
 		for i, c := range r.cells {
@@ -44,6 +44,9 @@ func (g *Grid) Print(w io.Writer) {
 		for i, c := range r.cells {
 			line += c + strings.Repeat(" ", 2+max(0, widths[i]-utf8.RuneCountInString(c)))
 		}
-		fmt.Fprintln(w, strings.TrimRight(line, " "))
+		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
+			return err
+		}
 	}
+	return nil
 }
