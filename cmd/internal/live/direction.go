@@ -30,6 +30,7 @@ type HiddenWidgets struct {
 	Pair   bool `json:"pair"`
 	Ruling bool `json:"ruling"`
 	Match  bool `json:"match"`
+	Last   bool `json:"last"` // what was flown last
 }
 
 // DirectionChange changes a direction; nil: that stays.
@@ -45,6 +46,7 @@ type DirectionChange struct {
 		Pair   *bool `json:"pair"`
 		Ruling *bool `json:"ruling"`
 		Match  *bool `json:"match"`
+		Last   *bool `json:"last"`
 	} `json:"hidden"`
 	Frozen *bool `json:"frozen"`
 }
@@ -74,7 +76,7 @@ func (d Direction) With(c DirectionChange, players Choice, now time.Time) (Direc
 		out.Pair = &DirectedPair{From: pair.From, To: pair.To, Arc: pair.Arc.String()}
 	}
 	for _, widget := range []struct{ to, from *bool }{{&out.Hidden.Table, h.Table}, {&out.Hidden.Pair, h.Pair}, {&out.Hidden.Ruling, h.Ruling},
-		{&out.Hidden.Match, h.Match}} {
+		{&out.Hidden.Match, h.Match}, {&out.Hidden.Last, h.Last}} {
 		if widget.from != nil {
 			*widget.to = *widget.from
 		}

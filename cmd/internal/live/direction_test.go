@@ -33,11 +33,12 @@ func TestADirectionChangesOnlyWhatIsNamed(t *testing.T) {
 	assert.Equal(t, Choice{From: "A1", To: "B2", Arc: engine.ArcFront}, d.Choice(players))
 
 	var hide DirectionChange
-	hide.Hidden.Table = to(true)
+	hide.Hidden.Table, hide.Hidden.Last = to(true), to(true)
 	hide.Frozen = to(true)
 	d, err = d.With(hide, players, pressed)
 	require.NoError(t, err)
-	assert.Equal(t, Direction{Pair: &DirectedPair{"A1", "B2", "front"}, Hidden: HiddenWidgets{Table: true}, FrozenMS: pressed.UnixMilli()}, d)
+	assert.Equal(t, Direction{Pair: &DirectedPair{"A1", "B2", "front"}, Hidden: HiddenWidgets{Table: true, Last: true},
+		FrozenMS: pressed.UnixMilli()}, d)
 
 	d, err = d.With(DirectionChange{Frozen: to(true)}, players, pressed.Add(time.Minute))
 	require.NoError(t, err)
@@ -45,7 +46,7 @@ func TestADirectionChangesOnlyWhatIsNamed(t *testing.T) {
 
 	d, err = d.With(DirectionChange{Follow: to(true), Frozen: to(false)}, players, pressed)
 	require.NoError(t, err)
-	assert.Equal(t, Direction{Hidden: HiddenWidgets{Table: true}}, d)
+	assert.Equal(t, Direction{Hidden: HiddenWidgets{Table: true, Last: true}}, d)
 	assert.Equal(t, players, d.Choice(players))
 }
 

@@ -144,6 +144,8 @@ type Piece struct {
 	tapped bool // it has moved in this round by a tap, and the camera saw nothing of it yet
 	strain bool // it flew a red maneuver, and none since that takes stress off: it may be stressed
 
+	away bool // in reserve or docked, and not seen in the play area since
+
 	stays bool // destroyed in this phase, at the present initiative: it is removed when that has passed (G236)
 	dying bool // destroyed at the present initiative: it still attacks, and is removed then (G236)
 }

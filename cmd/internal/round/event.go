@@ -245,6 +245,7 @@ func (g *Game) applyShip(e *Event) error {
 		now := e.Status == Destroyed && p.Status != Destroyed && g.Phase.attacks()
 		p.dying = now && !p.Acted && initiativeOf(p) == g.current
 		p.stays = now && len(g.Active()) > 0
+		p.away = p.away && e.Status == OnTable || e.Status == Reserve || e.Status == Docked
 		p.Status = e.Status
 		if p.Status != OnTable {
 			g.Touch, g.MayTouch = without(g.Touch, p.ID), without(g.MayTouch, p.ID)
@@ -280,6 +281,11 @@ func (g *Game) moved(p *Piece, f *Flown) {
 	to := f.To
 	p.Pose, g.Touch, g.MayTouch = &to, f.Touch, f.MayTouch
 	if f.Sort == Nudge {
+		return
+	}
+	p.away = false
+	if f.Sort == Placed {
+		p.From, g.Last = nil, p.Name()+": "+f.Short()
 		return
 	}
 	from := f.From

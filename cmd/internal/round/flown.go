@@ -19,6 +19,7 @@ const (
 	Maneuver Sort = "maneuver"
 	Action   Sort = "action" // a boost, a barrel roll, a decloaking
 	Nudge    Sort = "nudge"  // it stands a little from where it stood, and flew nothing
+	Placed   Sort = "placed" // it comes into the play area: out of reserve, or off the ship that it was docked to
 	Unknown  Sort = "unknown"
 )
 
@@ -53,6 +54,8 @@ func (f *Flown) Short() string {
 	switch {
 	case f.Sort == Nudge:
 		return "nudged"
+	case f.Sort == Placed:
+		return "placed"
 	case f.Outcome == engine.No.String() || f.Move == "":
 		return "not known"
 	case len(f.Others) > 1:
@@ -79,6 +82,11 @@ func (g *Game) judge(before, after *engine.Scene, id string, slop flown.Slop, tw
 	j := judging{g: g, before: before, after: after, id: id, piece: g.Piece(id), slop: slop, twice: twice}
 	from, to := shipIn(before, id), shipIn(after, id)
 	j.f = Flown{Sort: Unknown, Outcome: engine.No.String(), From: poseOf(from), To: poseOf(to)}
+	if j.piece != nil && j.piece.away {
+		j.f.Sort, j.f.Outcome, j.f.Text = Placed, engine.Yes.String(), "placed in the play area"
+		j.flees(to)
+		return j.f
+	}
 	j.turn = j.first() && (j.piece.tapped || slices.Contains(g.Active(), id))
 	j.name(from, to)
 	j.order()

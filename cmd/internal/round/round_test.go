@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"sightline/engine"
+	"sightline/engine/geom"
 )
 
 var began = time.Date(2026, 1, 2, 10, 0, 0, 0, time.UTC)
@@ -95,6 +96,11 @@ func TestHugeShipsOfTheFirstEditionMoveLast(t *testing.T) {
 	lines := p.lines()
 	assert.Equal(t, []string{"R1 Activation: B1 next", "R1 Activation: B3 next", "R1 Activation: A3 next"}, lines[4:7])
 	assert.Equal(t, "R1 Combat: A3 next", lines[10])
+
+	last := p.events[len(p.events)-1]
+	assert.NotContains(t, Words(p.Game, &last), "energy")
+	moved := Event{Kind: Acted, Ship: "A3", Phase: Activation}
+	assert.Equal(t, "A3 has moved; it gains, allocates and uses energy before its action", Words(p.Game, &moved))
 
 	p = play(t, Start{Edition: "2.0", First: 1, Ships: ships})
 	assert.Equal(t, "R1 Activation: B3 next", p.lines()[2], "not so in 2.0")
@@ -243,6 +249,50 @@ func TestReservesAndWhatIsDockedDoNotAct(t *testing.T) {
 	assert.Equal(t, []string{"A1"}, p.Active())
 	why, _ := p.Over()
 	assert.Empty(t, why, "they are not gone")
+
+	for edition, want := range map[string]string{"1e": "", "2.0": "player 2 has no ship left in the play area",
+		"2.5": "player 2 has no ship left in the play area"} {
+		p = play(t, Start{Edition: edition, First: 1, Ships: four()})
+		p.do(Event{Kind: Changed, Ship: "B1", Status: Docked})
+		p.do(Event{Kind: Changed, Ship: "B2", Status: Reserve})
+		why, _ := p.Over()
+		assert.Equal(t, want, why, edition)
+		for p.Phase != End {
+			p.next(1)
+		}
+		if want != "" {
+			p.do(Event{Kind: Advanced, Round: p.Round, Phase: p.Phase})
+			assert.Equal(t, 2, p.Round, "people decide")
+		}
+	}
+}
+
+// A ship that comes out of reserve has flown nothing.
+func TestAShipThatComesIntoThePlayAreaIsNoManeuver(t *testing.T) {
+	for _, before := range []bool{true, false} {
+		s := simulate(t, "2.0", 3)
+		s.next(1)
+		s.do(Event{Kind: Changed, Ship: "B1", Status: Docked})
+		if before {
+			s.do(Event{Kind: Changed, Ship: "B1", Status: OnTable})
+		}
+		s.ship("B1").Pose.Point = geom.Point{X: 450, Y: 450}
+		s.look()
+		f := s.last()
+		require.NotNil(t, f)
+		assert.Equal(t, Placed, f.Sort)
+		assert.Equal(t, "B1 (Soontir Fel): placed in the play area", Words(s.Game, &s.events[len(s.events)-1]))
+		assert.Empty(t, f.Says)
+		assert.False(t, s.Piece("B1").Moved)
+		if !before {
+			s.do(Event{Kind: Changed, Ship: "B1", Status: OnTable})
+		}
+		s.next(1)
+		s.ship("B1").Pose.Point = geom.Point{X: 450, Y: 450}
+		s.fly("B1", "straight 2")
+		assert.Equal(t, Maneuver, s.last().Sort, "it flies from there")
+		assert.Equal(t, "straight 2", s.last().Move)
+	}
 }
 
 func TestTheScoreOfTheEditions(t *testing.T) {

@@ -58,14 +58,25 @@ func (g *Game) lost(p *Piece) int {
 	return 0
 }
 
-// left counts the ships of both players that are not gone.
+// left counts the ships of both players that are not gone; in 2.0 and 2.5 those in the play
+// area, which ships in reserve are not.
 func (g *Game) left() (n [2]int) {
 	for i := range g.Ships {
-		if p := &g.Ships[i]; !p.Status.gone() && (p.Player == 1 || p.Player == 2) {
+		p := &g.Ships[i]
+		here := p.Status == OnTable || g.Rules == engine.Rules1e && !p.Status.gone()
+		if here && (p.Player == 1 || p.Player == 2) {
 			n[p.Player-1]++
 		}
 	}
 	return n
+}
+
+// area says that ships in reserve are not counted, where there are any.
+func (g *Game) area() string {
+	if slices.ContainsFunc(g.Ships, func(p Piece) bool { return p.Status == Reserve || p.Status == Docked }) {
+		return " in the play area"
+	}
+	return ""
 }
 
 // player names a player: the name, or "player 1".
@@ -89,13 +100,13 @@ func (g *Game) Over() (why string, winner int) {
 	both := n[0] > 0 && n[1] > 0
 	switch {
 	case n[0] == 0 && n[1] == 0:
-		return "neither player has a ship left", 0
+		return "neither player has a ship left" + g.area(), 0
 	case !both:
 		winner = 1
 		if n[0] == 0 {
 			winner = 2
 		}
-		return g.player(3-winner) + " has no ship left", winner
+		return g.player(3-winner) + " has no ship left" + g.area(), winner
 	case g.Rules != engine.Rules25:
 		return "", 0
 	case ahead != 0 && score[ahead-1] >= enoughPoints && g.Scenario != NoScenario:

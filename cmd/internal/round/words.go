@@ -2,6 +2,8 @@ package round
 
 import (
 	"fmt"
+
+	"sightline/engine"
 )
 
 // Title names a game: "Ada against Ben".
@@ -28,12 +30,15 @@ func Words(g *Game, e *Event) string {
 		return advancedWords(g, e)
 	case Acted:
 		if e.Phase == Activation {
-			return name + " has moved"
+			return name + " has moved" + g.energy(e.Ship)
 		}
 		return name + " has attacked"
 	case Moved:
 		if e.Flown.Sort == Nudge {
 			return e.Flown.Text
+		}
+		if e.Phase == Activation && e.Flown.Sort == Maneuver {
+			return name + ": " + e.Flown.Text + g.energy(e.Ship)
 		}
 		return name + ": " + e.Flown.Text
 	case Rolled:
@@ -56,8 +61,11 @@ func Words(g *Game, e *Event) string {
 		if e.Text != "" {
 			over += ": " + e.Text
 		}
-		if e.Player != 0 {
+		switch {
+		case e.Player != 0:
 			return fmt.Sprintf("%s. %s wins, %d to %d", over, g.player(e.Player), score[0], score[1])
+		case score[0] == score[1]:
+			return fmt.Sprintf("%s, %d to %d, a draw", over, score[0], score[1])
 		}
 		return fmt.Sprintf("%s, %d to %d", over, score[0], score[1])
 	case Ruled:
@@ -68,6 +76,14 @@ func Words(g *Game, e *Event) string {
 		return e.Text
 	}
 	return ""
+}
+
+// energy says what a huge ship of the first edition does between its maneuver and its action.
+func (g *Game) energy(id string) string {
+	if p := g.Piece(id); p == nil || g.Rules != engine.Rules1e || !p.huge() {
+		return ""
+	}
+	return "; it gains, allocates and uses energy before its action"
 }
 
 func advancedWords(g *Game, e *Event) string {

@@ -120,6 +120,21 @@ func TestTheCatalogueIsSound(t *testing.T) {
 	}
 }
 
+// TestTheSentencesOfAGameAreInTheCatalogue: what the log, the score and the shots of a game say
+// comes from the server, and on no page's HTML.
+func TestTheSentencesOfAGameAreInTheCatalogue(t *testing.T) {
+	catalogue := german(t)
+	for _, text := range []string{"{} can attack {} at range {}.", "{} can attack {} at range {}, if its turret points to the rear arc.",
+		"by the ship data {} has no primary weapon in the rear arc", "{} is at range {}, and the weapon's ranges are {}",
+		"No shot: {} is destroyed", "{} can lock {}.", "Not counted: {}. Give the points by hand.", "{}: too close to call: {}",
+		"it overlaps {}", "SLAM, at the speed of its maneuver ({})", "{} tows {}", "{} may tow {}: it is at range 0–1 ({} mm)",
+		"{} supply caches on ship cards", "{} for contesting the satellite", "{} stands on a {} base, and {} has a {} one",
+		"placed in the play area", "it gains, allocates and uses energy before its action", "The game is over: {}, {} to {}, a draw",
+		"Ships tow and scramble from round 2 on.", "{} counts as {} at {}: at range {} ({} mm) ({})"} {
+		assert.Contains(t, catalogue, text)
+	}
+}
+
 // englishWords are words that no German text has.
 var englishWords = regexp.MustCompile(`(?i)\b(the|is|are|of|not|and|range|which|obstacles?|ships?|arc|from|with|nothing|would|be|edge|yet)\b`)
 

@@ -94,6 +94,7 @@ const keys = {
   2: () => toggle("pair"),
   3: () => toggle("ruling"),
   4: () => toggle("match"),
+  5: () => toggle("last"),
 };
 const lists = { a: pair.from, t: pair.to, c: pair.arc };
 

@@ -83,6 +83,7 @@ function drawGame(game) {
   setText(byId("live"), game.turn);
   byId("next").hidden = !game.next;
   setText(byId("next"), game.next);
+  byId("on").hidden = game.next_event?.kind !== "ended";
   byId("undo").hidden = !game.undo;
   setText(byId("undo-text"), game.undo ? `Undo takes back: ${game.undo_text}` : "");
   setText(byId("ends"), game.ends ? `The game ends with this round: ${game.ends}.` : "");
@@ -123,7 +124,7 @@ function drawScore(game) {
       const give = (points) => make("button", { type: "button", textContent: `Confirm ${points}`,
         onclick: () => post({ kind: "scored", player: claim.player, points, round: game.round, text: claim.why }) });
       const choices = claim.points === claim.most ? [claim.points] : [claim.points, claim.most];
-      return [make("li", {}, make("span", { textContent: `${name}: ${claim.why}` }), ...choices.map(give))];
+      return [make("li", {}, make("span", {}, make("b", { textContent: name, translate: false }), ": ", make("span", { textContent: claim.why })), ...choices.map(give))];
     }).concat(game.uncounted ? [make("li", {}, make("span", { textContent: `Not counted: ${game.uncounted}. Give the points by hand.` }))] : []));
 }
 
@@ -250,6 +251,7 @@ byId("next").addEventListener("click", async (event) => {
   await post({ kind: tap.kind, ship: tap.ship, round: tap.round, phase: tap.phase, text: tap.text, player: tap.player });
   event.target.disabled = false;
 });
+byId("on").addEventListener("click", () => post({ kind: "advanced", round: view.game.round, phase: view.game.phase }));
 byId("undo").addEventListener("click", () => post({ kind: "undone", undo: view.game.undo }));
 for (const button of document.querySelectorAll("[data-first]")) {
   button.addEventListener("click", () => post({ kind: "rolled", player: Number(button.dataset.first) }));

@@ -62,8 +62,8 @@ function cased(text) {
 // Sentences are put together from others with these between them.
 const joints = [" · ", ". ", "; ", ": ", ", "];
 
-// joined translates a text that is put together; null: not all of it is known. A name or a
-// number may stand as it is.
+// joined translates a text that is put together; null: not all of it is known. A name, a
+// ship with its pilot, or a number may stand as it is.
 function joined(text) {
   let said = known.get(text);
   if (said === undefined) {
@@ -87,7 +87,7 @@ function parted(text) {
     const [head, tail] = [joined(text.slice(0, at)), joined(text.slice(at + joint.length))];
     if (head !== null && tail !== null) return head + joint + tail;
   }
-  return /^[^a-z]*$|^[A-Za-z]\d+$|^[a-z_]+[-\d.]+$|^\/[\w./-]+$/.test(bare(text)) ? text : null;
+  return /^[^a-z]*$|^[A-Za-z]\d+(?: \([^()]*\))?$|^[a-z_]+[-\d.]+$|^\/[\w./-]+$/.test(bare(text)) ? text : null;
 }
 
 // unsaid reports whether a pattern's place holds words that are no name: half a translation
