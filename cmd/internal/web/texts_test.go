@@ -3,6 +3,9 @@ package web_test
 import (
 	"bytes"
 	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -95,6 +98,85 @@ func TestNoValueOfAnOptionIsTranslated(t *testing.T) {
 			assert.NotContains(t, string(data), "<option>", path)
 		}
 	}
+}
+
+// TestEveryHealthIsInTheCatalogue: how the table is, in a few words, in detail and with advice, is
+// said in German too. What a place in a text holds is left out.
+func TestEveryHealthIsInTheCatalogue(t *testing.T) {
+	c := german(t)
+	var patterns []*regexp.Regexp
+	for key := range c {
+		if strings.Contains(key, "{}") {
+			patterns = append(patterns, regexp.MustCompile("(?i)^"+strings.ReplaceAll(regexp.QuoteMeta(key), `\{\}`, ".+")+"$"))
+		}
+	}
+	known := func(s string) bool {
+		_, whole := c[s]
+		_, open := c[strings.TrimSuffix(s, ".")]
+		return whole || open || slices.ContainsFunc(patterns, func(p *regexp.Regexp) bool { return p.MatchString(s) })
+	}
+	words := regexp.MustCompile(`[a-z]{2,} [a-z]{2,}`)
+	n := 0
+	files, err := filepath.Glob("../*/*.go")
+	require.NoError(t, err)
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		for _, text := range healthsOf(t, path) {
+			for sentence := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(text), "."), ". ") {
+				if n++; words.MatchString(sentence) {
+					with, without := strings.ReplaceAll(sentence, "{}", "A7"), strings.TrimSpace(strings.ReplaceAll(sentence, "{}", ""))
+					assert.True(t, known(with+".") || known(without+"."), "%s: static/texts/de.json does not hold %q", path, sentence)
+				}
+			}
+		}
+	}
+	assert.Greater(t, n, 40)
+}
+
+// healthsOf lists the texts that a file gives to a live.Health; {} stands for what they are told.
+func healthsOf(t *testing.T, path string) (out []string) {
+	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+	require.NoError(t, err)
+	verb := regexp.MustCompile(`%[-+#.\d]*[a-zA-Z]`)
+	var text func(ast.Expr) string
+	text = func(e ast.Expr) string {
+		switch x := e.(type) {
+		case *ast.BasicLit:
+			s, _ := strconv.Unquote(x.Value) // the compiler takes it
+			return strings.ReplaceAll(verb.ReplaceAllString(s, "{}"), "%%", "%")
+		case *ast.BinaryExpr:
+			return text(x.X) + text(x.Y)
+		case *ast.CallExpr:
+			if f, ok := x.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Sprintf" {
+				return text(x.Args[0])
+			}
+		}
+		return "{}"
+	}
+	said := []string{"Title", "Detail", "Advice"}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch x := n.(type) {
+		case *ast.CompositeLit:
+			if kind, ok := x.Type.(*ast.SelectorExpr); !ok || kind.Sel.Name != "Health" {
+				return true
+			}
+			for _, e := range x.Elts {
+				if kv, ok := e.(*ast.KeyValueExpr); ok && slices.Contains(said, kv.Key.(*ast.Ident).Name) {
+					out = append(out, text(kv.Value))
+				}
+			}
+		case *ast.AssignStmt:
+			if to, ok := x.Lhs[0].(*ast.SelectorExpr); ok && slices.Contains(said, to.Sel.Name) {
+				if of, ok := to.X.(*ast.Ident); ok && of.Name == "h" {
+					out = append(out, text(x.Rhs[0]))
+				}
+			}
+		}
+		return true
+	})
+	return out
 }
 
 // TestTheCatalogueIsSound: what a translation puts in stands in the text, and all of it.
