@@ -20,6 +20,9 @@ func NewAppearanceMemory() *AppearanceMemory { return &AppearanceMemory{seen: ma
 // Reset forgets everything.
 func (p *AppearanceMemory) Reset() { clear(p.seen) }
 
+// Forget forgets the place of one ship.
+func (p *AppearanceMemory) Forget(id string) { delete(p.seen, id) }
+
 // A look is taken on a grid over the base, and on a ring round it where the mat is.
 const (
 	placeGrid = 10  // samples along each side of the base

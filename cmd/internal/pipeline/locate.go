@@ -313,10 +313,10 @@ func (p *Pipeline) place(edges *EdgeSearch) {
 	}
 	_, err := edges.Place(asked.ship, p.o.Game.Tracks())
 	if err == nil {
-		p.track.tracker.Forget(asked.ship.ID) // a person knows better than where it stood
+		p.track.forget(asked.ship.ID) // a person knows better than where it stood
 		for _, k := range p.o.Game.Tracks() { // and knows the name of the base that had a number
 			if token.Unidentified(k.Ship.ID) && token.BasesOverlap(k.Ship.Base, k.Ship.Pose, asked.ship.Base, asked.ship.Pose, standsOn) {
-				p.track.tracker.Forget(k.Ship.ID)
+				p.track.forget(k.Ship.ID)
 			}
 		}
 	}

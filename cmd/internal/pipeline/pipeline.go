@@ -246,7 +246,7 @@ func (p *Pipeline) search(f vision.Frame, now time.Time) {
 	edges := p.locate.edgeSearch(f, &located, widen)
 	p.place(edges)
 	for _, id := range p.stock.update(edges, p.o.Game.Tracks()) {
-		p.track.tracker.Forget(id)
+		p.track.forget(id)
 	}
 	tracked := p.track.Update(f, located, edges.finder())
 	p.track.searched(f.Gray, now, &tracked, rules)

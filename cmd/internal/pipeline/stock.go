@@ -67,8 +67,8 @@ func (s *Stock) ready(l Locator) bool {
 	return ok && found.Ready()
 }
 
-// update adds to what a picture shows the ships that the search found and this picture bears out, and returns the numbers that
-// stood for a name which is known now. tracks are the ships of the pictures before.
+// update adds to what a picture shows the ships that the search found and this picture bears out, and returns the ships
+// whose old places do not count any more: numbers that stood for a name which is known now, and ships that were found elsewhere. tracks are the ships of the pictures before.
 func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 	e.before = tracks
 	s.names.Stand(tracks)
@@ -104,6 +104,7 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 			ship.ID, ship.NameDoubt = s.free(e.Located, tracks), a.May
 		}
 		s.give(e, ship, views[i])
+		named = append(named, ship.ID)
 	}
 	return named
 }
@@ -134,7 +135,7 @@ func (s *Stock) resolve(e *EdgeSearch, tracks []vision.Track) (named []string) {
 		ship, view, ok, err := e.byLook(engine.Ship{ID: left[0], Base: k.Ship.Base}, hint)
 		if err == nil && ok {
 			s.give(e, ship, view)
-			named = append(named, k.Ship.ID)
+			named = append(named, k.Ship.ID, ship.ID)
 		}
 	}
 	return named

@@ -40,6 +40,13 @@ func (t *Track) reset() {
 	t.change = nil
 }
 
+// forget gives up where a ship stood: something else than its code says where it stands now, and what its old place shows is no measure
+// for that.
+func (t *Track) forget(id string) {
+	t.tracker.Forget(id)
+	t.looks.Forget(id)
+}
+
 // detectChange begins to tell pictures that show nothing new from others. Where that
 // cannot be done every picture is searched.
 func (t *Track) detectChange(table calibration.Table) {
