@@ -313,7 +313,7 @@ func (p *Pipeline) place(edges *EdgeSearch) {
 	}
 	_, err := edges.Place(asked.ship, p.o.Game.Tracks())
 	if err == nil {
-		p.track.forget(asked.ship.ID) // a person knows better than where it stood
+		p.track.forget(asked.ship.ID)         // a person knows better than where it stood
 		for _, k := range p.o.Game.Tracks() { // and knows the name of the base that had a number
 			if token.Unidentified(k.Ship.ID) && token.BasesOverlap(k.Ship.Base, k.Ship.Pose, asked.ship.Base, asked.ship.Pose, standsOn) {
 				p.track.forget(k.Ship.ID)
