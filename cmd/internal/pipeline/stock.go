@@ -67,8 +67,9 @@ func (s *Stock) ready(l Locator) bool {
 	return ok && found.Ready()
 }
 
-// update adds to what a picture shows the ships that the search found and this picture bears out, and returns the ships
-// whose old places do not count any more: numbers that stood for a name which is known now, and ships that were found elsewhere. tracks are the ships of the pictures before.
+// update adds to what a picture shows the ships that the search found and this picture bears out, and returns the ships whose old places
+// do not count any more: numbers that stood for a name which is known now, and ships that were found elsewhere. tracks are the ships of the
+// pictures before.
 func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 	e.before = tracks
 	s.names.Stand(tracks)
