@@ -99,7 +99,7 @@ func (e *EdgeSearch) finder() track.EdgeFinder {
 	}
 	return func(k vision.Track) (engine.Ship, vision.ShipView, bool) {
 		if ship, view, ok := e.followLook(k); ok {
-			return ship, view, true
+			return ship, view, !e.exchanged(&k, &ship)
 		}
 		hint := vision.EdgeHint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Read: k.Read}
 		ship, sight, err := e.find(k.Ship, hint)
@@ -163,6 +163,32 @@ func (e *EdgeSearch) followLook(k vision.Track) (engine.Ship, vision.ShipView, b
 	}
 	ship, view, ok, err := e.byLook(k.Ship, hint)
 	return ship, view, ok && err == nil
+}
+
+// swapTime is how long two ships are out of sight until a hand may have exchanged them.
+const swapTime = time.Second
+
+// exchanged reports whether the base that was found where a ship was seen last may be another ship's that was out of sight as well,
+// whose card looks the same there. Only what stands exactly where it stood is surely the same.
+func (e *EdgeSearch) exchanged(k *vision.Track, found *engine.Ship) bool {
+	unseen := func(k *vision.Track) bool { return e.Located.Captured.Sub(k.Captured) > swapTime }
+	if !unseen(k) || naming.Stays(&k.Ship, found) {
+		return false
+	}
+	for i := range e.before {
+		o := &e.before[i]
+		if o.Ship.ID == k.Ship.ID || o.Ship.Look == "" || o.Ship.Base != k.Ship.Base || !unseen(o) {
+			continue
+		}
+		if o.Ship.Look == k.Ship.Look {
+			return true
+		}
+		hint := look.Hint{Base: found.Base, Pose: found.Pose, Reach: edgesReach, Turn: edgesTurn, Ship: o.Ship.ID, Look: o.Ship.Look}
+		if _, _, ok, err := e.byLook(o.Ship, hint); ok && err == nil {
+			return true
+		}
+	}
+	return false
 }
 
 // byLook finds a base by its card where no other ship stands; false: it is not believed.

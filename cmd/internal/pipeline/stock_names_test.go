@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -156,6 +157,44 @@ func TestNamesOutlastWhatWasNotWatched(t *testing.T) {
 			assert.Equal(t, s.bases[0].Pose.Point, s.where(t, "A2"))
 		})
 	}
+}
+
+// Two ships alike that were out of sight at the same time may have been exchanged by hand: who stands a little aside is asked about.
+// One that was out of sight alone keeps its name.
+func TestShipsAlikeThatMayHaveBeenExchangedAreAskedAbout(t *testing.T) {
+	hidden := func(s *stockBench, which ...int) {
+		bases := slices.Clone(s.bases)
+		for _, i := range which {
+			s.bases[i].Pose.X += 2000
+		}
+		for range 12 {
+			s.bench.picture(frameTime)
+		}
+		s.bases = bases
+	}
+	s := threeAlike(t)
+	hidden(s, 0, 1)
+	assert.Equal(t, named, s.names(false), "nothing moved")
+
+	hidden(s, 0)
+	s.bases[0].Pose.Y += 0.9
+	assert.Equal(t, named, s.names(false), "nothing else can stand there")
+
+	hidden(s, 0, 1)
+	s.bases[0].Pose.Y += 0.9
+	s.bases[1].Pose.X -= 0.8
+	got := s.names(true)
+	assert.NotContains(t, got, "A1")
+	assert.NotContains(t, got, "A2")
+	assert.Contains(t, got, "A3")
+	assert.Len(t, got, 4, "they stand there without a name")
+	s.tap(t, "A2", 0)
+	assert.Equal(t, named, s.names(false), "a tap tells them")
+
+	hidden(s, 0, 3)
+	s.bases[0].Pose.Y += 0.9
+	s.bases[3].Pose.Y += 0.9
+	assert.Equal(t, named, s.names(false), "another card's ship is none of them")
 }
 
 // A ship that a person placed by hand, whose card was never shown, has its name again where it stands exactly as it stood.
