@@ -81,11 +81,11 @@ type hallInviteCmd struct {
 
 // Run implements the command.
 func (c *hallInviteCmd) Run() error {
-	for _, path := range []string{c.Output, c.PNG} {
+	for option, path := range map[string]string{"-o": c.Output, "--png": c.PNG} {
 		if path == "" {
 			continue
 		}
-		if err := pictures.CheckOutput(path); err != nil {
+		if err := pictures.CheckFile(option, path); err != nil {
 			return fmt.Errorf("invite: %w", err)
 		}
 	}

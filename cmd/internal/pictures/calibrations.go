@@ -12,20 +12,23 @@ import (
 
 // CheckOutput reports a file that cannot be written because its directory is
 // missing, before a command works for a minute.
-func CheckOutput(path string) error {
+func CheckOutput(path string) error { return CheckFile("-o", path) }
+
+// CheckFile is CheckOutput for what another option names.
+func CheckFile(option, path string) error {
 	if path == "" || path == "-" {
-		return fmt.Errorf("%q: expected a file's name", path)
+		return fmt.Errorf("%s %q: expected a file's name", option, path)
 	}
 	dir := filepath.Dir(path)
 	info, err := os.Stat(dir)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s: the directory %s is not there", path, dir)
+		return fmt.Errorf("%s %s: the directory %s is not there", option, path, dir)
 	case !info.IsDir():
-		return fmt.Errorf("%s: %s is not a directory", path, dir)
+		return fmt.Errorf("%s %s: %s is not a directory", option, path, dir)
 	}
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: is there and is not a file", path)
+		return fmt.Errorf("%s %s: is there and is not a file", option, path)
 	}
 	return nil
 }
