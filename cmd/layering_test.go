@@ -189,7 +189,7 @@ var outside = map[string][]string{
 	"gocv.io/x/gocv":             {"vision/opencv"},
 	"periph.io/x":                {"hardware"},
 	"github.com/warthog618":      {"hardware"}, // GPIO lines; x/sys: the clock that dates their edges
-	"gonum.org/v1/gonum":         {"calibration", "calibration/linalg", "calibration/quick", "calibration/verify"},
+	"gonum.org/v1/gonum":         {"calibration", "calibration/linalg", "calibration/quick", "calibration/verify", "cmd/internal/accuracy"},
 	"golang.org/x/sys":           {"hardware"},
 	"rsc.io/qr":                  {"hardware"},
 	"golang.org/x/image":         {"hardware", "cmd/internal/sheet"},
