@@ -133,6 +133,7 @@ func tied(player int, report *squads.Report, scene *engine.Scene, taken map[stri
 		p := &report.Strangers[i]
 		lines = append(lines, squads.ShipLine{ID: p.ID, Pilot: p.ID, Ship: p.Ship, Points: p.Points})
 	}
+	lines = sections(lines)
 	for i := range lines {
 		line := &lines[i]
 		id := ""
@@ -147,6 +148,44 @@ func tied(player int, report *squads.Report, scene *engine.Scene, taken map[stri
 			Initiative: line.Initiative, Points: line.Points, Dial: line.Dial, Arcs: line.Arcs, Actions: line.Actions})
 	}
 	return out
+}
+
+// sections joins the fore and the aft section of a huge ship of the first edition, two pilots in XWS, to the one ship whose base they
+// share (G54). A section without its other half stays.
+func sections(lines []squads.ShipLine) (out []squads.ShipLine) {
+	joined := make([]bool, len(lines))
+	for i := range lines {
+		if joined[i] {
+			continue
+		}
+		line := lines[i]
+		for j := i + 1; j < len(lines); j++ {
+			name, whole := wholeShip(&line, &lines[j])
+			if !whole || joined[j] {
+				continue
+			}
+			joined[j] = true
+			line.Pilot, line.Ship = name, name
+			line.Points += lines[j].Points
+			line.Actions = append(slices.Clone(line.Actions), lines[j].Actions...)
+			break
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// wholeShip returns the name of the ship whose two sections the lines are.
+func wholeShip(a, b *squads.ShipLine) (name string, ok bool) {
+	for _, s := range [][2]string{{"fore", "aft"}, {"aft", "fore"}} {
+		ship, first := strings.CutSuffix(a.ShipID, s[0])
+		other, second := strings.CutSuffix(b.ShipID, s[1])
+		if first && second && ship == other && ship != "" {
+			name, _, _ := strings.Cut(a.Ship, " (")
+			return name, true
+		}
+	}
+	return "", false
 }
 
 // byNumber sorts ids by their letters and then by their numbers: A2 before A10.

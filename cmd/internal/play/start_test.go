@@ -31,6 +31,42 @@ func TestAPilotThatTheDataDoNotKnowIsInTheGame(t *testing.T) {
 	assert.Contains(t, says, "The squad of Ada: wedgeantilles flies t65xwing, the squad says t70xwing.")
 }
 
+// G54: the sections of a huge ship of the first edition are two cards on one base.
+func TestTheTwoSectionsOfAHugeShipAreOneShip(t *testing.T) {
+	b := newBench(t)
+	b.scene.Rules = engine.Rules1e
+	b.look()
+	section := func(id string, points int) string {
+		return fmt.Sprintf(`{"name":%q,"ship":%[1]q,"points":%d}`, id, points)
+	}
+	for _, c := range []struct {
+		name   string
+		pilots []string
+		ships  []string
+	}{
+		{"one ship", []string{section("cr90corvettefore", 50), section("cr90corvetteaft", 40)}, []string{"CR90 Corvette 90"}},
+		{"the aft section first, another ship between", []string{section("cr90corvetteaft", 40), section("wedgeantilles", 29),
+			section("cr90corvettefore", 50)}, []string{"CR90 Corvette 90", "Wedge Antilles 29"}},
+		{"two ships", []string{section("cr90corvettefore", 50), section("cr90corvettefore", 51), section("cr90corvetteaft", 40),
+			section("cr90corvetteaft", 41)}, []string{"CR90 Corvette 90", "CR90 Corvette 92"}},
+		{"half a ship", []string{section("cr90corvettefore", 50)}, []string{"CR90 Corvette (Fore) 50"}},
+		{"sections of two ships", []string{section("raiderclasscorvettefore", 50), section("cr90corvetteaft", 40)},
+			[]string{"Raider-class Corvette (Fore) 50", "CR90 Corvette (Aft) 40"}},
+	} {
+		r := play.StartRequest{Edition: "1e"}
+		r.Players[0].Squad = `{"faction":"rebel","version":"0.3.0","pilots":[` + strings.Join(c.pilots, ",") + `]}`
+		r.Players[1].Squad = `{"faction":"imperial","version":"0.3.0","pilots":[{"name":"soontirfel","ship":"tieinterceptor"}]}`
+		require.NoError(t, b.table.Start(r), c.name)
+		var got []string
+		for _, s := range b.game()["ships"].([]any) {
+			if s := s.(map[string]any); s["player"] == 1.0 {
+				got = append(got, fmt.Sprintf("%v %v", s["pilot"], s["points"]))
+			}
+		}
+		assert.ElementsMatch(t, c.ships, got, c.name)
+	}
+}
+
 func TestSquadsThatAreTooLargeAreRefusedInASentence(t *testing.T) {
 	b := newBench(t)
 	body := `{"edition":"2.0","players":[{"name":"Ada","squad":"` + strings.Repeat(" ", 70<<10) + `"},{"name":"Ben","squad":""}]}`
