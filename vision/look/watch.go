@@ -15,8 +15,8 @@ import (
 type Watch struct {
 	finder *Finder // not while a search runs
 	search chan []Sight
-	seen   []uint8 // the picture that is searched or was last, in blocks
-	taken  []engine.Ship
+	seen   []uint8       // the picture that is searched or was last, in blocks
+	stood  []engine.Ship // the bases that stood there since
 }
 
 // NewWatch returns a watch over a calibrated table. The zero Uncertainty means calibration.DefaultUncertainty.
@@ -42,19 +42,32 @@ func (w *Watch) Rest(f vision.Frame, lies func(geom.Point) bool, taken []engine.
 	if t := &w.finder.table.Intrinsics; w.search != nil || width != t.Width || height != t.Height {
 		return
 	}
-	now := watchBlocks(f)
-	if len(now) == len(w.seen) && !watchDiffers(now, w.seen) && len(taken) >= len(w.taken) {
+	now, known := watchBlocks(f), w.known(taken)
+	taken = slices.Clone(taken)
+	w.stood = taken
+	if len(now) == len(w.seen) && !watchDiffers(now, w.seen) && known {
 		return
 	}
-	w.seen, w.taken = now, slices.Clone(taken)
+	w.seen = now
 	found := make(chan []Sight, 1) // so that the search ends although nobody asks for what it found
 	w.search = found
 	if c := f.Color; c != nil { // whose pixels need not outlive their turn
 		f.Color = &vision.BGR{Width: c.Width, Height: c.Height, Pix: slices.Clone(c.Pix)}
 	}
-	finder, taken := w.finder, w.taken
+	finder := w.finder
 	go func() { found <- finder.Search(f, lies, taken) }()
 }
+
+// known reports whether all bases still stand there that stood there. A ship that was exchanged for another one of its like is none of them
+// any more, and the picture shows the same.
+func (w *Watch) known(taken []engine.Ship) bool {
+	return !slices.ContainsFunc(w.stood, func(o engine.Ship) bool {
+		return !slices.ContainsFunc(taken, func(s engine.Ship) bool { return s.Base == o.Base && s.Pose.Distance(o.Pose.Point) < stoodWithin })
+	})
+}
+
+// stoodWithin, in mm, is less than any two bases' middles are apart.
+const stoodWithin = 20
 
 // Ready reports whether a search has ended whose sights were not taken.
 func (w *Watch) Ready() bool { return len(w.search) > 0 }

@@ -49,4 +49,9 @@ func TestAPictureThatRestsIsSearchedOnce(t *testing.T) {
 	require.Len(t, found, 1)
 	_, ok = search()
 	assert.True(t, ok, "a ship has gone that stood there")
+	there.Pose = found[0].Pose
+	_, ok = search(there)
+	assert.False(t, ok, "what was found stands there")
+	_, ok = search()
+	assert.True(t, ok, "it may be another one of its like now")
 }
