@@ -13,6 +13,7 @@ import (
 	"sightline/cmd/internal/browsertest"
 	"sightline/cmd/internal/live"
 	"sightline/cmd/internal/web"
+	"sightline/vision"
 )
 
 // unsureView is the known scene with a base in A1's place that may be A1 or A7.
@@ -23,6 +24,11 @@ func unsureView(t *testing.T) live.State {
 		if s := &v.Located.Scene.Ships[i]; s.ID == "A1" {
 			s.ID, s.NameDoubt, s.Seen, s.Look = "?1", []string{"A1", "A7"}, "look", "A1"
 			v.Located.Ships[i].ID, v.Tracks[i].Ship = "?1", *s
+			lost := *s // A7 was lost from sight elsewhere
+			lost.ID, lost.NameDoubt, lost.Pose.X = "A7", nil, lost.Pose.X+90
+			v.Located.Scene.Ships = append(v.Located.Scene.Ships, lost)
+			v.Located.Ships = append(v.Located.Ships, vision.ShipView{ID: "A7"})
+			v.Tracks = append(v.Tracks, vision.Track{Ship: lost, State: vision.Hidden, Captured: v.Located.Captured.Add(-5 * time.Second)})
 		}
 	}
 	return v

@@ -19,9 +19,9 @@ function options(select, choices) {
   if (choices.some(([value]) => value === chosen)) select.value = chosen;
 }
 
-// names lists the ships that may be printed and that are not on the table, those first that a base may be.
+// names lists the ships that may be printed and that do not stand in view, those first that a base may be.
 function names(base) {
-  const here = new Set(state.ships.map((ship) => ship.id));
+  const here = new Set(state.ships.filter((ship) => !["hidden", "lifted"].includes(ship.state)).map((ship) => ship.id));
   return ["A", "B"].flatMap((set) => Array.from({ length: 18 }, (_, i) => `${set}${i + 1}`)).filter((id) => !here.has(id))
     .sort((a, b) => base.name_doubt.includes(b) - base.name_doubt.includes(a));
 }
