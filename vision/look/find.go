@@ -106,11 +106,15 @@ func (s *Sight) Ships() (out []string) {
 	return out
 }
 
-// Named reports whether it can be one ship only, and no other whose card was never shown: another pilot's of the same ship has the same
-// drawing. Either the name plate says so, or nothing that stands on the table can be left over.
+// Shown reports whether it is one of the ships whose cards were shown, and no other: another pilot's of the same ship has the same drawing.
+// Either the name plate says so, or nothing that stands on the table can be left over.
+func (s *Sight) Shown() bool {
+	return !s.Dots.Other && s.Evidence >= nameLeast && (s.Plate == PlateAgrees || s.Counted && s.Plate != PlateDenies)
+}
+
+// Named reports whether it can be one ship only.
 func (s *Sight) Named() bool {
-	return s.Dots.Ship != "" || len(s.Ships()) == 1 && !s.Elsewhere && !s.Dots.Other && s.Evidence >= nameLeast &&
-		(s.Plate == PlateAgrees || s.Counted && s.Plate != PlateDenies)
+	return s.Dots.Ship != "" || len(s.Ships()) == 1 && !s.Elsewhere && s.Shown()
 }
 
 // Near looks for a base near a hint. It reports false where none is believed.
@@ -289,7 +293,9 @@ func (f *Finder) Ship(s *Sight, id, unnamed string) engine.Ship {
 	default:
 		out.ID, out.NameDoubt = unnamed, may
 	}
-	out.Player = playerOf(append([]string{out.ID}, out.NameDoubt...))
+	if len(out.NameDoubt) == 0 || s.Shown() { // else it may be another ship, of the other player
+		out.Player = playerOf(append([]string{out.ID}, out.NameDoubt...))
+	}
 	out.Covariance = f.covariance(s, !s.Look.Own(out.ID))
 	return out
 }

@@ -244,10 +244,12 @@ func (f *Finder) byPlates(frame vision.Frame, sights []Sight) {
 				best = o
 			}
 		}
+		plate := best.plate()
 		may := slices.DeleteFunc(append([]*Look{s.Look}, s.Alike...), func(l *Look) bool {
-			return l == best.look || slices.ContainsFunc(shown, func(o fittedStrip) bool { return o.look == l && best.against(o.strip) > 0 })
+			return l == best.look || plate != PlateDenies && // a third name, which is none of those that were shown, says nothing of them
+				slices.ContainsFunc(shown, func(o fittedStrip) bool { return o.look == l && best.against(o.strip) > 0 })
 		})
-		s.Look, s.Pose, s.Fit, s.Alike, s.Plate = best.look, best.pose, best.fit, may, best.plate()
+		s.Look, s.Pose, s.Fit, s.Alike, s.Plate = best.look, best.pose, best.fit, may, plate
 	}
 }
 

@@ -5,6 +5,7 @@ package naming
 import (
 	"math"
 	"slices"
+	"time"
 
 	"sightline/engine"
 	"sightline/engine/alike"
@@ -26,7 +27,7 @@ type Names struct {
 	Memory *Memory
 
 	stood map[string]engine.Ship // where each was still last, by its name
-	gone  map[string]bool        // it was looked for and found nowhere: it is off the table
+	gone  map[string]time.Time   // when it was looked for and found nowhere: it is off the table
 	lost  map[string]int         // it was not watched since then: how often it may still be looked for where it stood
 }
 
@@ -38,24 +39,28 @@ const (
 	lostTries  = 20 // pictures
 )
 
+// inHand is how long a ship that is off the table may be in somebody's hand, who puts it where another one of its like was seen last and
+// takes that one up. A ship that was destroyed lies aside for longer.
+const inHand = time.Minute
+
 // Lose says that nobody watched the table for a while: the program did not run, there were no pictures, or the camera was moved.
 // What stands exactly where it stood then is the same ship; of the others nothing is known any more.
 func (n *Names) Lose() {
 	if n.Memory != nil && n.stood == nil {
-		n.stood, n.gone = map[string]engine.Ship{}, map[string]bool{}
+		n.stood, n.gone = map[string]engine.Ship{}, map[string]time.Time{}
 		for _, s := range n.Memory.Known() {
 			n.stood[s.ID] = s
 		}
 	}
 	n.lost = map[string]int{}
 	for id := range n.stood {
-		if n.gone[id] {
+		if n.off(id) {
 			delete(n.stood, id)
 			continue
 		}
 		n.lost[id] = lostTries
 	}
-	n.gone = map[string]bool{}
+	n.gone = map[string]time.Time{}
 }
 
 // Lost are the ships to look for where they stood before the table was not watched, in order.
@@ -110,7 +115,7 @@ func (n *Names) Stand(tracks []vision.Track) {
 			continue
 		}
 		if n.stood == nil {
-			n.stood, n.gone = map[string]engine.Ship{}, map[string]bool{}
+			n.stood, n.gone = map[string]engine.Ship{}, map[string]time.Time{}
 		}
 		n.stood[k.Ship.ID] = k.Ship
 		delete(n.gone, k.Ship.ID)
@@ -137,9 +142,29 @@ func stands(tracks []vision.Track, id string) bool {
 	})
 }
 
+// off reports whether a ship was looked for and found nowhere.
+func (n *Names) off(id string) bool {
+	_, off := n.gone[id]
+	return off
+}
+
+// Away are the ships that are followed no longer, and may be in somebody's hand: one of them may be put where another stood.
+func (n *Names) Away(tracks []vision.Track, now time.Time) (out []engine.Ship) {
+	for id, s := range n.stood {
+		followed := slices.ContainsFunc(tracks, func(k vision.Track) bool { return k.Ship.ID == id })
+		if !followed && (!n.off(id) || n.held(id, now)) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// held reports whether a ship that is off the table may be in somebody's hand.
+func (n *Names) held(id string, now time.Time) bool { return n.off(id) && now.Sub(n.gone[id]) < inHand }
+
 // Name says which ships the bases are that a search of the whole table found. scene has the rules and the mat; tracks are the
 // ships that are known.
-func (n *Names) Name(found []Base, scene *engine.Scene, tracks []vision.Track) []alike.Answer {
+func (n *Names) Name(found []Base, scene *engine.Scene, tracks []vision.Track, now time.Time) []alike.Answer {
 	for id := range n.lost { // the whole table was searched: what was not found where it stood may be anywhere
 		n.forget(id)
 	}
@@ -155,7 +180,7 @@ func (n *Names) Name(found []Base, scene *engine.Scene, tracks []vision.Track) [
 			done[k] = true
 			bases = append(bases, found[k].Ship)
 		}
-		for k, a := range n.tell(bases, Left(may, tracks), scene, tracks) {
+		for k, a := range n.tell(bases, Left(may, tracks), scene, tracks, now) {
 			if a.Name == "" && len(a.May) == 0 { // all of them stand elsewhere
 				a.May = found[group[k]].May
 			}
@@ -166,7 +191,7 @@ func (n *Names) Name(found []Base, scene *engine.Scene, tracks []vision.Track) [
 			out[group[k]] = a
 		}
 	}
-	n.lose(out, tracks)
+	n.lose(out, tracks, now)
 	return out
 }
 
@@ -191,11 +216,14 @@ func together(found []Base, first int) (group []int, may []string) {
 }
 
 // tell names bases of one look. may are the ships that carry it and do not stand.
-func (n *Names) tell(bases []engine.Ship, may []string, scene *engine.Scene, tracks []vision.Track) []alike.Answer {
+func (n *Names) tell(bases []engine.Ship, may []string, scene *engine.Scene, tracks []vision.Track, now time.Time) []alike.Answer {
 	out := make([]alike.Answer, len(bases))
-	var missing []string // that stood until just now
+	var missing, held []string // that stood until just now, and that may be in somebody's hand
 	for _, id := range may {
-		if _, ok := n.stood[id]; ok && !n.gone[id] {
+		switch {
+		case n.held(id, now):
+			held = append(held, id)
+		case n.Stood(id) && !n.off(id):
 			missing = append(missing, id)
 		}
 	}
@@ -208,8 +236,9 @@ func (n *Names) tell(bases []engine.Ship, may []string, scene *engine.Scene, tra
 		}
 		return out
 	}
+	missing = append(missing, held...)
 	q := alike.Question{Before: &engine.Scene{MatWidth: scene.MatWidth, MatHeight: scene.MatHeight, Rules: scene.Rules, Profile: scene.Profile,
-		ScaleSigma: scene.ScaleSigma}, Missing: missing, Found: bases, Moves: n.moves, Slop: Slop}
+		ScaleSigma: scene.ScaleSigma}, Missing: missing, Mixed: held, Found: bases, Moves: n.moves, Slop: Slop}
 	for i := range tracks {
 		if k := &tracks[i]; k.State.Stands() && !slices.Contains(missing, k.Ship.ID) {
 			q.Others = append(q.Others, k.Ship)
@@ -245,11 +274,11 @@ func (n *Names) moves(ship string) flown.Candidates {
 
 // lose takes the ships off the table that were found nowhere. Of ships that look alike and are lost together none is told from the
 // others when one comes back.
-func (n *Names) lose(answers []alike.Answer, tracks []vision.Track) {
+func (n *Names) lose(answers []alike.Answer, tracks []vision.Track, now time.Time) {
 	for id := range n.stood {
 		here := stands(tracks, id) || slices.ContainsFunc(answers, func(a alike.Answer) bool { return a.Name == id })
-		if !here {
-			n.gone[id] = true
+		if !here && !n.off(id) {
+			n.gone[id] = now
 		}
 	}
 }

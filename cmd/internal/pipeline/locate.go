@@ -84,6 +84,7 @@ type EdgeSearch struct {
 	Widen   func(*engine.Scene) // adds what the registration leaves open; nil: nothing
 
 	before []vision.Track // the ships of the pictures before
+	away   []engine.Ship  // that may be in somebody's hand
 }
 
 // edgeSearch returns the search in a picture that was located.
@@ -99,7 +100,7 @@ func (e *EdgeSearch) finder() track.EdgeFinder {
 	}
 	return func(k vision.Track) (engine.Ship, vision.ShipView, bool) {
 		if ship, view, ok := e.followLook(k); ok {
-			return ship, view, !e.exchanged(&k, &ship)
+			return ship, view, !e.standsThere(&ship) && !e.exchanged(&k, &ship)
 		}
 		hint := vision.EdgeHint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Read: k.Read}
 		ship, sight, err := e.find(k.Ship, hint)
@@ -165,30 +166,45 @@ func (e *EdgeSearch) followLook(k vision.Track) (engine.Ship, vision.ShipView, b
 	return ship, view, ok && err == nil
 }
 
-// swapTime is how long two ships are out of sight until a hand may have exchanged them.
-const swapTime = time.Second
+// standsThere reports whether another ship, or a base without a name, stands where a ship was found.
+func (e *EdgeSearch) standsThere(ship *engine.Ship) bool {
+	return slices.ContainsFunc(e.before, func(o vision.Track) bool {
+		return o.Ship.ID != ship.ID && o.State.Stands() && o.Ship.Look != "" &&
+			token.BasesOverlap(o.Ship.Base, o.Ship.Pose, ship.Base, ship.Pose, standsOn)
+	})
+}
 
-// exchanged reports whether the base that was found where a ship was seen last may be another ship's that was out of sight as well,
-// whose card looks the same there. Only what stands exactly where it stood is surely the same.
+// swapTime is how long two ships are out of sight until two hands may have exchanged them: a ship is often found under a hand until it
+// is lifted.
+const swapTime = 500 * time.Millisecond
+
+// exchanged reports whether the base that was found where a ship was seen last may be another ship's that was out of sight as well, or in
+// somebody's hand, and whose card looks the same there. Only what stands exactly where it stood is surely the same.
 func (e *EdgeSearch) exchanged(k *vision.Track, found *engine.Ship) bool {
 	unseen := func(k *vision.Track) bool { return e.Located.Captured.Sub(k.Captured) > swapTime }
 	if !unseen(k) || naming.Stays(&k.Ship, found) {
 		return false
 	}
+	others := slices.Clone(e.away)
 	for i := range e.before {
-		o := &e.before[i]
-		if o.Ship.ID == k.Ship.ID || o.Ship.Look == "" || o.Ship.Base != k.Ship.Base || !unseen(o) {
-			continue
-		}
-		if o.Ship.Look == k.Ship.Look {
-			return true
-		}
-		hint := look.Hint{Base: found.Base, Pose: found.Pose, Reach: edgesReach, Turn: edgesTurn, Ship: o.Ship.ID, Look: o.Ship.Look}
-		if _, _, ok, err := e.byLook(o.Ship, hint); ok && err == nil {
-			return true
+		if o := &e.before[i]; unseen(o) {
+			others = append(others, o.Ship)
 		}
 	}
-	return false
+	return slices.ContainsFunc(others, func(o engine.Ship) bool { return o.ID != k.Ship.ID && e.passesFor(&o, found) })
+}
+
+// passesFor reports whether a ship's card looks as that of a base that was found.
+func (e *EdgeSearch) passesFor(o, found *engine.Ship) bool {
+	if o.Look == "" || o.Base != found.Base {
+		return false
+	}
+	if o.Look == found.Look {
+		return true
+	}
+	hint := look.Hint{Base: found.Base, Pose: found.Pose, Reach: edgesReach, Turn: edgesTurn, Ship: o.ID, Look: o.Look}
+	_, _, ok, err := e.byLook(*o, hint)
+	return ok && err == nil
 }
 
 // byLook finds a base by its card where no other ship stands; false: it is not believed.

@@ -22,7 +22,8 @@ type stockLocator interface {
 // keeps their names.
 type Stock struct {
 	names naming.Names
-	last  time.Time // when a picture came last
+	last  time.Time       // when a picture came last
+	open  map[string]bool // bases without a name that may carry a card which was never shown
 }
 
 // unwatched is how long there are no pictures until a ship may have been moved, and another one put in its place.
@@ -73,6 +74,7 @@ func (s *Stock) ready(l Locator) bool {
 func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 	e.before = tracks
 	s.names.Stand(tracks)
+	e.away = s.names.Away(tracks, e.Located.Captured)
 	s.back(e, tracks)
 	named = s.resolve(e, tracks)
 	l, ok := e.Locator.(stockLocator)
@@ -85,29 +87,58 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 	}
 	var bases []naming.Base
 	var views []vision.ShipView
-	var open []bool   // one ship carries that card, and yet it may be another
-	var dots []string // the ship that its dots name
+	var sights []*look.Sight
 	for i := range found {
 		f := &found[i]
 		hint := look.Hint{Base: f.Look.Base, Pose: f.Pose, Reach: edgesReach, Turn: edgesTurn, Look: f.Look.Name}
 		ship, view, ok, err := e.byLook(engine.Ship{Base: f.Look.Base}, hint)
 		if err == nil && ok && s.standsAlone(&ship, tracks) {
 			bases, views = append(bases, naming.Base{Ship: ship, May: f.Ships()}), append(views, view)
-			open, dots = append(open, len(f.Ships()) == 1 && !f.Named()), append(dots, f.Dots.Ship)
+			sights = append(sights, f)
 		}
 	}
-	for i, a := range s.names.Name(bases, &e.Located.Scene, tracks) {
-		ship := bases[i].Ship
-		if dots[i] != "" && len(naming.Left(dots[i:i+1], tracks)) == 1 {
-			a.Name = dots[i]
+	open := map[string]bool{}
+	for i := range tracks {
+		if id := tracks[i].Ship.ID; s.open[id] {
+			open[id] = true
 		}
-		if ship.ID = a.Name; a.Name == "" || open[i] && !s.names.Stood(a.Name) {
+	}
+	s.open = open
+	for i, a := range s.names.Name(bases, &e.Located.Scene, tracks, e.Located.Captured) {
+		ship := bases[i].Ship
+		if dots := sights[i].Dots.Ship; dots != "" && len(naming.Left([]string{dots}, tracks)) == 1 {
+			a.Name = dots
+		}
+		if ship.ID = a.Name; a.Name == "" || !s.mayName(sights[i], a.Name) {
 			ship.ID, ship.NameDoubt = s.free(e.Located, tracks), a.May
+			s.open[ship.ID] = !sights[i].Shown()
+			named = append(named, lostAt(&ship, tracks)...)
 		}
 		s.give(e, ship, views[i])
 		named = append(named, ship.ID)
 	}
 	return named
+}
+
+// lostAt are the ships that were lost from sight where a base stands now: it may be each of them or another.
+func lostAt(base *engine.Ship, tracks []vision.Track) (out []string) {
+	for i := range tracks {
+		k := &tracks[i]
+		if (k.State == vision.Hidden || k.State == vision.Lifted) && k.Ship.Look != "" &&
+			token.BasesOverlap(k.Ship.Base, k.Ship.Pose, base.Base, base.Pose, standsOn) {
+			out = append(out, k.Ship.ID)
+		}
+	}
+	return out
+}
+
+// mayName reports whether a base that can be one of the ships only, of those whose cards were shown, gets its name: it stood on the table
+// under that name, or no other card's is as likely.
+func (s *Stock) mayName(sight *look.Sight, id string) bool {
+	if s.names.Stood(id) {
+		return sight.Dots.Ship == id || sight.Plate != look.PlateDenies
+	}
+	return sight.Dots.Ship == id || sight.Shown() && (len(sight.Ships()) > 1 || sight.Named())
 }
 
 // standsAlone reports whether no ship that is known stands where a base was found.
@@ -120,7 +151,9 @@ func (s *Stock) standsAlone(ship *engine.Ship, tracks []vision.Track) bool {
 
 // give puts a ship among those that the picture shows.
 func (s *Stock) give(e *EdgeSearch, ship engine.Ship, view vision.ShipView) {
-	ship.Player, view.ID = playerOf(ship.ID, ship.NameDoubt), ship.ID
+	if ship.Player, view.ID = playerOf(ship.ID, ship.NameDoubt), ship.ID; s.open[ship.ID] {
+		ship.Player = 0 // it may be another ship, of the other player
+	}
 	e.Located.Scene.Ships, e.Located.Ships = append(e.Located.Scene.Ships, ship), append(e.Located.Ships, view)
 }
 
@@ -129,7 +162,7 @@ func (s *Stock) resolve(e *EdgeSearch, tracks []vision.Track) (named []string) {
 	for i := range tracks {
 		k := &tracks[i]
 		left := naming.Left(k.Ship.NameDoubt, tracks)
-		if len(left) != 1 || len(k.Ship.NameDoubt) < 2 || s.doubted(tracks, left[0]) != 1 {
+		if len(left) != 1 || len(k.Ship.NameDoubt) < 2 || s.open[k.Ship.ID] || s.doubted(tracks, left[0]) != 1 {
 			continue
 		}
 		hint := look.Hint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Look: k.Ship.Look}

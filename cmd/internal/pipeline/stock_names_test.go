@@ -162,25 +162,15 @@ func TestNamesOutlastWhatWasNotWatched(t *testing.T) {
 // Two ships alike that were out of sight at the same time may have been exchanged by hand: who stands a little aside is asked about.
 // One that was out of sight alone keeps its name.
 func TestShipsAlikeThatMayHaveBeenExchangedAreAskedAbout(t *testing.T) {
-	hidden := func(s *stockBench, which ...int) {
-		bases := slices.Clone(s.bases)
-		for _, i := range which {
-			s.bases[i].Pose.X += 2000
-		}
-		for range 12 {
-			s.bench.picture(frameTime)
-		}
-		s.bases = bases
-	}
 	s := threeAlike(t)
-	hidden(s, 0, 1)
+	s.out(0, 1)
 	assert.Equal(t, named, s.names(false), "nothing moved")
 
-	hidden(s, 0)
+	s.out(0)
 	s.bases[0].Pose.Y += 0.9
 	assert.Equal(t, named, s.names(false), "nothing else can stand there")
 
-	hidden(s, 0, 1)
+	s.out(0, 1)
 	s.bases[0].Pose.Y += 0.9
 	s.bases[1].Pose.X -= 0.8
 	got := s.names(true)
@@ -191,7 +181,15 @@ func TestShipsAlikeThatMayHaveBeenExchangedAreAskedAbout(t *testing.T) {
 	s.tap(t, "A2", 0)
 	assert.Equal(t, named, s.names(false), "a tap tells them")
 
-	hidden(s, 0, 3)
+	s.hide(3, 0, 1) // two hands are quick
+	s.bases[0].Pose.Y += 0.9
+	s.bases[1].Pose.X -= 0.8
+	assert.Equal(t, map[string][]string{"A3": nil, "B1": nil}, s.names(false))
+	s.names(true)
+	s.tap(t, "A1", 1)
+	require.Equal(t, named, s.names(false))
+
+	s.out(0, 3)
 	s.bases[0].Pose.Y += 0.9
 	s.bases[3].Pose.Y += 0.9
 	assert.Equal(t, named, s.names(false), "another card's ship is none of them")
@@ -218,4 +216,65 @@ func TestAMarkedShipOutlastsARestart(t *testing.T) {
 	l.at.X += 1
 	s.watch(t)
 	assert.Empty(t, s.names(false), "it was moved, or it is another one")
+}
+
+// out hides bases for some seconds, which is what a hand over them does.
+func (s *stockBench) out(which ...int) { s.hide(12, which...) }
+
+// hide hides bases in so many pictures.
+func (s *stockBench) hide(pictures int, which ...int) {
+	bases := slices.Clone(s.bases)
+	for _, i := range which {
+		s.bases[i].Pose.X += 2000
+	}
+	for range pictures {
+		s.bench.picture(frameTime)
+	}
+	s.bases = bases
+}
+
+// A ship that is off the table may be in a hand, which puts it where another of its like stood and takes that one up: that is asked about,
+// for a minute. Then it was destroyed.
+func TestAShipInAHandMayBePutWhereAnotherStood(t *testing.T) {
+	lifted := func(wait time.Duration) *stockBench {
+		s := threeAlike(t)
+		s.bases = s.bases[1:]
+		s.out()
+		require.NotContains(t, s.names(true), "A1")
+		s.pipeline.track.forget("A1") // its place showed the mat for a second
+		require.Len(t, s.names(false), 3)
+		for wait > 0 {
+			s.bench.picture(2 * time.Second)
+			wait -= 2 * time.Second
+		}
+		s.out(0)
+		return s
+	}
+	both := []string{"A2", "A1"} // those that may have flown there first
+	s := lifted(0)
+	s.bases[0].Pose.Y += 0.9
+	assert.NotContains(t, s.names(false), "A2", "it may be A1")
+	assert.Equal(t, map[string][]string{"?1": both, "A3": nil, "B1": nil}, s.names(true))
+
+	s = lifted(0)
+	s.bases[0].Pose.Y += 120 // as A2 may have flown
+	assert.Equal(t, map[string][]string{"?1": both, "A3": nil, "B1": nil}, s.names(true))
+
+	s = lifted(time.Minute)
+	s.bases[0].Pose.Y += 120
+	assert.Equal(t, map[string][]string{"A2": nil, "A3": nil, "B1": nil}, s.names(true))
+}
+
+// Where a ship stands that a person named, no other one is that was lost from sight there.
+func TestAShipIsNotSeenWhereAnotherStands(t *testing.T) {
+	s := threeAlike(t)
+	place := s.bases[0].Pose
+	s.bases = s.bases[1:]
+	s.out()
+	s.bases[0].Pose = place
+	s.bases[0].Pose.Y += 0.9
+	s.tap(t, "A2", 0)
+	for range 3 {
+		assert.Equal(t, map[string][]string{"A2": nil, "A3": nil, "B1": nil}, s.names(false))
+	}
 }

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -202,4 +203,38 @@ func TestALookInTwoPlacesNamesNoShip(t *testing.T) {
 	s = newStockTable(at("B1", 500, 500, "B1"), at("B1", 200, 500, "B1"))
 	assert.Equal(t, map[string][]string{"?1": {"B1"}, "?2": {"B1"}}, s.see(t))
 	assert.Equal(t, map[string][]string{"?1": {"B1"}, "?2": {"B1"}}, s.see(t))
+}
+
+// A base whose card may be one that was never shown gets no name because the others are known, and is no player's.
+func TestABaseThatMayCarryAnotherCardIsNotNamedByElimination(t *testing.T) {
+	both := []string{"A1", "A2"}
+	for name, spoil := range map[string]func(*look.Sight){
+		"it agrees badly":        func(s *look.Sight) { s.Evidence = 12 },
+		"more bases than ships":  func(s *look.Sight) { s.Counted = false },
+		"its plate is another":   func(s *look.Sight) { s.Plate = look.PlateDenies },
+		"its dots are another's": func(s *look.Sight) { s.Dots.Other = true },
+		"":                       func(*look.Sight) {},
+	} {
+		second := at("A1", 300, 200, both...)
+		spoil(&second)
+		s := newStockTable(at("A1", 200, 200, both...), second)
+		require.Equal(t, map[string][]string{"?1": both, "?2": both}, s.see(t), name)
+		s.see(t, tap("A2", s.bases[0]))
+		got := s.see(t)
+		if name == "" {
+			assert.Equal(t, map[string][]string{"A1": nil, "A2": nil}, got)
+			continue
+		}
+		assert.NotContains(t, got, "A1", name)
+		assert.Contains(t, got, "?2", name)
+		i := slices.IndexFunc(s.tracks, func(k vision.Track) bool { return k.Ship.ID == "?2" })
+		assert.Zero(t, s.tracks[i].Ship.Player, name)
+	}
+	one := at("A1", 300, 200, both...)
+	one.Evidence = 12
+	s := newStockTable(at("A2", 500, 500, "A2"))
+	s.see(t)
+	s.bases = append(s.bases, one)
+	s.found = s.bases[1:]
+	assert.Contains(t, s.see(t), "?1", "A2 stands elsewhere, and yet it need not be A1")
 }
