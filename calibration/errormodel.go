@@ -85,6 +85,27 @@ func (m *ErrorModel) Parts(pose geom.Pose, z, radius geom.Length) (camera, table
 	return camera, table
 }
 
+// Raised returns the covariance that an object's pose has, in addition, where its top may be higher than z by a standard
+// deviation of by: it may stand on something.
+func (m *ErrorModel) Raised(pose geom.Pose, z, radius, by geom.Length) (cov geom.Cov3) {
+	forward, right := pose.Forward().Mul(float64(radius)), pose.Right()
+	center, ok0 := m.budget.sensitivity(pose.Point, z)
+	ahead, ok1 := m.budget.sensitivity(pose.Point.Add(forward), z)
+	behind, ok2 := m.budget.sensitivity(pose.Point.Sub(forward), z)
+	if !(ok0 && ok1 && ok2) {
+		return cov
+	}
+	d := ahead.minus(&behind)
+	turn := (d.z[0]*right.X + d.z[1]*right.Y) / (2 * max(float64(radius), 1))
+	v := [3]float64{center.z[0], center.z[1], turn}
+	for i := range 3 {
+		for j := range 3 {
+			cov[3*i+j] = square(float64(by)) * v[i] * v[j]
+		}
+	}
+	return cov
+}
+
 // addRound adds the variance of a place, the same along both axes, and of a heading.
 func addRound(cov *geom.Cov3, place, heading float64) {
 	cov[0] += place

@@ -27,7 +27,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/pipeline": {"cmd/internal/game", "cmd/internal/live", "cmd/internal/naming", "cmd/internal/sentence", "vision",
 		"vision/capture",
 		"vision/exposure", "vision/fiducial", "vision/fusion", "vision/look", "vision/token", "vision/track", "calibration",
-		"calibration/verify", "calibration/watch", "engine", "engine/geom"},
+		"calibration/quick", "calibration/verify", "calibration/watch", "engine", "engine/geom"},
 	"cmd/internal/game": {"cmd/internal/live", "cmd/internal/sentence", "hardware", "vision", "vision/capture", "vision/token",
 		"calibration", "calibration/atomicfile", "calibration/regular", "engine", "engine/geom"},
 	"cmd/internal/director": {"cmd/internal/access", "cmd/internal/live", "cmd/internal/sentence", "cmd/internal/web"},

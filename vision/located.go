@@ -2,6 +2,8 @@ package vision
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,6 +25,7 @@ type Located struct {
 	Doubtful bool
 
 	Duplicates []DuplicateID // codes that were read in several places; in the order of their names
+	Raised     []RaisedToken // codes that were read above where a base on the mat has them; in the order of their names
 
 	Fusion *Fusion // how several cameras' views became this one; nil: it is one camera's
 
@@ -53,6 +56,54 @@ func (t DuplicateID) String() string {
 		return text + fmt.Sprintf("; the one at (%.0f, %.0f), which shows twice as much of its code or more, counts", t.Believed.X, t.Believed.Y)
 	}
 	return text + ", and neither counts: take one away, or print another token for it"
+}
+
+// RaisedToken is a code whose print looks larger than that of a base on the mat, and so names no ship: where such a token
+// seems to stand it does not.
+type RaisedToken struct {
+	ID     string
+	At     geom.Point  // of the base's middle, if it stood on the mat
+	Larger float64     // by how much its print looks larger: 0.01 is one hundredth
+	Sigma  float64     // the standard deviation of that
+	Up     geom.Length // by how much it is higher than a base's top, if its print is as large as it should be
+}
+
+// String says it for people.
+func (t RaisedToken) String() string {
+	return fmt.Sprintf("%s at (%.0f, %.0f) mm does not count: its print looks %.1f %% larger than on a base that stands on the mat. "+
+		"It is held about %.0f mm above that, or was printed too large", t.ID, t.At.X, t.At.Y, 100*t.Larger, t.Up.Millimeters())
+}
+
+const (
+	// alikeTokens is from how many tokens on that their prints are compared, and alikeSigmas how many standard deviations,
+	// with alikeFloor for what blur and light do to a print's size, each may be from their mean.
+	alikeTokens = 3
+	alikeSigmas = 3.0
+	alikeFloor  = 0.002
+)
+
+// DescribeRaised says for people which codes do not count, and why. Tokens that are all as much too large were not held by
+// hands: they were printed so.
+func DescribeRaised(all []RaisedToken) (texts []string) {
+	var sum, weights float64
+	var names []string
+	for _, t := range all {
+		w := 1 / (t.Sigma*t.Sigma + alikeFloor*alikeFloor)
+		sum, weights, names = sum+w*t.Larger, weights+w, append(names, t.ID)
+	}
+	mean := sum / weights
+	alike := len(all) >= alikeTokens && !slices.ContainsFunc(all, func(t RaisedToken) bool {
+		return math.Abs(t.Larger-mean) > alikeSigmas*math.Hypot(t.Sigma, alikeFloor)
+	})
+	if alike {
+		return []string{fmt.Sprintf("%s do not count: all of them look %.1f %% larger than on a base that stands on the mat. They were printed "+
+			"too large (docs/printing.md says how to check that), or the mat lies about %.0f mm higher than its markers",
+			strings.Join(names, ", "), 100*mean, all[0].Up.Millimeters()*mean/all[0].Larger)}
+	}
+	for _, t := range all {
+		texts = append(texts, t.String())
+	}
+	return texts
 }
 
 // ShipView is how a ship was seen: what a page draws over the picture so that a

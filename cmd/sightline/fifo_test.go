@@ -145,7 +145,7 @@ var fileLines = map[string][]string{
 // noFiles are the names of the arguments that name none.
 var noFiles = []string{
 	"help", "average", "mark", "listen", "rules", "from", "to", "arc", "arcs", "sigmas", "json", "ship", "maneuver", "action", "drop", "index",
-	"at", "fuse",
+	"at", "fuse", "unmoved",
 	"board", "mat",
 	"marker-sigma", "distance", "force-distance", "mat-flatness", "card-length", "card-thickness", "base-top", "limit", "places", "study",
 	"tolerance",

@@ -36,6 +36,7 @@ type locateCmd struct {
 	Looks       string   `placeholder:"DIR" help:"How ships' cards look, from looks learn: those ships are found without a token of ours."`
 	Average     bool     `help:"The pictures are of one table at rest, from one camera: their mean is located, which has less noise, and gives one scene."`
 	Fuse        bool     `help:"The pictures are of one moment, each from another camera with its own --calibration, in the same order: one scene."`
+	Unmoved     bool     `help:"The camera stands where it was calibrated: you say so, for pictures in which nothing confirms it."`
 	JSON        bool     `name:"json" help:"Print one JSON document, a scene for each picture: what measure - reads."`
 }
 
@@ -88,13 +89,14 @@ type locating struct {
 	options locate.Options
 	looks   *look.Library        // nil: none
 	mat     *obstacle.Background // the empty mat, for the search for looks; nil: not known
+	unmoved bool                 // a person says that the camera stands where it was calibrated
 	markers vision.MarkerDetector
 	warn    io.Writer
 }
 
 // prepare reads what the command line says and the files that it names.
 func (c *locateCmd) prepare(warn io.Writer) (l *locating, err error) {
-	l = &locating{warn: warn}
+	l = &locating{warn: warn, unmoved: c.Unmoved}
 	if l.rules, err = engine.ParseRules(c.Rules); err != nil {
 		return nil, err
 	}
@@ -142,7 +144,11 @@ func (c *locateCmd) pictures(ctx context.Context, l *locating) (all []*picture, 
 		if err != nil {
 			return nil, err
 		}
-		p, err := l.locate(name, frame, l.tables[min(i, len(l.tables)-1)])
+		table := l.tables[min(i, len(l.tables)-1)]
+		p, err := l.locate(name, frame, table)
+		if unanswered := (terminal.Unanswered{}); len(names) > 1 && errors.As(err, &unanswered) {
+			p, err = l.unlocated(name, table, unanswered), nil // the other pictures have answers
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -159,6 +165,7 @@ type picture struct {
 	markers int               // that were seen
 	looks   *look.Finder      // nil: no looks are known
 	missed  error             // why the first ship that a person placed was not found
+	refused error             // why nothing was located; nil: it was
 	warn    io.Writer
 }
 
@@ -172,10 +179,24 @@ func (p *picture) miss(format string, args ...any) {
 	fmt.Fprintln(p.warn, why)
 }
 
+// unlocated returns a picture that could not be located, for lists: nothing is known of it.
+func (l *locating) unlocated(name string, t calibration.Table, why error) *picture {
+	p := &picture{name: name, table: t, refused: why, warn: l.warn}
+	p.Doubtful = true
+	p.Scene = engine.Scene{
+		Rules: l.rules, MatWidth: t.Layout.Width, MatHeight: t.Layout.Height, ScaleSigma: t.ScaleSigma, ObstaclesUnseen: true,
+	}
+	return p
+}
+
 // locate takes one picture through the stages: the camera's place from the markers in the
 // picture itself, as far as they are seen, then the ships, then those that a person placed.
 func (l *locating) locate(name string, frame vision.Frame, table calibration.Table) (*picture, error) {
 	used, seen, err := registered(table, l.markers, frame, l.warn)
+	if unconfirmed := (unconfirmedError{}); l.unmoved && errors.As(err, &unconfirmed) {
+		fmt.Fprintf(l.warn, "%s: the camera's place is taken from the calibration, as --unmoved says: %v\n", frame.Name, unconfirmed.why)
+		err = nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -206,6 +227,9 @@ func (l *locating) locate(name string, frame vision.Frame, table calibration.Tab
 	for _, t := range p.Duplicates {
 		fmt.Fprintf(l.warn, "%s: %v\n", name, t)
 	}
+	for _, text := range vision.DescribeRaised(p.Raised) {
+		fmt.Fprintf(l.warn, "%s: %s\n", name, text)
+	}
 	if s := p.Obstacles; s != nil && s.Unseen != "" {
 		fmt.Fprintf(l.warn, "%s: no obstruction is told: %s\n", name, s.Unseen)
 	}
@@ -216,19 +240,24 @@ func (l *locating) locate(name string, frame vision.Frame, table calibration.Tab
 // scene is what is printed: a scene, and how its obstacles were seen.
 type scene struct {
 	engine.Scene
-	name  string
-	sight *vision.ObstacleSight
+	name    string
+	sight   *vision.ObstacleSight
+	refused error // why nothing was located; nil: it was
 }
 
 // scenes returns a scene for each picture, and the first reason why one has no answer.
 func (l *locating) scenes(pictures []*picture) (all []scene, missed error) {
 	for _, p := range pictures {
 		p.AddUnidentified()
+		if p.refused != nil && missed != nil {
+			fmt.Fprintln(l.warn, p.refused)
+		}
+		missed = cmp.Or(missed, p.refused)
 		if missed == nil && p.markers == 0 && len(p.Scene.Ships) == 0 {
 			missed = terminal.Unanswered{Err: fmt.Errorf("%s: neither the mat's markers nor a ship can be seen", p.name)}
 		}
 		missed = cmp.Or(missed, p.missed)
-		all = append(all, scene{p.Scene, p.name, p.Obstacles})
+		all = append(all, scene{p.Scene, p.name, p.Obstacles, p.refused})
 	}
 	return all, missed
 }
@@ -247,7 +276,17 @@ func (c *locateCmd) fuse(pictures []*picture, l *locating) (all []scene, missed,
 	for _, note := range fused.Fusion.Notes() {
 		fmt.Fprintln(l.warn, note)
 	}
-	if len(fused.Scene.Ships) == 0 && markers == 0 {
+	var refused error
+	for _, p := range pictures {
+		if p.refused != nil {
+			fmt.Fprintln(l.warn, p.refused)
+		}
+	}
+	if !slices.ContainsFunc(pictures, func(p *picture) bool { return p.refused == nil }) {
+		refused = terminal.Unanswered{Err: errors.New("none of the pictures could be located")}
+	}
+	missed = refused
+	if missed == nil && len(fused.Scene.Ships) == 0 && markers == 0 {
 		missed = terminal.Unanswered{Err: errors.New("neither the mat's markers nor a ship can be seen in any picture")}
 	}
 	for _, s := range l.placed {
@@ -255,7 +294,7 @@ func (c *locateCmd) fuse(pictures []*picture, l *locating) (all []scene, missed,
 			missed = terminal.Unanswered{Err: fmt.Errorf("--at: no picture shows the base of %s there", s.ID)}
 		}
 	}
-	return []scene{{fused.Scene, "all cameras", fused.Obstacles}}, missed, nil
+	return []scene{{fused.Scene, "all cameras", fused.Obstacles, refused}}, missed, nil
 }
 
 // verified returns what the calibration's last verification says of the pictures' answers:

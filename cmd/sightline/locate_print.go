@@ -49,7 +49,7 @@ func (c *locateCmd) print(out io.Writer, scenes []scene, answer *verify.AnswerJS
 // tellTokens says what makes a ship visible when no picture shows any.
 func tellTokens(warn io.Writer, scenes []scene) {
 	for _, s := range scenes {
-		if slices.ContainsFunc(s.Ships, func(p engine.Ship) bool { return !token.Unidentified(p.ID) }) {
+		if s.refused != nil || slices.ContainsFunc(s.Ships, func(p engine.Ship) bool { return !token.Unidentified(p.ID) }) {
 			return
 		}
 	}
@@ -62,6 +62,10 @@ func printScenes(out io.Writer, scenes []scene) error {
 	for i, s := range scenes {
 		if i > 0 {
 			fmt.Fprintln(out)
+		}
+		if s.refused != nil {
+			fmt.Fprintf(out, "%s: no answer\n", s.name)
+			continue
 		}
 		unnamed := 0
 		for _, p := range s.Ships {

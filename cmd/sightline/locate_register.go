@@ -6,10 +6,13 @@ import (
 	"io"
 
 	"sightline/calibration"
+	"sightline/calibration/quick"
 	"sightline/cmd/internal/pipeline"
+	"sightline/cmd/internal/sentence"
 	"sightline/cmd/internal/terminal"
 	"sightline/engine/geom"
 	"sightline/vision"
+	"sightline/vision/fiducial"
 )
 
 // nudge is how far a camera may seem to move, in mm on the mat, before a person
@@ -21,7 +24,9 @@ const nudge = 0.5 * geom.Millimeter
 const astray = 1 * geom.Millimeter
 
 // registered returns the calibration as it is for one picture: scaled to its size,
-// the camera's place from the markers in it. It returns the markers that were seen.
+// the camera's place from the markers in it, or as it stands where the edges of a mat without
+// markers confirm it. It returns the markers that were seen. Its error wraps an unconfirmedError
+// where the picture shows nothing that confirms the camera's place.
 func registered(table calibration.Table, markers vision.MarkerDetector, frame vision.Frame, warn io.Writer) (calibration.Table,
 	[]calibration.MarkerSighting, error) {
 	w, h := frame.Size()
@@ -42,20 +47,46 @@ func registered(table calibration.Table, markers vision.MarkerDetector, frame vi
 	case err != nil:
 		return table, nil, fmt.Errorf("%s: %w", frame.Name, err)
 	}
-	fresh, moved, err := table.Renew(seen)
-	switch {
-	case err != nil:
-		if off, of, id, by := table.Astray(seen, astray); off > 0 && 2*off >= of {
-			return table, nil, terminal.Unanswered{Err: fmt.Errorf("%s: the camera's place is not known: %w; and %d of %d markers that are seen "+
-				"do not lie where the calibration puts them, marker %d by %.1f mm", frame.Name, err, off, of, id, float64(by))}
+	if quick.IsCorners(table.Layout) {
+		if err := fiducial.FindMatEdges(frame.Gray, &table).Confirm(); err != nil {
+			return table, seen, unconfirmed(frame.Name, err)
 		}
-		fmt.Fprintf(warn, "%s: the camera's place is taken from the calibration as it stands: %v\n", frame.Name, err)
-	case moved > nudge:
-		fmt.Fprintf(warn, "%s: the camera or the mat has moved by %.1f mm since the calibration; registered again from %d markers\n",
-			frame.Name, float64(moved), len(fresh.Used))
-		table = fresh
-	default:
-		table = fresh
+		return table.Loosened(fiducial.EdgesLeave), seen, nil
 	}
-	return table, seen, nil
+	fresh, moved, err := table.Renew(seen)
+	if err == nil {
+		if moved > nudge {
+			fmt.Fprintf(warn, "%s: the camera or the mat has moved by %.1f mm since the calibration; registered again from %d markers\n",
+				frame.Name, float64(moved), len(fresh.Used))
+		}
+		return fresh, seen, nil
+	}
+	if off, of, id, by := table.Astray(seen, astray); off > 0 && 2*off >= of {
+		return table, nil, terminal.Unanswered{Err: fmt.Errorf("%s: the camera's place is not known: %w; and %d of %d markers that are seen "+
+			"do not lie where the calibration puts them, marker %d by %.1f mm", frame.Name, err, off, of, id, float64(by))}
+	}
+	fresh, few := table.RenewFromFew(seen, astray, leftOpen)
+	if few != nil {
+		return table, seen, unconfirmed(frame.Name, fmt.Errorf("%w; %w", err, few))
+	}
+	fmt.Fprintf(warn, "%s: the camera's place rests on %s: the mat's worst corner is known to %.1f mm, which every answer takes into account "+
+		"(%v)\n", frame.Name, sentence.Counted(len(fresh.Used), "marker"), float64(fresh.PlaceSigma()), err)
+	return fresh, seen, nil
+}
+
+// leftOpen is the most that markers in their places may leave open, in mm at the mat's worst corner. A sigma of more would
+// leave no answer.
+const leftOpen = 5 * geom.Millimeter
+
+// unconfirmedError says that nothing in a picture confirms that the camera stands where it was calibrated.
+type unconfirmedError struct{ why error }
+
+func (e unconfirmedError) Error() string {
+	return "nothing confirms that the camera stands where it was calibrated: " + e.why.Error()
+}
+
+// unconfirmed returns that as what is told of a picture.
+func unconfirmed(picture string, why error) error {
+	return terminal.Unanswered{Err: fmt.Errorf("%s: %w. Take a picture that shows the mat's markers; or calibrate from this one "+
+		"(calibrate table, calibrate quick)", picture, unconfirmedError{why})}
 }

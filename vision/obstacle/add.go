@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"sightline/calibration"
+	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
 	"sightline/vision/token"
@@ -26,11 +27,7 @@ func (w *Watch) AddTo(f vision.Frame, out *vision.Located) {
 	table := &w.finder.table
 	var bases []geom.Polygon
 	for _, s := range out.Scene.Ships {
-		var base geom.Polygon
-		for _, p := range (token.Token{Base: s.Base}).Corners() {
-			base = append(base, s.Pose.Transform(p))
-		}
-		bases = append(bases, hiddenBy(base, token.BaseTop, table.Center()))
+		bases = append(bases, hiddenBy(baseOutline(&s), token.BaseTop, table.Center()))
 	}
 	sight := w.see(f, bases)
 	out.Obstacles = &sight
@@ -40,6 +37,48 @@ func (w *Watch) AddTo(f vision.Frame, out *vision.Located) {
 	out.Scene.ObstaclesUnseen = false
 	offTheMat(&sight, table.Layout)
 	sight.Into(&out.Scene)
+	w.raise(&sight, out)
+}
+
+const (
+	// raisedBy is how much higher than on the mat a base's middle is that lies over a token, as a share of the token's height
+	// and a standard deviation: all of it on the token's middle, about half where it lies over its edge and is tilted.
+	raisedBy = 0.7
+	// rests is the largest gap, in mm, between a base and a token that may lie on each other: their places are known so well.
+	rests = 1.0
+)
+
+// raise widens the poses of ships that stand on a token: higher than the mat, they seem to stand farther from the picture's middle.
+func (w *Watch) raise(sight *vision.ObstacleSight, out *vision.Located) {
+	for i := range out.Scene.Ships {
+		s := &out.Scene.Ships[i]
+		outline := baseOutline(s)
+		var top geom.Length
+		for k := range sight.Views {
+			if v := &sight.Views[k]; v.Entry != nil && geom.Gap(outline, v.Outline) < rests {
+				top = max(top, v.Entry.Top)
+			}
+		}
+		if top == 0 {
+			continue
+		}
+		_, length := s.Base.Size()
+		more := w.finder.errors.Raised(s.Pose, token.BaseTop, length/2, raisedBy*top)
+		for k := range more {
+			s.Covariance[k] += more[k]
+			if i < len(out.Ships) {
+				out.Ships[i].Shared[k] += more[k]
+			}
+		}
+	}
+}
+
+// baseOutline returns where the corners of a ship's base stand.
+func baseOutline(s *engine.Ship) (base geom.Polygon) {
+	for _, p := range (token.Token{Base: s.Base}).Corners() {
+		base = append(base, s.Pose.Transform(p))
+	}
+	return base
 }
 
 // overMat is how far what lies on the mat may seem to stand out over its edge: its outline's

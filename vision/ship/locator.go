@@ -81,7 +81,8 @@ func (l *Locator) Locate(f vision.Frame) (vision.Located, error) {
 			f.Name, w, h, l.table.Intrinsics.Width, l.table.Intrinsics.Height)
 	}
 	found, twins := l.ships(f.Gray)
-	out := vision.Located{Captured: f.Captured, Seq: f.Seq, Duplicates: twins}
+	found, raised := l.dropRaised(found)
+	out := vision.Located{Captured: f.Captured, Seq: f.Seq, Duplicates: twins, Raised: raised}
 	out.Scene = engine.Scene{
 		Rules: engine.Rules25, MatWidth: l.table.Layout.Width, MatHeight: l.table.Layout.Height,
 		ScaleSigma:      l.table.ScaleSigma,
@@ -107,6 +108,7 @@ type found struct {
 	rms    float64
 	edges  bool // the base's outline stands out from the ground on two sides or more
 	agreed int  // cells that show what is printed
+	height height
 }
 
 // ships runs the search and the fits, best candidates first.
@@ -285,17 +287,20 @@ func (l *Locator) try(g *image.Gray, c candidate) (found, bool) {
 	if !ok || len(sides) == 1 && l.goesOn(g, sides[0]) || l.contradicted(g) {
 		return found{}, false
 	}
-	if f.heldUp() {
-		return found{}, false
+	h := f.height()
+	cov, radius := f.cov, token.SideLength(c.token.Base, token.RightSide)/2
+	camera, table := l.errors.Parts(f.pose, token.BaseTop, radius)
+	if h.doubted() {
+		for i, v := range l.errors.Raised(f.pose, token.BaseTop, radius, l.over(h.larger)) {
+			table[i] += v
+		}
 	}
-	cov := f.cov
-	camera, table := l.errors.Parts(f.pose, token.BaseTop, token.SideLength(c.token.Base, token.RightSide)/2)
 	for i := range cov {
 		cov[i] += camera[i] + table[i]
 	}
 	return found{
 		token: c.token, pose: f.pose, cov: cov, random: f.cov, shared: table, sides: sides, agree: f.agree, rms: f.rms,
-		edges: f.outlineStandsOut(), agreed: agreed,
+		edges: f.outlineStandsOut(), agreed: agreed, height: h,
 	}, true
 }
 

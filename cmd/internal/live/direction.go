@@ -125,6 +125,9 @@ func (s *State) answer() (*engine.PairVerdict, string) {
 	twice := func(id string) bool {
 		return slices.ContainsFunc(s.Located.Duplicates, func(t vision.DuplicateID) bool { return t.ID == id })
 	}
+	raised := func(id string) bool {
+		return slices.ContainsFunc(s.Located.Raised, func(t vision.RaisedToken) bool { return t.ID == id })
+	}
 	for _, id := range []string{from, to} {
 		if i := slices.IndexFunc(s.Tracks, func(k vision.Track) bool { return k.Ship.ID == id }); i >= 0 && !s.Tracks[i].State.Stands() {
 			if twice(id) {
@@ -142,6 +145,9 @@ func (s *State) answer() (*engine.PairVerdict, string) {
 		if ShipOf(&s.Located.Scene, id) == nil {
 			if twice(id) {
 				return nil, id + " is seen twice"
+			}
+			if raised(id) {
+				return nil, id + " is held up, or printed too large"
 			}
 			return nil, id + " is not seen"
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"sightline/calibration"
+	"sightline/calibration/quick"
 	"sightline/calibration/watch"
 	"sightline/cmd/internal/live"
 	"sightline/vision"
@@ -18,10 +19,10 @@ import (
 // RegistrationState says how well the camera's place over the table is known.
 type RegistrationState int
 
-// The states. In Confirming and Trusted there are answers.
+// The states. Only in Trusted are there answers.
 const (
 	Unknown      RegistrationState = iota // there is no calibration
-	Confirming                            // a calibration file is in use, and its markers were not seen yet
+	Confirming                            // a calibration file is in use, and nothing has confirmed yet that it holds
 	Contradicted                          // the same, and the markers contradicted it once
 	Trusted                               // the markers are where the registration has them
 	Moved                                 // the markers moved together and still move
@@ -132,6 +133,8 @@ type Registration struct {
 	verdict    watch.Verdict   // on the last picture
 	problem    error           // in Unknown: why; nil: the markers are being searched for
 	failed     string          // in Contradicted and Settled: why the place was not found again; "": it was not tried
+	unclear    string          // in Confirming, and for a mat without markers: what is not confirmed; "": nothing was looked at
+	edgesAt    time.Time       // when the edges of a mat without markers were where the calibration puts them
 	view       live.Register   // for people
 	region     image.Rectangle // of the picture that is worth showing; empty: all of it
 	searchedAt time.Time       // when the markers were searched for last
@@ -159,7 +162,9 @@ func (r *Registration) Layout() calibration.Layout { return r.o.Layout }
 
 // Trusted reports whether the last picture shows, beyond doubt, the table as the
 // registration has it. Where it does not, new places of ships are not believed.
-func (r *Registration) Trusted() bool { return r.state != Contradicted && r.drift.trusted() }
+func (r *Registration) Trusted() bool {
+	return r.state != Contradicted && r.state != Confirming && r.state != Lost && r.drift.trusted()
+}
 
 // Update compares a picture with the registration, or finds one.
 func (r *Registration) Update(f vision.Frame, now time.Time) {
@@ -183,7 +188,7 @@ func (r *Registration) step(e registrationEvent) { r.state = r.state.next(e) }
 func (r *Registration) Invalidate(why error) {
 	r.step(invalidated)
 	r.drift.reset(calibration.Table{}, nil)
-	r.verdict, r.problem, r.failed = watch.Verdict{}, why, ""
+	r.verdict, r.problem, r.failed, r.unclear = watch.Verdict{}, why, "", ""
 	r.view, r.region = live.Register{Times: r.view.Times}, image.Rectangle{}
 	if why == nil {
 		r.searchedAt = time.Time{}
@@ -227,36 +232,64 @@ func (r *Registration) find(f vision.Frame, now time.Time) {
 // confirm compares the calibration file with the markers, as soon as they are seen. When
 // they contradict it twice in a row the camera is registered from them.
 func (r *Registration) confirm(f vision.Frame, now time.Time) {
-	if r.o.Markers == nil { // markers can still be seen where the file puts them
-		if seen := r.o.Track(f.Gray, watch.NewMonitor(r.table, nil).Expected()); len(seen) >= markersToTrust {
-			r.agree(seen)
-		}
-		return
-	}
 	if now.Sub(r.searchedAt) < searchEvery && (r.state != Contradicted || r.failed != "") {
 		return
 	}
 	r.searchedAt = now
-	table, seen, err := r.register(f.Gray)
+	if r.byEdges() {
+		if r.edgesConfirm(f, now) {
+			r.step(fileConfirmed)
+		}
+		return
+	}
+	table, seen, err := r.compare(f.Gray)
 	if errors.Is(err, ErrMirrored) {
 		r.Invalidate(err)
 		return
 	}
-	if err != nil || len(table.Used) < markersToTrust {
-		r.failed = ""
-		r.step(fileUnclear)
+	if err == nil && len(table.Used) < markersToTrust {
+		err = tooFew(&table)
+	}
+	if err != nil {
+		r.leaveUnclear(reason(err))
 		return
 	}
-	// With some markers covered, the others' own places weigh more.
-	switch shift := r.table.Shift(&table); {
-	case shift <= max(movedBy, 3*table.PlaceSigma()):
+	// What the file itself leaves open does not contradict it. With some markers covered, the others' own places weigh more,
+	// and may hide a move that is larger.
+	shift := r.table.Shift(&table)
+	switch agrees, hides := max(movedBy, 3*r.table.PlaceSigma()), 3*table.PlaceSigma(); {
+	case shift <= agrees:
 		r.agree(seen)
+	case shift <= hides:
+		r.leaveUnclear(fmt.Sprintf("the %d markers that are seen put the mat's corner %.1f mm from there, which they know to %.1f mm",
+			len(table.Used), shift.Millimeters(), table.PlaceSigma().Millimeters()))
 	case r.state == Confirming:
 		r.step(fileDenied)
 	default:
 		r.setFound(f, table, seen, now, fmt.Sprintf("The camera is not where %s puts it, by %.1f mm; registered again from %d markers.",
 			r.file.Name, shift.Millimeters(), len(table.Used)))
 	}
+}
+
+// leaveUnclear goes on waiting for what confirms the calibration file.
+func (r *Registration) leaveUnclear(why string) {
+	r.failed, r.unclear = "", why
+	r.step(fileUnclear)
+}
+
+// compare returns the camera's place by the markers in a picture, to compare the file's with.
+func (r *Registration) compare(g *image.Gray) (calibration.Table, []calibration.MarkerSighting, error) {
+	if r.o.Markers != nil {
+		return r.register(g)
+	}
+	seen := r.o.Track(g, watch.NewMonitor(r.table, nil).Expected()) // they can still be seen where the file puts them
+	t, err := calibration.Register(r.table.Intrinsics, r.table.Layout, seen)
+	return t, seen, err
+}
+
+// tooFew says that markers are too few to contradict, or confirm, an older registration.
+func tooFew(t *calibration.Table) error {
+	return fmt.Errorf("only %d markers agree, at least %d are needed", len(t.Used), markersToTrust)
 }
 
 // agree begins to monitor the file's registration.
@@ -270,6 +303,10 @@ func (r *Registration) agree(seen []calibration.MarkerSighting) {
 // follow asks the markers whether the registration still holds, and registers again when
 // the camera moved and lies still.
 func (r *Registration) follow(f vision.Frame, now time.Time) {
+	if r.byEdges() {
+		r.followEdges(f, now)
+		return
+	}
 	v, err := r.drift.Update(f.Gray, now)
 	if err != nil {
 		r.o.Log.Warn("the mat's markers cannot be looked for", "err", err)
@@ -304,7 +341,11 @@ func (r *Registration) RenewVerification(now time.Time) bool {
 // View returns how the camera's place is known and monitored, for people.
 func (r *Registration) View() live.Register {
 	v := r.view
-	if r.state != Unknown {
+	switch {
+	case r.state == Unknown:
+	case r.byEdges():
+		v.Watch = r.edgesView()
+	default:
 		v.Watch = watchView(r.verdict, r.state >= Trusted)
 	}
 	return v
@@ -322,6 +363,9 @@ func (r *Registration) loadFile(f vision.Frame, now time.Time) {
 		return
 	}
 	t.Intrinsics = lens
+	if quick.IsCorners(t.Layout) {
+		t = t.Loosened(fiducial.EdgesLeave)
+	}
 	view := live.Register{From: r.file.Name, BaseHash: r.file.Table.Hash, Integrity: r.file.Table.State(), Times: r.view.Times}
 	if r.set(t, view, nil, now) {
 		r.step(fileLoaded)
@@ -334,7 +378,7 @@ func (r *Registration) loadFile(f vision.Frame, now time.Time) {
 func (r *Registration) registerAgain(f vision.Frame, now time.Time) bool {
 	table, seen, err := r.register(f.Gray)
 	if err == nil && len(table.Used) < markersToTrust {
-		err = fmt.Errorf("only %d markers agree, at least %d are needed", len(table.Used), markersToTrust)
+		err = tooFew(&table)
 	}
 	if err != nil {
 		r.failed = reason(err)

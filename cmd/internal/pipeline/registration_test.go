@@ -121,7 +121,8 @@ func TestARegistrationGoesThroughItsStates(t *testing.T) {
 	r = newRegistering(t, &file)
 	r.hidden = 8
 	assert.Equal(t, Confirming, r.pass(3))
-	assert.Equal(t, live.OK, r.Health().Code, "a file is believed")
+	assert.Equal(t, live.MarkersLost, r.Health().Code, "nothing confirms the file")
+	assert.False(t, r.Trusted())
 	r.hidden, r.camera = 0, overhead(4)
 	for pictures := 1; r.pass(1) == Confirming; pictures++ {
 		require.Less(t, pictures, 10, "the markers are searched for once a second")

@@ -25,7 +25,11 @@ func (r *Registration) Health() live.Health {
 		}
 		return mayHaveMoved
 	case Confirming:
-		return live.Health{Code: live.OK}
+		return r.notConfirmed()
+	case Lost:
+		if r.byEdges() {
+			return r.notConfirmed()
+		}
 	}
 	h := r.driftHealth()
 	if torn := r.drift.torn; h.Code == live.OK && len(torn) > 0 {
@@ -37,6 +41,25 @@ func (r *Registration) Health() live.Health {
 			Advice: tornAdvice + " If something covers these markers, take it away.",
 		}
 	}
+	return h
+}
+
+// notConfirmed says what a calibration file lacks before it is believed.
+func (r *Registration) notConfirmed() live.Health {
+	h := live.Health{
+		Code: live.MarkersLost, Title: "Camera not confirmed",
+		Detail: fmt.Sprintf("Nothing confirms that the camera stands where %s puts it", r.file.Name),
+		Advice: "Take hands and things off the mat's markers: at least four must be seen. If they no longer lie round the mat, lay them again " +
+			"where they belong, or calibrate again. Answers come by themselves.",
+	}
+	if r.byEdges() {
+		h.Advice = "Take hands and things off the mat's edges. If the camera was moved, calibrate again. A mat whose edges do not stand out " +
+			"from the table needs markers (sightline print mat-markers)."
+	}
+	if r.unclear != "" {
+		h.Detail += ": " + r.unclear
+	}
+	h.Detail += "."
 	return h
 }
 
@@ -77,7 +100,7 @@ func watchView(v watch.Verdict, watched bool) live.Watch {
 	out := live.Watch{State: "unwatched", Seen: v.Seen, Of: v.Of, Missing: v.Missing, Strays: v.Strays}
 	if !watched {
 		out.Seen = 0
-		out.Text = "the mat's markers are not seen: if the camera moved now, it would go unnoticed"
+		out.Text = "nothing confirms yet that the camera stands where the calibration puts it"
 		return out
 	}
 	out.State, out.Blind = v.State.String(), v.Blind

@@ -47,3 +47,31 @@ func TestACodeSeenTwiceIsTold(t *testing.T) {
 	b.picture(time.Millisecond)
 	assert.Equal(t, 2, told(), "and this is another")
 }
+
+// A token that stays above the mat is missing, and everybody is told why, once; a hand that carries a ship is no news.
+func TestATokenAboveTheMatIsTold(t *testing.T) {
+	b := newBench(t, func(b *bench, _ *benchParts) {
+		b.ships = []engine.Ship{ship("B1", 300, 487)}
+		b.raised = []vision.RaisedToken{{ID: "A1", At: geom.Point{X: 300, Y: 300}, Larger: 0.016, Sigma: 0.001, Up: 20}}
+	})
+	b.game.Choose(live.Choice{From: "A1", To: "B1"})
+	told := func() (n int) {
+		for _, note := range b.hub.Newest().Notes {
+			if strings.HasPrefix(note.Text, "A1 at (300, 300) mm does not count: its print looks 1.6 % larger") {
+				n++
+			}
+		}
+		return n
+	}
+	v := b.quiet(10)
+	assert.Nil(t, v.Pair)
+	assert.Equal(t, "A1 is held up, or printed too large", v.Reason)
+	assert.Zero(t, told())
+	b.quiet(20)
+	assert.Equal(t, 1, told())
+	b.quiet(30)
+	assert.Equal(t, 1, told(), "it is one trouble")
+	b.raised = nil
+	b.quiet(20)
+	assert.Equal(t, "A1 is not seen", b.hub.Newest().Reason)
+}
