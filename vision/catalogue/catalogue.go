@@ -4,7 +4,6 @@
 package catalogue
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"sightline/calibration/regular"
+	"sightline/calibration/strictjson"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision/token"
@@ -92,7 +92,7 @@ func RoleOf(kind string) objectRole {
 		return roleObstacle
 	case slices.Contains(markerKinds, kind):
 		return RoleMarker
-	case len(engine.TokenOutlines(kind)) == 1: // one card, of which the outline says all
+	case len(engine.TokenOutlines(kind)) == 1: // one card, and its outline says all
 		return RoleDevice
 	}
 	return roleNone
@@ -145,20 +145,12 @@ func Parse(r io.Reader) (*Catalogue, error) {
 	if len(raw) > MaxFile {
 		return nil, fmt.Errorf("expected at most %d MB", MaxFile>>20)
 	}
-	if key := KeyTwice(raw); key != "" {
-		return nil, fmt.Errorf("the key %q stands twice in one place: expected once", key)
-	}
 	if isPublished(raw) {
 		return parsePublished(raw)
 	}
 	var f catalogueFile
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil {
-		return nil, fmt.Errorf("not a catalogue: %w", plainJSON(err))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the catalogue")
+	if err := strictjson.Decode(raw, &f); err != nil {
+		return nil, fmt.Errorf("not a catalogue: %w", err)
 	}
 	if f.Version != catalogueVersion {
 		return nil, fmt.Errorf("version: expected %d, got %d", catalogueVersion, f.Version)
@@ -195,8 +187,8 @@ func catalogueOf(list string, entries []entryFile) (*Catalogue, error) {
 // EntryNameMost is how many characters an entry's name may have.
 const EntryNameMost = 40
 
-// checkName refuses names that cannot stand in a scene beside the ships', and those that
-// nobody can tell apart.
+// checkName refuses names that cannot stand in a scene next to the ships', and those that
+// no one can tell apart.
 func checkName(name string) error {
 	switch {
 	case strings.TrimSpace(name) == "":

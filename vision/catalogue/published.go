@@ -10,6 +10,7 @@ import (
 	"math"
 	"slices"
 
+	"sightline/calibration/strictjson"
 	"sightline/engine/geom"
 )
 
@@ -58,6 +59,9 @@ func isPublished(raw []byte) bool {
 
 // parsePublished reads a list of outlines as it is published.
 func parsePublished(raw []byte) (*Catalogue, error) {
+	if key := strictjson.KeyTwice(raw); key != "" {
+		return nil, strictjson.Twice(key)
+	}
 	var keys map[string]json.RawMessage
 	list := raw
 	if json.Unmarshal(raw, &keys) == nil {
@@ -73,7 +77,7 @@ func parsePublished(raw []byte) (*Catalogue, error) {
 		entries, err = publishedByID(keys)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("not a list of outlines: %w", plainJSON(err))
+		return nil, fmt.Errorf("not a list of outlines: %w", strictjson.Plain(err))
 	}
 	if len(entries) == 0 {
 		return nil, errors.New("no outline stands in this list")
@@ -107,7 +111,7 @@ func publishedByID(keys map[string]json.RawMessage) (out []publishedEntry, err e
 		}
 		e := publishedEntry{}
 		if err := json.Unmarshal(keys[id], &e); err != nil {
-			return nil, fmt.Errorf("%q: %w", id, plainJSON(err))
+			return nil, fmt.Errorf("%q: %w", id, strictjson.Plain(err))
 		}
 		e.ID = id
 		out = append(out, e)

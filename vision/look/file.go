@@ -8,7 +8,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -17,9 +16,9 @@ import (
 
 	"sightline/calibration/atomicfile"
 	"sightline/calibration/regular"
+	"sightline/calibration/strictjson"
 	"sightline/engine"
 	"sightline/engine/geom"
-	"sightline/vision/catalogue"
 )
 
 // A look is two files of one name in a folder: NAME.json says what it is of, NAME.png shows it. The picture's colours
@@ -68,17 +67,9 @@ func level(v float32) uint8 { return uint8(min(max(v+0.5, 0), 255)) }
 
 // Decode reads a look from its two files. The errors name the key or say what is wrong with the picture.
 func Decode(name string, doc, picture []byte) (*Look, error) {
-	if key := catalogue.KeyTwice(doc); key != "" {
-		return nil, fmt.Errorf("the key %q stands twice in one place: expected once", key)
-	}
 	var f lookFile
-	d := json.NewDecoder(bytes.NewReader(doc))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil {
-		return nil, fmt.Errorf("not a look: %s", strings.TrimPrefix(err.Error(), "json: "))
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("something follows the look")
+	if err := strictjson.Decode(doc, &f); err != nil {
+		return nil, fmt.Errorf("not a look: %w", err)
 	}
 	base, err := engine.ParseBase(f.Base)
 	switch {

@@ -292,7 +292,7 @@ func TestEverythingToPrintIsOneDocument(t *testing.T) {
 func TestAFileThatNobodyOfUsWroteIsRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "first-table.json")
 	for text, want := range map[string]string{
-		`{`:                          "unexpected EOF",
+		`{`:                          "it ends in the middle",
 		`{"version":2}`:              "version: expected 1",
 		`{"version":1,"paper":"b5"}`: "paper",
 		`{"version":1,"ships":"A"}`:  "ships",

@@ -1,16 +1,12 @@
 package first
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
-	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/strictjson"
 	"sightline/cmd/internal/setup"
 	"sightline/cmd/internal/sheet"
 	"sightline/engine/geom"
@@ -57,20 +53,11 @@ const (
 // LoadKept reads what was kept; a file that is not there holds nothing yet.
 func LoadKept(path string) (Kept, error) {
 	k := Kept{Version: keptVersion, Paper: defaultPaper, Ships: defaultShips}
-	text, err := regular.Read(path, keptMost)
-	if errors.Is(err, fs.ErrNotExist) {
-		return k, nil
-	}
-	if err != nil {
+	read := k
+	if _, err := strictjson.Load(path, keptMost, &read); err != nil {
 		return k, fmt.Errorf("first table: %w", err)
 	}
-	read := k
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err = d.Decode(&read); err == nil {
-		err = read.check()
-	}
-	if err != nil {
+	if err := read.check(); err != nil {
 		return k, fmt.Errorf("first table: %s: %w", path, err)
 	}
 	return read, nil
@@ -108,14 +95,10 @@ func (k *Kept) Known(source string) Camera {
 
 // save writes what is kept, as a whole or not at all.
 func (k Kept) save(path string) error {
-	text, err := json.MarshalIndent(k, "", "  ")
-	if err != nil {
-		return err
-	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	return atomicfile.Write(path, append(text, '\n'), 0o644)
+	return strictjson.Save(path, k, 0o644)
 }
 
 // measure takes the measured bars of a sheet that was drawn for a printer of this scale.

@@ -27,7 +27,7 @@ type agreement struct {
 // or else what is configured.
 func loadAgreement(path string, configured live.Measuring, now time.Time) (live.Measuring, error) {
 	var a agreement
-	found, err := readKept(path, "agreement", "measuring, instead_of and at", &a)
+	found, err := readKept(path, "agreement", &a)
 	if err != nil || !found {
 		return configured, err
 	}

@@ -12,7 +12,7 @@ import (
 	"sightline/cmd/internal/live"
 )
 
-// A program that is started anew in the middle of a game measures no more than the players
+// A program that is started again in the middle of a game measures no more than the players
 // agreed on. The next day, and where the configuration was changed, that counts.
 func TestAnAgreementOutlivesTheProgram(t *testing.T) {
 	path := filepath.Join(t.TempDir(), agreementFile)

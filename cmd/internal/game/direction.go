@@ -13,7 +13,7 @@ const directionFile = "director.json"
 
 // loadDirection reads what is kept of a direction. Without a file it is the zero value.
 func loadDirection(path string) (d live.Direction, err error) {
-	_, err = readKept(path, "director", "table, pair, ruling, match and last", &d.Hidden)
+	_, err = readKept(path, "director", &d.Hidden)
 	if err != nil {
 		return live.Direction{}, err
 	}

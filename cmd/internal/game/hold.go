@@ -84,7 +84,7 @@ func (g *Game) tooMuchAwaited(r live.HoldRequest) error {
 		"A judge lets this one go; a player can after %s.", n, until.Local().Format("15:04:05"))}
 }
 
-// letGo goes on live, and keeps what was held for a judge who wants it after all. The
+// letGo continues live, and keeps what was held for a judge who wants it after all. The
 // caller holds mu.
 func (g *Game) letGo(r live.HoldRequest) {
 	h := g.holding()
@@ -187,7 +187,7 @@ func (g *Game) renamed(h *live.Held, now *shown) *live.Held {
 }
 
 // asked remembers who asked for a judge, the first before the others, and reports whether
-// that is news. "": nobody said. The caller holds mu.
+// that is news. "": no one said. The caller holds mu.
 func (g *Game) asked(who string) bool {
 	if g.held == nil || g.held.hold == nil {
 		return true

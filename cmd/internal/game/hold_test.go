@@ -13,7 +13,7 @@ import (
 	"sightline/engine"
 )
 
-// newHoldBench is a table with four ships, of which a picture was seen.
+// newHoldBench is a table with four ships that was seen in one picture.
 func newHoldBench(t *testing.T) *gameBench {
 	b := newGameBench(t, func(b *gameBench, _ *Options) {
 		b.ships = append(b.ships, gameShip("A2", 500, 300), gameShip("B2", 500, 487))
@@ -145,7 +145,7 @@ func TestPlayersCannotPushOutWhatAJudgeWasCalledFor(t *testing.T) {
 	require.NoError(t, h.game.Hold(live.HoldRequest{Held: h.hub.Newest().Hold.Number, By: "x"}), "an hour later there is room")
 }
 
-// Who asked first stands first, and nobody takes the place of another.
+// Who asked first stands first, and no one takes the place of another.
 func TestAllWhoAskedForAJudgeAreRemembered(t *testing.T) {
 	h := newHoldBench(t)
 	notes := func() (out []string) {

@@ -7,12 +7,12 @@ import (
 )
 
 // matchFile is the file of the match line, in the data directory: a program that is
-// started again in the middle of a game goes on showing the score.
+// started again in the middle of a game continues showing the score.
 const matchFile = "match.json"
 
 // loadMatch reads a match. A file that is not there is an empty match.
 func loadMatch(path string) (m live.Match, err error) {
-	found, err := readKept(path, "match", "title, round and sides", &m)
+	found, err := readKept(path, "match", &m)
 	if err != nil || !found {
 		return live.Match{}, err
 	}

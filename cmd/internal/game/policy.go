@@ -23,7 +23,7 @@ var agreements = map[live.Measuring]string{
 }
 
 // Agree changes what the players agreed on about measuring. A judge's word holds at
-// once. Where no judge is to be had, players propose: it holds when nobody has objected
+// once. Where no judge is to be had, players propose: it holds when no one has objected
 // for a while. The empty agreement objects to what is proposed.
 func (g *Game) Agree(to live.Measuring, judge bool) {
 	g.update(func() {

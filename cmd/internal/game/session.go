@@ -11,7 +11,7 @@ import (
 )
 
 // sessionFile is the file of what the table is busy with, in the data directory: a program
-// that is started again in the middle of a game must not answer about a pair that nobody
+// that is started again in the middle of a game must not answer about a pair that no one
 // chose, nor lose what was held without a word. It lasts as long as an agreement does.
 const sessionFile = "session.json"
 
@@ -23,7 +23,7 @@ type session struct {
 	Chosen bool      `json:"chosen"` // by a person
 	Held   bool      `json:"held"`
 	HeldAt time.Time `json:"held_at"`
-	Asked  string    `json:"asked"` // who asked for a judge; "": nobody
+	Asked  string    `json:"asked"` // who asked for a judge; "": no one
 	At     time.Time `json:"at"`    // when it was written
 }
 
@@ -31,7 +31,7 @@ type session struct {
 // the zero session: nothing that still counts.
 func loadSession(path string, now time.Time) (session, error) {
 	var s session
-	found, err := readKept(path, "session", "from, to, arc, chosen, held, held_at, asked and at", &s)
+	found, err := readKept(path, "session", &s)
 	if err != nil || !found {
 		return session{}, err
 	}
@@ -60,7 +60,7 @@ func (g *Game) session() session {
 }
 
 // storeSession writes down what the table is busy with when that has changed. It belongs to
-// the goroutine of Run: nobody who chooses waits for the disk.
+// the goroutine of Run: no one who chooses waits for the disk.
 func (g *Game) storeSession() {
 	if g.o.Dir == "" {
 		return
@@ -68,7 +68,7 @@ func (g *Game) storeSession() {
 	g.mu.Lock()
 	s := g.session()
 	g.mu.Unlock()
-	nothing := g.stored == (session{}) && !s.Chosen && !s.Held // nobody has done anything yet: leave no file
+	nothing := g.stored == (session{}) && !s.Chosen && !s.Held // no one has done anything yet: leave no file
 	if s == g.stored || nothing {
 		return
 	}
@@ -82,7 +82,7 @@ func (g *Game) storeSession() {
 	g.failed = err != nil
 }
 
-// resume goes on with what the table was busy with when the program starts.
+// resume continues with what the table was busy with when the program starts.
 func (g *Game) resume(s session) {
 	if s == (session{}) {
 		return

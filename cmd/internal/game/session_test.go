@@ -64,7 +64,7 @@ func TestAChosenPairOutlivesTheProgram(t *testing.T) {
 	assert.NotContains(t, notesOf(b), "as before")
 }
 
-// Numbers of bases without a name are given anew with each program.
+// Each run numbers the bases without a name from the start.
 func TestAPairWithABaseWithoutANameIsChosenAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), sessionFile)
 	first := sessionBench(t, path, 0)

@@ -2,24 +2,17 @@ package naming
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"log/slog"
 	"math"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/strictjson"
 	"sightline/engine"
 	"sightline/engine/geom"
 	"sightline/vision"
-	"sightline/vision/catalogue"
 	"sightline/vision/token"
 )
 
@@ -67,15 +60,15 @@ type keptShip struct {
 // with another one, and the memory that is returned with it is empty.
 func OpenMemory(path string, now time.Time, log *slog.Logger) (*Memory, error) {
 	m := &Memory{path: path, log: log}
-	raw, err := regular.Read(path, keptMost)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return m, nil
-	case err != nil:
+	var f keptFile
+	found, err := strictjson.Load(path, keptMost, &f)
+	if err != nil {
 		return m, fmt.Errorf("ships' names: %w", err)
 	}
-	f, err := readKept(raw)
-	if err != nil {
+	if !found {
+		return m, nil
+	}
+	if err := f.check(); err != nil {
 		return m, fmt.Errorf("ships' names: %s: %w", path, err)
 	}
 	if age := now.Sub(f.At); age < 0 || age > keptFor {
@@ -98,41 +91,30 @@ func player(id string) int {
 	return c.Player()
 }
 
-// readKept reads the file; the errors name the key.
-func readKept(raw []byte) (f keptFile, err error) {
-	if key := catalogue.KeyTwice(raw); key != "" {
-		return f, fmt.Errorf("the key %q stands twice in one place: expected once", key)
-	}
-	d := json.NewDecoder(strings.NewReader(string(raw)))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil {
-		return f, fmt.Errorf("expected JSON with version, at and ships: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return f, errors.New("something follows the ships")
-	}
+// check reports what this program does not write, naming the key.
+func (f *keptFile) check() error {
 	if f.Version != keptVersion {
-		return f, fmt.Errorf("version: expected %d, got %d", keptVersion, f.Version)
+		return fmt.Errorf("version: expected %d, got %d", keptVersion, f.Version)
 	}
 	if len(f.Ships) > keptShips {
-		return f, fmt.Errorf("ships: expected at most %d, got %d", keptShips, len(f.Ships))
+		return fmt.Errorf("ships: expected at most %d, got %d", keptShips, len(f.Ships))
 	}
 	for i, k := range f.Ships {
 		if _, err := token.CodeOfID(k.ID); err != nil {
-			return f, fmt.Errorf("ships[%d].id: %w", i, err)
+			return fmt.Errorf("ships[%d].id: %w", i, err)
 		}
 		if _, err := engine.ParseBase(k.Base); err != nil {
-			return f, fmt.Errorf("ships[%d].base: %w", i, err)
+			return fmt.Errorf("ships[%d].base: %w", i, err)
 		}
 		if k.Seen != "look" && k.Seen != "edges" {
-			return f, fmt.Errorf("ships[%d].seen: expected look or edges, got %.40q", i, k.Seen)
+			return fmt.Errorf("ships[%d].seen: expected look or edges, got %.40q", i, k.Seen)
 		}
 		if !(math.Abs(k.X) <= 5000 && math.Abs(k.Y) <= 5000 && math.Abs(k.Heading) <= 720) {
-			return f, fmt.Errorf("ships[%d]: expected a place of at most 5000 mm and a heading of at most 720°, got %v, %v, %v", i, k.X, k.Y,
+			return fmt.Errorf("ships[%d]: expected a place of at most 5000 mm and a heading of at most 720°, got %v, %v, %v", i, k.X, k.Y,
 				k.Heading)
 		}
 	}
-	return f, nil
+	return nil
 }
 
 // Known are the ships that stood under their names as the file was written last.
@@ -154,7 +136,7 @@ func (m *Memory) keep(stood map[string]engine.Ship) {
 	m.dirty = m.dirty || !slices.EqualFunc(now, m.ships, func(a, b engine.Ship) bool {
 		return a.ID == b.ID && a.Look == b.Look && a.Seen == b.Seen && a.Quarters == b.Quarters &&
 			a.Pose.Distance(b.Pose.Point) < 0.05 &&
-			math.Abs((a.Pose.Heading-b.Pose.Heading).Signed().Degrees()) < 0.05
+			a.Pose.Heading.Distance(b.Pose.Heading).Degrees() < 0.05
 	})
 	if m.dirty {
 		m.ships = now
@@ -198,10 +180,7 @@ func (m *Memory) write(now time.Time) error {
 		f.Ships = append(f.Ships, keptShip{s.ID, s.Base.String(), s.Seen, s.Look, s.Pose.X, s.Pose.Y, s.Pose.Heading.Degrees(),
 			s.Quarters})
 	}
-	raw, err := json.MarshalIndent(f, "", "  ")
-	if err == nil {
-		err = atomicfile.Write(m.path, append(raw, '\n'), 0o600)
-	}
+	err := strictjson.Save(m.path, f, 0o600)
 	if err != nil {
 		m.mu.Lock()
 		m.dirty = true

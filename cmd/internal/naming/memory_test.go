@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"sightline/calibration/strictjson"
 	"sightline/engine"
 	"sightline/engine/geom"
 )
@@ -79,5 +80,10 @@ func TestBadFilesOfNamesAreRefused(t *testing.T) {
 func FuzzReadKept(f *testing.F) {
 	f.Add([]byte(keptText))
 	f.Add([]byte(`{"version":1}`))
-	f.Fuzz(func(_ *testing.T, raw []byte) { _, _ = readKept(raw) })
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var kept keptFile
+		if strictjson.Decode(raw, &kept) == nil {
+			_ = kept.check()
+		}
+	})
 }

@@ -3,7 +3,6 @@
 package naming
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -43,7 +42,7 @@ const (
 // takes that one up. A ship that was destroyed lies aside for longer.
 const inHand = time.Minute
 
-// Lose says that nobody watched the table for a while: the program did not run, there were no pictures, or the camera was moved.
+// Lose says that no one watched the table for a while: the program did not run, there were no pictures, or the camera was moved.
 // What stands exactly where it stood then is the same ship; of the others nothing is known any more.
 func (n *Names) Lose() {
 	if n.Memory != nil && n.stood == nil {
@@ -89,7 +88,7 @@ func (n *Names) forget(id string) {
 // Stays reports whether a base that was found is a ship that stood there and was not watched.
 func Stays(was, found *engine.Ship) bool {
 	return was.Base == found.Base && was.Seen == found.Seen && was.Look == found.Look && was.Pose.Distance(found.Pose.Point) <= stillPlace &&
-		geom.Angle(math.Abs(float64((was.Pose.Heading-found.Pose.Heading).Signed()))) <= stillTurn
+		was.Pose.Heading.Distance(found.Pose.Heading) <= stillTurn
 }
 
 // Base is a base that was found by its card, where no ship stands that is known.

@@ -255,7 +255,7 @@ func TestABadFileIsLeftOut(t *testing.T) {
 		return jsonOf(m)
 	}
 	for name, c := range map[string]struct{ text, want string }{
-		"no JSON":       {"{", "unexpected EOF"},
+		"no JSON":       {"{", "it ends in the middle"},
 		"another":       {spoil(func(m map[string]any) { m["version"] = 2 }), "version: expected 1, got 2"},
 		"an extra key":  {spoil(func(m map[string]any) { m["x"] = 2 }), `unknown field "x"`},
 		"bad errors":    {spoil(func(m map[string]any) { m["errors"].(map[string]any)["worst_mm"] = 30 }), "errors: expected at most"},

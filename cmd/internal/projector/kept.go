@@ -1,18 +1,14 @@
 package projector
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
 	"sightline/calibration"
-	"sightline/calibration/atomicfile"
-	"sightline/calibration/regular"
+	"sightline/calibration/strictjson"
 )
 
 // kept is what was set up, as its file holds it.
@@ -37,20 +33,15 @@ const (
 
 // load reads what was kept; nil when nothing was.
 func load(path string) (*kept, error) {
-	text, err := regular.Read(path, keptMost)
-	if errors.Is(err, fs.ErrNotExist) {
+	var k kept
+	found, err := strictjson.Load(path, keptMost, &k)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("projector: %w", err)
+	case !found:
 		return nil, nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("projector: %w", err)
-	}
-	var k kept
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err = d.Decode(&k); err == nil {
-		err = k.check()
-	}
-	if err != nil {
+	if err := k.check(); err != nil {
 		return nil, fmt.Errorf("projector: %s: %w", path, err)
 	}
 	return &k, nil
@@ -76,20 +67,16 @@ func (k *kept) check() (err error) {
 
 // save writes what is kept, as a whole or not at all.
 func (k *kept) save(path string) error {
-	text, err := json.MarshalIndent(k, "", "  ")
-	if err != nil {
-		return err
-	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err
 	}
-	return atomicfile.Write(path, append(text, '\n'), 0o644)
+	return strictjson.Save(path, k, 0o644)
 }
 
 // shiftMost is how far a place on the mat may seem to lie elsewhere for a camera that registers
 // itself again, after a restart or while it runs. The markers fix it to some tenths of a
 // millimetre (docs/calibration.md); whatever was pushed, the mat, the camera or the projector's
-// own stand beside it, moves it by more.
+// own stand next to it, moves it by more.
 const shiftMost = 0.5 // mm
 
 // voided says why the map does not hold for the camera as it is registered now; "": it does.

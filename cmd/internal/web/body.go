@@ -11,8 +11,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"sightline/calibration/strictjson"
 	"sightline/cmd/internal/live"
-	"sightline/vision/catalogue"
+	"sightline/cmd/internal/sentence"
 )
 
 // readJSON reads one JSON object with known keys, each once, and nothing after it; problem
@@ -46,8 +47,8 @@ func readJSON(body io.Reader, into any, example string) (problem string) {
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return "The request must be one JSON object and nothing after it."
 	}
-	if key := catalogue.KeyTwice(raw); key != "" {
-		return fmt.Sprintf("The key %q stands twice in one place: expected once.", key)
+	if key := strictjson.KeyTwice(raw); key != "" {
+		return sentence.Of(strictjson.Twice(key))
 	}
 	return ""
 }

@@ -1,0 +1,134 @@
+// Package strictjson reads JSON that people may have edited, and takes nothing that Go's
+// decoder alone would pass over: an unknown key, a key that stands twice, a second document.
+// It keeps small files of the program's own as such JSON.
+package strictjson
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"reflect"
+	"strings"
+
+	"sightline/calibration/atomicfile"
+	"sightline/calibration/regular"
+)
+
+// Decode decodes exactly one JSON document into to. Its errors are words for people without
+// a prefix.
+func Decode(raw []byte, to any) error {
+	if key := KeyTwice(raw); key != "" {
+		return Twice(key)
+	}
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.DisallowUnknownFields()
+	if err := d.Decode(to); err != nil {
+		return Plain(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("something follows it")
+	}
+	return nil
+}
+
+// Load decodes a small file of at most so many bytes into to. It reports false, and leaves to
+// alone, where there is no such file. The errors name the path.
+func Load(path string, most int64, to any) (found bool, err error) {
+	raw, err := regular.Read(path, most)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, err
+	}
+	if err := Decode(raw, to); err != nil {
+		return false, fmt.Errorf("%s: expected JSON: %w", path, err)
+	}
+	return true, nil
+}
+
+// Save writes v to a file, indented, as a whole or not at all.
+func Save(path string, v any, mode fs.FileMode) error {
+	raw, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(path, append(raw, '\n'), mode)
+}
+
+// Plain says in words for people what an error of Go's JSON decoder says.
+func Plain(err error) error {
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.EOF):
+		return errors.New("it is empty")
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("it ends in the middle")
+	case errors.As(err, &kind):
+		at := ""
+		if kind.Field != "" {
+			at = kind.Field + ": "
+		}
+		return fmt.Errorf("%sexpected %s, got %s", at, kindWord(kind.Type), kind.Value)
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+}
+
+// kindWord names what JSON calls a type.
+func kindWord(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a text"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	}
+	return "a number"
+}
+
+// Twice is the error about a key that [KeyTwice] found.
+func Twice(key string) error {
+	return fmt.Errorf("the key %q stands twice in one place: expected once", key)
+}
+
+// KeyTwice returns a key that stands twice in one object of a JSON text, in whatever case: the
+// decoder would keep the last one without a word. It returns "" for a text that is no JSON.
+func KeyTwice(raw []byte) string {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	type level struct {
+		keys  map[string]bool // nil: a list
+		value bool            // the next token is a key's value
+	}
+	var open []level
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return ""
+		}
+		if n := len(open) - 1; n >= 0 && open[n].keys != nil && token != json.Delim('}') {
+			if key, ok := token.(string); ok && !open[n].value {
+				folded := strings.ToLower(strings.ToUpper(key)) // as the decoder folds it
+				if open[n].keys[folded] {
+					return key
+				}
+				open[n].keys[folded], open[n].value = true, true
+				continue
+			}
+			open[n].value = false
+		}
+		switch token {
+		case json.Delim('{'):
+			open = append(open, level{keys: map[string]bool{}})
+		case json.Delim('['):
+			open = append(open, level{})
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+		}
+	}
+}
