@@ -121,6 +121,43 @@ func learnLooks(t *testing.T, dir string) (*look.Library, map[string]*look.Look)
 	return out, by
 }
 
+// shownTable is a stock table whose ships' cards were shown before.
+type shownTable struct {
+	name    string
+	library *look.Library
+	by      map[string]*look.Look // by the kind of their cards
+	r       *rendered
+	frame   vision.Frame
+	extra   []stockShip
+	truth   []trueBase
+}
+
+// learntLooks are the looks of enrolments, by folder: several tests of several tables need them.
+var learntLooks = map[string]struct {
+	library *look.Library
+	by      map[string]*look.Look
+}{}
+
+// eachShown calls do with the stock tables whose cards were shown and that wanted, unless it is nil, lets pass. i is the
+// table's number among all.
+func eachShown(t *testing.T, wanted func(dir string) bool, do func(i int, dir string, s *shownTable)) {
+	t.Helper()
+	for i, dir := range stockPictures(t) {
+		enrolment := enrolmentOf(dir)
+		if enrolment == "" || wanted != nil && !wanted(dir) {
+			continue
+		}
+		learnt, ok := learntLooks[enrolment]
+		if !ok {
+			learnt.library, learnt.by = learnLooks(t, enrolment)
+			learntLooks[enrolment] = learnt
+		}
+		r, f := readRendered(t, dir)
+		do(i, dir, &shownTable{name: filepath.Base(dir), library: learnt.library, by: learnt.by, r: r,
+			frame: inColor(t, f, filepath.Join(dir, r.Image)), extra: stockShips(t, dir), truth: r.bases(t)})
+	}
+}
+
 // lookTally is what was found of stock bases by their cards.
 type lookTally struct {
 	baseTally
@@ -171,36 +208,24 @@ func assertShare(t *testing.T, found, n int, share float64, format string, args 
 // and no heading. The pictures that set the limits of what is believed are listed in docs/stock.md.
 func TestLooksOfStockBases(t *testing.T) {
 	tally := map[string]*lookTally{}
-	enrolled := map[string][]any{}
-	for i, dir := range stockPictures(t) {
-		enrolment := enrolmentOf(dir)
-		if enrolment == "" || testing.Short() && sizeOf(dir) != "1080p" {
-			continue
-		}
-		if enrolled[enrolment] == nil {
-			all, by := learnLooks(t, enrolment)
-			enrolled[enrolment] = []any{all, by}
-		}
-		by := enrolled[enrolment][1].(map[string]*look.Look)
-		r, f := readRendered(t, dir)
-		f = inColor(t, f, filepath.Join(dir, r.Image))
-		finder := look.NewFinder(r.table(), enrolled[enrolment][0].(*look.Library), calibration.Uncertainty{})
+	wanted := func(dir string) bool { return !testing.Short() || sizeOf(dir) == "1080p" }
+	eachShown(t, wanted, func(i int, dir string, table *shownTable) {
+		finder := look.NewFinder(table.r.table(), table.library, calibration.Uncertainty{})
 		rng := rand.New(rand.NewPCG(23, uint64(i)))
-		extra := stockShips(t, dir)
-		for k, w := range r.bases(t) {
+		for k, w := range table.truth {
 			class := fmt.Sprintf("%s %v", sizeOf(dir), w.base)
 			if tally[class] == nil {
 				tally[class] = &lookTally{}
 			}
-			own := by[extra[k].kind()]
+			own := table.by[table.extra[k].kind()]
 			if own == nil {
-				t.Logf("%s: the card of %s was not shown", filepath.Base(dir), w.id)
+				t.Logf("%s: the card of %s was not shown", table.name, w.id)
 				continue
 			}
 			hint := look.Hint{Base: w.base, Pose: w.pose, Reach: 8 * geom.Millimeter, Turn: math.Pi, Ship: own.Ships[0]}
 			hint.Pose.X, hint.Pose.Y = hint.Pose.X+2*rng.NormFloat64(), hint.Pose.Y+2*rng.NormFloat64()
 			hint.Pose.Heading = geom.Angle(2 * math.Pi * rng.Float64())
-			s, ok, err := finder.Near(f, hint)
+			s, ok, err := finder.Near(table.frame, hint)
 			require.NoError(t, err)
 			var got *engine.Ship
 			if ok {
@@ -208,13 +233,13 @@ func TestLooksOfStockBases(t *testing.T) {
 				got = &ship
 			}
 			before := len(tally[class].normalised)
-			tally[class].addLook(w, extra[k].Stock.Visible, got)
+			tally[class].addLook(w, table.extra[k].Stock.Visible, got)
 			if n := tally[class].normalised[before:]; got != nil && slices.Max(n) > 3 {
-				t.Logf("%s: %s is %.2f mm and %.2f° off, %.1f sigma", filepath.Base(dir), w.id, tally[class].position[len(tally[class].position)-1],
+				t.Logf("%s: %s is %.2f mm and %.2f° off, %.1f sigma", table.name, w.id, tally[class].position[len(tally[class].position)-1],
 					tally[class].heading[len(tally[class].heading)-1], slices.Max(n))
 			}
 		}
-	}
+	})
 	for class, b := range tally {
 		t.Logf("%s: %v", class, b)
 		assert.Zero(t, b.turned, "%s: turned", class)
@@ -231,15 +256,12 @@ func TestLooksFromNothing(t *testing.T) {
 	notShort(t)
 	var sum lookTally
 	small, smallFound := 0, 0
-	for _, dir := range stockPictures(t) {
-		enrolment := enrolmentOf(dir)
-		empty := filepath.Join(filepath.Dir(dir), "empty"+strings.TrimPrefix(filepath.Base(dir), "t"), "image.jpg")
-		if enrolment == "" || !fileExists(empty) && sizeOf(dir) != "1080p" {
-			continue
-		}
-		library, by := learnLooks(t, enrolment)
-		r, f := readRendered(t, dir)
-		f = inColor(t, f, filepath.Join(dir, r.Image))
+	emptyOf := func(dir string) string {
+		return filepath.Join(filepath.Dir(dir), "empty"+strings.TrimPrefix(filepath.Base(dir), "t"), "image.jpg")
+	}
+	wanted := func(dir string) bool { return fileExists(emptyOf(dir)) || sizeOf(dir) == "1080p" }
+	eachShown(t, wanted, func(_ int, dir string, table *shownTable) {
+		r, f, empty := table.r, table.frame, emptyOf(dir)
 		var lies func(geom.Point) bool
 		if fileExists(empty) {
 			mat := learntFrom(t, r.table(), readPicture(t, empty))
@@ -248,20 +270,19 @@ func TestLooksFromNothing(t *testing.T) {
 			bare := finder.Differs(f)
 			lies = func(p geom.Point) bool { return bare.At(p) != vision.CellBare }
 		}
-		looks := look.NewFinder(r.table(), library, calibration.Uncertainty{})
+		looks := look.NewFinder(r.table(), table.library, calibration.Uncertainty{})
 		var found []look.Sight
 		took := processorTime(func() {
 			found = looks.Search(f, lies, nil)
 		})
-		extra, truth := stockShips(t, dir), r.bases(t)
 		sum.wrong += len(found)
-		for i, w := range truth {
-			own := by[extra[i].kind()]
+		for i, w := range table.truth {
+			own := table.by[table.extra[i].kind()]
 			if own == nil { // its card was refused: it may be taken for another's, and gets no name
 				for k := range found {
 					if found[k].Look.Base == w.base && found[k].Pose.Distance(w.pose.Point) < 3 {
 						sum.wrong--
-						assert.False(t, found[k].Named(), "%s: %s is named %v", filepath.Base(dir), w.id, found[k].Ships())
+						assert.False(t, found[k].Named(), "%s: %s is named %v", table.name, w.id, found[k].Ships())
 					}
 				}
 				continue
@@ -274,11 +295,11 @@ func TestLooksFromNothing(t *testing.T) {
 					sum.wrong--
 					if !slices.Contains(found[k].Ships(), own.Ships[0]) {
 						sum.misnamed++
-						t.Logf("%s: %s is taken for %s", filepath.Base(dir), w.id, found[k].Look.Name)
+						t.Logf("%s: %s is taken for %s", table.name, w.id, found[k].Look.Name)
 					}
 				}
 			}
-			sum.addLook(w, extra[i].Stock.Visible, got)
+			sum.addLook(w, table.extra[i].Stock.Visible, got)
 			if w.base == engine.Small {
 				small++
 				if got != nil {
@@ -286,9 +307,9 @@ func TestLooksFromNothing(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%s: %d found so far, %d of %d small; %d that are not there; %.1f s of a core", filepath.Base(dir), sum.found, smallFound, small,
+		t.Logf("%s: %d found so far, %d of %d small; %d that are not there; %.1f s of a core", table.name, sum.found, smallFound, small,
 			sum.wrong, took)
-	}
+	})
 	t.Logf("from nothing: %v; %d of %d small, %d that are not there", &sum, smallFound, small, sum.wrong)
 	assert.Zero(t, sum.wrong, "bases that are not there")
 	assert.Zero(t, sum.misnamed, "of another type")
@@ -303,25 +324,17 @@ func TestLooksFromNothing(t *testing.T) {
 func TestCardsThatWereNotShown(t *testing.T) {
 	notShort(t)
 	tried, believed, named := 0, 0, 0
-	for _, dir := range stockPictures(t) {
-		enrolment := enrolmentOf(dir)
-		if enrolment == "" {
-			continue
-		}
-		library, by := learnLooks(t, enrolment)
-		r, f := readRendered(t, dir)
-		f = inColor(t, f, filepath.Join(dir, r.Image))
-		extra, truth := stockShips(t, dir), r.bases(t)
-		for i, w := range truth {
-			own := by[extra[i].kind()]
+	eachShown(t, nil, func(_ int, _ string, table *shownTable) {
+		for i, w := range table.truth {
+			own := table.by[table.extra[i].kind()]
 			others := &look.Library{}
-			for _, l := range library.Looks {
+			for _, l := range table.library.Looks {
 				if l != own {
 					others.Looks = append(others.Looks, l)
 				}
 			}
 			hint := look.Hint{Base: w.base, Pose: geom.Pose{Point: w.pose.Point}, Reach: 2, Turn: math.Pi}
-			s, ok, err := look.NewFinder(r.table(), others, calibration.Uncertainty{}).Near(f, hint)
+			s, ok, err := look.NewFinder(table.r.table(), others, calibration.Uncertainty{}).Near(table.frame, hint)
 			require.NoError(t, err)
 			tried++
 			if ok {
@@ -329,10 +342,10 @@ func TestCardsThatWereNotShown(t *testing.T) {
 			}
 			if ok && s.Named() {
 				named++
-				t.Logf("%s: %s, which was not shown, is named %v, evidence %.1f", filepath.Base(dir), w.id, s.Ships(), s.Evidence)
+				t.Logf("%s: %s, which was not shown, is named %v, evidence %.1f", table.name, w.id, s.Ships(), s.Evidence)
 			}
 		}
-	}
+	})
 	t.Logf("%d cards that were not shown: %d are believed to be one that was, %d are named", tried, believed, named)
 	assert.LessOrEqual(t, float64(named), 0.02*float64(tried), "named: the same name stands on both")
 }
@@ -370,17 +383,10 @@ func TestNamePlates(t *testing.T) {
 	notShort(t)
 	type tally struct{ ships, own, ownDenied, others, otherNamed, otherDenied, pairs, told, wrong int }
 	sum := map[string]*tally{}
-	for _, dir := range stockPictures(t) {
-		enrolment := enrolmentOf(dir)
-		if enrolment == "" {
-			continue
-		}
-		_, by := learnLooks(t, enrolment)
-		r, f := readRendered(t, dir)
-		f = inColor(t, f, filepath.Join(dir, r.Image))
+	eachShown(t, nil, func(_ int, dir string, table *shownTable) {
 		near := func(w trueBase, looks ...*look.Look) (look.Sight, bool) {
 			hint := look.Hint{Base: w.base, Pose: w.pose, Reach: 2, Turn: 10 * geom.Degree}
-			s, ok, err := look.NewFinder(r.table(), &look.Library{Looks: looks}, calibration.Uncertainty{}).Near(f, hint)
+			s, ok, err := look.NewFinder(table.r.table(), &look.Library{Looks: looks}, calibration.Uncertainty{}).Near(table.frame, hint)
 			require.NoError(t, err)
 			return s, ok
 		}
@@ -389,9 +395,8 @@ func TestNamePlates(t *testing.T) {
 			n = &tally{}
 			sum[sizeOf(dir)] = n
 		}
-		extra, truth := stockShips(t, dir), r.bases(t)
-		for i, w := range truth {
-			own := by[extra[i].kind()]
+		for i, w := range table.truth {
+			own := table.by[table.extra[i].kind()]
 			if own == nil {
 				continue
 			}
@@ -403,7 +408,7 @@ func TestNamePlates(t *testing.T) {
 			if ok && s.Plate == look.PlateDenies {
 				n.ownDenied++
 			}
-			other := by[otherName(t, extra, i)]
+			other := table.by[otherName(t, table.extra, i)]
 			if other == nil {
 				continue
 			}
@@ -411,7 +416,7 @@ func TestNamePlates(t *testing.T) {
 			n.others++
 			if s, ok := near(w, twin); ok && s.Plate == look.PlateAgrees {
 				n.otherNamed++
-				t.Logf("%s: %s agrees with another name, evidence %.1f", filepath.Base(dir), w.id, s.Evidence)
+				t.Logf("%s: %s agrees with another name, evidence %.1f", table.name, w.id, s.Evidence)
 			} else if ok && s.Plate == look.PlateDenies {
 				n.otherDenied++
 			}
@@ -423,11 +428,11 @@ func TestNamePlates(t *testing.T) {
 					n.told++
 				case s.Named():
 					n.wrong++
-					t.Logf("%s: %s is told wrongly, evidence %.1f", filepath.Base(dir), w.id, s.Evidence)
+					t.Logf("%s: %s is told wrongly, evidence %.1f", table.name, w.id, s.Evidence)
 				}
 			}
 		}
-	}
+	})
 	for size, n := range sum {
 		t.Logf("%s: %+v", size, *n)
 		assert.Zero(t, n.otherNamed, "%s: another name agrees", size)
