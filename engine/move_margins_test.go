@@ -90,7 +90,7 @@ func TestMovesMirrorTranslateAndRotate(t *testing.T) {
 }
 
 func samePlace(a, b geom.Pose) bool {
-	return a.Sub(b.Point).Norm() < 1e-7 && math.Abs((a.Heading-b.Heading).Signed().Degrees()) < 1e-7
+	return a.Sub(b.Point).Norm() < 1e-7 && a.Heading.Distance(b.Heading).Degrees() < 1e-7
 }
 
 // loose gives every ship of a scene a covariance.
@@ -301,7 +301,7 @@ func TestNoMoveOfAStrangeSceneIsStrange(t *testing.T) {
 	}
 }
 
-// What is told of executing a move in full claims no more than is known: beside an overlap
+// What is told of executing a move in full claims no more than is known: besides an overlap
 // that is too close to call it is neither true that it is nor that it is not.
 func TestFullyExecutedClaimsNoMoreThanIsKnown(t *testing.T) {
 	wire := func(r engine.MoveResult) (full bool, inFull string) {

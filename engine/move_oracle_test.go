@@ -255,7 +255,7 @@ func randomMove(r *rand.Rand) (engine.Scene, engine.Maneuver) {
 	return s, m
 }
 
-// G105 G106 G107 G108: both marks stay on the line, which goes on straight past
+// G105 G106 G107 G108: both marks stay on the line, which continues straight past
 // the template's ends. SIGHTLINE_SCENES=100000 compares so many moves per edition.
 func TestTheSlowMethodAgreesOnMoves(t *testing.T) {
 	for _, rules := range []engine.Rules{engine.Rules1e, engine.Rules20, engine.Rules25} {
@@ -329,7 +329,7 @@ func slowTouches(t *testing.T, n int, s *engine.Scene, got *engine.MoveResult) {
 }
 
 func samePose(a, b geom.Pose) bool {
-	return a.Sub(b.Point).Norm() < 1e-9 && math.Abs((a.Heading-b.Heading).Signed().Degrees()) < 1e-9
+	return a.Sub(b.Point).Norm() < 1e-9 && a.Heading.Distance(b.Heading).Degrees() < 1e-9
 }
 
 // slowRetreat steps back from the full pose to the first free place.

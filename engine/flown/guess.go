@@ -80,7 +80,7 @@ func (c *candidate) join(a *candidate) {
 }
 
 func near(a, b geom.Pose) bool {
-	return a.Sub(b.Point).Norm() < 1e-6 && math.Abs(float64((a.Heading-b.Heading).Signed())) < 1e-9
+	return a.Sub(b.Point).Norm() < 1e-6 && a.Heading.Distance(b.Heading) < 1e-9
 }
 
 // guesser moves one ship by all candidates.

@@ -142,7 +142,7 @@ func SegmentsTouch(a, b, c, d Point) bool {
 		o3 == 0 && inBox(c, d, a) || o4 == 0 && inBox(c, d, b)
 }
 
-// side returns the sign of c's place beside the directed line ab: 1 left, -1 right.
+// side returns the sign of c's place next to the directed line ab: 1 left, -1 right.
 func side(a, b, c Point) int {
 	switch v := b.Sub(a).Cross(c.Sub(a)); {
 	case v > 0:

@@ -142,7 +142,7 @@ func (s Interval) Sigma(k, margin float64, decided bool) float64 {
 	return w / k
 }
 
-// Min and Max combine the intervals of several values of which the smallest (largest)
+// Min and Max combine the intervals of several values when the smallest (largest)
 // counts. A minimum is below a limit as soon as one of its members is. Its interval
 // begins where the first member's begins and ends where the first member's ends.
 //

@@ -52,6 +52,9 @@ func (a Angle) Normalized() Angle {
 	return Angle(r)
 }
 
+// Distance returns the angle between two directions, in [0, π].
+func (a Angle) Distance(b Angle) Angle { return Angle(math.Abs(float64((a - b).Signed()))) }
+
 // Signed returns the same direction in (-π, π], the form in which differences
 // of headings are compared.
 func (a Angle) Signed() Angle {

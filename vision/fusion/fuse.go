@@ -213,7 +213,7 @@ func contradiction(of []sightOf, sigmas float64) (vision.Conflict, bool) {
 			case squaredDistance(a, b) > limit && (!found || by > worst.By):
 				worst.Cameras, worst.By, found = names, by, true
 				worst.Why = fmt.Sprintf("see it %.1f mm and %.1f° apart", by.Millimeters(),
-					math.Abs((a.ship.Pose.Heading - b.ship.Pose.Heading).Signed().Degrees()))
+					a.ship.Pose.Heading.Distance(b.ship.Pose.Heading).Degrees())
 			}
 		}
 	}

@@ -194,7 +194,7 @@ func apart(all []guess, keep int, distance, turn float64) (out []guess) {
 			break
 		}
 		if !slices.ContainsFunc(out, func(o guess) bool {
-			return float64(o.pose.Distance(c.pose.Point)) < distance && math.Abs(float64((o.pose.Heading-c.pose.Heading).Signed())) < turn
+			return float64(o.pose.Distance(c.pose.Point)) < distance && float64(o.pose.Heading.Distance(c.pose.Heading)) < turn
 		}) {
 			out = append(out, c)
 		}

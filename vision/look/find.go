@@ -56,7 +56,7 @@ type Hint struct {
 	Pose  geom.Pose
 	Reach geom.Length // how far its middle may be from there, at most ReachMost
 	Turn  geom.Angle  // how far it may be turned from there; from 180° on, any way
-	Ship  string      // the ship that it is; "": nobody knows
+	Ship  string      // the ship that it is; "": no one knows
 	Look  string      // the name of the look that it has; "": its ship's, or any
 }
 
@@ -257,7 +257,7 @@ const finestScale = 1.5
 
 // onePose reports whether two candidates have one pose.
 func onePose(a, b *candidate) bool {
-	return a.pose.Distance(b.pose.Point) < 2.5 && math.Abs(float64((a.pose.Heading-b.pose.Heading).Signed())) < 6*math.Pi/180
+	return a.pose.Distance(b.pose.Point) < 2.5 && a.pose.Heading.Distance(b.pose.Heading) < 6*math.Pi/180
 }
 
 // decide returns what the candidates for one base show. It reports false where none is believed.

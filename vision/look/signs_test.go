@@ -79,5 +79,5 @@ func TestALookScoresWhereItLies(t *testing.T) {
 	}
 	assert.Greater(t, best, 8.0)
 	assert.Less(t, float64(where.Distance(at.Point)), 2.0)
-	assert.Less(t, math.Abs(float64((where.Heading - at.Heading).Signed())), 7*math.Pi/180)
+	assert.Less(t, float64(where.Heading.Distance(at.Heading)), 7*math.Pi/180)
 }

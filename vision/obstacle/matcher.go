@@ -197,7 +197,7 @@ func samePlace(v, o *vision.ObstacleView) bool {
 
 // alike reports whether two poses are less than reach mm and turn rad apart.
 func alike(p, o geom.Pose, reach geom.Length, turn float64) bool {
-	return p.Distance(o.Point) < reach && math.Abs(float64((p.Heading-o.Heading).Signed())) < turn
+	return p.Distance(o.Point) < reach && float64(p.Heading.Distance(o.Heading)) < turn
 }
 
 // compareViews orders matches by which is believed rather than the other: what is sure, and

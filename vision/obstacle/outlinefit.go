@@ -337,7 +337,7 @@ func (f *outlineFit) solve(g *image.Gray, top geom.Length, hidden func(geom.Poin
 		f.pose.Point = f.pose.Point.Add(geom.Point{X: step[0], Y: step[1]})
 		f.pose.Heading = (f.pose.Heading + geom.Angle(step[2])).Normalized()
 		f.inset[0], f.inset[1] = f.inset[0]+step[3], f.inset[1]+step[4]
-		if f.pose.Point.Distance(start.Point) > 8 || math.Abs(float64((f.pose.Heading-start.Heading).Signed())) > 0.35 {
+		if f.pose.Point.Distance(start.Point) > 8 || f.pose.Heading.Distance(start.Heading) > 0.35 {
 			return false
 		}
 		if round >= 3 && math.Abs(step[0])+math.Abs(step[1])+20*math.Abs(step[2]) < 0.01 {

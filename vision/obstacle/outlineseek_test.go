@@ -97,7 +97,7 @@ func TestSeekFindsATokenWhoseBorderAShadowHides(t *testing.T) {
 		assert.Equal(t, "rock", best.shape.entry.Name)
 		assert.False(t, best.shape.flipped)
 		assert.Less(t, float64(best.pose.Distance(truth.Point)), 2.0, "heading %v: %v", heading, best)
-		assert.Less(t, math.Abs(float64((best.pose.Heading - heading).Signed())), 0.1, "heading %v", heading)
+		assert.Less(t, float64(best.pose.Heading.Distance(heading)), 0.1, "heading %v", heading)
 	}
 }
 

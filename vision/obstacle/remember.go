@@ -32,7 +32,7 @@ func (f *Finder) stands(g *image.Gray, m match) bool {
 		return true
 	}
 	again, ok := f.refine(g, m.start)
-	turned := math.Abs(float64((again.Pose.Heading - m.edges.Heading).Signed())) * m.view.Radius
+	turned := float64(again.Pose.Heading.Distance(m.edges.Heading)) * m.view.Radius
 	return ok && !f.nearShip(m.view.Pose.Point) && again.Misfit < m.view.Misfit+holdsMisfit &&
 		float64(again.Pose.Distance(m.edges.Point))+turned < samePose
 }

@@ -92,7 +92,7 @@ func TestTheAreaTellsEntryFaceAndPose(t *testing.T) {
 				best := all[0]
 				assert.Same(t, want, best.shape, "%s, flipped %v, shadow %v", name, flipped, shadow)
 				assert.Less(t, float64(best.pose.Distance(pose.Point)), 1.8, "mm: a shadow may pass for a part of the token")
-				assert.Less(t, math.Abs(float64((best.pose.Heading - pose.Heading).Signed())), 0.06, "rad")
+				assert.Less(t, float64(best.pose.Heading.Distance(pose.Heading)), 0.06, "rad")
 				assert.Less(t, best.cost, 0.35, "mm of wrong area")
 				assert.Greater(t, best.use, 0.95)
 				for _, o := range all[1:] {
@@ -186,7 +186,7 @@ func TestAViewBetweenTwoPosesIsAsUnsureAsTheyDiffer(t *testing.T) {
 	}
 }
 
-// In picture 253 a miniature 30 mm beside its base had been taken for a rock by its area.
+// In picture 253 a miniature 30 mm next to its base had been taken for a rock by its area.
 func TestNothingIsDecidedByAreaWhereAMiniatureMayBe(t *testing.T) {
 	f := &Finder{bases: []geom.Polygon{{{X: 80, Y: 80}, {X: 120, Y: 80}, {X: 120, Y: 120}, {X: 80, Y: 120}}}}
 	assert.True(t, f.nearShip(geom.Point{X: 100, Y: 100}), "on the base")

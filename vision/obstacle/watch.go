@@ -19,7 +19,7 @@ import (
 )
 
 // Watch looks for obstacles when the picture has changed and come to rest,
-// and sees to it between that each still lies where it was found.
+// and in between checks that each still lies where it was found.
 type Watch struct {
 	finder *Finder // not while a search runs in the background
 	still  stillness
@@ -155,7 +155,7 @@ func (w *Watch) holds(f vision.Frame) bool {
 	}
 	// Noise moves a fit by much less than its whole sigma.
 	limit := 0.2 + 2*math.Sqrt(max(v.Cov[0], v.Cov[4]))
-	turned := math.Abs(float64((again.Pose.Heading - v.Pose.Heading).Signed())) * v.Radius
+	turned := float64(again.Pose.Heading.Distance(v.Pose.Heading)) * v.Radius
 	return again.Pose.Distance(v.Pose.Point)+geom.Length(turned) < geom.Length(limit)
 }
 
@@ -294,7 +294,7 @@ const (
 
 // besideShip is the share of the outline that must be in view of an obstacle that is seen for the
 // first time within a miniature's reach of a ship: half of a round miniature that hangs over its
-// base's edge fitted a round rock, the rest of which the base would have hidden (picture 215).
+// base's edge fitted a round rock whose rest the base would have hidden (picture 215).
 const besideShip = 0.75
 
 func sq(x float64) float64 { return x * x }
@@ -629,8 +629,8 @@ func (f *Finder) things(known []vision.ObstacleView, lights []paperLight) []visi
 	return out
 }
 
-// reach returns where the squares lie in which blobs were noticed: first those whose middles plain holds, and of a blob of which
-// it holds none all; then all of every blob.
+// reach returns where the squares lie in which blobs were noticed: first those whose middles plain holds, or all squares of
+// a blob if it holds none of them; then all of every blob.
 func (f *Finder) reach(blobs []blob, plain []bool, half int) (some, all []bool) {
 	w, h := f.diff.view.width, f.diff.view.height
 	some, all = make([]bool, len(plain)), make([]bool, len(plain))

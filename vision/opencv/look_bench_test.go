@@ -96,7 +96,7 @@ func BenchmarkHeadingByLook(b *testing.B) {
 				ours = min(ours, cpuTime(func() {
 					s, ok, err := f.Near(frame, hint)
 					require.NoError(b, err)
-					require.True(b, ok && math.Abs(float64((s.Pose.Heading-1.3).Signed())) < 0.02)
+					require.True(b, ok && float64(s.Pose.Heading.Distance(1.3)) < 0.02)
 				}))
 				theirs = min(theirs, cpuTime(match.all))
 			}

@@ -144,7 +144,7 @@ type rimFit struct {
 	cov    geom.Cov3
 	cells  [4][token.MaxCells]cellState
 	shown  [4][token.MaxCells]shows
-	keys   [4]int     // cells of each side beside which the keyline is in view
+	keys   [4]int     // cells of each side next to which the keyline is in view
 	corner [4]bool    // corner at the clockwise end of each side shows the print
 	shares [4]float64 // share of each side's pixels that agree with the print
 	misfit [4]float64 // rms of each side's residual over its contrast
@@ -336,7 +336,7 @@ func (f *rimFit) solve() bool {
 			return false
 		}
 		f.apply(step)
-		if f.pose.Point.Distance(start.Point) > 4 || math.Abs(float64((f.pose.Heading-start.Heading).Signed())) > 0.2 {
+		if f.pose.Point.Distance(start.Point) > 4 || f.pose.Heading.Distance(start.Heading) > 0.2 {
 			return false
 		}
 		small := math.Abs(step[0]) + math.Abs(step[1]) + 20*math.Abs(step[2])
@@ -580,7 +580,7 @@ func (f *rimFit) apply(step []float64) {
 	f.sigma = math.Min(math.Max(f.sigma+k*step[3], 0.35/f.scale), mostBlur/f.scale)
 	for s := range f.levels {
 		for i := range 3 {
-			// There is no light below none, and of clipped paper nobody knows how light it is.
+			// There is no light below none, and of clipped paper no one knows how light it is.
 			f.levels[s][i] = min(math.Max(f.levels[s][i]+step[4+3*s+i], 0), mostLight)
 		}
 	}

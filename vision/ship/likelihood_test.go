@@ -89,7 +89,7 @@ func TestAShipIsReadThroughBlurAndClipping(t *testing.T) {
 			d := s.Pose.Sub(pose.Point)
 			assert.Less(t, math.Abs(d.X)/math.Sqrt(s.Covariance[0]), 3.0, "%s, %+v: x off by %.3f mm", id, c, d.X)
 			assert.Less(t, math.Abs(d.Y)/math.Sqrt(s.Covariance[4]), 3.0, "%s, %+v: y off by %.3f mm", id, c, d.Y)
-			assert.Less(t, math.Abs(float64((s.Pose.Heading-pose.Heading).Signed()))/math.Sqrt(s.Covariance[8]), 3.0, "%s, %+v: heading", id, c)
+			assert.Less(t, float64(s.Pose.Heading.Distance(pose.Heading))/math.Sqrt(s.Covariance[8]), 3.0, "%s, %+v: heading", id, c)
 		}
 	}
 }

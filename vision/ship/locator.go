@@ -218,7 +218,7 @@ func covered(ships []found, c candidate) bool {
 // repeats reports whether nearly the same candidate was tried.
 func repeats(tried []candidate, c candidate) bool {
 	for _, t := range tried {
-		if t.token == c.token && t.pose.Distance(c.pose.Point) < 1.2 && math.Abs(float64((t.pose.Heading-c.pose.Heading).Signed())) < 0.03 {
+		if t.token == c.token && t.pose.Distance(c.pose.Point) < 1.2 && t.pose.Heading.Distance(c.pose.Heading) < 0.03 {
 			return true
 		}
 	}
@@ -237,7 +237,7 @@ func clashes(ships []found, s found) bool {
 }
 
 // dropTwins removes ships whose code was read in two places: one of them is wrong, and
-// nobody can say which unless it shows twice as large a share of its own cells. It returns
+// no one can say which unless it shows twice as large a share of its own cells. It returns
 // where each such code was read too.
 func dropTwins(ships []found) (kept []found, twins []vision.DuplicateID) {
 	for i, s := range ships {

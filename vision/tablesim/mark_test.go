@@ -86,7 +86,7 @@ func TestWhatIsNoMarkOfThatBaseIsRefused(t *testing.T) {
 	assert.Equal(t, got, same, "a sigma of 0 is the default")
 	turned, err := l.Mark(ship.Mark{Base: good.Base, Left: good.Right, Right: good.Left})
 	require.NoError(t, err)
-	assert.InDelta(t, math.Pi, math.Abs(float64((turned.Pose.Heading - got.Pose.Heading).Signed())), 1e-9, "left is the ship's left")
+	assert.InDelta(t, math.Pi, float64(turned.Pose.Heading.Distance(got.Pose.Heading)), 1e-9, "left is the ship's left")
 	for says, m := range map[string]ship.Mark{
 		"a large base is 80 mm":          {Base: engine.Large, Left: good.Left, Right: good.Right},
 		"not in the picture":             {Base: good.Base, Left: geom.Pixel{X: -1, Y: 3}, Right: good.Right},

@@ -184,7 +184,7 @@ func TestInACoarsePictureTheRightFaceIsFoundOrNone(t *testing.T) {
 			found++
 			assert.False(t, v.Flipped, "seed %d: %+v", seed, v.Pose)
 			assert.Less(t, float64(v.Pose.Distance(truth.Point)), 1.0, "seed %d", seed)
-			assert.Less(t, math.Abs(float64((v.Pose.Heading - truth.Heading).Signed())), 0.05, "seed %d", seed)
+			assert.Less(t, float64(v.Pose.Heading.Distance(truth.Heading)), 0.05, "seed %d", seed)
 		}
 	}
 	assert.GreaterOrEqual(t, found, 2)
@@ -211,7 +211,7 @@ func TestAMovedObstacleIsNotBelievedUntilThePictureRests(t *testing.T) {
 	assert.Less(t, worstOutline(got.Scene.Obstacles[0], table.Scene.Obstacles[0]), 0.6)
 }
 
-// A search beside keeps nobody waiting: until it ends, and after every change, nothing is
+// A search in the background keeps no one waiting: until it ends, and after every change, nothing is
 // said of the obstacles; what it found then is of the picture that it searched.
 func TestObstaclesAreSearchedForBesideThePictures(t *testing.T) {
 	if testing.Short() {
@@ -499,8 +499,8 @@ func BenchmarkObstaclesSearch(b *testing.B) {
 	}
 }
 
-// veiled is a picture on all of which a lamp mirrors with so much linear light, and noise of
-// some grey levels lies: the more light, the less grey levels there are in the same contrast.
+// veiled is a picture in which a lamp mirrors everywhere with so much linear light, under noise of
+// some grey levels: the more light, the less grey levels there are in the same contrast.
 func veiled(f vision.Frame, light, sigma float64, seed uint64) vision.Frame {
 	var level [256]float64
 	for i := range level {

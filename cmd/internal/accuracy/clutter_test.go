@@ -296,7 +296,7 @@ func (s *identityTally) add(t *testing.T, seed int, truth tablesim.Truth, got []
 	right := map[string]bool{}
 	for _, g := range got {
 		if w, ok := truth.Ship(g.ID); ok && w.Base == g.Base && w.Pose.Distance(g.Pose.Point) < 3 &&
-			math.Abs(float64((w.Pose.Heading-g.Pose.Heading).Signed())) < 2*deg {
+			w.Pose.Heading.Distance(g.Pose.Heading) < 2*deg {
 			right[g.ID] = true
 			continue
 		}

@@ -41,7 +41,7 @@ func (a *fitTally) String() string {
 
 // is reports whether a ship that was named is this one, where it stands.
 func (s sighting) is(g engine.Ship) bool {
-	return g.ID == s.id && float64(g.Pose.Distance(s.truth.Point)) < 3 && math.Abs(float64((g.Pose.Heading-s.truth.Heading).Signed())) < 2*deg
+	return g.ID == s.id && float64(g.Pose.Distance(s.truth.Point)) < 3 && g.Pose.Heading.Distance(s.truth.Heading) < 2*deg
 }
 
 // add compares one picture with its truth, and returns what is missing or wrong.

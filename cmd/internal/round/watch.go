@@ -168,7 +168,7 @@ const (
 // elsewhere reports whether a ship stands elsewhere than it did.
 func elsewhere(was, is *engine.Ship) bool {
 	d := is.Pose.Sub(was.Pose.Point).Norm()
-	turn := math.Abs(float64((is.Pose.Heading - was.Pose.Heading).Signed()))
+	turn := float64(is.Pose.Heading.Distance(was.Pose.Heading))
 	place := math.Sqrt(max(was.Covariance[0]+is.Covariance[0], was.Covariance[4]+is.Covariance[4]))
 	heading := math.Sqrt(was.Covariance[8] + is.Covariance[8])
 	return d > max(float64(elsewhereLeast), elsewhereSigmas*place) || turn > max(float64(elsewhereTurn), elsewhereSigmas*heading)
