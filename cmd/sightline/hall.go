@@ -81,11 +81,11 @@ type hallInviteCmd struct {
 
 // Run implements the command.
 func (c *hallInviteCmd) Run() error {
-	for option, path := range map[string]string{"-o": c.Output, "--png": c.PNG} {
-		if path == "" {
+	for _, file := range []struct{ option, path string }{{"-o", c.Output}, {"--png", c.PNG}} {
+		if file.path == "" {
 			continue
 		}
-		if err := pictures.CheckFile(option, path); err != nil {
+		if err := pictures.CheckFile(file.option, file.path); err != nil {
 			return fmt.Errorf("invite: %w", err)
 		}
 	}

@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"go/ast"
 	"go/parser"
@@ -41,25 +40,34 @@ func german(t *testing.T) catalogue.Catalogue {
 var sameInEvery = regexp.MustCompile(`^(Sightline.*|[A-Z]|Esc|[a-z-]+ [a-z-]+secret|page address|\{.*|σ|mm|1e|camera\.source|/overlay/all|` +
 	`sightline hall invite 7|Assault at the Satellite Array|Chance Engagement|Salvage Mission|Scramble the Transmissions)$`)
 
-// TestNoTextOfAPageIsOutsideTheCatalogue: each text of each page's HTML is in German too.
-func TestNoTextOfAPageIsOutsideTheCatalogue(t *testing.T) {
-	c := german(t)
-	pages := 0
-	for _, pattern := range []string{"static/*.html", "overlay/*.html", "../*/static/*.html"} {
+// eachPage calls look with the path and the text of every page, but for the overlays that the pattern
+// leaves out, and returns how many there are.
+func eachPage(t *testing.T, overlays string, look func(path, html string)) (pages int) {
+	t.Helper()
+	for _, pattern := range []string{"static/*.html", overlays, "../*/static/*.html"} {
 		found, err := filepath.Glob(pattern)
 		require.NoError(t, err)
 		for _, path := range found {
 			pages++
 			data, err := os.ReadFile(path)
 			require.NoError(t, err)
-			assert.True(t, strings.HasPrefix(path, "overlay/") || bytes.Contains(data, []byte(`texts.js"`)), "%s does not translate itself", path)
-			for _, text := range catalogue.Of(data) {
-				if _, ok := c[text]; !ok && !sameInEvery.MatchString(text) {
-					assert.Fail(t, "static/texts/de.json does not hold this text", "%s: %q", path, text)
-				}
-			}
+			look(path, string(data))
 		}
 	}
+	return pages
+}
+
+// TestNoTextOfAPageIsOutsideTheCatalogue: each text of each page's HTML is in German too.
+func TestNoTextOfAPageIsOutsideTheCatalogue(t *testing.T) {
+	c := german(t)
+	pages := eachPage(t, "overlay/*.html", func(path, html string) {
+		assert.True(t, strings.HasPrefix(path, "overlay/") || strings.Contains(html, `texts.js"`), "%s does not translate itself", path)
+		for _, text := range catalogue.Of([]byte(html)) {
+			if _, ok := c[text]; !ok && !sameInEvery.MatchString(text) {
+				assert.Fail(t, "static/texts/de.json does not hold this text", "%s: %q", path, text)
+			}
+		}
+	})
 	assert.GreaterOrEqual(t, pages, 15)
 }
 
@@ -69,35 +77,21 @@ func TestEveryPageHasTheSameHeader(t *testing.T) {
 	header := regexp.MustCompile(`(?s)<header class="top">\n  <img class="mark" [^>]*>\n  <h1.*?</h1>\n.*` +
 		`  <button type="button" class="theme" data-theme-button aria-label="Theme"><span aria-hidden="true">◐</span></button>\n` +
 		`(?:  <nav aria-label="Pages">.*<a href="/[a-z]*">[A-Za-z ]+</a></nav>\n)?</header>`)
-	pages := 0
-	for _, pattern := range []string{"static/*.html", "overlay/setup.html", "../*/static/*.html"} {
-		found, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		for _, path := range found {
-			pages++
-			data, err := os.ReadFile(path)
-			require.NoError(t, err)
-			assert.Regexp(t, header, string(data), path)
-			if !strings.HasSuffix(path, "index.html") && !strings.HasSuffix(path, "hall.html") {
-				assert.Regexp(t, `<a href="/">(Table|The hall)</a></nav>`, string(data), path)
-			}
+	pages := eachPage(t, "overlay/setup.html", func(path, html string) {
+		assert.Regexp(t, header, html, path)
+		if !strings.HasSuffix(path, "index.html") && !strings.HasSuffix(path, "hall.html") {
+			assert.Regexp(t, `<a href="/">(Table|The hall)</a></nav>`, html, path)
 		}
-	}
+	})
 	assert.GreaterOrEqual(t, pages, 16)
 }
 
 // TestNoValueOfAnOptionIsTranslated: an option without a value has its text for one, which
 // another language would change.
 func TestNoValueOfAnOptionIsTranslated(t *testing.T) {
-	for _, pattern := range []string{"static/*.html", "overlay/*.html", "../*/static/*.html"} {
-		found, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		for _, path := range found {
-			data, err := os.ReadFile(path)
-			require.NoError(t, err)
-			assert.NotContains(t, string(data), "<option>", path)
-		}
-	}
+	eachPage(t, "overlay/*.html", func(path, html string) {
+		assert.NotContains(t, html, "<option>", path)
+	})
 }
 
 // TestEveryHealthIsInTheCatalogue: how the table is, in a few words, in detail and with advice, is
