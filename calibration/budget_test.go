@@ -121,7 +121,7 @@ func TestTermsAreWhatDrawsOfTheirErrorsDo(t *testing.T) {
 }
 
 // TestTheErrorModelIsTheBudget: without print, insert play and noise, which a ship's
-// fit states by itself, a pose's place is as unsure as a point.
+// fit states on its own, a pose's place is as unsure as a point.
 func TestTheErrorModelIsTheBudget(t *testing.T) {
 	table := sampleRig(t)
 	u := DefaultUncertainty

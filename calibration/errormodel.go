@@ -28,7 +28,7 @@ func (m *ErrorModel) Budget() *Budget { return m.budget }
 // common scale gives to the pose of an object at a height z over the mat:
 // registration, lens, what its model leaves, the height of the object's top, the mat's
 // flatness, print and insert play. The scale moves all objects together: a scene holds
-// it by itself (engine.Scene.ScaleSigma). radius is half the object's size, over which
+// it on its own (engine.Scene.ScaleSigma). radius is half the object's size, over which
 // its heading is measured.
 func (m *ErrorModel) Systematic(pose geom.Pose, z, radius geom.Length) (cov geom.Cov3) {
 	camera, table := m.Parts(pose, z, radius)

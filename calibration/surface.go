@@ -12,8 +12,8 @@ import (
 // A mat is not flat, and one camera hardly sees it: a point that lies z too high looks
 // like one further out. The error has two parts. The smooth one (a bowed table, a
 // swollen board, a cloth that was rolled) varies over surfaceReach; the other is what
-// any cloth does over a hand's breadth. Both are taken as random fields of which only
-// sigma and reach are known: a field that was not measured has that sigma
+// any cloth does over a hand's breadth. Both are taken as random fields with known
+// sigma and reach, and no more: a field that was not measured has that sigma
 // everywhere, one that was measured at some places is known there, and between them
 // and beyond as far as its reach carries. That is kriging, or a Gaussian process. A
 // polynomial through the same places would be as smooth, but would claim to know the

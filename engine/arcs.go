@@ -52,7 +52,7 @@ func arcsOf(r Rules, s *Ship, buf []Arc) []Arc {
 //	  /     \
 //	 /  rear \
 //
-// The first edition's 180° arc is the front arc and, beside it, the two sectors
+// The first edition's 180° arc is the front arc and, next to it, the two sectors
 // from the front diagonals back to the points in the middle of the base's sides.
 // Beyond the base these sectors end on the line through the two points, so that
 // all three together are the half plane in front of it. The mobile arc is one of

@@ -418,7 +418,7 @@ func (e *extremes) add(l Line) {
 		e.l[0], e.l[1], e.n = l, l, 1
 		return
 	}
-	// The lines lie side by side, so that one that is further from either of the two kept
+	// The lines lie side by side, so one that is further from either of the two kept
 	// than those are apart takes the other's place.
 	d0, d1 := apart(l, e.l[0]), apart(l, e.l[1])
 	switch {

@@ -100,8 +100,8 @@ func ContactWords(distance geom.Length) string {
 	return fmt.Sprintf("touching by the guides; bases %.1f mm apart", distance.Millimeters())
 }
 
-// touching measures the signed gap between two ships' outlines with guides, of which
-// the bases' is given: the least gap of any two of their parts. The propagator is set for
+// touching measures the signed gap between two ships' outlines with guides, given the
+// gap between their bases: the least gap of any two of their parts. The propagator is set for
 // the two. Where no guide can matter it may be less than the gap, by what the guides
 // stand out at most.
 func (t *table) touching(a, b *measuredShip, bases geom.Interval) geom.Interval {
@@ -118,7 +118,7 @@ func (t *table) touching(a, b *measuredShip, bases geom.Interval) geom.Interval 
 }
 
 // touchingOutline measures the signed gap between a ship's outline with guides and the
-// outline of something else, of which the base's is given; as touching does.
+// outline of something else, given the gap between it and the base, as touching does.
 func (t *table) touchingOutline(o *measuredShip, r *obstacleOutline, base geom.Interval) geom.Interval {
 	reach := t.profile.reach(o.ship.Base)
 	if s, ok := t.withoutGuides(base, reach); ok {
@@ -250,8 +250,8 @@ func (g *propagator) partsSlack(a, b *parts) float64 {
 	return max(a.stretch(), b.stretch()) * g.intervalBound(a.base, b.base)
 }
 
-// eachNear calls visit with each part of one outline and each of the other of which
-// one at least is a guide, and which are near by a lower bound of how far apart they
+// eachNear calls visit with each pair of parts of the two outlines in which at least
+// one is a guide and which are near by a lower bound of how far apart they
 // are.
 func eachNear(a, b *parts, near func(least float64) bool, visit func(x, y *shape)) {
 	for i := range a.n {

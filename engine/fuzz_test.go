@@ -49,7 +49,7 @@ func (b *bits) place() float64 {
 		return grid * v
 	case kind < 200:
 		return grid*v + float64(kind)/256
-	case kind < 230: // a hair beside the grid
+	case kind < 230: // a hair next to the grid
 		return grid*v + math.Ldexp(float64(kind)-215, -40)
 	default:
 		return math.Ldexp(v, int(kind)-240)

@@ -323,7 +323,7 @@ func TestDecidedObstructionIsRight(t *testing.T) {
 						continue
 					}
 					if g.Attack.Obstruction.Verdict == "may" {
-						// The attacker chooses because nobody can tell these sides from
+						// The attacker chooses because no one can tell these sides from
 						// parallel ones: between such ones the choice must truly be there.
 						if w = squared.Arcs[i]; w.Attack == nil {
 							continue

@@ -341,7 +341,7 @@ func (t *table) anachronisms(ps []Problem) []Problem {
 	return ps
 }
 
-// outside reports a ship of which a part is outside the play area: it has fled.
+// outside reports a ship that is partly outside the play area: it has fled.
 func (t *table) outside(s *Ship) (Problem, bool) {
 	w, h := float64(t.scene.MatWidth), float64(t.scene.MatHeight)
 	if w <= 0 || h <= 0 {

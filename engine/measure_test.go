@@ -181,7 +181,7 @@ func TestEachEditionHasItsOwnArcs(t *testing.T) {
 }
 
 func TestAttackRangeIsMeasuredInsideTheArcOnly(t *testing.T) {
-	// B lies beside A's nose: its nearest corner (20+d, -20) is outside the front
+	// B lies next to A's nose: its nearest corner (20+d, -20) is outside the front
 	// arc, whose line x = y·tan 40.62° crosses B's left side.
 	s := scene(t, "2.5; A small 0 0 0; B large 110 100 0")
 	got := measurePair(t, &s, 3)

@@ -158,7 +158,7 @@ func (m *Measurer) touched(s *Scene, i, j int, p *PairVerdict) bool {
 	return false
 }
 
-// fingerprint is what a result depends on, bit by bit: two scenes of which they are equal
+// fingerprint is what a result depends on, bit by bit: two scenes with equal fingerprints
 // are measured alike.
 type fingerprint []uint64
 

@@ -40,7 +40,7 @@ type MoveResult struct {
 	FirstOverlapped []string // ships at the full pose (G113); for a drop, ships over the device (G185)
 	Touching        []string // ships in contact at the final pose (G100, G101, G109)
 	// Ships that the rules treat as overlapped: the touched ones in 1e (G112), the first
-	// ones after (G113), of which in 2.5 the friendly ones if there are any (G114).
+	// ones after (G113), in 2.5 only the friendly ones if there are any (G114).
 	Overlapped   []string
 	MovedThrough []string // ships under the template (G115, G163)
 	Obstacles    []Hit    // from the nearest at the start outward (G168)
@@ -545,8 +545,8 @@ func unless(o Outcome) Outcome {
 	return o
 }
 
-// finish decides where a move ends, of which the full pose overlaps other ships
-// or not (G103 to G111), and looks at what lies there.
+// finish decides where a move ends, whether or not its full pose overlaps other ships
+// (G103 to G111), and looks at what lies there.
 func (m *mover) finish(c *path, full stop, hit Outcome) {
 	m.result.FullyExecuted, m.result.InFull = len(m.result.FirstOverlapped) == 0, unless(hit)
 	var stops []stop
@@ -776,7 +776,7 @@ func (m *mover) ofParts(t *thing, ask func(geom.Polygon) margin) margin {
 	return free
 }
 
-// ask is each for a thing, of which nothing but its reach may be known.
+// ask is each for a thing about which perhaps only its reach is known.
 func (m *mover) ask(t *thing, n int, what string, ask func(int) margin) Outcome {
 	if !t.unknown {
 		return m.each(n, what, ask)
@@ -985,7 +985,7 @@ func (m *mover) outside(at geom.Pose, parts [][]geom.Point) {
 const deviceGuide = 1.8 * geom.Millimeter
 
 // devicePose returns the pose of a device at the end of a template: its card's
-// edge flush with the end, its guides beside it, facing the ship.
+// edge flush with the end, its guides next to it, facing the ship.
 func devicePose(c *path, outline []geom.Point) geom.Pose {
 	front := math.Inf(-1)
 	for _, p := range outline {

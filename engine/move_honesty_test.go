@@ -22,7 +22,7 @@ import (
 type moveQuestion func(*engine.Scene) (engine.MoveResult, error)
 
 // verdictsOf lists every question that a move answers and its outcome. An end that
-// the rules let the player choose answers by itself.
+// the rules let the player choose answers on its own.
 func verdictsOf(s *engine.Scene, r *engine.MoveResult) map[string]engine.Outcome {
 	a := map[string]engine.Outcome{"flees": r.Flees}
 	undecided := func(q string) bool { return slices.Contains(r.Undecided, q) }

@@ -304,7 +304,7 @@ func (d *relativeError) edges(points []geom.Point, w, h float64) (out [4]margin)
 	return out
 }
 
-// judged refines a question of which a bound of the slack in any direction is known:
+// judged refines a question when a bound of its slack in any direction is known:
 // what even that bound decides needs no more.
 func judged(gap, bound float64, refine func() margin) margin {
 	if bound == 0 || math.Abs(gap) > bound {

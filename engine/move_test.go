@@ -143,7 +143,7 @@ func TestOverlaps(t *testing.T) {
 			{engine.Rules25, 2, 1, 2, []string{"C"}},
 			{engine.Rules25, 1, 2, 2, []string{"B", "C"}}, // enemies only: any of them
 			{engine.Rules25, 1, 1, 1, []string{"B", "C"}}, // friends only
-			{engine.Rules25, 0, 1, 2, []string{"B", "C"}}, // whose ship it is nobody knows
+			{engine.Rules25, 0, 1, 2, []string{"B", "C"}}, // whose ship it is no one knows
 			{engine.Rules25, 1, 1, 0, []string{"B", "C"}}, // C may be a friend too
 			{engine.Rules20, 1, 1, 2, []string{"B", "C"}}, // 2.0 has no such rule
 			{engine.Rules1e, 1, 1, 2, []string{"B", "C"}}, // nor has the first edition
@@ -335,7 +335,7 @@ func TestDrops(t *testing.T) {
 	}
 	s := scene(t, "2.5; A small 0 0 0; B small 0 -85 0")
 	r := drop(s, "straight 1")
-	// G182 G195: rear edge, 40 mm of template, then the card, its guides beside the template.
+	// G182 G195: rear edge, 40 mm of template, then the card, its guides next to the template.
 	assertPose(t, 0, -20-40-(32.6/2-1.8), 0, r.Final)
 	assert.Equal(t, []string{"B"}, r.FirstOverlapped, "G185")
 	r = drop(s, "bank left 1")

@@ -67,7 +67,7 @@ func TestPeersUseTheRulersWidth(t *testing.T) {
 
 func TestPeersTakeObstaclesForCircles(t *testing.T) {
 	s := scene(t, "2.5; A small 0 0 0; B small 0 300 45; r square 0 0 0 1")
-	s.Obstacles[0].Outline = []geom.Point{{X: 10, Y: 50}, {X: 20, Y: 50}, {X: 20, Y: 250}, {X: 10, Y: 250}} // long and thin, beside the line
+	s.Obstacles[0].Outline = []geom.Point{{X: 10, Y: 50}, {X: 20, Y: 50}, {X: 20, Y: 250}, {X: 10, Y: 250}} // long and thin, next to the line
 	assert.Equal(t, "never", arcNamed(t, measurePair(t, &s, 3), engine.ArcFront).Attack.Obstruction.Verdict)
 }
 
@@ -91,7 +91,7 @@ func TestPeersDoNotAskAboutObstructionOutsideArcs(t *testing.T) {
 
 func TestPeersIgnoreTheArcForTheAttackRange(t *testing.T) {
 	// G3–G5, G65, and the question that players asked: the range inside the arc
-	// beside the overall range.
+	// besides the overall range.
 	s := scene(t, "2.5; A small 0 0 0; B large 150 100 0")
 	p := measurePair(t, &s, 3)
 	front := arcNamed(t, p, engine.ArcFront)

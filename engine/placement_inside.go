@@ -7,7 +7,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// ErrOutside is the error for a ship of which no part is inside the play area.
+// ErrOutside is the error for a ship that has no part inside the play area.
 var ErrOutside = errors.New("no part of it is inside the play area")
 
 // RangeOfItself returns the range of an object to itself: 0 in 2.0 and 2.5 (G18),

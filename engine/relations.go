@@ -9,8 +9,8 @@ import "fmt"
 // the sides of its base, another ship is.
 type Side int8
 
-// The sides. The zero value is for editions that know none, the last two for a ship
-// of which the measurement cannot say, and for one whose nose is not seen.
+// The sides. The zero value is for editions that know none. The last two are for a ship
+// that is too close to the line to call, and for one whose nose is not seen.
 const (
 	SideNone     Side = iota
 	SideInFront       // wholly in front of the mid line
@@ -136,7 +136,7 @@ func (p *PairVerdict) Beyond(band int) Outcome { return p.Range.Beyond(band) }
 func (p *PairVerdict) Within(band int) Outcome { return p.Farthest.At(0, band) }
 
 // InArcAt reports whether the target is inside an arc at a range from lo to hi,
-// measured inside that arc whatever the weapon: the third quantity beside range
+// measured inside that arc whatever the weapon: the third quantity besides range
 // and attack range (G28–G30).
 func (p *PairVerdict) InArcAt(a Arc, lo, hi int) Outcome {
 	v := p.Arc(a)

@@ -405,8 +405,8 @@ func (m *mover) slideMargin(best Outcome) {
 	}
 }
 
-// reasonsAt lists what blocks the place x. closed asks of x itself, of which the
-// ends of stretches are not a part.
+// reasonsAt lists what blocks the place x. closed asks of x itself, which does not
+// include the ends of stretches.
 func reasonsAt(bs []blockedRun, x float64, closed bool) string {
 	var whys []string
 	for _, b := range bs {

@@ -90,7 +90,7 @@ func TestWhatForbidsAReposition(t *testing.T) {
 		assert.Equal(t, "leaves the play area", repositioned(t, s, "A", "boost straight").Options[0].Why)
 	})
 	t.Run("G89 G90 any place on the declared side", func(t *testing.T) {
-		// A rock beside the base's middle leaves no room for the centred template;
+		// A rock next to the base's middle leaves no room for the centred template;
 		// slid back it passes.
 		s := scene(t, "1e; A small 0 0 0; rock square 40 5 0 10")
 		r := repositioned(t, s, "A", "barrel-roll right")

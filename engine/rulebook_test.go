@@ -61,7 +61,7 @@ func TestTheRuleBookOnRange(t *testing.T) {
 	}
 }
 
-// G3, G4, G5, G28, G29 and G65: a large ship stands beside the arc with one corner in
+// G3, G4, G5, G28, G29 and G65: a large ship stands next to the arc with one corner in
 // it. Its range is 1, its attack range is 2, and by the bullseye it is no target.
 func TestTheRuleBookOnRangeAndAttackRange(t *testing.T) {
 	for _, rules := range []string{"1e", "2.0", "2.5"} {
@@ -157,7 +157,7 @@ func TestTheRuleBookOnObstruction(t *testing.T) {
 }
 
 // G33: where the closest point cannot be told, the attacker chooses: of two sides that
-// nobody could tell from parallel ones, one end is surely clear of the rock and one surely
+// no one could tell from parallel ones, one end is surely clear of the rock and one surely
 // behind it. Where only the measurement cannot tell which end is the nearer, and a
 // player could, it is too close to call.
 func TestTheRuleBookOnLinesThatCannotBeTold(t *testing.T) {
@@ -350,7 +350,7 @@ func TestTheRuleBookOnAllArcsTogether(t *testing.T) {
 }
 
 // G105, G106, G107 and G108: a ship that backs up keeps the middles of both pairs of
-// guides on the template's line, which goes on straight past both ends. Here turn 1
+// guides on the template's line, which continues straight past both ends. Here turn 1
 // to the right, centre line of 35 mm, laid from the front edge at (0, 20).
 func TestTheRuleBookOnTheLineBackedUpAlong(t *testing.T) {
 	offLine := func(p geom.Point) float64 {

@@ -59,7 +59,7 @@ func HasSections(r Rules, s *Ship) bool {
 }
 
 // SectionOutlines returns the convex pieces that a section of a huge ship is made
-// of, in the ship's own frame: of four corners each, as a base has, of which one may
+// of, in the ship's own frame. Each has four corners, as a base has; one of them may
 // lie on a side.
 func SectionOutlines(p *Profile, s *Ship, section Section) [][]geom.Point {
 	w, l := p.Size(s.Base)

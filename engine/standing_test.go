@@ -181,7 +181,7 @@ func TestBarredIsAskedByActAndPair(t *testing.T) {
 }
 
 // In the first edition a maneuver that has just overlapped a ship makes the two touch, also
-// where nobody keeps the relation; of others contact alone does not say it.
+// where no one keeps the relation; of others contact alone does not say it.
 func TestAnOverlapIsKnownWithoutTheWholeRelation(t *testing.T) {
 	s := scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 0 -40 0")
 	for _, id := range []string{"A", "B"} {
@@ -199,7 +199,7 @@ func TestAnOverlapIsKnownWithoutTheWholeRelation(t *testing.T) {
 	assert.Equal(t, engine.NoView, all[0].Outcome)
 }
 
-// G97, G98: a ship that has just boosted, rolled or moved in full overlapped nobody, and
+// G97, G98: a ship that has just boosted, rolled or moved in full overlapped no one, and
 // so touches none that it is in contact with. Others may touch all the same.
 func TestAShipThatMovedWithoutAnOverlapTouchesNone(t *testing.T) {
 	s := scene(t, "1e; A small 0 0 0; B small 0 40 0; C small 0 -40 0")

@@ -128,8 +128,8 @@ func (e *relativeError) lengthError(l *lengthError, u geom.Point, a, b int, p, q
 	}
 }
 
-// interval returns the interval of the length at k standard deviations, of which scale
-// is that of the error of scale.
+// interval returns the interval of the length at k standard deviations; scale is the
+// standard deviation of the error of scale.
 func (l *lengthError) interval(k, val, scale float64) geom.Interval {
 	d := k*math.Sqrt(l.variance+sq(scale)) + l.secondOrder
 	return geom.Interval{Lo: val - d, Val: val, Hi: val + d}

@@ -107,7 +107,7 @@ func TestBlindAreasSurviveTheWireForm(t *testing.T) {
 	}
 }
 
-// What nobody can tell from an obstacle, or would have noticed as one, may keep a ship
+// What no one can tell from an obstacle, or would have noticed as one, may keep a ship
 // that stands against it from attacking: G175, G177, G178; and from locks: G179.
 func TestWhatMayBeAnObstacleAgainstABaseIsNotPassedOver(t *testing.T) {
 	for _, c := range []struct {

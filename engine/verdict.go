@@ -173,7 +173,7 @@ type Options struct {
 	// should they be in contact: Touching says nothing of them.
 	MayTouch Touching
 
-	// Overlapped lists pairs that are known to touch in the first edition, where nobody
+	// Overlapped lists pairs that are known to touch in the first edition, where no one
 	// keeps the relation of all ships: one has just overlapped the other.
 	Overlapped Touching
 

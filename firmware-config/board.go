@@ -31,7 +31,7 @@ type Board struct {
 type Lamp struct {
 	Pin       string // as the header names it: "GPIO17"
 	ActiveLow bool   // lit when the pin is low
-	Label     string // what stands beside it; "" for its name
+	Label     string // what stands next to it; "" for its name
 }
 
 // Display is a small screen on an I²C bus or an SPI port.
@@ -164,7 +164,7 @@ var (
 	spiPort = regexp.MustCompile(`^(SPI|/dev/spidev)[0-9]\.[0-9]$`)
 )
 
-// maxLabel is what fits beside a lamp.
+// maxLabel is what fits next to a lamp.
 const maxLabel = 24
 
 // board checks the values and gives them their types.

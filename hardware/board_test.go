@@ -18,7 +18,7 @@ import (
 	"sightline/hardware"
 )
 
-// discard is a log that nobody reads.
+// discard is a log that no one reads.
 func discard() *slog.Logger { return slog.New(slog.NewTextHandler(io.Discard, nil)) }
 
 // pin is a fake GPIO output. It has one holder at a time and is dark without one, as

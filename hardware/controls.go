@@ -56,7 +56,7 @@ type Push struct {
 }
 
 // Button makes pushes of a button's levels: a press counts when it is released, so
-// that it can be told from a hold. The zero value is a button that nobody touches.
+// that it can be told from a hold. The zero value is a button that no one touches.
 type Button struct {
 	Debouncer
 	down   bool
@@ -157,7 +157,7 @@ func (q *Quadrature) moved(before int) int {
 	return step
 }
 
-// Resume takes the lines' levels anew after edges were lost. What was under way is
+// Resume takes the lines' levels again after edges were lost. What was under way is
 // forgotten: whatever follows, no step comes from it, and none the wrong way round.
 func (q *Quadrature) Resume(a, b bool) { *q = Quadrature{a: a, b: b} }
 
@@ -228,7 +228,7 @@ type decoder struct {
 
 // edge takes an edge. full says that the kernel's queue was full when it was read. A
 // gap in the edges' numbers then means that the queue ran over, and nothing is said
-// until the lines have been read anew: a step with a hole in it might seem to go the
+// until the lines have been read again: a step with a hole in it might seem to go the
 // other way. Any other gap is a bounce that was faster than the kernel's handler, which
 // makes one edge of several, with the level at which they ended: nothing is lost.
 func (d *decoder) edge(e Edge, full bool) []Did {
@@ -271,7 +271,7 @@ func (d *decoder) pushed(p Push, ok bool) []Did {
 }
 
 // StaleAfter is how old an input may be when it is handed on. One that waited longer,
-// because the program was busy or stopped, would do something that nobody wants now.
+// because the program was busy or stopped, would do something that no one wants now.
 const StaleAfter = 300 * time.Millisecond
 
 // Fresh reports whether an input may still be handed on.

@@ -72,7 +72,7 @@ const edgeWait = 500 * time.Millisecond
 const edgeLate = 2 * time.Millisecond
 
 // Run reads the controls until ctx is cancelled and hands on what people do, one
-// input after the other. A control that is missing or fails is tried again by itself.
+// input after the other. A control that is missing or fails is tried again on its own.
 // What could not be handed on for longer than StaleAfter is dropped.
 func (c *Controls) Run(ctx context.Context, do func(Did)) error {
 	var readers sync.WaitGroup
@@ -196,7 +196,7 @@ func (c *Controls) deliver(did Did, do func(Did)) {
 }
 
 // Dropped returns how many inputs were too old to be handed on, and how often the
-// kernel had to drop edges because nobody read them.
+// kernel had to drop edges because no one read them.
 func (c *Controls) Dropped() (stale, lost int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -25,7 +25,7 @@ type edge struct {
 }
 
 // bounce returns the edges of a contact that goes to a level at a time and bounces:
-// an odd number of edges, the last of which is within the given time.
+// an odd number of edges, the last within the given time.
 func bounce(r *rand.Rand, at time.Duration, high bool, within time.Duration) []edge {
 	out := []edge{{at, high}}
 	for range r.IntN(15) {
@@ -199,7 +199,7 @@ func TestAStepThatIsTakenBackDoesNotCount(t *testing.T) {
 	assert.Empty(t, turns(append(half, back...)))
 }
 
-// Whatever the kernel has to drop, nobody is moved in a direction in which nobody
+// Whatever the kernel has to drop, no one is moved in a direction in which no one
 // turned, and what comes after the next detent counts again.
 func TestLostEdgesLoseStepsButNeverTurnThemRound(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))

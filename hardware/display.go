@@ -109,7 +109,7 @@ func (d *Display) Draw(img *image1bit.VerticalLSB) error {
 }
 
 // ask sends something that changes nothing: a chip that is gone does not acknowledge
-// it. (On SPI nobody ever does.)
+// it. (On SPI no one ever does.)
 func (d *Display) ask() error { return d.dev.SetContrast(d.o.contrast()) }
 
 // blank empties the picture and switches the chip off.
@@ -122,7 +122,7 @@ func (d *Display) blank() error {
 func (d *Display) Close() error { return d.bus.Close() }
 
 // How a display that fails is tried again, how often one that seems well is asked
-// whether it is still there, and how often it is sent everything anew: one that lost
+// whether it is still there, and how often it is sent everything again: one that lost
 // its power between two questions answers as if nothing had been, and shows nothing.
 const (
 	retryFirst  = time.Second
@@ -150,7 +150,7 @@ type screen struct {
 	display *Display // nil: closed; opened again at retryAt
 	everUp  bool     // the display has held a picture of ours
 	failure error
-	news    error // a failure that nobody was told of yet
+	news    error // a failure that no one was told of yet
 	retryIn time.Duration
 	retryAt time.Time
 	askAt   time.Time
@@ -258,7 +258,7 @@ func (s *screen) close() {
 	s.display, s.shown = nil, nil
 }
 
-// wait waits until nobody is at work, and reports whether that came to pass in time.
+// wait waits until no one is at work, and reports whether that came to pass in time.
 // The caller holds mu.
 func (s *screen) wait(within time.Duration) bool {
 	late := false

@@ -144,7 +144,7 @@ func obstructionText(s State) string {
 	case s.Obstructed == engine.Indeterminate:
 		return "obstr. ?"
 	}
-	return "rocks n/a" // not watched: never "clear" for what nobody looks at
+	return "rocks n/a" // not watched: never "clear" for what no one looks at
 }
 
 // drawBand draws the range as large as it fits and returns the column of dots at

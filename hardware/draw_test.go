@@ -54,7 +54,7 @@ func TestDisplayLooksAsAgreed(t *testing.T) {
 }
 
 // compare fails when the picture differs from the golden one by more than the
-// tolerance, and then writes both and their difference beside each other.
+// tolerance, and then writes both and their difference next to each other.
 func compare(t *testing.T, path string, got image.Image) {
 	t.Helper()
 	f, err := os.Open(path)

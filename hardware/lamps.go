@@ -49,7 +49,7 @@ func (l Light) String() string {
 	return [...]string{"dark", "lit", "blinking", "flashing"}[max(0, min(int(l), 3))]
 }
 
-// The blink patterns. 2 Hz is seen at a glance and disturbs nobody; a flash every two
+// The blink patterns. 2 Hz is seen at a glance and disturbs no one; a flash every two
 // seconds says that the box is alive, and cannot be taken for blinking.
 const (
 	BlinkHalf  = 250 * time.Millisecond // a blinking lamp is lit that long, then dark that long
@@ -104,7 +104,7 @@ func Lights(s State) (lights [NumLamps]Light) {
 }
 
 // forbidden shows an attack that the rules forbid where the ships stand: not as one that
-// can be made. open: nobody can tell whether they do.
+// can be made. open: no one can tell whether they do.
 func forbidden(lights *[NumLamps]Light, open bool) {
 	arc, overlap := &lights[LampInArc], &lights[LampOverlap]
 	switch {

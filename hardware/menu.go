@@ -78,7 +78,7 @@ type Menu struct {
 	touched  time.Time // last
 }
 
-// MenuIdle is how long nobody touches anything before the answer is shown again.
+// MenuIdle is how long no one touches anything before the answer is shown again.
 const MenuIdle = 20 * time.Second
 
 // The menu's entries.
@@ -127,7 +127,7 @@ func (m Menu) Handle(in Input, w World, now time.Time) (Menu, []Command) {
 	return m.atList(in, w)
 }
 
-// at returns the menu as it is at an instant: nobody's after MenuIdle.
+// at returns the menu as it is at an instant: no one's after MenuIdle.
 func (m Menu) at(now time.Time) Menu {
 	if !m.touched.IsZero() && now.Sub(m.touched) >= MenuIdle {
 		return Menu{answer: m.answer}

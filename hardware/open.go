@@ -13,7 +13,7 @@ type Wiring struct {
 	Name      string
 	Lines     [NumLamps]string // GPIO line names, "GPIO17"; "" for a lamp that is not fitted
 	ActiveLow [NumLamps]bool   // lit when the line is low
-	Labels    [NumLamps]string // what stands beside each lamp, for the page; "" for its name
+	Labels    [NumLamps]string // what stands next to each lamp, for the page; "" for its name
 	Controls  [NumControls]ControlLines
 
 	Bus         string // of the display: "I2C1", or "SPI0.0"; "" for no display
@@ -27,7 +27,7 @@ type Wiring struct {
 }
 
 // Open returns the panel of the wiring. Nothing is touched yet, and nothing need be
-// there: what is missing is named by the panel's String and tried again by itself.
+// there: what is missing is named by the panel's String and tried again on its own.
 func Open(w Wiring, log *slog.Logger) *Board {
 	p := Parts{Name: w.Name, Log: log}
 	for i, name := range w.Lines {

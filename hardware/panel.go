@@ -17,7 +17,7 @@ import (
 // changed. Show and Halt may be called from different goroutines.
 type Panel interface {
 	// Show shows the state. An error means that a part just failed; the panel
-	// goes on without it and tries again by itself where that makes sense.
+	// continues without it and tries again on its own where that makes sense.
 	Show(State) error
 	// Halt puts every lamp out and blanks the display.
 	Halt() error
@@ -45,7 +45,7 @@ type State struct {
 	AttackerChooses bool
 
 	// NoAttack says why the rules forbid the attack where the ships stand, "" when
-	// nothing speaks against it. NoAttackOpen: nobody can tell whether they do.
+	// nothing speaks against it. NoAttackOpen: no one can tell whether they do.
 	NoAttack     string
 	NoAttackOpen bool
 

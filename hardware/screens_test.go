@@ -58,7 +58,7 @@ func onScreen(inputs string) hardware.State {
 }
 
 // TestThePicturesInTheDocs keeps docs/screens as the program draws it: -update draws
-// them anew. They are twice as large as the display, so that a browser shows every dot.
+// them again. They are twice as large as the display, so that a browser shows every dot.
 func TestThePicturesInTheDocs(t *testing.T) {
 	for name, s := range screens {
 		var got bytes.Buffer

@@ -59,7 +59,7 @@ var (
 )
 
 // LightsAt returns the lights that point at a place on the mat, ascending: on every
-// side those that lie straight beside it, and at least the nearest one.
+// side those that lie straight next to it, and at least the nearest one.
 func (l StripLayout) LightsAt(xMM, yMM float64) []int {
 	total := 0.0
 	for _, s := range l.Sides {

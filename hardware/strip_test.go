@@ -46,7 +46,7 @@ func TestLightsPointAtPlaces(t *testing.T) {
 	}
 }
 
-// The lights that point at a place are exactly those beside it, by the plain way:
+// The lights that point at a place are exactly those next to it, by the plain way:
 // where every light lies.
 func TestLightsAreThoseBesideThePlace(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))

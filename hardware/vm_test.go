@@ -93,7 +93,7 @@ func i2cGlass(t testing.TB, g *glass) {
 }
 
 // simulated returns the file of a line of the simulated GPIO chip. Looking for the
-// chip is slow there: its folder is remembered until it is plugged in anew.
+// chip is slow there: its folder is remembered until it is plugged in again.
 func simulated(t testing.TB, line, file string) string {
 	t.Helper()
 	if chipFolder == "" {
@@ -208,7 +208,7 @@ func TestVMEachLampFollowsItsVerdict(t *testing.T) {
 	}
 	require.NoError(t, b.Halt())
 	for i, line := range lampLines {
-		if i != int(activeLowLamp) { // a line that nobody holds has no level of its own
+		if i != int(activeLowLamp) { // a line that no one holds has no level of its own
 			assert.False(t, level(t, line), line)
 		}
 	}
@@ -295,7 +295,7 @@ func TestVMADisplayThatIsUnpluggedComesBackWithTheRightPicture(t *testing.T) {
 	require.NoError(t, show(first, 0))
 	require.True(t, g.shows(first))
 
-	set(t, "chip", 0) // nobody answers
+	set(t, "chip", 0) // no one answers
 	g.unplug()
 	require.NoError(t, show(second, 0))
 	require.ErrorContains(t, show(second, 0), "no such device or address")
@@ -308,7 +308,7 @@ func TestVMADisplayThatIsUnpluggedComesBackWithTheRightPicture(t *testing.T) {
 	assert.True(t, g.shows(second))
 	assert.Equal(t, "vm: 8 of 8 lamps; display", b.String())
 
-	g.unplug() // for a moment: nobody noticed
+	g.unplug() // for a moment: no one noticed
 	for range 11 {
 		require.NoError(t, show(second, time.Second))
 	}

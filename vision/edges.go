@@ -36,7 +36,7 @@ func (s EdgeSight) Visible() float64 {
 	return min((s.Sides[0]+s.Sides[2])*across+(s.Sides[1]+s.Sides[3])*(0.5-across), 1)
 }
 
-// EdgeShip makes a ship of a base that was found by its edges. quarters says that nobody
+// EdgeShip makes a ship of a base that was found by its edges. quarters says that no one
 // knows which way its nose points: of the four, or of the two of a huge base.
 func EdgeShip(id string, player int, base engine.Base, s EdgeSight, quarters bool) engine.Ship {
 	return engine.Ship{ID: id, Player: player, Base: base, Pose: s.Pose, Covariance: s.Covariance, Seen: "edges", Visible: s.Visible(),

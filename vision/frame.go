@@ -10,7 +10,7 @@ import (
 )
 
 // Frame is one picture of the table. It is immutable once made: everyone may
-// read it, nobody may write to it.
+// read it, no one may write to it.
 type Frame struct {
 	Gray  *image.Gray // the luma picture that is measured; bounds start at (0, 0)
 	Color *BGR        // the same picture in colour for people, or nil

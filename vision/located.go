@@ -17,7 +17,7 @@ type Located struct {
 	Scene engine.Scene
 	Ships []ShipView // one for each ship of Scene, in the same order
 
-	// Obstacles is how the scene's obstacles were seen; nil when nobody looks for them.
+	// Obstacles is how the scene's obstacles were seen; nil when no one looks for them.
 	Obstacles *ObstacleSight
 
 	// Doubtful says that the picture may not show the table as the calibration has it: a
@@ -117,6 +117,6 @@ type ShipView struct {
 	Fit      geom.Cov3     // the fit's part of the ship's covariance; the rest is the calibration's and the object's own
 
 	// Shared is the part of the ship's covariance that another camera over the same table
-	// shares or may share; zero: nobody knows, all of it may be.
+	// shares or may share; zero: no one knows, all of it may be.
 	Shared geom.Cov3
 }

@@ -76,7 +76,7 @@ type UnknownObject struct {
 // ObstacleSight is what a picture says of the obstacles on the table.
 type ObstacleSight struct {
 	// Unseen says in a few words why obstacles are not watched; empty when they are,
-	// so that one that is not listed is not there, but for where Unknown lies.
+	// so one that is not listed is not there, except where Unknown lies.
 	Unseen string
 	// Captured is when the picture was taken that the rest speaks of. It may be older than
 	// the one that was located: a search takes longer than a picture lasts.

@@ -79,7 +79,7 @@ func TestAVerificationHoldsForTheCalibrationThatItWasMadeWith(t *testing.T) {
 	assert.Contains(t, r.Stale(&other, &other), "another calibration file")
 	assert.False(t, r.Answer(&other, &other).Holds)
 
-	// Registered anew: a hair's breadth off is the same calibration, 3 mm is not.
+	// Registered again: a hair's breadth off is the same calibration, 3 mm is not.
 	anew := file
 	anew.Extrinsics = anew.Extrinsics.Perturbed(calibration.Vec3{}, calibration.Vec3{0.02, 0, 0})
 	assert.Empty(t, r.Stale(&file, &anew))

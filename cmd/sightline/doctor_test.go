@@ -18,7 +18,7 @@ import (
 	"sightline/cmd/internal/terminal"
 )
 
-// broken is a box of which only the account and the processor's files are looked at.
+// broken is a box; only its account and the processor's files are looked at.
 func broken(groups ...string) doctor.Box {
 	return doctor.Box{
 		FS:   os.DirFS("testdata/no-such-box"),

@@ -107,7 +107,7 @@ func printMove(out io.Writer, r *engine.MoveResult) error {
 	switch {
 	case r.Outside != "": // a device lies in one place, whatever is in the way
 		printPose(w, "device", r.Final)
-	case len(r.Options) == 1 && !r.Options[0].Range && r.Options[0].Legal != engine.Yes: // it does not end there, or nobody can say
+	case len(r.Options) == 1 && !r.Options[0].Range && r.Options[0].Legal != engine.Yes: // it does not end there, or no one can say
 		printPose(w, "would end", r.Final)
 		there = " there"
 	case !r.Chosen:
@@ -175,7 +175,7 @@ func printMoveOptions(w io.Writer, r *engine.MoveResult) {
 	}
 }
 
-// isNotLooked tells what nobody saw from what is too close.
+// isNotLooked tells what no one saw from what is too close.
 func isNotLooked(undecided string) bool { return undecided == engine.NotLooked }
 
 // noMat is why nothing is said of the play area.

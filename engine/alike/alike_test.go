@@ -156,7 +156,7 @@ func (g *game) exchange(ids []string) {
 	a.Pose, b.Pose = g.hand(b.Pose), g.hand(a.Pose)
 }
 
-// Twenty games with three to six ships alike: moves of one ship and of two that nobody saw, ships that hands exchange, and ships
+// Twenty games with three to six ships alike: moves of one ship and of two that no one saw, ships that hands exchange, and ships
 // that were off the table together. No ship ever gets another's name, and few double moves have to be asked about.
 func TestScriptedGames(t *testing.T) {
 	games := 20

@@ -69,7 +69,7 @@ func parse(data []byte) (scenes []engine.Scene, list bool, err error) {
 }
 
 // foreign says what a file is that is no scene, and where a key of a scene belongs that
-// stands beside the list of scenes.
+// stands next to the list of scenes.
 func foreign(f *fields) error {
 	for _, k := range f.keys {
 		switch k {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A camera that chooses exposure, gain, white balance and focus by itself changes what is
+// A camera that chooses exposure, gain, white balance and focus on its own changes what is
 // measured while a hand is in the picture. Where its driver lets it, they are held still.
 
 // SettingKind is what is wished of one of a camera's controls.

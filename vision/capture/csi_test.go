@@ -155,8 +155,8 @@ func TestASilentChildDoesNotHoldUpACancelledReader(t *testing.T) {
 	assert.Less(t, time.Since(began), 5*time.Second)
 }
 
-// jpegOf is a grey JPEG picture with a preview picture, of which the end-of-image marker
-// could be taken for its own, in a segment.
+// jpegOf is a grey JPEG picture with a preview picture in a segment, whose end-of-image
+// marker could be taken for its own.
 func jpegOf(t *testing.T, level uint8) []byte {
 	t.Helper()
 	encode := func(w int) []byte {
@@ -265,7 +265,7 @@ func BenchmarkRawPictureOf1080p(b *testing.B) {
 	}
 }
 
-// A camera's exposure is set by starting it anew with it; what it chose is what it says.
+// A camera is restarted to set its exposure; what it chose is what it says.
 func TestTheExposureOfACSICameraIsHeld(t *testing.T) {
 	const w, h = 40, 12
 	child, dir := fakeChild(t, `echo "$@" >> all

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// csiCamera is a Raspberry Pi camera: a child process that is started anew when one of its
+// csiCamera is a Raspberry Pi camera: a child process that is restarted when one of its
 // controls was set, which takes the camera about a second.
 type csiCamera struct {
 	name string
@@ -119,7 +119,7 @@ func (d csiControls) Query(id ControlID) (ControlRange, error) {
 	return ControlRange{}, ErrNoControl
 }
 
-// Get implements ControlDevice. What the camera chose by itself is what rpicam-vid says of its
+// Get implements ControlDevice. What the camera chose on its own is what rpicam-vid says of its
 // last picture.
 func (d csiControls) Get(id ControlID) (int32, error) {
 	r, err := d.Query(id)
@@ -143,7 +143,7 @@ func (d csiControls) Get(id ControlID) (int32, error) {
 	return min(max(int32(math.Round(v)), r.Min), r.Max), nil
 }
 
-// Set implements ControlDevice. It shows when the camera has been started anew.
+// Set implements ControlDevice. It shows when the camera has been started again.
 func (d csiControls) Set(id ControlID, value int32) error {
 	r, err := d.Query(id)
 	if err != nil {

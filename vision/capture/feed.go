@@ -355,7 +355,7 @@ func (s *feedSession) run(ctx context.Context, f *Feed) {
 	s.mu.Lock()
 	s.source, s.name = source, name
 	s.mu.Unlock()
-	if ctx.Err() != nil { // too late: nobody waits for it any more
+	if ctx.Err() != nil { // too late: no one waits for it any more
 		return
 	}
 	f.opened(s, name)

@@ -21,7 +21,7 @@ type ImageOptions struct {
 	// as fast as they are asked for.
 	FPS float64
 	// Skipped, when set, is told of each picture that cannot be read, and the source
-	// goes on with the next one; when none can be read, that is an error. When it is nil, the source also goes on, and says at
+	// continues with the next one; when none can be read, that is an error. When it is nil, the source also continues, and says at
 	// its end which pictures it could not read, in place of io.EOF.
 	Skipped func(path string, err error)
 	// Repeat begins again with the first picture after the last one, for ever.

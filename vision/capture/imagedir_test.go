@@ -33,7 +33,7 @@ func readPNG(path string) (vision.Frame, error) {
 	return vision.Frame{Gray: m.(*image.Gray)}, nil
 }
 
-// pictureDir writes pictures whose only pixel is 10, 20, 30 and other files beside them.
+// pictureDir writes pictures whose only pixel is 10, 20, 30 and other files next to them.
 func pictureDir(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

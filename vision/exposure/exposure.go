@@ -26,7 +26,7 @@ const (
 	settledLevel = 4.0  // grey levels by which two looks may differ
 	leaveAfter   = 3    // looks outside what stays held before it is left
 	mostStep     = 4.0  // factor of one change
-	blindStep    = 0.5  // factor where white is clipped: by how much nobody can see
+	blindStep    = 0.5  // factor where white is clipped: by how much no one can see
 	deadChanges  = 3    // changes that show no effect before a control is given up
 	mostChanges  = 24   // without coming to rest, after which the level is taken as it is
 	leastEffect  = 0.25 // share of the expected change, in logarithms of light

@@ -46,7 +46,7 @@ const (
 	LeastInk     = 60.0 // grey levels between black and white
 	noisyPixel   = 12.0 // grey levels
 	bandedLight  = 0.02 // of the light
-	blankShare   = 0.25 // of the whole picture: the markers' paper is a fiftieth of it, a light table beside the mat half
+	blankShare   = 0.25 // of the whole picture: the markers' paper is a fiftieth of it, a light table next to the mat half
 	glareStep    = 6    // px between the samples of the mat
 	bandRows     = 16   // of the picture, that are compared together
 	bandColumns  = 48

@@ -443,7 +443,7 @@ func RefineChessboard(g *image.Gray, px []geom.Pixel, cols, rows int) bool {
 	return true
 }
 
-// ChessboardGoesOn reports whether the pattern goes on beyond the corners that were
+// ChessboardGoesOn reports whether the pattern continues beyond the corners that were
 // found, so that they are a part of a larger board: on one of the four sides a whole
 // further row of places, one square on, are corners as well. At the true edge of a
 // board there are none, because its outermost squares end in paper there.

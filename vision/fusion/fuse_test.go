@@ -98,7 +98,7 @@ func TestEqualCamerasHalveOnlyWhatIsTheirOwn(t *testing.T) {
 	got := fuse(t, Options{}, v, v).Scene.Ships[0].Covariance
 	assert.InDelta(t, 0.04+0.01, got[0], 2e-4)
 
-	// Where nobody says what is shared, all but the fit may be.
+	// Where no one says what is shared, all but the fit may be.
 	v.Ships = []vision.ShipView{{ID: "A1"}}
 	got = fuse(t, Options{}, v, v).Scene.Ships[0].Covariance
 	assert.InDelta(t, 0.06, got[0], 2e-4, "nothing was learnt from the second")
@@ -304,7 +304,7 @@ func rockAt(name string, x float64) vision.ObstacleView {
 	return v
 }
 
-// bentAt is a sight of an L, whose middle lies beside it.
+// bentAt is a sight of an L, whose middle lies next to it.
 func bentAt(x float64) vision.ObstacleView {
 	v := rockAt("bent", x)
 	v.Outline = []geom.Point{{X: x - 20, Y: 480}, {X: x + 20, Y: 480}, {X: x + 20, Y: 490}, {X: x - 10, Y: 490}, {X: x - 10, Y: 520},

@@ -42,7 +42,7 @@ func Obstacles(views []vision.Located, ships []engine.Ship, o Options) vision.Lo
 }
 
 // obstacles puts together what the views that watch obstacles say of them. What one
-// recognised lies there; two that differ over one place make it a thing that nobody
+// recognised lies there; two that differ over one place make it a thing that no one
 // knows, as does one that another sees the empty mat at. A thing to one that another
 // recognised is what that one says, as far as the thing goes no further. Any other thing
 // that one sees stays one, though another sees the empty mat there: it may stand up and hide

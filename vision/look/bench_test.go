@@ -25,7 +25,7 @@ func benchBase(b *testing.B, base engine.Base) (*Finder, vision.Frame, geom.Pose
 	return NewFinder(d.table, &Library{Looks: []*Look{l}}, calibration.Uncertainty{}), d.draw(1), at
 }
 
-// What it costs to follow a ship by its card, and to find its heading where nobody knows it.
+// What it costs to follow a ship by its card, and to find its heading where no one knows it.
 func BenchmarkNear(b *testing.B) {
 	for _, base := range bases {
 		f, frame, at := benchBase(b, base)

@@ -7,7 +7,7 @@ import (
 	"sightline/vision/dots"
 )
 
-// Naming is what the dots on a base say of which ship it is.
+// Naming says which ship a base is by the dots on it.
 type Naming struct {
 	Read  dots.Reading
 	Ship  string // the only one of those that it may be which has these dots; "": they do not say

@@ -14,7 +14,7 @@ import (
 const (
 	signStep   = 2.0 // mm between places, and between the cells of a look
 	signTurns  = 120 // headings that larger bases are compared in
-	signSmall  = 2   // of which small ones are compared in every so many
+	signSmall  = 2   // small bases are compared in every so many of them
 	signWindow = 3   // mm: means and deviations are those of a square that reaches so far from its middle
 	signLeast  = 0.5 // standard deviations from the mean that have a sign
 	signHalf   = 1.0 // score of half of the rows from which the others are compared

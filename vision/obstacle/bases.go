@@ -14,7 +14,7 @@ import (
 	"sightline/vision/token"
 )
 
-// A base whose code is not read, and of which nobody has said which ship it is, is found by what differs from the
+// A base whose code is not read, and which no one has named, is found by what differs from the
 // empty mat: its outline is sought in the difference (edgefield.go), its pose fitted to its four edges (ship.FitBase), and
 // it is believed only if it shows its guides (guides.go), which no card, dial or tile has. It has a size and
 // a place, a heading up to quarter turns, and no name: it is called ?1, ?2 … until a person says which ship it is.
@@ -44,7 +44,7 @@ const (
 	baseRadius   = 57  // mm: of the largest square base
 )
 
-// Bases finds the bases on the mat whose code is not read: those that are not among the ships, of which it is said what
+// Bases finds the bases on the mat whose code is not read: those that are not among the ships, given by what
 // they hide of it.
 func (f *Finder) Bases(frame vision.Frame, ships []geom.Polygon) []vision.UnidentifiedBase {
 	f.compare(frame)

@@ -10,7 +10,7 @@ import (
 // the distance transform of directed chamfer matching (Liu et al., Fast Directional
 // Chamfer Matching, CVPR 2010), over few directions.
 //
-// A shadow or another thing beside a token moves the border of what differs from the
+// A shadow or another thing next to a token moves the border of what differs from the
 // mat, but not the token's own edge in this field.
 type edgeField struct {
 	light, gx, gy, strength []float32
@@ -18,7 +18,7 @@ type edgeField struct {
 }
 
 // edgeDirections is into how many directions half a turn is divided. An edge counts
-// for its direction and both beside it.
+// for its direction and both next to it.
 const edgeDirections = 8
 
 // edgeContrast is how many times the median slope an edge's slope must be.

@@ -46,7 +46,7 @@ const (
 	matLevel   = 12.0 // grey levels of a class of noise
 	matClass   = 60   // cells from which a class is measured
 	matOutlier = 6    // standard deviations: more says no more
-	matSteeper = 1.35 // times the noise of the class beside it
+	matSteeper = 1.35 // times the noise of the class next to it
 
 	matShift    = 0.39 // px: how far the empty mat may be misplaced, rms (0.15 px²)
 	matRounding = 1.0  // grey levels that rounding, compression and the light's own unevenness leave
@@ -118,9 +118,9 @@ func levelOf(d *subtraction, k int) int {
 }
 
 // measureNoise takes the spread of the residual at each grey level of the mat, outwards from
-// the level of which there is most. Photons and the camera's curve change it slowly from
-// level to level: a class that is much noisier than its neighbour is one of which more than
-// half is covered.
+// the most frequent level. Photons and the camera's curve change it slowly from
+// level to level: a class that is much noisier than its neighbour is more than
+// half covered.
 func (m *matTest) measureNoise(d *subtraction) {
 	var by [matLevels][]float64
 	for k := 0; k < len(m.rest); k += 7 {
@@ -343,7 +343,7 @@ const (
 	lightLevel = 60  // grey level from which the mat has light to lose
 )
 
-// widen takes the mean energies of the squares of an obstacle's width, of which a cell's counts for most at most.
+// widen takes the mean energies of the squares of an obstacle's width; a cell counts for at most most.
 func (m *matTest) widen(half int, most float32) {
 	for k, e := range m.energy {
 		if m.wide[k] = min(e, most); m.mean[k] < 0 { // as the edge of a shadow is

@@ -28,7 +28,7 @@ const (
 	regionMost     = 2.5 // weight of a sample that is surely no mat
 	regionDarker   = 0.3 // weight of one that is darker than the mat: it may be shadow
 	regionRelative = 0.03
-	regionSlip     = 0.3 // mm by which the mat may lie beside where it was learnt
+	regionSlip     = 0.3 // mm by which the mat may lie off where it was learnt
 	regionInwards  = 2.0 // mm by which a border may lie further in, prints being dark there
 	regionOutwards = 1.3 // mm by which it may lie further out
 	regionGlare    = 6.0 // noises by which the mat's level near a token may be off

@@ -86,7 +86,7 @@ func TestAFinerPictureSaysTheSameOfAProfile(t *testing.T) {
 		r := &regionFit{}
 		for i := range 18*fine + 1 {
 			d := 0.0
-			if i < 13*fine { // it goes on half a millimetre too far
+			if i < 13*fine { // it extends half a millimetre too far
 				d = 6
 			}
 			r.d, r.variance = append(r.d, d), append(r.variance, 4)

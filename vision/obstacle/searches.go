@@ -3,10 +3,10 @@ package obstacle
 import "sync"
 
 // Searches lets the searches for obstacles of several cameras go on one after the other:
-// the main camera's begin at once, a further camera's wait until neither one of the main camera's
-// nor another one goes on. So that however many cameras there are, no more than two
-// searches take a processor from the pictures. Its zero value is ready; nil stands for one
-// camera alone.
+// the main camera's begin at once, a further camera's wait until no search of the main
+// camera's and no other one is under way. However many cameras there are, no more than two
+// searches then take a processor from the pictures. Its zero value is ready; nil stands for
+// one camera alone.
 type Searches struct {
 	mu    sync.Mutex
 	freed sync.Cond

@@ -34,7 +34,7 @@ func TestSearchesOfFurtherCamerasWait(t *testing.T) {
 	assert.Equal(t, int32(1), most.Load(), "one after the other")
 
 	further := s.begin(true)
-	s.begin(false)() // the main camera waits for nobody
+	s.begin(false)() // the main camera waits for no one
 	further()
 	var none *Searches
 	none.begin(true)()

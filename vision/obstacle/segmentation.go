@@ -67,7 +67,7 @@ func medianOf(v []float32, state []regionState) float32 {
 }
 
 // mark tells what is no mat: where the energy of the residual, or of its mean over a few
-// cells, is many times what is usual. Beside something of much contrast the blur of the
+// cells, is many times what is usual. Next to something of much contrast the blur of the
 // lens is no part of it. a, b, energy and light are work.
 func (m *segmentation) mark(t *matTest, a, b, energy, light []float32) {
 	w, h := m.w, m.h

@@ -176,8 +176,8 @@ func (d *subtraction) followLight() {
 	}
 }
 
-// measureNoise takes the spread of the difference over the whole mat, of which far
-// more than half is empty.
+// measureNoise takes the spread of the difference over the whole mat: far
+// more than half of it is empty.
 func (d *subtraction) measureNoise() {
 	sample := make([]float64, 0, len(d.diff)/17+1)
 	for k := 0; k < len(d.diff); k += 17 {

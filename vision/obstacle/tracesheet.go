@@ -286,7 +286,7 @@ func bites(paper, tokens []bool, w, h int) (out []TracedToken) {
 	grid := subtraction{view: &matView{width: w, height: h}, mask: paper}
 	deep := int(biteDepth / traceStep)
 	for _, sheet := range grid.blobs(int(paperArea / (traceStep * traceStep))) {
-		// The sheet by itself, with a margin, so that what follows is not done for all the mat.
+		// The sheet on its own, with a margin, so that what follows is not done for all the mat.
 		box := image.Rect(sheet.box.Min.X-2*deep, sheet.box.Min.Y-2*deep, sheet.box.Max.X+2*deep, sheet.box.Max.Y+2*deep)
 		bw, bh := box.Dx(), box.Dy()
 		whole := make([]bool, bw*bh)

@@ -14,7 +14,7 @@ import (
 	"sightline/vision"
 )
 
-// openMats is the number of Mats that nobody has closed yet.
+// openMats is the number of Mats that no one has closed yet.
 func openMats() int { return gocv.MatProfile.Count() }
 
 func TestEveryMatIsClosed(t *testing.T) {

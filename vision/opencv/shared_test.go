@@ -13,7 +13,7 @@ import (
 	"sightline/engine/geom"
 )
 
-// shared returns a path in the material beside the repository, and skips the test
+// shared returns a path in the material next to the repository, and skips the test
 // when it is not there: that material is not ours to copy.
 func shared(t *testing.T, parts ...string) string {
 	t.Helper()

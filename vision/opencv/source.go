@@ -19,7 +19,7 @@ import (
 
 // OpenOptions control how a source is opened; the zero value is the default.
 type OpenOptions struct {
-	Width, Height int     // asked of a camera; 0: what it gives by itself (CSI: 1920×1080)
+	Width, Height int     // asked of a camera; 0: what it gives on its own (CSI: 1920×1080)
 	FPS           float64 // asked of a camera, and the pace of a directory; 0: the camera's own, 2 pictures a second
 	FourCC        string  // pixel format asked of a V4L2 camera; "": MJPG, without which most USB cameras are slow at 1080p
 
@@ -51,7 +51,7 @@ const directoryFPS = 2
 //	csi:[CAMERA][,mjpeg]        a Raspberry Pi CSI camera, by a child process (also rpicam:)
 //
 // "sim:" is not opened here: package tablesim does that. What can be checked without
-// OpenCV (a missing file, nobody at the address) is, so that the error says it.
+// OpenCV (a missing file, no one at the address) is, so that the error says it.
 func Open(ctx context.Context, spec string, o OpenOptions) (vision.Source, error) {
 	if o.OpenTimeout <= 0 {
 		o.OpenTimeout = 5 * time.Second

@@ -39,7 +39,7 @@ const (
 	edgeWeakest  = 0.26 // share of every side: where one is not found at all, what lies opposite may be any other edge
 	edgeAllSeen  = 0.45 // share of the whole outline that must be found
 	edgeMisfit   = 0.15 // mm, the largest rms residual of a square
-	// mm, that of one of which edgeSideSeen of every side is found, and edgeMost of all: a camera's own grain and a rim
+	// mm, that of a square with edgeSideSeen of every side found, and edgeMost of all: a camera's own grain and a rim
 	// a pixel wide scatter the places so far
 	edgeCoarse = 0.30
 	edgeMost   = 0.6

@@ -206,7 +206,7 @@ func cornerOf(l geom.Point) int {
 //	I = o (1 - S(d)S(e)) + w (S(d)S(e) - S(d-1)S(e-1)) + k S(d-1)S(e-1)
 //
 // The keyline must also end there: a longer side, or the same side a few cells
-// further along, shows a white cell where the corner should turn, but goes on.
+// further along, shows a white cell where the corner should turn, but continues.
 func (f *rimFit) judgeCorners() {
 	const reach = float64(token.Corner) - 0.5 // up to the first cell's blur
 	hx, hy := f.token.Half()
@@ -274,7 +274,7 @@ const (
 	// texture of a rock, up to 45.5 and 20.4. Of 759 ships in their places one was fitted with more, 1.48 px.
 	softBlur   = 1.4
 	softFactor = 1.5
-	// sideLead is the lead of a ship of which one side is whole: three cells.
+	// sideLead is the lead of a ship that shows one whole side: three cells.
 	sideLead = 9
 )
 
@@ -370,7 +370,7 @@ const (
 	beyondTo   = 3.0
 )
 
-// goesOn reports whether the keyline of a side goes on beyond one of its corners: then it is a
+// goesOn reports whether the keyline of a side continues beyond one of its corners: then it is a
 // piece of a longer base's side, whose word recurs. In coarse pictures judgeCorners has hardly a
 // pixel there to see it by. Another base that touches this one with its side in line looks the same,
 // so that it is asked only of a ship that a single side names. On a mat as light as the keyline
@@ -382,7 +382,7 @@ func (l *Locator) goesOn(g *image.Gray, s token.Side) bool {
 	if !line.valid {
 		return false
 	}
-	// light returns the light on the keyline, and of the ground beside it.
+	// light returns the light on the keyline, and of the ground next to it.
 	light := func(a float64) (key, ground float64, ok bool) {
 		x, y := line.pixel(a, float64(token.Keyline)/2)
 		key, ok1 := lightAt(g, x, y)
@@ -413,7 +413,7 @@ func (l *Locator) goesOn(g *image.Gray, s token.Side) bool {
 	return false
 }
 
-// minKeyContrast is the difference in light between a keyline and the ground beside it from
+// minKeyContrast is the difference in light between a keyline and the ground next to it from
 // which goesOn compares them: 15 grey levels over a dark mat.
 const minKeyContrast = 0.012
 

@@ -44,7 +44,7 @@ func readAs(print, as token.Token, at geom.Point, turn int, seen func(geom.Point
 					key++
 				}
 			}
-			// A mean squared residual of 0.06 is a cell of which 6 % is wrong.
+			// A mean squared residual of 0.06 is a cell with 6 % of its area wrong.
 			switch {
 			case same >= points-1:
 				f.cells[s][i] = cellAgrees

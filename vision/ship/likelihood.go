@@ -21,8 +21,8 @@ type shows struct {
 }
 
 const (
-	// coveredCell is the share of cells that something covers on a side that is in view, and coveredSide that of sides of which
-	// nothing is in view: a ship is not refused for what its miniature hides.
+	// coveredCell is the share of cells that something covers on a side that is in view, and coveredSide the share of sides that
+	// are not in view at all: a ship is not refused for what its miniature hides.
 	coveredCell = 0.25
 	coveredSide = 0.3
 	// unseenRatio is how often a cell of a side in view is not seen over how often it is elsewhere.
@@ -132,7 +132,7 @@ func (f *rimFit) sideSum(e *evidence, code token.ShipCode, turn, s, shift int) (
 
 // recurringLead is the lead of a huge ship over itself whole words further along, where its long sides carry the same
 // cells. Its front and rear count where their keylines are in view: elsewhere mat and panel look like dark cells. It does not reach
-// beyond an end of which both corners are seen to turn: one corner alone a miniature's edge may feign.
+// beyond an end whose two corners are both seen to turn: one corner alone a miniature's edge may feign.
 func (f *rimFit) recurringLead(e *evidence) float64 {
 	code := f.token.Code
 	along := func(shift int) float64 {

@@ -332,7 +332,7 @@ func TestPosesCarryTheSystematicPart(t *testing.T) {
 	require.NoError(t, err)
 	b, err := doubting.Locate(vision.Frame{Gray: g})
 	require.NoError(t, err)
-	// 2 mm of height at 50 mm beside the camera's foot, from 1.2 m: 0.083 mm in x and y.
+	// 2 mm of height at 50 mm from the camera's foot, from 1.2 m: 0.083 mm in x and y.
 	added := b.Scene.Ships[0].Covariance[0] - a.Scene.Ships[0].Covariance[0]
 	assert.InDelta(t, 0.0836, math.Sqrt(added), 0.002)
 }
@@ -351,7 +351,7 @@ func BenchmarkLocateSmallMat(b *testing.B) {
 	}
 }
 
-// A token in a hand above the mat would be told beside where it is. The camera that is nearer to all
+// A token in a hand above the mat would be reported next to where it is. The camera that is nearer to all
 // that it sees shows it so.
 func TestATokenHeldAboveTheMatIsNotOnIt(t *testing.T) {
 	table := visiontest.Table(visiontest.Scale)

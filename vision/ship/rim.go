@@ -190,16 +190,16 @@ const (
 )
 
 // relative returns the light of the cells' row over [a, b] as a part of the
-// keyline's light beside it, so that a shadow across the side changes nothing.
+// keyline's light next to it, so that a shadow across the side changes nothing.
 func (p *profile) relative(a, b float64) float64 {
 	return relativeLight(p.mean(p.cells, a, b), p.mean(p.key, a, b))
 }
 
-// relativeLight is a cell's grey level as a part of the keyline's beside it, cut
+// relativeLight is a cell's grey level as a part of the keyline's next to it, cut
 // off where the keyline is covered.
 func relativeLight(cell, key float64) float64 { return min(cell/max(key, 0.0037), 2) }
 
-// correlation gathers what was seen beside what is printed, for Pearson's coefficient.
+// correlation gathers what was seen against what is printed, for Pearson's coefficient.
 type correlation struct{ sx, sy, sxx, syy, sxy, n float64 }
 
 func (c *correlation) add(seen, printed float64) {
@@ -286,7 +286,7 @@ const (
 	leastSharp = 0.55
 	// endMost is how light the dark corners may seem between the darkest cell and the lightest.
 	endMost = 0.7
-	// lightCorner is how light a corner may seem beside the keyline: under a blur of 1.2 mm dark ones have up to 1.5.
+	// lightCorner is how light a corner may seem next to the keyline: under a blur of 1.2 mm dark ones have up to 1.5.
 	lightCorner = 1.7
 )
 
@@ -307,7 +307,7 @@ func hardDecision(shown *[token.WordBits]float64) (bits uint16, least [2]int) {
 	return bits, least
 }
 
-// decode finds the word that cells in a row show, the first of which is number i0 of its side. The light that
+// decode finds the word that cells in a row show; the first is number i0 of its side. The light that
 // spilt over from a cell's neighbours is taken away; beyond the row lie ends. Of the two cells that are least clear each is
 // taken both ways (Chase, A class of algorithms for decoding block codes with channel measurement information, 1972).
 func decode(value []float64, i0 int, ends [2]float64, seen [2]bool, share float64) (best reading, ok bool) {
@@ -448,7 +448,7 @@ func (f *finder) bloom(g *image.Gray, p0, dir geom.Point, length float64) float6
 	return 0
 }
 
-// alongPiece reads a side of which the edge is a piece, or the whole, and where it is as long as a
+// alongPiece reads a side when the edge is a piece of it, or the whole, and where it is as long as a
 // huge base is wide, the fronts of those too.
 func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, length float64, out []candidate) []candidate {
 	side := float64(token.SideLength(print.base, print.side))
@@ -505,7 +505,7 @@ func (f *finder) alongPiece(g *image.Gray, print sidePrint, p0, dir geom.Point, 
 }
 
 const (
-	// readStep is the step in mm in which the places of a side along an edge are tried, and a third of it beside those
+	// readStep is the step in mm in which the places of a side along an edge are tried, and a third of it next to those
 	// that read by nearlyRead.
 	readStep   = 1.0
 	nearlyRead = 0.7
@@ -521,7 +521,7 @@ const (
 	surelyLong = 80 + edgeSlack
 )
 
-// alongHuge reads the edge as a piece of a huge base's long side: the cells beside the piece
+// alongHuge reads the edge as a piece of a huge base's long side: the cells next to the piece
 // alone, for the miniature hides others. A word recurs every twelve cells, so that a piece without an
 // end may stand in several places: a short one is taken to have one.
 func (f *finder) alongHuge(g *image.Gray, p0, dir geom.Point, length float64, out []candidate) []candidate {

@@ -276,7 +276,7 @@ var boardStops = []struct{ u, v, share, tiltX, tiltY, roll float64 }{
 	{0.58, 0.45, 0.38, -6, -36, 170},
 }
 
-// The beats of the held board: at each stop it rests for boardRest, then goes on to
+// The beats of the held board: at each stop it rests for boardRest, then continues to
 // the next within boardMove. After the last stop it is laid away for boardAway.
 const (
 	boardRest = 1600 * time.Millisecond
@@ -294,7 +294,7 @@ func BoardStops() []Grip {
 	return out
 }
 
-// BoardLength is how long the scripted hands take until they begin anew.
+// BoardLength is how long the scripted hands take until they begin again.
 var BoardLength = time.Duration(len(boardStops))*(boardRest+boardMove) + boardAway
 
 // Toward returns the grip on the way to another one, at a share 0…1 of it.

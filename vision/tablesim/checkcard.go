@@ -19,7 +19,7 @@ type LaidStrip struct {
 	Scale float64     // printed size over the designed one; 0: 1
 }
 
-// LayCard lays the check card's two strips beside each other about a place, the one
+// LayCard lays the check card's two strips next to each other about a place, the one
 // for the mat at its left: prints at the given heights over the mat.
 func LayCard(card verify.Card, at geom.Pose, heights [2]geom.Length) []LaidStrip {
 	const apart = 52.0 // from the place to each strip's middle, mm
@@ -127,7 +127,7 @@ func (s *laidStrip) color(h *hit, _ ray, _ *ground) rgb {
 	return printed(color.RGBA{8, 8, 8, 255})
 }
 
-// light darkens the table beside a strip that stands on bases.
+// light darkens the table next to a strip that stands on bases.
 func (s *laidStrip) light(x, y, z float64) float64 {
 	dz := s.z - z
 	if dz < 0.5 {

@@ -16,7 +16,7 @@ const (
 	knobLate                        = 2   // pictures after which a change shows
 	usualExposure                   = 100 // in 100 µs: CameraModel.Gain as it is
 	mostExposure                    = 2000
-	mostGain                        = 64 // of which every 16 double the light
+	mostGain                        = 64 // every 16 double the light
 )
 
 // exposureKnobs are a camera model's exposure and gain. They are safe for use by several

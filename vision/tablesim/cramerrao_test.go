@@ -137,7 +137,7 @@ func leastSigmas(t *testing.T, info [9]float64) (out [3]float64) {
 
 // TestTheFitIsNearTheCramerRaoBound measures the pose of bare ships in many exposures of the
 // same table. What changes from exposure to exposure is held against the bound; what
-// stays, the fit's own bias on the pixel grid, noise cannot bound, and is stated beside it.
+// stays, the fit's own bias on the pixel grid, noise cannot bound, and is stated next to it.
 func TestTheFitIsNearTheCramerRaoBound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it draws and searches many pictures: run without -short")

@@ -171,7 +171,7 @@ func (p *plane) at(x, y, w, h int) float32 {
 }
 
 // convolve smooths a picture of one channel, w×h, in both directions; beyond its edge it
-// goes on as at the edge.
+// continues as at the edge.
 func convolve(from, to []float32, w, h int, taps []float32, workers int) {
 	n := len(taps) / 2
 	parallel(workers, h, func(s *tracer, y int) {

@@ -388,7 +388,7 @@ func randomLook(rng *rand.Rand) Look {
 	return l
 }
 
-// randomClutter lays cards and dice beside the mat and a template or two on it.
+// randomClutter lays cards and dice next to the mat and a template or two on it.
 func randomClutter(rng *rand.Rand, s engine.Scene) []Clutter {
 	w, h := float64(s.MatWidth), float64(s.MatHeight)
 	ink := func() color.RGBA {

@@ -12,7 +12,7 @@ import (
 
 // The scripted game. Ten ships stand so that the interesting answers are all on
 // the table: A1 has B1 at range 2 in its front arc, A2 has B2 in its bullseye at
-// range 1, A3 and B3 are within 0.3 mm of the end of range 1 (nobody can tell by
+// range 1, A3 and B3 are within 0.3 mm of the end of range 1 (no one can tell by
 // camera), A4 and B4 touch side by side, and a rock lies between A5 and B5. Then
 // the players execute one maneuver after the other. Each ship that moves ends where
 // it began (four turns, a Koiogran turn there and one back), so that the game can go
@@ -152,7 +152,7 @@ const (
 	beatHand  = beatIn + beatMove + beatOut
 )
 
-// ScriptLength is how long the scripted game takes before it begins anew.
+// ScriptLength is how long the scripted game takes before it begins again.
 var ScriptLength = time.Duration(len(scriptManeuvers)) * (beatStill + beatHand)
 
 // scriptAt returns the scene and the hands at a time of the full game.
@@ -230,7 +230,7 @@ func scriptTable(o Options) *Table {
 		t.Minis[s.ID] = RandomMini(rng, s.Base)
 	}
 	if !o.Small {
-		t.Clutter = randomClutter(rng, t.Scene)[:3] // those beside the mat
+		t.Clutter = randomClutter(rng, t.Scene)[:3] // those next to the mat
 	}
 	return t
 }

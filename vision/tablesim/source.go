@@ -271,8 +271,8 @@ type Source struct {
 	turn     atomic.Pointer[int64]      // of ShowTurn
 	screen   atomic.Pointer[image.RGBA] // of the projector
 	thrown   time.Time                  // when the file that it shows was changed
-	beside   []Clutter                  // that lies beside the mat
-	still    *engine.Scene              // that stands in place of the game; nil: the game goes on
+	beside   []Clutter                  // that lies next to the mat
+	still    *engine.Scene              // that stands in place of the game; nil: the game continues
 
 	light  float64                      // factor of what there is, through a camera model
 	knobs  *exposureKnobs               // of a camera model; nil: it has none
@@ -416,7 +416,7 @@ func (s *Source) Hold(b *HeldBoard) {
 
 // Lay lays the strips of a check card on the mat from the next frame on, with the
 // ships, rocks and hands put away; without strips it takes them up again and the game
-// goes on. It is safe to call while Next runs.
+// continues. It is safe to call while Next runs.
 func (s *Source) Lay(strips ...LaidStrip) {
 	own := append([]LaidStrip(nil), strips...)
 	s.laid.Store(&own)

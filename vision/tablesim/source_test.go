@@ -116,7 +116,7 @@ func TestTheSourceKeepsItsFrameRate(t *testing.T) {
 		assert.Equal(t, uint64(i+1), f.Seq)
 		assert.Equal(t, time.Unix(1000, 0).Add(time.Duration(i)*250*time.Millisecond), f.Captured)
 	}
-	// Behind by a second, it goes on at once and does not hurry after.
+	// Behind by a second, it continues at once and does not hurry after.
 	c.now, c.slept = c.now.Add(time.Second), 0
 	_, err := s.Next(t.Context())
 	require.NoError(t, err)

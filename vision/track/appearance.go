@@ -54,8 +54,8 @@ const (
 var rimDeeps = [...]float64{-0.8, 0.5, 1.8, 3.1}
 
 // A half of a side is where it was when the picture of it is the same, but for the
-// light: with this correlation or more, and contrast to tell it by. A ship of which a
-// corner is in view so is noticed when it is pushed by 0.4 mm
+// light: with this correlation or more, and contrast to tell it by. A ship that shows a
+// corner is thus noticed when it is pushed by 0.4 mm
 // (TestACornerTellsThatAShipIsThere).
 const (
 	sameRim     = 0.95
@@ -138,7 +138,7 @@ func (k *placeLook) take(g *image.Gray) {
 		}
 	}
 	long := k.elongation()
-	ahead := 1 + (ringReach-1)/long // a ring as wide before a long base as beside it
+	ahead := 1 + (ringReach-1)/long // a ring as wide before a long base as next to it
 	for i := range ringSteps {
 		s := 2*float64(i)/ringSteps - 1
 		for side, at := range [4][2]float64{{s * ringReach, ahead}, {ringReach, -s * ahead}, {-s * ringReach, -ahead}, {-ringReach, s * ahead}} {

@@ -32,7 +32,7 @@ type ChangeOptions struct {
 // It looks in two ways. The whole mat and its markers are divided into blocks of about
 // 7 mm, and of each the mean and the spread of the difference from the reference are held
 // against the camera's noise, which is measured in the same pictures: in dark and in
-// bright blocks, and in each block by itself, so that compression, which disturbs texture
+// bright blocks, and in each block on its own, so that compression, which disturbs texture
 // more than plain ground, is neither mistaken for change nor hides it elsewhere. Light
 // that changes the same in a whole row of blocks, slowly or as mains flicker under a
 // rolling shutter, is undone. Every ship and every marker is looked at more closely: by
@@ -112,7 +112,7 @@ const (
 	steadySpread = 2.5
 	// steadyFlat is a change of a block's mean, in grey levels, that is nothing: rounding.
 	steadyFlat = 0.3
-	// What the camera does by itself is believed up to so many times the usual noise of a
+	// What the camera does on its own is believed up to so many times the usual noise of a
 	// grey level, or so much of the noisiest, as a block may be half white and half of a
 	// dark that the tone curve makes noisy, or to a spread of so much: compression drops
 	// and restores what lies at the edge of its steps.
@@ -363,7 +363,7 @@ func (s *ChangeDetector) blocks() Change {
 }
 
 // limits returns the spread and the mean difference from which a block has changed, by
-// its grey level. While it is learning what the camera does by itself it is lenient.
+// its grey level. While it is learning what the camera does on its own it is lenient.
 func (s *ChangeDetector) limits(usual *[levelBins]float32) (spreads, means [levelBins]float32) {
 	n := float32(s.size * s.size)
 	noisiest := steadyMixed * slices.Max(usual[:])
@@ -429,7 +429,7 @@ func (s *ChangeDetector) light(row int) float32 {
 }
 
 // typical returns the spread of the difference that is usual at each grey level: the
-// median of the blocks, of which a change takes few.
+// median of the blocks; a change takes few of them.
 func (s *ChangeDetector) typical() (usual [levelBins]float32) {
 	const finest = 64 // spreads are counted in steps of a tenth of their size
 	var count [levelBins][finest]int32

@@ -38,7 +38,7 @@ func (o TrackerOptions) withDefaults() TrackerOptions {
 // Tracker follows the ships from picture to picture. A ship that stands still is
 // averaged; one that moves has no pose that stands until it was still for a while; what
 // a hand covers in part keeps its pose for a stated time, and what it covers whole has
-// none: nobody can say what the hand does. It reads no clock: time comes in with
+// none: no one can say what the hand does. It reads no clock: time comes in with
 // the pictures. The same pictures give the same tracks, in whatever order they list
 // their ships. It belongs to one goroutine.
 //
@@ -75,14 +75,14 @@ func (t *Tracker) Reset() {
 }
 
 // Again lets the next picture count though it is not newer than the one before: it is the
-// same one, searched anew.
+// same one, searched again.
 func (t *Tracker) Again() { t.last.Captured = time.Time{} }
 
 // Forget gives up what is known of one ship.
 func (t *Tracker) Forget(id string) { delete(t.ships, id) }
 
 // See takes what the newest picture shows. place is asked what the picture shows where
-// a ship stood that is not among the located ones; nil: nobody knows. A picture that is
+// a ship stood that is not among the located ones; nil: no one knows. A picture that is
 // not newer than the one before says nothing new.
 func (t *Tracker) See(l vision.Located, place func(id string) vision.Place) vision.Tracked {
 	return t.SeeEdges(l, place, nil)
@@ -301,7 +301,7 @@ func (t *Tracker) doubted(k *shipTrack, at time.Time) {
 	switch {
 	case k.off:
 	case k.rest.frames == 0 && !k.known:
-		k.off = true // nobody knows whether there is such a ship
+		k.off = true // no one knows whether there is such a ship
 	default:
 		k.unseen = true
 		k.become(vision.Hidden, at)
@@ -423,7 +423,7 @@ func (t *Tracker) missed(k *shipTrack, place vision.Place, at time.Time) []visio
 // heading what that is at the base's corner. Half of what appearance.go says at least shows.
 const unnoticed = 0.2 * geom.Millimeter
 
-// loosen adds to a covered ship's uncertainty what nobody would notice.
+// loosen adds to a covered ship's uncertainty what no one would notice.
 func (k *shipTrack) loosen() {
 	k.stand(k.read, k.View.Fit)
 	width, _ := k.Ship.Base.Size()

@@ -63,7 +63,7 @@ func TestAShipWhoseCodeIsLostGoesOnByItsEdges(t *testing.T) {
 }
 
 // Of a ship whose code was read the edges are our token's, as long as it is on the table; of one that a person placed
-// nobody knows.
+// no one knows.
 func TestATrackKnowsThatItsCodeWasRead(t *testing.T) {
 	e := newEdgeTable(t)
 	assert.True(t, e.show(6, true, vision.PlaceCovered, false).Read)

@@ -55,7 +55,7 @@ func (l *lineTally) String() string {
 // clutterReach is how far about, in mm, what a kind of clutter is and its shadow reach.
 var clutterReach = map[string]float64{"token": 18, "die": 22, "dial": 42, "card": 62, "template": 80, "ruler": 160, "mug": 70, "hand": 220}
 
-// inTheWay returns discs, as x, y and radius in mm, round what lies on the table beside ships
+// inTheWay returns discs, as x, y and radius in mm, round what lies on the table besides ships
 // and obstacles, from the renderer's settings; ok is false where those are not known.
 func inTheWay(t *testing.T, dir string) (discs [][3]float64, ok bool) {
 	data, err := os.ReadFile(filepath.Join(dir, "settings.json"))
@@ -259,7 +259,7 @@ func locateReexposed(
 // TestObstaclesReexposed measures the obstacles and the obstruction of every line in
 // photorealistic pictures that other cameras took: noise, a colour mosaic, blur, sharpening,
 // light, compression. The folders are as for TestObstaclesRendered, one folder for each camera
-// within each seed's; image-1.jpg … beside image.jpg show the same table with other noise.
+// within each seed's; image-1.jpg … next to image.jpg show the same table with other noise.
 // With SIGHTLINE_AVERAGE=1 they are averaged.
 func TestObstaclesReexposed(t *testing.T) {
 	roots, mats := os.Getenv("SIGHTLINE_REEXPOSED"), os.Getenv("SIGHTLINE_EMPTY_MATS")

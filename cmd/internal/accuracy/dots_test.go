@@ -21,7 +21,7 @@ import (
 
 // dotTally is what was read of dots.
 type dotTally struct {
-	ships, dots, inView     int // dots of which 70 % is in view
+	ships, dots, inView     int // dots with 70 % in view
 	read, readInView, wrong int
 	named, misnamed         int // ships, of three alike with numbers that follow each other
 }

@@ -44,7 +44,7 @@ func (o trueObstacle) middle() (c geom.Point) {
 type obstacleTally struct {
 	name                               string
 	all, right, wrong, told, silent    int       // told, silent: not recognised, and said to be unknown there or not
-	invented, unknown, blind, pictures int       // obstacles where none lies; unknown things; pictures in which nobody looked
+	invented, unknown, blind, pictures int       // obstacles where none lies; unknown things; pictures in which no one looked
 	means, worsts, normalised          []float64 // of the right ones: outline error in mm, and the largest over the stated sigma
 	lost                               []string
 }

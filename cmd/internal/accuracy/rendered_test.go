@@ -127,7 +127,7 @@ func readPicture(t *testing.T, name string) vision.Frame {
 	return vision.Frame{Gray: g, Name: filepath.Join(filepath.Base(filepath.Dir(name)), filepath.Base(name))}
 }
 
-// sharedDir returns a folder beside the project that holds pictures with known
+// sharedDir returns a folder next to the project that holds pictures with known
 // truth, and skips the test where it does not exist.
 func sharedDir(t *testing.T, elem ...string) string {
 	t.Helper()
@@ -222,7 +222,7 @@ func renderedTruths(t *testing.T, roots string) []string {
 const wholeFrom = 0.97
 
 // readSides returns which share of each side of each ship of a picture can be seen, front,
-// right, rear and left, as testdata/sides.py worked it out; nil where nobody has.
+// right, rear and left, as testdata/sides.py worked it out; nil where no one has.
 func readSides(t *testing.T, dir string) map[string][4]float64 {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dir, "sides.json"))
@@ -235,7 +235,7 @@ func readSides(t *testing.T, dir string) map[string][4]float64 {
 	return sides
 }
 
-// sightings lists the ships of a picture, with those of which a side is whole marked where
+// sightings lists the ships of a picture, those with a whole side marked where
 // that is known.
 func (r *rendered) sightings(t *testing.T, dir string) (ships []sighting, known bool) {
 	t.Helper()

@@ -18,8 +18,8 @@ import (
 	"sightline/vision/ship"
 )
 
-// stockPictures lists the folders tN-SIZE of photorealistic tables whose ships carry nothing of ours: those beside the
-// project, and those in the folders that SIGHTLINE_STOCK lists. Beside tN-SIZE stands emptyN-SIZE, the same mat bare, or nothing.
+// stockPictures lists the folders tN-SIZE of photorealistic tables whose ships carry nothing of ours: those next to the
+// project, and those in the folders that SIGHTLINE_STOCK lists. Next to tN-SIZE stands emptyN-SIZE, the same mat bare, or nothing.
 func stockPictures(t *testing.T) (dirs []string) {
 	t.Helper()
 	for _, root := range append([]string{sharedDir(t, "stock")}, filepath.SplitList(os.Getenv("SIGHTLINE_STOCK"))...) {
@@ -45,7 +45,7 @@ func (r *rendered) table() calibration.Table {
 }
 
 // TestEdgesOfStockBases: the edges of a base out of the publisher's box are those of its plastic, of its frame or of its
-// card, nobody can say which. Whatever is believed of them lies within four of its stated sigmas, from the last
+// card, no one can say which. Whatever is believed of them lies within four of its stated sigmas, from the last
 // pose (up to 2 mm and 3° off) and from a click (up to 7 mm off, turned any way).
 func TestEdgesOfStockBases(t *testing.T) {
 	if testing.Short() {
@@ -88,7 +88,7 @@ func TestEdgesOfStockBases(t *testing.T) {
 	}
 }
 
-// TestStockBasesByDifference does so for the bases that nobody has named, where the empty mat was learnt.
+// TestStockBasesByDifference does so for the bases that no one has named, where the empty mat was learnt.
 func TestStockBasesByDifference(t *testing.T) {
 	notShort(t)
 	tally := map[string]*baseTally{}

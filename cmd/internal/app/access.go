@@ -32,7 +32,7 @@ const (
 // serviceState is where the service keeps its state (firmware-config/systemd).
 const serviceState = "/var/lib/sightline"
 
-// StateDir is where the program keeps what it must remember and nobody else may read:
+// StateDir is where the program keeps what it must remember and no one else may read:
 // the service's state directory, or sightline below the user's configuration directory.
 func StateDir() (string, error) {
 	if dir, _, _ := strings.Cut(os.Getenv("STATE_DIRECTORY"), ":"); filepath.IsAbs(dir) {
@@ -112,7 +112,7 @@ func JudgeSecret(c Web) (secret, path string, err error) {
 
 // accessOf reads the secrets that say who may do what. What the configuration names must
 // be there; what the program keeps for itself and cannot keep is told to the log, and
-// the program goes on without.
+// the program continues without.
 func accessOf(c Web, stateDir string, address func() string, log *slog.Logger) (access.Options, error) {
 	o := access.Options{PairToRead: c.Read == "paired", Address: address, Names: c.hostNames(os.Hostname), Log: log}
 	var err error

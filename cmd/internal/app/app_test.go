@@ -41,7 +41,7 @@ func run(t *testing.T, c app.Config, o app.Options) *running {
 	if o.StateDir == "" {
 		o.StateDir = t.TempDir()
 	}
-	if c.Table.Record == "" { // beside it stands what the program keeps of the table; it may still write when the test has ended
+	if c.Table.Record == "" { // next to it stands what the program keeps of the table; it may still write when the test has ended
 		dir, err := os.MkdirTemp("", "sightline-test-")
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = os.RemoveAll(dir) })

@@ -61,7 +61,7 @@ type Calibrator struct {
 	solving sync.WaitGroup
 }
 
-// NewCalibrator returns a calibrator in which nothing goes on.
+// NewCalibrator returns a calibrator in which nothing is under way.
 func NewCalibrator(o CalibratorOptions) *Calibrator {
 	c := &Calibrator{o: o, machine: setup.New(o.Setup), wake: make(chan struct{}, 1)}
 	c.publish()
@@ -223,7 +223,7 @@ func (c *Calibrator) cameraLost(why string) {
 }
 
 // look finds in a picture what is wanted and shows it to the machine. Finding takes a
-// while and goes on without the lock: what is no longer wanted then is dropped.
+// while and continues without the lock: what is no longer wanted then is dropped.
 func (c *Calibrator) look(f vision.Frame) {
 	c.mu.Lock()
 	want, board := c.machine.Wants(), c.machine.State().Lens.Board

@@ -89,7 +89,7 @@ func (h *cameraHolder) opened(c Camera, source vision.Source) {
 	after(settleFor, func() { h.apply(settings, true, round) })
 }
 
-// apply opens the camera's controls beside the pictures and sets them.
+// apply opens the camera's controls, while it gives pictures, and sets them.
 func (h *cameraHolder) apply(s capture.Settings, settled bool, round int) {
 	h.mu.Lock()
 	current, open := round == h.round, h.controls

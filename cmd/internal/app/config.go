@@ -1,6 +1,6 @@
 // Package app is the running program: the strict configuration, the construction
 // of every part, and the one place that starts and stops them. It is the only
-// wiring, and the only package beside main that reads the clock.
+// wiring, and the only package besides main that reads the clock.
 package app
 
 import (
@@ -46,7 +46,7 @@ type Config struct {
 	Rulings Rulings
 	Squads  Squads
 	Event   Event
-	Cameras []FurtherCamera // beside Camera
+	Cameras []FurtherCamera // in addition to Camera
 }
 
 // Camera says where the pictures come from.
@@ -67,7 +67,7 @@ type Table struct {
 	Catalogue   string // obstacles that may lie there; "": obstacles are not watched
 	EmptyMat    string // picture of the empty mat; goes with Catalogue
 	Looks       string // folder of the ships' looks; "": DefaultLooksPath
-	Adopted     bool   // nobody named these two: they are where the page keeps them
+	Adopted     bool   // no one named these two: they are where the page keeps them
 	Layout      calibration.Layout
 }
 
@@ -91,7 +91,7 @@ type Panel struct {
 // 100 mm bar over 100, across (X, along the paper's short side) and along (Y).
 type Print struct{ ScaleX, ScaleY float64 }
 
-// FurtherCamera is one beside the main camera, over the same table.
+// FurtherCamera is a camera in addition to the main one, over the same table.
 type FurtherCamera struct {
 	Camera
 	Name        string // for people

@@ -53,7 +53,7 @@ type Learner struct {
 
 var _ web.Learning = (*Learner)(nil)
 
-// learnTask is what goes on, and how the last one ended.
+// learnTask is what is under way, and how the last one ended.
 type learnTask struct {
 	do            live.LearnAction // "": none is running
 	wanted        bool             // it has not begun
@@ -218,7 +218,7 @@ func tableOf(v *live.State) (calibration.Table, error) {
 	return calibration.ParseTableFile(v.Register.File)
 }
 
-// errMoved is what stops learning while it goes on.
+// errMoved stops a learning that is under way.
 var errMoved = errors.New("something moved in the picture while it was looked at: take your hands away and begin again")
 
 // gather hands learnFrames pictures on, of a table on which nothing changes.
@@ -387,7 +387,7 @@ func clipped(g *image.Gray, region image.Rectangle) bool {
 	return float64(white) > most*float64(all)
 }
 
-// compareSoon makes Run compare again: it takes seconds, for which nobody waits.
+// compareSoon makes Run compare again: it takes seconds, for which no one waits.
 func (l *Learner) compareSoon() {
 	l.mu.Lock()
 	l.stale = true

@@ -44,7 +44,7 @@ func (l *Learner) Learning() live.LearnState {
 	long := l.now().Sub(l.asked) >= learnWatch
 	l.asked = l.now()
 	l.mu.Unlock()
-	if long { // nobody looked: what was in the way then says nothing
+	if long { // no one looked: what was in the way then says nothing
 		l.look(nil)
 	}
 	l.mu.Lock()

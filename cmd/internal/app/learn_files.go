@@ -242,7 +242,7 @@ func replaceFile(path string, content []byte) error {
 	return nil
 }
 
-// keepFormer keeps a file as path.bak beside itself, under both names for a moment, so
+// keepFormer keeps a file as path.bak next to itself, under both names for a moment, so
 // that there is never none.
 func keepFormer(path string) error {
 	former := path + ".bak"

@@ -203,7 +203,7 @@ func newLoadBench(t *testing.T, width, height int) *loadBench {
 	return b
 }
 
-// stillFrames is a camera of which the test itself takes the pictures.
+// stillFrames is a camera whose pictures the test itself takes.
 type stillFrames struct{}
 
 func (stillFrames) Next(ctx context.Context, _ uint64) (vision.Frame, error) {
@@ -382,7 +382,7 @@ func TestAnIntervalHoldsTheTruthNineteenTimesOfTwenty(t *testing.T) {
 	assert.True(t, low == 0 && math.IsInf(high, 1), "one round shows nothing")
 }
 
-// TestManyWhoLookOnCostLittle measures, turn by turn in one run, with nobody, with one
+// TestManyWhoLookOnCostLittle measures, turn by turn in one run, with no one, with one
 // client and with the whole crowd: what the vision step takes of a processor, and how long
 // an event takes to be heard. LOAD_SECONDS is the length of each turn, LOAD_ROUNDS how
 // many there are of each; docs/streaming.md states what came out.
@@ -455,7 +455,7 @@ func TestManyWhoLookOnCostLittle(t *testing.T) {
 	// What serving costs, whatever else the machine does: all that this process took less
 	// what as many looks took alone.
 	serving := crowded.cpu - alone.cpu*float64(len(crowded.own))/float64(len(alone.own))
-	t.Logf("this process: %.2f of a processor alone, %.2f with all, of which serving is %.2f; an overlay takes %.1f kB/s, a player %.1f "+
+	t.Logf("this process: %.2f of a processor alone, %.2f with all, serving %.2f of it; an overlay takes %.1f kB/s, a player %.1f "+
 		"kB/s of states (%.1f a second) and %.0f kB/s of pictures",
 		alone.cpu, crowded.cpu, serving, figures.OverlayKBs, figures.PlayerKBs, figures.States, figures.PictureKBs)
 

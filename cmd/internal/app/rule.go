@@ -34,7 +34,7 @@ type judges struct {
 
 	// Files that obstacles were found with; "": none.
 	catalogue, emptyMat string
-	// newLocator makes what locates one picture by itself, obstacles and all: the
+	// newLocator makes what locates one picture on its own, obstacles and all: the
 	// pipeline's own looks for obstacles in the background.
 	newLocator func(calibration.Table) (pipeline.Locator, error)
 	log        *slog.Logger
@@ -276,7 +276,7 @@ func (j *judges) entry(h *live.Held, v *live.Ruling) rulings.Ruling {
 		Title: v.Title, Ruled: ruledOf(v.Ruled), Reason: v.Reason, Judge: v.Judge,
 	}
 	short := *v
-	short.Reason = "" // it stands by itself
+	short.Reason = "" // it stands on its own
 	e.Text = live.RulingText(&short)
 	if e.Sigmas == 0 {
 		e.Sigmas = engine.DefaultSigmas
@@ -315,7 +315,7 @@ func aloneNote(v *live.Ruling) string {
 	return aloneMark + v.PictureDifference
 }
 
-// alone locates the held picture by itself and reports whether that gives the same
+// alone locates the held picture on its own and reports whether that gives the same
 // answers for the pair, and otherwise what it gives.
 func (j *judges) alone(h *live.Held, c live.Choice) (same bool, differs string) {
 	if h.Marked {

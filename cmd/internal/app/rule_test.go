@@ -152,7 +152,7 @@ func TestARulingOnTheSimulatedTableIsReplayedFromItsPicture(t *testing.T) {
 	c.game.AskJudgeFor("player 2")
 	held := c.hub.Newest().Hold
 	require.NotNil(t, held)
-	next() // the table goes on
+	next() // the table continues
 
 	choice := c.hub.Newest().Choice
 	ruling, err := c.judges.Rule(live.RuleRequest{Held: held.Number, Choice: choice, Question: "In range?", AskedBy: held.Asked, Judge: "Jo"})

@@ -24,7 +24,7 @@ const (
 	vmBrightness = capture.ControlID(0x00980900)
 	vmAutoGain   = capture.ControlID(0x00980912)
 	vmGain       = capture.ControlID(0x00980913)
-	vmVolatile   = 0x0080 // V4L2_CTRL_FLAG_VOLATILE: it changes by itself
+	vmVolatile   = 0x0080 // V4L2_CTRL_FLAG_VOLATILE: it changes on its own
 )
 
 // vmControls opens the kernel's camera, which may take a moment to come back.

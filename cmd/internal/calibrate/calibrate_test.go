@@ -24,7 +24,7 @@ import (
 	"sightline/vision/tablesim"
 )
 
-// sharedMaterial returns a path in the material beside the repository, and skips
+// sharedMaterial returns a path in the material next to the repository, and skips
 // the test when it is not there.
 func sharedMaterial(t *testing.T, parts ...string) string {
 	t.Helper()

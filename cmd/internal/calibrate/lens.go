@@ -93,7 +93,7 @@ type lensCapture struct {
 	size    pictures.SameSize
 	dropped []calibration.Rejection // pictures without the board
 	taken   []calibration.BoardSighting
-	larger  int // pictures of a board that goes on beyond the corners asked for
+	larger  int // pictures of a board that continues beyond the corners asked for
 }
 
 // stateOf returns what the views that the solution used cover: without those that it

@@ -18,7 +18,7 @@ import (
 // markers lie, how sure it is, and what to do when that is bad.
 func printTable(out io.Writer, t *calibration.Table, scale calibration.ScaleCheck, flat verify.FlatnessFit, file string) error {
 	middle, corner, sure := sureness(calibration.NewBudget(*t, calibration.Uncertainty{}))
-	printWarnings(out, t, file, scale, corner) // first, so that nobody reads past them
+	printWarnings(out, t, file, scale, corner) // first, so that no one reads past them
 	center := t.Center()
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "camera\t%.1f mm over the mat at x %.1f, y %.1f mm\n", center[2], center[0], center[1])

@@ -313,7 +313,7 @@ func (s *sightings) merged() (out []calibration.MarkerSighting, err error) {
 }
 
 // measureFlatness lays a surface through what the check card shows, and returns what
-// it says; the zero value when nobody asked.
+// it says; the zero value when no one asked.
 func (c *tableCmd) measureFlatness(ctx context.Context, t *calibration.Table, progress io.Writer) (fit verify.FlatnessFit,
 	err error) {
 	if len(c.Flatness) == 0 {

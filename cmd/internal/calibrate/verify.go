@@ -140,7 +140,7 @@ func (c *verifyCmd) watch(ctx context.Context, w *cardWatch) error {
 
 // The card lies still when no corner of it moves further than stillPixels from one
 // picture to the next: noise moves corners by 0.1 px. Live it has to lie still for
-// stillFrames pictures, so that nobody's hand is on it.
+// stillFrames pictures, so that no one's hand is on it.
 const (
 	stillPixels = 1.0
 	stillFrames = 5

@@ -11,7 +11,7 @@ import (
 )
 
 // Picture draws how far a guided capture has come: the camera's picture with
-// what the boards have covered, and beside it the tilts, the distances and how well
+// what the boards have covered, and next to it the tilts, the distances and how well
 // the lens would be known.
 //
 //	+----------------+  tilted    left yes, right yes, top no, bottom no

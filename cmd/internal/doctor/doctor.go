@@ -66,9 +66,9 @@ type Box struct {
 	Camera  func(context.Context) (vision.Source, error)
 	Markers vision.MarkerDetector // nil: this program cannot see markers
 
-	// Ask asks a person and reports whether they said yes; nil: nobody is there.
+	// Ask asks a person and reports whether they said yes; nil: no one is there.
 	Ask func(question string) bool
-	// Tell tells a person what to do now; nil: nobody is there.
+	// Tell tells a person what to do now; nil: no one is there.
 	Tell func(text string)
 	// Pause lets a person look at something.
 	Pause func(time.Duration)

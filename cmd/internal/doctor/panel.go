@@ -12,9 +12,9 @@ import (
 
 // How long a person gets.
 const (
-	lampFor   = 700 * time.Millisecond // to see a lamp when nobody asks about it
+	lampFor   = 700 * time.Millisecond // to see a lamp when no one asks about it
 	pressFor  = 10 * time.Second       // to press a control
-	pictureIs = 2 * time.Second        // to see the test picture when nobody asks about it
+	pictureIs = 2 * time.Second        // to see the test picture when no one asks about it
 )
 
 // panelFree reports whether the panel can be tried: it is wanted, and the service does
@@ -222,7 +222,7 @@ func (e *examination) controls(ctx context.Context) {
 		ended <- e.box.Controls(ctx, func(d hardware.Did) {
 			select {
 			case did <- d:
-			default: // nobody presses that fast
+			default: // no one presses that fast
 			}
 		})
 	}()

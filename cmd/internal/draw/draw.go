@@ -143,7 +143,7 @@ func (b *box) add(p geom.Point, r float64) {
 
 func (b box) grown(by float64) box { return box{b.x0 - by, b.y0 - by, b.x1 + by, b.y1 + by} }
 
-// bounds is the mat and everything on it or beside it.
+// bounds is the mat and everything on it or next to it.
 func (d *drawing) bounds() box {
 	empty := box{math.Inf(1), math.Inf(1), math.Inf(-1), math.Inf(-1)}
 	b := empty
@@ -262,7 +262,7 @@ func (d *drawing) bands(s *engine.Ship) {
 	}
 	d.close()
 	for r := 1.0; r <= 3; r++ {
-		// Beside the nose's line, so that neither arrow nor line covers it.
+		// Next to the nose's line, so that neither arrow nor line covers it.
 		p := s.Pose.Transform(geom.Point{X: -float64(w)/2 - 2*d.unit, Y: float64(l)/2 + 100*r - 1.4*d.unit})
 		d.text("ring", 1.8, p, number(r))
 		d.taken = append(d.taken, d.labelBox(1.8, p, "00"))
@@ -446,7 +446,7 @@ func (d *drawing) obstacle(o *engine.Obstacle) {
 	d.tag(ps, o.ID)
 }
 
-// tag writes a name on a thing, or beside it when the thing is too small to be seen
+// tag writes a name on a thing, or next to it when the thing is too small to be seen
 // under it or something covers the name.
 func (d *drawing) tag(ps []geom.Point, id string) {
 	const size = 1.8

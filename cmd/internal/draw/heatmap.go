@@ -375,7 +375,7 @@ func (h *heat) markers() {
 	h.text("edge", 1.9, geom.Point{X: h.w / 2, Y: -h.margin / 2}, "player 1")
 }
 
-// legend draws the bands beside the mat, much doubt above.
+// legend draws the bands next to the mat, much doubt above.
 func (h *heat) legend() {
 	x, tall := h.w+h.margin+1.5*h.unit, 5.5*h.unit
 	bottom := h.h/2 - tall*float64(h.bands)/2

@@ -26,7 +26,7 @@ func (d *drawing) take(ps ...geom.Point) {
 	d.taken = append(d.taken, b)
 }
 
-// takeLine notes a line, piece by piece so that the room beside it stays free.
+// takeLine notes a line, piece by piece so that the room next to it stays free.
 func (d *drawing) takeLine(a, b geom.Point) {
 	n := int(math.Max(1, math.Min(40, a.Sub(b).Norm()/(2*d.unit))))
 	for i := range n {

@@ -114,7 +114,7 @@ func (d *drawing) measuringLines(class string, lines []engine.Line) {
 	}
 }
 
-// figure writes a distance beside its lines, where it hides nothing.
+// figure writes a distance next to its lines, where it hides nothing.
 func (d *drawing) figure(class, before string, r *engine.RangeVerdict) {
 	const size = 2
 	words := before + fmt.Sprintf("%.1f mm · range %s", float64(r.Distance), bandWords(r.Possible))

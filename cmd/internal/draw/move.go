@@ -122,7 +122,7 @@ func (d *drawing) options(v *moveDrawn) {
 	}
 	for i := range all {
 		o := &all[i]
-		// Beside the end of the base that the other options do not cover.
+		// Next to the end of the base that the other options do not cover.
 		words := o.Name + ": " + legality(o.Legal)
 		q := d.corners(v.ship.Base, o.Final)
 		l := d.labelBox(1.8, geom.Point{}, words)

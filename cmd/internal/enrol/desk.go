@@ -55,7 +55,7 @@ type Desk struct {
 	problem error // why it could not be read
 }
 
-// New returns a desk at which nobody shows anything.
+// New returns a desk at which no one shows anything.
 func New(o Options) *Desk { return &Desk{o: o} }
 
 // String names the task.

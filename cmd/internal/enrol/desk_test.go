@@ -206,7 +206,7 @@ func TestWhatThePageRefuses(t *testing.T) {
 	assert.Contains(t, d.page().Problem, "A1.json", "a broken file is said, and the page stays")
 }
 
-// Nobody's picture is searched when nobody looks at the page.
+// No one's picture is searched when no one looks at the page.
 func TestTheDeskRestsWhenNobodyLooks(t *testing.T) {
 	d := newTried(t)
 	require.Equal(t, http.StatusNoContent, d.do(`{"do":"show","ships":"A1","base":"small"}`).Code)

@@ -52,7 +52,7 @@ func (d *Desk) Routes() []web.Route {
 type stateJSON struct {
 	Looks   []lookJSON   `json:"looks"`
 	Problem string       `json:"problem"` // why they cannot be read; "": they can
-	Showing *showingJSON `json:"showing"` // nil: nobody shows a ship
+	Showing *showingJSON `json:"showing"` // nil: no one shows a ship
 	Learnt  string       `json:"learnt"`  // the look that was learnt last; "": none
 }
 

@@ -9,7 +9,7 @@ import (
 
 // Match is what a stream says of the game: who plays, and the score. It is written at the
 // table (PATCH /api/match), not measured. It is a plain value; the zero value is a match
-// of which nothing was written.
+// about which nothing was written.
 type Match struct {
 	Title string       `json:"title"` // "Store championship"
 	Round string       `json:"round"` // "Round 3"

@@ -33,8 +33,8 @@ func NewPrinted(ships []PlayShip) *Printed {
 	return &p
 }
 
-// On puts the arcs on the ships of a scene of the first edition of which it says none. The
-// list of ships is copied where it changes.
+// On puts the arcs on those ships of a first edition scene that have none. The list of
+// ships is copied if it changes.
 func (p *Printed) On(s *engine.Scene) {
 	if p == nil || s.Rules != engine.Rules1e {
 		return

@@ -237,7 +237,7 @@ func (w *faultyTable) standing() (n int) {
 }
 
 // settled reports whether the program is as it should be before a table on which
-// nothing is wrong: every ship that nobody touches has a pose.
+// nothing is wrong: every ship that no one touches has a pose.
 func (w *faultyTable) settled(least int) bool {
 	return w.view.Health.Code == live.OK && w.standing() >= least
 }

@@ -172,7 +172,7 @@ type simulatedCamera struct {
 func newSimulatedCamera(t *testing.T, tilt float64, now *time.Time, change func(*tablesim.Source, *benchParts)) *simulatedCamera {
 	c := &simulatedCamera{}
 	var err error
-	// A thousand pictures to a second of the game: nobody moves.
+	// A thousand pictures to a second of the game: no one moves.
 	c.source, err = tablesim.Open(tablesim.Options{
 		Width: 1280, Height: 720, FPS: 1000, Small: true, Tilt: &[2]geom.Angle{geom.Angle(tilt) * geom.Degree},
 		Now: func() time.Time { return *now }, Sleep: NoSleep,

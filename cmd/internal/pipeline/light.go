@@ -9,7 +9,7 @@ import (
 	"sightline/vision/exposure"
 )
 
-// gaugeEvery is how often the light is measured: it changes slowly, and nobody reads
+// gaugeEvery is how often the light is measured: it changes slowly, and no one reads
 // faster.
 const gaugeEvery = time.Second
 

@@ -138,7 +138,7 @@ func TestNoShipIsPlacedInADirectoryOfPictures(t *testing.T) {
 	assert.Nil(t, w.placing.Load(), "nobody waits")
 }
 
-// A base without a name that a person names is that ship, also where its edges alone would not show it, and goes on
+// A base without a name that a person names is that ship, also where its edges alone would not show it, and continues
 // to be it in the pictures after.
 func TestAPersonNamesABaseWithoutAName(t *testing.T) {
 	at := geom.Pose{Point: geom.Point{X: 303, Y: 398}, Heading: 1 * geom.Degree}

@@ -21,7 +21,7 @@ const movedBy = 0.5 * geom.Millimeter
 // one: with a hand over the others, three say little about the far corner.
 const markersToTrust = 4
 
-// errNoLens is what a registration lacks when nobody said what the lens is.
+// errNoLens is what a registration lacks when no one said what the lens is.
 var errNoLens = errors.New("the lens is not known")
 
 // ErrMirrored is what is wrong with a picture whose markers can be read in a mirror.

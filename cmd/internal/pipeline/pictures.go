@@ -12,7 +12,7 @@ import (
 )
 
 // pictureCheck tells pictures that show nothing: black or blank ones, the same one
-// again and again, and those of which a part never came. It belongs to the pipeline's
+// again and again, and incomplete ones. It belongs to the pipeline's
 // goroutine.
 type pictureCheck struct {
 	frozenAfter time.Duration // how long the same picture may come; 0: for ever

@@ -173,7 +173,7 @@ func (b *bench) Locate(f vision.Frame) (vision.Located, error) {
 	return out, b.locate
 }
 
-// gray is a picture of the camera's size, of which no two are the same.
+// gray is a picture of the camera's size, another one each time.
 func (b *bench) gray() *image.Gray {
 	if b.size == (image.Point{}) {
 		b.size = image.Pt(1280, 720)
@@ -779,7 +779,7 @@ func (s spy) Locate(f vision.Frame) (vision.Located, error) {
 	return s.Locator.Locate(f)
 }
 
-// While the camera's place is searched for, which takes a while, nobody is shown what was
+// While the camera's place is searched for, which takes a while, no one is shown what was
 // seen through the registration before.
 func TestNothingOfTheRegistrationBeforeIsShownWhileAnotherIsFound(t *testing.T) {
 	for name, change := range map[string]func(*bench, *Adopted){

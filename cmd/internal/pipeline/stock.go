@@ -18,7 +18,7 @@ type stockLocator interface {
 	Found() ([]look.Sight, bool)
 }
 
-// Stock is the stage that puts on the table the ships that were found by their cards where nobody said that they stand, and
+// Stock is the stage that puts on the table the ships that were found by their cards where no one said that they stand, and
 // keeps their names.
 type Stock struct {
 	names naming.Names

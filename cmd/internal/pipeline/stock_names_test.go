@@ -83,7 +83,7 @@ func (s *stockBench) tap(t *testing.T, id string, i int) {
 	require.NoError(t, <-asked.done)
 }
 
-// threeAlike is a table with three ships alike and one of another look, all of which have their names.
+// threeAlike is a table with three ships alike and one of another look, all with their names.
 func threeAlike(t *testing.T) *stockBench {
 	t.Helper()
 	alike := []string{"A1", "A2", "A3"}

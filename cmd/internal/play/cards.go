@@ -207,7 +207,7 @@ func controlText(g *round.Game, c *tablecheck.Control) string {
 	return text
 }
 
-// playerName names a player, or nobody.
+// playerName names a player, or no one.
 func playerName(g *round.Game, p int) string {
 	if p == 0 {
 		return "no player"

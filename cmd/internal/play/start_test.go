@@ -15,7 +15,7 @@ import (
 	"sightline/engine"
 )
 
-// A ship of which the data know nothing is in the game all the same, and the log says so.
+// A ship that the data do not know is in the game all the same, and the log says so.
 func TestAPilotThatTheDataDoNotKnowIsInTheGame(t *testing.T) {
 	b := newBench(t)
 	r := play.StartRequest{Edition: "2.0"}

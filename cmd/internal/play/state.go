@@ -64,7 +64,7 @@ type gameJSON struct {
 	Objectives []objectiveJSON `json:"objectives"` // that ships tow or scramble, and who has them
 
 	Halves bool   `json:"halves"` // ships at half their health score
-	Ends   string `json:"ends"`   // why the game ends with this round; "": it goes on
+	Ends   string `json:"ends"`   // why the game ends with this round; "": it continues
 	Ended  bool   `json:"ended"`
 	Why    string `json:"why"`
 	Winner int    `json:"winner"`

@@ -178,7 +178,7 @@ type Game struct {
 	// contact: the move was not seen, or it is too close to call.
 	MayTouch [][2]string
 
-	Scored  [][2]int // the rounds whose scenario points were confirmed, and of which player
+	Scored  [][2]int // the rounds whose scenario points were confirmed, each with the player
 	Numbers int64    // events
 
 	bonus   [2]int // points that were confirmed

@@ -59,7 +59,7 @@ func (g *Game) Cargo(ship string) string {
 	return ""
 }
 
-// Marker returns the player whose marker lies on a satellite; 0: nobody's.
+// Marker returns the player whose marker lies on a satellite; 0: no one's.
 func (g *Game) Marker(objective string) int { return g.markers[objective] }
 
 // LetGo returns the supply caches that were let go and are not towed again.

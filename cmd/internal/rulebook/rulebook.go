@@ -1,5 +1,5 @@
 // Package rulebook has the rules that a verdict on a pair names, in words: what the
-// judge's page and a ruling's document say beside the numbers of docs/rules.md.
+// judge's page and a ruling's document say next to the numbers of docs/rules.md.
 package rulebook
 
 import "strings"
@@ -18,7 +18,7 @@ func Of(rule string) []Rule {
 	return out
 }
 
-// Texts are the rules by name, in the words of docs/rules.md. Nobody writes to it.
+// Texts are the rules by name, in the words of docs/rules.md. No one writes to it.
 var Texts = map[string]string{
 	"G2":  "The band that falls over the closest point is the range; here a band is closed at its far edge, 100.0 mm is range 1.",
 	"G3":  "Attack range goes to the closest point of the target inside the arc.",

@@ -108,7 +108,7 @@ func TestAnOlderCopyIsContinuedAfterARestart(t *testing.T) {
 	assert.Len(t, found(t, dir, false), 2)
 }
 
-// What has every ruling goes on, however its pages lie.
+// A database that holds every ruling is used further, however its pages lie.
 func TestADatabaseThatIsOverwrittenWithItsLikeGoesOn(t *testing.T) {
 	for name, content := range map[string]func(l *rulings.Log, path string) []byte{
 		"itself": func(_ *rulings.Log, path string) []byte { return read(t, path) },

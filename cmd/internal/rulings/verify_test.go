@@ -234,7 +234,7 @@ func TestACutOffEndIsFoundByAHeadThatWasWrittenDown(t *testing.T) {
 	require.Len(t, r.Findings, 1)
 	assert.Contains(t, r.Findings[0].Found, "the log ends with entry 3")
 
-	// Made anew up to there, it is another chain.
+	// Rewritten up to there, it is another chain.
 	_, err = l.Append(ctx, ruling(t, 9), files(9))
 	require.NoError(t, err)
 	r, err = l.Verify(ctx, head)

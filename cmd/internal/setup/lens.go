@@ -94,7 +94,7 @@ func (m *Machine) offerBoard(s Sighting) Work {
 	case lens.GuideBlurred, lens.GuideDim, lens.GuideDisagrees, lens.GuideInvalid:
 		m.refuse(step)
 	case lens.GuideNothingNew:
-		l.Now = "Such a view has been taken." // the advice stands beside it
+		l.Now = "Such a view has been taken." // the advice stands next to it
 	}
 	if l.Guide.Enough && !m.solved {
 		return m.beginSolve()
@@ -194,7 +194,7 @@ func solveProblem(err error) string {
 	return "The lens could not be worked out: " + err.Error() + "."
 }
 
-// more goes on taking views after a solution, or after it was saved.
+// more keeps taking views after a solution, or after it was saved.
 func (m *Machine) more() error {
 	if t := &m.state.Table; m.state.Step == Table && t.Quick && t.Phase == Ready {
 		return m.anotherView()

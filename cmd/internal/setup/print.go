@@ -27,7 +27,7 @@ const Bar = 100 * geom.Millimeter
 const (
 	// barGood is what a steel rule and a good printer leave: docs/printing.md.
 	barGood = 0.3 * geom.Millimeter
-	// barMost is the most that a printer does by itself. What is further off was
+	// barMost is the most that a printer does on its own. What is further off was
 	// scaled by the viewer that printed it, and must not be made up for.
 	barMost = sheet.ScaleRange * Bar
 )

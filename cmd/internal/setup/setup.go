@@ -2,7 +2,7 @@
 // machine without I/O and without a clock. Package app shows it pictures and does the
 // work that it asks for; package web shows its state and brings it what people want.
 //
-// Every step can be left, taken up again and done anew. What was saved stays saved
+// Every step can be left, resumed and repeated. What was saved stays saved
 // when the calibration is cancelled; what was not is forgotten.
 package setup
 
@@ -163,7 +163,7 @@ type SaveTable struct {
 	Quick bool // its lens was estimated with it
 }
 
-// SaveVerification asks for a verification to be kept beside its table's file;
+// SaveVerification asks for a verification to be kept next to its table's file;
 // Machine.Saved takes the answer.
 type SaveVerification struct {
 	TablePath string
@@ -217,7 +217,7 @@ type Machine struct {
 	places  []verify.Sighting // that were measured
 }
 
-// New returns a machine in which nothing goes on.
+// New returns a machine in which nothing is under way.
 func New(o Options) *Machine {
 	if o.ScaleX == 0 {
 		o.ScaleX = 1
@@ -394,7 +394,7 @@ func (m *Machine) Saved(w Work, err error) {
 	}
 }
 
-// again begins the present step anew.
+// again restarts the present step.
 func (m *Machine) again() error {
 	switch m.state.Step {
 	case Print:

@@ -299,7 +299,7 @@ func TestABoardThatIsNeverTiltedGivesNoLens(t *testing.T) {
 	assert.Contains(t, s.Lens.Guide.Advice, "tilt the board")
 	assert.Nil(t, b.pending)
 
-	// Whoever asks all the same is told by the solver, and goes on where they were.
+	// Whoever asks all the same is told by the solver, and continues where they were.
 	b.do(setup.Intent{Do: setup.Solve})
 	w := b.pending.(setup.SolveLens)
 	_, err := lens.Solve(w.Board, w.Views[:3], w.Width, w.Height)

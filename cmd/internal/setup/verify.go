@@ -131,7 +131,7 @@ func ofCard(seen []calibration.MarkerSighting) (out []calibration.MarkerSighting
 	return out
 }
 
-// measurePlace measures the card where it lies, and all places together anew.
+// measurePlace measures the card where it lies, and all places together again.
 func (m *Machine) measurePlace() {
 	v := &m.state.Verify
 	places := append(slices.Clone(m.places), verify.Sighting{

@@ -22,7 +22,7 @@ import (
 // picture at 600 dpi, the detectors that look through the camera find what is on it,
 // and lengths are compared in mm of the paper that comes out of the printer.
 
-// reduced is a grey picture of which each pixel is the mean of n×n of the page's, and
+// reduced is a grey picture, each pixel the mean of n×n of the page's, and
 // its inverse: where on the paper one of its pixels lies, in mm.
 func reduced(pic picture, n int) (*image.Gray, func(geom.Pixel) geom.Point) {
 	b := pic.Bounds()

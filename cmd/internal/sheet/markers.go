@@ -45,7 +45,7 @@ type placement struct {
 	center float64 // from the corner to the card's middle
 }
 
-// placementOf finds the mat's edge beside a marker and the nearer corner. Of two
+// placementOf finds the mat's edge next to a marker and the nearer corner. Of two
 // equally near corners it takes the near or left one.
 func placementOf(l calibration.Layout, m calibration.Marker) placement {
 	w, h, half := float64(l.Width), float64(l.Height), float64(calibration.MarkerCard)/2
@@ -188,7 +188,7 @@ func (p *Page) dimension(l calibration.Layout, m calibration.Marker, to func(x, 
 	for _, q := range [2]geom.Point{from, end} {
 		p.line(q.Sub(out), q.Add(out), 0.2, black)
 	}
-	// The figure stands beyond the line: beside it at the mat's sides, over or
+	// The figure stands beyond the line: next to it at the mat's sides, over or
 	// under it at the far and near edge.
 	at, share := middle.Add(out.Mul(2)), center
 	switch {

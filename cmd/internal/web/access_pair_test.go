@@ -243,7 +243,7 @@ func TestTheCodeIsToldToTheMachineAndToJudges(t *testing.T) {
 	assert.Equal(t, http.StatusForbidden, ask(s, http.MethodGet, "/api/pair", "", loopback, "", "X-Forwarded-For", "192.168.7.21").Code)
 }
 
-// Whoever sends the right code is paired, and nobody else, however many come at once.
+// Whoever sends the right code is paired, and no one else, however many come at once.
 func TestACodeThatManyUseAtOncePairsOne(t *testing.T) {
 	_, s := everything(t)
 	code := s.PairingCode()

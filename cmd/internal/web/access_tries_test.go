@@ -127,7 +127,7 @@ func TestAHeaderThatTheProxyDoesNotSetIsNotBelieved(t *testing.T) {
 // Where nothing tells the judge's device from a stranger's, its earlier pairing does.
 func TestADeviceThatWasPairedHasTriesOfItsOwn(t *testing.T) {
 	s, c := timed(t)
-	via := []string{"Via", "1.1 proxy"} // says of nobody who they are
+	via := []string{"Via", "1.1 proxy"} // says of no one who they are
 	cookieOf := func(answer *httptest.ResponseRecorder) string {
 		require.Equal(t, http.StatusOK, answer.Code, answer.Body)
 		return answer.Result().Cookies()[0].Value

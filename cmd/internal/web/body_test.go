@@ -85,7 +85,7 @@ func badBodies(t *testing.T, good string) map[string]string {
 	return out
 }
 
-// changeable is a table of which every change is counted.
+// changeable is a table that counts its changes.
 func changeable(t *testing.T) (s *web.Server, changes func() uint64) {
 	var calls atomic.Uint64
 	learning := &fakeLearning{state: taught()}
@@ -138,7 +138,7 @@ func TestABadBodyIsRefusedAndChangesNothing(t *testing.T) {
 		}
 	}
 	for pattern, good := range goodBodies {
-		s, changes := changeable(t) // each by itself: one lets go what another needs
+		s, changes := changeable(t) // each on its own: one lets go what another needs
 		ask(s, http.MethodPost, "/api/freeze", `{"hold":true}`, loopback, "")
 		method, path, _ := strings.Cut(pattern, " ")
 		if path == "/api/game/do" {

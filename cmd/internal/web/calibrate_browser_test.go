@@ -33,7 +33,7 @@ import (
 )
 
 // newcomer is somebody who has just unpacked a camera: the whole program runs in an
-// empty directory, on a simulated camera whose lens nobody has told it.
+// empty directory, on a simulated camera whose lens no one has told it.
 type newcomer struct {
 	t       *testing.T
 	browser context.Context

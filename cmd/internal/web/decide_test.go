@@ -183,7 +183,7 @@ func TestNoRulingSaysPerhaps(t *testing.T) {
 				standAt(0, 0)(state)
 				for i := range state.Located.Scene.Ships {
 					if state.Located.Scene.Ships[i].ID == "B1" {
-						state.Located.Scene.Ships[i].Pose = geom.Pose{Point: geom.Point{X: 340, Y: 290}} // in contact, beside A1
+						state.Located.Scene.Ships[i].Pose = geom.Pose{Point: geom.Point{X: 340, Y: 290}} // in contact, next to A1
 					}
 				}
 				measured(state)

@@ -69,7 +69,7 @@ func outlinesOf(s engine.Scene) []vision.ShipView {
 	return out
 }
 
-// fakePicture is a mat with the known scene's bases on it, in colour; nobody writes
+// fakePicture is a mat with the known scene's bases on it, in colour; no one writes
 // to it.
 var fakePicture = sync.OnceValue(func() vision.Frame {
 	s := knownScene()

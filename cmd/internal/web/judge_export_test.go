@@ -44,7 +44,7 @@ func exported(t *testing.T, h *live.Held, v live.Ruling) string {
 	return path
 }
 
-// What was exported opens from a disk, needs no network, asks nobody for anything, and
+// What was exported opens from a disk, needs no network, asks no one for anything, and
 // shows the picture and the figures that the judge saw.
 func TestAnExportedRulingShowsWhatTheJudgeSaw(t *testing.T) {
 	c := newCourtroom(t)

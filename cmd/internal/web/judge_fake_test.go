@@ -177,7 +177,7 @@ func (j *fakeJudges) ExportAll(w io.Writer) error {
 	return err
 }
 
-// withRock puts an asteroid on the line from A1 to B1, and measures anew.
+// withRock puts an asteroid on the line from A1 to B1, and measures again.
 func withRock(state *live.State) {
 	state.Located.Scene.Obstacles = []engine.Obstacle{{ID: "rock1", Kind: "asteroid", Outline: square(305, 380, 25), Sigma: 0.2}}
 	state.ObstaclesWatched = true

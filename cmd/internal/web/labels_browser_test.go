@@ -87,7 +87,7 @@ func judgeNames(t *testing.T, ctx context.Context) {
 	c.change(packed)
 	s := steadyCourt(t, c)
 	require.NoError(t, chromedp.Run(ctx, screen(phoneWide, "light"), logIn(s.URL, "A1", "B1"), chromedp.Evaluate(settled, nil, awaiting)))
-	// All: a base is 12 px wide, a name 24, and four find a place where nobody takes them for
+	// All: a base is 12 px wide, a name 24, and four find a place where no one takes them for
 	// another's. The pair: the third column is cut by the edge. Nearer: the pair is always named.
 	for key, least := range map[string]float64{"0": 4, "1": 4, "+": 2} {
 		var got []float64

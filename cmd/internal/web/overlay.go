@@ -215,7 +215,7 @@ func OverlayPage(w http.ResponseWriter, r *http.Request) {
 }
 
 // allowFraming lets other pages embed this one: a local file in OBS does (see
-// bootstrap.html). There is nothing to press on these pages, so nobody can be tricked into it.
+// bootstrap.html). There is nothing to press on these pages, so no one can be tricked into it.
 func allowFraming(w http.ResponseWriter) {
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "+
 		"base-uri 'none'; form-action 'none'")

@@ -285,7 +285,7 @@ func livePage(t *testing.T, ctx context.Context) {
 		assert.Less(t, math.Hypot(corners[i][0]-want.X-0.5, corners[i][1]-want.Y-0.5), 1.0, "corner %d, px", i)
 	}
 
-	// A ruling comes, and goes by itself after its time, while the states go on.
+	// A ruling comes, and goes on its own after its time, while the states go on.
 	f.change(func(state *live.State) {
 		state.Ruling = &live.Ruling{Number: 12, At: time.Now(), From: "A1", To: "B1", Title: "Range 2, in the front arc",
 			Lines: state.Pair.Range.Lines}

@@ -134,7 +134,7 @@ func calibrationPages() []pageCase {
 			_, server := serveCalibration(t)
 			return server
 		}},
-		// It shows a code that nobody can foresee.
+		// It shows a code that no one can foresee.
 		{name: "pair", path: "/pair", ready: "#who", brief: true, changing: true, open: func(t *testing.T) *httptest.Server {
 			return steady(t,
 				newFakeTable(t))

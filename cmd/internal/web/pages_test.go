@@ -63,7 +63,7 @@ const firstLoadMost = 190 << 10
 // TestEveryPage opens every page on a phone, a tablet, a desk and a large screen, dark and in
 // daylight. Nothing on it is beyond the reach of who cannot see or use a mouse
 // (WCAG 2.2 AA, by axe-core), it looks as its golden picture, nothing is wider than the
-// screen, and it asks nobody but its own server for anything, and not for much.
+// screen, and it asks no one but its own server for anything, and not for much.
 //
 // UPDATE_GOLDEN=1 renews the pictures; PAGES=player,judge looks at these alone;
 // PAGES_DIR=/tmp/x keeps the pictures as they are seen.

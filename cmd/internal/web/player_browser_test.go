@@ -176,7 +176,7 @@ func declareOnThePage(t *testing.T, tab context.Context) {
 	within(t, tab, "done", chromedp.Click(`#declared-done`), chromedp.WaitNotPresent(`#table .ghost .base`))
 }
 
-// A proposal comes into force by itself: who has scrolled down on a phone sees it too.
+// A proposal takes effect on its own: who has scrolled down on a phone sees it too.
 func proposalOnThePhone(t *testing.T, tab context.Context) {
 	f := newFakeTable(t)
 	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})

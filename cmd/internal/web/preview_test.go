@@ -40,7 +40,7 @@ func texts(v map[string]any) (out []string) {
 }
 
 func TestAManeuverIsTriedBeforeItIsMade(t *testing.T) {
-	server := serve(t, newFakeTable(t)) // where nobody watches obstacles
+	server := serve(t, newFakeTable(t)) // where no one watches obstacles
 	status, got, text := preview(t, server.URL, `{"ship":"A1","maneuver":"Bank left 1"}`)
 	require.Equal(t, http.StatusOK, status, text)
 	assert.Equal(t, "bank left 1", got["move"])

@@ -2,11 +2,11 @@ package web
 
 import "math"
 
-// slimWithin is how far, in pixels, a line may lie beside a point that it leaves out: points
+// slimWithin is how far, in pixels, a line may pass a point that it leaves out: points
 // are rounded to a tenth, and no screen shows a quarter.
 const slimWithin = 0.25
 
-// slim leaves out the points of a line that nobody would miss: Ramer, Douglas and Peucker's
+// slim leaves out the points of a line that no one would miss: Ramer, Douglas and Peucker's
 // method. The first and the last point stay.
 func (l polyline) slim() polyline {
 	if len(l) < 3 {

@@ -17,7 +17,7 @@ const options = {
   "rule-obstruction": [["", "as measured"], ["yes", "obstructed"], ["no", "not obstructed"], ["choose", "attacker may choose a clear line"]],
   "rule-attack": [["", "as measured"], ["yes", "it may attack"], ["no", "it may not attack"]],
 };
-let suggested = ""; // the reason that stands in the form and nobody wrote
+let suggested = ""; // the reason that stands in the form and no one wrote
 let drafted = {}; // what was chosen of open questions before a reload
 
 function keepDraft() {

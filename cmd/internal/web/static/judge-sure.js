@@ -34,7 +34,7 @@ function calibrationTerms(j) {
   ];
 }
 
-// sides says whose code was read, and what a ship rests on of which none was.
+// sides says whose code was read, and what a ship without any rests on.
 function sides(ship) {
   if (ship.sides_read.length) return ship.sides_read.join(", ");
   if (ship.seen === "edges") return "none: placed by its edges";

@@ -14,7 +14,7 @@ const element = (name, text = "", className = "") => {
   return e;
 };
 
-// The words beside the mark, so that no colour speaks alone.
+// The words next to the mark, so that no colour speaks alone.
 const marks = { yes: "✓", no: "✕", too_close: "≈", no_view: "?", choose: "⇄" };
 
 function figures(v) {
@@ -23,7 +23,7 @@ function figures(v) {
   return v.by.length ? v.by.join(", ") : "";
 }
 
-// scale draws the margin beside what would be enough, as far as three times that.
+// scale draws the margin next to what would be enough, as far as three times that.
 function scale(v) {
   const bar = element("div", "", "scale");
   bar.setAttribute("aria-hidden", "true");

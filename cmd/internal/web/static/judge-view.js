@@ -22,7 +22,7 @@ let part = null; // the part looked at, in full resolution
 let timer = 0;
 let asked = "";
 
-// The world is the picture's pixels, of which whole numbers are centres, or the table's
+// The world is the picture's pixels, with centres at whole numbers, or the table's
 // millimetres with y turned round, as a drawing wants it.
 const place = ([x, y]) => (above ? [x, matHeight() - y] : [x + 0.5, y + 0.5]);
 const matHeight = () => (judgement ?? live)?.mat.height_mm ?? 0;
@@ -223,7 +223,7 @@ function drawShapes() {
 }
 
 // drawNames writes the names, those of the pair first, where each can be read as that of
-// its own base; they keep their size, so that every zoom writes them anew.
+// its own base; they keep their size, so every zoom writes them again.
 function drawNames() {
   for (const old of drawing.querySelectorAll("text")) old.remove();
   if (!byId("drawn").checked) return;

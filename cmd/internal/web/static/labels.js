@@ -4,7 +4,7 @@
 const shared = (a, b) => Math.max(0, Math.min(a.x + a.w, b.x + b.w) - Math.max(a.x, b.x)) * Math.max(0, Math.min(a.y + a.h, b.y + b.h) - Math.max(a.y, b.y));
 const apart = (a, b) => Math.hypot(a.x + a.w / 2 - b.x - b.w / 2, a.y + a.h / 2 - b.y - b.h / 2);
 
-// around are the places for a name about a box, best first: over it, under it, beside it
+// around are the places for a name about a box, best first: over it, under it, next to it
 // and at its corners. All boxes are { x, y, w, h } in the drawing's units.
 export function around(box, w, h, gap) {
   const middle = box.x + (box.w - w) / 2, level = box.y + (box.h - h) / 2;

@@ -25,8 +25,8 @@ export function listen(onState, onLost, from = "/api/events") {
   setInterval(() => {
     if (Date.now() - heard < silence) return;
     tell(true);
-    // EventSource comes back by itself, unless the server refused it or the
-    // connection hangs: then begin anew.
+    // EventSource reconnects on its own, unless the server refused it or the
+    // connection hangs: then start again.
     if (source.readyState === EventSource.CLOSED || Date.now() - heard > 3 * silence) {
       heard = Date.now() - silence;
       open();

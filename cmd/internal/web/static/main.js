@@ -134,7 +134,7 @@ function show() {
   showNote();
 }
 
-// goOn goes on live. What waits for a judge is named first, and let go on a second word.
+// goOn returns to the live picture. What waits for a judge is named first, and let go on a second word.
 function goOn() {
   const held = state.held;
   if (!held?.guarded) return post("/api/freeze", { hold: false });

@@ -64,7 +64,7 @@ let state = null;
 let shown = 0; // the trace whose rows stand there
 let rows = [];
 
-// freeName is the first name of a kind that nobody has.
+// freeName is the first name of a kind that is free.
 function freeName(kind, taken) {
   for (let n = 1; ; n++) if (!taken.has(`${kind}${n}`)) return `${kind}${n}`;
 }

@@ -7,8 +7,8 @@ import { drawing, field, kindSelect, line, say, want, words } from "./obstacles-
 let state = null;
 let shown = null;
 
-// A row says what its entry was when it was drawn, and of which version of the file: a
-// change is asked for with that one, so that nobody overwrites what they have not seen.
+// A row says what its entry was when it was drawn, and in which version of the file: a
+// change is asked for with that version, so that no one overwrites what they have not seen.
 let rows = new Map();
 
 async function change(row, intent, done) {

@@ -62,7 +62,7 @@ function topRange(parent, state, height) {
   if (state.overlay && state.overlay.arc_mm && state.overlay.arc_mm.length > 2) {
     make("polygon", { class: "arc", points: join(state.overlay.arc_mm.map((p) => [p[0], height - p[1]])) }, parent);
   }
-  if (state.policy?.reach === false) return; // the players agreed that nobody measures now
+  if (state.policy?.reach === false) return; // the players agreed that no one measures now
   const clip = make("g", { "clip-path": "url(#mat-clip)" }, parent);
   const x = ship.x_mm, y = height - ship.y_mm;
   const turned = make("g", { transform: `translate(${x} ${y}) rotate(${ship.heading_deg})` }, clip);
@@ -137,7 +137,7 @@ function cameraShip(parent, ship, outline, unit, state) {
   ];
   if (!ship.heading_quarters) stroke(group, "polygon", "nose", arrow);
   // The name stands behind the stern, where neither the arrow nor a line to the target is;
-  // where that is taken beside the base, then before the arrow.
+  // where that is taken next to the base, then before the arrow.
   const w = (16 * label(ship).length + 6) * unit, h = 28 * unit;
   const across = Math.hypot(fl[0] - fr[0], fl[1] - fr[1]) / 2 + w / 2 + 6 * unit;
   const [stern, bow] = [length + 20 * unit, length + 34 * unit];

@@ -2,7 +2,7 @@
 // started again, a network that went away, a laptop that slept.
 
 const silence = 4000; // ms; the box says something at least every second
-const again = 8000; // ms without a word after which the connection is made anew
+const again = 8000; // ms without a word after which it connects again
 
 export class Live {
   constructor(address, onState, onTable) {
@@ -33,7 +33,7 @@ export class Live {
     return performance.now() - this.heard > silence;
   }
 
-  // tick makes a connection that hangs, or was refused, anew.
+  // tick connects again where the connection hangs or was refused.
   tick() {
     const now = performance.now();
     const quiet = Math.min(now - this.heard, now - this.opened);
@@ -41,7 +41,7 @@ export class Live {
     if (quiet > (refused ? 2000 : again)) this.open();
   }
 
-  // reset forgets what was heard and begins anew.
+  // reset forgets what was heard and starts again.
   reset() {
     this.heard = -Infinity;
     this.open();

@@ -1,5 +1,5 @@
 // An overlay page: what the box says, drawn on a transparent picture of 1920×1080.
-// What is shown is worked out anew from the newest state and the box's clock, never
+// What is shown is worked out again and again from the newest state and the box's clock, never
 // from something that runs: OBS stops animations while a source is not seen.
 
 import { fitName } from "/overlay-name.js";
@@ -79,7 +79,7 @@ function showPair() {
   const told = (outcome) => (no && no.outcome === "yes" ? "told" : outcome);
   if (answer.in_arc.text) facts.push([told(answer.in_arc.outcome), upper(answer.in_arc.text)]);
   if (answer.attack && answer.attack.differs) facts.push(["told", `Between the bases: ${answer.title}`]);
-  // Who watches must be told too that nobody looked: silence would read as a clear line.
+  // Viewers must be told too that no one looked: silence would read as a clear line.
   const sight = answer.obstruction;
   const standing = sight.outcome === "no" ? "clear" : sight.outcome === "yes" ? "obstructed" : sight.outcome;
   if (sight.text) facts.push([told(standing), upper(sight.text)]);

@@ -81,7 +81,7 @@ async function me() {
   return answer.json();
 }
 
-// send pairs, and says what is wrong beside the field.
+// send pairs, and says what is wrong next to the field.
 async function send(form, field, problem, body) {
   const button = form.querySelector("button");
   button.disabled = true;

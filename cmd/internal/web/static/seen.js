@@ -1,5 +1,5 @@
 // What the program sees, as a table: ships with what their pose rests on, obstacles, and
-// what nobody can name.
+// what cannot be named.
 
 import { label } from "./label.js";
 import { byId, setText } from "./dom.js";

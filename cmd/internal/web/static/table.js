@@ -265,7 +265,7 @@ function showMeasure(state) {
     sum = [sum[0] + x1 + x2, sum[1] + y1 + y2];
   }
   if (ghost) return; // the card says the figure; here it would lie on the ghost
-  // The figure stands beside the line, so that a short line and the bases stay seen.
+  // The figure stands next to the line, so that a short line and the bases stay seen.
   const n = 2 * lines.length;
   const [x, y] = [sum[0] / n, sum[1] / n];
   const [[x1, y1], [x2, y2]] = lines[0];

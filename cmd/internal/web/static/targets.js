@@ -15,7 +15,7 @@ function piece(parent, name, className, text) {
   return element;
 }
 
-// sign is a symbol with what it means beside it for those who do not see it.
+// sign is a symbol with what it means next to it for those who do not see it.
 function sign(parent, outcome) {
   const mark = piece(parent, "span", "sign", signs[outcome] ?? "–");
   mark.dataset.outcome = outcome;
@@ -144,7 +144,7 @@ function blastRow(b) {
   return item;
 }
 
-// showObjects lists what lies on the table beside ships, and the ships near each device.
+// showObjects lists what lies on the table besides ships, and the ships near each device.
 export function showObjects(state, figures) {
   const { from, objects, blasts } = state.targets;
   const box = byId("objects");
