@@ -35,10 +35,14 @@ static int sl_detect(apriltag_detector_t *td, uint8_t *pix, int w, int h, int st
 		}
 	}
 	apriltag_detections_destroy(found);
-#ifdef __GLIBC__
-	malloc_trim(0); // else glibc keeps some 45 MB for each thread that ever looked at a picture of 2 Mpx
-#endif
 	return n;
+}
+
+// sl_trim gives back to the system what the C library keeps of memory that was freed.
+static void sl_trim(void) {
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }
 
 // sl_picture copies the library's own picture of a tag into out, side × side
@@ -66,6 +70,7 @@ import (
 	"fmt"
 	"image"
 	"sync"
+	"time"
 
 	"sightline/engine/geom"
 	"sightline/vision"
@@ -84,6 +89,14 @@ const (
 	minSide = 16
 	maxSide = 32767
 )
+
+// trimAfter is how long no detector was used until the memory of the last uses is given back. glibc
+// would keep some 45 MB for each thread that ever searched a picture of 2 Mpx; giving it back after
+// each picture made every search a tenth dearer (docs/measurements/house.md).
+const trimAfter = time.Second
+
+// trimming gives the memory back trimAfter its last Reset.
+var trimming = sync.OnceValue(func() *time.Timer { return time.AfterFunc(trimAfter, func() { C.sl_trim() }) })
 
 // MarkerDetector finds AprilTags of family 36h11 with the AprilTag 3 library, in
 // one thread. Its methods may be called from any goroutine, one at a time.
@@ -154,6 +167,7 @@ func (d *MarkerDetector) DetectMarkers(g *image.Gray) ([]vision.Detection, error
 		return nil, errors.New("opencv: detect markers: the detector is closed")
 	}
 	n := C.sl_detect(d.td, (*C.uint8_t)(&g.Pix[0]), C.int(w), C.int(h), C.int(g.Stride), &d.tags[0], maxTags)
+	trimming().Reset(trimAfter)
 	var out []vision.Detection
 	for _, t := range d.tags[:n] {
 		if int(t.hamming) > d.o.MaxHamming || float64(t.margin) < d.o.MinMargin {

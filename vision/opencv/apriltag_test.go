@@ -6,11 +6,18 @@ import (
 	"bufio"
 	"fmt"
 	"image"
+	"image/color"
+	"image/draw"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
+	"runtime/debug"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -340,4 +347,40 @@ func TestAllEightMarkersOfTheRenderedTables(t *testing.T) {
 		assert.InDelta(t, 0, all.x/n, 0.03, o.name)
 		assert.InDelta(t, 0, all.y/n, 0.03, o.name)
 	}
+}
+
+// glibc keeps what a thread has freed, of each that searched a picture. It is given back soon after the last search.
+func TestMarkerSearchesGiveTheirMemoryBack(t *testing.T) {
+	g := image.NewGray(image.Rect(0, 0, 1920, 1080))
+	rng := rand.New(rand.NewPCG(1, 2))
+	for y := 0; y < 1080; y += 12 { // many edges: the search takes some 50 MB
+		for x := 0; x < 1920; x += 12 {
+			draw.Draw(g, image.Rect(x, y, x+12, y+12), image.NewUniform(color.Gray{uint8(255 * rng.IntN(2))}), image.Point{}, draw.Src)
+		}
+	}
+	resident := func() float64 {
+		raw, err := os.ReadFile("/proc/self/statm")
+		require.NoError(t, err)
+		var size, pages float64
+		_, err = fmt.Sscan(string(raw), &size, &pages)
+		require.NoError(t, err)
+		return pages * float64(os.Getpagesize()) / (1 << 20)
+	}
+	var detectors [4]*MarkerDetector
+	for i := range detectors {
+		detectors[i] = newDetector(t, MarkerOptions{NoRefine: true})
+	}
+	debug.FreeOSMemory()
+	before := resident()
+	var all sync.WaitGroup
+	for _, d := range detectors {
+		all.Go(func() {
+			runtime.LockOSThread() // and end with the thread
+			_, err := d.DetectMarkers(g)
+			assert.NoError(t, err)
+		})
+	}
+	all.Wait()
+	t.Logf("%.0f MB before, %.0f MB after four searches at once", before, resident())
+	require.Eventually(t, func() bool { return resident() < before+15 }, 30*time.Second, 100*time.Millisecond)
 }
