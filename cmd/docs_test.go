@@ -119,6 +119,59 @@ func TestNoLineOfCodeIsLong(t *testing.T) {
 	}
 }
 
+// Every exported name of the program has a comment: its own, its group's, or one behind it.
+func TestEveryExportedNameIsDescribed(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test() {
+			continue
+		}
+		f, err := parser.ParseFile(s.fset, filepath.Join("..", s.path), nil, parser.ParseComments|parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		undescribed := func(n *ast.Ident, comments ...*ast.CommentGroup) {
+			if n.IsExported() && !slices.ContainsFunc(comments, func(c *ast.CommentGroup) bool { return c.Text() != "" }) {
+				t.Errorf("%s:%d: %s has no comment", s.path, s.fset.Position(n.Pos()).Line, n.Name)
+			}
+		}
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Recv == nil || ast.IsExported(receiver(d)) {
+					undescribed(d.Name, d.Doc)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					switch spec := spec.(type) {
+					case *ast.TypeSpec:
+						undescribed(spec.Name, d.Doc, spec.Doc, spec.Comment)
+					case *ast.ValueSpec:
+						for _, n := range spec.Names {
+							undescribed(n, d.Doc, spec.Doc, spec.Comment)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+// receiver names the type of a method.
+func receiver(d *ast.FuncDecl) string {
+	of := d.Recv.List[0].Type
+	if p, ok := of.(*ast.StarExpr); ok {
+		of = p.X
+	}
+	if g, ok := of.(*ast.IndexExpr); ok {
+		of = g.X
+	}
+	name, _ := of.(*ast.Ident)
+	if name == nil {
+		return ""
+	}
+	return name.Name
+}
+
 // anchors returns what a link may name of a page behind #, as GitHub makes it of the headings.
 func anchors(p page) map[string]bool {
 	out := map[string]bool{}

@@ -17,10 +17,11 @@ type Coverage struct {
 // Cell is what a picture shows of a cell of the mat.
 type Cell uint8
 
+// The cells.
 const (
-	CellUnseen Cell = iota
-	CellBare
-	CellCovered // it differs from the empty mat
+	CellUnseen  Cell = iota // outside the picture, or hidden
+	CellBare                // the empty mat
+	CellCovered             // it differs from the empty mat
 )
 
 // At returns what is seen of a point on the mat; nothing off the mat.

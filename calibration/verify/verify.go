@@ -90,9 +90,10 @@ func (d Deviation) Sigma() geom.Length {
 // Outcome is what a verification finds.
 type Outcome string
 
+// The outcomes.
 const (
-	Pass      Outcome = "pass"
-	Fail      Outcome = "fail"
+	Pass      Outcome = "pass"      // no distance is off by more than the limit
+	Fail      Outcome = "fail"      // one is, or the mat does not lie where it was
 	Undecided Outcome = "undecided" // the card is not known well enough to tell
 )
 

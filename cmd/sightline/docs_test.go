@@ -66,9 +66,15 @@ func TestEveryCommandOfThePagesExists(t *testing.T) {
 	}
 	require.Greater(t, len(pages), 20)
 	understood := 0
+	parser, err := kong.New(&cli{})
+	require.NoError(t, err)
+	options := append(optionsOf(parser.Model.Node), "allow-downgrades") // apt's
 	for _, page := range pages {
 		text, err := os.ReadFile(page)
 		require.NoError(t, err)
+		for _, m := range inlineOption.FindAllStringSubmatch(string(text), -1) {
+			assert.Contains(t, options, m[1], "%s names --%s, which no command has", page, m[1])
+		}
 		for _, block := range pageCode.FindAllString(string(text), -1) {
 			for _, line := range strings.Split(strings.ReplaceAll(block, "\\\n", " "), "\n") {
 				line, _, _ = strings.Cut(line, "# ")
@@ -89,6 +95,20 @@ func TestEveryCommandOfThePagesExists(t *testing.T) {
 	}
 	assert.Greater(t, understood, 80, "commands that the pages show")
 	t.Logf("%d commands", understood)
+}
+
+// inlineOption finds an option that a page names without its command: `--looks DIR`.
+var inlineOption = regexp.MustCompile("`--([a-z][a-z0-9-]+)")
+
+// optionsOf lists the options of a command and of all below it.
+func optionsOf(n *kong.Node) (names []string) {
+	for _, f := range n.Flags {
+		names = append(names, f.Name)
+	}
+	for _, child := range n.Children {
+		names = append(names, optionsOf(child)...)
+	}
+	return names
 }
 
 // unfinished is the error of a command that needs more than it was given.

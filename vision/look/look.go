@@ -45,9 +45,9 @@ const (
 	towerMM  = 7.2 // mm from the middle: the tower that holds the peg, which stands out of the card
 	channels = 3
 
-	// CardTop is how high a card's top lies over the mat in the publisher's bases, and CardTopSigma how well that is
-	// known: no base was measured, the frame's top lies at 4.0 mm.
-	CardTop      = 3.6 * geom.Millimeter
+	// CardTop is how high a card's top lies over the mat in the publisher's bases.
+	CardTop = 3.6 * geom.Millimeter
+	// CardTopSigma is how well that is known: no base was measured, the frame's top lies at 4.0 mm.
 	CardTopSigma = 0.3 * geom.Millimeter
 )
 

@@ -68,6 +68,7 @@ func (c ShipCode) Player() int { return int(c)/(Ships/2) + 1 }
 // bit is a white cell.
 func (c ShipCode) Word(s Side) uint16 { return AllWords[4*int(c)+int(s)] }
 
+// AllWords are the words of all codes: of each code its four sides.
 var AllWords = codeWords()
 
 // generators are z+1, 3z and -1/z modulo 11, which generate PSL(2,11). Point 11 stands for ∞.

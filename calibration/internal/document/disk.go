@@ -36,6 +36,7 @@ func Read(path string) ([]byte, error) {
 // OSDisk is the real disk.
 type OSDisk struct{ atomicfile.OS }
 
+// Lock keeps other processes that lock a folder out of it until the function that it returns is called.
 func (OSDisk) Lock(dir string) (func(), error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -46,6 +47,7 @@ func (OSDisk) Lock(dir string) (func(), error) {
 	return func() { _ = f.Close() }, nil
 }
 
+// Read returns a file's content and what the system says about it.
 func (OSDisk) Read(path string) ([]byte, fs.FileInfo, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -55,6 +57,7 @@ func (OSDisk) Read(path string) ([]byte, fs.FileInfo, error) {
 	return raw, info, err
 }
 
+// List returns the names in a folder that begin with prefix; none where it cannot be read.
 func (OSDisk) List(dir, prefix string) []string {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

@@ -76,6 +76,7 @@ func New(o Options) (*Client, error) {
 	return c, nil
 }
 
+// String names the task.
 func (c *Client) String() string { return "hall" }
 
 // up is a time on the client's steady clock, in ms.

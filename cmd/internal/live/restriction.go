@@ -47,6 +47,7 @@ func (s *State) Restricted(act string) *Restriction {
 	return s.RestrictedFrom(act, s.Choice.From, s.Choice.To)
 }
 
+// RestrictedFrom is Restricted for a pair of ships, also where it may not be told.
 func (s *State) RestrictedFrom(act, from, to string) *Restriction {
 	return NewRestriction(s.Policy.Forbidden(&s.Located.Scene, &s.Result, act, from, to))
 }

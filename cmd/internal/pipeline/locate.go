@@ -120,6 +120,7 @@ var (
 // An OccupiedError says which ship stands where another is to be placed.
 type OccupiedError struct{ By string }
 
+// Error names the ship.
 func (e *OccupiedError) Error() string { return e.By + " stands there" }
 
 // Place adds the ship that a person wants placed to what was located, by its card if its look is known, else by its edges.

@@ -48,6 +48,7 @@ func (s PrinterScale) compensates() bool {
 	return x != 1 || y != 1
 }
 
+// String writes the two factors.
 func (s PrinterScale) String() string {
 	x, y := s.factors()
 	return fmt.Sprintf("printer scale x %s, y %s", factor(x), factor(y))
