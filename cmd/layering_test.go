@@ -190,7 +190,7 @@ var outside = map[string][]string{
 	"periph.io/x":                {"hardware"},
 	"github.com/warthog618":      {"hardware"}, // GPIO lines; x/sys: the clock that dates their edges
 	"gonum.org/v1/gonum":         {"calibration", "calibration/linalg", "calibration/quick", "calibration/verify", "cmd/internal/accuracy"},
-	"golang.org/x/sys":           {"hardware"},
+	"golang.org/x/sys":           {"hardware", "cmd/internal/hall"}, // the hall: a clock that runs while the machine sleeps
 	"rsc.io/qr":                  {"hardware"},
 	"golang.org/x/image":         {"hardware", "cmd/internal/sheet"},
 	"golang.org/x/sync":          {"cmd/internal/app"},

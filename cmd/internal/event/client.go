@@ -3,6 +3,7 @@ package event
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -149,7 +150,15 @@ func (c *Client) connect() (*nats.Conn, error) {
 		options = append(options, nats.SetCustomDialer(c.o.dial()))
 	}
 	if i.URL[:4] == "tls:" {
-		options = append(options, nats.Secure(TLSConfig(i.Fingerprint)), nats.TLSHandshakeFirst())
+		secure := TLSConfig(i.Fingerprint)
+		if verify := secure.VerifyConnection; verify != nil { // no handler is told of what it refuses
+			secure.VerifyConnection = func(s tls.ConnectionState) error {
+				err := verify(s)
+				c.status.lost(c, err)
+				return err
+			}
+		}
+		options = append(options, nats.Secure(secure), nats.TLSHandshakeFirst())
 	}
 	return nats.Connect(i.URL, options...)
 }
@@ -274,15 +283,22 @@ func (s *status) found(c *Client) {
 }
 
 func (s *status) lost(c *Client, err error) {
+	if err == nil {
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text := "The hall does not answer. The table plays on, and what is recorded waits."
-	if refused(err) {
+	switch {
+	case errors.Is(err, errOtherHall):
+		text = "What answers in the hall's place is another hall than this table was invited to: its certificate is another one. If it is " +
+			"the right one, invite the table again. The table plays on, and what is recorded waits."
+	case refused(err):
 		text = "The hall refuses this table: its invitation has expired, was revoked or is in use by another program. The hall's page " +
 			"says which. The table plays on."
 	}
 	s.here = false
-	if s.told == text || err == nil {
+	if s.told == text {
 		return
 	}
 	s.told = text

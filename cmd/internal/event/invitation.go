@@ -113,6 +113,9 @@ func (i *Invitation) validate() error {
 	return nil
 }
 
+// errOtherHall says that a broker's certificate is another one than the invitation names.
+var errOtherHall = errors.New("event: the hall's certificate is not the one of the invitation")
+
 // TLSConfig returns how the broker is recognised: TLS 1.3, and by its certificate's fingerprint
 // where there is one.
 func TLSConfig(fingerprint string) *tls.Config {
@@ -123,7 +126,7 @@ func TLSConfig(fingerprint string) *tls.Config {
 	c.InsecureSkipVerify = true // in place of authorities and names: the very certificate
 	c.VerifyConnection = func(s tls.ConnectionState) error {
 		if len(s.PeerCertificates) == 0 || Fingerprint(s.PeerCertificates[0].Raw) != strings.ToLower(fingerprint) {
-			return errors.New("event: the hall's certificate is not the one of the invitation")
+			return errOtherHall
 		}
 		return nil
 	}

@@ -122,7 +122,7 @@ func (c *Client) Sent() int64 {
 func (b *outbox) behind(r Record) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return r.Number > b.cursor.Number || r.Number > 0 && r.Number == b.cursor.Number && r.Hash != b.cursor.Hash
+	return r.Error == "" && (r.Number != b.cursor.Number || r.Number > 0 && r.Hash != b.cursor.Hash)
 }
 
 // run hands on what is new whenever it is woken, until ctx is cancelled.
@@ -164,13 +164,10 @@ func (b *outbox) next(ctx context.Context, conn *nats.Conn) (more bool, err erro
 	b.mu.Lock()
 	at := b.cursor
 	b.mu.Unlock()
-	if at.Number > 0 && at.Number <= head {
-		last, err := b.c.o.Record.Entry(ctx, at.Number)
-		if err == nil && last.Hash != at.Hash { // another record: the hall shall see all of it
-			b.c.o.Log.Warn("hall: the record is another one than was handed on: all of it is sent", "number", at.Number)
-			b.set(0, "")
-			return true, nil
-		}
+	if b.another(ctx, at, head) { // the hall shall see all of it, and what comes next
+		b.c.o.Log.Warn("hall: the record is another one than was handed on: all of it is sent", "number", at.Number)
+		b.set(0, "")
+		return true, nil
 	}
 	if at.Number >= head {
 		return false, nil
@@ -189,6 +186,16 @@ func (b *outbox) next(ctx context.Context, conn *nats.Conn) (more bool, err erro
 		b.set(e.Number, e.Hash)
 	}
 	return true, nil
+}
+
+// another reports whether the record no longer holds what was handed on last: it was cut off at
+// its end, or is another one.
+func (b *outbox) another(ctx context.Context, at cursor, head int64) bool {
+	if at.Number == 0 || at.Number > head {
+		return at.Number > head
+	}
+	last, err := b.c.o.Record.Entry(ctx, at.Number)
+	return err == nil && last.Hash != at.Hash
 }
 
 // send sends an entry and its picture, the picture first, and waits until both are kept.

@@ -16,6 +16,7 @@ import (
 	"log/slog"
 	"math/big"
 	"net"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
@@ -90,6 +91,8 @@ type broker struct {
 	door     *door
 	dir      string
 	reopened time.Time // when its files were last read again
+	folder   string    // of the rulings
+	noted    os.FileInfo
 
 	mu    sync.Mutex // guards what follows
 	stuck error      // why it keeps nothing; nil: it does
@@ -301,8 +304,7 @@ func splitAddress(address string) (host string, port int, err error) {
 	return host, a.Port, nil
 }
 
-// watch looks after the broker until ctx is cancelled: whether it can write, and which tables are
-// to be sent home.
+// watch looks until ctx is cancelled which tables are to be sent home.
 func (b *broker) watch(ctx context.Context) {
 	ticker := time.NewTicker(checkEvery)
 	defer ticker.Stop()
@@ -312,7 +314,6 @@ func (b *broker) watch(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		b.checkStore()
 		now, err := b.server.Connz(&server.ConnzOptions{Limit: clientsMost})
 		if err != nil {
 			b.door.log.Warn("hall: broker", "err", err)

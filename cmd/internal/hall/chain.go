@@ -16,6 +16,7 @@ import (
 // Ruling is an entry of a table's record, as the hall lists it.
 type Ruling struct {
 	Table    string    `json:"table"`
+	Also     []string  `json:"also"` // further tables whose records have it
 	Number   int64     `json:"number"`
 	Hash     string    `json:"hash"`
 	At       time.Time `json:"at"`
@@ -140,6 +141,12 @@ func (c *chain) against(r event.Record, heard time.Time) []string {
 	case r.Error != "":
 		return []string{"The table's record cannot be read: " + r.Error}
 	case heard.Sub(c.arrived) < settled:
+	case r.Number == 0 && c.head > 0:
+		return []string{fmt.Sprintf("The table's record is empty, and the hall has up to ruling %d: it was removed, or begun again. The hall "+
+			"keeps what it has.", c.head)}
+	case r.Number < c.head && !c.leads(r.Number, r.Hash):
+		return []string{fmt.Sprintf("The table's record, which ends at ruling %d, is another one than the hall has up to ruling %d: it was "+
+			"begun again, or rewritten. The hall keeps what it has.", r.Number, c.head)}
 	case r.Number < c.head:
 		return []string{fmt.Sprintf("The table's record ends at ruling %d, and the hall has up to %d: %s cut off at its end. "+
 			"The hall keeps what it has.", r.Number, c.head, entries(c.head-r.Number))}
@@ -147,6 +154,21 @@ func (c *chain) against(r event.Record, heard time.Time) []string {
 		return []string{fmt.Sprintf("The table's ruling %d is another one than the hall has: the end of its record was replaced.", r.Number)}
 	}
 	return nil
+}
+
+// leads reports whether an entry is followed by all that the hall has up to the head.
+func (c *chain) leads(number int64, hash string) bool {
+	follow := c.hashes(c.head)
+	for n := c.head; n > number; n-- {
+		var before []string
+		for _, k := range c.entries[n] {
+			if slices.Contains(follow, k.Hash) {
+				before = append(before, k.previous)
+			}
+		}
+		follow = before
+	}
+	return slices.Contains(follow, hash)
 }
 
 func entries(n int64) string {

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"sightline/cmd/internal/event"
 )
 
@@ -18,6 +20,19 @@ const (
 	clockHurry  = time.Second // while there is none
 	nobodySince = -1          // age in ms of what was never heard
 )
+
+// started is for a machine without the clock that steady reads.
+var started = time.Now()
+
+// steady is a clock that no one sets and that runs while the machine sleeps: what waited
+// meanwhile in its buffers is as old as it is.
+func steady() time.Duration {
+	var t unix.Timespec
+	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &t) != nil {
+		return time.Since(started)
+	}
+	return time.Duration(t.Nano())
+}
 
 // sample is one measurement of a table's steady clock against the hall's.
 type sample struct {

@@ -3,7 +3,9 @@ package hall
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
 	"path/filepath"
 	"syscall"
 	"time"
@@ -21,16 +23,22 @@ const (
 	reopenEvery = 5 * time.Second
 )
 
-// trouble says what is wrong with the hall itself; "": nothing.
+// trouble says what is wrong with the hall itself; "": nothing. The caller holds mu.
 func (h *Hall) trouble() string {
 	if err := h.invites.Trouble(); err != nil {
 		return "The list of invited tables cannot be read, and what was read last counts: " + sentence.Of(err)
 	}
-	if h.broker == nil {
-		return ""
+	if h.broker != nil {
+		if err := h.broker.trouble(); err != nil {
+			return sentence.Of(err)
+		}
 	}
-	if err := h.broker.trouble(); err != nil {
-		return sentence.Of(err)
+	if h.outage != "" {
+		return h.outage
+	}
+	if !h.lost.IsZero() && h.o.Now().Sub(h.lost) < lossShown {
+		return fmt.Sprintf("What the hall kept was removed or replaced while it ran, which was found at %s: it has again what the tables "+
+			"hand on that are here.", h.lost.Local().Format("15:04"))
 	}
 	if free, err := room(h.o.Dir); err == nil && free < roomWanted {
 		return fmt.Sprintf("Only %d MB are free on the disk of %s.", free>>20, h.o.Dir)
@@ -56,8 +64,20 @@ func (b *broker) trouble() error {
 
 // checkStore looks whether the broker can write. After an error of the disk it refuses
 // everything until it reads its files again, so it is made to when there is room. What was not
-// kept was not acknowledged: the tables send it again.
-func (b *broker) checkStore() {
+// kept was not acknowledged: the tables send it again. gone reports that its files were not
+// those that it wrote, and that it has read what is there now.
+func (b *broker) checkStore() (gone bool) {
+	if b.moved() {
+		b.reopened = time.Now()
+		err := b.reopen()
+		b.mu.Lock()
+		b.stuck = err
+		b.mu.Unlock()
+		if err != nil {
+			b.door.log.Error("hall", "err", err)
+		}
+		return err == nil
+	}
 	state := b.server.Healthz(nil)
 	var err error
 	if state.StatusCode != http.StatusOK {
@@ -82,6 +102,23 @@ func (b *broker) checkStore() {
 	case err == nil && was != nil:
 		b.door.log.Info("hall: rulings are kept again")
 	}
+	return false
+}
+
+// noteFolder notes which folder the stream of rulings is in.
+func (b *broker) noteFolder(stream string) {
+	b.folder = filepath.Join(b.dir, storeFolder, server.JetStreamStoreDir, server.DEFAULT_GLOBAL_ACCOUNT, "streams", stream)
+	b.noted, _ = os.Stat(b.folder) // nil: it is not looked after
+}
+
+// moved reports whether the folder of the rulings was removed or replaced. The broker would write
+// on into files that no longer have a name.
+func (b *broker) moved() bool {
+	if b.noted == nil {
+		return false
+	}
+	now, err := os.Stat(b.folder)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, b.noted)
 }
 
 // reopen lets the broker read its files again.

@@ -55,9 +55,11 @@ type Hall struct {
 	guard   *access.Guard
 	broker  *broker // nil: another program's
 	conn    *nats.Conn
+	js      jetstream.JetStream
 	stream  jetstream.Stream
 	games   jetstream.KeyValue
-	began   time.Time
+	opened  opened
+	began   time.Duration // on the steady clock
 
 	mu      sync.Mutex // guards what follows
 	tables  map[string]*table
@@ -65,6 +67,9 @@ type Hall struct {
 	played  map[string]Game
 	pairs   []Pairing
 	onAir   chan struct{} // closed when another table is on air
+	outage  string        // why nothing can be asked of the broker; "": it answers
+	lost    time.Time     // when what the broker kept was last found to be gone; zero: never
+	owners  map[string]*table
 
 	figures struct{ rulings, states, staleStates, asks atomic.Uint64 }
 }
@@ -74,9 +79,6 @@ const (
 	lockFile    = "hall.lock"
 	programFile = "program.json"
 	smallMost   = 4 << 10 // bytes of the two
-	streamName  = "Rulings and pictures of the event's tables."
-
-	streamHeartbeat = 3 * time.Second // twice without one, and the stream is followed again from where it was
 )
 
 // Run runs a hall until ctx is cancelled.
@@ -87,7 +89,8 @@ func Run(ctx context.Context, o Options) error {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	h := &Hall{o: o, began: time.Now(), tables: map[string]*table{}, played: map[string]Game{}, onAir: make(chan struct{})}
+	h := &Hall{o: o, began: steady(), tables: map[string]*table{}, played: map[string]Game{}, onAir: make(chan struct{}),
+		owners: map[string]*table{}}
 	var err error
 	if h.invites, err = OpenInvites(o.Dir, o.Now); err != nil {
 		return err
@@ -126,6 +129,7 @@ func Run(ctx context.Context, o Options) error {
 	if h.broker != nil {
 		group.Go(func() { h.broker.watch(ctx) })
 	}
+	group.Go(func() { h.lookAfterStreams(ctx) })
 	group.Go(func() { h.measureClocks(ctx) })
 	group.Go(func() { h.renewWatches(ctx) })
 	if o.Ready != nil {
@@ -179,10 +183,16 @@ func (h *Hall) join() (url string, err error) {
 	return url, h.invites.SetBroker(url, fingerprint)
 }
 
+// otherPing is how often another program's broker is asked whether it is there.
+const otherPing = 2 * time.Second
+
 // joinOther connects to another program's broker.
 func (h *Hall) joinOther(key nkeys.KeyPair, public string) (string, error) {
 	url := h.o.Broker
-	options := []nats.Option{nats.Nkey(public, key.Sign), nats.MaxReconnects(-1), nats.Name("hall")}
+	options := []nats.Option{nats.Nkey(public, key.Sign), nats.MaxReconnects(-1), nats.Name("hall"), nats.IgnoreAuthErrorAbort(),
+		nats.PingInterval(otherPing), nats.MaxPingsOutstanding(2), nats.ReconnectBufSize(-1),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { h.o.Log.Warn("hall: the broker is gone", "url", url, "err", err) }),
+		nats.ReconnectHandler(func(*nats.Conn) { h.o.Log.Info("hall: the broker is back", "url", url) })}
 	if strings.HasPrefix(url, "tls:") {
 		options = append(options, nats.Secure(event.TLSConfig(h.o.SHA256)), nats.TLSHandshakeFirst())
 	}
@@ -233,25 +243,14 @@ func HallKey(dir string) (nkeys.KeyPair, error) {
 // open opens the streams and reads what tables recorded, then listens to them.
 func (h *Hall) open(ctx context.Context) error {
 	all := event.SubjectsOf(h.event, "*")
-	js, err := jetstream.New(h.conn)
-	if err != nil {
+	var err error
+	if h.js, err = jetstream.New(h.conn); err != nil {
 		return fmt.Errorf("hall: %w", err)
 	}
-	h.stream, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{
-		Name: event.Stream(h.event), Description: streamName, Subjects: []string{all.Rulings(), all.Pictures()},
-		Storage: jetstream.FileStorage, Discard: jetstream.DiscardNew, DiscardNewPerSubject: true, MaxMsgsPerSubject: 1, MaxBytes: -1,
-		MaxMsgs: -1, DenyDelete: true, DenyPurge: true, MaxMsgSize: event.PayloadMost,
-	})
-	if err != nil {
-		return fmt.Errorf("hall: the stream of rulings: %w", err)
-	}
-	if h.games, err = js.CreateOrUpdateKeyValue(ctx, jetstream.KeyValueConfig{Bucket: event.Stream(h.event) + "_games"}); err != nil {
-		return fmt.Errorf("hall: the games: %w", err)
-	}
-	if err := h.readGames(ctx); err != nil {
+	if err := h.openStreams(ctx); err != nil {
 		return err
 	}
-	if err := h.readRulings(ctx); err != nil {
+	if err := h.readGames(ctx); err != nil {
 		return err
 	}
 	for subject, f := range map[string]func(string, *nats.Msg){all.Health(): h.heard, all.State(): h.saw} {
@@ -276,67 +275,8 @@ func (h *Hall) parse(subject string) (table string, rest []string, ok bool) {
 	return parts[3], parts[4:], true
 }
 
-// readRulings reads the whole stream of rulings, then each new one.
-func (h *Hall) readRulings(ctx context.Context) error {
-	info, err := h.stream.Info(ctx)
-	if err != nil {
-		return fmt.Errorf("hall: the stream of rulings: %w", err)
-	}
-	consumer, err := h.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{event.SubjectsOf(h.event, "*").Rulings()}, DeliverPolicy: jetstream.DeliverAllPolicy,
-	})
-	if err != nil {
-		return fmt.Errorf("hall: the stream of rulings: %w", err)
-	}
-	waiting := uint64(0)
-	if c, err := consumer.Info(ctx); err == nil {
-		waiting = c.NumPending
-	}
-	read, done := uint64(0), make(chan struct{})
-	var once sync.Once
-	if waiting == 0 || info.State.Msgs == 0 {
-		once.Do(func() { close(done) })
-	}
-	running, err := consumer.Consume(func(m jetstream.Msg) {
-		h.recorded(m.Subject(), m.Data())
-		if read++; read >= waiting {
-			once.Do(func() { close(done) })
-		}
-	}, jetstream.PullHeartbeat(streamHeartbeat), jetstream.ConsumeErrHandler(func(_ jetstream.ConsumeContext, err error) {
-		h.o.Log.Warn("hall: the stream of rulings", "err", err)
-	}))
-	if err != nil {
-		return fmt.Errorf("hall: the stream of rulings: %w", err)
-	}
-	context.AfterFunc(ctx, running.Stop)
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return nil
-	}
-}
-
-// recorded takes an entry of a table's record.
-func (h *Hall) recorded(subject string, raw []byte) {
-	name, rest, ok := h.parse(subject)
-	if !ok || len(rest) != 3 {
-		return
-	}
-	number, err := strconv.ParseInt(rest[1], 10, 64)
-	if err != nil || number < 1 {
-		return
-	}
-	r := readRuling(name, number, rest[2], raw)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.table(name).chain.add(r, time.Now()) {
-		h.figures.rulings.Add(1)
-	}
-}
-
 // up is the hall's steady clock.
-func (h *Hall) up() time.Duration { return time.Since(h.began) }
+func (h *Hall) up() time.Duration { return steady() - h.began }
 
 // readSmall reads which table is on air, and the pairings.
 func (h *Hall) readSmall() error {
@@ -389,6 +329,8 @@ type Game struct {
 	Table string `json:"table"`
 	event.Game
 	AtMS int64 `json:"at_unix_ms"` // the hall's clock
+
+	unkept bool // the stream does not have it
 }
 
 // has reports whether every word stands somewhere in the game.
@@ -428,17 +370,28 @@ func (h *Hall) keepGame(name string, g *event.Game) {
 	h.played[key] = now
 	same := was.Game
 	same.Turn = g.Turn
-	if same == *g {
+	if same == *g && !was.unkept {
 		return
 	}
 	raw, err := json.Marshal(now)
 	if err == nil {
-		go func() {
-			ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
-			defer stop()
-			if _, err := h.games.Put(ctx, key, raw); err != nil && !h.conn.IsClosed() {
-				h.o.Log.Warn("hall: a game is not kept", "table", name, "err", err)
-			}
-		}()
+		go h.putGame(key, raw)
 	}
+}
+
+// putGame keeps a game in its stream. One that cannot be kept is tried again when its table
+// next tells of it.
+func (h *Hall) putGame(key string, raw []byte) {
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+	defer stop()
+	_, err := h.games.Put(ctx, key, raw)
+	if err == nil || h.conn.IsClosed() {
+		return
+	}
+	h.o.Log.Warn("hall: a game is not kept", "game", key, "err", err)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	g := h.played[key]
+	g.unkept = true
+	h.played[key] = g
 }

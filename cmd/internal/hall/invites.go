@@ -70,7 +70,9 @@ func OpenInvites(dir string, now func() time.Time) (*Invites, error) {
 func (v *Invites) load() error {
 	info, err := os.Stat(v.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		v.read, v.book = nil, book{}
+		if v.book.Event != "" {
+			return fmt.Errorf("hall: %s is gone", v.path)
+		}
 		return nil
 	}
 	if err != nil {
@@ -89,6 +91,9 @@ func (v *Invites) load() error {
 	}
 	if err := event.CheckName("event", b.Event); err != nil {
 		return fmt.Errorf("hall: %s: %w", v.path, err)
+	}
+	if v.book.Event != "" && b.Event != v.book.Event {
+		return fmt.Errorf("hall: %s is of another event, %s: start the hall again for it", v.path, b.Event)
 	}
 	v.read, v.book = info, b
 	return nil
@@ -238,6 +243,17 @@ func (v *Invites) Valid() ([]Invite, error) {
 		}
 	}
 	return out, nil
+}
+
+// ended says why a table's last invitation does not hold; "": it does, or there was none.
+func (v *Invites) ended(table string) (why string) {
+	b, _ := v.current() // without it there was none
+	for _, i := range b.Tables {
+		if i.Table == table {
+			why = i.refused(v.now())
+		}
+	}
+	return why
 }
 
 // refused says why an invitation does not hold; "": it holds.

@@ -93,6 +93,11 @@ func (h *Hall) snapshot() (nowJSON, error) {
 		t := h.tables[name]
 		tile := h.tile(t, now)
 		tile.Expires = expires[name]
+		if tile.Health != nil && tile.Expires.IsZero() {
+			if why := h.invites.ended(name); why != "" {
+				tile.Problems = append(tile.Problems, "The hall does not let it in: "+why+". What it records waits there.")
+			}
+		}
 		if tile.Health == nil && tile.Rulings == 0 && tile.Expires.IsZero() {
 			continue
 		}
@@ -152,6 +157,7 @@ func (h *Hall) tile(t *table, now time.Duration) Tile {
 		tile.AgeMS, tile.Live = age.Milliseconds(), !stale(age)
 	}
 	tile.Waiting = max(0, health.Record.Number-t.chain.whole)
+	tile.Problems = append(tile.Problems, t.shared()...)
 	tile.Problems = append(tile.Problems, t.chain.against(health.Record, t.heard)...)
 	if now-t.turns < troubleShown && t.turns > 0 {
 		tile.Problems = append(tile.Problems, "Two programs speak as this table by turns: give each its own invitation.")
@@ -172,6 +178,15 @@ func (h *Hall) tile(t *table, now time.Duration) Tile {
 		tile.Score = [2]int{m.Sides[0].Score, m.Sides[1].Score}
 	}
 	return tile
+}
+
+// shared says which other tables' records have rulings of this one.
+func (t *table) shared() (out []string) {
+	for _, other := range slices.SortedFunc(maps.Keys(t.alike), func(a, b *table) int { return byNumber(a.name, b.name) }) {
+		out = append(out, fmt.Sprintf("Rulings that table %s has, too: %d. One machine was both tables, or a record was copied.", other.name,
+			t.alike[other]))
+	}
+	return out
 }
 
 // waitingMost is how long before its program began a table may have held a picture, in ms.
@@ -210,6 +225,7 @@ func (h *Hall) search(w http.ResponseWriter, r *http.Request) {
 	slices.SortFunc(out.Games, func(a, b Game) int {
 		return cmp.Or(cmp.Compare(b.AtMS, a.AtMS), byNumber(a.Table, b.Table), cmp.Compare(b.ID, a.ID))
 	})
+	out.Rulings = once(out.Rulings)
 	if len(out.Rulings) > searchMost {
 		out.Rulings, out.More = out.Rulings[:searchMost], true
 	}
@@ -217,6 +233,23 @@ func (h *Hall) search(w http.ResponseWriter, r *http.Request) {
 		out.Games, out.More = out.Games[:searchMost], true
 	}
 	packed(w, r, out)
+}
+
+// once lists an entry that several tables' records have under the first of them.
+func once(list []Ruling) (out []Ruling) {
+	at := map[string]int{}
+	out = []Ruling{}
+	for _, k := range list {
+		i, there := at[k.Hash]
+		if there {
+			out[i].Also = append(out[i].Also, k.Table)
+			continue
+		}
+		at[k.Hash] = len(out)
+		k.Also = []string{}
+		out = append(out, k)
+	}
+	return out
 }
 
 // hashes are SHA-256 in hex.

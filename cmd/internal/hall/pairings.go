@@ -35,7 +35,8 @@ const (
 	// PairingsMost is how long a file of pairings is at most, in bytes: a List Fortress
 	// tournament of 200 players with their squads is about 1 MB.
 	PairingsMost = 4 << 20
-	nameMost     = 32 // characters, as of a match's names
+	pairingsMany = 1000 // pairings of a file, at most
+	nameMost     = 32   // characters, as of a match's names
 	roundMost    = 24
 )
 
@@ -49,7 +50,7 @@ func ParsePairings(raw []byte) (list []Pairing, err error) {
 	}
 	raw = bytes.TrimPrefix(raw, []byte("\xef\xbb\xbf"))
 	if !utf8.Valid(raw) {
-		return nil, errors.New("pairings: expected text in UTF-8: save a spreadsheet as CSV")
+		return nil, errors.New("pairings: expected text in UTF-8: save a spreadsheet as \"CSV UTF-8\"")
 	}
 	switch text := bytes.TrimSpace(raw); {
 	case bytes.HasPrefix(text, []byte("{")), bytes.HasPrefix(text, []byte("[")):
@@ -69,6 +70,9 @@ func ParsePairings(raw []byte) (list []Pairing, err error) {
 func checkPairings(list []Pairing) error {
 	if len(list) == 0 {
 		return errors.New("pairings: there are none in it")
+	}
+	if len(list) > pairingsMany {
+		return fmt.Errorf("pairings: expected at most %d, got %d", pairingsMany, len(list))
 	}
 	at := map[string]int{}
 	for i, p := range list {
@@ -132,6 +136,9 @@ func pairingsCSV(raw []byte) (list []Pairing, err error) {
 			}
 			return ""
 		}
+		if strings.TrimSpace(strings.Join(row, "")) == "" {
+			continue // what spreadsheets leave below a table
+		}
 		list = append(list, Pairing{Table: get("table"), Round: roundName(get("round")), Players: [2]string{get("player1"), get("player2")}})
 	}
 }
@@ -164,7 +171,7 @@ func pairingsJSON(raw []byte) ([]Pairing, error) {
 	case t.Participants != nil:
 		return t.pairings(t.byID)
 	case t.Players != nil:
-		return t.pairings(byName)
+		return t.pairings(t.byName())
 	}
 	return nil, fmt.Errorf(`expected "pairings", or a tournament with "participants" or "players" and "rounds"; found %s`, keys(raw))
 }
@@ -189,28 +196,71 @@ const keysNamed = 6
 
 // tournament is what List Fortress holds: as it gives it (GET /api/v1/tournaments/ID), with
 // participants whom matches name by numbers, or as it takes it from the programs that run
-// tournaments (Rollbetter, TableTop.TO, Cryodex), with players whom matches name.
+// tournaments (Rollbetter, TableTop.TO, Cryodex), with players whom matches name, by a name or by
+// an id of the program's: a name or an id is all that a player must have.
 type tournament struct {
 	Participants []struct {
 		ID   int64  `json:"id"`
 		Name string `json:"name"`
 	} `json:"participants"`
-	Players []struct{} `json:"players"` // nil: it is not of this form
+	Players []player `json:"players"` // nil: it is not of this form
 	Rounds  []struct {
 		Number  int     `json:"round_number"`
 		Type    int     `json:"roundtype_id"` // 1: Swiss
-		Taken   int     `json:"round-number"`
+		Taken   number  `json:"round-number"`
 		Kind    string  `json:"round-type"` // "swiss", "elimination"
 		Matches []match `json:"matches"`
 	} `json:"rounds"`
+}
+
+type player struct {
+	ID   label  `json:"id"`
+	Name string `json:"name"`
 }
 
 type match struct {
 	ID1    int64  `json:"player1_id"`
 	ID2    *int64 `json:"player2_id"` // null: a bye
 	Name1  string `json:"player1"`
-	Name2  string `json:"player2"` // "": a bye
+	Name2  string `json:"player2"`    // "": a bye, unless there is an id
+	Own1   label  `json:"player1-id"` // the program's id of the player
+	Own2   label  `json:"player2-id"`
 	Result string `json:"result"`
+}
+
+// label is an id, which programs write as a text or as a number.
+type label string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (l *label) UnmarshalJSON(raw []byte) error {
+	var text string
+	var n json.Number
+	if json.Unmarshal(raw, &text) == nil {
+		*l = label(strings.TrimSpace(text))
+		return nil
+	}
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return fmt.Errorf("expected an id as text or number, got %s", short(string(raw)))
+	}
+	*l = label(n)
+	return nil
+}
+
+// number is a whole number, which some programs write as a text.
+type number int
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (n *number) UnmarshalJSON(raw []byte) error {
+	var l label
+	if err := l.UnmarshalJSON(raw); err != nil || l == "" {
+		return err
+	}
+	i, err := strconv.Atoi(string(l))
+	if err != nil {
+		return fmt.Errorf("expected a number, got %s", short(string(raw)))
+	}
+	*n = number(i)
+	return nil
 }
 
 // pairings are those of the last Swiss round; of the last round where there is none. A
@@ -222,7 +272,7 @@ func (t *tournament) pairings(players func(match) (names [2]string, bye bool, er
 	}
 	last, number, kind := -1, 0, 0
 	for i, r := range t.Rounds {
-		n, k := cmp.Or(r.Number, r.Taken), r.Type
+		n, k := cmp.Or(r.Number, int(r.Taken)), r.Type
 		if k == 0 && r.Kind != "" && !strings.EqualFold(r.Kind, "swiss") {
 			k = math.MaxInt
 		}
@@ -261,10 +311,21 @@ func (t *tournament) byID(m match) (names [2]string, bye bool, err error) {
 	return names, false, nil
 }
 
-// byName takes the players of a match as it names them.
-func byName(m match) (names [2]string, bye bool, err error) {
-	names = [2]string{short(m.Name1), short(m.Name2)}
-	return names, names[1] == "" || strings.EqualFold(names[1], "bye"), nil
+// byName returns what takes the players of a match as it names them, or as the list of players
+// names their ids; who has no name is called by the id.
+func (t *tournament) byName() func(match) (names [2]string, bye bool, err error) {
+	known := map[label]string{}
+	for _, p := range t.Players {
+		if p.ID != "" {
+			known[p.ID] = strings.TrimSpace(p.Name)
+		}
+	}
+	return func(m match) (names [2]string, bye bool, err error) {
+		for i, is := range []player{{m.Own1, m.Name1}, {m.Own2, m.Name2}} {
+			names[i] = short(cmp.Or(strings.TrimSpace(is.Name), known[is.ID], string(is.ID)))
+		}
+		return names, names[1] == "" || strings.EqualFold(names[1], "bye"), nil
+	}
 }
 
 // short cuts a name to what a stream's line holds.

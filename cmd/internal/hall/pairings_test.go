@@ -2,6 +2,7 @@ package hall_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -30,6 +31,68 @@ const fortress = `{"id": 1, "name": "Example", "participants": [{"id": 11, "name
 	"rounds": [{"round_number": 2, "roundtype_id": 1, "matches": [{"player1_id": 15, "player2_id": null}, {"player1_id": 13, "player2_id": 11},
 	{"player1_id": 12, "player2_id": 15}]}, {"round_number": 1, "roundtype_id": 1, "matches": []},
 	{"round_number": 4, "roundtype_id": 2, "matches": [{"player1_id": 11, "player2_id": 12}]}]}`
+
+// rollbetter is a tournament in the form of the text that Rollbetter's "List Fortress" button makes,
+// as programs that read it describe it, with invented people: ids are names or numbers, a player
+// may have an id alone, and squads stand in it as text.
+const rollbetter = "\ufeff" + `{
+  "title": "Example Open", "date": "2026-11-21",
+  "players": [
+    {"name": "ada", "id": "ada", "mov": 96, "score": 3, "sos": 2, "rank": {"swiss": 5}, "dropped": false, "list": "{\"faction\":\"rebelalliance\",\"pilots\":[]}"},
+    {"name": "Ben O'Neill", "id": 4711, "mov": 40, "score": 1, "sos": 1.5, "rank": {"swiss": 6, "elimination": null}, "dropped": true, "list": null},
+    {"name": "Zoë", "id": "zoe", "mov": null, "score": 0}, {"id": "no-name"}, {"name": "Byerson", "id": "byerson"}],
+  "rounds": [
+    {"round-type": "swiss", "round-number": 1, "scenario": "Salvage Mission", "matches": [
+      {"player1": "ada", "player1-id": "ada", "player2": "Zoë", "player2-id": "zoe", "player1points": 25, "player2points": 27, "winner-id": "zoe", "result": "win"}]},
+    {"round-type": "swiss", "round-number": 2, "scenario": "", "matches": [
+      {"player1": "Zoë", "player1-id": "zoe", "player2": "Byerson", "player2-id": "byerson", "player1points": 0, "player2points": 0, "winner-id": null, "result": null},
+      {"player1-id": 4711, "player2": "", "player2-id": "no-name"},
+      {"player1": "ada", "player1-id": "ada", "player2": null, "player2-id": null, "player1points": 20, "player2points": null, "winner-id": "ada", "result": "bye"}]},
+    {"round-type": "elimination", "round-number": 3, "matches": []}]}`
+
+// TestARollbetterExportIsRead, with Unix and with Windows line ends, and with round numbers as
+// text; what is broken in it is named.
+func TestARollbetterExportIsRead(t *testing.T) {
+	t.Parallel()
+	want := []hall.Pairing{pairing("1", "Round 2", "Zoë", "Byerson"), pairing("2", "Round 2", "Ben O'Neill", "no-name")}
+	for name, text := range map[string]string{
+		"as it is": rollbetter, "Windows line ends": strings.ReplaceAll(rollbetter, "\n", "\r\n"),
+		"round numbers as text": strings.ReplaceAll(rollbetter, `"round-number": 2`, `"round-number": "2"`),
+	} {
+		list, err := hall.ParsePairings([]byte(text))
+		require.NoError(t, err, name)
+		assert.Equal(t, want, list, name)
+	}
+	for text, want := range map[string]string{
+		rollbetter[:len(rollbetter)/2]: "unexpected end of JSON input",
+		strings.ReplaceAll(rollbetter, `"round-number": 2`, `"round-number": "two"`):      `expected a number, got "two"`,
+		strings.ReplaceAll(rollbetter, `"player1-id": 4711`, `"player1-id": {"id":4711}`): "expected an id as text or number",
+		strings.ReplaceAll(rollbetter, `"player1-id": 4711, `, ``):                        "pairing 2: player 1 has no name",
+		strings.ReplaceAll(rollbetter, `"rounds"`, `"Runden"`):                            "the tournament has no rounds",
+	} {
+		_, err := hall.ParsePairings([]byte(text))
+		assert.ErrorContains(t, err, want)
+	}
+}
+
+// TestMorePairingsThanTables: 201 are read, as is what a spreadsheet leaves below them; a thousand
+// and one are no event's.
+func TestMorePairingsThanTables(t *testing.T) {
+	t.Parallel()
+	many := func(n int) []byte {
+		text := "\ufeffTable,Player 1,Player 2\r\n"
+		for i := range n {
+			text += fmt.Sprintf("%d,Ada %d,Ben %d\r\n", i+1, i, i)
+		}
+		return []byte(text + ",,\r\n , ,\r\n")
+	}
+	list, err := hall.ParsePairings(many(201))
+	require.NoError(t, err)
+	require.Len(t, list, 201)
+	assert.Equal(t, pairing("201", "", "Ada 200", "Ben 200"), list[200])
+	_, err = hall.ParsePairings(many(1001))
+	assert.ErrorContains(t, err, "at most 1000, got 1001")
+}
 
 func TestPairingsAreReadFromEveryForm(t *testing.T) {
 	t.Parallel()
@@ -78,6 +141,7 @@ func FuzzParsePairings(f *testing.F) {
 	f.Add([]byte("table,round,player1,player2\n1,3,Ada,Ben\n"))
 	f.Add([]byte(fortress))
 	f.Add([]byte(exported))
+	f.Add([]byte(rollbetter))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		list, err := hall.ParsePairings(raw)
 		if err != nil {

@@ -71,7 +71,7 @@ func TestEntriesCutOffAtATablesEndAreSaid(t *testing.T) {
 	}{
 		"cut off": {func(b *book) { b.entries = b.entries[:1] },
 			"ends at ruling 1, and the hall has up to 3: 2 entries were cut off at its end"},
-		"all gone": {func(b *book) { b.entries = nil }, "ends at ruling 0, and the hall has up to 3: 3 entries were cut off"},
+		"all gone": {func(b *book) { b.entries = nil }, "The table's record is empty, and the hall has up to ruling 3"},
 		"replaced": {func(b *book) { b.entries = b.entries[:2]; b.rule(t, "a friendlier one", 0) },
 			"There are 2 different rulings of number 3"},
 	} {

@@ -35,6 +35,7 @@ type table struct {
 	views    live.Broadcast[*view] // its states
 	shown    event.Clock           // of the newest state
 	resent   time.Time             // when the table was last asked to send its record again
+	alike    map[*table]int        // the rulings that another table's record has, too
 }
 
 // view is a state of a table, as it came.
@@ -51,6 +52,15 @@ func (h *Hall) table(name string) *table {
 		h.tables[name] = t
 	}
 	return t
+}
+
+// sharing notes that another table's record has one of the table's rulings. The caller holds
+// Hall.mu.
+func (t *table) sharing(other *table) {
+	if t.alike == nil {
+		t.alike = map[*table]int{}
+	}
+	t.alike[other]++
 }
 
 // knows reports whether a table is invited, or was heard.
@@ -123,13 +133,21 @@ const resendEvery = 10 * time.Second
 // askAgain asks a table for what it says that the hall acknowledged, and the hall does not
 // have: the hall's disk is another one. The caller holds mu.
 func (h *Hall) askAgain(t *table) {
-	now := time.Now()
-	if t.health.Record.Sent <= t.chain.whole || now.Sub(t.chain.arrived) < settled || now.Sub(t.resent) < resendEvery {
+	now, is := time.Now(), t.health.Record
+	from := t.chain.whole + 1
+	switch {
+	case is.Sent > t.chain.whole:
+	case is.Sent > 0 && is.Sent == is.Number && !slices.Contains(t.chain.hashes(is.Number), is.Hash):
+		from = 1 // the hall has another record of that length
+	default:
+		return
+	}
+	if now.Sub(t.chain.arrived) < settled || now.Sub(t.resent) < resendEvery {
 		return
 	}
 	t.resent = now
-	if body, err := json.Marshal(event.Resend{From: t.chain.whole + 1}); err == nil {
-		h.o.Log.Warn("hall: rulings of a table are missing here: it is asked for them again", "table", t.name, "from", t.chain.whole+1)
+	if body, err := json.Marshal(event.Resend{From: from}); err == nil {
+		h.o.Log.Warn("hall: rulings of a table are missing here: it is asked for them again", "table", t.name, "from", from)
 		_ = h.conn.Publish(event.SubjectsOf(h.event, t.name).Ask(event.AskResend), body) // it is asked again
 	}
 }

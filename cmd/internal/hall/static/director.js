@@ -46,10 +46,6 @@ function show(now) {
   showAir(now.program);
 }
 
-function silent() {
-  for (const button of byId("air").children) button.dataset.live = "false";
-}
-
 addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (/^[0-9]$/.test(event.key)) {
@@ -69,4 +65,4 @@ addEventListener("keydown", (event) => {
 
 await ready;
 setText(byId("address"), `${location.origin}/overlay/all?table=program`);
-follow(show, silent);
+follow(show);

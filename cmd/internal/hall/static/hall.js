@@ -73,16 +73,6 @@ function show(now) {
   document.title = (now.calls.length ? `(${now.calls.length}) ` : "") + say("Sightline: the hall");
 }
 
-// silent greys everything: nothing that is shown is known to be so any more.
-function silent() {
-  for (const tile of document.querySelectorAll(".tile")) {
-    tile.dataset.kind = "silent";
-    tile.shown = "";
-  }
-  for (const call of document.querySelectorAll("#calls a")) call.dataset.live = "false";
-  for (const call of byId("calls").children) call.shown = "";
-}
-
 const count = (n, thing) => `${n} ${thing}${n === 1 ? "" : "s"}`;
 const when = (text) => new Date(text).toLocaleString([], { dateStyle: "short", timeStyle: "short" });
 const dotted = (...texts) => texts.filter(Boolean).join(" · ");
@@ -91,7 +81,7 @@ async function search(words) {
   const [out, problem] = await ask(`/api/search?q=${encodeURIComponent(words)}`);
   if (problem) return setText(byId("search-said"), problem);
   const rulings = out.rulings.map((r) =>
-    make("li", {}, make("b", {}, make("span", {}, `Table ${r.table}, ruling ${r.number}`), ": ", named(r.title || r.text)), named(` ${dotted(when(r.at), r.judge)}`), make("p", { class: "hint" }, named(dotted(r.question, r.reason))), r.problem ? make("p", { class: "problem" }, r.problem) : "", make("p", {}, make("a", { href: `/api/rulings/${r.table}/${r.number}/${r.hash}` }, "Record"), " ", r.picture ? make("a", { href: `/api/pictures/${r.table}/${r.picture}` }, "Picture") : "")),
+    make("li", {}, make("b", {}, make("span", {}, `Table ${[r.table, ...r.also].join(" and ")}, ruling ${r.number}`), ": ", named(r.title || r.text)), named(` ${dotted(when(r.at), r.judge)}`), make("p", { class: "hint" }, named(dotted(r.question, r.reason))), r.problem ? make("p", { class: "problem" }, r.problem) : "", make("p", {}, make("a", { href: `/api/rulings/${r.table}/${r.number}/${r.hash}` }, "Record"), " ", r.picture ? make("a", { href: `/api/pictures/${r.table}/${r.picture}` }, "Picture") : "")),
   );
   const games = out.games.map((g) => make("li", {}, make("b", {}, make("span", {}, `Table ${g.table}, game ${g.id}`), ": ", named(`${g.players[0]} ${g.score[0]} : ${g.score[1]} ${g.players[1]}`)), " ", make("span", {}, `Round ${g.round}, ${g.over || g.phase}`)));
   byId("found").replaceChildren(...rulings, ...games);
@@ -145,4 +135,4 @@ byId("calls").addEventListener("click", (event) => {
 
 await ready;
 await who();
-follow(show, silent);
+follow(show);

@@ -19,6 +19,7 @@ export const named = (text) => make("span", { translate: "no" }, text);
 
 // age says how long something is ago: "2 s", "1:40".
 export function age(ms) {
+  if (!Number.isFinite(ms)) return "?";
   const s = Math.floor(Math.max(0, ms) / 1000);
   if (s < 60) return `${s} s`;
   const minutes = Math.floor(s / 60);
@@ -39,28 +40,42 @@ export async function ask(address, method = "GET", body = undefined) {
 
 const every = 1000; // ms
 const lost = 3000; // ms without an answer after which nothing counts as live
+const stale = 3000; // ms; a table that was not heard for longer is not shown as live
+const tidy = 2000; // ms after which what was answered is shown with the time that passed
 
-// follow asks for the hall once a second. silent is called while it does not answer.
-export function follow(show, silent) {
+// older is what the hall said, so many ms later.
+function older(now, late) {
+  const tables = now.tables.map((t) => ({ ...t, live: t.live && t.age_ms + late <= stale, age_ms: t.age_ms < 0 ? t.age_ms : t.age_ms + late }));
+  const live = new Set(tables.filter((t) => t.live).map((t) => t.table));
+  return { ...now, tables, calls: now.calls.map((c) => ({ ...c, live: c.live && live.has(c.table), waiting_ms: c.waiting_ms + late })) };
+}
+
+// follow asks for the hall once a second and shows what it says; what it does not say any more
+// grows old before the reader's eyes, and is not shown as live.
+export function follow(show) {
+  let last = null;
+  let asked = -Infinity; // when the last answer was asked for
   let heard = performance.now();
   let wall = Date.now();
   const check = () => {
-    if (performance.now() - heard <= lost) return;
-    setText(byId("said"), "The hall does not answer: nothing here is live.");
-    silent();
+    if (performance.now() - heard > lost) setText(byId("said"), "The hall does not answer: nothing here is live.");
+    if (!last) return;
+    const late = performance.now() - asked;
+    const then = older(last, late);
+    if (late > tidy || then.tables.some((t, i) => t.live !== last.tables[i].live)) show(then);
   };
   const next = async () => {
-    const asked = performance.now();
+    const [begun, date] = [performance.now(), Date.now()];
     const [now] = await ask("/api/hall");
-    if (now && performance.now() - asked <= lost) {
-      heard = performance.now();
+    if (now && performance.now() - begun <= lost && Math.abs(Date.now() - date) <= lost) {
+      [last, asked, heard] = [now, begun, performance.now()];
       setText(byId("said"), now.trouble);
       show(now);
     }
     setTimeout(next, every);
   };
   setInterval(() => {
-    if (Math.abs(Date.now() - wall - 500) > 3000) heard = -Infinity; // this machine slept, or its clock was set
+    if (Math.abs(Date.now() - wall - 500) > 3000) asked = heard = -Infinity; // this machine slept, or its clock was set
     wall = Date.now();
     check();
   }, 500);
