@@ -13,8 +13,10 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -143,6 +145,16 @@ func (b *book) Entry(_ context.Context, number int64) (event.Entry, error) {
 func (b *book) rule(t testing.TB, reason string, picture int) event.Entry {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	e, err := b.draft(reason, picture)
+	if err != nil {
+		t.Error(err)
+	}
+	b.entries = append(b.entries, e)
+	return e
+}
+
+// draft makes the next entry. The caller holds mu.
+func (b *book) draft(reason string, picture int) (event.Entry, error) {
 	previous := rulings.Genesis
 	if n := len(b.entries); n > 0 {
 		previous = b.entries[n-1].Hash
@@ -163,12 +175,11 @@ func (b *book) rule(t testing.TB, reason string, picture int) event.Entry {
 	enc := json.NewEncoder(&raw)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(r); err != nil {
-		t.Error(err)
+		return e, err
 	}
 	e.Record = bytes.TrimSuffix(raw.Bytes(), []byte("\n"))
 	e.Hash = sum(e.Record)
-	b.entries = append(b.entries, e)
-	return e
+	return e, nil
 }
 
 // jpegOf is bytes that look like a picture, each time others.
@@ -194,6 +205,8 @@ type played struct {
 	client  *event.Client
 	stopped chan struct{}
 	stop    context.CancelFunc
+	timed   atomic.Bool // its first player is called by the time, in ms
+	hangs   atomic.Bool // nothing is seen there any more
 }
 
 // newState is a state of a test.
@@ -238,7 +251,17 @@ func join(t testing.TB, i event.Invitation, change ...func(*event.Options)) *pla
 		defer ticker.Stop()
 		for ctx.Err() == nil {
 			<-ticker.C
-			p.hub.Update(func(s live.State) live.State { s.Seq++; s.At = time.Now(); return s })
+			if p.hangs.Load() {
+				continue
+			}
+			p.hub.Update(func(s live.State) live.State {
+				s.Seq++
+				s.At = time.Now()
+				if p.timed.Load() {
+					s.Match.Sides[0].Name = strconv.FormatInt(s.At.UnixMilli(), 10)
+				}
+				return s
+			})
 		}
 	}()
 	t.Cleanup(p.stop)

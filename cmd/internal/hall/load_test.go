@@ -37,10 +37,15 @@ const (
 	childDir    = "HALL_TEST_DIR" // its state folder; "": this is no child
 	childListen = "HALL_TEST_LISTEN"
 	childTables = "HALL_TEST_TABLES" // "": it is a plain HTTP server to compare with
+	childTable  = "HALL_TEST_TABLE"  // the state folder of a table, which this process is then
 	childDisk   = "HALL_TEST_DISK"   // size of a disk of its own for the folder, such as 64m; "": none
 )
 
 func TestMain(m *testing.M) {
+	if dir := os.Getenv(childTable); dir != "" {
+		fmt.Fprintln(os.Stderr, playAlone(dir))
+		os.Exit(1)
+	}
 	if dir := os.Getenv(childDir); dir != "" {
 		os.Exit(child(dir, os.Getenv(childListen), os.Getenv(childTables)))
 	}

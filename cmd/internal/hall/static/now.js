@@ -39,6 +39,7 @@ export async function ask(address, method = "GET", body = undefined) {
 }
 
 const every = 1000; // ms
+const often = 250; // ms
 const lost = 3000; // ms without an answer after which nothing counts as live
 const stale = 3000; // ms; a table that was not heard for longer is not shown as live
 const tidy = 2000; // ms after which what was answered is shown with the time that passed
@@ -75,9 +76,9 @@ export function follow(show) {
     setTimeout(next, every);
   };
   setInterval(() => {
-    if (Math.abs(Date.now() - wall - 500) > 3000) asked = heard = -Infinity; // this machine slept, or its clock was set
+    if (Math.abs(Date.now() - wall - often) > 3000) asked = heard = -Infinity; // this machine slept, or its clock was set
     wall = Date.now();
     check();
-  }, 500);
+  }, often);
   next();
 }
