@@ -69,7 +69,7 @@ func TestAPurgeKeepsThePlayersRecord(t *testing.T) {
 	script, err := os.ReadFile("package/scripts/postrm")
 	require.NoError(t, err)
 	path := t.TempDir() // nothing of this system's own is asked
-	for _, name := range []string{"rm", "rmdir"} {
+	for _, name := range []string{"rm", "rmdir", "find"} {
 		require.NoError(t, os.Symlink(tool(t, name), filepath.Join(path, name)))
 	}
 	purge := func(dir string) string {
@@ -100,10 +100,16 @@ func TestAPurgeKeepsThePlayersRecord(t *testing.T) {
 	}
 	keys := []string{"rulings.key", "pairing.key", "judge-secret", "hall.cursor", ".hidden", "lens.json", "registration.json",
 		"projector.json", "calibration/looks/xwing.json", "hall/broker.pem", "hall/hall.seed"}
-	record := []string{"games/1.json", "hall/jetstream/R/1.blk", "hall/tables.json", "rulings/files/a.png", "rulings/rulings.db"}
+	keys = append(keys, "hall-of-2025/broker.pem", "hall-of-2025/hall.seed")
+	record := []string{"games/1.json", "hall/jetstream/R/1.blk", "hall/tables.json", "hall-of-2025/jetstream/R/1.blk", "lost+found/a",
+		"rulings/files/a.png", "rulings/rulings.db", "rulings-of-sunday/rulings.db", "the club's/rulings.db.v1"}
 	dir := lay(append(keys, record...)...)
-	assert.Contains(t, purge(dir), "kept games hall rulings; remove them by hand")
-	assert.Equal(t, record, left(dir))
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "etc"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "etc/hall.invitation"), nil, 0o600))
+	assert.Contains(t, purge(dir), "kept games hall hall-of-2025 rulings rulings-of-sunday the club's; remove them by hand")
+	assert.ElementsMatch(t, record, left(dir))
+	assert.NoDirExists(t, filepath.Join(dir, "etc"), "an invitation is a key")
+	keys = keys[:len(keys)-2]
 	dir = lay(keys...)
 	assert.Empty(t, purge(dir))
 	assert.NoDirExists(t, filepath.Join(dir, "state"))
@@ -151,6 +157,27 @@ func TestAHandMadeInstallIsPutAsideWhole(t *testing.T) {
 		return err
 	}))
 	assert.Equal(t, 5, n)
+
+	// It is done twice, and the first one stays; a service that starts with the system still does.
+	wants := filepath.Join(root, "etc/systemd/system/multi-user.target.wants/sightline.service")
+	unit := filepath.Join(root, "etc/systemd/system/sightline.service")
+	require.NoError(t, os.MkdirAll(filepath.Dir(wants), 0o755))
+	require.NoError(t, os.Symlink(unit, wants))
+	own := strings.NewReplacer("/usr/local/", root+"/usr/local/", "/etc/", root+"/etc/").Replace(string(script))
+	for _, text := range []string{"the first", "the second"} {
+		require.NoError(t, os.WriteFile(unit, []byte(text), 0o600))
+		out, err := exec.Command(tool(t, "sh"), "-c", own, "preinst", "upgrade").CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.NoFileExists(t, unit)
+	}
+	for name, want := range map[string]string{".before-package.~1~": "the first", ".before-package": "the second"} {
+		got, err := os.ReadFile(unit + name)
+		require.NoError(t, err)
+		assert.Equal(t, want, string(got))
+	}
+	to, err := os.Readlink(wants)
+	require.NoError(t, err)
+	assert.Equal(t, "/usr/lib/systemd/system/sightline.service", to)
 }
 
 func TestTheVersionOfAPackage(t *testing.T) {

@@ -203,6 +203,36 @@ func TestAJudgeRulesFromTheHall(t *testing.T) {
 		until(`[...document.querySelectorAll(".tile")].every((e) => e.dataset.kind === "silent")`))
 }
 
+// TestATableIsFoundAmongMany: by its number, by a name, and by what is wrong with it.
+func TestATableIsFoundAmongMany(t *testing.T) {
+	t.Parallel()
+	ctx, complaints := browser(t)
+	r := run(t, t.TempDir())
+	for n := range 30 {
+		i := r.invite(t, fmt.Sprint(n+1))
+		if n < 2 {
+			join(t, i).hub.Update(func(s live.State) live.State {
+				s.Match.Sides[0].Name = []string{"Zoë Quill", "Ben"}[n]
+				s.Health = live.Health{Code: []live.Code{live.OK, live.Moved}[n], Title: "The camera moved"}
+				return s
+			})
+		}
+	}
+	shown := func(want string) chromedp.Action {
+		return until(`[...document.querySelectorAll(".tile")].filter((e) => e.checkVisibility()).map((e) => e.dataset.table).join(" ") === "` + want + `"`)
+	}
+	look := func(words string) chromedp.Action {
+		return chromedp.Tasks{chromedp.Evaluate(`document.getElementById("find").reset()`, nil), chromedp.SendKeys(`#find input[type=search]`, words)}
+	}
+	within(t, ctx, "all are there", chromedp.Navigate(r.page+"/"), chromedp.WaitVisible(`.tile[data-table="30"]`),
+		until(`document.querySelector('.tile[data-table="2"]').dataset.kind === "trouble"`))
+	within(t, ctx, "a number is a table's", look("2"), shown("2"), until(`document.getElementById("find-said").textContent === "1 of 30 shown"`))
+	within(t, ctx, "a name", look("quill"), shown("1"))
+	within(t, ctx, "no one", look("nobody"), shown(""))
+	within(t, ctx, "what needs somebody", look(" "), chromedp.Click(`#find input[type=checkbox]`), shown("2"))
+	assert.Empty(t, complaints())
+}
+
 // TestTheDirectorPutsTablesOnAir: the overlay's address stays, and it shows one table after the
 // other; a table that is silent shows nothing.
 func TestTheDirectorPutsTablesOnAir(t *testing.T) {

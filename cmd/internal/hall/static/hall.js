@@ -26,6 +26,7 @@ function showTile(element, tile, program) {
   const [kind, words] = stateOf(tile);
   element.dataset.kind = kind;
   element.dataset.table = tile.table;
+  element.dataset.needs = kind === "call" || kind === "trouble" || (kind === "silent" && !!health);
   const lines = [make("div", { class: "head" }, make("h3", {}, `Table ${tile.table}`), tile.table === program ? make("span", { class: "air" }, "ON AIR") : "", make("span", { class: "age" }, lastSign(tile)))];
   if (tile.round) lines.push(make("p", { class: "round" }, tile.round));
   if (tile.names.some((name) => name !== "")) {
@@ -40,14 +41,14 @@ function showTile(element, tile, program) {
 }
 
 // keyed keeps one element for each item, in their order, and shows only those that changed.
-function keyed(parent, items, key, create, show) {
+function keyed(parent, items, key, create, show, same = (item) => item) {
   const there = new Map([...parent.children].map((e) => [e.dataset.key, e]));
   items.forEach((item, i) => {
     const name = String(key(item));
     const element = there.get(name) ?? create();
     there.delete(name);
     element.dataset.key = name;
-    const text = JSON.stringify(item);
+    const text = JSON.stringify(same(item));
     if (element.shown !== text) show(element, item);
     element.shown = text;
     if (parent.children[i] !== element) parent.insertBefore(element, parent.children[i] ?? null);
@@ -62,8 +63,35 @@ function showCall(element, call) {
   a.replaceChildren(make("b", {}, `Table ${call.table}`), make("span", {}, call.asked ? `asked by ${call.asked}` : "a judge holds it"), make("span", { class: "age" }, `waiting for ${age(call.waiting_ms)}${call.live ? "" : ", the table is silent"}`));
 }
 
+const many = 24; // tables, from which on tiles are small and there is something to find
+
+// pick shows the tiles that hold every word that is looked for: a number is a table's, a text
+// stands in its names.
+function pick(tables) {
+  const form = byId("find");
+  const words = form.hidden ? [] : form.words.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const needs = !form.hidden && form.needs.checked;
+  const has = (tile, word) => (/^\d+$/.test(word) ? tile.table === word : [`table ${tile.table}`, tile.round, ...tile.names].join("\n").toLowerCase().includes(word));
+  tables.forEach((tile, i) => {
+    const element = byId("tables").children[i];
+    element.hidden = !words.every((word) => has(tile, word)) || (needs && element.dataset.needs !== "true");
+  });
+  const shown = [...byId("tables").children].filter((e) => !e.hidden).length;
+  setText(byId("find-said"), shown < tables.length ? `${shown} of ${tables.length} shown` : "");
+}
+
+let tables = [];
+byId("find").addEventListener("submit", (event) => event.preventDefault());
+byId("find").addEventListener("input", () => pick(tables));
+
 function show(now) {
-  keyed(byId("tables"), now.tables, (t) => t.table, () => make("article", { class: "tile" }), (e, t) => showTile(e, t, now.program));
+  tables = now.tables;
+  const tiles = byId("tables");
+  keyed(tiles, now.tables, (t) => t.table, () => make("article", { class: "tile" }), (e, t) => showTile(e, t, now.program), (t) => ({ ...t, age_ms: t.age_ms < 0, air: t.table === now.program }));
+  now.tables.forEach((t, i) => setText(tiles.children[i].querySelector(".age"), lastSign(t)));
+  tiles.classList.toggle("many", now.tables.length > many);
+  byId("find").hidden = byId("skip").hidden = now.tables.length <= many;
+  pick(now.tables);
   keyed(byId("calls"), now.calls, (c) => `${c.table} ${c.held}`, () => make("li", {}, make("a", {})), showCall);
   byId("no-calls").hidden = now.calls.length > 0;
   byId("no-tables").hidden = now.tables.length > 0;
@@ -81,7 +109,7 @@ async function search(words) {
   const [out, problem] = await ask(`/api/search?q=${encodeURIComponent(words)}`);
   if (problem) return setText(byId("search-said"), problem);
   const rulings = out.rulings.map((r) =>
-    make("li", {}, make("b", {}, make("span", {}, `Table ${[r.table, ...r.also].join(" and ")}, ruling ${r.number}`), ": ", named(r.title || r.text)), named(` ${dotted(when(r.at), r.judge)}`), make("p", { class: "hint" }, named(dotted(r.question, r.reason))), r.problem ? make("p", { class: "problem" }, r.problem) : "", make("p", {}, make("a", { href: `/api/rulings/${r.table}/${r.number}/${r.hash}` }, "Record"), " ", r.picture ? make("a", { href: `/api/pictures/${r.table}/${r.picture}` }, "Picture") : "")),
+    make("li", {}, make("b", {}, make("span", {}, `Table ${[r.table, ...r.also].join(" + ")}, ruling ${r.number}`), ": ", named(r.title || r.text)), named(` ${dotted(when(r.at), r.judge)}`), make("p", { class: "hint" }, named(dotted(r.question, r.reason))), r.problem ? make("p", { class: "problem" }, r.problem) : "", make("p", {}, make("a", { href: `/api/rulings/${r.table}/${r.number}/${r.hash}` }, "Record"), " ", r.picture ? make("a", { href: `/api/pictures/${r.table}/${r.picture}` }, "Picture") : "")),
   );
   const games = out.games.map((g) => make("li", {}, make("b", {}, make("span", {}, `Table ${g.table}, game ${g.id}`), ": ", named(`${g.players[0]} ${g.score[0]} : ${g.score[1]} ${g.players[1]}`)), " ", make("span", {}, `Round ${g.round}, ${g.over || g.phase}`)));
   byId("found").replaceChildren(...rulings, ...games);
@@ -96,7 +124,8 @@ async function who() {
   judge = me.role === "judge";
   byId("login").hidden = judge || !me.judges;
   byId("judges").hidden = me.role !== "judge" && me.role !== "player";
-  byId("pairings").hidden = !judge;
+  byId("pairings").hidden = byId("to-pairings").hidden = !judge;
+  byId("to-rulings").hidden = byId("judges").hidden;
   byId("who").replaceChildren(...(judge ? ["Judge", " ", named(me.name)] : []));
 }
 
