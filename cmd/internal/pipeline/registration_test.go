@@ -217,3 +217,14 @@ func TestANewCalibrationReplacesTheRegistration(t *testing.T) {
 	assert.Equal(t, "lens.json", r.View().Lens)
 	assert.Equal(t, "new.json", r.View().From, "the file stays in use")
 }
+
+// A picture in which some markers went away together may look like a motion of all: that a part of it is missing is the better
+// reason, until the next pictures tell.
+func TestATornPictureIsNoMoveOfTheCamera(t *testing.T) {
+	r := newRegistering(t, nil)
+	require.Equal(t, Trusted, r.pass(20))
+	r.drift.torn, r.verdict.Doubt = []int{1, 2}, true
+	assert.Equal(t, live.Torn, r.Health().Code)
+	r.state = Moved
+	assert.Equal(t, live.Moved, r.Health().Code)
+}
