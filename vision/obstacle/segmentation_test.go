@@ -210,15 +210,19 @@ func TestARockHalfUnderAShipIsBelievedOnlyIfItLayThereBefore(t *testing.T) {
 		visible float64
 		sure    bool
 		known   bool
+		misfit  float64
 		want    bool
 	}{
-		{"beside the base, half in view", geom.Point{X: 130, Y: 100}, 0.5, false, false, false},
-		{"the same, sure by its inside", geom.Point{X: 130, Y: 100}, 0.5, true, false, false},
-		{"lay there before the ship came", geom.Point{X: 130, Y: 100}, 0.5, false, true, true},
-		{"beside the base, all in view", geom.Point{X: 150, Y: 100}, 1, false, false, true},
-		{"far from it, half in view", geom.Point{X: 300, Y: 100}, 0.5, false, false, true},
+		{"beside the base, half in view", geom.Point{X: 130, Y: 100}, 0.5, false, false, 0.2, false},
+		{"the same, sure by its inside", geom.Point{X: 130, Y: 100}, 0.5, true, false, 0.2, false},
+		{"lay there before the ship came", geom.Point{X: 130, Y: 100}, 0.5, false, true, 0.2, true},
+		{"beside the base, all in view", geom.Point{X: 150, Y: 100}, 1, false, false, 0.2, true},
+		{"far from it, half in view", geom.Point{X: 300, Y: 100}, 0.5, false, false, 0.2, true},
+		{"beside the base, as a miniature in too much light", geom.Point{X: 150, Y: 100}, 0.9, false, false, 0.44, false},
+		{"so badly lit, and lay there before the ship came", geom.Point{X: 150, Y: 100}, 0.9, false, true, 0.44, true},
+		{"so badly lit, far from it", geom.Point{X: 300, Y: 100}, 0.9, false, false, 0.44, true},
 	} {
-		v := vision.ObstacleView{Entry: &catalogue.Entry{}, Misfit: 0.2, Visible: c.visible, Sure: c.sure, Known: c.known}
+		v := vision.ObstacleView{Entry: &catalogue.Entry{}, Misfit: c.misfit, Visible: c.visible, Sure: c.sure, Known: c.known}
 		v.Pose.Point = c.at
 		assert.Equal(t, c.want, f.accepted(&v), c.name)
 	}

@@ -297,6 +297,10 @@ const (
 // base's edge fitted a round rock whose rest the base would have hidden (picture 215).
 const besideShip = 0.75
 
+// besideMisfit is how well an obstacle must fit that is seen there for the first time: in 1.7 times the right light a miniature
+// beyond its base's edge fitted an asteroid as well as 0.449 (408 re-exposed), and was invented.
+const besideMisfit = 0.35
+
 func sq(x float64) float64 { return x * x }
 
 // suspect reports whether a match that was not accepted may be an obstacle all the same.
@@ -414,7 +418,7 @@ func (f *Finder) accepted(v *vision.ObstacleView) bool {
 	if v.Sure || v.Area > 0 {
 		return true
 	}
-	if v.Misfit > f.believed {
+	if v.Misfit > f.believed || !v.Known && v.Misfit > besideMisfit && f.nearShip(v.Pose.Point) {
 		return false
 	}
 	// The worse the fit, the clearer the choice must be.
