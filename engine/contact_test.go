@@ -466,3 +466,22 @@ func TestAnExactSceneHasNoSigma(t *testing.T) {
 	}
 	assert.Greater(t, near, 100, "attacks further than the range is")
 }
+
+// What a huge ship touches at the middle of its side does not hang on where its far ends are.
+func TestContactIsAsSureAsTheBaseIsThere(t *testing.T) {
+	square := []geom.Point{{X: -10, Y: -10}, {X: 10, Y: -10}, {X: 10, Y: 10}, {X: -10, Y: 10}}
+	for _, c := range []struct {
+		gap, along float64
+		want       engine.Outcome
+	}{{0.5, 0, engine.No}, {0.5, 90, engine.Indeterminate}, {-0.5, 0, engine.Yes}, {-0.5, 90, engine.Indeterminate}} {
+		s := engine.Scene{Rules: engine.Rules25,
+			Ships: []engine.Ship{{ID: "A", Base: engine.Huge225, Covariance: geom.Cov3{0: 0.0025, 4: 0.0025,
+				8: math.Pow(0.2*float64(geom.Degree), 2)}}},
+			Obstacles: []engine.Obstacle{{ID: "rock", Outline: square, Sigma: 0.05,
+				Pose: geom.Pose{Point: geom.Point{X: 40 + 10 + c.gap, Y: c.along}}}}}
+		v, err := new(engine.Measurer).Object(&s, "A", "rock", engine.Options{})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, v.Contact, "%+v", c)
+		assert.Equal(t, c.want, v.Overlap, "%+v", c)
+	}
+}

@@ -27,56 +27,75 @@ func (t *table) object(o *measuredShip, r *obstacleOutline) ObjectVerdict {
 // gapToOutline measures the signed gap between a convex shape and any simple
 // polygon.
 func (g *propagator) gapToOutline(a *shape, r *obstacleOutline) closestPair {
-	outline, poly := &r.shape, r.outline
-	if far := a.far(r.centre); far > r.radius || r.keepsOff(a) || geom.Gap(a.v, poly) > 0 {
+	outline := &r.shape
+	if far := a.far(r.centre); far > r.radius || r.keepsOff(a) || geom.Gap(a.v, r.outline) > 0 {
 		if r.core == 0 { // the circle's middle may be outside the outline
 			far = a.far(r.outline[0])
 		}
 		m, _ := g.shortest(a, outline, far-r.core)
 		m.Hi = max(m.Hi, m.Val)
-		// Near contact a corner may slip round another, whichever way is the looser.
-		if m.Val <= g.k*math.Sqrt(g.pointVariance(a)) {
-			m.Lo = min(m.Lo, 0)
+		if m.Lo > 0 && m.Val <= g.relevance(a, outline) && g.mayMeet(a, r) {
+			m.Lo = 0
 		}
 		return m
 	}
-	// They meet. How deep: the deepest point of one's side in the other. A concave
-	// outline has no one direction of separation, so that the interval takes the
-	// largest error of any corner, whichever way it points.
-	at, depth := a.v[0], math.Inf(-1)
-	look := func(c geom.Point, d float64) {
-		if d > depth {
-			at, depth = c, d
+	return g.overlapWithOutline(a, r)
+}
+
+// mayMeet reports whether a convex shape and an outline that are apart may meet after all: near
+// contact a corner may slip round another, whichever way is the looser. Where they would meet
+// there is a vertex of one of the two and a side of the other, and that vertex wanders at most
+// as far as the two bodies do there against each other.
+func (g *propagator) mayMeet(a *shape, r *obstacleOutline) bool {
+	if g.exact {
+		return false
+	}
+	for _, p := range a.v {
+		if r.outline.BoundaryDistance(p) <= g.wander(p) {
+			return true
 		}
+	}
+	for _, q := range r.outline {
+		if a.far(q) <= g.wander(q) {
+			return true
+		}
+	}
+	return false
+}
+
+// overlapWithOutline measures how deep a convex shape and an outline lie in one another: the
+// deepest point of one's side in the other. A concave outline has no one direction of
+// separation, so that the interval takes the largest error of the point, whichever way it
+// points. As long as some point is deeper than it wanders, the two surely meet.
+func (g *propagator) overlapWithOutline(a *shape, r *obstacleOutline) closestPair {
+	m := closestPair{Interval: geom.Interval{Lo: math.Inf(1), Val: math.Inf(1), Hi: math.Inf(1)}}
+	look := func(p geom.Point, depth float64) {
+		depth = max(0, depth)
+		off := g.wander(p)
+		if -depth < m.Val {
+			m.lines = [2]Line{{p, p}, {p, p}}
+		}
+		m.Interval = m.Min(geom.Interval{Lo: -depth - off, Val: -depth, Hi: -depth + off})
 	}
 	tol := 1e-6
 	if !g.exact {
 		tol = 0.01
 	}
 	for i, p := range a.v {
-		look(poly.Deepest(p, a.next(i), tol))
+		look(r.outline.Deepest(p, a.next(i), tol))
 	}
-	for i, p := range outline.v {
-		look(a.deepest(p, outline.next(i)))
+	for i, p := range r.outline {
+		look(a.deepest(p, r.shape.next(i)))
 	}
-	depth = max(0, depth)
-	sd := g.k * math.Sqrt(g.pointVariance(a))
-	return closestPair{
-		Interval: geom.Interval{Lo: -depth - sd, Val: -depth, Hi: -depth + sd},
-		lines:    [2]Line{{at, at}, {at, at}},
-	}
+	return m
 }
 
-// pointVariance returns the largest variance of the distance between corners of
-// a and the other body, over all directions.
-func (g *propagator) pointVariance(a *shape) float64 {
+// wander returns how far a point may be off against the other body, k standard deviations
+// away in the direction that is the loosest.
+func (g *propagator) wander(p geom.Point) float64 {
 	if g.exact {
 		return 0
 	}
-	v := 0.0
-	for _, p := range a.v {
-		c, _ := g.at(p)
-		v = max(v, c.Largest())
-	}
-	return v
+	c, secondOrder := g.at(p)
+	return g.k*math.Sqrt(c.Largest()) + secondOrder
 }
