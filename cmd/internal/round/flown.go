@@ -147,20 +147,15 @@ func (p *Pose) Ship(s engine.Ship) engine.Ship {
 func (p *Pose) Sigma() float64 { return math.Sqrt((p.Covariance[0] + p.Covariance[4]) / 2) }
 
 // expected is what the ship may fly now: its maneuver in its turn; afterwards its actions,
-// and with SLAM a further maneuver.
+// and with SLAM a further maneuver. Where the phase allows neither, it is both: a maneuver that
+// somebody executes too early is as likely as a boost that nobody may perform.
 func (j *judging) expected() (c flown.Candidates) {
 	every := flown.Every()
 	if j.piece == nil {
 		return every
 	}
 	if j.first() {
-		c.Maneuvers = every.Maneuvers
-		if dial := j.piece.dial(); dial != nil {
-			c.Maneuvers = dial
-		}
-		if j.g.Rules == engine.Rules1e && !slices.Contains(c.Maneuvers, stressed) {
-			c.Maneuvers = append(c.Maneuvers, stressed)
-		}
+		c.Maneuvers = j.maneuvers()
 		if !j.piece.Moved {
 			return c
 		}
@@ -170,10 +165,30 @@ func (j *judging) expected() (c flown.Candidates) {
 			c.Actions = append(c.Actions, a)
 		}
 	}
-	if j.slams() {
+	switch {
+	case j.slams():
 		c.Maneuvers = append(c.Maneuvers, j.piece.slam()...)
+	case j.neither():
+		c.Maneuvers = j.maneuvers()
 	}
 	return c
+}
+
+// neither reports whether the phase lets the ship execute neither a maneuver nor an action.
+func (j *judging) neither() bool {
+	return !j.first() && j.g.Phase != Activation && j.g.Phase != System
+}
+
+// maneuvers are those of the ship's dial, or every one where that is not known.
+func (j *judging) maneuvers() []engine.Maneuver {
+	all := flown.Every().Maneuvers
+	if dial := j.piece.dial(); dial != nil {
+		all = dial
+	}
+	if j.g.Rules == engine.Rules1e && !slices.Contains(all, stressed) {
+		all = append(all, stressed)
+	}
+	return all
 }
 
 // first reports whether the ship has yet to fly its maneuver of this round, as far as the
@@ -212,10 +227,7 @@ func (j *judging) name(from, to *engine.Ship) {
 	}
 	v, err := flown.Flown(j.before, j.after, j.id, j.expected(), j.slop)
 	if err == nil && v.Outcome == engine.No && !small {
-		var all flown.Verdict
-		if all, err = flown.Flown(j.before, j.after, j.id, flown.Every(), j.slop); err == nil && all.Outcome != engine.No {
-			v = all
-		}
+		v, err = j.unexpected(v)
 	}
 	switch {
 	case err != nil:
@@ -229,6 +241,23 @@ func (j *judging) name(from, to *engine.Ship) {
 			j.orNudged()
 		}
 	}
+}
+
+// unexpected finds what was flown though the round does not ask for it: a maneuver of the ship's
+// own dial, before those of all dials. none is the verdict where nothing fits.
+func (j *judging) unexpected(none flown.Verdict) (flown.Verdict, error) {
+	every := flown.Every()
+	all := []flown.Candidates{every}
+	if j.piece != nil && j.piece.dial() != nil {
+		all = []flown.Candidates{{Maneuvers: j.maneuvers()}, every}
+	}
+	for _, c := range all {
+		v, err := flown.Flown(j.before, j.after, j.id, c, j.slop)
+		if err != nil || v.Outcome != engine.No {
+			return v, err
+		}
+	}
+	return none, nil
 }
 
 // orNudged leaves open that a ship that hardly moved was pushed against the one that it seems to
@@ -330,14 +359,15 @@ func (j *judging) verdict(v *flown.Verdict) {
 }
 
 // boosted settles what ends where a boost does: a ship that has executed its maneuver has
-// boosted, unless that was not seen, or SLAM makes it fly a further one.
+// boosted, unless that was not seen, or SLAM makes it fly a further one. Where the phase allows
+// neither, both are named.
 func (j *judging) boosted(also []string) {
 	i := slices.IndexFunc(also, func(a string) bool { return strings.HasPrefix(a, "boost") })
-	if i < 0 || j.piece == nil || !j.piece.Moved || j.g.Phase != Activation {
+	if i < 0 || j.piece == nil || !j.neither() && (!j.piece.Moved || j.g.Phase != Activation) {
 		return
 	}
 	m, err := engine.ParseManeuver(j.f.Move)
-	if j.first() || err == nil && j.slams() && slices.Contains(j.piece.slam(), m) {
+	if j.first() || j.neither() || err == nil && j.slams() && slices.Contains(j.piece.slam(), m) {
 		j.f.Outcome, j.f.Others = engine.Indeterminate.String(), append(j.f.Others, also[i])
 		j.f.Text = "too close to call: " + orText(append([]string{j.f.Move}, j.f.Others...))
 		return

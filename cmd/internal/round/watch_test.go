@@ -103,3 +103,32 @@ func TestAShipOfNoGameIsNamed(t *testing.T) {
 	s.look()
 	assert.Equal(t, "C1 moved, and is no ship of this game", s.events[len(s.events)-1].Text)
 }
+
+// A maneuver that is executed too early, or a second time, is looked for on the ship's own dial
+// before those of all dials; and a boost that ends where it does is as likely then.
+func TestAManeuverInTheWrongPhaseIsOneOfItsDial(t *testing.T) {
+	dial := []string{"1FB", "2BW", "2NW", "3FW"}
+	for _, c := range []struct{ script, want, says string }{
+		{"A2 bank left 2", "bank left 2", "it moved in the Planning phase"},
+		{"A2 straight 1", "straight 1 or boost straight", "it moved in the Planning phase"},
+		{"to Activation\nA2 straight 3\nto Engagement\nA2 straight 1", "straight 1 or boost straight", "it moved in the Engagement phase"},
+		{"A2 straight 4", "straight 4", "it moved in the Planning phase"},
+		{"to System\nA2 boost straight", "boost straight", ""},
+		{"to System\nA2 bank left 2", "bank left 2", "it moved in the System phase"},
+	} {
+		s := simulate(t, "2.0", 3)
+		s.own("A2", dial, []string{"focus", "boost"})
+		s.truth.Obstacles = nil
+		for i := range s.truth.Ships { // room for all
+			s.ship("A2").Pose.Y = 300
+			s.truth.Ships[i].Pose.X = 150 + 200*float64(i)
+		}
+		s.watch = NewWatch(s.Game)
+		s.look()
+		s.run(c.script)
+		assert.Equal(t, c.want, s.last().Short(), c.script)
+		if c.says != "" {
+			assert.Contains(t, s.last().Says, c.says, c.script)
+		}
+	}
+}
