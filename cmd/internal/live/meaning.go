@@ -322,7 +322,7 @@ func (m *shot) defence() (out []string) {
 	if o := &m.a.Attack.Obstruction; m.s.ObstaclesWatched && !m.s.Located.Scene.ObstaclesUnseen {
 		word, obstacles = o.Verdict, ObstructionText(o)
 	} else {
-		obstacles = "obstacles are not watched"
+		obstacles = m.s.Unwatched()
 	}
 	switch {
 	case word == "must" && far && len(m.bands) == 1:

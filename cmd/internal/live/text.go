@@ -213,13 +213,22 @@ func arcText(s *State) string {
 // is not watched is never called clear.
 func obstructionWords(s *State) string {
 	if !s.ObstaclesWatched || s.Located.Scene.ObstaclesUnseen {
-		return "obstacles are not watched"
+		return s.Unwatched()
 	}
 	a, ok := s.ArcOf()
 	if !ok || a.Attack == nil {
 		return "no attack line to be obstructed"
 	}
 	return ObstructionText(&a.Attack.Obstruction)
+}
+
+// Unwatched says that nothing is known of obstacles. While they are looked for, which takes a slow
+// machine longer than people need between two moves, it says that.
+func (s *State) Unwatched() string {
+	if sight := s.Located.Obstacles; sight != nil && sight.Pending() && !s.Held {
+		return vision.UnseenLooking
+	}
+	return "obstacles are not watched"
 }
 
 // ObstructionText says what is known of obstacles on an attack's line.

@@ -7,6 +7,7 @@ import (
 
 	"sightline/engine"
 	"sightline/hardware"
+	"sightline/vision"
 )
 
 func pairView(r engine.RangeVerdict, arc engine.ArcVerdict) *State {
@@ -46,6 +47,12 @@ func TestObstaclesThatNobodyWatchesAreNeverClear(t *testing.T) {
 		Verdict: "never"}}}
 	s := pairView(engine.RangeVerdict{Outcome: engine.Yes, Band: 1}, arc)
 	assert.Equal(t, "obstacles are not watched", s.Text().Obstruction)
+	s.Located.Obstacles = &vision.ObstacleSight{Unseen: vision.UnseenLooking}
+	assert.Equal(t, "obstacles are being looked for", s.Text().Obstruction)
+	assert.Contains(t, s.Text().Live, "Obstacles are being looked for.")
+	s.Held = true
+	assert.Equal(t, "obstacles are not watched", s.Text().Obstruction, "what is held is looked at no more")
+	s.Held, s.Located.Obstacles = false, nil
 	assert.Equal(t, engine.NoView, PanelState(s).Obstructed)
 	s.ObstaclesWatched = true
 	assert.Equal(t, "no obstacle on the line", s.Text().Obstruction)
