@@ -3,6 +3,7 @@ package draw
 import (
 	"fmt"
 
+	"sightline/engine"
 	"sightline/engine/tablecheck"
 )
 
@@ -57,4 +58,27 @@ func (d *drawing) area(i int, a *tablecheck.Area) {
 		d.close()
 	}
 	d.close()
+}
+
+// overStyle is that of areas over a picture: what is green shows on a dark mat and a light one.
+const overStyle = ".legal{fill:#3ddc6d;fill-opacity:.45}"
+
+// AreasOver draws areas alone, as large as the scene's mat and on nothing: to be laid over a
+// picture of the mat from above.
+func AreasOver(s *engine.Scene, areas []tablecheck.Area) ([]byte, error) {
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("draw: %w", err)
+	}
+	w, h := float64(s.MatWidth), float64(s.MatHeight)
+	if w <= 0 || h <= 0 {
+		return nil, fmt.Errorf("draw: %w", tablecheck.ErrNoMat)
+	}
+	d := &drawing{scene: s, view: box{x1: w, y1: h}}
+	d.top = h
+	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %s %s"><style>%s</style>`+"\n", number(w), number(h), overStyle)
+	for i := range areas {
+		d.area(i, &areas[i])
+	}
+	d.printf("</svg>\n")
+	return []byte(d.b.String()), nil
 }

@@ -62,6 +62,9 @@ func readAreas(t *testing.T, svg []byte) (all []drawnArea) {
 			continue
 		}
 		switch {
+		case e.Name.Local == "svg":
+			var width float64
+			_, _ = fmt.Sscanf(attr(e, "viewBox"), "0 0 %g %g", &width, &top) // of the mat alone
 		case e.Name.Local == "path" && attr(e, "class") == "mat":
 			for _, p := range points(t, attr(e, "d")) {
 				top = max(top, p.Y) // the near edge, where the table's y is 0
@@ -81,10 +84,9 @@ func readAreas(t *testing.T, svg []byte) (all []drawnArea) {
 			all[legal-1].rectangle = points(t, attr(e, "d"))
 		}
 	}
-	for name, zones := range masks {
-		var i, k int
-		if n, _ := fmt.Sscanf(name, "within%d-%d", &i, &k); n == 2 {
-			all[i].within = append(all[i].within, zones...)
+	for i := range all {
+		for k := 0; masks[fmt.Sprintf("within%d-%d", i, k)] != nil; k++ {
+			all[i].within = append(all[i].within, masks[fmt.Sprintf("within%d-%d", i, k)]...)
 		}
 	}
 	flip := func(ps []geom.Point) {
@@ -278,7 +280,30 @@ func drawnOf(t *testing.T, s *engine.Scene, what tablecheck.Placing) []drawnArea
 	require.NoError(t, err)
 	svg, err := draw.SVG(s, draw.Options{Areas: areas})
 	require.NoError(t, err)
-	return readAreas(t, svg)
+	over, err := draw.AreasOver(s, areas)
+	require.NoError(t, err)
+	all, alone := readAreas(t, svg), readAreas(t, over)
+	require.Len(t, alone, len(all))
+	for i := range all {
+		same(t, all[i].rectangle, alone[i].rectangle)
+		require.Len(t, alone[i].beyond, len(all[i].beyond))
+		require.Len(t, alone[i].within, len(all[i].within))
+		for k, z := range append(all[i].beyond, all[i].within...) {
+			other := append(alone[i].beyond, alone[i].within...)[k]
+			assert.Equal(t, z.width, other.width)
+			same(t, z.outline, other.outline)
+		}
+	}
+	return all
+}
+
+// same compares outlines that were written to the hundredth.
+func same(t *testing.T, a, b []geom.Point) {
+	t.Helper()
+	require.Len(t, b, len(a))
+	for i := range a {
+		assert.Less(t, a[i].Distance(b[i]).Millimeters(), 0.02)
+	}
 }
 
 // agrees compares what the rules say of a thing with what is drawn where it lies.

@@ -219,7 +219,8 @@ func playerName(g *round.Game, p int) string {
 }
 
 // areas draws where things may be placed, on the table as it stands:
-// GET /api/game/setup.svg?area=obstacles.
+// GET /api/game/setup.svg?area=obstacles, and with &over=picture the areas alone, to be laid over
+// the camera's picture of the mat from above.
 func (t *Table) areas(w http.ResponseWriter, r *http.Request) {
 	what, err := tablecheck.ParsePlacing(r.URL.Query().Get("area"))
 	if err != nil {
@@ -243,7 +244,16 @@ func (t *Table) areas(w http.ResponseWriter, r *http.Request) {
 		refuse(w, &live.Refusal{Kind: live.ErrOvertaken, Text: sentence.Of(err)})
 		return
 	}
-	svg, err := draw.SVG(&scene, draw.Options{Areas: areas, Sigmas: table.Sigmas})
+	var svg []byte
+	switch over := r.URL.Query().Get("over"); over {
+	case "":
+		svg, err = draw.SVG(&scene, draw.Options{Areas: areas, Sigmas: table.Sigmas})
+	case "picture":
+		svg, err = draw.AreasOver(&scene, areas)
+	default:
+		http.Error(w, "over: expected picture, or nothing.", http.StatusBadRequest)
+		return
+	}
 	if err != nil {
 		refuse(w, err)
 		return

@@ -128,3 +128,16 @@ func TestWhatFirstEditionShipsAttack(t *testing.T) {
 	b.look()
 	assert.Contains(t, said("ship=A1&arc=front"), "No shot: B1 is destroyed.")
 }
+
+// Where things may be placed is drawn as a plan, or alone, as large as the mat.
+func TestTheAreasAreDrawnToLieOverThePicture(t *testing.T) {
+	b := newBench(t)
+	b.policy = live.Policy{}
+	b.look()
+	plan, over := b.ask("GET", "/api/game/setup.svg?area=ships", ""), b.ask("GET", "/api/game/setup.svg?area=ships&over=picture", "")
+	assert.Contains(t, plan.Body.String(), "A1")
+	assert.Contains(t, over.Body.String(), `viewBox="0 0 914.4 914.4"`)
+	assert.NotContains(t, over.Body.String(), "A1")
+	assert.Equal(t, 2, strings.Count(over.Body.String(), `<g class="legal"`))
+	assert.Equal(t, http.StatusBadRequest, b.ask("GET", "/api/game/setup.svg?area=ships&over=lamp", "").Code)
+}

@@ -269,7 +269,8 @@ for (const button of document.querySelectorAll("[data-check]")) {
     setText(byId("check-problem"), found.trouble);
     const setup = button.dataset.check === "setup";
     byId("areas").hidden = !setup;
-    if (!setup) byId("area").hidden = true;
+    byId("over").hidden = !setup;
+    if (!setup) hideArea();
     byId("checklist").replaceChildren(
       ...found.control.map((c) => make("li", { textContent: `${c.objective}: ${c.text}`, data: { outcome: c.outcome } })),
       ...found.lines.map((line) => make("li", { textContent: `${line.text} (${line.rule})`, data: { outcome: line.outcome } })),
@@ -284,16 +285,39 @@ function drawAreas() {
   replace(byId("areas"), view.places, () => [make("span", { textContent: "Where may they lie?" }),
     ...view.places.map((what) => make("button", { type: "button", className: "small", textContent: placeNames[what], onclick: () => showArea(what) }))]);
 }
+let placing = ""; // what is shown; "": nothing
 async function showArea(what) {
-  const picture = byId("area");
-  const answer = await fetch(`/api/game/setup.svg?area=${what}`);
+  const over = byId("over").getAttribute("aria-pressed") === "true" ? "&over=picture" : "";
+  const answer = await fetch(`/api/game/setup.svg?area=${what}${over}`);
   const text = await answer.text();
   setText(byId("check-problem"), answer.ok ? "" : text.trim());
-  picture.hidden = !answer.ok;
-  if (!answer.ok) return;
+  if (!answer.ok) return hideArea();
+  placing = what;
+  const camera = byId("area-picture");
+  if (over && camera.hidden) camera.src = `/api/video.mjpg?width=640&at=${Date.now()}`;
+  if (!over) camera.removeAttribute("src"); // a hidden picture would be filmed all the same
+  camera.hidden = !over;
+  const picture = byId("area");
   picture.alt = `Where ${placeNames[what].toLowerCase()} may be placed, on the table from above`;
-  picture.src = `/api/game/setup.svg?area=${what}&at=${Date.now()}`;
+  picture.src = `/api/game/setup.svg?area=${what}${over}&at=${Date.now()}`;
+  byId("area-frame").hidden = false;
 }
+function hideArea() {
+  placing = "";
+  byId("area-frame").hidden = true;
+  byId("area-picture").hidden = true;
+  byId("area-picture").removeAttribute("src");
+}
+async function showOver(on) {
+  byId("over").setAttribute("aria-pressed", String(on));
+  if (placing) await showArea(placing);
+}
+byId("over").addEventListener("click", () => showOver(byId("over").getAttribute("aria-pressed") !== "true"));
+byId("area-picture").addEventListener("error", async () => {
+  if (byId("area-picture").hidden) return;
+  await showOver(false);
+  setText(byId("check-problem"), "The camera's picture is not to be had now: too many watch it, or the table is not calibrated.");
+});
 
 // Starting.
 
