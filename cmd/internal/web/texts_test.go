@@ -133,22 +133,6 @@ func TestEveryHealthIsInTheCatalogue(t *testing.T) {
 func healthsOf(t *testing.T, path string) (out []string) {
 	file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
 	require.NoError(t, err)
-	verb := regexp.MustCompile(`%[-+#.\d]*[a-zA-Z]`)
-	var text func(ast.Expr) string
-	text = func(e ast.Expr) string {
-		switch x := e.(type) {
-		case *ast.BasicLit:
-			s, _ := strconv.Unquote(x.Value) // the compiler takes it
-			return strings.ReplaceAll(verb.ReplaceAllString(s, "{}"), "%%", "%")
-		case *ast.BinaryExpr:
-			return text(x.X) + text(x.Y)
-		case *ast.CallExpr:
-			if f, ok := x.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "Sprintf" {
-				return text(x.Args[0])
-			}
-		}
-		return "{}"
-	}
 	said := []string{"Title", "Detail", "Advice"}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch x := n.(type) {
@@ -158,13 +142,13 @@ func healthsOf(t *testing.T, path string) (out []string) {
 			}
 			for _, e := range x.Elts {
 				if kv, ok := e.(*ast.KeyValueExpr); ok && slices.Contains(said, kv.Key.(*ast.Ident).Name) {
-					out = append(out, text(kv.Value))
+					out = append(out, textOf(kv.Value))
 				}
 			}
 		case *ast.AssignStmt:
 			if to, ok := x.Lhs[0].(*ast.SelectorExpr); ok && slices.Contains(said, to.Sel.Name) {
 				if of, ok := to.X.(*ast.Ident); ok && of.Name == "h" {
-					out = append(out, text(x.Rhs[0]))
+					out = append(out, textOf(x.Rhs[0]))
 				}
 			}
 		}
