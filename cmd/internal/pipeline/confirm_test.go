@@ -25,6 +25,7 @@ func TestACameraAnswersOnlyWhereItsPlaceIsConfirmed(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		withoutOpenCV bool
+		madeFrom      []int // nil: all markers
 		sees          func(*bench)
 		code          live.Code
 		says          string
@@ -36,6 +37,8 @@ func TestACameraAnswersOnlyWhereItsPlaceIsConfirmed(t *testing.T) {
 		}, code: no, says: "table.json"},
 		"three in place":            {sees: func(b *bench) { some(b, 0, 0, 4, 7) }, code: no, says: "only 3 markers agree"},
 		"four in place":             {sees: func(b *bench) { b.showing = []int{0, 3, 5, 7}; b.quiet(2) }, code: yes},
+		"the file's three in place": {madeFrom: []int{0, 3, 7}, sees: func(b *bench) { some(b, 0, 0, 3, 7) }, code: yes},
+		"two of the file's three":   {madeFrom: []int{0, 3, 7}, sees: func(b *bench) { some(b, 0, 0, 7) }, code: no, says: "2 of 8 markers"},
 		"all in place":              {sees: func(b *bench) { b.quiet(2) }, code: yes},
 		"moved, all seen":           {sees: func(b *bench) { b.camera = overhead(4); b.quiet(20) }, code: yes},
 		"moved a little, four seen": {sees: func(b *bench) { some(b, 0.9, 0, 1, 2, 3) }, code: no, says: "which they know to"},
@@ -72,7 +75,7 @@ func TestACameraAnswersOnlyWhereItsPlaceIsConfirmed(t *testing.T) {
 		}, code: no, says: "0 of 8 markers"},
 	} {
 		b := newBench(t, func(_ *bench, o *benchParts) {
-			seen, err := (&bench{camera: overhead(0)}).DetectMarkers(nil)
+			seen, err := (&bench{camera: overhead(0), showing: c.madeFrom}).DetectMarkers(nil)
 			require.NoError(t, err)
 			table, err := calibration.Register(overhead(0).Intrinsics, o.Layout, vision.Sightings(seen))
 			require.NoError(t, err)

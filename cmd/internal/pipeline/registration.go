@@ -247,8 +247,8 @@ func (r *Registration) confirm(f vision.Frame, now time.Time) {
 		r.Invalidate(err)
 		return
 	}
-	if err == nil && len(table.Used) < markersToTrust {
-		err = tooFew(&table)
+	if err == nil {
+		err = r.tooFew(&table)
 	}
 	if err != nil {
 		r.leaveUnclear(reason(err))
@@ -287,9 +287,20 @@ func (r *Registration) compare(g *image.Gray) (calibration.Table, []calibration.
 	return t, seen, err
 }
 
-// tooFew says that markers are too few to contradict, or confirm, an older registration.
-func tooFew(t *calibration.Table) error {
-	return fmt.Errorf("only %d markers agree, at least %d are needed", len(t.Used), markersToTrust)
+// needed is how many markers confirm or contradict the registration in use: markersToTrust, or as many as it was made from.
+func (r *Registration) needed() int {
+	if n := len(r.table.Used); n > 0 {
+		return min(n, markersToTrust)
+	}
+	return markersToTrust
+}
+
+// tooFew returns what is wrong with a registration from fewer markers; nil: nothing.
+func (r *Registration) tooFew(t *calibration.Table) error {
+	if need := r.needed(); len(t.Used) < need {
+		return fmt.Errorf("only %d markers agree, at least %d are needed", len(t.Used), need)
+	}
+	return nil
 }
 
 // agree begins to monitor the file's registration.
@@ -377,8 +388,8 @@ func (r *Registration) loadFile(f vision.Frame, now time.Time) {
 // it reports false and the next pictures are tried.
 func (r *Registration) registerAgain(f vision.Frame, now time.Time) bool {
 	table, seen, err := r.register(f.Gray)
-	if err == nil && len(table.Used) < markersToTrust {
-		err = tooFew(&table)
+	if err == nil {
+		err = r.tooFew(&table)
 	}
 	if err != nil {
 		r.failed = reason(err)

@@ -50,8 +50,8 @@ func (r *Registration) notConfirmed() live.Health {
 	h := live.Health{
 		Code: live.MarkersLost, Title: "Camera not confirmed",
 		Detail: fmt.Sprintf("Nothing confirms that the camera stands where %s puts it", r.file.Name),
-		Advice: "Take hands and things off the mat's markers: at least four must be seen. If they no longer lie round the mat, lay them again " +
-			"where they belong, or calibrate again. Answers come by themselves.",
+		Advice: fmt.Sprintf("Take hands and things off the mat's markers: at least %d must be seen. If they no longer lie round the mat, lay "+
+			"them again where they belong, or calibrate again. Answers come by themselves.", r.needed()),
 	}
 	if r.byEdges() {
 		h.Advice = "Take hands and things off the mat's edges. If the camera was moved, calibrate again. A mat whose edges do not stand out " +
