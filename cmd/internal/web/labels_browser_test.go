@@ -24,6 +24,7 @@ func TestNames(t *testing.T) {
 	ctx := browsertest.New(t, 3*time.Minute)
 	t.Run("a name goes to the first place that is free", func(t *testing.T) { namePlaces(t, ctx) })
 	t.Run("no two names overlap on the judge's page where bases touch, and its table fits a phone", func(t *testing.T) { judgeNames(t, ctx) })
+	t.Run("the distance of a short line lies on no name", func(t *testing.T) { distanceFree(t, ctx) })
 	t.Run("no name lies under a card of the overlay", func(t *testing.T) { overlayNames(t, ctx) })
 }
 
@@ -109,6 +110,32 @@ func judgeNames(t *testing.T, ctx context.Context) {
 	assert.Empty(t, cut, "figures that a phone cuts off")
 	assert.Empty(t, unnamed)
 	assert.Contains(t, note, "A side is read when the code printed on it is legible", "a ship without sides is explained")
+}
+
+// distanceFree: two small bases stand close together, next to the others.
+func distanceFree(t *testing.T, ctx context.Context) {
+	f := newFakeTable(t)
+	f.change(func(state *live.State) {
+		s := &state.Located.Scene
+		a, b := live.ShipOf(s, "A1"), live.ShipOf(s, "B1")
+		b.Base = engine.Small
+		b.Pose.Point = a.Pose.Transform(geom.Point{X: -75, Y: 30})
+		b.Pose.Heading = a.Pose.Heading + 20*geom.Degree
+		state.Located.Ships = outlinesOf(*s)
+		measured(state)
+	})
+	f.choose(live.Choice{From: "A1", To: "B1", Arc: engine.ArcFront})
+	server := steady(t, f)
+	for _, width := range []int64{phoneWide, tabletWide, deskWide} {
+		var got []float64
+		var shot []byte
+		within(t, ctx, "the distance", screen(width, "dark"), chromedp.Navigate(server.URL), chromedp.WaitVisible("#table .measure text"),
+			chromedp.Evaluate(settled, nil, awaiting),
+			chromedp.Evaluate(fmt.Sprintf(namesAndCards, "#table .measure text, #table .ship .tag"), &got),
+			chromedp.Screenshot("#table", &shot))
+		keep(t, fmt.Sprintf("names-distance-%d.png", width), shot)
+		assert.Less(t, got[1], 6.0, "px by which the distance and a name overlap, %d px wide", width)
+	}
 }
 
 func overlayNames(t *testing.T, ctx context.Context) {

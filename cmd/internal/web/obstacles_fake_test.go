@@ -131,8 +131,10 @@ func obstaclePages() []pageCase {
 		}
 	}
 	return []pageCase{
-		{name: "obstacles-mat", path: "/obstacles", ready: "#step-mat .way li", brief: true, open: serve(nothing)},
-		{name: "obstacles-tokens", path: "/obstacles#tokens", ready: "#shapes polygon", open: serve(func(*live.LearnState) {})},
+		{name: "obstacles-mat", path: "/obstacles", ready: "#step-mat .way li", brief: true, desk: []string{"#learn-mat", "#view"},
+			open: serve(nothing)},
+		{name: "obstacles-tokens", path: "/obstacles#tokens", ready: "#shapes polygon",
+			desk: []string{"#trace", "#view", "#save"}, open: serve(func(*live.LearnState) {})},
 		{name: "obstacles-try", path: "/obstacles#try", ready: "#found tbody tr", brief: true,
 			open: serve(func(s *live.LearnState) { s.Trace = nil })},
 	}

@@ -44,6 +44,8 @@ type pageCase struct {
 	do   []chromedp.Action // what brings the page into its state, after ready
 	// brief: the phone in the dark and the desk in daylight are enough.
 	brief bool
+	// desk are selectors of what a desk shows without scrolling.
+	desk []string
 	// changing: its picture is never twice the same, and there is no golden one.
 	changing bool
 }
@@ -71,15 +73,17 @@ func TestEveryPage(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short looks at the pages")
 	}
-	browser := browsertest.New(t, 5*time.Minute)
-	require.NoError(t, chromedp.Run(browser)) // starts it: what follows are its tabs
+	browsers := twoBrowsers(t)
 	axe := axeScript(t)
-	fonts := ""
+	fonts := fontsOf(t, browsers)
 	for _, p := range allPages() {
 		if only := os.Getenv("PAGES"); only != "" && !slices.Contains(strings.Split(only, ","), p.name) {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			browser := <-browsers
+			defer func() { browsers <- browser }()
 			server := p.open(t)
 			tab, cancel := chromedp.NewContext(browser)
 			defer cancel()
@@ -92,9 +96,6 @@ func TestEveryPage(t *testing.T) {
 			within(t, tab, "the page is not drawn: "+p.ready, chromedp.WaitVisible(p.ready))
 			for _, do := range p.do {
 				within(t, tab, "the page does not come into its state", do)
-			}
-			if fonts == "" {
-				fonts = fontsHere(t, tab)
 			}
 			var wide string
 			within(t, tab, "a narrow phone", screen(narrowWide, "dark"), chromedp.Evaluate(settled, nil, awaiting),
@@ -115,6 +116,27 @@ func TestEveryPage(t *testing.T) {
 	}
 }
 
+// twoBrowsers starts two browsers for pages that are looked at side by side. In one browser only the
+// tab in front would be drawn.
+func twoBrowsers(t *testing.T) chan context.Context {
+	browsers := make(chan context.Context, 2)
+	for range cap(browsers) {
+		browsers <- browsertest.New(t, 8*time.Minute)
+	}
+	return browsers
+}
+
+// fontsOf measures a text in a browser of these.
+func fontsOf(t *testing.T, browsers chan context.Context) string {
+	browser := <-browsers
+	defer func() { browsers <- browser }()
+	server := steady(t, newFakeTable(t))
+	tab, cancel := chromedp.NewContext(browser)
+	defer cancel()
+	require.NoError(t, chromedp.Run(tab, chromedp.Navigate(server.URL), chromedp.WaitVisible("#table")))
+	return fontsHere(t, tab)
+}
+
 // look looks at a page on one screen.
 func look(t *testing.T, tab context.Context, p pageCase, width int64, theme, axe, fonts string) {
 	var wide string
@@ -122,6 +144,9 @@ func look(t *testing.T, tab context.Context, p pageCase, width int64, theme, axe
 	within(t, tab, "the screen", screen(width, theme), chromedp.Evaluate(`scrollTo(0, 0)`, nil), chromedp.Evaluate(settled, nil, awaiting),
 		chromedp.Evaluate(tooWide, &wide))
 	assert.Empty(t, wide, "wider than the screen")
+	if width == deskWide {
+		onTheFirstScreen(t, tab, p.desk)
+	}
 	within(t, tab, "the picture", chromedp.ActionFunc(func(ctx context.Context) (err error) {
 		shot, err = page.CaptureScreenshot().WithCaptureBeyondViewport(true).WithFromSurface(true).WithOptimizeForSpeed(true).Do(ctx)
 		return err
@@ -135,6 +160,17 @@ func look(t *testing.T, tab context.Context, p pageCase, width int64, theme, axe
 	}
 	if !p.changing {
 		golden(t, file, shot, fonts)
+	}
+}
+
+// onTheFirstScreen holds that things are seen without scrolling.
+func onTheFirstScreen(t *testing.T, tab context.Context, selectors []string) {
+	t.Helper()
+	for _, s := range selectors {
+		var below float64
+		bottom := fmt.Sprintf(`document.querySelector(%q).getBoundingClientRect().bottom - innerHeight`, s)
+		within(t, tab, s, chromedp.WaitVisible(s), chromedp.Evaluate(bottom, &below))
+		assert.LessOrEqual(t, below, 0.0, "px by which %s is below the first screen", s)
 	}
 }
 

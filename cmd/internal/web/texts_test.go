@@ -280,13 +280,15 @@ func TestEveryPageInGerman(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the run without -short looks at the pages")
 	}
-	browser := browsertest.New(t, 5*time.Minute)
-	require.NoError(t, chromedp.Run(browser))
+	browsers := twoBrowsers(t)
 	for _, p := range allPages() {
 		if only := os.Getenv("PAGES"); only != "" && !slices.Contains(strings.Split(only, ","), p.name) {
 			continue
 		}
 		t.Run(p.name, func(t *testing.T) {
+			t.Parallel()
+			browser := <-browsers
+			defer func() { browsers <- browser }()
 			server := p.open(t)
 			tab, cancel := chromedp.NewContext(browser)
 			defer cancel()

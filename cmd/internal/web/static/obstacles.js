@@ -40,6 +40,7 @@ function showPicture() {
   if (!region) return clearPicture();
   set(shapes, { viewBox: region.join(" ") });
   byId("picture").style.aspectRatio = `${region[2]} / ${region[3]}`;
+  byId("picture").style.setProperty("--ratio", (region[2] / region[3]).toFixed(4)); // for what limits its height
   if (trace) drawPicture("/api/obstacles/picture.jpg", -trace.number);
   else drawPicture("/api/picture.jpg", state.picture.seq);
   const unit = keep();

@@ -4,6 +4,7 @@
 import { byId, keepUnit, mm, set, setText, svg } from "./dom.js";
 import { click, pendingAttacker } from "./choose.js";
 import { label } from "./label.js";
+import { placed } from "./labels.js";
 import { say } from "./texts.js";
 
 const margin = 34; // mm round the mat, for the edges' names
@@ -272,10 +273,22 @@ function showMeasure(state) {
   const length = Math.hypot(x2 - x1, y2 - y1) || 1;
   let [nx, ny] = [(y2 - y1) / length, (x1 - x2) / length];
   if (nx < 0 || (nx === 0 && ny < 0)) [nx, ny] = [-nx, -ny];
-  const unit = keep();
+  const unit = keep(), w = 92 * unit, h = 24 * unit;
   const off = (Math.abs(nx) * 46 + Math.abs(ny) * 22) * unit;
-  const side = x + nx * off > state.mat.width_mm - 46 * unit ? -1 : 1;
-  svg("text", { x: x + side * nx * off, y: y + side * ny * off }, parts.measure).textContent = drawing.dataset.figures === "true" ? mm(state.answer.distance_mm) : say(state.answer.title);
+  const places = [1, -1, 1.6, -1.6, 2.4, -2.4].map((by) => ({ x: x + by * nx * off - w / 2, y: y + by * ny * off - h / 2, w, h }));
+  const [place] = placed([{ places, must: true }], [], taken(state, unit), { x: 0, y: 0, w: state.mat.width_mm, h: state.mat.height_mm });
+  svg("text", { x: place.x + w / 2, y: place.y + h / 2 }, parts.measure).textContent = drawing.dataset.figures === "true" ? mm(state.answer.distance_mm) : say(state.answer.title);
+}
+
+// taken are the boxes of the bases and of their names, which the figure leaves free.
+function taken(state, unit) {
+  return state.ships.flatMap((ship) => {
+    const [x, y] = at(ship.x_mm, ship.y_mm);
+    const r = Math.max(ship.width_mm, ship.length_mm) / 2;
+    const { tag } = ships.get(ship.id);
+    const w = 10 * unit * tag.textContent.length, h = 18 * unit;
+    return [{ x: x - r, y: y - r, w: 2 * r, h: 2 * r }, { x: Number(tag.getAttribute("x")) - w / 2, y: Number(tag.getAttribute("y")) - h / 2, w, h }];
+  });
 }
 
 // showTable draws a state.
