@@ -79,6 +79,20 @@ func chooseOption(list, value string) chromedp.Action {
 	})
 }
 
+// TestTheJudgesPictureFollowsThePair: who chooses a pair by the lists sees it, whatever part of the
+// picture was enlarged before.
+func TestTheJudgesPictureFollowsThePair(t *testing.T) {
+	s := steadyCourt(t, newCourtroom(t))
+	ctx := browsertest.New(t, time.Minute)
+	const inView = `["A2", "B2"].every((id) => { const s = document.querySelector("#stage").getBoundingClientRect(),
+		r = document.querySelector('#stage path[data-ship="' + id + '"]')?.getBoundingClientRect();
+		return r && r.left > s.left && r.right < s.right && r.top > s.top && r.bottom < s.bottom; })`
+	var before bool
+	require.NoError(t, chromedp.Run(ctx, screen(deskWide, "dark"), logIn(s.URL, "A1", "B1"), chromedp.Click("#go-from"),
+		chromedp.Evaluate(inView, &before), chooseOption("#from", "A2"), chooseOption("#to", "B2"), chromedp.Poll(inView, nil)))
+	assert.False(t, before, "the attacker fills the picture")
+}
+
 // The whole way of a ruling, on the page alone: the secret, freeze, choose, look into the
 // pixels, overrule, what goes wrong on the way, export.
 func TestAJudgeRulesOnThePage(t *testing.T) {

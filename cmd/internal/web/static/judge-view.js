@@ -69,6 +69,14 @@ export function goTo(what) {
   else fit(whole(), 1);
 }
 
+// followPair brings the pair into view, unless both of its ships are.
+export function followPair() {
+  const choice = judgement?.choice ?? {}, box = boxOf(bases(choice.from, choice.to));
+  if (!box) return;
+  const [w, h] = size().map((side) => side / view.scale / 2);
+  if (box[0] < view.x - w || box[1] < view.y - h || box[0] + box[2] > view.x + w || box[1] + box[3] > view.y + h) goTo("pair");
+}
+
 const limits = () => {
   const [sw, sh] = size();
   const [, , w, h] = whole();

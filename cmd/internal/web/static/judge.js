@@ -8,7 +8,7 @@ import { ask, onRefused } from "./judge-ask.js";
 import { showVerdicts, chosenVerdict } from "./judge-verdicts.js";
 import { showSure } from "./judge-sure.js";
 import { isOwn, showForm, showLog, startRuling } from "./judge-rule.js";
-import { goTo, showHeld, showLive, startView } from "./judge-view.js";
+import { followPair, goTo, showHeld, showLive, startView } from "./judge-view.js";
 
 let state = null;
 let me = null;
@@ -81,8 +81,9 @@ async function refresh() {
     const now = await ask(`/api/held?${query}`);
     if (key !== wanted) return; // something newer was asked for meanwhile
     const renewed = judgement?.held !== now.held;
+    const other = ["from", "to"].some((role) => judgement?.choice[role] !== now.choice[role]);
     judgement = now;
-    showJudgement(renewed);
+    showJudgement(renewed, other);
   } catch (error) {
     wanted = "";
     if (error.status === 404) judgement = null; // it was let go just now; the next state says so
@@ -90,13 +91,14 @@ async function refresh() {
   }
 }
 
-function showJudgement(renewed) {
+function showJudgement(renewed, other) {
   showChoice();
   showVerdicts(judgement, redraw);
   showSure(judgement);
   showForm(judgement);
   showHeld(judgement, chosenVerdict());
   if (renewed) goTo(choice.from && choice.to ? "pair" : "all");
+  else if (other && choice.from && choice.to) followPair();
   const text = choice.from && choice.to ? judgement.measured : "Choose attacker and target: by the lists, or by pressing on two ships.";
   setText(byId("measured"), text);
   setText(byId("live"), choice.from && choice.to ? `${choice.from} to ${choice.to}: ${text}.` : text);
