@@ -1,7 +1,10 @@
 package obstacle
 
 import (
+	"runtime"
+	"runtime/debug"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -38,6 +41,27 @@ func TestASearchInTheBackgroundKeepsNoBuffers(t *testing.T) {
 	assert.Equal(t, fits, ok)
 	assert.Equal(t, want, again, "what was found is fitted again without the buffers")
 }
+
+// What a search took is given back to the system, not only to Go's heap.
+func TestASearchInTheBackgroundGivesItsMemoryBack(t *testing.T) {
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapSys - m.HeapReleased
+	}
+	f, table := finderOfGrain(t)
+	w := NewWatch(f, true, nil, false)
+	debug.FreeOSMemory()
+	before := held()
+	litter = make([]byte, 64<<20) // as a search of a large mat leaves it
+	require.Greater(t, held(), before+40<<20)
+	litter = nil
+	w.begin(vision.Frame{Gray: grainy(table, 1.5, 2, 11)}, nil)
+	<-w.search
+	assert.Eventually(t, func() bool { return held() < before+20<<20 }, 30*time.Second, 10*time.Millisecond)
+}
+
+var litter []byte
 
 // While the table rests the mean keeps no colours, and nothing once it was searched.
 func TestTheMeanOfPicturesKeepsNoMoreThanItNeeds(t *testing.T) {
