@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 	"cmd/internal/play": {"cmd/internal/access", "cmd/internal/draw", "cmd/internal/live", "cmd/internal/round", "cmd/internal/rulings",
 		"cmd/internal/sentence", "cmd/internal/squads", "cmd/internal/web", "engine", "engine/flown", "engine/scenefile", "engine/tablecheck",
 		"vision"},
-	"cmd/internal/squads":           {"calibration/regular", "engine"},
+	"cmd/internal/squads":           {"cmd/internal/sentence", "calibration/regular", "engine"},
 	"cmd/internal/squads/shiptable": {"cmd/internal/squads"},
 	"cmd/internal/metrics":          {},
 	"cmd/internal/doctor": {"cmd/internal/metrics", "calibration", "calibration/lens", "calibration/verify", "hardware", "vision",

@@ -15,12 +15,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"sightline/calibration/atomicfile"
 	"sightline/calibration/regular"
 	"sightline/cmd/internal/event"
+	"sightline/cmd/internal/sentence"
 )
 
 // Pairing says who plays at a table.
@@ -88,7 +88,7 @@ func checkPairings(list []Pairing) error {
 			what, is string
 			most     int
 		}{{"round", p.Round, roundMost}, {"player 1", p.Players[0], nameMost}, {"player 2", p.Players[1], nameMost}} {
-			if utf8.RuneCountInString(text.is) > text.most || strings.ContainsFunc(text.is, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			if utf8.RuneCountInString(text.is) > text.most || strings.ContainsFunc(text.is, sentence.Unprintable) {
 				return fmt.Errorf("%s: %s: expected at most %d printable characters, got %q", where, text.what, text.most, text.is)
 			}
 		}
@@ -330,12 +330,7 @@ func (t *tournament) byName() func(match) (names [2]string, bye bool, err error)
 
 // short cuts a name to what a stream's line holds.
 func short(name string) string {
-	name = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, strings.TrimSpace(name))
+	name = sentence.Printable(strings.TrimSpace(name), ' ')
 	if r := []rune(name); len(r) > nameMost {
 		return string(r[:nameMost-1]) + "…"
 	}

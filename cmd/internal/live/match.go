@@ -3,8 +3,9 @@ package live
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"sightline/cmd/internal/sentence"
 )
 
 // Match is what a stream says of the game: who plays, and the score. It is written at the
@@ -58,7 +59,7 @@ func (m *Match) Validate() error {
 
 func matchText(what, text string, most int) error {
 	switch {
-	case !utf8.ValidString(text) || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }):
+	case !utf8.ValidString(text) || strings.ContainsFunc(text, sentence.Unprintable):
 		return fmt.Errorf("%s must be printable text on one line", what)
 	case utf8.RuneCountInString(text) > most:
 		return fmt.Errorf("%s has at most %d characters, got %d", what, most, utf8.RuneCountInString(text))

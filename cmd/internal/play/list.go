@@ -7,9 +7,9 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
-	"unicode"
 
 	"sightline/cmd/internal/rulings"
+	"sightline/cmd/internal/sentence"
 )
 
 // Print lists the games of a record, the newest first.
@@ -45,14 +45,7 @@ func Print(ctx context.Context, out io.Writer, log *rulings.Log) error {
 }
 
 // printable keeps what people wrote from writing control characters to the terminal.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return -1
-	}, s)
-}
+func printable(s string) string { return sentence.Printable(s, -1) }
 
 // ExportFrom writes a game of a record down in one of [Forms]; 0 is the newest.
 func ExportFrom(ctx context.Context, log *rulings.Log, id int64, form string) ([]byte, error) {

@@ -35,6 +35,20 @@ func Invisible(r rune) bool {
 	return r != '\n' && r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf)
 }
 
+// Unprintable reports whether a character is not to be written on a line: a control
+// character, a line's end, any blank but a space.
+func Unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// Printable is s with another character in place of each unprintable one; -1 drops them.
+func Printable(s string, instead rune) string {
+	return strings.Map(func(r rune) rune {
+		if Unprintable(r) {
+			return instead
+		}
+		return r
+	}, s)
+}
+
 // Shorten keeps what a user wrote short enough for one line of error.
 func Shorten(s string) string {
 	if len(s) > 40 {

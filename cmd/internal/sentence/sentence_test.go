@@ -27,3 +27,11 @@ func TestLongTextsAreShortenedAtACharacter(t *testing.T) {
 	assert.Equal(t, strings.Repeat("é", 20)+"…", Shorten(strings.Repeat("é", 30)))
 	assert.Equal(t, "a"+strings.Repeat("é", 19)+"…", Shorten("a"+strings.Repeat("é", 30)))
 }
+
+func TestPrintable(t *testing.T) {
+	assert.Equal(t, "Ada [31m Ben", Printable("Ada\x1b[31m\nBen", ' '))
+	assert.Equal(t, "Ada[31mBen", Printable("Ada\x1b[31m\nBen", -1))
+	assert.Equal(t, "Ada B én", Printable("Ada\tB\u202eén", ' '))
+	assert.True(t, Unprintable('\n'))
+	assert.False(t, Unprintable(' '))
+}

@@ -6,7 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"unicode"
+
+	"sightline/cmd/internal/sentence"
 )
 
 // Print writes a table for people.
@@ -49,11 +50,4 @@ func (r *Report) Print(out io.Writer) error {
 }
 
 // plain keeps what a file says from writing control characters to the terminal.
-func plain(s string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, s)
-}
+func plain(s string) string { return sentence.Printable(s, ' ') }

@@ -6,11 +6,11 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"sightline/cmd/internal/access"
 	"sightline/cmd/internal/openapi"
+	"sightline/cmd/internal/sentence"
 	"sightline/hardware"
 )
 
@@ -124,7 +124,7 @@ func readPairing(body io.Reader) (in pairJSON, problem string) {
 	}
 	in.Name, in.Secret = strings.TrimSpace(in.Name), strings.TrimSpace(in.Secret)
 	switch {
-	case utf8.RuneCountInString(in.Name) > nameMost || strings.ContainsFunc(in.Name, unprintable):
+	case utf8.RuneCountInString(in.Name) > nameMost || strings.ContainsFunc(in.Name, sentence.Unprintable):
 		return pairJSON{}, fmt.Sprintf("A name has at most %d characters, all of them printable.", nameMost)
 	case (in.Code == "") == (in.Secret == ""):
 		return pairJSON{}, "Type the code that the box's display shows, or the judge's secret."
@@ -133,8 +133,6 @@ func readPairing(body io.Reader) (in pairJSON, problem string) {
 	}
 	return in, ""
 }
-
-func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
 // Pair makes a player of who knows the code and a judge of who knows the secret.
 func (s *Server) Pair(w http.ResponseWriter, r *http.Request) {
