@@ -51,7 +51,7 @@ func (l *Locator) over(larger float64) geom.Length {
 	return geom.Length((l.table.Center()[2] - float64(token.BaseTop)) * larger / (1 + larger))
 }
 
-// dropRaised takes the ships out that are held up, and says so: nobody knows where they stand, but they are there, and nothing
+// dropRaised takes the ships out that are held up, and says so: no one knows where they stand, but they are there, and nothing
 // else is in their places.
 func (l *Locator) dropRaised(ships []found) (kept []found, raised []vision.RaisedToken) {
 	for _, s := range ships {

@@ -112,7 +112,7 @@ func processorTime(do func()) float64 {
 }
 
 // A steadyBench is a table that rests: pictures that differ by noise alone, looked at as
-// the watcher does.
+// the pipeline does.
 type steadyBench struct {
 	b       testing.TB
 	frames  []vision.Frame

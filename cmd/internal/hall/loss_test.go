@@ -32,7 +32,7 @@ func (b *book) become(other *book) {
 	b.entries = other.entries
 }
 
-// TestWhatIsRuledAfterACutArrives: a table whose record was cut off at its end goes on with
+// TestWhatIsRuledAfterACutArrives: a table whose record was cut off at its end continues with
 // numbers that the hall has already. Its new rulings arrive nevertheless, before it has caught up.
 func TestWhatIsRuledAfterACutArrives(t *testing.T) {
 	t.Parallel()

@@ -128,7 +128,7 @@ func (p *Pipeline) Run(ctx context.Context) error {
 			<-ctx.Done()
 			return nil
 		case err != nil:
-			return fmt.Errorf("app: next picture: %w", err)
+			return fmt.Errorf("pipeline: next picture: %w", err)
 		}
 		seq = f.Seq
 		p.Update(f)

@@ -271,7 +271,7 @@ func (r *Registration) confirm(f vision.Frame, now time.Time) {
 	}
 }
 
-// leaveUnclear goes on waiting for what confirms the calibration file.
+// leaveUnclear keeps waiting for what confirms the calibration file.
 func (r *Registration) leaveUnclear(why string) {
 	r.failed, r.unclear = "", why
 	r.step(fileUnclear)

@@ -29,7 +29,7 @@ import (
 	"sightline/vision/token"
 )
 
-// beat publishes the view with the present time now and then, as the watcher does.
+// beat publishes the view with the present time now and then, as the program does.
 func beat(t testing.TB, f *fakeTable) (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -285,7 +285,7 @@ func livePage(t *testing.T, ctx context.Context) {
 		assert.Less(t, math.Hypot(corners[i][0]-want.X-0.5, corners[i][1]-want.Y-0.5), 1.0, "corner %d, px", i)
 	}
 
-	// A ruling comes, and goes on its own after its time, while the states go on.
+	// A ruling comes, and goes after its time, while the states continue.
 	f.change(func(state *live.State) {
 		state.Ruling = &live.Ruling{Number: 12, At: time.Now(), From: "A1", To: "B1", Title: "Range 2, in the front arc",
 			Lines: state.Pair.Range.Lines}
