@@ -574,3 +574,24 @@ func TestNoVerdictIsNotANumber(t *testing.T) {
 		}
 	}
 }
+
+// A line turns about the corner at its end: near that corner a rock is passed as surely as the
+// corner is known, however far the other end slides along its side.
+func TestALineIsKnownBestNearTheCornerAtItsEnd(t *testing.T) {
+	for _, c := range []struct {
+		along float64 // of the way from the corner
+		want  string
+	}{{0.2, "never"}, {0.5, "too_close"}, {0.8, "too_close"}} {
+		s := engine.Scene{Rules: engine.Rules25, Ships: []engine.Ship{
+			{ID: "A", Base: engine.Large, Covariance: geom.Cov3{8: 4e-5}},
+			{ID: "B", Base: engine.Small, Pose: geom.Pose{Point: geom.Point{Y: 40 + 200 + 20*math.Sqrt2}, Heading: 45 * geom.Degree},
+				Covariance: geom.Cov3{0: 0.01, 4: 0.01}},
+		}}
+		square := []geom.Point{{X: 0, Y: -10}, {X: 20, Y: -10}, {X: 20, Y: 10}, {X: 0, Y: 10}}
+		s.Obstacles = []engine.Obstacle{{ID: "rock", Outline: square,
+			Pose: geom.Pose{Point: geom.Point{X: 1.5, Y: 240 - 200*c.along}}}}
+		v, err := engine.MeasurePair(&s, "A", "B", engine.Options{})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, arcNamed(t, v, engine.ArcFront).Attack.Obstruction.Verdict, "%v of the way", c.along)
+	}
+}

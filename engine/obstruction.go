@@ -370,10 +370,9 @@ type nearOutline struct {
 }
 
 // outlinesNear lists the obstacles that may be on one of the lines no further than width
-// from the given one, or that may be the nearest to it. sd is the standard deviation of
-// where the lines are.
-func (m *pairMeasure) outlinesNear(p *track, width, sd float64) []nearOutline {
-	near := m.nearOutlines[:0]
+// from the first, or that may be the nearest to it. lines are the extreme ones, once or twice.
+func (m *pairMeasure) outlinesNear(width float64, lines ...*wobble) []nearOutline {
+	p, near := &lines[0].p, m.nearOutlines[:0]
 	closest := float64(maxObstructionMargin) // an upper bound of the distance of the nearest
 	for i := range m.blockers() {
 		r := m.blocker(i)
@@ -386,6 +385,10 @@ func (m *pairMeasure) outlinesNear(p *track, width, sd float64) []nearOutline {
 			bound = p.far(r.outline[0])
 		}
 		closest = min(closest, bound)
+		sd := 0.0
+		for _, w := range lines {
+			sd = max(sd, w.sigmaAt(r.circle, m.k, r.sigma))
+		}
 		slack := m.k * math.Sqrt(sq(sd)+sq(r.sigma))
 		near = append(near, nearOutline{r, d - width - r.radius, slack, max(tie, slack)})
 	}
@@ -403,12 +406,12 @@ func (m *pairMeasure) outlinesNear(p *track, width, sd float64) []nearOutline {
 // every obstacle, must when it surely passes through one.
 func (m *pairMeasure) lineObstruction(l Line) ObstructionVerdict {
 	sharp := m.exact && m.sharp
-	p := trackOf(l)
-	sd := m.lineSigma(l)
-	closest, deepest := farthestOff(m.k*sd), passage{}
+	w := m.wobbleOf(l)
+	p := w.p
+	closest, deepest := farthestOff(m.k*w.sigma()), passage{}
 	must := false
 	first := len(m.mem.ids)
-	for _, r := range m.outlinesNear(&p, 0, sd) {
+	for _, r := range m.outlinesNear(0, &w) {
 		if r.least > max(r.limit, closest.by) {
 			continue // another is nearer
 		}
@@ -463,13 +466,12 @@ func verdictOf(by []string, must bool, closest, deepest passage) ObstructionVerd
 // one surely obstructed. Where a player could tell which is the shorter and only the
 // measurement cannot, that is too close to call.
 func (m *pairMeasure) familyObstruction(b, choice lineFamily, even bool) ObstructionVerdict {
-	sd := max(m.lineSigma(b.a), m.lineSigma(b.b))
+	wa, wb := m.wobbleOf(b.a), m.wobbleOf(b.b)
 	width := apart(b.a, b.b)
-	p := trackOf(b.a)
 	m.corridor.set(b)
-	closest, loosest := farthestOff(m.k*sd), 0.0
+	closest, loosest := farthestOff(m.k*max(wa.sigma(), wb.sigma())), 0.0
 	first := len(m.mem.ids)
-	all := m.outlinesNear(&p, width, sd)
+	all := m.outlinesNear(width, &wa, &wb)
 	near := all[:0]
 	for _, r := range all {
 		if r.least > max(r.limit, closest.by) {
@@ -546,36 +548,69 @@ func walk(b lineFamily, near []nearOutline, all bool) walked {
 	return w
 }
 
-// lineSigma returns the standard deviation of where a measuring line runs on the
-// table: the largest over its two ends, along and across. An end that is the foot
-// of a perpendicular slides along its side when the side turns.
-func (m *pairMeasure) lineSigma(l Line) float64 {
+// wobble is how a measuring line may be off on the table.
+type wobble struct {
+	p    track
+	own  [2]float64 // variance across the line of each end, where it is a corner
+	turn [2]float64 // variance by which an end slides along its side, where it is the foot of a perpendicular
+	feet int        // how many of its ends are no corners
+	most float64    // the largest variance of either end, along and across
+}
+
+// wobbleOf returns how a line may be off. An end that is the foot of a perpendicular slides
+// along its side when the side turns.
+func (m *pairMeasure) wobbleOf(l Line) wobble {
+	w := wobble{p: trackOf(l)}
 	if m.exact {
-		return 0
+		return w
 	}
-	u := l[1].Sub(l[0])
-	d := u.Norm()
-	if d < tie {
-		u = geom.Point{X: 1}
-	} else {
-		u = u.Mul(1 / d)
-	}
-	n := geom.Point{X: -u.Y, Y: u.X}
-	var own [2]float64
-	most := 0.0
+	n := geom.Point{X: -w.p.u.Y, Y: w.p.u.X}
 	for i, p := range l {
 		c := m.bodies[i].cov.At(p.Sub(m.bodies[i].at))
-		own[i] = c.Along(n)
-		most = max(most, c.Along(u))
+		w.own[i] = c.Along(n)
+		w.most = max(w.most, c.Along(w.p.u))
 	}
 	for i, s := range [...]*shape{m.base, m.to} {
-		v := own[i]
+		v := w.own[i]
 		if !isCorner(l[i], s) {
-			v = own[1-i] + sq(d)*m.bodies[i].cov[8]
+			w.feet++
+			w.turn[i] = sq(w.p.length) * m.bodies[i].cov[8]
+			v = w.own[1-i] + w.turn[i]
 		}
-		most = max(most, v)
+		w.most = max(w.most, v)
 	}
-	return math.Sqrt(most)
+	return w
+}
+
+// sigma returns the standard deviation of where the line runs.
+func (w *wobble) sigma() float64 { return math.Sqrt(w.most) }
+
+// across returns the variance of the line's place across it, at a fraction of its length. Of two
+// feet it is that of the looser end everywhere.
+func (w *wobble) across(t float64) float64 {
+	switch {
+	case w.feet == 2:
+		return w.most
+	case w.turn[0] > 0: // it turns about the corner at its end
+		return w.own[1] + sq(1-t)*w.turn[0]
+	case w.turn[1] > 0:
+		return w.own[0] + sq(t)*w.turn[1]
+	case w.feet == 1: // whose side does not turn
+		return w.most
+	}
+	return sq(1-t)*w.own[0] + sq(t)*w.own[1]
+}
+
+// sigmaAt returns the standard deviation of where the line runs past something: where that lies
+// between the line's ends for sure, only what moves the line across counts.
+func (w *wobble) sigmaAt(c circle, k, slack float64) float64 {
+	along := c.centre.Sub(w.p.line[0]).Dot(w.p.u)
+	reach := c.radius + k*math.Hypot(w.sigma(), slack)
+	if along < reach || along > w.p.length-reach {
+		return w.sigma()
+	}
+	v := max(w.across((along-c.radius)/w.p.length), w.across((along+c.radius)/w.p.length))
+	return math.Sqrt(min(v, w.most))
 }
 
 func isCorner(p geom.Point, s *shape) bool {

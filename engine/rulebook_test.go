@@ -170,7 +170,7 @@ func TestTheRuleBookOnLinesThatCannotBeTold(t *testing.T) {
 		{"the rock is beside one end", -20, 1e-5, "may"},
 		{"beside the other", 20, 1e-5, "may"},
 		{"in the middle", 0, 1e-5, "may"},
-		{"its edge is where the end is, within the doubt", -30, 1e-5, "too_close"},
+		{"its edge is where the end is, within the doubt", -29, 1e-5, "too_close"},
 		{"it is far off", -45, 1e-5, "never"},
 		{"the heading is known to a degree and a half only", -20, 7e-4, "too_close"},
 	} {
