@@ -429,15 +429,17 @@ func readObject(raw []byte, at string) (fields, error) {
 	if t != json.Delim('{') {
 		return f, fmt.Errorf("%sexpected a JSON object", where)
 	}
+	seen := map[string]bool{}
 	for dec.More() {
 		t, err := dec.Token()
 		if err != nil {
 			return f, fmt.Errorf("%s%w", where, plainJSON(err))
 		}
 		key := t.(string) // the decoder hands out nothing else in a key's place
-		if slices.Contains(f.keys, key) {
+		if seen[key] {
 			return f, &placed{fmt.Errorf("%s: there twice", f.path(key)), int(dec.InputOffset()) - 1}
 		}
+		seen[key] = true
 		var v json.RawMessage
 		if err := dec.Decode(&v); err != nil {
 			return f, fmt.Errorf("%s: %w", f.path(key), plainJSON(err))

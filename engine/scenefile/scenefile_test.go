@@ -5,8 +5,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -344,4 +346,25 @@ func TestRoundingInTheSceneChangesNoAnswer(t *testing.T) {
 		}
 	}
 	assert.Greater(t, compared, 2000)
+}
+
+// A file of half a million keys is refused at once: reading takes as long as the file is.
+func TestManyKeysAreReadInTheTimeThatTheyTake(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(`{"version":1,"rules":"2.5","ships":[]`)
+	for i := range 500000 {
+		b.WriteString(`,"k` + strconv.Itoa(i) + `":0`)
+	}
+	b.WriteString("}")
+	done := make(chan error, 1)
+	go func() {
+		_, _, err := scenefile.Parse([]byte(b.String()))
+		done <- err
+	}()
+	select {
+	case err := <-done:
+		assert.ErrorContains(t, err, "k0: unknown key")
+	case <-time.After(30 * time.Second):
+		t.Fatal("it compares each key with all before it")
+	}
 }
