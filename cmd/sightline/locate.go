@@ -146,8 +146,9 @@ func (c *locateCmd) pictures(ctx context.Context, l *locating) (all []*picture, 
 		}
 		table := l.tables[min(i, len(l.tables)-1)]
 		p, err := l.locate(name, frame, table)
-		if unanswered := (terminal.Unanswered{}); len(names) > 1 && errors.As(err, &unanswered) {
-			p, err = l.unlocated(name, table, unanswered), nil // the other pictures have answers
+		unanswered, nothing := terminal.Unanswered{}, unconfirmedError{}
+		if errors.As(err, &unanswered) && (len(names) > 1 || errors.As(err, &nothing)) {
+			p, err = l.unlocated(name, table, unanswered), nil // there is a scene for each picture
 		}
 		if err != nil {
 			return nil, err

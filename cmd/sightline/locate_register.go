@@ -66,7 +66,10 @@ func registered(table calibration.Table, markers vision.MarkerDetector, frame vi
 			"do not lie where the calibration puts them, marker %d by %.1f mm", frame.Name, err, off, of, id, float64(by))}
 	}
 	fresh, few := table.RenewFromFew(seen, astray, leftOpen)
-	if few != nil {
+	switch {
+	case few != nil && len(seen) == 0:
+		return table, seen, unconfirmed(frame.Name, errors.New("none of the mat's markers can be seen"))
+	case few != nil:
 		return table, seen, unconfirmed(frame.Name, fmt.Errorf("%w; %w", err, few))
 	}
 	fmt.Fprintf(warn, "%s: the camera's place rests on %s: the mat's worst corner is known to %.1f mm, which every answer takes into account "+

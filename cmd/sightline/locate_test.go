@@ -150,7 +150,8 @@ func TestAPictureThatShowsNothingCannotBeAnswered(t *testing.T) {
 	c := locateCmd{Calibration: []string{calibrated}, Images: []string{dark}, Rules: "2.5", JSON: true}
 	err := c.locate(context.Background(), &out, &warn)
 	assert.True(t, errors.As(err, new(terminal.Unanswered)), "%v", err)
-	assert.ErrorContains(t, err, "dark.png: neither the mat's markers nor a ship")
+	assert.ErrorContains(t, err, "dark.png: nothing confirms that the camera stands where it was calibrated: "+
+		"none of the mat's markers can be seen")
 	assert.JSONEq(t, `{"version":1,"verified":null,"scenes":[{"version":1,"rules":"2.5","mat":{"width_mm":914.4,"height_mm":914.4},"scale_sigma":0.0003,"ships":[]}]}`, out.String())
 
 	small := filepath.Join(dir, "small.png")
