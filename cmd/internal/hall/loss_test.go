@@ -115,6 +115,34 @@ func TestAStoreThatIsRemovedWhileTheHallRunsIsFilledAgain(t *testing.T) {
 	}
 }
 
+// TestAnOlderStoreIsFilledAgain: a hall whose disk is of an earlier hour has another record of the
+// table, just as long as the one that it is told of.
+func TestAnOlderStoreIsFilledAgain(t *testing.T) {
+	t.Parallel()
+	dir, older := t.TempDir(), filepath.Join(t.TempDir(), "older")
+	store := filepath.Join(dir, "jetstream")
+	r := run(t, dir)
+	address := strings.TrimPrefix(r.tables, "tls://")
+	p := join(t, r.invite(t, "7"))
+	for range 2 {
+		p.book.rule(t, "of the old record", 0)
+	}
+	eventually(t, "they are there", func() bool { return r.tile(t, "7").Rulings == 2 })
+	r.stop()
+	require.NoError(t, os.CopyFS(older, os.DirFS(store)))
+	r = run(t, dir, func(o *hall.Options) { o.Tables = address })
+	p.book.become(&book{})
+	for range 2 {
+		p.book.rule(t, "of the new record", 0)
+	}
+	eventually(t, "all are there", func() bool { return r.tile(t, "7").Rulings == 4 && p.client.Sent() == 2 })
+	r.stop()
+	require.NoError(t, os.RemoveAll(store))
+	require.NoError(t, os.Rename(older, store))
+	r = run(t, dir, func(o *hall.Options) { o.Tables = address })
+	eventually(t, "the new ones are there again", func() bool { return len(found(t, r, "new record")) == 2 && r.tile(t, "7").Rulings == 4 })
+}
+
 // TestADamagedStoreKeepsNoHallFromRunning: whichever file of the stopped hall was removed, emptied
 // or written over, the hall starts, and has all that the tables have.
 func TestADamagedStoreKeepsNoHallFromRunning(t *testing.T) {

@@ -94,7 +94,9 @@ func (h *Hall) snapshot() (nowJSON, error) {
 		tile := h.tile(t, now)
 		tile.Expires = expires[name]
 		if tile.Health != nil && tile.Expires.IsZero() {
-			if why := h.invites.ended(name); why != "" {
+			if why := h.invites.ended(name); why != "" && h.broker == nil && tile.Live {
+				tile.Problems = append(tile.Problems, "The broker lets it in, although "+why+": end its user there.")
+			} else if why != "" {
 				tile.Problems = append(tile.Problems, "The hall does not let it in: "+why+". What it records waits there.")
 			}
 		}

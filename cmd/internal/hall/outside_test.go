@@ -27,6 +27,11 @@ func TestAnotherBrokerServesAsWell(t *testing.T) {
 	p := join(t, i)
 	p.book.rule(t, "over another broker", 1000)
 	eventually(t, "it is there", func() bool { return r.tile(t, "7").Live && r.tile(t, "7").Rulings == 1 })
+	require.NoError(t, r.invites.Revoke("7"))
+	eventually(t, "that its invitation ended is said", func() bool {
+		return r.says(t, "7", "The broker lets it in, although its invitation was revoked")
+	})
+	assert.True(t, r.tile(t, "7").Live)
 	status, _ := r.get(t, "/healthz")
 	assert.Equal(t, 200, status)
 	status, _ = r.get(t, "/livez")
