@@ -212,7 +212,7 @@ func TestATableIsFoundAmongMany(t *testing.T) {
 		i := r.invite(t, fmt.Sprint(n+1))
 		if n < 2 {
 			join(t, i).hub.Update(func(s live.State) live.State {
-				s.Match.Sides[0].Name = []string{"Zoë Quill", "Ben"}[n]
+				s.Match.Sides[0].Name = []string{"Zoë Quill", "Maximilian Ernst von und zu Habsb"}[n]
 				s.Health = live.Health{Code: []live.Code{live.OK, live.Moved}[n], Title: "The camera moved"}
 				return s
 			})
@@ -226,6 +226,11 @@ func TestATableIsFoundAmongMany(t *testing.T) {
 	}
 	within(t, ctx, "all are there", chromedp.Navigate(r.page+"/"), chromedp.WaitVisible(`.tile[data-table="30"]`),
 		until(`document.querySelector('.tile[data-table="2"]').dataset.kind === "trouble"`))
+	for _, width := range []int64{390, 1440} {
+		within(t, ctx, fmt.Sprint("nothing leaves its tile at ", width), chromedp.EmulateViewport(width, 900),
+			until(`[...document.querySelectorAll(".tile, html")].every((e) => e.scrollWidth <= e.clientWidth)`))
+		shot(t, ctx, fmt.Sprint("many-", width))
+	}
 	within(t, ctx, "a number is a table's", look("2"), shown("2"), until(`document.getElementById("find-said").textContent === "1 of 30 shown"`))
 	within(t, ctx, "a name", look("quill"), shown("1"))
 	within(t, ctx, "no one", look("nobody"), shown(""))
