@@ -271,7 +271,7 @@ func join(t testing.TB, i event.Invitation, change ...func(*event.Options)) *pla
 // eventually waits until something is so.
 func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
 		if is() {
 			return
 		}
