@@ -625,7 +625,14 @@ func shipSolids(t *Table, s engine.Ship, look *Look) ([]solid, error) {
 		b.id = mix64(b.id ^ uint64(b.worn))
 	}
 	if b.worn == WearStock {
-		b.stock = newStockCard(b.hx, b.hy, uint64(b.token.Code))
+		code := b.token.Code
+		if card, ok := t.Cards[s.ID]; ok {
+			if code, err = token.CodeOfID(card); err != nil {
+				return nil, fmt.Errorf("tablesim: the card of ship %s: %w", s.ID, err)
+			}
+			b.id = mix64(b.id ^ uint64(code))
+		}
+		b.stock = newStockCard(b.hx, b.hy, uint64(b.token.Code), uint64(code))
 	}
 	m, ok := t.Minis[s.ID]
 	if !ok {

@@ -6,7 +6,8 @@ import (
 )
 
 // A base out of the publisher's box (WearStock): a frame of plastic, and in it, deeper than the frame and with play round it,
-// a card with a printed line along its border. What is on the card and how it lies depends on the ship's name alone.
+// a card with a printed line along its border. What is on the card depends on whose it is (Table.Cards) and how it lies on the ship's name
+// alone.
 
 const (
 	stockFrame  = 1.4 // mm: width of the frame
@@ -31,16 +32,17 @@ type stockCard struct {
 	shine   float64 // by how many times the frame's top is lighter than black plastic's walls
 }
 
-func newStockCard(hx, hy float64, seed uint64) *stockCard {
+// newStockCard returns the card of one ship as it lies in the frame of one.
+func newStockCard(hx, hy float64, lies, printed uint64) *stockCard {
 	n := uint64(0)
-	u := func() float64 { // -1…1
+	u := func(seed uint64) float64 { // -1…1
 		n++
 		return float64(mix64(seed+n)>>11)/(1<<52) - 1
 	}
-	s, c := math.Sincos(stockTurned * u())
-	k := &stockCard{frame: frame{stockSlip * u(), stockSlip * u(), s, c}, starred: mix64(seed)}
+	s, c := math.Sincos(stockTurned * u(lies))
+	k := &stockCard{frame: frame{stockSlip * u(lies), stockSlip * u(lies), s, c}, starred: mix64(printed)}
 	k.hx, k.hy = hx-stockFrame-stockGap, hy-stockFrame-stockGap
-	k.line, k.ground, k.toX, k.toY, k.shine = 110+60*u(), 60+30*u(), 50*u(), 50*u(), 2.2+0.8*u()
+	k.line, k.ground, k.toX, k.toY, k.shine = 110+60*u(printed), 60+30*u(printed), 50*u(printed), 50*u(printed), 2.2+0.8*u(lies)
 	return k
 }
 

@@ -24,6 +24,7 @@ type Table struct {
 	Minis   map[string]Mini        // miniatures by ship id; a ship without one stands bare
 	Heights map[string]geom.Length // by ship id: how much higher than token.BaseTop its top really is
 	Worn    map[string]Wear        // by ship id: tokens whose code cannot be read
+	Cards   map[string]string      // by ship id: which ship's card it carries, under WearStock; a ship without one its own
 	Clutter []Clutter              // what else lies about
 	Strips  []LaidStrip            // of the check card
 	Jig     *LaidJig               // on which ships' cards are shown; nil: none lies there
