@@ -53,7 +53,7 @@ func (n *Names) Lose() {
 	}
 	n.lost = map[string]int{}
 	for id := range n.stood {
-		if n.off(id) {
+		if n.Off(id) {
 			delete(n.stood, id)
 			continue
 		}
@@ -86,9 +86,15 @@ func (n *Names) forget(id string) {
 }
 
 // Stays reports whether a base that was found is a ship that stood there and was not watched.
-func Stays(was, found *engine.Ship) bool {
-	return was.Base == found.Base && was.Seen == found.Seen && was.Look == found.Look && was.Pose.Distance(found.Pose.Point) <= stillPlace &&
-		was.Pose.Heading.Distance(found.Pose.Heading) <= stillTurn
+func Stays(was, found *engine.Ship) bool { return stays(was, found, 1) }
+
+// StaysPut is Stays to half of its limits: a hand sets a ship down so exactly once in 150 times.
+func StaysPut(was, found *engine.Ship) bool { return stays(was, found, 0.5) }
+
+func stays(was, found *engine.Ship, share float64) bool {
+	return was.Base == found.Base && was.Seen == found.Seen && was.Look == found.Look &&
+		float64(was.Pose.Distance(found.Pose.Point)) <= share*float64(stillPlace) &&
+		float64(was.Pose.Heading.Distance(found.Pose.Heading)) <= share*float64(stillTurn)
 }
 
 // Base is a base that was found by its card, where no ship stands that is known.
@@ -141,8 +147,8 @@ func stands(tracks []vision.Track, id string) bool {
 	})
 }
 
-// off reports whether a ship was looked for and found nowhere.
-func (n *Names) off(id string) bool {
+// Off reports whether a ship was looked for and found nowhere.
+func (n *Names) Off(id string) bool {
 	_, off := n.gone[id]
 	return off
 }
@@ -151,7 +157,7 @@ func (n *Names) off(id string) bool {
 func (n *Names) Away(tracks []vision.Track, now time.Time) (out []engine.Ship) {
 	for id, s := range n.stood {
 		followed := slices.ContainsFunc(tracks, func(k vision.Track) bool { return k.Ship.ID == id })
-		if !followed && (!n.off(id) || n.held(id, now)) {
+		if !followed && (!n.Off(id) || n.held(id, now)) {
 			out = append(out, s)
 		}
 	}
@@ -159,7 +165,7 @@ func (n *Names) Away(tracks []vision.Track, now time.Time) (out []engine.Ship) {
 }
 
 // held reports whether a ship that is off the table may be in somebody's hand.
-func (n *Names) held(id string, now time.Time) bool { return n.off(id) && now.Sub(n.gone[id]) < inHand }
+func (n *Names) held(id string, now time.Time) bool { return n.Off(id) && now.Sub(n.gone[id]) < inHand }
 
 // Name says which ships the bases are that a search of the whole table found. scene has the rules and the mat; tracks are the
 // ships that are known.
@@ -222,7 +228,7 @@ func (n *Names) tell(bases []engine.Ship, may []string, scene *engine.Scene, tra
 		switch {
 		case n.held(id, now):
 			held = append(held, id)
-		case n.Stood(id) && !n.off(id):
+		case n.Stood(id) && !n.Off(id):
 			missing = append(missing, id)
 		}
 	}
@@ -276,7 +282,7 @@ func (n *Names) moves(ship string) flown.Candidates {
 func (n *Names) lose(answers []alike.Answer, tracks []vision.Track, now time.Time) {
 	for id := range n.stood {
 		here := stands(tracks, id) || slices.ContainsFunc(answers, func(a alike.Answer) bool { return a.Name == id })
-		if !here && !n.off(id) {
+		if !here && !n.Off(id) {
 			n.gone[id] = now
 		}
 	}

@@ -85,6 +85,7 @@ type EdgeSearch struct {
 
 	before []vision.Track // the ships of the pictures before
 	away   []engine.Ship  // that may be in somebody's hand
+	swaps  *swaps         // nil: nothing is followed
 }
 
 // edgeSearch returns the search in a picture that was located.
@@ -100,7 +101,7 @@ func (e *EdgeSearch) finder() track.EdgeFinder {
 	}
 	return func(k vision.Track) (engine.Ship, vision.ShipView, bool) {
 		if ship, view, ok := e.followLook(k); ok {
-			return ship, view, !e.standsThere(&ship) && !e.exchanged(&k, &ship)
+			return ship, view, !e.standsThere(&ship) && e.same(&k, &ship)
 		}
 		hint := vision.EdgeHint{Base: k.Ship.Base, Pose: k.Ship.Pose, Reach: edgesReach, Turn: edgesTurn, Read: k.Read}
 		ship, sight, err := e.find(k.Ship, hint)
@@ -179,20 +180,31 @@ func (e *EdgeSearch) standsThere(ship *engine.Ship) bool {
 // is lifted.
 const swapTime = 500 * time.Millisecond
 
-// exchanged reports whether the base that was found where a ship was seen last may be another ship's that was out of sight as well, or in
-// somebody's hand, and whose card looks the same there. Only what stands exactly where it stood is surely the same.
-func (e *EdgeSearch) exchanged(k *vision.Track, found *engine.Ship) bool {
-	unseen := func(k *vision.Track) bool { return e.Located.Captured.Sub(k.Captured) > swapTime }
-	if !unseen(k) || naming.Stays(&k.Ship, found) {
-		return false
+// same reports whether the base that was found where a ship was seen last is that ship, and not another one that was out of sight as
+// well, or in somebody's hand, and whose card looks the same there. Only what stands exactly where it stood is surely the same, if the
+// others do as well.
+func (e *EdgeSearch) same(k *vision.Track, found *engine.Ship) bool {
+	if e.swaps == nil {
+		return true
 	}
-	others := slices.Clone(e.away)
-	for i := range e.before {
-		if o := &e.before[i]; unseen(o) {
-			others = append(others, o.Ship)
+	var others []string
+	stays, put := naming.Stays(&k.Ship, found), naming.StaysPut(&k.Ship, found)
+	if e.unseen(k) {
+		for i := range e.before {
+			if o := &e.before[i]; o.Ship.ID != k.Ship.ID && e.unseen(o) && e.passesFor(&o.Ship, found) {
+				others = append(others, o.Ship.ID)
+			}
+		}
+		if i := slices.IndexFunc(e.away, func(o engine.Ship) bool { return o.ID != k.Ship.ID && e.passesFor(&o, found) }); i >= 0 {
+			others, stays = append(others, e.away[i].ID), put
 		}
 	}
-	return slices.ContainsFunc(others, func(o engine.Ship) bool { return o.ID != k.Ship.ID && e.passesFor(&o, found) })
+	return e.swaps.same(k.Ship.ID, others, stays, put)
+}
+
+// unseen reports whether a ship is out of sight for so long that it may be another one that comes back.
+func (e *EdgeSearch) unseen(k *vision.Track) bool {
+	return e.Located.Captured.Sub(k.Captured) > swapTime
 }
 
 // passesFor reports whether a ship's card looks as that of a base that was found.

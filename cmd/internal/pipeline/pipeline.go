@@ -222,6 +222,7 @@ func (p *Pipeline) install(t calibration.Table) error {
 func (p *Pipeline) drop() {
 	p.track.reset()
 	p.stock.names.Lose()
+	p.stock.swaps = swaps{}
 	p.locate.problem, p.measure.problem = "", ""
 	p.dropped = true
 }
@@ -249,6 +250,9 @@ func (p *Pipeline) search(f vision.Frame, now time.Time) {
 		p.track.forget(id)
 	}
 	tracked := p.track.Update(f, located, edges.finder())
+	for _, id := range p.stock.swaps.take() {
+		p.track.forget(id)
+	}
 	p.track.searched(f.Gray, now, &tracked, rules)
 	for _, e := range tracked.Events {
 		p.note(e.String() + ".")

@@ -24,6 +24,7 @@ type Stock struct {
 	names naming.Names
 	last  time.Time       // when a picture came last
 	open  map[string]bool // bases without a name that may carry a card which was never shown
+	swaps swaps
 }
 
 // unwatched is how long there are no pictures until a ship may have been moved, and another one put in its place.
@@ -76,6 +77,8 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 	s.names.Stand(tracks)
 	e.away = s.names.Away(tracks, e.Located.Captured)
 	s.back(e, tracks)
+	s.swaps.seen(tracks)
+	e.swaps = &s.swaps
 	named = s.resolve(e, tracks)
 	l, ok := e.Locator.(stockLocator)
 	if !ok {
@@ -92,7 +95,7 @@ func (s *Stock) update(e *EdgeSearch, tracks []vision.Track) (named []string) {
 		f := &found[i]
 		hint := look.Hint{Base: f.Look.Base, Pose: f.Pose, Reach: edgesReach, Turn: edgesTurn, Look: f.Look.Name}
 		ship, view, ok, err := e.byLook(engine.Ship{Base: f.Look.Base}, hint)
-		if err == nil && ok && s.standsAlone(&ship, tracks) {
+		if err == nil && ok && s.standsAlone(&ship, tracks) && !slices.ContainsFunc(lostAt(&ship, tracks), s.swaps.undecided) {
 			bases, views = append(bases, naming.Base{Ship: ship, May: f.Ships()}), append(views, view)
 			sights = append(sights, f)
 		}
@@ -136,7 +139,7 @@ func lostAt(base *engine.Ship, tracks []vision.Track) (out []string) {
 // under that name, or no other card's is as likely.
 func (s *Stock) mayName(sight *look.Sight, id string) bool {
 	if s.names.Stood(id) {
-		return sight.Dots.Ship == id || sight.Plate != look.PlateDenies
+		return sight.Dots.Ship == id || sight.Plate != look.PlateDenies || !s.names.Off(id)
 	}
 	return sight.Dots.Ship == id || sight.Shown() && (len(sight.Ships()) > 1 || sight.Named())
 }
