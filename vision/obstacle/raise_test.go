@@ -24,9 +24,7 @@ func TestAShipOnARockIsLessSureOfItsPlace(t *testing.T) {
 	}}
 	w := &Watch{finder: &Finder{table: table, errors: calibration.NewErrorModel(table, calibration.Uncertainty{})}}
 	rock := vision.ObstacleView{Entry: &catalogue.Entry{Top: 2}}
-	for _, p := range []geom.Point{{X: 60, Y: 60}, {X: 130, Y: 60}, {X: 130, Y: 130}, {X: 60, Y: 130}} {
-		rock.Outline = append(rock.Outline, p)
-	}
+	rock.Outline = []geom.Point{{X: 60, Y: 60}, {X: 130, Y: 60}, {X: 130, Y: 130}, {X: 60, Y: 130}}
 	sight := &vision.ObstacleSight{Views: []vision.ObstacleView{rock}}
 	on, off := geom.Pose{Point: geom.Point{X: 95, Y: 95}}, geom.Pose{Point: geom.Point{X: 95, Y: 155}}
 	out := vision.Located{Ships: make([]vision.ShipView, 2)}
