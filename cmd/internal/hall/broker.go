@@ -306,18 +306,11 @@ func splitAddress(address string) (host string, port int, err error) {
 
 // watch looks until ctx is cancelled which tables are to be sent home.
 func (b *broker) watch(ctx context.Context) {
-	ticker := time.NewTicker(checkEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	every(ctx, checkEvery, func() {
 		now, err := b.server.Connz(&server.ConnzOptions{Limit: clientsMost})
 		if err != nil {
 			b.door.log.Warn("hall: broker", "err", err)
-			continue
+			return
 		}
 		messages := map[uint64]int64{}
 		for _, c := range now.Conns {
@@ -332,7 +325,7 @@ func (b *broker) watch(ctx context.Context) {
 			}
 		}
 		b.door.mu.Unlock()
-	}
+	})
 }
 
 // stop ends the broker and waits until its files are closed.

@@ -1,6 +1,7 @@
 package hall
 
 import (
+	"context"
 	"slices"
 	"time"
 
@@ -32,6 +33,20 @@ func steady() time.Duration {
 		return time.Since(started)
 	}
 	return time.Duration(t.Nano())
+}
+
+// every does something once in a period, until ctx is cancelled.
+func every(ctx context.Context, period time.Duration, do func()) {
+	ticker := time.NewTicker(period)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			do()
+		}
+	}
 }
 
 // sample is one measurement of a table's steady clock against the hall's.

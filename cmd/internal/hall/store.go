@@ -150,14 +150,7 @@ func (h *Hall) recorded(subject string, raw []byte) {
 // ctx is cancelled. Streams that are gone, or others than before, are opened again, and the
 // tables hand on what is missing in them.
 func (h *Hall) lookAfterStreams(ctx context.Context) {
-	ticker := time.NewTicker(checkEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	every(ctx, checkEvery, func() {
 		gone := h.broker != nil && h.broker.checkStore()
 		err := h.lookAtStreams(ctx, gone)
 		text := ""
@@ -171,7 +164,7 @@ func (h *Hall) lookAfterStreams(ctx context.Context) {
 		if text != was && ctx.Err() == nil && text != "" {
 			h.o.Log.Error("hall: the broker", "err", err)
 		}
-	}
+	})
 }
 
 // lookAtStreams opens the streams again when they are gone.

@@ -231,14 +231,7 @@ func (h *Hall) askWatch(name string) {
 
 // renewWatches says again and again which tables somebody watches, until ctx is cancelled.
 func (h *Hall) renewWatches(ctx context.Context) {
-	ticker := time.NewTicker(watchEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	every(ctx, watchEvery, func() {
 		h.mu.Lock()
 		for name, t := range h.tables {
 			if t.watchers > 0 {
@@ -246,33 +239,26 @@ func (h *Hall) renewWatches(ctx context.Context) {
 			}
 		}
 		h.mu.Unlock()
-	}
+	})
 }
 
 // measureClocks measures the clocks of the tables that are heard, until ctx is cancelled.
 func (h *Hall) measureClocks(ctx context.Context) {
-	ticker := time.NewTicker(clockHurry / 4)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
+	every(ctx, clockHurry/4, func() {
 		now := h.up()
 		h.mu.Lock()
 		for name, t := range h.tables {
-			every := clockEvery
+			pause := clockEvery
 			if t.clock.hurry(now) {
-				every = clockHurry
+				pause = clockHurry
 			}
-			if t.came > 0 && now-t.came < 2*trustClock && now-t.asked >= every {
+			if t.came > 0 && now-t.came < 2*trustClock && now-t.asked >= pause {
 				t.asked = now
 				go h.measureClock(ctx, name)
 			}
 		}
 		h.mu.Unlock()
-	}
+	})
 }
 
 // measureClock measures a table's clock once.
