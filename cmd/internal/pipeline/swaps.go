@@ -7,7 +7,7 @@ import (
 )
 
 // swaps remembers which ships alike were out of sight together, until all of them were seen again. If all stand exactly where they
-// stood, nobody exchanged them. If one stands a little aside, all of them may be another one: a hand that exchanges two sets one of
+// stood, no one exchanged them. If one stands a little aside, all of them may be another one: a hand that exchanges two sets one of
 // them down within 0.5 mm and 0.5° once in ten times.
 type swaps struct {
 	together map[string][]string // by the ship that was seen again, exactly where it stood: those that were not since

@@ -148,7 +148,7 @@ func (p *Pose) Sigma() float64 { return math.Sqrt((p.Covariance[0] + p.Covarianc
 
 // expected is what the ship may fly now: its maneuver in its turn; afterwards its actions,
 // and with SLAM a further maneuver. Where the phase allows neither, it is both: a maneuver that
-// somebody executes too early is as likely as a boost that nobody may perform.
+// somebody executes too early is as likely as a boost that no one may perform.
 func (j *judging) expected() (c flown.Candidates) {
 	every := flown.Every()
 	if j.piece == nil {
