@@ -47,7 +47,7 @@ type Options struct {
 	Guide      lens.GuideOptions                                // of the guided calibration; zero: its defaults
 	Log        *slog.Logger                                     // nil: slog.Default()
 	Version    string                                           // the program's, for the record
-	StaleAfter time.Duration                                    // for a machine slower than real; 0: as it should be
+	StaleAfter time.Duration                                    // of a picture, a camera's too, for a machine slower than real; 0: as it should be
 	StateDir   string                                           // for what is remembered; "": StateDir()
 
 	tail *status.Tail // of Log
@@ -185,7 +185,7 @@ func (p *program) build(ctx context.Context, c Config, o Options, listener net.L
 	if o.Open == nil {
 		o.Open = source.open
 	}
-	feed := capture.NewFeed(o.Open, capture.FeedOptions{Name: c.Camera.Source, OnChange: logCamera(o.Log)})
+	feed := capture.NewFeed(o.Open, capture.FeedOptions{Name: c.Camera.Source, StallAfter: o.StaleAfter, OnChange: logCamera(o.Log)})
 	hub, pairing := newHub(), &access.Pairing{}
 	code := func() string { return pairing.Code(time.Now()) }
 	address := newPageAddress(c.Web.scheme(), listener.Addr(), func(now string) { tellPairing(o.Log, now, code()) })

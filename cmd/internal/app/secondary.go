@@ -31,7 +31,7 @@ func (p *program) secondaryCameras(c Config, searches *obstacle.Searches, o Opti
 			return nil, fmt.Errorf("cameras: %s: %w", further.Name, err)
 		}
 		log := o.Log.With("camera", further.Name)
-		feed := capture.NewFeed(source.open, capture.FeedOptions{Name: further.Source, OnChange: logCamera(log)})
+		feed := capture.NewFeed(source.open, capture.FeedOptions{Name: further.Source, StallAfter: o.StaleAfter, OnChange: logCamera(log)})
 		hub := newHub()
 		g := game.New(game.Options{
 			Name: further.Name + ", answers", Camera: feed.Status, Mat: options.Layout, Rules: c.Rules, Hub: hub,

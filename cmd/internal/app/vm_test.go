@@ -239,7 +239,7 @@ func TestVMOneTurnFromFrameToLamp(t *testing.T) {
 		if i > 0 {
 			camera.show(pictures[i])
 		}
-		deadline := time.Now().Add(4 * time.Minute)
+		deadline := time.Now().Add(8 * time.Minute)
 		for {
 			seen := lampsOfTheChip(t)
 			frames, age := camera.since()
