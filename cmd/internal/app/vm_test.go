@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"image"
 	"image/png"
@@ -45,7 +44,6 @@ type loopback struct {
 	change  int    // how often show was called
 	frames  int    // written since the last change
 	first   time.Time
-	every   time.Duration // between two frames
 }
 
 func openLoopback(t *testing.T, path string, width, height int) *loopback {
@@ -60,14 +58,7 @@ func openLoopback(t *testing.T, path string, width, height int) *loopback {
 	const setFormat = 0xC0D05605
 	_, _, errno := syscall.Syscall(syscall.SYS_IOCTL, uintptr(fd), setFormat, uintptr(unsafe.Pointer(&format)))
 	require.Zero(t, errno, "set the format of %s: %v", path, errno)
-	return &loopback{fd: fd, width: width, height: height, every: 500 * time.Millisecond}
-}
-
-// pace sets the time between two frames.
-func (l *loopback) pace(every time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.every = every
+	return &loopback{fd: fd, width: width, height: height}
 }
 
 // show makes a picture the one that is sent from the next frame on.
@@ -97,11 +88,10 @@ func (l *loopback) run(ctx context.Context) {
 			}
 			l.frames++
 		}
-		every := l.every
 		l.mu.Unlock()
 		select {
 		case <-ctx.Done():
-		case <-time.After(every):
+		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }
@@ -169,20 +159,6 @@ func pagesDisplay(t *testing.T, address string) (memory [8][128]byte) {
 	return memory
 }
 
-// locating asks the page how long the last frame took.
-func locating(t *testing.T, address string) time.Duration {
-	answer, err := http.Get("http://" + address + "/api/state")
-	require.NoError(t, err)
-	defer answer.Body.Close()
-	var state struct {
-		Camera struct {
-			LocatingMS float64 `json:"locating_ms"`
-		} `json:"camera"`
-	}
-	require.NoError(t, json.NewDecoder(answer.Body).Decode(&state))
-	return time.Duration(state.Camera.LocatingMS * float64(time.Millisecond))
-}
-
 // TestVMOneTurnFromFrameToLamp runs the whole program against the kernel's camera, GPIO
 // and I²C: make test-hardware.
 func TestVMOneTurnFromFrameToLamp(t *testing.T) {
@@ -247,11 +223,6 @@ func TestVMOneTurnFromFrameToLamp(t *testing.T) {
 				t.Logf("%s: %v after %d frames, %v", step.what, seen, frames, age.Round(time.Millisecond))
 				if i == 0 {
 					t.Logf("the first answer %v after the start", time.Since(started).Round(time.Millisecond))
-					// The emulated processor is some twenty times too slow, or more: the frames
-					// come as fast as it keeps up with, as a camera's do on a real one.
-					every := max(200*time.Millisecond, 3*locating(t, address)/2)
-					camera.pace(every)
-					t.Logf("a frame every %v", every.Round(time.Millisecond))
 				} else {
 					assert.GreaterOrEqual(t, frames, 2, "one frame cannot tell that a ship has come to rest")
 				}
